@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Open-addressing map from uint64_t keys to uint32_t values, for the hot path.
+ * Any key is allowed. Grows as needed; deletion is supported. Not thread safe.
+ * A zeroed struct intmap is an empty one.
+ */
+#ifndef BLK_BASE_INTMAP_H
+#define BLK_BASE_INTMAP_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define INTMAP_NONE UINT32_MAX		/* never a value */
+
+struct intmap {
+	uint64_t *keys;
+	uint32_t *values;		/* INTMAP_NONE: free slot */
+	uint32_t n, mask;		/* entries; slots - 1 (0: nothing allocated) */
+};
+
+static inline uint32_t intmap_hash(uint64_t k)
+{
+	k *= 0x9e3779b97f4a7c15u;
+	return (uint32_t)(k >> 32) ^ (uint32_t)k;
+}
+
+/* The value of the key, or INTMAP_NONE. */
+static inline uint32_t intmap_get(const struct intmap *m, uint64_t key)
+{
+	if (!m->mask)
+		return INTMAP_NONE;
+	for (uint32_t i = intmap_hash(key) & m->mask;; i = (i + 1) & m->mask) {
+		if (m->values[i] == INTMAP_NONE)
+			return INTMAP_NONE;
+		if (m->keys[i] == key)
+			return m->values[i];
+	}
+}
+
+void intmap_set(struct intmap *m, uint64_t key, uint32_t value);	/* adds or replaces */
+bool intmap_remove(struct intmap *m, uint64_t key);		/* was it there? */
+void intmap_clear(struct intmap *m);				/* frees, empty again */
+
+/* Visits every entry in no particular order; the map must not change meanwhile. */
+typedef void (*intmap_visit)(uint64_t key, uint32_t value, void *data);
+void intmap_foreach(const struct intmap *m, intmap_visit visit, void *data);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Text from traces is hostile: any byte, escape sequences, huge, wide, combining.
+ * Everything that reaches a terminal or a file name goes through here.
+ */
+#ifndef BLK_BASE_TEXT_H
+#define BLK_BASE_TEXT_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A new string, valid UTF-8: control characters (C0, DEL, C1) and invalid bytes
+ * become \xNN, bidi controls and other format characters (Cf) \u{NNNN}; backslash
+ * stays. Free with g_free. NULL gives "". */
+char *text_visible(const char *s);
+char *text_visible_len(const char *s, size_t len);
+
+/* Columns that `s` (valid UTF-8) takes on a terminal: wide characters 2, combining
+ * 0. Never negative. */
+unsigned text_width(const char *s);
+/* Bytes of the longest prefix of at most `cols` columns; *ret_cols what it takes
+ * (may be cols - 1 before a wide character). ret_cols may be NULL. */
+size_t text_prefix(const char *s, unsigned cols, unsigned *ret_cols);
+/* A new string of at most `cols` columns: `s`, or its prefix and a '~' (utf8: an
+ * ellipsis). cols 0 gives "". */
+char *text_clip(const char *s, unsigned cols, bool utf8);
+
+/* A name fit for a file: [A-Za-z0-9._-] kept, the rest '_', never empty, "." or
+ * "..", at most 100 bytes. Free with g_free. */
+char *text_filename(const char *s);
+
+/* `s` quoted for a POSIX shell where it needs it. Free with g_free. */
+char *text_shell_quote(const char *s);
+
+#endif

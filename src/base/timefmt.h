@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Instants and durations as people read and write them. Instants: ns since the
+ * epoch, int64_t; durations: ns, int64_t. All zones are local time (TZ) unless
+ * `utc`. Buffers are the caller's; every function terminates them and returns
+ * them.
+ */
+#ifndef BLK_BASE_TIMEFMT_H
+#define BLK_BASE_TIMEFMT_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NS_PER_S INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_US INT64_C(1000)
+#define TIMEFMT_LEN 40
+
+/* Uses UTC from now on instead of local time (--utc, tests). Call before threads. */
+void timefmt_set_utc(bool utc);
+
+char *timefmt_clock(char buf[TIMEFMT_LEN], int64_t ns);		/* 14:03:05 */
+char *timefmt_clock_ms(char buf[TIMEFMT_LEN], int64_t ns);	/* 14:03:05.123 */
+char *timefmt_clock_ns(char buf[TIMEFMT_LEN], int64_t ns);	/* 14:03:05.123456789 */
+char *timefmt_date(char buf[TIMEFMT_LEN], int64_t ns);		/* 2026-11-21 14:03:05 */
+
+/* At most 6 columns, three significant digits, unit last: 0, 850ns, 1.45us, 54.7ms, 3.20s,
+ * 12m30s, 3h05m; negative with a '-' (7 columns). */
+char *timefmt_duration(char buf[TIMEFMT_LEN], int64_t ns);
+/* Milliseconds with one decimal, no unit: 54.7 (waterfall columns). */
+char *timefmt_ms(char buf[TIMEFMT_LEN], int64_t ns);
+/* Bytes: 0, 512, 12.0K, 4.1M, 1.2G (powers of 1024), at most 5 columns. */
+char *timefmt_bytes(char buf[TIMEFMT_LEN], uint64_t bytes);
+/* Counts: 0 .. 9999, 18.2k, 1.31M, at most 5 columns. */
+char *timefmt_count(char buf[TIMEFMT_LEN], uint64_t n);
+
+/*
+ * An instant as the user writes it: "14:03:05[.frac]" (the day of `base`),
+ * "2026-11-21 14:03:05[.frac]" (or with 'T'), "+90s" "-2m" "+15ms" (from `base`;
+ * units ns us ms s m h), "5%" (of [first, last]), "start", "end",
+ * "@NANOSECONDS" or a bare integer of 12 digits or more (ns since the epoch).
+ * Returns false and sets *error with what was wrong with which text.
+ */
+bool timefmt_parse_instant(const char *text, int64_t base, int64_t first, int64_t last,
+			   int64_t *ret_ns, GError **error);
+/* "100ms", "1s", "1.5s", "250us", "2m"; a bare number is seconds. */
+bool timefmt_parse_duration(const char *text, int64_t *ret_ns, GError **error);
+
+/* floor(ns / step) * step, also for negative ns. step > 0. */
+static inline int64_t time_floor(int64_t ns, int64_t step)
+{
+	int64_t q = ns / step;
+	return (q - (ns % step < 0)) * step;
+}
+
+#endif

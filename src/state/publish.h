@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A publication: what a worker hands to the owner of the timeline. Made on the
+ * worker's thread, given away whole (a GAsyncQueue), applied on the main thread;
+ * never touched by both. Ids are assigned by the worker: registries only grow,
+ * entries of threads and processes may be published again with more knowledge.
+ *
+ *     struct publication *p = publication_new();
+ *     uint32_t id = first_string_id;              // worker counts on
+ *     publication_add_string(p, id, "read"); ...
+ *     g_ptr_array_add(p->seconds, second);        // takes the reference
+ *     ...
+ *     timeline_apply(tl, p);                      // takes p over
+ */
+#ifndef BLK_STATE_PUBLISH_H
+#define BLK_STATE_PUBLISH_H
+
+#include "state/timeline.h"
+
+struct published_string { uint32_t id; char *s; };
+struct published_host { uint32_t id; char *name; };
+struct published_thread { uint32_t id; struct thread_info info; struct name_at *names; }; /* names owned */
+struct published_process { uint32_t id; struct process_info info; };
+struct published_file { uint32_t id; struct file_info info; };
+struct published_span { uint32_t slot; struct span *span; };	/* slot: stable place in the list; span owned */
+
+struct publication {
+	GArray *strings, *hosts, *threads, *processes, *files;	/* of the structs above */
+	GPtrArray *seconds;		/* struct second *, owned; replaces one of the same begin_ns */
+	GArray *spans;			/* struct published_span */
+	GPtrArray *classes;		/* char *, owned: event names the source knows (new ones) */
+	bool has_coverage;
+	int64_t first_ns, last_ns;	/* coverage so far */
+	uint64_t n_events;		/* total so far */
+	struct trust trust;		/* total so far */
+};
+
+struct publication *publication_new(void);
+void publication_free(struct publication *p);		/* NULL is fine */
+void publication_add_string(struct publication *p, uint32_t id, const char *s);
+void publication_add_host(struct publication *p, uint32_t id, const char *name);
+void publication_add_thread(struct publication *p, uint32_t id, const struct thread_info *info); /* copies names */
+void publication_add_process(struct publication *p, uint32_t id, const struct process_info *info);
+void publication_add_file(struct publication *p, uint32_t id, const struct file_info *info);
+void publication_add_span(struct publication *p, uint32_t slot, struct span *span);	/* takes the reference */
+
+/* Takes p over (frees it). Drops the oldest seconds and spans (never pinned
+ * traces) while more than the budget is held; timeline_kept_from() tells. */
+void timeline_apply(struct timeline *tl, struct publication *p);
+
+/* For makers: an empty second / span with one reference, and their memory counted
+ * into .bytes when complete. */
+struct second *second_new(int64_t begin_ns, int64_t end_ns);
+void second_seal(struct second *s);
+struct span *span_new(void);
+void span_seal(struct span *s);
+/* A deep copy with one reference, to make a new version of. */
+struct span *span_copy(const struct span *s);
+
+#endif

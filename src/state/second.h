@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A closed second: what happened in [begin_ns, end_ns), as cells keyed by the ids
+ * of the timeline's registries (thread, file, string, host). Immutable and
+ * reference-counted (atomically): made by the worker, read by anybody without
+ * locks. What was late or soft makes a new version under the same begin_ns.
+ */
+#ifndef BLK_STATE_SECOND_H
+#define BLK_STATE_SECOND_H
+
+#include "base/hist.h"
+#include "state/part.h"
+
+#include <glib.h>
+#include <stdint.h>
+
+struct thread_cell {
+	uint32_t thread;		/* timeline_thread() */
+	int64_t part[PART_N];		/* ns; they sum to its life in the second */
+	uint32_t syscalls;		/* system calls finished in this second */
+	uint32_t errors;		/* of these, returned an error */
+	uint64_t read_bytes, write_bytes;
+};
+
+struct call_cell {
+	uint32_t thread;
+	uint32_t name;			/* string: "read", "futex", "getrandom" */
+	uint32_t errors;
+	uint32_t unfinished;		/* pending at the second's end (0 or 1) */
+	int64_t busy_ns;		/* time spent in it within this second */
+	struct hist latency;		/* whole latency of calls finished in this second */
+};
+
+struct file_cell {
+	uint32_t thread;
+	uint32_t file;			/* timeline_file() */
+	uint32_t reads, writes, others;	/* calls */
+	uint64_t read_bytes, write_bytes;
+	struct hist latency;		/* of all these calls */
+};
+
+struct cpu_cell {
+	uint32_t host, cpu;
+	int64_t run_ns, idle_ns, unknown_ns;	/* sum: coverage within the second */
+	int64_t irq_ns;			/* part of run or idle taken by interrupts */
+};
+
+struct dev_cell {
+	uint32_t host, dev;		/* dev: kernel number, major << 20 | minor */
+	uint32_t name;			/* string, "" when unknown */
+	uint32_t reads, writes, errors;
+	uint64_t read_bytes, write_bytes;
+	struct hist latency;		/* issue -> complete */
+};
+
+struct event_cell {
+	uint32_t host;
+	uint32_t name;			/* string: the event's name */
+	uint64_t count;
+};
+
+struct slow_call {			/* one call kept whole */
+	uint32_t thread, name, cpu;
+	uint32_t file;			/* UINT32_MAX: none */
+	int64_t begin_ns, duration_ns, ret;
+};
+
+struct trust {
+	uint64_t lost_events;		/* ended in this second */
+	uint64_t lost_packets;
+	uint64_t soft;			/* facts that stay open: unpaired exits, ... */
+	uint64_t late;			/* records that came after the second was closed */
+	uint32_t touched;		/* losses that overlap this second */
+};
+
+struct second {
+	int64_t begin_ns, end_ns;	/* end exclusive; the first and last may be cut by coverage */
+	uint32_t version;		/* 1, 2, ...: corrected since */
+	struct trust trust;
+	struct thread_cell *threads;	uint32_t n_threads;
+	struct call_cell *calls;	uint32_t n_calls;
+	struct file_cell *files;	uint32_t n_files;
+	struct cpu_cell *cpus;		uint32_t n_cpus;
+	struct dev_cell *devs;		uint32_t n_devs;
+	struct event_cell *events;	uint32_t n_events;
+	struct slow_call *slow;		uint32_t n_slow;	/* slowest first */
+	struct hist wakeup;		/* runnable after a wakeup, until on CPU */
+	size_t bytes;			/* memory held, about */
+	gatomicrefcount refs;		/* private */
+};
+
+struct second *second_ref(struct second *s);
+void second_unref(struct second *s);		/* NULL is fine */
+
+#endif

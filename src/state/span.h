@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A span as shown: one (half of a) named phase of one request, with the kernel's
+ * account of its time. Immutable and reference-counted (atomically); an open span
+ * is published again when it changes.
+ *
+ * A span that carries both cs/cr and sr/ss is two halves: two struct span of the
+ * same ids with kind CLIENT and SERVER, each explained by its own thread.
+ */
+#ifndef BLK_STATE_SPAN_H
+#define BLK_STATE_SPAN_H
+
+#include "state/part.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum span_kind { SPAN_LOCAL, SPAN_CLIENT, SPAN_SERVER };
+enum span_state { SPAN_COMPLETE, SPAN_OPEN, SPAN_PARTIAL };
+
+struct span_annotation {
+	int64_t ts;
+	uint32_t event;			/* string: "cs", "sr", "start", any */
+	uint32_t thread;		/* UINT32_MAX: unknown */
+};
+
+struct span_tag {
+	int64_t ts;
+	uint32_t key, val;		/* strings; integers as decimal text */
+	bool is_int;
+};
+
+/* One time off the CPU inside the span. */
+struct span_wait {
+	int64_t begin_ns;		/* switched out (or the span's begin) */
+	int64_t wake_ns;		/* woken; == end_ns when not known */
+	int64_t end_ns;			/* on the CPU again (or the span's end) */
+	enum part part;			/* why it was blocked (or PREEMPTED) */
+	uint32_t thread;		/* who waited */
+	uint32_t call;			/* string: the system call, "" outside of one */
+	uint32_t file;			/* timeline_file(), UINT32_MAX: none */
+	uint32_t waker;			/* timeline_thread(), UINT32_MAX: unknown or an interrupt */
+	uint32_t waker_irq;		/* string: "irq virtio0" when an interrupt woke it, else "" */
+	uint32_t waker_call;		/* string: what the waker did last or does: "clock_nanosleep" */
+	uint32_t cpu;			/* where it ran again, UINT32_MAX: unknown */
+	uint64_t arg;			/* futex address, ... */
+};
+#define SPAN_MAX_WAITS 32		/* the longest; more are counted */
+
+/* System calls inside the span itself (not inside its children), by name. */
+struct span_call {
+	uint32_t name, count, errors;
+	int64_t total_ns, max_ns;
+	uint32_t file;			/* of the longest, UINT32_MAX: none */
+};
+
+/* System calls kept whole, in order of begin (the 64 longest). */
+struct span_slow_call {
+	int64_t begin_ns, duration_ns, ret;
+	uint32_t name, file, thread;
+};
+
+struct span {
+	uint64_t trace_id, span_id, parent_id;	/* parent 0: a root */
+	enum span_kind kind;
+	enum span_state state;
+	uint32_t name, service, ip;	/* strings */
+	uint32_t port;
+	uint32_t host;			/* timeline_host() */
+	uint32_t thread;		/* of its begin; UINT32_MAX: unknown */
+	int32_t tid, pid;		/* as the trace says; -1 unknown */
+	int64_t begin_ns;
+	int64_t end_ns;			/* of an open span: the last instant known of it */
+	int64_t self_ns;		/* duration less what its children cover */
+	uint32_t errors;		/* tags or annotations named "error"; failed calls do not count */
+	int64_t part[PART_N];		/* sums to end_ns - begin_ns exactly */
+	struct span_annotation *annotations;	uint32_t n_annotations;
+	struct span_tag *tags;			uint32_t n_tags;
+	struct span_wait *waits;		uint32_t n_waits, n_waits_more;
+	struct span_call *calls;		uint32_t n_calls;
+	struct span_slow_call *slow;		uint32_t n_slow, n_slow_more;
+	size_t bytes;			/* memory held, about */
+	gatomicrefcount refs;		/* private */
+};
+
+static inline int64_t span_duration(const struct span *s)
+{
+	return s->end_ns - s->begin_ns;
+}
+
+struct span *span_ref(struct span *s);
+void span_unref(struct span *s);		/* NULL is fine */
+
+#endif

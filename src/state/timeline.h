@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the views see: closed seconds, spans, and the registries their ids point
+ * into. The timeline belongs to the main thread, which alone changes it by
+ * applying publications that a worker made (see publish.h); everything handed
+ * out is const and stays valid until the next timeline_apply().
+ *
+ * Ids are dense from 0 and stable for the life of the timeline. Nothing may be
+ * ordered or printed by id. Strings from traces are hostile: see base/text.h.
+ */
+#ifndef BLK_STATE_TIMELINE_H
+#define BLK_STATE_TIMELINE_H
+
+#include "state/second.h"
+#include "state/span.h"
+
+#define TIME_UNKNOWN INT64_MIN
+#define ID_NONE UINT32_MAX
+
+struct host_info {
+	char *name;
+};
+
+struct name_at {			/* a name from `since` on */
+	int64_t since;
+	uint32_t name;			/* string */
+};
+
+struct thread_info {
+	uint32_t host;
+	int32_t tid;
+	uint32_t process;		/* timeline_process(); ID_NONE: unknown */
+	bool kernel;			/* a kernel thread */
+	int64_t start_ns, exit_ns;	/* TIME_UNKNOWN: before / not in the trace */
+	const struct name_at *names;	/* by time */
+	uint32_t n_names;
+};
+
+struct process_info {
+	uint32_t host;
+	int32_t pid;
+	int32_t ppid;			/* -1: unknown */
+	uint32_t leader;		/* thread; ID_NONE: never seen */
+	int64_t start_ns, exit_ns;	/* TIME_UNKNOWN */
+};
+
+enum file_kind {
+	FILE_UNKNOWN, FILE_REGULAR, FILE_SOCKET, FILE_PIPE, FILE_EVENT, FILE_TTY, FILE_OTHER,
+	FILE_KIND_N
+};
+extern const char *const file_kind_name[FILE_KIND_N];	/* "file", "socket", ... */
+
+struct file_info {
+	uint32_t host;
+	enum file_kind kind;
+	uint32_t path;			/* string: path as passed, "socket tcp 10.0.0.1:80", "pipe", "fd 3" */
+};
+
+struct timeline;
+
+/* memory_budget in bytes; 0: no bound. */
+struct timeline *timeline_new(size_t memory_budget);
+void timeline_free(struct timeline *tl);
+typedef struct timeline blk_timeline;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_timeline, timeline_free)
+
+/* Coverage: first event to last event of any stream so far; false while empty. */
+bool timeline_coverage(const struct timeline *tl, int64_t *ret_first, int64_t *ret_last);
+
+/* Closed seconds by time. Gaps (seconds without any event) have no entry. */
+size_t timeline_n_seconds(const struct timeline *tl);
+const struct second *timeline_second(const struct timeline *tl, size_t i);
+/* Index of the first second with end_ns > at (n_seconds when there is none). */
+size_t timeline_find(const struct timeline *tl, int64_t at);
+
+/* Registries; NULL resp. "" for ids that do not exist. */
+const char *timeline_string(const struct timeline *tl, uint32_t id);
+const struct host_info *timeline_host(const struct timeline *tl, uint32_t id);
+const struct thread_info *timeline_thread(const struct timeline *tl, uint32_t id);
+const struct process_info *timeline_process(const struct timeline *tl, uint32_t id);
+const struct file_info *timeline_file(const struct timeline *tl, uint32_t id);
+uint32_t timeline_n_hosts(const struct timeline *tl);
+uint32_t timeline_n_threads(const struct timeline *tl);
+uint32_t timeline_n_processes(const struct timeline *tl);
+/* The thread's name as it was last before `until` (its first one if all are later). */
+const char *timeline_comm(const struct timeline *tl, uint32_t thread, int64_t until);
+
+/* Spans, in order of publication; closed spans by end, open ones replaced in place. */
+size_t timeline_n_spans(const struct timeline *tl);
+const struct span *timeline_span(const struct timeline *tl, size_t i);
+/* Indexes (uint32_t) of all spans of a trace, NULL when there is none. Unordered. */
+const GArray *timeline_trace_spans(const struct timeline *tl, uint64_t trace_id);
+/* Pins a trace: it is neither dropped nor replaced while it is looked at. */
+void timeline_pin(struct timeline *tl, uint64_t trace_id);	/* 0: nothing is pinned */
+
+/* Is there an event of this name in the source (class known)? For "needs". */
+bool timeline_has_event(const struct timeline *tl, const char *name);
+/* Anything with spans, with sched_switch, with system calls? */
+bool timeline_has_spans(const struct timeline *tl);
+
+/* Totals over everything read, also what was dropped from memory since. */
+struct trust timeline_trust(const struct timeline *tl);
+uint64_t timeline_n_events(const struct timeline *tl);
+size_t timeline_bytes(const struct timeline *tl);		/* memory held, about */
+size_t timeline_budget(const struct timeline *tl);
+/* Oldest instant still kept in seconds; > first of coverage once old ones were dropped. */
+int64_t timeline_kept_from(const struct timeline *tl);
+/* Grows with every timeline_apply() that changed anything. */
+uint64_t timeline_version(const struct timeline *tl);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an event is: the narrow waist between the readers and the model.
+ *
+ * A reader delivers batches of 32-byte records. A record of a subscribed event
+ * class points at its payload and at a layout, through which the inline getters
+ * below read the wanted fields in place: no call per field, none per event.
+ * What is not an event (a loss, a horizon, a stream that appears) is a record of
+ * the same stream of records, told apart by its row number (BLK_ROW_*).
+ *
+ * This header is the only one of src/trace/ that src/state/ may include.
+ */
+#ifndef BLK_TRACE_EVENT_H
+#define BLK_TRACE_EVENT_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * One row of the subscription table: which event, which of its fields.
+ *
+ * event   exact name ("sched_switch") or a prefix with a trailing '*'
+ *         ("syscall_entry_*"). An exact row wins over a prefix row, a longer
+ *         prefix over a shorter one.
+ * fields  wanted payload fields, NULL-terminated, at most BLK_MAX_FIELDS. A name
+ *         may list alternatives in order ("fd|fildes") and may pick one element
+ *         of an array or sequence ("fildes[1]"). A leading '_' of CTF names is
+ *         not written. An absent field reads as "none" (blk_has() false).
+ * needs   short text: what blktop shows with it (--list-events), or NULL.
+ */
+#define BLK_MAX_FIELDS 10
+struct blk_subscription {
+	const char *event;
+	const char *fields[BLK_MAX_FIELDS + 1];
+	const char *needs;
+};
+
+/* Slots 0..5 of every layout are the contexts, then come the row's fields. */
+enum blk_slot {
+	BLK_CTX_TID, BLK_CTX_PID, BLK_CTX_PPID, BLK_CTX_PROCNAME,
+	BLK_CTX_VPID, BLK_CTX_VTID,
+	BLK_FIELD0,			/* fields[0] of the row */
+	BLK_MAX_SLOTS = BLK_FIELD0 + BLK_MAX_FIELDS,
+};
+
+/* How a slot lies in the payload. */
+enum blk_repr {
+	BLK_NONE,		/* not in this class */
+	BLK_INT,		/* integer of size 1, 2, 4 or 8 bytes */
+	BLK_TEXT_INLINE,	/* NUL-terminated or `size` bytes at most, at off */
+	BLK_TEXT_REF,		/* a struct blk_text at off (aligned) */
+	BLK_BYTES_REF,		/* the same, raw bytes (an address, say) */
+};
+
+struct blk_text {
+	const char *str;	/* not necessarily NUL-terminated */
+	uint32_t len;		/* bytes */
+};
+
+struct blk_slot_layout {
+	uint32_t off;		/* bytes from blk_event.data */
+	uint16_t size;		/* bytes (BLK_INT, BLK_TEXT_INLINE) */
+	uint8_t repr;		/* enum blk_repr */
+	bool is_signed : 1, big_endian : 1;
+};
+
+struct blk_layout {
+	struct blk_slot_layout slot[BLK_MAX_SLOTS];
+};
+
+/* Rows that are no event of the trace. */
+enum {
+	BLK_ROW_FIRST_PSEUDO = 0xfff0,
+	BLK_ROW_LOST_BEGIN = 0xfff0,	/* data: struct blk_loss; ts: last instant before it */
+	BLK_ROW_LOST_END,		/* data: the same struct blk_loss; ts: its end */
+	BLK_ROW_HORIZON,		/* no record with a smaller ts will come */
+	BLK_ROW_STREAM_ADD,		/* .stream is new; ts: its first packet's begin */
+	BLK_ROW_STREAM_END,		/* .stream has ended; ts: its last packet's end */
+	BLK_ROW_TALLY,			/* data: struct blk_tally; cls: class without a row */
+};
+
+struct blk_loss {
+	uint64_t events;	/* discarded events; 0 when not known */
+	uint64_t packets;	/* lost packets */
+	int64_t begin_ns, end_ns;
+};
+
+struct blk_tally {
+	int64_t second;		/* floor(ts / 1e9) */
+	uint64_t count;		/* events of class .cls on .stream in that second */
+};
+
+/* One record; 32 bytes. */
+struct blk_event {
+	int64_t ts;			/* ns since the epoch */
+	const uint8_t *data;		/* valid until the next batch is asked for */
+	const struct blk_layout *layout;/* NULL for pseudo rows */
+	uint32_t cls;			/* index for blk_class(): the event's name */
+	uint16_t row;			/* index in the subscription table, or BLK_ROW_* */
+	uint16_t stream;		/* index for blk_stream() */
+};
+G_STATIC_ASSERT(sizeof(struct blk_event) == 32);
+
+/* What a stream is. Streams and classes are numbered per source, from 0, and
+ * live as long as the source. */
+enum blk_domain { BLK_DOMAIN_KERNEL, BLK_DOMAIN_UST, BLK_DOMAIN_OTHER };
+
+struct blk_stream {
+	uint32_t cpu;		/* of its packets; UINT32_MAX when unknown */
+	uint16_t host;		/* index for blk_host() */
+	uint8_t domain;		/* enum blk_domain */
+	int32_t vpid;		/* UST buffers per process: its pid; else -1 */
+	char *vpid_procname;	/* the same process's name at registration, or NULL */
+	char *order;		/* sort key for equal timestamps: host boot, domain,
+				 * trace uuid, stream class, cpu or instance */
+};
+
+struct blk_host {
+	char *name;		/* as the trace says; "?" when it does not */
+	char *boot;		/* clock uuid = boot id, or "" */
+	char *kernel_release;	/* "6.1.0-56-cloud-amd64", or "" */
+};
+
+struct blk_class {
+	char *name;		/* "sched_switch" */
+	uint16_t row;		/* G_MAXUINT16 without a row */
+};
+
+/*
+ * The tables that records refer to. Owned by the source (a reader or a set of
+ * readers); entries are added, never changed or removed; pointers to entries
+ * stay valid. The model reads it on the thread that calls the source.
+ */
+struct blk_tables {
+	GPtrArray *streams;	/* struct blk_stream * */
+	GPtrArray *hosts;	/* struct blk_host * */
+	GPtrArray *classes;	/* struct blk_class * */
+};
+
+static inline const struct blk_stream *blk_stream(const struct blk_tables *t, unsigned i)
+{
+	return g_ptr_array_index(t->streams, i);
+}
+
+static inline const struct blk_host *blk_host(const struct blk_tables *t, unsigned i)
+{
+	return g_ptr_array_index(t->hosts, i);
+}
+
+static inline const struct blk_class *blk_class(const struct blk_tables *t, unsigned i)
+{
+	return g_ptr_array_index(t->classes, i);
+}
+
+/* Is the slot there at all? */
+static inline bool blk_has(const struct blk_event *e, unsigned slot)
+{
+	return e->layout->slot[slot].repr != BLK_NONE;
+}
+
+/* The slot as a signed 64-bit integer; `absent` where it is not there or no
+ * integer. Unsigned 64-bit values keep their bits. */
+static inline int64_t blk_int_or(const struct blk_event *e, unsigned slot, int64_t absent)
+{
+	const struct blk_slot_layout *l = &e->layout->slot[slot];
+	const uint8_t *p = e->data + l->off;
+	if (l->repr != BLK_INT)
+		return absent;
+	switch (l->size) {
+	case 8: {
+		uint64_t v;
+		memcpy(&v, p, 8);
+		return (int64_t)(l->big_endian ? GUINT64_FROM_BE(v) : GUINT64_FROM_LE(v));
+	}
+	case 4: {
+		uint32_t v;
+		memcpy(&v, p, 4);
+		v = l->big_endian ? GUINT32_FROM_BE(v) : GUINT32_FROM_LE(v);
+		return l->is_signed ? (int64_t)(int32_t)v : (int64_t)v;
+	}
+	case 2: {
+		uint16_t v;
+		memcpy(&v, p, 2);
+		v = l->big_endian ? GUINT16_FROM_BE(v) : GUINT16_FROM_LE(v);
+		return l->is_signed ? (int64_t)(int16_t)v : (int64_t)v;
+	}
+	default:
+		return l->is_signed ? (int64_t)(int8_t)*p : (int64_t)*p;
+	}
+}
+
+static inline int64_t blk_int(const struct blk_event *e, unsigned slot)
+{
+	return blk_int_or(e, slot, 0);
+}
+
+/* The slot as text or bytes: pointer and length, ("", 0) where it is not there.
+ * Hostile: may hold any byte. Valid as long as the record. */
+static inline struct blk_text blk_text(const struct blk_event *e, unsigned slot)
+{
+	const struct blk_slot_layout *l = &e->layout->slot[slot];
+	struct blk_text t = { "", 0 };
+	if (l->repr == BLK_TEXT_REF || l->repr == BLK_BYTES_REF) {
+		memcpy(&t, e->data + l->off, sizeof t);
+	} else if (l->repr == BLK_TEXT_INLINE) {
+		t.str = (const char *)e->data + l->off;
+		t.len = strnlen(t.str, l->size);
+	}
+	return t;
+}
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Readers: where batches of records come from (see event.h).
+ *
+ * A source is one merged, time-ordered run of records of one or more traces.
+ * Order of equal timestamps: by stream order key, then by position in the stream.
+ * A source belongs to one thread at a time; only source_cancel() may be called
+ * from another.
+ *
+ *     g_autoptr(GError) error = NULL;
+ *     struct source *s = source_open_bt2(paths, subs, n_subs, &error);
+ *     while ((st = source_next(s, &batch, &error)) == SOURCE_OK)
+ *             for (i = 0; i < batch.n; i++) ... batch.ev[i] ...
+ *     source_free(s);
+ *
+ * Errors carry what failed, on what, why (domain BLK_TRACE_ERROR).
+ */
+#ifndef BLK_TRACE_READER_H
+#define BLK_TRACE_READER_H
+
+#include "trace/event.h"
+
+#define BLK_BATCH 512
+
+/* Owned by the source; contents valid until the next source_next(). */
+struct blk_batch {
+	const struct blk_event *ev;
+	size_t n;
+};
+
+enum source_status {
+	SOURCE_OK,		/* a batch, not empty */
+	SOURCE_AGAIN,		/* live: nothing now; ask later */
+	SOURCE_END,		/* no more records */
+	SOURCE_CANCELLED,	/* source_cancel() was called */
+	SOURCE_ERROR,		/* *error is set */
+};
+
+#define BLK_TRACE_ERROR (blk_trace_error_quark())
+GQuark blk_trace_error_quark(void);
+enum blk_trace_error {
+	BLK_TRACE_ERROR_NOT_FOUND,	/* no such directory, or no trace in it */
+	BLK_TRACE_ERROR_ACCESS,		/* no permission */
+	BLK_TRACE_ERROR_CORRUPT,	/* metadata or packets that can't be read */
+	BLK_TRACE_ERROR_CONNECT,	/* live: no relay there, or it went away */
+	BLK_TRACE_ERROR_SESSION,	/* live: no such session, or it is taken */
+	BLK_TRACE_ERROR_INTERNAL,
+};
+
+struct source;
+
+/* Implementations fill this table; everybody else uses the functions below. */
+struct source_ops {
+	enum source_status (*next)(struct source *s, struct blk_batch *ret, GError **error);
+	void (*cancel)(struct source *s);		/* any thread; may be NULL */
+	double (*progress)(struct source *s);		/* 0..1, < 0 unknown; may be NULL */
+	void (*free)(struct source *s);
+};
+
+/* Base of every source; implementations embed it first. */
+struct source {
+	const struct source_ops *ops;
+	struct blk_tables tables;
+};
+
+enum source_status source_next(struct source *s, struct blk_batch *ret, GError **error);
+void source_cancel(struct source *s);
+double source_progress(struct source *s);
+void source_free(struct source *s);		/* NULL is fine */
+typedef struct source blk_source;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_source, source_free)
+
+/* For implementations: makes and frees the (empty) tables, adds entries.
+ * The strings are copied. The returned index is the new entry's. */
+void source_init(struct source *s, const struct source_ops *ops);
+void source_clear(struct source *s);
+unsigned source_add_host(struct source *s, const char *name, const char *boot,
+			 const char *kernel_release);	/* same name and boot: the same entry */
+unsigned source_add_stream(struct source *s, const struct blk_stream *stream);
+unsigned source_add_class(struct source *s, const char *name, uint16_t row);
+
+/* Which row of the table takes events of this name; G_MAXUINT16 for none.
+ * O(1) after blk_matcher_new(). Rows are borrowed and must outlive it. */
+struct blk_matcher;
+struct blk_matcher *blk_matcher_new(const struct blk_subscription *rows, size_t n);
+uint16_t blk_matcher_row(const struct blk_matcher *m, const char *event);
+void blk_matcher_free(struct blk_matcher *m);
+
+/*
+ * All CTF traces below the directories `paths` (NULL-terminated; a directory with
+ * a `metadata` file is a trace; chunks of one trace, as rotation makes them, are
+ * one). Reads with babeltrace2, one port a stream, merged here. Each trace's clock:
+ * ns since the epoch with one offset a host boot (same clock uuid): the kernel
+ * trace's if there is one, else the first's, so that traces of one boot compare
+ * by raw cycles. Losses: struct blk_loss as decisions.md has it (events: window
+ * from the packet's last event to its end; packets: between the packets).
+ * `rows` is borrowed and must outlive the source.
+ */
+struct source *source_open_bt2(const char *const *paths, const struct blk_subscription *rows,
+			       size_t n_rows, GError **error);
+
+/*
+ * The trace directories below `paths`, sorted, as new strings (free with
+ * g_ptr_array_unref). Errors: NOT_FOUND (says which path, and whether it is
+ * missing, no directory, or has no trace inside), ACCESS. Links are not followed
+ * below the given paths; depth is bounded.
+ */
+GPtrArray *trace_find_dirs(const char *const *paths, GError **error);
+
+/*
+ * A scripted source for tests: one record a line,
+ *     TS_NS CPU [DOMAIN[@HOST]:]EVENT key=value key="text" ctx.tid=12 ...
+ *     TS_NS CPU !lost events=N packets=N begin=NS end=NS
+ *     TS_NS CPU !horizon
+ * DOMAIN is k (default) or u. Values: integers, "strings" with C escapes. Records
+ * are sorted by time (stable). Unsubscribed events become tallies.
+ */
+struct source *source_open_script(const char *text, const struct blk_subscription *rows,
+				  size_t n_rows, GError **error);
+
+/*
+ * Records kept in memory: reads all of `from` (taking it over) and can play any
+ * part of it any number of times. For the property tests and ragged chunks.
+ */
+struct recording;
+struct recording *recording_new(struct source *from, GError **error);	/* NULL on error */
+void recording_free(struct recording *r);
+size_t recording_n(const struct recording *r);
+const struct blk_event *recording_event(const struct recording *r, size_t i);
+const struct blk_tables *recording_tables(const struct recording *r);
+
+#endif

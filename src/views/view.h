@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A view: columns, a row builder and a drill target; pure data, no drawing. The
+ * same rows are shown on the screen and printed as text, CSV and JSON.
+ *
+ * A new view is one new file with one const struct view, named in the registry
+ * (view.c). Everything here runs on the thread that owns the timeline.
+ */
+#ifndef BLK_VIEWS_VIEW_H
+#define BLK_VIEWS_VIEW_H
+
+#include "base/expr.h"
+#include "base/value.h"
+#include "state/timeline.h"
+
+enum view_kind { VIEW_TABLE, VIEW_OVERVIEW, VIEW_TREE, VIEW_WATERFALL };
+enum view_by { BY_SYSTEM, BY_PROCESS, BY_THREAD };
+
+/*
+ * What is asked. Seconds count when they overlap [from_ns, to_ns); a span or call
+ * belongs to the second of its end, an open span to every second it is open in.
+ * The narrowing fields are set by drilling; zero/NULL/-1 mean "all".
+ */
+struct view_query {
+	int64_t from_ns, to_ns;
+	enum view_by by;
+	uint64_t trace_id, span_id;	/* waterfall: the trace, and the selected span */
+	int span_kind;			/* enum span_kind, or -1 */
+	const char *operation;		/* name of a root span (phases, traces) */
+	const char *service;
+	int32_t pid, tid;		/* processes, syscalls, files; -1: all */
+	uint32_t host;			/* ID_NONE: all */
+};
+#define VIEW_QUERY_INIT { .span_kind = -1, .pid = -1, .tid = -1, .host = ID_NONE }
+
+/* Base of every row; a view's row type embeds it first. */
+struct row {
+	uint64_t key[2];	/* stable identity: selection survives refresh, sort, time */
+	uint16_t depth;		/* in trees: 0 is a root */
+	bool marked;		/* error, outlier: shown with '!' */
+	bool open;		/* not ended yet */
+	bool expandable;	/* in trees: has children (shown or hidden) */
+	/* What Enter on this row narrows the next view to; unset ones stay "all". */
+	struct view_query drill;
+};
+
+struct rows {
+	GPtrArray *rows;		/* struct row *, freed by the array */
+	GStringChunk *text;		/* texts of the rows live here */
+	const struct timeline *tl;
+	struct view_query query;	/* as asked (strings copied into text) */
+	struct trust trust;		/* of the seconds summed */
+	size_t n_before_filter;
+	void *extra;			/* the view's own (overview, waterfall: see their headers) */
+	void (*free_extra)(void *extra);
+};
+
+enum column_align { ALIGN_RIGHT, ALIGN_LEFT };
+
+struct column {
+	const char *id;			/* "busy_ns": stable, ends in its unit */
+	const char *title;		/* "BUSY": on screen */
+	enum value_kind kind;		/* unit of its values (texts: VALUE_TEXT) */
+	uint8_t width;			/* columns wanted on screen; 0: batch only */
+	uint8_t priority;		/* dropped from the screen first when high; 0: never */
+	uint8_t align;			/* enum column_align */
+	bool flexible;			/* takes what room is left (one per view) */
+	bool descending;		/* first direction when sorted by it */
+	const char *help;		/* one line */
+	struct value (*get)(const struct row *row, const struct rows *rows);
+};
+
+struct view {
+	const char *id;			/* "syscalls" */
+	const char *title;		/* "Syscalls" */
+	const char *help;		/* one paragraph */
+	enum view_kind kind;
+	const struct column *columns;
+	size_t n_columns;
+	const char *default_sort;	/* column id */
+	const char *drill;		/* view id Enter opens, or NULL */
+	const char *const *needs;	/* events it needs, NULL-terminated, or NULL */
+	enum view_by default_by;	/* meaningful where it has thread rows */
+	bool has_by;			/* honours view_query.by */
+	bool on_screen;			/* false: batch only */
+	/* Rows in canonical order (never by id); never NULL. */
+	struct rows *(*build)(const struct timeline *tl, const struct view_query *query);
+};
+
+extern const struct view *const view_all[];	/* NULL-terminated, in order of the keys 1.. */
+const struct view *view_find(const char *id);	/* NULL: no such view */
+int view_column(const struct view *v, const char *id);	/* -1: no such column */
+
+/* Filters with `filter` (NULL: all) and sorts by column (stable; -1: canonical
+ * order), in place. */
+void rows_filter(struct rows *rows, const struct view *v, const struct expr *filter);
+void rows_sort(struct rows *rows, const struct view *v, int column, bool descending);
+struct expr *view_expr(const struct view *v, const char *text, GError **error);
+void rows_free(struct rows *rows);		/* NULL is fine */
+
+/* The events this view needs and the trace lacks, as "sched_switch, sched_waking";
+ * NULL when nothing lacks. Free with g_free. */
+char *view_lacks(const struct view *v, const struct timeline *tl);
+
+/* For builders. */
+struct rows *rows_new(const struct timeline *tl, const struct view_query *query);
+const char *rows_text(struct rows *rows, const char *s);	/* kept with the rows */
+
+#endif
