@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Exports: rows as text, CSV or JSON; spans as Zipkin v2 or blktop's own JSON.
+ * JSON is made with json-glib, row by row. Files are written whole or not at all
+ * (a temporary beside it, then rename/link), never over an old one unless `force`.
+ */
+#ifndef BLK_EXPORT_EXPORT_H
+#define BLK_EXPORT_EXPORT_H
+
+#include "views/view.h"
+
+#include <stdio.h>
+
+enum rows_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+bool rows_format_parse(const char *text, enum rows_format *ret);
+
+/*
+ * Prints the rows: TEXT aligned columns, raw units named in the header, nothing cut;
+ * CSV (RFC 4180, header once: `header`), numbers raw; JSON one object on one line:
+ * {"blktop":VERSION,"view":ID,"range":{"from_ns":N,"to_ns":N},"trust":
+ * {"lost_events":N,"lost_packets":N,"soft":N},"rows":[{COLUMN_ID:VALUE,...}]}.
+ * Integers but ratios; missing is null (CSV: empty; text: "-"). Text in the C locale's
+ * number format; text cells escaped for terminals in TEXT. false: errno is set.
+ */
+bool rows_print(FILE *out, const struct view *v, const struct rows *rows,
+		enum rows_format format, bool header);
+
+enum span_format { SPAN_ZIPKIN, SPAN_JSON };
+bool span_format_parse(const char *text, enum span_format *ret);
+
+/* What is exported. */
+struct span_selection {
+	uint64_t trace_id;	/* 0: not by trace */
+	uint64_t span_id;	/* 0: the whole trace; else this span with its subtree */
+	unsigned slowest;	/* > 0: the N slowest traces instead */
+};
+
+/* The JSON text (free with g_free), *ret_spans how many. NULL and *error when the
+ * timeline has no such trace or span. */
+char *span_export(const struct timeline *tl, const struct span_selection *what,
+		  enum span_format format, unsigned *ret_spans, GError **error);
+
+/* "./blktop-TRACE-SPAN.json" (16 hex digits each; without -SPAN for a trace). */
+char *span_export_name(const struct span_selection *what);
+
+/* Writes `text` to `path`; *ret_absolute the absolute path (g_free). */
+bool export_write_file(const char *path, const char *text, size_t len, bool force,
+		       char **ret_absolute, GError **error);
+
+#endif

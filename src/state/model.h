@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The model: eats batches of records in time order, knows the machine (tasks,
+ * CPUs, system calls, files, block requests, spans), and publishes closed seconds
+ * and spans. The form for one run from a trace's beginning to its end; pieces that
+ * are stitched are in slice.h, and this is built on them.
+ *
+ *     struct model *m = model_new(&(struct model_options){ 0 });
+ *     source = source_open_bt2(paths, model_subscriptions(&n), n, &error);
+ *     while (source_next(source, &batch, &error) == SOURCE_OK) {
+ *             model_feed(m, &source->tables, &batch);
+ *             give_away(model_publish(m, false));   // now and then
+ *     }
+ *     give_away(model_publish(m, true));
+ *
+ * One thread at a time. Never fails: what it can't interpret it counts.
+ */
+#ifndef BLK_STATE_MODEL_H
+#define BLK_STATE_MODEL_H
+
+#include "state/publish.h"
+#include "trace/event.h"
+
+struct model_options {
+	int64_t step_ns;	/* length of a "second"; 0: 1 s */
+	bool live;		/* forget details of old closed traces; else keep all spans */
+	size_t memory_budget;	/* bytes of detail kept inside the model, about; 0: no bound */
+};
+
+struct model;
+struct model *model_new(const struct model_options *options);
+void model_free(struct model *m);			/* NULL is fine */
+
+/* The subscription table of all handlers, and how many rows it has. Static. */
+const struct blk_subscription *model_subscriptions(size_t *ret_n);
+
+/* Records in time order of one source. `tables` must be the same at every call. */
+void model_feed(struct model *m, const struct blk_tables *tables,
+		const struct blk_event *ev, size_t n);
+
+/*
+ * What has been closed since the last call: NULL when nothing is new. A second is
+ * closed when a record at or after its end was fed (or a horizon passed it).
+ * final: closes everything at the end of coverage; afterwards only model_free().
+ * The caller owns the publication.
+ */
+struct publication *model_publish(struct model *m, bool final);
+
+uint64_t model_n_events(const struct model *m);		/* events fed, with tallies */
+int64_t model_now(const struct model *m);		/* newest instant known; INT64_MIN: none */
+
+#endif

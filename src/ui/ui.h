@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The screen: ncurses, keys, widgets and the loop. Knows views and nothing of
+ * where data comes from: what it wants done it asks of its backend, as requests.
+ * The caller's thread; one at a time in a process.
+ */
+#ifndef BLK_UI_UI_H
+#define BLK_UI_UI_H
+
+#include "views/view.h"
+
+enum ui_phase { UI_OPENING, UI_LOADING, UI_LIVE, UI_DONE, UI_CANCELLED, UI_FAILED };
+
+struct ui_status {
+	enum ui_phase phase;
+	char source[128];	/* "demo kernel+ust", "relay1/web1 prod": visible text */
+	double progress;	/* 0..1, < 0 unknown */
+	uint64_t n_events;
+	double events_per_s;
+	int64_t lag_ns;		/* live: < 0 unknown */
+	char banner[256];	/* "relay gone since 12:00:05: Connection refused; trying again", or "" */
+};
+
+struct ui_export {
+	uint64_t trace_id, span_id;	/* span_id 0: the whole trace */
+	bool native;			/* blktop's JSON instead of Zipkin v2 */
+	const char *path;		/* NULL: the default name in the current directory */
+};
+
+/* What the screen asks of the program. All on the screen's thread, all quick. */
+struct ui_backend {
+	void *data;
+	int (*fd)(void *data);				/* poll()ed; readable: call pump */
+	bool (*pump)(void *data);			/* applies what arrived; did the timeline change? */
+	void (*status)(void *data, struct ui_status *ret);
+	void (*cancel)(void *data);			/* Esc: stop loading; what is read stays */
+	/* One line for the status row (g_free): the absolute path, spans, bytes and the scp
+	 * line, or what failed. true: written. */
+	bool (*export_span)(void *data, const struct ui_export *what, char **ret_message);
+	bool (*save_view)(void *data, const struct view *v, const struct rows *rows,
+			  char **ret_message);		/* s: this view as text, or NULL */
+};
+
+enum ui_color { UI_COLOR_AUTO, UI_COLOR_ALWAYS, UI_COLOR_NEVER };
+
+struct ui_options {
+	bool live;			/* begins in FOLLOW; else paused on the worst second */
+	bool ascii;			/* no UTF-8 glyphs */
+	bool coach;			/* --demo: one line of hints at the bottom */
+	enum ui_color color;
+	const char *start_view;		/* NULL: overview with spans, else processes */
+	const char *filter;		/* or NULL */
+	int64_t at_ns;			/* where to begin; TIME_UNKNOWN: the worst second / newest */
+};
+
+/* Runs until the user quits: 0; 128 + signal when a signal ended it. The terminal
+ * is given back in every case, crashes included. */
+int ui_run(const struct ui_options *options, const struct ui_backend *backend,
+	   struct timeline *tl);
+
+/* A list to pick one line from (sessions of a relay). Index, or -1 when left. `refresh`
+ * (may be NULL) is called every second and may replace the lines. */
+struct ui_pick {
+	const char *title;
+	GPtrArray *lines;		/* char *: visible text, columns aligned by the caller */
+	bool (*refresh)(struct ui_pick *pick, void *data);
+	void *data;
+};
+int ui_pick(const struct ui_options *options, struct ui_pick *pick);
+
+#endif
