@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From babeltrace2 messages to records: what the offline and the live reader share.
+ *
+ * Everything is copied out of the message: the caller may release it at once
+ * (which is also fastest, as babeltrace2 recycles its objects). Names and members
+ * are resolved once per event class; afterwards no field is looked up by name.
+ *
+ *     struct bt2_convert *c = bt2_convert_new(&mine->source, NULL, rows, n_rows);
+ *     struct bt2_out out = { 0 };
+ *     for each message (of any streams, of one iterator or of several):
+ *             if (!bt2_convert_message(c, msg, &out, &error)) ...
+ *             bt_message_put_ref(msg);
+ *     ... out.ev[0 .. out.n - 1] are records in the order they came ...
+ *     bt2_out_reset(&out);            when nobody needs them any more
+ *
+ * Records of one stream have timestamps that never go down. Records of different
+ * streams in one `out` do not: BLK_ROW_LOST_BEGIN and BLK_ROW_TALLY are known late
+ * and carry the instant they belong to (that of their stream's last event), so a
+ * reader whose iterator carries several streams has to sort or clamp these.
+ * A horizon (inactivity) has .stream G_MAXUINT16: it is about the whole iterator.
+ * It is not stretched over losses that are not pushed yet.
+ *
+ * A converter, its source and its outs belong to one thread. The entries it adds
+ * go to s->tables; a reader with a thread of its own gives it a private struct
+ * source and copies new entries over to the public one under its own lock.
+ */
+#ifndef BLK_TRACE_BT2_CONVERT_H
+#define BLK_TRACE_BT2_CONVERT_H
+
+#include <babeltrace2/babeltrace.h>
+
+#include "trace/reader.h"
+
+/* Memory for payload rows and texts: grows in chunks, is emptied at once. */
+struct bt2_arena {
+	uint8_t *at, *end;		/* free room of the current chunk */
+	struct bt2_chunk *chunk;	/* current, then older ones */
+};
+void *bt2_arena_alloc_slow(struct bt2_arena *a, size_t size);
+void bt2_arena_reset(struct bt2_arena *a);	/* keeps the biggest chunk */
+void bt2_arena_clear(struct bt2_arena *a);
+
+/* 8-byte aligned. */
+static inline void *bt2_arena_alloc(struct bt2_arena *a, size_t size)
+{
+	size = (size + 7) & ~(size_t)7;
+	if (G_UNLIKELY((size_t)(a->end - a->at) < size))
+		return bt2_arena_alloc_slow(a, size);
+	void *p = a->at;
+	a->at += size;
+	return p;
+}
+
+/* Where records go. A zeroed one is empty. Data of the records lies in the arena,
+ * so both are valid until bt2_out_reset(). */
+struct bt2_out {
+	struct blk_event *ev;
+	size_t n, cap;
+	struct bt2_arena *arena;	/* borrowed; NULL: `own` is used */
+	struct bt2_arena own;
+};
+void bt2_out_reset(struct bt2_out *o);
+void bt2_out_clear(struct bt2_out *o);
+
+/*
+ * The offset pinned for each host boot (clock uuid), shared by converters, from
+ * any thread: streams of one boot then compare by raw cycles. The first trace
+ * seen of a boot decides, unless bt2_convert_pin_clocks() chose before.
+ */
+struct bt2_clocks;
+struct bt2_clocks *bt2_clocks_new(void);
+struct bt2_clocks *bt2_clocks_ref(struct bt2_clocks *k);
+void bt2_clocks_unref(struct bt2_clocks *k);
+
+/* `s` is borrowed (its tables are filled), `rows` too. clocks: NULL for its own. */
+struct bt2_convert;
+struct bt2_convert *bt2_convert_new(struct source *s, struct bt2_clocks *clocks,
+				    const struct blk_subscription *rows, size_t n_rows);
+void bt2_convert_free(struct bt2_convert *c);	/* NULL is fine */
+
+/* All streams known beforehand: pins the offset of the kernel's trace where a boot
+ * has one, else that of the first in sort order. Before the first message. */
+void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *streams, size_t n);
+
+/* Appends the records of one message, none or several. False: the stream can't be
+ * read (it has no clock). */
+bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
+			 GError **error);
+
+/* Tallies counted since the last second border, of all streams: for the reader to
+ * call when it stops in the middle. (The end of a stream does it for that stream.) */
+void bt2_convert_flush(struct bt2_convert *c, struct bt2_out *out);
+
+/*
+ * Takes this thread's babeltrace2 error and makes a GError of it: `what` ("cannot
+ * read 'DIR'") and the innermost causes. BLK_TRACE_ERROR of the code given.
+ */
+void bt2_set_error(GError **error, enum blk_trace_error code, const char *what);
+
+#endif
