@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The log-linear histogram: a sorted array of the buckets that are used. Values
+ * below 8 have a bucket each, then every octave has 8. Sums saturate instead of
+ * overflowing, so a trace with absurd durations can't make them negative.
+ */
+#include "base/hist.h"
+
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+#define SUB_BITS 3
+#define MAX_BITS 44
+
+unsigned hist_bucket_index(int64_t ns)
+{
+	if (ns < 1 << SUB_BITS)
+		return ns < 0 ? 0 : (unsigned)ns;
+	if (ns >> MAX_BITS)
+		return HIST_BUCKETS - 1;
+	unsigned octave = 63 - (unsigned)__builtin_clzll((uint64_t)ns) - SUB_BITS;
+	return ((octave + 1) << SUB_BITS) + ((unsigned)(ns >> octave) & ((1 << SUB_BITS) - 1));
+}
+
+int64_t hist_bucket_low(unsigned index)
+{
+	if (index >= HIST_BUCKETS)
+		return INT64_C(1) << MAX_BITS;
+	if (index < 1 << SUB_BITS)
+		return index;
+	unsigned octave = (index >> SUB_BITS) - 1;
+	int64_t mantissa = (1 << SUB_BITS) + (index & ((1 << SUB_BITS) - 1));
+	return mantissa << octave;
+}
+
+int64_t hist_bucket_high(unsigned index)
+{
+	return hist_bucket_low(MIN(index, HIST_BUCKETS - 1) + 1) - 1;
+}
+
+static int64_t sum_saturating(int64_t a, int64_t b)
+{
+	int64_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static uint32_t count_saturating(uint32_t a, uint32_t b)
+{
+	uint32_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? UINT32_MAX : sum;
+}
+
+/* Position of the first bucket whose index is not below `index`. */
+static unsigned lower_bound(const struct hist *h, unsigned index)
+{
+	unsigned low = 0, high = h->n;
+
+	while (low < high) {
+		unsigned mid = (low + high) / 2;
+		if (h->buckets[mid].index < index)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static void reserve(struct hist *h, unsigned n)
+{
+	if (n <= h->alloc)
+		return;
+	h->alloc = (uint16_t)MIN(MAX(n, h->alloc * 2u), MAX(n, (unsigned)HIST_BUCKETS));
+	h->buckets = g_renew(struct hist_bucket, h->buckets, h->alloc);
+}
+
+static void insert_bucket(struct hist *h, unsigned at, unsigned index)
+{
+	reserve(h, h->n + 1u);
+	memmove(h->buckets + at + 1, h->buckets + at, (h->n - at) * sizeof(*h->buckets));
+	h->buckets[at] = (struct hist_bucket){ .index = (uint16_t)index };
+	h->n++;
+}
+
+void hist_add(struct hist *h, int64_t ns)
+{
+	if (ns < 0)
+		ns = 0;
+	if (h->count == 0) {
+		h->min = h->max = ns;
+	} else if (ns < h->min) {
+		h->min = ns;
+	} else if (ns > h->max) {
+		h->max = ns;
+	}
+	h->count++;
+	h->sum = sum_saturating(h->sum, ns);
+
+	unsigned index = hist_bucket_index(ns);
+	unsigned at = lower_bound(h, index);
+	if (at == h->n || h->buckets[at].index != index)
+		insert_bucket(h, at, index);
+	h->buckets[at].count = count_saturating(h->buckets[at].count, 1);
+}
+
+/* How many different buckets the two use together. */
+static unsigned union_size(const struct hist *a, const struct hist *b)
+{
+	unsigned i = 0, j = 0, n = 0;
+
+	while (i < a->n && j < b->n) {
+		unsigned x = a->buckets[i].index, y = b->buckets[j].index;
+		i += x <= y;
+		j += y <= x;
+		n++;
+	}
+	return n + (a->n - i) + (b->n - j);
+}
+
+/* Merges from the back, in place: the room for the union is at the end. */
+static void merge_buckets(struct hist *into, const struct hist *from)
+{
+	unsigned total = union_size(into, from);
+	int i = into->n - 1, j = from->n - 1;
+
+	reserve(into, total);
+	for (unsigned k = total; k-- > 0;) {
+		if (j < 0)
+			break;		/* what is left is in its place already */
+		const struct hist_bucket *b = &from->buckets[j];
+		if (i >= 0 && into->buckets[i].index > b->index) {
+			into->buckets[k] = into->buckets[i--];
+		} else if (i >= 0 && into->buckets[i].index == b->index) {
+			uint32_t count = count_saturating(into->buckets[i--].count, b->count);
+			into->buckets[k] = (struct hist_bucket){ b->index, count };
+			j--;
+		} else {
+			into->buckets[k] = *b;
+			j--;
+		}
+	}
+	into->n = (uint16_t)total;
+}
+
+void hist_merge(struct hist *into, const struct hist *from)
+{
+	if (from->count == 0)
+		return;
+	if (into->count == 0) {
+		into->min = from->min;
+		into->max = from->max;
+	} else {
+		into->min = MIN(into->min, from->min);
+		into->max = MAX(into->max, from->max);
+	}
+	into->count += from->count;
+	into->sum = sum_saturating(into->sum, from->sum);
+	merge_buckets(into, from);
+}
+
+void hist_copy(struct hist *to, const struct hist *from)
+{
+	*to = *from;
+	to->alloc = from->n;
+	to->buckets = g_memdup2(from->buckets, from->n * sizeof(*from->buckets));
+}
+
+void hist_clear(struct hist *h)
+{
+	g_free(h->buckets);
+	memset(h, 0, sizeof(*h));
+}
+
+int64_t hist_quantile(const struct hist *h, double q)
+{
+	if (h->count == 0)
+		return -1;
+
+	/* q * count may round up past an integer it should be (0.07 * 100); a tenth
+	 * of a millionth of a rank is below what any sample can tell. */
+	double wanted = ceil(q * (double)h->count - 1e-7);
+	uint64_t rank = wanted < 1 ? 1 : (uint64_t)MIN(wanted, (double)h->count);
+	uint64_t seen = 0;
+
+	for (unsigned i = 0; i < h->n; i++) {
+		seen += h->buckets[i].count;
+		if (seen < rank)
+			continue;
+		if (h->buckets[i].index == HIST_BUCKETS - 1)
+			break;		/* this one is open at the top */
+		return CLAMP(hist_bucket_high(h->buckets[i].index), h->min, h->max);
+	}
+	return h->max;
+}
+
+uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to)
+{
+	uint64_t count = 0;
+
+	for (unsigned i = lower_bound(h, from); i < h->n && h->buckets[i].index <= to; i++)
+		count += h->buckets[i].count;
+	return count;
+}

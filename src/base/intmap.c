@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The integer map: linear probing, at most 3/4 full. Deletion shifts the entries
+ * behind back, so there are no tombstones and no lookup gets slower with time.
+ */
+#include "base/intmap.h"
+
+#include <string.h>
+
+#define FIRST_SLOTS 16u
+
+static void alloc_slots(struct intmap *m, uint32_t slots)
+{
+	m->keys = g_new(uint64_t, slots);
+	m->values = g_new(uint32_t, slots);
+	m->mask = slots - 1;
+	memset(m->values, 0xff, slots * sizeof(*m->values));	/* INTMAP_NONE */
+}
+
+/* The slot of the key, or the free one where it belongs. */
+static uint32_t find_slot(const struct intmap *m, uint64_t key)
+{
+	uint32_t i = intmap_hash(key) & m->mask;
+
+	while (m->values[i] != INTMAP_NONE && m->keys[i] != key)
+		i = (i + 1) & m->mask;
+	return i;
+}
+
+static void grow(struct intmap *m)
+{
+	struct intmap old = *m;
+	uint32_t slots = old.mask + 1;
+
+	alloc_slots(m, slots * 2);
+	for (uint32_t i = 0; i < slots; i++) {
+		if (old.values[i] == INTMAP_NONE)
+			continue;
+		uint32_t to = find_slot(m, old.keys[i]);
+		m->keys[to] = old.keys[i];
+		m->values[to] = old.values[i];
+	}
+	g_free(old.keys);
+	g_free(old.values);
+}
+
+void intmap_set(struct intmap *m, uint64_t key, uint32_t value)
+{
+	g_return_if_fail(value != INTMAP_NONE);
+
+	if (!m->mask)
+		alloc_slots(m, FIRST_SLOTS);
+	uint32_t i = find_slot(m, key);
+	if (m->values[i] == INTMAP_NONE) {
+		if (m->n + 1 > m->mask - m->mask / 4) {
+			grow(m);
+			i = find_slot(m, key);
+		}
+		m->keys[i] = key;
+		m->n++;
+	}
+	m->values[i] = value;
+}
+
+bool intmap_remove(struct intmap *m, uint64_t key)
+{
+	if (!m->mask)
+		return false;
+	uint32_t hole = find_slot(m, key);
+	if (m->values[hole] == INTMAP_NONE)
+		return false;
+
+	/* An entry behind may fill the hole unless its home lies between the two. */
+	for (uint32_t i = (hole + 1) & m->mask; m->values[i] != INTMAP_NONE;
+	     i = (i + 1) & m->mask) {
+		uint32_t home = intmap_hash(m->keys[i]) & m->mask;
+		if (((i - home) & m->mask) < ((i - hole) & m->mask))
+			continue;
+		m->keys[hole] = m->keys[i];
+		m->values[hole] = m->values[i];
+		hole = i;
+	}
+	m->values[hole] = INTMAP_NONE;
+	m->n--;
+	return true;
+}
+
+void intmap_clear(struct intmap *m)
+{
+	g_free(m->keys);
+	g_free(m->values);
+	memset(m, 0, sizeof(*m));
+}
+
+void intmap_foreach(const struct intmap *m, intmap_visit visit, void *data)
+{
+	if (!m->mask)
+		return;
+	for (uint32_t i = 0; i <= m->mask; i++) {
+		if (m->values[i] != INTMAP_NONE)
+			visit(m->keys[i], m->values[i], data);
+	}
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The string table: bytes in chunks that never move, and an open-addressing
+ * table of ids (with the hash beside them, so a miss rarely touches the text).
+ */
+#include "base/strtab.h"
+
+#include <string.h>
+
+#define CHUNK_BYTES (64 * 1024)
+#define FIRST_SLOTS 64u
+
+struct strtab_slot {
+	uint32_t hash;
+	uint32_t id;			/* UINT32_MAX: free */
+};
+
+struct strtab_entry {
+	const char *s;
+	uint32_t hash, len;
+};
+
+struct strtab {
+	struct strtab_slot *slots;
+	uint32_t mask;
+	GArray *entries;		/* struct strtab_entry, by id */
+	GPtrArray *chunks;		/* char *, owned */
+	size_t chunk_used, chunk_size;	/* of the last chunk */
+	size_t bytes;			/* in chunks */
+};
+
+static uint32_t hash_bytes(const char *s, size_t len)
+{
+	uint64_t h = 0x9e3779b97f4a7c15u ^ len;
+
+	while (len >= 8) {
+		uint64_t word;
+		memcpy(&word, s, 8);
+		h = (h ^ word) * 0xff51afd7ed558ccdu;
+		h ^= h >> 32;
+		s += 8;
+		len -= 8;
+	}
+	uint64_t tail = 0;
+	memcpy(&tail, s, len);
+	h = (h ^ tail) * 0xc4ceb9fe1a85ec53u;
+	h ^= h >> 29;
+	h *= 0xff51afd7ed558ccdu;
+	return (uint32_t)(h >> 32);
+}
+
+static void alloc_slots(struct strtab *t, uint32_t n)
+{
+	t->slots = g_new(struct strtab_slot, n);
+	memset(t->slots, 0xff, n * sizeof(*t->slots));
+	t->mask = n - 1;
+}
+
+/* The slot that holds the string, or the free one where it belongs. */
+static struct strtab_slot *find_slot(const struct strtab *t, const char *s, size_t len,
+				     uint32_t hash)
+{
+	for (uint32_t i = hash & t->mask;; i = (i + 1) & t->mask) {
+		struct strtab_slot *slot = &t->slots[i];
+		if (slot->id == UINT32_MAX)
+			return slot;
+		if (slot->hash != hash)
+			continue;
+		const struct strtab_entry *e =
+			&g_array_index(t->entries, struct strtab_entry, slot->id);
+		if (e->len == len && memcmp(e->s, s, len) == 0)
+			return slot;
+	}
+}
+
+static void grow(struct strtab *t)
+{
+	g_free(t->slots);
+	alloc_slots(t, (t->mask + 1) * 2);
+	for (uint32_t id = 0; id < t->entries->len; id++) {
+		uint32_t hash = g_array_index(t->entries, struct strtab_entry, id).hash;
+		uint32_t i = hash & t->mask;
+		while (t->slots[i].id != UINT32_MAX)
+			i = (i + 1) & t->mask;
+		t->slots[i] = (struct strtab_slot){ hash, id };
+	}
+}
+
+static const char *keep_bytes(struct strtab *t, const char *s, size_t len)
+{
+	if (t->chunk_size - t->chunk_used < len + 1) {
+		t->chunk_size = CHUNK_BYTES;
+		t->chunk_used = 0;
+		t->bytes += t->chunk_size;
+		g_ptr_array_add(t->chunks, g_malloc(t->chunk_size));
+	}
+	char *kept = (char *)g_ptr_array_index(t->chunks, t->chunks->len - 1) + t->chunk_used;
+	memcpy(kept, s, len);
+	kept[len] = '\0';
+	t->chunk_used += len + 1;
+	return kept;
+}
+
+struct strtab *strtab_new(void)
+{
+	struct strtab *t = g_new0(struct strtab, 1);
+
+	t->entries = g_array_new(FALSE, FALSE, sizeof(struct strtab_entry));
+	t->chunks = g_ptr_array_new_with_free_func(g_free);
+	alloc_slots(t, FIRST_SLOTS);
+	strtab_add_len(t, "", 0);
+	return t;
+}
+
+void strtab_free(struct strtab *t)
+{
+	if (!t)
+		return;
+	g_free(t->slots);
+	g_array_free(t->entries, TRUE);
+	g_ptr_array_free(t->chunks, TRUE);
+	g_free(t);
+}
+
+uint32_t strtab_add_len(struct strtab *t, const char *s, size_t len)
+{
+	len = s ? strnlen(s, MIN(len, STRTAB_MAX_LEN)) : 0;
+	if (len == 0)
+		s = "";
+	uint32_t hash = hash_bytes(s, len);
+	struct strtab_slot *slot = find_slot(t, s, len, hash);
+	if (slot->id != UINT32_MAX)
+		return slot->id;
+
+	struct strtab_entry entry = { keep_bytes(t, s, len), hash, (uint32_t)len };
+	uint32_t id = t->entries->len;
+	g_array_append_val(t->entries, entry);
+	*slot = (struct strtab_slot){ hash, id };
+	if (t->entries->len > t->mask - t->mask / 4)
+		grow(t);
+	return id;
+}
+
+uint32_t strtab_add(struct strtab *t, const char *s)
+{
+	return strtab_add_len(t, s, STRTAB_MAX_LEN);
+}
+
+const char *strtab_get(const struct strtab *t, uint32_t id)
+{
+	return id < t->entries->len ? g_array_index(t->entries, struct strtab_entry, id).s : "";
+}
+
+uint32_t strtab_find(const struct strtab *t, const char *s)
+{
+	size_t len = s ? strnlen(s, STRTAB_MAX_LEN) : 0;
+	return find_slot(t, s ? s : "", len, hash_bytes(s ? s : "", len))->id;
+}
+
+uint32_t strtab_n(const struct strtab *t)
+{
+	return t->entries->len;
+}
+
+size_t strtab_bytes(const struct strtab *t)
+{
+	return sizeof(*t) + t->bytes + (t->mask + 1) * sizeof(*t->slots) +
+	       t->entries->len * sizeof(struct strtab_entry);
+}

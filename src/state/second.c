@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Closed seconds: life and memory. The cells' arrays are g_malloc'd and owned. */
+#include "state/publish.h"
+
+struct second *second_new(int64_t begin_ns, int64_t end_ns)
+{
+	struct second *s = g_new0(struct second, 1);
+
+	s->begin_ns = begin_ns;
+	s->end_ns = end_ns;
+	s->version = 1;
+	g_atomic_ref_count_init(&s->refs);
+	return s;
+}
+
+static size_t hist_bytes(const struct hist *h)
+{
+	return h->alloc * sizeof(*h->buckets);
+}
+
+void second_seal(struct second *s)
+{
+	size_t bytes = sizeof(*s) + hist_bytes(&s->wakeup);
+
+	bytes += s->n_threads * sizeof(*s->threads) + s->n_cpus * sizeof(*s->cpus) +
+		 s->n_calls * sizeof(*s->calls) + s->n_files * sizeof(*s->files) +
+		 s->n_devs * sizeof(*s->devs) + s->n_events * sizeof(*s->events) +
+		 s->n_slow * sizeof(*s->slow);
+	for (uint32_t i = 0; i < s->n_calls; i++)
+		bytes += hist_bytes(&s->calls[i].latency);
+	for (uint32_t i = 0; i < s->n_files; i++)
+		bytes += hist_bytes(&s->files[i].latency);
+	for (uint32_t i = 0; i < s->n_devs; i++)
+		bytes += hist_bytes(&s->devs[i].latency);
+	s->bytes = bytes;
+}
+
+struct second *second_ref(struct second *s)
+{
+	g_atomic_ref_count_inc(&s->refs);
+	return s;
+}
+
+void second_unref(struct second *s)
+{
+	if (!s || !g_atomic_ref_count_dec(&s->refs))
+		return;
+	for (uint32_t i = 0; i < s->n_calls; i++)
+		hist_clear(&s->calls[i].latency);
+	for (uint32_t i = 0; i < s->n_files; i++)
+		hist_clear(&s->files[i].latency);
+	for (uint32_t i = 0; i < s->n_devs; i++)
+		hist_clear(&s->devs[i].latency);
+	hist_clear(&s->wakeup);
+	g_free(s->threads);
+	g_free(s->calls);
+	g_free(s->files);
+	g_free(s->cpus);
+	g_free(s->devs);
+	g_free(s->events);
+	g_free(s->slow);
+	g_free(s);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Spans: life and memory. The arrays are g_malloc'd and owned. */
+#include "state/publish.h"
+
+struct span *span_new(void)
+{
+	struct span *s = g_new0(struct span, 1);
+
+	s->thread = UINT32_MAX;
+	s->tid = s->pid = -1;
+	g_atomic_ref_count_init(&s->refs);
+	return s;
+}
+
+void span_seal(struct span *s)
+{
+	s->bytes = sizeof(*s) + s->n_annotations * sizeof(*s->annotations) +
+		   s->n_tags * sizeof(*s->tags) + s->n_waits * sizeof(*s->waits) +
+		   s->n_calls * sizeof(*s->calls) + s->n_slow * sizeof(*s->slow);
+}
+
+struct span *span_copy(const struct span *s)
+{
+	struct span *copy = g_memdup2(s, sizeof(*s));
+
+	copy->annotations = g_memdup2(s->annotations, s->n_annotations * sizeof(*s->annotations));
+	copy->tags = g_memdup2(s->tags, s->n_tags * sizeof(*s->tags));
+	copy->waits = g_memdup2(s->waits, s->n_waits * sizeof(*s->waits));
+	copy->calls = g_memdup2(s->calls, s->n_calls * sizeof(*s->calls));
+	copy->slow = g_memdup2(s->slow, s->n_slow * sizeof(*s->slow));
+	g_atomic_ref_count_init(&copy->refs);
+	return copy;
+}
+
+struct span *span_ref(struct span *s)
+{
+	g_atomic_ref_count_inc(&s->refs);
+	return s;
+}
+
+void span_unref(struct span *s)
+{
+	if (!s || !g_atomic_ref_count_dec(&s->refs))
+		return;
+	g_free(s->annotations);
+	g_free(s->tags);
+	g_free(s->waits);
+	g_free(s->calls);
+	g_free(s->slow);
+	g_free(s);
+}
