@@ -1,17 +1,19 @@
-# blktop: build, install, test. `make help` lists the targets.
+# blktop: build, test, install. `make help` lists the targets.
 #
-#   make            build/blktop and what goes with it
-#   make check      all tests (installs what is missing from Debian first)
-#   make demo       blktop --demo on the bundled recording
-#   make build/tests/test-hist && build/tests/test-hist    one test
+#   make            build/blktop
+#   make demo       install what the build needs, build, show the bundled recording
+#   make check      install what the tests need, build, run all tests
+#   make check-hist                                        one test, or one folder of them
+#   make build/tests/test-hist && build/tests/test-hist    the same by hand
 #
-# Variables: BUILD (build), CC, CFLAGS, SANITIZE (address,undefined | thread),
-# DEVELOPER=1 (-Werror), PREFIX (/usr/local), DESTDIR.
+# Variables: BUILD (build), CC, CFLAGS, SANITIZE (address,undefined | thread), JOBS,
+# DEVELOPER=1 (-Werror; in a git checkout), PREFIX (/usr/local), DESTDIR.
 
 BUILD ?= build
 PREFIX ?= /usr/local
 VERSION := 0.1.0
 DEVELOPER ?= $(if $(wildcard .git),1,)
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 PACKAGES := glib-2.0 json-glib-1.0 ncursesw babeltrace2 lttng-ctl popt
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter
@@ -31,14 +33,23 @@ TEST_SRC := $(wildcard tests/unit/test-*.c)
 TESTS := $(TEST_SRC:tests/unit/%.c=$(BUILD)/tests/%)
 TEST_LIB_SRC := $(wildcard tests/lib/*.c)
 TEST_LIB_OBJ := $(TEST_LIB_SRC:tests/lib/%.c=$(BUILD)/obj/tests/%.o)
+BENCH_SRC := $(wildcard tests/bench/*.c)
+BENCHES := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/bench/%)
 
 all: $(BUILD)/blktop
 
-$(BUILD)/obj/%.o: src/%.c
+# ---- build ----
+
+# Objects depend on how they are compiled, and on the libraries being there at all:
+# without them this stops with the list of packages instead of a page of errors.
+FLAGS := $(BUILD)/flags
+READY := $(FLAGS) | $(BUILD)/have-libraries
+
+$(BUILD)/obj/%.o: src/%.c $(READY)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(BUILD)/obj/tests/%.o: tests/lib/%.c
+$(BUILD)/obj/tests/%.o: tests/lib/%.c $(READY)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itests -c -o $@ $<
 
@@ -49,16 +60,119 @@ $(BUILD)/libblktop.a: $(LIB_OBJ)
 $(BUILD)/blktop: $(BUILD)/obj/main.o $(BUILD)/libblktop.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/%: tests/unit/%.c $(TEST_LIB_OBJ) $(BUILD)/libblktop.a
+$(BUILD)/tests/%: tests/unit/%.c $(TEST_LIB_OBJ) $(BUILD)/libblktop.a $(READY)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(TEST_LIB_OBJ) $(BUILD)/libblktop.a $(LIBS)
 
+$(BUILD)/bench/%: tests/bench/%.c $(TEST_LIB_OBJ) $(BUILD)/libblktop.a $(READY)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(TEST_LIB_OBJ) $(BUILD)/libblktop.a $(LIBS)
+
+$(FLAGS): FORCE
+	@mkdir -p $(@D)
+	@new='$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIBS))'; \
+	[ "$$new" = "$$(cat $@ 2>/dev/null)" ] || printf '%s\n' "$$new" >$@
+
+$(BUILD)/have-libraries:
+	@mkdir -p $(@D)
+	@CC='$(CC)' scripts/deps --no-install build
+	@touch $@
+
+# Tables of the program become the man page's sections.
+$(BUILD)/blktop.1: doc/blktop.1 scripts/gen-man $(BUILD)/blktop
+	scripts/gen-man $(BUILD)/blktop doc/blktop.1 >$@.tmp
+	@mv $@.tmp $@
+
+man: $(BUILD)/blktop.1
 tests: $(TESTS)
+
+-include $(LIB_OBJ:.o=.d) $(BUILD)/obj/main.d $(TESTS:=.d) $(TEST_LIB_OBJ:.o=.d) $(BENCHES:=.d)
+
+# ---- what the user types ----
+
+# The libraries' flags are read when this file is: what deps installed is seen by
+# a make that begins after it.
+again = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
+
+deps:
+	@CC='$(CC)' scripts/deps build test
+
+demo:
+	@CC='$(CC)' scripts/deps build
+	@+$(again) $(BUILD)/blktop
+	@if [ -t 0 ] && [ -t 1 ]; then exec $(BUILD)/blktop --demo; \
+	else scripts/demo-batch $(BUILD)/blktop; fi
+
+check: deps
+	@+$(again) check-built
+
+# Unit tests once more with the sanitizers, in a tree of their own.
+SCRIPTS := $(shell find tests/tui tests/truth tests/live tests/lint -maxdepth 1 -type f -perm -u+x \
+	\( -name '*.sh' -o -name '*.py' \) 2>/dev/null | sort)
+ASAN_TESTS := $(TESTS:$(BUILD)/%=$(BUILD)-asan/%)
+run = BUILD='$(BUILD)' CC='$(CC)' PACKAGES='$(PACKAGES)' scripts/run-tests
+
+check-built: all tests man asan-tests
+	$(run) $(TESTS) $(SCRIPTS) $(ASAN_TESTS)
+
+check-unit: tests
+	$(run) $(TESTS)
+
+check-lint check-tui check-truth check-live: check-%: all man
+	$(run) $(filter tests/$*/%,$(SCRIPTS))
+
+check-%: all tests man FORCE
+	@found='$(strip $(filter %/test-$*,$(TESTS)) $(filter %/$*.sh %/$*.py %/test-$*.sh %/test-$*.py,$(SCRIPTS)))'; \
+	[ -n "$$found" ] || { echo "no test '$*': see tests/, and make check-unit, -lint, -tui, -truth, -live" >&2; exit 2; }; \
+	VERBOSE=1 $(run) $$found
+
+lint: check-lint
+
+asan-tests:
+	@+$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=address,undefined tests
+
+asan: asan-tests
+	@+$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=address,undefined all
+	$(run) $(ASAN_TESTS)
+
+# The threads' tests: jobs, the live connection, what they hand over.
+TSAN_TESTS := $(filter %job %live %relay %timeline %publish %worker,$(TESTS:$(BUILD)/%=$(BUILD)-tsan/%))
+tsan:
+	@+$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE=thread tests
+	$(run) $(TSAN_TESTS)
+
+bench: all $(BENCHES)
+	python3 tests/bench/bench.py --blktop $(BUILD)/blktop --build $(BUILD)
+
+install: all man
+	install -D -m 755 $(BUILD)/blktop '$(DESTDIR)$(PREFIX)/bin/blktop'
+	install -D -m 644 $(BUILD)/blktop.1 '$(DESTDIR)$(PREFIX)/share/man/man1/blktop.1'
+	install -D -m 644 completions/blktop.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/blktop'
+	install -D -m 644 completions/_blktop '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_blktop'
+	cd tests/traces && find demo/trace -type f -exec install -D -m 644 '{}' '$(DESTDIR)$(PREFIX)/share/blktop/{}' ';'
+
+uninstall:
+	rm -f '$(DESTDIR)$(PREFIX)/bin/blktop' '$(DESTDIR)$(PREFIX)/share/man/man1/blktop.1' \
+		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/blktop' \
+		'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_blktop'
+	rm -rf '$(DESTDIR)$(PREFIX)/share/blktop/demo'
+	-rmdir '$(DESTDIR)$(PREFIX)/share/blktop' 2>/dev/null
 
 clean:
 	rm -rf $(BUILD)
 
--include $(LIB_OBJ:.o=.d) $(BUILD)/obj/main.d $(TESTS:=.d) $(TEST_LIB_OBJ:.o=.d)
+# Everything that a checkout does not have.
+dist-free: clean
+	rm -rf $(BUILD)-asan $(BUILD)-tsan
 
-.PHONY: all tests clean
+help:
+	@sed -n 's/^# \{0,1\}//; 1,/^$$/p' Makefile
+	@echo 'Targets: all demo check check-NAME check-unit check-lint check-tui check-truth check-live'
+	@echo '         asan tsan lint bench man deps install uninstall clean dist-free help'
+
+FORCE:
+
+.PHONY: all man tests deps demo check check-built check-unit check-lint check-tui check-truth check-live \
+	lint asan asan-tests tsan bench install uninstall clean dist-free help FORCE
 .SECONDARY:
+.DELETE_ON_ERROR:

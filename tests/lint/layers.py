@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""The layers of doc/architecture.md: who may include whom, and what each is the only place for."""
+import os
+import re
+
+import tap
+
+# A layer, and the layers whose headers it may include. "trace/event.h" means that header alone.
+MAY = {
+    "base": [],
+    "trace": ["base"],
+    "live": ["trace", "base"],
+    "state": ["trace/event.h", "base"],
+    "run": ["trace", "live", "state", "base"],
+    "views": ["state", "base"],
+    "export": ["views", "state", "base"],
+    "ui": ["views", "base"],
+    "": ["base", "trace", "live", "state", "run", "views", "export", "ui"],  # main and what it wires
+}
+
+# What has one place: the layers it may be used in, headers and calls.
+ONLY = {
+    "babeltrace2": (["trace", "live"], r"babeltrace2?/.*", r"\bbt_\w+\s*\("),
+    "lttng-ctl": (["live"], r"lttng/.*", r"\blttng_\w+\s*\("),
+    "sockets": (["live"], r"sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*|gio/.*",
+                r"\b(socket|connect|recv|send|getaddrinfo)\s*\("),
+    "threads": (["run", "live"], r"pthread\.h|threads\.h", r"\b(g_thread_\w+|pthread_\w+|thrd_\w+)\s*\("),
+    "json-glib": (["export"], r"json-glib/.*", r"\bjson_(builder|generator|node|parser|object|array)_\w+\s*\("),
+    "ncurses": (["ui"], r"(n?cursesw?/)?n?curses\.h|term\.h|panel\.h", r"\b(initscr|newterm|endwin|wget_wch|doupdate)\s*\("),
+    "popt": ([""], r"popt\.h", r"\bpopt[A-Z]\w+\s*\("),
+}
+
+INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+STRIP = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
+
+
+def layer_of(path):
+    inside = path[len("src/"):]
+    return inside.split("/")[0] if "/" in inside else ""
+
+
+def allowed(layer, header):
+    target = header.split("/")[0] if "/" in header else ""
+    return target == layer or target in MAY[layer] or header in MAY[layer]
+
+
+def check_includes(sources):
+    wrong = {layer: [] for layer in MAY}
+    for path in sources:
+        layer = layer_of(path)
+        if layer not in MAY:
+            wrong[""].append(f"{path}: '{layer}' is no layer")
+            continue
+        for n, line in enumerate(tap.lines(path), 1):
+            found = INCLUDE.match(line)
+            if not found or found[1] == "<":
+                continue
+            header = found[2]
+            if not os.path.exists("src/" + header) and not os.path.exists(f"{tap.BUILD}/gen/{header}"):
+                wrong[layer].append(f"{path}:{n}: there is no src/{header} (write LAYER/FILE.h)")
+            elif not allowed(layer, header):
+                wrong[layer].append(f"{path}:{n}: {layer or 'main'} may not include {header}")
+    for layer, problems in wrong.items():
+        tap.ok(f"src/{layer} includes only {', '.join(MAY[layer]) or 'its own'}", problems)
+
+
+def check_only(sources):
+    for what, (places, headers, calls) in ONLY.items():
+        problems = []
+        header, call = re.compile(headers + "$"), re.compile(calls)
+        for path in sources:
+            if layer_of(path) in places:
+                continue
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+            for n, line in enumerate(text.split("\n"), 1):
+                found = INCLUDE.match(line)
+                if found and header.match(found[2]):
+                    problems.append(f"{path}:{n}: includes {found[2]}")
+            code = STRIP.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+            problems += [f"{path}:{code.count(chr(10), 0, m.start()) + 1}: calls {m[0]}...)"
+                         for m in call.finditer(code)]
+        tap.ok(f"{what} only in {', '.join('src/' + p for p in places)}", problems)
+
+
+def check_printing(sources):
+    """The libraries report through GError and values, never on their own."""
+    words = re.compile(r"\b(stdout|stderr|printf|puts|putchar|perror|g_print(?:err)?|g_message|g_warning)\b")
+    problems = []
+    for path in sources:
+        if layer_of(path) in ("", "ui"):
+            continue
+        with open(path, encoding="utf-8") as f:
+            code = STRIP.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), f.read())
+        problems += [f"{path}:{code.count(chr(10), 0, m.start()) + 1}: {m[0]}" for m in words.finditer(code)]
+    tap.ok("no layer below the screen prints", problems)
+
+
+def check_symbols():
+    """The fence once more with what the linker sees: declarations by hand don't get round it."""
+    objects = tap.files(f"{tap.BUILD}/obj", ends=[".o"])
+    objects = [o for o in objects if not o.startswith(f"{tap.BUILD}/obj/tests/")
+               and os.path.exists("src/" + o[len(f"{tap.BUILD}/obj/"):-2] + ".c")]
+    if not objects:
+        tap.skip("objects use only symbols of layers they may include", "nothing is built")
+        return
+    defined, used = {}, []
+    for path in objects:
+        inside = path[len(f"{tap.BUILD}/obj/"):]
+        layer = inside.split("/")[0] if "/" in inside else ""
+        for line in tap.output("nm", "-P", path).stdout.split("\n"):
+            fields = line.split()
+            if len(fields) < 2:
+                continue
+            if fields[1] == "U":
+                used.append((path, layer, fields[0]))
+            elif fields[1].isupper():
+                defined[fields[0]] = layer
+    problems = []
+    for path, layer, symbol in used:
+        target = defined.get(symbol)
+        if target is None or target == layer or target in MAY[layer]:
+            continue
+        # views/ brings state's structs to ui, and their inline helpers with them.
+        if layer == "ui" and target == "state":
+            continue
+        problems.append(f"{path}: uses {symbol} of src/{target}")
+    tap.ok("objects use only symbols of layers they may include", problems)
+
+
+SOURCES = tap.files("src", ends=[".c", ".h"])
+check_includes(SOURCES)
+check_only(SOURCES)
+check_printing(SOURCES)
+check_symbols()
+tap.done()
