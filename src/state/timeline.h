@@ -90,7 +90,8 @@ size_t timeline_n_spans(const struct timeline *tl);
 const struct span *timeline_span(const struct timeline *tl, size_t i);
 /* Indexes (uint32_t) of all spans of a trace, NULL when there is none. Unordered. */
 const GArray *timeline_trace_spans(const struct timeline *tl, uint64_t trace_id);
-/* Pins a trace: it is neither dropped nor replaced while it is looked at. */
+/* Pins a trace: it is neither dropped nor replaced while it is looked at. (Its open
+ * spans do go on and close; new versions of closed ones wait until it is unpinned.) */
 void timeline_pin(struct timeline *tl, uint64_t trace_id);	/* 0: nothing is pinned */
 
 /* Is there an event of this name in the source (class known)? For "needs". */

@@ -1,0 +1,684 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The timeline's store: seconds in a sorted array, spans in a list with an index
+ * by slot and one by trace, and the registries. Applying a publication costs what
+ * the publication holds; only when the memory budget is exceeded are the lists
+ * walked, and then a sixteenth of the budget is made free at once.
+ */
+#include "state/timeline.h"
+
+#include "base/intmap.h"
+#include "state/publish.h"
+
+#include <string.h>
+
+#define KEEP_SECONDS 10			/* the newest are never dropped */
+
+const char *const file_kind_name[FILE_KIND_N] = {
+	[FILE_UNKNOWN] = "unknown", [FILE_REGULAR] = "file", [FILE_SOCKET] = "socket",
+	[FILE_PIPE] = "pipe", [FILE_EVENT] = "event", [FILE_TTY] = "tty",
+	[FILE_OTHER] = "other",
+};
+
+/* Entries by id; ids may come in any order, what was not put yet is not there. */
+struct registry {
+	char *entries;
+	bool *known;
+	uint32_t n, alloc;
+	uint32_t size;			/* bytes of an entry */
+};
+
+struct span_entry {
+	struct span *span;
+	uint32_t slot;
+};
+
+struct timeline {
+	struct registry strings;	/* char *, owned */
+	struct registry hosts;		/* struct host_info */
+	struct registry threads;	/* struct thread_info, names owned */
+	struct registry processes;	/* struct process_info */
+	struct registry files;		/* struct file_info */
+	GHashTable *classes;		/* event names, a set */
+	GPtrArray *seconds;		/* struct second *, by begin_ns */
+	GArray *spans;			/* struct span_entry */
+	struct intmap by_slot;		/* slot -> index in spans */
+	struct intmap by_trace;		/* trace id -> index in traces */
+	GPtrArray *traces;		/* GArray of uint32_t: indexes in spans */
+	uint64_t pinned;		/* trace id, 0: none */
+	GArray *held_back;		/* struct span_entry: new versions for the pinned trace */
+	bool has_coverage, has_spans;
+	int64_t first_ns, last_ns;
+	int64_t dropped_until;		/* seconds that began before it were dropped */
+	uint64_t n_events, version;
+	struct trust trust;
+	size_t budget;
+	size_t detail_bytes;		/* seconds and spans */
+	size_t registry_bytes;
+};
+
+/* --- registries --- */
+
+static void registry_grow(struct registry *r, uint32_t id)
+{
+	uint32_t alloc = MAX(64, r->alloc);
+
+	while (alloc <= id)
+		alloc = alloc > UINT32_MAX / 2 ? UINT32_MAX : alloc * 2;
+	r->entries = g_realloc_n(r->entries, alloc, r->size);
+	r->known = g_renew(bool, r->known, alloc);
+	memset(r->entries + (size_t)r->alloc * r->size, 0, (size_t)(alloc - r->alloc) * r->size);
+	memset(r->known + r->alloc, 0, (alloc - r->alloc) * sizeof(*r->known));
+	r->alloc = alloc;
+}
+
+/* The entry of the id, zeroed if it is new. */
+static void *registry_put(struct registry *r, uint32_t id)
+{
+	if (id >= r->alloc)
+		registry_grow(r, id);
+	r->n = MAX(r->n, id + 1);
+	r->known[id] = true;
+	return r->entries + (size_t)id * r->size;
+}
+
+static const void *registry_get(const struct registry *r, uint32_t id)
+{
+	return id < r->n && r->known[id] ? r->entries + (size_t)id * r->size : NULL;
+}
+
+static size_t registry_bytes(const struct registry *r)
+{
+	return (size_t)r->alloc * (r->size + sizeof(*r->known));
+}
+
+static void registry_clear(struct registry *r, void (*clear)(void *entry))
+{
+	for (uint32_t id = 0; clear && id < r->n; id++)
+		clear(r->entries + (size_t)id * r->size);
+	g_free(r->entries);
+	g_free(r->known);
+}
+
+static void clear_pointer(void *entry)	/* a string, a host's name */
+{
+	g_free(*(char **)entry);
+}
+
+static void clear_thread(void *entry)
+{
+	g_free((void *)((struct thread_info *)entry)->names);
+}
+
+/* --- life --- */
+
+static void clear_span_entry(void *entry)
+{
+	span_unref(((struct span_entry *)entry)->span);
+}
+
+static GArray *span_entries_new(void)
+{
+	GArray *a = g_array_new(FALSE, FALSE, sizeof(struct span_entry));
+
+	g_array_set_clear_func(a, clear_span_entry);
+	return a;
+}
+
+static void free_second(void *second)
+{
+	second_unref(second);
+}
+
+static void free_indexes(void *indexes)
+{
+	g_array_free(indexes, TRUE);
+}
+
+struct timeline *timeline_new(size_t memory_budget)
+{
+	struct timeline *tl = g_new0(struct timeline, 1);
+
+	tl->strings.size = sizeof(char *);
+	tl->hosts.size = sizeof(struct host_info);
+	tl->threads.size = sizeof(struct thread_info);
+	tl->processes.size = sizeof(struct process_info);
+	tl->files.size = sizeof(struct file_info);
+	tl->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	tl->seconds = g_ptr_array_new_with_free_func(free_second);
+	tl->spans = span_entries_new();
+	tl->held_back = span_entries_new();
+	tl->traces = g_ptr_array_new_with_free_func(free_indexes);
+	tl->dropped_until = TIME_UNKNOWN;
+	tl->budget = memory_budget;
+	return tl;
+}
+
+void timeline_free(struct timeline *tl)
+{
+	if (!tl)
+		return;
+	registry_clear(&tl->strings, clear_pointer);
+	registry_clear(&tl->hosts, clear_pointer);
+	registry_clear(&tl->threads, clear_thread);
+	registry_clear(&tl->processes, NULL);
+	registry_clear(&tl->files, NULL);
+	g_hash_table_destroy(tl->classes);
+	g_ptr_array_free(tl->seconds, TRUE);
+	g_array_free(tl->spans, TRUE);
+	g_array_free(tl->held_back, TRUE);
+	g_ptr_array_free(tl->traces, TRUE);
+	intmap_clear(&tl->by_slot);
+	intmap_clear(&tl->by_trace);
+	g_free(tl);
+}
+
+/* --- what the views read --- */
+
+bool timeline_coverage(const struct timeline *tl, int64_t *ret_first, int64_t *ret_last)
+{
+	if (!tl->has_coverage)
+		return false;
+	if (ret_first)
+		*ret_first = tl->first_ns;
+	if (ret_last)
+		*ret_last = tl->last_ns;
+	return true;
+}
+
+size_t timeline_n_seconds(const struct timeline *tl)
+{
+	return tl->seconds->len;
+}
+
+const struct second *timeline_second(const struct timeline *tl, size_t i)
+{
+	return i < tl->seconds->len ? g_ptr_array_index(tl->seconds, i) : NULL;
+}
+
+size_t timeline_find(const struct timeline *tl, int64_t at)
+{
+	size_t low = 0, high = tl->seconds->len;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct second *s = g_ptr_array_index(tl->seconds, mid);
+		if (s->end_ns > at)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+const char *timeline_string(const struct timeline *tl, uint32_t id)
+{
+	char *const *s = registry_get(&tl->strings, id);
+	return s && *s ? *s : "";
+}
+
+const struct host_info *timeline_host(const struct timeline *tl, uint32_t id)
+{
+	return registry_get(&tl->hosts, id);
+}
+
+const struct thread_info *timeline_thread(const struct timeline *tl, uint32_t id)
+{
+	return registry_get(&tl->threads, id);
+}
+
+const struct process_info *timeline_process(const struct timeline *tl, uint32_t id)
+{
+	return registry_get(&tl->processes, id);
+}
+
+const struct file_info *timeline_file(const struct timeline *tl, uint32_t id)
+{
+	return registry_get(&tl->files, id);
+}
+
+uint32_t timeline_n_hosts(const struct timeline *tl)
+{
+	return tl->hosts.n;
+}
+
+uint32_t timeline_n_threads(const struct timeline *tl)
+{
+	return tl->threads.n;
+}
+
+uint32_t timeline_n_processes(const struct timeline *tl)
+{
+	return tl->processes.n;
+}
+
+const char *timeline_comm(const struct timeline *tl, uint32_t thread, int64_t until)
+{
+	const struct thread_info *t = timeline_thread(tl, thread);
+	uint32_t low = 0, high = t ? t->n_names : 0;
+
+	if (high == 0)
+		return "";
+	while (low < high) {			/* the first one that is too late */
+		uint32_t mid = low + (high - low) / 2;
+		if (t->names[mid].since >= until)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return timeline_string(tl, t->names[low ? low - 1 : 0].name);
+}
+
+size_t timeline_n_spans(const struct timeline *tl)
+{
+	return tl->spans->len;
+}
+
+const struct span *timeline_span(const struct timeline *tl, size_t i)
+{
+	return i < tl->spans->len ? g_array_index(tl->spans, struct span_entry, i).span : NULL;
+}
+
+const GArray *timeline_trace_spans(const struct timeline *tl, uint64_t trace_id)
+{
+	uint32_t i = intmap_get(&tl->by_trace, trace_id);
+	if (i == INTMAP_NONE)
+		return NULL;
+	const GArray *indexes = g_ptr_array_index(tl->traces, i);
+	return indexes->len ? indexes : NULL;
+}
+
+void timeline_pin(struct timeline *tl, uint64_t trace_id)
+{
+	tl->pinned = trace_id;
+}
+
+bool timeline_has_event(const struct timeline *tl, const char *name)
+{
+	return g_hash_table_contains(tl->classes, name);
+}
+
+bool timeline_has_spans(const struct timeline *tl)
+{
+	return tl->has_spans;
+}
+
+struct trust timeline_trust(const struct timeline *tl)
+{
+	return tl->trust;
+}
+
+uint64_t timeline_n_events(const struct timeline *tl)
+{
+	return tl->n_events;
+}
+
+size_t timeline_bytes(const struct timeline *tl)
+{
+	return sizeof(*tl) + tl->detail_bytes + tl->registry_bytes +
+	       registry_bytes(&tl->strings) + registry_bytes(&tl->hosts) +
+	       registry_bytes(&tl->threads) + registry_bytes(&tl->processes) +
+	       registry_bytes(&tl->files) + tl->seconds->len * sizeof(void *) +
+	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
+	       (tl->by_slot.mask + tl->by_trace.mask) * (sizeof(uint64_t) + sizeof(uint32_t)) +
+	       tl->traces->len * (sizeof(void *) + sizeof(GArray));
+}
+
+size_t timeline_budget(const struct timeline *tl)
+{
+	return tl->budget;
+}
+
+int64_t timeline_kept_from(const struct timeline *tl)
+{
+	if (tl->dropped_until != TIME_UNKNOWN)
+		return tl->dropped_until;
+	return tl->has_coverage ? tl->first_ns : TIME_UNKNOWN;
+}
+
+uint64_t timeline_version(const struct timeline *tl)
+{
+	return tl->version;
+}
+
+/* --- applying --- */
+
+static void apply_strings(struct timeline *tl, GArray *strings)
+{
+	for (unsigned i = 0; i < strings->len; i++) {
+		struct published_string *p = &g_array_index(strings, struct published_string, i);
+		char **entry = registry_put(&tl->strings, p->id);
+		if (*entry)
+			tl->registry_bytes -= strlen(*entry) + 1;
+		g_free(*entry);
+		*entry = g_steal_pointer(&p->s);
+		tl->registry_bytes += strlen(*entry) + 1;
+	}
+}
+
+static void apply_hosts(struct timeline *tl, GArray *hosts)
+{
+	for (unsigned i = 0; i < hosts->len; i++) {
+		struct published_host *p = &g_array_index(hosts, struct published_host, i);
+		struct host_info *entry = registry_put(&tl->hosts, p->id);
+		g_free(entry->name);
+		entry->name = g_steal_pointer(&p->name);
+	}
+}
+
+static void apply_threads(struct timeline *tl, GArray *threads)
+{
+	for (unsigned i = 0; i < threads->len; i++) {
+		struct published_thread *p = &g_array_index(threads, struct published_thread, i);
+		struct thread_info *entry = registry_put(&tl->threads, p->id);
+		tl->registry_bytes -= entry->n_names * sizeof(*entry->names);
+		clear_thread(entry);
+		*entry = p->info;
+		entry->names = g_steal_pointer(&p->names);
+		tl->registry_bytes += entry->n_names * sizeof(*entry->names);
+	}
+}
+
+static void apply_registries(struct timeline *tl, struct publication *p)
+{
+	apply_strings(tl, p->strings);
+	apply_hosts(tl, p->hosts);
+	apply_threads(tl, p->threads);
+	for (unsigned i = 0; i < p->processes->len; i++) {
+		struct published_process *e =
+			&g_array_index(p->processes, struct published_process, i);
+		*(struct process_info *)registry_put(&tl->processes, e->id) = e->info;
+	}
+	for (unsigned i = 0; i < p->files->len; i++) {
+		struct published_file *e = &g_array_index(p->files, struct published_file, i);
+		*(struct file_info *)registry_put(&tl->files, e->id) = e->info;
+	}
+	for (unsigned i = 0; i < p->classes->len; i++) {
+		char **name = (char **)&g_ptr_array_index(p->classes, i);
+		g_hash_table_add(tl->classes, g_steal_pointer(name));
+	}
+}
+
+/* Index of the first second that begins at `begin` or later. */
+static size_t lower_bound(const struct timeline *tl, int64_t begin)
+{
+	size_t low = 0, high = tl->seconds->len;
+
+	if (high && ((struct second *)g_ptr_array_index(tl->seconds, high - 1))->begin_ns < begin)
+		return high;			/* nearly always: the newest */
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct second *s = g_ptr_array_index(tl->seconds, mid);
+		if (s->begin_ns >= begin)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+static void apply_second(struct timeline *tl, struct second *s)
+{
+	if (s->begin_ns < tl->dropped_until) {
+		second_unref(s);		/* a new version of what is no longer kept */
+		return;
+	}
+	size_t at = lower_bound(tl, s->begin_ns);
+	const struct second *old = timeline_second(tl, at);
+	tl->detail_bytes += s->bytes;
+	if (old && old->begin_ns == s->begin_ns) {
+		tl->detail_bytes -= old->bytes;
+		second_unref(g_ptr_array_index(tl->seconds, at));
+		g_ptr_array_index(tl->seconds, at) = s;
+	} else {
+		g_ptr_array_insert(tl->seconds, (int)at, s);
+	}
+}
+
+static void index_span(struct timeline *tl, uint64_t trace_id, uint32_t index)
+{
+	uint32_t i = intmap_get(&tl->by_trace, trace_id);
+
+	if (i == INTMAP_NONE) {
+		i = tl->traces->len;
+		g_ptr_array_add(tl->traces, g_array_new(FALSE, FALSE, sizeof(uint32_t)));
+		intmap_set(&tl->by_trace, trace_id, i);
+	}
+	g_array_append_val((GArray *)g_ptr_array_index(tl->traces, i), index);
+}
+
+static void unindex_span(struct timeline *tl, uint64_t trace_id, uint32_t index)
+{
+	GArray *indexes = g_ptr_array_index(tl->traces, intmap_get(&tl->by_trace, trace_id));
+
+	for (unsigned i = 0; i < indexes->len; i++) {
+		if (g_array_index(indexes, uint32_t, i) == index) {
+			g_array_remove_index_fast(indexes, i);
+			return;
+		}
+	}
+}
+
+static void add_span(struct timeline *tl, struct span_entry entry)
+{
+	tl->has_spans = true;
+	/* A late version of a span that was dropped does not come back. */
+	if (entry.span->state != SPAN_OPEN && entry.span->end_ns < tl->dropped_until &&
+	    entry.span->trace_id != tl->pinned) {
+		span_unref(entry.span);
+		return;
+	}
+	uint32_t index = tl->spans->len;
+	g_array_append_val(tl->spans, entry);
+	intmap_set(&tl->by_slot, entry.slot, index);
+	index_span(tl, entry.span->trace_id, index);
+	tl->detail_bytes += entry.span->bytes;
+}
+
+static void replace_span(struct timeline *tl, uint32_t index, struct span_entry entry)
+{
+	struct span_entry *old = &g_array_index(tl->spans, struct span_entry, index);
+
+	if (old->span->trace_id != entry.span->trace_id) {
+		unindex_span(tl, old->span->trace_id, index);
+		index_span(tl, entry.span->trace_id, index);
+	}
+	tl->detail_bytes += entry.span->bytes;
+	tl->detail_bytes -= old->span->bytes;
+	span_unref(old->span);
+	*old = entry;
+}
+
+/* Of one slot only the newest version is worth keeping. */
+static void hold_back(struct timeline *tl, struct span_entry entry)
+{
+	for (unsigned i = 0; i < tl->held_back->len; i++) {
+		struct span_entry *held = &g_array_index(tl->held_back, struct span_entry, i);
+		if (held->slot == entry.slot) {
+			span_unref(held->span);
+			*held = entry;
+			return;
+		}
+	}
+	g_array_append_val(tl->held_back, entry);
+}
+
+static void apply_span(struct timeline *tl, struct span_entry entry)
+{
+	uint32_t index = intmap_get(&tl->by_slot, entry.slot);
+
+	if (index == INTMAP_NONE) {
+		add_span(tl, entry);
+		return;
+	}
+	const struct span *old = timeline_span(tl, index);
+	if (tl->pinned && old->trace_id == tl->pinned && old->state != SPAN_OPEN)
+		hold_back(tl, entry);
+	else
+		replace_span(tl, index, entry);
+}
+
+/* What was held back while its trace was pinned. What still is gets held back again. */
+static bool release_held_back(struct timeline *tl)
+{
+	GArray *held = tl->held_back;
+	bool any = false;
+
+	if (held->len == 0)
+		return false;
+	tl->held_back = span_entries_new();
+	for (unsigned i = 0; i < held->len; i++) {
+		struct span_entry *entry = &g_array_index(held, struct span_entry, i);
+		unsigned before = tl->held_back->len;
+		apply_span(tl, (struct span_entry){ g_steal_pointer(&entry->span), entry->slot });
+		any |= tl->held_back->len == before;
+	}
+	g_array_free(held, TRUE);
+	return any;
+}
+
+static bool same_trust(const struct trust *a, const struct trust *b)
+{
+	return a->lost_events == b->lost_events && a->lost_packets == b->lost_packets &&
+	       a->soft == b->soft && a->late == b->late && a->touched == b->touched;
+}
+
+static bool apply_totals(struct timeline *tl, const struct publication *p)
+{
+	bool changed = tl->n_events != p->n_events || !same_trust(&tl->trust, &p->trust);
+
+	tl->n_events = p->n_events;
+	tl->trust = p->trust;
+	if (p->has_coverage) {
+		changed |= !tl->has_coverage || tl->first_ns != p->first_ns ||
+			   tl->last_ns != p->last_ns;
+		tl->has_coverage = true;
+		tl->first_ns = p->first_ns;
+		tl->last_ns = p->last_ns;
+	}
+	return changed;
+}
+
+static bool has_entries(const struct publication *p)
+{
+	return p->strings->len || p->hosts->len || p->threads->len || p->processes->len ||
+	       p->files->len || p->seconds->len || p->spans->len || p->classes->len;
+}
+
+/* --- the memory budget --- */
+
+struct droppable {
+	int64_t end_ns;
+	size_t bytes;
+};
+
+static int compare_droppable(const void *a, const void *b)
+{
+	const struct droppable *x = a, *y = b;
+	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+static bool may_drop(const struct timeline *tl, const struct span *s, int64_t until, bool open_too)
+{
+	return s->end_ns < until && (open_too || s->state != SPAN_OPEN) &&
+	       (!tl->pinned || s->trace_id != tl->pinned);
+}
+
+static GArray *droppable_spans(const struct timeline *tl, int64_t until)
+{
+	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct droppable));
+
+	for (unsigned i = 0; i < tl->spans->len; i++) {
+		const struct span *s = timeline_span(tl, i);
+		struct droppable d = { s->end_ns, s->bytes + sizeof(struct span_entry) };
+		if (may_drop(tl, s, until, false))
+			g_array_append_val(list, d);
+	}
+	g_array_sort(list, compare_droppable);
+	return list;
+}
+
+/* How many of the oldest seconds have to go, with the spans that ended before
+ * their end, to make `excess` bytes free; *ret_enough: does that do? */
+static size_t count_seconds_to_drop(const struct timeline *tl, size_t excess, size_t limit,
+				    bool *ret_enough)
+{
+	g_autoptr(GArray) spans = droppable_spans(tl, timeline_second(tl, limit - 1)->end_ns);
+	size_t freed = 0, n = 0;
+	unsigned span = 0;
+
+	while (n < limit && freed < excess) {
+		const struct second *s = timeline_second(tl, n++);
+		freed += s->bytes + sizeof(void *);
+		for (; span < spans->len; span++) {
+			const struct droppable *d = &g_array_index(spans, struct droppable, span);
+			if (d->end_ns >= s->end_ns)
+				break;
+			freed += d->bytes;
+		}
+	}
+	*ret_enough = freed >= excess;
+	return n;
+}
+
+static void drop_spans(struct timeline *tl, int64_t until, bool open_too)
+{
+	GArray *old = tl->spans;
+
+	tl->spans = span_entries_new();
+	intmap_clear(&tl->by_slot);
+	intmap_clear(&tl->by_trace);
+	g_ptr_array_set_size(tl->traces, 0);
+	for (unsigned i = 0; i < old->len; i++) {
+		struct span_entry *e = &g_array_index(old, struct span_entry, i);
+		if (may_drop(tl, e->span, until, open_too)) {
+			tl->detail_bytes -= e->span->bytes;
+			continue;		/* freed with the old list */
+		}
+		struct span_entry kept = { g_steal_pointer(&e->span), e->slot };
+		uint32_t index = tl->spans->len;
+		g_array_append_val(tl->spans, kept);
+		intmap_set(&tl->by_slot, kept.slot, index);
+		index_span(tl, kept.span->trace_id, index);
+	}
+	g_array_free(old, TRUE);
+}
+
+static void keep_budget(struct timeline *tl)
+{
+	size_t held = timeline_bytes(tl);
+	bool enough;
+
+	if (!tl->budget || held <= tl->budget || tl->seconds->len <= KEEP_SECONDS)
+		return;
+	/* Some more than needed at once, not to walk the lists at every call. */
+	size_t excess = held - (tl->budget - tl->budget / 16);
+	size_t n = count_seconds_to_drop(tl, excess, tl->seconds->len - KEEP_SECONDS, &enough);
+
+	tl->dropped_until = timeline_second(tl, n - 1)->end_ns;
+	for (size_t i = 0; i < n; i++)
+		tl->detail_bytes -= timeline_second(tl, i)->bytes;
+	g_ptr_array_remove_range(tl->seconds, 0, (unsigned)n);
+	drop_spans(tl, tl->dropped_until, !enough);
+}
+
+void timeline_apply(struct timeline *tl, struct publication *p)
+{
+	bool changed = has_entries(p);
+
+	changed |= release_held_back(tl);
+	changed |= apply_totals(tl, p);
+	apply_registries(tl, p);
+	for (unsigned i = 0; i < p->seconds->len; i++) {
+		struct second **s = (struct second **)&g_ptr_array_index(p->seconds, i);
+		apply_second(tl, g_steal_pointer(s));
+	}
+	for (unsigned i = 0; i < p->spans->len; i++) {
+		struct published_span *e = &g_array_index(p->spans, struct published_span, i);
+		apply_span(tl, (struct span_entry){ g_steal_pointer(&e->span), e->slot });
+	}
+	publication_free(p);
+	keep_budget(tl);
+	if (changed)
+		tl->version++;
+}
