@@ -1,0 +1,66 @@
+# bash completion for blktop. Views and columns come from the program itself.
+
+_blktop_words() { # _blktop_words OPTION...: the first words of what the program lists
+	"${COMP_WORDS[0]}" "$@" 2>/dev/null | awk '{ print $1 }'
+}
+
+_blktop() {
+	local cur prev view i
+	cur=${COMP_WORDS[COMP_CWORD]}
+	prev=${COMP_WORDS[COMP_CWORD - 1]}
+	# "--view=x" comes as three words.
+	if [[ $cur == = ]]; then
+		cur=
+	elif [[ $prev == = ]]; then
+		prev=${COMP_WORDS[COMP_CWORD - 2]}
+	fi
+	case $prev in
+	--view | --list-columns)
+		mapfile -t COMPREPLY < <(compgen -W "$(_blktop_words --list-views)" -- "$cur")
+		return
+		;;
+	--filter)
+		view=
+		for ((i = 1; i < COMP_CWORD; i++)); do
+			[[ ${COMP_WORDS[i]} == --view ]] && view=${COMP_WORDS[i + 1]}
+			[[ $view == = ]] && view=${COMP_WORDS[i + 2]}
+		done
+		[[ -z $view ]] ||
+			mapfile -t COMPREPLY < <(compgen -W "$(_blktop_words --list-columns "$view")" -- "$cur")
+		return
+		;;
+	--by)
+		mapfile -t COMPREPLY < <(compgen -W 'system process thread' -- "$cur")
+		return
+		;;
+	--format)
+		mapfile -t COMPREPLY < <(compgen -W 'text csv json zipkin' -- "$cur")
+		return
+		;;
+	--color)
+		mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur")
+		return
+		;;
+	--at | --from | --to)
+		mapfile -t COMPREPLY < <(compgen -W 'start end' -- "$cur")
+		return
+		;;
+	-r | --relay | -n | --memory | --export-span | --export-trace | --export-slowest)
+		return
+		;;
+	-o | --output | --log)
+		compopt -o filenames
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return
+		;;
+	esac
+	if [[ $cur == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" --help 2>/dev/null |
+			grep -Eo -e '(^|[ ,])--?[a-z][a-z-]*' | tr -d ' ,')" -- "$cur")
+		return
+	fi
+	compopt -o filenames
+	mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+}
+
+complete -F _blktop blktop
