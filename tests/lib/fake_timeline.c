@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Builds timelines for tests piece by piece.
+ */
+#include "lib/fake_timeline.h"
+
+#include <string.h>
+
+struct fake {
+	struct publication *p;
+	GHashTable *strings;		/* char * -> id */
+	GHashTable *processes;		/* host << 32 | pid -> id */
+	GArray *threads;		/* struct fake_thread_info */
+	GPtrArray *spans;
+	uint32_t n_files;
+	struct second *seconds[16];
+	uint32_t n_hosts;
+};
+
+struct fake_thread_info {
+	struct thread_info info;
+	GArray *names;			/* struct name_at */
+};
+
+struct fake *fake_new(void)
+{
+	struct fake *f = g_new0(struct fake, 1);
+	f->p = publication_new();
+	f->strings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	f->processes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	f->threads = g_array_new(FALSE, TRUE, sizeof(struct fake_thread_info));
+	f->spans = g_ptr_array_new();
+	fake_string(f, "");
+	fake_host(f, "web1");
+	return f;
+}
+
+uint32_t fake_string(struct fake *f, const char *s)
+{
+	gpointer id;
+	if (g_hash_table_lookup_extended(f->strings, s, NULL, &id))
+		return GPOINTER_TO_UINT(id);
+	uint32_t n = g_hash_table_size(f->strings);
+	g_hash_table_insert(f->strings, g_strdup(s), GUINT_TO_POINTER(n));
+	publication_add_string(f->p, n, s);
+	return n;
+}
+
+uint32_t fake_host(struct fake *f, const char *name)
+{
+	publication_add_host(f->p, f->n_hosts, name);
+	return f->n_hosts++;
+}
+
+static uint32_t process_of(struct fake *f, uint32_t host, int32_t pid, uint32_t leader)
+{
+	int64_t key = (int64_t)host << 32 | (uint32_t)pid;
+	gpointer id;
+	if (g_hash_table_lookup_extended(f->processes, &key, NULL, &id))
+		return GPOINTER_TO_UINT(id);
+	uint32_t n = g_hash_table_size(f->processes);
+	struct process_info info = {
+		.host = host, .pid = pid, .ppid = pid == 1 ? -1 : 1, .leader = leader,
+		.start_ns = TIME_UNKNOWN, .exit_ns = TIME_UNKNOWN,
+	};
+	publication_add_process(f->p, n, &info);
+	g_hash_table_insert(f->processes, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(n));
+	return n;
+}
+
+uint32_t fake_thread(struct fake *f, uint32_t host, int32_t pid, int32_t tid, const char *comm)
+{
+	uint32_t id = f->threads->len;
+	struct fake_thread_info t = {
+		.info = { .host = host, .tid = tid, .start_ns = TIME_UNKNOWN,
+			  .exit_ns = TIME_UNKNOWN, .process = ID_NONE },
+		.names = g_array_new(FALSE, TRUE, sizeof(struct name_at)),
+	};
+	if (pid >= 0)
+		t.info.process = process_of(f, host, pid, id);
+	t.info.kernel = g_str_has_prefix(comm, "kworker");
+	g_array_append_val(f->threads, t);
+	fake_rename(f, id, FAKE_T0, comm);
+	return id;
+}
+
+void fake_rename(struct fake *f, uint32_t thread, int64_t since, const char *comm)
+{
+	struct name_at at = { .since = since, .name = fake_string(f, comm) };
+	g_array_append_val(g_array_index(f->threads, struct fake_thread_info, thread).names, at);
+}
+
+uint32_t fake_file(struct fake *f, uint32_t host, enum file_kind kind, const char *path)
+{
+	struct file_info info = { .host = host, .kind = kind, .path = fake_string(f, path) };
+	publication_add_file(f->p, f->n_files, &info);
+	return f->n_files++;
+}
+
+struct second *fake_second(struct fake *f, unsigned n)
+{
+	g_assert_cmpuint(n, <, G_N_ELEMENTS(f->seconds));
+	if (!f->seconds[n]) {
+		f->seconds[n] = second_new(FAKE_T0 + n * FAKE_S, FAKE_T0 + (n + 1) * FAKE_S);
+		f->seconds[n]->version = 1;
+	}
+	return f->seconds[n];
+}
+
+/* One more zeroed element; g_free'd by second_unref() or span_unref(). */
+#define ADD(array, n) \
+	((array) = g_realloc_n((array), (n) + 1, sizeof(*(array))), \
+	 memset(&(array)[n], 0, sizeof(*(array))), &(array)[(n)++])
+
+struct thread_cell *fake_cell(struct second *s, uint32_t thread)
+{
+	for (uint32_t i = 0; i < s->n_threads; i++)
+		if (s->threads[i].thread == thread)
+			return &s->threads[i];
+	struct thread_cell *c = ADD(s->threads, s->n_threads);
+	c->thread = thread;
+	return c;
+}
+
+static struct call_cell *call_of(struct second *s, uint32_t thread, uint32_t name)
+{
+	for (uint32_t i = 0; i < s->n_calls; i++)
+		if (s->calls[i].thread == thread && s->calls[i].name == name)
+			return &s->calls[i];
+	struct call_cell *c = ADD(s->calls, s->n_calls);
+	c->thread = thread;
+	c->name = name;
+	return c;
+}
+
+struct call_cell *fake_call(struct second *s, uint32_t thread, uint32_t name, unsigned n,
+			    int64_t ns)
+{
+	struct call_cell *c = call_of(s, thread, name);
+	for (unsigned i = 0; i < n; i++)
+		hist_add(&c->latency, ns);
+	c->busy_ns += n * ns;
+	fake_cell(s, thread)->syscalls += n;
+	return c;
+}
+
+void fake_io(struct second *s, uint32_t thread, uint32_t file, unsigned reads, unsigned writes,
+	     uint64_t bytes, int64_t ns)
+{
+	struct file_cell *c = ADD(s->files, s->n_files);
+	c->thread = thread;
+	c->file = file;
+	c->reads = reads;
+	c->writes = writes;
+	c->read_bytes = reads * bytes;
+	c->write_bytes = writes * bytes;
+	for (unsigned i = 0; i < reads + writes; i++)
+		hist_add(&c->latency, ns);
+	fake_cell(s, thread)->read_bytes += c->read_bytes;
+	fake_cell(s, thread)->write_bytes += c->write_bytes;
+}
+
+void fake_event(struct second *s, uint32_t host, uint32_t name, uint64_t count)
+{
+	struct event_cell *c = ADD(s->events, s->n_events);
+	c->host = host;
+	c->name = name;
+	c->count = count;
+}
+
+void fake_class(struct fake *f, const char *name)
+{
+	g_ptr_array_add(f->p->classes, g_strdup(name));
+}
+
+struct span *fake_span(struct fake *f, const struct fake_span *d)
+{
+	struct span *s = span_new();
+	s->trace_id = d->trace;
+	s->span_id = d->id;
+	s->parent_id = d->parent;
+	s->kind = d->kind;
+	s->state = d->state;
+	s->name = fake_string(f, d->name);
+	s->service = fake_string(f, d->service);
+	s->ip = fake_string(f, "10.0.0.7");
+	s->port = 9000;
+	s->thread = d->thread;
+	s->tid = s->pid = -1;
+	if (d->thread != ID_NONE) {
+		const struct thread_info *t =
+			&g_array_index(f->threads, struct fake_thread_info, d->thread).info;
+		s->tid = t->tid;
+		for (guint i = 0; i < f->p->processes->len; i++) {
+			struct published_process *p =
+				&g_array_index(f->p->processes, struct published_process, i);
+			if (p->id == t->process)
+				s->pid = p->info.pid;
+		}
+	}
+	s->begin_ns = FAKE_T0 + d->begin;
+	s->end_ns = FAKE_T0 + d->end;
+	s->self_ns = d->end - d->begin;
+	s->part[d->thread == ID_NONE ? PART_UNKNOWN : PART_USER] = d->end - d->begin;
+	g_ptr_array_add(f->spans, s);
+	return s;
+}
+
+void fake_part(struct span *s, enum part part, int64_t ns)
+{
+	s->part[PART_USER] -= ns;
+	s->part[part] += ns;
+}
+
+struct span_wait *fake_wait(struct span *s, enum part part, int64_t begin, int64_t end,
+			    int64_t wakeup, uint32_t waker, uint32_t call)
+{
+	struct span_wait *w = ADD(s->waits, s->n_waits);
+	w->begin_ns = FAKE_T0 + begin;
+	w->end_ns = FAKE_T0 + end;
+	w->wake_ns = w->end_ns - wakeup;
+	w->part = part;
+	w->thread = s->thread;
+	w->call = call;
+	w->file = ID_NONE;
+	w->waker = waker;
+	w->cpu = 0;
+	fake_part(s, part, end - begin - wakeup);
+	fake_part(s, PART_WAKEUP, wakeup);
+	return w;
+}
+
+void fake_tag(struct span *s, uint32_t key, uint32_t val)
+{
+	struct span_tag *t = ADD(s->tags, s->n_tags);
+	t->ts = s->begin_ns;
+	t->key = key;
+	t->val = val;
+}
+
+void fake_annotate(struct span *s, int64_t at, uint32_t event)
+{
+	struct span_annotation *a = ADD(s->annotations, s->n_annotations);
+	a->ts = FAKE_T0 + at;
+	a->event = event;
+	a->thread = s->thread;
+}
+
+static void publish_threads(struct fake *f)
+{
+	for (guint i = 0; i < f->threads->len; i++) {
+		struct fake_thread_info *t = &g_array_index(f->threads, struct fake_thread_info, i);
+		t->info.names = (const struct name_at *)(void *)t->names->data;
+		t->info.n_names = t->names->len;
+		publication_add_thread(f->p, i, &t->info);
+		g_array_unref(t->names);
+	}
+}
+
+static void publish_seconds(struct fake *f)
+{
+	struct publication *p = f->p;
+	for (unsigned i = 0; i < G_N_ELEMENTS(f->seconds); i++) {
+		struct second *s = f->seconds[i];
+		if (!s)
+			continue;
+		if (!p->has_coverage)
+			p->first_ns = s->begin_ns;
+		p->has_coverage = true;
+		p->last_ns = s->end_ns;
+		p->trust.lost_events += s->trust.lost_events;
+		p->trust.lost_packets += s->trust.lost_packets;
+		p->trust.soft += s->trust.soft;
+		for (uint32_t e = 0; e < s->n_events; e++)
+			p->n_events += s->events[e].count;
+		second_seal(s);
+		g_ptr_array_add(p->seconds, s);
+	}
+}
+
+struct timeline *fake_done(struct fake *f)
+{
+	publish_threads(f);
+	publish_seconds(f);
+	for (guint i = 0; i < f->spans->len; i++) {
+		struct span *s = f->spans->pdata[i];
+		span_seal(s);
+		publication_add_span(f->p, i, s);
+	}
+	struct timeline *tl = timeline_new(0);
+	timeline_apply(tl, f->p);
+	g_hash_table_unref(f->strings);
+	g_hash_table_unref(f->processes);
+	g_array_unref(f->threads);
+	g_ptr_array_unref(f->spans);
+	g_free(f);
+	return tl;
+}
