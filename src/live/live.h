@@ -19,6 +19,7 @@ struct live_url {
 	uint16_t port;
 	char *target;		/* traced machine's host name, or NULL */
 	char *session;		/* session name, or NULL */
+	int family;		/* AF_UNSPEC, AF_INET (net4), AF_INET6 (net6) */
 };
 bool live_url_parse(const char *text, struct live_url *ret, GError **error);
 char *live_url_format(const struct live_url *url);	/* net://HOST:PORT[/host/T/S] */
@@ -53,6 +54,7 @@ struct live_status {
 	char message[256];	/* why not connected; "" */
 	int64_t lag_ns;		/* wall clock less newest event or beacon; < 0 unknown */
 	unsigned attached;	/* relay sessions */
+	uint64_t late;		/* records that came too late and were moved to the present */
 };
 /* Any thread. */
 void live_get_status(struct source *s, struct live_status *ret);
