@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How the wanted fields of one event class are read (inside src/trace/). */
+#ifndef BLK_TRACE_BT2_BIND_H
+#define BLK_TRACE_BT2_BIND_H
+
+#include "trace/bt2_convert.h"
+
+#define BT2_MAX_STEPS 6
+
+enum bt2_kind { BT2_UNSIGNED, BT2_SIGNED, BT2_BOOL, BT2_BITS, BT2_TEXT, BT2_CHARS, BT2_BYTES };
+enum bt2_root { BT2_PAYLOAD, BT2_COMMON, BT2_SPECIFIC, BT2_N_ROOTS };
+
+/* The way from a root structure to one wanted field. */
+struct bt2_getter {
+	uint8_t kind, root, slot, n_steps;
+	uint32_t off;			/* in the row */
+	struct bt2_step {
+		enum bt2_step_type { BT2_MEMBER, BT2_ELEMENT, BT2_VARIANT, BT2_OPTION } type;
+		uint32_t index;
+	} step[BT2_MAX_STEPS];
+	uint8_t width;			/* bytes of an element (BT2_CHARS, BT2_BYTES) */
+};
+
+struct bt2_binding {
+	uint16_t row;			/* G_MAXUINT16: the class is only counted */
+	bool uses[BT2_N_ROOTS];
+	bool has_cpu;
+	uint32_t cls;
+	uint32_t size;			/* of a row */
+	uint32_t n_getters;
+	struct bt2_getter getter[BLK_MAX_SLOTS];
+	struct bt2_getter cpu;		/* perf's `perf_cpu` */
+	GHashTable *layouts;		/* borrowed: bt2_layouts_new() */
+	const struct blk_layout *layout;
+};
+
+/* Layouts kept once, as records may outlive their class: a set of struct blk_layout. */
+GHashTable *bt2_layouts_new(void);
+
+/* `row` NULL: the class is only counted. `cls` is the index in the source's
+ * tables. */
+struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_subscription *row,
+				    uint16_t row_index, uint32_t cls, GHashTable *layouts);
+void bt2_binding_free(struct bt2_binding *b);
+
+/* Reads the event into the arena: fills data, layout, cls and row of `ret`. */
+void bt2_binding_read(struct bt2_binding *b, const bt_event *event, struct bt2_arena *arena,
+		      struct blk_event *ret);
+
+/* Which CPU the event says itself (perf's `perf_cpu`); UINT32_MAX where none. */
+uint32_t bt2_binding_cpu(const struct bt2_binding *b, const bt_event *event);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From a babeltrace2 clock's cycles to ns since the epoch (inside src/trace/). */
+#ifndef BLK_TRACE_BT2_CLOCK_H
+#define BLK_TRACE_BT2_CLOCK_H
+
+#include "trace/bt2_convert.h"
+
+#define BT2_UUID_TEXT 40
+
+struct bt2_offset {
+	int64_t seconds;
+	uint64_t cycles;
+};
+
+struct bt2_clock {
+	struct bt2_offset offset;
+	uint64_t freq;
+	int64_t base_ns;
+	char uuid[BT2_UUID_TEXT];	/* "" when it has none */
+};
+
+/* The offset that this boot uses; `mine` when none was pinned before. */
+struct bt2_offset bt2_clocks_pin(struct bt2_clocks *k, const char *uuid, struct bt2_offset mine);
+void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_clocks *pinned);
+void bt2_uuid_text(const uint8_t *uuid, char ret[BT2_UUID_TEXT]);	/* NULL: "" */
+
+static inline int64_t bt2_clock_ns(const struct bt2_clock *k, uint64_t cycles)
+{
+	if (G_LIKELY(k->freq == 1000000000))
+		return (int64_t)((uint64_t)k->base_ns + cycles);
+	unsigned __int128 all = (unsigned __int128)cycles + k->offset.cycles;
+	return (int64_t)((uint64_t)k->base_ns + (uint64_t)(all * 1000000000u / k->freq));
+}
+
+#endif

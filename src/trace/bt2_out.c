@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What converted records lie in, pinned clocks, and babeltrace2's errors as GError. */
+#include "trace/bt2_convert.h"
+#include "trace/bt2_clock.h"
+
+#define CHUNK_BYTES (64 * 1024)
+
+struct bt2_chunk {
+	struct bt2_chunk *older;
+	size_t size;
+	uint64_t bytes[];
+};
+
+void *bt2_arena_alloc_slow(struct bt2_arena *a, size_t size)
+{
+	size_t room = a->chunk ? MIN(a->chunk->size * 2, 16 * CHUNK_BYTES) : CHUNK_BYTES;
+	if (room < size)
+		room = size;
+	struct bt2_chunk *chunk = g_malloc(sizeof *chunk + room);
+	chunk->older = a->chunk;
+	chunk->size = room;
+	a->chunk = chunk;
+	a->at = (uint8_t *)chunk->bytes;
+	a->end = a->at + room;
+	return bt2_arena_alloc(a, size);
+}
+
+static void free_chunks(struct bt2_chunk *chunk)
+{
+	while (chunk) {
+		struct bt2_chunk *older = chunk->older;
+		g_free(chunk);
+		chunk = older;
+	}
+}
+
+void bt2_arena_reset(struct bt2_arena *a)
+{
+	if (!a->chunk)
+		return;
+	/* The newest chunk is the biggest, but for a single huge text. */
+	free_chunks(a->chunk->older);
+	a->chunk->older = NULL;
+	if (a->chunk->size > 16 * CHUNK_BYTES) {
+		bt2_arena_clear(a);
+		return;
+	}
+	a->at = (uint8_t *)a->chunk->bytes;
+	a->end = a->at + a->chunk->size;
+}
+
+void bt2_arena_clear(struct bt2_arena *a)
+{
+	free_chunks(a->chunk);
+	*a = (struct bt2_arena){ 0 };
+}
+
+void bt2_out_reset(struct bt2_out *o)
+{
+	o->n = 0;
+	bt2_arena_reset(o->arena ? o->arena : &o->own);
+}
+
+void bt2_out_clear(struct bt2_out *o)
+{
+	g_free(o->ev);
+	bt2_arena_clear(&o->own);
+	*o = (struct bt2_out){ .arena = o->arena };
+}
+
+struct bt2_clocks {
+	gint refs;
+	GMutex lock;
+	GHashTable *by_uuid;		/* char * -> struct bt2_offset * */
+};
+
+struct bt2_clocks *bt2_clocks_new(void)
+{
+	struct bt2_clocks *k = g_new0(struct bt2_clocks, 1);
+	k->refs = 1;
+	g_mutex_init(&k->lock);
+	k->by_uuid = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	return k;
+}
+
+struct bt2_clocks *bt2_clocks_ref(struct bt2_clocks *k)
+{
+	g_atomic_int_inc(&k->refs);
+	return k;
+}
+
+void bt2_clocks_unref(struct bt2_clocks *k)
+{
+	if (!k || !g_atomic_int_dec_and_test(&k->refs))
+		return;
+	g_hash_table_unref(k->by_uuid);
+	g_mutex_clear(&k->lock);
+	g_free(k);
+}
+
+struct bt2_offset bt2_clocks_pin(struct bt2_clocks *k, const char *uuid, struct bt2_offset mine)
+{
+	if (!uuid[0])
+		return mine;
+	g_mutex_lock(&k->lock);
+	struct bt2_offset *found = g_hash_table_lookup(k->by_uuid, uuid);
+	if (found)
+		mine = *found;
+	else
+		g_hash_table_insert(k->by_uuid, g_strdup(uuid), g_memdup2(&mine, sizeof mine));
+	g_mutex_unlock(&k->lock);
+	return mine;
+}
+
+void bt2_uuid_text(const uint8_t *uuid, char ret[BT2_UUID_TEXT])
+{
+	ret[0] = '\0';
+	for (int i = 0; uuid && i < 16; i++)
+		g_snprintf(ret + strlen(ret), 4, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
+			   uuid[i]);
+}
+
+void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_clocks *pinned)
+{
+	struct bt2_offset mine;
+	bt2_uuid_text(bt_clock_class_get_uuid(cc), ret->uuid);
+	bt_clock_class_get_offset(cc, &mine.seconds, &mine.cycles);
+	ret->freq = bt_clock_class_get_frequency(cc);
+	ret->offset = pinned ? bt2_clocks_pin(pinned, ret->uuid, mine) : mine;
+	/* Wraps where the metadata is nonsense: unsigned, so that it is defined. */
+	ret->base_ns = (int64_t)((uint64_t)ret->offset.seconds * 1000000000u +
+				 (ret->freq == 1000000000 ? ret->offset.cycles : 0));
+}
+
+/* Causes come innermost first; the first two tell a person what is wrong, the
+ * rest is babeltrace2's call chain. */
+static char *error_reason(const bt_error *e)
+{
+	GString *text = g_string_new(NULL);
+	uint64_t n = bt_error_get_cause_count(e);
+	for (uint64_t i = 0; i < n && i < 2; i++) {
+		const bt_error_cause *cause = bt_error_borrow_cause_by_index(e, i);
+		const char *message = bt_error_cause_get_message(cause);
+		if (!message || !*message || strstr(text->str, message))
+			continue;
+		g_string_append_printf(text, "%s%s", text->len ? "; " : "", message);
+		while (text->len && strchr(".:\n ", text->str[text->len - 1]))
+			g_string_truncate(text, text->len - 1);
+	}
+	return g_string_free(text, FALSE);
+}
+
+void bt2_set_error(GError **error, enum blk_trace_error code, const char *what)
+{
+	const bt_error *e = bt_current_thread_take_error();
+	if (!e) {
+		g_set_error(error, BLK_TRACE_ERROR, code, "%s: babeltrace2 gives no reason", what);
+		return;
+	}
+	g_autofree char *reason = error_reason(e);
+	bt_error_release(e);
+	g_set_error(error, BLK_TRACE_ERROR, code, "%s: %s", what, reason);
+}

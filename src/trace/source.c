@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What all sources share: the tables, the dispatch, which row takes an event. */
+#include "trace/reader.h"
+
+G_DEFINE_QUARK(blk-trace-error-quark, blk_trace_error)
+
+enum source_status source_next(struct source *s, struct blk_batch *ret, GError **error)
+{
+	*ret = (struct blk_batch){ NULL, 0 };
+	return s->ops->next(s, ret, error);
+}
+
+void source_cancel(struct source *s)
+{
+	if (s->ops->cancel)
+		s->ops->cancel(s);
+}
+
+double source_progress(struct source *s)
+{
+	return s->ops->progress ? s->ops->progress(s) : -1;
+}
+
+void source_free(struct source *s)
+{
+	if (s)
+		s->ops->free(s);
+}
+
+static void free_stream(void *p)
+{
+	struct blk_stream *stream = p;
+	g_free(stream->vpid_procname);
+	g_free(stream->order);
+	g_free(stream);
+}
+
+static void free_host(void *p)
+{
+	struct blk_host *host = p;
+	g_free(host->name);
+	g_free(host->boot);
+	g_free(host->kernel_release);
+	g_free(host);
+}
+
+static void free_class(void *p)
+{
+	struct blk_class *cls = p;
+	g_free(cls->name);
+	g_free(cls);
+}
+
+void source_init(struct source *s, const struct source_ops *ops)
+{
+	s->ops = ops;
+	s->tables.streams = g_ptr_array_new_with_free_func(free_stream);
+	s->tables.hosts = g_ptr_array_new_with_free_func(free_host);
+	s->tables.classes = g_ptr_array_new_with_free_func(free_class);
+}
+
+void source_clear(struct source *s)
+{
+	g_clear_pointer(&s->tables.streams, g_ptr_array_unref);
+	g_clear_pointer(&s->tables.hosts, g_ptr_array_unref);
+	g_clear_pointer(&s->tables.classes, g_ptr_array_unref);
+}
+
+unsigned source_add_host(struct source *s, const char *name, const char *boot,
+			 const char *kernel_release)
+{
+	for (guint i = 0; i < s->tables.hosts->len; i++) {
+		struct blk_host *known = s->tables.hosts->pdata[i];
+		if (!strcmp(known->name, name) && !strcmp(known->boot, boot))
+			return i;
+	}
+	struct blk_host *host = g_new0(struct blk_host, 1);
+	host->name = g_strdup(name);
+	host->boot = g_strdup(boot);
+	host->kernel_release = g_strdup(kernel_release);
+	g_ptr_array_add(s->tables.hosts, host);
+	return s->tables.hosts->len - 1;
+}
+
+unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
+{
+	/* Records have 16 bits for it: what is beyond shares the last entry. */
+	if (s->tables.streams->len == G_MAXUINT16)
+		return G_MAXUINT16 - 1;
+	struct blk_stream *copy = g_memdup2(stream, sizeof *stream);
+	copy->vpid_procname = g_strdup(stream->vpid_procname);
+	copy->order = g_strdup(stream->order);
+	g_ptr_array_add(s->tables.streams, copy);
+	return s->tables.streams->len - 1;
+}
+
+unsigned source_add_class(struct source *s, const char *name, uint16_t row)
+{
+	struct blk_class *cls = g_new0(struct blk_class, 1);
+	cls->name = g_strdup(name);
+	cls->row = row;
+	g_ptr_array_add(s->tables.classes, cls);
+	return s->tables.classes->len - 1;
+}
+
+struct blk_matcher {
+	GHashTable *exact;		/* borrowed name -> row + 1 */
+	GArray *prefixes;		/* struct prefix, longest first */
+};
+
+struct prefix {
+	const char *text;
+	size_t len;
+	uint16_t row;
+};
+
+static int compare_prefixes(const void *a, const void *b)
+{
+	const struct prefix *x = a, *y = b;
+	if (x->len != y->len)
+		return x->len > y->len ? -1 : 1;
+	return x->row - y->row;
+}
+
+struct blk_matcher *blk_matcher_new(const struct blk_subscription *rows, size_t n)
+{
+	struct blk_matcher *m = g_new0(struct blk_matcher, 1);
+	m->exact = g_hash_table_new(g_str_hash, g_str_equal);
+	m->prefixes = g_array_new(FALSE, FALSE, sizeof(struct prefix));
+	for (size_t i = 0; i < n; i++) {
+		struct prefix p = { rows[i].event, strlen(rows[i].event), i };
+		if (p.len && p.text[p.len - 1] == '*') {
+			p.len--;
+			g_array_append_val(m->prefixes, p);
+		} else if (!g_hash_table_contains(m->exact, p.text)) {
+			g_hash_table_insert(m->exact, (void *)p.text, GSIZE_TO_POINTER(i + 1));
+		}
+	}
+	g_array_sort(m->prefixes, compare_prefixes);
+	return m;
+}
+
+uint16_t blk_matcher_row(const struct blk_matcher *m, const char *event)
+{
+	size_t exact = GPOINTER_TO_SIZE(g_hash_table_lookup(m->exact, event));
+	if (exact)
+		return exact - 1;
+	for (guint i = 0; i < m->prefixes->len; i++) {
+		const struct prefix *p = &g_array_index(m->prefixes, struct prefix, i);
+		if (!strncmp(p->text, event, p->len))
+			return p->row;
+	}
+	return G_MAXUINT16;
+}
+
+void blk_matcher_free(struct blk_matcher *m)
+{
+	if (!m)
+		return;
+	g_hash_table_unref(m->exact);
+	g_array_unref(m->prefixes);
+	g_free(m);
+}
