@@ -9,6 +9,8 @@
 
 #include "views/view.h"
 
+#include <stdio.h>
+
 enum ui_phase { UI_OPENING, UI_LOADING, UI_LIVE, UI_DONE, UI_CANCELLED, UI_FAILED };
 
 struct ui_status {
@@ -67,5 +69,8 @@ struct ui_pick {
 	void *data;
 };
 int ui_pick(const struct ui_options *options, struct ui_pick *pick);
+
+/* The keys as sections of a man page, from the tables the screen itself uses. */
+void ui_print_keys(FILE *out);
 
 #endif

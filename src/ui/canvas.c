@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The cell grid: see canvas.h. */
+#include "ui/canvas.h"
+
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static struct cell *cell_at(const struct canvas *c, unsigned y, unsigned x)
+{
+	return &c->cells[(size_t)y * c->cols + x];
+}
+
+static void blank(struct cell *cell, enum role role)
+{
+	memset(cell, 0, sizeof *cell);
+	cell->ch[0] = ' ';
+	cell->width = 1;
+	cell->role = role;
+}
+
+struct canvas *canvas_new(unsigned rows, unsigned cols)
+{
+	struct canvas *c = g_new0(struct canvas, 1);
+
+	canvas_resize(c, rows, cols);
+	return c;
+}
+
+void canvas_free(struct canvas *c)
+{
+	if (!c)
+		return;
+	g_free(c->cells);
+	g_free(c);
+}
+
+void canvas_resize(struct canvas *c, unsigned rows, unsigned cols)
+{
+	c->rows = MIN(rows, 1000u);
+	c->cols = MIN(cols, 2000u);
+	g_free(c->cells);
+	c->cells = g_new(struct cell, MAX((size_t)c->rows * c->cols, 1));
+	canvas_clear(c);
+}
+
+void canvas_clear(struct canvas *c)
+{
+	for (size_t i = 0; i < (size_t)c->rows * c->cols; i++)
+		blank(&c->cells[i], ROLE_TEXT);
+}
+
+const struct cell *canvas_cell(const struct canvas *c, unsigned y, unsigned x)
+{
+	return y < c->rows && x < c->cols ? cell_at(c, y, x) : NULL;
+}
+
+/* Frees the cell for a new character: the other half of a wide one is blanked. */
+static struct cell *take_cell(struct canvas *c, unsigned y, unsigned x, enum role role)
+{
+	struct cell *cell = cell_at(c, y, x);
+
+	if (cell->width == 0 && x > 0)
+		blank(cell - 1, (cell - 1)->role);
+	if (cell->width == 2 && x + 1 < c->cols)
+		blank(cell + 1, (cell + 1)->role);
+	blank(cell, role);
+	return cell;
+}
+
+static void put_char(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
+		     gunichar u)
+{
+	struct cell *cell = take_cell(c, y, x, role);
+
+	cell->ch[g_unichar_to_utf8(u, cell->ch)] = '\0';
+	if (width == 2) {
+		struct cell *right = take_cell(c, y, x + 1, role);
+
+		cell->width = 2;
+		right->ch[0] = '\0';
+		right->width = 0;
+	}
+}
+
+static void combine(struct cell *cell, gunichar u)
+{
+	char buf[6];
+	size_t n = (size_t)g_unichar_to_utf8(u, buf), have = strlen(cell->ch);
+
+	if (have + n < sizeof cell->ch) {
+		memcpy(cell->ch + have, buf, n);
+		cell->ch[have + n] = '\0';
+	}
+}
+
+/* The next character of *s, never a control one; 0 at the end. */
+static gunichar next_char(const struct canvas *c, const char **s)
+{
+	gunichar u = g_utf8_get_char_validated(*s, -1);
+
+	if (!**s)
+		return 0;
+	if (u == (gunichar)-1 || u == (gunichar)-2) {
+		(*s)++;
+		return '?';
+	}
+	*s = g_utf8_next_char(*s);
+	if (u < 0x20 || (u >= 0x7f && u < 0xa0) || (c->ascii_only && u > 0x7e))
+		return '?';
+	return u;
+}
+
+static unsigned char_width(gunichar u)
+{
+	char buf[7] = "";
+
+	if (u < 0x80)
+		return 1;
+	buf[g_unichar_to_utf8(u, buf)] = '\0';
+	return text_width(buf);
+}
+
+unsigned canvas_put(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
+		    const char *s)
+{
+	unsigned used = 0;
+	struct cell *last = NULL;
+	gunichar u;
+
+	if (y >= c->rows || x >= c->cols || !s)
+		return 0;
+	width = MIN(width, c->cols - x);
+	while ((u = next_char(c, &s))) {
+		unsigned w = char_width(u);
+
+		if (w == 0) {
+			if (last)
+				combine(last, u);
+			continue;
+		}
+		if (used + w > width)
+			break;
+		put_char(c, y, x + used, w, role, u);
+		last = cell_at(c, y, x + used);
+		used += w;
+	}
+	return used;
+}
+
+unsigned canvas_putf(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
+		     const char *format, ...)
+{
+	g_autofree char *s = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	s = g_strdup_vprintf(format, ap);
+	va_end(ap);
+	return canvas_put(c, y, x, width, role, s);
+}
+
+void canvas_put_right(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
+		      const char *s)
+{
+	unsigned w = text_width(s);
+
+	canvas_put(c, y, w < width ? x + width - w : x, width, role, s);
+}
+
+void canvas_fill(struct canvas *c, unsigned y, unsigned x, unsigned n, enum role role,
+		 const char *glyph)
+{
+	for (unsigned i = 0; i < n; i++)
+		canvas_put(c, y, x + i, 1, role, glyph);
+}
+
+void canvas_set_role(struct canvas *c, unsigned y, unsigned x, unsigned n, enum role role)
+{
+	for (unsigned i = x; y < c->rows && i < c->cols && i - x < n; i++)
+		cell_at(c, y, i)->role = role;
+}
+
+void canvas_add_attr(struct canvas *c, unsigned y, unsigned x, unsigned n, unsigned attr)
+{
+	for (unsigned i = x; y < c->rows && i < c->cols && i - x < n; i++)
+		cell_at(c, y, i)->attr |= attr;
+}
+
+char *canvas_line(const struct canvas *c, unsigned y)
+{
+	GString *s = g_string_new(NULL);
+
+	for (unsigned x = 0; y < c->rows && x < c->cols; x++)
+		g_string_append(s, cell_at(c, y, x)->ch);
+	while (s->len && s->str[s->len - 1] == ' ')
+		g_string_truncate(s, s->len - 1);
+	return g_string_free(s, FALSE);
+}
+
+char *canvas_dump(const struct canvas *c)
+{
+	GString *s = g_string_new(NULL);
+
+	for (unsigned y = 0; y < c->rows; y++) {
+		g_autofree char *line = canvas_line(c, y);
+
+		g_string_append(s, line);
+		g_string_append_c(s, '\n');
+	}
+	return g_string_free(s, FALSE);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The canvas: a grid of cells that screens draw on and the terminal is painted
+ * from. Knows no terminal, so every screen can be tested as text.
+ *
+ * Text is clipped to the width given and to the canvas, never wrapped. A wide
+ * character takes two cells or, where only one is left, a space. Control and
+ * invalid bytes can't get in: they become '?' (callers make hostile text visible
+ * with base/text.h first; this is the second fence).
+ */
+#ifndef BLK_UI_CANVAS_H
+#define BLK_UI_CANVAS_H
+
+#include "ui/theme.h"
+
+#include <glib.h>
+#include <stdbool.h>
+
+#define CELL_BYTES 20		/* a character and what combines with it */
+
+struct cell {
+	char ch[CELL_BYTES];	/* UTF-8; "" in the right half of a wide character */
+	uint8_t width;		/* 1, 2; 0: right half of a wide character */
+	uint8_t role;		/* enum role */
+	uint8_t attr;		/* STYLE_ bits on top of the role's */
+};
+
+struct canvas {
+	unsigned rows, cols;
+	struct cell *cells;	/* rows * cols */
+	bool ascii_only;	/* the terminal takes ASCII only: the rest becomes '?' */
+};
+
+/* A part of the canvas to draw in. */
+struct box {
+	unsigned y, x, rows, cols;
+};
+
+struct canvas *canvas_new(unsigned rows, unsigned cols);
+void canvas_free(struct canvas *c);		/* NULL is fine */
+void canvas_resize(struct canvas *c, unsigned rows, unsigned cols);	/* and clears */
+void canvas_clear(struct canvas *c);
+const struct cell *canvas_cell(const struct canvas *c, unsigned y, unsigned x);
+
+/* At most `width` columns of `s` from (y, x) on. Returns the columns taken. */
+unsigned canvas_put(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
+		    const char *s);
+unsigned canvas_putf(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
+		     const char *format, ...) G_GNUC_PRINTF(6, 7);
+/* The same, right-aligned within `width`; what does not fit is cut at its end. */
+void canvas_put_right(struct canvas *c, unsigned y, unsigned x, unsigned width, enum role role,
+		      const char *s);
+/* n cells of one narrow glyph. */
+void canvas_fill(struct canvas *c, unsigned y, unsigned x, unsigned n, enum role role,
+		 const char *glyph);
+/* Changes role or adds attributes where something is drawn already. */
+void canvas_set_role(struct canvas *c, unsigned y, unsigned x, unsigned n, enum role role);
+void canvas_add_attr(struct canvas *c, unsigned y, unsigned x, unsigned n, unsigned attr);
+
+/* The text, lines without trailing spaces, each ended by a newline. Free with g_free. */
+char *canvas_dump(const struct canvas *c);
+/* One line of it. Free with g_free. */
+char *canvas_line(const struct canvas *c, unsigned y);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Glyph sets: what bars, marks and sparklines are drawn with. Chosen once. */
+#ifndef BLK_UI_GLYPHS_H
+#define BLK_UI_GLYPHS_H
+
+#include <stdbool.h>
+
+struct glyphs {
+	bool utf8;
+	const char *cursor;		/* before the selected row */
+	const char *expanded, *collapsed;
+	const char *critical;		/* beside a span on the critical path */
+	const char *outlier;		/* under the strip */
+	const char *sort_up, *sort_down;
+	const char *more_up, *more_down;	/* rows hidden above, below */
+	const char *crumb;		/* between breadcrumbs */
+	const char *edge;		/* both ends of an axis or strip */
+	const char *tick;		/* a span shorter than a cell */
+	const char *times;		/* x of "2.1x usual" */
+	const char *spark[9];		/* nothing .. full */
+	const char *bar;		/* histogram bars */
+};
+
+const struct glyphs *glyphs_get(bool utf8);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The command table, the key table, and what is made from them: see keys.h. */
+#include "ui/keys.h"
+
+#include "ui/ui.h"
+
+#include <string.h>
+
+const struct command ui_commands[CMD_N] = {
+	[CMD_NONE] = { "none", "", "", "" },
+	[CMD_VIEW_1] = { "view-1", "Over", "Views", "Overview: what is slow, in this second" },
+	[CMD_VIEW_2] = { "view-2", "Traces", "Views", "Traces: the requests" },
+	[CMD_VIEW_3] = { "view-3", "Phases", "Views",
+		"Phases: the spans of an operation, summed (of the selected operation)" },
+	[CMD_VIEW_4] = { "view-4", "Procs", "Views", "Processes: CPU, waiting, bytes" },
+	[CMD_VIEW_5] = { "view-5", "Calls", "Views",
+		"Syscalls; from a trace: those inside the selected span" },
+	[CMD_VIEW_6] = { "view-6", "Files", "Views", "Files, sockets and pipes" },
+	[CMD_VIEW_7] = { "view-7", "Spans", "Views", "Spans, one by one" },
+	[CMD_VIEW_8] = { "view-8", "Serv", "Views", "Services" },
+	[CMD_VIEW_9] = { "view-9", "Events", "Views", "Events: what the trace holds, by name" },
+	[CMD_VIEW_LIST] = { "view-list", "More", "Views", "List of all views, to pick one from" },
+	[CMD_VIEW_NEXT] = { "view-next", "next view", "Views", "Next view" },
+	[CMD_VIEW_PREV] = { "view-prev", "previous view", "Views", "Previous view" },
+	[CMD_DRILL] = { "drill", "why", "Why", "Into the selected row: operation, trace, why" },
+	[CMD_BACK] = { "back", "back", "Why",
+		"Back one level; Esc at the top stops loading, q at the top quits" },
+	[CMD_WAKER] = { "waker", "waker", "Why",
+		"To who ended the selected wait, at that instant" },
+	[CMD_LONGEST] = { "longest", "longest", "Why", "To the longest child span" },
+	[CMD_EXPORT] = { "export", "JSON", "Output",
+		"Write the selected trace or span as Zipkin JSON, at once" },
+	[CMD_EXPORT_AS] = { "export-as", "as", "Output",
+		"The same, asking for format and place: [zipkin|json] [trace|span] [FILE]" },
+	[CMD_COPY] = { "copy", "copy", "Output", "Copy the verdict to the terminal's clipboard" },
+	[CMD_SAVE] = { "save", "save", "Output", "Save this view as a text file" },
+	[CMD_TIME_BACK] = { "time-back", "back", "Time", "One step back, and pause" },
+	[CMD_TIME_FORWARD] = { "time-forward", "forward", "Time", "One step forward" },
+	[CMD_TIME_BACK_10] = { "time-back-10", "back", "Time", "Ten steps back, and pause" },
+	[CMD_TIME_FORWARD_10] = { "time-forward-10", "forward", "Time", "Ten steps forward" },
+	[CMD_GOTO] = { "goto", "time", "Time",
+		"Go to a time: 14:03:05, +90s, -2m, 5%, start, end, worst" },
+	[CMD_PAUSE] = { "pause", "pause", "Time", "Pause; again: go on" },
+	[CMD_FOLLOW] = { "follow", "follow", "Time", "Follow the newest second" },
+	[CMD_STEP_FINER] = { "step-finer", "step", "Time", "Finer step (1 s at the finest)" },
+	[CMD_STEP_COARSER] = { "step-coarser", "step", "Time", "Coarser step: 10 s, 1 min, 10 min" },
+	[CMD_RANGE_A] = { "range-a", "range", "Time", "A range begins at this second" },
+	[CMD_RANGE_B] = { "range-b", "range", "Time", "A range ends with this second" },
+	[CMD_RANGE_CLEAR] = { "range-clear", "no range", "Time", "No range any more" },
+	[CMD_NEXT] = { "next", "jump", "Find",
+		"Next match of the search; with no search, next outlier of the strip" },
+	[CMD_PREV] = { "previous", "jump back", "Find", "Previous match, or outlier" },
+	[CMD_ERROR_NEXT] = { "error-next", "error", "Find", "Next row with an error" },
+	[CMD_ERROR_PREV] = { "error-previous", "error", "Find", "Previous row with an error" },
+	[CMD_UP] = { "up", "up", "Move", "Up one row" },
+	[CMD_DOWN] = { "down", "down", "Move", "Down one row" },
+	[CMD_PAGE_UP] = { "page-up", "page up", "Move", "Up one page" },
+	[CMD_PAGE_DOWN] = { "page-down", "page down", "Move", "Down one page" },
+	[CMD_TOP] = { "top", "top", "Move", "To the first row" },
+	[CMD_BOTTOM] = { "bottom", "bottom", "Move", "To the last row" },
+	[CMD_SEARCH] = { "search", "search", "Find", "Search in the rows shown" },
+	[CMD_FILTER] = { "filter", "filter", "Find",
+		"Filter: words, or COLUMN OP VALUE with && || !; empty shows all" },
+	[CMD_SORT_LEFT] = { "sort-left", "sort", "Find", "Sort by the column to the left" },
+	[CMD_SORT_RIGHT] = { "sort-right", "sort", "Find", "Sort by the column to the right" },
+	[CMD_INVERT] = { "invert", "invert", "Find", "Invert the sorting" },
+	[CMD_BY] = { "by", "threads", "Find", "Rows by thread, by process, for the whole system" },
+	[CMD_ZOOM_IN] = { "zoom-in", "zoom", "Why", "Zoom in, around the selected span" },
+	[CMD_ZOOM_OUT] = { "zoom-out", "zoom", "Why", "Zoom out" },
+	[CMD_PAN_LEFT] = { "pan-left", "pan", "Why", "Pan to the left" },
+	[CMD_PAN_RIGHT] = { "pan-right", "pan", "Why", "Pan to the right" },
+	[CMD_EXPAND] = { "expand", "expand", "Why", "Show the span's children" },
+	[CMD_COLLAPSE] = { "collapse", "collapse", "Why", "Hide the span's children" },
+	[CMD_EXPAND_ALL] = { "expand-all", "all", "Why", "Show all spans; again: roots only" },
+	[CMD_HELP] = { "help", "", "Program", "This help" },
+	[CMD_LOG] = { "log", "messages", "Program", "The messages so far" },
+	[CMD_COACH] = { "coach", "hide", "Program", "Hide the line of hints" },
+	[CMD_REDRAW] = { "redraw", "redraw", "Program", "Draw the screen again" },
+	[CMD_SUSPEND] = { "suspend", "suspend", "Program", "Suspend: back with fg" },
+	[CMD_QUIT] = { "quit", "quit", "Program", "Quit" },
+	[CMD_ACCEPT] = { "accept", "take it", "While typing", "Take the line" },
+	[CMD_CANCEL] = { "cancel", "leave", "While typing", "Leave it as it was" },
+	[CMD_CHAR_LEFT] = { "char-left", "left", "While typing", "One character to the left" },
+	[CMD_CHAR_RIGHT] = { "char-right", "right", "While typing", "One character to the right" },
+	[CMD_LINE_BEGIN] = { "line-begin", "begin", "While typing", "To the begin of the line" },
+	[CMD_LINE_END] = { "line-end", "end", "While typing", "To the end of the line" },
+	[CMD_ERASE] = { "erase", "erase", "While typing", "Erase the character before" },
+	[CMD_ERASE_RIGHT] = { "erase-right", "erase", "While typing", "Erase the character under" },
+	[CMD_ERASE_WORD] = { "erase-word", "word", "While typing", "Erase the word before" },
+	[CMD_ERASE_LINE] = { "erase-line", "clear", "While typing", "Erase all before" },
+	[CMD_HISTORY] = { "history", "last", "While typing", "The line typed last" },
+};
+
+#define NO_BAR 0, 0
+const struct key_binding ui_bindings[] = {
+	{ CTX_VIEWS, '1', CMD_VIEW_1, CTX_LISTS, 3 },
+	{ CTX_VIEWS, '2', CMD_VIEW_2, CTX_LISTS, 4 },
+	{ CTX_VIEWS, '3', CMD_VIEW_3, CTX_LISTS, 5 },
+	{ CTX_VIEWS, '4', CMD_VIEW_4, CTX_LISTS, 6 },
+	{ CTX_VIEWS, '5', CMD_VIEW_5, CTX_VIEWS, 7 },
+	{ CTX_VIEWS, '6', CMD_VIEW_6, CTX_LISTS, 15 },
+	{ CTX_VIEWS, '7', CMD_VIEW_7, CTX_LISTS, 16 },
+	{ CTX_VIEWS, '8', CMD_VIEW_8, CTX_LISTS, 17 },
+	{ CTX_VIEWS, '9', CMD_VIEW_9, CTX_LISTS, 18 },
+	{ CTX_VIEWS, UI_KEY_F(2), CMD_VIEW_LIST, CTX_LISTS, 8 },
+	{ CTX_VIEWS, '\t', CMD_VIEW_NEXT, NO_BAR },
+	{ CTX_VIEWS, UI_KEY_BACKTAB, CMD_VIEW_PREV, NO_BAR },
+	{ CTX_MOVING, UI_KEY_ENTER, CMD_DRILL, CTX_MOVING, 1 },
+	{ CTX_WATERFALL, 'w', CMD_WAKER, CTX_WATERFALL, 2 },
+	{ CTX_WATERFALL, 'l', CMD_LONGEST, CTX_WATERFALL, 4 },
+	{ CTX_WATERFALL, '[', CMD_PAN_LEFT, CTX_WATERFALL, 6 },
+	{ CTX_WATERFALL, ']', CMD_PAN_RIGHT, CTX_WATERFALL, 6 },
+	{ CTX_WATERFALL, 'z', CMD_ZOOM_IN, CTX_WATERFALL, 6 },
+	{ CTX_WATERFALL, 'Z', CMD_ZOOM_OUT, CTX_WATERFALL, 6 },
+	{ CTX_VIEWS, 'e', CMD_EXPORT, CTX_VIEWS, 2 },
+	{ CTX_VIEWS, 'E', CMD_EXPORT_AS, CTX_VIEWS, 21 },
+	{ CTX_VIEWS, 'y', CMD_COPY, CTX_WATERFALL, 8 },
+	{ CTX_VIEWS, 's', CMD_SAVE, CTX_VIEWS, 22 },
+	{ CTX_VIEWS, 'n', CMD_NEXT, CTX_LISTS, 9 },
+	{ CTX_VIEWS, 'N', CMD_PREV, NO_BAR },
+	{ CTX_VIEWS, UI_KEY_LEFT, CMD_TIME_BACK, NO_BAR },
+	{ CTX_VIEWS, UI_KEY_RIGHT, CMD_TIME_FORWARD, NO_BAR },
+	{ CTX_VIEWS, UI_KEY_SLEFT, CMD_TIME_BACK_10, NO_BAR },
+	{ CTX_VIEWS, UI_KEY_SRIGHT, CMD_TIME_FORWARD_10, NO_BAR },
+	{ CTX_VIEWS, '{', CMD_TIME_BACK_10, NO_BAR },
+	{ CTX_VIEWS, '}', CMD_TIME_FORWARD_10, NO_BAR },
+	{ CTX_VIEWS, 'b', CMD_GOTO, CTX_LISTS, 10 },
+	{ CTX_VIEWS, 'p', CMD_PAUSE, CTX_LISTS, 13 },
+	{ CTX_VIEWS, 'F', CMD_FOLLOW, CTX_LISTS, 14 },
+	{ CTX_LISTS, 'z', CMD_STEP_FINER, NO_BAR },
+	{ CTX_LISTS, 'Z', CMD_STEP_COARSER, NO_BAR },
+	{ CTX_VIEWS, 'A', CMD_RANGE_A, CTX_LISTS, 19 },
+	{ CTX_VIEWS, 'B', CMD_RANGE_B, CTX_LISTS, 20 },
+	{ CTX_VIEWS, 'R', CMD_RANGE_CLEAR, NO_BAR },
+	{ CTX_VIEWS, ')', CMD_ERROR_NEXT, NO_BAR },
+	{ CTX_VIEWS, '(', CMD_ERROR_PREV, NO_BAR },
+	{ CTX_MOVING, UI_KEY_UP, CMD_UP, NO_BAR },
+	{ CTX_MOVING, 'k', CMD_UP, NO_BAR },
+	{ CTX_MOVING, UI_KEY_DOWN, CMD_DOWN, NO_BAR },
+	{ CTX_MOVING, 'j', CMD_DOWN, NO_BAR },
+	{ CTX_MOVING, UI_KEY_PGUP, CMD_PAGE_UP, NO_BAR },
+	{ CTX_MOVING, UI_CTRL('u'), CMD_PAGE_UP, NO_BAR },
+	{ CTX_MOVING, UI_KEY_PGDN, CMD_PAGE_DOWN, NO_BAR },
+	{ CTX_MOVING, UI_CTRL('d'), CMD_PAGE_DOWN, NO_BAR },
+	{ CTX_MOVING, UI_KEY_HOME, CMD_TOP, NO_BAR },
+	{ CTX_MOVING, 'g', CMD_TOP, NO_BAR },
+	{ CTX_MOVING, UI_KEY_END, CMD_BOTTOM, NO_BAR },
+	{ CTX_MOVING, 'G', CMD_BOTTOM, NO_BAR },
+	{ CTX_VIEWS, '/', CMD_SEARCH, CTX_LISTS, 11 },
+	{ CTX_LISTS, '\\', CMD_FILTER, CTX_LISTS, 12 },
+	{ CTX_LISTS, UI_KEY_F(4), CMD_FILTER, NO_BAR },
+	{ CTX_LISTS, '<', CMD_SORT_LEFT, CTX_TABLE, 9 },
+	{ CTX_LISTS, '>', CMD_SORT_RIGHT, CTX_TABLE, 9 },
+	{ CTX_LISTS, 'I', CMD_INVERT, NO_BAR },
+	{ CTX_LISTS, 't', CMD_BY, CTX_TABLE, 23 },
+	{ CTX_WATERFALL, '+', CMD_EXPAND, NO_BAR },
+	{ CTX_WATERFALL, '-', CMD_COLLAPSE, NO_BAR },
+	{ CTX_WATERFALL, '*', CMD_EXPAND_ALL, NO_BAR },
+	{ CTX_MOVING, UI_KEY_ESC, CMD_BACK, CTX_WATERFALL | CTX_POPUP, 3 },
+	{ CTX_MOVING, UI_KEY_BACKSPACE, CMD_BACK, NO_BAR },
+	{ CTX_MOVING, UI_KEY_BACKSPACE_CHAR, CMD_BACK, NO_BAR },
+	{ CTX_MOVING, 'q', CMD_BACK, NO_BAR },
+	{ CTX_VIEWS, 'x', CMD_COACH, NO_BAR },
+	{ CTX_VIEWS, '!', CMD_LOG, NO_BAR },
+	{ CTX_MOVING, UI_CTRL('l'), CMD_REDRAW, NO_BAR },
+	{ CTX_MOVING, UI_CTRL('z'), CMD_SUSPEND, NO_BAR },
+	{ CTX_MOVING, 'Q', CMD_QUIT, NO_BAR },
+	{ CTX_MOVING, UI_KEY_F(10), CMD_QUIT, NO_BAR },
+	{ CTX_MOVING, UI_CTRL('c'), CMD_QUIT, NO_BAR },
+	{ CTX_VIEWS, '?', CMD_HELP, CTX_VIEWS, 0 },
+	{ CTX_VIEWS, UI_KEY_F(1), CMD_HELP, NO_BAR },
+	{ CTX_VIEWS, 'h', CMD_HELP, NO_BAR },
+	{ CTX_PROMPT, UI_KEY_ENTER, CMD_ACCEPT, CTX_PROMPT, 1 },
+	{ CTX_PROMPT, UI_KEY_ESC, CMD_CANCEL, CTX_PROMPT, 2 },
+	{ CTX_PROMPT, UI_CTRL('c'), CMD_CANCEL, NO_BAR },
+	{ CTX_PROMPT, UI_KEY_LEFT, CMD_CHAR_LEFT, NO_BAR },
+	{ CTX_PROMPT, UI_KEY_RIGHT, CMD_CHAR_RIGHT, NO_BAR },
+	{ CTX_PROMPT, UI_KEY_HOME, CMD_LINE_BEGIN, NO_BAR },
+	{ CTX_PROMPT, UI_CTRL('a'), CMD_LINE_BEGIN, NO_BAR },
+	{ CTX_PROMPT, UI_KEY_END, CMD_LINE_END, NO_BAR },
+	{ CTX_PROMPT, UI_CTRL('e'), CMD_LINE_END, NO_BAR },
+	{ CTX_PROMPT, UI_KEY_BACKSPACE, CMD_ERASE, NO_BAR },
+	{ CTX_PROMPT, UI_KEY_BACKSPACE_CHAR, CMD_ERASE, NO_BAR },
+	{ CTX_PROMPT, UI_KEY_DELETE, CMD_ERASE_RIGHT, NO_BAR },
+	{ CTX_PROMPT, UI_CTRL('w'), CMD_ERASE_WORD, NO_BAR },
+	{ CTX_PROMPT, UI_CTRL('u'), CMD_ERASE_LINE, CTX_PROMPT, 3 },
+	{ CTX_PROMPT, UI_KEY_UP, CMD_HISTORY, CTX_PROMPT, 4 },
+};
+const size_t ui_n_bindings = G_N_ELEMENTS(ui_bindings);
+
+enum command_id keys_find(enum context context, int key)
+{
+	if (key == '\n')
+		key = UI_KEY_ENTER;
+	for (size_t i = 0; i < ui_n_bindings; i++) {
+		if (ui_bindings[i].key == key && (ui_bindings[i].contexts & context))
+			return ui_bindings[i].command;
+	}
+	return CMD_NONE;
+}
+
+static const struct {
+	int key;
+	const char *name;
+} key_names[] = {
+	{ UI_KEY_ENTER, "Enter" }, { UI_KEY_ESC, "Esc" }, { '\t', "Tab" }, { ' ', "Space" },
+	{ UI_KEY_BACKSPACE_CHAR, "Backspace" }, { UI_KEY_UP, "Up" }, { UI_KEY_DOWN, "Down" },
+	{ UI_KEY_LEFT, "Left" }, { UI_KEY_RIGHT, "Right" }, { UI_KEY_SLEFT, "Shift-Left" },
+	{ UI_KEY_SRIGHT, "Shift-Right" }, { UI_KEY_PGUP, "PgUp" }, { UI_KEY_PGDN, "PgDn" },
+	{ UI_KEY_HOME, "Home" }, { UI_KEY_END, "End" }, { UI_KEY_DELETE, "Del" },
+	{ UI_KEY_BACKSPACE, "Backspace" }, { UI_KEY_BACKTAB, "Shift-Tab" },
+};
+
+const char *keys_name(int key, char buf[16])
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(key_names); i++) {
+		if (key_names[i].key == key)
+			return key_names[i].name;
+	}
+	if (key > UI_KEY_F0 && key <= UI_KEY_F12)
+		g_snprintf(buf, 16, "F%d", key - UI_KEY_F0);
+	else if (key > 0 && key < 32)
+		g_snprintf(buf, 16, "Ctrl-%c", key + 0x40);
+	else
+		g_snprintf(buf, 16, "%c", key > 32 && key < 127 ? key : '?');
+	return buf;
+}
+
+char *keys_of(unsigned contexts, enum command_id command)
+{
+	GString *s = g_string_new(NULL);
+	char last[16] = "";
+
+	for (size_t i = 0; i < ui_n_bindings; i++) {
+		const struct key_binding *b = &ui_bindings[i];
+		char buf[16];
+		const char *name = keys_name(b->key, buf);
+
+		if (b->command != command || !(b->contexts & contexts) || !strcmp(last, name))
+			continue;
+		g_string_append_printf(s, "%s%s", s->len ? " " : "", name);
+		g_strlcpy(last, name, sizeof last);
+	}
+	return g_string_free(s, FALSE);
+}
+
+static const char *const groups[] = {
+	"Why", "Time", "Views", "Find", "Move", "Output", "Program", "While typing",
+};
+
+GPtrArray *keys_help(enum context context)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
+	for (size_t g = 0; g < G_N_ELEMENTS(groups); g++) {
+		unsigned contexts = !strcmp(groups[g], "While typing") ? CTX_PROMPT : context;
+		bool headed = false;
+
+		for (int c = 1; c < CMD_N; c++) {
+			g_autofree char *keys = keys_of(contexts, c);
+
+			if (!*keys || strcmp(ui_commands[c].group, groups[g]))
+				continue;
+			if (!headed)
+				g_ptr_array_add(lines, g_strdup(groups[g]));
+			headed = true;
+			g_ptr_array_add(lines,
+					g_strdup_printf("  %-18s %s", keys, ui_commands[c].help));
+		}
+	}
+	return lines;
+}
+
+static unsigned entry_cols(const struct bar_entry *e)
+{
+	return (unsigned)(strlen(e->key) + e->spaced + strlen(e->label) + 1 + (e->divided ? 2 : 0));
+}
+
+/* Two keys of one meaning beside each other share a label: "[]:pan". */
+static bool joins(const struct key_binding *a, const struct key_binding *b)
+{
+	return a && a->key < 127 && b->key < 127 && a->rank == b->rank &&
+	       !strcmp(ui_commands[a->command].name, ui_commands[b->command].name);
+}
+
+static void make_entry(struct bar_entry *e, const struct key_binding *b, bool divided)
+{
+	char buf[16];
+
+	g_strlcpy(e->key, keys_name(b->key, buf), sizeof e->key);
+	e->label = ui_commands[b->command].name;
+	e->spaced = *e->label && !(b->key >= '0' && b->key <= '9') && b->key != UI_KEY_F(2);
+	e->divided = divided;
+}
+
+unsigned keys_bar(enum context context, bool coach, unsigned cols, struct bar_entry *ret,
+		  unsigned max)
+{
+	for (unsigned limit = 24;; limit--) {
+		const struct key_binding *last = NULL;
+		unsigned n = 0, used = 0;
+
+		for (size_t i = 0; i < ui_n_bindings && n < max; i++) {
+			const struct key_binding *b = &ui_bindings[i];
+			bool digit = last && (last->key < UI_KEY_SPECIAL &&
+					      g_ascii_isdigit(last->key));
+
+			if (!(b->bar & context) || b->rank > limit ||
+			    (coach && b->command == CMD_COACH))
+				continue;
+			if (joins(last, b)) {
+				g_strlcat(ret[n - 1].key, (char[]){ (char)b->key, 0 },
+					  sizeof ret->key);
+				used++;
+			} else {
+				bool f2 = last && last->key == UI_KEY_F(2);
+
+				make_entry(&ret[n], b, context != CTX_WATERFALL && (f2 ||
+					   (digit && !g_ascii_isdigit(b->key & 0x7f) &&
+					    b->key != UI_KEY_F(2))));
+				used += entry_cols(&ret[n++]);
+			}
+			last = b;
+		}
+		if (used <= cols + 1 || limit == 0)
+			return n;
+	}
+}
+
+/* The man page's KEYS, in man(7). */
+static void print_man(FILE *out, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '\\')
+			fputs("\\(rs", out);
+		else if (*s == '-')
+			fputs("\\-", out);
+		else
+			putc(*s, out);
+	}
+}
+
+void ui_print_keys(FILE *out)
+{
+	for (size_t g = 0; g < G_N_ELEMENTS(groups); g++) {
+		fprintf(out, ".SS %s\n", groups[g]);
+		for (int c = 1; c < CMD_N; c++) {
+			g_autofree char *keys = keys_of(~0u, c);
+
+			if (strcmp(ui_commands[c].group, groups[g]))
+				continue;
+			fputs(".TP\n.B ", out);
+			if (*keys == '.' || *keys == '\'')
+				fputs("\\&", out);
+			print_man(out, keys);
+			putc('\n', out);
+			print_man(out, ui_commands[c].help);
+			fputs(".\n", out);
+		}
+	}
+}

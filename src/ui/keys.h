@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One table of commands and one of keys. Everything that speaks of keys is made
+ * from them: the dispatcher, the key bar, the help screen, the man page.
+ */
+#ifndef BLK_UI_KEYS_H
+#define BLK_UI_KEYS_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Keys are Unicode characters (control keys 1..31), or these. */
+enum ui_key {
+	UI_KEY_NONE = 0,
+	UI_KEY_BACKSPACE_CHAR = 127,
+	UI_KEY_SPECIAL = 0x200000,
+	UI_KEY_UP, UI_KEY_DOWN, UI_KEY_LEFT, UI_KEY_RIGHT, UI_KEY_SLEFT, UI_KEY_SRIGHT,
+	UI_KEY_PGUP, UI_KEY_PGDN, UI_KEY_HOME, UI_KEY_END, UI_KEY_DELETE, UI_KEY_BACKSPACE,
+	UI_KEY_BACKTAB, UI_KEY_RESIZE, UI_KEY_OTHER,
+	UI_KEY_F0, UI_KEY_F12 = UI_KEY_F0 + 12,
+};
+#define UI_CTRL(c) ((c) & 0x1f)
+#define UI_KEY_ENTER '\r'
+#define UI_KEY_ESC 27
+#define UI_KEY_F(n) (UI_KEY_F0 + (n))
+
+/* Where a key is pressed: exactly one at a time. */
+enum context {
+	CTX_OVERVIEW = 1, CTX_TABLE = 2, CTX_WATERFALL = 4, CTX_POPUP = 8, CTX_PROMPT = 16,
+	CTX_LISTS = CTX_OVERVIEW | CTX_TABLE,
+	CTX_VIEWS = CTX_LISTS | CTX_WATERFALL,
+	CTX_MOVING = CTX_VIEWS | CTX_POPUP,
+};
+#define CTX_N 5
+
+enum command_id {
+	CMD_NONE,
+	CMD_VIEW_1, CMD_VIEW_2, CMD_VIEW_3, CMD_VIEW_4, CMD_VIEW_5, CMD_VIEW_6, CMD_VIEW_7,
+	CMD_VIEW_8, CMD_VIEW_9, CMD_VIEW_LIST, CMD_VIEW_NEXT, CMD_VIEW_PREV,
+	CMD_DRILL, CMD_BACK, CMD_WAKER, CMD_LONGEST, CMD_EXPORT, CMD_EXPORT_AS, CMD_COPY,
+	CMD_SAVE, CMD_TIME_BACK, CMD_TIME_FORWARD, CMD_TIME_BACK_10, CMD_TIME_FORWARD_10,
+	CMD_GOTO, CMD_PAUSE, CMD_FOLLOW, CMD_STEP_FINER, CMD_STEP_COARSER, CMD_RANGE_A,
+	CMD_RANGE_B, CMD_RANGE_CLEAR, CMD_NEXT, CMD_PREV, CMD_ERROR_NEXT, CMD_ERROR_PREV,
+	CMD_UP, CMD_DOWN, CMD_PAGE_UP, CMD_PAGE_DOWN, CMD_TOP, CMD_BOTTOM, CMD_SEARCH,
+	CMD_FILTER, CMD_SORT_LEFT, CMD_SORT_RIGHT, CMD_INVERT, CMD_BY, CMD_ZOOM_IN, CMD_ZOOM_OUT,
+	CMD_PAN_LEFT, CMD_PAN_RIGHT, CMD_EXPAND, CMD_COLLAPSE, CMD_EXPAND_ALL, CMD_HELP, CMD_LOG,
+	CMD_COACH, CMD_REDRAW, CMD_SUSPEND, CMD_QUIT,
+	CMD_ACCEPT, CMD_CANCEL, CMD_CHAR_LEFT, CMD_CHAR_RIGHT, CMD_LINE_BEGIN, CMD_LINE_END,
+	CMD_ERASE, CMD_ERASE_RIGHT, CMD_ERASE_WORD, CMD_ERASE_LINE, CMD_HISTORY,
+	CMD_N
+};
+
+struct command {
+	const char *id;		/* "time-back": for tests and settings */
+	const char *name;	/* in the key bar: "Phases", "waker" */
+	const char *group;	/* heading in the help */
+	const char *help;	/* one line, no full stop */
+};
+
+struct key_binding {
+	unsigned contexts;	/* CTX_ bits */
+	int key;
+	enum command_id command;
+	unsigned bar;		/* contexts whose key bar shows it */
+	unsigned rank;		/* which stay when room is short: low ones */
+};
+
+extern const struct command ui_commands[CMD_N];
+extern const struct key_binding ui_bindings[];
+extern const size_t ui_n_bindings;
+
+enum command_id keys_find(enum context context, int key);
+/* "Enter", "Ctrl-L", "F2", "a". */
+const char *keys_name(int key, char buf[16]);
+/* All keys of a command in these contexts, "q Esc Backspace". Free with g_free. */
+char *keys_of(unsigned contexts, enum command_id command);
+/* Lines of help for a context (char *, to be freed with the array): headings
+ * without, entries with two leading blanks. */
+GPtrArray *keys_help(enum context context);
+
+/* The key bar: at most `cols` columns; each entry is a key and its label. */
+struct bar_entry {
+	char key[16];
+	const char *label;	/* "" for none */
+	bool spaced;		/* ':' between them */
+	bool divided;		/* a '|' before it */
+};
+unsigned keys_bar(enum context context, bool coach, unsigned cols, struct bar_entry *ret,
+		  unsigned max);
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The terminal by curses: see term.h. Signals and crashes are in term_signal.c.
+ */
+#include "ui/term.h"
+
+#include "base/text.h"
+#include "ui/keys.h"
+#include "ui/term_signal.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <term.h>
+#include <unistd.h>
+
+static struct {
+	SCREEN *screen;
+	FILE *in;		/* the tty, when stdin is none */
+	enum scheme scheme;
+	char *note;
+	int stderr_log, stderr_real;	/* -1: not redirected */
+	off_t stderr_read;
+} term = { .stderr_log = -1, .stderr_real = -1 };
+
+static bool term_known(const char *name)
+{
+	int status;
+
+	return name && *name && setupterm(name, STDOUT_FILENO, &status) == OK;
+}
+
+static SCREEN *open_screen(FILE *in)
+{
+	const char *name = getenv("TERM");
+	SCREEN *screen;
+
+	if (term_known(name) && (screen = newterm(name, stdout, in)))
+		return screen;
+	term.note = g_strdup_printf("TERM=%s is unknown here: taken as xterm-256color",
+				    name ? name : "");
+	if (term_known("xterm-256color") && (screen = newterm("xterm-256color", stdout, in)))
+		return screen;
+	return term_known("vt100") ? newterm("vt100", stdout, in) : NULL;
+}
+
+static void stderr_divert(void)
+{
+	term.stderr_log = memfd_create("blktop-stderr", MFD_CLOEXEC);
+	if (term.stderr_log < 0)
+		return;
+	fflush(stderr);
+	term.stderr_read = 0;
+	term.stderr_real = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	dup2(term.stderr_log, STDERR_FILENO);
+}
+
+static void stderr_restore(void)
+{
+	char buf[4096];
+	ssize_t n;
+
+	if (term.stderr_log < 0)
+		return;
+	fflush(stderr);
+	if (term.stderr_real >= 0) {
+		dup2(term.stderr_real, STDERR_FILENO);
+		close(term.stderr_real);
+	}
+	lseek(term.stderr_log, 0, SEEK_SET);
+	while ((n = read(term.stderr_log, buf, sizeof buf)) > 0) {
+		if (write(STDERR_FILENO, buf, (size_t)n) < 0)
+			break;
+	}
+	close(term.stderr_log);
+	term.stderr_log = term.stderr_real = -1;
+}
+
+char *term_stderr(void)
+{
+	char buf[1024];
+	ssize_t n;
+
+	if (term.stderr_log < 0)
+		return NULL;
+	n = pread(term.stderr_log, buf, sizeof buf, term.stderr_read);
+	if (n <= 0)
+		return NULL;
+	term.stderr_read += n;
+	while (n > 0 && buf[n - 1] == '\n')
+		n--;
+	return n ? text_visible_len(buf, (size_t)n) : NULL;
+}
+
+static int pair_of(enum role role)
+{
+	return 1 + (int)role;
+}
+
+static void colors_start(int color)
+{
+	if (has_colors() && start_color() == OK)
+		use_default_colors();
+	term.scheme = theme_choose(color, has_colors() ? COLORS : 0, getenv("NO_COLOR"));
+	if (term.scheme == SCHEME_MONO)
+		return;
+	for (int r = 0; r < ROLE_N; r++) {
+		const struct style *s = theme_style(term.scheme, r);
+
+		init_pair((short)pair_of(r), s->fg, s->bg);
+	}
+}
+
+/* What gives the terminal back, as one string: must be ready before any crash. */
+static void leave_string(void)
+{
+	static const char *const caps[] = { "sgr0", "op", "rmkx", "cnorm", "rmcup" };
+	GString *s = g_string_new(NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(caps); i++) {
+		const char *cap = tigetstr(caps[i]);
+
+		if (cap && cap != (char *)-1)
+			g_string_append(s, cap);
+	}
+	g_string_append_c(s, '\r');
+	term_signal_leave(s->str, s->len, term.stderr_real);
+	g_string_free(s, TRUE);
+}
+
+bool term_start(int color, GError **error)
+{
+	const char *locale = setlocale(LC_CTYPE, NULL);
+
+	if (!locale || !strcmp(locale, "C"))
+		setlocale(LC_CTYPE, "");
+	term.in = isatty(STDIN_FILENO) ? NULL : fopen("/dev/tty", "re");
+	if (!isatty(STDOUT_FILENO) || (!isatty(STDIN_FILENO) && !term.in)) {
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+			    "cannot start the screen: %s is not a terminal (use --batch)",
+			    isatty(STDOUT_FILENO) ? "standard input" : "standard output");
+		return false;
+	}
+	term_signal_begin(term.in ? fileno(term.in) : STDIN_FILENO);
+	term.screen = open_screen(term.in ? term.in : stdin);
+	if (!term.screen) {
+		term_signal_end();
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+			    "cannot start the screen: no description of the terminal '%s'",
+			    getenv("TERM") ? getenv("TERM") : "");
+		return false;
+	}
+	set_term(term.screen);
+	set_escdelay(25);
+	cbreak();
+	noecho();
+	nonl();
+	intrflush(stdscr, FALSE);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	colors_start(color);
+	stderr_divert();
+	leave_string();
+	return true;
+}
+
+void term_stop(void)
+{
+	if (!term.screen)
+		return;
+	endwin();
+	delscreen(term.screen);
+	term.screen = NULL;
+	stderr_restore();
+	term_signal_end();
+	g_clear_pointer(&term.in, fclose);
+	g_clear_pointer(&term.note, g_free);
+}
+
+const char *term_note(void)
+{
+	return term.note;
+}
+
+bool term_is_utf8(void)
+{
+	return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+void term_size(unsigned *ret_rows, unsigned *ret_cols)
+{
+	struct winsize ws;
+
+	if (ioctl(term_fd(), TIOCGWINSZ, &ws) == 0 && ws.ws_row && ws.ws_col &&
+	    (ws.ws_row != LINES || ws.ws_col != COLS)) {
+		resizeterm(ws.ws_row, ws.ws_col);
+		clearok(curscr, TRUE);
+	}
+	*ret_rows = (unsigned)MAX(LINES, 1);
+	*ret_cols = (unsigned)MAX(COLS, 1);
+}
+
+static attr_t attr_of(const struct style *s, unsigned extra)
+{
+	unsigned a = s->attr | extra;
+
+	return ((a & STYLE_BOLD) ? A_BOLD : 0) | ((a & STYLE_DIM) ? A_DIM : 0) |
+	       ((a & STYLE_REVERSE) ? A_REVERSE : 0) | ((a & STYLE_UNDERLINE) ? A_UNDERLINE : 0);
+}
+
+static void paint_cell(unsigned y, unsigned x, const struct cell *cell)
+{
+	const struct style *s = theme_style(term.scheme, cell->role);
+	short pair = term.scheme == SCHEME_MONO ? 0 : (short)pair_of(cell->role);
+	wchar_t text[CCHARW_MAX + 1];
+	const char *p = cell->ch;
+	unsigned n = 0;
+	cchar_t cc;
+
+	for (; *p && n < CCHARW_MAX; p = g_utf8_next_char(p))
+		text[n++] = (wchar_t)g_utf8_get_char(p);
+	text[n] = 0;
+	if (setcchar(&cc, text, attr_of(s, cell->attr), pair, NULL) == OK)
+		mvadd_wch((int)y, (int)x, &cc);
+}
+
+void term_paint(const struct canvas *c, unsigned y, unsigned x, bool show_cursor)
+{
+	for (unsigned row = 0; row < c->rows && row < (unsigned)LINES; row++) {
+		for (unsigned col = 0; col < c->cols && col < (unsigned)COLS; col++) {
+			const struct cell *cell = canvas_cell(c, row, col);
+
+			if (cell->width)
+				paint_cell(row, col, cell);
+		}
+	}
+	curs_set(show_cursor ? 1 : 0);
+	move((int)MIN(y, (unsigned)LINES - 1), (int)MIN(x, (unsigned)COLS - 1));
+	refresh();
+}
+
+void term_redraw(void)
+{
+	clearok(curscr, TRUE);
+}
+
+void term_suspend(void)
+{
+	def_prog_mode();
+	endwin();
+	term_signal_stop_self();
+	reset_prog_mode();
+	clearok(curscr, TRUE);
+	refresh();
+}
+
+void term_copy(const char *text)
+{
+	g_autofree char *b64 = g_base64_encode((const guchar *)text, strlen(text));
+	g_autofree char *seq = g_strdup_printf("\033]52;c;%s\a", b64);
+
+	fflush(stdout);
+	if (write(STDOUT_FILENO, seq, strlen(seq)) < 0)
+		return;
+}
+
+int term_fd(void)
+{
+	return term.in ? fileno(term.in) : STDIN_FILENO;
+}
+
+static const struct { int code, key; } special[] = {
+	{ KEY_UP, UI_KEY_UP }, { KEY_DOWN, UI_KEY_DOWN }, { KEY_LEFT, UI_KEY_LEFT },
+	{ KEY_RIGHT, UI_KEY_RIGHT }, { KEY_SLEFT, UI_KEY_SLEFT }, { KEY_SRIGHT, UI_KEY_SRIGHT },
+	{ KEY_PPAGE, UI_KEY_PGUP }, { KEY_NPAGE, UI_KEY_PGDN }, { KEY_HOME, UI_KEY_HOME },
+	{ KEY_END, UI_KEY_END }, { KEY_DC, UI_KEY_DELETE }, { KEY_BACKSPACE, UI_KEY_BACKSPACE },
+	{ KEY_BTAB, UI_KEY_BACKTAB }, { KEY_RESIZE, UI_KEY_RESIZE }, { KEY_ENTER, UI_KEY_ENTER },
+};
+
+int term_key(void)
+{
+	wint_t w;
+	int status = get_wch(&w);
+
+	if (status == ERR)
+		return UI_KEY_NONE;
+	if (status == OK)
+		return w == 0 ? UI_KEY_OTHER : (int)w;
+	for (size_t i = 0; i < G_N_ELEMENTS(special); i++) {
+		if ((int)w == special[i].code)
+			return special[i].key;
+	}
+	if ((int)w > KEY_F0 && (int)w <= KEY_F(12))
+		return UI_KEY_F((int)w - KEY_F0);
+	return UI_KEY_OTHER;
+}

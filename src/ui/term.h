@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The terminal: the only place that knows curses. Takes it, paints canvases on it,
+ * reads keys, and gives it back in every case: quit, signals, crashes, suspension.
+ *
+ *     if (!term_start(color, &error)) ...
+ *     while (...) { poll(term_fd(), term_signal_fd(), ...); key = term_key(); term_paint(c); }
+ *     term_stop();
+ *
+ * One at a time in a process; the caller's thread only. While it is started stderr
+ * goes to a log that is copied to the real one at the end.
+ */
+#ifndef BLK_UI_TERM_H
+#define BLK_UI_TERM_H
+
+#include "ui/canvas.h"
+
+#include <glib.h>
+
+/* color: < 0 never, > 0 always, 0 as NO_COLOR and the terminal say. */
+bool term_start(int color, GError **error);
+void term_stop(void);
+/* Something to tell the user about the terminal ("TERM=foo is unknown: ..."), or NULL. */
+const char *term_note(void);
+bool term_is_utf8(void);
+
+void term_size(unsigned *ret_rows, unsigned *ret_cols);
+/* Paints; the hardware cursor goes to (y, x), shown if `show_cursor`. */
+void term_paint(const struct canvas *c, unsigned y, unsigned x, bool show_cursor);
+void term_redraw(void);			/* everything anew with the next paint */
+void term_suspend(void);		/* stops the process; returns when it goes on */
+void term_copy(const char *text);	/* to the terminal's clipboard (OSC 52) */
+
+int term_fd(void);
+/* The next key (ui/keys.h), UI_KEY_NONE when there is none now. Never waits. */
+int term_key(void);
+
+/* Readable when a signal came; term_signals() then says which and forgets them. */
+int term_signal_fd(void);
+struct term_signals {
+	int end;		/* SIGINT, SIGTERM, SIGHUP: leave; 0: none */
+	bool stop, resumed, resized;
+};
+struct term_signals term_signals(void);
+
+/* What was written to stderr since the last call, NULL when nothing. g_free. */
+char *term_stderr(void);
+
+#endif

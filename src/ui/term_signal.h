@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Signals while the screen is up. Those that end or stop the program become bytes
+ * in a pipe; those of a crash give the terminal back with what was computed
+ * beforehand and are raised again. Used by term.c only.
+ */
+#ifndef BLK_UI_TERM_SIGNAL_H
+#define BLK_UI_TERM_SIGNAL_H
+
+#include <stddef.h>
+
+/* Before curses starts: remembers the modes of `tty_fd`, takes the signals. */
+void term_signal_begin(int tty_fd);
+/* What to write to the terminal in a crash (copied), and the real stderr. */
+void term_signal_leave(const char *s, size_t len, int stderr_fd);
+/* After curses has ended: the signals as they were. */
+void term_signal_end(void);
+void term_signal_stop_self(void);	/* SIGTSTP's default action, here and now */
+
+#endif
