@@ -19,7 +19,7 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_blktop_words --list-views)" -- "$cur")
 		return
 		;;
-	--filter)
+	--filter | --sort | --columns)
 		view=
 		for ((i = 1; i < COMP_CWORD; i++)); do
 			[[ ${COMP_WORDS[i]} == --view ]] && view=${COMP_WORDS[i + 1]}
@@ -45,7 +45,7 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -W 'start end' -- "$cur")
 		return
 		;;
-	-r | --relay | -n | --memory | --export-span | --export-trace | --export-slowest)
+	-r | --relay | --timeout | -n | --seconds | --memory | --export-span | --export-trace | --export-slowest)
 		return
 		;;
 	-o | --output | --log)
@@ -55,8 +55,8 @@ _blktop() {
 		;;
 	esac
 	if [[ $cur == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" --help 2>/dev/null |
-			grep -Eo -e '(^|[ ,])--?[a-z][a-z-]*' | tr -d ' ,')" -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" --print-options 2>/dev/null | cut -f 1,2)" \
+			-- "$cur")
 		return
 	fi
 	compopt -o filenames
