@@ -87,9 +87,15 @@ struct blk_loss {
 	int64_t begin_ns, end_ns;
 };
 
+/*
+ * Events of classes without a row. Each stream's very first event is told at once
+ * (count 1), so that coverage begins right; the rest is summed per second and told
+ * when the second or the stream ends.
+ */
 struct blk_tally {
 	int64_t second;		/* floor(ts / 1e9) */
 	uint64_t count;		/* events of class .cls on .stream in that second */
+	int64_t last_ns;	/* the newest of them */
 };
 
 /* One record; 32 bytes. */
