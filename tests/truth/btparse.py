@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reads babeltrace2's text: the referees' only source of what a trace holds.
+
+Event.ns is the raw clock of the trace (`--clock-cycles`): nanoseconds of CLOCK_MONOTONIC in
+LTTng traces, one clock for the kernel's and the user-space events. The wall clock is
+ns + offset(trace): blktop pins one offset a machine, the kernel trace's where there is one.
+
+events() returns a list in order of (ns, kernel before user space, cpu, position in the text):
+babeltrace2 itself orders by wall clock, and the two domains' offsets are microseconds apart.
+"""
+import os
+import re
+import subprocess
+
+HEAD = re.compile(r"\[(\d+)\] \(\S+\) (?:(\S+) )?(\S+): \{ ")
+CPU = re.compile(r"cpu_id = (\d+) \}, \{ ?")
+CONTEXT = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^"{}])*)\}, \{ ?')
+FIELD = re.compile(r'(\w+) = (?:\( )?("(?:[^"\\]|\\.)*"|0x[0-9A-F]+|[-\w.+]+)')
+ELEMENT = re.compile(r"\[(\d+)\] = (-?\d+)")
+
+
+def value(text):
+    if text[0] == '"':
+        return re.sub(r"\\(.)", r"\1", text[1:-1]) if "\\" in text else text[1:-1]
+    try:
+        if text.startswith("0x"):
+            return int(text, 16)
+        if len(text) > 1 and text[0] == "0" and text.isdigit():
+            return int(text, 8)          # babeltrace2 writes octal fields with a leading 0
+        return int(text)
+    except ValueError:
+        return text
+
+
+def fields(text):
+    """All `name = value` of the text, nested ones too; of equal names the first."""
+    found = {}
+    for name, what in FIELD.findall(text):
+        if name not in found:
+            found[name] = value(what)
+    return found
+
+
+def elements(text, array):
+    """The integers of an array field, in order."""
+    at = text.find(array + " = [ ")
+    if at < 0:
+        return []
+    return [int(v) for _, v in ELEMENT.findall(text[at:text.find(" ]", at)])]
+
+
+class Event:
+    __slots__ = ("ns", "host", "name", "cpu", "ctx_text", "text", "_ctx", "_payload")
+
+    def __init__(self, ns, host, name, cpu, ctx_text, text):
+        self.ns, self.host, self.name, self.cpu = ns, host, name, cpu
+        self.ctx_text, self.text = ctx_text, text
+        self._ctx = self._payload = None
+
+    @property
+    def ctx(self):
+        if self._ctx is None:
+            self._ctx = fields(self.ctx_text)
+        return self._ctx
+
+    @property
+    def payload(self):
+        if self._payload is None:
+            self._payload = fields(self.text)
+        return self._payload
+
+    @property
+    def user_space(self):
+        """Is it an event of user space? (Those of LTTng's kernel tracer have no colon.)"""
+        return ":" in self.name
+
+
+def parse(line):
+    head = HEAD.match(line)
+    if not head:
+        return None
+    ns, host, name = int(head[1]), head[2], head[3]
+    at, cpu, ctx = head.end(), None, ""
+    m = CPU.match(line, at)
+    if m:
+        cpu, at = int(m[1]), m.end()
+    m = CONTEXT.match(line, at)
+    if m:
+        ctx, at = m[1], m.end()
+    return Event(ns, host, name, cpu, ctx, line[at:])
+
+
+def text_lines(paths, clock="--clock-cycles"):
+    """babeltrace2's lines; raises RuntimeError where it gives up."""
+    if isinstance(paths, str):
+        paths = [paths]
+    bt = subprocess.Popen(["babeltrace2", clock, *paths], text=True, errors="replace",
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    yield from bt.stdout
+    if bt.wait():
+        raise RuntimeError(f"babeltrace2 ends with status {bt.returncode} on {paths[0]}")
+
+
+def events(paths):
+    found, bad = [], 0
+    for line in text_lines(paths):
+        e = parse(line)
+        if e:
+            found.append(e)
+        else:
+            bad += 1
+    if bad:
+        raise RuntimeError(f"{bad} lines of babeltrace2's text are not understood")
+    found.sort(key=lambda e: (e.ns, e.user_space, -1 if e.cpu is None else e.cpu))
+    return found
+
+
+OFFSET = re.compile(rb"\boffset = (\d+);")
+OFFSET_S = re.compile(rb"\boffset_s = (\d+);")
+DOMAIN = re.compile(rb'domain = "(\w+)"')
+
+
+def offset(path):
+    """Wall clock minus raw clock, ns, as the kernel's metadata says it, else any."""
+    best = None
+    for folder, _, files in sorted(os.walk(path)):
+        if "metadata" not in files:
+            continue
+        with open(os.path.join(folder, "metadata"), "rb") as f:
+            text = f.read()
+        m, domain = OFFSET.search(text), DOMAIN.search(text)
+        if not m:
+            continue
+        s = OFFSET_S.search(text)
+        found = int(m[1]) + (int(s[1]) * 1000000000 if s else 0)
+        if domain and domain[1] == b"kernel":
+            return found
+        if best is None:
+            best = found
+    return best
+
+
+# System calls that lttng-modules 2.13 leaves unnamed (`unknown`, with their number).
+X86_64 = {
+    15: "rt_sigreturn", 56: "clone", 57: "fork", 58: "vfork", 158: "arch_prctl",
+    313: "finit_module", 314: "sched_setattr", 315: "sched_getattr", 316: "renameat2",
+    317: "seccomp", 318: "getrandom", 319: "memfd_create", 320: "kexec_file_load", 321: "bpf",
+    322: "execveat", 323: "userfaultfd", 324: "membarrier", 325: "mlock2",
+    326: "copy_file_range", 327: "preadv2", 328: "pwritev2", 329: "pkey_mprotect",
+    330: "pkey_alloc", 331: "pkey_free", 332: "statx", 333: "io_pgetevents", 334: "rseq",
+    424: "pidfd_send_signal", 425: "io_uring_setup", 426: "io_uring_enter",
+    427: "io_uring_register", 428: "open_tree", 429: "move_mount", 430: "fsopen",
+    431: "fsconfig", 432: "fsmount", 433: "fspick", 434: "pidfd_open", 435: "clone3",
+    436: "close_range", 437: "openat2", 438: "pidfd_getfd", 439: "faccessat2",
+    440: "process_madvise", 441: "epoll_pwait2", 442: "mount_setattr", 443: "quotactl_fd",
+    444: "landlock_create_ruleset", 445: "landlock_add_rule", 446: "landlock_restrict_self",
+    447: "memfd_secret", 448: "process_mrelease", 449: "futex_waitv",
+    450: "set_mempolicy_home_node", 451: "cachestat", 452: "fchmodat2",
+}
+
+
+def syscall(e):
+    """("entry" or "exit", the call's name), or None where the event is no system call."""
+    name = e.name
+    if name.startswith("syscall_entry_"):
+        what, call = "entry", name[14:]
+    elif name.startswith("syscall_exit_"):
+        what, call = "exit", name[13:]
+    elif name.startswith("sys_"):
+        what, call = "entry", name[4:]
+    elif name == "exit_syscall":
+        return "exit", None
+    else:
+        return None
+    if call == "unknown":
+        number = e.payload.get("id")
+        call = X86_64.get(number, f"syscall_{number}")
+    return what, call

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Event counts by host and name: blktop's events view against babeltrace2's text, on every trace
+there is. Where babeltrace2's muxer gives up on a trace of one stream, the stream is printed without
+the muxer; where such a trace has more streams it is skipped."""
+import collections
+import glob
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import blk
+import btparse
+
+LINE = re.compile(r"\[\S+\] \(\S+\) (?:(\S+) )?(\S+): \{")
+OWN = ["demo/trace", "kernel-small/trace", "kernel-ust/trace", "live/trace", "rotation/trace",
+       "snapshot/trace", "lost/trace", "lost/trace-overwrite"]
+# The README of the recordings says how many events babeltrace2 finds in all.
+# (Of scp_src and scp_dest it says what babeltrace2 prints before its muxer gives up.)
+TOTAL = {"demo/trace": 197943, "kernel-small/trace": 46153, "kernel-ust/trace": 57269,
+         "live/trace": 187474, "rotation/trace": 82184, "snapshot/trace": 18372,
+         "lost/trace": 6470, "lost/trace-overwrite": 9270, "uneven-streams": 50618,
+         "flipping-endianness": 14310, "scp_src": 110771, "scp_dest": 85729,
+         "perf-taskset2": 1500, "ros2": 99338, "context-switches-ust": 3934,
+         "glxgears-cyg-profile": 4977}
+
+
+def count(lines):
+    found, odd = collections.Counter(), 0
+    for line in lines:
+        m = LINE.match(line)
+        if m:
+            found[m[1], m[2]] += 1
+        else:
+            odd += 1
+    if odd:
+        raise RuntimeError(f"{odd} lines of babeltrace2's text are not understood")
+    return found
+
+
+def streams(trace):
+    return [f for f in glob.glob(os.path.join(trace, "**"), recursive=True)
+            if os.path.isfile(f) and os.path.basename(f) != "metadata" and "/index/" not in f]
+
+
+def without_muxer(trace):
+    """The text of a trace of one stream, straight from the source."""
+    bt = subprocess.run(
+        ["babeltrace2", "run", "--component=src:source.ctf.fs", f'--params=inputs=["{trace}"]',
+         "--component=out:sink.text.pretty", "--connect=src:out"],
+        text=True, errors="replace", capture_output=True)
+    if bt.returncode:
+        raise RuntimeError(f"babeltrace2 fails without its muxer too: status {bt.returncode}")
+    return bt.stdout.splitlines()
+
+
+def expected(trace):
+    """(counts, "") or (None, why not)"""
+    try:
+        return count(btparse.text_lines(trace)), ""
+    except RuntimeError as e:
+        if len(streams(trace)) != 1:
+            return None, f"{e}; the trace has several streams"
+    try:
+        return count(without_muxer(trace)), ""
+    except RuntimeError as e:
+        return None, str(e)
+
+
+def one(tap, name, trace):
+    mine, why = expected(trace)
+    if mine is None:
+        tap.skip(name, why)
+        return
+    total = TOTAL.get(name.split("/", 1)[-1] if name.startswith("public/") else name)
+    if total is not None:
+        tap.equal(sum(mine.values()), total, f"{name}: events that babeltrace2 prints")
+    if not blk.have_blktop():
+        tap.skip(f"{name}: {sum(mine.values())} events", f"no {blk.BLKTOP}")
+        return
+    try:
+        theirs = collections.Counter()
+        for r in blk.rows("events", trace, lossy=True):
+            theirs[r["host"], r["name"]] += r["count"]
+    except (blk.Failed, KeyError) as e:
+        tap.ok(False, f"{name}: blktop's rows", repr(e))
+        return
+    one_host = len({h for h, _ in theirs}) == 1 and len({h for h, _ in mine}) == 1
+    if one_host and {h for h, _ in mine} == {None}:      # a trace without a host name
+        theirs = collections.Counter({(None, n): c for (_, n), c in theirs.items()})
+    bad = [f"{host} {event}: {theirs[host, event]} not {mine[host, event]}"
+           for host, event in sorted(mine.keys() | theirs.keys(), key=str)
+           if theirs[host, event] != mine[host, event]]
+    tap.none(bad, f"{name}: {sum(mine.values())} events of {len(mine)} kinds")
+
+
+def main():
+    blk.need_babeltrace2()
+    tap = blk.Tap()
+    for name in OWN:
+        trace = blk.find(name)
+        if trace:
+            one(tap, name, trace)
+        else:
+            tap.skip(name, "the trace is not there")
+    public = blk.find("public")
+    if not public:
+        tap.skip("public traces", "they are not there")
+    else:
+        for trace in sorted(glob.glob(os.path.join(public, "*/"))):
+            one(tap, "public/" + os.path.basename(trace.rstrip("/")), trace.rstrip("/"))
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
