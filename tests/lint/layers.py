@@ -24,7 +24,7 @@ ONLY = {
     "lttng-ctl": (["live"], r"lttng/.*", r"\blttng_\w+\s*\("),
     "sockets": (["live"], r"sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*|gio/.*",
                 r"\b(socket|connect|recv|send|getaddrinfo)\s*\("),
-    "threads": (["run", "live"], r"pthread\.h|threads\.h", r"\b(g_thread_\w+|pthread_\w+|thrd_\w+)\s*\("),
+    "threads": (["run", "live"], r"pthread\.h|threads\.h", r"\b(g_thread_\w+|pthread_(?!sigmask)\w+|thrd_\w+)\s*\("),
     "json-glib": (["export"], r"json-glib/.*", r"\bjson_(builder|generator|node|parser|object|array)_\w+\s*\("),
     "ncurses": (["ui"], r"(n?cursesw?/)?n?curses\.h|term\.h|panel\.h", r"\b(initscr|newterm|endwin|wget_wch|doupdate)\s*\("),
     "popt": ([""], r"popt\.h", r"\bpopt[A-Z]\w+\s*\("),
