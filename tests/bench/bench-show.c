@@ -9,6 +9,7 @@
 #include "run/job.h"
 #include "views/view.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
