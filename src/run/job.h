@@ -40,7 +40,8 @@ struct job_options {
 
 struct job;
 
-/* Runs on the job's thread; its data is freed there with `free_data` (may be NULL). */
+/* Runs on the job's thread; its data is freed there with `free_data` (may be NULL)
+ * when reading has ended, before the source is: a last chance to forget the source. */
 typedef struct source *(*job_open)(void *data, GError **error);
 
 struct job *job_start(job_open open, void *data, GDestroyNotify free_data,

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Printing views and exporting spans without a screen: see batch.h.
+ */
+#include "batch.h"
+
+#include "log.h"
+#include "reading.h"
+
+#include "base/timefmt.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+/* A session in which nothing happens closes no second: -n ends by the wall clock
+ * then, this much later. */
+#define QUIET_GRACE_S 5
+
+struct batch {
+	const struct options *o;
+	struct reading r;
+	struct view view;		/* what is printed: the view with the columns asked for */
+	struct column *columns;		/* its columns */
+	bool header;			/* still to be printed */
+	int broken;			/* errno, once output failed */
+	unsigned n_printed;		/* blocks */
+	int64_t printed_to;		/* end of the last second printed */
+};
+
+/* --- output --- */
+
+/* What became of stdout: EXIT_FINE, 128 + SIGPIPE (quietly), or EXIT_FAILED. */
+static int output_code(int why)
+{
+	if (why == EPIPE)
+		return EXIT_SIGNAL + SIGPIPE;
+	log_error("cannot write the output: %s", g_strerror(why));
+	return EXIT_FAILED;
+}
+
+static struct value get_from_ns(const struct row *row, const struct rows *rows)
+{
+	(void)row;
+	return value_int(VALUE_TIME, rows->query.from_ns);
+}
+
+static struct value get_to_ns(const struct row *row, const struct rows *rows)
+{
+	(void)row;
+	return value_int(VALUE_TIME, rows->query.to_ns);
+}
+
+/* CSV has one header for all blocks: the range is in the rows then. */
+static const struct column range_columns[] = {
+	{ .id = "from_ns", .title = "FROM", .kind = VALUE_TIME, .help = "begin of the range",
+	  .get = get_from_ns },
+	{ .id = "to_ns", .title = "TO", .kind = VALUE_TIME, .help = "end of the range",
+	  .get = get_to_ns },
+};
+
+static bool prints_blocks(const struct options *o)
+{
+	return o->each || o->live;
+}
+
+static void choose_columns(struct batch *b)
+{
+	const struct options *o = b->o;
+	bool with_range = prints_blocks(o) && o->format == FORMAT_CSV;
+	size_t n = o->columns ? o->n_columns : o->view->n_columns, i = 0;
+
+	b->columns = g_new0(struct column, n + G_N_ELEMENTS(range_columns));
+	for (size_t k = 0; with_range && k < G_N_ELEMENTS(range_columns); k++)
+		b->columns[i++] = range_columns[k];
+	for (size_t k = 0; k < n; k++)
+		b->columns[i++] = o->view->columns[o->columns ? o->columns[k] : k];
+	b->view = *o->view;
+	b->view.columns = b->columns;
+	b->view.n_columns = i;
+}
+
+static void print_block_title(struct batch *b, const struct rows *rows)
+{
+	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
+	timefmt_date(from, rows->query.from_ns);
+	timefmt_clock_ms(to, rows->query.to_ns);
+	printf("%s# %s  %s to %s", b->n_printed ? "\n" : "", b->view.id, from, to);
+	if (rows->trust.lost_events || rows->trust.lost_packets)
+		printf("  lost %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " packets",
+		       rows->trust.lost_events, rows->trust.lost_packets);
+	putchar('\n');
+}
+
+static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
+{
+	const struct options *o = b->o;
+	struct view_query query = VIEW_QUERY_INIT;
+	query.from_ns = from_ns;
+	query.to_ns = to_ns;
+	query.by = o->by;
+	struct rows *rows = o->view->build(b->r.tl, &query);
+
+	rows_filter(rows, o->view, o->expr);
+	if (o->sort >= 0)
+		rows_sort(rows, o->view, o->sort, o->sort_descending);
+	if (prints_blocks(o) && o->format == FORMAT_TEXT)
+		print_block_title(b, rows);
+	bool header = b->header || o->format == FORMAT_TEXT;
+	if (!rows_print(stdout, &b->view, rows, o->format, header) || fflush(stdout) != 0)
+		b->broken = errno ? errno : EIO;
+	rows_free(rows);
+	b->header = false;
+	b->n_printed++;
+}
+
+/* The seconds that were closed since the last time, inside the range. */
+static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns)
+{
+	const struct timeline *tl = b->r.tl;
+	unsigned most = b->o->n_seconds;
+	int64_t since = MAX(from_ns, b->printed_to);
+
+	for (size_t i = timeline_find(tl, since); i < timeline_n_seconds(tl); i++) {
+		const struct second *s = timeline_second(tl, i);
+		if (b->broken || (most && b->n_printed >= most) || s->begin_ns >= to_ns)
+			return;
+		if (s->begin_ns < b->printed_to)
+			continue;	/* a new version of one that was printed */
+		print_range(b, s->begin_ns, s->end_ns);
+		b->printed_to = s->end_ns;
+	}
+}
+
+/* --- ranges --- */
+
+static bool instant(const char *option, const char *text, int64_t first, int64_t last,
+		    int64_t *ret)
+{
+	g_autoptr(GError) error = NULL;
+	if (!text || timefmt_parse_instant(text, first, first, last, ret, &error))
+		return true;
+	log_error("%s: %s", option, error->message);
+	return false;
+}
+
+static int tell_outside(const char *option, int64_t at, int64_t first, int64_t last)
+{
+	char a[TIMEFMT_LEN], f[TIMEFMT_LEN], l[TIMEFMT_LEN];
+	log_error("%s: %s is outside of the trace, which goes from %s to %s", option,
+		  timefmt_date(a, at), timefmt_date(f, first), timefmt_date(l, last));
+	return EXIT_FAILED;
+}
+
+/* What --at, --from and --to mean in this trace; without them, all of it. */
+static int find_range(const struct batch *b, int64_t *ret_from, int64_t *ret_to)
+{
+	const struct options *o = b->o;
+	int64_t first, end;
+
+	if (!reading_range(&b->r, &first, &end)) {
+		log_error("no events in '%s'", input_label(b->r.in));
+		return EXIT_FAILED;
+	}
+	*ret_from = first;
+	*ret_to = end;
+	if (o->at) {
+		int64_t at;
+		if (!instant("--at", o->at, first, end - 1, &at))
+			return EXIT_USAGE;
+		*ret_from = time_floor(at, NS_PER_S);
+		*ret_to = *ret_from + NS_PER_S;
+		if (*ret_to <= first || *ret_from >= end)
+			return tell_outside("--at", at, first, end - 1);
+	}
+	if (!instant("--from", o->from, first, end - 1, ret_from) ||
+	    !instant("--to", o->to, first, end - 1, ret_to))
+		return EXIT_USAGE;
+	if (*ret_from >= *ret_to) {
+		log_error("--from has to be before --to");
+		return EXIT_USAGE;
+	}
+	if (*ret_to <= first || *ret_from >= end)
+		return tell_outside("--from", *ret_from, first, end - 1);
+	return EXIT_FINE;
+}
+
+/* --- the two ways of printing --- */
+
+static void tell_lacks(const struct batch *b)
+{
+	int64_t first, end;
+	if (!reading_range(&b->r, &first, &end))
+		return;
+	g_autofree char *lacks = view_lacks(b->o->view, b->r.tl);
+	if (lacks)
+		log_error("no %s in this trace: view %s lacks what they tell; "
+			  "blktop --recipe says how to record them", lacks, b->o->view->id);
+}
+
+static int loss_code(const struct timeline *tl)
+{
+	struct trust trust = timeline_trust(tl);
+	return trust.lost_events || trust.lost_packets ? EXIT_LOSS : EXIT_FINE;
+}
+
+/* A recorded trace: read first, then print. */
+static int print_recorded(struct batch *b)
+{
+	int64_t from, to, first, end;
+
+	reading_wait(&b->r, -1);
+	int code = reading_code(&b->r);
+	if (code != EXIT_FINE && !reading_range(&b->r, &first, &end))
+		return code;		/* nothing was read */
+	int range_code = find_range(b, &from, &to);
+	if (range_code != EXIT_FINE)
+		return code != EXIT_FINE ? code : range_code;
+	tell_lacks(b);
+	if (b->o->each)
+		print_closed(b, from, to);
+	else
+		print_range(b, from, to);
+	return code != EXIT_FINE ? code : loss_code(b->r.tl);
+}
+
+/* A session: print each second as it closes. */
+static int print_live(struct batch *b)
+{
+	unsigned most = b->o->n_seconds;
+	gint64 patience = (gint64)(most + QUIET_GRACE_S) * G_USEC_PER_SEC;
+	gint64 attached = 0;
+	bool ended = false;
+
+	while (!ended && !b->broken && !(most && b->n_printed >= most)) {
+		struct live_status st;
+		ended = reading_wait(&b->r, 50);
+		print_closed(b, INT64_MIN, INT64_MAX);
+		if (!attached && input_live_status(b->r.in, &st) && st.connected)
+			attached = g_get_monotonic_time();
+		if (most && attached && g_get_monotonic_time() - attached > patience)
+			break;
+	}
+	if (!ended)
+		reading_stop(&b->r);
+	int code = reading_code(&b->r);
+	if (b->broken)
+		return code;
+	print_closed(b, INT64_MIN, INT64_MAX);
+	if (b->n_printed == 0 && code == EXIT_FINE)
+		log_error("no events came from '%s'", input_label(b->r.in));
+	tell_lacks(b);
+	return code != EXIT_FINE ? code : loss_code(b->r.tl);
+}
+
+int batch_print(const struct options *o)
+{
+	struct batch b = { .o = o, .header = true, .printed_to = INT64_MIN };
+	int code = reading_start(&b.r, o);
+
+	if (code == EXIT_FINE) {
+		choose_columns(&b);
+		code = o->live ? print_live(&b) : print_recorded(&b);
+		if (b.broken)
+			code = output_code(b.broken);
+	}
+	g_free(b.columns);
+	reading_free(&b.r);
+	return code;
+}
+
+/* --- export --- */
+
+static int write_stdout(const char *text)
+{
+	size_t n = strlen(text);
+	if (fwrite(text, 1, n, stdout) == n && (n == 0 || text[n - 1] == '\n' ||
+	    putchar('\n') != EOF) && fflush(stdout) == 0)
+		return EXIT_FINE;
+	return output_code(errno);
+}
+
+static int write_file(const struct options *o, const char *text, unsigned n_spans)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *path = NULL;
+
+	if (!export_write_file(o->output, text, strlen(text), o->force, &path, &error)) {
+		log_error("%s", error->message);
+		return EXIT_FAILED;
+	}
+	fprintf(stderr, "wrote %s: %u span%s\n", path, n_spans, n_spans == 1 ? "" : "s");
+	return EXIT_FINE;
+}
+
+static int export_spans(struct reading *r, const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+	unsigned n_spans = 0;
+
+	reading_wait(r, -1);
+	int code = reading_code(r);
+	if (r->signal || (code != EXIT_FINE && timeline_n_spans(r->tl) == 0))
+		return code;
+	g_autofree char *text = span_export(r->tl, &o->selection, o->span_format, &n_spans, &error);
+	if (!text) {
+		log_error("%s", error->message);
+		return EXIT_FAILED;
+	}
+	if (loss_code(r->tl) != EXIT_FINE)
+		log_error("the trace was read with loss: spans may lack parts");
+	bool to_stdout = !o->output || g_str_equal(o->output, "-");
+	int written = to_stdout ? write_stdout(text) : write_file(o, text, n_spans);
+	return written != EXIT_FINE ? written : code;
+}
+
+int batch_export(const struct options *o)
+{
+	struct reading r;
+	int code = reading_start(&r, o);
+	if (code == EXIT_FINE)
+		code = export_spans(&r, o);
+	reading_free(&r);
+	return code;
+}

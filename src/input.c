@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is read: see input.h. The job's thread opens and closes the source, the main
+ * thread asks for the state of the connection: the pointer between them is under
+ * the mutex, and gone before the source is.
+ */
+#include "input.h"
+
+#include "base/text.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+struct input {
+	gatomicrefcount refs;
+	char **paths;			/* NULL: live */
+	struct live_url url;
+	int timeout_ms;
+	char *label;
+	GMutex lock;
+	struct source *source;		/* live, while it is open */
+};
+
+static struct input *input_new(void)
+{
+	struct input *in = g_new0(struct input, 1);
+	g_atomic_ref_count_init(&in->refs);
+	g_mutex_init(&in->lock);
+	return in;
+}
+
+void input_unref(struct input *in)
+{
+	if (!in || !g_atomic_ref_count_dec(&in->refs))
+		return;
+	g_strfreev(in->paths);
+	live_url_clear(&in->url);
+	g_free(in->label);
+	g_mutex_clear(&in->lock);
+	g_free(in);
+}
+
+/* The last name of a path that tells something: ".../demo/trace/" is "demo". */
+static char *label_path(const char *path)
+{
+	static const char *const dull[] = { "trace", "kernel", "ust", ".", "..", "/", NULL };
+	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+	g_autofree char *name = g_path_get_basename(absolute);
+
+	while (g_strv_contains(dull, name)) {
+		g_autofree char *parent = g_path_get_dirname(absolute);
+		if (g_str_equal(parent, absolute))
+			break;
+		g_free(absolute);
+		absolute = g_steal_pointer(&parent);
+		g_free(name);
+		name = g_path_get_basename(absolute);
+	}
+	return text_visible(name);
+}
+
+struct input *input_new_paths(const char *const *paths)
+{
+	struct input *in = input_new();
+	in->paths = g_strdupv((char **)paths);
+	in->label = label_path(paths[0]);
+	guint more = g_strv_length(in->paths) - 1;
+	if (more > 0) {
+		g_autofree char *first = in->label;
+		in->label = g_strdup_printf("%s +%u", first, more);
+	}
+	return in;
+}
+
+struct input *input_new_live(const struct live_url *url, int timeout_ms)
+{
+	struct input *in = input_new();
+	in->url = (struct live_url){
+		.host = g_strdup(url->host), .port = url->port,
+		.target = g_strdup(url->target), .session = g_strdup(url->session),
+	};
+	in->timeout_ms = timeout_ms;
+	g_autofree char *text = g_strdup_printf("%s/%s %s", url->host, url->target, url->session);
+	in->label = text_visible(text);
+	return in;
+}
+
+static struct source *open_source(void *data, GError **error)
+{
+	struct input *in = data;
+	size_t n;
+	const struct blk_subscription *rows = model_subscriptions(&n);
+
+	if (in->paths)
+		return source_open_bt2((const char *const *)in->paths, rows, n, error);
+	struct source *source = live_open(&in->url, rows, n, in->timeout_ms, error);
+	g_mutex_lock(&in->lock);
+	in->source = source;
+	g_mutex_unlock(&in->lock);
+	return source;
+}
+
+static void forget_source(void *data)
+{
+	struct input *in = data;
+	g_mutex_lock(&in->lock);
+	in->source = NULL;
+	g_mutex_unlock(&in->lock);
+	input_unref(in);
+}
+
+struct job *input_start(struct input *in, const struct job_options *options)
+{
+	g_atomic_ref_count_inc(&in->refs);
+	return job_start(open_source, in, forget_source, options);
+}
+
+bool input_live_status(struct input *in, struct live_status *ret)
+{
+	g_mutex_lock(&in->lock);
+	bool open = in->source != NULL;
+	if (open)
+		live_get_status(in->source, ret);
+	g_mutex_unlock(&in->lock);
+	return open;
+}
+
+const char *input_label(const struct input *in)
+{
+	return in->label;
+}
+
+char *input_find_demo(GError **error)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	g_autofree char *dir = g_path_get_dirname(exe);
+	g_autofree char *root = g_path_get_dirname(dir);
+	/* The one that belongs to this very program first: beside its sources, or where
+	 * `make install` put it, wherever that was moved since. */
+	char *places[] = {
+		g_build_filename(root, "tests", "traces", "demo", "trace", NULL),
+		g_build_filename(root, "share", "blktop", "demo", NULL),
+		g_build_filename(BLKTOP_DATADIR, "demo", NULL),
+	};
+	char *found = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
+		if (!found && g_file_test(places[i], G_FILE_TEST_IS_DIR))
+			found = g_steal_pointer(&places[i]);
+		g_free(places[i]);
+	}
+	if (!found)
+		g_set_error(error, g_quark_from_static_string("blk-input"), 0,
+			    "the bundled recording is neither in %s/demo nor in %s/tests/traces/demo",
+			    BLKTOP_DATADIR, root);
+	return found;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is read: directories or a session of a relay, opened on a job's thread while
+ * the main thread asks about it.
+ */
+#ifndef BLK_INPUT_H
+#define BLK_INPUT_H
+
+#include "live/live.h"
+#include "run/job.h"
+
+struct input;
+
+struct input *input_new_paths(const char *const *paths);
+/* `url` with target and session. */
+struct input *input_new_live(const struct live_url *url, int timeout_ms);
+void input_unref(struct input *in);		/* NULL is fine */
+
+/* A job that reads it; the job holds a reference of its own while it needs it. */
+struct job *input_start(struct input *in, const struct job_options *options);
+
+/* The connection of a live input; false: not live, not open yet, or closed. */
+bool input_live_status(struct input *in, struct live_status *ret);
+
+/* Short visible text: "demo", "relay1/web1 prod". Borrowed. */
+const char *input_label(const struct input *in);
+
+/* The directory of the bundled recording; NULL and *error when there is none. */
+char *input_find_demo(GError **error);
+
+#endif

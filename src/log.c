@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Messages and the journal: see log.h. Main thread only.
+ */
+#include "log.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int journal_fd = -1;
+
+bool log_open(const char *path, GError **error)
+{
+	if (!path)
+		return true;
+	journal_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+	if (journal_fd >= 0)
+		return true;
+	g_set_error(error, g_quark_from_static_string("blk-log"), 0, "cannot open log '%s': %s",
+		    path, g_strerror(errno));
+	return false;
+}
+
+void log_close(void)
+{
+	if (journal_fd >= 0)
+		close(journal_fd);
+	journal_fd = -1;
+}
+
+/* Lines stay lines, everything else that a terminal might obey is escaped. */
+static char *make_visible(const char *text)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line; line++) {
+		char *visible = text_visible(*line);
+		g_free(*line);
+		*line = visible;
+	}
+	return g_strjoinv("\n", lines);
+}
+
+static void write_journal(const char *visible)
+{
+	if (journal_fd < 0)
+		return;
+	g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+	g_autofree char *stamp = g_date_time_format(now, "%Y-%m-%dT%H:%M:%S.%f");
+	g_autofree char *line = g_strdup_printf("%.23sZ %d %s\n", stamp, (int)getpid(), visible);
+	ssize_t n = write(journal_fd, line, strlen(line));
+	(void)n;			/* a full disk must not end the session */
+}
+
+void log_error(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_autofree char *visible = make_visible(text);
+	fprintf(stderr, "blktop: %s\n", visible);
+	write_journal(visible);
+}
+
+void log_note(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_autofree char *visible = make_visible(text);
+	write_journal(visible);
+}

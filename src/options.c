@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The command line: see options.h. popt splits it (and permutes operands), the
+ * checks below give every value its meaning.
+ */
+#include "options.h"
+
+#include "base/timefmt.h"
+
+#include <popt.h>
+#include <string.h>
+
+#define DEFAULT_MEMORY "512M"
+#define LEAST_MEMORY (16 << 20)
+
+/* The words as given, before they mean anything. Fields are named by the table. */
+struct words {
+	char *relay, *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
+	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *timeout;
+	bool demo, each, force, utc, ascii;
+	enum command command;
+	const char *command_name;	/* the option that chose it */
+};
+
+enum kind { KIND_FLAG, KIND_WORD, KIND_COMMAND };
+enum group { GROUP_READ, GROUP_PRINT, GROUP_EXPORT, GROUP_SCREEN, GROUP_TELL, GROUP_HIDDEN };
+
+static const char *const group_title[] = {
+	[GROUP_READ] = "Read", [GROUP_PRINT] = "Print", [GROUP_EXPORT] = "Export",
+	[GROUP_SCREEN] = "Screen", [GROUP_TELL] = "Tell",
+};
+
+struct option_row {
+	const char *name;
+	char letter;
+	const char *arg;		/* NULL: takes none */
+	enum group group;
+	enum kind kind;
+	enum command command;		/* KIND_COMMAND */
+	size_t offset;			/* in struct words; WORD_NONE */
+	const char *brief;		/* on the help screen; NULL: shares the next row's line */
+	const char *help;		/* one sentence, for man page and completions */
+};
+
+#define WORD_NONE SIZE_MAX
+#define AT(field) offsetof(struct words, field)
+#define WORD(name, letter, arg, group, field, brief, help) \
+	{ name, letter, arg, group, KIND_WORD, COMMAND_SCREEN, AT(field), brief, help }
+#define FLAG(name, letter, group, field, brief, help) \
+	{ name, letter, NULL, group, KIND_FLAG, COMMAND_SCREEN, AT(field), brief, help }
+#define COMMAND(name, letter, group, command, brief, help) \
+	{ name, letter, NULL, group, KIND_COMMAND, command, WORD_NONE, brief, help }
+#define COMMAND_WORD(name, arg, group, command, field, brief, help) \
+	{ name, 0, arg, group, KIND_COMMAND, command, AT(field), brief, help }
+
+static const struct option_row option_rows[] = {
+	WORD("relay", 'r', "RELAY", GROUP_READ, relay,
+	     "HOST[:PORT] or net://HOST[:PORT]/host/NAME/SESSION",
+	     "follow a relay daemon live: HOST[:PORT] or net://HOST[:PORT]/host/NAME/SESSION"),
+	COMMAND("list-sessions", 0, GROUP_READ, COMMAND_LIST_SESSIONS, NULL,
+		"print the live sessions of the relay"),
+	WORD("timeout", 0, "S", GROUP_READ, timeout, "of the relay; our patience with it",
+	     "seconds to wait for the relay (10)"),
+	FLAG("demo", 0, GROUP_READ, demo, "the bundled recording, with hints",
+	     "show the bundled recording, with a line of hints"),
+	COMMAND("batch", 'b', GROUP_PRINT, COMMAND_BATCH, "print a view, open no screen",
+		"print a view instead of opening the screen"),
+	WORD("view", 0, "VIEW", GROUP_PRINT, view, "which view (processes); screen: the first one",
+	     "the view to print, or the first one on the screen"),
+	WORD("by", 0, "BY", GROUP_PRINT, by, "a row each: system, process, thread",
+	     "sum rows by system, process or thread"),
+	WORD("format", 0, "FORMAT", GROUP_PRINT, format, "text, csv, json; exports: zipkin, json",
+	     "text, csv or json; of exported spans: zipkin or json"),
+	WORD("at", 0, "T", GROUP_PRINT, at, NULL, "the second of this instant"),
+	WORD("from", 0, "T", GROUP_PRINT, from, NULL, "begin of the range (start)"),
+	WORD("to", 0, "T", GROUP_PRINT, to, "T: 14:03:05.1, +90s, 5%, end, @NS",
+	     "end of the range (end)"),
+	FLAG("each", 0, GROUP_PRINT, each, NULL, "a block for each second"),
+	WORD("seconds", 'n', "SECONDS", GROUP_PRINT, n, "a block each second; so many",
+	     "end after so many seconds"),
+	WORD("filter", 0, "EXPR", GROUP_PRINT, filter, "such as 'comm =~ nginx && syscalls > 10'",
+	     "show only rows for which the expression over columns is true"),
+	WORD("sort", 0, "COLUMN", GROUP_PRINT, sort, NULL,
+	     "order of the rows; -COLUMN turns it round"),
+	WORD("columns", 0, "A,B", GROUP_PRINT, columns, "-COLUMN sorts the other way",
+	     "print only these columns, in this order"),
+	COMMAND_WORD("export-span", "ID", GROUP_EXPORT, COMMAND_EXPORT, span, NULL,
+		     "write this span and what is below it"),
+	COMMAND_WORD("export-trace", "ID", GROUP_EXPORT, COMMAND_EXPORT, trace, NULL,
+		     "write all spans of this trace"),
+	COMMAND_WORD("export-slowest", "N", GROUP_EXPORT, COMMAND_EXPORT, slowest, "hex IDs",
+		     "write the N slowest traces"),
+	WORD("output", 'o', "FILE", GROUP_EXPORT, output, NULL, "write there, not to stdout"),
+	FLAG("force", 0, GROUP_EXPORT, force, "not stdout; over an old file",
+	     "write over an old file"),
+	WORD("memory", 0, "SIZE", GROUP_SCREEN, memory, "kept at most (" DEFAULT_MEMORY ")",
+	     "memory for what is kept of the trace (" DEFAULT_MEMORY ")"),
+	FLAG("utc", 0, GROUP_SCREEN, utc, NULL, "instants in UTC, not local time"),
+	FLAG("ascii", 0, GROUP_SCREEN, ascii, NULL, "draw with ASCII only"),
+	WORD("color", 0, "WHEN", GROUP_SCREEN, color, "auto, always, never",
+	     "colours: auto, always or never"),
+	WORD("log", 0, "FILE", GROUP_SCREEN, log, "what happens, for a bug report",
+	     "append what happens to this file"),
+	COMMAND("list-views", 0, GROUP_TELL, COMMAND_LIST_VIEWS, NULL, "print the views"),
+	COMMAND_WORD("list-columns", "VIEW", GROUP_TELL, COMMAND_LIST_COLUMNS, list_columns,
+		     "what can be printed", "print the columns of a view"),
+	COMMAND("list-events", 0, GROUP_TELL, COMMAND_LIST_EVENTS, NULL,
+		"print the events that are read, and what for"),
+	COMMAND("recipe", 0, GROUP_TELL, COMMAND_RECIPE, "what to record; a script that does",
+		"print a shell script that records everything blktop reads"),
+	COMMAND("help", 'h', GROUP_TELL, COMMAND_HELP, NULL, "print the options"),
+	COMMAND("version", 0, GROUP_TELL, COMMAND_VERSION,
+		"exit codes: 0 fine, 1 failed, 2 usage, 3 loss", "print the versions"),
+	COMMAND("print-keys", 0, GROUP_HIDDEN, COMMAND_PRINT_KEYS, "", "print the key table"),
+	COMMAND("print-options", 0, GROUP_HIDDEN, COMMAND_PRINT_OPTIONS, "", "print this table"),
+};
+
+/* --- help --- */
+
+static void append_option(GString *s, const struct option_row *r)
+{
+	if (s->len > 0)
+		g_string_append(s, ", ");
+	if (r->letter)
+		g_string_append_printf(s, "-%c, ", r->letter);
+	g_string_append_printf(s, "--%s", r->name);
+	if (r->arg)
+		g_string_append_printf(s, " %s", r->arg);
+}
+
+void options_print_help(FILE *out)
+{
+	enum group group = GROUP_HIDDEN;
+	g_autoptr(GString) left = g_string_new(NULL);
+
+	fputs("Usage: blktop TRACE_DIR...                                a recorded trace\n"
+	      "       blktop -r HOST[:PORT] | net://HOST/host/NAME/SESSION           live\n"
+	      "       blktop -b --view VIEW [OPTION...] TRACE_DIR | -r RELAY        print\n"
+	      "       blktop --export-span ID [-o FILE] TRACE_DIR             export JSON\n", out);
+	for (size_t i = 0; i < G_N_ELEMENTS(option_rows) && option_rows[i].group != GROUP_HIDDEN; i++) {
+		append_option(left, &option_rows[i]);
+		if (!option_rows[i].brief)
+			continue;
+		fprintf(out, "%-7s%-26s  %s\n",
+			option_rows[i].group != group ? group_title[option_rows[i].group] : "",
+			left->str, option_rows[i].brief);
+		group = option_rows[i].group;
+		g_string_truncate(left, 0);
+	}
+}
+
+void options_print_table(FILE *out)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(option_rows) && option_rows[i].group != GROUP_HIDDEN; i++) {
+		const struct option_row *r = &option_rows[i];
+		char letter[] = { r->letter ? '-' : '\0', r->letter, '\0' };
+		fprintf(out, "%s\t--%s\t%s\t%s\t%s\n", letter, r->name, r->arg ? r->arg : "",
+			group_title[r->group], r->help);
+	}
+}
+
+/* --- splitting --- */
+
+static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static bool fail(GError **error, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_set_error_literal(error, g_quark_from_static_string("blk-options"), 0, text);
+	return false;
+}
+
+static bool set_command(struct words *w, enum command command, const char *name, GError **error)
+{
+	/* Asking for help is never wrong. */
+	if (w->command == COMMAND_HELP || w->command == COMMAND_VERSION)
+		return true;
+	bool asks = command == COMMAND_HELP || command == COMMAND_VERSION;
+	if (w->command_name && w->command != command && !asks)
+		return fail(error, "--%s and --%s can't be combined", w->command_name, name);
+	w->command = command;
+	w->command_name = name;
+	return true;
+}
+
+static bool take_option(struct words *w, const struct option_row *r, char *arg, GError **error)
+{
+	char *base = (char *)w;
+
+	if (r->kind == KIND_FLAG) {
+		*(bool *)(base + r->offset) = true;
+	} else if (r->offset != WORD_NONE) {
+		char **word = (char **)(base + r->offset);
+		g_free(*word);
+		*word = g_strdup(arg);
+	}
+	return r->kind != KIND_COMMAND || set_command(w, r->command, r->name, error);
+}
+
+static bool split_args(struct words *w, GPtrArray *operands, int argc, const char *const *argv,
+		       GError **error)
+{
+	struct poptOption table[G_N_ELEMENTS(option_rows) + 1] = { 0 };
+	for (size_t i = 0; i < G_N_ELEMENTS(option_rows); i++)
+		table[i] = (struct poptOption){
+			.longName = option_rows[i].name, .shortName = option_rows[i].letter,
+			.argInfo = option_rows[i].arg ? POPT_ARG_STRING : POPT_ARG_NONE,
+			.val = (int)i + 1,
+		};
+
+	poptContext con = poptGetContext("blktop", argc, (const char **)argv, table, 0);
+	bool ok = true;
+	int val;
+	while (ok && (val = poptGetNextOpt(con)) > 0) {
+		char *arg = poptGetOptArg(con);
+		ok = take_option(w, &option_rows[val - 1], arg, error);
+		free(arg);
+	}
+	if (ok && val < -1)
+		ok = fail(error, "%s: %s", poptBadOption(con, POPT_BADOPTION_NOALIAS),
+			  poptStrerror(val));
+	const char *operand;
+	while (ok && (operand = poptGetArg(con)))
+		g_ptr_array_add(operands, g_strdup(operand));
+	poptFreeContext(con);
+	return ok;
+}
+
+/* --- the meaning of single words --- */
+
+static bool read_unsigned(const char *option, const char *text, unsigned *ret, GError **error)
+{
+	char *end;
+	guint64 n = g_ascii_strtoull(text, &end, 10);
+	if (!g_ascii_isdigit(*text) || *end || n == 0 || n > 1000000000)
+		return fail(error, "%s takes a number above 0, not '%s'", option, text);
+	*ret = (unsigned)n;
+	return true;
+}
+
+static bool read_id(const char *option, const char *text, uint64_t *ret, GError **error)
+{
+	const char *digits = g_ascii_strncasecmp(text, "0x", 2) == 0 ? text + 2 : text;
+	size_t n = strlen(digits);
+	if (n < 1 || n > 16 || strspn(digits, "0123456789abcdefABCDEF") != n)
+		return fail(error, "%s takes 1 to 16 hex digits, not '%s'", option, text);
+	*ret = g_ascii_strtoull(digits, NULL, 16);
+	return *ret != 0 || fail(error, "%s: no span or trace has the id 0", option);
+}
+
+static bool read_size(const char *text, size_t *ret, GError **error)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	double d = g_ascii_strtod(text, &end);
+	const char *unit = *end ? strchr(units, g_ascii_toupper(*end)) : NULL;
+
+	if (end == text || (*end && (!unit || end[1])))
+		return fail(error, "--memory takes a size such as 512M or 2G, not '%s'", text);
+	for (const char *u = units; unit && u <= unit; u++)
+		d *= 1024;
+	if (!(d >= LEAST_MEMORY && d < (double)(SIZE_MAX / 2)))
+		return fail(error, "--memory needs 16M or more, not '%s'", text);
+	*ret = (size_t)d;
+	return true;
+}
+
+static bool read_timeout(const char *text, int *ret_ms, GError **error)
+{
+	int64_t ns;
+	if (!timefmt_parse_duration(text, &ns, NULL) || ns < NS_PER_MS || ns > 86400 * NS_PER_S)
+		return fail(error, "--timeout takes seconds, not '%s'", text);
+	*ret_ms = (int)(ns / NS_PER_MS);
+	return true;
+}
+
+/* The number of the word in a list of words, -1 when it is none of them. */
+static int find_word(const char *text, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (g_str_equal(words[i], text))
+			return i;
+	return -1;
+}
+
+static bool read_choice(const char *option, const char *text, const char *const *words,
+			unsigned *ret, GError **error)
+{
+	int i = find_word(text, words);
+	if (i < 0) {
+		g_autofree char *all = g_strjoinv(", ", (char **)words);
+		return fail(error, "%s takes one of %s, not '%s'", option, all, text);
+	}
+	*ret = (unsigned)i;
+	return true;
+}
+
+/* Only whether it can be read: what it is relative to comes with the trace. */
+static bool check_instant(const char *option, const char *text, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	int64_t ns;
+	if (!text || timefmt_parse_instant(text, 0, 0, NS_PER_S, &ns, &why))
+		return true;
+	return fail(error, "%s: %s", option, why->message);
+}
+
+static bool read_column(const struct view *v, const char *option, const char *id, int *ret,
+			GError **error)
+{
+	*ret = view_column(v, id);
+	return *ret >= 0 || fail(error, "%s: view %s has no column '%s'; "
+				 "blktop --list-columns %s tells them", option, v->id, id, v->id);
+}
+
+/* --- checks --- */
+
+static bool check_view(struct options *o, const char *id, GError **error)
+{
+	o->view = view_find(id);
+	return o->view || fail(error, "no view '%s'; blktop --list-views tells them", id);
+}
+
+static bool check_by(struct options *o, const struct words *w, GError **error)
+{
+	static const char *const by_words[] = { "system", "process", "thread", NULL };
+	unsigned by = 0;
+
+	if (o->view)
+		o->by = o->view->default_by;
+	if (!w->by)
+		return true;
+	if (!read_choice("--by", w->by, by_words, &by, error))
+		return false;
+	if (!o->view)
+		return fail(error, "--by needs --view");
+	if (!o->view->has_by)
+		return fail(error, "view %s has no --by", o->view->id);
+	o->by = (enum view_by)by;
+	return true;
+}
+
+static bool check_columns(struct options *o, const struct words *w, GError **error)
+{
+	o->sort = -1;
+	if (!w->sort && !w->columns)
+		return true;
+	if (!o->view || w->command != COMMAND_BATCH)
+		return fail(error, "--sort and --columns need -b --view");
+	if (w->sort) {
+		bool turned = w->sort[0] == '-';
+		if (!read_column(o->view, "--sort", w->sort + turned, &o->sort, error))
+			return false;
+		o->sort_descending = o->view->columns[o->sort].descending != turned;
+	}
+	if (!w->columns)
+		return true;
+	g_auto(GStrv) ids = g_strsplit(w->columns, ",", -1);
+	o->columns = g_new0(unsigned, g_strv_length(ids) + 1);
+	for (char **id = ids; *id; id++) {
+		int column;
+		if (!read_column(o->view, "--columns", g_strstrip(*id), &column, error))
+			return false;
+		o->columns[o->n_columns++] = (unsigned)column;
+	}
+	return o->n_columns > 0 || fail(error, "--columns names no column");
+}
+
+static bool check_filter(struct options *o, const struct words *w, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+
+	if (!w->filter || !o->view)
+		return true;		/* the screen reads it against the view it begins with */
+	o->expr = view_expr(o->view, w->filter, &why);
+	return o->expr || fail(error, "--filter: %s", why->message);
+}
+
+static bool check_times(struct options *o, const struct words *w, GError **error)
+{
+	if (w->at && (w->from || w->to))
+		return fail(error, "--at and --from, --to can't be combined");
+	if (w->at && w->each)
+		return fail(error, "--at and --each can't be combined");
+	if ((w->at || w->from || w->to) && o->live)
+		return fail(error, "--at, --from and --to need a recorded trace");
+	if ((w->from || w->to || w->each || w->n) && w->command != COMMAND_BATCH)
+		return fail(error, "--from, --to, --each and -n need -b");
+	if (w->n && !o->live && !w->each)
+		return fail(error, "-n needs --each, or a relay");
+	return check_instant("--at", w->at, error) && check_instant("--from", w->from, error) &&
+	       check_instant("--to", w->to, error) &&
+	       (!w->n || read_unsigned("-n", w->n, &o->n_seconds, error));
+}
+
+static bool check_format(struct options *o, const struct words *w, GError **error)
+{
+	if (!w->format)
+		return true;
+	if (w->command == COMMAND_EXPORT)
+		return span_format_parse(w->format, &o->span_format) ||
+		       fail(error, "--format takes zipkin or json here, not '%s'", w->format);
+	if (w->command != COMMAND_BATCH)
+		return fail(error, "--format needs -b or an --export option");
+	return rows_format_parse(w->format, &o->format) ||
+	       fail(error, "--format takes text, csv or json, not '%s'", w->format);
+}
+
+static bool check_export(struct options *o, const struct words *w, GError **error)
+{
+	if (w->command != COMMAND_EXPORT)
+		return !(w->output || w->force) ||
+		       fail(error, "-o and --force need an --export option");
+	if (w->slowest && (w->span || w->trace))
+		return fail(error, "--export-slowest and --export-%s can't be combined",
+			    w->span ? "span" : "trace");
+	if (o->live)
+		return fail(error, "--%s needs a recorded trace", w->command_name);
+	return (!w->span || read_id("--export-span", w->span, &o->selection.span_id, error)) &&
+	       (!w->trace || read_id("--export-trace", w->trace, &o->selection.trace_id, error)) &&
+	       (!w->slowest || read_unsigned("--export-slowest", w->slowest,
+					     &o->selection.slowest, error));
+}
+
+static bool is_url(const char *text)
+{
+	static const char *const schemes[] = { "net://", "net4://", "net6://", "tcp://", NULL };
+	for (int i = 0; schemes[i]; i++)
+		if (g_str_has_prefix(text, schemes[i]))
+			return true;
+	return false;
+}
+
+/* Where to read: directories, one relay (also as an operand), or the demo. */
+static bool check_source(struct options *o, struct words *w, GPtrArray *operands, GError **error)
+{
+	for (guint i = 0; i < operands->len; i++) {
+		char *operand = g_ptr_array_index(operands, i);
+		if (!is_url(operand))
+			continue;
+		if (w->relay)
+			return fail(error, "one relay at a time: '%s' and '%s'", w->relay, operand);
+		w->relay = g_strdup(operand);
+		g_ptr_array_remove_index(operands, i--);
+	}
+	if (w->relay) {
+		g_autoptr(GError) why = NULL;
+		if (!live_url_parse(w->relay, &o->url, &why))
+			return fail(error, "%s", why->message);
+		o->live = true;
+	}
+	if ((w->relay != NULL) + w->demo + (operands->len > 0) > 1)
+		return fail(error, "a relay, --demo and trace directories can't be combined");
+	if (w->command == COMMAND_LIST_SESSIONS && !o->live)
+		return fail(error, "--list-sessions needs -r HOST");
+	bool reads = w->command <= COMMAND_EXPORT;
+	if (!reads && operands->len > 0)
+		return fail(error, "--%s takes no '%s'", w->command_name,
+			    (char *)g_ptr_array_index(operands, 0));
+	if (reads && !o->live && !w->demo && operands->len == 0)
+		return fail(error, "no trace directory and no relay given");
+	return true;
+}
+
+static bool check_rest(struct options *o, const struct words *w, GError **error)
+{
+	static const char *const whens[] = { "auto", "always", "never", NULL };
+	unsigned color = UI_COLOR_AUTO;
+
+	o->timeout_ms = LIVE_DEFAULT_TIMEOUT_MS;
+	if ((w->color && !read_choice("--color", w->color, whens, &color, error)) ||
+	    (w->timeout && !read_timeout(w->timeout, &o->timeout_ms, error)))
+		return false;
+	o->color = (enum ui_color)color;
+	return read_size(w->memory ? w->memory : DEFAULT_MEMORY, &o->memory, error);
+}
+
+static bool check_words(struct options *o, struct words *w, GPtrArray *operands, GError **error)
+{
+	const char *view = w->list_columns ? w->list_columns : w->view;
+
+	if (!view && w->command == COMMAND_BATCH)
+		view = "processes";
+	return check_source(o, w, operands, error) &&
+	       (!view || check_view(o, view, error)) &&
+	       check_by(o, w, error) && check_columns(o, w, error) &&
+	       check_filter(o, w, error) && check_times(o, w, error) &&
+	       check_format(o, w, error) && check_export(o, w, error) && check_rest(o, w, error);
+}
+
+/* Hands the words that options keep over, frees the others. */
+static void move_words(struct options *o, struct words *w)
+{
+	o->command = w->command;
+	o->demo = w->demo;
+	o->each = w->each;
+	o->force = w->force;
+	o->utc = w->utc;
+	o->ascii = w->ascii;
+	o->at = g_steal_pointer(&w->at);
+	o->from = g_steal_pointer(&w->from);
+	o->to = g_steal_pointer(&w->to);
+	o->filter = g_steal_pointer(&w->filter);
+	o->output = g_steal_pointer(&w->output);
+	o->log = g_steal_pointer(&w->log);
+	for (size_t i = 0; i < G_N_ELEMENTS(option_rows); i++)
+		if (option_rows[i].kind != KIND_FLAG && option_rows[i].offset != WORD_NONE)
+			g_clear_pointer((char **)((char *)w + option_rows[i].offset), g_free);
+}
+
+bool options_parse(struct options *ret, int argc, const char *const *argv, GError **error)
+{
+	g_autoptr(GPtrArray) operands = g_ptr_array_new_with_free_func(g_free);
+	struct words w = { 0 };
+
+	*ret = (struct options){ .sort = -1 };
+	bool ok = split_args(&w, operands, argc, argv, error);
+	bool asks = w.command == COMMAND_HELP || w.command == COMMAND_VERSION;
+	if (ok && !asks)
+		ok = check_words(ret, &w, operands, error);
+	move_words(ret, &w);
+	g_ptr_array_add(operands, NULL);
+	ret->paths = g_strdupv((char **)operands->pdata);
+	return ok;
+}
+
+void options_clear(struct options *o)
+{
+	g_strfreev(o->paths);
+	live_url_clear(&o->url);
+	g_free(o->columns);
+	expr_free(o->expr);
+	g_free(o->at);
+	g_free(o->from);
+	g_free(o->to);
+	g_free(o->filter);
+	g_free(o->output);
+	g_free(o->log);
+	*o = (struct options){ 0 };
+}

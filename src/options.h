@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The command line: one table of options, from which popt's table, the help screen
+ * and (--print-options) the man page's section and the completions are made.
+ * Everything that can be checked without reading a trace is checked here.
+ */
+#ifndef BLK_OPTIONS_H
+#define BLK_OPTIONS_H
+
+#include "export/export.h"
+#include "live/live.h"
+#include "ui/ui.h"
+
+#include <stdio.h>
+
+enum exit_code {
+	EXIT_FINE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_LOSS = 3,		/* batch: the trace was read with loss */
+	EXIT_SIGNAL = 128,	/* + its number */
+};
+
+enum command {
+	COMMAND_SCREEN,
+	COMMAND_BATCH,
+	COMMAND_EXPORT,
+	COMMAND_LIST_SESSIONS,
+	COMMAND_LIST_VIEWS,
+	COMMAND_LIST_COLUMNS,
+	COMMAND_LIST_EVENTS,
+	COMMAND_RECIPE,
+	COMMAND_PRINT_KEYS,
+	COMMAND_PRINT_OPTIONS,
+	COMMAND_HELP,
+	COMMAND_VERSION,
+};
+
+struct options {
+	enum command command;
+	char **paths;			/* trace directories, NULL-terminated; may be empty */
+	bool live;			/* `url` is where to read */
+	struct live_url url;
+	bool demo;
+	const struct view *view;	/* --view, --list-columns; NULL: not given */
+	enum view_by by;		/* --by, else the view's own */
+	enum rows_format format;
+	enum span_format span_format;
+	struct span_selection selection;
+	int sort;			/* column of the view, or -1 */
+	bool sort_descending;
+	unsigned *columns;		/* --columns: numbers of the view's columns, or NULL */
+	size_t n_columns;
+	struct expr *expr;		/* --filter against --view; NULL: all, or no view */
+	bool each, force, utc, ascii;
+	unsigned n_seconds;		/* -n; 0: no bound */
+	size_t memory;			/* bytes */
+	int timeout_ms;
+	enum ui_color color;
+	/* As given, or NULL. */
+	char *at, *from, *to, *filter, *output, *log;
+};
+
+/* false and *error: one line that says what is wrong with which option. Free with
+ * options_clear() in both cases. */
+bool options_parse(struct options *ret, int argc, const char *const *argv, GError **error);
+void options_clear(struct options *o);
+
+void options_print_help(FILE *out);	/* one screen of 80 columns */
+/* Tab-separated: -letter, --name, ARGUMENT, group, help; for man page and completions. */
+void options_print_table(FILE *out);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reading without a screen: an input, its job and the timeline together, ended by
+ * the input's end, a signal, or a relay that is gone too long.
+ */
+#ifndef BLK_READING_H
+#define BLK_READING_H
+
+#include "input.h"
+#include "options.h"
+
+struct reading {
+	struct input *in;
+	struct job *job;
+	struct timeline *tl;
+	bool live;
+	int timeout_ms;
+	int signal;			/* what ended it, or 0 */
+	bool lost_relay;		/* the relay was gone longer than timeout_ms */
+	char *told;			/* the connection's last message */
+};
+
+/* EXIT_FINE, or the program's exit code after the message was printed. Catches
+ * SIGINT, SIGTERM and SIGHUP until reading_free(). */
+int reading_start(struct reading *r, const struct options *o);
+void reading_free(struct reading *r);
+
+/* Waits at most `ms` (-1: until the end); true when the reading has ended. A signal
+ * or a lost relay ends it with what was read. Tells about the connection. */
+bool reading_wait(struct reading *r, int ms);
+void reading_stop(struct reading *r);		/* ends it with what was read */
+void reading_signal(struct reading *r, int signal);
+
+/* The exit code so far: 128 + signal, EXIT_FAILED (tells why), EXIT_FINE. */
+int reading_code(struct reading *r);
+
+/* Coverage as a half-open range; false while nothing was read. */
+bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sessions of a relay daemon, listed and chosen: see relay.h.
+ */
+#include "relay.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+#include "log.h"
+
+/* While the list is on the screen it is asked again each second; keys must not wait
+ * for a slow relay, the old lines do. */
+#define REFRESH_TIMEOUT_MS 80
+
+struct choice {
+	const struct options *o;
+	GPtrArray *sessions;		/* struct live_session * */
+};
+
+static void set_target(struct live_url *ret, const struct live_url *relay,
+		       const struct live_session *session)
+{
+	*ret = (struct live_url){
+		.host = g_strdup(relay->host), .port = relay->port,
+		.target = g_strdup(session ? session->target : relay->target),
+		.session = g_strdup(session ? session->name : relay->session),
+	};
+}
+
+static void pad(GString *line, const char *text, unsigned width)
+{
+	g_autofree char *visible = text_visible(text);
+	g_string_append(line, visible);
+	for (unsigned w = text_width(visible); w < width; w++)
+		g_string_append_c(line, ' ');
+	g_string_append(line, "  ");
+}
+
+/* One aligned line for each session; *ret_title: its heading. */
+static GPtrArray *session_lines(GPtrArray *sessions, char **ret_title)
+{
+	unsigned target_width = 4, name_width = 7;
+	for (guint i = 0; i < sessions->len; i++) {
+		const struct live_session *s = g_ptr_array_index(sessions, i);
+		g_autofree char *target = text_visible(s->target);
+		g_autofree char *name = text_visible(s->name);
+		target_width = MAX(target_width, text_width(target));
+		name_width = MAX(name_width, text_width(name));
+	}
+	GString *title = g_string_new(NULL);
+	pad(title, "HOST", target_width);
+	pad(title, "SESSION", name_width);
+	g_string_append(title, " TIMER STREAMS VIEWERS");
+	*ret_title = g_string_free(title, FALSE);
+
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < sessions->len; i++) {
+		const struct live_session *s = g_ptr_array_index(sessions, i);
+		GString *line = g_string_new(NULL);
+		char timer[TIMEFMT_LEN];
+		pad(line, s->target, target_width);
+		pad(line, s->name, name_width);
+		timefmt_duration(timer, s->timer_us * NS_PER_US);
+		g_string_append_printf(line, "%6s %7u %7u", timer, s->streams, s->viewers);
+		if (s->viewers)
+			g_string_append(line, " (taken)");
+		g_ptr_array_add(lines, g_string_free(line, FALSE));
+	}
+	return lines;
+}
+
+static bool refresh_pick(struct ui_pick *pick, void *data)
+{
+	struct choice *c = data;
+	g_autofree char *title = NULL;
+	GPtrArray *now = live_list_sessions(&c->o->url, REFRESH_TIMEOUT_MS, NULL);
+	if (!now)
+		return false;
+	g_ptr_array_unref(c->sessions);
+	c->sessions = now;
+	g_ptr_array_unref(pick->lines);
+	pick->lines = session_lines(now, &title);
+	return true;
+}
+
+static int pick_session(struct choice *c, struct live_url *ret, bool *ret_left)
+{
+	g_autofree char *title = NULL;
+	GPtrArray *lines = session_lines(c->sessions, &title);
+	struct ui_options ui = { .live = true, .ascii = c->o->ascii, .color = c->o->color,
+				 .at_ns = TIME_UNKNOWN };
+	struct ui_pick pick = { .title = title, .lines = lines, .refresh = refresh_pick, .data = c };
+	int i = ui_pick(&ui, &pick);
+
+	if (i >= 0 && (guint)i < c->sessions->len)
+		set_target(ret, &c->o->url, g_ptr_array_index(c->sessions, (guint)i));
+	else
+		*ret_left = true;
+	g_ptr_array_unref(pick.lines);
+	return EXIT_FINE;
+}
+
+static char *session_url(const struct live_url *relay, const struct live_session *session)
+{
+	struct live_url url;
+	set_target(&url, relay, session);
+	g_autofree char *text = live_url_format(&url);
+	live_url_clear(&url);
+	return text_visible(text);
+}
+
+static int refuse_many(const struct choice *c)
+{
+	g_autoptr(GString) urls = g_string_new(NULL);
+	for (guint i = 0; i < c->sessions->len; i++) {
+		g_autofree char *url = session_url(&c->o->url, g_ptr_array_index(c->sessions, i));
+		g_string_append_printf(urls, "\n  %s", url);
+	}
+	log_error("the relay has %u sessions; name one of them:%s", c->sessions->len, urls->str);
+	return EXIT_USAGE;
+}
+
+static int refuse_none(const struct options *o)
+{
+	g_autofree char *where = live_url_format(&o->url);
+	log_error("relay %s has no live session; make one with: lttng create NAME --live "
+		  "--set-url=net://%s", where, o->url.host);
+	return EXIT_FAILED;
+}
+
+/* Leaves those that the URL does not mean, should it name only a host. */
+static GPtrArray *list_meant(const struct options *o, GError **error)
+{
+	GPtrArray *all = live_list_sessions(&o->url, o->timeout_ms, error);
+	for (guint i = 0; all && o->url.target && i < all->len; i++) {
+		const struct live_session *s = g_ptr_array_index(all, i);
+		if (!g_str_equal(s->target, o->url.target))
+			g_ptr_array_remove_index(all, i--);
+	}
+	return all;
+}
+
+int relay_choose(const struct options *o, bool may_pick, struct live_url *ret, bool *ret_left)
+{
+	g_autoptr(GError) error = NULL;
+	struct choice c = { .o = o };
+	int code = EXIT_FINE;
+
+	*ret = (struct live_url){ 0 };
+	*ret_left = false;
+	if (o->url.target && o->url.session) {
+		set_target(ret, &o->url, NULL);
+		return EXIT_FINE;
+	}
+	c.sessions = list_meant(o, &error);
+	if (!c.sessions) {
+		log_error("%s", error->message);
+		return EXIT_FAILED;
+	}
+	if (c.sessions->len == 0)
+		code = refuse_none(o);
+	else if (c.sessions->len == 1)
+		set_target(ret, &o->url, g_ptr_array_index(c.sessions, 0));
+	else if (may_pick)
+		code = pick_session(&c, ret, ret_left);
+	else
+		code = refuse_many(&c);
+	g_ptr_array_unref(c.sessions);
+	return code;
+}
+
+int relay_list_sessions(const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) sessions = live_list_sessions(&o->url, o->timeout_ms, &error);
+	if (!sessions) {
+		log_error("%s", error->message);
+		return EXIT_FAILED;
+	}
+	g_autofree char *title = NULL;
+	g_autoptr(GPtrArray) lines = session_lines(sessions, &title);
+	printf("%s  URL\n", title);
+	for (guint i = 0; i < sessions->len; i++) {
+		g_autofree char *url = session_url(&o->url, g_ptr_array_index(sessions, i));
+		printf("%s  %s\n", (char *)g_ptr_array_index(lines, i), url);
+	}
+	return EXIT_FINE;
+}

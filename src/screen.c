@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The screen's other end: see screen.h. A job reads, the screen pumps what it
+ * posted, and asks for exports and files.
+ */
+#include "screen.h"
+
+#include "input.h"
+#include "log.h"
+#include "relay.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A trace that can't be read says so on the plain terminal: the screen waits this
+ * long for the first events before it opens. */
+#define FIRST_PATIENCE_MS 400
+#define SLICE_MS 20
+
+struct screen {
+	const struct options *o;
+	struct input *in;
+	struct job *job;
+	struct timeline *tl;
+	bool live;
+};
+
+/* --- backend: state --- */
+
+static int backend_fd(void *data)
+{
+	struct screen *s = data;
+	return job_fd(s->job);
+}
+
+static bool backend_pump(void *data)
+{
+	struct screen *s = data;
+	return job_collect(s->job, s->tl);
+}
+
+static void backend_cancel(void *data)
+{
+	struct screen *s = data;
+	log_note("loading stopped by the user");
+	job_cancel(s->job);
+}
+
+/* What kinds of tracing the trace holds, as far as it was read. */
+static const char *domains(const struct timeline *tl)
+{
+	static const char *const kernel_events[] = {
+		"sched_switch", "syscall_entry_read", "sys_read", "sched_waking",
+		"lttng_statedump_start", "block_rq_issue",
+	};
+	bool kernel = false;
+	for (size_t i = 0; i < G_N_ELEMENTS(kernel_events); i++)
+		kernel = kernel || timeline_has_event(tl, kernel_events[i]);
+	bool ust = timeline_has_spans(tl);
+	return kernel && ust ? " kernel+ust" : kernel ? " kernel" : ust ? " ust" : "";
+}
+
+static void fill_live_status(struct screen *s, struct ui_status *ret)
+{
+	struct live_status st;
+	if (!input_live_status(s->in, &st))
+		return;
+	ret->lag_ns = st.lag_ns;
+	if (st.message[0]) {
+		g_autofree char *visible = text_visible(st.message);
+		g_strlcpy(ret->banner, visible, sizeof ret->banner);
+	}
+}
+
+static void backend_status(void *data, struct ui_status *ret)
+{
+	static const enum ui_phase phases[] = {
+		[JOB_OPENING] = UI_OPENING, [JOB_LOADING] = UI_LOADING, [JOB_DONE] = UI_DONE,
+		[JOB_CANCELLED] = UI_CANCELLED, [JOB_FAILED] = UI_FAILED,
+	};
+	struct screen *s = data;
+	struct job_status st;
+
+	job_get_status(s->job, &st);
+	*ret = (struct ui_status){
+		.phase = s->live && st.phase == JOB_LOADING ? UI_LIVE : phases[st.phase],
+		.progress = st.progress, .n_events = st.n_events,
+		.events_per_s = st.events_per_s, .lag_ns = -1,
+	};
+	g_snprintf(ret->source, sizeof ret->source, "%s%s", input_label(s->in), domains(s->tl));
+	if (s->live && st.phase <= JOB_LOADING)
+		fill_live_status(s, ret);
+	else if (s->live && st.phase == JOB_DONE)
+		g_strlcpy(ret->banner, "the session has ended", sizeof ret->banner);
+	if (st.phase == JOB_FAILED) {
+		g_autofree char *visible = text_visible(st.message);
+		g_strlcpy(ret->banner, visible, sizeof ret->banner);
+	}
+}
+
+/* --- backend: files --- */
+
+static char *scp_hint(const char *absolute)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+	if (gethostname(host, sizeof host - 1) < 0 || !host[0])
+		g_strlcpy(host, "HOST", sizeof host);
+	g_autofree char *from = g_strdup_printf("%s:%s", host, absolute);
+	g_autofree char *quoted = text_shell_quote(from);
+	return g_strdup_printf("scp %s .", quoted);
+}
+
+static char *wrote(const char *absolute, const char *what, size_t bytes)
+{
+	g_autofree char *visible = text_visible(absolute);
+	g_autofree char *scp = scp_hint(absolute);
+	g_autofree char *scp_visible = text_visible(scp);
+	g_autofree char *size = bytes < 1024 ? g_strdup_printf("%zu B", bytes)
+			      : bytes < 1 << 20 ? g_strdup_printf("%.1f KiB", (double)bytes / 1024)
+			      : g_strdup_printf("%.1f MiB", (double)bytes / (1 << 20));
+	return g_strdup_printf("wrote %s: %s%s   %s", visible, what, size, scp_visible);
+}
+
+static bool give_up(char **ret_message, const GError *error)
+{
+	*ret_message = text_visible(error->message);
+	log_note("%s", error->message);
+	return false;
+}
+
+static bool backend_export_span(void *data, const struct ui_export *what, char **ret_message)
+{
+	struct screen *s = data;
+	struct span_selection selection = { .trace_id = what->trace_id, .span_id = what->span_id };
+	g_autoptr(GError) error = NULL;
+	g_autofree char *absolute = NULL;
+	unsigned n = 0;
+
+	g_autofree char *text = span_export(s->tl, &selection,
+					    what->native ? SPAN_JSON : SPAN_ZIPKIN, &n, &error);
+	if (!text)
+		return give_up(ret_message, error);
+	g_autofree char *name = what->path ? g_strdup(what->path) : span_export_name(&selection);
+	size_t len = strlen(text);
+	if (!export_write_file(name, text, len, false, &absolute, &error))
+		return give_up(ret_message, error);
+	g_autofree char *spans = g_strdup_printf("%u span%s, ", n, n == 1 ? "" : "s");
+	*ret_message = wrote(absolute, spans, len);
+	log_note("%s", *ret_message);
+	return true;
+}
+
+/* "blktop-syscalls-140305.txt", numbered until the name is free. */
+static bool write_view(const struct view *v, int64_t at_ns, const char *text, size_t len,
+		       char **ret_absolute, GError **error)
+{
+	char clock[TIMEFMT_LEN];
+	timefmt_clock(clock, at_ns);
+	for (char *c = clock; *c; c++)
+		if (*c == ':')
+			memmove(c, c + 1, strlen(c));
+	g_autofree char *stem = g_strdup_printf("blktop-%s-%s", v->id, clock);
+	for (unsigned i = 1; ; i++) {
+		g_autofree char *name = i == 1 ? g_strdup_printf("./%s.txt", stem)
+					       : g_strdup_printf("./%s-%u.txt", stem, i);
+		if (i < 1000 && g_file_test(name, G_FILE_TEST_EXISTS))
+			continue;
+		return export_write_file(name, text, len, false, ret_absolute, error);
+	}
+}
+
+static bool backend_save_view(void *data, const struct view *v, const struct rows *rows,
+			      char **ret_message)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *absolute = NULL;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&text, &len);
+
+	(void)data;
+	bool ok = memory && rows_print(memory, v, rows, FORMAT_TEXT, true);
+	ok = memory && fclose(memory) == 0 && ok;
+	ok = ok && write_view(v, rows->query.from_ns, text, len, &absolute, &error);
+	if (ok)
+		*ret_message = wrote(absolute, "", len);
+	else
+		*ret_message = text_visible(error ? error->message : g_strerror(errno));
+	free(text);
+	return ok;
+}
+
+/* --- start and end --- */
+
+/* What the terminal lacks for a screen; NULL: nothing. Who types instead of stdin is
+ * the screen's own business. */
+static const char *terminal_lacks(void)
+{
+	const char *term = g_getenv("TERM");
+
+	if (!isatty(STDOUT_FILENO))
+		return "the screen needs a terminal";
+	if (!term || !*term)
+		return "the screen needs to know the terminal, and TERM is not set";
+	if (g_str_equal(term, "dumb"))
+		return "the screen needs a terminal that can move its cursor, not TERM=dumb";
+	return NULL;
+}
+
+static int open_input(struct screen *s, bool *ret_left)
+{
+	const struct options *o = s->o;
+	g_autoptr(GError) error = NULL;
+
+	*ret_left = false;
+	if (o->live) {
+		struct live_url url;
+		int code = relay_choose(o, !terminal_lacks(), &url, ret_left);
+		if (code == EXIT_FINE && !*ret_left)
+			s->in = input_new_live(&url, o->timeout_ms);
+		live_url_clear(&url);
+		return code;
+	}
+	if (!o->demo) {
+		s->in = input_new_paths((const char *const *)o->paths);
+		return EXIT_FINE;
+	}
+	g_autofree char *demo = input_find_demo(&error);
+	const char *const paths[] = { demo, NULL };
+	if (!demo) {
+		log_error("%s", error->message);
+		return EXIT_FAILED;
+	}
+	s->in = input_new_paths(paths);
+	return EXIT_FINE;
+}
+
+/* Waits for the first events, or until it is clear that none will come. */
+static bool wait_first(struct screen *s)
+{
+	struct job_status st;
+	gint64 opened = 0;
+
+	for (;;) {
+		bool ended = job_wait(s->job, s->tl, SLICE_MS);
+		job_get_status(s->job, &st);
+		if (ended || timeline_n_seconds(s->tl) > 0)
+			break;
+		/* A relay has its own time limit; a directory may lie on a slow disk. */
+		if (!opened && (st.phase == JOB_LOADING || !s->live))
+			opened = g_get_monotonic_time();
+		if (opened && g_get_monotonic_time() - opened > FIRST_PATIENCE_MS * 1000)
+			break;
+	}
+	if (st.phase == JOB_FAILED && st.n_events == 0)
+		log_error("%s", st.message);
+	else if (st.phase == JOB_DONE && st.n_events == 0)
+		log_error("no events in '%s'", input_label(s->in));
+	else
+		return true;
+	return false;
+}
+
+/* --at on the screen: relative to the begin, so wait for that (for "end" and "5%": for
+ * all of it). */
+static bool find_start(struct screen *s, int64_t *ret_at)
+{
+	const char *at = s->o->at;
+	g_autoptr(GError) error = NULL;
+	int64_t first, last;
+
+	*ret_at = TIME_UNKNOWN;
+	if (!at)
+		return true;
+	bool whole = strchr(at, '%') || g_str_equal(at, "end");
+	while (!job_wait(s->job, s->tl, SLICE_MS))
+		if (!whole && timeline_coverage(s->tl, &first, &last))
+			break;
+	if (!timeline_coverage(s->tl, &first, &last) ||
+	    timefmt_parse_instant(at, first, first, last, ret_at, &error))
+		return true;
+	log_error("--at: %s", error->message);
+	return false;
+}
+
+static int run_ui(struct screen *s)
+{
+	const struct options *o = s->o;
+	struct ui_backend backend = {
+		.data = s, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
+		.cancel = backend_cancel, .export_span = backend_export_span,
+		.save_view = backend_save_view,
+	};
+	struct ui_options options = {
+		.live = s->live, .ascii = o->ascii, .coach = o->demo, .color = o->color,
+		.start_view = o->view ? o->view->id : NULL, .filter = o->filter,
+	};
+	/* Only now: that there is no such trace is said without a terminal, too. */
+	const char *lacks = terminal_lacks();
+	if (lacks) {
+		log_error("%s; 'blktop -b --view VIEW' prints without one", lacks);
+		return EXIT_FAILED;
+	}
+	if (!find_start(s, &options.at_ns))
+		return EXIT_USAGE;
+
+	int code = ui_run(&options, &backend, s->tl);
+	struct job_status st;
+	job_get_status(s->job, &st);
+	if (code != EXIT_FINE || st.phase != JOB_FAILED)
+		return code;
+	log_error("%s", st.message);
+	return EXIT_FAILED;
+}
+
+int screen_run(const struct options *o)
+{
+	struct screen s = { .o = o, .live = o->live };
+	bool left;
+
+	int code = open_input(&s, &left);
+	if (code != EXIT_FINE || left)
+		return code;
+	struct job_options options = {
+		.model.live = o->live, .model.memory_budget = o->live ? o->memory / 2 : 0,
+	};
+	log_note("reading %s", input_label(s.in));
+	/* Live, the model keeps details of its own: both halves make the budget. */
+	s.tl = timeline_new(o->live ? o->memory / 2 : o->memory);
+	s.job = input_start(s.in, &options);
+	code = wait_first(&s) ? run_ui(&s) : EXIT_FAILED;
+	job_free(s.job);
+	timeline_free(s.tl);
+	input_unref(s.in);
+	return code;
+}

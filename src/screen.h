@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The screen's other end: gives ui/ what it asks for.
+ */
+#ifndef BLK_SCREEN_H
+#define BLK_SCREEN_H
+
+#include "options.h"
+
+int screen_run(const struct options *o);	/* the program's exit code */
+
+#endif
