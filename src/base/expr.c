@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Filter expressions: a recursive-descent parser into a small tree, and its
+ * evaluation. Chains of && and || are flat nodes, so only parentheses and
+ * negations add depth, and that is bounded.
+ *
+ * What a literal is worth depends on the column it meets: K is 1024 for bytes and
+ * 1000 for counts, digits are hexadecimal for ids, plain text for names. A literal
+ * that can't be compared with the column (5ms with a number of bytes) behaves like
+ * a missing value.
+ */
+#include "base/expr.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_BYTES 4096
+#define MAX_DEPTH 64
+
+G_DEFINE_QUARK(blk-expr-error-quark, blk_expr_error)
+
+enum op { OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_LIKE, OP_UNLIKE, OP_N };
+
+static const struct {
+	const char *text;
+	enum op op;
+} op_table[] = {			/* longer ones first */
+	{ "==", OP_EQ }, { "=~", OP_LIKE }, { "!=", OP_NE }, { "!~", OP_UNLIKE },
+	{ "<=", OP_LE }, { ">=", OP_GE }, { "=", OP_EQ }, { "<", OP_LT }, { ">", OP_GT },
+};
+
+/* Does the order (-1, 0, 1) of value and literal satisfy the operator? */
+static const bool op_holds[OP_N][3] = {
+	[OP_EQ] = { false, true, false }, [OP_NE] = { true, false, true },
+	[OP_LT] = { true, false, false }, [OP_LE] = { true, true, false },
+	[OP_GT] = { false, false, true }, [OP_GE] = { false, true, true },
+};
+
+enum dimension { DIM_NONE, DIM_TIME, DIM_SIZE, DIM_RATIO };
+
+static const struct unit {
+	const char *text;
+	enum dimension dim;
+	double factor;
+	double factor_bytes;		/* of a column in bytes */
+} unit_table[] = {
+	{ "", DIM_NONE, 1, 1 },
+	{ "ns", DIM_TIME, 1, 1 }, { "us", DIM_TIME, 1e3, 1 }, { "\302\265s", DIM_TIME, 1e3, 1 },
+	{ "ms", DIM_TIME, 1e6, 1 }, { "s", DIM_TIME, 1e9, 1 },
+	{ "m", DIM_TIME, 60e9, 1 }, { "h", DIM_TIME, 3600e9, 1 },
+	{ "K", DIM_SIZE, 1e3, 1024.0 }, { "k", DIM_SIZE, 1e3, 1024.0 },
+	{ "M", DIM_SIZE, 1e6, 1048576.0 }, { "G", DIM_SIZE, 1e9, 1073741824.0 },
+	{ "%", DIM_RATIO, 0.01, 1 },
+};
+
+/* Kinds of value a literal with a unit may be compared with, a bit each. */
+#define BIT(kind) (1u << (kind))
+static const unsigned dim_kinds[] = {
+	[DIM_NONE] = ~0u,
+	[DIM_TIME] = BIT(VALUE_NS),
+	[DIM_SIZE] = BIT(VALUE_COUNT) | BIT(VALUE_BYTES) | BIT(VALUE_ID),
+	[DIM_RATIO] = BIT(VALUE_RATIO),
+};
+
+struct number {
+	double d;
+	int64_t i;
+	bool whole;			/* i is exact */
+};
+
+struct literal {
+	char *text;
+	bool is_number, is_hex;
+	enum dimension dim;
+	struct number number, number_bytes;
+	uint64_t hex;
+};
+
+enum node_kind { NODE_OR, NODE_AND, NODE_NOT, NODE_TEST, NODE_WORD };
+
+struct node {
+	enum node_kind kind;
+	GPtrArray *children;		/* OR, AND, NOT (one) */
+	int column;			/* TEST */
+	enum op op;			/* TEST */
+	struct literal literal;		/* TEST; text: WORD */
+	GRegex *regex;			/* TEST with =~ or !~ */
+	bool ascii;			/* WORD: no need for Unicode case folding */
+};
+
+struct expr {
+	char *text;
+	struct node *root;		/* NULL: always true */
+	int n_columns;
+};
+
+/* --- nodes --- */
+
+static void node_free(void *p)
+{
+	struct node *node = p;
+
+	if (!node)
+		return;
+	if (node->children)
+		g_ptr_array_free(node->children, TRUE);
+	if (node->regex)
+		g_regex_unref(node->regex);
+	g_free(node->literal.text);
+	g_free(node);
+}
+
+typedef struct node expr_node;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(expr_node, node_free)
+
+static struct node *node_new(enum node_kind kind)
+{
+	struct node *node = g_new0(struct node, 1);
+
+	node->kind = kind;
+	if (kind == NODE_OR || kind == NODE_AND || kind == NODE_NOT)
+		node->children = g_ptr_array_new_with_free_func(node_free);
+	return node;
+}
+
+/* --- literals --- */
+
+static struct number number_from(double d, bool round)
+{
+	struct number n = { .d = d };
+
+	if (fabs(d) < 9e15 && (round || d == rint(d))) {
+		n.i = llrint(d);
+		n.whole = true;
+	}
+	return n;
+}
+
+static const struct unit *find_unit(const char *text)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(unit_table); i++) {
+		if (strcmp(text, unit_table[i].text) == 0)
+			return &unit_table[i];
+	}
+	return NULL;
+}
+
+static void read_number(struct literal *l)
+{
+	const char *digits = l->text + (*l->text == '-' || *l->text == '+');
+	char *end;
+
+	/* g_ascii_strtod also knows inf, nan and 0x: these are words here. */
+	if (!g_ascii_isdigit(*digits) || g_ascii_tolower(digits[1]) == 'x')
+		return;
+	double d = g_ascii_strtod(l->text, &end);
+	const struct unit *unit = find_unit(end);
+	if (!unit || !isfinite(d))
+		return;
+	l->is_number = true;
+	l->dim = unit->dim;
+	l->number = number_from(d * unit->factor, unit->dim == DIM_TIME);
+	l->number_bytes = number_from(d * unit->factor_bytes, false);
+	if (unit->dim != DIM_NONE)
+		return;
+	char *end_int;				/* all 64 bits of a plain integer */
+	int64_t i = g_ascii_strtoll(l->text, &end_int, 10);
+	if (end_int == end && i != INT64_MAX && i != INT64_MIN) {
+		l->number.i = l->number_bytes.i = i;
+		l->number.whole = l->number_bytes.whole = true;
+	}
+}
+
+static void read_hex(struct literal *l)
+{
+	const char *digits = l->text;
+	size_t n = 0;
+
+	if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
+		digits += 2;
+	while (g_ascii_isxdigit(digits[n]))
+		n++;
+	if (n == 0 || n > 16 || digits[n] != '\0')
+		return;
+	l->is_hex = true;
+	l->hex = g_ascii_strtoull(digits, NULL, 16);
+}
+
+/* --- tokens --- */
+
+enum token_kind {
+	TOKEN_END, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_AND, TOKEN_OR, TOKEN_NOT, TOKEN_OP,
+	TOKEN_WORD, TOKEN_STRING, TOKEN_UNTERMINATED
+};
+
+struct token {
+	enum token_kind kind;
+	const char *begin, *end;
+	enum op op;
+};
+
+struct parser {
+	const char *text;
+	struct token token;		/* the one to be looked at */
+	unsigned depth;
+	expr_lookup lookup;
+	const void *data;
+	GError **error;
+};
+
+static bool ends_word(const char *p)
+{
+	return *p == '\0' || g_ascii_isspace(*p) || strchr("()\"=<>!", *p) ||
+	       (p[0] == '&' && p[1] == '&') || (p[0] == '|' && p[1] == '|');
+}
+
+static struct token string_token(const char *begin)
+{
+	const char *p = begin + 1;
+
+	while (*p && *p != '"')
+		p += *p == '\\' && p[1] ? 2 : 1;
+	if (!*p)
+		return (struct token){ TOKEN_UNTERMINATED, begin, p, 0 };
+	return (struct token){ TOKEN_STRING, begin, p + 1, 0 };
+}
+
+static bool operator_token(const char *p, struct token *ret)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(op_table); i++) {
+		size_t len = strlen(op_table[i].text);
+		if (strncmp(p, op_table[i].text, len) == 0) {
+			*ret = (struct token){ TOKEN_OP, p, p + len, op_table[i].op };
+			return true;
+		}
+	}
+	return false;
+}
+
+static enum token_kind word_kind(const char *begin, size_t len)
+{
+	static const struct {
+		const char *word;
+		enum token_kind kind;
+	} keywords[] = { { "and", TOKEN_AND }, { "or", TOKEN_OR }, { "not", TOKEN_NOT } };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(keywords); i++) {
+		if (strlen(keywords[i].word) == len &&
+		    g_ascii_strncasecmp(begin, keywords[i].word, len) == 0)
+			return keywords[i].kind;
+	}
+	return TOKEN_WORD;
+}
+
+static struct token read_token(const char *p)
+{
+	static const struct {
+		const char text[3];
+		enum token_kind kind;
+	} marks[] = { { "(", TOKEN_OPEN }, { ")", TOKEN_CLOSE }, { "&&", TOKEN_AND },
+		      { "||", TOKEN_OR }, { "!", TOKEN_NOT } };
+	struct token token;
+
+	while (g_ascii_isspace(*p))
+		p++;
+	if (*p == '\0')
+		return (struct token){ TOKEN_END, p, p, 0 };
+	if (*p == '"')
+		return string_token(p);
+	if (operator_token(p, &token))
+		return token;
+	for (size_t i = 0; i < G_N_ELEMENTS(marks); i++) {
+		size_t len = strlen(marks[i].text);
+		if (strncmp(p, marks[i].text, len) == 0)
+			return (struct token){ marks[i].kind, p, p + len, 0 };
+	}
+	const char *end = p;
+	while (!ends_word(end))
+		end++;
+	return (struct token){ word_kind(p, (size_t)(end - p)), p, end, 0 };
+}
+
+static void advance(struct parser *ps)
+{
+	ps->token = read_token(ps->token.end);
+}
+
+/* A word's text, or a string's without quotes, \" and \\ undone (other backslashes
+ * stay, regular expressions want them). */
+static char *token_text(const struct token *token)
+{
+	if (token->kind != TOKEN_STRING)
+		return g_strndup(token->begin, (size_t)(token->end - token->begin));
+
+	GString *s = g_string_new(NULL);
+	for (const char *p = token->begin + 1; p < token->end - 1; p++) {
+		if (*p == '\\' && (p[1] == '"' || p[1] == '\\'))
+			p++;
+		g_string_append_c(s, *p);
+	}
+	return g_string_free(s, FALSE);
+}
+
+G_GNUC_PRINTF(3, 4)
+static struct node *fail(struct parser *ps, const char *at, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	g_autofree char *reason = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_set_error(ps->error, BLK_EXPR_ERROR, 0, "filter '%s': %s at character %ld", ps->text,
+		    reason, g_utf8_pointer_to_offset(ps->text, at) + 1);
+	return NULL;
+}
+
+static struct node *fail_expected(struct parser *ps, const char *what)
+{
+	const struct token *token = &ps->token;
+
+	if (token->kind == TOKEN_END)
+		return fail(ps, token->begin, "expected %s, not the end,", what);
+	if (token->kind == TOKEN_UNTERMINATED)
+		return fail(ps, token->begin, "a string that is not closed");
+	g_autofree char *found = g_strndup(token->begin, (size_t)(token->end - token->begin));
+	return fail(ps, token->begin, "expected %s, not '%s',", what, found);
+}
+
+/* --- the grammar --- */
+
+static struct node *parse_or(struct parser *ps);
+
+static bool set_regex(struct parser *ps, struct node *test, const char *at)
+{
+	g_autoptr(GError) error = NULL;
+
+	test->regex = g_regex_new(test->literal.text, G_REGEX_CASELESS, 0, &error);
+	if (!test->regex)
+		fail(ps, at, "regular expression '%s': %s", test->literal.text, error->message);
+	return test->regex;
+}
+
+/* COLUMN was read and is `name`; an operator is the next token. */
+static struct node *parse_comparison(struct parser *ps, const char *name, const char *at)
+{
+	g_autoptr(expr_node) test = node_new(NODE_TEST);
+
+	test->op = ps->token.op;
+	test->column = ps->lookup(name, ps->data);
+	if (test->column < 0)
+		return fail(ps, at, "no column '%s'", name);
+	advance(ps);
+
+	const struct token *value = &ps->token;
+	bool keyword = g_ascii_isalpha(*value->begin) && value->kind != TOKEN_END;
+	if (value->kind != TOKEN_WORD && value->kind != TOKEN_STRING && !keyword)
+		return fail_expected(ps, "a value");
+	test->literal.text = token_text(value);
+	if (test->op == OP_LIKE || test->op == OP_UNLIKE) {
+		if (!set_regex(ps, test, value->begin))
+			return NULL;
+	}
+	read_number(&test->literal);
+	read_hex(&test->literal);
+	advance(ps);
+	return g_steal_pointer(&test);
+}
+
+static struct node *parse_test(struct parser *ps)
+{
+	if (ps->token.kind != TOKEN_WORD && ps->token.kind != TOKEN_STRING)
+		return fail_expected(ps, "a column, a word or '('");
+
+	const char *at = ps->token.begin;
+	bool quoted = ps->token.kind == TOKEN_STRING;
+	g_autofree char *text = token_text(&ps->token);
+	advance(ps);
+	if (!quoted && ps->token.kind == TOKEN_OP)
+		return parse_comparison(ps, text, at);
+
+	struct node *word = node_new(NODE_WORD);
+	word->ascii = g_str_is_ascii(text);
+	word->literal.text = word->ascii ? g_ascii_strdown(text, -1) : g_utf8_casefold(text, -1);
+	return word;
+}
+
+static struct node *parse_not(struct parser *ps)
+{
+	struct token first = ps->token;
+
+	if (first.kind != TOKEN_NOT && first.kind != TOKEN_OPEN)
+		return parse_test(ps);
+	if (++ps->depth > MAX_DEPTH)
+		return fail(ps, first.begin, "nested more than %d deep", MAX_DEPTH);
+	advance(ps);
+
+	g_autoptr(expr_node) inner = first.kind == TOKEN_NOT ? parse_not(ps) : parse_or(ps);
+	if (!inner)
+		return NULL;
+	ps->depth--;
+	if (first.kind == TOKEN_OPEN) {
+		if (ps->token.kind != TOKEN_CLOSE)
+			return fail_expected(ps, "')', '&&' or '||'");
+		advance(ps);
+		return g_steal_pointer(&inner);
+	}
+	struct node *not = node_new(NODE_NOT);
+	g_ptr_array_add(not->children, g_steal_pointer(&inner));
+	return not;
+}
+
+/* Operands of one precedence joined by `mark`; a single one stands for itself. */
+static struct node *parse_chain(struct parser *ps, enum token_kind mark, enum node_kind kind,
+				struct node *(*parse_operand)(struct parser *ps))
+{
+	g_autoptr(expr_node) chain = NULL;
+	struct node *operand = parse_operand(ps);
+
+	if (!operand || ps->token.kind != mark)
+		return operand;
+	chain = node_new(kind);
+	g_ptr_array_add(chain->children, operand);
+	while (ps->token.kind == mark) {
+		advance(ps);
+		operand = parse_operand(ps);
+		if (!operand)
+			return NULL;
+		g_ptr_array_add(chain->children, operand);
+	}
+	return g_steal_pointer(&chain);
+}
+
+static struct node *parse_and(struct parser *ps)
+{
+	return parse_chain(ps, TOKEN_AND, NODE_AND, parse_not);
+}
+
+static struct node *parse_or(struct parser *ps)
+{
+	return parse_chain(ps, TOKEN_OR, NODE_OR, parse_and);
+}
+
+static bool check_text(const char *text, GError **error)
+{
+	if (strlen(text) > MAX_BYTES) {
+		g_set_error(error, BLK_EXPR_ERROR, 0, "filter: longer than %d bytes", MAX_BYTES);
+		return false;
+	}
+	const char *bad;
+	if (!g_utf8_validate(text, -1, &bad)) {
+		g_set_error(error, BLK_EXPR_ERROR, 0, "filter: not valid UTF-8 at byte %ld",
+			    (long)(bad - text) + 1);
+		return false;
+	}
+	return true;
+}
+
+struct expr *expr_parse(const char *text, expr_lookup lookup, const void *data,
+			int n_columns, GError **error)
+{
+	text = text ? text : "";
+	if (!check_text(text, error))
+		return NULL;
+
+	struct parser ps = {
+		.text = text, .token = read_token(text),
+		.lookup = lookup, .data = data, .error = error,
+	};
+	g_autoptr(expr_node) root = NULL;
+	if (ps.token.kind != TOKEN_END) {
+		root = parse_or(&ps);
+		if (!root)
+			return NULL;
+		if (ps.token.kind != TOKEN_END) {
+			fail_expected(&ps, "'&&' or '||'");
+			return NULL;
+		}
+	}
+	struct expr *e = g_new0(struct expr, 1);
+	e->text = g_strdup(text);
+	e->root = g_steal_pointer(&root);
+	e->n_columns = n_columns;
+	return e;
+}
+
+void expr_free(struct expr *e)
+{
+	if (!e)
+		return;
+	node_free(e->root);
+	g_free(e->text);
+	g_free(e);
+}
+
+const char *expr_text(const struct expr *e)
+{
+	return e->text;
+}
+
+/* --- evaluation --- */
+
+struct match {
+	const struct expr *e;
+	expr_get get;
+	const void *row, *data;
+};
+
+/* Order of the value and the literal; false when they can't be compared. */
+static bool order(struct value v, const struct literal *l, int *ret)
+{
+	struct value other = v;
+
+	if (v.kind == VALUE_NONE)
+		return false;
+	if (v.kind == VALUE_TEXT) {
+		other = value_text(l->text);
+	} else if (v.kind == VALUE_HEX64) {
+		if (!l->is_hex)
+			return false;
+		other.i = (int64_t)l->hex;
+	} else if (!l->is_number || !(dim_kinds[l->dim] & BIT(v.kind))) {
+		return false;
+	} else {
+		const struct number *n = v.kind == VALUE_BYTES ? &l->number_bytes : &l->number;
+		if (v.kind != VALUE_RATIO && !n->whole)
+			v = value_ratio((double)v.i);
+		other = v.kind == VALUE_RATIO ? value_ratio(n->d) : value_int(v.kind, n->i);
+	}
+	*ret = value_compare(v, other);
+	return true;
+}
+
+/* Text as GRegex and case folding want it: valid UTF-8. */
+static const char *valid_text(const char *s, char **ret_owned)
+{
+	if (!g_utf8_validate(s, -1, NULL))
+		s = *ret_owned = g_utf8_make_valid(s, -1);
+	return s;
+}
+
+static bool regex_matches(const GRegex *regex, struct value v)
+{
+	g_autofree char *owned = NULL;
+	char buf[40];
+
+	if (v.kind == VALUE_TEXT)
+		return g_regex_match(regex, valid_text(v.s, &owned), 0, NULL);
+	if (v.kind == VALUE_RATIO)
+		g_ascii_formatd(buf, sizeof(buf), "%g", v.d);
+	else if (v.kind == VALUE_HEX64)
+		g_snprintf(buf, sizeof(buf), "%016" G_GINT64_MODIFIER "x", (uint64_t)v.i);
+	else
+		g_snprintf(buf, sizeof(buf), "%" G_GINT64_FORMAT, v.i);
+	return g_regex_match(regex, buf, 0, NULL);
+}
+
+static bool test_matches(const struct node *test, const struct match *m)
+{
+	struct value v = m->get(test->column, m->row, m->data);
+	bool negative = test->op == OP_NE || test->op == OP_UNLIKE;
+	int o;
+
+	if (v.kind == VALUE_NONE)
+		return negative;
+	if (test->regex)
+		return regex_matches(test->regex, v) != negative;
+	return order(v, &test->literal, &o) ? op_holds[test->op][o + 1] : negative;
+}
+
+static bool contains_ascii_folded(const char *s, const char *lower)
+{
+	for (; *s; s++) {
+		size_t i = 0;
+		while (lower[i] && g_ascii_tolower(s[i]) == lower[i])
+			i++;
+		if (!lower[i])
+			return true;
+	}
+	return *lower == '\0';
+}
+
+static bool contains_word(const struct node *word, const char *s)
+{
+	if (word->ascii)
+		return contains_ascii_folded(s, word->literal.text);
+
+	g_autofree char *owned = NULL;
+	g_autofree char *folded = g_utf8_casefold(valid_text(s, &owned), -1);
+	return strstr(folded, word->literal.text);
+}
+
+static bool word_matches(const struct node *word, const struct match *m)
+{
+	for (int column = 0; column < m->e->n_columns; column++) {
+		struct value v = m->get(column, m->row, m->data);
+		if (v.kind == VALUE_TEXT && contains_word(word, v.s))
+			return true;
+	}
+	return false;
+}
+
+static bool node_matches(const struct node *node, const struct match *m)
+{
+	if (node->kind == NODE_TEST)
+		return test_matches(node, m);
+	if (node->kind == NODE_WORD)
+		return word_matches(node, m);
+	if (node->kind == NODE_NOT)
+		return !node_matches(g_ptr_array_index(node->children, 0), m);
+
+	bool decides = node->kind == NODE_OR;
+	for (unsigned i = 0; i < node->children->len; i++) {
+		if (node_matches(g_ptr_array_index(node->children, i), m) == decides)
+			return decides;
+	}
+	return !decides;
+}
+
+bool expr_match(const struct expr *e, expr_get get, const void *row, const void *data)
+{
+	struct match m = { e, get, row, data };
+	return !e->root || node_matches(e->root, &m);
+}

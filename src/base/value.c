@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Order of cells. It is total: also where kinds are mixed or a ratio is NaN. */
+#include "base/value.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* What compares with what: nothing, numbers, ids in hex, ratios, texts. */
+static int class_of(enum value_kind kind)
+{
+	static const int class[] = {
+		[VALUE_NONE] = 0, [VALUE_COUNT] = 1, [VALUE_BYTES] = 1, [VALUE_NS] = 1,
+		[VALUE_TIME] = 1, [VALUE_ID] = 1, [VALUE_HEX64] = 2, [VALUE_RATIO] = 3,
+		[VALUE_TEXT] = 4,
+	};
+	return class[kind];
+}
+
+static int compare_ratio(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return ORDER(!isnan(a), !isnan(b));
+	return ORDER(a, b);
+}
+
+int value_compare(struct value a, struct value b)
+{
+	int class = class_of(a.kind);
+
+	if (class != class_of(b.kind))
+		return ORDER(class, class_of(b.kind));
+	if (class == 0)
+		return 0;
+	if (class == 1)
+		return ORDER(a.i, b.i);
+	if (class == 2)
+		return ORDER((uint64_t)a.i, (uint64_t)b.i);
+	if (class == 3)
+		return compare_ratio(a.d, b.d);
+	int order = strcmp(a.s ? a.s : "", b.s ? b.s : "");
+	return ORDER(order, 0);
+}
