@@ -45,7 +45,7 @@ class Half:
 
 class Explained:
     def __init__(self, path, events=None):
-        self.offset = btparse.offset(path)
+        self.offset = btparse.offset(path) if path else 0
         self.machine = Machine()
         self.annotations = collections.defaultdict(list)
         self.mismatched = 0
