@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Opening with babeltrace2: directories are checked first, so that what is wrong
+ * is said plainly; then grouped into traces by uuid, as one src.ctf.fs component
+ * reads one trace, be it in one piece or in rotation chunks.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/bt2_clock.h"
+#include "trace/bt2_open.h"
+
+#define METADATA_MAGIC 0x75d11d57u
+#define INDEX_MAGIC 0xc1f1dcc1u
+#define LOG_NONE BT_LOGGING_LEVEL_NONE
+
+void bt2_sizes_init(struct bt2_sizes *z)
+{
+	*z = (struct bt2_sizes){
+		.packets = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL)
+	};
+}
+
+void bt2_sizes_clear(struct bt2_sizes *z)
+{
+	g_clear_pointer(&z->packets, g_hash_table_unref);
+}
+
+static uint64_t packet_key(uint64_t stream_class, uint64_t begin)
+{
+	return begin ^ stream_class << 56;
+}
+
+uint64_t bt2_sizes_packet(const struct bt2_sizes *z, uint64_t stream_class, uint64_t begin)
+{
+	uint64_t key = packet_key(stream_class, begin);
+	return GPOINTER_TO_SIZE(g_hash_table_lookup(z->packets, &key));
+}
+
+struct index_header {
+	uint32_t magic, major, minor, entry_bytes;
+};
+
+struct index_entry {
+	uint64_t offset, packet_bits, content_bits, begin, end, discarded, stream_class;
+};
+
+/* LTTng's index of one stream file; what is odd is left out, as only the progress
+ * line is made of it. */
+static void add_index(struct bt2_sizes *z, const char *dir, const char *name)
+{
+	g_autofree char *file = g_strdup_printf("%s/index/%s.idx", dir, name);
+	g_autofree char *bytes = NULL;
+	gsize n;
+	struct index_header h;
+	if (!g_file_get_contents(file, &bytes, &n, NULL) || n < sizeof h)
+		return;
+	memcpy(&h, bytes, sizeof h);
+	size_t step = GUINT32_FROM_BE(h.entry_bytes);
+	if (GUINT32_FROM_BE(h.magic) != INDEX_MAGIC || step < sizeof(struct index_entry))
+		return;
+	for (size_t at = sizeof h; at + step <= n; at += step) {
+		struct index_entry e;
+		memcpy(&e, bytes + at, sizeof e);
+		uint64_t size = GUINT64_FROM_BE(e.packet_bits) / 8;
+		uint64_t key = packet_key(GUINT64_FROM_BE(e.stream_class), GUINT64_FROM_BE(e.begin));
+		if (!g_hash_table_replace(z->packets, g_memdup2(&key, sizeof key),
+					  GSIZE_TO_POINTER(size)))
+			continue;	/* CPUs whose packets begin at once: counted once */
+		z->indexed += size;
+	}
+}
+
+static bool check_stream_files(const char *dir, struct bt2_sizes *z, GError **error)
+{
+	g_autoptr(GDir) d = g_dir_open(dir, 0, NULL);
+	if (!d) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS,
+			    "cannot list '%s': %s", dir, g_strerror(errno));
+		return false;
+	}
+	for (const char *name; (name = g_dir_read_name(d));) {
+		g_autofree char *file = g_build_filename(dir, name, NULL);
+		struct stat st;
+		if (name[0] == '.' || !strcmp(name, "metadata") || stat(file, &st) ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		if (access(file, R_OK)) {
+			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS,
+				    "cannot read stream file '%s': %s", file, g_strerror(errno));
+			return false;
+		}
+		z->total += st.st_size;
+		add_index(z, dir, name);
+	}
+	return true;
+}
+
+/* The uuid in the trace block of metadata that is plain text; "" if none. */
+static char *text_uuid(const char *text)
+{
+	g_autoptr(GRegex) regex = g_regex_new("\\btrace\\s*\\{[^}]*?\\buuid\\s*=\\s*\"([-0-9a-fA-F]{36})\"",
+					      G_REGEX_DOTALL | G_REGEX_RAW, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+	if (!g_regex_match(regex, text, 0, &match))
+		return g_strdup("");
+	char *uuid = g_match_info_fetch(match, 1);
+	for (char *p = uuid; *p; p++)
+		*p = g_ascii_tolower(*p);
+	return uuid;
+}
+
+static bool check_metadata(const char *file, char **uuid, GError **error)
+{
+	g_autofree char *text = NULL;
+	g_autoptr(GError) reason = NULL;
+	gsize n;
+	uint32_t magic = 0;
+	const char *wrong = NULL;
+	if (!g_file_get_contents(file, &text, &n, &reason)) {
+		bool access_error = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
+				    g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_PERM);
+		g_set_error(error, BLK_TRACE_ERROR,
+			    access_error ? BLK_TRACE_ERROR_ACCESS : BLK_TRACE_ERROR_NOT_FOUND,
+			    "cannot read '%s': %s", file, access_error ? "permission denied"
+								       : reason->message);
+		return false;
+	}
+	memcpy(&magic, text, MIN(n, sizeof magic));
+	if (!n)
+		wrong = "it is empty (was the trace recorded to the end?)";
+	else if (magic == METADATA_MAGIC || magic == GUINT32_SWAP_LE_BE(METADATA_MAGIC)) {
+		if (n < 37)
+			wrong = "it is cut off";
+	} else if (text[0] == 0x1e || text[0] == '{' || text[0] == '[')
+		wrong = "CTF 2 is not supported (CTF 1.8 is)";
+	else if (memcmp(text, "/* CTF 1.", MIN(n, 9)))
+		wrong = "it is no CTF metadata";
+	if (wrong) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+			    "cannot read metadata '%s': %s", file, wrong);
+		return false;
+	}
+	char packed[BT2_UUID_TEXT];
+	bt2_uuid_text((const uint8_t *)text + 4, packed);
+	*uuid = text[0] == '/' ? text_uuid(text) : g_strdup(packed);
+	return true;
+}
+
+bool bt2_check_dir(const char *dir, struct bt2_sizes *z, char **uuid, GError **error)
+{
+	g_autofree char *metadata = g_build_filename(dir, "metadata", NULL);
+	g_autofree char *found = NULL;
+	if (!check_metadata(metadata, &found, error) || !check_stream_files(dir, z, error))
+		return false;
+	*uuid = g_steal_pointer(&found);
+	return true;
+}
+
+static const bt_component_class_source *find_class(const bt_plugin **plugin, GError **error)
+{
+	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, plugin) ==
+	    BT_PLUGIN_FIND_STATUS_OK) {
+		const bt_component_class_source *cls =
+			bt_plugin_borrow_source_component_class_by_name_const(*plugin, "fs");
+		if (cls)
+			return cls;
+	}
+	bt_current_thread_clear_error();
+	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_INTERNAL,
+		    "cannot read traces: babeltrace2's plugin 'ctf' is not installed");
+	return NULL;
+}
+
+static const bt_component_source *add_source(bt_graph *graph, const bt_component_class_source *cls,
+					     char **dirs, size_t n)
+{
+	static unsigned number;		/* component names have to differ */
+	g_autofree char *name = g_strdup_printf("trace-%d", g_atomic_int_add(&number, 1));
+	const bt_component_source *source = NULL;
+	bt_value *params = bt_value_map_create();
+	bt_value *inputs = bt_value_array_create();
+	for (size_t i = 0; i < n; i++)
+		bt_value_array_append_string_element(inputs, dirs[i]);
+	bt_value_map_insert_entry(params, "inputs", inputs);
+	if (bt_graph_add_source_component(graph, cls, name, params, LOG_NONE, &source) !=
+	    BT_GRAPH_ADD_COMPONENT_STATUS_OK)
+		source = NULL;
+	bt_value_put_ref(inputs);
+	bt_value_put_ref(params);
+	return source;
+}
+
+/* The directories of one trace together, or, if they refuse that, one by one. */
+static bool add_group(bt_graph *graph, const bt_component_class_source *cls, GPtrArray *group,
+		      GPtrArray *ret, GError **error)
+{
+	const bt_component_source *all = add_source(graph, cls, (char **)group->pdata, group->len);
+	if (all) {
+		g_ptr_array_add(ret, (void *)all);
+		return true;
+	}
+	for (guint i = 0; i < group->len; i++) {
+		g_autofree char *what = g_strdup_printf("cannot read trace '%s'",
+							(char *)group->pdata[i]);
+		const bt_component_source *one = NULL;
+		if (group->len > 1) {
+			bt_current_thread_clear_error();
+			one = add_source(graph, cls, (char **)&group->pdata[i], 1);
+		}
+		if (!one) {
+			bt2_set_error(error, BLK_TRACE_ERROR_CORRUPT, what);
+			return false;
+		}
+		g_ptr_array_add(ret, (void *)one);
+	}
+	return true;
+}
+
+GPtrArray *bt2_add_sources(bt_graph *graph, GPtrArray *dirs, GPtrArray *uuids, GError **error)
+{
+	const bt_plugin *plugin = NULL;
+	const bt_component_class_source *cls = find_class(&plugin, error);
+	g_autoptr(GPtrArray) sources = g_ptr_array_new();
+	g_autoptr(GHashTable) done = g_hash_table_new(g_str_hash, g_str_equal);
+	bool ok = cls != NULL;
+	for (guint i = 0; ok && i < dirs->len; i++) {
+		g_autoptr(GPtrArray) group = g_ptr_array_new();
+		char *uuid = uuids->pdata[i];
+		if (uuid[0] && !g_hash_table_add(done, uuid))
+			continue;
+		g_ptr_array_add(group, dirs->pdata[i]);
+		for (guint j = i + 1; uuid[0] && j < dirs->len; j++)
+			if (!strcmp(uuids->pdata[j], uuid))
+				g_ptr_array_add(group, dirs->pdata[j]);
+		ok = add_group(graph, cls, group, sources, error);
+	}
+	bt_plugin_put_ref(plugin);
+	return ok ? g_steal_pointer(&sources) : NULL;
+}

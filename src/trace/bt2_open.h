@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Trace directories looked at, and babeltrace2's sources made of them (inside src/trace/). */
+#ifndef BLK_TRACE_BT2_OPEN_H
+#define BLK_TRACE_BT2_OPEN_H
+
+#include <babeltrace2/babeltrace.h>
+
+#include "trace/reader.h"
+
+/* Packet sizes as the index files have them: what progress is counted in. */
+struct bt2_sizes {
+	GHashTable *packets;		/* of (stream class, begin) -> bytes */
+	uint64_t indexed, total;	/* bytes: in packets above; of all stream files */
+};
+void bt2_sizes_init(struct bt2_sizes *z);
+void bt2_sizes_clear(struct bt2_sizes *z);
+/* Bytes of the packet; 0 when not known. */
+uint64_t bt2_sizes_packet(const struct bt2_sizes *z, uint64_t stream_class, uint64_t begin);
+
+/* Checks one directory for what babeltrace2 would refuse with an obscure message or
+ * none, adds its packets. *uuid: its trace's, "" if not known. */
+bool bt2_check_dir(const char *dir, struct bt2_sizes *z, char **uuid, GError **error);
+
+/* One src.ctf.fs component for each trace (directories of equal uuid are chunks of
+ * one) in the graph; const bt_component_source *, borrowed. */
+GPtrArray *bt2_add_sources(bt_graph *graph, GPtrArray *dirs, GPtrArray *uuids, GError **error);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Trace directories below what the user gave: those with a `metadata` file. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/reader.h"
+
+#define MAX_DEPTH 16
+#define MAX_DIRS 200000
+
+struct walk {
+	GPtrArray *found;
+	GHashTable *seen;	/* "dev:ino" of directories visited */
+};
+
+static bool fail(GError **error, const char *path, int code)
+{
+	bool access = code == EACCES || code == EPERM;
+	g_set_error(error, BLK_TRACE_ERROR,
+		    access ? BLK_TRACE_ERROR_ACCESS : BLK_TRACE_ERROR_NOT_FOUND,
+		    "cannot read '%s': %s", path, g_strerror(code));
+	return false;
+}
+
+static bool visit(struct walk *w, const char *path, int depth, GError **error);
+
+/* The directories in `dir`, sorted, without links. */
+static GPtrArray *list_dirs(DIR *dir)
+{
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	for (struct dirent *e; (e = readdir(dir));) {
+		struct stat st;
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN)
+			continue;
+		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
+			continue;
+		g_ptr_array_add(names, g_strdup(e->d_name));
+	}
+	return names;
+}
+
+static bool visit_children(struct walk *w, const char *path, int depth, GError **error)
+{
+	DIR *dir = opendir(path);
+	if (!dir)
+		return fail(error, path, errno);
+	g_autoptr(GPtrArray) names = list_dirs(dir);
+	closedir(dir);
+	for (guint i = 0; i < names->len; i++) {
+		g_autofree char *child = g_build_filename(path, names->pdata[i], NULL);
+		if (!visit(w, child, depth + 1, error))
+			return false;
+	}
+	return true;
+}
+
+static bool visit(struct walk *w, const char *path, int depth, GError **error)
+{
+	struct stat st;
+	if (stat(path, &st))
+		return fail(error, path, errno);
+	if (!S_ISDIR(st.st_mode))
+		return fail(error, path, ENOTDIR);
+	g_autofree char *id = g_strdup_printf("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+	if (g_hash_table_size(w->seen) >= MAX_DIRS || !g_hash_table_add(w->seen, g_steal_pointer(&id)))
+		return true;
+	g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
+	if (!stat(metadata, &st) && S_ISREG(st.st_mode)) {
+		g_ptr_array_add(w->found, g_strdup(path));
+		return true;
+	}
+	if (errno == EACCES)
+		return fail(error, path, EACCES);
+	return depth >= MAX_DEPTH || visit_children(w, path, depth, error);
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* "a//b/" as "a/b", so that paths sort and read the same however they were typed. */
+static char *tidy(const char *path)
+{
+	GString *s = g_string_new(NULL);
+	for (const char *p = path; *p; p++)
+		if (*p != '/' || !s->len || s->str[s->len - 1] != '/')
+			g_string_append_c(s, *p);
+	if (s->len > 1 && s->str[s->len - 1] == '/')
+		g_string_truncate(s, s->len - 1);
+	return g_string_free(s, FALSE);
+}
+
+GPtrArray *trace_find_dirs(const char *const *paths, GError **error)
+{
+	g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	struct walk w = { found, seen };
+	for (size_t i = 0; paths[i]; i++) {
+		g_autofree char *path = tidy(paths[i]);
+		guint before = found->len, visited = g_hash_table_size(seen);
+		errno = 0;
+		if (!visit(&w, path, 0, error))
+			return NULL;
+		/* Nothing new below: fine where another path had it already. */
+		if (found->len == before && g_hash_table_size(seen) > visited) {
+			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND,
+				    "no trace in '%s': no directory there has a 'metadata' file",
+				    paths[i]);
+			return NULL;
+		}
+	}
+	if (!found->len) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND,
+			    "no trace directory was given");
+		return NULL;
+	}
+	g_ptr_array_sort(found, compare_paths);
+	return g_steal_pointer(&found);
+}
