@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""What the documents say can be typed, can be typed; the layers' table is the enforced one."""
+import os
+import re
+
+import layers_table
+import tap
+
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "doc/architecture.md", "doc/testing.md", "tests/traces/README.md"]
+BLKTOP = os.environ.get("BLKTOP", f"{tap.BUILD}/blktop")
+
+
+def text_of(path):
+    return "\n".join(tap.lines(path))
+
+
+def ask(*options):
+    return tap.output(BLKTOP, *options).stdout.splitlines()
+
+
+def commands():
+    """Lines of the documents that run blktop, and their words."""
+    for path in DOCUMENTS + ["doc/blktop.1"]:
+        text = text_of(path).replace("\\-", "-")
+        for n, line in enumerate(text.split("\n"), 1):
+            for command in re.findall(r"(?:^|`|\s)(blktop -[^`#|]*)", line):
+                yield f"{path}:{n}", command.split()
+
+
+def options():
+    known = {word for line in ask("--print-options") for word in line.split("\t")[:2]}
+    views = {line.split()[0] for line in ask("--list-views")}
+    problems = []
+    for where, words in commands():
+        for before, word in zip([""] + words, words):
+            if before in ("--view", "--list-columns") and word not in views and not word.isupper():
+                problems.append(f"{where}: no view '{word}'")
+            elif re.match(r"--?[a-z]", word) and word.split("=")[0] not in known:
+                problems.append(f"{where}: no option '{word}'")
+    tap.ok("options and views in the documents exist", problems)
+
+
+def targets():
+    makefile = text_of("Makefile")
+    known = set(re.findall(r"^([a-z][\w -]*):", makefile, re.M))
+    known = {word for names in known for word in names.split()}
+    folders = {"check-unit", "check-lint", "check-tui", "check-truth", "check-live"}
+    problems = []
+    for path in DOCUMENTS:
+        for n, line in enumerate(tap.lines(path), 1):
+            for target in re.findall(r"(?:^ +|`|&& (?:sudo )?)make ([a-z](?:[a-z-]*[a-z])?)", line):
+                if target not in known | folders and not os.path.exists(f"tests/unit/test-{target[6:]}.c"):
+                    problems.append(f"{path}:{n}: no target '{target}'")
+    tap.ok("make targets in the documents exist", problems)
+
+
+def files():
+    problems = []
+    for path in DOCUMENTS:
+        for n, line in enumerate(tap.lines(path), 1):
+            for name in re.findall(r"\]\(([^):]+)\)", line):
+                if not os.path.exists(os.path.join(os.path.dirname(path), name)):
+                    problems.append(f"{path}:{n}: no file {name}")
+            for name in re.findall(r"`((?:src|tests|doc|scripts|state|views|base|run|ui)/[\w./-]+)`", line):
+                if not os.path.exists(name) and not os.path.exists("src/" + name):
+                    problems.append(f"{path}:{n}: no file {name}")
+    tap.ok("files named in the documents exist", problems)
+
+
+def layers():
+    """The table of doc/architecture.md is the table that layers.py enforces."""
+    every = sorted(layer for layer in layers_table.MAY if layer)
+    problems = []
+    seen = set()
+    for row in re.findall(r"^\| `src/(\w+|\*\.c)/?` \|[^|]*\|([^|]*)\|([^|]*)\|$", text_of("doc/architecture.md"), re.M):
+        layer = "" if row[0] == "*.c" else row[0]
+        seen.add(layer)
+        may = row[1].replace("trace (event.h only)", "trace/event.h").strip()
+        may = every if may == "all" else [] if may == "-" else may.split(", ")
+        if sorted(may) != sorted(layers_table.MAY[layer]):
+            problems.append(f"src/{layer}: the document says {may}, the test {layers_table.MAY[layer]}")
+        only = {w.split(" (")[0] for w in row[2].strip().split(", ") if w}
+        for what, (places, _, _) in layers_table.ONLY.items():
+            if (layer == places[0]) != (what in only):
+                problems.append(f"src/{layer}: only place for {what}?")
+    problems += [f"src/{layer}: not in the document" for layer in layers_table.MAY if layer not in seen]
+    tap.ok("the layers' table is the enforced one", problems)
+
+
+if os.access(BLKTOP, os.X_OK):
+    options()
+else:
+    tap.skip("options and views in the documents exist", "blktop is not built")
+targets()
+files()
+layers()
+tap.done()

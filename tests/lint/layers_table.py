@@ -1,0 +1,26 @@
+"""Who may include whom, and what each layer is the only place for: doc/architecture.md has the same table."""
+
+# A layer, and the layers whose headers it may include. "trace/event.h" means that header alone.
+MAY = {
+    "base": [],
+    "trace": ["base"],
+    "live": ["trace", "base"],
+    "state": ["trace/event.h", "base"],
+    "run": ["trace", "live", "state", "base"],
+    "views": ["state", "base"],
+    "export": ["views", "state", "base"],
+    "ui": ["views", "base"],
+    "": ["base", "trace", "live", "state", "run", "views", "export", "ui"],  # main and what it wires
+}
+
+# What has one place: the layers it may be used in, headers and calls.
+ONLY = {
+    "babeltrace2": (["trace", "live"], r"babeltrace2?/.*", r"\bbt_\w+\s*\("),
+    "lttng-ctl": (["live"], r"lttng/.*", r"\blttng_\w+\s*\("),
+    "sockets": (["live"], r"sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*|gio/.*",
+                r"\b(socket|connect|recv|send|getaddrinfo)\s*\("),
+    "threads": (["run", "live"], r"pthread\.h|threads\.h", r"\b(g_thread_\w+|pthread_(?!sigmask)\w+|thrd_\w+)\s*\("),
+    "json-glib": (["export"], r"json-glib/.*", r"\bjson_(builder|generator|node|parser|object|array)_\w+\s*\("),
+    "ncurses": (["ui"], r"(n?cursesw?/)?n?curses\.h|term\.h|panel\.h", r"\b(initscr|newterm|endwin|wget_wch|doupdate)\s*\("),
+    "popt": ([""], r"popt\.h", r"\bpopt[A-Z]\w+\s*\("),
+}
