@@ -35,6 +35,8 @@ TEST_LIB_SRC := $(wildcard tests/lib/*.c)
 TEST_LIB_OBJ := $(TEST_LIB_SRC:tests/lib/%.c=$(BUILD)/obj/tests/%.o)
 BENCH_SRC := $(wildcard tests/bench/*.c)
 BENCHES := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/bench/%)
+TOOL_SRC := $(wildcard tests/tools/*.c)
+TOOLS := $(TOOL_SRC:tests/tools/%.c=$(BUILD)/tools/%)
 
 all: $(BUILD)/blktop
 
@@ -68,6 +70,10 @@ $(BUILD)/bench/%: tests/bench/%.c $(TEST_LIB_OBJ) $(BUILD)/libblktop.a $(READY)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(TEST_LIB_OBJ) $(BUILD)/libblktop.a $(LIBS)
 
+$(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libblktop.a $(READY)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libblktop.a $(LIBS)
+
 $(FLAGS): FORCE
 	@mkdir -p $(@D)
 	@new='$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIBS))'; \
@@ -84,9 +90,9 @@ $(BUILD)/blktop.1: doc/blktop.1 scripts/gen-man $(BUILD)/blktop
 	@mv $@.tmp $@
 
 man: $(BUILD)/blktop.1
-tests: $(TESTS)
+tests: $(TESTS) $(TOOLS)
 
--include $(LIB_OBJ:.o=.d) $(BUILD)/obj/main.d $(TESTS:=.d) $(TEST_LIB_OBJ:.o=.d) $(BENCHES:=.d)
+-include $(LIB_OBJ:.o=.d) $(BUILD)/obj/main.d $(TESTS:=.d) $(TEST_LIB_OBJ:.o=.d) $(BENCHES:=.d) $(TOOLS:=.d)
 
 # ---- what the user types ----
 
@@ -118,7 +124,7 @@ check-built: all tests man asan-tests
 check-unit: tests
 	$(run) $(TESTS)
 
-check-lint check-tui check-truth check-live: check-%: all man
+check-lint check-tui check-truth check-live: check-%: all man tests
 	$(run) $(filter tests/$*/%,$(SCRIPTS))
 
 check-%: all tests man FORCE
