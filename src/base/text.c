@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Hostile text made safe to show, measured and cut by terminal columns. */
+#include "base/text.h"
+
+#include <string.h>
+
+/* --- made visible --- */
+
+static bool is_control(gunichar c)
+{
+	return c < 0x20 || (c >= 0x7f && c <= 0x9f);
+}
+
+/* Characters that show nothing of their own but change how others are shown, or
+ * whose width nobody knows: bidi controls, joiners, line separators, surrogates,
+ * code points without a character. */
+static bool is_format(gunichar c)
+{
+	switch (g_unichar_type(c)) {
+	case G_UNICODE_FORMAT:
+	case G_UNICODE_LINE_SEPARATOR:
+	case G_UNICODE_PARAGRAPH_SEPARATOR:
+	case G_UNICODE_SURROGATE:
+	case G_UNICODE_UNASSIGNED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_plain(char c)
+{
+	return c >= 0x20 && c < 0x7f;
+}
+
+/* Appends the character at p in a form that can be shown; returns what is behind. */
+static const char *append_visible(GString *out, const char *p, const char *end)
+{
+	gunichar c = g_utf8_get_char_validated(p, end - p);
+
+	if (c == (gunichar)-1 || c == (gunichar)-2) {
+		g_string_append_printf(out, "\\x%02x", (unsigned char)*p);
+		return p + 1;
+	}
+	const char *next = g_utf8_next_char(p);
+	if (is_control(c))
+		g_string_append_printf(out, "\\x%02x", c);
+	else if (is_format(c))
+		g_string_append_printf(out, "\\u{%04x}", c);
+	else
+		g_string_append_len(out, p, next - p);
+	return next;
+}
+
+char *text_visible_len(const char *s, size_t len)
+{
+	const char *p = s ? s : "", *end = s ? s + strnlen(s, len) : p;
+	const char *q = p;
+
+	while (q < end && is_plain(*q))
+		q++;
+	if (q == end)				/* nearly always */
+		return g_strndup(p, (size_t)(end - p));
+
+	GString *out = g_string_sized_new((size_t)(end - p) + 16);
+	g_string_append_len(out, p, q - p);
+	while (q < end)
+		q = append_visible(out, q, end);
+	return g_string_free(out, FALSE);
+}
+
+char *text_visible(const char *s)
+{
+	return text_visible_len(s, s ? strlen(s) : 0);
+}
+
+/* --- measured --- */
+
+/* Bytes of the first character of a string that is not empty; *ret_width its columns. */
+static size_t first_char(const char *s, unsigned *ret_width)
+{
+	*ret_width = 1;
+	if (!(*s & 0x80))
+		return 1;
+	gunichar c = g_utf8_get_char_validated(s, -1);
+	if (c == (gunichar)-1 || c == (gunichar)-2)
+		return 1;
+	if (g_unichar_iszerowidth(c))
+		*ret_width = 0;
+	else if (g_unichar_iswide(c))
+		*ret_width = 2;
+	return (size_t)(g_utf8_next_char(s) - s);
+}
+
+unsigned text_width(const char *s)
+{
+	unsigned total = 0, width;
+
+	for (; *s; s += first_char(s, &width), total += width)
+		;
+	return total;
+}
+
+size_t text_prefix(const char *s, unsigned cols, unsigned *ret_cols)
+{
+	unsigned total = 0, width;
+	size_t len = 0;
+
+	while (s[len]) {
+		size_t n = first_char(s + len, &width);
+		if (width > cols - total)
+			break;
+		total += width;
+		len += n;
+	}
+	if (ret_cols)
+		*ret_cols = total;
+	return len;
+}
+
+char *text_clip(const char *s, unsigned cols, bool utf8)
+{
+	if (cols == 0)
+		return g_strdup("");
+	size_t len = text_prefix(s, cols, NULL);
+	if (s[len] == '\0')
+		return g_strdup(s);
+	len = text_prefix(s, cols - 1, NULL);
+	return g_strdup_printf("%.*s%s", (int)len, s, utf8 ? "\342\200\246" : "~");
+}
+
+/* --- quoted --- */
+
+#define MAX_FILENAME 100
+
+char *text_filename(const char *s)
+{
+	char *name = g_strndup(s && *s ? s : "_", MAX_FILENAME);
+
+	for (char *p = name; *p; p++) {
+		if (!g_ascii_isalnum(*p) && !strchr("._-", *p))
+			*p = '_';
+	}
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		memset(name, '_', strlen(name));
+	return name;
+}
+
+char *text_shell_quote(const char *s)
+{
+	const char *p = s ? s : "";
+
+	while (g_ascii_isalnum(*p) || (*p && strchr("_@%+=:,./-", *p)))
+		p++;
+	if (*p == '\0' && s && *s)
+		return g_strdup(s);
+
+	GString *out = g_string_new("'");
+	for (p = s ? s : ""; *p; p++) {
+		if (*p == '\'')
+			g_string_append(out, "'\\''");
+		else
+			g_string_append_c(out, *p);
+	}
+	g_string_append_c(out, '\'');
+	return g_string_free(out, FALSE);
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Instants and durations: printing rounds to nearest, parsing is exact to the ns. */
+#include "base/timefmt.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_MIN (60 * NS_PER_S)
+#define NS_PER_HOUR (60 * NS_PER_MIN)
+#define NS_PER_DAY (24 * NS_PER_HOUR)
+
+static bool use_utc;
+
+void timefmt_set_utc(bool utc)
+{
+	use_utc = utc;
+}
+
+/* --- instants, written --- */
+
+static int64_t split_seconds(int64_t ns, int64_t *ret_rest)
+{
+	int64_t seconds = ns / NS_PER_S, rest = ns % NS_PER_S;
+
+	if (rest < 0) {			/* before 1970, too */
+		rest += NS_PER_S;
+		seconds--;
+	}
+	*ret_rest = rest;
+	return seconds;
+}
+
+static struct tm broken_down(int64_t ns, int64_t *ret_rest)
+{
+	time_t seconds = (time_t)split_seconds(ns, ret_rest);
+	struct tm tm = { .tm_mday = 1 };
+
+	if (use_utc)
+		gmtime_r(&seconds, &tm);
+	else
+		localtime_r(&seconds, &tm);
+	return tm;
+}
+
+char *timefmt_clock(char buf[TIMEFMT_LEN], int64_t ns)
+{
+	int64_t rest;
+	struct tm tm = broken_down(ns, &rest);
+
+	g_snprintf(buf, TIMEFMT_LEN, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
+	return buf;
+}
+
+char *timefmt_clock_ms(char buf[TIMEFMT_LEN], int64_t ns)
+{
+	int64_t rest;
+	struct tm tm = broken_down(ns, &rest);
+
+	g_snprintf(buf, TIMEFMT_LEN, "%02d:%02d:%02d.%03d", tm.tm_hour, tm.tm_min, tm.tm_sec,
+		   (int)(rest / NS_PER_MS));
+	return buf;
+}
+
+char *timefmt_clock_ns(char buf[TIMEFMT_LEN], int64_t ns)
+{
+	int64_t rest;
+	struct tm tm = broken_down(ns, &rest);
+
+	g_snprintf(buf, TIMEFMT_LEN, "%02d:%02d:%02d.%09d", tm.tm_hour, tm.tm_min, tm.tm_sec,
+		   (int)rest);
+	return buf;
+}
+
+char *timefmt_date(char buf[TIMEFMT_LEN], int64_t ns)
+{
+	int64_t rest;
+	struct tm tm = broken_down(ns, &rest);
+
+	g_snprintf(buf, TIMEFMT_LEN, "%04d-%02d-%02d %02d:%02d:%02d", tm.tm_year + 1900,
+		   tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+	return buf;
+}
+
+/* --- durations and amounts, written --- */
+
+/* v / unit with three significant digits; false when it rounds to `limit` or more. */
+static bool three_digits(char *buf, uint64_t v, uint64_t unit, unsigned limit, const char *suffix)
+{
+	static const unsigned scales[] = { 100, 10, 1 };
+
+	for (unsigned decimals = 2;; decimals--) {
+		unsigned scale = scales[2 - decimals];
+		uint64_t step = unit / scale;
+		uint64_t n = v / step + (v % step >= step - step / 2);
+		if (n >= 1000 && decimals)
+			continue;
+		if (n >= (uint64_t)limit * scale)
+			return false;
+		if (decimals)
+			g_snprintf(buf, TIMEFMT_LEN, "%u.%0*u%s", (unsigned)n / scale,
+				   (int)decimals, (unsigned)n % scale, suffix);
+		else
+			g_snprintf(buf, TIMEFMT_LEN, "%u%s", (unsigned)n, suffix);
+		return true;
+	}
+}
+
+/* "12m30s": two units, the smaller one rounded; false from `limit` large ones on. */
+static bool two_units(char *buf, uint64_t v, uint64_t large, uint64_t small, unsigned limit,
+		      const char *letters)
+{
+	uint64_t n = (v + small / 2) / small, per = large / small;
+
+	if (n / per >= limit)
+		return false;
+	g_snprintf(buf, TIMEFMT_LEN, "%u%c%02u%c", (unsigned)(n / per), letters[0],
+		   (unsigned)(n % per), letters[1]);
+	return true;
+}
+
+static void duration(char *buf, uint64_t v)
+{
+	if (v == 0)
+		g_strlcpy(buf, "0", TIMEFMT_LEN);
+	else if (v < 1000)
+		g_snprintf(buf, TIMEFMT_LEN, "%uns", (unsigned)v);
+	else if (three_digits(buf, v, NS_PER_US, 1000, "us") ||
+		 three_digits(buf, v, NS_PER_MS, 1000, "ms") ||
+		 three_digits(buf, v, NS_PER_S, 60, "s") ||
+		 two_units(buf, v, NS_PER_MIN, NS_PER_S, 60, "ms") ||
+		 two_units(buf, v, NS_PER_HOUR, NS_PER_MIN, 100, "hm") ||
+		 two_units(buf, v, NS_PER_DAY, NS_PER_HOUR, 100, "dh"))
+		return;
+	else if (v < 10000 * (uint64_t)NS_PER_DAY)
+		g_snprintf(buf, TIMEFMT_LEN, "%ud", (unsigned)(v / NS_PER_DAY));
+	else
+		g_snprintf(buf, TIMEFMT_LEN, "%uy", (unsigned)(v / (365 * NS_PER_DAY)));
+}
+
+char *timefmt_duration(char buf[TIMEFMT_LEN], int64_t ns)
+{
+	char positive[TIMEFMT_LEN];
+
+	duration(positive, ns < 0 ? -(uint64_t)ns : (uint64_t)ns);
+	g_snprintf(buf, TIMEFMT_LEN, "%s%s", ns < 0 ? "-" : "", positive);
+	return buf;
+}
+
+char *timefmt_ms(char buf[TIMEFMT_LEN], int64_t ns)
+{
+	uint64_t v = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	uint64_t tenths = (v + NS_PER_MS / 20) / (NS_PER_MS / 10);
+
+	g_snprintf(buf, TIMEFMT_LEN, "%s%" G_GUINT64_FORMAT ".%u", ns < 0 && tenths ? "-" : "",
+		   tenths / 10, (unsigned)(tenths % 10));
+	return buf;
+}
+
+char *timefmt_bytes(char buf[TIMEFMT_LEN], uint64_t bytes)
+{
+	static const char units[] = "KMGTPE";
+
+	if (bytes < 1024) {
+		g_snprintf(buf, TIMEFMT_LEN, "%u", (unsigned)bytes);
+		return buf;
+	}
+	for (unsigned i = 0;; i++) {
+		double v = (double)bytes / (double)(UINT64_C(1) << (10 * (i + 1)));
+		if (v >= 1023.5 && units[i + 1])
+			continue;
+		g_snprintf(buf, TIMEFMT_LEN, v < 99.95 ? "%.1f%c" : "%.0f%c", v, units[i]);
+		return buf;
+	}
+}
+
+char *timefmt_count(char buf[TIMEFMT_LEN], uint64_t n)
+{
+	static const char *const suffixes[] = { "k", "M", "G", "T", "P", "E" };
+	uint64_t unit = 1;
+
+	if (n < 10000) {
+		g_snprintf(buf, TIMEFMT_LEN, "%u", (unsigned)n);
+		return buf;
+	}
+	for (unsigned i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+		unit *= 1000;
+		if (three_digits(buf, n, unit, 1000, suffixes[i]))
+			break;
+	}
+	return buf;
+}
+
+/* --- parsing --- */
+
+static GQuark error_quark(void)
+{
+	return g_quark_from_static_string("blk-timefmt-error");
+}
+
+static bool fail(GError **error, const char *what, const char *text, const char *why)
+{
+	g_set_error(error, error_quark(), 0, "%s '%s': %s", what, text, why);
+	return false;
+}
+
+static const struct time_unit {
+	const char *name;		/* longer ones first */
+	int64_t ns;
+} time_units[] = {
+	{ "ns", 1 }, { "us", NS_PER_US }, { "\302\265s", NS_PER_US }, { "ms", NS_PER_MS },
+	{ "s", NS_PER_S }, { "m", NS_PER_MIN }, { "h", NS_PER_HOUR },
+};
+
+static const struct time_unit *read_unit(const char **p)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(time_units); i++) {
+		size_t len = strlen(time_units[i].name);
+		if (strncmp(*p, time_units[i].name, len) == 0 && !g_ascii_isalpha((*p)[len])) {
+			*p += len;
+			return &time_units[i];
+		}
+	}
+	return NULL;
+}
+
+/* Digits with a fraction, in units of `unit` ns; what is below 1 ns is cut off. */
+static bool scale_digits(const char *digits, int64_t unit, int64_t *ret)
+{
+	int64_t sum = 0;
+
+	for (; g_ascii_isdigit(*digits); digits++) {
+		if (__builtin_mul_overflow(sum, 10, &sum) ||
+		    __builtin_add_overflow(sum, *digits - '0', &sum))
+			return false;
+	}
+	if (__builtin_mul_overflow(sum, unit, &sum))
+		return false;
+	if (*digits == '.') {
+		while (g_ascii_isdigit(*++digits)) {
+			unit /= 10;
+			if (__builtin_add_overflow(sum, (*digits - '0') * unit, &sum))
+				return false;
+		}
+	}
+	*ret = sum;
+	return true;
+}
+
+static bool skip_number(const char **p)
+{
+	const char *begin = *p;
+
+	while (g_ascii_isdigit(**p))
+		(*p)++;
+	if (*p == begin)
+		return false;
+	if (**p == '.' && g_ascii_isdigit((*p)[1])) {
+		(*p)++;
+		while (g_ascii_isdigit(**p))
+			(*p)++;
+	}
+	return true;
+}
+
+/* The reason it can't be read, NULL when it could. */
+static const char *parse_duration(const char *p, int64_t *ret_ns)
+{
+	int64_t sum = 0, part;
+	unsigned n = 0;
+
+	do {
+		const char *digits = p;
+		if (!skip_number(&p))
+			return "expected a number and a unit: ns us ms s m h";
+		bool bare = *p == '\0' && n == 0;
+		const struct time_unit *unit = read_unit(&p);
+		/* After a unit a number has to have one, too: 1m30s, not 1m30. */
+		if (!unit && !bare)
+			return "expected one of the units ns us ms s m h";
+		if (!scale_digits(digits, bare ? NS_PER_S : unit->ns, &part) ||
+		    __builtin_add_overflow(sum, part, &sum))
+			return "too large";
+		n++;
+	} while (*p);
+	*ret_ns = sum;
+	return NULL;
+}
+
+bool timefmt_parse_duration(const char *text, int64_t *ret_ns, GError **error)
+{
+	g_autofree char *stripped = g_strstrip(g_strdup(text ? text : ""));
+	int64_t ns;
+	const char *why = parse_duration(stripped, &ns);
+
+	if (why)
+		return fail(error, "duration", stripped, why);
+	*ret_ns = ns;
+	return true;
+}
+
+/* Reads `n` digits at least, `max` at most. */
+static bool read_int(const char **p, unsigned n, unsigned max, int *ret)
+{
+	unsigned i;
+
+	*ret = 0;
+	for (i = 0; i < max && g_ascii_isdigit(**p); i++)
+		*ret = *ret * 10 + (*(*p)++ - '0');
+	return i >= n && !g_ascii_isdigit(**p);
+}
+
+static bool read_char(const char **p, char c)
+{
+	if (**p != c)
+		return false;
+	(*p)++;
+	return true;
+}
+
+struct moment {
+	struct tm tm;
+	int64_t rest;			/* ns */
+	bool utc;			/* said so by a 'Z' */
+};
+
+static const char *read_clock(const char *p, struct moment *m)
+{
+	if (!read_int(&p, 1, 2, &m->tm.tm_hour) || !read_char(&p, ':') ||
+	    !read_int(&p, 2, 2, &m->tm.tm_min))
+		return "expected HH:MM:SS";
+	m->tm.tm_sec = 0;
+	m->rest = 0;
+	if (read_char(&p, ':') && !read_int(&p, 2, 2, &m->tm.tm_sec))
+		return "expected HH:MM:SS";
+	if (m->tm.tm_hour > 23 || m->tm.tm_min > 59 || m->tm.tm_sec > 59)
+		return "no such time of day";
+	if (read_char(&p, '.')) {
+		int64_t unit = NS_PER_S;
+		if (!g_ascii_isdigit(*p))
+			return "expected digits after the point";
+		for (; g_ascii_isdigit(*p); p++) {
+			unit /= 10;
+			m->rest += (*p - '0') * unit;
+		}
+	}
+	m->utc |= read_char(&p, 'Z');
+	return *p ? "text after the time" : NULL;
+}
+
+static const char *read_date(const char **p, struct moment *m)
+{
+	if (!read_int(p, 4, 4, &m->tm.tm_year) || !read_char(p, '-') ||
+	    !read_int(p, 1, 2, &m->tm.tm_mon) || !read_char(p, '-') ||
+	    !read_int(p, 1, 2, &m->tm.tm_mday))
+		return "expected YYYY-MM-DD HH:MM:SS";
+	if (!g_date_valid_dmy((GDateDay)m->tm.tm_mday, (GDateMonth)m->tm.tm_mon,
+			      (GDateYear)m->tm.tm_year))
+		return "no such day";
+	m->tm.tm_year -= 1900;
+	m->tm.tm_mon--;
+	m->tm.tm_isdst = -1;
+	if (!read_char(p, 'T') && !g_ascii_isspace(**p))
+		return "expected a time of day after the date";
+	while (g_ascii_isspace(**p))
+		(*p)++;
+	return NULL;
+}
+
+static const char *to_ns(const struct moment *m, int64_t *ret_ns)
+{
+	struct tm tm = m->tm;
+	time_t seconds;
+	int64_t ns;
+
+	if (use_utc || m->utc) {
+		seconds = timegm(&tm);
+	} else {
+		/* tm_isdst is that of the day's base: right in the hour that comes twice,
+		 * wrong beyond a change of the clocks, and then the hour comes out other. */
+		seconds = mktime(&tm);
+		if (tm.tm_hour != m->tm.tm_hour) {
+			tm = m->tm;
+			tm.tm_isdst = -1;
+			seconds = mktime(&tm);
+		}
+	}
+	if (__builtin_mul_overflow((int64_t)seconds, NS_PER_S, &ns) ||
+	    __builtin_add_overflow(ns, m->rest, &ns))
+		return "out of the range of time stamps";
+	*ret_ns = ns;
+	return NULL;
+}
+
+static const char *parse_clock(const char *p, int64_t base, int64_t *ret_ns)
+{
+	struct moment m = { .rest = 0 };
+	const char *colon = strchr(p, ':'), *dash = strchr(p, '-');
+	const char *why;
+
+	if (dash && (!colon || dash < colon)) {
+		why = read_date(&p, &m);
+		if (why)
+			return why;
+	} else {
+		m.tm = broken_down(base, &m.rest);
+	}
+	why = read_clock(p, &m);
+	return why ? why : to_ns(&m, ret_ns);
+}
+
+static const char *parse_absolute(const char *digits, int64_t *ret_ns)
+{
+	char *end;
+
+	errno = 0;
+	int64_t ns = g_ascii_strtoll(digits, &end, 10);
+	if (end == digits || *end || g_ascii_isspace(*digits))
+		return "expected a number of nanoseconds after '@'";
+	if (errno)
+		return "out of the range of time stamps";
+	*ret_ns = ns;
+	return NULL;
+}
+
+static const char *parse_relative(const char *p, int64_t base, int64_t *ret_ns)
+{
+	int64_t ns;
+	const char *why = parse_duration(p + 1, &ns);
+
+	if (why)
+		return why;
+	if (*p == '-' ? __builtin_sub_overflow(base, ns, ret_ns)
+		      : __builtin_add_overflow(base, ns, ret_ns))
+		return "out of the range of time stamps";
+	return NULL;
+}
+
+static const char *parse_percent(const char *p, int64_t first, int64_t last, int64_t *ret_ns)
+{
+	const char *end = p;
+
+	if (!skip_number(&end) || strcmp(end, "%") != 0)
+		return "expected a percentage such as 5%";
+	double percent = g_ascii_strtod(p, NULL);
+	if (percent > 100)
+		return "more than 100%";
+	double length = (double)last - (double)first;
+	int64_t offset = (int64_t)CLAMP(length * percent / 100, 0.0, 9e18);
+	/* Doubles are not exact here: the ends are. */
+	*ret_ns = percent >= 100 || __builtin_add_overflow(first, offset, ret_ns) ||
+		  *ret_ns > last ? last : *ret_ns;
+	return NULL;
+}
+
+static const char *parse_instant(const char *p, int64_t base, int64_t first, int64_t last,
+				 int64_t *ret_ns)
+{
+	size_t len = strlen(p);
+
+	if (strcmp(p, "start") == 0 || strcmp(p, "end") == 0) {
+		*ret_ns = *p == 's' ? first : last;
+		return NULL;
+	}
+	if (*p == '@')
+		return parse_absolute(p + 1, ret_ns);
+	if (len >= 12 && strspn(p, "0123456789") == len)
+		return parse_absolute(p, ret_ns);
+	if (*p == '+' || *p == '-')
+		return parse_relative(p, base, ret_ns);
+	if (len && p[len - 1] == '%')
+		return parse_percent(p, first, last, ret_ns);
+	if (g_ascii_isdigit(*p) && strpbrk(p, ":-"))
+		return parse_clock(p, base, ret_ns);
+	return "expected HH:MM:SS, YYYY-MM-DD HH:MM:SS, +90s, -2m, 5%, start, end or @NANOSECONDS";
+}
+
+bool timefmt_parse_instant(const char *text, int64_t base, int64_t first, int64_t last,
+			   int64_t *ret_ns, GError **error)
+{
+	g_autofree char *stripped = g_strstrip(g_strdup(text ? text : ""));
+	int64_t ns = 0;
+	const char *why = parse_instant(stripped, base, first, last, &ns);
+
+	if (why)
+		return fail(error, "time", stripped, why);
+	*ret_ns = ns;
+	return true;
+}
