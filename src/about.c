@@ -31,55 +31,55 @@ static int sentence_length(const char *help)
 	return (int)n;
 }
 
-void about_views(void)
+void about_views(FILE *out)
 {
 	for (const struct view *const *v = view_all; *v; v++)
-		printf("%-12s  %s%.*s\n", (*v)->id, (*v)->has_by ? "(--by) " : "",
-		       sentence_length((*v)->help), (*v)->help);
+		fprintf(out, "%-12s  %.*s%s\n", (*v)->id, sentence_length((*v)->help), (*v)->help,
+		       (*v)->has_by ? " (--by)" : "");
 }
 
-void about_columns(const struct view *v)
+void about_columns(FILE *out, const struct view *v)
 {
 	int width = 0;
 	for (size_t i = 0; i < v->n_columns; i++)
 		width = MAX(width, (int)strlen(v->columns[i].id));
 	for (size_t i = 0; i < v->n_columns; i++)
-		printf("%-*s  %-7s  %s\n", width, v->columns[i].id,
-		       kind_unit[v->columns[i].kind], v->columns[i].help);
+		fprintf(out, "%-*s  %s (%s)\n", width, v->columns[i].id, v->columns[i].help,
+		       kind_unit[v->columns[i].kind]);
 }
 
 /* --- events --- */
 
-void about_events(void)
+void about_events(FILE *out)
 {
 	size_t n;
 	const struct blk_subscription *rows = model_subscriptions(&n);
 
 	for (size_t i = 0; i < n; i++) {
 		g_autofree char *fields = g_strjoinv(" ", (char **)rows[i].fields);
-		printf("%-32s  %s%s%s\n", rows[i].event, rows[i].needs ? rows[i].needs : "-",
+		fprintf(out, "%-32s  %s%s%s\n", rows[i].event, rows[i].needs ? rows[i].needs : "-",
 		       *fields ? ": " : "", fields);
 	}
 }
 
-enum source { SOURCE_TRACEPOINT, SOURCE_SYSCALL, SOURCE_UST, SOURCE_OLD };
+enum origin { ORIGIN_TRACEPOINT, ORIGIN_SYSCALL, ORIGIN_UST, ORIGIN_OLD };
 
 /* Where an event of the table comes from. Old tracers' names for what has a new one
  * can be read, but no tracer of today records them. */
-static enum source event_source(const char *event, GHashTable *names)
+static enum origin event_origin(const char *event, GHashTable *names)
 {
 	static const char *const syscalls[] = { "syscall_", "sys_", "exit_syscall", "compat_" };
 
 	if (strchr(event, ':'))
-		return SOURCE_UST;
+		return ORIGIN_UST;
 	for (size_t i = 0; i < G_N_ELEMENTS(syscalls); i++)
 		if (g_str_has_prefix(event, syscalls[i]))
-			return SOURCE_SYSCALL;
+			return ORIGIN_SYSCALL;
 	g_autofree char *now = g_strdup_printf("irq_%s", event);
-	return g_hash_table_contains(names, now) ? SOURCE_OLD : SOURCE_TRACEPOINT;
+	return g_hash_table_contains(names, now) ? ORIGIN_OLD : ORIGIN_TRACEPOINT;
 }
 
-static void print_enable_lines(const char *channel, enum source source)
+static void print_enable_lines(FILE *out, const char *channel, enum origin origin)
 {
 	size_t n;
 	const struct blk_subscription *rows = model_subscriptions(&n);
@@ -88,48 +88,53 @@ static void print_enable_lines(const char *channel, enum source source)
 	for (size_t i = 0; i < n; i++)
 		g_hash_table_add(names, (char *)rows[i].event);
 	for (size_t i = 0; i < n; i++) {
-		if (event_source(rows[i].event, names) != source)
+		if (event_origin(rows[i].event, names) != origin)
 			continue;
-		printf("lttng enable-event -%c -s \"$session\" -c %s '%s'",
-		       source == SOURCE_UST ? 'u' : 'k', channel, rows[i].event);
-		printf(rows[i].needs ? "\t# %s\n" : "\n", rows[i].needs);
+		fprintf(out, "%slttng enable-event -%c -s \"$session\" -c %s '%s'%s%s\n",
+			origin == ORIGIN_UST ? "" : "\t",
+			origin == ORIGIN_UST ? 'u' : 'k', channel, rows[i].event,
+			rows[i].needs ? "\t# " : "", rows[i].needs ? rows[i].needs : "");
 	}
 }
 
-static void print_contexts(char domain, const char *channel, const char *contexts)
-{
-	printf("lttng add-context -%c -s \"$session\" -c %s %s\n", domain, channel, contexts);
-}
+static const char recipe_begin[] =
+	"#!/bin/sh\n"
+	"# Records what blktop reads. Run it as root, or in the group \"tracing\":\n"
+	"#   blktop --recipe >record.sh\n"
+	"#   sh record.sh [SESSION [DIRECTORY]]        a trace in DIRECTORY\n"
+	"#   sh record.sh SESSION net://RELAY          live: blktop -r RELAY\n"
+	"# then:  lttng stop SESSION; lttng destroy SESSION; blktop DIRECTORY\n"
+	"set -eu\n"
+	"session=${1:-blktop}\n"
+	"where=${2:-$PWD/$session-trace}\n"
+	"case $where in\n"
+	"*://*) lttng create \"$session\" --live=1000000 --set-url=\"$where\" ;;\n"
+	"*) lttng create \"$session\" --output=\"$where\" ;;\n"
+	"esac\n"
+	"\n"
+	"# The kernel: who runs, what it calls, why it waits. Starting the session also\n"
+	"# records the state dump: the threads and open files that were there before.\n"
+	"# Larger or more sub-buffers where events are lost: these are 16 MiB a CPU.\n"
+	"if lttng enable-channel -k -s \"$session\" kernel --subbuf-size=1M --num-subbuf=16; then\n"
+	"\tlttng add-context -k -s \"$session\" -c kernel -t pid -t tid -t procname\n";
 
-void about_recipe(void)
+static const char recipe_middle[] =
+	"\tlttng enable-event -k -s \"$session\" -c kernel --syscall --all\n"
+	"else\n"
+	"\techo 'no kernel tracer here: spans will be recorded, but nothing explains them' >&2\n"
+	"fi\n"
+	"\n"
+	"# Userspace: the spans. One set of buffers for each user.\n"
+	"lttng enable-channel -u -s \"$session\" spans --buffers-uid --subbuf-size=256k --num-subbuf=8\n"
+	"lttng add-context -u -s \"$session\" -c spans -t vpid -t vtid -t procname\n";
+
+void about_recipe(FILE *out)
 {
-	puts("#!/bin/sh\n"
-	     "# Records what blktop reads. Run it as root, or in the group \"tracing\":\n"
-	     "#   blktop --recipe >record.sh\n"
-	     "#   sh record.sh [SESSION [DIRECTORY]]        a trace in DIRECTORY\n"
-	     "#   sh record.sh SESSION net://RELAY          live: blktop -r RELAY\n"
-	     "# then:  lttng stop SESSION; lttng destroy SESSION; blktop DIRECTORY\n"
-	     "set -eu\n"
-	     "session=${1:-blktop}\n"
-	     "where=${2:-$PWD/$session-trace}\n"
-	     "case $where in\n"
-	     "*://*) lttng create \"$session\" --live=1000000 --set-url=\"$where\" ;;\n"
-	     "*) lttng create \"$session\" --output=\"$where\" ;;\n"
-	     "esac\n"
-	     "\n"
-	     "# The kernel: who runs, what it calls, why it waits. Starting the session also\n"
-	     "# records the state dump: the threads and open files that were there before.\n"
-	     "# More sub-buffers where events are lost; 16 x 1 MiB a CPU as it stands.\n"
-	     "lttng enable-channel -k -s \"$session\" kernel --subbuf-size=1M --num-subbuf=16");
-	print_contexts('k', "kernel", "-t pid -t tid -t procname");
-	print_enable_lines("kernel", SOURCE_TRACEPOINT);
-	puts("lttng enable-event -k -s \"$session\" -c kernel --syscall --all\n"
-	     "\n"
-	     "# Userspace: the spans. One set of buffers for each user.\n"
-	     "lttng enable-channel -u -s \"$session\" spans --buffers-uid --subbuf-size=256k --num-subbuf=8");
-	print_contexts('u', "spans", "-t vpid -t vtid -t procname");
-	print_enable_lines("spans", SOURCE_UST);
-	puts("\nlttng start \"$session\"");
+	fputs(recipe_begin, out);
+	print_enable_lines(out, "kernel", ORIGIN_TRACEPOINT);
+	fputs(recipe_middle, out);
+	print_enable_lines(out, "spans", ORIGIN_UST);
+	fputs("\nlttng start \"$session\"\n", out);
 }
 
 /* --- versions --- */
@@ -165,27 +170,27 @@ static unsigned ask_number(const char *function)
 	return symbol ? ask() : 0;
 }
 
-static void print_curses(void)
+static void print_curses(FILE *out)
 {
 	void *symbol = dlsym(RTLD_DEFAULT, "curses_version");
 	const char *(*ask)(void);
 	memcpy(&ask, &symbol, sizeof ask);
 	if (symbol)
-		printf("%s\n", ask());
+		fprintf(out, "%s\n", ask());
 }
 
-void about_version(void)
+void about_version(FILE *out)
 {
 	static const char *const others[] = { "libjson-glib", "liblttng-ctl", "libpopt" };
 
-	printf("blktop %s\n", BLKTOP_VERSION);
-	printf("GLib %u.%u.%u\n", glib_major_version, glib_minor_version, glib_micro_version);
-	printf("babeltrace2 %u.%u.%u\n", ask_number("bt_version_get_major"),
+	fprintf(out, "blktop %s\n", BLKTOP_VERSION);
+	fprintf(out, "GLib %u.%u.%u\n", glib_major_version, glib_minor_version, glib_micro_version);
+	fprintf(out, "babeltrace2 %u.%u.%u\n", ask_number("bt_version_get_major"),
 	       ask_number("bt_version_get_minor"), ask_number("bt_version_get_patch"));
-	print_curses();
+	print_curses(out);
 	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
 		struct loaded l = { .stem = others[i] };
 		if (dl_iterate_phdr(find_loaded, &l))
-			printf("%s\n", l.file);
+			fprintf(out, "%s\n", l.file);
 	}
 }

@@ -8,10 +8,12 @@
 
 #include "views/view.h"
 
-void about_views(void);
-void about_columns(const struct view *v);
-void about_events(void);
-void about_recipe(void);	/* a shell script for the traced machine */
-void about_version(void);
+#include <stdio.h>
+
+void about_views(FILE *out);
+void about_columns(FILE *out, const struct view *v);
+void about_events(FILE *out);
+void about_recipe(FILE *out);	/* a shell script for the traced machine */
+void about_version(FILE *out);
 
 #endif

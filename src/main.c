@@ -18,29 +18,38 @@
 #include <locale.h>
 #include <signal.h>
 
-static int run_views(const struct options *o) { (void)o; about_views(); return EXIT_FINE; }
-static int run_columns(const struct options *o) { about_columns(o->view); return EXIT_FINE; }
-static int run_events(const struct options *o) { (void)o; about_events(); return EXIT_FINE; }
-static int run_recipe(const struct options *o) { (void)o; about_recipe(); return EXIT_FINE; }
-static int run_keys(const struct options *o) { (void)o; ui_print_keys(stdout); return EXIT_FINE; }
-static int run_table(const struct options *o) { (void)o; options_print_table(stdout); return EXIT_FINE; }
-static int run_help(const struct options *o) { (void)o; options_print_help(stdout); return EXIT_FINE; }
-static int run_version(const struct options *o) { (void)o; about_version(); return EXIT_FINE; }
+static int print_columns(const struct options *o)
+{
+	about_columns(stdout, o->view);
+	return EXIT_FINE;
+}
 
-static int (*const run[])(const struct options *o) = {
-	[COMMAND_SCREEN] = screen_run,
-	[COMMAND_BATCH] = batch_print,
-	[COMMAND_EXPORT] = batch_export,
-	[COMMAND_LIST_SESSIONS] = relay_list_sessions,
-	[COMMAND_LIST_VIEWS] = run_views,
-	[COMMAND_LIST_COLUMNS] = run_columns,
-	[COMMAND_LIST_EVENTS] = run_events,
-	[COMMAND_RECIPE] = run_recipe,
-	[COMMAND_PRINT_KEYS] = run_keys,
-	[COMMAND_PRINT_OPTIONS] = run_table,
-	[COMMAND_HELP] = run_help,
-	[COMMAND_VERSION] = run_version,
+/* What each command does: run to its exit code, or just print. */
+static const struct {
+	int (*run)(const struct options *o);
+	void (*print)(FILE *out);
+} commands[] = {
+	[COMMAND_SCREEN] = { .run = screen_run },
+	[COMMAND_BATCH] = { .run = batch_print },
+	[COMMAND_EXPORT] = { .run = batch_export },
+	[COMMAND_LIST_SESSIONS] = { .run = relay_list_sessions },
+	[COMMAND_LIST_VIEWS] = { .print = about_views },
+	[COMMAND_LIST_COLUMNS] = { .run = print_columns },
+	[COMMAND_LIST_EVENTS] = { .print = about_events },
+	[COMMAND_RECIPE] = { .print = about_recipe },
+	[COMMAND_PRINT_KEYS] = { .print = ui_print_keys },
+	[COMMAND_PRINT_OPTIONS] = { .print = options_print_table },
+	[COMMAND_HELP] = { .print = options_print_help },
+	[COMMAND_VERSION] = { .print = about_version },
 };
+
+static int run_command(const struct options *o)
+{
+	if (commands[o->command].run)
+		return commands[o->command].run(o);
+	commands[o->command].print(stdout);
+	return EXIT_FINE;
+}
 
 /* What was printed last may only now meet a full disk or a reader that has left. */
 static int flush_output(int code)
@@ -76,7 +85,7 @@ int main(int argc, char **argv)
 	timefmt_set_utc(o.utc);
 	int code = EXIT_FAILED;
 	if (log_open(o.log, &error))
-		code = flush_output(run[o.command](&o));
+		code = flush_output(run_command(&o));
 	else
 		log_error("%s", error->message);
 	log_note("ends with %d", code);

@@ -63,12 +63,12 @@ int reading_start(struct reading *r, const struct options *o)
 	} else {
 		r->in = input_new_paths((const char *const *)o->paths);
 	}
-	log_note("reading %s", input_label(r->in));
 	/* A range of a recorded trace may need all of it, a live one is never over. */
 	r->tl = timeline_new(o->live ? o->memory : 0);
 	if (!o->live)
 		options.publish_every_ns = NS_PER_S;
 	catch_signals();
+	log_note("reading %s", input_label(r->in));
 	r->job = input_start(r->in, &options);
 	return EXIT_FINE;
 }

@@ -1,0 +1,127 @@
+#!/bin/bash
+# Bad input: each says what failed, on what, why; exit 1; no crash, no hang.
+# shellcheck disable=SC2154 # work, code: from lib.sh
+. "$(dirname "$0")/lib.sh"
+small=$TRACES/kernel-small/trace
+stream() { find "$1" -name 'k0_0' -size +0 | head -1; }
+
+copy() { # copy NAME: a fresh copy of the small trace without its index
+	rm -rf "${work:?}/$1"
+	cp -r "$small" "$work/$1"
+	find "$work/$1" -name index -exec rm -rf {} +
+}
+
+# failed_on WORDS NAME: batch, export and (without a terminal) the screen all say so
+failed_on() {
+	refused 1 "$1" -b --view processes "$work/$2"
+	refused 1 "$1" --export-slowest 1 "$work/$2"
+	refused 1 "$1" "$work/$2"
+}
+
+failed_on nowhere nowhere
+ok "and why" grep -qi 'no such' "$work/err"
+mkdir "$work/empty"
+failed_on empty empty
+echo x >"$work/file"
+failed_on file file
+mkdir "$work/listless" && cp -r "$small" "$work/listless/trace" && chmod 000 "$work/listless"
+if [ "$(id -u)" -eq 0 ]; then
+	if command -v setpriv >/dev/null; then
+		chmod 755 "$work"
+		code=0
+		setpriv --reuid=39999 --regid=39999 --clear-groups "$BLKTOP" -b "$work/listless" \
+			>"$work/out" 2>"$work/err" </dev/null || code=$?
+		if [ "$code" -ge 126 ]; then
+			skip "no permission" "the program can't be run by another user"
+		else
+			ok "no permission: exit 1" [ "$code" -eq 1 ]
+			ok "no permission: told" grep -qi 'permission denied' "$work/err"
+		fi
+	else
+		skip "no permission" "root may do everything, and there is no setpriv"
+	fi
+else
+	failed_on listless listless
+fi
+chmod 755 "$work/listless"
+
+refused 1 nowhere -b "$small" "$work/nowhere"
+
+# A trace without any event.
+copy no-events
+find "$work/no-events" -name 'k0_*' -exec truncate -s 0 {} +
+run -b "$work/no-events"
+ok "empty streams: exit 1" [ "$code" -eq 1 ]
+ok "empty streams: told" grep -q 'no-events' "$work/err"
+run "$work/no-events"
+ok "empty streams, without a terminal: exit 1" [ "$code" -eq 1 ]
+
+# What can be read of a truncated stream is printed, and the exit code is 1.
+copy truncated
+s=$(stream "$work/truncated")
+truncate -s $(($(stat -c %s "$s") - 1000)) "$s"
+run -b --view processes --format json "$work/truncated"
+ok "truncated: exit 1" [ "$code" -eq 1 ]
+ok "truncated: told" grep -q '^blktop: ' "$work/err"
+truncate -s 100 "$s"
+run -b --view processes "$work/truncated"
+ok "truncated to the head: exit 1" [ "$code" -eq 1 ]
+ok "truncated to the head: told" grep -q '^blktop: ' "$work/err"
+
+copy magic
+s=$(stream "$work/magic")
+printf 'XXXX' | dd of="$s" bs=1 conv=notrunc status=none
+run -b "$work/magic"
+ok "wrong magic: exit 1" [ "$code" -eq 1 ]
+ok "wrong magic: told" grep -q '^blktop: ' "$work/err"
+
+for how in zeros text cut none; do
+	copy metadata
+	m=$(find "$work/metadata" -name metadata | head -1)
+	case $how in
+	zeros) dd if=/dev/zero of="$m" bs=1 seek=2000 count=500 conv=notrunc status=none ;;
+	text) echo 'this is no metadata' >"$m" ;;
+	cut) truncate -s 5000 "$m" ;;
+	none) truncate -s 0 "$m" ;;
+	esac
+	run -b "$work/metadata"
+	ok "metadata: $how: exit 1" [ "$code" -eq 1 ]
+	ok "metadata: $how: told" grep -q '^blktop: ' "$work/err"
+done
+
+# Noise in the packets: an error or a reading, never a crash.
+for seed in 1 2 3 4 5 6; do
+	copy noise
+	python3 - "$(stream "$work/noise")" $seed <<-'PY'
+		import os, random, sys
+		random.seed(int(sys.argv[2]))
+		size = os.path.getsize(sys.argv[1])
+		with open(sys.argv[1], "r+b") as f:
+		    for _ in range(20):
+		        f.seek(random.randrange(64, size))
+		        f.write(bytes([random.randrange(256)]))
+	PY
+	run -b --view syscalls "$work/noise"
+	case $code in
+	0 | 1 | 3) pass "noise $seed: exit $code" ;;
+	*) fail "noise $seed" ;;
+	esac
+done
+
+# A name with escapes reaches the terminal as text.
+mkdir "$work/$(printf 'a\033[31mb')"
+run -b "$work/$(printf 'a\033[31mb')"
+ok "messages hold no escapes" sh -c "! grep -q '$(printf '\033')' '$work/err'"
+
+# The screen without a terminal.
+refused 1 "terminal" "$small"
+refused 1 "terminal" --demo
+if command -v script >/dev/null; then
+	code=0
+	env -u TERM timeout 60 script -qec "$BLKTOP $small" /dev/null >"$work/out" 2>&1 </dev/null || code=$?
+	ok "no TERM: exit 1" [ "$code" -eq 1 ]
+	ok "no TERM: told" grep -q 'TERM is not set' "$work/out"
+fi
+refused 1 "nowhere" -b --log "$work/nowhere/log" "$small"
+
+done_testing

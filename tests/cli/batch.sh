@@ -1,0 +1,125 @@
+#!/bin/bash
+# Printing views: formats, ranges, filters, exit codes, output errors.
+# shellcheck disable=SC2154 # work, code: from lib.sh
+. "$(dirname "$0")/lib.sh"
+demo=$TRACES/demo/trace
+small=$TRACES/kernel-small/trace
+
+succeeds 0 "text" -b --view processes "$small"
+succeeds 0 "the first view is processes" -b "$small"
+succeeds 0 "csv" -b --view syscalls --format csv "$small"
+head -1 "$work/out" >"$work/header"
+ok "csv has one header" [ "$(grep -cxFf "$work/header" "$work/out")" -eq 1 ]
+succeeds 0 "json" -b --view syscalls --format json "$small"
+ok "json is one object on one line" json "len(lines) == 1"
+ok "json has the envelope" json "list(lines[0]) == ['blktop', 'view', 'range', 'trust', 'rows'] and lines[0]['view'] == 'syscalls'"
+ok "json has the range" json "list(lines[0]['range']) == ['from_ns', 'to_ns'] and 10.4e9 < lines[0]['range']['to_ns'] - lines[0]['range']['from_ns'] < 10.5e9"
+ok "json has the trust" json "lines[0]['trust']['lost_events'] == 0 and lines[0]['trust']['lost_packets'] == 0 and 'soft' in lines[0]['trust']"
+ok "no warning on a whole trace" [ ! -s "$work/err" ]
+read -r calls < <(python3 -c "import json, sys; print(sum(r['count'] for r in json.load(open('$work/out'))['rows']))")
+
+for by in system process thread; do
+	succeeds 0 "--by $by" -b --view syscalls --by $by --format json "$small"
+	ok "--by $by counts the same calls" json "sum(r['count'] for r in lines[0]['rows']) == $calls"
+done
+ok "--by thread has the tid" json "all(r['tid'] is not None for r in lines[0]['rows'] if r['comm'])"
+run -b --view syscalls --by process --format json "$small"
+ok "--by process has tid null" json "all(r['tid'] is None for r in lines[0]['rows'])"
+
+run -b --view syscalls --each --format json "$small"
+ok "--each exits 0" [ "$code" -eq 0 ]
+ok "--each prints a line a second" json "11 <= len(lines) <= 12"
+ok "--each covers the trace without gaps" json "all(a['range']['to_ns'] == b['range']['from_ns'] for a, b in zip(lines, lines[1:]))"
+ok "--each counts all calls" json "sum(r['count'] for l in lines for r in l['rows']) == $calls"
+run -b --view syscalls --each -n 3 --format json "$small"
+ok "--each -n 3" json "len(lines) == 3"
+run -b --view syscalls --each --format csv "$small"
+ok "--each csv has one header, and the range in each row" grep -qE '^from_ns,to_ns,host' "$work/out"
+run -b --view syscalls --each "$small"
+ok "--each text has a title a block" [ "$(grep -c '^# syscalls ' "$work/out")" -ge 11 ]
+run -b --view syscalls --each --from +2s --to +4s --format json "$small"
+ok "--each inside of a range" json "2 <= len(lines) <= 3"
+
+run -b --view syscalls --at +3s --format json "$small"
+ok "--at is its second" json "lines[0]['range']['to_ns'] - lines[0]['range']['from_ns'] == 10**9 and lines[0]['range']['from_ns'] % 10**9 == 0"
+run -b --view syscalls --from 20% --to 80% --format json "$small"
+ok "--from, --to" json "0 < sum(r['count'] for r in lines[0]['rows']) < $calls"
+run -b --view syscalls --from start --to end --format json "$small"
+ok "--from start --to end" json "lines[0]['rows']"
+refused 1 "outside" -b --view syscalls --at 1999-01-01T00:00:00 "$small"
+refused 2 "--from" -b --view syscalls --from +4s --to +2s "$small"
+
+run -b --view syscalls --filter 'syscall == read && count > 0' --format json "$small"
+ok "--filter" json "lines[0]['rows'] and all(r['syscall'] == 'read' for r in lines[0]['rows'])"
+run -b --view syscalls --sort max_ns --format json "$small"
+ok "--sort" json "(lambda v: v == sorted(v, reverse=True))([r['max_ns'] for r in lines[0]['rows'] if r['max_ns'] is not None])"
+run -b --view syscalls --sort -max_ns --format json "$small"
+ok "--sort, turned round" json "(lambda v: v == sorted(v))([r['max_ns'] for r in lines[0]['rows'] if r['max_ns'] is not None])"
+run -b --view syscalls --columns max_ns,syscall --format json "$small"
+ok "--columns" json "all(list(r) == ['max_ns', 'syscall'] for r in lines[0]['rows'])"
+
+run -b --view processes --format json "$small" "$demo"
+ok "two traces at once" json "len(lines[0]['rows']) > 0"
+run -b --view spans --format json "$demo"
+ok "spans of the demo" json "len({(r['trace_id'], r['span_id']) for r in lines[0]['rows']}) == 700 * 7"
+run -b --view spans --format json --demo
+ok "--demo in batch" json "len(lines[0]['rows']) > 4900"
+
+run -b --view events --format json "$TRACES/lost/trace"
+ok "a trace read with loss: exit 3" [ "$code" -eq 3 ]
+ok "the loss is told" json "lines[0]['trust']['lost_events'] == 53255"
+run -b --view events --format json "$TRACES/lost/trace-overwrite"
+ok "lost packets: exit 3" [ "$code" -eq 3 ]
+ok "lost packets are told" json "lines[0]['trust']['lost_packets'] == 727"
+
+run -b --view spans "$small"
+ok "a view says what the trace lacks" grep -qE 'zipkin' "$work/err"
+
+# No terminal, no TERM, no environment to speak of.
+env -i "$BLKTOP" -b --view processes "$small" >"$work/out" 2>"$work/err" </dev/null
+code=$?
+ok "works without TERM" eval '[ "$code" -eq 0 ] && [ -s "$work/out" ]'
+env -i HOME=/nowhere "$BLKTOP" -b --view processes "$small" <&- >"$work/out" 2>"$work/err"
+ok "works without stdin" [ $? -eq 0 ]
+
+# Instants are local time, or UTC on demand; numbers are those of the C locale.
+TZ=America/New_York timeout 60 "$BLKTOP" -b --utc --view syscalls --each "$small" >"$work/utc" 2>/dev/null
+TZ=UTC timeout 60 "$BLKTOP" -b --view syscalls --each "$small" >"$work/zone" 2>/dev/null
+ok "--utc" cmp -s "$work/utc" "$work/zone"
+
+# Output that fails.
+"$BLKTOP" -b --view syscalls --format json --each "$small" 2>"$work/err" | head -c 10 >/dev/null
+code=${PIPESTATUS[0]}
+ok "a reader that leaves: quietly 141" eval '[ "$code" -eq 141 ] && [ ! -s "$work/err" ]'
+if [ -w /dev/full ]; then
+	code=0
+	"$BLKTOP" -b --view syscalls "$small" >/dev/full 2>"$work/err" || code=$?
+	: >"$work/out"
+	ok "a full disk: exit 1" [ "$code" -eq 1 ]
+	ok "a full disk is told" grep -q 'No space left' "$work/err"
+	code=0
+	"$BLKTOP" --list-views >/dev/full 2>"$work/err" || code=$?
+	ok "a full disk, for lists too" [ "$code" -eq 1 ]
+else
+	skip "a full disk" "no /dev/full"
+fi
+
+# Ctrl-C: 130.
+# (What a script starts in the background ignores SIGINT, as it should.)
+env --default-signal=INT "$BLKTOP" -b --view processes --log "$work/log" "$demo" >"$work/out" 2>"$work/err" &
+pid=$!
+until [ -s "$work/log" ] || ! kill -0 $pid 2>/dev/null; do :; done
+kill -INT $pid 2>/dev/null
+code=0
+wait $pid || code=$?
+ok "interrupted: 130" [ "$code" -eq 130 ]
+"$BLKTOP" -b --view processes --log "$work/log2" "$demo" >"$work/out" 2>"$work/err" &
+pid=$!
+until [ -s "$work/log2" ] || ! kill -0 $pid 2>/dev/null; do :; done
+kill -TERM $pid 2>/dev/null
+code=0
+wait $pid || code=$?
+ok "SIGTERM: 143" [ "$code" -eq 143 ]
+ok "the journal tells the end" grep -q 'ends with 143' "$work/log2"
+
+done_testing

@@ -1,0 +1,60 @@
+#!/bin/bash
+# Relays that are not there, are none, or say nothing. No LTTng needed.
+# shellcheck disable=SC2154 # work, code: from lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# relay MODE: a TCP server on a free port; sets $port and $server
+relay() {
+	rm -f "$work/port"
+	python3 - "$1" "$work/port" <<-'PY' &
+		import os, socket, sys, threading
+		s = socket.create_server(("127.0.0.1", 0))
+		with open(sys.argv[2] + ".new", "w") as f:
+		    f.write(str(s.getsockname()[1]))
+		os.rename(sys.argv[2] + ".new", sys.argv[2])
+		kept = []
+		while True:
+		    c, _ = s.accept()
+		    if sys.argv[1] == "silent":
+		        kept.append(c)
+		    elif sys.argv[1] == "closing":
+		        c.close()
+		    elif sys.argv[1] == "talking":
+		        try:
+		            c.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n" * 100)
+		        except OSError:
+		            pass
+		        kept.append(c)
+	PY
+	server=$!
+	until [ -s "$work/port" ]; do kill -0 $server || break; done
+	port=$(cat "$work/port")
+}
+end_relay() {
+	kill "$server" 2>/dev/null
+	wait "$server" 2>/dev/null
+}
+
+relay closing
+end_relay
+free=$port		# nobody listens there now
+refused 1 "$free" -b -r "127.0.0.1:$free"
+ok "no relay: why" grep -qi 'refused' "$work/err"
+refused 1 "$free" --list-sessions -r "127.0.0.1:$free"
+refused 1 "$free" -r "127.0.0.1:$free"
+refused 1 "$free" "net://127.0.0.1:$free/host/a/b"
+refused 1 "$free" -b -r "net://127.0.0.1:$free/host/a/b"
+refused 1 "no-such-host.invalid" -b -r no-such-host.invalid
+
+for mode in silent closing talking; do
+	relay $mode
+	begin=$SECONDS
+	refused 1 "$port" -b --timeout 1 -r "127.0.0.1:$port"
+	refused 1 "$port" --list-sessions --timeout 1 -r "127.0.0.1:$port"
+	refused 1 "$port" -b --timeout 1 -r "net://127.0.0.1:$port/host/a/b"
+	refused 1 "$port" --timeout 1 -r "net://127.0.0.1:$port/host/a/b"
+	ok "$mode: within the time limit" [ $((SECONDS - begin)) -le 20 ]
+	end_relay
+done
+
+done_testing

@@ -1,0 +1,76 @@
+#!/bin/bash
+# What the command line refuses, and what it tells without a trace.
+# shellcheck disable=SC2154 # work, code: from lib.sh
+. "$(dirname "$0")/lib.sh"
+
+refused 2 "no trace directory"
+ok "a usage error points to --help" grep -qF "Try 'blktop --help'" "$work/err"
+refused 2 "--nonsense" --nonsense "$TRACES/demo"
+refused 2 "'nonsense'" -b --view nonsense "$TRACES/demo"
+refused 2 "'nonsense'" -b --view syscalls --sort nonsense "$TRACES/demo"
+refused 2 "--filter" -b --view syscalls --filter 'nonsense > 1' "$TRACES/demo"
+refused 2 "--at" -b --view syscalls --at yesterday "$TRACES/demo"
+refused 2 "hex" --export-span thumbnail "$TRACES/demo"
+refused 2 "combined" --export-slowest 1 --export-span 1 "$TRACES/demo"
+refused 2 "-o" -o x "$TRACES/demo"
+refused 2 "combined" -r localhost "$TRACES/demo"
+refused 2 "net://" -b net://
+
+succeeds 0 "--help" --help
+ok "--help is one screen" [ "$(wc -l <"$work/out")" -le 24 ]
+ok "--help fits 80 columns" sh -c "! grep -q '.\{81\}' '$work/out'"
+ok "--help says nothing else" [ ! -s "$work/err" ]
+
+succeeds 0 "--version" --version
+ok "--version names the libraries" [ "$(grep -ciE '^(blktop|GLib|babeltrace2|ncurses|libjson-glib|liblttng-ctl|libpopt)' "$work/out")" -eq 7 ]
+
+succeeds 0 "--list-views" --list-views
+cut -d' ' -f1 "$work/out" >"$work/views"
+for view in processes syscalls files events traces spans phases services; do
+	ok "view $view is listed" grep -qx "$view" "$work/views"
+done
+while read -r view; do
+	succeeds 0 "--list-columns $view" --list-columns "$view"
+	ok "columns of $view are explained" sh -c "! grep -qE '^[a-z0-9_]+ *(\(.*\))?$' '$work/out'"
+done <"$work/views"
+
+columns_are() { # columns_are VIEW ID...: these are among them, in this order
+	local view=$1
+	shift
+	run --list-columns "$view"
+	cut -d' ' -f1 "$work/out" | grep -xF "$(printf '%s\n' "$@")" >"$work/found"
+	printf '%s\n' "$@" | cmp -s - "$work/found" && pass "columns of $view" || fail "columns of $view: $(xargs <"$work/found")"
+}
+columns_are processes host pid tid ppid comm cpu_ns user_ns syscall_ns kernel_ns irq_ns runnable_ns blocked_ns \
+	unknown_ns syscalls read_bytes write_bytes start_ns exit_ns
+columns_are syscalls host pid tid comm syscall count errors unfinished total_ns busy_ns min_ns avg_ns p50_ns p95_ns p99_ns max_ns
+columns_are files host pid comm path kind reads writes read_bytes write_bytes
+columns_are events host name count lost
+columns_are traces trace_id service name begin_ns end_ns duration_ns spans services errors state
+columns_are spans trace_id span_id parent_id kind service name host pid tid begin_ns end_ns duration_ns self_ns state errors \
+	user_ns syscall_ns kernel_ns irq_ns preempted_ns wakeup_ns disk_ns socket_ns pipe_ns futex_ns timer_ns poll_ns \
+	fault_ns handoff_ns other_ns unknown_ns
+
+succeeds 0 "--list-events" --list-events
+ok "--list-events knows sched_switch and its fields" grep -qE '^sched_switch .*prev_tid' "$work/out"
+ok "--list-events knows spans" grep -q '^zipkin:timestamp ' "$work/out"
+
+succeeds 0 "--recipe" --recipe
+cp "$work/out" "$work/recipe"
+ok "the recipe is a shell script" sh -n "$work/recipe"
+ok "the recipe enables the scheduler" grep -q "^	lttng enable-event -k .*'sched_switch'" "$work/recipe"
+ok "the recipe enables the spans" grep -q "^lttng enable-event -u .*'zipkin:" "$work/recipe"
+ok "the recipe enables all system calls" grep -q -- '--syscall --all' "$work/recipe"
+ok "the recipe leaves old tracers' names out" sh -c "! grep -qE \"'(softirq_|sys_|exit_syscall)\" '$work/recipe'"
+# With a lttng that only notes its arguments: quoting holds, every command names the session.
+mkdir "$work/bin"
+printf '#!/bin/sh\necho "$@" >>%s/noted\n' "$work" >"$work/bin/lttng"
+chmod +x "$work/bin/lttng"
+ok "the recipe runs" env PATH="$work/bin:$PATH" sh "$work/recipe" "my session" "$work/to here"
+ok "it makes and starts the session" sh -c "head -1 '$work/noted' | grep -q '^create my session --output=$work/to here$' && tail -1 '$work/noted' | grep -qx 'start my session'"
+printf '#!/bin/sh\necho "$@" >>%s/noted\ncase $* in enable-channel*-k*) exit 1;; esac\n' "$work" >"$work/bin/lttng"
+ok "the recipe goes on without a kernel tracer" env PATH="$work/bin:$PATH" sh "$work/recipe" 2>/dev/null
+run --print-keys
+ok "--print-keys" eval '[ "$code" -eq 0 ] && [ -s "$work/out" ]'
+
+done_testing

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The command line: what it means, and what is refused in which words.
+ */
+#include "options.h"
+
+#include <string.h>
+
+/* Splits at blanks; "^" stands for a blank inside of a word. */
+static bool parse(struct options *o, const char *line, GError **error)
+{
+	g_autofree char *full = g_strdup_printf("blktop %s", line);
+	g_auto(GStrv) words = g_strsplit(full, " ", -1);
+	for (char **w = words; *w; w++)
+		g_strdelimit(*w, "^", ' ');
+	return options_parse(o, (int)g_strv_length(words), (const char *const *)words, error);
+}
+
+static void accept(struct options *o, const char *line)
+{
+	g_autoptr(GError) error = NULL;
+	bool ok = parse(o, line, &error);
+	g_assert_no_error(error);
+	g_assert_true(ok);
+}
+
+static void test_traces(void)
+{
+	struct options o;
+
+	accept(&o, "a b");
+	g_assert_cmpint(o.command, ==, COMMAND_SCREEN);
+	g_assert_cmpstr(o.paths[0], ==, "a");
+	g_assert_cmpstr(o.paths[1], ==, "b");
+	g_assert_null(o.paths[2]);
+	g_assert_false(o.live);
+	g_assert_cmpuint(o.memory, ==, 512u << 20);
+	g_assert_cmpint(o.timeout_ms, ==, LIVE_DEFAULT_TIMEOUT_MS);
+	options_clear(&o);
+
+	accept(&o, "--utc --ascii --color never --memory 1.5G --timeout 2 --log x --filter y a");
+	g_assert_true(o.utc && o.ascii);
+	g_assert_cmpint(o.color, ==, UI_COLOR_NEVER);
+	g_assert_cmpuint(o.memory, ==, 1536u << 20);
+	g_assert_cmpint(o.timeout_ms, ==, 2000);
+	g_assert_cmpstr(o.log, ==, "x");
+	g_assert_cmpstr(o.filter, ==, "y");
+	options_clear(&o);
+
+	accept(&o, "--demo");
+	g_assert_true(o.demo);
+	options_clear(&o);
+}
+
+static void test_relay(void)
+{
+	static const char *const lines[] = {
+		"-r net://relay:5400/host/web/prod", "net://relay:5400/host/web/prod",
+		"--relay=net://relay:5400/host/web/prod", "-b net://relay:5400/host/web/prod",
+	};
+	struct options o;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
+		accept(&o, lines[i]);
+		g_assert_true(o.live);
+		g_assert_cmpstr(o.url.host, ==, "relay");
+		g_assert_cmpuint(o.url.port, ==, 5400);
+		g_assert_cmpstr(o.url.target, ==, "web");
+		g_assert_cmpstr(o.url.session, ==, "prod");
+		g_assert_null(o.paths[0]);
+		options_clear(&o);
+	}
+	accept(&o, "-r relay");
+	g_assert_cmpuint(o.url.port, ==, LIVE_DEFAULT_PORT);
+	g_assert_null(o.url.session);
+	options_clear(&o);
+	accept(&o, "--list-sessions -r relay");
+	g_assert_cmpint(o.command, ==, COMMAND_LIST_SESSIONS);
+	options_clear(&o);
+}
+
+static void test_batch(void)
+{
+	struct options o;
+
+	accept(&o, "-b a");
+	g_assert_cmpint(o.command, ==, COMMAND_BATCH);
+	g_assert_cmpstr(o.view->id, ==, "processes");
+	g_assert_cmpint(o.format, ==, FORMAT_TEXT);
+	g_assert_cmpint(o.sort, ==, -1);
+	options_clear(&o);
+
+	accept(&o, "-b --view syscalls --by process --format json --from 10% --to +3s "
+	       "--filter errors^>^0 --sort -max_ns --columns pid,max_ns a");
+	g_assert_cmpint(o.by, ==, BY_PROCESS);
+	g_assert_cmpint(o.format, ==, FORMAT_JSON);
+	g_assert_cmpstr(o.from, ==, "10%");
+	g_assert_cmpstr(o.to, ==, "+3s");
+	g_assert_nonnull(o.expr);
+	g_assert_cmpint(o.sort, ==, view_column(o.view, "max_ns"));
+	g_assert_cmpint(o.sort_descending, !=, o.view->columns[o.sort].descending);
+	g_assert_cmpuint(o.n_columns, ==, 2);
+	g_assert_cmpint((int)o.columns[0], ==, view_column(o.view, "pid"));
+	options_clear(&o);
+
+	accept(&o, "-b --view spans --each -n 5 a");
+	g_assert_true(o.each);
+	g_assert_cmpuint(o.n_seconds, ==, 5);
+	options_clear(&o);
+	accept(&o, "-b --view spans -r relay -n5");
+	g_assert_cmpuint(o.n_seconds, ==, 5);
+	options_clear(&o);
+	accept(&o, "-b --view processes --at 14:03:05 a");
+	g_assert_cmpstr(o.at, ==, "14:03:05");
+	options_clear(&o);
+}
+
+static void test_export(void)
+{
+	static const struct { const char *line; uint64_t span, trace; unsigned slowest; } cases[] = {
+		{ "--export-span 7f8efb3a8bed4f37 a", 0x7f8efb3a8bed4f37, 0, 0 },
+		{ "--export-span 0xFF a", 0xff, 0, 0 },
+		{ "--export-trace ffffffffffffffff a", 0, UINT64_MAX, 0 },
+		{ "--export-trace 1 --export-span 2 a", 2, 1, 0 },
+		{ "--export-slowest 3 a", 0, 0, 3 },
+	};
+	struct options o;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		accept(&o, cases[i].line);
+		g_assert_cmpint(o.command, ==, COMMAND_EXPORT);
+		g_assert_cmphex(o.selection.span_id, ==, cases[i].span);
+		g_assert_cmphex(o.selection.trace_id, ==, cases[i].trace);
+		g_assert_cmpuint(o.selection.slowest, ==, cases[i].slowest);
+		g_assert_cmpint(o.span_format, ==, SPAN_ZIPKIN);
+		options_clear(&o);
+	}
+	accept(&o, "--export-slowest 3 --format json -o x --force a");
+	g_assert_cmpint(o.span_format, ==, SPAN_JSON);
+	g_assert_cmpstr(o.output, ==, "x");
+	g_assert_true(o.force);
+	options_clear(&o);
+}
+
+static void test_tell(void)
+{
+	static const struct { const char *line; enum command command; } cases[] = {
+		{ "--list-views", COMMAND_LIST_VIEWS }, { "--list-columns spans", COMMAND_LIST_COLUMNS },
+		{ "--list-events", COMMAND_LIST_EVENTS }, { "--recipe", COMMAND_RECIPE },
+		{ "--help", COMMAND_HELP }, { "-h", COMMAND_HELP }, { "--version", COMMAND_VERSION },
+		{ "--print-keys", COMMAND_PRINT_KEYS }, { "-b --help", COMMAND_HELP },
+		{ "--help -b --view nonsense", COMMAND_HELP },
+	};
+	struct options o;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		accept(&o, cases[i].line);
+		g_assert_cmpint(o.command, ==, cases[i].command);
+		options_clear(&o);
+	}
+}
+
+static void test_refusals(void)
+{
+	static const struct { const char *line, *words; } cases[] = {
+		{ "", "" }, { "--nonsense a", "--nonsense" }, { "-b", "no trace directory" },
+		{ "--view", "--view" }, { "--view nonsense a", "'nonsense'" },
+		{ "-b --view nonsense a", "'nonsense'" }, { "--list-columns nonsense", "'nonsense'" },
+		{ "-b --by cpu a", "'cpu'" }, { "--by thread a", "--by" },
+		{ "-b --view spans --by thread a", "--by" },
+		{ "-b --format xml a", "'xml'" }, { "--format json a", "--format" },
+		{ "--export-slowest 1 --format csv a", "'csv'" },
+		{ "-b --at nonsense a", "nonsense" }, { "-b --at 1 --from 2 a", "--at" },
+		{ "-b --from x a", "--from" }, { "-b --to x a", "--to" }, { "--from start a", "--from" },
+		{ "-b --at start --each a", "--each" }, { "-b --at start -r relay", "--at" },
+		{ "-b -n 5 a", "-n" }, { "-b --each -n 0 a", "'0'" }, { "-b --each -n x a", "'x'" },
+		{ "-b --each -n -1 a", "-n" }, { "-b --filter nonsense==1 a", "nonsense" },
+		{ "-b --filter ( a", "--filter" },
+		{ "-b --sort nonsense a", "'nonsense'" }, { "-b --columns pid,nonsense a", "'nonsense'" },
+		{ "-b --columns , a", "''" }, { "--sort pid a", "--sort" },
+		{ "--export-span xyz a", "'xyz'" }, { "--export-span 0 a", "0" },
+		{ "--export-span 0x a", "'0x'" }, { "--export-span 12345678901234567 a", "hex" },
+		{ "--export-trace= a", "''" }, { "--export-slowest 0 a", "'0'" },
+		{ "--export-slowest 1 --export-span 1 a", "--export-slowest" },
+		{ "--export-slowest 1", "no trace directory" }, { "--export-slowest 1 -r relay", "recorded" },
+		{ "-b --export-slowest 1 a", "--batch" }, { "-o x a", "-o" }, { "--force a", "--force" },
+		{ "-r", "-r" }, { "-r :", ":" }, { "-r relay a", "combined" }, { "--demo a", "combined" },
+		{ "-r a net://b", "one relay" }, { "net://a net://b", "one relay" },
+		{ "net://", "net://" }, { "--list-sessions", "-r" }, { "--list-views a", "'a'" },
+		{ "--memory x a", "'x'" }, { "--memory 1 a", "16M" }, { "--memory 5Q a", "'5Q'" },
+		{ "--memory 99999999T a", "" }, { "--memory nan a", "" },
+		{ "--timeout x a", "'x'" }, { "--timeout 0 a", "'0'" }, { "--timeout -1 a", "--timeout" },
+		{ "--color pink a", "'pink'" }, { "--utc=yes a", "--utc" },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		struct options o;
+		g_test_message("%s", cases[i].line);
+		g_assert_false(parse(&o, cases[i].line, &error));
+		g_assert_nonnull(error);
+		g_test_message("  %s", error->message);
+		g_assert_nonnull(strstr(error->message, cases[i].words));
+		g_assert_null(strchr(error->message, '\n'));
+		options_clear(&o);
+	}
+}
+
+static char *printed(void (*print)(FILE *out))
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	print(out);
+	fclose(out);
+	return text;
+}
+
+/* One screen of 80x24, with every option of the table. */
+static void test_help(void)
+{
+	char *help = printed(options_print_help), *table = printed(options_print_table);
+	g_auto(GStrv) lines = g_strsplit(help, "\n", -1);
+	g_auto(GStrv) rows = g_strsplit(table, "\n", -1);
+
+	g_assert_cmpuint(g_strv_length(lines) - 1, <=, 24);
+	for (char **l = lines; *l; l++) {
+		g_test_message("%s", *l);
+		g_assert_cmpuint(strlen(*l), <=, 80);
+	}
+	for (char **r = rows; **r; r++) {
+		g_auto(GStrv) fields = g_strsplit(*r, "\t", -1);
+		g_assert_cmpuint(g_strv_length(fields), ==, 5);
+		g_assert_nonnull(strstr(help, fields[1]));
+		g_assert_cmpstr(fields[4], !=, "");
+	}
+	free(help);
+	free(table);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/options/traces", test_traces);
+	g_test_add_func("/options/relay", test_relay);
+	g_test_add_func("/options/batch", test_batch);
+	g_test_add_func("/options/export", test_export);
+	g_test_add_func("/options/tell", test_tell);
+	g_test_add_func("/options/refusals", test_refusals);
+	g_test_add_func("/options/help", test_help);
+	return g_test_run();
+}
