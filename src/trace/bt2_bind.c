@@ -4,35 +4,7 @@
  * each wanted field lies. Reading an event then follows indices only.
  */
 #include "trace/bt2_bind.h"
-
-static guint hash_layout(gconstpointer p)
-{
-	guint h = 5381;
-	for (size_t i = 0; i < sizeof(struct blk_layout); i++)
-		h = h * 33 + ((const uint8_t *)p)[i];
-	return h;
-}
-
-static gboolean equal_layouts(gconstpointer a, gconstpointer b)
-{
-	return !memcmp(a, b, sizeof(struct blk_layout));
-}
-
-GHashTable *bt2_layouts_new(void)
-{
-	G_STATIC_ASSERT(sizeof(struct blk_slot_layout) == 8);	/* no padding to compare */
-	return g_hash_table_new_full(hash_layout, equal_layouts, g_free, NULL);
-}
-
-static const struct blk_layout *keep_layout(GHashTable *layouts, const struct blk_layout *l)
-{
-	struct blk_layout *kept = g_hash_table_lookup(layouts, l);
-	if (!kept) {
-		kept = g_memdup2(l, sizeof *l);
-		g_hash_table_add(layouts, kept);
-	}
-	return kept;
-}
+#include "trace/layouts.h"
 
 static bool type_is(const bt_field_class *fc, bt_field_class_type type)
 {
@@ -238,8 +210,9 @@ struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_s
 		if (find_field(ec, BT2_PAYLOAD, row->fields[i], &g))
 			add_getter(b, &layout, &g);
 	}
+	b->size = MAX(b->size, 8);	/* so that a row is never NULL */
 	b->layouts = layouts;
-	b->layout = keep_layout(layouts, &layout);
+	b->layout = layouts_keep(layouts, &layout);
 	return b;
 }
 
@@ -342,7 +315,7 @@ static const struct blk_layout *partial_layout(struct bt2_binding *b, uint32_t m
 	for (unsigned i = 0; i < BLK_MAX_SLOTS; i++)
 		if (missing & 1u << i)
 			l.slot[i] = (struct blk_slot_layout){ 0 };
-	return keep_layout(b->layouts, &l);
+	return layouts_keep(b->layouts, &l);
 }
 
 void bt2_binding_read(struct bt2_binding *b, const bt_event *event, struct bt2_arena *arena,

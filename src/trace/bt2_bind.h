@@ -30,15 +30,12 @@ struct bt2_binding {
 	uint32_t n_getters;
 	struct bt2_getter getter[BLK_MAX_SLOTS];
 	struct bt2_getter cpu;		/* perf's `perf_cpu` */
-	GHashTable *layouts;		/* borrowed: bt2_layouts_new() */
+	GHashTable *layouts;		/* borrowed: layouts_new() */
 	const struct blk_layout *layout;
 };
 
-/* Layouts kept once, as records may outlive their class: a set of struct blk_layout. */
-GHashTable *bt2_layouts_new(void);
-
 /* `row` NULL: the class is only counted. `cls` is the index in the source's
- * tables. */
+ * tables; `layouts` outlives the binding, as records do. */
 struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_subscription *row,
 				    uint16_t row_index, uint32_t cls, GHashTable *layouts);
 void bt2_binding_free(struct bt2_binding *b);

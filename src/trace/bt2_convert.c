@@ -5,6 +5,7 @@
  */
 #include "trace/bt2_bind.h"
 #include "trace/bt2_clock.h"
+#include "trace/layouts.h"
 
 #define NS_PER_S 1000000000
 #define MAX_DIRECT_ID 65536	/* event class ids looked up by index */
@@ -86,7 +87,7 @@ struct bt2_convert *bt2_convert_new(struct source *s, struct bt2_clocks *clocks,
 	c->streams = g_hash_table_new_full(NULL, NULL, NULL, free_stream);
 	c->class_sets = g_hash_table_new_full(NULL, NULL, NULL, free_class_set);
 	c->class_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	c->layouts = bt2_layouts_new();
+	c->layouts = layouts_new();
 	return c;
 }
 
