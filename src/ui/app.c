@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The screen without a terminal: state, building rows, keys, drawing. See app.h. */
+#include "ui/app.h"
+
+#include "base/timefmt.h"
+
+#include <string.h>
+
+#define LOG_LINES 1000
+
+static void log_line(struct app *app, const char *text)
+{
+	char clock[TIMEFMT_LEN];
+
+	timefmt_clock(clock, g_get_real_time() * 1000);
+	if (app->log->len >= LOG_LINES)
+		g_ptr_array_remove_index(app->log, 0);
+	g_ptr_array_add(app->log, g_strdup_printf("  %s %s", clock, text));
+}
+
+static void set_message(struct app *app, const char *format, va_list ap, bool error)
+{
+	g_free(app->message);
+	app->message = g_strdup_vprintf(format, ap);
+	app->message_is_error = error;
+	log_line(app, app->message);
+}
+
+void app_say(struct app *app, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	set_message(app, format, ap, false);
+	va_end(ap);
+}
+
+void app_error(struct app *app, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	set_message(app, format, ap, true);
+	va_end(ap);
+}
+
+const struct screen *screen_of(const struct view *view)
+{
+	switch (view->kind) {
+	case VIEW_OVERVIEW:
+		return &screen_overview;
+	case VIEW_WATERFALL:
+		return &screen_waterfall;
+	default:
+		return strcmp(view->id, "phases") ? &screen_table : &screen_phases;
+	}
+}
+
+enum context app_context(const struct app *app)
+{
+	return popup_is_open(&app->popup) ? CTX_POPUP :
+		screen_of(nav_top(&app->nav)->view)->context;
+}
+
+/* The first screen, until the user has touched anything. */
+static void choose_root(struct app *app)
+{
+	const struct view_query all = VIEW_QUERY_INIT;
+	const char *id = app->options->start_view;
+	const struct view *view = NULL;
+
+	if (!id)
+		id = timeline_has_spans(app->tl) || !timeline_n_seconds(app->tl) ?
+			"overview" : "processes";
+	view = view_find(id);
+	if (!view)
+		view = view_all[0];
+	if (!nav_top(&app->nav) || nav_top(&app->nav)->view != view)
+		nav_reset(&app->nav, place_new(view, &all, ""));
+}
+
+struct app *app_new(const struct ui_options *options, const struct ui_backend *backend,
+		    struct timeline *tl, bool utf8)
+{
+	struct app *app = g_new0(struct app, 1);
+	g_autoptr(GError) error = NULL;
+
+	app->options = options;
+	app->backend = backend;
+	app->tl = tl;
+	app->glyphs = glyphs_get(utf8 && !options->ascii);
+	app->canvas = canvas_new(24, 80);
+	app->canvas->ascii_only = !utf8;
+	app->log = g_ptr_array_new_with_free_func(g_free);
+	app->coach = options->coach;
+	nav_init(&app->nav);
+	app->nav.mode = options->live ? NAV_FOLLOW : NAV_WORST;
+	if (options->at_ns != TIME_UNKNOWN) {
+		app->nav.mode = NAV_PAUSED;
+		app->nav.cursor_ns = time_floor(options->at_ns, app->nav.step_ns);
+		app->nav.fixed = true;
+	}
+	choose_root(app);
+	if (options->filter && !app_filter(app, nav_top(&app->nav), options->filter, &error))
+		app_error(app, "%s", error->message);
+	app_timeline_changed(app);
+	return app;
+}
+
+void app_free(struct app *app)
+{
+	if (!app)
+		return;
+	nav_clear(&app->nav);
+	prompt_clear(&app->prompt);
+	popup_close(&app->popup);
+	canvas_free(app->canvas);
+	g_ptr_array_unref(app->log);
+	g_free(app->message);
+	g_free(app->search);
+	g_free(app->copy);
+	g_free(app);
+}
+
+void app_resize(struct app *app, unsigned rows, unsigned cols)
+{
+	canvas_resize(app->canvas, rows, cols);
+}
+
+void app_timeline_changed(struct app *app)
+{
+	if (!app->touched && app->nav.stack->len == 1 && !app->options->filter)
+		choose_root(app);
+	place_stale(nav_top(&app->nav));
+	nav_tick(&app->nav, app->tl);
+}
+
+void app_second_passed(struct app *app)
+{
+	if (nav_play(&app->nav, app->tl))
+		app_moved(app);
+}
+
+void app_moved(struct app *app)
+{
+	place_stale(nav_top(&app->nav));
+}
+
+void app_pause(struct app *app)
+{
+	if (app->nav.mode != NAV_PAUSED)
+		app->nav.mode = NAV_PAUSED;
+	app->nav.fixed = false;
+}
+
+static void build(struct app *app, struct place *p)
+{
+	struct view_query q = p->narrow;
+
+	nav_range(&app->nav, &q.from_ns, &q.to_ns);
+	p->rows = p->view->build(app->tl, &q);
+	p->version = timeline_version(app->tl);
+	p->from_ns = q.from_ns;
+	p->to_ns = q.to_ns;
+	screen_of(p->view)->prepare(app, p);
+}
+
+struct place *app_place(struct app *app)
+{
+	struct place *p = nav_top(&app->nav);
+
+	if (p->rows && p->version != timeline_version(app->tl))
+		place_stale(p);
+	if (!p->rows)
+		build(app, p);
+	return p;
+}
+
+/* The trace looked at stays in memory. */
+static void pin(struct app *app)
+{
+	for (guint i = app->nav.stack->len; i-- > 0;) {
+		const struct place *p = g_ptr_array_index(app->nav.stack, i);
+
+		if (p->narrow.trace_id) {
+			timeline_pin(app->tl, p->narrow.trace_id);
+			return;
+		}
+	}
+	timeline_pin(app->tl, 0);
+}
+
+void app_open(struct app *app, struct place *p)
+{
+	nav_push(&app->nav, p);
+	pin(app);
+}
+
+void app_back(struct app *app)
+{
+	nav_pop(&app->nav);
+	pin(app);
+}
+
+bool app_filter(struct app *app, struct place *p, const char *text, GError **error)
+{
+	const struct view *views[PANE_N] = { p->view };
+	struct expr *expr[PANE_N] = { NULL };
+	g_autoptr(GError) first = NULL;
+	bool any = false;
+
+	if (p->view->kind == VIEW_OVERVIEW) {
+		views[PANE_SLOWEST] = &view_overview_slowest;
+		views[PANE_PROCESSES] = &view_overview_processes;
+	}
+	for (int i = 0; i < PANE_N && text && *text; i++) {
+		if (views[i])
+			expr[i] = view_expr(views[i], text, first ? NULL : &first);
+		any = any || expr[i];
+	}
+	if (text && *text && !any) {
+		g_propagate_error(error, g_steal_pointer(&first));
+		return false;
+	}
+	g_free(p->filter);
+	p->filter = any ? g_strdup(text) : NULL;
+	for (int i = 0; i < PANE_N; i++) {
+		expr_free(p->expr[i]);
+		p->expr[i] = expr[i];
+	}
+	place_stale(p);
+	return true;
+}
+
+/* A search follows the typing. */
+static void search_along(struct app *app)
+{
+	struct focus f = place_focus(app_place(app));
+
+	g_free(app->search);
+	app->search = app->prompt.text->len ? g_strdup(app->prompt.text->str) : NULL;
+	table_select(f.table, f.rows, app->search_from);
+	if (app->search)
+		app_search(app, 1, true);
+}
+
+static void prompt_take_key(struct app *app, int key)
+{
+	enum prompt_kind kind = app->prompt.kind;
+
+	switch (prompt_key(&app->prompt, key)) {
+	case PROMPT_EDITING:
+		if (kind == PROMPT_SEARCH)
+			search_along(app);
+		break;
+	case PROMPT_CANCELLED:
+		if (kind == PROMPT_SEARCH)
+			g_clear_pointer(&app->search, g_free);
+		prompt_close(&app->prompt);
+		break;
+	case PROMPT_ACCEPTED:
+		app_prompt_done(app, app->prompt.text->str);
+		break;
+	}
+}
+
+/* Commands after which the screen may still choose by itself where it opens. */
+static bool leaves_untouched(enum command_id command)
+{
+	return command == CMD_HELP || command == CMD_LOG || command == CMD_COACH ||
+	       command == CMD_REDRAW || command == CMD_SUSPEND;
+}
+
+void app_key(struct app *app, int key)
+{
+	enum command_id command;
+	char name[16];
+
+	if (key == UI_KEY_NONE || key == UI_KEY_RESIZE)
+		return;
+	if (app->prompt.kind != PROMPT_NONE) {
+		prompt_take_key(app, key);
+		return;
+	}
+	g_clear_pointer(&app->message, g_free);
+	command = keys_find(app_context(app), key);
+	if (command == CMD_NONE) {
+		if (!popup_is_open(&app->popup))
+			app_say(app, "%s does nothing here: ? shows the keys",
+				keys_name(key, name));
+		return;
+	}
+	if (!leaves_untouched(command) && !app->touched) {
+		app->touched = true;
+		if (app->nav.mode == NAV_WORST)
+			app->nav.mode = NAV_PAUSED;
+	}
+	/* q and Esc are one command, but only q leaves the program. */
+	if (command == CMD_BACK && key == 'q' && app->nav.stack->len == 1 &&
+	    !popup_is_open(&app->popup))
+		command = CMD_QUIT;
+	app_command(app, command);
+}
+
+struct table_style app_table_style(const struct app *app, bool active)
+{
+	return (struct table_style){ app->glyphs, app->search, active };
+}
+
+void app_draw(struct app *app)
+{
+	struct canvas *c = app->canvas;
+	struct place *p;
+
+	canvas_clear(c);
+	app->cursor_y = app->cursor_x = 0;
+	app->cursor_shown = false;
+	if (c->rows < APP_MIN_ROWS || c->cols < APP_MIN_COLS) {
+		canvas_putf(c, 0, 0, c->cols, ROLE_TEXT, "too small, need %dx%d", APP_MIN_COLS,
+			    APP_MIN_ROWS);
+		return;
+	}
+	if (app->backend)
+		app->backend->status(app->backend->data, &app->status);
+	if (popup_is_open(&app->popup)) {
+		app->cursor_y = popup_draw(&app->popup, c, app->glyphs);
+		bar_draw(c, c->rows - 1, CTX_POPUP, false);
+		return;
+	}
+	p = app_place(app);
+	screen_of(p->view)->draw(app, p, frame_body(app));
+	frame_draw(app, p);
+}

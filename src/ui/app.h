@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The screen without a terminal: takes keys, draws on a canvas, asks the backend.
+ * loop.c joins it to the terminal, tests to nothing.
+ *
+ *     struct app *app = app_new(&options, &backend, tl, true);
+ *     app_resize(app, 24, 80);
+ *     app_key(app, UI_KEY_ENTER);
+ *     app_draw(app);		// app->canvas holds the screen
+ *     app_free(app);
+ *
+ * Rows are built when they are looked at. After timeline_apply() the owner calls
+ * app_timeline_changed() before anything else: rows point into the timeline.
+ */
+#ifndef BLK_UI_APP_H
+#define BLK_UI_APP_H
+
+#include "ui/canvas.h"
+#include "ui/glyphs.h"
+#include "ui/keys.h"
+#include "ui/nav.h"
+#include "ui/popup.h"
+#include "ui/prompt.h"
+#include "ui/ui.h"
+
+#define APP_MIN_ROWS 15
+#define APP_MIN_COLS 60
+
+/* What the loop does for the screen, with the terminal. */
+#define APP_REDRAW 1u
+#define APP_SUSPEND 2u
+
+struct app {
+	const struct ui_options *options;
+	const struct ui_backend *backend;	/* may be NULL in tests */
+	struct timeline *tl;
+	const struct glyphs *glyphs;
+	struct canvas *canvas;
+	unsigned cursor_y, cursor_x;	/* where the hardware cursor belongs */
+	bool cursor_shown;
+	struct nav nav;
+	struct prompt prompt;
+	struct popup popup;
+	struct ui_status status;
+	char *search;			/* text, or NULL */
+	int64_t prompt_from_ns;		/* cursor when a prompt was opened */
+	size_t search_from;		/* row the search began at */
+	char *message;			/* in the status line, or NULL */
+	bool message_is_error;
+	GPtrArray *log;			/* char *: all messages, with their time */
+	bool coach;			/* its line is shown */
+	bool touched;			/* the user did something: nothing moves by itself */
+	bool quit;
+	unsigned requests;		/* APP_ bits */
+	char *copy;			/* to the clipboard, or NULL */
+};
+
+struct app *app_new(const struct ui_options *options, const struct ui_backend *backend,
+		    struct timeline *tl, bool utf8);
+void app_free(struct app *app);
+void app_resize(struct app *app, unsigned rows, unsigned cols);
+void app_key(struct app *app, int key);
+void app_timeline_changed(struct app *app);
+void app_second_passed(struct app *app);	/* for what plays by itself */
+void app_draw(struct app *app);
+
+/* A line for the status row, kept in the log. */
+void app_say(struct app *app, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void app_error(struct app *app, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* For screens and commands. */
+struct place *app_place(struct app *app);	/* with its rows built; never NULL */
+void app_open(struct app *app, struct place *p);	/* one level deeper; takes it over */
+void app_back(struct app *app);
+void app_pause(struct app *app);		/* nothing moves by itself from now on */
+void app_moved(struct app *app);		/* position in time changed */
+enum context app_context(const struct app *app);
+bool app_filter(struct app *app, struct place *p, const char *text, GError **error);
+void app_command(struct app *app, enum command_id command);
+void app_prompt_done(struct app *app, const char *text);	/* a prompt's line was taken */
+void app_search(struct app *app, int direction, bool from_here);
+
+/* A kind of screen. */
+struct screen {
+	enum context context;
+	/* Draws in the box below the title; sets app->cursor_y. */
+	void (*draw)(struct app *app, struct place *p, struct box box);
+	/* Commands of its own; false: not one of them. NULL: none. */
+	bool (*command)(struct app *app, struct place *p, enum command_id command);
+	/* After the rows were built: sorts, filters, finds the selection. */
+	void (*prepare)(struct app *app, struct place *p);
+};
+extern const struct screen screen_table, screen_overview, screen_waterfall, screen_phases;
+const struct screen *screen_of(const struct view *view);
+
+/* Shared drawing (frame.c). */
+void frame_draw(struct app *app, struct place *p);	/* title, status, coach, key bar */
+struct box frame_body(const struct app *app);		/* what is left for the screen */
+/* "TRUST ok lost 0 soft 0   history ..." */
+void frame_trust(struct app *app, unsigned y, const struct trust *trust);
+struct table_style app_table_style(const struct app *app, bool active);
+
+#endif

@@ -1,0 +1,744 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the commands do on every screen; screens add their own (app.h). */
+#include "ui/app.h"
+#include "ui/help.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#include <string.h>
+
+typedef void (*handler)(struct app *app, struct place *p, enum command_id command);
+
+static const char *const numbered[] = {
+	"overview", "traces", "phases", "processes", "syscalls", "files", "spans", "services",
+	"events",
+};
+
+/* What of the narrowing a view honours when one comes to it by its number. */
+enum { BY_TRACE = 1, BY_OPERATION = 2, BY_PID = 4 };
+static const struct {
+	const char *view;
+	unsigned honours;
+} honoured[] = {
+	{ "traces", BY_OPERATION }, { "phases", BY_OPERATION },
+	{ "spans", BY_TRACE | BY_OPERATION }, { "syscalls", BY_TRACE | BY_PID },
+	{ "files", BY_PID }, { "processes", BY_PID },
+};
+
+static struct view_query narrow_for(const struct view *view, const struct view_query *q)
+{
+	struct view_query narrow = VIEW_QUERY_INIT;
+	unsigned honours = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(honoured); i++) {
+		if (!strcmp(honoured[i].view, view->id))
+			honours = honoured[i].honours;
+	}
+	if (honours & BY_TRACE) {
+		narrow.trace_id = q->trace_id;
+		narrow.span_id = q->span_id;
+		narrow.span_kind = q->span_kind;
+	}
+	if (honours & BY_OPERATION) {
+		narrow.operation = q->operation;
+		narrow.service = q->service;
+	}
+	if (honours & BY_PID) {
+		narrow.pid = q->pid;
+		narrow.tid = q->tid;
+		narrow.host = q->host;
+	}
+	return narrow;
+}
+
+static bool is_narrow(const struct view_query *q)
+{
+	return q->trace_id || q->operation || q->service || q->pid >= 0 || q->tid >= 0;
+}
+
+/* What the selected row adds to what the place is narrowed to. */
+static struct view_query narrow_by_row(const struct view_query *base, const struct row *row)
+{
+	struct view_query q = *base;
+	const struct view_query *d = row ? &row->drill : NULL;
+
+	if (!d)
+		return q;
+	if (d->trace_id) {
+		q.trace_id = d->trace_id;
+		q.span_id = d->span_id;
+		q.span_kind = d->span_kind;
+	}
+	if (d->operation)
+		q.operation = d->operation;
+	if (d->service)
+		q.service = d->service;
+	if (d->pid >= 0)
+		q.pid = d->pid;
+	if (d->tid >= 0)
+		q.tid = d->tid;
+	if (d->host != ID_NONE)
+		q.host = d->host;
+	return q;
+}
+
+/* What a narrowed place is called: the trace, the operation, the process. */
+static char *narrow_name(const struct app *app, const struct view_query *q, bool with_trace)
+{
+	if (q->trace_id && with_trace)
+		return g_strdup_printf("%016" G_GINT64_MODIFIER "x", q->trace_id);
+	if (q->tid >= 0)
+		return g_strdup_printf("tid %d", q->tid);
+	if (q->pid >= 0)
+		return g_strdup_printf("pid %d", q->pid);
+	if (q->operation && q->service && strcmp(q->operation, q->service)) {
+		g_autofree char *op = text_visible(q->operation), *sv = text_visible(q->service);
+
+		return g_strdup_printf("%s (%s)", op, sv);
+	}
+	return text_visible(q->operation ? q->operation : q->service ? q->service : "");
+}
+
+/* The first text of a row: what people call it. */
+static char *row_name(const struct view *v, const struct rows *rows, const struct row *row)
+{
+	for (size_t i = 0; i < v->n_columns; i++) {
+		const struct column *c = &v->columns[i];
+		struct value value = value_none();
+
+		if (c->kind == VALUE_TEXT && c->width)
+			value = c->get(row, rows);
+		if (value.kind == VALUE_TEXT && *value.s)
+			return text_visible(value.s);
+	}
+	return NULL;
+}
+
+/* The selected span in a waterfall narrows what is opened beside it. */
+static struct view_query narrow_here(struct place *p)
+{
+	const struct row *row = place_selected(p);
+	const struct waterfall_row *w = (const struct waterfall_row *)row;
+	struct view_query q = p->narrow;
+
+	if (p->view->kind != VIEW_WATERFALL)
+		return q;
+	if (w && w->span) {
+		q.trace_id = w->span->trace_id;
+		q.span_id = w->span->span_id;
+		q.span_kind = (int)w->span->kind;
+	}
+	return q;
+}
+
+static void open_view(struct app *app, struct place *p, const struct view *view)
+{
+	struct view_query q = narrow_here(p), narrow;
+	g_autofree char *name = NULL, *crumb = NULL;
+	struct place *below = NULL;
+
+	if (view == p->view)
+		return;
+	/* From the first screen 3 shows the phases of the selected operation. */
+	if (app->nav.stack->len == 1 && p->view->kind == VIEW_OVERVIEW &&
+	    !strcmp(view->id, "phases") && p->pane != PANE_PROCESSES) {
+		q = narrow_by_row(&q, place_selected(p));
+		q.trace_id = 0;
+	}
+	narrow = narrow_for(view, &q);
+	name = narrow_name(app, &narrow, true);
+	crumb = *name ? g_strdup_printf("%s: %s", view->title, name) : g_strdup(view->title);
+	if (app->nav.stack->len == 1 && !is_narrow(&narrow)) {
+		nav_reset(&app->nav, place_new(view, &narrow, ""));
+		return;
+	}
+	if (p->lateral && app->nav.stack->len > 1)
+		below = g_ptr_array_index(app->nav.stack, app->nav.stack->len - 2);
+	if (below && below->view == view) {
+		app_back(app);
+		return;
+	}
+	p = place_new(view, &narrow, crumb);
+	p->lateral = true;
+	if (below)
+		nav_pop(&app->nav);
+	app_open(app, p);
+}
+
+static void do_view(struct app *app, struct place *p, enum command_id command)
+{
+	const struct view *view = view_find(numbered[command - CMD_VIEW_1]);
+
+	if (view)
+		open_view(app, p, view);
+	else
+		app_error(app, "there is no view '%s'", numbered[command - CMD_VIEW_1]);
+}
+
+static void do_view_step(struct app *app, struct place *p, enum command_id command)
+{
+	int n = (int)G_N_ELEMENTS(numbered), at = -1, by = command == CMD_VIEW_NEXT ? 1 : -1;
+
+	for (int i = 0; i < n; i++) {
+		if (!strcmp(numbered[i], p->view->id))
+			at = i;
+	}
+	for (int i = 0; i < n; i++) {
+		const struct view *view;
+
+		at = (at + by + n) % n;
+		view = view_find(numbered[at]);
+		if (view && view->on_screen) {
+			open_view(app, p, view);
+			return;
+		}
+	}
+}
+
+static void do_view_list(struct app *app, struct place *p, enum command_id command)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(numbered); i++) {
+		const struct view *v = view_find(numbered[i]);
+		g_autofree char *help = v ? g_strdup(v->help ? v->help : "") : NULL;
+		char *end = help ? strpbrk(help, ".;:\n") : NULL;
+
+		if (!v)
+			continue;
+		if (end)
+			*end = '\0';
+		g_ptr_array_add(lines, g_strdup_printf("%zu %-10s %s", i + 1, v->title, help));
+	}
+	popup_open(&app->popup, "Views: Enter opens one", lines, true);
+}
+
+static void popup_do(struct app *app, enum command_id command)
+{
+	enum popup_result result = popup_command(&app->popup, command);
+	const char *line = NULL;
+	const struct view *view = NULL;
+
+	if (result == POPUP_STAYS)
+		return;
+	if (result == POPUP_PICKED) {
+		line = g_ptr_array_index(app->popup.lines, app->popup.cursor);
+		view = view_find(numbered[CLAMP(*line - '1', 0, 8)]);
+	}
+	popup_close(&app->popup);
+	if (view)
+		open_view(app, app_place(app), view);
+}
+
+/* All columns of a row with what they mean: where Enter leads no further. */
+static void show_row(struct app *app, const struct focus *f, const struct row *row)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
+	for (size_t i = 0; i < f->view->n_columns; i++) {
+		const struct column *c = &f->view->columns[i];
+		g_autofree char *text = table_cell(c, c->get(row, f->rows), 40);
+
+		g_ptr_array_add(lines, g_strdup_printf("  %-16s %-24s %s", c->id, text,
+						       c->help ? c->help : ""));
+	}
+	popup_open(&app->popup, f->view->title, lines, false);
+}
+
+static void do_drill(struct app *app, struct place *p, enum command_id command)
+{
+	struct focus f = place_focus(p);
+	const struct row *row = table_selected(f.table, f.rows);
+	const struct view *target = f.view->drill ? view_find(f.view->drill) : NULL;
+	struct view_query q;
+	g_autofree char *name = NULL;
+
+	if (!row) {
+		app_error(app, "nothing to open: there are no rows");
+		return;
+	}
+	if (!target) {
+		show_row(app, &f, row);
+		return;
+	}
+	q = narrow_by_row(&p->narrow, row);
+	if (target->kind == VIEW_WATERFALL)
+		name = narrow_name(app, &q, true);
+	else
+		name = row_name(f.view, f.rows, row);
+	if (!name)
+		name = narrow_name(app, &q, false);
+	table_select(f.table, f.rows, f.table->cursor);
+	app_open(app, place_new(target, &q, name));
+	if (target->kind == VIEW_WATERFALL) {
+		nav_top(&app->nav)->select_span = row->drill.span_id;
+		nav_top(&app->nav)->select_kind = row->drill.span_kind;
+	}
+}
+
+static void do_back(struct app *app, struct place *p, enum command_id command)
+{
+	if (app->nav.stack->len > 1) {
+		app_back(app);
+		return;
+	}
+	if (app->status.phase == UI_OPENING || app->status.phase == UI_LOADING) {
+		if (app->backend)
+			app->backend->cancel(app->backend->data);
+		app_say(app, "loading stopped: what was read stays");
+	} else if (app->search) {
+		g_clear_pointer(&app->search, g_free);
+		app_say(app, "no search any more");
+	} else {
+		app_say(app, "this is the top: q quits");
+	}
+}
+
+/* Time. */
+
+static void do_time(struct app *app, struct place *p, enum command_id command)
+{
+	int by = command == CMD_TIME_BACK ? -1 : command == CMD_TIME_FORWARD ? 1 :
+		command == CMD_TIME_BACK_10 ? -10 : 10;
+	char clock[TIMEFMT_LEN];
+
+	app_pause(app);
+	if (app->nav.cursor_ns == TIME_UNKNOWN) {
+		app_say(app, "nothing is read yet");
+		return;
+	}
+	if (!nav_step(&app->nav, app->tl, by))
+		app_say(app, by < 0 ? "this is the first second" : "this is the newest second");
+	else if (p->view->kind == VIEW_WATERFALL)
+		app_say(app, "at %s; the trace stays where it is",
+			timefmt_clock(clock, app->nav.cursor_ns));
+	app_moved(app);
+}
+
+static void do_pause(struct app *app, struct place *p, enum command_id command)
+{
+	bool runs = app->nav.mode == NAV_FOLLOW || app->nav.mode == NAV_PLAY;
+
+	app->nav.fixed = false;
+	if (runs)
+		app->nav.mode = NAV_PAUSED;
+	else
+		app->nav.mode = app->status.phase == UI_LIVE ? NAV_FOLLOW : NAV_PLAY;
+	app_say(app, runs ? "paused: p goes on" : app->status.phase == UI_LIVE ?
+		"following the newest second" : "playing one step a second: p pauses");
+	nav_tick(&app->nav, app->tl);
+	app_moved(app);
+}
+
+static void do_follow(struct app *app, struct place *p, enum command_id command)
+{
+	app->nav.mode = NAV_FOLLOW;
+	app->nav.fixed = false;
+	nav_tick(&app->nav, app->tl);
+	app_say(app, "following the newest second");
+	app_moved(app);
+}
+
+static void do_step_size(struct app *app, struct place *p, enum command_id command)
+{
+	bool finer = command == CMD_STEP_FINER;
+
+	if (!nav_change_step(&app->nav, app->tl, finer ? -1 : 1))
+		app_say(app, finer ? "seconds are the finest that is kept" :
+			"10 minutes is the coarsest step");
+	app_moved(app);
+}
+
+static void do_range(struct app *app, struct place *p, enum command_id command)
+{
+	struct nav *nav = &app->nav;
+
+	if (nav->cursor_ns == TIME_UNKNOWN)
+		return;
+	app_pause(app);
+	if (command == CMD_RANGE_A) {
+		nav->a_ns = nav->cursor_ns;
+		if (nav->b_ns != TIME_UNKNOWN && nav->b_ns <= nav->a_ns)
+			nav->b_ns = TIME_UNKNOWN;
+		app_say(app, "the range begins here: move on, then B ends it; R: no range");
+	} else if (command == CMD_RANGE_B) {
+		nav->b_ns = nav->cursor_ns + nav->step_ns;
+		if (nav->a_ns != TIME_UNKNOWN && nav->a_ns >= nav->b_ns)
+			nav->a_ns = TIME_UNKNOWN;
+		app_say(app, "the range ends with this second; R: no range");
+	} else {
+		nav->a_ns = nav->b_ns = TIME_UNKNOWN;
+		app_say(app, "no range: one step is shown");
+	}
+	app_moved(app);
+}
+
+static bool goto_text(struct app *app, const char *text, GError **error)
+{
+	int64_t first = 0, last = 0, at;
+
+	if (!timeline_coverage(app->tl, &first, &last)) {
+		g_set_error(error, BLK_EXPR_ERROR, 0, "nothing is read yet");
+		return false;
+	}
+	if (!strcmp(text, "worst"))
+		at = overview_worst_second(app->tl);
+	else if (!timefmt_parse_instant(text, app->nav.cursor_ns == TIME_UNKNOWN ? first :
+					app->nav.cursor_ns, first, last, &at, error))
+		return false;
+	if (at == TIME_UNKNOWN)
+		return true;
+	app_pause(app);
+	nav_seek(&app->nav, app->tl, at);
+	if (at < first || at > last)
+		app_say(app, "%s is outside of the trace: at its nearest second", text);
+	app_moved(app);
+	return true;
+}
+
+/* Find. */
+
+void app_search(struct app *app, int direction, bool from_here)
+{
+	struct place *p = app_place(app);
+	enum pane panes = p->view->kind == VIEW_OVERVIEW ? PANE_N : 1, pane = p->pane;
+	struct focus f = place_focus(p);
+	long at = (long)f.table->cursor + (from_here ? 0 : direction);
+
+	for (unsigned tried = 0; tried <= panes; tried++) {
+		long n = (long)f.rows->rows->len;
+
+		for (; at >= 0 && at < n; at += direction) {
+			if (!table_row_holds(f.view, f.rows, (size_t)at, app->search))
+				continue;
+			p->pane = pane;
+			table_select(f.table, f.rows, (size_t)at);
+			return;
+		}
+		pane = (enum pane)(((int)pane + direction + (int)panes) % (int)panes);
+		f = place_pane(p, pane);
+		at = direction > 0 ? 0 : (long)f.rows->rows->len - 1;
+	}
+	app_error(app, "no row holds '%s'", app->search);
+}
+
+static void do_next(struct app *app, struct place *p, enum command_id command)
+{
+	int direction = command == CMD_NEXT ? 1 : -1;
+	int64_t at;
+
+	if (app->search) {
+		app_search(app, direction, false);
+		return;
+	}
+	if (app->nav.cursor_ns == TIME_UNKNOWN)
+		return;
+	at = overview_next_outlier(app->tl, app->nav.cursor_ns, direction);
+	if (at == TIME_UNKNOWN) {
+		app_say(app, direction > 0 ? "no later outlier: N goes to the one before" :
+			"no earlier outlier: n goes to the next");
+		return;
+	}
+	app_pause(app);
+	nav_seek(&app->nav, app->tl, at);
+	if (p->view->kind == VIEW_OVERVIEW) {
+		p->pane = PANE_SLOWEST;
+		p->table[PANE_SLOWEST].bound = false;
+		p->table[PANE_SLOWEST].cursor = 0;
+	}
+	app_moved(app);
+}
+
+static void do_error(struct app *app, struct place *p, enum command_id command)
+{
+	long by = command == CMD_ERROR_NEXT ? 1 : -1;
+	struct focus f = place_focus(p);
+	long at = (long)f.table->cursor + by;
+
+	for (; at >= 0 && at < (long)f.rows->rows->len; at += by) {
+		const struct row *row = g_ptr_array_index(f.rows->rows, at);
+
+		if (row->marked) {
+			table_select(f.table, f.rows, (size_t)at);
+			return;
+		}
+	}
+	app_say(app, by > 0 ? "no marked row below" : "no marked row above");
+}
+
+static void do_prompt(struct app *app, struct place *p, enum command_id command)
+{
+	switch (command) {
+	case CMD_SEARCH:
+		app->search_from = place_focus(p).table->cursor;
+		prompt_open(&app->prompt, PROMPT_SEARCH, NULL);
+		break;
+	case CMD_FILTER:
+		prompt_open(&app->prompt, PROMPT_FILTER, p->filter);
+		break;
+	case CMD_GOTO:
+		prompt_open(&app->prompt, PROMPT_GOTO, NULL);
+		break;
+	default:
+		prompt_open(&app->prompt, PROMPT_EXPORT, "zipkin span ");
+	}
+}
+
+static void do_sort(struct app *app, struct place *p, enum command_id command)
+{
+	struct focus f = place_focus(p);
+	bool descending;
+	int column;
+
+	if (command == CMD_INVERT) {
+		column = table_sort_column(f.table, f.view, &descending);
+		f.table->sort = column;
+		f.table->descending = !descending;
+	} else {
+		column = table_sort_step(f.table, f.view, command == CMD_SORT_LEFT ? -1 : 1);
+	}
+	if (column >= 0)
+		app_say(app, "sorted by %s, %s", f.view->columns[column].title,
+			f.table->descending ? "highest first" : "lowest first");
+	place_stale(p);
+}
+
+static void do_by(struct app *app, struct place *p, enum command_id command)
+{
+	static const char *const names[] = { "the whole system", "process", "thread" };
+
+	if (!p->view->has_by) {
+		app_say(app, "%s has no rows by thread", p->view->title);
+		return;
+	}
+	p->narrow.by = p->narrow.by == BY_SYSTEM ? BY_THREAD : p->narrow.by - 1;
+	app_say(app, "rows by %s", names[p->narrow.by]);
+	place_stale(p);
+}
+
+/* Output. */
+
+/* The trace and span that the cursor is on; false: none. */
+static bool selected_span(struct place *p, struct ui_export *ret)
+{
+	const struct row *row = place_selected(p);
+	struct view_query q = narrow_here(p);
+
+	if (p->view->kind != VIEW_WATERFALL)
+		q = narrow_by_row(&p->narrow, row);
+	ret->trace_id = q.trace_id;
+	ret->span_id = q.span_id;
+	return q.trace_id != 0;
+}
+
+static bool export_now(struct app *app, const struct ui_export *what)
+{
+	g_autofree char *message = NULL;
+	bool done;
+
+	if (!app->backend) {
+		app_error(app, "cannot export: nobody does it here");
+		return false;
+	}
+	done = app->backend->export_span(app->backend->data, what, &message);
+	if (done)
+		app_say(app, "%s", message ? message : "exported");
+	else
+		app_error(app, "%s", message ? message : "cannot export");
+	return done;
+}
+
+static void do_export(struct app *app, struct place *p, enum command_id command)
+{
+	struct ui_export what = { 0 };
+
+	if (!selected_span(p, &what)) {
+		app_error(app, "cannot export: select a trace or a span first");
+		return;
+	}
+	if (command == CMD_EXPORT)
+		export_now(app, &what);
+	else
+		do_prompt(app, p, command);
+}
+
+static bool export_text(struct app *app, const char *text, GError **error)
+{
+	struct ui_export what = { 0 };
+	g_autofree char *path = NULL;
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+
+	selected_span(app_place(app), &what);
+	for (char **w = words; *w; w++) {
+		if (!strcmp(*w, "json"))
+			what.native = true;
+		else if (!strcmp(*w, "zipkin"))
+			what.native = false;
+		else if (!strcmp(*w, "trace"))
+			what.span_id = 0;
+		else if (**w && strcmp(*w, "span")) {
+			path = g_strstrip(g_strjoinv(" ", w));
+			break;
+		}
+	}
+	what.path = path;
+	if (!what.trace_id)
+		g_set_error(error, BLK_EXPR_ERROR, 0, "select a trace or a span first");
+	return what.trace_id && (export_now(app, &what), true);
+}
+
+static char *row_text(const struct focus *f, const struct row *row)
+{
+	GString *s = g_string_new(NULL);
+
+	for (size_t i = 0; row && i < f->view->n_columns; i++) {
+		const struct column *c = &f->view->columns[i];
+		g_autofree char *text = NULL;
+
+		if (!c->width)
+			continue;
+		text = table_cell(c, c->get(row, f->rows), 40);
+		g_string_append_printf(s, "%s%s %s", s->len ? ", " : "", c->title, text);
+	}
+	return g_string_free(s, FALSE);
+}
+
+static void do_copy(struct app *app, struct place *p, enum command_id command)
+{
+	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
+	struct focus f = place_focus(p);
+
+	g_free(app->copy);
+	if (w && w->root) {
+		g_autofree char *why = text_visible(w->why ? w->why : "");
+		g_autofree char *name = text_visible(timeline_string(app->tl, w->root->name));
+		char duration[TIMEFMT_LEN];
+
+		app->copy = g_strdup_printf("%016" G_GINT64_MODIFIER "x %s %s: %s", w->trace_id,
+					    name, timefmt_duration(duration, w->end_ns - w->begin_ns),
+					    why);
+	} else {
+		app->copy = row_text(&f, table_selected(f.table, f.rows));
+	}
+	app_say(app, "copied: %s", app->copy);
+}
+
+static void do_save(struct app *app, struct place *p, enum command_id command)
+{
+	struct focus f = place_focus(p);
+	g_autofree char *message = NULL;
+
+	if (!app->backend || !app->backend->save_view)
+		app_error(app, "cannot save: nobody does it here");
+	else if (app->backend->save_view(app->backend->data, f.view, f.rows, &message))
+		app_say(app, "%s", message ? message : "saved");
+	else
+		app_error(app, "%s", message ? message : "cannot save");
+}
+
+/* Move. */
+
+static void do_move(struct app *app, struct place *p, enum command_id command)
+{
+	struct focus f = place_focus(p);
+	long page = (long)MAX(f.table->page, 2) - 1, n = (long)f.rows->rows->len;
+	long by = command == CMD_UP ? -1 : command == CMD_DOWN ? 1 : command == CMD_PAGE_UP ? -page :
+		command == CMD_PAGE_DOWN ? page : command == CMD_TOP ? -n : n;
+
+	table_move(f.table, f.rows, by);
+}
+
+/* Program. */
+
+static void do_help(struct app *app, struct place *p, enum command_id command)
+{
+	g_autofree char *title = g_strdup_printf("Help: %s", p->view->title);
+
+	popup_open(&app->popup, title, help_lines(p->view, app_context(app), app->canvas->cols),
+		   false);
+}
+
+static void do_log(struct app *app, struct place *p, enum command_id command)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
+	for (guint i = 0; i < app->log->len; i++)
+		g_ptr_array_add(lines, text_visible(g_ptr_array_index(app->log, i)));
+	if (!lines->len)
+		g_ptr_array_add(lines, g_strdup("  none so far"));
+	popup_open(&app->popup, "Messages", lines, false);
+	popup_command(&app->popup, CMD_BOTTOM);
+}
+
+static void do_program(struct app *app, struct place *p, enum command_id command)
+{
+	if (command == CMD_QUIT)
+		app->quit = true;
+	else if (command == CMD_COACH)
+		app->coach = false;
+	else
+		app->requests |= command == CMD_REDRAW ? APP_REDRAW : APP_SUSPEND;
+}
+
+static const handler handlers[CMD_N] = {
+	[CMD_VIEW_1] = do_view, [CMD_VIEW_2] = do_view, [CMD_VIEW_3] = do_view,
+	[CMD_VIEW_4] = do_view, [CMD_VIEW_5] = do_view, [CMD_VIEW_6] = do_view,
+	[CMD_VIEW_7] = do_view, [CMD_VIEW_8] = do_view, [CMD_VIEW_9] = do_view,
+	[CMD_VIEW_LIST] = do_view_list, [CMD_VIEW_NEXT] = do_view_step,
+	[CMD_VIEW_PREV] = do_view_step, [CMD_DRILL] = do_drill, [CMD_BACK] = do_back,
+	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = do_copy,
+	[CMD_SAVE] = do_save, [CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,
+	[CMD_TIME_BACK_10] = do_time, [CMD_TIME_FORWARD_10] = do_time, [CMD_GOTO] = do_prompt,
+	[CMD_PAUSE] = do_pause, [CMD_FOLLOW] = do_follow, [CMD_STEP_FINER] = do_step_size,
+	[CMD_STEP_COARSER] = do_step_size, [CMD_RANGE_A] = do_range, [CMD_RANGE_B] = do_range,
+	[CMD_RANGE_CLEAR] = do_range, [CMD_NEXT] = do_next, [CMD_PREV] = do_next,
+	[CMD_ERROR_NEXT] = do_error, [CMD_ERROR_PREV] = do_error, [CMD_UP] = do_move,
+	[CMD_DOWN] = do_move, [CMD_PAGE_UP] = do_move, [CMD_PAGE_DOWN] = do_move,
+	[CMD_TOP] = do_move, [CMD_BOTTOM] = do_move, [CMD_SEARCH] = do_prompt,
+	[CMD_FILTER] = do_prompt, [CMD_SORT_LEFT] = do_sort, [CMD_SORT_RIGHT] = do_sort,
+	[CMD_INVERT] = do_sort, [CMD_BY] = do_by, [CMD_HELP] = do_help, [CMD_LOG] = do_log,
+	[CMD_COACH] = do_program, [CMD_REDRAW] = do_program, [CMD_SUSPEND] = do_program,
+	[CMD_QUIT] = do_program,
+};
+
+void app_command(struct app *app, enum command_id command)
+{
+	struct place *p = app_place(app);
+	const struct screen *screen = screen_of(p->view);
+
+	if (popup_is_open(&app->popup) && handlers[command] != do_program) {
+		popup_do(app, command);
+		return;
+	}
+	if (screen->command && screen->command(app, p, command))
+		return;
+	if (handlers[command])
+		handlers[command](app, p, command);
+}
+
+void app_prompt_done(struct app *app, const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *line = g_strstrip(g_strdup(text));
+	bool taken = true;
+
+	switch (app->prompt.kind) {
+	case PROMPT_SEARCH:
+		if (!*line)
+			g_clear_pointer(&app->search, g_free);
+		break;
+	case PROMPT_FILTER:
+		taken = app_filter(app, app_place(app), line, &error);
+		break;
+	case PROMPT_GOTO:
+		taken = !*line || goto_text(app, line, &error);
+		break;
+	default:
+		taken = export_text(app, line, &error);
+	}
+	if (taken)
+		prompt_close(&app->prompt);
+	else
+		prompt_set_error(&app->prompt, error ? error->message : "cannot be read");
+}

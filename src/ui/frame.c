@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What every screen has around it: title, trust, status, hints, key bar. */
+#include "ui/app.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#include <string.h>
+
+#define COACH "Enter why · w who woke it · e export · x hide"
+#define COACH_ASCII "Enter why - w who woke it - e export - x hide"
+
+/* 1s, 10s, 1m, 1m30s: steps and ranges are round. */
+static void short_duration(char buf[TIMEFMT_LEN], int64_t ns)
+{
+	if (ns % NS_PER_S || ns <= 0)
+		timefmt_duration(buf, ns);
+	else if (ns % (60 * NS_PER_S) == 0)
+		g_snprintf(buf, TIMEFMT_LEN, "%" G_GINT64_FORMAT "m", ns / (60 * NS_PER_S));
+	else if (ns > 60 * NS_PER_S)
+		g_snprintf(buf, TIMEFMT_LEN, "%" G_GINT64_FORMAT "m%" G_GINT64_FORMAT "s",
+			   ns / (60 * NS_PER_S), ns / NS_PER_S % 60);
+	else
+		g_snprintf(buf, TIMEFMT_LEN, "%" G_GINT64_FORMAT "s", ns / NS_PER_S);
+}
+
+static char *mode_text(const struct app *app)
+{
+	const struct ui_status *s = &app->status;
+	int percent = (int)(s->progress * 100);
+
+	switch (s->phase) {
+	case UI_OPENING:
+		return g_strdup("opening");
+	case UI_LOADING:
+		return s->progress < 0 ? g_strdup("loading") :
+			g_strdup_printf("loading %d%%", CLAMP(percent, 0, 100));
+	case UI_FAILED:
+		return g_strdup("FAILED");
+	case UI_LIVE:
+		if (app->nav.mode != NAV_FOLLOW)
+			break;
+		return s->lag_ns < 0 ? g_strdup("LIVE lag ?") :
+			g_strdup_printf("LIVE lag %.1fs", (double)s->lag_ns / 1e9);
+	default:
+		break;
+	}
+	return g_strdup(app->nav.mode == NAV_PLAY ? "PLAYING" :
+			app->nav.mode == NAV_FOLLOW ? "AT THE END" :
+			s->phase == UI_CANCELLED ? "PAUSED, load stopped" : "PAUSED");
+}
+
+static enum role mode_role(const struct app *app)
+{
+	if (app->status.phase == UI_FAILED)
+		return ROLE_ERROR;
+	return app->nav.mode == NAV_FOLLOW || app->nav.mode == NAV_PLAY ? ROLE_LIVE : ROLE_PAUSED;
+}
+
+static char *clock_text(const struct app *app, int64_t from, int64_t to)
+{
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+
+	if (app->nav.cursor_ns == TIME_UNKNOWN)
+		return g_strdup("--:--:--");
+	timefmt_clock(a, from);
+	if (!nav_has_range(&app->nav))
+		return g_strdup(a);
+	return g_strdup_printf("%s-%s", a, timefmt_clock(b, to));
+}
+
+/* Title's right half: clock, mode, range, step; less of it where room is short. */
+static char *time_text(const struct app *app, unsigned cols, unsigned *ret_mode_at)
+{
+	char range[TIMEFMT_LEN], step[TIMEFMT_LEN];
+	g_autofree char *mode = mode_text(app), *clock = NULL, *tail = NULL;
+	int64_t from, to;
+
+	nav_range(&app->nav, &from, &to);
+	clock = clock_text(app, from, to);
+	short_duration(range, to - from);
+	short_duration(step, app->nav.step_ns);
+	if (cols >= 72)
+		tail = g_strdup_printf("  range %s step %s",
+				       app->nav.cursor_ns == TIME_UNKNOWN ? "-" : range, step);
+	*ret_mode_at = (unsigned)strlen(clock) + 1;
+	return g_strdup_printf("%s %s%s", clock, mode, tail ? tail : "");
+}
+
+/* "Overview > thumbnail > 7f8e...": the middle goes first when it is too long. */
+static char *crumbs_text(const struct app *app, unsigned cols)
+{
+	GPtrArray *stack = app->nav.stack;
+	const struct place *root = g_ptr_array_index(stack, 0);
+
+	for (guint skip = 0; skip < stack->len; skip++) {
+		g_autoptr(GString) s = g_string_new(root->view->title);
+
+		if (stack->len == 1 && app->status.source[0])
+			g_string_append_printf(s, " %s %s", app->glyphs->crumb, app->status.source);
+		if (skip)
+			g_string_append_printf(s, " %s ..", app->glyphs->crumb);
+		for (guint i = 1 + skip; i < stack->len; i++) {
+			const struct place *p = g_ptr_array_index(stack, i);
+
+			g_string_append_printf(s, " %s %s", app->glyphs->crumb, p->crumb);
+		}
+		if (text_width(s->str) <= cols || skip + 1 == stack->len)
+			return g_strdup(s->str);
+	}
+	return g_strdup(root->view->title);
+}
+
+static void draw_title(struct app *app, struct place *p)
+{
+	struct canvas *c = app->canvas;
+	unsigned mode_at, x, used;
+	g_autofree char *time = time_text(app, c->cols, &mode_at), *crumbs = NULL, *clipped = NULL;
+	unsigned time_cols = MIN(text_width(time), c->cols);
+	g_autofree char *source = NULL;
+
+	x = c->cols - time_cols;
+	crumbs = crumbs_text(app, x > 2 ? x - 2 : 0);
+	clipped = text_clip(crumbs, x > 2 ? x - 2 : 0, app->glyphs->utf8);
+	used = canvas_put(c, 0, 0, x, ROLE_CRUMB, clipped);
+	source = g_strdup_printf("  (%s)", app->status.source);
+	if (app->nav.stack->len > 1 && app->status.source[0] && used + text_width(source) + 2 < x)
+		canvas_put(c, 0, used, x - used, ROLE_TITLE, source);
+	canvas_put(c, 0, x, time_cols, ROLE_TITLE, time);
+	for (unsigned i = x + mode_at; i < c->cols && canvas_cell(c, 0, i)->ch[0]; i++) {
+		if (canvas_cell(c, 0, i)->ch[0] == ' ' && i + 1 < c->cols &&
+		    canvas_cell(c, 0, i + 1)->ch[0] == ' ')
+			break;
+		canvas_set_role(c, 0, i, 1, mode_role(app));
+	}
+}
+
+void frame_trust(struct app *app, unsigned y, const struct trust *trust)
+{
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN], mem[TIMEFMT_LEN], budget[TIMEFMT_LEN];
+	struct canvas *c = app->canvas;
+	bool bad = trust->lost_events || trust->lost_packets || trust->touched;
+	int64_t first, last;
+	unsigned x;
+
+	x = canvas_putf(c, y, 0, c->cols, bad ? ROLE_DISTRUST : ROLE_TRUST, "TRUST %s",
+			bad ? "! LOST" : "ok lost 0");
+	if (trust->lost_events)
+		x += canvas_putf(c, y, x, c->cols, ROLE_DISTRUST, " %" G_GUINT64_FORMAT " events",
+				 trust->lost_events);
+	if (trust->lost_packets)
+		x += canvas_putf(c, y, x, c->cols, ROLE_DISTRUST, " %" G_GUINT64_FORMAT " packets",
+				 trust->lost_packets);
+	if (bad && !trust->lost_events && !trust->lost_packets)
+		x += canvas_put(c, y, x, c->cols, ROLE_DISTRUST, " in part");
+	x += canvas_putf(c, y, x, c->cols, trust->soft ? ROLE_DISTRUST : ROLE_TRUST,
+			 " soft %" G_GUINT64_FORMAT, trust->soft);
+	if (timeline_coverage(app->tl, &first, &last)) {
+		bool live = app->status.phase == UI_LIVE;
+
+		if (timeline_kept_from(app->tl) > first)
+			first = timeline_kept_from(app->tl);
+		x += canvas_putf(c, y, x, c->cols, ROLE_DIM, "   history %s-%s",
+				 timefmt_clock(a, first), live ? "now" : timefmt_clock(b, last));
+	}
+	timefmt_bytes(mem, timeline_bytes(app->tl));
+	timefmt_bytes(budget, timeline_budget(app->tl));
+	x += canvas_putf(c, y, x, c->cols, ROLE_DIM, "   mem %s%s%s", mem,
+			 timeline_budget(app->tl) ? "/" : "",
+			 timeline_budget(app->tl) ? budget : "");
+	if (app->status.n_events)
+		canvas_putf(c, y, x, c->cols, ROLE_DIM, "   %s events",
+			    timefmt_count(a, app->status.n_events));
+}
+
+/* What the status line says when there is no message. */
+static char *status_text(struct app *app, struct place *p, enum role *ret_role)
+{
+	g_autofree char *lacks = NULL;
+
+	*ret_role = ROLE_STATUS;
+	if (app->message) {
+		*ret_role = app->message_is_error ? ROLE_ERROR : ROLE_STATUS;
+		return text_visible(app->message);
+	}
+	if (app->status.banner[0]) {
+		*ret_role = ROLE_ERROR;
+		return text_visible(app->status.banner);
+	}
+	if (p->filter) {
+		struct focus f = place_focus(p);
+		g_autofree char *shown = text_visible(p->filter);
+
+		return g_strdup_printf("%u of %zu rows, filter: %s", f.rows->rows->len,
+				       f.rows->n_before_filter, shown);
+	}
+	*ret_role = ROLE_DIM;
+	if (app->status.phase == UI_LOADING && app->status.events_per_s > 0) {
+		char n[TIMEFMT_LEN], r[TIMEFMT_LEN];
+
+		return g_strdup_printf("%s events read, %s a second; Esc stops the load",
+				       timefmt_count(n, app->status.n_events),
+				       timefmt_count(r, (uint64_t)app->status.events_per_s));
+	}
+	if (app->status.phase != UI_OPENING && app->status.phase != UI_LOADING)
+		lacks = view_lacks(p->view, app->tl);
+	if (lacks)
+		return g_strdup_printf("not in this trace: %s; columns that need them show -",
+				       lacks);
+	return g_strdup("");
+}
+
+static void draw_status(struct app *app, struct place *p, unsigned y)
+{
+	enum role role;
+	g_autofree char *text = NULL, *clipped = NULL;
+
+	if (app->prompt.kind != PROMPT_NONE) {
+		app->cursor_y = y;
+		app->cursor_x = prompt_draw(&app->prompt, app->canvas, y);
+		app->cursor_shown = true;
+		return;
+	}
+	text = status_text(app, p, &role);
+	clipped = text_clip(text, app->canvas->cols, app->glyphs->utf8);
+	canvas_put(app->canvas, y, 0, app->canvas->cols, role, clipped);
+}
+
+struct box frame_body(const struct app *app)
+{
+	unsigned below = app->coach ? 3 : 2;
+
+	return (struct box){ 1, 0, app->canvas->rows - 1 - below, app->canvas->cols };
+}
+
+void frame_draw(struct app *app, struct place *p)
+{
+	struct canvas *c = app->canvas;
+
+	draw_title(app, p);
+	draw_status(app, p, c->rows - (app->coach ? 3 : 2));
+	if (app->coach) {
+		canvas_fill(c, c->rows - 2, 0, c->cols, ROLE_COACH, " ");
+		canvas_put(c, c->rows - 2, 1, c->cols - 1, ROLE_COACH,
+			   app->glyphs->utf8 ? COACH : COACH_ASCII);
+	}
+	bar_draw(c, c->rows - 1, app->prompt.kind != PROMPT_NONE ? CTX_PROMPT : app_context(app),
+		 app->coach);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The help of a screen, made from the command, key and column tables. */
+#ifndef BLK_UI_HELP_H
+#define BLK_UI_HELP_H
+
+#include "ui/keys.h"
+#include "views/view.h"
+
+/* Lines (char *, freed by the array): headings begin in the first column. */
+GPtrArray *help_lines(const struct view *v, enum context context, unsigned cols);
+
+#endif

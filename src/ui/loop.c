@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The loop: waits for keys, the backend, signals and the clock; keys are answered
+ * first. Results of the backend are taken at most ten times a second, so that a
+ * trace that loads fast does not keep the screen from answering.
+ */
+#include "ui/app.h"
+#include "ui/term.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+
+#define PUMP_US (100 * 1000)
+#define TICK_US (1000 * 1000)
+
+enum { POLL_KEYS, POLL_SIGNALS, POLL_BACKEND, POLL_N };
+
+struct loop {
+	struct app *app;
+	const struct ui_backend *backend;
+	gint64 pumped_us, ticked_us;	/* monotonic */
+	int signal;			/* that ended it, 0: none */
+	bool dirty;
+};
+
+static int color_of(const struct ui_options *o)
+{
+	return o->color == UI_COLOR_NEVER ? -1 : o->color == UI_COLOR_ALWAYS ? 1 : 0;
+}
+
+/* Signals first: they end, stop, resize. */
+static void take_signals(struct loop *l)
+{
+	struct term_signals s = term_signals();
+
+	l->signal = s.end;
+	if (s.stop)
+		term_suspend();
+	if (s.resumed)
+		term_redraw();
+	if (s.stop || s.resumed || s.resized) {
+		unsigned rows, cols;
+
+		term_size(&rows, &cols);
+		if (l->app && (rows != l->app->canvas->rows || cols != l->app->canvas->cols))
+			app_resize(l->app, rows, cols);
+		l->dirty = true;
+	}
+}
+
+/* Waits until something is to do. false: the terminal is gone. */
+static bool wait_for(struct loop *l, bool pump_later)
+{
+	gint64 now = g_get_monotonic_time(), until = l->ticked_us + TICK_US;
+	int fd = l->backend ? l->backend->fd(l->backend->data) : -1;
+	struct pollfd fds[POLL_N] = {
+		[POLL_KEYS] = { term_fd(), POLLIN, 0 },
+		[POLL_SIGNALS] = { term_signal_fd(), POLLIN, 0 },
+		[POLL_BACKEND] = { pump_later ? -1 : fd, POLLIN, 0 },
+	};
+
+	if (pump_later)
+		until = MIN(until, l->pumped_us + PUMP_US);
+	if (poll(fds, POLL_N, (int)CLAMP((until - now + 999) / 1000, 0, 1000)) < 0)
+		return errno == EINTR || errno == EAGAIN;
+	return !(fds[POLL_KEYS].revents & (POLLHUP | POLLERR | POLLNVAL));
+}
+
+static void take_keys(struct loop *l)
+{
+	int key;
+
+	while (!l->app->quit && (key = term_key()) != UI_KEY_NONE) {
+		app_key(l->app, key);
+		l->dirty = true;
+		/* Suspending must not run behind keys typed after it. */
+		if (l->app->requests)
+			break;
+	}
+}
+
+static void take_requests(struct loop *l)
+{
+	struct app *app = l->app;
+
+	if (app->copy) {
+		term_copy(app->copy);
+		g_clear_pointer(&app->copy, g_free);
+	}
+	if (app->requests & APP_REDRAW)
+		term_redraw();
+	if (app->requests & APP_SUSPEND)
+		term_suspend();
+	app->requests = 0;
+}
+
+static void tick(struct loop *l)
+{
+	g_autofree char *said = term_stderr();
+
+	if (said)
+		app_error(l->app, "%s", said);
+	app_second_passed(l->app);
+	l->ticked_us = g_get_monotonic_time();
+	l->dirty = true;
+}
+
+/* Applies what the backend has; tells whether it was asked too early. */
+static bool pump(struct loop *l)
+{
+	gint64 now = g_get_monotonic_time();
+	int fd = l->backend->fd(l->backend->data);
+	struct pollfd p = { fd, POLLIN, 0 };
+
+	if (fd < 0 || poll(&p, 1, 0) <= 0)
+		return false;
+	if (now - l->pumped_us < PUMP_US)
+		return true;
+	if (l->backend->pump(l->backend->data))
+		app_timeline_changed(l->app);
+	l->pumped_us = g_get_monotonic_time();
+	l->dirty = true;
+	return false;
+}
+
+static void paint(struct loop *l)
+{
+	app_draw(l->app);
+	term_paint(l->app->canvas, l->app->cursor_y, l->app->cursor_x, l->app->cursor_shown);
+	l->dirty = false;
+}
+
+static void run(struct loop *l)
+{
+	while (!l->app->quit && !l->signal) {
+		bool later = pump(l);
+
+		take_keys(l);
+		take_requests(l);
+		if (g_get_monotonic_time() - l->ticked_us >= TICK_US)
+			tick(l);
+		take_signals(l);
+		if (l->app->quit || l->signal)
+			break;
+		if (l->dirty)
+			paint(l);
+		if (!wait_for(l, later))
+			l->signal = SIGHUP;
+	}
+}
+
+int ui_run(const struct ui_options *options, const struct ui_backend *backend,
+	   struct timeline *tl)
+{
+	struct loop l = { .backend = backend, .dirty = true };
+	g_autoptr(GError) error = NULL;
+	unsigned rows, cols;
+
+	if (!term_start(color_of(options), &error)) {
+		fprintf(stderr, "blktop: %s\n", error->message);
+		return 1;
+	}
+	l.app = app_new(options, backend, tl, term_is_utf8());
+	term_size(&rows, &cols);
+	app_resize(l.app, rows, cols);
+	if (term_note())
+		app_say(l.app, "%s", term_note());
+	l.ticked_us = g_get_monotonic_time();
+	run(&l);
+	term_stop();
+	app_free(l.app);
+	return l.signal ? 128 + l.signal : 0;
+}
+
+/* The picker: a list, and nothing else. */
+
+static void pick_lines(struct popup *popup, const struct ui_pick *pick)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
+	for (guint i = 0; i < pick->lines->len; i++)
+		g_ptr_array_add(lines, text_visible(g_ptr_array_index(pick->lines, i)));
+	if (popup->lines)
+		g_ptr_array_unref(popup->lines);
+	popup->lines = lines;
+	if (popup->cursor >= lines->len)
+		popup->cursor = lines->len ? lines->len - 1 : 0;
+}
+
+static void pick_paint(struct popup *popup, struct canvas *c, const struct glyphs *g)
+{
+	unsigned at = 0, rows, cols;
+
+	term_size(&rows, &cols);
+	if (rows != c->rows || cols != c->cols)
+		canvas_resize(c, rows, cols);
+	if (rows < APP_MIN_ROWS || cols < APP_MIN_COLS) {
+		canvas_clear(c);
+		canvas_putf(c, 0, 0, cols, ROLE_TEXT, "too small, need %dx%d", APP_MIN_COLS,
+			    APP_MIN_ROWS);
+	} else {
+		at = popup_draw(popup, c, g);
+		bar_draw(c, rows - 1, CTX_POPUP, false);
+	}
+	term_paint(c, at, 0, false);
+}
+
+/* -2: go on; -1: left; else the line picked. */
+static int pick_key(struct popup *popup, int key)
+{
+	enum command_id command = keys_find(CTX_POPUP, key);
+
+	if (command == CMD_QUIT)
+		return -1;
+	if (command == CMD_REDRAW)
+		term_redraw();
+	if (command == CMD_SUSPEND)
+		term_suspend();
+	switch (popup_command(popup, command)) {
+	case POPUP_PICKED:
+		return (int)popup->cursor;
+	case POPUP_LEFT:
+		return -1;
+	default:
+		return -2;
+	}
+}
+
+int ui_pick(const struct ui_options *options, struct ui_pick *pick)
+{
+	struct loop l = { .dirty = true };
+	struct popup popup = { 0 };
+	g_autoptr(GError) error = NULL;
+	struct canvas *c;
+	const struct glyphs *g;
+	int key, picked = -2;
+
+	if (!term_start(color_of(options), &error)) {
+		fprintf(stderr, "blktop: %s\n", error->message);
+		return -1;
+	}
+	c = canvas_new(24, 80);
+	c->ascii_only = !term_is_utf8();
+	g = glyphs_get(term_is_utf8() && !options->ascii);
+	popup_open(&popup, pick->title, NULL, true);
+	pick_lines(&popup, pick);
+	l.ticked_us = g_get_monotonic_time();
+	while (picked == -2 && !l.signal) {
+		pick_paint(&popup, c, g);
+		if (!wait_for(&l, false))
+			l.signal = SIGHUP;
+		while (picked == -2 && (key = term_key()) != UI_KEY_NONE)
+			picked = pick_key(&popup, key);
+		if (g_get_monotonic_time() - l.ticked_us >= TICK_US) {
+			if (pick->refresh && pick->refresh(pick, pick->data))
+				pick_lines(&popup, pick);
+			l.ticked_us = g_get_monotonic_time();
+		}
+		if (!l.signal)
+			take_signals(&l);
+	}
+	term_stop();
+	popup_close(&popup);
+	canvas_free(c);
+	/* The terminal is as it was: the signal may end us as it would have. */
+	if (l.signal)
+		raise(l.signal);
+	return picked >= 0 && !l.signal ? picked : -1;
+}

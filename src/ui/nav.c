@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where the user is: see nav.h. */
+#include "ui/nav.h"
+
+#include "base/timefmt.h"
+
+struct place *place_new(const struct view *view, const struct view_query *narrow,
+			const char *crumb)
+{
+	struct place *p = g_new0(struct place, 1);
+
+	p->view = view;
+	p->narrow = *narrow;
+	p->narrow.operation = g_strdup(narrow->operation);
+	p->narrow.service = g_strdup(narrow->service);
+	p->crumb = g_strdup(crumb ? crumb : "");
+	p->narrow.by = view->default_by;
+	for (int i = 0; i < PANE_N; i++)
+		p->table[i] = (struct table)TABLE_INIT;
+	p->folds = waterfall_folds_new();
+	p->zoom = 1;
+	p->mark_ns = TIME_UNKNOWN;
+	p->select_kind = -1;
+	p->select_pid = -1;
+	/* Enter on the first screen explains the slowest request. */
+	p->pane = view->kind == VIEW_OVERVIEW ? PANE_SLOWEST : PANE_MAIN;
+	return p;
+}
+
+void place_stale(struct place *p)
+{
+	g_clear_pointer(&p->rows, rows_free);
+}
+
+void place_free(struct place *p)
+{
+	if (!p)
+		return;
+	place_stale(p);
+	g_free((char *)p->narrow.operation);
+	g_free((char *)p->narrow.service);
+	g_free(p->crumb);
+	g_free(p->filter);
+	for (int i = 0; i < PANE_N; i++)
+		expr_free(p->expr[i]);
+	waterfall_folds_free(p->folds);
+	g_free(p);
+}
+
+struct focus place_pane(struct place *p, enum pane pane)
+{
+	const struct overview *o = p->rows && p->view->kind == VIEW_OVERVIEW ?
+		overview_of(p->rows) : NULL;
+
+	if (o && pane == PANE_SLOWEST)
+		return (struct focus){ &p->table[pane], &view_overview_slowest, o->slowest };
+	if (o && pane == PANE_PROCESSES)
+		return (struct focus){ &p->table[pane], &view_overview_processes, o->processes };
+	return (struct focus){ &p->table[PANE_MAIN], p->view, p->rows };
+}
+
+struct focus place_focus(struct place *p)
+{
+	return place_pane(p, p->pane);
+}
+
+const struct row *place_selected(struct place *p)
+{
+	struct focus f = place_focus(p);
+
+	return table_selected(f.table, f.rows);
+}
+
+static void free_place(gpointer p)
+{
+	place_free(p);
+}
+
+void nav_init(struct nav *nav)
+{
+	*nav = (struct nav){
+		.stack = g_ptr_array_new_with_free_func(free_place),
+		.cursor_ns = TIME_UNKNOWN, .step_ns = NS_PER_S,
+		.a_ns = TIME_UNKNOWN, .b_ns = TIME_UNKNOWN,
+	};
+}
+
+void nav_clear(struct nav *nav)
+{
+	g_clear_pointer(&nav->stack, g_ptr_array_unref);
+}
+
+struct place *nav_top(const struct nav *nav)
+{
+	return nav->stack->len ? g_ptr_array_index(nav->stack, nav->stack->len - 1) : NULL;
+}
+
+void nav_push(struct nav *nav, struct place *p)
+{
+	if (nav_top(nav))
+		place_stale(nav_top(nav));	/* nothing out of sight may go out of date */
+	g_ptr_array_add(nav->stack, p);
+}
+
+bool nav_pop(struct nav *nav)
+{
+	if (nav->stack->len < 2)
+		return false;
+	g_ptr_array_set_size(nav->stack, (gint)nav->stack->len - 1);
+	return true;
+}
+
+void nav_reset(struct nav *nav, struct place *root)
+{
+	g_ptr_array_set_size(nav->stack, 0);
+	g_ptr_array_add(nav->stack, root);
+}
+
+/* Begin of the step that the last closed second is in; false while there is none. */
+static bool newest(const struct nav *nav, const struct timeline *tl, int64_t *ret)
+{
+	size_t n = timeline_n_seconds(tl);
+
+	if (!n)
+		return false;
+	*ret = time_floor(timeline_second(tl, n - 1)->begin_ns, nav->step_ns);
+	return true;
+}
+
+static bool move_to(struct nav *nav, int64_t at)
+{
+	bool changed = nav->cursor_ns != at;
+
+	nav->cursor_ns = at;
+	return changed;
+}
+
+bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns)
+{
+	int64_t last, first = at_ns;
+
+	at_ns = time_floor(at_ns, nav->step_ns);
+	if (newest(nav, tl, &last) && timeline_n_seconds(tl)) {
+		first = time_floor(timeline_second(tl, 0)->begin_ns, nav->step_ns);
+		at_ns = CLAMP(at_ns, first, last);
+	}
+	nav->fixed = false;
+	return move_to(nav, at_ns);
+}
+
+bool nav_step(struct nav *nav, const struct timeline *tl, int steps)
+{
+	int64_t by = steps * nav->step_ns;
+
+	if (nav->cursor_ns == TIME_UNKNOWN)
+		return false;
+	if (nav->a_ns != TIME_UNKNOWN && nav->b_ns != TIME_UNKNOWN) {
+		nav->a_ns += by;
+		nav->b_ns += by;
+		nav_seek(nav, tl, nav->a_ns);
+		return true;
+	}
+	return nav_seek(nav, tl, nav->cursor_ns + by);
+}
+
+bool nav_tick(struct nav *nav, const struct timeline *tl)
+{
+	int64_t at;
+
+	if (nav->fixed)
+		return false;
+	if (nav->mode == NAV_FOLLOW)
+		return newest(nav, tl, &at) && move_to(nav, at);
+	if (nav->mode == NAV_WORST || nav->cursor_ns == TIME_UNKNOWN) {
+		at = overview_worst_second(tl);
+		if (at == TIME_UNKNOWN && !newest(nav, tl, &at))
+			return false;
+		return move_to(nav, time_floor(at, nav->step_ns));
+	}
+	return false;
+}
+
+bool nav_play(struct nav *nav, const struct timeline *tl)
+{
+	int64_t last;
+
+	if (nav->mode != NAV_PLAY || !newest(nav, tl, &last))
+		return false;
+	if (nav->cursor_ns >= last) {
+		nav->mode = NAV_PAUSED;
+		return true;
+	}
+	return nav_step(nav, tl, 1);
+}
+
+static const int64_t steps[] = { NS_PER_S, 10 * NS_PER_S, 60 * NS_PER_S, 600 * NS_PER_S };
+
+bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction)
+{
+	int at = 0, n = (int)G_N_ELEMENTS(steps);
+
+	while (at < n - 1 && steps[at] != nav->step_ns)
+		at++;
+	if (at + direction < 0 || at + direction >= n)
+		return false;
+	nav->step_ns = steps[at + direction];
+	if (nav->cursor_ns != TIME_UNKNOWN)
+		nav_seek(nav, tl, nav->cursor_ns);
+	return true;
+}
+
+bool nav_has_range(const struct nav *nav)
+{
+	return nav->a_ns != TIME_UNKNOWN || nav->b_ns != TIME_UNKNOWN;
+}
+
+void nav_range(const struct nav *nav, int64_t *ret_from, int64_t *ret_to)
+{
+	int64_t from = nav->a_ns != TIME_UNKNOWN ? nav->a_ns : nav->cursor_ns;
+	int64_t to = nav->b_ns != TIME_UNKNOWN ? nav->b_ns : nav->cursor_ns + nav->step_ns;
+
+	if (nav->cursor_ns == TIME_UNKNOWN && !(nav->a_ns != TIME_UNKNOWN && nav->b_ns != TIME_UNKNOWN))
+		from = to = 0;
+	if (from >= to && nav->cursor_ns != TIME_UNKNOWN) {
+		from = nav->cursor_ns;
+		to = from + nav->step_ns;
+	}
+	*ret_from = from;
+	*ret_to = to;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where the user is: a stack of places (a view with what it is narrowed to, its
+ * selection, its filter) and one position in time that all of them share.
+ */
+#ifndef BLK_UI_NAV_H
+#define BLK_UI_NAV_H
+
+#include "ui/table.h"
+#include "views/overview.h"
+#include "views/view.h"
+#include "views/waterfall.h"
+
+/* Of the overview's three tables; other views have only the first. */
+enum pane { PANE_MAIN, PANE_SLOWEST, PANE_PROCESSES, PANE_N };
+
+struct place {
+	const struct view *view;
+	struct view_query narrow;	/* texts are owned */
+	char *crumb;			/* visible text; "" at the root */
+	bool lateral;			/* come to by a view's number, not by Enter */
+	enum pane pane;			/* which has the cursor */
+	struct table table[PANE_N];
+	char *filter;			/* text, or NULL */
+	struct expr *expr[PANE_N];	/* of it; NULL: rows of that pane are all shown */
+	struct rows *rows;		/* as built last, or NULL */
+	uint64_t version;		/* of the timeline they were built from */
+	int64_t from_ns, to_ns;		/* and the range */
+	waterfall_folds *folds;
+	double zoom;			/* waterfall: 1 shows all */
+	double pan;			/* its left edge, 0 .. 1 - 1 / zoom */
+	int64_t mark_ns;		/* an instant to mark; TIME_UNKNOWN: none */
+	uint64_t select_span;		/* to select once rows are there; 0: none */
+	int select_kind;
+	int32_t select_pid;		/* likewise; -1: none */
+};
+
+struct place *place_new(const struct view *view, const struct view_query *narrow,
+			const char *crumb);
+void place_free(struct place *p);
+void place_stale(struct place *p);	/* its rows are built again when next looked at */
+
+/* What the cursor is in. */
+struct focus {
+	struct table *table;
+	const struct view *view;
+	struct rows *rows;
+};
+struct focus place_focus(struct place *p);
+struct focus place_pane(struct place *p, enum pane pane);
+const struct row *place_selected(struct place *p);	/* NULL: none */
+
+/* How the position in time moves by itself. */
+enum nav_mode {
+	NAV_WORST,		/* to the worst second known, while nobody has touched it */
+	NAV_PAUSED,
+	NAV_PLAY,		/* one step a second */
+	NAV_FOLLOW,		/* the newest second */
+};
+
+struct nav {
+	GPtrArray *stack;	/* struct place *, freed by it; never empty once shown */
+	enum nav_mode mode;
+	int64_t cursor_ns;	/* begin of the step shown; TIME_UNKNOWN: nothing read yet */
+	int64_t step_ns;
+	int64_t a_ns, b_ns;	/* ends of the range, TIME_UNKNOWN: not set */
+	bool fixed;		/* the cursor was asked for and need not be there yet */
+};
+
+void nav_init(struct nav *nav);
+void nav_clear(struct nav *nav);
+struct place *nav_top(const struct nav *nav);		/* NULL while empty */
+void nav_push(struct nav *nav, struct place *p);	/* takes it over */
+bool nav_pop(struct nav *nav);				/* false at the root */
+void nav_reset(struct nav *nav, struct place *root);	/* takes it over */
+
+/* Position in time. All return whether anything changed. */
+bool nav_tick(struct nav *nav, const struct timeline *tl);	/* as the mode wants it */
+bool nav_play(struct nav *nav, const struct timeline *tl);	/* one step of NAV_PLAY */
+bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns);
+bool nav_step(struct nav *nav, const struct timeline *tl, int steps);
+bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction);
+/* What is shown: the range A-B, or the step at the cursor. */
+void nav_range(const struct nav *nav, int64_t *ret_from, int64_t *ret_to);
+bool nav_has_range(const struct nav *nav);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Lines over the whole screen, and the key bar: see popup.h. */
+#include "ui/popup.h"
+
+void popup_open(struct popup *p, const char *title, GPtrArray *lines, bool is_list)
+{
+	popup_close(p);
+	*p = (struct popup){ .title = g_strdup(title), .lines = lines, .is_list = is_list };
+}
+
+void popup_close(struct popup *p)
+{
+	g_clear_pointer(&p->title, g_free);
+	g_clear_pointer(&p->lines, g_ptr_array_unref);
+}
+
+bool popup_is_open(const struct popup *p)
+{
+	return p->lines != NULL;
+}
+
+static void scroll(struct popup *p, long by)
+{
+	long n = (long)p->lines->len, page = (long)p->page;
+	long max = p->is_list ? n - 1 : n - page;
+	size_t *at = p->is_list ? &p->cursor : &p->top;
+
+	*at = (size_t)CLAMP((long)*at + by, 0, MAX(max, 0));
+}
+
+enum popup_result popup_command(struct popup *p, enum command_id command)
+{
+	long page = (long)MAX(p->page, 2) - 1, all = (long)p->lines->len;
+
+	switch (command) {
+	case CMD_UP:
+		scroll(p, -1);
+		break;
+	case CMD_DOWN:
+		scroll(p, 1);
+		break;
+	case CMD_PAGE_UP:
+		scroll(p, -page);
+		break;
+	case CMD_PAGE_DOWN:
+		scroll(p, page);
+		break;
+	case CMD_TOP:
+		scroll(p, -all);
+		break;
+	case CMD_BOTTOM:
+		scroll(p, all);
+		break;
+	case CMD_DRILL:
+		return p->is_list && p->lines->len ? POPUP_PICKED : POPUP_LEFT;
+	case CMD_BACK:
+		return POPUP_LEFT;
+	default:
+		break;
+	}
+	return POPUP_STAYS;
+}
+
+unsigned popup_draw(struct popup *p, struct canvas *c, const struct glyphs *g)
+{
+	unsigned at = 0;
+
+	canvas_clear(c);
+	canvas_put(c, 0, 0, c->cols, ROLE_CRUMB, p->title);
+	p->page = c->rows > 3 ? c->rows - 3 : 1;
+	if (p->is_list && p->cursor < p->top)
+		p->top = p->cursor;
+	if (p->is_list && p->cursor >= p->top + p->page)
+		p->top = p->cursor - p->page + 1;
+	if (p->top + p->page > p->lines->len)
+		p->top = p->lines->len > p->page ? p->lines->len - p->page : 0;
+	for (size_t i = 0; i < p->page && p->top + i < p->lines->len; i++) {
+		const char *line = g_ptr_array_index(p->lines, p->top + i);
+		bool heading = !p->is_list && *line && *line != ' ';
+		unsigned y = 2 + (unsigned)i;
+
+		canvas_put(c, y, 1, c->cols - 1, heading ? ROLE_HEADER : ROLE_TEXT, line);
+		if (p->is_list && p->top + i == p->cursor) {
+			canvas_put(c, y, 0, 1, ROLE_SELECTED, g->cursor);
+			canvas_set_role(c, y, 0, c->cols, ROLE_SELECTED);
+			at = y;
+		}
+	}
+	if (p->lines->len > p->page)
+		canvas_putf(c, 0, c->cols > 16 ? c->cols - 16 : 0, 16, ROLE_DIM,
+			    "%6zu-%zu of %u", p->top + 1,
+			    MIN(p->top + p->page, (size_t)p->lines->len), p->lines->len);
+	return at;
+}
+
+void bar_draw(struct canvas *c, unsigned y, enum context context, bool coach)
+{
+	struct bar_entry entries[40];
+	unsigned n = keys_bar(context, coach, c->cols, entries, G_N_ELEMENTS(entries)), x = 0;
+
+	canvas_fill(c, y, 0, c->cols, ROLE_TEXT, " ");
+	for (unsigned i = 0; i < n; i++) {
+		if (entries[i].divided)
+			x += canvas_put(c, y, x, c->cols, ROLE_DIM, "| ");
+		x += canvas_put(c, y, x, c->cols, ROLE_KEY, entries[i].key);
+		if (entries[i].spaced)
+			x += canvas_put(c, y, x, c->cols, ROLE_KEYNAME, ":");
+		x += canvas_put(c, y, x, c->cols, ROLE_KEYNAME, entries[i].label) + 1;
+	}
+}

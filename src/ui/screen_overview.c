@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The first screen: what is slow in this second, and since when. */
+#include "ui/app.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#include <math.h>
+#include <string.h>
+
+static void prepare(struct app *app, struct place *p)
+{
+	for (int i = 0; i < PANE_N; i++) {
+		struct focus f = place_pane(p, i);
+
+		table_apply(f.table, f.view, f.rows, p->expr[i]);
+	}
+	/* Nothing slow to stand on: begin where there are rows. */
+	if (!place_focus(p).rows->rows->len && !app->touched) {
+		for (int i = 0; i < PANE_N; i++) {
+			if (place_pane(p, i).rows->rows->len) {
+				p->pane = i;
+				break;
+			}
+		}
+	}
+}
+
+static const char *percent(char buf[TIMEFMT_LEN], double ratio)
+{
+	if (ratio < 0)
+		return "?";
+	g_snprintf(buf, TIMEFMT_LEN, "%.0f", ratio * 100);
+	return buf;
+}
+
+static const char *duration(char buf[TIMEFMT_LEN], int64_t ns)
+{
+	return ns < 0 ? "?" : timefmt_duration(buf, ns);
+}
+
+static void draw_load(struct app *app, const struct overview *o, unsigned y)
+{
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN], d[TIMEFMT_LEN], e[TIMEFMT_LEN];
+	GString *s = g_string_new(NULL);
+
+	g_string_append_printf(s, "CPU %s%% user %s sys %s irq %s of %u", percent(a, o->cpu_ratio),
+			       percent(b, o->user_ratio), percent(d, o->sys_ratio),
+			       percent(e, o->irq_ratio), o->n_cpus);
+	g_string_append_printf(s, "   runq p99 %s", duration(a, o->runq_p99_ns));
+	if (o->device) {
+		g_autofree char *name = text_visible(o->device);
+
+		g_string_append_printf(s, "   %s %s%% p99 %s", name, percent(a, o->device_ratio),
+				       duration(b, o->device_p99_ns));
+	}
+	g_string_append_printf(s, "   %s ev/s", timefmt_count(a, (uint64_t)fmax(o->events_per_s, 0)));
+	canvas_put(app->canvas, y, 0, app->canvas->cols, ROLE_TEXT, s->str);
+	g_string_free(s, TRUE);
+}
+
+/* The cell of the strip that shows a point: one each while there is room. */
+static unsigned strip_cell(const struct overview *o, size_t point, unsigned cells)
+{
+	if (o->n_points <= cells)
+		return (unsigned)point;
+	return (unsigned)((uint64_t)point * cells / o->n_points);
+}
+
+static unsigned strip_level(const struct overview *o, const struct overview_point *p)
+{
+	if (p->p99_ns < 0)
+		return 0;
+	if (o->strip_max_ns <= 0)
+		return 1;
+	return 1 + (unsigned)MIN((double)p->p99_ns / (double)o->strip_max_ns * 7.99, 7.0);
+}
+
+static void draw_strip_cells(struct app *app, const struct overview *o, unsigned y, unsigned x,
+			     unsigned cells)
+{
+	g_autofree unsigned *level = g_new0(unsigned, cells);
+	int64_t from, to;
+
+	nav_range(&app->nav, &from, &to);
+	for (size_t i = 0; i < o->n_points; i++) {
+		const struct overview_point *p = &o->points[i];
+		unsigned cell = strip_cell(o, i, cells), l = strip_level(o, p);
+
+		if (l > level[cell]) {
+			level[cell] = l;
+			canvas_put(app->canvas, y, x + cell, 1, p->outlier ? ROLE_HOT : ROLE_SPARK,
+				   app->glyphs->spark[l]);
+		}
+		if (p->lost && !level[cell])
+			canvas_put(app->canvas, y, x + cell, 1, ROLE_DISTRUST, "!");
+	}
+	for (size_t i = 0; i < o->n_points; i++) {
+		if (o->points[i].begin_ns < to && o->points[i].end_ns > from) {
+			unsigned cell = strip_cell(o, i, cells);
+
+			canvas_add_attr(app->canvas, y, x + cell, 1, STYLE_REVERSE);
+			canvas_put(app->canvas, y + 1, x + cell, 1, ROLE_PAUSED,
+				   app->glyphs->utf8 ? "△" : "'");
+		}
+	}
+}
+
+/* Below the strip: where the worst outlier is, and in words. */
+static void draw_worst(struct app *app, const struct overview *o, unsigned y, unsigned x,
+		       unsigned cells)
+{
+	struct canvas *c = app->canvas;
+	char clock[TIMEFMT_LEN];
+	g_autofree char *text = NULL, *label = NULL;
+	unsigned at, w, room;
+
+	if (o->worst < 0 || (size_t)o->worst >= o->n_points)
+		return;
+	text = text_visible(o->worst_text ? o->worst_text : "");
+	label = g_strdup_printf("%s %s", timefmt_clock(clock, o->points[o->worst].begin_ns), text);
+	at = x + strip_cell(o, (size_t)o->worst, cells);
+	w = text_width(label);
+	room = c->cols - 8;
+	canvas_put(c, y, at, 1, ROLE_HOT, app->glyphs->outlier);
+	if (at + 1 + w <= room)
+		canvas_put(c, y, at + 1, w, ROLE_WHY, label);
+	else if (w <= at)
+		canvas_put(c, y, at - w, w, ROLE_WHY, label);
+	else
+		canvas_put(c, y, 0, at, ROLE_WHY, label);
+	canvas_put_right(c, y, c->cols - 7, 7, ROLE_KEYNAME, "n:jump");
+}
+
+static void draw_strip(struct app *app, const struct overview *o, unsigned y)
+{
+	struct canvas *c = app->canvas;
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+	g_autofree char *right = NULL;
+	unsigned right_cols, cells;
+
+	if (o->strip_max_ns < 0) {
+		canvas_put(c, y, 0, c->cols, ROLE_DIM, "p99   no request ended so far");
+		return;
+	}
+	right = g_strdup_printf(" %s  usual %s", duration(a, o->p99_ns), duration(b, o->usual_ns));
+	right_cols = text_width(right);
+	cells = c->cols > 6 + right_cols ? c->cols - 6 - right_cols : 1;
+	canvas_put(c, y, 0, 4, ROLE_TITLE, "p99");
+	canvas_put(c, y, 4, 1, ROLE_AXIS, app->glyphs->edge);
+	canvas_put(c, y, 5 + cells, 1, ROLE_AXIS, app->glyphs->edge);
+	canvas_put(c, y, 6 + cells, right_cols, ROLE_TEXT, right);
+	draw_strip_cells(app, o, y, 5, cells);
+	draw_worst(app, o, y + 1, 5, cells);
+}
+
+/* Rows for each of the tables: what it needs, the room shared fairly. */
+static void share(struct place *p, unsigned room, unsigned ret[PANE_N])
+{
+	unsigned want[PANE_N], given = 0;
+
+	for (int i = 0; i < PANE_N; i++) {
+		want[i] = place_pane(p, i).rows->rows->len;
+		ret[i] = 0;
+	}
+	/* One row at a time to whoever wants one; the slowest traces come first. */
+	for (bool any = true; any && given < room;) {
+		static const enum pane order[] = { PANE_SLOWEST, PANE_MAIN, PANE_PROCESSES };
+
+		any = false;
+		for (int k = 0; k < PANE_N && given < room; k++) {
+			if (ret[order[k]] < want[order[k]]) {
+				ret[order[k]]++;
+				given++;
+				any = true;
+			}
+		}
+	}
+}
+
+static void draw(struct app *app, struct place *p, struct box box)
+{
+	static const char *const empty[PANE_N] = {
+		"no request in this range", "no request in this range", "no process ran",
+	};
+	const struct overview *o = overview_of(p->rows);
+	bool gaps = box.rows >= 18;
+	unsigned rows[PANE_N], y = box.y + 4, fixed = 4 + 3 + (gaps ? 2 : 0);
+
+	draw_load(app, o, box.y);
+	frame_trust(app, box.y + 1, &p->rows->trust);
+	draw_strip(app, o, box.y + 2);
+	share(p, box.rows > fixed ? box.rows - fixed : 0, rows);
+	for (int i = 0; i < PANE_N; i++) {
+		struct table_style style = app_table_style(app, p->pane == (enum pane)i);
+		struct focus f = place_pane(p, i);
+		struct box table = { y, box.x, 1 + rows[i], box.cols };
+		unsigned at = table_draw(app->canvas, table, f.table, f.view, f.rows, &style);
+
+		if (p->pane == (enum pane)i)
+			app->cursor_y = at;
+		if (!f.rows->rows->len && gaps)
+			canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM,
+				   app->nav.cursor_ns == TIME_UNKNOWN ? "reading ..." : empty[i]);
+		y += table.rows + (gaps ? 1 : 0);
+		if (!f.rows->rows->len && gaps && y < box.y + box.rows)
+			y++;
+	}
+}
+
+static void enter_pane(struct place *p, int pane, bool at_end)
+{
+	struct focus f = place_pane(p, pane);
+
+	p->pane = pane;
+	table_select(f.table, f.rows, at_end ? f.rows->rows->len : 0);
+}
+
+/* Up and down go through all three tables. */
+static bool cross(struct place *p, int direction)
+{
+	struct focus f = place_focus(p);
+	bool at_edge = direction < 0 ? f.table->cursor == 0 :
+		f.table->cursor + 1 >= f.rows->rows->len;
+
+	if (!at_edge)
+		return false;
+	for (int i = (int)p->pane + direction; i >= 0 && i < PANE_N; i += direction) {
+		if (place_pane(p, i).rows->rows->len) {
+			enter_pane(p, i, direction < 0);
+			break;
+		}
+	}
+	return true;
+}
+
+static bool command(struct app *app, struct place *p, enum command_id id)
+{
+	switch (id) {
+	case CMD_UP:
+	case CMD_PAGE_UP:
+		return cross(p, -1);
+	case CMD_DOWN:
+	case CMD_PAGE_DOWN:
+		return cross(p, 1);
+	case CMD_TOP:
+	case CMD_BOTTOM:
+		for (int k = 0; k < PANE_N; k++) {
+			int i = id == CMD_TOP ? k : PANE_N - 1 - k;
+
+			if (place_pane(p, i).rows->rows->len) {
+				enter_pane(p, i, id == CMD_BOTTOM);
+				break;
+			}
+		}
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct screen screen_overview = { CTX_OVERVIEW, draw, command, prepare };

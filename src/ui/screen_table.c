@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Any view as one table: trust, what is shown, header and rows. */
+#include "ui/app.h"
+
+#include "base/text.h"
+
+static void prepare(struct app *app, struct place *p)
+{
+	table_apply(&p->table[PANE_MAIN], p->view, p->rows, p->expr[PANE_MAIN]);
+	for (guint i = 0; p->select_pid >= 0 && i < p->rows->rows->len; i++) {
+		const struct row *row = g_ptr_array_index(p->rows->rows, i);
+
+		if (row->drill.pid == p->select_pid) {
+			table_select(&p->table[PANE_MAIN], p->rows, i);
+			p->select_pid = -1;
+		}
+	}
+}
+
+static char *summary(struct app *app, struct place *p)
+{
+	static const char *const by[] = { "of the whole system", "by process", "by thread" };
+	bool descending;
+	int sorted = table_sort_column(&p->table[PANE_MAIN], p->view, &descending);
+	g_autofree char *filter = p->filter ? text_visible(p->filter) : g_strdup("none");
+	GString *s = g_string_new(NULL);
+
+	if (p->rows->rows->len == p->rows->n_before_filter || !p->filter)
+		g_string_append_printf(s, "%s: %u rows", p->view->title, p->rows->rows->len);
+	else
+		g_string_append_printf(s, "%s: %u of %zu rows", p->view->title,
+				       p->rows->rows->len, p->rows->n_before_filter);
+	if (p->view->has_by)
+		g_string_append_printf(s, " %s", by[p->narrow.by]);
+	if (sorted >= 0)
+		g_string_append_printf(s, "   sort %s%s", p->view->columns[sorted].title,
+				       descending ? "" : " (lowest first)");
+	g_string_append_printf(s, "   filter %s", filter);
+	return g_string_free(s, FALSE);
+}
+
+static void draw_empty(struct app *app, struct place *p, struct box box)
+{
+	const char *why = "nothing in this range: Left and Right step, n goes to the next outlier";
+
+	if (app->nav.cursor_ns == TIME_UNKNOWN)
+		why = app->status.phase == UI_DONE ? "the trace holds no events" : "reading ...";
+	else if (p->filter && p->rows->n_before_filter)
+		why = "no row passes the filter: \\ changes it, empty shows all";
+	canvas_put(app->canvas, box.y + 1, 1, box.cols, ROLE_DIM, why);
+}
+
+static void draw(struct app *app, struct place *p, struct box box)
+{
+	struct table_style style = app_table_style(app, true);
+	g_autofree char *line = summary(app, p), *clipped = NULL;
+	struct box table = { box.y + 3, box.x, box.rows - 3, box.cols };
+
+	frame_trust(app, box.y, &p->rows->trust);
+	clipped = text_clip(line, box.cols, app->glyphs->utf8);
+	canvas_put(app->canvas, box.y + 1, 0, box.cols, ROLE_TITLE, clipped);
+	app->cursor_y = table_draw(app->canvas, table, &p->table[PANE_MAIN], p->view, p->rows,
+				   &style);
+	if (!p->rows->rows->len)
+		draw_empty(app, p, table);
+}
+
+const struct screen screen_table = { CTX_TABLE, draw, NULL, prepare };

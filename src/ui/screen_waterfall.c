@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One trace as bars, and beside them why it took so long. */
+#include "ui/app.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#include <string.h>
+
+#define ZOOM_MAX 4096.0
+#define TICKS 5
+
+static const struct waterfall_row *row_at(const struct place *p, size_t i)
+{
+	return i < p->rows->rows->len ? g_ptr_array_index(p->rows->rows, i) : NULL;
+}
+
+static const struct waterfall_row *selected(struct place *p)
+{
+	return row_at(p, p->table[PANE_MAIN].cursor);
+}
+
+static void select_first(struct place *p, const struct waterfall *w)
+{
+	struct table *t = &p->table[PANE_MAIN];
+	int at = -1;
+
+	if (p->select_span)
+		at = waterfall_find(p->rows, p->select_span, p->select_kind);
+	if (at < 0 && p->select_span)
+		at = waterfall_find(p->rows, p->select_span, -1);
+	for (guint i = 0; at < 0 && !p->select_span && i < p->rows->rows->len; i++) {
+		if (row_at(p, i)->index == w->blamed)
+			at = (int)i;
+	}
+	if (at >= 0) {
+		table_select(t, p->rows, (size_t)at);
+		p->select_span = 0;
+	}
+}
+
+static void prepare(struct app *app, struct place *p)
+{
+	const struct waterfall *w = waterfall_of(p->rows);
+	struct table *t = &p->table[PANE_MAIN];
+
+	waterfall_fold_rows(p->rows, p->folds);
+	t->sort = -1;
+	table_apply(t, p->view, p->rows, NULL);
+	if (w && (!t->bound || p->select_span))
+		select_first(p, w);
+	/* The slowest of a range was asked for: from now on it is this one. */
+	if (w && w->root && !p->narrow.trace_id) {
+		p->narrow.trace_id = w->trace_id;
+		timeline_pin(app->tl, w->trace_id);
+	}
+}
+
+static void window(const struct place *p, const struct waterfall *w, int64_t *ret_from,
+		   int64_t *ret_to)
+{
+	double all = (double)MAX(w->end_ns - w->begin_ns, 1);
+
+	*ret_from = w->begin_ns + (int64_t)(p->pan * all);
+	*ret_to = *ret_from + MAX((int64_t)(all / p->zoom), 1);
+	if (p->zoom <= 1)
+		*ret_to = MAX(w->end_ns, w->begin_ns + 1);
+}
+
+static void draw_summary(struct app *app, struct place *p, const struct waterfall *w, unsigned y)
+{
+	struct canvas *c = app->canvas;
+	char duration[TIMEFMT_LEN], begin[TIMEFMT_LEN];
+	g_autofree char *name = text_visible(timeline_string(app->tl, w->root->name));
+	g_autofree char *zoom = g_strdup_printf("zoom %.0f%s", p->zoom, "x");
+	g_autofree char *s = NULL, *usual = NULL;
+	struct trust trust = p->rows->trust;
+	bool lost = trust.lost_events || trust.lost_packets || trust.touched;
+
+	usual = w->x_usual < 0 ? g_strdup("") : g_strdup_printf("   x%.1f usual", w->x_usual);
+	s = g_strdup_printf("%s   %s%s%s%s   %u span%s   %u process%s%s", name,
+			    w->open ? ">" : "", timefmt_duration(duration, w->end_ns - w->begin_ns),
+			    w->open ? " OPEN" : "", usual, w->n_spans, w->n_spans == 1 ? "" : "s",
+			    w->n_processes, w->n_processes == 1 ? "" : "es",
+			    w->errors ? "   ! errors" : "");
+	canvas_put(c, y, 0, c->cols, ROLE_TITLE, s);
+	canvas_put(c, y, 0, text_width(name), ROLE_CRUMB, name);
+	g_free(s);
+	s = g_strdup_printf("at %s PINNED  %s  %s", timefmt_clock_ms(begin, w->begin_ns), zoom,
+			    lost ? "trust ! lost" : "trust ok");
+	canvas_put_right(c, y, c->cols - MIN(text_width(s) + 1, c->cols), text_width(s) + 1,
+			 lost ? ROLE_DISTRUST : ROLE_TITLE, s);
+}
+
+/* The verdict, on two lines where it needs them. Returns how many it took. */
+static unsigned draw_why(struct app *app, const struct waterfall *w, unsigned y)
+{
+	struct canvas *c = app->canvas;
+	g_autofree char *why = text_visible(w->why ? w->why : "nothing stands out");
+	unsigned cols = c->cols - 4;
+	size_t cut = text_prefix(why, cols, NULL);
+	g_autofree char *first = NULL, *rest = NULL;
+
+	canvas_put(c, y, 0, 3, ROLE_KEY, "WHY");
+	if (why[cut] && c->rows >= 20) {
+		while (cut > 0 && why[cut] != ' ')
+			cut--;
+		if (!cut)
+			cut = text_prefix(why, cols, NULL);
+		first = g_strndup(why, cut);
+		rest = text_clip(why + cut + (why[cut] == ' '), cols, app->glyphs->utf8);
+		canvas_put(c, y, 4, cols, ROLE_WHY, first);
+		canvas_put(c, y + 1, 4, cols, ROLE_WHY, rest);
+		return 2;
+	}
+	rest = text_clip(why, cols, app->glyphs->utf8);
+	canvas_put(c, y, 4, cols, ROLE_WHY, rest);
+	return 1;
+}
+
+static enum role letter_role(char letter)
+{
+	for (int i = 0; i < PART_N; i++) {
+		if (part_info[i].letter == letter)
+			return (enum role)(ROLE_PART + i);
+	}
+	return ROLE_AXIS;
+}
+
+struct layout {
+	unsigned name, duration, self, axis, cells;	/* columns; cells of the axis */
+};
+
+static struct layout lay_out(unsigned cols)
+{
+	struct layout l;
+
+	l.name = CLAMP(cols * 22 / 100, 17, 40);
+	l.duration = l.name + 1;
+	l.self = l.duration + 8;
+	l.axis = l.self + 8;
+	l.cells = cols > l.axis + 2 ? cols - l.axis - 2 : 1;
+	return l;
+}
+
+/* A number of the axis in the unit of the whole. */
+static char *tick_text(int64_t ns, int64_t whole, bool unit)
+{
+	static const struct { int64_t ns; const char *name; } units[] = {
+		{ NS_PER_S, "s" }, { NS_PER_MS, "ms" }, { NS_PER_US, "us" }, { 1, "ns" },
+	};
+	size_t u = 0;
+	double value;
+
+	while (u < 3 && whole < 5 * units[u].ns)
+		u++;
+	value = (double)ns / (double)units[u].ns;
+	return g_strdup_printf("%.*f%s", (double)whole / (double)units[u].ns < 20 &&
+			       units[u].ns > 1 ? 1 : 0, value, unit ? units[u].name : "");
+}
+
+static void draw_axis(struct app *app, struct place *p, const struct waterfall *w,
+		      const struct layout *l, unsigned y)
+{
+	struct canvas *c = app->canvas;
+	int64_t from, to;
+	g_autofree char *end = NULL;
+
+	window(p, w, &from, &to);
+	end = tick_text(to - w->begin_ns, to - from, true);
+	canvas_fill(c, y, 0, c->cols, ROLE_HEADER, " ");
+	canvas_put(c, y, 1, 4, ROLE_HEADER, "SPAN");
+	canvas_put_right(c, y, l->duration, 7, ROLE_HEADER, "DUR");
+	canvas_put_right(c, y, l->self, 7, ROLE_HEADER, "SELF");
+	canvas_put(c, y, l->axis, 1, ROLE_AXIS, app->glyphs->edge);
+	canvas_put(c, y, l->axis + 1 + l->cells, 1, ROLE_AXIS, app->glyphs->edge);
+	for (unsigned i = 0; i < TICKS; i++) {
+		g_autofree char *text = tick_text(from - w->begin_ns + (to - from) / TICKS * i,
+						  to - from, false);
+		unsigned x = l->axis + 1 + l->cells * i / TICKS;
+
+		if (l->cells / TICKS > text_width(text) + (i == TICKS - 1 ? text_width(end) : 0))
+			canvas_put(c, y, x, l->cells / TICKS, ROLE_AXIS, text);
+	}
+	canvas_put_right(c, y, l->axis + 1, l->cells, ROLE_AXIS, end);
+	if (p->mark_ns >= from && p->mark_ns < to) {
+		double at = (double)(p->mark_ns - from) / (double)(to - from);
+
+		canvas_put(c, y, l->axis + 1 + (unsigned)(at * l->cells), 1, ROLE_HOT,
+			   app->glyphs->sort_down);
+	}
+}
+
+static void draw_name(struct app *app, const struct waterfall_row *r, const struct layout *l,
+		      unsigned y)
+{
+	struct canvas *c = app->canvas;
+	unsigned x = 1 + 2 * MIN((unsigned)r->row.depth, (l->name - 9) / 2);
+	g_autofree char *name = text_visible(r->name), *clipped = NULL;
+
+	if (r->row.expandable)
+		canvas_put(c, y, x, 1, ROLE_KEY, r->folded ? app->glyphs->collapsed :
+			   app->glyphs->expanded);
+	if (r->critical)
+		canvas_put(c, y, x + 1, 1, ROLE_HOT, app->glyphs->critical);
+	clipped = text_clip(name, l->name - x - 2, app->glyphs->utf8);
+	canvas_put(c, y, x + 2, l->name - x - 2, r->row.marked ? ROLE_MARKED :
+		   r->row.open ? ROLE_OPEN : ROLE_TEXT, clipped);
+	if (r->orphan)
+		canvas_put(c, y, 0, 1, ROLE_DISTRUST, "?");
+	if (r->row.marked)
+		canvas_put(c, y, 0, 1, ROLE_MARKED, "!");
+}
+
+static void draw_bar(struct app *app, struct place *p, const struct waterfall *w,
+		     const struct waterfall_row *r, const struct layout *l, unsigned y)
+{
+	struct canvas *c = app->canvas;
+	g_autofree char *cells = g_malloc(l->cells + 1);
+	int64_t from, to;
+
+	window(p, w, &from, &to);
+	memset(cells, ' ', l->cells);
+	waterfall_strip(p->rows, r, from, to, l->cells, cells);
+	canvas_put(c, y, l->axis, 1, ROLE_AXIS, app->glyphs->edge);
+	canvas_put(c, y, l->axis + 1 + l->cells, 1, ROLE_AXIS, app->glyphs->edge);
+	for (unsigned i = 0; i < l->cells; i++) {
+		char one[2] = { cells[i], '\0' };
+
+		if (cells[i] != ' ')
+			canvas_put(c, y, l->axis + 1 + i, 1, letter_role(cells[i]), one);
+	}
+}
+
+static void draw_row(struct app *app, struct place *p, const struct waterfall *w,
+		     const struct waterfall_row *r, const struct layout *l, unsigned y)
+{
+	struct canvas *c = app->canvas;
+	char buf[TIMEFMT_LEN];
+
+	draw_name(app, r, l, y);
+	if (r->row.open) {
+		g_autofree char *text = g_strdup_printf(">%s", timefmt_duration(buf,
+							span_duration(r->span)));
+
+		canvas_put_right(c, y, l->duration, 7, ROLE_OPEN, text);
+	} else {
+		canvas_put_right(c, y, l->duration, 7, ROLE_TEXT,
+				 timefmt_duration(buf, span_duration(r->span)));
+	}
+	canvas_put_right(c, y, l->self, 7, ROLE_DIM, timefmt_duration(buf, r->span->self_ns));
+	draw_bar(app, p, w, r, l, y);
+	if (r == selected(p)) {
+		canvas_put(c, y, 0, 1, ROLE_SELECTED, app->glyphs->cursor);
+		canvas_set_role(c, y, 0, l->axis, ROLE_SELECTED);
+		app->cursor_y = y;
+	}
+}
+
+/* The letters that are to be seen, with their words. */
+static void draw_legend(struct app *app, struct box rows, const struct layout *l, unsigned y)
+{
+	struct canvas *c = app->canvas;
+	bool seen[PART_N] = { false };
+	unsigned x = 0;
+
+	for (unsigned i = 0; i < rows.rows; i++) {
+		for (unsigned k = 0; k < l->cells; k++) {
+			char letter = canvas_cell(c, rows.y + i, l->axis + 1 + k)->ch[0];
+
+			for (int part = 0; part < PART_N; part++)
+				seen[part] = seen[part] || part_info[part].letter == letter;
+		}
+	}
+	for (int part = 0; part < PART_N; part++) {
+		char letter[2] = { part_info[part].letter, '\0' };
+
+		if (!seen[part] || x + strlen(part_info[part].id) + 3 > c->cols)
+			continue;
+		x += canvas_put(c, y, x, 1, (enum role)(ROLE_PART + part), letter) + 1;
+		x += canvas_put(c, y, x, c->cols, ROLE_DIM, part_info[part].id) + 1;
+	}
+	if (x + 14 < c->cols)
+		canvas_put(c, y, x, c->cols, ROLE_DIM, "= child  * critical");
+}
+
+static void draw_detail(struct app *app, struct place *p, struct box box)
+{
+	const struct waterfall_row *r = selected(p);
+	g_autoptr(GPtrArray) lines = NULL;
+
+	if (!r || !box.rows)
+		return;
+	lines = waterfall_detail(p->rows, r, box.rows);
+	for (guint i = 0; i < lines->len && i < box.rows; i++) {
+		g_autofree char *text = text_visible(g_ptr_array_index(lines, i)), *clipped = NULL;
+
+		clipped = text_clip(text, box.cols, app->glyphs->utf8);
+		canvas_put(app->canvas, box.y + i, box.x, box.cols,
+			   i == 0 ? ROLE_CRUMB : ROLE_TEXT, clipped);
+	}
+}
+
+static unsigned detail_rows(struct place *p, unsigned room)
+{
+	unsigned rows = p->rows->rows->len;
+
+	/* The tree gets what it needs; the detail a third at least, all that is left at best. */
+	if (room > rows + 1 && room - rows - 1 >= room / 3)
+		return room - rows - 1;
+	return room / 3 + (room >= 12);
+}
+
+static void draw(struct app *app, struct place *p, struct box box)
+{
+	const struct waterfall *w = waterfall_of(p->rows);
+	struct table *t = &p->table[PANE_MAIN];
+	struct layout l = lay_out(box.cols);
+	unsigned y = box.y, room, detail, tree;
+	bool blank = box.rows >= 18;
+
+	if (!w || !w->root) {
+		canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM,
+			   "this trace is not in memory (any more): Esc goes back");
+		return;
+	}
+	draw_summary(app, p, w, y++);
+	y += draw_why(app, w, y) + blank;
+	draw_axis(app, p, w, &l, y++);
+	room = box.y + box.rows - 1 - y;		/* the last one is the legend's */
+	detail = detail_rows(p, room);
+	tree = room - detail - blank;
+	t->page = tree;
+	if (t->cursor < t->top)
+		t->top = t->cursor;
+	if (tree && t->cursor >= t->top + tree)
+		t->top = t->cursor - tree + 1;
+	for (unsigned i = 0; i < tree && t->top + i < p->rows->rows->len; i++)
+		draw_row(app, p, w, row_at(p, t->top + i), &l, y + i);
+	if (t->top + tree < p->rows->rows->len)
+		canvas_put(app->canvas, y + tree - 1, box.cols - 1, 1, ROLE_DIM,
+			   app->glyphs->more_down);
+	draw_legend(app, (struct box){ y, 0, tree, box.cols }, &l, box.y + box.rows - 1);
+	tree = MIN(tree, p->rows->rows->len);
+	draw_detail(app, p, (struct box){ y + tree + blank, 0,
+					  box.y + box.rows - 1 - (y + tree + blank), box.cols });
+}
+
+/* Who ended the wait: its trace at that instant, or its process. */
+static void go_waker(struct app *app, struct place *p)
+{
+	const struct waterfall_row *r = selected(p);
+	struct view_query q = VIEW_QUERY_INIT;
+	struct waterfall_waker waker;
+	const char *reason = NULL;
+	const struct thread_info *thread;
+	const struct process_info *process;
+	struct place *to;
+	g_autofree char *crumb = NULL, *text = NULL;
+
+	if (!r || !waterfall_waker(p->rows, r, &waker, &reason)) {
+		app_say(app, "no waker: %s", reason ? reason : "no span is selected");
+		return;
+	}
+	text = text_visible(waker.text);
+	app_pause(app);
+	nav_seek(&app->nav, app->tl, waker.at_ns);
+	if (waker.trace_id) {
+		q.trace_id = waker.trace_id;
+		crumb = g_strdup_printf("%016" G_GINT64_MODIFIER "x", waker.trace_id);
+		to = place_new(&view_waterfall, &q, crumb);
+		to->select_span = waker.span_id;
+		to->select_kind = waker.span_kind;
+		to->mark_ns = waker.at_ns;
+	} else {
+		thread = timeline_thread(app->tl, waker.thread);
+		process = thread ? timeline_process(app->tl, thread->process) : NULL;
+		to = place_new(view_find("processes"), &q, "waker");
+		to->select_pid = process ? process->pid : -1;
+	}
+	app_open(app, to);
+	app_say(app, "woken by %s", text);
+}
+
+static void go_longest(struct app *app, struct place *p)
+{
+	const struct waterfall_row *r = selected(p);
+	int at = r ? waterfall_longest_child(p->rows, r) : -1;
+
+	if (at >= 0)
+		table_select(&p->table[PANE_MAIN], p->rows, (size_t)at);
+	else
+		app_say(app, "this span has no child to go to");
+}
+
+static void show_detail(struct app *app, struct place *p)
+{
+	const struct waterfall_row *r = selected(p);
+	GPtrArray *lines;
+	GPtrArray *visible = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *title = r ? text_visible(r->name) : g_strdup("");
+
+	if (r) {
+		lines = waterfall_detail(p->rows, r, 500);
+		for (guint i = 0; i < lines->len; i++) {
+			g_autofree char *text = text_visible(g_ptr_array_index(lines, i));
+
+			g_ptr_array_add(visible, g_strconcat(" ", text, NULL));
+		}
+		g_ptr_array_unref(lines);
+	}
+	popup_open(&app->popup, title, visible, false);
+}
+
+static void zoom(struct place *p, double factor)
+{
+	const struct waterfall *w = waterfall_of(p->rows);
+	const struct waterfall_row *r = selected(p);
+	double all, middle = p->pan + 0.5 / p->zoom;
+
+	if (!w || !w->root)
+		return;
+	all = (double)MAX(w->end_ns - w->begin_ns, 1);
+	if (r)
+		middle = ((double)(r->span->begin_ns - w->begin_ns) +
+			  (double)span_duration(r->span) / 2) / all;
+	p->zoom = CLAMP(p->zoom * factor, 1, ZOOM_MAX);
+	p->pan = CLAMP(middle - 0.5 / p->zoom, 0, 1 - 1 / p->zoom);
+}
+
+static void pan(struct app *app, struct place *p, double by)
+{
+	if (p->zoom <= 1)
+		app_say(app, "all of it is shown: z zooms in");
+	p->pan = CLAMP(p->pan + by / p->zoom, 0, 1 - 1 / p->zoom);
+}
+
+static void fold_all(struct place *p)
+{
+	const struct waterfall *w = waterfall_of(p->rows);
+	bool any = false;
+
+	for (size_t i = 0; w && i < w->n_all; i++)
+		any = any || w->all[i]->folded;
+	for (size_t i = 0; w && i < w->n_all; i++) {
+		if (w->all[i]->row.expandable)
+			waterfall_folds_set(p->folds, &w->all[i]->row, !any && w->all[i]->row.depth > 0);
+	}
+	place_stale(p);
+}
+
+static void fold(struct app *app, struct place *p, bool folded)
+{
+	const struct waterfall_row *r = selected(p);
+
+	if (!r || !r->row.expandable) {
+		app_say(app, "this span has no children");
+		return;
+	}
+	waterfall_folds_set(p->folds, &r->row, folded);
+	place_stale(p);
+}
+
+static bool command(struct app *app, struct place *p, enum command_id id)
+{
+	switch (id) {
+	case CMD_DRILL:
+		show_detail(app, p);
+		return true;
+	case CMD_WAKER:
+		go_waker(app, p);
+		return true;
+	case CMD_LONGEST:
+		go_longest(app, p);
+		return true;
+	case CMD_ZOOM_IN:
+	case CMD_ZOOM_OUT:
+		zoom(p, id == CMD_ZOOM_IN ? 2 : 0.5);
+		return true;
+	case CMD_PAN_LEFT:
+	case CMD_PAN_RIGHT:
+		pan(app, p, id == CMD_PAN_LEFT ? -0.25 : 0.25);
+		return true;
+	case CMD_EXPAND:
+	case CMD_COLLAPSE:
+		fold(app, p, id == CMD_COLLAPSE);
+		return true;
+	case CMD_EXPAND_ALL:
+		fold_all(p);
+		return true;
+	default:
+		return false;
+	}
+}
+
+const struct screen screen_waterfall = { CTX_WATERFALL, draw, command, prepare };

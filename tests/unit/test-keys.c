@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The command and key tables, and what is made from them. */
+#include "ui/keys.h"
+#include "ui/prompt.h"
+#include "ui/ui.h"
+
+#include <string.h>
+
+static const enum context contexts[] = {
+	CTX_OVERVIEW, CTX_TABLE, CTX_WATERFALL, CTX_POPUP, CTX_PROMPT,
+};
+
+static void test_reachable(void)
+{
+	for (int c = 1; c < CMD_N; c++) {
+		g_autofree char *keys = keys_of(~0u, c);
+
+		g_assert_nonnull(ui_commands[c].id);
+		g_assert_cmpstr(keys, !=, "");
+		g_assert_cmpstr(ui_commands[c].help, !=, "");
+		for (int other = 1; other < c; other++)
+			g_assert_cmpstr(ui_commands[c].id, !=, ui_commands[other].id);
+	}
+}
+
+static void test_no_key_twice(void)
+{
+	for (size_t i = 0; i < ui_n_bindings; i++) {
+		for (size_t k = 0; k < i; k++) {
+			if (ui_bindings[i].key == ui_bindings[k].key)
+				g_assert_cmpuint(ui_bindings[i].contexts & ui_bindings[k].contexts,
+						 ==, 0);
+		}
+		g_assert_cmpuint(ui_bindings[i].bar & ~ui_bindings[i].contexts, ==, 0);
+	}
+}
+
+static void test_find(void)
+{
+	g_assert_cmpint(keys_find(CTX_OVERVIEW, '\n'), ==, CMD_DRILL);
+	g_assert_cmpint(keys_find(CTX_OVERVIEW, UI_KEY_ENTER), ==, CMD_DRILL);
+	g_assert_cmpint(keys_find(CTX_WATERFALL, 'z'), ==, CMD_ZOOM_IN);
+	g_assert_cmpint(keys_find(CTX_TABLE, 'z'), ==, CMD_STEP_FINER);
+	g_assert_cmpint(keys_find(CTX_TABLE, 'w'), ==, CMD_NONE);
+	g_assert_cmpint(keys_find(CTX_POPUP, 'e'), ==, CMD_NONE);
+	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++) {
+		for (size_t b = 0; b < ui_n_bindings; b++) {
+			if (ui_bindings[b].contexts & contexts[i])
+				g_assert_cmpint(keys_find(contexts[i], ui_bindings[b].key), ==,
+						ui_bindings[b].command);
+		}
+	}
+}
+
+static bool help_has(const GPtrArray *lines, const char *text)
+{
+	for (guint i = 0; i < lines->len; i++) {
+		if (strstr(g_ptr_array_index(lines, i), text))
+			return true;
+	}
+	return false;
+}
+
+static void test_help_lists_all(void)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++) {
+		g_autoptr(GPtrArray) lines = keys_help(contexts[i]);
+
+		for (size_t b = 0; b < ui_n_bindings; b++) {
+			const char *help = ui_commands[ui_bindings[b].command].help;
+
+			if (ui_bindings[b].contexts & contexts[i])
+				g_assert_true(help_has(lines, help));
+		}
+		for (int c = 1; c < CMD_N; c++) {
+			g_autofree char *keys = keys_of(contexts[i] | CTX_PROMPT, c);
+
+			if (!*keys)
+				g_assert_false(help_has(lines, ui_commands[c].help));
+		}
+	}
+}
+
+static void test_names(void)
+{
+	char buf[16];
+	g_autofree char *back = keys_of(CTX_TABLE, CMD_BACK);
+
+	g_assert_cmpstr(keys_name(UI_KEY_F(10), buf), ==, "F10");
+	g_assert_cmpstr(keys_name(UI_CTRL('l'), buf), ==, "Ctrl-L");
+	g_assert_cmpstr(keys_name('?', buf), ==, "?");
+	g_assert_cmpstr(back, ==, "Esc Backspace q");
+}
+
+/* Whatever the width: fits, only keys of the context, the help always. */
+static void test_bar(void)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++) {
+		for (unsigned cols = 60; cols <= 240; cols += 5) {
+			struct bar_entry e[40];
+			unsigned n = keys_bar(contexts[i], false, cols, e, 40), used = 0;
+
+			g_assert_cmpuint(n, >, 0);
+			for (unsigned k = 0; k < n; k++)
+				used += strlen(e[k].key) + e[k].spaced + strlen(e[k].label) + 1 +
+					(e[k].divided ? 2 : 0);
+			g_assert_cmpuint(used, <=, cols + 1);
+			if (contexts[i] & CTX_VIEWS)
+				g_assert_cmpstr(e[n - 1].key, ==, "?");
+		}
+	}
+}
+
+static void test_man(void)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	ui_print_keys(f);
+	fclose(f);
+	g_assert_nonnull(strstr(text, ".SS Why\n.TP\n.B Enter\n"));
+	g_assert_nonnull(strstr(text, ".B \\(rs F4\n"));
+	for (const char *p = text; p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL) {
+		if (*p == '.')
+			g_assert_true(g_str_has_prefix(p, ".SS ") || g_str_has_prefix(p, ".TP\n") ||
+				      g_str_has_prefix(p, ".B "));
+	}
+	free(text);
+}
+
+static void type(struct prompt *p, const char *text)
+{
+	for (; *text; text = g_utf8_next_char(text))
+		prompt_key(p, (int)g_utf8_get_char(text));
+}
+
+static void test_prompt(void)
+{
+	struct prompt p = { 0 };
+	struct canvas *c = canvas_new(1, 60);
+	g_autofree char *line = NULL;
+
+	prompt_open(&p, PROMPT_FILTER, "");
+	type(&p, "pid == 作者 ab");
+	g_assert_cmpint(prompt_key(&p, UI_CTRL('w')), ==, PROMPT_EDITING);
+	g_assert_cmpstr(p.text->str, ==, "pid == 作者 ");
+	prompt_key(&p, UI_KEY_BACKSPACE);
+	prompt_key(&p, UI_KEY_BACKSPACE_CHAR);
+	g_assert_cmpstr(p.text->str, ==, "pid == 作");
+	prompt_key(&p, UI_KEY_LEFT);
+	prompt_key(&p, UI_KEY_DELETE);
+	prompt_key(&p, UI_KEY_DELETE);
+	type(&p, "4\033");
+	g_assert_cmpstr(p.text->str, ==, "pid == 4");
+	prompt_key(&p, UI_KEY_HOME);
+	type(&p, "!");
+	g_assert_cmpuint(prompt_draw(&p, c, 0), ==, 9);
+	line = canvas_line(c, 0);
+	g_assert_cmpstr(line, ==, "filter: !pid == 4");
+	g_assert_cmpint(prompt_key(&p, UI_KEY_ENTER), ==, PROMPT_ACCEPTED);
+	prompt_open(&p, PROMPT_FILTER, "");
+	g_assert_cmpint(prompt_key(&p, UI_KEY_UP), ==, PROMPT_EDITING);
+	g_assert_cmpstr(p.text->str, ==, "!pid == 4");
+	prompt_key(&p, UI_CTRL('u'));
+	g_assert_cmpstr(p.text->str, ==, "");
+	g_assert_cmpint(prompt_key(&p, UI_KEY_BACKSPACE), ==, PROMPT_CANCELLED);
+	g_assert_cmpint(prompt_key(&p, UI_KEY_ESC), ==, PROMPT_CANCELLED);
+	prompt_clear(&p);
+	canvas_free(c);
+}
+
+/* A line longer than the screen: the cursor stays on it. */
+static void test_prompt_long(void)
+{
+	struct prompt p = { 0 };
+	struct canvas *c = canvas_new(1, 60);
+
+	prompt_open(&p, PROMPT_SEARCH, "");
+	for (int i = 0; i < 300; i++) {
+		type(&p, "作");
+		g_assert_cmpuint(prompt_draw(&p, c, 0), <, 60);
+	}
+	prompt_set_error(&p, "no such column 'x' at 1, and a text that is longer than the line is");
+	g_assert_cmpuint(prompt_draw(&p, c, 0), <, 60);
+	for (int i = 0; i < 5000; i++)
+		type(&p, "a");
+	g_assert_cmpuint(p.text->len, <, 4100);
+	prompt_clear(&p);
+	canvas_free(c);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/keys/reachable", test_reachable);
+	g_test_add_func("/keys/no-key-twice", test_no_key_twice);
+	g_test_add_func("/keys/find", test_find);
+	g_test_add_func("/keys/help-lists-all", test_help_lists_all);
+	g_test_add_func("/keys/names", test_names);
+	g_test_add_func("/keys/bar", test_bar);
+	g_test_add_func("/keys/man", test_man);
+	g_test_add_func("/prompt/edit", test_prompt);
+	g_test_add_func("/prompt/long", test_prompt_long);
+	return g_test_run();
+}
