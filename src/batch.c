@@ -176,6 +176,8 @@ static int find_range(const struct batch *b, int64_t *ret_from, int64_t *ret_to)
 	if (!instant("--from", o->from, first, end - 1, ret_from) ||
 	    !instant("--to", o->to, first, end - 1, ret_to))
 		return EXIT_USAGE;
+	if (o->to && *ret_to == end - 1)
+		*ret_to = end;		/* "end" holds the last event */
 	if (*ret_from >= *ret_to) {
 		log_error("--from has to be before --to");
 		return EXIT_USAGE;

@@ -55,17 +55,17 @@ struct option_row {
 
 static const struct option_row option_rows[] = {
 	WORD("relay", 'r', "RELAY", GROUP_READ, relay,
-	     "HOST[:PORT] or net://HOST[:PORT]/host/NAME/SESSION",
+	     "live: HOST[:PORT] or the URL above",
 	     "follow a relay daemon live: HOST[:PORT] or net://HOST[:PORT]/host/NAME/SESSION"),
 	COMMAND("list-sessions", 0, GROUP_READ, COMMAND_LIST_SESSIONS, NULL,
 		"print the live sessions of the relay"),
-	WORD("timeout", 0, "S", GROUP_READ, timeout, "of the relay; our patience with it",
+	WORD("timeout", 0, "S", GROUP_READ, timeout, "what it has; seconds to wait for it (10)",
 	     "seconds to wait for the relay (10)"),
 	FLAG("demo", 0, GROUP_READ, demo, "the bundled recording, with hints",
 	     "show the bundled recording, with a line of hints"),
 	COMMAND("batch", 'b', GROUP_PRINT, COMMAND_BATCH, "print a view, open no screen",
 		"print a view instead of opening the screen"),
-	WORD("view", 0, "VIEW", GROUP_PRINT, view, "which view (processes); screen: the first one",
+	WORD("view", 0, "VIEW", GROUP_PRINT, view, "which (processes); on screen: the first",
 	     "the view to print, or the first one on the screen"),
 	WORD("by", 0, "BY", GROUP_PRINT, by, "a row each: system, process, thread",
 	     "sum rows by system, process or thread"),
@@ -76,7 +76,7 @@ static const struct option_row option_rows[] = {
 	WORD("to", 0, "T", GROUP_PRINT, to, "T: 14:03:05.1, +90s, 5%, end, @NS",
 	     "end of the range (end)"),
 	FLAG("each", 0, GROUP_PRINT, each, NULL, "a block for each second"),
-	WORD("seconds", 'n', "SECONDS", GROUP_PRINT, n, "a block each second; so many",
+	WORD("seconds", 'n', "SECONDS", GROUP_PRINT, n, "a block each second; end after so many",
 	     "end after so many seconds"),
 	WORD("filter", 0, "EXPR", GROUP_PRINT, filter, "such as 'comm =~ nginx && syscalls > 10'",
 	     "show only rows for which the expression over columns is true"),
@@ -88,7 +88,7 @@ static const struct option_row option_rows[] = {
 		     "write this span and what is below it"),
 	COMMAND_WORD("export-trace", "ID", GROUP_EXPORT, COMMAND_EXPORT, trace, NULL,
 		     "write all spans of this trace"),
-	COMMAND_WORD("export-slowest", "N", GROUP_EXPORT, COMMAND_EXPORT, slowest, "hex IDs",
+	COMMAND_WORD("export-slowest", "N", GROUP_EXPORT, COMMAND_EXPORT, slowest, "hex",
 		     "write the N slowest traces"),
 	WORD("output", 'o', "FILE", GROUP_EXPORT, output, NULL, "write there, not to stdout"),
 	FLAG("force", 0, GROUP_EXPORT, force, "not stdout; over an old file",
@@ -106,11 +106,11 @@ static const struct option_row option_rows[] = {
 		     "what can be printed", "print the columns of a view"),
 	COMMAND("list-events", 0, GROUP_TELL, COMMAND_LIST_EVENTS, NULL,
 		"print the events that are read, and what for"),
-	COMMAND("recipe", 0, GROUP_TELL, COMMAND_RECIPE, "what to record; a script that does",
+	COMMAND("recipe", 0, GROUP_TELL, COMMAND_RECIPE, "what is read; a script to record it",
 		"print a shell script that records everything blktop reads"),
 	COMMAND("help", 'h', GROUP_TELL, COMMAND_HELP, NULL, "print the options"),
-	COMMAND("version", 0, GROUP_TELL, COMMAND_VERSION,
-		"exit codes: 0 fine, 1 failed, 2 usage, 3 loss", "print the versions"),
+	COMMAND("version", 0, GROUP_TELL, COMMAND_VERSION, "this; and of the libraries",
+		"print the versions of the program and its libraries"),
 	COMMAND("print-keys", 0, GROUP_HIDDEN, COMMAND_PRINT_KEYS, "", "print the key table"),
 	COMMAND("print-options", 0, GROUP_HIDDEN, COMMAND_PRINT_OPTIONS, "", "print this table"),
 };
@@ -141,12 +141,13 @@ void options_print_help(FILE *out)
 		append_option(left, &option_rows[i]);
 		if (!option_rows[i].brief)
 			continue;
-		fprintf(out, "%-7s%-26s  %s\n",
+		fprintf(out, "%-7s%-31s  %s\n",
 			option_rows[i].group != group ? group_title[option_rows[i].group] : "",
 			left->str, option_rows[i].brief);
 		group = option_rows[i].group;
 		g_string_truncate(left, 0);
 	}
+	fputs("Exit   0 fine, 1 failed, 2 usage, 3 read with loss (-b), 128 + signal\n", out);
 }
 
 void options_print_table(FILE *out)
