@@ -59,20 +59,24 @@ $(BUILD)/libblktop.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+$(BUILD)/libtest.a: $(TEST_LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
 $(BUILD)/blktop: $(BUILD)/obj/main.o $(BUILD)/libblktop.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/%: tests/unit/%.c $(TEST_LIB_OBJ) $(BUILD)/libblktop.a $(READY)
+$(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READY)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(TEST_LIB_OBJ) $(BUILD)/libblktop.a $(LIBS)
+	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
-$(BUILD)/bench/%: tests/bench/%.c $(TEST_LIB_OBJ) $(BUILD)/libblktop.a $(READY)
+$(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READY)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(TEST_LIB_OBJ) $(BUILD)/libblktop.a $(LIBS)
+	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
-$(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libblktop.a $(READY)
+$(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READY)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libblktop.a $(LIBS)
+	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
 $(FLAGS): FORCE
 	@mkdir -p $(@D)
