@@ -7,7 +7,7 @@
 #   make build/tests/test-hist && build/tests/test-hist    the same by hand
 #
 # Variables: BUILD (build), CC, CFLAGS, SANITIZE (address,undefined | thread), JOBS,
-# DEVELOPER=1 (-Werror; in a git checkout), PREFIX (/usr/local), DESTDIR.
+# DEVELOPER=1 (-Werror; in a git checkout), PREFIX (/usr/local), DESTDIR, V=1 (verbose).
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -20,7 +20,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DBLKTOP_VERSION='"$(VERSION)"' -DBLKTOP_DATADIR='"$(PREFIX)/share/blktop"' \
 	-Isrc -I$(BUILD)/gen $(WARNINGS) $(if $(DEVELOPER),-Werror) -MMD -MP -fno-common \
-	$(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -O1) $(PKG_CFLAGS) $(CFLAGS)
+	$(PKG_CFLAGS) $(CFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -O1)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
 ALL_LDFLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
@@ -42,6 +42,9 @@ all: $(BUILD)/blktop
 
 # ---- build ----
 
+# V=1 shows the commands whole.
+say = $(if $(V),,@printf '  %-4s %s\n' $(1) $@;)
+
 # Objects depend on how they are compiled, and on the libraries being there at all:
 # without them this stops with the list of packages instead of a page of errors.
 FLAGS := $(BUILD)/flags
@@ -49,34 +52,34 @@ READY := $(FLAGS) | $(BUILD)/have-libraries
 
 $(BUILD)/obj/%.o: src/%.c $(READY)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 $(BUILD)/obj/tests/%.o: tests/lib/%.c $(READY)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itests -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CFLAGS) -Itests -c -o $@ $<
 
 $(BUILD)/libblktop.a: $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcs $@ $^
 
 $(BUILD)/libtest.a: $(TEST_LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcs $@ $^
 
 $(BUILD)/blktop: $(BUILD)/obj/main.o $(BUILD)/libblktop.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READY)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
+	$(call say,CCLD)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
 $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READY)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
+	$(call say,CCLD)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
 $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READY)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
+	$(call say,CCLD)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
 $(FLAGS): FORCE
 	@mkdir -p $(@D)
@@ -90,7 +93,7 @@ $(BUILD)/have-libraries:
 
 # Tables of the program become the man page's sections.
 $(BUILD)/blktop.1: doc/blktop.1 scripts/gen-man $(BUILD)/blktop
-	scripts/gen-man $(BUILD)/blktop doc/blktop.1 >$@.tmp
+	$(call say,MAN)scripts/gen-man $(BUILD)/blktop doc/blktop.1 >$@.tmp
 	@mv $@.tmp $@
 
 man: $(BUILD)/blktop.1
