@@ -5,6 +5,9 @@
  * smaller tables are rows of views of their own, so one table widget draws all three
  * and Enter on any row goes where its row->drill and its view's drill say.
  *
+ * A VALUE_RATIO column is meant as per cent where its title ends in '%'; xUSUAL is a plain
+ * factor ("2.8").
+ *
  * Texts are as the trace has them: escape them (base/text.h) before a terminal.
  */
 #ifndef BLK_VIEWS_OVERVIEW_H
@@ -23,7 +26,7 @@ struct overview_point {
 };
 
 struct overview {
-	/* The range, all CPUs; ratios of 1 CPU times n_cpus; negative: unknown. */
+	/* Shares of the time of all CPUs in the range, 0 .. 1; negative: unknown. */
 	double cpu_ratio, user_ratio, sys_ratio, irq_ratio;
 	unsigned n_cpus;		/* seen in the range */
 	int64_t runq_p99_ns;		/* woken, until on a CPU; -1: unknown */

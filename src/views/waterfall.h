@@ -9,10 +9,13 @@
 #ifndef BLK_VIEWS_WATERFALL_H
 #define BLK_VIEWS_WATERFALL_H
 
-#include "views/view.h"
+#include "views/spans.h"
 
 struct waterfall_row {
-	struct row row;			/* first; .depth, .expandable */
+	union {
+		struct row row;		/* .depth, .expandable */
+		struct span_row columns;	/* private: what the columns read */
+	};
 	const struct span *span;	/* valid as long as the rows are */
 	const char *name;		/* "send", "send stored" for the half of another service */
 	const char *name_only;		/* the span's own name */
@@ -37,7 +40,7 @@ struct waterfall {
 	double x_usual;			/* duration / usual; < 0: unknown */
 	const char *why;		/* the sentence: "waited 54.7ms for a lock; ..." */
 	int blamed;			/* row (as built) that the sentence is about; -1 */
-	const struct waterfall_row **all;	/* rows as built, index -> row */
+	struct waterfall_row **all;	/* rows as built, index -> row; owned here */
 	size_t n_all;
 	struct tree *tree;		/* private */
 	struct history *history;	/* private */

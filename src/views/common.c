@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rows about threads, processes and the machine: how seconds are summed into them.
+ */
+#include "views/common.h"
+
+#include "base/timefmt.h"
+
+#include <string.h>
+
+#define GROUP_UNKNOWN 0x80000000u	/* | host: threads of unknown processes */
+
+struct stat stat_of(const struct hist *h)
+{
+	struct stat s = { .count = h->count, .min = -1, .avg = -1, .p50 = -1, .p95 = -1,
+			  .p99 = -1, .max = -1 };
+	if (!h->count)
+		return s;
+	s.total = h->sum;
+	s.min = h->min;
+	s.max = h->max;
+	s.avg = h->sum / (int64_t)h->count;
+	s.p50 = hist_quantile(h, 0.50);
+	s.p95 = hist_quantile(h, 0.95);
+	s.p99 = hist_quantile(h, 0.99);
+	return s;
+}
+
+void *common_new(struct rows *rows, size_t size)
+{
+	struct common *c = g_malloc0(size);
+	c->pid = c->tid = -1;
+	c->start_ns = TIME_UNKNOWN;
+	c->row.drill = rows->query;
+	g_ptr_array_add(rows->rows, c);
+	return c;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	return g_strcmp0(a, b);
+}
+
+static int compare_int(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+int common_compare(const struct common *a, const struct common *b)
+{
+	int order = compare_text(a->host, b->host);
+	if (!order)
+		order = compare_int(a->pid, b->pid);
+	if (!order)
+		order = compare_int(a->tid, b->tid);
+	if (!order)
+		order = compare_int(a->start_ns, b->start_ns);
+	if (!order)
+		order = compare_text(a->service, b->service);
+	if (!order)
+		order = compare_text(a->name, b->name);
+	if (!order)
+		order = compare_text(a->comm, b->comm);
+	return order;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	return common_compare(*(const struct common *const *)a, *(const struct common *const *)b);
+}
+
+void common_finish(struct rows *rows, GCompareFunc compare)
+{
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct common *c = rows->rows->pdata[i];
+		c->stat = stat_of(&c->latency);
+		hist_clear(&c->latency);
+	}
+	g_ptr_array_sort(rows->rows, compare ? compare : compare_rows);
+	rows->n_before_filter = rows->rows->len;
+}
+
+void common_add_parts(struct common *c, const int64_t part[PART_N])
+{
+	for (int p = 0; p < PART_N; p++)
+		c->part[p] += part[p];
+}
+
+enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret_total)
+{
+	enum part largest = PART_UNKNOWN;
+	int64_t total = 0;
+	for (int p = 0; p < PART_N; p++) {
+		total += part[p];
+		if (part[p] > part[largest])
+			largest = p;
+	}
+	if (ret_ns)
+		*ret_ns = part[largest];
+	if (ret_total)
+		*ret_total = total;
+	return largest;
+}
+
+struct range range_of(const struct timeline *tl, const struct view_query *q)
+{
+	size_t n = timeline_n_seconds(tl);
+	bool all = q->from_ns == 0 && q->to_ns == 0;
+	struct range r = { .first = all ? 0 : timeline_find(tl, q->from_ns) };
+	r.end = r.first;
+	while (r.end < n && (all || timeline_second(tl, r.end)->begin_ns < q->to_ns))
+		r.end++;
+	r.from_ns = q->from_ns;
+	r.to_ns = q->to_ns;
+	if (r.end > r.first) {
+		r.from_ns = timeline_second(tl, r.first)->begin_ns;
+		r.to_ns = timeline_second(tl, r.end - 1)->end_ns;
+	}
+	/* What ends with the very last event ends in the last second. */
+	r.spans_to_ns = r.end == n ? INT64_MAX : r.to_ns;
+	int64_t from = all ? r.from_ns : MAX(r.from_ns, q->from_ns);
+	int64_t to = all ? r.to_ns : MIN(r.to_ns, q->to_ns);
+	/* Whole seconds are summed, so they are what rates are of. */
+	if (r.end == r.first + 1) {
+		from = r.from_ns;
+		to = r.to_ns;
+	}
+	r.seconds = MAX(to - from, 1) / (double)NS_PER_S;
+	return r;
+}
+
+bool range_has_span(const struct range *r, const struct span *s)
+{
+	if (r->end == r->first)
+		return false;
+	if (s->state == SPAN_OPEN)
+		return s->begin_ns < r->to_ns && s->end_ns >= r->from_ns;
+	return s->end_ns >= r->from_ns && s->end_ns < r->spans_to_ns;
+}
+
+bool query_wants_thread(const struct view_query *q, const struct timeline *tl, uint32_t thread)
+{
+	const struct thread_info *t = timeline_thread(tl, thread);
+	if (!t)
+		return q->host == ID_NONE && q->pid < 0 && q->tid < 0;
+	if (q->host != ID_NONE && t->host != q->host)
+		return false;
+	if (q->tid >= 0 && t->tid != q->tid)
+		return false;
+	if (q->pid < 0)
+		return true;
+	const struct process_info *p = timeline_process(tl, t->process);
+	return p && p->pid == q->pid;
+}
+
+uint32_t group_key(const struct timeline *tl, enum view_by by, uint32_t thread)
+{
+	const struct thread_info *t = timeline_thread(tl, thread);
+	if (by == BY_THREAD)
+		return thread;
+	if (!t)
+		return ID_NONE;
+	if (by == BY_SYSTEM)
+		return t->host;
+	return timeline_process(tl, t->process) ? t->process : (GROUP_UNKNOWN | t->host);
+}
+
+static void fill_process(struct common *c, const struct timeline *tl, const struct thread_info *t,
+			 int64_t until)
+{
+	const struct process_info *p = timeline_process(tl, t->process);
+	if (!p)
+		return;
+	c->pid = p->pid;
+	c->start_ns = p->start_ns;
+	c->row.drill.pid = p->pid;
+	if (p->leader != ID_NONE)
+		c->comm = timeline_comm(tl, p->leader, until);
+}
+
+void group_fill(struct common *c, struct rows *rows, uint32_t thread)
+{
+	const struct timeline *tl = rows->tl;
+	const struct thread_info *t = timeline_thread(tl, thread);
+	enum view_by by = rows->query.by;
+	int64_t until = rows->query.to_ns ? rows->query.to_ns : INT64_MAX;
+	c->row.key[0] = (uint64_t)by << 32 | group_key(tl, by, thread);
+	if (!t)
+		return;
+	const struct host_info *host = timeline_host(tl, t->host);
+	c->host = host ? host->name : NULL;
+	c->row.drill.host = t->host;
+	if (by == BY_SYSTEM)
+		return;
+	fill_process(c, tl, t, until);
+	if (by != BY_THREAD)
+		return;
+	c->tid = t->tid;
+	c->row.drill.tid = t->tid;
+	c->start_ns = t->start_ns;
+	c->comm = timeline_comm(tl, thread, until);
+}
+
+void *row_map_get(struct row_map *m, uint64_t key, size_t size, bool *ret_new)
+{
+	uint32_t i = intmap_get(&m->index, key);
+	*ret_new = i == INTMAP_NONE;
+	if (!*ret_new)
+		return m->rows->rows->pdata[i];
+	intmap_set(&m->index, key, m->rows->rows->len);
+	return common_new(m->rows, size);
+}
+
+void row_map_clear(struct row_map *m)
+{
+	intmap_clear(&m->index);
+}
+
+char *thread_label_new(const struct timeline *tl, uint32_t thread, int64_t at)
+{
+	const struct thread_info *t = timeline_thread(tl, thread);
+	if (!t)
+		return g_strdup("?");
+	const char *comm = timeline_comm(tl, thread, at);
+	return g_strdup_printf("%s/%d", *comm ? comm : "?", t->tid);
+}
+
+const char *thread_label(struct rows *rows, uint32_t thread, int64_t at)
+{
+	g_autofree char *label = thread_label_new(rows->tl, thread, at);
+	return rows_text(rows, label);
+}

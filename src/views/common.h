@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What most views share: a row that is about a thread, a process or the machine,
+ * with parts of time and a latency; its columns; and how seconds are summed into
+ * such rows. Private to src/views/.
+ */
+#ifndef BLK_VIEWS_COMMON_H
+#define BLK_VIEWS_COMMON_H
+
+#include "views/view.h"
+
+#include "base/intmap.h"
+
+struct stat {
+	uint64_t count;
+	int64_t total, min, avg, p50, p95, p99, max;	/* but total: -1 when count is 0 */
+};
+struct stat stat_of(const struct hist *h);
+
+/* Base of the rows; what a view does not use stays as common_new() made it. */
+struct common {
+	struct row row;
+	const char *host;		/* NULL: unknown */
+	const char *comm;		/* NULL: unknown, or summed over several */
+	const char *name;		/* what the row is about: a call, a path, a span */
+	const char *service;
+	int32_t pid, tid;		/* -1: unknown, or summed over several */
+	int64_t start_ns;		/* TIME_UNKNOWN; tells reused pids apart */
+	int64_t part[PART_N];
+	bool parts_unknown;		/* nothing is known: all but unknown_ns are null */
+	uint64_t errors;
+	struct hist latency;		/* while it is summed; emptied by common_finish() */
+	struct stat stat;
+};
+
+/* A zeroed row of `size` bytes, at the end of rows. */
+void *common_new(struct rows *rows, size_t size);
+/* Fills in stat, orders the rows canonically; compare may be NULL (host, pid, tid,
+ * start, service, name, comm). */
+void common_finish(struct rows *rows, GCompareFunc compare);
+int common_compare(const struct common *a, const struct common *b);
+void common_add_parts(struct common *c, const int64_t part[PART_N]);
+/* The largest part and how much; PART_UNKNOWN for no time at all. */
+enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret_total);
+
+/* The seconds of a query: indexes [first, end), and the instants they cover. */
+struct range {
+	size_t first, end;
+	int64_t from_ns, to_ns;		/* borders of those seconds */
+	int64_t spans_to_ns;		/* spans that end before it: the last second has no end */
+	double seconds;			/* asked for and covered, at least 1 ns */
+};
+struct range range_of(const struct timeline *tl, const struct view_query *q);
+/* Does the span belong there? Closed ones by their end, open ones when they overlap. */
+bool range_has_span(const struct range *r, const struct span *s);
+
+/* Does the thread pass the query's host, pid, tid? */
+bool query_wants_thread(const struct view_query *q, const struct timeline *tl, uint32_t thread);
+/* Which row of `by` a thread is summed into: an opaque key. */
+uint32_t group_key(const struct timeline *tl, enum view_by by, uint32_t thread);
+/* Names the row after its thread, process or host; sets drill and key[0]. */
+void group_fill(struct common *c, struct rows *rows, uint32_t thread);
+
+/* Rows by a 64 bit key while summing. */
+struct row_map {
+	struct intmap index;
+	struct rows *rows;
+};
+/* The row of this key, made (ret_new) when there is none. */
+void *row_map_get(struct row_map *m, uint64_t key, size_t size, bool *ret_new);
+void row_map_clear(struct row_map *m);
+
+/* "comm/tid", kept with the rows; "?" for no thread. */
+const char *thread_label(struct rows *rows, uint32_t thread, int64_t at);
+char *thread_label_new(const struct timeline *tl, uint32_t thread, int64_t at);
+
+/* Getters of struct common. */
+#define GETTER(name) struct value name(const struct row *row, const struct rows *rows)
+GETTER(get_host);
+GETTER(get_pid);
+GETTER(get_tid);
+GETTER(get_comm);
+GETTER(get_name);
+GETTER(get_service);
+GETTER(get_errors);
+GETTER(get_count);
+GETTER(get_total);
+GETTER(get_min);
+GETTER(get_avg);
+GETTER(get_p50);
+GETTER(get_p95);
+GETTER(get_p99);
+GETTER(get_max);
+GETTER(get_cpu);
+GETTER(get_runnable);
+GETTER(get_blocked);
+GETTER(get_mainly);
+/* One a part, as nanoseconds and as a share of all parts. */
+#define PART_LIST(X) \
+	X(user, USER) X(syscall, SYSCALL) X(kernel, KERNEL) X(irq, IRQ) X(preempted, PREEMPTED) \
+	X(wakeup, WAKEUP) X(disk, DISK) X(socket, SOCKET) X(pipe, PIPE) X(futex, FUTEX) \
+	X(timer, TIMER) X(poll, POLL) X(fault, FAULT) X(handoff, HANDOFF) X(other, OTHER) \
+	X(unknown, UNKNOWN)
+#define PART_GETTER(id, part) GETTER(get_##id); GETTER(get_##id##_ratio);
+PART_LIST(PART_GETTER)
+#undef PART_GETTER
+GETTER(get_runq_ratio);		/* share of parts that is runnable */
+
+/*
+ * Columns. N: a number, right aligned, largest first; T: a text. `w` columns wide on
+ * the screen (0: batch only), dropped in order of falling priority `p` (0: never).
+ */
+#define COLUMN_N(id_, title_, kind_, w, p, help_, get_) \
+	{ .id = id_, .title = title_, .kind = kind_, .width = w, .priority = p, \
+	  .descending = true, .help = help_, .get = get_ }
+#define COLUMN_ID(id_, title_, w, p, help_, get_) \
+	{ .id = id_, .title = title_, .kind = VALUE_ID, .width = w, .priority = p, \
+	  .help = help_, .get = get_ }
+#define COLUMN_T(id_, title_, w, p, help_, get_) \
+	{ .id = id_, .title = title_, .kind = VALUE_TEXT, .width = w, .priority = p, \
+	  .align = ALIGN_LEFT, .help = help_, .get = get_ }
+/* The one that takes what room is left. */
+#define COLUMN_FLEX(id_, title_, w, help_, get_) \
+	{ .id = id_, .title = title_, .kind = VALUE_TEXT, .width = w, .align = ALIGN_LEFT, \
+	  .flexible = true, .help = help_, .get = get_ }
+
+#define COLUMN_HOST COLUMN_T("host", "HOST", 8, 9, "host of the trace", get_host)
+#define COLUMN_PART_NS(id, part) \
+	COLUMN_N(#id "_ns", part_title_##part, VALUE_NS, 0, 0, part_help_##part, get_##id),
+/* All parts in nanoseconds, for batch; the screen has its own ratio columns. */
+#define COLUMNS_PARTS PART_LIST(COLUMN_PART_NS)
+#define part_title_USER "USR"
+#define part_title_SYSCALL "SYS"
+#define part_title_KERNEL "KERN"
+#define part_title_IRQ "IRQ"
+#define part_title_PREEMPTED "PRE"
+#define part_title_WAKEUP "WAKE"
+#define part_title_DISK "DISK"
+#define part_title_SOCKET "NET"
+#define part_title_PIPE "PIPE"
+#define part_title_FUTEX "FUT"
+#define part_title_TIMER "TMR"
+#define part_title_POLL "POLL"
+#define part_title_FAULT "FLT"
+#define part_title_HANDOFF "HAND"
+#define part_title_OTHER "OTH"
+#define part_title_UNKNOWN "UNK"
+#define part_help_USER "on a CPU, in user mode"
+#define part_help_SYSCALL "on a CPU, in a system call"
+#define part_help_KERNEL "on a CPU, a kernel thread"
+#define part_help_IRQ "on a CPU, taken by an interrupt or softirq"
+#define part_help_PREEMPTED "runnable after it was switched out unwillingly"
+#define part_help_WAKEUP "runnable after it was woken"
+#define part_help_DISK "blocked: file, block device, sync"
+#define part_help_SOCKET "blocked: socket"
+#define part_help_PIPE "blocked: pipe, fifo, eventfd, tty"
+#define part_help_FUTEX "blocked: futex (a lock, a condition)"
+#define part_help_TIMER "blocked: a sleep"
+#define part_help_POLL "blocked: poll, select, epoll"
+#define part_help_FAULT "blocked outside of system calls (page fault)"
+#define part_help_HANDOFF "between annotations of different threads"
+#define part_help_OTHER "blocked: anything else"
+#define part_help_UNKNOWN "the trace does not tell"
+
+/* Latency columns of `stat`: total to max. */
+#define COLUMNS_QUANTILES(w, what) \
+	COLUMN_N("min_ns", "MIN", VALUE_NS, 0, 0, "shortest " what, get_min), \
+	COLUMN_N("avg_ns", "AVG", VALUE_NS, w, 5, "mean " what, get_avg), \
+	COLUMN_N("p50_ns", "p50", VALUE_NS, w, 4, "half of them take at most this", get_p50), \
+	COLUMN_N("p95_ns", "p95", VALUE_NS, w, 6, "95 % of them take at most this", get_p95), \
+	COLUMN_N("p99_ns", "p99", VALUE_NS, w, 2, "99 % of them take at most this", get_p99), \
+	COLUMN_N("max_ns", "MAX", VALUE_NS, w, 1, "longest " what, get_max)
+
+#endif

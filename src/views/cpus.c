@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * CPUs: running, idle, taken by interrupts.
+ */
+#include "views/common.h"
+#include "views/registry.h"
+
+struct cpu_row {
+	struct common c;
+	uint32_t cpu;
+	int64_t run_ns, idle_ns, unknown_ns, irq_ns;
+};
+
+#define ROW(row) ((const struct cpu_row *)(row))
+
+/* All of it unknown: the parts are not zero, they are not known. */
+static struct value known(const struct cpu_row *r, int64_t ns)
+{
+	return r->run_ns + r->idle_ns + r->irq_ns == 0 && r->unknown_ns ?
+		value_none() : value_int(VALUE_NS, ns);
+}
+
+static struct value ratio(const struct cpu_row *r, int64_t ns)
+{
+	int64_t total = r->run_ns + r->idle_ns + r->unknown_ns;
+	return known(r, ns).kind == VALUE_NONE || !total ?
+		value_none() : value_ratio((double)ns / total);
+}
+
+static GETTER(get_cpu_number)
+{
+	return value_int(VALUE_ID, ROW(row)->cpu);
+}
+
+static GETTER(get_run)
+{
+	return known(ROW(row), ROW(row)->run_ns);
+}
+
+static GETTER(get_idle)
+{
+	return known(ROW(row), ROW(row)->idle_ns);
+}
+
+static GETTER(get_cpu_irq)
+{
+	return known(ROW(row), ROW(row)->irq_ns);
+}
+
+static GETTER(get_cpu_unknown)
+{
+	return value_int(VALUE_NS, ROW(row)->unknown_ns);
+}
+
+static GETTER(get_run_ratio)
+{
+	return ratio(ROW(row), ROW(row)->run_ns);
+}
+
+static GETTER(get_cpu_irq_ratio)
+{
+	return ratio(ROW(row), ROW(row)->irq_ns);
+}
+
+static const struct column columns[] = {
+	COLUMN_T("host", "HOST", 12, 0, "host of the trace", get_host),
+	COLUMN_ID("cpu", "CPU", 5, 0, "number of the CPU", get_cpu_number),
+	COLUMN_N("run_ns", "RUN", VALUE_NS, 8, 2, "a thread ran", get_run),
+	COLUMN_N("idle_ns", "IDLE", VALUE_NS, 8, 3, "no thread ran", get_idle),
+	COLUMN_N("unknown_ns", "UNKNOWN", VALUE_NS, 8, 4, part_help_UNKNOWN, get_cpu_unknown),
+	COLUMN_N("irq_ns", "IRQ", VALUE_NS, 8, 5, "of these, taken by interrupts", get_cpu_irq),
+	COLUMN_N("run_ratio", "RUN%", VALUE_RATIO, 6, 0, "share of time a thread ran", get_run_ratio),
+	COLUMN_N("irq_ratio", "IRQ%", VALUE_RATIO, 6, 1, "share of time taken by interrupts",
+		 get_cpu_irq_ratio),
+};
+
+static int compare(const void *va, const void *vb)
+{
+	const struct cpu_row *a = *(const struct cpu_row *const *)va;
+	const struct cpu_row *b = *(const struct cpu_row *const *)vb;
+	int order = g_strcmp0(a->c.host, b->c.host);
+	return order ? order : (a->cpu > b->cpu) - (a->cpu < b->cpu);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct row_map map = { .rows = rows_new(tl, query) };
+	struct range range = range_of(tl, query);
+	for (size_t i = range.first; i < range.end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_cpus; k++) {
+			const struct cpu_cell *cell = &s->cpus[k];
+			uint64_t key = (uint64_t)cell->host << 32 | cell->cpu;
+			bool is_new;
+			if (query->host != ID_NONE && cell->host != query->host)
+				continue;
+			struct cpu_row *r = row_map_get(&map, key, sizeof(*r), &is_new);
+			const struct host_info *host = timeline_host(tl, cell->host);
+			r->c.host = host ? host->name : NULL;
+			r->c.row.key[0] = key;
+			r->cpu = cell->cpu;
+			r->run_ns += cell->run_ns;
+			r->idle_ns += cell->idle_ns;
+			r->unknown_ns += cell->unknown_ns;
+			r->irq_ns += cell->irq_ns;
+		}
+	}
+	row_map_clear(&map);
+	common_finish(map.rows, compare);
+	return map.rows;
+}
+
+static const char *const needs[] = { "sched_switch", NULL };
+
+const struct view view_cpus = {
+	.id = "cpus", .title = "CPUs",
+	.help = "Each CPU: how long threads ran on it, how long it was idle, and what interrupts took.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "cpu", .needs = needs, .on_screen = true, .build = build,
+};

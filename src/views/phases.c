@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Phases of operations: the spans below a root, summed by service and name, over all
+ * requests that ended in the range. The root itself is a row (the total), and what it
+ * did outside of its children is "(self)".
+ */
+#include "views/history.h"
+#include "views/registry.h"
+#include "views/spans.h"
+#include "views/tree.h"
+
+#include <string.h>
+
+struct phase_row {
+	struct common c;
+	const char *operation, *operation_service, *kind;
+	int64_t whole_ns;		/* of the operation's root spans */
+	double seconds;
+};
+
+#define ROW(row) ((const struct phase_row *)(row))
+#define SELF "(self)"
+
+static GETTER(get_operation)
+{
+	return value_text(ROW(row)->operation);
+}
+
+static GETTER(get_operation_service)
+{
+	return value_text(ROW(row)->operation_service);
+}
+
+static GETTER(get_kind)
+{
+	return value_text(ROW(row)->kind);
+}
+
+static GETTER(get_rate)
+{
+	return value_int(VALUE_COUNT, ROW(row)->c.stat.count / ROW(row)->seconds + 0.5);
+}
+
+static GETTER(get_share)
+{
+	const struct phase_row *r = ROW(row);
+	return r->whole_ns > 0 ? value_ratio((double)r->c.stat.total / r->whole_ns) : value_none();
+}
+
+static const struct column columns[] = {
+	COLUMN_T("operation", "OPERATION", 12, 9, "name of the root span", get_operation),
+	COLUMN_T("operation_service", "OF", 0, 0, "service of the root span", get_operation_service),
+	COLUMN_T("service", "SERVICE", 8, 4, "service of the phase", get_service),
+	COLUMN_FLEX("name", "PHASE", 12, "name of the spans; (self): the root less its children",
+		    get_name),
+	COLUMN_T("kind", "KIND", 6, 10, "client or server half, or null", get_kind),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 6, 0, "spans that ended in the range", get_count),
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 2, "errors in them", get_errors),
+	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 11, "how many a second", get_rate),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 12, "sum of their durations", get_total),
+	COLUMNS_QUANTILES(6, "one"),
+	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 0,
+		 "share of the root spans' time that they take", get_share),
+	COLUMNS_PARTS
+	COLUMN_N("user_ratio", "USR%", VALUE_RATIO, 4, 3, part_help_USER, get_user_ratio),
+	COLUMN_N("syscall_ratio", "SYS%", VALUE_RATIO, 4, 3, part_help_SYSCALL, get_syscall_ratio),
+	COLUMN_N("runnable_ratio", "RUNQ%", VALUE_RATIO, 5, 3, "runnable, waiting for a CPU",
+		 get_runq_ratio),
+	COLUMN_N("disk_ratio", "DISK%", VALUE_RATIO, 5, 3, part_help_DISK, get_disk_ratio),
+	COLUMN_N("socket_ratio", "NET%", VALUE_RATIO, 4, 3, part_help_SOCKET, get_socket_ratio),
+	COLUMN_N("futex_ratio", "FUT%", VALUE_RATIO, 4, 3, part_help_FUTEX, get_futex_ratio),
+	COLUMN_N("timer_ratio", "TMR%", VALUE_RATIO, 4, 3, part_help_TIMER, get_timer_ratio),
+};
+
+/* What is being summed: rows by (operation, phase). */
+struct phases {
+	struct rows *rows;
+	GHashTable *index;		/* struct phase_key -> row */
+	double seconds;
+};
+
+struct phase_key {
+	uint32_t operation_service, operation, service, name;
+	uint32_t kind;			/* enum span_kind, or KIND_SELF */
+	uint32_t depth0;		/* 1: the root itself */
+};
+#define KIND_SELF 9
+
+static guint key_hash(const void *v)
+{
+	const uint32_t *word = v;
+	guint hash = 0;
+	for (size_t i = 0; i < sizeof(struct phase_key) / sizeof(*word); i++)
+		hash = hash * 0x9e3779b1u + word[i] + (hash >> 15);
+	return hash;
+}
+
+static gboolean key_equal(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct phase_key)) == 0;
+}
+
+static struct phase_row *phase_of(struct phases *ph, const struct phase_key *key)
+{
+	struct phase_row *r = g_hash_table_lookup(ph->index, key);
+	const struct timeline *tl = ph->rows->tl;
+	if (r)
+		return r;
+	r = common_new(ph->rows, sizeof(*r));
+	r->operation = timeline_string(tl, key->operation);
+	r->operation_service = timeline_string(tl, key->operation_service);
+	r->c.service = timeline_string(tl, key->service);
+	r->c.name = key->kind == KIND_SELF ? SELF : timeline_string(tl, key->name);
+	r->kind = key->kind == KIND_SELF ? NULL : span_kind_name(key->kind);
+	r->seconds = ph->seconds;
+	r->c.row.depth = !key->depth0;
+	r->c.row.key[0] = (uint64_t)key->operation_service << 32 | key->operation;
+	r->c.row.key[1] = ((uint64_t)key->service << 32 | key->name) ^ (uint64_t)key->kind << 60 ^
+			  (uint64_t)key->depth0 << 59;
+	r->c.row.drill.operation = timeline_string(tl, key->name);
+	r->c.row.drill.service = r->c.service;
+	g_hash_table_insert(ph->index, g_memdup2(key, sizeof(*key)), r);
+	return r;
+}
+
+static struct phase_key key_of(const struct span *root, const struct span *s)
+{
+	return (struct phase_key){ .operation_service = root->service, .operation = root->name,
+		.service = s->service, .name = s->name, .kind = s->kind, .depth0 = root == s };
+}
+
+/* What the root did outside of its children: its parts less theirs, on its thread. */
+static void add_self(struct phases *ph, const struct tree *t, int root)
+{
+	const struct span *s = t->nodes[root].span;
+	struct phase_key key = key_of(s, s);
+	key.kind = KIND_SELF;
+	key.depth0 = 0;
+	struct phase_row *r = phase_of(ph, &key);
+	int64_t part[PART_N];
+	memcpy(part, s->part, sizeof(part));
+	for (int c = t->nodes[root].first_child; c >= 0; c = t->nodes[c].next) {
+		const struct span *child = t->nodes[c].span;
+		for (int p = 0; p < PART_N && tree_same_thread(s, child); p++)
+			part[p] = MAX(part[p] - child->part[p], 0);
+	}
+	common_add_parts(&r->c, part);
+	hist_add(&r->c.latency, s->self_ns);
+}
+
+static void add_operation(struct phases *ph, const struct tree *t, int root)
+{
+	const struct span *top = t->nodes[root].span;
+	int end = tree_end(t, root);
+	for (int i = root; i < end; i++) {
+		const struct span *s = t->nodes[i].span;
+		struct phase_key key = key_of(top, s);
+		if (s->state == SPAN_OPEN)
+			continue;
+		struct phase_row *r = phase_of(ph, &key);
+		common_add_parts(&r->c, s->part);
+		hist_add(&r->c.latency, span_duration(s));
+		r->c.errors += s->errors;
+	}
+	add_self(ph, t, root);
+}
+
+/* Without an operation the roots of the traces are what is looked at. */
+static void add_trace(struct phases *ph, const struct tree *t, const struct range *range)
+{
+	const struct view_query *q = &ph->rows->query;
+	for (int i = 0; i < t->n; i++) {
+		const struct span *s = t->nodes[i].span;
+		bool wanted = q->operation ? query_wants_operation(q, ph->rows->tl, s) :
+			t->nodes[i].parent < 0 && query_wants_operation(q, ph->rows->tl, s);
+		if (!wanted || s->state == SPAN_OPEN || !range_has_span(range, s))
+			continue;
+		add_operation(ph, t, i);
+		i = tree_end(t, i) - 1;
+	}
+}
+
+/* Sums the root rows, then tells every phase of the operation. */
+static void share_out(struct phases *ph)
+{
+	GHashTableIter iter;
+	gpointer k, v;
+	g_hash_table_iter_init(&iter, ph->index);
+	while (g_hash_table_iter_next(&iter, &k, &v)) {
+		struct phase_key root = *(const struct phase_key *)k;
+		struct phase_row *r = v;
+		root.service = root.operation_service;
+		root.name = root.operation;
+		root.depth0 = 1;
+		for (root.kind = SPAN_LOCAL; root.kind <= SPAN_SERVER; root.kind++) {
+			const struct phase_row *whole = g_hash_table_lookup(ph->index, &root);
+			r->whole_ns += whole ? whole->c.latency.sum : 0;
+		}
+	}
+}
+
+static int compare(const void *va, const void *vb)
+{
+	const struct phase_row *a = *(const struct phase_row *const *)va;
+	const struct phase_row *b = *(const struct phase_row *const *)vb;
+	int order = g_strcmp0(a->operation_service, b->operation_service);
+	if (!order)
+		order = g_strcmp0(a->operation, b->operation);
+	if (!order)
+		order = (int)a->c.row.depth - (int)b->c.row.depth;
+	if (!order)
+		order = common_compare(&a->c, &b->c);
+	return order ? order : g_strcmp0(a->kind, b->kind);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct range range = range_of(tl, query);
+	struct phases ph = { .rows = rows_new(tl, query), .seconds = range.seconds,
+		.index = g_hash_table_new_full(key_hash, key_equal, g_free, NULL) };
+	g_autoptr(blk_history) h = history_new(tl);
+	for (guint i = 0; i < h->traces->len; i++) {
+		const struct trace_info *info = &g_array_index(h->traces, struct trace_info, i);
+		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)
+			continue;
+		if (query->trace_id && query->trace_id != info->trace_id)
+			continue;
+		g_autoptr(blk_tree) t = tree_new(tl, info->trace_id);
+		add_trace(&ph, t, &range);
+	}
+	share_out(&ph);
+	g_hash_table_unref(ph.index);
+	common_finish(ph.rows, compare);
+	return ph.rows;
+}
+
+static const char *const needs[] = { "zipkin:timestamp", NULL };
+
+const struct view view_phases = {
+	.id = "phases", .title = "Phases",
+	.help = "The phases of an operation over all its requests that ended in the range: how "
+		"often, how long, and what their time is made of. The first row is the operation "
+		"itself; (self) is what it did outside of its phases.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "share_ratio", .drill = "spans", .needs = needs,
+	.on_screen = true, .build = build,
+};

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Processes or threads: where their time went, calls and bytes. The latency of a row
+ * is that of its system calls.
+ */
+#include "views/processes.h"
+
+#include "base/timefmt.h"
+#include "views/registry.h"
+
+struct process_row {
+	struct common c;
+	int32_t ppid;
+	int64_t exit_ns;
+	uint64_t syscalls, read_bytes, write_bytes;
+	double seconds;			/* of the range */
+	bool calls_unknown;		/* the trace has no system calls */
+};
+
+#define ROW(row) ((const struct process_row *)(row))
+
+static struct value time_or_none(int64_t ns)
+{
+	return ns == TIME_UNKNOWN ? value_none() : value_int(VALUE_TIME, ns);
+}
+
+static struct value of_calls(const struct row *row, enum value_kind kind, int64_t n)
+{
+	return ROW(row)->calls_unknown ? value_none() : value_int(kind, n);
+}
+
+static GETTER(get_ppid)
+{
+	return ROW(row)->ppid < 0 ? value_none() : value_int(VALUE_ID, ROW(row)->ppid);
+}
+
+static GETTER(get_syscalls)
+{
+	return of_calls(row, VALUE_COUNT, ROW(row)->syscalls);
+}
+
+static GETTER(get_read)
+{
+	return of_calls(row, VALUE_BYTES, ROW(row)->read_bytes);
+}
+
+static GETTER(get_write)
+{
+	return of_calls(row, VALUE_BYTES, ROW(row)->write_bytes);
+}
+
+static GETTER(get_start)
+{
+	return time_or_none(ROW(row)->c.start_ns);
+}
+
+static GETTER(get_exit)
+{
+	return time_or_none(ROW(row)->exit_ns);
+}
+
+static struct value of_range(const struct row *row, int64_t ns)
+{
+	const struct process_row *r = ROW(row);
+	if (r->c.parts_unknown)
+		return value_none();
+	return value_ratio(ns / (r->seconds * NS_PER_S));
+}
+
+GETTER(processes_get_cpu_ratio)
+{
+	return of_range(row, part_sum_cpu(ROW(row)->c.part));
+}
+
+GETTER(processes_get_runq_ratio)
+{
+	return of_range(row, part_sum_runnable(ROW(row)->c.part));
+}
+
+GETTER(processes_get_block_ratio)
+{
+	return of_range(row, part_sum_blocked(ROW(row)->c.part));
+}
+
+GETTER(processes_get_calls_rate)
+{
+	return of_calls(row, VALUE_COUNT, ROW(row)->syscalls / ROW(row)->seconds + 0.5);
+}
+
+static const struct column columns[] = {
+	COLUMN_HOST,
+	COLUMN_ID("pid", "PID", 7, 0, "process id", get_pid),
+	COLUMN_ID("tid", "TID", 7, 3, "thread id; null where threads are summed", get_tid),
+	COLUMN_ID("ppid", "PPID", 7, 8, "the parent's process id", get_ppid),
+	COLUMN_FLEX("comm", "NAME", 16, "name, as it was last in the range", get_comm),
+	COLUMN_N("cpu_ns", "CPU", VALUE_NS, 0, 0, "time on a CPU: user + syscall + kernel + irq",
+		 get_cpu),
+	COLUMN_N("user_ns", "USR", VALUE_NS, 7, 4, part_help_USER, get_user),
+	COLUMN_N("syscall_ns", "SYS", VALUE_NS, 7, 4, part_help_SYSCALL, get_syscall),
+	COLUMN_N("kernel_ns", "KERN", VALUE_NS, 0, 0, part_help_KERNEL, get_kernel),
+	COLUMN_N("irq_ns", "IRQ", VALUE_NS, 0, 0, part_help_IRQ, get_irq),
+	COLUMN_N("runnable_ns", "RUNQ", VALUE_NS, 0, 0, "runnable, waiting for a CPU", get_runnable),
+	COLUMN_N("blocked_ns", "BLOCK", VALUE_NS, 0, 0, "blocked, whatever on", get_blocked),
+	COLUMN_N("unknown_ns", "UNKNOWN", VALUE_NS, 7, 10, part_help_UNKNOWN, get_unknown),
+	COLUMN_N("syscalls", "SYSCALLS", VALUE_COUNT, 8, 2, "system calls finished", get_syscalls),
+	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 5, "bytes read", get_read),
+	COLUMN_N("write_bytes", "WRITE", VALUE_BYTES, 6, 5, "bytes written", get_write),
+	{ .id = "start_ns", .title = "START", .kind = VALUE_TIME,
+	  .help = "when it began; null: before the trace", .get = get_start },
+	{ .id = "exit_ns", .title = "EXIT", .kind = VALUE_TIME,
+	  .help = "when it ended; null: not in the trace", .get = get_exit },
+	COLUMN_N("cpu_ratio", "CPU%", VALUE_RATIO, 6, 0, "time on a CPU; 100 % is one CPU",
+		 processes_get_cpu_ratio),
+	COLUMN_N("runnable_ratio", "RUNQ%", VALUE_RATIO, 6, 1, "runnable, waiting for a CPU",
+		 processes_get_runq_ratio),
+	COLUMN_N("blocked_ratio", "BLOCK%", VALUE_RATIO, 6, 1, "blocked, whatever on",
+		 processes_get_block_ratio),
+};
+
+static void fill(struct process_row *r, struct rows *rows, uint32_t thread, double seconds)
+{
+	const struct thread_info *t = timeline_thread(rows->tl, thread);
+	const struct process_info *p = t ? timeline_process(rows->tl, t->process) : NULL;
+	group_fill(&r->c, rows, thread);
+	r->ppid = -1;
+	r->exit_ns = TIME_UNKNOWN;
+	r->seconds = seconds;
+	if (rows->query.by == BY_SYSTEM)
+		return;
+	if (p) {
+		r->ppid = p->ppid;
+		r->exit_ns = p->exit_ns;
+	}
+	if (rows->query.by == BY_THREAD && t)
+		r->exit_ns = t->exit_ns;
+}
+
+static void add_second(struct row_map *map, const struct second *s, double seconds)
+{
+	struct rows *rows = map->rows;
+	const struct view_query *q = &rows->query;
+	for (uint32_t i = 0; i < s->n_threads; i++) {
+		const struct thread_cell *cell = &s->threads[i];
+		bool is_new;
+		if (!query_wants_thread(q, rows->tl, cell->thread))
+			continue;
+		struct process_row *r = row_map_get(map, group_key(rows->tl, q->by, cell->thread),
+						    sizeof(*r), &is_new);
+		if (is_new)
+			fill(r, rows, cell->thread, seconds);
+		common_add_parts(&r->c, cell->part);
+		r->syscalls += cell->syscalls;
+		r->c.errors += cell->errors;
+		r->read_bytes += cell->read_bytes;
+		r->write_bytes += cell->write_bytes;
+	}
+	for (uint32_t i = 0; i < s->n_calls; i++) {
+		const struct call_cell *cell = &s->calls[i];
+		uint32_t at = intmap_get(&map->index, group_key(rows->tl, q->by, cell->thread));
+		if (at == INTMAP_NONE || !query_wants_thread(q, rows->tl, cell->thread))
+			continue;
+		hist_merge(&((struct common *)rows->rows->pdata[at])->latency, &cell->latency);
+	}
+}
+
+/* Without events of the scheduler there are no states, without calls no counts: they
+ * are unknown, not zero. */
+static void mark_unknown(struct rows *rows)
+{
+	bool states = timeline_has_event(rows->tl, "sched_switch");
+	bool calls = view_has_calls(rows->tl);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct process_row *r = rows->rows->pdata[i];
+		int64_t total;
+		part_largest(r->c.part, NULL, &total);
+		r->c.parts_unknown = !states && total == r->c.part[PART_UNKNOWN];
+		r->calls_unknown = !calls;
+	}
+}
+
+struct rows *processes_build(const struct timeline *tl, const struct view_query *query)
+{
+	struct row_map map = { .rows = rows_new(tl, query) };
+	struct range range = range_of(tl, query);
+	for (size_t i = range.first; i < range.end; i++)
+		add_second(&map, timeline_second(tl, i), range.seconds);
+	mark_unknown(map.rows);
+	row_map_clear(&map);
+	common_finish(map.rows, NULL);
+	return map.rows;
+}
+
+static const char *const needs[] = { "sched_switch", NEED_SYSCALLS, NULL };
+
+const struct view view_processes = {
+	.id = "processes", .title = "Processes",
+	.help = "Processes (or threads, or each host as a whole) with their time on a CPU, in the "
+		"run queue and blocked, their system calls and the bytes they moved.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "cpu_ratio", .drill = "syscalls", .needs = needs,
+	.default_by = BY_PROCESS, .has_by = true, .on_screen = true, .build = processes_build,
+};

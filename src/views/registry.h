@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The views that view_all lists, one a file. Private to src/views/.
+ */
+#ifndef BLK_VIEWS_REGISTRY_H
+#define BLK_VIEWS_REGISTRY_H
+
+#include "views/overview.h"
+#include "views/waterfall.h"
+
+extern const struct view view_traces;
+extern const struct view view_phases;
+extern const struct view view_processes;
+extern const struct view view_syscalls;
+extern const struct view view_files;
+extern const struct view view_spans;
+extern const struct view view_services;
+extern const struct view view_events;
+extern const struct view view_cpus;
+extern const struct view view_devices;
+extern const struct view view_slow;
+
+#define NEED_SYSCALLS "syscall_*"	/* in .needs: any system call */
+bool view_has_calls(const struct timeline *tl);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which service calls which: where a span's parent belongs to another service, the
+ * two halves of a shared span included.
+ */
+#include "views/history.h"
+#include "views/registry.h"
+#include "views/spans.h"
+#include "views/tree.h"
+
+struct service_row {
+	struct common c;		/* service: the one that is called; parts: its own */
+	const char *caller;		/* NULL: from outside, a root */
+	double seconds;
+};
+
+#define ROW(row) ((const struct service_row *)(row))
+
+static GETTER(get_caller)
+{
+	return value_text(ROW(row)->caller);
+}
+
+static GETTER(get_rate)
+{
+	return value_int(VALUE_COUNT, ROW(row)->c.stat.count / ROW(row)->seconds + 0.5);
+}
+
+static const struct column columns[] = {
+	COLUMN_T("caller", "CALLER", 16, 0, "service that calls; null: a request from outside",
+		 get_caller),
+	COLUMN_FLEX("service", "SERVICE", 16, "service that is called", get_service),
+	COLUMN_N("count", "CALLS", VALUE_COUNT, 7, 0, "calls that ended in the range", get_count),
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 1, "errors in the called spans", get_errors),
+	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 3, "calls a second", get_rate),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 4, "sum of the calls' durations", get_total),
+	COLUMNS_QUANTILES(7, "call, as the caller saw it"),
+	COLUMNS_PARTS
+	COLUMN_T("mainly", "MAINLY", 9, 2, "the largest part of the called spans' time", get_mainly),
+};
+
+/* A call from `caller` (NULL: outside) that is `s` in the called service. */
+static void add_call(struct row_map *map, const struct span *caller, const struct span *s,
+		     double seconds)
+{
+	const struct timeline *tl = map->rows->tl;
+	uint64_t key = (uint64_t)(caller ? caller->service : ID_NONE) << 32 | s->service;
+	bool is_new;
+	struct service_row *r = row_map_get(map, key, sizeof(*r), &is_new);
+	if (is_new) {
+		r->caller = caller ? timeline_string(tl, caller->service) : NULL;
+		r->c.service = timeline_string(tl, s->service);
+		r->c.row.key[0] = key;
+		r->c.row.drill.service = r->c.service;
+		r->c.row.drill.operation = NULL;
+		r->seconds = seconds;
+	}
+	bool half = caller && caller->kind == SPAN_CLIENT && caller->span_id == s->span_id &&
+		    caller->state != SPAN_OPEN;
+	hist_add(&r->c.latency, span_duration(half ? caller : s));
+	r->c.errors += s->errors;
+	common_add_parts(&r->c, s->part);
+}
+
+static void add_trace(struct row_map *map, const struct tree *t, const struct range *range)
+{
+	const struct view_query *q = &map->rows->query;
+	for (int i = 0; i < t->n; i++) {
+		const struct tree_node *node = &t->nodes[i];
+		const struct span *s = node->span;
+		const struct span *p = node->parent < 0 ? NULL : t->nodes[node->parent].span;
+		if (s->state == SPAN_OPEN || !range_has_span(range, s))
+			continue;
+		if (node->orphan || (p && p->service == s->service))
+			continue;
+		if (q->service && g_strcmp0(q->service, timeline_string(map->rows->tl, s->service)) &&
+		    (!p || g_strcmp0(q->service, timeline_string(map->rows->tl, p->service))))
+			continue;
+		add_call(map, p, s, range->seconds);
+	}
+}
+
+static int compare(const void *va, const void *vb)
+{
+	const struct service_row *a = *(const struct service_row *const *)va;
+	const struct service_row *b = *(const struct service_row *const *)vb;
+	int order = g_strcmp0(a->caller, b->caller);
+	return order ? order : g_strcmp0(a->c.service, b->c.service);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct row_map map = { .rows = rows_new(tl, query) };
+	struct range range = range_of(tl, query);
+	g_autoptr(blk_history) h = history_new(tl);
+	for (guint i = 0; i < h->traces->len; i++) {
+		const struct trace_info *info = &g_array_index(h->traces, struct trace_info, i);
+		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)
+			continue;
+		g_autoptr(blk_tree) t = tree_new(tl, info->trace_id);
+		add_trace(&map, t, &range);
+	}
+	row_map_clear(&map);
+	common_finish(map.rows, compare);
+	return map.rows;
+}
+
+static const char *const needs[] = { "zipkin:timestamp", NULL };
+
+const struct view view_services = {
+	.id = "services", .title = "Services",
+	.help = "Which service calls which, how often and how long, and what the called service did "
+		"in that time.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "total_ns", .drill = "spans", .needs = needs,
+	.on_screen = true, .build = build,
+};

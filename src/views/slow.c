@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The slowest system calls of the range, each one whole.
+ */
+#include "views/common.h"
+#include "views/registry.h"
+
+struct slow_row {
+	struct common c;		/* name: the system call */
+	const char *path;
+	uint32_t cpu;
+	int64_t begin_ns, duration_ns, ret;
+};
+
+#define ROW(row) ((const struct slow_row *)(row))
+
+static GETTER(get_begin)
+{
+	return value_int(VALUE_TIME, ROW(row)->begin_ns);
+}
+
+static GETTER(get_duration)
+{
+	return value_int(VALUE_NS, ROW(row)->duration_ns);
+}
+
+static GETTER(get_ret)
+{
+	return value_int(VALUE_ID, ROW(row)->ret);
+}
+
+static GETTER(get_cpu_number)
+{
+	return ROW(row)->cpu == ID_NONE ? value_none() : value_int(VALUE_ID, ROW(row)->cpu);
+}
+
+static GETTER(get_path)
+{
+	return value_text(ROW(row)->path);
+}
+
+static const struct column columns[] = {
+	COLUMN_HOST,
+	COLUMN_ID("pid", "PID", 7, 4, "process id", get_pid),
+	COLUMN_ID("tid", "TID", 7, 1, "thread id", get_tid),
+	COLUMN_T("comm", "THREAD", 15, 2, "the thread's name then", get_comm),
+	COLUMN_T("syscall", "SYSCALL", 16, 0, "the system call", get_name),
+	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .width = 12, .priority = 3,
+	  .help = "when it was entered", .get = get_begin },
+	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "until its exit", get_duration),
+	COLUMN_ID("ret", "RET", 7, 5, "what it returned", get_ret),
+	COLUMN_ID("cpu", "CPU", 4, 6, "where it returned", get_cpu_number),
+	COLUMN_FLEX("path", "ON", 16, "file, socket or pipe it worked on", get_path),
+};
+
+static void add_call(struct rows *rows, const struct slow_call *call)
+{
+	const struct timeline *tl = rows->tl;
+	const struct file_info *file = timeline_file(tl, call->file);
+	struct slow_row *r = common_new(rows, sizeof(*r));
+	enum view_by by = rows->query.by;
+	rows->query.by = BY_THREAD;	/* a call is one thread's, whatever was asked */
+	group_fill(&r->c, rows, call->thread);
+	rows->query.by = by;
+	r->c.comm = timeline_comm(tl, call->thread, call->begin_ns + call->duration_ns);
+	r->c.name = timeline_string(tl, call->name);
+	r->c.row.key[1] = call->begin_ns;
+	r->path = file ? timeline_string(tl, file->path) : NULL;
+	r->cpu = call->cpu;
+	r->begin_ns = call->begin_ns;
+	r->duration_ns = call->duration_ns;
+	r->ret = call->ret;
+}
+
+/* The total order of the slowest: longest, then by begin, cpu, tid. */
+static int compare(const void *va, const void *vb)
+{
+	const struct slow_row *a = *(const struct slow_row *const *)va;
+	const struct slow_row *b = *(const struct slow_row *const *)vb;
+	if (a->duration_ns != b->duration_ns)
+		return a->duration_ns < b->duration_ns ? 1 : -1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return (a->c.tid > b->c.tid) - (a->c.tid < b->c.tid);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct rows *rows = rows_new(tl, query);
+	struct range range = range_of(tl, query);
+	for (size_t i = range.first; i < range.end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_slow; k++)
+			if (query_wants_thread(query, tl, s->slow[k].thread))
+				add_call(rows, &s->slow[k]);
+	}
+	common_finish(rows, compare);
+	return rows;
+}
+
+static const char *const needs[] = { NEED_SYSCALLS, NULL };
+
+const struct view view_slow = {
+	.id = "slow", .title = "Slowest calls",
+	.help = "The slowest system calls of the range, each one whole: who, when, on what. Of every "
+		"second the 64 longest are kept, and the 8 longest of each process.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "duration_ns", .needs = needs, .default_by = BY_THREAD,
+	.on_screen = true, .build = build,
+};

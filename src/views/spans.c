@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans of the range, each (half) a row.
+ */
+#include "views/spans.h"
+
+#include "views/registry.h"
+
+#include <string.h>
+
+#define SPAN(row) (((const struct span_row *)(row))->span)
+
+const char *const span_state_name[] = {
+	[SPAN_COMPLETE] = "complete", [SPAN_OPEN] = "open", [SPAN_PARTIAL] = "partial",
+};
+
+const char *span_kind_name(enum span_kind kind)
+{
+	static const char *const name[] = {
+		[SPAN_LOCAL] = NULL, [SPAN_CLIENT] = "client", [SPAN_SERVER] = "server",
+	};
+	return name[kind];
+}
+
+uint64_t span_row_key(const struct span *s)
+{
+	return s->trace_id ^ (uint64_t)s->kind << 62;
+}
+
+bool query_wants_operation(const struct view_query *q, const struct timeline *tl,
+			   const struct span *s)
+{
+	if (q->operation && strcmp(q->operation, timeline_string(tl, s->name)) != 0)
+		return false;
+	return !q->service || strcmp(q->service, timeline_string(tl, s->service)) == 0;
+}
+
+bool query_wants_span(const struct view_query *q, const struct timeline *tl,
+		      const struct span *s)
+{
+	return (!q->trace_id || q->trace_id == s->trace_id) &&
+	       (!q->span_id || q->span_id == s->span_id) &&
+	       (q->span_kind < 0 || q->span_kind == (int)s->kind) &&
+	       (q->pid < 0 || q->pid == s->pid) && (q->tid < 0 || q->tid == s->tid) &&
+	       (q->host == ID_NONE || q->host == s->host) && query_wants_operation(q, tl, s);
+}
+
+void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s)
+{
+	const struct timeline *tl = rows->tl;
+	const struct host_info *host = timeline_host(tl, s->host);
+	r->span = (struct span *)s;
+	r->c.name = timeline_string(tl, s->name);
+	r->c.service = timeline_string(tl, s->service);
+	r->c.host = host ? host->name : NULL;
+	r->c.pid = s->pid;
+	r->c.tid = s->tid;
+	r->c.errors = s->errors;
+	memcpy(r->c.part, s->part, sizeof(r->c.part));
+	r->c.parts_unknown = span_duration(s) > 0 && s->part[PART_UNKNOWN] == span_duration(s);
+	r->c.row.key[0] = s->span_id;
+	r->c.row.key[1] = span_row_key(s);
+	r->c.row.marked = s->errors > 0;
+	r->c.row.open = s->state == SPAN_OPEN;
+	r->c.row.drill.trace_id = s->trace_id;
+	r->c.row.drill.span_id = s->span_id;
+	r->c.row.drill.span_kind = s->kind;
+}
+
+GETTER(span_get_trace_id)
+{
+	return value_int(VALUE_HEX64, SPAN(row)->trace_id);
+}
+
+GETTER(span_get_span_id)
+{
+	return value_int(VALUE_HEX64, SPAN(row)->span_id);
+}
+
+GETTER(span_get_parent_id)
+{
+	uint64_t id = SPAN(row)->parent_id;
+	return id ? value_int(VALUE_HEX64, id) : value_none();
+}
+
+GETTER(span_get_kind)
+{
+	return value_text(span_kind_name(SPAN(row)->kind));
+}
+
+GETTER(span_get_begin)
+{
+	return value_int(VALUE_TIME, SPAN(row)->begin_ns);
+}
+
+GETTER(span_get_end)
+{
+	return value_int(VALUE_TIME, SPAN(row)->end_ns);
+}
+
+GETTER(span_get_duration)
+{
+	return value_int(VALUE_NS, span_duration(SPAN(row)));
+}
+
+GETTER(span_get_self)
+{
+	return value_int(VALUE_NS, SPAN(row)->self_ns);
+}
+
+GETTER(span_get_state)
+{
+	return value_text(span_state_name[SPAN(row)->state]);
+}
+
+static const struct column columns[] = {
+	COLUMNS_SPAN,
+	COLUMNS_PARTS
+	COLUMN_T("mainly", "MAINLY", 9, 1, "the largest part of its time", get_mainly),
+};
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare(const void *va, const void *vb)
+{
+	const struct span_row *ra = *(const struct span_row *const *)va;
+	const struct span_row *rb = *(const struct span_row *const *)vb;
+	const struct span *a = ra->span, *b = rb->span;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->trace_id != b->trace_id)
+		return order(a->trace_id, b->trace_id);
+	if (a->end_ns != b->end_ns)
+		return a->end_ns > b->end_ns ? -1 : 1;
+	if (a->span_id != b->span_id)
+		return order(a->span_id, b->span_id);
+	if (a->kind != b->kind)
+		return (int)a->kind - (int)b->kind;
+	return common_compare(&ra->c, &rb->c);
+}
+
+static void free_spans(void *spans)
+{
+	g_ptr_array_unref(spans);
+}
+
+static void unref_span(void *span)
+{
+	span_unref(span);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct rows *rows = rows_new(tl, query);
+	struct range range = range_of(tl, query);
+	GPtrArray *held = g_ptr_array_new_with_free_func(unref_span);
+	rows->extra = held;
+	rows->free_extra = free_spans;
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *s = timeline_span(tl, i);
+		if (!range_has_span(&range, s) || !query_wants_span(query, tl, s))
+			continue;
+		struct span_row *r = common_new(rows, sizeof(*r));
+		g_ptr_array_add(held, span_ref((struct span *)s));
+		span_row_fill(r, rows, s);
+	}
+	common_finish(rows, compare);
+	return rows;
+}
+
+static const char *const needs[] = { "zipkin:timestamp", NULL };
+
+const struct view view_spans = {
+	.id = "spans", .title = "Spans",
+	.help = "Spans that ended in the range or are open, each half of a shared one a row, with "
+		"the parts their time is made of.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "duration_ns", .drill = "waterfall", .needs = needs,
+	.on_screen = true, .build = build,
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Columns of a span, which the views spans and waterfall share. Private to src/views/.
+ */
+#ifndef BLK_VIEWS_SPANS_H
+#define BLK_VIEWS_SPANS_H
+
+#include "views/common.h"
+
+struct span_row {
+	struct common c;		/* name, service, host, pid, tid, parts, errors */
+	struct span *span;		/* a reference, held by rows->extra or the tree */
+};
+
+extern const char *const span_state_name[];	/* by enum span_state */
+const char *span_kind_name(enum span_kind kind);	/* NULL: local */
+uint64_t span_row_key(const struct span *s);	/* key[1]; key[0] is the span id */
+
+void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s);
+bool query_wants_span(const struct view_query *q, const struct timeline *tl,
+		      const struct span *s);
+/* Has it the query's operation (name) and service? NULL: any. */
+bool query_wants_operation(const struct view_query *q, const struct timeline *tl,
+			   const struct span *s);
+
+GETTER(span_get_trace_id);
+GETTER(span_get_span_id);
+GETTER(span_get_parent_id);
+GETTER(span_get_kind);
+GETTER(span_get_begin);
+GETTER(span_get_end);
+GETTER(span_get_duration);
+GETTER(span_get_self);
+GETTER(span_get_state);
+
+#define COLUMN_SPAN_ID(id_, title_, help_, get_) \
+	{ .id = id_, .title = title_, .kind = VALUE_HEX64, .width = 16, .priority = 8, \
+	  .help = help_, .get = get_ }
+#define COLUMN_TIME(id_, title_, w, p, help_, get_) \
+	{ .id = id_, .title = title_, .kind = VALUE_TIME, .width = w, .priority = p, \
+	  .help = help_, .get = get_ }
+
+/* In the order that batch prints them. `first` more columns come before the host. */
+#define COLUMNS_SPAN \
+	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", span_get_trace_id), \
+	COLUMN_SPAN_ID("span_id", "SPAN", "id of the span", span_get_span_id), \
+	COLUMN_SPAN_ID("parent_id", "PARENT", "id of its parent; null: a root", \
+		       span_get_parent_id), \
+	COLUMN_T("kind", "KIND", 6, 5, "client or server half, or null", span_get_kind), \
+	COLUMN_T("service", "SERVICE", 10, 2, "service it is a phase of", get_service), \
+	COLUMN_FLEX("name", "NAME", 14, "name of the span", get_name), \
+	COLUMN_T("host", "HOST", 8, 9, "host of the trace", get_host), \
+	COLUMN_ID("pid", "PID", 7, 7, "process id", get_pid), \
+	COLUMN_ID("tid", "TID", 7, 6, "thread it began on", get_tid), \
+	COLUMN_TIME("begin_ns", "BEGIN", 12, 3, "when it began", span_get_begin), \
+	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended; of an open one, the last known of it", \
+		    span_get_end), \
+	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "how long it took (so far)", \
+		 span_get_duration), \
+	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 1, "less what its children cover", \
+		 span_get_self), \
+	COLUMN_T("state", "STATE", 8, 4, "complete, open or partial", span_get_state), \
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 4, "tags and annotations named error", \
+		 get_errors)
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The p99 strip. An outlier takes several times what is usual of its operation, and
+ * is not dwarfed by the worst one: no threshold has to be known.
+ */
+#include "views/strip.h"
+
+#include "views/common.h"
+#include "views/overview.h"
+
+#define OUTLIER 2		/* times the usual */
+#define WORTH 10		/* and at least 1/10 of the worst excess */
+
+static void add_points(struct strip *strip, const struct timeline *tl)
+{
+	int64_t end = INT64_MIN;
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
+		const struct second *s = timeline_second(tl, i);
+		struct strip_point gap = { .begin_ns = end, .end_ns = s->begin_ns, .p99_ns = -1,
+					   .gap = true };
+		struct strip_point point = { .begin_ns = s->begin_ns, .end_ns = s->end_ns,
+			.p99_ns = -1, .lost = s->trust.touched || s->trust.lost_events ||
+				s->trust.lost_packets };
+		if (i > 0 && s->begin_ns > end)
+			g_array_append_val(strip->points, gap);
+		g_array_append_val(strip->points, point);
+		end = s->end_ns;
+	}
+}
+
+static struct strip_point *point_at(const struct strip *strip, int64_t at)
+{
+	guint low = 0, high = strip->points->len ? strip->points->len - 1 : 0;
+	while (low < high) {
+		guint mid = low + (high - low) / 2;
+		if (g_array_index(strip->points, struct strip_point, mid).end_ns <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!strip->points->len)
+		return NULL;
+	/* What ends with the very last event is of the last second. */
+	struct strip_point *p = &g_array_index(strip->points, struct strip_point, low);
+	return p->begin_ns <= at ? p : NULL;
+}
+
+static void add_root(struct strip *strip, const struct history *h, const struct span *s)
+{
+	struct strip_point *p = point_at(strip, s->end_ns);
+	if (!p)
+		return;
+	hist_add(&p->hist, span_duration(s));
+	int64_t usual = history_usual(h, s);
+	int64_t excess = span_duration(s) - usual;
+	if (usual < 0 || span_duration(s) < OUTLIER * usual || excess <= 0)
+		return;
+	bool tie = excess == p->excess_ns && p->worst && s->begin_ns < p->worst->begin_ns;
+	if (excess > p->excess_ns || tie) {
+		p->excess_ns = excess;
+		p->worst = s;
+	}
+}
+
+static void finish_points(struct strip *strip, struct hist *all)
+{
+	int64_t worst = 0;
+	for (guint i = 0; i < strip->points->len; i++) {
+		struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
+		p->count = p->hist.count;
+		p->p99_ns = hist_quantile(&p->hist, 0.99);
+		strip->max_ns = MAX(strip->max_ns, p->p99_ns);
+		hist_merge(all, &p->hist);
+		hist_clear(&p->hist);
+		if (p->excess_ns > worst) {
+			worst = p->excess_ns;
+			strip->worst = i;
+		}
+	}
+	for (guint i = 0; i < strip->points->len; i++) {
+		struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
+		p->outlier = p->excess_ns > 0 && p->excess_ns >= worst / WORTH;
+	}
+}
+
+struct strip *strip_new(const struct history *h)
+{
+	struct strip *strip = g_new0(struct strip, 1);
+	struct hist all = { 0 };
+	strip->points = g_array_new(FALSE, FALSE, sizeof(struct strip_point));
+	strip->worst = -1;
+	strip->max_ns = -1;
+	add_points(strip, h->tl);
+	for (guint i = 0; i < h->traces->len; i++) {
+		const struct trace_info *t = &g_array_index(h->traces, struct trace_info, i);
+		if (t->root->state != SPAN_OPEN && t->has_root)
+			add_root(strip, h, t->root);
+	}
+	finish_points(strip, &all);
+	strip->usual_ns = hist_quantile(&all, 0.50);
+	hist_clear(&all);
+	return strip;
+}
+
+void strip_free(struct strip *s)
+{
+	g_array_unref(s->points);
+	g_free(s);
+}
+
+/* Without spans: where threads waited most for CPUs and disks. */
+static int64_t most_waiting(const struct timeline *tl)
+{
+	int64_t most = -1, at = TIME_UNKNOWN;
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
+		const struct second *s = timeline_second(tl, i);
+		int64_t waiting = 0;
+		for (uint32_t k = 0; k < s->n_threads; k++)
+			waiting += part_sum_runnable(s->threads[k].part) +
+				   s->threads[k].part[PART_DISK];
+		if (waiting > most) {
+			most = waiting;
+			at = s->begin_ns;
+		}
+	}
+	return at;
+}
+
+/* With spans, but no outlier among them: the second of the slowest. */
+static int64_t slowest_second(const struct strip *strip)
+{
+	for (guint i = 0; i < strip->points->len; i++) {
+		const struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
+		if (p->p99_ns >= 0 && p->p99_ns == strip->max_ns)
+			return p->begin_ns;
+	}
+	return TIME_UNKNOWN;
+}
+
+int64_t overview_worst_second(const struct timeline *tl)
+{
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(blk_strip) strip = strip_new(h);
+	if (strip->worst >= 0)
+		return g_array_index(strip->points, struct strip_point, strip->worst).begin_ns;
+	int64_t at = slowest_second(strip);
+	return at != TIME_UNKNOWN ? at : most_waiting(tl);
+}
+
+int64_t overview_next_outlier(const struct timeline *tl, int64_t from, int direction)
+{
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(blk_strip) strip = strip_new(h);
+	int64_t found = TIME_UNKNOWN;
+	for (guint i = 0; i < strip->points->len; i++) {
+		const struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
+		if (!p->outlier || (p->begin_ns <= from && from < p->end_ns))
+			continue;
+		if (direction > 0 && p->begin_ns > from)
+			return p->begin_ns;
+		if (direction < 0 && p->begin_ns < from)
+			found = p->begin_ns;
+	}
+	return found;
+}

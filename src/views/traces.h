@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rows of traces, which the overview shows as well. Private to src/views/.
+ */
+#ifndef BLK_VIEWS_TRACES_H
+#define BLK_VIEWS_TRACES_H
+
+#include "views/spans.h"
+#include "views/why.h"
+
+struct trace_row {
+	struct common c;		/* of its root */
+	const struct span *root;
+	bool has_root;
+	const char *state;
+	uint32_t n_spans, n_services;
+	double x_usual;			/* < 0: unknown */
+	const char *why;		/* made when first asked for */
+};
+
+GETTER(trace_get_id);
+GETTER(trace_get_duration);
+GETTER(trace_get_state);
+GETTER(trace_get_x_usual);
+GETTER(trace_get_why);
+
+/* Does the trace belong to the range? */
+bool trace_in_range(const struct trace_info *t, const struct range *range);
+struct rows *traces_build(const struct timeline *tl, const struct view_query *query);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans to a tree. Nothing here recurses: traces may be as deep as they like.
+ */
+#include "views/tree.h"
+
+#include "base/intmap.h"
+
+#include <string.h>
+
+#define MAX_CANDIDATES 8	/* spans of one id looked at for a parent */
+#define CRITICAL_SHARE 10	/* a critical child covers at least 1/10 of its parent */
+
+/* While it is built: spans in canonical order, links by that order. */
+struct builder {
+	const struct timeline *tl;
+	struct span **spans;
+	int *parent, *first_child, *next;
+	bool *orphan;
+	int n;
+	int *by_id;			/* indexes ordered by span id, then canonically */
+};
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_spans(const void *va, const void *vb, void *data)
+{
+	const struct span *a = *(struct span *const *)va, *b = *(struct span *const *)vb;
+	const struct timeline *tl = data;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns > b->end_ns ? -1 : 1;
+	if (a->kind != b->kind)
+		return (int)a->kind - (int)b->kind;
+	if (a->span_id != b->span_id)
+		return order(a->span_id, b->span_id);
+	int names = strcmp(timeline_string(tl, a->service), timeline_string(tl, b->service));
+	return names ? names : a->tid - b->tid;
+}
+
+static int compare_ids(const void *va, const void *vb, void *data)
+{
+	const struct builder *b = data;
+	int x = *(const int *)va, y = *(const int *)vb;
+	int ids = order(b->spans[x]->span_id, b->spans[y]->span_id);
+	return ids ? ids : x - y;
+}
+
+/* First place in by_id with this span id or a greater one. */
+static int find_id(const struct builder *b, uint64_t id)
+{
+	int low = 0, high = b->n;
+	while (low < high) {
+		int mid = low + (high - low) / 2;
+		if (b->spans[b->by_id[mid]]->span_id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+bool tree_same_thread(const struct span *a, const struct span *b)
+{
+	return a->thread != ID_NONE && a->thread == b->thread;
+}
+
+/* How well does `p` fit as the parent of `s`: the half nearest to it. */
+static int fit(const struct span *s, const struct span *p)
+{
+	if (tree_same_thread(s, p))
+		return 8;
+	if (s->pid >= 0 && s->host == p->host && s->pid == p->pid)
+		return 6;
+	if (s->service == p->service)
+		return 4;
+	return p->kind == SPAN_SERVER ? 2 : 1;
+}
+
+static int find_parent(const struct builder *b, int i)
+{
+	const struct span *s = b->spans[i];
+	int best = -1, best_fit = 0, seen = 0;
+	if (s->kind == SPAN_SERVER) {
+		for (int k = find_id(b, s->span_id); k < b->n && seen++ < MAX_CANDIDATES; k++) {
+			const struct span *p = b->spans[b->by_id[k]];
+			if (p->span_id != s->span_id)
+				break;
+			if (p->kind == SPAN_CLIENT)
+				return b->by_id[k];
+		}
+	}
+	if (s->parent_id == 0 || s->parent_id == s->span_id)
+		return -1;
+	seen = 0;
+	for (int k = find_id(b, s->parent_id); k < b->n && seen++ < MAX_CANDIDATES; k++) {
+		const struct span *p = b->spans[b->by_id[k]];
+		if (p->span_id != s->parent_id)
+			break;
+		if (fit(s, p) > best_fit) {
+			best_fit = fit(s, p);
+			best = b->by_id[k];
+		}
+	}
+	return best;
+}
+
+/* Parents that lead round in a circle: the first of the circle becomes a root. */
+static void break_cycles(struct builder *b)
+{
+	g_autofree int *mark = g_new0(int, b->n);	/* 0, or the walk that came by + 1 */
+	for (int i = 0; i < b->n; i++) {
+		int k = i;
+		while (k >= 0 && !mark[k]) {
+			mark[k] = i + 1;
+			if (b->parent[k] >= 0 && mark[b->parent[k]] == i + 1) {
+				b->parent[k] = -1;
+				b->orphan[k] = true;
+			}
+			k = b->parent[k];
+		}
+	}
+}
+
+static void link_spans(struct builder *b)
+{
+	for (int i = 0; i < b->n; i++) {
+		b->parent[i] = find_parent(b, i);
+		b->orphan[i] = b->parent[i] < 0 && b->spans[i]->parent_id != 0;
+		b->first_child[i] = b->next[i] = -1;
+	}
+	break_cycles(b);
+	for (int i = b->n - 1; i >= 0; i--) {
+		int p = b->parent[i];
+		if (p < 0)
+			continue;
+		b->next[i] = b->first_child[p];
+		b->first_child[p] = i;
+	}
+}
+
+/* The subtree of `top`, parents before children, appended to the tree's nodes;
+ * place[] tells where each span went. */
+static void append_subtree(struct tree *t, const struct builder *b, int top, int *place)
+{
+	int i = top;
+	while (i >= 0) {
+		int p = b->parent[i];
+		struct tree_node *node = &t->nodes[t->n];
+		*node = (struct tree_node){ .span = span_ref(b->spans[i]), .first_child = -1,
+			.next = -1, .parent = p < 0 ? -1 : place[p], .orphan = b->orphan[i] };
+		if (p >= 0)
+			node->depth = MIN(t->nodes[node->parent].depth + 1, UINT16_MAX);
+		place[i] = t->n++;
+		if (b->first_child[i] >= 0) {
+			i = b->first_child[i];
+			t->nodes[t->n - 1].first_child = t->n;
+			continue;
+		}
+		while (i != top && b->next[i] < 0)
+			i = b->parent[i];
+		if (i == top)
+			return;
+		t->nodes[place[i]].next = t->n;
+		i = b->next[i];
+	}
+}
+
+int64_t tree_covers(const struct tree *t, int i, int child)
+{
+	const struct span *a = t->nodes[i].span, *b = t->nodes[child].span;
+	int64_t from = MAX(a->begin_ns, b->begin_ns), to = MIN(a->end_ns, b->end_ns);
+	return MAX(to - from, 0);
+}
+
+static int compare_ends(const void *va, const void *vb, void *data)
+{
+	const struct tree *t = data;
+	int a = *(const int *)va, b = *(const int *)vb;
+	int64_t ea = t->nodes[a].span->end_ns, eb = t->nodes[b].span->end_ns;
+	return ea != eb ? (ea > eb ? -1 : 1) : b - a;
+}
+
+/* Backwards from the end of node i: the child that ended last, then the one that ended
+ * last before that one began, ... */
+static void mark_critical(struct tree *t, int i, GArray *todo)
+{
+	int64_t cursor = t->nodes[i].span->end_ns, whole = span_duration(t->nodes[i].span);
+	g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(int));
+	for (int c = t->nodes[i].first_child; c >= 0; c = t->nodes[c].next)
+		g_array_append_val(children, c);
+	g_array_sort_with_data(children, compare_ends, t);
+	for (guint k = 0; k < children->len; k++) {
+		int c = g_array_index(children, int, k);
+		const struct span *s = t->nodes[c].span;
+		if (MIN(s->end_ns, t->nodes[i].span->end_ns) > cursor || s->begin_ns >= cursor)
+			continue;
+		cursor = s->begin_ns;
+		if (tree_covers(t, i, c) < whole / CRITICAL_SHARE)
+			continue;
+		t->nodes[c].critical = true;
+		g_array_append_val(todo, c);
+	}
+}
+
+static void find_critical_path(struct tree *t)
+{
+	g_autoptr(GArray) todo = g_array_new(FALSE, FALSE, sizeof(int));
+	if (t->root >= 0)
+		g_array_append_val(todo, t->root);
+	while (todo->len) {
+		int i = g_array_index(todo, int, todo->len - 1);
+		g_array_set_size(todo, todo->len - 1);
+		mark_critical(t, i, todo);
+	}
+}
+
+static void collect(struct builder *b, uint64_t trace_id)
+{
+	const GArray *indexes = timeline_trace_spans(b->tl, trace_id);
+	b->n = indexes ? (int)indexes->len : 0;
+	b->spans = g_new(struct span *, b->n + 1);
+	for (int i = 0; i < b->n; i++)
+		b->spans[i] = (struct span *)timeline_span(b->tl,
+							   g_array_index(indexes, uint32_t, i));
+	g_qsort_with_data(b->spans, b->n, sizeof(*b->spans), compare_spans, (void *)b->tl);
+	b->by_id = g_new(int, b->n + 1);
+	for (int i = 0; i < b->n; i++)
+		b->by_id[i] = i;
+	g_qsort_with_data(b->by_id, b->n, sizeof(*b->by_id), compare_ids, b);
+}
+
+/* The root the trace is named after: a true one before orphans, else the first. */
+static int main_root(const struct tree *t)
+{
+	for (int i = 0; i < t->n; i++)
+		if (t->nodes[i].parent < 0 && !t->nodes[i].orphan)
+			return i;
+	return t->n ? 0 : -1;
+}
+
+struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)
+{
+	struct tree *t = g_new0(struct tree, 1);
+	struct builder b = { .tl = tl };
+	collect(&b, trace_id);
+	t->trace_id = trace_id;
+	t->nodes = g_new(struct tree_node, b.n + 1);
+	b.parent = g_new(int, 3 * b.n + 1);
+	b.first_child = b.parent + b.n;
+	b.next = b.first_child + b.n;
+	b.orphan = g_new0(bool, b.n + 1);
+	link_spans(&b);
+	g_autofree int *place = g_new(int, b.n + 1);
+	for (int i = 0; i < b.n; i++)
+		if (b.parent[i] < 0)
+			append_subtree(t, &b, i, place);
+	t->root = main_root(t);
+	find_critical_path(t);
+	g_free(b.spans);
+	g_free(b.by_id);
+	g_free(b.parent);
+	g_free(b.orphan);
+	return t;
+}
+
+void tree_free(struct tree *t)
+{
+	if (!t)
+		return;
+	for (int i = 0; i < t->n; i++)
+		span_unref(t->nodes[i].span);
+	g_free(t->nodes);
+	g_free(t);
+}
+
+int tree_end(const struct tree *t, int i)
+{
+	int end = i + 1;
+	while (end < t->n && t->nodes[end].parent >= i)
+		end++;
+	return end;
+}
+
+int tree_find(const struct tree *t, uint64_t span_id, int kind)
+{
+	for (int i = 0; i < t->n; i++)
+		if (t->nodes[i].span->span_id == span_id &&
+		    (kind < 0 || (int)t->nodes[i].span->kind == kind))
+			return i;
+	return -1;
+}

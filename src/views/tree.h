@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The spans of one trace as a tree: halves under one another, siblings by time,
+ * whatever the trace claims (missing parents, cycles, ids used twice). For the
+ * waterfall, phases, services and exports.
+ */
+#ifndef BLK_VIEWS_TREE_H
+#define BLK_VIEWS_TREE_H
+
+#include "state/timeline.h"
+
+struct tree_node {
+	struct span *span;		/* a reference */
+	int parent;			/* index, -1: a root */
+	int first_child, next;		/* indexes, -1: none */
+	uint16_t depth;
+	bool orphan;			/* a root whose parent is not in the trace */
+	bool critical;			/* see waterfall.h */
+};
+
+struct tree {
+	uint64_t trace_id;
+	struct tree_node *nodes;	/* in display order: a parent, then its children */
+	int n;				/* 0: no such trace */
+	int root;			/* the one the trace is named after: a true root, else the
+					 * first orphan; -1 when empty */
+};
+
+struct tree *tree_new(const struct timeline *tl, uint64_t trace_id);
+void tree_free(struct tree *t);			/* NULL is fine */
+/* One past the last node of the subtree of node i. */
+int tree_end(const struct tree *t, int i);
+/* The node of a span (kind -1: its first half); -1: not in it. */
+int tree_find(const struct tree *t, uint64_t span_id, int kind);
+/* How much of node i's time node `child` covers. */
+int64_t tree_covers(const struct tree *t, int i, int child);
+/* Do both run on the same known thread? */
+bool tree_same_thread(const struct span *a, const struct span *b);
+
+typedef struct tree blk_tree;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_tree, tree_free)
+
+#endif

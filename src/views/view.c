@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The registry of views, and what is done with the rows of any of them.
+ */
+#include "views/registry.h"
+
+#include <string.h>
+
+const struct view *const view_all[] = {
+	&view_overview, &view_traces, &view_phases, &view_processes, &view_syscalls, &view_files,
+	&view_spans, &view_services, &view_waterfall, &view_events, &view_cpus, &view_devices,
+	&view_slow, NULL
+};
+
+const struct view *view_find(const char *id)
+{
+	for (size_t i = 0; view_all[i]; i++)
+		if (strcmp(view_all[i]->id, id) == 0)
+			return view_all[i];
+	return NULL;
+}
+
+int view_column(const struct view *v, const char *id)
+{
+	for (size_t i = 0; i < v->n_columns; i++)
+		if (strcmp(v->columns[i].id, id) == 0)
+			return i;
+	return -1;
+}
+
+const char *rows_text(struct rows *rows, const char *s)
+{
+	return s ? g_string_chunk_insert_const(rows->text, s) : NULL;
+}
+
+struct rows *rows_new(const struct timeline *tl, const struct view_query *query)
+{
+	struct rows *rows = g_new0(struct rows, 1);
+	rows->rows = g_ptr_array_new_with_free_func(g_free);
+	rows->text = g_string_chunk_new(1024);
+	rows->tl = tl;
+	rows->query = *query;
+	rows->query.operation = rows_text(rows, query->operation);
+	rows->query.service = rows_text(rows, query->service);
+	size_t n = timeline_n_seconds(tl);
+	bool all = query->from_ns == 0 && query->to_ns == 0;
+	for (size_t i = all ? 0 : timeline_find(tl, query->from_ns); i < n; i++) {
+		const struct second *s = timeline_second(tl, i);
+		if (!all && s->begin_ns >= query->to_ns)
+			break;
+		rows->trust.lost_events += s->trust.lost_events;
+		rows->trust.lost_packets += s->trust.lost_packets;
+		rows->trust.soft += s->trust.soft;
+		rows->trust.late += s->trust.late;
+		rows->trust.touched += s->trust.touched;
+	}
+	return rows;
+}
+
+void rows_free(struct rows *rows)
+{
+	if (!rows)
+		return;
+	if (rows->free_extra)
+		rows->free_extra(rows->extra);
+	g_ptr_array_unref(rows->rows);
+	g_string_chunk_free(rows->text);
+	g_free(rows);
+}
+
+/* --- filter --- */
+
+struct cell_source {
+	const struct view *v;
+	const struct rows *rows;
+};
+
+static int lookup_column(const char *column, const void *data)
+{
+	return view_column(data, column);
+}
+
+static struct value get_cell(int column, const void *row, const void *data)
+{
+	const struct cell_source *s = data;
+	return s->v->columns[column].get(row, s->rows);
+}
+
+struct expr *view_expr(const struct view *v, const char *text, GError **error)
+{
+	return expr_parse(text, lookup_column, v, v->n_columns, error);
+}
+
+/* Takes the rows out that are not wanted; the array frees what it owns. */
+static void keep_rows(struct rows *rows, const bool *keep)
+{
+	guint n = 0;
+	for (guint i = 0; i < rows->rows->len; i++) {
+		void *row = rows->rows->pdata[i];
+		if (!keep[i])
+			continue;
+		rows->rows->pdata[i] = rows->rows->pdata[n];
+		rows->rows->pdata[n++] = row;
+	}
+	g_ptr_array_set_size(rows->rows, n);
+}
+
+static bool is_tree(const struct view *v)
+{
+	return v->kind == VIEW_TREE || v->kind == VIEW_WATERFALL;
+}
+
+/* In a tree the ancestors of what is kept are kept. */
+static void keep_ancestors(const struct rows *rows, bool *keep)
+{
+	int wanted = -1;		/* depth of the next ancestor, going up */
+	for (guint i = rows->rows->len; i-- > 0;) {
+		int depth = ((struct row *)rows->rows->pdata[i])->depth;
+		if (depth == wanted)
+			keep[i] = true;
+		if (keep[i])
+			wanted = depth - 1;
+	}
+}
+
+void rows_filter(struct rows *rows, const struct view *v, const struct expr *filter)
+{
+	rows->n_before_filter = rows->rows->len;
+	if (!filter || !rows->rows->len)
+		return;
+	struct cell_source source = { v, rows };
+	g_autofree bool *keep = g_new(bool, rows->rows->len);
+	for (guint i = 0; i < rows->rows->len; i++)
+		keep[i] = expr_match(filter, get_cell, rows->rows->pdata[i], &source);
+	if (is_tree(v))
+		keep_ancestors(rows, keep);
+	keep_rows(rows, keep);
+}
+
+/* --- sort --- */
+
+struct sort_item {
+	struct value value;
+	guint index;
+	void *row;
+};
+
+/* What is missing comes last in both directions; equal ones stay as they were. */
+static int compare_items(const void *va, const void *vb, void *data)
+{
+	const struct sort_item *a = va, *b = vb;
+	bool descending = *(const bool *)data;
+	bool a_none = a->value.kind == VALUE_NONE, b_none = b->value.kind == VALUE_NONE;
+	int order;
+	if (a_none != b_none)
+		return a_none ? 1 : -1;
+	order = value_compare(a->value, b->value);
+	if (order)
+		return descending ? -order : order;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+void rows_sort(struct rows *rows, const struct view *v, int column, bool descending)
+{
+	guint n = rows->rows->len;
+	if (column < 0 || (size_t)column >= v->n_columns || is_tree(v) || n < 2)
+		return;
+	g_autofree struct sort_item *items = g_new(struct sort_item, n);
+	for (guint i = 0; i < n; i++) {
+		items[i].row = rows->rows->pdata[i];
+		items[i].index = i;
+		items[i].value = v->columns[column].get(items[i].row, rows);
+	}
+	g_qsort_with_data(items, n, sizeof(*items), compare_items, &descending);
+	for (guint i = 0; i < n; i++)
+		rows->rows->pdata[i] = items[i].row;
+}
+
+/* --- needed events --- */
+
+bool view_has_calls(const struct timeline *tl)
+{
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++)
+		if (timeline_second(tl, i)->n_calls)
+			return true;
+	return false;
+}
+
+/* "a|b": one of them is enough; "syscall_*": any system call at all. */
+static bool has_need(const struct timeline *tl, const char *need)
+{
+	if (strcmp(need, NEED_SYSCALLS) == 0)
+		return view_has_calls(tl);
+	g_auto(GStrv) names = g_strsplit(need, "|", -1);
+	for (size_t i = 0; names[i]; i++)
+		if (timeline_has_event(tl, names[i]))
+			return true;
+	return false;
+}
+
+char *view_lacks(const struct view *v, const struct timeline *tl)
+{
+	g_autoptr(GString) lacks = g_string_new(NULL);
+	for (size_t i = 0; v->needs && v->needs[i]; i++) {
+		if (has_need(tl, v->needs[i]))
+			continue;
+		g_string_append(lacks, lacks->len ? ", " : "");
+		g_string_append_len(lacks, v->needs[i], strcspn(v->needs[i], "|"));
+	}
+	return lacks->len ? g_strdup(lacks->str) : NULL;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One trace as rows, with the verdict of each span.
+ */
+#include "views/waterfall.h"
+
+#include "base/timefmt.h"
+#include "views/registry.h"
+#include "views/traces.h"
+
+#include <string.h>
+
+#define ROW(row) ((const struct waterfall_row *)(row))
+
+static GETTER(get_depth)
+{
+	return value_int(VALUE_COUNT, row->depth);
+}
+
+static GETTER(get_critical)
+{
+	return value_int(VALUE_COUNT, ROW(row)->critical);
+}
+
+static GETTER(get_why)
+{
+	return value_text(ROW(row)->why);
+}
+
+static GETTER(get_mainly_text)
+{
+	return value_text(ROW(row)->mainly);
+}
+
+static const struct column columns[] = {
+	COLUMNS_SPAN,
+	COLUMNS_PARTS
+	COLUMN_N("depth", "DEPTH", VALUE_COUNT, 0, 0, "how deep in the tree; 0: a root", get_depth),
+	COLUMN_N("critical", "CRIT", VALUE_COUNT, 0, 0, "1: on the critical path", get_critical),
+	COLUMN_T("mainly", "MAINLY", 0, 0, "the largest part of its time", get_mainly_text),
+	COLUMN_T("why", "WHY", 0, 0, "why it took so long", get_why),
+};
+
+/* --- build --- */
+
+/* A half or child in another service is named with it. */
+static const char *row_name(struct rows *rows, const struct tree *t, int i)
+{
+	const struct span *s = t->nodes[i].span;
+	const char *name = timeline_string(rows->tl, s->name);
+	int p = t->nodes[i].parent;
+	if (p < 0 || t->nodes[p].span->service == s->service)
+		return name;
+	g_autofree char *both = g_strdup_printf("%s %s", name, timeline_string(rows->tl, s->service));
+	return rows_text(rows, both);
+}
+
+static const char *row_mainly(struct rows *rows, const struct span *s)
+{
+	int64_t ns, total;
+	enum part p = part_largest(s->part, &ns, &total);
+	if (total <= 0)
+		return NULL;
+	g_autofree char *text = g_strdup_printf("%s %d%%", part_info[p].id,
+						(int)(100.0 * ns / total + 0.5));
+	return rows_text(rows, text);
+}
+
+static const char *row_why(struct rows *rows, const struct waterfall *w, int i)
+{
+	struct why why;
+	why_find(w->history, w->tree, i, &why);
+	g_autofree char *text = why_short(w->history, w->tree, i, &why);
+	return rows_text(rows, text);
+}
+
+static struct waterfall_row *add_row(struct rows *rows, struct waterfall *w, int i)
+{
+	const struct tree_node *node = &w->tree->nodes[i];
+	struct waterfall_row *r = common_new(rows, sizeof(*r));
+	span_row_fill(&r->columns, rows, node->span);
+	r->row.depth = node->depth;
+	r->row.expandable = node->first_child >= 0;
+	r->span = node->span;
+	r->name = row_name(rows, w->tree, i);
+	r->name_only = r->columns.c.name;
+	r->service = r->columns.c.service;
+	r->why = row_why(rows, w, i);
+	r->mainly = row_mainly(rows, node->span);
+	r->parent = node->parent;
+	r->index = i;
+	r->critical = node->critical;
+	r->orphan = node->orphan;
+	return r;
+}
+
+static void count_whole(struct waterfall *w)
+{
+	struct intmap processes = { 0 }, services = { 0 };
+	w->begin_ns = w->root->begin_ns;
+	w->end_ns = w->root->end_ns;
+	w->n_spans = w->tree->n;
+	for (int i = 0; i < w->tree->n; i++) {
+		const struct span *s = w->tree->nodes[i].span;
+		w->begin_ns = MIN(w->begin_ns, s->begin_ns);
+		w->end_ns = MAX(w->end_ns, s->end_ns);
+		w->open |= s->state == SPAN_OPEN;
+		w->errors += s->errors;
+		intmap_set(&services, s->service, 1);
+		if (s->pid >= 0)
+			intmap_set(&processes, (uint64_t)s->host << 32 | (uint32_t)s->pid, 1);
+	}
+	w->n_processes = processes.n;
+	w->n_services = services.n;
+	intmap_clear(&processes);
+	intmap_clear(&services);
+}
+
+static void add_verdict(struct rows *rows, struct waterfall *w)
+{
+	struct why why;
+	w->usual_ns = history_usual(w->history, w->root);
+	w->x_usual = history_x_usual(w->history, w->root);
+	why_find(w->history, w->tree, w->tree->root, &why);
+	g_autofree char *text = why_sentence(w->history, w->tree, w->tree->root, &why);
+	w->why = rows_text(rows, text);
+	w->blamed = why.node;
+}
+
+/* Without a trace asked for: the slowest of the range. */
+static uint64_t slowest_trace(const struct timeline *tl, const struct view_query *query)
+{
+	struct rows *rows = traces_build(tl, query);
+	uint64_t trace_id = 0;
+	int64_t most = -1;
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct span *root = ((const struct trace_row *)rows->rows->pdata[i])->root;
+		if (root->state != SPAN_OPEN && span_duration(root) > most) {
+			most = span_duration(root);
+			trace_id = root->trace_id;
+		}
+	}
+	if (!trace_id && rows->rows->len)
+		trace_id = ((const struct trace_row *)rows->rows->pdata[0])->root->trace_id;
+	rows_free(rows);
+	return trace_id;
+}
+
+static void waterfall_free(void *data)
+{
+	struct waterfall *w = data;
+	for (size_t i = 0; i < w->n_all; i++)
+		g_free(w->all[i]);
+	g_free(w->all);
+	tree_free(w->tree);
+	history_free(w->history);
+	g_free(w);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct rows *rows = rows_new(tl, query);
+	struct waterfall *w = g_new0(struct waterfall, 1);
+	rows->extra = w;
+	rows->free_extra = waterfall_free;
+	g_ptr_array_set_free_func(rows->rows, NULL);	/* rows belong to w->all */
+	w->trace_id = query->trace_id ? query->trace_id : slowest_trace(tl, query);
+	w->usual_ns = w->blamed = -1;
+	w->x_usual = -1;
+	w->history = history_new(tl);
+	w->tree = tree_new(tl, w->trace_id);
+	if (w->tree->root < 0)
+		return rows;
+	w->root = w->tree->nodes[w->tree->root].span;
+	w->all = g_new(struct waterfall_row *, w->tree->n);
+	for (int i = 0; i < w->tree->n; i++)
+		w->all[w->n_all++] = add_row(rows, w, i);
+	count_whole(w);
+	add_verdict(rows, w);
+	rows->n_before_filter = rows->rows->len;
+	return rows;
+}
+
+const struct waterfall *waterfall_of(const struct rows *rows)
+{
+	return rows->free_extra == waterfall_free ? rows->extra : NULL;
+}
+
+static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
+
+const struct view view_waterfall = {
+	.id = "waterfall", .title = "Waterfall",
+	.help = "One request as a tree of bars: what each span's thread did at any instant, the "
+		"critical path, and why it took so long.",
+	.kind = VIEW_WATERFALL, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "begin_ns", .needs = needs, .on_screen = true, .build = build,
+};
+
+/* --- places --- */
+
+int waterfall_find(const struct rows *rows, uint64_t span_id, int kind)
+{
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct span *s = ROW(rows->rows->pdata[i])->span;
+		if (s->span_id == span_id && (kind < 0 || kind == (int)s->kind))
+			return i;
+	}
+	return -1;
+}
+
+int waterfall_longest_child(const struct rows *rows, const struct waterfall_row *row)
+{
+	int longest = -1;
+	int64_t most = -1;
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct waterfall_row *r = rows->rows->pdata[i];
+		if (r->parent != row->index || span_duration(r->span) <= most)
+			continue;
+		most = span_duration(r->span);
+		longest = i;
+	}
+	return longest;
+}
+
+/* --- folding --- */
+
+struct waterfall_folds {
+	GHashTable *keys;		/* uint64_t[2] */
+};
+
+static guint key_hash(const void *v)
+{
+	const uint64_t *key = v;
+	return intmap_hash(key[0] ^ key[1] * 31);
+}
+
+static gboolean key_equal(const void *a, const void *b)
+{
+	return memcmp(a, b, 2 * sizeof(uint64_t)) == 0;
+}
+
+waterfall_folds *waterfall_folds_new(void)
+{
+	waterfall_folds *folds = g_new(waterfall_folds, 1);
+	folds->keys = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
+	return folds;
+}
+
+void waterfall_folds_free(waterfall_folds *folds)
+{
+	if (!folds)
+		return;
+	g_hash_table_unref(folds->keys);
+	g_free(folds);
+}
+
+void waterfall_folds_set(waterfall_folds *folds, const struct row *row, bool folded)
+{
+	if (folded)
+		g_hash_table_add(folds->keys, g_memdup2(row->key, sizeof(row->key)));
+	else
+		g_hash_table_remove(folds->keys, row->key);
+}
+
+void waterfall_folds_toggle(waterfall_folds *folds, const struct row *row)
+{
+	waterfall_folds_set(folds, row, !g_hash_table_contains(folds->keys, row->key));
+}
+
+/* The rows belong to w->all, so that what is hidden stays. */
+void waterfall_fold_rows(struct rows *rows, const waterfall_folds *folds)
+{
+	guint n = 0;
+	int hidden_below = -1;		/* depth of the folded row above, -1: none */
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct waterfall_row *r = rows->rows->pdata[i];
+		if (hidden_below >= 0 && r->row.depth > hidden_below)
+			continue;
+		hidden_below = -1;
+		r->folded = r->row.expandable && g_hash_table_contains(folds->keys, r->row.key);
+		if (r->folded)
+			hidden_below = r->row.depth;
+		rows->rows->pdata[n++] = r;
+	}
+	g_ptr_array_set_size(rows->rows, n);
+}

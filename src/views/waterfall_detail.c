@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The waterfall's bars, cell by cell, and the lines that explain one span.
+ */
+#include "base/timefmt.h"
+#include "views/waterfall.h"
+#include "views/why.h"
+
+#include <string.h>
+
+/* --- bars --- */
+
+#define FINE 8			/* each cell is the most frequent of so many finer ones */
+#define CHILD '='
+
+struct paint {
+	int64_t from_ns, to_ns;
+	size_t n;
+	char *fine;
+};
+
+/* Fine cells whose middle lies in [from, to). */
+static void paint_interval(struct paint *p, int64_t from, int64_t to, char letter)
+{
+	double scale = (double)p->n / (p->to_ns - p->from_ns);
+	double first = (from - p->from_ns) * scale + 0.5, end = (to - p->from_ns) * scale + 0.5;
+	size_t i = first < 0 ? 0 : (size_t)first;
+	size_t last = end < 0 ? 0 : MIN((size_t)end, p->n);
+	for (; i < last; i++)
+		p->fine[i] = letter;
+}
+
+/* What the thread did when it neither waited nor was in a call that was kept: the
+ * largest part that those leave over. */
+static char rest_letter(const struct span *s)
+{
+	int64_t rest[PART_N], in_calls = 0;
+	memcpy(rest, s->part, sizeof(rest));
+	for (uint32_t i = 0; i < s->n_waits; i++) {
+		const struct span_wait *w = &s->waits[i];
+		rest[w->part] -= wait_blocked(w);
+		if (w->part != PART_PREEMPTED)
+			rest[PART_WAKEUP] -= w->end_ns - w->wake_ns;
+		if (w->call)
+			in_calls -= w->end_ns - w->begin_ns;
+	}
+	for (uint32_t i = 0; i < s->n_slow; i++)
+		in_calls += s->slow[i].duration_ns;
+	rest[PART_SYSCALL] -= MAX(in_calls, 0);
+	enum part most = PART_USER;
+	for (int p = 0; p < PART_N; p++)
+		if (rest[p] > rest[most])
+			most = p;
+	return part_info[most].letter;
+}
+
+static void paint_waits(struct paint *p, const struct span *s)
+{
+	for (uint32_t i = 0; i < s->n_slow; i++)
+		paint_interval(p, s->slow[i].begin_ns, s->slow[i].begin_ns + s->slow[i].duration_ns,
+			       part_info[PART_SYSCALL].letter);
+	for (uint32_t i = 0; i < s->n_waits; i++) {
+		const struct span_wait *w = &s->waits[i];
+		bool preempted = w->part == PART_PREEMPTED;
+		paint_interval(p, w->begin_ns, preempted ? w->end_ns : w->wake_ns,
+			       part_info[w->part].letter);
+		if (!preempted)
+			paint_interval(p, w->wake_ns, w->end_ns, part_info[PART_WAKEUP].letter);
+	}
+}
+
+/* Of a folded row all that its thread did below it; else children hide it. */
+static void paint_below(struct paint *p, const struct waterfall *w,
+			const struct waterfall_row *row)
+{
+	int end = tree_end(w->tree, row->index);
+	for (int i = row->index + 1; i < end; i++) {
+		const struct tree_node *node = &w->tree->nodes[i];
+		if (!tree_same_thread(row->span, node->span))
+			continue;
+		if (row->folded)
+			paint_waits(p, node->span);
+		else if (node->parent == row->index)
+			paint_interval(p, node->span->begin_ns, node->span->end_ns, CHILD);
+	}
+}
+
+static char most_frequent(const char *fine)
+{
+	char best = ' ';
+	int most = 0;
+	for (int i = 0; i < FINE; i++) {
+		int n = 0;
+		for (int k = 0; k < FINE; k++)
+			n += fine[k] == fine[i];
+		if (fine[i] != ' ' && n > most) {
+			most = n;
+			best = fine[i];
+		}
+	}
+	return best;
+}
+
+void waterfall_strip(const struct rows *rows, const struct waterfall_row *row,
+		     int64_t from_ns, int64_t to_ns, unsigned n, char *cells)
+{
+	const struct span *s = row->span;
+	const struct waterfall *w = waterfall_of(rows);
+	if (!n)
+		return;
+	memset(cells, ' ', n);
+	if (to_ns <= from_ns || s->begin_ns >= to_ns || s->end_ns < from_ns)
+		return;
+	struct paint p = { .from_ns = from_ns, .to_ns = to_ns, .n = (size_t)n * FINE };
+	g_autofree char *fine = g_malloc(p.n);
+	p.fine = fine;
+	memset(fine, ' ', p.n);
+	char rest = rest_letter(s);
+	paint_interval(&p, s->begin_ns, s->end_ns, rest);
+	paint_waits(&p, s);
+	if (w)
+		paint_below(&p, w, row);
+	/* Halves may stand a little outside of what they belong to, waits may not. */
+	paint_interval(&p, from_ns, MIN(s->begin_ns, to_ns), ' ');
+	paint_interval(&p, MAX(s->end_ns, from_ns), to_ns, ' ');
+	for (unsigned i = 0; i < n; i++)
+		cells[i] = most_frequent(fine + (size_t)i * FINE);
+	size_t first = s->begin_ns <= from_ns ? 0 :
+		(size_t)((double)(s->begin_ns - from_ns) * n / (to_ns - from_ns));
+	if (s->begin_ns >= from_ns && first < n && cells[first] == ' ') {
+		int64_t ns;
+		enum part most = part_largest(s->part, &ns, NULL);
+		cells[first] = ns > 0 ? part_info[most].letter : rest;
+	}
+}
+
+/* --- lines --- */
+
+static void add_line(GPtrArray *lines, unsigned max, GString *text)
+{
+	if (lines->len < max)
+		g_ptr_array_add(lines, g_string_free(text, FALSE));
+	else
+		g_string_free(text, TRUE);
+}
+
+static int compare_parts(const void *va, const void *vb, void *data)
+{
+	const int64_t *part = data;
+	int a = *(const int *)va, b = *(const int *)vb;
+	return part[a] != part[b] ? (part[a] > part[b] ? -1 : 1) : a - b;
+}
+
+/* "lock  thumbd-w2/256 cpu0  54.7ms = futex 53.2ms + wakeup 1.4ms + ... + unknown 0" */
+static GString *line_of_parts(const struct timeline *tl, const struct span *s)
+{
+	GString *text = g_string_new(NULL);
+	g_autofree char *label = thread_label_new(tl, s->thread, s->end_ns);
+	const struct span_wait *w = why_longest_wait(s, PART_N);
+	char buf[TIMEFMT_LEN];
+	int order[PART_N];
+	for (int p = 0; p < PART_N; p++)
+		order[p] = p;
+	g_qsort_with_data(order, PART_N, sizeof(*order), compare_parts, (void *)s->part);
+	g_string_append_printf(text, "%s  %s", timeline_string(tl, s->name), label);
+	if (w && w->cpu != ID_NONE)
+		g_string_append_printf(text, " cpu%u", w->cpu);
+	g_string_append_printf(text, "  %s =", timefmt_duration(buf, span_duration(s)));
+	for (int i = 0; i < PART_N; i++)
+		if (order[i] != PART_UNKNOWN && s->part[order[i]] > 0)
+			g_string_append_printf(text, " %s %s +", part_info[order[i]].id,
+					       timefmt_duration(buf, s->part[order[i]]));
+	g_string_append_printf(text, " unknown %s", timefmt_duration(buf, s->part[PART_UNKNOWN]));
+	return text;
+}
+
+/* "futex(0x55efb1a37580)", "read(/srv/images/image-01)", "page fault" */
+static void append_call(GString *text, const struct timeline *tl, const struct span_wait *w)
+{
+	const char *call = timeline_string(tl, w->call);
+	const struct file_info *f = timeline_file(tl, w->file);
+	if (w->part == PART_PREEMPTED) {
+		g_string_append(text, "preempted");
+		return;
+	}
+	g_string_append(text, *call ? call : part_info[w->part].id);
+	if (f)
+		g_string_append_printf(text, "(%s)", timeline_string(tl, f->path));
+	else if (w->arg && *call)
+		g_string_append_printf(text, "(0x%" G_GINT64_MODIFIER "x)", w->arg);
+	g_string_append_printf(text, "  blocked on %s", part_info[w->part].id);
+}
+
+static GString *line_at(const struct span *s, int64_t at)
+{
+	GString *text = g_string_new(NULL);
+	char buf[TIMEFMT_LEN];
+	g_string_printf(text, "%8s ", timefmt_duration(buf, MAX(at - s->begin_ns, 0)));
+	return text;
+}
+
+static GString *line_of_waker(const struct timeline *tl, const struct span *s,
+			      const struct span_wait *w)
+{
+	GString *text = line_at(s, w->wake_ns);
+	const char *irq = timeline_string(tl, w->waker_irq);
+	const char *call = timeline_string(tl, w->waker_call);
+	if (w->waker != ID_NONE) {
+		g_autofree char *label = thread_label_new(tl, w->waker, w->wake_ns);
+		g_string_append_printf(text, "woken by %s", label);
+		if (*call)
+			g_string_append_printf(text, ", just out of %s", call);
+	} else if (*irq) {
+		g_string_append_printf(text, "woken by %s", irq);
+	} else {
+		g_string_append(text, "woken, by whom is not known");
+	}
+	return text;
+}
+
+static void add_wait(GPtrArray *lines, unsigned max, const struct timeline *tl,
+		     const struct span *s, const struct span_wait *w)
+{
+	GString *text = line_at(s, w->begin_ns);
+	append_call(text, tl, w);
+	add_line(lines, max, text);
+	bool still = s->state == SPAN_OPEN && w->end_ns >= s->end_ns;
+	if (still) {
+		text = line_at(s, w->end_ns);
+		g_string_append(text, w->part == PART_FUTEX ? "still waits, holder ?" : "still waits");
+		add_line(lines, max, text);
+		return;
+	}
+	if (w->part != PART_PREEMPTED && w->wake_ns < w->end_ns)
+		add_line(lines, max, line_of_waker(tl, s, w));
+	text = line_at(s, w->end_ns);
+	if (w->cpu != ID_NONE)
+		g_string_append_printf(text, "runs on cpu%u", w->cpu);
+	else
+		g_string_append(text, "runs");
+	add_line(lines, max, text);
+}
+
+static int compare_longest(const void *va, const void *vb)
+{
+	const struct span_wait *a = *(const struct span_wait *const *)va;
+	const struct span_wait *b = *(const struct span_wait *const *)vb;
+	int64_t da = a->end_ns - a->begin_ns, db = b->end_ns - b->begin_ns;
+	if (da != db)
+		return da > db ? -1 : 1;
+	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+static int compare_begin(const void *va, const void *vb)
+{
+	const struct span_wait *a = *(const struct span_wait *const *)va;
+	const struct span_wait *b = *(const struct span_wait *const *)vb;
+	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+/* The longest waits, three lines each, in order of time. */
+static void add_waits(GPtrArray *lines, unsigned max, const struct timeline *tl,
+		      const struct span *s)
+{
+	guint n = max > lines->len + 1 ? (max - lines->len - 1) / 3 : 0;
+	g_autoptr(GPtrArray) waits = g_ptr_array_new();
+	for (uint32_t i = 0; i < s->n_waits; i++)
+		g_ptr_array_add(waits, &s->waits[i]);
+	g_ptr_array_sort(waits, compare_longest);
+	g_ptr_array_set_size(waits, MIN(MAX(n, 1), waits->len));
+	g_ptr_array_sort(waits, compare_begin);
+	for (guint i = 0; i < waits->len; i++)
+		add_wait(lines, max > 1 ? max - 1 : max, tl, s, waits->pdata[i]);
+	guint more = s->n_waits + s->n_waits_more - waits->len;
+	if (more && lines->len + 1 < max) {
+		GString *text = g_string_new(NULL);
+		g_string_printf(text, "%8s %u more times off the CPU", "", more);
+		add_line(lines, max, text);
+	}
+}
+
+/* "usual lock p50 12us   others with futex over 26.6ms: 4 of 39" */
+static GString *line_of_usual(const struct history *h, const struct span *s)
+{
+	GString *text = g_string_new(NULL);
+	char buf[TIMEFMT_LEN];
+	int64_t ns, usual = history_usual(h, s);
+	enum part p = part_largest(s->part, &ns, NULL);
+	unsigned same = 0, all = 0;
+	for (size_t i = 0; i < h->n_spans; i++) {
+		const struct span *o = h->spans[i];
+		if (o->name != s->name || o->service != s->service || o->kind != s->kind || o == s)
+			continue;
+		all++;
+		same += o->part[p] > ns / 2;
+	}
+	g_string_append_printf(text, "usual %s p50 %s", timeline_string(h->tl, s->name),
+			       usual < 0 ? "-" : timefmt_duration(buf, usual));
+	if (ns > 0 && all)
+		g_string_append_printf(text, "   others with %s over %s: %u of %u", part_info[p].id,
+				       timefmt_duration(buf, ns / 2), same, all);
+	return text;
+}
+
+static GString *line_of_calls(const struct timeline *tl, const struct span *s)
+{
+	GString *text = g_string_new("calls:");
+	char buf[TIMEFMT_LEN];
+	int64_t below = INT64_MAX;
+	for (int shown = 0; shown < 4; shown++) {
+		const struct span_call *most = NULL;
+		for (uint32_t i = 0; i < s->n_calls; i++)
+			if (s->calls[i].total_ns < below &&
+			    (!most || s->calls[i].total_ns > most->total_ns))
+				most = &s->calls[i];
+		if (!most)
+			break;
+		below = most->total_ns;
+		g_string_append_printf(text, "%s %s %ux %s", shown ? "," : "",
+				       timeline_string(tl, most->name), most->count,
+				       timefmt_duration(buf, most->total_ns));
+	}
+	return text;
+}
+
+static GString *line_of_tags(const struct timeline *tl, const struct span *s)
+{
+	GString *text = g_string_new("tags:");
+	for (uint32_t i = 0; i < s->n_tags; i++)
+		g_string_append_printf(text, " %s=%s", timeline_string(tl, s->tags[i].key),
+				       timeline_string(tl, s->tags[i].val));
+	return text;
+}
+
+GPtrArray *waterfall_detail(const struct rows *rows, const struct waterfall_row *row,
+			    unsigned max_lines)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	const struct waterfall *w = waterfall_of(rows);
+	const struct span *s = row->span;
+	add_line(lines, max_lines, line_of_parts(rows->tl, s));
+	add_waits(lines, max_lines, rows->tl, s);
+	if (w && w->history)
+		add_line(lines, max_lines, line_of_usual(w->history, s));
+	if (s->n_calls)
+		add_line(lines, max_lines, line_of_calls(rows->tl, s));
+	if (s->n_tags)
+		add_line(lines, max_lines, line_of_tags(rows->tl, s));
+	return lines;
+}
+
+/* --- the waker --- */
+
+bool waterfall_waker(struct rows *rows, const struct waterfall_row *row,
+		     struct waterfall_waker *ret, const char **ret_reason)
+{
+	const struct waterfall *w = waterfall_of(rows);
+	const struct span_wait *wait = why_longest_wait(row->span, PART_N);
+	*ret = (struct waterfall_waker){ .thread = ID_NONE, .span_kind = -1 };
+	*ret_reason = NULL;
+	if (!wait)
+		*ret_reason = row->span->part[PART_UNKNOWN] == span_duration(row->span) ?
+			"the trace has no scheduler events for this span" :
+			"this span never waited";
+	else if (wait->part == PART_PREEMPTED)
+		*ret_reason = "it was preempted: nobody had to wake it";
+	else if (wait->waker == ID_NONE)
+		*ret_reason = wait->waker_irq ? "an interrupt woke it" :
+			"who woke it is not in the trace";
+	if (*ret_reason)
+		return false;
+	ret->thread = wait->waker;
+	ret->at_ns = wait->wake_ns;
+	const struct span *s = w ? history_span_at(w->history, wait->waker, wait->wake_ns - 1) : NULL;
+	if (s) {
+		ret->trace_id = s->trace_id;
+		ret->span_id = s->span_id;
+		ret->span_kind = s->kind;
+	}
+	char buf[TIMEFMT_LEN];
+	g_autofree char *label = thread_label_new(rows->tl, ret->thread, ret->at_ns);
+	g_autofree char *text = g_strdup_printf("%s at %s%s%s", label,
+		timefmt_clock_ms(buf, ret->at_ns), s ? ", in " : "",
+		s ? timeline_string(rows->tl, s->name) : "");
+	ret->text = rows_text(rows, text);
+	return true;
+}
