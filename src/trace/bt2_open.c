@@ -5,76 +5,16 @@
  * reads one trace, be it in one piece or in rotation chunks.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "trace/bt2_clock.h"
 #include "trace/bt2_open.h"
 
 #define METADATA_MAGIC 0x75d11d57u
-#define INDEX_MAGIC 0xc1f1dcc1u
 #define LOG_NONE BT_LOGGING_LEVEL_NONE
 
-void bt2_sizes_init(struct bt2_sizes *z)
-{
-	*z = (struct bt2_sizes){
-		.packets = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL)
-	};
-}
-
-void bt2_sizes_clear(struct bt2_sizes *z)
-{
-	g_clear_pointer(&z->packets, g_hash_table_unref);
-}
-
-static uint64_t packet_key(uint64_t stream_class, uint64_t begin)
-{
-	return begin ^ stream_class << 56;
-}
-
-uint64_t bt2_sizes_packet(const struct bt2_sizes *z, uint64_t stream_class, uint64_t begin)
-{
-	uint64_t key = packet_key(stream_class, begin);
-	return GPOINTER_TO_SIZE(g_hash_table_lookup(z->packets, &key));
-}
-
-struct index_header {
-	uint32_t magic, major, minor, entry_bytes;
-};
-
-struct index_entry {
-	uint64_t offset, packet_bits, content_bits, begin, end, discarded, stream_class;
-};
-
-/* LTTng's index of one stream file; what is odd is left out, as only the progress
- * line is made of it. */
-static void add_index(struct bt2_sizes *z, const char *dir, const char *name)
-{
-	g_autofree char *file = g_strdup_printf("%s/index/%s.idx", dir, name);
-	g_autofree char *bytes = NULL;
-	gsize n;
-	struct index_header h;
-	if (!g_file_get_contents(file, &bytes, &n, NULL) || n < sizeof h)
-		return;
-	memcpy(&h, bytes, sizeof h);
-	size_t step = GUINT32_FROM_BE(h.entry_bytes);
-	if (GUINT32_FROM_BE(h.magic) != INDEX_MAGIC || step < sizeof(struct index_entry))
-		return;
-	for (size_t at = sizeof h; at + step <= n; at += step) {
-		struct index_entry e;
-		memcpy(&e, bytes + at, sizeof e);
-		uint64_t size = GUINT64_FROM_BE(e.packet_bits) / 8;
-		uint64_t key = packet_key(GUINT64_FROM_BE(e.stream_class), GUINT64_FROM_BE(e.begin));
-		if (!g_hash_table_replace(z->packets, g_memdup2(&key, sizeof key),
-					  GSIZE_TO_POINTER(size)))
-			continue;	/* CPUs whose packets begin at once: counted once */
-		z->indexed += size;
-	}
-}
-
-static bool check_stream_files(const char *dir, struct bt2_sizes *z, GError **error)
+static bool check_stream_files(const char *dir, unsigned header_bytes, struct bt2_sizes *z,
+			       GError **error)
 {
 	g_autoptr(GDir) d = g_dir_open(dir, 0, NULL);
 	if (!d) {
@@ -88,13 +28,10 @@ static bool check_stream_files(const char *dir, struct bt2_sizes *z, GError **er
 		if (name[0] == '.' || !strcmp(name, "metadata") || stat(file, &st) ||
 		    !S_ISREG(st.st_mode))
 			continue;
-		if (access(file, R_OK)) {
-			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS,
-				    "cannot read stream file '%s': %s", file, g_strerror(errno));
-			return false;
-		}
+		bool indexed = bt2_add_index(z, dir, name);
 		z->total += st.st_size;
-		add_index(z, dir, name);
+		if (!bt2_check_packets(file, st.st_size, header_bytes, indexed ? NULL : z, error))
+			return false;
 	}
 	return true;
 }
@@ -113,40 +50,80 @@ static char *text_uuid(const char *text)
 	return uuid;
 }
 
-static bool check_metadata(const char *file, char **uuid, GError **error)
+struct metadata_header {
+	uint32_t magic;
+	uint8_t uuid[16];
+	uint32_t checksum, content_bits, packet_bits;
+	uint8_t compression, encryption, checksum_scheme, major, minor;
+} __attribute__((packed));
+G_STATIC_ASSERT(sizeof(struct metadata_header) == 37);
+
+/* What is wrong with packetised metadata; NULL: nothing. babeltrace2 2.0 would
+ * read for ever where a packet is cut off. */
+static const char *packets_fault(const char *bytes, size_t n)
 {
-	g_autofree char *text = NULL;
+	while (n) {
+		struct metadata_header h;
+		if (n < sizeof h)
+			return "its last packet is cut off";
+		memcpy(&h, bytes, sizeof h);
+		bool swapped = h.magic != METADATA_MAGIC;
+		uint64_t content = (swapped ? GUINT32_SWAP_LE_BE(h.content_bits) : h.content_bits) / 8;
+		uint64_t size = (swapped ? GUINT32_SWAP_LE_BE(h.packet_bits) : h.packet_bits) / 8;
+		if (swapped && h.magic != GUINT32_SWAP_LE_BE(METADATA_MAGIC))
+			return "a packet does not begin with the magic number";
+		if (h.compression || h.encryption || h.checksum_scheme)
+			return "it is compressed or encrypted";
+		if (content < sizeof h || size < content)
+			return "a packet's sizes are wrong";
+		if (content > n)
+			return "its last packet is cut off";
+		size = MIN(size, n);
+		bytes += size;
+		n -= size;
+	}
+	return NULL;
+}
+
+static const char *metadata_fault(const char *bytes, size_t n)
+{
+	uint32_t magic = 0;
+	memcpy(&magic, bytes, MIN(n, sizeof magic));
+	if (!n)
+		return "it is empty (was the trace recorded to the end?)";
+	if (magic == METADATA_MAGIC || magic == GUINT32_SWAP_LE_BE(METADATA_MAGIC))
+		return packets_fault(bytes, n);
+	if (bytes[0] == 0x1e || bytes[0] == '{' || bytes[0] == '[')
+		return "CTF 2 is not supported (CTF 1.8 is)";
+	if (n < 9 || memcmp(bytes, "/* CTF 1.", 9))
+		return "it is no CTF metadata";
+	return NULL;
+}
+
+static bool check_metadata(const char *file, char **uuid, unsigned *header_bytes, GError **error)
+{
+	g_autofree char *bytes = NULL;
 	g_autoptr(GError) reason = NULL;
 	gsize n;
-	uint32_t magic = 0;
-	const char *wrong = NULL;
-	if (!g_file_get_contents(file, &text, &n, &reason)) {
-		bool access_error = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
-				    g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_PERM);
+	if (!g_file_get_contents(file, &bytes, &n, &reason)) {
+		bool denied = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
+			      g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_PERM);
 		g_set_error(error, BLK_TRACE_ERROR,
-			    access_error ? BLK_TRACE_ERROR_ACCESS : BLK_TRACE_ERROR_NOT_FOUND,
-			    "cannot read '%s': %s", file, access_error ? "permission denied"
-								       : reason->message);
+			    denied ? BLK_TRACE_ERROR_ACCESS : BLK_TRACE_ERROR_NOT_FOUND,
+			    "cannot read '%s': %s", file, denied ? "permission denied"
+								 : reason->message);
 		return false;
 	}
-	memcpy(&magic, text, MIN(n, sizeof magic));
-	if (!n)
-		wrong = "it is empty (was the trace recorded to the end?)";
-	else if (magic == METADATA_MAGIC || magic == GUINT32_SWAP_LE_BE(METADATA_MAGIC)) {
-		if (n < 37)
-			wrong = "it is cut off";
-	} else if (text[0] == 0x1e || text[0] == '{' || text[0] == '[')
-		wrong = "CTF 2 is not supported (CTF 1.8 is)";
-	else if (memcmp(text, "/* CTF 1.", MIN(n, 9)))
-		wrong = "it is no CTF metadata";
-	if (wrong) {
+	const char *fault = metadata_fault(bytes, n);
+	if (fault) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-			    "cannot read metadata '%s': %s", file, wrong);
+			    "cannot read metadata '%s': %s", file, fault);
 		return false;
 	}
 	char packed[BT2_UUID_TEXT];
-	bt2_uuid_text((const uint8_t *)text + 4, packed);
-	*uuid = text[0] == '/' ? text_uuid(text) : g_strdup(packed);
+	bt2_uuid_text((const uint8_t *)bytes + offsetof(struct metadata_header, uuid), packed);
+	*header_bytes = bt2_packet_header_bytes(bytes, n);
+	*uuid = bytes[0] == '/' ? text_uuid(bytes) : g_strdup(packed);
 	return true;
 }
 
@@ -154,7 +131,9 @@ bool bt2_check_dir(const char *dir, struct bt2_sizes *z, char **uuid, GError **e
 {
 	g_autofree char *metadata = g_build_filename(dir, "metadata", NULL);
 	g_autofree char *found = NULL;
-	if (!check_metadata(metadata, &found, error) || !check_stream_files(dir, z, error))
+	unsigned header_bytes;
+	if (!check_metadata(metadata, &found, &header_bytes, error) ||
+	    !check_stream_files(dir, header_bytes, z, error))
 		return false;
 	*uuid = g_steal_pointer(&found);
 	return true;

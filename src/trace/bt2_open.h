@@ -7,7 +7,7 @@
 
 #include "trace/reader.h"
 
-/* Packet sizes as the index files have them: what progress is counted in. */
+/* Packet sizes from index files or packet headers: what progress is counted in. */
 struct bt2_sizes {
 	GHashTable *packets;		/* of (stream class, begin) -> bytes */
 	uint64_t indexed, total;	/* bytes: in packets above; of all stream files */
@@ -16,6 +16,18 @@ void bt2_sizes_init(struct bt2_sizes *z);
 void bt2_sizes_clear(struct bt2_sizes *z);
 /* Bytes of the packet; 0 when not known. */
 uint64_t bt2_sizes_packet(const struct bt2_sizes *z, uint64_t stream_class, uint64_t begin);
+
+/* The packets in the index of stream file `name`; false: it has none. */
+bool bt2_add_index(struct bt2_sizes *z, const char *dir, const char *name);
+
+/* Bytes of the packet header if the metadata is LTTng's, whose packets we know how
+ * to check; else 0. */
+unsigned bt2_packet_header_bytes(const char *metadata, size_t n);
+
+/* Is the stream file readable, and its packets sound (header_bytes 0: not looked at)?
+ * `add`: where to add the packets; NULL: nowhere, the file has an index. */
+bool bt2_check_packets(const char *file, uint64_t size, unsigned header_bytes,
+		       struct bt2_sizes *add, GError **error);
 
 /* Checks one directory for what babeltrace2 would refuse with an obscure message or
  * none, adds its packets. *uuid: its trace's, "" if not known. */

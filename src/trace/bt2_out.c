@@ -132,20 +132,32 @@ void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_
 				 (ret->freq == 1000000000 ? ret->offset.cycles : 0));
 }
 
-/* Causes come innermost first; the first two tell a person what is wrong, the
- * rest is babeltrace2's call chain. */
+/* "Invalid size: msg-it-addr=0x55, packet-size=4": the list of values is for who
+ * debugs babeltrace2. */
+static char *human_part(const char *message)
+{
+	g_autoptr(GRegex) values = g_regex_new(":\\s+[a-z]+(-[a-z]+)*=.*", G_REGEX_DOTALL | G_REGEX_RAW,
+					       0, NULL);
+	char *text = g_regex_replace_literal(values, message, -1, 0, "", 0, NULL);
+	if (!text)
+		return g_strdup(message);
+	for (size_t n = strlen(text); n && strchr(".:\n ", text[n - 1]); n--)
+		text[n - 1] = '\0';
+	return text;
+}
+
+/* Causes come innermost first. The first tells a person what is wrong; the second
+ * often on what; the rest is babeltrace2's call chain. */
 static char *error_reason(const bt_error *e)
 {
 	GString *text = g_string_new(NULL);
 	uint64_t n = bt_error_get_cause_count(e);
 	for (uint64_t i = 0; i < n && i < 2; i++) {
 		const bt_error_cause *cause = bt_error_borrow_cause_by_index(e, i);
-		const char *message = bt_error_cause_get_message(cause);
-		if (!message || !*message || strstr(text->str, message))
-			continue;
-		g_string_append_printf(text, "%s%s", text->len ? "; " : "", message);
-		while (text->len && strchr(".:\n ", text->str[text->len - 1]))
-			g_string_truncate(text, text->len - 1);
+		g_autofree char *part = human_part(bt_error_cause_get_message(cause));
+		if (i && (!strpbrk(part, "`'\"") || strpbrk(text->str, "`'\"")))
+			break;
+		g_string_append_printf(text, "%s%s", text->len ? "; " : "", part);
 	}
 	return g_string_free(text, FALSE);
 }

@@ -14,6 +14,7 @@
 struct walk {
 	GPtrArray *found;
 	GHashTable *seen;	/* "dev:ino" of directories visited */
+	bool again;		/* met one that another path had already */
 };
 
 static bool fail(GError **error, const char *path, int code)
@@ -67,8 +68,12 @@ static bool visit(struct walk *w, const char *path, int depth, GError **error)
 	if (!S_ISDIR(st.st_mode))
 		return fail(error, path, ENOTDIR);
 	g_autofree char *id = g_strdup_printf("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
-	if (g_hash_table_size(w->seen) >= MAX_DIRS || !g_hash_table_add(w->seen, g_steal_pointer(&id)))
+	if (g_hash_table_size(w->seen) >= MAX_DIRS)
 		return true;
+	if (!g_hash_table_add(w->seen, g_steal_pointer(&id))) {
+		w->again = true;
+		return true;
+	}
 	g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
 	if (!stat(metadata, &st) && S_ISREG(st.st_mode)) {
 		g_ptr_array_add(w->found, g_strdup(path));
@@ -100,15 +105,15 @@ GPtrArray *trace_find_dirs(const char *const *paths, GError **error)
 {
 	g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	struct walk w = { found, seen };
+	struct walk w = { found, seen, false };
 	for (size_t i = 0; paths[i]; i++) {
 		g_autofree char *path = tidy(paths[i]);
-		guint before = found->len, visited = g_hash_table_size(seen);
+		guint before = found->len;
+		w.again = false;
 		errno = 0;
 		if (!visit(&w, path, 0, error))
 			return NULL;
-		/* Nothing new below: fine where another path had it already. */
-		if (found->len == before && g_hash_table_size(seen) > visited) {
+		if (found->len == before && !w.again) {
 			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND,
 				    "no trace in '%s': no directory there has a 'metadata' file",
 				    paths[i]);

@@ -96,7 +96,7 @@ static bool ask(struct reader *r, struct cursor *k, bt_message_array_const *msgs
 	}
 	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN)
 		return true;
-	g_autofree char *what = g_strdup_printf("cannot read stream '%s'", k->name);
+	g_autofree char *what = g_strdup_printf("cannot read stream '%s', damaged data", k->name);
 	bt2_set_error(&r->error, BLK_TRACE_ERROR_CORRUPT, what);
 	return false;
 }
@@ -220,6 +220,10 @@ static bool prime(struct reader *r)
 		    bt_message_get_type(k->held[0]) != BT_MESSAGE_TYPE_STREAM_BEGINNING)
 			continue;
 		const bt_stream *st = bt_message_stream_beginning_borrow_stream_const(k->held[0]);
+		if (bt_stream_get_name(st)) {
+			g_free(k->name);
+			k->name = g_strdup(bt_stream_get_name(st));
+		}
 		g_ptr_array_add(streams, (void *)st);
 	}
 	bt2_convert_pin_clocks(r->convert, (const bt_stream *const *)streams->pdata, streams->len);
