@@ -22,7 +22,7 @@ static const struct {
 	unsigned honours;
 } honoured[] = {
 	{ "traces", BY_OPERATION }, { "phases", BY_OPERATION },
-	{ "spans", BY_TRACE | BY_OPERATION }, { "syscalls", BY_TRACE | BY_PID },
+	{ "spans", BY_TRACE | BY_OPERATION }, { "syscalls", BY_PID },
 	{ "files", BY_PID }, { "processes", BY_PID },
 };
 
@@ -107,7 +107,7 @@ static char *row_name(const struct view *v, const struct rows *rows, const struc
 		const struct column *c = &v->columns[i];
 		struct value value = value_none();
 
-		if (c->kind == VALUE_TEXT && c->width)
+		if (c->kind == VALUE_TEXT && c->width && strcmp(c->id, "host"))
 			value = c->get(row, rows);
 		if (value.kind == VALUE_TEXT && *value.s)
 			return text_visible(value.s);
@@ -132,6 +132,17 @@ static struct view_query narrow_here(struct place *p)
 	return q;
 }
 
+/* A trace is of the operation that its root span is named after. */
+static const char *operation_of_row(struct focus f)
+{
+	const struct row *row = table_selected(f.table, f.rows);
+	int column = view_column(f.view, "name");
+	struct value v = row && column >= 0 ? f.view->columns[column].get(row, f.rows) :
+		value_none();
+
+	return v.kind == VALUE_TEXT ? v.s : NULL;
+}
+
 static void open_view(struct app *app, struct place *p, const struct view *view)
 {
 	struct view_query q = narrow_here(p), narrow;
@@ -145,6 +156,8 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 	    !strcmp(view->id, "phases") && p->pane != PANE_PROCESSES) {
 		q = narrow_by_row(&q, place_selected(p));
 		q.trace_id = 0;
+		if (!q.operation)
+			q.operation = operation_of_row(place_focus(p));
 	}
 	narrow = narrow_for(view, &q);
 	name = narrow_name(app, &narrow, true);
@@ -176,40 +189,49 @@ static void do_view(struct app *app, struct place *p, enum command_id command)
 		app_error(app, "there is no view '%s'", numbered[command - CMD_VIEW_1]);
 }
 
+/* The views one can go to without a row: all on the screen but the waterfall. */
+static const struct view *nth_view(unsigned n)
+{
+	for (size_t i = 0; view_all[i]; i++) {
+		if (view_all[i]->on_screen && view_all[i]->kind != VIEW_WATERFALL && n-- == 0)
+			return view_all[i];
+	}
+	return NULL;
+}
+
+static char number_of(const struct view *v)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(numbered); i++) {
+		if (!strcmp(numbered[i], v->id))
+			return (char)('1' + i);
+	}
+	return ' ';
+}
+
 static void do_view_step(struct app *app, struct place *p, enum command_id command)
 {
-	int n = (int)G_N_ELEMENTS(numbered), at = -1, by = command == CMD_VIEW_NEXT ? 1 : -1;
+	unsigned n = 0, at = 0;
 
-	for (int i = 0; i < n; i++) {
-		if (!strcmp(numbered[i], p->view->id))
-			at = i;
+	for (; nth_view(n); n++) {
+		if (nth_view(n) == p->view)
+			at = n;
 	}
-	for (int i = 0; i < n; i++) {
-		const struct view *view;
-
-		at = (at + by + n) % n;
-		view = view_find(numbered[at]);
-		if (view && view->on_screen) {
-			open_view(app, p, view);
-			return;
-		}
-	}
+	/* In a waterfall at is 0: the overview's neighbours, as good as any. */
+	open_view(app, p, nth_view((at + (command == CMD_VIEW_NEXT ? 1 : n - 1)) % n));
 }
 
 static void do_view_list(struct app *app, struct place *p, enum command_id command)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	const struct view *v;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(numbered); i++) {
-		const struct view *v = view_find(numbered[i]);
-		g_autofree char *help = v ? g_strdup(v->help ? v->help : "") : NULL;
-		char *end = help ? strpbrk(help, ".;:\n") : NULL;
+	for (unsigned i = 0; (v = nth_view(i)); i++) {
+		g_autofree char *help = g_strdup(v->help ? v->help : "");
+		char *end = strpbrk(help, ".;:\n");
 
-		if (!v)
-			continue;
 		if (end)
 			*end = '\0';
-		g_ptr_array_add(lines, g_strdup_printf("%zu %-10s %s", i + 1, v->title, help));
+		g_ptr_array_add(lines, g_strdup_printf("%c %-10s %s", number_of(v), v->title, help));
 	}
 	popup_open(&app->popup, "Views: Enter opens one", lines, true);
 }
@@ -217,15 +239,12 @@ static void do_view_list(struct app *app, struct place *p, enum command_id comma
 static void popup_do(struct app *app, enum command_id command)
 {
 	enum popup_result result = popup_command(&app->popup, command);
-	const char *line = NULL;
 	const struct view *view = NULL;
 
 	if (result == POPUP_STAYS)
 		return;
-	if (result == POPUP_PICKED) {
-		line = g_ptr_array_index(app->popup.lines, app->popup.cursor);
-		view = view_find(numbered[CLAMP(*line - '1', 0, 8)]);
-	}
+	if (result == POPUP_PICKED)
+		view = nth_view((unsigned)app->popup.cursor);
 	popup_close(&app->popup);
 	if (view)
 		open_view(app, app_place(app), view);

@@ -111,13 +111,31 @@ static char *crumbs_text(const struct app *app, unsigned cols)
 	return g_strdup(root->view->title);
 }
 
+/* Of a trace: when it began; it stays whatever the time does. */
+static char *pinned_text(const struct app *app, const struct place *p, const struct waterfall *w,
+			 unsigned *ret_mode_at)
+{
+	struct trust t = p->rows->trust;
+	bool lost = t.lost_events || t.lost_packets || t.touched;
+	g_autofree char *mode = mode_text(app);
+	char begin[TIMEFMT_LEN];
+
+	timefmt_clock_ms(begin, w->begin_ns);
+	*ret_mode_at = (unsigned)strlen(begin) + 1;
+	return g_strdup_printf("%s PINNED%s%s  trust %s", begin,
+			       strcmp(mode, "PAUSED") ? "  " : "", strcmp(mode, "PAUSED") ? mode : "",
+			       lost ? "! lost" : "ok");
+}
+
 static void draw_title(struct app *app, struct place *p)
 {
 	struct canvas *c = app->canvas;
+	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
 	unsigned mode_at, x, used;
-	g_autofree char *time = time_text(app, c->cols, &mode_at), *crumbs = NULL, *clipped = NULL;
+	g_autofree char *time = w && w->root ? pinned_text(app, p, w, &mode_at) :
+		time_text(app, c->cols, &mode_at);
 	unsigned time_cols = MIN(text_width(time), c->cols);
-	g_autofree char *source = NULL;
+	g_autofree char *source = NULL, *crumbs = NULL, *clipped = NULL;
 
 	x = c->cols - time_cols;
 	crumbs = crumbs_text(app, x > 2 ? x - 2 : 0);

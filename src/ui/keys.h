@@ -64,6 +64,7 @@ struct key_binding {
 	enum command_id command;
 	unsigned bar;		/* contexts whose key bar shows it */
 	unsigned rank;		/* which stay when room is short: low ones */
+	const char *label;	/* in the key bar; NULL: the command's name */
 };
 
 extern const struct command ui_commands[CMD_N];

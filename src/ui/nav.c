@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Where the user is: see nav.h. */
 #include "ui/nav.h"
+#include "ui/phase_detail.h"
 
 #include "base/timefmt.h"
 
@@ -30,6 +31,7 @@ struct place *place_new(const struct view *view, const struct view_query *narrow
 void place_stale(struct place *p)
 {
 	g_clear_pointer(&p->rows, rows_free);
+	g_clear_pointer(&p->detail, phase_detail_free);
 }
 
 void place_free(struct place *p)

@@ -33,6 +33,7 @@ struct place {
 	uint64_t select_span;		/* to select once rows are there; 0: none */
 	int select_kind;
 	int32_t select_pid;		/* likewise; -1: none */
+	struct phase_detail *detail;	/* phases: of the selected row (phase_detail.h) */
 };
 
 struct place *place_new(const struct view *view, const struct view_query *narrow,

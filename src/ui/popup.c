@@ -2,6 +2,8 @@
 /* Lines over the whole screen, and the key bar: see popup.h. */
 #include "ui/popup.h"
 
+#include "base/text.h"
+
 void popup_open(struct popup *p, const char *title, GPtrArray *lines, bool is_list)
 {
 	popup_close(p);
@@ -78,8 +80,10 @@ unsigned popup_draw(struct popup *p, struct canvas *c, const struct glyphs *g)
 		const char *line = g_ptr_array_index(p->lines, p->top + i);
 		bool heading = !p->is_list && *line && *line != ' ';
 		unsigned y = 2 + (unsigned)i;
+		g_autofree char *clipped = NULL;
 
-		canvas_put(c, y, 1, c->cols - 1, heading ? ROLE_HEADER : ROLE_TEXT, line);
+		clipped = text_clip(line, c->cols - 1, g->utf8);
+		canvas_put(c, y, 1, c->cols - 1, heading ? ROLE_HEADER : ROLE_TEXT, clipped);
 		if (p->is_list && p->top + i == p->cursor) {
 			canvas_put(c, y, 0, 1, ROLE_SELECTED, g->cursor);
 			canvas_set_role(c, y, 0, c->cols, ROLE_SELECTED);

@@ -15,6 +15,17 @@ static void prepare(struct app *app, struct place *p)
 
 		table_apply(f.table, f.view, f.rows, p->expr[i]);
 	}
+	/* The first that has ended: of an open one nobody can tell yet who let it wait. */
+	for (guint i = 0; !p->table[PANE_SLOWEST].bound; i++) {
+		struct focus f = place_pane(p, PANE_SLOWEST);
+
+		if (i >= f.rows->rows->len)
+			break;
+		if (!((const struct row *)g_ptr_array_index(f.rows->rows, i))->open) {
+			f.table->cursor = i;
+			break;
+		}
+	}
 	/* Nothing slow to stand on: begin where there are rows. */
 	if (!place_focus(p).rows->rows->len && !app->touched) {
 		for (int i = 0; i < PANE_N; i++) {
@@ -44,9 +55,10 @@ static void draw_load(struct app *app, const struct overview *o, unsigned y)
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN], d[TIMEFMT_LEN], e[TIMEFMT_LEN];
 	GString *s = g_string_new(NULL);
 
-	g_string_append_printf(s, "CPU %s%% user %s sys %s irq %s of %u", percent(a, o->cpu_ratio),
-			       percent(b, o->user_ratio), percent(d, o->sys_ratio),
-			       percent(e, o->irq_ratio), o->n_cpus);
+	g_string_append_printf(s, "CPU %s%% user %s sys %s", percent(a, o->cpu_ratio),
+			       percent(b, o->user_ratio), percent(d, o->sys_ratio));
+	if (app->canvas->cols >= 100)
+		g_string_append_printf(s, " irq %s of %u", percent(e, o->irq_ratio), o->n_cpus);
 	g_string_append_printf(s, "   runq p99 %s", duration(a, o->runq_p99_ns));
 	if (o->device) {
 		g_autofree char *name = text_visible(o->device);
@@ -59,11 +71,18 @@ static void draw_load(struct app *app, const struct overview *o, unsigned y)
 	g_string_free(s, TRUE);
 }
 
-/* The cell of the strip that shows a point: one each while there is room. */
+#define STRIP_WIDEST 8		/* cells of one second in a short trace */
+
+static unsigned strip_width(const struct overview *o, unsigned cells)
+{
+	return o->n_points ? CLAMP(cells / (unsigned)o->n_points, 1, STRIP_WIDEST) : 1;
+}
+
+/* The first cell of the strip that shows a point. */
 static unsigned strip_cell(const struct overview *o, size_t point, unsigned cells)
 {
 	if (o->n_points <= cells)
-		return (unsigned)point;
+		return (unsigned)point * strip_width(o, cells);
 	return (unsigned)((uint64_t)point * cells / o->n_points);
 }
 
@@ -80,6 +99,7 @@ static void draw_strip_cells(struct app *app, const struct overview *o, unsigned
 			     unsigned cells)
 {
 	g_autofree unsigned *level = g_new0(unsigned, cells);
+	unsigned wide = strip_width(o, cells);
 	int64_t from, to;
 
 	nav_range(&app->nav, &from, &to);
@@ -89,8 +109,8 @@ static void draw_strip_cells(struct app *app, const struct overview *o, unsigned
 
 		if (l > level[cell]) {
 			level[cell] = l;
-			canvas_put(app->canvas, y, x + cell, 1, p->outlier ? ROLE_HOT : ROLE_SPARK,
-				   app->glyphs->spark[l]);
+			canvas_fill(app->canvas, y, x + cell, wide,
+				    p->outlier ? ROLE_HOT : ROLE_SPARK, app->glyphs->spark[l]);
 		}
 		if (p->lost && !level[cell])
 			canvas_put(app->canvas, y, x + cell, 1, ROLE_DISTRUST, "!");
@@ -99,9 +119,9 @@ static void draw_strip_cells(struct app *app, const struct overview *o, unsigned
 		if (o->points[i].begin_ns < to && o->points[i].end_ns > from) {
 			unsigned cell = strip_cell(o, i, cells);
 
-			canvas_add_attr(app->canvas, y, x + cell, 1, STYLE_REVERSE);
-			canvas_put(app->canvas, y + 1, x + cell, 1, ROLE_PAUSED,
-				   app->glyphs->utf8 ? "△" : "'");
+			canvas_add_attr(app->canvas, y, x + cell, wide, STYLE_REVERSE);
+			canvas_fill(app->canvas, y + 1, x + cell, wide, ROLE_PAUSED,
+				    app->glyphs->utf8 ? "▔" : "'");
 		}
 	}
 }

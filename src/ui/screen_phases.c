@@ -1,5 +1,131 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The phases of an operation, and of the selected one what it waits for. */
+/* The phases of an operation, and of the selected one what it is made of. */
 #include "ui/app.h"
+#include "ui/phase_detail.h"
 
-const struct screen screen_phases = { CTX_TABLE, NULL, NULL, NULL };
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#include <string.h>
+
+#define DETAIL_ROWS 6		/* of the lower part, with its title and the worst */
+
+static const struct phase_detail *detail_of(struct place *p)
+{
+	const struct row *row = place_selected(p);
+
+	if (p->detail && row && memcmp(p->detail->key, row->key, sizeof row->key))
+		g_clear_pointer(&p->detail, phase_detail_free);
+	if (!p->detail && row)
+		p->detail = phase_detail_new(p->view, p->rows, row);
+	return p->detail;
+}
+
+static void draw_calls(struct app *app, const struct phase_detail *d, struct box box)
+{
+	struct canvas *c = app->canvas;
+	g_autofree char *clipped = text_clip(d->name, box.cols - 20, app->glyphs->utf8);
+
+	canvas_put(c, box.y, box.x, box.cols - 20, ROLE_CRUMB, clipped);
+	canvas_put_right(c, box.y, box.x + box.cols - 20, 20, ROLE_HEADER, "calls  time    max");
+	for (guint i = 0; i < d->calls->len && i + 1 < box.rows; i++) {
+		const struct phase_call *call = &g_array_index(d->calls, struct phase_call, i);
+		bool user = call->name == ID_NONE;
+		char count[TIMEFMT_LEN], max[TIMEFMT_LEN];
+		g_autofree char *name = text_visible(user ? "(user)" :
+						     timeline_string(app->tl, call->name));
+		g_autofree char *figures = g_strdup_printf("%5s %4.0f%% %6s",
+			user ? "-" : timefmt_count(count, call->count),
+			d->sum_ns ? 100.0 * (double)call->total_ns / (double)d->sum_ns : 0,
+			user ? "" : timefmt_duration(max, call->max_ns));
+
+		canvas_put(c, box.y + 1 + i, box.x + 1, box.cols - 20, ROLE_TEXT, name);
+		canvas_put_right(c, box.y + 1 + i, box.x + box.cols - 18, 18, ROLE_TEXT, figures);
+	}
+}
+
+static void draw_spread(struct app *app, const struct phase_detail *d, struct box box)
+{
+	struct canvas *c = app->canvas;
+	uint64_t most = 1;
+
+	canvas_putf(c, box.y, box.x, box.cols, ROLE_HEADER, "latency (%" G_GUINT64_FORMAT ")", d->n);
+	for (int b = 0; b < PHASE_BUCKETS; b++)
+		most = MAX(most, d->spread[b]);
+	for (unsigned b = 0; b < PHASE_BUCKETS && b + 1 < box.rows; b++) {
+		unsigned room = box.cols > 16 ? box.cols - 16 : 0;
+		unsigned bar = (unsigned)(d->spread[b] * room / most);
+		char bound[TIMEFMT_LEN], count[TIMEFMT_LEN];
+
+		canvas_putf(c, box.y + 1 + b, box.x, 9, ROLE_TEXT, "<=%6s",
+			    timefmt_duration(bound, d->bound_ns[b]));
+		canvas_fill(c, box.y + 1 + b, box.x + 9, d->spread[b] && !bar ? 1 : bar, ROLE_SPARK,
+			    app->glyphs->bar);
+		canvas_put_right(c, box.y + 1 + b, box.x + box.cols - 6, 6, ROLE_TEXT,
+				 timefmt_count(count, d->spread[b]));
+	}
+}
+
+static void draw_wakers(struct app *app, const struct phase_detail *d, struct box box)
+{
+	struct canvas *c = app->canvas;
+
+	canvas_put(c, box.y, box.x, box.cols, ROLE_HEADER, "woken by");
+	for (guint i = 0; i < d->wakers->len && i + 1 < box.rows; i++) {
+		const struct phase_waker *w = &g_array_index(d->wakers, struct phase_waker, i);
+		const struct thread_info *t = timeline_thread(app->tl, w->thread);
+		g_autofree char *comm = text_visible(timeline_comm(app->tl, w->thread, G_MAXINT64));
+		g_autofree char *who = g_strdup_printf("%s/%d", comm, t ? t->tid : -1), *clipped = NULL;
+		char time[TIMEFMT_LEN];
+		g_autofree char *after = g_strdup_printf("%" G_GUINT64_FORMAT "x %6s", w->count,
+							 timefmt_duration(time, w->total_ns));
+
+		clipped = text_clip(who, box.cols - 12, app->glyphs->utf8);
+		canvas_put(c, box.y + 1 + i, box.x, box.cols - 12, ROLE_TEXT, clipped);
+		canvas_put_right(c, box.y + 1 + i, box.x + box.cols - 12, 12, ROLE_TEXT, after);
+	}
+	if (!d->wakers->len && box.rows > 1)
+		canvas_put(c, box.y + 1, box.x, box.cols, ROLE_DIM, "nobody known");
+}
+
+static void draw_worst(struct app *app, const struct phase_detail *d, unsigned y)
+{
+	struct canvas *c = app->canvas;
+	unsigned x = canvas_put(c, y, 0, c->cols, ROLE_HEADER, "WORST");
+
+	for (unsigned i = 0; i < d->n_worst; i++) {
+		char time[TIMEFMT_LEN];
+
+		if (x + 20 > c->cols)
+			break;
+		x += canvas_putf(c, y, x, c->cols, ROLE_TEXT, "   %08" G_GINT64_MODIFIER "x %s",
+				 d->worst[i].trace_id >> 32, timefmt_duration(time, d->worst[i].ns));
+	}
+}
+
+static void draw(struct app *app, struct place *p, struct box box)
+{
+	const struct phase_detail *d = detail_of(p);
+	unsigned rows = DETAIL_ROWS + (box.rows > 30 ? 4 : 0), y;
+	unsigned calls = box.cols * 2 / 5, half = (box.cols - calls) * 2 / 5;
+
+	if (!d || box.rows < rows + 7) {
+		screen_table.draw(app, p, box);
+		return;
+	}
+	box.rows -= rows + 1;
+	screen_table.draw(app, p, box);
+	y = box.y + box.rows + 1;
+	draw_calls(app, d, (struct box){ y, 0, rows - 1, calls });
+	draw_spread(app, d, (struct box){ y, calls + 2, rows - 1, half });
+	draw_wakers(app, d, (struct box){ y, calls + half + 4, rows - 1,
+					  box.cols - calls - half - 4 });
+	draw_worst(app, d, y + rows - 1);
+}
+
+static void prepare(struct app *app, struct place *p)
+{
+	screen_table.prepare(app, p);
+}
+
+const struct screen screen_phases = { CTX_TABLE, draw, NULL, prepare };

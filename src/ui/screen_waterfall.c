@@ -70,12 +70,10 @@ static void window(const struct place *p, const struct waterfall *w, int64_t *re
 static void draw_summary(struct app *app, struct place *p, const struct waterfall *w, unsigned y)
 {
 	struct canvas *c = app->canvas;
-	char duration[TIMEFMT_LEN], begin[TIMEFMT_LEN];
+	char duration[TIMEFMT_LEN];
 	g_autofree char *name = text_visible(timeline_string(app->tl, w->root->name));
 	g_autofree char *zoom = g_strdup_printf("zoom %.0f%s", p->zoom, "x");
 	g_autofree char *s = NULL, *usual = NULL;
-	struct trust trust = p->rows->trust;
-	bool lost = trust.lost_events || trust.lost_packets || trust.touched;
 
 	usual = w->x_usual < 0 ? g_strdup("") : g_strdup_printf("   x%.1f usual", w->x_usual);
 	s = g_strdup_printf("%s   %s%s%s%s   %u span%s   %u process%s%s", name,
@@ -85,11 +83,8 @@ static void draw_summary(struct app *app, struct place *p, const struct waterfal
 			    w->errors ? "   ! errors" : "");
 	canvas_put(c, y, 0, c->cols, ROLE_TITLE, s);
 	canvas_put(c, y, 0, text_width(name), ROLE_CRUMB, name);
-	g_free(s);
-	s = g_strdup_printf("at %s PINNED  %s  %s", timefmt_clock_ms(begin, w->begin_ns), zoom,
-			    lost ? "trust ! lost" : "trust ok");
-	canvas_put_right(c, y, c->cols - MIN(text_width(s) + 1, c->cols), text_width(s) + 1,
-			 lost ? ROLE_DISTRUST : ROLE_TITLE, s);
+	if (text_width(s) + text_width(zoom) + 2 < c->cols)
+		canvas_put_right(c, y, c->cols - text_width(zoom), text_width(zoom), ROLE_TITLE, zoom);
 }
 
 /* The verdict, on two lines where it needs them. Returns how many it took. */
@@ -135,7 +130,7 @@ static struct layout lay_out(unsigned cols)
 {
 	struct layout l;
 
-	l.name = CLAMP(cols * 22 / 100, 17, 40);
+	l.name = CLAMP(cols * 24 / 100, 17, 40);
 	l.duration = l.name + 1;
 	l.self = l.duration + 8;
 	l.axis = l.self + 8;
@@ -284,6 +279,26 @@ static void draw_legend(struct app *app, struct box rows, const struct layout *l
 		canvas_put(c, y, x, c->cols, ROLE_DIM, "= child  * critical");
 }
 
+/* A line, on two rows of the box where it needs and has them. Returns how many. */
+static unsigned draw_line(struct app *app, struct box box, enum role role, const char *text)
+{
+	size_t cut = text_prefix(text, box.cols, NULL);
+	g_autofree char *first = NULL, *rest = NULL;
+
+	while (text[cut] && box.rows > 1 && cut > 0 && text[cut] != ' ')
+		cut--;
+	if (!text[cut] || box.rows < 2 || !cut) {
+		rest = text_clip(text, box.cols, app->glyphs->utf8);
+		canvas_put(app->canvas, box.y, box.x, box.cols, role, rest);
+		return 1;
+	}
+	first = g_strndup(text, cut);
+	rest = text_clip(text + cut, box.cols - 3, app->glyphs->utf8);
+	canvas_put(app->canvas, box.y, box.x, box.cols, role, first);
+	canvas_put(app->canvas, box.y + 1, box.x + 3, box.cols - 3, role, rest);
+	return 2;
+}
+
 static void draw_detail(struct app *app, struct place *p, struct box box)
 {
 	const struct waterfall_row *r = selected(p);
@@ -292,12 +307,12 @@ static void draw_detail(struct app *app, struct place *p, struct box box)
 	if (!r || !box.rows)
 		return;
 	lines = waterfall_detail(p->rows, r, box.rows);
-	for (guint i = 0; i < lines->len && i < box.rows; i++) {
-		g_autofree char *text = text_visible(g_ptr_array_index(lines, i)), *clipped = NULL;
+	for (guint i = 0, row = 0; i < lines->len && row < box.rows; i++) {
+		g_autofree char *text = text_visible(g_ptr_array_index(lines, i));
+		bool more = lines->len - i < box.rows - row;
 
-		clipped = text_clip(text, box.cols, app->glyphs->utf8);
-		canvas_put(app->canvas, box.y + i, box.x, box.cols,
-			   i == 0 ? ROLE_CRUMB : ROLE_TEXT, clipped);
+		row += draw_line(app, (struct box){ box.y + row, box.x, more ? 2 : 1, box.cols },
+				 i == 0 ? ROLE_CRUMB : ROLE_TEXT, text);
 	}
 }
 
@@ -412,6 +427,48 @@ static void show_detail(struct app *app, struct place *p)
 	popup_open(&app->popup, title, visible, false);
 }
 
+static void add_call_line(struct app *app, GPtrArray *lines, const char *count,
+			  const char *time, uint32_t name, uint32_t file, const char *result)
+{
+	const struct file_info *f = timeline_file(app->tl, file);
+	g_autofree char *call = text_visible(timeline_string(app->tl, name));
+	g_autofree char *path = f ? text_visible(timeline_string(app->tl, f->path)) : g_strdup("");
+
+	g_ptr_array_add(lines, g_strdup_printf("  %8s %8s %8s  %-16s %s", count, time, result, call,
+					       path));
+}
+
+/* The system calls of the selected span itself: those in its children are theirs. */
+static void show_calls(struct app *app, struct place *p)
+{
+	const struct waterfall_row *r = selected(p);
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN], d[TIMEFMT_LEN];
+	g_autofree char *name = r ? text_visible(r->name) : g_strdup("");
+	g_autofree char *title = g_strdup_printf("Syscalls inside of %s", name);
+	const struct span *s = r ? r->span : NULL;
+
+	g_ptr_array_add(lines, g_strdup("   COUNT    TOTAL      MAX  SYSCALL          FILE OF THE LONGEST"));
+	for (uint32_t i = 0; s && i < s->n_calls; i++)
+		add_call_line(app, lines, timefmt_count(a, s->calls[i].count),
+			      timefmt_duration(b, s->calls[i].total_ns), s->calls[i].name,
+			      s->calls[i].file, timefmt_duration(d, s->calls[i].max_ns));
+	if (!s || !s->n_calls)
+		g_ptr_array_add(lines, g_strdup("  none known"));
+	g_ptr_array_add(lines, g_strdup(""));
+	g_ptr_array_add(lines, g_strdup("      AT     TOOK  RETURNS  SYSCALL          FILE"));
+	for (uint32_t i = 0; s && i < s->n_slow; i++) {
+		g_autofree char *ret = g_strdup_printf("%" G_GINT64_FORMAT, s->slow[i].ret);
+
+		add_call_line(app, lines, timefmt_duration(a, s->slow[i].begin_ns - s->begin_ns),
+			      timefmt_duration(b, s->slow[i].duration_ns), s->slow[i].name,
+			      s->slow[i].file, ret);
+	}
+	if (s && s->n_slow_more)
+		g_ptr_array_add(lines, g_strdup_printf("  and %u shorter ones", s->n_slow_more));
+	popup_open(&app->popup, title, lines, false);
+}
+
 static void zoom(struct place *p, double factor)
 {
 	const struct waterfall *w = waterfall_of(p->rows);
@@ -466,6 +523,9 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 	switch (id) {
 	case CMD_DRILL:
 		show_detail(app, p);
+		return true;
+	case CMD_VIEW_5:
+		show_calls(app, p);
 		return true;
 	case CMD_WAKER:
 		go_waker(app, p);

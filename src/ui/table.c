@@ -16,7 +16,7 @@ static char *cell_ratio(const struct column *c, double d, char buf[TIMEFMT_LEN])
 		g_snprintf(buf, TIMEFMT_LEN, "%.1f", d * 100);
 	else
 		g_snprintf(buf, TIMEFMT_LEN, "%.0f", d * 100);
-	if (c->title[0] != 'x' && !strchr(c->title, '%') && c->width > strlen(buf))
+	if (c->title[0] != 'x' && !strchr(c->title, '%') && c->width >= 5)
 		g_strlcat(buf, "%", TIMEFMT_LEN);
 	return buf;
 }
@@ -50,14 +50,22 @@ char *table_cell(const struct column *c, struct value v, unsigned width)
 	}
 }
 
+/* An id is what one quotes: the first one of a view goes late. */
+static unsigned priority_of(const struct view *v, size_t column)
+{
+	unsigned priority = v->columns[column].priority;
+
+	return column == 0 && v->columns[0].kind == VALUE_HEX64 ? MIN(priority, 2) : priority;
+}
+
 /* Drops the column of the highest priority number; false when none may go. */
 static bool drop_one(const struct view *v, bool shown[])
 {
 	int worst = -1;
 
 	for (size_t i = 0; i < v->n_columns && i < TABLE_MAX_COLUMNS; i++) {
-		if (shown[i] && v->columns[i].priority &&
-		    (worst < 0 || v->columns[i].priority >= v->columns[worst].priority))
+		if (shown[i] && priority_of(v, i) &&
+		    (worst < 0 || priority_of(v, i) >= priority_of(v, (size_t)worst)))
 			worst = (int)i;
 	}
 	if (worst >= 0)
@@ -77,9 +85,40 @@ static bool column_is_empty(const struct column *col, const struct rows *rows)
 	return rows->rows->len > 0;
 }
 
-static unsigned column_width(const struct column *c)
+/* Ids give up their second half, long texts their end, before any column goes. */
+#define HEX_SHORT 8
+#define TEXT_SHORT 32
+
+static unsigned column_width(const struct column *c, bool tight)
 {
-	return MAX((unsigned)c->width, (unsigned)strlen(c->title));
+	unsigned width = c->width;
+
+	if (tight && c->kind == VALUE_HEX64)
+		width = MIN(width, HEX_SHORT);
+	if (tight && c->kind == VALUE_TEXT && !c->flexible)
+		width = MIN(width, TEXT_SHORT);
+	return MAX(width, (unsigned)strlen(c->title));
+}
+
+static unsigned needed(const struct view *v, const bool shown[], bool tight)
+{
+	unsigned need = 0;
+
+	for (size_t i = 0; i < v->n_columns && i < TABLE_MAX_COLUMNS; i++)
+		need += shown[i] ? column_width(&v->columns[i], tight) + 1 : 0;
+	return need;
+}
+
+/* Room left over goes back to what was cut, then to the flexible column. */
+static unsigned widen(const struct column *c, bool tight, unsigned *room)
+{
+	unsigned width = column_width(c, tight), wanted = column_width(c, false);
+	unsigned more = c->flexible ? 0 : MIN(*room, wanted - width);
+
+	if (c->kind == VALUE_HEX64 && width + more < wanted)
+		more = 0;
+	*room -= more;
+	return width + more;
 }
 
 void table_layout(const struct view *v, const struct rows *rows, unsigned width,
@@ -87,24 +126,30 @@ void table_layout(const struct view *v, const struct rows *rows, unsigned width,
 {
 	bool shown[TABLE_MAX_COLUMNS] = { false };
 	size_t n = MIN(v->n_columns, (size_t)TABLE_MAX_COLUMNS);
-	unsigned need, x = 1;
+	unsigned room, x = 1, widths[TABLE_MAX_COLUMNS];
+	bool tight = false;
 
 	width = width > 1 ? width - 1 : 0;
 	for (size_t i = 0; i < n; i++)
 		shown[i] = v->columns[i].width > 0 && !column_is_empty(&v->columns[i], rows);
-	do {
-		need = 0;
-		for (size_t i = 0; i < n; i++)
-			need += shown[i] ? column_width(&v->columns[i]) + 1 : 0;
-	} while (need > width + 1 && drop_one(v, shown));
+	while (needed(v, shown, tight) > width + 1) {
+		if (tight && !drop_one(v, shown))
+			break;
+		tight = true;
+	}
+	room = needed(v, shown, tight);
+	room = room < width + 1 ? width + 1 - room : 0;
+	/* From the right: texts there (why) are worth more than whole ids. */
+	for (size_t i = n; i-- > 0;)
+		widths[i] = shown[i] ? widen(&v->columns[i], tight, &room) : 0;
 	ret->n = 0;
 	for (size_t i = 0; i < n; i++) {
-		unsigned w = column_width(&v->columns[i]);
+		unsigned w = widths[i];
 
 		if (!shown[i])
 			continue;
-		if (v->columns[i].flexible && need < width + 1)
-			w += width + 1 - need;
+		if (v->columns[i].flexible)
+			w += room;
 		if (x > width)
 			break;
 		w = MIN(w, width + 1 - x);
@@ -338,8 +383,8 @@ unsigned table_draw(struct canvas *c, struct box box, struct table *t, const str
 	}
 	if (t->top > 0)
 		canvas_put(c, box.y, box.x, 1, ROLE_DIM, style->glyphs->more_up);
-	if (t->page && t->top + t->page < n)
-		canvas_put(c, box.y + box.rows - 1, box.x + box.cols - 1, 1, ROLE_DIM,
-			   style->glyphs->more_down);
+	if (t->page && t->top + t->page < n &&
+	    canvas_cell(c, box.y + box.rows - 1, box.x)->ch[0] == ' ')
+		canvas_put(c, box.y + box.rows - 1, box.x, 1, ROLE_DIM, style->glyphs->more_down);
 	return at;
 }

@@ -23,7 +23,7 @@ struct table {
 };
 #define TABLE_INIT { .sort = TABLE_SORT_DEFAULT }
 
-#define TABLE_MAX_COLUMNS 32
+#define TABLE_MAX_COLUMNS 64
 struct table_layout {
 	unsigned n;
 	struct { unsigned column, x, width; } col[TABLE_MAX_COLUMNS];

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the selected phase is made of, over all its spans in the range: its system
+ * calls, how its durations are spread, who woke it, its worst requests. Gathered
+ * when a row is selected, from the rows of the view "spans".
+ */
+#ifndef BLK_UI_PHASE_DETAIL_H
+#define BLK_UI_PHASE_DETAIL_H
+
+#include "views/view.h"
+
+#define PHASE_WORST 6
+#define PHASE_BUCKETS 4
+
+struct phase_call {
+	uint32_t name;			/* string; ID_NONE: user time, outside of calls */
+	uint64_t count;
+	int64_t total_ns, max_ns;
+};
+
+struct phase_waker {
+	uint32_t thread;
+	uint64_t count;
+	int64_t total_ns;		/* of the waits it ended */
+};
+
+struct phase_detail {
+	uint64_t key[2];		/* of the row it is about */
+	char *name;			/* visible */
+	uint64_t n;			/* spans */
+	int64_t sum_ns;
+	GArray *calls;			/* struct phase_call, by time */
+	GArray *wakers;			/* struct phase_waker, by time */
+	int64_t bound_ns[PHASE_BUCKETS];	/* upper ends, inclusive; 0: none */
+	uint64_t spread[PHASE_BUCKETS];
+	struct { uint64_t trace_id; int64_t ns; } worst[PHASE_WORST];
+	unsigned n_worst;
+};
+
+/* NULL when the row is no phase with spans of its own ("(self)"). */
+struct phase_detail *phase_detail_new(const struct view *phases, const struct rows *rows,
+				      const struct row *row);
+void phase_detail_free(struct phase_detail *d);
+
+#endif
