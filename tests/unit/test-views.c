@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Every view on an empty and on a made-up timeline: columns, sums, filters, order.
+ */
+#include "lib/fake_timeline.h"
+#include "views/overview.h"
+#include "views/view.h"
+#include "views/waterfall.h"
+
+#include <string.h>
+
+static const struct view_query everything = VIEW_QUERY_INIT;
+
+static void test_columns(void)
+{
+	static const char *const suffix[] = {
+		[VALUE_NS] = "_ns", [VALUE_TIME] = "_ns", [VALUE_BYTES] = "_bytes",
+		[VALUE_RATIO] = "_ratio", [VALUE_HEX64] = "_id",
+	};
+	for (size_t i = 0; view_all[i]; i++) {
+		const struct view *v = view_all[i];
+		g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+		unsigned flexible = 0;
+		g_assert_true(view_find(v->id) == v);
+		for (size_t c = 0; c < v->n_columns; c++) {
+			const struct column *col = &v->columns[c];
+			const char *want = (size_t)col->kind < G_N_ELEMENTS(suffix) ?
+				suffix[col->kind] : NULL;
+			g_assert_true(g_hash_table_add(seen, (gpointer)col->id));
+			g_assert_true(!want || g_str_has_suffix(col->id, want));
+			g_assert_nonnull(col->help);
+			g_assert_nonnull(col->title);
+			g_assert_nonnull(col->get);
+			flexible += col->flexible;
+			g_assert_true(view_column(v, col->id) == (int)c);
+		}
+		g_assert_cmpuint(flexible, <=, 1);
+		g_assert_true(!v->default_sort || view_column(v, v->default_sort) >= 0);
+		g_assert_true(!v->drill || view_find(v->drill));
+	}
+	g_assert_null(view_find("nothing"));
+	g_assert_cmpint(view_column(view_find("syscalls"), "nothing"), ==, -1);
+}
+
+/* The ids that the documentation promises, in this order. */
+static void test_promised_columns(void)
+{
+	static const char *const promised[][2] = {
+		{ "processes", "host pid tid ppid comm cpu_ns user_ns syscall_ns kernel_ns irq_ns "
+		  "runnable_ns blocked_ns unknown_ns syscalls read_bytes write_bytes start_ns exit_ns" },
+		{ "syscalls", "host pid tid comm syscall count errors unfinished total_ns busy_ns "
+		  "min_ns avg_ns p50_ns p95_ns p99_ns max_ns" },
+		{ "files", "host pid comm path kind reads writes read_bytes write_bytes min_ns avg_ns "
+		  "p50_ns p95_ns p99_ns max_ns" },
+		{ "events", "host name count lost" },
+		{ "traces", "trace_id service name begin_ns end_ns duration_ns spans services errors "
+		  "state" },
+		{ "spans", "trace_id span_id parent_id kind service name host pid tid begin_ns end_ns "
+		  "duration_ns self_ns state errors user_ns syscall_ns kernel_ns irq_ns preempted_ns "
+		  "wakeup_ns disk_ns socket_ns pipe_ns futex_ns timer_ns poll_ns fault_ns handoff_ns "
+		  "other_ns unknown_ns" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(promised); i++) {
+		const struct view *v = view_find(promised[i][0]);
+		g_auto(GStrv) ids = g_strsplit(promised[i][1], " ", -1);
+		for (size_t c = 0; ids[c]; c++)
+			g_assert_cmpstr(v->columns[c].id, ==, ids[c]);
+	}
+}
+
+static void get_all_cells(const struct view *v, struct rows *rows)
+{
+	for (guint r = 0; r < rows->rows->len; r++)
+		for (size_t c = 0; c < v->n_columns; c++) {
+			struct value val = v->columns[c].get(rows->rows->pdata[r], rows);
+			g_assert_true(val.kind == VALUE_NONE || val.kind == v->columns[c].kind);
+			if (val.kind == VALUE_TEXT)
+				g_assert_nonnull(val.s);
+		}
+}
+
+static void build_every_view(struct timeline *tl)
+{
+	for (size_t i = 0; view_all[i]; i++)
+		for (int by = BY_SYSTEM; by <= BY_THREAD; by++) {
+			struct view_query q = everything;
+			q.by = by;
+			struct rows *rows = view_all[i]->build(tl, &q);
+			g_assert_nonnull(rows);
+			get_all_cells(view_all[i], rows);
+			for (size_t c = 0; c < view_all[i]->n_columns; c++)
+				rows_sort(rows, view_all[i], c, c % 2);
+			rows_sort(rows, view_all[i], -1, false);
+			get_all_cells(view_all[i], rows);
+			rows_free(rows);
+		}
+	rows_free(NULL);
+}
+
+static void test_empty(void)
+{
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+	build_every_view(tl);
+	g_assert_cmpint(overview_worst_second(tl), ==, TIME_UNKNOWN);
+	g_assert_cmpint(overview_next_outlier(tl, 0, 1), ==, TIME_UNKNOWN);
+	g_autofree char *lacks = view_lacks(view_find("processes"), tl);
+	g_assert_cmpstr(lacks, ==, "sched_switch, syscall_*");
+}
+
+static void test_story(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	build_every_view(tl);
+	g_assert_null(view_lacks(view_find("processes"), tl));
+	g_autofree char *lacks = view_lacks(view_find("devices"), tl);
+	g_assert_cmpstr(lacks, ==, "block_rq_issue, block_rq_complete");
+}
+
+static struct value cell(const struct view *v, const struct rows *rows, guint row,
+			 const char *id)
+{
+	int c = view_column(v, id);
+	g_assert_cmpint(c, >=, 0);
+	return v->columns[c].get(rows->rows->pdata[row], rows);
+}
+
+static int64_t sum(const struct view *v, const struct rows *rows, const char *id)
+{
+	int64_t total = 0;
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct value val = cell(v, rows, i, id);
+		total += val.kind == VALUE_NONE ? 0 : val.i;
+	}
+	return total;
+}
+
+/* Whatever it is grouped by, the sums are the same; so are those of single seconds. */
+static void test_sums(void)
+{
+	static const char *const checked[][2] = {
+		{ "processes", "cpu_ns" }, { "processes", "blocked_ns" }, { "processes", "unknown_ns" },
+		{ "processes", "syscalls" }, { "processes", "read_bytes" },
+		{ "syscalls", "count" }, { "syscalls", "total_ns" }, { "syscalls", "errors" },
+		{ "syscalls", "busy_ns" }, { "files", "write_bytes" }, { "files", "reads" },
+		{ "events", "count" }, { "cpus", "run_ns" }, { "devices", "reads" },
+	};
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	for (size_t i = 0; i < G_N_ELEMENTS(checked); i++) {
+		const struct view *v = view_find(checked[i][0]);
+		int64_t totals[3], seconds = 0;
+		for (int by = BY_SYSTEM; by <= BY_THREAD; by++) {
+			struct view_query q = everything;
+			q.by = by;
+			struct rows *rows = v->build(tl, &q);
+			totals[by] = sum(v, rows, checked[i][1]);
+			rows_free(rows);
+		}
+		g_assert_cmpint(totals[BY_SYSTEM], >, 0);
+		g_assert_cmpint(totals[BY_PROCESS], ==, totals[BY_SYSTEM]);
+		g_assert_cmpint(totals[BY_THREAD], ==, totals[BY_SYSTEM]);
+		for (int s = 0; s < 6; s++) {
+			struct view_query q = everything;
+			q.from_ns = FAKE_T0 + s * FAKE_S;
+			q.to_ns = q.from_ns + FAKE_S;
+			struct rows *rows = v->build(tl, &q);
+			seconds += sum(v, rows, checked[i][1]);
+			rows_free(rows);
+		}
+		g_assert_cmpint(seconds, ==, totals[BY_SYSTEM]);
+	}
+}
+
+/* One thread, three seconds: every figure by hand. */
+static void test_syscall_figures(void)
+{
+	struct fake *f = fake_new();
+	uint32_t t = fake_thread(f, 0, 100, 101, "worker"), read = fake_string(f, "read");
+	for (unsigned i = 0; i < 3; i++) {
+		struct call_cell *c = fake_call(fake_second(f, i), t, read, i + 1, 1000 * (i + 1));
+		c->unfinished = i < 2;
+		c->errors = 1;
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	const struct view *v = view_find("syscalls");
+	struct view_query q = everything;
+	q.by = BY_PROCESS;
+	struct rows *rows = v->build(tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, 1);
+	g_assert_cmpint(cell(v, rows, 0, "count").i, ==, 6);
+	g_assert_cmpint(cell(v, rows, 0, "errors").i, ==, 3);
+	g_assert_cmpint(cell(v, rows, 0, "unfinished").i, ==, 0);
+	g_assert_cmpint(cell(v, rows, 0, "total_ns").i, ==, 1000 + 2 * 2000 + 3 * 3000);
+	g_assert_cmpint(cell(v, rows, 0, "min_ns").i, ==, 1000);
+	g_assert_cmpint(cell(v, rows, 0, "max_ns").i, ==, 3000);
+	g_assert_cmpint(cell(v, rows, 0, "avg_ns").i, ==, 14000 / 6);
+	g_assert_true(cell(v, rows, 0, "tid").kind == VALUE_NONE);
+	rows_free(rows);
+	q.from_ns = FAKE_T0;
+	q.to_ns = FAKE_T0 + FAKE_S + 1;		/* overlaps two seconds */
+	rows = v->build(tl, &q);
+	g_assert_cmpint(cell(v, rows, 0, "count").i, ==, 3);
+	g_assert_cmpint(cell(v, rows, 0, "unfinished").i, ==, 1);
+	rows_free(rows);
+}
+
+static void test_names(void)
+{
+	struct fake *f = fake_new();
+	uint32_t t = fake_thread(f, 0, 100, 100, "before");
+	uint32_t stray = fake_thread(f, 0, -1, 7, "stray");
+	fake_rename(f, t, FAKE_T0 + 1500 * FAKE_MS, "after");
+	for (unsigned i = 0; i < 2; i++) {
+		fake_cell(fake_second(f, i), t)->part[PART_USER] = 5;
+		fake_cell(fake_second(f, i), stray)->part[PART_USER] = 6;
+	}
+	fake_class(f, "sched_switch");
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	const struct view *v = view_find("processes");
+	struct view_query q = everything;
+	q.by = BY_THREAD;
+	q.from_ns = FAKE_T0;
+	q.to_ns = FAKE_T0 + FAKE_S;
+	struct rows *rows = v->build(tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, 2);
+	g_assert_true(cell(v, rows, 0, "pid").kind == VALUE_NONE);
+	g_assert_cmpint(cell(v, rows, 0, "tid").i, ==, 7);
+	g_assert_cmpstr(cell(v, rows, 1, "comm").s, ==, "before");
+	g_assert_true(cell(v, rows, 1, "syscalls").kind == VALUE_NONE);
+	g_assert_cmpint(cell(v, rows, 1, "user_ns").i, ==, 5);
+	rows_free(rows);
+	q.to_ns = FAKE_T0 + 2 * FAKE_S;
+	rows = v->build(tl, &q);
+	g_assert_cmpstr(cell(v, rows, 1, "comm").s, ==, "after");
+	rows_free(rows);
+	q.by = BY_SYSTEM;
+	rows = v->build(tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, 1);
+	g_assert_true(cell(v, rows, 0, "comm").kind == VALUE_NONE);
+	g_assert_cmpint(cell(v, rows, 0, "user_ns").i, ==, 22);
+	rows_free(rows);
+}
+
+/* Without scheduler and calls nothing is zero: it is unknown. */
+static void test_unknown(void)
+{
+	struct fake *f = fake_new();
+	uint32_t t = fake_thread(f, 0, 100, 100, "ust");
+	fake_cell(fake_second(f, 0), t)->part[PART_UNKNOWN] = FAKE_S;
+	fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, .name = "a", .service = "s",
+		.thread = ID_NONE, .begin = 5, .end = 25 });
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	const struct view *v = view_find("processes");
+	struct rows *rows = v->build(tl, &everything);
+	g_assert_true(cell(v, rows, 0, "cpu_ns").kind == VALUE_NONE);
+	g_assert_true(cell(v, rows, 0, "read_bytes").kind == VALUE_NONE);
+	g_assert_cmpint(cell(v, rows, 0, "unknown_ns").i, ==, FAKE_S);
+	rows_free(rows);
+	v = view_find("spans");
+	rows = v->build(tl, &everything);
+	g_assert_cmpuint(rows->rows->len, ==, 1);
+	g_assert_true(cell(v, rows, 0, "user_ns").kind == VALUE_NONE);
+	g_assert_cmpint(cell(v, rows, 0, "unknown_ns").i, ==, 20);
+	g_assert_true(cell(v, rows, 0, "parent_id").kind == VALUE_NONE);
+	g_assert_true(cell(v, rows, 0, "kind").kind == VALUE_NONE);
+	g_assert_true(cell(v, rows, 0, "pid").kind == VALUE_NONE);
+	rows_free(rows);
+}
+
+static void test_filter_and_sort(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	g_autoptr(GError) error = NULL;
+	const struct view *v = view_find("syscalls");
+	struct view_query q = everything;
+	q.by = BY_PROCESS;
+	struct rows *rows = v->build(tl, &q);
+	guint n = rows->rows->len;
+	struct expr *e = view_expr(v, "comm == thumbd && count > 0", &error);
+	g_assert_no_error(error);
+	rows_filter(rows, v, e);
+	expr_free(e);
+	g_assert_cmpuint(rows->n_before_filter, ==, n);
+	g_assert_cmpuint(rows->rows->len, ==, 2);
+	rows_sort(rows, v, view_column(v, "count"), true);
+	g_assert_cmpint(cell(v, rows, 0, "count").i, >=, cell(v, rows, 1, "count").i);
+	rows_sort(rows, v, view_column(v, "count"), false);
+	g_assert_cmpint(cell(v, rows, 0, "count").i, <=, cell(v, rows, 1, "count").i);
+	rows_free(rows);
+	g_assert_null(view_expr(v, "nothing > 3", &error));
+	g_assert_nonnull(error);
+}
+
+static void test_narrowing(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	const struct view *v = view_find("processes");
+	struct view_query q = everything;
+	q.by = BY_THREAD;
+	q.pid = 246;
+	struct rows *rows = v->build(tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, 5);
+	const struct row *first = rows->rows->pdata[0];
+	struct view_query drilled = first->drill;
+	rows_free(rows);
+	g_assert_cmpint(drilled.pid, ==, 246);
+	g_assert_cmpint(drilled.tid, ==, 246);
+	v = view_find("spans");
+	q = everything;
+	q.operation = "lock";
+	q.service = "thumbd";
+	rows = v->build(tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, FAKE_GOOD + 4);
+	rows_free(rows);
+}
+
+static void test_traces(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	const struct view *v = view_find("traces");
+	struct view_query q = everything;
+	struct rows *rows = v->build(tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, FAKE_GOOD + 4);
+	rows_sort(rows, v, view_column(v, "begin_ns"), true);
+	g_assert_cmpint(cell(v, rows, 0, "trace_id").i, ==, (int64_t)FAKE_OPEN);
+	g_assert_cmpstr(cell(v, rows, 0, "state").s, ==, "open");
+	g_assert_cmpstr(cell(v, rows, 1, "state").s, ==, "complete");
+	g_assert_cmpint(cell(v, rows, 1, "services").i, ==, 2);
+	g_assert_cmpint(cell(v, rows, 1, "spans").i, ==, 8);
+	rows_free(rows);
+	q.from_ns = FAKE_T0 + 5 * FAKE_S;	/* only the open one is in the last second */
+	q.to_ns = q.from_ns + FAKE_S;
+	rows = v->build(tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, 1);
+	rows_free(rows);
+}
+
+static void test_overview(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	const struct view *v = view_find("overview");
+	struct view_query q = everything;
+	q.from_ns = FAKE_T0 + 3 * FAKE_S;
+	q.to_ns = q.from_ns + FAKE_S;
+	g_assert_cmpint(overview_worst_second(tl), ==, q.from_ns);
+	struct rows *rows = v->build(tl, &q);
+	const struct overview *o = overview_of(rows);
+	g_assert_nonnull(o);
+	g_assert_cmpuint(o->n_points, ==, 6);
+	g_assert_true(o->points[4].gap && o->points[2].lost && o->points[3].outlier);
+	g_assert_cmpint(o->points[4].p99_ns, ==, -1);
+	g_assert_cmpint(o->worst, ==, 3);
+	g_assert_cmpuint(o->n_cpus, ==, 2);
+	g_assert_true(o->cpu_ratio > 0.4 && o->cpu_ratio < 0.5);
+	g_assert_cmpstr(o->device, ==, "vda");
+	g_assert_cmpint(o->runq_p99_ns, ==, 3 * FAKE_MS);
+	g_assert_cmpuint(o->slowest->rows->len, >=, 3);
+	g_assert_cmpuint(o->processes->rows->len, ==, 5);
+	g_assert_cmpuint(rows->rows->len, ==, 2);	/* thumbnail, and send of stored */
+	get_all_cells(&view_overview_slowest, o->slowest);
+	get_all_cells(&view_overview_processes, o->processes);
+	g_assert_true(g_str_has_prefix(o->worst_text, "thumbnail: "));
+	rows_free(rows);
+}
+
+static void test_outliers(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	int64_t bad = FAKE_T0 + 3 * FAKE_S;
+	g_assert_cmpint(overview_next_outlier(tl, FAKE_T0, 1), ==, bad);
+	g_assert_cmpint(overview_next_outlier(tl, bad, 1), ==, TIME_UNKNOWN);
+	g_assert_cmpint(overview_next_outlier(tl, bad + 2 * FAKE_S, -1), ==, bad);
+	g_assert_cmpint(overview_next_outlier(tl, bad + 5, -1), ==, TIME_UNKNOWN);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/views/columns", test_columns);
+	g_test_add_func("/views/promised-columns", test_promised_columns);
+	g_test_add_func("/views/empty", test_empty);
+	g_test_add_func("/views/story", test_story);
+	g_test_add_func("/views/sums", test_sums);
+	g_test_add_func("/views/syscall-figures", test_syscall_figures);
+	g_test_add_func("/views/names", test_names);
+	g_test_add_func("/views/unknown", test_unknown);
+	g_test_add_func("/views/filter-and-sort", test_filter_and_sort);
+	g_test_add_func("/views/narrowing", test_narrowing);
+	g_test_add_func("/views/traces", test_traces);
+	g_test_add_func("/views/overview", test_overview);
+	g_test_add_func("/views/outliers", test_outliers);
+	return g_test_run();
+}
