@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Hostile text: made visible, measured, cut, quoted. */
+#include "base/text.h"
+
+#include <string.h>
+
+#define AUTHOR "\344\275\234\350\200\205"	/* two wide characters */
+#define E_ACUTE "e\314\201"			/* e and a combining acute */
+
+static void test_visible(void)
+{
+	static const struct { const char *in, *out; } table[] = {
+		{ NULL, "" }, { "", "" }, { "plain text", "plain text" }, { "a\\b", "a\\b" },
+		{ "\033[31mred\033[0m", "\\x1b[31mred\\x1b[0m" },
+		{ "\033]0;title\007", "\\x1b]0;title\\x07" }, { "a\nb\tc\r", "a\\x0ab\\x09c\\x0d" },
+		{ "\177", "\\x7f" }, { "\302\233" "31m", "\\x9b31m" },	/* C1 CSI */
+		{ "\233" "31m", "\\x9b31m" },				/* the raw byte */
+		{ "\377\376", "\\xff\\xfe" }, { "a\303", "a\\xc3" },	/* cut short */
+		{ "\300\257", "\\xc0\\xaf" },				/* overlong */
+		{ "\355\240\200", "\\xed\\xa0\\x80" },			/* a surrogate */
+		{ "\364\220\200\200", "\\xf4\\x90\\x80\\x80" },		/* beyond Unicode */
+		{ AUTHOR, AUTHOR }, { E_ACUTE, E_ACUTE }, { "caf\303\251", "caf\303\251" },
+		{ "\342\200\256gpj.exe", "\\u{202e}gpj.exe" },		/* right-to-left override */
+		{ "a\342\201\246b\342\201\251", "a\\u{2066}b\\u{2069}" },	/* isolates */
+		{ "a\342\200\213b", "a\\u{200b}b" }, { "\357\273\277", "\\u{feff}" },
+		{ "\342\200\250", "\\u{2028}" }, { "\363\240\201\201", "\\u{e0041}" },
+		{ "\302\255", "\\u{00ad}" },				/* soft hyphen */
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autofree char *got = text_visible(table[i].in);
+		g_assert_cmpstr(got, ==, table[i].out);
+	}
+	g_autofree char *part = text_visible_len("abc\033def", 4);
+	g_assert_cmpstr(part, ==, "abc\\x1b");
+	g_autofree char *cut = text_visible_len(AUTHOR, 4);	/* within a character */
+	g_assert_cmpstr(cut, ==, "\344\275\234\\xe8");
+	g_autofree char *nul = text_visible_len("ab\0cd", 5);
+	g_assert_cmpstr(nul, ==, "ab");
+}
+
+static void test_width(void)
+{
+	g_assert_cmpuint(text_width(""), ==, 0);
+	g_assert_cmpuint(text_width("abc"), ==, 3);
+	g_assert_cmpuint(text_width(AUTHOR), ==, 4);
+	g_assert_cmpuint(text_width(E_ACUTE), ==, 1);
+	g_assert_cmpuint(text_width("\360\237\230\200"), ==, 2);	/* an emoji */
+	g_assert_cmpuint(text_width("\377\303"), ==, 2);		/* not valid: no overrun */
+}
+
+static void test_prefix(void)
+{
+	unsigned cols;
+
+	g_assert_cmpuint(text_prefix("abc", 2, &cols), ==, 2);
+	g_assert_cmpuint(cols, ==, 2);
+	g_assert_cmpuint(text_prefix("abc", 9, NULL), ==, 3);
+	g_assert_cmpuint(text_prefix(AUTHOR, 3, &cols), ==, 3);
+	g_assert_cmpuint(cols, ==, 2);
+	g_assert_cmpuint(text_prefix(E_ACUTE "x", 1, &cols), ==, 3);	/* the accent stays */
+	g_assert_cmpuint(text_prefix("abc", 0, &cols), ==, 0);
+	g_assert_cmpuint(cols, ==, 0);
+}
+
+static void test_clip(void)
+{
+	static const struct { const char *in; unsigned cols; bool utf8; const char *out; } table[] = {
+		{ "abc", 3, false, "abc" }, { "abcd", 3, false, "ab~" },
+		{ "abcd", 3, true, "ab\342\200\246" }, { "abcd", 1, false, "~" },
+		{ "abcd", 0, false, "" }, { "", 0, false, "" }, { "", 5, true, "" },
+		{ AUTHOR, 4, false, AUTHOR }, { AUTHOR, 3, false, "\344\275\234~" },
+		{ AUTHOR, 2, false, "~" }, { E_ACUTE, 1, false, E_ACUTE },
+		{ E_ACUTE E_ACUTE, 1, false, "~" },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autofree char *got = text_clip(table[i].in, table[i].cols, table[i].utf8);
+		g_assert_cmpstr(got, ==, table[i].out);
+	}
+}
+
+static void test_filename(void)
+{
+	static const struct { const char *in, *out; } table[] = {
+		{ "a-b_c.9Z", "a-b_c.9Z" }, { "../etc/passwd", ".._etc_passwd" }, { "", "_" },
+		{ NULL, "_" }, { ".", "_" }, { "..", "__" }, { "...", "..." }, { "a b\n", "a_b_" },
+		{ AUTHOR, "______" },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autofree char *got = text_filename(table[i].in);
+		g_assert_cmpstr(got, ==, table[i].out);
+	}
+	g_autofree char *many = g_strnfill(5000, 'x');
+	g_autofree char *name = text_filename(many);
+	g_assert_cmpuint(strlen(name), ==, 100);
+}
+
+/* Whatever the bytes: what the shell makes of the quoted word is the word. */
+static void test_shell_quote(void)
+{
+	g_autoptr(GRand) rand = g_rand_new_with_seed((guint32)g_test_rand_int());
+	g_autofree char *plain = text_shell_quote("/a/b-c_d.e:1");
+	g_autofree char *empty = text_shell_quote("");
+	g_autofree char *null = text_shell_quote(NULL);
+
+	g_assert_cmpstr(plain, ==, "/a/b-c_d.e:1");
+	g_assert_cmpstr(empty, ==, "''");
+	g_assert_cmpstr(null, ==, "''");
+	for (int i = 0; i < 20; i++) {
+		g_autofree char *word = g_strnfill(20, 'x');
+		for (char *p = word; *p; p++)
+			*p = (char)g_rand_int_range(rand, 1, i % 2 ? 128 : 48);
+
+		g_autofree char *quoted = text_shell_quote(word);
+		char *argv[] = { "sh", "-c", g_strconcat("printf %s ", quoted, NULL), NULL };
+		g_autofree char *out = NULL;
+		g_assert_true(g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out,
+					   NULL, NULL, NULL));
+		g_assert_cmpstr(out, ==, word);
+		g_free(argv[2]);
+	}
+}
+
+/* Nothing that is not shown as itself, and widths that add up. */
+static void check_visible(const char *visible)
+{
+	g_assert_true(g_utf8_validate(visible, -1, NULL));
+	for (const char *p = visible; *p; p = g_utf8_next_char(p)) {
+		gunichar c = g_utf8_get_char(p);
+		g_assert_true(c >= 0x20 && c != 0x7f && !(c >= 0x80 && c < 0xa0));
+		g_assert_cmpint(g_unichar_type(c), !=, G_UNICODE_FORMAT);
+	}
+	unsigned width = text_width(visible);
+	for (unsigned cols = 0; cols <= width + 1; cols += 3) {
+		unsigned taken;
+		size_t len = text_prefix(visible, cols, &taken);
+		g_autofree char *prefix = g_strndup(visible, len);
+		g_autofree char *clip = text_clip(visible, cols, cols % 2);
+		g_assert_cmpuint(taken, <=, cols);
+		g_assert_cmpuint(text_width(prefix), ==, taken);
+		g_assert_cmpuint(text_width(prefix) + text_width(visible + len), ==, width);
+		g_assert_cmpuint(text_width(clip), <=, cols);
+		g_assert_true(g_utf8_validate(clip, -1, NULL));
+		g_assert_true(cols == 0 || cols < width || strcmp(clip, visible) == 0);
+	}
+}
+
+static void test_garbage(void)
+{
+	g_autoptr(GRand) rand = g_rand_new_with_seed((guint32)g_test_rand_int());
+
+	for (int i = 0; i < 20000; i++) {
+		g_autoptr(GString) s = g_string_new(NULL);
+		for (int n = g_rand_int_range(rand, 0, 30); n > 0; n--) {
+			if (g_rand_boolean(rand))
+				g_string_append_c(s, (char)g_rand_int_range(rand, 0, 256));
+			else
+				g_string_append_unichar(s, (gunichar)g_rand_int_range(rand, 1,
+					g_rand_boolean(rand) ? 0x3000 : 0x10ffff));
+		}
+		g_autofree char *visible = text_visible(s->str);
+		g_autofree char *other = text_visible_len(s->str, s->len);
+		g_assert_cmpstr(visible, ==, other);
+		check_visible(visible);
+		text_width(s->str);		/* also what is not valid does no harm */
+		g_free(text_clip(s->str, 5, true));
+
+		g_autofree char *name = text_filename(s->str);
+		g_assert_cmpuint(strlen(name), >, 0);
+		g_assert_cmpuint(strlen(name), <=, 100);
+		g_assert_null(strchr(name, '/'));
+		g_assert_cmpstr(name, !=, "..");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/text/visible", test_visible);
+	g_test_add_func("/text/width", test_width);
+	g_test_add_func("/text/prefix", test_prefix);
+	g_test_add_func("/text/clip", test_clip);
+	g_test_add_func("/text/filename", test_filename);
+	g_test_add_func("/text/shell-quote", test_shell_quote);
+	g_test_add_func("/text/garbage", test_garbage);
+	return g_test_run();
+}
