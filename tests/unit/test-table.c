@@ -209,7 +209,7 @@ static void test_draw(void)
 	table_move(&t, rows, 3);
 	g_assert_cmpuint(table_draw(c, box, &t, &view, rows, &style), ==, 3);
 	scrolled = canvas_line(c, 3);
-	g_assert_cmpstr(scrolled, ==, ">作者の名前は~   4  3.00ms    2.8 284.0");
+	g_assert_cmpstr(scrolled, ==, ">作者の名前~      4  3.00ms    2.8 284.0");
 	g_assert_cmpstr(canvas_cell(c, 0, 0)->ch, ==, "^");
 	canvas_free(c);
 	rows_free(rows);
