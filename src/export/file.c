@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Files that are there whole or not at all: written beside their place under another
+ * name, synced, then linked (never over an old one) or renamed (force).
+ */
+#include "export/export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool fail(GError **error, const char *what, const char *path, int number)
+{
+	g_set_error(error, G_IO_ERROR, g_io_error_from_errno(number), "can't %s %s: %s", what, path,
+		    g_strerror(number));
+	return false;
+}
+
+static bool write_all(int fd, const char *text, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, text, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		text += n;
+		len -= n;
+	}
+	return fsync(fd) == 0;
+}
+
+/* Names in a directory survive a crash only once the directory is synced as well. */
+static void sync_directory(const char *path)
+{
+	g_autofree char *dir = g_path_get_dirname(path);
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
+}
+
+static bool put_in_place(const char *temporary, const char *path, bool force, GError **error)
+{
+	if (force)
+		return rename(temporary, path) == 0 || fail(error, "replace", path, errno);
+	if (link(temporary, path) == 0)
+		return true;
+	if (errno == EEXIST) {
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s is there already", path);
+		return false;
+	}
+	/* File systems without hard links: the kernel can refuse to replace. */
+	if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+		return true;
+	return fail(error, "make", path, errno);
+}
+
+static bool write_beside(const char *path, const char *text, size_t len, bool force,
+			 GError **error)
+{
+	g_autofree char *temporary = g_strconcat(path, ".XXXXXX", NULL);
+	int fd = g_mkstemp_full(temporary, O_RDWR | O_CLOEXEC, 0666);	/* less umask */
+	if (fd < 0)
+		return fail(error, "make", path, errno);
+	bool written = write_all(fd, text, len);
+	int number = errno;
+	if (close(fd) < 0 && written) {
+		written = false;
+		number = errno;
+	}
+	bool ok = written ? put_in_place(temporary, path, force, error) :
+		fail(error, "write", path, number);
+	g_unlink(temporary);
+	return ok;
+}
+
+bool export_write_file(const char *path, const char *text, size_t len, bool force,
+		       char **ret_absolute, GError **error)
+{
+	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+	struct stat st;
+	if (lstat(absolute, &st) == 0 && !force) {
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s is there already", absolute);
+		return false;
+	}
+	if (!write_beside(absolute, text, len, force, error))
+		return false;
+	sync_directory(absolute);
+	if (ret_absolute)
+		*ret_absolute = g_steal_pointer(&absolute);
+	return true;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans as blktop's own JSON: all that is known of them, to the nanosecond, nested as
+ * they are. Nesting is written by hand, so that no depth is too deep.
+ */
+#include "export/json.h"
+#include "export/spans.h"
+#include "views/common.h"
+#include "views/spans.h"
+
+static void add_string(JsonBuilder *b, const struct timeline *tl, const char *key, uint32_t id)
+{
+	const char *text = timeline_string(tl, id);
+	if (*text)
+		json_add_text(b, key, text);
+	else
+		json_add_null(b, key);
+}
+
+static void add_thread(JsonBuilder *b, const struct timeline *tl, const char *key,
+		       uint32_t thread, int64_t at)
+{
+	const struct thread_info *t = timeline_thread(tl, thread);
+	const struct process_info *p = t ? timeline_process(tl, t->process) : NULL;
+	if (!t) {
+		json_add_null(b, key);
+		return;
+	}
+	json_builder_set_member_name(b, key);
+	json_builder_begin_object(b);
+	if (p)
+		json_add_int(b, "pid", p->pid);
+	else
+		json_add_null(b, "pid");
+	json_add_int(b, "tid", t->tid);
+	json_add_text(b, "comm", timeline_comm(tl, thread, at));
+	json_builder_end_object(b);
+}
+
+static void add_file(JsonBuilder *b, const struct timeline *tl, uint32_t file)
+{
+	const struct file_info *f = timeline_file(tl, file);
+	if (f)
+		json_add_text(b, "file", timeline_string(tl, f->path));
+	else
+		json_add_null(b, "file");
+}
+
+static void add_known_int(JsonBuilder *b, const char *key, int64_t n, bool known)
+{
+	if (known)
+		json_add_int(b, key, n);
+	else
+		json_add_null(b, key);
+}
+
+static void begin_array(JsonBuilder *b, const char *key)
+{
+	json_builder_set_member_name(b, key);
+	json_builder_begin_array(b);
+}
+
+static void add_parts(JsonBuilder *b, const struct span *s)
+{
+	json_builder_set_member_name(b, "parts");
+	json_builder_begin_object(b);
+	for (int p = 0; p < PART_N; p++) {
+		g_autofree char *key = g_strdup_printf("%s_ns", part_info[p].id);
+		json_add_int(b, key, s->part[p]);
+	}
+	json_builder_end_object(b);
+}
+
+static void add_annotations(JsonBuilder *b, const struct timeline *tl, const struct span *s)
+{
+	begin_array(b, "annotations");
+	for (uint32_t i = 0; i < s->n_annotations; i++) {
+		const struct span_annotation *a = &s->annotations[i];
+		json_builder_begin_object(b);
+		json_add_int(b, "at_ns", a->ts);
+		json_add_text(b, "event", timeline_string(tl, a->event));
+		add_thread(b, tl, "thread", a->thread, a->ts);
+		json_builder_end_object(b);
+	}
+	json_builder_end_array(b);
+	begin_array(b, "tags");
+	for (uint32_t i = 0; i < s->n_tags; i++) {
+		const char *val = timeline_string(tl, s->tags[i].val);
+		json_builder_begin_object(b);
+		json_add_int(b, "at_ns", s->tags[i].ts);
+		json_add_text(b, "key", timeline_string(tl, s->tags[i].key));
+		if (s->tags[i].is_int)
+			json_add_int(b, "value", g_ascii_strtoll(val, NULL, 10));
+		else
+			json_add_text(b, "value", val);
+		json_builder_end_object(b);
+	}
+	json_builder_end_array(b);
+}
+
+static void add_wait(JsonBuilder *b, const struct timeline *tl, const struct span_wait *w)
+{
+	json_builder_begin_object(b);
+	json_add_text(b, "part", part_info[w->part].id);
+	json_add_int(b, "begin_ns", w->begin_ns);
+	add_known_int(b, "wake_ns", w->wake_ns, w->part != PART_PREEMPTED);
+	json_add_int(b, "end_ns", w->end_ns);
+	add_thread(b, tl, "thread", w->thread, w->end_ns);
+	add_string(b, tl, "syscall", w->call);
+	add_file(b, tl, w->file);
+	g_autofree char *arg = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", w->arg);
+	if (w->arg)
+		json_add_text(b, "arg", arg);
+	else
+		json_add_null(b, "arg");
+	add_thread(b, tl, "waker", w->waker, w->wake_ns);
+	add_string(b, tl, "waker_irq", w->waker_irq);
+	add_string(b, tl, "waker_syscall", w->waker_call);
+	add_known_int(b, "cpu", w->cpu, w->cpu != ID_NONE);
+	json_builder_end_object(b);
+}
+
+static void add_calls(JsonBuilder *b, const struct timeline *tl, const struct span *s)
+{
+	begin_array(b, "syscalls");
+	for (uint32_t i = 0; i < s->n_calls; i++) {
+		const struct span_call *c = &s->calls[i];
+		json_builder_begin_object(b);
+		json_add_text(b, "syscall", timeline_string(tl, c->name));
+		json_add_int(b, "count", c->count);
+		json_add_int(b, "errors", c->errors);
+		json_add_int(b, "total_ns", c->total_ns);
+		json_add_int(b, "max_ns", c->max_ns);
+		add_file(b, tl, c->file);
+		json_builder_end_object(b);
+	}
+	json_builder_end_array(b);
+	begin_array(b, "calls");
+	for (uint32_t i = 0; i < s->n_slow; i++) {
+		const struct span_slow_call *c = &s->slow[i];
+		json_builder_begin_object(b);
+		json_add_text(b, "syscall", timeline_string(tl, c->name));
+		json_add_int(b, "begin_ns", c->begin_ns);
+		json_add_int(b, "duration_ns", c->duration_ns);
+		json_add_int(b, "ret", c->ret);
+		add_file(b, tl, c->file);
+		add_thread(b, tl, "thread", c->thread, c->begin_ns);
+		json_builder_end_object(b);
+	}
+	json_builder_end_array(b);
+	json_add_int(b, "calls_not_kept", s->n_slow_more);
+}
+
+static void add_identity(JsonBuilder *b, const struct timeline *tl, const struct span *s)
+{
+	const struct host_info *host = timeline_host(tl, s->host);
+	const char *kind = span_kind_name(s->kind);
+	json_add_hex(b, "trace_id", s->trace_id);
+	json_add_hex(b, "span_id", s->span_id);
+	if (s->parent_id)
+		json_add_hex(b, "parent_id", s->parent_id);
+	else
+		json_add_null(b, "parent_id");
+	if (kind)
+		json_add_text(b, "kind", kind);
+	else
+		json_add_null(b, "kind");
+	json_add_text(b, "service", timeline_string(tl, s->service));
+	json_add_text(b, "name", timeline_string(tl, s->name));
+	add_string(b, tl, "ip", s->ip);
+	add_known_int(b, "port", s->port, s->port != 0);
+	if (host)
+		json_add_text(b, "host", host->name);
+	else
+		json_add_null(b, "host");
+	add_known_int(b, "pid", s->pid, s->pid >= 0);
+	add_known_int(b, "tid", s->tid, s->tid >= 0);
+	add_thread(b, tl, "thread", s->thread, s->end_ns);
+}
+
+static void append_span(GString *out, struct history *h, const struct tree *t, int node)
+{
+	const struct span *s = t->nodes[node].span;
+	JsonBuilder *b = json_builder_new();
+	struct why why;
+	why_find(h, t, node, &why);
+	g_autofree char *sentence = why_sentence(h, t, node, &why);
+	int64_t usual = history_usual(h, s);
+	json_builder_begin_object(b);
+	add_identity(b, h->tl, s);
+	json_add_text(b, "state", span_state_name[s->state]);
+	json_add_int(b, "begin_ns", s->begin_ns);
+	json_add_int(b, "end_ns", s->end_ns);
+	json_add_int(b, "duration_ns", span_duration(s));
+	json_add_int(b, "self_ns", s->self_ns);
+	json_add_int(b, "errors", s->errors);
+	add_known_int(b, "usual_ns", usual, usual >= 0);
+	json_builder_set_member_name(b, "critical");
+	json_builder_add_boolean_value(b, t->nodes[node].critical);
+	json_add_text(b, "why", sentence);
+	add_parts(b, s);
+	add_annotations(b, h->tl, s);
+	begin_array(b, "waits");
+	for (uint32_t i = 0; i < s->n_waits; i++)
+		add_wait(b, h->tl, &s->waits[i]);
+	json_builder_end_array(b);
+	json_add_int(b, "waits_not_kept", s->n_waits_more);
+	add_calls(b, h->tl, s);
+	json_builder_end_object(b);
+	json_append(out, b);
+}
+
+/* Every span as an object whose last member is the list of its children: the closing
+ * brace comes when the next span is not below it. */
+static void append_nested(GString *out, struct history *h, const struct export_trace *trace)
+{
+	const struct tree *t = trace->tree;
+	g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(int));
+	bool first = true;
+	for (int i = 0; i < t->n; i++) {
+		if (!trace->wanted[i])
+			continue;
+		while (open->len && g_array_index(open, int, open->len - 1) != t->nodes[i].parent) {
+			g_string_append(out, "]}");
+			g_array_set_size(open, open->len - 1);
+			first = false;
+		}
+		g_string_append(out, first ? "\n" : ",\n");
+		append_span(out, h, t, i);
+		g_string_truncate(out, out->len - 1);
+		g_string_append(out, ",\"children\":[");
+		g_array_append_val(open, i);
+		first = true;
+	}
+	for (; open->len; g_array_set_size(open, open->len - 1))
+		g_string_append(out, "]}");
+}
+
+void native_append(GString *out, struct history *h, const struct export_trace *trace, bool first)
+{
+	g_autofree char *hex = json_hex(trace->tree->trace_id);
+	g_string_append_printf(out, "%s{\"trace_id\":\"%s\",\"spans\":[", first ? "\n" : ",\n", hex);
+	append_nested(out, h, trace);
+	g_string_append(out, "]}");
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rows of any view as text, CSV or JSON: whole, with raw numbers.
+ */
+#include "export/export.h"
+
+#include "base/text.h"
+#include "export/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const format_name[] = {
+	[FORMAT_TEXT] = "text", [FORMAT_CSV] = "csv", [FORMAT_JSON] = "json",
+};
+
+bool rows_format_parse(const char *text, enum rows_format *ret)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(format_name); i++)
+		if (strcmp(text, format_name[i]) == 0) {
+			*ret = i;
+			return true;
+		}
+	return false;
+}
+
+/* Raw, in the C locale; NULL: nothing known. */
+static char *cell_text(struct value v)
+{
+	char buf[G_ASCII_DTOSTR_BUF_SIZE];
+	switch (v.kind) {
+	case VALUE_NONE:
+		return NULL;
+	case VALUE_RATIO:
+		return isfinite(v.d) ? g_strdup(g_ascii_formatd(buf, sizeof(buf), "%.6f", v.d)) : NULL;
+	case VALUE_HEX64:
+		return json_hex(v.i);
+	case VALUE_TEXT:
+		return v.s ? text_visible(v.s) : NULL;
+	default:
+		return g_strdup_printf("%" G_GINT64_FORMAT, v.i);
+	}
+}
+
+static struct value cell(const struct view *v, const struct rows *rows, guint row, size_t column)
+{
+	return v->columns[column].get(rows->rows->pdata[row], rows);
+}
+
+/* --- text --- */
+
+static void put_padded(FILE *out, const char *text, unsigned width, bool left, bool last)
+{
+	unsigned used = text_width(text);
+	int pad = used < width ? (int)(width - used) : 0;
+	if (left)
+		fprintf(out, "%s%*s", text, last ? 0 : pad, "");
+	else
+		fprintf(out, "%*s%s", pad, "", text);
+	fputs(last ? "\n" : "  ", out);
+}
+
+/* Row 0 is the header; cells are laid out row by row. */
+static void print_text(FILE *out, const struct view *v, const struct rows *rows, bool header)
+{
+	size_t n = v->n_columns;
+	g_autoptr(GPtrArray) cells = g_ptr_array_new_with_free_func(g_free);
+	g_autofree unsigned *width = g_new0(unsigned, n);
+	for (size_t c = 0; c < n; c++)
+		g_ptr_array_add(cells, g_strdup(v->columns[c].id));
+	for (guint r = 0; r < rows->rows->len; r++)
+		for (size_t c = 0; c < n; c++) {
+			char *text = cell_text(cell(v, rows, r, c));
+			g_ptr_array_add(cells, text ? text : g_strdup("-"));
+		}
+	for (guint i = 0; i < cells->len; i++)
+		width[i % n] = MAX(width[i % n], text_width(cells->pdata[i]));
+	for (guint i = header ? 0 : n; i < cells->len; i++) {
+		size_t c = i % n;
+		bool left = v->columns[c].kind == VALUE_TEXT || v->columns[c].kind == VALUE_HEX64;
+		put_padded(out, cells->pdata[i], width[c], left, c + 1 == n);
+	}
+}
+
+/* --- CSV --- */
+
+static void put_csv(FILE *out, const char *text, bool last)
+{
+	if (text && strpbrk(text, ",\"\r\n")) {
+		fputc('"', out);
+		for (const char *p = text; *p; p++) {
+			if (*p == '"')
+				fputc('"', out);
+			fputc(*p, out);
+		}
+		fputc('"', out);
+	} else if (text) {
+		fputs(text, out);
+	}
+	fputs(last ? "\r\n" : ",", out);
+}
+
+static void print_csv(FILE *out, const struct view *v, const struct rows *rows, bool header)
+{
+	size_t n = v->n_columns;
+	for (size_t c = 0; header && c < n; c++)
+		put_csv(out, v->columns[c].id, c + 1 == n);
+	for (guint r = 0; r < rows->rows->len; r++)
+		for (size_t c = 0; c < n; c++) {
+			g_autofree char *text = cell_text(cell(v, rows, r, c));
+			put_csv(out, text, c + 1 == n);
+		}
+}
+
+/* --- JSON --- */
+
+static void put_json_value(JsonBuilder *b, struct value v)
+{
+	switch (v.kind) {
+	case VALUE_NONE:
+		json_builder_add_null_value(b);
+		break;
+	case VALUE_RATIO:
+		if (isfinite(v.d))
+			json_builder_add_double_value(b, v.d);
+		else
+			json_builder_add_null_value(b);
+		break;
+	case VALUE_HEX64: {
+		g_autofree char *hex = json_hex(v.i);
+		json_builder_add_string_value(b, hex);
+		break;
+	}
+	case VALUE_TEXT:
+		if (v.s)
+			json_put_text(b, v.s);
+		else
+			json_builder_add_null_value(b);
+		break;
+	default:
+		json_builder_add_int_value(b, v.i);
+	}
+}
+
+static void put_json_row(FILE *out, const struct view *v, const struct rows *rows, guint row)
+{
+	g_autoptr(GString) text = g_string_new(row ? "," : NULL);
+	JsonBuilder *b = json_builder_new();
+	json_builder_begin_object(b);
+	for (size_t c = 0; c < v->n_columns; c++) {
+		json_builder_set_member_name(b, v->columns[c].id);
+		put_json_value(b, cell(v, rows, row, c));
+	}
+	json_builder_end_object(b);
+	json_append(text, b);
+	fwrite(text->str, 1, text->len, out);
+}
+
+static void put_json_range(FILE *out, const struct rows *rows)
+{
+	int64_t from = rows->query.from_ns, to = rows->query.to_ns;
+	bool all = from == 0 && to == 0;
+	if (all && !timeline_coverage(rows->tl, &from, &to))
+		fputs("\"range\":{\"from_ns\":null,\"to_ns\":null}", out);
+	else
+		fprintf(out, "\"range\":{\"from_ns\":%" G_GINT64_FORMAT ",\"to_ns\":%" G_GINT64_FORMAT "}",
+			from, to);
+}
+
+static void print_json(FILE *out, const struct view *v, const struct rows *rows)
+{
+	fprintf(out, "{\"blktop\":\"%s\",\"view\":\"%s\",", BLKTOP_VERSION, v->id);
+	put_json_range(out, rows);
+	fprintf(out, ",\"trust\":{\"lost_events\":%" G_GUINT64_FORMAT ",\"lost_packets\":%"
+		G_GUINT64_FORMAT ",\"soft\":%" G_GUINT64_FORMAT "},\"rows\":[",
+		rows->trust.lost_events, rows->trust.lost_packets, rows->trust.soft);
+	for (guint r = 0; r < rows->rows->len; r++)
+		put_json_row(out, v, rows, r);
+	fputs("]}\n", out);
+}
+
+bool rows_print(FILE *out, const struct view *v, const struct rows *rows,
+		enum rows_format format, bool header)
+{
+	errno = 0;
+	if (format == FORMAT_TEXT)
+		print_text(out, v, rows, header);
+	else if (format == FORMAT_CSV)
+		print_csv(out, v, rows, header);
+	else
+		print_json(out, v, rows);
+	if (fflush(out) == 0 && !ferror(out))
+		return true;
+	if (!errno)
+		errno = EIO;
+	return false;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which spans are exported, and in which form.
+ */
+#include "export/export.h"
+
+#include "base/timefmt.h"
+#include "export/json.h"
+#include "export/spans.h"
+
+#include <gio/gio.h>
+#include <string.h>
+
+bool span_format_parse(const char *text, enum span_format *ret)
+{
+	static const char *const name[] = { [SPAN_ZIPKIN] = "zipkin", [SPAN_JSON] = "json" };
+	for (size_t i = 0; i < G_N_ELEMENTS(name); i++)
+		if (strcmp(text, name[i]) == 0) {
+			*ret = i;
+			return true;
+		}
+	return false;
+}
+
+static void clear_trace(void *v)
+{
+	struct export_trace *trace = v;
+	tree_free(trace->tree);
+	g_free(trace->wanted);
+}
+
+/* The whole trace, or (span_id) the span with all its halves and what is below. */
+static void add_trace(GArray *traces, const struct timeline *tl, uint64_t trace_id,
+		      uint64_t span_id)
+{
+	struct export_trace trace = { .tree = tree_new(tl, trace_id) };
+	const struct tree *t = trace.tree;
+	trace.wanted = g_new0(bool, t->n + 1);
+	for (int i = 0; i < t->n; i++) {
+		int parent = t->nodes[i].parent;
+		trace.wanted[i] = !span_id || t->nodes[i].span->span_id == span_id ||
+				  (parent >= 0 && trace.wanted[parent]);
+		trace.n += trace.wanted[i];
+	}
+	if (trace.n)
+		g_array_append_val(traces, trace);
+	else
+		clear_trace(&trace);
+}
+
+/* The trace that holds a span; ids are unique but for bad luck: the earliest then. */
+static uint64_t trace_of_span(const struct history *h, uint64_t span_id)
+{
+	const struct span *found = NULL;
+	for (size_t i = 0; i < h->n_spans; i++) {
+		const struct span *s = h->spans[i];
+		if (s->span_id != span_id)
+			continue;
+		if (!found || s->begin_ns < found->begin_ns ||
+		    (s->begin_ns == found->begin_ns && s->trace_id < found->trace_id))
+			found = s;
+	}
+	return found ? found->trace_id : 0;
+}
+
+/* Slowest first; open ones, whose duration nobody knows, last. */
+static int compare_slowest(const void *va, const void *vb)
+{
+	const struct trace_info *a = va, *b = vb;
+	bool a_open = a->root->state == SPAN_OPEN, b_open = b->root->state == SPAN_OPEN;
+	int64_t da = span_duration(a->root), db = span_duration(b->root);
+	if (a_open != b_open)
+		return a_open ? 1 : -1;
+	if (da != db)
+		return da > db ? -1 : 1;
+	if (a->root->begin_ns != b->root->begin_ns)
+		return a->root->begin_ns < b->root->begin_ns ? -1 : 1;
+	return (a->trace_id > b->trace_id) - (a->trace_id < b->trace_id);
+}
+
+static void add_slowest(GArray *traces, const struct history *h, unsigned n)
+{
+	g_autoptr(GArray) sorted = g_array_copy(h->traces);
+	g_array_sort(sorted, compare_slowest);
+	for (guint i = 0; i < sorted->len && i < n; i++)
+		add_trace(traces, h->tl, g_array_index(sorted, struct trace_info, i).trace_id, 0);
+}
+
+static void set_error(GError **error, const struct span_selection *what)
+{
+	uint64_t id = what->span_id ? what->span_id : what->trace_id;
+	if (what->slowest)
+		g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND,
+				    "no spans to export: the trace has none");
+	else
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "no %s %016" G_GINT64_MODIFIER
+			    "x in the trace", what->span_id ? "span" : "trace", id);
+}
+
+static char *join(struct history *h, const GArray *traces, enum span_format format)
+{
+	GString *out = g_string_new(NULL);
+	bool native = format == SPAN_JSON;
+	if (native)
+		g_string_append_printf(out, "{\"blktop\":\"%s\",\"traces\":[", BLKTOP_VERSION);
+	else
+		g_string_append_c(out, '[');
+	for (guint i = 0; i < traces->len; i++) {
+		const struct export_trace *trace = &g_array_index(traces, struct export_trace, i);
+		if (native)
+			native_append(out, h, trace, i == 0);
+		else
+			zipkin_append(out, h, trace, i == 0);
+	}
+	g_string_append(out, native ? "\n]}\n" : "\n]\n");
+	return g_string_free(out, FALSE);
+}
+
+char *span_export(const struct timeline *tl, const struct span_selection *what,
+		  enum span_format format, unsigned *ret_spans, GError **error)
+{
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(GArray) traces = g_array_new(FALSE, FALSE, sizeof(struct export_trace));
+	g_array_set_clear_func(traces, clear_trace);
+	uint64_t trace_id = what->trace_id;
+	if (what->slowest)
+		add_slowest(traces, h, what->slowest);
+	else if (!trace_id && what->span_id)
+		trace_id = trace_of_span(h, what->span_id);
+	if (!what->slowest && trace_id)
+		add_trace(traces, tl, trace_id, what->span_id);
+	*ret_spans = 0;
+	for (guint i = 0; i < traces->len; i++)
+		*ret_spans += g_array_index(traces, struct export_trace, i).n;
+	if (!*ret_spans) {
+		set_error(error, what);
+		return NULL;
+	}
+	return join(h, traces, format);
+}
+
+char *span_export_name(const struct span_selection *what)
+{
+	g_autofree char *trace = json_hex(what->trace_id), *span = json_hex(what->span_id);
+	if (what->slowest)
+		return g_strdup_printf("./blktop-slowest-%u.json", what->slowest);
+	if (!what->trace_id)
+		return g_strdup_printf("./blktop-%s.json", span);
+	if (!what->span_id)
+		return g_strdup_printf("./blktop-%s.json", trace);
+	return g_strdup_printf("./blktop-%s-%s.json", trace, span);
+}

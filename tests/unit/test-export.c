@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Exported spans against the rules of Zipkin v2, blktop's own JSON, and files that
+ * are never overwritten.
+ */
+#include "export/export.h"
+#include "lib/fake_timeline.h"
+
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <json-glib/json-glib.h>
+#include <string.h>
+
+static JsonNode *export(const struct timeline *tl, struct span_selection what,
+			enum span_format format, unsigned *n)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *text = span_export(tl, &what, format, n, &error);
+	g_assert_no_error(error);
+	JsonNode *root = json_from_string(text, &error);
+	g_assert_no_error(error);
+	return root;
+}
+
+static const char *member(JsonObject *o, const char *key)
+{
+	return json_object_has_member(o, key) ? json_object_get_string_member(o, key) : NULL;
+}
+
+static void assert_match(const char *text, const char *regex)
+{
+	if (!g_regex_match_simple(regex, text, 0, 0))
+		g_error("'%s' is not %s", text, regex);
+}
+
+static void assert_int(JsonObject *o, const char *key, int64_t least)
+{
+	JsonNode *node = json_object_get_member(o, key);
+	g_assert_nonnull(node);
+	g_assert_cmpuint(json_node_get_value_type(node), ==, G_TYPE_INT64);
+	g_assert_cmpint(json_node_get_int(node), >=, least);
+}
+
+static void check_tag(JsonObject *o, const char *key, JsonNode *value, void *data)
+{
+	g_assert_cmpuint(json_node_get_value_type(value), ==, G_TYPE_STRING);
+}
+
+static void check_endpoint(JsonObject *e)
+{
+	const char *name = member(e, "serviceName");
+	g_autofree char *lower = g_utf8_strdown(name, -1);
+	g_assert_cmpstr(name, ==, lower);
+	if (json_object_has_member(e, "port"))
+		assert_int(e, "port", 1);
+}
+
+/* peers: ids, microseconds, kinds, unique annotations, tags of strings. */
+static void check_zipkin(JsonObject *o)
+{
+	const char *kind = member(o, "kind"), *parent = member(o, "parentId");
+	assert_match(member(o, "traceId"), "^([a-f0-9]{16}|[a-f0-9]{32})$");
+	assert_match(member(o, "id"), "^[a-f0-9]{16}$");
+	if (parent) {
+		assert_match(parent, "^[a-f0-9]{16}$");
+		g_assert_cmpstr(parent, !=, "0000000000000000");
+	}
+	g_assert_true(!kind || strcmp(kind, "CLIENT") == 0 || strcmp(kind, "SERVER") == 0);
+	assert_int(o, "timestamp", 1);
+	if (json_object_has_member(o, "duration"))
+		assert_int(o, "duration", 1);
+	if (json_object_has_member(o, "shared"))
+		g_assert_cmpstr(kind, ==, "SERVER");
+	check_endpoint(json_object_get_object_member(o, "localEndpoint"));
+	JsonArray *annotations = json_object_get_array_member(o, "annotations");
+	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (guint i = 0; i < json_array_get_length(annotations); i++) {
+		JsonObject *a = json_array_get_object_element(annotations, i);
+		assert_int(a, "timestamp", 1);
+		g_assert_true(g_hash_table_add(seen, g_strdup_printf("%" G_GINT64_FORMAT " %s",
+			json_object_get_int_member(a, "timestamp"), member(a, "value"))));
+	}
+	json_object_foreach_member(json_object_get_object_member(o, "tags"), check_tag, NULL);
+}
+
+static void test_zipkin_rules(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	unsigned n;
+	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .slowest = 1000 },
+					  SPAN_ZIPKIN, &n);
+	JsonArray *spans = json_node_get_array(root);
+	g_assert_cmpuint(n, ==, timeline_n_spans(tl));
+	g_assert_cmpuint(json_array_get_length(spans), ==, n);
+	for (guint i = 0; i < n; i++)
+		check_zipkin(json_array_get_object_element(spans, i));
+}
+
+static JsonObject *find(JsonArray *spans, const char *name, const char *kind)
+{
+	for (guint i = 0; i < json_array_get_length(spans); i++) {
+		JsonObject *o = json_array_get_object_element(spans, i);
+		if (strcmp(member(o, "name"), name) == 0 && g_strcmp0(member(o, "kind"), kind) == 0)
+			return o;
+	}
+	g_error("no span %s", name);
+}
+
+static void test_zipkin_victim(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	unsigned n;
+	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .trace_id = FAKE_VICTIM },
+					  SPAN_ZIPKIN, &n);
+	JsonArray *spans = json_node_get_array(root);
+	g_assert_cmpuint(n, ==, 8);
+	JsonObject *thumbnail = find(spans, "thumbnail", NULL);
+	g_assert_false(json_object_has_member(thumbnail, "parentId"));
+	g_assert_cmpstr(member(thumbnail, "traceId"), ==, "7f8efb3a8bed4f37");
+	JsonObject *lock = find(spans, "lock", NULL);
+	JsonObject *tags = json_object_get_object_member(lock, "tags");
+	g_assert_cmpstr(member(tags, "blktop.part.futex_ns"), ==, "53240000");
+	g_assert_cmpstr(member(tags, "blktop.waker"), ==, "thumbd-w0/254");
+	g_assert_cmpstr(member(tags, "blktop.thread"), ==, "thumbd-w2/256");
+	g_assert_nonnull(strstr(member(tags, "blktop.why"), "slept holding it"));
+	JsonObject *server = find(spans, "send", "SERVER"), *client = find(spans, "send", "CLIENT");
+	g_assert_true(json_object_get_boolean_member(server, "shared"));
+	g_assert_false(json_object_has_member(client, "shared"));
+	g_assert_cmpstr(member(server, "id"), ==, member(client, "id"));
+	g_assert_cmpstr(member(json_object_get_object_member(server, "localEndpoint"),
+			       "serviceName"), ==, "stored");
+}
+
+static void test_zipkin_edges(void)
+{
+	struct fake *f = fake_new();
+	struct span *s = fake_span(f, &(struct fake_span){ .trace = UINT64_MAX, .id = 1, .parent = 9,
+		.name = "x\033", .service = "UPPER", .thread = ID_NONE, .begin = 1, .end = 1 });
+	s->ip = fake_string(f, "fe80::1");
+	s->port = 0;
+	for (int i = 0; i < 3; i++)
+		fake_annotate(s, i, fake_string(f, "same"));	/* within one microsecond */
+	fake_tag(s, fake_string(f, "k"), fake_string(f, "1"));
+	fake_tag(s, fake_string(f, "k"), fake_string(f, "\xff"));
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	unsigned n;
+	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .span_id = 1 },
+					  SPAN_ZIPKIN, &n);
+	JsonObject *o = json_array_get_object_element(json_node_get_array(root), 0);
+	JsonObject *endpoint = json_object_get_object_member(o, "localEndpoint");
+	check_zipkin(o);
+	g_assert_cmpstr(member(o, "traceId"), ==, "ffffffffffffffff");
+	g_assert_cmpstr(member(o, "parentId"), ==, "0000000000000009");
+	g_assert_cmpint(json_object_get_int_member(o, "duration"), ==, 1);
+	g_assert_cmpstr(member(endpoint, "ipv6"), ==, "fe80::1");
+	g_assert_cmpstr(member(endpoint, "serviceName"), ==, "upper");
+	g_assert_false(json_object_has_member(endpoint, "port"));
+	g_assert_cmpuint(json_array_get_length(json_object_get_array_member(o, "annotations")), ==, 1);
+	g_assert_cmpstr(member(json_object_get_object_member(o, "tags"), "k"), ==, "\\xff");
+}
+
+static void test_zipkin_open(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	unsigned n;
+	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .trace_id = FAKE_OPEN },
+					  SPAN_ZIPKIN, &n);
+	JsonObject *o = json_array_get_object_element(json_node_get_array(root), 0);
+	check_zipkin(o);
+	g_assert_false(json_object_has_member(o, "duration"));
+	g_assert_cmpstr(member(json_object_get_object_member(o, "tags"), "blktop.state"), ==, "open");
+}
+
+static unsigned count_nested(JsonArray *spans)
+{
+	unsigned n = 0;
+	for (guint i = 0; i < json_array_get_length(spans); i++) {
+		JsonObject *o = json_array_get_object_element(spans, i);
+		JsonObject *parts = json_object_get_object_member(o, "parts");
+		g_autoptr(GList) values = json_object_get_values(parts);
+		int64_t sum = 0;
+		for (GList *l = values; l; l = l->next)
+			sum += json_node_get_int(l->data);
+		g_assert_cmpuint(g_list_length(values), ==, PART_N);
+		g_assert_cmpint(sum, ==, json_object_get_int_member(o, "duration_ns"));
+		n += 1 + count_nested(json_object_get_array_member(o, "children"));
+	}
+	return n;
+}
+
+static void test_native(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	unsigned n;
+	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .slowest = 3 }, SPAN_JSON, &n);
+	JsonArray *traces = json_object_get_array_member(json_node_get_object(root), "traces");
+	unsigned counted = 0;
+	g_assert_cmpuint(json_array_get_length(traces), ==, 3);
+	for (guint i = 0; i < 3; i++)
+		counted += count_nested(json_object_get_array_member(
+			json_array_get_object_element(traces, i), "spans"));
+	g_assert_cmpuint(counted, ==, n);
+	JsonObject *top = json_array_get_object_element(json_object_get_array_member(
+		json_array_get_object_element(traces, 0), "spans"), 0);
+	g_assert_cmpstr(member(top, "trace_id"), ==, "1e9873c2aa104f01");
+	g_assert_true(json_object_get_null_member(top, "parent_id"));
+	JsonObject *wait = json_array_get_object_element(
+		json_object_get_array_member(top, "waits"), 0);
+	g_assert_cmpstr(member(wait, "syscall"), ==, "clock_nanosleep");
+	g_assert_true(json_object_get_null_member(wait, "waker"));
+}
+
+/* A chain as deep as a hostile trace makes it. */
+static void test_native_deep(void)
+{
+	struct fake *f = fake_new();
+	const unsigned depth = 3000;
+	for (unsigned i = 0; i < depth; i++)
+		fake_span(f, &(struct fake_span){ .trace = 1, .id = i + 1, .parent = i, .name = "n",
+			.service = "s", .thread = ID_NONE, .begin = i, .end = 10000 - i });
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	struct span_selection what = { .trace_id = 1 };
+	unsigned n;
+	g_autofree char *text = span_export(tl, &what, SPAN_JSON, &n, NULL);
+	g_assert_cmpuint(n, ==, depth);
+	int balance = 0;
+	for (const char *p = text; *p; p++)
+		balance += (*p == '[' || *p == '{') - (*p == ']' || *p == '}');
+	g_assert_cmpint(balance, ==, 0);
+}
+
+static void test_subtree(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	unsigned n;
+	struct span_selection what = { .trace_id = FAKE_VICTIM, .span_id = FAKE_VICTIM * 31 + 5 };
+	g_autoptr(JsonNode) root = export(tl, what, SPAN_ZIPKIN, &n);
+	g_assert_cmpuint(n, ==, 3);	/* both halves of send, and store */
+	what.trace_id = 0;		/* found without its trace */
+	g_autoptr(JsonNode) again = export(tl, what, SPAN_JSON, &n);
+	g_assert_cmpuint(n, ==, 3);
+}
+
+static void test_missing(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline(), empty = timeline_new(0);
+	const struct span_selection what[] = {
+		{ .trace_id = 5 }, { .trace_id = FAKE_VICTIM, .span_id = 7 }, { .span_id = 7 },
+		{ .slowest = 3 }, { 0 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(what); i++) {
+		g_autoptr(GError) error = NULL;
+		unsigned n;
+		const struct timeline *from = what[i].slowest ? empty : tl;
+		g_assert_null(span_export(from, &what[i], SPAN_ZIPKIN, &n, &error));
+		g_assert_nonnull(error);
+		g_assert_cmpuint(n, ==, 0);
+	}
+}
+
+static void test_names(void)
+{
+	const struct span_selection trace = { .trace_id = 0xabc },
+		span = { .trace_id = 0xabc, .span_id = 0xdef };
+	g_autofree char *a = span_export_name(&trace), *b = span_export_name(&span);
+	enum span_format f;
+	g_assert_cmpstr(a, ==, "./blktop-0000000000000abc.json");
+	g_assert_cmpstr(b, ==, "./blktop-0000000000000abc-0000000000000def.json");
+	g_assert_true(span_format_parse("zipkin", &f) && f == SPAN_ZIPKIN);
+	g_assert_true(span_format_parse("json", &f) && f == SPAN_JSON);
+	g_assert_false(span_format_parse("otlp", &f));
+}
+
+static void assert_content(const char *path, const char *want)
+{
+	g_autofree char *text = NULL;
+	g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+	g_assert_cmpstr(text, ==, want);
+}
+
+static void test_file(void)
+{
+	g_autofree char *dir = g_dir_make_tmp("blktop-test-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(dir, "out.json", NULL);
+	g_autofree char *absolute = NULL;
+	g_autoptr(GError) error = NULL;
+	g_assert_true(export_write_file(path, "one", 3, false, &absolute, &error));
+	g_assert_no_error(error);
+	g_assert_cmpstr(absolute, ==, path);
+	assert_content(path, "one");
+	g_assert_false(export_write_file(path, "two", 3, false, NULL, &error));
+	g_assert_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS);
+	g_assert_nonnull(strstr(error->message, path));
+	assert_content(path, "one");
+	g_assert_true(export_write_file(path, "three", 5, true, NULL, NULL));
+	assert_content(path, "three");
+	g_autoptr(GDir) list = g_dir_open(dir, 0, NULL);	/* nothing is left beside it */
+	g_assert_cmpstr(g_dir_read_name(list), ==, "out.json");
+	g_assert_null(g_dir_read_name(list));
+	g_unlink(path);
+	g_rmdir(dir);
+}
+
+static void test_file_fails(void)
+{
+	g_autofree char *dir = g_dir_make_tmp("blktop-test-XXXXXX", NULL);
+	g_autofree char *path = g_build_filename(dir, "no", "such", "out.json", NULL);
+	g_autoptr(GError) error = NULL;
+	g_assert_false(export_write_file(path, "one", 3, false, NULL, &error));
+	g_assert_error(error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+	g_assert_false(export_write_file(dir, "one", 3, true, NULL, NULL));	/* a directory */
+	g_rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/export/zipkin/rules", test_zipkin_rules);
+	g_test_add_func("/export/zipkin/victim", test_zipkin_victim);
+	g_test_add_func("/export/zipkin/edges", test_zipkin_edges);
+	g_test_add_func("/export/zipkin/open", test_zipkin_open);
+	g_test_add_func("/export/native/nested", test_native);
+	g_test_add_func("/export/native/deep", test_native_deep);
+	g_test_add_func("/export/subtree", test_subtree);
+	g_test_add_func("/export/missing", test_missing);
+	g_test_add_func("/export/names", test_names);
+	g_test_add_func("/export/file/written", test_file);
+	g_test_add_func("/export/file/fails", test_file_fails);
+	return g_test_run();
+}

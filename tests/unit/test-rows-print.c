@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Rows as text, CSV and JSON: nothing cut, nothing raw that could harm a terminal.
+ */
+#include "export/export.h"
+#include "lib/fake_timeline.h"
+
+#include <json-glib/json-glib.h>
+#include <locale.h>
+#include <string.h>
+
+static char *print(const struct timeline *tl, const char *view, enum rows_format format,
+		   bool header)
+{
+	const struct view *v = view_find(view);
+	struct view_query q = VIEW_QUERY_INIT;
+	char *text = NULL;
+	size_t len = 0;
+	q.by = BY_PROCESS;
+	struct rows *rows = v->build(tl, &q);
+	FILE *out = open_memstream(&text, &len);
+	g_assert_true(rows_print(out, v, rows, format, header));
+	fclose(out);
+	rows_free(rows);
+	g_assert_true(g_utf8_validate(text, len, NULL));
+	char *copy = g_strndup(text, len);
+	free(text);
+	return copy;
+}
+
+static void assert_no_raw(const char *text, const char *allowed)
+{
+	for (const char *p = text; *p; p = g_utf8_next_char(p)) {
+		gunichar c = g_utf8_get_char(p);
+		if (c < 128 && strchr(allowed, (int)c))
+			continue;
+		g_assert_false(g_unichar_iscntrl(c));
+		g_assert_cmpint(g_unichar_type(c), !=, G_UNICODE_FORMAT);
+	}
+}
+
+static void test_formats(void)
+{
+	enum rows_format f;
+	g_assert_true(rows_format_parse("csv", &f) && f == FORMAT_CSV);
+	g_assert_true(rows_format_parse("json", &f) && f == FORMAT_JSON);
+	g_assert_true(rows_format_parse("text", &f) && f == FORMAT_TEXT);
+	g_assert_false(rows_format_parse("xml", &f));
+}
+
+static void test_json(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	for (size_t i = 0; view_all[i]; i++) {
+		g_autofree char *text = print(tl, view_all[i]->id, FORMAT_JSON, true);
+		g_autoptr(JsonParser) parser = json_parser_new();
+		g_autoptr(GError) error = NULL;
+		json_parser_load_from_data(parser, text, -1, &error);
+		g_assert_no_error(error);
+		g_assert_true(strchr(text, '\n') == text + strlen(text) - 1);
+		assert_no_raw(text, "\n");
+		JsonObject *o = json_node_get_object(json_parser_get_root(parser));
+		JsonObject *range = json_object_get_object_member(o, "range");
+		JsonObject *trust = json_object_get_object_member(o, "trust");
+		g_assert_cmpstr(json_object_get_string_member(o, "view"), ==, view_all[i]->id);
+		g_assert_cmpstr(json_object_get_string_member(o, "blktop"), ==, BLKTOP_VERSION);
+		g_assert_cmpint(json_object_get_int_member(range, "from_ns"), ==, FAKE_T0);
+		g_assert_cmpint(json_object_get_int_member(range, "to_ns"), ==, FAKE_T0 + 6 * FAKE_S);
+		g_assert_cmpint(json_object_get_int_member(trust, "lost_events"), ==, 12);
+		g_assert_cmpint(json_object_get_int_member(trust, "lost_packets"), ==, 0);
+		g_assert_cmpint(json_object_get_int_member(trust, "soft"), ==, 3);
+		JsonArray *rows = json_object_get_array_member(o, "rows");
+		g_assert_cmpuint(json_array_get_length(rows), >, 0);
+		JsonObject *row = json_array_get_object_element(rows, 0);
+		g_assert_cmpuint(json_object_get_size(row), ==, view_all[i]->n_columns);
+	}
+}
+
+static void test_json_values(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	g_autofree char *text = print(tl, "processes", FORMAT_JSON, true);
+	g_autoptr(JsonParser) parser = json_parser_new();
+	g_assert_true(json_parser_load_from_data(parser, text, -1, NULL));
+	JsonObject *o = json_node_get_object(json_parser_get_root(parser));
+	JsonArray *rows = json_object_get_array_member(o, "rows");
+	bool evil = false, stray = false;
+	for (guint i = 0; i < json_array_get_length(rows); i++) {
+		JsonObject *row = json_array_get_object_element(rows, i);
+		g_assert_true(json_object_get_null_member(row, "tid"));
+		if (json_object_get_null_member(row, "pid")) {
+			stray = json_object_get_null_member(row, "comm");
+			continue;
+		}
+		JsonNode *cpu = json_object_get_member(row, "cpu_ns");
+		g_assert_cmpuint(json_node_get_value_type(cpu), ==, G_TYPE_INT64);
+		if (json_object_get_int_member(row, "pid") == 666)
+			evil = strcmp(json_object_get_string_member(row, "comm"),
+				      FAKE_HOSTILE_COMM) == 0;
+	}
+	g_assert_true(evil && stray);
+}
+
+static void test_empty(void)
+{
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+	g_autofree char *json = print(tl, "events", FORMAT_JSON, true);
+	g_autofree char *csv = print(tl, "events", FORMAT_CSV, true);
+	g_autofree char *text = print(tl, "events", FORMAT_TEXT, true);
+	g_autofree char *nothing = print(tl, "events", FORMAT_CSV, false);
+	g_assert_nonnull(strstr(json, "\"range\":{\"from_ns\":null,\"to_ns\":null}"));
+	g_assert_nonnull(strstr(json, "\"rows\":[]}\n"));
+	g_assert_cmpstr(csv, ==, "host,name,count,lost,rate\r\n");
+	g_assert_cmpstr(text, ==, "host  name  count  lost  rate\n");
+	g_assert_cmpstr(nothing, ==, "");
+}
+
+static void test_csv(void)
+{
+	struct fake *f = fake_new();
+	fake_event(fake_second(f, 0), 0, fake_string(f, "a,b \"c\"\nd"), 3);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autofree char *csv = print(tl, "events", FORMAT_CSV, false);
+	g_assert_cmpstr(csv, ==, "web1,\"a,b \"\"c\"\"\\x0ad\",3,,3\r\n");
+}
+
+static void test_hostile(void)
+{
+	struct fake *f = fake_new();
+	static const char *const names[] = {
+		"\033]0;owned\007", "\xc2\x9b" "31m", "\xff\xfe bad", "\xe2\x80\xae" "rtl", "wide 作者",
+		"\177del", "tab\there", "",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		fake_event(fake_second(f, 0), 0, fake_string(f, names[i]), i + 1);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	for (int format = FORMAT_TEXT; format <= FORMAT_JSON; format++) {
+		g_autofree char *text = print(tl, "events", format, true);
+		assert_no_raw(text, format == FORMAT_CSV ? "\r\n" : "\n");
+	}
+	g_autofree char *json = print(tl, "events", FORMAT_JSON, true);
+	g_autoptr(JsonParser) parser = json_parser_new();
+	g_assert_true(json_parser_load_from_data(parser, json, -1, NULL));
+	g_assert_nonnull(strstr(json, "\\u202ertl"));
+}
+
+/* Columns stand below their titles whatever the names. */
+static void test_text_aligned(void)
+{
+	struct fake *f = fake_new();
+	fake_event(fake_second(f, 0), 0, fake_string(f, "作者"), 1234567);
+	fake_event(fake_second(f, 0), 0, fake_string(f, "short"), 1);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autofree char *text = print(tl, "events", FORMAT_TEXT, true);
+	g_assert_cmpstr(text, ==,
+			"host  name     count  lost     rate\n"
+			"web1  short        1     -        1\n"
+			"web1  作者   1234567     -  1234567\n");
+}
+
+static void test_write_error(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	const struct view *v = view_find("spans");
+	struct view_query q = VIEW_QUERY_INIT;
+	FILE *out = fopen("/dev/full", "w");
+	if (!out) {
+		g_test_skip("no /dev/full");
+		return;
+	}
+	struct rows *rows = v->build(tl, &q);
+	g_assert_false(rows_print(out, v, rows, FORMAT_JSON, true));
+	rows_free(rows);
+	fclose(out);
+}
+
+int main(int argc, char **argv)
+{
+	setlocale(LC_ALL, "C.UTF-8");
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/rows-print/formats", test_formats);
+	g_test_add_func("/rows-print/json", test_json);
+	g_test_add_func("/rows-print/json-values", test_json_values);
+	g_test_add_func("/rows-print/empty", test_empty);
+	g_test_add_func("/rows-print/csv", test_csv);
+	g_test_add_func("/rows-print/hostile", test_hostile);
+	g_test_add_func("/rows-print/text-aligned", test_text_aligned);
+	g_test_add_func("/rows-print/write-error", test_write_error);
+	return g_test_run();
+}
