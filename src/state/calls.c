@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Finished system calls: their figures, and the facts they tell about descriptors. */
+#include "state/slice_private.h"
+
+#include <fcntl.h>
+
+void fdop_bump(struct slice *s, int64_t fd, uint64_t seq)
+{
+	uint64_t *at = &s->fdop_seq[(uint32_t)fd % FDOP_SLOTS];
+	*at = MAX(*at, seq);
+}
+
+/* What a call's exit may have changed, whether or not its entry is known. */
+void call_exit_bump(struct slice *s, const struct rec *r)
+{
+	const struct call_info *info = slice_call_info(s, r->name);
+	if (!r->name && r->arg[0] >= 0) {	/* old tracers do not say which call */
+		fdop_bump(s, r->arg[0], r->seq);
+		if (!r->arg[0])
+			s->fdop_all = MAX(s->fdop_all, r->seq);
+	}
+	if (!info->fdop || r->arg[0] < 0)
+		return;
+	fdop_bump(s, r->arg[0], r->seq);
+	if (info->fdop == FDOP_PIPE || info->fdop == FDOP_SOCKETPAIR) {
+		fdop_bump(s, r->arg[1], r->seq);
+		fdop_bump(s, r->arg[2], r->seq);
+	}
+	if (info->fdop == FDOP_CONNECT || info->fdop == FDOP_BIND || info->fdop == FDOP_CLOSE_RANGE ||
+	    info->fdop == FDOP_EXEC)
+		s->fdop_all = MAX(s->fdop_all, r->seq);
+}
+
+/* close works from its entry on: the number may be taken again before its exit. */
+void call_facts_at_entry(struct slice *s, uint32_t thread, const struct rec *r)
+{
+	const struct call_info *info = slice_call_info(s, r->name);
+	if (info->fdop == FDOP_CLOSE && r->fd >= 0) {
+		struct fact *f = slice_fact(s, FACT_CLOSE, thread, r->ts, r->seq);
+		f->a = f->b = r->fd;
+		fdop_bump(s, r->fd, r->seq + 1);
+	} else if (info->fdop == FDOP_CLOSE_RANGE) {
+		struct fact *f = slice_fact(s, FACT_CLOSE, thread, r->ts, r->seq);
+		f->a = r->arg[0];
+		f->b = MIN((uint64_t)r->arg[1], INT32_MAX);
+		s->fdop_all = r->seq + 1;
+	} else if (info->fdop == FDOP_DUP2 && r->arg[1] >= 0) {
+		fdop_bump(s, r->arg[1], r->seq);
+	}
+}
+
+static void new_file(struct slice *s, uint32_t thread, const struct rec *exit, int64_t fd,
+		     uint8_t kind, uint32_t text, int64_t dirfd, bool cloexec)
+{
+	struct fact *f = slice_fact(s, FACT_OPEN, thread, exit->ts, exit->seq);
+	f->a = fd;
+	f->b = dirfd;
+	f->text = text;
+	f->file_kind = kind;
+	f->flag = cloexec;
+}
+
+static void fcntl_facts(struct slice *s, uint32_t thread, const struct call *c, const struct rec *exit)
+{
+	struct fact *f;
+	switch (c->arg[1]) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		f = slice_fact(s, FACT_DUP, thread, exit->ts, exit->seq);
+		f->a = c->arg[0];
+		f->b = exit->arg[0];
+		f->flag = c->arg[1] == F_DUPFD_CLOEXEC;
+		break;
+	case F_SETFD:
+		f = slice_fact(s, FACT_CLOEXEC, thread, exit->ts, exit->seq);
+		f->a = c->arg[0];
+		f->flag = c->arg[2] & FD_CLOEXEC;
+		break;
+	default:
+		break;
+	}
+}
+
+/* The socket's family and type in words; a stable text whatever the flags are. */
+static uint32_t socket_text(struct slice *s, const struct call *c)
+{
+	static const char *const types[] = { "", "stream", "dgram", "raw", "rdm", "seqpacket" };
+	int64_t family = c->arg[0], type = c->arg[1] & 0xf;
+	const char *t = type >= 1 && type <= 5 ? types[type] : "";
+	const char *name = family == 1 ? "unix" : family == 2 ? "inet" : family == 10 ? "inet6" :
+			   family == 16 ? "netlink" : family == 17 ? "packet" : NULL;
+	g_autofree char *text = name ? g_strdup_printf("socket %s %s", name, t)
+				     : g_strdup_printf("socket family %" G_GINT64_FORMAT " %s", family, t);
+	g_strchomp(text);
+	return strtab_add(s->strings, text);
+}
+
+static uint32_t event_text(struct slice *s, const struct call *c)
+{
+	const char *name = strtab_get(s->strings, c->name);
+	size_t n = strcspn(name, "_0123456789");
+	g_autofree char *text = g_strdup_printf("%.*s", (int)n, name);
+	return strtab_add(s->strings, text);
+}
+
+/* Flags that mean close-on-exec, by call: which argument, which bits. */
+static bool call_cloexec(const struct slice *s, const struct call *c, enum call_fdop op)
+{
+	switch (op) {
+	case FDOP_OPEN:
+	case FDOP_OPENAT:
+	case FDOP_PIPE:
+	case FDOP_DUP2:
+	case FDOP_ACCEPT:
+	case FDOP_EVENT:
+		return c->arg[2] & O_CLOEXEC;
+	case FDOP_SOCKET:
+	case FDOP_SOCKETPAIR:
+		return c->arg[1] & O_CLOEXEC;	/* SOCK_CLOEXEC is the same bit */
+	default:
+		return false;
+	}
+}
+
+static void call_facts(struct slice *s, uint32_t thread, const struct call *c, const struct rec *exit,
+		       enum call_fdop op)
+{
+	int64_t ret = exit->arg[0];
+	bool cloexec = call_cloexec(s, c, op);
+	struct fact *f;
+	switch (op) {
+	case FDOP_OPEN:
+	case FDOP_OPENAT:
+		new_file(s, thread, exit, ret, FILE_REGULAR, c->text,
+			 op == FDOP_OPENAT ? c->arg[0] : -100, cloexec);
+		break;
+	case FDOP_SOCKET:
+		new_file(s, thread, exit, ret, FILE_SOCKET, socket_text(s, c), -100, cloexec);
+		break;
+	case FDOP_ACCEPT:
+		new_file(s, thread, exit, ret, FILE_SOCKET,
+			 exit->text ? exit->text : strtab_add(s->strings, "socket"), -100, cloexec);
+		break;
+	case FDOP_EVENT:
+		new_file(s, thread, exit, ret, FILE_EVENT, event_text(s, c), -100, cloexec);
+		break;
+	case FDOP_PIPE:
+	case FDOP_SOCKETPAIR:
+		for (int i = 1; i <= 2; i++)
+			if (exit->arg[i] >= 0)
+				new_file(s, thread, exit, exit->arg[i],
+					 op == FDOP_PIPE ? FILE_PIPE : FILE_SOCKET,
+					 strtab_add(s->strings, op == FDOP_PIPE ? "pipe" : "socketpair"),
+					 -100, cloexec);
+		break;
+	case FDOP_CONNECT:
+	case FDOP_BIND:
+		if (!c->text)
+			break;
+		f = slice_fact(s, FACT_NAME, thread, exit->ts, exit->seq);
+		f->a = c->fd;
+		f->text = c->text;
+		break;
+	case FDOP_DUP:
+	case FDOP_DUP2:
+		f = slice_fact(s, FACT_DUP, thread, exit->ts, exit->seq);
+		f->a = c->arg[0];
+		f->b = ret;
+		f->flag = cloexec;
+		break;
+	case FDOP_FCNTL:
+		fcntl_facts(s, thread, c, exit);
+		break;
+	case FDOP_EXEC:
+		slice_fact(s, FACT_EXEC, thread, exit->ts, exit->seq);
+		break;
+	case FDOP_NONE:
+	case FDOP_CLOSE:
+	case FDOP_CLOSE_RANGE:
+		break;
+	}
+}
+
+static void count_file(struct slice *s, struct bin *b, uint32_t thread, const struct call *c,
+		       const struct call_info *info, int64_t ret, int64_t latency)
+{
+	struct bin_file *f = bin_file(s, b, thread, c);
+	if (info->io == IO_READ) {
+		f->reads++;
+		f->read_bytes += ret > 0 ? ret : 0;
+	} else if (info->io == IO_WRITE) {
+		f->writes++;
+		f->write_bytes += ret > 0 ? ret : 0;
+	} else {
+		f->others++;
+	}
+	hist_add(&f->latency, latency);
+}
+
+static void log_call(struct slice *s, uint32_t thread, const struct call *c, const struct rec *exit)
+{
+	struct thread *t = g_ptr_array_index(s->threads, thread);
+	if (s->rooted && t->tid != -1 && !(t->open && t->open->len))
+		return;		/* in no span */
+	struct done_call d = {
+		.begin = c->begin, .end = exit->ts, .ret = exit->arg[0], .seq = c->seq,
+		.name = c->name, .fd = c->fd,
+	};
+	if (!t->calls)
+		t->calls = g_array_new(false, false, sizeof(struct done_call));
+	g_array_append_val(t->calls, d);
+}
+
+void call_finished(struct slice *s, uint32_t thread, const struct call *c, const struct rec *exit)
+{
+	const struct call_info *info = slice_call_info(s, c->name);
+	int64_t ret = exit->arg[0], latency = exit->ts - c->begin;
+	struct call busy = *c;
+	charge_busy(s, thread, &busy, exit->ts);
+	struct bin *b = slice_bin(s, exit->ts);
+	bool error = ret < 0 && ret >= -4095;
+	struct bin_call *bc = bin_call(b, thread, c->name);
+	hist_add(&bc->latency, latency);
+	bc->errors += error;
+	struct bin_thread *bt = bin_thread(b, thread);
+	bt->syscalls++;
+	bt->errors += error;
+	if (info->io == IO_READ && ret > 0)
+		bt->read_bytes += ret;
+	else if (info->io == IO_WRITE && ret > 0)
+		bt->write_bytes += ret;
+	if (info->has_fd && c->fd >= 0)
+		count_file(s, b, thread, c, info, ret, latency);
+	bin_slow(b, &(struct bin_slow){
+		.thread = thread, .name = c->name, .cpu = cpu_at(s, c->cpu)->number,
+		.fd = info->has_fd ? c->fd : NO_FD, .begin = c->begin, .duration = latency,
+		.ret = ret, .seq = c->seq,
+	});
+	if (info->fdop && ret >= 0)
+		call_facts(s, thread, c, exit, info->fdop);
+	log_call(s, thread, c, exit);
+}

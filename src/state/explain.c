@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Why a span took its time: the difference of its thread's counters between two
+ * annotations, with the waits in between; and its system calls. The parts sum to the
+ * duration exactly: what no counter tells is unknown.
+ */
+#include "state/spans.h"
+
+#include <stdio.h>
+
+/* ---- parts ---- */
+
+/* Counters of a thread between two snapshots; without waits by descriptor. */
+static void add_difference(int64_t part[PART_N], const int64_t *from, const int64_t *to)
+{
+	for (unsigned p = 0; p < PART_N; p++)
+		part[p] += to[p] - from[p];
+	part[PART_USER] += to[PART_SOFT_RUN] - from[PART_SOFT_RUN] +
+			   to[PART_LOST_RUN] - from[PART_LOST_RUN];
+	part[PART_OTHER] += to[PART_SOFT_BLOCK] - from[PART_SOFT_BLOCK] +
+			    to[PART_LOST_BLOCK] - from[PART_LOST_BLOCK];
+}
+
+static enum part part_of_wait(struct spans *sp, uint32_t thread, const struct wait *w)
+{
+	if (w->cause == WAIT_PART)
+		return w->part;
+	if (w->cause != WAIT_FD)
+		return PART_OTHER;
+	uint32_t file = names_file(spans_names(sp), thread, w->call.fd, w->call.begin, w->call.seq);
+	return names_part_of(names_file_info(spans_names(sp), file)->kind);
+}
+
+/* The wait a thread is in now, as if it ended at `now`; false: it is in none. */
+static bool open_wait(const struct thread *t, int64_t now, struct wait *w)
+{
+	const struct tstate *st = &t->st;
+	bool woken = st->run == RUN_WOKEN;
+	if (!t->hard || (!woken && st->run != RUN_BLOCKED && st->run != RUN_PREEMPTED))
+		return false;
+	*w = (struct wait){
+		.begin = st->off_ns, .wake = woken ? st->wake_ns : now, .end = now,
+		.cause = st->run == RUN_PREEMPTED ? WAIT_PART : st->wait_cause,
+		.part = st->run == RUN_PREEMPTED ? PART_PREEMPTED : st->wait_part,
+		.waker = woken ? st->waker : ID_NONE, .waker_irq = woken ? st->waker_irq : 0,
+		.cpu = ID_NONE,
+	};
+	if (st->call_state == CALL_IN)
+		w->call = st->call;
+	return true;
+}
+
+static const struct wait *wait_at(const struct thread *t, uint64_t index)
+{
+	if (!t->waits || index < t->waits_base || index - t->waits_base >= t->waits->len)
+		return NULL;
+	return &g_array_index(t->waits, struct wait, index - t->waits_base);
+}
+
+/* ---- waits, kept with the span ---- */
+
+#define JUST_OUT_NS INT64_C(10000000)
+
+/* What the waker came out of just before: its last wait, if that was in a call. */
+static uint32_t waker_call(struct spans *sp, uint32_t waker, int64_t wake)
+{
+	const struct thread *t = thread_at(spans_slice(sp), waker);
+	guint lo = 0, hi = t->waits ? t->waits->len : 0;
+	while (lo < hi) {
+		guint mid = (lo + hi) / 2;
+		if (g_array_index(t->waits, struct wait, mid).end <= wake)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return 0;
+	const struct wait *w = &g_array_index(t->waits, struct wait, lo - 1);
+	return wake - w->end <= JUST_OUT_NS ? w->call.name : 0;
+}
+
+static uint32_t irq_text(struct spans *sp, uint32_t host, uint32_t code)
+{
+	static const char *const softirqs[] = {	/* include/linux/interrupt.h */
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
+	};
+	struct slice *s = spans_slice(sp);
+	uint32_t name = names_irq(spans_names(sp), host, code), n = code & 0xffffff;
+	char text[160];
+	if (code == IRQ_UNKNOWN)
+		return strtab_add(s->strings, "interrupt");
+	if ((code & IRQ_UNKNOWN) == IRQ_SOFT(0))
+		snprintf(text, sizeof text, "softirq %s", n < G_N_ELEMENTS(softirqs) ? softirqs[n] : "?");
+	else
+		snprintf(text, sizeof text, "irq %u %.100s", n, name ? strtab_get(s->strings, name) : "?");
+	return strtab_add(s->strings, text);
+}
+
+static void keep_wait(struct spans *sp, GArray *kept, uint32_t thread, const struct wait *w,
+		      int64_t begin, int64_t end)
+{
+	struct slice *s = spans_slice(sp);
+	uint32_t host = thread_at(s, thread)->host, irq = w->waker_irq;
+	uint32_t waker = thread_follow(s, w->waker);
+	if (waker != ID_NONE && thread_at(s, waker)->idle) {
+		waker = ID_NONE;
+		irq = IRQ_UNKNOWN;
+	}
+	struct span_wait k = {
+		.begin_ns = MAX(w->begin, begin), .wake_ns = CLAMP(w->wake, begin, end),
+		.end_ns = MIN(w->end, end), .part = part_of_wait(sp, thread, w),
+		.thread = spans_map_thread(sp, thread), .call = w->call.name, .file = ID_NONE,
+		.waker = waker == ID_NONE ? ID_NONE : spans_map_thread(sp, waker),
+		.waker_irq = irq ? irq_text(sp, host, irq) : 0,
+		.waker_call = waker == ID_NONE ? 0 : waker_call(sp, waker, w->wake),
+		.cpu = w->cpu == ID_NONE ? ID_NONE : cpu_at(s, w->cpu)->number,
+		.arg = w->call.name ? (uint64_t)w->call.arg[0] : 0,
+	};
+	if (w->cause == WAIT_FD || (w->call.name && w->call.fd >= 0))
+		k.file = names_file(spans_names(sp), thread, w->call.fd, w->call.begin, w->call.seq);
+	if (k.end_ns > k.begin_ns)
+		g_array_append_val(kept, k);
+}
+
+static int longest_wait(gconstpointer a, gconstpointer b)
+{
+	const struct span_wait *x = a, *y = b;
+	int64_t dx = x->end_ns - x->begin_ns, dy = y->end_ns - y->begin_ns;
+	if (dx != dy)
+		return dx > dy ? -1 : 1;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static int earliest_wait(gconstpointer a, gconstpointer b)
+{
+	const struct span_wait *x = a, *y = b;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static void set_waits(struct span *span, GArray *kept)
+{
+	g_array_sort(kept, longest_wait);
+	if (kept->len > SPAN_MAX_WAITS) {
+		span->n_waits_more = kept->len - SPAN_MAX_WAITS;
+		g_array_set_size(kept, SPAN_MAX_WAITS);
+	}
+	g_array_sort(kept, earliest_wait);
+	span->n_waits = kept->len;
+	span->waits = (struct span_wait *)g_array_free(kept, false);
+}
+
+/* ---- one half ---- */
+
+/* The thread's account from annotation x to y, both by it. */
+static void explain_run(struct spans *sp, struct half *h, const struct annot *x,
+			const struct annot *y, GArray *kept)
+{
+	uint32_t id = thread_follow(spans_slice(sp), x->thread);
+	const struct thread *t = thread_at(spans_slice(sp), id);
+	add_difference(h->span->part, x->part, y->part);
+	for (uint64_t i = x->wait_index; i < y->wait_index; i++) {
+		const struct wait *w = wait_at(t, i);
+		if (!w)
+			continue;
+		if (w->cause == WAIT_FD)
+			h->span->part[part_of_wait(sp, id, w)] += w->wake - w->begin;
+		keep_wait(sp, kept, id, w, x->ts, y->ts);
+	}
+}
+
+/* From the last annotation of an open span to now. */
+static void explain_open(struct spans *sp, struct half *h, const struct annot *x, int64_t now,
+			 GArray *kept)
+{
+	uint32_t id = thread_follow(spans_slice(sp), x->thread);
+	const struct thread *t = thread_at(spans_slice(sp), id);
+	int64_t part[PART_SLICE_N];
+	struct wait w;
+	thread_snapshot(spans_slice(sp), t, now, part);
+	add_difference(h->span->part, x->part, part);
+	for (uint64_t i = x->wait_index; wait_at(t, i); i++) {
+		const struct wait *k = wait_at(t, i);
+		if (k->cause == WAIT_FD)
+			h->span->part[part_of_wait(sp, id, k)] += k->wake - k->begin;
+		keep_wait(sp, kept, id, k, x->ts, now);
+	}
+	if (!open_wait(t, now, &w) || w.begin < x->ts)
+		return;
+	if (w.cause == WAIT_FD)
+		h->span->part[part_of_wait(sp, id, &w)] += w.wake - w.begin;
+	keep_wait(sp, kept, id, &w, x->ts, now);
+}
+
+static const struct annot *annot_at(struct spans *sp, const struct half *h, guint i)
+{
+	return &g_array_index(spans_slice(sp)->annots, struct annot,
+			      g_array_index(h->annots, uint32_t, i));
+}
+
+static void add_segment(struct spans *sp, GArray *segments, const struct annot *x, int64_t end,
+			size_t index)
+{
+	uint32_t thread = thread_follow(spans_slice(sp), x->thread);
+	struct segment *last = segments->len ? &g_array_index(segments, struct segment,
+							      segments->len - 1) : NULL;
+	if (last && last->half == index && last->thread == thread && last->end == x->ts) {
+		last->end = end;
+		return;
+	}
+	struct segment seg = { thread, x->ts, end, index };
+	g_array_append_val(segments, seg);
+}
+
+void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, GArray *segments)
+{
+	struct slice *s = spans_slice(sp);
+	int64_t *part = h->span->part, known = 0;
+	GArray *kept = g_array_new(false, false, sizeof(struct span_wait));
+	const struct annot *x = NULL;
+	for (guint i = 0; i < h->annots->len; i++) {
+		const struct annot *y = annot_at(sp, h, i);
+		if (y->ts < h->begin || y->ts > h->end)
+			continue;
+		if (x && thread_follow(s, x->thread) != thread_follow(s, y->thread))
+			part[PART_HANDOFF] += y->ts - x->ts;
+		else if (x && x->snapped && y->snapped)
+			explain_run(sp, h, x, y, kept);
+		if (x && x->thread != ID_NONE && thread_follow(s, x->thread) == thread_follow(s, y->thread))
+			add_segment(sp, segments, x, y->ts, index);
+		x = y;
+	}
+	if (x && h->end > x->ts && x->thread != ID_NONE) {
+		if (x->snapped)
+			explain_open(sp, h, x, h->end, kept);
+		add_segment(sp, segments, x, h->end, index);
+	}
+	set_waits(h->span, kept);
+	for (unsigned p = 0; p < PART_N; p++)
+		known += p == PART_UNKNOWN ? 0 : part[p];
+	part[PART_UNKNOWN] = h->end - h->begin - known;
+}
+
+/* ---- system calls ---- */
+
+static int segment_order(gconstpointer a, gconstpointer b)
+{
+	const struct segment *x = a, *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+static bool is_error(int64_t ret)
+{
+	return ret < 0 && ret >= -4095;
+}
+
+struct gathered { GArray *calls, *slow; };	/* of one half */
+
+static void gather_call(struct spans *sp, struct gathered *g, uint32_t thread, const struct done_call *c)
+{
+	struct span_call *sum = NULL;
+	int64_t took = c->end - c->begin;
+	for (guint i = 0; i < g->calls->len && !sum; i++)
+		if (g_array_index(g->calls, struct span_call, i).name == c->name)
+			sum = &g_array_index(g->calls, struct span_call, i);
+	if (!sum) {
+		struct span_call new = { .name = c->name, .file = ID_NONE, .max_ns = -1 };
+		g_array_append_val(g->calls, new);
+		sum = &g_array_index(g->calls, struct span_call, g->calls->len - 1);
+	}
+	uint32_t file = c->fd >= 0 ? names_file(spans_names(sp), thread, c->fd, c->begin, c->seq) : ID_NONE;
+	sum->count++;
+	sum->errors += is_error(c->ret);
+	sum->total_ns += took;
+	if (took > sum->max_ns) {
+		sum->max_ns = took;
+		sum->file = file;
+	}
+	struct span_slow_call slow = {
+		.begin_ns = c->begin, .duration_ns = took, .ret = c->ret, .name = c->name,
+		.file = file, .thread = spans_map_thread(sp, thread),
+	};
+	g_array_append_val(g->slow, slow);
+}
+
+static int slowest_call(gconstpointer a, gconstpointer b)
+{
+	const struct span_slow_call *x = a, *y = b;
+	if (x->duration_ns != y->duration_ns)
+		return x->duration_ns > y->duration_ns ? -1 : 1;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static int earliest_call(gconstpointer a, gconstpointer b)
+{
+	const struct span_slow_call *x = a, *y = b;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+#define SPAN_MAX_SLOW 64
+
+static int largest_sum(gconstpointer a, gconstpointer b, gpointer strings)
+{
+	const struct span_call *x = a, *y = b;
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
+}
+
+static void set_calls(struct spans *sp, struct half *h, struct gathered *g)
+{
+	struct span *span = h->span;
+	g_array_sort_with_data(g->calls, largest_sum, spans_slice(sp)->strings);
+	g_array_sort(g->slow, slowest_call);
+	if (g->slow->len > SPAN_MAX_SLOW) {
+		span->n_slow_more = g->slow->len - SPAN_MAX_SLOW;
+		g_array_set_size(g->slow, SPAN_MAX_SLOW);
+	}
+	g_array_sort(g->slow, earliest_call);
+	span->n_slow = g->slow->len;
+	span->slow = (struct span_slow_call *)g_array_free(g->slow, false);
+	span->n_calls = g->calls->len;
+	span->calls = (struct span_call *)g_array_free(g->calls, false);
+}
+
+/* The calls of one thread (segs[0..n) are its segments, by begin) to the innermost
+ * segment that holds them whole. */
+static void assign_calls(struct spans *sp, const struct segment *segs, guint n, struct gathered *all)
+{
+	const struct thread *t = thread_at(spans_slice(sp), segs->thread);
+	g_autoptr(GArray) stack = g_array_new(false, false, sizeof(guint));
+	guint next = 0;
+	for (guint i = 0; t->calls && i < t->calls->len; i++) {
+		const struct done_call *c = &g_array_index(t->calls, struct done_call, i);
+		while (next < n && segs[next].begin <= c->begin)
+			g_array_append_val(stack, next), next++;
+		while (stack->len && segs[g_array_index(stack, guint, stack->len - 1)].end <= c->begin)
+			g_array_set_size(stack, stack->len - 1);
+		for (guint k = stack->len; k > 0; k--) {
+			const struct segment *seg = &segs[g_array_index(stack, guint, k - 1)];
+			if (seg->end < c->end)
+				continue;
+			gather_call(sp, &all[seg->half], segs->thread, c);
+			break;
+		}
+	}
+}
+
+void explain_calls(struct spans *sp, GArray *halves, GArray *segments)
+{
+	struct gathered *all = g_new(struct gathered, halves->len + 1);
+	for (guint i = 0; i < halves->len; i++) {
+		all[i].calls = g_array_new(false, true, sizeof(struct span_call));
+		all[i].slow = g_array_new(false, false, sizeof(struct span_slow_call));
+	}
+	g_array_sort(segments, segment_order);
+	for (guint i = 0, n; i < segments->len; i += n) {
+		const struct segment *first = &g_array_index(segments, struct segment, i);
+		for (n = 1; i + n < segments->len && first[n].thread == first->thread;)
+			n++;
+		assign_calls(sp, first, n, all);
+	}
+	for (guint i = 0; i < halves->len; i++)
+		set_calls(sp, &g_array_index(halves, struct half, i), &all[i]);
+	g_free(all);
+}

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The subscription table and its handlers: what each event means to a slice. Names
+ * of the same event in other tracer versions (LTTng 2.0 to 2.13) are rows, not ifs.
+ */
+#include "state/slice_private.h"
+
+#include <stdio.h>
+
+#define F(n) (BLK_FIELD0 + (n))
+
+/* What the contexts of a kernel event tell of the current task; returns it. */
+static uint32_t current_task(struct feed *f)
+{
+	struct slice *s = f->s;
+	if (blk_has(f->ev, BLK_CTX_TID))
+		cpu_context(s, f->cpu, f->ts, f->seq, (int32_t)blk_int(f->ev, BLK_CTX_TID));
+	uint32_t id = cpu_current(s, f->cpu);
+	if (id == ID_NONE)
+		return id;
+	struct thread *t = g_ptr_array_index(s->threads, id);
+	if (!t->pid_told && blk_has(f->ev, BLK_CTX_PID)) {
+		struct fact *fact = slice_fact(s, FACT_PID, id, f->ts, f->seq);
+		fact->a = blk_int(f->ev, BLK_CTX_PID);
+		fact->b = blk_int_or(f->ev, BLK_CTX_PPID, -1);
+		t->pid_told = true;
+	}
+	if (!t->name_last && blk_has(f->ev, BLK_CTX_PROCNAME)) {
+		t->name_last = slice_string(s, blk_text(f->ev, BLK_CTX_PROCNAME));
+		slice_fact(s, FACT_COMM, id, f->ts, f->seq)->text = t->name_last;
+	}
+	return id;
+}
+
+static void learn_comm(struct feed *f, uint32_t id, unsigned slot)
+{
+	if (id == ID_NONE || !blk_has(f->ev, slot))
+		return;
+	struct thread *t = g_ptr_array_index(f->s->threads, id);
+	uint32_t name = slice_string(f->s, blk_text(f->ev, slot));
+	if (t->idle || t->name_last == name)
+		return;
+	t->name_last = name;
+	slice_fact(f->s, FACT_COMM, id, f->ts, f->seq)->text = name;
+}
+
+/* ---- scheduler ---- */
+
+static enum off_state off_state(const struct feed *f, int64_t prev_state)
+{
+	uint32_t flag = g_array_index(f->s->hosts, struct slice_host, f->host).preempt_flag;
+	if (prev_state == 0 || (prev_state & flag))
+		return OFF_PREEMPTED;
+	/* EXIT_DEAD 16, EXIT_ZOMBIE 32; before Linux 4.14 also TASK_DEAD 64 */
+	if (prev_state & (flag == 256 ? 16 | 32 : 16 | 32 | 64))
+		return OFF_DEAD;
+	return OFF_BLOCKED;
+}
+
+static void on_sched_switch(struct feed *f)
+{
+	int32_t prev = (int32_t)blk_int(f->ev, F(0)), next = (int32_t)blk_int(f->ev, F(2));
+	struct slice *s = f->s;
+	if (blk_has(f->ev, BLK_CTX_TID))
+		current_task(f);
+	uint32_t was = cpu_current(s, f->cpu);
+	cpu_switch(s, f->cpu, f->ts, f->seq, prev, off_state(f, blk_int(f->ev, F(1))), next);
+	was = thread_follow(s, was);	/* an anonymous one has its name by now */
+	if (prev && was != ID_NONE)
+		learn_comm(f, was, F(3));
+	if (next)
+		learn_comm(f, cpu_current(s, f->cpu), F(4));
+}
+
+static void on_sched_wake(struct feed *f)
+{
+	struct slice *s = f->s;
+	current_task(f);
+	int32_t tid = (int32_t)blk_int(f->ev, F(0));
+	if (tid <= 0)
+		return;
+	uint32_t woken = slice_thread(s, f->host, tid), irq;
+	uint32_t waker = cpu_waker(s, f->cpu, woken, f->seq, &irq);
+	thread_record(s, woken, &(struct rec){
+		.type = REC_WAKE, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .who = waker, .irq = irq,
+	});
+}
+
+static void on_fork(struct feed *f)
+{
+	struct slice *s = f->s;
+	uint32_t current = current_task(f);
+	int32_t child_tid = (int32_t)blk_int(f->ev, F(1));
+	uint32_t parent = blk_has(f->ev, F(0)) ? slice_thread(s, f->host, (int32_t)blk_int(f->ev, F(0)))
+					       : current;
+	uint32_t child = slice_thread_born(s, f->host, child_tid, f->ts);
+	struct fact *fact = slice_fact(s, FACT_FORK, parent, f->ts, f->seq);
+	fact->other = child;
+	fact->host = f->host;
+	fact->a = blk_int_or(f->ev, F(3), -1);
+	fact->b = blk_int_or(f->ev, F(2), -1);
+	fact->c = blk_int_or(f->ev, F(0), -1);
+	learn_comm(f, child, F(4));
+}
+
+static void on_exec(struct feed *f)
+{
+	struct slice *s = f->s;
+	current_task(f);
+	int32_t tid = (int32_t)blk_int(f->ev, F(0)), old = (int32_t)blk_int_or(f->ev, F(1), tid);
+	uint32_t thread = slice_thread(s, f->host, tid);
+	slice_fact(s, FACT_EXEC, thread, f->ts, f->seq);
+	s->fdop_all = MAX(s->fdop_all, f->seq);
+	if (old == tid || cpu_current(s, f->cpu) == ID_NONE)
+		return;
+	/* Another thread of the process: it goes on as the leader. */
+	cpu_context(s, f->cpu, f->ts, f->seq, tid);
+}
+
+static void on_thread_exit(struct feed *f)
+{
+	current_task(f);
+	uint32_t t = slice_thread(f->s, f->host, (int32_t)blk_int(f->ev, F(0)));
+	slice_fact(f->s, FACT_EXIT, t, f->ts, f->seq);
+}
+
+/* ---- state dump ---- */
+
+static void on_dump_process(struct feed *f)
+{
+	struct slice *s = f->s;
+	current_task(f);
+	int32_t tid = (int32_t)blk_int(f->ev, F(0));
+	if (tid <= 0)
+		return;
+	uint32_t t = slice_thread(s, f->host, tid);
+	struct fact *fact = slice_fact(s, FACT_PID, t, f->ts, f->seq);
+	fact->a = blk_int_or(f->ev, F(1), -1);
+	fact->b = blk_int_or(f->ev, F(2), -1);
+	((struct thread *)g_ptr_array_index(s->threads, t))->pid_told = true;
+	learn_comm(f, t, F(3));
+	if (blk_int_or(f->ev, F(4), 0) == 1)
+		slice_fact(s, FACT_KERNEL, t, f->ts, f->seq);
+	if (blk_has(f->ev, F(5))) {
+		fact = slice_fact(s, FACT_DUMP_TABLE, t, f->ts, f->seq);
+		fact->a = blk_int(f->ev, F(5));
+	}
+}
+
+static void on_dump_fd(struct feed *f)
+{
+	current_task(f);
+	struct fact *fact = slice_fact(f->s, FACT_DUMP_FD, ID_NONE, f->ts, f->seq);
+	fact->host = f->host;
+	fact->flag = blk_has(f->ev, F(0));		/* by table address, else by pid */
+	fact->a = fact->flag ? blk_int(f->ev, F(0)) : blk_int(f->ev, F(1));
+	fact->b = blk_int(f->ev, F(2));
+	fact->text = slice_string(f->s, blk_text(f->ev, F(3)));
+	fact->c = blk_int_or(f->ev, F(4), 0);
+}
+
+static void name_fact(struct feed *f, enum fact_kind kind, int64_t a, unsigned slot)
+{
+	struct fact *fact = slice_fact(f->s, kind, ID_NONE, f->ts, f->seq);
+	fact->host = f->host;
+	fact->a = a;
+	fact->text = slice_string(f->s, blk_text(f->ev, slot));
+}
+
+static void on_dump_irq(struct feed *f)
+{
+	current_task(f);
+	name_fact(f, FACT_IRQ, IRQ_HARD(blk_int(f->ev, F(0))), F(1));
+}
+
+static void on_dump_device(struct feed *f)
+{
+	current_task(f);
+	name_fact(f, FACT_DEV, blk_int(f->ev, F(0)), F(1));
+}
+
+/* ---- interrupts ---- */
+
+static void on_irq_entry(struct feed *f)
+{
+	current_task(f);
+	uint32_t code = IRQ_HARD(blk_int(f->ev, F(0)));
+	if (blk_has(f->ev, F(1)) &&
+	    intmap_get(&f->s->irq_named, pair(f->host, code)) == INTMAP_NONE) {
+		intmap_set(&f->s->irq_named, pair(f->host, code), 1);
+		name_fact(f, FACT_IRQ, code, F(1));
+	}
+	cpu_irq_in(f->s, f->cpu, f->ts, f->seq, code);
+}
+
+static void on_irq_exit(struct feed *f)
+{
+	current_task(f);
+	cpu_irq_out(f->s, f->cpu, f->ts, f->seq, IRQ_HARD(blk_int(f->ev, F(0))));
+}
+
+static void on_softirq_entry(struct feed *f)
+{
+	current_task(f);
+	cpu_irq_in(f->s, f->cpu, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
+}
+
+static void on_softirq_exit(struct feed *f)
+{
+	current_task(f);
+	cpu_irq_out(f->s, f->cpu, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
+}
+
+/* ---- block ---- */
+
+static struct request request_of(struct feed *f)
+{
+	current_task(f);
+	struct request r = {
+		.ts = f->ts, .seq = f->seq, .host = f->host, .dev = (uint32_t)blk_int(f->ev, F(0)),
+		.key_lo = (uint64_t)blk_int(f->ev, F(1)), .write = blk_int(f->ev, F(2)) & 1,
+	};
+	r.key_hi = pair(r.host, r.dev);
+	return r;
+}
+
+static void on_block_issue(struct feed *f)
+{
+	struct request r = request_of(f);
+	r.bytes = (uint64_t)blk_int_or(f->ev, F(4), 0);
+	if (!r.bytes)
+		r.bytes = (uint64_t)blk_int_or(f->ev, F(3), 0) * 512;
+	block_issue(f->s, &r);
+}
+
+static void on_block_complete(struct feed *f)
+{
+	struct request r = request_of(f);
+	r.done = true;
+	r.error = blk_int_or(f->ev, F(3), 0) != 0;
+	block_complete(f->s, &r);
+}
+
+/* ---- system calls ---- */
+
+/* Who makes it: the current task, if there is a real one. */
+static bool caller(struct feed *f, struct rec *r, enum rec_type type)
+{
+	uint32_t id = current_task(f);
+	*r = (struct rec){
+		.type = type, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .fd = NO_FD,
+		.name = g_array_index(f->s->class_name, uint32_t, f->ev->cls), .who = id,
+	};
+	cpu_no_irq(f->s, f->cpu);
+	return id != ID_NONE && !((struct thread *)g_ptr_array_index(f->s->threads, id))->idle;
+}
+
+static void entered(struct feed *f, struct rec *r)
+{
+	uint32_t id = r->who;
+	r->who = ID_NONE;
+	call_facts_at_entry(f->s, id, r);
+	thread_record(f->s, id, r);
+}
+
+static void on_entry(struct feed *f)
+{
+	struct rec r;
+	if (!caller(f, &r, REC_ENTER))
+		return;
+	r.fd = (int32_t)blk_int_or(f->ev, F(0), NO_FD);
+	r.arg[0] = blk_int_or(f->ev, F(2), -1);
+	r.arg[1] = blk_int_or(f->ev, F(3), -1);
+	r.arg[2] = blk_int_or(f->ev, F(4), 0);
+	if (slice_call_info(f->s, r.name)->fdop)
+		r.text = slice_string(f->s, blk_text(f->ev, F(1)));
+	entered(f, &r);
+}
+
+static uint32_t address_text(struct feed *f, int64_t family, int64_t port, struct blk_text v4,
+			     struct blk_text v6, struct blk_text path)
+{
+	char text[256] = "";
+	const uint8_t *a = (const uint8_t *)v4.str;
+	if (family == 1) {
+		if (!path.len)
+			return 0;
+		snprintf(text, sizeof text, "socket unix %.*s", (int)MIN(path.len, 200u), path.str);
+	} else if (v4.len >= 4) {
+		snprintf(text, sizeof text, "socket inet %u.%u.%u.%u:%u", a[0], a[1], a[2], a[3],
+			 (unsigned)(uint16_t)port);
+	} else if (v6.len >= 16) {
+		a = (const uint8_t *)v6.str;
+		int n = snprintf(text, sizeof text, "socket inet6 [");
+		for (int i = 0; i < 16; i += 2)
+			n += snprintf(text + n, sizeof text - n, "%s%x", i ? ":" : "", a[i] << 8 | a[i + 1]);
+		snprintf(text + n, sizeof text - n, "]:%u", (unsigned)(uint16_t)port);
+	}
+	return strtab_add(f->s->strings, text);
+}
+
+static void on_entry_address(struct feed *f)	/* connect, bind */
+{
+	struct rec r;
+	if (!caller(f, &r, REC_ENTER))
+		return;
+	r.fd = (int32_t)blk_int_or(f->ev, F(0), NO_FD);
+	r.text = address_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)), blk_text(f->ev, F(3)),
+			      blk_text(f->ev, F(4)), blk_text(f->ev, F(5)));
+	entered(f, &r);
+}
+
+/* Numbers lttng-modules does not know by name. */
+static uint32_t numbered(struct feed *f)
+{
+	char text[32];
+	int64_t number = blk_int_or(f->ev, F(0), -1);
+	const char *name = call_name_by_number(number);
+	if (!name) {
+		snprintf(text, sizeof text, "syscall_%" G_GINT64_FORMAT, number);
+		name = text;
+	}
+	return strtab_add(f->s->strings, name);
+}
+
+static void on_entry_unknown(struct feed *f)
+{
+	struct rec r;
+	if (!caller(f, &r, REC_ENTER))
+		return;
+	r.name = numbered(f);
+	const struct call_info *info = slice_call_info(f->s, r.name);
+	for (int i = 0; i < 3; i++)
+		r.arg[i] = blk_int_or(f->ev, F(1 + i), i == 2 ? 0 : -1);
+	if (info->has_fd)
+		r.fd = (int32_t)r.arg[0];
+	if (info->fdop == FDOP_OPENAT || info->fdop == FDOP_OPEN)
+		r.text = strtab_add(f->s->strings, "?");	/* the path is behind a pointer */
+	entered(f, &r);
+}
+
+static void left(struct feed *f, struct rec *r)
+{
+	uint32_t id = r->who;
+	r->who = ID_NONE;
+	call_exit_bump(f->s, r);
+	thread_record(f->s, id, r);
+}
+
+static void on_call_exit(struct feed *f)
+{
+	struct rec r;
+	if (!caller(f, &r, REC_EXIT))
+		return;
+	r.arg[0] = blk_int(f->ev, F(0));
+	r.arg[1] = blk_int_or(f->ev, F(1), -1);
+	r.arg[2] = blk_int_or(f->ev, F(2), -1);
+	left(f, &r);
+}
+
+static void on_call_exit_nameless(struct feed *f)
+{
+	struct rec r;
+	if (!caller(f, &r, REC_EXIT))
+		return;
+	r.name = 0;
+	r.arg[0] = blk_int(f->ev, F(0));
+	r.arg[1] = r.arg[2] = -1;
+	left(f, &r);
+}
+
+static void on_exit_accept(struct feed *f)
+{
+	struct rec r;
+	if (!caller(f, &r, REC_EXIT))
+		return;
+	r.arg[0] = blk_int(f->ev, F(0));
+	if (r.arg[0] >= 0)
+		r.text = address_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)),
+				      blk_text(f->ev, F(3)), blk_text(f->ev, F(4)),
+				      (struct blk_text){ "", 0 });
+	left(f, &r);
+}
+
+static void on_exit_unknown(struct feed *f)
+{
+	struct rec r;
+	if (!caller(f, &r, REC_EXIT))
+		return;
+	r.name = numbered(f);
+	r.arg[0] = blk_int(f->ev, F(1));
+	r.arg[1] = r.arg[2] = -1;
+	left(f, &r);
+}
+
+/* ---- BlkKin's annotations ---- */
+
+/* The event's thread: the kernel's current task of its CPU, else by vtid. */
+static uint32_t annot_thread(struct feed *f, struct annot *a)
+{
+	if (g_array_index(f->s->hosts, struct slice_host, f->host).has_kernel) {
+		uint32_t cur = cpu_current(f->s, f->cpu);
+		if (cur != ID_NONE && !thread_at(f->s, cur)->idle) {
+			a->by_kernel = true;
+			return cur;
+		}
+	}
+	return a->vtid > 0 ? slice_thread(f->s, f->host, a->vtid) : ID_NONE;
+}
+
+static bool ends_span(struct blk_text t)
+{
+	static const char *const ends[] = { "cr", "ss", "end", "finish", "stop" };
+	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
+		if (t.len == strlen(ends[i]) && !memcmp(t.str, ends[i], t.len))
+			return true;
+	return false;
+}
+
+static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_t val, bool ends)
+{
+	struct slice *s = f->s;
+	struct annot a = {
+		.ts = f->ts, .seq = f->seq, .type = type, .host = f->host, .thread = ID_NONE,
+		.name = slice_string(s, blk_text(f->ev, F(0))),
+		.service = slice_string(s, blk_text(f->ev, F(1))),
+		.port = (uint32_t)blk_int(f->ev, F(2)), .ip = slice_string(s, blk_text(f->ev, F(3))),
+		.trace = (uint64_t)blk_int(f->ev, F(4)), .span = (uint64_t)blk_int(f->ev, F(5)),
+		.parent = (uint64_t)blk_int(f->ev, F(6)), .key = key, .val = val,
+		.vpid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, -1),
+		.vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1),
+	};
+	if (a.vpid < 0)
+		a.vpid = blk_stream(s->tables, f->ev->stream)->vpid;
+	a.thread = annot_thread(f, &a);
+	uint32_t id = s->annots->len;
+	g_array_append_val(s->annots, a);
+	if (a.by_kernel) {
+		thread_record(s, a.thread, &(struct rec){
+			.type = REC_SPAN, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .who = id,
+			.state = ends,
+		});
+	} else if (a.thread != ID_NONE) {
+		struct fact *fact = slice_fact(s, FACT_COMM, a.thread, f->ts, f->seq);
+		struct thread *t = g_ptr_array_index(s->threads, a.thread);
+		fact->text = t->name_last = slice_string(s, blk_text(f->ev, BLK_CTX_PROCNAME));
+		if (a.vpid > 0 && !t->pid_told) {
+			fact = slice_fact(s, FACT_PID, a.thread, f->ts, f->seq);
+			fact->a = a.vpid;
+			fact->b = -1;
+			t->pid_told = true;
+		}
+		if (t->seen_ns == TS_NONE)
+			t->seen_ns = f->ts;
+	}
+}
+
+static void on_timestamp(struct feed *f)
+{
+	struct blk_text event = blk_text(f->ev, F(7));
+	annotate(f, ANNOT_EVENT, slice_string(f->s, event), 0, ends_span(event));
+}
+
+static void on_keyval_string(struct feed *f)
+{
+	annotate(f, ANNOT_STRING, slice_string(f->s, blk_text(f->ev, F(7))),
+		 slice_string(f->s, blk_text(f->ev, F(8))), false);
+}
+
+static void on_keyval_integer(struct feed *f)
+{
+	char text[24];
+	snprintf(text, sizeof text, "%" G_GINT64_FORMAT, blk_int(f->ev, F(8)));
+	annotate(f, ANNOT_INT, slice_string(f->s, blk_text(f->ev, F(7))),
+		 strtab_add(f->s->strings, text), false);
+}
+
+/* ---- the table ---- */
+
+#define SPAN_FIELDS "trace_name", "service_name", "port_no|port", "ip", "trace_id", "span_id", \
+	"parent_span_id"
+#define ENTRY_FIELDS { "fd|fildes|epfd|fd_in|out_fd|fdin|sockfd|s", "filename|pathname|path|name", \
+	"dfd|oldfd|fildes|family|domain|uaddr|fd|ufd", "cmd|newfd|type|max_fd|op", "flags|arg|val" }
+
+struct row { struct blk_subscription sub; handler on; };
+static const struct row rows[] = {
+	{ { "sched_switch", { "prev_tid|prev_pid", "prev_state", "next_tid|next_pid", "prev_comm",
+			      "next_comm" }, "CPU time, thread states" }, on_sched_switch },
+	{ { "sched_waking", { "tid|pid" }, "who woke whom, wakeup latency" }, on_sched_wake },
+	{ { "sched_wakeup", { "tid|pid" }, "who woke whom, before Linux 4.4" }, on_sched_wake },
+	{ { "sched_wakeup_new", { "tid|pid" }, "new threads" }, on_sched_wake },
+	{ { "sched_process_fork", { "parent_tid|parent_pid", "child_tid|child_pid", "parent_pid",
+				    "child_pid", "child_comm" }, "processes, threads" }, on_fork },
+	{ { "sched_process_exec", { "tid|pid", "old_tid|old_pid" }, "program names" }, on_exec },
+	{ { "sched_process_exit", { "tid|pid" }, "ends of threads" }, on_thread_exit },
+	{ { "lttng_statedump_process_state", { "tid", "pid", "ppid", "name", "type",
+			"file_table_address|files" }, "processes from before" }, on_dump_process },
+	{ { "lttng_statedump_file_descriptor", { "file_table_address|files", "pid", "fd", "filename",
+			"flags" }, "files open from before" }, on_dump_fd },
+	{ { "lttng_statedump_interrupt", { "irq", "name|action" }, "names of interrupts" }, on_dump_irq },
+	{ { "lttng_statedump_block_device", { "dev", "diskname" }, "names of disks" }, on_dump_device },
+	{ { "irq_handler_entry", { "irq", "name" }, "time taken by interrupts" }, on_irq_entry },
+	{ { "irq_handler_exit", { "irq" }, "time taken by interrupts" }, on_irq_exit },
+	{ { "irq_softirq_entry", { "vec" }, "time taken by softirqs" }, on_softirq_entry },
+	{ { "irq_softirq_exit", { "vec" }, "time taken by softirqs" }, on_softirq_exit },
+	{ { "softirq_entry", { "vec" }, NULL }, on_softirq_entry },
+	{ { "softirq_exit", { "vec" }, NULL }, on_softirq_exit },
+	{ { "block_rq_issue", { "dev", "sector", "rwbs", "nr_sector", "bytes" }, "disks" }, on_block_issue },
+	{ { "block_rq_complete", { "dev", "sector", "rwbs", "error|errors" }, "disks" }, on_block_complete },
+
+	{ { "syscall_entry_*", ENTRY_FIELDS, "system calls" }, on_entry },
+	{ { "compat_syscall_entry_*", ENTRY_FIELDS, NULL }, on_entry },
+	{ { "sys_*", ENTRY_FIELDS, NULL }, on_entry },
+	{ { "compat_sys_*", ENTRY_FIELDS, NULL }, on_entry },
+#define ADDRESS { "fd", "family", "dport|sport", "v4addr", "v6addr", "path|sun_path" }
+	{ { "syscall_entry_connect", ADDRESS, "peers of sockets" }, on_entry_address },
+	{ { "syscall_entry_bind", ADDRESS, "addresses of sockets" }, on_entry_address },
+#define NUMBERED { "id", "args[0]", "args[1]", "args[2]" }
+	{ { "syscall_entry_unknown", NUMBERED, "newer system calls" }, on_entry_unknown },
+	{ { "compat_syscall_entry_unknown", NUMBERED, NULL }, on_entry_unknown },
+	{ { "sys_unknown", NUMBERED, NULL }, on_entry_unknown },
+	{ { "compat_sys_unknown", NUMBERED, NULL }, on_entry_unknown },
+	{ { "syscall_exit_*", { "ret" }, "system calls" }, on_call_exit },
+	{ { "compat_syscall_exit_*", { "ret" }, NULL }, on_call_exit },
+	{ { "exit_syscall", { "ret" }, NULL }, on_call_exit_nameless },
+	{ { "exit_syscall_*", { "ret" }, NULL }, on_call_exit },
+#define TWO_FDS { "ret", "fildes[0]|socket0|usockvec[0]", "fildes[1]|socket1|usockvec[1]" }
+	{ { "syscall_exit_pipe", TWO_FDS, "pipes" }, on_call_exit },
+	{ { "syscall_exit_pipe2", TWO_FDS, "pipes" }, on_call_exit },
+	{ { "syscall_exit_socketpair", TWO_FDS, "socket pairs" }, on_call_exit },
+#define PEER { "ret", "family", "sport|dport", "v4addr", "v6addr" }
+	{ { "syscall_exit_accept", PEER, "peers of sockets" }, on_exit_accept },
+	{ { "syscall_exit_accept4", PEER, "peers of sockets" }, on_exit_accept },
+	{ { "syscall_exit_unknown", { "id", "ret" }, "newer system calls" }, on_exit_unknown },
+	{ { "compat_syscall_exit_unknown", { "id", "ret" }, NULL }, on_exit_unknown },
+
+	{ { "zipkin:timestamp", { SPAN_FIELDS, "event" }, "spans" }, on_timestamp },
+	{ { "zipkin:keyval_string", { SPAN_FIELDS, "key", "val" }, "tags of spans" }, on_keyval_string },
+	{ { "zipkin:keyval", { SPAN_FIELDS, "key", "val" }, NULL }, on_keyval_string },
+	{ { "zipkin:keyval_integer", { SPAN_FIELDS, "key", "val" }, "tags of spans" }, on_keyval_integer },
+};
+
+const struct blk_subscription *slice_subscriptions(size_t *ret_n)
+{
+	static struct blk_subscription subs[G_N_ELEMENTS(rows)];
+	static gsize once;
+	if (g_once_init_enter(&once)) {
+		for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+			subs[i] = rows[i].sub;
+		g_once_init_leave(&once, 1);
+	}
+	*ret_n = G_N_ELEMENTS(rows);
+	return subs;
+}
+
+handler slice_handler(unsigned row)
+{
+	return rows[row].on;
+}

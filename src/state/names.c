@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Facts applied: processes, names and descriptor tables. A table keeps every version
+ * of every descriptor with its instant, so that any instant can be asked for:
+ * exec and close-on-exec, inheritance over fork and dup are part of the lookup.
+ */
+#include "state/names.h"
+
+#include <stdio.h>
+
+struct version {
+	uint64_t seq;
+	uint32_t file;		/* ID_NONE: closed or unknown */
+	bool cloexec, dumped;
+};
+
+struct table {			/* descriptors of a process, or of a thread of no known one */
+	struct intmap fds;	/* fd -> index in lists */
+	GPtrArray *lists;	/* GArray of struct version, by seq */
+	GArray *execs;		/* uint64_t seq */
+	struct table *parent;	/* what it was copied from */
+	uint64_t parent_seq;
+	struct table *merged;	/* has become part of that one */
+};
+
+struct person {			/* a thread as names know it */
+	uint32_t process;
+	bool kernel;
+	struct table *table;
+	GArray *comms;
+};
+
+struct names {
+	struct slice *s;
+	guint done;		/* facts applied */
+	GPtrArray *persons;	/* by thread id; NULL */
+	GArray *anonymous;	/* uint32_t: threads with a person but no tid */
+	GArray *processes;	/* struct process_info */
+	GPtrArray *tables;	/* of processes, by index; owned by all_tables */
+	GPtrArray *all_tables;
+	struct intmap pid_last;	/* host << 32 | pid -> process */
+	GHashTable *by_address;	/* "host:address" of the state dump -> process + 1 */
+	GArray *files;		/* struct file_info */
+	GHashTable *file_ids;	/* struct file_info -> id + 1 */
+	struct intmap irqs, devs;
+};
+
+/* ---- files ---- */
+
+static guint file_hash(gconstpointer p)
+{
+	const struct file_info *f = p;
+	return f->host * 31u + f->kind * 7u + f->path * 2654435761u;
+}
+
+static gboolean file_equal(gconstpointer a, gconstpointer b)
+{
+	const struct file_info *x = a, *y = b;
+	return x->host == y->host && x->kind == y->kind && x->path == y->path;
+}
+
+static uint32_t file_id(struct names *n, uint32_t host, enum file_kind kind, uint32_t path)
+{
+	struct file_info f = { .host = host, .kind = kind, .path = path };
+	gpointer have = g_hash_table_lookup(n->file_ids, &f);
+	if (have)
+		return GPOINTER_TO_UINT(have) - 1;
+	g_array_append_val(n->files, f);
+	struct file_info *key = g_new(struct file_info, 1);
+	*key = f;
+	g_hash_table_insert(n->file_ids, key, GUINT_TO_POINTER(n->files->len));
+	return n->files->len - 1;
+}
+
+/* What the kernel's d_path and device names tell of a file's kind. */
+static enum file_kind kind_of_path(const char *path, enum file_kind otherwise)
+{
+	static const struct { const char *prefix; enum file_kind kind; } kinds[] = {
+		{ "socket:", FILE_SOCKET }, { "pipe:", FILE_PIPE }, { "anon_inode:", FILE_EVENT },
+		{ "/dev/tty", FILE_TTY }, { "/dev/pts/", FILE_TTY }, { "/dev/console", FILE_TTY },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if (g_str_has_prefix(path, kinds[i].prefix))
+			return kinds[i].kind;
+	return *path ? otherwise : FILE_UNKNOWN;
+}
+
+enum part names_part_of(enum file_kind kind)
+{
+	static const uint8_t part[FILE_KIND_N] = {
+		[FILE_UNKNOWN] = PART_OTHER, [FILE_REGULAR] = PART_DISK, [FILE_SOCKET] = PART_SOCKET,
+		[FILE_PIPE] = PART_PIPE, [FILE_EVENT] = PART_OTHER, [FILE_TTY] = PART_OTHER,
+		[FILE_OTHER] = PART_OTHER,
+	};
+	return part[kind];
+}
+
+/* ---- tables ---- */
+
+static struct table *table_new(struct names *n)
+{
+	struct table *t = g_new0(struct table, 1);
+	t->lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+	t->execs = g_array_new(false, false, sizeof(uint64_t));
+	g_ptr_array_add(n->all_tables, t);
+	return t;
+}
+
+static void table_free(gpointer p)
+{
+	struct table *t = p;
+	intmap_clear(&t->fds);
+	g_ptr_array_unref(t->lists);
+	g_array_unref(t->execs);
+	g_free(t);
+}
+
+static GArray *table_list(struct table *t, int64_t fd)
+{
+	uint32_t i = intmap_get(&t->fds, (uint64_t)fd);
+	if (i == INTMAP_NONE) {
+		i = t->lists->len;
+		g_ptr_array_add(t->lists, g_array_new(false, false, sizeof(struct version)));
+		intmap_set(&t->fds, (uint64_t)fd, i);
+	}
+	return g_ptr_array_index(t->lists, i);
+}
+
+static void table_put(struct table *t, int64_t fd, const struct version *v)
+{
+	GArray *list = table_list(t, fd);
+	guint at = list->len;
+	while (at > 0 && g_array_index(list, struct version, at - 1).seq > v->seq)
+		at--;
+	g_array_insert_vals(list, at, v, 1);
+}
+
+static struct table *table_real(struct table *t)
+{
+	while (t && t->merged)
+		t = t->merged;
+	return t;
+}
+
+static bool exec_between(const struct table *t, uint64_t from, uint64_t to)
+{
+	for (guint i = t->execs->len; i > 0; i--) {
+		uint64_t e = g_array_index(t->execs, uint64_t, i - 1);
+		if (e <= from)
+			return false;
+		if (e <= to)
+			return true;
+	}
+	return false;
+}
+
+/* The newest version at or before seq, else a later one that the state dump told. */
+static const struct version *table_find(const struct table *t, int64_t fd, uint64_t seq)
+{
+	uint32_t i = intmap_get(&t->fds, (uint64_t)fd);
+	if (i == INTMAP_NONE)
+		return NULL;
+	const GArray *list = g_ptr_array_index(t->lists, i);
+	guint lo = 0, hi = list->len;
+	while (lo < hi) {
+		guint mid = (lo + hi) / 2;
+		if (g_array_index(list, struct version, mid).seq <= seq)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo > 0)
+		return &g_array_index(list, struct version, lo - 1);
+	const struct version *first = &g_array_index(list, struct version, 0);
+	return list->len && first->dumped ? first : NULL;
+}
+
+#define MAX_ANCESTORS 64
+
+static uint32_t table_lookup(struct table *t, int64_t fd, uint64_t seq, bool *ret_cloexec)
+{
+	for (int depth = 0; t && depth < MAX_ANCESTORS; depth++) {
+		t = table_real(t);
+		const struct version *v = table_find(t, fd, seq);
+		if (v) {
+			bool gone = v->cloexec && exec_between(t, v->seq, seq);
+			if (ret_cloexec)
+				*ret_cloexec = v->cloexec;
+			return gone ? ID_NONE : v->file;
+		}
+		uint64_t forked = t->parent_seq;
+		struct table *parent = table_real(t->parent);
+		if (!parent)
+			break;
+		bool cloexec = false;
+		uint32_t file = table_lookup(parent, fd, MIN(seq, forked), &cloexec);
+		return file != ID_NONE && cloexec && exec_between(t, forked, seq) ? ID_NONE : file;
+	}
+	return ID_NONE;
+}
+
+/* ---- threads and processes ---- */
+
+static struct person *person_of(struct names *n, uint32_t thread)
+{
+	thread = thread_follow(n->s, thread);
+	if (thread >= n->persons->len)
+		g_ptr_array_set_size(n->persons, thread + 1);
+	struct person *p = g_ptr_array_index(n->persons, thread);
+	if (!p) {
+		p = g_new0(struct person, 1);
+		p->process = ID_NONE;
+		g_ptr_array_index(n->persons, thread) = p;
+		if (thread_at(n->s, thread)->tid == -1)
+			g_array_append_val(n->anonymous, thread);
+	}
+	return p;
+}
+
+static const struct person *find_person(const struct names *n, uint32_t thread)
+{
+	thread = thread_follow(n->s, thread);
+	return thread < n->persons->len ? g_ptr_array_index(n->persons, thread) : NULL;
+}
+
+static void person_free(gpointer p)
+{
+	struct person *person = p;
+	if (person && person->comms)
+		g_array_unref(person->comms);
+	g_free(person);
+}
+
+static struct table *table_of(struct names *n, uint32_t thread)
+{
+	struct person *p = person_of(n, thread);
+	if (p->process != ID_NONE)
+		return table_real(g_ptr_array_index(n->tables, p->process));
+	if (!p->table)
+		p->table = table_new(n);
+	return table_real(p->table);
+}
+
+static void merge_tables(struct table *into, struct table *from)
+{
+	for (uint32_t slot = 0; from->fds.mask && slot <= from->fds.mask; slot++) {
+		if (from->fds.values[slot] == INTMAP_NONE)
+			continue;
+		const GArray *list = g_ptr_array_index(from->lists, from->fds.values[slot]);
+		for (guint i = 0; i < list->len; i++)
+			table_put(into, (int64_t)from->fds.keys[slot],
+				  &g_array_index(list, struct version, i));
+	}
+	g_array_append_vals(into->execs, from->execs->data, from->execs->len);
+	if (!into->parent && from->parent != into) {
+		into->parent = from->parent;
+		into->parent_seq = from->parent_seq;
+	}
+	from->merged = into;
+}
+
+static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
+{
+	struct process_info p = {
+		.host = host, .pid = pid, .ppid = -1, .leader = ID_NONE,
+		.start_ns = TIME_UNKNOWN, .exit_ns = TIME_UNKNOWN,
+	};
+	g_array_append_val(n->processes, p);
+	g_ptr_array_add(n->tables, table_new(n));
+	intmap_set(&n->pid_last, pair(host, (uint32_t)pid), n->processes->len - 1);
+	return n->processes->len - 1;
+}
+
+static struct process_info *process_at(const struct names *n, uint32_t i)
+{
+	return &g_array_index(n->processes, struct process_info, i);
+}
+
+static void join_process(struct names *n, uint32_t thread, uint32_t process)
+{
+	struct person *p = person_of(n, thread);
+	if (p->process == process)
+		return;
+	p->process = process;
+	if (p->table) {
+		struct table *mine = table_real(p->table);
+		struct table *theirs = table_real(g_ptr_array_index(n->tables, process));
+		if (mine != theirs)
+			merge_tables(theirs, mine);
+		p->table = NULL;
+	}
+	thread = thread_follow(n->s, thread);
+	const struct thread *t = g_ptr_array_index(n->s->threads, thread);
+	if (t->tid == process_at(n, process)->pid)
+		process_at(n, process)->leader = thread;
+}
+
+/* ---- facts ---- */
+
+static void fact_pid(struct names *n, const struct fact *f)
+{
+	struct person *p = person_of(n, f->thread);
+	uint32_t process = p->process;
+	if (f->a < 0)
+		return;
+	if (process == ID_NONE || process_at(n, process)->pid != f->a) {
+		process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
+		if (process == INTMAP_NONE)
+			process = process_new(n, f->host, (int32_t)f->a);
+		join_process(n, f->thread, process);
+	}
+	if (f->b >= 0)
+		process_at(n, process)->ppid = (int32_t)f->b;
+}
+
+static void fact_fork(struct names *n, const struct fact *f)
+{
+	struct person *parent = f->thread == ID_NONE ? NULL : person_of(n, f->thread);
+	int32_t child_tid = thread_at(n->s, f->other)->tid;
+	if (parent && f->b >= 0 && parent->process == ID_NONE) {
+		struct fact pid = { .kind = FACT_PID, .host = f->host, .thread = f->thread,
+				    .a = f->b, .b = -1 };
+		fact_pid(n, &pid);
+	}
+	bool kernel = (parent && parent->kernel) || f->c == 2;	/* kthreadd */
+	person_of(n, f->other)->kernel = kernel;
+	if (f->a < 0)
+		return;		/* old tracers do not say whose process the child is */
+	if (f->a != child_tid) {
+		uint32_t process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
+		if (process == INTMAP_NONE)
+			process = process_new(n, f->host, (int32_t)f->a);
+		join_process(n, f->other, process);
+		return;
+	}
+	uint32_t process = process_new(n, f->host, child_tid);
+	join_process(n, f->other, process);
+	struct process_info *info = process_at(n, process);
+	info->start_ns = f->ts;
+	info->ppid = (int32_t)f->b;
+	struct table *t = g_ptr_array_index(n->tables, process);
+	if (f->thread != ID_NONE) {
+		t->parent = table_of(n, f->thread);
+		t->parent_seq = f->seq;
+	}
+}
+
+static void fact_comm(struct names *n, const struct fact *f)
+{
+	struct person *p = person_of(n, f->thread);
+	struct name_at name = { .since = f->ts, .name = f->text };
+	if (!p->comms)
+		p->comms = g_array_new(false, false, sizeof name);
+	guint at = p->comms->len;
+	while (at > 0 && g_array_index(p->comms, struct name_at, at - 1).since > name.since)
+		at--;
+	if (at > 0 && g_array_index(p->comms, struct name_at, at - 1).name == f->text)
+		return;
+	g_array_insert_vals(p->comms, at, &name, 1);
+}
+
+/* The path as passed, prefixed by the directory of its dirfd. */
+static uint32_t full_path(struct names *n, const struct fact *f)
+{
+	const char *path = strtab_get(n->s->strings, f->text);
+	if (f->b < 0 || *path == '/' || f->file_kind != FILE_REGULAR)
+		return f->text;
+	uint32_t dir = table_lookup(table_of(n, f->thread), f->b, f->seq, NULL);
+	if (dir == ID_NONE)
+		return f->text;
+	g_autofree char *full = g_strdup_printf("%s/%s",
+		strtab_get(n->s->strings, g_array_index(n->files, struct file_info, dir).path), path);
+	return strtab_add(n->s->strings, full);
+}
+
+static void fact_open(struct names *n, const struct fact *f)
+{
+	uint32_t path = full_path(n, f);
+	enum file_kind kind = f->file_kind;
+	if (kind == FILE_REGULAR)
+		kind = kind_of_path(strtab_get(n->s->strings, path), FILE_REGULAR);
+	struct version v = { .seq = f->seq, .cloexec = f->flag,
+			     .file = file_id(n, f->host, kind, path) };
+	table_put(table_of(n, f->thread), f->a, &v);
+}
+
+static void fact_name(struct names *n, const struct fact *f)
+{
+	struct version v = { .seq = f->seq, .file = file_id(n, f->host, FILE_SOCKET, f->text) };
+	struct table *t = table_of(n, f->thread);
+	table_lookup(t, f->a, f->seq, &v.cloexec);
+	table_put(t, f->a, &v);
+}
+
+static void fact_close(struct names *n, const struct fact *f)
+{
+	struct table *t = table_of(n, f->thread);
+	struct version v = { .seq = f->seq + 1, .file = ID_NONE };	/* the call itself still has it */
+	if (f->b == f->a) {
+		table_put(t, f->a, &v);
+		return;
+	}
+	for (uint32_t slot = 0; t->fds.mask && slot <= t->fds.mask; slot++)
+		if (t->fds.values[slot] != INTMAP_NONE && (int64_t)t->fds.keys[slot] >= f->a &&
+		    (int64_t)t->fds.keys[slot] <= f->b)
+			table_put(t, (int64_t)t->fds.keys[slot], &v);
+}
+
+static void fact_dup(struct names *n, const struct fact *f)
+{
+	struct table *t = table_of(n, f->thread);
+	struct version v = { .seq = f->seq, .cloexec = f->flag,
+			     .file = table_lookup(t, f->a, f->seq, NULL) };
+	if (f->a != f->b)
+		table_put(t, f->b, &v);
+}
+
+static void fact_cloexec(struct names *n, const struct fact *f)
+{
+	struct table *t = table_of(n, f->thread);
+	struct version v = { .seq = f->seq, .cloexec = f->flag,
+			     .file = table_lookup(t, f->a, f->seq, NULL) };
+	if (v.file != ID_NONE)
+		table_put(t, f->a, &v);
+}
+
+static void fact_exec(struct names *n, const struct fact *f)
+{
+	struct table *t = table_of(n, f->thread);
+	person_of(n, f->thread)->kernel = false;
+	g_array_append_val(t->execs, f->seq);
+}
+
+static void fact_dump_table(struct names *n, const struct fact *f)
+{
+	const struct person *p = person_of(n, f->thread);
+	if (p->process != ID_NONE)
+		g_hash_table_insert(n->by_address,
+			g_strdup_printf("%u:%" G_GINT64_MODIFIER "x", f->host, (guint64)f->a),
+			GUINT_TO_POINTER(p->process + 1));
+}
+
+static void fact_dump_fd(struct names *n, const struct fact *f)
+{
+	uint32_t process;
+	if (f->flag) {
+		g_autofree char *key =
+			g_strdup_printf("%u:%" G_GINT64_MODIFIER "x", f->host, (guint64)f->a);
+		process = GPOINTER_TO_UINT(g_hash_table_lookup(n->by_address, key));
+		if (!process--)
+			return;
+	} else {
+		process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
+		if (process == INTMAP_NONE)
+			process = process_new(n, f->host, (int32_t)f->a);
+	}
+	enum file_kind kind = kind_of_path(strtab_get(n->s->strings, f->text), FILE_REGULAR);
+	struct version v = { .seq = f->seq, .dumped = true, .cloexec = f->c & 02000000,
+			     .file = file_id(n, f->host, kind, f->text) };
+	if (kind != FILE_UNKNOWN)
+		table_put(table_real(g_ptr_array_index(n->tables, process)), f->b, &v);
+}
+
+static void apply(struct names *n, const struct fact *f)
+{
+	struct person *p;
+	switch ((enum fact_kind)f->kind) {
+	case FACT_COMM: fact_comm(n, f); break;
+	case FACT_PID: fact_pid(n, f); break;
+	case FACT_FORK: fact_fork(n, f); break;
+	case FACT_EXEC: fact_exec(n, f); break;
+	case FACT_KERNEL: person_of(n, f->thread)->kernel = true; break;
+	case FACT_OPEN: fact_open(n, f); break;
+	case FACT_NAME: fact_name(n, f); break;
+	case FACT_CLOSE: fact_close(n, f); break;
+	case FACT_DUP: fact_dup(n, f); break;
+	case FACT_CLOEXEC: fact_cloexec(n, f); break;
+	case FACT_DUMP_TABLE: fact_dump_table(n, f); break;
+	case FACT_DUMP_FD: fact_dump_fd(n, f); break;
+	case FACT_IRQ: intmap_set(&n->irqs, pair(f->host, (uint32_t)f->a), f->text); break;
+	case FACT_DEV: intmap_set(&n->devs, pair(f->host, (uint32_t)f->a), f->text); break;
+	case FACT_EXIT:
+		p = person_of(n, f->thread);
+		if (p->process != ID_NONE)
+			process_at(n, p->process)->exit_ns = f->ts;	/* of its last thread */
+		break;
+	}
+}
+
+/* A task that was anonymous when its facts came has its name by now. */
+static void adopt_anonymous(struct names *n)
+{
+	for (guint i = n->anonymous->len; i > 0; i--) {
+		uint32_t id = g_array_index(n->anonymous, uint32_t, i - 1);
+		uint32_t real = thread_follow(n->s, id);
+		if (real == id)
+			continue;
+		struct person *p = g_ptr_array_index(n->persons, id);
+		struct person *into = person_of(n, real);
+		g_array_remove_index_fast(n->anonymous, i - 1);
+		if (p->table && !p->table->merged)
+			merge_tables(table_of(n, real), table_real(p->table));
+		for (guint k = 0; p->comms && !into->comms && k < p->comms->len; k++) {
+			const struct name_at *c = &g_array_index(p->comms, struct name_at, k);
+			fact_comm(n, &(struct fact){ .thread = real, .ts = c->since, .text = c->name });
+		}
+		if (p->process != ID_NONE && into->process == ID_NONE)
+			join_process(n, real, p->process);
+		into->kernel |= p->kernel;
+	}
+}
+
+void names_update(struct names *n)
+{
+	adopt_anonymous(n);
+	for (; n->done < n->s->facts->len; n->done++)
+		apply(n, &g_array_index(n->s->facts, struct fact, n->done));
+}
+
+/* ---- questions ---- */
+
+uint32_t names_process(const struct names *n, uint32_t thread)
+{
+	const struct person *p = find_person(n, thread);
+	return p ? p->process : ID_NONE;
+}
+
+bool names_is_kernel(const struct names *n, uint32_t thread)
+{
+	const struct person *p = find_person(n, thread);
+	return p && p->kernel;
+}
+
+const GArray *names_comms(const struct names *n, uint32_t thread)
+{
+	const struct person *p = find_person(n, thread);
+	return p ? p->comms : NULL;
+}
+
+uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, int64_t ts, uint64_t seq)
+{
+	uint32_t file = table_lookup(table_of(n, thread), fd, seq, NULL);
+	if (file != ID_NONE)
+		return file;
+	char text[24];
+	snprintf(text, sizeof text, "fd %d", fd);
+	return file_id(n, thread_at(n->s, thread)->host, FILE_UNKNOWN, strtab_add(n->s->strings, text));
+}
+
+uint32_t names_n_files(const struct names *n)
+{
+	return n->files->len;
+}
+
+const struct file_info *names_file_info(const struct names *n, uint32_t file)
+{
+	return &g_array_index(n->files, struct file_info, file);
+}
+
+uint32_t names_n_processes(const struct names *n)
+{
+	return n->processes->len;
+}
+
+const struct process_info *names_process_info(const struct names *n, uint32_t process)
+{
+	return process_at(n, process);
+}
+
+static uint32_t string_or_none(uint32_t s)
+{
+	return s == INTMAP_NONE ? 0 : s;
+}
+
+uint32_t names_irq(const struct names *n, uint32_t host, uint32_t code)
+{
+	return string_or_none(intmap_get(&n->irqs, pair(host, code)));
+}
+
+uint32_t names_dev(const struct names *n, uint32_t host, uint32_t dev)
+{
+	return string_or_none(intmap_get(&n->devs, pair(host, dev)));
+}
+
+struct names *names_new(struct slice *s)
+{
+	struct names *n = g_new0(struct names, 1);
+	n->s = s;
+	n->persons = g_ptr_array_new_with_free_func(person_free);
+	n->anonymous = g_array_new(false, false, sizeof(uint32_t));
+	n->processes = g_array_new(false, true, sizeof(struct process_info));
+	n->tables = g_ptr_array_new();
+	n->all_tables = g_ptr_array_new_with_free_func(table_free);
+	n->by_address = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	n->files = g_array_new(false, true, sizeof(struct file_info));
+	n->file_ids = g_hash_table_new_full(file_hash, file_equal, g_free, NULL);
+	return n;
+}
+
+void names_free(struct names *n)
+{
+	if (!n)
+		return;
+	g_ptr_array_unref(n->persons);
+	g_array_unref(n->processes);
+	g_array_unref(n->anonymous);
+	g_ptr_array_unref(n->tables);
+	g_ptr_array_unref(n->all_tables);
+	g_hash_table_unref(n->by_address);
+	g_array_unref(n->files);
+	g_hash_table_unref(n->file_ids);
+	intmap_clear(&n->pid_last);
+	intmap_clear(&n->irqs);
+	intmap_clear(&n->devs);
+	g_free(n);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names: whose process a thread is, what it was called, what a descriptor was at an
+ * instant. A function of a slice's facts in order: applied as they come in a run from
+ * the trace's begin, all at once when pieces were stitched. Only for src/state/.
+ */
+#ifndef BLK_STATE_NAMES_H
+#define BLK_STATE_NAMES_H
+
+#include "state/slice_private.h"
+
+struct names;
+struct names *names_new(struct slice *s);	/* borrows the slice */
+void names_free(struct names *n);
+
+/* Applies the facts that came since the last call. */
+void names_update(struct names *n);
+
+/* All by thread ids of the slice (followed inside). ID_NONE: unknown. */
+uint32_t names_process(const struct names *n, uint32_t thread);
+bool names_is_kernel(const struct names *n, uint32_t thread);
+const GArray *names_comms(const struct names *n, uint32_t thread);	/* struct name_at; may be NULL */
+
+/* What descriptor fd of the thread was just after event (ts, seq): a file id. Never
+ * ID_NONE: where nothing is known it is "fd N" of unknown kind. */
+uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, int64_t ts, uint64_t seq);
+
+/* Registries, only growing. */
+uint32_t names_n_files(const struct names *n);
+const struct file_info *names_file_info(const struct names *n, uint32_t file);
+uint32_t names_n_processes(const struct names *n);
+const struct process_info *names_process_info(const struct names *n, uint32_t process); /* .leader: slice's id */
+
+/* Names of interrupts and devices: strings of the slice; 0: none known. */
+uint32_t names_irq(const struct names *n, uint32_t host, uint32_t code);
+uint32_t names_dev(const struct names *n, uint32_t host, uint32_t dev);
+
+/* What a thread that blocks on such a file waits for. */
+enum part names_part_of(enum file_kind kind);
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Publications from a rooted slice; see publisher.h. */
+#include "state/publisher.h"
+
+#include "base/timefmt.h"
+#include "state/names.h"
+#include "state/spans.h"
+
+struct told {			/* what was last published of a thread */
+	uint32_t thread;	/* slice's id */
+	uint32_t process;
+	bool kernel;
+	guint n_comms;
+	int64_t start_ns, exit_ns;
+};
+
+struct publisher {
+	struct slice *s;
+	struct names *names;
+	struct spans *spans;
+	uint32_t n_strings, n_hosts, n_files;
+	GArray *threads;	/* struct told, by registry id */
+	guint threads_told;	/* of these, published at least once */
+	GArray *processes;	/* struct process_info as published, leader mapped */
+	GHashTable *classes;	/* names published */
+	uint64_t n_events;
+};
+
+/* ---- ids ---- */
+
+static uint32_t registry_thread(void *data, uint32_t thread)
+{
+	struct publisher *p = data;
+	thread = thread_follow(p->s, thread);
+	struct thread *t = g_ptr_array_index(p->s->threads, thread);
+	if (t->id == ID_NONE) {
+		struct told told = { .thread = thread, .process = ID_NONE,
+				     .start_ns = TS_NONE, .exit_ns = TS_NONE };
+		t->id = p->threads->len;
+		g_array_append_val(p->threads, told);
+	}
+	return t->id;
+}
+
+struct publisher *publisher_new(struct slice *s)
+{
+	struct publisher *p = g_new0(struct publisher, 1);
+	p->s = s;
+	p->names = names_new(s);
+	p->spans = spans_new(s, p->names, registry_thread, p);
+	p->threads = g_array_new(false, true, sizeof(struct told));
+	p->processes = g_array_new(false, true, sizeof(struct process_info));
+	p->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	return p;
+}
+
+void publisher_free(struct publisher *p)
+{
+	if (!p)
+		return;
+	spans_free(p->spans);
+	names_free(p->names);
+	g_array_unref(p->threads);
+	g_array_unref(p->processes);
+	g_hash_table_unref(p->classes);
+	g_free(p);
+}
+
+/* ---- registries ---- */
+
+static void tell_thread(struct publisher *p, struct publication *pub, guint id)
+{
+	struct told *told = &g_array_index(p->threads, struct told, id);
+	told->thread = thread_follow(p->s, told->thread);
+	const struct thread *t = thread_at(p->s, told->thread);
+	const GArray *comms = names_comms(p->names, told->thread);
+	struct told now = {
+		.thread = told->thread, .process = names_process(p->names, told->thread),
+		.kernel = names_is_kernel(p->names, told->thread), .n_comms = comms ? comms->len : 0,
+		.start_ns = t->start_ns, .exit_ns = t->exit_ns,
+	};
+	if (id < p->threads_told && now.process == told->process && now.kernel == told->kernel &&
+	    now.n_comms == told->n_comms && now.start_ns == told->start_ns &&
+	    now.exit_ns == told->exit_ns)
+		return;
+	*told = now;
+	struct thread_info info = {
+		.host = t->host, .tid = t->tid, .process = now.process, .kernel = now.kernel,
+		.start_ns = now.start_ns, .exit_ns = now.exit_ns,
+		.names = comms ? (const struct name_at *)comms->data : NULL, .n_names = now.n_comms,
+	};
+	publication_add_thread(pub, id, &info);
+}
+
+static bool same_process(const struct process_info *a, const struct process_info *b)
+{
+	return a->host == b->host && a->pid == b->pid && a->ppid == b->ppid &&
+	       a->leader == b->leader && a->start_ns == b->start_ns && a->exit_ns == b->exit_ns;
+}
+
+static void tell_processes(struct publisher *p, struct publication *pub)
+{
+	for (uint32_t i = 0; i < names_n_processes(p->names); i++) {
+		struct process_info info = *names_process_info(p->names, i);
+		bool new = i >= p->processes->len;
+		if (info.leader != ID_NONE)
+			info.leader = registry_thread(p, info.leader);
+		if (new)
+			g_array_append_val(p->processes, info);
+		struct process_info *told = &g_array_index(p->processes, struct process_info, i);
+		if (!new && same_process(told, &info))
+			continue;
+		*told = info;
+		publication_add_process(pub, i, &info);
+	}
+}
+
+static void tell_registries(struct publisher *p, struct publication *pub)
+{
+	struct slice *s = p->s;
+	GHashTableIter it;
+	gpointer name;
+	tell_processes(p, pub);
+	for (guint i = 0; i < p->threads->len; i++)
+		tell_thread(p, pub, i);
+	p->threads_told = p->threads->len;
+	for (; p->n_files < names_n_files(p->names); p->n_files++)
+		publication_add_file(pub, p->n_files, names_file_info(p->names, p->n_files));
+	for (; p->n_hosts < s->hosts->len; p->n_hosts++)
+		publication_add_host(pub, p->n_hosts,
+				     g_array_index(s->hosts, struct slice_host, p->n_hosts).name);
+	for (; p->n_strings < strtab_n(s->strings); p->n_strings++)
+		publication_add_string(pub, p->n_strings, strtab_get(s->strings, p->n_strings));
+	g_hash_table_iter_init(&it, s->classes);
+	while (g_hash_table_iter_next(&it, &name, NULL)) {
+		if (g_hash_table_contains(p->classes, name))
+			continue;
+		g_hash_table_add(p->classes, g_strdup(name));
+		g_ptr_array_add(pub->classes, g_strdup(name));
+	}
+}
+
+/* ---- seconds ---- */
+
+struct making {			/* one second in the making */
+	struct publisher *p;
+	struct bin *b;
+	struct second *second;
+	struct intmap threads, calls, files;
+	GArray *thread_cells, *call_cells, *file_cells;
+	bool soft;		/* something may be known better later */
+};
+
+static uint32_t idle_or_id(struct making *m, uint32_t thread, bool *ret_idle)
+{
+	thread = thread_follow(m->p->s, thread);
+	*ret_idle = ((struct thread *)g_ptr_array_index(m->p->s->threads, thread))->idle;
+	return *ret_idle ? ID_NONE : registry_thread(m->p, thread);
+}
+
+static struct thread_cell *thread_cell(struct making *m, uint32_t id)
+{
+	uint32_t i = intmap_get(&m->threads, id);
+	if (i == INTMAP_NONE) {
+		struct thread_cell c = { .thread = id };
+		i = m->thread_cells->len;
+		g_array_append_val(m->thread_cells, c);
+		intmap_set(&m->threads, id, i);
+	}
+	return &g_array_index(m->thread_cells, struct thread_cell, i);
+}
+
+static void add_parts(struct making *m, struct thread_cell *c, uint32_t thread, const int64_t *part)
+{
+	int64_t all[PART_N];
+	memcpy(all, part, sizeof all);
+	all[PART_USER] += part[PART_SOFT_RUN] + part[PART_LOST_RUN];
+	all[PART_OTHER] += part[PART_SOFT_BLOCK] + part[PART_LOST_BLOCK];
+	if (names_is_kernel(m->p->names, thread)) {	/* no user mode, no page faults */
+		all[PART_KERNEL] += all[PART_USER] + all[PART_SYSCALL];
+		all[PART_OTHER] += all[PART_FAULT];
+		all[PART_USER] = all[PART_SYSCALL] = all[PART_FAULT] = 0;
+	}
+	for (unsigned i = 0; i < PART_N; i++)
+		c->part[i] += all[i];
+}
+
+static void make_threads(struct making *m)
+{
+	for (guint i = 0; i < m->b->threads->len; i++) {
+		const struct bin_thread *x = &g_array_index(m->b->threads, struct bin_thread, i);
+		bool idle;
+		uint32_t id = idle_or_id(m, x->thread, &idle);
+		if (idle)
+			continue;
+		struct thread_cell *c = thread_cell(m, id);
+		add_parts(m, c, x->thread, x->part);
+		c->syscalls += x->syscalls;
+		c->errors += x->errors;
+		c->read_bytes += x->read_bytes;
+		c->write_bytes += x->write_bytes;
+		m->soft |= names_process(m->p->names, x->thread) == ID_NONE;
+	}
+}
+
+static void make_calls(struct making *m)
+{
+	for (guint i = 0; i < m->b->calls->len; i++) {
+		const struct bin_call *x = &g_array_index(m->b->calls, struct bin_call, i);
+		bool idle;
+		uint32_t id = idle_or_id(m, x->thread, &idle);
+		if (idle)
+			continue;
+		uint32_t at = intmap_get(&m->calls, pair(id, x->name));
+		if (at == INTMAP_NONE) {
+			struct call_cell new = { .thread = id, .name = x->name };
+			at = m->call_cells->len;
+			g_array_append_val(m->call_cells, new);
+			intmap_set(&m->calls, pair(id, x->name), at);
+		}
+		struct call_cell *c = &g_array_index(m->call_cells, struct call_cell, at);
+		c->errors += x->errors;
+		c->unfinished |= x->unfinished;
+		c->busy_ns += x->busy_ns;
+		hist_merge(&c->latency, &x->latency);
+	}
+}
+
+static void make_files(struct making *m)
+{
+	for (guint i = 0; i < m->b->files->len; i++) {
+		const struct bin_file *x = &g_array_index(m->b->files, struct bin_file, i);
+		bool idle;
+		uint32_t id = idle_or_id(m, x->thread, &idle);
+		if (idle)
+			continue;
+		uint32_t file = names_file(m->p->names, x->thread, x->fd, x->ts, x->seq);
+		enum file_kind kind = names_file_info(m->p->names, file)->kind;
+		m->soft |= kind == FILE_UNKNOWN;
+		if (x->blocked_ns)
+			thread_cell(m, id)->part[names_part_of(kind)] += x->blocked_ns;
+		if (!x->reads && !x->writes && !x->others)
+			continue;
+		uint32_t at = intmap_get(&m->files, pair(id, file));
+		if (at == INTMAP_NONE) {
+			struct file_cell new = { .thread = id, .file = file };
+			at = m->file_cells->len;
+			g_array_append_val(m->file_cells, new);
+			intmap_set(&m->files, pair(id, file), at);
+		}
+		struct file_cell *c = &g_array_index(m->file_cells, struct file_cell, at);
+		c->reads += x->reads;
+		c->writes += x->writes;
+		c->others += x->others;
+		c->read_bytes += x->read_bytes;
+		c->write_bytes += x->write_bytes;
+		hist_merge(&c->latency, &x->latency);
+	}
+}
+
+static void make_machine(struct making *m)
+{
+	struct second *to = m->second;
+	const struct bin *b = m->b;
+	to->n_cpus = b->cpus->len;
+	to->cpus = g_new0(struct cpu_cell, b->cpus->len);
+	for (guint i = 0; i < b->cpus->len; i++) {
+		const struct bin_cpu *x = &g_array_index(b->cpus, struct bin_cpu, i);
+		const struct cpu *c = cpu_at(m->p->s, x->cpu);
+		to->cpus[i] = (struct cpu_cell){ c->host, c->number, x->run_ns, x->idle_ns,
+						 x->unknown_ns, x->irq_ns };
+	}
+	to->n_devs = b->devs->len;
+	to->devs = g_new0(struct dev_cell, b->devs->len);
+	for (guint i = 0; i < b->devs->len; i++) {
+		const struct bin_dev *x = &g_array_index(b->devs, struct bin_dev, i);
+		to->devs[i] = (struct dev_cell){
+			.host = x->host, .dev = x->dev, .name = names_dev(m->p->names, x->host, x->dev),
+			.reads = x->reads, .writes = x->writes, .errors = x->errors,
+			.read_bytes = x->read_bytes, .write_bytes = x->write_bytes,
+		};
+		hist_copy(&to->devs[i].latency, &x->latency);
+	}
+	to->n_events = b->events->len;
+	to->events = g_new0(struct event_cell, b->events->len);
+	for (guint i = 0; i < b->events->len; i++) {
+		const struct bin_event *x = &g_array_index(b->events, struct bin_event, i);
+		to->events[i] = (struct event_cell){ x->host, x->name, x->count };
+	}
+	hist_copy(&to->wakeup, &b->wakeup);
+}
+
+static void make_slow(struct making *m)
+{
+	struct second *to = m->second;
+	to->slow = g_new0(struct slow_call, m->b->slow->len);
+	for (guint i = 0; i < m->b->slow->len; i++) {
+		const struct bin_slow *x = &g_array_index(m->b->slow, struct bin_slow, i);
+		bool idle;
+		uint32_t id = idle_or_id(m, x->thread, &idle);
+		if (idle)
+			continue;
+		to->slow[to->n_slow++] = (struct slow_call){
+			.thread = id, .name = x->name, .cpu = x->cpu, .begin_ns = x->begin,
+			.duration_ns = x->duration, .ret = x->ret,
+			.file = x->fd < 0 ? ID_NONE
+					  : names_file(m->p->names, x->thread, x->fd, x->begin, x->seq),
+		};
+	}
+}
+
+static uint32_t touched(const struct slice *s, int64_t begin, int64_t end)
+{
+	uint32_t n = 0;
+	for (guint i = 0; i < s->losses->len; i++) {
+		const struct loss *l = &g_array_index(s->losses, struct loss, i);
+		n += l->begin < end && l->end >= begin;
+	}
+	return n;
+}
+
+static struct second *make_second(struct publisher *p, struct bin *b)
+{
+	struct slice *s = p->s;
+	int64_t begin = b->index * s->step;
+	struct making m = { .p = p, .b = b };
+	m.second = second_new(MAX(begin, s->first), MIN(begin + s->step, s->last + 1));
+	m.thread_cells = g_array_new(false, true, sizeof(struct thread_cell));
+	m.call_cells = g_array_new(false, true, sizeof(struct call_cell));
+	m.file_cells = g_array_new(false, true, sizeof(struct file_cell));
+	make_threads(&m);
+	make_calls(&m);
+	make_files(&m);
+	make_machine(&m);
+	make_slow(&m);
+	struct second *to = m.second;
+	to->n_threads = m.thread_cells->len;
+	to->threads = (struct thread_cell *)g_array_free(m.thread_cells, false);
+	to->n_calls = m.call_cells->len;
+	to->calls = (struct call_cell *)g_array_free(m.call_cells, false);
+	to->n_files = m.file_cells->len;
+	to->files = (struct file_cell *)g_array_free(m.file_cells, false);
+	to->trust = b->trust;
+	to->trust.touched = touched(s, to->begin_ns, to->end_ns);
+	to->version = ++b->version;
+	b->dirty = m.soft;
+	intmap_clear(&m.threads);
+	intmap_clear(&m.calls);
+	intmap_clear(&m.files);
+	second_seal(to);
+	return to;
+}
+
+/* ---- closing ---- */
+
+/* Charges what is open up to the instant, so that the seconds before it are whole. */
+static void charge_all(struct slice *s, int64_t until, bool final)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		if (t->forward != ID_NONE)
+			continue;
+		if (final && !t->hard && !t->idle && (t->tid != -1 || t->head->len))
+			thread_root(s, i);
+		thread_charge(s, i, until);
+	}
+	for (guint i = 0; i < s->cpus->len; i++) {
+		if (!final) {
+			cpu_charge(s, i, until);
+			continue;
+		}
+		cpu_no_irq(s, i);
+		cpu_finish(s, i, until);
+	}
+}
+
+static int bin_order(gconstpointer a, gconstpointer b)
+{
+	const struct bin *x = *(struct bin *const *)a, *y = *(struct bin *const *)b;
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+static void publish_seconds(struct publisher *p, struct publication *pub, int64_t border, bool final)
+{
+	g_autoptr(GPtrArray) due = g_ptr_array_new();
+	GHashTableIter it;
+	gpointer value;
+	g_hash_table_iter_init(&it, p->s->bins);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		struct bin *b = value;
+		if (final ? b->dirty : b->dirty && (b->index + 1) * p->s->step <= border)
+			g_ptr_array_add(due, b);
+	}
+	g_ptr_array_sort(due, bin_order);
+	for (guint i = 0; i < due->len; i++)
+		g_ptr_array_add(pub->seconds, make_second(p, g_ptr_array_index(due, i)));
+}
+
+static struct trust total_trust(const struct publisher *p)
+{
+	struct trust t = p->s->forgotten;
+	GHashTableIter it;
+	gpointer value;
+	g_hash_table_iter_init(&it, p->s->bins);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		const struct bin *b = value;
+		t.lost_events += b->trust.lost_events;
+		t.lost_packets += b->trust.lost_packets;
+		t.soft += b->trust.soft;
+		t.late += b->trust.late;
+	}
+	t.touched = p->s->losses->len;
+	return t;
+}
+
+struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now, bool final)
+{
+	struct slice *s = p->s;
+	if (s->first == INT64_MAX || (!final && p->n_events == s->n_events && !s->bins))
+		return NULL;
+	struct publication *pub = publication_new();
+	charge_all(s, final ? s->last : MIN(border, s->last), final);
+	names_update(p->names);
+	publish_seconds(p, pub, border, final);
+	spans_publish(p->spans, pub, now, final);
+	tell_registries(p, pub);
+	pub->has_coverage = true;
+	pub->first_ns = s->first;
+	pub->last_ns = s->last;
+	pub->n_events = p->n_events = s->n_events;
+	pub->trust = total_trust(p);
+	return pub;
+}
+
+void publisher_forget(struct publisher *p, int64_t before)
+{
+	struct slice *s = p->s;
+	GHashTableIter it;
+	gpointer value;
+	g_hash_table_iter_init(&it, s->bins);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		struct bin *b = value;
+		if ((b->index + 1) * s->step > before)
+			continue;
+		s->forgotten.lost_events += b->trust.lost_events;
+		s->forgotten.lost_packets += b->trust.lost_packets;
+		s->forgotten.soft += b->trust.soft;
+		s->forgotten.late += b->trust.late;
+		if (s->bin_last == b)
+			s->bin_last = NULL;
+		g_hash_table_iter_remove(&it);
+	}
+	s->kept_from = MAX(s->kept_from, time_floor(before, s->step) / s->step);
+}
+
+struct publication *slice_finish(struct slice *s)
+{
+	struct publisher *p = publisher_new(s);
+	struct publication *pub = publisher_publish(p, INT64_MAX, s->last, true);
+	publisher_free(p);
+	return pub ? pub : publication_new();
+}

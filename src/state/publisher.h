@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From a rooted slice to publications: ids for the registries, seconds from bins,
+ * spans from annotations. Only for src/state/.
+ */
+#ifndef BLK_STATE_PUBLISHER_H
+#define BLK_STATE_PUBLISHER_H
+
+#include "state/slice_private.h"
+
+struct publisher;
+struct publisher *publisher_new(struct slice *s);	/* borrows the slice */
+void publisher_free(struct publisher *p);
+
+/*
+ * What is new: seconds that end at or before `border` and have changed, everything
+ * they refer to, spans. `now`: newest instant. final: all seconds, closed at the end
+ * of coverage. NULL when nothing is new.
+ */
+struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now, bool final);
+
+/* Forgets bins that ended before the instant; what is late for them is counted. */
+void publisher_forget(struct publisher *p, int64_t before);
+
+#endif

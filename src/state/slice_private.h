@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The inside of a slice; only for src/state/. See slice.h for the ideas. */
+#ifndef BLK_STATE_SLICE_PRIVATE_H
+#define BLK_STATE_SLICE_PRIVATE_H
+
+#include "base/hist.h"
+#include "base/intmap.h"
+#include "base/strtab.h"
+#include "state/slice.h"
+#include "state/syscalls.h"
+
+/* Symbolic parts: time in a call that only the left neighbour knows. */
+enum {
+	PART_SOFT_RUN = PART_N,		/* on a CPU in the initial call (or none) */
+	PART_SOFT_BLOCK,		/* blocked in it */
+	PART_LOST_RUN,			/* the same after a loss: the next call record tells */
+	PART_LOST_BLOCK,
+	PART_SLICE_N
+};
+
+#define NO_FD (-1)
+#define TS_NONE INT64_MIN
+
+/* ---- records of one thread: what its fold eats ---- */
+
+enum rec_type {
+	REC_SINCE,		/* is on the CPU since here; .state: after a loss */
+	REC_AWAY,		/* not on its CPU any more, nobody saw it go */
+	REC_RUN,		/* switched in on .cpu */
+	REC_OFF,		/* switched out; .state */
+	REC_WAKE,		/* woken by .who, or by the interrupt .irq */
+	REC_ENTER, REC_EXIT,	/* system call .name */
+	REC_IRQ_IN, REC_IRQ_OUT,
+	REC_SPAN,		/* annotation .who was made by this thread */
+	REC_LOST,		/* events of its CPU are lost from here on */
+};
+
+enum off_state { OFF_BLOCKED, OFF_PREEMPTED, OFF_DEAD };
+
+struct rec {
+	int64_t ts;
+	uint64_t seq;		/* number of the event in the slice */
+	uint8_t type;		/* enum rec_type */
+	uint8_t state;		/* REC_OFF: enum off_state */
+	uint32_t cpu;		/* index in slice.cpus */
+	uint32_t who;		/* REC_WAKE: waker; REC_SPAN: annotation */
+	uint32_t irq;		/* REC_WAKE: IRQ_* code, 0: a task */
+	uint32_t name;		/* REC_ENTER, REC_EXIT: string */
+	int32_t fd;		/* REC_ENTER: its descriptor, or NO_FD */
+	uint32_t text, text2;	/* REC_ENTER: path; REC_EXIT: peer (strings) */
+	int64_t arg[3];		/* REC_ENTER: call's own; REC_EXIT: [0] ret, [1] [2] new fds */
+};
+
+#define IRQ_HARD(n) (UINT32_C(0x40000000) | ((uint32_t)(n) & 0xffffff))
+#define IRQ_SOFT(n) (UINT32_C(0x80000000) | ((uint32_t)(n) & 0xffffff))
+#define IRQ_UNKNOWN UINT32_C(0xc0000000)
+
+/* ---- threads ---- */
+
+enum run_state {
+	RUN_UNKNOWN,		/* since .cursor */
+	RUN_ON,
+	RUN_BLOCKED, RUN_PREEMPTED,
+	RUN_WOKEN,		/* was blocked, woken at .wake_ns */
+	RUN_NEW,		/* forked, never ran yet */
+	RUN_DEAD,
+};
+
+enum call_state {
+	CALL_SOFT,		/* the initial call: not known */
+	CALL_NONE,
+	CALL_IN,
+};
+
+/* How the period of the initial call ended in this slice. */
+enum soft_end { SOFT_OPEN, SOFT_BY_ENTER, SOFT_BY_EXIT, SOFT_BY_LOSS };
+
+/* Why a thread is blocked: a part, or by the descriptor of its call. */
+enum wait_cause { WAIT_PART, WAIT_FD, WAIT_SOFT, WAIT_LOST };
+
+struct call {
+	int64_t begin;
+	int64_t busy_from;	/* busy time is charged up to here */
+	uint64_t seq;
+	uint32_t name, text, cpu;
+	int32_t fd;
+	int64_t arg[3];
+};
+
+struct tstate {
+	uint8_t run;		/* enum run_state */
+	uint8_t call_state;	/* enum call_state */
+	bool call_lost;		/* CALL_SOFT that no neighbour can tell */
+	bool irq_known;
+	uint16_t irq_depth;
+	uint32_t cpu;		/* where it runs or ran last */
+	int64_t cursor;		/* charged up to here; TS_NONE: nothing yet */
+	int64_t off_ns, wake_ns;
+	uint8_t wait_cause;	/* enum wait_cause, while blocked or woken */
+	uint8_t wait_part;
+	uint64_t wake_seq;	/* of the waking event */
+	uint32_t waker, waker_irq;
+	struct call call;	/* CALL_IN */
+	int64_t part[PART_SLICE_N];	/* charged since the slice's begin; without WAIT_FD */
+};
+
+/* A time off the CPU. */
+struct wait {
+	int64_t begin, wake, end;	/* wake: == end when never woken */
+	uint64_t wake_seq;
+	uint8_t cause;			/* enum wait_cause */
+	uint8_t part;			/* WAIT_PART (or PART_PREEMPTED) */
+	uint32_t waker, waker_irq, cpu;
+	struct call call;		/* name 0: outside of one */
+};
+
+/* A finished call of a thread with spans. */
+struct done_call {
+	int64_t begin, end, ret;
+	uint64_t seq;			/* of the entry */
+	uint32_t name;
+	int32_t fd;
+};
+
+struct open_span { uint64_t trace, span; int64_t since; };
+
+struct thread {
+	uint32_t host;		/* index in slice.hosts */
+	int32_t tid;		/* -1: anonymous */
+	uint32_t forward;	/* absorbed into that thread; ID_NONE: itself */
+	bool hard;		/* .st is known; else .head holds what came so far */
+	bool fresh;		/* began in this slice */
+	bool idle;		/* a CPU's idle task */
+	bool pid_told;		/* a FACT_PID was written for it in this slice */
+	int64_t start_ns, exit_ns;	/* TS_NONE */
+	int64_t seen_ns;	/* first sight */
+	uint32_t start_cpu;	/* anonymous: its CPU */
+	struct tstate st;
+	GArray *head;		/* struct rec */
+	GArray *waits;		/* struct wait */
+	uint64_t waits_base;	/* waits dropped before the first */
+	GArray *calls;		/* struct done_call */
+	GArray *annots;		/* uint32_t: annotations by it, in order */
+	GArray *open;		/* struct open_span: begun by it, not ended */
+	GArray *aliases;	/* uint32_t: ids forwarded to this one */
+	uint8_t soft_end;	/* enum soft_end: what ended the initial call */
+	struct rec soft_exit;	/* SOFT_BY_EXIT */
+	int64_t soft_from[2];	/* earliest charge to PART_SOFT_*, PART_LOST_*; INT64_MAX */
+	uint32_t id;		/* in the publication's registry; ID_NONE */
+	uint32_t name_last;	/* string: comm last told */
+};
+
+/* ---- CPUs ---- */
+
+struct cpu {
+	uint32_t host, number;
+	uint32_t cur;		/* thread; ID_NONE: lost */
+	uint32_t start;		/* the anonymous thread of the slice's begin */
+	bool first_known;	/* .first_ns: charged from there on */
+	int64_t first_ns;	/* instant of the first switch or loss */
+	bool lost;		/* between LOST_BEGIN and LOST_END */
+	int64_t cursor;		/* charged up to here */
+	uint32_t irq[8];	/* stack of handlers */
+	uint16_t irq_depth;
+	bool irq_known;
+	int64_t irq_since;	/* TS_NONE */
+	int64_t soft_irq_end;	/* exit of an interrupt that began before; TS_NONE */
+	uint32_t soft_irq_code;	/* its code */
+	/* While !irq_known: */
+	GArray *pre_wakes;	/* struct pre_wake: by the task, or by an interrupt? */
+	GArray *pre_irqs;	/* struct pre_irq: handlers, nested in another perhaps */
+};
+
+struct pre_wake { uint32_t thread; uint64_t seq; };
+struct pre_irq { int64_t from, to; };
+
+/* ---- facts about names: by thread and instant, resolved by names.c ---- */
+
+enum fact_kind {
+	FACT_COMM,		/* thread has the name .text */
+	FACT_PID,		/* thread belongs to process .a (ppid .b or -1) */
+	FACT_FORK,		/* .other (child) by thread; child's pid .a, parent's pid .b */
+	FACT_EXEC,		/* close-on-exec */
+	FACT_EXIT,
+	FACT_KERNEL,		/* thread is a kernel thread */
+	FACT_OPEN,		/* fd .a is the file .text below dirfd .b; kind .kind, cloexec .flag */
+	FACT_NAME,		/* fd .a, a socket, has the peer .text */
+	FACT_CLOSE,		/* fd .a (to .b) */
+	FACT_DUP,		/* fd .a becomes also .b; cloexec .flag */
+	FACT_CLOEXEC,		/* fd .a: cloexec = .flag */
+	FACT_DUMP_TABLE,	/* thread's table has the address .a (pid .b) */
+	FACT_DUMP_FD,		/* table .a (address) or pid .c: fd .b is .text */
+	FACT_IRQ,		/* irq code .a has the name .text */
+	FACT_DEV,		/* device .a has the name .text */
+};
+
+struct fact {
+	int64_t ts;
+	uint64_t seq;
+	uint8_t kind;
+	uint8_t file_kind;	/* enum file_kind */
+	bool flag;
+	uint32_t host;
+	uint32_t thread, other;
+	uint32_t text;
+	int64_t a, b, c;
+};
+
+/* ---- bins: one second under construction ---- */
+
+struct bin_thread {
+	uint32_t thread;
+	uint32_t syscalls, errors;
+	uint64_t read_bytes, write_bytes;
+	int64_t part[PART_SLICE_N];
+};
+
+struct bin_call {
+	uint32_t thread, name, errors, unfinished;
+	int64_t busy_ns;
+	struct hist latency;
+};
+
+struct bin_file {		/* descriptor fd of thread, as it was at (ts, seq) */
+	uint32_t thread;
+	int32_t fd;
+	int64_t ts;
+	uint64_t seq;
+	uint32_t reads, writes, others;
+	uint64_t read_bytes, write_bytes;
+	int64_t blocked_ns;	/* to be charged by the file's kind */
+	struct hist latency;
+};
+
+struct bin_slow {
+	uint32_t thread, name, cpu;
+	int32_t fd;
+	int64_t begin, duration, ret;
+	uint64_t seq;
+};
+#define SLOW_PER_SECOND 64
+
+struct bin_dev {
+	uint32_t host, dev;
+	uint32_t reads, writes, errors;
+	uint64_t read_bytes, write_bytes;
+	struct hist latency;
+};
+
+struct bin_event { uint32_t host, name; uint64_t count; };
+struct bin_cpu { uint32_t cpu; int64_t run_ns, idle_ns, unknown_ns, irq_ns; };
+
+struct bin {
+	int64_t index;		/* floor(ts / step) */
+	uint32_t version;	/* times published */
+	bool dirty;		/* changed since */
+	struct intmap thread_map, call_map, file_map, dev_map, event_map, cpu_map;
+	GArray *threads, *calls, *files, *devs, *events, *cpus, *slow;
+	struct hist wakeup;
+	struct trust trust;
+};
+
+/* ---- block requests, losses, annotations ---- */
+
+struct request {		/* issued, not complete; or complete, not issued here */
+	uint64_t key_hi, key_lo;	/* (host, dev), sector */
+	int64_t ts;
+	uint64_t seq, bytes;
+	uint32_t host, dev;
+	bool write, error, done;	/* done: a completion without its issue */
+};
+
+struct loss {
+	int64_t begin, end;
+	uint64_t events, packets;
+	uint32_t host, stream_cpu;
+	bool kernel;
+};
+
+enum annot_type { ANNOT_EVENT, ANNOT_STRING, ANNOT_INT };
+
+struct annot {
+	int64_t ts;
+	uint64_t seq;
+	uint64_t trace, span, parent;
+	uint8_t type;		/* enum annot_type */
+	uint32_t name, service, ip, port;
+	uint32_t key, val;	/* event, or key and value (strings) */
+	uint32_t host;
+	uint32_t thread;	/* the kernel's current task; ID_NONE: unknown */
+	int32_t vpid, vtid;
+	bool by_kernel;		/* .thread comes from the kernel trace */
+	bool snapped;
+	uint64_t wait_index;	/* waits of the thread before it */
+	int64_t part[PART_SLICE_N];	/* the thread's counters */
+};
+
+struct slice_host {
+	char *name, *boot, *release;
+	bool has_kernel;
+	uint32_t preempt_flag;	/* in prev_state: by kernel version */
+	uint32_t id;		/* in the publication's registry */
+};
+
+struct names;
+struct spans;
+
+struct slice {
+	bool rooted, finished;
+	int64_t step;
+	int64_t first, last;		/* coverage; INT64_MAX, INT64_MIN */
+	uint64_t seq;			/* events so far */
+	uint64_t n_events;		/* with tallies */
+	struct strtab *strings;
+	GArray *hosts;			/* struct slice_host */
+	GPtrArray *threads;		/* struct thread * */
+	struct intmap tid_last, tid_first;	/* host << 32 | tid */
+	GPtrArray *cpus;		/* struct cpu * */
+	struct intmap cpu_map;		/* host << 32 | number */
+	GHashTable *bins;		/* int64_t index -> struct bin */
+	struct bin *bin_last;		/* cache */
+	int64_t kept_from;		/* bins before this index are forgotten */
+	struct trust forgotten;		/* their sums */
+	GArray *facts;			/* struct fact */
+	GArray *losses;			/* struct loss */
+	int64_t loss_newest;		/* latest end of any */
+	GArray *annots;			/* struct annot */
+	uint32_t annots_done;		/* private to spans.c */
+	GHashTable *requests;		/* struct request: open ones and early ends */
+	GArray *early;			/* struct request: completions without issue */
+	GHashTable *classes;		/* names of known event classes */
+
+#define FDOP_SLOTS 4096
+	uint64_t fdop_seq[FDOP_SLOTS];	/* newest event that changed descriptor n (mod slots) */
+	uint64_t fdop_all;		/* newest that may have changed any */
+
+	/* caches for one set of tables */
+	const struct blk_tables *tables;
+	GArray *stream_cpu;		/* uint32_t: stream -> cpu index */
+	GArray *stream_host;		/* uint32_t */
+	GArray *class_name;		/* uint32_t: class -> string (event or syscall name) */
+	GArray *class_event;		/* uint32_t: class -> string of the event's own name */
+	GPtrArray *class_info;		/* const struct call_info * of syscall classes */
+	struct intmap irq_named;	/* host << 32 | code: a FACT_IRQ was written */
+	struct intmap call_infos;	/* string -> index in infos */
+	GPtrArray *infos;
+};
+
+/* slice.c */
+uint32_t slice_string(struct slice *s, struct blk_text t);
+uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
+uint32_t slice_thread(struct slice *s, uint32_t host, int32_t tid);	/* of its newest life */
+uint32_t slice_thread_new(struct slice *s, uint32_t host, int32_t tid);
+uint32_t slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts);	/* forked */
+uint32_t slice_anonymous(struct slice *s, uint32_t cpu);
+uint32_t slice_idle(struct slice *s, uint32_t cpu);
+const struct call_info *slice_call_info(struct slice *s, uint32_t name);
+struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts, uint64_t seq);
+bool slice_lost_between(const struct slice *s, uint32_t host, int64_t from, int64_t to,
+			int64_t *ret_begin);	/* a kernel loss of the host in (from, to) */
+
+static inline struct thread *thread_at(const struct slice *s, uint32_t id)
+{
+	struct thread *t = g_ptr_array_index(s->threads, id);
+	while (t->forward != ID_NONE)
+		t = g_ptr_array_index(s->threads, t->forward);
+	return t;
+}
+
+static inline uint32_t thread_follow(const struct slice *s, uint32_t id)
+{
+	if (id == ID_NONE)
+		return id;
+	for (;;) {
+		const struct thread *t = g_ptr_array_index(s->threads, id);
+		if (t->forward == ID_NONE)
+			return id;
+		id = t->forward;
+	}
+}
+
+static inline struct cpu *cpu_at(const struct slice *s, uint32_t i)
+{
+	return g_ptr_array_index(s->cpus, i);
+}
+
+static inline uint64_t pair(uint32_t hi, uint32_t lo)
+{
+	return (uint64_t)hi << 32 | lo;
+}
+
+/* bin.c */
+struct bin *slice_bin(struct slice *s, int64_t ts);
+struct bin_thread *bin_thread(struct bin *b, uint32_t thread);
+struct bin_call *bin_call(struct bin *b, uint32_t thread, uint32_t name);
+struct bin_file *bin_file(struct slice *s, struct bin *b, uint32_t thread, const struct call *c);
+struct bin_dev *bin_dev(struct bin *b, uint32_t host, uint32_t dev);
+struct bin_cpu *bin_cpu(struct bin *b, uint32_t cpu);
+void bin_event(struct bin *b, uint32_t host, uint32_t name, uint64_t count);
+void bin_slow(struct bin *b, const struct bin_slow *c);
+void bin_free(struct bin *b);
+struct bin_maps { const uint32_t *thread, *string, *host, *cpu; uint64_t seq_add; };
+void bin_merge(struct bin *into, struct bin *from, const struct bin_maps *maps);	/* frees from */
+void charge_part(struct slice *s, uint32_t thread, unsigned part, int64_t from, int64_t to);
+void charge_fd(struct slice *s, uint32_t thread, const struct call *c, int64_t from, int64_t to);
+void charge_busy(struct slice *s, uint32_t thread, struct call *c, int64_t to);
+void charge_cpu(struct slice *s, uint32_t cpu, int kind, int64_t from, int64_t to);
+enum { CPU_RUN, CPU_IDLE, CPU_UNKNOWN, CPU_IRQ };
+
+/* thread.c: the fold */
+void thread_record(struct slice *s, uint32_t id, const struct rec *r);
+void thread_root(struct slice *s, uint32_t id);		/* begins at the trace's begin */
+void thread_born(struct slice *s, uint32_t id, int64_t ts);	/* forked */
+void thread_append(struct slice *s, uint32_t left, uint32_t right);	/* right becomes left's end */
+void thread_charge(struct slice *s, uint32_t id, int64_t until);	/* open state, up to there */
+void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq);
+void thread_snapshot(const struct slice *s, const struct thread *t, int64_t at,
+		     int64_t part[PART_SLICE_N]);
+void thread_free(struct thread *t);
+
+/* calls.c: finished calls */
+void call_finished(struct slice *s, uint32_t thread, const struct call *c, const struct rec *exit);
+void call_facts_at_entry(struct slice *s, uint32_t thread, const struct rec *r);
+void call_exit_bump(struct slice *s, const struct rec *r);	/* descriptors it may have changed */
+void fdop_bump(struct slice *s, int64_t fd, uint64_t seq);
+
+/* cpu.c */
+void cpu_switch(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t prev_tid,
+		enum off_state prev_state, int32_t next_tid);
+uint32_t cpu_current(struct slice *s, uint32_t cpu);
+void cpu_context(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t tid);	/* a context named its task */
+void cpu_irq_in(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, uint32_t code);
+void cpu_irq_out(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, uint32_t code);
+void cpu_irq_decided(struct slice *s, uint32_t cpu, uint32_t code);	/* 0: none ran at the begin */
+void cpu_no_irq(struct slice *s, uint32_t cpu);	/* a call or switch: no handler runs */
+uint32_t cpu_waker(struct slice *s, uint32_t cpu, uint32_t woken, uint64_t seq, uint32_t *ret_irq);
+void cpu_lost_begin(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq);
+void cpu_lost_end(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq);
+void cpu_charge(struct slice *s, uint32_t cpu, int64_t until);
+void cpu_finish(struct slice *s, uint32_t cpu, int64_t until);	/* the end of coverage */
+void cpu_free(struct cpu *c);
+
+/* block.c */
+void block_issue(struct slice *s, const struct request *r);
+void block_complete(struct slice *s, const struct request *r);
+
+/* handlers.c */
+struct feed {			/* one event on its way */
+	struct slice *s;
+	const struct blk_event *ev;
+	int64_t ts;
+	uint64_t seq;
+	uint32_t cpu, host;
+};
+typedef void (*handler)(struct feed *f);
+handler slice_handler(unsigned row);
+
+#endif

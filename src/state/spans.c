@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Spans from annotations: grouping, halves, states, self time, publication. */
+#include "state/spans.h"
+
+struct strace {			/* one trace */
+	uint64_t id;
+	GArray *annots;		/* uint32_t */
+	bool dirty, open;	/* open: published with open spans, or not closed yet */
+};
+
+struct slot_key { uint64_t trace, span; uint32_t kind; };
+
+struct spans {
+	struct slice *s;
+	struct names *n;
+	spans_thread thread;
+	void *thread_data;
+	guint done;			/* annotations indexed */
+	GHashTable *traces;		/* &strace.id -> struct strace * */
+	GHashTable *slots;		/* struct slot_key -> slot + 1 */
+	uint32_t n_slots;
+};
+
+struct slice *spans_slice(struct spans *sp)
+{
+	return sp->s;
+}
+
+struct names *spans_names(struct spans *sp)
+{
+	return sp->n;
+}
+
+uint32_t spans_map_thread(struct spans *sp, uint32_t thread)
+{
+	return thread == ID_NONE ? ID_NONE : sp->thread(sp->thread_data, thread);
+}
+
+static guint slot_hash(gconstpointer p)
+{
+	const struct slot_key *k = p;
+	return intmap_hash(k->trace * 31 + k->span * 7 + k->kind);
+}
+
+static gboolean slot_equal(gconstpointer a, gconstpointer b)
+{
+	const struct slot_key *x = a, *y = b;
+	return x->trace == y->trace && x->span == y->span && x->kind == y->kind;
+}
+
+static void strace_free(gpointer p)
+{
+	struct strace *t = p;
+	g_array_unref(t->annots);
+	g_free(t);
+}
+
+struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, void *data)
+{
+	struct spans *sp = g_new0(struct spans, 1);
+	sp->s = s;
+	sp->n = n;
+	sp->thread = thread;
+	sp->thread_data = data;
+	sp->traces = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, strace_free);
+	sp->slots = g_hash_table_new_full(slot_hash, slot_equal, g_free, NULL);
+	return sp;
+}
+
+void spans_free(struct spans *sp)
+{
+	if (!sp)
+		return;
+	g_hash_table_unref(sp->traces);
+	g_hash_table_unref(sp->slots);
+	g_free(sp);
+}
+
+static void index_annots(struct spans *sp)
+{
+	for (; sp->done < sp->s->annots->len; sp->done++) {
+		const struct annot *a = &g_array_index(sp->s->annots, struct annot, sp->done);
+		struct strace *t = g_hash_table_lookup(sp->traces, &a->trace);
+		if (!t) {
+			t = g_new0(struct strace, 1);
+			t->id = a->trace;
+			t->annots = g_array_new(false, false, sizeof(uint32_t));
+			g_hash_table_insert(sp->traces, &t->id, t);
+		}
+		g_array_append_val(t->annots, sp->done);
+		t->dirty = true;
+	}
+}
+
+/* ---- halves ---- */
+
+struct grouping { const struct annot *annots; };
+
+static int annot_order(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct grouping *g = data;
+	const struct annot *x = &g->annots[*(const uint32_t *)a];
+	const struct annot *y = &g->annots[*(const uint32_t *)b];
+	if (x->span != y->span)
+		return x->span < y->span ? -1 : 1;
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END };
+
+static enum core core_of(const struct spans *sp, const struct annot *a)
+{
+	static const struct { const char *text; enum core core; } cores[] = {
+		{ "cs", CORE_CS }, { "cr", CORE_CR }, { "sr", CORE_SR }, { "ss", CORE_SS },
+		{ "start", CORE_START }, { "end", CORE_END },
+	};
+	const char *text = strtab_get(sp->s->strings, a->key);
+	for (size_t i = 0; a->type == ANNOT_EVENT && i < G_N_ELEMENTS(cores); i++)
+		if (!strcmp(text, cores[i].text))
+			return cores[i].core;
+	return CORE_NONE;
+}
+
+/* The thread of an annotation: the kernel's current task, else by its vtid. */
+static uint32_t annot_thread(struct spans *sp, struct annot *a)
+{
+	a->thread = thread_follow(sp->s, a->thread);
+	if (a->thread != ID_NONE && thread_at(sp->s, a->thread)->tid == -1) {
+		uint32_t by_vtid = intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid));
+		if (a->vtid > 0 && by_vtid != INTMAP_NONE) {
+			a->thread = thread_follow(sp->s, by_vtid);
+			a->snapped = false;
+		}
+	}
+	return a->thread;
+}
+
+static bool is_end(enum core c)
+{
+	return c == CORE_CR || c == CORE_SS || c == CORE_END;
+}
+
+
+/* Begin, end and state of a half from its annotations. */
+static void bound_half(struct spans *sp, struct half *h, bool closed, int64_t now)
+{
+	bool begun = false, ended = false;
+	for (guint i = 0; i < h->annots->len; i++) {
+		const struct annot *a = &g_array_index(sp->s->annots, struct annot,
+						       g_array_index(h->annots, uint32_t, i));
+		enum core c = core_of(sp, a);
+		if (!i) {
+			h->begin = a->ts;
+			h->thread = a->thread;
+		}
+		if ((c == CORE_CS || c == CORE_SR || c == CORE_START) && !begun) {
+			begun = true;
+			h->begin = a->ts;
+			h->thread = a->thread;
+		}
+		if (is_end(c)) {
+			ended = true;
+			h->end = a->ts;
+		} else if (!ended) {
+			h->end = a->ts;
+		}
+	}
+	h->state = begun && ended ? SPAN_COMPLETE : !ended && !closed ? SPAN_OPEN : SPAN_PARTIAL;
+	if (h->state == SPAN_OPEN)
+		h->end = MAX(h->end, now);
+	h->end = MAX(h->end, h->begin);
+}
+
+static struct half *add_half(GArray *halves, const struct annot *a, enum span_kind kind)
+{
+	struct half h = {
+		.annots = g_array_new(false, false, sizeof(uint32_t)), .kind = kind,
+		.id = a->span, .parent = a->parent, .thread = ID_NONE,
+	};
+	g_array_append_val(halves, h);
+	return &g_array_index(halves, struct half, halves->len - 1);
+}
+
+/* Which half an annotation belongs to that is not a core one: by thread, then by
+ * service, else the client's. */
+static bool of_server(const struct annot *a, const struct annot *client, const struct annot *server)
+{
+	if (a->thread == server->thread || a->thread == client->thread)
+		return a->thread == server->thread && a->thread != client->thread;
+	return a->service == server->service && a->service != client->service;
+}
+
+/* One span's annotations (sorted) into one or two halves. */
+static void split_span(struct spans *sp, const uint32_t *ids, guint n, GArray *halves)
+{
+	struct annot *annots = (struct annot *)sp->s->annots->data;
+	const struct annot *client = NULL, *server = NULL;
+	for (guint i = 0; i < n; i++) {
+		enum core c = core_of(sp, &annots[ids[i]]);
+		if (!client && (c == CORE_CS || c == CORE_CR))
+			client = &annots[ids[i]];
+		if (!server && (c == CORE_SR || c == CORE_SS))
+			server = &annots[ids[i]];
+	}
+	guint first = halves->len;
+	add_half(halves, &annots[ids[0]], client ? SPAN_CLIENT : server ? SPAN_SERVER : SPAN_LOCAL);
+	if (client && server)
+		add_half(halves, &annots[ids[0]], SPAN_SERVER);
+	for (guint i = 0; i < n; i++) {
+		const struct annot *a = &annots[ids[i]];
+		enum core c = core_of(sp, a);
+		bool second = client && server &&
+			(c == CORE_SR || c == CORE_SS ||
+			 (c != CORE_CS && c != CORE_CR && of_server(a, client, server)));
+		struct half *h = &g_array_index(halves, struct half, first + second);
+		g_array_append_val(h->annots, ids[i]);
+		if (!h->parent)
+			h->parent = a->parent;
+	}
+}
+
+/* ---- a span from its half ---- */
+
+static void fill_ids(struct spans *sp, struct half *h, const struct annot *a)
+{
+	struct span *span = h->span;
+	span->trace_id = a->trace;
+	span->span_id = h->id;
+	span->parent_id = h->parent;
+	span->kind = h->kind;
+	span->state = h->state;
+	span->name = a->name;
+	span->service = a->service;
+	span->ip = a->ip;
+	span->port = a->port;
+	span->host = a->host;
+	span->thread = spans_map_thread(sp, h->thread);
+	span->tid = a->vtid;
+	span->pid = a->vpid;
+	span->begin_ns = h->begin;
+	span->end_ns = h->end;
+	if (h->thread == ID_NONE)
+		return;
+	const struct thread *t = thread_at(sp->s, h->thread);
+	uint32_t process = names_process(sp->n, h->thread);
+	if (t->tid != -1)
+		span->tid = t->tid;
+	if (process != ID_NONE)
+		span->pid = names_process_info(sp->n, process)->pid;
+}
+
+static void fill_annots(struct spans *sp, struct half *h)
+{
+	GArray *events = g_array_new(false, true, sizeof(struct span_annotation));
+	GArray *tags = g_array_new(false, true, sizeof(struct span_tag));
+	for (guint i = 0; i < h->annots->len; i++) {
+		const struct annot *a = &g_array_index(sp->s->annots, struct annot,
+						       g_array_index(h->annots, uint32_t, i));
+		h->span->errors += !g_ascii_strcasecmp(strtab_get(sp->s->strings, a->key), "error");
+		if (a->type == ANNOT_EVENT) {
+			struct span_annotation e = { a->ts, a->key, spans_map_thread(sp, a->thread) };
+			g_array_append_val(events, e);
+		} else {
+			struct span_tag t = { a->ts, a->key, a->val, a->type == ANNOT_INT };
+			g_array_append_val(tags, t);
+		}
+	}
+	h->span->n_annotations = events->len;
+	h->span->annotations = (struct span_annotation *)g_array_free(events, false);
+	h->span->n_tags = tags->len;
+	h->span->tags = (struct span_tag *)g_array_free(tags, false);
+}
+
+/* ---- self time: what no child covers ---- */
+
+struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
+
+static int child_order(gconstpointer a, gconstpointer b)
+{
+	const struct child *x = a, *y = b;
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Is c within half h? The server half of a shared span lies in its client half; a
+ * child of a shared span in the half of its own service, else the client's. */
+static bool covers(const struct half *h, const struct half *twin, const struct child *c)
+{
+	if (c->other_half)
+		return h->kind == SPAN_CLIENT && twin;
+	if (!twin)
+		return true;
+	bool servers = h->kind == SPAN_SERVER ? c->service == h->span->service
+					      : c->service == twin->span->service;
+	return (h->kind == SPAN_SERVER) == servers;
+}
+
+static int64_t self_time(const struct half *h, const struct half *twin, const struct child *c,
+			 const struct child *end)
+{
+	int64_t self = h->end - h->begin, covered = h->begin;
+	for (; c < end && c->parent == h->id; c++) {
+		int64_t from = MAX(c->begin, covered), to = MIN(c->end, h->end);
+		if (to <= from || !covers(h, twin, c))
+			continue;
+		self -= to - from;
+		covered = to;
+	}
+	return self;
+}
+
+static const struct half *twin_of(const struct half *halves, guint n, guint i)
+{
+	if (i + 1 < n && halves[i + 1].id == halves[i].id)
+		return &halves[i + 1];
+	return i && halves[i - 1].id == halves[i].id ? &halves[i - 1] : NULL;
+}
+
+static void set_self_times(GArray *halves)
+{
+	struct half *all = (struct half *)halves->data;
+	g_autoptr(GArray) children = g_array_new(false, false, sizeof(struct child));
+	for (guint i = 0; i < halves->len; i++) {
+		const struct half *twin = twin_of(all, halves->len, i);
+		bool other = twin && all[i].kind == SPAN_SERVER;
+		struct child c = { other ? all[i].id : all[i].parent, all[i].span->service, other,
+				   all[i].begin, all[i].end };
+		if (c.parent && (other || c.parent != all[i].id))
+			g_array_append_val(children, c);
+	}
+	g_array_sort(children, child_order);
+	const struct child *begin = (const struct child *)children->data, *end = begin + children->len;
+	for (guint i = 0; i < halves->len; i++) {
+		const struct child *lo = begin, *hi = end;
+		while (lo < hi) {
+			const struct child *mid = lo + (hi - lo) / 2;
+			if (mid->parent < all[i].id)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		all[i].span->self_ns = self_time(&all[i], twin_of(all, halves->len, i), lo, end);
+	}
+}
+
+/* ---- publication ---- */
+
+static uint32_t slot_of(struct spans *sp, const struct span *span)
+{
+	struct slot_key key = { span->trace_id, span->span_id, span->kind };
+	gpointer have = g_hash_table_lookup(sp->slots, &key);
+	if (have)
+		return GPOINTER_TO_UINT(have) - 1;
+	struct slot_key *copy = g_new(struct slot_key, 1);
+	*copy = key;
+	g_hash_table_insert(sp->slots, copy, GUINT_TO_POINTER(++sp->n_slots));
+	return sp->n_slots - 1;
+}
+
+/* Closed 2 s after the root's end; without a root, 2 s after the last annotation. */
+static bool is_closed(struct spans *sp, const struct strace *t, int64_t now)
+{
+	int64_t root_end = TS_NONE, last = TS_NONE;
+	for (guint i = 0; i < t->annots->len; i++) {
+		const struct annot *a = &g_array_index(sp->s->annots, struct annot,
+						       g_array_index(t->annots, uint32_t, i));
+		last = MAX(last, a->ts);
+		if (!a->parent && is_end(core_of(sp, a)))
+			root_end = MAX(root_end, a->ts);
+	}
+	return root_end != TS_NONE && now - root_end >= SPANS_LINGER_NS && now >= last;
+}
+
+static void sort_and_split(struct spans *sp, struct strace *t, GArray *halves)
+{
+	struct grouping g = { (const struct annot *)sp->s->annots->data };
+	for (guint i = 0; i < t->annots->len; i++)
+		annot_thread(sp, &g_array_index(sp->s->annots, struct annot,
+						g_array_index(t->annots, uint32_t, i)));
+	g_array_sort_with_data(t->annots, annot_order, &g);
+	const uint32_t *ids = (const uint32_t *)t->annots->data;
+	for (guint i = 0, n; i < t->annots->len; i += n) {
+		for (n = 1; i + n < t->annots->len && g.annots[ids[i + n]].span == g.annots[ids[i]].span;)
+			n++;
+		split_span(sp, &ids[i], n, halves);
+	}
+}
+
+static void publish_trace(struct spans *sp, struct strace *t, struct publication *pub, int64_t now)
+{
+	bool closed = is_closed(sp, t, now);
+	g_autoptr(GArray) halves = g_array_new(false, true, sizeof(struct half));
+	g_autoptr(GArray) segments = g_array_new(false, false, sizeof(struct segment));
+	sort_and_split(sp, t, halves);
+	t->open = !closed;
+	for (guint i = 0; i < halves->len; i++) {
+		struct half *h = &g_array_index(halves, struct half, i);
+		h->span = span_new();
+		bound_half(sp, h, closed, now);
+		fill_ids(sp, h, &g_array_index(sp->s->annots, struct annot,
+					       g_array_index(h->annots, uint32_t, 0)));
+		fill_annots(sp, h);
+		explain_half(sp, h, i, now, segments);
+	}
+	explain_calls(sp, halves, segments);
+	set_self_times(halves);
+	for (guint i = 0; i < halves->len; i++) {
+		struct half *h = &g_array_index(halves, struct half, i);
+		span_seal(h->span);
+		publication_add_span(pub, slot_of(sp, h->span), h->span);
+		g_array_unref(h->annots);
+	}
+	t->dirty = false;
+}
+
+static int trace_order(gconstpointer a, gconstpointer b)
+{
+	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool final)
+{
+	index_annots(sp);
+	g_autoptr(GPtrArray) due = g_ptr_array_new();
+	GHashTableIter it;
+	gpointer value;
+	g_hash_table_iter_init(&it, sp->traces);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		struct strace *t = value;
+		if (final || t->dirty || t->open)
+			g_ptr_array_add(due, t);
+	}
+	g_ptr_array_sort(due, trace_order);
+	for (guint i = 0; i < due->len; i++)
+		publish_trace(sp, g_ptr_array_index(due, i), pub, now);
+}

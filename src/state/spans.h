@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans from annotations: halves, threads, explanations. A function of a slice's
+ * annotations and threads; only for src/state/.
+ */
+#ifndef BLK_STATE_SPANS_H
+#define BLK_STATE_SPANS_H
+
+#include "state/names.h"
+
+struct spans;
+
+/* How slice ids are published: thread of the slice -> id in the registry. */
+typedef uint32_t (*spans_thread)(void *data, uint32_t thread);
+
+struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, void *data);
+void spans_free(struct spans *sp);
+
+/*
+ * Publishes the spans of all traces that have changed since the last call. `now`:
+ * newest instant known; `final`: nothing more will come. A trace is closed 2 s
+ * (SPANS_LINGER_NS) after its root has ended, by event time.
+ */
+#define SPANS_LINGER_NS INT64_C(2000000000)
+void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool final);
+
+/* explain.c: parts and waits of one half, from its annotations in order of time. */
+struct half {
+	GArray *annots;			/* uint32_t, sorted */
+	enum span_kind kind;
+	enum span_state state;
+	int64_t begin, end;
+	uint32_t thread;		/* of its begin, ID_NONE */
+	struct span *span;		/* being filled */
+	uint64_t id, parent;
+};
+struct segment { uint32_t thread; int64_t begin, end; size_t half; };	/* for its calls */
+
+void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, GArray *segments);
+void explain_calls(struct spans *sp, GArray *halves, GArray *segments);
+
+/* For explain.c. */
+struct slice *spans_slice(struct spans *sp);
+struct names *spans_names(struct spans *sp);
+uint32_t spans_map_thread(struct spans *sp, uint32_t thread);
+
+#endif

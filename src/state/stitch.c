@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Stitching two neighbours: the right's ids become the left's, the left's final
+ * state goes into the right's symbols, the rest is added.
+ */
+#include "state/slice_private.h"
+
+struct maps {			/* the right's ids in the left */
+	uint32_t *string, *host, *cpu;
+	uint32_t *thread;	/* just shifted: right thread i is thread[i] */
+	uint32_t n_threads;
+	uint32_t annot_add;
+	uint64_t seq_add;
+};
+
+static uint32_t map_thread(const struct maps *m, uint32_t id)
+{
+	return id == ID_NONE ? ID_NONE : m->thread[id];
+}
+
+static uint32_t map_cpu(const struct maps *m, uint32_t cpu)
+{
+	return cpu == ID_NONE ? ID_NONE : m->cpu[cpu];
+}
+
+/* ---- registries ---- */
+
+static uint32_t *map_strings(struct slice *a, const struct slice *b)
+{
+	uint32_t n = strtab_n(b->strings);
+	uint32_t *map = g_new(uint32_t, n);
+	for (uint32_t i = 0; i < n; i++)
+		map[i] = strtab_add(a->strings, strtab_get(b->strings, i));
+	return map;
+}
+
+static uint32_t *map_hosts(struct slice *a, const struct slice *b)
+{
+	uint32_t *map = g_new(uint32_t, b->hosts->len + 1);
+	for (guint i = 0; i < b->hosts->len; i++) {
+		const struct slice_host *h = &g_array_index(b->hosts, struct slice_host, i);
+		map[i] = ID_NONE;
+		for (guint j = 0; j < a->hosts->len && map[i] == ID_NONE; j++) {
+			struct slice_host *have = &g_array_index(a->hosts, struct slice_host, j);
+			if (strcmp(have->name, h->name) || strcmp(have->boot, h->boot))
+				continue;
+			have->has_kernel |= h->has_kernel;
+			map[i] = j;
+		}
+		if (map[i] != ID_NONE)
+			continue;
+		struct slice_host copy = *h;
+		copy.name = g_strdup(h->name);
+		copy.boot = g_strdup(h->boot);
+		copy.release = g_strdup(h->release);
+		map[i] = a->hosts->len;
+		g_array_append_val(a->hosts, copy);
+	}
+	return map;
+}
+
+static void add_losses(struct slice *a, const struct slice *b, const struct maps *m)
+{
+	for (guint i = 0; i < b->losses->len; i++) {
+		struct loss l = g_array_index(b->losses, struct loss, i);
+		bool known = false;
+		l.host = m->host[l.host];
+		for (guint j = a->losses->len; j > 0 && !known; j--) {
+			const struct loss *have = &g_array_index(a->losses, struct loss, j - 1);
+			known = have->begin == l.begin && have->end == l.end && have->host == l.host &&
+				have->stream_cpu == l.stream_cpu && have->kernel == l.kernel;
+		}
+		if (!known)
+			g_array_append_val(a->losses, l);
+	}
+	a->loss_newest = MAX(a->loss_newest, b->loss_newest);
+}
+
+/* ---- threads: from the right's array to the left's, in the left's terms ---- */
+
+static void map_call(struct call *c, const struct maps *m)
+{
+	c->name = m->string[c->name];
+	c->text = m->string[c->text];
+	c->cpu = map_cpu(m, c->cpu);
+	c->seq += m->seq_add;
+}
+
+static void map_rec(struct rec *r, const struct maps *m)
+{
+	r->seq += m->seq_add;
+	r->cpu = map_cpu(m, r->cpu);
+	if (r->type == REC_WAKE)
+		r->who = map_thread(m, r->who);
+	else if (r->type == REC_SPAN)
+		r->who += m->annot_add;
+	r->name = m->string[r->name];
+	r->text = m->string[r->text];
+}
+
+static void map_logs(struct thread *t, const struct maps *m)
+{
+	for (guint i = 0; i < t->head->len; i++)
+		map_rec(&g_array_index(t->head, struct rec, i), m);
+	for (guint i = 0; t->waits && i < t->waits->len; i++) {
+		struct wait *w = &g_array_index(t->waits, struct wait, i);
+		w->waker = map_thread(m, w->waker);
+		w->cpu = map_cpu(m, w->cpu);
+		w->wake_seq += w->wake_seq ? m->seq_add : 0;
+		map_call(&w->call, m);
+	}
+	for (guint i = 0; t->calls && i < t->calls->len; i++) {
+		struct done_call *c = &g_array_index(t->calls, struct done_call, i);
+		c->name = m->string[c->name];
+		c->seq += m->seq_add;
+	}
+	for (guint i = 0; t->annots && i < t->annots->len; i++)
+		g_array_index(t->annots, uint32_t, i) += m->annot_add;
+	for (guint i = 0; t->aliases && i < t->aliases->len; i++)
+		g_array_index(t->aliases, uint32_t, i) =
+			map_thread(m, g_array_index(t->aliases, uint32_t, i));
+}
+
+static void move_threads(struct slice *a, struct slice *b, struct maps *m)
+{
+	m->n_threads = b->threads->len;
+	m->thread = g_new(uint32_t, m->n_threads + 1);
+	for (guint i = 0; i < m->n_threads; i++)
+		m->thread[i] = a->threads->len + i;
+	for (guint i = 0; i < m->n_threads; i++) {
+		struct thread *t = g_ptr_array_index(b->threads, i);
+		t->host = m->host[t->host];
+		t->forward = map_thread(m, t->forward);
+		if (t->tid == -1 || t->idle)
+			t->start_cpu = m->cpu[t->start_cpu];
+		t->name_last = m->string[t->name_last];
+		t->st.cpu = map_cpu(m, t->st.cpu);
+		t->st.waker = map_thread(m, t->st.waker);
+		t->st.wake_seq += t->st.wake_seq ? m->seq_add : 0;
+		map_call(&t->st.call, m);
+		map_rec(&t->soft_exit, m);
+		map_logs(t, m);
+		g_ptr_array_add(a->threads, t);
+	}
+	g_ptr_array_set_size(b->threads, 0);
+}
+
+static void move_annots_and_facts(struct slice *a, struct slice *b, const struct maps *m)
+{
+	for (guint i = 0; i < b->annots->len; i++) {
+		struct annot *x = &g_array_index(b->annots, struct annot, i);
+		x->seq += m->seq_add;
+		x->host = m->host[x->host];
+		x->thread = map_thread(m, x->thread);
+		uint32_t *const strings[] = { &x->name, &x->service, &x->ip, &x->key, &x->val };
+		for (size_t k = 0; k < G_N_ELEMENTS(strings); k++)
+			*strings[k] = m->string[*strings[k]];
+	}
+	g_array_append_vals(a->annots, b->annots->data, b->annots->len);
+	for (guint i = 0; i < b->facts->len; i++) {
+		struct fact *x = &g_array_index(b->facts, struct fact, i);
+		x->seq += m->seq_add;
+		x->host = m->host[x->host];
+		x->thread = map_thread(m, x->thread);
+		x->other = map_thread(m, x->other);
+		x->text = m->string[x->text];
+	}
+	g_array_append_vals(a->facts, b->facts->data, b->facts->len);
+}
+
+static void move_bins(struct slice *a, struct slice *b, const struct maps *m)
+{
+	struct bin_maps maps = {
+		.thread = m->thread, .string = m->string, .host = m->host, .cpu = m->cpu,
+		.seq_add = m->seq_add,
+	};
+	GHashTableIter it;
+	gpointer value;
+	g_hash_table_iter_init(&it, b->bins);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		struct bin *from = value;
+		g_hash_table_iter_steal(&it);
+		bin_merge(slice_bin(a, from->index * a->step), from, &maps);
+	}
+	b->bin_last = NULL;
+}
+
+/* ---- CPUs ---- */
+
+static bool is_named(const struct slice *s, uint32_t id)
+{
+	const struct thread *t = thread_at(s, id);
+	return t->idle || t->tid != -1;
+}
+
+/* Who ran at the border: gives the left's or the right's anonymous task its name. */
+static void join_current(struct slice *a, uint32_t cpu, uint32_t right_start)
+{
+	uint32_t left = cpu_current(a, cpu), right = thread_follow(a, right_start);
+	if (left == ID_NONE)
+		return;		/* lost at the border */
+	if (is_named(a, left)) {
+		if (!is_named(a, right))
+			thread_append(a, left, right);
+		return;
+	}
+	if (!is_named(a, right)) {
+		thread_append(a, left, right);
+		return;
+	}
+	const struct thread *t = thread_at(a, right);
+	uint32_t who = t->idle ? slice_idle(a, cpu) : slice_thread(a, t->host, t->tid);
+	thread_append(a, who, left);
+	cpu_at(a, cpu)->cur = who;
+}
+
+static void join_irqs(struct slice *a, uint32_t cpu, struct cpu *b, int64_t cursor)
+{
+	struct cpu *c = cpu_at(a, cpu);
+	if (b->irq_known) {
+		if (!c->irq_known && !c->irq_depth)
+			cpu_irq_decided(a, cpu, b->soft_irq_code);
+		if (b->soft_irq_end != TS_NONE && c->irq_depth)
+			charge_cpu(a, cpu, CPU_IRQ, c->irq_since, b->soft_irq_end);
+		else if (b->soft_irq_end != TS_NONE && cursor != TS_NONE)
+			charge_cpu(a, cpu, CPU_IRQ, cursor, b->soft_irq_end);
+		else if (b->soft_irq_end != TS_NONE) {
+			c->soft_irq_end = b->soft_irq_end;
+			c->soft_irq_code = b->soft_irq_code;
+		}
+		memcpy(c->irq, b->irq, sizeof c->irq);
+		c->irq_depth = b->irq_depth;
+		c->irq_since = b->irq_since;
+		c->irq_known = true;
+		return;
+	}
+	uint32_t top = c->irq_depth ? c->irq[MIN(c->irq_depth, G_N_ELEMENTS(c->irq)) - 1] : 0;
+	bool known = c->irq_known;
+	g_array_append_vals(c->pre_wakes, b->pre_wakes->data, b->pre_wakes->len);
+	g_array_append_vals(c->pre_irqs, b->pre_irqs->data, b->pre_irqs->len);
+	if (known || top)
+		cpu_irq_decided(a, cpu, top);
+	if (!c->irq_depth)
+		c->irq_since = b->irq_since;
+	for (unsigned i = 0; i < b->irq_depth; i++)
+		if (c->irq_depth < G_N_ELEMENTS(c->irq))
+			c->irq[c->irq_depth++] = b->irq[i];
+	c->irq_known = known;
+}
+
+static int kind_of(const struct slice *s, uint32_t id)
+{
+	const struct thread *t = id == ID_NONE ? NULL : thread_at(s, id);
+	return !t ? CPU_UNKNOWN : t->idle ? CPU_IDLE : t->tid == -1 ? CPU_UNKNOWN : CPU_RUN;
+}
+
+static void join_cpu(struct slice *a, uint32_t cpu, struct cpu *b, const struct maps *m)
+{
+	struct cpu *c = cpu_at(a, cpu);
+	uint32_t left = cpu_current(a, cpu);
+	int64_t cursor = c->cursor;
+	if (b->first_known && c->cursor == TS_NONE) {
+		c->first_known = true;
+		c->first_ns = b->first_ns;
+	} else if (b->first_known) {
+		charge_cpu(a, cpu, kind_of(a, left), c->cursor, b->first_ns);
+	}
+	if (b->first_known)
+		c->cursor = b->cursor;
+	join_irqs(a, cpu, b, cursor);
+	bool untouched = b->cur == b->start && !b->lost;
+	if (!(c->lost && untouched)) {
+		c->cur = b->cur == ID_NONE ? ID_NONE : thread_follow(a, map_thread(m, b->cur));
+		c->lost = b->lost;
+	}
+}
+
+/* ---- threads ---- */
+
+struct join { struct slice *a, *b; const struct maps *m; };
+
+static void join_thread(uint64_t key, uint32_t id, void *data)
+{
+	const struct join *j = data;
+	struct slice *a = j->a;
+	uint32_t right = map_thread(j->m, id);
+	struct thread *r = g_ptr_array_index(a->threads, right);
+	uint64_t mapped = pair(r->host, (uint32_t)r->tid);
+	uint32_t last = thread_follow(a, map_thread(j->m, intmap_get(&j->b->tid_last, key)));
+	if (r->idle) {
+		uint32_t left = slice_idle(a, r->start_cpu);
+		thread_append(a, left, right);
+		return;
+	}
+	if (!r->fresh) {
+		uint32_t left = slice_thread(a, r->host, r->tid);
+		thread_append(a, left, right);
+		if (last == right || last == left)
+			return;
+	}
+	if (intmap_get(&a->tid_first, mapped) == INTMAP_NONE)
+		intmap_set(&a->tid_first, mapped, right);
+	intmap_set(&a->tid_last, mapped, last);
+}
+
+static int fact_order(gconstpointer a, gconstpointer b)
+{
+	const struct fact *x = a, *y = b;
+	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static void join_requests(struct slice *a, struct slice *b, const struct maps *m)
+{
+	GHashTable *mapped = g_hash_table_new_full(NULL, NULL, NULL, NULL);
+	GHashTableIter it;
+	gpointer key;
+	g_hash_table_iter_init(&it, b->requests);
+	while (g_hash_table_iter_next(&it, &key, NULL)) {
+		struct request *r = key;
+		g_hash_table_iter_steal(&it);
+		r->host = m->host[r->host];
+		r->key_hi = pair(r->host, r->dev);
+		r->seq += m->seq_add;
+		g_hash_table_add(mapped, r);
+	}
+	for (guint i = 0; i < b->early->len; i++) {
+		struct request *r = &g_array_index(b->early, struct request, i);
+		r->host = m->host[r->host];
+		r->key_hi = pair(r->host, r->dev);
+		r->seq += m->seq_add;
+		block_complete(a, r);
+	}
+	g_hash_table_iter_init(&it, mapped);
+	while (g_hash_table_iter_next(&it, &key, NULL))
+		g_hash_table_replace(a->requests, key, key);
+	g_hash_table_unref(mapped);
+}
+
+static void join_counters(struct slice *a, struct slice *b)
+{
+	for (size_t i = 0; i < FDOP_SLOTS; i++)
+		if (b->fdop_seq[i])
+			a->fdop_seq[i] = b->fdop_seq[i] + a->seq;
+	if (b->fdop_all)
+		a->fdop_all = b->fdop_all + a->seq;
+	a->seq += b->seq;
+	a->n_events += b->n_events;
+	a->tables = NULL;	/* its caches may miss what b learnt */
+	GHashTableIter it;
+	gpointer name;
+	g_hash_table_iter_init(&it, b->classes);
+	while (g_hash_table_iter_next(&it, &name, NULL))
+		g_hash_table_add(a->classes, g_strdup(name));
+}
+
+struct slice *slice_stitch(struct slice *a, struct slice *b)
+{
+	struct maps m = { 0 };
+	g_assert(!b->rooted && a->step == b->step);
+	if (a->first == INT64_MAX)
+		a->first = b->first;
+	m.string = map_strings(a, b);
+	m.host = map_hosts(a, b);
+	m.seq_add = a->seq;
+	m.annot_add = a->annots->len;
+	add_losses(a, b, &m);
+	m.cpu = g_new(uint32_t, b->cpus->len + 1);
+	for (guint i = 0; i < b->cpus->len; i++) {
+		const struct cpu *c = cpu_at(b, i);
+		m.cpu[i] = slice_cpu(a, m.host[c->host], c->number);
+	}
+	move_threads(a, b, &m);
+	move_annots_and_facts(a, b, &m);
+	move_bins(a, b, &m);
+	for (guint i = 0; i < b->cpus->len; i++) {
+		struct cpu *c = cpu_at(b, i);
+		for (guint k = 0; k < c->pre_wakes->len; k++) {
+			struct pre_wake *w = &g_array_index(c->pre_wakes, struct pre_wake, k);
+			w->thread = map_thread(&m, w->thread);
+			w->seq += m.seq_add;
+		}
+		join_current(a, m.cpu[i], map_thread(&m, c->start));
+	}
+	struct join j = { a, b, &m };
+	intmap_foreach(&b->tid_first, join_thread, &j);
+	for (guint i = 0; i < b->cpus->len; i++)
+		join_cpu(a, m.cpu[i], cpu_at(b, i), &m);
+	join_requests(a, b, &m);
+	join_counters(a, b);
+	g_array_sort(a->facts, fact_order);
+	a->first = MIN(a->first, b->first);
+	a->last = MAX(a->last, b->last);
+	slice_free(b);
+	g_free(m.string);
+	g_free(m.host);
+	g_free(m.cpu);
+	g_free(m.thread);
+	return a;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The table behind syscalls.h, and its hash. */
+#include "state/syscalls.h"
+
+#include <glib.h>
+#include <stddef.h>
+
+static const char *const numbers[] = {
+#include "state/syscall_numbers.h"
+};
+
+/* Rows: io and descriptor first, then what is waited for. */
+#define BYFD(n, i) { .name = n, .by_fd = true, .has_fd = true, .io = i }
+#define SOCK(n, i) { .name = n, .cause = PART_SOCKET, .has_fd = true, .io = i }
+#define DISK(n) { .name = n, .cause = PART_DISK }
+#define DISKFD(n) { .name = n, .cause = PART_DISK, .has_fd = true }
+#define CAUSE(n, c) { .name = n, .cause = c }
+#define FDOP(n, c, op) { .name = n, .cause = c, .fdop = op }
+
+static const struct call_info table[] = {
+	BYFD("read", IO_READ), BYFD("pread64", IO_READ), BYFD("pread", IO_READ),
+	BYFD("readv", IO_READ), BYFD("preadv", IO_READ), BYFD("preadv2", IO_READ),
+	BYFD("write", IO_WRITE), BYFD("pwrite64", IO_WRITE), BYFD("pwrite", IO_WRITE),
+	BYFD("writev", IO_WRITE), BYFD("pwritev", IO_WRITE), BYFD("pwritev2", IO_WRITE),
+	BYFD("sendfile", IO_WRITE), BYFD("sendfile64", IO_WRITE), BYFD("splice", IO_READ),
+	BYFD("tee", IO_READ), BYFD("vmsplice", IO_WRITE), BYFD("copy_file_range", IO_READ),
+	BYFD("ioctl", IO_NONE), BYFD("lseek", IO_NONE), BYFD("flock", IO_NONE),
+
+	SOCK("recvfrom", IO_READ), SOCK("recv", IO_READ), SOCK("recvmsg", IO_READ),
+	SOCK("recvmmsg", IO_NONE), SOCK("sendto", IO_WRITE), SOCK("send", IO_WRITE),
+	SOCK("sendmsg", IO_WRITE), SOCK("sendmmsg", IO_NONE), SOCK("shutdown", IO_NONE),
+	{ .name = "accept", .cause = PART_SOCKET, .has_fd = true, .fdop = FDOP_ACCEPT },
+	{ .name = "accept4", .cause = PART_SOCKET, .has_fd = true, .fdop = FDOP_ACCEPT },
+	{ .name = "connect", .cause = PART_SOCKET, .has_fd = true, .fdop = FDOP_CONNECT },
+	FDOP("bind", PART_SOCKET, FDOP_BIND), FDOP("socket", PART_SOCKET, FDOP_SOCKET),
+	FDOP("socketpair", PART_SOCKET, FDOP_SOCKETPAIR),
+
+	DISKFD("fsync"), DISKFD("fdatasync"), DISKFD("sync_file_range"), DISKFD("syncfs"),
+	DISK("sync"), DISKFD("getdents"), DISKFD("getdents64"), DISKFD("ftruncate"),
+	DISKFD("fallocate"), DISKFD("fadvise64"), DISKFD("readahead"), DISK("truncate"),
+	DISKFD("fstat"), DISKFD("newfstat"), DISK("stat"), DISK("newstat"), DISK("lstat"),
+	DISK("newlstat"), DISK("newfstatat"), DISK("fstatat64"), DISK("statx"), DISK("statfs"),
+	DISKFD("fstatfs"), DISK("access"), DISK("faccessat"), DISK("faccessat2"), DISK("unlink"),
+	DISK("unlinkat"), DISK("rename"), DISK("renameat"), DISK("renameat2"), DISK("mkdir"),
+	DISK("mkdirat"), DISK("rmdir"), DISK("link"), DISK("linkat"), DISK("symlink"),
+	DISK("symlinkat"), DISK("readlink"), DISK("readlinkat"), DISK("chmod"), DISKFD("fchmod"),
+	DISK("fchmodat"), DISK("chown"), DISKFD("fchown"), DISK("fchownat"), DISK("lchown"),
+	DISK("utime"), DISK("utimes"), DISK("utimensat"), DISK("futimesat"), DISK("chdir"),
+	DISKFD("fchdir"), DISK("mknod"), DISK("mknodat"), DISK("mount"), DISK("umount2"),
+	DISK("umount"), DISK("getxattr"), DISK("lgetxattr"), DISKFD("fgetxattr"), DISK("setxattr"),
+	DISK("lsetxattr"), DISKFD("fsetxattr"), DISK("listxattr"), DISKFD("flistxattr"),
+	DISK("removexattr"), DISK("msync"), DISK("io_getevents"), DISK("io_submit"),
+
+	FDOP("open", PART_DISK, FDOP_OPEN), FDOP("creat", PART_DISK, FDOP_OPEN),
+	FDOP("openat", PART_DISK, FDOP_OPENAT), FDOP("openat2", PART_DISK, FDOP_OPENAT),
+	FDOP("open_by_handle_at", PART_DISK, FDOP_OPEN),
+	{ .name = "execve", .cause = PART_DISK, .fdop = FDOP_EXEC },
+	{ .name = "execveat", .cause = PART_DISK, .fdop = FDOP_EXEC },
+
+	{ .name = "close", .cause = PART_OTHER, .fdop = FDOP_CLOSE, .has_fd = true, .by_fd = true },
+	FDOP("close_range", PART_OTHER, FDOP_CLOSE_RANGE),
+	FDOP("dup", PART_OTHER, FDOP_DUP), FDOP("dup2", PART_OTHER, FDOP_DUP2),
+	FDOP("dup3", PART_OTHER, FDOP_DUP2), FDOP("fcntl", PART_OTHER, FDOP_FCNTL),
+	FDOP("pipe", PART_OTHER, FDOP_PIPE), FDOP("pipe2", PART_OTHER, FDOP_PIPE),
+	FDOP("eventfd", PART_OTHER, FDOP_EVENT), FDOP("eventfd2", PART_OTHER, FDOP_EVENT),
+	FDOP("timerfd_create", PART_OTHER, FDOP_EVENT), FDOP("signalfd", PART_OTHER, FDOP_EVENT),
+	FDOP("signalfd4", PART_OTHER, FDOP_EVENT), FDOP("epoll_create", PART_OTHER, FDOP_EVENT),
+	FDOP("epoll_create1", PART_OTHER, FDOP_EVENT), FDOP("inotify_init", PART_OTHER, FDOP_EVENT),
+	FDOP("inotify_init1", PART_OTHER, FDOP_EVENT), FDOP("memfd_create", PART_OTHER, FDOP_EVENT),
+	FDOP("userfaultfd", PART_OTHER, FDOP_EVENT), FDOP("perf_event_open", PART_OTHER, FDOP_EVENT),
+	FDOP("pidfd_open", PART_OTHER, FDOP_EVENT), FDOP("io_uring_setup", PART_OTHER, FDOP_EVENT),
+
+	CAUSE("futex", PART_FUTEX), CAUSE("futex_waitv", PART_FUTEX), CAUSE("futex_wait", PART_FUTEX),
+	CAUSE("nanosleep", PART_TIMER), CAUSE("clock_nanosleep", PART_TIMER),
+	CAUSE("poll", PART_POLL), CAUSE("ppoll", PART_POLL), CAUSE("select", PART_POLL),
+	CAUSE("pselect6", PART_POLL), CAUSE("epoll_wait", PART_POLL), CAUSE("epoll_pwait", PART_POLL),
+	CAUSE("epoll_pwait2", PART_POLL),
+
+	{ .name = "fork", .cause = PART_OTHER, .twice = true },
+	{ .name = "vfork", .cause = PART_OTHER, .twice = true },
+	{ .name = "clone", .cause = PART_OTHER, .twice = true },
+	{ .name = "clone3", .cause = PART_OTHER, .twice = true },
+	{ .name = "exit", .cause = PART_OTHER, .no_exit = true },
+	{ .name = "exit_group", .cause = PART_OTHER, .no_exit = true },
+	{ .name = "rt_sigreturn", .cause = PART_OTHER, .no_exit = true },
+	{ .name = "sigreturn", .cause = PART_OTHER, .no_exit = true },
+};
+
+static const struct call_info nothing_known = { .name = "", .cause = PART_OTHER };
+
+static GHashTable *table_hash(void)
+{
+	static GHashTable *hash;
+	if (g_once_init_enter(&hash)) {
+		GHashTable *h = g_hash_table_new(g_str_hash, g_str_equal);
+		for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+			g_hash_table_insert(h, (gpointer)table[i].name, (gpointer)&table[i]);
+		g_once_init_leave(&hash, h);
+	}
+	return hash;
+}
+
+const struct call_info *call_info(const char *name)
+{
+	const struct call_info *info = g_hash_table_lookup(table_hash(), name);
+	return info ? info : &nothing_known;
+}
+
+const char *call_name_by_number(int64_t number)
+{
+	return number >= 0 && number < (int64_t)G_N_ELEMENTS(numbers) ? numbers[number] : NULL;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What blktop knows of a system call by its name: what a thread that blocks in it
+ * waits for, whether it moves bytes, and what it does to the file descriptors.
+ * Unknown names get the row "nothing known": blocked in them is "other".
+ */
+#ifndef BLK_STATE_SYSCALLS_H
+#define BLK_STATE_SYSCALLS_H
+
+#include "state/part.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum call_io { IO_NONE, IO_READ, IO_WRITE };
+
+/* What it does to the descriptor table. */
+enum call_fdop {
+	FDOP_NONE,
+	FDOP_OPEN,		/* path in the entry, new descriptor returned */
+	FDOP_OPENAT,		/* the same with a dirfd */
+	FDOP_SOCKET,
+	FDOP_ACCEPT,		/* new socket returned; peer in the exit */
+	FDOP_CONNECT,		/* names the socket after its peer */
+	FDOP_BIND,
+	FDOP_PIPE,		/* two descriptors, in the exit's array */
+	FDOP_SOCKETPAIR,
+	FDOP_DUP, FDOP_DUP2, FDOP_FCNTL,
+	FDOP_CLOSE, FDOP_CLOSE_RANGE,
+	FDOP_EVENT,		/* eventfd, timerfd, signalfd, epoll, inotify, memfd, ... */
+	FDOP_EXEC,
+};
+
+struct call_info {
+	const char *name;
+	bool by_fd;		/* blocked in it: by the kind of its descriptor */
+	uint8_t cause;		/* enum part, where not by_fd */
+	uint8_t io;		/* enum call_io: its return value is a number of bytes */
+	uint8_t fdop;		/* enum call_fdop */
+	bool twice;		/* exits twice: fork, vfork, clone, clone3 */
+	bool has_fd;		/* works on a descriptor: counted in the files view */
+	bool no_exit;		/* never returns: exit, exit_group, rt_sigreturn */
+};
+
+/* Never NULL. O(1); thread safe. */
+const struct call_info *call_info(const char *name);
+
+/* The name of an x86-64 system call number, NULL when there is none. */
+const char *call_name_by_number(int64_t number);
+
+#endif
