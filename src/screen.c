@@ -326,12 +326,12 @@ int screen_run(const struct options *o)
 	int code = open_input(&s, &left);
 	if (code != EXIT_FINE || left)
 		return code;
+	/* The model holds details of its own while they are open: both make the budget. */
 	struct job_options options = {
-		.model.live = o->live, .model.memory_budget = o->live ? o->memory / 2 : 0,
+		.model.live = o->live, .model.memory_budget = o->memory / 4,
 	};
 	log_note("reading %s", input_label(s.in));
-	/* Live, the model keeps details of its own: both halves make the budget. */
-	s.tl = timeline_new(o->live ? o->memory / 2 : o->memory);
+	s.tl = timeline_new(o->memory - o->memory / 4);
 	s.job = input_start(s.in, &options);
 	code = wait_first(&s) ? run_ui(&s) : EXIT_FAILED;
 	job_free(s.job);

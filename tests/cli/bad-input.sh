@@ -76,15 +76,15 @@ ok "wrong magic: exit 1" [ "$code" -eq 1 ]
 ok "wrong magic: told" grep -q '^blktop: ' "$work/err"
 
 for how in zeros text cut none; do
-	copy metadata
-	m=$(find "$work/metadata" -name metadata | head -1)
+	copy meta
+	m=$(find "$work/meta" -type f -name metadata | head -1)
 	case $how in
 	zeros) dd if=/dev/zero of="$m" bs=1 seek=2000 count=500 conv=notrunc status=none ;;
 	text) echo 'this is no metadata' >"$m" ;;
 	cut) truncate -s 5000 "$m" ;;
 	none) truncate -s 0 "$m" ;;
 	esac
-	run -b "$work/metadata"
+	run -b "$work/meta"
 	ok "metadata: $how: exit 1" [ "$code" -eq 1 ]
 	ok "metadata: $how: told" grep -q '^blktop: ' "$work/err"
 done

@@ -10,7 +10,7 @@
 static bool parse(struct options *o, const char *line, GError **error)
 {
 	g_autofree char *full = g_strdup_printf("blktop %s", line);
-	g_auto(GStrv) words = g_strsplit(full, " ", -1);
+	g_auto(GStrv) words = g_strsplit(g_strchomp(full), " ", -1);
 	for (char **w = words; *w; w++)
 		g_strdelimit(*w, "^", ' ');
 	return options_parse(o, (int)g_strv_length(words), (const char *const *)words, error);
@@ -196,10 +196,12 @@ static void test_refusals(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autoptr(GError) error = NULL;
 		struct options o;
-		g_test_message("%s", cases[i].line);
+		if (g_test_verbose())
+			g_printerr("# %s\n", cases[i].line);
 		g_assert_false(parse(&o, cases[i].line, &error));
 		g_assert_nonnull(error);
-		g_test_message("  %s", error->message);
+		if (g_test_verbose())
+			g_printerr("#   %s\n", error->message);
 		g_assert_nonnull(strstr(error->message, cases[i].words));
 		g_assert_null(strchr(error->message, '\n'));
 		options_clear(&o);
