@@ -98,6 +98,9 @@ void frame_draw(struct app *app, struct place *p);	/* title, status, coach, key 
 struct box frame_body(const struct app *app);		/* what is left for the screen */
 /* "TRUST ok lost 0 soft 0   history ..." */
 void frame_trust(struct app *app, unsigned y, const struct trust *trust);
+/* Texts from (y, x) on, each only where it fits whole. Returns the column after them. */
+unsigned frame_add(struct app *app, unsigned y, unsigned x, enum role role, const char *format,
+		   ...) G_GNUC_PRINTF(5, 6);
 struct table_style app_table_style(const struct app *app, bool active);
 
 #endif

@@ -525,14 +525,15 @@ static void do_sort(struct app *app, struct place *p, enum command_id command)
 
 static void do_by(struct app *app, struct place *p, enum command_id command)
 {
-	static const char *const names[] = { "the whole system", "process", "thread" };
+	static const char *const names[] = { "hosts as a whole", "processes", "threads" };
+	static const enum view_by next[] = { BY_PROCESS, BY_THREAD, BY_SYSTEM };
 
 	if (!p->view->has_by) {
 		app_say(app, "%s has no rows by thread", p->view->title);
 		return;
 	}
-	p->narrow.by = p->narrow.by == BY_SYSTEM ? BY_THREAD : p->narrow.by - 1;
-	app_say(app, "rows by %s", names[p->narrow.by]);
+	p->narrow.by = next[p->narrow.by];
+	app_say(app, "rows are %s", names[p->narrow.by]);
 	place_stale(p);
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/timefmt.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #define COACH "Enter why · w who woke it · e export · x hide"
@@ -153,42 +154,57 @@ static void draw_title(struct app *app, struct place *p)
 	}
 }
 
+unsigned frame_add(struct app *app, unsigned y, unsigned x, enum role role, const char *format,
+		   ...)
+{
+	g_autofree char *s = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	s = g_strdup_vprintf(format, ap);
+	va_end(ap);
+	if (x + text_width(s) > app->canvas->cols)
+		return x;
+	return x + canvas_put(app->canvas, y, x, app->canvas->cols, role, s);
+}
+
+static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
+{
+	bool bad = t->lost_events || t->lost_packets || t->touched;
+	enum role role = bad ? ROLE_DISTRUST : ROLE_TRUST;
+	unsigned x = frame_add(app, y, 0, role, "TRUST %s", bad ? "! LOST" : "ok lost 0");
+
+	if (t->lost_events)
+		x = frame_add(app, y, x, role, " %" G_GUINT64_FORMAT " events", t->lost_events);
+	if (t->lost_packets)
+		x = frame_add(app, y, x, role, " %" G_GUINT64_FORMAT " packets", t->lost_packets);
+	if (bad && !t->lost_events && !t->lost_packets)
+		x = frame_add(app, y, x, role, " in part");
+	return frame_add(app, y, x, t->soft ? ROLE_DISTRUST : ROLE_TRUST,
+			 " soft %" G_GUINT64_FORMAT, t->soft);
+}
+
 void frame_trust(struct app *app, unsigned y, const struct trust *trust)
 {
-	char a[TIMEFMT_LEN], b[TIMEFMT_LEN], mem[TIMEFMT_LEN], budget[TIMEFMT_LEN];
-	struct canvas *c = app->canvas;
-	bool bad = trust->lost_events || trust->lost_packets || trust->touched;
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+	size_t budget = timeline_budget(app->tl);
 	int64_t first, last;
-	unsigned x;
+	unsigned x = trust_losses(app, y, trust);
 
-	x = canvas_putf(c, y, 0, c->cols, bad ? ROLE_DISTRUST : ROLE_TRUST, "TRUST %s",
-			bad ? "! LOST" : "ok lost 0");
-	if (trust->lost_events)
-		x += canvas_putf(c, y, x, c->cols, ROLE_DISTRUST, " %" G_GUINT64_FORMAT " events",
-				 trust->lost_events);
-	if (trust->lost_packets)
-		x += canvas_putf(c, y, x, c->cols, ROLE_DISTRUST, " %" G_GUINT64_FORMAT " packets",
-				 trust->lost_packets);
-	if (bad && !trust->lost_events && !trust->lost_packets)
-		x += canvas_put(c, y, x, c->cols, ROLE_DISTRUST, " in part");
-	x += canvas_putf(c, y, x, c->cols, trust->soft ? ROLE_DISTRUST : ROLE_TRUST,
-			 " soft %" G_GUINT64_FORMAT, trust->soft);
 	if (timeline_coverage(app->tl, &first, &last)) {
 		bool live = app->status.phase == UI_LIVE;
 
 		if (timeline_kept_from(app->tl) > first)
 			first = timeline_kept_from(app->tl);
-		x += canvas_putf(c, y, x, c->cols, ROLE_DIM, "   history %s-%s",
-				 timefmt_clock(a, first), live ? "now" : timefmt_clock(b, last));
+		x = frame_add(app, y, x, ROLE_DIM, "   history %s-%s", timefmt_clock(a, first),
+			      live ? "now" : timefmt_clock(b, last));
 	}
-	timefmt_bytes(mem, timeline_bytes(app->tl));
-	timefmt_bytes(budget, timeline_budget(app->tl));
-	x += canvas_putf(c, y, x, c->cols, ROLE_DIM, "   mem %s%s%s", mem,
-			 timeline_budget(app->tl) ? "/" : "",
-			 timeline_budget(app->tl) ? budget : "");
+	timefmt_bytes(a, timeline_bytes(app->tl));
+	x = frame_add(app, y, x, ROLE_DIM, "   mem %s%s%s", a, budget ? "/" : "",
+		      budget ? timefmt_bytes(b, budget) : "");
 	if (app->status.n_events)
-		canvas_putf(c, y, x, c->cols, ROLE_DIM, "   %s events",
-			    timefmt_count(a, app->status.n_events));
+		frame_add(app, y, x, ROLE_DIM, "   %s events",
+			  timefmt_count(a, app->status.n_events));
 }
 
 /* What the status line says when there is no message. */

@@ -52,23 +52,23 @@ static const char *duration(char buf[TIMEFMT_LEN], int64_t ns)
 
 static void draw_load(struct app *app, const struct overview *o, unsigned y)
 {
-	char a[TIMEFMT_LEN], b[TIMEFMT_LEN], d[TIMEFMT_LEN], e[TIMEFMT_LEN];
-	GString *s = g_string_new(NULL);
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN], d[TIMEFMT_LEN];
+	unsigned x = frame_add(app, y, 0, ROLE_TEXT, "CPU %s%% user %s sys %s",
+			       percent(a, o->cpu_ratio), percent(b, o->user_ratio),
+			       percent(d, o->sys_ratio));
 
-	g_string_append_printf(s, "CPU %s%% user %s sys %s", percent(a, o->cpu_ratio),
-			       percent(b, o->user_ratio), percent(d, o->sys_ratio));
 	if (app->canvas->cols >= 100)
-		g_string_append_printf(s, " irq %s of %u", percent(e, o->irq_ratio), o->n_cpus);
-	g_string_append_printf(s, "   runq p99 %s", duration(a, o->runq_p99_ns));
+		x = frame_add(app, y, x, ROLE_TEXT, " irq %s of %u", percent(a, o->irq_ratio),
+			      o->n_cpus);
+	x = frame_add(app, y, x, ROLE_TEXT, "   runq p99 %s", duration(a, o->runq_p99_ns));
 	if (o->device) {
 		g_autofree char *name = text_visible(o->device);
 
-		g_string_append_printf(s, "   %s %s%% p99 %s", name, percent(a, o->device_ratio),
-				       duration(b, o->device_p99_ns));
+		x = frame_add(app, y, x, ROLE_TEXT, "   %s %s%% p99 %s", name,
+			      percent(a, o->device_ratio), duration(b, o->device_p99_ns));
 	}
-	g_string_append_printf(s, "   %s ev/s", timefmt_count(a, (uint64_t)fmax(o->events_per_s, 0)));
-	canvas_put(app->canvas, y, 0, app->canvas->cols, ROLE_TEXT, s->str);
-	g_string_free(s, TRUE);
+	frame_add(app, y, x, ROLE_TEXT, "   %s ev/s",
+		  timefmt_count(a, (uint64_t)fmax(o->events_per_s, 0)));
 }
 
 #define STRIP_WIDEST 8		/* cells of one second in a short trace */
@@ -112,8 +112,6 @@ static void draw_strip_cells(struct app *app, const struct overview *o, unsigned
 			canvas_fill(app->canvas, y, x + cell, wide,
 				    p->outlier ? ROLE_HOT : ROLE_SPARK, app->glyphs->spark[l]);
 		}
-		if (p->lost && !level[cell])
-			canvas_put(app->canvas, y, x + cell, 1, ROLE_DISTRUST, "!");
 	}
 	for (size_t i = 0; i < o->n_points; i++) {
 		if (o->points[i].begin_ns < to && o->points[i].end_ns > from) {
@@ -123,6 +121,9 @@ static void draw_strip_cells(struct app *app, const struct overview *o, unsigned
 			canvas_fill(app->canvas, y + 1, x + cell, wide, ROLE_PAUSED,
 				    app->glyphs->utf8 ? "▔" : "'");
 		}
+		if (o->points[i].lost)
+			canvas_put(app->canvas, y + 1, x + strip_cell(o, i, cells), 1, ROLE_DISTRUST,
+				   "!");
 	}
 }
 
@@ -132,7 +133,7 @@ static void draw_worst(struct app *app, const struct overview *o, unsigned y, un
 {
 	struct canvas *c = app->canvas;
 	char clock[TIMEFMT_LEN];
-	g_autofree char *text = NULL, *label = NULL;
+	g_autofree char *text = NULL, *label = NULL, *clipped = NULL;
 	unsigned at, w, room;
 
 	if (o->worst < 0 || (size_t)o->worst >= o->n_points)
@@ -140,15 +141,11 @@ static void draw_worst(struct app *app, const struct overview *o, unsigned y, un
 	text = text_visible(o->worst_text ? o->worst_text : "");
 	label = g_strdup_printf("%s %s", timefmt_clock(clock, o->points[o->worst].begin_ns), text);
 	at = x + strip_cell(o, (size_t)o->worst, cells);
-	w = text_width(label);
-	room = c->cols - 8;
+	room = c->cols - 8 > at ? c->cols - 8 - at : 0;
 	canvas_put(c, y, at, 1, ROLE_HOT, app->glyphs->outlier);
-	if (at + 1 + w <= room)
-		canvas_put(c, y, at + 1, w, ROLE_WHY, label);
-	else if (w <= at)
-		canvas_put(c, y, at - w, w, ROLE_WHY, label);
-	else
-		canvas_put(c, y, 0, at, ROLE_WHY, label);
+	clipped = text_clip(label, MAX(at, room), app->glyphs->utf8);
+	w = text_width(clipped);
+	canvas_put(c, y, w <= room ? at + 1 : at - w, w, ROLE_WHY, clipped);
 	canvas_put_right(c, y, c->cols - 7, 7, ROLE_KEYNAME, "n:jump");
 }
 

@@ -19,14 +19,15 @@ static void prepare(struct app *app, struct place *p)
 
 static char *summary(struct app *app, struct place *p)
 {
-	static const char *const by[] = { "of the whole system", "by process", "by thread" };
+	static const char *const by[] = { "of hosts as a whole", "by process", "by thread" };
 	bool descending;
 	int sorted = table_sort_column(&p->table[PANE_MAIN], p->view, &descending);
 	g_autofree char *filter = p->filter ? text_visible(p->filter) : g_strdup("none");
 	GString *s = g_string_new(NULL);
 
 	if (p->rows->rows->len == p->rows->n_before_filter || !p->filter)
-		g_string_append_printf(s, "%s: %u rows", p->view->title, p->rows->rows->len);
+		g_string_append_printf(s, "%s: %u row%s", p->view->title, p->rows->rows->len,
+				       p->rows->rows->len == 1 ? "" : "s");
 	else
 		g_string_append_printf(s, "%s: %u of %zu rows", p->view->title,
 				       p->rows->rows->len, p->rows->n_before_filter);

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * All screens on the story of tests/lib/fake_timeline.h, as text, and what the keys
+ * do to them. GENERATE=1 writes tests/golden/ anew: look at the difference.
+ */
+#include "lib/fake_timeline.h"
+#include "ui/app.h"
+
+#include "base/timefmt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A backend that writes down what it is asked. */
+
+static struct {
+	struct ui_export exported;
+	char *path;
+	unsigned exports, saves, cancels;
+	enum ui_phase phase;
+	const char *banner;
+	bool fails;
+} seen;
+
+static bool export_span(void *data, const struct ui_export *what, char **ret_message)
+{
+	seen.exported = *what;
+	g_free(seen.path);
+	seen.path = g_strdup(what->path);
+	seen.exports++;
+	*ret_message = g_strdup(seen.fails ? "cannot write: no space left" : "wrote /tmp/x, 8 spans");
+	return !seen.fails;
+}
+
+static bool save_view(void *data, const struct view *v, const struct rows *rows,
+		      char **ret_message)
+{
+	seen.saves++;
+	*ret_message = g_strdup("wrote /tmp/view.txt");
+	return true;
+}
+
+static void cancel(void *data)
+{
+	seen.cancels++;
+}
+
+static void status(void *data, struct ui_status *ret)
+{
+	*ret = (struct ui_status){ .phase = seen.phase, .progress = 0.43, .n_events = 131000,
+				   .events_per_s = 1200000, .lag_ns = 600 * FAKE_MS };
+	g_strlcpy(ret->source, seen.phase == UI_LIVE ? "relay1/web1 prod kernel+ust" :
+		  "demo kernel+ust", sizeof ret->source);
+	g_strlcpy(ret->banner, seen.banner ? seen.banner : "", sizeof ret->banner);
+}
+
+static const struct ui_backend backend = {
+	.status = status, .cancel = cancel, .export_span = export_span, .save_view = save_view,
+};
+
+struct fixture {
+	struct ui_options options;
+	struct timeline *tl;
+	struct app *app;
+};
+
+static void start_on(struct fixture *f, struct timeline *tl, unsigned rows, unsigned cols)
+{
+	g_free(seen.path);
+	memset(&seen, 0, sizeof seen);
+	seen.phase = f->options.live ? UI_LIVE : UI_DONE;
+	if (!f->options.at_ns)
+		f->options.at_ns = TIME_UNKNOWN;
+	f->tl = tl;
+	f->app = app_new(&f->options, &backend, f->tl, true);
+	app_resize(f->app, rows, cols);
+	app_draw(f->app);
+}
+
+static void start(struct fixture *f, unsigned rows, unsigned cols)
+{
+	start_on(f, fake_timeline(), rows, cols);
+}
+
+static void stop(struct fixture *f)
+{
+	app_free(f->app);
+	timeline_free(f->tl);
+}
+
+/* Keys as characters; \r Enter, \033 Esc. */
+static void press(struct fixture *f, const char *keys)
+{
+	for (; *keys; keys = g_utf8_next_char(keys)) {
+		app_key(f->app, (int)g_utf8_get_char(keys));
+		app_draw(f->app);
+	}
+}
+
+static void press_key(struct fixture *f, int key)
+{
+	app_key(f->app, key);
+	app_draw(f->app);
+}
+
+static char *screen(struct fixture *f)
+{
+	g_autofree char *dump = canvas_dump(f->app->canvas);
+	g_autoptr(GRegex) memory = g_regex_new("mem [0-9.KMG/]+", 0, 0, NULL);
+
+	/* How much memory it takes is not what these tests are about. */
+	return g_regex_replace_literal(memory, dump, -1, 0, "mem -", 0, NULL);
+}
+
+static void check_has(struct fixture *f, const char *text)
+{
+	g_autofree char *dump = screen(f);
+
+	if (!strstr(dump, text))
+		g_test_message("no '%s' in\n%s", text, dump);
+	g_assert_nonnull(strstr(dump, text));
+}
+
+static void check_has_not(struct fixture *f, const char *text)
+{
+	g_autofree char *dump = screen(f);
+
+	if (strstr(dump, text))
+		g_test_message("'%s' in\n%s", text, dump);
+	g_assert_null(strstr(dump, text));
+}
+
+static void check_golden(struct fixture *f, const char *name)
+{
+	const char *top = g_getenv("SRCDIR") ? g_getenv("SRCDIR") : ".";
+	g_autofree char *path = g_strdup_printf("%s/tests/golden/%s.txt", top, name);
+	g_autofree char *dump = screen(f), *expected = NULL;
+	g_autoptr(GError) error = NULL;
+
+	if (g_getenv("GENERATE")) {
+		g_assert_true(g_file_set_contents(path, dump, -1, &error));
+		return;
+	}
+	g_file_get_contents(path, &expected, NULL, &error);
+	g_assert_no_error(error);
+	if (strcmp(dump, expected)) {
+		g_test_message("%s: is\n%s\nshould be\n%s", path, dump, expected);
+		g_test_fail();
+	}
+}
+
+/* Goldens: how to come to a screen, and at which size. */
+
+static const struct golden {
+	const char *name, *keys;
+	unsigned rows, cols;
+	bool ascii, live, coach;
+} goldens[] = {
+	{ "overview-80x24", "", 24, 80, false, false, false },
+	{ "overview-140x45", "", 45, 140, false, false, false },
+	{ "overview-60x15", "", 15, 60, false, false, false },
+	{ "overview-ascii", "", 24, 80, true, false, false },
+	{ "overview-live", "", 24, 80, false, true, false },
+	{ "overview-coach", "", 24, 80, false, false, true },
+	{ "waterfall-80x24", "jj\r", 24, 80, false, false, false },
+	{ "waterfall-140x45", "jj\r", 45, 140, false, false, false },
+	{ "waterfall-60x15", "jj\r", 15, 60, false, false, false },
+	{ "waterfall-ascii", "jj\r", 24, 80, true, false, false },
+	{ "waterfall-zoomed", "jj\rzz]", 24, 80, false, false, false },
+	{ "waterfall-folded", "jj\rgj*", 24, 80, false, false, false },
+	{ "waterfall-slow-store", "j\r", 24, 80, false, false, false },
+	{ "waterfall-open", "k\r", 24, 80, false, false, false },
+	{ "waterfall-waker", "jj\rw", 24, 80, false, false, false },
+	{ "waterfall-detail", "jj\r\r", 24, 80, false, false, false },
+	{ "waterfall-calls", "jj\r5", 24, 80, false, false, false },
+	{ "operation-80x24", "g\r", 24, 80, false, false, false },
+	{ "phases-80x24", "3jjjjj", 24, 80, false, false, false },
+	{ "phases-140x45", "3jjjjj", 45, 140, false, false, false },
+	{ "traces-80x24", "2", 24, 80, false, false, false },
+	{ "processes-80x24", "4", 24, 80, false, false, false },
+	{ "processes-threads", "4t", 24, 80, false, false, false },
+	{ "processes-60x15", "4", 15, 60, false, false, false },
+	{ "syscalls-80x24", "5", 24, 80, false, false, false },
+	{ "syscalls-140x45", "5", 45, 140, false, false, false },
+	{ "files-80x24", "6", 24, 80, false, false, false },
+	{ "spans-80x24", "7", 24, 80, false, false, false },
+	{ "services-80x24", "8", 24, 80, false, false, false },
+	{ "events-80x24", "9", 24, 80, false, false, false },
+	{ "range-80x24", "b-2s\rAb+2s\rB", 24, 80, false, false, false },
+	{ "lost-80x24", "b-1s\r", 24, 80, false, false, false },
+	{ "help-80x24", "?", 24, 80, false, false, false },
+	{ "help-140x45", "?", 45, 140, false, false, false },
+	{ "messages-80x24", "xsy!", 24, 80, false, false, false },
+	{ "too-small", "", 14, 59, false, false, false },
+};
+
+static void test_golden(const void *data)
+{
+	const struct golden *g = data;
+	struct fixture f = { .options = { .ascii = g->ascii, .live = g->live, .coach = g->coach } };
+
+	start(&f, g->rows, g->cols);
+	press(&f, g->keys);
+	if (!strcmp(g->name, "messages-80x24")) {
+		/* Their times are of now. */
+		check_has(&f, "wrote /tmp/view.txt");
+		check_has(&f, "copied: ");
+	} else {
+		check_golden(&f, g->name);
+	}
+	stop(&f);
+}
+
+/* The walk of a newcomer: six keys from the start to the reason and the file. */
+
+static void test_walk(void)
+{
+	struct fixture f = { 0 };
+
+	start(&f, 24, 80);
+	check_has(&f, "06:08:38 PAUSED");
+	check_has(&f, "▶1e9873c2");
+	press(&f, "jj\r");
+	check_has(&f, "WHY lock: waited 54.6ms for a lock; thumbd-w0/254 slept holding it");
+	check_has(&f, "PINNED");
+	press(&f, "w");
+	check_has(&f, "7f8efb3a8bed4f37 › 1e9873c2aa104f01");
+	check_has(&f, "woken by thumbd-w0/254");
+	press(&f, "e");
+	check_has(&f, "wrote /tmp/x, 8 spans");
+	g_assert_cmpuint(seen.exports, ==, 1);
+	g_assert_cmphex(seen.exported.trace_id, ==, FAKE_HOLDER);
+	g_assert_null(seen.exported.path);
+	g_assert_false(seen.exported.native);
+	press(&f, "\033");
+	check_has(&f, "lock: waited 54.6ms");
+	press(&f, "q");
+	check_has(&f, "SLOWEST + OPEN");
+	g_assert_false(f.app->quit);
+	press(&f, "q");
+	g_assert_true(f.app->quit);
+	stop(&f);
+}
+
+static void test_time(void)
+{
+	struct fixture f = { 0 };
+
+	start(&f, 24, 80);
+	press_key(&f, UI_KEY_LEFT);
+	check_has(&f, "06:08:37 PAUSED");
+	check_has(&f, "TRUST ! LOST");
+	press_key(&f, UI_KEY_RIGHT);
+	press_key(&f, UI_KEY_RIGHT);
+	check_has(&f, "06:08:39 PAUSED");
+	press(&f, "bstart\r");
+	check_has(&f, "06:08:35 PAUSED");
+	press_key(&f, UI_KEY_LEFT);
+	check_has(&f, "06:08:35 PAUSED");
+	check_has(&f, "this is the first second");
+	press(&f, "n");
+	check_has(&f, "06:08:38 PAUSED");
+	press(&f, "b12 o'clock\r");
+	check_has(&f, "12 o'clock");
+	press(&f, "\033b06:08:36\r");
+	check_has(&f, "06:08:36 PAUSED");
+	press(&f, "bworst\r");
+	check_has(&f, "06:08:38 PAUSED");
+	press(&f, "b06:09:00\r");
+	check_has(&f, "outside of the trace");
+	press(&f, "bworst\rz");
+	check_has(&f, "seconds are the finest");
+	press(&f, "Z");
+	check_has(&f, "06:08:30 PAUSED  range 10s step 10s");
+	press(&f, "z");
+	check_has(&f, "06:08:35 PAUSED  range 1s step 1s");
+	press(&f, "bworst\rA");
+	press_key(&f, UI_KEY_RIGHT);
+	press_key(&f, UI_KEY_RIGHT);
+	press(&f, "B");
+	check_has(&f, "06:08:38-06:08:41 PAUSED  range 3s step 1s");
+	press(&f, "R");
+	check_has(&f, "06:08:40 PAUSED  range 1s step 1s");
+	stop(&f);
+}
+
+static void test_play(void)
+{
+	struct fixture f = { 0 };
+
+	start(&f, 24, 80);
+	press(&f, "bstart\rp");
+	check_has(&f, "06:08:35 PLAYING");
+	app_second_passed(f.app);
+	app_draw(f.app);
+	check_has(&f, "06:08:36 PLAYING");
+	for (int i = 0; i < 10; i++)
+		app_second_passed(f.app);
+	app_draw(f.app);
+	check_has(&f, "06:08:40 PAUSED");
+	stop(&f);
+}
+
+static void test_live(void)
+{
+	struct fixture f = { .options = { .live = true } };
+
+	start(&f, 24, 80);
+	check_has(&f, "06:08:40 LIVE lag 0.6s");
+	press_key(&f, UI_KEY_LEFT);
+	check_has(&f, "06:08:39 PAUSED");
+	app_timeline_changed(f.app);
+	app_draw(f.app);
+	check_has(&f, "06:08:39 PAUSED");
+	press(&f, "F");
+	check_has(&f, "06:08:40 LIVE");
+	press(&f, "p");
+	check_has(&f, "06:08:40 PAUSED");
+	press(&f, "p");
+	check_has(&f, "06:08:40 LIVE");
+	seen.banner = "relay gone since 12:00:05: Connection refused; trying again";
+	press(&f, "\f");
+	check_has(&f, "relay gone since");
+	stop(&f);
+}
+
+static void test_filter(void)
+{
+	struct fixture f = { 0 };
+
+	start(&f, 24, 80);
+	press(&f, "4\\pid == 253\r");
+	check_has(&f, "1 of 5 rows");
+	check_has(&f, "filter pid == 253");
+	check_has_not(&f, "thumbd");
+	/* A bad one is told of and changes nothing. */
+	press(&f, "\\\025nonsense == 1\r");
+	check_has(&f, "nonsense");
+	press(&f, "\033");
+	check_has(&f, "1 of 5 rows");
+	press(&f, "\\\025\r");
+	check_has(&f, "thumbd");
+	check_has(&f, "filter none");
+	stop(&f);
+}
+
+static void test_search(void)
+{
+	struct fixture f = { 0 };
+
+	start(&f, 24, 80);
+	press(&f, "4/stor\r");
+	check_has(&f, "▶    253 stored");
+	press(&f, "n");
+	check_has(&f, "▶    253 stored");
+	press(&f, "/no such thing\r");
+	check_has(&f, "no row holds");
+	press(&f, "1\033/kworker\r");
+	check_has(&f, "▶kworker/0:1");
+	stop(&f);
+}
+
+static void test_sort(void)
+{
+	struct fixture f = { 0 };
+
+	start(&f, 24, 80);
+	press(&f, "4j");
+	check_has(&f, "▶    253 stored");
+	press(&f, ">");
+	check_has(&f, "sorted by RUNQ%");
+	check_has(&f, "▶    253 stored");		/* the thing, not the place */
+	press(&f, "<<I");
+	check_has(&f, "▶    253 stored");
+	stop(&f);
+}
+
+static void test_drill(void)
+{
+	struct fixture f = { 0 };
+
+	start(&f, 24, 80);
+	press(&f, "G");
+	press_key(&f, UI_KEY_UP);
+	press(&f, "g\r");
+	check_has(&f, "Overview › send");
+	press(&f, "3");
+	check_has(&f, "› Phases: send");
+	press(&f, "7");
+	check_has(&f, "› Spans: send");
+	press(&f, "\033");
+	check_has(&f, "Overview › send");
+	check_has_not(&f, "Spans: send");
+	press(&f, "\033" "4\r");
+	check_has(&f, "Processes › thumbd");
+	check_has(&f, "futex");
+	check_has_not(&f, "stored");
+	stop(&f);
+}
+
+static void test_export(void)
+{
+	struct fixture f = { 0 };
+
+	start(&f, 24, 80);
+	press(&f, "jj\rgj");
+	press(&f, "E\025json span /tmp/a b.json\r");
+	g_assert_cmpuint(seen.exports, ==, 1);
+	g_assert_true(seen.exported.native);
+	g_assert_cmphex(seen.exported.trace_id, ==, FAKE_VICTIM);
+	g_assert_cmphex(seen.exported.span_id, !=, 0);
+	g_assert_cmpstr(seen.path, ==, "/tmp/a b.json");
+	press(&f, "E\025trace\r");
+	g_assert_cmphex(seen.exported.span_id, ==, 0);
+	g_assert_null(seen.path);
+	seen.fails = true;
+	press(&f, "e");
+	check_has(&f, "cannot write: no space left");
+	press(&f, "\033" "4e");
+	check_has(&f, "select a trace or a span first");
+	g_assert_cmpuint(seen.exports, ==, 3);
+	press(&f, "s");
+	g_assert_cmpuint(seen.saves, ==, 1);
+	stop(&f);
+}
+
+static void test_copy(void)
+{
+	struct fixture f = { 0 };
+
+	start(&f, 24, 80);
+	press(&f, "jj\ry");
+	g_assert_nonnull(strstr(f.app->copy, "7f8efb3a8bed4f37 thumbnail 68.4ms: lock: waited"));
+	stop(&f);
+}
+
+static void test_loading(void)
+{
+	struct fixture f = { 0 };
+
+	start_on(&f, timeline_new(0), 24, 80);
+	seen.phase = UI_LOADING;
+	press(&f, "\f");
+	check_has(&f, "--:--:-- loading 43%");
+	check_has(&f, "Esc stops the load");
+	press(&f, "bstart\r");
+	check_has(&f, "nothing is read yet");
+	press(&f, "\033");
+	g_assert_cmpuint(seen.cancels, ==, 0);	/* it was the prompt's */
+	press(&f, "\033");
+	g_assert_cmpuint(seen.cancels, ==, 1);
+	check_has(&f, "what was read stays");
+	/* Every key there is, on nothing at all. */
+	for (size_t i = 0; i < ui_n_bindings; i++) {
+		press_key(&f, ui_bindings[i].key);
+		press(&f, "\033\033");
+	}
+	stop(&f);
+}
+
+/* A trace without spans opens with its processes. */
+static void test_no_spans(void)
+{
+	struct fixture f = { 0 };
+	struct fake *fake = fake_new();
+	uint32_t t = fake_thread(fake, 0, 100, 100, "plain");
+
+	fake_call(fake_second(fake, 0), t, fake_string(fake, "read"), 3, 1000);
+	start_on(&f, fake_done(fake), 24, 80);
+	check_has(&f, "Processes › demo");
+	check_has(&f, "plain");
+	press(&f, "1");
+	check_has(&f, "no request ended so far");
+	stop(&f);
+}
+
+static void check_clean(struct fixture *f)
+{
+	const struct canvas *c = f->app->canvas;
+
+	for (unsigned y = 0; y < c->rows; y++) {
+		for (unsigned x = 0; x < c->cols; x++) {
+			for (const char *p = canvas_cell(c, y, x)->ch; *p; p = g_utf8_next_char(p))
+				g_assert_false(g_unichar_iscntrl(g_utf8_get_char(p)));
+		}
+	}
+}
+
+/* Whatever is typed wherever, at whatever size: no crash, nothing raw, a whole screen. */
+static void test_random_keys(void)
+{
+	static const unsigned sizes[][2] = { { 24, 80 }, { 15, 60 }, { 45, 140 }, { 16, 200 },
+					     { 60, 61 }, { 3, 10 }, { 1, 1 } };
+	g_autoptr(GRand) rand = g_rand_new_with_seed(20261121);
+	int rounds = g_test_slow() ? 200 : 20;
+
+	for (int round = 0; round < rounds; round++) {
+		struct fixture f = { .options = { .live = round & 1, .ascii = round & 2,
+						  .coach = round & 4 } };
+
+		start(&f, 24, 80);
+		for (int i = 0; i < 400; i++) {
+			int key = ui_bindings[g_rand_int_range(rand, 0, (int)ui_n_bindings)].key;
+
+			if (g_rand_int_range(rand, 0, 40) == 0) {
+				const unsigned *size = sizes[g_rand_int_range(rand, 0, 7)];
+
+				app_resize(f.app, size[0], size[1]);
+			}
+			if (g_rand_int_range(rand, 0, 10) == 0)
+				app_timeline_changed(f.app);
+			press_key(&f, key);
+			check_clean(&f);
+			f.app->quit = false;
+		}
+		stop(&f);
+	}
+}
+
+static void test_hostile(void)
+{
+	struct fixture f = { 0 };
+
+	start(&f, 24, 80);
+	press(&f, "4");
+	check_has(&f, "ev\\x1b[31mil");
+	for (const char *view = "123456789"; *view; view++) {
+		press_key(&f, *view);
+		check_clean(&f);
+	}
+	stop(&f);
+}
+
+/* Every command that a screen's tables name does something there or says why not. */
+static void test_every_key(void)
+{
+	static const struct { enum context context; const char *keys; } screens[] = {
+		{ CTX_OVERVIEW, "" }, { CTX_TABLE, "4" }, { CTX_WATERFALL, "jj\r" },
+	};
+
+	for (size_t s = 0; s < G_N_ELEMENTS(screens); s++) {
+		for (size_t i = 0; i < ui_n_bindings; i++) {
+			struct fixture f = { 0 };
+
+			if (!(ui_bindings[i].contexts & screens[s].context))
+				continue;
+			start(&f, 24, 80);
+			press(&f, screens[s].keys);
+			g_assert_cmpint(app_context(f.app), ==, screens[s].context);
+			press_key(&f, ui_bindings[i].key);
+			check_has_not(&f, "does nothing here");
+			check_clean(&f);
+			stop(&f);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	timefmt_set_utc(true);
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(goldens); i++) {
+		g_autofree char *path = g_strdup_printf("/golden/%s", goldens[i].name);
+
+		g_test_add_data_func(path, &goldens[i], test_golden);
+	}
+	g_test_add_func("/screens/walk", test_walk);
+	g_test_add_func("/screens/time", test_time);
+	g_test_add_func("/screens/play", test_play);
+	g_test_add_func("/screens/live", test_live);
+	g_test_add_func("/screens/filter", test_filter);
+	g_test_add_func("/screens/search", test_search);
+	g_test_add_func("/screens/sort", test_sort);
+	g_test_add_func("/screens/drill", test_drill);
+	g_test_add_func("/screens/export", test_export);
+	g_test_add_func("/screens/copy", test_copy);
+	g_test_add_func("/screens/loading", test_loading);
+	g_test_add_func("/screens/no-spans", test_no_spans);
+	g_test_add_func("/screens/hostile", test_hostile);
+	g_test_add_func("/screens/every-key", test_every_key);
+	g_test_add_func("/screens/random-keys", test_random_keys);
+	return g_test_run();
+}
