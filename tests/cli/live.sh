@@ -2,8 +2,7 @@
 # A real relay daemon: sessions listed, chosen, followed, ended, killed.
 # shellcheck disable=SC2154 # work, code: from lib.sh
 . "$(dirname "$0")/lib.sh"
-LAB=${LAB:-$SRCDIR/tests/live/lab}
-[ -x "$LAB/lab-up" ] || LAB=$SRCDIR/../shared/lab
+LAB=$SRCDIR/tests/live/lab
 skip_all() {
 	echo "1..0 # SKIP $*"
 	exit 0
@@ -11,8 +10,7 @@ skip_all() {
 for tool in lttng lttng-sessiond lttng-relayd make cc; do
 	command -v $tool >/dev/null || skip_all "$tool is not installed"
 done
-[ -x "$LAB/lab-up" ] || skip_all "no lab here"
-[ -e /usr/include/lttng/tracepoint.h ] || skip_all "liblttng-ust-dev is not installed"
+pkg-config --exists lttng-ust || skip_all "liblttng-ust-dev is not installed"
 
 export LAB_NAME=cli$$ LAB_DIR=$work/lab LAB_LIVE_US=100000 LAB_APPS=0
 chmod 711 "$work"
