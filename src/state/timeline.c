@@ -28,9 +28,19 @@ struct registry {
 	uint32_t size;			/* bytes of an entry */
 };
 
+/* With what a walk over all spans needs, so that it stays in this array. */
 struct span_entry {
 	struct span *span;
+	uint64_t trace_id;
+	int64_t end_ns;
+	size_t bytes;
 	uint32_t slot;
+	bool open;
+};
+
+struct trace_entry {
+	uint64_t id;
+	GArray *indexes;		/* of uint32_t: in spans */
 };
 
 struct timeline {
@@ -44,7 +54,7 @@ struct timeline {
 	GArray *spans;			/* struct span_entry */
 	struct intmap by_slot;		/* slot -> index in spans */
 	struct intmap by_trace;		/* trace id -> index in traces */
-	GPtrArray *traces;		/* GArray of uint32_t: indexes in spans */
+	GArray *traces;			/* struct trace_entry */
 	uint64_t pinned;		/* trace id, 0: none */
 	GArray *held_back;		/* struct span_entry: new versions for the pinned trace */
 	bool has_coverage, has_spans;
@@ -130,9 +140,9 @@ static void free_second(void *second)
 	second_unref(second);
 }
 
-static void free_indexes(void *indexes)
+static void clear_trace_entry(void *entry)
 {
-	g_array_free(indexes, TRUE);
+	g_array_free(((struct trace_entry *)entry)->indexes, TRUE);
 }
 
 struct timeline *timeline_new(size_t memory_budget)
@@ -148,7 +158,8 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->seconds = g_ptr_array_new_with_free_func(free_second);
 	tl->spans = span_entries_new();
 	tl->held_back = span_entries_new();
-	tl->traces = g_ptr_array_new_with_free_func(free_indexes);
+	tl->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_entry));
+	g_array_set_clear_func(tl->traces, clear_trace_entry);
 	tl->dropped_until = TIME_UNKNOWN;
 	tl->budget = memory_budget;
 	return tl;
@@ -167,7 +178,7 @@ void timeline_free(struct timeline *tl)
 	g_ptr_array_free(tl->seconds, TRUE);
 	g_array_free(tl->spans, TRUE);
 	g_array_free(tl->held_back, TRUE);
-	g_ptr_array_free(tl->traces, TRUE);
+	g_array_free(tl->traces, TRUE);
 	intmap_clear(&tl->by_slot);
 	intmap_clear(&tl->by_trace);
 	g_free(tl);
@@ -284,8 +295,7 @@ const GArray *timeline_trace_spans(const struct timeline *tl, uint64_t trace_id)
 	uint32_t i = intmap_get(&tl->by_trace, trace_id);
 	if (i == INTMAP_NONE)
 		return NULL;
-	const GArray *indexes = g_ptr_array_index(tl->traces, i);
-	return indexes->len ? indexes : NULL;
+	return g_array_index(tl->traces, struct trace_entry, i).indexes;
 }
 
 void timeline_pin(struct timeline *tl, uint64_t trace_id)
@@ -321,7 +331,7 @@ size_t timeline_bytes(const struct timeline *tl)
 	       registry_bytes(&tl->files) + tl->seconds->len * sizeof(void *) +
 	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
 	       (tl->by_slot.mask + tl->by_trace.mask) * (sizeof(uint64_t) + sizeof(uint32_t)) +
-	       tl->traces->len * (sizeof(void *) + sizeof(GArray));
+	       tl->traces->len * (sizeof(struct trace_entry) + sizeof(GArray));
 }
 
 size_t timeline_budget(const struct timeline *tl)
@@ -435,56 +445,81 @@ static void apply_second(struct timeline *tl, struct second *s)
 	}
 }
 
+static struct span_entry entry_of(struct span *span, uint32_t slot)
+{
+	return (struct span_entry){
+		.span = span, .trace_id = span->trace_id, .end_ns = span->end_ns,
+		.bytes = span->bytes, .slot = slot, .open = span->state == SPAN_OPEN,
+	};
+}
+
 static void index_span(struct timeline *tl, uint64_t trace_id, uint32_t index)
 {
 	uint32_t i = intmap_get(&tl->by_trace, trace_id);
 
 	if (i == INTMAP_NONE) {
+		struct trace_entry entry = {
+			trace_id, g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		};
 		i = tl->traces->len;
-		g_ptr_array_add(tl->traces, g_array_new(FALSE, FALSE, sizeof(uint32_t)));
+		g_array_append_val(tl->traces, entry);
 		intmap_set(&tl->by_trace, trace_id, i);
 	}
-	g_array_append_val((GArray *)g_ptr_array_index(tl->traces, i), index);
+	g_array_append_val(g_array_index(tl->traces, struct trace_entry, i).indexes, index);
+}
+
+/* A trace without spans: the last one takes its place. */
+static void forget_trace(struct timeline *tl, uint32_t i)
+{
+	uint32_t last = tl->traces->len - 1;
+
+	intmap_remove(&tl->by_trace, g_array_index(tl->traces, struct trace_entry, i).id);
+	if (i != last)
+		intmap_set(&tl->by_trace,
+			   g_array_index(tl->traces, struct trace_entry, last).id, i);
+	g_array_remove_index_fast(tl->traces, i);
 }
 
 static void unindex_span(struct timeline *tl, uint64_t trace_id, uint32_t index)
 {
-	GArray *indexes = g_ptr_array_index(tl->traces, intmap_get(&tl->by_trace, trace_id));
+	uint32_t trace = intmap_get(&tl->by_trace, trace_id);
+	GArray *indexes = g_array_index(tl->traces, struct trace_entry, trace).indexes;
 
 	for (unsigned i = 0; i < indexes->len; i++) {
 		if (g_array_index(indexes, uint32_t, i) == index) {
 			g_array_remove_index_fast(indexes, i);
-			return;
+			break;
 		}
 	}
+	if (indexes->len == 0)
+		forget_trace(tl, trace);
 }
 
 static void add_span(struct timeline *tl, struct span_entry entry)
 {
 	tl->has_spans = true;
 	/* A late version of a span that was dropped does not come back. */
-	if (entry.span->state != SPAN_OPEN && entry.span->end_ns < tl->dropped_until &&
-	    entry.span->trace_id != tl->pinned) {
+	if (!entry.open && entry.end_ns < tl->dropped_until && entry.trace_id != tl->pinned) {
 		span_unref(entry.span);
 		return;
 	}
 	uint32_t index = tl->spans->len;
 	g_array_append_val(tl->spans, entry);
 	intmap_set(&tl->by_slot, entry.slot, index);
-	index_span(tl, entry.span->trace_id, index);
-	tl->detail_bytes += entry.span->bytes;
+	index_span(tl, entry.trace_id, index);
+	tl->detail_bytes += entry.bytes;
 }
 
 static void replace_span(struct timeline *tl, uint32_t index, struct span_entry entry)
 {
 	struct span_entry *old = &g_array_index(tl->spans, struct span_entry, index);
 
-	if (old->span->trace_id != entry.span->trace_id) {
-		unindex_span(tl, old->span->trace_id, index);
-		index_span(tl, entry.span->trace_id, index);
+	if (old->trace_id != entry.trace_id) {
+		unindex_span(tl, old->trace_id, index);
+		index_span(tl, entry.trace_id, index);
 	}
-	tl->detail_bytes += entry.span->bytes;
-	tl->detail_bytes -= old->span->bytes;
+	tl->detail_bytes += entry.bytes;
+	tl->detail_bytes -= old->bytes;
 	span_unref(old->span);
 	*old = entry;
 }
@@ -511,8 +546,8 @@ static void apply_span(struct timeline *tl, struct span_entry entry)
 		add_span(tl, entry);
 		return;
 	}
-	const struct span *old = timeline_span(tl, index);
-	if (tl->pinned && old->trace_id == tl->pinned && old->state != SPAN_OPEN)
+	const struct span_entry *old = &g_array_index(tl->spans, struct span_entry, index);
+	if (tl->pinned && old->trace_id == tl->pinned && !old->open)
 		hold_back(tl, entry);
 	else
 		replace_span(tl, index, entry);
@@ -530,7 +565,7 @@ static bool release_held_back(struct timeline *tl)
 	for (unsigned i = 0; i < held->len; i++) {
 		struct span_entry *entry = &g_array_index(held, struct span_entry, i);
 		unsigned before = tl->held_back->len;
-		apply_span(tl, (struct span_entry){ g_steal_pointer(&entry->span), entry->slot });
+		apply_span(tl, entry_of(g_steal_pointer(&entry->span), entry->slot));
 		any |= tl->held_back->len == before;
 	}
 	g_array_free(held, TRUE);
@@ -567,81 +602,102 @@ static bool has_entries(const struct publication *p)
 
 /* --- the memory budget --- */
 
-struct droppable {
-	int64_t end_ns;
-	size_t bytes;
-};
-
-static int compare_droppable(const void *a, const void *b)
+static bool may_drop(const struct timeline *tl, const struct span_entry *e, int64_t until,
+		     bool open_too)
 {
-	const struct droppable *x = a, *y = b;
-	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+	return e->end_ns < until && (open_too || !e->open) &&
+	       (!tl->pinned || e->trace_id != tl->pinned);
 }
 
-static bool may_drop(const struct timeline *tl, const struct span *s, int64_t until, bool open_too)
+/* Does the span that ended at `at` go with second i, and not with an earlier one? */
+static bool goes_with(const struct timeline *tl, int64_t at, size_t i)
 {
-	return s->end_ns < until && (open_too || s->state != SPAN_OPEN) &&
-	       (!tl->pinned || s->trace_id != tl->pinned);
+	return timeline_second(tl, i)->end_ns > at &&
+	       (i == 0 || timeline_second(tl, i - 1)->end_ns <= at);
 }
 
-static GArray *droppable_spans(const struct timeline *tl, int64_t until)
+/* Bytes that become free with each of the first `n` seconds: its own, and those of
+ * the spans that ended before its end. */
+static size_t *weigh_seconds(const struct timeline *tl, size_t n)
 {
-	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct droppable));
+	size_t *bytes = g_new(size_t, n);
+	int64_t until = timeline_second(tl, n - 1)->end_ns;
+	size_t at = 0;
 
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = timeline_second(tl, i)->bytes + sizeof(void *);
 	for (unsigned i = 0; i < tl->spans->len; i++) {
-		const struct span *s = timeline_span(tl, i);
-		struct droppable d = { s->end_ns, s->bytes + sizeof(struct span_entry) };
-		if (may_drop(tl, s, until, false))
-			g_array_append_val(list, d);
+		const struct span_entry *e = &g_array_index(tl->spans, struct span_entry, i);
+		if (!may_drop(tl, e, until, false))
+			continue;
+		if (!goes_with(tl, e->end_ns, at))	/* most are in order of their ends */
+			at = timeline_find(tl, e->end_ns);
+		bytes[at] += e->bytes + sizeof(*e);
 	}
-	g_array_sort(list, compare_droppable);
-	return list;
+	return bytes;
 }
 
-/* How many of the oldest seconds have to go, with the spans that ended before
- * their end, to make `excess` bytes free; *ret_enough: does that do? */
+/* How many of the oldest `limit` seconds have to go to make `excess` bytes free;
+ * *ret_enough: does that do? */
 static size_t count_seconds_to_drop(const struct timeline *tl, size_t excess, size_t limit,
 				    bool *ret_enough)
 {
-	g_autoptr(GArray) spans = droppable_spans(tl, timeline_second(tl, limit - 1)->end_ns);
+	g_autofree size_t *bytes = weigh_seconds(tl, limit);
 	size_t freed = 0, n = 0;
-	unsigned span = 0;
 
-	while (n < limit && freed < excess) {
-		const struct second *s = timeline_second(tl, n++);
-		freed += s->bytes + sizeof(void *);
-		for (; span < spans->len; span++) {
-			const struct droppable *d = &g_array_index(spans, struct droppable, span);
-			if (d->end_ns >= s->end_ns)
-				break;
-			freed += d->bytes;
-		}
-	}
+	while (n < limit && freed < excess)
+		freed += bytes[n++];
 	*ret_enough = freed >= excess;
 	return n;
 }
 
+/* Takes the spans to drop out of the list; returns each old index's new one, or
+ * ID_NONE. */
+static uint32_t *compact_spans(struct timeline *tl, int64_t until, bool open_too)
+{
+	struct span_entry *entries = (struct span_entry *)(void *)tl->spans->data;
+	uint32_t *moved = g_new(uint32_t, tl->spans->len);
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < tl->spans->len; i++) {
+		struct span_entry *e = &entries[i];
+		if (may_drop(tl, e, until, open_too)) {
+			moved[i] = ID_NONE;
+			intmap_remove(&tl->by_slot, e->slot);
+			tl->detail_bytes -= e->bytes;
+			span_unref(e->span);
+			continue;
+		}
+		moved[i] = kept;
+		entries[kept++] = *e;
+	}
+	for (uint32_t i = kept; i < tl->spans->len; i++)
+		entries[i].span = NULL;		/* moved or freed already */
+	g_array_set_size(tl->spans, kept);
+	return moved;
+}
+
 static void drop_spans(struct timeline *tl, int64_t until, bool open_too)
 {
-	GArray *old = tl->spans;
+	g_autofree uint32_t *moved = compact_spans(tl, until, open_too);
+	struct intmap *slots = &tl->by_slot;
 
-	tl->spans = span_entries_new();
-	intmap_clear(&tl->by_slot);
-	intmap_clear(&tl->by_trace);
-	g_ptr_array_set_size(tl->traces, 0);
-	for (unsigned i = 0; i < old->len; i++) {
-		struct span_entry *e = &g_array_index(old, struct span_entry, i);
-		if (may_drop(tl, e->span, until, open_too)) {
-			tl->detail_bytes -= e->span->bytes;
-			continue;		/* freed with the old list */
-		}
-		struct span_entry kept = { g_steal_pointer(&e->span), e->slot };
-		uint32_t index = tl->spans->len;
-		g_array_append_val(tl->spans, kept);
-		intmap_set(&tl->by_slot, kept.slot, index);
-		index_span(tl, kept.span->trace_id, index);
+	for (uint32_t i = 0; slots->mask && i <= slots->mask; i++) {
+		if (slots->values[i] != INTMAP_NONE)
+			slots->values[i] = moved[slots->values[i]];
 	}
-	g_array_free(old, TRUE);
+	for (uint32_t t = tl->traces->len; t-- > 0;) {
+		GArray *indexes = g_array_index(tl->traces, struct trace_entry, t).indexes;
+		unsigned kept = 0;
+		for (unsigned i = 0; i < indexes->len; i++) {
+			uint32_t to = moved[g_array_index(indexes, uint32_t, i)];
+			if (to != ID_NONE)
+				g_array_index(indexes, uint32_t, kept++) = to;
+		}
+		g_array_set_size(indexes, kept);
+		if (kept == 0)
+			forget_trace(tl, t);
+	}
 }
 
 static void keep_budget(struct timeline *tl)
@@ -675,7 +731,7 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 	}
 	for (unsigned i = 0; i < p->spans->len; i++) {
 		struct published_span *e = &g_array_index(p->spans, struct published_span, i);
-		apply_span(tl, (struct span_entry){ g_steal_pointer(&e->span), e->slot });
+		apply_span(tl, entry_of(g_steal_pointer(&e->span), e->slot));
 	}
 	publication_free(p);
 	keep_budget(tl);
