@@ -210,6 +210,8 @@ static GString *line_of_waker(const struct timeline *tl, const struct span *s,
 		g_string_append_printf(text, "woken by %s", label);
 		if (*call)
 			g_string_append_printf(text, ", just out of %s", call);
+	} else if (w->part == PART_TIMER) {
+		g_string_append(text, "its time is over");
 	} else if (*irq) {
 		g_string_append_printf(text, "woken by %s", irq);
 	} else {
@@ -351,22 +353,44 @@ GPtrArray *waterfall_detail(const struct rows *rows, const struct waterfall_row 
 
 /* --- the waker --- */
 
+/* Of its own waits the longest; of a span that never waited the one that its verdict
+ * is about, further down. */
+static const struct span_wait *wait_of_row(const struct waterfall *w,
+					   const struct waterfall_row *row)
+{
+	const struct span_wait *wait = why_longest_wait(row->span, PART_N);
+	struct why why;
+	if (wait || !w || !w->history)
+		return wait;
+	why_find(w->history, w->tree, row->index, &why);
+	return why.wait;
+}
+
+static const char *reason_against(const struct timeline *tl, const struct span *s,
+				  const struct span_wait *wait)
+{
+	if (!wait)
+		return s->part[PART_UNKNOWN] == span_duration(s) ?
+			"the trace does not tell what its thread did" : "it never waited";
+	if (wait->part == PART_PREEMPTED)
+		return "it was preempted: nobody had to wake it";
+	if (wait->waker != ID_NONE)
+		return NULL;
+	if (s->state == SPAN_OPEN && wait->wake_ns >= s->end_ns)
+		return "it still waits: nobody has woken it yet";
+	if (wait->part == PART_TIMER)
+		return "it slept: the clock woke it";
+	return *timeline_string(tl, wait->waker_irq) ? "an interrupt woke it" :
+		"who woke it is not in the trace";
+}
+
 bool waterfall_waker(struct rows *rows, const struct waterfall_row *row,
 		     struct waterfall_waker *ret, const char **ret_reason)
 {
 	const struct waterfall *w = waterfall_of(rows);
-	const struct span_wait *wait = why_longest_wait(row->span, PART_N);
+	const struct span_wait *wait = wait_of_row(w, row);
 	*ret = (struct waterfall_waker){ .thread = ID_NONE, .span_kind = -1 };
-	*ret_reason = NULL;
-	if (!wait)
-		*ret_reason = row->span->part[PART_UNKNOWN] == span_duration(row->span) ?
-			"the trace has no scheduler events for this span" :
-			"this span never waited";
-	else if (wait->part == PART_PREEMPTED)
-		*ret_reason = "it was preempted: nobody had to wake it";
-	else if (wait->waker == ID_NONE)
-		*ret_reason = wait->waker_irq ? "an interrupt woke it" :
-			"who woke it is not in the trace";
+	*ret_reason = reason_against(rows->tl, row->span, wait);
 	if (*ret_reason)
 		return false;
 	ret->thread = wait->waker;

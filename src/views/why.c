@@ -291,7 +291,8 @@ char *why_short(const struct history *h, const struct tree *t, int asked,
 	else if (!has_object(why->part) && !lock)
 		g_string_append_printf(text, "%s: ", part_info[why->part].id);
 	if (s->service != top->service)
-		g_string_append_printf(text, "%s ", timeline_string(h->tl, s->service));
+		g_string_append_printf(text, "%s%s ", timeline_string(h->tl, s->service),
+				       has_object(why->part) || lock ? "," : "");
 	if (lock) {
 		g_string_append(text, "futex, ");
 		add_short_lock(text, h, why);

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Trees of spans whatever they claim, the verdicts of the story, and the waterfall.
+ */
+#include "base/timefmt.h"
+#include "lib/fake_timeline.h"
+#include "views/waterfall.h"
+#include "views/why.h"
+
+#include <string.h>
+
+#define UNKNOWN_THREAD .name = "n", .service = "s", .thread = ID_NONE
+
+/* --- trees --- */
+
+static void assert_sound(const struct tree *t)
+{
+	for (int i = 0; i < t->n; i++) {
+		const struct tree_node *node = &t->nodes[i];
+		g_assert_cmpint(node->parent, <, i);
+		if (node->parent >= 0) {
+			const struct tree_node *parent = &t->nodes[node->parent];
+			g_assert_cmpint(node->depth, ==, MIN(parent->depth + 1, UINT16_MAX));
+			g_assert_cmpint(tree_end(t, node->parent), >, i);
+			int c = parent->first_child;
+			while (c >= 0 && c != i)
+				c = t->nodes[c].next;
+			g_assert_cmpint(c, ==, i);
+		}
+	}
+}
+
+static void test_tree_halves(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	g_autoptr(blk_tree) t = tree_new(tl, FAKE_VICTIM);
+	uint64_t send = FAKE_VICTIM * 31 + 5;
+	int client = tree_find(t, send, SPAN_CLIENT), server = tree_find(t, send, SPAN_SERVER);
+	int store = tree_find(t, FAKE_VICTIM * 31 + 6, -1);
+	assert_sound(t);
+	g_assert_cmpint(t->n, ==, 8);
+	g_assert_cmpint(t->root, ==, 0);
+	g_assert_cmpint(t->nodes[client].parent, ==, 0);
+	g_assert_cmpint(t->nodes[server].parent, ==, client);
+	g_assert_cmpint(t->nodes[store].parent, ==, server);
+	g_assert_true(t->nodes[tree_find(t, FAKE_VICTIM * 31 + 1, -1)].critical);
+	g_assert_false(t->nodes[0].critical);
+}
+
+static void test_tree_missing_parent(void)
+{
+	struct fake *f = fake_new();
+	fake_span(f, &(struct fake_span){ .trace = 1, .id = 3, .parent = 2, UNKNOWN_THREAD,
+		.begin = 1, .end = 9 });
+	fake_span(f, &(struct fake_span){ .trace = 1, .id = 4, .parent = 3, UNKNOWN_THREAD,
+		.begin = 2, .end = 8 });
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autoptr(blk_tree) t = tree_new(tl, 1), none = tree_new(tl, 2);
+	assert_sound(t);
+	g_assert_cmpint(t->n, ==, 2);
+	g_assert_true(t->nodes[0].orphan);
+	g_assert_cmpint(t->nodes[1].parent, ==, 0);
+	g_assert_cmpint(none->n, ==, 0);
+	g_assert_cmpint(none->root, ==, -1);
+}
+
+static void test_tree_cycles(void)
+{
+	struct fake *f = fake_new();
+	static const uint64_t parent[] = { 0, 3, 1, 2, 4, 6, 5, 5 };	/* by id */
+	for (uint64_t id = 1; id < G_N_ELEMENTS(parent); id++)
+		fake_span(f, &(struct fake_span){ .trace = 1, .id = id, .parent = parent[id],
+			UNKNOWN_THREAD, .begin = id, .end = 100 - id });
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	assert_sound(t);
+	g_assert_cmpint(t->n, ==, 7);
+}
+
+/* Whatever ids and parents there are, every span is there once. */
+static void test_tree_random(void)
+{
+	for (int round = 0; round < 200; round++) {
+		struct fake *f = fake_new();
+		int n = g_test_rand_int_range(1, 40), ids = g_test_rand_int_range(1, 20);
+		for (int i = 0; i < n; i++) {
+			int64_t begin = g_test_rand_int_range(0, 100);
+			fake_span(f, &(struct fake_span){ .trace = 7, UNKNOWN_THREAD,
+				.id = g_test_rand_int_range(0, ids),
+				.parent = g_test_rand_int_range(0, ids),
+				.kind = g_test_rand_int_range(0, 3), .begin = begin,
+				.end = begin + g_test_rand_int_range(0, 50) });
+		}
+		g_autoptr(blk_timeline) tl = fake_done(f);
+		g_autoptr(blk_tree) t = tree_new(tl, 7);
+		assert_sound(t);
+		g_assert_cmpint(t->n, ==, n);
+		struct view_query q = VIEW_QUERY_INIT;
+		q.trace_id = 7;
+		struct rows *rows = view_waterfall.build(tl, &q);
+		g_assert_cmpint(rows->rows->len, ==, n);
+		rows_free(rows);
+	}
+}
+
+/* --- verdicts --- */
+
+static void assert_why(const struct timeline *tl, uint64_t trace, const char *sentence,
+		       const char *in_short)
+{
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(blk_tree) t = tree_new(tl, trace);
+	struct why why;
+	why_find(h, t, t->root, &why);
+	g_autofree char *text = why_sentence(h, t, t->root, &why);
+	g_autofree char *list = why_short(h, t, t->root, &why);
+	g_assert_cmpstr(text, ==, sentence);
+	g_assert_cmpstr(list, ==, in_short);
+}
+
+static void test_story(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	assert_why(tl, FAKE_VICTIM,
+		   "lock: waited 54.6ms for a lock; thumbd-w0/254 slept holding it (1e9873c2)",
+		   "lock: futex, woken by thumbd-w0/254");
+	assert_why(tl, FAKE_HOLDER, "slept 59.9ms", "timer: slept 59.9ms");
+	assert_why(tl, FAKE_SLOW_STORE, "store in stored: slept 79.6ms",
+		   "store: stored slept 79.6ms");
+	assert_why(tl, FAKE_OPEN, "lock: waited 2.05s for a lock; holder ? (futex 0x55efb1a37580)",
+		   "lock: futex, 0x55efb1a37580, holder ?");
+}
+
+/* C waits for B, who waited for A, who sleeps: A is to blame. */
+static void test_queue(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 1, 11, "A"), b = fake_thread(f, 0, 1, 12, "B");
+	uint32_t c = fake_thread(f, 0, 1, 13, "C"), futex = fake_string(f, "futex");
+	uint32_t thread[] = { a, b, c };
+	struct span *s[3];
+	fake_second(f, 0);
+	for (int i = 0; i < 3; i++)
+		s[i] = fake_span(f, &(struct fake_span){ .trace = (uint64_t)(i + 1) << 32, .id = i + 1,
+			.name = "work", .service = "s", .thread = thread[i], .begin = i * FAKE_MS,
+			.end = (40 + i) * FAKE_MS });
+	fake_wait(s[0], PART_TIMER, 1 * FAKE_MS, 30 * FAKE_MS, 0, ID_NONE, 0);
+	fake_wait(s[1], PART_FUTEX, 2 * FAKE_MS, 31 * FAKE_MS, 0, a, futex);
+	fake_wait(s[2], PART_FUTEX, 3 * FAKE_MS, 33 * FAKE_MS, 0, b, futex);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	assert_why(tl, UINT64_C(3) << 32,
+		   "waited 30.0ms for a lock behind B/12; A/11 slept holding it (00000001)",
+		   "futex, woken by B/12");
+}
+
+/* Two that wake each other must not be followed for ever. */
+static void test_queue_in_a_circle(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 1, 11, "A"), b = fake_thread(f, 0, 1, 12, "B");
+	struct fake_span d = { .trace = 1, .id = 1, .name = "x", .service = "s", .thread = a,
+		.begin = 0, .end = 50 };
+	fake_wait(fake_span(f, &d), PART_FUTEX, 0, 50, 0, b, 0);
+	d.trace = d.id = 2;
+	d.thread = b;
+	fake_wait(fake_span(f, &d), PART_FUTEX, 0, 50, 0, a, 0);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autofree char *text = why_trace(h, 1);
+	g_assert_cmpstr(text, ==, "futex, woken by B/12");
+}
+
+static void test_every_part(void)
+{
+	for (int p = 0; p < PART_N; p++) {
+		struct fake *f = fake_new();
+		uint32_t t = fake_thread(f, 0, 1, 1, "t");
+		struct span *s = fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, .name = "n",
+			.service = "s", .thread = t, .begin = 0, .end = 1000 });
+		fake_part(s, p, 1000);
+		g_autoptr(blk_timeline) tl = fake_done(f);
+		g_autoptr(blk_history) h = history_new(tl);
+		g_autofree char *text = why_trace(h, 1);
+		g_assert_nonnull(strstr(text, p == PART_FUTEX ? "holder ?" : "1.00us"));
+	}
+}
+
+static void test_no_time(void)
+{
+	struct fake *f = fake_new();
+	fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, UNKNOWN_THREAD, .begin = 5, .end = 5 });
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autofree char *text = why_trace(h, 1), *none = why_trace(h, 2);
+	g_assert_nonnull(text);
+	g_assert_null(none);
+}
+
+/* --- the waterfall --- */
+
+static struct rows *waterfall(const struct timeline *tl, uint64_t trace)
+{
+	struct view_query q = VIEW_QUERY_INIT;
+	q.trace_id = trace;
+	return view_waterfall.build(tl, &q);
+}
+
+static char *strip(const struct rows *rows, int row, unsigned n)
+{
+	const struct waterfall *w = waterfall_of(rows);
+	char *cells = g_malloc0(n + 1);
+	waterfall_strip(rows, rows->rows->pdata[row], w->begin_ns, w->end_ns, n, cells);
+	return cells;
+}
+
+static void test_waterfall(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	struct rows *rows = waterfall(tl, FAKE_VICTIM);
+	const struct waterfall *w = waterfall_of(rows);
+	g_assert_nonnull(w);
+	g_assert_cmpuint(w->n_spans, ==, 8);
+	g_assert_cmpuint(w->n_processes, ==, 2);
+	g_assert_cmpuint(w->n_services, ==, 2);
+	g_assert_true(w->x_usual > 2 && w->x_usual < 3);
+	g_assert_cmpint(w->blamed, ==, waterfall_find(rows, FAKE_VICTIM * 31 + 1, -1));
+	g_autofree char *root = strip(rows, 0, 20), *lock = strip(rows, w->blamed, 20);
+	g_assert_cmpstr(root, ==, "====================");
+	g_assert_true(g_str_has_prefix(lock, "fffffffffffffff"));
+	g_assert_cmpint(lock[19], ==, ' ');
+	int server = waterfall_find(rows, FAKE_VICTIM * 31 + 5, SPAN_SERVER);
+	const struct waterfall_row *r = rows->rows->pdata[server];
+	g_assert_cmpstr(r->name, ==, "send stored");
+	g_assert_cmpint(waterfall_longest_child(rows, rows->rows->pdata[0]), ==, w->blamed);
+	g_assert_cmpint(waterfall_longest_child(rows, rows->rows->pdata[w->blamed]), ==, -1);
+	rows_free(rows);
+}
+
+static void test_strip_edges(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	struct rows *rows = waterfall(tl, FAKE_VICTIM);
+	const struct waterfall *w = waterfall_of(rows);
+	const struct waterfall_row *root = rows->rows->pdata[0], *store = rows->rows->pdata[7];
+	char cells[8] = "", one[1];
+	waterfall_strip(rows, root, w->begin_ns, w->begin_ns, 8, cells);	/* nothing wide */
+	waterfall_strip(rows, root, w->end_ns + 5, w->end_ns + 10, 8, cells);
+	g_assert_true(memcmp(cells, "        ", 8) == 0);
+	waterfall_strip(rows, root, 0, 10, 0, NULL);
+	waterfall_strip(rows, store, store->span->begin_ns - FAKE_S * 1000,
+			store->span->begin_ns + FAKE_S * 1000, 1, one);
+	g_assert_cmpint(one[0], ==, 'D');		/* however short, it is seen */
+	waterfall_strip(rows, store, INT64_MIN / 4, INT64_MAX / 4, 8, cells);
+	rows_free(rows);
+}
+
+static void test_waker(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	struct rows *rows = waterfall(tl, FAKE_VICTIM);
+	const struct waterfall *w = waterfall_of(rows);
+	struct waterfall_waker waker;
+	const char *reason;
+	timefmt_set_utc(true);
+	/* Of the lock, and of the root, which it is to blame for. */
+	int row[] = { w->blamed, 0 };
+	for (size_t i = 0; i < G_N_ELEMENTS(row); i++) {
+		g_assert_true(waterfall_waker(rows, rows->rows->pdata[row[i]], &waker, &reason));
+		g_assert_cmphex(waker.trace_id, ==, FAKE_HOLDER);
+		g_assert_cmpstr(waker.text, ==, "thumbd-w0/254 at 06:08:38.937, in thumbnail");
+	}
+	rows_free(rows);
+	rows = waterfall(tl, FAKE_HOLDER);
+	g_assert_false(waterfall_waker(rows, rows->rows->pdata[0], &waker, &reason));
+	g_assert_cmpstr(reason, ==, "it slept: the clock woke it");
+	rows_free(rows);
+	rows = waterfall(tl, FAKE_OPEN);
+	g_assert_false(waterfall_waker(rows, rows->rows->pdata[1], &waker, &reason));
+	g_assert_nonnull(strstr(reason, "still waits"));
+	rows_free(rows);
+}
+
+static void test_detail(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	struct rows *rows = waterfall(tl, FAKE_VICTIM);
+	const struct waterfall *w = waterfall_of(rows);
+	static const char *const want[] = {
+		"lock  thumbd-w2/256 cpu0  54.7ms = futex 53.2ms + wakeup 1.40ms + user 60.0us + "
+		"unknown 0",
+		"  50.0us futex(0x55efb1a37580)  blocked on futex",
+		"  53.3ms woken by thumbd-w0/254, just out of clock_nanosleep",
+		"  54.7ms runs on cpu0",
+		"usual lock p50 57.3us   others with futex over 26.6ms: 1 of 39",
+	};
+	GPtrArray *lines = waterfall_detail(rows, rows->rows->pdata[w->blamed], 10);
+	g_assert_cmpuint(lines->len, ==, G_N_ELEMENTS(want));
+	for (guint i = 0; i < lines->len; i++)
+		g_assert_cmpstr(lines->pdata[i], ==, want[i]);
+	g_ptr_array_unref(lines);
+	for (unsigned max = 0; max < 10; max++)
+		for (guint i = 0; i < rows->rows->len; i++) {
+			lines = waterfall_detail(rows, rows->rows->pdata[i], max);
+			g_assert_cmpuint(lines->len, <=, max);
+			g_ptr_array_unref(lines);
+		}
+	rows_free(rows);
+}
+
+static void test_folds(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	waterfall_folds *folds = waterfall_folds_new();
+	struct rows *rows = waterfall(tl, FAKE_VICTIM);
+	int send = waterfall_find(rows, FAKE_VICTIM * 31 + 5, SPAN_CLIENT);
+	waterfall_folds_toggle(folds, rows->rows->pdata[send]);
+	waterfall_fold_rows(rows, folds);
+	g_assert_cmpuint(rows->rows->len, ==, 6);
+	waterfall_folds_toggle(folds, rows->rows->pdata[send]);
+	waterfall_folds_set(folds, rows->rows->pdata[0], true);
+	rows_free(rows);
+	rows = waterfall(tl, FAKE_VICTIM);
+	waterfall_fold_rows(rows, folds);
+	g_assert_cmpuint(rows->rows->len, ==, 1);
+	g_autofree char *root = strip(rows, 0, 20);
+	g_assert_cmpint(root[5], ==, 'f');		/* what its children did shows through */
+	rows_free(rows);
+	waterfall_folds_free(folds);
+	waterfall_folds_free(NULL);
+}
+
+/* Without a trace: the slowest of the range. */
+static void test_slowest(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	struct rows *rows = waterfall(tl, 0);
+	g_assert_cmphex(waterfall_of(rows)->trace_id, ==, FAKE_HOLDER);
+	rows_free(rows);
+	rows = waterfall(tl, 4711);
+	g_assert_null(waterfall_of(rows)->root);
+	g_assert_cmpuint(rows->rows->len, ==, 0);
+	rows_free(rows);
+}
+
+/* The rows keep what they show when the timeline goes on without it. */
+static void test_outlives(void)
+{
+	struct timeline *tl = fake_timeline();
+	struct rows *rows = waterfall(tl, FAKE_VICTIM);
+	struct publication *p = publication_new();
+	const GArray *spans = timeline_trace_spans(tl, FAKE_VICTIM);
+	for (guint i = 0; i < spans->len; i++) {
+		uint32_t at = g_array_index(spans, uint32_t, i);
+		struct span *s = span_copy(timeline_span(tl, at));
+		s->begin_ns++;
+		publication_add_span(p, at, s);
+	}
+	timeline_apply(tl, p);
+	g_autofree char *cells = strip(rows, 0, 40);
+	struct waterfall_waker waker;
+	const char *reason;
+	g_assert_true(waterfall_waker(rows, rows->rows->pdata[0], &waker, &reason));
+	rows_free(rows);
+	timeline_free(tl);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/tree/halves", test_tree_halves);
+	g_test_add_func("/tree/missing-parent", test_tree_missing_parent);
+	g_test_add_func("/tree/cycles", test_tree_cycles);
+	g_test_add_func("/tree/random", test_tree_random);
+	g_test_add_func("/why/story", test_story);
+	g_test_add_func("/why/queue", test_queue);
+	g_test_add_func("/why/queue-in-a-circle", test_queue_in_a_circle);
+	g_test_add_func("/why/every-part", test_every_part);
+	g_test_add_func("/why/no-time", test_no_time);
+	g_test_add_func("/waterfall/rows", test_waterfall);
+	g_test_add_func("/waterfall/strip-edges", test_strip_edges);
+	g_test_add_func("/waterfall/waker", test_waker);
+	g_test_add_func("/waterfall/detail", test_detail);
+	g_test_add_func("/waterfall/folds", test_folds);
+	g_test_add_func("/waterfall/slowest", test_slowest);
+	g_test_add_func("/waterfall/outlives", test_outlives);
+	return g_test_run();
+}
