@@ -280,7 +280,7 @@ static void test_garbage(void)
 	};
 	g_autoptr(GRand) rand = g_rand_new_with_seed((guint32)g_test_rand_int());
 
-	for (int i = 0; i < 100000; i++) {
+	for (int i = 0; i < 30000; i++) {
 		g_autoptr(GString) s = g_string_new(NULL);
 		for (int n = g_rand_int_range(rand, 0, 12); n > 0; n--) {
 			if (g_rand_int_range(rand, 0, 20))

@@ -2,7 +2,7 @@
 /* The integer map against a GHashTable: random operations, all answers equal. */
 #include "base/intmap.h"
 
-#define OPERATIONS 200000
+#define OPERATIONS 100000
 
 /* Keys that collide and wrap around, and the odd ones of 64 bits. */
 static uint64_t random_key(GRand *rand)

@@ -151,7 +151,7 @@ static void test_garbage(void)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed((guint32)g_test_rand_int());
 
-	for (int i = 0; i < 20000; i++) {
+	for (int i = 0; i < 4000; i++) {
 		g_autoptr(GString) s = g_string_new(NULL);
 		for (int n = g_rand_int_range(rand, 0, 30); n > 0; n--) {
 			if (g_rand_boolean(rand))

@@ -60,7 +60,7 @@ static void test_duration_random(void)
 	g_autoptr(GRand) rand = g_rand_new_with_seed((guint32)g_test_rand_int());
 	char buf[TIMEFMT_LEN];
 
-	for (int i = 0; i < 100000; i++) {
+	for (int i = 0; i < 30000; i++) {
 		int64_t ns = random_ns(rand), back;
 		timefmt_duration(buf, ns);
 		g_assert_cmpuint(strlen(buf), <=, ns < 0 ? 7 : 6);
@@ -103,7 +103,7 @@ static void test_amounts(void)
 		g_assert_cmpstr(timefmt_count(buf, table[i].n), ==, table[i].count);
 	}
 	g_autoptr(GRand) rand = g_rand_new_with_seed((guint32)g_test_rand_int());
-	for (int i = 0; i < 100000; i++) {
+	for (int i = 0; i < 30000; i++) {
 		uint64_t n = (uint64_t)random_ns(rand);
 		g_assert_cmpuint(strlen(timefmt_bytes(buf, n)), <=, 5);
 		g_assert_cmpuint(strlen(timefmt_count(buf, n)), <=, 5);
@@ -260,7 +260,7 @@ static void test_garbage(void)
 	};
 	g_autoptr(GRand) rand = g_rand_new_with_seed((guint32)g_test_rand_int());
 
-	for (int i = 0; i < 100000; i++) {
+	for (int i = 0; i < 30000; i++) {
 		g_autoptr(GString) s = g_string_new(NULL);
 		for (int n = g_rand_int_range(rand, 0, 8); n > 0; n--) {
 			if (g_rand_boolean(rand))
