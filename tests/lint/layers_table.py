@@ -17,8 +17,8 @@ MAY = {
 ONLY = {
     "babeltrace2": (["trace", "live"], r"babeltrace2?/.*", r"\bbt_\w+\s*\("),
     "lttng-ctl": (["live"], r"lttng/.*", r"\blttng_\w+\s*\("),
-    "sockets": (["live"], r"sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*|gio/.*",
-                r"\b(socket|connect|recv|send|getaddrinfo)\s*\("),
+    "sockets": (["live"], r"sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*",
+                r"\b(socket|connect|recv|send|getaddrinfo|g_socket_\w+|g_network_\w+)\s*\("),
     "threads": (["run", "live"], r"pthread\.h|threads\.h", r"\b(g_thread_\w+|pthread_(?!sigmask)\w+|thrd_\w+)\s*\("),
     "json-glib": (["export"], r"json-glib/.*", r"\bjson_(builder|generator|node|parser|object|array)_\w+\s*\("),
     "ncurses": (["ui"], r"(n?cursesw?/)?n?curses\.h|term\.h|panel\.h", r"\b(initscr|newterm|endwin|wget_wch|doupdate)\s*\("),
