@@ -64,36 +64,31 @@ void about_events(FILE *out)
 
 enum origin { ORIGIN_TRACEPOINT, ORIGIN_SYSCALL, ORIGIN_UST, ORIGIN_OLD };
 
-/* Where an event of the table comes from. Old tracers' names for what has a new one
- * can be read, but no tracer of today records them. */
-static enum origin event_origin(const char *event, GHashTable *names)
+/* Where an event of the table comes from. Rows without "needs" are names that other
+ * versions of the tracer use: they are read, but no recipe asks for them. */
+static enum origin event_origin(const struct blk_subscription *row)
 {
 	static const char *const syscalls[] = { "syscall_", "sys_", "exit_syscall", "compat_" };
 
-	if (strchr(event, ':'))
-		return ORIGIN_UST;
+	if (!row->needs)
+		return ORIGIN_OLD;
 	for (size_t i = 0; i < G_N_ELEMENTS(syscalls); i++)
-		if (g_str_has_prefix(event, syscalls[i]))
+		if (g_str_has_prefix(row->event, syscalls[i]))
 			return ORIGIN_SYSCALL;
-	g_autofree char *now = g_strdup_printf("irq_%s", event);
-	return g_hash_table_contains(names, now) ? ORIGIN_OLD : ORIGIN_TRACEPOINT;
+	return strchr(row->event, ':') ? ORIGIN_UST : ORIGIN_TRACEPOINT;
 }
 
 static void print_enable_lines(FILE *out, const char *channel, enum origin origin)
 {
 	size_t n;
 	const struct blk_subscription *rows = model_subscriptions(&n);
-	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
 
-	for (size_t i = 0; i < n; i++)
-		g_hash_table_add(names, (char *)rows[i].event);
 	for (size_t i = 0; i < n; i++) {
-		if (event_origin(rows[i].event, names) != origin)
+		if (event_origin(&rows[i]) != origin)
 			continue;
-		fprintf(out, "%slttng enable-event -%c -s \"$session\" -c %s '%s'%s%s\n",
-			origin == ORIGIN_UST ? "" : "\t",
-			origin == ORIGIN_UST ? 'u' : 'k', channel, rows[i].event,
-			rows[i].needs ? "\t# " : "", rows[i].needs ? rows[i].needs : "");
+		fprintf(out, "%slttng enable-event -%c -s \"$session\" -c %s '%s'\t# %s\n",
+			origin == ORIGIN_UST ? "" : "\t", origin == ORIGIN_UST ? 'u' : 'k',
+			channel, rows[i].event, rows[i].needs);
 	}
 }
 
