@@ -35,6 +35,8 @@ struct in_stream {
 	int64_t second, second_end;	/* what the tallies are of; end in ns */
 	GArray *counts;			/* uint64_t by class index */
 	GArray *counted;		/* uint32_t: classes with a count */
+	int64_t tally_last;		/* the newest event counted */
+	bool tally_told;		/* the first one has been, at once */
 };
 
 struct bt2_convert {
@@ -328,7 +330,9 @@ static void flush_tallies(struct in_stream *st, struct bt2_out *out)
 		uint32_t cls = g_array_index(st->counted, uint32_t, i);
 		uint64_t *count = &g_array_index(st->counts, uint64_t, cls);
 		struct blk_tally *t = bt2_arena_alloc(arena_of(out), sizeof *t);
-		*t = (struct blk_tally){ .second = st->second, .count = *count };
+		*t = (struct blk_tally){
+			.second = st->second, .count = *count, .last_ns = st->tally_last,
+		};
 		struct blk_event *e = push(out, st->last_ts, BLK_ROW_TALLY, st->index);
 		e->cls = cls;
 		e->data = (uint8_t *)t;
@@ -385,6 +389,11 @@ static bool on_event(struct bt2_convert *c, const bt_message *msg, struct bt2_ou
 	st->last_ts = ts;
 	if (b->row == G_MAXUINT16) {
 		tally(st, b->cls);
+		st->tally_last = ts;
+		if (G_UNLIKELY(!st->tally_told)) {
+			flush_tallies(st, out);		/* coverage begins here */
+			st->tally_told = true;
+		}
 		return true;
 	}
 	uint16_t index = st->index;

@@ -93,6 +93,14 @@ bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt
 void bt2_convert_flush(struct bt2_convert *c, struct bt2_out *out);
 
 /*
+ * The source class "fs" or "lttng-live" of babeltrace2's plugin "ctf", for one graph:
+ * to be given back when that graph is gone. Any thread. (babeltrace2's own reference
+ * counts and plugin list are for one thread only.)
+ */
+const bt_component_class_source *bt2_class_take(const char *name, GError **error);
+void bt2_class_give(const bt_component_class_source *cls);	/* NULL is fine */
+
+/*
  * Takes this thread's babeltrace2 error and makes a GError of it: `what` ("cannot
  * read 'DIR'") and the innermost causes. BLK_TRACE_ERROR of the code given.
  */

@@ -139,25 +139,10 @@ bool bt2_check_dir(const char *dir, struct bt2_sizes *z, char **uuid, GError **e
 	return true;
 }
 
-static const bt_component_class_source *find_class(const bt_plugin **plugin, GError **error)
-{
-	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, plugin) ==
-	    BT_PLUGIN_FIND_STATUS_OK) {
-		const bt_component_class_source *cls =
-			bt_plugin_borrow_source_component_class_by_name_const(*plugin, "fs");
-		if (cls)
-			return cls;
-	}
-	bt_current_thread_clear_error();
-	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_INTERNAL,
-		    "cannot read traces: babeltrace2's plugin 'ctf' is not installed");
-	return NULL;
-}
-
 static const bt_component_source *add_source(bt_graph *graph, const bt_component_class_source *cls,
 					     char **dirs, size_t n)
 {
-	static unsigned number;		/* component names have to differ */
+	static gint number;		/* component names have to differ */
 	g_autofree char *name = g_strdup_printf("trace-%d", g_atomic_int_add(&number, 1));
 	const bt_component_source *source = NULL;
 	bt_value *params = bt_value_map_create();
@@ -199,14 +184,12 @@ static bool add_group(bt_graph *graph, const bt_component_class_source *cls, GPt
 	return true;
 }
 
-GPtrArray *bt2_add_sources(bt_graph *graph, GPtrArray *dirs, GPtrArray *uuids, GError **error)
+GPtrArray *bt2_add_sources(bt_graph *graph, const bt_component_class_source *cls, GPtrArray *dirs,
+			   GPtrArray *uuids, GError **error)
 {
-	const bt_plugin *plugin = NULL;
-	const bt_component_class_source *cls = find_class(&plugin, error);
 	g_autoptr(GPtrArray) sources = g_ptr_array_new();
 	g_autoptr(GHashTable) done = g_hash_table_new(g_str_hash, g_str_equal);
-	bool ok = cls != NULL;
-	for (guint i = 0; ok && i < dirs->len; i++) {
+	for (guint i = 0; i < dirs->len; i++) {
 		g_autoptr(GPtrArray) group = g_ptr_array_new();
 		char *uuid = uuids->pdata[i];
 		if (uuid[0] && !g_hash_table_add(done, uuid))
@@ -215,8 +198,8 @@ GPtrArray *bt2_add_sources(bt_graph *graph, GPtrArray *dirs, GPtrArray *uuids, G
 		for (guint j = i + 1; uuid[0] && j < dirs->len; j++)
 			if (!strcmp(uuids->pdata[j], uuid))
 				g_ptr_array_add(group, dirs->pdata[j]);
-		ok = add_group(graph, cls, group, sources, error);
+		if (!add_group(graph, cls, group, sources, error))
+			return NULL;
 	}
-	bt_plugin_put_ref(plugin);
-	return ok ? g_steal_pointer(&sources) : NULL;
+	return g_steal_pointer(&sources);
 }

@@ -35,6 +35,7 @@ bool bt2_check_dir(const char *dir, struct bt2_sizes *z, char **uuid, GError **e
 
 /* One src.ctf.fs component for each trace (directories of equal uuid are chunks of
  * one) in the graph; const bt_component_source *, borrowed. */
-GPtrArray *bt2_add_sources(bt_graph *graph, GPtrArray *dirs, GPtrArray *uuids, GError **error);
+GPtrArray *bt2_add_sources(bt_graph *graph, const bt_component_class_source *cls, GPtrArray *dirs,
+			   GPtrArray *uuids, GError **error);
 
 #endif

@@ -136,6 +136,15 @@ void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_
  * debugs babeltrace2. */
 static char *human_part(const char *message)
 {
+	/* Where its words mislead, or the cause is only logged. */
+	static const struct { const char *theirs, *ours; } words[] = {
+		{ "Cannot create trace for", "its metadata does not make sense" },
+		{ "No event class with ID", "an event of a kind that the metadata does not have" },
+		{ "User function returned EOF", "it ends within a packet" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+		if (g_str_has_prefix(message, words[i].theirs))
+			return g_strdup(words[i].ours);
 	g_autoptr(GRegex) values = g_regex_new(":\\s+[a-z]+(-[a-z]+)*=.*", G_REGEX_DOTALL | G_REGEX_RAW,
 					       0, NULL);
 	char *text = g_regex_replace_literal(values, message, -1, 0, "", 0, NULL);

@@ -36,6 +36,7 @@ struct head {
 
 struct reader {
 	struct source source;
+	const bt_component_class_source *fs;	/* taken */
 	bt_graph *graph;
 	struct bt2_convert *convert;
 	struct bt2_sizes sizes;
@@ -311,6 +312,7 @@ static void reader_free(struct source *s)
 	}
 	bt2_convert_free(r->convert);
 	bt_graph_put_ref(r->graph);
+	bt2_class_give(r->fs);
 	g_array_unref(r->cursors);
 	bt2_sizes_clear(&r->sizes);
 	g_clear_error(&r->error);
@@ -411,9 +413,11 @@ static bool reader_open(struct reader *r, GPtrArray *dirs, GError **error)
 			return false;
 		g_ptr_array_add(uuids, uuid);
 	}
-	bt_logging_set_global_level(BT_LOGGING_LEVEL_NONE);
+	r->fs = bt2_class_take("fs", error);
+	if (!r->fs)
+		return false;
 	r->graph = bt_graph_create(0);
-	g_autoptr(GPtrArray) sources = bt2_add_sources(r->graph, dirs, uuids, error);
+	g_autoptr(GPtrArray) sources = bt2_add_sources(r->graph, r->fs, dirs, uuids, error);
 	if (!sources)
 		return false;
 	if (connect_all(r, sources))

@@ -251,7 +251,7 @@ static void count_event(struct script *s, const struct line *l, uint16_t stream,
 	}
 	t->tally.count++;
 	if (l->ts >= t->event.ts) {
-		t->event.ts = l->ts;
+		t->event.ts = t->tally.last_ns = l->ts;
 		t->position = s->events->len;
 	}
 }
