@@ -245,6 +245,16 @@ void bin_merge(struct bin *into, struct bin *from, const struct bin_maps *maps)
 
 /* ---- charging: an interval, split at the borders of seconds ---- */
 
+/* A clock that lies must not make bins without end: of a longer interval only the
+ * newest part is charged. A million steps are eleven days of seconds. */
+#define MAX_STEPS 1000000
+
+static int64_t bounded(const struct slice *s, int64_t from, int64_t to)
+{
+	int64_t most = MAX_STEPS * s->step;
+	return from < to - most ? to - most : from;
+}
+
 /* The end of the piece of [from, to) that lies in from's second. */
 static int64_t piece_end(const struct slice *s, int64_t from, int64_t to)
 {
@@ -254,6 +264,7 @@ static int64_t piece_end(const struct slice *s, int64_t from, int64_t to)
 
 void charge_part(struct slice *s, uint32_t thread, unsigned part, int64_t from, int64_t to)
 {
+	from = bounded(s, from, to);
 	while (from < to) {
 		int64_t end = piece_end(s, from, to);
 		bin_thread(slice_bin(s, from), thread)->part[part] += end - from;
@@ -263,6 +274,7 @@ void charge_part(struct slice *s, uint32_t thread, unsigned part, int64_t from, 
 
 void charge_fd(struct slice *s, uint32_t thread, const struct call *c, int64_t from, int64_t to)
 {
+	from = bounded(s, from, to);
 	while (from < to) {
 		int64_t end = piece_end(s, from, to);
 		bin_file(s, slice_bin(s, from), thread, c)->blocked_ns += end - from;
@@ -272,7 +284,7 @@ void charge_fd(struct slice *s, uint32_t thread, const struct call *c, int64_t f
 
 void charge_busy(struct slice *s, uint32_t thread, struct call *c, int64_t to)
 {
-	int64_t from = c->busy_from;
+	int64_t from = bounded(s, c->busy_from, to);
 	while (from < to) {
 		int64_t end = piece_end(s, from, to);
 		struct bin_call *b = bin_call(slice_bin(s, from), thread, c->name);
@@ -286,6 +298,7 @@ void charge_busy(struct slice *s, uint32_t thread, struct call *c, int64_t to)
 
 void charge_cpu(struct slice *s, uint32_t cpu, int kind, int64_t from, int64_t to)
 {
+	from = bounded(s, from, to);
 	while (from < to) {
 		int64_t end = piece_end(s, from, to);
 		struct bin_cpu *c = bin_cpu(slice_bin(s, from), cpu);
