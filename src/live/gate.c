@@ -4,17 +4,16 @@
 
 #include <unistd.h>
 
+#include "live/mend.h"
+
 #define MAX_REQUEST 4096
 #define MAX_STREAMS 16384
-#define MAX_METADATA (64u << 20)
 
 /* What the graph calls the session, whatever its real names are. */
 #define FAKE_HOST "target"
 #define FAKE_NAME "session"
 
-enum { INDEX_OK = 1, INDEX_INACTIVE = 5, FLAG_NEW_STREAM = 2 };
-enum { ATTACH_OK = 1, STREAMS_OK = 1, STREAMS_NONE = 2, PACKET_OK = 1 };
-enum { METADATA_OK = 1, METADATA_NONE = 2 };
+enum { ATTACH_OK = 1, STREAMS_OK = 1, PACKET_OK = 1, METADATA_OK = 1 };
 
 struct gate {
 	struct viewer_session session;
@@ -25,8 +24,7 @@ struct gate {
 	uint8_t request[VIEWER_HEADER + MAX_REQUEST];
 	size_t request_size;		/* with header */
 	GByteArray *reply;
-	uint64_t asked_beacon;		/* newest beacon seen */
-	uint64_t checked_beacon;	/* new streams were asked for since */
+	struct mend *mend;
 	gint n_streams;
 	enum gate_end end;
 	char *why;
@@ -111,7 +109,7 @@ static bool tail_of_metadata(struct gate *g, const uint8_t *head, size_t *len)
 	*len = 0;
 	if (viewer_u32(head + 8) != METADATA_OK)
 		return true;
-	if (n > MAX_METADATA)
+	if (n > MEND_METADATA_MAX)
 		return refuse(g, "too much metadata");
 	*len = (size_t)n;
 	return true;
@@ -119,48 +117,32 @@ static bool tail_of_metadata(struct gate *g, const uint8_t *head, size_t *len)
 
 static void edit_streams(struct gate *g, uint8_t *reply)
 {
-	size_t n = (g->reply->len - 8) / VIEWER_STREAM_SIZE;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!viewer_u32(reply + 8 + i * VIEWER_STREAM_SIZE + 16))
-			g_atomic_int_inc(&g->n_streams);
-	}
-	g->checked_beacon = g->asked_beacon;
+	g_atomic_int_add(&g->n_streams, (gint)mend_streams(g->mend, reply, g->reply->len));
 }
 
-/* After `lttng clear` there is metadata of no length, an error to babeltrace2. */
-static void edit_metadata(struct gate *g, uint8_t *reply)
+static void edit_index(struct gate *g, uint8_t *reply)
 {
-	if (viewer_u32(reply + 8) == METADATA_OK && viewer_u64(reply) == 0)
-		viewer_put_u32(reply + 8, METADATA_NONE);
+	mend_index(g->mend, viewer_u64(g->request + VIEWER_HEADER), reply);
 }
 
-/*
- * A beacon ("stream idle until T") says nothing of new streams, so babeltrace2
- * would not learn of a process that starts while the others are idle; and would
- * pass T on, though the new stream may have older events. Thus, before a newer
- * beacon gets through, it is told of a packet of no bytes, which it skips, with
- * the flag "new streams"; it asks for them, then for the index again.
- */
-static void check_streams(struct gate *g, uint8_t *reply)
+static void edit_packet(struct gate *g, uint8_t *reply)
 {
-	uint64_t beacon = viewer_u64(reply + 32);
+	mend_packet(g->mend, viewer_u64(g->request + VIEWER_HEADER),
+		    viewer_u64(g->request + VIEWER_HEADER + 8), reply, g->reply->len);
+}
 
-	if (viewer_u32(reply + 56) != INDEX_INACTIVE || beacon <= g->checked_beacon)
-		return;
-	g->asked_beacon = MAX(g->asked_beacon, beacon);
-	memset(reply, 0, 24);		/* offset, packet size, content size */
-	viewer_put_u32(reply + 56, INDEX_OK);
-	viewer_put_u32(reply + 60, viewer_u32(reply + 60) | FLAG_NEW_STREAM);
+static void edit_metadata(struct gate *g, G_GNUC_UNUSED uint8_t *reply)
+{
+	mend_metadata(g->mend, viewer_u64(g->request + VIEWER_HEADER), g->reply);
 }
 
 static const struct verb verbs[] = {
 	{ VIEWER_CONNECT, VIEWER_CONNECT_SIZE, NULL, NULL },
 	{ VIEWER_CREATE, 4, NULL, NULL },
 	{ VIEWER_ATTACH, 8, tail_of_attach, edit_streams },
-	{ VIEWER_NEXT_INDEX, 64, NULL, check_streams },
-	{ VIEWER_PACKET, 12, tail_of_packet, NULL },
-	{ VIEWER_METADATA, 12, tail_of_metadata, edit_metadata },
+	{ VIEWER_NEXT_INDEX, MEND_INDEX_SIZE, NULL, edit_index },
+	{ VIEWER_PACKET, MEND_PACKET_HEAD, tail_of_packet, edit_packet },
+	{ VIEWER_METADATA, MEND_METADATA_HEAD, tail_of_metadata, edit_metadata },
 	{ VIEWER_NEW_STREAMS, 8, tail_of_streams, edit_streams },
 	{ VIEWER_DETACH, 4, NULL, NULL },
 };
@@ -287,6 +269,7 @@ struct gate *gate_open(const struct live_url *relay, const struct viewer_session
 	}
 	g->url = g_strdup_printf("net://127.0.0.1:%u/host/" FAKE_HOST "/" FAKE_NAME, port);
 	g->reply = g_byte_array_new();
+	g->mend = mend_new();
 	g->thread = g_thread_new("blk-gate", gate_thread, g);
 	return g;
 }
@@ -323,6 +306,7 @@ void gate_free(struct gate *g)
 		close(g->listener);
 	if (g->reply)
 		g_byte_array_unref(g->reply);
+	mend_free(g->mend);
 	g_free(g->url);
 	g_free(g->relay_name);
 	g_free(g->why);

@@ -10,8 +10,8 @@
  * - it waits for ever for a silent relay, and cannot be interrupted: the gate has
  *   time limits, and closing it ends the graph at once;
  * - it believes every length it is told: the gate checks them;
- * - it never hears of new streams while the known ones are idle: the gate tells
- *   it (see check_streams() in gate.c), without a gap;
+ * - it never hears of new streams while the known ones are idle, and stumbles over
+ *   some replies: the gate mends them (mend.h);
  * - it knows IPv4 only, and pays 40 ms for every reply: not through the gate.
  */
 #ifndef BLK_LIVE_GATE_H

@@ -61,8 +61,8 @@ void keeper_tell(struct live *l)
 		l->status.since_ns = g_get_real_time() * 1000;
 	l->status.connected = connected;
 	l->status.attached = attached;
-	g_strlcpy(l->status.message, l->keeper.trouble ? l->keeper.trouble :
-		  connected || l->ended ? "" : "attaching", sizeof l->status.message);
+	g_strlcpy(l->status.message, connected || l->ended ? "" :
+		  l->keeper.trouble ? l->keeper.trouble : "attaching", sizeof l->status.message);
 }
 
 /* -- feeds that ended --------------------------------------------------------- */

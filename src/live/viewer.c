@@ -47,8 +47,9 @@ static bool shake_hands(struct viewer *v, int64_t deadline, GError **error)
 	viewer_put_u32(hello + 12, VIEWER_MINOR);
 	viewer_put_u32(hello + 16, 1);
 	if (!ask(v, VIEWER_CONNECT, hello, sizeof hello, reply, sizeof reply, deadline, &why)) {
-		g_prefix_error(&why, "it accepts connections but does not speak the viewer protocol "
-			       "(is this its live port, %d by default?): ", LIVE_DEFAULT_PORT);
+		if (g_get_monotonic_time() < deadline)
+			g_prefix_error(&why, "it does not speak the viewer protocol (is this its "
+				       "live port, %d by default?): ", LIVE_DEFAULT_PORT);
 		return fail(v, error, "talk to", why);
 	}
 	major = viewer_u32(reply + 8);

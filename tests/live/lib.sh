@@ -1,0 +1,93 @@
+# Shared by the live tests: TAP, a lab of our own, live-count. Source it.
+# shellcheck shell=bash
+SRCDIR=${SRCDIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
+COUNT=${BUILD:-$SRCDIR/build}/tools/live-count
+LAB=$SRCDIR/tests/live/lab
+export LC_ALL=C.UTF-8 TZ=UTC
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/live.XXXXXX")
+chmod 711 "$work"
+export LAB_DIR=$work/lab
+n=0 failed=0 labs=''
+
+skip_all() {
+	echo "1..0 # SKIP $*"
+	rm -rf "$work"
+	exit 0
+}
+ok() { # ok NAME COMMAND...: the command succeeds
+	local name=$1
+	shift
+	n=$((n + 1))
+	if "$@"; then
+		echo "ok $n - $name"
+	else
+		failed=$((failed + 1))
+		echo "not ok $n - $name"
+		echo "#   failed: $*"
+		sed 's/^/#   /' "$work"/out* 2>/dev/null
+	fi
+}
+is() { # is NAME GOT WANTED
+	ok "$1: $3 (is $2)" [ "$2" = "$3" ]
+}
+done_testing() {
+	echo "1..$n"
+	exit $((failed > 0))
+}
+
+# A lab in LAB_DIR; the exports of lab-up hold for the last one.
+lab_up() {
+	"$LAB/lab-up" >"$work/env" 2>"$work/lab.err" || {
+		cat "$work/lab.err" >&2
+		skip_all "no lab: $(tail -n 1 "$work/lab.err")"
+	}
+	. "$work/env"
+	labs="$labs $LAB_DIR"
+}
+cleanup() {
+	local dir
+	for dir in $labs; do
+		LAB_DIR=$dir "$LAB/lab-down"
+	done
+	rm -rf "$work"
+}
+trap cleanup EXIT
+in_lab() { "$LAB/lab-run" "$@" >>"$work/lab.log" 2>&1; }
+
+# until_true COMMAND...: polls for at most 20 s
+until_true() {
+	for _ in $(seq 400); do
+		"$@" && return 0
+		sleep 0.05
+	done
+	return 1
+}
+says() { grep -q "$2" "$work/out.$1" 2>/dev/null; } # says VIEWER PATTERN
+
+# view NAME [OPTION...] URL: live-count in the background; waits until it is attached.
+# Its process id is in $viewer.
+view() {
+	local name=$1
+	shift
+	"$COUNT" "$@" >"$work/out.$name" 2>&1 &
+	viewer=$!
+	until_true says "$name" '^status connected'
+}
+# value NAME WORD...: the number behind these words in what the viewer printed
+value() {
+	local name=$1
+	shift
+	sed -n "s/^$* //p" "$work/out.$name" | tail -n 1
+}
+sum_of() { # sum_of NAME: all zipkin events
+	awk '$1 == "event" { n += $3 } END { print n + 0 }' "$work/out.$1"
+}
+truth_of() { # truth_of COLUMN FILE...: sums; 2 requests, 3 spans, 4 events
+	awk -v c="$1" '$1 == "total" { n += $c } END { print n + 0 }' "${@:2}"
+}
+
+for tool in lttng lttng-sessiond lttng-relayd cc setpriv; do
+	command -v $tool >/dev/null || skip_all "$tool is not installed"
+done
+echo "#include <lttng/tracepoint.h>" | cc -E -o /dev/null -x c - 2>/dev/null || skip_all "liblttng-ust-dev is not installed"

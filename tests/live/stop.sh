@@ -1,0 +1,22 @@
+#!/bin/bash
+# Leaving: by cancel, in the middle, while the relay is frozen. A next viewer gets in.
+. "$(dirname "$0")/lib.sh"
+export LAB_LIVE_US=100000 LAB_SPANGEN="-t 1 -r 50"
+lab_up
+
+"$COUNT" -c "$LAB_URL" >"$work/out.cancelled"
+is "cancelled from another thread: exit status" $? 0
+ok "cancelled: says so" says cancelled '^cancelled'
+# the relay needs a moment to notice
+next() { "$COUNT" -n 0.5 "$LAB_URL" >"$work/out.next"; }
+ok "the place is free again" until_true next
+ok "it ended when asked to" says next '^stopped'
+
+view frozen -t 60000 -n 2 "$LAB_URL"
+kill -STOP "$LAB_RELAYD_PID"
+begin=$SECONDS
+wait "$viewer"
+ok "a frozen relay does not hold the end up" [ $((SECONDS - begin)) -le 5 ]
+ok "source_next() returned all the time" [ "$(value frozen longest)" -lt 250 ]
+kill -CONT "$LAB_RELAYD_PID"
+done_testing
