@@ -39,8 +39,9 @@ static bool check_stream_files(const char *dir, unsigned header_bytes, struct bt
 /* The uuid in the trace block of metadata that is plain text; "" if none. */
 static char *text_uuid(const char *text)
 {
-	g_autoptr(GRegex) regex = g_regex_new("\\btrace\\s*\\{[^}]*?\\buuid\\s*=\\s*\"([-0-9a-fA-F]{36})\"",
-					      G_REGEX_DOTALL | G_REGEX_RAW, 0, NULL);
+	static const char pattern[] =
+		"\\btrace\\s*\\{[^}]*?\\buuid\\s*=\\s*\"([-0-9a-fA-F]{36})\"";
+	g_autoptr(GRegex) regex = g_regex_new(pattern, G_REGEX_DOTALL | G_REGEX_RAW, 0, NULL);
 	g_autoptr(GMatchInfo) match = NULL;
 	if (!g_regex_match(regex, text, 0, &match))
 		return g_strdup("");

@@ -6,13 +6,6 @@
 #include "lib/test_traces.h"
 #include "trace/reader.h"
 
-/* babeltrace2's metadata parser leaks a little when it gives up. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:babeltrace-plugin-ctf.so\n";
-}
-
 static const struct blk_subscription rows[] = { { "*", { NULL }, NULL } };
 
 struct copy {
