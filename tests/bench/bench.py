@@ -7,14 +7,17 @@ does not matter much. The trace is $BLKTOP_BENCH_TRACE (a directory or a .tar.xz
 that need it are skipped. $BENCH_RUNS runs of each (5). Exit status 1: a bar is missed.
 """
 import argparse
+import fcntl
 import os
 import pty
 import select
 import signal
 import statistics
+import struct
 import subprocess
 import sys
 import tarfile
+import termios
 import time
 
 RATIO_BAR = 1.3         # CPU time: blktop's whole model against babeltrace2 -o dummy
@@ -86,13 +89,14 @@ def screen_memory(blktop, trace):
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(TERM="xterm-256color", LINES="24", COLUMNS="80")
-        os.execv(blktop, [blktop, "--memory", str(MEMORY_BUDGET), trace])
-    quiet, last, deadline = 0, -1, time.monotonic() + 300
+        os.execv(blktop, [blktop, "--memory", f"{MEMORY_BUDGET}M", trace])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    quiet, last, deadline, said = 0, -1, time.monotonic() + 300, ""
     while quiet < 3 and time.monotonic() < deadline:
         until = time.monotonic() + 1
         while time.monotonic() < until:
-            if select.select([terminal], [], [], 0.1)[0] and not drain(terminal):
-                break
+            if select.select([terminal], [], [], 0.1)[0]:
+                said = (said + drain(terminal).decode(errors="replace"))[-1000:]
         now = cpu_ticks(pid)
         quiet = quiet + 1 if now - last <= 3 else 0  # 3 % of a CPU: it only redraws
         last = now
@@ -102,8 +106,8 @@ def screen_memory(blktop, trace):
         pass
     os.waitpid(pid, 0)
     if peak == 0:
-        sys.exit(f"{blktop} --memory {MEMORY_BUDGET} {trace}: ended early")
-    return verdict(f"screen's peak with --memory {MEMORY_BUDGET}", peak, MEMORY_BUDGET + MEMORY_BASE, " MiB")
+        sys.exit(f"{blktop} --memory {MEMORY_BUDGET}M {trace}: ended early\n{said[-500:]}")
+    return verdict(f"screen's peak with --memory {MEMORY_BUDGET}M", peak, MEMORY_BUDGET + MEMORY_BASE, " MiB")
 
 
 def drain(terminal):
