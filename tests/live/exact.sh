@@ -1,5 +1,6 @@
 #!/bin/bash
 # Attach first, then a bounded run, then destroy: every event comes, once, in order.
+# shellcheck disable=SC2154 # viewer, work: from lib.sh
 . "$(dirname "$0")/lib.sh"
 export LAB_LIVE_US=100000 LAB_APPS=0
 lab_up

@@ -3,6 +3,7 @@
 # start then. Here nothing of theirs is missing. (They stay until the session is
 # destroyed: relay daemons up to 2.13 at least do not hand out what a process wrote in
 # its last live timer.)
+# shellcheck disable=SC2154 # viewer, work: from lib.sh
 . "$(dirname "$0")/lib.sh"
 export LAB_LIVE_US=100000 LAB_APPS=0 LAB_BUFFERS=pid
 lab_up

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What a relay can do to a viewer: no such session, a place that is taken, silence,
 # death, a return.
+# shellcheck disable=SC2154 # viewer, work: from lib.sh
 . "$(dirname "$0")/lib.sh"
 export LAB_LIVE_US=100000 LAB_SPANGEN="-t 1 -r 50"
 lab_up

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Leaving: by cancel, in the middle, while the relay is frozen. A next viewer gets in.
+# shellcheck disable=SC2154 # viewer, work: from lib.sh
 . "$(dirname "$0")/lib.sh"
 export LAB_LIVE_US=100000 LAB_SPANGEN="-t 1 -r 50"
 lab_up

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Two relay sessions of one name, as a kernel and application session has: the second
 # one appears seconds after the first was attached, and is merged by time.
+# shellcheck disable=SC2154 # viewer, work: from lib.sh
 . "$(dirname "$0")/lib.sh"
 export LAB_LIVE_US=100000 LAB_APPS=0
 lab_up

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Listing and attaching against relays that are made up: polite ones, and ones that
+ * lie, stop in the middle, are something else, or say nothing.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "live/net.h"
+#include "live/viewer.h"
+
+/* What a fake relay does on every connection: after `ask` bytes it says `text`. */
+struct step {
+	size_t ask;
+	GByteArray *text;
+};
+
+struct relay {
+	GArray *steps;
+	bool hang;			/* at the end: keeps the connection */
+	int listener, wake_fd;
+	uint16_t port;
+	GThread *thread;
+};
+
+static void talk(struct relay *r, struct net *n)
+{
+	uint8_t buf[256];
+
+	for (guint i = 0; i < r->steps->len; i++) {
+		const struct step *s = &g_array_index(r->steps, struct step, i);
+		g_assert_cmpuint(s->ask, <=, sizeof buf);
+		if (!net_read(n, buf, s->ask, NET_FOREVER, NULL) ||
+		    !net_write(n, s->text->data, s->text->len, NET_FOREVER, NULL))
+			return;
+	}
+	if (r->hang)
+		net_sleep(r->wake_fd, NET_FOREVER);
+}
+
+static gpointer relay_thread(gpointer data)
+{
+	struct relay *r = data;
+	struct net n;
+
+	while (net_accept_own(r->listener, &n, r->wake_fd, NET_FOREVER, NULL)) {
+		talk(r, &n);
+		net_close(&n);
+	}
+	return NULL;
+}
+
+static void add_step(struct relay *r, size_t ask, const void *text, size_t len)
+{
+	struct step s = { ask, g_byte_array_new() };
+
+	g_byte_array_append(s.text, text, (guint)len);
+	g_array_append_val(r->steps, s);
+}
+
+static void add_hello(struct relay *r, uint32_t major, uint32_t minor)
+{
+	uint8_t hello[VIEWER_CONNECT_SIZE] = { 0 };
+
+	viewer_put_u32(hello + 8, major);
+	viewer_put_u32(hello + 12, minor);
+	viewer_put_u32(hello + 16, 1);
+	add_step(r, VIEWER_HEADER + VIEWER_CONNECT_SIZE, hello, sizeof hello);
+}
+
+/* The answer to LIST: says there are `claim`, then what `list` holds. */
+static void add_list(struct relay *r, uint32_t claim, const GByteArray *list)
+{
+	g_autoptr(GByteArray) text = g_byte_array_new();
+	uint8_t count[4];
+
+	viewer_put_u32(count, claim);
+	g_byte_array_append(text, count, sizeof count);
+	if (list)
+		g_byte_array_append(text, list->data, list->len);
+	add_step(r, VIEWER_HEADER, text->data, text->len);
+}
+
+static void add_session(GByteArray *list, uint64_t id, const char *host, const char *name,
+			uint32_t streams, uint32_t viewers)
+{
+	uint8_t e[VIEWER_ENTRY_SIZE] = { 0 };
+
+	viewer_put_u64(e, id);
+	viewer_put_u32(e + 8, 1000000);
+	viewer_put_u32(e + 12, viewers);
+	viewer_put_u32(e + 16, streams);
+	memcpy(e + 20, host, MIN(strlen(host), VIEWER_HOST_SIZE));
+	memcpy(e + 20 + VIEWER_HOST_SIZE, name, MIN(strlen(name), VIEWER_NAME_SIZE));
+	g_byte_array_append(list, e, sizeof e);
+}
+
+static void clear_step(gpointer p)
+{
+	g_byte_array_unref(((struct step *)p)->text);
+}
+
+static struct relay *relay_new(bool hang)
+{
+	struct relay *r = g_new0(struct relay, 1);
+
+	r->steps = g_array_new(FALSE, TRUE, sizeof(struct step));
+	g_array_set_clear_func(r->steps, clear_step);
+	r->hang = hang;
+	r->wake_fd = net_wake_new();
+	r->listener = net_listen_local(&r->port, NULL);
+	g_assert_cmpint(r->listener, >=, 0);
+	return r;
+}
+
+static struct live_url relay_start(struct relay *r)
+{
+	r->thread = g_thread_new("relay", relay_thread, r);
+	return (struct live_url){ .host = (char *)"127.0.0.1", .port = r->port };
+}
+
+static void relay_free(struct relay *r)
+{
+	net_wake(r->wake_fd);
+	if (r->thread)
+		g_thread_join(r->thread);
+	close(r->listener);
+	close(r->wake_fd);
+	g_array_unref(r->steps);
+	g_free(r);
+}
+
+static void test_list(void)
+{
+	struct relay *r = relay_new(true);
+	g_autoptr(GByteArray) list = g_byte_array_new();
+	g_autoptr(GError) error = NULL;
+
+	add_session(list, 7, "web", "spans", 3, 0);
+	add_session(list, 3, "db", "z", 1, 1);
+	add_session(list, 8, "web", "spans", 5, 1);
+	add_session(list, 9, "db", "a", 0, 0);
+	add_hello(r, 2, 13);
+	add_list(r, 4, list);
+	struct live_url url = relay_start(r);
+	g_autoptr(GPtrArray) rows = live_list_sessions(&url, 5000, &error);
+	g_assert_no_error(error);
+	g_assert_cmpuint(rows->len, ==, 3);
+	const struct live_session *a = rows->pdata[0], *z = rows->pdata[1], *s = rows->pdata[2];
+	g_assert_cmpstr(a->name, ==, "a");
+	g_assert_cmpstr(z->target, ==, "db");
+	g_assert_cmpuint(z->viewers, ==, 1);
+	g_assert_cmpstr(s->name, ==, "spans");
+	g_assert_cmpuint(s->ids, ==, 2);
+	g_assert_cmpuint(s->streams, ==, 8);
+	g_assert_cmpuint(s->viewers, ==, 1);
+	g_assert_cmpuint(s->timer_us, ==, 1000000);
+	relay_free(r);
+}
+
+static void test_empty(void)
+{
+	struct relay *r = relay_new(true);
+
+	add_hello(r, 2, 4);
+	add_list(r, 0, NULL);
+	struct live_url url = relay_start(r);
+	g_autoptr(GPtrArray) rows = live_list_sessions(&url, 5000, NULL);
+	g_assert_nonnull(rows);
+	g_assert_cmpuint(rows->len, ==, 0);
+	relay_free(r);
+}
+
+/* Names that fill their fields have no NUL. */
+static void test_unterminated(void)
+{
+	struct relay *r = relay_new(true);
+	g_autoptr(GByteArray) list = g_byte_array_new();
+	g_autofree char *host = g_strnfill(VIEWER_HOST_SIZE, 'h');
+	g_autofree char *name = g_strnfill(VIEWER_NAME_SIZE, '\033');
+
+	add_session(list, 1, host, name, 1, 0);
+	add_hello(r, 2, 4);
+	add_list(r, 1, list);
+	struct live_url url = relay_start(r);
+	g_autoptr(GPtrArray) rows = live_list_sessions(&url, 5000, NULL);
+	g_assert_nonnull(rows);
+	const struct live_session *s = rows->pdata[0];
+	g_assert_cmpstr(s->target, ==, host);
+	g_assert_cmpstr(s->name, ==, name);
+	relay_free(r);
+}
+
+/* Expects an error with these words, within the time. */
+static void expect(struct relay *r, int timeout_ms, const char *words)
+{
+	struct live_url url = relay_start(r);
+	g_autoptr(GError) error = NULL;
+	int64_t begin = g_get_monotonic_time();
+
+	g_assert_null(live_list_sessions(&url, timeout_ms, &error));
+	g_assert_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT);
+	g_test_message("%s", error->message);
+	g_assert_nonnull(strstr(error->message, words));
+	g_autofree char *port = g_strdup_printf("127.0.0.1:%u", r->port);
+	g_assert_nonnull(strstr(error->message, port));
+	g_assert_cmpint(g_get_monotonic_time() - begin, <, timeout_ms * 1000 + 3000000);
+	relay_free(r);
+}
+
+static void test_silent(void)
+{
+	expect(relay_new(true), 100, "no answer in time");
+}
+
+static void test_silent_later(void)
+{
+	struct relay *r = relay_new(true);
+
+	add_hello(r, 2, 4);
+	expect(r, 100, "no answer in time");
+}
+
+static void test_closing(void)
+{
+	expect(relay_new(false), 5000, "does not speak the viewer protocol");
+}
+
+static void test_something_else(void)
+{
+	static const char http[] = "HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n";
+	struct relay *r = relay_new(false);
+
+	add_step(r, VIEWER_HEADER + VIEWER_CONNECT_SIZE, http, sizeof http - 1);
+	expect(r, 5000, "version");
+}
+
+static void test_other_version(void)
+{
+	struct relay *r = relay_new(true);
+
+	add_hello(r, 3, 0);
+	expect(r, 5000, "version 3.0");
+}
+
+static void test_half_a_hello(void)
+{
+	struct relay *r = relay_new(false);
+
+	add_step(r, VIEWER_HEADER + VIEWER_CONNECT_SIZE, "\0\0\0\0\0\0\0\1\0\0\0", 11);
+	expect(r, 5000, "the connection was closed");
+}
+
+static void test_huge_count(void)
+{
+	struct relay *r = relay_new(true);
+
+	add_hello(r, 2, 4);
+	add_list(r, UINT32_MAX, NULL);
+	expect(r, 5000, "claims to have 4294967295");
+}
+
+static void test_too_few(void)
+{
+	struct relay *r = relay_new(false);
+	g_autoptr(GByteArray) list = g_byte_array_new();
+
+	add_session(list, 1, "h", "s", 1, 0);
+	add_hello(r, 2, 4);
+	add_list(r, 2, list);
+	expect(r, 5000, "the connection was closed");
+}
+
+static void test_too_few_silent(void)
+{
+	struct relay *r = relay_new(true);
+	g_autoptr(GByteArray) list = g_byte_array_new();
+
+	add_session(list, 1, "h", "s", 1, 0);
+	add_hello(r, 2, 4);
+	add_list(r, 2, list);
+	expect(r, 100, "no answer in time");
+}
+
+static void test_refused(void)
+{
+	struct relay *r = relay_new(false);
+
+	/* bound, but nobody listens */
+	close(r->listener);
+	r->listener = socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof a;
+	g_assert_cmpint(bind(r->listener, (struct sockaddr *)&a, sizeof a), ==, 0);
+	g_assert_cmpint(getsockname(r->listener, (struct sockaddr *)&a, &len), ==, 0);
+	r->port = ntohs(a.sin_port);
+	g_autoptr(GError) error = NULL;
+	struct live_url url = { .host = (char *)"127.0.0.1", .port = r->port };
+	g_assert_null(live_list_sessions(&url, 5000, &error));
+	g_assert_nonnull(strstr(error->message, g_strerror(ECONNREFUSED)));
+	relay_free(r);
+}
+
+static void test_unknown_host(void)
+{
+	g_autoptr(GError) error = NULL;
+	struct live_url url = { .host = (char *)"no-such-host.invalid", .port = 1 };
+
+	g_assert_null(live_list_sessions(&url, 2000, &error));
+	g_assert_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT);
+	g_assert_nonnull(strstr(error->message, "no-such-host.invalid:1"));
+}
+
+/* live_open() looks first: what it says when it will not attach. */
+static void expect_session(const char *target, const char *session, const char *words)
+{
+	struct relay *r = relay_new(true);
+	g_autoptr(GByteArray) list = g_byte_array_new();
+	g_autoptr(GError) error = NULL;
+
+	add_session(list, 1, "web", "free", 1, 0);
+	add_session(list, 2, "web", "taken", 1, 1);
+	add_hello(r, 2, 13);
+	add_list(r, 2, list);
+	struct live_url url = relay_start(r);
+	url.target = (char *)target;
+	url.session = (char *)session;
+	g_assert_null(live_open(&url, NULL, 0, 5000, &error));
+	g_assert_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION);
+	g_test_message("%s", error->message);
+	g_assert_nonnull(strstr(error->message, words));
+	relay_free(r);
+}
+
+static void test_open(void)
+{
+	expect_session("web", "none", "there are: web/free, web/taken");
+	expect_session("db", "free", "no such session");
+	expect_session("web", "taken", "another viewer has it");
+	expect_session(NULL, NULL, "no session is named");
+}
+
+/* Nobody but ourselves may come through the gate's door. */
+static void test_own_only(void)
+{
+	uint16_t port = 0;
+	g_autoptr(GError) error = NULL;
+	int listener = net_listen_local(&port, &error);
+	struct net theirs, ours;
+
+	g_assert_no_error(error);
+	g_assert_true(net_connect(&ours, "127.0.0.1", port, AF_INET, -1, net_deadline(5000), NULL));
+	g_assert_true(net_accept_own(listener, &theirs, -1, net_deadline(5000), NULL));
+	net_close(&theirs);
+	net_close(&ours);
+	g_autofree char *command = g_strdup_printf("exec 3<>/dev/tcp/127.0.0.1/%u; read -r <&3; :", port);
+	const char *argv[] = { "bash", "-c", command, NULL };
+	GPid pid;
+	g_assert_true(g_spawn_async(NULL, (char **)argv, NULL,
+				    G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid,
+				    NULL));
+	/* it is hung up on, so it ends */
+	g_assert_false(net_accept_own(listener, &theirs, -1, net_deadline(1000), NULL));
+	g_spawn_close_pid(pid);
+	close(listener);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} tests[] = {
+		{ "list", test_list }, { "empty", test_empty }, { "unterminated", test_unterminated },
+		{ "silent", test_silent }, { "silent-later", test_silent_later },
+		{ "closing", test_closing }, { "something-else", test_something_else },
+		{ "other-version", test_other_version }, { "half-a-hello", test_half_a_hello },
+		{ "huge-count", test_huge_count }, { "too-few", test_too_few },
+		{ "too-few-silent", test_too_few_silent }, { "refused", test_refused },
+		{ "unknown-host", test_unknown_host }, { "open", test_open },
+		{ "own-only", test_own_only },
+	};
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
+		g_autofree char *path = g_strconcat("/live-viewer/", tests[i].name, NULL);
+		g_test_add_func(path, tests[i].run);
+	}
+	return g_test_run();
+}
