@@ -114,14 +114,26 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 	b->n_printed++;
 }
 
-/* The seconds that were closed since the last time, inside the range. */
-static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns)
+/* Newer events than those of the last second have come already: spans that end among
+ * them are published before their second is, and must not be counted twice. */
+static bool is_ahead(const struct timeline *tl, const struct second *last)
+{
+	int64_t first, newest;
+	return timeline_coverage(tl, &first, &newest) && newest >= last->end_ns;
+}
+
+/* The seconds that were closed since the last time, inside the range. Unless this is
+ * the end, the last one is left until the next one is there, too. */
+static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool is_end)
 {
 	const struct timeline *tl = b->r.tl;
 	unsigned most = b->o->n_seconds;
 	int64_t since = MAX(from_ns, b->printed_to);
+	size_t n = timeline_n_seconds(tl);
 
-	for (size_t i = timeline_find(tl, since); i < timeline_n_seconds(tl); i++) {
+	if (!is_end && n > 0 && is_ahead(tl, timeline_second(tl, n - 1)))
+		n--;
+	for (size_t i = timeline_find(tl, since); i < n; i++) {
 		const struct second *s = timeline_second(tl, i);
 		if (b->broken || (most && b->n_printed >= most) || s->begin_ns >= to_ns)
 			return;
@@ -220,7 +232,7 @@ static int print_recorded(struct batch *b)
 		return code != EXIT_FINE ? code : range_code;
 	tell_lacks(b);
 	if (b->o->each)
-		print_closed(b, from, to);
+		print_closed(b, from, to, true);
 	else
 		print_range(b, from, to);
 	return code != EXIT_FINE ? code : loss_code(b->r.tl);
@@ -237,7 +249,7 @@ static int print_live(struct batch *b)
 	while (!ended && !b->broken && !(most && b->n_printed >= most)) {
 		struct live_status st;
 		ended = reading_wait(&b->r, 50);
-		print_closed(b, INT64_MIN, INT64_MAX);
+		print_closed(b, INT64_MIN, INT64_MAX, ended);
 		if (!attached && input_live_status(b->r.in, &st) && st.connected)
 			attached = g_get_monotonic_time();
 		if (most && attached && g_get_monotonic_time() - attached > patience)
@@ -248,7 +260,7 @@ static int print_live(struct batch *b)
 	int code = reading_code(&b->r);
 	if (b->broken)
 		return code;
-	print_closed(b, INT64_MIN, INT64_MAX);
+	print_closed(b, INT64_MIN, INT64_MAX, true);
 	if (b->n_printed == 0 && code == EXIT_FINE)
 		log_error("no events came from '%s'", input_label(b->r.in));
 	tell_lacks(b);

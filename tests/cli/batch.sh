@@ -61,7 +61,7 @@ ok "--columns" json "all(list(r) == ['max_ns', 'syscall'] for r in lines[0]['row
 run -b --view processes --format json "$small" "$demo"
 ok "two traces at once" json "len(lines[0]['rows']) > 0"
 run -b --view spans --format json "$demo"
-ok "spans of the demo" json "len({(r['trace_id'], r['span_id']) for r in lines[0]['rows']}) == 700 * 7"
+ok "spans of the demo" json "len({(r['trace_id'], r['span_id']) for r in lines[0]['rows']}) == 700 * 8"
 run -b --view spans --format json --demo
 ok "--demo in batch" json "len(lines[0]['rows']) > 4900"
 
