@@ -63,10 +63,12 @@ static void add_to_operation(struct history *h, const struct span *s)
 		 span_duration(s));
 }
 
-struct history *history_new(const struct timeline *tl)
+static struct history *history_make(const struct timeline *tl)
 {
 	struct history *h = g_new0(struct history, 1);
 	h->tl = tl;
+	h->refs = 1;
+	h->version = timeline_version(tl);
 	h->n_spans = timeline_n_spans(tl);
 	h->spans = g_new(struct span *, h->n_spans + 1);
 	h->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_info));
@@ -84,9 +86,33 @@ struct history *history_new(const struct timeline *tl)
 	return h;
 }
 
+/* The one made last: a screen builds several views of the same version in a row. */
+static struct history *latest;
+
+/* A timeline that was freed can't pass for another at its address: the first span is
+ * still held here, so no other is where it is. */
+static bool is_of(const struct history *h, const struct timeline *tl)
+{
+	return h->tl == tl && h->version == timeline_version(tl) && h->n_spans &&
+	       h->n_spans == timeline_n_spans(tl) && timeline_span(tl, 0) == h->spans[0] &&
+	       timeline_span(tl, h->n_spans - 1) == h->spans[h->n_spans - 1];
+}
+
+struct history *history_new(const struct timeline *tl)
+{
+	if (latest && is_of(latest, tl)) {
+		latest->refs++;
+		return latest;
+	}
+	history_free(g_steal_pointer(&latest));
+	latest = history_make(tl);
+	latest->refs++;
+	return latest;
+}
+
 void history_free(struct history *h)
 {
-	if (!h)
+	if (!h || --h->refs)
 		return;
 	for (size_t i = 0; i < h->n_spans; i++)
 		span_unref(h->spans[i]);

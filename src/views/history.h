@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What all spans kept tell together: the traces, what is usual of an operation, and
- * what a thread worked for at an instant. Made from the timeline in one pass; holds
- * references, so it outlives the next timeline_apply().
+ * what a thread worked for at an instant. Made from the timeline in one pass, and once
+ * for all views of one version of it; holds references, so it outlives the next
+ * timeline_apply().
  */
 #ifndef BLK_VIEWS_HISTORY_H
 #define BLK_VIEWS_HISTORY_H
@@ -36,9 +37,11 @@ struct history {
 	struct intmap by_operation;
 	struct span **by_thread;	/* by thread, then begin; made when first asked for */
 	int64_t *max_end;		/* of this thread's spans so far in by_thread */
+	unsigned refs;
+	uint64_t version;		/* of the timeline */
 };
 
-struct history *history_new(const struct timeline *tl);
+struct history *history_new(const struct timeline *tl);	/* made, or shared */
 void history_free(struct history *h);		/* NULL is fine */
 typedef struct history blk_history;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_history, history_free)

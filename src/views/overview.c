@@ -152,9 +152,9 @@ static const char *mainly_of(struct rows *rows, const struct operation_row *r)
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_string_printf(text, "%s %d%%", part_info[p].id, (int)(100.0 * ns / total + 0.5));
 	const struct span_wait *w = why_longest_wait(r->slowest, p);
-	const struct file_info *f = w ? timeline_file(rows->tl, w->file) : NULL;
-	if (f)
-		g_string_append_printf(text, " %s", timeline_string(rows->tl, f->path));
+	const char *object = w ? wait_object(rows->tl, w) : NULL;
+	if (object)
+		g_string_append_printf(text, " %s", object);
 	return rows_text(rows, text->str);
 }
 

@@ -55,6 +55,18 @@ const struct span_wait *why_longest_wait(const struct span *s, enum part part)
 	return longest;
 }
 
+const char *wait_object(const struct timeline *tl, const struct span_wait *w)
+{
+	const struct file_info *f = timeline_file(tl, w->file);
+	const char *kind = part_info[w->part].id;
+	if (!f)
+		return NULL;
+	/* "socket inet 10.0.0.1:80" after the word socket: once is enough. */
+	const char *path = timeline_string(tl, f->path);
+	size_t len = strlen(kind);
+	return strncmp(path, kind, len) == 0 && path[len] == ' ' ? path + len + 1 : path;
+}
+
 /* Down the tree, while one child covers more than half. */
 static int find_blamed(const struct tree *t, int node)
 {
@@ -168,9 +180,9 @@ static void add_object(GString *text, const struct history *h, const struct span
 {
 	const struct timeline *tl = h->tl;
 	if (has_object(why->part) && why->wait) {
-		const struct file_info *f = timeline_file(tl, why->wait->file);
-		if (f)
-			g_string_append_printf(text, "%s%s", before, timeline_string(tl, f->path));
+		const char *object = wait_object(tl, why->wait);
+		if (object)
+			g_string_append_printf(text, "%s%s", before, object);
 		return;
 	}
 	const struct span_call *most = NULL;

@@ -34,6 +34,8 @@ char *why_trace(struct history *h, uint64_t trace_id);
 
 /* The longest wait of a span, of one part (PART_N: of any); NULL. */
 const struct span_wait *why_longest_wait(const struct span *s, enum part part);
+/* The file, peer, ... it waited for, without the word for its part; NULL: unknown. */
+const char *wait_object(const struct timeline *tl, const struct span_wait *w);
 static inline int64_t wait_blocked(const struct span_wait *w)
 {
 	return w->part == PART_PREEMPTED ? w->end_ns - w->begin_ns : w->wake_ns - w->begin_ns;
