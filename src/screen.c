@@ -326,12 +326,11 @@ int screen_run(const struct options *o)
 	int code = open_input(&s, &left);
 	if (code != EXIT_FINE || left)
 		return code;
-	/* The model holds details of its own while they are open: both make the budget. */
 	struct job_options options = {
 		.model.live = o->live, .model.memory_budget = o->memory / 4,
 	};
 	log_note("reading %s", input_label(s.in));
-	s.tl = timeline_new(o->memory - o->memory / 4);
+	s.tl = timeline_new(o->memory);
 	s.job = input_start(s.in, &options);
 	code = wait_first(&s) ? run_ui(&s) : EXIT_FAILED;
 	job_free(s.job);
