@@ -213,7 +213,6 @@ static void add_segment(struct spans *sp, GArray *segments, const struct annot *
 
 void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, GArray *segments)
 {
-	struct slice *s = spans_slice(sp);
 	int64_t *part = h->span->part, known = 0;
 	GArray *kept = g_array_new(false, false, sizeof(struct span_wait));
 	const struct annot *x = NULL;
@@ -221,17 +220,16 @@ void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, G
 		const struct annot *y = annot_at(sp, h, i);
 		if (y->ts < h->begin || y->ts > h->end)
 			continue;
-		if (x && thread_follow(s, x->thread) != thread_follow(s, y->thread))
+		if (x && x->thread != y->thread)
 			part[PART_HANDOFF] += y->ts - x->ts;
 		else if (x && x->snapped && y->snapped)
 			explain_run(sp, h, x, y, kept);
-		if (x && x->thread != ID_NONE && thread_follow(s, x->thread) == thread_follow(s, y->thread))
+		if (x && x->snapped && y->snapped && x->thread == y->thread)
 			add_segment(sp, segments, x, y->ts, index);
 		x = y;
 	}
-	if (x && h->end > x->ts && x->thread != ID_NONE) {
-		if (x->snapped)
-			explain_open(sp, h, x, h->end, kept);
+	if (x && h->end > x->ts && x->snapped) {
+		explain_open(sp, h, x, h->end, kept);
 		add_segment(sp, segments, x, h->end, index);
 	}
 	set_waits(h->span, kept);

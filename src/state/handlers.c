@@ -9,6 +9,19 @@
 
 #define F(n) (BLK_FIELD0 + (n))
 
+static void learn_comm(struct feed *f, uint32_t id, unsigned slot)
+{
+	if (id == ID_NONE || !blk_has(f->ev, slot))
+		return;
+	struct thread *t = g_ptr_array_index(f->s->threads, id);
+	struct blk_text text = blk_text(f->ev, slot);
+	const char *last = strtab_get(f->s->strings, t->name_last);
+	if (t->idle || (!strncmp(last, text.str, text.len) && !last[text.len]))
+		return;
+	t->name_last = slice_string(f->s, text);
+	slice_fact(f->s, FACT_COMM, id, f->ts, f->seq)->text = t->name_last;
+}
+
 /* What the contexts of a kernel event tell of the current task; returns it. */
 static uint32_t current_task(struct feed *f)
 {
@@ -25,23 +38,9 @@ static uint32_t current_task(struct feed *f)
 		fact->b = blk_int_or(f->ev, BLK_CTX_PPID, -1);
 		t->pid_told = true;
 	}
-	if (!t->name_last && blk_has(f->ev, BLK_CTX_PROCNAME)) {
-		t->name_last = slice_string(s, blk_text(f->ev, BLK_CTX_PROCNAME));
-		slice_fact(s, FACT_COMM, id, f->ts, f->seq)->text = t->name_last;
-	}
+	if (blk_has(f->ev, BLK_CTX_PROCNAME))
+		learn_comm(f, id, BLK_CTX_PROCNAME);
 	return id;
-}
-
-static void learn_comm(struct feed *f, uint32_t id, unsigned slot)
-{
-	if (id == ID_NONE || !blk_has(f->ev, slot))
-		return;
-	struct thread *t = g_ptr_array_index(f->s->threads, id);
-	uint32_t name = slice_string(f->s, blk_text(f->ev, slot));
-	if (t->idle || t->name_last == name)
-		return;
-	t->name_last = name;
-	slice_fact(f->s, FACT_COMM, id, f->ts, f->seq)->text = name;
 }
 
 /* ---- scheduler ---- */
@@ -422,6 +421,7 @@ static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_
 	struct slice *s = f->s;
 	struct annot a = {
 		.ts = f->ts, .seq = f->seq, .type = type, .host = f->host, .thread = ID_NONE,
+		.cpu = f->cpu,
 		.name = slice_string(s, blk_text(f->ev, F(0))),
 		.service = slice_string(s, blk_text(f->ev, F(1))),
 		.port = (uint32_t)blk_int(f->ev, F(2)), .ip = slice_string(s, blk_text(f->ev, F(3))),

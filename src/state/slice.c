@@ -245,6 +245,7 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	c->number = number;
 	c->cursor = s->rooted ? s->first : TS_NONE;
 	c->irq_since = c->soft_irq_end = TS_NONE;
+	c->kernel_from = INT64_MAX;
 	c->pre_wakes = g_array_new(false, false, sizeof(struct pre_wake));
 	c->pre_irqs = g_array_new(false, false, sizeof(struct pre_irq));
 	g_ptr_array_add(s->cpus, c);
@@ -419,6 +420,9 @@ static void feed_one(struct slice *s, const struct blk_event *ev)
 		feed_loss(&f, ev->row == BLK_ROW_LOST_BEGIN);
 		return;
 	}
+	if (blk_stream(s->tables, ev->stream)->domain == BLK_DOMAIN_KERNEL &&
+	    cpu_at(s, f.cpu)->kernel_from == INT64_MAX)
+		cpu_at(s, f.cpu)->kernel_from = ev->ts;
 	s->n_events++;
 	bin_event(slice_bin(s, ev->ts), f.host, g_array_index(s->class_event, uint32_t, ev->cls), 1);
 	slice_handler(ev->row)(&f);

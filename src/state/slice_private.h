@@ -110,6 +110,7 @@ struct wait {
 	uint64_t wake_seq;
 	uint8_t cause;			/* enum wait_cause */
 	uint8_t part;			/* WAIT_PART (or PART_PREEMPTED) */
+	bool in_soft_call;		/* .call: the initial one, if the left tells it */
 	uint32_t waker, waker_irq, cpu;
 	struct call call;		/* name 0: outside of one */
 };
@@ -143,7 +144,8 @@ struct thread {
 	GArray *annots;		/* uint32_t: annotations by it, in order */
 	GArray *open;		/* struct open_span: begun by it, not ended */
 	GArray *aliases;	/* uint32_t: ids forwarded to this one */
-	uint8_t soft_end;	/* enum soft_end: what ended the initial call */
+	bool begins_lost;	/* what it began with is unknown for good: after a loss */
+	uint8_t soft_end;	/* enum soft_end: what ended the initial (unknown) call */
 	struct rec soft_exit;	/* SOFT_BY_EXIT */
 	int64_t soft_from[2];	/* earliest charge to PART_SOFT_*, PART_LOST_*; INT64_MAX */
 	uint32_t id;		/* in the publication's registry; ID_NONE */
@@ -159,6 +161,7 @@ struct cpu {
 	bool first_known;	/* .first_ns: charged from there on */
 	int64_t first_ns;	/* instant of the first switch or loss */
 	bool lost;		/* between LOST_BEGIN and LOST_END */
+	int64_t kernel_from;	/* its first kernel event; INT64_MAX */
 	int64_t cursor;		/* charged up to here */
 	uint32_t irq[8];	/* stack of handlers */
 	uint16_t irq_depth;
@@ -290,6 +293,7 @@ struct annot {
 	uint32_t thread;	/* the kernel's current task; ID_NONE: unknown */
 	int32_t vpid, vtid;
 	bool by_kernel;		/* .thread comes from the kernel trace */
+	uint32_t cpu;		/* index in slice.cpus */
 	bool snapped;
 	uint64_t wait_index;	/* waits of the thread before it */
 	int64_t part[PART_SLICE_N];	/* the thread's counters */

@@ -123,11 +123,19 @@ static enum core core_of(const struct spans *sp, const struct annot *a)
 	return CORE_NONE;
 }
 
+/* The kernel trace did not cover its CPU yet: the task it begins with proves nothing. */
+static bool too_early(const struct spans *sp, const struct annot *a)
+{
+	return a->by_kernel && a->ts < cpu_at(sp->s, a->cpu)->kernel_from &&
+	       thread_at(sp->s, a->thread)->tid != a->vtid;
+}
+
 /* The thread of an annotation: the kernel's current task, else by its vtid. */
 static uint32_t annot_thread(struct spans *sp, struct annot *a)
 {
 	a->thread = thread_follow(sp->s, a->thread);
-	if (a->thread != ID_NONE && thread_at(sp->s, a->thread)->tid == -1) {
+	if (a->thread != ID_NONE &&
+	    (thread_at(sp->s, a->thread)->tid == -1 || too_early(sp, a))) {
 		uint32_t by_vtid = intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid));
 		if (a->vtid > 0 && by_vtid != INTMAP_NONE) {
 			a->thread = thread_follow(sp->s, by_vtid);

@@ -151,6 +151,7 @@ static void move_annots_and_facts(struct slice *a, struct slice *b, const struct
 		struct annot *x = &g_array_index(b->annots, struct annot, i);
 		x->seq += m->seq_add;
 		x->host = m->host[x->host];
+		x->cpu = m->cpu[x->cpu];
 		x->thread = map_thread(m, x->thread);
 		uint32_t *const strings[] = { &x->name, &x->service, &x->ip, &x->key, &x->val };
 		for (size_t k = 0; k < G_N_ELEMENTS(strings); k++)
@@ -259,6 +260,7 @@ static void join_cpu(struct slice *a, uint32_t cpu, struct cpu *b, const struct 
 	struct cpu *c = cpu_at(a, cpu);
 	uint32_t left = cpu_current(a, cpu);
 	int64_t cursor = c->cursor;
+	c->kernel_from = MIN(c->kernel_from, b->kernel_from);
 	if (b->first_known && c->cursor == TS_NONE) {
 		c->first_known = true;
 		c->first_ns = b->first_ns;

@@ -191,11 +191,10 @@ static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const stru
 		bin_file(s, b, id, v->call)->blocked_ns += blocked;
 }
 
-static void resolve_state(struct thread *t, const struct verdict *v)
+/* Counters: of a thread, or a snapshot of them. */
+static void resolve_parts(int64_t part[PART_SLICE_N], const struct verdict *v)
 {
-	int64_t *part = t->st.part;
 	unsigned run = v->lost ? PART_LOST_RUN : PART_SOFT_RUN, block = run + 1;
-	uint8_t pending = v->lost ? WAIT_LOST : WAIT_SOFT;
 	int64_t ran = part[run], blocked = part[block];
 	part[run] = 0;
 	part[v->run_part] += ran;
@@ -204,14 +203,24 @@ static void resolve_state(struct thread *t, const struct verdict *v)
 	part[block] = 0;
 	if (v->cause == WAIT_PART)
 		part[v->part] += blocked;
+}
+
+static void resolve_state(struct slice *s, struct thread *t, const struct verdict *v)
+{
+	uint8_t pending = v->lost ? WAIT_LOST : WAIT_SOFT;
+	resolve_parts(t->st.part, v);
+	for (guint i = 0; t->annots && i < t->annots->len; i++) {
+		uint32_t id = g_array_index(t->annots, uint32_t, i);
+		resolve_parts(g_array_index(s->annots, struct annot, id).part, v);
+	}
+	if (v->cause == WAIT_SOFT)
+		return;
 	for (guint i = 0; t->waits && i < t->waits->len; i++) {
 		struct wait *w = &g_array_index(t->waits, struct wait, i);
 		if (w->cause != pending)
 			continue;
 		w->cause = v->part == PART_LOST_BLOCK ? WAIT_LOST : v->cause;
 		w->part = v->part;
-		if (v->call)
-			w->call = *v->call;
 	}
 	if (t->st.wait_cause == pending) {
 		t->st.wait_cause = v->part == PART_LOST_BLOCK ? WAIT_LOST : v->cause;
@@ -241,7 +250,7 @@ static void resolve(struct slice *s, uint32_t id, struct thread *t, const struct
 		if (v->cause != WAIT_SOFT)
 			*from = INT64_MAX;
 	}
-	resolve_state(t, v);
+	resolve_state(s, t, v);
 }
 
 static void verdict_of_call(struct slice *s, const struct call *c, struct verdict *v)
@@ -296,19 +305,29 @@ static void lost_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_
 		      const struct rec *exit)
 {
 	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
-	if (how == SOFT_BY_EXIT) {
+	if (how == SOFT_BY_EXIT)
 		verdict_of_exit(s, exit, true, &v);
-		slice_bin(s, exit->ts)->trust.soft++;
-	}
 	v.lost = true;
 	resolve(s, id, t, &v);
+	if (!t->begins_lost || t->soft_end != SOFT_OPEN)
+		return;
+	t->soft_end = how;	/* for what is left of it */
+	if (exit)
+		t->soft_exit = *exit;
 }
 
 static void unknown_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
 			 const struct rec *exit)
 {
-	if (t->st.call_state == CALL_SOFT)
-		(t->st.call_lost ? lost_ends : soft_ends)(s, id, t, how, exit);
+	if (t->st.call_state != CALL_SOFT)
+		return;
+	if (!t->st.call_lost) {
+		soft_ends(s, id, t, how, exit);
+		return;
+	}
+	lost_ends(s, id, t, how, exit);
+	if (exit)
+		slice_bin(s, exit->ts)->trust.soft++;
 }
 
 /* ---- the fold ---- */
@@ -347,6 +366,7 @@ static void finish_wait(struct slice *s, struct thread *t, const struct rec *r)
 		w.cause = WAIT_PART;
 		w.part = PART_PREEMPTED;
 	}
+	w.in_soft_call = st->call_state == CALL_SOFT && !st->call_lost;
 	if (st->call_state == CALL_IN)
 		w.call = st->call;
 	if (!t->waits)
@@ -533,7 +553,7 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 	for (guint i = 0; i < t->head->len; i++) {
 		const struct rec *h = &g_array_index(t->head, struct rec, i);
 		if (h->type == REC_SINCE && h->state)
-			st->call_lost = true;
+			st->call_lost = t->begins_lost = true;
 	}
 	t->soft_end = SOFT_OPEN;
 	switch ((enum rec_type)r->type) {
@@ -553,6 +573,7 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 	case REC_LOST:
 		st->run = RUN_UNKNOWN;
 		forget_call(st);
+		t->begins_lost = true;
 		break;
 	case REC_AWAY:
 		st->run = RUN_UNKNOWN;
@@ -566,11 +587,14 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 
 static void collect(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
 {
-	if (r->type == REC_WAKE) {	/* only the first can matter */
-		for (guint i = 0; i < t->head->len; i++)
-			if (g_array_index(t->head, struct rec, i).type == REC_WAKE)
+	int64_t lost;
+	if (r->type == REC_WAKE)	/* only the first can matter, and the first after a loss */
+		for (guint i = t->head->len; i > 0; i--) {
+			const struct rec *h = &g_array_index(t->head, struct rec, i - 1);
+			if (h->type == REC_WAKE &&
+			    !slice_lost_between(s, t->host, h->ts, r->ts, &lost))
 				return;
-	}
+		}
 	g_array_append_val(t->head, *r);
 	if (r->type == REC_WAKE || r->type == REC_SINCE ||
 	    r->type == REC_IRQ_IN || r->type == REC_IRQ_OUT)
@@ -653,6 +677,7 @@ static void tell_right(struct slice *s, uint32_t left_id, struct thread *l, uint
 {
 	struct verdict v = was_user;
 	bool has_exit = r->soft_end == SOFT_BY_EXIT;
+	bool lost = l->st.call_state == CALL_SOFT;
 	if (l->st.call_state == CALL_IN) {
 		if (l->st.call.name)
 			verdict_of_call(s, &l->st.call, &v);
@@ -660,12 +685,21 @@ static void tell_right(struct slice *s, uint32_t left_id, struct thread *l, uint
 			v = (struct verdict){ .run_part = PART_SYSCALL, .part = PART_OTHER };
 	} else if (has_exit) {
 		verdict_of_exit(s, &r->soft_exit, true, &v);
-	} else if (l->st.call_state == CALL_SOFT) {	/* after a loss */
+	} else if (lost) {
 		v = r->soft_end == SOFT_OPEN ? is_lost : was_lost;
 	}
 	resolve(s, right_id, r, &v);
-	if (!has_exit)
+	for (guint i = 0; r->waits && i < r->waits->len; i++) {
+		struct wait *w = &g_array_index(r->waits, struct wait, i);
+		if (w->in_soft_call && l->st.call_state == CALL_IN)
+			w->call = l->st.call;
+		w->in_soft_call = false;
+	}
+	if (!has_exit) {
+		if (lost && r->soft_end != SOFT_OPEN)
+			lost_ends(s, left_id, l, r->soft_end, NULL);
 		return;
+	}
 	/* Its exit, fed to the left: pairs, or counts as loose. The time is charged. */
 	struct rec e = r->soft_exit;
 	do_exit(s, left_id, l, &e);
@@ -712,7 +746,10 @@ static void adopt(struct slice *s, uint32_t left_id, struct thread *l, uint32_t 
 {
 	bool left_knows = l->st.call_state != CALL_SOFT || l->st.call_lost;
 	bool right_soft = r->st.call_state == CALL_SOFT && !r->st.call_lost;
-	if (left_knows)
+	if (r->begins_lost && l->st.call_state == CALL_SOFT && r->soft_end != SOFT_OPEN)
+		lost_ends(s, left_id, l, r->soft_end,
+			  r->soft_end == SOFT_BY_EXIT ? &r->soft_exit : NULL);
+	else if (left_knows && !r->begins_lost)
 		tell_right(s, left_id, l, right_id, r);
 	append_logs(s, left_id, l, r);
 	struct tstate st = r->st;
@@ -727,7 +764,7 @@ static void adopt(struct slice *s, uint32_t left_id, struct thread *l, uint32_t 
 	l->hard = true;
 	for (int i = 0; i < 2; i++)
 		l->soft_from[i] = MIN(l->soft_from[i], r->soft_from[i]);
-	if (!left_knows)
+	if (!left_knows && !r->begins_lost)
 		share_soft(s, left_id, l, r);
 	if (r->exit_ns != TS_NONE)
 		l->exit_ns = r->exit_ns;
