@@ -126,8 +126,10 @@ static bool close_gaps(struct live *l, size_t *n, int64_t end)
 			g_ptr_array_add(m->losses, loss);
 			loss->begin_ns = gap->begin;
 			loss->end_ns = end;
-			put(m, n, gap->begin, BLK_ROW_LOST_BEGIN, gap->stream)->data = (uint8_t *)loss;
-			put(m, n, end, BLK_ROW_LOST_END, gap->stream)->data = (uint8_t *)loss;
+			struct blk_event *e = put(m, n, gap->begin, BLK_ROW_LOST_BEGIN, gap->stream);
+			e->data = (uint8_t *)loss;
+			e = put(m, n, end, BLK_ROW_LOST_END, gap->stream);
+			e->data = (uint8_t *)loss;
 		}
 		put(m, n, MIN(end, m->last), BLK_ROW_STREAM_END, gap->stream);
 	}

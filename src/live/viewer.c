@@ -105,7 +105,8 @@ GArray *viewer_list(struct viewer *v, GError **error)
 	uint32_t n = viewer_u32(count);
 	if (n > MAX_SESSIONS) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT,
-			    "cannot list the sessions of relay %s: it claims to have %u", v->relay, n);
+			    "cannot list the sessions of relay %s: it claims to have %u", v->relay,
+			    n);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < n; i++) {

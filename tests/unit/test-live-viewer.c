@@ -355,12 +355,13 @@ static void test_own_only(void)
 	g_assert_true(net_accept_own(listener, &theirs, -1, net_deadline(5000), NULL));
 	net_close(&theirs);
 	net_close(&ours);
-	g_autofree char *command = g_strdup_printf("exec 3<>/dev/tcp/127.0.0.1/%u; read -r <&3; :", port);
+	g_autofree char *command = g_strdup_printf("exec 3<>/dev/tcp/127.0.0.1/%u; read -r <&3; :",
+						    port);
 	const char *argv[] = { "bash", "-c", command, NULL };
 	GPid pid;
 	g_assert_true(g_spawn_async(NULL, (char **)argv, NULL,
-				    G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid,
-				    NULL));
+				    G_SPAWN_SEARCH_PATH | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL,
+				    &pid, NULL));
 	/* it is hung up on, so it ends */
 	g_assert_false(net_accept_own(listener, &theirs, -1, net_deadline(1000), NULL));
 	g_spawn_close_pid(pid);
@@ -373,7 +374,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} tests[] = {
-		{ "list", test_list }, { "empty", test_empty }, { "unterminated", test_unterminated },
+		{ "list", test_list }, { "empty", test_empty },
+		{ "unterminated", test_unterminated },
 		{ "silent", test_silent }, { "silent-later", test_silent_later },
 		{ "closing", test_closing }, { "something-else", test_something_else },
 		{ "other-version", test_other_version }, { "half-a-hello", test_half_a_hello },

@@ -7,9 +7,9 @@
  *             [-l LEAF_US] [-u STEP_US] [-S SEED] [-k] [--truth FILE]
  *
  * Rate and number are each thread's; rate 0 is as fast as possible, number and
- * seconds 0 are without end; -k stays, silent, until a signal. A span has the events sr op size ss, all but the root
- * also cs (before) and cr (after) by the caller's service: 4 + 6 * (depth - 1) in a
- * request. FILE gets a line a span when it ends, tab-separated:
+ * seconds 0 are without end; -k stays, silent, until a signal. A span has the events
+ * sr op size ss, all but the root also cs (before) and cr (after) by the caller's
+ * service: 4 + 6 * (depth - 1) in a request. FILE gets a line a span when it ends, tab-separated:
  *
  *     span TRACE_ID SPAN_ID PARENT_ID LEVEL THREAD SERVICE NAME BEGIN_NS END_NS
  *
@@ -105,9 +105,9 @@ static void write_truth(const struct worker *w, const struct span *s, int level,
 	if (!truth)
 		return;
 	pthread_mutex_lock(&truth_lock);
-	fprintf(truth, "span\t%ld\t%ld\t%ld\t%d\t%d\t%s\t%s\t%" PRId64 "\t%" PRId64 "\n", s->trace_id,
-		s->span_id, s->parent_id, level, w->number, levels[level].service, s->name, begin,
-		end);
+	fprintf(truth, "span\t%ld\t%ld\t%ld\t%d\t%d\t%s\t%s\t%" PRId64 "\t%" PRId64 "\n",
+		s->trace_id, s->span_id, s->parent_id, level, w->number, levels[level].service,
+		s->name, begin, end);
 	pthread_mutex_unlock(&truth_lock);
 }
 
@@ -201,7 +201,8 @@ int main(int argc, char **argv)
 		opt.seed = (uint64_t)now_ns();
 	for (int i = 0; i < opt.threads; i++) {
 		workers[i].number = i;
-		workers[i].random = (opt.seed + 1) * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)i * 7919;
+		workers[i].random = (opt.seed + 1) * UINT64_C(0x9e3779b97f4a7c15) +
+				    (uint64_t)i * 7919;
 		if (pthread_create(&workers[i].id, NULL, work, &workers[i]))
 			return 1;
 	}
