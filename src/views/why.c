@@ -189,9 +189,11 @@ static void add_object(GString *text, const struct history *h, const struct span
 	for (uint32_t i = 0; why->part == PART_SYSCALL && i < s->n_calls; i++)
 		if (!most || s->calls[i].total_ns > most->total_ns)
 			most = &s->calls[i];
-	if (most)
-		g_string_append_printf(text, "%s%s, %u times", before,
-				       timeline_string(tl, most->name), most->count);
+	if (!most)
+		return;
+	g_string_append_printf(text, "%s%s", before, timeline_string(tl, most->name));
+	if (most->count > 1)
+		g_string_append_printf(text, ", %u times", most->count);
 }
 
 /* Whom it waited for: the holder of a lock, the waker of anything else. */
@@ -232,6 +234,22 @@ static void add_waker(GString *text, const struct history *h, const struct why *
 	}
 }
 
+/* A client that waited much longer than its server worked: say how long that was. */
+static void add_server(GString *text, const struct history *h, const struct tree *t,
+		       const struct why *why)
+{
+	const struct span *client = t->nodes[why->node].span;
+	char buf[TIMEFMT_LEN];
+	for (int c = t->nodes[why->node].first_child; c >= 0; c = t->nodes[c].next) {
+		const struct span *s = t->nodes[c].span;
+		if (s->kind != SPAN_SERVER || s->span_id != client->span_id)
+			continue;
+		g_string_append_printf(text, "; %s had it for %s", timeline_string(h->tl, s->service),
+				       duration(buf, span_duration(s)));
+		return;
+	}
+}
+
 char *why_sentence(const struct history *h, const struct tree *t, int asked,
 		   const struct why *why)
 {
@@ -260,6 +278,8 @@ char *why_sentence(const struct history *h, const struct tree *t, int asked,
 		add_holder(text, h, why, s->state == SPAN_OPEN);
 	else if (why->wait)
 		add_waker(text, h, why);
+	if (why->part == PART_SOCKET)
+		add_server(text, h, t, why);
 	return g_string_free(text, FALSE);
 }
 
@@ -280,6 +300,10 @@ static void add_short(GString *text, const struct history *h, const struct span 
 		      const struct why *why)
 {
 	char buf[TIMEFMT_LEN];
+	if (span_duration(s) <= 0) {
+		g_string_append(text, "took no time");
+		return;
+	}
 	if (has_object(why->part)) {
 		g_string_append_printf(text, "%s %s", part_info[why->part].id,
 				       duration(buf, why->ns));
@@ -300,7 +324,7 @@ char *why_short(const struct history *h, const struct tree *t, int asked,
 	bool lock = why->part == PART_FUTEX && span_duration(s) > 0;
 	if (why->node != asked)
 		g_string_append_printf(text, "%s: ", timeline_string(h->tl, s->name));
-	else if (!has_object(why->part) && !lock)
+	else if (!has_object(why->part) && !lock && span_duration(s) > 0)
 		g_string_append_printf(text, "%s: ", part_info[why->part].id);
 	if (s->service != top->service)
 		g_string_append_printf(text, "%s%s ", timeline_string(h->tl, s->service),

@@ -235,9 +235,11 @@ static void test_subtree(void)
 	unsigned n;
 	struct span_selection what = { .trace_id = FAKE_VICTIM, .span_id = FAKE_VICTIM * 31 + 5 };
 	g_autoptr(JsonNode) root = export(tl, what, SPAN_ZIPKIN, &n);
+	g_assert_cmpuint(json_array_get_length(json_node_get_array(root)), ==, 3);
 	g_assert_cmpuint(n, ==, 3);	/* both halves of send, and store */
 	what.trace_id = 0;		/* found without its trace */
 	g_autoptr(JsonNode) again = export(tl, what, SPAN_JSON, &n);
+	g_assert_true(JSON_NODE_HOLDS_OBJECT(again));
 	g_assert_cmpuint(n, ==, 3);
 }
 

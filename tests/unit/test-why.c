@@ -285,9 +285,10 @@ static void test_detail(void)
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	struct rows *rows = waterfall(tl, FAKE_VICTIM);
 	const struct waterfall *w = waterfall_of(rows);
-	static const char *const want[] = {
-		"lock  thumbd-w2/256 cpu0  54.7ms = futex 53.2ms + wakeup 1.40ms + user 60.0us + "
-		"unknown 0",
+	const char *parts = "lock  thumbd-w2/256 cpu0  54.7ms = "
+		"futex 53.2ms + wakeup 1.40ms + user 60.0us + unknown 0";
+	const char *const want[] = {
+		parts,
 		"  50.0us futex(0x55efb1a37580)  blocked on futex",
 		"  53.3ms woken by thumbd-w0/254, just out of clock_nanosleep",
 		"  54.7ms runs on cpu0",
