@@ -271,6 +271,7 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 	const struct row *row = table_selected(f.table, f.rows);
 	const struct view *target = f.view->drill ? view_find(f.view->drill) : NULL;
 	struct view_query q;
+	struct place *to;
 	g_autofree char *name = NULL;
 
 	if (!row) {
@@ -289,11 +290,12 @@ static void do_drill(struct app *app, struct place *p, enum command_id command)
 	if (!name)
 		name = narrow_name(app, &q, false);
 	table_select(f.table, f.rows, f.table->cursor);
-	app_open(app, place_new(target, &q, name));
+	to = place_new(target, &q, name);
 	if (target->kind == VIEW_WATERFALL) {
-		nav_top(&app->nav)->select_span = row->drill.span_id;
-		nav_top(&app->nav)->select_kind = row->drill.span_kind;
+		to->select_span = row->drill.span_id;
+		to->select_kind = row->drill.span_kind;
 	}
+	app_open(app, to);	/* the row is gone from here on */
 }
 
 static void do_back(struct app *app, struct place *p, enum command_id command)

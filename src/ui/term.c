@@ -33,7 +33,10 @@ static bool term_known(const char *name)
 {
 	int status;
 
-	return name && *name && setupterm(name, STDOUT_FILENO, &status) == OK;
+	if (!name || !*name || setupterm(name, STDOUT_FILENO, &status) != OK)
+		return false;
+	del_curterm(cur_term);		/* newterm() makes one of its own */
+	return true;
 }
 
 static SCREEN *open_screen(FILE *in)
@@ -157,6 +160,16 @@ bool term_start(int color, GError **error)
 		return false;
 	}
 	set_term(term.screen);
+	if (!cursor_address) {
+		endwin();
+		delscreen(term.screen);
+		term.screen = NULL;
+		term_signal_end();
+		g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+			    "cannot start the screen: a '%s' terminal cannot move its cursor "
+			    "(use --batch)", getenv("TERM"));
+		return false;
+	}
 	set_escdelay(25);
 	cbreak();
 	noecho();

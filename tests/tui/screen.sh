@@ -1,0 +1,220 @@
+#!/bin/bash
+# The screen in a real terminal (tmux): every key, resizing, colours, and that the
+# terminal comes back whatever happens. The story of the unit tests is shown by
+# test-loop --screen; the demo recording by blktop itself.
+# shellcheck disable=SC2317 # functions are called through until_true
+set -u
+cd "${SRCDIR:-$(dirname "$0")/../..}" || exit 1
+BUILD=${BUILD:-build}
+BLKTOP=${BLKTOP:-$BUILD/blktop}
+story="$(realpath "$BUILD")/tests/test-loop --screen"
+if ! command -v tmux >/dev/null; then
+	echo "1..0 # SKIP tmux is not installed"
+	exit 0
+fi
+if [ ! -x "$BUILD/tests/test-loop" ]; then
+	echo "1..0 # SKIP $BUILD/tests/test-loop is not built"
+	exit 0
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/tui.XXXXXX")
+export TERM=xterm-256color LC_ALL=C.UTF-8 TZ=UTC
+unset TMUX NO_COLOR
+n=0 failed=0
+
+# A server that stays, and one session after the other in it.
+t() { tmux -S "$work/socket" -f /dev/null "$@"; }
+trap 't kill-server 2>/dev/null; rm -rf "$work"' EXIT
+t new-session -d -s keep "sleep 3600"
+
+result() { # result STATUS NAME
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		failed=1
+		echo "not ok $n - $2"
+		t capture-pane -t now -p 2>/dev/null | sed 's/^/# /'
+	fi
+}
+
+skip() {
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+# until_true COMMAND...: within 10 seconds; once something failed there is no hurry to wait
+until_true() {
+	local end=$((SECONDS + (failed ? 2 : 10)))
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.02
+	done
+}
+
+shows() { t capture-pane -p -t now | grep -qF -- "$1"; }
+wait_for() { until_true shows "$1"; }
+state() { t display -p -t now "$1"; }
+prompt_again() { [ "$(t capture-pane -p -t now | grep -v '^$' | tail -1)" = "READY>" ]; }
+plain() { [ "$(state '#{alternate_on}')" = 0 ] && [ "$(state '#{cursor_flag}')" = 1 ]; }
+keys() { t send-keys -t now "$@"; }
+
+# shell [ENVIRONMENT...]: a new terminal with a shell whose prompt is READY>
+shell() {
+	t kill-session -t now 2>/dev/null
+	t new-session -d -s now -x 80 -y 24 "cd '$work' && env PS1='READY> ' ENV= $* sh -i"
+	wait_for "READY>"
+	keys "stty -g >'$work/before'" Enter
+	until_true test -s "$work/before"
+	keys clear Enter
+	until_true prompt_again
+}
+
+# Is the terminal as it was? The exit code was the first argument (-: nobody printed it).
+given_back() {
+	until_true plain || return 1
+	[ "$1" = - ] || wait_for "rc=$1" || return 1
+	until_true prompt_again || return 1
+	keys "clear; stty -g >'$work/after'; echo; echo done" Enter
+	wait_for "done" || return 1
+	cmp -s "$work/before" "$work/after"
+}
+
+run() { # run COMMAND: and wait until it shows its first screen
+	keys "$1; echo rc=\$?" Enter
+	wait_for "usual" && [ "$(state '#{alternate_on}')" = 1 ]
+}
+
+pid_of_screen() { pgrep -P "$(state '#{pane_pid}')" | tail -1; }
+
+shell
+run "$story"
+result $? "starts on the alternate screen"
+keys q
+given_back 0
+result $? "q gives the terminal back"
+
+# Every key of the tables that does not leave, in the three kinds of screens.
+all="1 2 3 4 5 6 7 8 9 F2 Tab BTab Enter w l [ ] z Z e y s n N Left Right { } b p p F A B R ) (
+Up k Down j PPage C-u NPage C-d Home g End G / \\ F4 < > I t + - * BSpace x ! C-l ? F1 h"
+for screen in "" 4 "Enter"; do
+	shell
+	run "$story coach" || result 1 "starts"
+	ok=0
+	for key in $all; do
+		keys 1
+		[ -z "$screen" ] || keys "$screen"
+		keys "$key" Escape
+	done
+	keys Escape
+	keys 1 C-l
+	wait_for "usual" || ok=1
+	[ "$(state '#{alternate_on}')" = 1 ] || ok=1
+	result $ok "lives through every key after '${screen:-start}'"
+	keys Q
+	given_back 0
+	result $? "Q gives the terminal back"
+done
+
+shell
+run "$story"
+t resize-window -t now -x 50 -y 10
+wait_for "too small, need 60x15"
+result $? "says when it is too small"
+t resize-window -t now -x 140 -y 45
+wait_for "8Serv 9Events F2More | Enter:why"
+result $? "uses the room it gets"
+t resize-window -t now -x 80 -y 24
+wait_for "5Calls F2More | Enter:why e:JSON n:jump b:time ?"
+result $? "is whole again at 80x24"
+keys C-c
+given_back 130
+result $? "Ctrl-C gives the terminal back"
+
+for signal in TERM:143 HUP:129 SEGV:139 ABRT:134 BUS:135 FPE:136 ILL:132; do
+	shell
+	run "$story" || result 1 "starts"
+	kill -"${signal%:*}" "$(pid_of_screen)"
+	# A sanitizer reports a crash by an exit code of its own.
+	if nm -D "$BUILD/tests/test-loop" 2>/dev/null | grep -q __asan_init && [ "${signal#*:}" -lt 143 ] &&
+		[ "${signal#*:}" -gt 129 ]; then
+		given_back ""
+	else
+		given_back "${signal#*:}"
+	fi
+	result $? "SIG${signal%:*} gives the terminal back"
+done
+
+shell
+run "$story"
+keys C-z
+until_true plain && wait_for "READY>"
+result $? "Ctrl-Z gives the terminal back"
+keys "clear; fg" Enter
+wait_for "usual" && [ "$(state '#{alternate_on}')" = 1 ]
+result $? "fg comes back"
+keys q
+given_back -
+result $? "and quits as ever"
+
+shell NO_COLOR=1
+run "$story"
+! t capture-pane -t now -pe | grep -qE $'\033\\[([0-9]+;)*[34][0-8]'
+result $? "NO_COLOR: no colour"
+keys q
+shell
+run "$story"
+t capture-pane -t now -pe | grep -qE $'\033\\[([0-9]+;)*38;5;'
+result $? "256 colours otherwise"
+keys 4
+wait_for 'ev\x1b[31mil'
+result $? "a hostile name is shown, not obeyed"
+keys q
+
+shell LC_ALL=C
+run "$story"
+! t capture-pane -t now -p | LC_ALL=C grep -q '[^ -~]' && shows ">1e9873c2"
+result $? "plain ASCII in the C locale"
+keys q
+
+# TERM belongs to the program alone: the shell keeps its own.
+for term in xterm screen linux vt100 dumb; do
+	shell
+	keys "TERM=$term $story; echo rc=\$?" Enter
+	if [ $term = dumb ]; then
+		wait_for "cannot move its cursor" && wait_for "rc=1"
+		result $? "TERM=dumb: says why not"
+		continue
+	fi
+	wait_for "usual"
+	result $? "TERM=$term"
+	keys q
+	wait_for "rc=0" || result 1 "leaves with TERM=$term"
+done
+
+# The walk, on the real thing: from the start to the reason and the exported file.
+demo=$PWD/tests/traces/demo
+if [ ! -x "$BLKTOP" ] || [ ! -d "$demo" ]; then
+	skip "the walk on the demo" "$BLKTOP or $demo is missing"
+else
+	shell
+	keys "$(realpath "$BLKTOP") '$demo'; echo rc=\$?" Enter
+	# With a sanitizer, and others working beside us, it may take its time.
+	until_true shows "usual"
+	end=$((SECONDS + 120))
+	until shows "PAUSED" || [ $SECONDS -ge $end ]; do sleep 0.1; done
+	wait_for "PAUSED" && wait_for "SLOWEST + OPEN"
+	result $? "opens the demo paused on its worst second"
+	keys Enter
+	wait_for "WHY" && wait_for "PINNED"
+	result $? "Enter: why"
+	keys e
+	until_true test -n "$(find "$work" -name 'blktop-*.json' -print -quit)" ||
+		until_true compgen -G "$work/blktop-*.json" >/dev/null
+	result $? "e: the exported file is there"
+	keys Q
+	given_back 0
+	result $? "and the terminal comes back"
+fi
+
+echo "1..$n"
+exit $failed
