@@ -358,6 +358,7 @@ static void test_outlives(void)
 	}
 	timeline_apply(tl, p);
 	g_autofree char *cells = strip(rows, 0, 40);
+	g_assert_cmpint(strlen(cells), ==, 40);
 	struct waterfall_waker waker;
 	const char *reason;
 	g_assert_true(waterfall_waker(rows, rows->rows->pdata[0], &waker, &reason));
