@@ -75,13 +75,16 @@ static void draw_wakers(struct app *app, const struct phase_detail *d, struct bo
 		const struct phase_waker *w = &g_array_index(d->wakers, struct phase_waker, i);
 		const struct thread_info *t = timeline_thread(app->tl, w->thread);
 		g_autofree char *comm = text_visible(timeline_comm(app->tl, w->thread, G_MAXINT64));
-		g_autofree char *who = g_strdup_printf("%s/%d", comm, t ? t->tid : -1), *clipped = NULL;
+		g_autofree char *tid = t ? g_strdup_printf("/%d", t->tid) : g_strdup("/?");
+		g_autofree char *clipped = NULL, *who = NULL;
+		unsigned room = box.cols > 12 + strlen(tid) ? box.cols - 12 - (unsigned)strlen(tid) : 0;
 		char time[TIMEFMT_LEN];
 		g_autofree char *after = g_strdup_printf("%" G_GUINT64_FORMAT "x %6s", w->count,
 							 timefmt_duration(time, w->total_ns));
 
-		clipped = text_clip(who, box.cols - 12, app->glyphs->utf8);
-		canvas_put(c, box.y + 1 + i, box.x, box.cols - 12, ROLE_TEXT, clipped);
+		clipped = text_clip(comm, room, app->glyphs->utf8);
+		who = g_strconcat(clipped, tid, NULL);
+		canvas_put(c, box.y + 1 + i, box.x, box.cols - 12, ROLE_TEXT, who);
 		canvas_put_right(c, box.y + 1 + i, box.x + box.cols - 12, 12, ROLE_TEXT, after);
 	}
 	if (!d->wakers->len && box.rows > 1)
