@@ -135,7 +135,7 @@ void cpu_irq_decided(struct slice *s, uint32_t cpu, uint32_t code)
 	}
 	g_array_set_size(c->pre_wakes, 0);
 	g_array_set_size(c->pre_irqs, 0);
-	c->irq_known = true;
+	c->irq_known = c->irq_start_decided = true;
 }
 
 void cpu_no_irq(struct slice *s, uint32_t cpu)

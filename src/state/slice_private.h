@@ -146,7 +146,7 @@ struct thread {
 	GArray *aliases;	/* uint32_t: ids forwarded to this one */
 	bool begins_lost;	/* what it began with is unknown for good: after a loss */
 	uint8_t soft_end;	/* enum soft_end: what ended the initial (unknown) call */
-	struct rec soft_exit;	/* SOFT_BY_EXIT */
+	struct rec soft_exit;	/* the record that ended it */
 	int64_t soft_from[2];	/* earliest charge to PART_SOFT_*, PART_LOST_*; INT64_MAX */
 	uint32_t id;		/* in the publication's registry; ID_NONE */
 	uint32_t name_last;	/* string: comm last told */
@@ -166,6 +166,7 @@ struct cpu {
 	uint32_t irq[8];	/* stack of handlers */
 	uint16_t irq_depth;
 	bool irq_known;
+	bool irq_start_decided;	/* whether a handler ran at the slice's begin is known */
 	int64_t irq_since;	/* TS_NONE */
 	int64_t soft_irq_end;	/* exit of an interrupt that began before; TS_NONE */
 	uint32_t soft_irq_code;	/* its code */

@@ -218,9 +218,9 @@ static void join_current(struct slice *a, uint32_t cpu, uint32_t right_start)
 static void join_irqs(struct slice *a, uint32_t cpu, struct cpu *b, int64_t cursor)
 {
 	struct cpu *c = cpu_at(a, cpu);
-	if (b->irq_known) {
-		if (!c->irq_known && !c->irq_depth)
-			cpu_irq_decided(a, cpu, b->soft_irq_code);
+	if (b->irq_start_decided) {
+		if (!c->irq_known)	/* an exit that pairs with the left's entry decides nothing */
+			cpu_irq_decided(a, cpu, c->irq_depth ? 0 : b->soft_irq_code);
 		if (b->soft_irq_end != TS_NONE && c->irq_depth)
 			charge_cpu(a, cpu, CPU_IRQ, c->irq_since, b->soft_irq_end);
 		else if (b->soft_irq_end != TS_NONE && cursor != TS_NONE)
@@ -232,7 +232,9 @@ static void join_irqs(struct slice *a, uint32_t cpu, struct cpu *b, int64_t curs
 		memcpy(c->irq, b->irq, sizeof c->irq);
 		c->irq_depth = b->irq_depth;
 		c->irq_since = b->irq_since;
-		c->irq_known = true;
+		c->irq_known = b->irq_known;
+		g_array_append_vals(c->pre_wakes, b->pre_wakes->data, b->pre_wakes->len);
+		g_array_append_vals(c->pre_irqs, b->pre_irqs->data, b->pre_irqs->len);
 		return;
 	}
 	uint32_t top = c->irq_depth ? c->irq[MIN(c->irq_depth, G_N_ELEMENTS(c->irq)) - 1] : 0;

@@ -115,7 +115,7 @@ static void forget_call(struct tstate *st)
 }
 
 static void unknown_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
-			 const struct rec *exit);
+			 const struct rec *by);
 
 /* What was known of it ends here. */
 static void lose(struct slice *s, uint32_t id, struct thread *t)
@@ -281,53 +281,52 @@ static bool is_final(const struct slice *s, const struct thread *t)
 	return s->rooted && t->tid != -1;
 }
 
-/* The initial call, unknown until now, ended. */
+/* The initial call, unknown until now, ended; by a record, unless by a loss. */
 static void soft_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
-		      const struct rec *exit)
+		      const struct rec *by)
 {
-	struct verdict v = was_user;
+	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
 	t->soft_end = how;
+	if (by)
+		t->soft_exit = *by;
 	if (how == SOFT_BY_EXIT) {
-		verdict_of_exit(s, exit, is_final(s, t), &v);
-		t->soft_exit = *exit;
+		verdict_of_exit(s, by, is_final(s, t), &v);
 		if (is_final(s, t))
-			slice_bin(s, exit->ts)->trust.soft++;
-	} else if (how == SOFT_BY_LOSS) {
-		if (!is_final(s, t))
-			return;		/* the left neighbour tells what it was */
-		v = was_lost;
+			slice_bin(s, by->ts)->trust.soft++;
+	} else if (!is_final(s, t)) {
+		return;		/* the left neighbour tells what it was */
 	}
 	resolve(s, id, t, &v);
 }
 
 /* A call unknown since a loss ended. */
 static void lost_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
-		      const struct rec *exit)
+		      const struct rec *by)
 {
 	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
 	if (how == SOFT_BY_EXIT)
-		verdict_of_exit(s, exit, true, &v);
+		verdict_of_exit(s, by, true, &v);
 	v.lost = true;
 	resolve(s, id, t, &v);
 	if (!t->begins_lost || t->soft_end != SOFT_OPEN)
 		return;
 	t->soft_end = how;	/* for what is left of it */
-	if (exit)
-		t->soft_exit = *exit;
+	if (by)
+		t->soft_exit = *by;
 }
 
 static void unknown_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
-			 const struct rec *exit)
+			 const struct rec *by)
 {
 	if (t->st.call_state != CALL_SOFT)
 		return;
 	if (!t->st.call_lost) {
-		soft_ends(s, id, t, how, exit);
+		soft_ends(s, id, t, how, by);
 		return;
 	}
-	lost_ends(s, id, t, how, exit);
-	if (exit)
-		slice_bin(s, exit->ts)->trust.soft++;
+	lost_ends(s, id, t, how, by);
+	if (how == SOFT_BY_EXIT)
+		slice_bin(s, by->ts)->trust.soft++;
 }
 
 /* ---- the fold ---- */
@@ -437,7 +436,7 @@ static void do_wake(struct slice *s, uint32_t id, struct thread *t, const struct
 
 static void call_begins(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
 {
-	unknown_ends(s, id, t, SOFT_BY_ENTER, NULL);
+	unknown_ends(s, id, t, SOFT_BY_ENTER, r);
 	on_cpu(&t->st, r);
 	t->st.irq_known = true;
 	t->st.irq_depth = 0;
@@ -685,7 +684,7 @@ static void tell_right(struct slice *s, uint32_t left_id, struct thread *l, uint
 			v = (struct verdict){ .run_part = PART_SYSCALL, .part = PART_OTHER };
 	} else if (has_exit) {
 		verdict_of_exit(s, &r->soft_exit, true, &v);
-	} else if (lost) {
+	} else if (lost && r->soft_end != SOFT_BY_ENTER) {
 		v = r->soft_end == SOFT_OPEN ? is_lost : was_lost;
 	}
 	resolve(s, right_id, r, &v);
@@ -697,7 +696,10 @@ static void tell_right(struct slice *s, uint32_t left_id, struct thread *l, uint
 	}
 	if (!has_exit) {
 		if (lost && r->soft_end != SOFT_OPEN)
-			lost_ends(s, left_id, l, r->soft_end, NULL);
+			lost_ends(s, left_id, l, r->soft_end, &r->soft_exit);
+		else if (r->soft_end == SOFT_BY_ENTER && r->soft_exit.type == REC_ENTER &&
+			 l->st.call_state == CALL_IN && l->st.call.name)
+			slice_bin(s, r->soft_exit.ts)->trust.soft++;	/* superseded */
 		return;
 	}
 	/* Its exit, fed to the left: pairs, or counts as loose. The time is charged. */
@@ -710,7 +712,7 @@ static void share_soft(struct slice *s, uint32_t left_id, struct thread *l, stru
 {
 	if (r->soft_end == SOFT_OPEN)
 		return;
-	soft_ends(s, left_id, l, r->soft_end, r->soft_end == SOFT_BY_EXIT ? &r->soft_exit : NULL);
+	soft_ends(s, left_id, l, r->soft_end, &r->soft_exit);
 }
 
 static void append_logs(struct slice *s, uint32_t left_id, struct thread *l, struct thread *r)
@@ -740,6 +742,16 @@ static void append_logs(struct slice *s, uint32_t left_id, struct thread *l, str
 	}
 }
 
+/* From here on what is charged under the right's ids is the left's. */
+static void adopt_aliases(struct thread *l, uint32_t right_id, struct thread *r)
+{
+	if (!l->aliases)
+		l->aliases = g_array_new(false, false, sizeof(uint32_t));
+	g_array_append_val(l->aliases, right_id);
+	if (r->aliases)
+		g_array_append_vals(l->aliases, r->aliases->data, r->aliases->len);
+}
+
 /* The right is hard: the left, having seen the right's head, goes on as it. */
 static void adopt(struct slice *s, uint32_t left_id, struct thread *l, uint32_t right_id,
 		  struct thread *r)
@@ -747,8 +759,7 @@ static void adopt(struct slice *s, uint32_t left_id, struct thread *l, uint32_t 
 	bool left_knows = l->st.call_state != CALL_SOFT || l->st.call_lost;
 	bool right_soft = r->st.call_state == CALL_SOFT && !r->st.call_lost;
 	if (r->begins_lost && l->st.call_state == CALL_SOFT && r->soft_end != SOFT_OPEN)
-		lost_ends(s, left_id, l, r->soft_end,
-			  r->soft_end == SOFT_BY_EXIT ? &r->soft_exit : NULL);
+		lost_ends(s, left_id, l, r->soft_end, &r->soft_exit);
 	else if (left_knows && !r->begins_lost)
 		tell_right(s, left_id, l, right_id, r);
 	append_logs(s, left_id, l, r);
@@ -764,19 +775,11 @@ static void adopt(struct slice *s, uint32_t left_id, struct thread *l, uint32_t 
 	l->hard = true;
 	for (int i = 0; i < 2; i++)
 		l->soft_from[i] = MIN(l->soft_from[i], r->soft_from[i]);
+	adopt_aliases(l, right_id, r);
 	if (!left_knows && !r->begins_lost)
 		share_soft(s, left_id, l, r);
 	if (r->exit_ns != TS_NONE)
 		l->exit_ns = r->exit_ns;
-}
-
-static void adopt_aliases(struct thread *l, uint32_t right_id, struct thread *r)
-{
-	if (!l->aliases)
-		l->aliases = g_array_new(false, false, sizeof(uint32_t));
-	g_array_append_val(l->aliases, right_id);
-	if (r->aliases)
-		g_array_append_vals(l->aliases, r->aliases->data, r->aliases->len);
 }
 
 /* It was on a CPU from the slice's begin on, as its anonymous part tells: what woke
@@ -795,7 +798,6 @@ void thread_append(struct slice *s, uint32_t left, uint32_t right)
 {
 	struct thread *l = get(s, left), *r = get(s, right);
 	r->forward = left;
-	adopt_aliases(l, right, r);
 	if (l->idle || r->idle)
 		return;
 	if (!l->hard && r->tid == -1)
@@ -804,6 +806,8 @@ void thread_append(struct slice *s, uint32_t left, uint32_t right)
 		thread_record(s, left, &g_array_index(r->head, struct rec, i));
 	if (r->hard)
 		adopt(s, left, l, right, r);
+	else
+		adopt_aliases(l, right, r);
 	if (l->seen_ns == TS_NONE)
 		l->seen_ns = r->seen_ns;
 	if (!l->name_last)

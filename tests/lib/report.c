@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* See report.h. */
+#include "lib/report.h"
+
+#include "export/export.h"
+#include "state/publish.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_range(FILE *out, const struct timeline *tl, int64_t from, int64_t to)
+{
+	for (const struct view *const *v = view_all; *v; v++) {
+		if ((*v)->kind != VIEW_TABLE)
+			continue;
+		struct view_query q = VIEW_QUERY_INIT;
+		q.from_ns = from;
+		q.to_ns = to;
+		q.by = BY_THREAD;
+		struct rows *rows = (*v)->build(tl, &q);
+		fprintf(out, "%s %" PRId64 "\n", (*v)->id, from);
+		rows_print(out, *v, rows, FORMAT_CSV, true);
+		rows_free(rows);
+	}
+}
+
+static int id_order(gconstpointer a, gconstpointer b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void print_traces(FILE *out, const struct timeline *tl)
+{
+	g_autoptr(GArray) ids = g_array_new(false, false, sizeof(uint64_t));
+	for (size_t i = 0; i < timeline_n_spans(tl); i++)
+		g_array_append_val(ids, timeline_span(tl, i)->trace_id);
+	g_array_sort(ids, id_order);
+	for (guint i = 0; i < ids->len; i++) {
+		struct span_selection what = { .trace_id = g_array_index(ids, uint64_t, i) };
+		unsigned n;
+		if (i && what.trace_id == g_array_index(ids, uint64_t, i - 1))
+			continue;
+		g_autofree char *text = span_export(tl, &what, SPAN_JSON, &n, NULL);
+		fprintf(out, "%s\n", text ? text : "no export");
+	}
+}
+
+char *report_of_slice(struct slice *s)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	struct timeline *tl = timeline_new(0);
+	int64_t first, last;
+	timeline_apply(tl, slice_finish(s));
+	if (timeline_coverage(tl, &first, &last)) {
+		fprintf(out, "coverage %" PRId64 " %" PRId64 " events %" PRIu64 "\n", first, last,
+			timeline_n_events(tl));
+		print_range(out, tl, first, last + 1);
+		for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
+			const struct second *sec = timeline_second(tl, i);
+			fprintf(out, "second %" PRId64 " %" PRId64 " trust %" PRIu64 " %" PRIu64 " %"
+				PRIu64 " %u\n", sec->begin_ns, sec->end_ns, sec->trust.lost_events,
+				sec->trust.lost_packets, sec->trust.soft, sec->trust.touched);
+			print_range(out, tl, sec->begin_ns, sec->end_ns);
+		}
+		print_traces(out, tl);
+	}
+	fclose(out);
+	timeline_free(tl);
+	slice_free(s);
+	char *copy = g_strndup(text, len);
+	free(text);
+	return copy;
+}
+
+void report_assert_equal(const char *what, const char *expected, const char *got)
+{
+	if (!strcmp(expected, got))
+		return;
+	g_auto(GStrv) a = g_strsplit(expected, "\n", -1);
+	g_auto(GStrv) b = g_strsplit(got, "\n", -1);
+	const char *section = "";
+	for (guint i = 0, shown = 0; a[i] && b[i] && shown < 6; i++) {
+		if (strlen(a[i]) && !strchr(a[i], ','))
+			section = a[i];
+		if (!strcmp(a[i], b[i]))
+			continue;
+		size_t at = 0;
+		while (a[i][at] && a[i][at] == b[i][at])
+			at++;
+		at -= MIN(at, 150);
+		g_test_message("%s: line %u of %s: %.80s\n expected %.400s\n got      %.400s", what, i,
+			       section, a[i], a[i] + at, b[i] + at);
+		shown++;
+	}
+	g_test_message("%s: %u and %u lines", what, g_strv_length(a), g_strv_length(b));
+	g_test_fail();
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The laws of slices, on real recordings: cut anywhere, stitched in any order, the
+ * report is the same byte for byte.
+ *
+ * BLKTOP_LAWS_ROUNDS: how many random cuts of each recording (default 4).
+ */
+#include "lib/report.h"
+#include "lib/traces.h"
+
+#include "state/slice.h"
+
+#define STEP INT64_C(1000000000)
+
+/* ---- cutting at instants ---- */
+
+struct open_loss { unsigned stream; struct blk_loss loss; };
+
+/* Windows of lost events that are open before record `at`. */
+static GArray *losses_open_at(const struct recording *r, size_t at)
+{
+	GArray *open = g_array_new(false, false, sizeof(struct open_loss));
+	for (size_t i = 0; i < at; i++) {
+		const struct blk_event *e = recording_event(r, i);
+		if (e->row == BLK_ROW_LOST_BEGIN) {
+			struct open_loss o = { .stream = e->stream };
+			memcpy(&o.loss, e->data, sizeof o.loss);
+			g_array_append_val(open, o);
+		} else if (e->row == BLK_ROW_LOST_END) {
+			for (guint k = 0; k < open->len; k++)
+				if (g_array_index(open, struct open_loss, k).stream == e->stream) {
+					g_array_remove_index(open, k);
+					break;
+				}
+		}
+	}
+	return open;
+}
+
+/* The slice of records [from, to). */
+static struct slice *slice_of(const struct recording *r, size_t from, size_t to, bool rooted)
+{
+	struct slice *s = slice_new(rooted, STEP);
+	g_autoptr(GArray) lost = from ? losses_open_at(r, from) : NULL;
+	for (guint i = 0; lost && i < lost->len; i++) {
+		const struct open_loss *o = &g_array_index(lost, struct open_loss, i);
+		slice_begin_lost(s, recording_tables(r), o->stream, &o->loss);
+	}
+	for (size_t i = from; i < to; i++)
+		slice_feed(s, recording_tables(r), recording_event(r, i), 1);
+	return s;
+}
+
+static int size_order(gconstpointer a, gconstpointer b)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Record numbers at which an instant begins: 0, n - 1 random ones, the end. */
+static GArray *random_cuts(const struct recording *r, unsigned n)
+{
+	GArray *cuts = g_array_new(false, false, sizeof(size_t));
+	size_t zero = 0, end = recording_n(r);
+	g_array_append_val(cuts, zero);
+	for (unsigned i = 1; i < n && end > 1; i++) {
+		size_t at = (size_t)g_test_rand_int_range(1, (gint32)MIN(end, G_MAXINT32));
+		while (at < end && recording_event(r, at)->ts == recording_event(r, at - 1)->ts)
+			at++;
+		g_array_append_val(cuts, at);
+	}
+	g_array_append_val(cuts, end);
+	g_array_sort(cuts, size_order);
+	return cuts;
+}
+
+/* Stitches neighbours in random order until one is left. */
+static struct slice *random_tree(GPtrArray *slices)
+{
+	while (slices->len > 1) {
+		guint i = (guint)g_test_rand_int_range(0, (gint32)slices->len - 1);
+		g_ptr_array_index(slices, i) = slice_stitch(g_ptr_array_index(slices, i),
+							    g_ptr_array_index(slices, i + 1));
+		g_ptr_array_remove_index(slices, i + 1);
+	}
+	return g_ptr_array_index(slices, 0);
+}
+
+static unsigned rounds(void)
+{
+	const char *env = g_getenv("BLKTOP_LAWS_ROUNDS");
+	return env ? (unsigned)g_ascii_strtoull(env, NULL, 10) : 4;
+}
+
+static void test_cuts(gconstpointer data)
+{
+	struct recording *r = traces_record(data);
+	if (!r)
+		return;
+	g_autofree char *whole = report_of_slice(slice_of(r, 0, recording_n(r), true));
+	g_assert_cmpuint(strlen(whole), >, 1000);
+	for (unsigned round = 0; round < rounds() && !g_test_failed(); round++) {
+		unsigned n = round == 0 ? 1 : round % 2 ? 2 : (unsigned)g_test_rand_int_range(2, 33);
+		const char *pieces = g_getenv("BLKTOP_LAWS_PIECES");
+		if (pieces)
+			n = (unsigned)g_ascii_strtoull(pieces, NULL, 10);
+		g_autoptr(GArray) cuts = random_cuts(r, n);
+		g_autoptr(GPtrArray) slices = g_ptr_array_new();
+		bool rooted = g_test_rand_bit();
+		for (guint i = 0; i + 1 < cuts->len; i++)
+			g_ptr_array_add(slices, slice_of(r, g_array_index(cuts, size_t, i),
+							 g_array_index(cuts, size_t, i + 1),
+							 rooted && !i));
+		g_autofree char *got = report_of_slice(slice_root(random_tree(slices)));
+		g_autofree char *what = g_strdup_printf("%s in %u pieces, the first cuts at %zu %zu",
+			(const char *)data, n, g_array_index(cuts, size_t, 1),
+			g_array_index(cuts, size_t, MIN(cuts->len - 1, 2)));
+		report_assert_equal(what, whole, got);
+	}
+	recording_free(r);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = {
+		"kernel-ust/trace", "lost/trace", "lost/trace-overwrite", "snapshot/trace",
+		"rotation/trace", "kernel-small/trace", "live/trace", "demo/trace",
+		"uneven-streams", "scp_src", "flipping-endianness",
+	};
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *path = g_strdup_printf("/laws/cuts/%s", names[i]);
+		g_test_add_data_func(path, names[i], test_cuts);
+	}
+	return g_test_run();
+}
