@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every header can be included alone and first, by gcc and by clang; every source
-# file compiles without a warning with the compiler that the build does not use.
+# With the compiler that the build does not use (clang, or gcc where CC is clang): every
+# header can be included alone and first, every source file compiles without a warning.
 set -u
 cd "${SRCDIR:-$(dirname "$0")/../..}" || exit 1
 packages=${PACKAGES:-glib-2.0 json-glib-1.0 ncursesw babeltrace2 lttng-ctl popt}
@@ -28,20 +28,16 @@ case ${CC:-cc} in
 *clang*) other=gcc ;;
 *) other=clang ;;
 esac
-for compiler in gcc clang; do
-	if ! command -v $compiler >/dev/null; then
-		n=$((n + 1))
-		echo "ok $n - $compiler # SKIP $compiler is not installed"
-		continue
-	fi
-	# *_numbers.h are rows, included inside of a table.
-	mapfile -t files < <(find src tests/lib -name '*.h' ! -name '*_numbers.h' 2>/dev/null | sort)
-	if [ $compiler = $other ]; then
-		mapfile -t -O ${#files[@]} files < <(find src tests/lib tests/unit -name '*.c' 2>/dev/null | sort)
-	fi
-	for file in "${files[@]}"; do
-		try $compiler "$file"
-	done
-done
+if ! command -v $other >/dev/null; then
+	echo "1..0 # SKIP $other is not installed"
+	exit 0
+fi
+# *_numbers.h are rows, included inside of a table.
+while read -r file; do
+	try $other "$file"
+done < <({
+	find src tests/lib -name '*.h' ! -name '*_numbers.h'
+	find src tests/unit tests/lib tests/bench tests/tools -name '*.c'
+} | sort)
 echo "1..$n"
 exit $failed
