@@ -125,8 +125,9 @@ SCRIPTS := $(shell find tests/tui tests/truth tests/live tests/lint -maxdepth 1 
 ASAN_TESTS := $(TESTS:$(BUILD)/%=$(BUILD)-asan/%)
 run = BUILD='$(BUILD)' CC='$(CC)' PACKAGES='$(PACKAGES)' scripts/run-tests
 
+# The long ones first, so that none is left running alone.
 check-built: all tests man asan-tests
-	$(run) $(TESTS) $(SCRIPTS) $(ASAN_TESTS)
+	$(run) $(filter tests/truth/%,$(SCRIPTS)) $(ASAN_TESTS) $(TESTS) $(filter-out tests/truth/%,$(SCRIPTS))
 
 check-unit: tests
 	$(run) $(TESTS)
