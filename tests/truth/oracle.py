@@ -59,11 +59,7 @@ def fold(rows, unnamed):
     out = {}
     for (tid, name), c in rows.items():
         key = tid, "unknown" if name in unnamed else name
-        if key in out:
-            out[key].merge(c)
-        else:
-            out[key] = Calls()
-            out[key].merge(c)
+        out.setdefault(key, Calls()).merge(c)
     return out
 
 

@@ -34,7 +34,8 @@ class Calls:
         self.errors += other.errors
         self.total += other.total
         self.max = max(self.max, other.max)
-        self.min = other.min if self.min is None else min(self.min, other.min)
+        if other.min is not None:
+            self.min = other.min if self.min is None else min(self.min, other.min)
 
 
 class Recount:

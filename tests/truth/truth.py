@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import blk
 import btparse
 from explain import Explained, hex16
-from recount import Recount
+from recount import Calls, Recount
 
 MS = 1000000
 LOADER = 16384      # bytes read at most by the loader, the shell's last steps, and the like
@@ -70,7 +70,6 @@ class Tables:
         self.calls = {}             # (pid, name) -> dict(count, errors, total, min, max)
         self.cpu, self.reads, self.writes = {}, {}, {}
         self.children = {}
-        self.enoent_exact = False
 
     @staticmethod
     def of_text(count):
@@ -78,10 +77,7 @@ class Tables:
         merged = {}
         for (tid, name), c in count.calls.items():
             key = count.pid.get(tid, tid), name
-            if key in merged:
-                merged[key].merge(c)
-            else:
-                merged[key] = c
+            merged.setdefault(key, Calls()).merge(c)
         self.calls = {k: dict(count=c.count, errors=c.errors, total_ns=c.total, min_ns=c.min,
                               max_ns=c.max) for k, c in merged.items()}
         self.cpu = count.by_pid(count.cpu)
@@ -204,7 +200,7 @@ def files(tap, name, trace):
     """The files view: exact bytes and calls per pid and file."""
     rows = collections.defaultdict(lambda: collections.Counter())
     for r in blk.rows("files", trace, "--by", "process"):
-        for key in ((r["pid"], r["kind"]), (r["pid"], os.path.basename(r["path"] or ""))):
+        for key in (r["pid"], r["kind"]), (r["pid"], "named " + os.path.basename(r["path"] or "")):
             for what in "reads", "writes", "read_bytes", "write_bytes":
                 rows[key][what] += r[what] or 0
     bad, n = [], 0
@@ -213,7 +209,7 @@ def files(tap, name, trace):
         if t["kind"] == "io":
             each = t["bytes_written"] // t["files"]
             for i in range(t["files"]):
-                r = rows[pid, f"io-{pid}-{i}"]
+                r = rows[pid, f"named io-{pid}-{i}"]
                 n += 1
                 statement(bad, f"io-{pid}-{i} bytes written", each, r["write_bytes"])
                 statement(bad, f"io-{pid}-{i} bytes read", each, r["read_bytes"])
