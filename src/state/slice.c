@@ -246,6 +246,7 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	c->cursor = s->rooted ? s->first : TS_NONE;
 	c->irq_since = c->soft_irq_end = TS_NONE;
 	c->kernel_from = INT64_MAX;
+	c->kernel_to = INT64_MIN;
 	c->pre_wakes = g_array_new(false, false, sizeof(struct pre_wake));
 	c->pre_irqs = g_array_new(false, false, sizeof(struct pre_irq));
 	g_ptr_array_add(s->cpus, c);
@@ -406,23 +407,25 @@ static uint32_t feed_cpu(struct slice *s, const struct blk_event *ev)
 static void feed_one(struct slice *s, const struct blk_event *ev)
 {
 	struct feed f = { .s = s, .ev = ev, .ts = ev->ts, .seq = s->seq++ };
+	if (ev->row == BLK_ROW_HORIZON || ev->row == BLK_ROW_STREAM_ADD ||
+	    ev->row == BLK_ROW_STREAM_END)
+		return;		/* a horizon has no stream */
 	f.host = g_array_index(s->stream_host, uint32_t, ev->stream);
 	if (ev->row == BLK_ROW_TALLY) {
 		feed_tally(&f);
 		return;
 	}
-	if (ev->row == BLK_ROW_HORIZON || ev->row == BLK_ROW_STREAM_ADD ||
-	    ev->row == BLK_ROW_STREAM_END)
-		return;
 	extend_coverage(s, ev->ts);
 	f.cpu = feed_cpu(s, ev);
 	if (ev->row >= BLK_ROW_FIRST_PSEUDO) {
 		feed_loss(&f, ev->row == BLK_ROW_LOST_BEGIN);
 		return;
 	}
-	if (blk_stream(s->tables, ev->stream)->domain == BLK_DOMAIN_KERNEL &&
-	    cpu_at(s, f.cpu)->kernel_from == INT64_MAX)
-		cpu_at(s, f.cpu)->kernel_from = ev->ts;
+	if (blk_stream(s->tables, ev->stream)->domain == BLK_DOMAIN_KERNEL) {
+		struct cpu *c = cpu_at(s, f.cpu);
+		c->kernel_from = MIN(c->kernel_from, ev->ts);
+		c->kernel_to = ev->ts;
+	}
 	s->n_events++;
 	bin_event(slice_bin(s, ev->ts), f.host, g_array_index(s->class_event, uint32_t, ev->cls), 1);
 	slice_handler(ev->row)(&f);
@@ -433,7 +436,8 @@ void slice_feed(struct slice *s, const struct blk_tables *tables,
 {
 	learn_tables(s, tables);
 	for (size_t i = 0; i < n; i++) {
-		if (ev[i].stream >= s->stream_host->len || ev[i].cls >= s->class_name->len)
+		if (ev[i].row != BLK_ROW_HORIZON &&
+		    (ev[i].stream >= s->stream_host->len || ev[i].cls >= s->class_name->len))
 			learn_tables(s, tables);	/* grew within the batch */
 		feed_one(s, &ev[i]);
 	}

@@ -161,7 +161,7 @@ struct cpu {
 	bool first_known;	/* .first_ns: charged from there on */
 	int64_t first_ns;	/* instant of the first switch or loss */
 	bool lost;		/* between LOST_BEGIN and LOST_END */
-	int64_t kernel_from;	/* its first kernel event; INT64_MAX */
+	int64_t kernel_from, kernel_to;	/* its first and last kernel event */
 	int64_t cursor;		/* charged up to here */
 	uint32_t irq[8];	/* stack of handlers */
 	uint16_t irq_depth;

@@ -123,25 +123,28 @@ static enum core core_of(const struct spans *sp, const struct annot *a)
 	return CORE_NONE;
 }
 
-/* The kernel trace did not cover its CPU yet: the task it begins with proves nothing. */
-static bool too_early(const struct spans *sp, const struct annot *a)
+/* Does the kernel's word on who made the annotation hold? Not where its trace does
+ * not cover the CPU then, unless the annotation's own vtid agrees. */
+static bool is_told(const struct spans *sp, const struct annot *a)
 {
-	return a->by_kernel && a->ts < cpu_at(sp->s, a->cpu)->kernel_from &&
-	       thread_at(sp->s, a->thread)->tid != a->vtid;
+	const struct thread *t = thread_at(sp->s, a->thread);
+	const struct cpu *c = cpu_at(sp->s, a->cpu);
+	if (t->tid == -1 || t->idle)
+		return false;
+	return !a->by_kernel || t->tid == a->vtid ||
+	       (a->ts >= c->kernel_from && a->ts <= c->kernel_to);
 }
 
 /* The thread of an annotation: the kernel's current task, else by its vtid. */
 static uint32_t annot_thread(struct spans *sp, struct annot *a)
 {
 	a->thread = thread_follow(sp->s, a->thread);
-	if (a->thread != ID_NONE &&
-	    (thread_at(sp->s, a->thread)->tid == -1 || too_early(sp, a))) {
-		uint32_t by_vtid = intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid));
-		if (a->vtid > 0 && by_vtid != INTMAP_NONE) {
-			a->thread = thread_follow(sp->s, by_vtid);
-			a->snapped = false;
-		}
-	}
+	if (a->thread == ID_NONE || is_told(sp, a))
+		return a->thread;
+	uint32_t by_vtid = intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid));
+	if (a->vtid > 0 && by_vtid != INTMAP_NONE)
+		a->thread = thread_follow(sp->s, by_vtid);
+	a->snapped = false;
 	return a->thread;
 }
 

@@ -263,6 +263,7 @@ static void join_cpu(struct slice *a, uint32_t cpu, struct cpu *b, const struct 
 	uint32_t left = cpu_current(a, cpu);
 	int64_t cursor = c->cursor;
 	c->kernel_from = MIN(c->kernel_from, b->kernel_from);
+	c->kernel_to = MAX(c->kernel_to, b->kernel_to);
 	if (b->first_known && c->cursor == TS_NONE) {
 		c->first_known = true;
 		c->first_ns = b->first_ns;

@@ -96,6 +96,13 @@ void report_assert_equal(const char *what, const char *expected, const char *got
 			       section, a[i], a[i] + at, b[i] + at);
 		shown++;
 	}
+	const char *dir = g_getenv("BLKTOP_LAWS_DUMP");	/* both reports, to look at */
+	if (dir) {
+		g_autofree char *one = g_build_filename(dir, "expected", NULL);
+		g_autofree char *two = g_build_filename(dir, "got", NULL);
+		g_file_set_contents(one, expected, -1, NULL);
+		g_file_set_contents(two, got, -1, NULL);
+	}
 	g_test_message("%s: %u and %u lines", what, g_strv_length(a), g_strv_length(b));
 	g_test_fail();
 }
