@@ -143,11 +143,10 @@ check-%: all tests man FORCE
 lint: check-lint
 
 asan-tests:
-	@+$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=address,undefined tests
+	@+$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=address,undefined all tests
 
 asan: asan-tests
-	@+$(MAKE) --no-print-directory BUILD=$(BUILD)-asan SANITIZE=address,undefined all
-	$(run) $(ASAN_TESTS)
+	$(run) tests/lint/sanitized.sh $(ASAN_TESTS)
 
 # The threads' tests: jobs, the live connection, what they hand over.
 TSAN_TESTS := $(filter %job %live %relay %timeline %publish %worker,$(TESTS:$(BUILD)/%=$(BUILD)-tsan/%))

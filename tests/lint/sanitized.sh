@@ -1,0 +1,35 @@
+#!/bin/bash
+# The program built with the sanitizers, over whole recordings: every view of one, one
+# view of each. Skipped where there is no such build (make asan).
+cd "${SRCDIR:-$(dirname "$0")/../..}" || exit 1
+blktop=${BUILD:-build}-asan/blktop
+[ -x "$blktop" ] || { echo "1..0 # SKIP $blktop is not built: make asan"; exit 0; }
+n=0 failed=0
+
+run() { # run ARGUMENT...: exit status 0 or 3 (read with loss), nothing said by a sanitizer
+	local messages status
+	n=$((n + 1))
+	messages=$("$blktop" "$@" 2>&1 >/dev/null)
+	status=$?
+	if { [ $status = 0 ] || [ $status = 3 ]; } && ! grep -Eq 'Sanitizer|runtime error' <<<"$messages"; then
+		echo "ok $n - $*"
+	else
+		failed=1
+		echo "not ok $n - $*: exit status $status"
+		head -n 40 <<<"$messages" | sed 's/^/#   /'
+	fi
+}
+
+for view in $("$blktop" --list-views | awk '{ print $1 }'); do
+	run -b --view "$view" --format text tests/traces/snapshot/trace
+done
+for trace in tests/traces/*/trace*/; do
+	run -b --view spans --each --format json "$trace"
+done
+run --export-slowest 20 tests/traces/kernel-ust/trace
+run --export-slowest 20 --format json tests/traces/kernel-ust/trace
+run --list-events
+run --recipe
+run --help
+echo "1..$n"
+exit $failed
