@@ -416,7 +416,8 @@ enum { CPU_RUN, CPU_IDLE, CPU_UNKNOWN, CPU_IRQ };
 void thread_record(struct slice *s, uint32_t id, const struct rec *r);
 void thread_root(struct slice *s, uint32_t id);		/* begins at the trace's begin */
 void thread_born(struct slice *s, uint32_t id, int64_t ts);	/* forked */
-void thread_append(struct slice *s, uint32_t left, uint32_t right);	/* right becomes left's end */
+void thread_exit_call(struct slice *s, uint32_t id, const struct rec *exit);	/* time is charged */
+void thread_append(struct slice *s, uint32_t left, uint32_t right);	/* right becomes left's end (join.c) */
 void thread_charge(struct slice *s, uint32_t id, int64_t until);	/* open state, up to there */
 void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq);
 void thread_snapshot(const struct slice *s, const struct thread *t, int64_t at,

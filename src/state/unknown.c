@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Calls that are not known, and what becomes of the time in them; see unknown.h. */
+#include "state/unknown.h"
+
+#include "base/timefmt.h"
+
+void call_cause(struct slice *s, const struct call *c, uint8_t *cause, uint8_t *part)
+{
+	const struct call_info *info = slice_call_info(s, c->name);
+	*cause = WAIT_PART;
+	*part = info->cause ? info->cause : PART_OTHER;
+	if (info->by_fd) {
+		*part = PART_OTHER;
+		if (c->fd >= 0)
+			*cause = WAIT_FD;
+	}
+}
+
+static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const struct verdict *v)
+{
+	uint32_t i = intmap_get(&b->thread_map, id);
+	if (i == INTMAP_NONE)
+		return;
+	struct bin_thread *c = &g_array_index(b->threads, struct bin_thread, i);
+	unsigned run = v->lost ? PART_LOST_RUN : PART_SOFT_RUN, block = run + 1;
+	if (!c->part[run] && !c->part[block])
+		return;
+	int64_t ran = c->part[run], blocked = c->part[block];
+	b->dirty = true;
+	c->part[run] = 0;
+	c->part[v->run_part] += ran;
+	if (v->cause == WAIT_SOFT)
+		return;
+	c->part[block] = 0;
+	if (v->cause == WAIT_PART)
+		c->part[v->part] += blocked;
+	else if (blocked)
+		bin_file(s, b, id, v->call)->blocked_ns += blocked;
+}
+
+/* Counters: of a thread, or a snapshot of them. */
+static void resolve_parts(int64_t part[PART_SLICE_N], const struct verdict *v)
+{
+	unsigned run = v->lost ? PART_LOST_RUN : PART_SOFT_RUN, block = run + 1;
+	int64_t ran = part[run], blocked = part[block];
+	part[run] = 0;
+	part[v->run_part] += ran;
+	if (v->cause == WAIT_SOFT)
+		return;
+	part[block] = 0;
+	if (v->cause == WAIT_PART)
+		part[v->part] += blocked;
+}
+
+static void resolve_state(struct slice *s, struct thread *t, const struct verdict *v)
+{
+	uint8_t pending = v->lost ? WAIT_LOST : WAIT_SOFT;
+	resolve_parts(t->st.part, v);
+	for (guint i = 0; t->annots && i < t->annots->len; i++) {
+		uint32_t id = g_array_index(t->annots, uint32_t, i);
+		resolve_parts(g_array_index(s->annots, struct annot, id).part, v);
+	}
+	if (v->cause == WAIT_SOFT)
+		return;
+	for (guint i = 0; t->waits && i < t->waits->len; i++) {
+		struct wait *w = &g_array_index(t->waits, struct wait, i);
+		if (w->cause != pending)
+			continue;
+		w->cause = v->part == PART_LOST_BLOCK ? WAIT_LOST : v->cause;
+		w->part = v->part;
+	}
+	if (t->st.wait_cause == pending) {
+		t->st.wait_cause = v->part == PART_LOST_BLOCK ? WAIT_LOST : v->cause;
+		t->st.wait_part = v->part;
+	}
+}
+
+/* Moves what was charged softly to t (under id and its aliases) where it belongs. */
+void resolve(struct slice *s, uint32_t id, struct thread *t, const struct verdict *v)
+{
+	int64_t *from = &t->soft_from[v->lost];
+	if (*from != INT64_MAX) {
+		int64_t first = time_floor(*from, s->step) / s->step;
+		GHashTableIter it;
+		gpointer value;
+		g_hash_table_iter_init(&it, s->bins);
+		while (g_hash_table_iter_next(&it, NULL, &value)) {
+			struct bin *b = value;
+			if (b->index < first)
+				continue;
+			resolve_cell(s, b, id, v);
+			for (guint i = 0; t->aliases && i < t->aliases->len; i++)
+				resolve_cell(s, b, g_array_index(t->aliases, uint32_t, i), v);
+		}
+		if (v->part == PART_LOST_BLOCK)
+			t->soft_from[1] = MIN(t->soft_from[1], *from);
+		if (v->cause != WAIT_SOFT)
+			*from = INT64_MAX;
+	}
+	resolve_state(s, t, v);
+}
+
+void verdict_of_call(struct slice *s, const struct call *c, struct verdict *v)
+{
+	*v = (struct verdict){ .run_part = PART_SYSCALL, .call = c };
+	call_cause(s, c, &v->cause, &v->part);
+}
+
+const struct verdict was_user = { .run_part = PART_USER, .cause = WAIT_PART, .part = PART_FAULT };
+const struct verdict was_lost = { .run_part = PART_USER, .cause = WAIT_PART, .part = PART_OTHER };
+const struct verdict is_lost = {
+	.run_part = PART_LOST_RUN, .cause = WAIT_PART, .part = PART_LOST_BLOCK
+};
+
+/* The unknown call ended with this exit; `final`: its entry will never be known. */
+void verdict_of_exit(struct slice *s, const struct rec *exit, bool final, struct verdict *v)
+{
+	struct call c = { .name = exit->name, .fd = NO_FD, .begin = TS_NONE };
+	verdict_of_call(s, &c, v);
+	v->call = NULL;
+	if (slice_call_info(s, exit->name)->by_fd && !final)
+		v->cause = WAIT_SOFT;
+}
+
+/* The initial call, unknown until now, ended; by a record, unless by a loss. */
+void soft_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
+		      const struct rec *by)
+{
+	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
+	t->soft_end = how;
+	if (by)
+		t->soft_exit = *by;
+	if (how == SOFT_BY_EXIT) {
+		verdict_of_exit(s, by, is_final(s, t), &v);
+		if (is_final(s, t))
+			slice_bin(s, by->ts)->trust.soft++;
+	} else if (!is_final(s, t)) {
+		return;		/* the left neighbour tells what it was */
+	}
+	resolve(s, id, t, &v);
+}
+
+/* A call unknown since a loss ended. */
+void lost_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
+		      const struct rec *by)
+{
+	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
+	if (how == SOFT_BY_EXIT)
+		verdict_of_exit(s, by, true, &v);
+	v.lost = true;
+	resolve(s, id, t, &v);
+	if (!t->begins_lost || t->soft_end != SOFT_OPEN)
+		return;
+	t->soft_end = how;	/* for what is left of it */
+	if (by)
+		t->soft_exit = *by;
+}
+
+void unknown_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
+			 const struct rec *by)
+{
+	if (t->st.call_state != CALL_SOFT)
+		return;
+	if (!t->st.call_lost) {
+		soft_ends(s, id, t, how, by);
+		return;
+	}
+	lost_ends(s, id, t, how, by);
+	if (how == SOFT_BY_EXIT)
+		slice_bin(s, by->ts)->trust.soft++;
+}

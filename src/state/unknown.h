@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Calls that are not known: the initial call of a thread, which the left neighbour
+ * may tell, and what follows a loss. Time in them is charged to parts of its own and
+ * moved where it belongs once the call's end, or the left, tells. Only for src/state/.
+ */
+#ifndef BLK_STATE_UNKNOWN_H
+#define BLK_STATE_UNKNOWN_H
+
+#include "state/slice_private.h"
+
+/* What time in a call that is not known turns out to be. It is kept in two pairs of
+ * parts: of the initial call, and of what follows a loss. */
+struct verdict {
+	bool lost;		/* the pair that follows a loss */
+	unsigned run_part;	/* of time on the CPU in it */
+	uint8_t cause, part;	/* of time blocked in it; WAIT_SOFT: leave it */
+	const struct call *call;/* WAIT_FD: whose descriptor; may be NULL */
+};
+
+extern const struct verdict was_user;	/* in no call */
+extern const struct verdict was_lost;	/* never to be known */
+extern const struct verdict is_lost;	/* the initial call: one that follows a loss */
+
+/* Nothing older can come that tells of the thread's initial call. */
+static inline bool is_final(const struct slice *s, const struct thread *t)
+{
+	return s->rooted && t->tid != -1;
+}
+
+/* What a thread that blocks in the call waits for. */
+void call_cause(struct slice *s, const struct call *c, uint8_t *cause, uint8_t *part);
+
+void verdict_of_call(struct slice *s, const struct call *c, struct verdict *v);
+/* It ended with this exit; `final`: its entry will never be known. */
+void verdict_of_exit(struct slice *s, const struct rec *exit, bool final, struct verdict *v);
+
+/* Moves what was charged to t (under id and its aliases) where it belongs. */
+void resolve(struct slice *s, uint32_t id, struct thread *t, const struct verdict *v);
+
+/* The call ended: the initial one, one after a loss, whichever t is in (or none).
+ * `by`: the record that ended it; NULL for a loss. */
+void soft_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
+	       const struct rec *by);
+void lost_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
+	       const struct rec *by);
+void unknown_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
+		  const struct rec *by);
+
+#endif
