@@ -2,7 +2,7 @@
 # The program built with the sanitizers, over whole recordings: every view of one, one
 # view of each. Skipped where there is no such build (make asan).
 cd "${SRCDIR:-$(dirname "$0")/../..}" || exit 1
-blktop=${BUILD:-build}-asan/blktop
+blktop=${SANITIZED:-${BUILD:-build}-asan/blktop}
 [ -x "$blktop" ] || { echo "1..0 # SKIP $blktop is not built: make asan"; exit 0; }
 n=0 failed=0
 
