@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the referees share: where things are, TAP, and running blktop."""
 import atexit
+import gc
 import json
 import os
 import shutil
@@ -10,6 +11,9 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARED = os.path.join(ROOT, "..", "shared")
 BLKTOP = os.path.abspath(os.environ.get("BLKTOP", os.path.join(ROOT, "build", "blktop")))
+
+
+gc.disable()        # the scripts are short, their tables large and without cycles
 
 
 class Tap:

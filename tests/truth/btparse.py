@@ -115,6 +115,18 @@ def events(paths):
     return found
 
 
+LOSS = re.compile(r"Tracer discarded (\d+) (event|packet)s? between \[(\d+)\.(\d+)\] and "
+                  r"\[(\d+)\.(\d+)\]")
+
+
+def losses(path):
+    """[(how many, "event" or "packet", begin, end)] as babeltrace2 warns of them, wall clock."""
+    r = subprocess.run(["babeltrace2", "--clock-seconds", path], text=True, errors="replace",
+                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return [(int(n), what, int(a) * 1000000000 + int(b), int(c) * 1000000000 + int(d))
+            for n, what, a, b, c, d in LOSS.findall(r.stderr)]
+
+
 OFFSET = re.compile(rb"\boffset = (\d+);")
 OFFSET_S = re.compile(rb"\boffset_s = (\d+);")
 DOMAIN = re.compile(rb'domain = "(\w+)"')

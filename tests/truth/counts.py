@@ -83,7 +83,8 @@ def one(tap, name, trace):
         return
     try:
         theirs = collections.Counter()
-        for r in blk.rows("events", trace, lossy=True):
+        whole, = blk.objects("events", trace, lossy=True)
+        for r in whole["rows"]:
             theirs[r["host"], r["name"]] += r["count"]
     except (blk.Failed, KeyError) as e:
         tap.ok(False, f"{name}: blktop's rows", repr(e))
@@ -94,6 +95,11 @@ def one(tap, name, trace):
            for host, event in sorted(mine.keys() | theirs.keys(), key=str)
            if theirs[host, event] != mine[host, event]]
     tap.none(bad, f"{name}: {sum(mine.values())} events of {len(mine)} kinds")
+    lost = collections.Counter()
+    for n, what, _, _ in btparse.losses(trace):
+        lost[what] += n
+    tap.equal((whole["trust"]["lost_events"], whole["trust"]["lost_packets"]),
+              (lost["event"], lost["packet"]), f"{name}: lost events and packets")
 
 
 def main():

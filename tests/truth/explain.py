@@ -14,6 +14,8 @@ Rules of spans
 - Between consecutive annotations of one thread time is that thread's; between annotations of
   different threads it is `handoff`.
 - Times are the raw clock plus the kernel metadata's offset.
+- Self time is the duration less what the children's intervals cover of it; the client half's
+  child is the server half, the server half's are the span's children.
 """
 import collections
 import json
@@ -57,6 +59,23 @@ class Explained:
         self.rows = sorted((row for key, marks in self.annotations.items()
                             for row in self.explain(key, marks)),
                            key=lambda r: (r["begin_ns"], r["span_id"], r["kind"] or ""))
+        self.add_self_times()
+
+    def add_self_times(self):
+        children, server = collections.defaultdict(list), {}
+        for r in self.rows:
+            children[r["trace_id"], r["parent_id"]].append(r)
+            if r["kind"] == "server":
+                server[r["trace_id"], r["span_id"]] = r
+        for r in self.rows:
+            key = r["trace_id"], r["span_id"]
+            mine = [server[key]] if r["kind"] == "client" and key in server else children[key]
+            at, covered = r["begin_ns"], 0
+            for c in sorted(mine, key=lambda c: c["begin_ns"]):
+                a, b = max(at, c["begin_ns"]), min(r["end_ns"], c["end_ns"])
+                if a < b:
+                    covered, at = covered + b - a, b
+            r["self_ns"] = r["duration_ns"] - covered
 
     def on_timestamp(self, e):
         p, m = e.payload, self.machine
@@ -147,7 +166,7 @@ def compare(tap, name, trace, found):
     both = [(ours[k], theirs[k]) for k in ours if k in theirs]
     for what, columns in (
             ("identity", ("parent_id", "name", "service", "tid", "pid")),
-            ("begin, end, duration", ("begin_ns", "end_ns", "duration_ns")),
+            ("begin, end, duration, self", ("begin_ns", "end_ns", "duration_ns", "self_ns")),
             ("explanation", [p + "_ns" for p in PARTS])):
         bad = []
         for o, t in both:
@@ -158,6 +177,9 @@ def compare(tap, name, trace, found):
                 bad.append(f"{o['trace_id']}/{o['span_id']} {o['name']} {o['kind'] or ''} "
                            f"tid {o['tid']} at {o['begin_ns']}: {', '.join(wrong)}")
         tap.none(bad, f"{name}: {what} of {len(both)} spans")
+    if any(t[p + "_ns"] is None for t in theirs.values() for p in PARTS):
+        tap.ok(False, f"{name}: no part is missing")
+        return theirs
     tap.none([f"{k}: {t['state']}" for k, t in sorted(theirs.items(), key=str)
               if t["state"] != "complete"], f"{name}: every span is complete")
     sums = [f"{k}: {sum(t[p + '_ns'] for p in PARTS)} not {t['duration_ns']}"

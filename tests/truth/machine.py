@@ -49,6 +49,12 @@ FD_CALLS.update(sendfile64="in_fd", sendfile="in_fd", splice="fd_in", tee="fdin"
                 copy_file_range="fd_in")
 BY_KIND = {"file": "disk", "socket": "socket", "pipe": "pipe"}
 
+# Calls that change what a descriptor is.
+FILE_CALLS = frozenset("""open openat openat2 creat memfd_create open_by_handle_at socket accept
+    accept4 pipe pipe2 socketpair dup dup2 dup3 fcntl close close_range eventfd eventfd2
+    epoll_create epoll_create1 timerfd_create signalfd signalfd4 inotify_init inotify_init1
+    perf_event_open bpf userfaultfd io_uring_setup pidfd_open""".split())
+
 CAUSE = {}
 for part, names in ("disk", DISK), ("socket", SOCKET), ("timer", TIMER), ("poll", POLL):
     CAUSE.update(dict.fromkeys(names, part))
@@ -259,7 +265,8 @@ class Machine:
             entry = t.entry if t.call and t.call[0] == name else None
             t.last_call = name
             t.call, t.mode = None, "user"
-            self.on_files(t, name, entry, e)
+            if name in FILE_CALLS:
+                self.on_files(t, name, entry, e)
         self.run(t, e.ns)
 
     def fd_argument(self, name, e):
@@ -367,9 +374,7 @@ class Machine:
         elif name == "close_range" and len(raw) > 1:
             for fd in [fd for fd in table if raw[0] <= fd <= raw[1] % (1 << 32)]:
                 del table[fd]
-        elif name in ("eventfd", "eventfd2", "epoll_create", "epoll_create1", "timerfd_create",
-                      "signalfd", "signalfd4", "inotify_init", "inotify_init1", "perf_event_open",
-                      "bpf", "userfaultfd", "io_uring_setup", "pidfd_open"):
+        elif name in FILE_CALLS and name != "close_range":
             table[ret] = ("other", bool(flags & CLOEXEC))
 
     # ---- questions ----

@@ -24,7 +24,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import blk
 import btparse
-from recount import Calls, Recount
+from recount import as_calls, Calls, Recount
 
 NAME = "uneven-streams"
 
@@ -61,13 +61,6 @@ def fold(rows, unnamed):
         key = tid, "unknown" if name in unnamed else name
         out.setdefault(key, Calls()).merge(c)
     return out
-
-
-def as_calls(row):
-    c = Calls()
-    c.count, c.errors, c.total = row["count"], row["errors"], row["total_ns"]
-    c.min, c.max = row["min_ns"], row["max_ns"]
-    return c
 
 
 def compare_calls(tap, who, expected, rows, wrong_pairs):

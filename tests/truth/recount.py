@@ -38,6 +38,19 @@ class Calls:
             self.min = other.min if self.min is None else min(self.min, other.min)
 
 
+    def as_dict(self):
+        return dict(count=self.count, errors=self.errors, total_ns=self.total, min_ns=self.min,
+                    max_ns=self.max)
+
+
+def as_calls(row):
+    """A row of blktop's syscalls view."""
+    c = Calls()
+    c.count, c.errors, c.total = row["count"], row["errors"], row["total_ns"] or 0
+    c.min, c.max = row["min_ns"], row["max_ns"] or 0
+    return c
+
+
 class Recount:
     def __init__(self, events):
         self.calls = collections.defaultdict(Calls)         # (tid, name)

@@ -9,9 +9,10 @@
 - --by process and --by system = the sum of --by thread;
 - JSON, CSV and text print the same rows.
 
-Coverage is first event to last event of any stream, from babeltrace2's text. A thread's life is
-[start_ns, exit_ns]; where its start is not in the trace it begins with the coverage or where the
-trace first names it, and where its end is not, it lasts to the coverage's end.
+Coverage is from the first event of any stream to the last event, or to the end of a loss after it,
+from babeltrace2's text and warnings. A thread's life is [start_ns, exit_ns]: from its
+sched_process_fork, else from the coverage's begin; to its last switch-out after its
+sched_process_exit (in traces without that: in a dead prev_state), else to the coverage's end.
 """
 import collections
 import csv
@@ -25,6 +26,7 @@ import blk
 import btparse
 
 SECOND = 1000000000
+DEAD = 16 | 32 | 64     # EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD of the kernels that say so (before 4.14)
 STATES = ("cpu_ns", "runnable_ns", "blocked_ns", "unknown_ns")
 MODES = ("user_ns", "syscall_ns", "kernel_ns", "irq_ns")
 TRACES = ["demo/trace", "kernel-small/trace", "kernel-ust/trace", "live/trace", "rotation/trace",
@@ -76,13 +78,14 @@ def thread_key(r):
     return r["host"], r["pid"], r["tid"], r["start_ns"]
 
 
-def lives(tap, name, trace, first, last, sights):
+def lives(tap, name, trace, first, last, born, dead):
     """Each thread's states fill its life, second by second."""
     bad_modes, per = [], collections.defaultdict(dict)
-    ends = {}
+    ends, holes, odd = {}, set(), []
     for begin, end, rows in Run("processes", trace, "--by", "thread"):
         for r in rows:
             if any(r[c] is None for c in STATES):
+                holes.add(f"tid {r['tid']}: {[c for c in STATES if r[c] is None]}")
                 continue
             per[thread_key(r)][begin] = sum(r[c] for c in STATES)
             ends[thread_key(r)] = r["exit_ns"]
@@ -95,19 +98,19 @@ def lives(tap, name, trace, first, last, sights):
         start, stop = key[3], ends[key]
         stop = last if stop is None else stop
         if start is None:
-            total = sum(seconds.values())
-            allowed = {first, sights.get(key[2], first)}
-            start = stop - total
-            if start not in allowed and stop > first:
-                bad.append(f"tid {key[2]}: {total} ns up to {stop} would begin at {start}, neither "
-                           f"the trace's begin {first} nor its first sight {sights.get(key[2])}")
-                continue
+            start = first
         for begin in covered_seconds(first, last):
             want = overlap(max(begin, first), min(begin + SECOND, last), start, stop)
             n += 1
             if seconds.get(begin, 0) != want:
                 bad.append(f"tid {key[2]} at {begin}: states {seconds.get(begin, 0)}, life {want}")
     tap.none(bad, f"{name}: states = life, of {len(per)} threads in {n} thread-seconds")
+    tap.none(sorted(holes), f"{name}: no thread without its states")
+    if born is not None:
+        odd = [f"tid {key[2]}: {what} {at} not {want}" for key in sorted(per, key=str)
+               for what, at, want in (("start", key[3], born.get(key[2])),
+                                      ("exit", ends[key], dead.get(key[2]))) if at != want]
+        tap.none(odd, f"{name}: start and exit of {len(per)} threads")
 
 
 SUMMED = {
@@ -216,23 +219,19 @@ def text_cell(value):
     return re.escape(plain(value))
 
 
-def first_sights(events, offset):
-    """{tid: when the trace first names it}"""
-    found = {}
+def births_and_deaths(events, offset):
+    """{tid: its fork}, {tid: its last switch-out}, of threads whose ends are in the trace"""
+    born, dying, dead = {}, set(), {}
+    exits = any(e.name == "sched_process_exit" for e in events)
     for e in events:
-        if e.name == "sched_switch":
-            for field in "prev_tid", "next_tid":
-                found.setdefault(e.payload[field], e.ns + offset)
-        elif e.name in ("sched_waking", "sched_wakeup", "sched_wakeup_new",
-                        "lttng_statedump_process_state", "sched_process_exit",
-                        "sched_process_free", "sched_migrate_task"):
-            tid = e.payload.get("tid")
-            if isinstance(tid, int):
-                found.setdefault(tid, e.ns + offset)
-        elif e.name == "sched_process_fork":
-            found.setdefault(e.payload["child_tid"], e.ns + offset)
-            found.setdefault(e.payload["parent_tid"], e.ns + offset)
-    return found
+        if e.name == "sched_process_fork":
+            born[e.payload["child_tid"]] = e.ns + offset
+        elif e.name == "sched_process_exit":
+            dying.add(e.payload["tid"])
+        elif e.name == "sched_switch" and (e.payload["prev_tid"] in dying or not exits and
+                                           e.payload["prev_state"] & DEAD):
+            dead[e.payload["prev_tid"]] = e.ns + offset
+    return born, dead
 
 
 def main():
@@ -248,11 +247,15 @@ def main():
         events = btparse.events(trace)
         offset = btparse.offset(trace)
         first, last = events[0].ns + offset, events[-1].ns + offset
+        lossy = "lost" in name
+        if lossy:
+            last = max([last] + [end for _, _, _, end in btparse.losses(trace)])
         known = {e.cpu for e in events if e.name == "sched_switch"}
         try:
             cpus(tap, name, trace, first, last, known)
-            lives(tap, name, trace, first, last, first_sights(events, offset))
-            if name in ("demo/trace", "kernel-small/trace", "lost/trace"):
+            lives(tap, name, trace, first, last,
+                  *((None, None) if lossy else births_and_deaths(events, offset)))
+            if name in ("kernel-small/trace", "lost/trace"):
                 whole_is_sum(tap, name, trace)
                 levels_agree(tap, name, trace)
         except (blk.Failed, KeyError) as e:

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import blk
 import btparse
 from explain import Explained, hex16
-from recount import Calls, Recount
+from recount import as_calls, Calls, Recount
 
 MS = 1000000
 LOADER = 16384      # bytes read at most by the loader, the shell's last steps, and the like
@@ -78,24 +78,27 @@ class Tables:
         for (tid, name), c in count.calls.items():
             key = count.pid.get(tid, tid), name
             merged.setdefault(key, Calls()).merge(c)
-        self.calls = {k: dict(count=c.count, errors=c.errors, total_ns=c.total, min_ns=c.min,
-                              max_ns=c.max) for k, c in merged.items()}
+        self.calls = {k: c.as_dict() for k, c in merged.items()}
         self.cpu = count.by_pid(count.cpu)
         self.reads, self.writes = count.by_pid(count.read_bytes), count.by_pid(count.write_bytes)
         self.children = count.children
         return self
 
     @staticmethod
-    def of_blktop(trace):
-        self = Tables()
-        for r in blk.rows("syscalls", trace, "--by", "process"):
-            self.calls[r["pid"], r["syscall"]] = r
+    def of_blktop(syscalls, processes):
+        """From its rows by thread."""
+        self, merged = Tables(), {}
+        for r in syscalls:
+            merged.setdefault((r["pid"], r["syscall"]), Calls()).merge(as_calls(r))
+        self.calls = {k: c.as_dict() for k, c in merged.items()}
         self.children = collections.Counter()
-        for r in blk.rows("processes", trace, "--by", "process"):
+        self.cpu, self.reads, self.writes = (collections.Counter() for _ in range(3))
+        for r in processes:
             pid = r["pid"]
-            self.cpu[pid] = r["cpu_ns"]
-            self.reads[pid], self.writes[pid] = r["read_bytes"] or 0, r["write_bytes"] or 0
-            if r["start_ns"] is not None:
+            self.cpu[pid] += r["cpu_ns"]
+            self.reads[pid] += r["read_bytes"] or 0
+            self.writes[pid] += r["write_bytes"] or 0
+            if r["tid"] == pid and r["start_ns"] is not None:
                 self.children[r["ppid"]] += 1
         return self
 
@@ -196,6 +199,10 @@ def slow_pipes(tap, name, who, told, tables):
     tap.none(bad, f"{name} ({who}): {len(told)} slow reads of a pipe")
 
 
+def by_work(name):
+    return any(t["kind"] in CHECKS for t in blk.truth(name))
+
+
 def files(tap, name, trace):
     """The files view: exact bytes and calls per pid and file."""
     rows = collections.defaultdict(lambda: collections.Counter())
@@ -235,9 +242,9 @@ def files(tap, name, trace):
 
 # ---- blktop against the text, row by row ----
 
-def recount(tap, name, trace, count):
+def recount(tap, name, count, syscalls, processes):
     theirs, doubles = {}, []
-    for r in blk.rows("syscalls", trace, "--by", "thread"):
+    for r in syscalls:
         key = r["tid"], r["syscall"]
         if key in theirs:
             doubles.append(str(key))
@@ -257,7 +264,7 @@ def recount(tap, name, trace, count):
             bad.append(f"{key}: {', '.join(wrong)}")
     tap.none(bad, f"{name}: count, errors, total, min, max of {len(count.calls)} (tid, syscall) rows")
     theirs = {}
-    for r in blk.rows("processes", trace, "--by", "thread"):
+    for r in processes:
         if r["tid"] is not None:
             t = theirs.setdefault(r["tid"], collections.Counter())
             for column in "cpu_ns", "read_bytes", "write_bytes", "syscalls":
@@ -294,10 +301,13 @@ def main():
         try:
             if has_spans:
                 spans(tap, name, "blktop", blk.rows("spans", trace), offset, partial)
+            syscalls = blk.rows("syscalls", trace, "--by", "thread")
+            processes = blk.rows("processes", trace, "--by", "thread")
             if not partial:
-                amounts(tap, name, "blktop", Tables.of_blktop(trace))
-                files(tap, name, trace)
-            recount(tap, name, trace, count)
+                amounts(tap, name, "blktop", Tables.of_blktop(syscalls, processes))
+                if by_work(name):
+                    files(tap, name, trace)
+            recount(tap, name, count, syscalls, processes)
         except (blk.Failed, KeyError) as e:
             tap.ok(False, f"{name}: blktop's rows", repr(e))
     tap.done()
