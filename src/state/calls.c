@@ -185,7 +185,7 @@ static void count_file(struct slice *s, struct bin *b, uint32_t thread, const st
 		       const struct call_info *info, int64_t ret, int64_t latency)
 {
 	struct bin_file *f = bin_file(s, b, thread, c);
-	if (info->io == IO_READ) {
+	if (info->io == IO_READ || info->io == IO_BOTH) {	/* both: its descriptor is the source */
 		f->reads++;
 		f->read_bytes += ret > 0 ? ret : 0;
 	} else if (info->io == IO_WRITE) {
@@ -225,9 +225,9 @@ void call_finished(struct slice *s, uint32_t thread, const struct call *c, const
 	struct bin_thread *bt = bin_thread(b, thread);
 	bt->syscalls++;
 	bt->errors += error;
-	if (info->io == IO_READ && ret > 0)
+	if (ret > 0 && (info->io == IO_READ || info->io == IO_BOTH))
 		bt->read_bytes += ret;
-	else if (info->io == IO_WRITE && ret > 0)
+	if (ret > 0 && (info->io == IO_WRITE || info->io == IO_BOTH))
 		bt->write_bytes += ret;
 	if (info->has_fd && c->fd >= 0)
 		count_file(s, b, thread, c, info, ret, latency);

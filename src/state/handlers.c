@@ -479,7 +479,7 @@ static void on_keyval_integer(struct feed *f)
 
 #define SPAN_FIELDS "trace_name", "service_name", "port_no|port", "ip", "trace_id", "span_id", \
 	"parent_span_id"
-#define ENTRY_FIELDS { "fd|fildes|epfd|fd_in|out_fd|fdin|sockfd|s", "filename|pathname|path|name", \
+#define ENTRY_FIELDS { "fd|fildes|epfd|fd_in|in_fd|fdin|sockfd|s", "filename|pathname|path|name", \
 	"dfd|oldfd|fildes|family|domain|uaddr|fd|ufd", "cmd|newfd|type|max_fd|op", "flags|arg|val" }
 
 struct row { struct blk_subscription sub; handler on; };

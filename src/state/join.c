@@ -14,8 +14,8 @@ static void tell_right(struct slice *s, uint32_t left_id, struct thread *l, uint
 			verdict_of_call(s, &l->st.call, &v);
 		else
 			v = (struct verdict){ .run_part = PART_SYSCALL, .part = PART_OTHER };
-	} else if (has_exit) {
-		verdict_of_exit(s, &r->soft_exit, true, &v);
+	} else if (lost && has_exit) {
+		verdict_of_exit(s, &r->soft_exit, &v);
 	} else if (lost && r->soft_end != SOFT_BY_ENTER) {
 		v = r->soft_end == SOFT_OPEN ? is_lost : was_lost;
 	}

@@ -185,6 +185,14 @@ static void add_parts(struct making *m, struct thread_cell *c, uint32_t thread, 
 		c->part[i] += all[i];
 }
 
+static bool is_empty(const struct bin_thread *x)
+{
+	for (unsigned i = 0; i < PART_SLICE_N; i++)
+		if (x->part[i])
+			return false;
+	return !x->syscalls && !x->read_bytes && !x->write_bytes;
+}
+
 static void make_threads(struct making *m)
 {
 	for (guint i = 0; i < m->b->threads->len; i++) {
@@ -192,6 +200,8 @@ static void make_threads(struct making *m)
 		bool idle;
 		uint32_t id = idle_or_id(m, x->thread, &idle);
 		if (idle)
+			continue;
+		if (is_empty(x))
 			continue;
 		struct thread_cell *c = thread_cell(m, id);
 		add_parts(m, c, x->thread, x->part);

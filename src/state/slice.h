@@ -72,7 +72,8 @@ struct publication *slice_finish(struct slice *s);
  * neighbour's fringe is there.
  *
  * begin/end: per stream of `tables` the first and one past the last instant it
- * covers in this piece (INT64_MIN/INT64_MAX: the trace's own begin/end).
+ * covers in this piece (INT64_MIN/INT64_MAX: the trace's own begin/end). The records
+ * are borrowed: they stay where they are until ragged_finish().
  */
 struct ragged;
 struct ragged *ragged_new(int64_t step_ns, const struct blk_tables *tables,

@@ -22,8 +22,8 @@ static const struct call_info table[] = {
 	BYFD("readv", IO_READ), BYFD("preadv", IO_READ), BYFD("preadv2", IO_READ),
 	BYFD("write", IO_WRITE), BYFD("pwrite64", IO_WRITE), BYFD("pwrite", IO_WRITE),
 	BYFD("writev", IO_WRITE), BYFD("pwritev", IO_WRITE), BYFD("pwritev2", IO_WRITE),
-	BYFD("sendfile", IO_WRITE), BYFD("sendfile64", IO_WRITE), BYFD("splice", IO_READ),
-	BYFD("tee", IO_READ), BYFD("vmsplice", IO_WRITE), BYFD("copy_file_range", IO_READ),
+	BYFD("sendfile", IO_BOTH), BYFD("sendfile64", IO_BOTH), BYFD("splice", IO_BOTH),
+	BYFD("tee", IO_BOTH), BYFD("vmsplice", IO_WRITE), BYFD("copy_file_range", IO_BOTH),
 	BYFD("ioctl", IO_NONE), BYFD("lseek", IO_NONE), BYFD("flock", IO_NONE),
 
 	SOCK("recvfrom", IO_READ), SOCK("recv", IO_READ), SOCK("recvmsg", IO_READ),

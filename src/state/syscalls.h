@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum call_io { IO_NONE, IO_READ, IO_WRITE };
+enum call_io { IO_NONE, IO_READ, IO_WRITE, IO_BOTH };	/* both: splice, sendfile */
 
 /* What it does to the descriptor table. */
 enum call_fdop {

@@ -127,6 +127,8 @@ void thread_charge(struct slice *s, uint32_t id, int64_t until)
 	struct thread *t = get(s, id);
 	if (!t->hard || t->idle || t->forward != ID_NONE)
 		return;
+	if (t->tid == -1 && t->st.run == RUN_UNKNOWN)
+		return;		/* a task without a name ends with the loss that hid it */
 	settle(s, id, t, until);
 	charge(s, id, t, until);
 	if (t->st.call_state == CALL_IN && t->st.call.name)
@@ -446,7 +448,8 @@ void thread_root(struct slice *s, uint32_t id)
 	t->st.irq_known = true;
 	t->st.call_state = CALL_SOFT;
 	t->st.call_lost = t->fresh;
-	t->st.cursor = t->fresh || s->first == INT64_MAX ? TS_NONE : s->first;
+	bool before = !t->fresh && t->tid != -1 && s->first != INT64_MAX;
+	t->st.cursor = before ? s->first : TS_NONE;
 	for (guint i = 0; i < head->len; i++)
 		apply(s, id, t, &g_array_index(head, struct rec, i));
 }

@@ -29,8 +29,6 @@ static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const stru
 	b->dirty = true;
 	c->part[run] = 0;
 	c->part[v->run_part] += ran;
-	if (v->cause == WAIT_SOFT)
-		return;
 	c->part[block] = 0;
 	if (v->cause == WAIT_PART)
 		c->part[v->part] += blocked;
@@ -45,8 +43,6 @@ static void resolve_parts(int64_t part[PART_SLICE_N], const struct verdict *v)
 	int64_t ran = part[run], blocked = part[block];
 	part[run] = 0;
 	part[v->run_part] += ran;
-	if (v->cause == WAIT_SOFT)
-		return;
 	part[block] = 0;
 	if (v->cause == WAIT_PART)
 		part[v->part] += blocked;
@@ -60,8 +56,6 @@ static void resolve_state(struct slice *s, struct thread *t, const struct verdic
 		uint32_t id = g_array_index(t->annots, uint32_t, i);
 		resolve_parts(g_array_index(s->annots, struct annot, id).part, v);
 	}
-	if (v->cause == WAIT_SOFT)
-		return;
 	for (guint i = 0; t->waits && i < t->waits->len; i++) {
 		struct wait *w = &g_array_index(t->waits, struct wait, i);
 		if (w->cause != pending)
@@ -94,8 +88,7 @@ void resolve(struct slice *s, uint32_t id, struct thread *t, const struct verdic
 		}
 		if (v->part == PART_LOST_BLOCK)
 			t->soft_from[1] = MIN(t->soft_from[1], *from);
-		if (v->cause != WAIT_SOFT)
-			*from = INT64_MAX;
+		*from = INT64_MAX;
 	}
 	resolve_state(s, t, v);
 }
@@ -112,30 +105,28 @@ const struct verdict is_lost = {
 	.run_part = PART_LOST_RUN, .cause = WAIT_PART, .part = PART_LOST_BLOCK
 };
 
-/* The unknown call ended with this exit; `final`: its entry will never be known. */
-void verdict_of_exit(struct slice *s, const struct rec *exit, bool final, struct verdict *v)
+/* The unknown call ended with this exit. */
+void verdict_of_exit(struct slice *s, const struct rec *exit, struct verdict *v)
 {
 	struct call c = { .name = exit->name, .fd = NO_FD, .begin = TS_NONE };
 	verdict_of_call(s, &c, v);
 	v->call = NULL;
-	if (slice_call_info(s, exit->name)->by_fd && !final)
-		v->cause = WAIT_SOFT;
 }
 
-/* The initial call, unknown until now, ended; by a record, unless by a loss. */
+/* The initial call, unknown until now, ended. Unless the thread begins with the trace,
+ * the left neighbour tells what it was. */
 void soft_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
-		      const struct rec *by)
+	       const struct rec *by)
 {
 	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
 	t->soft_end = how;
 	if (by)
 		t->soft_exit = *by;
+	if (!is_final(s, t))
+		return;
 	if (how == SOFT_BY_EXIT) {
-		verdict_of_exit(s, by, is_final(s, t), &v);
-		if (is_final(s, t))
-			slice_bin(s, by->ts)->trust.soft++;
-	} else if (!is_final(s, t)) {
-		return;		/* the left neighbour tells what it was */
+		verdict_of_exit(s, by, &v);
+		slice_bin(s, by->ts)->trust.soft++;
 	}
 	resolve(s, id, t, &v);
 }
@@ -146,7 +137,7 @@ void lost_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how
 {
 	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
 	if (how == SOFT_BY_EXIT)
-		verdict_of_exit(s, by, true, &v);
+		verdict_of_exit(s, by, &v);
 	v.lost = true;
 	resolve(s, id, t, &v);
 	if (!t->begins_lost || t->soft_end != SOFT_OPEN)

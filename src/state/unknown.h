@@ -14,7 +14,7 @@
 struct verdict {
 	bool lost;		/* the pair that follows a loss */
 	unsigned run_part;	/* of time on the CPU in it */
-	uint8_t cause, part;	/* of time blocked in it; WAIT_SOFT: leave it */
+	uint8_t cause, part;	/* of time blocked in it */
 	const struct call *call;/* WAIT_FD: whose descriptor; may be NULL */
 };
 
@@ -32,8 +32,8 @@ static inline bool is_final(const struct slice *s, const struct thread *t)
 void call_cause(struct slice *s, const struct call *c, uint8_t *cause, uint8_t *part);
 
 void verdict_of_call(struct slice *s, const struct call *c, struct verdict *v);
-/* It ended with this exit; `final`: its entry will never be known. */
-void verdict_of_exit(struct slice *s, const struct rec *exit, bool final, struct verdict *v);
+/* It ended with this exit, and its entry will never be known. */
+void verdict_of_exit(struct slice *s, const struct rec *exit, struct verdict *v);
 
 /* Moves what was charged to t (under id and its aliases) where it belongs. */
 void resolve(struct slice *s, uint32_t id, struct thread *t, const struct verdict *v);

@@ -120,6 +120,88 @@ static void test_cuts(gconstpointer data)
 	recording_free(r);
 }
 
+/* ---- ragged cuts: each stream elsewhere ---- */
+
+#define RAGGED_NS 30000000	/* streams of a chunk end within this */
+
+/* Chunks are cut between packets, and a packet's loss lies within it. */
+static int64_t outside_losses(const struct recording *r, guint stream, int64_t at)
+{
+	for (size_t i = 0; i < recording_n(r); i++) {
+		const struct blk_event *e = recording_event(r, i);
+		struct blk_loss loss;
+		if (e->row != BLK_ROW_LOST_BEGIN || e->stream != stream)
+			continue;
+		memcpy(&loss, e->data, sizeof loss);
+		if (at > loss.begin_ns && at <= loss.end_ns)
+			at = loss.end_ns + 1;
+	}
+	return at;
+}
+
+/* cuts[k * n + i]: where stream i ends in piece k; the last piece has no end. */
+static int64_t *ragged_instants(const struct recording *r, unsigned pieces, guint n)
+{
+	int64_t *cuts = g_new(int64_t, pieces * n + 1);
+	g_autoptr(GArray) at = random_cuts(r, pieces);
+	for (unsigned k = 0; k < pieces; k++) {
+		size_t i = g_array_index(at, size_t, k + 1);
+		int64_t base = i < recording_n(r) ? recording_event(r, i)->ts : INT64_MAX;
+		for (guint st = 0; st < n; st++) {
+			int64_t *cut = &cuts[k * n + st];
+			*cut = k + 1 == pieces ? INT64_MAX : base + g_test_rand_int_range(0, RAGGED_NS);
+			if (k && *cut < cuts[(k - 1) * n + st])
+				*cut = cuts[(k - 1) * n + st];
+			if (*cut != INT64_MAX)
+				*cut = outside_losses(r, st, *cut);
+		}
+	}
+	return cuts;
+}
+
+static struct ragged *ragged_piece(const struct recording *r, const int64_t *cuts, unsigned k, guint n)
+{
+	g_autofree int64_t *begin = g_new(int64_t, n + 1);
+	g_autoptr(GPtrArray) ev = g_ptr_array_new();
+	for (guint i = 0; i < n; i++)
+		begin[i] = k ? cuts[(k - 1) * n + i] : INT64_MIN;
+	for (size_t i = 0; i < recording_n(r); i++) {
+		const struct blk_event *e = recording_event(r, i);
+		if (e->row == BLK_ROW_HORIZON)
+			continue;
+		if (e->ts >= begin[e->stream] && e->ts < cuts[k * n + e->stream])
+			g_ptr_array_add(ev, (gpointer)e);
+	}
+	return ragged_new(STEP, recording_tables(r), begin, &cuts[k * n],
+			  (const struct blk_event *const *)ev->pdata, ev->len);
+}
+
+static void test_ragged(gconstpointer data)
+{
+	struct recording *r = traces_record(data);
+	if (!r)
+		return;
+	guint n = recording_tables(r)->streams->len;
+	g_autofree char *whole = report_of_slice(slice_of(r, 0, recording_n(r), true));
+	for (unsigned round = 0; round < rounds() && !g_test_failed(); round++) {
+		unsigned pieces = round == 0 ? 2 : (unsigned)g_test_rand_int_range(2, 12);
+		g_autofree int64_t *cuts = ragged_instants(r, pieces, n);
+		g_autoptr(GPtrArray) all = g_ptr_array_new();
+		for (unsigned k = 0; k < pieces; k++)
+			g_ptr_array_add(all, ragged_piece(r, cuts, k, n));
+		while (all->len > 1) {
+			guint i = (guint)g_test_rand_int_range(0, (gint32)all->len - 1);
+			g_ptr_array_index(all, i) = ragged_stitch(g_ptr_array_index(all, i),
+								  g_ptr_array_index(all, i + 1));
+			g_ptr_array_remove_index(all, i + 1);
+		}
+		g_autofree char *got = report_of_slice(ragged_finish(g_ptr_array_index(all, 0)));
+		g_autofree char *what = g_strdup_printf("%s in %u ragged pieces", (const char *)data, pieces);
+		report_assert_equal(what, whole, got);
+	}
+	recording_free(r);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -131,6 +213,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/cuts/%s", names[i]);
 		g_test_add_data_func(path, names[i], test_cuts);
+		g_autofree char *ragged = g_strdup_printf("/laws/ragged/%s", names[i]);
+		if (i < 5)
+			g_test_add_data_func(ragged, names[i], test_ragged);
 	}
 	return g_test_run();
 }
