@@ -4,8 +4,7 @@
 
 void cpu_free(struct cpu *c)
 {
-	g_array_unref(c->pre_wakes);
-	g_array_unref(c->pre_irqs);
+	g_array_unref(c->irq_head);
 	g_free(c);
 }
 
@@ -64,9 +63,13 @@ void cpu_finish(struct slice *s, uint32_t cpu, int64_t until)
 /* ---- who runs ---- */
 
 /* The current task is anonymous, and turns out to be `tid`. */
-static uint32_t name_current(struct slice *s, uint32_t cpu, int32_t tid)
+static uint32_t name_current(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t tid)
 {
 	struct cpu *c = cpu_at(s, cpu);
+	if (c->cur == c->start) {
+		c->named_ns = ts;
+		c->named_seq = seq;
+	}
 	uint32_t who = tid ? slice_thread(s, c->host, tid) : slice_idle(s, cpu);
 	if (c->cur != ID_NONE && c->cur != who)
 		thread_append(s, who, c->cur);
@@ -79,8 +82,7 @@ static bool is_task(const struct thread *t, int32_t tid)
 	return t->idle ? tid == 0 : t->tid == tid;
 }
 
-/* The trace says another task runs here than was known: nobody saw the switch. */
-static void replace_current(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t tid)
+void cpu_replace(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t tid)
 {
 	struct cpu *c = cpu_at(s, cpu);
 	charge_until(s, cpu, ts);
@@ -98,9 +100,9 @@ void cpu_context(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_
 	if (is_task(t, tid))
 		return;
 	if (t->tid == -1)
-		name_current(s, cpu, tid);
+		name_current(s, cpu, ts, seq, tid);
 	else
-		replace_current(s, cpu, ts, seq, tid);
+		cpu_replace(s, cpu, ts, seq, tid);
 }
 
 void cpu_switch(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t prev_tid,
@@ -121,60 +123,46 @@ void cpu_switch(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t
 
 /* ---- interrupts ---- */
 
-/* Whether a handler ran when the slice (or what follows a loss) began is decided. */
-void cpu_irq_decided(struct slice *s, uint32_t cpu, uint32_t code)
+/*
+ * Handlers that began before the slice are the left neighbour's to know: until a call
+ * or a switch shows that none runs, notes are only kept, and played to the left's
+ * state when it is there.
+ */
+void cpu_irq_note(struct slice *s, uint32_t cpu, const struct irq_note *n)
 {
 	struct cpu *c = cpu_at(s, cpu);
-	for (guint i = 0; code && i < c->pre_wakes->len; i++) {
-		const struct pre_wake *w = &g_array_index(c->pre_wakes, struct pre_wake, i);
-		thread_patch_waker(s, w->thread, w->seq, code);
+	if (!c->irq_known)
+		g_array_append_val(c->irq_head, *n);
+	if (!n->code) {
+		if (c->irq_depth)
+			thread_patch_waker(s, n->thread, n->seq,
+					   c->irq[MIN(c->irq_depth, G_N_ELEMENTS(c->irq)) - 1]);
+	} else if (!n->out) {
+		if (c->irq_depth < G_N_ELEMENTS(c->irq))
+			c->irq[c->irq_depth] = n->code;
+		if (!c->irq_depth++)
+			c->irq_since = n->ts;
+	} else if (c->irq_depth && !--c->irq_depth && c->irq_known) {
+		charge_cpu(s, cpu, CPU_IRQ, c->irq_since, n->ts);
 	}
-	for (guint i = 0; !code && i < c->pre_irqs->len; i++) {
-		const struct pre_irq *p = &g_array_index(c->pre_irqs, struct pre_irq, i);
-		charge_cpu(s, cpu, CPU_IRQ, p->from, p->to);
-	}
-	g_array_set_size(c->pre_wakes, 0);
-	g_array_set_size(c->pre_irqs, 0);
-	c->irq_known = c->irq_start_decided = true;
 }
 
 void cpu_no_irq(struct slice *s, uint32_t cpu)
 {
 	struct cpu *c = cpu_at(s, cpu);
-	if (!c->irq_known)
-		cpu_irq_decided(s, cpu, 0);
+	c->irq_known = true;
 	c->irq_depth = 0;
 }
 
 void cpu_irq_in(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, uint32_t code)
 {
-	struct cpu *c = cpu_at(s, cpu);
-	if (c->irq_depth < G_N_ELEMENTS(c->irq))
-		c->irq[c->irq_depth] = code;
-	if (!c->irq_depth++)
-		c->irq_since = ts;
+	cpu_irq_note(s, cpu, &(struct irq_note){ .ts = ts, .seq = seq, .code = code });
 	to_current(s, cpu, &(struct rec){ .type = REC_IRQ_IN, .ts = ts, .seq = seq, .cpu = cpu });
 }
 
 void cpu_irq_out(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, uint32_t code)
 {
-	struct cpu *c = cpu_at(s, cpu);
-	if (c->irq_depth) {
-		if (!--c->irq_depth && c->irq_known) {
-			charge_cpu(s, cpu, CPU_IRQ, c->irq_since, ts);
-		} else if (!c->irq_depth) {
-			struct pre_irq p = { c->irq_since, ts };
-			g_array_append_val(c->pre_irqs, p);
-		}
-	} else if (!c->irq_known) {	/* it began before anything was seen */
-		cpu_irq_decided(s, cpu, code);
-		if (c->cursor == TS_NONE) {
-			c->soft_irq_end = ts;
-			c->soft_irq_code = code;
-		} else {
-			charge_cpu(s, cpu, CPU_IRQ, c->cursor, ts);
-		}
-	}
+	cpu_irq_note(s, cpu, &(struct irq_note){ .ts = ts, .seq = seq, .code = code, .out = true });
 	to_current(s, cpu, &(struct rec){ .type = REC_IRQ_OUT, .ts = ts, .seq = seq, .cpu = cpu });
 }
 
@@ -187,8 +175,8 @@ uint32_t cpu_waker(struct slice *s, uint32_t cpu, uint32_t woken, uint64_t seq, 
 		return ID_NONE;
 	}
 	if (!c->irq_known) {
-		struct pre_wake w = { woken, seq };
-		g_array_append_val(c->pre_wakes, w);
+		struct irq_note n = { .thread = woken, .seq = seq };
+		g_array_append_val(c->irq_head, n);
 	}
 	return cpu_current(s, cpu);
 }
@@ -212,8 +200,6 @@ void cpu_lost_end(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq)
 		cpu_lost_begin(s, cpu, ts, seq);
 	charge_until(s, cpu, ts);
 	c->lost = false;
-	c->irq_known = false;
-	c->irq_depth = 0;
 	c->cur = slice_anonymous(s, cpu);
 	to_current(s, cpu, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = cpu,
 					  .state = 1 });

@@ -244,11 +244,11 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	c->host = host;
 	c->number = number;
 	c->cursor = s->rooted ? s->first : TS_NONE;
-	c->irq_since = c->soft_irq_end = TS_NONE;
+	c->irq_since = c->named_ns = TS_NONE;
 	c->kernel_from = INT64_MAX;
 	c->kernel_to = INT64_MIN;
-	c->pre_wakes = g_array_new(false, false, sizeof(struct pre_wake));
-	c->pre_irqs = g_array_new(false, false, sizeof(struct pre_irq));
+	c->irq_head = g_array_new(false, false, sizeof(struct irq_note));
+	c->irq_known = s->rooted;
 	g_ptr_array_add(s->cpus, c);
 	intmap_set(&s->cpu_map, pair(host, number), i);
 	c->start = c->cur = slice_anonymous(s, i);
@@ -459,7 +459,7 @@ void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned
 	if (!l.kernel || st->cpu == UINT32_MAX)
 		return;
 	struct cpu *c = cpu_at(s, feed_cpu(s, &ev));
-	c->lost = true;
+	c->lost = c->irq_known = true;
 	c->cur = ID_NONE;
 }
 

@@ -158,6 +158,8 @@ struct cpu {
 	uint32_t host, number;
 	uint32_t cur;		/* thread; ID_NONE: lost */
 	uint32_t start;		/* the anonymous thread of the slice's begin */
+	int64_t named_ns;	/* when that one was named; TS_NONE */
+	uint64_t named_seq;
 	bool first_known;	/* .first_ns: charged from there on */
 	int64_t first_ns;	/* instant of the first switch or loss */
 	bool lost;		/* between LOST_BEGIN and LOST_END */
@@ -165,18 +167,18 @@ struct cpu {
 	int64_t cursor;		/* charged up to here */
 	uint32_t irq[8];	/* stack of handlers */
 	uint16_t irq_depth;
-	bool irq_known;
-	bool irq_start_decided;	/* whether a handler ran at the slice's begin is known */
+	bool irq_known;		/* else: handlers may run that began before the slice */
 	int64_t irq_since;	/* TS_NONE */
-	int64_t soft_irq_end;	/* exit of an interrupt that began before; TS_NONE */
-	uint32_t soft_irq_code;	/* its code */
-	/* While !irq_known: */
-	GArray *pre_wakes;	/* struct pre_wake: by the task, or by an interrupt? */
-	GArray *pre_irqs;	/* struct pre_irq: handlers, nested in another perhaps */
+	GArray *irq_head;	/* struct irq_note: what came while that was not known */
 };
 
-struct pre_wake { uint32_t thread; uint64_t seq; };
-struct pre_irq { int64_t from, to; };
+struct irq_note {
+	int64_t ts;
+	uint64_t seq;
+	uint32_t code;		/* 0: a task was woken */
+	bool out;
+	uint32_t thread;	/* the woken one */
+};
 
 /* ---- facts about names: by thread and instant, resolved by names.c ---- */
 
@@ -434,11 +436,14 @@ void fdop_bump(struct slice *s, int64_t fd, uint64_t seq);
 void cpu_switch(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t prev_tid,
 		enum off_state prev_state, int32_t next_tid);
 uint32_t cpu_current(struct slice *s, uint32_t cpu);
+/* The trace says another task runs here than was known: nobody saw the switch. */
+void cpu_replace(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t tid);
 void cpu_context(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t tid);	/* a context named its task */
 void cpu_irq_in(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, uint32_t code);
 void cpu_irq_out(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, uint32_t code);
-void cpu_irq_decided(struct slice *s, uint32_t cpu, uint32_t code);	/* 0: none ran at the begin */
 void cpu_no_irq(struct slice *s, uint32_t cpu);	/* a call or switch: no handler runs */
+/* The CPU's own account of a handler, without its task's; for stitching. */
+void cpu_irq_note(struct slice *s, uint32_t cpu, const struct irq_note *n);
 uint32_t cpu_waker(struct slice *s, uint32_t cpu, uint32_t woken, uint64_t seq, uint32_t *ret_irq);
 void cpu_lost_begin(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq);
 void cpu_lost_end(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq);

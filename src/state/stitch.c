@@ -188,67 +188,42 @@ static void move_bins(struct slice *a, struct slice *b, const struct maps *m)
 
 /* ---- CPUs ---- */
 
-static bool is_named(const struct slice *s, uint32_t id)
-{
-	const struct thread *t = thread_at(s, id);
-	return t->idle || t->tid != -1;
-}
-
 /* Who ran at the border: gives the left's or the right's anonymous task its name. */
-static void join_current(struct slice *a, uint32_t cpu, uint32_t right_start)
-{
-	uint32_t left = cpu_current(a, cpu), right = thread_follow(a, right_start);
-	if (left == ID_NONE)
-		return;		/* lost at the border */
-	if (is_named(a, left)) {
-		if (!is_named(a, right))
-			thread_append(a, left, right);
-		return;
-	}
-	if (!is_named(a, right)) {
-		thread_append(a, left, right);
-		return;
-	}
-	const struct thread *t = thread_at(a, right);
-	uint32_t who = t->idle ? slice_idle(a, cpu) : slice_thread(a, t->host, t->tid);
-	thread_append(a, who, left);
-	cpu_at(a, cpu)->cur = who;
-}
-
-static void join_irqs(struct slice *a, uint32_t cpu, struct cpu *b, int64_t cursor)
+static void join_current(struct slice *a, uint32_t cpu, const struct cpu *b, const struct maps *m)
 {
 	struct cpu *c = cpu_at(a, cpu);
-	if (b->irq_start_decided) {
-		if (!c->irq_known)	/* an exit that pairs with the left's entry decides nothing */
-			cpu_irq_decided(a, cpu, c->irq_depth ? 0 : b->soft_irq_code);
-		if (b->soft_irq_end != TS_NONE && c->irq_depth)
-			charge_cpu(a, cpu, CPU_IRQ, c->irq_since, b->soft_irq_end);
-		else if (b->soft_irq_end != TS_NONE && cursor != TS_NONE)
-			charge_cpu(a, cpu, CPU_IRQ, cursor, b->soft_irq_end);
-		else if (b->soft_irq_end != TS_NONE) {
-			c->soft_irq_end = b->soft_irq_end;
-			c->soft_irq_code = b->soft_irq_code;
+	uint32_t left = cpu_current(a, cpu), right = thread_follow(a, map_thread(m, b->start));
+	if (left == ID_NONE)
+		return;		/* lost at the border */
+	const struct thread *l = thread_at(a, left), *r = thread_at(a, right);
+	bool left_named = l->idle || l->tid != -1, right_named = r->idle || r->tid != -1;
+	int32_t tid = r->idle ? 0 : r->tid;
+	if (!right_named) {
+		thread_append(a, left, right);
+	} else if (!left_named) {
+		uint32_t who = r->idle ? slice_idle(a, cpu) : slice_thread(a, r->host, tid);
+		if (left == c->start) {
+			c->named_ns = b->named_ns;
+			c->named_seq = b->named_seq + m->seq_add;
 		}
-		memcpy(c->irq, b->irq, sizeof c->irq);
-		c->irq_depth = b->irq_depth;
-		c->irq_since = b->irq_since;
-		c->irq_known = b->irq_known;
-		g_array_append_vals(c->pre_wakes, b->pre_wakes->data, b->pre_wakes->len);
-		g_array_append_vals(c->pre_irqs, b->pre_irqs->data, b->pre_irqs->len);
-		return;
+		thread_append(a, who, left);
+		c->cur = who;
+	} else if ((l->idle ? 0 : l->tid) != tid) {	/* as when one run finds it */
+		cpu_replace(a, cpu, b->named_ns, b->named_seq + m->seq_add, tid);
 	}
-	uint32_t top = c->irq_depth ? c->irq[MIN(c->irq_depth, G_N_ELEMENTS(c->irq)) - 1] : 0;
-	bool known = c->irq_known;
-	g_array_append_vals(c->pre_wakes, b->pre_wakes->data, b->pre_wakes->len);
-	g_array_append_vals(c->pre_irqs, b->pre_irqs->data, b->pre_irqs->len);
-	if (known || top)
-		cpu_irq_decided(a, cpu, top);
-	if (!c->irq_depth)
-		c->irq_since = b->irq_since;
-	for (unsigned i = 0; i < b->irq_depth; i++)
-		if (c->irq_depth < G_N_ELEMENTS(c->irq))
-			c->irq[c->irq_depth++] = b->irq[i];
-	c->irq_known = known;
+}
+
+static void join_irqs(struct slice *a, uint32_t cpu, const struct cpu *b)
+{
+	for (guint i = 0; i < b->irq_head->len; i++)
+		cpu_irq_note(a, cpu, &g_array_index(b->irq_head, struct irq_note, i));
+	if (!b->irq_known)
+		return;
+	struct cpu *c = cpu_at(a, cpu);
+	memcpy(c->irq, b->irq, sizeof c->irq);
+	c->irq_depth = b->irq_depth;
+	c->irq_since = b->irq_since;
+	c->irq_known = true;
 }
 
 static int kind_of(const struct slice *s, uint32_t id)
@@ -261,7 +236,6 @@ static void join_cpu(struct slice *a, uint32_t cpu, struct cpu *b, const struct 
 {
 	struct cpu *c = cpu_at(a, cpu);
 	uint32_t left = cpu_current(a, cpu);
-	int64_t cursor = c->cursor;
 	c->kernel_from = MIN(c->kernel_from, b->kernel_from);
 	c->kernel_to = MAX(c->kernel_to, b->kernel_to);
 	if (b->first_known && c->cursor == TS_NONE) {
@@ -272,7 +246,7 @@ static void join_cpu(struct slice *a, uint32_t cpu, struct cpu *b, const struct 
 	}
 	if (b->first_known)
 		c->cursor = b->cursor;
-	join_irqs(a, cpu, b, cursor);
+	join_irqs(a, cpu, b);
 	bool untouched = b->cur == b->start && !b->lost;
 	if (!(c->lost && untouched)) {
 		c->cur = b->cur == ID_NONE ? ID_NONE : thread_follow(a, map_thread(m, b->cur));
@@ -379,12 +353,12 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	move_bins(a, b, &m);
 	for (guint i = 0; i < b->cpus->len; i++) {
 		struct cpu *c = cpu_at(b, i);
-		for (guint k = 0; k < c->pre_wakes->len; k++) {
-			struct pre_wake *w = &g_array_index(c->pre_wakes, struct pre_wake, k);
-			w->thread = map_thread(&m, w->thread);
-			w->seq += m.seq_add;
+		for (guint k = 0; k < c->irq_head->len; k++) {
+			struct irq_note *note = &g_array_index(c->irq_head, struct irq_note, k);
+			note->thread = note->code ? ID_NONE : map_thread(&m, note->thread);
+			note->seq += m.seq_add;
 		}
-		join_current(a, m.cpu[i], map_thread(&m, c->start));
+		join_current(a, m.cpu[i], c, &m);
 	}
 	struct join j = { a, b, &m };
 	intmap_foreach(&b->tid_first, join_thread, &j);
