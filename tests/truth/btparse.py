@@ -8,6 +8,7 @@ ns + offset(trace): blktop pins one offset a machine, the kernel trace's where t
 events() returns a list in order of (ns, kernel before user space, cpu, position in the text):
 babeltrace2 itself orders by wall clock, and the two domains' offsets are microseconds apart.
 """
+import glob
 import os
 import re
 import subprocess
@@ -90,20 +91,45 @@ def parse(line):
     return Event(ns, host, name, cpu, ctx, line[at:])
 
 
-def text_lines(paths, clock="--clock-cycles"):
+def text_lines(trace):
     """babeltrace2's lines; raises RuntimeError where it gives up."""
-    if isinstance(paths, str):
-        paths = [paths]
-    bt = subprocess.Popen(["babeltrace2", clock, *paths], text=True, errors="replace",
+    bt = subprocess.Popen(["babeltrace2", "--clock-cycles", trace], text=True, errors="replace",
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     yield from bt.stdout
     if bt.wait():
-        raise RuntimeError(f"babeltrace2 ends with status {bt.returncode} on {paths[0]}")
+        raise RuntimeError(f"babeltrace2 ends with status {bt.returncode} on {trace}")
 
 
-def events(paths):
+def streams(trace):
+    return [f for f in glob.glob(os.path.join(trace, "**"), recursive=True)
+            if os.path.isfile(f) and os.path.basename(f) != "metadata" and "/index/" not in f]
+
+
+def without_muxer(trace):
+    """The text of a trace of one stream, straight from the source."""
+    bt = subprocess.run(
+        ["babeltrace2", "run", "--component=src:source.ctf.fs", f'--params=inputs=["{trace}"]',
+         "--component=out:sink.text.pretty", "--params=clock-cycles=yes", "--connect=src:out"],
+        text=True, errors="replace", capture_output=True)
+    if bt.returncode:
+        raise RuntimeError(f"babeltrace2 fails without its muxer too: status {bt.returncode}")
+    return bt.stdout.splitlines()
+
+
+def lines(trace):
+    """babeltrace2's text. Its muxer gives up where a packet begins before the last event of the
+    one before it: a trace of one stream is printed without the muxer then."""
+    try:
+        return list(text_lines(trace))
+    except RuntimeError as e:
+        if len(streams(trace)) != 1:
+            raise RuntimeError(f"{e}; the trace has several streams") from e
+    return without_muxer(trace)
+
+
+def events(trace):
     found, bad = [], 0
-    for line in text_lines(paths):
+    for line in lines(trace):
         e = parse(line)
         if e:
             found.append(e)

@@ -31,7 +31,7 @@ STATES = ("cpu_ns", "runnable_ns", "blocked_ns", "unknown_ns")
 MODES = ("user_ns", "syscall_ns", "kernel_ns", "irq_ns")
 TRACES = ["demo/trace", "kernel-small/trace", "kernel-ust/trace", "live/trace", "rotation/trace",
           "snapshot/trace", "lost/trace", "lost/trace-overwrite", "public/uneven-streams",
-          "public/flipping-endianness"]
+          "public/flipping-endianness", "public/scp_src"]
 
 
 def overlap(a, b, c, d):
@@ -86,6 +86,8 @@ def lives(tap, name, trace, first, last, born, dead):
         for r in rows:
             if any(r[c] is None for c in STATES):
                 holes.add(f"tid {r['tid']}: {[c for c in STATES if r[c] is None]}")
+                continue
+            if r["tid"] is None:        # who it was is lost: it has no life of its own
                 continue
             per[thread_key(r)][begin] = sum(r[c] for c in STATES)
             ends[thread_key(r)] = r["exit_ns"]
@@ -231,6 +233,8 @@ def births_and_deaths(events, offset):
         elif e.name == "sched_switch" and (e.payload["prev_tid"] in dying or not exits and
                                            e.payload["prev_state"] & DEAD):
             dead[e.payload["prev_tid"]] = e.ns + offset
+        elif e.name == "sched_process_free":        # it died before the trace
+            dead.setdefault(e.payload["tid"], e.ns + offset)
     return born, dead
 
 

@@ -280,6 +280,23 @@ def recount(tap, name, count, syscalls, processes):
         tap.none(bad, f"{name}: {column} of {len(mine)} threads")
 
 
+PUBLIC = ("uneven-streams", "flipping-endianness", "scp_src", "scp_dest")
+
+
+def public(tap, name):
+    """Traces of others: no truth, but the second count."""
+    trace = blk.find("public", name)
+    if not trace or not blk.have_blktop():
+        tap.skip(name, f"no {blk.BLKTOP}" if trace else "the trace is not there")
+        return
+    try:
+        recount(tap, name, Recount(btparse.events(trace)),
+                blk.rows("syscalls", trace, "--by", "thread"),
+                blk.rows("processes", trace, "--by", "thread"))
+    except (blk.Failed, KeyError, RuntimeError) as e:
+        tap.ok(False, f"{name}: blktop's rows", repr(e))
+
+
 def main():
     blk.need_babeltrace2()
     tap = blk.Tap()
@@ -310,6 +327,8 @@ def main():
             recount(tap, name, count, syscalls, processes)
         except (blk.Failed, KeyError) as e:
             tap.ok(False, f"{name}: blktop's rows", repr(e))
+    for name in PUBLIC:
+        public(tap, name)
     tap.done()
 
 
