@@ -59,8 +59,6 @@ static const struct wait *wait_at(const struct thread *t, uint64_t index)
 
 /* ---- waits, kept with the span ---- */
 
-#define JUST_OUT_NS INT64_C(10000000)
-
 /* What the waker came out of just before: its last wait, if that was in a call. */
 static uint32_t waker_call(struct spans *sp, uint32_t waker, int64_t wake)
 {

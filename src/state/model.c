@@ -5,7 +5,7 @@
 #include "base/timefmt.h"
 #include "state/publisher.h"
 
-/* Live: seconds stay open for corrections this long. */
+/* Where memory is bounded, seconds stay open for corrections this long. */
 #define CORRECTIONS_NS (INT64_C(120) * 1000000000)
 
 struct model {
@@ -72,7 +72,7 @@ struct publication *model_publish(struct model *m, bool final)
 	if (m->horizon > slice_last(m->s) && !final)
 		m->s->last = border > m->s->last ? border - 1 : m->s->last;
 	struct publication *p = publisher_publish(m->publisher, border, now, final);
-	if (m->options.live && !final)
-		publisher_forget(m->publisher, now - CORRECTIONS_NS);
+	if (!final && (m->options.live || m->options.memory_budget))
+		publisher_forget(m->publisher, now - CORRECTIONS_NS, now);
 	return p;
 }

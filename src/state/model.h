@@ -23,8 +23,9 @@
 
 struct model_options {
 	int64_t step_ns;	/* length of a "second"; 0: 1 s */
-	bool live;		/* forget details of old closed traces; else keep all spans */
-	size_t memory_budget;	/* bytes of detail kept inside the model, about; 0: no bound */
+	bool live;		/* a run without end: forget what the publications hold */
+	size_t memory_budget;	/* not 0: the same for a recorded trace, so that what is kept
+				 * inside the model does not grow with the trace's length */
 };
 
 struct model;

@@ -32,7 +32,6 @@ struct person {			/* a thread as names know it */
 
 struct names {
 	struct slice *s;
-	guint done;		/* facts applied */
 	GPtrArray *persons;	/* by thread id; NULL */
 	GArray *anonymous;	/* uint32_t: threads with a person but no tid */
 	GArray *processes;	/* struct process_info */
@@ -513,8 +512,9 @@ static void adopt_anonymous(struct names *n)
 void names_update(struct names *n)
 {
 	adopt_anonymous(n);
-	for (; n->done < n->s->facts->len; n->done++)
-		apply(n, &g_array_index(n->s->facts, struct fact, n->done));
+	for (guint i = 0; i < n->s->facts->len; i++)
+		apply(n, &g_array_index(n->s->facts, struct fact, i));
+	g_array_set_size(n->s->facts, 0);
 }
 
 /* ---- questions ---- */

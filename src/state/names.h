@@ -13,7 +13,7 @@ struct names;
 struct names *names_new(struct slice *s);	/* borrows the slice */
 void names_free(struct names *n);
 
-/* Applies the facts that came since the last call. */
+/* Applies the facts that came since the last call, and takes them from the slice. */
 void names_update(struct names *n);
 
 /* All by thread ids of the slice (followed inside). ID_NONE: unknown. */

@@ -442,9 +442,10 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
 	return pub;
 }
 
-void publisher_forget(struct publisher *p, int64_t before)
+void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 {
 	struct slice *s = p->s;
+	spans_forget(p->spans, now);
 	GHashTableIter it;
 	gpointer value;
 	g_hash_table_iter_init(&it, s->bins);

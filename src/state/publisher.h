@@ -19,7 +19,8 @@ void publisher_free(struct publisher *p);
  */
 struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now, bool final);
 
-/* Forgets bins that ended before the instant; what is late for them is counted. */
-void publisher_forget(struct publisher *p, int64_t before);
+/* For runs without end: forgets bins that ended before the instant (what is late for
+ * them is counted), closed traces, and the logs nobody needs any more. */
+void publisher_forget(struct publisher *p, int64_t before, int64_t now);
 
 #endif

@@ -18,6 +18,7 @@ struct spans {
 	guint done;			/* annotations indexed */
 	GHashTable *traces;		/* &strace.id -> struct strace * */
 	GHashTable *slots;		/* struct slot_key -> slot + 1 */
+	GHashTable *forgotten;		/* uint64_t ids of traces, copies */
 	uint32_t n_slots;
 };
 
@@ -64,6 +65,7 @@ struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, v
 	sp->thread_data = data;
 	sp->traces = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, strace_free);
 	sp->slots = g_hash_table_new_full(slot_hash, slot_equal, g_free, NULL);
+	sp->forgotten = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	return sp;
 }
 
@@ -73,6 +75,7 @@ void spans_free(struct spans *sp)
 		return;
 	g_hash_table_unref(sp->traces);
 	g_hash_table_unref(sp->slots);
+	g_hash_table_unref(sp->forgotten);
 	g_free(sp);
 }
 
@@ -81,6 +84,10 @@ static void index_annots(struct spans *sp)
 	for (; sp->done < sp->s->annots->len; sp->done++) {
 		const struct annot *a = &g_array_index(sp->s->annots, struct annot, sp->done);
 		struct strace *t = g_hash_table_lookup(sp->traces, &a->trace);
+		if (!t && g_hash_table_contains(sp->forgotten, &a->trace)) {
+			slice_bin(sp->s, a->ts)->trust.late++;
+			continue;
+		}
 		if (!t) {
 			t = g_new0(struct strace, 1);
 			t->id = a->trace;
@@ -448,4 +455,124 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 	g_ptr_array_sort(due, trace_order);
 	for (guint i = 0; i < due->len; i++)
 		publish_trace(sp, g_ptr_array_index(due, i), pub, now);
+}
+
+/* ---- forgetting ---- */
+
+#define FORGET_AFTER_NS INT64_C(60000000000)	/* a trace without an end is given up */
+#define MAX_FORGOTTEN 1000000
+
+static void forget_slots(struct spans *sp, const struct strace *t)
+{
+	for (guint i = 0; i < t->annots->len; i++) {
+		const struct annot *a = &g_array_index(sp->s->annots, struct annot,
+						       g_array_index(t->annots, uint32_t, i));
+		for (uint32_t kind = SPAN_LOCAL; kind <= SPAN_SERVER; kind++)
+			g_hash_table_remove(sp->slots, &(struct slot_key){ a->trace, a->span, kind });
+	}
+}
+
+static int64_t newest_annot(struct spans *sp, const struct strace *t, int64_t *ret_first)
+{
+	int64_t newest = INT64_MIN;
+	*ret_first = INT64_MAX;
+	for (guint i = 0; i < t->annots->len; i++) {
+		int64_t ts = g_array_index(sp->s->annots, struct annot,
+					   g_array_index(t->annots, uint32_t, i)).ts;
+		newest = MAX(newest, ts);
+		*ret_first = MIN(*ret_first, ts);
+	}
+	return newest;
+}
+
+/* Drops closed traces; the first instant that those left still need. */
+static int64_t forget_traces(struct spans *sp, int64_t now)
+{
+	int64_t needed = now;
+	GHashTableIter it;
+	gpointer value;
+	if (g_hash_table_size(sp->forgotten) > MAX_FORGOTTEN)
+		g_hash_table_remove_all(sp->forgotten);
+	g_hash_table_iter_init(&it, sp->traces);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		struct strace *t = value;
+		int64_t first, newest = newest_annot(sp, t, &first);
+		if (t->dirty || (t->open && now - newest < FORGET_AFTER_NS)) {
+			needed = MIN(needed, first);
+			continue;
+		}
+		uint64_t *id = g_new(uint64_t, 1);
+		*id = t->id;
+		g_hash_table_add(sp->forgotten, id);
+		forget_slots(sp, t);
+		g_hash_table_iter_remove(&it);
+	}
+	return needed;
+}
+
+/* Keeps only the annotations of traces that are left; `map`: old to new number. */
+static void compact_annots(struct spans *sp, uint32_t *map)
+{
+	GArray *all = sp->s->annots;
+	guint kept = 0;
+	for (guint i = 0; i < all->len; i++) {
+		struct annot *a = &g_array_index(all, struct annot, i);
+		bool keep = i >= sp->done || g_hash_table_contains(sp->traces, &a->trace);
+		map[i] = keep ? kept : ID_NONE;
+		if (keep)
+			g_array_index(all, struct annot, kept++) = *a;
+	}
+	g_array_set_size(all, kept);
+	GHashTableIter it;
+	gpointer value;
+	g_hash_table_iter_init(&it, sp->traces);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		struct strace *t = value;
+		for (guint i = 0; i < t->annots->len; i++)
+			g_array_index(t->annots, uint32_t, i) = map[g_array_index(t->annots, uint32_t, i)];
+	}
+	sp->done = kept;
+}
+
+static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
+{
+	guint n = 0, kept = 0;
+	for (guint i = 0; t->annots && i < t->annots->len; i++) {
+		uint32_t id = map[g_array_index(t->annots, uint32_t, i)];
+		if (id != ID_NONE)
+			g_array_index(t->annots, uint32_t, kept++) = id;
+	}
+	if (t->annots)
+		g_array_set_size(t->annots, kept);
+	for (guint i = 0; i < t->head->len; i++) {
+		struct rec *r = &g_array_index(t->head, struct rec, i);
+		if (r->type == REC_SPAN)
+			r->who = map[r->who];
+	}
+	while (t->waits && n < t->waits->len && g_array_index(t->waits, struct wait, n).end < needed)
+		n++;
+	if (n) {
+		g_array_remove_range(t->waits, 0, n);
+		t->waits_base += n;
+	}
+	for (n = 0; t->calls && n < t->calls->len &&
+	     g_array_index(t->calls, struct done_call, n).end < needed;)
+		n++;
+	if (n)
+		g_array_remove_range(t->calls, 0, n);
+	for (n = t->open ? t->open->len : 0; n > 0; n--)
+		if (g_array_index(t->open, struct open_span, n - 1).since < needed)
+			g_array_remove_index(t->open, n - 1);
+}
+
+void spans_forget(struct spans *sp, int64_t now)
+{
+	int64_t needed = forget_traces(sp, now) - JUST_OUT_NS;
+	g_autofree uint32_t *map = g_new(uint32_t, sp->s->annots->len + 1);
+	compact_annots(sp, map);
+	for (guint i = 0; i < sp->s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(sp->s->threads, i);
+		if (t->forward == ID_NONE)
+			trim_thread(t, map, needed);
+	}
 }

@@ -22,7 +22,12 @@ void spans_free(struct spans *sp);
  * (SPANS_LINGER_NS) after its root has ended, by event time.
  */
 #define SPANS_LINGER_NS INT64_C(2000000000)
+#define JUST_OUT_NS INT64_C(10000000)	/* a waker "just out of" a call came out this long ago */
 void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool final);
+
+/* Forgets closed traces, and what of the threads' logs only they needed: for runs
+ * without end. An annotation that comes for a forgotten trace is dropped and counted. */
+void spans_forget(struct spans *sp, int64_t now);
 
 /* explain.c: parts and waits of one half, from its annotations in order of time. */
 struct half {

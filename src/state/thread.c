@@ -314,6 +314,8 @@ static void do_span(struct slice *s, uint32_t id, struct thread *t, const struct
 	call_begins(s, id, t, r);	/* tracepoints of user space: it is in user mode */
 	t->st.call_state = CALL_NONE;
 	t->st.call_lost = false;
+	if (r->who == ID_NONE)
+		return;		/* its trace is forgotten */
 	struct annot *a = &g_array_index(s->annots, struct annot, r->who);
 	a->thread = id;
 	a->snapped = true;

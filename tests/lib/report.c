@@ -47,14 +47,12 @@ static void print_traces(FILE *out, const struct timeline *tl)
 	}
 }
 
-char *report_of_slice(struct slice *s)
+char *report_of_timeline(const struct timeline *tl)
 {
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
-	struct timeline *tl = timeline_new(0);
 	int64_t first, last;
-	timeline_apply(tl, slice_finish(s));
 	if (timeline_coverage(tl, &first, &last)) {
 		fprintf(out, "coverage %" PRId64 " %" PRId64 " events %" PRIu64 "\n", first, last,
 			timeline_n_events(tl));
@@ -69,11 +67,19 @@ char *report_of_slice(struct slice *s)
 		print_traces(out, tl);
 	}
 	fclose(out);
-	timeline_free(tl);
-	slice_free(s);
 	char *copy = g_strndup(text, len);
 	free(text);
 	return copy;
+}
+
+char *report_of_slice(struct slice *s)
+{
+	struct timeline *tl = timeline_new(0);
+	timeline_apply(tl, slice_finish(s));
+	char *text = report_of_timeline(tl);
+	timeline_free(tl);
+	slice_free(s);
+	return text;
 }
 
 void report_assert_equal(const char *what, const char *expected, const char *got)

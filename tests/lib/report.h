@@ -9,6 +9,9 @@
  * Consumes the (rooted) slice. Free with g_free. */
 char *report_of_slice(struct slice *s);
 
+/* The same of a timeline. */
+char *report_of_timeline(const struct timeline *tl);
+
 /* Compares line by line; fails the test showing the first difference. */
 void report_assert_equal(const char *what, const char *expected, const char *got);
 

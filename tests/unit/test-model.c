@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The model in a run: published bit by bit, with and without forgetting, it tells
+ * what one slice of the whole tells.
+ */
+#include "lib/report.h"
+#include "lib/traces.h"
+
+#include "state/model.h"
+
+#define STEP INT64_C(1000000000)
+
+static char *report_of_run(const struct recording *r, const struct model_options *options, size_t every)
+{
+	struct model *m = model_new(options);
+	struct timeline *tl = timeline_new(0);
+	for (size_t i = 0; i < recording_n(r); i++) {
+		struct publication *p = NULL;
+		model_feed(m, recording_tables(r), recording_event(r, i), 1);
+		if (i % every == 0)
+			p = model_publish(m, false);
+		if (p)
+			timeline_apply(tl, p);
+	}
+	timeline_apply(tl, model_publish(m, true));
+	model_free(m);
+	char *text = report_of_timeline(tl);
+	timeline_free(tl);
+	return text;
+}
+
+static char *report_of_whole(const struct recording *r)
+{
+	struct slice *s = slice_new(true, STEP);
+	for (size_t i = 0; i < recording_n(r); i++)
+		slice_feed(s, recording_tables(r), recording_event(r, i), 1);
+	return report_of_slice(s);
+}
+
+static void test_run(gconstpointer data)
+{
+	struct recording *r = traces_record(data);
+	if (!r)
+		return;
+	g_autofree char *whole = report_of_whole(r);
+	g_autofree char *once = report_of_run(r, &(struct model_options){ 0 }, G_MAXSIZE);
+	report_assert_equal("published once", whole, once);
+	g_autofree char *often = report_of_run(r, &(struct model_options){ 0 }, 100);
+	report_assert_equal("published often", whole, often);
+	g_autofree char *forgetful = report_of_run(r, &(struct model_options){ .memory_budget = 1 }, 100);
+	report_assert_equal("with forgetting", whole, forgetful);
+	recording_free(r);
+}
+
+/* Horizons close seconds in which nothing happens. */
+static void test_horizon(void)
+{
+	g_autoptr(GError) error = NULL;
+	size_t n, seconds = 0;
+	const struct blk_subscription *subs = model_subscriptions(&n);
+	blk_source *s = source_open_script(
+		"1000000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/0\" next_comm=\"a\"\n"
+		"1500000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"a\" next_comm=\"swapper/0\"\n"
+		"4000000001 0 !horizon\n", subs, n, &error);
+	g_assert_no_error(error);
+	struct model *m = model_new(&(struct model_options){ .live = true });
+	struct blk_batch batch;
+	while (source_next(s, &batch, &error) == SOURCE_OK)
+		model_feed(m, &s->tables, batch.ev, batch.n);
+	struct publication *p = model_publish(m, false);
+	g_assert_nonnull(p);
+	for (guint i = 0; i < p->seconds->len; i++) {
+		const struct second *sec = g_ptr_array_index(p->seconds, i);
+		g_assert_cmpint(sec->end_ns, <=, 4000000000);
+		seconds++;
+	}
+	g_assert_cmpuint(seconds, ==, 3);
+	publication_free(p);
+	model_free(m);
+	source_free(s);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = {
+		"kernel-ust/trace", "demo/trace", "lost/trace", "rotation/trace", "kernel-small/trace",
+	};
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *path = g_strdup_printf("/model/run/%s", names[i]);
+		g_test_add_data_func(path, names[i], test_run);
+	}
+	g_test_add_func("/model/horizon", test_horizon);
+	return g_test_run();
+}
