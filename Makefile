@@ -129,7 +129,7 @@ check: deps
 	@+$(again) check-built
 
 # Unit tests once more with the sanitizers, in a tree of their own.
-SCRIPTS := $(shell find tests/tui tests/truth tests/live tests/lint -maxdepth 1 -type f -perm -u+x \
+SCRIPTS := $(shell find tests/cli tests/tui tests/truth tests/live tests/lint -maxdepth 1 -type f -perm -u+x \
 	\( -name '*.sh' -o -name '*.py' \) 2>/dev/null | sort)
 ASAN_TESTS := $(TESTS:$(BUILD)/%=$(BUILD)-asan/%)
 run = BUILD='$(BUILD)' CC='$(CC)' PACKAGES='$(PACKAGES)' scripts/run-tests

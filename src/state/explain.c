@@ -112,7 +112,7 @@ static void keep_wait(struct spans *sp, GArray *kept, uint32_t thread, const str
 		.waker_irq = irq ? irq_text(sp, host, irq) : 0,
 		.waker_call = waker == ID_NONE ? 0 : waker_call(sp, waker, w->wake),
 		.cpu = w->cpu == ID_NONE ? ID_NONE : cpu_at(s, w->cpu)->number,
-		.arg = w->call.name ? (uint64_t)w->call.arg[0] : 0,
+		.arg = w->cause == WAIT_PART && w->part == PART_FUTEX ? (uint64_t)w->call.arg[0] : 0,
 	};
 	if (w->cause == WAIT_FD || (w->call.name && w->call.fd >= 0))
 		k.file = names_file(spans_names(sp), thread, w->call.fd, w->call.begin, w->call.seq);

@@ -44,7 +44,7 @@ struct span_wait {
 	uint32_t waker_irq;		/* string: "irq virtio0" when an interrupt woke it, else "" */
 	uint32_t waker_call;		/* string: what the waker did last or does: "clock_nanosleep" */
 	uint32_t cpu;			/* where it ran again, UINT32_MAX: unknown */
-	uint64_t arg;			/* futex address, ... */
+	uint64_t arg;			/* a futex's address; else 0 */
 };
 #define SPAN_MAX_WAITS 32		/* the longest; more are counted */
 

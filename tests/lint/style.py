@@ -10,7 +10,7 @@ FILE_LINES = 800
 COLUMNS = 120  # wanted: 100
 
 SOURCES = tap.files("src", "tests/unit", "tests/lib", "tests/live", "tests/bench", ends=[".c", ".h"])
-SCRIPTS = tap.files("scripts", "tests/lint", "tests/tui", "tests/truth", "tests/live", "tests/bench", ".ci",
+SCRIPTS = tap.files("scripts", "tests/lint", "tests/cli", "tests/tui", "tests/truth", "tests/live", "tests/bench", ".ci",
                     "completions")
 TEXTS = SOURCES + SCRIPTS + tap.files("doc", "Makefile", "README.md", "CONTRIBUTING.md", ends=[".md", ".1", "Makefile"])
 
@@ -59,7 +59,7 @@ def guard(path, lines):
 
 def executable():
     problems = []
-    for path in SCRIPTS + tap.files("tests/tui", "tests/truth", "tests/live"):
+    for path in SCRIPTS + tap.files("tests/cli", "tests/tui", "tests/truth", "tests/live"):
         with open(path, "rb") as f:
             shebang = f.read(2) == b"#!"
         if shebang != os.access(path, os.X_OK):
