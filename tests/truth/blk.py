@@ -97,10 +97,13 @@ def truth(name):
         return [json.loads(line) for line in f]
 
 
-def blktop(*arguments, timeout=120):
+def blktop(*arguments, timeout=300):
     """Runs blktop; (status, standard output, standard error)."""
-    r = subprocess.run([BLKTOP, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
-                       text=True, errors="replace", timeout=timeout)
+    try:
+        r = subprocess.run([BLKTOP, *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                           text=True, errors="replace", timeout=timeout)
+    except subprocess.TimeoutExpired as e:
+        raise Failed(f"blktop {' '.join(arguments)}: not done after {timeout} s") from e
     return r.returncode, r.stdout, r.stderr
 
 

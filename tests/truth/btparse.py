@@ -178,6 +178,20 @@ def offset(path):
     return best
 
 
+RELEASE = re.compile(rb'kernel_release = "(\d+)\.(\d+)')
+
+
+def kernel_release(path):
+    """(major, minor) of the first kernel trace below the path; (0, 0) where none says."""
+    for folder, _, files in sorted(os.walk(path)):
+        if "metadata" in files:
+            with open(os.path.join(folder, "metadata"), "rb") as f:
+                m = RELEASE.search(f.read())
+            if m:
+                return int(m[1]), int(m[2])
+    return 0, 0
+
+
 # System calls that lttng-modules 2.13 leaves unnamed (`unknown`, with their number).
 X86_64 = {
     15: "rt_sigreturn", 56: "clone", 57: "fork", 58: "vfork", 158: "arch_prctl",

@@ -295,7 +295,27 @@ def own_wakers(tap, found, q):
            *bad)
 
 
-def blktop_wakers(tap, trace, q):
+def compare_waits(tap, found, exported):
+    """Every time blocked: why, since when, woken when and by which thread (or none: an
+    interrupt). Spans with more waits than are kept are left out."""
+    bad, n = [], 0
+    for r in found.rows:
+        span = exported.get((r["span_id"], r["kind"]))
+        if span is None or span["waits_not_kept"]:
+            continue
+        mine = [(part, a + found.offset, (wait.woken or b) + found.offset,
+                 wait.waker if isinstance(wait.waker, int) else None)
+                for a, b, part, wait in found.machine.pieces(
+                    r["tid"], r["begin_ns"] - found.offset, r["end_ns"] - found.offset) if wait]
+        theirs = [(w["part"], w["begin_ns"], w["wake_ns"], (w["waker"] or {}).get("tid"))
+                  for w in span["waits"] if w["part"] not in ("preempted", "handoff", "unknown")]
+        n += len(mine)
+        if mine != theirs:
+            bad.append(f"{r['span_id']} {r['name']}: {theirs} not {mine}")
+    tap.none(bad, f"demo (blktop): cause, begin, end and waker of {n} waits in spans")
+
+
+def blktop_wakers(tap, trace, found, q):
     """The same of blktop, from the native export of all traces."""
     held, bad, n = holders(q), [], 0
     with tempfile.TemporaryDirectory() as folder:
@@ -306,13 +326,14 @@ def blktop_wakers(tap, trace, q):
             tap.ok(False, "demo (blktop): export of all traces", f"status {status}: {err.strip()}")
             return
         with open(out) as f:
-            waits = exported_waits(json.load(f))
+            exported = exported_spans(json.load(f))
+    compare_waits(tap, found, exported)
     for trace_id in q:
         lock = q.rows[trace_id]["lock", None]
         if lock["duration_ns"] <= 5 * MS:
             continue
         n += 1
-        mine = waits.get(lock["span_id"])
+        mine = exported.get((lock["span_id"], None), {}).get("waits")
         if not mine:
             bad.append(f"request {q.number[trace_id]}: no wait in the export of its lock")
             continue
@@ -324,15 +345,14 @@ def blktop_wakers(tap, trace, q):
            f"demo (blktop): each of {n} long lock waits is ended by the holder", *bad)
 
 
-def exported_waits(tree):
-    """{span id: its waits}, of all spans anywhere in a native export."""
-    found = {}
-    todo = [tree]
+def exported_spans(tree):
+    """{(span id, kind): the span}, of all spans anywhere in a native export."""
+    found, todo = {}, [tree]
     while todo:
         node = todo.pop()
         if isinstance(node, dict):
-            if "span_id" in node and isinstance(node.get("waits"), list):
-                found.setdefault(node["span_id"], []).extend(node["waits"])
+            if "span_id" in node and "waits" in node:
+                found[node["span_id"], node["kind"]] = node
             todo.extend(node.values())
         elif isinstance(node, list):
             todo.extend(node)
@@ -358,7 +378,7 @@ def main():
             theirs = compare(tap, name, trace, found)
             if name == "demo":
                 q = demo_statements(tap, "blktop", theirs.values())
-                blktop_wakers(tap, trace, q)
+                blktop_wakers(tap, trace, found, q)
         except (blk.Failed, KeyError, StopIteration) as e:
             tap.ok(False, f"{name}: blktop's rows", repr(e))
     tap.done()

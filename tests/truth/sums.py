@@ -12,7 +12,8 @@
 Coverage is from the first event of any stream to the last event, or to the end of a loss after it,
 from babeltrace2's text and warnings. A thread's life is [start_ns, exit_ns]: from its
 sched_process_fork, else from the coverage's begin; to its last switch-out after its
-sched_process_exit (in traces without that: in a dead prev_state), else to the coverage's end.
+sched_process_exit or in a dead prev_state, else to its sched_process_free (it died before the
+trace), else to the coverage's end.
 """
 import collections
 import csv
@@ -26,7 +27,8 @@ import blk
 import btparse
 
 SECOND = 1000000000
-DEAD = 16 | 32 | 64     # EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD of the kernels that say so (before 4.14)
+DEAD = 16 | 32          # prev_state: EXIT_DEAD, EXIT_ZOMBIE
+TASK_DEAD = 64          # before Linux 4.14 (later: parked)
 STATES = ("cpu_ns", "runnable_ns", "blocked_ns", "unknown_ns")
 MODES = ("user_ns", "syscall_ns", "kernel_ns", "irq_ns")
 TRACES = ["demo/trace", "kernel-small/trace", "kernel-ust/trace", "live/trace", "rotation/trace",
@@ -221,17 +223,17 @@ def text_cell(value):
     return re.escape(plain(value))
 
 
-def births_and_deaths(events, offset):
+def births_and_deaths(events, offset, release):
     """{tid: its fork}, {tid: its last switch-out}, of threads whose ends are in the trace"""
     born, dying, dead = {}, set(), {}
-    exits = any(e.name == "sched_process_exit" for e in events)
+    gone = DEAD | TASK_DEAD if (0, 0) < release < (4, 14) else DEAD
     for e in events:
         if e.name == "sched_process_fork":
             born[e.payload["child_tid"]] = e.ns + offset
         elif e.name == "sched_process_exit":
             dying.add(e.payload["tid"])
-        elif e.name == "sched_switch" and (e.payload["prev_tid"] in dying or not exits and
-                                           e.payload["prev_state"] & DEAD):
+        elif e.name == "sched_switch" and (e.payload["prev_tid"] in dying or
+                                           e.payload["prev_state"] & gone):
             dead[e.payload["prev_tid"]] = e.ns + offset
         elif e.name == "sched_process_free":        # it died before the trace
             dead.setdefault(e.payload["tid"], e.ns + offset)
@@ -258,7 +260,8 @@ def main():
         try:
             cpus(tap, name, trace, first, last, known)
             lives(tap, name, trace, first, last,
-                  *((None, None) if lossy else births_and_deaths(events, offset)))
+                  *((None, None) if lossy else births_and_deaths(events, offset,
+                                                                     btparse.kernel_release(trace))))
             if name in ("kernel-small/trace", "lost/trace"):
                 whole_is_sum(tap, name, trace)
                 levels_agree(tap, name, trace)
