@@ -15,10 +15,11 @@ VERSION := 0.1.0
 DEVELOPER ?= $(if $(wildcard .git),1,)
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
+DATADIR = $(PREFIX)/share/blktop
 PACKAGES := glib-2.0 json-glib-1.0 ncursesw babeltrace2 lttng-ctl popt
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter
 CFLAGS ?= -O2 -g
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DBLKTOP_VERSION='"$(VERSION)"' -DBLKTOP_DATADIR='"$(PREFIX)/share/blktop"' \
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE -DBLKTOP_VERSION='"$(VERSION)"' -DBLKTOP_DATADIR='"$(DATADIR)"' \
 	-Isrc -I$(BUILD)/gen $(WARNINGS) $(if $(DEVELOPER),-Werror) -MMD -MP -fno-common \
 	$(PKG_CFLAGS) $(CFLAGS) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -O1)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
@@ -90,10 +91,16 @@ $(BUILD)/tools/%: tests/tools/%.c $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READ
 	@mkdir -p $(@D)
 	$(call say,CCLD)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
-$(FLAGS): FORCE
+# A file is written only when what it says has changed.
+$(FLAGS): said = $(subst BLKTOP_DATADIR,,$(subst $(DATADIR),,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIBS)))
+$(BUILD)/datadir: said = $(DATADIR)
+$(FLAGS) $(BUILD)/datadir: FORCE
 	@mkdir -p $(@D)
-	@new='$(subst ','\'',$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIBS))'; \
+	@new='$(subst ','\'',$(said))'; \
 	[ "$$new" = "$$(cat $@ 2>/dev/null)" ] || printf '%s\n' "$$new" >$@
+
+# Another PREFIX is no reason to compile everything again.
+$(BUILD)/obj/input.o: $(BUILD)/datadir
 
 $(BUILD)/have-libraries:
 	@mkdir -p $(@D)
@@ -191,7 +198,7 @@ dist-free: clean
 	rm -rf $(BUILD)-asan $(BUILD)-tsan
 
 help:
-	@sed -n 's/^# \{0,1\}//; 1,/^$$/p' Makefile
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 	@echo 'Targets: all demo check check-NAME check-unit check-lint check-tui check-truth check-live'
 	@echo '         asan tsan lint bench man deps install uninstall clean dist-free help'
 
