@@ -13,7 +13,7 @@ const struct part_info part_info[PART_N] = {
 			  "runnable, waiting for a CPU after it was woken" },
 	[PART_DISK] = { "disk", "DISK", 'D', "blocked on a file, a block device or a sync" },
 	[PART_SOCKET] = { "socket", "NET", 'n', "blocked on a socket" },
-	[PART_PIPE] = { "pipe", "PIPE", 'p', "blocked on a pipe, fifo, eventfd or terminal" },
+	[PART_PIPE] = { "pipe", "PIPE", 'p', "blocked on a pipe or fifo" },
 	[PART_FUTEX] = { "futex", "FUT", 'f', "blocked on a futex: a lock or a condition" },
 	[PART_TIMER] = { "timer", "TMR", 't', "blocked in a sleep" },
 	[PART_POLL] = { "poll", "POLL", 'o', "blocked in poll, select or epoll" },

@@ -17,13 +17,13 @@ enum part {
 	PART_WAKEUP,		/* runnable after it was woken */
 	PART_DISK,		/* blocked: file, block device, sync */
 	PART_SOCKET,		/* blocked: socket */
-	PART_PIPE,		/* blocked: pipe, fifo, eventfd, tty */
+	PART_PIPE,		/* blocked: pipe, fifo */
 	PART_FUTEX,		/* blocked: futex (a lock, a condition) */
 	PART_TIMER,		/* blocked: a sleep */
 	PART_POLL,		/* blocked: poll, select, epoll */
 	PART_FAULT,		/* blocked outside of system calls (page fault) */
 	PART_HANDOFF,		/* a span between annotations of different threads */
-	PART_OTHER,		/* blocked: anything else */
+	PART_OTHER,		/* blocked: anything else (eventfd, tty, wait4, ...) */
 	PART_UNKNOWN,		/* the trace does not tell */
 	PART_N
 };

@@ -453,8 +453,8 @@ static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct b
 		push_loss(st, &loss, out);
 		st->loss_pending = false;
 		st->lost_events = 0;
+		st->last_ts = end;	/* else old tracers' packets overlap by a microsecond */
 	}
-	st->last_ts = end;
 	return true;
 }
 
