@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where the recordings for tests are. */
+/* Recordings as the model sees them. */
 #ifndef BLK_TESTS_TRACES_H
 #define BLK_TESTS_TRACES_H
 
 #include "trace/reader.h"
 
-/* The directory of a recording below BLKTOP_TEST_TRACES, tests/traces, or the shared
- * traces beside the source tree; NULL (and the test is skipped with a reason) where
- * it is absent. Free with g_free. */
-char *traces_find(const char *name);
-
-/* All its records with the model's subscriptions. Asserts that it can be read. */
-struct recording *traces_record(const char *name);	/* NULL: skipped */
+/* All records of a recording (named as test_trace() takes it) with the model's
+ * subscriptions. Asserts that it can be read. NULL: it is not here, and the test is
+ * marked as skipped. */
+struct recording *traces_record(const char *name);
 
 #endif

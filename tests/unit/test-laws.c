@@ -4,6 +4,8 @@
  * report is the same byte for byte.
  *
  * BLKTOP_LAWS_ROUNDS: how many random cuts of each recording (default 4).
+ * BLKTOP_LAWS_PIECES: into how many pieces, instead of random numbers.
+ * BLKTOP_LAWS_DUMP: a directory for both reports when they differ.
  */
 #include "lib/report.h"
 #include "lib/traces.h"
@@ -207,7 +209,8 @@ int main(int argc, char **argv)
 	static const char *const names[] = {
 		"kernel-ust/trace", "lost/trace", "lost/trace-overwrite", "snapshot/trace",
 		"rotation/trace", "kernel-small/trace", "live/trace", "demo/trace",
-		"uneven-streams", "scp_src", "flipping-endianness",
+		"public/uneven-streams", "public/scp_src",
+		"public/flipping-endianness",
 	};
 	g_test_init(&argc, &argv, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
