@@ -207,7 +207,6 @@ struct ragged *ragged_stitch(struct ragged *a, struct ragged *b)
 struct slice *ragged_finish(struct ragged *r)
 {
 	struct slice *s = slice_new(true, r->step);
-	g_autoptr(GArray) open = g_array_new(false, false, sizeof(struct open_loss));
 	for (guint i = 0; i < r->pre->len; i++)
 		slice_feed(s, r->tables, g_ptr_array_index(r->pre, i), 1);
 	if (r->mid)
