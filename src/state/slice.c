@@ -35,7 +35,7 @@ struct slice *slice_new(bool rooted, int64_t step_ns)
 	s->rooted = rooted;
 	s->step = step_ns;
 	s->first = INT64_MAX;
-	s->last = s->loss_newest = s->kept_from = INT64_MIN;
+	s->last = s->kept_from = INT64_MIN;
 	s->strings = strtab_new();
 	s->hosts = g_array_new(false, true, sizeof(struct slice_host));
 	g_array_set_clear_func(s->hosts, host_clear);
@@ -130,14 +130,31 @@ struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, i
 	return &g_array_index(s->facts, struct fact, s->facts->len - 1);
 }
 
+void slice_add_loss(struct slice *s, const struct loss *loss)
+{
+	struct loss new = *loss;
+	new.max_end = new.end;
+	for (guint i = s->losses->len; i > 0; i--) {
+		const struct loss *l = &g_array_index(s->losses, struct loss, i - 1);
+		if (i == s->losses->len)
+			new.max_end = MAX(new.max_end, l->max_end);
+		if (l->max_end < new.end)
+			break;
+		if (l->begin == new.begin && l->end == new.end && l->host == new.host &&
+		    l->stream_cpu == new.stream_cpu && l->kernel == new.kernel)
+			return;
+	}
+	g_array_append_val(s->losses, new);
+}
+
 bool slice_lost_between(const struct slice *s, uint32_t host, int64_t from, int64_t to,
 			int64_t *ret_begin)
 {
 	bool found = false;
-	if (s->loss_newest <= from)
-		return false;
 	for (guint i = s->losses->len; i > 0; i--) {
 		const struct loss *l = &g_array_index(s->losses, struct loss, i - 1);
+		if (l->max_end <= from)
+			break;
 		if (!l->kernel || l->host != host || l->end <= from || l->begin >= to)
 			continue;
 		int64_t begin = MAX(l->begin, from);
@@ -360,21 +377,10 @@ static void feed_loss(struct feed *f, bool begin)
 	memcpy(&loss, f->ev->data, sizeof loss);
 	const struct blk_stream *st = blk_stream(s->tables, f->ev->stream);
 	bool kernel = st->domain == BLK_DOMAIN_KERNEL;
-	bool known = false;
-	for (guint i = s->losses->len; i > 0 && !known; i--) {
-		const struct loss *l = &g_array_index(s->losses, struct loss, i - 1);
-		known = l->begin == loss.begin_ns && l->end == loss.end_ns && l->host == f->host &&
-			l->stream_cpu == st->cpu && l->kernel == kernel;
-	}
-	if (!known) {
-		struct loss l = {
-			.begin = loss.begin_ns, .end = loss.end_ns, .events = loss.events,
-			.packets = loss.packets, .host = f->host, .stream_cpu = st->cpu,
-			.kernel = kernel,
-		};
-		g_array_append_val(s->losses, l);
-		s->loss_newest = MAX(s->loss_newest, l.end);
-	}
+	slice_add_loss(s, &(struct loss){
+		.begin = loss.begin_ns, .end = loss.end_ns, .events = loss.events,
+		.packets = loss.packets, .host = f->host, .stream_cpu = st->cpu, .kernel = kernel,
+	});
 	if (!begin) {
 		struct trust *trust = &slice_bin(s, f->ts)->trust;
 		trust->lost_events += loss.events;
@@ -454,8 +460,7 @@ void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned
 		.packets = loss->packets, .host = g_array_index(s->stream_host, uint32_t, stream),
 		.stream_cpu = st->cpu, .kernel = st->domain == BLK_DOMAIN_KERNEL,
 	};
-	g_array_append_val(s->losses, l);
-	s->loss_newest = MAX(s->loss_newest, l.end);
+	slice_add_loss(s, &l);
 	if (!l.kernel || st->cpu == UINT32_MAX)
 		return;
 	struct cpu *c = cpu_at(s, feed_cpu(s, &ev));

@@ -278,6 +278,7 @@ struct request {		/* issued, not complete; or complete, not issued here */
 
 struct loss {
 	int64_t begin, end;
+	int64_t max_end;	/* latest end of this and all before it in the list */
 	uint64_t events, packets;
 	uint32_t host, stream_cpu;
 	bool kernel;
@@ -330,7 +331,6 @@ struct slice {
 	struct trust forgotten;		/* their sums */
 	GArray *facts;			/* struct fact */
 	GArray *losses;			/* struct loss */
-	int64_t loss_newest;		/* latest end of any */
 	GArray *annots;			/* struct annot */
 	uint32_t annots_done;		/* private to spans.c */
 	GHashTable *requests;		/* struct request: open ones and early ends */
@@ -363,6 +363,7 @@ uint32_t slice_anonymous(struct slice *s, uint32_t cpu);
 uint32_t slice_idle(struct slice *s, uint32_t cpu);
 const struct call_info *slice_call_info(struct slice *s, uint32_t name);
 struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts, uint64_t seq);
+void slice_add_loss(struct slice *s, const struct loss *loss);	/* once, however often it is told */
 bool slice_lost_between(const struct slice *s, uint32_t host, int64_t from, int64_t to,
 			int64_t *ret_begin);	/* a kernel loss of the host in (from, to) */
 

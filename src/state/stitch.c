@@ -63,17 +63,9 @@ static void add_losses(struct slice *a, const struct slice *b, const struct maps
 {
 	for (guint i = 0; i < b->losses->len; i++) {
 		struct loss l = g_array_index(b->losses, struct loss, i);
-		bool known = false;
 		l.host = m->host[l.host];
-		for (guint j = a->losses->len; j > 0 && !known; j--) {
-			const struct loss *have = &g_array_index(a->losses, struct loss, j - 1);
-			known = have->begin == l.begin && have->end == l.end && have->host == l.host &&
-				have->stream_cpu == l.stream_cpu && have->kernel == l.kernel;
-		}
-		if (!known)
-			g_array_append_val(a->losses, l);
+		slice_add_loss(a, &l);
 	}
-	a->loss_newest = MAX(a->loss_newest, b->loss_newest);
 }
 
 /* ---- threads: from the right's array to the left's, in the left's terms ---- */
