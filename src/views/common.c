@@ -116,8 +116,6 @@ struct range range_of(const struct timeline *tl, const struct view_query *q)
 		r.from_ns = timeline_second(tl, r.first)->begin_ns;
 		r.to_ns = timeline_second(tl, r.end - 1)->end_ns;
 	}
-	/* What ends with the very last event ends in the last second. */
-	r.spans_to_ns = r.end == n ? INT64_MAX : r.to_ns;
 	int64_t from = all ? r.from_ns : MAX(r.from_ns, q->from_ns);
 	int64_t to = all ? r.to_ns : MIN(r.to_ns, q->to_ns);
 	/* Whole seconds are summed, so they are what rates are of. */
@@ -135,7 +133,7 @@ bool range_has_span(const struct range *r, const struct span *s)
 		return false;
 	if (s->state == SPAN_OPEN)
 		return s->begin_ns < r->to_ns && s->end_ns >= r->from_ns;
-	return s->end_ns >= r->from_ns && s->end_ns < r->spans_to_ns;
+	return s->end_ns >= r->from_ns && s->end_ns < r->to_ns;
 }
 
 bool query_wants_thread(const struct view_query *q, const struct timeline *tl, uint32_t thread)

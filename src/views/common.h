@@ -47,7 +47,6 @@ enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret
 struct range {
 	size_t first, end;
 	int64_t from_ns, to_ns;		/* borders of those seconds */
-	int64_t spans_to_ns;		/* spans that end before it: the last second has no end */
 	double seconds;			/* asked for and covered, at least 1 ns */
 };
 struct range range_of(const struct timeline *tl, const struct view_query *q);
