@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """make bench: blktop measured against babeltrace2 on one busy kernel trace.
 
-Ratios are of one run: both programs alternate, medians are compared, so the machine
+Ratios are of one run: both programs alternate, the median pair counts, so the machine
 does not matter much. The trace is $BLKTOP_BENCH_TRACE (a directory or a .tar.xz), else
 ../shared/traces/kernel-busy-part.tar.xz beside the source tree; without it the parts
 that need it are skipped. $BENCH_RUNS runs of each (5). Exit status 1: a bar is missed.
@@ -66,7 +66,8 @@ def compare(blktop, trace, runs):
     for name in commands:
         all_runs = " ".join(f"{s:.2f}" for s in seconds[name])
         print(f"  {name:12} median {statistics.median(seconds[name]):6.2f} s  peak {peaks[name]:6.0f} MiB  ({all_runs})")
-    ratio = statistics.median(seconds["blktop"]) / statistics.median(seconds["babeltrace2"])
+    # Pair by pair: the machine's speed drifts between the first run and the last.
+    ratio = statistics.median(a / b for a, b in zip(seconds["blktop"], seconds["babeltrace2"]))
     return verdict("CPU time, blktop -b / babeltrace2 -o dummy", ratio, RATIO_BAR, "")
 
 
