@@ -235,7 +235,6 @@ static void on_block_issue(struct feed *f)
 static void on_block_complete(struct feed *f)
 {
 	struct request r = request_of(f);
-	r.done = true;
 	r.error = blk_int_or(f->ev, F(3), 0) != 0;
 	block_complete(f->s, &r);
 }
@@ -450,8 +449,6 @@ static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_
 			fact->b = -1;
 			t->pid_told = true;
 		}
-		if (t->seen_ns == TS_NONE)
-			t->seen_ns = f->ts;
 	}
 }
 

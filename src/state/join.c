@@ -140,8 +140,6 @@ void thread_append(struct slice *s, uint32_t left, uint32_t right)
 		adopt(s, left, l, right, r);
 	else
 		adopt_aliases(l, right, r);
-	if (l->seen_ns == TS_NONE)
-		l->seen_ns = r->seen_ns;
 	if (!l->name_last)
 		l->name_last = r->name_last;
 	l->pid_told |= r->pid_told;

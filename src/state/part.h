@@ -28,9 +28,6 @@ enum part {
 	PART_N
 };
 
-#define PART_FIRST_RUNNABLE PART_PREEMPTED
-#define PART_FIRST_BLOCKED PART_DISK
-
 struct part_info {
 	const char *id;		/* "user"; its column is "user_ns" */
 	const char *title;	/* "USR", 3 or 4 columns */

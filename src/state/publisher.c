@@ -23,7 +23,6 @@ struct publisher {
 	guint threads_told;	/* of these, published at least once */
 	GArray *processes;	/* struct process_info as published, leader mapped */
 	GHashTable *classes;	/* names published */
-	uint64_t n_events;
 };
 
 /* ---- ids ---- */
@@ -426,7 +425,7 @@ static struct trust total_trust(const struct publisher *p)
 struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now, bool final)
 {
 	struct slice *s = p->s;
-	if (s->first == INT64_MAX || (!final && p->n_events == s->n_events && !s->bins))
+	if (s->first == INT64_MAX)
 		return NULL;
 	struct publication *pub = publication_new();
 	charge_all(s, final ? s->last : MIN(border, s->last), final);
@@ -437,7 +436,7 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
 	pub->has_coverage = true;
 	pub->first_ns = s->first;
 	pub->last_ns = s->last;
-	pub->n_events = p->n_events = s->n_events;
+	pub->n_events = s->n_events;
 	pub->trust = total_trust(p);
 	return pub;
 }

@@ -15,7 +15,7 @@ void publisher_free(struct publisher *p);
 /*
  * What is new: seconds that end at or before `border` and have changed, everything
  * they refer to, spans. `now`: newest instant. final: all seconds, closed at the end
- * of coverage. NULL when nothing is new.
+ * of coverage. NULL before the first event.
  */
 struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now, bool final);
 

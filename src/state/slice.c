@@ -175,7 +175,7 @@ uint32_t slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
 	t->tid = tid;
 	t->forward = ID_NONE;
 	t->id = ID_NONE;
-	t->start_ns = t->exit_ns = t->seen_ns = TS_NONE;
+	t->start_ns = t->exit_ns = TS_NONE;
 	t->soft_from[0] = t->soft_from[1] = INT64_MAX;
 	t->st.cursor = TS_NONE;
 	t->st.waker = ID_NONE;

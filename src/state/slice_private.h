@@ -47,7 +47,7 @@ struct rec {
 	uint32_t irq;		/* REC_WAKE: IRQ_* code, 0: a task */
 	uint32_t name;		/* REC_ENTER, REC_EXIT: string */
 	int32_t fd;		/* REC_ENTER: its descriptor, or NO_FD */
-	uint32_t text, text2;	/* REC_ENTER: path; REC_EXIT: peer (strings) */
+	uint32_t text;		/* REC_ENTER: path; REC_EXIT: peer (strings) */
 	int64_t arg[3];		/* REC_ENTER: call's own; REC_EXIT: [0] ret, [1] [2] new fds */
 };
 
@@ -134,7 +134,6 @@ struct thread {
 	bool idle;		/* a CPU's idle task */
 	bool pid_told;		/* a FACT_PID was written for it in this slice */
 	int64_t start_ns, exit_ns;	/* TS_NONE */
-	int64_t seen_ns;	/* first sight */
 	uint32_t start_cpu;	/* anonymous: its CPU */
 	struct tstate st;
 	GArray *head;		/* struct rec */
@@ -273,7 +272,7 @@ struct request {		/* issued, not complete; or complete, not issued here */
 	int64_t ts;
 	uint64_t seq, bytes;
 	uint32_t host, dev;
-	bool write, error, done;	/* done: a completion without its issue */
+	bool write, error;
 };
 
 struct loss {
@@ -310,11 +309,8 @@ struct slice_host {
 	uint32_t id;		/* in the publication's registry */
 };
 
-struct names;
-struct spans;
-
 struct slice {
-	bool rooted, finished;
+	bool rooted;
 	int64_t step;
 	int64_t first, last;		/* coverage; INT64_MAX, INT64_MIN */
 	uint64_t seq;			/* events so far */
@@ -332,7 +328,6 @@ struct slice {
 	GArray *facts;			/* struct fact */
 	GArray *losses;			/* struct loss */
 	GArray *annots;			/* struct annot */
-	uint32_t annots_done;		/* private to spans.c */
 	GHashTable *requests;		/* struct request: open ones and early ends */
 	GArray *early;			/* struct request: completions without issue */
 	GHashTable *classes;		/* names of known event classes */
@@ -347,7 +342,6 @@ struct slice {
 	GArray *stream_host;		/* uint32_t */
 	GArray *class_name;		/* uint32_t: class -> string (event or syscall name) */
 	GArray *class_event;		/* uint32_t: class -> string of the event's own name */
-	GPtrArray *class_info;		/* const struct call_info * of syscall classes */
 	struct intmap irq_named;	/* host << 32 | code: a FACT_IRQ was written */
 	struct intmap call_infos;	/* string -> index in infos */
 	GPtrArray *infos;

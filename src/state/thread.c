@@ -431,8 +431,6 @@ void thread_record(struct slice *s, uint32_t id, const struct rec *r)
 	struct thread *t = get(s, id);
 	if (t->idle)
 		return;
-	if (t->seen_ns == TS_NONE)
-		t->seen_ns = r->ts;
 	if (t->hard)
 		apply(s, id, t, r);
 	else
@@ -460,7 +458,7 @@ void thread_born(struct slice *s, uint32_t id, int64_t ts)
 {
 	struct thread *t = get(s, id);
 	t->fresh = t->hard = true;
-	t->start_ns = t->seen_ns = ts;
+	t->start_ns = ts;
 	t->st.run = RUN_NEW;
 	t->st.irq_known = true;
 	t->st.cursor = t->st.off_ns = ts;
