@@ -45,6 +45,7 @@ enum blk_trace_error {
 	BLK_TRACE_ERROR_CONNECT,	/* live: no relay there, or it went away */
 	BLK_TRACE_ERROR_SESSION,	/* live: no such session, or it is taken */
 	BLK_TRACE_ERROR_INTERNAL,
+	BLK_TRACE_ERROR_UNSUPPORTED,	/* native reader: a trace it does not know for sure */
 };
 
 struct source;

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The native reader: LTTng's CTF 1.8 traces, any piece of them at once. It refuses
+ * what it can't prove it knows (BLK_TRACE_ERROR_UNSUPPORTED names it); babeltrace2
+ * (source_open_bt2) is the fallback, and its oracle in the tests: records are equal.
+ *
+ *     struct native *n = native_open(paths, rows, n_rows, &error);
+ *     while (native_index(n, 4096)) ...		// only traces without index files
+ *     struct source *s = native_range(n, from, to);	// as many as you like, on any thread
+ *     ... source_next(s, ...) ...
+ *     source_free(s);
+ *     native_free(n);
+ *
+ * Threads: native_open, native_index, native_free and every function below that reads
+ * the index belong to one thread at a time; once native_indexed() is true the native is
+ * immutable, and native_range() and its sources may be used on any threads at once, a
+ * source by one. A source borrows the native.
+ */
+#ifndef BLK_TRACE_NATIVE_H
+#define BLK_TRACE_NATIVE_H
+
+#include "base/outline.h"
+#include "trace/reader.h"
+
+struct native;
+
+/* All CTF traces below the paths, as source_open_bt2() takes them: metadata is parsed,
+ * event classes compiled, index files read. No event is decoded. */
+struct native *native_open(const char *const *paths, const struct blk_subscription *rows,
+			   size_t n_rows, GError **error);
+void native_free(struct native *n);		/* NULL is fine */
+typedef struct native blk_native;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_native, native_free)
+
+/* Packets of files without index: walks at most `max` headers of each; true while there
+ * are more to walk. Every range may be read meanwhile that native_known_from() allows. */
+bool native_index(struct native *n, size_t max);
+bool native_indexed(const struct native *n);
+double native_index_progress(const struct native *n);	/* 0..1 */
+
+/* The instant from which on all packets are known; INT64_MIN when all are. */
+int64_t native_known_from(const struct native *n);
+
+/* Begin of the first and end of the last known packet, ns. False: no packet. */
+bool native_bounds(const struct native *n, int64_t *ret_from, int64_t *ret_to);
+uint64_t native_bytes(const struct native *n);		/* of all stream files */
+size_t native_n_streams(const struct native *n);
+
+/* Bytes of packets that overlap [from, to), a border packet's by its share. */
+uint64_t native_bytes_between(const struct native *n, int64_t from, int64_t to);
+
+/* Instants that cut [from, to) into at most n_pieces of about equal bytes: fills
+ * ret[0 .. result - 1], ascending, each in (from, to); result < n_pieces. */
+size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pieces,
+		   int64_t *ret);
+
+/* Losses and bytes over time in at most max_cells cells; owned by the caller. NULL when
+ * nothing is known. */
+struct outline *native_outline(const struct native *n, size_t max_cells);
+
+/*
+ * The records of all streams with from <= ts < to (INT64_MIN, INT64_MAX: no bound), the
+ * same that source_open_bt2() delivers. Damage is no error: what can't be read is a
+ * marked loss (events 0, packets 0 or more: unknown). A window of loss that is open at
+ * `from` is told by native_range_losses() before the first batch.
+ * budget: bytes of buffers this source may use (0: a default); it uses at least one
+ * event's worth a stream.
+ */
+struct source *native_range(struct native *n, int64_t from, int64_t to, size_t budget);
+
+/* For a source of native_range(), before its first batch: the losses open at `from`,
+ * and their streams. The array is the source's. */
+struct native_loss { unsigned stream; struct blk_loss loss; };
+const struct native_loss *native_range_losses(struct source *s, size_t *ret_n);
+
+/* A source of the whole that owns its native (for callers that want only that). */
+struct source *source_open_native(const char *const *paths, const struct blk_subscription *rows,
+				  size_t n_rows, GError **error);
+
+#endif
