@@ -239,6 +239,7 @@ struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 	s->started_us = g_get_monotonic_time();
 	s->status = (struct job_status){
 		.phase = JOB_OPENING, .progress = -1, .newest_ns = TIME_UNKNOWN,
+		.jobs = 1, .hard_to_ns = TIME_UNKNOWN, .index_progress = -1,
 	};
 	g_mutex_init(&s->lock);
 	g_cond_init(&s->changed);
@@ -282,6 +283,27 @@ void job_get_status(struct job *j, struct job_status *ret)
 	}
 	g_mutex_unlock(&s->lock);
 	ret->message = j->message;
+}
+
+struct outline *job_outline(struct job *j)
+{
+	(void)j;
+	return NULL;
+}
+
+void job_look(struct job *j, int64_t from_ns, int64_t to_ns)
+{
+	(void)j;
+	(void)from_ns;
+	(void)to_ns;
+}
+
+struct timeline *job_take_preview(struct job *j, int64_t *ret_from, int64_t *ret_to)
+{
+	(void)j;
+	(void)ret_from;
+	(void)ret_to;
+	return NULL;
 }
 
 void job_cancel(struct job *j)

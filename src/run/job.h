@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A job: one thread that reads a source, feeds a model and posts publications to
- * the owner of the timeline. All functions are the main thread's.
+ * A job: a thread that reads a source, feeds a model and posts publications to the
+ * owner of the timeline; with helpers, where a trace can be read in pieces. All
+ * functions are the main thread's.
  *
  *     struct job *j = job_start(open_fn, data, free_fn, &options);
  *     poll(job_fd(j)) ... job_collect(j, tl) ...
  *     job_free(j);
  *
- * The thread never touches the timeline. A thread that hangs in a library (a relay
+ * The threads never touch the timeline. A thread that hangs in a library (a relay
  * that went silent) is abandoned, not waited for.
+ *
+ * A trace in pieces is shown before it is read:
+ *
+ *     job_outline()		bytes and losses over its whole time, from the index alone
+ *     job_look()		"the screen shows these instants"
+ *     job_take_preview()	a timeline of just these instants, read ahead of all else
+ *     job_collect()		the timeline itself, hard, from the trace's begin on
  */
 #ifndef BLK_RUN_JOB_H
 #define BLK_RUN_JOB_H
 
+#include "base/outline.h"
 #include "state/model.h"
 #include "trace/reader.h"
 
@@ -31,11 +40,25 @@ struct job_status {
 	double events_per_s;	/* since the start */
 	int64_t newest_ns;	/* newest instant read; TIME_UNKNOWN: none */
 	char *message;		/* NULL or one line, borrowed until the next call */
+	char *reader;		/* "native", "babeltrace2: WHY NOT NATIVE"; NULL: not known
+				 * (yet), or live. Borrowed as message is */
+	unsigned jobs;		/* threads that read; 1 without pieces */
+	unsigned pieces_done, pieces;	/* stitched, and all; 0: not read in pieces */
+	int64_t hard_to_ns;	/* the timeline is final before this instant; TIME_UNKNOWN:
+				 * nowhere yet. Once DONE: past the trace's end */
+	double index_progress;	/* 0..1 of the packet index; < 0: no index is used */
 };
 
 struct job_options {
 	struct model_options model;
 	int64_t publish_every_ns;	/* wall clock between posts; 0: 100 ms */
+
+	/* Of traces that can be read in pieces: */
+	unsigned threads;	/* that read; 0: one a core */
+	unsigned slices;	/* pieces; 0: as bytes and threads ask for */
+	size_t memory;		/* what the whole may hold (--memory); 0: no bound */
+	bool preview;		/* somebody looks: job_outline, job_take_preview */
+	int64_t look_ns;	/* the instant looked at first; 0: the trace's end */
 };
 
 struct job;
@@ -49,6 +72,31 @@ struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 int job_fd(const struct job *j);	/* an eventfd, readable when there is something to collect */
 bool job_collect(struct job *j, struct timeline *tl);	/* applies what was posted; anything? */
 void job_get_status(struct job *j, struct job_status *ret);
+
+/*
+ * The newest outline of the whole trace: a reference of the caller's, or NULL (nothing
+ * known yet, or no reader that could tell). It comes before the first record is read and,
+ * where packets have no index files, again while they are walked (.complete: the last
+ * one). job_fd() rings for each.
+ */
+struct outline *job_outline(struct job *j);
+
+/*
+ * The screen shows [from_ns, to_ns) from now on (from TIME_UNKNOWN: the trace's end).
+ * If the main pass has not come there, it is read ahead: the seconds looked at first,
+ * then a wider window around them. Cheap: call it whenever it may have changed.
+ */
+void job_look(struct job *j, int64_t from_ns, int64_t to_ns);
+
+/*
+ * A timeline of what job_look() asked for, read from nothing but [*ret_from, *ret_to)
+ * (whole seconds but at the trace's ends): rows are real, but lack what came before them
+ * (names, calls that were pending): soft. The caller's; it replaces the preview taken
+ * before (wider, or elsewhere). NULL: nothing new. job_fd() rings for each.
+ * None is made for what job_status.hard_to_ns has passed.
+ */
+struct timeline *job_take_preview(struct job *j, int64_t *ret_from, int64_t *ret_to);
+
 void job_cancel(struct job *j);		/* asks it to stop; returns at once */
 /* Waits until the job is DONE, CANCELLED or FAILED, or timeout_ms (-1: for ever)
  * has passed, collecting meanwhile; true when it has ended. For batch use. */
