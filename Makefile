@@ -176,6 +176,9 @@ tsan:
 bench: all $(BENCHES)
 	python3 tests/bench/bench.py --blktop $(BUILD)/blktop --build $(BUILD)
 
+# Targets of their folders: fuzz-*, bench-*.
+-include tests/fuzz/fuzz.mk tests/bench/bench.mk
+
 install: all man
 	install -D -m 755 $(BUILD)/blktop '$(DESTDIR)$(PREFIX)/bin/blktop'
 	install -D -m 644 $(BUILD)/blktop.1 '$(DESTDIR)$(PREFIX)/share/man/man1/blktop.1'

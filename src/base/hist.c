@@ -10,18 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SUB_BITS 3
-#define MAX_BITS 44
-
-unsigned hist_bucket_index(int64_t ns)
-{
-	if (ns < 1 << SUB_BITS)
-		return ns < 0 ? 0 : (unsigned)ns;
-	if (ns >> MAX_BITS)
-		return HIST_BUCKETS - 1;
-	unsigned octave = 63 - (unsigned)__builtin_clzll((uint64_t)ns) - SUB_BITS;
-	return ((octave + 1) << SUB_BITS) + ((unsigned)(ns >> octave) & ((1 << SUB_BITS) - 1));
-}
+#define SUB_BITS HIST_SUB_BITS
+#define MAX_BITS HIST_MAX_BITS
 
 int64_t hist_bucket_low(unsigned index)
 {
@@ -200,4 +190,57 @@ uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to)
 	for (unsigned i = lower_bound(h, from); i < h->n && h->buckets[i].index <= to; i++)
 		count += h->buckets[i].count;
 	return count;
+}
+
+/* ---- while it is made ---- */
+
+void hist_log_grow(struct hist_log *h, unsigned octave)
+{
+	if (h->n == h->alloc) {
+		h->alloc = (uint8_t)(h->alloc ? MIN(h->alloc * 2u, HIST_OCTAVES) : 1);
+		h->counts = g_renew(uint32_t, h->counts, h->alloc * 8u);
+	}
+	memset(h->counts + h->n * 8u, 0, 8 * sizeof(*h->counts));
+	h->block[octave] = ++h->n;
+}
+
+void hist_log_clear(struct hist_log *h)
+{
+	g_free(h->counts);
+	memset(h, 0, sizeof(*h));
+}
+
+void hist_log_merge(struct hist_log *into, const struct hist_log *from)
+{
+	into->count += from->count;
+	into->sum = sum_saturating(into->sum, from->sum);
+	into->max = MAX(into->max, from->max);
+	into->min_below = MAX(into->min_below, from->min_below);
+	for (unsigned o = 0; o < HIST_OCTAVES; o++) {
+		if (!from->block[o])
+			continue;
+		if (!into->block[o])
+			hist_log_grow(into, o);
+		uint32_t *to = into->counts + (into->block[o] - 1u) * 8;
+		const uint32_t *add = from->counts + (from->block[o] - 1u) * 8;
+		for (unsigned i = 0; i < 8; i++)
+			to[i] = count_saturating(to[i], add[i]);
+	}
+}
+
+void hist_merge_log(struct hist *into, const struct hist_log *from)
+{
+	struct hist_bucket buckets[HIST_BUCKETS];
+	struct hist h = {
+		.count = from->count, .min = INT64_MAX - from->min_below, .max = from->max,
+		.sum = from->sum, .buckets = buckets,
+	};
+
+	for (unsigned o = 0; o < HIST_OCTAVES; o++) {
+		const uint32_t *count = from->counts + (from->block[o] - 1u) * 8;
+		for (unsigned i = 0; from->block[o] && i < 8; i++)
+			if (count[i])
+				buckets[h.n++] = (struct hist_bucket){ (uint16_t)(o * 8 + i), count[i] };
+	}
+	hist_merge(into, &h);
 }

@@ -37,9 +37,59 @@ void hist_clear(struct hist *h);			/* frees, empty again */
  * bucket's upper bound clamped to [min, max]. q in (0, 1]. -1 when empty. */
 int64_t hist_quantile(const struct hist *h, double q);
 
-unsigned hist_bucket_index(int64_t ns);			/* 0 .. HIST_BUCKETS - 1 */
+#define HIST_SUB_BITS 3
+#define HIST_MAX_BITS 44
+
+/* 0 .. HIST_BUCKETS - 1 */
+static inline unsigned hist_bucket_index(int64_t ns)
+{
+	if (ns < 1 << HIST_SUB_BITS)
+		return ns < 0 ? 0 : (unsigned)ns;
+	if (ns >> HIST_MAX_BITS)
+		return HIST_BUCKETS - 1;
+	unsigned octave = 63 - (unsigned)__builtin_clzll((uint64_t)ns) - HIST_SUB_BITS;
+	return ((octave + 1) << HIST_SUB_BITS) +
+	       ((unsigned)(ns >> octave) & ((1 << HIST_SUB_BITS) - 1));
+}
+
 int64_t hist_bucket_low(unsigned index);		/* smallest ns in it */
 int64_t hist_bucket_high(unsigned index);		/* largest ns in it */
 uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to); /* buckets [from, to] */
+
+/*
+ * The same while it is made, for the hot path: no search and no move in an addition.
+ * Each octave in use has a block of 8 counts. A zeroed one is empty.
+ */
+#define HIST_OCTAVES (HIST_BUCKETS / 8)
+
+struct hist_log {
+	uint64_t count;
+	int64_t sum, max, min_below;	/* min_below: INT64_MAX - min */
+	uint32_t *counts;		/* blocks of 8, in the order of their first use */
+	uint8_t n, alloc;		/* blocks */
+	uint8_t block[HIST_OCTAVES];	/* of the octave, from 1; 0: none yet */
+};
+
+void hist_log_grow(struct hist_log *h, unsigned octave);	/* for hist_log_add() */
+void hist_log_merge(struct hist_log *into, const struct hist_log *from);
+void hist_log_clear(struct hist_log *h);
+void hist_merge_log(struct hist *into, const struct hist_log *from);
+
+/* `bucket`: hist_bucket_index(ns); negative counts as 0. */
+static inline void hist_log_add(struct hist_log *h, int64_t ns, unsigned bucket)
+{
+	unsigned octave = bucket >> HIST_SUB_BITS;
+	int64_t sum;
+
+	ns = ns < 0 ? 0 : ns;
+	if (!h->block[octave])
+		hist_log_grow(h, octave);
+	h->count++;
+	h->sum = __builtin_add_overflow(h->sum, ns, &sum) ? INT64_MAX : sum;
+	h->max = h->max < ns ? ns : h->max;
+	h->min_below = h->min_below < INT64_MAX - ns ? INT64_MAX - ns : h->min_below;
+	uint32_t *count = &h->counts[(h->block[octave] - 1u) * 8 + (bucket & 7)];
+	*count += *count != UINT32_MAX;
+}
 
 #endif
