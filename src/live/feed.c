@@ -146,7 +146,7 @@ static bool put_back(struct feed_thread *t, size_t i)
 	if (i < out->n && e.ts > out->ev[i].ts)
 		return false;
 	g_array_remove_index(t->early, first);
-	struct blk_loss *loss = bt2_arena_alloc(out->arena ? out->arena : &out->own, sizeof *loss);
+	struct blk_loss *loss = arena_alloc(out->arena ? out->arena : &out->own, sizeof *loss);
 	memcpy(loss, e.data, sizeof *loss);
 	g_free((gpointer)e.data);
 	e.data = (const uint8_t *)loss;

@@ -248,7 +248,7 @@ static const bt_field *walk(const struct bt2_getter *g, const bt_field *f)
 	return f;
 }
 
-static struct blk_text copy_text(const bt_field *f, struct bt2_arena *arena)
+static struct blk_text copy_text(const bt_field *f, struct arena *arena)
 {
 	/* The length first: babeltrace2 2.0 leaves an older event's text behind an
 	 * empty string. */
@@ -256,7 +256,7 @@ static struct blk_text copy_text(const bt_field *f, struct bt2_arena *arena)
 	struct blk_text t = { "", 0 };
 	if (!len || len > G_MAXINT32)
 		return t;
-	char *copy = bt2_arena_alloc(arena, len);
+	char *copy = arena_alloc(arena, len);
 	memcpy(copy, bt_field_string_get_value(f), len);
 	t.str = copy;
 	t.len = len;
@@ -265,13 +265,13 @@ static struct blk_text copy_text(const bt_field *f, struct bt2_arena *arena)
 
 /* Elements as they lie in memory, each `width` bytes; text ends at a NUL. */
 static struct blk_text copy_array(const struct bt2_getter *g, const bt_field *f,
-				  struct bt2_arena *arena)
+				  struct arena *arena)
 {
 	uint64_t n = bt_field_array_get_length(f);
 	struct blk_text t = { "", 0 };
 	if (!n || n > G_MAXINT32 / 8)
 		return t;
-	uint8_t *copy = bt2_arena_alloc(arena, n * g->width);
+	uint8_t *copy = arena_alloc(arena, n * g->width);
 	for (uint64_t i = 0; i < n; i++) {
 		const bt_field *e = bt_field_array_borrow_element_field_by_index_const(f, i);
 		bool is_signed = bt_field_class_type_is(bt_field_get_class_type(e),
@@ -286,7 +286,7 @@ static struct blk_text copy_array(const struct bt2_getter *g, const bt_field *f,
 	return t;
 }
 
-static void read_leaf(const struct bt2_getter *g, const bt_field *f, struct bt2_arena *arena,
+static void read_leaf(const struct bt2_getter *g, const bt_field *f, struct arena *arena,
 		      uint8_t *row)
 {
 	if (g->kind >= BT2_TEXT) {
@@ -318,11 +318,11 @@ static const struct blk_layout *partial_layout(struct bt2_binding *b, uint32_t m
 	return layouts_keep(b->layouts, &l);
 }
 
-void bt2_binding_read(struct bt2_binding *b, const bt_event *event, struct bt2_arena *arena,
+void bt2_binding_read(struct bt2_binding *b, const bt_event *event, struct arena *arena,
 		      struct blk_event *ret)
 {
 	const bt_field *root[BT2_N_ROOTS] = { NULL };
-	uint8_t *row = bt2_arena_alloc(arena, b->size);
+	uint8_t *row = arena_alloc(arena, b->size);
 	uint32_t missing = 0;
 	if (b->uses[BT2_PAYLOAD])
 		root[BT2_PAYLOAD] = bt_event_borrow_payload_field_const(event);

@@ -41,7 +41,7 @@ struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_s
 void bt2_binding_free(struct bt2_binding *b);
 
 /* Reads the event into the arena: fills data, layout, cls and row of `ret`. */
-void bt2_binding_read(struct bt2_binding *b, const bt_event *event, struct bt2_arena *arena,
+void bt2_binding_read(struct bt2_binding *b, const bt_event *event, struct arena *arena,
 		      struct blk_event *ret);
 
 /* Which CPU the event says itself (perf's `perf_cpu`); UINT32_MAX where none. */

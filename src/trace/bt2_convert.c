@@ -283,7 +283,7 @@ static struct blk_event *push(struct bt2_out *out, int64_t ts, uint16_t row, uin
 	return e;
 }
 
-static inline struct bt2_arena *arena_of(struct bt2_out *out)
+static inline struct arena *arena_of(struct bt2_out *out)
 {
 	return out->arena ? out->arena : &out->own;
 }
@@ -329,7 +329,7 @@ static void flush_tallies(struct in_stream *st, struct bt2_out *out)
 	for (guint i = 0; i < st->counted->len; i++) {
 		uint32_t cls = g_array_index(st->counted, uint32_t, i);
 		uint64_t *count = &g_array_index(st->counts, uint64_t, cls);
-		struct blk_tally *t = bt2_arena_alloc(arena_of(out), sizeof *t);
+		struct blk_tally *t = arena_alloc(arena_of(out), sizeof *t);
 		*t = (struct blk_tally){
 			.second = st->second, .count = *count, .last_ns = st->tally_last,
 		};
@@ -366,7 +366,7 @@ static inline int64_t advance(struct in_stream *st, const bt_clock_snapshot *cs)
 
 static void push_loss(struct in_stream *st, const struct blk_loss *loss, struct bt2_out *out)
 {
-	struct blk_loss *l = bt2_arena_alloc(arena_of(out), sizeof *l);
+	struct blk_loss *l = arena_alloc(arena_of(out), sizeof *l);
 	*l = *loss;
 	push(out, l->begin_ns, BLK_ROW_LOST_BEGIN, st->index)->data = (uint8_t *)l;
 	push(out, l->end_ns, BLK_ROW_LOST_END, st->index)->data = (uint8_t *)l;

@@ -30,35 +30,16 @@
 
 #include <babeltrace2/babeltrace.h>
 
+#include "trace/arena.h"
 #include "trace/reader.h"
-
-/* Memory for payload rows and texts: grows in chunks, is emptied at once. */
-struct bt2_arena {
-	uint8_t *at, *end;		/* free room of the current chunk */
-	struct bt2_chunk *chunk;	/* current, then older ones */
-};
-void *bt2_arena_alloc_slow(struct bt2_arena *a, size_t size);
-void bt2_arena_reset(struct bt2_arena *a);	/* keeps the biggest chunk */
-void bt2_arena_clear(struct bt2_arena *a);
-
-/* 8-byte aligned. */
-static inline void *bt2_arena_alloc(struct bt2_arena *a, size_t size)
-{
-	size = (size + 7) & ~(size_t)7;
-	if (G_UNLIKELY((size_t)(a->end - a->at) < size))
-		return bt2_arena_alloc_slow(a, size);
-	void *p = a->at;
-	a->at += size;
-	return p;
-}
 
 /* Where records go. A zeroed one is empty. Data of the records lies in the arena,
  * so both are valid until bt2_out_reset(). */
 struct bt2_out {
 	struct blk_event *ev;
 	size_t n, cap;
-	struct bt2_arena *arena;	/* borrowed; NULL: `own` is used */
-	struct bt2_arena own;
+	struct arena *arena;	/* borrowed; NULL: `own` is used */
+	struct arena own;
 };
 void bt2_out_reset(struct bt2_out *o);
 void bt2_out_clear(struct bt2_out *o);

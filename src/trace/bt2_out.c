@@ -3,68 +3,16 @@
 #include "trace/bt2_convert.h"
 #include "trace/bt2_clock.h"
 
-#define CHUNK_BYTES (64 * 1024)
-
-struct bt2_chunk {
-	struct bt2_chunk *older;
-	size_t size;
-	uint64_t bytes[];
-};
-
-void *bt2_arena_alloc_slow(struct bt2_arena *a, size_t size)
-{
-	size_t room = a->chunk ? MIN(a->chunk->size * 2, 16 * CHUNK_BYTES) : CHUNK_BYTES;
-	if (room < size)
-		room = size;
-	struct bt2_chunk *chunk = g_malloc(sizeof *chunk + room);
-	chunk->older = a->chunk;
-	chunk->size = room;
-	a->chunk = chunk;
-	a->at = (uint8_t *)chunk->bytes;
-	a->end = a->at + room;
-	return bt2_arena_alloc(a, size);
-}
-
-static void free_chunks(struct bt2_chunk *chunk)
-{
-	while (chunk) {
-		struct bt2_chunk *older = chunk->older;
-		g_free(chunk);
-		chunk = older;
-	}
-}
-
-void bt2_arena_reset(struct bt2_arena *a)
-{
-	if (!a->chunk)
-		return;
-	/* The newest chunk is the biggest, but for a single huge text. */
-	free_chunks(a->chunk->older);
-	a->chunk->older = NULL;
-	if (a->chunk->size > 16 * CHUNK_BYTES) {
-		bt2_arena_clear(a);
-		return;
-	}
-	a->at = (uint8_t *)a->chunk->bytes;
-	a->end = a->at + a->chunk->size;
-}
-
-void bt2_arena_clear(struct bt2_arena *a)
-{
-	free_chunks(a->chunk);
-	*a = (struct bt2_arena){ 0 };
-}
-
 void bt2_out_reset(struct bt2_out *o)
 {
 	o->n = 0;
-	bt2_arena_reset(o->arena ? o->arena : &o->own);
+	arena_reset(o->arena ? o->arena : &o->own);
 }
 
 void bt2_out_clear(struct bt2_out *o)
 {
 	g_free(o->ev);
-	bt2_arena_clear(&o->own);
+	arena_clear(&o->own);
 	*o = (struct bt2_out){ .arena = o->arena };
 }
 

@@ -22,7 +22,7 @@ struct cursor {
 	/* Rows live until the batch they were delivered in is over. Written in turns:
 	 * when `arena[turn]` has rows of an older batch, the other one has none that
 	 * anybody still needs. */
-	struct bt2_arena arena[2];
+	struct arena arena[2];
 	unsigned turn;
 	uint64_t turn_batch;
 };
@@ -107,7 +107,7 @@ static void choose_arena(struct reader *r, struct cursor *k)
 	if (k->turn_batch != r->batch_number) {
 		k->turn ^= 1;
 		k->turn_batch = r->batch_number;
-		bt2_arena_reset(&k->arena[k->turn]);
+		arena_reset(&k->arena[k->turn]);
 	}
 	k->out.arena = &k->arena[k->turn];
 }
@@ -306,8 +306,8 @@ static void reader_free(struct source *s)
 		bt_message_iterator_put_ref(k->it);
 		k->out.arena = NULL;
 		bt2_out_clear(&k->out);
-		bt2_arena_clear(&k->arena[0]);
-		bt2_arena_clear(&k->arena[1]);
+		arena_clear(&k->arena[0]);
+		arena_clear(&k->arena[1]);
 		g_free(k->name);
 	}
 	bt2_convert_free(r->convert);
