@@ -50,6 +50,24 @@ void model_feed(struct model *m, const struct blk_tables *tables, const struct b
 	slice_feed(m->s, tables, ev, n);
 }
 
+void model_stitch(struct model *m, struct slice *s)
+{
+	if (slice_first(m->s) == INT64_MAX && s->rooted) {
+		publisher_free(m->publisher);
+		slice_free(m->s);
+		m->s = s;
+		m->publisher = publisher_new(s);
+		return;
+	}
+	struct slice *both = slice_stitch(m->s, s);
+	g_assert(both == m->s);		/* the publisher has it */
+}
+
+int64_t model_closed_to(const struct model *m)
+{
+	return m->border;
+}
+
 int64_t model_now(const struct model *m)
 {
 	return MAX(slice_last(m->s), m->horizon);
@@ -68,7 +86,7 @@ struct publication *model_publish(struct model *m, bool final)
 	int64_t border = time_floor(now, m->options.step_ns);
 	if (!final && border == m->border)
 		return NULL;
-	m->border = border;
+	m->border = final ? INT64_MAX : border;
 	if (m->horizon > slice_last(m->s) && !final)
 		m->s->last = border > m->s->last ? border - 1 : m->s->last;
 	struct publication *p = publisher_publish(m->publisher, border, now, final);

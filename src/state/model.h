@@ -19,7 +19,7 @@
 #define BLK_STATE_MODEL_H
 
 #include "state/publish.h"
-#include "trace/event.h"
+#include "state/slice.h"
 
 struct model_options {
 	int64_t step_ns;	/* length of a "second"; 0: 1 s */
@@ -39,6 +39,10 @@ const struct blk_subscription *model_subscriptions(size_t *ret_n);
 void model_feed(struct model *m, const struct blk_tables *tables,
 		const struct blk_event *ev, size_t n);
 
+/* The next piece, read elsewhere: consumed. All its events come after what the model
+ * has; the first one may be rooted, the others must not be. Its step: the model's. */
+void model_stitch(struct model *m, struct slice *s);
+
 /*
  * What has been closed since the last call: NULL when nothing is new. A second is
  * closed when a record at or after its end was fed (or a horizon passed it).
@@ -46,6 +50,10 @@ void model_feed(struct model *m, const struct blk_tables *tables,
  * The caller owns the publication.
  */
 struct publication *model_publish(struct model *m, bool final);
+
+/* Seconds before this instant are closed: published, unless something late corrects
+ * them. INT64_MIN: none yet; INT64_MAX: all, after the final publication. */
+int64_t model_closed_to(const struct model *m);
 
 uint64_t model_n_events(const struct model *m);		/* events fed, with tallies */
 int64_t model_now(const struct model *m);		/* newest instant known; INT64_MIN: none */

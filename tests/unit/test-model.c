@@ -52,6 +52,74 @@ static void test_run(gconstpointer data)
 	recording_free(r);
 }
 
+/* ---- in pieces, as several threads read them ---- */
+
+static void begin_lost(struct slice *s, const struct recording *r, size_t at)
+{
+	g_autoptr(GPtrArray) open = g_ptr_array_new();
+	for (size_t i = 0; i < at; i++) {
+		const struct blk_event *e = recording_event(r, i);
+		if (e->row == BLK_ROW_LOST_BEGIN)
+			g_ptr_array_add(open, (gpointer)e);
+		for (guint k = 0; e->row == BLK_ROW_LOST_END && k < open->len; k++) {
+			if (((const struct blk_event *)g_ptr_array_index(open, k))->stream != e->stream)
+				continue;
+			g_ptr_array_remove_index(open, k);
+			break;
+		}
+	}
+	for (guint i = 0; i < open->len; i++) {
+		const struct blk_event *e = g_ptr_array_index(open, i);
+		struct blk_loss loss;
+		memcpy(&loss, e->data, sizeof loss);
+		slice_begin_lost(s, recording_tables(r), e->stream, &loss);
+	}
+}
+
+/* Stitches pieces of about n records each, and publishes after each of them. */
+static char *report_of_pieces(const struct recording *r, const struct model_options *options, size_t n)
+{
+	struct model *m = model_new(options);
+	struct timeline *tl = timeline_new(0);
+	for (size_t from = 0, to; from < recording_n(r); from = to) {
+		struct slice *s = slice_new(from == 0, STEP);
+		begin_lost(s, r, from);
+		to = MIN(from + n, recording_n(r));
+		while (to < recording_n(r) && recording_event(r, to)->ts == recording_event(r, to - 1)->ts)
+			to++;
+		slice_feed(s, recording_tables(r), recording_event(r, from), to - from);
+		model_stitch(m, s);
+		struct publication *p = model_publish(m, false);
+		if (p)
+			timeline_apply(tl, p);
+	}
+	timeline_apply(tl, model_publish(m, true));
+	g_assert_cmpint(model_closed_to(m), ==, INT64_MAX);
+	model_free(m);
+	char *text = report_of_timeline(tl);
+	timeline_free(tl);
+	return text;
+}
+
+static void test_pieces(gconstpointer data)
+{
+	struct recording *r = traces_record(data);
+	if (!r)
+		return;
+	g_autofree char *whole = report_of_whole(r);
+	for (unsigned i = 0; i < 3 && !g_test_failed(); i++) {
+		static const unsigned pieces[] = { 2, 7, 40 };
+		size_t n = recording_n(r) / pieces[i] + 1;
+		g_autofree char *what = g_strdup_printf("%s in %u pieces", (const char *)data, pieces[i]);
+		g_autofree char *got = report_of_pieces(r, &(struct model_options){ 0 }, n);
+		report_assert_equal(what, whole, got);
+		g_autofree char *bounded =
+			report_of_pieces(r, &(struct model_options){ .memory_budget = 1 }, n);
+		report_assert_equal("with forgetting", whole, bounded);
+	}
+	recording_free(r);
+}
+
 /* Horizons close seconds in which nothing happens. */
 static void test_horizon(void)
 {
@@ -89,6 +157,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
 		g_autofree char *path = g_strdup_printf("/model/run/%s", names[i]);
 		g_test_add_data_func(path, names[i], test_run);
+		g_autofree char *pieces = g_strdup_printf("/model/pieces/%s", names[i]);
+		g_test_add_data_func(pieces, names[i], test_pieces);
 	}
 	g_test_add_func("/model/horizon", test_horizon);
 	return g_test_run();
