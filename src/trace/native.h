@@ -32,6 +32,10 @@ void native_free(struct native *n);		/* NULL is fine */
 typedef struct native blk_native;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_native, native_free)
 
+/* What could not be read and is left out, one line each ("cannot read stream file ...");
+ * borrowed. For the log. */
+const char *const *native_warnings(const struct native *n, size_t *ret_n);
+
 /* Packets of files without index: walks at most `max` headers of each; true while there
  * are more to walk. Every range may be read meanwhile that native_known_from() allows. */
 bool native_index(struct native *n, size_t max);

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From types to steps. Event headers end on a byte at least (LTTng aligns them so);
+ * how much more is known of the position is followed through the class, so that
+ * alignment costs a step only where it depends on the event.
+ */
+#include "trace/ctf_header.h"
+#include "trace/ctf_wanted.h"
+#include "trace/layouts.h"
+
+#define MAX_DIRECT_ID 65536		/* ids looked up by index */
+#define MAX_STEPS 20000			/* of a class; a program, not a bomb */
+#define MAX_UNROLLED 64			/* elements of arrays, one of which is wanted */
+
+struct compile {
+	GArray *steps;			/* struct ctf_step */
+	GArray *choices;		/* struct ctf_choice */
+	guint barrier;			/* steps before it are somebody's target: not merged with */
+	uint64_t unit;			/* position = bit, modulo this power of two */
+	uint64_t bit;
+	uint64_t offset;		/* bits since the event header, while .fixed */
+	bool fixed;
+	bool loads;			/* fill a row */
+	bool failed;
+	uint32_t row_bytes;
+	struct blk_layout *layout;
+	unsigned n_in_place;		/* wanted fields that a layout can reach */
+};
+
+/* The wanted fields below the type at hand, whose ways agree so far. */
+struct below { const struct ctf_wanted *w[BLK_MAX_SLOTS]; unsigned n, depth; };
+
+static struct below narrow(const struct below *b, uint32_t way)
+{
+	struct below ret = { .depth = b->depth + 1 };
+	for (unsigned i = 0; i < b->n; i++)
+		if (b->w[i]->n_ways > b->depth && b->w[i]->way[b->depth] == way)
+			ret.w[ret.n++] = b->w[i];
+	return ret;
+}
+
+static bool is_leaf(const struct below *b, unsigned i)
+{
+	return b->w[i]->n_ways == b->depth;
+}
+
+static struct ctf_step *add(struct compile *c, enum ctf_op op)
+{
+	struct ctf_step s = { .op = op };
+	if (c->steps->len >= MAX_STEPS) {
+		c->failed = true;
+		g_array_set_size(c->steps, MAX_STEPS - 1);
+	}
+	g_array_append_val(c->steps, s);
+	return &g_array_index(c->steps, struct ctf_step, c->steps->len - 1);
+}
+
+static void move(struct compile *c, uint64_t bits)
+{
+	c->bit = (c->bit + bits) & (c->unit - 1);
+	c->offset += bits;
+	if (c->offset > UINT64_C(1) << 40)
+		c->failed = true;
+}
+
+static void add_skip(struct compile *c, uint64_t bits)
+{
+	if (!bits)
+		return;
+	move(c, bits);
+	if (c->steps->len > c->barrier) {
+		struct ctf_step *last = &g_array_index(c->steps, struct ctf_step, c->steps->len - 1);
+		if (last->op == CTF_OP_SKIP) {
+			last->n += bits;
+			return;
+		}
+	}
+	add(c, CTF_OP_SKIP)->n = bits;
+}
+
+/* The position is one that differs from event to event, a multiple of `unit`. */
+static void forget(struct compile *c, uint64_t unit)
+{
+	c->fixed = false;
+	c->unit = unit;
+	c->bit = 0;
+}
+
+static void add_align(struct compile *c, uint64_t align)
+{
+	if (align <= c->unit) {
+		add_skip(c, -c->bit & (align - 1));
+		return;
+	}
+	add(c, CTF_OP_ALIGN)->n = align;
+	forget(c, align);
+}
+
+static void add_type(struct compile *c, const struct ctf_type *t, uint16_t reg,
+		     const struct below *below);
+
+/* ---- loads ---- */
+
+static struct ctf_step *add_load(struct compile *c, enum ctf_op op, const struct ctf_wanted *w)
+{
+	struct blk_slot_layout *l = &c->layout->slot[w->slot];
+	bool is_int = w->kind == CTF_WANT_INT;
+	*l = (struct blk_slot_layout){ .off = c->row_bytes };
+	if (is_int) {
+		l->repr = BLK_INT;
+		l->size = 8;
+		l->is_signed = w->leaf->is_signed;
+		l->big_endian = G_BYTE_ORDER == G_BIG_ENDIAN;
+	} else {
+		l->repr = w->kind == CTF_WANT_TEXT ? BLK_TEXT_REF : BLK_BYTES_REF;
+	}
+	struct ctf_step *s = add(c, op);
+	s->slot = w->slot;
+	s->off = c->row_bytes;
+	s->is_text = w->kind == CTF_WANT_TEXT;
+	c->row_bytes += is_int ? 8 : sizeof(struct blk_text);
+	return s;
+}
+
+static void set_integer(struct ctf_step *s, const struct ctf_type *t)
+{
+	s->bits = t->bits;
+	s->big_endian = t->big_endian;
+	s->is_signed = t->is_signed;
+}
+
+/* The field lies where a layout can reach it, in every event. */
+static void place(struct compile *c, const struct ctf_wanted *w)
+{
+	const struct ctf_type *t = w->leaf;
+	struct blk_slot_layout *l = &c->layout->slot[w->slot];
+	if (!c->fixed || c->offset % 8 || c->offset / 8 > UINT16_MAX)
+		return;
+	*l = (struct blk_slot_layout){ .off = c->offset / 8 };
+	if (w->kind == CTF_WANT_INT) {
+		if (t->bits != 8 && t->bits != 16 && t->bits != 32 && t->bits != 64)
+			return;
+		l->repr = BLK_INT;
+		l->size = t->bits / 8;
+		l->is_signed = t->is_signed;
+		l->big_endian = t->big_endian;
+	} else if (w->kind == CTF_WANT_TEXT && t->kind == CTF_ARRAY && t->element->bits == 8 &&
+		   t->element->align <= 8 && t->length < UINT16_MAX) {
+		l->repr = BLK_TEXT_INLINE;
+		l->size = t->length;
+	} else {
+		return;
+	}
+	c->n_in_place++;
+}
+
+static void want(struct compile *c, const struct ctf_wanted *w, enum ctf_op op, const struct ctf_type *t)
+{
+	if (!c->loads) {
+		place(c, w);
+		return;
+	}
+	struct ctf_step *s = add_load(c, op, w);
+	if (op == CTF_OP_LOAD) {
+		set_integer(s, t);
+	} else if (op != CTF_OP_LOAD_STRING) {
+		set_integer(s, t->element);
+		s->n = t->length;
+		s->reg = t->length_reg;
+	}
+}
+
+/* ---- types ---- */
+
+static void add_integer(struct compile *c, const struct ctf_type *t, uint16_t reg,
+			const struct below *below)
+{
+	if (reg != CTF_NO_REG) {
+		struct ctf_step *s = add(c, CTF_OP_REG);
+		set_integer(s, t);
+		s->reg = reg;
+	}
+	for (unsigned i = 0; i < below->n; i++)
+		if (is_leaf(below, i))
+			want(c, below->w[i], CTF_OP_LOAD, t);
+	add_skip(c, t->bits);
+}
+
+static void add_string(struct compile *c, const struct below *below)
+{
+	for (unsigned i = 0; i < below->n; i++)
+		if (is_leaf(below, i))
+			want(c, below->w[i], CTF_OP_LOAD_STRING, NULL);
+	add(c, CTF_OP_STRING);
+	forget(c, 8);
+}
+
+static void add_struct(struct compile *c, const struct ctf_type *t, const struct below *below)
+{
+	for (uint32_t i = 0; i < t->n_fields && !c->failed; i++) {
+		struct below inner = narrow(below, i);
+		add_type(c, t->field[i].type, t->field[i].reg, &inner);
+	}
+}
+
+/* Elements one after another without gaps: their size, else 0. */
+static uint64_t packed_bits(const struct ctf_type *element)
+{
+	uint64_t bits;
+	return ctf_type_fixed(element, &bits) && bits % element->align == 0 ? bits : 0;
+}
+
+/* Steps of one element, to be run any number of times. */
+static void add_repeat(struct compile *c, const struct ctf_type *t, uint64_t n, uint16_t reg)
+{
+	static const struct below nothing;
+	guint at = c->steps->len;
+	struct ctf_step *s = add(c, reg == CTF_NO_REG ? CTF_OP_REPEAT : CTF_OP_REPEAT_REG);
+	s->n = n;
+	s->reg = reg;
+	forget(c, 1);		/* the second round begins where the first ends */
+	c->barrier = c->steps->len;
+	add_align(c, t->align);
+	add_type(c, t, CTF_NO_REG, &nothing);
+	g_array_index(c->steps, struct ctf_step, at).to = c->steps->len;
+	c->barrier = c->steps->len;
+	forget(c, 1);
+}
+
+/* An array with wanted elements: those are read one by one. */
+static uint64_t add_unrolled(struct compile *c, const struct ctf_type *t, const struct below *below)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < below->n; i++)
+		if (!is_leaf(below, i))
+			n = MAX(n, (uint64_t)below->w[i]->way[below->depth] + 1);
+	if (n > MAX_UNROLLED || n > t->length)
+		return 0;
+	for (uint64_t i = 0; i < n; i++) {
+		struct below inner = narrow(below, i);
+		add_type(c, t->element, CTF_NO_REG, &inner);
+	}
+	return n;
+}
+
+static void add_array(struct compile *c, const struct ctf_type *t, const struct below *below)
+{
+	uint64_t bits = packed_bits(t->element), n = t->length;
+	add_align(c, t->element->align);
+	for (unsigned i = 0; i < below->n; i++)
+		if (is_leaf(below, i))
+			want(c, below->w[i], CTF_OP_LOAD_ARRAY, t);
+	n -= add_unrolled(c, t, below);
+	if (bits && n > (UINT64_C(1) << 40) / bits)
+		c->failed = true;
+	else if (bits)
+		add_skip(c, n * bits);
+	else if (n)
+		add_repeat(c, t->element, n, CTF_NO_REG);
+}
+
+static void add_sequence(struct compile *c, const struct ctf_type *t, const struct below *below)
+{
+	uint64_t bits = packed_bits(t->element);
+	add_align(c, t->element->align);
+	for (unsigned i = 0; i < below->n; i++) {
+		const struct ctf_wanted *w = below->w[i];
+		if (is_leaf(below, i)) {
+			want(c, w, CTF_OP_LOAD_SEQUENCE, t);
+		} else if (c->loads && w->leaf == t->element && bits) {
+			struct ctf_step *s = add_load(c, CTF_OP_LOAD_ELEMENT, w);
+			set_integer(s, t->element);
+			s->reg = t->length_reg;
+			s->n = w->way[below->depth];
+		}
+	}
+	if (!bits) {
+		add_repeat(c, t->element, 0, t->length_reg);
+		return;
+	}
+	struct ctf_step *s = add(c, CTF_OP_SKIP_SEQUENCE);
+	s->n = bits;
+	s->reg = t->length_reg;
+	forget(c, MIN(c->bit ? 1 : c->unit, bits & -bits));
+}
+
+static bool add_option(struct compile *c, const struct ctf_type *t, uint32_t option, guint from,
+		       guint to)
+{
+	const struct ctf_type *tag = t->tag_type;
+	bool any = false;
+	for (uint32_t i = 0; i < tag->n_ranges; i++) {
+		const struct ctf_range *r = &tag->range[i];
+		if (strcmp(r->label[0] == '_' ? r->label + 1 : r->label, t->field[option].name) &&
+		    strcmp(r->label, t->field[option].name))
+			continue;
+		struct ctf_choice k = { r->lo, r->hi, tag->is_signed, false, from, to };
+		g_array_append_val(c->choices, k);
+		any = true;
+	}
+	return any;
+}
+
+static void add_variant(struct compile *c, const struct ctf_type *t, const struct below *below)
+{
+	guint at = c->steps->len;
+	g_autofree guint *from = g_new(guint, t->n_fields + 1);
+	struct ctf_step *s = add(c, CTF_OP_CHOOSE);
+	s->reg = t->tag;
+	uint64_t unit = c->unit, bit = c->bit;
+	for (uint32_t i = 0; i < t->n_fields && !c->failed; i++) {
+		struct below inner = narrow(below, i);
+		from[i] = c->barrier = c->steps->len;
+		c->fixed = false;
+		c->unit = unit;
+		c->bit = bit;
+		add_type(c, t->field[i].type, CTF_NO_REG, &inner);
+	}
+	from[t->n_fields] = c->barrier = c->steps->len;
+	s = &g_array_index(c->steps, struct ctf_step, at);
+	s->to = c->steps->len;
+	guint first = c->choices->len;
+	for (uint32_t i = 0; i < t->n_fields && !c->failed; i++)
+		add_option(c, t, i, from[i], from[i + 1]);
+	struct ctf_choice end = { .last = true };
+	g_array_append_val(c->choices, end);
+	s->n = first;
+	forget(c, 1);
+}
+
+static void add_type(struct compile *c, const struct ctf_type *t, uint16_t reg,
+		     const struct below *below)
+{
+	if (c->failed)
+		return;
+	add_align(c, MAX(t->align, 1));
+	switch ((enum ctf_kind)t->kind) {
+	case CTF_INTEGER:
+	case CTF_ENUM:
+	case CTF_FLOAT:
+		add_integer(c, t, reg, below);
+		break;
+	case CTF_STRING:
+		add_string(c, below);
+		break;
+	case CTF_STRUCT:
+		add_struct(c, t, below);
+		break;
+	case CTF_ARRAY:
+		add_array(c, t, below);
+		break;
+	case CTF_SEQUENCE:
+		add_sequence(c, t, below);
+		break;
+	case CTF_VARIANT:
+		add_variant(c, t, below);
+		break;
+	}
+}
+
+/* ---- a class ---- */
+
+static void run_pass(struct compile *c, const struct ctf_stream_class *sc,
+		     const struct ctf_event_class *ec, const struct ctf_wanted *w, unsigned n,
+		     bool loads)
+{
+	g_array_set_size(c->steps, 0);
+	g_array_set_size(c->choices, 0);
+	c->barrier = 0;
+	c->unit = 8;
+	c->bit = c->offset = 0;
+	c->fixed = true;
+	c->loads = loads;
+	c->row_bytes = c->n_in_place = 0;
+	memset(c->layout, 0, sizeof *c->layout);
+	for (unsigned scope = 0; scope < CTF_N_SCOPES; scope++) {
+		const struct ctf_type *t = ctf_scope_type(sc, ec, scope);
+		struct below below = { .depth = 0 };
+		for (unsigned i = 0; i < n; i++)
+			if (w[i].scope == scope)
+				below.w[below.n++] = &w[i];
+		if (t)
+			add_type(c, t, CTF_NO_REG, &below);
+	}
+}
+
+static void take_program(struct compile *c, struct ctf_class *k)
+{
+	const struct ctf_step *s = (const struct ctf_step *)c->steps->data;
+	if (!c->steps->len || (c->steps->len == 1 && s->op == CTF_OP_SKIP)) {
+		k->bits = c->offset;
+		return;
+	}
+	k->n_steps = c->steps->len;
+	k->step = g_memdup2(s, k->n_steps * sizeof *s);
+	k->choice = g_memdup2(c->choices->data, c->choices->len * sizeof(struct ctf_choice));
+}
+
+static bool compile_class(const struct ctf_stream_class *sc, struct ctf_class *k,
+			  const struct blk_subscription *row, GHashTable *layouts)
+{
+	g_autoptr(GArray) steps = g_array_new(false, true, sizeof(struct ctf_step));
+	g_autoptr(GArray) choices = g_array_new(false, true, sizeof(struct ctf_choice));
+	struct blk_layout layout;
+	struct compile c = { .steps = steps, .choices = choices, .layout = &layout };
+	struct ctf_wanted w[BLK_MAX_SLOTS];
+	unsigned n = row ? ctf_wanted_find(sc, k->ec, row, w) : 0;
+	run_pass(&c, sc, k->ec, w, n, false);
+	k->copies = c.n_in_place < n;
+	if (k->copies)
+		run_pass(&c, sc, k->ec, w, n, true);
+	if (c.failed)
+		return false;
+	k->row_bytes = MAX(c.row_bytes, 8);
+	if (row) {
+		k->layout = layouts_keep(layouts, &layout);
+		for (unsigned i = 0; i < BLK_MAX_SLOTS; i++)
+			k->wanted |= (uint32_t)(layout.slot[i].repr != BLK_NONE) << i;
+	}
+	take_program(&c, k);
+	return true;
+}
+
+static void class_free(void *p)
+{
+	struct ctf_class *k = p;
+	g_free(k->step);
+	g_free(k->choice);
+	g_free(k);
+}
+
+/* ---- a stream class ---- */
+
+static void keep_class(struct ctf_decoder *d, struct ctf_class *k)
+{
+	uint64_t id = k->ec->id;
+	g_ptr_array_add(d->classes, k);
+	if (id >= MAX_DIRECT_ID) {
+		g_hash_table_replace(d->by_far_id, (void *)&k->ec->id, k);
+		return;
+	}
+	if (id >= d->n_ids) {
+		d->by_id = g_renew(struct ctf_class *, d->by_id, id + 1);
+		memset(d->by_id + d->n_ids, 0, (id + 1 - d->n_ids) * sizeof *d->by_id);
+		d->n_ids = id + 1;
+	}
+	d->by_id[id] = k;
+}
+
+struct ctf_class *ctf_decoder_far(const struct ctf_decoder *d, uint64_t id)
+{
+	return g_hash_table_lookup(d->by_far_id, &id);
+}
+
+bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows,
+		      const struct blk_matcher *matcher, GHashTable *layouts,
+		      ctf_number_class number, void *data, GError **error)
+{
+	for (guint i = d->classes->len; i < d->sc->events->len; i++) {
+		struct ctf_class *k = g_new0(struct ctf_class, 1);
+		k->ec = g_ptr_array_index(d->sc->events, i);
+		k->row = blk_matcher_row(matcher, k->ec->name);
+		k->cls = number(data, k->ec->name, k->row);
+		if (!compile_class(d->sc, k, k->row == G_MAXUINT16 ? NULL : &rows[k->row], layouts)) {
+			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+				    "the event class '%s' is too big", k->ec->name);
+			class_free(k);
+			return false;
+		}
+		keep_class(d, k);
+	}
+	return true;
+}
+
+struct ctf_decoder *ctf_decoder_new(const struct ctf_stream_class *sc,
+				    const struct blk_subscription *rows,
+				    const struct blk_matcher *matcher, GHashTable *layouts,
+				    ctf_number_class number, void *data, GError **error)
+{
+	struct ctf_decoder *d = g_new0(struct ctf_decoder, 1);
+	d->sc = sc;
+	d->classes = g_ptr_array_new_with_free_func(class_free);
+	d->by_far_id = g_hash_table_new(g_int64_hash, g_int64_equal);
+	if (ctf_header_compile(sc, &d->header, &d->clock, error) &&
+	    ctf_decoder_grow(d, rows, matcher, layouts, number, data, error))
+		return d;
+	ctf_decoder_free(d);
+	return NULL;
+}
+
+void ctf_decoder_free(struct ctf_decoder *d)
+{
+	if (!d)
+		return;
+	g_ptr_array_unref(d->classes);
+	g_hash_table_unref(d->by_far_id);
+	g_free(d->by_id);
+	g_free(d);
+}

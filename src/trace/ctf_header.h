@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which form the event headers of a stream class have (inside src/trace/). */
+#ifndef BLK_TRACE_CTF_HEADER_H
+#define BLK_TRACE_CTF_HEADER_H
+
+#include "trace/ctf_program.h"
+
+/* False: UNSUPPORTED, named. *ret_clock: the clock of its timestamps. */
+bool ctf_header_compile(const struct ctf_stream_class *sc, struct ctf_header *ret,
+			const struct ctf_clock **ret_clock, GError **error);
+
+#endif

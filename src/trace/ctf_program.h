@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Event classes compiled to runs of skip and load steps (inside src/trace/).
+ *
+ * A class whose size is the same in every event is one addition. Others are short
+ * programs of steps, run over the bits of a packet; positions are in bits from the
+ * packet's begin, as CTF aligns by them. Where all wanted fields lie at offsets that
+ * never change, a record points at the packet and a layout (nothing is copied); else
+ * the program copies them to a row of the record's own.
+ *
+ * Decoders are immutable and shared by threads; what changes while an event is read is
+ * in the struct ctf_run of each reader.
+ */
+#ifndef BLK_TRACE_CTF_PROGRAM_H
+#define BLK_TRACE_CTF_PROGRAM_H
+
+#include "trace/arena.h"
+#include "trace/ctf_bits.h"
+#include "trace/ctf_meta.h"
+#include "trace/reader.h"
+
+/* The end of a program that does not fit its data. */
+#define CTF_NO_FIT UINT64_MAX
+
+enum ctf_op {
+	CTF_OP_SKIP,		/* n bits */
+	CTF_OP_ALIGN,		/* to n bits */
+	CTF_OP_STRING,		/* to behind its NUL */
+	CTF_OP_REG,		/* register reg = integer here; no move */
+	CTF_OP_LOAD,		/* row[off] = integer here, 8 bytes; no move */
+	CTF_OP_LOAD_STRING,	/* row[off] = the string here; no move */
+	CTF_OP_LOAD_ARRAY,	/* row[off] = n elements of `bits`; no move */
+	CTF_OP_LOAD_SEQUENCE,	/* the same, register reg elements */
+	CTF_OP_LOAD_ELEMENT,	/* row[off] = element n, if register reg is greater; no move */
+	CTF_OP_SKIP_SEQUENCE,	/* register reg elements of n bits */
+	CTF_OP_REPEAT,		/* steps up to `to`, n times */
+	CTF_OP_REPEAT_REG,	/* the same, register reg times */
+	CTF_OP_CHOOSE,		/* option by register reg: choice[n ..]; then go to `to` */
+};
+
+struct ctf_step {
+	uint8_t op;
+	uint8_t bits;
+	uint8_t slot;
+	bool big_endian : 1, is_signed : 1, is_text : 1;
+	uint16_t reg;
+	uint16_t off;
+	uint32_t to;
+	uint64_t n;
+};
+
+/* An option of a variant: for tags of [lo, hi] run the steps [from, to). */
+struct ctf_choice {
+	uint64_t lo, hi;
+	bool is_signed, last;
+	uint32_t from, to;
+};
+
+struct ctf_class {
+	uint16_t row;			/* of the subscription table; G_MAXUINT16: only counted */
+	bool copies;			/* its program fills a row */
+	uint32_t cls;			/* number among all names of the reader */
+	uint32_t n_steps;		/* 0: `bits` is all there is to it */
+	uint32_t row_bytes;
+	uint64_t bits;			/* behind the header, when n_steps is 0 */
+	const struct blk_layout *layout;
+	uint32_t wanted;		/* slots that the layout has, as a mask */
+	struct ctf_step *step;
+	struct ctf_choice *choice;
+	const struct ctf_event_class *ec;
+};
+
+/* How event headers look: LTTng's compact and large ones, and a plain id + timestamp. */
+struct ctf_header {
+	bool fast;		/* compact, little endian, in one 32-bit word */
+	bool has_variant, be;
+	uint32_t align;		/* of the whole, bits */
+	uint32_t fast_align;
+	uint8_t id_bits, ts_bits;
+	uint32_t id_align, ts_align;	/* ts: with its option's */
+	uint64_t extended;	/* this id: the long form follows */
+	uint8_t id2_bits, ts2_bits;
+	uint32_t id2_align, ts2_align;	/* id2: with its option's */
+	bool id_be, ts_be, id2_be, ts2_be;
+	bool ts_first;		/* plain: the timestamp comes before the id */
+};
+
+struct ctf_decoder {		/* of one stream class */
+	const struct ctf_stream_class *sc;
+	const struct ctf_clock *clock;	/* of its timestamps */
+	struct ctf_header header;
+	struct ctf_class **by_id;	/* dense; NULL: no such class */
+	uint64_t n_ids;
+	GHashTable *by_far_id;		/* ids too big for that */
+	GPtrArray *classes;		/* struct ctf_class *, owned */
+};
+
+/* What one reader of events changes. */
+struct ctf_run {
+	uint64_t *regs;			/* as many as the stream class uses */
+	struct arena *arena;		/* rows and texts that had to be converted */
+	uint8_t *row;			/* of the event being read */
+	uint32_t present;		/* slots that it has, as a mask */
+};
+
+/* The number among all names; `row` as the matcher says. */
+typedef uint32_t (*ctf_number_class)(void *data, const char *name, uint16_t row);
+
+/*
+ * Compiles all event classes of a stream class. `layouts` (layouts.h) keeps the layouts
+ * and outlives the decoder. NULL: UNSUPPORTED, named.
+ */
+struct ctf_decoder *ctf_decoder_new(const struct ctf_stream_class *sc,
+				    const struct blk_subscription *rows,
+				    const struct blk_matcher *matcher, GHashTable *layouts,
+				    ctf_number_class number, void *data, GError **error);
+void ctf_decoder_free(struct ctf_decoder *d);		/* NULL is fine */
+
+/* Classes that were added to the stream class since: compiles them too (live). */
+bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows,
+		      const struct blk_matcher *matcher, GHashTable *layouts,
+		      ctf_number_class number, void *data, GError **error);
+
+struct ctf_class *ctf_decoder_far(const struct ctf_decoder *d, uint64_t id);
+
+static inline struct ctf_class *ctf_decoder_class(const struct ctf_decoder *d, uint64_t id)
+{
+	return G_LIKELY(id < d->n_ids) ? d->by_id[id] : ctf_decoder_far(d, id);
+}
+
+/*
+ * Runs the class's steps over the bits [pos, end) of the packet at `base`. Returns the
+ * position behind the event, or CTF_NO_FIT. A class that copies needs run->row of
+ * row_bytes bytes.
+ */
+uint64_t ctf_class_run(const struct ctf_class *c, const uint8_t *base, uint64_t pos, uint64_t end,
+		       struct ctf_run *run);
+
+/* The cycles after `now` whose lowest `bits` are `low`. */
+static inline uint64_t ctf_clock_advance(uint64_t now, uint64_t low, unsigned bits)
+{
+	if (bits >= 64)
+		return low;
+	uint64_t mask = (UINT64_C(1) << bits) - 1, then = (now & ~mask) | low;
+	return then + ((uint64_t)(low < (now & mask)) << bits);
+}
+
+bool ctf_header_read_slow(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,
+			  uint64_t end, uint64_t *clock, uint64_t *id);
+
+/* Reads the event header at *pos: moves *pos and *clock. False: does not fit. */
+static inline bool ctf_header_read(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,
+				   uint64_t end, uint64_t *clock, uint64_t *id)
+{
+	if (G_LIKELY(h->fast)) {
+		uint64_t at = ctf_align(*pos, h->fast_align);
+		if (G_UNLIKELY(at > end || end - at < 32))
+			return false;
+		uint32_t w = (uint32_t)ctf_bits(base, at, 32, false);
+		if (G_LIKELY((w & 31) != 31)) {
+			*id = w & 31;
+			*clock = ctf_clock_advance(*clock, w >> 5, 27);
+			*pos = at + 32;
+			return true;
+		}
+	}
+	return ctf_header_read_slow(h, base, pos, end, clock, id);
+}
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Running a compiled event class. Every length comes from the trace: checked first. */
+#include "trace/ctf_program.h"
+
+#define MAX_BYTES (64u << 20)		/* of one array that is handed out */
+
+struct pass {
+	const struct ctf_class *c;
+	const uint8_t *base;
+	uint64_t end;
+	struct ctf_run *run;
+};
+
+static uint64_t run_steps(const struct pass *p, uint32_t at, uint32_t to, uint64_t pos);
+
+static inline uint64_t integer(const struct ctf_step *s, const uint8_t *base, uint64_t pos)
+{
+	uint64_t v = ctf_bits(base, pos, s->bits, s->big_endian);
+	return s->is_signed ? (uint64_t)ctf_sign_extend(v, s->bits) : v;
+}
+
+static void keep_int(const struct pass *p, const struct ctf_step *s, uint64_t pos)
+{
+	uint64_t v = integer(s, p->base, pos);
+	memcpy(p->run->row + s->off, &v, sizeof v);
+	p->run->present |= 1u << s->slot;
+}
+
+static void keep_text(const struct pass *p, const struct ctf_step *s, const void *str, uint64_t len)
+{
+	struct blk_text t = { len ? str : "", (uint32_t)len };
+	memcpy(p->run->row + s->off, &t, sizeof t);
+	p->run->present |= 1u << s->slot;
+}
+
+/* Length of the string at pos, without its NUL; CTF_NO_FIT: it has no end. */
+static inline uint64_t string_length(const struct pass *p, uint64_t pos)
+{
+	const uint8_t *at = p->base + (pos >> 3);
+	const uint8_t *nul = memchr(at, 0, (p->end - pos) >> 3);
+	return nul ? (uint64_t)(nul - at) : CTF_NO_FIT;
+}
+
+/* n elements of the step's size, as bytes: in place, or little endian by the arena, each
+ * as wide as babeltrace2's reader hands them out. */
+static bool keep_elements(const struct pass *p, const struct ctf_step *s, uint64_t pos, uint64_t n)
+{
+	unsigned width = s->bits <= 8 ? 1 : s->bits <= 16 ? 2 : s->bits <= 32 ? 4 : 8;
+	if (n > (p->end - pos) / s->bits)
+		return false;
+	if (n > MAX_BYTES / width)
+		n = 0;
+	const uint8_t *bytes = p->base + (pos >> 3);
+	if (pos & 7 || s->bits != 8) {
+		uint8_t *copy = arena_alloc(p->run->arena, MAX(n * width, 1));
+		for (uint64_t i = 0; i < n; i++) {
+			uint64_t v = GUINT64_TO_LE(integer(s, p->base, pos + i * s->bits));
+			memcpy(copy + i * width, &v, width);
+		}
+		bytes = copy;
+	}
+	keep_text(p, s, bytes, s->is_text ? strnlen((const char *)bytes, n * width) : n * width);
+	return true;
+}
+
+static uint64_t repeat(const struct pass *p, const struct ctf_step *s, uint32_t at, uint64_t n,
+		       uint64_t pos)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t next = run_steps(p, at, s->to, pos);
+		if (next == CTF_NO_FIT || next == pos)	/* elements of no size */
+			return next;
+		pos = next;
+	}
+	return pos;
+}
+
+static uint64_t choose(const struct pass *p, const struct ctf_step *s, uint64_t pos)
+{
+	uint64_t tag = p->run->regs[s->reg];
+	for (const struct ctf_choice *k = &p->c->choice[s->n]; !k->last; k++) {
+		bool in = k->is_signed
+			? (int64_t)tag >= (int64_t)k->lo && (int64_t)tag <= (int64_t)k->hi
+			: tag >= k->lo && tag <= k->hi;
+		if (in)
+			return run_steps(p, k->from, k->to, pos);
+	}
+	return CTF_NO_FIT;	/* a tag without an option: the event makes no sense */
+}
+
+/* Steps that read at pos and do not move. */
+static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
+{
+	uint64_t *regs = p->run->regs;
+	uint64_t left = pos <= p->end ? p->end - pos : 0;
+	switch ((enum ctf_op)s->op) {
+	case CTF_OP_REG:
+		if (left < s->bits)
+			return false;
+		regs[s->reg] = integer(s, p->base, pos);
+		return true;
+	case CTF_OP_LOAD:
+		if (left < s->bits)
+			return false;
+		keep_int(p, s, pos);
+		return true;
+	case CTF_OP_LOAD_STRING: {
+		uint64_t len = pos > p->end ? CTF_NO_FIT : string_length(p, pos);
+		if (len > MAX_BYTES)
+			return false;
+		keep_text(p, s, p->base + (pos >> 3), len);
+		return true;
+	}
+	case CTF_OP_LOAD_ARRAY:
+		return pos <= p->end && keep_elements(p, s, pos, s->n);
+	case CTF_OP_LOAD_SEQUENCE:
+		return pos <= p->end && keep_elements(p, s, pos, regs[s->reg]);
+	default:		/* CTF_OP_LOAD_ELEMENT */
+		if (s->n >= regs[s->reg])
+			return true;
+		if (left / s->bits <= s->n)
+			return false;
+		keep_int(p, s, pos + s->n * s->bits);
+		return true;
+	}
+}
+
+static uint64_t run_steps(const struct pass *p, uint32_t at, uint32_t to, uint64_t pos)
+{
+	while (at < to) {
+		const struct ctf_step *s = &p->c->step[at++];
+		uint64_t n;
+		switch ((enum ctf_op)s->op) {
+		case CTF_OP_SKIP:
+			pos += s->n;
+			break;
+		case CTF_OP_ALIGN:
+			pos = ctf_align(pos, s->n);
+			break;
+		case CTF_OP_STRING:
+			if (pos > p->end || (n = string_length(p, pos)) == CTF_NO_FIT)
+				return CTF_NO_FIT;
+			pos += (n + 1) * 8;
+			break;
+		case CTF_OP_SKIP_SEQUENCE:
+			n = p->run->regs[s->reg];
+			if (pos > p->end || n > (p->end - pos) / s->n)
+				return CTF_NO_FIT;
+			pos += n * s->n;
+			break;
+		case CTF_OP_REPEAT:
+		case CTF_OP_REPEAT_REG:
+			n = s->op == CTF_OP_REPEAT ? s->n : p->run->regs[s->reg];
+			pos = repeat(p, s, at, n, pos);
+			at = s->to;
+			break;
+		case CTF_OP_CHOOSE:
+			pos = choose(p, s, pos);
+			at = s->to;
+			break;
+		default:
+			if (!load(p, s, pos))
+				return CTF_NO_FIT;
+			break;
+		}
+		if (G_UNLIKELY(pos > p->end))
+			return CTF_NO_FIT;
+	}
+	return pos;
+}
+
+uint64_t ctf_class_run(const struct ctf_class *c, const uint8_t *base, uint64_t pos, uint64_t end,
+		       struct ctf_run *run)
+{
+	struct pass p = { c, base, end, run };
+	return run_steps(&p, 0, c->n_steps, pos);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Field names of the subscription table, resolved in the types of a class. */
+#include "trace/ctf_wanted.h"
+
+#include <stdlib.h>
+
+const struct ctf_type *ctf_scope_type(const struct ctf_stream_class *sc,
+				      const struct ctf_event_class *ec, enum ctf_scope scope)
+{
+	return scope == CTF_PAYLOAD ? ec->fields :
+	       scope == CTF_SPECIFIC ? ec->context : sc->event_context;
+}
+
+/* Index of the field called name; it may have one '_' more before it (not an option). */
+static bool find_member(const struct ctf_type *t, const char *name, size_t len, uint32_t *ret)
+{
+	for (int underscore = 0; underscore < 2 - (t->kind == CTF_VARIANT); underscore++) {
+		for (uint32_t i = 0; i < t->n_fields; i++) {
+			const char *is = t->field[i].name;
+			if (underscore && *is++ != '_')
+				continue;
+			if (strlen(is) == len && !memcmp(is, name, len)) {
+				*ret = i;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* One level down from t, taking what names it off *path. NULL: no such way. */
+static const struct ctf_type *step_down(const struct ctf_type *t, const char **path, const char *end,
+					uint32_t *way)
+{
+	if (t->kind == CTF_ARRAY || t->kind == CTF_SEQUENCE) {
+		char *after;
+		if (t->is_text || **path != '[' || !g_ascii_isdigit((*path)[1]))
+			return NULL;
+		unsigned long n = strtoul(*path + 1, &after, 10);
+		if (after >= end || *after != ']' || n > UINT32_MAX)
+			return NULL;
+		*way = n;
+		*path = after + 1;
+		return t->kind == CTF_ARRAY && n >= t->length ? NULL : t->element;
+	}
+	if (t->kind != CTF_STRUCT && t->kind != CTF_VARIANT)
+		return NULL;
+	if (**path == '.')
+		++*path;
+	const char *name = *path;
+	size_t len = 0;
+	while (name + len < end && !strchr(".[", name[len]))
+		len++;
+	*path += len;
+	return len && find_member(t, name, len, way) ? t->field[*way].type : NULL;
+}
+
+/* How a field of this type is delivered; false: not at all (a structure, a float). */
+static bool leaf_kind(const struct ctf_type *t, struct ctf_wanted *w)
+{
+	w->leaf = t;
+	if (t->kind == CTF_INTEGER || t->kind == CTF_ENUM) {
+		w->kind = CTF_WANT_INT;
+		return true;
+	}
+	if (t->kind == CTF_STRING) {
+		w->kind = CTF_WANT_TEXT;
+		return true;
+	}
+	if (t->kind != CTF_ARRAY && t->kind != CTF_SEQUENCE)
+		return false;
+	if (t->element->kind != CTF_INTEGER && t->element->kind != CTF_ENUM)
+		return false;
+	w->kind = t->is_text || w->slot == BLK_CTX_PROCNAME ? CTF_WANT_TEXT : CTF_WANT_BYTES;
+	return true;
+}
+
+static bool resolve(const struct ctf_type *t, const char *path, const char *end, struct ctf_wanted *w)
+{
+	w->n_ways = 0;
+	while (t && path < end) {
+		if (w->n_ways == CTF_MAX_WAYS)
+			return false;
+		t = step_down(t, &path, end, &w->way[w->n_ways++]);
+	}
+	return t && leaf_kind(t, w);
+}
+
+/* The first of the alternatives ("a|b") that the scope has. */
+static bool find_field(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
+		       enum ctf_scope scope, const char *names, struct ctf_wanted *w)
+{
+	const struct ctf_type *t = ctf_scope_type(sc, ec, scope);
+	w->scope = scope;
+	for (const char *p = names; t;) {
+		const char *end = strchrnul(p, '|');
+		if (end > p && resolve(t, p, end, w))
+			return true;
+		if (!*end)
+			return false;
+		p = end + 1;
+	}
+	return false;
+}
+
+unsigned ctf_wanted_find(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
+			 const struct blk_subscription *row, struct ctf_wanted *ret)
+{
+	static const struct { uint8_t slot; const char *names; } contexts[] = {
+		{ BLK_CTX_TID, "tid|perf_tid" }, { BLK_CTX_PID, "pid|perf_pid" },
+		{ BLK_CTX_PPID, "ppid" }, { BLK_CTX_PROCNAME, "procname" },
+		{ BLK_CTX_VPID, "vpid" }, { BLK_CTX_VTID, "vtid" },
+	};
+	unsigned n = 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++) {
+		struct ctf_wanted *w = &ret[n];
+		const char *perf = strchr(contexts[i].names, '|');
+		*w = (struct ctf_wanted){ .slot = contexts[i].slot };
+		n += find_field(sc, ec, CTF_SPECIFIC, contexts[i].names, w) ||
+		     find_field(sc, ec, CTF_COMMON, contexts[i].names, w) ||
+		     (perf && find_field(sc, ec, CTF_PAYLOAD, perf + 1, w));
+	}
+	for (unsigned i = 0; i < BLK_MAX_FIELDS && row->fields[i]; i++) {
+		struct ctf_wanted *w = &ret[n];
+		*w = (struct ctf_wanted){ .slot = BLK_FIELD0 + i };
+		n += find_field(sc, ec, CTF_PAYLOAD, row->fields[i], w);
+	}
+	return n;
+}

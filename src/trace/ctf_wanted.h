@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The way from an event class to the fields that a row wants (inside src/trace/). */
+#ifndef BLK_TRACE_CTF_WANTED_H
+#define BLK_TRACE_CTF_WANTED_H
+
+#include "trace/ctf_meta.h"
+#include "trace/event.h"
+
+#define CTF_MAX_WAYS 6
+
+enum ctf_scope { CTF_COMMON, CTF_SPECIFIC, CTF_PAYLOAD, CTF_N_SCOPES };	/* as they lie */
+
+enum ctf_want { CTF_WANT_INT, CTF_WANT_TEXT, CTF_WANT_BYTES };
+
+struct ctf_wanted {
+	uint8_t slot, scope, kind, n_ways;	/* kind: enum ctf_want */
+	const struct ctf_type *leaf;
+	uint32_t way[CTF_MAX_WAYS];	/* member, element or option number, one a level */
+};
+
+/* The structure of a scope; NULL where the class has none. */
+const struct ctf_type *ctf_scope_type(const struct ctf_stream_class *sc,
+				      const struct ctf_event_class *ec, enum ctf_scope scope);
+
+/* Contexts and fields that the class has: fills ret, at most BLK_MAX_SLOTS. */
+unsigned ctf_wanted_find(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
+			 const struct blk_subscription *row, struct ctf_wanted *ret);
+
+#endif

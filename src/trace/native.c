@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Opening with the native reader: directories, metadata, compiled classes, streams and
+ * their index files. Stream files that nobody can read are named and left out; the rest
+ * is read.
+ */
+#include "trace/native_private.h"
+
+#include "trace/layouts.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#define MAX_METADATA (256u << 20)	/* bytes of one metadata file */
+#define SAMPLES 8			/* headers of a file held against its index at once */
+
+static void meta_free(void *p)
+{
+	struct native_meta *m = p;
+	g_ptr_array_unref(m->decoders);
+	ctf_meta_free(m->meta);
+	g_free(m->uuid);
+	g_free(m);
+}
+
+static void file_free(void *p)
+{
+	struct native_file *f = p;
+	ctf_index_free(f->index);
+	g_free(f);
+}
+
+static void stream_free(void *p)
+{
+	struct native_stream *st = p;
+	g_free(st->info.order);
+	g_free(st->info.vpid_procname);
+	g_free(st->host);
+	g_free(st->boot);
+	g_free(st->release);
+	g_free(st->order_base);
+	g_ptr_array_unref(st->files);
+	g_free(st);
+}
+
+static void class_clear(void *p)
+{
+	g_free(((struct native_class *)p)->name);
+}
+
+static void decoder_free(void *p)
+{
+	ctf_decoder_free(p);
+}
+
+void native_free(struct native *n)
+{
+	if (!n)
+		return;
+	native_plan_unref(n->plan);
+	g_ptr_array_unref(n->streams);
+	g_ptr_array_unref(n->files);
+	g_hash_table_unref(n->by_bytes);
+	g_ptr_array_unref(n->metas);
+	g_ptr_array_unref(n->warnings);
+	g_hash_table_unref(n->class_names);
+	g_array_unref(n->classes);
+	g_hash_table_unref(n->layouts);
+	blk_matcher_free(n->matcher);
+	g_mutex_clear(&n->lock);
+	g_free(n);
+}
+
+static struct native *native_new(const struct blk_subscription *rows, size_t n_rows)
+{
+	struct native *n = g_new0(struct native, 1);
+	n->metas = g_ptr_array_new_with_free_func(meta_free);
+	n->by_bytes = g_hash_table_new_full(g_bytes_hash, g_bytes_equal,
+					    (GDestroyNotify)g_bytes_unref, NULL);
+	n->files = g_ptr_array_new_with_free_func(file_free);
+	n->streams = g_ptr_array_new_with_free_func(stream_free);
+	n->warnings = g_ptr_array_new_with_free_func(g_free);
+	n->classes = g_array_new(false, false, sizeof(struct native_class));
+	g_array_set_clear_func(n->classes, class_clear);
+	n->class_names = g_hash_table_new(g_str_hash, g_str_equal);
+	n->layouts = layouts_new();
+	n->rows = rows;
+	n->matcher = blk_matcher_new(rows, n_rows);
+	g_mutex_init(&n->lock);
+	return n;
+}
+
+static uint32_t number_class(void *data, const char *name, uint16_t row)
+{
+	struct native *n = data;
+	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(n->class_names, name));
+	if (known)
+		return known - 1;
+	struct native_class c = { g_strdup(name), row };
+	g_array_append_val(n->classes, c);
+	g_hash_table_insert(n->class_names, c.name, GUINT_TO_POINTER(n->classes->len));
+	return n->classes->len - 1;
+}
+
+/* ---- metadata ---- */
+
+static char *uuid_text(const struct ctf_meta *m)
+{
+	GString *s = g_string_new(NULL);
+	for (int i = 0; m->has_uuid && i < 16; i++)
+		g_string_append_printf(s, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
+				       m->uuid[i]);
+	return g_string_free(s, FALSE);
+}
+
+static bool compile(struct native *n, struct native_meta *m, const char *dir, GError **error)
+{
+	for (guint i = 0; i < m->meta->streams->len; i++) {
+		g_autoptr(GError) reason = NULL;
+		struct ctf_decoder *d = ctf_decoder_new(g_ptr_array_index(m->meta->streams, i), n->rows,
+							n->matcher, n->layouts, number_class, n, &reason);
+		if (!d) {
+			g_set_error(error, BLK_TRACE_ERROR, reason->code, "cannot read trace '%s': %s",
+				    dir, reason->message);
+			return false;
+		}
+		g_ptr_array_add(m->decoders, d);
+	}
+	return true;
+}
+
+static GBytes *read_metadata(const char *dir, GError **error)
+{
+	g_autofree char *path = g_build_filename(dir, "metadata", NULL);
+	g_autoptr(GError) reason = NULL;
+	struct stat st;
+	char *bytes;
+	gsize size;
+	if (!stat(path, &st) && (uint64_t)st.st_size > MAX_METADATA) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+			    "cannot read '%s': it is too big for metadata", path);
+		return NULL;
+	}
+	if (g_file_get_contents(path, &bytes, &size, &reason))
+		return g_bytes_new_take(bytes, size);
+	bool denied = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
+		      g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_PERM);
+	g_set_error(error, BLK_TRACE_ERROR,
+		    denied ? BLK_TRACE_ERROR_ACCESS : BLK_TRACE_ERROR_NOT_FOUND, "cannot read '%s': %s",
+		    path, denied ? "permission denied" : reason->message);
+	return NULL;
+}
+
+static struct native_meta *open_metadata(struct native *n, const char *dir, GError **error)
+{
+	g_autoptr(GBytes) bytes = read_metadata(dir, error);
+	g_autoptr(GError) reason = NULL;
+	gsize size;
+	if (!bytes)
+		return NULL;
+	struct native_meta *m = g_hash_table_lookup(n->by_bytes, bytes);
+	if (m)
+		return m;
+	m = g_new0(struct native_meta, 1);
+	m->meta = ctf_meta_new();
+	m->decoders = g_ptr_array_new_with_free_func(decoder_free);
+	const void *data = g_bytes_get_data(bytes, &size);
+	if (!ctf_meta_append(m->meta, data, size, &reason)) {
+		g_set_error(error, BLK_TRACE_ERROR, reason->code, "cannot read metadata '%s/metadata': %s",
+			    dir, reason->message);
+		meta_free(m);
+		return NULL;
+	}
+	m->uuid = uuid_text(m->meta);
+	if (!compile(n, m, dir, error)) {
+		meta_free(m);
+		return NULL;
+	}
+	g_ptr_array_add(n->metas, m);
+	g_hash_table_insert(n->by_bytes, g_steal_pointer(&bytes), m);
+	return m;
+}
+
+/* ---- streams ---- */
+
+static enum blk_domain domain_of(const struct ctf_meta *m)
+{
+	const char *domain = ctf_meta_env(m, "domain");
+	return !g_strcmp0(domain, "kernel") ? BLK_DOMAIN_KERNEL :
+	       !g_strcmp0(domain, "ust") ? BLK_DOMAIN_UST : BLK_DOMAIN_OTHER;
+}
+
+static const char *env(const struct ctf_meta *m, const char *name, const char *other,
+		       const char *absent)
+{
+	const char *text = ctf_meta_env(m, name);
+	if (!text && other)
+		text = ctf_meta_env(m, other);
+	return text ? text : absent;
+}
+
+static struct native_stream *new_stream(const struct native_meta *m, const struct ctf_decoder *d,
+					const struct ctf_packet *first)
+{
+	struct native_stream *st = g_new0(struct native_stream, 1);
+	const char *name = env(m->meta, "hostname", "host", "?");
+	int64_t vpid = -1;
+	st->files = g_ptr_array_new();
+	st->ctf_clock = d->clock;
+	st->n_regs = d->sc->n_regs;
+	st->host = g_strdup(name[0] ? name : "?");
+	st->boot = g_strdup(d->clock->uuid);
+	st->release = g_strdup(env(m->meta, "kernel_release", "release", ""));
+	st->info.cpu = first->has_cpu ? first->cpu : UINT32_MAX;
+	st->info.domain = domain_of(m->meta);
+	if (st->info.domain == BLK_DOMAIN_UST)
+		ctf_meta_env_number(m->meta, "vpid", &vpid);
+	st->info.vpid = (int32_t)vpid;
+	if (st->info.vpid != -1)
+		st->info.vpid_procname = g_strdup(env(m->meta, "procname", NULL, NULL));
+	st->order_base = g_strdup_printf("%s|%d|%s|%016" G_GINT64_MODIFIER "x", st->boot,
+					 st->info.domain, m->uuid, d->sc->id);
+	return st;
+}
+
+static void set_order(struct native_stream *st, uint64_t instance)
+{
+	if (st->info.cpu != UINT32_MAX)
+		st->info.order = g_strdup_printf("%s|cpu %08x", st->order_base, st->info.cpu);
+	else
+		st->info.order = g_strdup_printf("%s|instance %016" G_GINT64_MODIFIER "x",
+						 st->order_base, instance);
+}
+
+/* Files of one stream have the same trace, class and instance; without instance ids
+ * each file is a stream. */
+static char *stream_key(const struct native_meta *m, const struct ctf_packet *p, const char *file)
+{
+	if (p->has_instance && m->meta->has_uuid)
+		return g_strdup_printf("%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, m->uuid,
+				       p->stream_id, p->instance);
+	return g_strdup(file);
+}
+
+static const struct ctf_decoder *decoder_of(const struct native_meta *m, uint64_t stream_id)
+{
+	for (guint i = 0; i < m->decoders->len; i++) {
+		const struct ctf_decoder *d = g_ptr_array_index(m->decoders, i);
+		if (d->sc->id == stream_id)
+			return d;
+	}
+	return NULL;
+}
+
+static void warn(struct native *n, const char *text)
+{
+	g_ptr_array_add(n->warnings, g_strdup(text));
+}
+
+/* Some headers, held against what the index file says; a file that lies is walked. */
+static bool sample_fits(const struct ctf_index *x, struct ctf_packet *ret_first)
+{
+	size_t n;
+	const struct ctf_packet *p = ctf_index_packets(x, &n);
+	for (size_t i = 0; i < MIN(n, SAMPLES); i++) {
+		struct ctf_packet each = p[n <= SAMPLES ? i : i * (n - 1) / (SAMPLES - 1)];
+		if (each.fault == CTF_GARBAGE)
+			continue;
+		if (!ctf_index_check(x, &each, NULL))
+			return false;
+		if (!i)
+			*ret_first = each;
+	}
+	return true;
+}
+
+static bool place_file(struct native *n, struct native_file *f, const struct ctf_packet *first,
+		       GHashTable *by_key, GError **error)
+{
+	const struct ctf_decoder *d = decoder_of(f->m, first->stream_id);
+	g_autofree char *key = stream_key(f->m, first, ctf_index_name(f->index));
+	if (!d || !first->has_begin) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+			    "cannot read stream file '%s': its packets have no timestamps",
+			    ctf_index_name(f->index));
+		return false;
+	}
+	f->stream = g_hash_table_lookup(by_key, key);
+	if (!f->stream) {
+		f->stream = new_stream(f->m, d, first);
+		set_order(f->stream, first->has_instance ? first->instance : n->streams->len);
+		g_ptr_array_add(n->streams, f->stream);
+		g_hash_table_insert(by_key, g_steal_pointer(&key), f->stream);
+	}
+	f->stream->n_regs = MAX(f->stream->n_regs, d->sc->n_regs);
+	g_ptr_array_add(f->stream->files, f);
+	return true;
+}
+
+static bool open_file(struct native *n, const struct native_meta *m, const char *dir,
+		      const char *name, GHashTable *by_key, GError **error)
+{
+	g_autoptr(GError) reason = NULL;
+	struct ctf_packet first = { 0 };
+	size_t packets;
+	struct ctf_index *x = ctf_index_open(m->meta, dir, name, &reason);
+	if (x && ctf_index_has_file(x) && !sample_fits(x, &first))
+		ctf_index_distrust(x);
+	if (!x) {
+		if (reason->code == BLK_TRACE_ERROR_UNSUPPORTED) {
+			g_propagate_error(error, g_steal_pointer(&reason));
+			return false;
+		}
+		warn(n, reason->message);
+		return true;
+	}
+	const struct ctf_packet *p = ctf_index_packets(x, &packets);
+	if (!packets || p->fault == CTF_GARBAGE || !sample_fits(x, &first)) {
+		ctf_index_free(x);
+		return true;		/* an empty stream: nothing ever came */
+	}
+	struct native_file *f = g_new0(struct native_file, 1);
+	f->index = x;
+	f->m = m;
+	g_ptr_array_add(n->files, f);
+	n->bytes += ctf_index_size(x);
+	return place_file(n, f, &first, by_key, error);
+}
+
+static int compare_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool open_dir(struct native *n, const char *dir, GHashTable *by_key, GError **error)
+{
+	g_autoptr(GError) reason = NULL;
+	const struct native_meta *m = open_metadata(n, dir, &reason);
+	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	if (!m && reason->code == BLK_TRACE_ERROR_CORRUPT) {
+		warn(n, reason->message);	/* the other directories may be whole */
+		return true;
+	}
+	if (!m) {
+		g_propagate_error(error, g_steal_pointer(&reason));
+		return false;
+	}
+	g_autoptr(GDir) d = g_dir_open(dir, 0, NULL);
+	if (!d) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS, "cannot list '%s': %s", dir,
+			    g_strerror(errno));
+		return false;
+	}
+	for (const char *name; (name = g_dir_read_name(d));) {
+		g_autofree char *path = g_build_filename(dir, name, NULL);
+		struct stat st;
+		if (name[0] != '.' && strcmp(name, "metadata") && !stat(path, &st) && S_ISREG(st.st_mode))
+			g_ptr_array_add(names, g_strdup(name));
+	}
+	g_ptr_array_sort(names, compare_text);
+	for (guint i = 0; i < names->len; i++)
+		if (!open_file(n, m, dir, g_ptr_array_index(names, i), by_key, error))
+			return false;
+	return true;
+}
+
+/* ---- clocks ---- */
+
+static int compare_streams(const void *a, const void *b)
+{
+	const struct native_stream *x = *(struct native_stream *const *)a;
+	const struct native_stream *y = *(struct native_stream *const *)b;
+	return strcmp(x->info.order, y->info.order);
+}
+
+/* One offset a host boot: the kernel's trace is the first of its boot in this order. */
+static void pin_clocks(struct native *n)
+{
+	g_autoptr(GHashTable) by_boot = g_hash_table_new(g_str_hash, g_str_equal);
+	g_ptr_array_sort(n->streams, compare_streams);
+	for (guint i = 0; i < n->streams->len; i++) {
+		struct native_stream *st = g_ptr_array_index(n->streams, i);
+		const struct ctf_clock *k = st->boot[0] ? g_hash_table_lookup(by_boot, st->boot) : NULL;
+		if (!k) {
+			k = st->ctf_clock;
+			g_hash_table_insert(by_boot, st->boot, (void *)k);
+		}
+		st->clock = (struct native_clock){
+			.freq = st->ctf_clock->freq, .offset = k->offset,
+			.base_ns = (uint64_t)k->offset_s * 1000000000u,
+		};
+		if (st->clock.freq == 1000000000)
+			st->clock.base_ns += k->offset;
+	}
+}
+
+/* ---- all of it ---- */
+
+struct native *native_open(const char *const *paths, const struct blk_subscription *rows,
+			   size_t n_rows, GError **error)
+{
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, error);
+	if (!dirs)
+		return NULL;
+	g_autoptr(blk_native) n = native_new(rows, n_rows);
+	g_autoptr(GHashTable) by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (guint i = 0; i < dirs->len; i++)
+		if (!open_dir(n, g_ptr_array_index(dirs, i), by_key, error))
+			return NULL;
+	if (!n->streams->len && n->warnings->len) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, "%s",
+			    (char *)g_ptr_array_index(n->warnings, 0));
+		return NULL;
+	}
+	pin_clocks(n);
+	native_index(n, 0);
+	return g_steal_pointer(&n);
+}
+
+const char *const *native_warnings(const struct native *n, size_t *ret_n)
+{
+	*ret_n = n->warnings->len;
+	return (const char *const *)n->warnings->pdata;
+}
+
+bool native_index(struct native *n, size_t max)
+{
+	bool more = false;
+	for (guint i = 0; i < n->files->len; i++) {
+		struct native_file *f = g_ptr_array_index(n->files, i);
+		if (!ctf_index_complete(f->index))
+			more |= !max || ctf_index_walk(f->index, max);
+	}
+	n->indexed = !more;
+	native_plan_make(n);
+	return more;
+}
+
+bool native_indexed(const struct native *n)
+{
+	return n->indexed;
+}
+
+double native_index_progress(const struct native *n)
+{
+	double known = 0;
+	for (guint i = 0; i < n->files->len; i++) {
+		const struct ctf_index *x = ((struct native_file *)g_ptr_array_index(n->files, i))->index;
+		known += ctf_index_progress(x) * (double)ctf_index_size(x);
+	}
+	return n->bytes ? MIN(1, known / (double)n->bytes) : 1;
+}
+
+uint64_t native_bytes(const struct native *n)
+{
+	return n->bytes;
+}
+
+size_t native_n_streams(const struct native *n)
+{
+	return n->streams->len;
+}

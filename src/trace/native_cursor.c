@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The hot loop: event headers, classes, records; packet by packet of one stream. */
+#include "trace/native_cursor.h"
+
+#include "trace/layouts.h"
+
+#define HEADER_BYTES 512		/* enough for LTTng's packet header and context */
+#define MAX_EVENT (64u << 20)		/* bytes; more is damage */
+
+void native_cursor_init(struct native_cursor *k, struct native_source *s, size_t stream)
+{
+	*k = (struct native_cursor){
+		.source = s, .stream = g_ptr_array_index(s->native->streams, stream),
+		.plan = &s->plan->stream[stream], .index = G_MAXUINT16,
+		.last_ts = G_MININT64, .second_end = G_MININT64,
+		.swap_batch = UINT64_MAX, .emit_batch = UINT64_MAX, .turn_batch = UINT64_MAX,
+	};
+	k->to_ns = k->stream->clock;
+	k->next = native_plan_find(k->plan, s->from);
+	k->run.regs = g_new0(uint64_t, k->stream->n_regs + 1);
+	k->counts = g_new0(uint64_t, s->native->classes->len + 1);
+	k->counted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+}
+
+void native_cursor_clear(struct native_cursor *k)
+{
+	for (int i = 0; i < 2; i++) {
+		g_free(k->window[i].bytes);
+		arena_clear(&k->arena[i]);
+	}
+	g_free(k->run.regs);
+	g_free(k->counts);
+	g_array_unref(k->counted);
+	g_free(k->queue);
+}
+
+/* Never less than what the stream had before. */
+static inline int64_t advance(const struct native_cursor *k, int64_t ts)
+{
+	return G_LIKELY(ts >= k->last_ts) ? ts : k->last_ts;
+}
+
+/* ---- packets ---- */
+
+static void begin_loss_of_packets(struct native_cursor *k, const struct native_packet *x)
+{
+	struct blk_loss loss = { .packets = x->lost_packets };
+	loss.begin_ns = k->last_ts = advance(k, x->gap_begin_ns);
+	loss.end_ns = advance(k, x->begin_ns);
+	if (loss.end_ns >= k->second_end)
+		native_next_second(k, loss.end_ns);
+	native_queue_loss(k, &loss);
+	k->last_ts = loss.end_ns;
+}
+
+static void leave_packet(struct native_cursor *k)
+{
+	const struct native_packet *x = k->packet;
+	int64_t begin = k->last_ts, end = begin;
+	if (x->end_ns != INT64_MAX)
+		end = advance(k, x->end_ns);
+	if (end >= k->second_end && begin != G_MININT64)
+		native_next_second(k, end);
+	if (begin != G_MININT64 && (x->has_lost || k->damaged)) {
+		struct blk_loss loss = { .events = x->lost_events, .begin_ns = begin, .end_ns = end };
+		native_queue_loss(k, &loss);
+		k->last_ts = end;
+	}
+	k->packet = NULL;
+	k->pos = k->end = k->content_end = 0;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What the window has of the packet, as .base and .end. */
+static void aim(struct native_cursor *k)
+{
+	const struct native_window *w = native_window_now(k);
+	uint64_t at = k->packet->p.offset;
+	k->base = (const uint8_t *)((uintptr_t)w->bytes + (uintptr_t)(at - w->offset));
+	k->end = min_u64(k->content_end, (w->offset + w->n - at) * 8);
+}
+
+/* The header in the file and what the index said of it. */
+static bool agree(const struct ctf_packet *a, const struct ctf_packet *b)
+{
+	return a->begin == b->begin && a->packet_bits == b->packet_bits &&
+	       a->content_bits == b->content_bits && a->stream_id == b->stream_id &&
+	       (a->end == b->end || a->fault != CTF_WHOLE) && a->fault == b->fault;
+}
+
+static const struct ctf_decoder *find_decoder(const struct native_meta *m, uint64_t stream_id)
+{
+	for (guint i = 0; i < m->decoders->len; i++) {
+		const struct ctf_decoder *d = g_ptr_array_index(m->decoders, i);
+		if (d->sc->id == stream_id)
+			return d;
+	}
+	return NULL;
+}
+
+/* Reads the packet's header: false where it must wait for the next batch. */
+static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
+{
+	struct ctf_packet header = { 0 };
+	size_t need = 1;
+	bool ok = false;
+	if (x->p.fault != CTF_GARBAGE) {
+		enum native_fill fill = native_window_have(k, x->file, x->p.offset, HEADER_BYTES);
+		for (int tries = 0; tries < 2 && !ok && need; tries++) {
+			if (fill == NATIVE_WAIT)
+				return false;
+			const struct native_window *w = native_window_now(k);
+			size_t skip = (size_t)(x->p.offset - w->offset), n = w->n - skip;
+			need = 0;
+			ok = ctf_packet_read(x->file->m->meta, w->bytes + skip, n, x->p.offset,
+					     ctf_index_size(x->file->index), &header, &need, NULL);
+			if (!ok && need > n)
+				fill = native_window_have(k, x->file, x->p.offset, need);
+			else
+				need = 0;
+		}
+	}
+	k->packet = x;
+	k->next++;
+	k->source->consumed += x->p.packet_bits / 8;
+	k->decoder = ok ? find_decoder(x->file->m, header.stream_id) : NULL;
+	k->damaged = !k->decoder || !agree(&header, &x->p);
+	if (k->damaged)
+		return true;
+	k->clock = header.begin;
+	k->pos = header.header_bits;
+	k->content_end = header.content_bits;
+	aim(k);
+	return true;
+}
+
+/* False: it has to wait for the next batch. */
+static bool next_packet(struct native_cursor *k)
+{
+	const struct native_packet *x = &k->plan->packet[k->next];
+	if (!enter_packet(k, x))
+		return false;
+	if (x->lost_packets)
+		begin_loss_of_packets(k, x);
+	if (x->p.fault != CTF_GARBAGE) {
+		int64_t ts = advance(k, x->begin_ns);
+		if (ts >= k->source->from)
+			native_ensure_added(k, ts);
+		if (ts >= k->second_end)
+			native_next_second(k, ts);
+		k->last_ts = ts;
+	}
+	if (x->p.fault != CTF_WHOLE && !k->damaged)
+		k->damaged = true;		/* what can be read of it comes first */
+	else if (k->damaged)
+		k->pos = k->end = k->content_end = 0;
+	return true;
+}
+
+/* ---- events ---- */
+
+enum more { MORE_READ, MORE_NONE, MORE_WAIT };
+
+/* The event at .pos does not fit into what the window has. */
+static enum more read_more(struct native_cursor *k)
+{
+	const struct native_window *w = native_window_now(k);
+	if (k->end >= k->content_end)
+		return MORE_NONE;		/* nor into the packet */
+	uint64_t at = k->packet->p.offset + k->pos / 8;
+	uint64_t had = w->offset + w->n - at;
+	size_t need = at == w->offset ? (size_t)had * 2 : (size_t)had + 1;
+	need = MIN(MAX(need, 1), (k->content_end + 7) / 8 - k->pos / 8);
+	if (need > MAX_EVENT)
+		return MORE_NONE;
+	enum native_fill fill = native_window_have(k, k->packet->file, at, need);
+	if (fill == NATIVE_WAIT)
+		return MORE_WAIT;
+	aim(k);
+	w = native_window_now(k);
+	return w->offset + w->n - at > had ? MORE_READ : MORE_NONE;
+}
+
+/* Sub-buffers that were never finished end in zeros: no event begins so. */
+static bool is_blank(const struct native_cursor *k)
+{
+	if (k->packet->p.fault != CTF_UNFINISHED)
+		return false;
+	if (k->pos > k->end || k->end - k->pos < 32)
+		return k->end >= k->content_end;
+	return !ctf_bits_slow(k->base, k->pos, 32, false);
+}
+
+static uint32_t add_class(struct native_source *s, uint32_t cls)
+{
+	const struct native_class *c = &g_array_index(s->native->classes, struct native_class, cls);
+	s->cls[cls] = source_add_class(&s->source, c->name, c->row);
+	return s->cls[cls];
+}
+
+static inline uint32_t class_number(struct native_source *s, uint32_t cls)
+{
+	uint32_t known = s->cls[cls];
+	return G_LIKELY(known != UINT32_MAX) ? known : add_class(s, cls);
+}
+
+/* The layout without the slots that this event does not have. */
+static const struct blk_layout *partial_layout(struct native_source *s, const struct ctf_class *c,
+					       uint32_t present)
+{
+	struct blk_layout l = *c->layout;
+	for (unsigned i = 0; i < BLK_MAX_SLOTS; i++)
+		if (!(present & 1u << i))
+			l.slot[i] = (struct blk_slot_layout){ 0 };
+	return layouts_keep(s->layouts, &l);
+}
+
+static inline void tally(struct native_cursor *k, uint32_t cls, int64_t ts)
+{
+	if (!k->counts[cls]++)
+		g_array_append_val(k->counted, cls);
+	k->tally_last = ts;
+}
+
+/* Runs the class's program; where it copies, into a row of its own. */
+static uint64_t run_class(struct native_cursor *k, const struct ctf_class *c, uint64_t pos)
+{
+	if (c->copies) {
+		k->run.arena = native_arena(k);
+		k->run.row = arena_alloc(k->run.arena, c->row_bytes);
+		k->run.present = 0;
+	}
+	return ctf_class_run(c, k->base, pos, k->end, &k->run);
+}
+
+static enum native_step pop(struct native_cursor *k)
+{
+	k->head = k->queue[k->queue_at++];
+	if (k->queue_at == k->queue_n)
+		k->queue_at = k->queue_n = 0;
+	return NATIVE_RECORD;
+}
+
+static void fill_head(struct native_cursor *k, const struct ctf_class *c, int64_t ts, uint64_t body)
+{
+	struct blk_event *e = &k->head;
+	e->ts = ts;
+	e->row = c->row;
+	e->stream = k->index;
+	e->cls = class_number(k->source, c->cls);
+	e->layout = c->layout;
+	e->data = k->base + (body >> 3);
+	if (c->copies) {
+		e->data = k->run.row;
+		if (G_UNLIKELY(k->run.present != c->wanted))
+			e->layout = partial_layout(k->source, c, k->run.present);
+	}
+}
+
+/* The stream's range is over: its last records. */
+static enum native_step finish(struct native_cursor *k, bool stream_ends)
+{
+	if (!k->ended) {
+		const struct native_packet *x = &k->plan->packet[k->next];
+		k->ended = true;
+		if (k->next < k->plan->n && x->lost_packets && advance(k, x->gap_begin_ns) < k->source->to)
+			begin_loss_of_packets(k, x);	/* its begin is still ours */
+		native_queue_end(k, stream_ends);
+	}
+	return k->queue_n ? pop(k) : NATIVE_END;
+}
+
+/* What is no event: the packet's end, the next one, more bytes. MORE_READ: go on. */
+static enum more leave_events(struct native_cursor *k)
+{
+	if (k->packet && k->pos < k->content_end && !is_blank(k)) {
+		enum more more = read_more(k);
+		if (more != MORE_NONE)
+			return more;
+		k->damaged = true;
+	}
+	if (k->packet) {
+		leave_packet(k);
+		return MORE_READ;
+	}
+	if (k->next >= k->plan->n || k->plan->packet[k->next].begin_ns >= k->source->to)
+		return MORE_NONE;
+	return next_packet(k) ? MORE_READ : MORE_WAIT;
+}
+
+enum native_step native_cursor_step(struct native_cursor *k)
+{
+	const struct native_source *s = k->source;
+	for (;;) {
+		uint64_t pos = k->pos, clock = k->clock, id, next, body;
+		if (G_UNLIKELY(k->queue_n))
+			return pop(k);
+		if (G_UNLIKELY(k->ended))
+			return NATIVE_END;
+		const struct ctf_class *c = NULL;
+		if (pos < k->end && !(k->damaged && is_blank(k)) &&
+		    ctf_header_read(&k->decoder->header, k->base, &pos, k->end, &clock, &id)) {
+			c = ctf_decoder_class(k->decoder, id);
+			if (G_UNLIKELY(!c)) {		/* from here on it makes no sense */
+				k->damaged = true;
+				k->content_end = k->end = k->pos;
+				continue;
+			}
+			body = pos;
+			next = c->n_steps ? run_class(k, c, pos) : pos + c->bits;
+		}
+		if (G_UNLIKELY(!c || next > k->end)) {
+			enum more more = leave_events(k);
+			if (more == MORE_WAIT)
+				return NATIVE_STALL;
+			if (more == MORE_NONE)
+				return finish(k, k->next >= k->plan->n);
+			continue;
+		}
+		int64_t ts = advance(k, native_ns(&k->to_ns, clock));
+		k->pos = next;
+		k->clock = clock;
+		if (G_UNLIKELY(ts >= s->to)) {
+			k->pos = k->end = k->content_end = 0;
+			k->packet = NULL;
+			return finish(k, false);
+		}
+		if (G_UNLIKELY(ts < s->from)) {
+			k->last_ts = ts;
+			continue;
+		}
+		native_ensure_added(k, ts);
+		if (G_UNLIKELY(ts >= k->second_end))
+			native_next_second(k, ts);
+		k->last_ts = ts;
+		if (c->row == G_MAXUINT16) {
+			class_number(k->source, c->cls);
+			tally(k, c->cls, ts);
+			if (G_UNLIKELY(!k->tally_told))
+				native_tally_first(k);
+			continue;
+		}
+		fill_head(k, c, ts, body);
+		if (G_LIKELY(!k->queue_n))
+			return NATIVE_RECORD;
+		native_queue_event(k, &k->head);
+	}
+}

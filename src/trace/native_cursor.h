@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One stream of a range, event by event (inside the native reader). The packets are read
+ * through two windows of the file: records point into them, so a window is filled again
+ * only when the batch is over that delivered from it.
+ */
+#ifndef BLK_TRACE_NATIVE_CURSOR_H
+#define BLK_TRACE_NATIVE_CURSOR_H
+
+#include "trace/native_private.h"
+
+struct native_source {
+	struct source source;
+	struct native *native;		/* borrowed, but for .owned */
+	struct native *owned;		/* to be freed with the source, or NULL */
+	struct native_plan *plan;
+	int64_t from, to;
+	uint64_t bytes;			/* of the range, about */
+	uint64_t consumed;		/* of packets begun */
+	size_t window;			/* bytes of a window */
+	uint32_t *cls;			/* native's class -> the source's; UINT32_MAX: not yet */
+	GHashTable *layouts;		/* of events that lack a field */
+	GArray *open;			/* struct native_loss: open at .from */
+	struct native_cursor *cursor;
+	size_t n_cursors;
+	struct native_head *heap;
+	size_t n_heap;
+	bool primed, stalled;		/* stalled: the first of the heap waits for a new batch */
+	gint cancelled;
+	uint64_t batch_number;
+	size_t n_batch;
+	struct blk_event batch[BLK_BATCH];
+};
+
+struct native_window {
+	uint8_t *bytes;
+	size_t cap, n;
+	uint64_t offset;		/* in the file */
+	const struct native_file *file;
+};
+
+enum native_step {
+	NATIVE_RECORD,			/* .head is the next one */
+	NATIVE_END,
+	NATIVE_STALL,			/* to be asked again in the next batch */
+};
+
+struct native_cursor {
+	/* Of the event at hand. */
+	const uint8_t *base;		/* the packet's begin, as far as a window has it */
+	uint64_t pos, end;		/* bits; end: of what the window has */
+	uint64_t clock;			/* cycles */
+	const struct ctf_decoder *decoder;
+	struct native_clock to_ns;
+	int64_t last_ts, second_end;
+	struct blk_event head;
+	uint16_t index;			/* in the source's tables; G_MAXUINT16: not added yet */
+
+	struct native_source *source;
+	const struct native_stream *stream;
+	const struct native_plan_stream *plan;
+	const struct native_packet *packet;	/* the one at hand, or NULL */
+	size_t next;			/* number of the next one */
+	uint64_t content_end;		/* bits */
+	bool ended;
+	bool damaged;			/* the packet's rest can't be read */
+
+	struct native_window window[2];
+	unsigned w;
+	uint64_t swap_batch, emit_batch;
+
+	struct ctf_run run;
+	struct arena arena[2];
+	unsigned turn;
+	uint64_t turn_batch;
+
+	int64_t second;			/* tallies */
+	uint64_t *counts;		/* by native's class */
+	GArray *counted;		/* uint32_t */
+	int64_t tally_last;
+	bool tally_told;
+
+	struct blk_event *queue;	/* records that come before what is decoded next */
+	size_t queue_at, queue_n, queue_cap;
+};
+
+void native_cursor_init(struct native_cursor *k, struct native_source *s, size_t stream);
+void native_cursor_clear(struct native_cursor *k);
+
+/* Moves .head on to the next record of the range. */
+enum native_step native_cursor_step(struct native_cursor *k);
+
+/* native_window.c: bytes of files. Each says whether the batch has to end first. */
+enum native_fill { NATIVE_FILLED, NATIVE_SHORT, NATIVE_WAIT };
+
+/* Makes [offset, offset + need) of the file readable (SHORT: the file has less). */
+enum native_fill native_window_have(struct native_cursor *k, const struct native_file *f,
+				    uint64_t offset, size_t need);
+
+static inline const struct native_window *native_window_now(const struct native_cursor *k)
+{
+	return &k->window[k->w];
+}
+
+/* native_marks.c: records that are no events. */
+void native_queue_event(struct native_cursor *k, const struct blk_event *e);
+void native_queue_loss(struct native_cursor *k, const struct blk_loss *loss);
+void native_queue_end(struct native_cursor *k, bool stream_ends);
+void native_ensure_added(struct native_cursor *k, int64_t ts);
+void native_next_second(struct native_cursor *k, int64_t ts);
+void native_tally_first(struct native_cursor *k);
+struct arena *native_arena(struct native_cursor *k);
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Packets placed in time: what each stream's packets are, in order, and what was lost
+ * between them. From this alone come cuts, the outline, and where a range begins.
+ */
+#include "trace/native_private.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+/* Events of old tracers lie up to some microseconds behind their packet's end. */
+#define OVERHANG_NS 1000000
+
+void native_plan_unref(struct native_plan *p)
+{
+	if (!p || !g_atomic_ref_count_dec(&p->refs))
+		return;
+	for (size_t i = 0; i < p->n_streams; i++)
+		g_free(p->stream[i].packet);
+	g_free(p->stream);
+	g_free(p);
+}
+
+struct native_plan *native_plan_take(const struct native *n)
+{
+	g_mutex_lock((GMutex *)&n->lock);
+	struct native_plan *p = n->plan;
+	g_atomic_ref_count_inc(&p->refs);
+	g_mutex_unlock((GMutex *)&n->lock);
+	return p;
+}
+
+/* ---- making ---- */
+
+/* In the order of the stream: by time, then by number, then as they lie. */
+static int compare_packets(const void *a, const void *b)
+{
+	const struct native_packet *x = a, *y = b;
+	bool x_end = x->p.fault == CTF_GARBAGE, y_end = y->p.fault == CTF_GARBAGE;
+	if (x_end != y_end)
+		return x_end ? 1 : -1;
+	if (x->p.begin != y->p.begin)
+		return x->p.begin < y->p.begin ? -1 : 1;
+	if (x->p.has_seq && y->p.has_seq && x->p.seq != y->p.seq)
+		return x->p.seq < y->p.seq ? -1 : 1;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return (x->p.offset > y->p.offset) - (x->p.offset < y->p.offset);
+}
+
+static void append_file(GArray *all, const struct native_file *f)
+{
+	size_t n;
+	const struct ctf_packet *p = ctf_index_packets(f->index, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct native_packet x = { .p = p[i], .file = f };
+		g_array_append_val(all, x);
+	}
+}
+
+static bool same_packet(const struct native_packet *x, const struct native_packet *y)
+{
+	return x->p.has_seq && y->p.has_seq && x->p.seq == y->p.seq && x->p.begin == y->p.begin &&
+	       x->p.end == y->p.end && x->file != y->file;
+}
+
+/* The same trace given twice (a copy, a chunk and its link): each packet once. */
+static void drop_doubles(GArray *all)
+{
+	guint to = 0;
+	struct native_packet *p = (struct native_packet *)all->data;
+	for (guint i = 0; i < all->len; i++)
+		if (!to || !same_packet(&p[to - 1], &p[i]))
+			p[to++] = p[i];
+	g_array_set_size(all, to);
+}
+
+/* The counter of discarded events is the stream's, from its begin: of the first packet
+ * it tells that there were some, not how many belong here. */
+static void count_lost(struct native_packet *x, const struct native_packet *before)
+{
+	if (!x->p.has_discarded || x->p.fault == CTF_GARBAGE)
+		return;
+	if (!before) {
+		x->has_lost = x->p.discarded != 0;
+		return;
+	}
+	if (!before->p.has_discarded || before->p.discarded == x->p.discarded)
+		return;
+	x->has_lost = true;
+	x->lost_events = x->p.discarded - before->p.discarded;
+	if (x->p.discarded_bits < 64)
+		x->lost_events &= (UINT64_C(1) << x->p.discarded_bits) - 1;
+}
+
+static void count_gap(struct native_packet *x, const struct native_packet *before)
+{
+	if (!before || !x->p.has_seq || !before->p.has_seq || x->p.seq <= before->p.seq + 1)
+		return;
+	x->lost_packets = x->p.seq - before->p.seq - 1;
+	x->gap_begin_ns = before->end_ns == INT64_MAX ? before->begin_ns : before->end_ns;
+}
+
+/* Packets between them are only not known yet. */
+static bool behind_hole(const struct native_packet *x, const struct native_packet *before)
+{
+	return x->file == before->file && !ctf_index_complete(x->file->index) &&
+	       x->p.offset != before->p.offset + before->p.packet_bits / 8;
+}
+
+static void place_packets(const struct native_stream *st, struct native_packet *p, size_t n)
+{
+	const struct native_packet *before = NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct native_packet *x = &p[i];
+		if (x->p.fault == CTF_GARBAGE) {
+			x->begin_ns = before ? before->max_end_ns : 0;
+			x->end_ns = INT64_MAX;
+		} else {
+			x->begin_ns = native_ns(&st->clock, x->p.begin);
+			x->end_ns = x->p.fault == CTF_UNFINISHED || !x->p.has_end
+				? INT64_MAX : native_ns(&st->clock, x->p.end);
+			if (x->end_ns < x->begin_ns)
+				x->end_ns = x->begin_ns;
+		}
+		/* Unfinished, but not the last: what follows tells enough of its end. */
+		x->max_end_ns = x->end_ns == INT64_MAX && i + 1 < n ? x->begin_ns : x->end_ns;
+		if (before)
+			x->max_end_ns = MAX(before->max_end_ns, x->max_end_ns);
+		if (!before || !behind_hole(x, before)) {
+			count_lost(x, before);
+			count_gap(x, before);
+		}
+		before = x;
+	}
+}
+
+/* Packets not known yet lie before those that are, in a file that is walked backwards. */
+static int64_t known_from(const struct native *n, const struct native_plan *plan)
+{
+	int64_t from = INT64_MIN;
+	for (guint i = 0; i < n->files->len; i++) {
+		const struct native_file *f = g_ptr_array_index(n->files, i);
+		size_t n_packets;
+		const struct ctf_packet *p = ctf_index_packets(f->index, &n_packets);
+		if (ctf_index_complete(f->index))
+			continue;
+		/* Only a part that reaches the file's end can be read from some instant on. */
+		bool to_end = n_packets && p[n_packets - 1].offset +
+			p[n_packets - 1].packet_bits / 8 >= ctf_index_size(f->index);
+		if (!to_end)
+			return INT64_MAX;
+		for (size_t k = 0; k < n_packets; k++) {
+			if (k && p[k].offset != p[k - 1].offset + p[k - 1].packet_bits / 8)
+				from = MAX(from, native_ns(&f->stream->clock, p[k].begin));
+		}
+		from = MAX(from, native_ns(&f->stream->clock, p[p[0].offset ? 0 : n_packets > 1].begin));
+	}
+	return from;
+}
+
+void native_plan_make(struct native *n)
+{
+	struct native_plan *plan = g_new0(struct native_plan, 1);
+	g_atomic_ref_count_init(&plan->refs);
+	plan->n_streams = n->streams->len;
+	plan->stream = g_new0(struct native_plan_stream, plan->n_streams + 1);
+	for (guint i = 0; i < n->streams->len; i++) {
+		const struct native_stream *st = g_ptr_array_index(n->streams, i);
+		GArray *all = g_array_new(false, false, sizeof(struct native_packet));
+		for (guint k = 0; k < st->files->len; k++)
+			append_file(all, g_ptr_array_index(st->files, k));
+		g_array_sort(all, compare_packets);
+		drop_doubles(all);
+		plan->stream[i].n = all->len;
+		plan->stream[i].packet = (struct native_packet *)g_array_free(all, false);
+		place_packets(st, plan->stream[i].packet, plan->stream[i].n);
+		for (size_t k = 0; k < plan->stream[i].n; k++)
+			plan->bytes += plan->stream[i].packet[k].p.packet_bits / 8;
+	}
+	plan->known_from = known_from(n, plan);
+	g_mutex_lock(&n->lock);
+	struct native_plan *old = n->plan;
+	n->plan = plan;
+	g_mutex_unlock(&n->lock);
+	native_plan_unref(old);
+}
+
+/* ---- questions ---- */
+
+int64_t native_known_from(const struct native *n)
+{
+	return n->plan->known_from;
+}
+
+size_t native_plan_find(const struct native_plan_stream *s, int64_t from)
+{
+	size_t lo = 0, hi = s->n;
+	if (from > INT64_MIN + OVERHANG_NS)
+		from -= OVERHANG_NS;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (s->packet[mid].max_end_ns < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* Where packets overlap, the one before decides what is late in this one; one that
+	 * ends later than all before it decides alone. */
+	while (lo > 0 && lo < s->n && s->packet[lo].begin_ns < s->packet[lo - 1].max_end_ns) {
+		lo--;
+		if (lo > 0 && s->packet[lo].end_ns > s->packet[lo - 1].max_end_ns)
+			break;
+	}
+	return lo;
+}
+
+static int64_t end_of(const struct native_packet *x)
+{
+	return x->end_ns == INT64_MAX ? x->begin_ns : x->end_ns;
+}
+
+bool native_bounds(const struct native *n, int64_t *ret_from, int64_t *ret_to)
+{
+	const struct native_plan *p = n->plan;
+	bool any = false;
+	for (size_t i = 0; i < p->n_streams; i++) {
+		for (size_t k = 0; k < p->stream[i].n; k++) {
+			const struct native_packet *x = &p->stream[i].packet[k];
+			if (x->p.fault == CTF_GARBAGE)
+				continue;
+			*ret_from = any ? MIN(*ret_from, x->begin_ns) : x->begin_ns;
+			*ret_to = any ? MAX(*ret_to, end_of(x)) : end_of(x);
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* Bytes of the packet that lie in [from, to), by its share of time. */
+static uint64_t share(const struct native_packet *x, int64_t from, int64_t to)
+{
+	int64_t begin = x->begin_ns, end = end_of(x);
+	uint64_t bytes = x->p.packet_bits / 8;
+	if (end <= begin)
+		return begin >= from && begin < to ? bytes : 0;
+	int64_t a = MAX(begin, from), b = MIN(end, to);
+	return a < b ? (uint64_t)((double)bytes * ((double)(b - a) / (double)(end - begin))) : 0;
+}
+
+uint64_t native_plan_bytes(const struct native_plan *p, int64_t from, int64_t to)
+{
+	uint64_t bytes = 0;
+	if (from == INT64_MIN && to == INT64_MAX)
+		return p->bytes;
+	for (size_t i = 0; i < p->n_streams; i++) {
+		const struct native_plan_stream *s = &p->stream[i];
+		for (size_t k = native_plan_find(s, from); k < s->n; k++) {
+			if (s->packet[k].begin_ns >= to)
+				break;
+			bytes += share(&s->packet[k], from, to);
+		}
+	}
+	return bytes;
+}
+
+uint64_t native_bytes_between(const struct native *n, int64_t from, int64_t to)
+{
+	struct native_plan *p = native_plan_take(n);
+	uint64_t bytes = native_plan_bytes(p, from, to);
+	native_plan_unref(p);
+	return bytes;
+}
+
+struct edge { int64_t ts; double rate; };	/* bytes/ns more from here on */
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+	return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+static GArray *make_edges(const struct native_plan *p, int64_t from, int64_t to, double *ret_bytes)
+{
+	GArray *edges = g_array_new(false, false, sizeof(struct edge));
+	for (size_t i = 0; i < p->n_streams; i++) {
+		for (size_t k = 0; k < p->stream[i].n; k++) {
+			const struct native_packet *x = &p->stream[i].packet[k];
+			int64_t begin = x->begin_ns, end = MAX(end_of(x), begin + 1);
+			double rate = (double)(x->p.packet_bits / 8) / (double)(end - begin);
+			begin = MAX(begin, from);
+			end = MIN(end, to);
+			if (begin >= end)
+				continue;
+			*ret_bytes += rate * (double)(end - begin);
+			struct edge up = { begin, rate }, down = { end, -rate };
+			g_array_append_val(edges, up);
+			g_array_append_val(edges, down);
+		}
+	}
+	g_array_sort(edges, compare_edges);
+	return edges;
+}
+
+size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pieces, int64_t *ret)
+{
+	struct native_plan *p = native_plan_take(n);
+	double all = 0, done = 0, rate = 0;
+	g_autoptr(GArray) edges = make_edges(p, from, to, &all);
+	size_t n_cuts = 0;
+	for (guint i = 0; i + 1 < edges->len && n_cuts + 1 < n_pieces; i++) {
+		const struct edge *e = &g_array_index(edges, struct edge, i);
+		int64_t next = e[1].ts;
+		rate += e->rate;
+		double bytes = rate * (double)(next - e->ts);
+		while (n_cuts + 1 < n_pieces && rate > 0) {
+			double goal = all * (double)(n_cuts + 1) / (double)n_pieces;
+			if (done + bytes < goal)
+				break;
+			int64_t cut = e->ts + (int64_t)((goal - done) / rate);
+			cut = CLAMP(cut, e->ts, next);
+			if (cut <= from || cut >= to || (n_cuts && cut <= ret[n_cuts - 1])) {
+				n_pieces--;	/* two cuts at one instant: one piece fewer */
+				continue;
+			}
+			ret[n_cuts++] = cut;
+		}
+		done += bytes;
+	}
+	native_plan_unref(p);
+	return n_cuts;
+}
+
+/* ---- the outline ---- */
+
+static int64_t floor_to(int64_t ts, int64_t step)
+{
+	return ts - ((ts % step) + step) % step;
+}
+
+/* A round step that makes at most max_cells of the time. */
+static int64_t choose_step(int64_t length, size_t max_cells)
+{
+	static const int seconds[] = { 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600,
+				       86400, 604800 };
+	for (size_t i = 0; i < G_N_ELEMENTS(seconds); i++)
+		if (length / (seconds[i] * NS_PER_S) + 2 <= (int64_t)max_cells)
+			return seconds[i] * NS_PER_S;
+	return (length / (int64_t)max_cells / NS_PER_S + 1) * 2 * NS_PER_S;
+}
+
+static void draw_packet(struct outline *o, const struct native_packet *x)
+{
+	int64_t begin = x->begin_ns, end = end_of(x);
+	size_t first = (size_t)((begin - o->begin_ns) / o->step_ns);
+	size_t last = (size_t)((end - o->begin_ns) / o->step_ns);
+	uint64_t left = x->p.packet_bits / 8;
+	if (x->p.fault == CTF_GARBAGE)
+		return;
+	o->cell[last].lost_events += x->lost_events;
+	o->cell[first].lost_packets += x->lost_packets;
+	for (size_t i = first; i < last; i++) {
+		int64_t from = o->begin_ns + (int64_t)i * o->step_ns;
+		uint64_t part = MIN(left, share(x, from, from + o->step_ns));
+		o->cell[i].bytes += part;
+		left -= part;
+	}
+	o->cell[last].bytes += left;
+}
+
+struct outline *native_outline(const struct native *n, size_t max_cells)
+{
+	int64_t from, to;
+	if (!native_bounds(n, &from, &to) || max_cells < 2)
+		return NULL;
+	/* Hostile clocks: a length that does not fit is no length. */
+	if (__builtin_sub_overflow(to, from, &(int64_t){ 0 }) || to > INT64_MAX / 2 || from < INT64_MIN / 2)
+		return NULL;
+	struct native_plan *p = native_plan_take(n);
+	struct outline *o = g_new0(struct outline, 1);
+	g_atomic_ref_count_init(&o->refs);
+	o->from_ns = from;
+	o->to_ns = to + 1;
+	o->step_ns = choose_step(to - from, max_cells);
+	o->begin_ns = floor_to(from, o->step_ns);
+	o->complete = p->known_from == INT64_MIN;
+	o->bytes = n->bytes;
+	o->n = (size_t)((to - o->begin_ns) / o->step_ns) + 1;
+	o->cell = g_new0(struct outline_cell, o->n);
+	for (size_t i = 0; i < p->n_streams; i++)
+		for (size_t k = 0; k < p->stream[i].n; k++)
+			draw_packet(o, &p->stream[i].packet[k]);
+	native_plan_unref(p);
+	return o;
+}

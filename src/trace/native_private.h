@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The inside of the native reader (native*.c only); see native.h. */
+#ifndef BLK_TRACE_NATIVE_PRIVATE_H
+#define BLK_TRACE_NATIVE_PRIVATE_H
+
+#include "trace/ctf_index.h"
+#include "trace/ctf_program.h"
+#include "trace/native.h"
+
+/* Metadata and what was compiled of it; shared by directories with the same bytes. */
+struct native_meta {
+	struct ctf_meta *meta;
+	GPtrArray *decoders;		/* struct ctf_decoder *, as meta->streams */
+	char *uuid;			/* of the trace, text; "" when it has none */
+};
+
+struct native_file {
+	struct ctf_index *index;
+	const struct native_meta *m;
+	struct native_stream *stream;
+};
+
+/* Cycles to ns: one offset a host boot, as the babeltrace2 reader has it. */
+struct native_clock {
+	uint64_t freq;
+	uint64_t base_ns;		/* with the offset's cycles, if freq is 1e9 */
+	uint64_t offset;		/* cycles; counted when freq is not 1e9 */
+};
+
+static inline int64_t native_ns(const struct native_clock *k, uint64_t cycles)
+{
+	if (G_LIKELY(k->freq == 1000000000))
+		return (int64_t)(k->base_ns + cycles);
+	unsigned __int128 all = (unsigned __int128)cycles + k->offset;
+	return (int64_t)(k->base_ns + (uint64_t)(all * 1000000000u / k->freq));
+}
+
+/* One stream: its packets may lie in several files (rotation chunks). */
+struct native_stream {
+	struct blk_stream info;		/* .host is unused; .order owned */
+	char *host, *boot, *release;
+	char *order_base;
+	const struct ctf_clock *ctf_clock;
+	struct native_clock clock;
+	uint16_t n_regs;
+	GPtrArray *files;		/* struct native_file *, borrowed */
+};
+
+/* A packet of a stream, placed in time. */
+struct native_packet {
+	struct ctf_packet p;
+	const struct native_file *file;
+	int64_t begin_ns, end_ns;	/* end_ns INT64_MAX: not known */
+	int64_t max_end_ns;		/* of this and all before it */
+	int64_t gap_begin_ns;		/* lost_packets: the end of the one before */
+	uint64_t lost_packets;		/* missing before it */
+	uint64_t lost_events;		/* by its counter; has_lost, 0: not known how many */
+	bool has_lost;
+};
+
+/* All that is known of packets at one time; immutable, shared with the sources. */
+struct native_plan {
+	gatomicrefcount refs;
+	size_t n_streams;
+	struct native_plan_stream {
+		struct native_packet *packet;
+		size_t n;
+	} *stream;			/* as native.streams */
+	int64_t known_from;		/* INT64_MIN: everything */
+	uint64_t bytes;
+};
+
+struct native {
+	GPtrArray *metas;		/* struct native_meta * */
+	GHashTable *by_bytes;		/* GBytes of a metadata file -> struct native_meta * */
+	GPtrArray *files;		/* struct native_file * */
+	GPtrArray *streams;		/* struct native_stream *, in order of equal timestamps */
+	GPtrArray *warnings;		/* char * */
+	GArray *classes;		/* struct native_class */
+	GHashTable *class_names;
+	GHashTable *layouts;
+	const struct blk_subscription *rows;
+	struct blk_matcher *matcher;
+	uint64_t bytes;
+	bool indexed;
+	GMutex lock;
+	struct native_plan *plan;	/* the newest; under the lock */
+};
+
+struct native_class { char *name; uint16_t row; };
+
+/* native_plan.c */
+void native_plan_make(struct native *n);
+struct native_plan *native_plan_take(const struct native *n);	/* a reference */
+void native_plan_unref(struct native_plan *p);
+/* The first packet that events from `from` on can depend on; n when there is none. */
+size_t native_plan_find(const struct native_plan_stream *s, int64_t from);
+uint64_t native_plan_bytes(const struct native_plan *p, int64_t from, int64_t to);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The native reader's source: cursors of all streams, merged by runs: the first stream
+ * delivers for as long as no other has anything earlier.
+ */
+#include "trace/native_cursor.h"
+
+#include "trace/layouts.h"
+
+#define DEFAULT_BUDGET (32u << 20)
+#define MIN_WINDOW (16u << 10)
+#define MAX_WINDOW (256u << 10)
+
+/* A cursor's next record, as the heap orders them: streams are in order of rank. */
+struct native_head {
+	int64_t ts;
+	uint32_t rank;
+};
+
+static inline bool before(const struct native_head *a, const struct native_head *b)
+{
+	return a->ts != b->ts ? a->ts < b->ts : a->rank < b->rank;
+}
+
+static void sift_down(struct native_source *s, size_t i)
+{
+	struct native_head *h = s->heap, moved = h[i];
+	for (;;) {
+		size_t child = 2 * i + 1;
+		if (child >= s->n_heap)
+			break;
+		if (child + 1 < s->n_heap && before(&h[child + 1], &h[child]))
+			child++;
+		if (!before(&h[child], &moved))
+			break;
+		h[i] = h[child];
+		i = child;
+	}
+	h[i] = moved;
+}
+
+/* The first cursor of the heap has moved; false: it waits for the next batch. */
+static bool settle(struct native_source *s, enum native_step step)
+{
+	s->stalled = step == NATIVE_STALL;
+	if (s->stalled)
+		return false;
+	if (step == NATIVE_END)
+		s->heap[0] = s->heap[--s->n_heap];
+	else
+		s->heap[0].ts = s->cursor[s->heap[0].rank].head.ts;
+	if (s->n_heap)
+		sift_down(s, 0);
+	return true;
+}
+
+static bool take_run(struct native_source *s)
+{
+	struct native_head top = s->heap[0], rival = { INT64_MAX, UINT32_MAX };
+	struct native_cursor *k = &s->cursor[top.rank];
+	enum native_step step;
+	if (s->n_heap > 1)
+		rival = s->heap[1];
+	if (s->n_heap > 2 && before(&s->heap[2], &rival))
+		rival = s->heap[2];
+	k->emit_batch = s->batch_number;
+	do {
+		s->batch[s->n_batch++] = k->head;
+		step = native_cursor_step(k);
+		top.ts = k->head.ts;
+	} while (step == NATIVE_RECORD && s->n_batch < BLK_BATCH && before(&top, &rival));
+	return settle(s, step);
+}
+
+/* The first records of all streams. Nothing was delivered yet: none can stall. */
+static void prime(struct native_source *s)
+{
+	if (s->primed)
+		return;
+	s->primed = true;
+	s->heap = g_new0(struct native_head, s->n_cursors + 1);
+	for (size_t i = 0; i < s->n_cursors; i++)
+		if (native_cursor_step(&s->cursor[i]) == NATIVE_RECORD)
+			s->heap[s->n_heap++] = (struct native_head){ s->cursor[i].head.ts, (uint32_t)i };
+	for (size_t i = s->n_heap / 2; i-- > 0;)
+		sift_down(s, i);
+}
+
+static enum source_status range_next(struct source *source, struct blk_batch *ret, GError **error)
+{
+	struct native_source *s = (struct native_source *)source;
+	if (g_atomic_int_get(&s->cancelled))
+		return SOURCE_CANCELLED;
+	s->batch_number++;
+	s->n_batch = 0;
+	prime(s);
+	if (s->stalled)
+		settle(s, native_cursor_step(&s->cursor[s->heap[0].rank]));
+	while (s->n_heap && s->n_batch < BLK_BATCH)
+		if (!take_run(s))
+			break;
+	if (!s->n_batch)
+		return SOURCE_END;
+	*ret = (struct blk_batch){ s->batch, s->n_batch };
+	return SOURCE_OK;
+}
+
+static void range_cancel(struct source *s)
+{
+	g_atomic_int_set(&((struct native_source *)s)->cancelled, 1);
+}
+
+static double range_progress(struct source *source)
+{
+	const struct native_source *s = (struct native_source *)source;
+	return s->bytes ? MIN(1, (double)s->consumed / (double)s->bytes) : 1;
+}
+
+static void range_free(struct source *source)
+{
+	struct native_source *s = (struct native_source *)source;
+	for (size_t i = 0; i < s->n_cursors; i++)
+		native_cursor_clear(&s->cursor[i]);
+	g_free(s->cursor);
+	g_free(s->heap);
+	g_free(s->cls);
+	g_hash_table_unref(s->layouts);
+	g_array_unref(s->open);
+	native_plan_unref(s->plan);
+	source_clear(&s->source);
+	native_free(s->owned);
+	g_free(s);
+}
+
+static const struct source_ops range_ops = { range_next, range_cancel, range_progress, range_free };
+
+struct source *native_range(struct native *n, int64_t from, int64_t to, size_t budget)
+{
+	struct native_source *s = g_new0(struct native_source, 1);
+	source_init(&s->source, &range_ops);
+	s->native = n;
+	s->plan = native_plan_take(n);
+	s->from = from;
+	s->to = to;
+	s->bytes = native_plan_bytes(s->plan, from, to);
+	s->n_cursors = s->plan->n_streams;
+	s->window = (budget ? budget : DEFAULT_BUDGET) / (2 * (s->n_cursors + 1));
+	s->window = CLAMP(s->window, MIN_WINDOW, MAX_WINDOW);
+	s->cls = g_new(uint32_t, n->classes->len + 1);
+	memset(s->cls, 0xff, (n->classes->len + 1) * sizeof *s->cls);
+	s->layouts = layouts_new();
+	s->open = g_array_new(FALSE, FALSE, sizeof(struct native_loss));
+	s->cursor = g_new0(struct native_cursor, s->n_cursors + 1);
+	for (size_t i = 0; i < s->n_cursors; i++)
+		native_cursor_init(&s->cursor[i], s, i);
+	return &s->source;
+}
+
+const struct native_loss *native_range_losses(struct source *source, size_t *ret_n)
+{
+	struct native_source *s = (struct native_source *)source;
+	prime(s);
+	*ret_n = s->open->len;
+	return (const struct native_loss *)s->open->data;
+}
+
+struct source *source_open_native(const char *const *paths, const struct blk_subscription *rows,
+				  size_t n_rows, GError **error)
+{
+	struct native *n = native_open(paths, rows, n_rows, error);
+	if (!n)
+		return NULL;
+	while (native_index(n, 65536))
+		;
+	struct source *source = native_range(n, INT64_MIN, INT64_MAX, 0);
+	((struct native_source *)source)->owned = n;
+	return source;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The native reader's windows of stream files: pread(2) into buffers that are kept. */
+#include "trace/native_cursor.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* Reads up to n bytes; fewer at the file's end or on an error, which is damage then. */
+static size_t read_at(int fd, uint8_t *to, size_t n, uint64_t offset)
+{
+	size_t have = 0;
+	while (have < n) {
+		ssize_t got = pread(fd, to + have, n - have, (off_t)(offset + have));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		have += (size_t)got;
+	}
+	return have;
+}
+
+static bool holds(const struct native_window *w, const struct native_file *f, uint64_t offset,
+		  size_t need)
+{
+	return w->file == f && offset >= w->offset && offset - w->offset <= w->n &&
+	       w->n - (offset - w->offset) >= need;
+}
+
+enum native_fill native_window_have(struct native_cursor *k, const struct native_file *f,
+				    uint64_t offset, size_t need)
+{
+	const struct native_source *s = k->source;
+	if (holds(&k->window[k->w], f, offset, need))
+		return NATIVE_FILLED;
+	/* Records of this batch may point into the other window: it was left in this very
+	 * batch, after some were taken. */
+	if (k->swap_batch == s->batch_number && k->emit_batch == s->batch_number)
+		return NATIVE_WAIT;
+	struct native_window *w = &k->window[k->w ^ 1];
+	size_t want = MAX(need, s->window);
+	if (w->cap < want) {
+		g_free(w->bytes);
+		w->bytes = g_malloc(want);
+		w->cap = want;
+	} else if (w->cap > 4 * want) {	/* grown for one giant event */
+		w->bytes = g_realloc(w->bytes, want);
+		w->cap = want;
+	}
+	w->file = f;
+	w->offset = offset;
+	w->n = read_at(ctf_index_fd(f->index), w->bytes, want, offset);
+	k->w ^= 1;
+	k->swap_batch = s->batch_number;
+	return w->n >= need ? NATIVE_FILLED : NATIVE_SHORT;
+}
