@@ -75,6 +75,9 @@ void ctf_index_free(struct ctf_index *x);	/* NULL is fine */
  * always a part without holes of the file's newest, or of its oldest packets.
  */
 bool ctf_index_walk(struct ctf_index *x, size_t max);
+/* The index file was found to lie: forgets it; the packets are to be walked. Reads the
+ * first packet's header. */
+void ctf_index_distrust(struct ctf_index *x);
 bool ctf_index_complete(const struct ctf_index *x);
 double ctf_index_progress(const struct ctf_index *x);	/* 0..1 of the file's bytes known */
 
