@@ -20,7 +20,8 @@
 /* A trace that can't be read says so on the plain terminal: the screen waits this
  * long for the first events before it opens. */
 #define FIRST_PATIENCE_MS 400
-#define SLICE_MS 20
+#define SLICE_MS 10
+#define READ_AT_ONCE (32 * 1024 * 1024)	/* bytes of packets */
 
 struct screen {
 	const struct options *o;
@@ -28,6 +29,10 @@ struct screen {
 	struct job *job;
 	struct timeline *tl;
 	bool live;
+	/* A preview that was waited for, until the screen takes it. */
+	struct timeline *preview;
+	int64_t preview_from, preview_to;
+	bool preview_kernel, preview_ust;	/* what any of them held */
 };
 
 /* --- backend: state --- */
@@ -52,7 +57,7 @@ static void backend_cancel(void *data)
 }
 
 /* What kinds of tracing the trace holds, as far as it was read. */
-static const char *domains(const struct timeline *tl)
+static bool has_kernel(const struct timeline *tl)
 {
 	static const char *const kernel_events[] = {
 		"sched_switch", "syscall_entry_read", "sys_read", "sched_waking",
@@ -61,7 +66,13 @@ static const char *domains(const struct timeline *tl)
 	bool kernel = false;
 	for (size_t i = 0; i < G_N_ELEMENTS(kernel_events); i++)
 		kernel = kernel || timeline_has_event(tl, kernel_events[i]);
-	bool ust = timeline_has_spans(tl);
+	return kernel;
+}
+
+static const char *domains(const struct screen *s)
+{
+	bool kernel = s->preview_kernel || has_kernel(s->tl);
+	bool ust = s->preview_ust || timeline_has_spans(s->tl);
 	return kernel && ust ? " kernel+ust" : kernel ? " kernel" : ust ? " ust" : "";
 }
 
@@ -91,8 +102,14 @@ static void backend_status(void *data, struct ui_status *ret)
 		.phase = s->live && st.phase == JOB_LOADING ? UI_LIVE : phases[st.phase],
 		.progress = st.progress, .n_events = st.n_events,
 		.events_per_s = st.events_per_s, .lag_ns = -1,
+		.pieces_done = st.pieces_done, .pieces = st.pieces,
+		.hard_to_ns = st.hard_to_ns, .index_progress = st.index_progress,
 	};
-	g_snprintf(ret->source, sizeof ret->source, "%s%s", input_label(s->in), domains(s->tl));
+	if (st.reader) {
+		g_autofree char *visible = text_visible(st.reader);
+		g_strlcpy(ret->reader, visible, sizeof ret->reader);
+	}
+	g_snprintf(ret->source, sizeof ret->source, "%s%s", input_label(s->in), domains(s));
 	if (s->live && st.phase <= JOB_LOADING)
 		fill_live_status(s, ret);
 	else if (s->live && st.phase == JOB_DONE)
@@ -101,6 +118,45 @@ static void backend_status(void *data, struct ui_status *ret)
 		g_autofree char *visible = text_visible(st.message);
 		g_strlcpy(ret->banner, visible, sizeof ret->banner);
 	}
+}
+
+/* --- backend: a trace before it is read --- */
+
+static struct outline *backend_outline(void *data)
+{
+	struct screen *s = data;
+	return s->live ? NULL : job_outline(s->job);
+}
+
+static bool fetch_preview(struct screen *s)
+{
+	int64_t from, to;
+	struct timeline *fresh = job_take_preview(s->job, &from, &to);
+	if (!fresh)
+		return false;
+	if (s->preview)
+		timeline_free(s->preview);
+	s->preview = fresh;
+	s->preview_from = from;
+	s->preview_to = to;
+	s->preview_kernel |= has_kernel(fresh);
+	s->preview_ust |= timeline_has_spans(fresh);
+	return true;
+}
+
+static struct timeline *backend_preview(void *data, int64_t *ret_from, int64_t *ret_to)
+{
+	struct screen *s = data;
+	fetch_preview(s);
+	*ret_from = s->preview_from;
+	*ret_to = s->preview_to;
+	return g_steal_pointer(&s->preview);
+}
+
+static void backend_look(void *data, int64_t from_ns, int64_t to_ns)
+{
+	struct screen *s = data;
+	job_look(s->job, from_ns, to_ns);
 }
 
 /* --- backend: files --- */
@@ -141,7 +197,7 @@ static bool backend_export_span(void *data, const struct ui_export *what, char *
 	g_autofree char *absolute = NULL;
 	unsigned n = 0;
 
-	g_autofree char *text = span_export(s->tl, &selection,
+	g_autofree char *text = span_export(what->tl ? what->tl : s->tl, &selection,
 					    what->native ? SPAN_JSON : SPAN_ZIPKIN, &n, &error);
 	if (!text)
 		return give_up(ret_message, error);
@@ -240,6 +296,23 @@ static int open_input(struct screen *s, bool *ret_left)
 	return EXIT_FINE;
 }
 
+static bool has_outline(struct screen *s)
+{
+	struct outline *o = job_outline(s->job);
+	outline_unref(o);
+	return o != NULL;
+}
+
+/* A trace that is read at once is better shown whole: its worst second is known then. Of
+ * others the end is shown first, as soon as it can be. */
+static bool is_shown_early(struct screen *s)
+{
+	struct outline *o = job_outline(s->job);
+	bool early = o && o->bytes > READ_AT_ONCE && fetch_preview(s);
+	outline_unref(o);
+	return early;
+}
+
 /* Waits for the first events, or until it is clear that none will come. */
 static bool wait_first(struct screen *s)
 {
@@ -249,7 +322,7 @@ static bool wait_first(struct screen *s)
 	for (;;) {
 		bool ended = job_wait(s->job, s->tl, SLICE_MS);
 		job_get_status(s->job, &st);
-		if (ended || timeline_n_seconds(s->tl) > 0)
+		if (ended || is_shown_early(s) || (!has_outline(s) && timeline_n_seconds(s->tl) > 0))
 			break;
 		/* A relay has its own time limit; a directory may lie on a slow disk. */
 		if (!opened && (st.phase == JOB_LOADING || !s->live))
@@ -266,6 +339,20 @@ static bool wait_first(struct screen *s)
 	return false;
 }
 
+/* First and last instant of the trace, as far as they are known. */
+static bool known_bounds(struct screen *s, int64_t *ret_first, int64_t *ret_last, bool *ret_all)
+{
+	struct outline *o = job_outline(s->job);
+	*ret_all = o && o->complete;
+	bool known = o != NULL;
+	if (known) {
+		*ret_first = o->from_ns;
+		*ret_last = o->to_ns - 1;
+	}
+	outline_unref(o);
+	return known || timeline_coverage(s->tl, ret_first, ret_last);
+}
+
 /* --at on the screen: relative to the begin, so wait for that (for "end" and "5%": for
  * all of it). */
 static bool find_start(struct screen *s, int64_t *ret_at)
@@ -278,10 +365,11 @@ static bool find_start(struct screen *s, int64_t *ret_at)
 	if (!at)
 		return true;
 	bool whole = strchr(at, '%') || g_str_equal(at, "end");
+	bool all;
 	while (!job_wait(s->job, s->tl, SLICE_MS))
-		if (!whole && timeline_coverage(s->tl, &first, &last))
+		if (known_bounds(s, &first, &last, &all) && (all || (!whole && !has_outline(s))))
 			break;
-	if (!timeline_coverage(s->tl, &first, &last) ||
+	if (!known_bounds(s, &first, &last, &all) ||
 	    timefmt_parse_instant(at, first, first, last, ret_at, &error))
 		return true;
 	log_error("--at: %s", error->message);
@@ -294,7 +382,8 @@ static int run_ui(struct screen *s)
 	struct ui_backend backend = {
 		.data = s, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
 		.cancel = backend_cancel, .export_span = backend_export_span,
-		.save_view = backend_save_view,
+		.save_view = backend_save_view, .outline = backend_outline,
+		.preview = backend_preview, .look = backend_look,
 	};
 	struct ui_options options = {
 		.live = s->live, .ascii = o->ascii, .coach = o->demo, .color = o->color,
@@ -328,6 +417,7 @@ int screen_run(const struct options *o)
 		return code;
 	struct job_options options = {
 		.model.live = o->live, .model.memory_budget = o->memory / 4,
+		.memory = o->memory, .preview = true,
 	};
 	log_note("reading %s", input_label(s.in));
 	s.tl = timeline_new(o->memory);
@@ -335,6 +425,8 @@ int screen_run(const struct options *o)
 	code = wait_first(&s) ? run_ui(&s) : EXIT_FAILED;
 	job_free(s.job);
 	timeline_free(s.tl);
+	if (s.preview)
+		timeline_free(s.preview);
 	input_unref(s.in);
 	return code;
 }

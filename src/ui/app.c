@@ -62,6 +62,16 @@ enum context app_context(const struct app *app)
 		screen_of(nav_top(&app->nav)->view)->context;
 }
 
+static bool any_spans(const struct app *app)
+{
+	return timeline_has_spans(app->main) || (app->preview && timeline_has_spans(app->preview));
+}
+
+static bool any_seconds(const struct app *app)
+{
+	return timeline_n_seconds(app->main) || (app->preview && timeline_n_seconds(app->preview));
+}
+
 /* The first screen, until the user has touched anything. */
 static void choose_root(struct app *app)
 {
@@ -70,8 +80,7 @@ static void choose_root(struct app *app)
 	const struct view *view = NULL;
 
 	if (!id)
-		id = timeline_has_spans(app->tl) || !timeline_n_seconds(app->tl) ?
-			"overview" : "processes";
+		id = any_spans(app) || !any_seconds(app) ? "overview" : "processes";
 	view = view_find(id);
 	if (!view)
 		view = view_all[0];
@@ -87,7 +96,8 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 
 	app->options = options;
 	app->backend = backend;
-	app->tl = tl;
+	app->tl = app->main = tl;
+	app->look_from = app->look_to = app->last_event_ns = TIME_UNKNOWN;
 	app->glyphs = glyphs_get(utf8 && !options->ascii);
 	app->canvas = canvas_new(24, 80);
 	app->canvas->ascii_only = !utf8;
@@ -104,6 +114,7 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 	if (options->filter && !app_filter(app, nav_top(&app->nav), options->filter, &error))
 		app_error(app, "%s", error->message);
 	app_timeline_changed(app);
+	whole_take(app);
 	return app;
 }
 
@@ -112,6 +123,7 @@ void app_free(struct app *app)
 	if (!app)
 		return;
 	nav_clear(&app->nav);
+	whole_clear(app);
 	prompt_clear(&app->prompt);
 	popup_close(&app->popup);
 	canvas_free(app->canvas);
@@ -129,15 +141,22 @@ void app_resize(struct app *app, unsigned rows, unsigned cols)
 
 void app_timeline_changed(struct app *app)
 {
+	if (app->tl == app->main)
+		place_stale(nav_top(&app->nav));
+	app_settle(app);
+}
+
+void app_settle(struct app *app)
+{
 	if (!app->touched && app->nav.stack->len == 1 && !app->options->filter)
 		choose_root(app);
-	place_stale(nav_top(&app->nav));
-	nav_tick(&app->nav, app->tl);
+	nav_tick(&app->nav, app->main);
 }
 
 void app_second_passed(struct app *app)
 {
-	if (nav_play(&app->nav, app->tl))
+	whole_take(app);
+	if (nav_play(&app->nav, app->main))
 		app_moved(app);
 }
 
@@ -153,10 +172,25 @@ void app_pause(struct app *app)
 	app->nav.fixed = false;
 }
 
+/* A host of another timeline has another id here, or none yet. */
+static uint32_t find_host(const struct timeline *tl, const char *name)
+{
+	for (uint32_t i = 0; i < timeline_n_hosts(tl); i++) {
+		const struct host_info *host = timeline_host(tl, i);
+
+		if (host && !g_strcmp0(host->name, name))
+			return i;
+	}
+	return ID_NONE - 1;
+}
+
 static void build(struct app *app, struct place *p)
 {
-	struct view_query q = p->narrow;
+	struct view_query q;
 
+	if (p->host)
+		p->narrow.host = find_host(app->tl, p->host);
+	q = p->narrow;
 	nav_range(&app->nav, &q.from_ns, &q.to_ns);
 	p->rows = p->view->build(app->tl, &q);
 	p->version = timeline_version(app->tl);
@@ -165,11 +199,21 @@ static void build(struct app *app, struct place *p)
 	screen_of(p->view)->prepare(app, p);
 }
 
+/* By itself, as the trace became known. */
+static bool range_moved(const struct app *app, const struct place *p)
+{
+	int64_t from, to;
+
+	nav_range(&app->nav, &from, &to);
+	return from != p->from_ns || to != p->to_ns;
+}
+
 struct place *app_place(struct app *app)
 {
 	struct place *p = nav_top(&app->nav);
 
-	if (p->rows && p->version != timeline_version(app->tl))
+	whole_choose(app, p);
+	if (p->rows && (p->version != timeline_version(app->tl) || range_moved(app, p)))
 		place_stale(p);
 	if (!p->rows)
 		build(app, p);
@@ -183,15 +227,22 @@ static void pin(struct app *app)
 		const struct place *p = g_ptr_array_index(app->nav.stack, i);
 
 		if (p->narrow.trace_id) {
-			timeline_pin(app->tl, p->narrow.trace_id);
+			timeline_pin(app->main, p->narrow.trace_id);
 			return;
 		}
 	}
-	timeline_pin(app->tl, 0);
+	timeline_pin(app->main, 0);
 }
 
 void app_open(struct app *app, struct place *p)
 {
+	const struct place *top = nav_top(&app->nav);
+	const struct host_info *host = timeline_host(app->tl, p->narrow.host);
+
+	if (host)
+		p->host = g_strdup(host->name);
+	else if (top && top->narrow.host == p->narrow.host)
+		p->host = g_strdup(top->host);
 	nav_push(&app->nav, p);
 	pin(app);
 }
@@ -304,7 +355,8 @@ void app_key(struct app *app, int key)
 
 struct table_style app_table_style(const struct app *app, bool active)
 {
-	return (struct table_style){ app->glyphs, app->search, active };
+	return (struct table_style){ app->glyphs, app->search, active,
+				     app->cover.kind == COVER_SOFT };
 }
 
 void app_draw(struct app *app)
@@ -327,7 +379,11 @@ void app_draw(struct app *app)
 		bar_draw(c, c->rows - 1, CTX_POPUP, false);
 		return;
 	}
+	whole_look(app);
 	p = app_place(app);
-	screen_of(p->view)->draw(app, p, frame_body(app));
+	if (app->cover.kind == COVER_UNREAD)
+		unread_draw(app, p, frame_body(app));
+	else
+		screen_of(p->view)->draw(app, p, frame_body(app));
 	frame_draw(app, p);
 }

@@ -10,7 +10,8 @@
  *     app_free(app);
  *
  * Rows are built when they are looked at. After timeline_apply() the owner calls
- * app_timeline_changed() before anything else: rows point into the timeline.
+ * app_timeline_changed() before anything else: rows point into the timeline. Then, and
+ * whenever the backend may have something, whole_take().
  */
 #ifndef BLK_UI_APP_H
 #define BLK_UI_APP_H
@@ -22,6 +23,7 @@
 #include "ui/popup.h"
 #include "ui/prompt.h"
 #include "ui/ui.h"
+#include "views/extent.h"
 
 #define APP_MIN_ROWS 15
 #define APP_MIN_COLS 60
@@ -33,7 +35,17 @@
 struct app {
 	const struct ui_options *options;
 	const struct ui_backend *backend;	/* may be NULL in tests */
-	struct timeline *tl;
+	struct timeline *tl;		/* whose rows are shown: one of these */
+	struct timeline *main;		/* what is read, for good */
+	struct timeline *preview;	/* a few seconds out of turn, or NULL */
+	struct timeline *nothing;	/* no seconds at all: of what is not read */
+	struct outline *outline;	/* of a trace shown before it is read, or NULL */
+	struct extent extent;		/* of these */
+	struct cover cover;		/* of what is shown */
+	struct extent_strip *strip;	/* made from extent, when main had this version; NULL: no */
+	uint64_t strip_version;
+	int64_t last_event_ns;		/* of the trace; TIME_UNKNOWN */
+	int64_t look_from, look_to;	/* what the backend was told last; TIME_UNKNOWN: nothing */
 	const struct glyphs *glyphs;
 	struct canvas *canvas;
 	unsigned cursor_y, cursor_x;	/* where the hardware cursor belongs */
@@ -61,6 +73,7 @@ void app_free(struct app *app);
 void app_resize(struct app *app, unsigned rows, unsigned cols);
 void app_key(struct app *app, int key);
 void app_timeline_changed(struct app *app);
+void app_settle(struct app *app);	/* first screen and cursor, where nobody has chosen */
 void app_second_passed(struct app *app);	/* for what plays by itself */
 void app_draw(struct app *app);
 
@@ -92,6 +105,32 @@ struct screen {
 };
 extern const struct screen screen_table, screen_overview, screen_waterfall, screen_phases;
 const struct screen *screen_of(const struct view *view);
+
+/* A trace that is shown before it is read (whole.c): takes outline and preview from the
+ * backend; decides which timeline shows a place (the rows of another one are dropped);
+ * tells the backend what is looked at; the strip of its whole time, NULL without an
+ * outline. */
+void whole_take(struct app *app);
+void whole_choose(struct app *app, struct place *p);
+void whole_look(struct app *app);
+const struct extent_strip *whole_strip(struct app *app);
+void whole_clear(struct app *app);
+
+/* The strip (strip.c). One row, and another below it for marks if there is room. */
+struct strip_data {
+	const struct overview_point *points;
+	size_t n;
+	int64_t max_ns;			/* -1: no p99, but bytes */
+	double max_bytes;
+};
+unsigned strip_width(const struct strip_data *s, unsigned cells);
+unsigned strip_cell(const struct strip_data *s, size_t point, unsigned cells);
+void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, unsigned x,
+		      unsigned cells, bool marks_below);
+/* Of the whole trace, in one row, where there is an outline. */
+void strip_draw_whole(struct app *app, unsigned y);
+/* What is known of a range that is not read (unread.c). */
+void unread_draw(struct app *app, struct place *p, struct box box);
 
 /* Shared drawing (frame.c). */
 void frame_draw(struct app *app, struct place *p);	/* title, status, coach, key bar */

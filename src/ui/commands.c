@@ -329,7 +329,7 @@ static void do_time(struct app *app, struct place *p, enum command_id command)
 		app_say(app, "nothing is read yet");
 		return;
 	}
-	if (!nav_step(&app->nav, app->tl, by))
+	if (!nav_step(&app->nav, app->main, by))
 		app_say(app, by < 0 ? "this is the first second" : "this is the newest second");
 	else if (p->view->kind == VIEW_WATERFALL)
 		app_say(app, "at %s; the trace stays where it is",
@@ -348,7 +348,7 @@ static void do_pause(struct app *app, struct place *p, enum command_id command)
 		app->nav.mode = app->status.phase == UI_LIVE ? NAV_FOLLOW : NAV_PLAY;
 	app_say(app, runs ? "paused: p goes on" : app->status.phase == UI_LIVE ?
 		"following the newest second" : "playing one step a second: p pauses");
-	nav_tick(&app->nav, app->tl);
+	nav_tick(&app->nav, app->main);
 	app_moved(app);
 }
 
@@ -356,7 +356,7 @@ static void do_follow(struct app *app, struct place *p, enum command_id command)
 {
 	app->nav.mode = NAV_FOLLOW;
 	app->nav.fixed = false;
-	nav_tick(&app->nav, app->tl);
+	nav_tick(&app->nav, app->main);
 	app_say(app, "following the newest second");
 	app_moved(app);
 }
@@ -365,7 +365,7 @@ static void do_step_size(struct app *app, struct place *p, enum command_id comma
 {
 	bool finer = command == CMD_STEP_FINER;
 
-	if (!nav_change_step(&app->nav, app->tl, finer ? -1 : 1))
+	if (!nav_change_step(&app->nav, app->main, finer ? -1 : 1))
 		app_say(app, finer ? "seconds are the finest that is kept" :
 			"10 minutes is the coarsest step");
 	app_moved(app);
@@ -399,19 +399,21 @@ static bool goto_text(struct app *app, const char *text, GError **error)
 {
 	int64_t first = 0, last = 0, at;
 
-	if (!timeline_coverage(app->tl, &first, &last)) {
+	if (!nav_bounds(&app->nav, app->main, &first, &last)) {
 		g_set_error(error, BLK_EXPR_ERROR, 0, "nothing is read yet");
 		return false;
 	}
 	if (!strcmp(text, "worst"))
-		at = overview_worst_second(app->tl);
+		at = overview_worst_second(app->main);
 	else if (!timefmt_parse_instant(text, app->nav.cursor_ns == TIME_UNKNOWN ? first :
 					app->nav.cursor_ns, first, last, &at, error))
 		return false;
-	if (at == TIME_UNKNOWN)
+	if (at == TIME_UNKNOWN) {
+		app_say(app, "nothing is read yet");
 		return true;
+	}
 	app_pause(app);
-	nav_seek(&app->nav, app->tl, at);
+	nav_seek(&app->nav, app->main, at);
 	if (at < first || at > last)
 		app_say(app, "%s is outside of the trace: at its nearest second", text);
 	app_moved(app);
@@ -455,14 +457,15 @@ static void do_next(struct app *app, struct place *p, enum command_id command)
 	}
 	if (app->nav.cursor_ns == TIME_UNKNOWN)
 		return;
-	at = overview_next_outlier(app->tl, app->nav.cursor_ns, direction);
+	at = overview_next_outlier(app->main, app->nav.cursor_ns, direction);
 	if (at == TIME_UNKNOWN) {
-		app_say(app, direction > 0 ? "no later outlier: N goes to the one before" :
+		app_say(app, app->nav.reading ? "no such outlier in what is read so far" :
+			direction > 0 ? "no later outlier: N goes to the one before" :
 			"no earlier outlier: n goes to the next");
 		return;
 	}
 	app_pause(app);
-	nav_seek(&app->nav, app->tl, at);
+	nav_seek(&app->nav, app->main, at);
 	if (p->view->kind == VIEW_OVERVIEW) {
 		p->pane = PANE_SLOWEST;
 		p->table[PANE_SLOWEST].bound = false;
@@ -573,7 +576,7 @@ static bool export_now(struct app *app, const struct ui_export *what)
 
 static void do_export(struct app *app, struct place *p, enum command_id command)
 {
-	struct ui_export what = { 0 };
+	struct ui_export what = { .tl = app->tl };
 
 	if (!selected_span(p, &what)) {
 		app_error(app, "cannot export: select a trace or a span first");
@@ -587,7 +590,7 @@ static void do_export(struct app *app, struct place *p, enum command_id command)
 
 static bool export_text(struct app *app, const char *text, GError **error)
 {
-	struct ui_export what = { 0 };
+	struct ui_export what = { .tl = app->tl };
 	g_autofree char *path = NULL;
 	g_auto(GStrv) words = g_strsplit(text, " ", -1);
 

@@ -38,6 +38,11 @@ static char *mode_text(const struct app *app)
 			g_strdup_printf("loading %d%%", CLAMP(percent, 0, 100));
 	case UI_FAILED:
 		return g_strdup("FAILED");
+	case UI_CANCELLED:
+		if (app->nav.mode == NAV_PLAY || app->nav.mode == NAV_FOLLOW)
+			break;
+		return s->progress < 0 ? g_strdup("PAUSED, load stopped") :
+			g_strdup_printf("stopped at %d%%", CLAMP(percent, 0, 100));
 	case UI_LIVE:
 		if (app->nav.mode != NAV_FOLLOW)
 			break;
@@ -48,7 +53,7 @@ static char *mode_text(const struct app *app)
 	}
 	return g_strdup(app->nav.mode == NAV_PLAY ? "PLAYING" :
 			app->nav.mode == NAV_FOLLOW ? "AT THE END" :
-			s->phase == UI_CANCELLED ? "PAUSED, load stopped" : "PAUSED");
+			"PAUSED");
 }
 
 static enum role mode_role(const struct app *app)
@@ -123,9 +128,9 @@ static char *pinned_text(const struct app *app, const struct place *p, const str
 
 	timefmt_clock_ms(begin, w->begin_ns);
 	*ret_mode_at = (unsigned)strlen(begin) + 1;
-	return g_strdup_printf("%s PINNED%s%s  trust %s", begin,
+	return g_strdup_printf("%s PINNED%s%s  trust %s%s", begin,
 			       strcmp(mode, "PAUSED") ? "  " : "", strcmp(mode, "PAUSED") ? mode : "",
-			       lost ? "! lost" : "ok");
+			       lost ? "! lost" : "ok", app->cover.kind == COVER_SOFT ? " ~soft" : "");
 }
 
 static void draw_title(struct app *app, struct place *p)
@@ -184,27 +189,97 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 			 " soft %" G_GUINT64_FORMAT, t->soft);
 }
 
+/* What is shown is not all, or not for good. */
+static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
+{
+	if (app->cover.kind == COVER_SOFT)
+		x = frame_add(app, y, x, ROLE_SOFT, "   %s soft: what came before is not read yet",
+			      app->glyphs->soft);
+	if (app->cover.kind != COVER_UNREAD && app->cover.part)
+		x = frame_add(app, y, x, ROLE_SOFT, "   only a part of it is read");
+	return x;
+}
+
+/* Of the whole trace, from its packets: known before a second is read. */
+static unsigned trust_outline(struct app *app, unsigned y, unsigned x)
+{
+	const struct outline *o = app->outline;
+	uint64_t events = 0, packets = 0;
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+
+	for (size_t i = 0; i < o->n; i++) {
+		events += o->cell[i].lost_events;
+		packets += o->cell[i].lost_packets;
+	}
+	x = frame_add(app, y, x, ROLE_DIM, "   trace %s-%s", timefmt_clock(a, o->from_ns),
+		      timefmt_clock(b, o->to_ns));
+	if (events)
+		x = frame_add(app, y, x, ROLE_DISTRUST, " lost %s events", timefmt_count(a, events));
+	if (packets)
+		x = frame_add(app, y, x, ROLE_DISTRUST, " lost %s packets",
+			      timefmt_count(a, packets));
+	if (!events && !packets)
+		x = frame_add(app, y, x, ROLE_DIM, " lost 0");
+	return x;
+}
+
+static unsigned trust_history(struct app *app, unsigned y, unsigned x)
+{
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+	bool live = app->status.phase == UI_LIVE;
+	int64_t first, last;
+
+	if (!timeline_coverage(app->main, &first, &last))
+		return x;
+	if (timeline_kept_from(app->main) > first)
+		first = timeline_kept_from(app->main);
+	return frame_add(app, y, x, ROLE_DIM, "   history %s-%s", timefmt_clock(a, first),
+			 live ? "now" : timefmt_clock(b, last));
+}
+
 void frame_trust(struct app *app, unsigned y, const struct trust *trust)
 {
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
-	size_t budget = timeline_budget(app->tl);
-	int64_t first, last;
-	unsigned x = trust_losses(app, y, trust);
+	size_t budget = timeline_budget(app->main), held = timeline_bytes(app->main);
+	unsigned x = app->cover.kind == COVER_UNREAD ?
+		frame_add(app, y, 0, ROLE_UNREAD, "TRUST - not read") : trust_losses(app, y, trust);
 
-	if (timeline_coverage(app->tl, &first, &last)) {
-		bool live = app->status.phase == UI_LIVE;
-
-		if (timeline_kept_from(app->tl) > first)
-			first = timeline_kept_from(app->tl);
-		x = frame_add(app, y, x, ROLE_DIM, "   history %s-%s", timefmt_clock(a, first),
-			      live ? "now" : timefmt_clock(b, last));
-	}
-	timefmt_bytes(a, timeline_bytes(app->tl));
+	x = trust_cover(app, y, x);
+	x = app->nav.reading ? trust_outline(app, y, x) : trust_history(app, y, x);
+	if (app->preview)
+		held += timeline_bytes(app->preview);
+	timefmt_bytes(a, held);
 	x = frame_add(app, y, x, ROLE_DIM, "   mem %s%s%s", a, budget ? "/" : "",
 		      budget ? timefmt_bytes(b, budget) : "");
 	if (app->status.n_events)
 		frame_add(app, y, x, ROLE_DIM, "   %s events",
 			  timefmt_count(a, app->status.n_events));
+}
+
+/* "native 42%, pieces 12/40: 1.2M events, 16M a second; Esc stops the load" */
+static char *loading_text(const struct app *app)
+{
+	const struct ui_status *s = &app->status;
+	const char *end = "; Esc stops the load";
+	GString *text = g_string_new(NULL);
+	char n[TIMEFMT_LEN], r[TIMEFMT_LEN];
+	g_autofree char *reader = NULL, *figures = NULL;
+	unsigned room;
+
+	if (*s->reader && s->progress >= 0)
+		g_string_append_printf(text, " %d%%", CLAMP((int)(s->progress * 100), 0, 100));
+	if (s->pieces)
+		g_string_append_printf(text, ", piece %u of %u", s->pieces_done, s->pieces);
+	if (s->index_progress >= 0 && s->index_progress < 1)
+		g_string_append_printf(text, ", index %d%%", (int)(s->index_progress * 100));
+	g_string_append(text, text->len ? ": " : "");
+	g_string_append_printf(text, "%s events read, %s a second", timefmt_count(n, s->n_events),
+			       timefmt_count(r, (uint64_t)MAX(s->events_per_s, 0)));
+	figures = g_string_free(text, FALSE);
+	room = app->canvas->cols > text_width(figures) + strlen(end) ?
+		app->canvas->cols - text_width(figures) - (unsigned)strlen(end) : 0;
+	reader = text_clip(s->reader, room, app->glyphs->utf8);
+	return g_strconcat(reader, figures, end, NULL);
 }
 
 /* What the status line says when there is no message. */
@@ -229,18 +304,16 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 				       f.rows->n_before_filter, shown);
 	}
 	*ret_role = ROLE_DIM;
-	if (app->status.phase == UI_LOADING && app->status.events_per_s > 0) {
-		char n[TIMEFMT_LEN], r[TIMEFMT_LEN];
-
-		return g_strdup_printf("%s events read, %s a second; Esc stops the load",
-				       timefmt_count(n, app->status.n_events),
-				       timefmt_count(r, (uint64_t)app->status.events_per_s));
-	}
+	if (app->status.phase == UI_LOADING && app->status.events_per_s > 0)
+		return loading_text(app);
 	if (app->status.phase != UI_OPENING && app->status.phase != UI_LOADING)
-		lacks = view_lacks(p->view, app->tl);
+		lacks = view_lacks(p->view, app->main);
 	if (lacks)
 		return g_strdup_printf("not in this trace: %s; columns that need them show -",
 				       lacks);
+	/* That it went slowly has a reason. */
+	if (app->status.phase == UI_DONE && g_str_has_prefix(app->status.reader, "babeltrace2: "))
+		return g_strdup_printf("read by %s", app->status.reader);
 	return g_strdup("");
 }
 

@@ -15,6 +15,8 @@ static const struct glyphs ascii = {
 	.tick = "|",
 	.times = "x",
 	.spark = { " ", ".", ":", "-", "=", "+", "*", "#", "@" },
+	.unread = { " ", "'", "\"", "%", "&" },
+	.soft = "~",
 	.bar = "#",
 };
 
@@ -31,6 +33,8 @@ static const struct glyphs utf8 = {
 	.tick = "▏",
 	.times = "×",
 	.spark = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" },
+	.unread = { " ", "·", "░", "▒", "▓" },
+	.soft = "~",
 	.bar = "█",
 };
 

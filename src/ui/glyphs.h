@@ -18,6 +18,8 @@ struct glyphs {
 	const char *tick;		/* a span shorter than a cell */
 	const char *times;		/* x of "2.1x usual" */
 	const char *spark[9];		/* nothing .. full */
+	const char *unread[5];		/* of seconds not read yet, nothing .. full */
+	const char *soft;		/* of a preview, and before its figures */
 	const char *bar;		/* histogram bars */
 };
 

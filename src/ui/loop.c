@@ -121,6 +121,7 @@ static bool pump(struct loop *l)
 		return true;
 	if (l->backend->pump(l->backend->data))
 		app_timeline_changed(l->app);
+	whole_take(l->app);
 	l->pumped_us = g_get_monotonic_time();
 	l->dirty = true;
 	return false;

@@ -41,6 +41,7 @@ void place_free(struct place *p)
 	place_stale(p);
 	g_free((char *)p->narrow.operation);
 	g_free((char *)p->narrow.service);
+	g_free(p->host);
 	g_free(p->crumb);
 	g_free(p->filter);
 	for (int i = 0; i < PANE_N; i++)
@@ -84,6 +85,7 @@ void nav_init(struct nav *nav)
 		.stack = g_ptr_array_new_with_free_func(free_place),
 		.cursor_ns = TIME_UNKNOWN, .step_ns = NS_PER_S,
 		.a_ns = TIME_UNKNOWN, .b_ns = TIME_UNKNOWN,
+		.first_ns = TIME_UNKNOWN, .last_ns = TIME_UNKNOWN,
 	};
 }
 
@@ -118,15 +120,33 @@ void nav_reset(struct nav *nav, struct place *root)
 	g_ptr_array_add(nav->stack, root);
 }
 
-/* Begin of the step that the last closed second is in; false while there is none. */
+bool nav_bounds(const struct nav *nav, const struct timeline *tl, int64_t *ret_first,
+		int64_t *ret_last)
+{
+	if (nav->last_ns == TIME_UNKNOWN)
+		return timeline_coverage(tl, ret_first, ret_last);
+	*ret_first = nav->first_ns;
+	*ret_last = nav->last_ns;
+	return true;
+}
+
+/* Begin of the step that the last closed second is in, of a whole trace its last one;
+ * false while there is none. */
 static bool newest(const struct nav *nav, const struct timeline *tl, int64_t *ret)
 {
 	size_t n = timeline_n_seconds(tl);
 
-	if (!n)
+	if (nav->last_ns == TIME_UNKNOWN && !n)
 		return false;
-	*ret = time_floor(timeline_second(tl, n - 1)->begin_ns, nav->step_ns);
+	*ret = time_floor(nav->last_ns != TIME_UNKNOWN ? nav->last_ns :
+			  timeline_second(tl, n - 1)->begin_ns, nav->step_ns);
 	return true;
+}
+
+static int64_t oldest(const struct nav *nav, const struct timeline *tl)
+{
+	return time_floor(nav->last_ns != TIME_UNKNOWN ? nav->first_ns :
+			  timeline_second(tl, 0)->begin_ns, nav->step_ns);
 }
 
 static bool move_to(struct nav *nav, int64_t at)
@@ -139,13 +159,11 @@ static bool move_to(struct nav *nav, int64_t at)
 
 bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns)
 {
-	int64_t last, first = at_ns;
+	int64_t last;
 
 	at_ns = time_floor(at_ns, nav->step_ns);
-	if (newest(nav, tl, &last) && timeline_n_seconds(tl)) {
-		first = time_floor(timeline_second(tl, 0)->begin_ns, nav->step_ns);
-		at_ns = CLAMP(at_ns, first, last);
-	}
+	if (newest(nav, tl, &last))
+		at_ns = CLAMP(at_ns, oldest(nav, tl), last);
 	nav->fixed = false;
 	return move_to(nav, at_ns);
 }
@@ -174,7 +192,7 @@ bool nav_tick(struct nav *nav, const struct timeline *tl)
 	if (nav->mode == NAV_FOLLOW)
 		return newest(nav, tl, &at) && move_to(nav, at);
 	if (nav->mode == NAV_WORST || nav->cursor_ns == TIME_UNKNOWN) {
-		at = overview_worst_second(tl);
+		at = nav->reading ? TIME_UNKNOWN : overview_worst_second(tl);
 		if (at == TIME_UNKNOWN && !newest(nav, tl, &at))
 			return false;
 		return move_to(nav, time_floor(at, nav->step_ns));

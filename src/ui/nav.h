@@ -17,6 +17,7 @@ enum pane { PANE_MAIN, PANE_SLOWEST, PANE_PROCESSES, PANE_N };
 struct place {
 	const struct view *view;
 	struct view_query narrow;	/* texts are owned */
+	char *host;			/* name of narrow.host: ids are one timeline's; or NULL */
 	char *crumb;			/* visible text; "" at the root */
 	bool lateral;			/* come to by a view's number, not by Enter */
 	enum pane pane;			/* which has the cursor */
@@ -53,7 +54,8 @@ const struct row *place_selected(struct place *p);	/* NULL: none */
 
 /* How the position in time moves by itself. */
 enum nav_mode {
-	NAV_WORST,		/* to the worst second known, while nobody has touched it */
+	NAV_WORST,		/* to the worst second known, while nobody has touched it; of a
+				 * trace in pieces to the last one until all is read */
 	NAV_PAUSED,
 	NAV_PLAY,		/* one step a second */
 	NAV_FOLLOW,		/* the newest second */
@@ -66,6 +68,9 @@ struct nav {
 	int64_t step_ns;
 	int64_t a_ns, b_ns;	/* ends of the range, TIME_UNKNOWN: not set */
 	bool fixed;		/* the cursor was asked for and need not be there yet */
+	/* Of the whole trace, where its outline tells: TIME_UNKNOWN: as far as it is read. */
+	int64_t first_ns, last_ns;
+	bool reading;		/* and not all of it is read: nobody knows the worst second */
 };
 
 void nav_init(struct nav *nav);
@@ -79,6 +84,9 @@ void nav_reset(struct nav *nav, struct place *root);	/* takes it over */
 bool nav_tick(struct nav *nav, const struct timeline *tl);	/* as the mode wants it */
 bool nav_play(struct nav *nav, const struct timeline *tl);	/* one step of NAV_PLAY */
 bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns);
+/* First and last instant one can go to; false: none is known. */
+bool nav_bounds(const struct nav *nav, const struct timeline *tl, int64_t *ret_first,
+		int64_t *ret_last);
 bool nav_step(struct nav *nav, const struct timeline *tl, int steps);
 bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction);
 /* What is shown: the range A-B, or the step at the cursor. */

@@ -50,97 +50,62 @@ static const char *duration(char buf[TIMEFMT_LEN], int64_t ns)
 	return ns < 0 ? "?" : timefmt_duration(buf, ns);
 }
 
+/* Before figures that what came before may still change. */
+static const char *soft_mark(const struct app *app)
+{
+	return app->cover.kind == COVER_SOFT ? app->glyphs->soft : "";
+}
+
 static void draw_load(struct app *app, const struct overview *o, unsigned y)
 {
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN], d[TIMEFMT_LEN];
-	unsigned x = frame_add(app, y, 0, ROLE_TEXT, "CPU %s%% user %s sys %s",
-			       percent(a, o->cpu_ratio), percent(b, o->user_ratio),
+	const char *soft = soft_mark(app);
+	unsigned x = frame_add(app, y, 0, ROLE_TEXT, "CPU %s%s%% user %s%s sys %s%s", soft,
+			       percent(a, o->cpu_ratio), soft, percent(b, o->user_ratio), soft,
 			       percent(d, o->sys_ratio));
 
 	if (app->canvas->cols >= 100)
 		x = frame_add(app, y, x, ROLE_TEXT, " irq %s of %u", percent(a, o->irq_ratio),
 			      o->n_cpus);
-	x = frame_add(app, y, x, ROLE_TEXT, "   runq p99 %s", duration(a, o->runq_p99_ns));
+	x = frame_add(app, y, x, ROLE_TEXT, "   runq p99 %s%s", soft,
+		      duration(a, o->runq_p99_ns));
 	if (o->device) {
 		g_autofree char *name = text_visible(o->device);
 
-		x = frame_add(app, y, x, ROLE_TEXT, "   %s %s%% p99 %s", name,
-			      percent(a, o->device_ratio), duration(b, o->device_p99_ns));
+		x = frame_add(app, y, x, ROLE_TEXT, "   %s %s%s%% p99 %s%s", name, soft,
+			      percent(a, o->device_ratio), soft, duration(b, o->device_p99_ns));
 	}
 	frame_add(app, y, x, ROLE_TEXT, "   %s ev/s",
 		  timefmt_count(a, (uint64_t)fmax(o->events_per_s, 0)));
 }
 
-#define STRIP_WIDEST 8		/* cells of one second in a short trace */
-
-static unsigned strip_width(const struct overview *o, unsigned cells)
+/* The strip of what is shown: of the whole trace, where its outline is known. */
+static struct strip_data strip_of(struct app *app, const struct overview *o)
 {
-	return o->n_points ? CLAMP(cells / (unsigned)o->n_points, 1, STRIP_WIDEST) : 1;
-}
+	const struct extent_strip *whole = whole_strip(app);
 
-/* The first cell of the strip that shows a point. */
-static unsigned strip_cell(const struct overview *o, size_t point, unsigned cells)
-{
-	if (o->n_points <= cells)
-		return (unsigned)point * strip_width(o, cells);
-	return (unsigned)((uint64_t)point * cells / o->n_points);
-}
-
-static unsigned strip_level(const struct overview *o, const struct overview_point *p)
-{
-	if (p->p99_ns < 0)
-		return 0;
-	if (o->strip_max_ns <= 0)
-		return 1;
-	return 1 + (unsigned)MIN((double)p->p99_ns / (double)o->strip_max_ns * 7.99, 7.0);
-}
-
-static void draw_strip_cells(struct app *app, const struct overview *o, unsigned y, unsigned x,
-			     unsigned cells)
-{
-	g_autofree unsigned *level = g_new0(unsigned, cells);
-	unsigned wide = strip_width(o, cells);
-	int64_t from, to;
-
-	nav_range(&app->nav, &from, &to);
-	for (size_t i = 0; i < o->n_points; i++) {
-		const struct overview_point *p = &o->points[i];
-		unsigned cell = strip_cell(o, i, cells), l = strip_level(o, p);
-
-		if (l > level[cell]) {
-			level[cell] = l;
-			canvas_fill(app->canvas, y, x + cell, wide,
-				    p->outlier ? ROLE_HOT : ROLE_SPARK, app->glyphs->spark[l]);
-		}
-	}
-	for (size_t i = 0; i < o->n_points; i++) {
-		if (o->points[i].begin_ns < to && o->points[i].end_ns > from) {
-			unsigned cell = strip_cell(o, i, cells);
-
-			canvas_add_attr(app->canvas, y, x + cell, wide, STYLE_REVERSE);
-			canvas_fill(app->canvas, y + 1, x + cell, wide, ROLE_PAUSED,
-				    app->glyphs->utf8 ? "▔" : "'");
-		}
-		if (o->points[i].lost)
-			canvas_put(app->canvas, y + 1, x + strip_cell(o, i, cells), 1, ROLE_DISTRUST,
-				   "!");
-	}
+	if (!whole)
+		return (struct strip_data){ o->points, o->n_points, o->strip_max_ns, 0 };
+	return (struct strip_data){ whole->points, whole->n, whole->max_ns, whole->max_bytes };
 }
 
 /* Below the strip: where the worst outlier is, and in words. */
-static void draw_worst(struct app *app, const struct overview *o, unsigned y, unsigned x,
-		       unsigned cells)
+static void draw_worst(struct app *app, const struct overview *o, const struct strip_data *strip,
+		       unsigned y, unsigned x, unsigned cells)
 {
 	struct canvas *c = app->canvas;
 	char clock[TIMEFMT_LEN];
 	g_autofree char *text = NULL, *label = NULL, *clipped = NULL;
+	const struct extent_strip *whole = whole_strip(app);
 	unsigned at, w, room;
 
-	if (o->worst < 0 || (size_t)o->worst >= o->n_points)
+	/* Of a preview, it is the worst of a few seconds. */
+	if (app->cover.kind != COVER_READ || o->worst < 0 || (size_t)o->worst >= o->n_points)
 		return;
 	text = text_visible(o->worst_text ? o->worst_text : "");
 	label = g_strdup_printf("%s %s", timefmt_clock(clock, o->points[o->worst].begin_ns), text);
-	at = x + strip_cell(o, (size_t)o->worst, cells);
+	at = x + strip_cell(strip, whole ? extent_strip_find(whole, o->points[o->worst].begin_ns) :
+			    (size_t)o->worst, cells);
 	room = c->cols - 8 > at ? c->cols - 8 - at : 0;
 	canvas_put(c, y, at, 1, ROLE_HOT, app->glyphs->outlier);
 	clipped = text_clip(label, MAX(at, room), app->glyphs->utf8);
@@ -153,22 +118,28 @@ static void draw_strip(struct app *app, const struct overview *o, unsigned y)
 {
 	struct canvas *c = app->canvas;
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+	struct strip_data strip = strip_of(app, o);
 	g_autofree char *right = NULL;
 	unsigned right_cols, cells;
 
+	if (o->strip_max_ns < 0 && app->outline) {
+		strip_draw_whole(app, y);
+		return;
+	}
 	if (o->strip_max_ns < 0) {
 		canvas_put(c, y, 0, c->cols, ROLE_DIM, "p99   no request ended so far");
 		return;
 	}
-	right = g_strdup_printf(" %s  usual %s", duration(a, o->p99_ns), duration(b, o->usual_ns));
+	right = g_strdup_printf(" %s%s  usual %s", soft_mark(app), duration(a, o->p99_ns),
+				duration(b, o->usual_ns));
 	right_cols = text_width(right);
 	cells = c->cols > 6 + right_cols ? c->cols - 6 - right_cols : 1;
 	canvas_put(c, y, 0, 4, ROLE_TITLE, "p99");
 	canvas_put(c, y, 4, 1, ROLE_AXIS, app->glyphs->edge);
 	canvas_put(c, y, 5 + cells, 1, ROLE_AXIS, app->glyphs->edge);
 	canvas_put(c, y, 6 + cells, right_cols, ROLE_TEXT, right);
-	draw_strip_cells(app, o, y, 5, cells);
-	draw_worst(app, o, y + 1, 5, cells);
+	strip_draw_cells(app, &strip, y, 5, cells, true);
+	draw_worst(app, o, &strip, y + 1, 5, cells);
 }
 
 /* Rows for each of the tables: what it needs, the room shared fairly. */

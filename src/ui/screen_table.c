@@ -60,6 +60,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 	frame_trust(app, box.y, &p->rows->trust);
 	clipped = text_clip(line, box.cols, app->glyphs->utf8);
 	canvas_put(app->canvas, box.y + 1, 0, box.cols, ROLE_TITLE, clipped);
+	strip_draw_whole(app, box.y + 2);
 	app->cursor_y = table_draw(app->canvas, table, &p->table[PANE_MAIN], p->view, p->rows,
 				   &style);
 	if (!p->rows->rows->len)

@@ -52,7 +52,7 @@ static void prepare(struct app *app, struct place *p)
 	/* The slowest of a range was asked for: from now on it is this one. */
 	if (w && w->root && !p->narrow.trace_id) {
 		p->narrow.trace_id = w->trace_id;
-		timeline_pin(app->tl, w->trace_id);
+		timeline_pin(app->main, w->trace_id);
 	}
 }
 
@@ -379,7 +379,7 @@ static void go_waker(struct app *app, struct place *p)
 	}
 	text = text_visible(waker.text);
 	app_pause(app);
-	nav_seek(&app->nav, app->tl, waker.at_ns);
+	nav_seek(&app->nav, app->main, waker.at_ns);
 	if (waker.trace_id) {
 		q.trace_id = waker.trace_id;
 		crumb = g_strdup_printf("%016" G_GINT64_MODIFIER "x", waker.trace_id);

@@ -187,9 +187,22 @@ int table_sort_step(struct table *t, const struct view *v, int direction)
 	return at;
 }
 
-static bool same_key(const struct row *row, const uint64_t key[2])
+/* The selected thing; else a namesake, as which it may go in another timeline. */
+static bool find_again(struct table *t, const struct rows *rows)
 {
-	return row->key[0] == key[0] && row->key[1] == key[1];
+	bool found = false;
+
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct row *row = g_ptr_array_index(rows->rows, i);
+
+		if (row->key[0] != t->key[0] || (found && row->key[1] != t->key[1]))
+			continue;
+		t->cursor = i;
+		found = true;
+		if (row->key[1] == t->key[1])
+			break;
+	}
+	return found;
 }
 
 void table_apply(struct table *t, const struct view *v, struct rows *rows,
@@ -202,14 +215,8 @@ void table_apply(struct table *t, const struct view *v, struct rows *rows,
 		rows_filter(rows, v, filter);
 	if (column >= 0)
 		rows_sort(rows, v, column, descending);
-	if (t->bound) {
-		for (guint i = 0; i < rows->rows->len; i++) {
-			if (same_key(g_ptr_array_index(rows->rows, i), t->key)) {
-				t->cursor = i;
-				return;
-			}
-		}
-	}
+	if (t->bound && find_again(t, rows))
+		return;
 	if (t->cursor >= rows->rows->len)
 		t->cursor = rows->rows->len ? rows->rows->len - 1 : 0;
 }
@@ -304,6 +311,27 @@ static void mark_match(struct canvas *c, unsigned y, unsigned x, unsigned width,
 				MIN(text_width(needle), width - text_width(before)), ROLE_MATCH);
 }
 
+/* Figures, not names: what comes to be known of the time before may change them. */
+static bool is_figure(struct value v)
+{
+	return v.kind == VALUE_COUNT || v.kind == VALUE_BYTES || v.kind == VALUE_NS ||
+	       v.kind == VALUE_RATIO;
+}
+
+/* Into the blank left of a figure, so that columns stay where they are. */
+static void mark_soft(struct canvas *c, unsigned y, unsigned x, unsigned width,
+		      const struct table_style *style)
+{
+	unsigned at = x + width - 1;
+
+	while (at > x && canvas_cell(c, y, at)->ch[0] != ' ')
+		at--;
+	if (canvas_cell(c, y, at)->ch[0] != ' ' && x > 0)
+		at = x - 1;
+	if (canvas_cell(c, y, at)->ch[0] == ' ')
+		canvas_put(c, y, at, 1, ROLE_SOFT, style->glyphs->soft);
+}
+
 static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		      const struct column *col, const struct row *row, const struct rows *rows,
 		      const struct table_style *style)
@@ -326,6 +354,8 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 			mark_match(c, y, x, width, clipped, style->match);
 	} else {
 		canvas_put_right(c, y, x, width, role, clipped);
+		if (style->soft && is_figure(value))
+			mark_soft(c, y, x, width, style);
 	}
 }
 

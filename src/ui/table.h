@@ -55,6 +55,7 @@ struct table_style {
 	const struct glyphs *glyphs;
 	const char *match;	/* searched text, or NULL */
 	bool active;		/* has the cursor */
+	bool soft;		/* figures may change: '~' before them */
 };
 /* Header and rows. Returns the canvas row of the selected one (box.y when none). */
 unsigned table_draw(struct canvas *c, struct box box, struct table *t, const struct view *v,

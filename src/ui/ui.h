@@ -7,6 +7,7 @@
 #ifndef BLK_UI_UI_H
 #define BLK_UI_UI_H
 
+#include "base/outline.h"
 #include "views/view.h"
 
 #include <stdio.h>
@@ -21,12 +22,17 @@ struct ui_status {
 	double events_per_s;
 	int64_t lag_ns;		/* live: < 0 unknown */
 	char banner[256];	/* "relay gone since 12:00:05: Connection refused; trying again", or "" */
+	char reader[160];	/* "native", "babeltrace2: WHY", or "": visible text */
+	unsigned pieces_done, pieces;	/* 0: not read in pieces */
+	int64_t hard_to_ns;	/* of a trace with an outline: final before it; TIME_UNKNOWN */
+	double index_progress;	/* 0..1 of the packet index; < 0: none is used */
 };
 
 struct ui_export {
 	uint64_t trace_id, span_id;	/* span_id 0: the whole trace */
 	bool native;			/* blktop's JSON instead of Zipkin v2 */
 	const char *path;		/* NULL: the default name in the current directory */
+	const struct timeline *tl;	/* it is in: the timeline, or a preview */
 };
 
 /* What the screen asks of the program. All on the screen's thread, all quick. */
@@ -41,12 +47,19 @@ struct ui_backend {
 	bool (*export_span)(void *data, const struct ui_export *what, char **ret_message);
 	bool (*save_view)(void *data, const struct view *v, const struct rows *rows,
 			  char **ret_message);		/* s: this view as text, or NULL */
+	/* Of traces that are shown before they are read; NULL: there are none. After pump: a
+	 * reference to the newest outline, or NULL; and a new preview, which is the screen's
+	 * from now on, or NULL. look tells which instants are on the screen. */
+	struct outline *(*outline)(void *data);
+	struct timeline *(*preview)(void *data, int64_t *ret_from, int64_t *ret_to);
+	void (*look)(void *data, int64_t from_ns, int64_t to_ns);
 };
 
 enum ui_color { UI_COLOR_AUTO, UI_COLOR_ALWAYS, UI_COLOR_NEVER };
 
 struct ui_options {
-	bool live;			/* begins in FOLLOW; else paused on the worst second */
+	bool live;			/* begins in FOLLOW; else paused on the worst second (while
+					 * a trace in pieces is read: on its last one) */
 	bool ascii;			/* no UTF-8 glyphs */
 	bool coach;			/* --demo: one line of hints at the bottom */
 	enum ui_color color;

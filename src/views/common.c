@@ -163,6 +163,21 @@ uint32_t group_key(const struct timeline *tl, enum view_by by, uint32_t thread)
 	return timeline_process(tl, t->process) ? t->process : (GROUP_UNKNOWN | t->host);
 }
 
+uint64_t key_int(uint64_t key, uint64_t n)
+{
+	for (int i = 0; i < 8; i++, n >>= 8)
+		key = (key ^ (n & 0xff)) * UINT64_C(0x100000001b3);
+	return key;
+}
+
+uint64_t key_text(uint64_t key, const char *s)
+{
+	key = key_int(key, s ? UINT64_C(0xcbf29ce484222325) : 0);
+	for (; s && *s; s++)
+		key = (key ^ (uint8_t)*s) * UINT64_C(0x100000001b3);
+	return key;
+}
+
 static void fill_process(struct common *c, const struct timeline *tl, const struct thread_info *t,
 			 int64_t until)
 {
@@ -182,21 +197,24 @@ void group_fill(struct common *c, struct rows *rows, uint32_t thread)
 	const struct thread_info *t = timeline_thread(tl, thread);
 	enum view_by by = rows->query.by;
 	int64_t until = rows->query.to_ns ? rows->query.to_ns : INT64_MAX;
-	c->row.key[0] = (uint64_t)by << 32 | group_key(tl, by, thread);
+	c->row.key[0] = key_int(0, by);
 	if (!t)
 		return;
 	const struct host_info *host = timeline_host(tl, t->host);
 	c->host = host ? host->name : NULL;
 	c->row.drill.host = t->host;
+	c->row.key[0] = key_text(c->row.key[0], c->host);
 	if (by == BY_SYSTEM)
 		return;
 	fill_process(c, tl, t, until);
-	if (by != BY_THREAD)
-		return;
-	c->tid = t->tid;
-	c->row.drill.tid = t->tid;
-	c->start_ns = t->start_ns;
-	c->comm = timeline_comm(tl, thread, until);
+	if (by == BY_THREAD) {
+		c->tid = t->tid;
+		c->row.drill.tid = t->tid;
+		c->start_ns = t->start_ns;
+		c->comm = timeline_comm(tl, thread, until);
+	}
+	c->row.key[0] = key_int(c->row.key[0], (uint64_t)(by == BY_THREAD ? c->tid : c->pid));
+	c->row.key[1] = (uint64_t)c->start_ns;
 }
 
 void *row_map_get(struct row_map *m, uint64_t key, size_t size, bool *ret_new)

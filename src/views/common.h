@@ -57,7 +57,13 @@ bool range_has_span(const struct range *r, const struct span *s);
 bool query_wants_thread(const struct view_query *q, const struct timeline *tl, uint32_t thread);
 /* Which row of `by` a thread is summed into: an opaque key. */
 uint32_t group_key(const struct timeline *tl, enum view_by by, uint32_t thread);
-/* Names the row after its thread, process or host; sets drill and key[0]. */
+/* Identities of rows are made of what things are called, so that a row is the same one
+ * in another timeline of the same trace: key[0] is the name, key[1] tells namesakes
+ * apart. */
+uint64_t key_text(uint64_t key, const char *s);		/* key, and a text (NULL is one, too) */
+uint64_t key_int(uint64_t key, uint64_t n);
+
+/* Names the row after its thread, process or host; sets drill and both keys. */
 void group_fill(struct common *c, struct rows *rows, uint32_t thread);
 
 /* Rows by a 64 bit key while summing. */

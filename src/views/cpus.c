@@ -97,7 +97,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 			struct cpu_row *r = row_map_get(&map, key, sizeof(*r), &is_new);
 			const struct host_info *host = timeline_host(tl, cell->host);
 			r->c.host = host ? host->name : NULL;
-			r->c.row.key[0] = key;
+			if (is_new)
+				r->c.row.key[0] = key_int(key_text(0, r->c.host), cell->cpu);
 			r->cpu = cell->cpu;
 			r->run_ns += cell->run_ns;
 			r->idle_ns += cell->idle_ns;

@@ -67,7 +67,8 @@ static void add_second(struct row_map *map, const struct second *s)
 		struct dev_row *r = row_map_get(map, key, sizeof(*r), &is_new);
 		r->c.host = host ? host->name : NULL;
 		r->c.name = device_name(rows, cell);
-		r->c.row.key[0] = key;
+		if (is_new)
+			r->c.row.key[0] = key_int(key_text(0, r->c.host), cell->dev);
 		r->dev = cell->dev;
 		r->reads += cell->reads;
 		r->writes += cell->writes;

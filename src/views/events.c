@@ -54,7 +54,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 			const struct host_info *host = timeline_host(tl, cell->host);
 			r->c.host = host ? host->name : NULL;
 			r->c.name = timeline_string(tl, cell->name);
-			r->c.row.key[0] = key;
+			if (is_new)
+				r->c.row.key[0] = key_text(key_text(0, r->c.host), r->c.name);
 			r->count += cell->count;
 			r->seconds = range.seconds;
 		}

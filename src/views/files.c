@@ -67,9 +67,9 @@ static void add_second(struct row_map *map, const struct second *s)
 		if (is_new) {
 			const struct file_info *f = timeline_file(rows->tl, cell->file);
 			group_fill(&r->c, rows, cell->thread);
-			r->c.row.key[1] = cell->file;
 			r->c.name = f ? timeline_string(rows->tl, f->path) : NULL;
 			r->kind = f ? file_kind_name[f->kind] : NULL;
+			r->c.row.key[0] = key_text(key_text(r->c.row.key[0], r->c.name), r->kind);
 		}
 		hist_merge(&r->c.latency, &cell->latency);
 		r->reads += cell->reads;

@@ -126,7 +126,8 @@ static void add_span(struct row_map *map, const struct history *h, struct span *
 	if (is_new) {
 		r->c.name = timeline_string(tl, s->name);
 		r->c.service = timeline_string(tl, s->service);
-		r->c.row.key[0] = key;
+		r->c.row.key[0] = key_int(key_text(key_text(0, r->c.service), r->c.name),
+					  s->kind == SPAN_SERVER);
 		r->c.row.drill.operation = r->c.name;
 		r->c.row.drill.service = r->c.service;
 		r->usual_ns = history_usual(h, s);

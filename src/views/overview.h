@@ -15,7 +15,15 @@
 
 #include "views/view.h"
 
-/* One second of the p99 strip, over all seconds kept. */
+/* Where the rows of a range come from, while a trace is read. */
+enum cover_kind {
+	COVER_READ,		/* the timeline: final */
+	COVER_SOFT,		/* a preview: read without what came before */
+	COVER_UNREAD,		/* nowhere: only the outline tells of it */
+};
+
+/* One second of the p99 strip, over all seconds kept. (While a trace is read, and of its
+ * whole time: one cell of its outline; see extent.h.) */
 struct overview_point {
 	int64_t begin_ns, end_ns;
 	int64_t p99_ns;		/* of the root spans that ended in it; -1: none did */
@@ -23,6 +31,8 @@ struct overview_point {
 	bool lost;		/* a loss touches it */
 	bool gap;		/* seconds without any event (several may be one point) */
 	bool outlier;		/* its worst span: several times its operation's usual */
+	enum cover_kind cover;
+	double bytes;		/* of packets, a second; 0 without an outline */
 };
 
 struct overview {

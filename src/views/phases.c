@@ -114,9 +114,9 @@ static struct phase_row *phase_of(struct phases *ph, const struct phase_key *key
 	r->kind = key->kind == KIND_SELF ? NULL : span_kind_name(key->kind);
 	r->seconds = ph->seconds;
 	r->c.row.depth = !key->depth0;
-	r->c.row.key[0] = (uint64_t)key->operation_service << 32 | key->operation;
-	r->c.row.key[1] = ((uint64_t)key->service << 32 | key->name) ^ (uint64_t)key->kind << 60 ^
-			  (uint64_t)key->depth0 << 59;
+	uint64_t id = key_text(key_text(0, r->operation_service), r->operation);
+	id = key_text(key_text(id, r->c.service), r->c.name);
+	r->c.row.key[0] = key_int(id, (uint64_t)key->kind << 1 | key->depth0);
 	r->c.row.drill.operation = timeline_string(tl, key->name);
 	r->c.row.drill.service = r->c.service;
 	g_hash_table_insert(ph->index, g_memdup2(key, sizeof(*key)), r);

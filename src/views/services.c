@@ -50,7 +50,7 @@ static void add_call(struct row_map *map, const struct span *caller, const struc
 	if (is_new) {
 		r->caller = caller ? timeline_string(tl, caller->service) : NULL;
 		r->c.service = timeline_string(tl, s->service);
-		r->c.row.key[0] = key;
+		r->c.row.key[0] = key_text(key_text(0, r->caller), r->c.service);
 		r->c.row.drill.service = r->c.service;
 		r->c.row.drill.operation = NULL;
 		r->seconds = seconds;

@@ -64,7 +64,7 @@ static void add_call(struct rows *rows, const struct slow_call *call)
 	rows->query.by = by;
 	r->c.comm = timeline_comm(tl, call->thread, call->begin_ns + call->duration_ns);
 	r->c.name = timeline_string(tl, call->name);
-	r->c.row.key[1] = call->begin_ns;
+	r->c.row.key[0] = key_int(key_text(r->c.row.key[0], r->c.name), (uint64_t)call->begin_ns);
 	r->path = file ? timeline_string(tl, file->path) : NULL;
 	r->cpu = call->cpu;
 	r->begin_ns = call->begin_ns;

@@ -62,7 +62,7 @@ static void add_second(struct row_map *map, const struct second *s, bool last, d
 		if (is_new) {
 			group_fill(&r->c, rows, cell->thread);
 			r->c.name = timeline_string(rows->tl, cell->name);
-			r->c.row.key[1] = cell->name;
+			r->c.row.key[0] = key_text(r->c.row.key[0], r->c.name);
 			r->seconds = seconds;
 		}
 		hist_merge(&r->c.latency, &cell->latency);

@@ -35,7 +35,9 @@ struct view_query {
 
 /* Base of every row; a view's row type embeds it first. */
 struct row {
-	uint64_t key[2];	/* stable identity: selection survives refresh, sort, time */
+	uint64_t key[2];	/* stable identity: selection survives refresh, sort, time, and
+				 * another timeline of the same trace; key[1] tells namesakes apart
+				 * (and may differ there) */
 	uint16_t depth;		/* in trees: 0 is a root */
 	bool marked;		/* error, outlier: shown with '!' */
 	bool open;		/* not ended yet */

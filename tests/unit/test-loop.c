@@ -86,8 +86,8 @@ static int screen_main(int argc, char **argv)
 {
 	struct screen_args a = { .options = { .at_ns = TIME_UNKNOWN }, .fd = { -1, -1 } };
 	const struct ui_backend backend = {
-		&a, backend_fd, backend_pump, backend_status, backend_cancel, backend_export,
-		backend_save,
+		.data = &a, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
+		.cancel = backend_cancel, .export_span = backend_export, .save_view = backend_save,
 	};
 	struct timeline *tl;
 	bool picks = false;

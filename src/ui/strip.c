@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The strip: one cell for each second, or for several when there are more than cells.
+ * What is read shows its p99 (without spans: bytes), what is not read its bytes, in other
+ * glyphs; a preview is '~'.
+ */
+#include "ui/app.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#define STRIP_WIDEST 8		/* cells of one second in a short trace */
+
+unsigned strip_width(const struct strip_data *s, unsigned cells)
+{
+	return s->n ? CLAMP(cells / (unsigned)s->n, 1, STRIP_WIDEST) : 1;
+}
+
+unsigned strip_cell(const struct strip_data *s, size_t point, unsigned cells)
+{
+	if (s->n <= cells)
+		return (unsigned)point * strip_width(s, cells);
+	return (unsigned)((uint64_t)point * cells / s->n);
+}
+
+/* 1 .. steps, 0 for nothing. */
+static unsigned level_of(double value, double max, unsigned steps)
+{
+	return 1 + (unsigned)MIN(max > 0 ? value / max * (steps - 0.01) : 0, steps - 1.0);
+}
+
+struct strip_mark {
+	enum cover_kind cover;
+	unsigned level;
+	bool hot, any;
+};
+
+static struct strip_mark mark_of(const struct strip_data *s, const struct overview_point *p)
+{
+	struct strip_mark m = { .cover = p->cover, .hot = p->outlier, .any = true };
+
+	if (p->cover == COVER_UNREAD)
+		m.level = p->bytes > 0 ? level_of(p->bytes, s->max_bytes, 4) : 0;
+	else if (p->cover == COVER_READ && s->max_ns < 0)
+		m.level = p->bytes > 0 ? level_of(p->bytes, s->max_bytes, 8) : 0;
+	else
+		m.level = p->p99_ns < 0 ? 0 : level_of((double)p->p99_ns, (double)s->max_ns, 8);
+	return m;
+}
+
+/* Of several points in a cell: one that is not read says that of all, the one looked at
+ * out of turn shows where; else the highest. */
+static bool outranks(const struct strip_mark *a, const struct strip_mark *b)
+{
+	static const unsigned rank[] = { [COVER_READ] = 0, [COVER_UNREAD] = 1, [COVER_SOFT] = 2 };
+
+	if (!b->any || a->cover != b->cover)
+		return !b->any || rank[a->cover] > rank[b->cover];
+	return a->level > b->level;
+}
+
+static void draw_mark(struct app *app, const struct strip_mark *m, unsigned y, unsigned x,
+		      unsigned wide)
+{
+	const struct glyphs *g = app->glyphs;
+
+	if (m->cover == COVER_SOFT)
+		canvas_fill(app->canvas, y, x, wide, ROLE_SOFT, g->soft);
+	else if (m->level && m->cover == COVER_UNREAD)
+		canvas_fill(app->canvas, y, x, wide, ROLE_UNREAD, g->unread[m->level]);
+	else if (m->level)
+		canvas_fill(app->canvas, y, x, wide, m->hot ? ROLE_HOT : ROLE_SPARK,
+			    g->spark[m->level]);
+}
+
+void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, unsigned x,
+		      unsigned cells, bool marks_below)
+{
+	g_autofree struct strip_mark *marks = g_new0(struct strip_mark, cells + 1);
+	unsigned wide = strip_width(s, cells), below = marks_below ? y + 1 : y;
+	int64_t from, to;
+
+	nav_range(&app->nav, &from, &to);
+	for (size_t i = 0; i < s->n; i++) {
+		struct strip_mark m = mark_of(s, &s->points[i]);
+		unsigned cell = strip_cell(s, i, cells);
+
+		if (outranks(&m, &marks[cell]))
+			marks[cell] = m;
+	}
+	for (unsigned cell = 0; cell < cells; cell++) {
+		if (marks[cell].any)
+			draw_mark(app, &marks[cell], y, x + cell, wide);
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		unsigned cell = strip_cell(s, i, cells);
+
+		if (s->points[i].begin_ns < to && s->points[i].end_ns > from) {
+			canvas_add_attr(app->canvas, y, x + cell, wide, STYLE_REVERSE);
+			if (marks_below)
+				canvas_fill(app->canvas, y + 1, x + cell, wide, ROLE_PAUSED,
+					    app->glyphs->utf8 ? "▔" : "'");
+		}
+		if (s->points[i].lost)
+			canvas_put(app->canvas, below, x + cell, 1, ROLE_DISTRUST, "!");
+	}
+}
+
+void strip_draw_whole(struct app *app, unsigned y)
+{
+	const struct extent_strip *strip = whole_strip(app);
+	struct strip_data s;
+	struct canvas *c = app->canvas;
+	char length[TIMEFMT_LEN], rate[TIMEFMT_LEN];
+	g_autofree char *right = NULL;
+	unsigned right_cols, cells;
+
+	if (!strip || strip->n < 2)
+		return;
+	s = (struct strip_data){ strip->points, strip->n, -1, strip->max_bytes };
+	right = g_strdup_printf(" max %s/s in %s", timefmt_bytes(rate, (uint64_t)s.max_bytes),
+				timefmt_duration(length, app->outline->to_ns - app->outline->from_ns));
+	right_cols = text_width(right);
+	cells = c->cols > 6 + right_cols ? c->cols - 6 - right_cols : 1;
+	canvas_put(c, y, 0, 4, ROLE_TITLE, "B/s");
+	canvas_put(c, y, 4, 1, ROLE_AXIS, app->glyphs->edge);
+	canvas_put(c, y, 5 + cells, 1, ROLE_AXIS, app->glyphs->edge);
+	canvas_put(c, y, 6 + cells, right_cols, ROLE_TEXT, right);
+	strip_draw_cells(app, &s, y, 5, cells, false);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a place shows of a range that is not read: what the outline knows, and no zeros. */
+#include "ui/app.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+static char *percent_text(const struct app *app)
+{
+	return app->status.progress < 0 ? g_strdup("some") :
+		g_strdup_printf("%d %%", CLAMP((int)(app->status.progress * 100), 0, 100));
+}
+
+/* Why it is not there. */
+static char *state_text(const struct app *app, int64_t from, int64_t to)
+{
+	g_autofree char *read = percent_text(app);
+
+	if (extent_is_dropped(&app->extent, from, to))
+		return g_strdup("no longer in memory: what was read first made room (--memory)");
+	if (app->status.phase == UI_CANCELLED)
+		return g_strdup_printf("not read: the load was stopped at %s of the trace", read);
+	if (app->status.phase == UI_FAILED)
+		return g_strdup_printf("not read: reading failed at %s of the trace", read);
+	return g_strdup_printf("not read yet: %s of the trace is", read);
+}
+
+/* "06:08:38, 1 second: 12.4M in packets, 0.8 % of the trace; 1234 events were lost" */
+static char *figures_text(const struct app *app, int64_t from, int64_t to)
+{
+	char clock[TIMEFMT_LEN], length[TIMEFMT_LEN], bytes[TIMEFMT_LEN];
+	struct extent_sum sum;
+
+	if (!extent_sum(&app->extent, from, to, &sum))
+		return g_strdup("no packet of the trace is of this time");
+	return g_strdup_printf("%s, %s: %s in packets, %.2g %% of the trace",
+			       timefmt_clock(clock, sum.from_ns),
+			       timefmt_duration(length, sum.to_ns - sum.from_ns),
+			       timefmt_bytes(bytes, sum.bytes),
+			       app->outline->bytes ? 100.0 * (double)sum.bytes /
+			       (double)app->outline->bytes : 0);
+}
+
+static char *lost_text(const struct app *app, int64_t from, int64_t to, bool *ret_any)
+{
+	struct extent_sum sum;
+
+	*ret_any = false;
+	if (!extent_sum(&app->extent, from, to, &sum))
+		return g_strdup("");
+	*ret_any = sum.lost_events || sum.lost_packets;
+	if (!*ret_any)
+		return g_strdup("no loss is known of it");
+	return g_strdup_printf("! lost in it: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
+			       " packets", sum.lost_events, sum.lost_packets);
+}
+
+static void put(struct app *app, struct box box, unsigned y, enum role role, const char *text)
+{
+	g_autofree char *clipped = NULL;
+
+	if (y >= box.rows)
+		return;
+	clipped = text_clip(text, box.cols > 2 ? box.cols - 2 : 0, app->glyphs->utf8);
+	canvas_put(app->canvas, box.y + y, 1, box.cols, role, clipped);
+}
+
+void unread_draw(struct app *app, struct place *p, struct box box)
+{
+	const struct trust none = { 0 };
+	bool loading = app->status.phase == UI_LOADING || app->status.phase == UI_OPENING, lost;
+	g_autofree char *state = NULL, *figures = NULL, *losses = NULL, *title = NULL, *keys = NULL;
+	int64_t from, to;
+
+	nav_range(&app->nav, &from, &to);
+	state = state_text(app, from, to);
+	figures = figures_text(app, from, to);
+	losses = lost_text(app, from, to, &lost);
+	title = g_strdup_printf("%s: %s", p->view->title, state);
+	keys = g_strdup_printf("Left, Right and b go on%s%s",
+			       loading ? "; Esc stops the load" : "", loading ?
+			       "; this is read next" : "");
+	frame_trust(app, box.y, &none);
+	put(app, (struct box){ box.y, 0, box.rows, box.cols + 1 }, 1, ROLE_TITLE, title);
+	strip_draw_whole(app, box.y + 2);
+	put(app, box, 5, ROLE_TEXT, figures);
+	put(app, box, 6, lost ? ROLE_DISTRUST : ROLE_DIM, losses);
+	put(app, box, 8, ROLE_DIM, keys);
+	g_autofree char *legend = g_strdup_printf("%s not read   %s read out of turn: soft   "
+						  "%s read   ! lost events", app->glyphs->unread[2],
+						  app->glyphs->soft, app->glyphs->spark[5]);
+	put(app, box, 10, ROLE_DIM, legend);
+	app->cursor_y = box.y + 1;
+}

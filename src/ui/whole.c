@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A trace that is shown before it is read. What is read for good is shown from the main
+ * timeline; else, from a preview that the backend makes of what is looked at; else there
+ * is the outline. The screen only chooses between timelines of the same trace: rows find
+ * their selection again by what they are called.
+ */
+#include "ui/app.h"
+
+#include "base/timefmt.h"
+
+/* A look at more than this would not come back at once; its begin is shown then. */
+#define LOOK_BYTES (64.0 * 1024 * 1024)
+
+static void forget_strip(struct app *app)
+{
+	g_clear_pointer(&app->strip, extent_strip_free);
+}
+
+static void take_outline(struct app *app)
+{
+	struct outline *o = app->backend->outline(app->backend->data);
+
+	if (o == app->outline) {
+		outline_unref(o);
+	} else if (o) {
+		outline_unref(app->outline);
+		app->outline = o;
+		forget_strip(app);
+	}
+}
+
+/* Is a trace on the screen, or below it, that only the present preview holds? */
+static bool holds_shown_trace(const struct app *app, const struct timeline *fresh)
+{
+	for (guint i = 0; app->preview && i < app->nav.stack->len; i++) {
+		const struct place *p = g_ptr_array_index(app->nav.stack, i);
+		uint64_t id = p->view->kind == VIEW_WATERFALL ? p->narrow.trace_id : 0;
+
+		if (id && timeline_trace_spans(app->preview, id) && !timeline_trace_spans(fresh, id))
+			return true;
+	}
+	return false;
+}
+
+static bool take_preview(struct app *app)
+{
+	int64_t from, to;
+	struct timeline *fresh = app->backend->preview(app->backend->data, &from, &to);
+
+	if (!fresh)
+		return false;
+	if (holds_shown_trace(app, fresh)) {
+		timeline_free(fresh);
+		app->look_from = TIME_UNKNOWN;	/* asked again when that is left */
+		return false;
+	}
+	if (app->tl == app->preview) {
+		place_stale(nav_top(&app->nav));
+		app->tl = app->nothing;
+	}
+	if (app->preview)
+		timeline_free(app->preview);
+	app->preview = fresh;
+	app->extent.preview_from_ns = from;
+	app->extent.preview_to_ns = to;
+	forget_strip(app);
+	return true;
+}
+
+/* One can go where there are packets: to the last event, where that is known. */
+static void set_bounds(struct app *app)
+{
+	int64_t first, last = app->outline->to_ns - 1, seen;
+
+	app->nav.first_ns = app->outline->from_ns;
+	/* Packets end some time after their last event. */
+	if (app->preview && app->extent.preview_to_ns > last &&
+	    timeline_coverage(app->preview, &first, &seen))
+		app->last_event_ns = MIN(last, seen);
+	app->nav.last_ns = app->last_event_ns != TIME_UNKNOWN ? app->last_event_ns : last;
+	if (app->nav.reading || extent_is_dropped(&app->extent, app->outline->from_ns,
+						   app->outline->from_ns + 1))
+		return;
+	app->nav.first_ns = app->nav.last_ns = TIME_UNKNOWN;	/* as it was read */
+}
+
+void whole_take(struct app *app)
+{
+	const struct ui_backend *b = app->backend;
+	int64_t hard;
+
+	if (!b || !b->outline)
+		return;
+	b->status(b->data, &app->status);
+	if (!app->nothing)
+		app->nothing = timeline_new(0);
+	take_outline(app);
+	if (!app->outline)
+		return;
+	take_preview(app);
+	hard = app->status.phase == UI_DONE ? INT64_MAX : app->status.hard_to_ns;
+	if (hard != app->extent.hard_to_ns)
+		forget_strip(app);
+	app->extent.outline = app->outline;
+	app->extent.main = app->main;
+	app->extent.preview = app->preview;
+	app->extent.hard_to_ns = hard;
+	app->nav.reading = !extent_is_whole(&app->extent);
+	set_bounds(app);
+	app_settle(app);
+}
+
+/* A trace stays whole on the screen wherever the time goes. */
+static struct cover waterfall_cover(const struct app *app, const struct place *p)
+{
+	const struct extent *e = &app->extent;
+	bool in_main = timeline_trace_spans(app->main, p->narrow.trace_id) != NULL;
+	bool in_preview = app->preview && timeline_trace_spans(app->preview, p->narrow.trace_id);
+
+	if (in_preview && !(in_main && e->hard_to_ns >= e->preview_to_ns))
+		return (struct cover){ COVER_SOFT, false };
+	return (struct cover){ COVER_READ, false };
+}
+
+void whole_choose(struct app *app, struct place *p)
+{
+	struct timeline *const from[] = {
+		[COVER_READ] = app->main, [COVER_SOFT] = app->preview, [COVER_UNREAD] = app->nothing,
+	};
+	int64_t begin, end;
+
+	if (!app->outline)
+		return;
+	nav_range(&app->nav, &begin, &end);
+	if (p->view->kind == VIEW_WATERFALL && p->narrow.trace_id)
+		app->cover = waterfall_cover(app, p);
+	else
+		app->cover = extent_cover(&app->extent, begin, end);
+	if (from[app->cover.kind] == app->tl)
+		return;
+	place_stale(p);
+	app->tl = from[app->cover.kind];
+}
+
+void whole_look(struct app *app)
+{
+	const struct place *p = nav_top(&app->nav);
+	int64_t from, to;
+	struct extent_sum sum;
+
+	if (!app->outline || !app->backend->look || app->nav.cursor_ns == TIME_UNKNOWN ||
+	    p->view->kind == VIEW_WATERFALL)
+		return;
+	nav_range(&app->nav, &from, &to);
+	if (extent_sum(&app->extent, from, to, &sum) && (double)sum.bytes > LOOK_BYTES) {
+		double share = LOOK_BYTES / (double)sum.bytes;
+
+		to = from + MAX((int64_t)(share * (double)(to - from)) / NS_PER_S, 1) * NS_PER_S;
+	}
+	if (from == app->look_from && to == app->look_to)
+		return;
+	app->look_from = from;
+	app->look_to = to;
+	app->backend->look(app->backend->data, from, to);
+}
+
+const struct extent_strip *whole_strip(struct app *app)
+{
+	if (!app->outline)
+		return NULL;
+	if (app->strip && app->strip_version != timeline_version(app->main))
+		forget_strip(app);
+	if (!app->strip)
+		app->strip = extent_strip_new(&app->extent);
+	app->strip_version = timeline_version(app->main);
+	return app->strip;
+}
+
+void whole_clear(struct app *app)
+{
+	forget_strip(app);
+	if (app->preview)
+		timeline_free(app->preview);
+	if (app->nothing)
+		timeline_free(app->nothing);
+	outline_unref(app->outline);
+}

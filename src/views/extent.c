@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A trace while it is read: see extent.h.
+ */
+#include "views/extent.h"
+
+#include "base/timefmt.h"
+#include "views/strip.h"
+
+bool extent_is_whole(const struct extent *e)
+{
+	return !e->outline || e->hard_to_ns >= e->outline->to_ns;
+}
+
+/* Main holds [*ret_from, *ret_to): not what is still to be read, not what was dropped. */
+static bool kept(const struct extent *e, int64_t *ret_from, int64_t *ret_to)
+{
+	int64_t first, last;
+	*ret_from = INT64_MIN;
+	*ret_to = e->hard_to_ns;
+	if (timeline_coverage(e->main, &first, &last) && timeline_kept_from(e->main) > first)
+		*ret_from = timeline_kept_from(e->main);
+	return *ret_from < *ret_to;
+}
+
+static bool overlap(int64_t a_from, int64_t a_to, int64_t b_from, int64_t b_to)
+{
+	return a_from < b_to && b_from < a_to;
+}
+
+struct cover extent_cover(const struct extent *e, int64_t from, int64_t to)
+{
+	int64_t main_from, main_to;
+	if (!e->outline)
+		return (struct cover){ COVER_READ, false };
+	from = MAX(from, e->outline->from_ns);
+	to = MIN(to, e->outline->to_ns);
+	if (from >= to)
+		return (struct cover){ COVER_READ, false };
+	bool any = kept(e, &main_from, &main_to);
+	if (any && main_from <= from && main_to >= to)
+		return (struct cover){ COVER_READ, false };
+	bool soft = e->preview && overlap(from, to, e->preview_from_ns, e->preview_to_ns);
+	if (soft && e->preview_from_ns <= from && e->preview_to_ns >= to)
+		return (struct cover){ COVER_SOFT, false };
+	if (any && overlap(from, to, main_from, main_to))
+		return (struct cover){ COVER_READ, true };
+	return (struct cover){ soft ? COVER_SOFT : COVER_UNREAD, true };
+}
+
+bool extent_is_dropped(const struct extent *e, int64_t from, int64_t to)
+{
+	int64_t main_from, main_to;
+	kept(e, &main_from, &main_to);
+	return e->outline && to <= main_from && from < e->hard_to_ns;
+}
+
+bool extent_sum(const struct extent *e, int64_t from, int64_t to, struct extent_sum *ret)
+{
+	const struct outline *o = e->outline;
+	*ret = (struct extent_sum){ 0 };
+	if (!o || !o->n || from >= to || to <= o->begin_ns)
+		return false;
+	size_t first = from > o->begin_ns ? (size_t)((from - o->begin_ns) / o->step_ns) : 0;
+	size_t last = (size_t)((to - 1 - o->begin_ns) / o->step_ns);
+	if (first >= o->n)
+		return false;
+	last = MIN(last, o->n - 1);
+	for (size_t i = first; i <= last; i++) {
+		ret->bytes += o->cell[i].bytes;
+		ret->lost_events += o->cell[i].lost_events;
+		ret->lost_packets += o->cell[i].lost_packets;
+	}
+	ret->from_ns = MAX(o->begin_ns + (int64_t)first * o->step_ns, o->from_ns);
+	ret->to_ns = MIN(o->begin_ns + (int64_t)(last + 1) * o->step_ns, o->to_ns);
+	return true;
+}
+
+/* --- the strip --- */
+
+static void add_cells(struct extent_strip *s, const struct extent *e)
+{
+	const struct outline *o = e->outline;
+	for (size_t i = 0; i < o->n; i++) {
+		struct overview_point *p = &s->points[i];
+		p->begin_ns = o->begin_ns + (int64_t)i * o->step_ns;
+		p->end_ns = p->begin_ns + o->step_ns;
+		p->p99_ns = -1;
+		p->cover = extent_cover(e, p->begin_ns, p->end_ns).kind;
+		p->lost = o->cell[i].lost_events || o->cell[i].lost_packets;
+		int64_t ns = MIN(p->end_ns, o->to_ns) - MAX(p->begin_ns, o->from_ns);
+		/* A sliver at either end would dwarf all others. */
+		p->bytes = (double)o->cell[i].bytes * NS_PER_S / (double)MAX(ns, NS_PER_S / 10);
+		p->gap = !o->cell[i].bytes;
+		s->max_bytes = MAX(s->max_bytes, p->bytes);
+	}
+}
+
+size_t extent_strip_find(const struct extent_strip *s, int64_t at)
+{
+	if (!s->n || at < s->points[0].begin_ns)
+		return 0;
+	int64_t step = s->points[0].end_ns - s->points[0].begin_ns;
+	return MIN((size_t)((at - s->points[0].begin_ns) / step), s->n - 1);
+}
+
+/* What the seconds read tell takes over. */
+static void add_read(struct extent_strip *s, const struct strip *read)
+{
+	for (guint i = 0; i < read->points->len; i++) {
+		const struct strip_point *r = &g_array_index(read->points, struct strip_point, i);
+		struct overview_point *p = &s->points[extent_strip_find(s, r->begin_ns)];
+		if (r->gap || p->cover != COVER_READ)
+			continue;
+		p->count += r->count;
+		p->p99_ns = MAX(p->p99_ns, r->p99_ns);
+		p->lost |= r->lost;
+		p->outlier |= r->outlier;
+	}
+}
+
+struct extent_strip *extent_strip_new(const struct extent *e)
+{
+	g_autoptr(blk_history) h = history_new(e->main);
+	g_autoptr(blk_strip) read = strip_new(h);
+	struct extent_strip *s = g_new0(struct extent_strip, 1);
+	s->n = e->outline->n;
+	s->points = g_new0(struct overview_point, s->n + 1);
+	s->max_ns = read->max_ns;
+	s->usual_ns = read->usual_ns;
+	add_cells(s, e);
+	if (s->n)
+		add_read(s, read);
+	return s;
+}
+
+void extent_strip_free(struct extent_strip *s)
+{
+	if (!s)
+		return;
+	g_free(s->points);
+	g_free(s);
+}

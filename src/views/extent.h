@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A trace while it is read: its outline over all of its time, the timeline as far as
+ * that is final, and a preview of a few seconds out of turn. What of it can be shown of
+ * a range, and the strip of the whole. Pure data; borrows what it is made of.
+ */
+#ifndef BLK_VIEWS_EXTENT_H
+#define BLK_VIEWS_EXTENT_H
+
+#include "base/outline.h"
+#include "views/overview.h"
+
+struct extent {
+	const struct outline *outline;	/* NULL: the timeline is all there is to know */
+	const struct timeline *main;
+	int64_t hard_to_ns;		/* main is final before it; INT64_MAX: all is read;
+					 * TIME_UNKNOWN: nothing is */
+	const struct timeline *preview;	/* NULL: none */
+	int64_t preview_from_ns, preview_to_ns;
+};
+
+struct cover {
+	enum cover_kind kind;		/* overview.h: which timeline shows the range */
+	bool part;			/* only some of it */
+};
+
+/* A range without any time in the trace is COVER_READ: there is nothing to read. */
+struct cover extent_cover(const struct extent *e, int64_t from, int64_t to);
+bool extent_is_whole(const struct extent *e);		/* all of it is read, or no outline */
+/* Were the seconds of the range read, and left memory since? */
+bool extent_is_dropped(const struct extent *e, int64_t from, int64_t to);
+
+/* What the outline tells of a range: of the cells that overlap it, as cells can't be
+ * cut. False: no cell does. */
+struct extent_sum {
+	int64_t from_ns, to_ns;		/* of those cells, within the trace */
+	uint64_t bytes, lost_events, lost_packets;
+};
+bool extent_sum(const struct extent *e, int64_t from, int64_t to, struct extent_sum *ret);
+
+/* The strip of the whole trace: a point for each cell of the outline. */
+struct extent_strip {
+	struct overview_point *points;
+	size_t n;
+	int64_t max_ns;			/* highest p99 of what is read; -1: no root span */
+	int64_t usual_ns;		/* p50 of the root spans read; -1 */
+	double max_bytes;		/* a second, of any point */
+};
+struct extent_strip *extent_strip_new(const struct extent *e);
+void extent_strip_free(struct extent_strip *s);		/* NULL is fine */
+/* Index of the point that holds the instant (the nearest one). */
+size_t extent_strip_find(const struct extent_strip *s, int64_t at);
+
+#endif
