@@ -237,8 +237,10 @@ void hist_merge_log(struct hist *into, const struct hist_log *from)
 	};
 
 	for (unsigned o = 0; o < HIST_OCTAVES; o++) {
+		if (!from->block[o])
+			continue;
 		const uint32_t *count = from->counts + (from->block[o] - 1u) * 8;
-		for (unsigned i = 0; from->block[o] && i < 8; i++)
+		for (unsigned i = 0; i < 8; i++)
 			if (count[i])
 				buckets[h.n++] = (struct hist_bucket){ (uint16_t)(o * 8 + i), count[i] };
 	}

@@ -1,16 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Bins: one second under construction, and what charges into it. */
+/* Bins: one second under construction; see charge.c for what goes into it. */
 #include "state/slice_private.h"
 
 #include "base/timefmt.h"
 
-static struct bin *bin_new(int64_t index)
+#define MAX_CELLS_LIKE 1024u
+
+/* As many cells as in the second before: it will not grow, most likely. */
+static GArray *cells_like(const GArray *before, guint size)
+{
+	return g_array_sized_new(false, true, size, before ? MIN(before->len, MAX_CELLS_LIKE) : 0);
+}
+
+static struct bin *bin_new(struct slice *s, int64_t index)
 {
 	struct bin *b = g_new0(struct bin, 1);
 	b->index = index;
-	b->threads = g_array_new(false, true, sizeof(struct bin_thread));
-	b->calls = g_array_new(false, true, sizeof(struct bin_call));
-	b->files = g_array_new(false, true, sizeof(struct bin_file));
+	b->begin = index * s->step;
+	if (__builtin_add_overflow(b->begin, s->step, &b->end))
+		b->end = INT64_MAX;
+	b->thread_epoch = ++s->epochs;
+	b->call_epoch = ++s->epochs;
+	b->file_epoch = ++s->epochs;
+	b->cpu_epoch = ++s->epochs;
+	const struct bin *like = s->bin_last;
+	b->threads = cells_like(like ? like->threads : NULL, sizeof(struct bin_thread));
+	b->calls = cells_like(like ? like->calls : NULL, sizeof(struct bin_call));
+	b->files = cells_like(like ? like->files : NULL, sizeof(struct bin_file));
 	b->devs = g_array_new(false, true, sizeof(struct bin_dev));
 	b->events = g_array_new(false, true, sizeof(struct bin_event));
 	b->cpus = g_array_new(false, true, sizeof(struct bin_cpu));
@@ -21,12 +37,12 @@ static struct bin *bin_new(int64_t index)
 void bin_free(struct bin *b)
 {
 	for (guint i = 0; i < b->calls->len; i++)
-		hist_clear(&g_array_index(b->calls, struct bin_call, i).latency);
+		hist_log_clear(&g_array_index(b->calls, struct bin_call, i).latency);
 	for (guint i = 0; i < b->files->len; i++)
-		hist_clear(&g_array_index(b->files, struct bin_file, i).latency);
+		hist_log_clear(&g_array_index(b->files, struct bin_file, i).latency);
 	for (guint i = 0; i < b->devs->len; i++)
-		hist_clear(&g_array_index(b->devs, struct bin_dev, i).latency);
-	hist_clear(&b->wakeup);
+		hist_log_clear(&g_array_index(b->devs, struct bin_dev, i).latency);
+	hist_log_clear(&b->wakeup);
 	g_array_unref(b->threads);
 	g_array_unref(b->calls);
 	g_array_unref(b->files);
@@ -45,12 +61,9 @@ void bin_free(struct bin *b)
 
 struct bin *slice_bin(struct slice *s, int64_t ts)
 {
-	if (s->bin_last) {
-		int64_t begin = s->bin_last->index * s->step;
-		if (ts >= begin && ts - begin < s->step) {
-			s->bin_last->dirty = true;
-			return s->bin_last;
-		}
+	if (s->bin_last && ts >= s->bin_last->begin && ts < s->bin_last->end) {
+		s->bin_last->dirty = true;
+		return s->bin_last;
 	}
 	int64_t index = time_floor(ts, s->step) / s->step;
 	bool late = index < s->kept_from;
@@ -58,7 +71,7 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 		index = s->kept_from;
 	struct bin *b = g_hash_table_lookup(s->bins, &index);
 	if (!b) {
-		b = bin_new(index);
+		b = bin_new(s, index);
 		g_hash_table_insert(s->bins, &b->index, b);
 	}
 	b->dirty = true;
@@ -69,31 +82,35 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 	return b;
 }
 
-/* The cell of `key` in an array kept with its map; NULL: *ret_new was added, zeroed. */
-static void *cell(struct intmap *map, GArray *cells, guint size, uint64_t key, bool *ret_new)
+/* The cell of `key` in an array kept with its map, zeroed when it is new. Where the
+ * cells moved, *epoch becomes another. */
+static void *cell(struct slice *s, struct intmap *map, GArray *cells, guint size, uint64_t key,
+		  uint32_t *epoch)
 {
 	uint32_t i = intmap_get(map, key);
-	*ret_new = i == INTMAP_NONE;
-	if (*ret_new) {
+	if (i == INTMAP_NONE) {
+		const char *before = cells->data;
 		i = cells->len;
 		g_array_set_size(cells, i + 1);
 		intmap_set(map, key, i);
+		if (cells->data != before && epoch)
+			*epoch = ++s->epochs;
 	}
 	return cells->data + (gsize)i * size;
 }
 
-struct bin_thread *bin_thread(struct bin *b, uint32_t thread)
+struct bin_thread *bin_thread(struct slice *s, struct bin *b, uint32_t thread)
 {
-	bool new;
-	struct bin_thread *c = cell(&b->thread_map, b->threads, sizeof *c, thread, &new);
+	struct bin_thread *c = cell(s, &b->thread_map, b->threads, sizeof *c, thread,
+				    &b->thread_epoch);
 	c->thread = thread;
 	return c;
 }
 
-struct bin_call *bin_call(struct bin *b, uint32_t thread, uint32_t name)
+struct bin_call *bin_call(struct slice *s, struct bin *b, uint32_t thread, uint32_t name)
 {
-	bool new;
-	struct bin_call *c = cell(&b->call_map, b->calls, sizeof *c, pair(thread, name), &new);
+	struct bin_call *c = cell(s, &b->call_map, b->calls, sizeof *c, pair(thread, name),
+				  &b->call_epoch);
 	c->thread = thread;
 	c->name = name;
 	return c;
@@ -101,25 +118,22 @@ struct bin_call *bin_call(struct bin *b, uint32_t thread, uint32_t name)
 
 struct bin_dev *bin_dev(struct bin *b, uint32_t host, uint32_t dev)
 {
-	bool new;
-	struct bin_dev *c = cell(&b->dev_map, b->devs, sizeof *c, pair(host, dev), &new);
+	struct bin_dev *c = cell(NULL, &b->dev_map, b->devs, sizeof *c, pair(host, dev), NULL);
 	c->host = host;
 	c->dev = dev;
 	return c;
 }
 
-struct bin_cpu *bin_cpu(struct bin *b, uint32_t cpu)
+struct bin_cpu *bin_cpu(struct slice *s, struct bin *b, uint32_t cpu)
 {
-	bool new;
-	struct bin_cpu *c = cell(&b->cpu_map, b->cpus, sizeof *c, cpu, &new);
+	struct bin_cpu *c = cell(s, &b->cpu_map, b->cpus, sizeof *c, cpu, &b->cpu_epoch);
 	c->cpu = cpu;
 	return c;
 }
 
 void bin_event(struct bin *b, uint32_t host, uint32_t name, uint64_t count)
 {
-	bool new;
-	struct bin_event *c = cell(&b->event_map, b->events, sizeof *c, pair(host, name), &new);
+	struct bin_event *c = cell(NULL, &b->event_map, b->events, sizeof *c, pair(host, name), NULL);
 	c->host = host;
 	c->name = name;
 	c->count += count;
@@ -139,7 +153,10 @@ struct bin_file *bin_file(struct slice *s, struct bin *b, uint32_t thread, const
 	}
 	intmap_set(&b->file_map, key, b->files->len);
 	struct bin_file c = { .thread = thread, .fd = call->fd, .ts = call->begin, .seq = call->seq };
+	const char *before = b->files->data;
 	g_array_append_val(b->files, c);
+	if (b->files->data != before)
+		b->file_epoch = ++s->epochs;
 	return &g_array_index(b->files, struct bin_file, b->files->len - 1);
 }
 
@@ -170,11 +187,11 @@ void bin_slow(struct bin *b, const struct bin_slow *c)
 
 /* ---- merging, when slices are stitched ---- */
 
-static void merge_threads(struct bin *into, struct bin *from, const struct bin_maps *maps)
+static void merge_threads(struct slice *s, struct bin *into, struct bin *from, const struct bin_maps *maps)
 {
 	for (guint i = 0; i < from->threads->len; i++) {
 		const struct bin_thread *x = &g_array_index(from->threads, struct bin_thread, i);
-		struct bin_thread *t = bin_thread(into, maps->thread[x->thread]);
+		struct bin_thread *t = bin_thread(s, into, maps->thread[x->thread]);
 		t->syscalls += x->syscalls;
 		t->errors += x->errors;
 		t->read_bytes += x->read_bytes;
@@ -184,11 +201,11 @@ static void merge_threads(struct bin *into, struct bin *from, const struct bin_m
 	}
 	for (guint i = 0; i < from->calls->len; i++) {
 		const struct bin_call *x = &g_array_index(from->calls, struct bin_call, i);
-		struct bin_call *c = bin_call(into, maps->thread[x->thread], maps->string[x->name]);
+		struct bin_call *c = bin_call(s, into, maps->thread[x->thread], maps->string[x->name]);
 		c->errors += x->errors;
 		c->unfinished |= x->unfinished;
 		c->busy_ns += x->busy_ns;
-		hist_merge(&c->latency, &x->latency);
+		hist_log_merge(&c->latency, &x->latency);
 	}
 	for (guint i = 0; i < from->files->len; i++) {
 		struct bin_file *x = &g_array_index(from->files, struct bin_file, i);
@@ -200,6 +217,7 @@ static void merge_threads(struct bin *into, struct bin *from, const struct bin_m
 		intmap_set(&into->file_map, pair(f.thread, (uint32_t)f.fd), into->files->len);
 		g_array_append_val(into->files, f);
 	}
+	into->file_epoch = ++s->epochs;
 	for (guint i = 0; i < from->slow->len; i++) {
 		struct bin_slow c = g_array_index(from->slow, struct bin_slow, i);
 		c.thread = maps->thread[c.thread];
@@ -209,9 +227,9 @@ static void merge_threads(struct bin *into, struct bin *from, const struct bin_m
 	}
 }
 
-void bin_merge(struct bin *into, struct bin *from, const struct bin_maps *maps)
+void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct bin_maps *maps)
 {
-	merge_threads(into, from, maps);
+	merge_threads(s, into, from, maps);
 	for (guint i = 0; i < from->devs->len; i++) {
 		const struct bin_dev *x = &g_array_index(from->devs, struct bin_dev, i);
 		struct bin_dev *d = bin_dev(into, maps->host[x->host], x->dev);
@@ -220,7 +238,7 @@ void bin_merge(struct bin *into, struct bin *from, const struct bin_maps *maps)
 		d->errors += x->errors;
 		d->read_bytes += x->read_bytes;
 		d->write_bytes += x->write_bytes;
-		hist_merge(&d->latency, &x->latency);
+		hist_log_merge(&d->latency, &x->latency);
 	}
 	for (guint i = 0; i < from->events->len; i++) {
 		const struct bin_event *x = &g_array_index(from->events, struct bin_event, i);
@@ -228,85 +246,17 @@ void bin_merge(struct bin *into, struct bin *from, const struct bin_maps *maps)
 	}
 	for (guint i = 0; i < from->cpus->len; i++) {
 		const struct bin_cpu *x = &g_array_index(from->cpus, struct bin_cpu, i);
-		struct bin_cpu *c = bin_cpu(into, maps->cpu[x->cpu]);
+		struct bin_cpu *c = bin_cpu(s, into, maps->cpu[x->cpu]);
 		c->run_ns += x->run_ns;
 		c->idle_ns += x->idle_ns;
 		c->unknown_ns += x->unknown_ns;
 		c->irq_ns += x->irq_ns;
 	}
-	hist_merge(&into->wakeup, &from->wakeup);
+	hist_log_merge(&into->wakeup, &from->wakeup);
 	into->trust.lost_events += from->trust.lost_events;
 	into->trust.lost_packets += from->trust.lost_packets;
 	into->trust.soft += from->trust.soft;
 	into->trust.late += from->trust.late;
 	into->dirty = true;
 	bin_free(from);
-}
-
-/* ---- charging: an interval, split at the borders of seconds ---- */
-
-/* A clock that lies must not make bins without end: of a longer interval only the
- * newest part is charged. A million steps are eleven days of seconds. */
-#define MAX_STEPS 1000000
-
-static int64_t bounded(const struct slice *s, int64_t from, int64_t to)
-{
-	int64_t most = MAX_STEPS * s->step;
-	return from < to - most ? to - most : from;
-}
-
-/* The end of the piece of [from, to) that lies in from's second. */
-static int64_t piece_end(const struct slice *s, int64_t from, int64_t to)
-{
-	int64_t border = time_floor(from, s->step) + s->step;
-	return MIN(border, to);
-}
-
-void charge_part(struct slice *s, uint32_t thread, unsigned part, int64_t from, int64_t to)
-{
-	from = bounded(s, from, to);
-	while (from < to) {
-		int64_t end = piece_end(s, from, to);
-		bin_thread(slice_bin(s, from), thread)->part[part] += end - from;
-		from = end;
-	}
-}
-
-void charge_fd(struct slice *s, uint32_t thread, const struct call *c, int64_t from, int64_t to)
-{
-	from = bounded(s, from, to);
-	while (from < to) {
-		int64_t end = piece_end(s, from, to);
-		bin_file(s, slice_bin(s, from), thread, c)->blocked_ns += end - from;
-		from = end;
-	}
-}
-
-void charge_busy(struct slice *s, uint32_t thread, struct call *c, int64_t to)
-{
-	int64_t from = bounded(s, c->busy_from, to);
-	while (from < to) {
-		int64_t end = piece_end(s, from, to);
-		struct bin_call *b = bin_call(slice_bin(s, from), thread, c->name);
-		b->busy_ns += end - from;
-		if (end == time_floor(from, s->step) + s->step)
-			b->unfinished = 1;	/* pending at this second's end */
-		from = end;
-	}
-	c->busy_from = MAX(c->busy_from, to);
-}
-
-void charge_cpu(struct slice *s, uint32_t cpu, int kind, int64_t from, int64_t to)
-{
-	from = bounded(s, from, to);
-	while (from < to) {
-		int64_t end = piece_end(s, from, to);
-		struct bin_cpu *c = bin_cpu(slice_bin(s, from), cpu);
-		int64_t *const sums[] = {
-			[CPU_RUN] = &c->run_ns, [CPU_IDLE] = &c->idle_ns,
-			[CPU_UNKNOWN] = &c->unknown_ns, [CPU_IRQ] = &c->irq_ns,
-		};
-		*sums[kind] += end - from;
-		from = end;
-	}
 }

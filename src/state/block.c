@@ -26,7 +26,7 @@ static void pair_requests(struct slice *s, const struct request *issue, const st
 		d->read_bytes += issue->bytes;
 	}
 	d->errors += done->error;
-	hist_add(&d->latency, done->ts - issue->ts);
+	hist_log_add(&d->latency, done->ts - issue->ts, hist_bucket_index(done->ts - issue->ts));
 }
 
 void block_complete(struct slice *s, const struct request *r)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Finished system calls: their figures, and the facts they tell about descriptors. */
-#include "state/slice_private.h"
+#include "state/cells.h"
 
 #include <fcntl.h>
 
@@ -13,7 +13,7 @@ void fdop_bump(struct slice *s, int64_t fd, uint64_t seq)
 /* What a call's exit may have changed, whether or not its entry is known. */
 void call_exit_bump(struct slice *s, const struct rec *r)
 {
-	const struct call_info *info = slice_call_info(s, r->name);
+	const struct call_info *info = r->info;
 	if (!r->name && r->arg[0] >= 0) {	/* old tracers do not say which call */
 		fdop_bump(s, r->arg[0], r->seq);
 		if (!r->arg[0])
@@ -32,15 +32,15 @@ void call_exit_bump(struct slice *s, const struct rec *r)
 }
 
 /* close works from its entry on: the number may be taken again before its exit. */
-void call_facts_at_entry(struct slice *s, uint32_t thread, const struct rec *r)
+void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r)
 {
-	const struct call_info *info = slice_call_info(s, r->name);
+	const struct call_info *info = r->info;
 	if (info->fdop == FDOP_CLOSE && r->fd >= 0) {
-		struct fact *f = slice_fact(s, FACT_CLOSE, thread, r->ts, r->seq);
+		struct fact *f = slice_fact(s, FACT_CLOSE, t->self, r->ts, r->seq);
 		f->a = f->b = r->fd;
 		fdop_bump(s, r->fd, r->seq + 1);
 	} else if (info->fdop == FDOP_CLOSE_RANGE) {
-		struct fact *f = slice_fact(s, FACT_CLOSE, thread, r->ts, r->seq);
+		struct fact *f = slice_fact(s, FACT_CLOSE, t->self, r->ts, r->seq);
 		f->a = r->arg[0];
 		f->b = MIN((uint64_t)r->arg[1], INT32_MAX);
 		s->fdop_all = r->seq + 1;
@@ -49,10 +49,10 @@ void call_facts_at_entry(struct slice *s, uint32_t thread, const struct rec *r)
 	}
 }
 
-static void new_file(struct slice *s, uint32_t thread, const struct rec *exit, int64_t fd,
+static void new_file(struct slice *s, const struct thread *t, const struct rec *exit, int64_t fd,
 		     uint8_t kind, uint32_t text, int64_t dirfd, bool cloexec)
 {
-	struct fact *f = slice_fact(s, FACT_OPEN, thread, exit->ts, exit->seq);
+	struct fact *f = slice_fact(s, FACT_OPEN, t->self, exit->ts, exit->seq);
 	f->a = fd;
 	f->b = dirfd;
 	f->text = text;
@@ -60,19 +60,19 @@ static void new_file(struct slice *s, uint32_t thread, const struct rec *exit, i
 	f->flag = cloexec;
 }
 
-static void fcntl_facts(struct slice *s, uint32_t thread, const struct call *c, const struct rec *exit)
+static void fcntl_facts(struct slice *s, const struct thread *t, const struct call *c, const struct rec *exit)
 {
 	struct fact *f;
 	switch (c->arg[1]) {
 	case F_DUPFD:
 	case F_DUPFD_CLOEXEC:
-		f = slice_fact(s, FACT_DUP, thread, exit->ts, exit->seq);
+		f = slice_fact(s, FACT_DUP, t->self, exit->ts, exit->seq);
 		f->a = c->arg[0];
 		f->b = exit->arg[0];
 		f->flag = c->arg[1] == F_DUPFD_CLOEXEC;
 		break;
 	case F_SETFD:
-		f = slice_fact(s, FACT_CLOEXEC, thread, exit->ts, exit->seq);
+		f = slice_fact(s, FACT_CLOEXEC, t->self, exit->ts, exit->seq);
 		f->a = c->arg[0];
 		f->flag = c->arg[2] & FD_CLOEXEC;
 		break;
@@ -122,7 +122,7 @@ static bool call_cloexec(const struct slice *s, const struct call *c, enum call_
 	}
 }
 
-static void call_facts(struct slice *s, uint32_t thread, const struct call *c, const struct rec *exit,
+static void call_facts(struct slice *s, const struct thread *t, const struct call *c, const struct rec *exit,
 		       enum call_fdop op)
 {
 	int64_t ret = exit->arg[0];
@@ -131,24 +131,24 @@ static void call_facts(struct slice *s, uint32_t thread, const struct call *c, c
 	switch (op) {
 	case FDOP_OPEN:
 	case FDOP_OPENAT:
-		new_file(s, thread, exit, ret, FILE_REGULAR, c->text,
+		new_file(s, t, exit, ret, FILE_REGULAR, c->text,
 			 op == FDOP_OPENAT ? c->arg[0] : -100, cloexec);
 		break;
 	case FDOP_SOCKET:
-		new_file(s, thread, exit, ret, FILE_SOCKET, socket_text(s, c), -100, cloexec);
+		new_file(s, t, exit, ret, FILE_SOCKET, socket_text(s, c), -100, cloexec);
 		break;
 	case FDOP_ACCEPT:
-		new_file(s, thread, exit, ret, FILE_SOCKET,
+		new_file(s, t, exit, ret, FILE_SOCKET,
 			 exit->text ? exit->text : strtab_add(s->strings, "socket"), -100, cloexec);
 		break;
 	case FDOP_EVENT:
-		new_file(s, thread, exit, ret, FILE_EVENT, event_text(s, c), -100, cloexec);
+		new_file(s, t, exit, ret, FILE_EVENT, event_text(s, c), -100, cloexec);
 		break;
 	case FDOP_PIPE:
 	case FDOP_SOCKETPAIR:
 		for (int i = 1; i <= 2; i++)
 			if (exit->arg[i] >= 0)
-				new_file(s, thread, exit, exit->arg[i],
+				new_file(s, t, exit, exit->arg[i],
 					 op == FDOP_PIPE ? FILE_PIPE : FILE_SOCKET,
 					 strtab_add(s->strings, op == FDOP_PIPE ? "pipe" : "socketpair"),
 					 -100, cloexec);
@@ -157,22 +157,22 @@ static void call_facts(struct slice *s, uint32_t thread, const struct call *c, c
 	case FDOP_BIND:
 		if (!c->text)
 			break;
-		f = slice_fact(s, FACT_NAME, thread, exit->ts, exit->seq);
+		f = slice_fact(s, FACT_NAME, t->self, exit->ts, exit->seq);
 		f->a = c->fd;
 		f->text = c->text;
 		break;
 	case FDOP_DUP:
 	case FDOP_DUP2:
-		f = slice_fact(s, FACT_DUP, thread, exit->ts, exit->seq);
+		f = slice_fact(s, FACT_DUP, t->self, exit->ts, exit->seq);
 		f->a = c->arg[0];
 		f->b = ret;
 		f->flag = cloexec;
 		break;
 	case FDOP_FCNTL:
-		fcntl_facts(s, thread, c, exit);
+		fcntl_facts(s, t, c, exit);
 		break;
 	case FDOP_EXEC:
-		slice_fact(s, FACT_EXEC, thread, exit->ts, exit->seq);
+		slice_fact(s, FACT_EXEC, t->self, exit->ts, exit->seq);
 		break;
 	case FDOP_NONE:
 	case FDOP_CLOSE:
@@ -181,25 +181,24 @@ static void call_facts(struct slice *s, uint32_t thread, const struct call *c, c
 	}
 }
 
-static void count_file(struct slice *s, struct bin *b, uint32_t thread, const struct call *c,
-		       const struct call_info *info, int64_t ret, int64_t latency)
+static void count_file(struct bin_file *f, const struct call_info *info, int64_t ret,
+		       int64_t latency, unsigned bucket)
 {
-	struct bin_file *f = bin_file(s, b, thread, c);
+	uint64_t bytes = ret > 0 ? (uint64_t)ret : 0;
 	if (info->io == IO_READ || info->io == IO_BOTH) {	/* both: its descriptor is the source */
 		f->reads++;
-		f->read_bytes += ret > 0 ? ret : 0;
+		f->read_bytes += bytes;
 	} else if (info->io == IO_WRITE) {
 		f->writes++;
-		f->write_bytes += ret > 0 ? ret : 0;
+		f->write_bytes += bytes;
 	} else {
 		f->others++;
 	}
-	hist_add(&f->latency, latency);
+	hist_log_add(&f->latency, latency, bucket);
 }
 
-static void log_call(struct slice *s, uint32_t thread, const struct call *c, const struct rec *exit)
+static void log_call(struct slice *s, struct thread *t, const struct call *c, const struct rec *exit)
 {
-	struct thread *t = g_ptr_array_index(s->threads, thread);
 	if (s->rooted && t->tid != -1 && !(t->open && t->open->len))
 		return;		/* in no span */
 	struct done_call d = {
@@ -211,18 +210,45 @@ static void log_call(struct slice *s, uint32_t thread, const struct call *c, con
 	g_array_append_val(t->calls, d);
 }
 
-void call_finished(struct slice *s, uint32_t thread, const struct call *c, const struct rec *exit)
+static void note_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
+		      const struct rec *exit)
 {
-	const struct call_info *info = slice_call_info(s, c->name);
+	int64_t latency = exit->ts - c->begin;
+	if (b->slow->len == SLOW_PER_SECOND &&
+	    latency < g_array_index(b->slow, struct bin_slow, SLOW_PER_SECOND - 1).duration)
+		return;
+	bin_slow(b, &(struct bin_slow){
+		.thread = t->self, .name = c->name, .cpu = cpu_at(s, c->cpu)->number,
+		.fd = c->info->has_fd ? c->fd : NO_FD, .begin = c->begin, .duration = latency,
+		.ret = exit->arg[0], .seq = c->seq,
+	});
+}
+
+/* The bin of its exit; the time in it is charged. */
+static struct bin *charge_call(struct slice *s, struct thread *t, struct call *c, int64_t ts)
+{
+	struct bin *b = s->bin_last;
+	if (!b || c->busy_from < b->begin || ts < c->busy_from || ts >= b->end) {
+		charge_busy(s, t, c, ts);
+		return slice_bin(s, ts);
+	}
+	if (ts > c->busy_from)
+		cell_of_call(s, b, t, c->name)->busy_ns += ts - c->busy_from;
+	b->dirty = true;
+	return b;
+}
+
+void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit)
+{
+	const struct call_info *info = c->info;
 	int64_t ret = exit->arg[0], latency = exit->ts - c->begin;
-	struct call busy = *c;
-	charge_busy(s, thread, &busy, exit->ts);
-	struct bin *b = slice_bin(s, exit->ts);
+	unsigned bucket = hist_bucket_index(latency);
+	struct bin *b = charge_call(s, t, c, exit->ts);
 	bool error = ret < 0 && ret >= -4095;
-	struct bin_call *bc = bin_call(b, thread, c->name);
-	hist_add(&bc->latency, latency);
+	struct bin_call *bc = cell_of_call(s, b, t, c->name);
+	hist_log_add(&bc->latency, latency, bucket);
 	bc->errors += error;
-	struct bin_thread *bt = bin_thread(b, thread);
+	struct bin_thread *bt = cell_of_thread(s, b, t);
 	bt->syscalls++;
 	bt->errors += error;
 	if (ret > 0 && (info->io == IO_READ || info->io == IO_BOTH))
@@ -230,13 +256,9 @@ void call_finished(struct slice *s, uint32_t thread, const struct call *c, const
 	if (ret > 0 && (info->io == IO_WRITE || info->io == IO_BOTH))
 		bt->write_bytes += ret;
 	if (info->has_fd && c->fd >= 0)
-		count_file(s, b, thread, c, info, ret, latency);
-	bin_slow(b, &(struct bin_slow){
-		.thread = thread, .name = c->name, .cpu = cpu_at(s, c->cpu)->number,
-		.fd = info->has_fd ? c->fd : NO_FD, .begin = c->begin, .duration = latency,
-		.ret = ret, .seq = c->seq,
-	});
+		count_file(cell_of_file(s, b, t, c), info, ret, latency, bucket);
+	note_slow(s, b, t, c, exit);
 	if (info->fdop && ret >= 0)
-		call_facts(s, thread, c, exit, info->fdop);
-	log_call(s, thread, c, exit);
+		call_facts(s, t, c, exit, info->fdop);
+	log_call(s, t, c, exit);
 }

@@ -8,117 +8,94 @@ void cpu_free(struct cpu *c)
 	g_free(c);
 }
 
-uint32_t cpu_current(struct slice *s, uint32_t cpu)
+static void to_current(struct slice *s, struct cpu *c, const struct rec *r)
 {
-	struct cpu *c = cpu_at(s, cpu);
-	c->cur = thread_follow(s, c->cur);
-	return c->cur;
-}
-
-static void to_current(struct slice *s, uint32_t cpu, const struct rec *r)
-{
-	uint32_t cur = cpu_current(s, cpu);
-	if (cur != ID_NONE)
-		thread_record(s, cur, r);
+	struct thread *t = cpu_task(s, c);
+	if (t)
+		thread_record(s, t, r);
 }
 
 /* ---- time of the CPU itself ---- */
 
-static int cpu_kind(struct slice *s, uint32_t cpu)
+static int cpu_kind(const struct slice *s, struct cpu *c)
 {
-	uint32_t cur = cpu_current(s, cpu);
-	if (cur == ID_NONE)
-		return CPU_UNKNOWN;
-	const struct thread *t = thread_at(s, cur);
-	return t->idle ? CPU_IDLE : t->tid == -1 ? CPU_UNKNOWN : CPU_RUN;
+	const struct thread *t = cpu_task(s, c);
+	return !t ? CPU_UNKNOWN : t->idle ? CPU_IDLE : t->tid == -1 ? CPU_UNKNOWN : CPU_RUN;
 }
 
-static void charge_until(struct slice *s, uint32_t cpu, int64_t ts)
+static void charge_until(struct slice *s, struct cpu *c, int64_t ts)
 {
-	struct cpu *c = cpu_at(s, cpu);
 	if (c->cursor == TS_NONE) {		/* before: the left neighbour knows */
 		c->first_known = true;
 		c->first_ns = ts;
 	} else {
-		charge_cpu(s, cpu, cpu_kind(s, cpu), c->cursor, ts);
+		charge_cpu(s, c, cpu_kind(s, c), c->cursor, ts);
 	}
 	c->cursor = MAX(c->cursor, ts);
 }
 
 /* At the border of a closed second: not while the task may still be named. */
-void cpu_charge(struct slice *s, uint32_t cpu, int64_t until)
+void cpu_charge(struct slice *s, struct cpu *c, int64_t until)
 {
-	struct cpu *c = cpu_at(s, cpu);
-	bool anonymous = cpu_kind(s, cpu) == CPU_UNKNOWN && !c->lost;
+	bool anonymous = cpu_kind(s, c) == CPU_UNKNOWN && !c->lost;
 	if (c->cursor != TS_NONE && !anonymous)
-		charge_until(s, cpu, until);
+		charge_until(s, c, until);
 }
 
-void cpu_finish(struct slice *s, uint32_t cpu, int64_t until)
+void cpu_finish(struct slice *s, struct cpu *c, int64_t until)
 {
-	if (cpu_at(s, cpu)->cursor != TS_NONE)
-		charge_until(s, cpu, until);
+	if (c->cursor != TS_NONE)
+		charge_until(s, c, until);
 }
 
 /* ---- who runs ---- */
 
-/* The current task is anonymous, and turns out to be `tid`. */
-static uint32_t name_current(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t tid)
+static struct thread *task_of_tid(struct slice *s, struct cpu *c, int32_t tid)
 {
-	struct cpu *c = cpu_at(s, cpu);
-	if (c->cur == c->start) {
+	return tid ? slice_thread(s, c->host, tid) : slice_idle(s, c);
+}
+
+/* The current task is anonymous, and turns out to be `tid`. */
+static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
+{
+	if (c->task && c->task->self == c->start) {
 		c->named_ns = ts;
 		c->named_seq = seq;
 	}
-	uint32_t who = tid ? slice_thread(s, c->host, tid) : slice_idle(s, cpu);
-	if (c->cur != ID_NONE && c->cur != who)
-		thread_append(s, who, c->cur);
-	c->cur = who;
-	return who;
+	struct thread *who = task_of_tid(s, c, tid);
+	if (c->task && c->task != who)
+		thread_append(s, who, c->task);
+	c->task = who;
 }
 
-static bool is_task(const struct thread *t, int32_t tid)
+void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
-	return t->idle ? tid == 0 : t->tid == tid;
+	charge_until(s, c, ts);
+	to_current(s, c, &(struct rec){ .type = REC_AWAY, .ts = ts, .seq = seq, .cpu = c->self });
+	c->task = task_of_tid(s, c, tid);
+	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
-void cpu_replace(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t tid)
+void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
-	struct cpu *c = cpu_at(s, cpu);
-	charge_until(s, cpu, ts);
-	to_current(s, cpu, &(struct rec){ .type = REC_AWAY, .ts = ts, .seq = seq, .cpu = cpu });
-	c->cur = tid ? slice_thread(s, c->host, tid) : slice_idle(s, cpu);
-	to_current(s, cpu, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = cpu });
-}
-
-void cpu_context(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t tid)
-{
-	uint32_t cur = cpu_current(s, cpu);
-	if (cur == ID_NONE)
-		return;
-	const struct thread *t = thread_at(s, cur);
-	if (is_task(t, tid))
-		return;
-	if (t->tid == -1)
-		name_current(s, cpu, ts, seq, tid);
+	if (cpu_task(s, c)->tid == -1)
+		name_current(s, c, ts, seq, tid);
 	else
-		cpu_replace(s, cpu, ts, seq, tid);
+		cpu_replace(s, c, ts, seq, tid);
 }
 
-void cpu_switch(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t prev_tid,
+void cpu_switch(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t prev_tid,
 		enum off_state prev_state, int32_t next_tid)
 {
-	struct cpu *c = cpu_at(s, cpu);
-	cpu_no_irq(s, cpu);
-	if (cpu_current(s, cpu) != ID_NONE)
-		cpu_context(s, cpu, ts, seq, prev_tid);
-	charge_until(s, cpu, ts);
-	to_current(s, cpu, &(struct rec){
-		.type = REC_OFF, .ts = ts, .seq = seq, .cpu = cpu, .state = prev_state,
+	cpu_no_irq(c);
+	cpu_context(s, c, ts, seq, prev_tid);
+	charge_until(s, c, ts);
+	to_current(s, c, &(struct rec){
+		.type = REC_OFF, .ts = ts, .seq = seq, .cpu = c->self, .state = prev_state,
 	});
 	c->lost = false;
-	c->cur = next_tid ? slice_thread(s, c->host, next_tid) : slice_idle(s, cpu);
-	to_current(s, cpu, &(struct rec){ .type = REC_RUN, .ts = ts, .seq = seq, .cpu = cpu });
+	c->task = task_of_tid(s, c, next_tid);
+	to_current(s, c, &(struct rec){ .type = REC_RUN, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
 /* ---- interrupts ---- */
@@ -128,9 +105,8 @@ void cpu_switch(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t
  * or a switch shows that none runs, notes are only kept, and played to the left's
  * state when it is there.
  */
-void cpu_irq_note(struct slice *s, uint32_t cpu, const struct irq_note *n)
+void cpu_irq_note(struct slice *s, struct cpu *c, const struct irq_note *n)
 {
-	struct cpu *c = cpu_at(s, cpu);
 	if (!c->irq_known)
 		g_array_append_val(c->irq_head, *n);
 	if (!n->code) {
@@ -143,32 +119,24 @@ void cpu_irq_note(struct slice *s, uint32_t cpu, const struct irq_note *n)
 		if (!c->irq_depth++)
 			c->irq_since = n->ts;
 	} else if (c->irq_depth && !--c->irq_depth && c->irq_known) {
-		charge_cpu(s, cpu, CPU_IRQ, c->irq_since, n->ts);
+		charge_cpu(s, c, CPU_IRQ, c->irq_since, n->ts);
 	}
 }
 
-void cpu_no_irq(struct slice *s, uint32_t cpu)
+void cpu_irq_in(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code)
 {
-	struct cpu *c = cpu_at(s, cpu);
-	c->irq_known = true;
-	c->irq_depth = 0;
+	cpu_irq_note(s, c, &(struct irq_note){ .ts = ts, .seq = seq, .code = code });
+	to_current(s, c, &(struct rec){ .type = REC_IRQ_IN, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
-void cpu_irq_in(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, uint32_t code)
+void cpu_irq_out(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code)
 {
-	cpu_irq_note(s, cpu, &(struct irq_note){ .ts = ts, .seq = seq, .code = code });
-	to_current(s, cpu, &(struct rec){ .type = REC_IRQ_IN, .ts = ts, .seq = seq, .cpu = cpu });
+	cpu_irq_note(s, c, &(struct irq_note){ .ts = ts, .seq = seq, .code = code, .out = true });
+	to_current(s, c, &(struct rec){ .type = REC_IRQ_OUT, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
-void cpu_irq_out(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, uint32_t code)
+uint32_t cpu_waker(struct slice *s, struct cpu *c, uint32_t woken, uint64_t seq, uint32_t *ret_irq)
 {
-	cpu_irq_note(s, cpu, &(struct irq_note){ .ts = ts, .seq = seq, .code = code, .out = true });
-	to_current(s, cpu, &(struct rec){ .type = REC_IRQ_OUT, .ts = ts, .seq = seq, .cpu = cpu });
-}
-
-uint32_t cpu_waker(struct slice *s, uint32_t cpu, uint32_t woken, uint64_t seq, uint32_t *ret_irq)
-{
-	struct cpu *c = cpu_at(s, cpu);
 	*ret_irq = 0;
 	if (c->irq_depth) {
 		*ret_irq = c->irq[MIN(c->irq_depth, G_N_ELEMENTS(c->irq)) - 1];
@@ -178,29 +146,28 @@ uint32_t cpu_waker(struct slice *s, uint32_t cpu, uint32_t woken, uint64_t seq, 
 		struct irq_note n = { .thread = woken, .seq = seq };
 		g_array_append_val(c->irq_head, n);
 	}
-	return cpu_current(s, cpu);
+	const struct thread *t = cpu_task(s, c);
+	return t ? t->self : ID_NONE;
 }
 
 /* ---- losses ---- */
 
-void cpu_lost_begin(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq)
+void cpu_lost_begin(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
 {
-	struct cpu *c = cpu_at(s, cpu);
-	cpu_no_irq(s, cpu);
-	charge_until(s, cpu, ts);
-	to_current(s, cpu, &(struct rec){ .type = REC_LOST, .ts = ts, .seq = seq, .cpu = cpu });
-	c->cur = ID_NONE;
+	cpu_no_irq(c);
+	charge_until(s, c, ts);
+	to_current(s, c, &(struct rec){ .type = REC_LOST, .ts = ts, .seq = seq, .cpu = c->self });
+	c->task = NULL;
 	c->lost = true;
 }
 
-void cpu_lost_end(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq)
+void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
 {
-	struct cpu *c = cpu_at(s, cpu);
 	if (!c->lost)
-		cpu_lost_begin(s, cpu, ts, seq);
-	charge_until(s, cpu, ts);
+		cpu_lost_begin(s, c, ts, seq);
+	charge_until(s, c, ts);
 	c->lost = false;
-	c->cur = slice_anonymous(s, cpu);
-	to_current(s, cpu, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = cpu,
+	c->task = slice_anonymous(s, c);
+	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self,
 					  .state = 1 });
 }

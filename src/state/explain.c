@@ -174,7 +174,7 @@ static void explain_open(struct spans *sp, struct half *h, const struct annot *x
 	const struct thread *t = thread_at(spans_slice(sp), id);
 	int64_t part[PART_SLICE_N];
 	struct wait w;
-	thread_snapshot(spans_slice(sp), t, now, part);
+	thread_snapshot(t, now, part);
 	add_difference(h->span->part, x->part, part);
 	for (uint64_t i = x->wait_index; wait_at(t, i); i++) {
 		const struct wait *k = wait_at(t, i);

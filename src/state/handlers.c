@@ -9,38 +9,90 @@
 
 #define F(n) (BLK_FIELD0 + (n))
 
-static void learn_comm(struct feed *f, uint32_t id, unsigned slot)
+/* blk_int_or(), with what is common inline. */
+static inline int64_t field(const struct blk_event *ev, unsigned slot, int64_t absent)
 {
-	if (id == ID_NONE || !blk_has(f->ev, slot))
+	const struct blk_slot_layout *l = &ev->layout->slot[slot];
+	const uint8_t *p = ev->data + l->off;
+	uint64_t v8;
+	uint32_t v4;
+	if (l->repr != BLK_INT)
+		return absent;
+	if (G_BYTE_ORDER != G_LITTLE_ENDIAN || l->big_endian || l->size < 4)
+		return blk_int_or(ev, slot, absent);
+	if (l->size == 8) {
+		memcpy(&v8, p, 8);
+		return (int64_t)v8;
+	}
+	memcpy(&v4, p, 4);
+	return l->is_signed ? (int64_t)(int32_t)v4 : (int64_t)v4;
+}
+
+/* ---- who ---- */
+
+/* Are the bytes those that came last for this thread? */
+static inline bool same_comm(const struct thread *t, const struct blk_event *ev, unsigned slot)
+{
+	const struct blk_slot_layout *l = &ev->layout->slot[slot];
+	struct blk_text text;
+	if (!t->comm_kept)
+		return false;
+	if (l->repr == BLK_TEXT_INLINE && l->size >= sizeof t->comm)
+		return !memcmp(t->comm, ev->data + l->off, sizeof t->comm);
+	text = blk_text(ev, slot);
+	return text.len < sizeof t->comm && !t->comm[text.len] && !memcmp(t->comm, text.str, text.len);
+}
+
+/* What came, as it came: what follows a name in its array need not be zero. */
+static void keep_comm(struct thread *t, const struct blk_event *ev, unsigned slot, struct blk_text text)
+{
+	bool whole = ev->layout->slot[slot].repr == BLK_TEXT_INLINE &&
+		     ev->layout->slot[slot].size >= sizeof t->comm;
+	t->comm_kept = text.len < sizeof t->comm;
+	if (!t->comm_kept)
 		return;
-	struct thread *t = g_ptr_array_index(f->s->threads, id);
+	memset(t->comm, 0, sizeof t->comm);
+	memcpy(t->comm, text.str, whole ? sizeof t->comm : text.len);
+}
+
+static void other_comm(struct feed *f, struct thread *t, unsigned slot)
+{
 	struct blk_text text = blk_text(f->ev, slot);
 	const char *last = strtab_get(f->s->strings, t->name_last);
-	if (t->idle || (!strncmp(last, text.str, text.len) && !last[text.len]))
-		return;
-	t->name_last = slice_string(f->s, text);
-	slice_fact(f->s, FACT_COMM, id, f->ts, f->seq)->text = t->name_last;
+	bool same = strlen(last) == text.len && !memcmp(last, text.str, text.len);
+	if (!same) {
+		t->name_last = slice_string(f->s, text);
+		slice_fact(f->s, FACT_COMM, t->self, f->ts, f->seq)->text = t->name_last;
+	}
+	keep_comm(t, f->ev, slot, text);
+}
+
+static inline void learn_comm(struct feed *f, struct thread *t, unsigned slot)
+{
+	if (t && !t->idle && blk_has(f->ev, slot) && !same_comm(t, f->ev, slot))
+		other_comm(f, t, slot);
+}
+
+static void learn_pid(struct feed *f, struct thread *t)
+{
+	struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
+	fact->a = blk_int(f->ev, BLK_CTX_PID);
+	fact->b = blk_int_or(f->ev, BLK_CTX_PPID, -1);
+	t->pid_told = true;
 }
 
 /* What the contexts of a kernel event tell of the current task; returns it. */
-static uint32_t current_task(struct feed *f)
+static inline struct thread *current_task(struct feed *f)
 {
-	struct slice *s = f->s;
 	if (blk_has(f->ev, BLK_CTX_TID))
-		cpu_context(s, f->cpu, f->ts, f->seq, (int32_t)blk_int(f->ev, BLK_CTX_TID));
-	uint32_t id = cpu_current(s, f->cpu);
-	if (id == ID_NONE)
-		return id;
-	struct thread *t = g_ptr_array_index(s->threads, id);
-	if (!t->pid_told && blk_has(f->ev, BLK_CTX_PID)) {
-		struct fact *fact = slice_fact(s, FACT_PID, id, f->ts, f->seq);
-		fact->a = blk_int(f->ev, BLK_CTX_PID);
-		fact->b = blk_int_or(f->ev, BLK_CTX_PPID, -1);
-		t->pid_told = true;
-	}
-	if (blk_has(f->ev, BLK_CTX_PROCNAME))
-		learn_comm(f, id, BLK_CTX_PROCNAME);
-	return id;
+		cpu_context(f->s, f->c, f->ts, f->seq, (int32_t)field(f->ev, BLK_CTX_TID, 0));
+	struct thread *t = cpu_task(f->s, f->c);
+	if (!t)
+		return NULL;
+	if (!t->pid_told && blk_has(f->ev, BLK_CTX_PID))
+		learn_pid(f, t);
+	learn_comm(f, t, BLK_CTX_PROCNAME);
+	return t;
 }
 
 /* ---- scheduler ---- */
@@ -58,28 +110,27 @@ static enum off_state off_state(const struct feed *f, int64_t prev_state)
 
 static void on_sched_switch(struct feed *f)
 {
-	int32_t prev = (int32_t)blk_int(f->ev, F(0)), next = (int32_t)blk_int(f->ev, F(2));
+	int32_t prev = (int32_t)field(f->ev, F(0), 0), next = (int32_t)field(f->ev, F(2), 0);
 	struct slice *s = f->s;
 	if (blk_has(f->ev, BLK_CTX_TID))
 		current_task(f);
-	uint32_t was = cpu_current(s, f->cpu);
-	cpu_switch(s, f->cpu, f->ts, f->seq, prev, off_state(f, blk_int(f->ev, F(1))), next);
-	was = thread_follow(s, was);	/* an anonymous one has its name by now */
-	if (prev && was != ID_NONE)
-		learn_comm(f, was, F(3));
+	struct thread *was = cpu_task(s, f->c);
+	cpu_switch(s, f->c, f->ts, f->seq, prev, off_state(f, field(f->ev, F(1), 0)), next);
+	if (prev && was)	/* an anonymous one has its name by now */
+		learn_comm(f, thread_at(s, was->self), F(3));
 	if (next)
-		learn_comm(f, cpu_current(s, f->cpu), F(4));
+		learn_comm(f, cpu_task(s, f->c), F(4));
 }
 
 static void on_sched_wake(struct feed *f)
 {
 	struct slice *s = f->s;
 	current_task(f);
-	int32_t tid = (int32_t)blk_int(f->ev, F(0));
+	int32_t tid = (int32_t)field(f->ev, F(0), 0);
 	if (tid <= 0)
 		return;
-	uint32_t woken = slice_thread(s, f->host, tid), irq;
-	uint32_t waker = cpu_waker(s, f->cpu, woken, f->seq, &irq);
+	struct thread *woken = slice_thread(s, f->host, tid);
+	uint32_t irq, waker = cpu_waker(s, f->c, woken->self, f->seq, &irq);
 	thread_record(s, woken, &(struct rec){
 		.type = REC_WAKE, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .who = waker, .irq = irq,
 	});
@@ -88,13 +139,13 @@ static void on_sched_wake(struct feed *f)
 static void on_fork(struct feed *f)
 {
 	struct slice *s = f->s;
-	uint32_t current = current_task(f);
+	struct thread *parent = current_task(f);
 	int32_t child_tid = (int32_t)blk_int(f->ev, F(1));
-	uint32_t parent = blk_has(f->ev, F(0)) ? slice_thread(s, f->host, (int32_t)blk_int(f->ev, F(0)))
-					       : current;
-	uint32_t child = slice_thread_born(s, f->host, child_tid, f->ts);
-	struct fact *fact = slice_fact(s, FACT_FORK, parent, f->ts, f->seq);
-	fact->other = child;
+	if (blk_has(f->ev, F(0)))
+		parent = slice_thread(s, f->host, (int32_t)blk_int(f->ev, F(0)));
+	struct thread *child = slice_thread_born(s, f->host, child_tid, f->ts);
+	struct fact *fact = slice_fact(s, FACT_FORK, parent ? parent->self : ID_NONE, f->ts, f->seq);
+	fact->other = child->self;
 	fact->host = f->host;
 	fact->a = blk_int_or(f->ev, F(3), -1);
 	fact->b = blk_int_or(f->ev, F(2), -1);
@@ -107,20 +158,17 @@ static void on_exec(struct feed *f)
 	struct slice *s = f->s;
 	current_task(f);
 	int32_t tid = (int32_t)blk_int(f->ev, F(0)), old = (int32_t)blk_int_or(f->ev, F(1), tid);
-	uint32_t thread = slice_thread(s, f->host, tid);
-	slice_fact(s, FACT_EXEC, thread, f->ts, f->seq);
+	slice_fact(s, FACT_EXEC, slice_thread(s, f->host, tid)->self, f->ts, f->seq);
 	s->fdop_all = MAX(s->fdop_all, f->seq);
-	if (old == tid || cpu_current(s, f->cpu) == ID_NONE)
-		return;
-	/* Another thread of the process: it goes on as the leader. */
-	cpu_context(s, f->cpu, f->ts, f->seq, tid);
+	if (old != tid)		/* another thread of the process: it goes on as the leader */
+		cpu_context(s, f->c, f->ts, f->seq, tid);
 }
 
 static void on_thread_exit(struct feed *f)
 {
 	current_task(f);
-	uint32_t t = slice_thread(f->s, f->host, (int32_t)blk_int(f->ev, F(0)));
-	slice_fact(f->s, FACT_EXIT, t, f->ts, f->seq);
+	struct thread *t = slice_thread(f->s, f->host, (int32_t)blk_int(f->ev, F(0)));
+	slice_fact(f->s, FACT_EXIT, t->self, f->ts, f->seq);
 }
 
 /* ---- state dump ---- */
@@ -132,16 +180,16 @@ static void on_dump_process(struct feed *f)
 	int32_t tid = (int32_t)blk_int(f->ev, F(0));
 	if (tid <= 0)
 		return;
-	uint32_t t = slice_thread(s, f->host, tid);
-	struct fact *fact = slice_fact(s, FACT_PID, t, f->ts, f->seq);
+	struct thread *t = slice_thread(s, f->host, tid);
+	struct fact *fact = slice_fact(s, FACT_PID, t->self, f->ts, f->seq);
 	fact->a = blk_int_or(f->ev, F(1), -1);
 	fact->b = blk_int_or(f->ev, F(2), -1);
-	((struct thread *)g_ptr_array_index(s->threads, t))->pid_told = true;
+	t->pid_told = true;
 	learn_comm(f, t, F(3));
 	if (blk_int_or(f->ev, F(4), 0) == 1)
-		slice_fact(s, FACT_KERNEL, t, f->ts, f->seq);
+		slice_fact(s, FACT_KERNEL, t->self, f->ts, f->seq);
 	if (blk_has(f->ev, F(5))) {
-		fact = slice_fact(s, FACT_DUMP_TABLE, t, f->ts, f->seq);
+		fact = slice_fact(s, FACT_DUMP_TABLE, t->self, f->ts, f->seq);
 		fact->a = blk_int(f->ev, F(5));
 	}
 }
@@ -189,25 +237,25 @@ static void on_irq_entry(struct feed *f)
 		intmap_set(&f->s->irq_named, pair(f->host, code), 1);
 		name_fact(f, FACT_IRQ, code, F(1));
 	}
-	cpu_irq_in(f->s, f->cpu, f->ts, f->seq, code);
+	cpu_irq_in(f->s, f->c, f->ts, f->seq, code);
 }
 
 static void on_irq_exit(struct feed *f)
 {
 	current_task(f);
-	cpu_irq_out(f->s, f->cpu, f->ts, f->seq, IRQ_HARD(blk_int(f->ev, F(0))));
+	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_HARD(blk_int(f->ev, F(0))));
 }
 
 static void on_softirq_entry(struct feed *f)
 {
 	current_task(f);
-	cpu_irq_in(f->s, f->cpu, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
+	cpu_irq_in(f->s, f->c, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
 }
 
 static void on_softirq_exit(struct feed *f)
 {
 	current_task(f);
-	cpu_irq_out(f->s, f->cpu, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
+	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
 }
 
 /* ---- block ---- */
@@ -241,38 +289,40 @@ static void on_block_complete(struct feed *f)
 
 /* ---- system calls ---- */
 
-/* Who makes it: the current task, if there is a real one. */
-static bool caller(struct feed *f, struct rec *r, enum rec_type type)
+/* Who makes it: the current task, if there is a real one; else NULL. */
+static inline struct thread *caller(struct feed *f, struct rec *r, enum rec_type type)
 {
-	uint32_t id = current_task(f);
+	struct thread *t = current_task(f);
 	*r = (struct rec){
 		.type = type, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .fd = NO_FD,
-		.name = g_array_index(f->s->class_name, uint32_t, f->ev->cls), .who = id,
+		.name = f->cls->name, .info = f->cls->info, .who = ID_NONE,
 	};
-	cpu_no_irq(f->s, f->cpu);
-	return id != ID_NONE && !((struct thread *)g_ptr_array_index(f->s->threads, id))->idle;
+	cpu_no_irq(f->c);
+	return t && !t->idle ? t : NULL;
 }
 
-static void entered(struct feed *f, struct rec *r)
+static void entered(struct feed *f, struct thread *t, const struct rec *r)
 {
-	uint32_t id = r->who;
-	r->who = ID_NONE;
-	call_facts_at_entry(f->s, id, r);
-	thread_record(f->s, id, r);
+	if (r->info->fdop)
+		call_facts_at_entry(f->s, t, r);
+	thread_record(f->s, t, r);
 }
 
 static void on_entry(struct feed *f)
 {
 	struct rec r;
-	if (!caller(f, &r, REC_ENTER))
+	struct thread *t = caller(f, &r, REC_ENTER);
+	if (!t)
 		return;
-	r.fd = (int32_t)blk_int_or(f->ev, F(0), NO_FD);
-	r.arg[0] = blk_int_or(f->ev, F(2), -1);
-	r.arg[1] = blk_int_or(f->ev, F(3), -1);
-	r.arg[2] = blk_int_or(f->ev, F(4), 0);
-	if (slice_call_info(f->s, r.name)->fdop)
-		r.text = slice_string(f->s, blk_text(f->ev, F(1)));
-	entered(f, &r);
+	r.fd = (int32_t)field(f->ev, F(0), NO_FD);
+	if (f->cls->wants_args) {
+		r.arg[0] = field(f->ev, F(2), -1);
+		r.arg[1] = field(f->ev, F(3), -1);
+		r.arg[2] = field(f->ev, F(4), 0);
+		if (r.info->fdop)
+			r.text = slice_string(f->s, blk_text(f->ev, F(1)));
+	}
+	entered(f, t, &r);
 }
 
 static uint32_t address_text(struct feed *f, int64_t family, int64_t port, struct blk_text v4,
@@ -300,12 +350,13 @@ static uint32_t address_text(struct feed *f, int64_t family, int64_t port, struc
 static void on_entry_address(struct feed *f)	/* connect, bind */
 {
 	struct rec r;
-	if (!caller(f, &r, REC_ENTER))
+	struct thread *t = caller(f, &r, REC_ENTER);
+	if (!t)
 		return;
 	r.fd = (int32_t)blk_int_or(f->ev, F(0), NO_FD);
 	r.text = address_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)), blk_text(f->ev, F(3)),
 			      blk_text(f->ev, F(4)), blk_text(f->ev, F(5)));
-	entered(f, &r);
+	entered(f, t, &r);
 }
 
 /* Numbers lttng-modules does not know by name. */
@@ -324,86 +375,92 @@ static uint32_t numbered(struct feed *f)
 static void on_entry_unknown(struct feed *f)
 {
 	struct rec r;
-	if (!caller(f, &r, REC_ENTER))
+	struct thread *t = caller(f, &r, REC_ENTER);
+	if (!t)
 		return;
 	r.name = numbered(f);
-	const struct call_info *info = slice_call_info(f->s, r.name);
+	const struct call_info *info = r.info = call_info(strtab_get(f->s->strings, r.name));
 	for (int i = 0; i < 3; i++)
 		r.arg[i] = blk_int_or(f->ev, F(1 + i), i == 2 ? 0 : -1);
 	if (info->has_fd)
 		r.fd = (int32_t)r.arg[0];
 	if (info->fdop == FDOP_OPENAT || info->fdop == FDOP_OPEN)
 		r.text = strtab_add(f->s->strings, "?");	/* the path is behind a pointer */
-	entered(f, &r);
+	entered(f, t, &r);
 }
 
-static void left(struct feed *f, struct rec *r)
+static void left(struct feed *f, struct thread *t, const struct rec *r)
 {
-	uint32_t id = r->who;
-	r->who = ID_NONE;
-	call_exit_bump(f->s, r);
-	thread_record(f->s, id, r);
+	if (r->info->fdop || !r->name)
+		call_exit_bump(f->s, r);
+	thread_record(f->s, t, r);
 }
 
 static void on_call_exit(struct feed *f)
 {
 	struct rec r;
-	if (!caller(f, &r, REC_EXIT))
+	struct thread *t = caller(f, &r, REC_EXIT);
+	if (!t)
 		return;
-	r.arg[0] = blk_int(f->ev, F(0));
-	r.arg[1] = blk_int_or(f->ev, F(1), -1);
-	r.arg[2] = blk_int_or(f->ev, F(2), -1);
-	left(f, &r);
+	r.arg[0] = field(f->ev, F(0), 0);
+	r.arg[1] = field(f->ev, F(1), -1);
+	r.arg[2] = field(f->ev, F(2), -1);
+	left(f, t, &r);
 }
 
 static void on_call_exit_nameless(struct feed *f)
 {
 	struct rec r;
-	if (!caller(f, &r, REC_EXIT))
+	struct thread *t = caller(f, &r, REC_EXIT);
+	if (!t)
 		return;
 	r.name = 0;
+	r.info = call_info("");
 	r.arg[0] = blk_int(f->ev, F(0));
 	r.arg[1] = r.arg[2] = -1;
-	left(f, &r);
+	left(f, t, &r);
 }
 
 static void on_exit_accept(struct feed *f)
 {
 	struct rec r;
-	if (!caller(f, &r, REC_EXIT))
+	struct thread *t = caller(f, &r, REC_EXIT);
+	if (!t)
 		return;
 	r.arg[0] = blk_int(f->ev, F(0));
 	if (r.arg[0] >= 0)
 		r.text = address_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)),
 				      blk_text(f->ev, F(3)), blk_text(f->ev, F(4)),
 				      (struct blk_text){ "", 0 });
-	left(f, &r);
+	left(f, t, &r);
 }
 
 static void on_exit_unknown(struct feed *f)
 {
 	struct rec r;
-	if (!caller(f, &r, REC_EXIT))
+	struct thread *t = caller(f, &r, REC_EXIT);
+	if (!t)
 		return;
 	r.name = numbered(f);
+	r.info = call_info(strtab_get(f->s->strings, r.name));
 	r.arg[0] = blk_int(f->ev, F(1));
 	r.arg[1] = r.arg[2] = -1;
-	left(f, &r);
+	left(f, t, &r);
 }
 
 /* ---- BlkKin's annotations ---- */
 
 /* The event's thread: the kernel's current task of its CPU, else by vtid. */
-static uint32_t annot_thread(struct feed *f, struct annot *a)
+static struct thread *annot_thread(struct feed *f, struct annot *a)
 {
 	if (g_array_index(f->s->hosts, struct slice_host, f->host).has_kernel) {
-		uint32_t cur = cpu_current(f->s, f->cpu);
-		if (cur != ID_NONE && !thread_at(f->s, cur)->idle) {
+		struct thread *t = cpu_task(f->s, f->c);
+		if (t && !t->idle) {
 			a->by_kernel = true;
-			return cur;
+			return t;
 		}
 	}
-	return a->vtid > 0 ? slice_thread(f->s, f->host, a->vtid) : ID_NONE;
+	return a->vtid > 0 ? slice_thread(f->s, f->host, a->vtid) : NULL;
 }
 
 static bool ends_span(struct blk_text t)
@@ -431,18 +488,19 @@ static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_
 	};
 	if (a.vpid < 0)
 		a.vpid = blk_stream(s->tables, f->ev->stream)->vpid;
-	a.thread = annot_thread(f, &a);
+	struct thread *t = annot_thread(f, &a);
+	a.thread = t ? t->self : ID_NONE;
 	uint32_t id = s->annots->len;
 	g_array_append_val(s->annots, a);
 	if (a.by_kernel) {
-		thread_record(s, a.thread, &(struct rec){
+		thread_record(s, t, &(struct rec){
 			.type = REC_SPAN, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .who = id,
 			.state = ends,
 		});
-	} else if (a.thread != ID_NONE) {
+	} else if (t) {
 		struct fact *fact = slice_fact(s, FACT_COMM, a.thread, f->ts, f->seq);
-		struct thread *t = g_ptr_array_index(s->threads, a.thread);
 		fact->text = t->name_last = slice_string(s, blk_text(f->ev, BLK_CTX_PROCNAME));
+		t->comm_kept = false;
 		if (a.vpid > 0 && !t->pid_told) {
 			fact = slice_fact(s, FACT_PID, a.thread, f->ts, f->seq);
 			fact->a = a.vpid;

@@ -3,23 +3,22 @@
 #include "state/unknown.h"
 
 /* What the right's initial call was, now that the left's last state is known. */
-static void tell_right(struct slice *s, uint32_t left_id, struct thread *l, uint32_t right_id,
-		       struct thread *r)
+static void tell_right(struct slice *s, struct thread *l, struct thread *r)
 {
 	struct verdict v = was_user;
 	bool has_exit = r->soft_end == SOFT_BY_EXIT;
 	bool lost = l->st.call_state == CALL_SOFT;
 	if (l->st.call_state == CALL_IN) {
 		if (l->st.call.name)
-			verdict_of_call(s, &l->st.call, &v);
+			verdict_of_call(&l->st.call, &v);
 		else
 			v = (struct verdict){ .run_part = PART_SYSCALL, .part = PART_OTHER };
 	} else if (lost && has_exit) {
-		verdict_of_exit(s, &r->soft_exit, &v);
+		verdict_of_exit(&r->soft_exit, &v);
 	} else if (lost && r->soft_end != SOFT_BY_ENTER) {
 		v = r->soft_end == SOFT_OPEN ? is_lost : was_lost;
 	}
-	resolve(s, right_id, r, &v);
+	resolve(s, r, &v);
 	for (guint i = 0; r->waits && i < r->waits->len; i++) {
 		struct wait *w = &g_array_index(r->waits, struct wait, i);
 		if (w->in_soft_call && l->st.call_state == CALL_IN)
@@ -28,7 +27,7 @@ static void tell_right(struct slice *s, uint32_t left_id, struct thread *l, uint
 	}
 	if (!has_exit) {
 		if (lost && r->soft_end != SOFT_OPEN)
-			lost_ends(s, left_id, l, r->soft_end, &r->soft_exit);
+			lost_ends(s, l, r->soft_end, &r->soft_exit);
 		else if (r->soft_end == SOFT_BY_ENTER && r->soft_exit.type == REC_ENTER &&
 			 l->st.call_state == CALL_IN && l->st.call.name)
 			slice_bin(s, r->soft_exit.ts)->trust.soft++;	/* superseded */
@@ -36,24 +35,24 @@ static void tell_right(struct slice *s, uint32_t left_id, struct thread *l, uint
 	}
 	/* Its exit, fed to the left: pairs, or counts as loose. The time is charged. */
 	struct rec e = r->soft_exit;
-	thread_exit_call(s, left_id, &e);
+	thread_exit_call(s, l, &e);
 }
 
 /* Both do not know the initial call: the right's end of it is the left's too. */
-static void share_soft(struct slice *s, uint32_t left_id, struct thread *l, struct thread *r)
+static void share_soft(struct slice *s, struct thread *l, struct thread *r)
 {
 	if (r->soft_end == SOFT_OPEN)
 		return;
-	soft_ends(s, left_id, l, r->soft_end, &r->soft_exit);
+	soft_ends(s, l, r->soft_end, &r->soft_exit);
 }
 
-static void append_logs(struct slice *s, uint32_t left_id, struct thread *l, struct thread *r)
+static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 {
 	uint64_t waits = l->waits_base + (l->waits ? l->waits->len : 0);
 	for (guint i = 0; r->annots && i < r->annots->len; i++) {
 		uint32_t id = g_array_index(r->annots, uint32_t, i);
 		struct annot *a = &g_array_index(s->annots, struct annot, id);
-		a->thread = left_id;
+		a->thread = l->self;
 		a->wait_index += waits - r->waits_base;
 		for (unsigned p = 0; p < PART_SLICE_N; p++)
 			a->part[p] += l->st.part[p];
@@ -75,26 +74,25 @@ static void append_logs(struct slice *s, uint32_t left_id, struct thread *l, str
 }
 
 /* From here on what is charged under the right's ids is the left's. */
-static void adopt_aliases(struct thread *l, uint32_t right_id, struct thread *r)
+static void adopt_aliases(struct thread *l, struct thread *r)
 {
 	if (!l->aliases)
 		l->aliases = g_array_new(false, false, sizeof(uint32_t));
-	g_array_append_val(l->aliases, right_id);
+	g_array_append_val(l->aliases, r->self);
 	if (r->aliases)
 		g_array_append_vals(l->aliases, r->aliases->data, r->aliases->len);
 }
 
 /* The right is hard: the left, having seen the right's head, goes on as it. */
-static void adopt(struct slice *s, uint32_t left_id, struct thread *l, uint32_t right_id,
-		  struct thread *r)
+static void adopt(struct slice *s, struct thread *l, struct thread *r)
 {
 	bool left_knows = l->st.call_state != CALL_SOFT || l->st.call_lost;
 	bool right_soft = r->st.call_state == CALL_SOFT && !r->st.call_lost;
 	if (r->begins_lost && l->st.call_state == CALL_SOFT && r->soft_end != SOFT_OPEN)
-		lost_ends(s, left_id, l, r->soft_end, &r->soft_exit);
+		lost_ends(s, l, r->soft_end, &r->soft_exit);
 	else if (left_knows && !r->begins_lost)
-		tell_right(s, left_id, l, right_id, r);
-	append_logs(s, left_id, l, r);
+		tell_right(s, l, r);
+	append_logs(s, l, r);
 	struct tstate st = r->st;
 	for (unsigned p = 0; p < PART_SLICE_N; p++)
 		st.part[p] += l->st.part[p];
@@ -107,9 +105,9 @@ static void adopt(struct slice *s, uint32_t left_id, struct thread *l, uint32_t 
 	l->hard = true;
 	for (int i = 0; i < 2; i++)
 		l->soft_from[i] = MIN(l->soft_from[i], r->soft_from[i]);
-	adopt_aliases(l, right_id, r);
+	adopt_aliases(l, r);
 	if (!left_knows && !r->begins_lost)
-		share_soft(s, left_id, l, r);
+		share_soft(s, l, r);
 	if (r->exit_ns != TS_NONE)
 		l->exit_ns = r->exit_ns;
 }
@@ -126,21 +124,22 @@ static void drop_wakes(struct thread *t, const struct thread *anonymous)
 			g_array_remove_index(t->head, i - 1);
 }
 
-void thread_append(struct slice *s, uint32_t left, uint32_t right)
+void thread_append(struct slice *s, struct thread *l, struct thread *r)
 {
-	struct thread *l = g_ptr_array_index(s->threads, left), *r = g_ptr_array_index(s->threads, right);
-	r->forward = left;
+	r->forward = l->self;
 	if (l->idle || r->idle)
 		return;
 	if (!l->hard && r->tid == -1)
 		drop_wakes(l, r);
 	for (guint i = 0; i < r->head->len; i++)
-		thread_record(s, left, &g_array_index(r->head, struct rec, i));
+		thread_record(s, l, &g_array_index(r->head, struct rec, i));
 	if (r->hard)
-		adopt(s, left, l, right, r);
+		adopt(s, l, r);
 	else
-		adopt_aliases(l, right, r);
-	if (!l->name_last)
+		adopt_aliases(l, r);
+	if (!l->name_last) {
 		l->name_last = r->name_last;
+		l->comm_kept = false;
+	}
 	l->pid_told |= r->pid_told;
 }

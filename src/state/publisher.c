@@ -231,7 +231,7 @@ static void make_calls(struct making *m)
 		c->errors += x->errors;
 		c->unfinished |= x->unfinished;
 		c->busy_ns += x->busy_ns;
-		hist_merge(&c->latency, &x->latency);
+		hist_merge_log(&c->latency, &x->latency);
 	}
 }
 
@@ -263,7 +263,7 @@ static void make_files(struct making *m)
 		c->others += x->others;
 		c->read_bytes += x->read_bytes;
 		c->write_bytes += x->write_bytes;
-		hist_merge(&c->latency, &x->latency);
+		hist_merge_log(&c->latency, &x->latency);
 	}
 }
 
@@ -288,7 +288,7 @@ static void make_machine(struct making *m)
 			.reads = x->reads, .writes = x->writes, .errors = x->errors,
 			.read_bytes = x->read_bytes, .write_bytes = x->write_bytes,
 		};
-		hist_copy(&to->devs[i].latency, &x->latency);
+		hist_merge_log(&to->devs[i].latency, &x->latency);
 	}
 	to->n_events = b->events->len;
 	to->events = g_new0(struct event_cell, b->events->len);
@@ -296,7 +296,7 @@ static void make_machine(struct making *m)
 		const struct bin_event *x = &g_array_index(b->events, struct bin_event, i);
 		to->events[i] = (struct event_cell){ x->host, x->name, x->count };
 	}
-	hist_copy(&to->wakeup, &b->wakeup);
+	hist_merge_log(&to->wakeup, &b->wakeup);
 }
 
 static void make_slow(struct making *m)
@@ -370,16 +370,17 @@ static void charge_all(struct slice *s, int64_t until, bool final)
 		if (t->forward != ID_NONE)
 			continue;
 		if (final && !t->hard && !t->idle && (t->tid != -1 || t->head->len))
-			thread_root(s, i);
-		thread_charge(s, i, until);
+			thread_root(s, t);
+		thread_charge(s, t, until);
 	}
 	for (guint i = 0; i < s->cpus->len; i++) {
+		struct cpu *c = cpu_at(s, i);
 		if (!final) {
-			cpu_charge(s, i, until);
+			cpu_charge(s, c, until);
 			continue;
 		}
-		cpu_no_irq(s, i);
-		cpu_finish(s, i, until);
+		cpu_no_irq(c);
+		cpu_finish(s, c, until);
 	}
 }
 
@@ -428,6 +429,7 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
 	if (s->first == INT64_MAX)
 		return NULL;
 	struct publication *pub = publication_new();
+	slice_flush(s);
 	charge_all(s, final ? s->last : MIN(border, s->last), final);
 	names_update(p->names);
 	publish_seconds(p, pub, border, final);
@@ -444,6 +446,7 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
 void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 {
 	struct slice *s = p->s;
+	slice_flush(s);
 	spans_forget(p->spans, now);
 	GHashTableIter it;
 	gpointer value;

@@ -48,11 +48,8 @@ struct slice *slice_new(bool rooted, int64_t step_ns)
 	s->requests = g_hash_table_new_full(request_hash, request_equal, g_free, NULL);
 	s->early = g_array_new(false, true, sizeof(struct request));
 	s->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	s->stream_cpu = g_array_new(false, true, sizeof(uint32_t));
-	s->stream_host = g_array_new(false, true, sizeof(uint32_t));
-	s->class_name = g_array_new(false, true, sizeof(uint32_t));
-	s->class_event = g_array_new(false, true, sizeof(uint32_t));
-	s->infos = g_ptr_array_new();
+	s->streams = g_array_new(false, true, sizeof(struct stream_info));
+	s->class_infos = g_array_new(false, true, sizeof(struct class_info));
 	return s;
 }
 
@@ -66,7 +63,6 @@ void slice_free(struct slice *s)
 		cpu_free(g_ptr_array_index(s->cpus, i));
 	g_ptr_array_unref(s->threads);
 	g_ptr_array_unref(s->cpus);
-	g_ptr_array_unref(s->infos);
 	g_hash_table_unref(s->bins);
 	g_hash_table_unref(s->requests);
 	g_hash_table_unref(s->classes);
@@ -75,14 +71,11 @@ void slice_free(struct slice *s)
 	g_array_unref(s->losses);
 	g_array_unref(s->annots);
 	g_array_unref(s->early);
-	g_array_unref(s->stream_cpu);
-	g_array_unref(s->stream_host);
-	g_array_unref(s->class_name);
-	g_array_unref(s->class_event);
+	g_array_unref(s->streams);
+	g_array_unref(s->class_infos);
 	intmap_clear(&s->tid_last);
 	intmap_clear(&s->tid_first);
 	intmap_clear(&s->cpu_map);
-	intmap_clear(&s->call_infos);
 	intmap_clear(&s->irq_named);
 	strtab_free(s->strings);
 	g_free(s);
@@ -106,17 +99,6 @@ int64_t slice_last(const struct slice *s)
 uint32_t slice_string(struct slice *s, struct blk_text t)
 {
 	return strtab_add_len(s->strings, t.str, t.len);
-}
-
-const struct call_info *slice_call_info(struct slice *s, uint32_t name)
-{
-	uint32_t i = intmap_get(&s->call_infos, name);
-	if (i == INTMAP_NONE) {
-		i = s->infos->len;
-		g_ptr_array_add(s->infos, (gpointer)call_info(strtab_get(s->strings, name)));
-		intmap_set(&s->call_infos, name, i);
-	}
-	return g_ptr_array_index(s->infos, i);
 }
 
 struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts,
@@ -147,8 +129,8 @@ void slice_add_loss(struct slice *s, const struct loss *loss)
 	g_array_append_val(s->losses, new);
 }
 
-bool slice_lost_between(const struct slice *s, uint32_t host, int64_t from, int64_t to,
-			int64_t *ret_begin)
+bool slice_find_loss(const struct slice *s, uint32_t host, int64_t from, int64_t to,
+		     int64_t *ret_begin)
 {
 	bool found = false;
 	for (guint i = s->losses->len; i > 0; i--) {
@@ -167,10 +149,10 @@ bool slice_lost_between(const struct slice *s, uint32_t host, int64_t from, int6
 
 /* ---- threads ---- */
 
-uint32_t slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
+struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
 {
 	struct thread *t = g_new0(struct thread, 1);
-	uint32_t id = s->threads->len;
+	t->self = s->threads->len;
 	t->host = host;
 	t->tid = tid;
 	t->forward = ID_NONE;
@@ -182,71 +164,64 @@ uint32_t slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
 	t->st.cpu = ID_NONE;
 	t->head = g_array_new(false, false, sizeof(struct rec));
 	g_ptr_array_add(s->threads, t);
-	return id;
+	return t;
 }
 
-static void thread_register(struct slice *s, uint32_t id)
+static void thread_register(struct slice *s, const struct thread *t)
 {
-	const struct thread *t = g_ptr_array_index(s->threads, id);
 	uint64_t key = pair(t->host, (uint32_t)t->tid);
-	intmap_set(&s->tid_last, key, id);
+	intmap_set(&s->tid_last, key, t->self);
 	if (intmap_get(&s->tid_first, key) == INTMAP_NONE)
-		intmap_set(&s->tid_first, key, id);
+		intmap_set(&s->tid_first, key, t->self);
 }
 
-uint32_t slice_thread(struct slice *s, uint32_t host, int32_t tid)
+struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid)
 {
 	uint32_t id = intmap_get(&s->tid_last, pair(host, (uint32_t)tid));
+	struct thread *t = NULL;
 	if (id != INTMAP_NONE) {
-		id = thread_follow(s, id);
-		const struct thread *t = g_ptr_array_index(s->threads, id);
+		t = thread_at(s, id);
 		if (!(t->hard && t->st.run == RUN_DEAD))
-			return id;
+			return t;
 	}
-	bool again = id != INTMAP_NONE;
-	id = slice_thread_new(s, host, tid);
-	struct thread *t = g_ptr_array_index(s->threads, id);
+	bool again = t;
+	t = slice_thread_new(s, host, tid);
 	t->fresh = again;	/* a dead tid that lives again was born here, unseen */
-	thread_register(s, id);
+	thread_register(s, t);
 	if (again)
-		thread_root(s, id);
-	return id;
+		thread_root(s, t);
+	return t;
 }
 
-uint32_t slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts)
+struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts)
 {
-	uint32_t id = slice_thread_new(s, host, tid);
+	struct thread *t = slice_thread_new(s, host, tid);
 	/* Before: that tid, if it is used here, was another thread. */
-	if (intmap_get(&s->tid_first, pair(host, (uint32_t)tid)) == INTMAP_NONE)
-		intmap_set(&s->tid_first, pair(host, (uint32_t)tid), id);
-	intmap_set(&s->tid_last, pair(host, (uint32_t)tid), id);
-	thread_born(s, id, ts);
-	return id;
+	thread_register(s, t);
+	thread_born(t, ts);
+	return t;
 }
 
-uint32_t slice_anonymous(struct slice *s, uint32_t cpu)
+struct thread *slice_anonymous(struct slice *s, struct cpu *c)
 {
-	uint32_t id = slice_thread_new(s, cpu_at(s, cpu)->host, -1);
-	struct thread *t = g_ptr_array_index(s->threads, id);
-	t->start_cpu = cpu;
-	return id;
+	struct thread *t = slice_thread_new(s, c->host, -1);
+	t->start_cpu = c->self;
+	return t;
 }
 
 /* Idle tasks have tid 0 on every CPU: keyed by CPU beside the real tids. */
-uint32_t slice_idle(struct slice *s, uint32_t cpu)
+struct thread *slice_idle(struct slice *s, struct cpu *c)
 {
-	const struct cpu *c = cpu_at(s, cpu);
 	uint32_t key = UINT32_C(0x80000000) | c->number;
 	uint32_t id = intmap_get(&s->tid_last, pair(c->host, key));
 	if (id != INTMAP_NONE)
-		return id;
-	id = slice_thread_new(s, c->host, (int32_t)key);
-	struct thread *t = g_ptr_array_index(s->threads, id);
+		return g_ptr_array_index(s->threads, id);
+	struct thread *t = slice_thread_new(s, c->host, (int32_t)key);
 	t->idle = true;
 	t->hard = true;
-	t->start_cpu = cpu;
-	thread_register(s, id);
-	return id;
+	t->start_cpu = c->self;
+	thread_register(s, t);
+	return t;
 }
 
 /* ---- CPUs ---- */
@@ -257,7 +232,7 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	if (i != INTMAP_NONE)
 		return i;
 	struct cpu *c = g_new0(struct cpu, 1);
-	i = s->cpus->len;
+	c->self = i = s->cpus->len;
 	c->host = host;
 	c->number = number;
 	c->cursor = s->rooted ? s->first : TS_NONE;
@@ -268,10 +243,11 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	c->irq_known = s->rooted;
 	g_ptr_array_add(s->cpus, c);
 	intmap_set(&s->cpu_map, pair(host, number), i);
-	c->start = c->cur = slice_anonymous(s, i);
+	c->task = slice_anonymous(s, c);
+	c->start = c->task->self;
 	if (s->rooted && s->first != INT64_MAX)
-		thread_record(s, c->cur, &(struct rec){ .type = REC_SINCE, .ts = s->first,
-							.cpu = i, .who = ID_NONE });
+		thread_record(s, c->task, &(struct rec){ .type = REC_SINCE, .ts = s->first,
+							 .cpu = i, .who = ID_NONE });
 	return i;
 }
 
@@ -335,31 +311,81 @@ static const char *call_of_event(const char *event)
 	return event;
 }
 
+static void learn_class(struct slice *s, const struct blk_class *c)
+{
+	const char *call = call_of_event(c->name);
+	const struct call_info *info = call_info(call);
+	struct class_info new = {
+		.event = strtab_add(s->strings, c->name), .name = strtab_add(s->strings, call),
+		.info = info, .row = c->row, .wants_args = info->fdop || info->cause == PART_FUTEX,
+		.on = c->row == G_MAXUINT16 ? NULL : slice_handler(c->row),
+	};
+	g_array_append_val(s->class_infos, new);
+	g_hash_table_add(s->classes, g_strdup(c->name));
+}
+
 static void learn_tables(struct slice *s, const struct blk_tables *tables)
 {
 	if (s->tables != tables) {
-		g_array_set_size(s->stream_cpu, 0);
-		g_array_set_size(s->stream_host, 0);
-		g_array_set_size(s->class_name, 0);
-		g_array_set_size(s->class_event, 0);
+		slice_flush(s);
+		g_array_set_size(s->streams, 0);
+		g_array_set_size(s->class_infos, 0);
 		s->tables = tables;
 	}
-	for (guint i = s->stream_host->len; i < tables->streams->len; i++) {
+	for (guint i = s->streams->len; i < tables->streams->len; i++) {
 		const struct blk_stream *st = blk_stream(tables, i);
-		uint32_t host = slice_host_named(s, blk_host(tables, st->host));
-		uint32_t none = ID_NONE;	/* made when its first record comes */
-		learn_host(s, host, blk_host(tables, st->host), st);
-		g_array_append_val(s->stream_host, host);
-		g_array_append_val(s->stream_cpu, none);
+		struct stream_info new = {
+			.host = slice_host_named(s, blk_host(tables, st->host)),
+			.cpu = ID_NONE, .kernel = st->domain == BLK_DOMAIN_KERNEL,
+		};
+		learn_host(s, new.host, blk_host(tables, st->host), st);
+		g_array_append_val(s->streams, new);
 	}
-	for (guint i = s->class_name->len; i < tables->classes->len; i++) {
-		const struct blk_class *c = blk_class(tables, i);
-		uint32_t event = strtab_add(s->strings, c->name);
-		uint32_t name = strtab_add(s->strings, call_of_event(c->name));
-		g_array_append_val(s->class_event, event);
-		g_array_append_val(s->class_name, name);
-		g_hash_table_add(s->classes, g_strdup(c->name));
+	for (guint i = s->class_infos->len; i < tables->classes->len; i++)
+		learn_class(s, blk_class(tables, i));
+}
+
+/* ---- counting events by class ---- */
+
+static void count_class(struct slice *s, struct class_info *c)
+{
+	if (c->count)
+		bin_event(s->count_bin, c->host, c->event, c->count);
+	c->count = 0;
+}
+
+void slice_flush(struct slice *s)
+{
+	for (guint i = 0; s->count_bin && i < s->class_infos->len; i++)
+		count_class(s, &g_array_index(s->class_infos, struct class_info, i));
+	s->count_bin = NULL;
+}
+
+/* The first event of its second, or of another host's same class. */
+static void count_slowly(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
+{
+	if (s->count_bin && ts >= s->count_bin->begin && ts < s->count_bin->end) {
+		count_class(s, c);
+	} else {
+		slice_flush(s);
+		struct bin *b = slice_bin(s, ts);
+		if (ts < b->begin || ts >= b->end) {	/* it is late */
+			bin_event(b, host, c->event, 1);
+			return;
+		}
+		s->count_bin = b;
 	}
+	c->host = host;
+	c->count = 1;
+}
+
+static inline void count_event(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
+{
+	const struct bin *b = s->count_bin;
+	if (b && ts >= b->begin && ts < b->end && c->host == host)
+		c->count++;
+	else
+		count_slowly(s, c, host, ts);
 }
 
 /* ---- feeding ---- */
@@ -387,54 +413,68 @@ static void feed_loss(struct feed *f, bool begin)
 		trust->lost_packets += loss.packets;
 	}
 	if (kernel && st->cpu != UINT32_MAX)
-		(begin ? cpu_lost_begin : cpu_lost_end)(s, f->cpu, f->ts, f->seq);
+		(begin ? cpu_lost_begin : cpu_lost_end)(s, f->c, f->ts, f->seq);
 }
 
 static void feed_tally(struct feed *f)
 {
 	struct blk_tally tally;
 	memcpy(&tally, f->ev->data, sizeof tally);
-	uint32_t name = g_array_index(f->s->class_event, uint32_t, f->ev->cls);
+	uint32_t name = f->cls->event;
 	bin_event(slice_bin(f->s, tally.second * INT64_C(1000000000)), f->host, name, tally.count);
 	f->s->n_events += tally.count;
 	extend_coverage(f->s, tally.last_ns);
 }
 
-static uint32_t feed_cpu(struct slice *s, const struct blk_event *ev)
+static void learn_cpu(struct slice *s, unsigned stream)
 {
-	uint32_t *cpu = &g_array_index(s->stream_cpu, uint32_t, ev->stream);
-	if (*cpu == ID_NONE) {
-		const struct blk_stream *st = blk_stream(s->tables, ev->stream);
-		*cpu = slice_cpu(s, g_array_index(s->stream_host, uint32_t, ev->stream), st->cpu);
-	}
-	return *cpu;
+	struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream);
+	if (info->cpu == ID_NONE)
+		info->cpu = slice_cpu(s, info->host, blk_stream(s->tables, stream)->cpu);
+	info->c = cpu_at(s, info->cpu);
 }
 
-static void feed_one(struct slice *s, const struct blk_event *ev)
+/* Also of no class: a loss, a tally. */
+static void feed_pseudo(struct feed *f, struct stream_info *stream)
+{
+	if (f->ev->row == BLK_ROW_TALLY) {
+		feed_tally(f);
+		return;
+	}
+	extend_coverage(f->s, f->ts);
+	if (!stream->c)
+		learn_cpu(f->s, f->ev->stream);
+	f->c = stream->c;
+	f->cpu = stream->cpu;
+	feed_loss(f, f->ev->row == BLK_ROW_LOST_BEGIN);
+}
+
+static inline void feed_one(struct slice *s, const struct blk_event *ev)
 {
 	struct feed f = { .s = s, .ev = ev, .ts = ev->ts, .seq = s->seq++ };
 	if (ev->row == BLK_ROW_HORIZON || ev->row == BLK_ROW_STREAM_ADD ||
 	    ev->row == BLK_ROW_STREAM_END)
 		return;		/* a horizon has no stream */
-	f.host = g_array_index(s->stream_host, uint32_t, ev->stream);
-	if (ev->row == BLK_ROW_TALLY) {
-		feed_tally(&f);
+	struct stream_info *stream = &g_array_index(s->streams, struct stream_info, ev->stream);
+	struct class_info *cls = &g_array_index(s->class_infos, struct class_info, ev->cls);
+	f.host = stream->host;
+	f.cls = cls;
+	if (ev->row >= BLK_ROW_FIRST_PSEUDO) {
+		feed_pseudo(&f, stream);
 		return;
 	}
 	extend_coverage(s, ev->ts);
-	f.cpu = feed_cpu(s, ev);
-	if (ev->row >= BLK_ROW_FIRST_PSEUDO) {
-		feed_loss(&f, ev->row == BLK_ROW_LOST_BEGIN);
-		return;
-	}
-	if (blk_stream(s->tables, ev->stream)->domain == BLK_DOMAIN_KERNEL) {
-		struct cpu *c = cpu_at(s, f.cpu);
-		c->kernel_from = MIN(c->kernel_from, ev->ts);
-		c->kernel_to = ev->ts;
+	if (!stream->c)
+		learn_cpu(s, ev->stream);
+	f.c = stream->c;
+	f.cpu = stream->cpu;
+	if (stream->kernel) {
+		f.c->kernel_from = MIN(f.c->kernel_from, ev->ts);
+		f.c->kernel_to = ev->ts;
 	}
 	s->n_events++;
-	bin_event(slice_bin(s, ev->ts), f.host, g_array_index(s->class_event, uint32_t, ev->cls), 1);
-	slice_handler(ev->row)(&f);
+	count_event(s, cls, f.host, ev->ts);
+	(cls->row == ev->row ? cls->on : slice_handler(ev->row))(&f);
 }
 
 void slice_feed(struct slice *s, const struct blk_tables *tables,
@@ -443,7 +483,7 @@ void slice_feed(struct slice *s, const struct blk_tables *tables,
 	learn_tables(s, tables);
 	for (size_t i = 0; i < n; i++) {
 		if (ev[i].row != BLK_ROW_HORIZON &&
-		    (ev[i].stream >= s->stream_host->len || ev[i].cls >= s->class_name->len))
+		    (ev[i].stream >= s->streams->len || ev[i].cls >= s->class_infos->len))
 			learn_tables(s, tables);	/* grew within the batch */
 		feed_one(s, &ev[i]);
 	}
@@ -454,18 +494,18 @@ void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned
 {
 	learn_tables(s, tables);
 	const struct blk_stream *st = blk_stream(tables, stream);
-	struct blk_event ev = { .stream = stream };
+	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream);
 	struct loss l = {
 		.begin = loss->begin_ns, .end = loss->end_ns, .events = loss->events,
-		.packets = loss->packets, .host = g_array_index(s->stream_host, uint32_t, stream),
+		.packets = loss->packets, .host = info->host,
 		.stream_cpu = st->cpu, .kernel = st->domain == BLK_DOMAIN_KERNEL,
 	};
 	slice_add_loss(s, &l);
 	if (!l.kernel || st->cpu == UINT32_MAX)
 		return;
-	struct cpu *c = cpu_at(s, feed_cpu(s, &ev));
-	c->lost = c->irq_known = true;
-	c->cur = ID_NONE;
+	learn_cpu(s, stream);
+	info->c->lost = info->c->irq_known = true;
+	info->c->task = NULL;
 }
 
 struct slice *slice_root(struct slice *s)

@@ -48,6 +48,7 @@ struct rec {
 	uint32_t name;		/* REC_ENTER, REC_EXIT: string */
 	int32_t fd;		/* REC_ENTER: its descriptor, or NO_FD */
 	uint32_t text;		/* REC_ENTER: path; REC_EXIT: peer (strings) */
+	const struct call_info *info;	/* REC_ENTER, REC_EXIT: of .name */
 	int64_t arg[3];		/* REC_ENTER: call's own; REC_EXIT: [0] ret, [1] [2] new fds */
 };
 
@@ -84,6 +85,7 @@ struct call {
 	uint64_t seq;
 	uint32_t name, text, cpu;
 	int32_t fd;
+	const struct call_info *info;	/* of .name; NULL: not looked up */
 	int64_t arg[3];
 };
 
@@ -125,7 +127,17 @@ struct done_call {
 
 struct open_span { uint64_t trace, span; int64_t since; };
 
+/*
+ * Where a thread's cells are in a bin: valid while .epoch is the epoch of the bin's
+ * array, which changes whenever its cells move. So charging is an addition, mostly.
+ */
+struct call_slot { uint32_t epoch, name; struct bin_call *cell; };
+struct file_slot { uint32_t epoch; int32_t fd; struct bin_file *cell; };
+#define CALL_SLOTS_BITS 2
+#define FILE_SLOTS 4
+
 struct thread {
+	uint32_t self;		/* its own id */
 	uint32_t host;		/* index in slice.hosts */
 	int32_t tid;		/* -1: anonymous */
 	uint32_t forward;	/* absorbed into that thread; ID_NONE: itself */
@@ -133,9 +145,17 @@ struct thread {
 	bool fresh;		/* began in this slice */
 	bool idle;		/* a CPU's idle task */
 	bool pid_told;		/* a FACT_PID was written for it in this slice */
+	bool begins_lost;	/* what it began with is unknown for good: after a loss */
+	uint8_t soft_end;	/* enum soft_end: what ended the initial (unknown) call */
+	bool comm_kept;		/* .comm holds bytes that mean .name_last */
+	uint32_t cell_epoch;
+	struct bin_thread *cell;
+	char comm[16];		/* as they came, up to a NUL at least */
+	struct tstate st;
+	struct call_slot call_slot[1 << CALL_SLOTS_BITS];
+	struct file_slot file_slot[FILE_SLOTS];
 	int64_t start_ns, exit_ns;	/* TS_NONE */
 	uint32_t start_cpu;	/* anonymous: its CPU */
-	struct tstate st;
 	GArray *head;		/* struct rec */
 	GArray *waits;		/* struct wait */
 	uint64_t waits_base;	/* waits dropped before the first */
@@ -143,9 +163,7 @@ struct thread {
 	GArray *annots;		/* uint32_t: annotations by it, in order */
 	GArray *open;		/* struct open_span: begun by it, not ended */
 	GArray *aliases;	/* uint32_t: ids forwarded to this one */
-	bool begins_lost;	/* what it began with is unknown for good: after a loss */
-	uint8_t soft_end;	/* enum soft_end: what ended the initial (unknown) call */
-	struct rec soft_exit;	/* the record that ended it */
+	struct rec soft_exit;	/* the record that ended the initial call */
 	int64_t soft_from[2];	/* earliest charge to PART_SOFT_*, PART_LOST_*; INT64_MAX */
 	uint32_t id;		/* in the publication's registry; ID_NONE */
 	uint32_t name_last;	/* string: comm last told */
@@ -154,8 +172,11 @@ struct thread {
 /* ---- CPUs ---- */
 
 struct cpu {
+	uint32_t self;		/* its own index */
 	uint32_t host, number;
-	uint32_t cur;		/* thread; ID_NONE: lost */
+	struct thread *task;	/* who runs; NULL: lost. Read it with cpu_task() */
+	uint32_t cell_epoch;
+	struct bin_cpu *cell;
 	uint32_t start;		/* the anonymous thread of the slice's begin */
 	int64_t named_ns;	/* when that one was named; TS_NONE */
 	uint64_t named_seq;
@@ -223,7 +244,7 @@ struct bin_thread {
 struct bin_call {
 	uint32_t thread, name, errors, unfinished;
 	int64_t busy_ns;
-	struct hist latency;
+	struct hist_log latency;
 };
 
 struct bin_file {		/* descriptor fd of thread, as it was at (ts, seq) */
@@ -234,7 +255,7 @@ struct bin_file {		/* descriptor fd of thread, as it was at (ts, seq) */
 	uint32_t reads, writes, others;
 	uint64_t read_bytes, write_bytes;
 	int64_t blocked_ns;	/* to be charged by the file's kind */
-	struct hist latency;
+	struct hist_log latency;
 };
 
 struct bin_slow {
@@ -249,7 +270,7 @@ struct bin_dev {
 	uint32_t host, dev;
 	uint32_t reads, writes, errors;
 	uint64_t read_bytes, write_bytes;
-	struct hist latency;
+	struct hist_log latency;
 };
 
 struct bin_event { uint32_t host, name; uint64_t count; };
@@ -257,11 +278,13 @@ struct bin_cpu { uint32_t cpu; int64_t run_ns, idle_ns, unknown_ns, irq_ns; };
 
 struct bin {
 	int64_t index;		/* floor(ts / step) */
+	int64_t begin, end;	/* of that second */
 	uint32_t version;	/* times published */
 	bool dirty;		/* changed since */
+	uint32_t thread_epoch, call_epoch, file_epoch, cpu_epoch;	/* see struct call_slot */
 	struct intmap thread_map, call_map, file_map, dev_map, event_map, cpu_map;
 	GArray *threads, *calls, *files, *devs, *events, *cpus, *slow;
-	struct hist wakeup;
+	struct hist_log wakeup;
 	struct trust trust;
 };
 
@@ -309,6 +332,28 @@ struct slice_host {
 	uint32_t id;		/* in the publication's registry */
 };
 
+/* What a source's indexes mean here. */
+struct stream_info {
+	uint32_t host;
+	bool kernel;
+	uint32_t cpu;		/* index in slice.cpus; ID_NONE: no record came yet */
+	struct cpu *c;
+};
+
+struct feed;
+typedef void (*handler)(struct feed *f);
+
+struct class_info {
+	uint32_t event;		/* string: the event's own name */
+	uint32_t name;		/* string: of the event, or of its system call */
+	const struct call_info *info;	/* of .name */
+	handler on;		/* of .row */
+	uint16_t row;
+	bool wants_args;	/* arguments of the call are looked at */
+	uint32_t host;		/* of .count */
+	uint64_t count;		/* events not in slice.count_bin yet */
+};
+
 struct slice {
 	bool rooted;
 	int64_t step;
@@ -323,6 +368,8 @@ struct slice {
 	struct intmap cpu_map;		/* host << 32 | number */
 	GHashTable *bins;		/* int64_t index -> struct bin */
 	struct bin *bin_last;		/* cache */
+	uint32_t epochs;		/* handed out, see struct call_slot */
+	struct bin *count_bin;		/* events are counted in classes for it; NULL */
 	int64_t kept_from;		/* bins before this index are forgotten */
 	struct trust forgotten;		/* their sums */
 	GArray *facts;			/* struct fact */
@@ -338,28 +385,24 @@ struct slice {
 
 	/* caches for one set of tables */
 	const struct blk_tables *tables;
-	GArray *stream_cpu;		/* uint32_t: stream -> cpu index */
-	GArray *stream_host;		/* uint32_t */
-	GArray *class_name;		/* uint32_t: class -> string (event or syscall name) */
-	GArray *class_event;		/* uint32_t: class -> string of the event's own name */
+	GArray *streams;		/* struct stream_info */
+	GArray *class_infos;		/* struct class_info */
 	struct intmap irq_named;	/* host << 32 | code: a FACT_IRQ was written */
-	struct intmap call_infos;	/* string -> index in infos */
-	GPtrArray *infos;
 };
 
 /* slice.c */
 uint32_t slice_string(struct slice *s, struct blk_text t);
 uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
-uint32_t slice_thread(struct slice *s, uint32_t host, int32_t tid);	/* of its newest life */
-uint32_t slice_thread_new(struct slice *s, uint32_t host, int32_t tid);
-uint32_t slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts);	/* forked */
-uint32_t slice_anonymous(struct slice *s, uint32_t cpu);
-uint32_t slice_idle(struct slice *s, uint32_t cpu);
-const struct call_info *slice_call_info(struct slice *s, uint32_t name);
+struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid);	/* of its newest life */
+struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid);
+struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts);	/* forked */
+struct thread *slice_anonymous(struct slice *s, struct cpu *c);
+struct thread *slice_idle(struct slice *s, struct cpu *c);
+void slice_flush(struct slice *s);	/* counts events where they belong: before bins are read */
 struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts, uint64_t seq);
 void slice_add_loss(struct slice *s, const struct loss *loss);	/* once, however often it is told */
-bool slice_lost_between(const struct slice *s, uint32_t host, int64_t from, int64_t to,
-			int64_t *ret_begin);	/* a kernel loss of the host in (from, to) */
+bool slice_find_loss(const struct slice *s, uint32_t host, int64_t from, int64_t to,
+		     int64_t *ret_begin);
 
 static inline struct thread *thread_at(const struct slice *s, uint32_t id)
 {
@@ -386,6 +429,21 @@ static inline struct cpu *cpu_at(const struct slice *s, uint32_t i)
 	return g_ptr_array_index(s->cpus, i);
 }
 
+/* A kernel loss of the host in (from, to)? */
+static inline bool slice_lost_between(const struct slice *s, uint32_t host, int64_t from, int64_t to,
+				      int64_t *ret_begin)
+{
+	const GArray *l = s->losses;
+	return l->len && g_array_index(l, struct loss, l->len - 1).max_end > from &&
+	       slice_find_loss(s, host, from, to, ret_begin);
+}
+
+/* Never NULL. */
+static inline const struct call_info *info_of_call(const struct call *c)
+{
+	return c->info ? c->info : call_info("");
+}
+
 static inline uint64_t pair(uint32_t hi, uint32_t lo)
 {
 	return (uint64_t)hi << 32 | lo;
@@ -393,58 +451,81 @@ static inline uint64_t pair(uint32_t hi, uint32_t lo)
 
 /* bin.c */
 struct bin *slice_bin(struct slice *s, int64_t ts);
-struct bin_thread *bin_thread(struct bin *b, uint32_t thread);
-struct bin_call *bin_call(struct bin *b, uint32_t thread, uint32_t name);
+struct bin_thread *bin_thread(struct slice *s, struct bin *b, uint32_t thread);
+struct bin_call *bin_call(struct slice *s, struct bin *b, uint32_t thread, uint32_t name);
 struct bin_file *bin_file(struct slice *s, struct bin *b, uint32_t thread, const struct call *c);
 struct bin_dev *bin_dev(struct bin *b, uint32_t host, uint32_t dev);
-struct bin_cpu *bin_cpu(struct bin *b, uint32_t cpu);
+struct bin_cpu *bin_cpu(struct slice *s, struct bin *b, uint32_t cpu);
 void bin_event(struct bin *b, uint32_t host, uint32_t name, uint64_t count);
 void bin_slow(struct bin *b, const struct bin_slow *c);
 void bin_free(struct bin *b);
 struct bin_maps { const uint32_t *thread, *string, *host, *cpu; uint64_t seq_add; };
-void bin_merge(struct bin *into, struct bin *from, const struct bin_maps *maps);	/* frees from */
-void charge_part(struct slice *s, uint32_t thread, unsigned part, int64_t from, int64_t to);
-void charge_fd(struct slice *s, uint32_t thread, const struct call *c, int64_t from, int64_t to);
-void charge_busy(struct slice *s, uint32_t thread, struct call *c, int64_t to);
-void charge_cpu(struct slice *s, uint32_t cpu, int kind, int64_t from, int64_t to);
+void bin_merge(struct slice *s, struct bin *into, struct bin *from,
+	       const struct bin_maps *maps);	/* frees from */
+
+/* charge.c: an interval, split at the borders of seconds */
+void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from, int64_t to);
+void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t from, int64_t to);
+void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to);
+void charge_cpu(struct slice *s, struct cpu *c, int kind, int64_t from, int64_t to);
 enum { CPU_RUN, CPU_IDLE, CPU_UNKNOWN, CPU_IRQ };
 
 /* thread.c: the fold */
-void thread_record(struct slice *s, uint32_t id, const struct rec *r);
-void thread_root(struct slice *s, uint32_t id);		/* begins at the trace's begin */
-void thread_born(struct slice *s, uint32_t id, int64_t ts);	/* forked */
-void thread_exit_call(struct slice *s, uint32_t id, const struct rec *exit);	/* time is charged */
-void thread_append(struct slice *s, uint32_t left, uint32_t right);	/* right becomes left's end (join.c) */
-void thread_charge(struct slice *s, uint32_t id, int64_t until);	/* open state, up to there */
+void thread_record(struct slice *s, struct thread *t, const struct rec *r);
+void thread_root(struct slice *s, struct thread *t);	/* begins at the trace's begin */
+void thread_born(struct thread *t, int64_t ts);		/* forked */
+void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit);	/* time is charged */
+void thread_append(struct slice *s, struct thread *l, struct thread *r);	/* r becomes l's end (join.c) */
+void thread_charge(struct slice *s, struct thread *t, int64_t until);	/* open state, up to there */
 void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq);
-void thread_snapshot(const struct slice *s, const struct thread *t, int64_t at,
-		     int64_t part[PART_SLICE_N]);
+void thread_snapshot(const struct thread *t, int64_t at, int64_t part[PART_SLICE_N]);
 void thread_free(struct thread *t);
 
 /* calls.c: finished calls */
-void call_finished(struct slice *s, uint32_t thread, const struct call *c, const struct rec *exit);
-void call_facts_at_entry(struct slice *s, uint32_t thread, const struct rec *r);
+void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit);
+void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r);
 void call_exit_bump(struct slice *s, const struct rec *r);	/* descriptors it may have changed */
 void fdop_bump(struct slice *s, int64_t fd, uint64_t seq);
 
 /* cpu.c */
-void cpu_switch(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t prev_tid,
+void cpu_switch(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t prev_tid,
 		enum off_state prev_state, int32_t next_tid);
-uint32_t cpu_current(struct slice *s, uint32_t cpu);
 /* The trace says another task runs here than was known: nobody saw the switch. */
-void cpu_replace(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t tid);
-void cpu_context(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, int32_t tid);	/* a context named its task */
-void cpu_irq_in(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, uint32_t code);
-void cpu_irq_out(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq, uint32_t code);
-void cpu_no_irq(struct slice *s, uint32_t cpu);	/* a call or switch: no handler runs */
+void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
+/* A context named its task, and that is not the one known; see cpu_context(). */
+void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
+void cpu_irq_in(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code);
+void cpu_irq_out(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code);
 /* The CPU's own account of a handler, without its task's; for stitching. */
-void cpu_irq_note(struct slice *s, uint32_t cpu, const struct irq_note *n);
-uint32_t cpu_waker(struct slice *s, uint32_t cpu, uint32_t woken, uint64_t seq, uint32_t *ret_irq);
-void cpu_lost_begin(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq);
-void cpu_lost_end(struct slice *s, uint32_t cpu, int64_t ts, uint64_t seq);
-void cpu_charge(struct slice *s, uint32_t cpu, int64_t until);
-void cpu_finish(struct slice *s, uint32_t cpu, int64_t until);	/* the end of coverage */
+void cpu_irq_note(struct slice *s, struct cpu *c, const struct irq_note *n);
+uint32_t cpu_waker(struct slice *s, struct cpu *c, uint32_t woken, uint64_t seq, uint32_t *ret_irq);
+void cpu_lost_begin(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq);
+void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq);
+void cpu_charge(struct slice *s, struct cpu *c, int64_t until);
+void cpu_finish(struct slice *s, struct cpu *c, int64_t until);	/* the end of coverage */
 void cpu_free(struct cpu *c);
+
+/* The current task, under the name it has by now; NULL: lost. */
+static inline struct thread *cpu_task(const struct slice *s, struct cpu *c)
+{
+	if (c->task && c->task->forward != ID_NONE)
+		c->task = thread_at(s, c->task->forward);
+	return c->task;
+}
+
+static inline void cpu_no_irq(struct cpu *c)	/* a call or switch: no handler runs */
+{
+	c->irq_known = true;
+	c->irq_depth = 0;
+}
+
+/* An event's context says that task `tid` runs. */
+static inline void cpu_context(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
+{
+	const struct thread *t = cpu_task(s, c);
+	if (t && !(t->idle ? tid == 0 : t->tid == tid))
+		cpu_other_task(s, c, ts, seq, tid);
+}
 
 /* block.c */
 void block_issue(struct slice *s, const struct request *r);
@@ -454,11 +535,12 @@ void block_complete(struct slice *s, const struct request *r);
 struct feed {			/* one event on its way */
 	struct slice *s;
 	const struct blk_event *ev;
+	const struct class_info *cls;
+	struct cpu *c;
 	int64_t ts;
 	uint64_t seq;
 	uint32_t cpu, host;
 };
-typedef void (*handler)(struct feed *f);
 handler slice_handler(unsigned row);
 
 #endif

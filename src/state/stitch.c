@@ -121,6 +121,10 @@ static void move_threads(struct slice *a, struct slice *b, struct maps *m)
 		m->thread[i] = a->threads->len + i;
 	for (guint i = 0; i < m->n_threads; i++) {
 		struct thread *t = g_ptr_array_index(b->threads, i);
+		t->self = m->thread[i];
+		t->cell_epoch = 0;
+		memset(t->call_slot, 0, sizeof t->call_slot);
+		memset(t->file_slot, 0, sizeof t->file_slot);
 		t->host = m->host[t->host];
 		t->forward = map_thread(m, t->forward);
 		if (t->tid == -1 || t->idle)
@@ -173,7 +177,7 @@ static void move_bins(struct slice *a, struct slice *b, const struct maps *m)
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *from = value;
 		g_hash_table_iter_steal(&it);
-		bin_merge(slice_bin(a, from->index * a->step), from, &maps);
+		bin_merge(a, slice_bin(a, from->index * a->step), from, &maps);
 	}
 	b->bin_last = NULL;
 }
@@ -181,67 +185,61 @@ static void move_bins(struct slice *a, struct slice *b, const struct maps *m)
 /* ---- CPUs ---- */
 
 /* Who ran at the border: gives the left's or the right's anonymous task its name. */
-static void join_current(struct slice *a, uint32_t cpu, const struct cpu *b, const struct maps *m)
+static void join_current(struct slice *a, struct cpu *c, const struct cpu *b, const struct maps *m)
 {
-	struct cpu *c = cpu_at(a, cpu);
-	uint32_t left = cpu_current(a, cpu), right = thread_follow(a, map_thread(m, b->start));
-	if (left == ID_NONE)
+	struct thread *l = cpu_task(a, c), *r = thread_at(a, map_thread(m, b->start));
+	if (!l)
 		return;		/* lost at the border */
-	const struct thread *l = thread_at(a, left), *r = thread_at(a, right);
 	bool left_named = l->idle || l->tid != -1, right_named = r->idle || r->tid != -1;
 	int32_t tid = r->idle ? 0 : r->tid;
 	if (!right_named) {
-		thread_append(a, left, right);
+		thread_append(a, l, r);
 	} else if (!left_named) {
-		uint32_t who = r->idle ? slice_idle(a, cpu) : slice_thread(a, r->host, tid);
-		if (left == c->start) {
+		struct thread *who = r->idle ? slice_idle(a, c) : slice_thread(a, r->host, tid);
+		if (l->self == c->start) {
 			c->named_ns = b->named_ns;
 			c->named_seq = b->named_seq + m->seq_add;
 		}
-		thread_append(a, who, left);
-		c->cur = who;
+		thread_append(a, who, l);
+		c->task = who;
 	} else if ((l->idle ? 0 : l->tid) != tid) {	/* as when one run finds it */
-		cpu_replace(a, cpu, b->named_ns, b->named_seq + m->seq_add, tid);
+		cpu_replace(a, c, b->named_ns, b->named_seq + m->seq_add, tid);
 	}
 }
 
-static void join_irqs(struct slice *a, uint32_t cpu, const struct cpu *b)
+static void join_irqs(struct slice *a, struct cpu *c, const struct cpu *b)
 {
 	for (guint i = 0; i < b->irq_head->len; i++)
-		cpu_irq_note(a, cpu, &g_array_index(b->irq_head, struct irq_note, i));
+		cpu_irq_note(a, c, &g_array_index(b->irq_head, struct irq_note, i));
 	if (!b->irq_known)
 		return;
-	struct cpu *c = cpu_at(a, cpu);
 	memcpy(c->irq, b->irq, sizeof c->irq);
 	c->irq_depth = b->irq_depth;
 	c->irq_since = b->irq_since;
 	c->irq_known = true;
 }
 
-static int kind_of(const struct slice *s, uint32_t id)
+static int kind_of(const struct thread *t)
 {
-	const struct thread *t = id == ID_NONE ? NULL : thread_at(s, id);
 	return !t ? CPU_UNKNOWN : t->idle ? CPU_IDLE : t->tid == -1 ? CPU_UNKNOWN : CPU_RUN;
 }
 
-static void join_cpu(struct slice *a, uint32_t cpu, struct cpu *b, const struct maps *m)
+static void join_cpu(struct slice *a, struct cpu *c, struct cpu *b, bool untouched)
 {
-	struct cpu *c = cpu_at(a, cpu);
-	uint32_t left = cpu_current(a, cpu);
+	const struct thread *left = cpu_task(a, c);
 	c->kernel_from = MIN(c->kernel_from, b->kernel_from);
 	c->kernel_to = MAX(c->kernel_to, b->kernel_to);
 	if (b->first_known && c->cursor == TS_NONE) {
 		c->first_known = true;
 		c->first_ns = b->first_ns;
 	} else if (b->first_known) {
-		charge_cpu(a, cpu, kind_of(a, left), c->cursor, b->first_ns);
+		charge_cpu(a, c, kind_of(left), c->cursor, b->first_ns);
 	}
 	if (b->first_known)
 		c->cursor = b->cursor;
-	join_irqs(a, cpu, b);
-	bool untouched = b->cur == b->start && !b->lost;
+	join_irqs(a, c, b);
 	if (!(c->lost && untouched)) {
-		c->cur = b->cur == ID_NONE ? ID_NONE : thread_follow(a, map_thread(m, b->cur));
+		c->task = cpu_task(a, b);
 		c->lost = b->lost;
 	}
 }
@@ -254,24 +252,22 @@ static void join_thread(uint64_t key, uint32_t id, void *data)
 {
 	const struct join *j = data;
 	struct slice *a = j->a;
-	uint32_t right = map_thread(j->m, id);
-	struct thread *r = g_ptr_array_index(a->threads, right);
+	struct thread *r = g_ptr_array_index(a->threads, map_thread(j->m, id));
 	uint64_t mapped = pair(r->host, (uint32_t)r->tid);
-	uint32_t last = thread_follow(a, map_thread(j->m, intmap_get(&j->b->tid_last, key)));
+	const struct thread *last = thread_at(a, map_thread(j->m, intmap_get(&j->b->tid_last, key)));
 	if (r->idle) {
-		uint32_t left = slice_idle(a, r->start_cpu);
-		thread_append(a, left, right);
+		thread_append(a, slice_idle(a, cpu_at(a, r->start_cpu)), r);
 		return;
 	}
 	if (!r->fresh) {
-		uint32_t left = slice_thread(a, r->host, r->tid);
-		thread_append(a, left, right);
-		if (last == right || last == left)
+		struct thread *left = slice_thread(a, r->host, r->tid);
+		thread_append(a, left, r);
+		if (last == r || last == left)
 			return;
 	}
 	if (intmap_get(&a->tid_first, mapped) == INTMAP_NONE)
-		intmap_set(&a->tid_first, mapped, right);
-	intmap_set(&a->tid_last, mapped, last);
+		intmap_set(&a->tid_first, mapped, r->self);
+	intmap_set(&a->tid_last, mapped, last->self);
 }
 
 static int fact_order(gconstpointer a, gconstpointer b)
@@ -328,6 +324,8 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 {
 	struct maps m = { 0 };
 	g_assert(!b->rooted && a->step == b->step);
+	slice_flush(a);
+	slice_flush(b);
 	if (a->first == INT64_MAX)
 		a->first = b->first;
 	m.string = map_strings(a, b);
@@ -336,9 +334,12 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	m.annot_add = a->annots->len;
 	add_losses(a, b, &m);
 	m.cpu = g_new(uint32_t, b->cpus->len + 1);
+	g_autofree bool *untouched = g_new(bool, b->cpus->len + 1);
 	for (guint i = 0; i < b->cpus->len; i++) {
-		const struct cpu *c = cpu_at(b, i);
+		struct cpu *c = cpu_at(b, i);
+		const struct thread *task = cpu_task(b, c);
 		m.cpu[i] = slice_cpu(a, m.host[c->host], c->number);
+		untouched[i] = task && task->self == c->start && !c->lost;
 	}
 	move_threads(a, b, &m);
 	move_annots_and_facts(a, b, &m);
@@ -350,12 +351,12 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 			note->thread = note->code ? ID_NONE : map_thread(&m, note->thread);
 			note->seq += m.seq_add;
 		}
-		join_current(a, m.cpu[i], c, &m);
+		join_current(a, cpu_at(a, m.cpu[i]), c, &m);
 	}
 	struct join j = { a, b, &m };
 	intmap_foreach(&b->tid_first, join_thread, &j);
 	for (guint i = 0; i < b->cpus->len; i++)
-		join_cpu(a, m.cpu[i], cpu_at(b, i), &m);
+		join_cpu(a, cpu_at(a, m.cpu[i]), cpu_at(b, i), untouched[i]);
 	join_requests(a, b, &m);
 	join_counters(a, b);
 	g_array_sort(a->facts, fact_order);

@@ -82,8 +82,8 @@ static const struct call_info table[] = {
 	{ .name = "clone3", .cause = PART_OTHER, .twice = true },
 	{ .name = "exit", .cause = PART_OTHER, .no_exit = true },
 	{ .name = "exit_group", .cause = PART_OTHER, .no_exit = true },
-	{ .name = "rt_sigreturn", .cause = PART_OTHER, .no_exit = true },
-	{ .name = "sigreturn", .cause = PART_OTHER, .no_exit = true },
+	{ .name = "rt_sigreturn", .cause = PART_OTHER, .no_exit = true, .no_call = true },
+	{ .name = "sigreturn", .cause = PART_OTHER, .no_exit = true, .no_call = true },
 };
 
 static const struct call_info nothing_known = { .name = "", .cause = PART_OTHER };

@@ -40,6 +40,7 @@ struct call_info {
 	bool twice;		/* exits twice: fork, vfork, clone, clone3 */
 	bool has_fd;		/* works on a descriptor: counted in the files view */
 	bool no_exit;		/* never returns: exit, exit_group, rt_sigreturn */
+	bool no_call;		/* of these, back in user mode at once: rt_sigreturn */
 };
 
 /* Never NULL. O(1); thread safe. */

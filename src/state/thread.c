@@ -5,12 +5,6 @@
  */
 #include "state/unknown.h"
 
-
-static struct thread *get(const struct slice *s, uint32_t id)
-{
-	return g_ptr_array_index(s->threads, id);
-}
-
 void thread_free(struct thread *t)
 {
 	if (t->head)
@@ -30,11 +24,11 @@ void thread_free(struct thread *t)
 
 /* ---- charging the open state ---- */
 
-static void set_wait_cause(struct slice *s, struct tstate *st)
+static void set_wait_cause(struct tstate *st)
 {
 	st->wait_cause = WAIT_PART;
 	if (st->call_state == CALL_IN)
-		call_cause(s, &st->call, &st->wait_cause, &st->wait_part);
+		call_cause(&st->call, &st->wait_cause, &st->wait_part);
 	else if (st->call_state == CALL_NONE)
 		st->wait_part = PART_FAULT;
 	else
@@ -71,7 +65,7 @@ static unsigned open_part(const struct tstate *st)
 	return PART_UNKNOWN;
 }
 
-static void charge(struct slice *s, uint32_t id, struct thread *t, int64_t until)
+static void charge(struct slice *s, struct thread *t, int64_t until)
 {
 	struct tstate *st = &t->st;
 	if (st->run == RUN_DEAD || st->cursor == TS_NONE) {
@@ -82,9 +76,9 @@ static void charge(struct slice *s, uint32_t id, struct thread *t, int64_t until
 		return;
 	unsigned part = open_part(st);
 	if (part == PART_SLICE_N) {
-		charge_fd(s, id, &st->call, st->cursor, until);
+		charge_fd(s, t, &st->call, st->cursor, until);
 	} else {
-		charge_part(s, id, part, st->cursor, until);
+		charge_part(s, t, part, st->cursor, until);
 		st->part[part] += until - st->cursor;
 		if (part >= PART_N) {
 			int64_t *from = &t->soft_from[part >= PART_LOST_RUN];
@@ -102,41 +96,39 @@ static void forget_call(struct tstate *st)
 }
 
 /* What was known of it ends here. */
-static void lose(struct slice *s, uint32_t id, struct thread *t)
+static void lose(struct slice *s, struct thread *t)
 {
-	unknown_ends(s, id, t, SOFT_BY_LOSS, NULL);
+	unknown_ends(s, t, SOFT_BY_LOSS, NULL);
 	t->st.run = RUN_UNKNOWN;
 	t->st.irq_depth = 0;
 	forget_call(&t->st);
 }
 
 /* Off the CPU while events of any CPU were lost: nobody knows what it did since. */
-static void settle(struct slice *s, uint32_t id, struct thread *t, int64_t ts)
+static void settle(struct slice *s, struct thread *t, int64_t ts)
 {
 	struct tstate *st = &t->st;
 	int64_t lost;
 	if (st->run == RUN_ON || st->run == RUN_DEAD || st->run == RUN_UNKNOWN ||
 	    !slice_lost_between(s, t->host, st->cursor, ts, &lost))
 		return;
-	charge(s, id, t, lost);
-	lose(s, id, t);
+	charge(s, t, lost);
+	lose(s, t);
 }
 
-void thread_charge(struct slice *s, uint32_t id, int64_t until)
+void thread_charge(struct slice *s, struct thread *t, int64_t until)
 {
-	struct thread *t = get(s, id);
 	if (!t->hard || t->idle || t->forward != ID_NONE)
 		return;
 	if (t->tid == -1 && t->st.run == RUN_UNKNOWN)
 		return;		/* a task without a name ends with the loss that hid it */
-	settle(s, id, t, until);
-	charge(s, id, t, until);
+	settle(s, t, until);
+	charge(s, t, until);
 	if (t->st.call_state == CALL_IN && t->st.call.name)
-		charge_busy(s, id, &t->st.call, until);
+		charge_busy(s, t, &t->st.call, until);
 }
 
-void thread_snapshot(const struct slice *s, const struct thread *t, int64_t at,
-		     int64_t part[PART_SLICE_N])
+void thread_snapshot(const struct thread *t, int64_t at, int64_t part[PART_SLICE_N])
 {
 	memcpy(part, t->st.part, sizeof t->st.part);
 	unsigned p = open_part(&t->st);
@@ -146,18 +138,18 @@ void thread_snapshot(const struct slice *s, const struct thread *t, int64_t at,
 
 /* ---- the fold ---- */
 
-static void take_call(struct slice *s, struct tstate *st, const struct rec *r)
+static void take_call(struct tstate *st, const struct rec *r)
 {
-	const struct call_info *info = slice_call_info(s, r->name);
+	const struct call_info *info = r->info;
 	st->call_lost = false;
-	if (info->no_exit && !g_str_has_prefix(info->name, "exit")) {
+	if (info->no_call) {
 		st->call_state = CALL_NONE;	/* rt_sigreturn: back in user mode at once */
 		return;
 	}
 	st->call_state = CALL_IN;
 	st->call = (struct call){
 		.begin = r->ts, .busy_from = r->ts, .seq = r->seq, .name = r->name,
-		.text = r->text, .fd = r->fd, .cpu = r->cpu,
+		.text = r->text, .fd = r->fd, .cpu = r->cpu, .info = info,
 		.arg = { r->arg[0], r->arg[1], r->arg[2] },
 	};
 }
@@ -169,7 +161,8 @@ static void finish_wait(struct slice *s, struct thread *t, const struct rec *r)
 	if (!woken && st->run != RUN_BLOCKED && st->run != RUN_PREEMPTED)
 		return;
 	if (woken)
-		hist_add(&slice_bin(s, r->ts)->wakeup, r->ts - st->wake_ns);
+		hist_log_add(&slice_bin(s, r->ts)->wakeup, r->ts - st->wake_ns,
+			     hist_bucket_index(r->ts - st->wake_ns));
 	struct wait w = {
 		.begin = st->off_ns, .wake = woken ? st->wake_ns : r->ts, .end = r->ts,
 		.wake_seq = st->wake_seq, .cause = st->wait_cause, .part = st->wait_part,
@@ -194,7 +187,7 @@ static void on_cpu(struct tstate *st, const struct rec *r)
 	st->cpu = r->cpu;
 }
 
-static void do_since(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void do_since(struct slice *s, struct thread *t, const struct rec *r)
 {
 	on_cpu(&t->st, r);
 	t->st.irq_known = false;
@@ -203,13 +196,13 @@ static void do_since(struct slice *s, uint32_t id, struct thread *t, const struc
 		forget_call(&t->st);
 }
 
-static void do_away(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void do_away(struct slice *s, struct thread *t, const struct rec *r)
 {
 	t->st.run = RUN_UNKNOWN;
 	t->st.irq_depth = 0;
 }
 
-static void do_run(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void do_run(struct slice *s, struct thread *t, const struct rec *r)
 {
 	finish_wait(s, t, r);
 	on_cpu(&t->st, r);
@@ -217,7 +210,7 @@ static void do_run(struct slice *s, uint32_t id, struct thread *t, const struct 
 	t->st.irq_depth = 0;
 }
 
-static void do_off(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void do_off(struct slice *s, struct thread *t, const struct rec *r)
 {
 	static const uint8_t state[] = {
 		[OFF_BLOCKED] = RUN_BLOCKED, [OFF_PREEMPTED] = RUN_PREEMPTED, [OFF_DEAD] = RUN_DEAD,
@@ -230,15 +223,15 @@ static void do_off(struct slice *s, uint32_t id, struct thread *t, const struct 
 	if (r->state == OFF_DEAD)
 		t->exit_ns = r->ts;
 	else
-		set_wait_cause(s, &t->st);
+		set_wait_cause(&t->st);
 }
 
-static void do_wake(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void do_wake(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
 	if (st->run == RUN_UNKNOWN) {	/* it was blocked, nobody knows since when */
 		st->off_ns = r->ts;
-		set_wait_cause(s, st);
+		set_wait_cause(st);
 	} else if (st->run != RUN_BLOCKED) {
 		return;
 	}
@@ -249,37 +242,36 @@ static void do_wake(struct slice *s, uint32_t id, struct thread *t, const struct
 	st->waker_irq = r->irq;
 }
 
-static void call_begins(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void call_begins(struct slice *s, struct thread *t, const struct rec *r)
 {
-	unknown_ends(s, id, t, SOFT_BY_ENTER, r);
+	unknown_ends(s, t, SOFT_BY_ENTER, r);
 	on_cpu(&t->st, r);
 	t->st.irq_known = true;
 	t->st.irq_depth = 0;
 }
 
-static void do_enter(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void do_enter(struct slice *s, struct thread *t, const struct rec *r)
 {
-	call_begins(s, id, t, r);
+	call_begins(s, t, r);
 	if (t->st.call_state == CALL_IN && t->st.call.name)
 		slice_bin(s, r->ts)->trust.soft++;	/* superseded: its exit was never seen */
-	take_call(s, &t->st, r);
+	take_call(&t->st, r);
 }
 
-static void do_exit(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
-	bool twice = slice_call_info(s, r->name)->twice;
+	bool twice = r->info->twice;
 	on_cpu(st, r);
 	st->irq_known = true;
 	st->irq_depth = 0;
 	if (st->call_state == CALL_IN && st->call.name && (st->call.name == r->name || !r->name)) {
-		struct call c = st->call;
 		st->call_state = CALL_NONE;
-		call_finished(s, id, &c, r);
+		call_finished(s, t, &st->call, r);
 		return;
 	}
 	if (st->call_state == CALL_SOFT)
-		unknown_ends(s, id, t, SOFT_BY_EXIT, r);
+		unknown_ends(s, t, SOFT_BY_EXIT, r);
 	else if (st->call_state == CALL_NONE ? !twice : st->call.name != 0)
 		slice_bin(s, r->ts)->trust.soft++;
 	st->call_state = CALL_NONE;
@@ -304,20 +296,20 @@ static void track_open(struct thread *t, const struct annot *a, bool ends)
 		g_array_append_val(t->open, key);
 }
 
-void thread_exit_call(struct slice *s, uint32_t id, const struct rec *exit)
+void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit)
 {
-	do_exit(s, id, get(s, id), exit);
+	do_exit(s, t, exit);
 }
 
-static void do_span(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void do_span(struct slice *s, struct thread *t, const struct rec *r)
 {
-	call_begins(s, id, t, r);	/* tracepoints of user space: it is in user mode */
+	call_begins(s, t, r);	/* tracepoints of user space: it is in user mode */
 	t->st.call_state = CALL_NONE;
 	t->st.call_lost = false;
 	if (r->who == ID_NONE)
 		return;		/* its trace is forgotten */
 	struct annot *a = &g_array_index(s->annots, struct annot, r->who);
-	a->thread = id;
+	a->thread = t->self;
 	a->snapped = true;
 	a->wait_index = t->waits_base + (t->waits ? t->waits->len : 0);
 	memcpy(a->part, t->st.part, sizeof a->part);
@@ -327,23 +319,23 @@ static void do_span(struct slice *s, uint32_t id, struct thread *t, const struct
 	track_open(t, a, r->state);
 }
 
-static void do_irq_in(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void do_irq_in(struct slice *s, struct thread *t, const struct rec *r)
 {
 	t->st.irq_depth++;
 }
 
-static void do_irq_out(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void do_irq_out(struct slice *s, struct thread *t, const struct rec *r)
 {
 	if (t->st.irq_depth)
 		t->st.irq_depth--;
 }
 
-static void do_lost(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void do_lost(struct slice *s, struct thread *t, const struct rec *r)
 {
-	lose(s, id, t);
+	lose(s, t);
 }
 
-typedef void (*fold)(struct slice *, uint32_t, struct thread *, const struct rec *);
+typedef void (*fold)(struct slice *, struct thread *, const struct rec *);
 static const fold folds[] = {
 	[REC_SINCE] = do_since, [REC_AWAY] = do_away, [REC_RUN] = do_run, [REC_OFF] = do_off,
 	[REC_WAKE] = do_wake, [REC_ENTER] = do_enter, [REC_EXIT] = do_exit,
@@ -351,15 +343,15 @@ static const fold folds[] = {
 	[REC_LOST] = do_lost,
 };
 
-static void apply(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void apply(struct slice *s, struct thread *t, const struct rec *r)
 {
-	settle(s, id, t, r->ts);
+	settle(s, t, r->ts);
 	if (r->type == REC_IRQ_OUT && !t->st.irq_depth && !t->st.irq_known && t->st.run == RUN_ON) {
 		t->st.irq_depth = 1;	/* the handler began before anything was seen */
 		t->st.irq_known = true;
 	}
-	charge(s, id, t, r->ts);
-	folds[r->type](s, id, t, r);
+	charge(s, t, r->ts);
+	folds[r->type](s, t, r);
 }
 
 /* ---- heads ---- */
@@ -379,11 +371,11 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 	t->soft_end = SOFT_OPEN;
 	switch ((enum rec_type)r->type) {
 	case REC_OFF:
-		do_off(s, 0, t, r);
+		do_off(s, t, r);
 		break;
 	case REC_ENTER:
 		on_cpu(st, r);
-		take_call(s, st, r);
+		take_call(st, r);
 		break;
 	case REC_EXIT:
 	case REC_SPAN:
@@ -406,7 +398,7 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 	t->hard = true;
 }
 
-static void collect(struct slice *s, uint32_t id, struct thread *t, const struct rec *r)
+static void collect(struct slice *s, struct thread *t, const struct rec *r)
 {
 	int64_t lost;
 	if (r->type == REC_WAKE)	/* only the first can matter, and the first after a loss */
@@ -421,26 +413,24 @@ static void collect(struct slice *s, uint32_t id, struct thread *t, const struct
 	    r->type == REC_IRQ_IN || r->type == REC_IRQ_OUT)
 		return;
 	if (is_final(s, t))
-		thread_root(s, id);
+		thread_root(s, t);
 	else
 		begin_after(s, t, r);
 }
 
-void thread_record(struct slice *s, uint32_t id, const struct rec *r)
+void thread_record(struct slice *s, struct thread *t, const struct rec *r)
 {
-	struct thread *t = get(s, id);
 	if (t->idle)
 		return;
 	if (t->hard)
-		apply(s, id, t, r);
+		apply(s, t, r);
 	else
-		collect(s, id, t, r);
+		collect(s, t, r);
 }
 
 /* Begins at the trace's begin: what its head tells is all there is. */
-void thread_root(struct slice *s, uint32_t id)
+void thread_root(struct slice *s, struct thread *t)
 {
-	struct thread *t = get(s, id);
 	g_autoptr(GArray) head = t->head;
 	t->head = g_array_new(false, false, sizeof(struct rec));
 	t->hard = true;
@@ -451,12 +441,11 @@ void thread_root(struct slice *s, uint32_t id)
 	bool before = !t->fresh && t->tid != -1 && s->first != INT64_MAX;
 	t->st.cursor = before ? s->first : TS_NONE;
 	for (guint i = 0; i < head->len; i++)
-		apply(s, id, t, &g_array_index(head, struct rec, i));
+		apply(s, t, &g_array_index(head, struct rec, i));
 }
 
-void thread_born(struct slice *s, uint32_t id, int64_t ts)
+void thread_born(struct thread *t, int64_t ts)
 {
-	struct thread *t = get(s, id);
 	t->fresh = t->hard = true;
 	t->start_ns = ts;
 	t->st.run = RUN_NEW;

@@ -4,9 +4,9 @@
 
 #include "base/timefmt.h"
 
-void call_cause(struct slice *s, const struct call *c, uint8_t *cause, uint8_t *part)
+void call_cause(const struct call *c, uint8_t *cause, uint8_t *part)
 {
-	const struct call_info *info = slice_call_info(s, c->name);
+	const struct call_info *info = info_of_call(c);
 	*cause = WAIT_PART;
 	*part = info->cause ? info->cause : PART_OTHER;
 	if (info->by_fd) {
@@ -70,7 +70,7 @@ static void resolve_state(struct slice *s, struct thread *t, const struct verdic
 }
 
 /* Moves what was charged softly to t (under id and its aliases) where it belongs. */
-void resolve(struct slice *s, uint32_t id, struct thread *t, const struct verdict *v)
+void resolve(struct slice *s, struct thread *t, const struct verdict *v)
 {
 	int64_t *from = &t->soft_from[v->lost];
 	if (*from != INT64_MAX) {
@@ -82,7 +82,7 @@ void resolve(struct slice *s, uint32_t id, struct thread *t, const struct verdic
 			struct bin *b = value;
 			if (b->index < first)
 				continue;
-			resolve_cell(s, b, id, v);
+			resolve_cell(s, b, t->self, v);
 			for (guint i = 0; t->aliases && i < t->aliases->len; i++)
 				resolve_cell(s, b, g_array_index(t->aliases, uint32_t, i), v);
 		}
@@ -93,10 +93,10 @@ void resolve(struct slice *s, uint32_t id, struct thread *t, const struct verdic
 	resolve_state(s, t, v);
 }
 
-void verdict_of_call(struct slice *s, const struct call *c, struct verdict *v)
+void verdict_of_call(const struct call *c, struct verdict *v)
 {
 	*v = (struct verdict){ .run_part = PART_SYSCALL, .call = c };
-	call_cause(s, c, &v->cause, &v->part);
+	call_cause(c, &v->cause, &v->part);
 }
 
 const struct verdict was_user = { .run_part = PART_USER, .cause = WAIT_PART, .part = PART_FAULT };
@@ -106,16 +106,16 @@ const struct verdict is_lost = {
 };
 
 /* The unknown call ended with this exit. */
-void verdict_of_exit(struct slice *s, const struct rec *exit, struct verdict *v)
+void verdict_of_exit(const struct rec *exit, struct verdict *v)
 {
-	struct call c = { .name = exit->name, .fd = NO_FD, .begin = TS_NONE };
-	verdict_of_call(s, &c, v);
+	struct call c = { .name = exit->name, .info = exit->info, .fd = NO_FD, .begin = TS_NONE };
+	verdict_of_call(&c, v);
 	v->call = NULL;
 }
 
 /* The initial call, unknown until now, ended. Unless the thread begins with the trace,
  * the left neighbour tells what it was. */
-void soft_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
+void soft_ends(struct slice *s, struct thread *t, enum soft_end how,
 	       const struct rec *by)
 {
 	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
@@ -125,21 +125,21 @@ void soft_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how
 	if (!is_final(s, t))
 		return;
 	if (how == SOFT_BY_EXIT) {
-		verdict_of_exit(s, by, &v);
+		verdict_of_exit(by, &v);
 		slice_bin(s, by->ts)->trust.soft++;
 	}
-	resolve(s, id, t, &v);
+	resolve(s, t, &v);
 }
 
 /* A call unknown since a loss ended. */
-void lost_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
+void lost_ends(struct slice *s, struct thread *t, enum soft_end how,
 		      const struct rec *by)
 {
 	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
 	if (how == SOFT_BY_EXIT)
-		verdict_of_exit(s, by, &v);
+		verdict_of_exit(by, &v);
 	v.lost = true;
-	resolve(s, id, t, &v);
+	resolve(s, t, &v);
 	if (!t->begins_lost || t->soft_end != SOFT_OPEN)
 		return;
 	t->soft_end = how;	/* for what is left of it */
@@ -147,16 +147,16 @@ void lost_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how
 		t->soft_exit = *by;
 }
 
-void unknown_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
+void unknown_ends(struct slice *s, struct thread *t, enum soft_end how,
 			 const struct rec *by)
 {
 	if (t->st.call_state != CALL_SOFT)
 		return;
 	if (!t->st.call_lost) {
-		soft_ends(s, id, t, how, by);
+		soft_ends(s, t, how, by);
 		return;
 	}
-	lost_ends(s, id, t, how, by);
+	lost_ends(s, t, how, by);
 	if (how == SOFT_BY_EXIT)
 		slice_bin(s, by->ts)->trust.soft++;
 }

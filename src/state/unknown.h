@@ -29,22 +29,22 @@ static inline bool is_final(const struct slice *s, const struct thread *t)
 }
 
 /* What a thread that blocks in the call waits for. */
-void call_cause(struct slice *s, const struct call *c, uint8_t *cause, uint8_t *part);
+void call_cause(const struct call *c, uint8_t *cause, uint8_t *part);
 
-void verdict_of_call(struct slice *s, const struct call *c, struct verdict *v);
+void verdict_of_call(const struct call *c, struct verdict *v);
 /* It ended with this exit, and its entry will never be known. */
-void verdict_of_exit(struct slice *s, const struct rec *exit, struct verdict *v);
+void verdict_of_exit(const struct rec *exit, struct verdict *v);
 
 /* Moves what was charged to t (under id and its aliases) where it belongs. */
-void resolve(struct slice *s, uint32_t id, struct thread *t, const struct verdict *v);
+void resolve(struct slice *s, struct thread *t, const struct verdict *v);
 
 /* The call ended: the initial one, one after a loss, whichever t is in (or none).
  * `by`: the record that ended it; NULL for a loss. */
-void soft_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
+void soft_ends(struct slice *s, struct thread *t, enum soft_end how,
 	       const struct rec *by);
-void lost_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
+void lost_ends(struct slice *s, struct thread *t, enum soft_end how,
 	       const struct rec *by);
-void unknown_ends(struct slice *s, uint32_t id, struct thread *t, enum soft_end how,
+void unknown_ends(struct slice *s, struct thread *t, enum soft_end how,
 		  const struct rec *by);
 
 #endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Charging: an interval goes into its second's cells, split at the borders of seconds. */
+#include "state/cells.h"
+
+#include "base/timefmt.h"
+
+/* A clock that lies must not make bins without end: of a longer interval only the
+ * newest part is charged. A million steps are eleven days of seconds. */
+#define MAX_STEPS 1000000
+
+static int64_t bounded(const struct slice *s, int64_t from, int64_t to)
+{
+	int64_t most = MAX_STEPS * s->step;
+	return from < to - most ? to - most : from;
+}
+
+/* The end of the piece of [from, to) that lies in from's second. */
+static int64_t piece_end(const struct slice *s, int64_t from, int64_t to)
+{
+	int64_t border = time_floor(from, s->step) + s->step;
+	return MIN(border, to);
+}
+
+void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from, int64_t to)
+{
+	struct bin *b = bin_of_all(s, from, to);
+	if (b) {
+		cell_of_thread(s, b, t)->part[part] += to - from;
+		return;
+	}
+	from = bounded(s, from, to);
+	while (from < to) {
+		int64_t end = piece_end(s, from, to);
+		cell_of_thread(s, slice_bin(s, from), t)->part[part] += end - from;
+		from = end;
+	}
+}
+
+void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t from, int64_t to)
+{
+	from = bounded(s, from, to);
+	while (from < to) {
+		int64_t end = piece_end(s, from, to);
+		cell_of_file(s, slice_bin(s, from), t, c)->blocked_ns += end - from;
+		from = end;
+	}
+}
+
+void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to)
+{
+	int64_t from = bounded(s, c->busy_from, to);
+	while (from < to) {
+		int64_t end = piece_end(s, from, to);
+		struct bin_call *b = cell_of_call(s, slice_bin(s, from), t, c->name);
+		b->busy_ns += end - from;
+		if (end == time_floor(from, s->step) + s->step)
+			b->unfinished = 1;	/* pending at this second's end */
+		from = end;
+	}
+	c->busy_from = MAX(c->busy_from, to);
+}
+
+static void add_cpu(struct bin_cpu *c, int kind, int64_t ns)
+{
+	int64_t *const sums[] = {
+		[CPU_RUN] = &c->run_ns, [CPU_IDLE] = &c->idle_ns,
+		[CPU_UNKNOWN] = &c->unknown_ns, [CPU_IRQ] = &c->irq_ns,
+	};
+	*sums[kind] += ns;
+}
+
+void charge_cpu(struct slice *s, struct cpu *c, int kind, int64_t from, int64_t to)
+{
+	struct bin *b = from < to ? bin_of_all(s, from, to) : NULL;
+	if (b) {
+		add_cpu(cell_of_cpu(s, b, c), kind, to - from);
+		return;
+	}
+	from = bounded(s, from, to);
+	while (from < to) {
+		int64_t end = piece_end(s, from, to);
+		add_cpu(cell_of_cpu(s, slice_bin(s, from), c), kind, end - from);
+		from = end;
+	}
+}
