@@ -204,23 +204,13 @@ static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
 static unsigned trust_outline(struct app *app, unsigned y, unsigned x)
 {
 	const struct outline *o = app->outline;
-	uint64_t events = 0, packets = 0;
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+	g_autofree char *lost = extent_lost_text(&app->extent);
 
-	for (size_t i = 0; i < o->n; i++) {
-		events += o->cell[i].lost_events;
-		packets += o->cell[i].lost_packets;
-	}
-	x = frame_add(app, y, x, ROLE_DIM, "   trace %s-%s", timefmt_clock(a, o->from_ns),
-		      timefmt_clock(b, o->to_ns));
-	if (events)
-		x = frame_add(app, y, x, ROLE_DISTRUST, " lost %s events", timefmt_count(a, events));
-	if (packets)
-		x = frame_add(app, y, x, ROLE_DISTRUST, " lost %s packets",
-			      timefmt_count(a, packets));
-	if (!events && !packets)
-		x = frame_add(app, y, x, ROLE_DIM, " lost 0");
-	return x;
+	x = frame_add(app, y, x, lost ? ROLE_DISTRUST : ROLE_DIM, "   in all lost %s",
+		      lost ? lost : "0");
+	return frame_add(app, y, x, ROLE_DIM, "   trace %s-%s", timefmt_clock(a, o->from_ns),
+			 timefmt_clock(b, o->to_ns));
 }
 
 static unsigned trust_history(struct app *app, unsigned y, unsigned x)
@@ -256,7 +246,7 @@ void frame_trust(struct app *app, unsigned y, const struct trust *trust)
 			  timefmt_count(a, app->status.n_events));
 }
 
-/* "native 42%, pieces 12/40: 1.2M events, 16M a second; Esc stops the load" */
+/* "native 42%, piece 12 of 40, 1.2M events, 16M/s; Esc stops the load" */
 static char *loading_text(const struct app *app)
 {
 	const struct ui_status *s = &app->status;
@@ -268,13 +258,14 @@ static char *loading_text(const struct app *app)
 
 	if (*s->reader && s->progress >= 0)
 		g_string_append_printf(text, " %d%%", CLAMP((int)(s->progress * 100), 0, 100));
-	if (s->pieces)
-		g_string_append_printf(text, ", piece %u of %u", s->pieces_done, s->pieces);
 	if (s->index_progress >= 0 && s->index_progress < 1)
 		g_string_append_printf(text, ", index %d%%", (int)(s->index_progress * 100));
-	g_string_append(text, text->len ? ": " : "");
-	g_string_append_printf(text, "%s events read, %s a second", timefmt_count(n, s->n_events),
-			       timefmt_count(r, (uint64_t)MAX(s->events_per_s, 0)));
+	if (s->pieces)
+		g_string_append_printf(text, ", piece %u of %u", s->pieces_done, s->pieces);
+	g_string_append_printf(text, "%s%s events%s, %s%s", text->len ? ", " : "",
+			       timefmt_count(n, s->n_events), text->len ? "" : " read",
+			       timefmt_count(r, (uint64_t)MAX(s->events_per_s, 0)),
+			       text->len ? "/s" : " a second");
 	figures = g_string_free(text, FALSE);
 	room = app->canvas->cols > text_width(figures) + strlen(end) ?
 		app->canvas->cols - text_width(figures) - (unsigned)strlen(end) : 0;

@@ -43,6 +43,23 @@ static void add_columns(GPtrArray *lines, const struct view *v)
 	}
 }
 
+/* What is shown of a trace before it is read. */
+static void add_marks(GPtrArray *lines)
+{
+	static const char *const marks[] = {
+		"Marks, while a trace is read",
+		"  ~        before a figure: soft. It was read out of turn, without what came",
+		"           before (names, calls that were pending), and may change",
+		"  strip    one cell a second, or several: bars are what is read, ~ is soft,",
+		"           shades (' \" % & in ASCII) are bytes a second, not read yet",
+		"  !        below or in the strip: events were lost there",
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(marks); i++)
+		g_ptr_array_add(lines, g_strdup(marks[i]));
+	g_ptr_array_add(lines, g_strdup(""));
+}
+
 GPtrArray *help_lines(const struct view *v, enum context context, unsigned cols)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
@@ -60,6 +77,7 @@ GPtrArray *help_lines(const struct view *v, enum context context, unsigned cols)
 		g_ptr_array_add(lines, g_strdup(line));
 	}
 	g_ptr_array_add(lines, g_strdup(""));
+	add_marks(lines);
 	add_columns(lines, v);
 	return lines;
 }

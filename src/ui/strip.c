@@ -112,19 +112,23 @@ void strip_draw_whole(struct app *app, unsigned y)
 	struct strip_data s;
 	struct canvas *c = app->canvas;
 	char length[TIMEFMT_LEN], rate[TIMEFMT_LEN];
-	g_autofree char *right = NULL;
+	g_autofree char *right = NULL, *lost = NULL;
 	unsigned right_cols, cells;
 
 	if (!strip || strip->n < 2)
 		return;
 	s = (struct strip_data){ strip->points, strip->n, -1, strip->max_bytes };
-	right = g_strdup_printf(" max %s/s in %s", timefmt_bytes(rate, (uint64_t)s.max_bytes),
-				timefmt_duration(length, app->outline->to_ns - app->outline->from_ns));
+	lost = extent_lost_text(&app->extent);
+	right = g_strdup_printf(" %s: %s/s%s", timefmt_duration(length, app->outline->to_ns -
+								app->outline->from_ns),
+				timefmt_bytes(rate, (uint64_t)s.max_bytes), lost ? " !lost" : "");
 	right_cols = text_width(right);
 	cells = c->cols > 6 + right_cols ? c->cols - 6 - right_cols : 1;
 	canvas_put(c, y, 0, 4, ROLE_TITLE, "B/s");
 	canvas_put(c, y, 4, 1, ROLE_AXIS, app->glyphs->edge);
 	canvas_put(c, y, 5 + cells, 1, ROLE_AXIS, app->glyphs->edge);
 	canvas_put(c, y, 6 + cells, right_cols, ROLE_TEXT, right);
+	if (lost)
+		canvas_set_role(c, y, 6 + cells + right_cols - 5, 5, ROLE_DISTRUST);
 	strip_draw_cells(app, &s, y, 5, cells, false);
 }

@@ -31,8 +31,8 @@ static char *figures_text(const struct app *app, int64_t from, int64_t to)
 	char clock[TIMEFMT_LEN], length[TIMEFMT_LEN], bytes[TIMEFMT_LEN];
 	struct extent_sum sum;
 
-	if (!extent_sum(&app->extent, from, to, &sum))
-		return g_strdup("no packet of the trace is of this time");
+	if (!extent_sum(&app->extent, from, to, &sum) || !sum.bytes)
+		return g_strdup("no packet of the trace is of this time: nothing was recorded");
 	return g_strdup_printf("%s, %s: %s in packets, %.2g %% of the trace",
 			       timefmt_clock(clock, sum.from_ns),
 			       timefmt_duration(length, sum.to_ns - sum.from_ns),
@@ -77,9 +77,9 @@ void unread_draw(struct app *app, struct place *p, struct box box)
 	figures = figures_text(app, from, to);
 	losses = lost_text(app, from, to, &lost);
 	title = g_strdup_printf("%s: %s", p->view->title, state);
-	keys = g_strdup_printf("Left, Right and b go on%s%s",
-			       loading ? "; Esc stops the load" : "", loading ?
-			       "; this is read next" : "");
+	keys = g_strdup_printf("%sLeft, Right and b go elsewhere%s", loading &&
+			       g_str_equal(app->status.reader, "native") ? "it is read next; " : "",
+			       loading ? "; Esc stops the load" : "");
 	frame_trust(app, box.y, &none);
 	put(app, (struct box){ box.y, 0, box.rows, box.cols + 1 }, 1, ROLE_TITLE, title);
 	strip_draw_whole(app, box.y + 2);

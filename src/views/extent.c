@@ -76,6 +76,20 @@ bool extent_sum(const struct extent *e, int64_t from, int64_t to, struct extent_
 	return true;
 }
 
+char *extent_lost_text(const struct extent *e)
+{
+	char events[TIMEFMT_LEN], packets[TIMEFMT_LEN];
+	struct extent_sum sum;
+	if (!e->outline || !extent_sum(e, e->outline->from_ns, e->outline->to_ns, &sum))
+		return NULL;
+	timefmt_count(events, sum.lost_events);
+	timefmt_count(packets, sum.lost_packets);
+	if (sum.lost_events && sum.lost_packets)
+		return g_strdup_printf("%s events, %s packets", events, packets);
+	return sum.lost_events ? g_strdup_printf("%s events", events) :
+		sum.lost_packets ? g_strdup_printf("%s packets", packets) : NULL;
+}
+
 /* --- the strip --- */
 
 static void add_cells(struct extent_strip *s, const struct extent *e)

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Screens of a trace that is shown before it is read: nothing but its outline, a
+ * preview, half of it read, stopped. GENERATE=1 writes tests/golden/ anew: look at the
+ * difference.
+ */
+#include "lib/fake_timeline.h"
+#include "ui/app.h"
+
+#include "base/timefmt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A backend that gives what a test laid down, and writes down what is looked at. */
+static struct {
+	enum ui_phase phase;
+	const char *reader;
+	double progress;
+	unsigned pieces;
+	int64_t hard_to;
+	struct outline *outline;
+	struct timeline *preview;
+	int64_t preview_from, preview_to;
+	unsigned looks, cancels;
+	int64_t look_from, look_to;
+	struct ui_export exported;
+} seen;
+
+static void status(void *data, struct ui_status *ret)
+{
+	*ret = (struct ui_status){ .phase = seen.phase, .progress = seen.progress,
+		.n_events = 1310000, .events_per_s = 16200000, .lag_ns = -1,
+		.pieces_done = seen.pieces * 2 / 5, .pieces = seen.pieces,
+		.hard_to_ns = seen.hard_to, .index_progress = 1 };
+	g_strlcpy(ret->source, "big kernel+ust", sizeof ret->source);
+	g_strlcpy(ret->reader, seen.reader, sizeof ret->reader);
+}
+
+static struct outline *give_outline(void *data)
+{
+	return seen.outline ? outline_ref(seen.outline) : NULL;
+}
+
+static struct timeline *give_preview(void *data, int64_t *ret_from, int64_t *ret_to)
+{
+	*ret_from = seen.preview_from;
+	*ret_to = seen.preview_to;
+	return g_steal_pointer(&seen.preview);
+}
+
+static void look(void *data, int64_t from_ns, int64_t to_ns)
+{
+	seen.looks++;
+	seen.look_from = from_ns;
+	seen.look_to = to_ns;
+}
+
+static void cancel(void *data)
+{
+	seen.cancels++;
+	seen.phase = UI_CANCELLED;
+}
+
+static bool export_span(void *data, const struct ui_export *what, char **ret_message)
+{
+	seen.exported = *what;
+	return true;
+}
+
+static const struct ui_backend backend = {
+	.status = status, .cancel = cancel, .export_span = export_span, .outline = give_outline,
+	.preview = give_preview, .look = look,
+};
+
+/* [from, to) in seconds of the story; some are busier, one is empty, two have losses. */
+static struct outline *outline_new(int from, int to)
+{
+	struct outline *o = g_new0(struct outline, 1);
+
+	g_atomic_ref_count_init(&o->refs);
+	o->from_ns = FAKE_T0 + from * FAKE_S;
+	o->to_ns = FAKE_T0 + to * FAKE_S;
+	o->step_ns = FAKE_S;
+	o->begin_ns = o->from_ns;
+	o->complete = true;
+	o->n = (size_t)(to - from);
+	o->cell = g_new0(struct outline_cell, o->n + 1);
+	for (size_t i = 0; i < o->n; i++) {
+		o->cell[i].bytes = (uint64_t)(1 + i * 7 % 11) << 20;
+		o->bytes += o->cell[i].bytes;
+	}
+	o->cell[o->n / 2].bytes = 0;
+	o->cell[o->n / 3].lost_events = 12345;
+	o->cell[o->n - 2].lost_packets = 3;
+	return o;
+}
+
+struct fixture {
+	struct ui_options options;
+	struct timeline *tl;
+	struct app *app;
+};
+
+static void begin(void)
+{
+	outline_unref(seen.outline);
+	memset(&seen, 0, sizeof seen);
+	seen.phase = UI_LOADING;
+	seen.reader = "native";
+	seen.progress = 0.42;
+	seen.pieces = 40;
+	seen.hard_to = TIME_UNKNOWN;
+}
+
+static void start(struct fixture *f, struct timeline *tl, unsigned rows, unsigned cols)
+{
+	if (!f->options.at_ns)
+		f->options.at_ns = TIME_UNKNOWN;
+	f->tl = tl;
+	f->app = app_new(&f->options, &backend, f->tl, true);
+	app_resize(f->app, rows, cols);
+	app_draw(f->app);
+}
+
+static void stop(struct fixture *f)
+{
+	app_free(f->app);
+	timeline_free(f->tl);
+	g_clear_pointer(&seen.outline, outline_unref);
+}
+
+static void take(struct fixture *f)
+{
+	whole_take(f->app);
+	app_draw(f->app);
+}
+
+static void press(struct fixture *f, const char *keys)
+{
+	for (; *keys; keys = g_utf8_next_char(keys)) {
+		app_key(f->app, (int)g_utf8_get_char(keys));
+		app_draw(f->app);
+	}
+}
+
+static void press_key(struct fixture *f, int key)
+{
+	app_key(f->app, key);
+	app_draw(f->app);
+}
+
+static char *screen(struct fixture *f)
+{
+	g_autofree char *dump = canvas_dump(f->app->canvas);
+	g_autoptr(GRegex) memory = g_regex_new("mem [0-9.KMG/]+", 0, 0, NULL);
+
+	return g_regex_replace_literal(memory, dump, -1, 0, "mem -", 0, NULL);
+}
+
+static void check(struct fixture *f, const char *text, bool wanted)
+{
+	g_autofree char *dump = screen(f);
+
+	if ((strstr(dump, text) != NULL) != wanted)
+		g_test_message("%s'%s' in\n%s", wanted ? "no " : "", text, dump);
+	g_assert_true((strstr(dump, text) != NULL) == wanted);
+}
+
+static void check_golden(struct fixture *f, const char *name)
+{
+	const char *top = g_getenv("SRCDIR") ? g_getenv("SRCDIR") : ".";
+	g_autofree char *path = g_strdup_printf("%s/tests/golden/%s.txt", top, name);
+	g_autofree char *dump = screen(f), *expected = NULL;
+	g_autoptr(GError) error = NULL;
+
+	if (g_getenv("GENERATE")) {
+		g_assert_true(g_file_set_contents(path, dump, -1, &error));
+		return;
+	}
+	g_file_get_contents(path, &expected, NULL, &error);
+	g_assert_no_error(error);
+	if (strcmp(dump, expected)) {
+		g_test_message("%s: is\n%s\nshould be\n%s", path, dump, expected);
+		g_test_fail();
+	}
+}
+
+/* --- the stages --- */
+
+/* A timeline with one second of three processes, whose ids come in the order asked for:
+ * main and preview number the same things differently. */
+static struct timeline *processes_at(unsigned second, bool backwards, unsigned calls)
+{
+	static const struct { int32_t pid; const char *comm; } all[] = {
+		{ 100, "alpha" }, { 200, "beta" }, { 300, "gamma" },
+	};
+	struct fake *f = fake_new();
+	struct second *s = fake_second(f, second);
+
+	for (int i = 0; i < 3; i++) {
+		int k = backwards ? 2 - i : i;
+		uint32_t t = fake_thread(f, 0, all[k].pid, all[k].pid, all[k].comm);
+
+		fake_call(s, t, fake_string(f, k == 1 ? "futex" : "read"), calls * (unsigned)(k + 1),
+			  1000 * 1000);
+		fake_call(s, t, fake_string(f, "write"), 1, 2000);
+		fake_cell(s, t)->part[PART_USER] = (k + 1) * 100 * FAKE_MS;
+	}
+	return fake_done(f);
+}
+
+static struct timeline *stage_outline(void)
+{
+	seen.outline = outline_new(-34, 6);
+	seen.hard_to = TIME_UNKNOWN;
+	return timeline_new(0);
+}
+
+/* The story is the end of the trace, and nothing is read but a preview of it. */
+static struct timeline *stage_preview(void)
+{
+	struct timeline *tl = stage_outline();
+
+	seen.preview = fake_timeline();
+	seen.preview_from = FAKE_T0 + 2 * FAKE_S;
+	seen.preview_to = FAKE_T0 + 6 * FAKE_S;
+	return tl;
+}
+
+/* The story is its begin, and what is read. */
+static struct timeline *stage_half(void)
+{
+	seen.outline = outline_new(0, 40);
+	seen.hard_to = FAKE_T0 + 6 * FAKE_S;
+	return fake_timeline();
+}
+
+static struct timeline *stage_stopped(void)
+{
+	seen.phase = UI_CANCELLED;
+	return stage_half();
+}
+
+static struct timeline *stage_fallback(void)
+{
+	seen.reader = "babeltrace2: metadata:12: an event header with 40 bit timestamps, which "
+		"no tracer of LTTng writes";
+	seen.pieces = 0;
+	return stage_half();
+}
+
+static struct timeline *stage_plain(void)
+{
+	seen.outline = outline_new(-39, 1);
+	seen.preview = processes_at(0, false, 10);
+	seen.preview_from = FAKE_T0;
+	seen.preview_to = FAKE_T0 + FAKE_S;
+	return timeline_new(0);
+}
+
+static const struct golden {
+	const char *name, *keys;
+	struct timeline *(*stage)(void);
+	unsigned rows, cols;
+	bool ascii;
+} goldens[] = {
+	{ "whole-outline-80x24", "", stage_outline, 24, 80, false },
+	{ "whole-outline-140x45", "", stage_outline, 45, 140, false },
+	{ "whole-outline-ascii", "", stage_outline, 24, 80, true },
+	{ "whole-preview-80x24", "b-2s\r", stage_preview, 24, 80, false },
+	{ "whole-preview-140x45", "b-2s\r", stage_preview, 45, 140, false },
+	{ "whole-preview-ascii", "b-2s\r", stage_preview, 24, 80, true },
+	{ "whole-preview-trace", "b-2s\rjj\r", stage_preview, 24, 80, false },
+	{ "whole-processes-80x24", "", stage_plain, 24, 80, false },
+	{ "whole-processes-ascii", "", stage_plain, 24, 80, true },
+	{ "whole-half-80x24", "bworst\r", stage_half, 24, 80, false },
+	{ "whole-half-140x45", "bworst\r", stage_half, 45, 140, false },
+	{ "whole-half-ascii", "bworst\r", stage_half, 24, 80, true },
+	{ "whole-half-unread", "b50%\r", stage_half, 24, 80, false },
+	{ "whole-half-processes", "bworst\r4", stage_half, 24, 80, false },
+	{ "whole-half-part", "bworst\rAb+6s\rB", stage_half, 24, 80, false },
+	{ "whole-stopped-80x24", "bend\r", stage_stopped, 24, 80, false },
+	{ "whole-fallback-80x24", "bworst\r", stage_fallback, 24, 80, false },
+	{ "whole-fallback-140x45", "bworst\r", stage_fallback, 45, 140, false },
+};
+
+static void test_golden(const void *data)
+{
+	const struct golden *g = data;
+	struct fixture f = { .options = { .ascii = g->ascii } };
+
+	begin();
+	start(&f, g->stage(), g->rows, g->cols);
+	press(&f, g->keys);
+	check_golden(&f, g->name);
+	stop(&f);
+}
+
+/* --- what the keys do --- */
+
+/* The first screen is the trace's end; one can go anywhere at once. */
+static void test_go(void)
+{
+	struct fixture f = { 0 };
+
+	begin();
+	start(&f, stage_outline(), 24, 80);
+	check(&f, "06:08:40 loading 42%", true);
+	check(&f, "not read yet: 42 % of the trace is", true);
+	check(&f, "06:08:40, 1.00s:", true);
+	g_assert_cmpint(seen.look_from, ==, FAKE_T0 + 5 * FAKE_S);
+	g_assert_cmpint(seen.look_to, ==, FAKE_T0 + 6 * FAKE_S);
+	press_key(&f, UI_KEY_LEFT);
+	check(&f, "06:08:39", true);
+	check(&f, "! lost in it: 0 events, 3 packets", true);
+	g_assert_cmpint(seen.look_from, ==, FAKE_T0 + 4 * FAKE_S);
+	press(&f, "bstart\r");
+	check(&f, "06:08:01", true);
+	g_assert_cmpint(seen.look_from, ==, FAKE_T0 - 34 * FAKE_S);
+	press_key(&f, UI_KEY_LEFT);
+	check(&f, "this is the first second", true);
+	unsigned looks = seen.looks;
+	press(&f, "\fjk4");
+	g_assert_cmpuint(seen.looks, ==, looks);	/* nothing else is looked at */
+	press(&f, "bend\r");
+	check(&f, "06:08:40", true);
+	press_key(&f, UI_KEY_RIGHT);
+	check(&f, "this is the newest second", true);
+	press(&f, "bworst\r");
+	check(&f, "nothing is read yet", true);
+	press(&f, "n");
+	check(&f, "no such outlier in what is read so far", true);
+	stop(&f);
+}
+
+/* A preview comes, what is read takes over: the selection stays on its thing. */
+static void test_swap(void)
+{
+	struct fixture f = { 0 };
+
+	begin();
+	seen.outline = outline_new(-39, 1);
+	start(&f, processes_at(0, true, 1000), 24, 80);
+	check(&f, "not read yet", true);
+	seen.preview = processes_at(0, false, 10);
+	seen.preview_from = FAKE_T0;
+	seen.preview_to = FAKE_T0 + FAKE_S;
+	take(&f);
+	check(&f, "~ soft: what came before is not read yet", true);
+	press(&f, "/beta\r");
+	check(&f, "▶    200 beta", true);
+	press(&f, "\r");
+	check(&f, "beta", true);
+	press(&f, "/futex\r");
+	check(&f, "▶", true);
+	seen.hard_to = FAKE_T0 + FAKE_S;
+	seen.progress = 1;
+	take(&f);
+	check(&f, "soft:", false);
+	g_autofree char *dump = screen(&f);
+	g_assert_nonnull(g_strstr_len(dump, -1, "▶"));
+	g_assert_true(g_regex_match_simple("▶ *futex", dump, 0, 0) ||
+		      g_regex_match_simple("▶.*futex", dump, 0, 0));
+	g_assert_null(strstr(dump, "gamma"));		/* narrowed to the process still */
+	press(&f, "\033");
+	check(&f, "▶    200 beta", true);
+	stop(&f);
+}
+
+/* A trace opened from the preview stays when another preview takes its place, and is
+ * shown whole once that part is read. */
+static void test_trace_stays(void)
+{
+	struct fixture f = { 0 };
+
+	begin();
+	start(&f, stage_preview(), 24, 80);
+	press(&f, "b-2s\rjj\r");
+	check(&f, "~soft", true);
+	check(&f, "PINNED", true);
+	press(&f, "e");
+	g_assert_true(seen.exported.tl == f.app->preview);
+	press_key(&f, UI_KEY_LEFT);
+	check(&f, "PINNED", true);
+	seen.preview = processes_at(1, false, 10);
+	seen.preview_from = FAKE_T0 + FAKE_S;
+	seen.preview_to = FAKE_T0 + 2 * FAKE_S;
+	take(&f);
+	check(&f, "PINNED", true);
+	check(&f, "lock: waited", true);
+	press(&f, "\033");
+	stop(&f);
+}
+
+static void test_stop(void)
+{
+	struct fixture f = { 0 };
+
+	begin();
+	start(&f, stage_half(), 24, 80);
+	check(&f, "native 42%, piece 16 of 40, 1.31M events, 16.2M/s; Esc stops the load", true);
+	press(&f, "\033");
+	g_assert_cmpuint(seen.cancels, ==, 1);
+	check(&f, "stopped at 42%", true);
+	check(&f, "not read: the load was stopped at 42 % of the trace", true);
+	press(&f, "bworst\r");
+	check(&f, "SLOWEST + OPEN", true);
+	press(&f, "\033");
+	check(&f, "this is the top", true);
+	g_assert_cmpuint(seen.cancels, ==, 1);
+	stop(&f);
+}
+
+/* Read to its end: as if it had been read before it was shown. */
+static void test_done(void)
+{
+	struct fixture f = { 0 };
+
+	begin();
+	seen.outline = outline_new(0, 6);
+	start(&f, fake_timeline(), 24, 80);
+	check(&f, "06:08:40 loading", true);
+	seen.phase = UI_DONE;
+	take(&f);
+	check(&f, "06:08:38 PAUSED", true);
+	check(&f, "▶1e9873c2", true);
+	check(&f, "history 06:08:35-06:08:", true);
+	stop(&f);
+}
+
+static void test_every_key(void)
+{
+	struct timeline *(*const stages[])(void) = {
+		stage_outline, stage_preview, stage_half, stage_stopped, stage_fallback, stage_plain,
+	};
+	static const unsigned sizes[][2] = { { 24, 80 }, { 15, 60 }, { 45, 140 }, { 3, 10 } };
+	g_autoptr(GRand) rand = g_rand_new_with_seed(20261121);
+
+	for (size_t s = 0; s < G_N_ELEMENTS(stages) * 8; s++) {
+		struct fixture f = { .options = { .ascii = s & 1 } };
+
+		begin();
+		start(&f, stages[s % G_N_ELEMENTS(stages)](), 24, 80);
+		for (int i = 0; i < 200; i++) {
+			const unsigned *size = sizes[g_rand_int_range(rand, 0, 4)];
+
+			if (g_rand_int_range(rand, 0, 20) == 0)
+				app_resize(f.app, size[0], size[1]);
+			if (g_rand_int_range(rand, 0, 30) == 0) {
+				seen.preview = g_rand_boolean(rand) ? fake_timeline() :
+					processes_at(1, i & 1, 5);
+				seen.preview_from = FAKE_T0;
+				seen.preview_to = FAKE_T0 + g_rand_int_range(rand, 1, 7) * FAKE_S;
+				take(&f);
+			}
+			if (g_rand_int_range(rand, 0, 50) == 0)
+				seen.hard_to = FAKE_T0 + g_rand_int_range(rand, 1, 7) * FAKE_S;
+			press_key(&f, ui_bindings[g_rand_int_range(rand, 0,
+							(int)ui_n_bindings)].key);
+			f.app->quit = false;
+		}
+		if (seen.preview)
+			timeline_free(g_steal_pointer(&seen.preview));
+		stop(&f);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	timefmt_set_utc(true);
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(goldens); i++) {
+		g_autofree char *path = g_strdup_printf("/golden/%s", goldens[i].name);
+
+		g_test_add_data_func(path, &goldens[i], test_golden);
+	}
+	g_test_add_func("/whole/go", test_go);
+	g_test_add_func("/whole/swap", test_swap);
+	g_test_add_func("/whole/trace-stays", test_trace_stays);
+	g_test_add_func("/whole/stop", test_stop);
+	g_test_add_func("/whole/done", test_done);
+	g_test_add_func("/whole/every-key", test_every_key);
+	return g_test_run();
+}
