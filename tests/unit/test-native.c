@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The native reader: pieces of a trace are the trace, windows of any size read the same,
+ * damage costs what it hits and is marked, and the outline counts every byte. That its
+ * records are babeltrace2's is tests/truth/readers.* (make check-readers).
+ */
+#include "lib/test_traces.h"
+#include "trace/native.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const struct blk_subscription rows[] = {
+	{ "sched_switch", { "prev_comm", "prev_tid", "prev_state", "next_tid" }, NULL },
+	{ "syscall_entry_*", { "filename|pathname", "fd", "flags", "buf" }, NULL },
+	{ "syscall_exit_*", { "ret", "fildes[1]", "fildes" }, NULL },
+	{ "zipkin:*", { "trace_name", "service_name", "trace_id", "event|key", "val" }, NULL },
+};
+
+static struct native *open_native(const char *path)
+{
+	g_autoptr(GError) error = NULL;
+	const char *const paths[] = { path, NULL };
+	struct native *n = native_open(paths, rows, G_N_ELEMENTS(rows), &error);
+	g_assert_no_error(error);
+	while (native_index(n, 100))
+		;
+	g_assert_true(native_indexed(n));
+	return n;
+}
+
+/* What a run of records says: one number a record, tallies summed by their cells. */
+struct account {
+	GArray *records;	/* uint64_t */
+	GHashTable *tallies;	/* "stream class second" -> count */
+	uint64_t lost_events, n_losses, n_events;
+};
+
+static struct account *account_new(void)
+{
+	struct account *a = g_new0(struct account, 1);
+	a->records = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	a->tallies = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	return a;
+}
+
+static void account_free(struct account *a)
+{
+	g_array_unref(a->records);
+	g_hash_table_unref(a->tallies);
+	g_free(a);
+}
+
+static void count_tally(struct account *a, const struct blk_tables *t, const struct blk_event *e)
+{
+	struct blk_tally tally;
+	memcpy(&tally, e->data, sizeof tally);
+	g_autofree char *key = g_strdup_printf("%s %s %" G_GINT64_FORMAT, blk_stream(t, e->stream)->order,
+					       blk_class(t, e->cls)->name, tally.second);
+	uint64_t *sum = g_hash_table_lookup(a->tallies, key);
+	if (!sum) {
+		sum = g_new0(uint64_t, 1);
+		g_hash_table_insert(a->tallies, g_steal_pointer(&key), sum);
+	}
+	*sum += tally.count;
+	a->n_events += tally.count;
+}
+
+static char *describe(const struct blk_tables *t, const struct blk_event *e)
+{
+	GString *s = g_string_new(NULL);
+	g_string_append_printf(s, "%" G_GINT64_FORMAT " %s %x ", e->ts, blk_stream(t, e->stream)->order, e->row);
+	if (!e->layout) {
+		struct blk_loss loss;
+		memcpy(&loss, e->data, sizeof loss);
+		g_string_append_printf(s, "%" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GUINT64_FORMAT
+				       " %" G_GUINT64_FORMAT, loss.begin_ns, loss.end_ns, loss.events, loss.packets);
+		return g_string_free(s, FALSE);
+	}
+	g_string_append(s, blk_class(t, e->cls)->name);
+	for (unsigned i = 0; i < BLK_MAX_SLOTS; i++) {
+		if (!blk_has(e, i))
+			continue;
+		struct blk_text text = blk_text(e, i);
+		g_string_append_printf(s, " %u=%" G_GINT64_FORMAT ":", i, blk_int(e, i));
+		g_string_append_len(s, text.str, text.len);
+	}
+	return g_string_free(s, FALSE);
+}
+
+static void account_add(struct account *a, const struct blk_tables *t, const struct blk_event *e)
+{
+	if (e->row == BLK_ROW_TALLY) {
+		count_tally(a, t, e);
+		return;
+	}
+	if (e->row == BLK_ROW_STREAM_ADD || e->row == BLK_ROW_STREAM_END)
+		return;
+	g_autofree char *text = describe(t, e);
+	uint64_t hash = 14695981039346656037u;
+	for (const char *p = text; *p; p++)
+		hash = (hash ^ (uint8_t)*p) * 1099511628211u;
+	g_array_append_val(a->records, hash);
+	a->n_events += e->row < BLK_ROW_FIRST_PSEUDO;
+	if (e->row == BLK_ROW_LOST_END) {
+		struct blk_loss loss;
+		memcpy(&loss, e->data, sizeof loss);
+		a->lost_events += loss.events;
+		a->n_losses++;
+	}
+}
+
+static void read_range(struct native *n, int64_t from, int64_t to, size_t budget, struct account *a)
+{
+	g_autoptr(GError) error = NULL;
+	struct source *s = native_range(n, from, to, budget);
+	struct blk_batch batch;
+	enum source_status status;
+	int64_t last = INT64_MIN;
+	while ((status = source_next(s, &batch, &error)) == SOURCE_OK) {
+		g_assert_cmpuint(batch.n, >, 0);
+		for (size_t i = 0; i < batch.n; i++) {
+			g_assert_cmpint(batch.ev[i].ts, >=, MAX(last, from));
+			g_assert_true(to == INT64_MAX || batch.ev[i].ts < to);
+			last = batch.ev[i].ts;
+			account_add(a, &s->tables, &batch.ev[i]);
+		}
+	}
+	g_assert_no_error(error);
+	g_assert_cmpint(status, ==, SOURCE_END);
+	source_free(s);
+}
+
+static struct account *whole(struct native *n, size_t budget)
+{
+	struct account *a = account_new();
+	read_range(n, INT64_MIN, INT64_MAX, budget, a);
+	return a;
+}
+
+static void assert_same(const struct account *a, const struct account *b)
+{
+	GHashTableIter it;
+	gpointer key, value;
+	g_assert_cmpuint(a->records->len, ==, b->records->len);
+	g_assert_cmpmem(a->records->data, a->records->len * 8, b->records->data, b->records->len * 8);
+	g_assert_cmpuint(g_hash_table_size(a->tallies), ==, g_hash_table_size(b->tallies));
+	g_hash_table_iter_init(&it, a->tallies);
+	while (g_hash_table_iter_next(&it, &key, &value)) {
+		const uint64_t *other = g_hash_table_lookup(b->tallies, key);
+		g_assert_nonnull(other);
+		g_assert_cmpuint(*other, ==, *(uint64_t *)value);
+	}
+}
+
+static const char *const traces[] = {
+	"demo/trace", "kernel-small/trace", "kernel-ust/trace", "live/trace", "lost/trace",
+	"lost/trace-overwrite", "rotation/trace", "snapshot/trace",
+};
+
+static int compare_instants(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void test_pieces(gconstpointer data)
+{
+	g_autofree char *path = test_trace(data);
+	if (!path)
+		return;
+	g_autoptr(blk_native) n = open_native(path);
+	struct account *all = whole(n, 0);
+	int64_t from, to, cut[40];
+	g_assert_true(native_bounds(n, &from, &to));
+	g_assert_cmpuint(all->n_events, >, 1000);
+	for (int round = 0; round < 6; round++) {
+		struct account *sum = account_new();
+		size_t n_cuts = (size_t)g_test_rand_int_range(1, 40);
+		if (round % 2)
+			n_cuts = native_cuts(n, from, to, n_cuts + 1, cut);
+		for (size_t i = 0; round % 2 == 0 && i < n_cuts; i++)
+			cut[i] = from + (int64_t)(g_test_rand_double() * (double)(to - from));
+		qsort(cut, n_cuts, sizeof *cut, compare_instants);
+		for (size_t i = 0; i <= n_cuts; i++)
+			read_range(n, i ? cut[i - 1] : INT64_MIN, i < n_cuts ? cut[i] : INT64_MAX,
+				   round % 3 ? 0 : 1, sum);
+		assert_same(all, sum);
+		account_free(sum);
+	}
+	account_free(all);
+}
+
+/* Windows of 16 KiB instead of 256: events lie across their borders everywhere. */
+static void test_windows(gconstpointer data)
+{
+	g_autofree char *path = test_trace(data);
+	if (!path)
+		return;
+	g_autoptr(blk_native) n = open_native(path);
+	struct account *a = whole(n, 0), *b = whole(n, 1);
+	assert_same(a, b);
+	account_free(a);
+	account_free(b);
+}
+
+static void test_outline(gconstpointer data)
+{
+	g_autofree char *path = test_trace(data);
+	if (!path)
+		return;
+	g_autoptr(blk_native) n = open_native(path);
+	struct account *a = whole(n, 0);
+	struct outline *o = native_outline(n, 64);
+	uint64_t bytes = 0, lost = 0;
+	g_assert_nonnull(o);
+	g_assert_true(o->complete);
+	g_assert_cmpuint(o->n, <=, 64);
+	for (size_t i = 0; i < o->n; i++) {
+		bytes += o->cell[i].bytes;
+		lost += o->cell[i].lost_events;
+	}
+	g_assert_cmpuint(bytes, ==, native_bytes(n));
+	g_assert_cmpuint(lost, ==, a->lost_events);
+	outline_unref(o);
+	account_free(a);
+}
+
+/* All loss that begins before and ends in a piece is told at its begin. */
+static void test_open_losses(void)
+{
+	g_autofree char *path = test_trace("lost/trace");
+	if (!path)
+		return;
+	g_autoptr(blk_native) n = open_native(path);
+	struct source *s = native_range(n, INT64_MIN, INT64_MAX, 0);
+	g_autoptr(GArray) losses = g_array_new(FALSE, FALSE, sizeof(struct blk_loss));
+	struct blk_batch batch;
+	size_t n_open;
+	native_range_losses(s, &n_open);
+	g_assert_cmpuint(n_open, ==, 0);
+	while (source_next(s, &batch, NULL) == SOURCE_OK)
+		for (size_t i = 0; i < batch.n; i++)
+			if (batch.ev[i].row == BLK_ROW_LOST_END)
+				g_array_append_vals(losses, batch.ev[i].data, 1);
+	source_free(s);
+	g_assert_cmpuint(losses->len, >, 10);
+	for (guint i = 0; i < losses->len; i++) {
+		struct blk_loss l = g_array_index(losses, struct blk_loss, i);
+		if (l.end_ns - l.begin_ns < 2)
+			continue;
+		int64_t at = l.begin_ns + (l.end_ns - l.begin_ns) / 2;
+		s = native_range(n, at, INT64_MAX, 0);
+		const struct native_loss *open = native_range_losses(s, &n_open);
+		bool found = false;
+		for (size_t k = 0; k < n_open; k++) {
+			g_assert_cmpint(open[k].loss.begin_ns, <, at);
+			g_assert_cmpint(open[k].loss.end_ns, >=, at);
+			found |= !memcmp(&open[k].loss, &l, sizeof l);
+		}
+		g_assert_true(found);
+		source_free(s);
+	}
+}
+
+/* ---- damage ---- */
+
+static char *copy_of(const char *name)
+{
+	g_autofree char *path = test_trace(name);
+	if (!path)
+		return NULL;
+	char *dir = test_temp_dir();
+	g_autofree char *to = g_build_filename(dir, "trace", NULL);
+	test_copy_tree(path, to);
+	return dir;
+}
+
+static void test_cut_off(void)
+{
+	g_autofree char *dir = copy_of("kernel-small/trace");
+	if (!dir)
+		return;
+	g_autofree char *file = g_build_filename(dir, "trace", "kernel", "k0_1", NULL);
+	if (!g_file_test(file, G_FILE_TEST_EXISTS)) {
+		g_free(file);
+		file = g_build_filename(dir, "trace", "kernel", "k0_0", NULL);
+	}
+	g_autofree char *bytes = NULL;
+	gsize size;
+	g_assert_true(g_file_get_contents(file, &bytes, &size, NULL));
+	struct native *n = open_native(dir);
+	struct account *all = whole(n, 0);
+	native_free(n);
+	uint64_t fewest = all->n_events;
+	for (int i = 1; i < 12; i++) {
+		gsize length = size - (gsize)((double)size * i / 12.5) - (gsize)g_test_rand_int_range(0, 4000);
+		g_assert_cmpint(truncate(file, (off_t)length), ==, 0);
+		n = open_native(dir);
+		struct account *less = whole(n, 0);
+		g_assert_cmpuint(less->n_events, <=, fewest);
+		g_assert_cmpuint(less->n_events, >, all->n_events / 3);
+		g_assert_cmpuint(less->n_losses, >, 0);
+		fewest = less->n_events;
+		account_free(less);
+		native_free(n);
+	}
+	account_free(all);
+	test_remove_tree(dir);
+}
+
+/* Bytes in the middle are overwritten: no crash, the other packets stay, loss is marked. */
+static void test_garbage(void)
+{
+	g_autofree char *dir = copy_of("kernel-small/trace");
+	if (!dir)
+		return;
+	g_autofree char *file = g_build_filename(dir, "trace", "kernel", "k0_0", NULL);
+	g_autofree char *bytes = NULL;
+	gsize size;
+	g_assert_true(g_file_get_contents(file, &bytes, &size, NULL));
+	struct native *n = open_native(dir);
+	struct account *all = whole(n, 0);
+	native_free(n);
+	for (int i = 0; i < 30; i++) {
+		g_autofree char *bad = g_memdup2(bytes, size);
+		gsize at = (gsize)g_test_rand_int_range(0, (gint32)size - 100);
+		for (int k = 0; k < 64; k++)
+			bad[at + (gsize)k] = (char)g_test_rand_int();
+		g_assert_true(g_file_set_contents(file, bad, (gssize)size, NULL));
+		g_autoptr(GError) error = NULL;
+		const char *const paths[] = { dir, NULL };
+		n = native_open(paths, rows, G_N_ELEMENTS(rows), &error);
+		if (!n)
+			continue;
+		while (native_index(n, 100))
+			;
+		struct account *less = whole(n, 0);
+		g_assert_cmpuint(less->n_events, >, all->n_events / 4);
+		account_free(less);
+		native_free(n);
+	}
+	account_free(all);
+	test_remove_tree(dir);
+}
+
+/* Without its index a trace reads the same; all packets are found by a walk. */
+static void test_no_index(void)
+{
+	static const char *const names[] = { "kernel-small/trace", "lost/trace", "kernel-ust/trace" };
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		g_autofree char *dir = copy_of(names[i]);
+		if (!dir)
+			return;
+		struct native *n = open_native(dir);
+		struct account *a = whole(n, 0);
+		native_free(n);
+		g_autofree char *command = g_strdup_printf("find '%s' -name '*.idx' -delete", dir);
+		g_assert_cmpint(system(command), ==, 0);
+		n = open_native(dir);
+		struct account *b = whole(n, 0);
+		assert_same(a, b);
+		native_free(n);
+		account_free(a);
+		account_free(b);
+		test_remove_tree(dir);
+	}
+}
+
+static void test_refused(void)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *dir = test_temp_dir();
+	g_autofree char *file = g_build_filename(dir, "metadata", NULL);
+	const char *const paths[] = { dir, NULL };
+	const char *text = "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\n"
+			   "stream { };\n";
+	g_assert_true(g_file_set_contents(file, text, -1, NULL));
+	g_assert_null(native_open(paths, rows, G_N_ELEMENTS(rows), &error));
+	g_assert_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED);
+	g_assert_nonnull(strstr(error->message, dir));
+	test_remove_tree(dir);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++) {
+		g_autofree char *pieces = g_strdup_printf("/native/pieces/%s", traces[i]);
+		g_autofree char *windows = g_strdup_printf("/native/windows/%s", traces[i]);
+		g_autofree char *outline = g_strdup_printf("/native/outline/%s", traces[i]);
+		g_test_add_data_func(pieces, traces[i], test_pieces);
+		g_test_add_data_func(windows, traces[i], test_windows);
+		g_test_add_data_func(outline, traces[i], test_outline);
+	}
+	g_test_add_func("/native/open-losses", test_open_losses);
+	g_test_add_func("/native/cut-off", test_cut_off);
+	g_test_add_func("/native/garbage", test_garbage);
+	g_test_add_func("/native/no-index", test_no_index);
+	g_test_add_func("/native/refused", test_refused);
+	return g_test_run();
+}
