@@ -40,7 +40,6 @@ static void add_path(GPtrArray *paths, const char *path)
 
 static void add_paths(GPtrArray *paths, const struct ctf_type *t, const char *path, unsigned steps)
 {
-	g_autofree char *inside = NULL;
 	if (steps > MAX_STEPS)
 		return;
 	if (t->kind == CTF_STRUCT || t->kind == CTF_VARIANT) {
