@@ -1,242 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Jobs: the thread that reads a source and feeds a model.
- *
- * What both threads touch is `struct shared`, which each of them holds a reference
- * to: a thread that hangs in a library keeps its part alive when the job itself is
- * long gone. Publications cross by a GAsyncQueue, wake-ups by an eventfd, everything
- * else is under the mutex.
+ * Jobs, the main thread's side: starts the thread, collects what it posts, asks it to
+ * stop, leaves it behind when it hangs. See job.h and job_private.h.
  */
-#include "run/job.h"
+#include "run/job_private.h"
+
+#include "run/worker.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #define DEFAULT_PUBLISH_NS (100 * INT64_C(1000000))
-#define AGAIN_PAUSE_US 5000		/* after SOURCE_AGAIN, should the source not wait itself */
 #define FREE_PATIENCE_US 500000		/* how long job_free() waits for its thread */
-#define MAX_QUEUED 8			/* posts nobody has collected; then the model keeps them */
-
-struct shared {
-	gatomicrefcount refs;
-	GAsyncQueue *posts;		/* struct publication * */
-	int event_fd;
-	int stop;			/* atomic: end soon */
-	int discard;			/* atomic: nobody collects any more */
-
-	/* Only the thread's. */
-	job_open open;
-	void *data;
-	GDestroyNotify free_data;
-	struct job_options options;
-	int64_t started_us;
-
-	GMutex lock;			/* what follows */
-	GCond changed;			/* the phase, or stop */
-	struct source *source;		/* to cancel it; NULL while there is none */
-	struct job_status status;	/* .message owned */
-	bool ended;			/* everything is posted */
-	bool gone;			/* the thread only has to return */
-};
 
 struct job {
 	struct shared *s;
 	GThread *thread;
-	char *message;			/* what the last job_get_status() lent */
+	char *message, *reader;		/* what the last job_get_status() lent */
+	int64_t hard_to;		/* of what was collected */
 };
 
-static void shared_unref(struct shared *s)
+void post_free(void *data)
+{
+	struct post *post = data;
+	publication_free(post->publication);
+	g_free(post);
+}
+
+void shared_unref(struct shared *s)
 {
 	if (!g_atomic_ref_count_dec(&s->refs))
 		return;
 	g_async_queue_unref(s->posts);	/* frees what was never collected */
 	close(s->event_fd);
 	g_free(s->status.message);
+	g_free(s->status.reader);
+	outline_unref(s->outline);
 	g_mutex_clear(&s->lock);
 	g_cond_clear(&s->changed);
 	g_free(s);
 }
 
-static void wake_owner(struct shared *s)
+void shared_wake_owner(struct shared *s)
 {
 	const uint64_t one = 1;
 	ssize_t n = write(s->event_fd, &one, sizeof one);
 	(void)n;			/* EAGAIN: it is awake already */
 }
 
-static void set_phase(struct shared *s, enum job_phase phase, const char *message)
+static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
+			 const struct job_options *options)
 {
-	g_mutex_lock(&s->lock);
-	s->status.phase = phase;
-	if (message) {
-		g_free(s->status.message);
-		s->status.message = g_strdup(message);
-	}
-	s->ended = phase >= JOB_DONE;
-	g_cond_broadcast(&s->changed);
-	g_mutex_unlock(&s->lock);
-	wake_owner(s);
-}
-
-static void set_source(struct shared *s, struct source *source)
-{
-	g_mutex_lock(&s->lock);
-	s->source = source;
-	g_mutex_unlock(&s->lock);
-}
-
-static void update_figures(struct shared *s, struct source *source, const struct model *m)
-{
-	double progress = source_progress(source);
-	uint64_t n = model_n_events(m);
-	int64_t now = model_now(m);
-	double seconds = (double)(g_get_monotonic_time() - s->started_us) / 1e6;
-
-	g_mutex_lock(&s->lock);
-	s->status.progress = progress;
-	s->status.n_events = n;
-	s->status.newest_ns = now;
-	s->status.events_per_s = seconds > 0 ? (double)n / seconds : 0;
-	g_mutex_unlock(&s->lock);
-}
-
-static void post(struct shared *s, struct model *m, bool final)
-{
-	if (g_atomic_int_get(&s->discard))
-		return;
-	if (!final && g_async_queue_length(s->posts) >= MAX_QUEUED)
-		return;
-	struct publication *p = model_publish(m, final);
-	if (!p)
-		return;
-	g_async_queue_push(s->posts, p);
-	wake_owner(s);
-}
-
-/* Between two questions to a source that has nothing now; stop ends it early. */
-static void pause_reading(struct shared *s)
-{
-	gint64 until = g_get_monotonic_time() + AGAIN_PAUSE_US;
-	g_mutex_lock(&s->lock);
-	while (!g_atomic_int_get(&s->stop))
-		if (!g_cond_wait_until(&s->changed, &s->lock, until))
-			break;
-	g_mutex_unlock(&s->lock);
-}
-
-static enum source_status read_source(struct shared *s, struct source *source, struct model *m,
-				      GError **error)
-{
-	int64_t every_us = s->options.publish_every_ns / 1000;
-	int64_t due_us = g_get_monotonic_time();	/* the first batch is posted at once */
-
-	while (!g_atomic_int_get(&s->stop)) {
-		struct blk_batch batch = { 0 };
-		enum source_status st = source_next(source, &batch, error);
-		if (st == SOURCE_OK)
-			model_feed(m, &source->tables, batch.ev, batch.n);
-		else if (st == SOURCE_AGAIN)
-			pause_reading(s);
-		else
-			return st;
-		int64_t now_us = g_get_monotonic_time();
-		if (now_us < due_us)
-			continue;
-		post(s, m, false);
-		update_figures(s, source, m);
-		due_us = g_get_monotonic_time() + every_us;
-	}
-	return SOURCE_CANCELLED;
-}
-
-static void run_model(struct shared *s, struct source *source)
-{
-	static const enum job_phase phase_of[] = {
-		[SOURCE_END] = JOB_DONE,
-		[SOURCE_CANCELLED] = JOB_CANCELLED,
-		[SOURCE_ERROR] = JOB_FAILED,
-	};
-	g_autoptr(GError) error = NULL;
-	struct model *m = model_new(&s->options.model);
-	enum source_status st = read_source(s, source, m, &error);
-
-	post(s, m, true);
-	update_figures(s, source, m);
-	if (st == SOURCE_ERROR)
-		set_phase(s, JOB_FAILED, error ? error->message : "reading failed");
-	else
-		set_phase(s, phase_of[st], NULL);
-	model_free(m);
-}
-
-static void *job_main(void *arg)
-{
-	struct shared *s = arg;
-	g_autoptr(GError) error = NULL;
-	struct source *source = s->open(s->data, &error);
-
-	if (!source) {
-		bool stopped = g_atomic_int_get(&s->stop);
-		set_phase(s, stopped ? JOB_CANCELLED : JOB_FAILED,
-			  error ? error->message : "the source can't be opened");
-	} else {
-		set_source(s, source);
-		set_phase(s, JOB_LOADING, NULL);
-		run_model(s, source);
-		set_source(s, NULL);
-	}
-	if (s->free_data)
-		s->free_data(s->data);	/* before its source: see job.h */
-	source_free(source);		/* may hang as any call into a library */
-	g_mutex_lock(&s->lock);
-	s->gone = true;
-	g_cond_broadcast(&s->changed);
-	g_mutex_unlock(&s->lock);
-	shared_unref(s);
-	return NULL;
-}
-
-/* Signals are the main thread's: the new thread (and what it starts) blocks them,
- * but for those that its own faults raise. */
-static GThread *start_thread(struct shared *s)
-{
-	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS };
-	sigset_t block, before;
-
-	sigfillset(&block);
-	for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
-		sigdelset(&block, own[i]);
-	pthread_sigmask(SIG_SETMASK, &block, &before);
-	GThread *thread = g_thread_new("blk-reader", job_main, s);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return thread;
-}
-
-static void free_publication(void *p)
-{
-	publication_free(p);
-}
-
-struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
-		      const struct job_options *options)
-{
-	struct shared *s = g_new0(struct shared, 1);
 	g_atomic_ref_count_init(&s->refs);
 	g_atomic_ref_count_inc(&s->refs);	/* one is the thread's */
-	s->posts = g_async_queue_new_full(free_publication);
+	s->posts = g_async_queue_new_full(post_free);
 	s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->event_fd < 0)
 		g_error("no eventfd: %s", g_strerror(errno));
-	s->open = open;
 	s->data = data;
 	s->free_data = free_data;
 	s->options = *options;
 	if (s->options.publish_every_ns <= 0)
 		s->options.publish_every_ns = DEFAULT_PUBLISH_NS;
 	s->started_us = g_get_monotonic_time();
+	s->look_from = s->look_to = options->look_ns ? options->look_ns : TIME_UNKNOWN;
 	s->status = (struct job_status){
 		.phase = JOB_OPENING, .progress = -1, .newest_ns = TIME_UNKNOWN,
 		.jobs = 1, .hard_to_ns = TIME_UNKNOWN, .index_progress = -1,
@@ -246,8 +75,25 @@ struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 
 	struct job *j = g_new0(struct job, 1);
 	j->s = s;
-	j->thread = start_thread(s);
+	j->hard_to = TIME_UNKNOWN;
+	j->thread = worker_new("blk-reader", job_thread_main, s);
 	return j;
+}
+
+struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
+		      const struct job_options *options)
+{
+	struct shared *s = g_new0(struct shared, 1);
+	s->open = open;
+	return start(s, data, free_data, options);
+}
+
+struct job *job_start_trace(job_open_trace open, void *data, GDestroyNotify free_data,
+			    const struct job_options *options)
+{
+	struct shared *s = g_new0(struct shared, 1);
+	s->open_trace = open;
+	return start(s, data, free_data, options);
 }
 
 int job_fd(const struct job *j)
@@ -257,18 +103,28 @@ int job_fd(const struct job *j)
 
 bool job_collect(struct job *j, struct timeline *tl)
 {
-	struct publication *p;
+	struct post *post;
 	uint64_t count;
 	bool any = false;
 
 	/* Cleared first: what is posted from now on rings again. */
 	ssize_t n = read(j->s->event_fd, &count, sizeof count);
 	(void)n;
-	while ((p = g_async_queue_try_pop(j->s->posts))) {
-		timeline_apply(tl, p);
+	while ((post = g_async_queue_try_pop(j->s->posts))) {
+		timeline_apply(tl, g_steal_pointer(&post->publication));
+		j->hard_to = MAX(j->hard_to, post->closed_to);
+		post_free(post);
 		any = true;
 	}
 	return any;
+}
+
+static void lend(char **lent, const char *text)
+{
+	if (g_strcmp0(*lent, text) == 0)
+		return;
+	g_free(*lent);
+	*lent = g_strdup(text);
 }
 
 void job_get_status(struct job *j, struct job_status *ret)
@@ -277,34 +133,53 @@ void job_get_status(struct job *j, struct job_status *ret)
 
 	g_mutex_lock(&s->lock);
 	*ret = s->status;
-	if (g_strcmp0(j->message, s->status.message) != 0) {
-		g_free(j->message);
-		j->message = g_strdup(s->status.message);
-	}
+	lend(&j->message, s->status.message);
+	lend(&j->reader, s->status.reader);
 	g_mutex_unlock(&s->lock);
 	ret->message = j->message;
+	ret->reader = j->reader;
+	ret->hard_to_ns = ret->pieces ? j->hard_to : TIME_UNKNOWN;
 }
+
+/* ---- before it is read ---- */
 
 struct outline *job_outline(struct job *j)
 {
-	(void)j;
-	return NULL;
+	struct shared *s = j->s;
+
+	g_mutex_lock(&s->lock);
+	struct outline *o = s->outline ? outline_ref(s->outline) : NULL;
+	g_mutex_unlock(&s->lock);
+	return o;
 }
 
 void job_look(struct job *j, int64_t from_ns, int64_t to_ns)
 {
-	(void)j;
-	(void)from_ns;
-	(void)to_ns;
+	struct shared *s = j->s;
+
+	g_mutex_lock(&s->lock);
+	s->look_from = from_ns;
+	s->look_to = to_ns;
+	if (s->preview)
+		preview_look(s->preview, from_ns, to_ns);
+	g_mutex_unlock(&s->lock);
 }
 
 struct timeline *job_take_preview(struct job *j, int64_t *ret_from, int64_t *ret_to)
 {
-	(void)j;
-	(void)ret_from;
-	(void)ret_to;
-	return NULL;
+	struct shared *s = j->s;
+
+	g_mutex_lock(&s->lock);
+	struct publication *p = s->preview ? preview_take(s->preview, ret_from, ret_to) : NULL;
+	g_mutex_unlock(&s->lock);
+	if (!p)
+		return NULL;
+	struct timeline *tl = timeline_new(0);
+	timeline_apply(tl, p);
+	return tl;
 }
+
+/* ---- the end ---- */
 
 void job_cancel(struct job *j)
 {
@@ -314,6 +189,10 @@ void job_cancel(struct job *j)
 	g_atomic_int_set(&s->stop, 1);
 	if (s->source)
 		source_cancel(s->source);
+	if (s->parallel)
+		parallel_stop(s->parallel);
+	if (s->preview)
+		preview_stop(s->preview);
 	g_cond_broadcast(&s->changed);
 	g_mutex_unlock(&s->lock);
 }
@@ -372,5 +251,6 @@ void job_free(struct job *j)
 		g_thread_unref(j->thread);
 	shared_unref(j->s);
 	g_free(j->message);
+	g_free(j->reader);
 	g_free(j);
 }

@@ -21,9 +21,8 @@
 #ifndef BLK_RUN_JOB_H
 #define BLK_RUN_JOB_H
 
-#include "base/outline.h"
+#include "run/pieces.h"
 #include "state/model.h"
-#include "trace/reader.h"
 
 enum job_phase {
 	JOB_OPENING,		/* the source is being opened / connected */
@@ -69,6 +68,17 @@ typedef struct source *(*job_open)(void *data, GError **error);
 
 struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 		      const struct job_options *options);
+
+/* The same for recorded traces, which may be readable in pieces: one of both is set. */
+struct job_trace {
+	struct source *source;
+	struct pieces pieces;
+	char *reader;			/* as in struct job_status, g_free()d by the job */
+};
+typedef bool (*job_open_trace)(void *data, struct job_trace *ret, GError **error);
+struct job *job_start_trace(job_open_trace open, void *data, GDestroyNotify free_data,
+			    const struct job_options *options);
+
 int job_fd(const struct job *j);	/* an eventfd, readable when there is something to collect */
 bool job_collect(struct job *j, struct timeline *tl);	/* applies what was posted; anything? */
 void job_get_status(struct job *j, struct job_status *ret);

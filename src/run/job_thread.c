@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Jobs, the reading thread's side: opens the trace, feeds the model from one source or
+ * stitches what workers made of its pieces, and posts what is closed.
+ */
+#include "run/job_private.h"
+
+#define AGAIN_PAUSE_US 5000		/* after SOURCE_AGAIN, should the source not wait itself */
+#define MAX_QUEUED 8			/* posts nobody has collected; then the model keeps them */
+#define OUTLINE_CELLS 1024
+#define INDEX_STEP 512			/* packets of each file at once */
+#define PREVIEW_FIRST_US 100000		/* so long the main pass waits for the first preview */
+
+static void set_phase(struct shared *s, enum job_phase phase, const char *message)
+{
+	g_mutex_lock(&s->lock);
+	s->status.phase = phase;
+	if (phase == JOB_DONE)
+		s->status.pieces_done = s->status.pieces;
+	if (message) {
+		g_free(s->status.message);
+		s->status.message = g_strdup(message);
+	}
+	s->ended = phase >= JOB_DONE;
+	g_cond_broadcast(&s->changed);
+	g_mutex_unlock(&s->lock);
+	shared_wake_owner(s);
+}
+
+static void end_phase(struct shared *s, enum source_status st, const GError *error)
+{
+	static const enum job_phase phase_of[] = {
+		[SOURCE_END] = JOB_DONE,
+		[SOURCE_CANCELLED] = JOB_CANCELLED,
+		[SOURCE_ERROR] = JOB_FAILED,
+	};
+	const char *message = error ? error->message : "reading failed";
+	set_phase(s, phase_of[st], st == SOURCE_ERROR ? message : NULL);
+}
+
+static void set_source(struct shared *s, struct source *source)
+{
+	g_mutex_lock(&s->lock);
+	s->source = source;
+	g_mutex_unlock(&s->lock);
+}
+
+static bool is_stopped(struct shared *s)
+{
+	return g_atomic_int_get(&s->stop);
+}
+
+static void update_figures(struct shared *s, double progress, uint64_t n_events, int64_t newest)
+{
+	double seconds = (double)(g_get_monotonic_time() - s->started_us) / 1e6;
+
+	g_mutex_lock(&s->lock);
+	s->status.progress = progress;
+	s->status.n_events = n_events;
+	s->status.newest_ns = newest;
+	s->status.events_per_s = seconds > 0 ? (double)n_events / seconds : 0;
+	g_mutex_unlock(&s->lock);
+}
+
+static void post(struct shared *s, struct model *m, bool final)
+{
+	if (g_atomic_int_get(&s->discard))
+		return;
+	if (!final && g_async_queue_length(s->posts) >= MAX_QUEUED)
+		return;
+	struct publication *p = model_publish(m, final);
+	if (!p)
+		return;
+	struct post *item = g_new(struct post, 1);
+	*item = (struct post){ p, model_closed_to(m) };
+	g_async_queue_push(s->posts, item);
+	g_mutex_lock(&s->lock);
+	if (s->preview)
+		preview_hard_to(s->preview, item->closed_to);
+	g_mutex_unlock(&s->lock);
+	shared_wake_owner(s);
+}
+
+/* ---- one source ---- */
+
+/* Between two questions to a source that has nothing now; stop ends it early. */
+static void pause_reading(struct shared *s)
+{
+	gint64 until = g_get_monotonic_time() + AGAIN_PAUSE_US;
+	g_mutex_lock(&s->lock);
+	while (!is_stopped(s))
+		if (!g_cond_wait_until(&s->changed, &s->lock, until))
+			break;
+	g_mutex_unlock(&s->lock);
+}
+
+static enum source_status read_source(struct shared *s, struct source *source, struct model *m,
+				      GError **error)
+{
+	int64_t every_us = s->options.publish_every_ns / 1000;
+	int64_t due_us = g_get_monotonic_time();	/* the first batch is posted at once */
+
+	while (!is_stopped(s)) {
+		struct blk_batch batch = { 0 };
+		enum source_status st = source_next(source, &batch, error);
+		if (st == SOURCE_OK)
+			model_feed(m, &source->tables, batch.ev, batch.n);
+		else if (st == SOURCE_AGAIN)
+			pause_reading(s);
+		else
+			return st;
+		if (g_get_monotonic_time() < due_us)
+			continue;
+		post(s, m, false);
+		update_figures(s, source_progress(source), model_n_events(m), model_now(m));
+		due_us = g_get_monotonic_time() + every_us;
+	}
+	return SOURCE_CANCELLED;
+}
+
+static void run_source(struct shared *s, struct source *source)
+{
+	g_autoptr(GError) error = NULL;
+	struct model *m = model_new(&s->options.model);
+
+	set_source(s, source);
+	enum source_status st = read_source(s, source, m, &error);
+	post(s, m, true);
+	update_figures(s, source_progress(source), model_n_events(m), model_now(m));
+	end_phase(s, st, error);
+	set_source(s, NULL);
+	model_free(m);
+}
+
+/* ---- pieces, on several threads ---- */
+
+static void set_parallel(struct shared *s, struct parallel *p, unsigned jobs)
+{
+	g_mutex_lock(&s->lock);
+	s->parallel = p;
+	if (p) {
+		s->status.jobs = jobs;
+		s->status.pieces = parallel_n_slices(p);
+		if (is_stopped(s))
+			parallel_stop(p);
+	}
+	g_mutex_unlock(&s->lock);
+}
+
+static void count_piece(struct shared *s, const struct parallel *p)
+{
+	g_mutex_lock(&s->lock);
+	s->status.pieces_done = parallel_n_done(p);
+	g_mutex_unlock(&s->lock);
+}
+
+static enum source_status stitch_pieces(struct shared *s, struct parallel *p, struct model *m,
+					GError **error)
+{
+	static const enum source_status ends[] = {
+		[PARALLEL_END] = SOURCE_END, [PARALLEL_STOPPED] = SOURCE_CANCELLED,
+		[PARALLEL_ERROR] = SOURCE_ERROR,
+	};
+	int64_t every_us = s->options.publish_every_ns / 1000, due_us = 0;
+
+	for (;;) {
+		struct slice *slice;
+		int64_t until_us = MAX(due_us, g_get_monotonic_time() + 1000);
+		enum parallel_status st = parallel_next(p, &slice, until_us, error);
+		if (slice) {
+			model_stitch(m, slice);
+			count_piece(s, p);
+		}
+		if (st > PARALLEL_LATER)
+			return ends[st];
+		if (g_get_monotonic_time() < due_us)
+			continue;
+		if (slice)
+			post(s, m, false);
+		update_figures(s, parallel_progress(p), parallel_n_events(p), model_now(m));
+		due_us = g_get_monotonic_time() + every_us;
+	}
+}
+
+static void run_parallel(struct shared *s, const struct pieces *pieces,
+			 const struct parallel_plan *plan)
+{
+	g_autoptr(GError) error = NULL;
+	struct model *m = model_new(&s->options.model);
+	struct parallel *p = parallel_start(pieces, plan);
+
+	set_parallel(s, p, plan->threads);
+	enum source_status st = stitch_pieces(s, p, m, &error);
+	set_parallel(s, NULL, 0);
+	double progress = parallel_progress(p);
+	parallel_free(p);
+	post(s, m, true);
+	update_figures(s, progress, model_n_events(m), model_now(m));
+	end_phase(s, st, error);
+	model_free(m);
+}
+
+static void run_whole(struct shared *s, const struct pieces *pieces)
+{
+	struct source *source = pieces->ops->range(pieces->trace, INT64_MIN, INT64_MAX,
+						   parallel_buffers(1));
+	g_mutex_lock(&s->lock);
+	s->status.pieces = 1;
+	g_mutex_unlock(&s->lock);
+	run_source(s, source);
+	source_free(source);
+}
+
+/* ---- a trace that can be read in pieces: what comes before reading it ---- */
+
+static void ring(void *data, void *unused)
+{
+	(void)unused;
+	shared_wake_owner(data);
+}
+
+static void post_outline(struct shared *s, const struct pieces *p)
+{
+	struct outline *o = p->ops->outline(p->trace, OUTLINE_CELLS);
+	double progress = p->ops->index_progress(p->trace);
+
+	g_mutex_lock(&s->lock);
+	outline_unref(s->outline);
+	s->outline = o;
+	s->status.index_progress = progress;
+	g_mutex_unlock(&s->lock);
+	shared_wake_owner(s);
+}
+
+/* Walks what has no index yet; what is known meanwhile may be looked at. */
+static void walk_index(struct shared *s, const struct pieces *p, struct preview *pv)
+{
+	int64_t every_us = s->options.publish_every_ns / 1000;
+	int64_t due_us = g_get_monotonic_time() + every_us;
+
+	if (p->ops->indexed(p->trace))
+		return;
+	while (!is_stopped(s) && p->ops->index(p->trace, INDEX_STEP)) {
+		if (pv)
+			preview_step(pv);
+		if (g_get_monotonic_time() < due_us)
+			continue;
+		post_outline(s, p);
+		due_us = g_get_monotonic_time() + every_us;
+	}
+	post_outline(s, p);
+}
+
+static void set_preview(struct shared *s, struct preview *pv)
+{
+	g_mutex_lock(&s->lock);
+	s->preview = pv;
+	if (pv)
+		preview_look(pv, s->look_from, s->look_to);
+	if (pv && is_stopped(s))
+		preview_stop(pv);
+	g_mutex_unlock(&s->lock);
+}
+
+static void run_pieces(struct shared *s, const struct pieces *p)
+{
+	const struct job_options *o = &s->options;
+	int64_t step = o->model.step_ns > 0 ? o->model.step_ns : INT64_C(1000000000);
+	struct preview *pv = o->preview ? preview_new(p, step, ring, s) : NULL;
+
+	set_preview(s, pv);
+	post_outline(s, p);
+	walk_index(s, p, pv);
+	if (pv && !is_stopped(s)) {
+		preview_start(pv);
+		preview_wait(pv, g_get_monotonic_time() + PREVIEW_FIRST_US);
+	}
+	if (is_stopped(s)) {
+		set_phase(s, JOB_CANCELLED, NULL);
+	} else {
+		struct parallel_plan plan = parallel_choose(p, o->threads, o->slices, o->memory);
+		plan.step_ns = step;
+		plan.background = pv != NULL;
+		if (plan.slices <= 1)
+			run_whole(s, p);
+		else
+			run_parallel(s, p, &plan);
+	}
+	set_preview(s, NULL);
+	preview_free(pv);
+}
+
+/* ---- the thread ---- */
+
+static bool open_trace(struct shared *s, struct job_trace *ret, GError **error)
+{
+	if (s->open_trace)
+		return s->open_trace(s->data, ret, error);
+	ret->source = s->open(s->data, error);
+	return ret->source != NULL;
+}
+
+static void tell_reader(struct shared *s, char *reader)
+{
+	g_mutex_lock(&s->lock);
+	s->status.reader = reader;
+	g_mutex_unlock(&s->lock);
+}
+
+void *job_thread_main(void *shared)
+{
+	struct shared *s = shared;
+	struct job_trace t = { 0 };
+	g_autoptr(GError) error = NULL;
+
+	if (!open_trace(s, &t, &error)) {
+		set_phase(s, is_stopped(s) ? JOB_CANCELLED : JOB_FAILED,
+			  error ? error->message : "the source can't be opened");
+	} else {
+		tell_reader(s, t.reader);
+		set_source(s, t.source);	/* first: who sees the phase may cancel it */
+		set_phase(s, JOB_LOADING, NULL);
+		if (t.source)
+			run_source(s, t.source);
+		else
+			run_pieces(s, &t.pieces);
+	}
+	if (s->free_data)
+		s->free_data(s->data);	/* before its source: see job.h */
+	source_free(t.source);		/* may hang as any call into a library */
+	pieces_free(&t.pieces);
+	g_mutex_lock(&s->lock);
+	s->gone = true;
+	g_cond_broadcast(&s->changed);
+	g_mutex_unlock(&s->lock);
+	shared_unref(s);
+	return NULL;
+}

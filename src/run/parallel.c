@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Workers over pieces: see parallel.h. The list of pieces and who does what is under
+ * the mutex; what a worker reads is its own until its piece is done.
+ */
+#include "run/parallel.h"
+
+#include "run/worker.h"
+#include "state/slice.h"
+
+#define MAX_THREADS 256
+#define BUFFERS (24 << 20)		/* all sources together */
+#define LEAST_BUFFERS (64 << 10)	/* a source */
+
+/* A piece should be enough work to be worth its stitching, and small enough that a
+ * thread has something to do until the end; what it holds is a part of its bytes. */
+#define PIECE_BYTES (48 << 20)
+#define LEAST_PIECE (16 << 20)
+#define PIECES_A_THREAD 4
+#define MOST_SLICES 65536
+
+struct piece {
+	int64_t from, to;
+	uint64_t bytes;
+	bool done;			/* .slice and .error are there */
+	double progress;
+	struct slice *slice;
+	GError *error;
+};
+
+struct parallel {
+	struct pieces pieces;		/* borrowed */
+	struct parallel_plan plan;
+	gint stop;			/* atomic */
+	unsigned n;
+	uint64_t bytes;
+	unsigned ahead;			/* how many pieces may be begun before the next to take */
+	GPtrArray *workers;		/* GThread * */
+
+	GMutex lock;			/* what follows */
+	GCond changed;
+	struct piece *piece;
+	unsigned begun, taken;
+	uint64_t n_events;
+};
+
+/* ---- the plan ---- */
+
+static unsigned choose_slices(uint64_t bytes, unsigned threads, size_t memory)
+{
+	uint64_t piece = PIECE_BYTES;
+
+	if (threads == 1)
+		return 1;
+	if (memory)		/* about a quarter of its bytes is what a slice may come to */
+		piece = MIN(piece, MAX(LEAST_PIECE, memory / (threads + 2)));
+	piece = MIN(piece, MAX(LEAST_PIECE, bytes / (threads * PIECES_A_THREAD)));
+	return (unsigned)CLAMP((bytes + piece / 2) / piece, 1, MOST_SLICES);
+}
+
+struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, unsigned slices,
+				     size_t memory)
+{
+	struct parallel_plan plan = { .threads = threads, .slices = slices };
+	uint64_t bytes = p->ops->bytes_between(p->trace, INT64_MIN, INT64_MAX);
+
+	if (!plan.threads)
+		plan.threads = g_get_num_processors();
+	plan.threads = CLAMP(plan.threads, 1, MAX_THREADS);
+	if (!plan.slices)
+		plan.slices = choose_slices(bytes, plan.threads, memory);
+	plan.slices = MIN(plan.slices, MOST_SLICES);
+	plan.threads = MIN(plan.threads, plan.slices);
+	return plan;
+}
+
+size_t parallel_buffers(unsigned n_sources)
+{
+	return MAX(LEAST_BUFFERS, BUFFERS / MAX(1, n_sources));
+}
+
+static void cut(struct parallel *p)
+{
+	g_autofree int64_t *cuts = g_new(int64_t, p->plan.slices + 1);
+	const struct pieces *t = &p->pieces;
+	int64_t from, to;
+	size_t n_cuts = 0;
+
+	if (t->ops->bounds(t->trace, &from, &to) && p->plan.slices > 1)
+		n_cuts = t->ops->cuts(t->trace, from, to, p->plan.slices, cuts);
+	p->n = (unsigned)n_cuts + 1;
+	p->piece = g_new0(struct piece, p->n);
+	for (unsigned i = 0; i < p->n; i++) {
+		struct piece *x = &p->piece[i];
+		x->from = i ? cuts[i - 1] : INT64_MIN;
+		x->to = i + 1 < p->n ? cuts[i] : INT64_MAX;
+		x->bytes = t->ops->bytes_between(t->trace, x->from, x->to);
+		p->bytes += x->bytes;
+	}
+}
+
+/* ---- the workers ---- */
+
+/* The number of a piece to read, or -1. */
+static int begin_piece(struct parallel *p)
+{
+	int i = -1;
+
+	g_mutex_lock(&p->lock);
+	while (!g_atomic_int_get(&p->stop) && p->begun < p->n && p->begun >= p->taken + p->ahead)
+		g_cond_wait(&p->changed, &p->lock);
+	if (!g_atomic_int_get(&p->stop) && p->begun < p->n)
+		i = (int)p->begun++;
+	g_mutex_unlock(&p->lock);
+	return i;
+}
+
+static void tell_progress(struct parallel *p, struct piece *x, double progress, uint64_t new_events)
+{
+	g_mutex_lock(&p->lock);
+	if (progress >= 0)
+		x->progress = progress;
+	p->n_events += new_events;
+	g_mutex_unlock(&p->lock);
+}
+
+#define TELL_EVERY 64		/* batches */
+
+static enum source_status read_piece(struct parallel *p, struct piece *x, struct slice *s,
+				     struct source *source, GError **error)
+{
+	enum source_status st = SOURCE_CANCELLED;
+	struct blk_batch batch;
+	uint64_t told = 0;
+
+	for (unsigned i = 1; !g_atomic_int_get(&p->stop); i++) {
+		st = source_next(source, &batch, error);
+		if (st != SOURCE_OK)
+			break;
+		slice_feed(s, &source->tables, batch.ev, batch.n);
+		if (i % TELL_EVERY)
+			continue;
+		tell_progress(p, x, source_progress(source), slice_n_events(s) - told);
+		told = slice_n_events(s);
+	}
+	tell_progress(p, x, 1, slice_n_events(s) - told);
+	return st;
+}
+
+static void do_piece(struct parallel *p, unsigned i)
+{
+	struct piece *x = &p->piece[i];
+	GError *error = NULL;
+	struct source *source = p->pieces.ops->range(p->pieces.trace, x->from, x->to,
+						     parallel_buffers(p->plan.threads));
+	struct slice *s = pieces_begin_slice(&p->pieces, source, i == 0, p->plan.step_ns);
+
+	enum source_status st = read_piece(p, x, s, source, &error);
+	source_free(source);
+	g_mutex_lock(&p->lock);
+	x->slice = s;
+	x->error = error;
+	if (st == SOURCE_ERROR && !error)
+		x->error = g_error_new_literal(BLK_TRACE_ERROR, BLK_TRACE_ERROR_INTERNAL,
+					       "reading failed");
+	x->done = st == SOURCE_END || st == SOURCE_ERROR;	/* else: stopped within */
+	g_cond_broadcast(&p->changed);
+	g_mutex_unlock(&p->lock);
+}
+
+static void *worker_main(void *data)
+{
+	struct parallel *p = data;
+
+	if (p->plan.background)
+		worker_background();
+	for (int i; (i = begin_piece(p)) >= 0;)
+		do_piece(p, (unsigned)i);
+	return NULL;
+}
+
+/* ---- the caller's side ---- */
+
+struct parallel *parallel_start(const struct pieces *pieces, const struct parallel_plan *plan)
+{
+	struct parallel *p = g_new0(struct parallel, 1);
+
+	p->pieces = *pieces;
+	p->plan = *plan;
+	g_mutex_init(&p->lock);
+	g_cond_init(&p->changed);
+	cut(p);
+	unsigned n = CLAMP(plan->threads, 1, p->n);
+	p->ahead = n + MAX(1, n / 2);
+	p->workers = g_ptr_array_new();
+	for (unsigned i = 0; i < n; i++)
+		g_ptr_array_add(p->workers, worker_new("blk-slice", worker_main, p));
+	return p;
+}
+
+void parallel_stop(struct parallel *p)
+{
+	g_mutex_lock(&p->lock);
+	g_atomic_int_set(&p->stop, 1);
+	g_cond_broadcast(&p->changed);
+	g_mutex_unlock(&p->lock);
+}
+
+void parallel_free(struct parallel *p)
+{
+	if (!p)
+		return;
+	parallel_stop(p);
+	for (guint i = 0; i < p->workers->len; i++)
+		g_thread_join(g_ptr_array_index(p->workers, i));
+	g_ptr_array_unref(p->workers);
+	for (unsigned i = 0; i < p->n; i++) {
+		slice_free(p->piece[i].slice);
+		g_clear_error(&p->piece[i].error);
+	}
+	g_free(p->piece);
+	g_mutex_clear(&p->lock);
+	g_cond_clear(&p->changed);
+	g_free(p);
+}
+
+/* With the lock held. */
+static enum parallel_status take(struct parallel *p, struct slice **ret, GError **error)
+{
+	struct piece *x = &p->piece[p->taken];
+
+	*ret = g_steal_pointer(&x->slice);
+	p->taken++;
+	g_cond_broadcast(&p->changed);
+	if (!x->error)
+		return PARALLEL_SLICE;
+	g_propagate_error(error, g_steal_pointer(&x->error));
+	return PARALLEL_ERROR;
+}
+
+enum parallel_status parallel_next(struct parallel *p, struct slice **ret, int64_t until_us,
+				   GError **error)
+{
+	enum parallel_status st = PARALLEL_LATER;
+
+	*ret = NULL;
+	g_mutex_lock(&p->lock);
+	for (;;) {
+		if (g_atomic_int_get(&p->stop))
+			st = PARALLEL_STOPPED;
+		else if (p->taken == p->n)
+			st = PARALLEL_END;
+		else if (p->piece[p->taken].done)
+			st = take(p, ret, error);
+		else if (g_cond_wait_until(&p->changed, &p->lock, until_us))
+			continue;
+		break;
+	}
+	g_mutex_unlock(&p->lock);
+	return st;
+}
+
+/* ---- figures ---- */
+
+unsigned parallel_n_slices(const struct parallel *p)
+{
+	return p->n;
+}
+
+unsigned parallel_n_done(const struct parallel *p)
+{
+	return p->taken;
+}
+
+double parallel_progress(struct parallel *p)
+{
+	double done = 0;
+
+	g_mutex_lock(&p->lock);
+	for (unsigned i = 0; i < p->begun; i++)
+		done += p->piece[i].progress * (double)p->piece[i].bytes;
+	g_mutex_unlock(&p->lock);
+	return p->bytes ? MIN(done / (double)p->bytes, 1) : -1;
+}
+
+uint64_t parallel_n_events(struct parallel *p)
+{
+	g_mutex_lock(&p->lock);
+	uint64_t n = p->n_events;
+	g_mutex_unlock(&p->lock);
+	return n;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Traces in pieces: see pieces.h. */
+#include "run/pieces.h"
+
+#include "state/slice.h"
+
+struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, bool rooted,
+				 int64_t step_ns)
+{
+	struct slice *s = slice_new(rooted, step_ns);
+	size_t n;
+	const struct native_loss *losses = p->ops->losses(source, &n);
+
+	for (size_t i = 0; i < n; i++)
+		slice_begin_lost(s, &source->tables, losses[i].stream, &losses[i].loss);
+	return s;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A recorded trace that can be read in pieces: any stretch of time, by as many
+ * threads as there are. What a job needs of such a trace, as a table of functions:
+ * the program has the native reader's (pieces_native()), tests have scripts.
+ *
+ * The functions mean what their namesakes in trace/native.h mean, and the rules for
+ * threads are the same: once indexed() is true, everything but free() may be called
+ * on any thread; until then one thread calls.
+ */
+#ifndef BLK_RUN_PIECES_H
+#define BLK_RUN_PIECES_H
+
+#include "base/outline.h"
+#include "trace/native.h"
+
+struct piece_ops {
+	bool (*index)(void *trace, size_t max);		/* more to walk? */
+	bool (*indexed)(void *trace);
+	double (*index_progress)(void *trace);
+	int64_t (*known_from)(void *trace);
+	bool (*bounds)(void *trace, int64_t *ret_from, int64_t *ret_to);
+	uint64_t (*bytes_between)(void *trace, int64_t from, int64_t to);
+	size_t (*cuts)(void *trace, int64_t from, int64_t to, size_t n_pieces, int64_t *ret);
+	struct outline *(*outline)(void *trace, size_t max_cells);
+	struct source *(*range)(void *trace, int64_t from, int64_t to, size_t budget);
+	const struct native_loss *(*losses)(struct source *s, size_t *ret_n);
+	void (*free)(void *trace);
+};
+
+struct pieces {
+	const struct piece_ops *ops;
+	void *trace;
+};
+
+/* The native reader's trace, which is taken over. */
+struct pieces pieces_native(struct native *n);
+
+static inline void pieces_free(struct pieces *p)
+{
+	if (p->ops)
+		p->ops->free(p->trace);
+	p->ops = NULL;
+}
+
+/* A slice with what is open when the source begins; call before its first batch. */
+struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, bool rooted,
+				 int64_t step_ns);
+
+#endif

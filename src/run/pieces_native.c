@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The native reader as a trace in pieces: see pieces.h. */
+#include "run/pieces.h"
+
+static bool walk_index(void *trace, size_t max)
+{
+	return native_index(trace, max);
+}
+
+static bool is_indexed(void *trace)
+{
+	return native_indexed(trace);
+}
+
+static double index_progress(void *trace)
+{
+	return native_index_progress(trace);
+}
+
+static int64_t known_from(void *trace)
+{
+	return native_known_from(trace);
+}
+
+static bool bounds(void *trace, int64_t *ret_from, int64_t *ret_to)
+{
+	return native_bounds(trace, ret_from, ret_to);
+}
+
+static uint64_t bytes_between(void *trace, int64_t from, int64_t to)
+{
+	return native_bytes_between(trace, from, to);
+}
+
+static size_t cuts(void *trace, int64_t from, int64_t to, size_t n_pieces, int64_t *ret)
+{
+	return native_cuts(trace, from, to, n_pieces, ret);
+}
+
+static struct outline *outline(void *trace, size_t max_cells)
+{
+	return native_outline(trace, max_cells);
+}
+
+static struct source *range(void *trace, int64_t from, int64_t to, size_t budget)
+{
+	return native_range(trace, from, to, budget);
+}
+
+static void free_native(void *trace)
+{
+	native_free(trace);
+}
+
+static const struct piece_ops native_ops = {
+	.index = walk_index, .indexed = is_indexed, .index_progress = index_progress,
+	.known_from = known_from, .bounds = bounds, .bytes_between = bytes_between, .cuts = cuts,
+	.outline = outline, .range = range, .losses = native_range_losses, .free = free_native,
+};
+
+struct pieces pieces_native(struct native *n)
+{
+	return (struct pieces){ &native_ops, n };
+}

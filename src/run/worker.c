@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Threads of jobs: see worker.h. */
+#include "run/worker.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define BACKGROUND_NICE 5
+
+/* Blocked are all signals but those that the thread's own faults raise. */
+GThread *worker_new(const char *name, GThreadFunc run, void *data)
+{
+	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS };
+	sigset_t block, before;
+
+	sigfillset(&block);
+	for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
+		sigdelset(&block, own[i]);
+	pthread_sigmask(SIG_SETMASK, &block, &before);
+	GThread *thread = g_thread_new(name, run, data);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return thread;
+}
+
+void worker_background(void)
+{
+	/* On Linux a thread has a niceness of its own. */
+	id_t self = (id_t)gettid();
+	setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + BACKGROUND_NICE);
+}
