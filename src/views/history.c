@@ -59,8 +59,37 @@ static void add_to_operation(struct history *h, const struct span *s)
 		intmap_set(&h->by_operation, key, i);
 		g_array_append_val(h->operations, fresh);
 	}
-	hist_add(&g_array_index(h->operations, struct operation_info, i).duration,
-		 span_duration(s));
+	struct operation_info *op = &g_array_index(h->operations, struct operation_info, i);
+	hist_add(&op->duration, span_duration(s));
+	op->changed = true;
+}
+
+static void set_quantiles(struct history *h)
+{
+	for (guint i = 0; i < h->operations->len; i++) {
+		struct operation_info *op = &g_array_index(h->operations, struct operation_info, i);
+		if (!op->changed)
+			continue;
+		op->p50 = hist_quantile(&op->duration, 0.50);
+		op->p99 = hist_quantile(&op->duration, 0.99);
+		op->changed = false;
+	}
+}
+
+/* Those that came at the end of the timeline's list. */
+static void add_spans(struct history *h)
+{
+	size_t n = timeline_n_spans(h->tl);
+	if (n >= h->alloc) {
+		h->alloc = MAX(n + 1, h->alloc * 2);
+		h->spans = g_renew(struct span *, h->spans, h->alloc);
+	}
+	for (; h->n_spans < n; h->n_spans++) {
+		struct span *s = span_ref((struct span *)timeline_span(h->tl, h->n_spans));
+		h->spans[h->n_spans] = s;
+		add_to_trace(h, s);
+		add_to_operation(h, s);
+	}
 }
 
 static struct history *history_make(const struct timeline *tl)
@@ -69,45 +98,232 @@ static struct history *history_make(const struct timeline *tl)
 	h->tl = tl;
 	h->refs = 1;
 	h->version = timeline_version(tl);
-	h->n_spans = timeline_n_spans(tl);
-	h->spans = g_new(struct span *, h->n_spans + 1);
 	h->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_info));
 	h->operations = g_array_new(FALSE, FALSE, sizeof(struct operation_info));
-	for (size_t i = 0; i < h->n_spans; i++) {
-		h->spans[i] = span_ref((struct span *)timeline_span(tl, i));
-		add_to_trace(h, h->spans[i]);
-		add_to_operation(h, h->spans[i]);
-	}
-	for (guint i = 0; i < h->operations->len; i++) {
-		struct operation_info *op = &g_array_index(h->operations, struct operation_info, i);
-		op->p50 = hist_quantile(&op->duration, 0.50);
-		op->p99 = hist_quantile(&op->duration, 0.99);
-	}
+	add_spans(h);
+	set_quantiles(h);
 	return h;
 }
 
-/* The one made last: a screen builds several views of the same version in a row. */
-static struct history *latest;
+/* --- by thread --- */
+
+static int compare_by_thread(const void *va, const void *vb)
+{
+	const struct thread_span *a = va, *b = vb;
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
+}
+
+static void append_by_thread(GArray *to, const struct span *s)
+{
+	struct thread_span e = { .begin_ns = s->begin_ns, .end_ns = s->end_ns, .span = s,
+				 .thread = s->thread };
+	g_array_append_val(to, e);
+}
+
+static void set_max_ends(GArray *list)
+{
+	struct thread_span *e = (struct thread_span *)(void *)list->data;
+	for (guint i = 0; i < list->len; i++) {
+		e[i].max_end = e[i].end_ns;
+		if (i > 0 && e[i - 1].thread == e[i].thread)
+			e[i].max_end = MAX(e[i].end_ns, e[i - 1].max_end);
+	}
+}
+
+static void index_threads(struct history *h)
+{
+	if (h->by_thread)
+		return;
+	h->by_thread = g_array_sized_new(FALSE, FALSE, sizeof(struct thread_span),
+					 (guint)h->n_spans + 1);
+	for (size_t i = 0; i < h->n_spans; i++)
+		append_by_thread(h->by_thread, h->spans[i]);
+	g_array_sort(h->by_thread, compare_by_thread);
+	set_max_ends(h->by_thread);
+}
+
+/* The list without what was replaced (gone: a set of old spans), and with the new ones. */
+static void merge_threads(struct history *h, GHashTable *gone, GArray *fresh)
+{
+	GArray *old = h->by_thread;
+	h->by_thread = g_array_sized_new(FALSE, FALSE, sizeof(struct thread_span),
+					 old->len + fresh->len);
+	g_array_sort(fresh, compare_by_thread);
+	for (guint i = 0, k = 0; i < old->len || k < fresh->len;) {
+		const struct thread_span *a = &g_array_index(old, struct thread_span, i);
+		const struct thread_span *b = &g_array_index(fresh, struct thread_span, k);
+		bool from_old = i < old->len &&
+			(k == fresh->len || compare_by_thread(a, b) <= 0);
+		if (from_old && g_hash_table_contains(gone, a->span))
+			i++;
+		else if (from_old)
+			g_array_append_val(h->by_thread, *a), i++;
+		else
+			g_array_append_val(h->by_thread, *b), k++;
+	}
+	g_array_unref(old);
+	set_max_ends(h->by_thread);
+}
+
+/* One past the last span of the thread that begins before `at`. */
+static size_t find_before(const struct history *h, uint32_t thread, int64_t at)
+{
+	size_t low = 0, high = h->by_thread->len;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct thread_span *s = &g_array_index(h->by_thread, struct thread_span, mid);
+		if (s->thread < thread || (s->thread == thread && s->begin_ns < at))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* --- from the version before --- */
+
+/* May the new version of a span take the old one's place without a new count of all? What
+ * was open is in no operation yet, what was closed must stay as long. */
+static bool may_replace(const struct span *old, const struct span *fresh)
+{
+	if (old->trace_id != fresh->trace_id)
+		return false;
+	return old->state == SPAN_OPEN || (fresh->state != SPAN_OPEN &&
+		operation_key(old) == operation_key(fresh) &&
+		span_duration(old) == span_duration(fresh));
+}
+
+/* Indexes of the spans that were replaced; NULL: not even that can be told. */
+static GArray *find_replaced(const struct history *h)
+{
+	g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(size_t));
+	if (timeline_n_spans(h->tl) < h->n_spans)
+		return NULL;
+	for (size_t i = 0; i < h->n_spans; i++) {
+		const struct span *now = timeline_span(h->tl, i);
+		if (now == h->spans[i])
+			continue;
+		if (!may_replace(h->spans[i], now))
+			return NULL;
+		g_array_append_val(found, i);
+	}
+	return g_steal_pointer(&found);
+}
+
+static int compare_index(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Its spans again, in the order in which they were added. */
+static void recount_trace(struct history *h, uint64_t trace_id)
+{
+	const GArray *indexes = timeline_trace_spans(h->tl, trace_id);
+	uint32_t at = intmap_get(&h->by_trace, trace_id);
+	if (at == INTMAP_NONE || !indexes || !indexes->len)
+		return;
+	g_autofree uint32_t *order = g_memdup2(indexes->data, indexes->len * sizeof(*order));
+	qsort(order, indexes->len, sizeof(*order), compare_index);
+	const struct span *first = h->spans[order[0]];
+	g_array_index(h->traces, struct trace_info, at) = (struct trace_info){
+		.trace_id = trace_id, .root = first,
+		.begin_ns = first->begin_ns, .end_ns = first->end_ns,
+	};
+	for (guint i = 0; i < indexes->len; i++)
+		add_to_trace(h, h->spans[order[i]]);
+}
+
+static void unref_span(gpointer s)
+{
+	span_unref(s);
+}
+
+/* Old spans are freed with the set. */
+static GHashTable *replace_spans(struct history *h, const GArray *replaced)
+{
+	GHashTable *gone = g_hash_table_new_full(NULL, NULL, unref_span, NULL);
+	for (guint i = 0; i < replaced->len; i++) {
+		size_t at = g_array_index(replaced, size_t, i);
+		struct span *old = h->spans[at];
+		h->spans[at] = span_ref((struct span *)timeline_span(h->tl, at));
+		if (old->state == SPAN_OPEN)
+			add_to_operation(h, h->spans[at]);
+		g_hash_table_add(gone, old);
+	}
+	return gone;
+}
+
+static void update_threads(struct history *h, const GArray *replaced, GHashTable *gone,
+			   size_t before)
+{
+	if (!h->by_thread)
+		return;
+	g_autoptr(GArray) fresh = g_array_new(FALSE, FALSE, sizeof(struct thread_span));
+	for (guint i = 0; i < replaced->len; i++)
+		append_by_thread(fresh, h->spans[g_array_index(replaced, size_t, i)]);
+	for (size_t i = before; i < h->n_spans; i++)
+		append_by_thread(fresh, h->spans[i]);
+	merge_threads(h, gone, fresh);
+}
+
+/* Brings it to the timeline's version; false: it has to be made anew. */
+static bool update(struct history *h)
+{
+	g_autoptr(GArray) replaced = h->refs == 1 ? find_replaced(h) : NULL;
+	if (!replaced)
+		return false;
+	size_t before = h->n_spans;
+	g_autoptr(GHashTable) gone = replace_spans(h, replaced);
+	add_spans(h);
+	for (guint i = 0; i < replaced->len; i++)
+		recount_trace(h, h->spans[g_array_index(replaced, size_t, i)]->trace_id);
+	update_threads(h, replaced, gone, before);
+	set_quantiles(h);
+	h->version = timeline_version(h->tl);
+	return true;
+}
+
+/* Those made last: a screen builds several views of the same version in a row, and shows
+ * a preview beside the timeline. */
+static struct history *latest[2];
 
 /* A timeline that was freed can't pass for another at its address: the first span is
  * still held here, so no other is where it is. */
 static bool is_of(const struct history *h, const struct timeline *tl)
 {
-	return h->tl == tl && h->version == timeline_version(tl) && h->n_spans &&
-	       h->n_spans == timeline_n_spans(tl) && timeline_span(tl, 0) == h->spans[0] &&
-	       timeline_span(tl, h->n_spans - 1) == h->spans[h->n_spans - 1];
+	return h->tl == tl && h->n_spans && h->n_spans <= timeline_n_spans(tl) &&
+	       timeline_span(tl, 0) == h->spans[0] && timeline_version(tl) >= h->version;
+}
+
+static bool is_now(const struct history *h)
+{
+	return h->version == timeline_version(h->tl) && h->n_spans == timeline_n_spans(h->tl) &&
+	       timeline_span(h->tl, h->n_spans - 1) == h->spans[h->n_spans - 1];
 }
 
 struct history *history_new(const struct timeline *tl)
 {
-	if (latest && is_of(latest, tl)) {
-		latest->refs++;
-		return latest;
+	if (latest[1] && latest[1]->tl == tl) {
+		struct history *h = latest[0];
+		latest[0] = latest[1];
+		latest[1] = h;
 	}
-	history_free(g_steal_pointer(&latest));
-	latest = history_make(tl);
-	latest->refs++;
-	return latest;
+	if (!latest[0] || !is_of(latest[0], tl) || (!is_now(latest[0]) && !update(latest[0]))) {
+		/* What another timeline left stays; of this one there is a newer now. */
+		if (latest[0] && latest[0]->tl != tl) {
+			history_free(latest[1]);
+			latest[1] = g_steal_pointer(&latest[0]);
+		}
+		history_free(g_steal_pointer(&latest[0]));
+		latest[0] = history_make(tl);
+	}
+	latest[0]->refs++;
+	return latest[0];
 }
 
 void history_free(struct history *h)
@@ -119,8 +335,8 @@ void history_free(struct history *h)
 	for (guint i = 0; i < h->operations->len; i++)
 		hist_clear(&g_array_index(h->operations, struct operation_info, i).duration);
 	g_free(h->spans);
-	g_free(h->by_thread);
-	g_free(h->max_end);
+	if (h->by_thread)
+		g_array_unref(h->by_thread);
 	g_array_unref(h->traces);
 	g_array_unref(h->operations);
 	intmap_clear(&h->by_trace);
@@ -152,48 +368,6 @@ const struct trace_info *history_trace(const struct history *h, uint64_t trace_i
 	return i == INTMAP_NONE ? NULL : &g_array_index(h->traces, struct trace_info, i);
 }
 
-/* --- by thread --- */
-
-static int compare_by_thread(const void *va, const void *vb, void *data)
-{
-	const struct span *a = *(struct span *const *)va, *b = *(struct span *const *)vb;
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return (a->end_ns < b->end_ns) - (a->end_ns > b->end_ns);
-}
-
-static void index_threads(struct history *h)
-{
-	if (h->by_thread)
-		return;
-	h->by_thread = g_memdup2(h->spans, (h->n_spans + 1) * sizeof(*h->spans));
-	h->max_end = g_new(int64_t, h->n_spans + 1);
-	g_qsort_with_data(h->by_thread, h->n_spans, sizeof(*h->by_thread), compare_by_thread, NULL);
-	for (size_t i = 0; i < h->n_spans; i++) {
-		const struct span *s = h->by_thread[i];
-		h->max_end[i] = s->end_ns;
-		if (i > 0 && h->by_thread[i - 1]->thread == s->thread)
-			h->max_end[i] = MAX(s->end_ns, h->max_end[i - 1]);
-	}
-}
-
-/* One past the last span of the thread that begins before `at`. */
-static size_t find_before(const struct history *h, uint32_t thread, int64_t at)
-{
-	size_t low = 0, high = h->n_spans;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const struct span *s = h->by_thread[mid];
-		if (s->thread < thread || (s->thread == thread && s->begin_ns < at))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 void history_spans_of(struct history *h, uint32_t thread, int64_t from, int64_t to,
 		      history_visit visit, void *data)
 {
@@ -201,11 +375,11 @@ void history_spans_of(struct history *h, uint32_t thread, int64_t from, int64_t 
 		return;
 	index_threads(h);
 	for (size_t i = find_before(h, thread, to); i-- > 0;) {
-		const struct span *s = h->by_thread[i];
-		if (s->thread != thread || h->max_end[i] <= from)
+		const struct thread_span *s = &g_array_index(h->by_thread, struct thread_span, i);
+		if (s->thread != thread || s->max_end <= from)
 			return;
 		if (s->end_ns > from)
-			visit(s, data);
+			visit(s->span, data);
 	}
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What all spans kept tell together: the traces, what is usual of an operation, and
- * what a thread worked for at an instant. Made from the timeline in one pass, and once
- * for all views of one version of it; holds references, so it outlives the next
- * timeline_apply().
+ * what a thread worked for at an instant. Made from the timeline in one pass, once for
+ * all views of one version of it, and from the one of the version before when nobody holds
+ * that any more; holds references, so it outlives the next timeline_apply().
  */
 #ifndef BLK_VIEWS_HISTORY_H
 #define BLK_VIEWS_HISTORY_H
@@ -24,19 +24,27 @@ struct operation_info {
 	uint32_t service, name;
 	bool server;			/* the server halves of that name */
 	struct hist duration;		/* of closed spans */
+	bool changed;			/* p50, p99 are of before; private */
 	int64_t p50, p99;		/* -1: no closed one */
+};
+
+/* By thread, then begin. */
+struct thread_span {
+	int64_t begin_ns, end_ns;
+	int64_t max_end;		/* of this thread's spans so far */
+	const struct span *span;
+	uint32_t thread;
 };
 
 struct history {
 	const struct timeline *tl;
 	struct span **spans;		/* all, referenced; in the timeline's order */
-	size_t n_spans;
+	size_t n_spans, alloc;
 	GArray *traces;			/* struct trace_info, in order of publication */
 	struct intmap by_trace;
 	GArray *operations;		/* struct operation_info */
 	struct intmap by_operation;
-	struct span **by_thread;	/* by thread, then begin; made when first asked for */
-	int64_t *max_end;		/* of this thread's spans so far in by_thread */
+	GArray *by_thread;		/* struct thread_span; made when first asked for, or NULL */
 	unsigned refs;
 	uint64_t version;		/* of the timeline */
 };

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The history of spans, brought from one version of a timeline to the next, against one
+ * that is made from the same timeline at once.
+ */
+#include "lib/fake_timeline.h"
+#include "views/history.h"
+
+#include <string.h>
+
+/* A span whose slot is its number; what is left open is published again later. */
+static struct span *make(GRand *rand, unsigned slot, bool open)
+{
+	struct span *s = span_new();
+
+	s->trace_id = 1 + slot / 5;
+	s->span_id = 1 + slot;
+	s->parent_id = slot % 5 ? 1 + slot / 5 * 5 : 0;
+	s->kind = slot % 3 ? SPAN_LOCAL : SPAN_SERVER;
+	s->state = open ? SPAN_OPEN : slot % 7 ? SPAN_COMPLETE : SPAN_PARTIAL;
+	s->name = slot % 4;
+	s->service = 4 + slot % 2;
+	s->thread = slot % 3;
+	s->begin_ns = FAKE_T0 + slot * FAKE_MS;
+	s->end_ns = s->begin_ns + g_rand_int_range(rand, 1, 100) * FAKE_MS;
+	s->errors = slot % 11 == 0;
+	span_seal(s);
+	return s;
+}
+
+static struct history *anew(const struct timeline *tl)
+{
+	/* Two others push the cached one out. */
+	g_autoptr(blk_timeline) a = fake_timeline(), b = fake_timeline();
+
+	history_free(history_new(a));
+	history_free(history_new(b));
+	return history_new(tl);
+}
+
+static void check_same(const struct history *a, const struct history *b)
+{
+	g_assert_cmpuint(a->n_spans, ==, b->n_spans);
+	for (size_t i = 0; i < a->n_spans; i++)
+		g_assert_true(a->spans[i] == b->spans[i]);
+	g_assert_cmpuint(a->traces->len, ==, b->traces->len);
+	for (guint i = 0; i < a->traces->len; i++) {
+		const struct trace_info *x = &g_array_index(a->traces, struct trace_info, i);
+		const struct trace_info *y = &g_array_index(b->traces, struct trace_info, i);
+
+		g_assert_cmphex(x->trace_id, ==, y->trace_id);
+		g_assert_true(x->root == y->root);
+		g_assert_true(x->has_root == y->has_root && x->open == y->open &&
+			      x->partial == y->partial);
+		g_assert_cmpint(x->begin_ns, ==, y->begin_ns);
+		g_assert_cmpint(x->end_ns, ==, y->end_ns);
+		g_assert_cmpuint(x->n_spans, ==, y->n_spans);
+		g_assert_cmpuint(x->errors, ==, y->errors);
+	}
+	g_assert_cmpuint(a->operations->len, ==, b->operations->len);
+	for (guint i = 0; i < a->operations->len; i++) {
+		const struct operation_info *x = &g_array_index(a->operations,
+								struct operation_info, i);
+		uint64_t key = (uint64_t)x->service << 32 | x->name |
+			(x->server ? UINT64_C(1) << 63 : 0);
+		const struct operation_info *y = &g_array_index(b->operations,
+			struct operation_info, intmap_get(&b->by_operation, key));
+
+		g_assert_cmpuint(x->duration.count, ==, y->duration.count);
+		g_assert_cmpint(x->duration.sum, ==, y->duration.sum);
+		g_assert_cmpint(x->p50, ==, y->p50);
+		g_assert_cmpint(x->p99, ==, y->p99);
+	}
+}
+
+static void add_id(const struct span *s, void *data)
+{
+	*(uint64_t *)data += s->span_id * UINT64_C(0x9e3779b97f4a7c15) + 1;
+}
+
+/* Which they are, in any order. */
+static uint64_t spans_of(struct history *h, uint32_t thread, int64_t from, int64_t to)
+{
+	uint64_t sum = 0;
+
+	history_spans_of(h, thread, from, to, add_id, &sum);
+	return sum;
+}
+
+static void test_versions(void)
+{
+	g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+	g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(unsigned));
+	unsigned slot = 0;
+
+	for (int version = 0; version < 60; version++) {
+		struct publication *p = publication_new();
+
+		for (int i = 0; i < 6 && !version; i++)
+			publication_add_string(p, (uint32_t)i, (const char *[]){ "a", "b", "c", "d",
+					       "web", "db" }[i]);
+		for (guint i = open->len; i-- > 0;) {
+			unsigned again = g_array_index(open, unsigned, i);
+			bool still = g_rand_boolean(rand);
+
+			publication_add_span(p, again, make(rand, again, still));
+			if (!still)
+				g_array_remove_index(open, i);
+		}
+		/* A closed one that turned out differently: all is counted again. */
+		if (version % 10 == 9)
+			publication_add_span(p, 0, make(rand, 0, false));
+		for (int i = g_rand_int_range(rand, 0, 12); i-- > 0; slot++) {
+			bool is_open = g_rand_int_range(rand, 0, 4) == 0;
+
+			publication_add_span(p, slot, make(rand, slot, is_open));
+			if (is_open)
+				g_array_append_val(open, slot);
+		}
+		timeline_apply(tl, p);
+
+		struct history *now = history_new(tl);
+		history_span_at(now, 1, FAKE_T0);	/* the next version brings that along */
+		if (version % 5 != 4) {
+			history_free(now);
+			continue;
+		}
+		struct history *fresh = anew(tl);
+		g_assert_true(now != fresh || !now->n_spans);
+		check_same(now, fresh);
+		for (int i = 0; i < 50; i++) {
+			uint32_t thread = (uint32_t)i % 4;
+			int64_t from = FAKE_T0 + g_rand_int_range(rand, -5, 400) * FAKE_MS;
+			int64_t to = from + g_rand_int_range(rand, 1, 60) * FAKE_MS;
+
+			g_assert_cmphex(spans_of(now, thread, from, to), ==,
+					spans_of(fresh, thread, from, to));
+		}
+		history_free(now);
+		history_free(fresh);
+	}
+}
+
+/* Whoever holds a history keeps it as it was. */
+static void test_held(void)
+{
+	g_autoptr(GRand) rand = g_rand_new_with_seed(8);
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+	struct publication *p = publication_new();
+
+	publication_add_span(p, 0, make(rand, 0, true));
+	timeline_apply(tl, p);
+	struct history *held = history_new(tl);
+	const struct span *first = held->spans[0];
+	p = publication_new();
+	publication_add_span(p, 0, make(rand, 0, false));
+	publication_add_span(p, 1, make(rand, 1, false));
+	timeline_apply(tl, p);
+	struct history *next = history_new(tl);
+	g_assert_true(next != held);
+	g_assert_cmpuint(held->n_spans, ==, 1);
+	g_assert_true(held->spans[0] == first);
+	g_assert_cmpuint(next->n_spans, ==, 2);
+	history_free(held);
+	history_free(next);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/history/versions", test_versions);
+	g_test_add_func("/history/held", test_held);
+	return g_test_run();
+}
