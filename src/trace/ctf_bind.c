@@ -214,7 +214,7 @@ static bool check_options(struct ctf_binding *b, const struct ctf_node *v, const
 static bool bind_tag(struct ctf_binding *b, struct ctf_node *v, const struct frame *up)
 {
 	if (!v->ref)
-		return ctf_lex_fail(&b->p->lex, b->p->lex.tok.s, BLK_TRACE_ERROR_CORRUPT,
+		return ctf_lex_fail(&b->p->lex, b->p->lex.tok.at, BLK_TRACE_ERROR_CORRUPT,
 				    "a variant without tag");
 	if (!bind_path(b, up, v->ref, &v->t.tag_type, &v->t.tag))
 		return false;

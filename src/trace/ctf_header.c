@@ -106,9 +106,15 @@ bool ctf_header_compile(const struct ctf_stream_class *sc, struct ctf_header *re
 	ret->align = MAX(t->align, 1);
 	if (!ends_on_byte(ret))
 		return refuse(sc, "does not end on a byte", error);
-	ret->fast_align = MAX(ret->align, ret->id_align);
-	ret->fast = ret->has_variant && !ret->id_be && !ret->ts_be && ret->id_bits == 5 &&
-		    ret->ts_bits == 27 && ret->ts_align == 1 && ret->fast_align >= 8;
+	ret->fast_align = MAX(ret->align, MAX(ret->id_align, 1));
+	if (ret->has_variant && !ret->id_be && !ret->ts_be && ret->fast_align >= 8) {
+		if (ret->id_bits == 5 && ret->ts_bits == 27 && ret->ts_align == 1 &&
+		    ret->extended == 31)
+			ret->fast = CTF_FAST_COMPACT;
+		if (ret->id_bits == 16 && ret->ts_bits == 32 && ret->extended == UINT16_MAX &&
+		    ret->ts_align <= MIN(ret->fast_align, 16))
+			ret->fast = CTF_FAST_LARGE;
+	}
 	return true;
 }
 

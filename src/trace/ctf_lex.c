@@ -95,13 +95,13 @@ bool ctf_lex_unexpected(struct ctf_lexer *x, const char *what)
 	const struct ctf_token *t = &x->tok;
 	g_autofree char *is = t->kind == CTF_TOKEN_WORD || t->kind == CTF_TOKEN_NUMBER
 		? g_strdup_printf("'%.*s'", (int)MIN(t->n, SHOWN), t->s) : describe_kind(t->kind);
-	return ctf_lex_fail(x, t->s, BLK_TRACE_ERROR_CORRUPT, "expected %s, not %s", what, is);
+	return ctf_lex_fail(x, t->at, BLK_TRACE_ERROR_CORRUPT, "expected %s, not %s", what, is);
 }
 
 static void bad(struct ctf_lexer *x, const char *at, int code, const char *why)
 {
 	ctf_lex_fail(x, at, code, "%s", why);
-	x->tok = (struct ctf_token){ .kind = CTF_TOKEN_BAD, .s = at };
+	x->tok = (struct ctf_token){ .kind = CTF_TOKEN_BAD, .at = at, .s = at };
 }
 
 /* ---- tokens ---- */
@@ -173,8 +173,8 @@ static void lex_number(struct ctf_lexer *x)
 		bad(x, begin, BLK_TRACE_ERROR_CORRUPT, "no number");
 		return;
 	}
-	x->tok = (struct ctf_token){ .kind = CTF_TOKEN_NUMBER, .s = begin,
-				     .n = (size_t)(s - begin), .number = v };
+	x->tok = (struct ctf_token){ .kind = CTF_TOKEN_NUMBER, .at = begin,
+				     .s = begin, .n = (size_t)(s - begin), .number = v };
 	x->at = s;
 }
 
@@ -191,8 +191,8 @@ static void lex_string(struct ctf_lexer *x)
 		bad(x, x->at, BLK_TRACE_ERROR_CORRUPT, "a string without end");
 		return;
 	}
-	x->tok = (struct ctf_token){ .kind = CTF_TOKEN_STRING, .s = begin,
-				     .n = (size_t)(s - begin) };
+	x->tok = (struct ctf_token){ .kind = CTF_TOKEN_STRING, .at = begin - 1,
+				     .s = begin, .n = (size_t)(s - begin) };
 	x->at = s + 1;
 }
 
@@ -206,7 +206,7 @@ static void lex_sign(struct ctf_lexer *x)
 	for (size_t i = 0; i < G_N_ELEMENTS(longer); i++) {
 		size_t n = strlen(longer[i].s);
 		if (n <= left && !memcmp(s, longer[i].s, n)) {
-			x->tok = (struct ctf_token){ .kind = longer[i].kind, .s = s, .n = n };
+			x->tok = (struct ctf_token){ .kind = longer[i].kind, .at = s, .s = s, .n = n };
 			x->at += n;
 			return;
 		}
@@ -220,7 +220,7 @@ static void lex_sign(struct ctf_lexer *x)
 		bad(x, s, BLK_TRACE_ERROR_CORRUPT, why);
 		return;
 	}
-	x->tok = (struct ctf_token){ .kind = *s, .s = s, .n = 1 };
+	x->tok = (struct ctf_token){ .kind = *s, .at = s, .s = s, .n = 1 };
 	x->at++;
 }
 
@@ -230,13 +230,13 @@ void ctf_lex_next(struct ctf_lexer *x)
 		return;
 	const char *s = x->at;
 	if (s >= x->end) {
-		x->tok = (struct ctf_token){ .kind = CTF_TOKEN_END, .s = x->end };
+		x->tok = (struct ctf_token){ .kind = CTF_TOKEN_END, .at = x->end, .s = x->end };
 	} else if (g_ascii_isalpha(*s) || *s == '_') {
 		do
 			s++;
 		while (s < x->end && is_word_char(*s));
-		x->tok = (struct ctf_token){ .kind = CTF_TOKEN_WORD, .s = x->at,
-					     .n = (size_t)(s - x->at) };
+		x->tok = (struct ctf_token){ .kind = CTF_TOKEN_WORD, .at = x->at,
+					     .s = x->at, .n = (size_t)(s - x->at) };
 		x->tok.word = word_of(x->at, x->tok.n);
 		x->at = s;
 	} else if (g_ascii_isdigit(*s)) {
@@ -256,7 +256,7 @@ void ctf_lex_begin(struct ctf_lexer *x, const char *text, size_t n)
 		locate(x, x->end, &x->line, &x->column);
 	x->text = x->at = text;
 	x->end = text + n;
-	x->tok = (struct ctf_token){ .kind = CTF_TOKEN_END, .s = text };
+	x->tok = (struct ctf_token){ .kind = CTF_TOKEN_END, .at = text, .s = text };
 	ctf_lex_next(x);
 }
 

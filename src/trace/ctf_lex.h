@@ -36,7 +36,8 @@ enum ctf_word {
 struct ctf_token {
 	int kind;
 	int word;			/* of a word: enum ctf_word */
-	const char *s;			/* in the text; of a string what is between the quotes */
+	const char *at;			/* in the text: where it begins */
+	const char *s;			/* the same; of a string what is between the quotes */
 	size_t n;
 	uint64_t number;
 };

@@ -28,7 +28,7 @@ bool ctf_parse_number(struct ctf_parser *p, uint64_t *ret)
 
 bool ctf_parse_signed(struct ctf_parser *p, int64_t *ret)
 {
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	bool minus = ctf_lex_skip(&p->lex, '-');
 	uint64_t v;
 	if (!minus)
@@ -65,7 +65,7 @@ struct ctf_path *ctf_parse_path(struct ctf_parser *p)
 {
 	struct ctf_lexer *x = &p->lex;
 	const char *part[CTF_MAX_PATH];
-	struct ctf_path path = { .at = x->tok.s };
+	struct ctf_path path = { .at = x->tok.at };
 	do {
 		if (!ctf_lex_is(x, CTF_TOKEN_WORD)) {
 			ctf_lex_unexpected(x, "a name");
@@ -97,7 +97,7 @@ bool ctf_parse_choice(struct ctf_parser *p, const struct ctf_choice_word *c, siz
 			ctf_lex_next(&p->lex);
 			return true;
 		}
-	return ctf_lex_fail(&p->lex, t->s, BLK_TRACE_ERROR_UNSUPPORTED, "no known %s", what);
+	return ctf_lex_fail(&p->lex, t->at, BLK_TRACE_ERROR_UNSUPPORTED, "no known %s", what);
 }
 
 bool ctf_parse_bool(struct ctf_parser *p, bool *ret)
@@ -176,7 +176,7 @@ static bool read_assignment(struct ctf_parser *p, const struct ctf_attribute *a,
 bool ctf_parse_block(struct ctf_parser *p, const struct ctf_attribute *a, size_t n,
 		     void *target, const char *what)
 {
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	unsigned seen = 0;
 	if (!ctf_lex_expect(&p->lex, '{'))
 		return false;
@@ -217,7 +217,7 @@ struct trace_block {
 
 static bool read_uuid(struct ctf_parser *p, uint8_t *ret)
 {
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	char *text;
 	if (!ctf_parse_text(p, &text))
 		return false;
@@ -243,7 +243,7 @@ static bool read_trace_uuid(struct ctf_parser *p, void *target)
 static bool read_trace_order(struct ctf_parser *p, void *target)
 {
 	struct trace_block *t = target;
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	if (!ctf_parse_order(p, &t->order))
 		return false;
 	return t->order != CTF_ORDER_NATIVE || corrupt(p, at, "a trace of its own byte order");
@@ -251,7 +251,7 @@ static bool read_trace_order(struct ctf_parser *p, void *target)
 
 static bool read_version(struct ctf_parser *p, uint64_t only)
 {
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	uint64_t number;
 	if (!ctf_parse_number(p, &number))
 		return false;
@@ -271,7 +271,7 @@ static bool read_minor(struct ctf_parser *p, void *target)
 static bool read_packet_header(struct ctf_parser *p, void *target)
 {
 	struct trace_block *t = target;
-	t->at = p->lex.tok.s;
+	t->at = p->lex.tok.at;
 	t->packet_header = ctf_parse_type(p);
 	return t->packet_header;
 }
@@ -286,7 +286,7 @@ static bool parse_trace(struct ctf_parser *p)
 		{ "packet.header", read_packet_header, CTF_IS_TYPE },
 	};
 	struct trace_block t = { 0 };
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	if (p->meta.has_trace)
 		return corrupt(p, at, "a second trace block");
 	ctf_lex_next(&p->lex);
@@ -356,7 +356,7 @@ static bool read_clock_uuid(struct ctf_parser *p, void *target)
 static bool read_clock_freq(struct ctf_parser *p, void *target)
 {
 	struct ctf_clock *c = target;
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	return ctf_parse_number(p, &c->freq) && (c->freq || corrupt(p, at, "a clock that stands"));
 }
 
@@ -387,7 +387,7 @@ static bool parse_clock(struct ctf_parser *p)
 		{ "precision", read_ignored_number, 0 },
 		{ "absolute", read_clock_absolute, 0 },
 	};
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	struct ctf_clock *c = ctf_pool_alloc(p->pool, sizeof *c);
 	c->freq = 1000000000;
 	ctf_lex_next(&p->lex);
@@ -421,7 +421,7 @@ static bool read_class_id(struct ctf_parser *p, void *target)
 
 static bool read_root(struct ctf_parser *p, struct class_block *c, enum ctf_root which)
 {
-	c->at[which] = p->lex.tok.s;
+	c->at[which] = p->lex.tok.at;
 	c->type[which] = ctf_parse_type(p);
 	return c->type[which];
 }
@@ -470,7 +470,7 @@ static bool parse_stream(struct ctf_parser *p)
 		{ "event.context", read_event_context, CTF_IS_TYPE },
 	};
 	struct class_block c = { 0 };
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	if (!p->meta.has_trace)
 		return corrupt(p, at, "a stream before the trace block");
 	ctf_lex_next(&p->lex);
@@ -554,11 +554,11 @@ static bool parse_event(struct ctf_parser *p)
 		{ "model.emf.uri", read_ignored_text, 0 },
 	};
 	struct class_block c = { 0 };
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	ctf_lex_next(&p->lex);
 	if (!ctf_parse_block(p, attributes, G_N_ELEMENTS(attributes), &c, "event"))
 		return false;
-	const char *end = p->lex.tok.s;
+	const char *end = p->lex.tok.at;
 	if (!ctf_lex_expect(&p->lex, ';'))
 		return false;
 	struct ctf_stream *s = g_hash_table_lookup(p->by_id, &c.stream);

@@ -70,9 +70,11 @@ struct ctf_class {
 	const struct ctf_event_class *ec;
 };
 
+enum ctf_fast { CTF_FAST_NONE, CTF_FAST_COMPACT, CTF_FAST_LARGE };
+
 /* How event headers look: LTTng's compact and large ones, and a plain id + timestamp. */
 struct ctf_header {
-	bool fast;		/* compact, little endian, in one 32-bit word */
+	uint8_t fast;		/* enum ctf_fast: little endian and packed, the usual ones */
 	bool has_variant, be;
 	uint32_t align;		/* of the whole, bits */
 	uint32_t fast_align;
@@ -152,14 +154,26 @@ bool ctf_header_read_slow(const struct ctf_header *h, const uint8_t *base, uint6
 static inline bool ctf_header_read(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,
 				   uint64_t end, uint64_t *clock, uint64_t *id)
 {
-	if (G_LIKELY(h->fast)) {
-		uint64_t at = ctf_align(*pos, h->fast_align);
-		if (G_UNLIKELY(at > end || end - at < 32))
-			return false;
-		uint32_t w = (uint32_t)ctf_bits(base, at, 32, false);
-		if (G_LIKELY((w & 31) != 31)) {
-			*id = w & 31;
-			*clock = ctf_clock_advance(*clock, w >> 5, 27);
+	uint64_t at = ctf_align(*pos, h->fast_align);
+	const uint8_t *p = base + (at >> 3);
+	uint32_t low;
+	if (G_LIKELY(h->fast == CTF_FAST_LARGE && at + 48 <= end)) {
+		uint16_t short_id;
+		memcpy(&short_id, p, sizeof short_id);
+		memcpy(&low, p + 2, sizeof low);
+		short_id = GUINT16_FROM_LE(short_id);
+		if (G_LIKELY(short_id != UINT16_MAX)) {
+			*id = short_id;
+			*clock = ctf_clock_advance(*clock, GUINT32_FROM_LE(low), 32);
+			*pos = at + 48;
+			return true;
+		}
+	} else if (G_LIKELY(h->fast == CTF_FAST_COMPACT && at + 32 <= end)) {
+		memcpy(&low, p, sizeof low);
+		low = GUINT32_FROM_LE(low);
+		if (G_LIKELY((low & 31) != 31)) {
+			*id = low & 31;
+			*clock = ctf_clock_advance(*clock, low >> 5, 27);
 			*pos = at + 32;
 			return true;
 		}

@@ -54,7 +54,7 @@ char *ctf_pool_string(struct ctf_pool *pool, const char *s, size_t n)
 struct ctf_node *ctf_node_new(struct ctf_parser *p, enum ctf_kind kind)
 {
 	if (p->n_nodes >= CTF_MAX_NODES) {
-		ctf_lex_fail(&p->lex, p->lex.tok.s, BLK_TRACE_ERROR_UNSUPPORTED,
+		ctf_lex_fail(&p->lex, p->lex.tok.at, BLK_TRACE_ERROR_UNSUPPORTED,
 			     "more than %u types", CTF_MAX_NODES);
 		return NULL;
 	}

@@ -41,7 +41,7 @@ static bool check_align(struct ctf_parser *p, const char *at, uint64_t align)
 static bool read_align(struct ctf_parser *p, void *target)
 {
 	struct number *n = target;
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	return ctf_parse_number(p, &n->align) && check_align(p, at, n->align);
 }
 
@@ -152,7 +152,7 @@ static struct ctf_node *new_number(struct ctf_parser *p, enum ctf_kind kind, con
 
 static struct ctf_node *parse_integer(struct ctf_parser *p)
 {
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	struct number n = { .base = 10 };
 	ctf_lex_next(&p->lex);
 	if (!ctf_parse_block(p, integer_attributes, G_N_ELEMENTS(integer_attributes), &n, "integer"))
@@ -173,7 +173,7 @@ static struct ctf_node *parse_integer(struct ctf_parser *p)
 
 static struct ctf_node *parse_float(struct ctf_parser *p)
 {
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	struct number n = { .align = 1 };
 	ctf_lex_next(&p->lex);
 	if (!ctf_parse_block(p, float_attributes, G_N_ELEMENTS(float_attributes), &n,
@@ -262,14 +262,14 @@ struct ctf_node *ctf_parse_type(struct ctf_parser *p)
 {
 	if (begins_spec(p))
 		return parse_spec(p);
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	return read_words(p, NULL) ? find_named(p, at) : NULL;
 }
 
 /* An optional name behind struct, variant, enum: "" when there is none. */
 static void read_tag_name(struct ctf_parser *p, struct ctf_token *ret)
 {
-	*ret = (struct ctf_token){ .s = p->lex.tok.s };
+	*ret = (struct ctf_token){ .at = p->lex.tok.at };
 	if (ctf_lex_is_word(&p->lex, CTF_WORD_NAME)) {
 		*ret = p->lex.tok;
 		ctf_lex_next(&p->lex);
@@ -327,7 +327,7 @@ static bool read_label(struct ctf_parser *p, bool is_signed, uint64_t *next)
 {
 	struct ctf_lexer *x = &p->lex;
 	struct ctf_range r = { .lo = *next, .hi = *next };
-	const char *at = x->tok.s;
+	const char *at = x->tok.at;
 	if (ctf_lex_is(x, CTF_TOKEN_WORD)) {
 		r.label = ctf_pool_string(p->pool, x->tok.s, x->tok.n);
 		ctf_lex_next(x);
@@ -388,7 +388,7 @@ static struct ctf_node *parse_enum(struct ctf_parser *p)
 	ctf_lex_next(&p->lex);
 	read_tag_name(p, &name);
 	struct ctf_node *container;
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	if (ctf_lex_skip(&p->lex, ':')) {
 		container = ctf_parse_type(p);
 	} else if (ctf_lex_is(&p->lex, '{')) {
@@ -475,10 +475,10 @@ static struct ctf_node *parse_dimensions(struct ctf_parser *p, struct ctf_node *
 	size_t n = 0;
 	while (ctf_lex_skip(x, '[')) {
 		if (n == G_N_ELEMENTS(d)) {
-			check_shape(p, x->tok.s, CTF_MAX_DEPTH + 1, 0);
+			check_shape(p, x->tok.at, CTF_MAX_DEPTH + 1, 0);
 			return NULL;
 		}
-		d[n] = (struct dimension){ .at = x->tok.s };
+		d[n] = (struct dimension){ .at = x->tok.at };
 		if (ctf_lex_is(x, CTF_TOKEN_NUMBER)) {
 			if (!ctf_parse_number(p, &d[n].length))
 				return NULL;
@@ -510,7 +510,7 @@ static bool parse_declarators(struct ctf_parser *p, struct ctf_node *type, struc
 			ctf_lex_next(x);
 		}
 		if (ctf_lex_is(x, ':'))
-			return unsupported(p, x->tok.s, "a bit field");
+			return unsupported(p, x->tok.at, "a bit field");
 		struct ctf_node *whole = parse_dimensions(p, type);
 		if (!whole || !add(p, name, whole))
 			return false;
@@ -526,7 +526,7 @@ static struct ctf_node *parse_declared_type(struct ctf_parser *p, struct ctf_tok
 	ret_name->n = 0;
 	if (begins_spec(p))
 		return parse_spec(p);
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	return read_words(p, ret_name) ? find_named(p, at) : NULL;
 }
 
@@ -629,7 +629,7 @@ static bool take_fields(struct ctf_parser *p, const char *at, guint base, struct
 /* { fields } of a structure or variant. */
 static struct ctf_node *parse_body(struct ctf_parser *p, enum ctf_kind kind)
 {
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	guint base = p->fields->len;
 	if (!check_shape(p, at, ++p->nested, 0) || !ctf_lex_expect(&p->lex, '{'))
 		return NULL;
@@ -655,7 +655,7 @@ static bool parse_struct_align(struct ctf_parser *p, struct ctf_node *node)
 	ctf_lex_next(&p->lex);
 	if (!ctf_lex_expect(&p->lex, '('))
 		return false;
-	const char *at = p->lex.tok.s;
+	const char *at = p->lex.tok.at;
 	if (!ctf_parse_number(p, &align) || !check_align(p, at, align) ||
 	    !ctf_lex_expect(&p->lex, ')'))
 		return false;
@@ -766,7 +766,7 @@ bool ctf_parse_declaration(struct ctf_parser *p)
 	struct ctf_node *type = ctf_parse_type(p);
 	if (!type || !ctf_lex_expect(x, CTF_TOKEN_IS_TYPE))
 		return false;
-	const char *at = x->tok.s;
+	const char *at = x->tok.at;
 	if (begins_spec(p))
 		return ctf_lex_unexpected(x, "the new name of a type");
 	return read_words(p, NULL) && ctf_scope_add(p, at, p->name->str, type) &&

@@ -146,6 +146,8 @@ static bool next_packet(struct native_cursor *k)
 		return false;
 	if (x->lost_packets)
 		begin_loss_of_packets(k, x);
+	k->plain = x->p.fault == CTF_WHOLE && !k->damaged && x->begin_ns >= k->source->from &&
+		   x->begin_ns >= k->last_ts && k->to_ns.freq == 1000000000;
 	if (x->p.fault != CTF_GARBAGE) {
 		int64_t ts = advance(k, x->begin_ns);
 		if (ts >= k->source->from)
@@ -245,15 +247,15 @@ static enum native_step pop(struct native_cursor *k)
 	return NATIVE_RECORD;
 }
 
-static void fill_head(struct native_cursor *k, const struct ctf_class *c, int64_t ts, uint64_t body)
+static inline void fill(struct native_cursor *k, struct blk_event *e, const struct ctf_class *c,
+			int64_t ts, const uint8_t *body, uint32_t cls)
 {
-	struct blk_event *e = &k->head;
 	e->ts = ts;
 	e->row = c->row;
 	e->stream = k->index;
-	e->cls = class_number(k->source, c->cls);
+	e->cls = cls;
 	e->layout = c->layout;
-	e->data = k->base + (body >> 3);
+	e->data = body;
 	if (c->copies) {
 		e->data = k->run.row;
 		if (G_UNLIKELY(k->run.present != c->wanted))
@@ -344,9 +346,77 @@ enum native_step native_cursor_step(struct native_cursor *k)
 				native_tally_first(k);
 			continue;
 		}
-		fill_head(k, c, ts, body);
+		fill(k, &k->head, c, ts, k->base + (body >> 3), class_number(k->source, c->cls));
 		if (G_LIKELY(!k->queue_n))
 			return NATIVE_RECORD;
 		native_queue_event(k, &k->head);
 	}
+}
+
+/*
+ * The same for what is usual: whole packets of which nothing is clamped or left out,
+ * classes that were met before, nothing at a second's end. Delivers to out up to `room`
+ * records before `until`. True: .head is the next one; false: native_cursor_step() has
+ * to look at what comes.
+ */
+static bool run_plain(struct native_cursor *k, struct blk_event *out, size_t *n, size_t room,
+		      int64_t until)
+{
+	if (!k->plain || k->queue_n || !k->packet)
+		return false;
+	const struct ctf_decoder *d = k->decoder;
+	const int64_t limit = MIN(k->second_end, k->source->to);
+	const uint64_t end = k->end, base_ns = k->to_ns.base_ns;
+	const uint8_t *base = k->base;
+	const uint32_t *numbers = k->source->cls;
+	uint64_t pos = k->pos, clock = k->clock;
+	int64_t last_ts = k->last_ts, tally_last = k->tally_last;
+	bool found = false;
+	while (pos < end) {
+		uint64_t body = pos, now = clock, id, next;
+		if (!ctf_header_read(&d->header, base, &body, end, &now, &id) || id >= d->n_ids)
+			break;
+		const struct ctf_class *c = d->by_id[id];
+		int64_t ts = (int64_t)(base_ns + now);
+		if (!c || ts >= limit || ts < last_ts)	/* 64-bit timestamps may go back */
+			break;
+		next = c->n_steps ? run_class(k, c, body) : body + c->bits;
+		if (next > end)
+			break;
+		if (c->row == G_MAXUINT16) {
+			if (!k->counts[c->cls])
+				break;
+			k->counts[c->cls]++;
+			tally_last = last_ts = ts;
+			pos = next;
+			clock = now;
+			continue;
+		}
+		uint32_t cls = numbers[c->cls];
+		if (cls == UINT32_MAX)
+			break;
+		pos = next;
+		clock = now;
+		last_ts = ts;
+		found = ts >= until || *n == room;
+		fill(k, found ? &k->head : &out[(*n)++], c, ts, base + (body >> 3), cls);
+		if (found)
+			break;
+	}
+	k->pos = pos;
+	k->clock = clock;
+	k->last_ts = last_ts;
+	k->tally_last = tally_last;
+	return found;
+}
+
+enum native_step native_cursor_run(struct native_cursor *k, struct blk_event *out, size_t *n,
+				   size_t room, int64_t until)
+{
+	enum native_step step;
+	do {
+		out[(*n)++] = k->head;
+		step = run_plain(k, out, n, room, until) ? NATIVE_RECORD : native_cursor_step(k);
+	} while (step == NATIVE_RECORD && *n < room && k->head.ts < until);
+	return step;
 }

@@ -64,6 +64,7 @@ struct native_cursor {
 	uint64_t content_end;		/* bits */
 	bool ended;
 	bool damaged;			/* the packet's rest can't be read */
+	bool plain;			/* nothing of the packet is clamped or left out */
 
 	struct native_window window[2];
 	unsigned w;
@@ -89,6 +90,11 @@ void native_cursor_clear(struct native_cursor *k);
 
 /* Moves .head on to the next record of the range. */
 enum native_step native_cursor_step(struct native_cursor *k);
+
+/* Delivers .head to out[*n], and what follows as long as it is before `until` and *n is
+ * less than room. NATIVE_RECORD: .head is the next one. */
+enum native_step native_cursor_run(struct native_cursor *k, struct blk_event *out, size_t *n,
+				   size_t room, int64_t until);
 
 /* native_window.c: bytes of files. Each says whether the batch has to end first. */
 enum native_fill { NATIVE_FILLED, NATIVE_SHORT, NATIVE_WAIT };

@@ -58,18 +58,14 @@ static bool take_run(struct native_source *s)
 {
 	struct native_head top = s->heap[0], rival = { INT64_MAX, UINT32_MAX };
 	struct native_cursor *k = &s->cursor[top.rank];
-	enum native_step step;
 	if (s->n_heap > 1)
 		rival = s->heap[1];
 	if (s->n_heap > 2 && before(&s->heap[2], &rival))
 		rival = s->heap[2];
+	if (top.rank < rival.rank && rival.ts < INT64_MAX)
+		rival.ts++;		/* of equal timestamps its own come first */
 	k->emit_batch = s->batch_number;
-	do {
-		s->batch[s->n_batch++] = k->head;
-		step = native_cursor_step(k);
-		top.ts = k->head.ts;
-	} while (step == NATIVE_RECORD && s->n_batch < BLK_BATCH && before(&top, &rival));
-	return settle(s, step);
+	return settle(s, native_cursor_run(k, s->batch, &s->n_batch, BLK_BATCH, rival.ts));
 }
 
 /* The first records of all streams. Nothing was delivered yet: none can stall. */
