@@ -10,7 +10,8 @@
 #include "trace/native.h"
 
 #define MAX_SHOWN 3		/* differences of a stream that are printed */
-#define MAX_TABLES 4		/* wide ones */
+
+unsigned check_records_tables = 4;
 
 /* One record, as short as it can be compared. */
 struct entry {
@@ -415,7 +416,7 @@ void check_records(const char *dir, struct check_counts *ret)
 	check_table(dir, "the program's table", rows, n_rows, ret);
 	if (!ret->refused)
 		check_table(dir, "no table", rows, 0, ret);
-	for (unsigned i = 0; !ret->refused && i < wide_names_tables(names, MAX_TABLES); i++) {
+	for (unsigned i = 0; !ret->refused && i < wide_names_tables(names, check_records_tables); i++) {
 		struct wide_table wide;
 		g_autofree char *table = g_strdup_printf("all fields from %u on", i * BLK_MAX_FIELDS);
 		wide_table_init(&wide, names, i);

@@ -15,6 +15,7 @@
  * class. ts, row, class name, stream and all slots are compared.
  */
 void check_records(const char *dir, struct check_counts *ret);
+extern unsigned check_records_tables;	/* how many that ask for everything, at most (4) */
 
 /* The same of two sources, which are taken over. `what` is printed. */
 struct check_pair {

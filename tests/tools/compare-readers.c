@@ -2,15 +2,15 @@
 /*
  * Are the native reader and babeltrace2 equal?
  *
- *     compare-readers [-e | -r] DIR...
+ *     compare-readers [-e | -r] [-w TABLES] DIR...
  *
  * For the trace directories below each DIR:
  * events (-e): every event of every stream with all of its fields, decoded by our parser
  * and index with the plain walker, and its end by compiled programs of several tables,
  * against babeltrace2.
  * records (-r): what source_open_native() and source_open_bt2() deliver of all of DIR
- * for the same subscription tables: the program's own, and ones that ask for all fields.
- * Both, when neither is said.
+ * for the same subscription tables: the program's own, none, and ones that ask for all
+ * fields (at most -w of them, 4). Both, when neither is said.
  *
  * What babeltrace2 refuses, or aborts on, or what the native reader leaves to it, cannot
  * be compared: said with the reason, and counted. One line a directory sums up:
@@ -106,18 +106,20 @@ int main(int argc, char **argv)
 {
 	bool events = false, records = false;
 	int opt, worst = 0;
-	while ((opt = getopt(argc, argv, "er")) != -1) {
+	while ((opt = getopt(argc, argv, "erw:")) != -1) {
 		if (opt == 'e')
 			events = true;
 		else if (opt == 'r')
 			records = true;
+		else if (opt == 'w')
+			check_records_tables = (unsigned)atoi(optarg);
 		else
 			return 64;
 	}
 	if (!events && !records)
 		events = records = true;
 	if (optind == argc) {
-		fputs("usage: compare-readers [-e | -r] DIR...\n", stderr);
+		fputs("usage: compare-readers [-e | -r] [-w TABLES] DIR...\n", stderr);
 		return 64;
 	}
 	for (int i = optind; i < argc; i++) {
