@@ -21,6 +21,8 @@ struct compile {
 	uint64_t offset;		/* bits since the event header, while .fixed */
 	bool fixed;
 	bool loads;			/* fill a row */
+	unsigned repeats;		/* repetitions around the type at hand */
+	unsigned picks;			/* level of the ways that names the round of the one around */
 	bool failed;
 	uint32_t row_bytes;
 	struct blk_layout *layout;
@@ -118,6 +120,7 @@ static struct ctf_step *add_load(struct compile *c, enum ctf_op op, const struct
 	s->slot = w->slot;
 	s->off = c->row_bytes;
 	s->is_text = w->kind == CTF_WANT_TEXT;
+	s->pick = c->repeats ? w->way[c->picks] + 1 : 0;
 	c->row_bytes += is_int ? 8 : sizeof(struct blk_text);
 	return s;
 }
@@ -210,18 +213,35 @@ static uint64_t packed_bits(const struct ctf_type *element)
 	return ctf_type_fixed(element, &bits) && bits % element->align == 0 ? bits : 0;
 }
 
-/* Steps of one element, to be run any number of times. */
-static void add_repeat(struct compile *c, const struct ctf_type *t, uint64_t n, uint16_t reg)
+/* Wanted fields of single elements: all of them, each picked out by its round. */
+static struct below of_rounds(const struct below *b)
 {
-	static const struct below nothing;
+	struct below ret = { .depth = b->depth + 1 };
+	for (unsigned i = 0; i < b->n; i++)
+		if (!is_leaf(b, i))
+			ret.w[ret.n++] = b->w[i];
+	return ret;
+}
+
+/* Steps of one element, to be run any number of times. */
+static void add_repeat(struct compile *c, const struct ctf_type *t, uint64_t n, uint16_t reg,
+		       const struct below *below)
+{
+	struct below rounds = of_rounds(below);
+	unsigned picks = c->picks;
 	guint at = c->steps->len;
 	struct ctf_step *s = add(c, reg == CTF_NO_REG ? CTF_OP_REPEAT : CTF_OP_REPEAT_REG);
 	s->n = n;
 	s->reg = reg;
 	forget(c, 1);		/* the second round begins where the first ends */
 	c->barrier = c->steps->len;
+	if (c->repeats++)
+		rounds.n = 0;	/* rounds in rounds: not to be told apart */
+	c->picks = below->depth;
 	add_align(c, t->align);
-	add_type(c, t, CTF_NO_REG, &nothing);
+	add_type(c, t, CTF_NO_REG, &rounds);
+	c->repeats--;
+	c->picks = picks;
 	g_array_index(c->steps, struct ctf_step, at).to = c->steps->len;
 	c->barrier = c->steps->len;
 	forget(c, 1);
@@ -256,7 +276,16 @@ static void add_array(struct compile *c, const struct ctf_type *t, const struct 
 	else if (bits)
 		add_skip(c, n * bits);
 	else if (n)
-		add_repeat(c, t->element, n, CTF_NO_REG);
+		add_repeat(c, t->element, n, CTF_NO_REG, &(struct below){ .depth = below->depth });
+}
+
+/* Is a part of an element wanted? Whole elements need no repetition. */
+static bool has_inner(const struct below *b, const struct ctf_type *t)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		if (!is_leaf(b, i) && (b->w[i]->n_ways > b->depth + 1 || b->w[i]->leaf != t->element))
+			return true;
+	return false;
 }
 
 static void add_sequence(struct compile *c, const struct ctf_type *t, const struct below *below)
@@ -267,15 +296,15 @@ static void add_sequence(struct compile *c, const struct ctf_type *t, const stru
 		const struct ctf_wanted *w = below->w[i];
 		if (is_leaf(below, i)) {
 			want(c, w, CTF_OP_LOAD_SEQUENCE, t);
-		} else if (c->loads && w->leaf == t->element && bits) {
+		} else if (c->loads && bits && !has_inner(below, t)) {
 			struct ctf_step *s = add_load(c, CTF_OP_LOAD_ELEMENT, w);
 			set_integer(s, t->element);
 			s->reg = t->length_reg;
 			s->n = w->way[below->depth];
 		}
 	}
-	if (!bits) {
-		add_repeat(c, t->element, 0, t->length_reg);
+	if (!bits || has_inner(below, t)) {
+		add_repeat(c, t->element, 0, t->length_reg, below);
 		return;
 	}
 	struct ctf_step *s = add(c, CTF_OP_SKIP_SEQUENCE);

@@ -155,7 +155,7 @@ static bool read_left(struct ctf_parser *p, const char **s, size_t *n)
 static bool read_assignment(struct ctf_parser *p, const struct ctf_attribute *a, size_t n,
 			    void *target, const char *what, unsigned *seen)
 {
-	const char *at = p->lex.tok.s, *s;
+	const char *at = p->lex.tok.at, *s;
 	size_t len;
 	if (!read_left(p, &s, &len))
 		return false;
@@ -221,17 +221,18 @@ static bool read_uuid(struct ctf_parser *p, uint8_t *ret)
 	char *text;
 	if (!ctf_parse_text(p, &text))
 		return false;
-	unsigned n = 0;
-	for (const char *s = text; *s && n < 32;) {
-		if (*s == '-' && (n == 8 || n == 12 || n == 16 || n == 20) && s[-1] != '-')
-			s++;
-		if (!g_ascii_isxdigit(*s))
-			break;
-		int v = g_ascii_xdigit_value(*s++);
-		ret[n / 2] = (uint8_t)(n % 2 ? ret[n / 2] | v : v << 4);
+	bool ok = strlen(text) == 36;
+	for (unsigned i = 0, n = 0; ok && i < 36; i++) {
+		if (i == 8 || i == 13 || i == 18 || i == 23) {
+			ok = text[i] == '-';
+			continue;
+		}
+		int v = g_ascii_xdigit_value(text[i]);
+		ok = v >= 0;
+		ret[n / 2] = (uint8_t)((ret[n / 2] << 4 | (v & 15)) & 255);
 		n++;
 	}
-	return (n == 32 && strlen(text) == 36) || corrupt(p, at, "no uuid");
+	return ok || corrupt(p, at, "no uuid");
 }
 
 static bool read_trace_uuid(struct ctf_parser *p, void *target)

@@ -46,6 +46,7 @@ struct ctf_step {
 	uint16_t reg;
 	uint16_t off;
 	uint32_t to;
+	uint32_t pick;			/* loads in a repetition: only in this round, from 1 */
 	uint64_t n;
 };
 
@@ -103,6 +104,7 @@ struct ctf_run {
 	struct arena *arena;		/* rows and texts that had to be converted */
 	uint8_t *row;			/* of the event being read */
 	uint32_t present;		/* slots that it has, as a mask */
+	uint64_t round;			/* of the repetition that goes on, from 1 */
 };
 
 /* The number among all names; `row` as the matcher says. */

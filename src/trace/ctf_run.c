@@ -66,13 +66,16 @@ static bool keep_elements(const struct pass *p, const struct ctf_step *s, uint64
 static uint64_t repeat(const struct pass *p, const struct ctf_step *s, uint32_t at, uint64_t n,
 		       uint64_t pos)
 {
+	uint64_t around = p->run->round, next = pos;
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t next = run_steps(p, at, s->to, pos);
-		if (next == CTF_NO_FIT || next == pos)	/* elements of no size */
-			return next;
 		pos = next;
+		p->run->round = i + 1;
+		next = run_steps(p, at, s->to, pos);
+		if (next == CTF_NO_FIT || next == pos)	/* elements of no size */
+			break;
 	}
-	return pos;
+	p->run->round = around;
+	return next;
 }
 
 static uint64_t choose(const struct pass *p, const struct ctf_step *s, uint64_t pos)
@@ -93,6 +96,8 @@ static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 {
 	uint64_t *regs = p->run->regs;
 	uint64_t left = pos <= p->end ? p->end - pos : 0;
+	if (s->pick && s->pick != p->run->round)
+		return true;
 	switch ((enum ctf_op)s->op) {
 	case CTF_OP_REG:
 		if (left < s->bits)

@@ -113,12 +113,38 @@ static char *uuid_text(const struct ctf_meta *m)
 	return g_string_free(s, FALSE);
 }
 
+static enum blk_domain domain_of(const struct ctf_meta *m)
+{
+	const char *domain = ctf_meta_env(m, "domain");
+	return !g_strcmp0(domain, "kernel") ? BLK_DOMAIN_KERNEL :
+	       !g_strcmp0(domain, "ust") ? BLK_DOMAIN_UST : BLK_DOMAIN_OTHER;
+}
+
+/* perf puts the events of all CPUs into one stream and says in each which it was. */
+static bool is_of_perf(const struct ctf_stream_class *sc)
+{
+	if (sc->event_context && ctf_type_field(sc->event_context, "perf_cpu"))
+		return true;
+	for (guint i = 0; i < sc->events->len; i++) {
+		const struct ctf_event_class *ec = g_ptr_array_index(sc->events, i);
+		if (ec->fields && ctf_type_field(ec->fields, "perf_cpu"))
+			return true;
+	}
+	return false;
+}
+
 static bool compile(struct native *n, struct native_meta *m, const char *dir, GError **error)
 {
 	for (guint i = 0; i < m->meta->streams->len; i++) {
 		g_autoptr(GError) reason = NULL;
-		struct ctf_decoder *d = ctf_decoder_new(g_ptr_array_index(m->meta->streams, i), n->rows,
-							n->matcher, n->layouts, number_class, n, &reason);
+		const struct ctf_stream_class *sc = g_ptr_array_index(m->meta->streams, i);
+		struct ctf_decoder *d = NULL;
+		if (domain_of(m->meta) == BLK_DOMAIN_OTHER && is_of_perf(sc))
+			g_set_error(&reason, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+				    "it is perf's, with the events of all CPUs in one stream");
+		else
+			d = ctf_decoder_new(sc, n->rows, n->matcher, n->layouts, number_class, n,
+					    &reason);
 		if (!d) {
 			g_set_error(error, BLK_TRACE_ERROR, reason->code, "cannot read trace '%s': %s",
 				    dir, reason->message);
@@ -182,13 +208,6 @@ static struct native_meta *open_metadata(struct native *n, const char *dir, GErr
 }
 
 /* ---- streams ---- */
-
-static enum blk_domain domain_of(const struct ctf_meta *m)
-{
-	const char *domain = ctf_meta_env(m, "domain");
-	return !g_strcmp0(domain, "kernel") ? BLK_DOMAIN_KERNEL :
-	       !g_strcmp0(domain, "ust") ? BLK_DOMAIN_UST : BLK_DOMAIN_OTHER;
-}
 
 static const char *env(const struct ctf_meta *m, const char *name, const char *other,
 		       const char *absent)
