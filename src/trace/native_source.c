@@ -9,7 +9,7 @@
 
 #define DEFAULT_BUDGET (32u << 20)
 #define MIN_WINDOW (16u << 10)
-#define MAX_WINDOW (256u << 10)
+#define MAX_WINDOW (64u << 10)	/* both of some streams fit into the cache beside the model */
 
 /* A cursor's next record, as the heap orders them: streams are in order of rank. */
 struct native_head {
