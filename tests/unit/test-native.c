@@ -368,6 +368,45 @@ static void test_no_index(void)
 	}
 }
 
+/* A tracer that died: the last packet has events, but sizes and end were never written. */
+static void test_unfinished(void)
+{
+	enum { END = 40, CONTENT = 48, PACKET = 56 };	/* in this recording's packets */
+	g_autofree char *dir = copy_of("kernel-small/trace");
+	if (!dir)
+		return;
+	g_autofree char *file = g_build_filename(dir, "trace", "kernel", "k0_0", NULL);
+	g_autofree char *index = g_build_filename(dir, "trace", "kernel", "index", "k0_0.idx", NULL);
+	g_autofree char *idx = NULL, *bytes = NULL;
+	gsize idx_size, size;
+	g_assert_true(g_file_get_contents(index, &idx, &idx_size, NULL));
+	g_assert_true(g_file_get_contents(file, &bytes, &size, NULL));
+	struct native *n = open_native(dir);
+	struct account *all = whole(n, 0);
+	native_free(n);
+	uint64_t at, content;
+	memcpy(&at, idx + idx_size - 72, 8);
+	at = GUINT64_FROM_BE(at);
+	memcpy(&content, bytes + at + CONTENT, 8);
+	content = GUINT64_FROM_LE(content) / 8;
+	g_assert_cmpuint(content, >, 1000);
+	memset(bytes + at + END, 0, PACKET + 8 - END);
+	memset(bytes + at + content, 0, size - at - content);
+	g_assert_true(g_file_set_contents(file, bytes, (gssize)size, NULL));
+	for (int with_index = 1; with_index >= 0; with_index--) {
+		if (!with_index)
+			g_assert_cmpint(unlink(index), ==, 0);
+		n = open_native(dir);
+		struct account *a = whole(n, 0);
+		g_assert_cmpuint(a->n_events, ==, all->n_events);
+		g_assert_cmpuint(a->n_losses, ==, all->n_losses + 1);
+		account_free(a);
+		native_free(n);
+	}
+	account_free(all);
+	test_remove_tree(dir);
+}
+
 static void test_refused(void)
 {
 	g_autoptr(GError) error = NULL;
@@ -398,6 +437,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/native/cut-off", test_cut_off);
 	g_test_add_func("/native/garbage", test_garbage);
 	g_test_add_func("/native/no-index", test_no_index);
+	g_test_add_func("/native/unfinished", test_unfinished);
 	g_test_add_func("/native/refused", test_refused);
 	return g_test_run();
 }
