@@ -181,46 +181,23 @@ static void call_facts(struct slice *s, const struct thread *t, const struct cal
 	}
 }
 
-static void count_file(struct bin_file *f, const struct call_info *info, int64_t ret,
-		       int64_t latency, unsigned bucket)
+void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret)
 {
-	uint64_t bytes = ret > 0 ? (uint64_t)ret : 0;
-	if (info->io == IO_READ || info->io == IO_BOTH) {	/* both: its descriptor is the source */
-		f->reads++;
-		f->read_bytes += bytes;
-	} else if (info->io == IO_WRITE) {
-		f->writes++;
-		f->write_bytes += bytes;
-	} else {
-		f->others++;
-	}
-	hist_log_add(&f->latency, latency, bucket);
-}
-
-static void log_call(struct slice *s, struct thread *t, const struct call *c, const struct rec *exit)
-{
-	if (s->rooted && t->tid != -1 && !(t->open && t->open->len))
-		return;		/* in no span */
 	struct done_call d = {
-		.begin = c->begin, .end = exit->ts, .ret = exit->arg[0], .seq = c->seq,
-		.name = c->name, .fd = c->fd,
+		.begin = c->begin, .end = ts, .ret = ret, .seq = c->seq, .name = c->name, .fd = c->fd,
 	};
 	if (!t->calls)
 		t->calls = g_array_new(false, false, sizeof(struct done_call));
 	g_array_append_val(t->calls, d);
 }
 
-static void note_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
-		      const struct rec *exit)
+void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
+	       int64_t ts, int64_t ret)
 {
-	int64_t latency = exit->ts - c->begin;
-	if (b->slow->len == SLOW_PER_SECOND &&
-	    latency < g_array_index(b->slow, struct bin_slow, SLOW_PER_SECOND - 1).duration)
-		return;
 	bin_slow(b, &(struct bin_slow){
 		.thread = t->self, .name = c->name, .cpu = cpu_at(s, c->cpu)->number,
-		.fd = c->info->has_fd ? c->fd : NO_FD, .begin = c->begin, .duration = latency,
-		.ret = exit->arg[0], .seq = c->seq,
+		.fd = c->info->has_fd ? c->fd : NO_FD, .begin = c->begin, .duration = ts - c->begin,
+		.ret = ret, .seq = c->seq,
 	});
 }
 
@@ -240,25 +217,10 @@ static struct bin *charge_call(struct slice *s, struct thread *t, struct call *c
 
 void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit)
 {
-	const struct call_info *info = c->info;
-	int64_t ret = exit->arg[0], latency = exit->ts - c->begin;
-	unsigned bucket = hist_bucket_index(latency);
+	int64_t ret = exit->arg[0];
 	struct bin *b = charge_call(s, t, c, exit->ts);
-	bool error = ret < 0 && ret >= -4095;
-	struct bin_call *bc = cell_of_call(s, b, t, c->name);
-	hist_log_add(&bc->latency, latency, bucket);
-	bc->errors += error;
-	struct bin_thread *bt = cell_of_thread(s, b, t);
-	bt->syscalls++;
-	bt->errors += error;
-	if (ret > 0 && (info->io == IO_READ || info->io == IO_BOTH))
-		bt->read_bytes += ret;
-	if (ret > 0 && (info->io == IO_WRITE || info->io == IO_BOTH))
-		bt->write_bytes += ret;
-	if (info->has_fd && c->fd >= 0)
-		count_file(cell_of_file(s, b, t, c), info, ret, latency, bucket);
-	note_slow(s, b, t, c, exit);
-	if (info->fdop && ret >= 0)
-		call_facts(s, t, c, exit, info->fdop);
-	log_call(s, t, c, exit);
+	call_count(s, b, t, c, exit->ts, ret);
+	if (c->info->fdop && ret >= 0)
+		call_facts(s, t, c, exit, c->info->fdop);
+	call_log(s, t, c, exit->ts, ret);
 }

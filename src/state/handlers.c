@@ -37,22 +37,22 @@ static inline bool same_comm(const struct thread *t, const struct blk_event *ev,
 	struct blk_text text;
 	if (!t->comm_kept)
 		return false;
-	if (l->repr == BLK_TEXT_INLINE && l->size >= sizeof t->comm)
-		return !memcmp(t->comm, ev->data + l->off, sizeof t->comm);
+	if (l->repr == BLK_TEXT_INLINE && l->size >= COMM_BYTES)
+		return !memcmp(t->comm, ev->data + l->off, COMM_BYTES);
 	text = blk_text(ev, slot);
-	return text.len < sizeof t->comm && !t->comm[text.len] && !memcmp(t->comm, text.str, text.len);
+	return text.len < COMM_BYTES && !t->comm[text.len] && !memcmp(t->comm, text.str, text.len);
 }
 
 /* What came, as it came: what follows a name in its array need not be zero. */
 static void keep_comm(struct thread *t, const struct blk_event *ev, unsigned slot, struct blk_text text)
 {
 	bool whole = ev->layout->slot[slot].repr == BLK_TEXT_INLINE &&
-		     ev->layout->slot[slot].size >= sizeof t->comm;
-	t->comm_kept = text.len < sizeof t->comm;
+		     ev->layout->slot[slot].size >= COMM_BYTES;
+	t->comm_kept = text.len < COMM_BYTES;
 	if (!t->comm_kept)
 		return;
-	memset(t->comm, 0, sizeof t->comm);
-	memcpy(t->comm, text.str, whole ? sizeof t->comm : text.len);
+	memset(t->comm, 0, COMM_BYTES);
+	memcpy(t->comm, text.str, whole ? COMM_BYTES : text.len);
 }
 
 static void other_comm(struct feed *f, struct thread *t, unsigned slot)
@@ -611,4 +611,10 @@ const struct blk_subscription *slice_subscriptions(size_t *ret_n)
 handler slice_handler(unsigned row)
 {
 	return rows[row].on;
+}
+
+enum event_kind slice_event_kind(unsigned row)
+{
+	handler on = rows[row].on;
+	return on == on_entry ? KIND_ENTRY : on == on_call_exit ? KIND_EXIT : KIND_ANY;
 }

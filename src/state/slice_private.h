@@ -150,7 +150,8 @@ struct thread {
 	bool comm_kept;		/* .comm holds bytes that mean .name_last */
 	uint32_t cell_epoch;
 	struct bin_thread *cell;
-	char comm[16];		/* as they came, up to a NUL at least */
+#define COMM_BYTES 16
+	char comm[COMM_BYTES];	/* as they came, up to a NUL at least */
 	struct tstate st;
 	struct call_slot call_slot[1 << CALL_SLOTS_BITS];
 	struct file_slot file_slot[FILE_SLOTS];
@@ -343,13 +344,27 @@ struct stream_info {
 struct feed;
 typedef void (*handler)(struct feed *f);
 
+enum event_kind { KIND_ANY, KIND_ENTRY, KIND_EXIT };	/* with a short way: see feed.c */
+
+#define NOWHERE UINT32_MAX
+struct plan {			/* where the short way finds things in records of this layout */
+	const struct blk_layout *layout;	/* NULL: not looked at yet */
+	bool usable;		/* else there is no short way */
+	bool pid;		/* has a pid */
+	bool arg_wide;		/* .arg is of 8 bytes */
+	uint8_t comm_repr;	/* BLK_NONE, BLK_TEXT_INLINE or BLK_TEXT_REF */
+	uint32_t tid, comm, arg;	/* offsets; .arg: the row's first field */
+};
+
 struct class_info {
 	uint32_t event;		/* string: the event's own name */
 	uint32_t name;		/* string: of the event, or of its system call */
 	const struct call_info *info;	/* of .name */
 	handler on;		/* of .row */
 	uint16_t row;
+	uint8_t kind;		/* enum event_kind */
 	bool wants_args;	/* arguments of the call are looked at */
+	struct plan plan;
 	uint32_t host;		/* of .count */
 	uint64_t count;		/* events not in slice.count_bin yet */
 };
@@ -390,6 +405,9 @@ struct slice {
 	struct intmap irq_named;	/* host << 32 | code: a FACT_IRQ was written */
 };
 
+/* feed.c */
+void slice_flush(struct slice *s);	/* counts events where they belong: before bins are read */
+
 /* slice.c */
 uint32_t slice_string(struct slice *s, struct blk_text t);
 uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
@@ -398,7 +416,6 @@ struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid);
 struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts);	/* forked */
 struct thread *slice_anonymous(struct slice *s, struct cpu *c);
 struct thread *slice_idle(struct slice *s, struct cpu *c);
-void slice_flush(struct slice *s);	/* counts events where they belong: before bins are read */
 struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts, uint64_t seq);
 void slice_add_loss(struct slice *s, const struct loss *loss);	/* once, however often it is told */
 bool slice_find_loss(const struct slice *s, uint32_t host, int64_t from, int64_t to,
@@ -486,6 +503,9 @@ void call_finished(struct slice *s, struct thread *t, struct call *c, const stru
 void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r);
 void call_exit_bump(struct slice *s, const struct rec *r);	/* descriptors it may have changed */
 void fdop_bump(struct slice *s, int64_t fd, uint64_t seq);
+void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
+	       int64_t ts, int64_t ret);	/* may be one of the slowest */
+void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 
 /* cpu.c */
 void cpu_switch(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t prev_tid,
@@ -542,5 +562,6 @@ struct feed {			/* one event on its way */
 	uint32_t cpu, host;
 };
 handler slice_handler(unsigned row);
+enum event_kind slice_event_kind(unsigned row);
 
 #endif

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The way of a batch into a slice: what the source's indexes mean here, the count of
+ * events, losses; and a short way for what most events are. The short way does what
+ * the handlers do, for the case in which most of that is nothing.
+ */
+#include "state/cells.h"
+
+#include <stdlib.h>
+
+/* ---- what a source's indexes mean here ---- */
+
+static uint32_t preempt_flag(const char *release)
+{
+	static const struct { int major, minor; uint32_t flag; } by_version[] = {
+		/* include/trace/events/sched.h: TASK_REPORT_MAX, earlier TASK_STATE_MAX */
+		{ 4, 14, 256 }, { 4, 8, 4096 }, { 4, 2, 2048 }, { 3, 9, 1024 }, { 1, 0, 512 },
+	};
+	char *end;
+	long major = strtol(release, &end, 10);
+	long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(by_version); i++)
+		if (major > by_version[i].major ||
+		    (major == by_version[i].major && minor >= by_version[i].minor))
+			return by_version[i].flag;
+	return 256 | 512 | 1024 | 2048 | 4096;
+}
+
+static uint32_t slice_host_named(struct slice *s, const struct blk_host *h)
+{
+	for (guint i = 0; i < s->hosts->len; i++) {
+		const struct slice_host *have = &g_array_index(s->hosts, struct slice_host, i);
+		if (!strcmp(have->name, h->name) && !strcmp(have->boot, h->boot))
+			return i;
+	}
+	const char *release = h->kernel_release ? h->kernel_release : "";
+	struct slice_host new = {
+		.name = g_strdup(h->name), .boot = g_strdup(h->boot),
+		.release = g_strdup(release), .preempt_flag = preempt_flag(release), .id = ID_NONE,
+	};
+	g_array_append_val(s->hosts, new);
+	return s->hosts->len - 1;
+}
+
+static void learn_host(struct slice *s, uint32_t id, const struct blk_host *h,
+		       const struct blk_stream *stream)
+{
+	struct slice_host *mine = &g_array_index(s->hosts, struct slice_host, id);
+	if (stream->domain == BLK_DOMAIN_KERNEL)
+		mine->has_kernel = true;
+	if (!*mine->release && h->kernel_release && *h->kernel_release) {
+		g_free(mine->release);
+		mine->release = g_strdup(h->kernel_release);
+		mine->preempt_flag = preempt_flag(mine->release);
+	}
+}
+
+/* The event's name and, for system calls, the call's own name. */
+static const char *call_of_event(const char *event)
+{
+	static const char *const prefixes[] = {
+		"syscall_entry_", "syscall_exit_", "compat_syscall_entry_", "compat_syscall_exit_",
+		"exit_syscall_", "sys_", "compat_sys_",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++)
+		if (g_str_has_prefix(event, prefixes[i]))
+			return event + strlen(prefixes[i]);
+	return event;
+}
+
+static void learn_class(struct slice *s, const struct blk_class *c)
+{
+	const char *call = call_of_event(c->name);
+	const struct call_info *info = call_info(call);
+	struct class_info new = {
+		.event = strtab_add(s->strings, c->name), .name = strtab_add(s->strings, call),
+		.info = info, .row = c->row, .wants_args = info->fdop || info->cause == PART_FUTEX,
+	};
+	if (c->row != G_MAXUINT16) {
+		new.on = slice_handler(c->row);
+		new.kind = slice_event_kind(c->row);
+	}
+	if (info->fdop || info->no_call)
+		new.kind = KIND_ANY;
+	g_array_append_val(s->class_infos, new);
+	g_hash_table_add(s->classes, g_strdup(c->name));
+}
+
+static void learn_tables(struct slice *s, const struct blk_tables *tables)
+{
+	if (s->tables != tables) {
+		slice_flush(s);
+		g_array_set_size(s->streams, 0);
+		g_array_set_size(s->class_infos, 0);
+		s->tables = tables;
+	}
+	for (guint i = s->streams->len; i < tables->streams->len; i++) {
+		const struct blk_stream *st = blk_stream(tables, i);
+		struct stream_info new = {
+			.host = slice_host_named(s, blk_host(tables, st->host)),
+			.cpu = ID_NONE, .kernel = st->domain == BLK_DOMAIN_KERNEL,
+		};
+		learn_host(s, new.host, blk_host(tables, st->host), st);
+		g_array_append_val(s->streams, new);
+	}
+	for (guint i = s->class_infos->len; i < tables->classes->len; i++)
+		learn_class(s, blk_class(tables, i));
+}
+
+/* ---- counting events by class ---- */
+
+static void count_class(struct slice *s, struct class_info *c)
+{
+	if (c->count)
+		bin_event(s->count_bin, c->host, c->event, c->count);
+	c->count = 0;
+}
+
+void slice_flush(struct slice *s)
+{
+	for (guint i = 0; s->count_bin && i < s->class_infos->len; i++)
+		count_class(s, &g_array_index(s->class_infos, struct class_info, i));
+	s->count_bin = NULL;
+}
+
+/* The first event of its second, or of another host's same class. False: it is late. */
+static bool count_slowly(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
+{
+	if (s->count_bin && ts >= s->count_bin->begin && ts < s->count_bin->end) {
+		count_class(s, c);
+	} else {
+		slice_flush(s);
+		struct bin *b = slice_bin(s, ts);
+		if (ts < b->begin || ts >= b->end) {
+			bin_event(b, host, c->event, 1);
+			return false;
+		}
+		s->count_bin = b;
+	}
+	c->host = host;
+	c->count = 1;
+	return true;
+}
+
+/* Is slice.count_bin its second now? */
+static inline bool count_event(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
+{
+	const struct bin *b = s->count_bin;
+	if (!b || ts < b->begin || ts >= b->end || c->host != host)
+		return count_slowly(s, c, host, ts);
+	c->count++;
+	return true;
+}
+
+/* ---- what is no event ---- */
+
+static inline void extend_coverage(struct slice *s, int64_t ts)
+{
+	s->first = MIN(s->first, ts);
+	s->last = MAX(s->last, ts);
+}
+
+static void learn_cpu(struct slice *s, unsigned stream)
+{
+	struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream);
+	if (info->cpu == ID_NONE)
+		info->cpu = slice_cpu(s, info->host, blk_stream(s->tables, stream)->cpu);
+	info->c = cpu_at(s, info->cpu);
+}
+
+static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq, bool begin)
+{
+	struct blk_loss loss;
+	memcpy(&loss, ev->data, sizeof loss);
+	const struct blk_stream *st = blk_stream(s->tables, ev->stream);
+	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
+	slice_add_loss(s, &(struct loss){
+		.begin = loss.begin_ns, .end = loss.end_ns, .events = loss.events,
+		.packets = loss.packets, .host = info->host, .stream_cpu = st->cpu,
+		.kernel = info->kernel,
+	});
+	if (!begin) {
+		struct trust *trust = &slice_bin(s, ev->ts)->trust;
+		trust->lost_events += loss.events;
+		trust->lost_packets += loss.packets;
+	}
+	if (info->kernel && st->cpu != UINT32_MAX)
+		(begin ? cpu_lost_begin : cpu_lost_end)(s, info->c, ev->ts, seq);
+}
+
+static void feed_tally(struct slice *s, const struct blk_event *ev)
+{
+	struct blk_tally tally;
+	memcpy(&tally, ev->data, sizeof tally);
+	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
+	uint32_t name = g_array_index(s->class_infos, struct class_info, ev->cls).event;
+	bin_event(slice_bin(s, tally.second * INT64_C(1000000000)), info->host, name, tally.count);
+	s->n_events += tally.count;
+	extend_coverage(s, tally.last_ns);
+}
+
+static void feed_pseudo(struct slice *s, const struct blk_event *ev)
+{
+	uint64_t seq = s->seq++;
+	if (ev->row == BLK_ROW_HORIZON || ev->row == BLK_ROW_STREAM_ADD ||
+	    ev->row == BLK_ROW_STREAM_END)
+		return;		/* a horizon has no stream */
+	if (ev->row == BLK_ROW_TALLY) {
+		feed_tally(s, ev);
+		return;
+	}
+	extend_coverage(s, ev->ts);
+	learn_cpu(s, ev->stream);
+	feed_loss(s, ev, seq, ev->row == BLK_ROW_LOST_BEGIN);
+}
+
+/* ---- what is most of a trace: a call's entry and exit, where all is as expected ---- */
+
+/* Where a class has what its short way needs; it has none where that is unusual. */
+static void learn_plan(struct plan *p, const struct blk_layout *l)
+{
+	const struct blk_slot_layout *tid = &l->slot[BLK_CTX_TID], *arg = &l->slot[BLK_FIELD0];
+	const struct blk_slot_layout *comm = &l->slot[BLK_CTX_PROCNAME];
+	*p = (struct plan){ .layout = l, .tid = NOWHERE, .arg = NOWHERE };
+	if (G_BYTE_ORDER != G_LITTLE_ENDIAN || tid->big_endian || arg->big_endian)
+		return;
+	if ((tid->repr && (tid->repr != BLK_INT || tid->size < 4)) ||
+	    (arg->repr && (arg->repr != BLK_INT || arg->size < 4)))
+		return;
+	if (comm->repr && comm->repr != BLK_TEXT_REF &&
+	    !(comm->repr == BLK_TEXT_INLINE && comm->size >= COMM_BYTES))
+		return;
+	p->comm_repr = comm->repr;
+	p->comm = comm->off;
+	if (tid->repr)
+		p->tid = tid->off;
+	if (arg->repr)
+		p->arg = arg->off;
+	p->arg_wide = arg->size == 8;
+	p->pid = l->slot[BLK_CTX_PID].repr != BLK_NONE;
+	p->usable = true;
+}
+
+static inline uint64_t load8(const void *p)
+{
+	uint64_t v;
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static inline uint32_t load4(const void *p)
+{
+	uint32_t v;
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static inline bool equal_bytes(const char *a, const char *b, uint32_t n)
+{
+	if (n >= 8)
+		return load8(a) == load8(b) && load8(a + n - 8) == load8(b + n - 8);
+	if (n >= 4)
+		return load4(a) == load4(b) && load4(a + n - 4) == load4(b + n - 4);
+	for (uint32_t i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+static inline bool known_comm(const struct thread *t, const uint8_t *data, const struct plan *p)
+{
+	struct blk_text text;
+	if (!p->comm_repr)
+		return true;
+	if (p->comm_repr == BLK_TEXT_INLINE)
+		return t->comm_kept && load8(t->comm) == load8(data + p->comm) &&
+		       load8(t->comm + 8) == load8(data + p->comm + 8);
+	memcpy(&text, data + p->comm, sizeof text);
+	return t->comm_kept && text.len < COMM_BYTES && !t->comm[text.len] &&
+	       equal_bytes(t->comm, text.str, text.len);
+}
+
+/* The current task, if the event tells nothing new of it and it was on its CPU, in
+ * this second, up to now: then time goes to one cell. Else NULL. */
+static inline struct thread *plain_task(const struct blk_event *ev, const struct plan *p,
+					const struct bin *b, const struct cpu *c)
+{
+	struct thread *t = c->task;
+	if (!t || t->forward != ID_NONE || !t->hard || t->idle || t->st.run != RUN_ON ||
+	    t->st.irq_depth || t->st.cursor < b->begin || ev->ts < t->st.cursor)
+		return NULL;
+	if (p->tid != NOWHERE && (int32_t)load4(ev->data + p->tid) != t->tid)
+		return NULL;
+	return (t->pid_told || !p->pid) && known_comm(t, ev->data, p) ? t : NULL;
+}
+
+static inline void charge_plain(struct slice *s, struct bin *b, struct thread *t, struct cpu *c,
+				enum part part, int64_t ts)
+{
+	int64_t ns = ts - t->st.cursor;
+	cell_of_thread(s, b, t)->part[part] += ns;
+	t->st.part[part] += ns;
+	t->st.cursor = ts;
+	t->st.irq_known = true;
+	t->st.cpu = c->self;
+	cpu_no_irq(c);
+}
+
+static inline bool plain_entry(struct slice *s, const struct blk_event *ev,
+			       const struct class_info *cls, struct cpu *c, uint64_t seq)
+{
+	const struct plan *p = &cls->plan;
+	struct thread *t = plain_task(ev, p, s->count_bin, c);
+	if (!t || t->st.call_state != CALL_NONE)
+		return false;
+	charge_plain(s, s->count_bin, t, c, PART_USER, ev->ts);
+	t->st.call_lost = false;
+	t->st.call_state = CALL_IN;
+	t->st.call = (struct call){
+		.begin = ev->ts, .busy_from = ev->ts, .seq = seq, .name = cls->name,
+		.cpu = c->self, .info = cls->info,
+		.fd = p->arg == NOWHERE ? NO_FD : (int32_t)load4(ev->data + p->arg),
+	};
+	if (cls->wants_args)
+		t->st.call.arg[0] = blk_int_or(ev, BLK_FIELD0 + 2, -1);
+	return true;
+}
+
+static inline bool plain_exit(struct slice *s, const struct blk_event *ev,
+			      const struct class_info *cls, struct cpu *c)
+{
+	const struct plan *p = &cls->plan;
+	struct bin *b = s->count_bin;
+	struct thread *t = plain_task(ev, p, b, c);
+	if (!t || t->st.call_state != CALL_IN || t->st.call.name != cls->name ||
+	    t->st.call.busy_from < b->begin || !p->arg_wide)
+		return false;
+	struct call *call = &t->st.call;
+	int64_t ret = (int64_t)load8(ev->data + p->arg);
+	charge_plain(s, b, t, c, PART_SYSCALL, ev->ts);
+	t->st.call_state = CALL_NONE;
+	cell_of_call(s, b, t, call->name)->busy_ns += ev->ts - call->busy_from;
+	call_count(s, b, t, call, ev->ts, ret);
+	call_log(s, t, call, ev->ts, ret);
+	return true;
+}
+
+/* ---- feeding ---- */
+
+static void feed_any(struct slice *s, const struct blk_event *ev, const struct class_info *cls,
+		     const struct stream_info *stream, uint64_t seq)
+{
+	struct feed f = {
+		.s = s, .ev = ev, .cls = cls, .c = stream->c, .ts = ev->ts, .seq = seq,
+		.cpu = stream->cpu, .host = stream->host,
+	};
+	(cls->row == ev->row ? cls->on : slice_handler(ev->row))(&f);
+}
+
+static inline void feed_event(struct slice *s, const struct blk_event *ev)
+{
+	struct stream_info *stream = &g_array_index(s->streams, struct stream_info, ev->stream);
+	struct class_info *cls = &g_array_index(s->class_infos, struct class_info, ev->cls);
+	uint64_t seq = s->seq++;
+	extend_coverage(s, ev->ts);
+	if (!stream->c)
+		learn_cpu(s, ev->stream);
+	struct cpu *c = stream->c;
+	if (stream->kernel) {
+		c->kernel_from = MIN(c->kernel_from, ev->ts);
+		c->kernel_to = ev->ts;
+	}
+	s->n_events++;
+	bool timely = count_event(s, cls, stream->host, ev->ts);
+	if (timely && cls->kind != KIND_ANY && cls->row == ev->row) {
+		if (cls->plan.layout != ev->layout)
+			learn_plan(&cls->plan, ev->layout);
+		if (cls->plan.usable && (cls->kind == KIND_ENTRY ? plain_entry(s, ev, cls, c, seq)
+								 : plain_exit(s, ev, cls, c)))
+			return;
+	}
+	feed_any(s, ev, cls, stream, seq);
+}
+
+void slice_feed(struct slice *s, const struct blk_tables *tables,
+		const struct blk_event *ev, size_t n)
+{
+	learn_tables(s, tables);
+	for (size_t i = 0; i < n; i++) {
+		if (ev[i].row != BLK_ROW_HORIZON &&
+		    (ev[i].stream >= s->streams->len || ev[i].cls >= s->class_infos->len))
+			learn_tables(s, tables);	/* grew within the batch */
+		if (ev[i].row >= BLK_ROW_FIRST_PSEUDO)
+			feed_pseudo(s, &ev[i]);
+		else
+			feed_event(s, &ev[i]);
+	}
+}
+
+void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned stream,
+		      const struct blk_loss *loss)
+{
+	learn_tables(s, tables);
+	const struct blk_stream *st = blk_stream(tables, stream);
+	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream);
+	struct loss l = {
+		.begin = loss->begin_ns, .end = loss->end_ns, .events = loss->events,
+		.packets = loss->packets, .host = info->host,
+		.stream_cpu = st->cpu, .kernel = st->domain == BLK_DOMAIN_KERNEL,
+	};
+	slice_add_loss(s, &l);
+	if (!l.kernel || st->cpu == UINT32_MAX)
+		return;
+	learn_cpu(s, stream);
+	info->c->lost = info->c->irq_known = true;
+	info->c->task = NULL;
+}
