@@ -390,6 +390,7 @@ static struct ctf_node *parse_enum(struct ctf_parser *p)
 	struct ctf_node *container;
 	const char *at = p->lex.tok.at;
 	if (ctf_lex_skip(&p->lex, ':')) {
+		at = p->lex.tok.at;
 		container = ctf_parse_type(p);
 	} else if (ctf_lex_is(&p->lex, '{')) {
 		g_string_assign(p->name, "int");
