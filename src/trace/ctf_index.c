@@ -112,7 +112,7 @@ bool ctf_index_header(const struct ctf_index *x, uint64_t offset, uint64_t limit
 	size_t n = MIN(sizeof guess, limit - offset), need = 0;
 
 	for (;;) {
-		gssize got = ctf_pread(x->fd, bytes, n, offset);
+		gssize got = ctf_pread(ctf_index_fd(x), bytes, n, offset);
 		if (got < 0) {
 			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS,
 				    "cannot read %s: %s", x->path, g_strerror(errno));
@@ -416,7 +416,28 @@ bool ctf_index_check(const struct ctf_index *x, struct ctf_packet *p, GError **e
 
 int ctf_index_fd(const struct ctf_index *x)
 {
+	if (x->fd < 0)		/* it rests */
+		((struct ctf_index *)x)->fd = ctf_index_reopen(x);
 	return x->fd;
+}
+
+int ctf_index_reopen(const struct ctf_index *x)
+{
+	uint64_t size;
+	return open_regular(x->path, &size, NULL);
+}
+
+void ctf_index_rest(struct ctf_index *x)
+{
+	if (x->fd >= 0)
+		close(x->fd);
+	x->fd = -1;
+}
+
+void ctf_index_forget_packets(struct ctf_index *x)
+{
+	packets_clear(&x->oldest);
+	packets_clear(&x->newest);
 }
 
 uint64_t ctf_index_size(const struct ctf_index *x)

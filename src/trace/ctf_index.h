@@ -88,7 +88,18 @@ const struct ctf_packet *ctf_index_packets(const struct ctf_index *x, size_t *re
  * header_bits), in *p. False: the header says something else than the index (CORRUPT). */
 bool ctf_index_check(const struct ctf_index *x, struct ctf_packet *p, GError **error);
 
-int ctf_index_fd(const struct ctf_index *x);		/* borrowed; for pread */
+/*
+ * The file's descriptor, borrowed, for pread; opened again if it rests, -1 where that
+ * fails. One thread. A trace may have more files than a process may hold open: one that
+ * is not being read rests.
+ */
+int ctf_index_fd(const struct ctf_index *x);
+void ctf_index_rest(struct ctf_index *x);
+/* A descriptor of the caller's own, or -1. Any thread. */
+int ctf_index_reopen(const struct ctf_index *x);
+/* Whoever copied the packets needs them no more: ctf_index_packets() has none then. */
+void ctf_index_forget_packets(struct ctf_index *x);
+
 uint64_t ctf_index_size(const struct ctf_index *x);	/* of the file when it was opened, bytes */
 const char *ctf_index_name(const struct ctf_index *x);	/* path of the stream file */
 bool ctf_index_has_file(const struct ctf_index *x);	/* an index file was used */

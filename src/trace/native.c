@@ -338,6 +338,7 @@ static bool open_file(struct native *n, const struct native_meta *m, const char 
 		ctf_index_free(x);
 		return true;		/* an empty stream: nothing ever came */
 	}
+	ctf_index_rest(x);
 	struct native_file *f = g_new0(struct native_file, 1);
 	f->index = x;
 	f->m = m;
@@ -447,11 +448,17 @@ bool native_index(struct native *n, size_t max)
 	bool more = false;
 	for (guint i = 0; i < n->files->len; i++) {
 		struct native_file *f = g_ptr_array_index(n->files, i);
-		if (!ctf_index_complete(f->index))
-			more |= !max || ctf_index_walk(f->index, max);
+		if (ctf_index_complete(f->index))
+			continue;
+		more |= !max || ctf_index_walk(f->index, max);
+		ctf_index_rest(f->index);
 	}
+	if (n->indexed)
+		return false;
 	n->indexed = !more;
 	native_plan_make(n);
+	for (guint i = 0; n->indexed && i < n->files->len; i++)
+		ctf_index_forget_packets(((struct native_file *)g_ptr_array_index(n->files, i))->index);
 	return more;
 }
 

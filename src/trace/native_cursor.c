@@ -4,6 +4,8 @@
 
 #include "trace/layouts.h"
 
+#include <unistd.h>
+
 #define HEADER_BYTES 512		/* enough for LTTng's packet header and context */
 #define MAX_EVENT (64u << 20)		/* bytes; more is damage */
 
@@ -12,7 +14,7 @@ void native_cursor_init(struct native_cursor *k, struct native_source *s, size_t
 	*k = (struct native_cursor){
 		.source = s, .stream = g_ptr_array_index(s->native->streams, stream),
 		.plan = &s->plan->stream[stream], .index = G_MAXUINT16,
-		.last_ts = G_MININT64, .second_end = G_MININT64,
+		.last_ts = G_MININT64, .second_end = G_MININT64, .fd = -1,
 		.swap_batch = UINT64_MAX, .emit_batch = UINT64_MAX, .turn_batch = UINT64_MAX,
 	};
 	k->to_ns = k->stream->clock;
@@ -28,6 +30,8 @@ void native_cursor_clear(struct native_cursor *k)
 		g_free(k->window[i].bytes);
 		arena_clear(&k->arena[i]);
 	}
+	if (k->fd >= 0)
+		close(k->fd);
 	g_free(k->run.regs);
 	g_free(k->counts);
 	g_array_unref(k->counted);

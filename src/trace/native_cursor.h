@@ -68,6 +68,8 @@ struct native_cursor {
 
 	struct native_window window[2];
 	unsigned w;
+	int fd;				/* of fd_file; -1: none, or it can't be opened */
+	const struct native_file *fd_file;
 	uint64_t swap_batch, emit_batch;
 
 	struct ctf_run run;

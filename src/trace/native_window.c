@@ -27,6 +27,18 @@ static bool holds(const struct native_window *w, const struct native_file *f, ui
 	       w->n - (offset - w->offset) >= need;
 }
 
+/* One descriptor a cursor, whatever the number of files. */
+static int descriptor(struct native_cursor *k, const struct native_file *f)
+{
+	if (k->fd_file != f) {
+		if (k->fd >= 0)
+			close(k->fd);
+		k->fd = ctf_index_reopen(f->index);
+		k->fd_file = f;
+	}
+	return k->fd;
+}
+
 enum native_fill native_window_have(struct native_cursor *k, const struct native_file *f,
 				    uint64_t offset, size_t need)
 {
@@ -49,7 +61,7 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 	}
 	w->file = f;
 	w->offset = offset;
-	w->n = read_at(ctf_index_fd(f->index), w->bytes, want, offset);
+	w->n = read_at(descriptor(k, f), w->bytes, want, offset);
 	k->w ^= 1;
 	k->swap_batch = s->batch_number;
 	return w->n >= need ? NATIVE_FILLED : NATIVE_SHORT;
