@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * All recordings' metadata, as we and as babeltrace2 parse it: stream and event classes
+ * with every field's type, clocks and environment must be the same. Both are written
+ * out as text, in the terms of babeltrace2, which knows no alignment or byte order.
+ */
+#include <babeltrace2/babeltrace.h>
+#include <string.h>
+
+#include "lib/test_traces.h"
+#include "trace/ctf_meta.h"
+#include "trace/reader.h"
+
+/* ---- as we see it ---- */
+
+static void our_type(GString *out, const struct ctf_type *t);
+
+/* A label's ranges, which may be several, where it is first named. */
+static void our_labels(GString *out, const struct ctf_type *t)
+{
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+	for (uint32_t i = 0; i < t->n_ranges; i++) {
+		if (!g_hash_table_add(seen, t->range[i].label))
+			continue;
+		g_string_append_printf(out, " '%s'", t->range[i].label);
+		for (uint32_t j = i; j < t->n_ranges; j++)
+			if (!strcmp(t->range[j].label, t->range[i].label))
+				g_string_append_printf(out, " %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT,
+						       (gint64)t->range[j].lo, (gint64)t->range[j].hi);
+	}
+}
+
+static void our_fields(GString *out, const struct ctf_type *t)
+{
+	g_string_append_c(out, '{');
+	for (uint32_t i = 0; i < t->n_fields; i++) {
+		g_string_append_printf(out, "%s:", t->field[i].name);
+		our_type(out, t->field[i].type);
+		g_string_append_c(out, ';');
+	}
+	g_string_append_c(out, '}');
+}
+
+static void our_type(GString *out, const struct ctf_type *t)
+{
+	if (!t) {
+		g_string_append(out, "none");
+	} else if (t->kind == CTF_INTEGER || t->kind == CTF_ENUM) {
+		g_string_append_printf(out, "%c%u base %u", t->is_signed ? 'i' : 'u', t->bits, t->base);
+		if (t->kind == CTF_ENUM)
+			our_labels(out, t);
+	} else if (t->kind == CTF_FLOAT) {
+		g_string_append_printf(out, "f%u", t->bits);
+	} else if (t->kind == CTF_STRING || (t->kind >= CTF_ARRAY && t->is_text)) {
+		g_string_append(out, "text");
+	} else if (t->kind == CTF_STRUCT || t->kind == CTF_VARIANT) {
+		g_string_append(out, t->kind == CTF_STRUCT ? "struct" : "variant");
+		our_fields(out, t);
+	} else {
+		g_string_append_printf(out, "array %" G_GINT64_FORMAT " ",
+				       t->kind == CTF_ARRAY ? (gint64)t->length : -1);
+		our_type(out, t->element);
+	}
+}
+
+static gint by_id(gconstpointer a, gconstpointer b)
+{
+	const struct ctf_event_class *const *x = a, *const *y = b;
+	return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
+}
+
+static char *our_text(const struct ctf_meta *m, uint64_t stream_id)
+{
+	GString *out = g_string_new(NULL);
+	const struct ctf_stream_class *sc = ctf_meta_stream(m, stream_id);
+	g_assert_nonnull(sc);
+	const struct ctf_clock *c = m->clocks->pdata[0];
+	g_string_append_printf(out, "clock %s %s freq %" G_GUINT64_FORMAT " offset %" G_GINT64_FORMAT
+			       " %" G_GUINT64_FORMAT "\n", c->name, c->uuid, c->freq, c->offset_s,
+			       c->offset);
+	for (guint i = 0; i < m->env->len; i++) {
+		const struct ctf_env *e = &g_array_index(m->env, struct ctf_env, i);
+		g_string_append_printf(out, "env %s '%s' %" G_GINT64_FORMAT "\n", e->name,
+				       e->text ? e->text : "", e->number);
+	}
+	g_string_append(out, "context ");
+	our_type(out, sc->event_context);
+	g_autoptr(GPtrArray) events = g_ptr_array_copy(sc->events, NULL, NULL);
+	g_ptr_array_sort(events, by_id);
+	for (guint i = 0; i < events->len; i++) {
+		const struct ctf_event_class *ec = events->pdata[i];
+		g_string_append_printf(out, "\nevent %" G_GUINT64_FORMAT " '%s' ", ec->id, ec->name);
+		our_type(out, ec->context);
+		g_string_append_c(out, ' ');
+		our_type(out, ec->fields);
+	}
+	return g_string_free(out, FALSE);
+}
+
+/* ---- as babeltrace2 sees it ---- */
+
+static void their_class(GString *out, const bt_field_class *fc);
+
+static void their_unsigned_labels(GString *out, const bt_field_class *fc)
+{
+	for (uint64_t i = 0; i < bt_field_class_enumeration_get_mapping_count(fc); i++) {
+		const bt_field_class_enumeration_unsigned_mapping *u =
+			bt_field_class_enumeration_unsigned_borrow_mapping_by_index_const(fc, i);
+		const bt_integer_range_set_unsigned *set =
+			bt_field_class_enumeration_unsigned_mapping_borrow_ranges_const(u);
+		g_string_append_printf(out, " '%s'", bt_field_class_enumeration_mapping_get_label(
+			bt_field_class_enumeration_unsigned_mapping_as_mapping_const(u)));
+		uint64_t n = bt_integer_range_set_get_range_count(
+			bt_integer_range_set_unsigned_as_range_set_const(set));
+		for (uint64_t j = 0; j < n; j++) {
+			const bt_integer_range_unsigned *r =
+				bt_integer_range_set_unsigned_borrow_range_by_index_const(set, j);
+			g_string_append_printf(out, " %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT,
+					       (gint64)bt_integer_range_unsigned_get_lower(r),
+					       (gint64)bt_integer_range_unsigned_get_upper(r));
+		}
+	}
+}
+
+static void their_signed_labels(GString *out, const bt_field_class *fc)
+{
+	for (uint64_t i = 0; i < bt_field_class_enumeration_get_mapping_count(fc); i++) {
+		const bt_field_class_enumeration_signed_mapping *s =
+			bt_field_class_enumeration_signed_borrow_mapping_by_index_const(fc, i);
+		const bt_integer_range_set_signed *set =
+			bt_field_class_enumeration_signed_mapping_borrow_ranges_const(s);
+		g_string_append_printf(out, " '%s'", bt_field_class_enumeration_mapping_get_label(
+			bt_field_class_enumeration_signed_mapping_as_mapping_const(s)));
+		uint64_t n = bt_integer_range_set_get_range_count(
+			bt_integer_range_set_signed_as_range_set_const(set));
+		for (uint64_t j = 0; j < n; j++) {
+			const bt_integer_range_signed *r =
+				bt_integer_range_set_signed_borrow_range_by_index_const(set, j);
+			g_string_append_printf(out, " %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT,
+					       bt_integer_range_signed_get_lower(r),
+					       bt_integer_range_signed_get_upper(r));
+		}
+	}
+}
+
+static void their_struct(GString *out, const bt_field_class *fc)
+{
+	g_string_append(out, "struct{");
+	for (uint64_t i = 0; i < bt_field_class_structure_get_member_count(fc); i++) {
+		const bt_field_class_structure_member *m =
+			bt_field_class_structure_borrow_member_by_index_const(fc, i);
+		g_string_append_printf(out, "%s:", bt_field_class_structure_member_get_name(m));
+		their_class(out, bt_field_class_structure_member_borrow_field_class_const(m));
+		g_string_append_c(out, ';');
+	}
+	g_string_append_c(out, '}');
+}
+
+static void their_variant(GString *out, const bt_field_class *fc)
+{
+	g_string_append(out, "variant{");
+	for (uint64_t i = 0; i < bt_field_class_variant_get_option_count(fc); i++) {
+		const bt_field_class_variant_option *o =
+			bt_field_class_variant_borrow_option_by_index_const(fc, i);
+		g_string_append_printf(out, "%s:", bt_field_class_variant_option_get_name(o));
+		their_class(out, bt_field_class_variant_option_borrow_field_class_const(o));
+		g_string_append_c(out, ';');
+	}
+	g_string_append_c(out, '}');
+}
+
+static void their_class(GString *out, const bt_field_class *fc)
+{
+	bt_field_class_type type = fc ? bt_field_class_get_type(fc) : BT_FIELD_CLASS_TYPE_STRING;
+	if (!fc) {
+		g_string_append(out, "none");
+	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_INTEGER)) {
+		static const int bases[] = {
+			[BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_BINARY] = 2,
+			[BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_OCTAL] = 8,
+			[BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_DECIMAL] = 10,
+			[BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL] = 16,
+		};
+		bool is_signed = bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+		g_string_append_printf(out, "%c%u base %d", is_signed ? 'i' : 'u',
+				       (unsigned)bt_field_class_integer_get_field_value_range(fc),
+				       bases[bt_field_class_integer_get_preferred_display_base(fc)]);
+		if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION))
+			their_unsigned_labels(out, fc);
+		else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION))
+			their_signed_labels(out, fc);
+	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_REAL)) {
+		g_string_append(out, type == BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL ? "f32" : "f64");
+	} else if (type == BT_FIELD_CLASS_TYPE_STRING) {
+		g_string_append(out, "text");
+	} else if (type == BT_FIELD_CLASS_TYPE_STRUCTURE) {
+		their_struct(out, fc);
+	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT)) {
+		their_variant(out, fc);
+	} else {
+		g_string_append_printf(out, "array %" G_GINT64_FORMAT " ",
+				       type == BT_FIELD_CLASS_TYPE_STATIC_ARRAY
+				       ? (gint64)bt_field_class_array_static_get_length(fc) : -1);
+		their_class(out, bt_field_class_array_borrow_element_field_class_const(fc));
+	}
+}
+
+static void their_clock(GString *out, const bt_clock_class *cc)
+{
+	int64_t seconds;
+	uint64_t cycles;
+	bt_clock_class_get_offset(cc, &seconds, &cycles);
+	const uint8_t *u = bt_clock_class_get_uuid(cc);
+	g_string_append_printf(out, "clock %s ", bt_clock_class_get_name(cc));
+	for (int i = 0; u && i < 16; i++)
+		g_string_append_printf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+				       u[i]);
+	g_string_append_printf(out, " freq %" G_GUINT64_FORMAT " offset %" G_GINT64_FORMAT
+			       " %" G_GUINT64_FORMAT "\n", bt_clock_class_get_frequency(cc), seconds,
+			       cycles);
+}
+
+static void their_env(GString *out, const bt_trace *trace)
+{
+	for (uint64_t i = 0; i < bt_trace_get_environment_entry_count(trace); i++) {
+		const char *name;
+		const bt_value *v;
+		bt_trace_borrow_environment_entry_by_index_const(trace, i, &name, &v);
+		bool is_text = bt_value_is_string(v);
+		g_string_append_printf(out, "env %s '%s' %" G_GINT64_FORMAT "\n", name,
+				       is_text ? bt_value_string_get(v) : "",
+				       is_text ? 0 : bt_value_integer_signed_get(v));
+	}
+}
+
+static gint by_bt_id(gconstpointer a, gconstpointer b)
+{
+	uint64_t x = bt_event_class_get_id(*(const bt_event_class *const *)a);
+	uint64_t y = bt_event_class_get_id(*(const bt_event_class *const *)b);
+	return x < y ? -1 : x > y;
+}
+
+static char *their_text(const bt_stream *stream)
+{
+	const bt_stream_class *sc = bt_stream_borrow_class_const(stream);
+	GString *out = g_string_new(NULL);
+	their_clock(out, bt_stream_class_borrow_default_clock_class_const(sc));
+	their_env(out, bt_stream_borrow_trace_const(stream));
+	g_string_append(out, "context ");
+	their_class(out, bt_stream_class_borrow_event_common_context_field_class_const(sc));
+	g_autoptr(GPtrArray) events = g_ptr_array_new();
+	for (uint64_t i = 0; i < bt_stream_class_get_event_class_count(sc); i++)
+		g_ptr_array_add(events,
+				(void *)bt_stream_class_borrow_event_class_by_index_const(sc, i));
+	g_ptr_array_sort(events, by_bt_id);
+	for (guint i = 0; i < events->len; i++) {
+		const bt_event_class *ec = events->pdata[i];
+		g_string_append_printf(out, "\nevent %" G_GUINT64_FORMAT " '%s' ",
+				       bt_event_class_get_id(ec), bt_event_class_get_name(ec));
+		their_class(out, bt_event_class_borrow_specific_context_field_class_const(ec));
+		g_string_append_c(out, ' ');
+		their_class(out, bt_event_class_borrow_payload_field_class_const(ec));
+	}
+	return g_string_free(out, FALSE);
+}
+
+/* ---- babeltrace2's graph: one stream's first message is enough ---- */
+
+struct theirs {
+	bt_message_iterator *iterator;
+	uint64_t stream_id;
+	char *text;			/* NULL: nothing was read */
+};
+
+static bt_component_class_initialize_method_status sink_init(bt_self_component_sink *self,
+	bt_self_component_sink_configuration *config, const bt_value *params, void *data)
+{
+	bt_self_component_set_data(bt_self_component_sink_as_self_component(self), data);
+	return (int)bt_self_component_sink_add_input_port(self, "in", NULL, NULL);
+}
+
+static bt_component_class_sink_graph_is_configured_method_status sink_configured(
+	bt_self_component_sink *self)
+{
+	struct theirs *t = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
+	return (int)bt_message_iterator_create_from_sink_component(
+		self, bt_self_component_sink_borrow_input_port_by_index(self, 0), &t->iterator);
+}
+
+static bt_component_class_sink_consume_method_status sink_consume(bt_self_component_sink *self)
+{
+	struct theirs *t = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
+	bt_message_array_const messages;
+	uint64_t n;
+	bt_message_iterator_next_status status = bt_message_iterator_next(t->iterator, &messages, &n);
+	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
+		return (int)status;
+	for (uint64_t i = 0; i < n; i++) {
+		if (!t->text && bt_message_get_type(messages[i]) == BT_MESSAGE_TYPE_STREAM_BEGINNING) {
+			const bt_stream *s = bt_message_stream_beginning_borrow_stream_const(messages[i]);
+			t->stream_id = bt_stream_class_get_id(bt_stream_borrow_class_const(s));
+			t->text = their_text(s);
+		}
+		bt_message_put_ref(messages[i]);
+	}
+	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
+}
+
+static void sink_finalize(bt_self_component_sink *self)
+{
+	struct theirs *t = bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
+	BT_MESSAGE_ITERATOR_PUT_REF_AND_RESET(t->iterator);
+}
+
+static bt_component_class_sink *make_sink(void)
+{
+	bt_component_class_sink *c = bt_component_class_sink_create("walk", sink_consume);
+	bt_component_class_sink_set_initialize_method(c, sink_init);
+	bt_component_class_sink_set_graph_is_configured_method(c, sink_configured);
+	bt_component_class_sink_set_finalize_method(c, sink_finalize);
+	return c;
+}
+
+static const bt_component_source *add_source(bt_graph *graph, const bt_plugin *ctf, const char *dir)
+{
+	const bt_component_source *source = NULL;
+	bt_value *params = bt_value_map_create(), *inputs;
+	bt_value_map_insert_empty_array_entry(params, "inputs", &inputs);
+	bt_value_array_append_string_element(inputs, dir);
+	bt_graph_add_source_component(graph,
+		bt_plugin_borrow_source_component_class_by_name_const(ctf, "fs"), "source", params,
+		BT_LOGGING_LEVEL_NONE, &source);
+	bt_value_put_ref(params);
+	return source;
+}
+
+static void read_theirs(const char *dir, struct theirs *ret)
+{
+	const bt_plugin *ctf = NULL;
+	bt_plugin_find("ctf", true, true, true, true, true, &ctf);
+	g_assert_nonnull(ctf);
+	bt_graph *graph = bt_graph_create(0);
+	bt_component_class_sink *class = make_sink();
+	const bt_component_source *source = add_source(graph, ctf, dir);
+	const bt_component_sink *sink = NULL;
+	if (source && bt_component_source_get_output_port_count(source)) {
+		bt_graph_add_sink_component_with_initialize_method_data(graph, class, "walk", NULL, ret,
+									BT_LOGGING_LEVEL_NONE, &sink);
+		bt_graph_connect_ports(graph,
+			bt_component_source_borrow_output_port_by_index_const(source, 0),
+			bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL);
+		while (!ret->text && bt_graph_run_once(graph) == BT_GRAPH_RUN_ONCE_STATUS_OK)
+			;
+	}
+	bt_current_thread_clear_error();
+	bt_graph_put_ref(graph);
+	bt_component_class_sink_put_ref(class);
+	bt_plugin_put_ref(ctf);
+}
+
+/* ---- both ---- */
+
+static struct ctf_meta *parse_once(const char *bytes, gsize n, double *best)
+{
+	g_autoptr(GError) error = NULL;
+	struct ctf_meta *m = ctf_meta_new();
+	gint64 begin = g_get_monotonic_time();
+	ctf_meta_append(m, bytes, n, &error);
+	*best = MIN(*best, (double)(g_get_monotonic_time() - begin) / 1000);
+	g_assert_no_error(error);
+	return m;
+}
+
+static guint count_events(const struct ctf_meta *m)
+{
+	guint n = 0;
+	for (guint i = 0; i < m->streams->len; i++)
+		n += ((const struct ctf_stream_class *)m->streams->pdata[i])->events->len;
+	return n;
+}
+
+static void assert_same_lines(const char *ours, const char *theirs)
+{
+	g_auto(GStrv) a = g_strsplit(ours, "\n", -1), b = g_strsplit(theirs, "\n", -1);
+	for (guint i = 0; a[i] && b[i]; i++)
+		g_assert_cmpstr(a[i], ==, b[i]);
+	g_assert_cmpuint(g_strv_length(a), ==, g_strv_length(b));
+}
+
+static void compare(const char *dir)
+{
+	g_autofree char *path = g_build_filename(dir, "metadata", NULL), *bytes = NULL;
+	gsize n;
+	g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+	double best = 1e9;
+	for (int i = 0; i < 4; i++)
+		ctf_meta_free(parse_once(bytes, n, &best));
+	g_autoptr(blk_ctf_meta) m = parse_once(bytes, n, &best);
+	struct theirs t = { 0 };
+	read_theirs(dir, &t);
+	if (t.text) {
+		g_autofree char *ours = our_text(m, t.stream_id);
+		assert_same_lines(ours, t.text);
+	}
+	g_test_message("%s: %u event classes in %.2f ms, %s", dir, count_events(m), best,
+		       t.text ? "same as babeltrace2's" : "babeltrace2 can't read it");
+	g_free(t.text);
+}
+
+/* All directories below with metadata; how many there were. */
+static guint compare_below(const char *dir)
+{
+	g_autofree char *metadata = g_build_filename(dir, "metadata", NULL);
+	if (g_file_test(metadata, G_FILE_TEST_IS_REGULAR)) {
+		compare(dir);
+		return 1;
+	}
+	guint n = 0;
+	g_autoptr(GDir) d = g_dir_open(dir, 0, NULL);
+	for (const char *name; d && (name = g_dir_read_name(d));) {
+		g_autofree char *below = g_build_filename(dir, name, NULL);
+		if (g_file_test(below, G_FILE_TEST_IS_DIR))
+			n += compare_below(below);
+	}
+	return n;
+}
+
+static void test_recordings(gconstpointer name)
+{
+	g_autofree char *dir = test_trace(name);
+	if (dir)
+		g_assert_cmpuint(compare_below(dir), >, 0);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_data_func("/ctf-meta-bt2/recordings", "", test_recordings);
+	g_test_add_data_func("/ctf-meta-bt2/public", "public/", test_recordings);
+	return g_test_run();
+}
