@@ -2,3 +2,15 @@
 
 # A test makes long traces too.
 tests: $(BUILD)/bench/amplify
+
+bench_py = python3 tests/bench/bench.py --blktop $(BUILD)/blktop --build $(BUILD)
+
+# With a trace of 10 GB.
+bench-big: all $(BENCHES)
+	$(bench_py) --big
+
+# Instructions an event against what is recorded; bench-record: this is what it is now.
+bench-check bench-record: bench-%: $(BUILD)/bench/bench-native
+	$(bench_py) --$*
+
+.PHONY: bench-big bench-check bench-record

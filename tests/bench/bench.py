@@ -1,16 +1,27 @@
 #!/usr/bin/env python3
-"""make bench: blktop measured against babeltrace2 on one busy kernel trace.
+"""make bench: the native reader and the whole of blktop, measured against babeltrace2.
 
-Ratios are of one run: both programs alternate, the median pair counts, so the machine
-does not matter much. The trace is $BLKTOP_BENCH_TRACE (a directory or a .tar.xz), else
+All figures are of one run on one machine: what is compared alternates, the median of
+the pairs' ratios counts, so the machine's speed does not matter much. Of what one thread
+does CPU time counts. The trace is $BLKTOP_BENCH_TRACE (a directory or a .tar.xz), else
 ../shared/traces/kernel-busy-part.tar.xz beside the source tree; without it the parts
-that need it are skipped. $BENCH_RUNS runs of each (5). Exit status 1: a bar is missed.
+that need it are skipped. $BENCH_RUNS pairs of each (5). Long traces are made of it below
+BUILD/bench-trace and removed in the end (BENCH_KEEP=1 keeps them).
+
+    bench.py                 the trace itself, and 1 GB of it
+    bench.py --big           and 10 GB
+    bench.py --check         instructions an event against tests/bench/instructions
+    bench.py --record        writes that file
+
+Exit status 1: a bar is missed.
 """
 import argparse
 import fcntl
 import os
 import pty
+import re
 import select
+import shutil
 import signal
 import statistics
 import struct
@@ -20,10 +31,51 @@ import tarfile
 import termios
 import time
 
-RATIO_BAR = 1.3         # CPU time: blktop's whole model against babeltrace2 -o dummy
-MEMORY_BUDGET = 128     # MiB given to the screen
-MEMORY_BASE = 96        # MiB that the program may take beside its budget
+HERE = os.path.dirname(os.path.abspath(__file__))
+RECORDED = os.path.join(HERE, "instructions")
+SMALL = os.path.join(HERE, "..", "traces", "kernel-small", "trace")
 
+SPEED_BAR = 20          # times faster than babeltrace2 -o dummy
+THREADS_BAR = 0.85      # of what two independent readers of a half each reach
+MEMORY_BUDGET = 128     # MiB given to the screen
+MEMORY_BESIDE = 64      # MiB that the program may take beside its budget
+FIRST_BAR = 100         # ms until the strip and the first rows of 10 GB are there
+SEEK_BAR = 20           # ms until the events of any instant are there
+REGRESSION_BAR = 1.05   # instructions an event, against what is recorded
+GIGA = 1 << 30
+
+missed = []
+
+
+class Tools:
+    """The programs of one build, called by name."""
+
+    def __init__(self, build, blktop):
+        self.build, self.blktop = build, blktop
+
+    def path(self, name):
+        return os.path.join(self.build, "bench", name)
+
+    def figures(self, name, *arguments):
+        """What a bench program says: {key: number}, the last of each key."""
+        said = subprocess.run([self.path(name), *map(str, arguments)], capture_output=True, text=True, check=False)
+        if said.returncode != 0:
+            sys.exit(f"{name} {' '.join(map(str, arguments))}: exit status {said.returncode}\n{said.stderr}")
+        return {key: float(value) for key, value in (line.split() for line in said.stdout.splitlines())}
+
+
+def line(what, value, bar="", good=True):
+    """One row of the table; a missed bar is remembered."""
+    if not good:
+        missed.append(what)
+    print(f"  {what:58} {value:>18}  {bar}{'' if good else '  MISSED'}", flush=True)
+
+
+def skipped(what, why):
+    print(f"  {what:58} {'-':>18}  skipped: {why}", flush=True)
+
+
+# ---- traces ----
 
 def find_trace(build):
     """The trace's directory, or None and why not."""
@@ -32,67 +84,134 @@ def find_trace(build):
         return None, f"no trace: {source} does not exist (set BLKTOP_BENCH_TRACE)"
     if os.path.isdir(source):
         return source, ""
-    target = os.path.join(build, "bench-trace")
+    target = os.path.join(build, "bench-trace", "source")
     if not os.path.exists(os.path.join(target, "unpacked")):
         print(f"unpacking {source}", flush=True)
         with tarfile.open(source) as tar:
             tar.extractall(target)
-        open(os.path.join(target, "unpacked"), "w").close()
+        with open(os.path.join(target, "unpacked"), "w", encoding="ascii"):
+            pass
     return target, ""
 
 
+def amplified(tools, trace, size):
+    """A trace of that many bytes, or None where the disk has no room for it."""
+    target = os.path.join(tools.build, "bench-trace", size)
+    shutil.rmtree(target, ignore_errors=True)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    want = int(size[:-1]) * GIGA
+    if shutil.disk_usage(os.path.dirname(target)).free < want * 1.3:
+        return None
+    begin = time.monotonic()
+    subprocess.run([tools.path("amplify"), "--size", size, trace, target], check=True, stdout=subprocess.DEVNULL)
+    print(f"{size}: made in {time.monotonic() - begin:.0f} s", flush=True)
+    return target
+
+
+def forget(target):
+    if target and not os.environ.get("BENCH_KEEP"):
+        shutil.rmtree(target, ignore_errors=True)
+
+
+# ---- processes ----
+
 def measure(command):
     """CPU seconds and peak MiB of a command that must succeed (3: read with loss)."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    messages = process.stderr.read().decode(errors="replace")
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as process:
+        messages = process.stderr.read().decode(errors="replace")
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 3):
         sys.exit(f"{' '.join(command)}: exit status {process.returncode}\n{messages}")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def compare(blktop, trace, runs):
-    """CPU time and peak memory of both programs, alternating."""
-    commands = {"babeltrace2": ["babeltrace2", "-o", "dummy", trace],
-                "blktop": [blktop, "-b", "--view", "syscalls", "--format", "csv", trace]}
-    seconds, peaks = {name: [] for name in commands}, {name: 0.0 for name in commands}
-    for run in range(runs + 1):
-        for name, command in commands.items():
-            cpu, peak = measure(command)
-            if run:  # the first warms the cache
+def wall_of(*commands):
+    """Seconds until all of the commands, begun at once, have ended."""
+    begin = time.monotonic()
+    all_of_them = [subprocess.Popen(c, stdout=subprocess.DEVNULL) for c in commands]  # pylint: disable=R1732
+    if any(p.wait() != 0 for p in all_of_them):
+        sys.exit(f"failed: {commands}")
+    return time.monotonic() - begin
+
+
+# ---- rows of the table ----
+
+def steps(tools, trace, repeat):
+    """ns an event, one thread: each step more than the one before."""
+    limit = tools.figures("bench-native", "sum", "--repeat", repeat, trace)
+    done = {name: tools.figures("bench-native", name, "--repeat", repeat, trace)
+            for name in ("scan", "merge", "model")}
+    events = done["model"]["events"]
+    line("a plain sum over the same mapping: the limit", f"{limit['ms'] * 1e6 / events:.1f} ns/event")
+    for name, what in (("scan", "decode: headers and classes, no merge"), ("merge", "decode + merge, fields lazily"),
+                       ("model", "decode + merge + whole model")):
+        line(what, f"{done[name]['ns_per_event']:.1f} ns/event")
+    return events
+
+
+def speed(tools, trace, events, runs):
+    """Whole processes, alternating: babeltrace2, the reader with the model, blktop."""
+    commands = {"babeltrace2 -o dummy": ["babeltrace2", "-o", "dummy", trace],
+                "decode + merge + whole model": [tools.path("bench-native"), "model", trace],
+                "blktop -b": [tools.blktop, "-b", "-j", "1", "--view", "syscalls", "--format", "csv", trace]}
+    names = list(commands)
+    seconds = {name: [] for name in names}
+    for run in range(runs + (runs > 1)):
+        for name in names:
+            cpu, _ = measure(commands[name])
+            if run or runs == 1:  # the first of several warms the cache
                 seconds[name].append(cpu)
-            peaks[name] = max(peaks[name], peak)
-    for name in commands:
-        all_runs = " ".join(f"{s:.2f}" for s in seconds[name])
-        print(f"  {name:12} median {statistics.median(seconds[name]):6.2f} s  peak {peaks[name]:6.0f} MiB  ({all_runs})")
-    # Pair by pair: the machine's speed drifts between the first run and the last.
-    ratio = statistics.median(a / b for a, b in zip(seconds["blktop"], seconds["babeltrace2"]))
-    return verdict("CPU time, blktop -b / babeltrace2 -o dummy", ratio, RATIO_BAR, "")
+    line(names[0], f"{statistics.median(seconds[names[0]]) / events * 1e9:.0f} ns/event")
+    for name in names[1:]:
+        ratio = statistics.median(a / b for a, b in zip(seconds[names[0]], seconds[name]))
+        ns = statistics.median(seconds[name]) / events * 1e9
+        bar = f"(bar {SPEED_BAR} x)" if name == names[1] else ""
+        line(f"{name}, the process, {ns:.0f} ns/event", f"{ratio:.1f} x faster", bar, not bar or ratio >= SPEED_BAR)
 
 
-def proc_field(pid, name):
-    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
-        for line in f:
-            if line.startswith(name + ":"):
-                return int(line.split()[1])
-    return 0
+def threads(tools, trace, runs):
+    """Two threads against two processes that read a half each at the same time."""
+    if os.cpu_count() < 2:
+        skipped("two threads", "one CPU")
+        return
+    bounds = subprocess.run([tools.path("bench-native"), "cuts", trace], capture_output=True, text=True, check=True)
+    cut = re.search(r"^cut (\d+)$", bounds.stdout, re.M).group(1)
+    half = [tools.path("bench-native"), "model"]
+    halves = [half + ["--to", cut, trace], half + ["--from", cut, trace]]
+    job = [tools.path("bench-job"), "whole", "--memory", str(MEMORY_BUDGET << 20), "--threads"]
+    took = {"one": [], "two": [], "halves": []}
+    for _ in range(runs):
+        took["halves"].append(wall_of(*halves))
+        took["two"].append(wall_of(job + ["2", trace]))
+        took["one"].append(wall_of(job + ["1", trace]))
+    reached = statistics.median(h / t for h, t in zip(took["halves"], took["two"]))
+    gain = statistics.median(o / t for o, t in zip(took["one"], took["two"]))
+    line("two threads against one", f"{gain:.2f} x faster")
+    line("of what two independent half-readers reach", f"{reached * 100:.0f} %", f"(bar {THREADS_BAR * 100:.0f} %)",
+         reached >= THREADS_BAR)
 
 
-def cpu_ticks(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
-        fields = f.read().rsplit(")", 1)[1].split()
-    return int(fields[11]) + int(fields[12])
+def instants(tools, trace, size):
+    found = tools.figures("bench-native", "seek", trace)
+    line("position at 100 instants, median", f"{found['median_ms']:.1f} ms")
+    line("position at 100 instants, slowest", f"{found['max_ms']:.1f} ms", f"(bar {SEEK_BAR} ms)",
+         found["max_ms"] <= SEEK_BAR)
+    runs = [tools.figures("bench-job", "first", "--memory", MEMORY_BUDGET << 20, trace) for _ in range(5)]
+    strip, rows = (statistics.median(r[key] for r in runs) for key in ("strip_ms", "rows_ms"))
+    line(f"strip of the whole trace, {size}", f"{strip:.0f} ms", f"(bar {FIRST_BAR} ms)", strip <= FIRST_BAR)
+    line(f"first rows, {size}", f"{rows:.0f} ms", f"(bar {FIRST_BAR} ms)", rows <= FIRST_BAR)
 
 
-def screen_memory(blktop, trace):
+def screen_memory(tools, trace, size):
     """The screen's peak with a budget, on a terminal of 80x24, until it has loaded all."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(TERM="xterm-256color", LINES="24", COLUMNS="80")
-        os.execv(blktop, [blktop, "--memory", f"{MEMORY_BUDGET}M", trace])
+        os.execv(tools.blktop, [tools.blktop, "--memory", f"{MEMORY_BUDGET}M", trace])
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    quiet, last, deadline, said = 0, -1, time.monotonic() + 300, ""
+    quiet, last, deadline, said = 0, -1, time.monotonic() + 600, ""
     while quiet < 3 and time.monotonic() < deadline:
         until = time.monotonic() + 1
         while time.monotonic() < until:
@@ -107,8 +226,23 @@ def screen_memory(blktop, trace):
         pass
     os.waitpid(pid, 0)
     if peak == 0:
-        sys.exit(f"{blktop} --memory {MEMORY_BUDGET}M {trace}: ended early\n{said[-500:]}")
-    return verdict(f"screen's peak with --memory {MEMORY_BUDGET}M", peak, MEMORY_BUDGET + MEMORY_BASE, " MiB")
+        sys.exit(f"{tools.blktop} --memory {MEMORY_BUDGET}M {trace}: ended early\n{said[-500:]}")
+    bar = MEMORY_BUDGET + MEMORY_BESIDE
+    line(f"screen's peak with --memory {MEMORY_BUDGET}M, {size}", f"{peak:.0f} MiB", f"(bar {bar} MiB)", peak <= bar)
+
+
+def proc_field(pid, name):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
+        for text in f:
+            if text.startswith(name + ":"):
+                return int(text.split()[1])
+    return 0
+
+
+def cpu_ticks(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
 
 
 def drain(terminal):
@@ -118,30 +252,105 @@ def drain(terminal):
         return b""
 
 
-def verdict(what, value, bar, unit):
-    good = value <= bar
-    print(f"{what}: {value:.2f}{unit} (bar {bar}{unit}){'' if good else '  MISSED'}", flush=True)
-    return good
+# ---- instructions ----
+
+def instructions_once(tools, mode, repeat):
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", tools.path("bench-native"), mode,
+               "--repeat", str(repeat), SMALL]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = re.search(r"Collected : (\d+)", said.stderr)
+    if said.returncode != 0 or not found:
+        sys.exit(f"{' '.join(command)}\n{said.stderr}")
+    events = re.search(r"^events (\d+)$", said.stdout, re.M)
+    return int(found.group(1)), int(events.group(1))
+
+
+def instructions(tools):
+    """{step: instructions an event} on kernel-small: of two runs more, so that opening
+    does not count; but merge and model open the trace each time: without that too."""
+    opening = [instructions_once(tools, "index", repeat)[0] for repeat in (1, 3)]
+    found = {}
+    for mode in ("scan", "merge", "model"):
+        (few, events), (many, _) = (instructions_once(tools, mode, repeat) for repeat in (1, 3))
+        own = many - few - (0 if mode == "scan" else opening[1] - opening[0])
+        found[mode] = own / 2 / events
+    return found
+
+
+def read_recorded():
+    with open(RECORDED, encoding="ascii") as f:
+        return {name: float(value) for name, value in (text.split() for text in f if not text.startswith("#"))}
+
+
+def check_instructions(tools, record):
+    if not shutil.which("valgrind"):
+        skipped("instructions an event", "no valgrind here")
+        return
+    found = instructions(tools)
+    if record:
+        with open(RECORDED, "w", encoding="ascii") as f:
+            f.write("# Instructions an event on tests/traces/kernel-small, by callgrind (bench.py --record).\n")
+            f.writelines(f"{name} {value:.1f}\n" for name, value in found.items())
+    recorded = read_recorded()
+    for name, value in found.items():
+        line(f"instructions an event, {name}", f"{value:.1f}",
+             f"(recorded {recorded[name]:.1f}, at most {(REGRESSION_BAR - 1) * 100:.0f} % more)",
+             value <= recorded[name] * REGRESSION_BAR)
+
+
+# ---- all ----
+
+def views(tools):
+    print("Views and model", flush=True)
+    if subprocess.run([tools.path("bench-show")], check=False).returncode != 0:
+        missed.append("a second in a view")
+
+
+def long_trace(tools, trace, size, runs):
+    print(f"{size} of it", flush=True)
+    target = amplified(tools, trace, size)
+    if not target:
+        skipped(f"{size} of the trace", "no room on the disk")
+        return
+    try:
+        events = steps(tools, target, 2)
+        if runs:
+            speed(tools, target, events, runs)
+        threads(tools, target, 3)
+        instants(tools, target, size)
+        screen_memory(tools, target, size)
+    finally:
+        forget(target)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--blktop", default="build/blktop")
     parser.add_argument("--build", default="build")
+    parser.add_argument("--big", action="store_true", help="10 GB too")
+    parser.add_argument("--check", action="store_true", help="only the instructions, against those recorded")
+    parser.add_argument("--record", action="store_true", help="only the instructions: records them")
     args = parser.parse_args()
-    good = True
-    folder = os.path.join(args.build, "bench")
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-        path = os.path.join(folder, name)
-        if os.access(path, os.X_OK) and "." not in name:
-            good &= subprocess.run([path], check=False).returncode == 0
-    trace, why = find_trace(args.build)
-    if trace:
-        good &= compare(args.blktop, trace, int(os.environ.get("BENCH_RUNS", "5")))
-        good &= screen_memory(args.blktop, trace)
-    else:
-        print(f"skipped: {why}")
-    sys.exit(0 if good else 1)
+    tools = Tools(args.build, args.blktop)
+    runs = int(os.environ.get("BENCH_RUNS", "5"))
+    if not (args.check or args.record):
+        views(tools)
+        trace, why = find_trace(args.build)
+        if trace:
+            print("The trace", flush=True)
+            events = steps(tools, trace, runs)
+            speed(tools, trace, events, runs)
+            long_trace(tools, trace, "1G", 1)
+        else:
+            skipped("all that needs a busy trace", why)
+        if trace and args.big:
+            long_trace(tools, trace, "10G", 0)
+        else:
+            skipped("10 GB of it", "make bench-big")
+    print("Instructions", flush=True)
+    check_instructions(tools, args.record)
+    print(f"missed: {', '.join(missed)}" if missed else "every bar is reached")
+    sys.exit(1 if missed else 0)
 
 
 main()
