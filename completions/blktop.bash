@@ -41,11 +41,15 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur")
 		return
 		;;
+	--reader)
+		mapfile -t COMPREPLY < <(compgen -W 'auto native babeltrace2' -- "$cur")
+		return
+		;;
 	--at | --from | --to)
 		mapfile -t COMPREPLY < <(compgen -W 'start end' -- "$cur")
 		return
 		;;
-	-r | --relay | --timeout | -n | --seconds | --memory | --export-span | --export-trace | --export-slowest)
+	-r | --relay | --timeout | -j | --jobs | --slices | -n | --seconds | --memory | --export-span | --export-trace | --export-slowest)
 		return
 		;;
 	-o | --output | --log)

@@ -212,10 +212,23 @@ static void tell_lacks(const struct batch *b)
 			  "blktop --recipe says how to record them", lacks, b->o->view->id);
 }
 
-static int loss_code(const struct timeline *tl)
+/* What the tracer lost is in the output; what can't be read is told here. */
+static int loss_code(struct reading *r)
 {
-	struct trust trust = timeline_trust(tl);
-	return trust.lost_events || trust.lost_packets ? EXIT_LOSS : EXIT_FINE;
+	struct trust trust = timeline_trust(r->tl);
+	struct job_status st;
+
+	job_get_status(r->job, &st);
+	if (st.warning)
+		log_error("%s: left out", st.warning);
+	if (trust.lost_events || trust.lost_packets)
+		return EXIT_LOSS;
+	if (r->live)
+		return EXIT_FINE;
+	if (trust.touched)
+		log_error("%u %s of the trace can't be read: what is whole was", trust.touched,
+			  trust.touched == 1 ? "part" : "parts");
+	return trust.touched || st.warning ? EXIT_LOSS : EXIT_FINE;
 }
 
 /* A recorded trace: read first, then print. */
@@ -235,7 +248,7 @@ static int print_recorded(struct batch *b)
 		print_closed(b, from, to, true);
 	else
 		print_range(b, from, to);
-	return code != EXIT_FINE ? code : loss_code(b->r.tl);
+	return code != EXIT_FINE ? code : loss_code(&b->r);
 }
 
 /* A session: print each second as it closes. */
@@ -264,7 +277,7 @@ static int print_live(struct batch *b)
 	if (b->n_printed == 0 && code == EXIT_FINE)
 		log_error("no events came from '%s'", input_label(b->r.in));
 	tell_lacks(b);
-	return code != EXIT_FINE ? code : loss_code(b->r.tl);
+	return code != EXIT_FINE ? code : loss_code(&b->r);
 }
 
 int batch_print(const struct options *o)
@@ -321,7 +334,7 @@ static int export_spans(struct reading *r, const struct options *o)
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	if (loss_code(r->tl) != EXIT_FINE)
+	if (loss_code(r) != EXIT_FINE)
 		log_error("the trace was read with loss: spans may lack parts");
 	bool to_stdout = !o->output || g_str_equal(o->output, "-");
 	int written = to_stdout ? write_stdout(text) : write_file(o, text, n_spans);

@@ -6,6 +6,8 @@
  */
 #include "input.h"
 
+#include "log.h"
+
 #include "base/text.h"
 
 #include <limits.h>
@@ -15,6 +17,7 @@
 struct input {
 	gatomicrefcount refs;
 	char **paths;			/* NULL: live */
+	enum reader reader;
 	struct live_url url;
 	int timeout_ms;
 	char *label;
@@ -60,9 +63,10 @@ static char *label_path(const char *path)
 	return text_visible(name);
 }
 
-struct input *input_new_paths(const char *const *paths)
+struct input *input_new_paths(const char *const *paths, enum reader reader)
 {
 	struct input *in = input_new();
+	in->reader = reader;
 	in->paths = g_strdupv((char **)paths);
 	in->label = label_path(paths[0]);
 	guint more = g_strv_length(in->paths) - 1;
@@ -86,19 +90,67 @@ struct input *input_new_live(const struct live_url *url, int timeout_ms)
 	return in;
 }
 
-static struct source *open_source(void *data, GError **error)
+static struct source *open_live(void *data, GError **error)
 {
 	struct input *in = data;
 	size_t n;
 	const struct blk_subscription *rows = model_subscriptions(&n);
 
-	if (in->paths)
-		return source_open_bt2((const char *const *)in->paths, rows, n, error);
 	struct source *source = live_open(&in->url, rows, n, in->timeout_ms, error);
 	g_mutex_lock(&in->lock);
 	in->source = source;
 	g_mutex_unlock(&in->lock);
 	return source;
+}
+
+/* The first thing that is left out, and how many more; all of them are in the log. */
+static char *warning_of(const struct native *native)
+{
+	size_t n;
+	const char *const *warnings = native_warnings(native, &n);
+
+	for (size_t i = 0; i < n; i++)
+		log_note("%s", warnings[i]);
+	return n == 0 ? NULL : n == 1 ? g_strdup(warnings[0])
+		: g_strdup_printf("%s, and %zu more", warnings[0], n - 1);
+}
+
+/* The native reader; where it refuses (and may), babeltrace2 with the reason. */
+static bool open_reader(const struct input *in, struct job_trace *ret, GError **error)
+{
+	const char *const *paths = (const char *const *)in->paths;
+	size_t n;
+	const struct blk_subscription *rows = model_subscriptions(&n);
+	g_autoptr(GError) refusal = NULL;
+
+	if (in->reader != READER_BT2) {
+		struct native *native = native_open(paths, rows, n, &refusal);
+		if (native) {
+			ret->warning = warning_of(native);
+			ret->pieces = pieces_native(native);
+			ret->reader = g_strdup("native");
+			return true;
+		}
+		if (in->reader == READER_NATIVE ||
+		    !g_error_matches(refusal, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED)) {
+			g_propagate_error(error, g_steal_pointer(&refusal));
+			return false;
+		}
+	}
+	ret->source = source_open_bt2(paths, rows, n, error);
+	if (ret->source)
+		ret->reader = g_strdup_printf("babeltrace2: %s", refusal ? refusal->message
+								       : "as asked for");
+	return ret->source != NULL;
+}
+
+static bool open_trace(void *data, struct job_trace *ret, GError **error)
+{
+	const struct input *in = data;
+	bool ok = open_reader(in, ret, error);
+	if (ok)
+		log_note("%s is read by %s", in->label, ret->reader);
+	return ok;
 }
 
 static void forget_source(void *data)
@@ -113,7 +165,8 @@ static void forget_source(void *data)
 struct job *input_start(struct input *in, const struct job_options *options)
 {
 	g_atomic_ref_count_inc(&in->refs);
-	return job_start(open_source, in, forget_source, options);
+	return in->paths ? job_start_trace(open_trace, in, forget_source, options)
+			 : job_start(open_live, in, forget_source, options);
 }
 
 bool input_live_status(struct input *in, struct live_status *ret)

@@ -11,7 +11,10 @@
 
 struct input;
 
-struct input *input_new_paths(const char *const *paths);
+/* Which reader: the native one, unless it refuses the trace (auto). */
+enum reader { READER_AUTO, READER_NATIVE, READER_BT2 };
+
+struct input *input_new_paths(const char *const *paths, enum reader reader);
 /* `url` with target and session. */
 struct input *input_new_live(const struct live_url *url, int timeout_ms);
 void input_unref(struct input *in);		/* NULL is fine */

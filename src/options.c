@@ -12,11 +12,14 @@
 
 #define DEFAULT_MEMORY "512M"
 #define LEAST_MEMORY (16 << 20)
+#define MOST_JOBS 256
+#define MOST_SLICES 65536
 
 /* The words as given, before they mean anything. Fields are named by the table. */
 struct words {
 	char *relay, *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *timeout;
+	char *jobs, *slices, *reader;
 	bool demo, each, force, utc, ascii;
 	enum command command;
 	const char *command_name;	/* the option that chose it */
@@ -63,11 +66,17 @@ static const struct option_row option_rows[] = {
 	     "seconds to wait for the relay (10)"),
 	FLAG("demo", 0, GROUP_READ, demo, "the bundled recording, with hints",
 	     "show the bundled recording, with a line of hints"),
+	WORD("jobs", 'j', "THREADS", GROUP_READ, jobs, NULL,
+	     "threads that read a recorded trace (one a core)"),
+	WORD("slices", 0, "N", GROUP_READ, slices, NULL,
+	     "pieces that a recorded trace is read in (chosen by its size)"),
+	WORD("reader", 0, "WHICH", GROUP_READ, reader, "auto, native, babeltrace2",
+	     "auto, native or babeltrace2: the latter, on one thread, for what the first can't"),
 	COMMAND("batch", 'b', GROUP_PRINT, COMMAND_BATCH, "print a view, open no screen",
 		"print a view instead of opening the screen"),
-	WORD("view", 0, "VIEW", GROUP_PRINT, view, "which (processes); on screen: the first",
+	WORD("view", 0, "VIEW", GROUP_PRINT, view, NULL,
 	     "the view to print, or the first one on the screen"),
-	WORD("by", 0, "BY", GROUP_PRINT, by, "a row each: system, process, thread",
+	WORD("by", 0, "BY", GROUP_PRINT, by, "which; rows by system, process, thread",
 	     "sum rows by system, process or thread"),
 	WORD("format", 0, "FORMAT", GROUP_PRINT, format, "text, csv, json; exports: zipkin, json",
 	     "text, csv or json; of exported spans: zipkin or json"),
@@ -240,6 +249,13 @@ static bool read_unsigned(const char *option, const char *text, unsigned *ret, G
 		return fail(error, "%s takes a number above 0, not '%s'", option, text);
 	*ret = (unsigned)n;
 	return true;
+}
+
+static bool read_count(const char *option, const char *text, unsigned most, unsigned *ret,
+		       GError **error)
+{
+	return read_unsigned(option, text, ret, error) &&
+	       (*ret <= most || fail(error, "%s takes 1 to %u, not '%s'", option, most, text));
 }
 
 static bool read_id(const char *option, const char *text, uint64_t *ret, GError **error)
@@ -466,6 +482,21 @@ static bool check_source(struct options *o, struct words *w, GPtrArray *operands
 	return true;
 }
 
+static bool check_reading(struct options *o, const struct words *w, GError **error)
+{
+	static const char *const readers[] = { "auto", "native", "babeltrace2", NULL };
+	unsigned reader = READER_AUTO;
+
+	if ((w->jobs || w->slices || w->reader) && o->live)
+		return fail(error, "--jobs, --slices and --reader need a recorded trace");
+	if ((w->jobs && !read_count("--jobs", w->jobs, MOST_JOBS, &o->jobs, error)) ||
+	    (w->slices && !read_count("--slices", w->slices, MOST_SLICES, &o->slices, error)) ||
+	    (w->reader && !read_choice("--reader", w->reader, readers, &reader, error)))
+		return false;
+	o->reader = (enum reader)reader;
+	return true;
+}
+
 static bool check_rest(struct options *o, const struct words *w, GError **error)
 {
 	static const char *const whens[] = { "auto", "always", "never", NULL };
@@ -489,6 +520,7 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 	       (!view || check_view(o, view, error)) &&
 	       check_by(o, w, error) && check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
+	       check_reading(o, w, error) &&
 	       check_format(o, w, error) && check_export(o, w, error) && check_rest(o, w, error);
 }
 

@@ -8,7 +8,7 @@
 #define BLK_OPTIONS_H
 
 #include "export/export.h"
-#include "live/live.h"
+#include "input.h"
 #include "ui/ui.h"
 
 #include <stdio.h>
@@ -55,6 +55,8 @@ struct options {
 	bool each, force, utc, ascii;
 	unsigned n_seconds;		/* -n; 0: no bound */
 	size_t memory;			/* bytes */
+	unsigned jobs, slices;		/* 0: chosen */
+	enum reader reader;
 	int timeout_ms;
 	enum ui_color color;
 	/* As given, or NULL. */

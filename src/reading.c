@@ -39,7 +39,9 @@ static void catch_signals(void)
 int reading_start(struct reading *r, const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
-	struct job_options options = { .model.live = o->live };
+	struct job_options options = {
+		.model.live = o->live, .threads = o->jobs, .slices = o->slices,
+	};
 
 	*r = (struct reading){ .live = o->live, .timeout_ms = o->timeout_ms };
 	if (o->live) {
@@ -59,9 +61,9 @@ int reading_start(struct reading *r, const struct options *o)
 			log_error("%s", error->message);
 			return EXIT_FAILED;
 		}
-		r->in = input_new_paths(paths);
+		r->in = input_new_paths(paths, o->reader);
 	} else {
-		r->in = input_new_paths((const char *const *)o->paths);
+		r->in = input_new_paths((const char *const *)o->paths, o->reader);
 	}
 	/* A range of a recorded trace may need all of it, a live one is never over. */
 	r->tl = timeline_new(o->live ? o->memory : 0);

@@ -283,7 +283,7 @@ static int open_input(struct screen *s, bool *ret_left)
 		return code;
 	}
 	if (!o->demo) {
-		s->in = input_new_paths((const char *const *)o->paths);
+		s->in = input_new_paths((const char *const *)o->paths, o->reader);
 		return EXIT_FINE;
 	}
 	g_autofree char *demo = input_find_demo(&error);
@@ -292,7 +292,7 @@ static int open_input(struct screen *s, bool *ret_left)
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	s->in = input_new_paths(paths);
+	s->in = input_new_paths(paths, o->reader);
 	return EXIT_FINE;
 }
 
@@ -417,7 +417,7 @@ int screen_run(const struct options *o)
 		return code;
 	struct job_options options = {
 		.model.live = o->live, .model.memory_budget = o->memory / 4,
-		.memory = o->memory, .preview = true,
+		.memory = o->memory, .preview = true, .threads = o->jobs, .slices = o->slices,
 	};
 	log_note("reading %s", input_label(s.in));
 	s.tl = timeline_new(o->memory);

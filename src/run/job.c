@@ -18,7 +18,7 @@
 struct job {
 	struct shared *s;
 	GThread *thread;
-	char *message, *reader;		/* what the last job_get_status() lent */
+	char *message, *reader, *warning;	/* what the last job_get_status() lent */
 	int64_t hard_to;		/* of what was collected */
 };
 
@@ -37,6 +37,7 @@ void shared_unref(struct shared *s)
 	close(s->event_fd);
 	g_free(s->status.message);
 	g_free(s->status.reader);
+	g_free(s->status.warning);
 	outline_unref(s->outline);
 	g_mutex_clear(&s->lock);
 	g_cond_clear(&s->changed);
@@ -135,9 +136,11 @@ void job_get_status(struct job *j, struct job_status *ret)
 	*ret = s->status;
 	lend(&j->message, s->status.message);
 	lend(&j->reader, s->status.reader);
+	lend(&j->warning, s->status.warning);
 	g_mutex_unlock(&s->lock);
 	ret->message = j->message;
 	ret->reader = j->reader;
+	ret->warning = j->warning;
 	ret->hard_to_ns = ret->pieces ? j->hard_to : TIME_UNKNOWN;
 }
 
@@ -252,5 +255,6 @@ void job_free(struct job *j)
 	shared_unref(j->s);
 	g_free(j->message);
 	g_free(j->reader);
+	g_free(j->warning);
 	g_free(j);
 }

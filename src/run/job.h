@@ -41,6 +41,8 @@ struct job_status {
 	char *message;		/* NULL or one line, borrowed until the next call */
 	char *reader;		/* "native", "babeltrace2: WHY NOT NATIVE"; NULL: not known
 				 * (yet), or live. Borrowed as message is */
+	char *warning;		/* NULL, or one line: what of the trace is left out, as it can't be
+				 * read at all. Borrowed as message is */
 	unsigned jobs;		/* threads that read; 1 without pieces */
 	unsigned pieces_done, pieces;	/* stitched, and all; 0: not read in pieces */
 	int64_t hard_to_ns;	/* the timeline is final before this instant; TIME_UNKNOWN:
@@ -73,7 +75,7 @@ struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 struct job_trace {
 	struct source *source;
 	struct pieces pieces;
-	char *reader;			/* as in struct job_status, g_free()d by the job */
+	char *reader, *warning;		/* as in struct job_status, g_free()d by the job */
 };
 typedef bool (*job_open_trace)(void *data, struct job_trace *ret, GError **error);
 struct job *job_start_trace(job_open_trace open, void *data, GDestroyNotify free_data,

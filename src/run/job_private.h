@@ -41,7 +41,7 @@ struct shared {
 	struct preview *preview;	/* NULL: none (any more) */
 	int64_t look_from, look_to;	/* told before there was one */
 	struct outline *outline;
-	struct job_status status;	/* .message, .reader owned */
+	struct job_status status;	/* .message, .reader, .warning owned */
 	bool ended;			/* everything is posted */
 	bool gone;			/* the thread only has to return */
 };

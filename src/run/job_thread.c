@@ -300,10 +300,11 @@ static bool open_trace(struct shared *s, struct job_trace *ret, GError **error)
 	return ret->source != NULL;
 }
 
-static void tell_reader(struct shared *s, char *reader)
+static void tell_reader(struct shared *s, const struct job_trace *t)
 {
 	g_mutex_lock(&s->lock);
-	s->status.reader = reader;
+	s->status.reader = t->reader;
+	s->status.warning = t->warning;
 	g_mutex_unlock(&s->lock);
 }
 
@@ -317,7 +318,7 @@ void *job_thread_main(void *shared)
 		set_phase(s, is_stopped(s) ? JOB_CANCELLED : JOB_FAILED,
 			  error ? error->message : "the source can't be opened");
 	} else {
-		tell_reader(s, t.reader);
+		tell_reader(s, &t);
 		set_source(s, t.source);	/* first: who sees the phase may cancel it */
 		set_phase(s, JOB_LOADING, NULL);
 		if (t.source)

@@ -56,23 +56,23 @@ ok "empty streams: told" grep -q 'no-events' "$work/err"
 run "$work/no-events"
 ok "empty streams, without a terminal: exit 1" [ "$code" -eq 1 ]
 
-# What can be read of a truncated stream is printed, and the exit code is 1.
+# What can be read of a truncated stream is printed, and the exit code is 3.
 copy truncated
 s=$(stream "$work/truncated")
 truncate -s $(($(stat -c %s "$s") - 1000)) "$s"
 run -b --view processes --format json "$work/truncated"
-ok "truncated: exit 1" [ "$code" -eq 1 ]
+ok "truncated: exit 3" [ "$code" -eq 3 ]
 ok "truncated: told" grep -q '^blktop: ' "$work/err"
 truncate -s 100 "$s"
 run -b --view processes "$work/truncated"
-ok "truncated to the head: exit 1" [ "$code" -eq 1 ]
+ok "truncated to the head: exit 3" [ "$code" -eq 3 ]
 ok "truncated to the head: told" grep -q '^blktop: ' "$work/err"
 
 copy magic
 s=$(stream "$work/magic")
 printf 'XXXX' | dd of="$s" bs=1 conv=notrunc status=none
 run -b "$work/magic"
-ok "wrong magic: exit 1" [ "$code" -eq 1 ]
+ok "wrong magic: exit 3" [ "$code" -eq 3 ]
 ok "wrong magic: told" grep -q '^blktop: ' "$work/err"
 
 for how in zeros text cut none; do

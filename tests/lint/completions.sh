@@ -36,5 +36,7 @@ offers process --by p
 offers zipkin --export-slowest 1 --format z
 offers tests/traces tests/tr
 offers end --from e
+offers babeltrace2 --reader b
+offers --slices -j 2 --sl
 echo "1..$n"
 exit $failed

@@ -49,6 +49,18 @@ static void test_traces(void)
 
 	accept(&o, "--demo");
 	g_assert_true(o.demo);
+	g_assert_cmpuint(o.jobs + o.slices, ==, 0);
+	g_assert_cmpint(o.reader, ==, READER_AUTO);
+	options_clear(&o);
+
+	accept(&o, "-j8 --slices 32 --reader native a");
+	g_assert_cmpuint(o.jobs, ==, 8);
+	g_assert_cmpuint(o.slices, ==, 32);
+	g_assert_cmpint(o.reader, ==, READER_NATIVE);
+	options_clear(&o);
+	accept(&o, "-b --jobs=256 --reader babeltrace2 a");
+	g_assert_cmpuint(o.jobs, ==, 256);
+	g_assert_cmpint(o.reader, ==, READER_BT2);
 	options_clear(&o);
 }
 
@@ -190,6 +202,10 @@ static void test_refusals(void)
 		{ "--memory x a", "'x'" }, { "--memory 1 a", "16M" }, { "--memory 5Q a", "'5Q'" },
 		{ "--memory 99999999T a", "" }, { "--memory nan a", "" },
 		{ "--timeout x a", "'x'" }, { "--timeout 0 a", "'0'" }, { "--timeout -1 a", "--timeout" },
+		{ "-j 0 a", "'0'" }, { "-j 257 a", "1 to 256" }, { "--jobs x a", "--jobs" },
+		{ "--slices -1 a", "--slices" }, { "--slices 65537 a", "1 to 65536" },
+		{ "--reader perf a", "'perf'" }, { "-j 2 -r relay", "recorded" },
+		{ "--reader native -r relay", "recorded" },
 		{ "--color pink a", "'pink'" }, { "--utc=yes a", "--utc" },
 	};
 

@@ -1,0 +1,59 @@
+#!/bin/bash
+# Readers, threads and slices: what is refused, what they say, and that they agree.
+# shellcheck disable=SC2154 # work, code: from lib.sh
+. "$(dirname "$0")/lib.sh"
+demo=$TRACES/demo/trace
+
+refused 2 "--jobs" -b -j 0 "$demo"
+refused 2 "1 to 256" -b --jobs 257 "$demo"
+refused 2 "--slices" -b --slices none "$demo"
+refused 2 "'perf'" -b --reader perf "$demo"
+refused 2 "recorded" -b --reader native -r localhost
+
+prints() { # prints WHAT ARGUMENT...: the same rows, exit code and messages as by babeltrace2
+	local what=$1
+	shift
+	run -b --view processes --by thread --each --format csv "$@"
+	if [ "$code" -eq "$want" ] && cmp -s "$work/out" "$work/want" && cmp -s "$work/err" "$work/want-err"; then
+		pass "$what"
+	else
+		fail "$what: exit $code, wanted $want; $(diff "$work/want" "$work/out" | head -n 4 | tr '\n' ';')"
+	fi
+}
+
+for trace in demo/trace lost/trace kernel-ust/trace; do
+	run -b --view processes --by thread --each --format csv --reader babeltrace2 "$TRACES/$trace"
+	want=$code
+	mv "$work/out" "$work/want" && mv "$work/err" "$work/want-err"
+	ok "$trace by babeltrace2" [ -s "$work/want" ]
+	prints "$trace" "$TRACES/$trace"
+	prints "$trace, native, one thread" --reader native -j 1 "$TRACES/$trace"
+	prints "$trace, two threads, 8 slices" --reader native -j 2 --slices 8 "$TRACES/$trace"
+	prints "$trace, one thread, 32 slices" -j 1 --slices 32 "$TRACES/$trace"
+done
+
+run -b --log "$work/log" "$demo"
+ok "the log names the reader" grep -q 'read by native$' "$work/log"
+run -b --reader babeltrace2 --log "$work/log" "$demo"
+ok "and the other one" grep -q 'read by babeltrace2: as asked for' "$work/log"
+
+# A trace that babeltrace2 alone can read.
+if command -v babeltrace2 >/dev/null; then
+	cp -r "$TRACES/kernel-small/trace" "$work/odd"
+	metadata=$(find "$work/odd" -name metadata)
+	{
+		echo '/* CTF 1.8 */'
+		babeltrace2 -o ctf-metadata "$(dirname "$metadata")"
+		echo "env { odd = 'a'; };"
+	} >"$work/metadata"
+	cp "$work/metadata" "$metadata"
+	refused 1 "a character constant" -b --reader native "$work/odd"
+	rm -f "$work/log"
+	succeeds 0 "what the native reader refuses is read all the same" -b -j 2 --log "$work/log" "$work/odd"
+	ok "the log says why" grep -q 'babeltrace2: .*a character constant' "$work/log"
+	ok "nothing else is said" [ ! -s "$work/err" ]
+else
+	skip "what the native reader refuses is read all the same" "no babeltrace2 to show its metadata"
+fi
+
+done_testing
