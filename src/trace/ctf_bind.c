@@ -185,7 +185,8 @@ static bool bind_path(struct ctf_binding *b, const struct frame *up, const struc
 /* ---- copies ---- */
 
 /* Options are found by name and labels by text: is that the same here? */
-static bool check_options(struct ctf_binding *b, const struct ctf_node *v, const struct ctf_type *tag)
+static bool check_options(struct ctf_binding *b, const struct ctf_node *v,
+			  const struct ctf_type *tag)
 {
 	g_autoptr(GHashTable) labels = g_hash_table_new(g_str_hash, g_str_equal);
 	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);

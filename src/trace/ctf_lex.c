@@ -20,9 +20,9 @@ static const uint8_t first_word[256] = {
 	['u'] = CTF_WORD_UNSIGNED, ['v'] = CTF_WORD_VARIANT,
 };
 
-static bool is_word_char(char c)
+static inline bool is_word_char(char c)
 {
-	return g_ascii_isalnum(c) || c == '_';
+	return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z');
 }
 
 static int word_of(const char *s, size_t n)
@@ -196,26 +196,33 @@ static void lex_string(struct ctf_lexer *x)
 	x->at = s + 1;
 }
 
+/* Signs of several characters, by their first. */
+static const struct { const char *s; uint8_t n; uint16_t kind; } longer[] = {
+	{ ":=", 2, CTF_TOKEN_IS_TYPE }, { "...", 3, CTF_TOKEN_TO }, { "->", 2, CTF_TOKEN_ARROW },
+};
+/* 1: a sign; 2: also the begin of a longer one. */
+static const uint8_t signs[256] = {
+	['{'] = 1, ['}'] = 1, ['['] = 1, [']'] = 1, ['('] = 1, [')'] = 1, ['<'] = 1, ['>'] = 1,
+	[';'] = 1, [','] = 1, ['='] = 1, ['*'] = 1, ['+'] = 1, [':'] = 2, ['.'] = 2, ['-'] = 2,
+};
+
 static void lex_sign(struct ctf_lexer *x)
 {
-	static const struct { const char *s; int kind; } longer[] = {
-		{ ":=", CTF_TOKEN_IS_TYPE }, { "...", CTF_TOKEN_TO }, { "->", CTF_TOKEN_ARROW },
-	};
 	const char *s = x->at;
+	uint8_t sign = signs[(uint8_t)*s];
 	size_t left = (size_t)(x->end - s);
-	for (size_t i = 0; i < G_N_ELEMENTS(longer); i++) {
-		size_t n = strlen(longer[i].s);
-		if (n <= left && !memcmp(s, longer[i].s, n)) {
-			x->tok = (struct ctf_token){ .kind = longer[i].kind, .at = s, .s = s, .n = n };
-			x->at += n;
+	for (size_t i = 0; sign == 2 && i < G_N_ELEMENTS(longer); i++)
+		if (longer[i].n <= left && !memcmp(s, longer[i].s, longer[i].n)) {
+			x->tok = (struct ctf_token){ .kind = longer[i].kind, .at = s, .s = s,
+						     .n = longer[i].n };
+			x->at += longer[i].n;
 			return;
 		}
-	}
 	if (*s == '\'') {
 		bad(x, s, BLK_TRACE_ERROR_UNSUPPORTED, "a character constant");
 		return;
 	}
-	if (!*s || !strchr("{}[]()<>;,:=.*+-", *s)) {
+	if (!sign) {
 		g_autofree char *why = g_strdup_printf("byte 0x%02x where none can be", (uint8_t)*s);
 		bad(x, s, BLK_TRACE_ERROR_CORRUPT, why);
 		return;

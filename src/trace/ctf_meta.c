@@ -74,7 +74,8 @@ static bool is_packet(const uint8_t *s, size_t n, bool *ret_be)
 }
 
 /* The header of the packet that begins at byte `at`. */
-static bool read_packet(const uint8_t *bytes, size_t n, size_t at, struct packet *ret, GError **error)
+static bool read_packet(const uint8_t *bytes, size_t n, size_t at, struct packet *ret,
+			GError **error)
 {
 	const uint8_t *s = bytes + at;
 	size_t left = n - at;
@@ -141,7 +142,8 @@ static bool check_plain(const uint8_t *bytes, size_t n, GError **error)
 }
 
 /* Everything appended is kept: what is declared twice is compared by its text. */
-static char *take_text(struct ctf_parser *p, const void *bytes, size_t n, size_t *ret_n, GError **error)
+static char *take_text(struct ctf_parser *p, const void *bytes, size_t n, size_t *ret_n,
+		       GError **error)
 {
 	bool be;
 	if (!p->started) {

@@ -92,7 +92,8 @@ bool ctf_parse_choice(struct ctf_parser *p, const struct ctf_choice_word *c, siz
 	if (t->kind != CTF_TOKEN_WORD && t->kind != CTF_TOKEN_STRING && t->kind != CTF_TOKEN_NUMBER)
 		return ctf_lex_unexpected(&p->lex, what);
 	for (size_t i = 0; i < n; i++)
-		if (!strncmp(c[i].word, t->s, t->n) && !c[i].word[t->n]) {
+		if (c[i].word[0] == t->s[0] && !strncmp(c[i].word, t->s, t->n) &&
+		    !c[i].word[t->n]) {
 			*ret = c[i].value;
 			ctf_lex_next(&p->lex);
 			return true;
@@ -160,7 +161,7 @@ static bool read_assignment(struct ctf_parser *p, const struct ctf_attribute *a,
 	if (!read_left(p, &s, &len))
 		return false;
 	size_t i = 0;
-	while (i < n && (strncmp(a[i].name, s, len) || a[i].name[len]))
+	while (i < n && (a[i].name[0] != s[0] || strncmp(a[i].name, s, len) || a[i].name[len]))
 		i++;
 	if (i == n)
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,

@@ -439,7 +439,8 @@ static bool measure_array(struct ctf_node *a, const struct ctf_node *e, uint64_t
 	return true;
 }
 
-static struct ctf_node *new_array(struct ctf_parser *p, struct ctf_node *e, const struct dimension *d)
+static struct ctf_node *new_array(struct ctf_parser *p, struct ctf_node *e,
+				  const struct dimension *d)
 {
 	if (!check_shape(p, d->at, e->depth + 1u, e->cost + 1u))
 		return NULL;
