@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -320,7 +321,9 @@ static bool wait_first(struct screen *s)
 	gint64 opened = 0;
 
 	for (;;) {
-		bool ended = job_wait(s->job, s->tl, SLICE_MS);
+		struct pollfd rings = { .fd = job_fd(s->job), .events = POLLIN };
+		poll(&rings, 1, SLICE_MS);
+		bool ended = job_wait(s->job, s->tl, 0);
 		job_get_status(s->job, &st);
 		if (ended || is_shown_early(s) || (!has_outline(s) && timeline_n_seconds(s->tl) > 0))
 			break;

@@ -295,7 +295,8 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 				       f.rows->n_before_filter, shown);
 	}
 	*ret_role = ROLE_DIM;
-	if (app->status.phase == UI_LOADING && app->status.events_per_s > 0)
+	if (app->status.phase == UI_LOADING &&
+	    (app->status.events_per_s > 0 || *app->status.reader))
 		return loading_text(app);
 	if (app->status.phase != UI_OPENING && app->status.phase != UI_LOADING)
 		lacks = view_lacks(p->view, app->main);

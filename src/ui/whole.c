@@ -68,13 +68,15 @@ static bool take_preview(struct app *app)
 	return true;
 }
 
-/* One can go where there are packets: to the last event, where that is known. */
+/* One can go where there are packets: from the first event to the last, where these are
+ * known, as packets begin before and end after them. */
 static void set_bounds(struct app *app)
 {
 	int64_t first, last = app->outline->to_ns - 1, seen;
 
 	app->nav.first_ns = app->outline->from_ns;
-	/* Packets end some time after their last event. */
+	if (timeline_coverage(app->main, &first, &seen))
+		app->nav.first_ns = MAX(app->nav.first_ns, first);
 	if (app->preview && app->extent.preview_to_ns > last &&
 	    timeline_coverage(app->preview, &first, &seen))
 		app->last_event_ns = MIN(last, seen);
@@ -85,9 +87,24 @@ static void set_bounds(struct app *app)
 	app->nav.first_ns = app->nav.last_ns = TIME_UNKNOWN;	/* as it was read */
 }
 
+/* Of a load that ended early the last publication closes all that was read, and no more. */
+static int64_t hard_to(const struct app *app)
+{
+	const struct ui_status *s = &app->status;
+	bool early = s->phase == UI_CANCELLED || s->phase == UI_FAILED;
+	int64_t first, last;
+
+	if (s->phase == UI_DONE)
+		return INT64_MAX;
+	if (!early || s->hard_to_ns < app->outline->to_ns)
+		return s->hard_to_ns;
+	return timeline_coverage(app->main, &first, &last) ? last + 1 : TIME_UNKNOWN;
+}
+
 void whole_take(struct app *app)
 {
 	const struct ui_backend *b = app->backend;
+	bool was_reading;
 	int64_t hard;
 
 	if (!b || !b->outline)
@@ -99,16 +116,21 @@ void whole_take(struct app *app)
 	if (!app->outline)
 		return;
 	take_preview(app);
-	hard = app->status.phase == UI_DONE ? INT64_MAX : app->status.hard_to_ns;
+	hard = hard_to(app);
 	if (hard != app->extent.hard_to_ns)
 		forget_strip(app);
 	app->extent.outline = app->outline;
 	app->extent.main = app->main;
 	app->extent.preview = app->preview;
 	app->extent.hard_to_ns = hard;
+	was_reading = app->nav.reading;
 	app->nav.reading = !extent_is_whole(&app->extent);
 	set_bounds(app);
 	app_settle(app);
+	if (was_reading && !app->nav.reading)
+		app_say(app, app->nav.mode == NAV_WORST ?
+			"all is read: this is its worst second; b end goes to the last" :
+			"all is read");
 }
 
 /* A trace stays whole on the screen wherever the time goes. */

@@ -216,5 +216,46 @@ else
 	result $? "and the terminal comes back"
 fi
 
+# A trace that takes a while to read: shown at once, answers meanwhile, can be stopped.
+amplify=$BUILD/bench/amplify
+if [ ! -x "$BLKTOP" ] || [ ! -x "$amplify" ] || [ ! -d "$demo" ] ||
+	! "$amplify" --size 500M "$demo" "$work/big" >/dev/null; then
+	skip "a trace that is shown before it is read" "$BLKTOP, $amplify, $demo or room is missing"
+else
+	big="$(realpath "$BLKTOP") --reader native -j 1 --utc '$work/big'; echo rc=\$?"
+	shell
+	keys "$big" Enter
+	wait_for "soft: what came before" && shows "loading"
+	result $? "shows the end of a trace that is not read yet"
+	keys b 50% Enter
+	until_true shows "soft: what came before" && shows "loading" && shows "SLOWEST + OPEN"
+	result $? "and its middle"
+	t resize-window -t now -x 140 -y 45
+	wait_for "8Serv 9Events F2More | Enter:why" && wait_for "Esc stops the load"
+	result $? "and that with more room"
+	for key in $all; do
+		case $key in
+		Enter | BSpace | b | [/\\] | F4 | e | y | s | F1 | '?' | h | F2 | '!' | 4 | [5-9]) ;;
+		*) keys "$key" ;;
+		esac
+	done
+	# One Esc for each level that the keys went down, the last one stops.
+	stops() { keys Escape && sleep 0.1 && shows "stopped at"; }
+	until_true stops
+	result $? "Esc stops"
+	keys R b 90% Enter
+	wait_for "not read: the load was stopped at" || wait_for "soft: what came before"
+	result $? "what is not read says so"
+	keys Q
+	given_back 0
+	result $? "Q gives the terminal back"
+	shell
+	keys "$big" Enter
+	wait_for "loading"
+	kill -TERM "$(pid_of_screen)"
+	given_back 143
+	result $? "SIGTERM ends it while it reads"
+fi
+
 echo "1..$n"
 exit $failed
