@@ -53,8 +53,7 @@ static void add_paths(GPtrArray *paths, const struct ctf_type *t, const char *pa
 		return;
 	}
 	add_path(paths, path);
-	/* No row asks for members of elements ("fds[1].fd"): the native reader has none. */
-	if ((t->kind != CTF_ARRAY && t->kind != CTF_SEQUENCE) || t->element->kind == CTF_STRUCT)
+	if (t->kind != CTF_ARRAY && t->kind != CTF_SEQUENCE)
 		return;
 	for (unsigned i = 0; i < 2; i++) {
 		g_autofree char *element = g_strdup_printf("%s[%u]", path, i);

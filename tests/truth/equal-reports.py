@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The report is the same to the byte whichever reader fed it, in how many slices, on how many
+threads: every view of every recording of ours, and some of a big one."""
+import glob
+import multiprocessing.pool
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import blk
+
+OWN = os.path.join(blk.ROOT, "tests", "traces")
+PIECES = [(jobs, slices) for jobs in (1, 2) for slices in (1, 2, 8, 32)]
+# Every view is read in these pieces; some, that together see all of the model, in all.
+USUAL = [(2, 8)]
+THOROUGH = {"processes", "processes --each", "cpus"}
+BIG = ["processes --each", "syscalls"]
+
+
+def report(trace, view, reader, jobs=None, slices=None):
+    pieces = ["-j", str(jobs), "--slices", str(slices)] if jobs else []
+    run = subprocess.run([blk.BLKTOP, "-b", "--view", *view.split(), "--format", "csv", "--reader", reader,
+                          *pieces, trace], stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
+    return run.returncode, run.stdout, run.stderr
+
+
+def first_difference(a, b):
+    a, b = a.decode(errors="replace").splitlines(), b.decode(errors="replace").splitlines()
+    for i, (x, y) in enumerate(zip(a, b)):
+        if x != y:
+            return f"line {i + 1}:\n  babeltrace2 {x[:300]}\n  native      {y[:300]}"
+    return f"{len(a)} lines of babeltrace2, {len(b)} of native"
+
+
+def compare(job):
+    """(problems, reports compared) of one view of one trace."""
+    trace, view, pieces = job
+    want = report(trace, view, "babeltrace2")
+    problems = []
+    if want[0] not in (0, 2, 3):
+        problems.append(f"{view}: babeltrace2: status {want[0]}: {want[2].decode(errors='replace')[:300]}")
+    for jobs, slices in pieces:
+        got = report(trace, view, "native", jobs, slices)
+        if got[:2] != want[:2]:
+            problems.append(f"{view}, -j {jobs} --slices {slices}: status {got[0]}, of babeltrace2 {want[0]}; "
+                            + first_difference(want[1], got[1]) + "\n" + got[2].decode(errors="replace")[:300])
+    return problems, len(pieces)
+
+
+def check(tap, pool, name, trace, views):
+    jobs = [(trace, v, PIECES if v in THOROUGH else USUAL) for v in views]
+    results = pool.map(compare, jobs, chunksize=1)
+    problems = [p for found, _ in results for p in found]
+    tap.ok(not problems, f"{name}: {sum(n for _, n in results)} native reports of {len(views)} views are babeltrace2's",
+           *problems)
+
+
+def main():
+    tap = blk.Tap()
+    if not blk.have_blktop():
+        blk.skip_all("blktop is not built")
+    listed = subprocess.run([blk.BLKTOP, "--list-views"], capture_output=True, text=True, check=True).stdout
+    views = [line.split()[0] for line in listed.splitlines() if line.strip()] + ["processes --each"]
+    with multiprocessing.pool.ThreadPool(2) as pool, tempfile.TemporaryDirectory(prefix="blktop-equal-") as temp:
+        for path in sorted(glob.glob(os.path.join(OWN, "*", "trace*/"))):
+            check(tap, pool, os.path.relpath(path, OWN), path, views)
+        packed = os.path.join(blk.SHARED, "traces", "kernel-busy-part.tar.xz")
+        if os.path.exists(packed):
+            subprocess.run(["tar", "-C", temp, "-xf", packed], check=True)
+            check(tap, pool, "kernel-busy-part", temp, BIG)
+        else:
+            tap.skip("kernel-busy-part", f"there is no {os.path.relpath(packed, blk.ROOT)}")
+    tap.done()
+
+
+main()
