@@ -58,7 +58,8 @@ uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to); /
 
 /*
  * The same while it is made, for the hot path: no search and no move in an addition.
- * Each octave in use has a block of 8 counts. A zeroed one is empty.
+ * Each octave in use has a block of 8 counts. A zeroed one is empty. It is for less than
+ * 2^32 values.
  */
 #define HIST_OCTAVES (HIST_BUCKETS / 8)
 
@@ -84,12 +85,13 @@ static inline void hist_log_add(struct hist_log *h, int64_t ns, unsigned bucket)
 	ns = ns < 0 ? 0 : ns;
 	if (!h->block[octave])
 		hist_log_grow(h, octave);
+	h->counts[(h->block[octave] - 1u) * 8 + (bucket & 7)]++;
 	h->count++;
 	h->sum = __builtin_add_overflow(h->sum, ns, &sum) ? INT64_MAX : sum;
-	h->max = h->max < ns ? ns : h->max;
-	h->min_below = h->min_below < INT64_MAX - ns ? INT64_MAX - ns : h->min_below;
-	uint32_t *count = &h->counts[(h->block[octave] - 1u) * 8 + (bucket & 7)];
-	*count += *count != UINT32_MAX;
+	if (ns > h->max)
+		h->max = ns;
+	if (INT64_MAX - ns > h->min_below)
+		h->min_below = INT64_MAX - ns;
 }
 
 #endif

@@ -69,15 +69,12 @@ static inline struct bin_cpu *cell_of_cpu(struct slice *s, struct bin *b, struct
 static inline void file_count(struct bin_file *f, const struct call_info *info, uint64_t bytes,
 			      int64_t latency, unsigned bucket)
 {
-	if (info->io == IO_READ || info->io == IO_BOTH) {	/* both: its descriptor is the source */
-		f->reads++;
-		f->read_bytes += bytes;
-	} else if (info->io == IO_WRITE) {
-		f->writes++;
-		f->write_bytes += bytes;
-	} else {
-		f->others++;
-	}
+	bool writes = info->writes && !info->reads;	/* both: its descriptor is the source */
+	f->reads += info->reads;
+	f->writes += writes;
+	f->others += !info->reads && !writes;
+	f->read_bytes += info->reads ? bytes : 0;
+	f->write_bytes += writes ? bytes : 0;
 	hist_log_add(&f->latency, latency, bucket);
 }
 
@@ -88,19 +85,19 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 	int64_t latency = ts - c->begin;
 	unsigned bucket = hist_bucket_index(latency);
 	bool error = ret < 0 && ret >= -4095;
-	uint64_t bytes = ret > 0 ? (uint64_t)ret : 0;
 	struct bin_call *bc = cell_of_call(s, b, t, c->name);
 	struct bin_thread *bt = cell_of_thread(s, b, t);
 	hist_log_add(&bc->latency, latency, bucket);
 	bc->errors += error;
 	bt->syscalls++;
 	bt->errors += error;
-	if (info->io == IO_READ || info->io == IO_BOTH)
-		bt->read_bytes += bytes;
-	if (info->io == IO_WRITE || info->io == IO_BOTH)
-		bt->write_bytes += bytes;
-	if (info->has_fd && c->fd >= 0)
-		file_count(cell_of_file(s, b, t, c), info, bytes, latency, bucket);
+	if (info->has_fd) {	/* as all that move bytes */
+		uint64_t bytes = ret > 0 ? (uint64_t)ret : 0;
+		bt->read_bytes += info->reads ? bytes : 0;
+		bt->write_bytes += info->writes ? bytes : 0;
+		if (c->fd >= 0)
+			file_count(cell_of_file(s, b, t, c), info, bytes, latency, bucket);
+	}
 	if (b->slow->len < SLOW_PER_SECOND ||
 	    latency >= g_array_index(b->slow, struct bin_slow, SLOW_PER_SECOND - 1).duration)
 		call_slow(s, b, t, c, ts, ret);
@@ -110,7 +107,7 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 static inline void call_log(const struct slice *s, struct thread *t, const struct call *c,
 			    int64_t ts, int64_t ret)
 {
-	if (!s->rooted || t->tid == -1 || (t->open && t->open->len))
+	if (!s->no_spans && (!s->rooted || t->tid == -1 || (t->open && t->open->len)))
 		call_keep(t, c, ts, ret);
 }
 

@@ -123,8 +123,8 @@ void slice_flush(struct slice *s)
 	s->count_bin = NULL;
 }
 
-/* The first event of its second, or of another host's same class. False: it is late. */
-static bool count_slowly(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
+/* The first event of its second, or of another host's same class; or it is late. */
+static void count_slowly(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
 {
 	if (s->count_bin && ts >= s->count_bin->begin && ts < s->count_bin->end) {
 		count_class(s, c);
@@ -133,23 +133,21 @@ static bool count_slowly(struct slice *s, struct class_info *c, uint32_t host, i
 		struct bin *b = slice_bin(s, ts);
 		if (ts < b->begin || ts >= b->end) {
 			bin_event(b, host, c->event, 1);
-			return false;
+			return;
 		}
 		s->count_bin = b;
 	}
 	c->host = host;
 	c->count = 1;
-	return true;
 }
 
-/* Is slice.count_bin its second now? */
-static inline bool count_event(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
+static inline void count_event(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
 {
 	const struct bin *b = s->count_bin;
-	if (!b || ts < b->begin || ts >= b->end || c->host != host)
-		return count_slowly(s, c, host, ts);
-	c->count++;
-	return true;
+	if (b && ts >= b->begin && ts < b->end && c->host == host)
+		c->count++;
+	else
+		count_slowly(s, c, host, ts);
 }
 
 /* ---- what is no event ---- */
@@ -216,29 +214,29 @@ static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 
 /* ---- what is most of a trace: a call's entry and exit, where all is as expected ---- */
 
-/* Where a class has what its short way needs; it has none where that is unusual. */
-static void learn_plan(struct plan *p, const struct blk_layout *l)
+/* Where a class has what its short way needs. False: it is unusual. */
+static bool learn_plan(struct plan *p, const struct blk_layout *l)
 {
 	const struct blk_slot_layout *tid = &l->slot[BLK_CTX_TID], *arg = &l->slot[BLK_FIELD0];
 	const struct blk_slot_layout *comm = &l->slot[BLK_CTX_PROCNAME];
 	*p = (struct plan){ .layout = l, .tid = NOWHERE, .arg = NOWHERE };
 	if (G_BYTE_ORDER != G_LITTLE_ENDIAN || tid->big_endian || arg->big_endian)
-		return;
+		return false;
 	if ((tid->repr && (tid->repr != BLK_INT || tid->size < 4)) ||
 	    (arg->repr && (arg->repr != BLK_INT || arg->size < 4)))
-		return;
+		return false;
 	if (comm->repr && comm->repr != BLK_TEXT_REF &&
 	    !(comm->repr == BLK_TEXT_INLINE && comm->size >= COMM_BYTES))
-		return;
+		return false;
 	p->comm_repr = comm->repr;
 	p->comm = comm->off;
 	if (tid->repr)
 		p->tid = tid->off;
 	if (arg->repr)
 		p->arg = arg->off;
-	p->arg_wide = arg->size == 8;
+	p->arg_wide = arg->repr && arg->size == 8;
 	p->pid = l->slot[BLK_CTX_PID].repr != BLK_NONE;
-	p->usable = true;
+	return true;
 }
 
 static inline uint64_t load8(const void *p)
@@ -269,15 +267,15 @@ static inline bool equal_bytes(const char *a, const char *b, uint32_t n)
 
 static inline bool known_comm(const struct thread *t, const uint8_t *data, const struct plan *p)
 {
+	const char *have = (const char *)t->comm.word;
 	struct blk_text text;
+	if (p->comm_repr == BLK_TEXT_INLINE)
+		return t->comm_kept && comm_is(&t->comm, data + p->comm);
 	if (!p->comm_repr)
 		return true;
-	if (p->comm_repr == BLK_TEXT_INLINE)
-		return t->comm_kept && load8(t->comm) == load8(data + p->comm) &&
-		       load8(t->comm + 8) == load8(data + p->comm + 8);
 	memcpy(&text, data + p->comm, sizeof text);
-	return t->comm_kept && text.len < COMM_BYTES && !t->comm[text.len] &&
-	       equal_bytes(t->comm, text.str, text.len);
+	return t->comm_kept && text.len < COMM_BYTES && !have[text.len] &&
+	       equal_bytes(have, text.str, text.len);
 }
 
 /* The current task, if the event tells nothing new of it and it was on its CPU, in
@@ -287,57 +285,57 @@ static inline struct thread *plain_task(const struct blk_event *ev, const struct
 {
 	struct thread *t = c->task;
 	if (!t || t->forward != ID_NONE || !t->hard || t->idle || t->st.run != RUN_ON ||
-	    t->st.irq_depth || t->st.cursor < b->begin || ev->ts < t->st.cursor)
+	    t->st.irq_depth || !t->st.irq_known || t->st.cpu != c->self || !c->irq_known ||
+	    c->irq_depth || t->st.cursor < b->begin || ev->ts < t->st.cursor)
 		return NULL;
 	if (p->tid != NOWHERE && (int32_t)load4(ev->data + p->tid) != t->tid)
 		return NULL;
 	return (t->pid_told || !p->pid) && known_comm(t, ev->data, p) ? t : NULL;
 }
 
-static inline void charge_plain(struct slice *s, struct bin *b, struct thread *t, struct cpu *c,
-				enum part part, int64_t ts)
+static inline void charge_plain(struct slice *s, struct bin *b, struct thread *t, enum part part,
+				int64_t ts)
 {
 	int64_t ns = ts - t->st.cursor;
 	cell_of_thread(s, b, t)->part[part] += ns;
 	t->st.part[part] += ns;
 	t->st.cursor = ts;
-	t->st.irq_known = true;
-	t->st.cpu = c->self;
-	cpu_no_irq(c);
 }
 
-static inline bool plain_entry(struct slice *s, const struct blk_event *ev,
+static inline bool plain_entry(struct slice *s, struct bin *b, const struct blk_event *ev,
 			       const struct class_info *cls, struct cpu *c, uint64_t seq)
 {
 	const struct plan *p = &cls->plan;
-	struct thread *t = plain_task(ev, p, s->count_bin, c);
+	struct thread *t = plain_task(ev, p, b, c);
 	if (!t || t->st.call_state != CALL_NONE)
 		return false;
-	charge_plain(s, s->count_bin, t, c, PART_USER, ev->ts);
+	charge_plain(s, b, t, PART_USER, ev->ts);
 	t->st.call_lost = false;
 	t->st.call_state = CALL_IN;
-	t->st.call = (struct call){
-		.begin = ev->ts, .busy_from = ev->ts, .seq = seq, .name = cls->name,
-		.cpu = c->self, .info = cls->info,
-		.fd = p->arg == NOWHERE ? NO_FD : (int32_t)load4(ev->data + p->arg),
-	};
-	if (cls->wants_args)
-		t->st.call.arg[0] = blk_int_or(ev, BLK_FIELD0 + 2, -1);
+	struct call *call = &t->st.call;
+	call->begin = call->busy_from = ev->ts;
+	call->seq = seq;
+	call->name = cls->name;
+	call->text = 0;
+	call->cpu = c->self;
+	call->fd = p->arg == NOWHERE ? NO_FD : (int32_t)load4(ev->data + p->arg);
+	call->info = cls->info;
+	if (cls->wants_args)		/* of these only the first */
+		call->arg[0] = blk_int_or(ev, BLK_FIELD0 + 2, -1);
 	return true;
 }
 
-static inline bool plain_exit(struct slice *s, const struct blk_event *ev,
+static inline bool plain_exit(struct slice *s, struct bin *b, const struct blk_event *ev,
 			      const struct class_info *cls, struct cpu *c)
 {
 	const struct plan *p = &cls->plan;
-	struct bin *b = s->count_bin;
 	struct thread *t = plain_task(ev, p, b, c);
 	if (!t || t->st.call_state != CALL_IN || t->st.call.name != cls->name ||
 	    t->st.call.busy_from < b->begin || !p->arg_wide)
 		return false;
 	struct call *call = &t->st.call;
 	int64_t ret = (int64_t)load8(ev->data + p->arg);
-	charge_plain(s, b, t, c, PART_SYSCALL, ev->ts);
+	charge_plain(s, b, t, PART_SYSCALL, ev->ts);
 	t->st.call_state = CALL_NONE;
 	cell_of_call(s, b, t, call->name)->busy_ns += ev->ts - call->busy_from;
 	call_count(s, b, t, call, ev->ts, ret);
@@ -345,19 +343,47 @@ static inline bool plain_exit(struct slice *s, const struct blk_event *ev,
 	return true;
 }
 
-/* ---- feeding ---- */
-
-static void feed_any(struct slice *s, const struct blk_event *ev, const struct class_info *cls,
-		     const struct stream_info *stream, uint64_t seq)
+/*
+ * Takes events from the front as long as they go the short way, all in the second that
+ * is counted: returns how many. What a record needs of the slice is at hand meanwhile.
+ */
+static size_t feed_plain(struct slice *s, const struct blk_event *ev, size_t n)
 {
-	struct feed f = {
-		.s = s, .ev = ev, .cls = cls, .c = stream->c, .ts = ev->ts, .seq = seq,
-		.cpu = stream->cpu, .host = stream->host,
-	};
-	(cls->row == ev->row ? cls->on : slice_handler(ev->row))(&f);
+	struct bin *b = s->count_bin;
+	if (!b)
+		return 0;
+	const struct stream_info *streams = (const struct stream_info *)s->streams->data;
+	struct class_info *classes = (struct class_info *)s->class_infos->data;
+	guint n_streams = s->streams->len, n_classes = s->class_infos->len;
+	int64_t begin = MAX(b->begin, s->first), end = b->end, last = s->last;
+	uint64_t seq = s->seq;
+	size_t i;
+	for (i = 0; i < n; i++) {
+		const struct blk_event *e = &ev[i];
+		if (e->stream >= n_streams || e->cls >= n_classes)
+			break;
+		const struct stream_info *stream = &streams[e->stream];
+		struct class_info *cls = &classes[e->cls];
+		if (cls->kind == KIND_ANY || cls->row != e->row || cls->plan.layout != e->layout ||
+		    cls->host != stream->host || !stream->c || e->ts < begin || e->ts >= end ||
+		    e->ts < stream->c->kernel_from)
+			break;
+		if (!(cls->kind == KIND_ENTRY ? plain_entry(s, b, e, cls, stream->c, seq + i)
+					      : plain_exit(s, b, e, cls, stream->c)))
+			break;
+		cls->count++;
+		last = MAX(last, e->ts);
+		stream->c->kernel_to = e->ts;
+	}
+	s->last = last;
+	s->seq += i;
+	s->n_events += i;
+	return i;
 }
 
-static inline void feed_event(struct slice *s, const struct blk_event *ev)
+/* ---- feeding ---- */
+
+static void feed_event(struct slice *s, const struct blk_event *ev)
 {
 	struct stream_info *stream = &g_array_index(s->streams, struct stream_info, ev->stream);
 	struct class_info *cls = &g_array_index(s->class_infos, struct class_info, ev->cls);
@@ -365,21 +391,20 @@ static inline void feed_event(struct slice *s, const struct blk_event *ev)
 	extend_coverage(s, ev->ts);
 	if (!stream->c)
 		learn_cpu(s, ev->stream);
-	struct cpu *c = stream->c;
 	if (stream->kernel) {
-		c->kernel_from = MIN(c->kernel_from, ev->ts);
-		c->kernel_to = ev->ts;
+		stream->c->kernel_from = MIN(stream->c->kernel_from, ev->ts);
+		stream->c->kernel_to = ev->ts;
 	}
 	s->n_events++;
-	bool timely = count_event(s, cls, stream->host, ev->ts);
-	if (timely && cls->kind != KIND_ANY && cls->row == ev->row) {
-		if (cls->plan.layout != ev->layout)
-			learn_plan(&cls->plan, ev->layout);
-		if (cls->plan.usable && (cls->kind == KIND_ENTRY ? plain_entry(s, ev, cls, c, seq)
-								 : plain_exit(s, ev, cls, c)))
-			return;
-	}
-	feed_any(s, ev, cls, stream, seq);
+	count_event(s, cls, stream->host, ev->ts);
+	if (cls->kind != KIND_ANY && cls->plan.layout != ev->layout &&
+	    (!stream->kernel || !learn_plan(&cls->plan, ev->layout)))
+		cls->kind = KIND_ANY;
+	struct feed f = {
+		.s = s, .ev = ev, .cls = cls, .c = stream->c, .ts = ev->ts, .seq = seq,
+		.cpu = stream->cpu, .host = stream->host,
+	};
+	(cls->row == ev->row ? cls->on : slice_handler(ev->row))(&f);
 }
 
 void slice_feed(struct slice *s, const struct blk_tables *tables,
@@ -387,6 +412,9 @@ void slice_feed(struct slice *s, const struct blk_tables *tables,
 {
 	learn_tables(s, tables);
 	for (size_t i = 0; i < n; i++) {
+		i += feed_plain(s, ev + i, n - i);
+		if (i == n)
+			break;
 		if (ev[i].row != BLK_ROW_HORIZON &&
 		    (ev[i].stream >= s->streams->len || ev[i].cls >= s->class_infos->len))
 			learn_tables(s, tables);	/* grew within the batch */

@@ -30,29 +30,28 @@ static inline int64_t field(const struct blk_event *ev, unsigned slot, int64_t a
 
 /* ---- who ---- */
 
-/* Are the bytes those that came last for this thread? */
+/* Is it the name told last for this thread? False: perhaps. */
 static inline bool same_comm(const struct thread *t, const struct blk_event *ev, unsigned slot)
 {
 	const struct blk_slot_layout *l = &ev->layout->slot[slot];
+	const char *have = (const char *)t->comm.word;
 	struct blk_text text;
 	if (!t->comm_kept)
 		return false;
 	if (l->repr == BLK_TEXT_INLINE && l->size >= COMM_BYTES)
-		return !memcmp(t->comm, ev->data + l->off, COMM_BYTES);
+		return comm_is(&t->comm, ev->data + l->off);
 	text = blk_text(ev, slot);
-	return text.len < COMM_BYTES && !t->comm[text.len] && !memcmp(t->comm, text.str, text.len);
+	return text.len < COMM_BYTES && !have[text.len] && !memcmp(have, text.str, text.len);
 }
 
-/* What came, as it came: what follows a name in its array need not be zero. */
-static void keep_comm(struct thread *t, const struct blk_event *ev, unsigned slot, struct blk_text text)
+static void keep_comm(struct thread *t, struct blk_text text)
 {
-	bool whole = ev->layout->slot[slot].repr == BLK_TEXT_INLINE &&
-		     ev->layout->slot[slot].size >= COMM_BYTES;
 	t->comm_kept = text.len < COMM_BYTES;
 	if (!t->comm_kept)
 		return;
-	memset(t->comm, 0, COMM_BYTES);
-	memcpy(t->comm, text.str, whole ? COMM_BYTES : text.len);
+	memset(&t->comm, 0, sizeof t->comm);
+	memcpy(t->comm.word, text.str, text.len);
+	memset(t->comm.mask, 0xff, text.len + 1);
 }
 
 static void other_comm(struct feed *f, struct thread *t, unsigned slot)
@@ -64,7 +63,7 @@ static void other_comm(struct feed *f, struct thread *t, unsigned slot)
 		t->name_last = slice_string(f->s, text);
 		slice_fact(f->s, FACT_COMM, t->self, f->ts, f->seq)->text = t->name_last;
 	}
-	keep_comm(t, f->ev, slot, text);
+	keep_comm(t, text);
 }
 
 static inline void learn_comm(struct feed *f, struct thread *t, unsigned slot)
@@ -617,4 +616,10 @@ enum event_kind slice_event_kind(unsigned row)
 {
 	handler on = rows[row].on;
 	return on == on_entry ? KIND_ENTRY : on == on_call_exit ? KIND_EXIT : KIND_ANY;
+}
+
+bool slice_row_makes_spans(unsigned row)
+{
+	handler on = row < G_N_ELEMENTS(rows) ? rows[row].on : NULL;
+	return on == on_timestamp || on == on_keyval_string || on == on_keyval_integer;
 }

@@ -79,6 +79,11 @@ void slice_free(struct slice *s)
 	g_free(s);
 }
 
+void slice_without_spans(struct slice *s)
+{
+	s->no_spans = true;
+}
+
 uint64_t slice_n_events(const struct slice *s)
 {
 	return s->n_events;
@@ -165,9 +170,10 @@ struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
 	return t;
 }
 
-static void thread_register(struct slice *s, const struct thread *t)
+static void thread_register(struct slice *s, struct thread *t)
 {
 	uint64_t key = pair(t->host, (uint32_t)t->tid);
+	s->tid_cache[(uint32_t)t->tid % TID_CACHE] = t;
 	intmap_set(&s->tid_last, key, t->self);
 	if (intmap_get(&s->tid_first, key) == INTMAP_NONE)
 		intmap_set(&s->tid_first, key, t->self);
@@ -175,10 +181,13 @@ static void thread_register(struct slice *s, const struct thread *t)
 
 struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid)
 {
+	struct thread **slot = &s->tid_cache[(uint32_t)tid % TID_CACHE], *t = *slot;
+	if (t && t->tid == tid && t->host == host && t->forward == ID_NONE && t->st.run != RUN_DEAD)
+		return t;
 	uint32_t id = intmap_get(&s->tid_last, pair(host, (uint32_t)tid));
-	struct thread *t = NULL;
+	t = NULL;
 	if (id != INTMAP_NONE) {
-		t = thread_at(s, id);
+		t = *slot = thread_at(s, id);
 		if (!(t->hard && t->st.run == RUN_DEAD))
 			return t;
 	}

@@ -39,6 +39,12 @@ void slice_free(struct slice *s);			/* NULL is fine */
 /* The subscription table of all handlers. Static. */
 const struct blk_subscription *slice_subscriptions(size_t *ret_n);
 
+/* No event that spans are made of will ever come, neither here nor left or right of it:
+ * what only they need is not kept. Before anything is fed. slice_row_makes_spans() tells
+ * of the rows of the source's classes. */
+void slice_without_spans(struct slice *s);
+bool slice_row_makes_spans(unsigned row);
+
 /* Records in time order; `tables` is what their indexes mean. */
 void slice_feed(struct slice *s, const struct blk_tables *tables,
 		const struct blk_event *ev, size_t n);

@@ -86,7 +86,7 @@ struct call {
 	uint32_t name, text, cpu;
 	int32_t fd;
 	const struct call_info *info;	/* of .name; NULL: not looked up */
-	int64_t arg[3];
+	int64_t arg[3];		/* where they are looked at */
 };
 
 struct tstate {
@@ -95,14 +95,14 @@ struct tstate {
 	bool call_lost;		/* CALL_SOFT that no neighbour can tell */
 	bool irq_known;
 	uint16_t irq_depth;
-	uint32_t cpu;		/* where it runs or ran last */
-	int64_t cursor;		/* charged up to here; TS_NONE: nothing yet */
-	int64_t off_ns, wake_ns;
 	uint8_t wait_cause;	/* enum wait_cause, while blocked or woken */
 	uint8_t wait_part;
-	uint64_t wake_seq;	/* of the waking event */
+	uint32_t cpu;		/* where it runs or ran last */
 	uint32_t waker, waker_irq;
+	int64_t cursor;		/* charged up to here; TS_NONE: nothing yet */
 	struct call call;	/* CALL_IN */
+	int64_t off_ns, wake_ns;
+	uint64_t wake_seq;	/* of the waking event */
 	int64_t part[PART_SLICE_N];	/* charged since the slice's begin; without WAIT_FD */
 };
 
@@ -136,6 +136,10 @@ struct file_slot { uint32_t epoch; int32_t fd; struct bin_file *cell; };
 #define CALL_SLOTS_BITS 2
 #define FILE_SLOTS 4
 
+/* A name of less than 16 bytes as words: what follows its NUL in an event is rubbish. */
+#define COMM_BYTES 16
+struct comm { uint64_t word[2], mask[2]; };
+
 struct thread {
 	uint32_t self;		/* its own id */
 	uint32_t host;		/* index in slice.hosts */
@@ -147,11 +151,10 @@ struct thread {
 	bool pid_told;		/* a FACT_PID was written for it in this slice */
 	bool begins_lost;	/* what it began with is unknown for good: after a loss */
 	uint8_t soft_end;	/* enum soft_end: what ended the initial (unknown) call */
-	bool comm_kept;		/* .comm holds bytes that mean .name_last */
+	bool comm_kept;		/* .comm means .name_last */
+	struct comm comm;
 	uint32_t cell_epoch;
 	struct bin_thread *cell;
-#define COMM_BYTES 16
-	char comm[COMM_BYTES];	/* as they came, up to a NUL at least */
 	struct tstate st;
 	struct call_slot call_slot[1 << CALL_SLOTS_BITS];
 	struct file_slot file_slot[FILE_SLOTS];
@@ -349,28 +352,28 @@ enum event_kind { KIND_ANY, KIND_ENTRY, KIND_EXIT };	/* with a short way: see fe
 #define NOWHERE UINT32_MAX
 struct plan {			/* where the short way finds things in records of this layout */
 	const struct blk_layout *layout;	/* NULL: not looked at yet */
-	bool usable;		/* else there is no short way */
+	uint32_t tid, comm, arg;	/* offsets; .arg: the row's first field */
+	uint8_t comm_repr;	/* BLK_NONE, BLK_TEXT_INLINE or BLK_TEXT_REF */
 	bool pid;		/* has a pid */
 	bool arg_wide;		/* .arg is of 8 bytes */
-	uint8_t comm_repr;	/* BLK_NONE, BLK_TEXT_INLINE or BLK_TEXT_REF */
-	uint32_t tid, comm, arg;	/* offsets; .arg: the row's first field */
 };
 
 struct class_info {
-	uint32_t event;		/* string: the event's own name */
-	uint32_t name;		/* string: of the event, or of its system call */
-	const struct call_info *info;	/* of .name */
-	handler on;		/* of .row */
+	uint64_t count;		/* events not in slice.count_bin yet */
+	uint32_t host;		/* of .count */
 	uint16_t row;
 	uint8_t kind;		/* enum event_kind */
 	bool wants_args;	/* arguments of the call are looked at */
 	struct plan plan;
-	uint32_t host;		/* of .count */
-	uint64_t count;		/* events not in slice.count_bin yet */
+	uint32_t event;		/* string: the event's own name */
+	uint32_t name;		/* string: of the event, or of its system call */
+	const struct call_info *info;	/* of .name */
+	handler on;		/* of .row */
 };
 
 struct slice {
 	bool rooted;
+	bool no_spans;			/* nobody will ask for what only spans need */
 	int64_t step;
 	int64_t first, last;		/* coverage; INT64_MAX, INT64_MIN */
 	uint64_t seq;			/* events so far */
@@ -379,6 +382,8 @@ struct slice {
 	GArray *hosts;			/* struct slice_host */
 	GPtrArray *threads;		/* struct thread * */
 	struct intmap tid_last, tid_first;	/* host << 32 | tid */
+#define TID_CACHE 256
+	struct thread *tid_cache[TID_CACHE];	/* the newest life of tid n, mod slots; or NULL */
 	GPtrArray *cpus;		/* struct cpu * */
 	struct intmap cpu_map;		/* host << 32 | number */
 	GHashTable *bins;		/* int64_t index -> struct bin */
@@ -459,6 +464,13 @@ static inline bool slice_lost_between(const struct slice *s, uint32_t host, int6
 static inline const struct call_info *info_of_call(const struct call *c)
 {
 	return c->info ? c->info : call_info("");
+}
+
+static inline bool comm_is(const struct comm *c, const void *bytes)	/* 16 of them */
+{
+	uint64_t word[2];
+	memcpy(word, bytes, sizeof word);
+	return !(((c->word[0] ^ word[0]) & c->mask[0]) | ((c->word[1] ^ word[1]) & c->mask[1]));
 }
 
 static inline uint64_t pair(uint32_t hi, uint32_t lo)

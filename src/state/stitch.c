@@ -323,6 +323,7 @@ static void join_counters(struct slice *a, struct slice *b)
 struct slice *slice_stitch(struct slice *a, struct slice *b)
 {
 	struct maps m = { 0 };
+	memset(a->tid_cache, 0, sizeof a->tid_cache);
 	g_assert(!b->rooted && a->step == b->step);
 	slice_flush(a);
 	slice_flush(b);

@@ -10,8 +10,10 @@ static const char *const numbers[] = {
 };
 
 /* Rows: io and descriptor first, then what is waited for. */
-#define BYFD(n, i) { .name = n, .by_fd = true, .has_fd = true, .io = i }
-#define SOCK(n, i) { .name = n, .cause = PART_SOCKET, .has_fd = true, .io = i }
+#define IO(i) .io = i, .reads = (i) == IO_READ || (i) == IO_BOTH, \
+	.writes = (i) == IO_WRITE || (i) == IO_BOTH
+#define BYFD(n, i) { .name = n, .by_fd = true, .has_fd = true, IO(i) }
+#define SOCK(n, i) { .name = n, .cause = PART_SOCKET, .has_fd = true, IO(i) }
 #define DISK(n) { .name = n, .cause = PART_DISK }
 #define DISKFD(n) { .name = n, .cause = PART_DISK, .has_fd = true }
 #define CAUSE(n, c) { .name = n, .cause = c }

@@ -36,6 +36,7 @@ struct call_info {
 	bool by_fd;		/* blocked in it: by the kind of its descriptor */
 	uint8_t cause;		/* enum part, where not by_fd */
 	uint8_t io;		/* enum call_io: its return value is a number of bytes */
+	bool reads, writes;	/* by .io */
 	uint8_t fdop;		/* enum call_fdop */
 	bool twice;		/* exits twice: fork, vfork, clone, clone3 */
 	bool has_fd;		/* works on a descriptor: counted in the files view */

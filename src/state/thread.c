@@ -154,6 +154,23 @@ static void take_call(struct tstate *st, const struct rec *r)
 	};
 }
 
+/* Nobody can ask for the waits so far, but for the last one: what a waker came out of. */
+static void forget_waits(struct thread *t)
+{
+	t->waits_base += t->waits->len;
+	g_array_set_size(t->waits, 0);
+}
+
+static struct wait *new_wait(const struct slice *s, struct thread *t)
+{
+	if (!t->waits)
+		t->waits = g_array_new(false, false, sizeof(struct wait));
+	else if (s->no_spans || (s->rooted && !s->annots->len))
+		forget_waits(t);
+	g_array_set_size(t->waits, t->waits->len + 1);
+	return &g_array_index(t->waits, struct wait, t->waits->len - 1);
+}
+
 static void finish_wait(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
@@ -163,22 +180,21 @@ static void finish_wait(struct slice *s, struct thread *t, const struct rec *r)
 	if (woken)
 		hist_log_add(&slice_bin(s, r->ts)->wakeup, r->ts - st->wake_ns,
 			     hist_bucket_index(r->ts - st->wake_ns));
-	struct wait w = {
-		.begin = st->off_ns, .wake = woken ? st->wake_ns : r->ts, .end = r->ts,
-		.wake_seq = st->wake_seq, .cause = st->wait_cause, .part = st->wait_part,
-		.waker = woken ? st->waker : ID_NONE, .waker_irq = woken ? st->waker_irq : 0,
-		.cpu = r->cpu,
-	};
-	if (st->run == RUN_PREEMPTED) {
-		w.cause = WAIT_PART;
-		w.part = PART_PREEMPTED;
-	}
-	w.in_soft_call = st->call_state == CALL_SOFT && !st->call_lost;
+	struct wait *w = new_wait(s, t);
+	w->begin = st->off_ns;
+	w->wake = woken ? st->wake_ns : r->ts;
+	w->end = r->ts;
+	w->wake_seq = st->wake_seq;
+	w->cause = st->run == RUN_PREEMPTED ? WAIT_PART : st->wait_cause;
+	w->part = st->run == RUN_PREEMPTED ? PART_PREEMPTED : st->wait_part;
+	w->waker = woken ? st->waker : ID_NONE;
+	w->waker_irq = woken ? st->waker_irq : 0;
+	w->cpu = r->cpu;
+	w->in_soft_call = st->call_state == CALL_SOFT && !st->call_lost;
 	if (st->call_state == CALL_IN)
-		w.call = st->call;
-	if (!t->waits)
-		t->waits = g_array_new(false, false, sizeof(struct wait));
-	g_array_append_val(t->waits, w);
+		w->call = st->call;
+	else
+		memset(&w->call, 0, sizeof w->call);
 }
 
 static void on_cpu(struct tstate *st, const struct rec *r)

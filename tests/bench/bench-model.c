@@ -8,15 +8,18 @@
  * touched before the clock starts.
  *
  * Usage: bench-model TRACE_DIR [REPEAT [SLICES]]
+ *
+ * The native reader's records are taken if it can read the trace.
  */
 #include "state/slice.h"
+#include "trace/native.h"
 #include "trace/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#define BATCH 512
+#define BATCH 1024
 #define STEP INT64_C(1000000000)
 
 struct times { int64_t feed, stitch, finish; };
@@ -55,6 +58,14 @@ static int64_t feed(struct slice *s, const struct recording *r, size_t from, siz
 	return sum;
 }
 
+static bool has_spans(const struct blk_tables *tables)
+{
+	for (guint i = 0; i < tables->classes->len; i++)
+		if (slice_row_makes_spans(blk_class(tables, i)->row))
+			return true;
+	return false;
+}
+
 /* Fed as `slices` pieces of equal length, stitched from the left. */
 static struct times run(const struct recording *r, size_t slices, uint64_t *ret_events)
 {
@@ -63,6 +74,8 @@ static struct times run(const struct recording *r, size_t slices, uint64_t *ret_
 	g_autofree struct slice **s = g_new(struct slice *, slices);
 	for (size_t i = 0; i < slices; i++) {
 		s[i] = slice_new(i == 0, STEP);
+		if (!has_spans(recording_tables(r)))
+			slice_without_spans(s[i]);
 		t.feed += feed(s[i], r, n * i / slices, n * (i + 1) / slices);
 	}
 	int64_t begin = now_ns();
@@ -99,7 +112,10 @@ int main(int argc, char **argv)
 	int repeat = argc > 2 ? atoi(argv[2]) : 5;
 	size_t n_rows;
 	const struct blk_subscription *rows = slice_subscriptions(&n_rows);
-	struct source *source = source_open_bt2(paths, rows, n_rows, &error);
+	struct source *source = source_open_native(paths, rows, n_rows, NULL);
+	printf("records of the %s reader\n", source ? "native" : "babeltrace2");
+	if (!source)
+		source = source_open_bt2(paths, rows, n_rows, &error);
 	struct recording *r = source ? recording_new(source, &error) : NULL;
 
 	if (!r) {
