@@ -3,9 +3,10 @@
  * A trace read by a job, as the program does it: pieces, threads, timeline. Prints
  * "key value" lines.
  *
- * Usage: bench-job whole|first [--threads N] [--slices N] [--memory BYTES] TRACE
+ * Usage: bench-job whole|first [--threads N] [--slices N] [--memory BYTES]
+ *                              [--from NS] [--to NS] TRACE
  *
- *     whole   all of it: time on the wall, and the peak of memory
+ *     whole   all of it (from, to): time on the wall, and the peak of memory
  *     first   until the strip of the whole trace and the rows of its last second are there
  */
 #include "run/job.h"
@@ -35,6 +36,35 @@ static double now_ms(clockid_t clock)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+/* ---- a part of the trace ---- */
+
+static int64_t part_from = INT64_MIN, part_to = INT64_MAX;
+static struct piece_ops part_ops;	/* the native reader's, but for these */
+static const struct piece_ops *whole_ops;
+
+static struct source *part_range(void *trace, int64_t from, int64_t to, size_t budget)
+{
+	return whole_ops->range(trace, MAX(from, part_from), MIN(to, part_to), budget);
+}
+
+static bool part_bounds(void *trace, int64_t *ret_from, int64_t *ret_to)
+{
+	if (!whole_ops->bounds(trace, ret_from, ret_to))
+		return false;
+	*ret_from = MAX(*ret_from, part_from);
+	*ret_to = MIN(*ret_to, part_to);
+	return *ret_from < *ret_to;
+}
+
+static struct pieces part_of(struct pieces p)
+{
+	whole_ops = p.ops;
+	part_ops = *p.ops;
+	part_ops.range = part_range;
+	part_ops.bounds = part_bounds;
+	return (struct pieces){ &part_ops, p.trace };
+}
+
 static bool open_trace(void *path, struct job_trace *ret, GError **error)
 {
 	const char *const paths[] = { path, NULL };
@@ -44,7 +74,7 @@ static bool open_trace(void *path, struct job_trace *ret, GError **error)
 
 	if (!n)
 		return false;
-	ret->pieces = pieces_native(n);
+	ret->pieces = part_of(pieces_native(n));
 	return true;
 }
 
@@ -128,18 +158,22 @@ int main(int argc, char **argv)
 	int i = 2;
 
 	for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2) {
-		uint64_t value = g_ascii_strtoull(argv[i + 1], NULL, 10);
+		int64_t value = g_ascii_strtoll(argv[i + 1], NULL, 10);
 		if (strcmp(argv[i], "--threads") == 0)
 			options.threads = (unsigned)value;
 		else if (strcmp(argv[i], "--slices") == 0)
 			options.slices = (unsigned)value;
 		else if (strcmp(argv[i], "--memory") == 0)
-			options.memory = options.model.memory_budget = value;
+			options.memory = options.model.memory_budget = (size_t)value;
+		else if (strcmp(argv[i], "--from") == 0)
+			part_from = value;
+		else if (strcmp(argv[i], "--to") == 0)
+			part_to = value;
 		else
 			fail("unknown option");
 	}
 	if (i + 1 != argc)
-		fail("usage: bench-job whole|first [--threads N] [--slices N] [--memory BYTES] TRACE");
+		fail("usage: bench-job whole|first [OPTION...] TRACE");
 	if (strcmp(argv[1], "first") == 0)
 		run_first(argv[i], &options);
 	else if (strcmp(argv[1], "whole") == 0)

@@ -27,6 +27,7 @@
 
 #define SECOND INT64_C(1000000000)
 #define N_SEEKS 100
+#define N_TRIES 3	/* at each instant; the best counts: others use the machine too */
 
 struct bench {
 	const char *path;
@@ -296,8 +297,12 @@ static void print_seeks(struct bench *b)
 
 	if (!native_bounds(n, &from, &to))
 		fail("no packets");
-	for (int i = 0; i < N_SEEKS; i++)
-		took[i] = seek(n, from + (int64_t)(g_rand_double(rand) * (double)(to - from)));
+	for (int i = 0; i < N_SEEKS; i++) {
+		int64_t at = from + (int64_t)(g_rand_double(rand) * (double)(to - from));
+		took[i] = INT64_MAX;
+		for (int k = 0; k < N_TRIES; k++)
+			took[i] = MIN(took[i], seek(n, at));
+	}
 	qsort(took, N_SEEKS, sizeof *took, compare_times);
 	printf("median_ms %.3f\nmax_ms %.3f\n", (double)took[N_SEEKS / 2] / 1e6,
 	       (double)took[N_SEEKS - 1] / 1e6);
