@@ -163,7 +163,7 @@ static const char *skip_opaque(const char *s)
 	if (s[0] == '/' && s[1] == '*')
 		return strstr(s + 2, "*/") + 2;
 	if (s[0] == '/' && s[1] == '/')
-		return strchr(s, '\n');
+		return strchr(s, '\n') ? strchr(s, '\n') : s + strlen(s);
 	if (*s != '"')
 		return s;
 	for (s++; *s != '"'; s++)
