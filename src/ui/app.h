@@ -44,6 +44,7 @@ struct app {
 	struct cover cover;		/* of what is shown */
 	struct extent_strip *strip;	/* made from extent, when main had this version; NULL: no */
 	uint64_t strip_version;
+	gint64 reading_since_us;	/* monotonic; 0: it was read at once */
 	int64_t last_event_ns;		/* of the trace; TIME_UNKNOWN */
 	int64_t look_from, look_to;	/* what the backend was told last; TIME_UNKNOWN: nothing */
 	const struct glyphs *glyphs;

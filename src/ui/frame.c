@@ -246,6 +246,21 @@ void frame_trust(struct app *app, unsigned y, const struct trust *trust)
 			  timefmt_count(a, app->status.n_events));
 }
 
+/* "native", or "babeltrace2 (why)" with as much of the reason as fits. */
+static char *reader_text(const struct app *app, unsigned room)
+{
+	const char *why = strstr(app->status.reader, ": ");
+	g_autofree char *name = NULL, *clipped = NULL;
+
+	if (!why)
+		return text_clip(app->status.reader, room, app->glyphs->utf8);
+	name = g_strndup(app->status.reader, (gsize)(why - app->status.reader));
+	if (room < strlen(name) + 8)
+		return text_clip(name, room, app->glyphs->utf8);
+	clipped = text_clip(why + 2, room - (unsigned)strlen(name) - 3, app->glyphs->utf8);
+	return g_strdup_printf("%s (%s)", name, clipped);
+}
+
 /* "native 42%, piece 12 of 40, 1.2M events, 16M/s; Esc stops the load" */
 static char *loading_text(const struct app *app)
 {
@@ -269,7 +284,7 @@ static char *loading_text(const struct app *app)
 	figures = g_string_free(text, FALSE);
 	room = app->canvas->cols > text_width(figures) + strlen(end) ?
 		app->canvas->cols - text_width(figures) - (unsigned)strlen(end) : 0;
-	reader = text_clip(s->reader, room, app->glyphs->utf8);
+	reader = reader_text(app, room);
 	return g_strconcat(reader, figures, end, NULL);
 }
 

@@ -79,10 +79,15 @@ static void draw_load(struct app *app, const struct overview *o, unsigned y)
 		  timefmt_count(a, (uint64_t)fmax(o->events_per_s, 0)));
 }
 
-/* The strip of what is shown: of the whole trace, where its outline is known. */
+/* Of the whole trace, while there is more of it than the rows were made from. */
+static const struct extent_strip *whole_of(struct app *app)
+{
+	return app->nav.last_ns != TIME_UNKNOWN ? whole_strip(app) : NULL;
+}
+
 static struct strip_data strip_of(struct app *app, const struct overview *o)
 {
-	const struct extent_strip *whole = whole_strip(app);
+	const struct extent_strip *whole = whole_of(app);
 
 	if (!whole)
 		return (struct strip_data){ o->points, o->n_points, o->strip_max_ns, 0 };
@@ -96,7 +101,7 @@ static void draw_worst(struct app *app, const struct overview *o, const struct s
 	struct canvas *c = app->canvas;
 	char clock[TIMEFMT_LEN];
 	g_autofree char *text = NULL, *label = NULL, *clipped = NULL;
-	const struct extent_strip *whole = whole_strip(app);
+	const struct extent_strip *whole = whole_of(app);
 	unsigned at, w, room;
 
 	/* Of a preview, it is the worst of a few seconds. */

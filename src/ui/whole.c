@@ -12,6 +12,9 @@
 /* A look at more than this would not come back at once; its begin is shown then. */
 #define LOOK_BYTES (64.0 * 1024 * 1024)
 
+/* Who saw it load this long is told when it is over. */
+#define WORTH_SAYING_US (2 * 1000 * 1000)
+
 static void forget_strip(struct app *app)
 {
 	g_clear_pointer(&app->strip, extent_strip_free);
@@ -127,7 +130,10 @@ void whole_take(struct app *app)
 	app->nav.reading = !extent_is_whole(&app->extent);
 	set_bounds(app);
 	app_settle(app);
-	if (was_reading && !app->nav.reading)
+	if (app->nav.reading && !app->reading_since_us)
+		app->reading_since_us = g_get_monotonic_time();
+	if (was_reading && !app->nav.reading &&
+	    g_get_monotonic_time() - app->reading_since_us > WORTH_SAYING_US)
 		app_say(app, app->nav.mode == NAV_WORST ?
 			"all is read: this is its worst second; b end goes to the last" :
 			"all is read");
