@@ -24,6 +24,7 @@ struct compile {
 	unsigned repeats;		/* repetitions around the type at hand */
 	unsigned picks;			/* level of the ways that names the round of the one around */
 	bool failed;
+	const char *why;		/* .failed: what is the matter; NULL: it is too big */
 	uint32_t row_bytes;
 	struct blk_layout *layout;
 	unsigned n_in_place;		/* wanted fields that a layout can reach */
@@ -157,6 +158,15 @@ static void place(struct compile *c, const struct ctf_wanted *w)
 	c->n_in_place++;
 }
 
+/* Elements are read one behind the other. */
+static void refuse_gaps(struct compile *c, const struct ctf_type *element)
+{
+	if (element->bits % element->align) {
+		c->failed = true;
+		c->why = "has elements with gaps between them";
+	}
+}
+
 static void want(struct compile *c, const struct ctf_wanted *w, enum ctf_op op, const struct ctf_type *t)
 {
 	if (!c->loads) {
@@ -167,6 +177,7 @@ static void want(struct compile *c, const struct ctf_wanted *w, enum ctf_op op, 
 	if (op == CTF_OP_LOAD) {
 		set_integer(s, t);
 	} else if (op != CTF_OP_LOAD_STRING) {
+		refuse_gaps(c, t->element);
 		set_integer(s, t->element);
 		s->n = t->length;
 		s->reg = t->length_reg;
@@ -298,6 +309,7 @@ static void add_sequence(struct compile *c, const struct ctf_type *t, const stru
 			want(c, w, CTF_OP_LOAD_SEQUENCE, t);
 		} else if (c->loads && bits && !has_inner(below, t)) {
 			struct ctf_step *s = add_load(c, CTF_OP_LOAD_ELEMENT, w);
+			refuse_gaps(c, t->element);
 			set_integer(s, t->element);
 			s->reg = t->length_reg;
 			s->n = w->way[below->depth];
@@ -425,8 +437,9 @@ static void take_program(struct compile *c, struct ctf_class *k)
 	k->choice = g_memdup2(c->choices->data, c->choices->len * sizeof(struct ctf_choice));
 }
 
-static bool compile_class(const struct ctf_stream_class *sc, struct ctf_class *k,
-			  const struct blk_subscription *row, GHashTable *layouts)
+/* NULL, or why the class is refused. */
+static const char *compile_class(const struct ctf_stream_class *sc, struct ctf_class *k,
+				 const struct blk_subscription *row, GHashTable *layouts)
 {
 	g_autoptr(GArray) steps = g_array_new(false, true, sizeof(struct ctf_step));
 	g_autoptr(GArray) choices = g_array_new(false, true, sizeof(struct ctf_choice));
@@ -439,7 +452,7 @@ static bool compile_class(const struct ctf_stream_class *sc, struct ctf_class *k
 	if (k->copies)
 		run_pass(&c, sc, k->ec, w, n, true);
 	if (c.failed)
-		return false;
+		return c.why ? c.why : "is too big";
 	k->row_bytes = MAX(c.row_bytes, 8);
 	if (row) {
 		k->layout = layouts_keep(layouts, &layout);
@@ -447,7 +460,7 @@ static bool compile_class(const struct ctf_stream_class *sc, struct ctf_class *k
 			k->wanted |= (uint32_t)(layout.slot[i].repr != BLK_NONE) << i;
 	}
 	take_program(&c, k);
-	return true;
+	return NULL;
 }
 
 static void class_free(void *p)
@@ -490,9 +503,11 @@ bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows
 		k->ec = g_ptr_array_index(d->sc->events, i);
 		k->row = blk_matcher_row(matcher, k->ec->name);
 		k->cls = number(data, k->ec->name, k->row);
-		if (!compile_class(d->sc, k, k->row == G_MAXUINT16 ? NULL : &rows[k->row], layouts)) {
+		const char *why = compile_class(d->sc, k, k->row == G_MAXUINT16 ? NULL : &rows[k->row],
+						layouts);
+		if (why) {
 			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
-				    "the event class '%s' is too big", k->ec->name);
+				    "the event class '%s' %s", k->ec->name, why);
 			class_free(k);
 			return false;
 		}

@@ -231,6 +231,8 @@ static void read_entries(struct ctf_index *x, int fd, const struct ctf_packet *f
 	size_t length = be32(header + 12);
 	if (length < IDX_ENTRY_1_0 || length > IDX_ENTRY_MOST)
 		return;
+	if (length < IDX_ENTRY_1_1 && first->has_seq)
+		return;		/* only the headers tell which packets are missing */
 	size_t chunk = IDX_CHUNK / length * length;
 	bytes = g_malloc(chunk);
 	while ((got = ctf_pread(fd, bytes, chunk, at)) > 0) {

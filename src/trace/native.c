@@ -139,7 +139,7 @@ static bool compile(struct native *n, struct native_meta *m, const char *dir, GE
 		g_autoptr(GError) reason = NULL;
 		const struct ctf_stream_class *sc = g_ptr_array_index(m->meta->streams, i);
 		struct ctf_decoder *d = NULL;
-		if (domain_of(m->meta) == BLK_DOMAIN_OTHER && is_of_perf(sc))
+		if (is_of_perf(sc))
 			g_set_error(&reason, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
 				    "it is perf's, with the events of all CPUs in one stream");
 		else
