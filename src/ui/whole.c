@@ -90,16 +90,16 @@ static void set_bounds(struct app *app)
 	app->nav.first_ns = app->nav.last_ns = TIME_UNKNOWN;	/* as it was read */
 }
 
-/* Of a load that ended early the last publication closes all that was read, and no more. */
+/* The last publication closes all that was read, which is not all there is when the load
+ * was stopped or failed. */
 static int64_t hard_to(const struct app *app)
 {
 	const struct ui_status *s = &app->status;
-	bool early = s->phase == UI_CANCELLED || s->phase == UI_FAILED;
 	int64_t first, last;
 
 	if (s->phase == UI_DONE)
 		return INT64_MAX;
-	if (!early || s->hard_to_ns < app->outline->to_ns)
+	if (s->hard_to_ns < app->outline->to_ns)
 		return s->hard_to_ns;
 	return timeline_coverage(app->main, &first, &last) ? last + 1 : TIME_UNKNOWN;
 }
