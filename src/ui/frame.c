@@ -205,7 +205,7 @@ static unsigned trust_outline(struct app *app, unsigned y, unsigned x)
 {
 	const struct outline *o = app->outline;
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
-	g_autofree char *lost = extent_lost_text(&app->extent);
+	g_autofree char *lost = extent_lost_text(&app->extent, o->from_ns, o->to_ns);
 
 	x = frame_add(app, y, x, lost ? ROLE_DISTRUST : ROLE_DIM, "   in all lost %s",
 		      lost ? lost : "0");

@@ -183,6 +183,8 @@ static void draw(struct app *app, struct place *p, struct box box)
 	draw_load(app, o, box.y);
 	frame_trust(app, box.y + 1, &p->rows->trust);
 	draw_strip(app, o, box.y + 2);
+	for (int i = 0; gaps && i < PANE_N; i++)
+		fixed += !place_pane(p, i).rows->rows->len;	/* each says so in a line */
 	share(p, box.rows > fixed ? box.rows - fixed : 0, rows);
 	for (int i = 0; i < PANE_N; i++) {
 		struct table_style style = app_table_style(app, p->pane == (enum pane)i);

@@ -118,7 +118,7 @@ void strip_draw_whole(struct app *app, unsigned y)
 	if (!strip || strip->n < 2)
 		return;
 	s = (struct strip_data){ strip->points, strip->n, -1, strip->max_bytes };
-	lost = extent_lost_text(&app->extent);
+	lost = extent_lost_text(&app->extent, app->outline->from_ns, app->outline->to_ns);
 	right = g_strdup_printf(" %s: %s/s%s", timefmt_duration(length, app->outline->to_ns -
 								app->outline->from_ns),
 				timefmt_bytes(rate, (uint64_t)s.max_bytes), lost ? " !lost" : "");

@@ -41,20 +41,6 @@ static char *figures_text(const struct app *app, int64_t from, int64_t to)
 			       (double)app->outline->bytes : 0);
 }
 
-static char *lost_text(const struct app *app, int64_t from, int64_t to, bool *ret_any)
-{
-	struct extent_sum sum;
-
-	*ret_any = false;
-	if (!extent_sum(&app->extent, from, to, &sum))
-		return g_strdup("");
-	*ret_any = sum.lost_events || sum.lost_packets;
-	if (!*ret_any)
-		return g_strdup("no loss is known of it");
-	return g_strdup_printf("! lost in it: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
-			       " packets", sum.lost_events, sum.lost_packets);
-}
-
 static void put(struct app *app, struct box box, unsigned y, enum role role, const char *text)
 {
 	g_autofree char *clipped = NULL;
@@ -68,14 +54,16 @@ static void put(struct app *app, struct box box, unsigned y, enum role role, con
 void unread_draw(struct app *app, struct place *p, struct box box)
 {
 	const struct trust none = { 0 };
-	bool loading = app->status.phase == UI_LOADING || app->status.phase == UI_OPENING, lost;
-	g_autofree char *state = NULL, *figures = NULL, *losses = NULL, *title = NULL, *keys = NULL;
+	bool loading = app->status.phase == UI_LOADING || app->status.phase == UI_OPENING;
+	g_autofree char *state = NULL, *figures = NULL, *title = NULL, *keys = NULL, *legend = NULL;
+	g_autofree char *lost = NULL, *losses = NULL;
 	int64_t from, to;
 
 	nav_range(&app->nav, &from, &to);
 	state = state_text(app, from, to);
 	figures = figures_text(app, from, to);
-	losses = lost_text(app, from, to, &lost);
+	lost = extent_lost_text(&app->extent, from, to);
+	losses = lost ? g_strdup_printf("! lost in it: %s", lost) : g_strdup("no loss is known of it");
 	title = g_strdup_printf("%s: %s", p->view->title, state);
 	keys = g_strdup_printf("%sLeft, Right and b go elsewhere%s", loading &&
 			       g_str_equal(app->status.reader, "native") ? "it is read next; " : "",
@@ -86,9 +74,8 @@ void unread_draw(struct app *app, struct place *p, struct box box)
 	put(app, box, 5, ROLE_TEXT, figures);
 	put(app, box, 6, lost ? ROLE_DISTRUST : ROLE_DIM, losses);
 	put(app, box, 8, ROLE_DIM, keys);
-	g_autofree char *legend = g_strdup_printf("%s not read   %s read out of turn: soft   "
-						  "%s read   ! lost events", app->glyphs->unread[2],
-						  app->glyphs->soft, app->glyphs->spark[5]);
+	legend = g_strdup_printf("%s not read   %s read out of turn: soft   %s read   ! lost events",
+				 app->glyphs->unread[2], app->glyphs->soft, app->glyphs->spark[5]);
 	put(app, box, 10, ROLE_DIM, legend);
 	app->cursor_y = box.y + 1;
 }

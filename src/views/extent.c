@@ -76,11 +76,11 @@ bool extent_sum(const struct extent *e, int64_t from, int64_t to, struct extent_
 	return true;
 }
 
-char *extent_lost_text(const struct extent *e)
+char *extent_lost_text(const struct extent *e, int64_t from, int64_t to)
 {
 	char events[TIMEFMT_LEN], packets[TIMEFMT_LEN];
 	struct extent_sum sum;
-	if (!e->outline || !extent_sum(e, e->outline->from_ns, e->outline->to_ns, &sum))
+	if (!extent_sum(e, from, to, &sum))
 		return NULL;
 	timefmt_count(events, sum.lost_events);
 	timefmt_count(packets, sum.lost_packets);

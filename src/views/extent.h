@@ -38,8 +38,8 @@ struct extent_sum {
 };
 bool extent_sum(const struct extent *e, int64_t from, int64_t to, struct extent_sum *ret);
 
-/* "12.3k events, 3 packets" of the whole trace; NULL: none are known to be lost. g_free. */
-char *extent_lost_text(const struct extent *e);
+/* "12.3k events, 3 packets"; NULL: none are known to be lost. g_free. */
+char *extent_lost_text(const struct extent *e, int64_t from, int64_t to);
 
 /* The strip of the whole trace: a point for each cell of the outline. */
 struct extent_strip {
