@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lib/ctf_dump.h"
-#include "trace/reader.h"
+#include "lib/fuzz_metas.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -114,17 +114,6 @@ static void check_meta(const struct ctf_meta *m)
 	}
 }
 
-static void check_error(const GError *error)
-{
-	g_assert_nonnull(error);
-	g_assert_cmpuint(error->domain, ==, BLK_TRACE_ERROR);
-	g_assert_true(error->code == BLK_TRACE_ERROR_CORRUPT ||
-		      error->code == BLK_TRACE_ERROR_UNSUPPORTED);
-	g_assert_true(*error->message);
-	for (const char *s = error->message; *s; s++)
-		g_assert_true(g_ascii_isprint(*s));
-}
-
 /* ---- one input ---- */
 
 static struct ctf_meta *parse(const uint8_t *bytes, size_t n, const uint8_t *rest, size_t n_rest)
@@ -136,7 +125,7 @@ static struct ctf_meta *parse(const uint8_t *bytes, size_t n, const uint8_t *res
 		check_meta(m);
 		return m;
 	}
-	check_error(error);
+	fuzz_check_error(error);
 	ctf_meta_free(m);
 	return NULL;
 }
