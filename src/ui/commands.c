@@ -557,6 +557,12 @@ static bool selected_span(struct place *p, struct ui_export *ret)
 	return q.trace_id != 0;
 }
 
+/* A file does not show what may still change. */
+static const char *soft_note(const struct app *app)
+{
+	return app->cover.kind == COVER_SOFT ? "soft, may change: " : "";
+}
+
 static bool export_now(struct app *app, const struct ui_export *what)
 {
 	g_autofree char *message = NULL;
@@ -568,7 +574,7 @@ static bool export_now(struct app *app, const struct ui_export *what)
 	}
 	done = app->backend->export_span(app->backend->data, what, &message);
 	if (done)
-		app_say(app, "%s", message ? message : "exported");
+		app_say(app, "%s%s", soft_note(app), message ? message : "exported");
 	else
 		app_error(app, "%s", message ? message : "cannot export");
 	return done;
@@ -657,7 +663,7 @@ static void do_save(struct app *app, struct place *p, enum command_id command)
 	if (!app->backend || !app->backend->save_view)
 		app_error(app, "cannot save: nobody does it here");
 	else if (app->backend->save_view(app->backend->data, f.view, f.rows, &message))
-		app_say(app, "%s", message ? message : "saved");
+		app_say(app, "%s%s", soft_note(app), message ? message : "saved");
 	else
 		app_error(app, "%s", message ? message : "cannot save");
 }

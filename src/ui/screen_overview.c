@@ -37,43 +37,46 @@ static void prepare(struct app *app, struct place *p)
 	}
 }
 
-static const char *percent(char buf[TIMEFMT_LEN], double ratio)
-{
-	if (ratio < 0)
-		return "?";
-	g_snprintf(buf, TIMEFMT_LEN, "%.0f", ratio * 100);
-	return buf;
-}
-
-static const char *duration(char buf[TIMEFMT_LEN], int64_t ns)
-{
-	return ns < 0 ? "?" : timefmt_duration(buf, ns);
-}
-
-/* Before figures that what came before may still change. */
+/* Figures, marked where what came before may still change them. */
 static const char *soft_mark(const struct app *app)
 {
 	return app->cover.kind == COVER_SOFT ? app->glyphs->soft : "";
 }
 
+static const char *percent(const struct app *app, char buf[TIMEFMT_LEN], double ratio)
+{
+	if (ratio < 0)
+		return "?";
+	g_snprintf(buf, TIMEFMT_LEN, "%s%.0f", soft_mark(app), ratio * 100);
+	return buf;
+}
+
+static const char *duration(const struct app *app, char buf[TIMEFMT_LEN], int64_t ns)
+{
+	char text[TIMEFMT_LEN];
+
+	if (ns < 0)
+		return "?";
+	g_snprintf(buf, TIMEFMT_LEN, "%s%s", soft_mark(app), timefmt_duration(text, ns));
+	return buf;
+}
+
 static void draw_load(struct app *app, const struct overview *o, unsigned y)
 {
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN], d[TIMEFMT_LEN];
-	const char *soft = soft_mark(app);
-	unsigned x = frame_add(app, y, 0, ROLE_TEXT, "CPU %s%s%% user %s%s sys %s%s", soft,
-			       percent(a, o->cpu_ratio), soft, percent(b, o->user_ratio), soft,
-			       percent(d, o->sys_ratio));
+	unsigned x = frame_add(app, y, 0, ROLE_TEXT, "CPU %s%% user %s sys %s",
+			       percent(app, a, o->cpu_ratio), percent(app, b, o->user_ratio),
+			       percent(app, d, o->sys_ratio));
 
 	if (app->canvas->cols >= 100)
-		x = frame_add(app, y, x, ROLE_TEXT, " irq %s of %u", percent(a, o->irq_ratio),
+		x = frame_add(app, y, x, ROLE_TEXT, " irq %s of %u", percent(app, a, o->irq_ratio),
 			      o->n_cpus);
-	x = frame_add(app, y, x, ROLE_TEXT, "   runq p99 %s%s", soft,
-		      duration(a, o->runq_p99_ns));
+	x = frame_add(app, y, x, ROLE_TEXT, "   runq p99 %s", duration(app, a, o->runq_p99_ns));
 	if (o->device) {
 		g_autofree char *name = text_visible(o->device);
 
-		x = frame_add(app, y, x, ROLE_TEXT, "   %s %s%s%% p99 %s%s", name, soft,
-			      percent(a, o->device_ratio), soft, duration(b, o->device_p99_ns));
+		x = frame_add(app, y, x, ROLE_TEXT, "   %s %s%% p99 %s", name,
+			      percent(app, a, o->device_ratio), duration(app, b, o->device_p99_ns));
 	}
 	frame_add(app, y, x, ROLE_TEXT, "   %s ev/s",
 		  timefmt_count(a, (uint64_t)fmax(o->events_per_s, 0)));
@@ -135,8 +138,8 @@ static void draw_strip(struct app *app, const struct overview *o, unsigned y)
 		canvas_put(c, y, 0, c->cols, ROLE_DIM, "p99   no request ended so far");
 		return;
 	}
-	right = g_strdup_printf(" %s%s  usual %s", soft_mark(app), duration(a, o->p99_ns),
-				duration(b, o->usual_ns));
+	right = g_strdup_printf(" %s  usual %s", duration(app, a, o->p99_ns),
+				duration(app, b, o->usual_ns));
 	right_cols = text_width(right);
 	cells = c->cols > 6 + right_cols ? c->cols - 6 - right_cols : 1;
 	canvas_put(c, y, 0, 4, ROLE_TITLE, "p99");
