@@ -162,7 +162,7 @@ static bool bind_path(struct ctf_binding *b, const struct frame *up, const struc
 	enum ctf_root root;
 	struct ctf_field *f = find_field(b, up, path, &root);
 	if (!f)
-		return refuse(b, path, BLK_TRACE_ERROR_CORRUPT, "is no field before this one");
+		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED, "is no field before this one");
 	if (f->type->kind != CTF_INTEGER && f->type->kind != CTF_ENUM)
 		return refuse(b, path, BLK_TRACE_ERROR_CORRUPT, "is no number");
 	if (root <= CTF_ROOT_PACKET_CONTEXT && b->now > CTF_ROOT_PACKET_CONTEXT)

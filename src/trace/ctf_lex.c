@@ -95,7 +95,10 @@ bool ctf_lex_unexpected(struct ctf_lexer *x, const char *what)
 	const struct ctf_token *t = &x->tok;
 	g_autofree char *is = t->kind == CTF_TOKEN_WORD || t->kind == CTF_TOKEN_NUMBER
 		? g_strdup_printf("'%.*s'", (int)MIN(t->n, SHOWN), t->s) : describe_kind(t->kind);
-	return ctf_lex_fail(x, t->at, BLK_TRACE_ERROR_CORRUPT, "expected %s, not %s", what, is);
+	/* Perhaps babeltrace2 knows what is meant here; not where the text just ends. */
+	return ctf_lex_fail(x, t->at, t->kind == CTF_TOKEN_END ? BLK_TRACE_ERROR_CORRUPT
+							       : BLK_TRACE_ERROR_UNSUPPORTED,
+			    "expected %s, not %s", what, is);
 }
 
 static void bad(struct ctf_lexer *x, const char *at, int code, const char *why)
@@ -170,7 +173,7 @@ static void lex_number(struct ctf_lexer *x)
 	bool empty = s == digits;
 	s = skip_suffix(s, x->end);
 	if (empty || (s < x->end && is_word_char(*s))) {
-		bad(x, begin, BLK_TRACE_ERROR_CORRUPT, "no number");
+		bad(x, begin, BLK_TRACE_ERROR_UNSUPPORTED, "no number");
 		return;
 	}
 	x->tok = (struct ctf_token){ .kind = CTF_TOKEN_NUMBER, .at = begin,
@@ -224,7 +227,8 @@ static void lex_sign(struct ctf_lexer *x)
 	}
 	if (!sign) {
 		g_autofree char *why = g_strdup_printf("byte 0x%02x where none can be", (uint8_t)*s);
-		bad(x, s, BLK_TRACE_ERROR_CORRUPT, why);
+		bad(x, s, g_ascii_isprint(*s) ? BLK_TRACE_ERROR_UNSUPPORTED
+					      : BLK_TRACE_ERROR_CORRUPT, why);
 		return;
 	}
 	x->tok = (struct ctf_token){ .kind = *s, .at = s, .s = s, .n = 1 };
@@ -316,7 +320,8 @@ bool ctf_lex_unescape(struct ctf_lexer *x, const struct ctf_token *tok, char *re
 		const char *at = s++;
 		int c = unescape_one(&s, end);
 		if (c < 0)
-			return ctf_lex_fail(x, at, BLK_TRACE_ERROR_CORRUPT, "no escape of a string");
+			return ctf_lex_fail(x, at, BLK_TRACE_ERROR_UNSUPPORTED,
+					    "no known escape of a string");
 		*ret++ = (char)c;
 	}
 	*ret = '\0';

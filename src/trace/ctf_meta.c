@@ -103,7 +103,7 @@ static GString *unpack(struct ctf_parser *p, const uint8_t *bytes, size_t n, GEr
 {
 	GString *text = g_string_sized_new(n);
 	for (size_t at = 0; at < n;) {
-		struct packet k;
+		struct packet k = { 0 };
 		if (!read_packet(bytes, n, at, &k, error)) {
 			g_string_free(text, TRUE);
 			return NULL;

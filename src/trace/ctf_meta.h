@@ -127,8 +127,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_ctf_meta, ctf_meta_free)
  * Parses more metadata: a whole file (packetised, or text that begins with the comment
  * "CTF 1."), or, later on, pieces as a live tracer adds them: whole packets, or whole
  * declarations of text. Hostile: bounded in depth, size and time. Errors carry line and
- * column of the text ("12:5: ..."): CORRUPT (no TSDL), UNSUPPORTED (TSDL that LTTng does
- * not write: named). After an error the meta may only be freed.
+ * column of the text ("12:5: ..."): CORRUPT (no TSDL: cut off, garbage, contradictions),
+ * UNSUPPORTED (it may be TSDL, but LTTng does not write it: named). After an error the
+ * meta may only be freed.
  */
 bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **error);
 

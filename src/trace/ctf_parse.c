@@ -36,7 +36,7 @@ bool ctf_parse_signed(struct ctf_parser *p, int64_t *ret)
 	if (!ctf_parse_number(p, &v))
 		return false;
 	if (v > (uint64_t)INT64_MAX + minus)
-		return corrupt(p, at, "a signed number of more than 64 bits");
+		return unsupported(p, at, "a signed number of more than 64 bits");
 	*ret = (int64_t)(minus ? -v : v);
 	return true;
 }
@@ -396,11 +396,11 @@ static bool parse_clock(struct ctf_parser *p)
 	if (!ctf_parse_block(p, attributes, G_N_ELEMENTS(attributes), c, "clock"))
 		return false;
 	if (__builtin_add_overflow(c->offset_s, c->offset / c->freq, &c->offset_s))
-		return corrupt(p, at, "a clock that begins too late");
+		return unsupported(p, at, "a clock that begins too late");
 	c->offset %= c->freq;
 	for (guint i = 0; i < p->meta.clocks->len; i++)
 		if (!strcmp(((struct ctf_clock *)p->meta.clocks->pdata[i])->name, c->name))
-			return corrupt(p, at, "two clocks of one name");
+			return unsupported(p, at, "two clocks of one name");
 	if (p->meta.clocks->len >= CTF_MAX_CLOCKS)
 		return unsupported(p, at, "so many clocks");
 	g_ptr_array_add(p->meta.clocks, c);
@@ -474,7 +474,7 @@ static bool parse_stream(struct ctf_parser *p)
 	struct class_block c = { 0 };
 	const char *at = p->lex.tok.at;
 	if (!p->meta.has_trace)
-		return corrupt(p, at, "a stream before the trace block");
+		return unsupported(p, at, "a stream before the trace block");
 	ctf_lex_next(&p->lex);
 	if (!ctf_parse_block(p, attributes, G_N_ELEMENTS(attributes), &c, "stream"))
 		return false;
@@ -565,7 +565,7 @@ static bool parse_event(struct ctf_parser *p)
 		return false;
 	struct ctf_stream *s = g_hash_table_lookup(p->by_id, &c.stream);
 	if (!s)
-		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT,
+		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
 				    "an event of stream %" G_GUINT64_FORMAT ", which is not declared"
 				    " before", c.stream);
 	size_t n = (size_t)(end - at);

@@ -94,8 +94,8 @@ static bool read_map(struct ctf_parser *p, void *target)
 			return true;
 		}
 	}
-	return ctf_lex_fail(&p->lex, path->at, BLK_TRACE_ERROR_CORRUPT, "no clock '%.64s'",
-			    path->part[1]);
+	return ctf_lex_fail(&p->lex, path->at, BLK_TRACE_ERROR_UNSUPPORTED,
+			    "no clock '%.64s' before this", path->part[1]);
 }
 
 static bool read_exponent(struct ctf_parser *p, void *target)
@@ -237,7 +237,8 @@ static struct ctf_node *find_named(struct ctf_parser *p, const char *at)
 {
 	struct ctf_node *type = ctf_scope_find(p, p->name->str);
 	if (!type)
-		ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT, "no type '%.64s'", p->name->str);
+		ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED, "no type '%.64s'",
+			     p->name->str);
 	return type;
 }
 
@@ -291,7 +292,8 @@ static struct ctf_node *find_tagged(struct ctf_parser *p, const char *what,
 	}
 	struct ctf_node *type = ctf_scope_find(p, tag_key(p, what, name));
 	if (!type)
-		ctf_lex_fail(&p->lex, name->s, BLK_TRACE_ERROR_CORRUPT, "no '%.64s'", p->key->str);
+		ctf_lex_fail(&p->lex, name->s, BLK_TRACE_ERROR_UNSUPPORTED, "no '%.64s'",
+			     p->key->str);
 	return type;
 }
 
@@ -574,7 +576,7 @@ static bool check_names(struct ctf_parser *p, const char *at, const struct ctf_n
 		for (uint32_t j = 0; !seen && !twice && j < i; j++)
 			twice = !strcmp(node->t.field[j].name, name);
 		if (twice)
-			return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT,
+			return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
 					    "two fields '%.64s'", name);
 	}
 	return true;
