@@ -36,12 +36,21 @@ struct side {
 	GError *error;
 };
 
+/* Which stream the next record of all is of. */
+struct turn {
+	const struct stream *stream;
+	int64_t ts;
+};
+
 struct compare {
 	const struct check_pair *pair;
 	struct check_counts *counts;
 	struct side side[2];
 	GHashTable *streams;		/* char * -> struct stream * */
 	GPtrArray *wanted;		/* struct wanted *, to be printed */
+	GQueue turns;			/* struct turn *, of the side that is ahead */
+	int ahead;			/* which side */
+	unsigned disorders;
 };
 
 /* A record that differs: both sides' are read once more for their texts. */
@@ -165,10 +174,32 @@ static void free_wanted(void *p)
 	g_free(w);
 }
 
+/* Records of different streams at one instant come in the same order too. */
+static void check_turn(struct compare *c, int which, const struct stream *s, int64_t ts)
+{
+	if (!g_queue_is_empty(&c->turns) && c->ahead != which) {
+		g_autofree struct turn *other = g_queue_pop_head(&c->turns);
+		if (other->stream == s && other->ts == ts)
+			return;
+		c->counts->different++;
+		if (c->disorders++ < MAX_SHOWN)
+			printf("DIFFERENT %s: order: %s %" PRId64 " %s, %s %" PRId64 " %s\n", c->pair->what,
+			       c->pair->name[which], ts, s->key, c->pair->name[!which], other->ts,
+			       other->stream->key);
+		return;
+	}
+	struct turn *mine = g_new(struct turn, 1);
+	*mine = (struct turn){ s, ts };
+	c->ahead = which;
+	g_queue_push_tail(&c->turns, mine);
+}
+
 static void add_record(struct compare *c, int which, const struct blk_event *e)
 {
 	struct side *side = &c->side[which];
 	struct stream *s = find_stream(c, side, e->stream);
+	if (e->row < BLK_ROW_FIRST_PSEUDO)
+		check_turn(c, which, s, e->ts);
 	struct digest d = { 0 };
 	digest_record(&d, &side->source->tables, e);
 	uint64_t n = s->n[which]++;
@@ -358,6 +389,7 @@ void check_records_pair(const struct check_pair *p, struct check_counts *ret)
 	side_clear(&c.side[1]);
 	g_hash_table_unref(c.streams);
 	g_ptr_array_unref(c.wanted);
+	g_queue_clear_full(&c.turns, g_free);
 }
 
 /* -- a directory ------------------------------------------------------------------ */

@@ -10,9 +10,9 @@
  * All traces below dir, with the program's subscription table and with ones that ask
  * for everything. Prints as check_events() does; may abort as it may.
  *
- * Within a stream records come in the same order; so do streams, except that records
- * of different streams at one instant may. Tallies are equal as sums of a second and
- * class. ts, row, class name, stream and all slots are compared.
+ * Events come in the same order, those of one instant too; so do the records of a stream.
+ * Tallies are equal as sums of a second and class. ts, row, class name, stream and all
+ * slots are compared.
  */
 void check_records(const char *dir, struct check_counts *ret);
 extern unsigned check_records_tables;	/* how many that ask for everything, at most (4) */

@@ -197,6 +197,7 @@ class Maker:
         self.freq = r.choice([10**9, 10**9, 10**9, 10**6, 2399987000, 3 * 10**9])
         self.has_instance, self.has_seq = r.random() < 0.6, r.random() < 0.6
         self.uuid = uuid.UUID(int=r.getrandbits(128))
+        self.crowded = r.random() < 0.3             # events of all streams at the same instants
         self.n = 0
 
     # -- types --
@@ -384,7 +385,7 @@ class Maker:
 
     def stream(self, sc, cpu, instance):
         """[(bytes, index entry)] of one stream."""
-        r, packets, clock, discarded, seq = self.r, [], self.r.randrange(1 << 20), 0, 0
+        r, packets, clock, discarded, seq = self.r, [], 0 if self.crowded else self.r.randrange(1 << 20), 0, 0
         fixed = r.choice([0, 0, 4096, 65536])
         for _ in range(r.randrange(1, 8)):
             seq += r.choice([1, 1, 1, 1, 3]) if packets else 0
@@ -397,7 +398,7 @@ class Maker:
             for _ in range(r.choice([0, 1, 5, 60])):
                 before = w.pos, bytes(w.data), clock
                 step = r.choice([0, 1, 100, 10**6, 10**6, 1 << 26, (1 << 27) - 1, 1 << 27, (1 << 32) + 5, self.freq])
-                clock = self.put_event(w, sc, clock, step)
+                clock = self.put_event(w, sc, clock, r.choice([0, 1, 1, 2]) if self.crowded else step)
                 if fixed and w.pos > fixed * 8:
                     w.pos, w.data, clock = before[0], bytearray(before[1]), before[2]
                     break
