@@ -40,7 +40,8 @@ int reading_start(struct reading *r, const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
 	struct job_options options = {
-		.model.live = o->live, .threads = o->jobs, .slices = o->slices,
+		.model.live = o->live, .model.memory_budget = o->memory, .model.at_end = !o->live,
+		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
 	};
 
 	*r = (struct reading){ .live = o->live, .timeout_ms = o->timeout_ms };
@@ -53,7 +54,6 @@ int reading_start(struct reading *r, const struct options *o)
 		live_url_clear(&url);
 		if (code != EXIT_FINE)
 			return code;
-		options.model.memory_budget = o->memory;
 	} else if (o->demo) {
 		g_autofree char *demo = input_find_demo(&error);
 		const char *const paths[] = { demo, NULL };

@@ -22,6 +22,8 @@
  * long for the first events before it opens. */
 #define FIRST_PATIENCE_MS 400
 #define SLICE_MS 10
+/* Beside the timeline: seconds that can be corrected, bytes. */
+#define MOST_CORRECTIONS (24 << 20)
 #define READ_AT_ONCE (32 * 1024 * 1024)	/* bytes of packets */
 
 struct screen {
@@ -419,7 +421,7 @@ int screen_run(const struct options *o)
 	if (code != EXIT_FINE || left)
 		return code;
 	struct job_options options = {
-		.model.live = o->live, .model.memory_budget = o->memory / 4,
+		.model.live = o->live, .model.memory_budget = MIN(o->memory / 8, MOST_CORRECTIONS),
 		.memory = o->memory, .preview = true, .threads = o->jobs, .slices = o->slices,
 	};
 	log_note("reading %s", input_label(s.in));

@@ -7,7 +7,9 @@
 
 #define AGAIN_PAUSE_US 5000		/* after SOURCE_AGAIN, should the source not wait itself */
 #define MAX_QUEUED 8			/* posts nobody has collected; then the model keeps them */
+#define POST_SHARE 10			/* of the time, at most a tenth goes into posting */
 #define OUTLINE_CELLS 1024
+#define FIGURES_US 50000		/* how old figures may be while nothing is stitched */
 #define INDEX_STEP 512			/* packets of each file at once */
 #define PREVIEW_FIRST_US 100000		/* so long the main pass waits for the first preview */
 
@@ -81,6 +83,15 @@ static void post(struct shared *s, struct model *m, bool final)
 	shared_wake_owner(s);
 }
 
+/* Posts; when to do so again: the more is kept for corrections, the longer it takes. */
+static int64_t post_in_turn(struct shared *s, struct model *m)
+{
+	int64_t begin = g_get_monotonic_time();
+	post(s, m, false);
+	int64_t end = g_get_monotonic_time();
+	return end + MAX(s->options.publish_every_ns / 1000, (end - begin) * POST_SHARE);
+}
+
 /* ---- one source ---- */
 
 /* Between two questions to a source that has nothing now; stop ends it early. */
@@ -97,7 +108,6 @@ static void pause_reading(struct shared *s)
 static enum source_status read_source(struct shared *s, struct source *source, struct model *m,
 				      GError **error)
 {
-	int64_t every_us = s->options.publish_every_ns / 1000;
 	int64_t due_us = g_get_monotonic_time();	/* the first batch is posted at once */
 
 	while (!is_stopped(s)) {
@@ -111,9 +121,8 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 			return st;
 		if (g_get_monotonic_time() < due_us)
 			continue;
-		post(s, m, false);
+		due_us = post_in_turn(s, m);
 		update_figures(s, source_progress(source), model_n_events(m), model_now(m));
-		due_us = g_get_monotonic_time() + every_us;
 	}
 	return SOURCE_CANCELLED;
 }
@@ -123,6 +132,8 @@ static void run_source(struct shared *s, struct source *source)
 	g_autoptr(GError) error = NULL;
 	struct model *m = model_new(&s->options.model);
 
+	if (s->status.pieces && pieces_lack_spans(source))
+		model_without_spans(m);
 	set_source(s, source);
 	enum source_status st = read_source(s, source, m, &error);
 	post(s, m, true);
@@ -161,11 +172,12 @@ static enum source_status stitch_pieces(struct shared *s, struct parallel *p, st
 		[PARALLEL_END] = SOURCE_END, [PARALLEL_STOPPED] = SOURCE_CANCELLED,
 		[PARALLEL_ERROR] = SOURCE_ERROR,
 	};
-	int64_t every_us = s->options.publish_every_ns / 1000, due_us = 0;
+	int64_t due_us = 0;
+	bool news = false;
 
 	for (;;) {
 		struct slice *slice;
-		int64_t until_us = MAX(due_us, g_get_monotonic_time() + 1000);
+		int64_t until_us = g_get_monotonic_time() + FIGURES_US;
 		enum parallel_status st = parallel_next(p, &slice, until_us, error);
 		if (slice) {
 			model_stitch(m, slice);
@@ -173,12 +185,12 @@ static enum source_status stitch_pieces(struct shared *s, struct parallel *p, st
 		}
 		if (st > PARALLEL_LATER)
 			return ends[st];
-		if (g_get_monotonic_time() < due_us)
-			continue;
-		if (slice)
-			post(s, m, false);
+		news |= slice != NULL;
+		if (news && g_get_monotonic_time() >= due_us) {
+			due_us = post_in_turn(s, m);
+			news = false;
+		}
 		update_figures(s, parallel_progress(p), parallel_n_events(p), model_now(m));
-		due_us = g_get_monotonic_time() + every_us;
 	}
 }
 

@@ -43,6 +43,9 @@ static inline void pieces_free(struct pieces *p)
 	p->ops = NULL;
 }
 
+/* Can no event of the trace make spans? Of a source that knows all classes. */
+bool pieces_lack_spans(const struct source *source);
+
 /* A slice with what is open when the source begins; call before its first batch. */
 struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, bool rooted,
 				 int64_t step_ns);

@@ -13,8 +13,8 @@
 /* Around what is looked at: how long, and how many bytes of packets at most. */
 static const struct stage { int64_t ns; uint64_t bytes; } stages[] = {
 	{ 0, 256 << 20 },		/* just that */
-	{ 8 * NS_PER_S, 64 << 20 },
-	{ 30 * NS_PER_S, 192 << 20 },
+	{ 8 * NS_PER_S, 32 << 20 },
+	{ 30 * NS_PER_S, 96 << 20 },
 };
 
 struct window { int64_t from, to; };

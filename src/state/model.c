@@ -5,8 +5,10 @@
 #include "base/timefmt.h"
 #include "state/publisher.h"
 
-/* Where memory is bounded, seconds stay open for corrections this long. */
-#define CORRECTIONS_NS (INT64_C(120) * 1000000000)
+#define CORRECTIONS_NS (120 * NS_PER_S)	/* live: so long a second can be corrected */
+#define LEAST_CORRECTIONS 3		/* the newest seconds can be, whatever they hold */
+
+struct again { int64_t bin, due; };	/* a soft second, to be made again once `due` has come */
 
 struct model {
 	struct model_options options;
@@ -14,6 +16,7 @@ struct model {
 	struct publisher *publisher;
 	int64_t horizon;	/* INT64_MIN: none told */
 	int64_t border;		/* seconds before it are closed */
+	GArray *again;		/* struct again */
 };
 
 struct model *model_new(const struct model_options *options)
@@ -25,6 +28,7 @@ struct model *model_new(const struct model_options *options)
 	m->s = slice_new(true, m->options.step_ns);
 	m->publisher = publisher_new(m->s);
 	m->horizon = m->border = INT64_MIN;
+	m->again = g_array_new(false, false, sizeof(struct again));
 	return m;
 }
 
@@ -34,12 +38,18 @@ void model_free(struct model *m)
 		return;
 	publisher_free(m->publisher);
 	slice_free(m->s);
+	g_array_unref(m->again);
 	g_free(m);
 }
 
 const struct blk_subscription *model_subscriptions(size_t *ret_n)
 {
 	return slice_subscriptions(ret_n);
+}
+
+void model_without_spans(struct model *m)
+{
+	slice_without_spans(m->s);
 }
 
 void model_feed(struct model *m, const struct blk_tables *tables, const struct blk_event *ev, size_t n)
@@ -78,6 +88,102 @@ uint64_t model_n_events(const struct model *m)
 	return slice_n_events(m->s);
 }
 
+/* ---- how long a second can be corrected ---- */
+
+/* About: the cells, with their maps and histograms. */
+static size_t bin_bytes(const struct bin *b)
+{
+	return sizeof *b + b->threads->len * (sizeof(struct bin_thread) + 24) +
+	       b->calls->len * (sizeof(struct bin_call) + 120) +
+	       b->files->len * (sizeof(struct bin_file) + 80);
+}
+
+static int newest_first(gconstpointer a, gconstpointer b)
+{
+	int64_t x = (*(struct bin *const *)a)->index, y = (*(struct bin *const *)b)->index;
+	return (x < y) - (x > y);
+}
+
+/* The begin of the oldest second for which there is room; INT64_MIN: for all. */
+static int64_t room_from(const struct model *m, size_t budget)
+{
+	g_autoptr(GPtrArray) bins = g_ptr_array_new();
+	size_t bytes = 0;
+	GHashTableIter it;
+	gpointer value;
+
+	g_hash_table_iter_init(&it, m->s->bins);
+	while (g_hash_table_iter_next(&it, NULL, &value))
+		g_ptr_array_add(bins, value);
+	g_ptr_array_sort(bins, newest_first);
+	for (guint i = 0; i < bins->len; i++) {
+		const struct bin *b = g_ptr_array_index(bins, i);
+		bytes += bin_bytes(b);
+		if (i >= LEAST_CORRECTIONS && bytes > budget)
+			return (b->index + 1) * m->options.step_ns;
+	}
+	return INT64_MIN;
+}
+
+/* What is forgotten after the next publication: seconds before the instant. */
+static int64_t forget_before(const struct model *m, int64_t now, bool final)
+{
+	const struct model_options *o = &m->options;
+
+	if (final || (!o->live && !o->memory_budget))
+		return INT64_MIN;
+	if (o->live)
+		return now - CORRECTIONS_NS;
+	int64_t from = room_from(m, o->memory_budget);
+	/* Who publishes only then makes room at once for some time. */
+	return from == INT64_MIN || !o->at_end ? from : room_from(m, o->memory_budget / 2);
+}
+
+/* ---- soft seconds ----
+ *
+ * A second with a name that is not known stays dirty, since that may come. Of a
+ * recorded trace it is not made anew at every publication, but each time its age has
+ * doubled, before it is forgotten, and at the end.
+ */
+
+static struct bin *find_bin(const struct model *m, int64_t index)
+{
+	return g_hash_table_lookup(m->s->bins, &index);
+}
+
+static void mark_again(struct model *m, int64_t now, int64_t forgotten, bool final)
+{
+	guint kept = 0;
+
+	for (guint i = 0; i < m->again->len; i++) {
+		struct again a = g_array_index(m->again, struct again, i);
+		struct bin *b = find_bin(m, a.bin);
+		bool due = final || a.due <= now || (a.bin + 1) * m->options.step_ns <= forgotten;
+		if (b && due)
+			b->dirty = true;
+		else if (b && !b->dirty)
+			g_array_index(m->again, struct again, kept++) = a;
+	}
+	g_array_set_size(m->again, kept);
+}
+
+static void put_off(struct model *m, int64_t now)
+{
+	GHashTableIter it;
+	gpointer value;
+
+	g_hash_table_iter_init(&it, m->s->bins);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		struct bin *b = value;
+		int64_t end = (b->index + 1) * m->options.step_ns;
+		if (!b->dirty || end > m->border)
+			continue;
+		struct again a = { b->index, now + MAX(now - end, m->options.step_ns) };
+		g_array_append_val(m->again, a);
+		b->dirty = false;
+	}
+}
+
 struct publication *model_publish(struct model *m, bool final)
 {
 	int64_t now = model_now(m);
@@ -86,11 +192,19 @@ struct publication *model_publish(struct model *m, bool final)
 	int64_t border = time_floor(now, m->options.step_ns);
 	if (!final && border == m->border)
 		return NULL;
-	m->border = final ? INT64_MAX : border;
+	int64_t forgotten = forget_before(m, now, final);
+	if (m->options.at_end && !final && forgotten == INT64_MIN)
+		return NULL;
+	m->border = border;
 	if (m->horizon > slice_last(m->s) && !final)
 		m->s->last = border > m->s->last ? border - 1 : m->s->last;
+	mark_again(m, now, forgotten, final);
 	struct publication *p = publisher_publish(m->publisher, border, now, final);
+	if (!final && !m->options.live)
+		put_off(m, now);
 	if (!final && (m->options.live || m->options.memory_budget))
-		publisher_forget(m->publisher, now - CORRECTIONS_NS, now);
+		publisher_forget(m->publisher, MAX(forgotten, slice_first(m->s)), now);
+	if (final)
+		m->border = INT64_MAX;
 	return p;
 }

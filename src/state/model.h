@@ -25,7 +25,10 @@ struct model_options {
 	int64_t step_ns;	/* length of a "second"; 0: 1 s */
 	bool live;		/* a run without end: forget what the publications hold */
 	size_t memory_budget;	/* not 0: the same for a recorded trace, so that what is kept
-				 * inside the model does not grow with the trace's length */
+				 * inside the model does not grow with the trace's length:
+				 * about so many bytes of seconds that can be corrected */
+	bool at_end;		/* nobody looks meanwhile: seconds are published when memory
+				 * asks for it, and at the end */
 };
 
 struct model;
@@ -34,6 +37,9 @@ void model_free(struct model *m);			/* NULL is fine */
 
 /* The subscription table of all handlers, and how many rows it has. Static. */
 const struct blk_subscription *model_subscriptions(size_t *ret_n);
+
+/* As slice_without_spans(): before anything is fed. */
+void model_without_spans(struct model *m);
 
 /* Records in time order of one source. `tables` must be the same at every call. */
 void model_feed(struct model *m, const struct blk_tables *tables,

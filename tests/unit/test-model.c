@@ -47,8 +47,10 @@ static void test_run(gconstpointer data)
 	report_assert_equal("published once", whole, once);
 	g_autofree char *often = report_of_run(r, &(struct model_options){ 0 }, 100);
 	report_assert_equal("published often", whole, often);
-	g_autofree char *forgetful = report_of_run(r, &(struct model_options){ .memory_budget = 1 }, 100);
+	g_autofree char *forgetful = report_of_run(r, &(struct model_options){ .memory_budget = 64 << 20 }, 100);
 	report_assert_equal("with forgetting", whole, forgetful);
+	g_autofree char *at_end = report_of_run(r, &(struct model_options){ .at_end = true }, 100);
+	report_assert_equal("published at the end", whole, at_end);
 	recording_free(r);
 }
 
@@ -114,7 +116,7 @@ static void test_pieces(gconstpointer data)
 		g_autofree char *got = report_of_pieces(r, &(struct model_options){ 0 }, n);
 		report_assert_equal(what, whole, got);
 		g_autofree char *bounded =
-			report_of_pieces(r, &(struct model_options){ .memory_budget = 1 }, n);
+			report_of_pieces(r, &(struct model_options){ .memory_budget = 64 << 20 }, n);
 		report_assert_equal("with forgetting", whole, bounded);
 	}
 	recording_free(r);
