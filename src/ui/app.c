@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define LOG_LINES 1000
+#define PLAY_PATIENCE 3		/* seconds */
 
 static void log_line(struct app *app, const char *text)
 {
@@ -156,6 +157,11 @@ void app_settle(struct app *app)
 void app_second_passed(struct app *app)
 {
 	whole_take(app);
+	/* What is read out of turn may take a moment: playing waits for it, not for ever. */
+	if (app->cover.kind == COVER_UNREAD && app->status.phase == UI_LOADING &&
+	    app->waited++ < PLAY_PATIENCE)
+		return;
+	app->waited = 0;
 	if (nav_play(&app->nav, app->main))
 		app_moved(app);
 }

@@ -64,6 +64,7 @@ struct app {
 	bool coach;			/* its line is shown */
 	bool touched;			/* the user did something: nothing moves by itself */
 	bool quit;
+	unsigned waited;		/* seconds, for what is to be played next */
 	unsigned requests;		/* APP_ bits */
 	char *copy;			/* to the clipboard, or NULL */
 };

@@ -192,11 +192,15 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 /* What is shown is not all, or not for good. */
 static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
 {
+	static const char *const soft[] = {
+		"soft: what came before is not read yet", "soft, and only a part of it is read yet",
+	};
+
 	if (app->cover.kind == COVER_SOFT)
-		x = frame_add(app, y, x, ROLE_SOFT, "   %s soft: what came before is not read yet",
-			      app->glyphs->soft);
-	if (app->cover.kind != COVER_UNREAD && app->cover.part)
-		x = frame_add(app, y, x, ROLE_SOFT, "   only a part of it is read");
+		return frame_add(app, y, x, ROLE_SOFT, "   %s %s", app->glyphs->soft,
+				 soft[app->cover.part]);
+	if (app->cover.kind == COVER_READ && app->cover.part)
+		return frame_add(app, y, x, ROLE_SOFT, "   only a part of it is read");
 	return x;
 }
 

@@ -9,8 +9,9 @@
 
 #include "base/timefmt.h"
 
-/* A look at more than this would not come back at once; its begin is shown then. */
-#define LOOK_BYTES (64.0 * 1024 * 1024)
+/* A look at more than this would not come back at once; its begin is shown then, and the
+ * backend widens it. */
+#define LOOK_BYTES (16.0 * 1024 * 1024)
 
 /* Who saw it load this long is told when it is over. */
 #define WORTH_SAYING_US (2 * 1000 * 1000)
@@ -20,17 +21,18 @@ static void forget_strip(struct app *app)
 	g_clear_pointer(&app->strip, extent_strip_free);
 }
 
-static void take_outline(struct app *app)
+static bool take_outline(struct app *app)
 {
 	struct outline *o = app->backend->outline(app->backend->data);
 
-	if (o == app->outline) {
+	if (!o || o == app->outline) {
 		outline_unref(o);
-	} else if (o) {
-		outline_unref(app->outline);
-		app->outline = o;
-		forget_strip(app);
+		return false;
 	}
+	outline_unref(app->outline);
+	app->outline = o;
+	forget_strip(app);
+	return true;
 }
 
 /* Is a trace on the screen, or below it, that only the present preview holds? */
@@ -107,7 +109,7 @@ static int64_t hard_to(const struct app *app)
 void whole_take(struct app *app)
 {
 	const struct ui_backend *b = app->backend;
-	bool was_reading;
+	bool was_reading = app->nav.reading, changed;
 	int64_t hard;
 
 	if (!b || !b->outline)
@@ -115,21 +117,22 @@ void whole_take(struct app *app)
 	b->status(b->data, &app->status);
 	if (!app->nothing)
 		app->nothing = timeline_new(0);
-	take_outline(app);
+	changed = take_outline(app);
 	if (!app->outline)
 		return;
-	take_preview(app);
+	changed |= take_preview(app);
 	hard = hard_to(app);
+	changed |= hard != app->extent.hard_to_ns;
 	if (hard != app->extent.hard_to_ns)
 		forget_strip(app);
 	app->extent.outline = app->outline;
 	app->extent.main = app->main;
 	app->extent.preview = app->preview;
 	app->extent.hard_to_ns = hard;
-	was_reading = app->nav.reading;
 	app->nav.reading = !extent_is_whole(&app->extent);
 	set_bounds(app);
-	app_settle(app);
+	if (changed)
+		app_settle(app);
 	if (app->nav.reading && !app->reading_since_us)
 		app->reading_since_us = g_get_monotonic_time();
 	if (was_reading && !app->nav.reading &&

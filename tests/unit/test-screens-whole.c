@@ -272,6 +272,7 @@ static const struct golden {
 	{ "whole-preview-140x45", "b-2s\r", stage_preview, 45, 140, false },
 	{ "whole-preview-ascii", "b-2s\r", stage_preview, 24, 80, true },
 	{ "whole-preview-trace", "b-2s\rjj\r", stage_preview, 24, 80, false },
+	{ "whole-preview-part", "b-2s\rZ", stage_preview, 24, 80, false },
 	{ "whole-processes-80x24", "", stage_plain, 24, 80, false },
 	{ "whole-processes-ascii", "", stage_plain, 24, 80, true },
 	{ "whole-half-80x24", "bworst\r", stage_half, 24, 80, false },
@@ -412,6 +413,24 @@ static void test_stop(void)
 	stop(&f);
 }
 
+/* Playing waits for what is read out of turn, but not for ever. */
+static void test_play(void)
+{
+	struct fixture f = { 0 };
+
+	begin();
+	start(&f, stage_outline(), 24, 80);
+	press(&f, "bstart\rp");
+	for (int i = 0; i < 3; i++)
+		app_second_passed(f.app);
+	app_draw(f.app);
+	check(&f, "06:08:01 loading", true);
+	app_second_passed(f.app);
+	app_draw(f.app);
+	check(&f, "06:08:02 loading", true);
+	stop(&f);
+}
+
 /* Read to its end: as if it had been read before it was shown. */
 static void test_done(void)
 {
@@ -479,6 +498,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/whole/swap", test_swap);
 	g_test_add_func("/whole/trace-stays", test_trace_stays);
 	g_test_add_func("/whole/stop", test_stop);
+	g_test_add_func("/whole/play", test_play);
 	g_test_add_func("/whole/done", test_done);
 	g_test_add_func("/whole/every-key", test_every_key);
 	return g_test_run();
