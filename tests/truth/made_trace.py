@@ -385,7 +385,7 @@ class Maker:
 
     def stream(self, sc, cpu, instance):
         """[(bytes, index entry)] of one stream."""
-        r, packets, clock, discarded, seq = self.r, [], 0 if self.crowded else self.r.randrange(1 << 20), 0, 0
+        r, packets, clock, discarded, seq = self.r, [], 1000 if self.crowded else self.r.randrange(1, 1 << 20), 0, 0
         fixed = r.choice([0, 0, 4096, 65536])
         for _ in range(r.randrange(1, 8)):
             seq += r.choice([1, 1, 1, 1, 3]) if packets else 0
@@ -410,9 +410,9 @@ class Maker:
             # the fields' bits are zero so far
             self.put_context(w, p, cpu)
             packets.append((bytes(w.data) + bytes(size - len(w.data)), p))
-            # Not at the same instant as this one began: babeltrace2 puts the packets of several
+            # Not in the same ns as this one began: babeltrace2 puts the packets of several
             # files in order by their begin alone.
-            clock = max(clock + r.choice([0, 5, 10**5]), p["begin"] + 1)
+            clock = max(clock + r.choice([0, 5, 10**5]), p["begin"] + 5)
         return packets
 
     def write(self, where):
