@@ -9,7 +9,7 @@ that need it are skipped. $BENCH_RUNS pairs of each (5). Long traces are made of
 BUILD/bench-trace and removed in the end (BENCH_KEEP=1 keeps them).
 
     bench.py                 the trace itself, and 1 GB of it
-    bench.py --big           and 10 GB
+    bench.py --sizes 10G     10 GB of it (make bench-big)
     bench.py --check         instructions an event against tests/bench/instructions
     bench.py --record        writes that file
 
@@ -307,17 +307,24 @@ def views(tools):
         missed.append("a second in a view")
 
 
-def long_trace(tools, trace, size, runs):
+def the_trace(tools, trace, runs):
+    print("The trace", flush=True)
+    events = steps(tools, trace, runs)
+    speed(tools, trace, events, runs)
+
+
+def long_trace(tools, trace, size):
+    """babeltrace2 takes minutes for 10 GB, and no other time an event: not there."""
     print(f"{size} of it", flush=True)
+    big = int(size[:-1]) > 2
     target = amplified(tools, trace, size)
     if not target:
         skipped(f"{size} of the trace", "no room on the disk")
         return
     try:
-        events = steps(tools, target, 2)
-        if runs:
-            speed(tools, target, events, runs)
-        threads(tools, target, 3)
+        if not big:
+            speed(tools, target, steps(tools, target, 2), 1)
+        threads(tools, target, 1 if big else 3)
         instants(tools, target, size)
         screen_memory(tools, target, size)
     finally:
@@ -328,26 +335,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--blktop", default="build/blktop")
     parser.add_argument("--build", default="build")
-    parser.add_argument("--big", action="store_true", help="10 GB too")
+    parser.add_argument("--sizes", default="1,1G", help="1: the trace as it is; 1G, 10G: so much of it (1,1G)")
     parser.add_argument("--check", action="store_true", help="only the instructions, against those recorded")
     parser.add_argument("--record", action="store_true", help="only the instructions: records them")
     args = parser.parse_args()
     tools = Tools(args.build, args.blktop)
     runs = int(os.environ.get("BENCH_RUNS", "5"))
+    sizes = args.sizes.split(",")
+    trace, why = (None, "") if args.check or args.record else find_trace(args.build)
     if not (args.check or args.record):
         views(tools)
-        trace, why = find_trace(args.build)
-        if trace:
-            print("The trace", flush=True)
-            events = steps(tools, trace, runs)
-            speed(tools, trace, events, runs)
-            long_trace(tools, trace, "1G", 1)
+    if why:
+        skipped("all that needs a busy trace", why)
+    for size in sizes if trace else []:
+        if size == "1":
+            the_trace(tools, trace, runs)
         else:
-            skipped("all that needs a busy trace", why)
-        if trace and args.big:
-            long_trace(tools, trace, "10G", 0)
-        else:
-            skipped("10 GB of it", "make bench-big")
+            long_trace(tools, trace, size)
+    if trace and "10G" not in sizes:
+        skipped("10 GB of it", "make bench-big")
     print("Instructions", flush=True)
     check_instructions(tools, args.record)
     print(f"missed: {', '.join(missed)}" if missed else "every bar is reached")
