@@ -190,7 +190,7 @@ static void test_draw(void)
 	struct table t = TABLE_INIT;
 	struct rows *rows = sample();
 	struct canvas *c = canvas_new(4, 40);
-	struct table_style style = { glyphs_get(false), "wo", true };
+	struct table_style style = { .glyphs = glyphs_get(false), .match = "wo", .active = true };
 	struct box box = { 0, 0, 4, 40 };
 	g_autofree char *dump = NULL, *scrolled = NULL;
 
