@@ -227,8 +227,9 @@ else
 	keys "$big" Enter
 	wait_for "soft: what came before" && shows "loading"
 	result $? "shows the end of a trace that is not read yet"
+	middle() { shows " 07:19:" && shows "soft: what came before" && shows "SLOWEST + OPEN"; }
 	keys b 50% Enter
-	until_true shows "soft: what came before" && shows "loading" && shows "SLOWEST + OPEN"
+	until_true middle && shows "loading"
 	result $? "and its middle"
 	t resize-window -t now -x 140 -y 45
 	wait_for "8Serv 9Events F2More | Enter:why" && wait_for "Esc stops the load"
