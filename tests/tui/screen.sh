@@ -74,8 +74,9 @@ given_back() {
 	until_true plain || return 1
 	[ "$1" = - ] || wait_for "rc=$1" || return 1
 	until_true prompt_again || return 1
-	keys "clear; stty -g >'$work/after'; echo; echo done" Enter
-	wait_for "done" || return 1
+	rm -f "$work/after"
+	keys "clear; stty -g >'$work/after'" Enter
+	until_true test -s "$work/after" || return 1
 	cmp -s "$work/before" "$work/after"
 }
 
