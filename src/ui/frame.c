@@ -269,7 +269,8 @@ static char *reader_text(const struct app *app, unsigned room)
 static char *loading_text(const struct app *app)
 {
 	const struct ui_status *s = &app->status;
-	const char *end = "; Esc stops the load";
+	const char *end = app->nav.stack->len == 1 ? "; Esc stops the load" :
+		"; at the top Esc stops it";
 	GString *text = g_string_new(NULL);
 	char n[TIMEFMT_LEN], r[TIMEFMT_LEN];
 	g_autofree char *reader = NULL, *figures = NULL;

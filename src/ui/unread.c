@@ -67,7 +67,7 @@ void unread_draw(struct app *app, struct place *p, struct box box)
 	title = g_strdup_printf("%s: %s", p->view->title, state);
 	keys = g_strdup_printf("%sLeft, Right and b go elsewhere%s", loading &&
 			       g_str_equal(app->status.reader, "native") ? "it is read next; " : "",
-			       loading ? "; Esc stops the load" : "");
+			       loading && app->nav.stack->len == 1 ? "; Esc stops the load" : "");
 	frame_trust(app, box.y, &none);
 	put(app, (struct box){ box.y, 0, box.rows, box.cols + 1 }, 1, ROLE_TITLE, title);
 	strip_draw_whole(app, box.y + 2);
