@@ -197,7 +197,7 @@ uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to)
 void hist_log_grow(struct hist_log *h, unsigned octave)
 {
 	if (h->n == h->alloc) {
-		h->alloc = (uint8_t)(h->alloc ? MIN(h->alloc * 2u, HIST_OCTAVES) : 1);
+		h->alloc = (uint8_t)(h->alloc ? MIN(h->alloc * 2u, HIST_OCTAVES) : 4);
 		h->counts = g_renew(uint32_t, h->counts, h->alloc * 8u);
 	}
 	memset(h->counts + h->n * 8u, 0, 8 * sizeof(*h->counts));

@@ -43,10 +43,9 @@ int64_t hist_quantile(const struct hist *h, double q);
 /* 0 .. HIST_BUCKETS - 1 */
 static inline unsigned hist_bucket_index(int64_t ns)
 {
-	if (ns < 1 << HIST_SUB_BITS)
-		return ns < 0 ? 0 : (unsigned)ns;
-	if (ns >> HIST_MAX_BITS)
-		return HIST_BUCKETS - 1;
+	const int64_t first = 1 << HIST_SUB_BITS, end = INT64_C(1) << HIST_MAX_BITS;
+	if ((uint64_t)ns - first >= (uint64_t)(end - first))	/* none of most */
+		return ns >= end ? HIST_BUCKETS - 1 : ns < 0 ? 0 : (unsigned)ns;
 	unsigned octave = 63 - (unsigned)__builtin_clzll((uint64_t)ns) - HIST_SUB_BITS;
 	return ((octave + 1) << HIST_SUB_BITS) +
 	       ((unsigned)(ns >> octave) & ((1 << HIST_SUB_BITS) - 1));
@@ -80,14 +79,14 @@ void hist_merge_log(struct hist *into, const struct hist_log *from);
 static inline void hist_log_add(struct hist_log *h, int64_t ns, unsigned bucket)
 {
 	unsigned octave = bucket >> HIST_SUB_BITS;
-	int64_t sum;
 
 	ns = ns < 0 ? 0 : ns;
 	if (!h->block[octave])
 		hist_log_grow(h, octave);
 	h->counts[(h->block[octave] - 1u) * 8 + (bucket & 7)]++;
 	h->count++;
-	h->sum = __builtin_add_overflow(h->sum, ns, &sum) ? INT64_MAX : sum;
+	if (__builtin_add_overflow(h->sum, ns, &h->sum))
+		h->sum = INT64_MAX;
 	if (ns > h->max)
 		h->max = ns;
 	if (INT64_MAX - ns > h->min_below)

@@ -183,6 +183,8 @@ void bin_slow(struct bin *b, const struct bin_slow *c)
 	g_array_insert_vals(a, at, c, 1);
 	if (a->len > SLOW_PER_SECOND)
 		g_array_set_size(a, SLOW_PER_SECOND);
+	if (a->len == SLOW_PER_SECOND)
+		b->slow_from = g_array_index(a, struct bin_slow, a->len - 1).duration;
 }
 
 /* ---- merging, when slices are stitched ---- */
@@ -247,10 +249,8 @@ void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct
 	for (guint i = 0; i < from->cpus->len; i++) {
 		const struct bin_cpu *x = &g_array_index(from->cpus, struct bin_cpu, i);
 		struct bin_cpu *c = bin_cpu(s, into, maps->cpu[x->cpu]);
-		c->run_ns += x->run_ns;
-		c->idle_ns += x->idle_ns;
-		c->unknown_ns += x->unknown_ns;
-		c->irq_ns += x->irq_ns;
+		for (unsigned k = 0; k < CPU_KIND_N; k++)
+			c->ns[k] += x->ns[k];
 	}
 	hist_log_merge(&into->wakeup, &from->wakeup);
 	into->trust.lost_events += from->trust.lost_events;

@@ -18,6 +18,15 @@ static inline struct bin *bin_of_all(struct slice *s, int64_t from, int64_t to)
 	return b;
 }
 
+static inline struct bin *bin_at(struct slice *s, int64_t ts)
+{
+	struct bin *b = s->bin_last;
+	if (!b || ts < b->begin || ts >= b->end)
+		return slice_bin(s, ts);
+	b->dirty = true;
+	return b;
+}
+
 static inline struct bin_thread *cell_of_thread(struct slice *s, struct bin *b, struct thread *t)
 {
 	if (t->cell_epoch != b->thread_epoch) {
@@ -78,14 +87,14 @@ static inline void file_count(struct bin_file *f, const struct call_info *info, 
 	hist_log_add(&f->latency, latency, bucket);
 }
 
-static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
-			      const struct call *c, int64_t ts, int64_t ret)
+/* bc: cell_of_call(); info: of c. */
+static inline void call_count(struct slice *s, struct bin *b, struct thread *t, struct bin_call *bc,
+			      const struct call *c, const struct call_info *info, int64_t ts,
+			      int64_t ret)
 {
-	const struct call_info *info = c->info;
 	int64_t latency = ts - c->begin;
 	unsigned bucket = hist_bucket_index(latency);
-	bool error = ret < 0 && ret >= -4095;
-	struct bin_call *bc = cell_of_call(s, b, t, c->name);
+	bool error = (uint64_t)ret >= (uint64_t)-4095;
 	struct bin_thread *bt = cell_of_thread(s, b, t);
 	hist_log_add(&bc->latency, latency, bucket);
 	bc->errors += error;
@@ -98,8 +107,7 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 		if (c->fd >= 0)
 			file_count(cell_of_file(s, b, t, c), info, bytes, latency, bucket);
 	}
-	if (b->slow->len < SLOW_PER_SECOND ||
-	    latency >= g_array_index(b->slow, struct bin_slow, SLOW_PER_SECOND - 1).duration)
+	if (latency >= b->slow_from)
 		call_slow(s, b, t, c, ts, ret);
 }
 

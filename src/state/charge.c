@@ -60,26 +60,17 @@ void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to)
 	c->busy_from = MAX(c->busy_from, to);
 }
 
-static void add_cpu(struct bin_cpu *c, int kind, int64_t ns)
-{
-	int64_t *const sums[] = {
-		[CPU_RUN] = &c->run_ns, [CPU_IDLE] = &c->idle_ns,
-		[CPU_UNKNOWN] = &c->unknown_ns, [CPU_IRQ] = &c->irq_ns,
-	};
-	*sums[kind] += ns;
-}
-
-void charge_cpu(struct slice *s, struct cpu *c, int kind, int64_t from, int64_t to)
+void charge_cpu(struct slice *s, struct cpu *c, enum cpu_kind kind, int64_t from, int64_t to)
 {
 	struct bin *b = from < to ? bin_of_all(s, from, to) : NULL;
 	if (b) {
-		add_cpu(cell_of_cpu(s, b, c), kind, to - from);
+		cell_of_cpu(s, b, c)->ns[kind] += to - from;
 		return;
 	}
 	from = bounded(s, from, to);
 	while (from < to) {
 		int64_t end = piece_end(s, from, to);
-		add_cpu(cell_of_cpu(s, slice_bin(s, from), c), kind, end - from);
+		cell_of_cpu(s, slice_bin(s, from), c)->ns[kind] += end - from;
 		from = end;
 	}
 }

@@ -17,7 +17,7 @@ static void to_current(struct slice *s, struct cpu *c, const struct rec *r)
 
 /* ---- time of the CPU itself ---- */
 
-static int cpu_kind(const struct slice *s, struct cpu *c)
+static enum cpu_kind cpu_kind(const struct slice *s, struct cpu *c)
 {
 	const struct thread *t = cpu_task(s, c);
 	return !t ? CPU_UNKNOWN : t->idle ? CPU_IDLE : t->tid == -1 ? CPU_UNKNOWN : CPU_RUN;
@@ -90,12 +90,12 @@ void cpu_switch(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_
 	cpu_no_irq(c);
 	cpu_context(s, c, ts, seq, prev_tid);
 	charge_until(s, c, ts);
-	to_current(s, c, &(struct rec){
-		.type = REC_OFF, .ts = ts, .seq = seq, .cpu = c->self, .state = prev_state,
-	});
+	struct thread *prev = cpu_task(s, c);
+	if (prev)
+		thread_off(s, prev, ts, seq, c->self, prev_state);
 	c->lost = false;
 	c->task = task_of_tid(s, c, next_tid);
-	to_current(s, c, &(struct rec){ .type = REC_RUN, .ts = ts, .seq = seq, .cpu = c->self });
+	thread_run(s, c->task, ts, seq, c->self);
 }
 
 /* ---- interrupts ---- */

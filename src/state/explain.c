@@ -71,10 +71,10 @@ static uint32_t waker_call(struct spans *sp, uint32_t waker, int64_t wake)
 		else
 			hi = mid;
 	}
-	if (!lo)
-		return 0;
-	const struct wait *w = &g_array_index(t->waits, struct wait, lo - 1);
-	return wake - w->end <= JUST_OUT_NS ? w->call.name : 0;
+	const struct wait *w = lo ? &g_array_index(t->waits, struct wait, lo - 1) : NULL;
+	if (t->out_ns != TS_NONE && t->out_ns <= wake && (!w || t->out_ns >= w->end))
+		return wake - t->out_ns <= JUST_OUT_NS ? t->out_call : 0;
+	return w && wake - w->end <= JUST_OUT_NS ? w->call.name : 0;
 }
 
 static uint32_t irq_text(struct spans *sp, uint32_t host, uint32_t code)

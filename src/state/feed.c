@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The way of a batch into a slice: what the source's indexes mean here, the count of
- * events, losses; and a short way for what most events are. The short way does what
- * the handlers do, for the case in which most of that is nothing.
+ * events, losses. Most events take a short way: plain.c.
  */
 #include "state/cells.h"
 
@@ -80,7 +79,7 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 		new.on = slice_handler(c->row);
 		new.kind = slice_event_kind(c->row);
 	}
-	if (info->fdop || info->no_call)
+	if ((new.kind == KIND_ENTRY || new.kind == KIND_EXIT) && (info->fdop || info->no_call))
 		new.kind = KIND_ANY;
 	g_array_append_val(s->class_infos, new);
 	g_hash_table_add(s->classes, g_strdup(c->name));
@@ -212,175 +211,6 @@ static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 	feed_loss(s, ev, seq, ev->row == BLK_ROW_LOST_BEGIN);
 }
 
-/* ---- what is most of a trace: a call's entry and exit, where all is as expected ---- */
-
-/* Where a class has what its short way needs. False: it is unusual. */
-static bool learn_plan(struct plan *p, const struct blk_layout *l)
-{
-	const struct blk_slot_layout *tid = &l->slot[BLK_CTX_TID], *arg = &l->slot[BLK_FIELD0];
-	const struct blk_slot_layout *comm = &l->slot[BLK_CTX_PROCNAME];
-	*p = (struct plan){ .layout = l, .tid = NOWHERE, .arg = NOWHERE };
-	if (G_BYTE_ORDER != G_LITTLE_ENDIAN || tid->big_endian || arg->big_endian)
-		return false;
-	if ((tid->repr && (tid->repr != BLK_INT || tid->size < 4)) ||
-	    (arg->repr && (arg->repr != BLK_INT || arg->size < 4)))
-		return false;
-	if (comm->repr && comm->repr != BLK_TEXT_REF &&
-	    !(comm->repr == BLK_TEXT_INLINE && comm->size >= COMM_BYTES))
-		return false;
-	p->comm_repr = comm->repr;
-	p->comm = comm->off;
-	if (tid->repr)
-		p->tid = tid->off;
-	if (arg->repr)
-		p->arg = arg->off;
-	p->arg_wide = arg->repr && arg->size == 8;
-	p->pid = l->slot[BLK_CTX_PID].repr != BLK_NONE;
-	return true;
-}
-
-static inline uint64_t load8(const void *p)
-{
-	uint64_t v;
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
-static inline uint32_t load4(const void *p)
-{
-	uint32_t v;
-	memcpy(&v, p, sizeof v);
-	return v;
-}
-
-static inline bool equal_bytes(const char *a, const char *b, uint32_t n)
-{
-	if (n >= 8)
-		return load8(a) == load8(b) && load8(a + n - 8) == load8(b + n - 8);
-	if (n >= 4)
-		return load4(a) == load4(b) && load4(a + n - 4) == load4(b + n - 4);
-	for (uint32_t i = 0; i < n; i++)
-		if (a[i] != b[i])
-			return false;
-	return true;
-}
-
-static inline bool known_comm(const struct thread *t, const uint8_t *data, const struct plan *p)
-{
-	const char *have = (const char *)t->comm.word;
-	struct blk_text text;
-	if (p->comm_repr == BLK_TEXT_INLINE)
-		return t->comm_kept && comm_is(&t->comm, data + p->comm);
-	if (!p->comm_repr)
-		return true;
-	memcpy(&text, data + p->comm, sizeof text);
-	return t->comm_kept && text.len < COMM_BYTES && !have[text.len] &&
-	       equal_bytes(have, text.str, text.len);
-}
-
-/* The current task, if the event tells nothing new of it and it was on its CPU, in
- * this second, up to now: then time goes to one cell. Else NULL. */
-static inline struct thread *plain_task(const struct blk_event *ev, const struct plan *p,
-					const struct bin *b, const struct cpu *c)
-{
-	struct thread *t = c->task;
-	if (!t || t->forward != ID_NONE || !t->hard || t->idle || t->st.run != RUN_ON ||
-	    t->st.irq_depth || !t->st.irq_known || t->st.cpu != c->self || !c->irq_known ||
-	    c->irq_depth || t->st.cursor < b->begin || ev->ts < t->st.cursor)
-		return NULL;
-	if (p->tid != NOWHERE && (int32_t)load4(ev->data + p->tid) != t->tid)
-		return NULL;
-	return (t->pid_told || !p->pid) && known_comm(t, ev->data, p) ? t : NULL;
-}
-
-static inline void charge_plain(struct slice *s, struct bin *b, struct thread *t, enum part part,
-				int64_t ts)
-{
-	int64_t ns = ts - t->st.cursor;
-	cell_of_thread(s, b, t)->part[part] += ns;
-	t->st.part[part] += ns;
-	t->st.cursor = ts;
-}
-
-static inline bool plain_entry(struct slice *s, struct bin *b, const struct blk_event *ev,
-			       const struct class_info *cls, struct cpu *c, uint64_t seq)
-{
-	const struct plan *p = &cls->plan;
-	struct thread *t = plain_task(ev, p, b, c);
-	if (!t || t->st.call_state != CALL_NONE)
-		return false;
-	charge_plain(s, b, t, PART_USER, ev->ts);
-	t->st.call_lost = false;
-	t->st.call_state = CALL_IN;
-	struct call *call = &t->st.call;
-	call->begin = call->busy_from = ev->ts;
-	call->seq = seq;
-	call->name = cls->name;
-	call->text = 0;
-	call->cpu = c->self;
-	call->fd = p->arg == NOWHERE ? NO_FD : (int32_t)load4(ev->data + p->arg);
-	call->info = cls->info;
-	if (cls->wants_args)		/* of these only the first */
-		call->arg[0] = blk_int_or(ev, BLK_FIELD0 + 2, -1);
-	return true;
-}
-
-static inline bool plain_exit(struct slice *s, struct bin *b, const struct blk_event *ev,
-			      const struct class_info *cls, struct cpu *c)
-{
-	const struct plan *p = &cls->plan;
-	struct thread *t = plain_task(ev, p, b, c);
-	if (!t || t->st.call_state != CALL_IN || t->st.call.name != cls->name ||
-	    t->st.call.busy_from < b->begin || !p->arg_wide)
-		return false;
-	struct call *call = &t->st.call;
-	int64_t ret = (int64_t)load8(ev->data + p->arg);
-	charge_plain(s, b, t, PART_SYSCALL, ev->ts);
-	t->st.call_state = CALL_NONE;
-	cell_of_call(s, b, t, call->name)->busy_ns += ev->ts - call->busy_from;
-	call_count(s, b, t, call, ev->ts, ret);
-	call_log(s, t, call, ev->ts, ret);
-	return true;
-}
-
-/*
- * Takes events from the front as long as they go the short way, all in the second that
- * is counted: returns how many. What a record needs of the slice is at hand meanwhile.
- */
-static size_t feed_plain(struct slice *s, const struct blk_event *ev, size_t n)
-{
-	struct bin *b = s->count_bin;
-	if (!b)
-		return 0;
-	const struct stream_info *streams = (const struct stream_info *)s->streams->data;
-	struct class_info *classes = (struct class_info *)s->class_infos->data;
-	guint n_streams = s->streams->len, n_classes = s->class_infos->len;
-	int64_t begin = MAX(b->begin, s->first), end = b->end, last = s->last;
-	uint64_t seq = s->seq;
-	size_t i;
-	for (i = 0; i < n; i++) {
-		const struct blk_event *e = &ev[i];
-		if (e->stream >= n_streams || e->cls >= n_classes)
-			break;
-		const struct stream_info *stream = &streams[e->stream];
-		struct class_info *cls = &classes[e->cls];
-		if (cls->kind == KIND_ANY || cls->row != e->row || cls->plan.layout != e->layout ||
-		    cls->host != stream->host || !stream->c || e->ts < begin || e->ts >= end ||
-		    e->ts < stream->c->kernel_from)
-			break;
-		if (!(cls->kind == KIND_ENTRY ? plain_entry(s, b, e, cls, stream->c, seq + i)
-					      : plain_exit(s, b, e, cls, stream->c)))
-			break;
-		cls->count++;
-		last = MAX(last, e->ts);
-		stream->c->kernel_to = e->ts;
-	}
-	s->last = last;
-	s->seq += i;
-	s->n_events += i;
-	return i;
-}
-
 /* ---- feeding ---- */
 
 static void feed_event(struct slice *s, const struct blk_event *ev)
@@ -398,7 +228,8 @@ static void feed_event(struct slice *s, const struct blk_event *ev)
 	s->n_events++;
 	count_event(s, cls, stream->host, ev->ts);
 	if (cls->kind != KIND_ANY && cls->plan.layout != ev->layout &&
-	    (!stream->kernel || !learn_plan(&cls->plan, ev->layout)))
+	    (!stream->kernel || cls->row != ev->row ||
+	     !plan_learn(&cls->plan, ev->layout, cls->kind)))
 		cls->kind = KIND_ANY;
 	struct feed f = {
 		.s = s, .ev = ev, .cls = cls, .c = stream->c, .ts = ev->ts, .seq = seq,

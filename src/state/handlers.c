@@ -96,17 +96,6 @@ static inline struct thread *current_task(struct feed *f)
 
 /* ---- scheduler ---- */
 
-static enum off_state off_state(const struct feed *f, int64_t prev_state)
-{
-	uint32_t flag = g_array_index(f->s->hosts, struct slice_host, f->host).preempt_flag;
-	if (prev_state == 0 || (prev_state & flag))
-		return OFF_PREEMPTED;
-	/* EXIT_DEAD 16, EXIT_ZOMBIE 32; before Linux 4.14 also TASK_DEAD 64 */
-	if (prev_state & (flag == 256 ? 16 | 32 : 16 | 32 | 64))
-		return OFF_DEAD;
-	return OFF_BLOCKED;
-}
-
 static void on_sched_switch(struct feed *f)
 {
 	int32_t prev = (int32_t)field(f->ev, F(0), 0), next = (int32_t)field(f->ev, F(2), 0);
@@ -114,7 +103,7 @@ static void on_sched_switch(struct feed *f)
 	if (blk_has(f->ev, BLK_CTX_TID))
 		current_task(f);
 	struct thread *was = cpu_task(s, f->c);
-	cpu_switch(s, f->c, f->ts, f->seq, prev, off_state(f, field(f->ev, F(1), 0)), next);
+	cpu_switch(s, f->c, f->ts, f->seq, prev, off_state_of(s, f->host, field(f->ev, F(1), 0)), next);
 	if (prev && was)	/* an anonymous one has its name by now */
 		learn_comm(f, thread_at(s, was->self), F(3));
 	if (next)
@@ -130,8 +119,8 @@ static void on_sched_wake(struct feed *f)
 		return;
 	struct thread *woken = slice_thread(s, f->host, tid);
 	uint32_t irq, waker = cpu_waker(s, f->c, woken->self, f->seq, &irq);
-	thread_record(s, woken, &(struct rec){
-		.type = REC_WAKE, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .who = waker, .irq = irq,
+	thread_wake(s, woken, &(struct waking){
+		.ts = f->ts, .seq = f->seq, .cpu = f->cpu, .who = waker, .irq = irq,
 	});
 }
 
@@ -615,7 +604,8 @@ handler slice_handler(unsigned row)
 enum event_kind slice_event_kind(unsigned row)
 {
 	handler on = rows[row].on;
-	return on == on_entry ? KIND_ENTRY : on == on_call_exit ? KIND_EXIT : KIND_ANY;
+	return on == on_entry ? KIND_ENTRY : on == on_call_exit ? KIND_EXIT :
+	       on == on_sched_switch ? KIND_SWITCH : on == on_sched_wake ? KIND_WAKE : KIND_ANY;
 }
 
 bool slice_row_makes_spans(unsigned row)

@@ -48,6 +48,10 @@ static void share_soft(struct slice *s, struct thread *l, struct thread *r)
 
 static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 {
+	if (r->out_ns != TS_NONE) {
+		l->out_ns = r->out_ns;
+		l->out_call = r->out_call;
+	}
 	uint64_t waits = l->waits_base + (l->waits ? l->waits->len : 0);
 	for (guint i = 0; r->annots && i < r->annots->len; i++) {
 		uint32_t id = g_array_index(r->annots, uint32_t, i);

@@ -276,8 +276,11 @@ static void make_machine(struct making *m)
 	for (guint i = 0; i < b->cpus->len; i++) {
 		const struct bin_cpu *x = &g_array_index(b->cpus, struct bin_cpu, i);
 		const struct cpu *c = cpu_at(m->p->s, x->cpu);
-		to->cpus[i] = (struct cpu_cell){ c->host, c->number, x->run_ns, x->idle_ns,
-						 x->unknown_ns, x->irq_ns };
+		to->cpus[i] = (struct cpu_cell){
+			.host = c->host, .cpu = c->number, .run_ns = x->ns[CPU_RUN],
+			.idle_ns = x->ns[CPU_IDLE], .unknown_ns = x->ns[CPU_UNKNOWN],
+			.irq_ns = x->ns[CPU_IRQ],
+		};
 	}
 	to->n_devs = b->devs->len;
 	to->devs = g_new0(struct dev_cell, b->devs->len);

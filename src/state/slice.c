@@ -157,14 +157,13 @@ struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
 	struct thread *t = g_new0(struct thread, 1);
 	t->self = s->threads->len;
 	t->host = host;
-	t->tid = tid;
+	t->tid = t->task_tid = tid;
 	t->forward = ID_NONE;
 	t->id = ID_NONE;
-	t->start_ns = t->exit_ns = TS_NONE;
+	t->start_ns = t->exit_ns = t->out_ns = TS_NONE;
 	t->soft_from[0] = t->soft_from[1] = INT64_MAX;
 	t->st.cursor = TS_NONE;
 	t->st.waker = ID_NONE;
-	t->st.cpu = ID_NONE;
 	t->head = g_array_new(false, false, sizeof(struct rec));
 	g_ptr_array_add(s->threads, t);
 	return t;
@@ -219,15 +218,15 @@ struct thread *slice_anonymous(struct slice *s, struct cpu *c)
 /* Idle tasks have tid 0 on every CPU: keyed by CPU beside the real tids. */
 struct thread *slice_idle(struct slice *s, struct cpu *c)
 {
-	uint32_t key = UINT32_C(0x80000000) | c->number;
-	uint32_t id = intmap_get(&s->tid_last, pair(c->host, key));
-	if (id != INTMAP_NONE)
-		return g_ptr_array_index(s->threads, id);
-	struct thread *t = slice_thread_new(s, c->host, (int32_t)key);
-	t->idle = true;
-	t->hard = true;
+	if (c->idle)
+		return c->idle;
+	struct thread *t = slice_thread_new(s, c->host, (int32_t)(UINT32_C(0x80000000) | c->number));
+	t->idle = t->hard = true;
+	t->task_tid = 0;
+	t->comm_kept = true;	/* whatever it is called: an empty mask */
 	t->start_cpu = c->self;
 	thread_register(s, t);
+	c->idle = t;
 	return t;
 }
 

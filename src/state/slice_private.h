@@ -90,14 +90,18 @@ struct call {
 };
 
 struct tstate {
-	uint8_t run;		/* enum run_state */
-	uint8_t call_state;	/* enum call_state */
-	bool call_lost;		/* CALL_SOFT that no neighbour can tell */
-	bool irq_known;
-	uint16_t irq_depth;
-	uint8_t wait_cause;	/* enum wait_cause, while blocked or woken */
-	uint8_t wait_part;
-	uint32_t cpu;		/* where it runs or ran last */
+	union {
+		struct {
+			uint8_t run;		/* enum run_state */
+			uint8_t call_state;	/* enum call_state */
+			bool call_lost;		/* CALL_SOFT that no neighbour can tell */
+			bool irq_known;
+			uint16_t irq_depth;
+			uint8_t wait_cause;	/* enum wait_cause, while blocked or woken */
+			uint8_t wait_part;
+		};
+		uint64_t word;		/* all of these, to be compared at once */
+	};
 	uint32_t waker, waker_irq;
 	int64_t cursor;		/* charged up to here; TS_NONE: nothing yet */
 	struct call call;	/* CALL_IN */
@@ -144,14 +148,20 @@ struct thread {
 	uint32_t self;		/* its own id */
 	uint32_t host;		/* index in slice.hosts */
 	int32_t tid;		/* -1: anonymous */
+	int32_t task_tid;	/* the same as events tell it: 0 for idle tasks */
 	uint32_t forward;	/* absorbed into that thread; ID_NONE: itself */
-	bool hard;		/* .st is known; else .head holds what came so far */
-	bool fresh;		/* began in this slice */
-	bool idle;		/* a CPU's idle task */
-	bool pid_told;		/* a FACT_PID was written for it in this slice */
-	bool begins_lost;	/* what it began with is unknown for good: after a loss */
-	uint8_t soft_end;	/* enum soft_end: what ended the initial (unknown) call */
-	bool comm_kept;		/* .comm means .name_last */
+	union {
+		struct {
+			bool hard;	/* .st is known; else .head holds what came so far */
+			bool fresh;	/* began in this slice */
+			bool idle;	/* a CPU's idle task */
+			bool pid_told;	/* a FACT_PID was written for it in this slice */
+			bool begins_lost;	/* what it began with is unknown for good: after a loss */
+			bool comm_kept;	/* .comm means .name_last */
+			uint8_t soft_end;	/* enum soft_end: what ended the initial call */
+		};
+		uint64_t flags;		/* all of these, to be compared at once */
+	};
 	struct comm comm;
 	uint32_t cell_epoch;
 	struct bin_thread *cell;
@@ -163,6 +173,8 @@ struct thread {
 	GArray *head;		/* struct rec */
 	GArray *waits;		/* struct wait */
 	uint64_t waits_base;	/* waits dropped before the first */
+	int64_t out_ns;		/* end of the last wait before those; TS_NONE */
+	uint32_t out_call;	/* string: the call it was in, or 0 */
 	GArray *calls;		/* struct done_call */
 	GArray *annots;		/* uint32_t: annotations by it, in order */
 	GArray *open;		/* struct open_span: begun by it, not ended */
@@ -179,6 +191,7 @@ struct cpu {
 	uint32_t self;		/* its own index */
 	uint32_t host, number;
 	struct thread *task;	/* who runs; NULL: lost. Read it with cpu_task() */
+	struct thread *idle;	/* its idle task; NULL: not seen yet */
 	uint32_t cell_epoch;
 	struct bin_cpu *cell;
 	uint32_t start;		/* the anonymous thread of the slice's begin */
@@ -278,7 +291,8 @@ struct bin_dev {
 };
 
 struct bin_event { uint32_t host, name; uint64_t count; };
-struct bin_cpu { uint32_t cpu; int64_t run_ns, idle_ns, unknown_ns, irq_ns; };
+enum cpu_kind { CPU_RUN, CPU_IDLE, CPU_UNKNOWN, CPU_IRQ, CPU_KIND_N };
+struct bin_cpu { uint32_t cpu; int64_t ns[CPU_KIND_N]; };
 
 struct bin {
 	int64_t index;		/* floor(ts / step) */
@@ -288,6 +302,7 @@ struct bin {
 	uint32_t thread_epoch, call_epoch, file_epoch, cpu_epoch;	/* see struct call_slot */
 	struct intmap thread_map, call_map, file_map, dev_map, event_map, cpu_map;
 	GArray *threads, *calls, *files, *devs, *events, *cpus, *slow;
+	int64_t slow_from;	/* shorter calls are none of the slowest; 0 while there is room */
 	struct hist_log wakeup;
 	struct trust trust;
 };
@@ -347,15 +362,19 @@ struct stream_info {
 struct feed;
 typedef void (*handler)(struct feed *f);
 
-enum event_kind { KIND_ANY, KIND_ENTRY, KIND_EXIT };	/* with a short way: see feed.c */
+enum event_kind { KIND_ANY, KIND_ENTRY, KIND_EXIT, KIND_SWITCH, KIND_WAKE };	/* see plain.c */
 
 #define NOWHERE UINT32_MAX
 struct plan {			/* where the short way finds things in records of this layout */
 	const struct blk_layout *layout;	/* NULL: not looked at yet */
-	uint32_t tid, comm, arg;	/* offsets; .arg: the row's first field */
-	uint8_t comm_repr;	/* BLK_NONE, BLK_TEXT_INLINE or BLK_TEXT_REF */
-	bool pid;		/* has a pid */
-	bool arg_wide;		/* .arg is of 8 bytes */
+	uint32_t tid, comm;	/* contexts: offsets, or NOWHERE */
+	uint32_t arg;		/* entry: fd, or NOWHERE; exit: ret; wakeup: tid; switch: prev_tid */
+	uint32_t state, next, prev_comm, next_comm;	/* of a switch */
+	uint8_t comm_repr;	/* of all names: BLK_TEXT_INLINE or BLK_TEXT_REF; or BLK_NONE */
+	uint8_t part;		/* enum part: of the time before it */
+	uint32_t exit;		/* all bits set: an exit; 0: an entry */
+	uint64_t flags_mask, flags;	/* of the thread before it */
+	uint64_t word_mask, word;	/* of its state */
 };
 
 struct class_info {
@@ -410,6 +429,12 @@ struct slice {
 	struct intmap irq_named;	/* host << 32 | code: a FACT_IRQ was written */
 };
 
+/* plain.c */
+/* Takes events from the front as long as they go the short way: returns how many. */
+size_t feed_plain(struct slice *s, const struct blk_event *ev, size_t n);
+/* False: the layout is unusual, its events have no short way. */
+bool plan_learn(struct plan *p, const struct blk_layout *l, enum event_kind kind);
+
 /* feed.c */
 void slice_flush(struct slice *s);	/* counts events where they belong: before bins are read */
 
@@ -451,13 +476,18 @@ static inline struct cpu *cpu_at(const struct slice *s, uint32_t i)
 	return g_ptr_array_index(s->cpus, i);
 }
 
+/* Did any loss end after this? */
+static inline bool slice_lost_after(const struct slice *s, int64_t from)
+{
+	const GArray *l = s->losses;
+	return l->len && g_array_index(l, struct loss, l->len - 1).max_end > from;
+}
+
 /* A kernel loss of the host in (from, to)? */
 static inline bool slice_lost_between(const struct slice *s, uint32_t host, int64_t from, int64_t to,
 				      int64_t *ret_begin)
 {
-	const GArray *l = s->losses;
-	return l->len && g_array_index(l, struct loss, l->len - 1).max_end > from &&
-	       slice_find_loss(s, host, from, to, ret_begin);
+	return slice_lost_after(s, from) && slice_find_loss(s, host, from, to, ret_begin);
 }
 
 /* Never NULL. */
@@ -496,11 +526,19 @@ void bin_merge(struct slice *s, struct bin *into, struct bin *from,
 void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from, int64_t to);
 void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t from, int64_t to);
 void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to);
-void charge_cpu(struct slice *s, struct cpu *c, int kind, int64_t from, int64_t to);
-enum { CPU_RUN, CPU_IDLE, CPU_UNKNOWN, CPU_IRQ };
+void charge_cpu(struct slice *s, struct cpu *c, enum cpu_kind kind, int64_t from, int64_t to);
 
 /* thread.c: the fold */
 void thread_record(struct slice *s, struct thread *t, const struct rec *r);
+struct waking {
+	int64_t ts;
+	uint64_t seq;
+	uint32_t cpu, who, irq;	/* as in struct rec */
+};
+void thread_wake(struct slice *s, struct thread *t, const struct waking *w);
+void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu);
+void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
+		enum off_state state);
 void thread_root(struct slice *s, struct thread *t);	/* begins at the trace's begin */
 void thread_born(struct thread *t, int64_t ts);		/* forked */
 void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit);	/* time is charged */
@@ -508,6 +546,7 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r);	/* r be
 void thread_charge(struct slice *s, struct thread *t, int64_t until);	/* open state, up to there */
 void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq);
 void thread_snapshot(const struct thread *t, int64_t at, int64_t part[PART_SLICE_N]);
+void thread_log_wait(struct thread *t, int64_t ts, uint32_t cpu);	/* it ends there */
 void thread_free(struct thread *t);
 
 /* calls.c: finished calls */
@@ -518,6 +557,17 @@ void fdop_bump(struct slice *s, int64_t fd, uint64_t seq);
 void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
 	       int64_t ts, int64_t ret);	/* may be one of the slowest */
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
+
+static inline enum off_state off_state_of(const struct slice *s, uint32_t host, int64_t prev_state)
+{
+	uint32_t flag = g_array_index(s->hosts, struct slice_host, host).preempt_flag;
+	if (prev_state == 0 || (prev_state & flag))
+		return OFF_PREEMPTED;
+	/* EXIT_DEAD 16, EXIT_ZOMBIE 32; before Linux 4.14 also TASK_DEAD 64 */
+	if (prev_state & (flag == 256 ? 16 | 32 : 16 | 32 | 64))
+		return OFF_DEAD;
+	return OFF_BLOCKED;
+}
 
 /* cpu.c */
 void cpu_switch(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t prev_tid,
@@ -555,7 +605,7 @@ static inline void cpu_no_irq(struct cpu *c)	/* a call or switch: no handler run
 static inline void cpu_context(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
 	const struct thread *t = cpu_task(s, c);
-	if (t && !(t->idle ? tid == 0 : t->tid == tid))
+	if (t && t->task_tid != tid)
 		cpu_other_task(s, c, ts, seq, tid);
 }
 

@@ -129,8 +129,8 @@ static void move_threads(struct slice *a, struct slice *b, struct maps *m)
 		t->forward = map_thread(m, t->forward);
 		if (t->tid == -1 || t->idle)
 			t->start_cpu = m->cpu[t->start_cpu];
+		t->out_call = m->string[t->out_call];
 		t->name_last = m->string[t->name_last];
-		t->st.cpu = map_cpu(m, t->st.cpu);
 		t->st.waker = map_thread(m, t->st.waker);
 		t->st.wake_seq += t->st.wake_seq ? m->seq_add : 0;
 		map_call(&t->st.call, m);

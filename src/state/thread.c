@@ -3,7 +3,7 @@
  * The fold of one thread: records in, charges, waits, finished calls and snapshots
  * out. A thread that is not "hard" yet only collects its head; see slice.h.
  */
-#include "state/unknown.h"
+#include "state/fold.h"
 
 void thread_free(struct thread *t)
 {
@@ -24,19 +24,8 @@ void thread_free(struct thread *t)
 
 /* ---- charging the open state ---- */
 
-static void set_wait_cause(struct tstate *st)
-{
-	st->wait_cause = WAIT_PART;
-	if (st->call_state == CALL_IN)
-		call_cause(&st->call, &st->wait_cause, &st->wait_part);
-	else if (st->call_state == CALL_NONE)
-		st->wait_part = PART_FAULT;
-	else
-		st->wait_cause = st->call_lost ? WAIT_LOST : WAIT_SOFT;
-}
-
 /* Which part the open state is charged to; PART_SLICE_N: by the call's descriptor. */
-static unsigned open_part(const struct tstate *st)
+static inline unsigned open_part(const struct tstate *st)
 {
 	switch ((enum run_state)st->run) {
 	case RUN_ON:
@@ -65,7 +54,7 @@ static unsigned open_part(const struct tstate *st)
 	return PART_UNKNOWN;
 }
 
-static void charge(struct slice *s, struct thread *t, int64_t until)
+static inline void charge(struct slice *s, struct thread *t, int64_t until)
 {
 	struct tstate *st = &t->st;
 	if (st->run == RUN_DEAD || st->cursor == TS_NONE) {
@@ -78,7 +67,11 @@ static void charge(struct slice *s, struct thread *t, int64_t until)
 	if (part == PART_SLICE_N) {
 		charge_fd(s, t, &st->call, st->cursor, until);
 	} else {
-		charge_part(s, t, part, st->cursor, until);
+		struct bin *b = bin_of_all(s, st->cursor, until);
+		if (b)
+			cell_of_thread(s, b, t)->part[part] += until - st->cursor;
+		else
+			charge_part(s, t, part, st->cursor, until);
 		st->part[part] += until - st->cursor;
 		if (part >= PART_N) {
 			int64_t *from = &t->soft_from[part >= PART_LOST_RUN];
@@ -105,7 +98,7 @@ static void lose(struct slice *s, struct thread *t)
 }
 
 /* Off the CPU while events of any CPU were lost: nobody knows what it did since. */
-static void settle(struct slice *s, struct thread *t, int64_t ts)
+static inline void settle(struct slice *s, struct thread *t, int64_t ts)
 {
 	struct tstate *st = &t->st;
 	int64_t lost;
@@ -154,58 +147,27 @@ static void take_call(struct tstate *st, const struct rec *r)
 	};
 }
 
-/* Nobody can ask for the waits so far, but for the last one: what a waker came out of. */
-static void forget_waits(struct thread *t)
+void thread_log_wait(struct thread *t, int64_t ts, uint32_t cpu)
 {
-	t->waits_base += t->waits->len;
-	g_array_set_size(t->waits, 0);
-}
-
-static struct wait *new_wait(const struct slice *s, struct thread *t)
-{
+	const struct tstate *st = &t->st;
+	bool woken = st->run == RUN_WOKEN, preempted = st->run == RUN_PREEMPTED;
+	struct wait w = {
+		.begin = st->off_ns, .wake = woken ? st->wake_ns : ts, .end = ts,
+		.wake_seq = st->wake_seq, .cause = preempted ? WAIT_PART : st->wait_cause,
+		.part = preempted ? PART_PREEMPTED : st->wait_part,
+		.waker = woken ? st->waker : ID_NONE, .waker_irq = woken ? st->waker_irq : 0,
+		.cpu = cpu, .in_soft_call = st->call_state == CALL_SOFT && !st->call_lost,
+	};
+	if (st->call_state == CALL_IN)
+		w.call = st->call;
 	if (!t->waits)
 		t->waits = g_array_new(false, false, sizeof(struct wait));
-	else if (s->no_spans || (s->rooted && !s->annots->len))
-		forget_waits(t);
-	g_array_set_size(t->waits, t->waits->len + 1);
-	return &g_array_index(t->waits, struct wait, t->waits->len - 1);
-}
-
-static void finish_wait(struct slice *s, struct thread *t, const struct rec *r)
-{
-	struct tstate *st = &t->st;
-	bool woken = st->run == RUN_WOKEN;
-	if (!woken && st->run != RUN_BLOCKED && st->run != RUN_PREEMPTED)
-		return;
-	if (woken)
-		hist_log_add(&slice_bin(s, r->ts)->wakeup, r->ts - st->wake_ns,
-			     hist_bucket_index(r->ts - st->wake_ns));
-	struct wait *w = new_wait(s, t);
-	w->begin = st->off_ns;
-	w->wake = woken ? st->wake_ns : r->ts;
-	w->end = r->ts;
-	w->wake_seq = st->wake_seq;
-	w->cause = st->run == RUN_PREEMPTED ? WAIT_PART : st->wait_cause;
-	w->part = st->run == RUN_PREEMPTED ? PART_PREEMPTED : st->wait_part;
-	w->waker = woken ? st->waker : ID_NONE;
-	w->waker_irq = woken ? st->waker_irq : 0;
-	w->cpu = r->cpu;
-	w->in_soft_call = st->call_state == CALL_SOFT && !st->call_lost;
-	if (st->call_state == CALL_IN)
-		w->call = st->call;
-	else
-		memset(&w->call, 0, sizeof w->call);
-}
-
-static void on_cpu(struct tstate *st, const struct rec *r)
-{
-	st->run = RUN_ON;
-	st->cpu = r->cpu;
+	g_array_append_val(t->waits, w);
 }
 
 static void do_since(struct slice *s, struct thread *t, const struct rec *r)
 {
-	on_cpu(&t->st, r);
+	t->st.run = RUN_ON;
 	t->st.irq_known = false;
 	t->st.irq_depth = 0;
 	if (r->state)
@@ -220,48 +182,23 @@ static void do_away(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_run(struct slice *s, struct thread *t, const struct rec *r)
 {
-	finish_wait(s, t, r);
-	on_cpu(&t->st, r);
-	t->st.irq_known = true;
-	t->st.irq_depth = 0;
+	run(s, t, r->ts, r->cpu);
 }
 
 static void do_off(struct slice *s, struct thread *t, const struct rec *r)
 {
-	static const uint8_t state[] = {
-		[OFF_BLOCKED] = RUN_BLOCKED, [OFF_PREEMPTED] = RUN_PREEMPTED, [OFF_DEAD] = RUN_DEAD,
-	};
-	t->st.run = state[r->state];
-	t->st.off_ns = r->ts;
-	t->st.irq_known = true;
-	t->st.irq_depth = 0;
-	t->st.wake_seq = 0;
-	if (r->state == OFF_DEAD)
-		t->exit_ns = r->ts;
-	else
-		set_wait_cause(&t->st);
+	off(t, r->ts, r->state);
 }
 
 static void do_wake(struct slice *s, struct thread *t, const struct rec *r)
 {
-	struct tstate *st = &t->st;
-	if (st->run == RUN_UNKNOWN) {	/* it was blocked, nobody knows since when */
-		st->off_ns = r->ts;
-		set_wait_cause(st);
-	} else if (st->run != RUN_BLOCKED) {
-		return;
-	}
-	st->run = RUN_WOKEN;
-	st->wake_ns = r->ts;
-	st->wake_seq = r->seq;
-	st->waker = r->who;
-	st->waker_irq = r->irq;
+	wake(t, &(struct waking){ .ts = r->ts, .seq = r->seq, .who = r->who, .irq = r->irq });
 }
 
 static void call_begins(struct slice *s, struct thread *t, const struct rec *r)
 {
 	unknown_ends(s, t, SOFT_BY_ENTER, r);
-	on_cpu(&t->st, r);
+	t->st.run = RUN_ON;
 	t->st.irq_known = true;
 	t->st.irq_depth = 0;
 }
@@ -278,7 +215,7 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 {
 	struct tstate *st = &t->st;
 	bool twice = r->info->twice;
-	on_cpu(st, r);
+	st->run = RUN_ON;
 	st->irq_known = true;
 	st->irq_depth = 0;
 	if (st->call_state == CALL_IN && st->call.name && (st->call.name == r->name || !r->name)) {
@@ -390,12 +327,12 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 		do_off(s, t, r);
 		break;
 	case REC_ENTER:
-		on_cpu(st, r);
+		st->run = RUN_ON;
 		take_call(st, r);
 		break;
 	case REC_EXIT:
 	case REC_SPAN:
-		on_cpu(st, r);
+		st->run = RUN_ON;
 		st->call_state = CALL_NONE;
 		st->call_lost = false;
 		break;
@@ -408,7 +345,7 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 		st->run = RUN_UNKNOWN;
 		break;
 	default:
-		on_cpu(st, r);
+		st->run = RUN_ON;
 		break;
 	}
 	t->hard = true;
@@ -432,6 +369,54 @@ static void collect(struct slice *s, struct thread *t, const struct rec *r)
 		thread_root(s, t);
 	else
 		begin_after(s, t, r);
+}
+
+/* ---- the records that are most, without making them records ---- */
+
+void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu)
+{
+	if (t->idle)
+		return;
+	if (!t->hard) {
+		collect(s, t, &(struct rec){ .type = REC_RUN, .ts = ts, .seq = seq, .cpu = cpu });
+		return;
+	}
+	settle(s, t, ts);
+	charge(s, t, ts);
+	run(s, t, ts, cpu);
+}
+
+void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
+		enum off_state state)
+{
+	if (t->idle)
+		return;
+	if (!t->hard) {
+		collect(s, t, &(struct rec){ .type = REC_OFF, .ts = ts, .seq = seq, .cpu = cpu,
+					     .state = state });
+		return;
+	}
+	settle(s, t, ts);
+	charge(s, t, ts);
+	off(t, ts, state);
+}
+
+void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
+{
+	if (t->idle)
+		return;
+	if (!t->hard) {
+		collect(s, t, &(struct rec){ .type = REC_WAKE, .ts = w->ts, .seq = w->seq,
+					     .cpu = w->cpu, .who = w->who, .irq = w->irq });
+		return;
+	}
+	/* Told twice, or it runs: it goes on as it is, unless a loss hid something. */
+	if (t->st.run != RUN_BLOCKED && t->st.run != RUN_UNKNOWN &&
+	    !slice_lost_after(s, t->st.cursor))
+		return;
+	settle(s, t, w->ts);
+	charge(s, t, w->ts);
+	wake(t, w);
 }
 
 void thread_record(struct slice *s, struct thread *t, const struct rec *r)

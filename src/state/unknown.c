@@ -4,18 +4,6 @@
 
 #include "base/timefmt.h"
 
-void call_cause(const struct call *c, uint8_t *cause, uint8_t *part)
-{
-	const struct call_info *info = info_of_call(c);
-	*cause = WAIT_PART;
-	*part = info->cause ? info->cause : PART_OTHER;
-	if (info->by_fd) {
-		*part = PART_OTHER;
-		if (c->fd >= 0)
-			*cause = WAIT_FD;
-	}
-}
-
 static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const struct verdict *v)
 {
 	uint32_t i = intmap_get(&b->thread_map, id);

@@ -29,7 +29,14 @@ static inline bool is_final(const struct slice *s, const struct thread *t)
 }
 
 /* What a thread that blocks in the call waits for. */
-void call_cause(const struct call *c, uint8_t *cause, uint8_t *part);
+static inline void call_cause(const struct call *c, uint8_t *cause, uint8_t *part)
+{
+	const struct call_info *info = info_of_call(c);
+	bool by_file = info->by_fd && c->fd >= 0;
+	*cause = by_file ? WAIT_FD : WAIT_PART;
+	*part = info->by_fd || !info->cause ? PART_OTHER : info->cause;
+}
+
 
 void verdict_of_call(const struct call *c, struct verdict *v);
 /* It ended with this exit, and its entry will never be known. */

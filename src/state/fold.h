@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a thread's state becomes when it is switched out or in, or woken; its time up to
+ * then is charged already. Inline, as thread.c and plain.c both do it a lot.
+ */
+#ifndef BLK_STATE_FOLD_H
+#define BLK_STATE_FOLD_H
+
+#include "state/cells.h"
+#include "state/unknown.h"
+
+static inline void set_wait_cause(struct tstate *st)
+{
+	st->wait_cause = WAIT_PART;
+	if (st->call_state == CALL_IN)
+		call_cause(&st->call, &st->wait_cause, &st->wait_part);
+	else if (st->call_state == CALL_NONE)
+		st->wait_part = PART_FAULT;
+	else
+		st->wait_cause = st->call_lost ? WAIT_LOST : WAIT_SOFT;
+}
+
+static inline void finish_wait(struct slice *s, struct thread *t, int64_t ts, uint32_t cpu)
+{
+	struct tstate *st = &t->st;
+	bool woken = st->run == RUN_WOKEN;
+	if (!woken && st->run != RUN_BLOCKED && st->run != RUN_PREEMPTED)
+		return;
+	if (woken)
+		hist_log_add(&bin_at(s, ts)->wakeup, ts - st->wake_ns,
+			     hist_bucket_index(ts - st->wake_ns));
+	if (s->no_spans)
+		return;
+	if (s->rooted && !s->annots->len && t->tid != -1) {	/* nobody can ask for more */
+		t->out_ns = ts;
+		t->out_call = st->call_state == CALL_IN ? st->call.name : 0;
+		return;
+	}
+	thread_log_wait(t, ts, cpu);
+}
+
+static inline void run(struct slice *s, struct thread *t, int64_t ts, uint32_t cpu)
+{
+	finish_wait(s, t, ts, cpu);
+	t->st.run = RUN_ON;
+	t->st.irq_known = true;
+	t->st.irq_depth = 0;
+}
+
+static inline void off(struct thread *t, int64_t ts, enum off_state off_state)
+{
+	static const uint8_t state[] = {
+		[OFF_BLOCKED] = RUN_BLOCKED, [OFF_PREEMPTED] = RUN_PREEMPTED, [OFF_DEAD] = RUN_DEAD,
+	};
+	t->st.run = state[off_state];
+	t->st.off_ns = ts;
+	t->st.irq_known = true;
+	t->st.irq_depth = 0;
+	t->st.wake_seq = 0;
+	if (off_state == OFF_DEAD)
+		t->exit_ns = ts;
+	else
+		set_wait_cause(&t->st);
+}
+
+static inline void wake(struct thread *t, const struct waking *w)
+{
+	struct tstate *st = &t->st;
+	if (st->run == RUN_UNKNOWN) {	/* it was blocked, nobody knows since when */
+		st->off_ns = w->ts;
+		set_wait_cause(st);
+	} else if (st->run != RUN_BLOCKED) {
+		return;
+	}
+	st->run = RUN_WOKEN;
+	st->wake_ns = w->ts;
+	st->wake_seq = w->seq;
+	st->waker = w->who;
+	st->waker_irq = w->irq;
+}
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The short way of what most events of a kernel trace are, entries and exits of system
+ * calls, switches, wakeups: where all is as expected, it does what their handlers do.
+ * Where anything is not, it does nothing, and the handlers do it.
+ */
+#include "state/fold.h"
+
+/* ---- where records of a layout have what is needed ---- */
+
+/* What the current thread has to be like: known, on its CPU, its name and pid told. */
+static void plan_flags(struct plan *p, bool pid, enum event_kind kind)
+{
+	bool call = kind == KIND_ENTRY || kind == KIND_EXIT;
+	struct thread mask = { .hard = true, .idle = call, .pid_told = pid, .comm_kept = p->comm_repr };
+	struct thread want = { .hard = true, .pid_told = pid, .comm_kept = p->comm_repr };
+	mask.st.run = UINT8_MAX;
+	mask.st.irq_depth = UINT16_MAX;
+	want.st.run = RUN_ON;
+	if (call) {
+		mask.st.irq_known = want.st.irq_known = true;
+		mask.st.call_state = UINT8_MAX;
+		want.st.call_state = kind == KIND_ENTRY ? CALL_NONE : CALL_IN;
+	}
+	p->flags_mask = mask.flags;
+	p->flags = want.flags;
+	p->word_mask = mask.st.word;
+	p->word = want.st.word;
+	p->part = kind == KIND_EXIT ? PART_SYSCALL : PART_USER;
+	p->exit = kind == KIND_EXIT ? UINT32_MAX : 0;
+}
+
+static bool is_number(const struct blk_slot_layout *l, unsigned size)
+{
+	return G_BYTE_ORDER == G_LITTLE_ENDIAN && !l->big_endian && l->repr == BLK_INT && l->size >= size;
+}
+
+static bool is_comm(const struct blk_slot_layout *l, uint8_t repr)
+{
+	return l->repr == repr && (repr == BLK_TEXT_REF ||
+				   (repr == BLK_TEXT_INLINE && l->size >= COMM_BYTES));
+}
+
+/* The fields of one kind. */
+static bool plan_fields(struct plan *p, const struct blk_slot_layout *f, enum event_kind kind)
+{
+	p->arg = f[0].repr ? f[0].off : NOWHERE;
+	if (kind == KIND_ENTRY)
+		return !f[0].repr || is_number(&f[0], 4);
+	if (kind == KIND_EXIT)
+		return is_number(&f[0], 8);
+	if (kind == KIND_WAKE)
+		return is_number(&f[0], 4);
+	p->state = f[1].off;
+	p->next = f[2].off;
+	p->prev_comm = f[3].off;
+	p->next_comm = f[4].off;
+	if (!p->comm_repr)
+		p->comm_repr = f[3].repr;
+	return is_number(&f[0], 4) && is_number(&f[1], 8) && is_number(&f[2], 4) &&
+	       is_comm(&f[3], p->comm_repr) && is_comm(&f[4], p->comm_repr);
+}
+
+bool plan_learn(struct plan *p, const struct blk_layout *l, enum event_kind kind)
+{
+	const struct blk_slot_layout *tid = &l->slot[BLK_CTX_TID];
+	const struct blk_slot_layout *comm = &l->slot[BLK_CTX_PROCNAME];
+	*p = (struct plan){ .layout = l, .tid = NOWHERE, .comm = NOWHERE, .comm_repr = comm->repr };
+	bool usable = plan_fields(p, &l->slot[BLK_FIELD0], kind);
+	usable &= !tid->repr || is_number(tid, 4);
+	usable &= !comm->repr || is_comm(comm, p->comm_repr);
+	if (tid->repr)
+		p->tid = tid->off;
+	if (comm->repr)
+		p->comm = comm->off;
+	plan_flags(p, l->slot[BLK_CTX_PID].repr != BLK_NONE, kind);
+	if (!usable)
+		p->layout = NULL;
+	return usable;
+}
+
+static inline uint64_t load8(const void *p)
+{
+	uint64_t v;
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static inline uint32_t load4(const void *p)
+{
+	uint32_t v;
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+
+static inline bool equal_bytes(const char *a, const char *b, uint32_t n)
+{
+	if (n >= 8)
+		return load8(a) == load8(b) && load8(a + n - 8) == load8(b + n - 8);
+	if (n >= 4)
+		return load4(a) == load4(b) && load4(a + n - 4) == load4(b + n - 4);
+	for (uint32_t i = 0; i < n; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
+
+/* Is the text at `off` the thread's name? Its comm is kept. */
+static inline bool known_comm(const struct thread *t, const uint8_t *data, const struct plan *p,
+			      uint32_t off)
+{
+	const char *have = (const char *)t->comm.word;
+	struct blk_text text;
+	if (p->comm_repr == BLK_TEXT_INLINE)
+		return comm_is(&t->comm, data + off);
+	memcpy(&text, data + off, sizeof text);
+	return text.len < COMM_BYTES && !have[text.len] && equal_bytes(have, text.str, text.len);
+}
+
+/* ---- who ---- */
+
+/* The current task, if the event's contexts tell nothing new of it; else NULL. */
+static inline struct thread *plain_task(const struct blk_event *ev, const struct plan *p,
+					const struct cpu *c)
+{
+	struct thread *t = c->task;
+	if (!t || (t->flags & p->flags_mask) != p->flags || t->forward != ID_NONE)
+		return NULL;
+	if (p->tid != NOWHERE && (int32_t)load4(ev->data + p->tid) != t->task_tid)
+		return NULL;
+	return p->comm == NOWHERE || known_comm(t, ev->data, p, p->comm) ? t : NULL;
+}
+
+/* The newest thread of the tid, if it was used lately; else NULL. */
+static inline struct thread *known_tid(const struct slice *s, uint32_t host, int32_t tid)
+{
+	struct thread *t = s->tid_cache[(uint32_t)tid % TID_CACHE];
+	return t && t->tid == tid && t->host == host && t->forward == ID_NONE && t->hard &&
+	       t->st.run != RUN_DEAD ? t : NULL;
+}
+
+/* ---- system calls ---- */
+
+static inline void plain_entry(const struct blk_event *ev, const struct class_info *cls,
+			       struct thread *t, uint32_t cpu, uint64_t seq)
+{
+	const struct plan *p = &cls->plan;
+	struct call *call = &t->st.call;
+	t->st.call_lost = false;
+	t->st.call_state = CALL_IN;
+	call->begin = call->busy_from = ev->ts;
+	call->seq = seq;
+	call->name = cls->name;
+	call->text = 0;
+	call->cpu = cpu;
+	call->fd = p->arg == NOWHERE ? NO_FD : (int32_t)load4(ev->data + p->arg);
+	call->info = cls->info;
+	if (cls->wants_args)		/* of these only the first */
+		call->arg[0] = blk_int_or(ev, BLK_FIELD0 + 2, -1);
+}
+
+static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_event *ev,
+			      const struct class_info *cls, struct thread *t)
+{
+	const struct call *call = &t->st.call;
+	int64_t ret = (int64_t)load8(ev->data + cls->plan.arg);
+	t->st.call_state = CALL_NONE;
+	struct bin_call *bc = cell_of_call(s, b, t, cls->name);
+	bc->busy_ns += ev->ts - call->busy_from;
+	call_count(s, b, t, bc, call, cls->info, ev->ts, ret);
+	call_log(s, t, call, ev->ts, ret);
+}
+
+static inline bool plain_call(struct slice *s, struct bin *b, const struct blk_event *ev,
+			      const struct class_info *cls, struct cpu *c, uint64_t seq)
+{
+	const struct plan *p = &cls->plan;
+	struct thread *t = plain_task(ev, p, c);
+	if (!t || (t->st.word & p->word_mask) != p->word || !c->irq_known || c->irq_depth ||
+	    t->st.cursor < b->begin || ev->ts < t->st.cursor)
+		return false;
+	/* An exit is that of the call, which began in this second. */
+	if (((t->st.call.name ^ cls->name) | (t->st.call.busy_from < b->begin)) & p->exit)
+		return false;
+	int64_t ns = ev->ts - t->st.cursor;
+	cell_of_thread(s, b, t)->part[p->part] += ns;
+	t->st.part[p->part] += ns;
+	t->st.cursor = ev->ts;
+	if (p->exit)
+		plain_exit(s, b, ev, cls, t);
+	else
+		plain_entry(ev, cls, t, c->self, seq);
+	return true;
+}
+
+/* ---- scheduler ---- */
+
+static inline bool plain_switch(struct slice *s, struct bin *b, const struct blk_event *ev,
+				const struct class_info *cls, struct cpu *c, uint64_t seq)
+{
+	const struct plan *p = &cls->plan;
+	const uint8_t *data = ev->data;
+	struct thread *prev = plain_task(ev, p, c);
+	if (!prev || (int32_t)load4(data + p->arg) != prev->task_tid || c->cursor < b->begin ||
+	    ev->ts < c->cursor)
+		return false;
+	if (!prev->idle && !(prev->comm_kept && known_comm(prev, data, p, p->prev_comm)))
+		return false;
+	int32_t tid = (int32_t)load4(data + p->next);
+	struct thread *next = tid ? known_tid(s, c->host, tid) : c->idle;
+	if (!next || (tid && !(next->comm_kept && known_comm(next, data, p, p->next_comm))))
+		return false;
+	cpu_no_irq(c);
+	if (ev->ts > c->cursor)
+		cell_of_cpu(s, b, c)->ns[prev->idle ? CPU_IDLE : CPU_RUN] += ev->ts - c->cursor;
+	c->cursor = ev->ts;
+	thread_off(s, prev, ev->ts, seq, c->self,
+		   off_state_of(s, c->host, (int64_t)load8(data + p->state)));
+	c->task = next;
+	thread_run(s, next, ev->ts, seq, c->self);
+	return true;
+}
+
+static inline bool plain_wake(struct slice *s, const struct blk_event *ev,
+			      const struct class_info *cls, struct cpu *c, uint64_t seq)
+{
+	const struct plan *p = &cls->plan;
+	const struct thread *t = plain_task(ev, p, c);
+	int32_t tid = (int32_t)load4(ev->data + p->arg);
+	struct thread *woken = tid > 0 ? known_tid(s, c->host, tid) : NULL;
+	if (!t || !woken || !c->irq_known)
+		return false;
+	struct waking w = { .ts = ev->ts, .seq = seq, .cpu = c->self, .who = t->self };
+	if (c->irq_depth) {
+		w.who = ID_NONE;
+		w.irq = c->irq[MIN(c->irq_depth, G_N_ELEMENTS(c->irq)) - 1];
+	}
+	thread_wake(s, woken, &w);
+	return true;
+}
+
+/* ---- a run of them ---- */
+
+static inline bool plain_event(struct slice *s, struct bin *b, const struct blk_event *ev,
+			       const struct class_info *cls, struct cpu *c, uint64_t seq)
+{
+	if (cls->kind == KIND_SWITCH)
+		return plain_switch(s, b, ev, cls, c, seq);
+	if (cls->kind == KIND_WAKE)
+		return plain_wake(s, ev, cls, c, seq);
+	return plain_call(s, b, ev, cls, c, seq);
+}
+
+/* What a record needs of the slice is at hand meanwhile. */
+size_t feed_plain(struct slice *s, const struct blk_event *ev, size_t n)
+{
+	struct bin *b = s->count_bin;
+	if (!b)
+		return 0;
+	const struct stream_info *streams = (const struct stream_info *)s->streams->data;
+	struct class_info *classes = (struct class_info *)s->class_infos->data;
+	guint n_streams = s->streams->len, n_classes = s->class_infos->len;
+	int64_t end = b->end, last = MAX(s->last, b->begin);
+	uint64_t seq = s->seq;
+	size_t i;
+	for (i = 0; i < n; i++) {
+		const struct blk_event *e = &ev[i];
+		if (e->stream >= n_streams || e->cls >= n_classes)
+			break;
+		const struct stream_info *stream = &streams[e->stream];
+		struct class_info *cls = &classes[e->cls];
+		if (!e->layout || cls->plan.layout != e->layout || cls->host != stream->host ||
+		    !stream->c || e->ts < last || e->ts >= end || e->ts < stream->c->kernel_from)
+			break;
+		if (!plain_event(s, b, e, cls, stream->c, seq + i))
+			break;
+		cls->count++;
+		last = e->ts;
+		stream->c->kernel_to = e->ts;
+	}
+	if (i)
+		s->last = last;
+	s->seq += i;
+	s->n_events += i;
+	return i;
+}
