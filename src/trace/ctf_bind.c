@@ -55,6 +55,7 @@ static struct ctf_field *find_path(struct ctf_binding *b, struct ctf_node **slot
 	uint32_t i = limit;		/* from behind: lengths stand right before */
 	while (i && !ctf_field_is(&node->t.field[i - 1], path->part[c]))
 		i--;
+	b->p->n_looks += MIN(limit - i, CTF_MAX_LOOKS);
 	if (!i--)
 		return NULL;
 	struct ctf_field *found = &node->t.field[i];
@@ -161,6 +162,9 @@ static bool bind_path(struct ctf_binding *b, const struct frame *up, const struc
 {
 	enum ctf_root root;
 	struct ctf_field *f = find_field(b, up, path, &root);
+	if (b->p->n_looks > CTF_MAX_LOOKS)
+		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
+			      "is found after more looks at fields than any tracer asks for");
 	if (!f)
 		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED, "is no field before this one");
 	if (f->type->kind != CTF_INTEGER && f->type->kind != CTF_ENUM)

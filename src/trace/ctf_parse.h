@@ -21,8 +21,9 @@
 /* Far above what a tracer writes, low enough that nobody waits or runs out of memory. */
 #define CTF_MAX_TEXT (64u << 20)	/* bytes of metadata */
 #define CTF_MAX_NODES (1u << 21)	/* types */
-#define CTF_MAX_COST (1u << 13)		/* types in one type, every use counted */
+#define CTF_MAX_COST (1u << 12)		/* types in one type, every use counted */
 #define CTF_MAX_ALL_COST (1u << 22)	/* the same of all classes */
+#define CTF_MAX_LOOKS (1u << 26)	/* at fields, for lengths and tags */
 #define CTF_MAX_BITS (UINT64_C(1) << 40)	/* of one array */
 #define CTF_MAX_ALIGN (1u << 15)
 #define CTF_MAX_REGS 4096u
@@ -85,7 +86,7 @@ struct ctf_parser {
 	GArray *fields;			/* struct ctf_field: stack of the structures being read */
 	GArray *ranges;			/* struct ctf_range: of the enumeration being read */
 	GString *name, *key;		/* scratch */
-	uint32_t n_nodes, n_bindings, all_cost;
+	uint32_t n_nodes, n_bindings, all_cost, n_looks;
 	uint32_t packet_regs;		/* registers of the packet header, + 1 */
 	unsigned nested;		/* of the type being read */
 	bool started;			/* some text was seen */

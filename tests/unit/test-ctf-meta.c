@@ -38,6 +38,7 @@
 	"\t\tstruct { uint32_t id; uint64_clock_monotonic_t timestamp; } extended;\n" \
 	"\t} v;\n} align(8);\n"
 #define STREAM "stream { id = 0; event.header := struct event_header_compact; };\n"
+#define STREAM_PLAIN "stream { id = 0; };\n"
 #define EVENT(body) "event { name = \"e\"; id = 0; stream_id = 0; fields := " body "; };\n"
 #define HEADER_DUMP \
 	"struct/8{id#1:enum(u5le/1 compact=0..30 extended=31..31) v:variant<#1>{" \
@@ -500,6 +501,15 @@ static void test_bounds(void)
 		g_string_append_printf(wide, ", s%u", i);
 	g_string_append(wide, "; };");
 	refuse_unsupported(wide, "made of more than");
+	GString *far = g_string_new(BEGIN("le") STREAM_PLAIN);
+	for (guint i = 0; i < 200; i++) {
+		g_string_append_printf(far, "event { name = e; id = %u; stream_id = 0; fields :="
+				       " struct { uint8_t n;", i);
+		for (guint j = 0; j < 1000; j++)
+			g_string_append_printf(far, "uint8_t a%u[n];", j);
+		g_string_append(far, "}; };\n");
+	}
+	refuse_unsupported(far, "more looks at fields");
 }
 
 static void test_many(void)
