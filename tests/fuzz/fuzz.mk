@@ -68,8 +68,13 @@ $(FUZZ_NAMES): fuzz-%: $(FUZZ)/fuzz-% $(FUZZ_CORPUS)
 fuzz:
 	@+for target in $(FUZZ_NAMES); do $(MAKE) --no-print-directory $$target TIME=$(TIME) || exit; done
 
+clean-fuzz:
+	rm -rf $(FUZZ)
+
+dist-free: clean-fuzz
+
 SCRIPTS += tests/fuzz/run-short.sh
 
 -include $(FUZZ_LIB:.o=.d) $(FUZZ_TEST_LIB:.o=.d) $(FUZZERS:=.d)
 
-.PHONY: fuzz fuzzers $(FUZZ_NAMES)
+.PHONY: fuzz fuzzers clean-fuzz $(FUZZ_NAMES)
