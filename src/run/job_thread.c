@@ -127,12 +127,12 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 	return SOURCE_CANCELLED;
 }
 
-static void run_source(struct shared *s, struct source *source)
+static void run_source(struct shared *s, struct source *source, bool lacks_spans)
 {
 	g_autoptr(GError) error = NULL;
 	struct model *m = model_new(&s->options.model);
 
-	if (s->status.pieces && pieces_lack_spans(source))
+	if (lacks_spans)
 		model_without_spans(m);
 	set_source(s, source);
 	enum source_status st = read_source(s, source, m, &error);
@@ -219,7 +219,7 @@ static void run_whole(struct shared *s, const struct pieces *pieces)
 	g_mutex_lock(&s->lock);
 	s->status.pieces = 1;
 	g_mutex_unlock(&s->lock);
-	run_source(s, source);
+	run_source(s, source, pieces_lack_spans(pieces));
 	source_free(source);
 }
 
@@ -334,7 +334,7 @@ void *job_thread_main(void *shared)
 		set_source(s, t.source);	/* first: who sees the phase may cancel it */
 		set_phase(s, JOB_LOADING, NULL);
 		if (t.source)
-			run_source(s, t.source);
+			run_source(s, t.source, false);
 		else
 			run_pieces(s, &t.pieces);
 	}

@@ -4,14 +4,9 @@
 
 #include "state/slice.h"
 
-bool pieces_lack_spans(const struct source *source)
+bool pieces_lack_spans(const struct pieces *p)
 {
-	const GPtrArray *classes = source->tables.classes;
-
-	for (guint i = 0; i < classes->len; i++)
-		if (slice_row_makes_spans(blk_class(&source->tables, i)->row))
-			return false;
-	return classes->len > 0;
+	return !p->ops->has_row(p->trace, slice_row_makes_spans);
 }
 
 struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, bool rooted,
@@ -21,7 +16,7 @@ struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, 
 	size_t n;
 	const struct native_loss *losses = p->ops->losses(source, &n);
 
-	if (pieces_lack_spans(source))
+	if (pieces_lack_spans(p))
 		slice_without_spans(s);
 	for (size_t i = 0; i < n; i++)
 		slice_begin_lost(s, &source->tables, losses[i].stream, &losses[i].loss);

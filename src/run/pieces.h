@@ -22,6 +22,7 @@ struct piece_ops {
 	bool (*bounds)(void *trace, int64_t *ret_from, int64_t *ret_to);
 	uint64_t (*bytes_between)(void *trace, int64_t from, int64_t to);
 	size_t (*cuts)(void *trace, int64_t from, int64_t to, size_t n_pieces, int64_t *ret);
+	bool (*has_row)(void *trace, bool (*is_wanted)(unsigned row));
 	struct outline *(*outline)(void *trace, size_t max_cells);
 	struct source *(*range)(void *trace, int64_t from, int64_t to, size_t budget);
 	const struct native_loss *(*losses)(struct source *s, size_t *ret_n);
@@ -43,8 +44,8 @@ static inline void pieces_free(struct pieces *p)
 	p->ops = NULL;
 }
 
-/* Can no event of the trace make spans? Of a source that knows all classes. */
-bool pieces_lack_spans(const struct source *source);
+/* Can no event of the trace make spans? */
+bool pieces_lack_spans(const struct pieces *p);
 
 /* A slice with what is open when the source begins; call before its first batch. */
 struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, bool rooted,

@@ -37,6 +37,11 @@ static size_t cuts(void *trace, int64_t from, int64_t to, size_t n_pieces, int64
 	return native_cuts(trace, from, to, n_pieces, ret);
 }
 
+static bool has_row(void *trace, bool (*is_wanted)(unsigned row))
+{
+	return native_has_row(trace, is_wanted);
+}
+
 static struct outline *outline(void *trace, size_t max_cells)
 {
 	return native_outline(trace, max_cells);
@@ -55,7 +60,7 @@ static void free_native(void *trace)
 static const struct piece_ops native_ops = {
 	.index = walk_index, .indexed = is_indexed, .index_progress = index_progress,
 	.known_from = known_from, .bounds = bounds, .bytes_between = bytes_between, .cuts = cuts,
-	.outline = outline, .range = range, .losses = native_range_losses, .free = free_native,
+	.has_row = has_row, .outline = outline, .range = range, .losses = native_range_losses, .free = free_native,
 };
 
 struct pieces pieces_native(struct native *n)

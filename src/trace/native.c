@@ -486,3 +486,11 @@ size_t native_n_streams(const struct native *n)
 {
 	return n->streams->len;
 }
+
+bool native_has_row(const struct native *n, bool (*is_wanted)(unsigned row))
+{
+	for (guint i = 0; i < n->classes->len; i++)
+		if (is_wanted(g_array_index(n->classes, struct native_class, i).row))
+			return true;
+	return false;
+}

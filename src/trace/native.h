@@ -50,6 +50,9 @@ bool native_bounds(const struct native *n, int64_t *ret_from, int64_t *ret_to);
 uint64_t native_bytes(const struct native *n);		/* of all stream files */
 size_t native_n_streams(const struct native *n);
 
+/* Does the metadata have an event class of such a row? (It may never come.) */
+bool native_has_row(const struct native *n, bool (*is_wanted)(unsigned row));
+
 /* Bytes of packets that overlap [from, to), a border packet's by its share. */
 uint64_t native_bytes_between(const struct native *n, int64_t from, int64_t to);
 

@@ -98,6 +98,16 @@ static size_t fake_cuts(void *trace, int64_t from, int64_t to, size_t n_pieces, 
 	return n;
 }
 
+static bool fake_has_row(void *trace, bool (*is_wanted)(unsigned row))
+{
+	const struct fake_pieces *f = trace;
+	const struct blk_tables *tables = recording_tables(f->records);
+	for (guint i = 0; i < tables->classes->len; i++)
+		if (is_wanted(blk_class(tables, i)->row))
+			return true;
+	return false;
+}
+
 static struct outline *fake_outline(void *trace, size_t max_cells)
 {
 	int64_t from, to;
@@ -227,7 +237,7 @@ static void fake_free(void *trace)
 static const struct piece_ops fake_ops = {
 	.index = fake_index, .indexed = fake_indexed, .index_progress = fake_index_progress,
 	.known_from = fake_known_from, .bounds = fake_bounds, .bytes_between = fake_bytes,
-	.cuts = fake_cuts, .outline = fake_outline, .range = fake_range, .losses = fake_losses,
+	.cuts = fake_cuts, .has_row = fake_has_row, .outline = fake_outline, .range = fake_range, .losses = fake_losses,
 	.free = fake_free,
 };
 
