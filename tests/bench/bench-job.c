@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 		else if (strcmp(argv[i], "--slices") == 0)
 			options.slices = (unsigned)value;
 		else if (strcmp(argv[i], "--memory") == 0)
-			options.memory = options.model.memory_budget = (size_t)value;
+			options.memory = (size_t)value;
 		else if (strcmp(argv[i], "--from") == 0)
 			part_from = value;
 		else if (strcmp(argv[i], "--to") == 0)
@@ -174,6 +174,7 @@ int main(int argc, char **argv)
 	}
 	if (i + 1 != argc)
 		fail("usage: bench-job whole|first [OPTION...] TRACE");
+	options.model.memory_budget = options.memory / 8;	/* as the screen has it */
 	if (strcmp(argv[1], "first") == 0)
 		run_first(argv[i], &options);
 	else if (strcmp(argv[1], "whole") == 0)
