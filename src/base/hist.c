@@ -197,7 +197,7 @@ uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to)
 void hist_log_grow(struct hist_log *h, unsigned octave)
 {
 	if (h->n == h->alloc) {
-		h->alloc = (uint8_t)(h->alloc ? MIN(h->alloc * 2u, HIST_OCTAVES) : 4);
+		h->alloc = (uint8_t)(h->alloc ? MIN(h->alloc * 4u, HIST_OCTAVES) : 1);
 		h->counts = g_renew(uint32_t, h->counts, h->alloc * 8u);
 	}
 	memset(h->counts + h->n * 8u, 0, 8 * sizeof(*h->counts));
@@ -228,6 +228,22 @@ void hist_log_merge(struct hist_log *into, const struct hist_log *from)
 	}
 }
 
+/* The buckets in use, in order; returns how many. */
+static unsigned log_buckets(const struct hist_log *h, struct hist_bucket *to)
+{
+	unsigned n = 0;
+
+	for (unsigned o = 0; o < HIST_OCTAVES; o++) {
+		if (!h->block[o])
+			continue;
+		const uint32_t *count = h->counts + (h->block[o] - 1u) * 8;
+		for (unsigned i = 0; i < 8; i++)
+			if (count[i])
+				to[n++] = (struct hist_bucket){ (uint16_t)(o * 8 + i), count[i] };
+	}
+	return n;
+}
+
 void hist_merge_log(struct hist *into, const struct hist_log *from)
 {
 	struct hist_bucket buckets[HIST_BUCKETS];
@@ -236,13 +252,11 @@ void hist_merge_log(struct hist *into, const struct hist_log *from)
 		.sum = from->sum, .buckets = buckets,
 	};
 
-	for (unsigned o = 0; o < HIST_OCTAVES; o++) {
-		if (!from->block[o])
-			continue;
-		const uint32_t *count = from->counts + (from->block[o] - 1u) * 8;
-		for (unsigned i = 0; i < 8; i++)
-			if (count[i])
-				buckets[h.n++] = (struct hist_bucket){ (uint16_t)(o * 8 + i), count[i] };
-	}
-	hist_merge(into, &h);
+	if (!from->count)
+		return;
+	h.n = (uint16_t)log_buckets(from, buckets);
+	if (into->count)
+		hist_merge(into, &h);
+	else
+		hist_copy(into, &h);
 }

@@ -12,6 +12,14 @@ static GArray *cells_like(const GArray *before, guint size)
 	return g_array_sized_new(false, true, size, before ? MIN(before->len, MAX_CELLS_LIKE) : 0);
 }
 
+static void new_epochs(struct slice *s, struct bin *b)
+{
+	b->thread_epoch = ++s->epochs;
+	b->call_epoch = ++s->epochs;
+	b->file_epoch = ++s->epochs;
+	b->cpu_epoch = ++s->epochs;
+}
+
 static struct bin *bin_new(struct slice *s, int64_t index)
 {
 	struct bin *b = g_new0(struct bin, 1);
@@ -19,10 +27,7 @@ static struct bin *bin_new(struct slice *s, int64_t index)
 	b->begin = index * s->step;
 	if (__builtin_add_overflow(b->begin, s->step, &b->end))
 		b->end = INT64_MAX;
-	b->thread_epoch = ++s->epochs;
-	b->call_epoch = ++s->epochs;
-	b->file_epoch = ++s->epochs;
-	b->cpu_epoch = ++s->epochs;
+	new_epochs(s, b);
 	const struct bin *like = s->bin_last;
 	b->threads = cells_like(like ? like->threads : NULL, sizeof(struct bin_thread));
 	b->calls = cells_like(like ? like->calls : NULL, sizeof(struct bin_call));
@@ -216,7 +221,6 @@ static void merge_threads(struct slice *s, struct bin *into, struct bin *from, c
 		f.seq += maps->seq_add;
 		memset(&x->latency, 0, sizeof x->latency);
 		/* Never summed here: what the descriptor was is not known yet. */
-		intmap_set(&into->file_map, pair(f.thread, (uint32_t)f.fd), into->files->len);
 		g_array_append_val(into->files, f);
 	}
 	into->file_epoch = ++s->epochs;
@@ -227,6 +231,63 @@ static void merge_threads(struct slice *s, struct bin *into, struct bin *from, c
 		c.seq += maps->seq_add;
 		bin_slow(into, &c);
 	}
+}
+
+/* Calls and files are not found any more: what still comes for them gets cells of its
+ * own, which the publisher adds to these. */
+static void map_cells(struct bin *b, const struct bin_maps *maps)
+{
+	for (guint i = 0; i < b->threads->len; i++) {
+		struct bin_thread *c = &g_array_index(b->threads, struct bin_thread, i);
+		c->thread = maps->thread[c->thread];
+		intmap_set(&b->thread_map, c->thread, i);
+	}
+	for (guint i = 0; i < b->calls->len; i++) {
+		struct bin_call *c = &g_array_index(b->calls, struct bin_call, i);
+		c->thread = maps->thread[c->thread];
+		c->name = maps->string[c->name];
+	}
+	for (guint i = 0; i < b->files->len; i++) {
+		struct bin_file *c = &g_array_index(b->files, struct bin_file, i);
+		c->thread = maps->thread[c->thread];
+		c->seq += maps->seq_add;
+	}
+	for (guint i = 0; i < b->slow->len; i++) {
+		struct bin_slow *c = &g_array_index(b->slow, struct bin_slow, i);
+		c->thread = maps->thread[c->thread];
+		c->name = maps->string[c->name];
+		c->seq += maps->seq_add;
+	}
+}
+
+/* The ids of another slice become this one's; the cells stay where they are. */
+void bin_adopt(struct slice *s, struct bin *b, const struct bin_maps *maps)
+{
+	struct intmap *const all[] = {
+		&b->thread_map, &b->call_map, &b->file_map, &b->dev_map, &b->event_map, &b->cpu_map,
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+		intmap_clear(all[i]);
+	map_cells(b, maps);
+	for (guint i = 0; i < b->devs->len; i++) {
+		struct bin_dev *c = &g_array_index(b->devs, struct bin_dev, i);
+		c->host = maps->host[c->host];
+		intmap_set(&b->dev_map, pair(c->host, c->dev), i);
+	}
+	for (guint i = 0; i < b->events->len; i++) {
+		struct bin_event *c = &g_array_index(b->events, struct bin_event, i);
+		c->host = maps->host[c->host];
+		c->name = maps->string[c->name];
+		intmap_set(&b->event_map, pair(c->host, c->name), i);
+	}
+	for (guint i = 0; i < b->cpus->len; i++) {
+		struct bin_cpu *c = &g_array_index(b->cpus, struct bin_cpu, i);
+		c->cpu = maps->cpu[c->cpu];
+		intmap_set(&b->cpu_map, c->cpu, i);
+	}
+	new_epochs(s, b);
+	b->dirty = true;
+	g_hash_table_insert(s->bins, &b->index, b);
 }
 
 void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct bin_maps *maps)

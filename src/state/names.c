@@ -515,6 +515,7 @@ void names_update(struct names *n)
 	for (guint i = 0; i < n->s->facts->len; i++)
 		apply(n, &g_array_index(n->s->facts, struct fact, i));
 	g_array_set_size(n->s->facts, 0);
+	n->s->facts_sorted = 0;
 }
 
 /* ---- questions ---- */

@@ -412,6 +412,7 @@ struct slice {
 	int64_t kept_from;		/* bins before this index are forgotten */
 	struct trust forgotten;		/* their sums */
 	GArray *facts;			/* struct fact */
+	guint facts_sorted;		/* so many from the front are known to be in order */
 	GArray *losses;			/* struct loss */
 	GArray *annots;			/* struct annot */
 	GHashTable *requests;		/* struct request: open ones and early ends */
@@ -521,6 +522,7 @@ void bin_free(struct bin *b);
 struct bin_maps { const uint32_t *thread, *string, *host, *cpu; uint64_t seq_add; };
 void bin_merge(struct slice *s, struct bin *into, struct bin *from,
 	       const struct bin_maps *maps);	/* frees from */
+void bin_adopt(struct slice *s, struct bin *b, const struct bin_maps *maps);	/* of a second s has not */
 
 /* charge.c: an interval, split at the borders of seconds */
 void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from, int64_t to);

@@ -177,7 +177,10 @@ static void move_bins(struct slice *a, struct slice *b, const struct maps *m)
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *from = value;
 		g_hash_table_iter_steal(&it);
-		bin_merge(a, slice_bin(a, from->index * a->step), from, &maps);
+		if (from->index >= a->kept_from && !g_hash_table_contains(a->bins, &from->index))
+			bin_adopt(a, from, &maps);
+		else
+			bin_merge(a, slice_bin(a, from->index * a->step), from, &maps);
 	}
 	b->bin_last = NULL;
 }
@@ -270,10 +273,47 @@ static void join_thread(uint64_t key, uint32_t id, void *data)
 	intmap_set(&a->tid_last, mapped, last->self);
 }
 
-static int fact_order(gconstpointer a, gconstpointer b)
+static int fact_order(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct fact *x = a, *y = b;
 	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static void sort_range(GArray *facts, guint from, guint to)
+{
+	for (guint i = from + 1; i < to; i++)
+		if (fact_order(&g_array_index(facts, struct fact, i - 1),
+			       &g_array_index(facts, struct fact, i), NULL) > 0) {
+			g_qsort_with_data(&g_array_index(facts, struct fact, from),
+					  (gint)(to - from), sizeof(struct fact), fact_order, NULL);
+			return;
+		}
+}
+
+/* Puts the facts from `at` on, in order among themselves, between those before. */
+static void merge_facts(GArray *facts, guint at)
+{
+	guint n = facts->len - at, i = at, to = facts->len;
+	g_autofree struct fact *new = g_memdup2(&g_array_index(facts, struct fact, at),
+						n * sizeof(struct fact));
+	struct fact *all = (struct fact *)facts->data;
+	while (n > 0) {
+		bool old = i > 0 && fact_order(&all[i - 1], &new[n - 1], NULL) > 0;
+		all[--to] = old ? all[--i] : new[--n];
+	}
+}
+
+/* The left's facts, then the right's, then what joining them told. */
+static void sort_facts(struct slice *s, guint right, guint told)
+{
+	sort_range(s->facts, s->facts_sorted, right);
+	if (s->facts_sorted && s->facts_sorted < right)
+		sort_range(s->facts, 0, right);
+	sort_range(s->facts, right, told);
+	sort_range(s->facts, told, s->facts->len);
+	if (told < s->facts->len)
+		merge_facts(s->facts, told);
+	s->facts_sorted = s->facts->len;
 }
 
 static void join_requests(struct slice *a, struct slice *b, const struct maps *m)
@@ -317,7 +357,8 @@ static void join_counters(struct slice *a, struct slice *b)
 	gpointer name;
 	g_hash_table_iter_init(&it, b->classes);
 	while (g_hash_table_iter_next(&it, &name, NULL))
-		g_hash_table_add(a->classes, g_strdup(name));
+		if (!g_hash_table_contains(a->classes, name))
+			g_hash_table_add(a->classes, g_strdup(name));
 }
 
 struct slice *slice_stitch(struct slice *a, struct slice *b)
@@ -343,7 +384,9 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 		untouched[i] = task && task->self == c->start && !c->lost;
 	}
 	move_threads(a, b, &m);
+	guint right = a->facts->len;
 	move_annots_and_facts(a, b, &m);
+	guint told = a->facts->len;
 	move_bins(a, b, &m);
 	for (guint i = 0; i < b->cpus->len; i++) {
 		struct cpu *c = cpu_at(b, i);
@@ -360,7 +403,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 		join_cpu(a, cpu_at(a, m.cpu[i]), cpu_at(b, i), untouched[i]);
 	join_requests(a, b, &m);
 	join_counters(a, b);
-	g_array_sort(a->facts, fact_order);
+	sort_facts(a, right, told);
 	a->first = MIN(a->first, b->first);
 	a->last = MAX(a->last, b->last);
 	slice_free(b);
