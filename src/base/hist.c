@@ -12,6 +12,7 @@
 
 #define SUB_BITS HIST_SUB_BITS
 #define MAX_BITS HIST_MAX_BITS
+#define FEW 4			/* buckets that are sooner added one by one */
 
 int64_t hist_bucket_low(unsigned index)
 {
@@ -72,6 +73,14 @@ static void insert_bucket(struct hist *h, unsigned at, unsigned index)
 	h->n++;
 }
 
+static void add_to_bucket(struct hist *h, unsigned index, uint32_t count)
+{
+	unsigned at = lower_bound(h, index);
+	if (at == h->n || h->buckets[at].index != index)
+		insert_bucket(h, at, index);
+	h->buckets[at].count = count_saturating(h->buckets[at].count, count);
+}
+
 void hist_add(struct hist *h, int64_t ns)
 {
 	if (ns < 0)
@@ -86,11 +95,7 @@ void hist_add(struct hist *h, int64_t ns)
 	h->count++;
 	h->sum = sum_saturating(h->sum, ns);
 
-	unsigned index = hist_bucket_index(ns);
-	unsigned at = lower_bound(h, index);
-	if (at == h->n || h->buckets[at].index != index)
-		insert_bucket(h, at, index);
-	h->buckets[at].count = count_saturating(h->buckets[at].count, 1);
+	add_to_bucket(h, hist_bucket_index(ns), 1);
 }
 
 /* How many different buckets the two use together. */
@@ -145,7 +150,12 @@ void hist_merge(struct hist *into, const struct hist *from)
 	}
 	into->count += from->count;
 	into->sum = sum_saturating(into->sum, from->sum);
-	merge_buckets(into, from);
+	if (from->n > FEW) {
+		merge_buckets(into, from);
+		return;
+	}
+	for (unsigned i = 0; i < from->n; i++)
+		add_to_bucket(into, from->buckets[i].index, from->buckets[i].count);
 }
 
 void hist_copy(struct hist *to, const struct hist *from)
@@ -252,8 +262,11 @@ void hist_merge_log(struct hist *into, const struct hist_log *from)
 		.sum = from->sum, .buckets = buckets,
 	};
 
-	if (!from->count)
+	if (from->count <= 1) {
+		if (from->count)
+			hist_add(into, from->max);
 		return;
+	}
 	h.n = (uint16_t)log_buckets(from, buckets);
 	if (into->count)
 		hist_merge(into, &h);
