@@ -83,13 +83,24 @@ static void post(struct shared *s, struct model *m, bool final)
 	shared_wake_owner(s);
 }
 
-/* Posts; when to do so again: the more is kept for corrections, the longer it takes. */
-static int64_t post_in_turn(struct shared *s, struct model *m)
+/* When to post: not too often, and not most of the time, unless memory asks for it. */
+struct turn {
+	int64_t due_us;		/* not before */
+	int64_t rest_us;	/* only when full before */
+};
+
+static bool post_in_turn(struct shared *s, struct model *m, struct turn *t)
 {
 	int64_t begin = g_get_monotonic_time();
-	post(s, m, false);
+	bool due = begin >= t->rest_us || model_is_full(m);
+
+	if (due)
+		post(s, m, false);
 	int64_t end = g_get_monotonic_time();
-	return end + MAX(s->options.publish_every_ns / 1000, (end - begin) * POST_SHARE);
+	t->due_us = end + s->options.publish_every_ns / 1000;
+	if (due)
+		t->rest_us = end + (end - begin) * POST_SHARE;
+	return due;
 }
 
 /* ---- one source ---- */
@@ -108,7 +119,7 @@ static void pause_reading(struct shared *s)
 static enum source_status read_source(struct shared *s, struct source *source, struct model *m,
 				      GError **error)
 {
-	int64_t due_us = g_get_monotonic_time();	/* the first batch is posted at once */
+	struct turn turn = { 0 };		/* the first batch is posted at once */
 
 	while (!is_stopped(s)) {
 		struct blk_batch batch = { 0 };
@@ -119,9 +130,9 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 			pause_reading(s);
 		else
 			return st;
-		if (g_get_monotonic_time() < due_us)
+		if (g_get_monotonic_time() < turn.due_us)
 			continue;
-		due_us = post_in_turn(s, m);
+		post_in_turn(s, m, &turn);
 		update_figures(s, source_progress(source), model_n_events(m), model_now(m));
 	}
 	return SOURCE_CANCELLED;
@@ -172,7 +183,7 @@ static enum source_status stitch_pieces(struct shared *s, struct parallel *p, st
 		[PARALLEL_END] = SOURCE_END, [PARALLEL_STOPPED] = SOURCE_CANCELLED,
 		[PARALLEL_ERROR] = SOURCE_ERROR,
 	};
-	int64_t due_us = 0;
+	struct turn turn = { 0 };
 	bool news = false;
 
 	for (;;) {
@@ -186,10 +197,8 @@ static enum source_status stitch_pieces(struct shared *s, struct parallel *p, st
 		if (st > PARALLEL_LATER)
 			return ends[st];
 		news |= slice != NULL;
-		if (news && g_get_monotonic_time() >= due_us) {
-			due_us = post_in_turn(s, m);
-			news = false;
-		}
+		if (news && g_get_monotonic_time() >= turn.due_us)
+			news = !post_in_turn(s, m, &turn);
 		update_figures(s, parallel_progress(p), parallel_n_events(p), model_now(m));
 	}
 }

@@ -94,8 +94,8 @@ uint64_t model_n_events(const struct model *m)
 static size_t bin_bytes(const struct bin *b)
 {
 	return sizeof *b + b->threads->len * (sizeof(struct bin_thread) + 24) +
-	       b->calls->len * (sizeof(struct bin_call) + 120) +
-	       b->files->len * (sizeof(struct bin_file) + 80);
+	       b->calls->len * (sizeof(struct bin_call) + 240) +
+	       b->files->len * (sizeof(struct bin_file) + 160);
 }
 
 static int newest_first(gconstpointer a, gconstpointer b)
@@ -123,6 +123,12 @@ static int64_t room_from(const struct model *m, size_t budget)
 			return (b->index + 1) * m->options.step_ns;
 	}
 	return INT64_MIN;
+}
+
+bool model_is_full(const struct model *m)
+{
+	const struct model_options *o = &m->options;
+	return !o->live && o->memory_budget && room_from(m, o->memory_budget) != INT64_MIN;
 }
 
 /* What is forgotten after the next publication: seconds before the instant. */

@@ -57,6 +57,9 @@ void model_stitch(struct model *m, struct slice *s);
  */
 struct publication *model_publish(struct model *m, bool final);
 
+/* Is more kept than memory_budget? Then the next publication forgets what is too much. */
+bool model_is_full(const struct model *m);
+
 /* Seconds before this instant are closed: published, unless something late corrects
  * them. INT64_MIN: none yet; INT64_MAX: all, after the final publication. */
 int64_t model_closed_to(const struct model *m);
