@@ -126,11 +126,12 @@ static bool begin_backward(struct ctf_index *x)
 {
 	uint64_t tail = x->size % x->common;
 	uint64_t at = x->size - (tail ? tail : x->common);
-	const struct ctf_packet *first = packets_at(&x->oldest, 0);
 	struct ctf_packet p;
 
-	if (x->oldest.n != 1 || bytes_of(first) != x->common ||
-	    x->size / x->common < FEWEST_BACKWARD)
+	if (x->oldest.n != 1 || x->size / x->common < FEWEST_BACKWARD)
+		return false;
+	const struct ctf_packet *first = packets_at(&x->oldest, 0);
+	if (bytes_of(first) != x->common)
 		return false;
 	if (!ctf_index_header(x, at, x->size, &p, NULL)) {
 		if (!tail)
