@@ -656,21 +656,37 @@ static struct ctf_packet *idx_setup(struct fixture *f)
 	return truth;
 }
 
-static void test_idx(struct fixture *f, const void *unused)
+static void check_lengths(struct fixture *f, const unsigned *lengths, size_t n_lengths, bool short_fits)
 {
 	g_autofree struct ctf_packet *truth = idx_setup(f);
-	static const unsigned lengths[] = { 56, 64, 72, 73, 128 };
 
-	for (size_t i = 0; i < G_N_ELEMENTS(lengths); i++) {
+	for (size_t i = 0; i < n_lengths; i++) {
+		bool fits = lengths[i] >= 72 || short_fits;
 		for (size_t n = 0; n <= N_IDX; n++) {
 			g_autoptr(GByteArray) idx = make_idx(truth, n, lengths[i]);
-			check_idx(f, idx, truth, N_IDX, n);
+			check_idx(f, idx, truth, N_IDX, fits ? n : 0);
 			if (n == 0)
 				continue;
 			g_byte_array_set_size(idx, idx->len - 1);	/* cut off */
-			check_idx(f, idx, truth, N_IDX, n - 1);
+			check_idx(f, idx, truth, N_IDX, fits ? n - 1 : 0);
 		}
 	}
+}
+
+static const unsigned lengths[] = { 56, 64, 72, 73, 128 };
+
+/* Entries without packet numbers do not do for packets that have them. */
+static void test_idx(struct fixture *f, const void *unused)
+{
+	check_lengths(f, lengths, G_N_ELEMENTS(lengths), false);
+}
+
+/* Packets without numbers, as tracers wrote them before LTTng 2.8. */
+static void test_idx_unnumbered(struct fixture *f, const void *be)
+{
+	made_free(f->t);
+	f->t = made_new(be != NULL, 8, "packet_seq_num", "something_else");
+	check_lengths(f, lengths, 2, true);
 }
 
 static void test_idx_longer(struct fixture *f, const void *unused)
@@ -746,7 +762,7 @@ static void test_idx_of_another(struct fixture *f, const void *unused)
 
 	for (unsigned i = 3; i < N_IDX; i++)
 		other[i].discarded++;
-	g_autoptr(GByteArray) idx = make_idx(other, N_IDX, 56);
+	g_autoptr(GByteArray) idx = make_idx(other, N_IDX, 72);
 	check_idx(f, idx, truth, N_IDX, 3);
 }
 
@@ -774,6 +790,7 @@ int main(int argc, char **argv)
 	CASE("no-file", test_no_file);
 	CASE("sparse", test_sparse);
 	CASE("idx", test_idx);
+	CASE("idx-unnumbered", test_idx_unnumbered);
 	CASE("idx-longer", test_idx_longer);
 	CASE("idx-header-wrong", test_idx_header_wrong);
 	CASE("idx-entry-wrong", test_idx_entry_wrong);
