@@ -45,8 +45,9 @@ def targets():
     known = set(re.findall(r"^([a-z][\w -]*):", makefile, re.M))
     known = {word for names in known for word in names.split()}
     folders = {"check-unit", "check-lint", "check-tui", "check-truth", "check-live"}
-    tests = {"check-" + re.sub(r"^test-", "", os.path.splitext(os.path.basename(path))[0])
-             for path in tap.files("tests", ends=[".c", ".py", ".sh"])}
+    tests = {os.path.basename(path)[:-2] for path in tap.files("tests/fuzz", ends=[".c"])}  # make fuzz-NAME
+    tests |= {"check-" + re.sub(r"^test-", "", os.path.splitext(os.path.basename(path))[0])
+              for path in tap.files("tests", ends=[".c", ".py", ".sh"])}
     problems = []
     for path in DOCUMENTS:
         for n, line in enumerate(tap.lines(path), 1):
