@@ -5,9 +5,13 @@
  */
 #include "run/job_private.h"
 
+#include <malloc.h>
+
 #define AGAIN_PAUSE_US 5000		/* after SOURCE_AGAIN, should the source not wait itself */
 #define MAX_QUEUED 8			/* posts nobody has collected; then the model keeps them */
 #define POST_SHARE 10			/* of the time, at most a tenth goes into posting */
+#define TRIM_EVERY_US 500000
+#define TRIM_SHARE 50
 #define OUTLINE_CELLS 1024
 #define FIGURES_US 50000		/* how old figures may be while nothing is stitched */
 #define INDEX_STEP 512			/* packets of each file at once */
@@ -87,7 +91,19 @@ static void post(struct shared *s, struct model *m, bool final)
 struct turn {
 	int64_t due_us;		/* not before */
 	int64_t rest_us;	/* only when full before */
+	int64_t trim_us;	/* holes are not given back to the system before */
 };
+
+/* Slices and seconds come and go on several threads, and leave holes between those
+ * that stay. */
+static void trim(struct shared *s, struct turn *t, int64_t now_us)
+{
+	if (!s->options.memory || now_us < t->trim_us)
+		return;
+	malloc_trim(0);
+	int64_t end_us = g_get_monotonic_time();
+	t->trim_us = end_us + MAX(TRIM_EVERY_US, (end_us - now_us) * TRIM_SHARE);
+}
 
 static bool post_in_turn(struct shared *s, struct model *m, struct turn *t)
 {
@@ -96,6 +112,8 @@ static bool post_in_turn(struct shared *s, struct model *m, struct turn *t)
 
 	if (due)
 		post(s, m, false);
+	if (due)
+		trim(s, t, g_get_monotonic_time());
 	int64_t end = g_get_monotonic_time();
 	t->due_us = end + s->options.publish_every_ns / 1000;
 	if (due)
@@ -197,7 +215,7 @@ static enum source_status stitch_pieces(struct shared *s, struct parallel *p, st
 		if (st > PARALLEL_LATER)
 			return ends[st];
 		news |= slice != NULL;
-		if (news && g_get_monotonic_time() >= turn.due_us)
+		if (news && (g_get_monotonic_time() >= turn.due_us || model_is_full(m)))
 			news = !post_in_turn(s, m, &turn);
 		update_figures(s, parallel_progress(p), parallel_n_events(p), model_now(m));
 	}

@@ -9,7 +9,7 @@
 #include "state/slice.h"
 
 #define MAX_THREADS 256
-#define BUFFERS (24 << 20)		/* all sources together */
+#define BUFFERS (8 << 20)		/* all sources together */
 #define LEAST_BUFFERS (64 << 10)	/* a source */
 
 /* A piece should be enough work to be worth its stitching, and small enough that a
@@ -52,7 +52,7 @@ static unsigned choose_slices(uint64_t bytes, unsigned threads, size_t memory)
 
 	if (threads == 1)
 		return 1;
-	if (memory)		/* about a quarter of its bytes is what a slice may come to */
+	if (memory)		/* some are in flight, and a slice may come to a part of its bytes */
 		piece = MIN(piece, MAX(LEAST_PIECE, memory / (threads + 2)));
 	piece = MIN(piece, MAX(LEAST_PIECE, bytes / (threads * PIECES_A_THREAD)));
 	return (unsigned)CLAMP((bytes + piece / 2) / piece, 1, MOST_SLICES);

@@ -21,6 +21,7 @@ struct table {			/* descriptors of a process, or of a thread of no known one */
 	struct table *parent;	/* what it was copied from */
 	uint64_t parent_seq;
 	struct table *merged;	/* has become part of that one */
+	GArray *forks;		/* uint64_t seq: where others were copied; while forgetting */
 };
 
 struct person {			/* a thread as names know it */
@@ -42,6 +43,7 @@ struct names {
 	GArray *files;		/* struct file_info */
 	GHashTable *file_ids;	/* struct file_info -> id + 1 */
 	struct intmap irqs, devs;
+	uint64_t n_facts;	/* applied since versions were forgotten */
 };
 
 /* ---- files ---- */
@@ -514,8 +516,87 @@ void names_update(struct names *n)
 	adopt_anonymous(n);
 	for (guint i = 0; i < n->s->facts->len; i++)
 		apply(n, &g_array_index(n->s->facts, struct fact, i));
+	n->n_facts += n->s->facts->len;
 	g_array_set_size(n->s->facts, 0);
 	n->s->facts_sorted = 0;
+}
+
+/* ---- forgetting ---- */
+
+static int seq_order(gconstpointer a, gconstpointer b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* What copies of the table ask for: how it was when they were made. */
+static void note_forks(struct names *n)
+{
+	for (guint i = 0; i < n->all_tables->len; i++) {
+		const struct table *t = g_ptr_array_index(n->all_tables, i);
+		struct table *parent = t->merged ? NULL : table_real(t->parent);
+		if (!parent)
+			continue;
+		if (!parent->forks)
+			parent->forks = g_array_new(false, false, sizeof(uint64_t));
+		g_array_append_val(parent->forks, t->parent_seq);
+	}
+}
+
+/* Is one of the (sorted) instants in [from, to)? */
+static bool any_between(const GArray *instants, uint64_t from, uint64_t to)
+{
+	guint lo = 0, hi = instants ? instants->len : 0, n = hi;
+
+	while (lo < hi) {
+		guint mid = (lo + hi) / 2;
+		if (g_array_index(instants, uint64_t, mid) < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < n && g_array_index(instants, uint64_t, lo) < to;
+}
+
+/* A version is asked for from its own instant up to the next one's. */
+static void forget_versions(GArray *list, const GArray *forks, const GArray *asked, uint64_t seq)
+{
+	guint kept = 0;
+
+	for (guint i = 0; i < list->len; i++) {
+		struct version v = g_array_index(list, struct version, i);
+		uint64_t next = i + 1 < list->len ? g_array_index(list, struct version, i + 1).seq
+						  : UINT64_MAX;
+		bool first = i == 0 && v.dumped;	/* tells of all that was before it, too */
+		if (next > seq || first || any_between(asked, v.seq, next) ||
+		    any_between(forks, v.seq, next))
+			g_array_index(list, struct version, kept++) = v;
+	}
+	g_array_set_size(list, kept);
+}
+
+#define FORGET_EVERY 16384	/* facts */
+
+bool names_may_forget(const struct names *n)
+{
+	return n->n_facts >= FORGET_EVERY;
+}
+
+void names_forget(struct names *n, GArray *asked)
+{
+	uint64_t seq = n->s->seq;
+
+	n->n_facts = 0;
+	note_forks(n);
+	g_array_sort(asked, seq_order);
+	for (guint i = 0; i < n->all_tables->len; i++) {
+		struct table *t = g_ptr_array_index(n->all_tables, i);
+		if (t->forks)
+			g_array_sort(t->forks, seq_order);
+		for (guint k = 0; k < t->lists->len; k++)
+			forget_versions(g_ptr_array_index(t->lists, k), t->forks, asked, seq);
+		g_clear_pointer(&t->forks, g_array_unref);
+	}
 }
 
 /* ---- questions ---- */

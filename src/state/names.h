@@ -16,6 +16,11 @@ void names_free(struct names *n);
 /* Applies the facts that came since the last call, and takes them from the slice. */
 void names_update(struct names *n);
 
+/* For runs without end: of what was before now, names_file() will be asked for the events
+ * `asked` alone (uint64_t seq; sorted here). may: is it worth it? */
+bool names_may_forget(const struct names *n);
+void names_forget(struct names *n, GArray *asked);
+
 /* All by thread ids of the slice (followed inside). ID_NONE: unknown. */
 uint32_t names_process(const struct names *n, uint32_t thread);
 bool names_is_kernel(const struct names *n, uint32_t thread);

@@ -446,6 +446,43 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
 	return pub;
 }
 
+static void ask_for_bin(GArray *asked, const struct bin *b)
+{
+	for (guint i = 0; i < b->files->len; i++)
+		g_array_append_val(asked, g_array_index(b->files, struct bin_file, i).seq);
+	for (guint i = 0; i < b->slow->len; i++)
+		g_array_append_val(asked, g_array_index(b->slow, struct bin_slow, i).seq);
+}
+
+static void ask_for_thread(GArray *asked, const struct thread *t)
+{
+	if (t->st.call_state == CALL_IN)
+		g_array_append_val(asked, t->st.call.seq);
+	for (guint i = 0; i < t->head->len; i++)
+		g_array_append_val(asked, g_array_index(t->head, struct rec, i).seq);
+}
+
+/* Where there are no spans, only seconds and pending calls ask about what was before. */
+static void forget_names(struct publisher *p)
+{
+	const struct slice *s = p->s;
+	g_autoptr(GArray) asked = g_array_new(false, false, sizeof(uint64_t));
+	GHashTableIter it;
+	gpointer value;
+
+	if (!s->no_spans || !names_may_forget(p->names))
+		return;
+	g_hash_table_iter_init(&it, s->bins);
+	while (g_hash_table_iter_next(&it, NULL, &value))
+		ask_for_bin(asked, value);
+	for (guint i = 0; i < s->threads->len; i++) {
+		const struct thread *t = g_ptr_array_index(s->threads, i);
+		if (t->forward == ID_NONE)
+			ask_for_thread(asked, t);
+	}
+	names_forget(p->names, asked);
+}
+
 void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 {
 	struct slice *s = p->s;
@@ -467,6 +504,7 @@ void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 		g_hash_table_iter_remove(&it);
 	}
 	s->kept_from = MAX(s->kept_from, time_floor(before, s->step) / s->step);
+	forget_names(p);
 }
 
 struct publication *slice_finish(struct slice *s)

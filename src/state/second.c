@@ -13,15 +13,27 @@ struct second *second_new(int64_t begin_ns, int64_t end_ns)
 	return s;
 }
 
+#define CHUNK 16		/* what malloc adds to a piece of memory, about */
+
 static size_t hist_bytes(const struct hist *h)
 {
-	return h->alloc * sizeof(*h->buckets);
+	return h->alloc ? h->alloc * sizeof(*h->buckets) + CHUNK : 0;
+}
+
+/* Cells come from arrays that may have grown beyond them. */
+static void shrink(struct second *s)
+{
+	s->threads = g_renew(struct thread_cell, s->threads, s->n_threads);
+	s->calls = g_renew(struct call_cell, s->calls, s->n_calls);
+	s->files = g_renew(struct file_cell, s->files, s->n_files);
+	s->slow = g_renew(struct slow_call, s->slow, s->n_slow);
 }
 
 void second_seal(struct second *s)
 {
-	size_t bytes = sizeof(*s) + hist_bytes(&s->wakeup);
+	size_t bytes = sizeof(*s) + 8 * CHUNK + hist_bytes(&s->wakeup);
 
+	shrink(s);
 	bytes += s->n_threads * sizeof(*s->threads) + s->n_cpus * sizeof(*s->cpus) +
 		 s->n_calls * sizeof(*s->calls) + s->n_files * sizeof(*s->files) +
 		 s->n_devs * sizeof(*s->devs) + s->n_events * sizeof(*s->events) +

@@ -10,9 +10,20 @@
 
 #define STEP INT64_C(1000000000)
 
+static bool has_spans(const struct recording *r)
+{
+	const struct blk_tables *t = recording_tables(r);
+	for (guint i = 0; i < t->classes->len; i++)
+		if (slice_row_makes_spans(blk_class(t, i)->row))
+			return true;
+	return false;
+}
+
 static char *report_of_run(const struct recording *r, const struct model_options *options, size_t every)
 {
 	struct model *m = model_new(options);
+	if (options->memory_budget && !has_spans(r))
+		model_without_spans(m);		/* forgets more */
 	struct timeline *tl = timeline_new(0);
 	for (size_t i = 0; i < recording_n(r); i++) {
 		struct publication *p = NULL;
