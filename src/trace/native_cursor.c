@@ -110,6 +110,9 @@ static const struct ctf_decoder *find_decoder(const struct native_meta *m, uint6
 static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 {
 	struct ctf_packet header = { 0 };
+	/* The index found where one ends that does not say so itself. */
+	uint64_t limit = x->p.fault == CTF_WHOLE ? ctf_index_size(x->file->index)
+						 : x->p.offset + x->p.packet_bits / 8;
 	size_t need = 1;
 	bool ok = false;
 	if (x->p.fault != CTF_GARBAGE) {
@@ -121,7 +124,7 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 			size_t skip = (size_t)(x->p.offset - w->offset), n = w->n - skip;
 			need = 0;
 			ok = ctf_packet_read(x->file->m->meta, w->bytes + skip, n, x->p.offset,
-					     ctf_index_size(x->file->index), &header, &need, NULL);
+					     limit, &header, &need, NULL);
 			if (!ok && need > n)
 				fill = native_window_have(k, x->file, x->p.offset, need);
 			else
@@ -298,7 +301,8 @@ static enum more leave_events(struct native_cursor *k)
 	return next_packet(k) ? MORE_READ : MORE_WAIT;
 }
 
-enum native_step native_cursor_step(struct native_cursor *k)
+/* Moves .head on to the next record of the range. */
+static enum native_step cursor_step(struct native_cursor *k)
 {
 	const struct native_source *s = k->source;
 	for (;;) {
@@ -359,24 +363,22 @@ enum native_step native_cursor_step(struct native_cursor *k)
 
 /*
  * The same for what is usual: whole packets of which nothing is clamped or left out,
- * classes that were met before, nothing at a second's end. Delivers to out up to `room`
- * records before `until`. True: .head is the next one; false: native_cursor_step() has
- * to look at what comes.
+ * classes that were met before, nothing at a second's end. Appends to .ahead, and leaves
+ * what is unusual to cursor_step().
  */
-static bool run_plain(struct native_cursor *k, struct blk_event *out, size_t *n, size_t room,
-		      int64_t until)
+static void run_plain(struct native_cursor *k)
 {
 	if (!k->plain || k->queue_n || !k->packet)
-		return false;
+		return;
 	const struct ctf_decoder *d = k->decoder;
 	const int64_t limit = MIN(k->second_end, k->source->to);
 	const uint64_t end = k->end, base_ns = k->to_ns.base_ns;
 	const uint8_t *base = k->base;
 	const uint32_t *numbers = k->source->cls;
+	struct blk_event *out = &k->ahead[k->ahead_n], *full = &k->ahead[NATIVE_AHEAD];
 	uint64_t pos = k->pos, clock = k->clock;
 	int64_t last_ts = k->last_ts, tally_last = k->tally_last;
-	bool found = false;
-	while (pos < end) {
+	while (pos < end && out < full) {
 		uint64_t body = pos, now = clock, id, next;
 		if (!ctf_header_read(&d->header, base, &body, end, &now, &id) || id >= d->n_ids)
 			break;
@@ -391,36 +393,35 @@ static bool run_plain(struct native_cursor *k, struct blk_event *out, size_t *n,
 			if (!k->counts[c->cls])
 				break;
 			k->counts[c->cls]++;
-			tally_last = last_ts = ts;
-			pos = next;
-			clock = now;
-			continue;
+			tally_last = ts;
+		} else {
+			uint32_t cls = numbers[c->cls];
+			if (cls == UINT32_MAX)
+				break;
+			fill(k, out++, c, ts, base + (body >> 3), cls);
 		}
-		uint32_t cls = numbers[c->cls];
-		if (cls == UINT32_MAX)
-			break;
 		pos = next;
 		clock = now;
 		last_ts = ts;
-		found = ts >= until || *n == room;
-		fill(k, found ? &k->head : &out[(*n)++], c, ts, base + (body >> 3), cls);
-		if (found)
-			break;
 	}
+	k->ahead_n = (unsigned)(out - k->ahead);
 	k->pos = pos;
 	k->clock = clock;
 	k->last_ts = last_ts;
 	k->tally_last = tally_last;
-	return found;
 }
 
-enum native_step native_cursor_run(struct native_cursor *k, struct blk_event *out, size_t *n,
-				   size_t room, int64_t until)
+enum native_step native_cursor_refill(struct native_cursor *k)
 {
-	enum native_step step;
-	do {
-		out[(*n)++] = k->head;
-		step = run_plain(k, out, n, room, until) ? NATIVE_RECORD : native_cursor_step(k);
-	} while (step == NATIVE_RECORD && *n < room && k->head.ts < until);
-	return step;
+	enum native_step step = NATIVE_RECORD;
+	k->ahead_at = k->ahead_n = 0;
+	while (step == NATIVE_RECORD && k->ahead_n < NATIVE_AHEAD) {
+		run_plain(k);
+		if (k->ahead_n == NATIVE_AHEAD)
+			break;
+		step = cursor_step(k);
+		if (step == NATIVE_RECORD)
+			k->ahead[k->ahead_n++] = k->head;
+	}
+	return k->ahead_n ? NATIVE_RECORD : step;
 }

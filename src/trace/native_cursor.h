@@ -39,8 +39,12 @@ struct native_window {
 	const struct native_file *file;
 };
 
+/* Decoding in short runs keeps the loop's state in registers, and the records that wait
+ * to be merged in the cache. */
+#define NATIVE_AHEAD 64
+
 enum native_step {
-	NATIVE_RECORD,			/* .head is the next one */
+	NATIVE_RECORD,			/* there is a next one */
 	NATIVE_END,
 	NATIVE_STALL,			/* to be asked again in the next batch */
 };
@@ -53,7 +57,6 @@ struct native_cursor {
 	const struct ctf_decoder *decoder;
 	struct native_clock to_ns;
 	int64_t last_ts, second_end;
-	struct blk_event head;
 	uint16_t index;			/* in the source's tables; G_MAXUINT16: not added yet */
 
 	struct native_source *source;
@@ -83,6 +86,10 @@ struct native_cursor {
 	int64_t tally_last;
 	bool tally_told;
 
+	struct blk_event ahead[NATIVE_AHEAD];	/* decoded, from ahead_at on not delivered */
+	unsigned ahead_at, ahead_n;
+	struct blk_event head;		/* the one just decoded */
+
 	struct blk_event *queue;	/* records that come before what is decoded next */
 	size_t queue_at, queue_n, queue_cap;
 };
@@ -90,13 +97,11 @@ struct native_cursor {
 void native_cursor_init(struct native_cursor *k, struct native_source *s, size_t stream);
 void native_cursor_clear(struct native_cursor *k);
 
-/* Moves .head on to the next record of the range. */
-enum native_step native_cursor_step(struct native_cursor *k);
-
-/* Delivers .head to out[*n], and what follows as long as it is before `until` and *n is
- * less than room. NATIVE_RECORD: .head is the next one. */
-enum native_step native_cursor_run(struct native_cursor *k, struct blk_event *out, size_t *n,
-				   size_t room, int64_t until);
+/*
+ * Decodes the next records of the range into .ahead[0 .. ahead_n - 1], once those before
+ * are delivered. NATIVE_RECORD: there is one at least.
+ */
+enum native_step native_cursor_refill(struct native_cursor *k);
 
 /* native_window.c: bytes of files. Each says whether the batch has to end first. */
 enum native_fill { NATIVE_FILLED, NATIVE_SHORT, NATIVE_WAIT };

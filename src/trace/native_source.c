@@ -39,19 +39,19 @@ static void sift_down(struct native_source *s, size_t i)
 	h[i] = moved;
 }
 
-/* The first cursor of the heap has moved; false: it waits for the next batch. */
-static bool settle(struct native_source *s, enum native_step step)
+/* The first cursor of the heap needs new records; false: in the next batch. */
+static bool refill(struct native_source *s)
 {
+	struct native_cursor *k = &s->cursor[s->heap[0].rank];
+	enum native_step step = native_cursor_refill(k);
 	s->stalled = step == NATIVE_STALL;
-	if (s->stalled)
-		return false;
 	if (step == NATIVE_END)
 		s->heap[0] = s->heap[--s->n_heap];
-	else
-		s->heap[0].ts = s->cursor[s->heap[0].rank].head.ts;
-	if (s->n_heap)
+	else if (step == NATIVE_RECORD)
+		s->heap[0].ts = k->ahead[0].ts;
+	if (!s->stalled && s->n_heap)
 		sift_down(s, 0);
-	return true;
+	return !s->stalled;
 }
 
 static bool take_run(struct native_source *s)
@@ -64,8 +64,21 @@ static bool take_run(struct native_source *s)
 		rival = s->heap[2];
 	if (top.rank < rival.rank && rival.ts < INT64_MAX)
 		rival.ts++;		/* of equal timestamps its own come first */
+	const struct blk_event *from = &k->ahead[k->ahead_at], *end = &k->ahead[k->ahead_n];
+	struct blk_event *to = &s->batch[s->n_batch];
+	if ((size_t)(end - from) > BLK_BATCH - s->n_batch)
+		end = from + (BLK_BATCH - s->n_batch);
 	k->emit_batch = s->batch_number;
-	return settle(s, native_cursor_run(k, s->batch, &s->n_batch, BLK_BATCH, rival.ts));
+	do
+		*to++ = *from++;
+	while (from < end && from->ts < rival.ts);
+	s->n_batch = (size_t)(to - s->batch);
+	k->ahead_at = (unsigned)(from - k->ahead);
+	if (k->ahead_at == k->ahead_n)
+		return refill(s);
+	s->heap[0].ts = from->ts;
+	sift_down(s, 0);
+	return true;
 }
 
 /* The first records of all streams. Nothing was delivered yet: none can stall. */
@@ -75,9 +88,11 @@ static void prime(struct native_source *s)
 		return;
 	s->primed = true;
 	s->heap = g_new0(struct native_head, s->n_cursors + 1);
-	for (size_t i = 0; i < s->n_cursors; i++)
-		if (native_cursor_step(&s->cursor[i]) == NATIVE_RECORD)
-			s->heap[s->n_heap++] = (struct native_head){ s->cursor[i].head.ts, (uint32_t)i };
+	for (size_t i = 0; i < s->n_cursors; i++) {
+		struct native_cursor *k = &s->cursor[i];
+		if (native_cursor_refill(k) == NATIVE_RECORD)
+			s->heap[s->n_heap++] = (struct native_head){ k->ahead[0].ts, (uint32_t)i };
+	}
 	for (size_t i = s->n_heap / 2; i-- > 0;)
 		sift_down(s, i);
 }
@@ -91,7 +106,7 @@ static enum source_status range_next(struct source *source, struct blk_batch *re
 	s->n_batch = 0;
 	prime(s);
 	if (s->stalled)
-		settle(s, native_cursor_step(&s->cursor[s->heap[0].rank]));
+		refill(s);
 	while (s->n_heap && s->n_batch < BLK_BATCH)
 		if (!take_run(s))
 			break;

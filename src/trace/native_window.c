@@ -45,9 +45,9 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 	const struct native_source *s = k->source;
 	if (holds(&k->window[k->w], f, offset, need))
 		return NATIVE_FILLED;
-	/* Records of this batch may point into the other window: it was left in this very
-	 * batch, after some were taken. */
-	if (k->swap_batch == s->batch_number && k->emit_batch == s->batch_number)
+	/* Records that were decoded ahead, or delivered in this batch, may point into the
+	 * other window if it was left only now. */
+	if (k->ahead_n || (k->swap_batch == s->batch_number && k->emit_batch == s->batch_number))
 		return NATIVE_WAIT;
 	struct native_window *w = &k->window[k->w ^ 1];
 	size_t want = MAX(need, s->window);
