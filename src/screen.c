@@ -22,8 +22,10 @@
  * long for the first events before it opens. */
 #define FIRST_PATIENCE_MS 400
 #define SLICE_MS 10
-/* Beside the timeline: seconds that can be corrected, bytes. */
+/* Beside the timeline, bytes: seconds that can be corrected; with the rest of what a
+ * model keeps, and pieces of the trace on their way. */
 #define MOST_CORRECTIONS (24 << 20)
+#define MOST_BESIDE (64 << 20)
 #define READ_AT_ONCE (32 * 1024 * 1024)	/* bytes of packets */
 
 struct screen {
@@ -421,11 +423,11 @@ int screen_run(const struct options *o)
 	if (code != EXIT_FINE || left)
 		return code;
 	struct job_options options = {
-		.model.live = o->live, .model.memory_budget = MIN(o->memory / 8, MOST_CORRECTIONS),
+		.model.live = o->live, .model.memory_budget = MIN(o->memory / 16, MOST_CORRECTIONS),
 		.memory = o->memory, .preview = true, .threads = o->jobs, .slices = o->slices,
 	};
 	log_note("reading %s", input_label(s.in));
-	s.tl = timeline_new(o->memory);
+	s.tl = timeline_new(o->memory - MIN(o->memory / 2, MOST_BESIDE));
 	s.job = input_start(s.in, &options);
 	code = wait_first(&s) ? run_ui(&s) : EXIT_FAILED;
 	job_free(s.job);

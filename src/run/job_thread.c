@@ -10,8 +10,8 @@
 #define AGAIN_PAUSE_US 5000		/* after SOURCE_AGAIN, should the source not wait itself */
 #define MAX_QUEUED 8			/* posts nobody has collected; then the model keeps them */
 #define POST_SHARE 10			/* of the time, at most a tenth goes into posting */
-#define TRIM_EVERY_US 500000
-#define TRIM_SHARE 50
+#define TRIM_EVERY_US 200000
+#define TRIM_SHARE 20
 #define OUTLINE_CELLS 1024
 #define FIGURES_US 50000		/* how old figures may be while nothing is stitched */
 #define INDEX_STEP 512			/* packets of each file at once */

@@ -9,7 +9,7 @@
 #include "state/slice.h"
 
 #define MAX_THREADS 256
-#define BUFFERS (8 << 20)		/* all sources together */
+#define BUFFERS (6 << 20)		/* all sources together */
 #define LEAST_BUFFERS (64 << 10)	/* a source */
 
 /* A piece should be enough work to be worth its stitching, and small enough that a
