@@ -1,6 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Writes a made-up trace, as LTTng on any machine could have: `made_trace.py SEED DIR`.
+"""Writes a made-up trace, as LTTng on any machine could have: `python3 made_trace.py SEED DIR`.
 
 The seed chooses byte order, alignment (packed as on x86, natural as on ARM), header form, clock,
 fields of all kinds, packets of all sizes, losses, index files, packetised or plain metadata. What
