@@ -14,7 +14,6 @@ struct model {
 	struct model_options options;
 	struct slice *s;
 	struct publisher *publisher;
-	int64_t horizon;	/* INT64_MIN: none told */
 	int64_t border;		/* seconds before it are closed */
 	GArray *again;		/* struct again */
 };
@@ -27,7 +26,7 @@ struct model *model_new(const struct model_options *options)
 		m->options.step_ns = NS_PER_S;
 	m->s = slice_new(true, m->options.step_ns);
 	m->publisher = publisher_new(m->s);
-	m->horizon = m->border = INT64_MIN;
+	m->border = INT64_MIN;
 	m->again = g_array_new(false, false, sizeof(struct again));
 	return m;
 }
@@ -54,9 +53,6 @@ void model_without_spans(struct model *m)
 
 void model_feed(struct model *m, const struct blk_tables *tables, const struct blk_event *ev, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (ev[i].row == BLK_ROW_HORIZON)
-			m->horizon = MAX(m->horizon, ev[i].ts);
 	slice_feed(m->s, tables, ev, n);
 }
 
@@ -80,7 +76,7 @@ int64_t model_closed_to(const struct model *m)
 
 int64_t model_now(const struct model *m)
 {
-	return MAX(slice_last(m->s), m->horizon);
+	return MAX(slice_last(m->s), m->s->horizon);
 }
 
 uint64_t model_n_events(const struct model *m)
@@ -202,7 +198,7 @@ struct publication *model_publish(struct model *m, bool final)
 	if (m->options.at_end && !final && forgotten == INT64_MIN)
 		return NULL;
 	m->border = border;
-	if (m->horizon > slice_last(m->s) && !final)
+	if (m->s->horizon > slice_last(m->s) && !final)
 		m->s->last = border > m->s->last ? border - 1 : m->s->last;
 	mark_again(m, now, forgotten, final);
 	struct publication *p = publisher_publish(m->publisher, border, now, final);

@@ -33,7 +33,7 @@ struct slice *slice_new(bool rooted, int64_t step_ns)
 	s->rooted = rooted;
 	s->step = step_ns;
 	s->first = INT64_MAX;
-	s->last = s->kept_from = INT64_MIN;
+	s->last = s->kept_from = s->horizon = INT64_MIN;
 	s->strings = strtab_new();
 	s->hosts = g_array_new(false, true, sizeof(struct slice_host));
 	g_array_set_clear_func(s->hosts, host_clear);

@@ -422,6 +422,7 @@ struct slice {
 #define FDOP_SLOTS 4096
 	uint64_t fdop_seq[FDOP_SLOTS];	/* newest event that changed descriptor n (mod slots) */
 	uint64_t fdop_all;		/* newest that may have changed any */
+	int64_t horizon;		/* the newest one told; INT64_MIN: none */
 
 	/* caches for one set of tables */
 	const struct blk_tables *tables;

@@ -406,6 +406,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	sort_facts(a, right, told);
 	a->first = MIN(a->first, b->first);
 	a->last = MAX(a->last, b->last);
+	a->horizon = MAX(a->horizon, b->horizon);
 	slice_free(b);
 	g_free(m.string);
 	g_free(m.host);

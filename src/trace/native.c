@@ -71,11 +71,22 @@ void native_free(struct native *n)
 	g_free(n);
 }
 
+/* Metadata differ in size or in their first bytes (uuid); a megabyte is not hashed. */
+static guint hash_metadata(gconstpointer bytes)
+{
+	gsize n;
+	const uint8_t *p = g_bytes_get_data((GBytes *)bytes, &n);
+	guint h = (guint)n;
+	for (gsize i = 0; i < MIN(n, 64); i++)
+		h = h * 33 + p[i];
+	return h;
+}
+
 static struct native *native_new(const struct blk_subscription *rows, size_t n_rows)
 {
 	struct native *n = g_new0(struct native, 1);
 	n->metas = g_ptr_array_new_with_free_func(meta_free);
-	n->by_bytes = g_hash_table_new_full(g_bytes_hash, g_bytes_equal,
+	n->by_bytes = g_hash_table_new_full(hash_metadata, g_bytes_equal,
 					    (GDestroyNotify)g_bytes_unref, NULL);
 	n->files = g_ptr_array_new_with_free_func(file_free);
 	n->streams = g_ptr_array_new_with_free_func(stream_free);
