@@ -415,6 +415,14 @@ enum native_step native_cursor_refill(struct native_cursor *k)
 {
 	enum native_step step = NATIVE_RECORD;
 	k->ahead_at = k->ahead_n = 0;
+	/* Marks that found no place are delivered before anything new is decoded: the rows
+	 * of both must not share a turn of the arenas. */
+	while (k->queue_n && k->ahead_n < NATIVE_AHEAD) {
+		pop(k);
+		k->ahead[k->ahead_n++] = k->head;
+	}
+	if (k->ahead_n)
+		return NATIVE_RECORD;
 	while (step == NATIVE_RECORD && k->ahead_n < NATIVE_AHEAD) {
 		run_plain(k);
 		if (k->ahead_n == NATIVE_AHEAD)
