@@ -227,6 +227,41 @@ static void test_outline(gconstpointer data)
 	account_free(a);
 }
 
+/* Few rows of a trace with many kinds of events: at a second's end there are more tallies
+ * than are decoded ahead, and rows that were copied wait behind them. */
+static void test_many_tallies(gconstpointer data)
+{
+	static const struct blk_subscription few[] = {
+		{ "irq_handler_entry", { "name", "irq" }, NULL },
+		{ "net_*", { "name" }, NULL },
+		{ "lttng_statedump_*", { "name", "filename", "action" }, NULL },
+		{ "syscall_entry_openat", { "filename", "flags" }, NULL },
+		{ "syscall_entry_newfstatat", { "filename" }, NULL },
+		{ "sched_w*", { "comm[1]", "comm", "tid" }, NULL },
+	};
+	g_autofree char *path = test_trace(data);
+	if (!path)
+		return;
+	const char *const paths[] = { path, NULL };
+	struct account *a[2];
+	for (int i = 0; i < 2; i++) {
+		g_autoptr(GError) error = NULL;
+		struct source *s = i ? source_open_native(paths, few, G_N_ELEMENTS(few), &error)
+				     : source_open_bt2(paths, few, G_N_ELEMENTS(few), &error);
+		struct blk_batch batch;
+		g_assert_no_error(error);
+		a[i] = account_new();
+		while (source_next(s, &batch, &error) == SOURCE_OK)
+			for (size_t k = 0; k < batch.n; k++)
+				account_add(a[i], &s->tables, &batch.ev[k]);
+		g_assert_no_error(error);
+		source_free(s);
+	}
+	assert_same(a[0], a[1]);
+	account_free(a[0]);
+	account_free(a[1]);
+}
+
 /* All loss that begins before and ends in a piece is told at its begin. */
 static void test_open_losses(void)
 {
@@ -436,6 +471,8 @@ int main(int argc, char **argv)
 		g_autofree char *pieces = g_strdup_printf("/native/pieces/%s", traces[i]);
 		g_autofree char *windows = g_strdup_printf("/native/windows/%s", traces[i]);
 		g_autofree char *outline = g_strdup_printf("/native/outline/%s", traces[i]);
+		g_autofree char *tallies = g_strdup_printf("/native/many-tallies/%s", traces[i]);
+		g_test_add_data_func(tallies, traces[i], test_many_tallies);
 		g_test_add_data_func(pieces, traces[i], test_pieces);
 		g_test_add_data_func(windows, traces[i], test_windows);
 		g_test_add_data_func(outline, traces[i], test_outline);
