@@ -267,10 +267,11 @@ static void write_kinds(const char *dir)
 	g_string_free(m, TRUE);
 }
 
-/* All kinds in second 0, `before` texts in it, and more behind its end. */
-static void write_said(const char *dir, int before, int all)
+/* All kinds in second 0, then texts `step` ns apart; the one after `before` of them begins
+ * second 1 and a burst. */
+static void write_said(const char *dir, const char *name, int before, int all, uint64_t step)
 {
-	g_autofree char *file = g_build_filename(dir, "s_0", NULL);
+	g_autofree char *file = g_build_filename(dir, name, NULL);
 	g_autoptr(GByteArray) a = g_byte_array_new();
 	uint64_t ts = 1;
 	put(a, 0xc1fc1fc1, 4);
@@ -281,7 +282,8 @@ static void write_said(const char *dir, int before, int all)
 		put_event(a, i, ts++, NULL);
 	for (int i = 0; i < all; i++) {
 		g_autofree char *text = g_strdup_printf("text %d", i);
-		put_event(a, 0, i == before ? (ts = 1000000000) : ++ts, text);
+		ts = i == before ? 1000000000 : ts + (i < before ? step : 1);
+		put_event(a, 0, ts, text);
 	}
 	uint64_t context[] = { GUINT64_TO_LE(UINT64_C(1)), GUINT64_TO_LE(ts),
 			       GUINT64_TO_LE(UINT64_C(8) * a->len), GUINT64_TO_LE(UINT64_C(8) * a->len) };
@@ -290,20 +292,22 @@ static void write_said(const char *dir, int before, int all)
 }
 
 /* At the second's end there are more tallies than are decoded ahead: rows that were
- * copied wait behind them, and have to stay what they are until they are delivered. */
+ * copied wait behind them, and have to stay what they are until they are delivered. That
+ * takes batches here: the other stream has events all the time, this one then a burst. */
 static void test_many_tallies(void)
 {
 	static const struct blk_subscription said[] = { { "said", { "text" }, NULL } };
-	enum { ALL = 1500 };
+	enum { ALL = 4000 };
 	g_autofree char *dir = test_temp_dir();
 	const char *const paths[] = { dir, NULL };
 	write_kinds(dir);
-	for (int before = 0; before < 600; before += 3) {
+	for (int before = 0; before < 200; before += 3) {
 		g_autoptr(GError) error = NULL;
 		struct blk_batch batch;
-		int n = 0;
+		int n[2] = { 0 };
 		uint64_t tallied = 0;
-		write_said(dir, before, ALL);
+		write_said(dir, "s_0", before, ALL, 500000000 / (before + 1));
+		write_said(dir, "s_1", ALL, ALL, 300000);
 		struct source *s = source_open_native(paths, said, G_N_ELEMENTS(said), &error);
 		g_assert_no_error(error);
 		while (source_next(s, &batch, &error) == SOURCE_OK) {
@@ -315,14 +319,15 @@ static void test_many_tallies(void)
 				tallied += tally.count;
 				if (e->row >= BLK_ROW_FIRST_PSEUDO)
 					continue;
-				g_autofree char *text = g_strdup_printf("text %d", n++);
+				g_autofree char *text = g_strdup_printf("text %d", n[e->stream]++);
 				struct blk_text is = blk_text(e, BLK_FIELD0);
 				g_assert_cmpmem(is.str, is.len, text, strlen(text));
 			}
 		}
 		g_assert_no_error(error);
-		g_assert_cmpint(n, ==, ALL);
-		g_assert_cmpuint(tallied, ==, N_KINDS);
+		g_assert_cmpint(n[0], ==, ALL);
+		g_assert_cmpint(n[1], ==, ALL);
+		g_assert_cmpuint(tallied, ==, 2 * N_KINDS);
 		source_free(s);
 	}
 	test_remove_tree(dir);
