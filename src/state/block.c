@@ -31,13 +31,27 @@ static void pair_requests(struct slice *s, const struct request *issue, const st
 
 void block_complete(struct slice *s, const struct request *r)
 {
-	const struct request *issue = g_hash_table_lookup(s->requests, r);
-	if (issue) {
+	struct request *issue = g_hash_table_lookup(s->requests, r);
+	if (issue && !issue->over) {
 		pair_requests(s, issue, r);
-		g_hash_table_remove(s->requests, r);
-	} else if (s->rooted) {
+		if (s->rooted)
+			g_hash_table_remove(s->requests, r);
+		else
+			issue->over = true;
+	} else if (issue || s->rooted) {
 		slice_bin(s, r->ts)->trust.soft++;
 	} else {
 		g_array_append_val(s->early, *r);
+	}
+}
+
+/* One of the right neighbour's, whose early completions were told before. */
+void block_join(struct slice *s, struct request *r)
+{
+	if (r->over && s->rooted) {
+		g_hash_table_remove(s->requests, r);
+		g_free(r);
+	} else {
+		g_hash_table_replace(s->requests, r, r);
 	}
 }

@@ -315,6 +315,7 @@ struct request {		/* issued, not complete; or complete, not issued here */
 	uint64_t seq, bytes;
 	uint32_t host, dev;
 	bool write, error;
+	bool over;		/* complete too; kept where a left neighbour may hold an older issue */
 };
 
 struct loss {
@@ -415,7 +416,7 @@ struct slice {
 	guint facts_sorted;		/* so many from the front are known to be in order */
 	GArray *losses;			/* struct loss */
 	GArray *annots;			/* struct annot */
-	GHashTable *requests;		/* struct request: open ones and early ends */
+	GHashTable *requests;		/* struct request: issued; of rooted slices only open ones */
 	GArray *early;			/* struct request: completions without issue */
 	GHashTable *classes;		/* names of known event classes */
 
@@ -615,6 +616,7 @@ static inline void cpu_context(struct slice *s, struct cpu *c, int64_t ts, uint6
 /* block.c */
 void block_issue(struct slice *s, const struct request *r);
 void block_complete(struct slice *s, const struct request *r);
+void block_join(struct slice *s, struct request *r);	/* r becomes the slice's */
 
 /* handlers.c */
 struct feed {			/* one event on its way */

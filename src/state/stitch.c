@@ -339,7 +339,7 @@ static void join_requests(struct slice *a, struct slice *b, const struct maps *m
 	}
 	g_hash_table_iter_init(&it, mapped);
 	while (g_hash_table_iter_next(&it, &key, NULL))
-		g_hash_table_replace(a->requests, key, key);
+		block_join(a, key);
 	g_hash_table_unref(mapped);
 }
 
