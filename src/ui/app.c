@@ -96,6 +96,7 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 	g_autoptr(GError) error = NULL;
 
 	app->options = options;
+	app->prefs = options->prefs ? options->prefs : prefs_new();
 	app->backend = backend;
 	app->tl = app->main = tl;
 	app->look_from = app->look_to = app->last_event_ns = TIME_UNKNOWN;
@@ -129,6 +130,8 @@ void app_free(struct app *app)
 	popup_close(&app->popup);
 	canvas_free(app->canvas);
 	g_ptr_array_unref(app->log);
+	if (app->prefs != app->options->prefs)
+		prefs_free(app->prefs);
 	g_free(app->message);
 	g_free(app->search);
 	g_free(app->copy);

@@ -21,6 +21,7 @@
 #include "ui/keys.h"
 #include "ui/nav.h"
 #include "ui/popup.h"
+#include "ui/prefs.h"
 #include "ui/prompt.h"
 #include "ui/ui.h"
 #include "views/extent.h"
@@ -35,6 +36,7 @@
 struct app {
 	const struct ui_options *options;
 	const struct ui_backend *backend;	/* may be NULL in tests */
+	struct prefs *prefs;		/* of the options, or its own; never NULL */
 	struct timeline *tl;		/* whose rows are shown: one of these */
 	struct timeline *main;		/* what is read, for good */
 	struct timeline *preview;	/* a few seconds out of turn, or NULL */

@@ -55,6 +55,8 @@ struct ui_backend {
 	void (*look)(void *data, int64_t from_ns, int64_t to_ns);
 };
 
+struct prefs;
+
 enum ui_color { UI_COLOR_AUTO, UI_COLOR_ALWAYS, UI_COLOR_NEVER };
 
 struct ui_options {
@@ -65,6 +67,7 @@ struct ui_options {
 	enum ui_color color;
 	const char *start_view;		/* NULL: overview with spans, else processes */
 	const char *filter;		/* or NULL */
+	struct prefs *prefs;		/* ui/prefs.h, stays the caller's; NULL: all as shipped */
 	int64_t at_ns;			/* where to begin; TIME_UNKNOWN: the worst second / newest */
 };
 
