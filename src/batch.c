@@ -5,6 +5,7 @@
 #include "batch.h"
 
 #include "log.h"
+#include "output.h"
 #include "reading.h"
 
 #include "base/timefmt.h"
@@ -28,16 +29,7 @@ struct batch {
 	int64_t printed_to;		/* end of the last second printed */
 };
 
-/* --- output --- */
-
-/* What became of stdout: EXIT_FINE, 128 + SIGPIPE (quietly), or EXIT_FAILED. */
-static int output_code(int why)
-{
-	if (why == EPIPE)
-		return EXIT_SIGNAL + SIGPIPE;
-	log_error("cannot write the output: %s", g_strerror(why));
-	return EXIT_FAILED;
-}
+/* --- columns --- */
 
 static struct value get_from_ns(const struct row *row, const struct rows *rows)
 {
@@ -144,61 +136,6 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 	}
 }
 
-/* --- ranges --- */
-
-static bool instant(const char *option, const char *text, int64_t first, int64_t last,
-		    int64_t *ret)
-{
-	g_autoptr(GError) error = NULL;
-	if (!text || timefmt_parse_instant(text, first, first, last, ret, &error))
-		return true;
-	log_error("%s: %s", option, error->message);
-	return false;
-}
-
-static int tell_outside(const char *option, int64_t at, int64_t first, int64_t last)
-{
-	char a[TIMEFMT_LEN], f[TIMEFMT_LEN], l[TIMEFMT_LEN];
-	log_error("%s: %s is outside of the trace, which goes from %s to %s", option,
-		  timefmt_date(a, at), timefmt_date(f, first), timefmt_date(l, last));
-	return EXIT_FAILED;
-}
-
-/* What --at, --from and --to mean in this trace; without them, all of it. */
-static int find_range(const struct batch *b, int64_t *ret_from, int64_t *ret_to)
-{
-	const struct options *o = b->o;
-	int64_t first, end;
-
-	if (!reading_range(&b->r, &first, &end)) {
-		log_error("no events in '%s'", input_label(b->r.in));
-		return EXIT_FAILED;
-	}
-	*ret_from = first;
-	*ret_to = end;
-	if (o->at) {
-		int64_t at;
-		if (!instant("--at", o->at, first, end - 1, &at))
-			return EXIT_USAGE;
-		*ret_from = time_floor(at, NS_PER_S);
-		*ret_to = *ret_from + NS_PER_S;
-		if (*ret_to <= first || *ret_from >= end)
-			return tell_outside("--at", at, first, end - 1);
-	}
-	if (!instant("--from", o->from, first, end - 1, ret_from) ||
-	    !instant("--to", o->to, first, end - 1, ret_to))
-		return EXIT_USAGE;
-	if (o->to && *ret_to == end - 1)
-		*ret_to = end;		/* "end" holds the last event */
-	if (*ret_from >= *ret_to) {
-		log_error("--from has to be before --to");
-		return EXIT_USAGE;
-	}
-	if (*ret_to <= first || *ret_from >= end)
-		return tell_outside("--from", *ret_from, first, end - 1);
-	return EXIT_FINE;
-}
-
 /* --- the two ways of printing --- */
 
 static void tell_lacks(const struct batch *b)
@@ -212,25 +149,6 @@ static void tell_lacks(const struct batch *b)
 			  "blktop --recipe says how to record them", lacks, b->o->view->id);
 }
 
-/* What the tracer lost is in the output; what can't be read is told here. */
-static int loss_code(struct reading *r)
-{
-	struct trust trust = timeline_trust(r->tl);
-	struct job_status st;
-
-	job_get_status(r->job, &st);
-	if (st.warning)
-		log_error("%s: left out", st.warning);
-	if (trust.lost_events || trust.lost_packets)
-		return EXIT_LOSS;
-	if (r->live)
-		return EXIT_FINE;
-	if (trust.touched)
-		log_error("%u %s of the trace can't be read: what is whole was", trust.touched,
-			  trust.touched == 1 ? "part" : "parts");
-	return trust.touched || st.warning ? EXIT_LOSS : EXIT_FINE;
-}
-
 /* A recorded trace: read first, then print. */
 static int print_recorded(struct batch *b)
 {
@@ -240,7 +158,7 @@ static int print_recorded(struct batch *b)
 	int code = reading_code(&b->r);
 	if (code != EXIT_FINE && !reading_range(&b->r, &first, &end))
 		return code;		/* nothing was read */
-	int range_code = find_range(b, &from, &to);
+	int range_code = reading_find_range(&b->r, b->o, &from, &to);
 	if (range_code != EXIT_FINE)
 		return code != EXIT_FINE ? code : range_code;
 	tell_lacks(b);
@@ -248,7 +166,7 @@ static int print_recorded(struct batch *b)
 		print_closed(b, from, to, true);
 	else
 		print_range(b, from, to);
-	return code != EXIT_FINE ? code : loss_code(&b->r);
+	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
 }
 
 /* A session: print each second as it closes. */
@@ -277,7 +195,7 @@ static int print_live(struct batch *b)
 	if (b->n_printed == 0 && code == EXIT_FINE)
 		log_error("no events came from '%s'", input_label(b->r.in));
 	tell_lacks(b);
-	return code != EXIT_FINE ? code : loss_code(&b->r);
+	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
 }
 
 int batch_print(const struct options *o)
@@ -298,28 +216,6 @@ int batch_print(const struct options *o)
 
 /* --- export --- */
 
-static int write_stdout(const char *text)
-{
-	size_t n = strlen(text);
-	if (fwrite(text, 1, n, stdout) == n && (n == 0 || text[n - 1] == '\n' ||
-	    putchar('\n') != EOF) && fflush(stdout) == 0)
-		return EXIT_FINE;
-	return output_code(errno);
-}
-
-static int write_file(const struct options *o, const char *text, unsigned n_spans)
-{
-	g_autoptr(GError) error = NULL;
-	g_autofree char *path = NULL;
-
-	if (!export_write_file(o->output, text, strlen(text), o->force, &path, &error)) {
-		log_error("%s", error->message);
-		return EXIT_FAILED;
-	}
-	fprintf(stderr, "wrote %s: %u span%s\n", path, n_spans, n_spans == 1 ? "" : "s");
-	return EXIT_FINE;
-}
-
 static int export_spans(struct reading *r, const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
@@ -334,10 +230,10 @@ static int export_spans(struct reading *r, const struct options *o)
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
-	if (loss_code(r) != EXIT_FINE)
+	if (reading_loss_code(r) != EXIT_FINE)
 		log_error("the trace was read with loss: spans may lack parts");
-	bool to_stdout = !o->output || g_str_equal(o->output, "-");
-	int written = to_stdout ? write_stdout(text) : write_file(o, text, n_spans);
+	g_autofree char *what = g_strdup_printf("%u span%s", n_spans, n_spans == 1 ? "" : "s");
+	int written = output_write(o, text, what);
 	return written != EXIT_FINE ? written : code;
 }
 

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "options.h"
 #include "relay.h"
+#include "report.h"
 #include "screen.h"
 
 #include "base/timefmt.h"
@@ -33,6 +34,7 @@ static const struct {
 	[COMMAND_SCREEN] = { .run = screen_run },
 	[COMMAND_BATCH] = { .run = batch_print },
 	[COMMAND_EXPORT] = { .run = batch_export },
+	[COMMAND_REPORT] = { .run = report_write },
 	[COMMAND_LIST_SESSIONS] = { .run = relay_list_sessions },
 	[COMMAND_LIST_VIEWS] = { .print = about_views },
 	[COMMAND_LIST_COLUMNS] = { .run = print_columns },
@@ -40,6 +42,7 @@ static const struct {
 	[COMMAND_RECIPE] = { .print = about_recipe },
 	[COMMAND_PRINT_KEYS] = { .print = ui_print_keys },
 	[COMMAND_PRINT_OPTIONS] = { .print = options_print_table },
+	[COMMAND_PRINT_COMMANDS] = { .print = options_print_commands },
 	[COMMAND_HELP] = { .print = options_print_help },
 	[COMMAND_VERSION] = { .print = about_version },
 };

@@ -14,15 +14,17 @@
 #define LEAST_MEMORY (16 << 20)
 #define MOST_JOBS 256
 #define MOST_SLICES 65536
+#define DEFAULT_WORST 5
+#define MOST_WORST 1000
 
 /* The words as given, before they mean anything. Fields are named by the table. */
 struct words {
 	char *relay, *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *timeout;
-	char *jobs, *slices, *reader;
+	char *jobs, *slices, *reader, *worst;
 	bool demo, each, force, utc, ascii;
 	enum command command;
-	const char *command_name;	/* the option that chose it */
+	const char *command_name;	/* the option, with its dashes, or word that chose it */
 };
 
 enum kind { KIND_FLAG, KIND_WORD, KIND_COMMAND };
@@ -43,6 +45,18 @@ struct option_row {
 	size_t offset;			/* in struct words; WORD_NONE */
 	const char *brief;		/* on the help screen; NULL: shares the next row's line */
 	const char *help;		/* one sentence, for man page and completions */
+};
+
+/* What may be the first word of the command line. A directory of such a name is
+ * "./report". */
+static const struct subcommand {
+	const char *word;
+	enum command command;
+	const char *operands;
+	const char *help;		/* one sentence */
+} subcommands[] = {
+	{ "report", COMMAND_REPORT, "TRACE_DIR...",
+	  "write a Markdown page about the worst requests" },
 };
 
 #define WORD_NONE SIZE_MAX
@@ -99,8 +113,9 @@ static const struct option_row option_rows[] = {
 		     "write all spans of this trace"),
 	COMMAND_WORD("export-slowest", "N", GROUP_EXPORT, COMMAND_EXPORT, slowest, "hex",
 		     "write the N slowest traces"),
+	WORD("worst", 0, "N", GROUP_EXPORT, worst, NULL, "report: of how many requests (5)"),
 	WORD("output", 'o', "FILE", GROUP_EXPORT, output, NULL, "write there, not to stdout"),
-	FLAG("force", 0, GROUP_EXPORT, force, "not stdout; over an old file",
+	FLAG("force", 0, GROUP_EXPORT, force, "report: how many; over an old file",
 	     "write over an old file"),
 	WORD("memory", 0, "SIZE", GROUP_SCREEN, memory, "kept at most (" DEFAULT_MEMORY ")",
 	     "memory for what is kept of the trace (" DEFAULT_MEMORY ")"),
@@ -122,6 +137,8 @@ static const struct option_row option_rows[] = {
 		"print the versions of the program and its libraries"),
 	COMMAND("print-keys", 0, GROUP_HIDDEN, COMMAND_PRINT_KEYS, "", "print the key table"),
 	COMMAND("print-options", 0, GROUP_HIDDEN, COMMAND_PRINT_OPTIONS, "", "print this table"),
+	COMMAND("print-commands", 0, GROUP_HIDDEN, COMMAND_PRINT_COMMANDS, "",
+		"print the subcommands"),
 };
 
 /* --- help --- */
@@ -145,7 +162,7 @@ void options_print_help(FILE *out)
 	fputs("Usage: blktop TRACE_DIR...                                a recorded trace\n"
 	      "       blktop -r HOST[:PORT] | net://HOST/host/NAME/SESSION           live\n"
 	      "       blktop -b --view VIEW [OPTION...] TRACE_DIR | -r RELAY        print\n"
-	      "       blktop --export-span ID [-o FILE] TRACE_DIR             export JSON\n", out);
+	      "       blktop report [OPTION...] TRACE_DIR   a page of the worst requests\n", out);
 	for (size_t i = 0; i < G_N_ELEMENTS(option_rows) && option_rows[i].group != GROUP_HIDDEN; i++) {
 		append_option(left, &option_rows[i]);
 		if (!option_rows[i].brief)
@@ -169,6 +186,13 @@ void options_print_table(FILE *out)
 	}
 }
 
+void options_print_commands(FILE *out)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(subcommands); i++)
+		fprintf(out, "%s\t%s\t%s\n", subcommands[i].word, subcommands[i].operands,
+			subcommands[i].help);
+}
+
 /* --- splitting --- */
 
 static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -190,10 +214,26 @@ static bool set_command(struct words *w, enum command command, const char *name,
 		return true;
 	bool asks = command == COMMAND_HELP || command == COMMAND_VERSION;
 	if (w->command_name && w->command != command && !asks)
-		return fail(error, "--%s and --%s can't be combined", w->command_name, name);
+		return fail(error, "%s and %s can't be combined", w->command_name, name);
 	w->command = command;
 	w->command_name = name;
 	return true;
+}
+
+/* "--name", for messages; lives for ever. */
+static const char *dashed_name(const struct option_row *r)
+{
+	g_autofree char *name = g_strconcat("--", r->name, NULL);
+	return g_intern_string(name);
+}
+
+/* The subcommand that the command line begins with; NULL: none. */
+static const struct subcommand *find_subcommand(int argc, const char *const *argv)
+{
+	for (size_t i = 0; argc > 1 && i < G_N_ELEMENTS(subcommands); i++)
+		if (g_str_equal(argv[1], subcommands[i].word))
+			return &subcommands[i];
+	return NULL;
 }
 
 static bool take_option(struct words *w, const struct option_row *r, char *arg, GError **error)
@@ -207,7 +247,7 @@ static bool take_option(struct words *w, const struct option_row *r, char *arg, 
 		g_free(*word);
 		*word = g_strdup(arg);
 	}
-	return r->kind != KIND_COMMAND || set_command(w, r->command, r->name, error);
+	return r->kind != KIND_COMMAND || set_command(w, r->command, dashed_name(r), error);
 }
 
 static bool split_args(struct words *w, GPtrArray *operands, int argc, const char *const *argv,
@@ -221,9 +261,12 @@ static bool split_args(struct words *w, GPtrArray *operands, int argc, const cha
 			.val = (int)i + 1,
 		};
 
-	poptContext con = poptGetContext("blktop", argc, (const char **)argv, table, 0);
-	bool ok = true;
-	int val;
+	const struct subcommand *sub = find_subcommand(argc, argv);
+	bool ok = !sub || set_command(w, sub->command, sub->word, error);
+	/* The first word is not looked at: the program's name, or the subcommand. */
+	poptContext con = poptGetContext("blktop", argc - (sub != NULL),
+					 (const char **)argv + (sub != NULL), table, 0);
+	int val = 0;
 	while (ok && (val = poptGetNextOpt(con)) > 0) {
 		char *arg = poptGetOptArg(con);
 		ok = take_option(w, &option_rows[val - 1], arg, error);
@@ -365,7 +408,10 @@ static bool check_columns(struct options *o, const struct words *w, GError **err
 	o->sort = -1;
 	if (!w->sort && !w->columns)
 		return true;
-	if (!o->view || w->command != COMMAND_BATCH)
+	bool batch = o->view && w->command == COMMAND_BATCH;
+	if (!batch && w->command == COMMAND_REPORT && w->columns)
+		return fail(error, "--columns needs -b --view");
+	if (!batch && w->command != COMMAND_REPORT)
 		return fail(error, "--sort and --columns need -b --view");
 	if (w->sort) {
 		bool turned = w->sort[0] == '-';
@@ -404,8 +450,11 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 		return fail(error, "--at and --each can't be combined");
 	if ((w->at || w->from || w->to) && o->live)
 		return fail(error, "--at, --from and --to need a recorded trace");
-	if ((w->from || w->to || w->each || w->n) && w->command != COMMAND_BATCH)
-		return fail(error, "--from, --to, --each and -n need -b");
+	bool ranged = w->command == COMMAND_BATCH || w->command == COMMAND_REPORT;
+	if ((w->from || w->to) && !ranged)
+		return fail(error, "--from and --to need -b, or report");
+	if ((w->each || w->n) && w->command != COMMAND_BATCH)
+		return fail(error, "--each and -n need -b");
 	if (w->n && !o->live && !w->each)
 		return fail(error, "-n needs --each, or a relay");
 	return check_instant("--at", w->at, error) && check_instant("--from", w->from, error) &&
@@ -426,16 +475,29 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 	       fail(error, "--format takes text, csv or json, not '%s'", w->format);
 }
 
+/* Its requests are rows of the view traces. */
+static bool check_report(struct options *o, const struct words *w, GError **error)
+{
+	o->worst = DEFAULT_WORST;
+	if (o->live)
+		return fail(error, "report needs a recorded trace");
+	return !w->worst || read_count("--worst", w->worst, MOST_WORST, &o->worst, error);
+}
+
 static bool check_export(struct options *o, const struct words *w, GError **error)
 {
+	if (w->worst && w->command != COMMAND_REPORT)
+		return fail(error, "--worst needs report");
+	if (w->command == COMMAND_REPORT)
+		return check_report(o, w, error);
 	if (w->command != COMMAND_EXPORT)
 		return !(w->output || w->force) ||
-		       fail(error, "-o and --force need an --export option");
+		       fail(error, "-o and --force need report, or an --export option");
 	if (w->slowest && (w->span || w->trace))
 		return fail(error, "--export-slowest and --export-%s can't be combined",
 			    w->span ? "span" : "trace");
 	if (o->live)
-		return fail(error, "--%s needs a recorded trace", w->command_name);
+		return fail(error, "%s needs a recorded trace", w->command_name);
 	return (!w->span || read_id("--export-span", w->span, &o->selection.span_id, error)) &&
 	       (!w->trace || read_id("--export-trace", w->trace, &o->selection.trace_id, error)) &&
 	       (!w->slowest || read_unsigned("--export-slowest", w->slowest,
@@ -473,9 +535,9 @@ static bool check_source(struct options *o, struct words *w, GPtrArray *operands
 		return fail(error, "a relay, --demo and trace directories can't be combined");
 	if (w->command == COMMAND_LIST_SESSIONS && !o->live)
 		return fail(error, "--list-sessions needs -r HOST");
-	bool reads = w->command <= COMMAND_EXPORT;
+	bool reads = w->command < COMMAND_LIST_SESSIONS;
 	if (!reads && operands->len > 0)
-		return fail(error, "--%s takes no '%s'", w->command_name,
+		return fail(error, "%s takes no '%s'", w->command_name,
 			    (char *)g_ptr_array_index(operands, 0));
 	if (reads && !o->live && !w->demo && operands->len == 0)
 		return fail(error, "no trace directory and no relay given");
@@ -514,8 +576,12 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 {
 	const char *view = w->list_columns ? w->list_columns : w->view;
 
+	if (w->command == COMMAND_REPORT && view)
+		return fail(error, "report has no --view: its requests are rows of traces");
 	if (!view && w->command == COMMAND_BATCH)
 		view = "processes";
+	if (w->command == COMMAND_REPORT)
+		view = "traces";
 	return check_source(o, w, operands, error) &&
 	       (!view || check_view(o, view, error)) &&
 	       check_by(o, w, error) && check_columns(o, w, error) &&

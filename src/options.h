@@ -25,13 +25,15 @@ enum command {
 	COMMAND_SCREEN,
 	COMMAND_BATCH,
 	COMMAND_EXPORT,
-	COMMAND_LIST_SESSIONS,
+	COMMAND_REPORT,			/* blktop report */
+	COMMAND_LIST_SESSIONS,		/* from here on: no trace is read */
 	COMMAND_LIST_VIEWS,
 	COMMAND_LIST_COLUMNS,
 	COMMAND_LIST_EVENTS,
 	COMMAND_RECIPE,
 	COMMAND_PRINT_KEYS,
 	COMMAND_PRINT_OPTIONS,
+	COMMAND_PRINT_COMMANDS,
 	COMMAND_HELP,
 	COMMAND_VERSION,
 };
@@ -54,6 +56,7 @@ struct options {
 	struct expr *expr;		/* --filter against --view; NULL: all, or no view */
 	bool each, force, utc, ascii;
 	unsigned n_seconds;		/* -n; 0: no bound */
+	unsigned worst;			/* report: --worst */
 	size_t memory;			/* bytes */
 	unsigned jobs, slices;		/* 0: chosen */
 	enum reader reader;
@@ -71,5 +74,6 @@ void options_clear(struct options *o);
 void options_print_help(FILE *out);	/* one screen of 80 columns */
 /* Tab-separated: -letter, --name, ARGUMENT, group, help; for man page and completions. */
 void options_print_table(FILE *out);
+void options_print_commands(FILE *out);	/* of subcommands: word, operands, help */
 
 #endif

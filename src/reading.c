@@ -157,3 +157,77 @@ bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to)
 	*ret_to += 1;		/* the last event's instant belongs to it */
 	return true;
 }
+
+/* --- ranges --- */
+
+static bool instant(const char *option, const char *text, int64_t first, int64_t last,
+		    int64_t *ret)
+{
+	g_autoptr(GError) error = NULL;
+	if (!text || timefmt_parse_instant(text, first, first, last, ret, &error))
+		return true;
+	log_error("%s: %s", option, error->message);
+	return false;
+}
+
+static int tell_outside(const char *option, int64_t at, int64_t first, int64_t last)
+{
+	char a[TIMEFMT_LEN], f[TIMEFMT_LEN], l[TIMEFMT_LEN];
+	log_error("%s: %s is outside of the trace, which goes from %s to %s", option,
+		  timefmt_date(a, at), timefmt_date(f, first), timefmt_date(l, last));
+	return EXIT_FAILED;
+}
+
+int reading_find_range(const struct reading *r, const struct options *o, int64_t *ret_from,
+		       int64_t *ret_to)
+{
+	int64_t first, end;
+
+	if (!reading_range(r, &first, &end)) {
+		log_error("no events in '%s'", input_label(r->in));
+		return EXIT_FAILED;
+	}
+	*ret_from = first;
+	*ret_to = end;
+	if (o->at) {
+		int64_t at;
+		if (!instant("--at", o->at, first, end - 1, &at))
+			return EXIT_USAGE;
+		*ret_from = time_floor(at, NS_PER_S);
+		*ret_to = *ret_from + NS_PER_S;
+		if (*ret_to <= first || *ret_from >= end)
+			return tell_outside("--at", at, first, end - 1);
+	}
+	if (!instant("--from", o->from, first, end - 1, ret_from) ||
+	    !instant("--to", o->to, first, end - 1, ret_to))
+		return EXIT_USAGE;
+	if (o->to && *ret_to == end - 1)
+		*ret_to = end;		/* "end" holds the last event */
+	if (*ret_from >= *ret_to) {
+		log_error("--from has to be before --to");
+		return EXIT_USAGE;
+	}
+	if (*ret_to <= first || *ret_from >= end)
+		return tell_outside("--from", *ret_from, first, end - 1);
+	return EXIT_FINE;
+}
+
+/* --- losses --- */
+
+int reading_loss_code(struct reading *r)
+{
+	struct trust trust = timeline_trust(r->tl);
+	struct job_status st;
+
+	job_get_status(r->job, &st);
+	if (st.warning)
+		log_error("%s: left out", st.warning);
+	if (trust.lost_events || trust.lost_packets)
+		return EXIT_LOSS;
+	if (r->live)
+		return EXIT_FINE;
+	if (trust.touched)
+		log_error("%u %s of the trace can't be read: what is whole was", trust.touched,
+			  trust.touched == 1 ? "part" : "parts");
+	return trust.touched || st.warning ? EXIT_LOSS : EXIT_FINE;
+}

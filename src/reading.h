@@ -37,4 +37,13 @@ int reading_code(struct reading *r);
 /* Coverage as a half-open range; false while nothing was read. */
 bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to);
 
+/* What --at, --from and --to mean in this trace; without them, all of it. EXIT_FINE, or
+ * the program's exit code after the message was printed. */
+int reading_find_range(const struct reading *r, const struct options *o, int64_t *ret_from,
+		       int64_t *ret_to);
+
+/* EXIT_LOSS where the tracer lost something or (this is told) a part can't be read: what
+ * the tracer lost is in the output. */
+int reading_loss_code(struct reading *r);
+
 #endif

@@ -1,0 +1,83 @@
+#!/bin/bash
+# blktop report: a page about the worst requests.
+# shellcheck disable=SC2154 # work, code: from lib.sh
+. "$(dirname "$0")/lib.sh"
+demo=$TRACES/demo/trace
+ust=$TRACES/kernel-ust/trace
+
+page() { # page EXPRESSION over `page` and `lines` of the file: does it hold?
+	python3 - "$1" "$2" <<-'PY'
+		import re, sys
+		page = open(sys.argv[1], encoding="utf-8").read()
+		lines = page.split("\n")
+		sys.exit(0 if eval(sys.argv[2]) else 1)
+	PY
+}
+
+succeeds 0 "report" report "$ust"
+cp "$work/out" "$work/page.md"
+ok "five requests" page "$work/page.md" "len(re.findall(r'^## \d+\. ', page, re.M)) == 5"
+ok "verdict, phases, calls, waits of each" page "$work/page.md" \
+	"all(page.count(w) == 5 for w in ['> **Why:** ', '### Phases', '### System calls', '### Waits'])"
+ok "bars of one width" page "$work/page.md" \
+	"len({len(l) for b in re.findall(r'\`\`\`text\n(.*?)\`\`\`', page, re.S) for l in b.split('\n') if l.endswith('│')}) == 1"
+ok "rows of a table have one number of cells" python3 - "$work/page.md" <<-'PY'
+	import sys
+	cells = 0
+	for line in open(sys.argv[1], encoding="utf-8"):
+	    if not line.startswith("|"):
+	        cells = 0
+	    elif cells and line.count("|") != cells:
+	        sys.exit(line)
+	    else:
+	        cells = line.count("|")
+PY
+
+# The same requests as the view's, in its order.
+run -b --view traces --sort duration_ns --columns trace_id --format csv "$ust"
+tail -n +2 "$work/out" | head -n 5 | tr -d '\r' >"$work/wanted"
+grep -o '^Trace `[0-9a-f]*' "$work/page.md" | cut -d '`' -f 2 >"$work/got"
+ok "the slowest of the view traces" cmp -s "$work/wanted" "$work/got"
+
+run report --reader babeltrace2 "$ust"
+ok "the other reader is named" grep -q '^| Read by | babeltrace2' "$work/out"
+ok "and makes the same page" diff <(grep -v '^| Read by' "$work/out") <(grep -v '^| Read by' "$work/page.md")
+run report -j 2 --slices 7 "$ust"
+ok "so do pieces" cmp -s "$work/out" "$work/page.md"
+
+succeeds 0 "--worst, --sort, --filter" report --worst 2 --sort begin_ns --filter 'duration_ns > 1ms' "$ust"
+ok "two requests" page "$work/out" "len(re.findall(r'^## \d+\. ', page, re.M)) == 2"
+succeeds 0 "--from, --to" report --utc --from 20% --to 60% --worst 1 "$demo"
+ok "that range" page "$work/out" "'| Time | 2026-11-21 07:07:11.' in page and ' UTC (10.2s) |' in page"
+succeeds 0 "--ascii" report --ascii --worst 1 "$ust"
+ok "is ASCII" sh -c "! LC_ALL=C grep -q '[^ -~]' '$work/out'"
+
+cd "$work" || exit 1
+run report -o out.md "$ust"
+ok "-o FILE" cmp -s page.md out.md
+ok "-o FILE says where it is" grep -qF "$work/out.md" err
+echo old >out.md
+refused 1 "out.md" report -o out.md "$ust"
+ok "an old file stays" [ "$(cat out.md)" = old ]
+run report -o out.md --force "$ust"
+ok "--force" cmp -s page.md out.md
+ok "nothing is left behind" [ "$(find . -name '*out.md*' | wc -l)" -eq 1 ]
+
+run report --worst 1 "$TRACES/lost/trace"
+ok "a lossy trace: exit 3, and said so" [ "$code" -eq 3 ]
+ok "on the page" grep -q '^| Trust | \*\*the tracer lost [1-9]' out
+
+refused 1 "no requests in" report "$TRACES/kernel-small/trace"
+refused 1 "no requests of that kind" report --filter 'name == nothing' "$ust"
+refused 1 "nowhere" report "$work/nowhere"
+refused 2 "no trace directory" report
+refused 2 "report needs a recorded trace" report -r localhost
+refused 2 "report and --batch can't be combined" report -b "$ust"
+refused 2 "report has no --view" report --view spans "$ust"
+refused 2 "--worst takes a number above 0" report --worst 0 "$ust"
+refused 2 "--worst needs report" -b --worst 3 "$ust"
+refused 2 "no column" report --sort nonsense "$ust"
+mkdir report
+cp -r "$ust" report/trace
+succeeds 0 "a directory of that name" -b ./report
+done_testing
