@@ -32,7 +32,7 @@ static struct bin *bin_new(struct slice *s, int64_t index)
 	b->threads = cells_like(like ? like->threads : NULL, sizeof(struct bin_thread));
 	b->calls = cells_like(like ? like->calls : NULL, sizeof(struct bin_call));
 	b->files = cells_like(like ? like->files : NULL, sizeof(struct bin_file));
-	b->devs = g_array_new(false, true, sizeof(struct bin_dev));
+	bin_io_init(b);
 	b->events = g_array_new(false, true, sizeof(struct bin_event));
 	b->cpus = g_array_new(false, true, sizeof(struct bin_cpu));
 	b->slow = g_array_new(false, true, sizeof(struct bin_slow));
@@ -45,20 +45,17 @@ void bin_free(struct bin *b)
 		hist_log_clear(&g_array_index(b->calls, struct bin_call, i).latency);
 	for (guint i = 0; i < b->files->len; i++)
 		hist_log_clear(&g_array_index(b->files, struct bin_file, i).latency);
-	for (guint i = 0; i < b->devs->len; i++)
-		hist_log_clear(&g_array_index(b->devs, struct bin_dev, i).latency);
+	bin_io_free(b);
 	hist_log_clear(&b->wakeup);
 	g_array_unref(b->threads);
 	g_array_unref(b->calls);
 	g_array_unref(b->files);
-	g_array_unref(b->devs);
 	g_array_unref(b->events);
 	g_array_unref(b->cpus);
 	g_array_unref(b->slow);
 	intmap_clear(&b->thread_map);
 	intmap_clear(&b->call_map);
 	intmap_clear(&b->file_map);
-	intmap_clear(&b->dev_map);
 	intmap_clear(&b->event_map);
 	intmap_clear(&b->cpu_map);
 	g_free(b);
@@ -118,14 +115,6 @@ struct bin_call *bin_call(struct slice *s, struct bin *b, uint32_t thread, uint3
 				  &b->call_epoch);
 	c->thread = thread;
 	c->name = name;
-	return c;
-}
-
-struct bin_dev *bin_dev(struct bin *b, uint32_t host, uint32_t dev)
-{
-	struct bin_dev *c = cell(NULL, &b->dev_map, b->devs, sizeof *c, pair(host, dev), NULL);
-	c->host = host;
-	c->dev = dev;
 	return c;
 }
 
@@ -264,16 +253,12 @@ static void map_cells(struct bin *b, const struct bin_maps *maps)
 void bin_adopt(struct slice *s, struct bin *b, const struct bin_maps *maps)
 {
 	struct intmap *const all[] = {
-		&b->thread_map, &b->call_map, &b->file_map, &b->dev_map, &b->event_map, &b->cpu_map,
+		&b->thread_map, &b->call_map, &b->file_map, &b->event_map, &b->cpu_map,
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
 		intmap_clear(all[i]);
 	map_cells(b, maps);
-	for (guint i = 0; i < b->devs->len; i++) {
-		struct bin_dev *c = &g_array_index(b->devs, struct bin_dev, i);
-		c->host = maps->host[c->host];
-		intmap_set(&b->dev_map, pair(c->host, c->dev), i);
-	}
+	bin_io_adopt(b, maps);
 	for (guint i = 0; i < b->events->len; i++) {
 		struct bin_event *c = &g_array_index(b->events, struct bin_event, i);
 		c->host = maps->host[c->host];
@@ -293,16 +278,7 @@ void bin_adopt(struct slice *s, struct bin *b, const struct bin_maps *maps)
 void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct bin_maps *maps)
 {
 	merge_threads(s, into, from, maps);
-	for (guint i = 0; i < from->devs->len; i++) {
-		const struct bin_dev *x = &g_array_index(from->devs, struct bin_dev, i);
-		struct bin_dev *d = bin_dev(into, maps->host[x->host], x->dev);
-		d->reads += x->reads;
-		d->writes += x->writes;
-		d->errors += x->errors;
-		d->read_bytes += x->read_bytes;
-		d->write_bytes += x->write_bytes;
-		hist_log_merge(&d->latency, &x->latency);
-	}
+	bin_io_merge(into, from, maps);
 	for (guint i = 0; i < from->events->len; i++) {
 		const struct bin_event *x = &g_array_index(from->events, struct bin_event, i);
 		bin_event(into, maps->host[x->host], maps->string[x->name], x->count);

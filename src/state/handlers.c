@@ -246,33 +246,9 @@ static void on_softirq_exit(struct feed *f)
 	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
 }
 
-/* ---- block ---- */
-
-static struct request request_of(struct feed *f)
+struct thread *handler_task(struct feed *f)
 {
-	current_task(f);
-	struct request r = {
-		.ts = f->ts, .seq = f->seq, .host = f->host, .dev = (uint32_t)blk_int(f->ev, F(0)),
-		.key_lo = (uint64_t)blk_int(f->ev, F(1)), .write = blk_int(f->ev, F(2)) & 1,
-	};
-	r.key_hi = pair(r.host, r.dev);
-	return r;
-}
-
-static void on_block_issue(struct feed *f)
-{
-	struct request r = request_of(f);
-	r.bytes = (uint64_t)blk_int_or(f->ev, F(4), 0);
-	if (!r.bytes)
-		r.bytes = (uint64_t)blk_int_or(f->ev, F(3), 0) * 512;
-	block_issue(f->s, &r);
-}
-
-static void on_block_complete(struct feed *f)
-{
-	struct request r = request_of(f);
-	r.error = blk_int_or(f->ev, F(3), 0) != 0;
-	block_complete(f->s, &r);
+	return current_task(f);
 }
 
 /* ---- system calls ---- */
@@ -548,8 +524,21 @@ static const struct row rows[] = {
 	{ { "irq_softirq_exit", { "vec" }, "time taken by softirqs" }, on_softirq_exit },
 	{ { "softirq_entry", { "vec" }, NULL }, on_softirq_entry },
 	{ { "softirq_exit", { "vec" }, NULL }, on_softirq_exit },
-	{ { "block_rq_issue", { "dev", "sector", "rwbs", "nr_sector", "bytes" }, "disks" }, on_block_issue },
-	{ { "block_rq_complete", { "dev", "sector", "rwbs", "error|errors" }, "disks" }, on_block_complete },
+#define BLOCK { "dev", "sector", "rwbs", "nr_sector", "bytes", "tid" }
+	{ { "block_rq_insert", BLOCK, "time in the queues of disks" }, on_block_insert },
+	{ { "block_rq_issue", BLOCK, "disks" }, on_block_issue },
+	{ { "block_rq_complete", { "dev", "sector", "rwbs", "nr_sector", "error|errors" }, "disks" },
+	  on_block_complete },
+	{ { "block_rq_requeue", BLOCK, "requests sent to a disk again" }, on_block_requeue },
+	{ { "block_rq_merge", BLOCK, "requests that became one" }, on_block_merge },
+	{ { "block_bio_backmerge", BLOCK, "requests that became one" }, on_block_backmerge },
+	{ { "block_bio_frontmerge", BLOCK, "requests that became one" }, on_block_frontmerge },
+
+#define PACKET { "name", "len", "rc" }
+	{ { "net_if_receive_skb", PACKET, "packets received" }, on_net_receive },
+	{ { "netif_receive_skb", PACKET, NULL }, on_net_receive },
+	{ { "net_dev_queue", PACKET, "packets to be sent" }, on_net_queue },
+	{ { "net_dev_xmit", PACKET, "packets sent" }, on_net_send },
 
 	{ { "syscall_entry_*", ENTRY_FIELDS, "system calls" }, on_entry },
 	{ { "compat_syscall_entry_*", ENTRY_FIELDS, NULL }, on_entry },

@@ -4,6 +4,7 @@
 
 #include "base/timefmt.h"
 #include "state/names.h"
+#include "state/publish_io.h"
 #include "state/spans.h"
 
 struct told {			/* what was last published of a thread */
@@ -282,17 +283,6 @@ static void make_machine(struct making *m)
 			.irq_ns = x->ns[CPU_IRQ],
 		};
 	}
-	to->n_devs = b->devs->len;
-	to->devs = g_new0(struct dev_cell, b->devs->len);
-	for (guint i = 0; i < b->devs->len; i++) {
-		const struct bin_dev *x = &g_array_index(b->devs, struct bin_dev, i);
-		to->devs[i] = (struct dev_cell){
-			.host = x->host, .dev = x->dev, .name = names_dev(m->p->names, x->host, x->dev),
-			.reads = x->reads, .writes = x->writes, .errors = x->errors,
-			.read_bytes = x->read_bytes, .write_bytes = x->write_bytes,
-		};
-		hist_merge_log(&to->devs[i].latency, &x->latency);
-	}
 	to->n_events = b->events->len;
 	to->events = g_new0(struct event_cell, b->events->len);
 	for (guint i = 0; i < b->events->len; i++) {
@@ -345,6 +335,7 @@ static struct second *make_second(struct publisher *p, struct bin *b)
 	make_files(&m);
 	make_machine(&m);
 	make_slow(&m);
+	publish_io(m.second, b, &(struct publish_ids){ s, p->names, registry_thread, p });
 	struct second *to = m.second;
 	to->n_threads = m.thread_cells->len;
 	to->threads = (struct thread_cell *)g_array_free(m.thread_cells, false);
@@ -376,6 +367,7 @@ static void charge_all(struct slice *s, int64_t until, bool final)
 			thread_root(s, t);
 		thread_charge(s, t, until);
 	}
+	blocks_charge(s, until);
 	for (guint i = 0; i < s->cpus->len; i++) {
 		struct cpu *c = cpu_at(s, i);
 		if (!final) {

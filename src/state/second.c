@@ -43,7 +43,10 @@ void second_seal(struct second *s)
 	for (uint32_t i = 0; i < s->n_files; i++)
 		bytes += hist_bytes(&s->files[i].latency);
 	for (uint32_t i = 0; i < s->n_devs; i++)
-		bytes += hist_bytes(&s->devs[i].latency);
+		bytes += hist_bytes(&s->devs[i].latency) + hist_bytes(&s->devs[i].queue);
+	for (uint32_t i = 0; i < s->n_dev_users; i++)
+		bytes += hist_bytes(&s->dev_users[i].latency) + hist_bytes(&s->dev_users[i].queue);
+	bytes += s->n_dev_users * sizeof(*s->dev_users) + s->n_nets * sizeof(*s->nets);
 	s->bytes = bytes;
 }
 
@@ -61,14 +64,22 @@ void second_unref(struct second *s)
 		hist_clear(&s->calls[i].latency);
 	for (uint32_t i = 0; i < s->n_files; i++)
 		hist_clear(&s->files[i].latency);
-	for (uint32_t i = 0; i < s->n_devs; i++)
+	for (uint32_t i = 0; i < s->n_devs; i++) {
 		hist_clear(&s->devs[i].latency);
+		hist_clear(&s->devs[i].queue);
+	}
+	for (uint32_t i = 0; i < s->n_dev_users; i++) {
+		hist_clear(&s->dev_users[i].latency);
+		hist_clear(&s->dev_users[i].queue);
+	}
 	hist_clear(&s->wakeup);
 	g_free(s->threads);
 	g_free(s->calls);
 	g_free(s->files);
 	g_free(s->cpus);
 	g_free(s->devs);
+	g_free(s->dev_users);
+	g_free(s->nets);
 	g_free(s->events);
 	g_free(s->slow);
 	g_free(s);

@@ -45,12 +45,39 @@ struct cpu_cell {
 	int64_t irq_ns;			/* part of run or idle taken by interrupts */
 };
 
+enum block_dir { BLOCK_READ, BLOCK_WRITE, BLOCK_OTHER, BLOCK_DIR_N };	/* other: flush, discard */
+
 struct dev_cell {
 	uint32_t host, dev;		/* dev: kernel number, major << 20 | minor */
 	uint32_t name;			/* string, "" when unknown */
-	uint32_t reads, writes, errors;
-	uint64_t read_bytes, write_bytes;
-	struct hist latency;		/* issue -> complete */
+	uint32_t requests[BLOCK_DIR_N];	/* completed */
+	uint64_t bytes[BLOCK_DIR_N];
+	uint32_t errors, partial;	/* completions that failed; that left a rest under way */
+	uint32_t merges, requeues;
+	uint32_t depth_max, queued_max;	/* most requests at the device, and waiting for it */
+	int64_t busy_ns;		/* time with a request at the device */
+	int64_t depth_ns, queued_ns;	/* requests at it, waiting for it, summed over time */
+	struct hist latency, queue;	/* issue -> completion; insert -> issue */
+};
+
+struct dev_user_cell {			/* what a thread asked of a block device */
+	uint32_t thread;		/* UINT32_MAX: nobody knows */
+	uint32_t host, dev, name;
+	uint32_t requests[BLOCK_DIR_N], errors;
+	uint64_t bytes[BLOCK_DIR_N];
+	struct hist latency, queue;
+};
+
+struct net_sums {
+	uint64_t rx_packets, rx_bytes;
+	uint64_t queued_packets, queued_bytes;	/* given to the device's queue */
+	uint64_t tx_packets, tx_bytes;		/* taken by the device */
+	uint64_t tx_errors;			/* refused by it */
+};
+
+struct net_cell {			/* a network device */
+	uint32_t host, name;
+	struct net_sums sums;
 };
 
 struct event_cell {
@@ -82,6 +109,8 @@ struct second {
 	struct file_cell *files;	uint32_t n_files;
 	struct cpu_cell *cpus;		uint32_t n_cpus;
 	struct dev_cell *devs;		uint32_t n_devs;
+	struct dev_user_cell *dev_users; uint32_t n_dev_users;
+	struct net_cell *nets;		uint32_t n_nets;
 	struct event_cell *events;	uint32_t n_events;
 	struct slow_call *slow;		uint32_t n_slow;	/* slowest first */
 	struct hist wakeup;		/* runnable after a wakeup, until on CPU */

@@ -15,18 +15,6 @@ static void bin_free_value(gpointer p)
 	bin_free(p);
 }
 
-static guint request_hash(gconstpointer p)
-{
-	const struct request *r = p;
-	return intmap_hash(r->key_hi * 31 + r->key_lo);
-}
-
-static gboolean request_equal(gconstpointer a, gconstpointer b)
-{
-	const struct request *x = a, *y = b;
-	return x->key_hi == y->key_hi && x->key_lo == y->key_lo;
-}
-
 struct slice *slice_new(bool rooted, int64_t step_ns)
 {
 	struct slice *s = g_new0(struct slice, 1);
@@ -43,8 +31,7 @@ struct slice *slice_new(bool rooted, int64_t step_ns)
 	s->facts = g_array_new(false, true, sizeof(struct fact));
 	s->losses = g_array_new(false, true, sizeof(struct loss));
 	s->annots = g_array_new(false, true, sizeof(struct annot));
-	s->requests = g_hash_table_new_full(request_hash, request_equal, g_free, NULL);
-	s->early = g_array_new(false, true, sizeof(struct request));
+	s->blocks = blocks_new();
 	s->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	s->streams = g_array_new(false, true, sizeof(struct stream_info));
 	s->class_infos = g_array_new(false, true, sizeof(struct class_info));
@@ -62,13 +49,12 @@ void slice_free(struct slice *s)
 	g_ptr_array_unref(s->threads);
 	g_ptr_array_unref(s->cpus);
 	g_hash_table_unref(s->bins);
-	g_hash_table_unref(s->requests);
+	blocks_free(s->blocks);
 	g_hash_table_unref(s->classes);
 	g_array_unref(s->hosts);
 	g_array_unref(s->facts);
 	g_array_unref(s->losses);
 	g_array_unref(s->annots);
-	g_array_unref(s->early);
 	g_array_unref(s->streams);
 	g_array_unref(s->class_infos);
 	intmap_clear(&s->tid_last);

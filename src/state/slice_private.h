@@ -6,6 +6,7 @@
 #include "base/hist.h"
 #include "base/intmap.h"
 #include "base/strtab.h"
+#include "state/second.h"
 #include "state/slice.h"
 #include "state/syscalls.h"
 
@@ -283,11 +284,28 @@ struct bin_slow {
 };
 #define SLOW_PER_SECOND 64
 
-struct bin_dev {
+struct dev_sums {
+	uint32_t requests[BLOCK_DIR_N];
+	uint64_t bytes[BLOCK_DIR_N];
+	struct hist_log latency, queue;	/* issue -> completion; insert -> issue */
+};
+
+struct bin_dev {		/* only rooted slices have them, see block.c */
 	uint32_t host, dev;
-	uint32_t reads, writes, errors;
-	uint64_t read_bytes, write_bytes;
-	struct hist_log latency;
+	uint32_t errors, partial, merges, requeues;
+	uint32_t depth_max, queued_max;
+	int64_t busy_ns, depth_ns, queued_ns;
+	struct dev_sums sums;
+};
+
+struct bin_dev_user {		/* what a thread (or ID_NONE) asked of a device */
+	uint32_t thread, host, dev, errors;
+	struct dev_sums sums;
+};
+
+struct bin_net {		/* a network device */
+	uint32_t host, name;
+	struct net_sums sums;
 };
 
 struct bin_event { uint32_t host, name; uint64_t count; };
@@ -301,7 +319,9 @@ struct bin {
 	bool dirty;		/* changed since */
 	uint32_t thread_epoch, call_epoch, file_epoch, cpu_epoch;	/* see struct call_slot */
 	struct intmap thread_map, call_map, file_map, dev_map, event_map, cpu_map;
+	struct intmap dev_user_map, net_map;
 	GArray *threads, *calls, *files, *devs, *events, *cpus, *slow;
+	GArray *dev_users, *nets;
 	int64_t slow_from;	/* shorter calls are none of the slowest; 0 while there is room */
 	struct hist_log wakeup;
 	struct trust trust;
@@ -309,13 +329,19 @@ struct bin {
 
 /* ---- block requests, losses, annotations ---- */
 
-struct request {		/* issued, not complete; or complete, not issued here */
-	uint64_t key_hi, key_lo;	/* (host, dev), sector */
+enum block_what {
+	BLOCK_INSERT, BLOCK_ISSUE, BLOCK_COMPLETE, BLOCK_REQUEUE,
+	BLOCK_MERGE, BLOCK_BACKMERGE, BLOCK_FRONTMERGE,
+};
+
+struct block_event {
 	int64_t ts;
-	uint64_t seq, bytes;
+	uint64_t sector, sectors, bytes;
 	uint32_t host, dev;
-	bool write, error;
-	bool over;		/* complete too; kept where a left neighbour may hold an older issue */
+	uint32_t thread;	/* the task at that instant; ID_NONE: none, or not known */
+	uint8_t what;		/* enum block_what */
+	uint8_t dir;		/* enum block_dir */
+	bool error;
 };
 
 struct loss {
@@ -416,8 +442,7 @@ struct slice {
 	guint facts_sorted;		/* so many from the front are known to be in order */
 	GArray *losses;			/* struct loss */
 	GArray *annots;			/* struct annot */
-	GHashTable *requests;		/* struct request: issued; of rooted slices only open ones */
-	GArray *early;			/* struct request: completions without issue */
+	struct blocks *blocks;		/* block requests, see block.c */
 	GHashTable *classes;		/* names of known event classes */
 
 #define FDOP_SLOTS 4096
@@ -516,7 +541,6 @@ struct bin *slice_bin(struct slice *s, int64_t ts);
 struct bin_thread *bin_thread(struct slice *s, struct bin *b, uint32_t thread);
 struct bin_call *bin_call(struct slice *s, struct bin *b, uint32_t thread, uint32_t name);
 struct bin_file *bin_file(struct slice *s, struct bin *b, uint32_t thread, const struct call *c);
-struct bin_dev *bin_dev(struct bin *b, uint32_t host, uint32_t dev);
 struct bin_cpu *bin_cpu(struct slice *s, struct bin *b, uint32_t cpu);
 void bin_event(struct bin *b, uint32_t host, uint32_t name, uint64_t count);
 void bin_slow(struct bin *b, const struct bin_slow *c);
@@ -614,9 +638,35 @@ static inline void cpu_context(struct slice *s, struct cpu *c, int64_t ts, uint6
 }
 
 /* block.c */
-void block_issue(struct slice *s, const struct request *r);
-void block_complete(struct slice *s, const struct request *r);
-void block_join(struct slice *s, struct request *r);	/* r becomes the slice's */
+struct blocks *blocks_new(void);
+void blocks_free(struct blocks *k);
+void block_tell(struct slice *s, const struct block_event *e);
+void blocks_charge(struct slice *s, int64_t until);	/* devices in use, up to there */
+/* What b was told goes to a; maps of b's ids to a's. Takes it from b. */
+void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const uint32_t *thread);
+
+/* bin_io.c: cells of devices */
+struct bin_dev *bin_dev(struct bin *b, uint32_t host, uint32_t dev);
+struct bin_dev_user *bin_dev_user(struct bin *b, uint32_t thread, uint32_t disk, uint32_t host,
+				  uint32_t dev);	/* disk: a small number for (host, dev) */
+struct bin_net *bin_net(struct bin *b, uint32_t host, uint32_t name);
+void bin_io_init(struct bin *b);
+void bin_io_free(struct bin *b);
+void bin_io_adopt(struct bin *b, const struct bin_maps *maps);	/* see bin_adopt() */
+void bin_io_merge(struct bin *into, const struct bin *from, const struct bin_maps *maps);
+
+/* handlers_io.c */
+void on_block_insert(struct feed *f);
+void on_block_issue(struct feed *f);
+void on_block_complete(struct feed *f);
+void on_block_requeue(struct feed *f);
+void on_block_merge(struct feed *f);
+void on_block_backmerge(struct feed *f);
+void on_block_frontmerge(struct feed *f);
+void on_net_receive(struct feed *f);
+void on_net_queue(struct feed *f);
+void on_net_send(struct feed *f);
+struct thread *handler_task(struct feed *f);	/* what an event's contexts tell; the current task */
 
 /* handlers.c */
 struct feed {			/* one event on its way */

@@ -316,33 +316,6 @@ static void sort_facts(struct slice *s, guint right, guint told)
 	s->facts_sorted = s->facts->len;
 }
 
-static void join_requests(struct slice *a, struct slice *b, const struct maps *m)
-{
-	GHashTable *mapped = g_hash_table_new_full(NULL, NULL, NULL, NULL);
-	GHashTableIter it;
-	gpointer key;
-	g_hash_table_iter_init(&it, b->requests);
-	while (g_hash_table_iter_next(&it, &key, NULL)) {
-		struct request *r = key;
-		g_hash_table_iter_steal(&it);
-		r->host = m->host[r->host];
-		r->key_hi = pair(r->host, r->dev);
-		r->seq += m->seq_add;
-		g_hash_table_add(mapped, r);
-	}
-	for (guint i = 0; i < b->early->len; i++) {
-		struct request *r = &g_array_index(b->early, struct request, i);
-		r->host = m->host[r->host];
-		r->key_hi = pair(r->host, r->dev);
-		r->seq += m->seq_add;
-		block_complete(a, r);
-	}
-	g_hash_table_iter_init(&it, mapped);
-	while (g_hash_table_iter_next(&it, &key, NULL))
-		block_join(a, key);
-	g_hash_table_unref(mapped);
-}
-
 static void join_counters(struct slice *a, struct slice *b)
 {
 	for (size_t i = 0; i < FDOP_SLOTS; i++)
@@ -401,7 +374,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	intmap_foreach(&b->tid_first, join_thread, &j);
 	for (guint i = 0; i < b->cpus->len; i++)
 		join_cpu(a, cpu_at(a, m.cpu[i]), cpu_at(b, i), untouched[i]);
-	join_requests(a, b, &m);
+	blocks_join(a, b, m.host, m.thread);
 	join_counters(a, b);
 	sort_facts(a, right, told);
 	a->first = MIN(a->first, b->first);

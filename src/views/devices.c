@@ -1,82 +1,305 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Block devices: requests, bytes, latency from issue to completion.
+ * Block and network devices: requests or packets, bytes; of block devices also the time
+ * in the queue and at the device, how many requests were there, and who asked for them.
  */
 #include "views/common.h"
 #include "views/registry.h"
 
 struct dev_row {
-	struct common c;		/* name: the device's */
+	struct common c;		/* name: the device's; latency: at the device */
+	bool net;
+	bool users;			/* of a process or thread: it has no share of the queue */
+	bool queue_unknown;		/* the trace does not tell when requests are inserted */
 	uint32_t dev;
-	uint64_t reads, writes, read_bytes, write_bytes;
+	uint64_t in, out, others, in_bytes, out_bytes;
+	uint64_t partial, merges, requeues;
+	uint32_t depth_max, queued_max;
+	int64_t busy_ns, depth_ns, queued_ns;
+	struct hist queue;
+	struct stat queue_stat;
+	double seconds;
 };
 
 #define ROW(row) ((const struct dev_row *)(row))
 
-static GETTER(get_reads)
+static GETTER(get_kind)
 {
-	return value_int(VALUE_COUNT, ROW(row)->reads);
+	return value_text(ROW(row)->net ? "net" : "block");
 }
 
-static GETTER(get_writes)
+static GETTER(get_in)
 {
-	return value_int(VALUE_COUNT, ROW(row)->writes);
+	return value_int(VALUE_COUNT, ROW(row)->in);
 }
 
-static GETTER(get_read_bytes)
+static GETTER(get_out)
 {
-	return value_int(VALUE_BYTES, ROW(row)->read_bytes);
+	return value_int(VALUE_COUNT, ROW(row)->out);
 }
 
-static GETTER(get_write_bytes)
+static GETTER(get_in_bytes)
 {
-	return value_int(VALUE_BYTES, ROW(row)->write_bytes);
+	return value_int(VALUE_BYTES, ROW(row)->in_bytes);
+}
+
+static GETTER(get_out_bytes)
+{
+	return value_int(VALUE_BYTES, ROW(row)->out_bytes);
+}
+
+static struct value of_block(const struct row *row, enum value_kind kind, int64_t n)
+{
+	return ROW(row)->net ? value_none() : value_int(kind, n);
+}
+
+static struct value of_device(const struct row *row, enum value_kind kind, int64_t n)
+{
+	return ROW(row)->users ? value_none() : of_block(row, kind, n);
+}
+
+static struct value of_queue(const struct row *row, enum value_kind kind, int64_t n)
+{
+	return ROW(row)->queue_unknown ? value_none() : of_device(row, kind, n);
+}
+
+static GETTER(get_dev_total)
+{
+	return of_block(row, VALUE_NS, ROW(row)->c.stat.total);
+}
+
+static GETTER(get_others)
+{
+	return of_block(row, VALUE_COUNT, ROW(row)->others);
+}
+
+static GETTER(get_partial)
+{
+	return of_device(row, VALUE_COUNT, ROW(row)->partial);
+}
+
+static GETTER(get_merges)
+{
+	return of_device(row, VALUE_COUNT, ROW(row)->merges);
+}
+
+static GETTER(get_requeues)
+{
+	return of_device(row, VALUE_COUNT, ROW(row)->requeues);
+}
+
+static GETTER(get_depth_max)
+{
+	return of_device(row, VALUE_COUNT, ROW(row)->depth_max);
+}
+
+static GETTER(get_queued_max)
+{
+	return of_queue(row, VALUE_COUNT, ROW(row)->queued_max);
+}
+
+static GETTER(get_busy)
+{
+	return of_device(row, VALUE_NS, ROW(row)->busy_ns);
+}
+
+static GETTER(get_depth_ns)
+{
+	return of_device(row, VALUE_NS, ROW(row)->depth_ns);
+}
+
+static GETTER(get_queued_ns)
+{
+	return of_queue(row, VALUE_NS, ROW(row)->queued_ns);
+}
+
+static struct value over_time(const struct row *row, struct value ns)
+{
+	return ns.kind == VALUE_NONE ? ns : value_ratio(ns.i / (ROW(row)->seconds * 1e9));
+}
+
+static GETTER(get_busy_ratio)
+{
+	return over_time(row, get_busy(row, rows));
+}
+
+static GETTER(get_depth_ratio)
+{
+	return over_time(row, get_depth_ns(row, rows));
+}
+
+static GETTER(get_queued_ratio)
+{
+	return over_time(row, get_queued_ns(row, rows));
+}
+
+static struct value queue_ns(const struct row *row, int64_t ns)
+{
+	return ROW(row)->queue_stat.count ? value_int(VALUE_NS, ns) : value_none();
+}
+
+static GETTER(get_queue_total)
+{
+	return queue_ns(row, ROW(row)->queue_stat.total);
+}
+
+static GETTER(get_queue_p50)
+{
+	return queue_ns(row, ROW(row)->queue_stat.p50);
+}
+
+static GETTER(get_queue_p99)
+{
+	return queue_ns(row, ROW(row)->queue_stat.p99);
+}
+
+static GETTER(get_queue_max)
+{
+	return queue_ns(row, ROW(row)->queue_stat.max);
 }
 
 static const struct column columns[] = {
 	COLUMN_HOST,
-	COLUMN_FLEX("device", "DEVICE", 10, "the block device, or major:minor", get_name),
-	COLUMN_N("reads", "READS", VALUE_COUNT, 7, 0, "requests that read", get_reads),
-	COLUMN_N("writes", "WRITES", VALUE_COUNT, 7, 0, "requests that write", get_writes),
-	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 1, "requests that failed", get_errors),
-	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 7, 3, "bytes read", get_read_bytes),
-	COLUMN_N("write_bytes", "WRITTEN", VALUE_BYTES, 7, 3, "bytes written", get_write_bytes),
-	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 2, "sum of the latencies", get_total),
+	COLUMN_T("kind", "KIND", 5, 7, "block or net", get_kind),
+	COLUMN_FLEX("device", "DEVICE", 10, "the device, or major:minor", get_name),
+	COLUMN_N("reads", "READS", VALUE_COUNT, 7, 0, "requests that read; packets received", get_in),
+	COLUMN_N("writes", "WRITES", VALUE_COUNT, 7, 0, "requests that write; packets sent", get_out),
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 3, "requests that failed; packets refused by the device",
+		 get_errors),
+	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 1, "bytes read or received", get_in_bytes),
+	COLUMN_N("write_bytes", "WRITTEN", VALUE_BYTES, 7, 1, "bytes written or sent", get_out_bytes),
+	COLUMN_N("busy_ratio", "UTIL%", VALUE_RATIO, 6, 2,
+		 "share of the time in which a request was at the device", get_busy_ratio),
+	COLUMN_N("depth_ratio", "DEPTH", VALUE_RATIO, 6, 6,
+		 "mean number of requests at the device; 100 % is one", get_depth_ratio),
+	COLUMN_N("depth_max", "DMAX", VALUE_COUNT, 4, 8, "most requests at the device at once", get_depth_max),
+	COLUMN_N("queue_p50_ns", "Qp50", VALUE_NS, 0, 0, "half of them wait at most this to be issued",
+		 get_queue_p50),
+	COLUMN_N("queue_p99_ns", "Qp99", VALUE_NS, 7, 5, "99 % of them wait at most this to be issued",
+		 get_queue_p99),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 4, "sum of the latencies", get_dev_total),
 	COLUMNS_QUANTILES(7, "request, from issue to completion"),
+	COLUMN_N("queue_total_ns", "QTOTAL", VALUE_NS, 0, 0, "sum of the times from insert to issue",
+		 get_queue_total),
+	COLUMN_N("queue_max_ns", "QMAX", VALUE_NS, 0, 0, "longest time from insert to issue", get_queue_max),
+	COLUMN_N("queued_ratio", "QUEUED", VALUE_RATIO, 0, 0,
+		 "mean number of requests waiting to be issued; 100 % is one", get_queued_ratio),
+	COLUMN_N("queued_max", "QDMAX", VALUE_COUNT, 0, 0, "most requests waiting at once", get_queued_max),
+	COLUMN_N("busy_ns", "BUSY", VALUE_NS, 0, 0, "time with a request at the device", get_busy),
+	COLUMN_N("depth_ns", "DEPTHNS", VALUE_NS, 0, 0, "requests at the device, summed over time",
+		 get_depth_ns),
+	COLUMN_N("queued_ns", "QUEUEDNS", VALUE_NS, 0, 0, "requests waiting, summed over time",
+		 get_queued_ns),
+	COLUMN_N("others", "OTHERS", VALUE_COUNT, 0, 0, "requests that flush or discard", get_others),
+	COLUMN_N("merges", "MERGED", VALUE_COUNT, 0, 0, "requests that became part of another", get_merges),
+	COLUMN_N("partial", "PARTIAL", VALUE_COUNT, 0, 0, "completions that left a rest under way",
+		 get_partial),
+	COLUMN_N("requeues", "REQUEUED", VALUE_COUNT, 0, 0, "requests sent back to the queue", get_requeues),
+	COLUMN_ID("pid", "PID", 7, 9, "who asked for it, with --by; null: nobody knows", get_pid),
+	COLUMN_ID("tid", "TID", 0, 0, "thread id, with --by thread", get_tid),
+	COLUMN_T("comm", "PROCESS", 14, 9, "who asked for it; a kworker writes for others, and the trace "
+		 "does not tell for whom", get_comm),
 };
 
-static const char *device_name(struct rows *rows, const struct dev_cell *cell)
+static const char *device_name(struct rows *rows, uint32_t name, uint32_t dev)
 {
-	const char *name = timeline_string(rows->tl, cell->name);
-	if (*name)
-		return name;
-	g_autofree char *numbers = g_strdup_printf("%u:%u", cell->dev >> 20, cell->dev & 0xfffff);
+	const char *text = timeline_string(rows->tl, name);
+	if (*text)
+		return text;
+	g_autofree char *numbers = g_strdup_printf("%u:%u", dev >> 20, dev & 0xfffff);
 	return rows_text(rows, numbers);
 }
 
-static void add_second(struct row_map *map, const struct second *s)
+static struct dev_row *row_of(struct row_map *map, uint64_t key, uint32_t host_id, double seconds)
+{
+	const struct host_info *host = timeline_host(map->rows->tl, host_id);
+	bool is_new;
+	struct dev_row *r = row_map_get(map, key, sizeof(*r), &is_new);
+	r->c.host = host ? host->name : NULL;
+	r->seconds = seconds;
+	return r;
+}
+
+static void add_dev(struct row_map *map, const struct dev_cell *cell, double seconds)
+{
+	uint64_t key = key_int(key_int(0, cell->host), cell->dev);
+	struct dev_row *r = row_of(map, key, cell->host, seconds);
+	r->c.name = device_name(map->rows, cell->name, cell->dev);
+	r->c.row.key[0] = key_int(key_text(0, r->c.host), cell->dev);
+	r->dev = cell->dev;
+	r->in += cell->requests[BLOCK_READ];
+	r->out += cell->requests[BLOCK_WRITE];
+	r->others += cell->requests[BLOCK_OTHER];
+	r->in_bytes += cell->bytes[BLOCK_READ];
+	r->out_bytes += cell->bytes[BLOCK_WRITE];
+	r->c.errors += cell->errors;
+	r->partial += cell->partial;
+	r->merges += cell->merges;
+	r->requeues += cell->requeues;
+	r->depth_max = MAX(r->depth_max, cell->depth_max);
+	r->queued_max = MAX(r->queued_max, cell->queued_max);
+	r->busy_ns += cell->busy_ns;
+	r->depth_ns += cell->depth_ns;
+	r->queued_ns += cell->queued_ns;
+	hist_merge(&r->c.latency, &cell->latency);
+	hist_merge(&r->queue, &cell->queue);
+}
+
+static void add_user(struct row_map *map, const struct dev_user_cell *cell, double seconds)
 {
 	struct rows *rows = map->rows;
-	for (uint32_t i = 0; i < s->n_devs; i++) {
-		const struct dev_cell *cell = &s->devs[i];
-		const struct host_info *host = timeline_host(rows->tl, cell->host);
-		uint64_t key = (uint64_t)cell->host << 32 | cell->dev;
-		bool is_new;
-		if (rows->query.host != ID_NONE && cell->host != rows->query.host)
-			continue;
-		struct dev_row *r = row_map_get(map, key, sizeof(*r), &is_new);
-		r->c.host = host ? host->name : NULL;
-		r->c.name = device_name(rows, cell);
-		if (is_new)
-			r->c.row.key[0] = key_int(key_text(0, r->c.host), cell->dev);
-		r->dev = cell->dev;
-		r->reads += cell->reads;
-		r->writes += cell->writes;
-		r->c.errors += cell->errors;
-		r->read_bytes += cell->read_bytes;
-		r->write_bytes += cell->write_bytes;
-		hist_merge(&r->c.latency, &cell->latency);
+	const struct view_query *q = &rows->query;
+	if (!query_wants_thread(q, rows->tl, cell->thread))
+		return;
+	uint64_t key = key_int(key_int(key_int(1, group_key(rows->tl, q->by, cell->thread)), cell->host),
+			       cell->dev);
+	struct dev_row *r = row_of(map, key, cell->host, seconds);
+	if (!r->users) {
+		group_fill(&r->c, rows, cell->thread);
+		r->c.name = device_name(rows, cell->name, cell->dev);
+		r->c.row.key[0] = key_int(key_text(r->c.row.key[0], r->c.host), cell->dev);
+		r->users = true;
 	}
+	r->dev = cell->dev;
+	r->in += cell->requests[BLOCK_READ];
+	r->out += cell->requests[BLOCK_WRITE];
+	r->others += cell->requests[BLOCK_OTHER];
+	r->in_bytes += cell->bytes[BLOCK_READ];
+	r->out_bytes += cell->bytes[BLOCK_WRITE];
+	r->c.errors += cell->errors;
+	hist_merge(&r->c.latency, &cell->latency);
+	hist_merge(&r->queue, &cell->queue);
+}
+
+/* Sent: what the device took; where the trace does not tell, what it was given. */
+static void add_net(struct row_map *map, const struct net_cell *cell, bool taken)
+{
+	const struct net_sums *n = &cell->sums;
+	uint64_t key = key_int(key_int(2, cell->host), cell->name);
+	struct dev_row *r = row_of(map, key, cell->host, 1);
+	r->net = true;
+	r->c.name = timeline_string(map->rows->tl, cell->name);
+	r->c.row.key[0] = key_text(key_text(2, r->c.host), r->c.name);
+	r->in += n->rx_packets;
+	r->in_bytes += n->rx_bytes;
+	r->out += taken ? n->tx_packets : n->queued_packets;
+	r->out_bytes += taken ? n->tx_bytes : n->queued_bytes;
+	r->c.errors += n->tx_errors;
+}
+
+static void add_second(struct row_map *map, const struct second *s, double seconds)
+{
+	const struct view_query *q = &map->rows->query;
+	bool users = q->by != BY_SYSTEM || q->pid >= 0 || q->tid >= 0;
+	bool taken = timeline_has_event(map->rows->tl, "net_dev_xmit");
+	for (uint32_t i = 0; users && i < s->n_dev_users; i++)
+		add_user(map, &s->dev_users[i], seconds);
+	for (uint32_t i = 0; !users && i < s->n_devs; i++)
+		if (q->host == ID_NONE || s->devs[i].host == q->host)
+			add_dev(map, &s->devs[i], seconds);
+	for (uint32_t i = 0; !users && i < s->n_nets; i++)
+		if (q->host == ID_NONE || s->nets[i].host == q->host)
+			add_net(map, &s->nets[i], taken);
 }
 
 static int compare(const void *va, const void *vb)
@@ -92,17 +315,31 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
 	for (size_t i = range.first; i < range.end; i++)
-		add_second(&map, timeline_second(tl, i));
+		add_second(&map, timeline_second(tl, i), range.seconds);
+	bool inserts = timeline_has_event(tl, "block_rq_insert");
+	for (guint i = 0; i < map.rows->rows->len; i++) {
+		struct dev_row *r = map.rows->rows->pdata[i];
+		r->queue_stat = stat_of(&r->queue);
+		r->queue_unknown = !inserts;
+		hist_clear(&r->queue);
+	}
 	row_map_clear(&map);
 	common_finish(map.rows, compare);
 	return map.rows;
 }
 
-static const char *const needs[] = { "block_rq_issue", "block_rq_complete", NULL };
+static const char *const needs[] = {
+	"block_rq_issue", "block_rq_complete", "block_rq_insert",
+	"net_dev_xmit|net_dev_queue", "net_if_receive_skb|netif_receive_skb", NULL
+};
 
 const struct view view_devices = {
 	.id = "devices", .title = "Devices",
-	.help = "Block devices: requests and bytes, and the time from issue to completion.",
+	.help = "Block devices: requests and bytes, the time in the queue and at the device, how many "
+		"requests were there. Network devices: packets and bytes. Rows are devices; by process "
+		"or thread also who asked a block device for it (writes to files are asked for by kernel "
+		"threads, mostly: the trace does not tell for whom).",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "total_ns", .needs = needs, .on_screen = true, .build = build,
+	.default_sort = "total_ns", .needs = needs,
+	.default_by = BY_SYSTEM, .has_by = true, .on_screen = true, .build = build,
 };

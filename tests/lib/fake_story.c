@@ -195,9 +195,26 @@ static void add_machine(struct story *st, struct second *s)
 	s->devs = g_new0(struct dev_cell, 1);
 	s->n_devs = 1;
 	s->devs[0] = (struct dev_cell){ .dev = 253u << 20, .name = fake_string(f, "vda"),
-		.reads = 80, .writes = 9, .read_bytes = 655360, .write_bytes = 147456 };
-	for (unsigned i = 0; i < 89; i++)
+		.requests = { 80, 9, 2 }, .bytes = { 655360, 147456 }, .merges = 3, .depth_max = 4,
+		.queued_max = 2, .busy_ns = 230 * FAKE_MS, .depth_ns = 260 * FAKE_MS,
+		.queued_ns = 9 * FAKE_MS };
+	for (unsigned i = 0; i < 89; i++) {
 		hist_add(&s->devs[0].latency, FAKE_MS + i * 40000);
+		hist_add(&s->devs[0].queue, 20000 + i * 1000);
+	}
+	s->dev_users = g_new0(struct dev_user_cell, 2);
+	s->n_dev_users = 2;
+	s->dev_users[0] = (struct dev_user_cell){ .thread = 0, .dev = s->devs[0].dev,
+		.name = s->devs[0].name, .requests = { 80, 9 }, .bytes = { 655360, 147456 } };
+	s->dev_users[1] = (struct dev_user_cell){ .thread = UINT32_MAX, .dev = s->devs[0].dev,
+		.name = s->devs[0].name, .requests = { 0, 0, 2 } };
+	hist_merge(&s->dev_users[0].latency, &s->devs[0].latency);
+	hist_merge(&s->dev_users[0].queue, &s->devs[0].queue);
+	s->nets = g_new0(struct net_cell, 1);
+	s->n_nets = 1;
+	s->nets[0] = (struct net_cell){ .name = fake_string(f, "eth0"), .sums = {
+		.rx_packets = 310, .rx_bytes = 46500, .queued_packets = 290, .queued_bytes = 290000,
+		.tx_packets = 290, .tx_bytes = 290000 } };
 	hist_add(&s->wakeup, 100000);
 	hist_add(&s->wakeup, 3 * FAKE_MS);
 	fake_event(s, 0, fake_string(f, "sched_switch"), 1200);

@@ -9,19 +9,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void print_view(FILE *out, const struct timeline *tl, const struct view *v, enum view_by by,
+		       int64_t from, int64_t to)
+{
+	struct view_query q = VIEW_QUERY_INIT;
+	q.from_ns = from;
+	q.to_ns = to;
+	q.by = by;
+	struct rows *rows = v->build(tl, &q);
+	fprintf(out, "%s %d %" PRId64 "\n", v->id, by, from);
+	rows_print(out, v, rows, FORMAT_CSV, true);
+	rows_free(rows);
+}
+
 static void print_range(FILE *out, const struct timeline *tl, int64_t from, int64_t to)
 {
 	for (const struct view *const *v = view_all; *v; v++) {
 		if ((*v)->kind != VIEW_TABLE)
 			continue;
-		struct view_query q = VIEW_QUERY_INIT;
-		q.from_ns = from;
-		q.to_ns = to;
-		q.by = BY_THREAD;
-		struct rows *rows = (*v)->build(tl, &q);
-		fprintf(out, "%s %" PRId64 "\n", (*v)->id, from);
-		rows_print(out, *v, rows, FORMAT_CSV, true);
-		rows_free(rows);
+		print_view(out, tl, *v, BY_THREAD, from, to);
+		if ((*v)->has_by && (*v)->default_by == BY_SYSTEM)	/* those rows tell other things */
+			print_view(out, tl, *v, BY_SYSTEM, from, to);
 	}
 }
 

@@ -10,7 +10,9 @@
 #include "lib/report.h"
 #include "lib/traces.h"
 
+#include "state/publish.h"
 #include "state/slice.h"
+#include "views/view.h"
 
 #define STEP INT64_C(1000000000)
 
@@ -207,24 +209,23 @@ static void test_ragged(gconstpointer data)
 
 /* ---- what one left behind ---- */
 
-/* A request that was never completed, and its like begun again: whoever saw only the
- * second one through knows that the first is gone. Every way to cut is tried. */
-static void test_request_again(void)
+static struct recording *record_script(const char *script)
 {
-	static const char script[] =
-		"10 0 block_rq_issue dev=1 sector=8 rwbs=0 nr_sector=8 bytes=4096\n"
-		"20 0 block_rq_issue dev=1 sector=8 rwbs=0 nr_sector=8 bytes=512\n"
-		"30 0 block_rq_complete dev=1 sector=8 rwbs=0 error=0\n"
-		"40 0 block_rq_complete dev=1 sector=8 rwbs=0 error=0\n"
-		"50 0 block_rq_issue dev=1 sector=8 rwbs=0 nr_sector=8 bytes=1024\n"
-		"60 0 block_rq_complete dev=1 sector=8 rwbs=0 error=0\n";
 	size_t n_rows;
 	const struct blk_subscription *rows = slice_subscriptions(&n_rows);
 	g_autoptr(GError) error = NULL;
 	struct recording *r = recording_new(source_open_script(script, rows, n_rows, &error), &error);
 	g_assert_no_error(error);
-	g_autofree char *whole = report_of_slice(slice_of(r, 0, recording_n(r), true));
+	return r;
+}
+
+/* Every way to cut it is tried; returns the report. */
+static char *every_cut(const char *name, const char *script)
+{
+	struct recording *r = record_script(script);
+	char *whole = report_of_slice(slice_of(r, 0, recording_n(r), true));
 	size_t end = recording_n(r);
+	g_assert_cmpuint(end, <, 16);
 	for (unsigned cuts = 0; cuts < 1u << (end - 1); cuts++) {
 		g_autoptr(GPtrArray) slices = g_ptr_array_new();
 		for (size_t from = 0, i = 1; i <= end; i++)
@@ -233,10 +234,113 @@ static void test_request_again(void)
 				from = i;
 			}
 		g_autofree char *got = report_of_slice(slice_root(random_tree(slices)));
-		g_autofree char *what = g_strdup_printf("requests cut at %#x", cuts);
+		g_autofree char *what = g_strdup_printf("%s cut at %#x", name, cuts);
 		report_assert_equal(what, whole, got);
 	}
 	recording_free(r);
+	return whole;
+}
+
+/* A request that was never completed, and its like begun again: whoever saw only the
+ * second one through knows that the first is gone. */
+static void test_request_again(void)
+{
+	g_free(every_cut("requests",
+		"10 0 block_rq_issue dev=1 sector=8 rwbs=0 nr_sector=8 bytes=4096\n"
+		"20 0 block_rq_issue dev=1 sector=8 rwbs=0 nr_sector=8 bytes=512\n"
+		"30 0 block_rq_complete dev=1 sector=8 rwbs=0 error=0\n"
+		"40 0 block_rq_complete dev=1 sector=8 rwbs=0 error=0\n"
+		"50 0 block_rq_issue dev=1 sector=8 rwbs=0 nr_sector=8 bytes=1024\n"
+		"60 0 block_rq_complete dev=1 sector=8 rwbs=0 error=0\n"));
+}
+
+static const char *const block_columns[] = {
+	"reads", "writes", "others", "errors", "read_bytes", "write_bytes", "depth_max", "queued_max",
+	"total_ns", "max_ns", "queue_total_ns", "queue_max_ns", "busy_ns", "depth_ns", "queued_ns",
+	"merges", "partial", "requeues",
+};
+
+/* The only device of a script: the columns above, as text. */
+static char *device_of(const char *script)
+{
+	struct recording *r = record_script(script);
+	struct timeline *tl = timeline_new(0);
+	struct slice *s = slice_of(r, 0, recording_n(r), true);
+	timeline_apply(tl, slice_finish(s));
+	const struct view *v = view_find("devices");
+	struct view_query q = VIEW_QUERY_INIT;
+	q.by = BY_SYSTEM;
+	struct rows *rows = v->build(tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, 1);
+	g_autoptr(GString) text = g_string_new(NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(block_columns); i++) {
+		const struct column *c = &v->columns[view_column(v, block_columns[i])];
+		struct value x = c->get(rows->rows->pdata[0], rows);
+		g_string_append_printf(text, "%s%" G_GINT64_FORMAT, i ? " " : "",
+				       x.kind == VALUE_NONE ? -1 : x.i);
+	}
+	rows_free(rows);
+	timeline_free(tl);
+	slice_free(s);
+	recording_free(r);
+	return g_string_free(g_steal_pointer(&text), false);
+}
+
+struct device_case { const char *name, *script, *expected; };
+static const struct device_case devices[] = {
+	/* 16 sectors complete as 4 + 8 + 4: the rest moves on, and its latency is that of all. */
+	{ "parts",
+	  "10 0 block_rq_insert dev=1 sector=8 rwbs=1 nr_sector=16 bytes=8192 tid=5\n"
+	  "15 0 block_rq_issue dev=1 sector=8 rwbs=1 nr_sector=16 bytes=8192 tid=6\n"
+	  "20 0 block_rq_complete dev=1 sector=8 rwbs=1 nr_sector=4 error=0\n"
+	  "22 0 block_rq_issue dev=1 sector=100 rwbs=4 nr_sector=8 bytes=4096 tid=5\n"
+	  "30 0 block_rq_complete dev=1 sector=12 rwbs=1 nr_sector=8 error=0\n"
+	  "35 0 block_rq_complete dev=1 sector=100 rwbs=4 nr_sector=8 error=0\n"
+	  "45 0 block_rq_complete dev=1 sector=20 rwbs=1 nr_sector=4 error=-5\n",
+	  "1 1 0 1 4096 8192 2 1 43 30 5 5 30 43 5 0 2 0" },
+	/* Two merges before it is issued, one request is absorbed; then it is sent back once. */
+	{ "merges",
+	  "10 0 block_rq_insert dev=1 sector=16 rwbs=4 nr_sector=8 bytes=4096 tid=5\n"
+	  "12 0 block_rq_insert dev=1 sector=32 rwbs=4 nr_sector=8 bytes=4096 tid=5\n"
+	  "14 0 block_bio_frontmerge dev=1 sector=8 rwbs=4 nr_sector=8 tid=5\n"
+	  "16 0 block_bio_backmerge dev=1 sector=24 rwbs=4 nr_sector=8 tid=5\n"
+	  "18 0 block_rq_merge dev=1 sector=32 rwbs=4 nr_sector=8 tid=5\n"
+	  "20 0 block_rq_issue dev=1 sector=8 rwbs=4 nr_sector=32 bytes=16384 tid=5\n"
+	  "25 0 block_rq_requeue dev=1 sector=8 rwbs=4 nr_sector=32\n"
+	  "28 0 block_rq_issue dev=1 sector=8 rwbs=4 nr_sector=32 bytes=16384 tid=5\n"
+	  "40 0 block_rq_complete dev=1 sector=8 rwbs=4 nr_sector=32 error=0\n",
+	  "1 0 0 0 16384 0 1 2 17 17 13 13 17 17 19 3 0 1" },
+	/* The second is empty, and the depth at its begin is that of the first. */
+	{ "borders",
+	  "999999990 0 block_rq_issue dev=1 sector=8 rwbs=2 nr_sector=8 bytes=4096 tid=5\n"
+	  "999999995 0 block_rq_issue dev=1 sector=16 rwbs=256 nr_sector=0 bytes=0 tid=5\n"
+	  "2000000010 0 block_rq_complete dev=1 sector=8 rwbs=2 nr_sector=8 error=0\n"
+	  "2000000020 0 block_rq_complete dev=1 sector=16 rwbs=256 nr_sector=0 error=0\n"
+	  "2000000030 0 block_rq_complete dev=1 sector=64 rwbs=1 nr_sector=8 error=0\n"
+	  "2000000035 0 block_rq_insert dev=1 sector=64 rwbs=1 nr_sector=8 bytes=4096 tid=7\n"
+	  "2000000040 0 block_rq_insert dev=1 sector=72 rwbs=1 nr_sector=8 bytes=4096 tid=7\n",
+	  "0 0 2 0 0 0 2 2 2000000045 1000000025 -1 -1 1000000030 2000000045 5 0 0 0" },
+};
+
+static void test_device(gconstpointer data)
+{
+	const struct device_case *c = data;
+	g_autofree char *got = device_of(c->script);
+	g_assert_cmpstr(got, ==, c->expected);
+	g_free(every_cut(c->name, c->script));
+}
+
+/* Packets are counted where they are seen; one that the device refuses is none. */
+static void test_packets(void)
+{
+	g_autofree char *report = every_cut("packets",
+		"10 0 net_dev_queue name=\"eth0\" len=100\n"
+		"20 0 net_dev_xmit name=\"eth0\" len=100 rc=0\n"
+		"30 0 net_if_receive_skb name=\"eth0\" len=60\n"
+		"40 0 net_dev_xmit name=\"eth0\" len=200 rc=16\n"
+		"50 0 netif_receive_skb name=\"lo\" len=7\n");
+	g_assert_nonnull(strstr(report, ",net,eth0,1,1,1,60,100,"));
+	g_assert_nonnull(strstr(report, ",net,lo,1,0,0,7,0,"));
 }
 
 int main(int argc, char **argv)
@@ -256,5 +360,10 @@ int main(int argc, char **argv)
 			g_test_add_data_func(ragged, names[i], test_ragged);
 	}
 	g_test_add_func("/laws/request-again", test_request_again);
+	for (size_t i = 0; i < G_N_ELEMENTS(devices); i++) {
+		g_autofree char *path = g_strdup_printf("/laws/device/%s", devices[i].name);
+		g_test_add_data_func(path, &devices[i], test_device);
+	}
+	g_test_add_func("/laws/packets", test_packets);
 	return g_test_run();
 }

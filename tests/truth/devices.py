@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Block and network devices: blktop's devices view against a recount of babeltrace2's text.
+
+Requests are told apart by device and start sector; a completion of less than what was issued
+leaves the rest at the sectors behind it. The time at the device, in the queue, and the number of
+requests there are computed from the list of intervals, afterwards. Traces with lost events are
+left out: what a request is across a loss, nobody knows."""
+import collections
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import blk
+import btparse
+
+TRACES = ["kernel-small/trace", "kernel-ust/trace", "live/trace", "demo/trace", "rotation/trace",
+          "public/uneven-streams"]
+KINDS = ("reads", "writes", "others")
+
+
+def kind(rwbs, size):
+    return "writes" if rwbs & 1 else "reads" if rwbs & 4 else "others" if rwbs & 258 or not size else "reads"
+
+
+class Request:
+    def __init__(self, at, tid):
+        self.inserted, self.issued, self.tid = at, None, tid
+        self.sectors = self.size = 0
+        self.kind = None
+
+
+class Device:
+    """What became of all requests of one."""
+
+    def __init__(self):
+        self.open = {}
+        self.at_device, self.in_queue = [], []   # intervals
+        self.sums = collections.Counter()
+        self.users = collections.defaultdict(collections.Counter)
+        self.latencies, self.waits = [], []
+
+    def gone(self, sector, now):
+        r = self.open.pop(sector, None)
+        if r:
+            if r.issued is None:
+                self.in_queue.append((r.inserted, now))
+            else:
+                self.at_device.append((r.issued, now))
+        return r
+
+    def insert(self, now, p):
+        self.gone(p["sector"], now)
+        self.open[p["sector"]] = Request(now, p.get("tid"))
+
+    def issue(self, now, p):
+        r = self.open.get(p["sector"])
+        if r is None or r.issued is not None:
+            self.insert(now, p)
+            r = self.open[p["sector"]]
+            r.inserted = None
+        else:
+            self.in_queue.append((r.inserted, now))
+            r.tid = r.tid or p.get("tid")
+        r.issued, r.sectors = now, p["nr_sector"]
+        r.size = p["bytes"] or p["nr_sector"] * 512
+        r.kind = kind(p["rwbs"], r.size)
+
+    def complete(self, now, p):
+        sector, n = p["sector"], p["nr_sector"]
+        r = self.open.get(sector)
+        if r is None or r.issued is None:
+            self.gone(sector, now)
+            return
+        error = bool(p.get("error", p.get("errors", 0)))
+        for sums in (self.sums, self.users[r.tid or None]):
+            sums["errors"] += error
+            sums[r.kind, "bytes"] += n * 512 if 0 < n < r.sectors else r.size
+        if 0 < n < r.sectors:
+            self.sums["partial"] += 1
+            del self.open[sector]
+            r.size -= n * 512
+            r.sectors -= n
+            self.gone(sector + n, now)
+            self.open[sector + n] = r
+            return
+        self.gone(sector, now)
+        latency = now - r.issued
+        self.latencies.append(latency)
+        if r.inserted is not None:
+            self.waits.append(r.issued - r.inserted)
+        for sums in (self.sums, self.users[r.tid or None]):
+            sums[r.kind] += 1
+            sums["total"] += latency
+
+    def depth(self, intervals, end):
+        """(most at once, sum over time, time with any)"""
+        steps = sorted([(a, 1) for a, b in intervals if b > a] + [(b, -1) for a, b in intervals if b > a])
+        now = most = area = busy = 0
+        last = None
+        for at, step in steps:
+            if last is not None:
+                area += now * (at - last)
+                busy += (at - last) if now else 0
+            last, now = at, now + step
+            most = max(most, now)
+        return most, area, busy
+
+    def row(self, end):
+        still = [(r.issued, end) for r in self.open.values() if r.issued is not None]
+        most, area, busy = self.depth(self.at_device + still, end)
+        waiting = [(r.inserted, end) for r in self.open.values() if r.issued is None]
+        _, queued, _ = self.depth(self.in_queue + waiting, end)
+        return {
+            **{k: self.sums[k] for k in KINDS},
+            "read_bytes": self.sums["reads", "bytes"], "write_bytes": self.sums["writes", "bytes"],
+            "errors": self.sums["errors"], "partial": self.sums["partial"],
+            "merges": self.sums["merges"], "total_ns": sum(self.latencies),
+            "min_ns": min(self.latencies, default=None), "max_ns": max(self.latencies, default=None),
+            "depth_ns": area, "busy_ns": busy,
+            "queue_total_ns": sum(self.waits) if self.waits else None,
+            "queue_max_ns": max(self.waits, default=None),
+            "queued_ns": queued,
+        }
+
+
+def recount(events):
+    devices, names = collections.defaultdict(Device), {}
+    net = collections.defaultdict(collections.Counter)
+    known = {e.name for e in events}
+    sent = "net_dev_xmit" if "net_dev_xmit" in known else "net_dev_queue"
+    for e in events:
+        if e.name in ("block_rq_insert", "block_rq_issue", "block_rq_complete"):
+            p = e.payload
+            getattr(devices[e.host, p["dev"]], e.name[9:])(e.ns, p)
+        elif e.name in ("block_bio_backmerge", "block_rq_merge"):
+            devices[e.host, e.payload["dev"]].sums["merges"] += 1
+        elif e.name in ("block_rq_requeue", "block_bio_frontmerge"):
+            raise RuntimeError(f"{e.name}: this referee does not know what it means")
+        elif e.name == "lttng_statedump_block_device":
+            names[e.host, e.payload["dev"]] = e.payload["diskname"]
+        elif e.name in ("net_if_receive_skb", "netif_receive_skb"):
+            net[e.host, e.payload["name"]].update(reads=1, read_bytes=e.payload["len"])
+        elif e.name == sent:
+            p = e.payload
+            if p.get("rc", 0):
+                net[e.host, p["name"]].update(errors=1)
+            else:
+                net[e.host, p["name"]].update(writes=1, write_bytes=p["len"])
+    return devices, names, net
+
+
+def compare(tap, what, expected, found):
+    bad = [f"{key} {column}: {found.get(key, {}).get(column)} not {value}"
+           for key in sorted(expected.keys() | found.keys(), key=str)
+           for column, value in expected.get(key, {"row": None}).items()
+           if key not in found or found[key].get(column) != value]
+    tap.none(bad, what)
+
+
+def one(tap, name, trace):
+    events = btparse.events(trace)
+    try:
+        devices, names, net = recount(events)
+    except RuntimeError as e:
+        tap.skip(name, str(e))
+        return
+    end = events[-1].ns
+    expected = {}
+    for (host, dev), d in devices.items():
+        title = names.get((host, dev)) or f"{dev >> 20}:{dev & 0xfffff}"
+        expected["block", title] = d.row(end)
+        if not any(e.name == "block_rq_insert" for e in events):
+            expected["block", title]["queued_ns"] = None
+    for (host, dev), sums in net.items():
+        expected["net", dev] = {k: sums[k] for k in ("reads", "writes", "errors", "read_bytes", "write_bytes")}
+    n = sum(len(d.latencies) for d in devices.values())
+    found = {(r["kind"], r["device"]): r for r in blk.rows("devices", trace)}
+    compare(tap, f"{name}: {len(expected)} devices, {n} requests, "
+                 f"{sum(s['reads'] + s['writes'] for s in net.values())} packets", expected, found)
+    users = {}
+    for (host, dev), d in devices.items():
+        for tid, sums in d.users.items():
+            title = names.get((host, dev)) or f"{dev >> 20}:{dev & 0xfffff}"
+            row = {k: sums[k] for k in KINDS}
+            row.update(read_bytes=sums["reads", "bytes"], write_bytes=sums["writes", "bytes"],
+                       total_ns=sums["total"])
+            users[tid, title] = row
+    found = {(r["tid"], r["device"]): r for r in blk.rows("devices", trace, "--by", "thread")}
+    compare(tap, f"{name}: requests of {len(users)} threads", users, found)
+
+
+def main():
+    blk.need_babeltrace2()
+    if not blk.have_blktop():
+        blk.skip_all(f"no {blk.BLKTOP}")
+    tap = blk.Tap()
+    for name in TRACES:
+        trace = blk.find(*name.split("/", 1)) if name.startswith("public/") else blk.find(name)
+        if trace:
+            one(tap, name, trace)
+        else:
+            tap.skip(name, "the trace is not there")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
