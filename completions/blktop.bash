@@ -41,6 +41,14 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur")
 		return
 		;;
+	--theme)
+		mapfile -t COMPREPLY < <(compgen -W 'auto dark light mono' -- "$cur")
+		return
+		;;
+	--mouse)
+		mapfile -t COMPREPLY < <(compgen -W 'on off' -- "$cur")
+		return
+		;;
 	--reader)
 		mapfile -t COMPREPLY < <(compgen -W 'auto native babeltrace2' -- "$cur")
 		return
@@ -52,7 +60,7 @@ _blktop() {
 	-r | --relay | --timeout | -j | --jobs | --slices | -n | --seconds | --memory | --export-span | --export-trace | --export-slowest)
 		return
 		;;
-	-o | --output | --log)
+	-o | --output | --log | --config)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return

@@ -7,6 +7,7 @@
  */
 #include "about.h"
 #include "batch.h"
+#include "config.h"
 #include "log.h"
 #include "options.h"
 #include "relay.h"
@@ -14,6 +15,7 @@
 #include "screen.h"
 
 #include "base/timefmt.h"
+#include "ui/rc.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -41,11 +43,24 @@ static const struct {
 	[COMMAND_LIST_EVENTS] = { .print = about_events },
 	[COMMAND_RECIPE] = { .print = about_recipe },
 	[COMMAND_PRINT_KEYS] = { .print = ui_print_keys },
+	[COMMAND_PRINT_SETTINGS] = { .print = ui_print_settings },
 	[COMMAND_PRINT_OPTIONS] = { .print = options_print_table },
 	[COMMAND_PRINT_COMMANDS] = { .print = options_print_commands },
 	[COMMAND_HELP] = { .print = options_print_help },
 	[COMMAND_VERSION] = { .print = about_version },
 };
+
+/* The screen's settings; what is printed depends on none, so that scripts can rely on it. */
+static void take_settings(struct options *o)
+{
+	if (o->command != COMMAND_SCREEN)
+		return;
+	o->prefs = config_load(o);
+	o->ascii = o->prefs->ascii;
+	if (o->prefs->memory)
+		o->memory = o->prefs->memory;
+	timefmt_set_utc(o->prefs->utc);
+}
 
 static int run_command(const struct options *o)
 {
@@ -100,12 +115,17 @@ int main(int argc, char **argv)
 	}
 	timefmt_set_utc(o.utc);
 	int code = EXIT_FAILED;
-	if (log_open(o.log, &error))
+	if (log_open(o.log, &error)) {
+		take_settings(&o);
 		code = flush_output(run_command(&o));
-	else
+	} else {
 		log_error("%s", error->message);
+	}
+	if (o.prefs)
+		config_save_history(&o, o.prefs);
 	log_note("ends with %d", code);
 	log_close();
+	prefs_free(o.prefs);
 	options_clear(&o);
 	return code;
 }

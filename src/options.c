@@ -21,7 +21,7 @@
 struct words {
 	char *relay, *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *timeout;
-	char *jobs, *slices, *reader, *worst;
+	char *jobs, *slices, *reader, *worst, *config, *theme, *mouse;
 	bool demo, each, force, utc, ascii;
 	enum command command;
 	const char *command_name;	/* the option, with its dashes, or word that chose it */
@@ -117,14 +117,20 @@ static const struct option_row option_rows[] = {
 	WORD("output", 'o', "FILE", GROUP_EXPORT, output, NULL, "write there, not to stdout"),
 	FLAG("force", 0, GROUP_EXPORT, force, "report: how many; over an old file",
 	     "write over an old file"),
-	WORD("memory", 0, "SIZE", GROUP_SCREEN, memory, "kept at most (" DEFAULT_MEMORY ")",
+	WORD("memory", 0, "SIZE", GROUP_SCREEN, memory, NULL,
 	     "memory for what is kept of the trace (" DEFAULT_MEMORY ")"),
+	WORD("log", 0, "FILE", GROUP_SCREEN, log, "kept at most (" DEFAULT_MEMORY "); for a bug report",
+	     "append what happens to this file"),
 	FLAG("utc", 0, GROUP_SCREEN, utc, NULL, "instants in UTC, not local time"),
 	FLAG("ascii", 0, GROUP_SCREEN, ascii, NULL, "draw with ASCII only"),
 	WORD("color", 0, "WHEN", GROUP_SCREEN, color, "auto, always, never",
 	     "colours: auto, always or never"),
-	WORD("log", 0, "FILE", GROUP_SCREEN, log, "what happens, for a bug report",
-	     "append what happens to this file"),
+	WORD("config", 0, "FILE", GROUP_SCREEN, config, NULL,
+	     "settings are read from this file, and written there; none: from nowhere"),
+	WORD("theme", 0, "THEME", GROUP_SCREEN, theme, NULL,
+	     "colours for a background: auto, dark, light, mono"),
+	WORD("mouse", 0, "MOUSE", GROUP_SCREEN, mouse, "or none; light; on, off",
+	     "on or off; off leaves it to the terminal, to copy text"),
 	COMMAND("list-views", 0, GROUP_TELL, COMMAND_LIST_VIEWS, NULL, "print the views"),
 	COMMAND_WORD("list-columns", "VIEW", GROUP_TELL, COMMAND_LIST_COLUMNS, list_columns,
 		     "what can be printed", "print the columns of a view"),
@@ -136,6 +142,8 @@ static const struct option_row option_rows[] = {
 	COMMAND("version", 0, GROUP_TELL, COMMAND_VERSION, "this; and of the libraries",
 		"print the versions of the program and its libraries"),
 	COMMAND("print-keys", 0, GROUP_HIDDEN, COMMAND_PRINT_KEYS, "", "print the key table"),
+	COMMAND("print-settings", 0, GROUP_HIDDEN, COMMAND_PRINT_SETTINGS, "",
+		"print the settings of blktoprc"),
 	COMMAND("print-options", 0, GROUP_HIDDEN, COMMAND_PRINT_OPTIONS, "", "print this table"),
 	COMMAND("print-commands", 0, GROUP_HIDDEN, COMMAND_PRINT_COMMANDS, "",
 		"print the subcommands"),
@@ -313,19 +321,9 @@ static bool read_id(const char *option, const char *text, uint64_t *ret, GError 
 
 static bool read_size(const char *text, size_t *ret, GError **error)
 {
-	static const char units[] = "KMGT";
-	char *end;
-	double d = g_ascii_strtod(text, &end);
-	const char *unit = *end ? strchr(units, g_ascii_toupper(*end)) : NULL;
-
-	if (end == text || (*end && (!unit || end[1])))
+	if (!timefmt_parse_bytes(text, ret))
 		return fail(error, "--memory takes a size such as 512M or 2G, not '%s'", text);
-	for (const char *u = units; unit && u <= unit; u++)
-		d *= 1024;
-	if (!(d >= LEAST_MEMORY && d < (double)(SIZE_MAX / 2)))
-		return fail(error, "--memory needs 16M or more, not '%s'", text);
-	*ret = (size_t)d;
-	return true;
+	return *ret >= LEAST_MEMORY || fail(error, "--memory needs 16M or more, not '%s'", text);
 }
 
 static bool read_timeout(const char *text, int *ret_ms, GError **error)
@@ -562,13 +560,19 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 static bool check_rest(struct options *o, const struct words *w, GError **error)
 {
 	static const char *const whens[] = { "auto", "always", "never", NULL };
-	unsigned color = UI_COLOR_AUTO;
+	static const char *const switches[] = { "off", "on", NULL };
+	unsigned color = UI_COLOR_AUTO, theme = 0, mouse = 0;
 
 	o->timeout_ms = LIVE_DEFAULT_TIMEOUT_MS;
 	if ((w->color && !read_choice("--color", w->color, whens, &color, error)) ||
+	    (w->theme && !read_choice("--theme", w->theme, theme_ids, &theme, error)) ||
+	    (w->mouse && !read_choice("--mouse", w->mouse, switches, &mouse, error)) ||
 	    (w->timeout && !read_timeout(w->timeout, &o->timeout_ms, error)))
 		return false;
 	o->color = (enum ui_color)color;
+	o->theme = w->theme ? (int)theme : -1;
+	o->mouse = w->mouse ? (int)mouse : -1;
+	o->memory_given = w->memory != NULL;
 	return read_size(w->memory ? w->memory : DEFAULT_MEMORY, &o->memory, error);
 }
 
@@ -605,6 +609,7 @@ static void move_words(struct options *o, struct words *w)
 	o->filter = g_steal_pointer(&w->filter);
 	o->output = g_steal_pointer(&w->output);
 	o->log = g_steal_pointer(&w->log);
+	o->config = g_steal_pointer(&w->config);
 	for (size_t i = 0; i < G_N_ELEMENTS(option_rows); i++)
 		if (option_rows[i].kind != KIND_FLAG && option_rows[i].offset != WORD_NONE)
 			g_clear_pointer((char **)((char *)w + option_rows[i].offset), g_free);
@@ -615,7 +620,7 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 	g_autoptr(GPtrArray) operands = g_ptr_array_new_with_free_func(g_free);
 	struct words w = { 0 };
 
-	*ret = (struct options){ .sort = -1 };
+	*ret = (struct options){ .sort = -1, .theme = -1, .mouse = -1 };
 	bool ok = split_args(&w, operands, argc, argv, error);
 	bool asks = w.command == COMMAND_HELP || w.command == COMMAND_VERSION;
 	if (ok && !asks)
@@ -638,5 +643,6 @@ void options_clear(struct options *o)
 	g_free(o->filter);
 	g_free(o->output);
 	g_free(o->log);
+	g_free(o->config);
 	*o = (struct options){ 0 };
 }

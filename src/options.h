@@ -9,6 +9,7 @@
 
 #include "export/export.h"
 #include "input.h"
+#include "ui/prefs.h"
 #include "ui/ui.h"
 
 #include <stdio.h>
@@ -32,6 +33,7 @@ enum command {
 	COMMAND_LIST_EVENTS,
 	COMMAND_RECIPE,
 	COMMAND_PRINT_KEYS,
+	COMMAND_PRINT_SETTINGS,
 	COMMAND_PRINT_OPTIONS,
 	COMMAND_PRINT_COMMANDS,
 	COMMAND_HELP,
@@ -58,12 +60,15 @@ struct options {
 	unsigned n_seconds;		/* -n; 0: no bound */
 	unsigned worst;			/* report: --worst */
 	size_t memory;			/* bytes */
+	bool memory_given;
+	int theme, mouse;		/* enum theme; on 1, off 0; -1: not given */
+	struct prefs *prefs;		/* the screen's settings; the caller's, NULL: none */
 	unsigned jobs, slices;		/* 0: chosen */
 	enum reader reader;
 	int timeout_ms;
 	enum ui_color color;
 	/* As given, or NULL. */
-	char *at, *from, *to, *filter, *output, *log;
+	char *at, *from, *to, *filter, *output, *log, *config;
 };
 
 /* false and *error: one line that says what is wrong with which option. Free with

@@ -88,7 +88,7 @@ static int pick_session(struct choice *c, struct live_url *ret, bool *ret_left)
 	g_autofree char *title = NULL;
 	GPtrArray *lines = session_lines(c->sessions, &title);
 	struct ui_options ui = { .live = true, .ascii = c->o->ascii, .color = c->o->color,
-				 .at_ns = TIME_UNKNOWN };
+				 .prefs = c->o->prefs, .at_ns = TIME_UNKNOWN };
 	struct ui_pick pick = { .title = title, .lines = lines, .refresh = refresh_pick, .data = c };
 	int i = ui_pick(&ui, &pick);
 

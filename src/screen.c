@@ -5,6 +5,7 @@
  */
 #include "screen.h"
 
+#include "config.h"
 #include "input.h"
 #include "log.h"
 #include "relay.h"
@@ -256,6 +257,18 @@ static bool backend_save_view(void *data, const struct view *v, const struct row
 	return ok;
 }
 
+static bool backend_save_prefs(void *data, char **ret_message)
+{
+	struct screen *s = data;
+	return config_save(s->o, s->o->prefs, ret_message);
+}
+
+static void backend_note(void *data, const char *text)
+{
+	(void)data;
+	log_note("screen: %s", text);
+}
+
 /* --- start and end --- */
 
 /* What the terminal lacks for a screen; NULL: nothing. Who types instead of stdin is
@@ -391,10 +404,12 @@ static int run_ui(struct screen *s)
 		.cancel = backend_cancel, .export_span = backend_export_span,
 		.save_view = backend_save_view, .outline = backend_outline,
 		.preview = backend_preview, .look = backend_look,
+		.save_prefs = backend_save_prefs, .note = backend_note,
 	};
 	struct ui_options options = {
 		.live = s->live, .ascii = o->ascii, .coach = o->demo, .color = o->color,
 		.start_view = o->view ? o->view->id : NULL, .filter = o->filter,
+		.prefs = o->prefs,
 	};
 	/* Only now: that there is no such trace is said without a terminal, too. */
 	const char *lacks = terminal_lacks();

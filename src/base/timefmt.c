@@ -487,3 +487,20 @@ bool timefmt_parse_instant(const char *text, int64_t base, int64_t first, int64_
 	*ret_ns = ns;
 	return true;
 }
+
+bool timefmt_parse_bytes(const char *text, size_t *ret)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	double d = g_ascii_strtod(text, &end);
+	const char *unit = *end ? strchr(units, g_ascii_toupper(*end)) : NULL;
+
+	if (end == text || (*end && (!unit || end[1])))
+		return false;
+	for (const char *u = units; unit && u <= unit; u++)
+		d *= 1024;
+	if (!(d >= 0 && d < (double)(SIZE_MAX / 2)))
+		return false;
+	*ret = (size_t)d;
+	return true;
+}

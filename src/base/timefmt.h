@@ -47,6 +47,9 @@ bool timefmt_parse_instant(const char *text, int64_t base, int64_t first, int64_
 /* "100ms", "1s", "1.5s", "250us", "2m"; a bare number is seconds. */
 bool timefmt_parse_duration(const char *text, int64_t *ret_ns, GError **error);
 
+/* "512M", "2G", "65536": powers of 1024. Less than half of the address space. */
+bool timefmt_parse_bytes(const char *text, size_t *ret);
+
 /* floor(ns / step) * step, also for negative ns. step > 0. */
 static inline int64_t time_floor(int64_t ns, int64_t step)
 {

@@ -6,17 +6,27 @@
 
 #include <string.h>
 
-#define LOG_LINES 1000
 #define PLAY_PATIENCE 3		/* seconds */
 
-static void log_line(struct app *app, const char *text)
+/* Into the messages and the journal, without the status line. */
+static void keep_message(struct app *app, bool error, const char *text)
 {
-	char clock[TIMEFMT_LEN];
+	messages_add(app->messages, g_get_real_time() * 1000, error, text);
+	if (app->backend && app->backend->note)
+		app->backend->note(app->backend->data, text);
+}
 
-	timefmt_clock(clock, g_get_real_time() * 1000);
-	if (app->log->len >= LOG_LINES)
-		g_ptr_array_remove_index(app->log, 0);
-	g_ptr_array_add(app->log, g_strdup_printf("  %s %s", clock, text));
+static GPtrArray *message_lines(struct app *app)
+{
+	app->messages_shown = messages_version(app->messages);
+	return messages_lines(app->messages, app->canvas->cols - 1);
+}
+
+void app_show_messages(struct app *app)
+{
+	popup_open(&app->popup, "Messages", message_lines(app), false);
+	app->popup.is_log = true;
+	popup_command(&app->popup, CMD_BOTTOM);
 }
 
 static void set_message(struct app *app, const char *format, va_list ap, bool error)
@@ -24,7 +34,7 @@ static void set_message(struct app *app, const char *format, va_list ap, bool er
 	g_free(app->message);
 	app->message = g_strdup_vprintf(format, ap);
 	app->message_is_error = error;
-	log_line(app, app->message);
+	keep_message(app, error, app->message);
 }
 
 void app_say(struct app *app, const char *format, ...)
@@ -80,6 +90,9 @@ static void choose_root(struct app *app)
 	const char *id = app->options->start_view;
 	const struct view *view = NULL;
 
+	/* A view that the user has chosen for good, where it has something to show. */
+	if (!id && app->prefs->view)
+		id = app->prefs->view;
 	if (!id)
 		id = any_spans(app) || !any_seconds(app) ? "overview" : "processes";
 	view = view_find(id);
@@ -87,6 +100,22 @@ static void choose_root(struct app *app)
 		view = view_all[0];
 	if (!nav_top(&app->nav) || nav_top(&app->nav)->view != view)
 		nav_reset(&app->nav, place_new(view, &all, ""));
+}
+
+/* Of the settings: the status line tells the first, ! all. */
+static void say_warnings(struct app *app)
+{
+	const GPtrArray *w = app->prefs->warnings;
+
+	for (guint i = 0; i < w->len; i++)
+		keep_message(app, true, g_ptr_array_index(w, i));
+	if (!w->len)
+		return;
+	g_free(app->message);
+	app->message = w->len == 1 ? g_strdup(g_ptr_array_index(w, 0)) :
+		g_strdup_printf("%s, and %u more: ! shows them", (char *)g_ptr_array_index(w, 0),
+				w->len - 1);
+	app->message_is_error = true;
 }
 
 struct app *app_new(const struct ui_options *options, const struct ui_backend *backend,
@@ -103,9 +132,11 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 	app->glyphs = glyphs_get(utf8 && !options->ascii);
 	app->canvas = canvas_new(24, 80);
 	app->canvas->ascii_only = !utf8;
-	app->log = g_ptr_array_new_with_free_func(g_free);
+	app->messages = messages_new();
 	app->coach = options->coach;
+	app->prompt.recall = app->prefs->recall;
 	nav_init(&app->nav);
+	nav_set_step(&app->nav, app->prefs->step_ns);
 	app->nav.mode = options->live ? NAV_FOLLOW : NAV_WORST;
 	if (options->at_ns != TIME_UNKNOWN) {
 		app->nav.mode = NAV_PAUSED;
@@ -117,6 +148,7 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 		app_error(app, "%s", error->message);
 	app_timeline_changed(app);
 	whole_take(app);
+	say_warnings(app);
 	return app;
 }
 
@@ -129,7 +161,7 @@ void app_free(struct app *app)
 	prompt_clear(&app->prompt);
 	popup_close(&app->popup);
 	canvas_free(app->canvas);
-	g_ptr_array_unref(app->log);
+	messages_free(app->messages);
 	if (app->prefs != app->options->prefs)
 		prefs_free(app->prefs);
 	g_free(app->message);
@@ -324,11 +356,21 @@ static void prompt_take_key(struct app *app, int key)
 	}
 }
 
+void app_touch(struct app *app)
+{
+	if (app->touched)
+		return;
+	app->touched = true;
+	if (app->nav.mode == NAV_WORST)
+		app->nav.mode = NAV_PAUSED;
+}
+
 /* Commands after which the screen may still choose by itself where it opens. */
 static bool leaves_untouched(enum command_id command)
 {
 	return command == CMD_HELP || command == CMD_LOG || command == CMD_COACH ||
-	       command == CMD_REDRAW || command == CMD_SUSPEND;
+	       command == CMD_REDRAW || command == CMD_SUSPEND || command == CMD_MOUSE ||
+	       command == CMD_WRITE;
 }
 
 void app_key(struct app *app, int key)
@@ -350,11 +392,8 @@ void app_key(struct app *app, int key)
 				keys_name(key, name));
 		return;
 	}
-	if (!leaves_untouched(command) && !app->touched) {
-		app->touched = true;
-		if (app->nav.mode == NAV_WORST)
-			app->nav.mode = NAV_PAUSED;
-	}
+	if (!leaves_untouched(command))
+		app_touch(app);
 	/* q and Esc are one command, but only q leaves the program. */
 	if (command == CMD_BACK && key == 'q' && app->nav.stack->len == 1 &&
 	    !popup_is_open(&app->popup))
@@ -366,6 +405,19 @@ struct table_style app_table_style(const struct app *app, bool active)
 {
 	return (struct table_style){ app->glyphs, app->search, active,
 				     app->cover.kind == COVER_SOFT };
+}
+
+/* What it says of the source stays readable when it has passed. */
+static void take_status(struct app *app)
+{
+	g_autofree char *before = g_strdup(app->status.banner);
+
+	if (!app->backend)
+		return;
+	app->backend->status(app->backend->data, &app->status);
+	if (strcmp(before, app->status.banner))
+		keep_message(app, *app->status.banner != '\0', *app->status.banner ?
+			     app->status.banner : "over: what the banner said before");
 }
 
 void app_draw(struct app *app)
@@ -381,9 +433,10 @@ void app_draw(struct app *app)
 			    APP_MIN_ROWS);
 		return;
 	}
-	if (app->backend)
-		app->backend->status(app->backend->data, &app->status);
+	take_status(app);
 	if (popup_is_open(&app->popup)) {
+		if (app->popup.is_log && app->messages_shown != messages_version(app->messages))
+			popup_replace(&app->popup, message_lines(app));
 		app->cursor_y = popup_draw(&app->popup, c, app->glyphs);
 		bar_draw(c, c->rows - 1, CTX_POPUP, false);
 		return;

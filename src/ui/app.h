@@ -19,6 +19,7 @@
 #include "ui/canvas.h"
 #include "ui/glyphs.h"
 #include "ui/keys.h"
+#include "ui/messages.h"
 #include "ui/nav.h"
 #include "ui/popup.h"
 #include "ui/prefs.h"
@@ -32,6 +33,7 @@
 /* What the loop does for the screen, with the terminal. */
 #define APP_REDRAW 1u
 #define APP_SUSPEND 2u
+#define APP_MOUSE 4u			/* as prefs->mouse says */
 
 struct app {
 	const struct ui_options *options;
@@ -62,13 +64,18 @@ struct app {
 	size_t search_from;		/* row the search began at */
 	char *message;			/* in the status line, or NULL */
 	bool message_is_error;
-	GPtrArray *log;			/* char *: all messages, with their time */
+	struct messages *messages;	/* all of them, with their time */
+	uint64_t messages_shown;	/* version of the popup that shows them */
 	bool coach;			/* its line is shown */
 	bool touched;			/* the user did something: nothing moves by itself */
 	bool quit;
 	unsigned waited;		/* seconds, for what is to be played next */
 	unsigned requests;		/* APP_ bits */
 	char *copy;			/* to the clipboard, or NULL */
+	struct {
+		struct canvas_hit hit;
+		gint64 at_us;
+	} clicked;			/* last: twice the same is a double click */
 };
 
 struct app *app_new(const struct ui_options *options, const struct ui_backend *backend,
@@ -81,9 +88,14 @@ void app_settle(struct app *app);	/* first screen and cursor, where nobody has c
 void app_second_passed(struct app *app);	/* for what plays by itself */
 void app_draw(struct app *app);
 
+/* The mouse (mouse.c), on the picture that was drawn last. */
+enum app_mouse { APP_CLICK, APP_WHEEL_UP, APP_WHEEL_DOWN };
+void app_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gint64 now_us);
+
 /* A line for the status row, kept in the log. */
 void app_say(struct app *app, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void app_error(struct app *app, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void app_show_messages(struct app *app);
 
 /* For screens and commands. */
 struct place *app_place(struct app *app);	/* with its rows built; never NULL */
@@ -94,6 +106,8 @@ void app_moved(struct app *app);		/* position in time changed */
 enum context app_context(const struct app *app);
 bool app_filter(struct app *app, struct place *p, const char *text, GError **error);
 void app_command(struct app *app, enum command_id command);
+void app_touch(struct app *app);		/* the user does something: nothing moves by itself */
+void settings_command(struct app *app, struct place *p, enum command_id command);
 void app_prompt_done(struct app *app, const char *text);	/* a prompt's line was taken */
 void app_search(struct app *app, int direction, bool from_here);
 

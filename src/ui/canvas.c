@@ -24,6 +24,7 @@ struct canvas *canvas_new(unsigned rows, unsigned cols)
 {
 	struct canvas *c = g_new0(struct canvas, 1);
 
+	c->hits = g_array_new(FALSE, FALSE, sizeof(struct canvas_hit));
 	canvas_resize(c, rows, cols);
 	return c;
 }
@@ -32,6 +33,7 @@ void canvas_free(struct canvas *c)
 {
 	if (!c)
 		return;
+	g_array_unref(c->hits);
 	g_free(c->cells);
 	g_free(c);
 }
@@ -49,6 +51,7 @@ void canvas_clear(struct canvas *c)
 {
 	for (size_t i = 0; i < (size_t)c->rows * c->cols; i++)
 		blank(&c->cells[i], ROLE_TEXT);
+	g_array_set_size(c->hits, 0);
 }
 
 const struct cell *canvas_cell(const struct canvas *c, unsigned y, unsigned x)
@@ -95,7 +98,23 @@ static void combine(struct cell *cell, gunichar u)
 	}
 }
 
-/* The next character of *s, never a control one; 0 at the end. */
+/* Neither a control character nor one that only changes how others are shown. */
+static bool shows(gunichar u)
+{
+	switch (g_unichar_type(u)) {
+	case G_UNICODE_CONTROL:
+	case G_UNICODE_FORMAT:
+	case G_UNICODE_LINE_SEPARATOR:
+	case G_UNICODE_PARAGRAPH_SEPARATOR:
+	case G_UNICODE_SURROGATE:
+	case G_UNICODE_UNASSIGNED:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* The next character of *s, never one that does not show; 0 at the end. */
 static gunichar next_char(const struct canvas *c, const char **s)
 {
 	gunichar u = g_utf8_get_char_validated(*s, -1);
@@ -107,9 +126,7 @@ static gunichar next_char(const struct canvas *c, const char **s)
 		return '?';
 	}
 	*s = g_utf8_next_char(*s);
-	if (u < 0x20 || (u >= 0x7f && u < 0xa0) || (c->ascii_only && u > 0x7e))
-		return '?';
-	return u;
+	return u < 0x20 || u == 0x7f || (u > 0x7e && (c->ascii_only || !shows(u))) ? '?' : u;
 }
 
 static unsigned char_width(gunichar u)
@@ -186,6 +203,25 @@ void canvas_add_attr(struct canvas *c, unsigned y, unsigned x, unsigned n, unsig
 {
 	for (unsigned i = x; y < c->rows && i < c->cols && i - x < n; i++)
 		cell_at(c, y, i)->attr |= attr;
+}
+
+void canvas_hit(struct canvas *c, unsigned y, unsigned x, unsigned cols, enum hit hit,
+		const void *of, int64_t value)
+{
+	struct canvas_hit h = { y, x, cols, hit, of, value };
+
+	g_array_append_val(c->hits, h);
+}
+
+struct canvas_hit canvas_hit_at(const struct canvas *c, unsigned y, unsigned x)
+{
+	for (guint i = c->hits->len; i-- > 0;) {
+		const struct canvas_hit *h = &g_array_index(c->hits, struct canvas_hit, i);
+
+		if (h->y == y && x >= h->x && x - h->x < h->cols)
+			return *h;
+	}
+	return (struct canvas_hit){ .hit = HIT_NONE };
 }
 
 char *canvas_line(const struct canvas *c, unsigned y)

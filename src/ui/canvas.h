@@ -25,8 +25,27 @@ struct cell {
 	uint8_t attr;		/* STYLE_ bits on top of the role's */
 };
 
+/* What a click on a part of the picture means. */
+enum hit {
+	HIT_NONE,
+	HIT_ROW,		/* of: the struct table, value: the row */
+	HIT_HEADER,		/* of: the struct table, value: the column */
+	HIT_TIME,		/* value: the instant */
+	HIT_CRUMB,		/* value: how deep in the stack */
+	HIT_KEY,		/* value: the key */
+	HIT_LINE,		/* value: the line of a list */
+};
+
+struct canvas_hit {
+	unsigned y, x, cols;
+	enum hit hit;
+	const void *of;
+	int64_t value;
+};
+
 struct canvas {
 	unsigned rows, cols;
+	GArray *hits;		/* struct canvas_hit */
 	struct cell *cells;	/* rows * cols */
 	bool ascii_only;	/* the terminal takes ASCII only: the rest becomes '?' */
 };
@@ -56,6 +75,12 @@ void canvas_fill(struct canvas *c, unsigned y, unsigned x, unsigned n, enum role
 /* Changes role or adds attributes where something is drawn already. */
 void canvas_set_role(struct canvas *c, unsigned y, unsigned x, unsigned n, enum role role);
 void canvas_add_attr(struct canvas *c, unsigned y, unsigned x, unsigned n, unsigned attr);
+
+/* A part of one row that can be clicked on; those told later lie above. */
+void canvas_hit(struct canvas *c, unsigned y, unsigned x, unsigned cols, enum hit hit,
+		const void *of, int64_t value);
+/* What is there; HIT_NONE: nothing. */
+struct canvas_hit canvas_hit_at(const struct canvas *c, unsigned y, unsigned x);
 
 /* The text, lines without trailing spaces, each ended by a newline. Free with g_free. */
 char *canvas_dump(const struct canvas *c);

@@ -692,14 +692,7 @@ static void do_help(struct app *app, struct place *p, enum command_id command)
 
 static void do_log(struct app *app, struct place *p, enum command_id command)
 {
-	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-
-	for (guint i = 0; i < app->log->len; i++)
-		g_ptr_array_add(lines, text_visible(g_ptr_array_index(app->log, i)));
-	if (!lines->len)
-		g_ptr_array_add(lines, g_strdup("  none so far"));
-	popup_open(&app->popup, "Messages", lines, false);
-	popup_command(&app->popup, CMD_BOTTOM);
+	app_show_messages(app);
 }
 
 static void do_program(struct app *app, struct place *p, enum command_id command)
@@ -729,7 +722,8 @@ static const handler handlers[CMD_N] = {
 	[CMD_TOP] = do_move, [CMD_BOTTOM] = do_move, [CMD_SEARCH] = do_prompt,
 	[CMD_FILTER] = do_prompt, [CMD_SORT_LEFT] = do_sort, [CMD_SORT_RIGHT] = do_sort,
 	[CMD_INVERT] = do_sort, [CMD_BY] = do_by, [CMD_HELP] = do_help, [CMD_LOG] = do_log,
-	[CMD_COACH] = do_program, [CMD_REDRAW] = do_program, [CMD_SUSPEND] = do_program,
+	[CMD_COACH] = do_program, [CMD_MOUSE] = settings_command, [CMD_WRITE] = settings_command,
+	[CMD_REDRAW] = do_program, [CMD_SUSPEND] = do_program,
 	[CMD_QUIT] = do_program,
 };
 

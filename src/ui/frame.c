@@ -94,7 +94,7 @@ static char *time_text(const struct app *app, unsigned cols, unsigned *ret_mode_
 }
 
 /* "Overview > thumbnail > 7f8e...": the middle goes first when it is too long. */
-static char *crumbs_text(const struct app *app, unsigned cols)
+static char *crumbs_text(const struct app *app, unsigned cols, guint *ret_skipped)
 {
 	GPtrArray *stack = app->nav.stack;
 	const struct place *root = g_ptr_array_index(stack, 0);
@@ -102,6 +102,7 @@ static char *crumbs_text(const struct app *app, unsigned cols)
 	for (guint skip = 0; skip < stack->len; skip++) {
 		g_autoptr(GString) s = g_string_new(root->view->title);
 
+		*ret_skipped = skip;
 		if (stack->len == 1 && app->status.source[0])
 			g_string_append_printf(s, " %s %s", app->glyphs->crumb, app->status.source);
 		if (skip)
@@ -115,6 +116,26 @@ static char *crumbs_text(const struct app *app, unsigned cols)
 			return g_strdup(s->str);
 	}
 	return g_strdup(root->view->title);
+}
+
+/* A click on a part of it goes back to there; what is between two marks is one place. */
+static void crumbs_hits(struct app *app, unsigned cols, guint skipped)
+{
+	struct canvas *c = app->canvas;
+	guint part = 0, depth = app->nav.stack->len;
+	unsigned begin = 0;
+
+	for (unsigned x = 0; x <= cols; x++) {
+		bool mark = x < cols && !strcmp(canvas_cell(c, 0, x)->ch, app->glyphs->crumb);
+		guint at = part && skipped ? part - 1 + skipped : part;
+
+		if (!mark && x < cols)
+			continue;
+		if (at < depth && !(part == 1 && skipped))
+			canvas_hit(c, 0, begin, x - begin, HIT_CRUMB, NULL, (int64_t)at);
+		begin = x + 1;
+		part++;
+	}
 }
 
 /* Of a trace: when it began; it stays whatever the time does. */
@@ -138,15 +159,17 @@ static void draw_title(struct app *app, struct place *p)
 	struct canvas *c = app->canvas;
 	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
 	unsigned mode_at, x, used;
+	guint skipped = 0;
 	g_autofree char *time = w && w->root ? pinned_text(app, p, w, &mode_at) :
 		time_text(app, c->cols, &mode_at);
 	unsigned time_cols = MIN(text_width(time), c->cols);
 	g_autofree char *source = NULL, *crumbs = NULL, *clipped = NULL;
 
 	x = c->cols - time_cols;
-	crumbs = crumbs_text(app, x > 2 ? x - 2 : 0);
+	crumbs = crumbs_text(app, x > 2 ? x - 2 : 0, &skipped);
 	clipped = text_clip(crumbs, x > 2 ? x - 2 : 0, app->glyphs->utf8);
 	used = canvas_put(c, 0, 0, x, ROLE_CRUMB, clipped);
+	crumbs_hits(app, used, skipped);
 	source = g_strdup_printf("  (%s)", app->status.source);
 	if (app->nav.stack->len > 1 && app->status.source[0] && used + text_width(source) + 2 < x)
 		canvas_put(c, 0, used, x - used, ROLE_TITLE, source);

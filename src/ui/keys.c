@@ -2,6 +2,7 @@
 /* The command table, the key table, and what is made from them: see keys.h. */
 #include "ui/keys.h"
 
+#include "ui/keymap.h"
 #include "ui/ui.h"
 
 #include <string.h>
@@ -75,6 +76,10 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_HELP] = { "help", "", "Program", "This help" },
 	[CMD_LOG] = { "log", "messages", "Program", "The messages so far" },
 	[CMD_COACH] = { "coach", "hide", "Program", "Hide the line of hints" },
+	[CMD_MOUSE] = { "mouse", "mouse", "Program",
+		"Mouse on or off; off, the terminal selects text to copy" },
+	[CMD_WRITE] = { "write", "write", "Program",
+		"Write the settings, and columns and order of the views, to blktoprc" },
 	[CMD_REDRAW] = { "redraw", "redraw", "Program", "Draw the screen again" },
 	[CMD_SUSPEND] = { "suspend", "suspend", "Program", "Suspend: back with fg" },
 	[CMD_QUIT] = { "quit", "quit", "Program", "Quit" },
@@ -88,7 +93,9 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_ERASE_RIGHT] = { "erase-right", "erase", "While typing", "Erase the character under" },
 	[CMD_ERASE_WORD] = { "erase-word", "word", "While typing", "Erase the word before" },
 	[CMD_ERASE_LINE] = { "erase-line", "clear", "While typing", "Erase all before" },
-	[CMD_HISTORY] = { "history", "last", "While typing", "The line typed last" },
+	[CMD_HISTORY] = { "history", "last", "While typing", "The line typed before" },
+	[CMD_HISTORY_NEWER] = { "history-newer", "newer", "While typing",
+		"The line typed after it; at the end what was being typed" },
 };
 
 #define NO_BAR 0, 0
@@ -165,6 +172,8 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_MOVING, 'q', CMD_BACK, NO_BAR, NULL },
 	{ CTX_VIEWS, 'x', CMD_COACH, NO_BAR, NULL },
 	{ CTX_VIEWS, '!', CMD_LOG, NO_BAR, NULL },
+	{ CTX_VIEWS, UI_KEY_F(9), CMD_MOUSE, NO_BAR, NULL },
+	{ CTX_VIEWS, 'W', CMD_WRITE, NO_BAR, NULL },
 	{ CTX_MOVING, UI_CTRL('l'), CMD_REDRAW, NO_BAR, NULL },
 	{ CTX_MOVING, UI_CTRL('z'), CMD_SUSPEND, NO_BAR, NULL },
 	{ CTX_MOVING, 'Q', CMD_QUIT, NO_BAR, NULL },
@@ -188,16 +197,20 @@ const struct key_binding ui_bindings[] = {
 	{ CTX_PROMPT, UI_CTRL('w'), CMD_ERASE_WORD, NO_BAR, NULL },
 	{ CTX_PROMPT, UI_CTRL('u'), CMD_ERASE_LINE, CTX_PROMPT, 3, NULL },
 	{ CTX_PROMPT, UI_KEY_UP, CMD_HISTORY, CTX_PROMPT, 4, NULL },
+	{ CTX_PROMPT, UI_KEY_DOWN, CMD_HISTORY_NEWER, NO_BAR, NULL },
 };
 const size_t ui_n_bindings = G_N_ELEMENTS(ui_bindings);
 
 enum command_id keys_find(enum context context, int key)
 {
+	size_t n;
+	const struct key_binding *all = keymap(&n);
+
 	if (key == '\n')
 		key = UI_KEY_ENTER;
-	for (size_t i = 0; i < ui_n_bindings; i++) {
-		if (ui_bindings[i].key == key && (ui_bindings[i].contexts & context))
-			return ui_bindings[i].command;
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].key == key && (all[i].contexts & context))
+			return all[i].command;
 	}
 	return CMD_NONE;
 }
@@ -224,6 +237,8 @@ const char *keys_name(int key, char buf[16])
 		g_snprintf(buf, 16, "F%d", key - UI_KEY_F0);
 	else if (key > 0 && key < 32)
 		g_snprintf(buf, 16, "Ctrl-%c", key + 0x40);
+	else if (key > 127 && key < UI_KEY_SPECIAL && g_unichar_isgraph((gunichar)key))
+		buf[g_unichar_to_utf8((gunichar)key, buf)] = '\0';
 	else
 		g_snprintf(buf, 16, "%c", key > 32 && key < 127 ? key : '?');
 	return buf;
@@ -232,10 +247,12 @@ const char *keys_name(int key, char buf[16])
 char *keys_of(unsigned contexts, enum command_id command)
 {
 	GString *s = g_string_new(NULL);
+	size_t n;
+	const struct key_binding *all = keymap(&n);
 	char last[16] = "";
 
-	for (size_t i = 0; i < ui_n_bindings; i++) {
-		const struct key_binding *b = &ui_bindings[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct key_binding *b = &all[i];
 		char buf[16];
 		const char *name = keys_name(b->key, buf);
 
@@ -294,17 +311,22 @@ static void make_entry(struct bar_entry *e, const struct key_binding *b, bool di
 	e->label = b->label ? b->label : ui_commands[b->command].name;
 	e->spaced = *e->label && !(b->key >= '0' && b->key <= '9') && b->key != UI_KEY_F(2);
 	e->divided = divided;
+	e->code = b->key;
+	e->n_joined = 0;
 }
 
 unsigned keys_bar(enum context context, bool coach, unsigned cols, struct bar_entry *ret,
 		  unsigned max)
 {
+	size_t n_all;
+	const struct key_binding *all = keymap(&n_all);
+
 	for (unsigned limit = 24;; limit--) {
 		const struct key_binding *last = NULL;
 		unsigned n = 0, used = 0;
 
-		for (size_t i = 0; i < ui_n_bindings && n < max; i++) {
-			const struct key_binding *b = &ui_bindings[i];
+		for (size_t i = 0; i < n_all && n < max; i++) {
+			const struct key_binding *b = &all[i];
 			bool digit = last && (last->key < UI_KEY_SPECIAL &&
 					      g_ascii_isdigit(last->key));
 
@@ -314,6 +336,7 @@ unsigned keys_bar(enum context context, bool coach, unsigned cols, struct bar_en
 			if (joins(last, b)) {
 				g_strlcat(ret[n - 1].key, (char[]){ (char)b->key, 0 },
 					  sizeof ret->key);
+				ret[n - 1].n_joined = (unsigned)strlen(ret[n - 1].key);
 				used++;
 			} else {
 				bool f2 = last && last->key == UI_KEY_F(2);
@@ -358,7 +381,9 @@ void ui_print_keys(FILE *out)
 			print_man(out, keys);
 			putc('\n', out);
 			print_man(out, ui_commands[c].help);
-			fputs(".\n", out);
+			fputs(".\n[", out);
+			print_man(out, ui_commands[c].id);
+			fputs("]\n", out);
 		}
 	}
 }

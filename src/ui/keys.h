@@ -17,7 +17,7 @@ enum ui_key {
 	UI_KEY_SPECIAL = 0x200000,
 	UI_KEY_UP, UI_KEY_DOWN, UI_KEY_LEFT, UI_KEY_RIGHT, UI_KEY_SLEFT, UI_KEY_SRIGHT,
 	UI_KEY_PGUP, UI_KEY_PGDN, UI_KEY_HOME, UI_KEY_END, UI_KEY_DELETE, UI_KEY_BACKSPACE,
-	UI_KEY_BACKTAB, UI_KEY_RESIZE, UI_KEY_OTHER,
+	UI_KEY_BACKTAB, UI_KEY_RESIZE, UI_KEY_MOUSE, UI_KEY_OTHER,
 	UI_KEY_F0, UI_KEY_F12 = UI_KEY_F0 + 12,
 };
 #define UI_CTRL(c) ((c) & 0x1f)
@@ -45,9 +45,10 @@ enum command_id {
 	CMD_UP, CMD_DOWN, CMD_PAGE_UP, CMD_PAGE_DOWN, CMD_TOP, CMD_BOTTOM, CMD_SEARCH,
 	CMD_FILTER, CMD_SORT_LEFT, CMD_SORT_RIGHT, CMD_INVERT, CMD_BY, CMD_ZOOM_IN, CMD_ZOOM_OUT,
 	CMD_PAN_LEFT, CMD_PAN_RIGHT, CMD_EXPAND, CMD_COLLAPSE, CMD_EXPAND_ALL, CMD_HELP, CMD_LOG,
-	CMD_COACH, CMD_REDRAW, CMD_SUSPEND, CMD_QUIT,
+	CMD_COACH, CMD_MOUSE, CMD_WRITE, CMD_REDRAW, CMD_SUSPEND, CMD_QUIT,
 	CMD_ACCEPT, CMD_CANCEL, CMD_CHAR_LEFT, CMD_CHAR_RIGHT, CMD_LINE_BEGIN, CMD_LINE_END,
 	CMD_ERASE, CMD_ERASE_RIGHT, CMD_ERASE_WORD, CMD_ERASE_LINE, CMD_HISTORY,
+	CMD_HISTORY_NEWER,
 	CMD_N
 };
 
@@ -83,6 +84,8 @@ GPtrArray *keys_help(enum context context);
 /* The key bar: at most `cols` columns; each entry is a key and its label. */
 struct bar_entry {
 	char key[16];
+	int code;		/* the key; several joined: the first */
+	unsigned n_joined;	/* characters of key that are a key each; 0: it is one */
 	const char *label;	/* "" for none */
 	bool spaced;		/* ':' between them */
 	bool divided;		/* a '|' before it */

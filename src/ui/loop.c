@@ -26,9 +26,11 @@ struct loop {
 	bool dirty;
 };
 
-static int color_of(const struct ui_options *o)
+static struct term_options term_options(const struct ui_options *o)
 {
-	return o->color == UI_COLOR_NEVER ? -1 : o->color == UI_COLOR_ALWAYS ? 1 : 0;
+	int color = o->color == UI_COLOR_NEVER ? -1 : o->color == UI_COLOR_ALWAYS ? 1 : 0;
+
+	return (struct term_options){ color, o->prefs };
 }
 
 /* Signals first: they end, stop, resize. */
@@ -69,12 +71,39 @@ static bool wait_for(struct loop *l, bool pump_later)
 	return !(fds[POLL_KEYS].revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
+static void paint(struct loop *l)
+{
+	app_draw(l->app);
+	term_paint(l->app->canvas, l->app->cursor_y, l->app->cursor_x,
+		   l->app->cursor_shown || l->app->prefs->cursor);
+	l->dirty = false;
+}
+
+/* What was clicked on is what is seen: all that changed before is painted first. */
+static void take_mouse(struct loop *l)
+{
+	static const enum app_mouse what[] = {
+		[TERM_BUTTON_LEFT] = APP_CLICK, [TERM_WHEEL_UP] = APP_WHEEL_UP,
+		[TERM_WHEEL_DOWN] = APP_WHEEL_DOWN,
+	};
+	struct term_mouse m = term_mouse();
+
+	if (m.button == TERM_BUTTON_OTHER)
+		return;
+	if (l->dirty)
+		paint(l);
+	app_mouse(l->app, what[m.button], m.y, m.x, g_get_monotonic_time());
+}
+
 static void take_keys(struct loop *l)
 {
 	int key;
 
 	while (!l->app->quit && (key = term_key()) != UI_KEY_NONE) {
-		app_key(l->app, key);
+		if (key == UI_KEY_MOUSE)
+			take_mouse(l);
+		else
+			app_key(l->app, key);
 		l->dirty = true;
 		/* Suspending must not run behind keys typed after it. */
 		if (l->app->requests)
@@ -94,6 +123,10 @@ static void take_requests(struct loop *l)
 		term_redraw();
 	if (app->requests & APP_SUSPEND)
 		term_suspend();
+	if ((app->requests & APP_MOUSE) && !term_set_mouse(app->prefs->mouse)) {
+		app->prefs->mouse = false;
+		app_error(app, "this terminal has no mouse");
+	}
 	app->requests = 0;
 }
 
@@ -127,13 +160,6 @@ static bool pump(struct loop *l)
 	return false;
 }
 
-static void paint(struct loop *l)
-{
-	app_draw(l->app);
-	term_paint(l->app->canvas, l->app->cursor_y, l->app->cursor_x, l->app->cursor_shown);
-	l->dirty = false;
-}
-
 static void run(struct loop *l)
 {
 	while (!l->app->quit && !l->signal) {
@@ -157,10 +183,11 @@ int ui_run(const struct ui_options *options, const struct ui_backend *backend,
 	   struct timeline *tl)
 {
 	struct loop l = { .backend = backend, .dirty = true };
+	struct term_options term = term_options(options);
 	g_autoptr(GError) error = NULL;
 	unsigned rows, cols;
 
-	if (!term_start(color_of(options), &error)) {
+	if (!term_start(&term, &error)) {
 		fprintf(stderr, "blktop: %s\n", error->message);
 		return 1;
 	}
@@ -230,16 +257,37 @@ static int pick_key(struct popup *popup, int key)
 	}
 }
 
+/* The wheel moves, a click selects, one more picks. */
+static int pick_mouse(struct popup *popup, const struct canvas *c)
+{
+	struct term_mouse m = term_mouse();
+	struct canvas_hit h = canvas_hit_at(c, m.y, m.x);
+
+	if (m.button == TERM_WHEEL_UP || m.button == TERM_WHEEL_DOWN)
+		popup_command(popup, m.button == TERM_WHEEL_UP ? CMD_UP : CMD_DOWN);
+	if (m.button != TERM_BUTTON_LEFT)
+		return -2;
+	if (h.hit == HIT_KEY)
+		return pick_key(popup, (int)h.value);
+	if (h.hit != HIT_LINE)
+		return -2;
+	if (popup->cursor == (size_t)h.value)
+		return (int)popup->cursor;
+	popup->cursor = (size_t)h.value;
+	return -2;
+}
+
 int ui_pick(const struct ui_options *options, struct ui_pick *pick)
 {
 	struct loop l = { .dirty = true };
+	struct term_options term = term_options(options);
 	struct popup popup = { 0 };
 	g_autoptr(GError) error = NULL;
 	struct canvas *c;
 	const struct glyphs *g;
 	int key, picked = -2;
 
-	if (!term_start(color_of(options), &error)) {
+	if (!term_start(&term, &error)) {
 		fprintf(stderr, "blktop: %s\n", error->message);
 		return -1;
 	}
@@ -254,7 +302,8 @@ int ui_pick(const struct ui_options *options, struct ui_pick *pick)
 		if (!wait_for(&l, false))
 			l.signal = SIGHUP;
 		while (picked == -2 && (key = term_key()) != UI_KEY_NONE)
-			picked = pick_key(&popup, key);
+			picked = key == UI_KEY_MOUSE ? pick_mouse(&popup, c) :
+				pick_key(&popup, key);
 		if (g_get_monotonic_time() - l.ticked_us >= TICK_US) {
 			if (pick->refresh && pick->refresh(pick, pick->data))
 				pick_lines(&popup, pick);

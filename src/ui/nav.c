@@ -215,6 +215,20 @@ bool nav_play(struct nav *nav, const struct timeline *tl)
 
 static const int64_t steps[] = { NS_PER_S, 10 * NS_PER_S, 60 * NS_PER_S, 600 * NS_PER_S };
 
+bool nav_set_step(struct nav *nav, int64_t step_ns)
+{
+	int64_t best = steps[0], had = nav->step_ns;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
+		if (ABS(steps[i] - step_ns) < ABS(best - step_ns))
+			best = steps[i];
+	}
+	nav->step_ns = best;
+	if (nav->cursor_ns != TIME_UNKNOWN)
+		nav->cursor_ns = time_floor(nav->cursor_ns, best);
+	return best != had;
+}
+
 bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction)
 {
 	int at = 0, n = (int)G_N_ELEMENTS(steps);

@@ -89,6 +89,7 @@ bool nav_bounds(const struct nav *nav, const struct timeline *tl, int64_t *ret_f
 		int64_t *ret_last);
 bool nav_step(struct nav *nav, const struct timeline *tl, int steps);
 bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction);
+bool nav_set_step(struct nav *nav, int64_t step_ns);	/* the nearest there is */
 /* What is shown: the range A-B, or the step at the cursor. */
 void nav_range(const struct nav *nav, int64_t *ret_from, int64_t *ret_to);
 bool nav_has_range(const struct nav *nav);

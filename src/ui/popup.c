@@ -16,6 +16,16 @@ void popup_close(struct popup *p)
 	g_clear_pointer(&p->lines, g_ptr_array_unref);
 }
 
+void popup_replace(struct popup *p, GPtrArray *lines)
+{
+	bool at_end = p->top + p->page >= p->lines->len;
+
+	g_ptr_array_unref(p->lines);
+	p->lines = lines;
+	if (at_end)
+		p->top = lines->len > p->page ? lines->len - p->page : 0;
+}
+
 bool popup_is_open(const struct popup *p)
 {
 	return p->lines != NULL;
@@ -84,6 +94,8 @@ unsigned popup_draw(struct popup *p, struct canvas *c, const struct glyphs *g)
 
 		clipped = text_clip(line, c->cols - 1, g->utf8);
 		canvas_put(c, y, 1, c->cols - 1, heading ? ROLE_HEADER : ROLE_TEXT, clipped);
+		if (p->is_list)
+			canvas_hit(c, y, 0, c->cols, HIT_LINE, p, (int64_t)(p->top + i));
 		if (p->is_list && p->top + i == p->cursor) {
 			canvas_put(c, y, 0, 1, ROLE_SELECTED, g->cursor);
 			canvas_set_role(c, y, 0, c->cols, ROLE_SELECTED);
@@ -101,14 +113,19 @@ void bar_draw(struct canvas *c, unsigned y, enum context context, bool coach)
 {
 	struct bar_entry entries[40];
 	unsigned n = keys_bar(context, coach, c->cols, entries, G_N_ELEMENTS(entries)), x = 0;
+	unsigned begin;
 
 	canvas_fill(c, y, 0, c->cols, ROLE_TEXT, " ");
 	for (unsigned i = 0; i < n; i++) {
 		if (entries[i].divided)
 			x += canvas_put(c, y, x, c->cols, ROLE_DIM, "| ");
+		begin = x;
 		x += canvas_put(c, y, x, c->cols, ROLE_KEY, entries[i].key);
 		if (entries[i].spaced)
 			x += canvas_put(c, y, x, c->cols, ROLE_KEYNAME, ":");
 		x += canvas_put(c, y, x, c->cols, ROLE_KEYNAME, entries[i].label) + 1;
+		canvas_hit(c, y, begin, x - 1 - begin, HIT_KEY, NULL, entries[i].code);
+		for (unsigned k = 0; k < entries[i].n_joined; k++)
+			canvas_hit(c, y, begin + k, 1, HIT_KEY, NULL, entries[i].key[k]);
 	}
 }

@@ -12,6 +12,7 @@ struct popup {
 	char *title;
 	GPtrArray *lines;	/* char *, visible text; NULL: no popup is open */
 	bool is_list;
+	bool is_log;		/* of the messages: grows while it is open */
 	size_t cursor, top, page;
 };
 
@@ -19,6 +20,9 @@ struct popup {
 void popup_open(struct popup *p, const char *title, GPtrArray *lines, bool is_list);
 void popup_close(struct popup *p);
 bool popup_is_open(const struct popup *p);
+
+/* Other lines, at the same place; where the end was seen, at the new end. */
+void popup_replace(struct popup *p, GPtrArray *lines);
 
 enum popup_result { POPUP_STAYS, POPUP_LEFT, POPUP_PICKED };
 enum popup_result popup_command(struct popup *p, enum command_id command);

@@ -11,6 +11,8 @@
 #ifndef BLK_UI_PREFS_H
 #define BLK_UI_PREFS_H
 
+#include "ui/theme.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,15 +26,24 @@ struct prefs_view {
 	char *sort;
 };
 
+struct recall;
+
+#define PREFS_LEAST_MEMORY (16u << 20)
+
 struct prefs {
+	enum theme theme;
+	struct style own[ROLE_N];	/* of the roles with has_own */
+	bool has_own[ROLE_N];
 	char *view;		/* id of the first one; NULL: chosen by what the trace holds */
 	int64_t step_ns;
 	bool mouse;
+	bool cursor;		/* the terminal's cursor is seen on the selected row */
 	bool utc;
 	bool ascii;
 	bool vi_keys;
 	size_t memory;		/* bytes; 0: the program's default */
 	GHashTable *views;	/* id -> struct prefs_view; owned */
+	struct recall *recall;	/* lines typed in prompts (ui/recall.h); owned */
 	GPtrArray *warnings;	/* char *: what was not understood, with the line */
 };
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define PROMPT_MAX 4000		/* bytes of a line */
+#define PROMPT_MAX (RECALL_LINE - 6)	/* bytes of a line */
 
 static const char *const labels[PROMPT_N] = {
 	[PROMPT_NONE] = "",
@@ -16,13 +16,34 @@ static const char *const labels[PROMPT_N] = {
 	[PROMPT_EXPORT] = "export ([zipkin|json] [trace|span] [FILE]): ",
 };
 
+/* In the file of the lines typed. */
+static const char *const kinds[PROMPT_N] = {
+	[PROMPT_SEARCH] = "search", [PROMPT_FILTER] = "filter", [PROMPT_GOTO] = "goto",
+	[PROMPT_EXPORT] = "export",
+};
+
+static const char *kind_of(const struct prompt *p)
+{
+	return kinds[p->kind] ? kinds[p->kind] : "other";
+}
+
+static void set_text(struct prompt *p, const char *text)
+{
+	g_string_assign(p->text, text ? text : "");
+	p->at = p->text->len;
+}
+
 void prompt_open(struct prompt *p, enum prompt_kind kind, const char *text)
 {
 	p->kind = kind;
 	if (!p->text)
 		p->text = g_string_new(NULL);
-	g_string_assign(p->text, text ? text : "");
-	p->at = p->text->len;
+	if (!p->recall) {
+		p->recall = recall_new();
+		p->own_recall = true;
+	}
+	p->back = 0;
+	set_text(p, text);
 	prompt_set_error(p, NULL);
 }
 
@@ -37,8 +58,10 @@ void prompt_clear(struct prompt *p)
 	if (p->text)
 		g_string_free(p->text, TRUE);
 	p->text = NULL;
-	for (int i = 0; i < PROMPT_N; i++)
-		g_clear_pointer(&p->last[i], g_free);
+	if (p->own_recall)
+		recall_free(p->recall);
+	p->recall = NULL;
+	g_clear_pointer(&p->typed, g_free);
 	g_clear_pointer(&p->error, g_free);
 }
 
@@ -48,14 +71,47 @@ void prompt_set_error(struct prompt *p, const char *error)
 	p->error = g_strdup(error);
 }
 
+/* What combines with a character goes with it. */
+static bool combines(const char *s)
+{
+	return *s && g_unichar_iszerowidth(g_utf8_get_char(s));
+}
+
 static size_t char_before(const struct prompt *p)
 {
-	return (size_t)(g_utf8_prev_char(p->text->str + p->at) - p->text->str);
+	const char *s = g_utf8_prev_char(p->text->str + p->at);
+
+	while (s > p->text->str && combines(s))
+		s = g_utf8_prev_char(s);
+	return (size_t)(s - p->text->str);
 }
 
 static size_t char_after(const struct prompt *p)
 {
-	return (size_t)(g_utf8_next_char(p->text->str + p->at) - p->text->str);
+	const char *s = g_utf8_next_char(p->text->str + p->at);
+
+	while (combines(s))
+		s = g_utf8_next_char(s);
+	return (size_t)(s - p->text->str);
+}
+
+/* Back (1) or forward (-1) in what was typed before. */
+static void go_back(struct prompt *p, int by)
+{
+	size_t to = p->back + (size_t)by;
+	const char *line;
+
+	if (by < 0 && p->back == 0)
+		return;
+	line = to ? recall_get(p->recall, kind_of(p), to - 1) : p->typed;
+	if (!line)
+		return;
+	if (p->back == 0) {
+		g_free(p->typed);
+		p->typed = g_strdup(p->text->str);
+	}
+	p->back = to;
+	set_text(p, line);
 }
 
 static void erase(struct prompt *p, size_t from, size_t to)
@@ -105,12 +161,21 @@ static void edit(struct prompt *p, enum command_id command)
 		erase(p, 0, p->at);
 		break;
 	case CMD_HISTORY:
-		if (p->last[p->kind])
-			prompt_open(p, p->kind, p->last[p->kind]);
+		go_back(p, 1);
+		break;
+	case CMD_HISTORY_NEWER:
+		go_back(p, -1);
 		break;
 	default:
 		break;
 	}
+}
+
+/* A paste may hold anything; what changes how other characters are shown stays out. */
+static bool can_be_typed(gunichar u)
+{
+	return g_unichar_validate(u) && (g_unichar_isprint(u) || g_unichar_iszerowidth(u)) &&
+	       g_unichar_type(u) != G_UNICODE_FORMAT;
 }
 
 enum prompt_result prompt_key(struct prompt *p, int key)
@@ -122,10 +187,7 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 	if (command == CMD_CANCEL)
 		return PROMPT_CANCELLED;
 	if (command == CMD_ACCEPT) {
-		if (p->text->len) {
-			g_free(p->last[p->kind]);
-			p->last[p->kind] = g_strdup(p->text->str);
-		}
+		recall_add(p->recall, kind_of(p), p->text->str);
 		return PROMPT_ACCEPTED;
 	}
 	/* Erasing in an empty line leaves it, as in vi and less. */
@@ -133,8 +195,8 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 		return PROMPT_CANCELLED;
 	if (command != CMD_NONE) {
 		edit(p, command);
-	} else if (key >= 32 && key < UI_KEY_SPECIAL && g_unichar_validate((gunichar)key) &&
-		   !g_unichar_iscntrl((gunichar)key) && p->text->len < PROMPT_MAX) {
+	} else if (key >= 32 && key < UI_KEY_SPECIAL &&
+		   can_be_typed((gunichar)key) && p->text->len < PROMPT_MAX) {
 		int n = g_unichar_to_utf8((gunichar)key, utf8);
 
 		g_string_insert_len(p->text, (gssize)p->at, utf8, n);

@@ -5,6 +5,7 @@
 
 #include "ui/canvas.h"
 #include "ui/keys.h"
+#include "ui/recall.h"
 
 enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_GOTO, PROMPT_EXPORT, PROMPT_N };
 
@@ -12,7 +13,10 @@ struct prompt {
 	enum prompt_kind kind;
 	GString *text;
 	size_t at;			/* byte the cursor is on */
-	char *last[PROMPT_N];		/* history: the line taken last, of each kind */
+	struct recall *recall;		/* lines taken before; the caller's, or its own */
+	bool own_recall;
+	size_t back;			/* how far back in them it is; 0: at what is typed */
+	char *typed;			/* that, while one of them is shown */
 	char *error;			/* why the line was not taken, or NULL */
 };
 

@@ -350,8 +350,10 @@ static void draw(struct app *app, struct place *p, struct box box)
 		t->top = t->cursor;
 	if (tree && t->cursor >= t->top + tree)
 		t->top = t->cursor - tree + 1;
-	for (unsigned i = 0; i < tree && t->top + i < p->rows->rows->len; i++)
+	for (unsigned i = 0; i < tree && t->top + i < p->rows->rows->len; i++) {
 		draw_row(app, p, w, row_at(p, t->top + i), &l, y + i);
+		canvas_hit(app->canvas, y + i, 0, box.cols, HIT_ROW, t, (int64_t)(t->top + i));
+	}
 	if (t->top + tree < p->rows->rows->len)
 		canvas_put(app->canvas, y + tree - 1, box.cols - 1, 1, ROLE_DIM,
 			   app->glyphs->more_down);

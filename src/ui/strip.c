@@ -33,11 +33,13 @@ struct strip_mark {
 	enum cover_kind cover;
 	unsigned level;
 	bool hot, any;
+	int64_t at_ns;
 };
 
 static struct strip_mark mark_of(const struct strip_data *s, const struct overview_point *p)
 {
-	struct strip_mark m = { .cover = p->cover, .hot = p->outlier, .any = true };
+	struct strip_mark m = { .cover = p->cover, .hot = p->outlier, .any = true,
+				.at_ns = p->begin_ns };
 
 	if (p->cover == COVER_UNREAD)
 		m.level = p->bytes > 0 ? level_of(p->bytes, s->max_bytes, 4) : 0;
@@ -89,8 +91,10 @@ void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, u
 			marks[cell] = m;
 	}
 	for (unsigned cell = 0; cell < cells; cell++) {
-		if (marks[cell].any)
-			draw_mark(app, &marks[cell], y, x + cell, wide);
+		if (!marks[cell].any)
+			continue;
+		draw_mark(app, &marks[cell], y, x + cell, wide);
+		canvas_hit(app->canvas, y, x + cell, wide, HIT_TIME, NULL, marks[cell].at_ns);
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		unsigned cell = strip_cell(s, i, cells);

@@ -289,6 +289,8 @@ static void draw_header(struct canvas *c, struct box box, const struct table *t,
 			g_free(title);
 			title = g_strdup(col->title);
 		}
+		canvas_hit(c, box.y, box.x + l->col[i].x, l->col[i].width, HIT_HEADER, t,
+			   l->col[i].column);
 		if (col->align == ALIGN_LEFT)
 			canvas_put(c, box.y, box.x + l->col[i].x, l->col[i].width, role, title);
 		else
@@ -332,12 +334,24 @@ static void mark_soft(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		canvas_put(c, y, at, 1, ROLE_SOFT, style->glyphs->soft);
 }
 
+/* Shares are warm where they are much: a quarter and more. */
+static enum role role_of(const struct column *col, const struct row *row, struct value v)
+{
+	if (v.kind == VALUE_NONE)
+		return ROLE_DIM;
+	if (row->open)
+		return ROLE_OPEN;
+	if (v.kind != VALUE_RATIO || col->title[0] == 'x' || v.d < 0.25)
+		return ROLE_TEXT;
+	return ROLE_HEAT + MIN((enum role)(v.d * HEAT_LEVELS), HEAT_LEVELS - 1);
+}
+
 static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		      const struct column *col, const struct row *row, const struct rows *rows,
 		      const struct table_style *style)
 {
 	struct value value = col->get(row, rows);
-	enum role role = value.kind == VALUE_NONE ? ROLE_DIM : row->open ? ROLE_OPEN : ROLE_TEXT;
+	enum role role = role_of(col, row, value);
 	g_autofree char *text = table_cell(col, value, width);
 	g_autofree char *clipped = NULL;
 
@@ -408,6 +422,7 @@ unsigned table_draw(struct canvas *c, struct box box, struct table *t, const str
 
 		draw_row(c, y, box, g_ptr_array_index(rows->rows, t->top + i), v, rows, &l,
 			 selected, style);
+		canvas_hit(c, y, box.x, box.cols, HIT_ROW, t, (int64_t)(t->top + i));
 		if (selected)
 			at = y;
 	}

@@ -24,6 +24,9 @@ static struct {
 	SCREEN *screen;
 	FILE *in;		/* the tty, when stdin is none */
 	enum scheme scheme;
+	struct style style[ROLE_N];
+	bool mouse;
+	struct term_mouse event;
 	char *note;
 	int stderr_log, stderr_real;	/* -1: not redirected */
 	off_t stderr_read;
@@ -106,17 +109,20 @@ static int pair_of(enum role role)
 	return 1 + (int)role;
 }
 
-static void colors_start(int color)
+static void colors_start(const struct term_options *o)
 {
+	const struct prefs *p = o->prefs;
+
 	if (has_colors() && start_color() == OK)
 		use_default_colors();
-	term.scheme = theme_choose(color, has_colors() ? COLORS : 0, getenv("NO_COLOR"));
-	if (term.scheme == SCHEME_MONO)
-		return;
+	term.scheme = theme_choose(o->color, p ? p->theme : THEME_AUTO, has_colors() ? COLORS : 0,
+				   getenv("NO_COLOR"), getenv("COLORFGBG"));
 	for (int r = 0; r < ROLE_N; r++) {
-		const struct style *s = theme_style(term.scheme, r);
-
-		init_pair((short)pair_of(r), s->fg, s->bg);
+		term.style[r] = *theme_style(term.scheme, r);
+		if (p && p->has_own[r])
+			term.style[r] = theme_own_style(term.scheme, r, &p->own[r]);
+		if (term.scheme != SCHEME_MONO)
+			init_pair((short)pair_of(r), term.style[r].fg, term.style[r].bg);
 	}
 }
 
@@ -132,12 +138,15 @@ static void leave_string(void)
 		if (cap && cap != (char *)-1)
 			g_string_append(s, cap);
 	}
+	/* Whatever way of telling the mouse was asked for; terminals without one ignore it. */
+	if (key_mouse)
+		g_string_append(s, "\033[?1006l\033[?1003l\033[?1002l\033[?1000l");
 	g_string_append_c(s, '\r');
 	term_signal_leave(s->str, s->len, term.stderr_real);
 	g_string_free(s, TRUE);
 }
 
-bool term_start(int color, GError **error)
+bool term_start(const struct term_options *options, GError **error)
 {
 	const char *locale = setlocale(LC_CTYPE, NULL);
 
@@ -177,7 +186,8 @@ bool term_start(int color, GError **error)
 	intrflush(stdscr, FALSE);
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
-	colors_start(color);
+	colors_start(options);
+	term_set_mouse(options->prefs && options->prefs->mouse);
 	stderr_divert();
 	leave_string();
 	return true;
@@ -187,6 +197,7 @@ void term_stop(void)
 {
 	if (!term.screen)
 		return;
+	term_set_mouse(false);
 	endwin();
 	delscreen(term.screen);
 	term.screen = NULL;
@@ -227,9 +238,21 @@ static attr_t attr_of(const struct style *s, unsigned extra)
 	       ((a & STYLE_REVERSE) ? A_REVERSE : 0) | ((a & STYLE_UNDERLINE) ? A_UNDERLINE : 0);
 }
 
+/* Curses goes by the C library's widths. Where that disagrees with ours, or can't tell,
+ * the cells that were counted are filled with what both know. */
+static void paint_unknown(unsigned y, unsigned x, const struct cell *cell, attr_t attr, short pair)
+{
+	for (unsigned i = 0; i < cell->width; i++) {
+		cchar_t cc;
+
+		if (setcchar(&cc, i ? L" " : L"?", attr, pair, NULL) == OK)
+			mvadd_wch((int)y, (int)(x + i), &cc);
+	}
+}
+
 static void paint_cell(unsigned y, unsigned x, const struct cell *cell)
 {
-	const struct style *s = theme_style(term.scheme, cell->role);
+	const struct style *s = &term.style[cell->role];
 	short pair = term.scheme == SCHEME_MONO ? 0 : (short)pair_of(cell->role);
 	wchar_t text[CCHARW_MAX + 1];
 	const char *p = cell->ch;
@@ -238,6 +261,10 @@ static void paint_cell(unsigned y, unsigned x, const struct cell *cell)
 
 	for (; *p && n < CCHARW_MAX; p = g_utf8_next_char(p))
 		text[n++] = (wchar_t)g_utf8_get_char(p);
+	if (n == 0 || wcwidth(text[0]) != cell->width) {
+		paint_unknown(y, x, cell, attr_of(s, cell->attr), pair);
+		return;
+	}
 	text[n] = 0;
 	if (setcchar(&cc, text, attr_of(s, cell->attr), pair, NULL) == OK)
 		mvadd_wch((int)y, (int)x, &cc);
@@ -265,10 +292,14 @@ void term_redraw(void)
 
 void term_suspend(void)
 {
+	bool mouse = term.mouse;
+
+	term_set_mouse(false);
 	def_prog_mode();
 	endwin();
 	term_signal_stop_self();
 	reset_prog_mode();
+	term_set_mouse(mouse);
 	clearok(curscr, TRUE);
 	refresh();
 }
@@ -288,6 +319,37 @@ int term_fd(void)
 	return term.in ? fileno(term.in) : STDIN_FILENO;
 }
 
+bool term_set_mouse(bool on)
+{
+	mmask_t wanted = BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, had;
+
+	term.mouse = on && key_mouse && (mousemask(wanted, &had) & wanted);
+	if (term.mouse)
+		mouseinterval(0);	/* a press is told at once; what is double is ours */
+	else
+		mousemask(0, &had);
+	return term.mouse || !on;
+}
+
+struct term_mouse term_mouse(void)
+{
+	return term.event;
+}
+
+static void read_mouse(void)
+{
+	MEVENT e;
+
+	term.event = (struct term_mouse){ 0 };
+	if (getmouse(&e) != OK || e.y < 0 || e.x < 0)
+		return;
+	term.event.button = (e.bstate & BUTTON1_PRESSED) ? TERM_BUTTON_LEFT :
+		(e.bstate & BUTTON4_PRESSED) ? TERM_WHEEL_UP :
+		(e.bstate & BUTTON5_PRESSED) ? TERM_WHEEL_DOWN : TERM_BUTTON_OTHER;
+	term.event.y = (unsigned)e.y;
+	term.event.x = (unsigned)e.x;
+}
+
 static const struct { int code, key; } special[] = {
 	{ KEY_UP, UI_KEY_UP }, { KEY_DOWN, UI_KEY_DOWN }, { KEY_LEFT, UI_KEY_LEFT },
 	{ KEY_RIGHT, UI_KEY_RIGHT }, { KEY_SLEFT, UI_KEY_SLEFT }, { KEY_SRIGHT, UI_KEY_SRIGHT },
@@ -305,6 +367,10 @@ int term_key(void)
 		return UI_KEY_NONE;
 	if (status == OK)
 		return w == 0 ? UI_KEY_OTHER : (int)w;
+	if (w == KEY_MOUSE) {
+		read_mouse();
+		return UI_KEY_MOUSE;
+	}
 	for (size_t i = 0; i < G_N_ELEMENTS(special); i++) {
 		if ((int)w == special[i].code)
 			return special[i].key;

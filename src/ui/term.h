@@ -3,7 +3,7 @@
  * The terminal: the only place that knows curses. Takes it, paints canvases on it,
  * reads keys, and gives it back in every case: quit, signals, crashes, suspension.
  *
- *     if (!term_start(color, &error)) ...
+ *     if (!term_start(&options, &error)) ...
  *     while (...) { poll(term_fd(), term_signal_fd(), ...); key = term_key(); term_paint(c); }
  *     term_stop();
  *
@@ -14,11 +14,15 @@
 #define BLK_UI_TERM_H
 
 #include "ui/canvas.h"
+#include "ui/prefs.h"
 
 #include <glib.h>
 
-/* color: < 0 never, > 0 always, 0 as NO_COLOR and the terminal say. */
-bool term_start(int color, GError **error);
+struct term_options {
+	int color;		/* < 0 never, > 0 always, 0 as NO_COLOR and the terminal say */
+	const struct prefs *prefs;	/* theme and roles, mouse; NULL: as shipped, no mouse */
+};
+bool term_start(const struct term_options *options, GError **error);
 void term_stop(void);
 /* Something to tell the user about the terminal ("TERM=foo is unknown: ..."), or NULL. */
 const char *term_note(void);
@@ -34,6 +38,17 @@ void term_copy(const char *text);	/* to the terminal's clipboard (OSC 52) */
 int term_fd(void);
 /* The next key (ui/keys.h), UI_KEY_NONE when there is none now. Never waits. */
 int term_key(void);
+
+/* What UI_KEY_MOUSE stands for: the press that was read last. */
+enum term_button { TERM_BUTTON_OTHER, TERM_BUTTON_LEFT, TERM_WHEEL_UP, TERM_WHEEL_DOWN };
+struct term_mouse {
+	enum term_button button;
+	unsigned y, x;
+};
+struct term_mouse term_mouse(void);
+/* Clicks and wheel come as keys; off: the terminal's own selection works. false: this
+ * terminal has none. */
+bool term_set_mouse(bool on);
 
 /* Readable when a signal came; term_signals() then says which and forgets them. */
 int term_signal_fd(void);

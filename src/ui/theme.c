@@ -2,15 +2,17 @@
 /* The schemes, as rows of one table: see theme.h. */
 #include "ui/theme.h"
 
-#include <stddef.h>
+#include <glib.h>
+#include <string.h>
 
 struct role_row {
 	const char *id;
-	struct style style[SCHEME_N];	/* mono, 8 colours, 256 colours */
+	struct style style[SCHEME_N];	/* mono; dark: 8, 256 colours; light: 8, 256 */
 };
 
 #define MONO(attrs) { -1, -1, attrs }
 #define C8(fg_, attrs) { fg_, -1, attrs }
+#define L8(fg_, attrs) { fg_, -1, attrs }
 #define C256(fg_, attrs) { fg_, -1, attrs }
 #define B STYLE_BOLD
 #define D STYLE_DIM
@@ -19,55 +21,125 @@ struct role_row {
 
 /* 256 colours: hues that stay apart for colour-blind eyes; every one has its letter. */
 static const struct role_row roles[ROLE_N] = {
-	[ROLE_TEXT] = { "text", { MONO(0), C8(-1, 0), C256(-1, 0) } },
-	[ROLE_DIM] = { "dim", { MONO(0), C8(-1, 0), C256(245, 0) } },
-	[ROLE_TITLE] = { "title", { MONO(0), C8(6, 0), C256(117, 0) } },
-	[ROLE_CRUMB] = { "crumb", { MONO(B), C8(-1, B), C256(-1, B) } },
-	[ROLE_LIVE] = { "live", { MONO(B), C8(2, B), C256(114, B) } },
-	[ROLE_PAUSED] = { "paused", { MONO(B), C8(3, B), C256(221, B) } },
-	[ROLE_TRUST] = { "trust", { MONO(0), C8(2, 0), C256(108, 0) } },
-	[ROLE_DISTRUST] = { "distrust", { MONO(B), C8(1, B), C256(209, B) } },
-	[ROLE_HEADER] = { "header", { MONO(U), C8(6, 0), C256(109, 0) } },
-	[ROLE_SORTED] = { "sorted", { MONO(B | U), C8(6, B), C256(153, B) } },
-	[ROLE_SELECTED] = { "selected", { MONO(R), C8(-1, R), { -1, 237, B } } },
-	[ROLE_MARKED] = { "marked", { MONO(B), C8(1, B), C256(209, B) } },
-	[ROLE_OPEN] = { "open", { MONO(B), C8(3, 0), C256(179, 0) } },
-	[ROLE_KEY] = { "key", { MONO(B), C8(-1, B), C256(-1, B) } },
-	[ROLE_KEYNAME] = { "keyname", { MONO(0), C8(6, 0), C256(109, 0) } },
-	[ROLE_STATUS] = { "status", { MONO(0), C8(-1, 0), C256(-1, 0) } },
-	[ROLE_ERROR] = { "error", { MONO(B), C8(1, B), C256(209, B) } },
-	[ROLE_COACH] = { "coach", { MONO(R), C8(3, R), { 16, 179, 0 } } },
-	[ROLE_WHY] = { "why", { MONO(B), C8(3, B), C256(221, B) } },
-	[ROLE_SPARK] = { "spark", { MONO(0), C8(6, 0), C256(67, 0) } },
-	[ROLE_HOT] = { "hot", { MONO(B), C8(1, B), C256(209, B) } },
-	[ROLE_MATCH] = { "match", { MONO(B | U), C8(3, B | U), C256(221, B | U) } },
-	[ROLE_AXIS] = { "axis", { MONO(0), C8(-1, 0), C256(245, 0) } },
-	[ROLE_SOFT] = { "soft", { MONO(0), C8(3, 0), C256(179, 0) } },
-	[ROLE_UNREAD] = { "unread", { MONO(0), C8(-1, 0), C256(245, 0) } },
-	[ROLE_PART + 0] = { "user", { MONO(0), C8(2, 0), C256(107, 0) } },
-	[ROLE_PART + 1] = { "syscall", { MONO(0), C8(6, 0), C256(73, 0) } },
-	[ROLE_PART + 2] = { "kernel", { MONO(0), C8(6, 0), C256(30, 0) } },
-	[ROLE_PART + 3] = { "irq", { MONO(B), C8(6, B), C256(159, 0) } },
-	[ROLE_PART + 4] = { "preempted", { MONO(B), C8(3, 0), C256(178, 0) } },
-	[ROLE_PART + 5] = { "wakeup", { MONO(B), C8(3, B), C256(221, 0) } },
-	[ROLE_PART + 6] = { "disk", { MONO(B), C8(1, 0), C256(167, 0) } },
-	[ROLE_PART + 7] = { "socket", { MONO(B), C8(4, B), C256(75, 0) } },
-	[ROLE_PART + 8] = { "pipe", { MONO(B), C8(4, 0), C256(110, 0) } },
-	[ROLE_PART + 9] = { "futex", { MONO(B), C8(5, B), C256(170, 0) } },
-	[ROLE_PART + 10] = { "timer", { MONO(0), C8(5, 0), C256(139, 0) } },
-	[ROLE_PART + 11] = { "poll", { MONO(0), C8(4, 0), C256(61, 0) } },
-	[ROLE_PART + 12] = { "fault", { MONO(B), C8(1, B), C256(203, 0) } },
-	[ROLE_PART + 13] = { "handoff", { MONO(0), C8(-1, 0), C256(180, 0) } },
-	[ROLE_PART + 14] = { "other", { MONO(0), C8(-1, 0), C256(250, 0) } },
-	[ROLE_PART + 15] = { "unknown", { MONO(0), C8(-1, 0), C256(245, 0) } },
+	[ROLE_TEXT] = { "text", { MONO(0), C8(-1, 0), C256(-1, 0),
+		L8(-1, 0), C256(-1, 0) } },
+	[ROLE_DIM] = { "dim", { MONO(0), C8(-1, 0), C256(245, 0),
+		L8(-1, 0), C256(242, 0) } },
+	[ROLE_TITLE] = { "title", { MONO(0), C8(6, 0), C256(117, 0),
+		L8(4, 0), C256(24, 0) } },
+	[ROLE_CRUMB] = { "crumb", { MONO(B), C8(-1, B), C256(-1, B),
+		L8(-1, B), C256(-1, B) } },
+	[ROLE_LIVE] = { "live", { MONO(B), C8(2, B), C256(114, B),
+		L8(4, B), C256(25, B) } },
+	[ROLE_PAUSED] = { "paused", { MONO(B), C8(3, B), C256(221, B),
+		L8(5, B), C256(130, B) } },
+	[ROLE_TRUST] = { "trust", { MONO(0), C8(2, 0), C256(108, 0),
+		L8(4, 0), C256(24, 0) } },
+	[ROLE_DISTRUST] = { "distrust", { MONO(B), C8(1, B), C256(209, B),
+		L8(1, B), C256(124, B) } },
+	[ROLE_HEADER] = { "header", { MONO(U), C8(6, 0), C256(109, 0),
+		L8(4, 0), C256(24, 0) } },
+	[ROLE_SORTED] = { "sorted", { MONO(B | U), C8(6, B), C256(153, B),
+		L8(4, B), C256(18, B) } },
+	[ROLE_SELECTED] = { "selected", { MONO(R), C8(-1, R), { -1, 237, B },
+		L8(-1, R), { -1, 252, B } } },
+	[ROLE_MARKED] = { "marked", { MONO(B), C8(1, B), C256(209, B),
+		L8(1, B), C256(124, B) } },
+	[ROLE_OPEN] = { "open", { MONO(B), C8(3, 0), C256(179, 0),
+		L8(5, 0), C256(94, 0) } },
+	[ROLE_KEY] = { "key", { MONO(B), C8(-1, B), C256(-1, B),
+		L8(-1, B), C256(-1, B) } },
+	[ROLE_KEYNAME] = { "keyname", { MONO(0), C8(6, 0), C256(109, 0),
+		L8(4, 0), C256(24, 0) } },
+	[ROLE_STATUS] = { "status", { MONO(0), C8(-1, 0), C256(-1, 0),
+		L8(-1, 0), C256(-1, 0) } },
+	[ROLE_ERROR] = { "error", { MONO(B), C8(1, B), C256(209, B),
+		L8(1, B), C256(124, B) } },
+	[ROLE_COACH] = { "coach", { MONO(R), C8(3, R), { 16, 179, 0 },
+		L8(5, R), { 16, 222, 0 } } },
+	[ROLE_WHY] = { "why", { MONO(B), C8(3, B), C256(221, B),
+		L8(5, B), C256(88, B) } },
+	[ROLE_SPARK] = { "spark", { MONO(0), C8(6, 0), C256(67, 0),
+		L8(4, 0), C256(25, 0) } },
+	[ROLE_HOT] = { "hot", { MONO(B), C8(1, B), C256(209, B),
+		L8(1, B), C256(124, B) } },
+	[ROLE_MATCH] = { "match", { MONO(B | U), C8(3, B | U), C256(221, B | U),
+		L8(5, B | U), C256(130, B | U) } },
+	[ROLE_AXIS] = { "axis", { MONO(0), C8(-1, 0), C256(245, 0),
+		L8(-1, 0), C256(242, 0) } },
+	[ROLE_SOFT] = { "soft", { MONO(0), C8(3, 0), C256(179, 0),
+		L8(5, 0), C256(94, 0) } },
+	[ROLE_UNREAD] = { "unread", { MONO(0), C8(-1, 0), C256(245, 0),
+		L8(-1, 0), C256(242, 0) } },
+	[ROLE_PART + 0] = { "user", { MONO(0), C8(2, 0), C256(107, 0),
+		L8(2, 0), C256(64, 0) } },
+	[ROLE_PART + 1] = { "syscall", { MONO(0), C8(6, 0), C256(73, 0),
+		L8(6, 0), C256(30, 0) } },
+	[ROLE_PART + 2] = { "kernel", { MONO(0), C8(6, 0), C256(30, 0),
+		L8(6, 0), C256(23, 0) } },
+	[ROLE_PART + 3] = { "irq", { MONO(B), C8(6, B), C256(159, 0),
+		L8(6, B), C256(31, 0) } },
+	[ROLE_PART + 4] = { "preempted", { MONO(B), C8(3, 0), C256(178, 0),
+		L8(3, 0), C256(136, 0) } },
+	[ROLE_PART + 5] = { "wakeup", { MONO(B), C8(3, B), C256(221, 0),
+		L8(3, B), C256(130, 0) } },
+	[ROLE_PART + 6] = { "disk", { MONO(B), C8(1, 0), C256(167, 0),
+		L8(1, 0), C256(124, 0) } },
+	[ROLE_PART + 7] = { "socket", { MONO(B), C8(4, B), C256(75, 0),
+		L8(4, B), C256(26, 0) } },
+	[ROLE_PART + 8] = { "pipe", { MONO(B), C8(4, 0), C256(110, 0),
+		L8(4, 0), C256(61, 0) } },
+	[ROLE_PART + 9] = { "futex", { MONO(B), C8(5, B), C256(170, 0),
+		L8(5, B), C256(127, 0) } },
+	[ROLE_PART + 10] = { "timer", { MONO(0), C8(5, 0), C256(139, 0),
+		L8(5, 0), C256(96, 0) } },
+	[ROLE_PART + 11] = { "poll", { MONO(0), C8(4, 0), C256(61, 0),
+		L8(4, 0), C256(18, 0) } },
+	[ROLE_PART + 12] = { "fault", { MONO(B), C8(1, B), C256(203, 0),
+		L8(1, B), C256(160, 0) } },
+	[ROLE_PART + 13] = { "handoff", { MONO(0), C8(-1, 0), C256(180, 0),
+		L8(-1, 0), C256(137, 0) } },
+	[ROLE_PART + 14] = { "other", { MONO(0), C8(-1, 0), C256(250, 0),
+		L8(-1, 0), C256(240, 0) } },
+	[ROLE_PART + 15] = { "unknown", { MONO(0), C8(-1, 0), C256(245, 0),
+		L8(-1, 0), C256(243, 0) } },
+	[ROLE_HEAT + 0] = { "heat0", { MONO(0), C8(4, 0), C256(61, 0),
+		L8(3, 0), C256(179, 0) } },
+	[ROLE_HEAT + 1] = { "heat1", { MONO(0), C8(4, 0), C256(97, 0),
+		L8(3, 0), C256(172, 0) } },
+	[ROLE_HEAT + 2] = { "heat2", { MONO(0), C8(1, 0), C256(133, 0),
+		L8(5, 0), C256(166, 0) } },
+	[ROLE_HEAT + 3] = { "heat3", { MONO(0), C8(1, 0), C256(168, 0),
+		L8(5, 0), C256(160, 0) } },
+	[ROLE_HEAT + 4] = { "heat4", { MONO(0), C8(5, 0), C256(209, 0),
+		L8(1, 0), C256(124, 0) } },
+	[ROLE_HEAT + 5] = { "heat5", { MONO(0), C8(3, 0), C256(215, 0),
+		L8(1, 0), C256(88, 0) } },
+	[ROLE_HEAT + 6] = { "heat6", { MONO(B), C8(3, 0), C256(222, 0),
+		L8(4, 0), C256(52, 0) } },
+	[ROLE_HEAT + 7] = { "heat7", { MONO(B), C8(7, 0), C256(230, 0),
+		L8(0, 0), C256(16, 0) } },
 };
 
-enum scheme theme_choose(int wanted, int colors, const char *no_color)
+const char *const theme_ids[THEME_N + 1] = { "auto", "dark", "light", "mono", NULL };
+
+/* "15;0", "0;default;15": the last number is the background's; 7 and 15 are light. */
+static bool is_light(const char *background)
 {
-	if (wanted < 0 || colors < 8)
+	const char *last = background ? strrchr(background, ';') : NULL;
+
+	return last && (!strcmp(last, ";7") || !strcmp(last, ";15"));
+}
+
+enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *no_color,
+			 const char *background)
+{
+	if (wanted < 0 || colors < 8 || theme == THEME_MONO)
 		return SCHEME_MONO;
 	if (wanted == 0 && no_color && *no_color)
 		return SCHEME_MONO;
+	if (theme == THEME_LIGHT || (theme == THEME_AUTO && is_light(background)))
+		return colors >= 256 ? SCHEME_LIGHT_256 : SCHEME_LIGHT_8;
 	return colors >= 256 ? SCHEME_DARK_256 : SCHEME_DARK_8;
 }
 
@@ -79,4 +151,91 @@ const struct style *theme_style(enum scheme scheme, enum role role)
 const char *theme_role_id(enum role role)
 {
 	return roles[role].id;
+}
+
+int theme_role_find(const char *id)
+{
+	for (int i = 0; i < ROLE_N; i++) {
+		if (!strcmp(roles[i].id, id))
+			return i;
+	}
+	return -1;
+}
+
+/* A colour's number, -1 for the terminal's own, -2 when it is none. */
+static int parse_color(const char *word)
+{
+	static const char *const names[] = {
+		"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
+	};
+	char *end;
+	guint64 n;
+
+	if (!strcmp(word, "default"))
+		return -1;
+	for (int i = 0; i < (int)G_N_ELEMENTS(names); i++) {
+		if (!strcmp(word, names[i]))
+			return i;
+	}
+	n = g_ascii_strtoull(word, &end, 10);
+	return g_ascii_isdigit(*word) && !*end && n < 256 ? (int)n : -2;
+}
+
+static unsigned parse_attr(const char *word)
+{
+	static const struct { const char *word; unsigned attr; } words[] = {
+		{ "bold", B }, { "dim", D }, { "reverse", R }, { "underline", U },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+		if (!strcmp(word, words[i].word))
+			return words[i].attr;
+	}
+	return 0;
+}
+
+bool theme_parse_style(const char *text, struct style *ret)
+{
+	g_auto(GStrv) words = g_strsplit_set(text, " \t", -1);
+	struct style s = { -1, -1, 0 };
+	bool any = false, behind = false;
+
+	for (char **w = words; *w; w++) {
+		int16_t *at = behind ? &s.bg : &s.fg;
+		unsigned attr = parse_attr(*w);
+		int color;
+
+		if (!**w)
+			continue;
+		any = true;
+		if (!strcmp(*w, "on") && !behind) {
+			behind = true;
+			continue;
+		}
+		s.attr |= (uint8_t)attr;
+		if (attr)
+			continue;
+		color = parse_color(*w);
+		if (color < -1 || *at >= 0)
+			return false;
+		*at = (int16_t)color;
+	}
+	*ret = s;
+	return any && !(behind && s.bg < 0 && !strstr(text, "default"));
+}
+
+struct style theme_own_style(enum scheme scheme, enum role role, const struct style *own)
+{
+	struct style s = *own, had = roles[role].style[scheme];
+	int most = scheme == SCHEME_MONO ? -1 :
+		scheme == SCHEME_DARK_8 || scheme == SCHEME_LIGHT_8 ? 7 : 255;
+
+	if (s.fg > most)
+		s.fg = had.fg;
+	if (s.bg > most)
+		s.bg = had.bg;
+	/* Nothing would be left to see that it is told by. */
+	if (most < 0 && !s.attr)
+		s.attr = had.attr;
+	return s;
 }

@@ -2,7 +2,8 @@
 /*
  * Roles: what a cell means. A scheme gives every role its colours and attributes;
  * screens name roles and never colours. Nothing is told by colour alone, so mono
- * is a scheme like any other.
+ * is a scheme like any other. All schemes are safe for colour-blind eyes: what tells
+ * good from bad differs in lightness too, and heat is lightness alone.
  */
 #ifndef BLK_UI_THEME_H
 #define BLK_UI_THEME_H
@@ -16,8 +17,10 @@ enum role {
 	ROLE_OPEN, ROLE_KEY, ROLE_KEYNAME, ROLE_STATUS, ROLE_ERROR, ROLE_COACH, ROLE_WHY,
 	ROLE_SPARK, ROLE_HOT, ROLE_MATCH, ROLE_AXIS, ROLE_SOFT, ROLE_UNREAD,
 	ROLE_PART,		/* + enum part: one a cause of time */
-	ROLE_N = ROLE_PART + 16
+	ROLE_HEAT = ROLE_PART + 16,	/* + 0 .. HEAT_LEVELS - 1: little to much */
+	ROLE_N = ROLE_HEAT + 8
 };
+#define HEAT_LEVELS 8
 
 #define STYLE_BOLD 1u
 #define STYLE_DIM 2u
@@ -29,12 +32,28 @@ struct style {
 	uint8_t attr;		/* STYLE_ bits */
 };
 
-enum scheme { SCHEME_MONO, SCHEME_DARK_8, SCHEME_DARK_256, SCHEME_N };
+/* What the user asks for; auto asks the terminal ($COLORFGBG), and is dark where it
+ * does not tell. */
+enum theme { THEME_AUTO, THEME_DARK, THEME_LIGHT, THEME_MONO, THEME_N };
+extern const char *const theme_ids[THEME_N + 1];	/* NULL at the end */
+
+enum scheme {
+	SCHEME_MONO, SCHEME_DARK_8, SCHEME_DARK_256, SCHEME_LIGHT_8, SCHEME_LIGHT_256, SCHEME_N
+};
 
 /* Which scheme: `colors` as the terminal has them; `wanted` < 0 never, > 0 always,
- * 0 as NO_COLOR and the terminal say. */
-enum scheme theme_choose(int wanted, int colors, const char *no_color);
+ * 0 as NO_COLOR and the terminal say; `background` is $COLORFGBG or NULL. */
+enum scheme theme_choose(int wanted, enum theme theme, int colors, const char *no_color,
+			 const char *background);
 const struct style *theme_style(enum scheme scheme, enum role role);
-const char *theme_role_id(enum role role);
+const char *theme_role_id(enum role role);		/* "title", "disk", "heat3" */
+int theme_role_find(const char *id);			/* -1: no such role */
+
+/* A style of the user's: "cyan bold", "209 on 237 underline", "default". A colour is a
+ * name or a number below 256. */
+bool theme_parse_style(const char *text, struct style *ret);
+/* It in a scheme: without colours where there are none, and as the scheme has it where
+ * the terminal lacks that colour. */
+struct style theme_own_style(enum scheme scheme, enum role role, const struct style *own);
 
 #endif

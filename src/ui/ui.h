@@ -47,6 +47,10 @@ struct ui_backend {
 	bool (*export_span)(void *data, const struct ui_export *what, char **ret_message);
 	bool (*save_view)(void *data, const struct view *v, const struct rows *rows,
 			  char **ret_message);		/* s: this view as text, or NULL */
+	/* W: writes options->prefs; message as above. NULL: nobody keeps them. */
+	bool (*save_prefs)(void *data, char **ret_message);
+	/* A message of the screen, for the journal. May be NULL. */
+	void (*note)(void *data, const char *text);
 	/* Of traces that are shown before they are read; NULL: there are none. After pump: a
 	 * reference to the newest outline, or NULL; and a new preview, which is the screen's
 	 * from now on, or NULL. look tells which instants are on the screen. */

@@ -37,6 +37,8 @@ offers zipkin --export-slowest 1 --format z
 offers tests/traces tests/tr
 offers end --from e
 offers babeltrace2 --reader b
+offers light --theme l
+offers off --mouse o
 offers --slices -j 2 --sl
 echo "1..$n"
 exit $failed

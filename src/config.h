@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where settings and typed lines are kept: $XDG_CONFIG_HOME/blktop/blktoprc and
+ * $XDG_STATE_HOME/blktop/history. Written whole or not at all; nothing here stops the
+ * program: what fails is a warning in the settings, or a message.
+ */
+#ifndef BLK_CONFIG_H
+#define BLK_CONFIG_H
+
+#include "options.h"
+#include "ui/prefs.h"
+
+/* What the files say, and above that what the command line does. */
+struct prefs *config_load(const struct options *o);
+/* W: one line for the status row (g_free). true: written. */
+bool config_save(const struct options *o, const struct prefs *p, char **ret_message);
+/* At the end: the lines typed go behind those that others have written since. */
+void config_save_history(const struct options *o, const struct prefs *p);
+
+#endif

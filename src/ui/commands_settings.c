@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Commands that change what the user may keep, and the one that keeps it. */
+#include "ui/app.h"
+
+#include <string.h>
+
+static void toggle_mouse(struct app *app)
+{
+	app->prefs->mouse = !app->prefs->mouse;
+	app->requests |= APP_MOUSE;
+	app_say(app, app->prefs->mouse ?
+		"mouse on: wheel, rows, headers, strip, path and keys can be clicked" :
+		"mouse off: the terminal selects text to copy");
+}
+
+/* The first view is kept where it is another than the one that comes by itself. */
+static void note_view(struct app *app)
+{
+	const struct place *root = g_ptr_array_index(app->nav.stack, 0);
+	bool spans = timeline_has_spans(app->main);
+	const char *automatic = spans ? "overview" : "processes";
+
+	g_free(app->prefs->view);
+	app->prefs->view = strcmp(root->view->id, automatic) ? g_strdup(root->view->id) : NULL;
+}
+
+static void note_sort(struct app *app, const struct place *p)
+{
+	const struct table *t = &p->table[PANE_MAIN];
+	g_autofree char *sort = NULL;
+	bool descending;
+	int column = table_sort_column(t, p->view, &descending);
+
+	if (t->sort == TABLE_SORT_DEFAULT || column < 0 || p->view->kind != VIEW_TABLE)
+		return;
+	sort = g_strconcat(descending == p->view->columns[column].descending ? "" : "-",
+			   p->view->columns[column].id, NULL);
+	prefs_view_set_sort(app->prefs, p->view->id, sort);
+}
+
+static void write_settings(struct app *app)
+{
+	g_autofree char *message = NULL;
+
+	if (!app->backend || !app->backend->save_prefs) {
+		app_error(app, "cannot write the settings: nobody keeps them here");
+		return;
+	}
+	note_view(app);
+	app->prefs->step_ns = app->nav.step_ns;
+	for (guint i = 0; i < app->nav.stack->len; i++)
+		note_sort(app, g_ptr_array_index(app->nav.stack, i));
+	if (app->backend->save_prefs(app->backend->data, &message))
+		app_say(app, "%s", message ? message : "settings written");
+	else
+		app_error(app, "%s", message ? message : "cannot write the settings");
+}
+
+void settings_command(struct app *app, struct place *p, enum command_id command)
+{
+	if (command == CMD_MOUSE)
+		toggle_mouse(app);
+	else
+		write_settings(app);
+}

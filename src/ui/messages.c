@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* All that the screen has said: see messages.h. */
+#include "ui/messages.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#include <string.h>
+
+#define INDENT 13		/* of what goes on below */
+
+struct message {
+	int64_t first_ns, last_ns;
+	unsigned n;
+	bool error;
+	char *text;
+};
+
+struct messages {
+	GQueue queue;		/* struct message * */
+	uint64_t n_gone, version;
+};
+
+struct messages *messages_new(void)
+{
+	return g_new0(struct messages, 1);
+}
+
+static void message_free(gpointer data)
+{
+	struct message *m = data;
+
+	g_free(m->text);
+	g_free(m);
+}
+
+void messages_free(struct messages *m)
+{
+	if (!m)
+		return;
+	g_queue_clear_full(&m->queue, message_free);
+	g_free(m);
+}
+
+void messages_add(struct messages *m, int64_t at_ns, bool error, const char *text)
+{
+	struct message *last = g_queue_peek_tail(&m->queue);
+
+	m->version++;
+	if (last && last->error == error && !strcmp(last->text, text)) {
+		last->n++;
+		last->last_ns = at_ns;
+		return;
+	}
+	last = g_new0(struct message, 1);
+	*last = (struct message){ at_ns, at_ns, 1, error, g_strdup(text) };
+	g_queue_push_tail(&m->queue, last);
+	if (m->queue.length > MESSAGES_MAX) {
+		message_free(g_queue_pop_head(&m->queue));
+		m->n_gone++;
+	}
+}
+
+uint64_t messages_version(const struct messages *m)
+{
+	return m->version;
+}
+
+static char *line_of(const struct message *m)
+{
+	char first[TIMEFMT_LEN], last[TIMEFMT_LEN];
+	g_autofree char *text = text_visible(m->text), *times = NULL;
+
+	timefmt_clock(first, m->first_ns);
+	timefmt_clock(last, m->last_ns);
+	if (m->n > 1)
+		times = strcmp(first, last) ? g_strdup_printf("   (%u times, until %s)", m->n, last) :
+			g_strdup_printf("   (%u times)", m->n);
+	return g_strdup_printf("  %s %s%s%s", first, m->error ? "! " : "", text, times ? times : "");
+}
+
+/* Breaks at blanks where there are some. */
+static void add_wrapped(GPtrArray *lines, const char *text, unsigned cols)
+{
+	g_autofree char *first = NULL;
+	size_t cut = text_prefix(text, cols, NULL);
+	size_t at = cut;
+
+	if (text[cut]) {
+		while (at > INDENT && text[at] != ' ')
+			at--;
+		if (at > INDENT)
+			cut = at;
+	}
+	g_ptr_array_add(lines, g_strndup(text, cut));
+	for (text += cut; *text;) {
+		text += strspn(text, " ");
+		cut = at = text_prefix(text, cols - INDENT, NULL);
+		while (text[cut] && at > 0 && text[at] != ' ')
+			at--;
+		if (text[cut] && at)
+			cut = at;
+		if (!cut)
+			break;
+		first = g_strndup(text, cut);
+		g_ptr_array_add(lines, g_strdup_printf("%*s%s", INDENT, "", first));
+		g_clear_pointer(&first, g_free);
+		text += cut;
+	}
+}
+
+GPtrArray *messages_lines(const struct messages *m, unsigned cols)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
+	cols = MAX(cols, 2 * INDENT);
+	if (m->n_gone)
+		g_ptr_array_add(lines, g_strdup_printf("  %" G_GUINT64_FORMAT " older ones are gone; "
+						       "--log FILE keeps all", m->n_gone));
+	for (const GList *l = m->queue.head; l; l = l->next) {
+		g_autofree char *line = line_of(l->data);
+
+		add_wrapped(lines, line, cols);
+	}
+	if (!lines->len)
+		g_ptr_array_add(lines, g_strdup("  none so far"));
+	return lines;
+}

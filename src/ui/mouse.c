@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What clicks and the wheel do: the picture says what is where (canvas_hit). */
+#include "ui/app.h"
+
+#include "base/timefmt.h"
+
+#include <string.h>
+
+#define DOUBLE_CLICK_US (400 * 1000)
+#define WHEEL_ROWS 3
+
+/* Which of the place's tables it is; -1: one of another place. */
+static int pane_of(const struct place *p, const void *table)
+{
+	for (int i = 0; i < PANE_N; i++) {
+		if (table == &p->table[i])
+			return i;
+	}
+	return -1;
+}
+
+static bool same(const struct canvas_hit *a, const struct canvas_hit *b)
+{
+	return a->hit == b->hit && a->of == b->of && a->value == b->value && a->y == b->y;
+}
+
+static void click_row(struct app *app, struct place *p, const struct canvas_hit *h, bool twice)
+{
+	int pane = pane_of(p, h->of);
+	struct focus f;
+
+	if (pane < 0)
+		return;
+	app_touch(app);
+	p->pane = (enum pane)pane;
+	f = place_focus(p);
+	table_select(f.table, f.rows, (size_t)h->value);
+	if (twice)
+		app_command(app, CMD_DRILL);
+}
+
+/* By this column; again: the other way. */
+static void click_header(struct app *app, struct place *p, const struct canvas_hit *h)
+{
+	int pane = pane_of(p, h->of);
+	struct focus f;
+	bool descending;
+
+	if (pane < 0 || p->view->kind == VIEW_WATERFALL)
+		return;
+	app_touch(app);
+	p->pane = (enum pane)pane;
+	f = place_focus(p);
+	if (table_sort_column(f.table, f.view, &descending) == (int)h->value)
+		f.table->descending = !descending;
+	else
+		f.table->descending = f.view->columns[h->value].descending;
+	f.table->sort = (int)h->value;
+	app_say(app, "sorted by %s, %s", f.view->columns[h->value].title,
+		f.table->descending ? "highest first" : "lowest first");
+	place_stale(p);
+}
+
+static void click_time(struct app *app, int64_t at_ns)
+{
+	app_touch(app);
+	app_pause(app);
+	nav_seek(&app->nav, app->main, at_ns);
+	app_moved(app);
+}
+
+static void click_crumb(struct app *app, size_t depth)
+{
+	app_touch(app);
+	while (app->nav.stack->len > depth + 1)
+		app_back(app);
+}
+
+static void click_line(struct app *app, size_t line, bool twice)
+{
+	app->popup.cursor = line;
+	if (twice)
+		app_command(app, CMD_DRILL);
+}
+
+static void click(struct app *app, const struct canvas_hit *h, bool twice)
+{
+	struct place *p;
+
+	if (h->hit == HIT_KEY) {
+		app_key(app, (int)h->value);
+		return;
+	}
+	/* A line that is typed stays until it is taken or left. */
+	if (app->prompt.kind != PROMPT_NONE)
+		return;
+	g_clear_pointer(&app->message, g_free);
+	if (popup_is_open(&app->popup)) {
+		if (h->hit == HIT_LINE)
+			click_line(app, (size_t)h->value, twice);
+		return;
+	}
+	p = app_place(app);
+	if (h->hit == HIT_ROW)
+		click_row(app, p, h, twice);
+	else if (h->hit == HIT_HEADER)
+		click_header(app, p, h);
+	else if (h->hit == HIT_TIME)
+		click_time(app, h->value);
+	else if (h->hit == HIT_CRUMB)
+		click_crumb(app, (size_t)h->value);
+}
+
+static void wheel(struct app *app, const struct canvas_hit *h, int direction)
+{
+	struct place *p;
+	struct focus f;
+	int pane;
+
+	if (app->prompt.kind != PROMPT_NONE)
+		return;
+	if (popup_is_open(&app->popup)) {
+		for (int i = 0; i < WHEEL_ROWS; i++)
+			popup_command(&app->popup, direction < 0 ? CMD_UP : CMD_DOWN);
+		return;
+	}
+	app_touch(app);
+	p = app_place(app);
+	/* Over the strip it goes through time. */
+	if (h->hit == HIT_TIME) {
+		app_command(app, direction < 0 ? CMD_TIME_BACK : CMD_TIME_FORWARD);
+		return;
+	}
+	pane = h->hit == HIT_ROW || h->hit == HIT_HEADER ? pane_of(p, h->of) : (int)p->pane;
+	if (pane >= 0)
+		p->pane = (enum pane)pane;
+	f = place_focus(p);
+	table_move(f.table, f.rows, (long)direction * WHEEL_ROWS);
+}
+
+void app_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gint64 now_us)
+{
+	struct canvas_hit h = canvas_hit_at(app->canvas, y, x);
+	bool twice = same(&h, &app->clicked.hit) && now_us - app->clicked.at_us < DOUBLE_CLICK_US;
+
+	if (what != APP_CLICK) {
+		wheel(app, &h, what == APP_WHEEL_UP ? -1 : 1);
+		return;
+	}
+	app->clicked.hit = h;
+	/* A third click is a first one again. */
+	app->clicked.at_us = twice ? 0 : now_us;
+	if (h.hit != HIT_NONE)
+		click(app, &h, twice);
+}

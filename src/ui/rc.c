@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * blktoprc, read and written line by line: see rc.h. GKeyFile says what a line means;
+ * that it is asked about one line at a time keeps one bad line from spoiling the rest,
+ * and tells its number.
+ */
+#include "ui/rc.h"
+
+#include "ui/keymap.h"
+#include "views/view.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#include <string.h>
+
+#define WARNINGS_MAX 100
+#define GENERAL "blktop"
+#define VIEW_PREFIX "view "
+
+/* One line, and what it is. */
+struct rc_line {
+	char *text;		/* as it stands, without its newline */
+	char *group;		/* it is in, or begins; NULL: none yet */
+	char *key, *value;	/* NULL: it sets nothing */
+	char *bad;		/* why it is no line of a key file; NULL: it is one */
+	bool begins;		/* a group */
+};
+
+static void line_clear(gpointer data)
+{
+	struct rc_line *l = data;
+
+	g_free(l->text);
+	g_free(l->group);
+	g_free(l->key);
+	g_free(l->value);
+	g_free(l->bad);
+}
+
+static GKeyFile *parse_text(const char *text, char **ret_why)
+{
+	GKeyFile *file = g_key_file_new();
+	g_autoptr(GError) error = NULL;
+
+	if (g_key_file_load_from_data(file, text, strlen(text), G_KEY_FILE_NONE, &error))
+		return file;
+	g_key_file_unref(file);
+	*ret_why = g_strdup("neither [GROUP] nor KEY=VALUE");
+	return NULL;
+}
+
+static void parse_group(struct rc_line *l)
+{
+	g_autoptr(GKeyFile) file = parse_text(l->text, &l->bad);
+	g_auto(GStrv) groups = file ? g_key_file_get_groups(file, NULL) : NULL;
+
+	if (groups && groups[0])
+		l->group = g_strdup(groups[0]);
+	l->begins = l->group != NULL;
+}
+
+/* "\\s" and its like in a value. NULL: it is no text. (GLib's own complains on stderr of
+ * two bad ones in a row.) */
+static char *unescape(const char *raw)
+{
+	static const char *const pairs = "s n\nt\tr\r\\\\";
+	g_autoptr(GString) s = g_string_new(NULL);
+
+	if (!g_utf8_validate(raw, -1, NULL))
+		return NULL;
+	for (; *raw; raw++) {
+		const char *pair = pairs;
+
+		if (*raw != '\\') {
+			g_string_append_c(s, *raw);
+			continue;
+		}
+		raw++;
+		while (*pair && *pair != *raw)
+			pair += 2;
+		if (!*pair || !*raw)
+			return NULL;
+		g_string_append_c(s, pair[1]);
+	}
+	return g_strdup(s->str);
+}
+
+static void parse_key(struct rc_line *l)
+{
+	g_autofree char *text = g_strdup_printf("[g]\n%s", l->text);
+	g_autoptr(GKeyFile) file = parse_text(text, &l->bad);
+	g_auto(GStrv) keys = file ? g_key_file_get_keys(file, "g", NULL, NULL) : NULL;
+	g_autofree char *raw = NULL;
+
+	if (!keys || !keys[0])
+		return;
+	raw = g_key_file_get_value(file, "g", keys[0], NULL);
+	l->value = raw ? unescape(raw) : NULL;
+	if (!l->value)
+		l->bad = g_strdup("its value is no text");
+	else if (!l->group)
+		l->bad = g_strdup("it stands before any [GROUP]");
+	else
+		l->key = g_strdup(keys[0]);
+}
+
+static void parse_line(GArray *lines, const char *text, size_t len, char **group)
+{
+	struct rc_line l = { .text = g_strndup(text, len) };
+	const char *p = l.text + strspn(l.text, " \t\r");
+
+	if (memchr(text, '\0', len))
+		l.bad = g_strdup("it holds a NUL byte");
+	else if (*p == '[')
+		parse_group(&l);
+	else if (*p && *p != '#') {
+		l.group = g_strdup(*group);
+		parse_key(&l);
+	}
+	if (l.begins) {
+		g_free(*group);
+		*group = g_strdup(l.group);
+	}
+	if (!l.group)
+		l.group = g_strdup(*group);
+	g_array_append_val(lines, l);
+}
+
+static GArray *parse(const char *text, size_t len)
+{
+	GArray *lines = g_array_new(FALSE, FALSE, sizeof(struct rc_line));
+	g_autofree char *group = NULL;
+	const char *end = text + len;
+
+	g_array_set_clear_func(lines, line_clear);
+	while (text < end) {
+		const char *stop = memchr(text, '\n', (size_t)(end - text));
+
+		stop = stop ? stop : end;
+		parse_line(lines, text, (size_t)(stop - text), &group);
+		text = stop + 1;
+	}
+	return lines;
+}
+
+/* --- the settings --- */
+
+static bool read_bool(const char *text, bool *ret)
+{
+	static const char *const yes[] = { "yes", "true", "on", "1" };
+	static const char *const no[] = { "no", "false", "off", "0" };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(yes); i++) {
+		if (!g_ascii_strcasecmp(text, yes[i]) || !g_ascii_strcasecmp(text, no[i])) {
+			*ret = !g_ascii_strcasecmp(text, yes[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool read_theme(struct prefs *p, const char *text)
+{
+	for (int i = 0; theme_ids[i]; i++) {
+		if (!strcmp(theme_ids[i], text)) {
+			p->theme = (enum theme)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static char *write_theme(const struct prefs *p)
+{
+	return g_strdup(theme_ids[p->theme]);
+}
+
+#define SWITCH(field) \
+	static bool read_##field(struct prefs *p, const char *text) \
+	{ \
+		return read_bool(text, &p->field); \
+	} \
+	static char *write_##field(const struct prefs *p) \
+	{ \
+		return g_strdup(p->field ? "yes" : "no"); \
+	}
+SWITCH(mouse)
+SWITCH(cursor)
+SWITCH(utc)
+SWITCH(ascii)
+
+static bool read_vi_keys(struct prefs *p, const char *text)
+{
+	if (!read_bool(text, &p->vi_keys))
+		return false;
+	if (p->vi_keys)
+		keymap_vi();
+	return true;
+}
+
+static char *write_vi_keys(const struct prefs *p)
+{
+	return g_strdup(p->vi_keys ? "yes" : "no");
+}
+
+static bool read_memory(struct prefs *p, const char *text)
+{
+	size_t bytes;
+
+	if (!timefmt_parse_bytes(text, &bytes) || (bytes && bytes < PREFS_LEAST_MEMORY))
+		return false;
+	p->memory = bytes;
+	return true;
+}
+
+static char *write_memory(const struct prefs *p)
+{
+	return p->memory && p->memory % (1 << 20) == 0 ? g_strdup_printf("%zuM", p->memory >> 20) :
+		g_strdup_printf("%zu", p->memory);
+}
+
+static bool read_view(struct prefs *p, const char *text)
+{
+	const struct view *view = view_find(text);
+	bool automatic = !strcmp(text, "auto");
+
+	if (!automatic && (!view || !view->on_screen))
+		return false;
+	g_free(p->view);
+	p->view = automatic ? NULL : g_strdup(text);
+	return true;
+}
+
+static char *write_view(const struct prefs *p)
+{
+	return g_strdup(p->view ? p->view : "auto");
+}
+
+static bool read_step(struct prefs *p, const char *text)
+{
+	int64_t ns;
+
+	if (!timefmt_parse_duration(text, &ns, NULL) || ns < NS_PER_MS || ns > 3600 * NS_PER_S)
+		return false;
+	p->step_ns = ns;
+	return true;
+}
+
+static char *write_step(const struct prefs *p)
+{
+	return p->step_ns % NS_PER_S ?
+		g_strdup_printf("%" G_GINT64_FORMAT "ms", p->step_ns / NS_PER_MS) :
+		g_strdup_printf("%" G_GINT64_FORMAT "s", p->step_ns / NS_PER_S);
+}
+
+static const struct setting {
+	const char *key, *takes, *help;
+	bool (*read)(struct prefs *p, const char *text);
+	char *(*write)(const struct prefs *p);
+} settings[] = {
+	{ "theme", "auto, dark, light or mono",
+	  "colours for this background; auto: light where $COLORFGBG says so, else dark",
+	  read_theme, write_theme },
+	{ "mouse", "yes or no", "wheel and clicks are for blktop; no: for the terminal, to copy",
+	  read_mouse, write_mouse },
+	{ "cursor", "yes or no", "the terminal's cursor is seen on the selected row",
+	  read_cursor, write_cursor },
+	{ "utc", "yes or no", "instants in UTC, not local time", read_utc, write_utc },
+	{ "ascii", "yes or no", "draw with ASCII only", read_ascii, write_ascii },
+	{ "vi-keys", "yes or no", "the keys h and l go back and forward in time; help is ? and F1",
+	  read_vi_keys, write_vi_keys },
+	{ "memory", "a size such as 512M, at least 16M, or 0",
+	  "memory for what is kept of the trace; 0: as shipped", read_memory, write_memory },
+	{ "view", "a view's id, or auto", "the first one; auto: as the trace has requests or not",
+	  read_view, write_view },
+	{ "step", "1ms to 1h", "the step in time to begin with", read_step, write_step },
+};
+
+void ui_print_settings(FILE *out)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(settings); i++)
+		fprintf(out, "%s\t%s\t%s\n", settings[i].key, settings[i].takes, settings[i].help);
+}
+
+/* --- reading --- */
+
+static void warn(struct prefs *p, const char *name, guint line, const char *format, ...)
+	G_GNUC_PRINTF(4, 5);
+
+static void warn(struct prefs *p, const char *name, guint line, const char *format, ...)
+{
+	g_autofree char *why = NULL, *all = NULL;
+	va_list ap;
+
+	if (p->warnings->len > WARNINGS_MAX)
+		return;
+	va_start(ap, format);
+	why = g_strdup_vprintf(format, ap);
+	va_end(ap);
+	all = p->warnings->len == WARNINGS_MAX ?
+		g_strdup_printf("%s:%u: and more that is not understood", name, line) :
+		g_strdup_printf("%s:%u: %s", name, line, why);
+	g_ptr_array_add(p->warnings, text_visible(all));
+}
+
+/* NULL: taken; else what is wrong (g_free). */
+static char *take_general(struct prefs *p, const struct rc_line *l)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
+		if (strcmp(settings[i].key, l->key))
+			continue;
+		return settings[i].read(p, l->value) ? NULL :
+			g_strdup_printf("%s takes %s, not '%s'", l->key, settings[i].takes,
+					l->value);
+	}
+	return g_strdup_printf("unknown key '%s'", l->key);
+}
+
+static char *take_color(struct prefs *p, const struct rc_line *l)
+{
+	int role = theme_role_find(l->key);
+	struct style style;
+
+	if (role < 0)
+		return g_strdup_printf("unknown key '%s' in [colors]", l->key);
+	if (!theme_parse_style(l->value, &style))
+		return g_strdup_printf("%s takes COLOR [on COLOR] [bold|dim|reverse|underline], "
+				       "not '%s'", l->key, l->value);
+	p->own[role] = style;
+	p->has_own[role] = true;
+	return NULL;
+}
+
+static char *take_keys(const struct rc_line *l)
+{
+	enum command_id command = keymap_command(l->key);
+	g_autoptr(GError) error = NULL;
+
+	if (command == CMD_NONE)
+		return g_strdup_printf("unknown key '%s' in [keys]: no such command", l->key);
+	if (keymap_set(command, l->value, &error))
+		return NULL;
+	return g_strdup_printf("%s: %s", l->key, error->message);
+}
+
+/* The first of "a,b,c" that is no column, or NULL (g_free). */
+static char *unknown_column(const struct view *v, const char *list)
+{
+	g_auto(GStrv) ids = g_strsplit(list, ",", -1);
+
+	for (char **id = ids; *id; id++) {
+		if (view_column(v, g_strstrip(*id)) < 0)
+			return g_strdup(*id);
+	}
+	return NULL;
+}
+
+static char *take_view(struct prefs *p, const struct rc_line *l)
+{
+	const struct view *v = view_find(l->group + strlen(VIEW_PREFIX));
+	bool is_sort = !strcmp(l->key, "sort");
+	g_autofree char *unknown = NULL;
+
+	if (!v)
+		return NULL;		/* its [view ...] was warned about */
+	if (!is_sort && strcmp(l->key, "columns"))
+		return g_strdup_printf("unknown key '%s' in [%s]", l->key, l->group);
+	unknown = unknown_column(v, l->value + (is_sort && *l->value == '-'));
+	if (is_sort)
+		prefs_view_set_sort(p, v->id, l->value);
+	else
+		prefs_view_set_columns(p, v->id, l->value);
+	return !unknown ? NULL :
+		g_strdup_printf("%s: view %s has no column '%s'", l->key, v->id, unknown);
+}
+
+static bool is_view_group(const char *group)
+{
+	return g_str_has_prefix(group, VIEW_PREFIX);
+}
+
+static char *take_group(const struct rc_line *l)
+{
+	if (is_view_group(l->group))
+		return view_find(l->group + strlen(VIEW_PREFIX)) ? NULL :
+			g_strdup_printf("[%s]: no such view", l->group);
+	if (!strcmp(l->group, GENERAL) || !strcmp(l->group, "colors") || !strcmp(l->group, "keys"))
+		return NULL;
+	return g_strdup_printf("unknown group [%s]", l->group);
+}
+
+static char *take_line(struct prefs *p, const struct rc_line *l)
+{
+	if (l->bad)
+		return g_strdup(l->bad);
+	if (l->begins)
+		return take_group(l);
+	if (!l->key)
+		return NULL;
+	if (!strcmp(l->group, GENERAL))
+		return take_general(p, l);
+	if (!strcmp(l->group, "colors"))
+		return take_color(p, l);
+	if (!strcmp(l->group, "keys"))
+		return take_keys(l);
+	return is_view_group(l->group) ? take_view(p, l) : NULL;
+}
+
+void rc_read(struct prefs *p, const char *name, const char *text, size_t len)
+{
+	g_autoptr(GArray) lines = parse(text, len);
+
+	for (guint i = 0; i < lines->len; i++) {
+		g_autofree char *why = take_line(p, &g_array_index(lines, struct rc_line, i));
+
+		if (why)
+			warn(p, name, i + 1, "%s", why);
+	}
+}
+
+/* --- writing --- */
+
+/* "value" as a key file has it: backslashes, blanks at the begin. */
+static char *escaped(const char *value)
+{
+	g_autoptr(GKeyFile) file = g_key_file_new();
+
+	g_key_file_set_string(file, "g", "k", value);
+	return g_key_file_get_value(file, "g", "k", NULL);
+}
+
+static void insert_line(GArray *lines, guint at, const char *group, const char *key,
+			const char *value, char *text)
+{
+	struct rc_line l = { .text = text, .group = g_strdup(group), .key = g_strdup(key),
+			     .value = g_strdup(value), .begins = group && !key };
+
+	g_array_insert_val(lines, at, l);
+}
+
+/* Behind the last line of the group that says something. Makes the group. */
+static guint end_of_group(GArray *lines, const char *group)
+{
+	guint at = 0;
+
+	for (guint i = 0; i < lines->len; i++) {
+		const struct rc_line *l = &g_array_index(lines, struct rc_line, i);
+
+		if (!g_strcmp0(l->group, group) && (l->begins || l->key))
+			at = i + 1;
+	}
+	if (at)
+		return at;
+	if (lines->len)
+		insert_line(lines, lines->len, NULL, NULL, NULL, g_strdup(""));
+	insert_line(lines, lines->len, group, NULL, NULL, g_strdup_printf("[%s]", group));
+	return lines->len;
+}
+
+/* What stays the same stays as it is written: "theme = light". */
+static void set(GArray *lines, const char *group, const char *key, const char *value,
+		const char *help)
+{
+	g_autofree char *raw = escaped(value);
+	guint at;
+
+	for (guint i = lines->len; i-- > 0;) {
+		struct rc_line *l = &g_array_index(lines, struct rc_line, i);
+
+		if (!l->key || strcmp(l->key, key) || strcmp(l->group, group))
+			continue;
+		if (strcmp(l->value, value)) {
+			g_free(l->text);
+			l->text = g_strdup_printf("%s=%s", key, raw);
+		}
+		return;			/* the last one counts */
+	}
+	at = end_of_group(lines, group);
+	if (help)
+		insert_line(lines, at++, NULL, NULL, NULL, g_strdup_printf("# %s", help));
+	insert_line(lines, at, group, key, value, g_strdup_printf("%s=%s", key, raw));
+}
+
+static void unset(GArray *lines, const char *group, const char *key)
+{
+	for (guint i = lines->len; i-- > 0;) {
+		const struct rc_line *l = &g_array_index(lines, struct rc_line, i);
+
+		if (l->key && !strcmp(l->key, key) && !strcmp(l->group, group))
+			g_array_remove_index(lines, i);
+	}
+}
+
+static void write_views(GArray *lines, const struct prefs *p)
+{
+	GList *ids = g_list_sort(g_hash_table_get_keys(p->views), (GCompareFunc)strcmp);
+
+	for (GList *id = ids; id; id = id->next) {
+		const struct prefs_view *v = prefs_view_get(p, id->data);
+		g_autofree char *group = g_strdup_printf(VIEW_PREFIX "%s", (char *)id->data);
+
+		if (v->columns)
+			set(lines, group, "columns", v->columns, NULL);
+		else
+			unset(lines, group, "columns");
+		if (v->sort)
+			set(lines, group, "sort", v->sort, NULL);
+		else
+			unset(lines, group, "sort");
+	}
+	g_list_free(ids);
+}
+
+char *rc_write(const struct prefs *p, const char *text, size_t len)
+{
+	g_autoptr(GArray) lines = parse(text, len);
+	GString *s = g_string_new(NULL);
+
+	if (!lines->len)
+		insert_line(lines, 0, NULL, NULL, NULL,
+			    g_strdup("# Settings of blktop, written when W is pressed. What is "
+				     "added by hand stays."));
+	for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
+		g_autofree char *value = settings[i].write(p);
+		g_autofree char *help = g_strdup_printf("%s (%s)", settings[i].help,
+							settings[i].takes);
+
+		set(lines, GENERAL, settings[i].key, value, help);
+	}
+	write_views(lines, p);
+	for (guint i = 0; i < lines->len; i++)
+		g_string_append_printf(s, "%s\n", g_array_index(lines, struct rc_line, i).text);
+	return g_string_free(s, FALSE);
+}

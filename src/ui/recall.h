@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Lines typed in prompts, of each kind of prompt, the newest last; none twice, and at
+ * most RECALL_MAX of a kind. As text for a file: a line each, "filter<Tab>LINE".
+ */
+#ifndef BLK_UI_RECALL_H
+#define BLK_UI_RECALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RECALL_MAX 100		/* lines of one kind */
+#define RECALL_LINE 4000	/* bytes of one */
+
+struct recall *recall_new(void);
+void recall_free(struct recall *r);		/* NULL is fine */
+
+/* Copied; an older one that is the same goes. Nothing that is no text is taken. */
+void recall_add(struct recall *r, const char *kind, const char *line);
+/* `back` 0 is the newest; NULL: there are not so many. */
+const char *recall_get(const struct recall *r, const char *kind, size_t back);
+bool recall_changed(const struct recall *r);	/* by recall_add() */
+
+/* What can't be a line typed (control characters, no UTF-8, too long) is left out. */
+void recall_read(struct recall *r, const char *text, size_t len);
+/* What was added to `r` goes behind the lines of `text`; both bounded. Free with g_free. */
+char *recall_merge(const struct recall *r, const char *text, size_t len);
+
+#endif
