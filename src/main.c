@@ -8,6 +8,7 @@
 #include "about.h"
 #include "batch.h"
 #include "config.h"
+#include "doctor.h"
 #include "log.h"
 #include "options.h"
 #include "relay.h"
@@ -37,6 +38,7 @@ static const struct {
 	[COMMAND_BATCH] = { .run = batch_print },
 	[COMMAND_EXPORT] = { .run = batch_export },
 	[COMMAND_REPORT] = { .run = report_write },
+	[COMMAND_DOCTOR] = { .run = doctor_run },
 	[COMMAND_LIST_SESSIONS] = { .run = relay_list_sessions },
 	[COMMAND_LIST_VIEWS] = { .print = about_views },
 	[COMMAND_LIST_COLUMNS] = { .run = print_columns },

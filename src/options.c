@@ -16,6 +16,8 @@
 #define MOST_SLICES 65536
 #define DEFAULT_WORST 5
 #define MOST_WORST 1000
+#define DEFAULT_LISTENING 5		/* seconds; doctor */
+#define MOST_LISTENING 86400
 
 /* The words as given, before they mean anything. Fields are named by the table. */
 struct words {
@@ -138,8 +140,10 @@ static const struct option_row option_rows[] = {
 		"print the events that are read, and what for"),
 	COMMAND("recipe", 0, GROUP_TELL, COMMAND_RECIPE, "what is read; a script to record it",
 		"print a shell script that records everything blktop reads"),
+	COMMAND("doctor", 0, GROUP_TELL, COMMAND_DOCTOR, NULL,
+		"tell what a trace or session can't answer, and the commands that repair it"),
 	COMMAND("help", 'h', GROUP_TELL, COMMAND_HELP, NULL, "print the options"),
-	COMMAND("version", 0, GROUP_TELL, COMMAND_VERSION, "this; and of the libraries",
+	COMMAND("version", 0, GROUP_TELL, COMMAND_VERSION, "what lacks; this; the libraries",
 		"print the versions of the program and its libraries"),
 	COMMAND("print-keys", 0, GROUP_HIDDEN, COMMAND_PRINT_KEYS, "", "print the key table"),
 	COMMAND("print-settings", 0, GROUP_HIDDEN, COMMAND_PRINT_SETTINGS, "",
@@ -448,11 +452,18 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 		return fail(error, "--at and --each can't be combined");
 	if ((w->at || w->from || w->to) && o->live)
 		return fail(error, "--at, --from and --to need a recorded trace");
+	if (w->command == COMMAND_DOCTOR && w->at)
+		return fail(error, "--doctor has no --at: it looks at the whole");
+	if (w->n && w->command == COMMAND_DOCTOR)
+		return o->live ? read_count("-n", w->n, MOST_LISTENING, &o->n_seconds, error) :
+			fail(error, "-n needs a relay");
 	bool ranged = w->command == COMMAND_BATCH || w->command == COMMAND_REPORT;
 	if ((w->from || w->to) && !ranged)
 		return fail(error, "--from and --to need -b, or report");
 	if ((w->each || w->n) && w->command != COMMAND_BATCH)
 		return fail(error, "--each and -n need -b");
+	if (w->command == COMMAND_DOCTOR)
+		o->n_seconds = DEFAULT_LISTENING;
 	if (w->n && !o->live && !w->each)
 		return fail(error, "-n needs --each, or a relay");
 	return check_instant("--at", w->at, error) && check_instant("--from", w->from, error) &&
@@ -467,8 +478,10 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 	if (w->command == COMMAND_EXPORT)
 		return span_format_parse(w->format, &o->span_format) ||
 		       fail(error, "--format takes zipkin or json here, not '%s'", w->format);
-	if (w->command != COMMAND_BATCH)
-		return fail(error, "--format needs -b or an --export option");
+	if (w->command != COMMAND_BATCH && w->command != COMMAND_DOCTOR)
+		return fail(error, "--format needs -b, --doctor or an --export option");
+	if (w->command == COMMAND_DOCTOR && g_str_equal(w->format, "csv"))
+		return fail(error, "--format takes text or json here, not 'csv'");
 	return rows_format_parse(w->format, &o->format) ||
 	       fail(error, "--format takes text, csv or json, not '%s'", w->format);
 }
@@ -489,8 +502,8 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 	if (w->command == COMMAND_REPORT)
 		return check_report(o, w, error);
 	if (w->command != COMMAND_EXPORT)
-		return !(w->output || w->force) ||
-		       fail(error, "-o and --force need report, or an --export option");
+		return w->command == COMMAND_DOCTOR || !(w->output || w->force) ||
+		       fail(error, "-o and --force need report, --doctor or an --export option");
 	if (w->slowest && (w->span || w->trace))
 		return fail(error, "--export-slowest and --export-%s can't be combined",
 			    w->span ? "span" : "trace");

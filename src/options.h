@@ -27,6 +27,7 @@ enum command {
 	COMMAND_BATCH,
 	COMMAND_EXPORT,
 	COMMAND_REPORT,			/* blktop report */
+	COMMAND_DOCTOR,
 	COMMAND_LIST_SESSIONS,		/* from here on: no trace is read */
 	COMMAND_LIST_VIEWS,
 	COMMAND_LIST_COLUMNS,
@@ -57,7 +58,7 @@ struct options {
 	size_t n_columns;
 	struct expr *expr;		/* --filter against --view; NULL: all, or no view */
 	bool each, force, utc, ascii;
-	unsigned n_seconds;		/* -n; 0: no bound */
+	unsigned n_seconds;		/* -n; 0: no bound (doctor: 5) */
 	unsigned worst;			/* report: --worst */
 	size_t memory;			/* bytes */
 	bool memory_given;

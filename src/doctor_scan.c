@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the doctor reads: metadata and packet headers of a recorded trace, and the records of
+ * a pass over its events, of which only how many of each came is of interest.
+ */
+#include "doctor_private.h"
+
+#include "base/timefmt.h"
+#include "trace/ctf_index.h"
+
+#include <string.h>
+
+const char *doctor_domain(const char *domain)
+{
+	return g_strcmp0(domain, "kernel") == 0 ? "kernel" : g_strcmp0(domain, "ust") == 0 ? "ust" :
+		"other";
+}
+
+struct diag_channel *doctor_channel(struct doctor *doc, const char *host, const char *domain,
+				    const char *session, const char *name)
+{
+	for (guint i = 0; i < doc->d->channels->len; i++) {
+		struct diag_channel *c = doc->d->channels->pdata[i];
+		if (g_strcmp0(c->host, host) == 0 && strcmp(c->domain, domain) == 0 &&
+		    g_strcmp0(c->session, session) == 0 && g_strcmp0(c->name, name) == 0)
+			return c;
+	}
+	struct diag_channel *c = g_new0(struct diag_channel, 1);
+	c->host = g_strdup(host);
+	c->domain = domain;
+	c->session = g_strdup(session);
+	c->name = g_strdup(name);
+	c->first_ns = c->last_ns = TIME_UNKNOWN;
+	g_ptr_array_add(doc->d->channels, c);
+	return c;
+}
+
+void doctor_know(struct doctor *doc, const char *event, uint64_t more)
+{
+	uint64_t *count = g_hash_table_lookup(doc->counts, event);
+	if (!count) {
+		count = g_new0(uint64_t, 1);
+		g_hash_table_insert(doc->counts, g_strdup(event), count);
+	}
+	*count += more;
+}
+
+/* --- metadata --- */
+
+struct scan {
+	struct doctor *doc;
+	const char *dir;
+	struct ctf_meta *meta;
+	const char *host, *session, *domain;
+	char uuid[40];
+};
+
+static void add_problem(struct doctor *doc, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void add_problem(struct doctor *doc, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_ptr_array_add(doc->d->problems, g_strdup_vprintf(format, args));
+	va_end(args);
+}
+
+static struct ctf_meta *read_metadata(struct doctor *doc, const char *dir)
+{
+	g_autofree char *path = g_build_filename(dir, "metadata", NULL);
+	g_autofree char *bytes = NULL;
+	g_autoptr(GError) error = NULL;
+	g_autoptr(blk_ctf_meta) meta = ctf_meta_new();
+	gsize n;
+
+	if (g_file_get_contents(path, &bytes, &n, &error) &&
+	    ctf_meta_append(meta, bytes, n, &error))
+		return g_steal_pointer(&meta);
+	doc->scanned = false;
+	add_problem(doc, "metadata of %s can't be looked into: %s", dir, error->message);
+	return NULL;
+}
+
+/* As the order keys of streams have it, without dashes. */
+static void uuid_text(char ret[40], const struct ctf_meta *m)
+{
+	*ret = '\0';
+	for (int i = 0; m->has_uuid && i < 16; i++)
+		g_snprintf(ret + 2 * i, 3, "%02x", m->uuid[i]);
+}
+
+/* "pid tid procname", as the metadata has them. */
+static char *context_names(const struct ctf_stream_class *sc)
+{
+	GString *names = g_string_new(NULL);
+	for (uint32_t i = 0; sc->event_context && i < sc->event_context->n_fields; i++)
+		g_string_append_printf(names, "%s%s", i ? " " : "",
+				       sc->event_context->field[i].name);
+	return g_string_free(names, FALSE);
+}
+
+static void know_classes(struct scan *s)
+{
+	for (guint i = 0; i < s->meta->streams->len; i++) {
+		const struct ctf_stream_class *sc = s->meta->streams->pdata[i];
+		for (guint k = 0; k < sc->events->len; k++)
+			doctor_know(s->doc, ((struct ctf_event_class *)sc->events->pdata[k])->name, 0);
+	}
+}
+
+static void know_clocks(struct scan *s)
+{
+	for (guint i = 0; i < s->meta->clocks->len; i++) {
+		const struct ctf_clock *k = s->meta->clocks->pdata[i];
+		struct doctor_clock *c = g_new0(struct doctor_clock, 1);
+		c->where = g_strdup(s->dir);
+		c->host = g_strdup(s->host);
+		c->uuid = g_strdup(k->uuid);
+		c->domain = s->domain;
+		c->offset_ns = (__int128)k->offset_s * NS_PER_S +
+			       (__int128)k->offset * NS_PER_S / k->freq;
+		g_ptr_array_add(s->doc->clocks, c);
+	}
+}
+
+/* --- stream files --- */
+
+/* "k0" of "k0_1" (cpu 1) and "k0_1_12" (the twelfth file of it). */
+static char *channel_name(const char *file, uint32_t cpu)
+{
+	g_autofree char *end = g_strdup_printf("_%u", cpu);
+	g_autoptr(GRegex) regex = g_regex_new("^(.+?)_[0-9]+(?:_[0-9]+)?$", G_REGEX_RAW, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+
+	if (cpu != UINT32_MAX && g_str_has_suffix(file, end) && strlen(file) > strlen(end))
+		return g_strndup(file, strlen(file) - strlen(end));
+	if (g_regex_match(regex, file, 0, &match))
+		return g_match_info_fetch(match, 1);
+	return g_strdup(file);
+}
+
+static struct diag_channel *channel_of_file(struct scan *s, const struct ctf_packet *p,
+					    const char *name)
+{
+	const struct ctf_stream_class *sc = ctf_meta_stream(s->meta, p->stream_id);
+	g_autofree char *channel = channel_name(name, p->has_cpu ? p->cpu : UINT32_MAX);
+	struct diag_channel *c = doctor_channel(s->doc, s->host, s->domain, s->session, channel);
+
+	if (sc && !c->contexts)
+		c->contexts = context_names(sc);
+	g_hash_table_insert(s->doc->by_class,
+			    g_strdup_printf("%s|%016" G_GINT64_MODIFIER "x", s->uuid, p->stream_id), c);
+	return c;
+}
+
+static void scan_file(struct scan *s, const char *name)
+{
+	g_autoptr(GError) error = NULL;
+	struct ctf_index *x = ctf_index_open(s->meta, s->dir, name, &error);
+	size_t n;
+
+	if (!x) {
+		add_problem(s->doc, "%s", error->message);
+		return;
+	}
+	while (ctf_index_walk(x, 4096))
+		;
+	const struct ctf_packet *p = ctf_index_packets(x, &n);
+	if (n) {
+		struct ctf_packet first = p[0];
+		ctf_index_check(x, &first, NULL);
+		struct diag_channel *c = channel_of_file(s, &first, name);
+		for (size_t i = 0; i < n; i++) {
+			c->bytes += p[i].content_bits / 8;
+			c->packet_bytes = MAX(c->packet_bytes, p[i].packet_bits / 8);
+		}
+	}
+	ctf_index_free(x);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void scan_files(struct scan *s)
+{
+	g_autoptr(GDir) dir = g_dir_open(s->dir, 0, NULL);
+	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+
+	for (const char *name; dir && (name = g_dir_read_name(dir));) {
+		g_autofree char *path = g_build_filename(s->dir, name, NULL);
+		if (name[0] != '.' && strcmp(name, "metadata") != 0 &&
+		    g_file_test(path, G_FILE_TEST_IS_REGULAR))
+			g_ptr_array_add(names, g_strdup(name));
+	}
+	g_ptr_array_sort(names, compare_names);
+	for (guint i = 0; i < names->len; i++)
+		scan_file(s, names->pdata[i]);
+}
+
+static void scan_dir(struct doctor *doc, const char *dir)
+{
+	struct scan s = { .doc = doc, .dir = dir, .meta = read_metadata(doc, dir) };
+
+	if (!s.meta)
+		return;
+	s.host = ctf_meta_env(s.meta, "hostname");
+	s.session = ctf_meta_env(s.meta, "trace_name");
+	s.domain = doctor_domain(ctf_meta_env(s.meta, "domain"));
+	uuid_text(s.uuid, s.meta);
+	know_classes(&s);
+	know_clocks(&s);
+	scan_files(&s);
+	ctf_meta_free(s.meta);
+}
+
+void doctor_scan(struct doctor *doc, const char *const *paths)
+{
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL);
+	doc->scanned = dirs != NULL;
+	for (guint i = 0; dirs && i < dirs->len; i++)
+		scan_dir(doc, dirs->pdata[i]);
+}
+
+/* --- the pass --- */
+
+/* By its order key, which ends in "TRACE UUID|STREAM CLASS|CPU". */
+static struct diag_channel *channel_of_stream(struct doctor *doc, const struct blk_tables *t,
+					      const struct blk_stream *st)
+{
+	static const char *const domains[] = {
+		[BLK_DOMAIN_KERNEL] = "kernel", [BLK_DOMAIN_UST] = "ust", [BLK_DOMAIN_OTHER] = "other",
+	};
+	g_auto(GStrv) words = g_strsplit(st->order, "|", -1);
+	guint n = g_strv_length(words);
+	g_auto(GStrv) uuid = g_strsplit(n < 3 ? "" : words[n - 3], "-", -1);
+	g_autofree char *digits = g_strjoinv("", uuid);
+	g_autofree char *key = n < 3 ? g_strdup(st->order) :
+		g_strconcat(digits, "|", words[n - 2], NULL);
+	struct diag_channel *c = g_hash_table_lookup(doc->by_class, key);
+
+	if (!c) {
+		c = doctor_channel(doc, blk_host(t, st->host)->name, domains[st->domain],
+				   doc->session, NULL);
+		g_hash_table_insert(doc->by_class, g_steal_pointer(&key), c);
+	}
+	return c;
+}
+
+static void hear_loss(struct doctor *doc, const struct blk_stream *st, struct diag_channel *c,
+		      const struct blk_loss *loss)
+{
+	struct diag_loss *l = NULL;
+
+	for (guint i = 0; i < doc->d->losses->len && !l; i++) {
+		struct diag_loss *x = doc->d->losses->pdata[i];
+		if (x->channel == c && x->vpid == st->vpid &&
+		    x->cpu == (st->cpu == UINT32_MAX ? -1 : (int64_t)st->cpu))
+			l = x;
+	}
+	if (!l) {
+		l = g_new0(struct diag_loss, 1);
+		l->channel = c;
+		l->cpu = st->cpu == UINT32_MAX ? -1 : (int64_t)st->cpu;
+		l->vpid = st->vpid;
+		g_ptr_array_add(doc->d->losses, l);
+	}
+	l->events += loss->events;
+	l->packets += loss->packets;
+	l->losses++;
+	c->lost_events += loss->events;
+	c->lost_packets += loss->packets;
+	c->losses++;
+	c->worst_events = MAX(c->worst_events, loss->events);
+	c->longest_ns = MAX(c->longest_ns, loss->end_ns - loss->begin_ns);
+}
+
+/* Live: what the tables do not tell, the first event of each class does. */
+static void hear_contexts(struct diag_channel *c, const struct blk_event *e)
+{
+	static const struct { unsigned slot; const char *name; } contexts[] = {
+		{ BLK_CTX_PID, "pid" }, { BLK_CTX_TID, "tid" }, { BLK_CTX_PPID, "ppid" },
+		{ BLK_CTX_PROCNAME, "procname" }, { BLK_CTX_VPID, "vpid" }, { BLK_CTX_VTID, "vtid" },
+	};
+	g_autoptr(GString) names = g_string_new(NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++)
+		if (blk_has(e, contexts[i].slot))
+			g_string_append_printf(names, "%s%s", names->len ? " " : "",
+					       contexts[i].name);
+	c->contexts = g_strdup(names->str);
+}
+
+static void hear_events(struct doctor *doc, struct diag_channel *c, const char *name,
+			uint64_t count, int64_t first, int64_t last)
+{
+	doctor_know(doc, name, count);
+	doc->d->events += count;
+	c->events += count;
+	if (c->first_ns == TIME_UNKNOWN || first < c->first_ns)
+		c->first_ns = first;
+	if (c->last_ns == TIME_UNKNOWN || last > c->last_ns)
+		c->last_ns = last;
+}
+
+void doctor_hear(struct doctor *doc, const struct blk_tables *t, const struct blk_event *e)
+{
+	if (e->row == BLK_ROW_HORIZON || e->row == BLK_ROW_LOST_BEGIN)
+		return;
+	const struct blk_stream *st = blk_stream(t, e->stream);
+	struct diag_channel *c = channel_of_stream(doc, t, st);
+
+	if (e->row == BLK_ROW_STREAM_ADD) {
+		c->streams++;
+	} else if (e->row == BLK_ROW_LOST_END) {
+		hear_loss(doc, st, c, (const struct blk_loss *)e->data);
+	} else if (e->row == BLK_ROW_TALLY) {
+		const struct blk_tally *tally = (const struct blk_tally *)e->data;
+		hear_events(doc, c, blk_class(t, e->cls)->name, tally->count,
+			    MIN(e->ts, tally->last_ns), tally->last_ns);
+	} else if (e->row < BLK_ROW_FIRST_PSEUDO) {
+		if (!c->contexts)
+			hear_contexts(c, e);
+		hear_events(doc, c, blk_class(t, e->cls)->name, 1, e->ts, e->ts);
+	}
+}

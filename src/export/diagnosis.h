@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What --doctor found of a trace or session: plain facts, and how they are printed. Texts
+ * may be a trace's: printing makes them safe.
+ */
+#ifndef BLK_EXPORT_DIAGNOSIS_H
+#define BLK_EXPORT_DIAGNOSIS_H
+
+#include "views/questions.h"
+
+#include <stdio.h>
+
+/* Streams of one name: what lttng calls a channel. NULL, 0: not known. */
+struct diag_channel {
+	char *host, *session, *name;
+	const char *domain;		/* "kernel", "ust"; or "other" */
+	char *contexts;			/* "pid tid procname"; "": none */
+	uint64_t events, bytes, packet_bytes;	/* packet_bytes: the largest packet, so a sub-buffer */
+	int64_t first_ns, last_ns;	/* of its events; TIME_UNKNOWN: none */
+	uint64_t lost_events, lost_packets;
+	unsigned losses, streams;
+	uint64_t worst_events;		/* lost at once */
+	int64_t longest_ns;		/* the longest loss */
+};
+
+/* Of one stream that lost something. */
+struct diag_loss {
+	const struct diag_channel *channel;
+	int64_t cpu, vpid;		/* -1: not known */
+	uint64_t events, packets;
+	unsigned losses;
+};
+
+enum diag_answer { ANSWER_YES, ANSWER_PARTLY, ANSWER_NO };
+
+struct diag_question {
+	const struct question *question;
+	enum diag_answer answer;
+	GPtrArray *missing;		/* char *: "sched_switch", and of PARTLY
+					 * "sched_waking: who woke it" */
+};
+
+/* One thing to do. */
+struct diag_repair {
+	char *problem;			/* "disks: block_rq_issue is not recorded" */
+	GPtrArray *commands;		/* char *, for a shell */
+	double events_per_s;		/* what it would cost; < 0: not known */
+	char *cost;			/* how that is known, and what else it costs */
+};
+
+struct diagnosis {
+	char *label, *reader, *warning;	/* reader, warning: may be NULL */
+	bool live;
+	int64_t from_ns, to_ns;		/* TIME_UNKNOWN: no events */
+	uint64_t events;
+	GPtrArray *channels;		/* struct diag_channel * */
+	GPtrArray *losses;		/* struct diag_loss * */
+	GPtrArray *questions;		/* struct diag_question * */
+	GPtrArray *problems;		/* char *: clocks, hosts, what can't be read */
+	GPtrArray *repairs;		/* struct diag_repair * */
+	GPtrArray *all_questions;	/* private: what .questions point to */
+};
+
+struct diagnosis *diagnosis_new(const char *label);
+void diagnosis_free(struct diagnosis *d);		/* NULL is fine */
+typedef struct diagnosis blk_diagnosis;
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_diagnosis, diagnosis_free)
+
+/* Over its events' time; < 0: not known. */
+double diag_rate(const struct diagnosis *d, uint64_t events);
+extern const char *const diag_answer_name[];		/* "yes", "partly", "no" */
+
+void diagnosis_print_text(FILE *out, const struct diagnosis *d);
+char *diagnosis_json(const struct diagnosis *d);	/* one object on one line (g_free) */
+
+#endif
