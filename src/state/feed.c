@@ -226,6 +226,7 @@ static void feed_event(struct slice *s, const struct blk_event *ev)
 	if (stream->kernel) {
 		stream->c->kernel_from = MIN(stream->c->kernel_from, ev->ts);
 		stream->c->kernel_to = ev->ts;
+		stream->plain = stream->c;
 	}
 	s->n_events++;
 	count_event(s, cls, stream->host, ev->ts);

@@ -26,8 +26,6 @@ static void plan_flags(struct plan *p, bool pid, enum event_kind kind)
 	p->flags = want.flags;
 	p->word_mask = mask.st.word;
 	p->word = want.st.word;
-	p->part = kind == KIND_EXIT ? PART_SYSCALL : PART_USER;
-	p->exit = kind == KIND_EXIT ? UINT32_MAX : 0;
 }
 
 static bool is_number(const struct blk_slot_layout *l, unsigned size)
@@ -171,31 +169,32 @@ static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_e
 	call_log(s, t, call, ev->ts, ret);
 }
 
-static inline bool plain_call(struct slice *s, struct bin *b, const struct blk_event *ev,
-			      const struct class_info *cls, struct cpu *c, uint64_t seq)
+/* The thread whose call begins or ends, and whose time until here is charged; or NULL. */
+static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struct bin *b,
+							  const struct blk_event *ev,
+							  const struct class_info *cls,
+							  const struct cpu *c, bool exits)
 {
 	const struct plan *p = &cls->plan;
 	struct thread *t = plain_task(ev, p, c);
 	if (!t || (t->st.word & p->word_mask) != p->word || !c->irq_known || c->irq_depth ||
 	    t->st.cursor < b->begin || ev->ts < t->st.cursor)
-		return false;
+		return NULL;
+	enum part part = exits ? PART_SYSCALL : PART_USER;
 	/* An exit is that of the call, which began in this second. */
-	if (((t->st.call.name ^ cls->name) | (t->st.call.busy_from < b->begin)) & p->exit)
-		return false;
+	if (exits &&
+	    (t->st.call.name != cls->name || t->st.call.busy_from < b->begin))
+		return NULL;
 	int64_t ns = ev->ts - t->st.cursor;
-	cell_of_thread(s, b, t)->part[p->part] += ns;
-	t->st.part[p->part] += ns;
+	cell_of_thread(s, b, t)->part[part] += ns;
+	t->st.part[part] += ns;
 	t->st.cursor = ev->ts;
-	if (p->exit)
-		plain_exit(s, b, ev, cls, t);
-	else
-		plain_entry(ev, cls, t, c->self, seq);
-	return true;
+	return t;
 }
 
 /* ---- scheduler ---- */
 
-static inline bool plain_switch(struct slice *s, struct bin *b, const struct blk_event *ev,
+static G_NO_INLINE bool plain_switch(struct slice *s, struct bin *b, const struct blk_event *ev,
 				const struct class_info *cls, struct cpu *c, uint64_t seq)
 {
 	const struct plan *p = &cls->plan;
@@ -221,7 +220,7 @@ static inline bool plain_switch(struct slice *s, struct bin *b, const struct blk
 	return true;
 }
 
-static inline bool plain_wake(struct slice *s, const struct blk_event *ev,
+static G_NO_INLINE bool plain_wake(struct slice *s, const struct blk_event *ev,
 			      const struct class_info *cls, struct cpu *c, uint64_t seq)
 {
 	const struct plan *p = &cls->plan;
@@ -244,14 +243,29 @@ static inline bool plain_wake(struct slice *s, const struct blk_event *ev,
 static inline bool plain_event(struct slice *s, struct bin *b, const struct blk_event *ev,
 			       const struct class_info *cls, struct cpu *c, uint64_t seq)
 {
-	if (cls->kind == KIND_SWITCH)
+	struct thread *t;
+	switch (cls->kind) {
+	case KIND_ENTRY:
+		t = plain_caller(s, b, ev, cls, c, false);
+		if (t)
+			plain_entry(ev, cls, t, c->self, seq);
+		return t;
+	case KIND_EXIT:
+		t = plain_caller(s, b, ev, cls, c, true);
+		if (t)
+			plain_exit(s, b, ev, cls, t);
+		return t;
+	case KIND_SWITCH:
 		return plain_switch(s, b, ev, cls, c, seq);
-	if (cls->kind == KIND_WAKE)
+	default:
 		return plain_wake(s, ev, cls, c, seq);
-	return plain_call(s, b, ev, cls, c, seq);
+	}
 }
 
-/* What a record needs of the slice is at hand meanwhile. */
+/*
+ * What a record needs of the slice is at hand meanwhile. The tables know its stream and
+ * class, for they were delivered before it.
+ */
 size_t feed_plain(struct slice *s, const struct blk_event *ev, size_t n)
 {
 	struct bin *b = s->count_bin;
@@ -259,28 +273,26 @@ size_t feed_plain(struct slice *s, const struct blk_event *ev, size_t n)
 		return 0;
 	const struct stream_info *streams = (const struct stream_info *)s->streams->data;
 	struct class_info *classes = (struct class_info *)s->class_infos->data;
-	guint n_streams = s->streams->len, n_classes = s->class_infos->len;
 	int64_t end = b->end, last = MAX(s->last, b->begin);
+	const struct blk_event *e = ev, *stop = ev + n;
 	uint64_t seq = s->seq;
-	size_t i;
-	for (i = 0; i < n; i++) {
-		const struct blk_event *e = &ev[i];
-		if (e->stream >= n_streams || e->cls >= n_classes)
-			break;
-		const struct stream_info *stream = &streams[e->stream];
+	for (; e < stop && e->layout; e++) {
 		struct class_info *cls = &classes[e->cls];
-		if (!e->layout || cls->plan.layout != e->layout || cls->host != stream->host ||
-		    !stream->c || e->ts < last || e->ts >= end || e->ts < stream->c->kernel_from)
+		struct cpu *c = streams[e->stream].plain;
+		if (cls->plan.layout != e->layout || !c || cls->host != c->host ||
+		    e->ts < last || e->ts >= end)
 			break;
-		if (!plain_event(s, b, e, cls, stream->c, seq + i))
+		if (!plain_event(s, b, e, cls, c, seq))
 			break;
+		seq++;
 		cls->count++;
 		last = e->ts;
-		stream->c->kernel_to = e->ts;
+		c->kernel_to = last;
 	}
-	if (i)
+	size_t done = (size_t)(e - ev);
+	if (done)
 		s->last = last;
-	s->seq += i;
-	s->n_events += i;
-	return i;
+	s->seq += done;
+	s->n_events += done;
+	return done;
 }

@@ -384,6 +384,7 @@ struct stream_info {
 	bool kernel;
 	uint32_t cpu;		/* index in slice.cpus; ID_NONE: no record came yet */
 	struct cpu *c;
+	struct cpu *plain;	/* .c, of a kernel's stream once a record of it came; or NULL */
 };
 
 struct feed;
@@ -398,8 +399,6 @@ struct plan {			/* where the short way finds things in records of this layout */
 	uint32_t arg;		/* entry: fd, or NOWHERE; exit: ret; wakeup: tid; switch: prev_tid */
 	uint32_t state, next, prev_comm, next_comm;	/* of a switch */
 	uint8_t comm_repr;	/* of all names: BLK_TEXT_INLINE or BLK_TEXT_REF; or BLK_NONE */
-	uint8_t part;		/* enum part: of the time before it */
-	uint32_t exit;		/* all bits set: an exit; 0: an entry */
 	uint64_t flags_mask, flags;	/* of the thread before it */
 	uint64_t word_mask, word;	/* of its state */
 };

@@ -8,7 +8,8 @@
 #define SHOWN 64		/* characters of a word in a message */
 
 /* By their first letter, in the order of enum ctf_word. */
-static const char *const words[] = {
+#define LONGEST_WORD 14
+static const char words[][LONGEST_WORD + 1] = {
 	"", "align", "callsite", "char", "clock", "const", "double", "enum", "env", "event",
 	"float", "floating_point", "int", "integer", "long", "short", "signed", "stream",
 	"string", "struct", "trace", "typealias", "typedef", "unsigned", "variant", "void",
@@ -20,17 +21,26 @@ static const uint8_t first_word[256] = {
 	['u'] = CTF_WORD_UNSIGNED, ['v'] = CTF_WORD_VARIANT,
 };
 
+enum { BLANK = 1, LETTER = 2, DIGIT = 4 };
+static const uint8_t char_class[256] = {
+	[' '] = BLANK, ['\t'] = BLANK, ['\n'] = BLANK, ['\r'] = BLANK, ['\f'] = BLANK,
+	['\v'] = BLANK, ['_'] = LETTER,
+	['0' ... '9'] = DIGIT, ['a' ... 'z'] = LETTER, ['A' ... 'Z'] = LETTER,
+};
+
 static inline bool is_word_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z');
+	return char_class[(uint8_t)c] & (LETTER | DIGIT);
 }
 
 static int word_of(const char *s, size_t n)
 {
+	if (n > LONGEST_WORD)
+		return CTF_WORD_NAME;
 	for (size_t i = first_word[(uint8_t)s[0]]; i && i < G_N_ELEMENTS(words); i++) {
 		if (words[i][0] != s[0])
 			break;
-		if (!strncmp(words[i], s, n) && !words[i][n])
+		if (words[i][n - 1] == s[n - 1] && !strncmp(words[i], s, n) && !words[i][n])
 			return (int)i;
 	}
 	return CTF_WORD_NAME;
@@ -114,7 +124,7 @@ static bool skip_blanks(struct ctf_lexer *x)
 {
 	for (; x->at < x->end; x->at++) {
 		char c = *x->at;
-		if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v')
+		if (char_class[(uint8_t)c] & BLANK)
 			continue;
 		if (c != '/' || x->end - x->at < 2)
 			return true;
@@ -242,7 +252,7 @@ void ctf_lex_next(struct ctf_lexer *x)
 	const char *s = x->at;
 	if (s >= x->end) {
 		x->tok = (struct ctf_token){ .kind = CTF_TOKEN_END, .at = x->end, .s = x->end };
-	} else if (g_ascii_isalpha(*s) || *s == '_') {
+	} else if (char_class[(uint8_t)*s] & LETTER) {
 		do
 			s++;
 		while (s < x->end && is_word_char(*s));

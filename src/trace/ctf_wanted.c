@@ -19,7 +19,7 @@ static bool find_member(const struct ctf_type *t, const char *name, size_t len, 
 			const char *is = t->field[i].name;
 			if (underscore && *is++ != '_')
 				continue;
-			if (strlen(is) == len && !memcmp(is, name, len)) {
+			if (*is == *name && !strncmp(is, name, len) && !is[len]) {
 				*ret = i;
 				return true;
 			}
@@ -49,7 +49,7 @@ static const struct ctf_type *step_down(const struct ctf_type *t, const char **p
 		++*path;
 	const char *name = *path;
 	size_t len = 0;
-	while (name + len < end && !strchr(".[", name[len]))
+	while (name + len < end && name[len] != '.' && name[len] != '[')
 		len++;
 	*path += len;
 	return len && find_member(t, name, len, way) ? t->field[*way].type : NULL;
