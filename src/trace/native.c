@@ -272,7 +272,7 @@ static char *stream_key(const struct native_meta *m, const struct ctf_packet *p,
 	return g_strdup(file);
 }
 
-static const struct ctf_decoder *decoder_of(const struct native_meta *m, uint64_t stream_id)
+const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id)
 {
 	for (guint i = 0; i < m->decoders->len; i++) {
 		const struct ctf_decoder *d = g_ptr_array_index(m->decoders, i);
@@ -307,7 +307,7 @@ static bool sample_fits(const struct ctf_index *x, struct ctf_packet *ret_first)
 static bool place_file(struct native *n, struct native_file *f, const struct ctf_packet *first,
 		       GHashTable *by_key, GError **error)
 {
-	const struct ctf_decoder *d = decoder_of(f->m, first->stream_id);
+	const struct ctf_decoder *d = native_decoder(f->m, first->stream_id);
 	g_autofree char *key = stream_key(f->m, first, ctf_index_name(f->index));
 	if (!d || !first->has_begin) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,

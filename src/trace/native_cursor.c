@@ -74,18 +74,13 @@ static void leave_packet(struct native_cursor *k)
 	k->pos = k->end = k->content_end = 0;
 }
 
-static uint64_t min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* What the window has of the packet, as .base and .end. */
 static void aim(struct native_cursor *k)
 {
 	const struct native_window *w = native_window_now(k);
 	uint64_t at = k->packet->p.offset;
 	k->base = (const uint8_t *)((uintptr_t)w->bytes + (uintptr_t)(at - w->offset));
-	k->end = min_u64(k->content_end, (w->offset + w->n - at) * 8);
+	k->end = MIN(k->content_end, (w->offset + w->n - at) * 8);
 }
 
 /* The header in the file and what the index said of it. */
@@ -94,16 +89,6 @@ static bool agree(const struct ctf_packet *a, const struct ctf_packet *b)
 	return a->begin == b->begin && a->packet_bits == b->packet_bits &&
 	       a->content_bits == b->content_bits && a->stream_id == b->stream_id &&
 	       (a->end == b->end || a->fault != CTF_WHOLE) && a->fault == b->fault;
-}
-
-static const struct ctf_decoder *find_decoder(const struct native_meta *m, uint64_t stream_id)
-{
-	for (guint i = 0; i < m->decoders->len; i++) {
-		const struct ctf_decoder *d = g_ptr_array_index(m->decoders, i);
-		if (d->sc->id == stream_id)
-			return d;
-	}
-	return NULL;
 }
 
 /* Reads the packet's header: false where it must wait for the next batch. */
@@ -134,7 +119,7 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	k->packet = x;
 	k->next++;
 	k->source->consumed += x->p.packet_bits / 8;
-	k->decoder = ok ? find_decoder(x->file->m, header.stream_id) : NULL;
+	k->decoder = ok ? native_decoder(x->file->m, header.stream_id) : NULL;
 	k->damaged = !k->decoder || !agree(&header, &x->p);
 	if (k->damaged)
 		return true;

@@ -23,7 +23,7 @@ struct native_source {
 	GArray *open;			/* struct native_loss: open at .from */
 	struct native_cursor *cursor;
 	size_t n_cursors;
-	struct native_head *heap;
+	struct merge_head *heap;	/* a cursor's rank is its number */
 	size_t n_heap;
 	bool primed, stalled;		/* stalled: the first of the heap waits for a new batch */
 	gint cancelled;

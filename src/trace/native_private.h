@@ -14,6 +14,9 @@ struct native_meta {
 	char *uuid;			/* of the trace, text; "" when it has none */
 };
 
+/* Of the stream class with that id; NULL: there is none. */
+const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id);
+
 struct native_file {
 	struct ctf_index *index;
 	const struct native_meta *m;

@@ -6,43 +6,16 @@
 #include "trace/native_cursor.h"
 
 #include "trace/layouts.h"
+#include "trace/merge.h"
 
 #define DEFAULT_BUDGET (32u << 20)
 #define MIN_WINDOW (16u << 10)
 #define MAX_WINDOW (64u << 10)	/* both of some streams fit into the cache beside the model */
 
-/* A cursor's next record, as the heap orders them: streams are in order of rank. */
-struct native_head {
-	int64_t ts;
-	uint32_t rank;
-};
-
-static inline bool before(const struct native_head *a, const struct native_head *b)
-{
-	return a->ts != b->ts ? a->ts < b->ts : a->rank < b->rank;
-}
-
-static void sift_down(struct native_source *s, size_t i)
-{
-	struct native_head *h = s->heap, moved = h[i];
-	for (;;) {
-		size_t child = 2 * i + 1;
-		if (child >= s->n_heap)
-			break;
-		if (child + 1 < s->n_heap && before(&h[child + 1], &h[child]))
-			child++;
-		if (!before(&h[child], &moved))
-			break;
-		h[i] = h[child];
-		i = child;
-	}
-	h[i] = moved;
-}
-
 /* The first cursor of the heap needs new records; false: in the next batch. */
 static bool refill(struct native_source *s)
 {
-	struct native_cursor *k = &s->cursor[s->heap[0].rank];
+	struct native_cursor *k = &s->cursor[s->heap[0].cursor];
 	enum native_step step = native_cursor_refill(k);
 	s->stalled = step == NATIVE_STALL;
 	if (step == NATIVE_END)
@@ -50,18 +23,14 @@ static bool refill(struct native_source *s)
 	else if (step == NATIVE_RECORD)
 		s->heap[0].ts = k->ahead[0].ts;
 	if (!s->stalled && s->n_heap)
-		sift_down(s, 0);
+		merge_sift_down(s->heap, s->n_heap, 0);
 	return !s->stalled;
 }
 
 static bool take_run(struct native_source *s)
 {
-	struct native_head top = s->heap[0], rival = { INT64_MAX, UINT32_MAX };
-	struct native_cursor *k = &s->cursor[top.rank];
-	if (s->n_heap > 1)
-		rival = s->heap[1];
-	if (s->n_heap > 2 && before(&s->heap[2], &rival))
-		rival = s->heap[2];
+	struct merge_head top = s->heap[0], rival = merge_rival(s->heap, s->n_heap);
+	struct native_cursor *k = &s->cursor[top.cursor];
 	if (top.rank < rival.rank && rival.ts < INT64_MAX)
 		rival.ts++;		/* of equal timestamps its own come first */
 	const struct blk_event *from = &k->ahead[k->ahead_at], *end = &k->ahead[k->ahead_n];
@@ -77,7 +46,7 @@ static bool take_run(struct native_source *s)
 	if (k->ahead_at == k->ahead_n)
 		return refill(s);
 	s->heap[0].ts = from->ts;
-	sift_down(s, 0);
+	merge_sift_down(s->heap, s->n_heap, 0);
 	return true;
 }
 
@@ -87,14 +56,14 @@ static void prime(struct native_source *s)
 	if (s->primed)
 		return;
 	s->primed = true;
-	s->heap = g_new0(struct native_head, s->n_cursors + 1);
+	s->heap = g_new0(struct merge_head, s->n_cursors + 1);
 	for (size_t i = 0; i < s->n_cursors; i++) {
 		struct native_cursor *k = &s->cursor[i];
 		if (native_cursor_refill(k) == NATIVE_RECORD)
-			s->heap[s->n_heap++] = (struct native_head){ k->ahead[0].ts, (uint32_t)i };
+			s->heap[s->n_heap++] = (struct merge_head){
+				k->ahead[0].ts, (uint32_t)i, (uint32_t)i };
 	}
-	for (size_t i = s->n_heap / 2; i-- > 0;)
-		sift_down(s, i);
+	merge_build(s->heap, s->n_heap);
 }
 
 static enum source_status range_next(struct source *source, struct blk_batch *ret, GError **error)

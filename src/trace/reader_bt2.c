@@ -9,6 +9,7 @@
  */
 #include "trace/bt2_convert.h"
 #include "trace/bt2_open.h"
+#include "trace/merge.h"
 
 struct cursor {
 	bt_message_iterator *it;
@@ -27,13 +28,6 @@ struct cursor {
 	uint64_t turn_batch;
 };
 
-/* A cursor's next record, as the heap orders them. */
-struct head {
-	int64_t ts;
-	unsigned rank;
-	unsigned cursor;
-};
-
 struct reader {
 	struct source source;
 	const bt_component_class_source *fs;	/* taken */
@@ -42,8 +36,8 @@ struct reader {
 	struct bt2_sizes sizes;
 	uint64_t consumed;		/* bytes of packets begun */
 	GArray *cursors;		/* struct cursor */
-	struct head *heap;
-	unsigned n_heap;
+	struct merge_head *heap;
+	size_t n_heap;
 	bool primed, ended;
 	gint cancelled;
 	GError *error;			/* of the consume method, for reader_next */
@@ -129,37 +123,11 @@ static bool refill(struct reader *r, struct cursor *k)
 
 /* -- the merge ------------------------------------------------------------ */
 
-static inline bool before(const struct head *a, const struct head *b)
-{
-	return a->ts != b->ts ? a->ts < b->ts : a->rank < b->rank;
-}
-
-static void sift_down(struct reader *r, unsigned i)
-{
-	struct head *h = r->heap, moved = h[i];
-	for (;;) {
-		unsigned child = 2 * i + 1;
-		if (child >= r->n_heap)
-			break;
-		if (child + 1 < r->n_heap && before(&h[child + 1], &h[child]))
-			child++;
-		if (!before(&h[child], &moved))
-			break;
-		h[i] = h[child];
-		i = child;
-	}
-	h[i] = moved;
-}
-
 /* Takes from the first cursor for as long as no other has something earlier. */
 static bool take_run(struct reader *r)
 {
-	struct head *top = &r->heap[0], rival = { G_MAXINT64, G_MAXUINT, 0 };
+	struct merge_head *top = &r->heap[0], rival = merge_rival(r->heap, r->n_heap);
 	struct cursor *k = cursor_at(r, top->cursor);
-	if (r->n_heap > 1)
-		rival = r->heap[1];
-	if (r->n_heap > 2 && before(&r->heap[2], &rival))
-		rival = r->heap[2];
 	do {
 		r->batch[r->n_batch++] = k->out.ev[k->at++];
 		if (k->at == k->out.n && !refill(r, k))
@@ -167,12 +135,12 @@ static bool take_run(struct reader *r)
 		if (k->at == k->out.n) {	/* ended */
 			r->heap[0] = r->heap[--r->n_heap];
 			if (r->n_heap)
-				sift_down(r, 0);
+				merge_sift_down(r->heap, r->n_heap, 0);
 			return true;
 		}
 		top->ts = k->out.ev[k->at].ts;
-	} while (r->n_batch < BLK_BATCH && before(top, &rival));
-	sift_down(r, 0);
+	} while (r->n_batch < BLK_BATCH && merge_before(top, &rival));
+	merge_sift_down(r->heap, r->n_heap, 0);
 	return true;
 }
 
@@ -197,15 +165,14 @@ static void build_heap(struct reader *r)
 		if (cursor_at(r, i)->out.n)
 			sorted[n++] = i;
 	g_qsort_with_data(sorted, n, sizeof *sorted, compare_orders, r);
-	r->heap = g_new0(struct head, n + 1);
+	r->heap = g_new0(struct merge_head, n + 1);
 	r->n_heap = n;
 	for (unsigned i = 0; i < n; i++) {
 		struct cursor *k = cursor_at(r, sorted[i]);
 		k->rank = i;
-		r->heap[i] = (struct head){ k->out.ev[0].ts, i, sorted[i] };
+		r->heap[i] = (struct merge_head){ k->out.ev[0].ts, i, sorted[i] };
 	}
-	for (unsigned i = n / 2; i-- > 0;)
-		sift_down(r, i);
+	merge_build(r->heap, n);
 }
 
 /* The first messages of all streams, then the clocks, then the first records. */
