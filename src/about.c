@@ -35,7 +35,7 @@ void about_views(FILE *out)
 {
 	for (const struct view *const *v = view_all; *v; v++)
 		fprintf(out, "%-12s  %.*s%s\n", (*v)->id, sentence_length((*v)->help), (*v)->help,
-		       (*v)->has_by ? " (--by)" : "");
+		       (*v)->has_by || (*v)->more_by ? " (--by)" : "");
 }
 
 void about_columns(FILE *out, const struct view *v)

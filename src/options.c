@@ -92,8 +92,8 @@ static const struct option_row option_rows[] = {
 		"print a view instead of opening the screen"),
 	WORD("view", 0, "VIEW", GROUP_PRINT, view, NULL,
 	     "the view to print, or the first one on the screen"),
-	WORD("by", 0, "BY", GROUP_PRINT, by, "which; rows by system, process, thread",
-	     "sum rows by system, process or thread"),
+	WORD("by", 0, "BY", GROUP_PRINT, by, "system, process, thread, cpu, priority",
+	     "sum rows by system, process, thread, cpu or priority"),
 	WORD("format", 0, "FORMAT", GROUP_PRINT, format, "text, csv, json; exports: zipkin, json",
 	     "text, csv or json; of exported spans: zipkin or json"),
 	WORD("at", 0, "T", GROUP_PRINT, at, NULL, "the second of this instant"),
@@ -388,19 +388,20 @@ static bool check_view(struct options *o, const char *id, GError **error)
 
 static bool check_by(struct options *o, const struct words *w, GError **error)
 {
-	static const char *const by_words[] = { "system", "process", "thread", NULL };
 	unsigned by = 0;
 
 	if (o->view)
 		o->by = o->view->default_by;
 	if (!w->by)
 		return true;
-	if (!read_choice("--by", w->by, by_words, &by, error))
+	if (!read_choice("--by", w->by, view_by_words, &by, error))
 		return false;
 	if (!o->view)
 		return fail(error, "--by needs --view");
-	if (!o->view->has_by)
+	if (!o->view->has_by && !o->view->more_by)
 		return fail(error, "view %s has no --by", o->view->id);
+	if (!view_has_by(o->view, (enum view_by)by))
+		return fail(error, "view %s has no --by %s", o->view->id, w->by);
 	o->by = (enum view_by)by;
 	return true;
 }

@@ -18,6 +18,7 @@ static void new_epochs(struct slice *s, struct bin *b)
 	b->call_epoch = ++s->epochs;
 	b->file_epoch = ++s->epochs;
 	b->cpu_epoch = ++s->epochs;
+	bin_kernel_epochs(s, &b->kernel);
 }
 
 static struct bin *bin_new(struct slice *s, int64_t index)
@@ -27,6 +28,7 @@ static struct bin *bin_new(struct slice *s, int64_t index)
 	b->begin = index * s->step;
 	if (__builtin_add_overflow(b->begin, s->step, &b->end))
 		b->end = INT64_MAX;
+	bin_kernel_init(s, &b->kernel);
 	new_epochs(s, b);
 	const struct bin *like = s->bin_last;
 	b->threads = cells_like(like ? like->threads : NULL, sizeof(struct bin_thread));
@@ -46,7 +48,7 @@ void bin_free(struct bin *b)
 	for (guint i = 0; i < b->files->len; i++)
 		hist_log_clear(&g_array_index(b->files, struct bin_file, i).latency);
 	bin_io_free(b);
-	hist_log_clear(&b->wakeup);
+	bin_kernel_clear(&b->kernel);
 	g_array_unref(b->threads);
 	g_array_unref(b->calls);
 	g_array_unref(b->files);
@@ -270,6 +272,7 @@ void bin_adopt(struct slice *s, struct bin *b, const struct bin_maps *maps)
 		c->cpu = maps->cpu[c->cpu];
 		intmap_set(&b->cpu_map, c->cpu, i);
 	}
+	bin_kernel_adopt(&b->kernel, maps);
 	new_epochs(s, b);
 	b->dirty = true;
 	g_hash_table_insert(s->bins, &b->index, b);
@@ -289,7 +292,7 @@ void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct
 		for (unsigned k = 0; k < CPU_KIND_N; k++)
 			c->ns[k] += x->ns[k];
 	}
-	hist_log_merge(&into->wakeup, &from->wakeup);
+	bin_kernel_merge(s, into, &from->kernel, maps);
 	into->trust.lost_events += from->trust.lost_events;
 	into->trust.lost_packets += from->trust.lost_packets;
 	into->trust.soft += from->trust.soft;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* CPUs: who runs, which interrupt handler runs, running and idle time, losses. */
-#include "state/slice_private.h"
+#include "state/sched.h"
 
 void cpu_free(struct cpu *c)
 {
@@ -84,18 +84,21 @@ void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, in
 		cpu_replace(s, c, ts, seq, tid);
 }
 
-void cpu_switch(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t prev_tid,
-		enum off_state prev_state, int32_t next_tid)
+void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w)
 {
 	cpu_no_irq(c);
-	cpu_context(s, c, ts, seq, prev_tid);
-	charge_until(s, c, ts);
+	cpu_context(s, c, w->ts, w->seq, w->prev_tid);
+	charge_until(s, c, w->ts);
 	struct thread *prev = cpu_task(s, c);
-	if (prev)
-		thread_off(s, prev, ts, seq, c->self, prev_state);
+	if (prev) {
+		sched_out(s, prev, w->ts, sched_cpu(c), w->prev_prio,
+			  w->prev_state == OFF_PREEMPTED);
+		thread_off(s, prev, w->ts, w->seq, c->self, w->prev_state);
+	}
 	c->lost = false;
-	c->task = task_of_tid(s, c, next_tid);
-	thread_run(s, c->task, ts, seq, c->self);
+	c->task = task_of_tid(s, c, w->next_tid);
+	sched_in(s, c->task, w->ts, sched_cpu(c), w->next_prio);
+	thread_run(s, c->task, w->ts, w->seq, c->self, w->next_prio);
 }
 
 /* ---- interrupts ---- */
@@ -133,6 +136,11 @@ void cpu_irq_out(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint3
 {
 	cpu_irq_note(s, c, &(struct irq_note){ .ts = ts, .seq = seq, .code = code, .out = true });
 	to_current(s, c, &(struct rec){ .type = REC_IRQ_OUT, .ts = ts, .seq = seq, .cpu = c->self });
+}
+
+bool cpu_waker_soft(const struct slice *s, const struct cpu *c)
+{
+	return !s->rooted && !c->irq_known && !c->irq_depth;
 }
 
 uint32_t cpu_waker(struct slice *s, struct cpu *c, uint32_t woken, uint64_t seq, uint32_t *ret_irq)

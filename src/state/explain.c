@@ -77,23 +77,6 @@ static uint32_t waker_call(struct spans *sp, uint32_t waker, int64_t wake)
 	return w && wake - w->end <= JUST_OUT_NS ? w->call.name : 0;
 }
 
-static uint32_t irq_text(struct spans *sp, uint32_t host, uint32_t code)
-{
-	static const char *const softirqs[] = {	/* include/linux/interrupt.h */
-		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
-	};
-	struct slice *s = spans_slice(sp);
-	uint32_t name = names_irq(spans_names(sp), host, code), n = code & 0xffffff;
-	char text[160];
-	if (code == IRQ_UNKNOWN)
-		return strtab_add(s->strings, "interrupt");
-	if ((code & IRQ_UNKNOWN) == IRQ_SOFT(0))
-		snprintf(text, sizeof text, "softirq %s", n < G_N_ELEMENTS(softirqs) ? softirqs[n] : "?");
-	else
-		snprintf(text, sizeof text, "irq %u %.100s", n, name ? strtab_get(s->strings, name) : "?");
-	return strtab_add(s->strings, text);
-}
-
 static void keep_wait(struct spans *sp, GArray *kept, uint32_t thread, const struct wait *w,
 		      int64_t begin, int64_t end)
 {
@@ -109,7 +92,7 @@ static void keep_wait(struct spans *sp, GArray *kept, uint32_t thread, const str
 		.end_ns = MIN(w->end, end), .part = part_of_wait(sp, thread, w),
 		.thread = spans_map_thread(sp, thread), .call = w->call.name, .file = ID_NONE,
 		.waker = waker == ID_NONE ? ID_NONE : spans_map_thread(sp, waker),
-		.waker_irq = irq ? irq_text(sp, host, irq) : 0,
+		.waker_irq = irq ? irq_text(s, spans_names(sp), host, irq) : 0,
 		.waker_call = waker == ID_NONE ? 0 : waker_call(sp, waker, w->wake),
 		.cpu = w->cpu == ID_NONE ? ID_NONE : cpu_at(s, w->cpu)->number,
 		.arg = w->cause == WAIT_PART && w->part == PART_FUTEX ? (uint64_t)w->call.arg[0] : 0,

@@ -6,7 +6,7 @@
 #ifndef BLK_STATE_FOLD_H
 #define BLK_STATE_FOLD_H
 
-#include "state/cells.h"
+#include "state/sched.h"
 #include "state/unknown.h"
 
 static inline void set_wait_cause(struct tstate *st)
@@ -20,15 +20,19 @@ static inline void set_wait_cause(struct tstate *st)
 		st->wait_cause = st->call_lost ? WAIT_LOST : WAIT_SOFT;
 }
 
-static inline void finish_wait(struct slice *s, struct thread *t, int64_t ts, uint32_t cpu)
+static inline void finish_wait(struct slice *s, struct thread *t, int64_t ts, uint32_t cpu,
+			       int16_t prio)
 {
 	struct tstate *st = &t->st;
 	bool woken = st->run == RUN_WOKEN;
-	if (!woken && st->run != RUN_BLOCKED && st->run != RUN_PREEMPTED)
+	if (woken || (st->run == RUN_NEW && st->wake_seq))
+		sched_woken(s, t, ts, sched_cpu(cpu_at(s, cpu)), prio);
+	else if (st->run == RUN_PREEMPTED)
+		sched_again(s, t, ts, sched_cpu(cpu_at(s, cpu)), prio);
+	else if (st->run != RUN_BLOCKED)
 		return;
-	if (woken)
-		hist_log_add(&bin_at(s, ts)->wakeup, ts - st->wake_ns,
-			     hist_bucket_index(ts - st->wake_ns));
+	if (st->run == RUN_NEW)
+		return;
 	if (s->no_spans)
 		return;
 	if (s->rooted && !s->annots->len && t->tid != -1) {	/* nobody can ask for more */
@@ -39,9 +43,9 @@ static inline void finish_wait(struct slice *s, struct thread *t, int64_t ts, ui
 	thread_log_wait(t, ts, cpu);
 }
 
-static inline void run(struct slice *s, struct thread *t, int64_t ts, uint32_t cpu)
+static inline void run(struct slice *s, struct thread *t, int64_t ts, uint32_t cpu, int16_t prio)
 {
-	finish_wait(s, t, ts, cpu);
+	finish_wait(s, t, ts, cpu, prio);
 	t->st.run = RUN_ON;
 	t->st.irq_known = true;
 	t->st.irq_depth = 0;
@@ -63,9 +67,22 @@ static inline void off(struct thread *t, int64_t ts, enum off_state off_state)
 		set_wait_cause(&t->st);
 }
 
+static inline void woken_by(struct tstate *st, const struct waking *w)
+{
+	st->wake_ns = w->ts;
+	st->wake_seq = w->seq;
+	st->wake_soft = w->soft;
+	st->waker = w->who;
+	st->waker_irq = w->irq;
+}
+
 static inline void wake(struct thread *t, const struct waking *w)
 {
 	struct tstate *st = &t->st;
+	if (st->run == RUN_NEW && !st->wake_seq) {
+		woken_by(st, w);	/* it stays new: that is no wait */
+		return;
+	}
 	if (st->run == RUN_UNKNOWN) {	/* it was blocked, nobody knows since when */
 		st->off_ns = w->ts;
 		set_wait_cause(st);
@@ -73,10 +90,7 @@ static inline void wake(struct thread *t, const struct waking *w)
 		return;
 	}
 	st->run = RUN_WOKEN;
-	st->wake_ns = w->ts;
-	st->wake_seq = w->seq;
-	st->waker = w->who;
-	st->waker_irq = w->irq;
+	woken_by(st, w);
 }
 
 #endif

@@ -3,7 +3,7 @@
  * The subscription table and its handlers: what each event means to a slice. Names
  * of the same event in other tracer versions (LTTng 2.0 to 2.13) are rows, not ifs.
  */
-#include "state/slice_private.h"
+#include "state/sched.h"
 
 #include <stdio.h>
 
@@ -96,6 +96,11 @@ static inline struct thread *current_task(struct feed *f)
 
 /* ---- scheduler ---- */
 
+static int16_t prio_of(const struct feed *f, unsigned slot)
+{
+	return blk_has(f->ev, slot) ? sched_prio(field(f->ev, slot, 0)) : PRIO_NONE;
+}
+
 static void on_sched_switch(struct feed *f)
 {
 	int32_t prev = (int32_t)field(f->ev, F(0), 0), next = (int32_t)field(f->ev, F(2), 0);
@@ -103,7 +108,11 @@ static void on_sched_switch(struct feed *f)
 	if (blk_has(f->ev, BLK_CTX_TID))
 		current_task(f);
 	struct thread *was = cpu_task(s, f->c);
-	cpu_switch(s, f->c, f->ts, f->seq, prev, off_state_of(s, f->host, field(f->ev, F(1), 0)), next);
+	cpu_switch(s, f->c, &(struct switching){
+		.ts = f->ts, .seq = f->seq, .prev_tid = prev, .next_tid = next,
+		.prev_prio = prio_of(f, F(5)), .next_prio = prio_of(f, F(6)),
+		.prev_state = off_state_of(s, f->host, field(f->ev, F(1), 0)),
+	});
 	if (prev && was)	/* an anonymous one has its name by now */
 		learn_comm(f, thread_at(s, was->self), F(3));
 	if (next)
@@ -121,7 +130,18 @@ static void on_sched_wake(struct feed *f)
 	uint32_t irq, waker = cpu_waker(s, f->c, woken->self, f->seq, &irq);
 	thread_wake(s, woken, &(struct waking){
 		.ts = f->ts, .seq = f->seq, .cpu = f->cpu, .who = waker, .irq = irq,
+		.soft = cpu_waker_soft(s, f->c),
 	});
+}
+
+static void on_migrate(struct feed *f)
+{
+	current_task(f);
+	int32_t tid = (int32_t)field(f->ev, F(0), 0);
+	if (tid > 0)
+		sched_migrated(f->s, slice_thread(f->s, f->host, tid), f->ts,
+			       (uint16_t)CLAMP(field(f->ev, F(2), 0), 0, CPU_NONE - 1),
+			       prio_of(f, F(1)));
 }
 
 static void on_fork(struct feed *f)
@@ -504,10 +524,11 @@ static void on_keyval_integer(struct feed *f)
 struct row { struct blk_subscription sub; handler on; };
 static const struct row rows[] = {
 	{ { "sched_switch", { "prev_tid|prev_pid", "prev_state", "next_tid|next_pid", "prev_comm",
-			      "next_comm" }, "CPU time, thread states" }, on_sched_switch },
+			      "next_comm", "prev_prio", "next_prio" }, "CPU time, thread states" }, on_sched_switch },
 	{ { "sched_waking", { "tid|pid" }, "who woke whom, wakeup latency" }, on_sched_wake },
 	{ { "sched_wakeup", { "tid|pid" }, "who woke whom, before Linux 4.4" }, on_sched_wake },
 	{ { "sched_wakeup_new", { "tid|pid" }, "new threads" }, on_sched_wake },
+	{ { "sched_migrate_task", { "tid|pid", "prio", "dest_cpu" }, "migrations" }, on_migrate },
 	{ { "sched_process_fork", { "parent_tid|parent_pid", "child_tid|child_pid", "parent_pid",
 				    "child_pid", "child_comm" }, "processes, threads" }, on_fork },
 	{ { "sched_process_exec", { "tid|pid", "old_tid|old_pid" }, "program names" }, on_exec },

@@ -53,6 +53,10 @@ static bool plan_fields(struct plan *p, const struct blk_slot_layout *f, enum ev
 	p->next = f[2].off;
 	p->prev_comm = f[3].off;
 	p->next_comm = f[4].off;
+	p->prev_prio = f[5].repr ? f[5].off : NOWHERE;
+	p->next_prio = f[6].repr ? f[6].off : NOWHERE;
+	if ((f[5].repr && !is_number(&f[5], 4)) || (f[6].repr && !is_number(&f[6], 4)))
+		return false;
 	if (!p->comm_repr)
 		p->comm_repr = f[3].repr;
 	return is_number(&f[0], 4) && is_number(&f[1], 8) && is_number(&f[2], 4) &&
@@ -194,7 +198,16 @@ static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struc
 
 /* ---- scheduler ---- */
 
+<<<<<<< HEAD
 static G_NO_INLINE bool plain_switch(struct slice *s, struct bin *b, const struct blk_event *ev,
+=======
+static inline int16_t prio_at(const uint8_t *data, uint32_t off)
+{
+	return off == NOWHERE ? PRIO_NONE : sched_prio((int32_t)load4(data + off));
+}
+
+static inline bool plain_switch(struct slice *s, struct bin *b, const struct blk_event *ev,
+>>>>>>> 1bc2bfc (Count how long threads wait for a CPU, how they leave it, and who wakes them)
 				const struct class_info *cls, struct cpu *c, uint64_t seq)
 {
 	const struct plan *p = &cls->plan;
@@ -213,10 +226,14 @@ static G_NO_INLINE bool plain_switch(struct slice *s, struct bin *b, const struc
 	if (ev->ts > c->cursor)
 		cell_of_cpu(s, b, c)->ns[prev->idle ? CPU_IDLE : CPU_RUN] += ev->ts - c->cursor;
 	c->cursor = ev->ts;
-	thread_off(s, prev, ev->ts, seq, c->self,
-		   off_state_of(s, c->host, (int64_t)load8(data + p->state)));
+	enum off_state state = off_state_of(s, c->host, (int64_t)load8(data + p->state));
+	int16_t next_prio = prio_at(data, p->next_prio);
+	sched_out(s, prev, ev->ts, sched_cpu(c), prio_at(data, p->prev_prio),
+		  state == OFF_PREEMPTED);
+	thread_off(s, prev, ev->ts, seq, c->self, state);
 	c->task = next;
-	thread_run(s, next, ev->ts, seq, c->self);
+	sched_in(s, next, ev->ts, sched_cpu(c), next_prio);
+	thread_run(s, next, ev->ts, seq, c->self, next_prio);
 	return true;
 }
 

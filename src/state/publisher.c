@@ -140,6 +140,23 @@ static void tell_registries(struct publisher *p, struct publication *pub)
 	}
 }
 
+uint32_t publisher_thread(struct publisher *p, uint32_t thread, bool *ret_idle)
+{
+	thread = thread_follow(p->s, thread);
+	*ret_idle = thread != ID_NONE && thread_at(p->s, thread)->idle;
+	return *ret_idle || thread == ID_NONE ? ID_NONE : registry_thread(p, thread);
+}
+
+const struct names *publisher_names(const struct publisher *p)
+{
+	return p->names;
+}
+
+struct slice *publisher_slice(const struct publisher *p)
+{
+	return p->s;
+}
+
 /* ---- seconds ---- */
 
 struct making {			/* one second in the making */
@@ -153,9 +170,7 @@ struct making {			/* one second in the making */
 
 static uint32_t idle_or_id(struct making *m, uint32_t thread, bool *ret_idle)
 {
-	thread = thread_follow(m->p->s, thread);
-	*ret_idle = ((struct thread *)g_ptr_array_index(m->p->s->threads, thread))->idle;
-	return *ret_idle ? ID_NONE : registry_thread(m->p, thread);
+	return publisher_thread(m->p, thread, ret_idle);
 }
 
 static struct thread_cell *thread_cell(struct making *m, uint32_t id)
@@ -289,7 +304,7 @@ static void make_machine(struct making *m)
 		const struct bin_event *x = &g_array_index(b->events, struct bin_event, i);
 		to->events[i] = (struct event_cell){ x->host, x->name, x->count };
 	}
-	hist_merge_log(&to->wakeup, &b->wakeup);
+	made_kernel(m->p, b, to);
 }
 
 static void make_slow(struct making *m)

@@ -19,6 +19,12 @@ void publisher_free(struct publisher *p);
  */
 struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now, bool final);
 
+/* For what makes parts of a second (made_*.c): the registry's id of a slice's thread;
+ * ID_NONE for none and for idle tasks, which *ret_idle tells. */
+uint32_t publisher_thread(struct publisher *p, uint32_t thread, bool *ret_idle);
+const struct names *publisher_names(const struct publisher *p);
+struct slice *publisher_slice(const struct publisher *p);
+
 /* For runs without end: forgets bins that ended before the instant (what is late for
  * them is counted), closed traces, and the logs nobody needs any more. */
 void publisher_forget(struct publisher *p, int64_t before, int64_t now);

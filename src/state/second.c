@@ -37,7 +37,8 @@ void second_seal(struct second *s)
 	bytes += s->n_threads * sizeof(*s->threads) + s->n_cpus * sizeof(*s->cpus) +
 		 s->n_calls * sizeof(*s->calls) + s->n_files * sizeof(*s->files) +
 		 s->n_devs * sizeof(*s->devs) + s->n_events * sizeof(*s->events) +
-		 s->n_slow * sizeof(*s->slow);
+		 s->n_slow * sizeof(*s->slow) + s->n_scheds * sizeof(*s->scheds) +
+		 s->n_wakers * sizeof(*s->wakers);
 	for (uint32_t i = 0; i < s->n_calls; i++)
 		bytes += hist_bytes(&s->calls[i].latency);
 	for (uint32_t i = 0; i < s->n_files; i++)
@@ -47,6 +48,8 @@ void second_seal(struct second *s)
 	for (uint32_t i = 0; i < s->n_dev_users; i++)
 		bytes += hist_bytes(&s->dev_users[i].latency) + hist_bytes(&s->dev_users[i].queue);
 	bytes += s->n_dev_users * sizeof(*s->dev_users) + s->n_nets * sizeof(*s->nets);
+	for (uint32_t i = 0; i < s->n_scheds; i++)
+		bytes += hist_bytes(&s->scheds[i].wakeup) + hist_bytes(&s->scheds[i].preempted);
 	s->bytes = bytes;
 }
 
@@ -72,7 +75,13 @@ void second_unref(struct second *s)
 		hist_clear(&s->dev_users[i].latency);
 		hist_clear(&s->dev_users[i].queue);
 	}
+	for (uint32_t i = 0; i < s->n_scheds; i++) {
+		hist_clear(&s->scheds[i].wakeup);
+		hist_clear(&s->scheds[i].preempted);
+	}
 	hist_clear(&s->wakeup);
+	g_free(s->scheds);
+	g_free(s->wakers);
 	g_free(s->threads);
 	g_free(s->calls);
 	g_free(s->files);

@@ -12,6 +12,7 @@
 #include "state/part.h"
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct thread_cell {
@@ -43,6 +44,29 @@ struct cpu_cell {
 	uint32_t host, cpu;
 	int64_t run_ns, idle_ns, unknown_ns;	/* sum: coverage within the second */
 	int64_t irq_ns;			/* part of run or idle taken by interrupts */
+};
+
+#define SCHED_PRIO_NONE INT16_MIN
+
+struct sched_cell {			/* a thread on a CPU at a priority */
+	uint32_t thread;
+	uint16_t cpu;
+	int16_t prio;			/* as told (0: a thread of nice -20), or SCHED_PRIO_NONE */
+	uint32_t switches;		/* switched out there */
+	uint32_t preemptions;		/* of these, while it could have gone on */
+	uint32_t migrations;		/* sched_migrate_task to that CPU */
+	uint32_t moves;			/* seen there, after it was seen on another CPU */
+	struct hist wakeup;		/* runnable after a wakeup, until on CPU */
+	struct hist preempted;		/* runnable after a preemption, until on CPU */
+};
+
+struct waker_cell {			/* who woke a thread; counted when it was on CPU */
+	uint32_t thread;
+	uint32_t waker;			/* timeline_thread(); UINT32_MAX: none or unknown */
+	uint32_t irq;			/* string: the interrupt that woke it, or 0 */
+	bool idle;			/* its CPU was idle, no interrupt is known */
+	uint32_t count;
+	int64_t total_ns, max_ns;	/* until it was on CPU */
 };
 
 enum block_dir { BLOCK_READ, BLOCK_WRITE, BLOCK_OTHER, BLOCK_DIR_N };	/* other: flush, discard */
@@ -113,7 +137,9 @@ struct second {
 	struct net_cell *nets;		uint32_t n_nets;
 	struct event_cell *events;	uint32_t n_events;
 	struct slow_call *slow;		uint32_t n_slow;	/* slowest first */
-	struct hist wakeup;		/* runnable after a wakeup, until on CPU */
+	struct sched_cell *scheds;	uint32_t n_scheds;
+	struct waker_cell *wakers;	uint32_t n_wakers;
+	struct hist wakeup;		/* of all threads */
 	size_t bytes;			/* memory held, about */
 	gatomicrefcount refs;		/* private */
 };

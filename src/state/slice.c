@@ -32,6 +32,7 @@ struct slice *slice_new(bool rooted, int64_t step_ns)
 	s->losses = g_array_new(false, true, sizeof(struct loss));
 	s->annots = g_array_new(false, true, sizeof(struct annot));
 	s->blocks = blocks_new();
+	s->soft_wakes = g_array_new(false, true, sizeof(struct soft_wake));
 	s->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	s->streams = g_array_new(false, true, sizeof(struct stream_info));
 	s->class_infos = g_array_new(false, true, sizeof(struct class_info));
@@ -55,6 +56,7 @@ void slice_free(struct slice *s)
 	g_array_unref(s->facts);
 	g_array_unref(s->losses);
 	g_array_unref(s->annots);
+	g_array_unref(s->soft_wakes);
 	g_array_unref(s->streams);
 	g_array_unref(s->class_infos);
 	intmap_clear(&s->tid_last);
@@ -150,6 +152,7 @@ struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
 	t->soft_from[0] = t->soft_from[1] = INT64_MAX;
 	t->st.cursor = TS_NONE;
 	t->st.waker = ID_NONE;
+	t->sched.last_cpu = CPU_NONE;
 	t->head = g_array_new(false, false, sizeof(struct rec));
 	g_ptr_array_add(s->threads, t);
 	return t;

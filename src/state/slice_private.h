@@ -6,6 +6,7 @@
 #include "base/hist.h"
 #include "base/intmap.h"
 #include "base/strtab.h"
+#include "state/kernel.h"
 #include "state/second.h"
 #include "state/slice.h"
 #include "state/syscalls.h"
@@ -50,7 +51,8 @@ struct rec {
 	int32_t fd;		/* REC_ENTER: its descriptor, or NO_FD */
 	uint32_t text;		/* REC_ENTER: path; REC_EXIT: peer (strings) */
 	const struct call_info *info;	/* REC_ENTER, REC_EXIT: of .name */
-	int64_t arg[3];		/* REC_ENTER: call's own; REC_EXIT: [0] ret, [1] [2] new fds */
+	int64_t arg[3];		/* REC_ENTER: call's own; REC_EXIT: [0] ret, [1] [2] new fds;
+				 * REC_RUN: [0] priority; REC_WAKE: [0] .who may be wrong */
 };
 
 #define IRQ_HARD(n) (UINT32_C(0x40000000) | ((uint32_t)(n) & 0xffffff))
@@ -107,7 +109,8 @@ struct tstate {
 	int64_t cursor;		/* charged up to here; TS_NONE: nothing yet */
 	struct call call;	/* CALL_IN */
 	int64_t off_ns, wake_ns;
-	uint64_t wake_seq;	/* of the waking event */
+	uint64_t wake_seq;	/* of the waking event; RUN_NEW: 0 before it */
+	bool wake_soft;		/* an interrupt of before the slice may be the waker */
 	int64_t part[PART_SLICE_N];	/* charged since the slice's begin; without WAIT_FD */
 };
 
@@ -169,6 +172,7 @@ struct thread {
 	struct tstate st;
 	struct call_slot call_slot[1 << CALL_SLOTS_BITS];
 	struct file_slot file_slot[FILE_SLOTS];
+	struct thread_sched sched;
 	int64_t start_ns, exit_ns;	/* TS_NONE */
 	uint32_t start_cpu;	/* anonymous: its CPU */
 	GArray *head;		/* struct rec */
@@ -323,7 +327,7 @@ struct bin {
 	GArray *threads, *calls, *files, *devs, *events, *cpus, *slow;
 	GArray *dev_users, *nets;
 	int64_t slow_from;	/* shorter calls are none of the slowest; 0 while there is room */
-	struct hist_log wakeup;
+	struct bin_kernel kernel;
 	struct trust trust;
 };
 
@@ -397,7 +401,7 @@ struct plan {			/* where the short way finds things in records of this layout */
 	const struct blk_layout *layout;	/* NULL: not looked at yet */
 	uint32_t tid, comm;	/* contexts: offsets, or NOWHERE */
 	uint32_t arg;		/* entry: fd, or NOWHERE; exit: ret; wakeup: tid; switch: prev_tid */
-	uint32_t state, next, prev_comm, next_comm;	/* of a switch */
+	uint32_t state, next, prev_comm, next_comm, prev_prio, next_prio;	/* of a switch */
 	uint8_t comm_repr;	/* of all names: BLK_TEXT_INLINE or BLK_TEXT_REF; or BLK_NONE */
 	uint64_t flags_mask, flags;	/* of the thread before it */
 	uint64_t word_mask, word;	/* of its state */
@@ -418,6 +422,7 @@ struct class_info {
 
 struct slice {
 	bool rooted;
+	bool stitching;
 	bool no_spans;			/* nobody will ask for what only spans need */
 	int64_t step;
 	int64_t first, last;		/* coverage; INT64_MAX, INT64_MIN */
@@ -442,6 +447,7 @@ struct slice {
 	GArray *losses;			/* struct loss */
 	GArray *annots;			/* struct annot */
 	struct blocks *blocks;		/* block requests, see block.c */
+	GArray *soft_wakes;		/* struct soft_wake */
 	GHashTable *classes;		/* names of known event classes */
 
 #define FDOP_SLOTS 4096
@@ -561,9 +567,11 @@ struct waking {
 	int64_t ts;
 	uint64_t seq;
 	uint32_t cpu, who, irq;	/* as in struct rec */
+	bool soft;		/* perhaps not .who */
 };
 void thread_wake(struct slice *s, struct thread *t, const struct waking *w);
-void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu);
+void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
+		int16_t prio);
 void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
 		enum off_state state);
 void thread_root(struct slice *s, struct thread *t);	/* begins at the trace's begin */
@@ -597,8 +605,14 @@ static inline enum off_state off_state_of(const struct slice *s, uint32_t host, 
 }
 
 /* cpu.c */
-void cpu_switch(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t prev_tid,
-		enum off_state prev_state, int32_t next_tid);
+struct switching {
+	int64_t ts;
+	uint64_t seq;
+	int32_t prev_tid, next_tid;
+	int16_t prev_prio, next_prio;	/* or PRIO_NONE */
+	enum off_state prev_state;
+};
+void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w);
 /* The trace says another task runs here than was known: nobody saw the switch. */
 void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
 /* A context named its task, and that is not the one known; see cpu_context(). */
@@ -608,6 +622,7 @@ void cpu_irq_out(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint3
 /* The CPU's own account of a handler, without its task's; for stitching. */
 void cpu_irq_note(struct slice *s, struct cpu *c, const struct irq_note *n);
 uint32_t cpu_waker(struct slice *s, struct cpu *c, uint32_t woken, uint64_t seq, uint32_t *ret_irq);
+bool cpu_waker_soft(const struct slice *s, const struct cpu *c);	/* may it be another one? */
 void cpu_lost_begin(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq);
 void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq);
 void cpu_charge(struct slice *s, struct cpu *c, int64_t until);
@@ -635,6 +650,10 @@ static inline void cpu_context(struct slice *s, struct cpu *c, int64_t ts, uint6
 	if (t && t->task_tid != tid)
 		cpu_other_task(s, c, ts, seq, tid);
 }
+
+/* irq_text.c: "irq 34 nvme0q1", "softirq NET_RX"; a string */
+struct names;
+uint32_t irq_text(struct slice *s, const struct names *names, uint32_t host, uint32_t code);
 
 /* block.c */
 struct blocks *blocks_new(void);

@@ -125,6 +125,8 @@ static void move_threads(struct slice *a, struct slice *b, struct maps *m)
 		t->cell_epoch = 0;
 		memset(t->call_slot, 0, sizeof t->call_slot);
 		memset(t->file_slot, 0, sizeof t->file_slot);
+		memset(t->sched.slot, 0, sizeof t->sched.slot);
+		t->sched.waker.epoch = 0;
 		t->host = m->host[t->host];
 		t->forward = map_thread(m, t->forward);
 		if (t->tid == -1 || t->idle)
@@ -183,6 +185,7 @@ static void move_bins(struct slice *a, struct slice *b, const struct maps *m)
 			bin_merge(a, slice_bin(a, from->index * a->step), from, &maps);
 	}
 	b->bin_last = NULL;
+	sched_map_wakes(a, b, &maps);
 }
 
 /* ---- CPUs ---- */
@@ -337,6 +340,7 @@ static void join_counters(struct slice *a, struct slice *b)
 struct slice *slice_stitch(struct slice *a, struct slice *b)
 {
 	struct maps m = { 0 };
+	a->stitching = true;
 	memset(a->tid_cache, 0, sizeof a->tid_cache);
 	g_assert(!b->rooted && a->step == b->step);
 	slice_flush(a);
@@ -375,6 +379,9 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	for (guint i = 0; i < b->cpus->len; i++)
 		join_cpu(a, cpu_at(a, m.cpu[i]), cpu_at(b, i), untouched[i]);
 	blocks_join(a, b, m.host, m.thread);
+	if (a->rooted)
+		sched_wakes_known(a);
+	a->stitching = false;
 	join_counters(a, b);
 	sort_facts(a, right, told);
 	a->first = MIN(a->first, b->first);

@@ -182,7 +182,7 @@ static void do_away(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_run(struct slice *s, struct thread *t, const struct rec *r)
 {
-	run(s, t, r->ts, r->cpu);
+	run(s, t, r->ts, r->cpu, (int16_t)r->arg[0]);
 }
 
 static void do_off(struct slice *s, struct thread *t, const struct rec *r)
@@ -192,7 +192,8 @@ static void do_off(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_wake(struct slice *s, struct thread *t, const struct rec *r)
 {
-	wake(t, &(struct waking){ .ts = r->ts, .seq = r->seq, .who = r->who, .irq = r->irq });
+	wake(t, &(struct waking){ .ts = r->ts, .seq = r->seq, .who = r->who, .irq = r->irq,
+				  .soft = r->arg[0] != 0 });
 }
 
 static void call_begins(struct slice *s, struct thread *t, const struct rec *r)
@@ -373,17 +374,19 @@ static void collect(struct slice *s, struct thread *t, const struct rec *r)
 
 /* ---- the records that are most, without making them records ---- */
 
-void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu)
+void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
+		int16_t prio)
 {
 	if (t->idle)
 		return;
 	if (!t->hard) {
-		collect(s, t, &(struct rec){ .type = REC_RUN, .ts = ts, .seq = seq, .cpu = cpu });
+		collect(s, t, &(struct rec){ .type = REC_RUN, .ts = ts, .seq = seq, .cpu = cpu,
+					     .arg = { prio } });
 		return;
 	}
 	settle(s, t, ts);
 	charge(s, t, ts);
-	run(s, t, ts, cpu);
+	run(s, t, ts, cpu, prio);
 }
 
 void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
@@ -407,11 +410,12 @@ void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
 		return;
 	if (!t->hard) {
 		collect(s, t, &(struct rec){ .type = REC_WAKE, .ts = w->ts, .seq = w->seq,
-					     .cpu = w->cpu, .who = w->who, .irq = w->irq });
+					     .cpu = w->cpu, .who = w->who, .irq = w->irq,
+					     .arg = { w->soft } });
 		return;
 	}
 	/* Told twice, or it runs: it goes on as it is, unless a loss hid something. */
-	if (t->st.run != RUN_BLOCKED && t->st.run != RUN_UNKNOWN &&
+	if (t->st.run != RUN_BLOCKED && t->st.run != RUN_UNKNOWN && t->st.run != RUN_NEW &&
 	    !slice_lost_after(s, t->st.cursor))
 		return;
 	settle(s, t, w->ts);
@@ -458,6 +462,7 @@ void thread_born(struct thread *t, int64_t ts)
 void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq)
 {
 	struct thread *t = thread_at(s, id);
+	sched_patch_waker(s, seq, irq);
 	if (t->st.wake_seq == seq) {
 		t->st.waker_irq = irq;
 		t->st.waker = ID_NONE;

@@ -24,6 +24,7 @@ static const struct {
 	{ "traces", BY_OPERATION }, { "phases", BY_OPERATION },
 	{ "spans", BY_TRACE | BY_OPERATION }, { "syscalls", BY_PID },
 	{ "files", BY_PID }, { "processes", BY_PID },
+	{ "scheduler", BY_PID }, { "wakers", BY_PID },
 };
 
 static struct view_query narrow_for(const struct view *view, const struct view_query *q)
@@ -530,14 +531,15 @@ static void do_sort(struct app *app, struct place *p, enum command_id command)
 
 static void do_by(struct app *app, struct place *p, enum command_id command)
 {
-	static const char *const names[] = { "hosts as a whole", "processes", "threads" };
-	static const enum view_by next[] = { BY_PROCESS, BY_THREAD, BY_SYSTEM };
+	static const char *const names[BY_N] = {
+		"hosts as a whole", "processes", "threads", "CPUs", "priorities",
+	};
 
-	if (!p->view->has_by) {
+	if (!p->view->has_by && !p->view->more_by) {
 		app_say(app, "%s has no rows by thread", p->view->title);
 		return;
 	}
-	p->narrow.by = next[p->narrow.by];
+	p->narrow.by = view_next_by(p->view, p->narrow.by);
 	app_say(app, "rows are %s", names[p->narrow.by]);
 	place_stale(p);
 }

@@ -19,7 +19,9 @@ static void prepare(struct app *app, struct place *p)
 
 static char *summary(struct app *app, struct place *p)
 {
-	static const char *const by[] = { "of hosts as a whole", "by process", "by thread" };
+	static const char *const by[BY_N] = {
+		"of hosts as a whole", "by process", "by thread", "by CPU", "by priority",
+	};
 	bool descending;
 	int sorted = table_sort_column(&p->table[PANE_MAIN], p->view, &descending);
 	g_autofree char *filter = p->filter ? text_visible(p->filter) : g_strdup("none");
@@ -31,7 +33,7 @@ static char *summary(struct app *app, struct place *p)
 	else
 		g_string_append_printf(s, "%s: %u of %zu rows", p->view->title,
 				       p->rows->rows->len, p->rows->n_before_filter);
-	if (p->view->has_by)
+	if (p->view->has_by || p->view->more_by)
 		g_string_append_printf(s, " %s", by[p->narrow.by]);
 	if (sorted >= 0)
 		g_string_append_printf(s, "   sort %s%s", p->view->columns[sorted].title,

@@ -19,6 +19,8 @@ extern const struct view view_events;
 extern const struct view view_cpus;
 extern const struct view view_devices;
 extern const struct view view_slow;
+extern const struct view view_scheduler;
+extern const struct view view_wakers;
 
 #define NEED_SYSCALLS "syscall_*"	/* in .needs: any system call */
 bool view_has_calls(const struct timeline *tl);

@@ -9,7 +9,7 @@
 const struct view *const view_all[] = {
 	&view_overview, &view_traces, &view_phases, &view_processes, &view_syscalls, &view_files,
 	&view_spans, &view_services, &view_waterfall, &view_events, &view_cpus, &view_devices,
-	&view_slow, NULL
+	&view_slow, &view_scheduler, &view_wakers, NULL
 };
 
 const struct view *view_find(const char *id)
@@ -18,6 +18,23 @@ const struct view *view_find(const char *id)
 		if (strcmp(view_all[i]->id, id) == 0)
 			return view_all[i];
 	return NULL;
+}
+
+const char *const view_by_words[BY_N + 1] = {
+	"system", "process", "thread", "cpu", "priority", NULL
+};
+
+bool view_has_by(const struct view *v, enum view_by by)
+{
+	return (v->has_by && by <= BY_THREAD) || (v->more_by & 1u << by);
+}
+
+enum view_by view_next_by(const struct view *v, enum view_by by)
+{
+	for (unsigned i = 1; i < BY_N; i++)
+		if (view_has_by(v, (by + i) % BY_N))
+			return (by + i) % BY_N;
+	return by;
 }
 
 int view_column(const struct view *v, const char *id)

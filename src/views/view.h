@@ -14,7 +14,8 @@
 #include "state/timeline.h"
 
 enum view_kind { VIEW_TABLE, VIEW_OVERVIEW, VIEW_TREE, VIEW_WATERFALL };
-enum view_by { BY_SYSTEM, BY_PROCESS, BY_THREAD };
+enum view_by { BY_SYSTEM, BY_PROCESS, BY_THREAD, BY_CPU, BY_PRIORITY, BY_N };
+extern const char *const view_by_words[BY_N + 1];	/* "system", ...; NULL-terminated */
 
 /*
  * What is asked. Seconds count when they overlap [from_ns, to_ns); a span or call
@@ -83,7 +84,8 @@ struct view {
 	const char *drill;		/* view id Enter opens, or NULL */
 	const char *const *needs;	/* events it needs, NULL-terminated, or NULL */
 	enum view_by default_by;	/* meaningful where it has thread rows */
-	bool has_by;			/* honours view_query.by */
+	bool has_by;			/* honours view_query.by: system, process, thread */
+	uint8_t more_by;		/* and these: 1 << BY_CPU, ... */
 	bool on_screen;			/* false: batch only */
 	/* Rows in canonical order (never by id); never NULL. */
 	struct rows *(*build)(const struct timeline *tl, const struct view_query *query);
@@ -91,6 +93,8 @@ struct view {
 
 extern const struct view *const view_all[];	/* NULL-terminated, in order of the keys 1.. */
 const struct view *view_find(const char *id);	/* NULL: no such view */
+bool view_has_by(const struct view *v, enum view_by by);
+enum view_by view_next_by(const struct view *v, enum view_by by);	/* round and round */
 int view_column(const struct view *v, const char *id);	/* -1: no such column */
 
 /* Filters with `filter` (NULL: all) and sorts by column (stable; -1: canonical

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What interrupts are called. */
+#include "state/names.h"
+#include "state/slice_private.h"
+
+#include <stdio.h>
+
+uint32_t irq_text(struct slice *s, const struct names *names, uint32_t host, uint32_t code)
+{
+	static const char *const softirqs[] = {	/* include/linux/interrupt.h */
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
+	};
+	uint32_t name = names_irq(names, host, code), n = code & 0xffffff;
+	char text[160];
+	if (code == IRQ_UNKNOWN)
+		return strtab_add(s->strings, "interrupt");
+	if ((code & IRQ_UNKNOWN) == IRQ_SOFT(0))
+		snprintf(text, sizeof text, "softirq %s", n < G_N_ELEMENTS(softirqs) ? softirqs[n] : "?");
+	else
+		snprintf(text, sizeof text, "irq %u %.100s", n, name ? strtab_get(s->strings, name) : "?");
+	return strtab_add(s->strings, text);
+}

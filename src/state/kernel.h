@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the kernel did to threads within a second: how long they waited for a CPU and how
+ * they left it, who woke them. Cells of a bin, like those of slice_private.h. Only for
+ * src/state/.
+ */
+#ifndef BLK_STATE_KERNEL_H
+#define BLK_STATE_KERNEL_H
+
+#include "base/hist.h"
+#include "base/intmap.h"
+
+#include <glib.h>
+
+#define CPU_NONE UINT16_MAX		/* number of no CPU */
+#define PRIO_NONE INT16_MIN		/* the event does not tell */
+
+struct slice;
+struct bin;
+struct thread;
+struct bin_maps;
+struct publisher;
+struct second;
+
+/* A thread on a CPU at a priority. */
+struct bin_sched {
+	uint32_t thread;
+	uint16_t cpu;			/* its number */
+	int16_t prio;			/* as the tracer tells it, or PRIO_NONE */
+	uint32_t switches;		/* left the CPU */
+	uint32_t preemptions;		/* of these, while it could have gone on */
+	uint32_t migrations;		/* sched_migrate_task to this CPU */
+	uint32_t moves;			/* seen here, after it was seen on another CPU */
+	struct hist_log wakeup;		/* woken -> on the CPU */
+	struct hist_log preempted;	/* preempted -> on the CPU */
+};
+
+/* A thread that was woken, and by whom; counted when it got its CPU. */
+struct bin_waker {
+	uint32_t thread;
+	uint32_t who;			/* thread, or the interrupt IRQ_*; ID_NONE: unknown */
+	uint32_t count;
+	int64_t total, max;		/* until it ran */
+};
+
+struct bin_kernel {
+	uint32_t sched_epoch, waker_epoch;	/* see struct call_slot */
+	struct intmap sched_map, waker_map;
+	GArray *scheds, *wakers;
+};
+
+/* A wakeup whose waker may turn out to be an interrupt of before the slice. */
+struct soft_wake {
+	int64_t ts, latency;		/* on the CPU */
+	uint64_t seq;			/* of the wakeup */
+	uint32_t thread, who;
+};
+
+/* Where a thread's cells are: see struct call_slot. */
+struct sched_slot { uint32_t epoch, key; struct bin_sched *cell; };
+struct waker_slot { uint32_t epoch, who; struct bin_waker *cell; };
+#define SCHED_SLOTS 4
+
+struct thread_sched {
+	uint16_t last_cpu;		/* seen there by a switch; CPU_NONE: by none yet */
+	uint16_t first_cpu;		/* the first one of the slice, at .first_ns */
+	int16_t first_prio;
+	int64_t first_ns;
+	struct sched_slot slot[SCHED_SLOTS];
+	struct waker_slot waker;
+};
+
+/* bin_kernel.c */
+void bin_kernel_init(struct slice *s, struct bin_kernel *k);
+void bin_kernel_epochs(struct slice *s, struct bin_kernel *k);	/* its cells moved */
+void bin_kernel_clear(struct bin_kernel *k);
+void bin_kernel_merge(struct slice *s, struct bin *into, const struct bin_kernel *from,
+		      const struct bin_maps *maps);
+void bin_kernel_adopt(struct bin_kernel *k, const struct bin_maps *maps);
+struct bin_sched *bin_sched(struct slice *s, struct bin *b, uint32_t thread, uint32_t key);
+struct bin_waker *bin_waker(struct slice *s, struct bin *b, uint32_t thread, uint32_t who);
+
+/* sched.c */
+void sched_seen(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu, int16_t prio);
+void sched_migrated(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu, int16_t prio);
+void sched_append(struct slice *s, struct thread *l, const struct thread *r);
+void sched_patch_waker(struct slice *s, uint64_t seq, uint32_t irq);
+void sched_map_wakes(struct slice *a, struct slice *b, const struct bin_maps *maps);
+void sched_wakes_known(struct slice *s);	/* nothing older will come */
+
+/* made_kernel.c: into the second that is made */
+void made_kernel(struct publisher *p, const struct bin *b, struct second *to);
+
+#endif

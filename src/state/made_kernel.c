@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The kernel's cells of a second that is published: see kernel.h. */
+#include "state/names.h"
+#include "state/publisher.h"
+
+/* The cell of `key` in a growing array, zeroed when it is new. */
+static void *cell(struct intmap *map, GArray *cells, guint size, uint64_t key, bool *ret_new)
+{
+	uint32_t i = intmap_get(map, key);
+	*ret_new = i == INTMAP_NONE;
+	if (*ret_new) {
+		i = cells->len;
+		g_array_set_size(cells, i + 1);
+		intmap_set(map, key, i);
+	}
+	return cells->data + (gsize)i * size;
+}
+
+/* What several of the slice's threads turned out to be is one. */
+static void add_sched(struct sched_cell *c, const struct bin_sched *x)
+{
+	c->switches += x->switches;
+	c->preemptions += x->preemptions;
+	c->migrations += x->migrations;
+	c->moves += x->moves;
+	hist_merge_log(&c->wakeup, &x->wakeup);
+	hist_merge_log(&c->preempted, &x->preempted);
+}
+
+static void make_scheds(struct publisher *p, const struct bin *b, struct second *to)
+{
+	struct intmap map = { 0 };
+	GArray *cells = g_array_new(false, true, sizeof(struct sched_cell));
+	for (guint i = 0; i < b->kernel.scheds->len; i++) {
+		const struct bin_sched *x = &g_array_index(b->kernel.scheds, struct bin_sched, i);
+		bool idle, is_new;
+		uint32_t id = publisher_thread(p, x->thread, &idle);
+		if (idle)
+			continue;
+		uint64_t key = pair(id, (uint32_t)x->cpu << 16 | (uint16_t)x->prio);
+		struct sched_cell *c = cell(&map, cells, sizeof *c, key, &is_new);
+		c->thread = id;
+		c->cpu = x->cpu;
+		c->prio = x->prio;
+		add_sched(c, x);
+		hist_merge_log(&to->wakeup, &x->wakeup);
+	}
+	to->n_scheds = cells->len;
+	to->scheds = (struct sched_cell *)g_array_free(cells, false);
+	intmap_clear(&map);
+}
+
+#define WHO_IDLE (IRQ_HARD(0) - 1)	/* no thread has so large an id */
+
+static void make_wakers(struct publisher *p, const struct bin *b, struct second *to)
+{
+	struct slice *s = publisher_slice(p);
+	struct intmap map = { 0 };
+	GArray *cells = g_array_new(false, true, sizeof(struct waker_cell));
+	for (guint i = 0; i < b->kernel.wakers->len; i++) {
+		const struct bin_waker *x = &g_array_index(b->kernel.wakers, struct bin_waker, i);
+		bool idle, by_irq = x->who >= IRQ_HARD(0) && x->who != ID_NONE, is_new;
+		uint32_t id = publisher_thread(p, x->thread, &idle);
+		if (idle)
+			continue;
+		uint32_t who = by_irq ? ID_NONE : publisher_thread(p, x->who, &idle);
+		uint64_t key = pair(id, by_irq ? x->who : idle ? WHO_IDLE : who);
+		struct waker_cell *c = cell(&map, cells, sizeof *c, key, &is_new);
+		c->thread = id;
+		c->waker = who;
+		c->idle = idle;
+		if (is_new && by_irq)
+			c->irq = irq_text(s, publisher_names(p), thread_at(s, x->thread)->host, x->who);
+		c->count += x->count;
+		c->total_ns += x->total;
+		c->max_ns = MAX(c->max_ns, x->max);
+	}
+	to->n_wakers = cells->len;
+	to->wakers = (struct waker_cell *)g_array_free(cells, false);
+	intmap_clear(&map);
+}
+
+void made_kernel(struct publisher *p, const struct bin *b, struct second *to)
+{
+	make_scheds(p, b, to);
+	make_wakers(p, b, to);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Counting what the scheduler does, inline: thread.c and plain.c both do it a lot. Only
+ * for src/state/.
+ */
+#ifndef BLK_STATE_SCHED_H
+#define BLK_STATE_SCHED_H
+
+#include "state/cells.h"
+
+static inline uint32_t sched_key(uint16_t cpu, int16_t prio)
+{
+	return (uint32_t)cpu << 16 | (uint16_t)prio;
+}
+
+static inline int16_t sched_prio(int64_t prio)
+{
+	return (int16_t)CLAMP(prio, PRIO_NONE + 1, INT16_MAX);
+}
+
+static inline uint16_t sched_cpu(const struct cpu *c)
+{
+	return (uint16_t)MIN(c->number, CPU_NONE - 1u);
+}
+
+static inline struct bin_sched *cell_of_sched(struct slice *s, struct bin *b, struct thread *t,
+					      uint16_t cpu, int16_t prio)
+{
+	struct sched_slot *slot = &t->sched.slot[cpu % SCHED_SLOTS];
+	uint32_t key = sched_key(cpu, prio);
+	if (slot->epoch != b->kernel.sched_epoch || slot->key != key) {
+		slot->cell = bin_sched(s, b, t->self, key);
+		slot->epoch = b->kernel.sched_epoch;
+		slot->key = key;
+	}
+	return slot->cell;
+}
+
+static inline struct bin_waker *cell_of_waker(struct slice *s, struct bin *b, struct thread *t,
+					      uint32_t who)
+{
+	struct waker_slot *slot = &t->sched.waker;
+	if (slot->epoch != b->kernel.waker_epoch || slot->who != who) {
+		slot->cell = bin_waker(s, b, t->self, who);
+		slot->epoch = b->kernel.waker_epoch;
+		slot->who = who;
+	}
+	return slot->cell;
+}
+
+static inline void sched_out(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
+			     int16_t prio, bool preempted)
+{
+	if (t->idle)
+		return;
+	struct bin_sched *c = cell_of_sched(s, bin_at(s, ts), t, cpu, prio);
+	c->switches++;
+	c->preemptions += preempted;
+	if (t->sched.last_cpu != cpu)
+		sched_seen(s, t, ts, cpu, prio);
+}
+
+static inline void sched_in(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
+			    int16_t prio)
+{
+	if (t->sched.last_cpu != cpu && !t->idle)
+		sched_seen(s, t, ts, cpu, prio);
+}
+
+static inline void waker_add(struct bin_waker *c, int64_t latency)
+{
+	c->count++;
+	c->total += latency;
+	c->max = MAX(c->max, latency);
+}
+
+/* It was woken, and has its CPU. */
+static inline void sched_woken(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
+			       int16_t prio)
+{
+	const struct tstate *st = &t->st;
+	struct bin *b = bin_at(s, ts);
+	int64_t ns = MAX(ts - st->wake_ns, 0);
+	uint32_t who = st->waker_irq ? st->waker_irq : st->waker;
+	hist_log_add(&cell_of_sched(s, b, t, cpu, prio)->wakeup, ns, hist_bucket_index(ns));
+	if (G_UNLIKELY(st->wake_soft && (s->stitching || !s->rooted))) {
+		struct soft_wake w = { .ts = ts, .latency = ns, .seq = st->wake_seq,
+				       .thread = t->self, .who = who };
+		g_array_append_val(s->soft_wakes, w);
+		return;
+	}
+	waker_add(cell_of_waker(s, b, t, who), ns);
+}
+
+/* It was preempted, and has its CPU again. */
+static inline void sched_again(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
+			       int16_t prio)
+{
+	int64_t ns = MAX(ts - t->st.off_ns, 0);
+	hist_log_add(&cell_of_sched(s, bin_at(s, ts), t, cpu, prio)->preempted, ns,
+		     hist_bucket_index(ns));
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who woke whom: threads and interrupts, and how long the woken waited for a CPU.
+ */
+#include "views/common.h"
+#include "views/registry.h"
+
+struct waker_row {
+	struct common c;		/* of the woken; name: who woke it */
+	uint64_t count;
+	int64_t total_ns, max_ns;
+};
+
+#define ROW(row) ((const struct waker_row *)(row))
+
+static GETTER(get_wakes)
+{
+	return value_int(VALUE_COUNT, ROW(row)->count);
+}
+
+static GETTER(get_wait)
+{
+	return value_int(VALUE_NS, ROW(row)->total_ns);
+}
+
+static GETTER(get_wait_avg)
+{
+	const struct waker_row *r = ROW(row);
+	return r->count ? value_int(VALUE_NS, r->total_ns / (int64_t)r->count) : value_none();
+}
+
+static GETTER(get_wait_max)
+{
+	return value_int(VALUE_NS, ROW(row)->max_ns);
+}
+
+static const struct column columns[] = {
+	COLUMN_HOST,
+	COLUMN_FLEX("waker", "WOKEN BY", 14, "the thread, process or interrupt that woke it; \"idle\": "
+		    "something on an idle CPU that the trace does not show", get_name),
+	COLUMN_ID("pid", "PID", 7, 3, "process that was woken", get_pid),
+	COLUMN_ID("tid", "TID", 7, 2, "thread that was woken", get_tid),
+	COLUMN_T("comm", "NAME", 16, 0, "name of the woken", get_comm),
+	COLUMN_N("count", "WAKEUPS", VALUE_COUNT, 8, 0, "times it got a CPU after that", get_wakes),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 8, 3, "until it got a CPU, in all", get_wait),
+	COLUMN_N("avg_ns", "AVG", VALUE_NS, 8, 2, "until it got a CPU, mean", get_wait_avg),
+	COLUMN_N("max_ns", "MAX", VALUE_NS, 8, 1, "until it got a CPU, longest", get_wait_max),
+};
+
+/* Interrupts are told apart by name, whatever they wake. */
+static uint32_t waker_key(const struct timeline *tl, enum view_by by, const struct waker_cell *c)
+{
+	if (c->irq)
+		return UINT32_C(0x80000000) | c->irq;
+	return c->idle ? UINT32_C(0x80000000) : group_key(tl, by, c->waker);
+}
+
+static const char *waker_name(struct rows *rows, const struct waker_cell *c)
+{
+	const struct timeline *tl = rows->tl;
+	int64_t until = rows->query.to_ns ? rows->query.to_ns : INT64_MAX;
+	if (c->irq)
+		return timeline_string(tl, c->irq);
+	if (c->idle)
+		return "idle";
+	const struct thread_info *t = timeline_thread(tl, c->waker);
+	const struct process_info *p = t ? timeline_process(tl, t->process) : NULL;
+	if (!t)
+		return NULL;
+	if (rows->query.by == BY_SYSTEM)
+		return "threads";
+	if (rows->query.by == BY_THREAD || !p || p->leader == ID_NONE)
+		return thread_label(rows, c->waker, until);
+	return thread_label(rows, p->leader, until);
+}
+
+static void add_cell(struct row_map *map, const struct waker_cell *c)
+{
+	struct rows *rows = map->rows;
+	enum view_by by = rows->query.by;
+	uint64_t key = (uint64_t)group_key(rows->tl, by, c->thread) << 32 |
+		       waker_key(rows->tl, by, c);
+	bool is_new;
+	struct waker_row *r = row_map_get(map, key, sizeof(*r), &is_new);
+	if (is_new) {
+		group_fill(&r->c, rows, c->thread);
+		r->c.name = waker_name(rows, c);
+		r->c.row.key[0] = key_text(r->c.row.key[0], r->c.name);
+	}
+	r->count += c->count;
+	r->total_ns += c->total_ns;
+	r->max_ns = MAX(r->max_ns, c->max_ns);
+}
+
+/* Namesakes that agree in everything else are the same row to the reader. */
+static int compare(const void *va, const void *vb)
+{
+	const struct waker_row *a = *(const struct waker_row *const *)va;
+	const struct waker_row *b = *(const struct waker_row *const *)vb;
+	int order = common_compare(&a->c, &b->c);
+	if (!order)
+		order = (a->count < b->count) - (a->count > b->count);
+	if (!order)
+		order = (a->total_ns < b->total_ns) - (a->total_ns > b->total_ns);
+	return order ? order : (a->max_ns < b->max_ns) - (a->max_ns > b->max_ns);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct row_map map = { .rows = rows_new(tl, query) };
+	struct range range = range_of(tl, query);
+	if (map.rows->query.by > BY_THREAD)	/* of a view that it was reached from */
+		map.rows->query.by = BY_THREAD;
+	for (size_t i = range.first; i < range.end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_wakers; k++)
+			if (query_wants_thread(query, tl, s->wakers[k].thread))
+				add_cell(&map, &s->wakers[k]);
+	}
+	row_map_clear(&map);
+	common_finish(map.rows, compare);
+	return map.rows;
+}
+
+static const char *const needs[] = { "sched_switch", "sched_wakeup", NULL };
+
+const struct view view_wakers = {
+	.id = "wakers", .title = "Wakers",
+	.help = "Who woke whom: the thread or the interrupt, how often, and how long the woken waited "
+		"for a CPU then.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "count", .needs = needs, .default_by = BY_THREAD, .has_by = true,
+	.on_screen = true, .build = build,
+};
