@@ -198,16 +198,12 @@ static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struc
 
 /* ---- scheduler ---- */
 
-<<<<<<< HEAD
-static G_NO_INLINE bool plain_switch(struct slice *s, struct bin *b, const struct blk_event *ev,
-=======
 static inline int16_t prio_at(const uint8_t *data, uint32_t off)
 {
 	return off == NOWHERE ? PRIO_NONE : sched_prio((int32_t)load4(data + off));
 }
 
-static inline bool plain_switch(struct slice *s, struct bin *b, const struct blk_event *ev,
->>>>>>> 1bc2bfc (Count how long threads wait for a CPU, how they leave it, and who wakes them)
+static G_NO_INLINE bool plain_switch(struct slice *s, struct bin *b, const struct blk_event *ev,
 				const struct class_info *cls, struct cpu *c, uint64_t seq)
 {
 	const struct plan *p = &cls->plan;
