@@ -337,7 +337,7 @@ static void mark_soft(struct canvas *c, unsigned y, unsigned x, unsigned width,
 /* Shares are warm where they are much: a quarter and more. */
 static enum role role_of(const struct column *col, const struct row *row, struct value v)
 {
-	if (v.kind == VALUE_NONE || row->gone)
+	if (v.kind == VALUE_NONE)
 		return ROLE_DIM;
 	if (row->open)
 		return ROLE_OPEN;
