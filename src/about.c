@@ -15,12 +15,6 @@
 
 /* --- views and columns --- */
 
-static const char *const kind_unit[] = {
-	[VALUE_NONE] = "", [VALUE_COUNT] = "count", [VALUE_BYTES] = "bytes", [VALUE_NS] = "ns",
-	[VALUE_TIME] = "instant", [VALUE_ID] = "id", [VALUE_RATIO] = "ratio",
-	[VALUE_HEX64] = "hex", [VALUE_TEXT] = "text",
-};
-
 /* The first sentence. */
 static int sentence_length(const char *help)
 {
@@ -45,7 +39,7 @@ void about_columns(FILE *out, const struct view *v)
 		width = MAX(width, (int)strlen(v->columns[i].id));
 	for (size_t i = 0; i < v->n_columns; i++)
 		fprintf(out, "%-*s  %s (%s)\n", width, v->columns[i].id, v->columns[i].help,
-		       kind_unit[v->columns[i].kind]);
+		       value_unit(v->columns[i].kind));
 }
 
 /* --- events --- */

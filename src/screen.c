@@ -14,6 +14,7 @@
 #include "base/timefmt.h"
 
 #include <errno.h>
+#include <gio/gio.h>
 #include <limits.h>
 #include <poll.h>
 #include <string.h>
@@ -217,44 +218,40 @@ static bool backend_export_span(void *data, const struct ui_export *what, char *
 	return true;
 }
 
-/* "blktop-syscalls-140305.txt", numbered until the name is free. */
-static bool write_view(const struct view *v, int64_t at_ns, const char *text, size_t len,
-		       char **ret_absolute, GError **error)
+/* What the suffix says: .csv, .json, else aligned text. */
+static enum rows_format format_of(const char *path)
 {
-	char clock[TIMEFMT_LEN];
-	timefmt_clock(clock, at_ns);
-	for (char *c = clock; *c; c++)
-		if (*c == ':')
-			memmove(c, c + 1, strlen(c));
-	g_autofree char *stem = g_strdup_printf("blktop-%s-%s", v->id, clock);
-	for (unsigned i = 1; ; i++) {
-		g_autofree char *name = i == 1 ? g_strdup_printf("./%s.txt", stem)
-					       : g_strdup_printf("./%s-%u.txt", stem, i);
-		if (i < 1000 && g_file_test(name, G_FILE_TEST_EXISTS))
-			continue;
-		return export_write_file(name, text, len, false, ret_absolute, error);
-	}
+	return g_str_has_suffix(path, ".csv") ? FORMAT_CSV :
+		g_str_has_suffix(path, ".json") ? FORMAT_JSON : FORMAT_TEXT;
 }
 
-static bool backend_save_view(void *data, const struct view *v, const struct rows *rows,
-			      char **ret_message)
+/* As shells do, since one types it. */
+static char *place_of(const char *path)
+{
+	return g_str_has_prefix(path, "~/") ? g_build_filename(g_get_home_dir(), path + 2, NULL) :
+		g_strdup(path);
+}
+
+static enum ui_saved backend_save_view(void *data, const struct ui_save *what,
+				       char **ret_message)
 {
 	g_autoptr(GError) error = NULL;
-	g_autofree char *absolute = NULL;
+	g_autofree char *absolute = NULL, *path = place_of(what->path);
 	char *text = NULL;
 	size_t len = 0;
 	FILE *memory = open_memstream(&text, &len);
 
 	(void)data;
-	bool ok = memory && rows_print(memory, v, rows, FORMAT_TEXT, true);
+	bool ok = memory && rows_print(memory, what->view, what->rows, format_of(path), true);
 	ok = memory && fclose(memory) == 0 && ok;
-	ok = ok && write_view(v, rows->query.from_ns, text, len, &absolute, &error);
+	ok = ok && export_write_file(path, text, len, what->force, &absolute, &error);
 	if (ok)
 		*ret_message = wrote(absolute, "", len);
 	else
 		*ret_message = text_visible(error ? error->message : g_strerror(errno));
 	free(text);
-	return ok;
+	return ok ? UI_SAVED : g_error_matches(error, G_IO_ERROR, G_IO_ERROR_EXISTS) ?
+		UI_SAVE_EXISTS : UI_SAVE_FAILED;
 }
 
 static bool backend_save_prefs(void *data, char **ret_message)

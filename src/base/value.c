@@ -7,6 +7,17 @@
 
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+const char *value_unit(enum value_kind kind)
+{
+	static const char *const unit[] = {
+		[VALUE_NONE] = "", [VALUE_COUNT] = "count", [VALUE_BYTES] = "bytes",
+		[VALUE_NS] = "ns", [VALUE_TIME] = "instant", [VALUE_ID] = "id",
+		[VALUE_RATIO] = "ratio", [VALUE_HEX64] = "hex", [VALUE_TEXT] = "text",
+	};
+
+	return unit[kind];
+}
+
 /* What compares with what: nothing, numbers, ids in hex, ratios, texts. */
 static int class_of(enum value_kind kind)
 {

@@ -49,6 +49,9 @@ static inline struct value value_text(const char *s)
 	return s ? (struct value){ .kind = VALUE_TEXT, .s = s } : value_none();
 }
 
+/* "ns", "bytes", "count": what a column of this kind is in. */
+const char *value_unit(enum value_kind kind);
+
 /* -1, 0, 1; VALUE_NONE sorts before everything; texts by strcmp. */
 int value_compare(struct value a, struct value b);
 

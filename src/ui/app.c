@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define PLAY_PATIENCE 3		/* seconds */
+#define GONE_NS (5 * NS_PER_S)	/* so long is shown what has exited */
 
 /* Into the messages and the journal, without the status line. */
 static void keep_message(struct app *app, bool error, const char *text)
@@ -69,7 +70,7 @@ const struct screen *screen_of(const struct view *view)
 
 enum context app_context(const struct app *app)
 {
-	return popup_is_open(&app->popup) ? CTX_POPUP :
+	return popup_is_open(&app->popup) ? (app->chooser ? CTX_CHOOSER : CTX_POPUP) :
 		screen_of(nav_top(&app->nav)->view)->context;
 }
 
@@ -160,6 +161,8 @@ void app_free(struct app *app)
 	whole_clear(app);
 	prompt_clear(&app->prompt);
 	popup_close(&app->popup);
+	chooser_free(app);
+	g_free(app->save_over);
 	canvas_free(app->canvas);
 	messages_free(app->messages);
 	if (app->prefs != app->options->prefs)
@@ -233,6 +236,7 @@ static void build(struct app *app, struct place *p)
 		p->narrow.host = find_host(app->tl, p->host);
 	q = p->narrow;
 	nav_range(&app->nav, &q.from_ns, &q.to_ns);
+	q.gone_ns = GONE_NS;
 	p->rows = p->view->build(app->tl, &q);
 	p->version = timeline_version(app->tl);
 	p->from_ns = q.from_ns;
@@ -368,7 +372,8 @@ void app_touch(struct app *app)
 /* Commands after which the screen may still choose by itself where it opens. */
 static bool leaves_untouched(enum command_id command)
 {
-	return command == CMD_HELP || command == CMD_LOG || command == CMD_COACH ||
+	return command == CMD_HELP || command == CMD_FACTS || command == CMD_LOG ||
+	       command == CMD_COACH ||
 	       command == CMD_REDRAW || command == CMD_SUSPEND || command == CMD_MOUSE ||
 	       command == CMD_WRITE;
 }
@@ -403,8 +408,8 @@ void app_key(struct app *app, int key)
 
 struct table_style app_table_style(const struct app *app, bool active)
 {
-	return (struct table_style){ app->glyphs, app->search, active,
-				     app->cover.kind == COVER_SOFT };
+	return (struct table_style){ .glyphs = app->glyphs, .match = app->search, .active = active,
+				     .soft = app->cover.kind == COVER_SOFT };
 }
 
 /* What it says of the source stays readable when it has passed. */
@@ -438,7 +443,7 @@ void app_draw(struct app *app)
 		if (app->popup.is_log && app->messages_shown != messages_version(app->messages))
 			popup_replace(&app->popup, message_lines(app));
 		app->cursor_y = popup_draw(&app->popup, c, app->glyphs);
-		bar_draw(c, c->rows - 1, CTX_POPUP, false);
+		bar_draw(c, c->rows - 1, app_context(app), false);
 		return;
 	}
 	whole_look(app);

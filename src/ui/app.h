@@ -76,6 +76,12 @@ struct app {
 		struct canvas_hit hit;
 		gint64 at_us;
 	} clicked;			/* last: twice the same is a double click */
+	const char *copy_doubt;		/* why the terminal may not take it, or NULL */
+	bool tree;			/* rows that have parents are shown as a tree */
+	/* Of a list that is open: what is done with the line picked; NULL: nothing. */
+	void (*picked)(struct app *app, size_t line);
+	struct chooser *chooser;	/* columns.c: its state while it is open, or NULL */
+	char *save_over;		/* file that the next Enter writes over, or NULL */
 };
 
 struct app *app_new(const struct ui_options *options, const struct ui_backend *backend,
@@ -110,6 +116,26 @@ void app_touch(struct app *app);		/* the user does something: nothing moves by i
 void settings_command(struct app *app, struct place *p, enum command_id command);
 void app_prompt_done(struct app *app, const char *text);	/* a prompt's line was taken */
 void app_search(struct app *app, int direction, bool from_here);
+
+/* A list over the screen, of which one line is picked; takes lines over. */
+void app_pick(struct app *app, const char *title, GPtrArray *lines,
+	      void (*picked)(struct app *app, size_t line));
+
+/* Tables (tables.c): filters, sorts, arranges what a pane shows. */
+void tables_prepare(struct app *app, struct place *p, enum pane pane);
+void tables_command(struct app *app, struct place *p, enum command_id command);
+void tables_say_sort(struct app *app, const struct focus *f);	/* and keeps it */
+/* Columns and order from a list (chooser.c). */
+void chooser_open(struct app *app, struct place *p, enum command_id command);
+bool chooser_command(struct app *app, enum command_id command);	/* while it is open */
+void chooser_free(struct app *app);
+/* What leaves the screen (output.c). */
+void output_copy(struct app *app, struct place *p, enum command_id command);
+void output_save(struct app *app, struct place *p, enum command_id command);
+bool output_save_as(struct app *app, const char *path, GError **error);
+const char *output_soft_note(const struct app *app);
+/* What a view is about and lacks (facts.c). */
+void facts_open(struct app *app, struct place *p, enum command_id command);
 
 /* A kind of screen. */
 struct screen {

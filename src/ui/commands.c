@@ -221,6 +221,14 @@ static void do_view_step(struct app *app, struct place *p, enum command_id comma
 	open_view(app, p, nth_view((at + (command == CMD_VIEW_NEXT ? 1 : n - 1)) % n));
 }
 
+static void view_picked(struct app *app, size_t line)
+{
+	const struct view *view = nth_view((unsigned)line);
+
+	if (view)
+		open_view(app, app_place(app), view);
+}
+
 static void do_view_list(struct app *app, struct place *p, enum command_id command)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
@@ -234,21 +242,27 @@ static void do_view_list(struct app *app, struct place *p, enum command_id comma
 			*end = '\0';
 		g_ptr_array_add(lines, g_strdup_printf("%c %-10s %s", number_of(v), v->title, help));
 	}
-	popup_open(&app->popup, "Views: Enter opens one", lines, true);
+	app_pick(app, "Views: Enter opens one", lines, view_picked);
+}
+
+void app_pick(struct app *app, const char *title, GPtrArray *lines,
+	      void (*picked)(struct app *app, size_t line))
+{
+	popup_open(&app->popup, title, lines, true);
+	app->picked = picked;
 }
 
 static void popup_do(struct app *app, enum command_id command)
 {
 	enum popup_result result = popup_command(&app->popup, command);
-	const struct view *view = NULL;
+	size_t line = app->popup.cursor;
 
 	if (result == POPUP_STAYS)
 		return;
-	if (result == POPUP_PICKED)
-		view = nth_view((unsigned)app->popup.cursor);
 	popup_close(&app->popup);
-	if (view)
-		open_view(app, app_place(app), view);
+	if (result == POPUP_PICKED && app->picked)
+		app->picked(app, line);
+	chooser_free(app);
 }
 
 /* All columns of a row with what they mean: where Enter leads no further. */
@@ -434,7 +448,8 @@ void app_search(struct app *app, int direction, bool from_here)
 		long n = (long)f.rows->rows->len;
 
 		for (; at >= 0 && at < n; at += direction) {
-			if (!table_row_holds(f.view, f.rows, (size_t)at, app->search))
+			if (!table_row_holds(f.table, f.view, f.rows, (size_t)at,
+					     app->search))
 				continue;
 			p->pane = pane;
 			table_select(f.table, f.rows, (size_t)at);
@@ -510,40 +525,6 @@ static void do_prompt(struct app *app, struct place *p, enum command_id command)
 	}
 }
 
-static void do_sort(struct app *app, struct place *p, enum command_id command)
-{
-	struct focus f = place_focus(p);
-	bool descending;
-	int column;
-
-	if (command == CMD_INVERT) {
-		column = table_sort_column(f.table, f.view, &descending);
-		f.table->sort = column;
-		f.table->descending = !descending;
-	} else {
-		column = table_sort_step(f.table, f.view, command == CMD_SORT_LEFT ? -1 : 1);
-	}
-	if (column >= 0)
-		app_say(app, "sorted by %s, %s", f.view->columns[column].title,
-			f.table->descending ? "highest first" : "lowest first");
-	place_stale(p);
-}
-
-static void do_by(struct app *app, struct place *p, enum command_id command)
-{
-	static const char *const names[BY_N] = {
-		"hosts as a whole", "processes", "threads", "CPUs", "priorities",
-	};
-
-	if (!p->view->has_by && !p->view->more_by) {
-		app_say(app, "%s has no rows by thread", p->view->title);
-		return;
-	}
-	p->narrow.by = view_next_by(p->view, p->narrow.by);
-	app_say(app, "rows are %s", names[p->narrow.by]);
-	place_stale(p);
-}
-
 /* Output. */
 
 /* The trace and span that the cursor is on; false: none. */
@@ -559,12 +540,6 @@ static bool selected_span(struct place *p, struct ui_export *ret)
 	return q.trace_id != 0;
 }
 
-/* A file does not show what may still change. */
-static const char *soft_note(const struct app *app)
-{
-	return app->cover.kind == COVER_SOFT ? "soft, may change: " : "";
-}
-
 static bool export_now(struct app *app, const struct ui_export *what)
 {
 	g_autofree char *message = NULL;
@@ -576,7 +551,7 @@ static bool export_now(struct app *app, const struct ui_export *what)
 	}
 	done = app->backend->export_span(app->backend->data, what, &message);
 	if (done)
-		app_say(app, "%s%s", soft_note(app), message ? message : "exported");
+		app_say(app, "%s%s", output_soft_note(app), message ? message : "exported");
 	else
 		app_error(app, "%s", message ? message : "cannot export");
 	return done;
@@ -619,55 +594,6 @@ static bool export_text(struct app *app, const char *text, GError **error)
 	if (!what.trace_id)
 		g_set_error(error, BLK_EXPR_ERROR, 0, "select a trace or a span first");
 	return what.trace_id && (export_now(app, &what), true);
-}
-
-static char *row_text(const struct focus *f, const struct row *row)
-{
-	GString *s = g_string_new(NULL);
-
-	for (size_t i = 0; row && i < f->view->n_columns; i++) {
-		const struct column *c = &f->view->columns[i];
-		g_autofree char *text = NULL;
-
-		if (!c->width)
-			continue;
-		text = table_cell(c, c->get(row, f->rows), 40);
-		g_string_append_printf(s, "%s%s %s", s->len ? ", " : "", c->title, text);
-	}
-	return g_string_free(s, FALSE);
-}
-
-static void do_copy(struct app *app, struct place *p, enum command_id command)
-{
-	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
-	struct focus f = place_focus(p);
-
-	g_free(app->copy);
-	if (w && w->root) {
-		g_autofree char *why = text_visible(w->why ? w->why : "");
-		g_autofree char *name = text_visible(timeline_string(app->tl, w->root->name));
-		char duration[TIMEFMT_LEN];
-
-		app->copy = g_strdup_printf("%016" G_GINT64_MODIFIER "x %s %s: %s", w->trace_id,
-					    name, timefmt_duration(duration, w->end_ns - w->begin_ns),
-					    why);
-	} else {
-		app->copy = row_text(&f, table_selected(f.table, f.rows));
-	}
-	app_say(app, "copied: %s", app->copy);
-}
-
-static void do_save(struct app *app, struct place *p, enum command_id command)
-{
-	struct focus f = place_focus(p);
-	g_autofree char *message = NULL;
-
-	if (!app->backend || !app->backend->save_view)
-		app_error(app, "cannot save: nobody does it here");
-	else if (app->backend->save_view(app->backend->data, f.view, f.rows, &message))
-		app_say(app, "%s%s", soft_note(app), message ? message : "saved");
-	else
-		app_error(app, "%s", message ? message : "cannot save");
 }
 
 /* Move. */
@@ -713,8 +639,8 @@ static const handler handlers[CMD_N] = {
 	[CMD_VIEW_7] = do_view, [CMD_VIEW_8] = do_view, [CMD_VIEW_9] = do_view,
 	[CMD_VIEW_LIST] = do_view_list, [CMD_VIEW_NEXT] = do_view_step,
 	[CMD_VIEW_PREV] = do_view_step, [CMD_DRILL] = do_drill, [CMD_BACK] = do_back,
-	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = do_copy,
-	[CMD_SAVE] = do_save, [CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,
+	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = output_copy,
+	[CMD_SAVE] = output_save, [CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,
 	[CMD_TIME_BACK_10] = do_time, [CMD_TIME_FORWARD_10] = do_time, [CMD_GOTO] = do_prompt,
 	[CMD_PAUSE] = do_pause, [CMD_FOLLOW] = do_follow, [CMD_STEP_FINER] = do_step_size,
 	[CMD_STEP_COARSER] = do_step_size, [CMD_RANGE_A] = do_range, [CMD_RANGE_B] = do_range,
@@ -722,8 +648,14 @@ static const handler handlers[CMD_N] = {
 	[CMD_ERROR_NEXT] = do_error, [CMD_ERROR_PREV] = do_error, [CMD_UP] = do_move,
 	[CMD_DOWN] = do_move, [CMD_PAGE_UP] = do_move, [CMD_PAGE_DOWN] = do_move,
 	[CMD_TOP] = do_move, [CMD_BOTTOM] = do_move, [CMD_SEARCH] = do_prompt,
-	[CMD_FILTER] = do_prompt, [CMD_SORT_LEFT] = do_sort, [CMD_SORT_RIGHT] = do_sort,
-	[CMD_INVERT] = do_sort, [CMD_BY] = do_by, [CMD_HELP] = do_help, [CMD_LOG] = do_log,
+	[CMD_FILTER] = do_prompt, [CMD_SORT_LEFT] = tables_command, [CMD_SORT_RIGHT] = tables_command,
+	[CMD_INVERT] = tables_command, [CMD_BY] = tables_command, [CMD_TREE] = tables_command,
+	[CMD_TAG] = tables_command, [CMD_UNTAG] = tables_command,
+	[CMD_ONLY_TAGGED] = tables_command, [CMD_CLEAR] = tables_command,
+	[CMD_EXPAND] = tables_command, [CMD_COLLAPSE] = tables_command,
+	[CMD_EXPAND_ALL] = tables_command, [CMD_COLUMNS] = chooser_open,
+	[CMD_SORT_MENU] = chooser_open, [CMD_FACTS] = facts_open,
+	[CMD_HELP] = do_help, [CMD_LOG] = do_log,
 	[CMD_COACH] = do_program, [CMD_MOUSE] = settings_command, [CMD_WRITE] = settings_command,
 	[CMD_REDRAW] = do_program, [CMD_SUSPEND] = do_program,
 	[CMD_QUIT] = do_program,
@@ -735,7 +667,8 @@ void app_command(struct app *app, enum command_id command)
 	const struct screen *screen = screen_of(p->view);
 
 	if (popup_is_open(&app->popup) && handlers[command] != do_program) {
-		popup_do(app, command);
+		if (!chooser_command(app, command))
+			popup_do(app, command);
 		return;
 	}
 	if (screen->command && screen->command(app, p, command))
@@ -760,6 +693,9 @@ void app_prompt_done(struct app *app, const char *text)
 		break;
 	case PROMPT_GOTO:
 		taken = !*line || goto_text(app, line, &error);
+		break;
+	case PROMPT_SAVE:
+		taken = output_save_as(app, line, &error);
 		break;
 	default:
 		taken = export_text(app, line, &error);

@@ -17,6 +17,8 @@ static const struct glyphs ascii = {
 	.spark = { " ", ".", ":", "-", "=", "+", "*", "#", "@" },
 	.unread = { " ", "'", "\"", "%", "&" },
 	.soft = "~",
+	.tag = "*",
+	.gone = "x",
 	.bar = "#",
 };
 
@@ -35,6 +37,8 @@ static const struct glyphs utf8 = {
 	.spark = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" },
 	.unread = { " ", "·", "░", "▒", "▓" },
 	.soft = "~",
+	.tag = "●",
+	.gone = "†",
 	.bar = "█",
 };
 

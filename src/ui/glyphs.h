@@ -20,6 +20,8 @@ struct glyphs {
 	const char *spark[9];		/* nothing .. full */
 	const char *unread[5];		/* of seconds not read yet, nothing .. full */
 	const char *soft;		/* of a preview, and before its figures */
+	const char *tag;		/* before a tagged row */
+	const char *gone;		/* before one that ended */
 	const char *bar;		/* histogram bars */
 };
 

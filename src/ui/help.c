@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* Breaks a paragraph into lines of at most `cols` columns. */
-static void add_wrapped(GPtrArray *lines, const char *text, unsigned cols, const char *indent)
+void help_add_wrapped(GPtrArray *lines, const char *text, unsigned cols, const char *indent)
 {
 	g_auto(GStrv) words = g_strsplit_set(text, " \n", -1);
 	GString *line = g_string_new(indent);
@@ -66,7 +65,7 @@ GPtrArray *help_lines(const struct view *v, enum context context, unsigned cols)
 	g_autoptr(GPtrArray) keys = keys_help(context);
 
 	if (v->help) {
-		add_wrapped(lines, v->help, cols > 4 ? cols - 4 : cols, "  ");
+		help_add_wrapped(lines, v->help, cols > 4 ? cols - 4 : cols, "  ");
 		g_ptr_array_add(lines, g_strdup(""));
 	}
 	for (guint i = 0; i < keys->len; i++) {

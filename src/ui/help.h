@@ -6,6 +6,8 @@
 #include "ui/keys.h"
 #include "views/view.h"
 
+/* Breaks a paragraph into lines of at most `cols` columns, each after `indent`. */
+void help_add_wrapped(GPtrArray *lines, const char *text, unsigned cols, const char *indent);
 /* Lines (char *, freed by the array): headings begin in the first column. */
 GPtrArray *help_lines(const struct view *v, enum context context, unsigned cols);
 

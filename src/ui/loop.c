@@ -192,6 +192,7 @@ int ui_run(const struct ui_options *options, const struct ui_backend *backend,
 		return 1;
 	}
 	l.app = app_new(options, backend, tl, term_is_utf8());
+	l.app->copy_doubt = term_copy_doubt();
 	term_size(&rows, &cols);
 	app_resize(l.app, rows, cols);
 	if (term_note())

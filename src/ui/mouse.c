@@ -56,9 +56,7 @@ static void click_header(struct app *app, struct place *p, const struct canvas_h
 	else
 		f.table->descending = f.view->columns[h->value].descending;
 	f.table->sort = (int)h->value;
-	app_say(app, "sorted by %s, %s", f.view->columns[h->value].title,
-		f.table->descending ? "highest first" : "lowest first");
-	place_stale(p);
+	tables_say_sort(app, &f);
 }
 
 static void click_time(struct app *app, int64_t at_ns)

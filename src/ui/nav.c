@@ -44,8 +44,10 @@ void place_free(struct place *p)
 	g_free(p->host);
 	g_free(p->crumb);
 	g_free(p->filter);
-	for (int i = 0; i < PANE_N; i++)
+	for (int i = 0; i < PANE_N; i++) {
 		expr_free(p->expr[i]);
+		table_clear(&p->table[i]);
+	}
 	waterfall_folds_free(p->folds);
 	g_free(p);
 }

@@ -10,11 +10,8 @@
 
 static void prepare(struct app *app, struct place *p)
 {
-	for (int i = 0; i < PANE_N; i++) {
-		struct focus f = place_pane(p, i);
-
-		table_apply(f.table, f.view, f.rows, p->expr[i]);
-	}
+	for (int i = 0; i < PANE_N; i++)
+		tables_prepare(app, p, i);
 	/* The first that has ended: of an open one nobody can tell yet who let it wait. */
 	for (guint i = 0; !p->table[PANE_SLOWEST].bound; i++) {
 		struct focus f = place_pane(p, PANE_SLOWEST);

@@ -6,7 +6,7 @@
 
 static void prepare(struct app *app, struct place *p)
 {
-	table_apply(&p->table[PANE_MAIN], p->view, p->rows, p->expr[PANE_MAIN]);
+	tables_prepare(app, p, PANE_MAIN);
 	for (guint i = 0; p->select_pid >= 0 && i < p->rows->rows->len; i++) {
 		const struct row *row = g_ptr_array_index(p->rows->rows, i);
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "views/sum.h"
 
 #include <string.h>
 
@@ -50,114 +51,20 @@ char *table_cell(const struct column *c, struct value v, unsigned width)
 	}
 }
 
-/* An id is what one quotes: the first one of a view goes late. */
-static unsigned priority_of(const struct view *v, size_t column)
+void table_clear(struct table *t)
 {
-	unsigned priority = v->columns[column].priority;
-
-	return column == 0 && v->columns[0].kind == VALUE_HEX64 ? MIN(priority, 2) : priority;
+	keyset_clear(&t->tags);
+	keyset_clear(&t->folded);
+	t->only_tagged = false;
 }
 
-/* Drops the column of the highest priority number; false when none may go. */
-static bool drop_one(const struct view *v, bool shown[])
+unsigned table_n_tagged(const struct table *t, const struct rows *rows)
 {
-	int worst = -1;
+	unsigned n = 0;
 
-	for (size_t i = 0; i < v->n_columns && i < TABLE_MAX_COLUMNS; i++) {
-		if (shown[i] && priority_of(v, i) &&
-		    (worst < 0 || priority_of(v, i) >= priority_of(v, (size_t)worst)))
-			worst = (int)i;
-	}
-	if (worst >= 0)
-		shown[worst] = false;
-	return worst >= 0;
-}
-
-/* A column that says nothing (a thread's id in rows of processes) is not shown. */
-static bool column_is_empty(const struct column *col, const struct rows *rows)
-{
-	if (col->kind != VALUE_ID || !rows)
-		return false;
-	for (guint i = 0; i < rows->rows->len; i++) {
-		if (col->get(g_ptr_array_index(rows->rows, i), rows).kind != VALUE_NONE)
-			return false;
-	}
-	return rows->rows->len > 0;
-}
-
-/* Ids give up their second half, long texts their end, before any column goes. */
-#define HEX_SHORT 8
-#define TEXT_SHORT 32
-
-static unsigned column_width(const struct column *c, bool tight)
-{
-	unsigned width = c->width;
-
-	if (tight && c->kind == VALUE_HEX64)
-		width = MIN(width, HEX_SHORT);
-	if (tight && c->kind == VALUE_TEXT && !c->flexible)
-		width = MIN(width, TEXT_SHORT);
-	return MAX(width, (unsigned)strlen(c->title));
-}
-
-static unsigned needed(const struct view *v, const bool shown[], bool tight)
-{
-	unsigned need = 0;
-
-	for (size_t i = 0; i < v->n_columns && i < TABLE_MAX_COLUMNS; i++)
-		need += shown[i] ? column_width(&v->columns[i], tight) + 1 : 0;
-	return need;
-}
-
-/* Room left over goes back to what was cut, then to the flexible column. */
-static unsigned widen(const struct column *c, bool tight, unsigned *room)
-{
-	unsigned width = column_width(c, tight), wanted = column_width(c, false);
-	unsigned more = c->flexible ? 0 : MIN(*room, wanted - width);
-
-	if (c->kind == VALUE_HEX64 && width + more < wanted)
-		more = 0;
-	*room -= more;
-	return width + more;
-}
-
-void table_layout(const struct view *v, const struct rows *rows, unsigned width,
-		  struct table_layout *ret)
-{
-	bool shown[TABLE_MAX_COLUMNS] = { false };
-	size_t n = MIN(v->n_columns, (size_t)TABLE_MAX_COLUMNS);
-	unsigned room, x = 1, widths[TABLE_MAX_COLUMNS];
-	bool tight = false;
-
-	width = width > 1 ? width - 1 : 0;
-	for (size_t i = 0; i < n; i++)
-		shown[i] = v->columns[i].width > 0 && !column_is_empty(&v->columns[i], rows);
-	while (needed(v, shown, tight) > width + 1) {
-		if (tight && !drop_one(v, shown))
-			break;
-		tight = true;
-	}
-	room = needed(v, shown, tight);
-	room = room < width + 1 ? width + 1 - room : 0;
-	/* From the right: texts there (why) are worth more than whole ids. */
-	for (size_t i = n; i-- > 0;)
-		widths[i] = shown[i] ? widen(&v->columns[i], tight, &room) : 0;
-	ret->n = 0;
-	for (size_t i = 0; i < n; i++) {
-		unsigned w = widths[i];
-
-		if (!shown[i])
-			continue;
-		if (v->columns[i].flexible)
-			w += room;
-		if (x > width)
-			break;
-		w = MIN(w, width + 1 - x);
-		ret->col[ret->n].column = (unsigned)i;
-		ret->col[ret->n].x = x;
-		ret->col[ret->n++].width = w;
-		x += w + 1;
-	}
+	for (guint i = 0; t->tags.keys && i < rows->rows->len; i++)
+		n += keyset_has(&t->tags, g_ptr_array_index(rows->rows, i));
+	return n;
 }
 
 int table_sort_column(const struct table *t, const struct view *v, bool *ret_descending)
@@ -174,17 +81,20 @@ int table_sort_column(const struct table *t, const struct view *v, bool *ret_des
 
 int table_sort_step(struct table *t, const struct view *v, int direction)
 {
+	uint8_t columns[TABLE_MAX_COLUMNS];
 	bool descending;
-	int n = (int)v->n_columns, at = table_sort_column(t, v, &descending);
+	int n = (int)table_columns(t, v, columns), sorted = table_sort_column(t, v, &descending);
+	int at = direction > 0 ? -1 : n;
 
 	for (int i = 0; i < n; i++) {
-		at = at < 0 ? (direction > 0 ? 0 : n - 1) : (at + direction + n) % n;
-		if (v->columns[at].width)
-			break;
+		if (columns[i] == sorted)
+			at = i;
 	}
-	t->sort = at;
-	t->descending = v->columns[at].descending;
-	return at;
+	if (!n)
+		return -1;
+	t->sort = columns[(at + direction + n) % n];
+	t->descending = v->columns[t->sort].descending;
+	return t->sort;
 }
 
 /* The selected thing; else a namesake, as which it may go in another timeline. */
@@ -246,18 +156,19 @@ void table_move(struct table *t, const struct rows *rows, long delta)
 	table_select(t, rows, to < 0 ? 0 : (size_t)to);
 }
 
-bool table_row_holds(const struct view *v, const struct rows *rows, size_t index,
-		     const char *needle)
+bool table_row_holds(const struct table *t, const struct view *v, const struct rows *rows,
+		     size_t index, const char *needle)
 {
 	const struct row *row = g_ptr_array_index(rows->rows, index);
 	g_autofree char *folded = g_utf8_casefold(needle, -1);
 
-	for (size_t i = 0; i < v->n_columns; i++) {
-		const struct column *c = &v->columns[i];
+	uint8_t columns[TABLE_MAX_COLUMNS];
+	unsigned n = table_columns(t, v, columns);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct column *c = &v->columns[columns[i]];
 		g_autofree char *text = NULL, *text_folded = NULL;
 
-		if (!c->width)
-			continue;
 		text = table_cell(c, c->get(row, rows), c->kind == VALUE_HEX64 ? 16 : c->width);
 		text_folded = g_utf8_casefold(text, -1);
 		if (strstr(text_folded, folded))
@@ -346,6 +257,15 @@ static enum role role_of(const struct column *col, const struct row *row, struct
 	return ROLE_HEAT + MIN((enum role)(v.d * HEAT_LEVELS), HEAT_LEVELS - 1);
 }
 
+/* In a tree the name is as far in as it is deep. */
+static char *indented(const struct row *row, const char *text, bool folded,
+		      const struct glyphs *g)
+{
+	const char *sign = !row->expandable ? " " : folded ? g->collapsed : g->expanded;
+
+	return g_strdup_printf("%*s%s %s", 2 * MIN(row->depth, 20), "", sign, text);
+}
+
 static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		      const struct column *col, const struct row *row, const struct rows *rows,
 		      const struct table_style *style)
@@ -360,6 +280,12 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 
 		text = g_strconcat("!", old, NULL);
 		role = ROLE_MARKED;
+	}
+	if (rows->tree && col->flexible) {
+		g_autofree char *old = text;
+
+		text = indented(row, old, style->folded && keyset_has(style->folded, row),
+				style->glyphs);
 	}
 	clipped = text_clip(text, width, style->glyphs->utf8);
 	if (col->align == ALIGN_LEFT) {
@@ -390,12 +316,47 @@ static void draw_row(struct canvas *c, unsigned y, struct box box, const struct 
 	for (unsigned i = 0; i < l->n; i++)
 		draw_cell(c, y, box.x + l->col[i].x, l->col[i].width,
 			  &v->columns[l->col[i].column], row, rows, style);
+	if (row->gone)
+		canvas_put(c, y, box.x, 1, ROLE_DIM, style->glyphs->gone);
 	if (row->marked && !has_factor(v, l))
 		canvas_put(c, y, box.x, 1, ROLE_MARKED, "!");
-	if (!selected)
-		return;
-	canvas_put(c, y, box.x, 1, ROLE_SELECTED, style->glyphs->cursor);
-	canvas_set_role(c, y, box.x, box.cols, ROLE_SELECTED);
+	if (selected) {
+		canvas_put(c, y, box.x, 1, ROLE_SELECTED, style->glyphs->cursor);
+		canvas_set_role(c, y, box.x, box.cols, ROLE_SELECTED);
+	}
+	if (style->tags && keyset_has(style->tags, row)) {
+		canvas_put(c, y, box.x, 1, selected ? ROLE_SELECTED : ROLE_MARKED,
+			   style->glyphs->tag);
+		canvas_add_attr(c, y, box.x, box.cols, STYLE_BOLD);
+	}
+}
+
+static bool is_tagged(const struct row *row, const void *tags)
+{
+	return keyset_has(tags, row);
+}
+
+/* What the tagged rows are together, in the box's last line. */
+static void draw_sum(struct canvas *c, struct box box, const struct table *t,
+		     const struct view *v, const struct rows *rows, const struct table_layout *l,
+		     unsigned n)
+{
+	unsigned y = box.y + box.rows - 1, used, first = box.cols;
+
+	canvas_fill(c, y, box.x, box.cols, ROLE_HEADER, " ");
+	for (unsigned i = l->n; i-- > 0;) {
+		const struct column *col = &v->columns[l->col[i].column];
+		struct value sum = rows_sum(v, rows, l->col[i].column, is_tagged, &t->tags);
+		g_autofree char *text = table_cell(col, sum, l->col[i].width);
+
+		if (sum.kind == VALUE_NONE)
+			continue;
+		first = l->col[i].x;
+		canvas_put_right(c, y, box.x + l->col[i].x, l->col[i].width, ROLE_HEADER, text);
+	}
+	used = first > 2 ? first - 2 : 0;
+	canvas_putf(c, y, box.x + 1, used, ROLE_SORTED, n < keyset_size(&t->tags) ?
+		    "%u of %u tagged" : "%u tagged", n, keyset_size(&t->tags));
 }
 
 unsigned table_draw(struct canvas *c, struct box box, struct table *t, const struct view *v,
@@ -403,12 +364,20 @@ unsigned table_draw(struct canvas *c, struct box box, struct table *t, const str
 {
 	struct table_layout l;
 	size_t n = rows->rows->len;
-	unsigned at = box.y;
+	unsigned at = box.y, n_tagged = table_n_tagged(t, rows);
+	struct table_style own = *style;
 
 	if (box.rows == 0)
 		return box.y;
-	table_layout(v, rows, box.cols, &l);
+	table_layout(t, v, rows, box.cols, &l);
 	draw_header(c, box, t, v, &l, style->glyphs);
+	own.tags = &t->tags;
+	own.folded = &t->folded;
+	style = &own;
+	if (n_tagged && box.rows > 3) {
+		draw_sum(c, box, t, v, rows, &l, n_tagged);
+		box.rows--;
+	}
 	t->page = box.rows - 1;
 	if (t->cursor < t->top)
 		t->top = t->cursor;

@@ -304,6 +304,24 @@ void term_suspend(void)
 	refresh();
 }
 
+/* OSC 52 has no answer: all one can tell is who is known not to take it. */
+const char *term_copy_doubt(void)
+{
+	const char *name = g_getenv("TERM"), *program = g_getenv("TERM_PROGRAM");
+
+	if (g_getenv("TMUX"))
+		return "in tmux: set -g set-clipboard on";
+	if (name && g_str_has_prefix(name, "screen"))
+		return "screen keeps it";
+	if (name && (g_str_equal(name, "linux") || g_str_has_prefix(name, "vt")))
+		return "this terminal has no clipboard: s saves";
+	if (g_getenv("VTE_VERSION"))
+		return "older VTE terminals ignore it: s saves";
+	if (program && g_str_equal(program, "Apple_Terminal"))
+		return "Terminal.app ignores it: s saves";
+	return NULL;
+}
+
 void term_copy(const char *text)
 {
 	g_autofree char *b64 = g_base64_encode((const guchar *)text, strlen(text));

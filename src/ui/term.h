@@ -33,6 +33,8 @@ void term_size(unsigned *ret_rows, unsigned *ret_cols);
 void term_paint(const struct canvas *c, unsigned y, unsigned x, bool show_cursor);
 void term_redraw(void);			/* everything anew with the next paint */
 void term_suspend(void);		/* stops the process; returns when it goes on */
+/* Why the terminal may not take what is copied; NULL: nothing speaks against it. */
+const char *term_copy_doubt(void);
 void term_copy(const char *text);	/* to the terminal's clipboard (OSC 52) */
 
 int term_fd(void);

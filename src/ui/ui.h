@@ -35,6 +35,14 @@ struct ui_export {
 	const struct timeline *tl;	/* it is in: the timeline, or a preview */
 };
 
+struct ui_save {
+	const struct view *view;	/* with the columns to write, in order */
+	const struct rows *rows;
+	const char *path;		/* .csv, .json, anything else: text */
+	bool force;			/* over an old file: somebody was asked */
+};
+enum ui_saved { UI_SAVED, UI_SAVE_EXISTS, UI_SAVE_FAILED };
+
 /* What the screen asks of the program. All on the screen's thread, all quick. */
 struct ui_backend {
 	void *data;
@@ -45,8 +53,8 @@ struct ui_backend {
 	/* One line for the status row (g_free): the absolute path, spans, bytes and the scp
 	 * line, or what failed. true: written. */
 	bool (*export_span)(void *data, const struct ui_export *what, char **ret_message);
-	bool (*save_view)(void *data, const struct view *v, const struct rows *rows,
-			  char **ret_message);		/* s: this view as text, or NULL */
+	/* s: writes these rows as the file's suffix says; or NULL. The line (g_free) as above. */
+	enum ui_saved (*save_view)(void *data, const struct ui_save *what, char **ret_message);
 	/* W: writes options->prefs; message as above. NULL: nobody keeps them. */
 	bool (*save_prefs)(void *data, char **ret_message);
 	/* A message of the screen, for the journal. May be NULL. */

@@ -6,6 +6,7 @@
 #include "views/processes.h"
 
 #include "base/timefmt.h"
+#include "views/ptree.h"
 #include "views/registry.h"
 
 struct process_row {
@@ -59,6 +60,29 @@ static GETTER(get_exit)
 	return time_or_none(ROW(row)->exit_ns);
 }
 
+/* What became of it in the range. */
+static GETTER(get_life)
+{
+	const struct process_row *r = ROW(row);
+	int64_t from = rows->query.from_ns;
+	bool began = r->c.start_ns != TIME_UNKNOWN && r->c.start_ns >= from &&
+		r->c.start_ns < rows->query.to_ns;
+
+	if (row->gone)
+		return value_text(r->exit_ns < from ? "gone" : began ? "short" : "exited");
+	return value_text(began ? "began" : NULL);
+}
+
+static int32_t parent_of(const struct row *row)
+{
+	return ROW(row)->ppid;
+}
+
+static void arrange(struct rows *rows)
+{
+	ptree_arrange(rows, parent_of);
+}
+
 static struct value of_range(const struct row *row, int64_t ns)
 {
 	const struct process_row *r = ROW(row);
@@ -109,6 +133,8 @@ static const struct column columns[] = {
 	  .help = "when it began; null: before the trace", .get = get_start },
 	{ .id = "exit_ns", .title = "EXIT", .kind = VALUE_TIME,
 	  .help = "when it ended; null: not in the trace", .get = get_exit },
+	COLUMN_T("life", "LIFE", 6, 9,
+		 "began, exited, short (both) in the range; gone: exited before it", get_life),
 	COLUMN_N("cpu_ratio", "CPU%", VALUE_RATIO, 6, 0, "time on a CPU; 100 % is one CPU",
 		 processes_get_cpu_ratio),
 	COLUMN_N("runnable_ratio", "RUNQ%", VALUE_RATIO, 6, 1, "runnable, waiting for a CPU",
@@ -133,6 +159,31 @@ static void fill(struct process_row *r, struct rows *rows, uint32_t thread, doub
 	}
 	if (rows->query.by == BY_THREAD && t)
 		r->exit_ns = t->exit_ns;
+	r->c.row.gone = r->exit_ns != TIME_UNKNOWN &&
+		(rows->query.to_ns == 0 || r->exit_ns < rows->query.to_ns);
+}
+
+/* What ended shortly before the range stays in sight, with nothing but zeros. */
+static void add_gone(struct row_map *map, double seconds)
+{
+	const struct timeline *tl = map->rows->tl;
+	const struct view_query *q = &map->rows->query;
+	uint32_t n = q->gone_ns > 0 && q->by != BY_SYSTEM ? timeline_n_threads(tl) : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct thread_info *t = timeline_thread(tl, i);
+		const struct process_info *p = timeline_process(tl, t->process);
+		int64_t exit_ns = q->by == BY_THREAD ? t->exit_ns : p ? p->exit_ns : TIME_UNKNOWN;
+		bool is_new;
+
+		if (exit_ns == TIME_UNKNOWN || exit_ns >= q->from_ns ||
+		    exit_ns < q->from_ns - q->gone_ns || !query_wants_thread(q, tl, i))
+			continue;
+		struct process_row *r = row_map_get(map, group_key(tl, q->by, i), sizeof(*r),
+						    &is_new);
+		if (is_new)
+			fill(r, map->rows, i, seconds);
+	}
 }
 
 static void add_second(struct row_map *map, const struct second *s, double seconds)
@@ -184,6 +235,7 @@ struct rows *processes_build(const struct timeline *tl, const struct view_query 
 	struct range range = range_of(tl, query);
 	for (size_t i = range.first; i < range.end; i++)
 		add_second(&map, timeline_second(tl, i), range.seconds);
+	add_gone(&map, range.seconds);
 	mark_unknown(map.rows);
 	row_map_clear(&map);
 	common_finish(map.rows, NULL);
@@ -199,4 +251,5 @@ const struct view view_processes = {
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "cpu_ratio", .drill = "syscalls", .needs = needs,
 	.default_by = BY_PROCESS, .has_by = true, .on_screen = true, .build = processes_build,
+	.arrange = arrange,
 };

@@ -23,6 +23,8 @@ extern const struct view view_scheduler;
 extern const struct view view_wakers;
 
 #define NEED_SYSCALLS "syscall_*"	/* in .needs: any system call */
+/* Is it there? "a|b": one of them is enough. */
+bool view_has_need(const struct timeline *tl, const char *need);
 bool view_has_calls(const struct timeline *tl);
 
 #endif

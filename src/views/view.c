@@ -108,8 +108,7 @@ struct expr *view_expr(const struct view *v, const char *text, GError **error)
 	return expr_parse(text, lookup_column, v, v->n_columns, error);
 }
 
-/* Takes the rows out that are not wanted; the array frees what it owns. */
-static void keep_rows(struct rows *rows, const bool *keep)
+void rows_keep(struct rows *rows, const bool *keep)
 {
 	guint n = 0;
 	for (guint i = 0; i < rows->rows->len; i++) {
@@ -149,9 +148,9 @@ void rows_filter(struct rows *rows, const struct view *v, const struct expr *fil
 	g_autofree bool *keep = g_new(bool, rows->rows->len);
 	for (guint i = 0; i < rows->rows->len; i++)
 		keep[i] = expr_match(filter, get_cell, rows->rows->pdata[i], &source);
-	if (is_tree(v))
+	if (is_tree(v) || rows->tree)
 		keep_ancestors(rows, keep);
-	keep_rows(rows, keep);
+	rows_keep(rows, keep);
 }
 
 /* --- sort --- */
@@ -180,7 +179,7 @@ static int compare_items(const void *va, const void *vb, void *data)
 void rows_sort(struct rows *rows, const struct view *v, int column, bool descending)
 {
 	guint n = rows->rows->len;
-	if (column < 0 || (size_t)column >= v->n_columns || is_tree(v) || n < 2)
+	if (column < 0 || (size_t)column >= v->n_columns || is_tree(v) || rows->tree || n < 2)
 		return;
 	g_autofree struct sort_item *items = g_new(struct sort_item, n);
 	for (guint i = 0; i < n; i++) {
@@ -204,7 +203,7 @@ bool view_has_calls(const struct timeline *tl)
 }
 
 /* "a|b": one of them is enough; "syscall_*": any system call at all. */
-static bool has_need(const struct timeline *tl, const char *need)
+bool view_has_need(const struct timeline *tl, const char *need)
 {
 	if (strcmp(need, NEED_SYSCALLS) == 0)
 		return view_has_calls(tl);
@@ -219,7 +218,7 @@ char *view_lacks(const struct view *v, const struct timeline *tl)
 {
 	g_autoptr(GString) lacks = g_string_new(NULL);
 	for (size_t i = 0; v->needs && v->needs[i]; i++) {
-		if (has_need(tl, v->needs[i]))
+		if (view_has_need(tl, v->needs[i]))
 			continue;
 		g_string_append(lacks, lacks->len ? ", " : "");
 		g_string_append_len(lacks, v->needs[i], strcspn(v->needs[i], "|"));

@@ -31,6 +31,7 @@ struct view_query {
 	const char *service;
 	int32_t pid, tid;		/* processes, syscalls, files; -1: all */
 	uint32_t host;			/* ID_NONE: all */
+	int64_t gone_ns;		/* rows of what ended so long before from_ns are kept */
 };
 #define VIEW_QUERY_INIT { .span_kind = -1, .pid = -1, .tid = -1, .host = ID_NONE }
 
@@ -43,6 +44,7 @@ struct row {
 	bool marked;		/* error, outlier: shown with '!' */
 	bool open;		/* not ended yet */
 	bool expandable;	/* in trees: has children (shown or hidden) */
+	bool gone;		/* ended within the range, or before it */
 	/* What Enter on this row narrows the next view to; unset ones stay "all". */
 	struct view_query drill;
 };
@@ -54,6 +56,7 @@ struct rows {
 	struct view_query query;	/* as asked (strings copied into text) */
 	struct trust trust;		/* of the seconds summed */
 	size_t n_before_filter;
+	bool tree;			/* arranged as one: depth and expandable are set */
 	void *extra;			/* the view's own (overview, waterfall: see their headers) */
 	void (*free_extra)(void *extra);
 };
@@ -89,6 +92,9 @@ struct view {
 	bool on_screen;			/* false: batch only */
 	/* Rows in canonical order (never by id); never NULL. */
 	struct rows *(*build)(const struct timeline *tl, const struct view_query *query);
+	/* Puts rows below their parents, each parent's in the order they are in; sets tree.
+	 * NULL: the rows have no parents. */
+	void (*arrange)(struct rows *rows);
 };
 
 extern const struct view *const view_all[];	/* NULL-terminated, in order of the keys 1.. */
@@ -102,6 +108,8 @@ int view_column(const struct view *v, const char *id);	/* -1: no such column */
 void rows_filter(struct rows *rows, const struct view *v, const struct expr *filter);
 void rows_sort(struct rows *rows, const struct view *v, int column, bool descending);
 struct expr *view_expr(const struct view *v, const char *text, GError **error);
+/* Takes out the rows that are not to be kept. */
+void rows_keep(struct rows *rows, const bool *keep);
 void rows_free(struct rows *rows);		/* NULL is fine */
 
 /* The events this view needs and the trace lacks, as "sched_switch, sched_waking";

@@ -84,6 +84,24 @@ uint32_t fake_thread(struct fake *f, uint32_t host, int32_t pid, int32_t tid, co
 	return id;
 }
 
+void fake_life(struct fake *f, uint32_t leader, int32_t ppid, int64_t start, int64_t exit)
+{
+	struct thread_info *t = &g_array_index(f->threads, struct fake_thread_info, leader).info;
+
+	t->start_ns = start < 0 ? TIME_UNKNOWN : FAKE_T0 + start;
+	t->exit_ns = exit < 0 ? TIME_UNKNOWN : FAKE_T0 + exit;
+	for (guint i = 0; i < f->p->processes->len; i++) {
+		struct published_process *p =
+			&g_array_index(f->p->processes, struct published_process, i);
+
+		if (p->id != t->process)
+			continue;
+		p->info.ppid = ppid;
+		p->info.start_ns = t->start_ns;
+		p->info.exit_ns = t->exit_ns;
+	}
+}
+
 void fake_rename(struct fake *f, uint32_t thread, int64_t since, const char *comm)
 {
 	struct name_at at = { .since = since, .name = fake_string(f, comm) };

@@ -96,7 +96,7 @@ result $? "q gives the terminal back"
 
 # Every key of the tables that does not leave, in the three kinds of screens.
 all="1 2 3 4 5 6 7 8 9 F2 Tab BTab Enter w l [ ] z Z e y s n N Left Right { } b p p F A B R ) (
-Up k Down j PPage C-u NPage C-d Home g End G / \\ F4 < > I t + - * BSpace x ! C-l ? F1 h"
+Up k Down j PPage C-u NPage C-d Home g End G / \\ F4 < > I H t F5 + - * Space T U f o F6 F7 u BSpace x ! C-l ? F1 h"
 for screen in "" 4 "Enter"; do
 	shell
 	run "$story coach" || result 1 "starts"

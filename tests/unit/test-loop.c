@@ -65,11 +65,10 @@ static bool backend_export(void *data, const struct ui_export *what, char **ret_
 	return true;
 }
 
-static bool backend_save(void *data, const struct view *v, const struct rows *rows,
-			 char **ret_message)
+static enum ui_saved backend_save(void *data, const struct ui_save *what, char **ret_message)
 {
-	*ret_message = g_strdup_printf("saves %s", v->id);
-	return true;
+	*ret_message = g_strdup_printf("saves %s", what->view->id);
+	return UI_SAVED;
 }
 
 static int pick(const struct ui_options *options)

@@ -19,7 +19,9 @@ static struct {
 	unsigned exports, saves, cancels;
 	enum ui_phase phase;
 	const char *banner;
-	bool fails;
+	bool fails, exists;
+	unsigned saved_rows;
+	size_t saved_columns;
 } seen;
 
 static bool export_span(void *data, const struct ui_export *what, char **ret_message)
@@ -32,12 +34,17 @@ static bool export_span(void *data, const struct ui_export *what, char **ret_mes
 	return !seen.fails;
 }
 
-static bool save_view(void *data, const struct view *v, const struct rows *rows,
-		      char **ret_message)
+static enum ui_saved save_view(void *data, const struct ui_save *what, char **ret_message)
 {
 	seen.saves++;
-	*ret_message = g_strdup("wrote /tmp/view.txt");
-	return true;
+	seen.saved_rows = what->rows->rows->len;
+	seen.saved_columns = what->view->n_columns;
+	g_free(seen.path);
+	seen.path = g_strdup(what->path);
+	if (seen.exists && !what->force)
+		return UI_SAVE_EXISTS;
+	*ret_message = g_strdup(seen.fails ? "no space left" : "wrote /tmp/view.txt");
+	return seen.fails ? UI_SAVE_FAILED : UI_SAVED;
 }
 
 static void cancel(void *data)
@@ -178,7 +185,7 @@ static const struct golden {
 	{ "phases-140x45", "3jjjjj", 45, 140, false, false, false },
 	{ "traces-80x24", "2", 24, 80, false, false, false },
 	{ "processes-80x24", "4", 24, 80, false, false, false },
-	{ "processes-threads", "4t", 24, 80, false, false, false },
+	{ "processes-threads", "4H", 24, 80, false, false, false },
 	{ "processes-60x15", "4", 15, 60, false, false, false },
 	{ "syscalls-80x24", "5", 24, 80, false, false, false },
 	{ "syscalls-140x45", "5", 45, 140, false, false, false },
@@ -190,7 +197,7 @@ static const struct golden {
 	{ "lost-80x24", "b-1s\r", 24, 80, false, false, false },
 	{ "help-80x24", "?", 24, 80, false, false, false },
 	{ "help-140x45", "?", 45, 140, false, false, false },
-	{ "messages-80x24", "xsy!", 24, 80, false, false, false },
+	{ "messages-80x24", "xs\ry!", 24, 80, false, false, false },
 	{ "too-small", "", 14, 59, false, false, false },
 };
 
@@ -419,8 +426,11 @@ static void test_export(void)
 	press(&f, "\033" "4e");
 	check_has(&f, "select a trace or a span first");
 	g_assert_cmpuint(seen.exports, ==, 3);
-	press(&f, "s");
+	seen.fails = false;
+	press(&f, "s\r");
 	g_assert_cmpuint(seen.saves, ==, 1);
+	g_assert_cmpstr(seen.path, ==, "blktop-processes-060838.txt");
+	check_has(&f, "wrote /tmp/view.txt");
 	stop(&f);
 }
 

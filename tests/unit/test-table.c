@@ -96,21 +96,21 @@ static void test_layout(void)
 	struct rows *rows = sample();
 	struct table_layout l;
 
-	table_layout(&view, rows, 80, &l);
+	table_layout(NULL, &view, rows, 80, &l);
 	g_assert_cmpuint(l.n, ==, 6);		/* no tid: nobody has one; no raw */
 	g_assert_cmpuint(l.col[0].x, ==, 1);
 	g_assert_cmpuint(l.col[0].width, ==, 80 - 1 - (7 + 8 + 7 + 7 + 6));
 	for (unsigned width = 1; width < 200; width++) {
-		table_layout(&view, rows, width, &l);
+		table_layout(NULL, &view, rows, width, &l);
 		for (unsigned i = 0; i < l.n; i++) {
 			g_assert_cmpuint(l.col[i].x + l.col[i].width, <=, width);
 			g_assert_true(i == 0 || l.col[i].x > l.col[i - 1].x + l.col[i - 1].width);
 		}
 	}
 	/* Priorities: READ (5) goes first, then xUSUAL (4), CPU% (3), PID (2). */
-	table_layout(&view, rows, 44, &l);
+	table_layout(NULL, &view, rows, 44, &l);
 	g_assert_cmpuint(l.n, ==, 5);
-	table_layout(&view, rows, 20, &l);
+	table_layout(NULL, &view, rows, 20, &l);
 	g_assert_cmpuint(l.n, ==, 2);
 	g_assert_cmpuint(l.col[1].column, ==, 3);
 	rows_free(rows);
@@ -219,10 +219,10 @@ static void test_search(void)
 {
 	struct rows *rows = sample();
 
-	g_assert_true(table_row_holds(&view, rows, 0, "ONE"));
-	g_assert_true(table_row_holds(&view, rows, 1, "54.7"));
-	g_assert_true(table_row_holds(&view, rows, 3, "名前"));
-	g_assert_false(table_row_holds(&view, rows, 0, "two"));
+	g_assert_true(table_row_holds(NULL, &view, rows, 0, "ONE"));
+	g_assert_true(table_row_holds(NULL, &view, rows, 1, "54.7"));
+	g_assert_true(table_row_holds(NULL, &view, rows, 3, "名前"));
+	g_assert_false(table_row_holds(NULL, &view, rows, 0, "two"));
 	rows_free(rows);
 }
 

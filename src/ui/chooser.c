@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Lists of columns over the screen: which are shown and in which order, and what rows are
+ * sorted by. */
+#include "ui/app.h"
+
+#include <string.h>
+
+struct chooser {
+	const struct view *view;
+	enum pane pane;
+	unsigned n;
+	uint8_t order[TABLE_MAX_COLUMNS];	/* all columns of the view */
+	bool shown[TABLE_MAX_COLUMNS];		/* by place in the order */
+};
+
+void chooser_free(struct app *app)
+{
+	g_clear_pointer(&app->chooser, g_free);
+}
+
+static char *line_of(const struct column *c, const char *mark)
+{
+	return g_strdup_printf("%s %-9s %-20s %-7s %s", mark, c->title, c->id, value_unit(c->kind),
+			       c->help ? c->help : "");
+}
+
+static GPtrArray *lines_of(const struct chooser *ch)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
+	for (unsigned i = 0; i < ch->n; i++)
+		g_ptr_array_add(lines, line_of(&ch->view->columns[ch->order[i]],
+					       ch->shown[i] ? "[x]" : "[ ]"));
+	return lines;
+}
+
+/* Those shown first, in their order; then the others, in the view's. */
+static void fill(struct chooser *ch, const struct table *t)
+{
+	uint8_t columns[TABLE_MAX_COLUMNS];
+	unsigned n = table_columns(t, ch->view, columns);
+
+	ch->n = 0;
+	for (unsigned i = 0; i < n; i++)
+		ch->order[ch->n++] = columns[i];
+	for (size_t i = 0; i < ch->view->n_columns && i < TABLE_MAX_COLUMNS; i++) {
+		if (!memchr(columns, (int)i, n))
+			ch->order[ch->n++] = (uint8_t)i;
+	}
+	for (unsigned i = 0; i < ch->n; i++)
+		ch->shown[i] = i < n;
+}
+
+/* "pid,comm": what is shown; NULL where that is what the view comes with. */
+static char *chosen_text(const struct chooser *ch)
+{
+	struct table t = TABLE_INIT;
+	uint8_t columns[TABLE_MAX_COLUMNS];
+	unsigned n = table_columns(NULL, ch->view, columns);
+
+	for (unsigned i = 0; i < ch->n; i++) {
+		if (ch->shown[i])
+			t.chosen[t.n_chosen++] = ch->order[i];
+	}
+	if (t.n_chosen == n && !memcmp(t.chosen, columns, n))
+		return NULL;
+	return table_chosen(&t, ch->view);
+}
+
+static void columns_picked(struct app *app, size_t line)
+{
+	const struct chooser *ch = app->chooser;
+	g_autofree char *columns = chosen_text(ch);
+
+	prefs_view_set_columns(app->prefs, ch->view->id, columns);
+	if (columns)
+		app_say(app, "the same in print: -b --view %s --columns %s", ch->view->id, columns);
+	else
+		app_say(app, "the columns that %s comes with", ch->view->title);
+	table_choose(&nav_top(&app->nav)->table[ch->pane], ch->view, columns);
+	place_stale(nav_top(&app->nav));
+}
+
+static void open_columns(struct app *app, struct place *p)
+{
+	struct focus f = place_focus(p);
+	struct chooser *ch = g_new0(struct chooser, 1);
+	g_autofree char *title = g_strdup_printf("Columns of %s: shown [x] in this order, as far "
+						 "as they fit", f.view->title);
+
+	chooser_free(app);
+	ch->view = f.view;
+	ch->pane = f.table == &p->table[p->pane] ? p->pane : PANE_MAIN;
+	fill(ch, f.table);
+	app_pick(app, title, lines_of(ch), columns_picked);
+	app->chooser = ch;
+}
+
+static void swap(struct chooser *ch, unsigned a, unsigned b)
+{
+	uint8_t order = ch->order[a];
+	bool shown = ch->shown[a];
+
+	ch->order[a] = ch->order[b];
+	ch->shown[a] = ch->shown[b];
+	ch->order[b] = order;
+	ch->shown[b] = shown;
+}
+
+static void toggle(struct chooser *ch, size_t at)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ch->n; i++)
+		n += ch->shown[i] && i != at;
+	ch->shown[at] = !ch->shown[at] || !n;	/* one column has to stay */
+}
+
+bool chooser_command(struct app *app, enum command_id command)
+{
+	struct chooser *ch = app->chooser;
+	size_t at = app->popup.cursor;
+
+	if (!ch || at >= ch->n)
+		return false;
+	if (command == CMD_TOGGLE) {
+		toggle(ch, at);
+		at = MIN(at + 1, ch->n - 1);
+	} else if (command == CMD_SHIFT_UP && at > 0) {
+		swap(ch, (unsigned)at, (unsigned)at - 1);
+		at--;
+	} else if (command == CMD_SHIFT_DOWN && at + 1 < ch->n) {
+		swap(ch, (unsigned)at, (unsigned)at + 1);
+		at++;
+	} else if (command == CMD_RESET) {
+		fill(ch, NULL);
+		at = 0;
+	} else {
+		return command == CMD_SHIFT_UP || command == CMD_SHIFT_DOWN;
+	}
+	g_ptr_array_unref(app->popup.lines);
+	app->popup.lines = lines_of(ch);
+	app->popup.cursor = at;
+	return true;
+}
+
+/* --- sorting --- */
+
+static void sort_picked(struct app *app, size_t line)
+{
+	struct focus f = place_focus(app_place(app));
+	bool descending;
+	int old = table_sort_column(f.table, f.view, &descending);
+
+	if (line >= f.view->n_columns)
+		return;
+	f.table->sort = (int)line;
+	f.table->descending = (int)line == old ? !descending : f.view->columns[line].descending;
+	tables_say_sort(app, &f);
+}
+
+static void open_sort(struct app *app, struct place *p)
+{
+	struct focus f = place_focus(p);
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *title = g_strdup_printf("Sort %s by: Enter takes one", f.view->title);
+	const struct glyphs *g = app->glyphs;
+	bool descending;
+	int sorted = table_sort_column(f.table, f.view, &descending);
+
+	for (size_t i = 0; i < f.view->n_columns; i++)
+		g_ptr_array_add(lines, line_of(&f.view->columns[i], (int)i != sorted ? " " :
+					       descending ? g->sort_down : g->sort_up));
+	app_pick(app, title, lines, sort_picked);
+	app->popup.cursor = sorted >= 0 ? (size_t)sorted : 0;
+}
+
+void chooser_open(struct app *app, struct place *p, enum command_id command)
+{
+	if (command == CMD_COLUMNS)
+		open_columns(app, p);
+	else
+		open_sort(app, p);
+}

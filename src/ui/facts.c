@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Facts of a view: what it shows, its columns with unit and meaning, the events it needs,
+ * which of them this trace has, and the commands that add what is missing. */
+#include "ui/app.h"
+#include "ui/help.h"
+
+#include "base/timefmt.h"
+#include "views/needs.h"
+
+#include <string.h>
+
+static void add(GPtrArray *lines, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void add(GPtrArray *lines, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	g_ptr_array_add(lines, g_strdup_vprintf(format, ap));
+	va_end(ap);
+}
+
+static void add_events(GPtrArray *lines, const struct app *app, const struct view *v)
+{
+	g_autoptr(GPtrArray) needs = needs_of(v, app->main);
+	g_autoptr(GPtrArray) commands = needs_commands(v, app->main);
+	bool whole = app->status.phase != UI_LOADING && app->status.phase != UI_OPENING;
+
+	add(lines, "Events it needs");
+	for (guint i = 0; i < needs->len; i++) {
+		const struct need *n = g_ptr_array_index(needs, i);
+
+		add(lines, "  %-24s %s", n->events, n->there ? "in this trace" :
+		    whole ? "NOT in this trace: what it would tell shows -" :
+		    "not in what is read so far");
+	}
+	if (!needs->len)
+		add(lines, "  none in particular");
+	add(lines, "%s", "");
+	if (!commands->len)
+		return;
+	add(lines, "What adds them, to the next recording or the session that is traced");
+	for (guint i = 0; i < commands->len; i++)
+		add(lines, "  %s", (const char *)g_ptr_array_index(commands, i));
+	add(lines, "  blktop --recipe prints a whole script that records all blktop reads");
+	add(lines, "%s", "");
+}
+
+static void add_trust(GPtrArray *lines, const struct app *app, const struct trust *t)
+{
+	struct trust all = timeline_trust(app->main);
+	bool lost = t->lost_events || t->lost_packets, ever = all.lost_events || all.lost_packets;
+
+	add(lines, "Trust");
+	add(lines, "  lost in this range: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
+	    " packets%s", t->lost_events, t->lost_packets,
+	    t->touched && !lost ? "; a loss touches it" : "");
+	add(lines, "  lost in all that is read: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
+	    " packets", all.lost_events, all.lost_packets);
+	add(lines, "  soft in this range: %" G_GUINT64_FORMAT
+	    " things that began before what is known", t->soft);
+	if (ever || t->touched) {
+		add(lines, "  Events are lost where buffers are full before they are read. Larger "
+		    "ones, when the");
+		add(lines, "  channel is made anew (its size can't be changed later):");
+		add(lines, "  %s", needs_for_losses(app->main));
+	}
+	if (t->soft) {
+		add(lines, "  Names and calls from before the recording: a state dump tells them:");
+		add(lines, "  lttng regenerate statedump");
+	}
+	add(lines, "%s", "");
+}
+
+static void add_column(GPtrArray *lines, const struct column *c, unsigned cols)
+{
+	g_autofree char *begin = g_strdup_printf("  %-9s %-20s %-7s ", c->title, c->id,
+						 value_unit(c->kind));
+	unsigned used = (unsigned)strlen(begin);
+	guint first = lines->len;
+	g_autofree char *blank = g_strnfill(used, ' ');
+
+	help_add_wrapped(lines, c->help ? c->help : "", MAX(cols, used + 20), blank);
+	if (lines->len > first) {
+		char *line = g_ptr_array_index(lines, first);
+
+		memcpy(line, begin, MIN(used, strlen(line)));
+	}
+}
+
+static void add_columns(GPtrArray *lines, const struct focus *f, unsigned cols)
+{
+	uint8_t shown[TABLE_MAX_COLUMNS];
+	unsigned n = table_columns(f->table, f->view, shown);
+	bool any = false;
+
+	if (f->view->n_columns)
+		add(lines, "Columns shown, as far as they fit: title, id, unit, meaning");
+	for (unsigned i = 0; i < n; i++)
+		add_column(lines, &f->view->columns[shown[i]], cols);
+	for (size_t i = 0; i < f->view->n_columns; i++) {
+		if (memchr(shown, (int)i, n))
+			continue;
+		if (!any) {
+			add(lines, "%s", "");
+			add(lines, "Columns not shown (f shows them)");
+		}
+		any = true;
+		add_column(lines, &f->view->columns[i], cols);
+	}
+	add(lines, "%s", "");
+}
+
+/* What prints the same rows. */
+static void add_batch(GPtrArray *lines, const struct app *app, struct place *p,
+		      const struct focus *f)
+{
+	g_autofree char *columns = table_chosen(f->table, f->view);
+	g_autofree char *sort = table_chosen_sort(f->table, f->view);
+	bool by = f->view->has_by || f->view->more_by;
+	int64_t from, to;
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+
+	if (f->view != p->view || app->nav.cursor_ns == TIME_UNKNOWN)
+		return;
+	nav_range(&app->nav, &from, &to);
+	add(lines, "The same in print");
+	add(lines, "  blktop -b --view %s --from %s --to %s%s%s", f->view->id,
+	    timefmt_clock_ns(a, from), timefmt_clock_ns(b, to), by ? " --by " : "",
+	    by ? view_by_words[p->narrow.by] : "");
+	if (columns)
+		add(lines, "    --columns %s", columns);
+	if (sort)
+		add(lines, "    --sort %s", sort);
+}
+
+void facts_open(struct app *app, struct place *p, enum command_id command)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	struct focus f = place_focus(p);
+	g_autofree char *title = g_strdup_printf("Facts: %s", f.view->title);
+	unsigned cols = app->canvas->cols > 4 ? app->canvas->cols - 2 : app->canvas->cols;
+
+	if (f.view->help) {
+		help_add_wrapped(lines, f.view->help, cols, "  ");
+		add(lines, "%s", "");
+	}
+	add_events(lines, app, p->view);
+	add_trust(lines, app, &p->rows->trust);
+	add_columns(lines, &f, cols);
+	add_batch(lines, app, p, &f);
+	popup_open(&app->popup, title, lines, false);
+}

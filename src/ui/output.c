@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What leaves the screen: rows to the clipboard, views to files. */
+#include "ui/app.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#include <string.h>
+
+#define COPY_MAX (48 * 1024)	/* bytes: terminals drop longer ones, base64 added */
+
+/* A file does not show what may still change. */
+const char *output_soft_note(const struct app *app)
+{
+	return app->cover.kind == COVER_SOFT ? "soft, may change: " : "";
+}
+
+/* --- copy --- */
+
+/* "PID 253, NAME stored, CPU% 12" */
+static char *row_text(const struct focus *f, const struct row *row)
+{
+	uint8_t columns[TABLE_MAX_COLUMNS];
+	unsigned n = table_columns(f->table, f->view, columns);
+	GString *s = g_string_new(NULL);
+
+	for (unsigned i = 0; row && i < n; i++) {
+		const struct column *c = &f->view->columns[columns[i]];
+		g_autofree char *text = table_cell(c, c->get(row, f->rows), 40);
+
+		g_string_append_printf(s, "%s%s %s", s->len ? ", " : "", c->title, text);
+	}
+	return g_string_free(s, FALSE);
+}
+
+static char *line_of(const struct focus *f, const struct row *row)
+{
+	uint8_t columns[TABLE_MAX_COLUMNS];
+	unsigned n = table_columns(f->table, f->view, columns);
+	GString *s = g_string_new(NULL);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct column *c = &f->view->columns[columns[i]];
+		g_autofree char *text = row ? table_cell(c, c->get(row, f->rows), 40) :
+			g_strdup(c->title);
+
+		g_string_append_printf(s, "%s%s", i ? "\t" : "", text);
+	}
+	g_string_append_c(s, '\n');
+	return g_string_free(s, FALSE);
+}
+
+/* A header and the tagged rows, columns parted by tabs: as far as it may be long. */
+static char *tagged_text(const struct focus *f, unsigned *ret_n)
+{
+	char *header = line_of(f, NULL);
+	GString *s = g_string_new(header);
+
+	g_free(header);
+	*ret_n = 0;
+	for (guint i = 0; i < f->rows->rows->len; i++) {
+		const struct row *row = g_ptr_array_index(f->rows->rows, i);
+		g_autofree char *line = NULL;
+
+		if (!keyset_has(&f->table->tags, row))
+			continue;
+		line = line_of(f, row);
+		if (s->len + strlen(line) > COPY_MAX)
+			break;
+		g_string_append(s, line);
+		++*ret_n;
+	}
+	return g_string_free(s, FALSE);
+}
+
+static char *verdict_text(const struct app *app, const struct waterfall *w)
+{
+	g_autofree char *why = text_visible(w->why ? w->why : "");
+	g_autofree char *name = text_visible(timeline_string(app->tl, w->root->name));
+	char duration[TIMEFMT_LEN];
+
+	return g_strdup_printf("%016" G_GINT64_MODIFIER "x %s %s: %s", w->trace_id, name,
+			       timefmt_duration(duration, w->end_ns - w->begin_ns), why);
+}
+
+/* Never more than terminals take, and whole characters. */
+static void bound(char *text)
+{
+	if (strlen(text) > COPY_MAX)
+		*g_utf8_find_prev_char(text, text + COPY_MAX) = '\0';
+}
+
+void output_copy(struct app *app, struct place *p, enum command_id command)
+{
+	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
+	struct focus f = place_focus(p);
+	const struct row *row = table_selected(f.table, f.rows);
+	unsigned tagged = table_n_tagged(f.table, f.rows), n = 0;
+	g_autofree char *what = NULL;
+
+	g_clear_pointer(&app->copy, g_free);
+	if (!tagged && !row && !(w && w->root)) {
+		app_say(app, "no row to copy");
+		return;
+	}
+	app->copy = tagged ? tagged_text(&f, &n) : w && w->root ? verdict_text(app, w) :
+		row_text(&f, row);
+	bound(app->copy);
+	if (tagged)
+		what = g_strdup_printf("%u of %u tagged rows", n, tagged);
+	app_say(app, "copied%s%s: %s", app->copy_doubt ? " where the terminal takes it; " : "",
+		app->copy_doubt ? app->copy_doubt : "", what ? what : app->copy);
+}
+
+/* --- save --- */
+
+static char *default_name(const struct app *app, const struct view *v)
+{
+	char clock[TIMEFMT_LEN];
+	GString *s = g_string_new(NULL);
+	int64_t from, to;
+
+	nav_range(&app->nav, &from, &to);
+	timefmt_clock(clock, from);
+	g_string_printf(s, "blktop-%s-", v->id);
+	for (const char *c = clock; *c; c++) {
+		if (*c != ':')
+			g_string_append_c(s, *c);
+	}
+	g_string_append(s, ".txt");
+	return g_string_free(s, FALSE);
+}
+
+void output_save(struct app *app, struct place *p, enum command_id command)
+{
+	struct focus f = place_focus(p);
+	g_autofree char *name = NULL;
+
+	g_clear_pointer(&app->save_over, g_free);
+	if (!app->backend || !app->backend->save_view) {
+		app_error(app, "cannot save: nobody does it here");
+		return;
+	}
+	name = default_name(app, f.view);
+	prompt_open(&app->prompt, PROMPT_SAVE, name);
+}
+
+/* The columns the user chose, else all: as they are printed. */
+static struct view view_to_save(const struct focus *f, struct column *columns)
+{
+	struct view v = *f->view;
+
+	if (f->table->n_chosen) {
+		for (unsigned i = 0; i < f->table->n_chosen; i++)
+			columns[i] = f->view->columns[f->table->chosen[i]];
+		v.columns = columns;
+		v.n_columns = f->table->n_chosen;
+	}
+	return v;
+}
+
+/* The rows shown, of tagged ones only those. They stay the array's they are from. */
+static GPtrArray *rows_to_save(const struct focus *f)
+{
+	bool all = !table_n_tagged(f->table, f->rows);
+	GPtrArray *some = g_ptr_array_new();
+
+	for (guint i = 0; i < f->rows->rows->len; i++) {
+		struct row *row = g_ptr_array_index(f->rows->rows, i);
+
+		if (all || keyset_has(&f->table->tags, row))
+			g_ptr_array_add(some, row);
+	}
+	return some;
+}
+
+static enum ui_saved save(struct app *app, const char *path, bool force, char **ret_message)
+{
+	struct focus f = place_focus(app_place(app));
+	struct column columns[TABLE_MAX_COLUMNS];
+	struct view view = view_to_save(&f, columns);
+	g_autoptr(GPtrArray) some = rows_to_save(&f);
+	struct rows rows = *f.rows;
+	struct ui_save what = { .view = &view, .rows = &rows, .path = path, .force = force };
+
+	rows.rows = some;
+	return app->backend->save_view(app->backend->data, &what, ret_message);
+}
+
+bool output_save_as(struct app *app, const char *path, GError **error)
+{
+	g_autofree char *message = NULL;
+	bool force = app->save_over && g_str_equal(app->save_over, path);
+
+	g_clear_pointer(&app->save_over, g_free);
+	if (!*path) {
+		app_say(app, "nothing saved");
+		return true;
+	}
+	switch (save(app, path, force, &message)) {
+	case UI_SAVED:
+		app_say(app, "%s%s", output_soft_note(app), message ? message : "saved");
+		return true;
+	case UI_SAVE_EXISTS:
+		app->save_over = g_strdup(path);
+		g_set_error(error, BLK_EXPR_ERROR, 0, "exists: Enter writes over it");
+		return false;
+	default:
+		g_set_error(error, BLK_EXPR_ERROR, 0, "%s", message ? message : "cannot save");
+		app_error(app, "%s", message ? message : "cannot save");
+		return false;
+	}
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which columns a table shows, and where: the user's choice, else the view's, less what
+ * does not fit. See table.h. */
+#include "ui/table.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+/* What is printed only, unless somebody wants to see it: so wide. */
+static const uint8_t kind_width[] = {
+	[VALUE_NONE] = 4, [VALUE_COUNT] = 7, [VALUE_BYTES] = 7, [VALUE_NS] = 7, [VALUE_TIME] = 12,
+	[VALUE_ID] = 7, [VALUE_RATIO] = 6, [VALUE_HEX64] = 16, [VALUE_TEXT] = 16,
+};
+
+static unsigned wanted_width(const struct column *c)
+{
+	return c->width ? c->width : kind_width[c->kind];
+}
+
+unsigned table_columns(const struct table *t, const struct view *v,
+		       uint8_t ret[TABLE_MAX_COLUMNS])
+{
+	unsigned n = 0;
+
+	if (t && t->n_chosen) {
+		memcpy(ret, t->chosen, t->n_chosen);
+		return t->n_chosen;
+	}
+	for (size_t i = 0; i < v->n_columns && i < TABLE_MAX_COLUMNS; i++) {
+		if (v->columns[i].width)
+			ret[n++] = (uint8_t)i;
+	}
+	return n;
+}
+
+void table_choose(struct table *t, const struct view *v, const char *columns)
+{
+	g_auto(GStrv) ids = g_strsplit(columns ? columns : "", ",", -1);
+
+	t->n_chosen = 0;
+	for (size_t i = 0; ids[i]; i++) {
+		int column = view_column(v, g_strstrip(ids[i]));
+
+		if (column < 0 || column >= TABLE_MAX_COLUMNS ||
+		    t->n_chosen == TABLE_MAX_COLUMNS ||
+		    memchr(t->chosen, column, t->n_chosen))
+			continue;
+		t->chosen[t->n_chosen++] = (uint8_t)column;
+	}
+}
+
+char *table_chosen(const struct table *t, const struct view *v)
+{
+	GString *s = t->n_chosen ? g_string_new(NULL) : NULL;
+
+	for (unsigned i = 0; i < t->n_chosen; i++)
+		g_string_append_printf(s, "%s%s", i ? "," : "", v->columns[t->chosen[i]].id);
+	return s ? g_string_free(s, FALSE) : NULL;
+}
+
+void table_choose_sort(struct table *t, const struct view *v, const char *sort)
+{
+	bool turned = sort && *sort == '-';
+	int column = sort ? view_column(v, sort + turned) : -1;
+
+	t->sort = column < 0 ? TABLE_SORT_DEFAULT : column;
+	t->descending = column >= 0 && v->columns[column].descending != turned;
+}
+
+char *table_chosen_sort(const struct table *t, const struct view *v)
+{
+	const struct column *c = t->sort >= 0 ? &v->columns[t->sort] : NULL;
+
+	return c ? g_strconcat(t->descending == c->descending ? "" : "-", c->id, NULL) : NULL;
+}
+
+/* --- what fits --- */
+
+/* The columns under consideration, in order. */
+struct fitting {
+	const struct view *v;
+	bool chosen;		/* by the user: only the end is cut */
+	bool tight;		/* ids give up their second half, long texts their end */
+	unsigned n;
+	uint8_t column[TABLE_MAX_COLUMNS];
+};
+
+#define HEX_SHORT 8
+#define TEXT_SHORT 32
+
+static unsigned column_width(const struct column *c, bool tight)
+{
+	unsigned width = wanted_width(c);
+
+	if (tight && c->kind == VALUE_HEX64)
+		width = MIN(width, HEX_SHORT);
+	if (tight && c->kind == VALUE_TEXT && !c->flexible)
+		width = MIN(width, TEXT_SHORT);
+	return MAX(width, (unsigned)strlen(c->title));
+}
+
+/* A column that says nothing (a thread's id in rows of processes) is not shown. */
+static bool column_is_empty(const struct column *col, const struct rows *rows)
+{
+	if (col->kind != VALUE_ID || !rows)
+		return false;
+	for (guint i = 0; i < rows->rows->len; i++) {
+		if (col->get(g_ptr_array_index(rows->rows, i), rows).kind != VALUE_NONE)
+			return false;
+	}
+	return rows->rows->len > 0;
+}
+
+static unsigned needed(const struct fitting *f)
+{
+	unsigned need = 0;
+
+	for (unsigned i = 0; i < f->n; i++)
+		need += column_width(&f->v->columns[f->column[i]], f->tight) + 1;
+	return need;
+}
+
+/* An id is what one quotes: the first one of a view goes late. */
+static unsigned priority_of(const struct view *v, unsigned column)
+{
+	unsigned priority = v->columns[column].priority;
+
+	return column == 0 && v->columns[0].kind == VALUE_HEX64 ? MIN(priority, 2) : priority;
+}
+
+/* The one to go: of the highest priority number; of chosen ones the last that is not
+ * flexible. -1: none may. */
+static int worst_of(const struct fitting *f)
+{
+	int worst = -1;
+
+	for (unsigned i = 0; i < f->n; i++) {
+		const struct column *c = &f->v->columns[f->column[i]];
+		unsigned priority = priority_of(f->v, f->column[i]);
+
+		if (f->chosen ? c->flexible || f->n < 2 : !priority)
+			continue;
+		if (f->chosen || worst < 0 ||
+		    priority >= priority_of(f->v, f->column[worst]))
+			worst = (int)i;
+	}
+	return worst;
+}
+
+static bool drop_one(struct fitting *f)
+{
+	int worst = worst_of(f);
+
+	if (worst < 0)
+		return false;
+	f->n--;
+	memmove(f->column + worst, f->column + worst + 1, f->n - (unsigned)worst);
+	return true;
+}
+
+static void fit(struct fitting *f, unsigned width)
+{
+	while (needed(f) > width + 1) {
+		if (f->tight && !drop_one(f))
+			break;
+		f->tight = true;
+	}
+}
+
+/* Room left over goes back to what was cut, then to the flexible column. */
+static unsigned widen(const struct column *c, bool tight, unsigned *room)
+{
+	unsigned width = column_width(c, tight), wanted = column_width(c, false);
+	unsigned more = c->flexible ? 0 : MIN(*room, wanted - width);
+
+	if (c->kind == VALUE_HEX64 && width + more < wanted)
+		more = 0;
+	*room -= more;
+	return width + more;
+}
+
+static void place_columns(const struct fitting *f, unsigned width, struct table_layout *ret)
+{
+	unsigned room = needed(f), x = 1, widths[TABLE_MAX_COLUMNS];
+
+	room = room < width + 1 ? width + 1 - room : 0;
+	/* From the right: texts there (why) are worth more than whole ids. */
+	for (unsigned i = f->n; i-- > 0;)
+		widths[i] = widen(&f->v->columns[f->column[i]], f->tight, &room);
+	ret->n = 0;
+	for (unsigned i = 0; i < f->n && x <= width; i++) {
+		unsigned w = widths[i] + (f->v->columns[f->column[i]].flexible ? room : 0);
+
+		w = MIN(w, width + 1 - x);
+		ret->col[ret->n].column = f->column[i];
+		ret->col[ret->n].x = x;
+		ret->col[ret->n++].width = w;
+		x += w + 1;
+	}
+}
+
+void table_layout(const struct table *t, const struct view *v, const struct rows *rows,
+		  unsigned width, struct table_layout *ret)
+{
+	struct fitting f = { .v = v, .chosen = t && t->n_chosen };
+	uint8_t columns[TABLE_MAX_COLUMNS];
+	unsigned n = table_columns(t, v, columns);
+
+	for (unsigned i = 0; i < n; i++) {
+		if (f.chosen || !column_is_empty(&v->columns[columns[i]], rows))
+			f.column[f.n++] = columns[i];
+	}
+	width = width > 1 ? width - 1 : 0;
+	fit(&f, width);
+	place_columns(&f, width, ret);
+}

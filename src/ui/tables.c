@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the commands do to tables: sorting, trees, tags; and what their rows pass on the
+ * way to the screen. */
+#include "ui/app.h"
+
+#include <string.h>
+
+/* Hides what hangs below folded rows. */
+static void hide_folded(const struct table *t, struct rows *rows)
+{
+	g_autofree bool *keep = g_new(bool, rows->rows->len + 1);
+	int folded = -1;	/* depth of the folded row that one is below */
+
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct row *row = g_ptr_array_index(rows->rows, i);
+
+		if (folded >= 0 && row->depth <= folded)
+			folded = -1;
+		keep[i] = folded < 0;
+		if (folded < 0 && row->expandable && keyset_has(&t->folded, row))
+			folded = row->depth;
+	}
+	rows_keep(rows, keep);
+}
+
+static void hide_untagged(const struct table *t, struct rows *rows)
+{
+	g_autofree bool *keep = g_new(bool, rows->rows->len + 1);
+
+	for (guint i = 0; i < rows->rows->len; i++)
+		keep[i] = keyset_has(&t->tags, g_ptr_array_index(rows->rows, i));
+	rows_keep(rows, keep);
+}
+
+static bool is_tree(const struct app *app, const struct place *p, const struct view *v)
+{
+	return app->tree && v->arrange && p->narrow.by != BY_SYSTEM;
+}
+
+void tables_prepare(struct app *app, struct place *p, enum pane pane)
+{
+	struct focus f = place_pane(p, pane);
+	const struct prefs_view *mine = prefs_view_get(app->prefs, f.view->id);
+	bool descending;
+	int column;
+
+	if (mine) {
+		table_choose(f.table, f.view, mine->columns);
+		table_choose_sort(f.table, f.view, mine->sort);
+	}
+	if (is_tree(app, p, f.view)) {
+		column = table_sort_column(f.table, f.view, &descending);
+		rows_sort(f.rows, f.view, column, descending);
+		f.view->arrange(f.rows);
+	}
+	rows_filter(f.rows, f.view, p->expr[pane]);
+	if (f.rows->tree && keyset_size(&f.table->folded))
+		hide_folded(f.table, f.rows);
+	if (f.table->only_tagged)
+		hide_untagged(f.table, f.rows);
+	table_apply(f.table, f.view, f.rows, NULL);
+}
+
+void tables_say_sort(struct app *app, const struct focus *f)
+{
+	g_autofree char *sort = table_chosen_sort(f->table, f->view);
+	bool descending;
+	int column = table_sort_column(f->table, f->view, &descending);
+
+	prefs_view_set_sort(app->prefs, f->view->id, sort);
+	if (column >= 0)
+		app_say(app, "sorted by %s, %s", f->view->columns[column].title,
+			descending ? "highest first" : "lowest first");
+	place_stale(nav_top(&app->nav));
+}
+
+static void sort(struct app *app, struct focus *f, enum command_id command)
+{
+	bool descending;
+
+	if (command == CMD_INVERT) {
+		int column = table_sort_column(f->table, f->view, &descending);
+
+		if (column < 0) {
+			app_say(app, "sorted by no column: < and > choose one");
+			return;
+		}
+		f->table->sort = column;
+		f->table->descending = !descending;
+	} else {
+		table_sort_step(f->table, f->view, command == CMD_SORT_LEFT ? -1 : 1);
+	}
+	tables_say_sort(app, f);
+}
+
+static void change_by(struct app *app, struct place *p)
+{
+	static const char *const names[BY_N] = {
+		"hosts as a whole", "processes", "threads", "CPUs", "priorities",
+	};
+
+	if (!p->view->has_by && !p->view->more_by) {
+		app_say(app, "%s has no rows by thread", p->view->title);
+		return;
+	}
+	p->narrow.by = view_next_by(p->view, p->narrow.by);
+	app_say(app, "rows are %s", names[p->narrow.by]);
+	place_stale(p);
+}
+
+static void change_tree(struct app *app, struct place *p, const struct view *v)
+{
+	if (!v->arrange) {
+		app_say(app, "%s has no rows with parents: 4 t is the tree of processes", v->title);
+		return;
+	}
+	if (p->narrow.by == BY_SYSTEM) {
+		app_say(app, "hosts have no parents: H shows processes");
+		return;
+	}
+	app->tree = !app->tree;
+	app_say(app, app->tree ? "below their parents, as far as the trace tells them; - folds, "
+		"t ends it" : "no tree");
+	place_stale(p);
+}
+
+static void fold(struct app *app, struct place *p, struct focus *f, enum command_id command)
+{
+	const struct row *row = table_selected(f->table, f->rows);
+
+	if (!f->rows->tree) {
+		app_say(app, f->view->arrange ? "rows are folded in the tree: t shows it" :
+			"there are no rows to fold here");
+		return;
+	}
+	if (command == CMD_EXPAND_ALL && keyset_size(&f->table->folded)) {
+		keyset_clear(&f->table->folded);
+	} else if (command == CMD_EXPAND_ALL) {
+		for (guint i = 0; i < f->rows->rows->len; i++) {
+			row = g_ptr_array_index(f->rows->rows, i);
+			if (row->expandable && row->depth == 0)
+				keyset_set(&f->table->folded, row, true);
+		}
+	} else if (!row || !row->expandable) {
+		app_say(app, "this row has no children");
+	} else {
+		keyset_set(&f->table->folded, row, command == CMD_COLLAPSE);
+	}
+	place_stale(p);
+}
+
+static void tag(struct app *app, struct place *p, struct focus *f)
+{
+	const struct row *row = table_selected(f->table, f->rows);
+
+	if (!row) {
+		app_say(app, "no row to tag");
+		return;
+	}
+	keyset_set(&f->table->tags, row, !keyset_has(&f->table->tags, row));
+	if (f->table->only_tagged) {
+		f->table->only_tagged = keyset_size(&f->table->tags) > 0;
+		place_stale(p);
+		return;
+	}
+	table_move(f->table, f->rows, 1);
+}
+
+static void show_tagged(struct app *app, struct place *p, struct focus *f)
+{
+	if (!f->table->only_tagged && !keyset_size(&f->table->tags)) {
+		app_say(app, "no row is tagged: Space tags one");
+		return;
+	}
+	f->table->only_tagged = !f->table->only_tagged;
+	app_say(app, f->table->only_tagged ? "only tagged rows: T shows all" : "all rows");
+	place_stale(p);
+}
+
+static void untag(struct app *app, struct place *p, struct focus *f)
+{
+	unsigned n = keyset_size(&f->table->tags);
+
+	keyset_clear(&f->table->tags);
+	f->table->only_tagged = false;
+	if (n)
+		app_say(app, "%u row%s untagged", n, n == 1 ? "" : "s");
+	else
+		app_say(app, "no row is tagged: Space tags one");
+	place_stale(p);
+}
+
+static void clear(struct app *app, struct place *p, struct focus *f)
+{
+	if (p->filter || app->search || f->table->only_tagged) {
+		app_filter(app, p, "", NULL);
+		g_clear_pointer(&app->search, g_free);
+		f->table->only_tagged = false;
+		app_say(app, "no filter, no search: all rows are shown");
+		place_stale(p);
+	} else if (f->table->sort != TABLE_SORT_DEFAULT) {
+		f->table->sort = TABLE_SORT_DEFAULT;
+		tables_say_sort(app, f);
+	} else {
+		app_say(app, "nothing to clear: no filter, no search, sorted as the view is");
+	}
+}
+
+void tables_command(struct app *app, struct place *p, enum command_id command)
+{
+	struct focus f = place_focus(p);
+
+	switch (command) {
+	case CMD_BY:
+		change_by(app, p);
+		break;
+	case CMD_TREE:
+		change_tree(app, p, f.view);
+		break;
+	case CMD_EXPAND:
+	case CMD_COLLAPSE:
+	case CMD_EXPAND_ALL:
+		fold(app, p, &f, command);
+		break;
+	case CMD_TAG:
+		tag(app, p, &f);
+		break;
+	case CMD_UNTAG:
+		untag(app, p, &f);
+		break;
+	case CMD_ONLY_TAGGED:
+		show_tagged(app, p, &f);
+		break;
+	case CMD_CLEAR:
+		clear(app, p, &f);
+		break;
+	default:
+		sort(app, &f, command);
+	}
+}

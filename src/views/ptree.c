@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The tree of processes: see ptree.h. */
+#include "views/ptree.h"
+
+#include <string.h>
+
+#define NOBODY G_MAXUINT
+
+struct links {
+	const struct rows *rows;
+	guint n;
+	guint *namesake;	/* another process of this pid; NOBODY: no more */
+	guint *parent, *child, *sibling;
+	GHashTable *by_pid;	/* key of host and pid -> index + 1 of one of them */
+};
+
+static const struct common *row_at(const struct links *l, guint i)
+{
+	return l->rows->rows->pdata[i];
+}
+
+static gint64 pid_key(const struct common *c, int32_t pid)
+{
+	return (gint64)key_int(key_text(0, c->host), (uint64_t)(uint32_t)pid);
+}
+
+static bool is_thread(const struct common *c)
+{
+	return c->tid >= 0 && c->tid != c->pid;
+}
+
+static void index_rows(struct links *l)
+{
+	l->by_pid = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	for (guint i = 0; i < l->n; i++) {
+		const struct common *c = row_at(l, i);
+		gint64 key = pid_key(c, c->pid);
+		guint head;
+
+		l->namesake[i] = l->parent[i] = l->child[i] = l->sibling[i] = NOBODY;
+		if (c->pid < 0 || is_thread(c))
+			continue;
+		head = GPOINTER_TO_UINT(g_hash_table_lookup(l->by_pid, &key));
+		l->namesake[i] = head ? head - 1 : NOBODY;
+		g_hash_table_replace(l->by_pid, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(i + 1));
+	}
+}
+
+/* Pids are used again: of several the one that began last before the child did, or the
+ * first one where the child's begin is unknown. */
+static guint find_parent(const struct links *l, guint row, int32_t pid)
+{
+	const struct common *c = row_at(l, row);
+	gint64 key = pid_key(c, pid);
+	guint best = NOBODY, head = GPOINTER_TO_UINT(g_hash_table_lookup(l->by_pid, &key));
+
+	if (pid < 0)
+		return NOBODY;
+	for (guint i = head ? head - 1 : NOBODY; i != NOBODY; i = l->namesake[i]) {
+		int64_t start = row_at(l, i)->start_ns;
+
+		if (i == row || start > c->start_ns)
+			continue;
+		if (best == NOBODY || start > row_at(l, best)->start_ns)
+			best = i;
+	}
+	return best;
+}
+
+/* Would the row be its own ancestor? Only a broken trace says so. */
+static bool is_ancestor(const struct links *l, guint row, guint of)
+{
+	guint steps = 0;
+
+	for (; of != NOBODY && steps <= l->n; of = l->parent[of], steps++) {
+		if (of == row)
+			return true;
+	}
+	return false;
+}
+
+static void link_rows(struct links *l, int32_t (*parent)(const struct row *row))
+{
+	for (guint i = 0; i < l->n; i++) {
+		const struct common *c = row_at(l, i);
+		guint p = find_parent(l, i, is_thread(c) ? c->pid : parent(&c->row));
+
+		if (p != NOBODY && !is_ancestor(l, i, p))
+			l->parent[i] = p;
+	}
+	for (guint i = l->n; i-- > 0;) {
+		guint p = l->parent[i];
+
+		if (p == NOBODY)
+			continue;
+		l->sibling[i] = l->child[p];
+		l->child[p] = i;
+	}
+}
+
+/* The row after this one when the tree is read from the top; depth changes by *ret. */
+static guint next_of(const struct links *l, guint i, unsigned *depth)
+{
+	if (l->child[i] != NOBODY) {
+		++*depth;
+		return l->child[i];
+	}
+	for (; i != NOBODY && l->sibling[i] == NOBODY; i = l->parent[i])
+		--*depth;
+	return i == NOBODY ? NOBODY : l->sibling[i];
+}
+
+static void put_in_order(const struct links *l, struct rows *rows)
+{
+	g_autofree void **order = g_new(void *, l->n + 1);
+	guint n = 0;
+
+	for (guint root = 0; root < l->n; root++) {
+		unsigned depth = 0;
+
+		if (l->parent[root] != NOBODY)
+			continue;
+		for (guint i = root; i != NOBODY; i = next_of(l, i, &depth)) {
+			struct row *row = rows->rows->pdata[i];
+
+			row->depth = (uint16_t)MIN(depth, G_MAXUINT16);
+			row->expandable = l->child[i] != NOBODY;
+			order[n++] = row;
+		}
+	}
+	memcpy(rows->rows->pdata, order, n * sizeof *order);
+}
+
+void ptree_arrange(struct rows *rows, int32_t (*parent)(const struct row *row))
+{
+	guint n = rows->rows->len;
+	g_autofree guint *numbers = g_new(guint, (gsize)n * 4 + 1);
+	struct links l = { .rows = rows, .n = n, .namesake = numbers, .parent = numbers + n,
+			   .child = numbers + 2 * (gsize)n, .sibling = numbers + 3 * (gsize)n };
+
+	index_rows(&l);
+	link_rows(&l, parent);
+	put_in_order(&l, rows);
+	g_hash_table_unref(l.by_pid);
+	rows->tree = true;
+}

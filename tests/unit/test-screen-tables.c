@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tables on the screen: columns chosen, sorted, tagged, saved, copied, arranged as a
+ * tree; facts of a view; what has exited.
+ */
+#include "lib/fake_timeline.h"
+#include "ui/app.h"
+#include "views/sum.h"
+
+#include "base/timefmt.h"
+
+#include <string.h>
+
+static struct {
+	unsigned saves, rows;
+	char *columns, *path;
+	bool exists, forced, fails;
+} seen;
+
+static void status(void *data, struct ui_status *ret)
+{
+	*ret = (struct ui_status){ .phase = UI_DONE, .progress = 1, .lag_ns = -1 };
+}
+
+static enum ui_saved save_view(void *data, const struct ui_save *what, char **ret_message)
+{
+	GString *columns = g_string_new(NULL);
+
+	for (size_t i = 0; i < what->view->n_columns; i++)
+		g_string_append_printf(columns, "%s%s", i ? "," : "", what->view->columns[i].id);
+	g_free(seen.columns);
+	seen.columns = g_string_free(columns, FALSE);
+	g_free(seen.path);
+	seen.path = g_strdup(what->path);
+	seen.rows = what->rows->rows->len;
+	seen.forced = what->force;
+	seen.saves++;
+	if (seen.exists && !what->force)
+		return UI_SAVE_EXISTS;
+	*ret_message = g_strdup(seen.fails ? "no space left" : "wrote it");
+	return seen.fails ? UI_SAVE_FAILED : UI_SAVED;
+}
+
+static const struct ui_backend backend = { .status = status, .save_view = save_view };
+static const struct ui_options options = { .at_ns = TIME_UNKNOWN };
+
+struct fixture {
+	struct timeline *tl;
+	struct app *app;
+};
+
+static void draw(struct fixture *f)
+{
+	app_draw(f->app);
+}
+
+static void press(struct fixture *f, const char *keys)
+{
+	for (; *keys; keys = g_utf8_next_char(keys)) {
+		app_key(f->app, (int)g_utf8_get_char(keys));
+		draw(f);
+	}
+}
+
+static void start_on(struct fixture *f, struct timeline *tl, unsigned cols)
+{
+	g_free(seen.columns);
+	g_free(seen.path);
+	memset(&seen, 0, sizeof seen);
+	f->tl = tl;
+	f->app = app_new(&options, &backend, tl, false);
+	app_resize(f->app, 24, cols);
+	draw(f);
+}
+
+static void start(struct fixture *f, const char *keys)
+{
+	start_on(f, fake_timeline(), 80);
+	press(f, keys);
+}
+
+static void stop(struct fixture *f)
+{
+	app_free(f->app);
+	timeline_free(f->tl);
+}
+
+static bool has(struct fixture *f, const char *text)
+{
+	g_autofree char *dump = canvas_dump(f->app->canvas);
+	bool found = strstr(dump, text);
+
+	if (!found)
+		g_test_message("no '%s' in\n%s", text, dump);
+	return found;
+}
+
+static bool has_not(struct fixture *f, const char *text)
+{
+	g_autofree char *dump = canvas_dump(f->app->canvas);
+
+	return !strstr(dump, text);
+}
+
+static const char *chosen(struct fixture *f, const char *view)
+{
+	const struct prefs_view *v = prefs_view_get(f->app->prefs, view);
+
+	return v ? v->columns : NULL;
+}
+
+/* --- columns --- */
+
+static void test_columns(void)
+{
+	struct fixture f;
+
+	start(&f, "4f");
+	g_assert_true(has(&f, "Columns of Processes"));
+	g_assert_true(has(&f, "[x] PID"));
+	g_assert_true(has(&f, "Space:show/hide"));
+	/* Leaving changes nothing. */
+	press(&f, "  \033");
+	g_assert_null(chosen(&f, "processes"));
+	g_assert_true(has(&f, "PID"));
+	/* The first one hidden, the second moved to the right. */
+	press(&f, "f j]\r");
+	g_assert_nonnull(chosen(&f, "processes"));
+	g_assert_true(g_str_has_prefix(chosen(&f, "processes"), "pid,ppid,tid,comm"));
+	g_assert_true(has(&f, "--columns pid,ppid,tid"));
+	g_assert_true(has_not(&f, "HOST"));
+	/* Back to what it comes with. */
+	press(&f, "fr\r");
+	g_assert_null(chosen(&f, "processes"));
+	stop(&f);
+}
+
+static void test_columns_shown(void)
+{
+	struct fixture f;
+
+	start(&f, "4");
+	prefs_view_set_columns(f.app->prefs, "processes", "blocked_ns, comm ,nonsense,pid,pid");
+	press(&f, "\f");
+	app_timeline_changed(f.app);
+	draw(&f);
+	g_assert_true(has(&f, " BLOCK NAME"));
+	g_assert_true(has_not(&f, "RUNQ%"));
+	/* The order of the columns is that of the keys, too. */
+	press(&f, "<");
+	g_assert_true(has(&f, "sorted by PID"));
+	press(&f, ">");
+	g_assert_true(has(&f, "sorted by BLOCK"));
+	g_assert_cmpstr(prefs_view_get(f.app->prefs, "processes")->sort, ==, "blocked_ns");
+	press(&f, "I");
+	g_assert_cmpstr(prefs_view_get(f.app->prefs, "processes")->sort, ==, "-blocked_ns");
+	/* The last column can't be hidden. */
+	prefs_view_set_columns(f.app->prefs, "processes", "pid");
+	app_timeline_changed(f.app);
+	draw(&f);
+	press(&f, "f \r");
+	g_assert_cmpstr(chosen(&f, "processes"), ==, "pid");
+	stop(&f);
+}
+
+static void test_narrow(void)
+{
+	struct table t = TABLE_INIT;
+	const struct view *v = view_find("processes");
+	struct table_layout l;
+
+	/* From the left as far as they fit, whatever their priority; the name stays. */
+	table_choose(&t, v, "runnable_ns,user_ns,comm,blocked_ns,exit_ns");
+	g_assert_cmpuint(t.n_chosen, ==, 5);
+	table_layout(&t, v, NULL, 200, &l);
+	g_assert_cmpuint(l.n, ==, 5);
+	table_layout(&t, v, NULL, 40, &l);
+	g_assert_cmpuint(l.n, ==, 3);
+	g_assert_cmpstr(v->columns[l.col[0].column].id, ==, "runnable_ns");
+	g_assert_cmpstr(v->columns[l.col[2].column].id, ==, "comm");
+	for (unsigned width = 1; width < 200; width++) {
+		table_layout(&t, v, NULL, width, &l);
+		for (unsigned i = 0; i < l.n; i++)
+			g_assert_cmpuint(l.col[i].x + l.col[i].width, <=, width);
+	}
+}
+
+static void test_sort_menu(void)
+{
+	struct fixture f;
+
+	start(&f, "4o");
+	g_assert_true(has(&f, "Sort Processes by"));
+	press(&f, "gj\r");
+	g_assert_true(has(&f, "sorted by PID, lowest first"));
+	press(&f, "o\r");
+	g_assert_true(has(&f, "sorted by PID, highest first"));
+	press(&f, "u");
+	g_assert_true(has(&f, "sorted by CPU%"));
+	g_assert_null(prefs_view_get(f.app->prefs, "processes")->sort);
+	press(&f, "u");
+	g_assert_true(has(&f, "nothing to clear"));
+	press(&f, "\\stored\r");
+	g_assert_true(has(&f, "1 of 5 rows"));
+	press(&f, "u");
+	g_assert_true(has(&f, "filter none"));
+	stop(&f);
+}
+
+/* --- tags --- */
+
+static void test_tags(void)
+{
+	struct fixture f;
+	unsigned all;
+
+	start(&f, "4T");
+	g_assert_true(has(&f, "no row is tagged"));
+	all = place_focus(app_place(f.app)).rows->rows->len;
+	press(&f, "  ");
+	g_assert_true(has(&f, "2 tagged"));
+	g_assert_cmpuint(keyset_size(&place_focus(app_place(f.app)).table->tags), ==, 2);
+	press(&f, "T");
+	g_assert_cmpuint(place_focus(app_place(f.app)).rows->rows->len, ==, 2);
+	/* They are the same things in another second. */
+	app_key(f.app, UI_KEY_LEFT);
+	draw(&f);
+	g_assert_true(has(&f, "tagged"));
+	app_key(f.app, UI_KEY_RIGHT);
+	press(&f, "s\r");
+	g_assert_cmpuint(seen.rows, ==, 2);
+	press(&f, "y");
+	g_assert_true(g_str_has_prefix(f.app->copy, "PID\t") ||
+		      g_str_has_prefix(f.app->copy, "HOST\t"));
+	g_assert_nonnull(strstr(f.app->copy, "\tstored\t"));
+	g_assert_true(has(&f, "copied: 2 of 2 tagged rows"));
+	press(&f, "U");
+	g_assert_true(has(&f, "2 rows untagged"));
+	g_assert_cmpuint(place_focus(app_place(f.app)).rows->rows->len, ==, all);
+	press(&f, "gy");
+	g_assert_nonnull(strstr(f.app->copy, "NAME thumbd"));
+	f.app->copy_doubt = "it is deaf";
+	press(&f, "y");
+	g_assert_true(has(&f, "copied where the terminal takes it; it is deaf"));
+	stop(&f);
+}
+
+static bool even(const struct row *row, const void *data)
+{
+	return !(row->depth % 2);
+}
+
+static struct value get_key(const struct row *row, const struct rows *rows)
+{
+	return row->open ? value_none() : value_int(VALUE_NS, (int64_t)row->key[0]);
+}
+
+/* What is the sum of what: by the ids of the columns. */
+static void test_sum(void)
+{
+	static const struct column columns[] = {
+		{ .id = "total_ns", .kind = VALUE_NS, .get = get_key },
+		{ .id = "max_ns", .kind = VALUE_NS, .get = get_key },
+		{ .id = "min_ns", .kind = VALUE_NS, .get = get_key },
+		{ .id = "p99_ns", .kind = VALUE_NS, .get = get_key },
+		{ .id = "begin_ns", .kind = VALUE_TIME, .get = get_key },
+	};
+	static const struct view view = { .columns = columns, .n_columns = 5 };
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+	const struct view_query all = VIEW_QUERY_INIT;
+	struct rows *rows = rows_new(tl, &all);
+	struct row *last = NULL;
+
+	for (uint64_t i = 1; i <= 3; i++) {
+		last = g_new0(struct row, 1);
+		last->key[0] = i * 10;
+		last->depth = (uint16_t)(i % 2);
+		g_ptr_array_add(rows->rows, last);
+	}
+	g_assert_cmpint(rows_sum(&view, rows, 0, NULL, NULL).i, ==, 60);
+	g_assert_cmpint(rows_sum(&view, rows, 0, even, NULL).i, ==, 20);
+	g_assert_cmpint(rows_sum(&view, rows, 1, NULL, NULL).i, ==, 30);
+	g_assert_cmpint(rows_sum(&view, rows, 2, NULL, NULL).i, ==, 10);
+	g_assert_cmpint(rows_sum(&view, rows, 3, NULL, NULL).kind, ==, VALUE_NONE);
+	g_assert_cmpint(rows_sum(&view, rows, 4, NULL, NULL).kind, ==, VALUE_NONE);
+	/* A part that is unknown makes a sum unknown, not smaller. */
+	last->open = true;
+	g_assert_cmpint(rows_sum(&view, rows, 0, NULL, NULL).kind, ==, VALUE_NONE);
+	g_assert_cmpint(rows_sum(&view, rows, 1, NULL, NULL).i, ==, 20);
+	rows_free(rows);
+}
+
+/* --- save --- */
+
+static void test_save(void)
+{
+	struct fixture f;
+
+	start(&f, "4s");
+	g_assert_true(has(&f, "save as (.txt .csv .json): blktop-processes-060838.txt"));
+	press(&f, "\033");
+	g_assert_cmpuint(seen.saves, ==, 0);
+	press(&f, "s\025/tmp/x.csv\r");
+	g_assert_cmpstr(seen.path, ==, "/tmp/x.csv");
+	g_assert_true(g_str_has_prefix(seen.columns, "host,pid,tid,ppid,comm,cpu_ns"));
+	g_assert_true(has(&f, "wrote it"));
+	/* Over an old one only when asked for, and only over the one that was asked about. */
+	seen.exists = true;
+	press(&f, "s\025a.json\r");
+	g_assert_true(has(&f, "exists: Enter writes over it"));
+	press(&f, "\177\r");
+	g_assert_cmpstr(seen.path, ==, "a.jso");
+	g_assert_false(seen.forced);
+	press(&f, "\r");
+	g_assert_true(seen.forced);
+	g_assert_cmpstr(seen.path, ==, "a.jso");
+	press(&f, "s\025a.jso\r");
+	g_assert_false(seen.forced);
+	press(&f, "\033");
+	seen.exists = false;
+	seen.fails = true;
+	prefs_view_set_columns(f.app->prefs, "processes", "comm,pid");
+	app_timeline_changed(f.app);
+	press(&f, "s\r");
+	g_assert_cmpstr(seen.columns, ==, "comm,pid");
+	g_assert_true(has(&f, "no space left"));
+	stop(&f);
+}
+
+/* --- the tree --- */
+
+static struct timeline *family(void)
+{
+	struct fake *f = fake_new();
+	struct second *s = fake_second(f, 0), *later = fake_second(f, 1);
+	static const struct { int32_t pid, ppid; const char *comm; int64_t start, exit; } who[] = {
+		{ 1, -1, "init", -1, -1 }, { 30, 20, "grandchild", 10, -1 },
+		{ 20, 1, "child", -1, -1 }, { 21, 1, "sister", -1, 500 * FAKE_MS },
+		{ 40, 41, "egg", -1, -1 }, { 41, 40, "hen", -1, -1 },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(who); i++) {
+		uint32_t t = fake_thread(f, 0, who[i].pid, who[i].pid, who[i].comm);
+
+		fake_life(f, t, who[i].ppid, who[i].start, who[i].exit);
+		fake_cell(s, t)->part[PART_USER] = (int64_t)(i + 1) * FAKE_MS;
+		if (who[i].exit < 0)
+			fake_cell(later, t)->part[PART_USER] = FAKE_MS;
+	}
+	fake_cell(s, fake_thread(f, 0, 20, 25, "worker"))->part[PART_USER] = 2 * FAKE_MS;
+	fake_class(f, "sched_switch");
+	return fake_done(f);
+}
+
+static void check_order(struct fixture *f, const char *names)
+{
+	struct focus focus = place_focus(app_place(f->app));
+	g_autoptr(GString) s = g_string_new(NULL);
+	int column = view_column(focus.view, "comm");
+
+	for (guint i = 0; i < focus.rows->rows->len; i++) {
+		const struct row *row = g_ptr_array_index(focus.rows->rows, i);
+
+		g_string_append_printf(s, "%s%d%s", i ? " " : "", row->depth,
+				       focus.view->columns[column].get(row, focus.rows).s);
+	}
+	g_assert_cmpstr(s->str, ==, names);
+}
+
+static void test_tree(void)
+{
+	struct fixture f;
+
+	start_on(&f, family(), 80);
+	press(&f, "bstart\rt");
+	/* Children in the order of the sorting (CPU%); a ring of parents is cut. */
+	check_order(&f, "0egg 1hen 0init 1child 2grandchild 1sister");
+	g_assert_true(has(&f, "v init"));
+	press(&f, "I");
+	check_order(&f, "0init 1sister 1child 2grandchild 0hen 1egg");
+	press(&f, "I/child\r-");
+	check_order(&f, "0egg 1hen 0init 1child 1sister");
+	g_assert_true(has(&f, "> child"));
+	press(&f, "+*");
+	check_order(&f, "0egg 0init");
+	press(&f, "*");
+	/* What passes the filter keeps its ancestors. */
+	press(&f, "\\grandchild\r");
+	check_order(&f, "0init 1child 2grandchild");
+	press(&f, "uH");
+	check_order(&f, "0egg 1hen 0init 1sister 1child 2worker 2grandchild");
+	press(&f, "t");
+	g_assert_true(has(&f, "no tree"));
+	press(&f, "5t");
+	g_assert_true(has(&f, "no rows with parents"));
+	stop(&f);
+}
+
+/* What has exited stays for some seconds, with a mark. */
+static void test_gone(void)
+{
+	struct fixture f;
+
+	start_on(&f, family(), 140);
+	press(&f, "bstart\r");
+	g_assert_true(has(&f, "xweb1          21 "));
+	g_assert_true(has(&f, "exited"));
+	app_key(f.app, UI_KEY_RIGHT);
+	draw(&f);
+	g_assert_true(has(&f, "xweb1          21 "));
+	g_assert_true(has(&f, "gone"));
+	/* Never in print. */
+	struct view_query q = VIEW_QUERY_INIT;
+	q.from_ns = FAKE_T0 + FAKE_S;
+	q.to_ns = FAKE_T0 + 2 * FAKE_S;
+	q.by = BY_PROCESS;
+	struct rows *rows = view_find("processes")->build(f.tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, 5);
+	rows_free(rows);
+	stop(&f);
+}
+
+/* --- facts --- */
+
+static void test_facts(void)
+{
+	struct fixture f;
+
+	start_on(&f, family(), 80);
+	app_key(f.app, UI_KEY_F(7));
+	draw(&f);
+	g_assert_true(has(&f, "Facts: Processes"));
+	g_assert_true(has(&f, "sched_switch             in this trace"));
+	g_assert_true(has(&f, "syscall_*                NOT in this trace"));
+	g_assert_true(has(&f, "lttng enable-event --kernel --syscall --all"));
+	press(&f, "G");
+	g_assert_true(has(&f, "blktop -b --view processes --from"));
+	press(&f, "\0332");
+	app_key(f.app, UI_KEY_F(7));
+	draw(&f);
+	g_assert_true(has(&f, "lttng enable-event --userspace 'zipkin:*'"));
+	stop(&f);
+	start(&f, "b-1s\r4");
+	app_key(f.app, UI_KEY_F(7));
+	draw(&f);
+	g_assert_true(has(&f, "lost in this range: 12 events"));
+	g_assert_true(has(&f, "--num-subbuf=16"));
+	stop(&f);
+}
+
+int main(int argc, char **argv)
+{
+	timefmt_set_utc(true);
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/tables/columns", test_columns);
+	g_test_add_func("/tables/columns-shown", test_columns_shown);
+	g_test_add_func("/tables/narrow", test_narrow);
+	g_test_add_func("/tables/sort-menu", test_sort_menu);
+	g_test_add_func("/tables/tags", test_tags);
+	g_test_add_func("/tables/sum", test_sum);
+	g_test_add_func("/tables/save", test_save);
+	g_test_add_func("/tables/tree", test_tree);
+	g_test_add_func("/tables/gone", test_gone);
+	g_test_add_func("/tables/facts", test_facts);
+	return g_test_run();
+}
