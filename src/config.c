@@ -108,11 +108,12 @@ static bool write_file(const char *path, const char *text, int mode, GError **er
 static void load_rc(struct prefs *p, const struct options *o)
 {
 	g_autofree char *path = rc_path(o), *text = NULL, *visible = text_visible(path);
+	g_autofree char *name = g_path_get_basename(visible);
 	g_autoptr(GError) error = NULL;
 	size_t len;
 
 	if (read_file(path, &text, &len, &error))
-		rc_read(p, visible, text, len);
+		rc_read(p, name, text, len);
 	else if (error)
 		g_ptr_array_add(p->warnings, text_visible(error->message));
 	else if (o->config)

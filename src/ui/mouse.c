@@ -112,7 +112,6 @@ static void click(struct app *app, const struct canvas_hit *h, bool twice)
 static void wheel(struct app *app, const struct canvas_hit *h, int direction)
 {
 	struct place *p;
-	struct focus f;
 	int pane;
 
 	if (app->prompt.kind != PROMPT_NONE)
@@ -132,8 +131,8 @@ static void wheel(struct app *app, const struct canvas_hit *h, int direction)
 	pane = h->hit == HIT_ROW || h->hit == HIT_HEADER ? pane_of(p, h->of) : (int)p->pane;
 	if (pane >= 0)
 		p->pane = (enum pane)pane;
-	f = place_focus(p);
-	table_move(f.table, f.rows, (long)direction * WHEEL_ROWS);
+	for (int i = 0; i < WHEEL_ROWS; i++)
+		app_command(app, direction < 0 ? CMD_UP : CMD_DOWN);
 }
 
 void app_mouse(struct app *app, enum app_mouse what, unsigned y, unsigned x, gint64 now_us)
