@@ -11,6 +11,7 @@
 #include "doctor.h"
 #include "log.h"
 #include "options.h"
+#include "print_log.h"
 #include "relay.h"
 #include "report.h"
 #include "screen.h"
@@ -36,6 +37,7 @@ static const struct {
 } commands[] = {
 	[COMMAND_SCREEN] = { .run = screen_run },
 	[COMMAND_BATCH] = { .run = batch_print },
+	[COMMAND_LOG] = { .run = print_log },
 	[COMMAND_EXPORT] = { .run = batch_export },
 	[COMMAND_REPORT] = { .run = report_write },
 	[COMMAND_DOCTOR] = { .run = doctor_run },

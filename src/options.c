@@ -6,6 +6,7 @@
 #include "options.h"
 
 #include "base/timefmt.h"
+#include "views/logline.h"
 
 #include <popt.h>
 #include <string.h>
@@ -59,6 +60,8 @@ static const struct subcommand {
 } subcommands[] = {
 	{ "report", COMMAND_REPORT, "TRACE_DIR...",
 	  "write a Markdown page about the worst requests" },
+	{ "log", COMMAND_LOG, "TRACE_DIR...",
+	  "print every call and event of a range as strace would, as text or JSON lines" },
 };
 
 #define WORD_NONE SIZE_MAX
@@ -174,7 +177,7 @@ void options_print_help(FILE *out)
 	fputs("Usage: blktop TRACE_DIR...                                a recorded trace\n"
 	      "       blktop -r HOST[:PORT] | net://HOST/host/NAME/SESSION           live\n"
 	      "       blktop -b --view VIEW [OPTION...] TRACE_DIR | -r RELAY        print\n"
-	      "       blktop report [OPTION...] TRACE_DIR   a page of the worst requests\n", out);
+	      "       blktop report | log [OPTION...] TRACE_DIR   worst requests; every call\n", out);
 	for (size_t i = 0; i < G_N_ELEMENTS(option_rows) && option_rows[i].group != GROUP_HIDDEN; i++) {
 		append_option(left, &option_rows[i]);
 		if (!option_rows[i].brief)
@@ -435,9 +438,20 @@ static bool check_columns(struct options *o, const struct words *w, GError **err
 	return o->n_columns > 0 || fail(error, "--columns names no column");
 }
 
+static bool check_log_filter(const char *text, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	struct logfilter *filter = text ? logfilter_new(text, &why) : NULL;
+	logfilter_free(filter);
+	return !why || fail(error, "--filter: %s", why->message);
+}
+
 static bool check_filter(struct options *o, const struct words *w, GError **error)
 {
 	g_autoptr(GError) why = NULL;
+
+	if (w->command == COMMAND_LOG)
+		return check_log_filter(w->filter, error);
 
 	if (!w->filter || !o->view)
 		return true;		/* the screen reads it against the view it begins with */
@@ -458,9 +472,10 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 	if (w->n && w->command == COMMAND_DOCTOR)
 		return o->live ? read_count("-n", w->n, MOST_LISTENING, &o->n_seconds, error) :
 			fail(error, "-n needs a relay");
-	bool ranged = w->command == COMMAND_BATCH || w->command == COMMAND_REPORT;
+	bool ranged = w->command == COMMAND_BATCH || w->command == COMMAND_REPORT ||
+		      w->command == COMMAND_LOG;
 	if ((w->from || w->to) && !ranged)
-		return fail(error, "--from and --to need -b, or report");
+		return fail(error, "--from and --to need -b, log or report");
 	if ((w->each || w->n) && w->command != COMMAND_BATCH)
 		return fail(error, "--each and -n need -b");
 	if (w->command == COMMAND_DOCTOR)
@@ -479,9 +494,10 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 	if (w->command == COMMAND_EXPORT)
 		return span_format_parse(w->format, &o->span_format) ||
 		       fail(error, "--format takes zipkin or json here, not '%s'", w->format);
-	if (w->command != COMMAND_BATCH && w->command != COMMAND_DOCTOR)
-		return fail(error, "--format needs -b, --doctor or an --export option");
-	if (w->command == COMMAND_DOCTOR && g_str_equal(w->format, "csv"))
+	bool by_lines = w->command == COMMAND_DOCTOR || w->command == COMMAND_LOG;
+	if (w->command != COMMAND_BATCH && !by_lines)
+		return fail(error, "--format needs -b, log, --doctor or an --export option");
+	if (by_lines && g_str_equal(w->format, "csv"))
 		return fail(error, "--format takes text or json here, not 'csv'");
 	return rows_format_parse(w->format, &o->format) ||
 	       fail(error, "--format takes text, csv or json, not '%s'", w->format);
@@ -545,6 +561,8 @@ static bool check_source(struct options *o, struct words *w, GPtrArray *operands
 	}
 	if ((w->relay != NULL) + w->demo + (operands->len > 0) > 1)
 		return fail(error, "a relay, --demo and trace directories can't be combined");
+	if (w->command == COMMAND_LOG && o->live)
+		return fail(error, "log needs a recorded trace");
 	if (w->command == COMMAND_LIST_SESSIONS && !o->live)
 		return fail(error, "--list-sessions needs -r HOST");
 	bool reads = w->command < COMMAND_LIST_SESSIONS;

@@ -25,6 +25,7 @@ enum exit_code {
 enum command {
 	COMMAND_SCREEN,
 	COMMAND_BATCH,
+	COMMAND_LOG,			/* `blktop log` */
 	COMMAND_EXPORT,
 	COMMAND_REPORT,			/* blktop report */
 	COMMAND_DOCTOR,

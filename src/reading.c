@@ -23,7 +23,7 @@ static void catch_signal(int signal)
 	caught = signal;
 }
 
-static void catch_signals(void)
+void reading_catch_signals(void)
 {
 	/* Once: the second Ctrl-C ends the program whatever hangs. */
 	struct sigaction action = { .sa_handler = catch_signal, .sa_flags = (int)SA_RESETHAND };
@@ -34,6 +34,17 @@ static void catch_signals(void)
 		if (before[i].sa_handler != SIG_IGN)	/* nohup stays */
 			sigaction(signals[i], &action, NULL);
 	}
+}
+
+void reading_release_signals(void)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
+		sigaction(signals[i], &before[i], NULL);
+}
+
+int reading_caught(void)
+{
+	return caught;
 }
 
 int reading_start(struct reading *r, const struct options *o)
@@ -69,7 +80,7 @@ int reading_start(struct reading *r, const struct options *o)
 	r->tl = timeline_new(o->live ? o->memory : 0);
 	if (!o->live)
 		options.publish_every_ns = NS_PER_S;
-	catch_signals();
+	reading_catch_signals();
 	log_note("reading %s", input_label(r->in));
 	r->job = input_start(r->in, &options);
 	return EXIT_FINE;
@@ -78,8 +89,7 @@ int reading_start(struct reading *r, const struct options *o)
 void reading_free(struct reading *r)
 {
 	if (r->job)
-		for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
-			sigaction(signals[i], &before[i], NULL);
+		reading_release_signals();
 	job_free(r->job);
 	timeline_free(r->tl);
 	input_unref(r->in);
@@ -183,10 +193,15 @@ int reading_find_range(const struct reading *r, const struct options *o, int64_t
 {
 	int64_t first, end;
 
-	if (!reading_range(r, &first, &end)) {
-		log_error("no events in '%s'", input_label(r->in));
-		return EXIT_FAILED;
-	}
+	if (reading_range(r, &first, &end))
+		return reading_place_range(o, first, end, ret_from, ret_to);
+	log_error("no events in '%s'", input_label(r->in));
+	return EXIT_FAILED;
+}
+
+int reading_place_range(const struct options *o, int64_t first, int64_t end, int64_t *ret_from,
+			int64_t *ret_to)
+{
 	*ret_from = first;
 	*ret_to = end;
 	if (o->at) {

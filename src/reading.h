@@ -34,6 +34,12 @@ void reading_signal(struct reading *r, int signal);
 /* The exit code so far: 128 + signal, EXIT_FAILED (tells why), EXIT_FINE. */
 int reading_code(struct reading *r);
 
+/* For who reads on its own: catches SIGINT, SIGTERM and SIGHUP until released; which one
+ * came, or 0. */
+void reading_catch_signals(void);
+void reading_release_signals(void);
+int reading_caught(void);
+
 /* Coverage as a half-open range; false while nothing was read. */
 bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to);
 
@@ -41,6 +47,9 @@ bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to);
  * the program's exit code after the message was printed. */
 int reading_find_range(const struct reading *r, const struct options *o, int64_t *ret_from,
 		       int64_t *ret_to);
+/* The same in a trace with events in [first, end). */
+int reading_place_range(const struct options *o, int64_t first, int64_t end, int64_t *ret_from,
+			int64_t *ret_to);
 
 /* EXIT_LOSS where the tracer lost something or (this is told) a part can't be read: what
  * the tracer lost is in the output. */

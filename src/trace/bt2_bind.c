@@ -4,6 +4,8 @@
  * each wanted field lies. Reading an event then follows indices only.
  */
 #include "trace/bt2_bind.h"
+#include "trace/bt2_all.h"
+#include "trace/ctf_all.h"
 #include "trace/layouts.h"
 
 static bool type_is(const bt_field_class *fc, bt_field_class_type type)
@@ -198,6 +200,7 @@ struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_s
 	struct bt2_binding *b = g_new0(struct bt2_binding, 1);
 	b->row = row ? row_index : G_MAXUINT16;
 	b->cls = cls;
+	b->all = -1;
 	b->has_cpu = find_field(ec, BT2_PAYLOAD, "perf_cpu", &b->cpu) ||
 		     find_field(ec, BT2_COMMON, "perf_cpu", &b->cpu);
 	if (b->has_cpu && b->cpu.kind != BT2_UNSIGNED)
@@ -210,6 +213,12 @@ struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_s
 		if (find_field(ec, BT2_PAYLOAD, row->fields[i], &g))
 			add_getter(b, &layout, &g);
 	}
+	b->all = blk_slot_of_all(row);
+	if (b->all >= 0) {
+		b->all_off = b->size;
+		layout.slot[b->all] = (struct blk_slot_layout){ .off = b->size, .repr = BLK_BYTES_REF };
+		b->size += sizeof(struct blk_text);
+	}
 	b->size = MAX(b->size, 8);	/* so that a row is never NULL */
 	b->layouts = layouts;
 	b->layout = layouts_keep(layouts, &layout);
@@ -218,6 +227,9 @@ struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_s
 
 void bt2_binding_free(struct bt2_binding *b)
 {
+	if (!b)			/* ids have gaps */
+		return;
+	fields_clear(&b->run);
 	g_free(b);
 }
 
@@ -337,6 +349,10 @@ void bt2_binding_read(struct bt2_binding *b, const bt_event *event, struct arena
 			read_leaf(g, f, arena, row);
 		else
 			missing |= 1u << g->slot;
+	}
+	if (b->all >= 0) {
+		struct blk_text t = bt2_all_read(event, &b->run, arena);
+		memcpy(row + b->all_off, &t, sizeof t);
 	}
 	ret->data = row;
 	ret->layout = G_LIKELY(!missing) ? b->layout : partial_layout(b, missing);

@@ -3,6 +3,7 @@
 #ifndef BLK_TRACE_BT2_BIND_H
 #define BLK_TRACE_BT2_BIND_H
 
+#include "base/fields.h"
 #include "trace/bt2_convert.h"
 
 #define BT2_MAX_STEPS 6
@@ -32,6 +33,9 @@ struct bt2_binding {
 	struct bt2_getter cpu;		/* perf's `perf_cpu` */
 	GHashTable *layouts;		/* borrowed: layouts_new() */
 	const struct blk_layout *layout;
+	int all;			/* slot of "*", -1: none */
+	uint32_t all_off;
+	struct fields_run run;		/* while it is read */
 };
 
 /* `row` NULL: the class is only counted. `cls` is the index in the source's

@@ -4,6 +4,7 @@
  * how much more is known of the position is followed through the class, so that
  * alignment costs a step only where it depends on the event.
  */
+#include "trace/ctf_all.h"
 #include "trace/ctf_header.h"
 #include "trace/ctf_wanted.h"
 #include "trace/layouts.h"
@@ -401,9 +402,19 @@ static void add_type(struct compile *c, const struct ctf_type *t, uint16_t reg,
 
 /* ---- a class ---- */
 
+/* All fields at once, as bytes. Before any other step: nothing was read yet. */
+static void add_all(struct compile *c, int slot)
+{
+	struct ctf_step *s = add(c, CTF_OP_LOAD_ALL);
+	s->slot = (uint8_t)slot;
+	s->off = (uint16_t)c->row_bytes;
+	c->layout->slot[slot] = (struct blk_slot_layout){ .off = c->row_bytes, .repr = BLK_BYTES_REF };
+	c->row_bytes += sizeof(struct blk_text);
+}
+
 static void run_pass(struct compile *c, const struct ctf_stream_class *sc,
 		     const struct ctf_event_class *ec, const struct ctf_wanted *w, unsigned n,
-		     bool loads)
+		     bool loads, int all)
 {
 	g_array_set_size(c->steps, 0);
 	g_array_set_size(c->choices, 0);
@@ -414,6 +425,8 @@ static void run_pass(struct compile *c, const struct ctf_stream_class *sc,
 	c->loads = loads;
 	c->row_bytes = c->n_in_place = 0;
 	memset(c->layout, 0, sizeof *c->layout);
+	if (loads && all >= 0)
+		add_all(c, all);
 	for (unsigned scope = 0; scope < CTF_N_SCOPES; scope++) {
 		const struct ctf_type *t = ctf_scope_type(sc, ec, scope);
 		struct below below = { .depth = 0 };
@@ -447,10 +460,12 @@ static const char *compile_class(const struct ctf_stream_class *sc, struct ctf_c
 	struct compile c = { .steps = steps, .choices = choices, .layout = &layout };
 	struct ctf_wanted w[BLK_MAX_SLOTS];
 	unsigned n = row ? ctf_wanted_find(sc, k->ec, row, w) : 0;
-	run_pass(&c, sc, k->ec, w, n, false);
-	k->copies = c.n_in_place < n;
+	int all = blk_slot_of_all(row);
+	k->sc = sc;
+	run_pass(&c, sc, k->ec, w, n, false, all);
+	k->copies = c.n_in_place < n || all >= 0;
 	if (k->copies)
-		run_pass(&c, sc, k->ec, w, n, true);
+		run_pass(&c, sc, k->ec, w, n, true, all);
 	if (c.failed)
 		return c.why ? c.why : "is too big";
 	k->row_bytes = MAX(c.row_bytes, 8);

@@ -14,6 +14,7 @@
 #ifndef BLK_TRACE_CTF_PROGRAM_H
 #define BLK_TRACE_CTF_PROGRAM_H
 
+#include "base/fields.h"
 #include "trace/arena.h"
 #include "trace/ctf_bits.h"
 #include "trace/ctf_meta.h"
@@ -32,6 +33,7 @@ enum ctf_op {
 	CTF_OP_LOAD_ARRAY,	/* row[off] = n elements of `bits`; no move */
 	CTF_OP_LOAD_SEQUENCE,	/* the same, register reg elements */
 	CTF_OP_LOAD_ELEMENT,	/* row[off] = element n, if register reg is greater; no move */
+	CTF_OP_LOAD_ALL,	/* row[off] = all fields of the event that begins here */
 	CTF_OP_SKIP_SEQUENCE,	/* register reg elements of n bits */
 	CTF_OP_REPEAT,		/* steps up to `to`, n times */
 	CTF_OP_REPEAT_REG,	/* the same, register reg times */
@@ -69,6 +71,7 @@ struct ctf_class {
 	struct ctf_step *step;
 	struct ctf_choice *choice;
 	const struct ctf_event_class *ec;
+	const struct ctf_stream_class *sc;
 };
 
 enum ctf_fast { CTF_FAST_NONE, CTF_FAST_COMPACT, CTF_FAST_LARGE };
@@ -105,6 +108,7 @@ struct ctf_run {
 	uint8_t *row;			/* of the event being read */
 	uint32_t present;		/* slots that it has, as a mask */
 	uint64_t round;			/* of the repetition that goes on, from 1 */
+	struct fields_run all;		/* CTF_OP_LOAD_ALL; the reader's to clear */
 };
 
 /* The number among all names; `row` as the matcher says. */

@@ -2,6 +2,8 @@
 /* Running a compiled event class. Every length comes from the trace: checked first. */
 #include "trace/ctf_program.h"
 
+#include "trace/ctf_all.h"
+
 #define MAX_BYTES (64u << 20)		/* of one array that is handed out */
 
 struct pass {
@@ -91,6 +93,17 @@ static uint64_t choose(const struct pass *p, const struct ctf_step *s, uint64_t 
 	return CTF_NO_FIT;	/* a tag without an option: the event makes no sense */
 }
 
+static bool keep_all(const struct pass *p, const struct ctf_step *s, uint64_t pos)
+{
+	struct fields_run *all = &p->run->all;
+	if (!ctf_all_read(p->c->sc, p->c->ec, p->base, pos, p->end, p->run->regs, all))
+		return false;
+	uint8_t *copy = arena_alloc(p->run->arena, MAX(all->bytes->len, 1));
+	memcpy(copy, all->bytes->data, all->bytes->len);
+	keep_text(p, s, copy, all->bytes->len);
+	return true;
+}
+
 /* Steps that read at pos and do not move. */
 static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 {
@@ -120,6 +133,8 @@ static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 		return pos <= p->end && keep_elements(p, s, pos, s->n);
 	case CTF_OP_LOAD_SEQUENCE:
 		return pos <= p->end && keep_elements(p, s, pos, regs[s->reg]);
+	case CTF_OP_LOAD_ALL:
+		return keep_all(p, s, pos);
 	default:		/* CTF_OP_LOAD_ELEMENT */
 		if (s->n >= regs[s->reg])
 			return true;

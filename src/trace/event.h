@@ -28,6 +28,7 @@
  *         may list alternatives in order ("fd|fildes") and may pick one element
  *         of an array or sequence ("fildes[1]"). A leading '_' of CTF names is
  *         not written. An absent field reads as "none" (blk_has() false).
+ *         "*" is all of them, contexts too, as a run of base/fields.h (bytes).
  * needs   short text: what blktop shows with it (--list-events), or NULL.
  */
 #define BLK_MAX_FIELDS 10

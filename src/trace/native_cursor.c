@@ -33,6 +33,7 @@ void native_cursor_clear(struct native_cursor *k)
 	if (k->fd >= 0)
 		close(k->fd);
 	g_free(k->run.regs);
+	fields_clear(&k->run.all);
 	g_free(k->counts);
 	g_array_unref(k->counted);
 	g_free(k->queue);

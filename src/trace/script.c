@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "trace/ctf_all.h"
 #include "trace/layouts.h"
 #include "trace/reader.h"
 
@@ -236,6 +237,29 @@ static void put_item(uint8_t *data, struct blk_layout *layout, int slot, const s
 	memcpy(data + l->off, &item->number, 8);
 }
 
+/* For "*": the item among all of the event's, contexts by their names without "ctx.". */
+static void run_item(struct fields_run *run, const struct item *item)
+{
+	bool is_context = g_str_has_prefix(item->key, "ctx.");
+	struct field f = {
+		.kind = item->is_text ? FIELD_TEXT : FIELD_SIGNED, .base = 10,
+		.scope = is_context ? FIELD_SPECIFIC : FIELD_PAYLOAD,
+		.name = item->key + (is_context ? 4 : 0), .value = (uint64_t)item->number,
+		.text = item->is_text ? item->text.str : NULL, .len = item->text.len,
+	};
+	fields_put(run, &f);
+}
+
+static void put_run(struct script *s, uint8_t *data, struct blk_layout *layout, int slot,
+		    struct fields_run *run)
+{
+	struct blk_text t = { keep(s, run->bytes->len), run->bytes->len };
+	memcpy((char *)t.str, run->bytes->data, t.len);
+	layout->slot[slot] = (struct blk_slot_layout){
+		.off = slot * sizeof t, .repr = BLK_BYTES_REF };
+	memcpy(data + slot * sizeof t, &t, sizeof t);
+}
+
 static void count_event(struct script *s, const struct line *l, uint16_t stream, uint32_t cls)
 {
 	int64_t second = l->ts / NS_PER_S - (l->ts % NS_PER_S < 0);
@@ -272,11 +296,18 @@ static bool read_event(struct script *s, struct line *l, GError **error)
 		return !status;
 	}
 	uint8_t *data = keep(s, BLK_MAX_SLOTS * sizeof(struct blk_text));
+	int all = blk_slot_of_all(&s->rows[row]);
+	struct fields_run run = { 0 };
+	fields_begin(&run);
 	while ((status = next_item(s, l, &item, error)) > 0) {
 		int slot = slot_of(&s->rows[row], item.key);
 		if (slot >= 0)
 			put_item(data, &layout, slot, &item);
+		run_item(&run, &item);
 	}
+	if (all >= 0)
+		put_run(s, data, &layout, all, &run);
+	fields_clear(&run);
 	if (status)
 		return false;
 	push(s, l->ts, stream, row, data);

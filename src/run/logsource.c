@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A range for the journal: see logsource.h. */
+#include "run/logsource.h"
+
+#include "base/timefmt.h"
+#include "trace/native.h"
+
+#define BUFFERS (8 << 20)
+
+struct logsource {
+	char **paths;
+	struct native *all;		/* NULL: babeltrace2 reads it */
+	struct native *names;		/* once it is needed */
+	char *reader, *warning;
+	bool bounded;
+	int64_t first, end;		/* .bounded */
+};
+
+static bool index_all(struct native *n)
+{
+	while (native_index(n, 65536))
+		;
+	return true;
+}
+
+struct logsource *logsource_new(const char *const *paths, enum logsource_reader reader,
+				GError **error)
+{
+	g_autoptr(GError) refusal = NULL;
+	size_t n, n_warnings;
+	const struct blk_subscription *rows = journal_subscriptions(&n);
+	struct native *native = NULL;
+	if (reader != LOGSOURCE_BT2) {
+		native = native_open(paths, rows, n, &refusal);
+		if (!native && (reader == LOGSOURCE_NATIVE ||
+		    !g_error_matches(refusal, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED))) {
+			g_propagate_error(error, g_steal_pointer(&refusal));
+			return NULL;
+		}
+	}
+	struct logsource *s = g_new0(struct logsource, 1);
+	s->paths = g_strdupv((char **)paths);
+	s->all = native;
+	if (!native) {
+		s->reader = g_strdup_printf("babeltrace2: %s", refusal ? refusal->message
+								       : "as asked for");
+		/* What can't be opened at all is told now. */
+		struct source *source = source_open_bt2(paths, rows, n, error);
+		if (!source)
+			g_clear_pointer(&s, logsource_free);
+		source_free(source);
+		return s;
+	}
+	index_all(native);
+	const char *const *warnings = native_warnings(native, &n_warnings);
+	s->reader = g_strdup("native");
+	if (n_warnings)
+		s->warning = n_warnings == 1 ? g_strdup(warnings[0])
+			: g_strdup_printf("%s, and %zu more", warnings[0], n_warnings - 1);
+	return s;
+}
+
+void logsource_free(struct logsource *s)
+{
+	if (!s)
+		return;
+	native_free(s->all);
+	native_free(s->names);
+	g_strfreev(s->paths);
+	g_free(s->reader);
+	g_free(s->warning);
+	g_free(s);
+}
+
+const char *logsource_reader_name(const struct logsource *s)
+{
+	return s->reader;
+}
+
+const char *logsource_warning(const struct logsource *s)
+{
+	return s->warning;
+}
+
+/* ---- bounds ---- */
+
+/* Widens [*first, *last] by the events of the source, which it frees; `one`: the first
+ * is enough. False on error. */
+static bool see_events(struct source *source, bool one, int64_t *first, int64_t *last,
+		       GError **error)
+{
+	struct blk_batch b;
+	enum source_status st = SOURCE_END;
+	bool any = false;
+	while (!(any && one) && (st = source_next(source, &b, error)) == SOURCE_OK)
+		for (size_t i = 0; i < b.n; i++)
+			if (b.ev[i].row < BLK_ROW_FIRST_PSEUDO) {
+				*first = MIN(*first, b.ev[i].ts);
+				*last = MAX(*last, b.ev[i].ts);
+				any = true;
+			}
+	source_free(source);
+	return st != SOURCE_ERROR;
+}
+
+static bool bounds_native(struct logsource *s, int64_t *first, int64_t *last)
+{
+	int64_t from, to;
+	if (!native_bounds(s->all, &from, &to))
+		return true;
+	if (!see_events(native_range(s->all, INT64_MIN, INT64_MAX, BUFFERS), true, first, last, NULL))
+		return false;
+	*last = INT64_MIN;
+	for (int64_t width = NS_PER_MS; *last == INT64_MIN && *first != INT64_MAX; width *= 8) {
+		int64_t begin = to - from > width ? to - width : INT64_MIN;
+		int64_t any = INT64_MAX;
+		see_events(native_range(s->all, begin, INT64_MAX, BUFFERS), false, &any, last, NULL);
+		if (begin == INT64_MIN)
+			break;
+	}
+	return true;
+}
+
+bool logsource_bounds(struct logsource *s, int64_t *ret_from, int64_t *ret_to, GError **error)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	size_t n;
+	if (!s->bounded) {
+		if (s->all) {
+			bounds_native(s, &first, &last);
+		} else {
+			const struct blk_subscription *rows = journal_subscriptions(&n);
+			struct source *source = source_open_bt2((const char *const *)s->paths, rows,
+								n, error);
+			if (!source || !see_events(source, false, &first, &last, error))
+				return false;
+		}
+		if (first == INT64_MAX)
+			return false;
+		s->bounded = true;
+		s->first = first;
+		s->end = last + 1;
+	}
+	*ret_from = s->first;
+	*ret_to = s->end;
+	return true;
+}
+
+/* ---- reading ---- */
+
+struct pass {
+	struct journal *j;
+	const struct logsource_range *range;
+	struct logsource_result *result;
+};
+
+static bool is_stopped(const struct logsource_range *r)
+{
+	return r->stop && g_atomic_int_get(r->stop);
+}
+
+static void see_loss(const struct pass *p, const struct blk_batch *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		const struct blk_event *e = &b->ev[i];
+		if (e->row != BLK_ROW_LOST_BEGIN)
+			continue;
+		const struct blk_loss *loss = (const struct blk_loss *)e->data;
+		if (loss->end_ns < p->range->from_ns || loss->begin_ns >= p->range->to_ns)
+			continue;
+		if (loss->events || loss->packets)
+			p->result->lost = true;
+		else
+			p->result->damaged = true;
+	}
+}
+
+/* All of the source, which it frees. */
+static bool feed(const struct pass *p, struct source *source, bool is_native, GError **error)
+{
+	struct blk_batch b;
+	enum source_status st = SOURCE_CANCELLED;
+	size_t n = 0;
+	const struct native_loss *open = is_native ? native_range_losses(source, &n) : NULL;
+	for (size_t i = 0; i < n; i++)
+		journal_begin_lost(p->j, &source->tables, open[i].stream);
+	while (!is_stopped(p->range) && (st = source_next(source, &b, error)) == SOURCE_OK) {
+		see_loss(p, &b);
+		journal_feed(p->j, &source->tables, b.ev, b.n);
+		st = SOURCE_CANCELLED;
+	}
+	journal_change_source(p->j);
+	source_free(source);
+	return st == SOURCE_END;
+}
+
+/* What was opened before the range. */
+static bool feed_names(struct logsource *s, const struct pass *p, int64_t to, GError **error)
+{
+	size_t n;
+	int64_t first, last;
+	if (!native_bounds(s->all, &first, &last) || first >= to)
+		return true;
+	if (p->range->most_bytes && native_bytes_between(s->all, first, to) > p->range->most_bytes) {
+		p->result->names = false;
+		return true;
+	}
+	if (!s->names) {
+		const struct blk_subscription *rows = journal_name_subscriptions(&n);
+		s->names = native_open((const char *const *)s->paths, rows, n, error);
+		if (!s->names)
+			return false;
+		index_all(s->names);
+	}
+	return feed(p, native_range(s->names, INT64_MIN, to, BUFFERS), true, error);
+}
+
+static bool feed_native(struct logsource *s, const struct pass *p, GError **error)
+{
+	const struct logsource_range *r = p->range;
+	int64_t warm = r->warm_ns ? r->warm_ns : NS_PER_S, from = INT64_MIN, to = INT64_MAX;
+	if (r->from_ns > INT64_MIN + warm)
+		from = r->from_ns - warm;
+	if (r->to_ns < INT64_MAX - r->beyond_ns)
+		to = r->to_ns + r->beyond_ns;
+	return (from == INT64_MIN || feed_names(s, p, from, error)) &&
+	       feed(p, native_range(s->all, from, to, BUFFERS), true, error);
+}
+
+static bool feed_bt2(struct logsource *s, const struct pass *p, GError **error)
+{
+	size_t n;
+	const struct blk_subscription *rows = journal_subscriptions(&n);
+	struct source *source = source_open_bt2((const char *const *)s->paths, rows, n, error);
+	int64_t to = p->range->to_ns;
+	struct blk_batch b;
+	enum source_status st = SOURCE_CANCELLED;
+	if (!source)
+		return false;
+	if (to < INT64_MAX - p->range->beyond_ns)
+		to += p->range->beyond_ns;
+	while (!is_stopped(p->range) && (st = source_next(source, &b, error)) == SOURCE_OK) {
+		size_t wanted = 0;
+		while (wanted < b.n && b.ev[wanted].ts < to)
+			wanted++;
+		see_loss(p, &(struct blk_batch){ b.ev, wanted });
+		journal_feed(p->j, &source->tables, b.ev, wanted);
+		if (wanted < b.n) {
+			st = SOURCE_END;
+			break;
+		}
+		st = SOURCE_CANCELLED;
+	}
+	journal_change_source(p->j);
+	source_free(source);
+	return st == SOURCE_END;
+}
+
+bool logsource_run(struct logsource *s, const struct logsource_range *range, journal_tell tell,
+		   void *data, struct logsource_result *ret, struct journal **ret_journal,
+		   GError **error)
+{
+	struct journal_options o = {
+		.from_ns = range->from_ns, .to_ns = range->to_ns, .hold = range->hold,
+		.hold_ns = range->hold == SIZE_MAX ? INT64_MAX : 0,
+	};
+	struct pass p = { journal_new(&o, tell, data), range, ret };
+	*ret = (struct logsource_result){ .names = true };
+	bool ok = s->all ? feed_native(s, &p, error) : feed_bt2(s, &p, error);
+	/* What ends early is told as far as it was read. */
+	journal_finish(p.j);
+	if (ret_journal)
+		*ret_journal = p.j;
+	else
+		journal_free(p.j);
+	return ok;
+}

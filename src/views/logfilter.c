@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Filters over lines of the journal. */
+#include "views/logline.h"
+
+#include <string.h>
+
+#define ARG_PREFIX "arg."
+
+struct logfilter {
+	struct expr *expr;
+	GPtrArray *args;		/* char *: names behind "arg." */
+	GStringChunk *chunk;		/* texts of the line at hand */
+	const struct journal_line *line;
+	char *text;			/* of the line at hand, once asked for */
+};
+
+static struct value get_text(struct logfilter *f)
+{
+	if (!f->text)
+		f->text = logline_text(f->line);
+	return value_text(f->text);
+}
+
+static struct value get_name(struct logfilter *f)
+{
+	return value_text(f->line->name);
+}
+
+static struct value get_comm(struct logfilter *f)
+{
+	return *f->line->comm ? value_text(f->line->comm) : value_none();
+}
+
+static struct value get_kind(struct logfilter *f)
+{
+	return value_text(journal_kind_name[f->line->kind]);
+}
+
+static struct value get_state(struct logfilter *f)
+{
+	return f->line->kind == JOURNAL_CALL ? value_text(journal_state_name[f->line->state])
+					     : value_none();
+}
+
+static struct value get_host(struct logfilter *f)
+{
+	return value_text(f->line->host);
+}
+
+static struct value get_tid(struct logfilter *f)
+{
+	return f->line->tid >= 0 ? value_int(VALUE_ID, f->line->tid) : value_none();
+}
+
+static struct value get_pid(struct logfilter *f)
+{
+	return f->line->pid >= 0 ? value_int(VALUE_ID, f->line->pid) : value_none();
+}
+
+static struct value get_cpu(struct logfilter *f)
+{
+	return f->line->cpu != UINT32_MAX ? value_int(VALUE_ID, f->line->cpu) : value_none();
+}
+
+static struct value get_time(struct logfilter *f)
+{
+	return value_int(VALUE_TIME, f->line->ts);
+}
+
+static struct value get_duration(struct logfilter *f)
+{
+	const struct journal_line *l = f->line;
+	return l->entry_ns != JOURNAL_UNKNOWN && l->exit_ns != JOURNAL_UNKNOWN
+		? value_int(VALUE_NS, l->exit_ns - l->entry_ns) : value_none();
+}
+
+static struct value get_ret(struct logfilter *f)
+{
+	return f->line->has_ret ? value_int(VALUE_ID, f->line->ret) : value_none();
+}
+
+static struct value get_error(struct logfilter *f)
+{
+	const struct journal_line *l = f->line;
+	return l->has_ret && l->ret < 0 && l->ret >= -4095 ? value_text(journal_errno(-l->ret))
+							   : value_none();
+}
+
+static struct value get_arg(struct logfilter *f, const char *name);
+
+static struct value get_file(struct logfilter *f)
+{
+	static const char *const paths[] = { "filename", "pathname", "path", NULL };
+	const struct journal_line *l = f->line;
+	if (l->fds)
+		return value_text(g_array_index(l->fds, struct journal_fd, 0).name);
+	for (unsigned i = 0; paths[i]; i++) {
+		struct value v = get_arg(f, paths[i]);
+		if (v.kind == VALUE_TEXT)
+			return v;
+	}
+	return value_none();
+}
+
+static const struct {
+	const char *id, *help;
+	struct value (*get)(struct logfilter *f);
+} columns[] = {
+	{ "text", "the line as it is shown", get_text },	/* bare words look here */
+	{ "name", "call or event", get_name },
+	{ "comm", "name of the thread", get_comm },
+	{ "tid", "the thread", get_tid },
+	{ "pid", "its process", get_pid },
+	{ "cpu", "where it ran", get_cpu },
+	{ "host", "which machine", get_host },
+	{ "kind", "call, event, user, loss", get_kind },
+	{ "state", "of a call: whole, pending, resumed, unfinished, exit, no-return", get_state },
+	{ "time_ns", "the instant, ns since the epoch", get_time },
+	{ "duration_ns", "of a call", get_duration },
+	{ "ret", "what a call returned", get_ret },
+	{ "error", "the error that it returned: ENOENT", get_error },
+	{ "file", "the file or socket of its descriptor, or its path", get_file },
+};
+
+const char *logfilter_column(unsigned i, const char **ret_help)
+{
+	if (i >= G_N_ELEMENTS(columns))
+		return NULL;
+	*ret_help = columns[i].help;
+	return columns[i].id;
+}
+
+/* A field that is in no structure, of what was entered, else of what came back. */
+static struct value get_arg(struct logfilter *f, const char *name)
+{
+	GBytes *runs[] = { f->line->args, f->line->results };
+	for (size_t i = 0; i < G_N_ELEMENTS(runs); i++) {
+		struct field field;
+		gsize n;
+		const void *bytes = runs[i] ? g_bytes_get_data(runs[i], &n) : NULL;
+		if (!bytes || (!fields_find(bytes, n, FIELD_PAYLOAD, name, &field) &&
+			       !fields_find(bytes, n, FIELD_SPECIFIC, name, &field) &&
+			       !fields_find(bytes, n, FIELD_COMMON, name, &field)))
+			continue;
+		if (field.kind == FIELD_REAL)
+			return value_ratio(field.real);
+		if (field.text) {
+			g_autofree char *text = g_strndup(field.text, field.len);
+			return value_text(g_string_chunk_insert(f->chunk, text));
+		}
+		if (field.kind <= FIELD_UNSIGNED)
+			return value_int(VALUE_ID, (int64_t)field.value);
+	}
+	return value_none();
+}
+
+static int lookup(const char *column, const void *data)
+{
+	const struct logfilter *f = data;
+	for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
+		if (!strcmp(columns[i].id, column))
+			return (int)i;
+	if (!g_str_has_prefix(column, ARG_PREFIX) || !column[strlen(ARG_PREFIX)])
+		return -1;
+	g_ptr_array_add(f->args, g_strdup(column + strlen(ARG_PREFIX)));
+	return (int)(G_N_ELEMENTS(columns) + f->args->len - 1);
+}
+
+static struct value get(int column, const void *row, const void *data)
+{
+	struct logfilter *f = (struct logfilter *)data;
+	(void)row;
+	if ((size_t)column < G_N_ELEMENTS(columns))
+		return columns[column].get(f);
+	return get_arg(f, f->args->pdata[column - (int)G_N_ELEMENTS(columns)]);
+}
+
+struct logfilter *logfilter_new(const char *text, GError **error)
+{
+	struct logfilter *f = g_new0(struct logfilter, 1);
+	f->args = g_ptr_array_new_with_free_func(g_free);
+	f->chunk = g_string_chunk_new(256);
+	f->expr = expr_parse(text, lookup, f, 1, error);
+	if (f->expr)
+		return f;
+	logfilter_free(f);
+	return NULL;
+}
+
+void logfilter_free(struct logfilter *f)
+{
+	if (!f)
+		return;
+	expr_free(f->expr);
+	g_ptr_array_unref(f->args);
+	g_string_chunk_free(f->chunk);
+	g_free(f->text);
+	g_free(f);
+}
+
+bool logfilter_match(struct logfilter *f, const struct journal_line *l)
+{
+	f->line = l;
+	g_string_chunk_clear(f->chunk);
+	g_clear_pointer(&f->text, g_free);
+	bool ok = expr_match(f->expr, get, l, f);
+	g_clear_pointer(&f->text, g_free);
+	return ok;
+}
