@@ -414,11 +414,11 @@ static bool check_columns(struct options *o, const struct words *w, GError **err
 	o->sort = -1;
 	if (!w->sort && !w->columns)
 		return true;
-	bool batch = o->view && w->command == COMMAND_BATCH;
+	bool batch = o->view && (w->command == COMMAND_BATCH || w->command == COMMAND_SCREEN);
 	if (!batch && w->command == COMMAND_REPORT && w->columns)
 		return fail(error, "--columns needs -b --view");
 	if (!batch && w->command != COMMAND_REPORT)
-		return fail(error, "--sort and --columns need -b --view");
+		return fail(error, "--sort and --columns need --view");
 	if (w->sort) {
 		bool turned = w->sort[0] == '-';
 		if (!read_column(o->view, "--sort", w->sort + turned, &o->sort, error))

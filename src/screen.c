@@ -266,6 +266,28 @@ static void backend_note(void *data, const char *text)
 	log_note("screen: %s", text);
 }
 
+/* --columns and --sort are what somebody could have chosen on the screen. */
+static void take_columns(const struct options *o)
+{
+	if (!o->view || !o->prefs)
+		return;
+	if (o->n_columns) {
+		g_autoptr(GString) ids = g_string_new(NULL);
+
+		for (size_t i = 0; i < o->n_columns; i++)
+			g_string_append_printf(ids, "%s%s", i ? "," : "",
+					       o->view->columns[o->columns[i]].id);
+		prefs_view_set_columns(o->prefs, o->view->id, ids->str);
+	}
+	if (o->sort >= 0) {
+		const struct column *c = &o->view->columns[o->sort];
+		g_autofree char *sort = g_strconcat(o->sort_descending == c->descending ? "" : "-",
+						    c->id, NULL);
+
+		prefs_view_set_sort(o->prefs, o->view->id, sort);
+	}
+}
+
 /* --- start and end --- */
 
 /* What the terminal lacks for a screen; NULL: nothing. Who types instead of stdin is
@@ -403,6 +425,7 @@ static int run_ui(struct screen *s)
 		.preview = backend_preview, .look = backend_look,
 		.save_prefs = backend_save_prefs, .note = backend_note,
 	};
+	take_columns(o);
 	struct ui_options options = {
 		.live = s->live, .ascii = o->ascii, .coach = o->demo, .color = o->color,
 		.start_view = o->view ? o->view->id : NULL, .filter = o->filter,

@@ -152,8 +152,7 @@ const struct screen *screen_of(const struct view *view);
 
 /* A trace that is shown before it is read (whole.c): takes outline and preview from the
  * backend; decides which timeline shows a place (the rows of another one are dropped);
- * tells the backend what is looked at; the strip of its whole time, NULL without an
- * outline. */
+ * tells the backend what is looked at; the strip of its whole time. */
 void whole_take(struct app *app);
 void whole_choose(struct app *app, struct place *p);
 void whole_look(struct app *app);
@@ -171,7 +170,7 @@ unsigned strip_width(const struct strip_data *s, unsigned cells);
 unsigned strip_cell(const struct strip_data *s, size_t point, unsigned cells);
 void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, unsigned x,
 		      unsigned cells, bool marks_below);
-/* Of the whole trace, in one row, where there is an outline. */
+/* Of the whole trace, in one row: bytes or p99 or events, losses, gaps, the range. */
 void strip_draw_whole(struct app *app, unsigned y);
 /* What is known of a range that is not read (unread.c). */
 void unread_draw(struct app *app, struct place *p, struct box box);

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "views/needs.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -196,6 +197,15 @@ unsigned frame_add(struct app *app, unsigned y, unsigned x, enum role role, cons
 	return x + canvas_put(app->canvas, y, x, app->canvas->cols, role, s);
 }
 
+/* What makes it better: the command where there is room, else where it is told. */
+static unsigned trust_repair(struct app *app, unsigned y, unsigned x)
+{
+	unsigned told = frame_add(app, y, x, ROLE_DIM, "   next time: %s",
+				  needs_for_losses(app->main));
+
+	return told != x ? told : frame_add(app, y, x, ROLE_DIM, "  F7 tells what repairs");
+}
+
 static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 {
 	bool bad = t->lost_events || t->lost_packets || t->touched;
@@ -208,8 +218,9 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 		x = frame_add(app, y, x, role, " %" G_GUINT64_FORMAT " packets", t->lost_packets);
 	if (bad && !t->lost_events && !t->lost_packets)
 		x = frame_add(app, y, x, role, " in part");
-	return frame_add(app, y, x, t->soft ? ROLE_DISTRUST : ROLE_TRUST,
-			 " soft %" G_GUINT64_FORMAT, t->soft);
+	x = frame_add(app, y, x, t->soft ? ROLE_DISTRUST : ROLE_TRUST,
+		      " soft %" G_GUINT64_FORMAT, t->soft);
+	return bad && !app->cover.part ? trust_repair(app, y, x) : x;
 }
 
 /* What is shown is not all, or not for good. */
@@ -334,7 +345,7 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 		struct focus f = place_focus(p);
 		g_autofree char *shown = text_visible(p->filter);
 
-		return g_strdup_printf("%u of %zu rows, filter: %s", f.rows->rows->len,
+		return g_strdup_printf("%u of %zu rows, filter: %s   u clears it", f.rows->rows->len,
 				       f.rows->n_before_filter, shown);
 	}
 	*ret_role = ROLE_DIM;

@@ -35,10 +35,15 @@ static char *summary(struct app *app, struct place *p)
 				       p->rows->rows->len, p->rows->n_before_filter);
 	if (p->view->has_by || p->view->more_by)
 		g_string_append_printf(s, " %s", by[p->narrow.by]);
+	if (p->rows->tree)
+		g_string_append(s, ", a tree");
+	if (p->table[PANE_MAIN].only_tagged)
+		g_string_append(s, ", only tagged ones (T)");
 	if (sorted >= 0)
 		g_string_append_printf(s, "   sort %s%s", p->view->columns[sorted].title,
 				       descending ? "" : " (lowest first)");
-	g_string_append_printf(s, "   filter %s", filter);
+	g_string_append_printf(s, "   filter %s%s", filter,
+			       p->filter ? "   u clears it" : "");
 	return g_string_free(s, FALSE);
 }
 

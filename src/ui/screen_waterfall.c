@@ -340,7 +340,9 @@ static void draw(struct app *app, struct place *p, struct box box)
 		return;
 	}
 	draw_summary(app, p, w, y++);
-	y += draw_why(app, w, y) + blank;
+	y += draw_why(app, w, y);
+	if (blank)
+		strip_draw_whole(app, y++);
 	draw_axis(app, p, w, &l, y++);
 	room = box.y + box.rows - 1 - y;		/* the last one is the legend's */
 	detail = detail_rows(p, room);

@@ -75,6 +75,11 @@ static void draw_mark(struct app *app, const struct strip_mark *m, unsigned y, u
 			    g->spark[m->level]);
 }
 
+static bool holds(const struct overview_point *p, int64_t at)
+{
+	return at != TIME_UNKNOWN && p->begin_ns <= at && at < p->end_ns;
+}
+
 void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, unsigned x,
 		      unsigned cells, bool marks_below)
 {
@@ -99,6 +104,10 @@ void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, u
 	for (size_t i = 0; i < s->n; i++) {
 		unsigned cell = strip_cell(s, i, cells);
 
+		if (holds(&s->points[i], app->nav.a_ns))
+			canvas_put(app->canvas, y, x + cell, 1, ROLE_PAUSED, "A");
+		if (app->nav.b_ns != TIME_UNKNOWN && holds(&s->points[i], app->nav.b_ns - 1))
+			canvas_put(app->canvas, y, x + cell + wide - 1, 1, ROLE_PAUSED, "B");
 		if (s->points[i].begin_ns < to && s->points[i].end_ns > from) {
 			canvas_add_attr(app->canvas, y, x + cell, wide, STYLE_REVERSE);
 			if (marks_below)
@@ -110,25 +119,55 @@ void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, u
 	}
 }
 
+/* "6.00s: 12.3k ev/s, 2 gaps !lost": what is to be said beside it. */
+static char *whole_text(struct app *app, const struct extent_strip *strip, bool *ret_lost)
+{
+	int64_t from = strip->points[0].begin_ns, to = strip->points[strip->n - 1].end_ns;
+	char length[TIMEFMT_LEN], rate[TIMEFMT_LEN];
+	GString *s = g_string_new(NULL);
+	unsigned gaps = 0;
+
+	*ret_lost = false;
+	for (size_t i = 0; i < strip->n; i++) {
+		gaps += strip->points[i].gap;
+		*ret_lost |= strip->points[i].lost;
+	}
+	if (app->outline) {
+		from = app->outline->from_ns;
+		to = app->outline->to_ns;
+		timefmt_bytes(rate, (uint64_t)strip->max_bytes);
+	} else if (strip->max_ns >= 0) {
+		timefmt_duration(rate, strip->max_ns);
+	} else {
+		timefmt_count(rate, (uint64_t)strip->max_bytes);
+	}
+	g_string_append_printf(s, " %s: %s%s", timefmt_duration(length, to - from), rate,
+			       app->outline || strip->max_ns < 0 ? "/s" : "");
+	if (gaps)
+		g_string_append_printf(s, " %u gap%s", gaps, gaps == 1 ? "" : "s");
+	if (*ret_lost)
+		g_string_append(s, " !lost");
+	return g_string_free(s, FALSE);
+}
+
 void strip_draw_whole(struct app *app, unsigned y)
 {
 	const struct extent_strip *strip = whole_strip(app);
 	struct strip_data s;
 	struct canvas *c = app->canvas;
-	char length[TIMEFMT_LEN], rate[TIMEFMT_LEN];
-	g_autofree char *right = NULL, *lost = NULL;
+	g_autofree char *right = NULL;
 	unsigned right_cols, cells;
+	bool lost, p99;
 
 	if (!strip || strip->n < 2)
 		return;
-	s = (struct strip_data){ strip->points, strip->n, -1, strip->max_bytes };
-	lost = extent_lost_text(&app->extent, app->outline->from_ns, app->outline->to_ns);
-	right = g_strdup_printf(" %s: %s/s%s", timefmt_duration(length, app->outline->to_ns -
-								app->outline->from_ns),
-				timefmt_bytes(rate, (uint64_t)s.max_bytes), lost ? " !lost" : "");
+	p99 = !app->outline && strip->max_ns >= 0;
+	s = (struct strip_data){ strip->points, strip->n, p99 ? strip->max_ns : -1,
+				 strip->max_bytes };
+	right = whole_text(app, strip, &lost);
 	right_cols = text_width(right);
 	cells = c->cols > 6 + right_cols ? c->cols - 6 - right_cols : 1;
-	canvas_put(c, y, 0, 4, ROLE_TITLE, "B/s");
+	canvas_put(c, y, 0, 4, ROLE_TITLE, app->outline ? "B/s" : p99 ? "p99" : "ev/s");
 	canvas_put(c, y, 4, 1, ROLE_AXIS, app->glyphs->edge);
 	canvas_put(c, y, 5 + cells, 1, ROLE_AXIS, app->glyphs->edge);
 	canvas_put(c, y, 6 + cells, right_cols, ROLE_TEXT, right);

@@ -198,12 +198,13 @@ void whole_look(struct app *app)
 
 const struct extent_strip *whole_strip(struct app *app)
 {
-	if (!app->outline)
-		return NULL;
 	if (app->strip && app->strip_version != timeline_version(app->main))
 		forget_strip(app);
-	if (!app->strip)
-		app->strip = extent_strip_new(&app->extent);
+	if (!app->strip) {
+		struct extent read = { .main = app->main, .hard_to_ns = INT64_MAX };
+
+		app->strip = extent_strip_new(app->outline ? &app->extent : &read);
+	}
 	app->strip_version = timeline_version(app->main);
 	return app->strip;
 }

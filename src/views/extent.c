@@ -133,15 +133,45 @@ static void add_read(struct extent_strip *s, const struct strip *read)
 	}
 }
 
+static double events_of(const struct timeline *tl, int64_t at)
+{
+	size_t i = timeline_find(tl, at);
+	const struct second *s = i < timeline_n_seconds(tl) ? timeline_second(tl, i) : NULL;
+	uint64_t sum = 0;
+	for (uint32_t k = 0; s && k < s->n_events; k++)
+		sum += s->events[k].count;
+	return (double)sum;
+}
+
+/* Without an outline, as far as it is read. */
+static void add_seconds(struct extent_strip *s, const struct extent *e, const struct strip *read)
+{
+	s->n = read->points->len;
+	s->points = g_new0(struct overview_point, s->n + 1);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct strip_point *r = &g_array_index(read->points, struct strip_point, i);
+		s->points[i] = (struct overview_point){
+			.begin_ns = r->begin_ns, .end_ns = r->end_ns, .p99_ns = r->p99_ns,
+			.count = r->count, .lost = r->lost, .gap = r->gap, .outlier = r->outlier,
+			.cover = COVER_READ, .bytes = r->gap ? 0 : events_of(e->main, r->begin_ns),
+		};
+		s->max_bytes = MAX(s->max_bytes, s->points[i].bytes);
+	}
+}
+
 struct extent_strip *extent_strip_new(const struct extent *e)
 {
 	g_autoptr(blk_history) h = history_new(e->main);
 	g_autoptr(blk_strip) read = strip_new(h);
 	struct extent_strip *s = g_new0(struct extent_strip, 1);
-	s->n = e->outline->n;
-	s->points = g_new0(struct overview_point, s->n + 1);
 	s->max_ns = read->max_ns;
 	s->usual_ns = read->usual_ns;
+	if (!e->outline) {
+		add_seconds(s, e, read);
+		return s;
+	}
+	s->n = e->outline->n;
+	s->points = g_new0(struct overview_point, s->n + 1);
 	add_cells(s, e);
 	if (s->n)
 		add_read(s, read);

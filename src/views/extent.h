@@ -41,7 +41,8 @@ bool extent_sum(const struct extent *e, int64_t from, int64_t to, struct extent_
 /* "12.3k events, 3 packets"; NULL: none are known to be lost. g_free. */
 char *extent_lost_text(const struct extent *e, int64_t from, int64_t to);
 
-/* The strip of the whole trace: a point for each cell of the outline. */
+/* The strip of the whole trace: a point for each cell of the outline; without one, for each
+ * second, and `bytes` is events a second. */
 struct extent_strip {
 	struct overview_point *points;
 	size_t n;
