@@ -16,6 +16,7 @@ DEVELOPER ?= $(if $(wildcard .git),1,)
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 DATADIR = $(PREFIX)/share/blktop
+ZSHDIR = $(PREFIX)/share/zsh/site-functions
 PACKAGES := glib-2.0 json-glib-1.0 ncursesw babeltrace2 lttng-ctl popt
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-unused-parameter
 CFLAGS ?= -O2 -g
@@ -183,18 +184,31 @@ install: all man
 	install -D -m 755 $(BUILD)/blktop '$(DESTDIR)$(PREFIX)/bin/blktop'
 	install -D -m 644 $(BUILD)/blktop.1 '$(DESTDIR)$(PREFIX)/share/man/man1/blktop.1'
 	install -D -m 644 completions/blktop.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/blktop'
-	install -D -m 644 completions/_blktop '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_blktop'
+	install -D -m 644 completions/_blktop '$(DESTDIR)$(ZSHDIR)/_blktop'
 	cd tests/traces && find demo/trace -type f -exec install -D -m 644 '{}' '$(DESTDIR)$(PREFIX)/share/blktop/{}' ';'
 
 uninstall:
 	rm -f '$(DESTDIR)$(PREFIX)/bin/blktop' '$(DESTDIR)$(PREFIX)/share/man/man1/blktop.1' \
 		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/blktop' \
-		'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_blktop'
+		'$(DESTDIR)$(ZSHDIR)/_blktop'
 	rm -rf '$(DESTDIR)$(PREFIX)/share/blktop/demo'
 	-rmdir '$(DESTDIR)$(PREFIX)/share/blktop' 2>/dev/null
 
 clean:
 	rm -rf $(BUILD)
+
+# A tarball of what is committed, and a Debian package of it.
+dist:
+	@mkdir -p $(BUILD)
+	git archive --format=tar.gz --prefix=blktop-$(VERSION)/ -o $(BUILD)/blktop-$(VERSION).tar.gz HEAD
+
+deb: dist
+	@scripts/deps build package
+	rm -rf $(BUILD)/deb
+	@mkdir -p $(BUILD)/deb
+	tar -xzf $(BUILD)/blktop-$(VERSION).tar.gz -C $(BUILD)/deb
+	cd $(BUILD)/deb/blktop-$(VERSION) && DEB_BUILD_OPTIONS=parallel=$(JOBS) dpkg-buildpackage -us -uc -b
+	lintian --fail-on error $(BUILD)/deb/*.changes
 
 # Everything that a checkout does not have.
 dist-free: clean
@@ -203,11 +217,11 @@ dist-free: clean
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 	@echo 'Targets: all demo check check-NAME check-unit check-lint check-tui check-truth check-live'
-	@echo '         asan tsan lint bench man deps install uninstall clean dist-free help'
+	@echo '         asan tsan lint bench man deps dist deb install uninstall clean dist-free help'
 
 FORCE:
 
 .PHONY: all man tests deps demo check check-built check-unit check-lint check-tui check-truth check-live \
-	lint asan asan-tests tsan bench install uninstall clean dist-free help FORCE
+	lint asan asan-tests tsan bench dist deb install uninstall clean dist-free help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -4,8 +4,19 @@ _blktop_words() { # _blktop_words OPTION...: the first words of what the program
 	"${COMP_WORDS[0]}" "$@" 2>/dev/null | awk '{ print $1 }'
 }
 
+# The view that columns are of: --view, or what a subcommand's rows are.
+_blktop_view() {
+	local i view=
+	[[ ${COMP_WORDS[1]} == report ]] && view=traces
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} == --view ]] && view=${COMP_WORDS[i + 1]}
+		[[ $view == = ]] && view=${COMP_WORDS[i + 2]}
+	done
+	printf '%s' "$view"
+}
+
 _blktop() {
-	local cur prev view i
+	local cur prev view before
 	cur=${COMP_WORDS[COMP_CWORD]}
 	prev=${COMP_WORDS[COMP_CWORD - 1]}
 	# "--view=x" comes as three words.
@@ -19,14 +30,21 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -W "$(_blktop_words --list-views)" -- "$cur")
 		return
 		;;
-	--filter | --sort | --columns)
-		view=
-		for ((i = 1; i < COMP_CWORD; i++)); do
-			[[ ${COMP_WORDS[i]} == --view ]] && view=${COMP_WORDS[i + 1]}
-			[[ $view == = ]] && view=${COMP_WORDS[i + 2]}
-		done
-		[[ -z $view ]] ||
-			mapfile -t COMPREPLY < <(compgen -W "$(_blktop_words --list-columns "$view")" -- "$cur")
+	--columns)
+		# A list: what is before the last comma stays.
+		before=
+		[[ $cur == *,* ]] && before=${cur%,*},
+		view=$(_blktop_view)
+		[[ -z $view ]] || mapfile -t COMPREPLY < <(compgen -P "$before" \
+			-W "$(_blktop_words --list-columns "$view")" -- "${cur##*,}")
+		return
+		;;
+	--filter | --sort)
+		before=
+		[[ $cur == -* ]] && before=-
+		view=$(_blktop_view)
+		[[ -z $view ]] || mapfile -t COMPREPLY < <(compgen -P "$before" \
+			-W "$(_blktop_words --list-columns "$view")" -- "${cur#-}")
 		return
 		;;
 	--by)
@@ -57,7 +75,7 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -W 'start end' -- "$cur")
 		return
 		;;
-	-r | --relay | --timeout | -j | --jobs | --slices | -n | --seconds | --memory | --export-span | --export-trace | --export-slowest)
+	-r | --relay | --timeout | -j | --jobs | --slices | -n | --seconds | --memory | --export-span | --export-trace | --export-slowest | --worst)
 		return
 		;;
 	-o | --output | --log | --config)
@@ -73,6 +91,9 @@ _blktop() {
 	fi
 	compopt -o filenames
 	mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+	# The first word may be a subcommand.
+	[[ $COMP_CWORD -gt 1 ]] ||
+		mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "$(_blktop_words --print-commands)" -- "$cur")
 }
 
 complete -F _blktop blktop

@@ -40,5 +40,55 @@ offers babeltrace2 --reader b
 offers light --theme l
 offers off --mouse o
 offers --slices -j 2 --sl
+offers report re
+offers report ''
+offers tests te
+offers duration_ns report --sort du
+offers -duration_ns report --sort -du
+offers why report --filter w
+offers pid,tid -b --view processes --columns pid,t
+offers --worst report --wo
+
+# Each word that the program takes first, each view, and each view's first column.
+for word in $("$blktop" --print-commands | cut -f 1); do
+	offers "$word" "${word%?}"
+done
+for view in $("$blktop" --list-views | awk '{ print $1 }'); do
+	offers "$view" --view "${view%?}"
+	column=$("$blktop" --list-columns "$view" | awk 'NR == 1 { print $1 }')
+	offers "$column" -b --view "$view" --sort "${column%?}"
+done
+refuses() { # refuses WORD...: nothing of a subcommand is offered
+	COMP_WORDS=("$blktop" "$@") COMP_CWORD=$# COMPREPLY=()
+	_blktop
+	n=$((n + 1))
+	if printf '%s\n' "${COMPREPLY[@]}" | grep -Fxq report; then
+		failed=1
+		echo "not ok $n - $*: no subcommand"
+	else
+		echo "ok $n - $*: no subcommand"
+	fi
+}
+refuses -b repo
+refuses --reader repo
+
+# zsh: what its completion hands to the functions of zsh, which are stubs here.
+if command -v zsh >/dev/null; then
+	got=$(zsh -f tests/lint/completions.zsh "$blktop" 2>&1)
+	for wanted in '--view=[' '--worst=[' '-o+[' '*:trace directory:_blktop_operands' \
+		'views: syscalls:' 'columns: duration_ns:' 'columns of report: duration_ns:' 'commands: report:'; do
+		n=$((n + 1))
+		if grep -Fq -- "$wanted" <<<"$got"; then
+			echo "ok $n - zsh: $wanted"
+		else
+			failed=1
+			echo "not ok $n - zsh: $wanted"
+			head -n 40 <<<"$got" | sed 's/^/#   /'
+		fi
+	done
+else
+	n=$((n + 1))
+	echo "ok $n - zsh # SKIP zsh is not installed"
+fi
 echo "1..$n"
 exit $failed

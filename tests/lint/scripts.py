@@ -54,6 +54,11 @@ def man_page():
     else:
         run = tap.output("mandoc", "-Tlint", "-Wwarning", page)
         tap.ok("mandoc -Tlint blktop.1", run.stdout.splitlines() if run.returncode else [])
+    if os.path.exists(page) and shutil.which("groff"):
+        run = tap.output("groff", "-man", "-ww", "-Tutf8", "-z", page)
+        tap.ok("groff -ww blktop.1", run.stderr.splitlines())
+    else:
+        tap.skip("groff -ww blktop.1", "groff is not installed, or not built: make man")
 
 
 shell()
