@@ -76,6 +76,8 @@ static void print_block_title(struct batch *b, const struct rows *rows)
 {
 	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
 	timefmt_date(from, rows->query.from_ns);
+	if (options_step(b->o) < NS_PER_S)
+		timefmt_date_ms(from, rows->query.from_ns);
 	timefmt_clock_ms(to, rows->query.to_ns);
 	printf("%s# %s  %s to %s", b->n_printed ? "\n" : "", b->view.id, from, to);
 	if (rows->trust.lost_events || rows->trust.lost_packets)
@@ -173,7 +175,8 @@ static int print_recorded(struct batch *b)
 static int print_live(struct batch *b)
 {
 	unsigned most = b->o->n_seconds;
-	gint64 patience = (gint64)(most + QUIET_GRACE_S) * G_USEC_PER_SEC;
+	gint64 patience = (gint64)most * (options_step(b->o) / NS_PER_US) +
+			  QUIET_GRACE_S * G_USEC_PER_SEC;
 	gint64 attached = 0;
 	bool ended = false;
 

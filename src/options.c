@@ -6,6 +6,7 @@
 #include "options.h"
 
 #include "base/timefmt.h"
+#include "ui/nav.h"
 #include "views/logline.h"
 
 #include <popt.h>
@@ -24,7 +25,7 @@
 struct words {
 	char *relay, *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *timeout;
-	char *jobs, *slices, *reader, *worst, *config, *theme, *mouse;
+	char *jobs, *slices, *reader, *step, *worst, *config, *theme, *mouse;
 	bool demo, each, force, utc, ascii;
 	enum command command;
 	const char *command_name;	/* the option, with its dashes, or word that chose it */
@@ -103,8 +104,10 @@ static const struct option_row option_rows[] = {
 	WORD("from", 0, "T", GROUP_PRINT, from, NULL, "begin of the range (start)"),
 	WORD("to", 0, "T", GROUP_PRINT, to, "T: 14:03:05.1, +90s, 5%, end, @NS",
 	     "end of the range (end)"),
+	WORD("step", 0, "STEP", GROUP_PRINT, step, NULL,
+	     "length of a second: 1ms, 10ms, 100ms, 1s, 10s, 1m or 10m, for --each, --at, the screen"),
 	FLAG("each", 0, GROUP_PRINT, each, NULL, "a block for each second"),
-	WORD("seconds", 'n', "SECONDS", GROUP_PRINT, n, "a block each second; end after so many",
+	WORD("seconds", 'n', "SECONDS", GROUP_PRINT, n, "1ms to 10m; a block each",
 	     "end after so many seconds"),
 	WORD("filter", 0, "EXPR", GROUP_PRINT, filter, "such as 'comm =~ nginx && syscalls > 10'",
 	     "show only rows for which the expression over columns is true"),
@@ -342,6 +345,13 @@ static bool read_timeout(const char *text, int *ret_ms, GError **error)
 	return true;
 }
 
+static bool read_step(const char *text, int64_t *ret, GError **error)
+{
+	if (timefmt_parse_duration(text, ret, NULL) && nav_is_step(*ret))
+		return true;
+	return fail(error, "--step is one of 1ms, 10ms, 100ms, 1s, 10s, 1m, 10m, not '%s'", text);
+}
+
 /* The number of the word in a list of words, -1 when it is none of them. */
 static int find_word(const char *text, const char *const *words)
 {
@@ -480,6 +490,10 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 		return fail(error, "--each and -n need -b");
 	if (w->command == COMMAND_DOCTOR)
 		o->n_seconds = DEFAULT_LISTENING;
+	if (w->step && w->command != COMMAND_BATCH && w->command != COMMAND_SCREEN)
+		return fail(error, "--step needs -b, or the screen");
+	if (w->step && !read_step(w->step, &o->step_ns, error))
+		return false;
 	if (w->n && !o->live && !w->each)
 		return fail(error, "-n needs --each, or a relay");
 	return check_instant("--at", w->at, error) && check_instant("--from", w->from, error) &&

@@ -67,6 +67,7 @@ struct options {
 	struct prefs *prefs;		/* the screen's settings; the caller's, NULL: none */
 	unsigned jobs, slices;		/* 0: chosen */
 	enum reader reader;
+	int64_t step_ns;		/* --step: 1 ms to 10 min; 0: not given */
 	int timeout_ms;
 	enum ui_color color;
 	/* As given, or NULL. */
@@ -77,6 +78,12 @@ struct options {
  * options_clear() in both cases. */
 bool options_parse(struct options *ret, int argc, const char *const *argv, GError **error);
 void options_clear(struct options *o);
+
+/* The length of a "second". */
+static inline int64_t options_step(const struct options *o)
+{
+	return o->step_ns ? o->step_ns : INT64_C(1000000000);
+}
 
 void options_print_help(FILE *out);	/* one screen of 80 columns */
 /* Tab-separated: -letter, --name, ARGUMENT, group, help; for man page and completions. */

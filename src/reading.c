@@ -51,6 +51,7 @@ int reading_start(struct reading *r, const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
 	struct job_options options = {
+		.model.step_ns = o->step_ns,
 		.model.live = o->live, .model.memory_budget = o->memory, .model.at_end = !o->live,
 		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
 	};
@@ -208,8 +209,8 @@ int reading_place_range(const struct options *o, int64_t first, int64_t end, int
 		int64_t at;
 		if (!instant("--at", o->at, first, end - 1, &at))
 			return EXIT_USAGE;
-		*ret_from = time_floor(at, NS_PER_S);
-		*ret_to = *ret_from + NS_PER_S;
+		*ret_from = time_floor(at, options_step(o));
+		*ret_to = *ret_from + options_step(o);
 		if (*ret_to <= first || *ret_from >= end)
 			return tell_outside("--at", at, first, end - 1);
 	}

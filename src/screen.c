@@ -38,7 +38,7 @@ struct screen {
 	bool live;
 	/* A preview that was waited for, until the screen takes it. */
 	struct timeline *preview;
-	int64_t preview_from, preview_to;
+	struct look_window window;	/* of it */
 	bool preview_kernel, preview_ust;	/* what any of them held */
 };
 
@@ -137,33 +137,31 @@ static struct outline *backend_outline(void *data)
 
 static bool fetch_preview(struct screen *s)
 {
-	int64_t from, to;
-	struct timeline *fresh = job_take_preview(s->job, &from, &to);
+	struct look_window window;
+	struct timeline *fresh = job_take_preview(s->job, &window);
 	if (!fresh)
 		return false;
 	if (s->preview)
 		timeline_free(s->preview);
 	s->preview = fresh;
-	s->preview_from = from;
-	s->preview_to = to;
+	s->window = window;
 	s->preview_kernel |= has_kernel(fresh);
 	s->preview_ust |= timeline_has_spans(fresh);
 	return true;
 }
 
-static struct timeline *backend_preview(void *data, int64_t *ret_from, int64_t *ret_to)
+static struct timeline *backend_preview(void *data, struct look_window *ret)
 {
 	struct screen *s = data;
 	fetch_preview(s);
-	*ret_from = s->preview_from;
-	*ret_to = s->preview_to;
+	*ret = s->window;
 	return g_steal_pointer(&s->preview);
 }
 
-static void backend_look(void *data, int64_t from_ns, int64_t to_ns)
+static void backend_look(void *data, const struct look *look)
 {
 	struct screen *s = data;
-	job_look(s->job, from_ns, to_ns);
+	job_look(s->job, look);
 }
 
 /* --- backend: files --- */
@@ -428,6 +426,7 @@ static int run_ui(struct screen *s)
 	take_columns(o);
 	struct ui_options options = {
 		.live = s->live, .ascii = o->ascii, .coach = o->demo, .color = o->color,
+		.step_ns = o->step_ns,
 		.start_view = o->view ? o->view->id : NULL, .filter = o->filter,
 		.prefs = o->prefs,
 	};

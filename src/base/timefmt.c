@@ -82,6 +82,15 @@ char *timefmt_date(char buf[TIMEFMT_LEN], int64_t ns)
 	return buf;
 }
 
+char *timefmt_date_ms(char buf[TIMEFMT_LEN], int64_t ns)
+{
+	char date[TIMEFMT_LEN];
+	int64_t ms = (ns - time_floor(ns, NS_PER_S)) / NS_PER_MS;
+
+	g_snprintf(buf, TIMEFMT_LEN, "%.19s.%03u", timefmt_date(date, ns), (unsigned)ms);
+	return buf;
+}
+
 /* --- durations and amounts, written --- */
 
 /* v / unit with three significant digits; false when it rounds to `limit` or more. */
@@ -144,6 +153,24 @@ char *timefmt_duration(char buf[TIMEFMT_LEN], int64_t ns)
 
 	duration(positive, ns < 0 ? -(uint64_t)ns : (uint64_t)ns);
 	g_snprintf(buf, TIMEFMT_LEN, "%s%s", ns < 0 ? "-" : "", positive);
+	return buf;
+}
+
+char *timefmt_step(char buf[TIMEFMT_LEN], int64_t ns)
+{
+	int64_t s = ns / NS_PER_S;
+
+	if (ns > 0 && ns < NS_PER_S && ns % NS_PER_MS == 0)
+		g_snprintf(buf, TIMEFMT_LEN, "%" G_GINT64_FORMAT "ms", ns / NS_PER_MS);
+	else if (ns % NS_PER_S || ns <= 0)
+		timefmt_duration(buf, ns);
+	else if (s % 60 == 0)
+		g_snprintf(buf, TIMEFMT_LEN, "%" G_GINT64_FORMAT "m", s / 60);
+	else if (s > 60)
+		g_snprintf(buf, TIMEFMT_LEN, "%" G_GINT64_FORMAT "m%" G_GINT64_FORMAT "s", s / 60,
+			   s % 60);
+	else
+		g_snprintf(buf, TIMEFMT_LEN, "%" G_GINT64_FORMAT "s", s);
 	return buf;
 }
 

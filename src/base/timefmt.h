@@ -24,10 +24,13 @@ char *timefmt_clock(char buf[TIMEFMT_LEN], int64_t ns);		/* 14:03:05 */
 char *timefmt_clock_ms(char buf[TIMEFMT_LEN], int64_t ns);	/* 14:03:05.123 */
 char *timefmt_clock_ns(char buf[TIMEFMT_LEN], int64_t ns);	/* 14:03:05.123456789 */
 char *timefmt_date(char buf[TIMEFMT_LEN], int64_t ns);		/* 2026-11-21 14:03:05 */
+char *timefmt_date_ms(char buf[TIMEFMT_LEN], int64_t ns);	/* 2026-11-21 14:03:05.123 */
 
 /* At most 6 columns, three significant digits, unit last: 0, 850ns, 1.45us, 54.7ms, 3.20s,
  * 12m30s, 3h05m; negative with a '-' (7 columns). */
 char *timefmt_duration(char buf[TIMEFMT_LEN], int64_t ns);
+/* The same of what is round: 10ms, 1s, 10s, 1m, 1m30s. */
+char *timefmt_step(char buf[TIMEFMT_LEN], int64_t ns);
 /* Milliseconds with one decimal, no unit: 54.7 (waterfall columns). */
 char *timefmt_ms(char buf[TIMEFMT_LEN], int64_t ns);
 /* Bytes: 0, 512, 12.0K, 4.1M, 1.2G (powers of 1024), at most 5 columns. */

@@ -66,7 +66,7 @@ static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 	if (s->options.publish_every_ns <= 0)
 		s->options.publish_every_ns = DEFAULT_PUBLISH_NS;
 	s->started_us = g_get_monotonic_time();
-	s->look_from = s->look_to = options->look_ns ? options->look_ns : TIME_UNKNOWN;
+	s->look.from_ns = s->look.to_ns = options->look_ns ? options->look_ns : TIME_UNKNOWN;
 	s->status = (struct job_status){
 		.phase = JOB_OPENING, .progress = -1, .newest_ns = TIME_UNKNOWN,
 		.jobs = 1, .hard_to_ns = TIME_UNKNOWN, .index_progress = -1,
@@ -156,29 +156,24 @@ struct outline *job_outline(struct job *j)
 	return o;
 }
 
-void job_look(struct job *j, int64_t from_ns, int64_t to_ns)
+void job_look(struct job *j, const struct look *look)
 {
 	struct shared *s = j->s;
 
 	g_mutex_lock(&s->lock);
-	s->look_from = from_ns;
-	s->look_to = to_ns;
+	s->look = *look;
 	if (s->preview)
-		preview_look(s->preview, from_ns, to_ns);
+		preview_look(s->preview, look);
 	g_mutex_unlock(&s->lock);
 }
 
-struct timeline *job_take_preview(struct job *j, int64_t *ret_from, int64_t *ret_to)
+struct timeline *job_take_preview(struct job *j, struct look_window *ret)
 {
 	struct shared *s = j->s;
 
 	g_mutex_lock(&s->lock);
-	struct publication *p = s->preview ? preview_take(s->preview, ret_from, ret_to) : NULL;
+	struct timeline *tl = s->preview ? preview_take(s->preview, ret) : NULL;
 	g_mutex_unlock(&s->lock);
-	if (!p)
-		return NULL;
-	struct timeline *tl = timeline_new(0);
-	timeline_apply(tl, p);
 	return tl;
 }
 
@@ -194,6 +189,15 @@ void job_cancel(struct job *j)
 		source_cancel(s->source);
 	if (s->parallel)
 		parallel_stop(s->parallel);
+	g_cond_broadcast(&s->changed);
+	g_mutex_unlock(&s->lock);
+}
+
+/* Nobody looks any more. */
+static void let_go(struct shared *s)
+{
+	g_mutex_lock(&s->lock);
+	s->unwanted = true;
 	if (s->preview)
 		preview_stop(s->preview);
 	g_cond_broadcast(&s->changed);
@@ -248,6 +252,7 @@ void job_free(struct job *j)
 		return;
 	g_atomic_int_set(&j->s->discard, 1);
 	job_cancel(j);
+	let_go(j->s);
 	if (wait_gone(j->s))
 		g_thread_join(j->thread);
 	else

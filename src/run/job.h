@@ -21,6 +21,7 @@
 #ifndef BLK_RUN_JOB_H
 #define BLK_RUN_JOB_H
 
+#include "base/look.h"
 #include "run/pieces.h"
 #include "state/model.h"
 
@@ -46,7 +47,8 @@ struct job_status {
 	unsigned jobs;		/* threads that read; 1 without pieces */
 	unsigned pieces_done, pieces;	/* stitched, and all; 0: not read in pieces */
 	int64_t hard_to_ns;	/* the timeline is final before this instant; TIME_UNKNOWN:
-				 * nowhere yet. Once DONE: past the trace's end */
+				 * nowhere yet. Once DONE: past the trace's end; what was stopped
+				 * or failed is final as far as it was read */
 	double index_progress;	/* 0..1 of the packet index; < 0: no index is used */
 };
 
@@ -94,22 +96,24 @@ void job_get_status(struct job *j, struct job_status *ret);
 struct outline *job_outline(struct job *j);
 
 /*
- * The screen shows [from_ns, to_ns) from now on (from TIME_UNKNOWN: the trace's end).
- * If the main pass has not come there, it is read ahead: the seconds looked at first,
- * then a wider window around them. Cheap: call it whenever it may have changed.
+ * The screen shows these instants from now on. What the main pass has not come to is read
+ * ahead: what is looked at first, then a wider window around it. Where it is said that
+ * the timeline can't answer (look->again), windows are decoded out of turn, at any step;
+ * also when all is read, as long as the job is there. Cheap: call it whenever it may have
+ * changed.
  */
-void job_look(struct job *j, int64_t from_ns, int64_t to_ns);
+void job_look(struct job *j, const struct look *look);
 
 /*
- * A timeline of what job_look() asked for, read from nothing but [*ret_from, *ret_to)
- * (whole seconds but at the trace's ends): rows are real, but lack what came before them
- * (names, calls that were pending): soft. The caller's; it replaces the preview taken
- * before (wider, or elsewhere). NULL: nothing new. job_fd() rings for each.
- * None is made for what job_status.hard_to_ns has passed.
+ * A timeline of what job_look() asked for: of the window *ret, and nothing but (whole
+ * steps but at the trace's ends). Rows are real; unless it is exact, they lack what came
+ * before (names, calls that were pending): soft. The caller's; it replaces the one taken
+ * before (wider, exact, or elsewhere). NULL: nothing new. job_fd() rings for each.
+ * Without look.again none is made for what job_status.hard_to_ns has passed.
  */
-struct timeline *job_take_preview(struct job *j, int64_t *ret_from, int64_t *ret_to);
+struct timeline *job_take_preview(struct job *j, struct look_window *ret);
 
-void job_cancel(struct job *j);		/* asks it to stop; returns at once */
+void job_cancel(struct job *j);		/* asks it to stop; returns at once. Looks go on */
 /* Waits until the job is DONE, CANCELLED or FAILED, or timeout_ms (-1: for ever)
  * has passed, collecting meanwhile; true when it has ended. For batch use. */
 bool job_wait(struct job *j, struct timeline *tl, int timeout_ms);

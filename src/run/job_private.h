@@ -39,10 +39,11 @@ struct shared {
 	struct source *source;		/* to cancel them; NULL while there is none */
 	struct parallel *parallel;
 	struct preview *preview;	/* NULL: none (any more) */
-	int64_t look_from, look_to;	/* told before there was one */
+	struct look look;		/* told before there was one */
 	struct outline *outline;
 	struct job_status status;	/* .message, .reader, .warning owned */
 	bool ended;			/* everything is posted */
+	bool unwanted;			/* the owner is going: no looks any more */
 	bool gone;			/* the thread only has to return */
 };
 

@@ -68,7 +68,16 @@ static void update_figures(struct shared *s, double progress, uint64_t n_events,
 	g_mutex_unlock(&s->lock);
 }
 
-static void post(struct shared *s, struct model *m, bool final)
+/* Up to where the timeline is final with this publication: what was stopped within, or
+ * failed, only as far as it was read. */
+static int64_t closed_to(const struct model *m, bool final, enum source_status how)
+{
+	if (!final || how == SOURCE_END)
+		return model_closed_to(m);
+	return model_now(m);
+}
+
+static void post(struct shared *s, struct model *m, bool final, enum source_status how)
 {
 	if (g_atomic_int_get(&s->discard))
 		return;
@@ -78,7 +87,7 @@ static void post(struct shared *s, struct model *m, bool final)
 	if (!p)
 		return;
 	struct post *item = g_new(struct post, 1);
-	*item = (struct post){ p, model_closed_to(m) };
+	*item = (struct post){ p, closed_to(m, final, how) };
 	g_async_queue_push(s->posts, item);
 	g_mutex_lock(&s->lock);
 	if (s->preview)
@@ -111,7 +120,7 @@ static bool post_in_turn(struct shared *s, struct model *m, struct turn *t)
 	bool due = begin >= t->rest_us || model_is_full(m);
 
 	if (due)
-		post(s, m, false);
+		post(s, m, false, SOURCE_OK);
 	if (due)
 		trim(s, t, g_get_monotonic_time());
 	int64_t end = g_get_monotonic_time();
@@ -165,7 +174,7 @@ static void run_source(struct shared *s, struct source *source, bool lacks_spans
 		model_without_spans(m);
 	set_source(s, source);
 	enum source_status st = read_source(s, source, m, &error);
-	post(s, m, true);
+	post(s, m, true, st);
 	update_figures(s, source_progress(source), model_n_events(m), model_now(m));
 	end_phase(s, st, error);
 	set_source(s, NULL);
@@ -233,7 +242,7 @@ static void run_parallel(struct shared *s, const struct pieces *pieces,
 	set_parallel(s, NULL, 0);
 	double progress = parallel_progress(p);
 	parallel_free(p);
-	post(s, m, true);
+	post(s, m, true, st);
 	update_figures(s, progress, model_n_events(m), model_now(m));
 	end_phase(s, st, error);
 	model_free(m);
@@ -295,9 +304,19 @@ static void set_preview(struct shared *s, struct preview *pv)
 	g_mutex_lock(&s->lock);
 	s->preview = pv;
 	if (pv)
-		preview_look(pv, s->look_from, s->look_to);
-	if (pv && is_stopped(s))
+		preview_look(pv, &s->look);
+	if (pv && s->unwanted)
 		preview_stop(pv);
+	g_mutex_unlock(&s->lock);
+}
+
+/* All is read, or as much as was wanted: the trace stays open for who looks at what the
+ * timeline can't tell. */
+static void serve_looks(struct shared *s)
+{
+	g_mutex_lock(&s->lock);
+	while (!s->unwanted)
+		g_cond_wait(&s->changed, &s->lock);
 	g_mutex_unlock(&s->lock);
 }
 
@@ -310,8 +329,9 @@ static void run_pieces(struct shared *s, const struct pieces *p)
 	set_preview(s, pv);
 	post_outline(s, p);
 	walk_index(s, p, pv);
-	if (pv && !is_stopped(s)) {
+	if (pv && p->ops->indexed(p->trace))
 		preview_start(pv);
+	if (pv && !is_stopped(s)) {
 		preview_wait(pv, g_get_monotonic_time() + PREVIEW_FIRST_US);
 	}
 	if (is_stopped(s)) {
@@ -325,6 +345,8 @@ static void run_pieces(struct shared *s, const struct pieces *p)
 		else
 			run_parallel(s, p, &plan);
 	}
+	if (pv)
+		serve_looks(s);
 	set_preview(s, NULL);
 	preview_free(pv);
 }

@@ -3,21 +3,21 @@
 #include "run/preview.h"
 
 #include "base/timefmt.h"
+#include "run/window.h"
 #include "run/worker.h"
-#include "state/slice.h"
 
-#define WARM_UP_NS (NS_PER_S / 4)	/* read before a window, not shown */
-#define WARM_UP_BYTES (8 << 20)		/* at most */
-#define BUFFERS (8 << 20)
+#define WARM_UP_NS (NS_PER_S / 4)	/* has to be known before a window */
+#define EXACT_BYTES (256 << 20)		/* read from the trace's begin on, at most */
+#define EXACT_BYTES_SPANS (64 << 20)	/* with spans: all of them are kept */
 
-/* Around what is looked at: how long, and how many bytes of packets at most. */
-static const struct stage { int64_t ns; uint64_t bytes; } stages[] = {
-	{ 0, 256 << 20 },		/* just that */
-	{ 8 * NS_PER_S, 32 << 20 },
-	{ 30 * NS_PER_S, 96 << 20 },
+/* Around what is looked at: how long, how many steps where these are finer than the main
+ * pass's, and how many bytes of packets at most. */
+static const struct stage { int64_t ns, steps; uint64_t bytes; bool exact; } stages[] = {
+	{ 30 * NS_PER_S, 4096, 256 << 20, false },	/* just that; of more, its end */
+	{ 8 * NS_PER_S, 64, 32 << 20, false },
+	{ 30 * NS_PER_S, 512, 96 << 20, false },
+	{ 30 * NS_PER_S, 512, 96 << 20, true },
 };
-
-struct window { int64_t from, to; };
 
 struct preview {
 	struct pieces pieces;		/* borrowed */
@@ -30,66 +30,83 @@ struct preview {
 	GCond changed;
 	bool stop, made;		/* made: at least one window */
 	bool idle;			/* nothing to make */
-	struct window look;		/* .from TIME_UNKNOWN: the trace's end */
+	struct look look;
 	bool looked_anew;		/* .look has changed since the maker looked */
 	guint stage;			/* of stages, the next one to make; their number: all made */
-	struct window now;		/* being made, or made last; empty: none */
+	struct look_window now;		/* being made, or made last; empty: none */
 	int64_t hard_to;
-	struct publication *ready;
-	struct window ready_window;
+	struct timeline *ready;
+	struct look_window ready_window;
 };
 
-static bool is_in(const struct window *inner, const struct window *outer)
+static bool is_in(const struct look_window *inner, const struct look_window *outer)
 {
-	return inner->from >= outer->from && inner->to <= outer->to;
+	return inner->step_ns == outer->step_ns && inner->from_ns >= outer->from_ns &&
+	       inner->to_ns <= outer->to_ns;
 }
 
 /* ---- which window ---- */
 
-static uint64_t bytes_of(const struct preview *pv, const struct window *w)
+static uint64_t bytes_of(const struct preview *pv, const struct look_window *w)
 {
-	return pv->pieces.ops->bytes_between(pv->pieces.trace, w->from, w->to);
+	return pv->pieces.ops->bytes_between(pv->pieces.trace, w->from_ns, w->to_ns);
 }
 
-/* Whole seconds that are looked at, inside the trace; of too much the end. */
-static bool looked_at(const struct preview *pv, const struct window *look, struct window *ret)
+/* First and last border of the trace's steps. */
+static bool borders(const struct preview *pv, int64_t step, int64_t *ret_first, int64_t *ret_end)
 {
 	int64_t from, to;
 
 	if (!pv->pieces.ops->bounds(pv->pieces.trace, &from, &to) || from >= to)
 		return false;
-	int64_t first = time_floor(from, pv->step), end = time_floor(to - 1, pv->step) + pv->step;
-	*ret = (struct window){ end - pv->step, end };
-	if (look->from != TIME_UNKNOWN) {
-		ret->from = time_floor(CLAMP(look->from, first, end - 1), pv->step);
-		ret->to = CLAMP(look->to, ret->from + 1, end);
-		ret->to = time_floor(ret->to - 1, pv->step) + pv->step;
+	*ret_first = time_floor(from, step);
+	*ret_end = time_floor(to - 1, step) + step;
+	return true;
+}
+
+static int64_t longest(const struct preview *pv, const struct stage *stage, int64_t step)
+{
+	return step < pv->step ? MIN(stage->ns, stage->steps * step) : MAX(stage->ns, step);
+}
+
+/* Whole steps that are looked at, inside the trace; of too much the end. */
+static bool looked_at(const struct preview *pv, const struct look *look, struct look_window *ret)
+{
+	int64_t first, end, step = look->step_ns > 0 ? look->step_ns : pv->step;
+
+	if (!borders(pv, step, &first, &end))
+		return false;
+	*ret = (struct look_window){ .from_ns = end - step, .to_ns = end, .step_ns = step };
+	if (look->from_ns != INT64_MIN) {
+		ret->from_ns = time_floor(CLAMP(look->from_ns, first, end - 1), step);
+		ret->to_ns = CLAMP(look->to_ns, ret->from_ns + 1, end);
+		ret->to_ns = time_floor(ret->to_ns - 1, step) + step;
 	}
-	int64_t most = stages[G_N_ELEMENTS(stages) - 1].ns;
-	if (most > pv->step)
-		ret->from = MAX(ret->from, ret->to - most);
-	while (ret->to - ret->from > pv->step && bytes_of(pv, ret) > stages[0].bytes)
-		ret->from += time_floor((ret->to - ret->from) / 2, pv->step);
+	int64_t most = longest(pv, &stages[0], step);
+	ret->from_ns = MAX(ret->from_ns, ret->to_ns - time_floor(most, step));
+	while (ret->to_ns - ret->from_ns > step && bytes_of(pv, ret) > stages[0].bytes)
+		ret->from_ns += MAX(time_floor((ret->to_ns - ret->from_ns) / 2, step), step);
 	return true;
 }
 
 /* The window of a stage around what is looked at: as long as allowed, both ways alike,
  * and where the trace ends the other way. */
-static struct window widen(const struct preview *pv, const struct window *looked,
-			   const struct stage *stage)
+static struct look_window widen(const struct preview *pv, const struct look_window *looked,
+				const struct stage *stage)
 {
-	int64_t from, to, more = stage->ns - (looked->to - looked->from);
-	struct window w = *looked;
+	int64_t first, end, step = looked->step_ns;
+	int64_t more = longest(pv, stage, step) - (looked->to_ns - looked->from_ns);
+	struct look_window w = *looked;
 
-	if (!pv->pieces.ops->bounds(pv->pieces.trace, &from, &to))
+	if (!borders(pv, step, &first, &end))
 		return w;
-	int64_t first = time_floor(from, pv->step), end = time_floor(to - 1, pv->step) + pv->step;
-	for (; more >= pv->step; more /= 2) {
-		int64_t half = time_floor(more / 2, pv->step);
-		w.from = MAX(looked->from - half, first);
-		w.to = MIN(looked->to + more - (looked->from - w.from), end);
-		w.from = MAX(looked->from - (more - (w.to - looked->to)), first);
-		w.from = time_floor(w.from, pv->step);
+	for (; more >= step; more /= 2) {
+		int64_t half = time_floor(more / 2, step);
+		w.from_ns = MAX(looked->from_ns - half, first);
+		w.to_ns = MIN(looked->to_ns + time_floor(more, step) -
+			      (looked->from_ns - w.from_ns), end);
+		w.from_ns = MAX(looked->from_ns - (more - (w.to_ns - looked->to_ns)), first);
+		w.from_ns = time_floor(w.from_ns, step);
 		if (bytes_of(pv, &w) <= stage->bytes)
 			return w;
 	}
@@ -99,100 +116,78 @@ static struct window widen(const struct preview *pv, const struct window *looked
 /* The maker looks, with the lock held: outside of what it makes or has made? */
 static bool has_moved(struct preview *pv)
 {
-	struct window looked;
+	struct look_window looked;
 
 	if (!pv->looked_anew)
 		return false;
 	pv->looked_anew = false;
 	if (!looked_at(pv, &pv->look, &looked) || is_in(&looked, &pv->now))
 		return false;
-	pv->now = (struct window){ 0, 0 };
+	pv->now = (struct look_window){ 0 };
 	pv->stage = 0;
 	return true;
 }
 
-/* The next window to make; with the lock held. */
-static bool choose(struct preview *pv, struct window *ret)
+/* All before is known to the main pass, which can't tell: is it worth reading it twice? */
+static bool is_worth_exactness(const struct preview *pv, const struct look_window *w)
 {
-	struct window looked;
+	uint64_t most = pieces_lack_spans(&pv->pieces) ? EXACT_BYTES : EXACT_BYTES_SPANS;
+
+	return pv->look.again && w->to_ns <= pv->hard_to && !pv->now.exact &&
+	       pv->pieces.ops->bytes_between(pv->pieces.trace, INT64_MIN, w->to_ns) <= most;
+}
+
+/* Is the window of this stage worth making? */
+static bool is_wanted(const struct preview *pv, const struct stage *stage,
+		      struct look_window *w)
+{
+	if (stage->exact) {
+		if (is_in(w, &pv->now))
+			*w = pv->now;
+		w->exact = true;
+		return is_worth_exactness(pv, w);
+	}
+	if (stage > stages && is_in(w, &pv->now))
+		return false;			/* no wider than what there is */
+	return pv->look.again || w->to_ns > pv->hard_to;
+}
+
+/* The next window to make; with the lock held. */
+static bool choose(struct preview *pv, struct look_window *ret)
+{
+	struct look_window looked;
 
 	has_moved(pv);
 	if (pv->stop || !looked_at(pv, &pv->look, &looked))
 		return false;
 	for (; pv->stage < G_N_ELEMENTS(stages); pv->stage++) {
-		*ret = pv->stage ? widen(pv, &looked, &stages[pv->stage]) : looked;
-		if (pv->stage && is_in(ret, &pv->now))
-			continue;		/* no wider than what there is */
-		if (ret->to <= pv->hard_to)
-			continue;
-		return pv->pieces.ops->known_from(pv->pieces.trace) <= ret->from - WARM_UP_NS;
+		const struct stage *stage = &stages[pv->stage];
+		*ret = pv->stage ? widen(pv, &looked, stage) : looked;
+		if (is_wanted(pv, stage, ret))
+			return pv->pieces.ops->known_from(pv->pieces.trace) <=
+			       ret->from_ns - WARM_UP_NS;
+		if (stage->exact && pv->look.again && pv->hard_to < ret->to_ns)
+			return false;		/* later, perhaps */
 	}
 	return false;
 }
 
 /* ---- making one ---- */
 
-static bool is_in_vain(struct preview *pv)
+static bool is_in_vain(void *data)
 {
+	struct preview *pv = data;
+
 	g_mutex_lock(&pv->lock);
 	bool in_vain = pv->stop || has_moved(pv);
 	g_mutex_unlock(&pv->lock);
 	return in_vain;
 }
 
-/* Only the window is told: the seconds before it were read to begin well. */
-static void trim(struct publication *p, const struct window *w)
-{
-	struct trust trust = { 0 };
-	uint64_t n_events = 0;
-
-	for (guint i = p->seconds->len; i > 0; i--) {
-		struct second *s = g_ptr_array_index(p->seconds, i - 1);
-		if (s->begin_ns < w->from) {
-			g_ptr_array_remove_index(p->seconds, i - 1);	/* unrefs it */
-			continue;
-		}
-		trust.lost_events += s->trust.lost_events;
-		trust.lost_packets += s->trust.lost_packets;
-		trust.soft += s->trust.soft;
-		trust.touched = MAX(trust.touched, s->trust.touched);
-		for (guint k = 0; k < s->n_events; k++)
-			n_events += s->events[k].count;
-	}
-	p->first_ns = MAX(p->first_ns, w->from);
-	p->trust = trust;
-	p->n_events = n_events;
-}
-
-/* false: somebody looks elsewhere by now. *ret NULL: nothing is in it. */
-static bool read_window(struct preview *pv, const struct window *w, struct publication **ret)
-{
-	struct window warm = { w->from - WARM_UP_NS, w->from };
-	if (bytes_of(pv, &warm) > WARM_UP_BYTES)
-		warm.from = w->from;
-	struct source *source = pv->pieces.ops->range(pv->pieces.trace, warm.from, w->to, BUFFERS);
-	struct slice *s = pieces_begin_slice(&pv->pieces, source, true, pv->step);
-	struct blk_batch batch;
-	bool in_vain;
-
-	*ret = NULL;
-	/* What fails here fails again in the main pass, which tells it. */
-	while (!(in_vain = is_in_vain(pv)) && source_next(source, &batch, NULL) == SOURCE_OK)
-		slice_feed(s, &source->tables, batch.ev, batch.n);
-	if (!in_vain && slice_first(s) != INT64_MAX) {
-		*ret = slice_finish(s);
-		trim(*ret, w);
-	}
-	if (*ret && (*ret)->seconds->len == 0)
-		g_clear_pointer(ret, publication_free);
-	slice_free(s);
-	source_free(source);
-	return !in_vain;
-}
-
 bool preview_step(struct preview *pv)
 {
-	struct window w;
+	const struct window_reader reader = { &pv->pieces, is_in_vain, pv };
+	struct look_window w;
 
 	g_mutex_lock(&pv->lock);
 	bool any = choose(pv, &w);
@@ -204,20 +199,18 @@ bool preview_step(struct preview *pv)
 	if (!any)
 		return false;
 
-	struct publication *p;
-	bool whole = read_window(pv, &w, &p);
+	struct timeline *tl = window_read(&reader, &w);
 	g_mutex_lock(&pv->lock);
-	if (whole)
+	if (tl) {
 		pv->stage++;
-	if (p) {
-		publication_free(pv->ready);
-		pv->ready = p;
+		timeline_free(pv->ready);
+		pv->ready = tl;
 		pv->ready_window = w;
 		pv->made = true;
 	}
 	g_cond_broadcast(&pv->changed);
 	g_mutex_unlock(&pv->lock);
-	if (p)
+	if (tl)
 		pv->ring(pv->ring_data, NULL);
 	return true;
 }
@@ -249,7 +242,7 @@ struct preview *preview_new(const struct pieces *p, int64_t step_ns, GFunc ring,
 	pv->step = step_ns;
 	pv->ring = ring;
 	pv->ring_data = data;
-	pv->look.from = pv->hard_to = TIME_UNKNOWN;
+	pv->look.from_ns = pv->hard_to = INT64_MIN;
 	g_mutex_init(&pv->lock);
 	g_cond_init(&pv->changed);
 	return pv;
@@ -275,17 +268,26 @@ void preview_free(struct preview *pv)
 	preview_stop(pv);
 	if (pv->thread)
 		g_thread_join(pv->thread);
-	publication_free(pv->ready);
+	timeline_free(pv->ready);
 	g_mutex_clear(&pv->lock);
 	g_cond_clear(&pv->changed);
 	g_free(pv);
 }
 
-void preview_look(struct preview *pv, int64_t from_ns, int64_t to_ns)
+static bool is_same_look(const struct look *a, const struct look *b)
+{
+	return a->from_ns == b->from_ns && a->to_ns == b->to_ns && a->step_ns == b->step_ns &&
+	       a->again == b->again;
+}
+
+void preview_look(struct preview *pv, const struct look *look)
 {
 	g_mutex_lock(&pv->lock);
-	if (from_ns != pv->look.from || to_ns != pv->look.to) {
-		pv->look = (struct window){ from_ns, to_ns };
+	if (!is_same_look(look, &pv->look)) {
+		/* What was not worth it as long as the main pass would come may be now. */
+		if (look->again && !pv->look.again && pv->stage == G_N_ELEMENTS(stages))
+			pv->stage = 0;
+		pv->look = *look;
 		pv->looked_anew = true;
 		pv->idle = false;
 		g_cond_broadcast(&pv->changed);
@@ -296,18 +298,21 @@ void preview_look(struct preview *pv, int64_t from_ns, int64_t to_ns)
 void preview_hard_to(struct preview *pv, int64_t instant)
 {
 	g_mutex_lock(&pv->lock);
+	if (pv->look.again && pv->hard_to < pv->now.to_ns && instant >= pv->now.to_ns) {
+		pv->idle = false;		/* it can be made exact */
+		g_cond_broadcast(&pv->changed);
+	}
 	pv->hard_to = MAX(pv->hard_to, instant);
 	g_mutex_unlock(&pv->lock);
 }
 
-struct publication *preview_take(struct preview *pv, int64_t *ret_from, int64_t *ret_to)
+struct timeline *preview_take(struct preview *pv, struct look_window *ret)
 {
 	g_mutex_lock(&pv->lock);
-	struct publication *p = g_steal_pointer(&pv->ready);
-	*ret_from = pv->ready_window.from;
-	*ret_to = pv->ready_window.to;
+	struct timeline *tl = g_steal_pointer(&pv->ready);
+	*ret = pv->ready_window;
 	g_mutex_unlock(&pv->lock);
-	return p;
+	return tl;
 }
 
 void preview_wait(struct preview *pv, int64_t until_us)

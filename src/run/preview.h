@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the screen shows, read ahead of the main pass: first just the seconds looked
- * at, then a wider window around them. Each is read from nothing (a slice rooted
- * there, a moment early, so that it is known who runs) and replaces the one before.
+ * What the screen shows and the main pass can't tell: not yet, no longer, or not in
+ * steps as fine. First just the seconds looked at, then a wider window around them; each
+ * is read out of turn (window.h) and replaces the one before. Behind the main pass a
+ * window is read once more, exactly, if that is worth its while.
  *
  * Whoever looks calls from any thread; one thread at a time makes: preview_step(), or
  * after preview_start() the preview's own.
@@ -10,23 +11,24 @@
 #ifndef BLK_RUN_PREVIEW_H
 #define BLK_RUN_PREVIEW_H
 
+#include "base/look.h"
 #include "run/pieces.h"
 
-struct publication;
 struct preview;
+struct timeline;
 
 /* Borrows the trace. `ring` is called (on the thread that makes) when there is
  * something to take. Looks at the trace's end until told otherwise. */
 struct preview *preview_new(const struct pieces *p, int64_t step_ns, GFunc ring, void *data);
 void preview_free(struct preview *pv);		/* waits for its thread; NULL is fine */
 
-void preview_look(struct preview *pv, int64_t from_ns, int64_t to_ns);	/* as job_look() */
-/* What lies before this instant needs no preview any more. */
+void preview_look(struct preview *pv, const struct look *look);		/* as job_look() */
+/* What lies before this instant needs no preview any more, but again. */
 void preview_hard_to(struct preview *pv, int64_t instant);
 void preview_stop(struct preview *pv);		/* it makes nothing more */
 
 /* The newest window that was made, once; NULL: nothing new. */
-struct publication *preview_take(struct preview *pv, int64_t *ret_from, int64_t *ret_to);
+struct timeline *preview_take(struct preview *pv, struct look_window *ret);
 
 /* Makes the next window; false: there is none to make (now). While the trace is not
  * indexed, only what its index already covers. */

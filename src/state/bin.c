@@ -28,6 +28,10 @@ static struct bin *bin_new(struct slice *s, int64_t index)
 	b->begin = index * s->step;
 	if (__builtin_add_overflow(b->begin, s->step, &b->end))
 		b->end = INT64_MAX;
+	if (index == s->window_from)		/* all before the window, and all behind it */
+		b->begin = INT64_MIN;
+	if (index == s->window_to)
+		b->end = INT64_MAX;
 	bin_kernel_init(s, &b->kernel);
 	new_epochs(s, b);
 	const struct bin *like = s->bin_last;
@@ -70,6 +74,7 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 		return s->bin_last;
 	}
 	int64_t index = time_floor(ts, s->step) / s->step;
+	index = CLAMP(index, s->window_from, s->window_to);
 	bool late = index < s->kept_from;
 	if (late)		/* that second is final: what comes for it goes to the oldest kept */
 		index = s->kept_from;

@@ -521,3 +521,10 @@ struct publication *slice_finish(struct slice *s)
 	publisher_free(p);
 	return pub ? pub : publication_new();
 }
+
+struct publication *slice_finish_at(struct slice *s, int64_t until)
+{
+	if (s->first != INT64_MAX)
+		s->last = MAX(s->last, until);
+	return slice_finish(s);
+}

@@ -2,6 +2,8 @@
 /* A slice: its life and its registries. */
 #include "state/slice_private.h"
 
+#include "base/timefmt.h"
+
 static void host_clear(gpointer p)
 {
 	struct slice_host *h = p;
@@ -21,7 +23,8 @@ struct slice *slice_new(bool rooted, int64_t step_ns)
 	s->rooted = rooted;
 	s->step = step_ns;
 	s->first = INT64_MAX;
-	s->last = s->kept_from = s->horizon = INT64_MIN;
+	s->last = s->kept_from = s->horizon = s->window_from = INT64_MIN;
+	s->window_to = INT64_MAX;
 	s->strings = strtab_new();
 	s->hosts = g_array_new(false, true, sizeof(struct slice_host));
 	g_array_set_clear_func(s->hosts, host_clear);
@@ -65,6 +68,12 @@ void slice_free(struct slice *s)
 	intmap_clear(&s->irq_named);
 	strtab_free(s->strings);
 	g_free(s);
+}
+
+void slice_window(struct slice *s, int64_t from, int64_t to)
+{
+	s->window_from = time_floor(from, s->step) / s->step - 1;
+	s->window_to = time_floor(to, s->step) / s->step;
 }
 
 void slice_without_spans(struct slice *s)

@@ -73,6 +73,16 @@ void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned
 struct publication *slice_finish(struct slice *s);
 
 /*
+ * Of a slice that is read for a window's sake, before anything is fed: only [from, to),
+ * multiples of the step, is kept as seconds; what is around it are two more, one before
+ * and one behind, for the caller to leave out. Never stitched.
+ */
+void slice_window(struct slice *s, int64_t from, int64_t to);
+/* slice_finish() of what is known to go on until an instant after the last event: the
+ * trace does. */
+struct publication *slice_finish_at(struct slice *s, int64_t until);
+
+/*
  * Pieces whose streams begin and end at different instants. What lies outside the
  * instants that all streams cover is kept raw ("fringe") and replayed when the
  * neighbour's fringe is there.

@@ -441,6 +441,7 @@ struct slice {
 	uint32_t epochs;		/* handed out, see struct call_slot */
 	struct bin *count_bin;		/* events are counted in classes for it; NULL */
 	int64_t kept_from;		/* bins before this index are forgotten */
+	int64_t window_from, window_to;	/* indexes of the bins of all before, and all behind it */
 	struct trust forgotten;		/* their sums */
 	GArray *facts;			/* struct fact */
 	guint facts_sorted;		/* so many from the front are known to be in order */

@@ -57,7 +57,7 @@ struct timeline {
 	GArray *traces;			/* struct trace_entry */
 	uint64_t pinned;		/* trace id, 0: none */
 	GArray *held_back;		/* struct span_entry: new versions for the pinned trace */
-	bool has_coverage, has_spans;
+	bool has_coverage, has_spans, has_calls;
 	int64_t first_ns, last_ns;
 	int64_t dropped_until;		/* seconds that began before it were dropped */
 	uint64_t n_events, version;
@@ -313,6 +313,11 @@ bool timeline_has_spans(const struct timeline *tl)
 	return tl->has_spans;
 }
 
+bool timeline_has_calls(const struct timeline *tl)
+{
+	return tl->has_calls;
+}
+
 struct trust timeline_trust(const struct timeline *tl)
 {
 	return tl->trust;
@@ -389,6 +394,13 @@ static void apply_threads(struct timeline *tl, GArray *threads)
 	}
 }
 
+static bool is_call_class(const char *name)
+{
+	const char *plain = g_str_has_prefix(name, "compat_") ? name + strlen("compat_") : name;
+
+	return g_str_has_prefix(plain, "syscall_entry_") || g_str_has_prefix(plain, "sys_");
+}
+
 static void apply_registries(struct timeline *tl, struct publication *p)
 {
 	apply_strings(tl, p->strings);
@@ -405,6 +417,7 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 	}
 	for (unsigned i = 0; i < p->classes->len; i++) {
 		char **name = (char **)&g_ptr_array_index(p->classes, i);
+		tl->has_calls |= is_call_class(*name);
 		g_hash_table_add(tl->classes, g_steal_pointer(name));
 	}
 }
@@ -434,6 +447,7 @@ static void apply_second(struct timeline *tl, struct second *s)
 		return;
 	}
 	size_t at = lower_bound(tl, s->begin_ns);
+	tl->has_calls |= s->n_calls > 0;
 	const struct second *old = timeline_second(tl, at);
 	tl->detail_bytes += s->bytes;
 	if (old && old->begin_ns == s->begin_ns) {

@@ -96,8 +96,9 @@ void timeline_pin(struct timeline *tl, uint64_t trace_id);	/* 0: nothing is pinn
 
 /* Is there an event of this name in the source (class known)? For "needs". */
 bool timeline_has_event(const struct timeline *tl, const char *name);
-/* Anything with spans, with sched_switch, with system calls? */
+/* Anything with spans, with system calls? */
 bool timeline_has_spans(const struct timeline *tl);
+bool timeline_has_calls(const struct timeline *tl);
 
 /* Totals over everything read, also what was dropped from memory since. */
 struct trust timeline_trust(const struct timeline *tl);

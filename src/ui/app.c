@@ -129,7 +129,7 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 	app->prefs = options->prefs ? options->prefs : prefs_new();
 	app->backend = backend;
 	app->tl = app->main = tl;
-	app->look_from = app->look_to = app->last_event_ns = TIME_UNKNOWN;
+	app->look.from_ns = app->last_event_ns = TIME_UNKNOWN;
 	app->glyphs = glyphs_get(utf8 && !options->ascii);
 	app->canvas = canvas_new(24, 80);
 	app->canvas->ascii_only = !utf8;
@@ -139,6 +139,10 @@ struct app *app_new(const struct ui_options *options, const struct ui_backend *b
 	nav_init(&app->nav);
 	nav_set_step(&app->nav, app->prefs->step_ns);
 	app->nav.mode = options->live ? NAV_FOLLOW : NAV_WORST;
+	if (nav_is_step(options->step_ns))
+		nav_set_step(&app->nav, options->step_ns);
+	if (options->live)
+		nav_set_step(&app->nav, MAX(app->nav.step_ns, NS_PER_S));
 	if (options->at_ns != TIME_UNKNOWN) {
 		app->nav.mode = NAV_PAUSED;
 		app->nav.cursor_ns = time_floor(options->at_ns, app->nav.step_ns);
@@ -196,7 +200,7 @@ void app_second_passed(struct app *app)
 {
 	whole_take(app);
 	/* What is read out of turn may take a moment: playing waits for it, not for ever. */
-	if (app->cover.kind == COVER_UNREAD && app->status.phase == UI_LOADING &&
+	if (app->cover.kind == COVER_UNREAD && whole_decodes(app) &&
 	    app->waited++ < PLAY_PATIENCE)
 		return;
 	app->waited = 0;

@@ -50,7 +50,7 @@ struct app {
 	uint64_t strip_version;
 	gint64 reading_since_us;	/* monotonic; 0: it was read at once */
 	int64_t last_event_ns;		/* of the trace; TIME_UNKNOWN */
-	int64_t look_from, look_to;	/* what the backend was told last; TIME_UNKNOWN: nothing */
+	struct look look;		/* what the backend was told last; from TIME_UNKNOWN: nothing */
 	const struct glyphs *glyphs;
 	struct canvas *canvas;
 	unsigned cursor_y, cursor_x;	/* where the hardware cursor belongs */
@@ -156,6 +156,7 @@ const struct screen *screen_of(const struct view *view);
 void whole_take(struct app *app);
 void whole_choose(struct app *app, struct place *p);
 void whole_look(struct app *app);
+bool whole_decodes(const struct app *app);	/* can steps below a second be asked for? */
 const struct extent_strip *whole_strip(struct app *app);
 void whole_clear(struct app *app);
 

@@ -380,9 +380,13 @@ static void do_step_size(struct app *app, struct place *p, enum command_id comma
 {
 	bool finer = command == CMD_STEP_FINER;
 
-	if (!nav_change_step(&app->nav, app->main, finer ? -1 : 1))
-		app_say(app, finer ? "seconds are the finest that is kept" :
-			"10 minutes is the coarsest step");
+	bool decodes = whole_decodes(app);
+
+	if (!nav_change_step(&app->nav, app->main, finer ? -1 : 1, decodes ? NS_PER_MS : NS_PER_S))
+		app_say(app, !finer ? "10 minutes is the coarsest step" : decodes ?
+			"1 ms is the finest step" :
+			"1 s is the finest step here: finer ones are decoded from a recorded trace "
+			"by the native reader");
 	app_moved(app);
 }
 

@@ -12,20 +12,6 @@
 #define COACH "Enter why · w who woke it · e export · x hide"
 #define COACH_ASCII "Enter why - w who woke it - e export - x hide"
 
-/* 1s, 10s, 1m, 1m30s: steps and ranges are round. */
-static void short_duration(char buf[TIMEFMT_LEN], int64_t ns)
-{
-	if (ns % NS_PER_S || ns <= 0)
-		timefmt_duration(buf, ns);
-	else if (ns % (60 * NS_PER_S) == 0)
-		g_snprintf(buf, TIMEFMT_LEN, "%" G_GINT64_FORMAT "m", ns / (60 * NS_PER_S));
-	else if (ns > 60 * NS_PER_S)
-		g_snprintf(buf, TIMEFMT_LEN, "%" G_GINT64_FORMAT "m%" G_GINT64_FORMAT "s",
-			   ns / (60 * NS_PER_S), ns / NS_PER_S % 60);
-	else
-		g_snprintf(buf, TIMEFMT_LEN, "%" G_GINT64_FORMAT "s", ns / NS_PER_S);
-}
-
 static char *mode_text(const struct app *app)
 {
 	const struct ui_status *s = &app->status;
@@ -70,10 +56,12 @@ static char *clock_text(const struct app *app, int64_t from, int64_t to)
 
 	if (app->nav.cursor_ns == TIME_UNKNOWN)
 		return g_strdup("--:--:--");
-	timefmt_clock(a, from);
+	bool fine = app->nav.step_ns < NS_PER_S || from % NS_PER_S || to % NS_PER_S;
+
+	fine ? timefmt_clock_ms(a, from) : timefmt_clock(a, from);
 	if (!nav_has_range(&app->nav))
 		return g_strdup(a);
-	return g_strdup_printf("%s-%s", a, timefmt_clock(b, to));
+	return g_strdup_printf("%s-%s", a, fine ? timefmt_clock_ms(b, to) : timefmt_clock(b, to));
 }
 
 /* Title's right half: clock, mode, range, step; less of it where room is short. */
@@ -85,8 +73,8 @@ static char *time_text(const struct app *app, unsigned cols, unsigned *ret_mode_
 
 	nav_range(&app->nav, &from, &to);
 	clock = clock_text(app, from, to);
-	short_duration(range, to - from);
-	short_duration(step, app->nav.step_ns);
+	timefmt_step(range, to - from);
+	timefmt_step(step, app->nav.step_ns);
 	if (cols >= 72)
 		tail = g_strdup_printf("  range %s step %s",
 				       app->nav.cursor_ns == TIME_UNKNOWN ? "-" : range, step);
@@ -233,6 +221,9 @@ static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
 	if (app->cover.kind == COVER_SOFT)
 		return frame_add(app, y, x, ROLE_SOFT, "   %s %s", app->glyphs->soft,
 				 soft[app->cover.part]);
+	if (app->cover.kind == COVER_EXACT)
+		return frame_add(app, y, x, ROLE_DIM, "   decoded again%s",
+				 app->cover.part ? ", only a part of it" : "");
 	if (app->cover.kind == COVER_READ && app->cover.part)
 		return frame_add(app, y, x, ROLE_SOFT, "   only a part of it is read");
 	return x;

@@ -45,7 +45,7 @@ const struct command ui_commands[CMD_N] = {
 		"Go to a time: 14:03:05, +90s, -2m, 5%, start, end, worst" },
 	[CMD_PAUSE] = { "pause", "pause", "Time", "Pause; again: go on" },
 	[CMD_FOLLOW] = { "follow", "follow", "Time", "Follow the newest second" },
-	[CMD_STEP_FINER] = { "step-finer", "step", "Time", "Finer step (1 s at the finest)" },
+	[CMD_STEP_FINER] = { "step-finer", "step", "Time", "Finer step: 100 ms, 10 ms, 1 ms" },
 	[CMD_STEP_COARSER] = { "step-coarser", "step", "Time", "Coarser step: 10 s, 1 min, 10 min" },
 	[CMD_RANGE_A] = { "range-a", "range", "Time", "A range begins at this second" },
 	[CMD_RANGE_B] = { "range-b", "range", "Time", "A range ends with this second" },

@@ -137,11 +137,14 @@ bool nav_bounds(const struct nav *nav, const struct timeline *tl, int64_t *ret_f
 static bool newest(const struct nav *nav, const struct timeline *tl, int64_t *ret)
 {
 	size_t n = timeline_n_seconds(tl);
+	int64_t first, last = nav->last_ns;
 
-	if (nav->last_ns == TIME_UNKNOWN && !n)
+	if (last == TIME_UNKNOWN && !n)
 		return false;
-	*ret = time_floor(nav->last_ns != TIME_UNKNOWN ? nav->last_ns :
-			  timeline_second(tl, n - 1)->begin_ns, nav->step_ns);
+	if (last == TIME_UNKNOWN && !(nav->step_ns < NS_PER_S &&
+				      timeline_coverage(tl, &first, &last)))
+		last = timeline_second(tl, n - 1)->begin_ns;
+	*ret = time_floor(last, nav->step_ns);
 	return true;
 }
 
@@ -215,7 +218,10 @@ bool nav_play(struct nav *nav, const struct timeline *tl)
 	return nav_step(nav, tl, 1);
 }
 
-static const int64_t steps[] = { NS_PER_S, 10 * NS_PER_S, 60 * NS_PER_S, 600 * NS_PER_S };
+static const int64_t steps[] = {
+	NS_PER_MS, 10 * NS_PER_MS, 100 * NS_PER_MS, NS_PER_S, 10 * NS_PER_S, 60 * NS_PER_S,
+	600 * NS_PER_S,
+};
 
 bool nav_set_step(struct nav *nav, int64_t step_ns)
 {
@@ -231,13 +237,21 @@ bool nav_set_step(struct nav *nav, int64_t step_ns)
 	return best != had;
 }
 
-bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction)
+bool nav_is_step(int64_t step_ns)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(steps); i++)
+		if (steps[i] == step_ns)
+			return true;
+	return false;
+}
+
+bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction, int64_t finest)
 {
 	int at = 0, n = (int)G_N_ELEMENTS(steps);
 
 	while (at < n - 1 && steps[at] != nav->step_ns)
 		at++;
-	if (at + direction < 0 || at + direction >= n)
+	if (at + direction < 0 || at + direction >= n || steps[at + direction] < finest)
 		return false;
 	nav->step_ns = steps[at + direction];
 	if (nav->cursor_ns != TIME_UNKNOWN)

@@ -88,8 +88,11 @@ bool nav_seek(struct nav *nav, const struct timeline *tl, int64_t at_ns);
 bool nav_bounds(const struct nav *nav, const struct timeline *tl, int64_t *ret_first,
 		int64_t *ret_last);
 bool nav_step(struct nav *nav, const struct timeline *tl, int steps);
-bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction);
 bool nav_set_step(struct nav *nav, int64_t step_ns);	/* the nearest there is */
+/* To the next one of 1 ms to 10 min, not below `finest`. */
+bool nav_change_step(struct nav *nav, const struct timeline *tl, int direction, int64_t finest);
+/* Is it a step that can be chosen? */
+bool nav_is_step(int64_t step_ns);
 /* What is shown: the range A-B, or the step at the cursor. */
 void nav_range(const struct nav *nav, int64_t *ret_from, int64_t *ret_to);
 bool nav_has_range(const struct nav *nav);

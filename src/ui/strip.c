@@ -54,7 +54,9 @@ static struct strip_mark mark_of(const struct strip_data *s, const struct overvi
  * out of turn shows where; else the highest. */
 static bool outranks(const struct strip_mark *a, const struct strip_mark *b)
 {
-	static const unsigned rank[] = { [COVER_READ] = 0, [COVER_UNREAD] = 1, [COVER_SOFT] = 2 };
+	static const unsigned rank[] = {
+		[COVER_READ] = 0, [COVER_UNREAD] = 1, [COVER_SOFT] = 2, [COVER_EXACT] = 2,
+	};
 
 	if (!b->any || a->cover != b->cover)
 		return !b->any || rank[a->cover] > rank[b->cover];
@@ -66,7 +68,7 @@ static void draw_mark(struct app *app, const struct strip_mark *m, unsigned y, u
 {
 	const struct glyphs *g = app->glyphs;
 
-	if (m->cover == COVER_SOFT)
+	if (m->cover == COVER_SOFT || m->cover == COVER_EXACT)
 		canvas_fill(app->canvas, y, x, wide, ROLE_SOFT, g->soft);
 	else if (m->level && m->cover == COVER_UNREAD)
 		canvas_fill(app->canvas, y, x, wide, ROLE_UNREAD, g->unread[m->level]);

@@ -7,6 +7,7 @@
 #ifndef BLK_UI_UI_H
 #define BLK_UI_UI_H
 
+#include "base/look.h"
 #include "base/outline.h"
 #include "views/view.h"
 
@@ -63,8 +64,8 @@ struct ui_backend {
 	 * reference to the newest outline, or NULL; and a new preview, which is the screen's
 	 * from now on, or NULL. look tells which instants are on the screen. */
 	struct outline *(*outline)(void *data);
-	struct timeline *(*preview)(void *data, int64_t *ret_from, int64_t *ret_to);
-	void (*look)(void *data, int64_t from_ns, int64_t to_ns);
+	struct timeline *(*preview)(void *data, struct look_window *ret);
+	void (*look)(void *data, const struct look *look);
 };
 
 struct prefs;
@@ -80,6 +81,7 @@ struct ui_options {
 	const char *start_view;		/* NULL: overview with spans, else processes */
 	const char *filter;		/* or NULL */
 	struct prefs *prefs;		/* ui/prefs.h, stays the caller's; NULL: all as shipped */
+	int64_t step_ns;		/* to begin with; 0: 1 s */
 	int64_t at_ns;			/* where to begin; TIME_UNKNOWN: the worst second / newest */
 };
 

@@ -15,9 +15,13 @@ static char *percent_text(const struct app *app)
 static char *state_text(const struct app *app, int64_t from, int64_t to)
 {
 	g_autofree char *read = percent_text(app);
+	char step[TIMEFMT_LEN];
 
+	if (extent_fine_step(from, to))
+		return g_strdup_printf("it is decoded in steps of %s, in a moment",
+				       timefmt_step(step, extent_fine_step(from, to)));
 	if (extent_is_dropped(&app->extent, from, to))
-		return g_strdup("no longer in memory: what was read first made room (--memory)");
+		return g_strdup("no longer in memory (--memory): it is decoded again, in a moment");
 	if (app->status.phase == UI_CANCELLED)
 		return g_strdup_printf("not read: the load was stopped at %s of the trace", read);
 	if (app->status.phase == UI_FAILED)

@@ -50,14 +50,14 @@ static bool holds_shown_trace(const struct app *app, const struct timeline *fres
 
 static bool take_preview(struct app *app)
 {
-	int64_t from, to;
-	struct timeline *fresh = app->backend->preview(app->backend->data, &from, &to);
+	struct look_window window;
+	struct timeline *fresh = app->backend->preview(app->backend->data, &window);
 
 	if (!fresh)
 		return false;
 	if (holds_shown_trace(app, fresh)) {
 		timeline_free(fresh);
-		app->look_from = TIME_UNKNOWN;	/* asked again when that is left */
+		app->look.from_ns = TIME_UNKNOWN;	/* asked again when that is left */
 		return false;
 	}
 	if (app->tl == app->preview) {
@@ -67,8 +67,7 @@ static bool take_preview(struct app *app)
 	if (app->preview)
 		timeline_free(app->preview);
 	app->preview = fresh;
-	app->extent.preview_from_ns = from;
-	app->extent.preview_to_ns = to;
+	app->extent.window = window;
 	forget_strip(app);
 	return true;
 }
@@ -82,7 +81,7 @@ static void set_bounds(struct app *app)
 	app->nav.first_ns = app->outline->from_ns;
 	if (timeline_coverage(app->main, &first, &seen))
 		app->nav.first_ns = MAX(app->nav.first_ns, first);
-	if (app->preview && app->extent.preview_to_ns > last &&
+	if (app->preview && app->extent.window.to_ns > last &&
 	    timeline_coverage(app->preview, &first, &seen))
 		app->last_event_ns = MIN(last, seen);
 	app->nav.last_ns = app->last_event_ns != TIME_UNKNOWN ? app->last_event_ns : last;
@@ -92,18 +91,16 @@ static void set_bounds(struct app *app)
 	app->nav.first_ns = app->nav.last_ns = TIME_UNKNOWN;	/* as it was read */
 }
 
-/* The last publication closes all that was read, which is not all there is when the load
- * was stopped or failed. */
 static int64_t hard_to(const struct app *app)
 {
-	const struct ui_status *s = &app->status;
-	int64_t first, last;
+	return app->status.phase == UI_DONE ? INT64_MAX : app->status.hard_to_ns;
+}
 
-	if (s->phase == UI_DONE)
-		return INT64_MAX;
-	if (s->hard_to_ns < app->outline->to_ns)
-		return s->hard_to_ns;
-	return timeline_coverage(app->main, &first, &last) ? last + 1 : TIME_UNKNOWN;
+/* A finer step was asked for before it was known that nobody decodes it. */
+static void keep_to_seconds(struct app *app)
+{
+	if (app->nav.step_ns < NS_PER_S && timeline_n_seconds(app->main))
+		nav_set_step(&app->nav, NS_PER_S);
 }
 
 void whole_take(struct app *app)
@@ -118,8 +115,10 @@ void whole_take(struct app *app)
 	if (!app->nothing)
 		app->nothing = timeline_new(0);
 	changed = take_outline(app);
-	if (!app->outline)
+	if (!app->outline) {
+		keep_to_seconds(app);
 		return;
+	}
 	changed |= take_preview(app);
 	hard = hard_to(app);
 	changed |= hard != app->extent.hard_to_ns;
@@ -149,7 +148,7 @@ static struct cover waterfall_cover(const struct app *app, const struct place *p
 	bool in_main = timeline_trace_spans(app->main, p->narrow.trace_id) != NULL;
 	bool in_preview = app->preview && timeline_trace_spans(app->preview, p->narrow.trace_id);
 
-	if (in_preview && !(in_main && e->hard_to_ns >= e->preview_to_ns))
+	if (in_preview && !(in_main && e->hard_to_ns >= e->window.to_ns))
 		return (struct cover){ COVER_SOFT, false };
 	return (struct cover){ COVER_READ, false };
 }
@@ -158,6 +157,7 @@ void whole_choose(struct app *app, struct place *p)
 {
 	struct timeline *const from[] = {
 		[COVER_READ] = app->main, [COVER_SOFT] = app->preview, [COVER_UNREAD] = app->nothing,
+		[COVER_EXACT] = app->preview,
 	};
 	int64_t begin, end;
 
@@ -166,6 +166,9 @@ void whole_choose(struct app *app, struct place *p)
 	nav_range(&app->nav, &begin, &end);
 	if (p->view->kind == VIEW_WATERFALL && p->narrow.trace_id)
 		app->cover = waterfall_cover(app, p);
+	else if (extent_fine_step(begin, end))
+		app->cover = extent_fine_cover(&app->extent, begin, end,
+					       extent_fine_step(begin, end));
 	else
 		app->cover = extent_cover(&app->extent, begin, end);
 	if (from[app->cover.kind] == app->tl)
@@ -174,26 +177,48 @@ void whole_choose(struct app *app, struct place *p)
 	app->tl = from[app->cover.kind];
 }
 
+bool whole_decodes(const struct app *app)
+{
+	return app->outline && app->backend->look;
+}
+
+/* Has the timeline been there, and yet not what is to be shown? */
+static bool is_asked_again(const struct app *app, const struct look *l)
+{
+	const struct extent *e = &app->extent;
+
+	return l->step_ns || extent_is_dropped(e, l->from_ns, MIN(l->to_ns, l->from_ns + 1));
+}
+
+static bool is_same_look(const struct look *a, const struct look *b)
+{
+	return a->from_ns == b->from_ns && a->to_ns == b->to_ns && a->step_ns == b->step_ns &&
+	       a->again == b->again;
+}
+
 void whole_look(struct app *app)
 {
 	const struct place *p = nav_top(&app->nav);
-	int64_t from, to;
+	struct look l = { 0 };
 	struct extent_sum sum;
 
-	if (!app->outline || !app->backend->look || app->nav.cursor_ns == TIME_UNKNOWN ||
+	if (!whole_decodes(app) || app->nav.cursor_ns == TIME_UNKNOWN ||
 	    p->view->kind == VIEW_WATERFALL)
 		return;
-	nav_range(&app->nav, &from, &to);
-	if (extent_sum(&app->extent, from, to, &sum) && (double)sum.bytes > LOOK_BYTES) {
+	nav_range(&app->nav, &l.from_ns, &l.to_ns);
+	l.step_ns = extent_fine_step(l.from_ns, l.to_ns);
+	if (!l.step_ns && extent_sum(&app->extent, l.from_ns, l.to_ns, &sum) &&
+	    (double)sum.bytes > LOOK_BYTES) {
 		double share = LOOK_BYTES / (double)sum.bytes;
+		int64_t ns = (int64_t)(share * (double)(l.to_ns - l.from_ns));
 
-		to = from + MAX((int64_t)(share * (double)(to - from)) / NS_PER_S, 1) * NS_PER_S;
+		l.to_ns = l.from_ns + MAX(ns / NS_PER_S, 1) * NS_PER_S;
 	}
-	if (from == app->look_from && to == app->look_to)
+	l.again = is_asked_again(app, &l);
+	if (is_same_look(&l, &app->look))
 		return;
-	app->look_from = from;
-	app->look_to = to;
-	app->backend->look(app->backend->data, from, to);
+	app->look = l;
+	app->backend->look(app->backend->data, &l);
 }
 
 const struct extent_strip *whole_strip(struct app *app)

@@ -28,9 +28,25 @@ static bool overlap(int64_t a_from, int64_t a_to, int64_t b_from, int64_t b_to)
 	return a_from < b_to && b_from < a_to;
 }
 
+/* What the preview is worth, for a range that it overlaps. */
+static enum cover_kind preview_kind(const struct extent *e)
+{
+	return e->window.exact ? COVER_EXACT : COVER_SOFT;
+}
+
+/* Does the preview overlap the range? *ret_all: does it hold all of it? */
+static bool is_previewed(const struct extent *e, int64_t from, int64_t to, bool *ret_all)
+{
+	const struct look_window *w = &e->window;
+
+	*ret_all = e->preview && w->from_ns <= from && w->to_ns >= to;
+	return e->preview && overlap(from, to, w->from_ns, w->to_ns);
+}
+
 struct cover extent_cover(const struct extent *e, int64_t from, int64_t to)
 {
 	int64_t main_from, main_to;
+	bool all;
 	if (!e->outline)
 		return (struct cover){ COVER_READ, false };
 	from = MAX(from, e->outline->from_ns);
@@ -40,12 +56,35 @@ struct cover extent_cover(const struct extent *e, int64_t from, int64_t to)
 	bool any = kept(e, &main_from, &main_to);
 	if (any && main_from <= from && main_to >= to)
 		return (struct cover){ COVER_READ, false };
-	bool soft = e->preview && overlap(from, to, e->preview_from_ns, e->preview_to_ns);
-	if (soft && e->preview_from_ns <= from && e->preview_to_ns >= to)
-		return (struct cover){ COVER_SOFT, false };
+	bool previewed = is_previewed(e, from, to, &all);
+	if (all)
+		return (struct cover){ preview_kind(e), false };
 	if (any && overlap(from, to, main_from, main_to))
 		return (struct cover){ COVER_READ, true };
-	return (struct cover){ soft ? COVER_SOFT : COVER_UNREAD, true };
+	return (struct cover){ previewed ? preview_kind(e) : COVER_UNREAD, true };
+}
+
+int64_t extent_fine_step(int64_t from, int64_t to)
+{
+	static const int64_t steps[] = { NS_PER_S / 10, NS_PER_S / 100, NS_PER_S / 1000 };
+	if (from % NS_PER_S == 0 && to % NS_PER_S == 0)
+		return 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(steps); i++)
+		if (from % steps[i] == 0 && to % steps[i] == 0)
+			return steps[i];
+	return 0;
+}
+
+struct cover extent_fine_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns)
+{
+	bool all;
+	if (!e->outline || MAX(from, e->outline->from_ns) >= MIN(to, e->outline->to_ns))
+		return (struct cover){ COVER_READ, false };
+	/* At the trace's ends windows end with it. */
+	from = MAX(from, time_floor(e->outline->from_ns, step_ns));
+	to = MIN(to, time_floor(e->outline->to_ns - 1, step_ns) + step_ns);
+	bool previewed = is_previewed(e, from, to, &all) && e->window.step_ns == step_ns;
+	return (struct cover){ previewed ? preview_kind(e) : COVER_UNREAD, !(previewed && all) };
 }
 
 bool extent_is_dropped(const struct extent *e, int64_t from, int64_t to)

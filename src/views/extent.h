@@ -7,6 +7,7 @@
 #ifndef BLK_VIEWS_EXTENT_H
 #define BLK_VIEWS_EXTENT_H
 
+#include "base/look.h"
 #include "base/outline.h"
 #include "views/overview.h"
 
@@ -16,7 +17,7 @@ struct extent {
 	int64_t hard_to_ns;		/* main is final before it; INT64_MAX: all is read;
 					 * TIME_UNKNOWN: nothing is */
 	const struct timeline *preview;	/* NULL: none */
-	int64_t preview_from_ns, preview_to_ns;
+	struct look_window window;	/* of the preview */
 };
 
 struct cover {
@@ -26,6 +27,11 @@ struct cover {
 
 /* A range without any time in the trace is COVER_READ: there is nothing to read. */
 struct cover extent_cover(const struct extent *e, int64_t from, int64_t to);
+/* The step that has both ends of the range as borders: 0 where the timeline's own seconds
+ * do, or nothing as fine as a millisecond does. Then the cover in such steps, which only
+ * previews have. */
+int64_t extent_fine_step(int64_t from, int64_t to);
+struct cover extent_fine_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns);
 bool extent_is_whole(const struct extent *e);		/* all of it is read, or no outline */
 /* Were the seconds of the range read, and left memory since? */
 bool extent_is_dropped(const struct extent *e, int64_t from, int64_t to);

@@ -20,6 +20,7 @@ enum cover_kind {
 	COVER_READ,		/* the timeline: final */
 	COVER_SOFT,		/* a preview: read without what came before */
 	COVER_UNREAD,		/* nowhere: only the outline tells of it */
+	COVER_EXACT,		/* decoded out of turn, knowing all that came before */
 };
 
 /* One second of the p99 strip, over all seconds kept. (While a trace is read, and of its

@@ -196,10 +196,7 @@ void rows_sort(struct rows *rows, const struct view *v, int column, bool descend
 
 bool view_has_calls(const struct timeline *tl)
 {
-	for (size_t i = 0; i < timeline_n_seconds(tl); i++)
-		if (timeline_second(tl, i)->n_calls)
-			return true;
-	return false;
+	return timeline_has_calls(tl);
 }
 
 /* "a|b": one of them is enough; "syscall_*": any system call at all. */

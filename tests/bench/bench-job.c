@@ -125,7 +125,7 @@ static void run_first(char *path, struct job_options *options)
 	double begin = now_ms(CLOCK_MONOTONIC), strip = 0, rows = 0;
 	struct timeline *tl = timeline_new(options->memory), *preview = NULL;
 	size_t n_rows = 0;
-	int64_t from, to;
+	struct look_window w;
 
 	options->preview = true;
 	struct job *job = job_start_trace(open_trace, path, NULL, options);
@@ -138,8 +138,8 @@ static void run_first(char *path, struct job_options *options)
 			strip = now_ms(CLOCK_MONOTONIC) - begin;
 		if (outline)
 			outline_unref(outline);
-		if (!preview && (preview = job_take_preview(job, &from, &to))) {
-			n_rows = build_rows(preview, from, to);
+		if (!preview && (preview = job_take_preview(job, &w))) {
+			n_rows = build_rows(preview, w.from_ns, w.to_ns);
 			rows = now_ms(CLOCK_MONOTONIC) - begin;
 		}
 	}

@@ -58,6 +58,19 @@ static void print_traces(FILE *out, const struct timeline *tl)
 	}
 }
 
+static void print_seconds(FILE *out, const struct timeline *tl, int64_t from, int64_t to)
+{
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
+		const struct second *sec = timeline_second(tl, i);
+		if (sec->begin_ns < from || sec->begin_ns >= to)
+			continue;
+		fprintf(out, "second %" PRId64 " %" PRId64 " trust %" PRIu64 " %" PRIu64 " %"
+			PRIu64 " %u\n", sec->begin_ns, sec->end_ns, sec->trust.lost_events,
+			sec->trust.lost_packets, sec->trust.soft, sec->trust.touched);
+		print_range(out, tl, sec->begin_ns, sec->end_ns);
+	}
+}
+
 char *report_of_timeline(const struct timeline *tl)
 {
 	char *text = NULL;
@@ -68,15 +81,21 @@ char *report_of_timeline(const struct timeline *tl)
 		fprintf(out, "coverage %" PRId64 " %" PRId64 " events %" PRIu64 "\n", first, last,
 			timeline_n_events(tl));
 		print_range(out, tl, first, last + 1);
-		for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
-			const struct second *sec = timeline_second(tl, i);
-			fprintf(out, "second %" PRId64 " %" PRId64 " trust %" PRIu64 " %" PRIu64 " %"
-				PRIu64 " %u\n", sec->begin_ns, sec->end_ns, sec->trust.lost_events,
-				sec->trust.lost_packets, sec->trust.soft, sec->trust.touched);
-			print_range(out, tl, sec->begin_ns, sec->end_ns);
-		}
+		print_seconds(out, tl, INT64_MIN, INT64_MAX);
 		print_traces(out, tl);
 	}
+	fclose(out);
+	char *copy = g_strndup(text, len);
+	free(text);
+	return copy;
+}
+
+char *report_of_seconds(const struct timeline *tl, int64_t from, int64_t to)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	print_seconds(out, tl, from, to);
 	fclose(out);
 	char *copy = g_strndup(text, len);
 	free(text);

@@ -195,7 +195,7 @@ static void test_free_early(void)
 		f.freed = false;
 		struct job *j = job_start_trace(open_fake, &f, NULL, &options);
 		if (i % 2)
-			job_look(j, 2 * STEP, 3 * STEP);
+			job_look(j, &(struct look){ .from_ns = 2 * STEP, .to_ns = 3 * STEP });
 		job_free(j);
 		g_assert_true(f.freed);
 	}
@@ -280,27 +280,34 @@ static void looker_clear(struct looker *l)
 	fake_pieces_clear(&l->f);
 }
 
+static void look(struct looker *l, int64_t from, int64_t to)
+{
+	preview_look(l->pv, &(struct look){ .from_ns = from, .to_ns = to });
+}
+
 /* Makes the next window: whole seconds from..to, with their own rows. */
 static void expect_window(struct looker *l, int64_t from, int64_t to)
 {
-	int64_t got_from, got_to;
+	struct look_window got;
+	int64_t first, last;
 	unsigned before = l->n_rung;
 	g_assert_true(preview_step(l->pv));
 	g_assert_cmpuint(l->n_rung, ==, before + 1);
-	struct publication *p = preview_take(l->pv, &got_from, &got_to);
-	g_assert_nonnull(p);
-	g_assert_cmpint(got_from, ==, from * STEP);
-	g_assert_cmpint(got_to, ==, to * STEP);
-	g_assert_cmpuint(p->seconds->len, ==, to - from);
-	for (guint i = 0; i < p->seconds->len; i++) {
-		const struct second *s = g_ptr_array_index(p->seconds, i);
-		g_assert_cmpint(s->begin_ns, ==, (from + i) * STEP);
+	g_autoptr(blk_timeline) tl = preview_take(l->pv, &got);
+	g_assert_nonnull(tl);
+	g_assert_cmpint(got.from_ns, ==, from * STEP);
+	g_assert_cmpint(got.to_ns, ==, to * STEP);
+	g_assert_false(got.exact);
+	g_assert_cmpuint(timeline_n_seconds(tl), ==, to - from);
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
+		const struct second *s = timeline_second(tl, i);
+		g_assert_cmpint(s->begin_ns, ==, (from + (int64_t)i) * STEP);
 		g_assert_cmpuint(s->n_threads, ==, 4);
 	}
-	g_assert_cmpint(p->first_ns, ==, from * STEP);
-	g_assert_cmpuint(p->n_events, ==, (to - from) * 550);
-	publication_free(p);
-	g_assert_null(preview_take(l->pv, &got_from, &got_to));
+	g_assert_true(timeline_coverage(tl, &first, &last));
+	g_assert_cmpint(first, ==, from * STEP);
+	g_assert_cmpuint(timeline_n_events(tl), ==, (to - from) * 550);
+	g_assert_null(preview_take(l->pv, &got));
 }
 
 static void test_preview(void)
@@ -311,25 +318,25 @@ static void test_preview(void)
 	expect_window(&l, 53, 61);
 	expect_window(&l, 31, 61);
 	g_assert_false(preview_step(l.pv));
-	preview_look(l.pv, 40 * STEP + 5, 41 * STEP);	/* that is there already */
+	look(&l, 40 * STEP + 5, 41 * STEP);	/* that is there already */
 	g_assert_false(preview_step(l.pv));
-	preview_look(l.pv, 20 * STEP + 5, 20 * STEP + 7);
+	look(&l, 20 * STEP + 5, 20 * STEP + 7);
 	expect_window(&l, 20, 21);
-	preview_look(l.pv, 20 * STEP, 22 * STEP);	/* elsewhere, while it goes on */
+	look(&l, 20 * STEP, 22 * STEP);	/* elsewhere, while it goes on */
 	expect_window(&l, 20, 22);
 	expect_window(&l, 17, 25);
-	preview_look(l.pv, INT64_MIN + 1, 2 * STEP);	/* before the trace */
+	look(&l, INT64_MIN + 1, 2 * STEP);	/* before the trace */
 	expect_window(&l, 1, 2);
 	expect_window(&l, 1, 9);
-	preview_look(l.pv, 3 * STEP, INT64_MAX);	/* too long: the end of it */
+	look(&l, 3 * STEP, INT64_MAX);	/* too long: the end of it */
 	expect_window(&l, 31, 61);
 	g_assert_false(preview_step(l.pv));
 	preview_hard_to(l.pv, 10 * STEP);
-	preview_look(l.pv, 5 * STEP, 6 * STEP);		/* read for good, but not all around */
+	look(&l, 5 * STEP, 6 * STEP);		/* read for good, but not all around */
 	expect_window(&l, 1, 31);
 	g_assert_false(preview_step(l.pv));
 	preview_hard_to(l.pv, INT64_MAX);
-	preview_look(l.pv, TIME_UNKNOWN, TIME_UNKNOWN);
+	look(&l, TIME_UNKNOWN, TIME_UNKNOWN);
 	g_assert_false(preview_step(l.pv));
 	looker_clear(&l);
 }
@@ -359,7 +366,7 @@ static void test_job_preview(void)
 {
 	struct fake_pieces f;
 	struct job_options options = { .threads = 2, .slices = 8, .preview = true };
-	int64_t from, to;
+	struct look_window w;
 	fake_pieces_init(&f, record_story(60));
 	f.index_steps = 5;
 	f.hang_at = 2 * STEP;
@@ -376,20 +383,20 @@ static void test_job_preview(void)
 	struct timeline *preview = NULL;
 	do {
 		timeline_free(preview);
-		while (!(preview = job_take_preview(j, &from, &to))) {
+		while (!(preview = job_take_preview(j, &w))) {
 			g_assert_cmpint(poll(&pfd, 1, LONG_MS), ==, 1);
 			job_collect(j, tl);
 		}
-		g_assert_cmpint(to, ==, 61 * STEP);
-		g_assert_cmpuint(timeline_n_seconds(preview), ==, (to - from) / STEP);
-	} while (from > 31 * STEP);
+		g_assert_cmpint(w.to_ns, ==, 61 * STEP);
+		g_assert_cmpuint(timeline_n_seconds(preview), ==, (w.to_ns - w.from_ns) / STEP);
+	} while (w.from_ns > 31 * STEP);
 	timeline_free(preview);
 	g_assert_cmpuint(timeline_n_seconds(tl), ==, 0);
 	fake_pieces_release(&f);
 	g_assert_true(job_wait(j, tl, LONG_MS));
 	g_assert_cmpuint(timeline_n_seconds(tl), ==, 60);
-	job_look(j, STEP, 2 * STEP);		/* nothing more to make */
-	g_assert_null(job_take_preview(j, &from, &to));
+	job_look(j, &(struct look){ .from_ns = STEP, .to_ns = 2 * STEP });	/* it is there */
+	g_assert_null(job_take_preview(j, &w));
 	job_free(j);
 	fake_pieces_clear(&f);
 }

@@ -21,9 +21,9 @@ static struct {
 	int64_t hard_to;
 	struct outline *outline;
 	struct timeline *preview;
-	int64_t preview_from, preview_to;
+	struct look_window window;
 	unsigned looks, cancels;
-	int64_t look_from, look_to;
+	struct look look;
 	struct ui_export exported;
 } seen;
 
@@ -42,18 +42,16 @@ static struct outline *give_outline(void *data)
 	return seen.outline ? outline_ref(seen.outline) : NULL;
 }
 
-static struct timeline *give_preview(void *data, int64_t *ret_from, int64_t *ret_to)
+static struct timeline *give_preview(void *data, struct look_window *ret)
 {
-	*ret_from = seen.preview_from;
-	*ret_to = seen.preview_to;
+	*ret = seen.window;
 	return g_steal_pointer(&seen.preview);
 }
 
-static void look(void *data, int64_t from_ns, int64_t to_ns)
+static void look(void *data, const struct look *look)
 {
 	seen.looks++;
-	seen.look_from = from_ns;
-	seen.look_to = to_ns;
+	seen.look = *look;
 }
 
 static void cancel(void *data)
@@ -223,8 +221,8 @@ static struct timeline *stage_preview(void)
 	struct timeline *tl = stage_outline();
 
 	seen.preview = fake_timeline();
-	seen.preview_from = FAKE_T0 + 2 * FAKE_S;
-	seen.preview_to = FAKE_T0 + 6 * FAKE_S;
+	seen.window.from_ns = FAKE_T0 + 2 * FAKE_S;
+	seen.window.to_ns = FAKE_T0 + 6 * FAKE_S;
 	return tl;
 }
 
@@ -254,9 +252,32 @@ static struct timeline *stage_plain(void)
 {
 	seen.outline = outline_new(-39, 1);
 	seen.preview = processes_at(0, false, 10);
-	seen.preview_from = FAKE_T0;
-	seen.preview_to = FAKE_T0 + FAKE_S;
+	seen.window.from_ns = FAKE_T0;
+	seen.window.to_ns = FAKE_T0 + FAKE_S;
 	return timeline_new(0);
+}
+
+/* All is read; a finer step was asked for, and is there. */
+static struct timeline *stage_fine(void)
+{
+	struct timeline *tl = stage_half();
+
+	seen.phase = UI_DONE;
+	seen.hard_to = INT64_MAX;
+	seen.preview = processes_at(5, false, 10);
+	seen.window = (struct look_window){
+		.from_ns = FAKE_T0 + 5 * FAKE_S, .to_ns = FAKE_T0 + 6 * FAKE_S,
+		.step_ns = 100 * FAKE_MS, .exact = true,
+	};
+	return tl;
+}
+
+static struct timeline *stage_fine_soft(void)
+{
+	struct timeline *tl = stage_fine();
+
+	seen.window.exact = false;
+	return tl;
 }
 
 static const struct golden {
@@ -282,6 +303,11 @@ static const struct golden {
 	{ "whole-half-processes", "bworst\r4", stage_half, 24, 80, false },
 	{ "whole-half-part", "bworst\rAb+6s\rB", stage_half, 24, 80, false },
 	{ "whole-stopped-80x24", "bend\r", stage_stopped, 24, 80, false },
+	{ "whole-fine-80x24", "4b+2.3s\rz", stage_fine, 24, 80, false },
+	{ "whole-fine-140x45", "4b+2.3s\rz", stage_fine, 45, 140, false },
+	{ "whole-fine-soft", "4b+2.3s\rz", stage_fine_soft, 24, 80, false },
+	{ "whole-fine-unread", "4b+2.3s\rzz", stage_fine, 24, 80, false },
+	{ "whole-fine-ascii", "4b+2.3s\rzz", stage_fine, 15, 60, true },
 	{ "whole-fallback-80x24", "bworst\r", stage_fallback, 24, 80, false },
 	{ "whole-fallback-140x45", "bworst\r", stage_fallback, 45, 140, false },
 };
@@ -310,15 +336,15 @@ static void test_go(void)
 	check(&f, "06:08:40 loading 42%", true);
 	check(&f, "not read yet: 42 % of the trace is", true);
 	check(&f, "06:08:40, 1.00s:", true);
-	g_assert_cmpint(seen.look_from, ==, FAKE_T0 + 5 * FAKE_S);
-	g_assert_cmpint(seen.look_to, ==, FAKE_T0 + 6 * FAKE_S);
+	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0 + 5 * FAKE_S);
+	g_assert_cmpint(seen.look.to_ns, ==, FAKE_T0 + 6 * FAKE_S);
 	press_key(&f, UI_KEY_LEFT);
 	check(&f, "06:08:39", true);
 	check(&f, "! lost in it: 3 packets", true);
-	g_assert_cmpint(seen.look_from, ==, FAKE_T0 + 4 * FAKE_S);
+	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0 + 4 * FAKE_S);
 	press(&f, "bstart\r");
 	check(&f, "06:08:01", true);
-	g_assert_cmpint(seen.look_from, ==, FAKE_T0 - 34 * FAKE_S);
+	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0 - 34 * FAKE_S);
 	press_key(&f, UI_KEY_LEFT);
 	check(&f, "this is the first second", true);
 	unsigned looks = seen.looks;
@@ -345,8 +371,8 @@ static void test_swap(void)
 	start(&f, processes_at(0, true, 1000), 24, 80);
 	check(&f, "not read yet", true);
 	seen.preview = processes_at(0, false, 10);
-	seen.preview_from = FAKE_T0;
-	seen.preview_to = FAKE_T0 + FAKE_S;
+	seen.window.from_ns = FAKE_T0;
+	seen.window.to_ns = FAKE_T0 + FAKE_S;
 	take(&f);
 	check(&f, "~ soft: what came before is not read yet", true);
 	press(&f, "/beta\r");
@@ -385,8 +411,8 @@ static void test_trace_stays(void)
 	press_key(&f, UI_KEY_LEFT);
 	check(&f, "PINNED", true);
 	seen.preview = processes_at(1, false, 10);
-	seen.preview_from = FAKE_T0 + FAKE_S;
-	seen.preview_to = FAKE_T0 + 2 * FAKE_S;
+	seen.window.from_ns = FAKE_T0 + FAKE_S;
+	seen.window.to_ns = FAKE_T0 + 2 * FAKE_S;
 	take(&f);
 	check(&f, "PINNED", true);
 	check(&f, "lock: waited", true);
@@ -469,8 +495,8 @@ static void test_every_key(void)
 			if (g_rand_int_range(rand, 0, 30) == 0) {
 				seen.preview = g_rand_boolean(rand) ? fake_timeline() :
 					processes_at(1, i & 1, 5);
-				seen.preview_from = FAKE_T0;
-				seen.preview_to = FAKE_T0 + g_rand_int_range(rand, 1, 7) * FAKE_S;
+				seen.window.from_ns = FAKE_T0;
+				seen.window.to_ns = FAKE_T0 + g_rand_int_range(rand, 1, 7) * FAKE_S;
 				take(&f);
 			}
 			if (g_rand_int_range(rand, 0, 50) == 0)

@@ -276,7 +276,7 @@ static void test_time(void)
 	press(&f, "b06:09:00\r");
 	check_has(&f, "outside of the trace");
 	press(&f, "bworst\rz");
-	check_has(&f, "seconds are the finest");
+	check_has(&f, "1 s is the finest step here");
 	press(&f, "Z");
 	check_has(&f, "06:08:30 PAUSED  range 10s step 10s");
 	press(&f, "z");

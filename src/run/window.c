@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Windows of a trace, decoded out of turn: see window.h. */
+#include "run/window.h"
+
+#include "base/timefmt.h"
+#include "state/slice.h"
+
+#define WARM_UP_BYTES (8 << 20)		/* at most */
+#define SILENCE 16			/* times further back where nothing was found */
+#define BEHIND_BYTES (32 << 20)
+#define BUFFERS (8 << 20)
+
+static uint64_t bytes_between(const struct window_reader *r, int64_t from, int64_t to)
+{
+	return r->pieces->ops->bytes_between(r->pieces->trace, from, to);
+}
+
+static bool is_inside(const struct look_window *w, const struct second *s)
+{
+	return s->begin_ns >= w->from_ns && s->begin_ns < w->to_ns;
+}
+
+/* Only the window is told: what is around it was read to know better. */
+static void trim(struct publication *p, const struct look_window *w)
+{
+	struct trust trust = { 0 };
+	uint64_t n_events = 0;
+
+	for (guint i = p->seconds->len; i > 0; i--) {
+		const struct second *s = g_ptr_array_index(p->seconds, i - 1);
+		if (!is_inside(w, s)) {
+			g_ptr_array_remove_index(p->seconds, i - 1);	/* unrefs it */
+			continue;
+		}
+		trust.lost_events += s->trust.lost_events;
+		trust.lost_packets += s->trust.lost_packets;
+		trust.soft += s->trust.soft;
+		trust.late += s->trust.late;
+		trust.touched = MAX(trust.touched, s->trust.touched);
+		for (guint k = 0; k < s->n_events; k++)
+			n_events += s->events[k].count;
+	}
+	p->first_ns = MAX(p->first_ns, w->from_ns);
+	p->last_ns = MIN(p->last_ns, w->to_ns - 1);
+	p->trust = trust;
+	p->n_events = n_events;
+}
+
+/* false: it was in vain. */
+static bool read_all(const struct window_reader *r, struct slice *s, struct source *source)
+{
+	struct blk_batch batch;
+	bool in_vain;
+
+	/* What fails here fails in the main pass, too, which tells it. */
+	while (!(in_vain = r->in_vain(r->data)) && source_next(source, &batch, NULL) == SOURCE_OK)
+		slice_feed(s, &source->tables, batch.ev, batch.n);
+	return !in_vain;
+}
+
+static struct timeline *finish(const struct window_reader *r, const struct look_window *w,
+			       struct slice *s, int64_t end)
+{
+	struct timeline *tl = timeline_new(0);
+	int64_t first, last;
+	bool goes_on = r->pieces->ops->bounds(r->pieces->trace, &first, &last) && last > end;
+
+	if (slice_first(s) == INT64_MAX)
+		return tl;
+	struct publication *p = goes_on ? slice_finish_at(s, end) : slice_finish(s);
+	trim(p, w);
+	timeline_apply(tl, p);
+	return tl;
+}
+
+/* How far is read behind an exact window. */
+static int64_t end_of(const struct window_reader *r, const struct look_window *w)
+{
+	bool too_much = bytes_between(r, w->to_ns, w->to_ns + WINDOW_BEHIND_NS) > BEHIND_BYTES;
+
+	return w->exact && !too_much ? w->to_ns + WINDOW_BEHIND_NS : w->to_ns;
+}
+
+/* Everything from `begin` to the window's end; NULL: it was in vain. */
+static struct timeline *read_from(const struct window_reader *r, const struct look_window *w,
+				  int64_t begin)
+{
+	int64_t end = end_of(r, w);
+	struct source *source = r->pieces->ops->range(r->pieces->trace, begin, end, BUFFERS);
+	struct slice *s = pieces_begin_slice(r->pieces, source, true, w->step_ns);
+	struct timeline *tl = NULL;
+
+	slice_window(s, w->from_ns, w->to_ns);
+	if (read_all(r, s, source))
+		tl = finish(r, w, s, end);
+	slice_free(s);
+	source_free(source);
+	return tl;
+}
+
+/* So long before the window is read at first; 0 where that is too much. */
+static int64_t warm_up(const struct window_reader *r, const struct look_window *w, int64_t back)
+{
+	bool too_much = bytes_between(r, w->from_ns - back, w->from_ns) > WARM_UP_BYTES;
+
+	return too_much ? 0 : back;
+}
+
+struct timeline *window_read(const struct window_reader *r, const struct look_window *w)
+{
+	int64_t first = INT64_MIN, end, back = warm_up(r, w, NS_PER_S / 4);
+
+	if (w->exact)
+		return read_from(r, w, INT64_MIN);
+	struct timeline *tl = read_from(r, w, w->from_ns - back);
+	r->pieces->ops->bounds(r->pieces->trace, &first, &end);
+	/* Where nothing happened, what happened last says what goes on. */
+	while (tl && timeline_n_seconds(tl) == 0 && back && w->from_ns - back > first) {
+		back = warm_up(r, w, back * SILENCE);
+		if (!back)
+			break;
+		timeline_free(tl);
+		tl = read_from(r, w, w->from_ns - back);
+	}
+	return tl;
+}
