@@ -122,8 +122,8 @@ static inline bool known_comm(const struct thread *t, const uint8_t *data, const
 /* ---- who ---- */
 
 /* The current task, if the event's contexts tell nothing new of it; else NULL. */
-static inline struct thread *plain_task(const struct blk_event *ev, const struct plan *p,
-					const struct cpu *c)
+static inline G_ALWAYS_INLINE struct thread *plain_task(const struct blk_event *ev,
+							const struct plan *p, const struct cpu *c)
 {
 	struct thread *t = c->task;
 	if (!t || (t->flags & p->flags_mask) != p->flags || t->forward != ID_NONE)
