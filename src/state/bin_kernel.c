@@ -12,6 +12,8 @@ void bin_kernel_init(struct slice *s, struct bin_kernel *k)
 {
 	k->scheds = g_array_new(false, true, sizeof(struct bin_sched));
 	k->wakers = g_array_new(false, true, sizeof(struct bin_waker));
+	k->irqs = g_array_new(false, true, sizeof(struct bin_irq));
+	k->stolen = g_array_new(false, true, sizeof(struct bin_stolen));
 }
 
 static void clear_hists(struct bin_kernel *k)
@@ -21,6 +23,11 @@ static void clear_hists(struct bin_kernel *k)
 		hist_log_clear(&c->wakeup);
 		hist_log_clear(&c->preempted);
 	}
+	for (guint i = 0; i < k->irqs->len; i++) {
+		struct bin_irq *c = &g_array_index(k->irqs, struct bin_irq, i);
+		hist_log_clear(&c->time);
+		hist_log_clear(&c->raise);
+	}
 }
 
 void bin_kernel_clear(struct bin_kernel *k)
@@ -28,6 +35,10 @@ void bin_kernel_clear(struct bin_kernel *k)
 	clear_hists(k);
 	g_array_unref(k->scheds);
 	g_array_unref(k->wakers);
+	g_array_unref(k->irqs);
+	g_array_unref(k->stolen);
+	intmap_clear(&k->irq_map);
+	intmap_clear(&k->stolen_map);
 	intmap_clear(&k->sched_map);
 	intmap_clear(&k->waker_map);
 }
@@ -69,11 +80,47 @@ struct bin_waker *bin_waker(struct slice *s, struct bin *b, uint32_t thread, uin
 	return c;
 }
 
+struct bin_irq *bin_irq(struct slice *s, struct bin *b, uint32_t cpu, uint32_t code)
+{
+	struct bin_kernel *k = &b->kernel;
+	struct bin_irq *c = cell(s, &k->irq_map, k->irqs, sizeof *c, pair(cpu, code), NULL);
+	c->cpu = cpu;
+	c->code = code;
+	return c;
+}
+
+struct bin_stolen *bin_stolen(struct slice *s, struct bin *b, uint32_t thread, uint32_t code)
+{
+	struct bin_kernel *k = &b->kernel;
+	struct bin_stolen *c = cell(s, &k->stolen_map, k->stolen, sizeof *c, pair(thread, code), NULL);
+	c->thread = thread;
+	c->code = code;
+	return c;
+}
+
 /* ---- when slices are stitched ---- */
 
 static uint32_t map_who(uint32_t who, const struct bin_maps *maps)
 {
 	return who >= IRQ_HARD(0) ? who : maps->thread[who];
+}
+
+static void merge_irqs(struct slice *s, struct bin *into, const struct bin_kernel *from,
+		       const struct bin_maps *maps)
+{
+	for (guint i = 0; i < from->irqs->len; i++) {
+		const struct bin_irq *x = &g_array_index(from->irqs, struct bin_irq, i);
+		struct bin_irq *c = bin_irq(s, into, maps->cpu[x->cpu], x->code);
+		c->self += x->self;
+		hist_log_merge(&c->time, &x->time);
+		hist_log_merge(&c->raise, &x->raise);
+	}
+	for (guint i = 0; i < from->stolen->len; i++) {
+		const struct bin_stolen *x = &g_array_index(from->stolen, struct bin_stolen, i);
+		struct bin_stolen *c = bin_stolen(s, into, maps->thread[x->thread], x->code);
+		c->count += x->count;
+		c->ns += x->ns;
+	}
 }
 
 void bin_kernel_merge(struct slice *s, struct bin *into, const struct bin_kernel *from,
@@ -98,6 +145,7 @@ void bin_kernel_merge(struct slice *s, struct bin *into, const struct bin_kernel
 		c->total += x->total;
 		c->max = MAX(c->max, x->max);
 	}
+	merge_irqs(s, into, from, maps);
 }
 
 void bin_kernel_adopt(struct bin_kernel *k, const struct bin_maps *maps)
@@ -115,5 +163,17 @@ void bin_kernel_adopt(struct bin_kernel *k, const struct bin_maps *maps)
 		c->thread = maps->thread[c->thread];
 		c->who = map_who(c->who, maps);
 		intmap_set(&k->waker_map, pair(c->thread, c->who), i);
+	}
+	intmap_clear(&k->irq_map);
+	intmap_clear(&k->stolen_map);
+	for (guint i = 0; i < k->irqs->len; i++) {
+		struct bin_irq *c = &g_array_index(k->irqs, struct bin_irq, i);
+		c->cpu = maps->cpu[c->cpu];
+		intmap_set(&k->irq_map, pair(c->cpu, c->code), i);
+	}
+	for (guint i = 0; i < k->stolen->len; i++) {
+		struct bin_stolen *c = &g_array_index(k->stolen, struct bin_stolen, i);
+		c->thread = maps->thread[c->thread];
+		intmap_set(&k->stolen_map, pair(c->thread, c->code), i);
 	}
 }

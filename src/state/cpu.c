@@ -103,6 +103,20 @@ void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w)
 
 /* ---- interrupts ---- */
 
+static void handler_ends(struct slice *s, struct cpu *c, const struct irq_note *n)
+{
+	uint16_t depth = --c->irq_depth;
+	if (depth < IRQ_FRAMES) {
+		const struct irq_frame *f = &c->irq[depth];
+		if (depth)
+			c->irq[depth - 1].nested += n->ts - f->since;
+		if (c->irq_known && f->code == n->code)
+			irq_done(s, c, f, n->ts);
+	}
+	if (!depth && c->irq_known)
+		charge_cpu(s, c, CPU_IRQ, c->irq_since, n->ts);
+}
+
 /*
  * Handlers that began before the slice are the left neighbour's to know: until a call
  * or a switch shows that none runs, notes are only kept, and played to the left's
@@ -115,20 +129,24 @@ void cpu_irq_note(struct slice *s, struct cpu *c, const struct irq_note *n)
 	if (!n->code) {
 		if (c->irq_depth)
 			thread_patch_waker(s, n->thread, n->seq,
-					   c->irq[MIN(c->irq_depth, G_N_ELEMENTS(c->irq)) - 1]);
+					   c->irq[MIN(c->irq_depth, IRQ_FRAMES) - 1].code);
 	} else if (!n->out) {
-		if (c->irq_depth < G_N_ELEMENTS(c->irq))
-			c->irq[c->irq_depth] = n->code;
+		if (c->irq_depth < IRQ_FRAMES)
+			c->irq[c->irq_depth] = (struct irq_frame){
+				.code = n->code, .thread = n->thread, .since = n->ts,
+			};
 		if (!c->irq_depth++)
 			c->irq_since = n->ts;
-	} else if (c->irq_depth && !--c->irq_depth && c->irq_known) {
-		charge_cpu(s, c, CPU_IRQ, c->irq_since, n->ts);
+	} else if (c->irq_depth) {
+		handler_ends(s, c, n);
 	}
 }
 
 void cpu_irq_in(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code)
 {
-	cpu_irq_note(s, c, &(struct irq_note){ .ts = ts, .seq = seq, .code = code });
+	const struct thread *t = cpu_task(s, c);
+	cpu_irq_note(s, c, &(struct irq_note){ .ts = ts, .seq = seq, .code = code,
+						 .thread = t ? t->self : ID_NONE });
 	to_current(s, c, &(struct rec){ .type = REC_IRQ_IN, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
@@ -147,7 +165,7 @@ uint32_t cpu_waker(struct slice *s, struct cpu *c, uint32_t woken, uint64_t seq,
 {
 	*ret_irq = 0;
 	if (c->irq_depth) {
-		*ret_irq = c->irq[MIN(c->irq_depth, G_N_ELEMENTS(c->irq)) - 1];
+		*ret_irq = c->irq[MIN(c->irq_depth, IRQ_FRAMES) - 1].code;
 		return ID_NONE;
 	}
 	if (!c->irq_known) {
@@ -165,6 +183,7 @@ void cpu_lost_begin(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
 	cpu_no_irq(c);
 	charge_until(s, c, ts);
 	to_current(s, c, &(struct rec){ .type = REC_LOST, .ts = ts, .seq = seq, .cpu = c->self });
+	irq_raises_lost(c);
 	c->task = NULL;
 	c->lost = true;
 }

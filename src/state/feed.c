@@ -275,5 +275,6 @@ void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned
 		return;
 	learn_cpu(s, stream);
 	info->c->lost = info->c->irq_known = true;
+	irq_raises_lost(info->c);
 	info->c->task = NULL;
 }

@@ -254,9 +254,16 @@ static void on_irq_exit(struct feed *f)
 	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_HARD(blk_int(f->ev, F(0))));
 }
 
+static void on_softirq_raise(struct feed *f)
+{
+	current_task(f);
+	irq_raised(f->c, f->ts, (uint32_t)blk_int(f->ev, F(0)));
+}
+
 static void on_softirq_entry(struct feed *f)
 {
 	current_task(f);
+	irq_served(f->s, f->c, f->ts, (uint32_t)blk_int(f->ev, F(0)));
 	cpu_irq_in(f->s, f->c, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
 }
 
@@ -269,6 +276,42 @@ static void on_softirq_exit(struct feed *f)
 struct thread *handler_task(struct feed *f)
 {
 	return current_task(f);
+}
+
+static void on_timer_entry(struct feed *f)
+{
+	current_task(f);
+	cpu_irq_in(f->s, f->c, f->ts, f->seq, IRQ_TIMER);
+}
+
+static void on_timer_exit(struct feed *f)
+{
+	current_task(f);
+	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_TIMER);
+}
+
+/* x86_irq_vectors_local_timer_entry: the name is all that is said of it. */
+static void on_vector(struct feed *f)
+{
+	const char *event = strtab_get(f->s->strings, f->cls->event) + strlen("x86_irq_vectors_");
+	bool entry = g_str_has_suffix(event, "_entry");
+	if (!entry && !g_str_has_suffix(event, "_exit"))
+		return;
+	current_task(f);
+	uint32_t code = IRQ_VECTOR(blk_int(f->ev, F(0)));
+	if (!entry) {
+		cpu_irq_out(f->s, f->c, f->ts, f->seq, code);
+		return;
+	}
+	if (intmap_get(&f->s->irq_named, pair(f->host, code)) == INTMAP_NONE) {
+		struct fact *fact = slice_fact(f->s, FACT_IRQ, ID_NONE, f->ts, f->seq);
+		intmap_set(&f->s->irq_named, pair(f->host, code), 1);
+		fact->host = f->host;
+		fact->a = code;
+		fact->text = slice_string(f->s, (struct blk_text){
+			event, (uint32_t)(strlen(event) - strlen("_entry")) });
+	}
+	cpu_irq_in(f->s, f->c, f->ts, f->seq, code);
 }
 
 /* ---- system calls ---- */
@@ -537,12 +580,19 @@ static const struct row rows[] = {
 			"file_table_address|files" }, "processes from before" }, on_dump_process },
 	{ { "lttng_statedump_file_descriptor", { "file_table_address|files", "pid", "fd", "filename",
 			"flags" }, "files open from before" }, on_dump_fd },
-	{ { "lttng_statedump_interrupt", { "irq", "name|action" }, "names of interrupts" }, on_dump_irq },
+	{ { "lttng_statedump_interrupt", { "irq", "action|name" }, "names of interrupts" }, on_dump_irq },
 	{ { "lttng_statedump_block_device", { "dev", "diskname" }, "names of disks" }, on_dump_device },
 	{ { "irq_handler_entry", { "irq", "name" }, "time taken by interrupts" }, on_irq_entry },
 	{ { "irq_handler_exit", { "irq" }, "time taken by interrupts" }, on_irq_exit },
 	{ { "irq_softirq_entry", { "vec" }, "time taken by softirqs" }, on_softirq_entry },
 	{ { "irq_softirq_exit", { "vec" }, "time taken by softirqs" }, on_softirq_exit },
+	{ { "irq_softirq_raise", { "vec" }, "how long softirqs wait" }, on_softirq_raise },
+	{ { "softirq_raise", { "vec" }, NULL }, on_softirq_raise },
+	{ { "timer_hrtimer_expire_entry", { "function" }, "time taken by timers" }, on_timer_entry },
+	{ { "timer_hrtimer_expire_exit", { "hrtimer" }, "time taken by timers" }, on_timer_exit },
+	{ { "hrtimer_expire_entry", { "function" }, NULL }, on_timer_entry },
+	{ { "hrtimer_expire_exit", { "hrtimer" }, NULL }, on_timer_exit },
+	{ { "x86_irq_vectors_*", { "vector" }, "time taken by the CPU's own interrupts" }, on_vector },
 	{ { "softirq_entry", { "vec" }, NULL }, on_softirq_entry },
 	{ { "softirq_exit", { "vec" }, NULL }, on_softirq_exit },
 #define BLOCK { "dev", "sector", "rwbs", "nr_sector", "bytes", "tid" }

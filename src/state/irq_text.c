@@ -14,8 +14,12 @@ uint32_t irq_text(struct slice *s, const struct names *names, uint32_t host, uin
 	char text[160];
 	if (code == IRQ_UNKNOWN)
 		return strtab_add(s->strings, "interrupt");
+	if (code == IRQ_TIMER)
+		return strtab_add(s->strings, "hrtimer");
 	if ((code & IRQ_UNKNOWN) == IRQ_SOFT(0))
 		snprintf(text, sizeof text, "softirq %s", n < G_N_ELEMENTS(softirqs) ? softirqs[n] : "?");
+	else if ((code & 0xff000000) == IRQ_VECTOR(0))
+		snprintf(text, sizeof text, "vector %u %.100s", n, name ? strtab_get(s->strings, name) : "?");
 	else
 		snprintf(text, sizeof text, "irq %u %.100s", n, name ? strtab_get(s->strings, name) : "?");
 	return strtab_add(s->strings, text);

@@ -11,6 +11,7 @@
 #include "base/intmap.h"
 
 #include <glib.h>
+#include <stdbool.h>
 
 #define CPU_NONE UINT16_MAX		/* number of no CPU */
 #define PRIO_NONE INT16_MIN		/* the event does not tell */
@@ -43,10 +44,26 @@ struct bin_waker {
 	int64_t total, max;		/* until it ran */
 };
 
+/* An interrupt on a CPU; counted when its handler ended. */
+struct bin_irq {
+	uint32_t cpu;			/* index in slice.cpus */
+	uint32_t code;			/* IRQ_* */
+	int64_t self;			/* without handlers that interrupted it */
+	struct hist_log time;		/* with them */
+	struct hist_log raise;		/* of softirqs: raised -> its handler begins */
+};
+
+/* Time that interrupts took from a thread. */
+struct bin_stolen {
+	uint32_t thread, code;
+	uint32_t count;
+	int64_t ns;			/* like bin_irq.self */
+};
+
 struct bin_kernel {
 	uint32_t sched_epoch, waker_epoch;	/* see struct call_slot */
-	struct intmap sched_map, waker_map;
-	GArray *scheds, *wakers;
+	struct intmap sched_map, waker_map, irq_map, stolen_map;
+	GArray *scheds, *wakers, *irqs, *stolen;
 };
 
 /* A wakeup whose waker may turn out to be an interrupt of before the slice. */
@@ -55,6 +72,22 @@ struct soft_wake {
 	uint64_t seq;			/* of the wakeup */
 	uint32_t thread, who;
 };
+
+/* A handler that runs, on the stack of its CPU. */
+struct irq_frame {
+	uint32_t code;
+	uint32_t thread;		/* whose time it takes; ID_NONE: unknown */
+	int64_t since, nested;		/* nested: of it, in handlers that interrupted it */
+};
+#define IRQ_FRAMES 8
+
+/* A softirq of a CPU that waits for its handler; see irq.c. */
+struct raise {
+	int64_t since;			/* raised first, since its handler began last; or TS_NONE */
+	bool closed;			/* what was raised before the slice is of no interest any more */
+	int64_t first_raise, first_entry;	/* before that; or TS_NONE */
+};
+#define SOFTIRQS 16
 
 /* Where a thread's cells are: see struct call_slot. */
 struct sched_slot { uint32_t epoch, key; struct bin_sched *cell; };
@@ -87,6 +120,18 @@ void sched_append(struct slice *s, struct thread *l, const struct thread *r);
 void sched_patch_waker(struct slice *s, uint64_t seq, uint32_t irq);
 void sched_map_wakes(struct slice *a, struct slice *b, const struct bin_maps *maps);
 void sched_wakes_known(struct slice *s);	/* nothing older will come */
+
+struct bin_irq *bin_irq(struct slice *s, struct bin *b, uint32_t cpu, uint32_t code);
+struct bin_stolen *bin_stolen(struct slice *s, struct bin *b, uint32_t thread, uint32_t code);
+
+/* irq.c */
+struct cpu;
+void irq_done(struct slice *s, const struct cpu *c, const struct irq_frame *f, int64_t ts);
+void irq_raises_init(struct slice *s, struct cpu *c);
+void irq_raised(struct cpu *c, int64_t ts, uint32_t vec);
+void irq_served(struct slice *s, struct cpu *c, int64_t ts, uint32_t vec);
+void irq_raises_lost(struct cpu *c);
+void irq_raises_join(struct slice *s, struct cpu *c, const struct cpu *b);
 
 /* made_kernel.c: into the second that is made */
 void made_kernel(struct publisher *p, const struct bin *b, struct second *to);

@@ -80,8 +80,52 @@ static void make_wakers(struct publisher *p, const struct bin *b, struct second 
 	intmap_clear(&map);
 }
 
+static void make_irqs(struct publisher *p, const struct bin *b, struct second *to)
+{
+	struct slice *s = publisher_slice(p);
+	const GArray *irqs = b->kernel.irqs;
+	to->n_irqs = irqs->len;
+	to->irqs = g_new0(struct irq_cell, irqs->len);
+	for (guint i = 0; i < irqs->len; i++) {
+		const struct bin_irq *x = &g_array_index(irqs, struct bin_irq, i);
+		const struct cpu *c = cpu_at(s, x->cpu);
+		to->irqs[i] = (struct irq_cell){
+			.host = c->host, .cpu = c->number, .code = x->code, .self_ns = x->self,
+			.name = irq_text(s, publisher_names(p), c->host, x->code),
+		};
+		hist_merge_log(&to->irqs[i].time, &x->time);
+		hist_merge_log(&to->irqs[i].raise, &x->raise);
+	}
+}
+
+static void make_stolen(struct publisher *p, const struct bin *b, struct second *to)
+{
+	struct slice *s = publisher_slice(p);
+	struct intmap map = { 0 };
+	GArray *cells = g_array_new(false, true, sizeof(struct stolen_cell));
+	for (guint i = 0; i < b->kernel.stolen->len; i++) {
+		const struct bin_stolen *x = &g_array_index(b->kernel.stolen, struct bin_stolen, i);
+		bool idle, is_new;
+		uint32_t id = publisher_thread(p, x->thread, &idle);
+		if (idle)
+			continue;
+		struct stolen_cell *c = cell(&map, cells, sizeof *c, pair(id, x->code), &is_new);
+		c->thread = id;
+		c->code = x->code;
+		if (is_new)
+			c->name = irq_text(s, publisher_names(p), thread_at(s, x->thread)->host, x->code);
+		c->count += x->count;
+		c->self_ns += x->ns;
+	}
+	to->n_stolen = cells->len;
+	to->stolen = (struct stolen_cell *)g_array_free(cells, false);
+	intmap_clear(&map);
+}
+
 void made_kernel(struct publisher *p, const struct bin *b, struct second *to)
 {
 	make_scheds(p, b, to);
 	make_wakers(p, b, to);
+	make_irqs(p, b, to);
+	make_stolen(p, b, to);
 }

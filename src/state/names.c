@@ -478,7 +478,10 @@ static void apply(struct names *n, const struct fact *f)
 	case FACT_CLOEXEC: fact_cloexec(n, f); break;
 	case FACT_DUMP_TABLE: fact_dump_table(n, f); break;
 	case FACT_DUMP_FD: fact_dump_fd(n, f); break;
-	case FACT_IRQ: intmap_set(&n->irqs, pair(f->host, (uint32_t)f->a), f->text); break;
+	case FACT_IRQ:		/* the first: of several handlers one is as good as another */
+		if (intmap_get(&n->irqs, pair(f->host, (uint32_t)f->a)) == INTMAP_NONE)
+			intmap_set(&n->irqs, pair(f->host, (uint32_t)f->a), f->text);
+		break;
 	case FACT_DEV: intmap_set(&n->devs, pair(f->host, (uint32_t)f->a), f->text); break;
 	case FACT_EXIT:
 		p = person_of(n, f->thread);

@@ -245,7 +245,7 @@ static G_NO_INLINE bool plain_wake(struct slice *s, const struct blk_event *ev,
 	struct waking w = { .ts = ev->ts, .seq = seq, .cpu = c->self, .who = t->self };
 	if (c->irq_depth) {
 		w.who = ID_NONE;
-		w.irq = c->irq[MIN(c->irq_depth, G_N_ELEMENTS(c->irq)) - 1];
+		w.irq = c->irq[MIN(c->irq_depth, IRQ_FRAMES) - 1].code;
 	}
 	thread_wake(s, woken, &w);
 	return true;

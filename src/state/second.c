@@ -38,7 +38,8 @@ void second_seal(struct second *s)
 		 s->n_calls * sizeof(*s->calls) + s->n_files * sizeof(*s->files) +
 		 s->n_devs * sizeof(*s->devs) + s->n_events * sizeof(*s->events) +
 		 s->n_slow * sizeof(*s->slow) + s->n_scheds * sizeof(*s->scheds) +
-		 s->n_wakers * sizeof(*s->wakers);
+		 s->n_wakers * sizeof(*s->wakers) + s->n_irqs * sizeof(*s->irqs) +
+		 s->n_stolen * sizeof(*s->stolen);
 	for (uint32_t i = 0; i < s->n_calls; i++)
 		bytes += hist_bytes(&s->calls[i].latency);
 	for (uint32_t i = 0; i < s->n_files; i++)
@@ -50,6 +51,8 @@ void second_seal(struct second *s)
 	bytes += s->n_dev_users * sizeof(*s->dev_users) + s->n_nets * sizeof(*s->nets);
 	for (uint32_t i = 0; i < s->n_scheds; i++)
 		bytes += hist_bytes(&s->scheds[i].wakeup) + hist_bytes(&s->scheds[i].preempted);
+	for (uint32_t i = 0; i < s->n_irqs; i++)
+		bytes += hist_bytes(&s->irqs[i].time) + hist_bytes(&s->irqs[i].raise);
 	s->bytes = bytes;
 }
 
@@ -80,6 +83,12 @@ void second_unref(struct second *s)
 		hist_clear(&s->scheds[i].preempted);
 	}
 	hist_clear(&s->wakeup);
+	for (uint32_t i = 0; i < s->n_irqs; i++) {
+		hist_clear(&s->irqs[i].time);
+		hist_clear(&s->irqs[i].raise);
+	}
+	g_free(s->irqs);
+	g_free(s->stolen);
 	g_free(s->scheds);
 	g_free(s->wakers);
 	g_free(s->threads);

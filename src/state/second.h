@@ -60,6 +60,21 @@ struct sched_cell {			/* a thread on a CPU at a priority */
 	struct hist preempted;		/* runnable after a preemption, until on CPU */
 };
 
+struct irq_cell {			/* an interrupt on a CPU, counted when its handler ended */
+	uint32_t host, cpu;
+	uint32_t code;			/* tells interrupts of a host apart, hard ones before soft ones */
+	uint32_t name;			/* string: "irq 34 ahci", "softirq NET_RX" */
+	int64_t self_ns;		/* without handlers that interrupted it */
+	struct hist time;		/* with them */
+	struct hist raise;		/* softirqs: raised until its handler began */
+};
+
+struct stolen_cell {			/* what an interrupt took from a thread */
+	uint32_t thread, code, name;	/* as in struct irq_cell */
+	uint32_t count;
+	int64_t self_ns;
+};
+
 struct waker_cell {			/* who woke a thread; counted when it was on CPU */
 	uint32_t thread;
 	uint32_t waker;			/* timeline_thread(); UINT32_MAX: none or unknown */
@@ -138,6 +153,8 @@ struct second {
 	struct event_cell *events;	uint32_t n_events;
 	struct slow_call *slow;		uint32_t n_slow;	/* slowest first */
 	struct sched_cell *scheds;	uint32_t n_scheds;
+	struct irq_cell *irqs;		uint32_t n_irqs;
+	struct stolen_cell *stolen;	uint32_t n_stolen;
 	struct waker_cell *wakers;	uint32_t n_wakers;
 	struct hist wakeup;		/* of all threads */
 	size_t bytes;			/* memory held, about */

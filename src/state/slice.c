@@ -245,6 +245,7 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	c->kernel_to = INT64_MIN;
 	c->irq_head = g_array_new(false, false, sizeof(struct irq_note));
 	c->irq_known = s->rooted;
+	irq_raises_init(s, c);
 	g_ptr_array_add(s->cpus, c);
 	intmap_set(&s->cpu_map, pair(host, number), i);
 	c->task = slice_anonymous(s, c);

@@ -57,6 +57,8 @@ struct rec {
 
 #define IRQ_HARD(n) (UINT32_C(0x40000000) | ((uint32_t)(n) & 0xffffff))
 #define IRQ_SOFT(n) (UINT32_C(0x80000000) | ((uint32_t)(n) & 0xffffff))
+#define IRQ_VECTOR(n) (UINT32_C(0x41000000) | ((uint32_t)(n) & 0xffffff))	/* of the CPU itself */
+#define IRQ_TIMER UINT32_C(0x42000000)			/* a high resolution timer */
 #define IRQ_UNKNOWN UINT32_C(0xc0000000)
 
 /* ---- threads ---- */
@@ -207,7 +209,8 @@ struct cpu {
 	bool lost;		/* between LOST_BEGIN and LOST_END */
 	int64_t kernel_from, kernel_to;	/* its first and last kernel event */
 	int64_t cursor;		/* charged up to here */
-	uint32_t irq[8];	/* stack of handlers */
+	struct irq_frame irq[IRQ_FRAMES];	/* stack of handlers */
+	struct raise raise[SOFTIRQS];
 	uint16_t irq_depth;
 	bool irq_known;		/* else: handlers may run that began before the slice */
 	int64_t irq_since;	/* TS_NONE */
@@ -219,7 +222,7 @@ struct irq_note {
 	uint64_t seq;
 	uint32_t code;		/* 0: a task was woken */
 	bool out;
-	uint32_t thread;	/* the woken one */
+	uint32_t thread;	/* the woken one; of a handler that begins: who ran */
 };
 
 /* ---- facts about names: by thread and instant, resolved by names.c ---- */

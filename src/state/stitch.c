@@ -244,6 +244,7 @@ static void join_cpu(struct slice *a, struct cpu *c, struct cpu *b, bool untouch
 	if (b->first_known)
 		c->cursor = b->cursor;
 	join_irqs(a, c, b);
+	irq_raises_join(a, c, b);
 	if (!(c->lost && untouched)) {
 		c->task = cpu_task(a, b);
 		c->lost = b->lost;
@@ -369,9 +370,11 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 		struct cpu *c = cpu_at(b, i);
 		for (guint k = 0; k < c->irq_head->len; k++) {
 			struct irq_note *note = &g_array_index(c->irq_head, struct irq_note, k);
-			note->thread = note->code ? ID_NONE : map_thread(&m, note->thread);
+			note->thread = map_thread(&m, note->thread);
 			note->seq += m.seq_add;
 		}
+		for (unsigned k = 0; k < IRQ_FRAMES; k++)
+			c->irq[k].thread = map_thread(&m, c->irq[k].thread);
 		join_current(a, cpu_at(a, m.cpu[i]), c, &m);
 	}
 	struct join j = { a, b, &m };

@@ -24,7 +24,7 @@ static const struct {
 	{ "traces", BY_OPERATION }, { "phases", BY_OPERATION },
 	{ "spans", BY_TRACE | BY_OPERATION }, { "syscalls", BY_PID },
 	{ "files", BY_PID }, { "processes", BY_PID },
-	{ "scheduler", BY_PID }, { "wakers", BY_PID },
+	{ "scheduler", BY_PID }, { "wakers", BY_PID }, { "interrupts", BY_PID },
 };
 
 static struct view_query narrow_for(const struct view *view, const struct view_query *q)

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Interrupts: handlers that ended, whose time they took, and softirqs from being raised
+ * until their handler begins.
+ *
+ * A softirq that is raised again before its handler runs is still one. What a slice says
+ * of a softirq, for its neighbours: raised (.first_raise) before its handler began first
+ * (.first_entry), and what is raised when the slice ends (.since).
+ */
+#include "state/cells.h"
+
+void irq_done(struct slice *s, const struct cpu *c, const struct irq_frame *f, int64_t ts)
+{
+	struct bin *b = bin_at(s, ts);
+	struct bin_irq *irq = bin_irq(s, b, c->self, f->code);
+	int64_t ns = MAX(ts - f->since, 0), self = MAX(ns - f->nested, 0);
+	irq->self += self;
+	hist_log_add(&irq->time, ns, hist_bucket_index(ns));
+	if (f->thread == ID_NONE)
+		return;
+	struct bin_stolen *stolen = bin_stolen(s, b, f->thread, f->code);
+	stolen->count++;
+	stolen->ns += self;
+}
+
+void irq_raises_init(struct slice *s, struct cpu *c)
+{
+	for (unsigned i = 0; i < SOFTIRQS; i++)
+		c->raise[i] = (struct raise){
+			.since = TS_NONE, .first_raise = TS_NONE, .first_entry = TS_NONE,
+			.closed = s->rooted,
+		};
+}
+
+void irq_raised(struct cpu *c, int64_t ts, uint32_t vec)
+{
+	if (vec < SOFTIRQS && c->raise[vec].since == TS_NONE)
+		c->raise[vec].since = ts;
+}
+
+static void count_raise(struct slice *s, const struct cpu *c, uint32_t vec, int64_t since, int64_t ts)
+{
+	if (since == TS_NONE)
+		return;
+	int64_t ns = MAX(ts - since, 0);
+	hist_log_add(&bin_irq(s, bin_at(s, ts), c->self, IRQ_SOFT(vec))->raise, ns,
+		     hist_bucket_index(ns));
+}
+
+void irq_served(struct slice *s, struct cpu *c, int64_t ts, uint32_t vec)
+{
+	if (vec >= SOFTIRQS)
+		return;
+	struct raise *r = &c->raise[vec];
+	if (r->closed) {
+		count_raise(s, c, vec, r->since, ts);
+	} else {
+		r->first_raise = r->since;
+		r->first_entry = ts;
+		r->closed = true;
+	}
+	r->since = TS_NONE;
+}
+
+/* What was raised before is not known to be still. */
+void irq_raises_lost(struct cpu *c)
+{
+	for (unsigned i = 0; i < SOFTIRQS; i++) {
+		c->raise[i].since = TS_NONE;
+		c->raise[i].closed = true;
+	}
+}
+
+void irq_raises_join(struct slice *s, struct cpu *c, const struct cpu *b)
+{
+	for (unsigned i = 0; i < SOFTIRQS; i++) {
+		struct raise *l = &c->raise[i];
+		const struct raise *r = &b->raise[i];
+		int64_t since = l->since != TS_NONE ? l->since : r->closed ? r->first_raise : r->since;
+		if (!r->closed) {
+			l->since = since;
+			continue;
+		}
+		if (r->first_entry != TS_NONE && l->closed) {
+			count_raise(s, c, i, since, r->first_entry);
+		} else if (!l->closed) {
+			l->first_raise = since;
+			l->first_entry = r->first_entry;
+			l->closed = true;
+		}
+		l->since = r->since;
+	}
+}

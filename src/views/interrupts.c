@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Interrupts and softirqs: how often, how long, how long softirqs wait; on each CPU, or
+ * whose time they took.
+ */
+#include "views/common.h"
+#include "views/registry.h"
+
+struct irq_row {
+	struct common c;		/* name: the interrupt's; latency: of its handler */
+	uint32_t code;
+	int64_t cpu;			/* -1: several, or by process */
+	bool stolen;			/* a row of a process: only .count and .self_ns are known */
+	uint64_t count;
+	int64_t self_ns;
+	struct hist raise;		/* while it is summed */
+	struct stat wait;		/* of it */
+};
+
+#define ROW(row) ((const struct irq_row *)(row))
+
+static GETTER(get_cpu_number)
+{
+	return ROW(row)->cpu < 0 ? value_none() : value_int(VALUE_ID, ROW(row)->cpu);
+}
+
+static GETTER(get_irqs)
+{
+	return value_int(VALUE_COUNT, ROW(row)->count);
+}
+
+static GETTER(get_self)
+{
+	return value_int(VALUE_NS, ROW(row)->self_ns);
+}
+
+static GETTER(get_handler)
+{
+	return ROW(row)->stolen ? value_none() : get_total(row, rows);
+}
+
+static GETTER(get_wait_count)
+{
+	return ROW(row)->stolen ? value_none() : value_int(VALUE_COUNT, ROW(row)->wait.count);
+}
+
+static struct value ns_or_none(int64_t ns)
+{
+	return ns < 0 ? value_none() : value_int(VALUE_NS, ns);
+}
+
+static GETTER(get_wait_avg)
+{
+	return ns_or_none(ROW(row)->wait.avg);
+}
+
+static GETTER(get_wait_p99)
+{
+	return ns_or_none(ROW(row)->wait.p99);
+}
+
+static GETTER(get_wait_max)
+{
+	return ns_or_none(ROW(row)->wait.max);
+}
+
+static const struct column columns[] = {
+	COLUMN_HOST,
+	COLUMN_ID("cpu", "CPU", 4, 3, "number of the CPU; null: several", get_cpu_number),
+	COLUMN_ID("pid", "PID", 7, 4, "whose time it took: process id", get_pid),
+	COLUMN_ID("tid", "TID", 7, 4, "whose time it took: thread id", get_tid),
+	COLUMN_T("comm", "FROM", 12, 4, "whose time it took", get_comm),
+	COLUMN_FLEX("irq", "INTERRUPT", 14, "the interrupt with its device, or the softirq", get_name),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 8, 0, "handlers that ended", get_irqs),
+	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 0,
+		 "time in its handlers, without those that interrupted them", get_self),
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 5, "time from entry to exit of its handlers",
+		 get_handler),
+	COLUMNS_QUANTILES(7, "handler, from entry to exit"),
+	COLUMN_N("raise_count", "RAISED", VALUE_COUNT, 0, 0,
+		 "softirqs that were seen being raised, until their handler began", get_wait_count),
+	COLUMN_N("raise_avg_ns", "RAISE AVG", VALUE_NS, 0, 0,
+		 "mean time from being raised to the handler's begin", get_wait_avg),
+	COLUMN_N("raise_p99_ns", "RAISE p99", VALUE_NS, 9, 3, "99 % of them take at most this",
+		 get_wait_p99),
+	COLUMN_N("raise_max_ns", "RAISE MAX", VALUE_NS, 9, 2,
+		 "longest time from being raised to the handler's begin", get_wait_max),
+};
+
+/* ---- on CPUs ---- */
+
+static void add_irq(struct row_map *map, const struct irq_cell *cell)
+{
+	struct rows *rows = map->rows;
+	bool by_cpu = rows->query.by == BY_CPU, is_new;
+	uint64_t group = by_cpu ? (uint64_t)cell->host << 16 | cell->cpu : cell->host;
+	struct irq_row *r = row_map_get(map, group << 32 | cell->code, sizeof(*r), &is_new);
+	if (is_new) {
+		const struct host_info *host = timeline_host(rows->tl, cell->host);
+		r->c.host = host ? host->name : NULL;
+		r->c.name = timeline_string(rows->tl, cell->name);
+		r->c.row.key[0] = key_int(key_text(key_int(0, rows->query.by), r->c.host), cell->code);
+		if (by_cpu)
+			r->c.row.key[0] = key_int(r->c.row.key[0], cell->cpu);
+		r->code = cell->code;
+		r->cpu = cell->cpu;
+	}
+	if (r->cpu != cell->cpu)
+		r->cpu = -1;
+	r->count += cell->time.count;
+	r->self_ns += cell->self_ns;
+	hist_merge(&r->c.latency, &cell->time);
+	hist_merge(&r->raise, &cell->raise);
+}
+
+/* ---- whose time ---- */
+
+static void add_stolen(struct row_map *map, const struct stolen_cell *cell)
+{
+	struct rows *rows = map->rows;
+	uint64_t group = group_key(rows->tl, rows->query.by, cell->thread);
+	bool is_new;
+	struct irq_row *r = row_map_get(map, group << 32 | cell->code, sizeof(*r), &is_new);
+	if (is_new) {
+		group_fill(&r->c, rows, cell->thread);
+		r->c.name = timeline_string(rows->tl, cell->name);
+		r->c.row.key[0] = key_int(r->c.row.key[0], cell->code);
+		r->code = cell->code;
+		r->cpu = -1;
+		r->stolen = true;
+	}
+	r->count += cell->count;
+	r->self_ns += cell->self_ns;
+}
+
+static int compare(const void *va, const void *vb)
+{
+	const struct irq_row *a = *(const struct irq_row *const *)va;
+	const struct irq_row *b = *(const struct irq_row *const *)vb;
+	int order = common_compare(&a->c, &b->c);
+	if (!order)
+		order = (a->code > b->code) - (a->code < b->code);
+	return order ? order : (a->cpu > b->cpu) - (a->cpu < b->cpu);
+}
+
+static void add_second(struct row_map *map, const struct second *s)
+{
+	const struct view_query *q = &map->rows->query;
+	bool of_threads = q->by == BY_PROCESS || q->by == BY_THREAD;
+	for (uint32_t i = 0; of_threads && i < s->n_stolen; i++)
+		if (query_wants_thread(q, map->rows->tl, s->stolen[i].thread))
+			add_stolen(map, &s->stolen[i]);
+	for (uint32_t i = 0; !of_threads && i < s->n_irqs; i++)
+		if (q->host == ID_NONE || s->irqs[i].host == q->host)
+			add_irq(map, &s->irqs[i]);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct row_map map = { .rows = rows_new(tl, query) };
+	struct range range = range_of(tl, query);
+	for (size_t i = range.first; i < range.end; i++)
+		add_second(&map, timeline_second(tl, i));
+	for (guint i = 0; i < map.rows->rows->len; i++) {
+		struct irq_row *r = map.rows->rows->pdata[i];
+		r->wait = stat_of(&r->raise);
+		hist_clear(&r->raise);
+	}
+	row_map_clear(&map);
+	common_finish(map.rows, compare);
+	return map.rows;
+}
+
+static const char *const needs[] = { "irq_handler_entry", "irq_softirq_entry", NULL };
+
+const struct view view_interrupts = {
+	.id = "interrupts", .title = "Interrupts",
+	.help = "Interrupts, softirqs and timers: how often, how long their handlers took, and how "
+		"long softirqs waited after they were raised; of each CPU, or what they took from "
+		"each process and thread.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "self_ns", .needs = needs, .default_by = BY_SYSTEM, .has_by = true,
+	.more_by = 1 << BY_CPU, .on_screen = true, .build = build,
+};
