@@ -50,7 +50,8 @@ void bin_free(struct bin *b)
 	for (guint i = 0; i < b->calls->len; i++)
 		hist_log_clear(&g_array_index(b->calls, struct bin_call, i).latency);
 	for (guint i = 0; i < b->files->len; i++)
-		hist_log_clear(&g_array_index(b->files, struct bin_file, i).latency);
+		for (unsigned d = 0; d < IO_DIR_N; d++)
+			hist_log_clear(&g_array_index(b->files, struct bin_file, i).latency[d]);
 	bin_io_free(b);
 	bin_kernel_clear(&b->kernel);
 	g_array_unref(b->threads);
@@ -215,7 +216,7 @@ static void merge_threads(struct slice *s, struct bin *into, struct bin *from, c
 		struct bin_file f = *x;
 		f.thread = maps->thread[x->thread];
 		f.seq += maps->seq_add;
-		memset(&x->latency, 0, sizeof x->latency);
+		memset(x->latency, 0, sizeof x->latency);
 		/* Never summed here: what the descriptor was is not known yet. */
 		g_array_append_val(into->files, f);
 	}

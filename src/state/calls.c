@@ -201,6 +201,18 @@ void call_slow(struct slice *s, struct bin *b, const struct thread *t, const str
 	});
 }
 
+void call_count_target(struct slice *s, struct bin *b, struct thread *t, const struct call *c,
+		       const struct call_info *info, int64_t ts, int64_t ret)
+{
+	struct call target = *c;
+	int64_t latency = ts - c->begin;
+	target.fd = (int32_t)c->arg[1];
+	if (target.fd >= 0)
+		file_count(cell_of_file(s, b, t, &target), IO_DIR_WRITE,
+			   ret > 0 ? (uint64_t)ret & info->bytes_mask : 0, c->arg[0],
+			   (uint64_t)ret >= (uint64_t)-4095, latency, hist_bucket_index(latency));
+}
+
 /* The bin of its exit; the time in it is charged. */
 static struct bin *charge_call(struct slice *s, struct thread *t, struct call *c, int64_t ts)
 {

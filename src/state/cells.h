@@ -75,16 +75,17 @@ static inline struct bin_cpu *cell_of_cpu(struct slice *s, struct bin *b, struct
 
 /* ---- a finished call's figures ---- */
 
-static inline void file_count(struct bin_file *f, const struct call_info *info, uint64_t bytes,
-			      int64_t latency, unsigned bucket)
+/* asked: how many bytes; -1: the call does not tell. */
+static inline void file_count(struct bin_file *f, unsigned dir, uint64_t bytes, int64_t asked,
+			      bool error, int64_t latency, unsigned bucket)
 {
-	bool writes = info->writes && !info->reads;	/* both: its descriptor is the source */
-	f->reads += info->reads;
-	f->writes += writes;
-	f->others += !info->reads && !writes;
-	f->read_bytes += info->reads ? bytes : 0;
-	f->write_bytes += writes ? bytes : 0;
-	hist_log_add(&f->latency, latency, bucket);
+	hist_log_add(&f->latency[dir], latency, bucket);
+	f->errors += error;
+	if (dir <= IO_DIR_WRITE) {
+		f->bytes[dir] += bytes;
+		f->asked[dir] += asked < 0 ? 0 : (uint64_t)asked;
+		f->untold[dir] += asked < 0;
+	}
 }
 
 /* bc: cell_of_call(); info: of c. */
@@ -101,11 +102,14 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t, 
 	bt->syscalls++;
 	bt->errors += error;
 	if (info->has_fd) {	/* as all that move bytes */
-		uint64_t bytes = ret > 0 ? (uint64_t)ret : 0;
+		uint64_t bytes = ret > 0 ? (uint64_t)ret & info->bytes_mask : 0;
 		bt->read_bytes += info->reads ? bytes : 0;
 		bt->write_bytes += info->writes ? bytes : 0;
 		if (c->fd >= 0)
-			file_count(cell_of_file(s, b, t, c), info, bytes, latency, bucket);
+			file_count(cell_of_file(s, b, t, c), info->dir, bytes, c->arg[0], error, latency,
+				   bucket);
+		if (info->io == IO_BOTH)
+			call_count_target(s, b, t, c, info, ts, ret);
 	}
 	if (latency >= b->slow_from)
 		call_slow(s, b, t, c, ts, ret);

@@ -79,7 +79,7 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 		new.on = slice_handler(c->row);
 		new.kind = slice_event_kind(c->row);
 	}
-	if ((new.kind == KIND_ENTRY || new.kind == KIND_EXIT) && (info->fdop || info->no_call))
+	if ((new.kind == KIND_ENTRY || new.kind == KIND_EXIT) && (info->fdop || info->no_call || info->io == IO_BOTH))
 		new.kind = KIND_ANY;
 	g_array_append_val(s->class_infos, new);
 	g_hash_table_add(s->classes, g_strdup(c->name));

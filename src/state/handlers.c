@@ -348,6 +348,9 @@ static void on_entry(struct feed *f)
 		r.arg[2] = field(f->ev, F(4), 0);
 		if (r.info->fdop)
 			r.text = slice_string(f->s, blk_text(f->ev, F(1)));
+	} else {
+		r.arg[0] = field(f->ev, F(5), -1);
+		r.arg[1] = field(f->ev, F(6), NO_FD);
 	}
 	entered(f, t, &r);
 }
@@ -411,6 +414,10 @@ static void on_entry_unknown(struct feed *f)
 		r.arg[i] = blk_int_or(f->ev, F(1 + i), i == 2 ? 0 : -1);
 	if (info->has_fd)
 		r.fd = (int32_t)r.arg[0];
+	if (info->io) {		/* how much is behind them; only copy_file_range has a target */
+		r.arg[1] = info->io == IO_BOTH ? (int32_t)r.arg[2] : NO_FD;
+		r.arg[0] = -1;
+	}
 	if (info->fdop == FDOP_OPENAT || info->fdop == FDOP_OPEN)
 		r.text = strtab_add(f->s->strings, "?");	/* the path is behind a pointer */
 	entered(f, t, &r);
@@ -562,7 +569,8 @@ static void on_keyval_integer(struct feed *f)
 #define SPAN_FIELDS "trace_name", "service_name", "port_no|port", "ip", "trace_id", "span_id", \
 	"parent_span_id"
 #define ENTRY_FIELDS { "fd|fildes|epfd|fd_in|in_fd|fdin|sockfd|s", "filename|pathname|path|name", \
-	"dfd|oldfd|fildes|family|domain|uaddr|fd|ufd", "cmd|newfd|type|max_fd|op", "flags|arg|val" }
+	"dfd|oldfd|fildes|family|domain|uaddr|fd|ufd", "cmd|newfd|type|max_fd|op", "flags|arg|val", \
+	"count|len|size", "fd_out|out_fd|fdout" }
 
 struct row { struct blk_subscription sub; handler on; };
 static const struct row rows[] = {

@@ -43,8 +43,10 @@ static bool is_comm(const struct blk_slot_layout *l, uint8_t repr)
 static bool plan_fields(struct plan *p, const struct blk_slot_layout *f, enum event_kind kind)
 {
 	p->arg = f[0].repr ? f[0].off : NOWHERE;
+	p->size = kind == KIND_ENTRY && f[5].repr ? f[5].off : NOWHERE;
 	if (kind == KIND_ENTRY)
-		return !f[0].repr || is_number(&f[0], 4);
+		return (!f[0].repr || is_number(&f[0], 4)) &&
+		       (!f[5].repr || is_number(&f[5], 8));
 	if (kind == KIND_EXIT)
 		return is_number(&f[0], 8);
 	if (kind == KIND_WAKE)
@@ -159,6 +161,8 @@ static inline void plain_entry(const struct blk_event *ev, const struct class_in
 	call->info = cls->info;
 	if (cls->wants_args)		/* of these only the first */
 		call->arg[0] = blk_int_or(ev, BLK_FIELD0 + 2, -1);
+	else
+		call->arg[0] = p->size == NOWHERE ? -1 : (int64_t)load8(ev->data + p->size);
 }
 
 static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_event *ev,

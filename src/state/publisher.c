@@ -251,6 +251,26 @@ static void make_calls(struct making *m)
 	}
 }
 
+static bool has_calls(const struct bin_file *x)
+{
+	for (unsigned d = 0; d < IO_DIR_N; d++)
+		if (x->latency[d].count)
+			return true;
+	return false;
+}
+
+static void add_file(struct file_cell *c, const struct bin_file *x)
+{
+	for (unsigned d = 0; d <= IO_DIR_WRITE; d++) {
+		c->bytes[d] += x->bytes[d];
+		c->asked[d] += x->asked[d];
+		c->untold[d] += x->untold[d];
+	}
+	c->errors += x->errors;
+	for (unsigned d = 0; d < IO_DIR_N; d++)
+		hist_merge_log(&c->latency[d], &x->latency[d]);
+}
+
 static void make_files(struct making *m)
 {
 	for (guint i = 0; i < m->b->files->len; i++) {
@@ -264,7 +284,7 @@ static void make_files(struct making *m)
 		m->soft |= kind == FILE_UNKNOWN;
 		if (x->blocked_ns)
 			thread_cell(m, id)->part[names_part_of(kind)] += x->blocked_ns;
-		if (!x->reads && !x->writes && !x->others)
+		if (!has_calls(x))
 			continue;
 		uint32_t at = intmap_get(&m->files, pair(id, file));
 		if (at == INTMAP_NONE) {
@@ -274,12 +294,7 @@ static void make_files(struct making *m)
 			intmap_set(&m->files, pair(id, file), at);
 		}
 		struct file_cell *c = &g_array_index(m->file_cells, struct file_cell, at);
-		c->reads += x->reads;
-		c->writes += x->writes;
-		c->others += x->others;
-		c->read_bytes += x->read_bytes;
-		c->write_bytes += x->write_bytes;
-		hist_merge_log(&c->latency, &x->latency);
+		add_file(c, x);
 	}
 }
 

@@ -43,7 +43,8 @@ void second_seal(struct second *s)
 	for (uint32_t i = 0; i < s->n_calls; i++)
 		bytes += hist_bytes(&s->calls[i].latency);
 	for (uint32_t i = 0; i < s->n_files; i++)
-		bytes += hist_bytes(&s->files[i].latency);
+		for (unsigned d = 0; d < IO_DIR_N; d++)
+			bytes += hist_bytes(&s->files[i].latency[d]);
 	for (uint32_t i = 0; i < s->n_devs; i++)
 		bytes += hist_bytes(&s->devs[i].latency) + hist_bytes(&s->devs[i].queue);
 	for (uint32_t i = 0; i < s->n_dev_users; i++)
@@ -69,7 +70,8 @@ void second_unref(struct second *s)
 	for (uint32_t i = 0; i < s->n_calls; i++)
 		hist_clear(&s->calls[i].latency);
 	for (uint32_t i = 0; i < s->n_files; i++)
-		hist_clear(&s->files[i].latency);
+		for (unsigned d = 0; d < IO_DIR_N; d++)
+			hist_clear(&s->files[i].latency[d]);
 	for (uint32_t i = 0; i < s->n_devs; i++) {
 		hist_clear(&s->devs[i].latency);
 		hist_clear(&s->devs[i].queue);

@@ -10,6 +10,7 @@
 
 #include "base/hist.h"
 #include "state/part.h"
+#include "state/syscalls.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -35,9 +36,11 @@ struct call_cell {
 struct file_cell {
 	uint32_t thread;
 	uint32_t file;			/* timeline_file() */
-	uint32_t reads, writes, others;	/* calls */
-	uint64_t read_bytes, write_bytes;
-	struct hist latency;		/* of all these calls */
+	uint64_t bytes[2];		/* IO_DIR_READ, IO_DIR_WRITE */
+	uint64_t asked[2];		/* how many the calls asked for, */
+	uint32_t untold[2];		/* except these, which do not tell */
+	uint32_t errors;
+	struct hist latency[IO_DIR_N];	/* of the calls, by what they do */
 };
 
 struct cpu_cell {

@@ -91,7 +91,8 @@ struct call {
 	uint32_t name, text, cpu;
 	int32_t fd;
 	const struct call_info *info;	/* of .name; NULL: not looked up */
-	int64_t arg[3];		/* where they are looked at */
+	int64_t arg[3];		/* where they are looked at; of those that move bytes how many
+				 * are asked for (-1: untold), and the target (or NO_FD) */
 };
 
 struct tstate {
@@ -277,10 +278,11 @@ struct bin_file {		/* descriptor fd of thread, as it was at (ts, seq) */
 	int32_t fd;
 	int64_t ts;
 	uint64_t seq;
-	uint32_t reads, writes, others;
-	uint64_t read_bytes, write_bytes;
 	int64_t blocked_ns;	/* to be charged by the file's kind */
-	struct hist_log latency;
+	uint64_t bytes[2], asked[2];	/* IO_DIR_READ, IO_DIR_WRITE */
+	uint32_t untold[2];	/* calls that do not say how much they ask for */
+	uint32_t errors;
+	struct hist_log latency[IO_DIR_N];
 };
 
 struct bin_slow {
@@ -403,6 +405,7 @@ enum event_kind { KIND_ANY, KIND_ENTRY, KIND_EXIT, KIND_SWITCH, KIND_WAKE };	/* 
 struct plan {			/* where the short way finds things in records of this layout */
 	const struct blk_layout *layout;	/* NULL: not looked at yet */
 	uint32_t tid, comm;	/* contexts: offsets, or NOWHERE */
+	uint32_t size;		/* entry: bytes asked for; or NOWHERE */
 	uint32_t arg;		/* entry: fd, or NOWHERE; exit: ret; wakeup: tid; switch: prev_tid */
 	uint32_t state, next, prev_comm, next_comm, prev_prio, next_prio;	/* of a switch */
 	uint8_t comm_repr;	/* of all names: BLK_TEXT_INLINE or BLK_TEXT_REF; or BLK_NONE */
@@ -595,6 +598,8 @@ void call_exit_bump(struct slice *s, const struct rec *r);	/* descriptors it may
 void fdop_bump(struct slice *s, int64_t fd, uint64_t seq);
 void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
 	       int64_t ts, int64_t ret);	/* may be one of the slowest */
+void call_count_target(struct slice *s, struct bin *b, struct thread *t, const struct call *c,
+		       const struct call_info *info, int64_t ts, int64_t ret);	/* of IO_BOTH */
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 
 static inline enum off_state off_state_of(const struct slice *s, uint32_t host, int64_t prev_state)

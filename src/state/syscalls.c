@@ -11,13 +11,18 @@ static const char *const numbers[] = {
 
 /* Rows: io and descriptor first, then what is waited for. */
 #define IO(i) .io = i, .reads = (i) == IO_READ || (i) == IO_BOTH, \
-	.writes = (i) == IO_WRITE || (i) == IO_BOTH
+	.writes = (i) == IO_WRITE || (i) == IO_BOTH, .bytes_mask = (i) == IO_NONE ? 0 : UINT64_MAX, \
+	.dir = (i) == IO_NONE ? IO_DIR_OTHER : (i) == IO_WRITE ? IO_DIR_WRITE : IO_DIR_READ
 #define BYFD(n, i) { .name = n, .by_fd = true, .has_fd = true, IO(i) }
 #define SOCK(n, i) { .name = n, .cause = PART_SOCKET, .has_fd = true, IO(i) }
-#define DISK(n) { .name = n, .cause = PART_DISK }
-#define DISKFD(n) { .name = n, .cause = PART_DISK, .has_fd = true }
-#define CAUSE(n, c) { .name = n, .cause = c }
-#define FDOP(n, c, op) { .name = n, .cause = c, .fdop = op }
+#define MESSAGES(n, i) { .name = n, .cause = PART_SOCKET, .has_fd = true, .io = i, \
+	.reads = (i) == IO_READ, .writes = (i) == IO_WRITE, \
+	.dir = (i) == IO_WRITE ? IO_DIR_WRITE : IO_DIR_READ }
+#define DISK(n) { .name = n, .cause = PART_DISK, .dir = IO_DIR_OTHER }
+#define DISKFD(n) { .name = n, .cause = PART_DISK, .has_fd = true, .dir = IO_DIR_OTHER }
+#define SYNC(n, fd) { .name = n, .cause = PART_DISK, .has_fd = fd, .dir = IO_DIR_SYNC }
+#define CAUSE(n, c) { .name = n, .cause = c, .dir = IO_DIR_OTHER }
+#define FDOP(n, c, op) { .name = n, .cause = c, .fdop = op, .dir = IO_DIR_OTHER }
 
 static const struct call_info table[] = {
 	BYFD("read", IO_READ), BYFD("pread64", IO_READ), BYFD("pread", IO_READ),
@@ -29,16 +34,20 @@ static const struct call_info table[] = {
 	BYFD("ioctl", IO_NONE), BYFD("lseek", IO_NONE), BYFD("flock", IO_NONE),
 
 	SOCK("recvfrom", IO_READ), SOCK("recv", IO_READ), SOCK("recvmsg", IO_READ),
-	SOCK("recvmmsg", IO_NONE), SOCK("sendto", IO_WRITE), SOCK("send", IO_WRITE),
-	SOCK("sendmsg", IO_WRITE), SOCK("sendmmsg", IO_NONE), SOCK("shutdown", IO_NONE),
-	{ .name = "accept", .cause = PART_SOCKET, .has_fd = true, .fdop = FDOP_ACCEPT },
-	{ .name = "accept4", .cause = PART_SOCKET, .has_fd = true, .fdop = FDOP_ACCEPT },
-	{ .name = "connect", .cause = PART_SOCKET, .has_fd = true, .fdop = FDOP_CONNECT },
+	MESSAGES("recvmmsg", IO_READ), SOCK("sendto", IO_WRITE), SOCK("send", IO_WRITE),
+	SOCK("sendmsg", IO_WRITE), MESSAGES("sendmmsg", IO_WRITE), SOCK("shutdown", IO_NONE),
+	{ .name = "accept", .cause = PART_SOCKET, .has_fd = true, .dir = IO_DIR_OTHER,
+	  .fdop = FDOP_ACCEPT },
+	{ .name = "accept4", .cause = PART_SOCKET, .has_fd = true, .dir = IO_DIR_OTHER,
+	  .fdop = FDOP_ACCEPT },
+	{ .name = "connect", .cause = PART_SOCKET, .has_fd = true, .dir = IO_DIR_OTHER,
+	  .fdop = FDOP_CONNECT },
 	FDOP("bind", PART_SOCKET, FDOP_BIND), FDOP("socket", PART_SOCKET, FDOP_SOCKET),
 	FDOP("socketpair", PART_SOCKET, FDOP_SOCKETPAIR),
 
-	DISKFD("fsync"), DISKFD("fdatasync"), DISKFD("sync_file_range"), DISKFD("syncfs"),
-	DISK("sync"), DISKFD("getdents"), DISKFD("getdents64"), DISKFD("ftruncate"),
+	SYNC("fsync", true), SYNC("fdatasync", true), SYNC("sync_file_range", true),
+	SYNC("syncfs", true), SYNC("sync", false), SYNC("msync", false),
+	DISKFD("getdents"), DISKFD("getdents64"), DISKFD("ftruncate"),
 	DISKFD("fallocate"), DISKFD("fadvise64"), DISKFD("readahead"), DISK("truncate"),
 	DISKFD("fstat"), DISKFD("newfstat"), DISK("stat"), DISK("newstat"), DISK("lstat"),
 	DISK("newlstat"), DISK("newfstatat"), DISK("fstatat64"), DISK("statx"), DISK("statfs"),
@@ -51,7 +60,7 @@ static const struct call_info table[] = {
 	DISKFD("fchdir"), DISK("mknod"), DISK("mknodat"), DISK("mount"), DISK("umount2"),
 	DISK("umount"), DISK("getxattr"), DISK("lgetxattr"), DISKFD("fgetxattr"), DISK("setxattr"),
 	DISK("lsetxattr"), DISKFD("fsetxattr"), DISK("listxattr"), DISKFD("flistxattr"),
-	DISK("removexattr"), DISK("msync"), DISK("io_getevents"), DISK("io_submit"),
+	DISK("removexattr"), DISK("io_getevents"), DISK("io_submit"),
 
 	FDOP("open", PART_DISK, FDOP_OPEN), FDOP("creat", PART_DISK, FDOP_OPEN),
 	FDOP("openat", PART_DISK, FDOP_OPENAT), FDOP("openat2", PART_DISK, FDOP_OPENAT),
@@ -59,7 +68,8 @@ static const struct call_info table[] = {
 	{ .name = "execve", .cause = PART_DISK, .fdop = FDOP_EXEC },
 	{ .name = "execveat", .cause = PART_DISK, .fdop = FDOP_EXEC },
 
-	{ .name = "close", .cause = PART_OTHER, .fdop = FDOP_CLOSE, .has_fd = true, .by_fd = true },
+	{ .name = "close", .cause = PART_OTHER, .fdop = FDOP_CLOSE, .has_fd = true, .by_fd = true,
+	  .dir = IO_DIR_OTHER },
 	FDOP("close_range", PART_OTHER, FDOP_CLOSE_RANGE),
 	FDOP("dup", PART_OTHER, FDOP_DUP), FDOP("dup2", PART_OTHER, FDOP_DUP2),
 	FDOP("dup3", PART_OTHER, FDOP_DUP2), FDOP("fcntl", PART_OTHER, FDOP_FCNTL),
@@ -88,7 +98,9 @@ static const struct call_info table[] = {
 	{ .name = "sigreturn", .cause = PART_OTHER, .no_exit = true, .no_call = true },
 };
 
-static const struct call_info nothing_known = { .name = "", .cause = PART_OTHER };
+static const struct call_info nothing_known = {
+	.name = "", .cause = PART_OTHER, .dir = IO_DIR_OTHER,
+};
 
 static GHashTable *table_hash(void)
 {

@@ -14,6 +14,10 @@
 
 enum call_io { IO_NONE, IO_READ, IO_WRITE, IO_BOTH };	/* both: splice, sendfile */
 
+/* What a call on a descriptor is counted as; both: at its source as read, at its target as
+ * written. */
+enum io_dir { IO_DIR_READ, IO_DIR_WRITE, IO_DIR_SYNC, IO_DIR_OTHER, IO_DIR_N };
+
 /* What it does to the descriptor table. */
 enum call_fdop {
 	FDOP_NONE,
@@ -37,6 +41,8 @@ struct call_info {
 	uint8_t cause;		/* enum part, where not by_fd */
 	uint8_t io;		/* enum call_io: its return value is a number of bytes */
 	bool reads, writes;	/* by .io */
+	uint8_t dir;		/* enum io_dir */
+	uint64_t bytes_mask;	/* all bits: its return value is a number of bytes; 0: of messages */
 	uint8_t fdop;		/* enum call_fdop */
 	bool twice;		/* exits twice: fork, vfork, clone, clone3 */
 	bool has_fd;		/* works on a descriptor: counted in the files view */

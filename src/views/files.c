@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files, sockets and pipes: calls, bytes and latencies on them.
+ * Files, sockets and pipes, and the same summed by kind: calls, bytes and latencies.
  */
 #include "views/common.h"
 #include "views/registry.h"
 
+#include <string.h>
+
 struct file_row {
-	struct common c;		/* name: the path */
+	struct common c;		/* name: the path; latency: of all calls */
 	const char *kind;
-	uint64_t reads, writes, read_bytes, write_bytes;
+	uint64_t bytes[2], asked[2], untold[2];
+	struct hist hist[IO_DIR_N];	/* while it is summed */
+	struct stat stat[IO_DIR_N];
 };
 
 #define ROW(row) ((const struct file_row *)(row))
@@ -18,42 +22,152 @@ static GETTER(get_kind)
 	return value_text(ROW(row)->kind);
 }
 
-static GETTER(get_reads)
+/* "socket inet 10.0.0.1:80": who is at the other end, or where it listens. */
+static GETTER(get_peer)
 {
-	return value_int(VALUE_COUNT, ROW(row)->reads);
+	const char *name = ROW(row)->c.name;
+	const char *at = name && g_str_has_prefix(name, "socket ") ? strrchr(name, ' ') : NULL;
+	return at && strchr(at, ':') ? value_text(at + 1) : value_none();
 }
 
-static GETTER(get_writes)
+#define CALLS(id, dir) \
+	static GETTER(get_##id) { return value_int(VALUE_COUNT, ROW(row)->stat[dir].count); } \
+	static GETTER(get_##id##_total) { return value_int(VALUE_NS, ROW(row)->stat[dir].total); } \
+	static GETTER(get_##id##_p99) { return time_of(row, dir, ROW(row)->stat[dir].p99); } \
+	static GETTER(get_##id##_max) { return time_of(row, dir, ROW(row)->stat[dir].max); }
+
+static struct value time_of(const struct row *row, enum io_dir dir, int64_t ns)
 {
-	return value_int(VALUE_COUNT, ROW(row)->writes);
+	return ROW(row)->stat[dir].count ? value_int(VALUE_NS, ns) : value_none();
+}
+
+CALLS(reads, IO_DIR_READ)
+CALLS(writes, IO_DIR_WRITE)
+CALLS(syncs, IO_DIR_SYNC)
+
+static GETTER(get_others)
+{
+	return value_int(VALUE_COUNT, ROW(row)->stat[IO_DIR_OTHER].count);
 }
 
 static GETTER(get_read_bytes)
 {
-	return value_int(VALUE_BYTES, ROW(row)->read_bytes);
+	return value_int(VALUE_BYTES, ROW(row)->bytes[IO_DIR_READ]);
 }
 
 static GETTER(get_write_bytes)
 {
-	return value_int(VALUE_BYTES, ROW(row)->write_bytes);
+	return value_int(VALUE_BYTES, ROW(row)->bytes[IO_DIR_WRITE]);
 }
 
-static const struct column columns[] = {
-	COLUMN_HOST,
-	COLUMN_ID("pid", "PID", 7, 6, "process id", get_pid),
-	COLUMN_T("comm", "PROCESS", 15, 3, "name, as it was last in the range", get_comm),
+static struct value asked(const struct row *row, enum io_dir dir)
+{
+	return ROW(row)->untold[dir] ? value_none() : value_int(VALUE_BYTES, ROW(row)->asked[dir]);
+}
+
+static GETTER(get_read_asked)
+{
+	return asked(row, IO_DIR_READ);
+}
+
+static GETTER(get_write_asked)
+{
+	return asked(row, IO_DIR_WRITE);
+}
+
+#define COLUMNS_WHO \
+	COLUMN_HOST, \
+	COLUMN_ID("pid", "PID", 7, 6, "process id", get_pid), \
+	COLUMN_T("comm", "PROCESS", 15, 3, "name, as it was last in the range", get_comm)
+
+#define COLUMNS_IO \
+	COLUMN_N("reads", "READS", VALUE_COUNT, 6, 2, "calls that read", get_reads), \
+	COLUMN_N("writes", "WRITES", VALUE_COUNT, 6, 2, "calls that write", get_writes), \
+	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 1, "bytes read", get_read_bytes), \
+	COLUMN_N("write_bytes", "WRITTEN", VALUE_BYTES, 7, 1, "bytes written", get_write_bytes), \
+	COLUMNS_QUANTILES(7, "call on it"), \
+	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 1, "time in all calls on it", get_total), \
+	COLUMN_ID("tid", "TID", 0, 0, "thread id; null where threads are summed", get_tid), \
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 8, "calls that failed", get_errors), \
+	COLUMN_N("syncs", "SYNCS", VALUE_COUNT, 5, 9, "fsync, fdatasync and the like", get_syncs), \
+	COLUMN_N("others", "OTHERS", VALUE_COUNT, 0, 0, "other calls on it: stat, lseek, ioctl, ...", \
+		 get_others), \
+	COLUMN_N("read_asked_bytes", "RASKED", VALUE_BYTES, 0, 0, \
+		 "bytes that the reads asked for; null: some do not tell (readv, recvmsg)", \
+		 get_read_asked), \
+	COLUMN_N("write_asked_bytes", "WASKED", VALUE_BYTES, 0, 0, \
+		 "bytes that the writes asked for; null: some do not tell (writev, sendmsg)", \
+		 get_write_asked), \
+	COLUMN_N("read_total_ns", "RTOTAL", VALUE_NS, 0, 0, "time in reads", get_reads_total), \
+	COLUMN_N("read_p99_ns", "Rp99", VALUE_NS, 0, 0, "99 % of the reads take at most this", \
+		 get_reads_p99), \
+	COLUMN_N("read_max_ns", "RMAX", VALUE_NS, 0, 0, "longest read", get_reads_max), \
+	COLUMN_N("write_total_ns", "WTOTAL", VALUE_NS, 0, 0, "time in writes", get_writes_total), \
+	COLUMN_N("write_p99_ns", "Wp99", VALUE_NS, 0, 0, "99 % of the writes take at most this", \
+		 get_writes_p99), \
+	COLUMN_N("write_max_ns", "WMAX", VALUE_NS, 0, 0, "longest write", get_writes_max), \
+	COLUMN_N("sync_total_ns", "STOTAL", VALUE_NS, 0, 0, "time in syncs", get_syncs_total), \
+	COLUMN_N("sync_p99_ns", "Sp99", VALUE_NS, 0, 0, "99 % of the syncs take at most this", \
+		 get_syncs_p99), \
+	COLUMN_N("sync_max_ns", "SMAX", VALUE_NS, 0, 0, "longest sync", get_syncs_max)
+
+static const struct column file_columns[] = {
+	COLUMNS_WHO,
 	COLUMN_FLEX("path", "PATH", 20, "path as it was passed, peer of a socket, or fd N", get_name),
 	COLUMN_T("kind", "KIND", 7, 5, "file, socket, pipe, event, tty, ...", get_kind),
-	COLUMN_N("reads", "READS", VALUE_COUNT, 6, 2, "calls that read", get_reads),
-	COLUMN_N("writes", "WRITES", VALUE_COUNT, 6, 2, "calls that write", get_writes),
-	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 1, "bytes read", get_read_bytes),
-	COLUMN_N("write_bytes", "WRITTEN", VALUE_BYTES, 7, 1, "bytes written", get_write_bytes),
-	COLUMNS_QUANTILES(7, "call on it"),
-	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 1, "time in all calls on it", get_total),
-	COLUMN_ID("tid", "TID", 0, 0, "thread id; null where threads are summed", get_tid),
+	COLUMNS_IO,
+	COLUMN_T("peer", "PEER", 0, 0, "address of a socket's other end, or that it is bound to", get_peer),
 };
 
-static void add_second(struct row_map *map, const struct second *s)
+static const struct column io_columns[] = {
+	COLUMNS_WHO,
+	COLUMN_FLEX("kind", "KIND", 8,
+		    "disk, net, unix (sockets of the host), socket (others), pipe, event, tty, unknown",
+		    get_kind),
+	COLUMNS_IO,
+};
+
+static void add_dir(struct file_row *r, enum io_dir dir, const struct hist *h)
+{
+	hist_merge(&r->c.latency, h);
+	hist_merge(&r->hist[dir], h);
+}
+
+static void add_cell(struct file_row *r, const struct file_cell *cell)
+{
+	for (unsigned d = 0; d <= IO_DIR_WRITE; d++) {
+		r->bytes[d] += cell->bytes[d];
+		r->asked[d] += cell->asked[d];
+		r->untold[d] += cell->untold[d];
+	}
+	r->c.errors += cell->errors;
+	for (unsigned d = 0; d < IO_DIR_N; d++)
+		add_dir(r, d, &cell->latency[d]);
+}
+
+static void finish(struct rows *rows, GCompareFunc compare)
+{
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct file_row *r = rows->rows->pdata[i];
+		for (unsigned d = 0; d < IO_DIR_N; d++) {
+			r->stat[d] = stat_of(&r->hist[d]);
+			hist_clear(&r->hist[d]);
+		}
+	}
+	common_finish(rows, compare);
+}
+
+static int compare(const void *va, const void *vb)
+{
+	const struct file_row *a = *(const struct file_row *const *)va;
+	const struct file_row *b = *(const struct file_row *const *)vb;
+	int order = common_compare(&a->c, &b->c);
+	return order ? order : g_strcmp0(a->kind, b->kind);
+}
+
+/* ---- by file ---- */
+
+static void add_files(struct row_map *map, const struct second *s)
 {
 	struct rows *rows = map->rows;
 	const struct view_query *q = &rows->query;
@@ -71,30 +185,81 @@ static void add_second(struct row_map *map, const struct second *s)
 			r->kind = f ? file_kind_name[f->kind] : NULL;
 			r->c.row.key[0] = key_text(key_text(r->c.row.key[0], r->c.name), r->kind);
 		}
-		hist_merge(&r->c.latency, &cell->latency);
-		r->reads += cell->reads;
-		r->writes += cell->writes;
-		r->read_bytes += cell->read_bytes;
-		r->write_bytes += cell->write_bytes;
+		add_cell(r, cell);
 	}
 }
 
-static int compare(const void *va, const void *vb)
-{
-	const struct file_row *a = *(const struct file_row *const *)va;
-	const struct file_row *b = *(const struct file_row *const *)vb;
-	int order = common_compare(&a->c, &b->c);
-	return order ? order : g_strcmp0(a->kind, b->kind);
-}
-
-static struct rows *build(const struct timeline *tl, const struct view_query *query)
+static struct rows *build_files(const struct timeline *tl, const struct view_query *query)
 {
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
 	for (size_t i = range.first; i < range.end; i++)
-		add_second(&map, timeline_second(tl, i));
+		add_files(&map, timeline_second(tl, i));
 	row_map_clear(&map);
-	common_finish(map.rows, compare);
+	finish(map.rows, compare);
+	return map.rows;
+}
+
+/* ---- by kind ---- */
+
+static const char *io_kind(const struct timeline *tl, const struct file_info *f)
+{
+	if (!f)
+		return file_kind_name[FILE_UNKNOWN];
+	if (f->kind == FILE_REGULAR)
+		return "disk";
+	if (f->kind != FILE_SOCKET)
+		return file_kind_name[f->kind];
+	const char *path = timeline_string(tl, f->path);
+	if (g_str_has_prefix(path, "socket unix") || !strcmp(path, "socketpair"))
+		return "unix";
+	return g_str_has_prefix(path, "socket inet") ? "net" : "socket";
+}
+
+static struct file_row *kind_row(struct row_map *map, uint32_t thread, const char *kind)
+{
+	struct rows *rows = map->rows;
+	bool is_new;
+	uint64_t key = key_text(key_int(0, group_key(rows->tl, rows->query.by, thread)), kind);
+	struct file_row *r = row_map_get(map, key, sizeof(*r), &is_new);
+	if (is_new) {
+		group_fill(&r->c, rows, thread);
+		r->kind = kind;
+		r->c.row.key[0] = key_text(r->c.row.key[0], kind);
+	}
+	return r;
+}
+
+static void add_kinds(struct row_map *map, const struct second *s)
+{
+	struct rows *rows = map->rows;
+	for (uint32_t i = 0; i < s->n_files; i++) {
+		const struct file_cell *cell = &s->files[i];
+		if (query_wants_thread(&rows->query, rows->tl, cell->thread))
+			add_cell(kind_row(map, cell->thread,
+					  io_kind(rows->tl, timeline_file(rows->tl, cell->file))), cell);
+	}
+	/* sync and msync: of no descriptor. */
+	for (uint32_t i = 0; i < s->n_calls; i++) {
+		const struct call_cell *cell = &s->calls[i];
+		const struct call_info *info = call_info(timeline_string(rows->tl, cell->name));
+		if (info->dir != IO_DIR_SYNC || info->has_fd || !cell->latency.count ||
+		    !query_wants_thread(&rows->query, rows->tl, cell->thread))
+			continue;
+		struct file_row *r = kind_row(map, cell->thread, "disk");
+		r->c.errors += cell->errors;
+		add_dir(r, IO_DIR_SYNC, &cell->latency);
+	}
+}
+
+static struct rows *build_io(const struct timeline *tl, const struct view_query *query)
+{
+	struct row_map map = { .rows = rows_new(tl, query) };
+	struct range range = range_of(tl, query);
+	for (size_t i = range.first; i < range.end; i++)
+		add_kinds(&map, timeline_second(tl, i));
+	row_map_clear(&map);
+	finish(map.rows, compare);
 	return map.rows;
 }
 
@@ -104,7 +269,16 @@ const struct view view_files = {
 	.id = "files", .title = "Files",
 	.help = "Files, sockets and pipes by process: how often and how much was read and written, "
 		"and how long the calls took.",
-	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.columns = file_columns, .n_columns = G_N_ELEMENTS(file_columns),
 	.default_sort = "total_ns", .drill = NULL, .needs = needs,
-	.default_by = BY_PROCESS, .has_by = true, .on_screen = true, .build = build,
+	.default_by = BY_PROCESS, .has_by = true, .on_screen = true, .build = build_files,
+};
+
+const struct view view_io = {
+	.id = "io", .title = "I/O",
+	.help = "What processes read, wrote and synced, by the kind of what it was: disk, network, "
+		"sockets of the host, pipes. The bytes are those that the calls returned.",
+	.columns = io_columns, .n_columns = G_N_ELEMENTS(io_columns),
+	.default_sort = "total_ns", .drill = "files", .needs = needs,
+	.default_by = BY_PROCESS, .has_by = true, .on_screen = true, .build = build_io,
 };

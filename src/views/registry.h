@@ -13,6 +13,7 @@ extern const struct view view_phases;
 extern const struct view view_processes;
 extern const struct view view_syscalls;
 extern const struct view view_files;
+extern const struct view view_io;
 extern const struct view view_spans;
 extern const struct view view_services;
 extern const struct view view_events;

@@ -168,14 +168,14 @@ void fake_io(struct second *s, uint32_t thread, uint32_t file, unsigned reads, u
 	struct file_cell *c = ADD(s->files, s->n_files);
 	c->thread = thread;
 	c->file = file;
-	c->reads = reads;
-	c->writes = writes;
-	c->read_bytes = reads * bytes;
-	c->write_bytes = writes * bytes;
-	for (unsigned i = 0; i < reads + writes; i++)
-		hist_add(&c->latency, ns);
-	fake_cell(s, thread)->read_bytes += c->read_bytes;
-	fake_cell(s, thread)->write_bytes += c->write_bytes;
+	const unsigned calls[] = { reads, writes };
+	for (unsigned d = 0; d <= IO_DIR_WRITE; d++) {
+		c->bytes[d] = c->asked[d] = calls[d] * bytes;
+		for (unsigned i = 0; i < calls[d]; i++)
+			hist_add(&c->latency[d], ns);
+	}
+	fake_cell(s, thread)->read_bytes += c->bytes[IO_DIR_READ];
+	fake_cell(s, thread)->write_bytes += c->bytes[IO_DIR_WRITE];
 }
 
 void fake_event(struct second *s, uint32_t host, uint32_t name, uint64_t count)
