@@ -47,6 +47,7 @@ static const struct {
 	[COMMAND_LIST_EVENTS] = { .print = about_events },
 	[COMMAND_RECIPE] = { .print = about_recipe },
 	[COMMAND_PRINT_KEYS] = { .print = ui_print_keys },
+	[COMMAND_PRINT_BINDINGS] = { .print = ui_print_bindings },
 	[COMMAND_PRINT_SETTINGS] = { .print = ui_print_settings },
 	[COMMAND_PRINT_OPTIONS] = { .print = options_print_table },
 	[COMMAND_PRINT_COMMANDS] = { .print = options_print_commands },

@@ -152,6 +152,8 @@ static const struct option_row option_rows[] = {
 	COMMAND("version", 0, GROUP_TELL, COMMAND_VERSION, "what lacks; this; the libraries",
 		"print the versions of the program and its libraries"),
 	COMMAND("print-keys", 0, GROUP_HIDDEN, COMMAND_PRINT_KEYS, "", "print the key table"),
+	COMMAND("print-bindings", 0, GROUP_HIDDEN, COMMAND_PRINT_BINDINGS, "",
+		"print what each key does where"),
 	COMMAND("print-settings", 0, GROUP_HIDDEN, COMMAND_PRINT_SETTINGS, "",
 		"print the settings of blktoprc"),
 	COMMAND("print-options", 0, GROUP_HIDDEN, COMMAND_PRINT_OPTIONS, "", "print this table"),

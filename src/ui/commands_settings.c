@@ -24,20 +24,6 @@ static void note_view(struct app *app)
 	app->prefs->view = strcmp(root->view->id, automatic) ? g_strdup(root->view->id) : NULL;
 }
 
-static void note_sort(struct app *app, const struct place *p)
-{
-	const struct table *t = &p->table[PANE_MAIN];
-	g_autofree char *sort = NULL;
-	bool descending;
-	int column = table_sort_column(t, p->view, &descending);
-
-	if (t->sort == TABLE_SORT_DEFAULT || column < 0 || p->view->kind != VIEW_TABLE)
-		return;
-	sort = g_strconcat(descending == p->view->columns[column].descending ? "" : "-",
-			   p->view->columns[column].id, NULL);
-	prefs_view_set_sort(app->prefs, p->view->id, sort);
-}
-
 static void write_settings(struct app *app)
 {
 	g_autofree char *message = NULL;
@@ -48,8 +34,6 @@ static void write_settings(struct app *app)
 	}
 	note_view(app);
 	app->prefs->step_ns = app->nav.step_ns;
-	for (guint i = 0; i < app->nav.stack->len; i++)
-		note_sort(app, g_ptr_array_index(app->nav.stack, i));
 	if (app->backend->save_prefs(app->backend->data, &message))
 		app_say(app, "%s", message ? message : "settings written");
 	else

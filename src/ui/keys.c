@@ -421,3 +421,22 @@ void ui_print_keys(FILE *out)
 		}
 	}
 }
+
+void ui_print_bindings(FILE *out)
+{
+	static const char *const names[CTX_N] = {
+		"overview", "table", "waterfall", "popup", "prompt", "chooser",
+	};
+	size_t n;
+	const struct key_binding *all = keymap(&n);
+
+	for (int c = 0; c < CTX_N; c++) {
+		for (size_t i = 0; i < n; i++) {
+			char buf[16];
+
+			if (all[i].contexts & (1u << c))
+				fprintf(out, "%s\t%s\t%s\n", names[c], keys_name(all[i].key, buf),
+					ui_commands[all[i].command].id);
+		}
+	}
+}

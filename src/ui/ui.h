@@ -102,5 +102,7 @@ int ui_pick(const struct ui_options *options, struct ui_pick *pick);
 
 /* The keys as sections of a man page, from the tables the screen itself uses. */
 void ui_print_keys(FILE *out);
+/* Tab-separated: where, key, command; for tests. */
+void ui_print_bindings(FILE *out);
 
 #endif

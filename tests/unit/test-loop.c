@@ -71,6 +71,12 @@ static enum ui_saved backend_save(void *data, const struct ui_save *what, char *
 	return UI_SAVED;
 }
 
+static bool backend_save_prefs(void *data, char **ret_message)
+{
+	*ret_message = g_strdup("keeps the settings");
+	return true;
+}
+
 static int pick(const struct ui_options *options)
 {
 	g_autoptr(GPtrArray) lines = g_ptr_array_new();
@@ -87,6 +93,7 @@ static int screen_main(int argc, char **argv)
 	const struct ui_backend backend = {
 		.data = &a, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
 		.cancel = backend_cancel, .export_span = backend_export, .save_view = backend_save,
+		.save_prefs = backend_save_prefs,
 	};
 	struct timeline *tl;
 	bool picks = false;

@@ -1,0 +1,312 @@
+#!/bin/bash
+# Every key of the program's own key table, pressed on a real terminal where the table says
+# it works: the screen that it promises must come. A key without a promise here fails.
+# With arguments only those commands: every-key.sh zoom-in up
+# shellcheck disable=SC2154,SC2317 # lib.sh sets work; functions are called through until_true
+set -u
+cd "${SRCDIR:-$(dirname "$0")/../..}" || exit 1
+. tests/tui/lib.sh
+if [ ! -x "$BLKTOP" ] || [ ! -x "$BUILD/tests/test-loop" ]; then
+	echo "1..0 # SKIP $BLKTOP or $BUILD/tests/test-loop is not built"
+	exit 0
+fi
+story="$(realpath "$BUILD")/tests/test-loop --screen coach"
+
+# CONTEXTS | COMMAND, or COMMAND:KEY | keys before it | what it promises:
+#   TEXT     appears            -TEXT    goes           row:TEXT   is on the selected row
+#   at:N     cursor's column    y:N      cursor's row   off:TEXT   is no more on that row
+#   same     nothing changes    changed  something does left:CODE  the program has ended
+#   mouse:N  asked for or not   stopped  and fg comes back         redrawn
+promises=$(cat <<'PROMISES'
+overview | view-1 | | same
+table | view-1 | | SLOWEST + OPEN
+waterfall | view-1 | | 7f8efb3a8bed4f37 › Overview
+overview,table | view-2 | | Traces ›
+overview | view-3 | | Phases: thumbnail
+table | view-3 | | Phases ›
+overview | view-4 | | Processes ›
+table | view-4 | | same
+overview,table | view-5 | | Syscalls ›
+overview,table | view-6 | | Files ›
+overview,table | view-7 | | Spans ›
+overview,table | view-8 | | Services ›
+overview,table | view-9 | | Events ›
+waterfall | view-2 | | › Traces
+waterfall | view-3 | | › Phases
+waterfall | view-4 | | › Processes
+waterfall | view-5 | | Syscalls inside of lock
+waterfall | view-6 | | › Files
+waterfall | view-7 | | › Spans
+waterfall | view-8 | | › Services
+waterfall | view-9 | | › Events
+overview,table,waterfall | view-list | | Views: Enter opens one
+overview | view-next | | Traces ›
+table | view-next | | Syscalls ›
+waterfall | view-next | | › Traces
+overview | view-prev | | -SLOWEST + OPEN
+table | view-prev | | Phases ›
+waterfall | view-prev | | -PINNED
+overview | drill | | PINNED
+table | drill | | Processes › thumbd
+waterfall | drill | | -PINNED
+popup | drill | | -Help:
+chooser | drill | | -Columns of
+overview,table | back | | this is the top
+overview,table | back:q | | left:0
+waterfall | back | | SLOWEST + OPEN
+popup | back | | -Help:
+chooser | back | | -Columns of
+waterfall | waker | | 1e9873c2aa104f01
+waterfall | longest | g | row:lock
+waterfall | pan-left | z z ] | changed
+waterfall | pan-right | g z z | changed
+waterfall | zoom-in | | zoom 2x
+waterfall | zoom-out | z | zoom 1x
+overview,waterfall | export | | exports
+table | export | | cannot export: select a trace
+overview,waterfall | export-as | | zipkin span
+table | export-as | | cannot export: select a trace
+overview,table,waterfall | copy | | copied
+overview,table,waterfall | save | | save as (.txt .csv .json)
+overview,table | next | Left Left | 06:08:38 PAUSED
+overview,table | previous | Right | 06:08:38 PAUSED
+waterfall | next | | no later outlier
+waterfall | previous | | no earlier outlier
+overview,table | time-back | | 06:08:37 PAUSED
+overview,table | time-forward | | 06:08:39 PAUSED
+overview,table | time-back-10 | | 06:08:35 PAUSED
+overview,table | time-forward-10 | | 06:08:40 PAUSED
+waterfall | time-back | | at 06:08:37; the trace stays
+waterfall | time-forward | | at 06:08:39; the trace stays
+waterfall | time-back-10 | | at 06:08:35; the trace stays
+waterfall | time-forward-10 | | at 06:08:40; the trace stays
+overview,table,waterfall | goto | | Enter:take it
+overview,table,waterfall | pause | | playing one step a second
+overview,table,waterfall | follow | | AT THE END
+overview,table | step-finer | Z | step 1s
+overview,table | step-coarser | | step 10s
+overview,table | range-a | | 06:08:38-06:08:39 PAUSED
+overview,table | range-b | | 06:08:38-06:08:39 PAUSED
+waterfall | range-a | | the range begins here
+waterfall | range-b | | the range ends
+overview,table,waterfall | range-clear | A | no range: one step is shown
+overview | error-next | | row:2ac68487
+overview | error-previous | | row:30aa41d7
+table,waterfall | error-next | | no marked row below
+table,waterfall | error-previous | | no marked row above
+overview | up | | row:30aa41d7
+table | up | j | row:246
+waterfall | up | | row:▾ thumbnail
+overview | down | | row:2ac68487
+table | down | | row:253
+waterfall | down | | row:open
+overview | page-up | | row:30aa41d7
+table | page-up | j j | row:246
+waterfall | page-up | G | off:store
+overview | page-down | | row:40000000
+table | page-down | | row:666
+waterfall | page-down | | row:store
+overview | top | | row:send
+table | top | j | row:246
+waterfall | top | | row:▾ thumbnail
+overview,table | bottom | | row:666
+waterfall | bottom | | row:store
+popup | up | j j | 2-22 of
+popup | down | | 2-22 of
+popup | page-up | NPage NPage | 21-41 of
+popup | page-down | | 21-41 of
+popup | top | G | 1-21 of
+popup | bottom | | -1-21 of
+chooser | up | j | row:HOST
+chooser | down | | row:PID
+chooser | page-up | NPage | row:HOST
+chooser | page-down | | off:HOST
+chooser | top | j j | row:HOST
+chooser | bottom | | off:HOST
+overview,table,waterfall | search | | Enter:take it
+overview,table | filter | | filter:
+overview,table | sort-left | | sorted by
+overview | sort-right | | sorted by STATE
+table | sort-right | | sorted by RUNQ%
+overview,table | invert | | lowest first
+overview | by | | Overview has no rows by thread
+table | by | | by thread
+overview | tree | | no rows with parents
+table | tree | | 246   thumbd
+overview,table | tag | | 1 tagged
+overview,table | untag | Space | -1 tagged
+overview | only-tagged | Space | -2ac68487
+table | only-tagged | Space | -stored
+overview,table | columns | | Columns of
+overview,table | sort-menu | | Enter takes one
+overview | clear | \ thumb Enter | -filter: thumb
+table | clear | \ thumb Enter | filter none
+overview,table,waterfall | facts | | Facts:
+table | expand,collapse,expand-all | | rows are folded in the tree
+waterfall | expand | g - | *lock
+waterfall | collapse | g | -*lock
+waterfall | expand-all | | ▸ send
+overview,table,waterfall | coach | | -Enter why · w who
+overview,table,waterfall | log | | Messages
+overview,table,waterfall | mouse | | mouse:0
+overview,table,waterfall | write | | keeps the settings
+overview,table,waterfall,popup,chooser | redraw | | redrawn
+overview,table,waterfall,popup,chooser | suspend | | stopped
+overview,table,waterfall,popup,chooser | quit | | left:0
+overview,table,waterfall,popup,chooser | quit:Ctrl-C | | left:130
+overview,table,waterfall | help | | Help:
+chooser | toggle | | [ ] HOST
+chooser | shift-up | j | y:2
+chooser | shift-down | | y:3
+chooser | reset | Space | [x] HOST
+prompt | accept,cancel | | -Enter:take it
+prompt | cancel:Ctrl-C | | left:130
+prompt | char-left | | at:2
+prompt | char-right | Left | at:3
+prompt | line-begin | | at:1
+prompt | line-end | Home | at:3
+prompt | erase | | at:2
+prompt | erase-right | Home | -/ab
+prompt | erase-word,erase-line | | -/ab
+prompt | history | Enter / | /ab
+prompt | history-newer | Enter / x Up | /x
+PROMISES
+)
+
+# promise CONTEXT COMMAND KEY: its line, "KEYS BEFORE|WHAT"; a line of the key alone goes first
+promise() {
+	local contexts commands before what found=
+	while IFS='|' read -r contexts commands before what; do
+		contexts=,${contexts// /}, commands=${commands// /}
+		[[ $contexts == *,$1,* ]] || continue
+		before=${before# } what=${what# }
+		[ "$commands" = "$2:$3" ] && echo "${before% }|$what" && return
+		[[ ,$commands, == *,$2,* ]] && found="${before% }|$what"
+	done <<<"$promises"
+	[ -n "$found" ] && echo "$found"
+}
+
+tmux_key() { # the key's name in tmux
+	case $1 in
+	Ctrl-*) echo "C-${1#Ctrl-}" | tr '[:upper:]' '[:lower:]' | sed 's/^c/C/' ;;
+	Esc) echo Escape ;;
+	PgUp) echo PPage ;;
+	PgDn) echo NPage ;;
+	Backspace) echo BSpace ;;
+	Del) echo DC ;;
+	Shift-Tab) echo BTab ;;
+	Shift-*) echo "S-${1#Shift-}" ;;
+	*) echo "$1" ;;
+	esac
+}
+
+picture() { t capture-pane -p -t now && state '#{cursor_x} #{cursor_y}'; }
+selected() { t capture-pane -p -t now | sed -n "$(($(state '#{cursor_y}') + 1))p"; }
+selected_has() { selected | grep -qF -- "$1"; }
+selected_lacks() { ! selected_has "$1"; }
+hides() { ! shows "$1"; }
+differs() { [ "$(picture)" != "$before_key" ]; }
+column_is() { [ "$(state '#{cursor_x}')" = "$1" ]; }
+row_is() { [ "$(state '#{cursor_y}')" = "$1" ]; }
+mouse_is() { [ "$(state '#{mouse_any_flag}')" = "$1" ]; }
+
+# settle: until the picture is the same twice
+settle() {
+	local last now
+	last=$(picture)
+	for _ in $(seq 50); do
+		sleep 0.03
+		now=$(picture)
+		[ "$now" != "$last" ] || return 0
+		last=$now
+	done
+}
+
+declare -A go=([overview]="" [table]="4" [waterfall]="j j Enter" [popup]="?" [chooser]="4 f" [prompt]="/ ab")
+declare -A there=([overview]="SLOWEST + OPEN" [table]="Processes ›" [waterfall]="PINNED" [popup]="Help:"
+	[chooser]="Columns of" [prompt]="/ab")
+
+begin() { # begin CONTEXT KEYS: the story from its begin, there
+	local key
+	t respawn-pane -k -t now "cd '$work' && $story; echo \"LEFT rc=\$?\"; sleep 3600"
+	wait_for "usual" || return 1
+	for key in ${go[$1]}; do keys "$key"; done
+	wait_for "${there[$1]}" || return 1
+	set -f # "*" is a key
+	for key in $2; do keys "$key"; done
+	set +f
+	settle
+}
+
+stops() { # stops CONTEXT KEY: by job control, and comes back
+	shell
+	run "$story" || return 1
+	for key in ${go[$1]}; do keys "$key"; done
+	wait_for "${there[$1]}" || return 1
+	keys "$2"
+	until_true plain && wait_for "READY>" || return 1
+	keys "clear; fg" Enter
+	wait_for "${there[$1]}"
+}
+
+redraws() { # what was spoilt is whole again
+	t send-keys -R -t now
+	until_true hides "${there[$1]}" || return 1
+	keys "$2"
+	wait_for "${there[$1]}"
+}
+
+# kept CONTEXT KEY WHAT: press it, and look. What must come may not have been there before.
+kept() {
+	local context=$1 key=$2 what=$3
+	before_key=$(picture)
+	case $what in
+	redrawn) redraws "$context" "$key" && return ;;
+	row:* | off:* | at:* | y:* | same | changed | left:* | mouse:* | -*) ;;
+	*) hides "$what" || { echo "# '$what' was there before" && return 1; } ;;
+	esac
+	case $what in
+	row:*) selected_lacks "${what#row:}" || return 1 ;;
+	off:*) selected_has "${what#off:}" || return 1 ;;
+	at:*) ! column_is "${what#at:}" || return 1 ;;
+	y:*) ! row_is "${what#y:}" || return 1 ;;
+	-*) shows "${what#-}" || return 1 ;;
+	esac
+	keys "$key"
+	case $what in
+	row:*) until_true selected_has "${what#row:}" ;;
+	off:*) until_true selected_lacks "${what#off:}" ;;
+	at:*) until_true column_is "${what#at:}" ;;
+	y:*) until_true row_is "${what#y:}" ;;
+	same) settle && ! differs ;;
+	changed) until_true differs ;;
+	left:*) wait_for "LEFT rc=${what#left:}" && until_true plain ;;
+	mouse:*) until_true mouse_is "${what#mouse:}" ;;
+	-*) until_true hides "${what#-}" ;;
+	*) wait_for "$what" ;;
+	esac
+}
+
+t new-session -d -s now -x 80 -y 24 "sleep 3600"
+bindings=$("$BLKTOP" --print-bindings)
+[ "$(wc -l <<<"$bindings")" -gt 200 ]
+result $? "the program tells its keys"
+while IFS=$'\t' read -r context key command <&3; do
+	[ $# -eq 0 ] || [[ " $* " == *" $command "* ]] || continue
+	if ! line=$(promise "$context" "$command" "$key") || [ -z "${there[$context]-}" ]; then
+		result 1 "$context: $key ($command) has no promise in tests/tui/every-key.sh"
+		continue
+	fi
+	what=${line#*|} terminal_key=$(tmux_key "$key")
+	if [ "$what" = stopped ]; then
+		stops "$context" "$terminal_key"
+		result $? "$context: $key ($command): stopped"
+		t kill-session -t now
+		t new-session -d -s now -x 80 -y 24 "sleep 3600"
+		continue
+	fi
+	begin "$context" "${line%%|*}" && kept "$context" "$terminal_key" "$what"
+	result $? "$context: $key ($command): $what"
+done 3<<<"$bindings"
+
+done_testing
