@@ -114,7 +114,7 @@ static const struct option_row option_rows[] = {
 	WORD("sort", 0, "COLUMN", GROUP_PRINT, sort, NULL,
 	     "order of the rows; -COLUMN turns it round"),
 	WORD("columns", 0, "A,B", GROUP_PRINT, columns, "-COLUMN sorts the other way",
-	     "print only these columns, in this order"),
+	     "show or print only these columns, in this order"),
 	COMMAND_WORD("export-span", "ID", GROUP_EXPORT, COMMAND_EXPORT, span, NULL,
 		     "write this span and what is below it"),
 	COMMAND_WORD("export-trace", "ID", GROUP_EXPORT, COMMAND_EXPORT, trace, NULL,

@@ -346,7 +346,7 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 	if (app->status.phase != UI_OPENING && app->status.phase != UI_LOADING)
 		lacks = view_lacks(p->view, app->main);
 	if (lacks)
-		return g_strdup_printf("not in this trace: %s; columns that need them show -",
+		return g_strdup_printf("not in this trace: %s   F7 tells what adds it",
 				       lacks);
 	/* That it went slowly has a reason. */
 	if (app->status.phase == UI_DONE && g_str_has_prefix(app->status.reader, "babeltrace2: "))

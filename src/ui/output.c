@@ -108,8 +108,9 @@ void output_copy(struct app *app, struct place *p, enum command_id command)
 	bound(app->copy);
 	if (tagged)
 		what = g_strdup_printf("%u of %u tagged rows", n, tagged);
-	app_say(app, "copied%s%s: %s", app->copy_doubt ? " where the terminal takes it; " : "",
-		app->copy_doubt ? app->copy_doubt : "", what ? what : app->copy);
+	app_say(app, "copied%s%s%s: %s", app->copy_doubt ? " (" : "",
+		app->copy_doubt ? app->copy_doubt : "", app->copy_doubt ? ")" : "",
+		what ? what : app->copy);
 }
 
 /* --- save --- */
@@ -190,6 +191,7 @@ static enum ui_saved save(struct app *app, const char *path, bool force, char **
 bool output_save_as(struct app *app, const char *path, GError **error)
 {
 	g_autofree char *message = NULL;
+	const char *reason;
 	bool force = app->save_over && g_str_equal(app->save_over, path);
 
 	g_clear_pointer(&app->save_over, g_free);
@@ -206,7 +208,9 @@ bool output_save_as(struct app *app, const char *path, GError **error)
 		g_set_error(error, BLK_EXPR_ERROR, 0, "exists: Enter writes over it");
 		return false;
 	default:
-		g_set_error(error, BLK_EXPR_ERROR, 0, "%s", message ? message : "cannot save");
+		/* Beside the line there is room for the reason only; ! has all of it. */
+		reason = message ? strrchr(message, ':') : NULL;
+		g_set_error(error, BLK_EXPR_ERROR, 0, "%s", reason ? reason + 2 : "cannot save");
 		app_error(app, "%s", message ? message : "cannot save");
 		return false;
 	}

@@ -37,7 +37,7 @@ static enum ui_saved save_view(void *data, const struct ui_save *what, char **re
 	seen.saves++;
 	if (seen.exists && !what->force)
 		return UI_SAVE_EXISTS;
-	*ret_message = g_strdup(seen.fails ? "no space left" : "wrote it");
+	*ret_message = g_strdup(seen.fails ? "can't write x: no space left on it" : "wrote it");
 	return seen.fails ? UI_SAVE_FAILED : UI_SAVED;
 }
 
@@ -241,7 +241,7 @@ static void test_tags(void)
 	g_assert_nonnull(strstr(f.app->copy, "NAME thumbd"));
 	f.app->copy_doubt = "it is deaf";
 	press(&f, "y");
-	g_assert_true(has(&f, "copied where the terminal takes it; it is deaf"));
+	g_assert_true(has(&f, "copied (it is deaf): "));
 	stop(&f);
 }
 
@@ -323,7 +323,7 @@ static void test_save(void)
 	app_timeline_changed(f.app);
 	press(&f, "s\r");
 	g_assert_cmpstr(seen.columns, ==, "comm,pid");
-	g_assert_true(has(&f, "no space left"));
+	g_assert_true(has(&f, "no space left on it"));
 	stop(&f);
 }
 

@@ -137,22 +137,41 @@ static void check_has_not(struct fixture *f, const char *text)
 	g_assert_null(strstr(dump, text));
 }
 
-static void check_golden(struct fixture *f, const char *name)
+static void check_text(const char *name, const char *text)
 {
 	const char *top = g_getenv("SRCDIR") ? g_getenv("SRCDIR") : ".";
 	g_autofree char *path = g_strdup_printf("%s/tests/golden/%s.txt", top, name);
-	g_autofree char *dump = screen(f), *expected = NULL;
+	g_autofree char *expected = NULL;
 	g_autoptr(GError) error = NULL;
 
 	if (g_getenv("GENERATE")) {
-		g_assert_true(g_file_set_contents(path, dump, -1, &error));
+		g_assert_true(g_file_set_contents(path, text, -1, &error));
 		return;
 	}
 	g_file_get_contents(path, &expected, NULL, &error);
 	g_assert_no_error(error);
-	if (strcmp(dump, expected)) {
-		g_test_message("%s: is\n%s\nshould be\n%s", path, dump, expected);
+	if (strcmp(text, expected)) {
+		g_test_message("%s: is\n%s\nshould be\n%s", path, text, expected);
 		g_test_fail();
+	}
+}
+
+static void check_golden(struct fixture *f, const char *name)
+{
+	g_autofree char *dump = screen(f);
+
+	check_text(name, dump);
+}
+
+static void check_clean(struct fixture *f)
+{
+	const struct canvas *c = f->app->canvas;
+
+	for (unsigned y = 0; y < c->rows; y++) {
+		for (unsigned x = 0; x < c->cols; x++) {
+			for (const char *p = canvas_cell(c, y, x)->ch; *p; p = g_utf8_next_char(p))
+				g_assert_false(g_unichar_iscntrl(g_utf8_get_char(p)));
+		}
 	}
 }
 
@@ -163,16 +182,8 @@ static const struct golden {
 	unsigned rows, cols;
 	bool ascii, live, coach;
 } goldens[] = {
-	{ "overview-80x24", "", 24, 80, false, false, false },
-	{ "overview-140x45", "", 45, 140, false, false, false },
-	{ "overview-60x15", "", 15, 60, false, false, false },
-	{ "overview-ascii", "", 24, 80, true, false, false },
 	{ "overview-live", "", 24, 80, false, true, false },
 	{ "overview-coach", "", 24, 80, false, false, true },
-	{ "waterfall-80x24", "jj\r", 24, 80, false, false, false },
-	{ "waterfall-140x45", "jj\r", 45, 140, false, false, false },
-	{ "waterfall-60x15", "jj\r", 15, 60, false, false, false },
-	{ "waterfall-ascii", "jj\r", 24, 80, true, false, false },
 	{ "waterfall-zoomed", "jj\rzz]", 24, 80, false, false, false },
 	{ "waterfall-folded", "jj\rgj*", 24, 80, false, false, false },
 	{ "waterfall-slow-store", "j\r", 24, 80, false, false, false },
@@ -181,18 +192,13 @@ static const struct golden {
 	{ "waterfall-detail", "jj\r\r", 24, 80, false, false, false },
 	{ "waterfall-calls", "jj\r5", 24, 80, false, false, false },
 	{ "operation-80x24", "g\r", 24, 80, false, false, false },
-	{ "phases-80x24", "3jjjjj", 24, 80, false, false, false },
-	{ "phases-140x45", "3jjjjj", 45, 140, false, false, false },
-	{ "traces-80x24", "2", 24, 80, false, false, false },
-	{ "processes-80x24", "4", 24, 80, false, false, false },
 	{ "processes-threads", "4H", 24, 80, false, false, false },
-	{ "processes-60x15", "4", 15, 60, false, false, false },
-	{ "syscalls-80x24", "5", 24, 80, false, false, false },
-	{ "syscalls-140x45", "5", 45, 140, false, false, false },
-	{ "files-80x24", "6", 24, 80, false, false, false },
-	{ "spans-80x24", "7", 24, 80, false, false, false },
-	{ "services-80x24", "8", 24, 80, false, false, false },
-	{ "events-80x24", "9", 24, 80, false, false, false },
+	{ "processes-tree", "4t", 24, 80, false, false, false },
+	{ "processes-tagged", "4  k", 24, 80, false, false, false },
+	{ "columns-80x24", "4f", 24, 80, false, false, false },
+	{ "sort-80x24", "4o", 24, 80, false, false, false },
+	{ "range-processes", "4b-2s\rAb+2s\rB", 24, 80, false, false, false },
+	{ "lost-processes", "4b-1s\r", 45, 140, false, false, false },
 	{ "range-80x24", "b-2s\rAb+2s\rB", 24, 80, false, false, false },
 	{ "lost-80x24", "b-1s\r", 24, 80, false, false, false },
 	{ "help-80x24", "?", 24, 80, false, false, false },
@@ -216,6 +222,95 @@ static void test_golden(const void *data)
 		check_golden(&f, g->name);
 	}
 	stop(&f);
+}
+
+/* Every view in every size: a view that is added is in it by itself. */
+
+static const struct size {
+	const char *name;
+	unsigned rows, cols;
+	bool ascii, mono;
+} sizes[] = {
+	{ "80x24", 24, 80, false, false }, { "140x45", 45, 140, false, false },
+	{ "60x15", 15, 60, false, false }, { "ascii", 24, 80, true, false },
+	{ "mono", 24, 80, true, true },
+};
+
+/* Those that one comes to by other keys than their number or name. */
+static const struct { const char *view, *keys; } ways[] = {
+	{ "overview", "" }, { "waterfall", "jj\r" }, { "phases", "3jjjjj" },
+};
+
+struct matrix {
+	const struct view *view;
+	const struct size *size;
+};
+
+static char attr_letter(const struct cell *cell)
+{
+	static const char letters[] = " bdBrRRRuUuURRRR";	/* by bold, dim, reverse, underline */
+
+	return letters[(theme_style(SCHEME_MONO, cell->role)->attr | cell->attr) & 15];
+}
+
+/* Without colours there are attributes: b bold, u underlined, U both, r reverse. */
+static char *attributes(const struct canvas *c)
+{
+	GString *s = g_string_new(NULL);
+
+	for (unsigned y = 0; y < c->rows; y++) {
+		gsize begin = s->len;
+
+		for (unsigned x = 0; x < c->cols; x++)
+			g_string_append_c(s, attr_letter(canvas_cell(c, y, x)));
+		while (s->len > begin && s->str[s->len - 1] == ' ')
+			g_string_truncate(s, s->len - 1);
+		g_string_append_c(s, '\n');
+	}
+	return g_string_free(s, FALSE);
+}
+
+static void test_matrix(const void *data)
+{
+	const struct matrix *m = data;
+	struct fixture f = { .options = { .ascii = m->size->ascii } };
+	g_autofree char *name = g_strdup_printf("%s-%s", m->view->id, m->size->name);
+	const char *keys = "";
+
+	f.options.start_view = m->view->id;
+	for (size_t i = 0; i < G_N_ELEMENTS(ways); i++) {
+		if (strcmp(ways[i].view, m->view->id))
+			continue;
+		f.options.start_view = NULL;
+		keys = ways[i].keys;
+	}
+	start(&f, m->size->rows, m->size->cols);
+	press(&f, keys);
+	g_assert_true(nav_top(&f.app->nav)->view == m->view);
+	check_clean(&f);
+	if (m->size->mono) {
+		g_autofree char *map = attributes(f.app->canvas), *text = screen(&f);
+		g_autofree char *both = g_strconcat(text, "----\n", map, NULL);
+
+		check_text(name, both);
+	} else {
+		check_golden(&f, name);
+	}
+	stop(&f);
+}
+
+static void add_matrix(void)
+{
+	for (size_t v = 0; view_all[v]; v++) {
+		for (size_t i = 0; i < G_N_ELEMENTS(sizes) && view_all[v]->on_screen; i++) {
+			struct matrix *m = g_new(struct matrix, 1);
+			g_autofree char *path = g_strdup_printf("/matrix/%s-%s", view_all[v]->id,
+								sizes[i].name);
+
+			*m = (struct matrix){ view_all[v], &sizes[i] };
+			g_test_add_data_func_full(path, m, test_matrix, g_free);
+		}
+	}
 }
 
 /* The walk of a newcomer: six keys from the start to the reason and the file. */
@@ -484,22 +579,10 @@ static void test_no_spans(void)
 	stop(&f);
 }
 
-static void check_clean(struct fixture *f)
-{
-	const struct canvas *c = f->app->canvas;
-
-	for (unsigned y = 0; y < c->rows; y++) {
-		for (unsigned x = 0; x < c->cols; x++) {
-			for (const char *p = canvas_cell(c, y, x)->ch; *p; p = g_utf8_next_char(p))
-				g_assert_false(g_unichar_iscntrl(g_utf8_get_char(p)));
-		}
-	}
-}
-
 /* Whatever is typed wherever, at whatever size: no crash, nothing raw, a whole screen. */
 static void test_random_keys(void)
 {
-	static const unsigned sizes[][2] = { { 24, 80 }, { 15, 60 }, { 45, 140 }, { 16, 200 },
+	static const unsigned random_sizes[][2] = { { 24, 80 }, { 15, 60 }, { 45, 140 }, { 16, 200 },
 					     { 60, 61 }, { 3, 10 }, { 1, 1 } };
 	g_autoptr(GRand) rand = g_rand_new_with_seed(20261121);
 	int rounds = g_test_slow() ? 200 : 20;
@@ -513,7 +596,7 @@ static void test_random_keys(void)
 			int key = ui_bindings[g_rand_int_range(rand, 0, (int)ui_n_bindings)].key;
 
 			if (g_rand_int_range(rand, 0, 40) == 0) {
-				const unsigned *size = sizes[g_rand_int_range(rand, 0, 7)];
+				const unsigned *size = random_sizes[g_rand_int_range(rand, 0, 7)];
 
 				app_resize(f.app, size[0], size[1]);
 			}
@@ -574,6 +657,7 @@ int main(int argc, char **argv)
 
 		g_test_add_data_func(path, &goldens[i], test_golden);
 	}
+	add_matrix();
 	g_test_add_func("/screens/walk", test_walk);
 	g_test_add_func("/screens/time", test_time);
 	g_test_add_func("/screens/play", test_play);
