@@ -99,12 +99,50 @@ static char *context_names(const struct ctf_stream_class *sc)
 	return g_string_free(names, FALSE);
 }
 
+/* What no question can do without, of the events that it needs. */
+static const struct {
+	const char *event, *fields[5];	/* "a|b": one of them */
+} essential[] = {
+	{ "sched_switch", { "prev_tid|prev_pid", "prev_state", "next_tid|next_pid" } },
+	{ "sched_waking", { "tid|pid" } },
+	{ "sched_wakeup", { "tid|pid" } },
+	{ "sched_process_fork", { "child_tid|child_pid", "child_comm" } },
+	{ "block_rq_issue", { "dev", "sector", "rwbs" } },
+	{ "block_rq_complete", { "dev", "sector" } },
+	{ "irq_handler_entry", { "irq" } },
+	{ "zipkin:timestamp", { "trace_id", "span_id", "parent_span_id", "event" } },
+};
+
+static bool has_field(const struct ctf_event_class *ec, const char *names)
+{
+	g_auto(GStrv) each = g_strsplit(names, "|", -1);
+	for (char **name = each; *name; name++)
+		if (ec->fields && ctf_type_field(ec->fields, *name))
+			return true;
+	return false;
+}
+
+static void check_fields(struct scan *s, const struct ctf_event_class *ec)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(essential); i++) {
+		if (strcmp(ec->name, essential[i].event) != 0)
+			continue;
+		for (size_t f = 0; essential[i].fields[f]; f++)
+			if (!has_field(ec, essential[i].fields[f]))
+				add_problem(s->doc, "%s of %s has no field %s: what needs it stays "
+					    "unknown", ec->name, s->dir, essential[i].fields[f]);
+	}
+}
+
 static void know_classes(struct scan *s)
 {
 	for (guint i = 0; i < s->meta->streams->len; i++) {
 		const struct ctf_stream_class *sc = s->meta->streams->pdata[i];
-		for (guint k = 0; k < sc->events->len; k++)
-			doctor_know(s->doc, ((struct ctf_event_class *)sc->events->pdata[k])->name, 0);
+		for (guint k = 0; k < sc->events->len; k++) {
+			const struct ctf_event_class *ec = sc->events->pdata[k];
+			doctor_know(s->doc, ec->name, 0);
+			check_fields(s, ec);
+		}
 	}
 }
 

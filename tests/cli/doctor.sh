@@ -72,6 +72,12 @@ LC_ALL=C sed -i 's/hostname = "lttng-guest"/hostname = "other-guest"/' "$work/ke
 run --doctor --format json "$work/kernel"
 doctor "traces of two hosts" "any('several hosts (lttng-guest, other-guest)' in p for p in d['problems'])"
 
+# An event without a field that matters.
+cp -r "$TRACES/kernel-small/trace" "$work/fields"
+LC_ALL=C sed -i 's/ _prev_state;/ _prev_stote;/' "$work/fields/kernel/metadata"
+run --doctor --format json "$work/fields"
+doctor "a field that lacks" "any('sched_switch' in p and 'has no field prev_state' in p for p in d['problems'])"
+
 # The readers agree; text says what JSON does.
 for trace in demo lost rotation; do
 	run --doctor --format json "$TRACES/$trace/trace"

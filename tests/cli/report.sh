@@ -33,6 +33,16 @@ ok "rows of a table have one number of cells" python3 - "$work/page.md" <<-'PY'
 	        cells = line.count("|")
 PY
 
+# As code hosting sites render it: the head, the summary, three tables each; nothing raw.
+if command -v cmark-gfm >/dev/null; then
+	cmark-gfm -e table -e autolink "$work/page.md" >"$work/out"
+	ok "renders as tables" [ "$(grep -c '^<table>' "$work/out")" -eq 17 ]
+	ok "and blocks" [ "$(grep -c '^<pre' "$work/out")" -eq 5 ]
+	ok "links to nothing" sh -c "! grep -q 'href\|<img' '$work/out'"
+else
+	skip "renders as tables" "cmark-gfm is not installed"
+fi
+
 # The same requests as the view's, in its order.
 run -b --view traces --sort duration_ns --columns trace_id --format csv "$ust"
 tail -n +2 "$work/out" | head -n 5 | tr -d '\r' >"$work/wanted"
