@@ -7,6 +7,7 @@
 #include "ui/rc.h"
 
 #include "ui/keymap.h"
+#include "views/overview.h"
 #include "views/view.h"
 
 #include "base/text.h"
@@ -344,6 +345,21 @@ static char *take_keys(const struct rc_line *l)
 	return g_strdup_printf("%s: %s", l->key, error->message);
 }
 
+/* Of [view ID]: also the tables below the first screen's. */
+static const struct view *view_of_group(const char *group)
+{
+	static const struct view *const below[] = {
+		&view_overview_slowest, &view_overview_processes,
+	};
+	const char *id = group + strlen(VIEW_PREFIX);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(below); i++) {
+		if (!strcmp(below[i]->id, id))
+			return below[i];
+	}
+	return view_find(id);
+}
+
 /* The first of "a,b,c" that is no column, or NULL (g_free). */
 static char *unknown_column(const struct view *v, const char *list)
 {
@@ -358,7 +374,7 @@ static char *unknown_column(const struct view *v, const char *list)
 
 static char *take_view(struct prefs *p, const struct rc_line *l)
 {
-	const struct view *v = view_find(l->group + strlen(VIEW_PREFIX));
+	const struct view *v = view_of_group(l->group);
 	bool is_sort = !strcmp(l->key, "sort");
 	g_autofree char *unknown = NULL;
 
@@ -383,7 +399,7 @@ static bool is_view_group(const char *group)
 static char *take_group(const struct rc_line *l)
 {
 	if (is_view_group(l->group))
-		return view_find(l->group + strlen(VIEW_PREFIX)) ? NULL :
+		return view_of_group(l->group) ? NULL :
 			g_strdup_printf("[%s]: no such view", l->group);
 	if (!strcmp(l->group, GENERAL) || !strcmp(l->group, "colors") || !strcmp(l->group, "keys"))
 		return NULL;

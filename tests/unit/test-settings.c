@@ -6,6 +6,7 @@
 #include "ui/prompt.h"
 #include "ui/rc.h"
 #include "ui/recall.h"
+#include "views/overview.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -177,6 +178,24 @@ static void test_rc_write_new(void)
 		g_assert_nonnull(strstr(text, line));
 	}
 	free(rows);
+	prefs_free(p);
+	prefs_free(q);
+}
+
+/* What the screen keeps of any of its tables is read again. */
+static void test_rc_views(void)
+{
+	struct prefs *p = prefs_new(), *q;
+	g_autofree char *text = NULL;
+
+	prefs_view_set_sort(p, view_overview_slowest.id, view_overview_slowest.columns[0].id);
+	prefs_view_set_sort(p, view_overview_processes.id, view_overview_processes.columns[0].id);
+	for (size_t i = 0; view_all[i]; i++)
+		prefs_view_set_columns(p, view_all[i]->id, view_all[i]->columns[0].id);
+	text = rc_write(p, "", 0);
+	q = read_rc(text);
+	g_assert_cmpuint(q->warnings->len, ==, 0);
+	g_assert_cmpuint(g_hash_table_size(p->views), ==, g_hash_table_size(q->views));
 	prefs_free(p);
 	prefs_free(q);
 }
@@ -525,6 +544,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/rc/hostile", test_rc_hostile);
 	g_test_add_func("/rc/write", test_rc_write);
 	g_test_add_func("/rc/write-new", test_rc_write_new);
+	g_test_add_func("/rc/views", test_rc_views);
 	g_test_add_func("/keymap/set", test_keymap);
 	g_test_add_func("/keymap/names", test_key_names);
 	g_test_add_func("/theme/contrast", test_theme_contrast);
