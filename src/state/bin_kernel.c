@@ -14,6 +14,7 @@ void bin_kernel_init(struct slice *s, struct bin_kernel *k)
 	k->wakers = g_array_new(false, true, sizeof(struct bin_waker));
 	k->irqs = g_array_new(false, true, sizeof(struct bin_irq));
 	k->stolen = g_array_new(false, true, sizeof(struct bin_stolen));
+	k->losses = g_array_new(false, true, sizeof(struct bin_loss));
 }
 
 static void clear_hists(struct bin_kernel *k)
@@ -37,6 +38,7 @@ void bin_kernel_clear(struct bin_kernel *k)
 	g_array_unref(k->wakers);
 	g_array_unref(k->irqs);
 	g_array_unref(k->stolen);
+	g_array_unref(k->losses);
 	intmap_clear(&k->irq_map);
 	intmap_clear(&k->stolen_map);
 	intmap_clear(&k->sched_map);
@@ -98,6 +100,23 @@ struct bin_stolen *bin_stolen(struct slice *s, struct bin *b, uint32_t thread, u
 	return c;
 }
 
+void bin_loss(struct bin *b, const struct bin_loss *loss)
+{
+	GArray *all = b->kernel.losses;
+	for (guint i = 0; i < all->len; i++) {
+		struct bin_loss *c = &g_array_index(all, struct bin_loss, i);
+		if (c->host != loss->host || c->cpu != loss->cpu || c->vpid != loss->vpid ||
+		    c->kernel != loss->kernel)
+			continue;
+		c->count += loss->count;
+		c->events += loss->events;
+		c->packets += loss->packets;
+		c->ns += loss->ns;
+		return;
+	}
+	g_array_append_val(all, *loss);
+}
+
 /* ---- when slices are stitched ---- */
 
 static uint32_t map_who(uint32_t who, const struct bin_maps *maps)
@@ -146,6 +165,11 @@ void bin_kernel_merge(struct slice *s, struct bin *into, const struct bin_kernel
 		c->max = MAX(c->max, x->max);
 	}
 	merge_irqs(s, into, from, maps);
+	for (guint i = 0; i < from->losses->len; i++) {
+		struct bin_loss x = g_array_index(from->losses, struct bin_loss, i);
+		x.host = maps->host[x.host];
+		bin_loss(into, &x);
+	}
 }
 
 void bin_kernel_adopt(struct bin_kernel *k, const struct bin_maps *maps)
@@ -163,6 +187,10 @@ void bin_kernel_adopt(struct bin_kernel *k, const struct bin_maps *maps)
 		c->thread = maps->thread[c->thread];
 		c->who = map_who(c->who, maps);
 		intmap_set(&k->waker_map, pair(c->thread, c->who), i);
+	}
+	for (guint i = 0; i < k->losses->len; i++) {
+		struct bin_loss *c = &g_array_index(k->losses, struct bin_loss, i);
+		c->host = maps->host[c->host];
 	}
 	intmap_clear(&k->irq_map);
 	intmap_clear(&k->stolen_map);

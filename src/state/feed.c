@@ -177,7 +177,14 @@ static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq,
 		.kernel = info->kernel,
 	});
 	if (!begin) {
-		struct trust *trust = &slice_bin(s, ev->ts)->trust;
+		struct bin *b = slice_bin(s, ev->ts);
+		struct trust *trust = &b->trust;
+		bin_loss(b, &(struct bin_loss){
+			.host = info->host, .cpu = st->cpu, .kernel = info->kernel,
+			.vpid = st->vpid > 0 ? st->vpid : -1, .count = 1,
+			.events = loss.events, .packets = loss.packets,
+			.ns = MAX(loss.end_ns - loss.begin_ns, 0),
+		});
 		trust->lost_events += loss.events;
 		trust->lost_packets += loss.packets;
 	}

@@ -60,10 +60,20 @@ struct bin_stolen {
 	int64_t ns;			/* like bin_irq.self */
 };
 
+/* What a stream lost; counted where the loss ends. */
+struct bin_loss {
+	uint32_t host, cpu;		/* cpu: its number; UINT32_MAX: unknown */
+	int32_t vpid;			/* of buffers of one process; else -1 */
+	bool kernel;
+	uint32_t count;
+	uint64_t events, packets;
+	int64_t ns;			/* from before the first lost to after the last */
+};
+
 struct bin_kernel {
 	uint32_t sched_epoch, waker_epoch;	/* see struct call_slot */
 	struct intmap sched_map, waker_map, irq_map, stolen_map;
-	GArray *scheds, *wakers, *irqs, *stolen;
+	GArray *scheds, *wakers, *irqs, *stolen, *losses;
 };
 
 /* A wakeup whose waker may turn out to be an interrupt of before the slice. */
@@ -122,6 +132,7 @@ void sched_map_wakes(struct slice *a, struct slice *b, const struct bin_maps *ma
 void sched_wakes_known(struct slice *s);	/* nothing older will come */
 
 struct bin_irq *bin_irq(struct slice *s, struct bin *b, uint32_t cpu, uint32_t code);
+void bin_loss(struct bin *b, const struct bin_loss *loss);
 struct bin_stolen *bin_stolen(struct slice *s, struct bin *b, uint32_t thread, uint32_t code);
 
 /* irq.c */

@@ -122,10 +122,25 @@ static void make_stolen(struct publisher *p, const struct bin *b, struct second 
 	intmap_clear(&map);
 }
 
+static void make_losses(const struct bin *b, struct second *to)
+{
+	const GArray *losses = b->kernel.losses;
+	to->n_losses = losses->len;
+	to->losses = g_new0(struct loss_cell, losses->len);
+	for (guint i = 0; i < losses->len; i++) {
+		const struct bin_loss *x = &g_array_index(losses, struct bin_loss, i);
+		to->losses[i] = (struct loss_cell){
+			.host = x->host, .cpu = x->cpu, .vpid = x->vpid, .kernel = x->kernel,
+			.count = x->count, .events = x->events, .packets = x->packets, .ns = x->ns,
+		};
+	}
+}
+
 void made_kernel(struct publisher *p, const struct bin *b, struct second *to)
 {
 	make_scheds(p, b, to);
 	make_wakers(p, b, to);
 	make_irqs(p, b, to);
 	make_stolen(p, b, to);
+	make_losses(b, to);
 }

@@ -39,7 +39,7 @@ void second_seal(struct second *s)
 		 s->n_devs * sizeof(*s->devs) + s->n_events * sizeof(*s->events) +
 		 s->n_slow * sizeof(*s->slow) + s->n_scheds * sizeof(*s->scheds) +
 		 s->n_wakers * sizeof(*s->wakers) + s->n_irqs * sizeof(*s->irqs) +
-		 s->n_stolen * sizeof(*s->stolen);
+		 s->n_stolen * sizeof(*s->stolen) + s->n_losses * sizeof(*s->losses);
 	for (uint32_t i = 0; i < s->n_calls; i++)
 		bytes += hist_bytes(&s->calls[i].latency);
 	for (uint32_t i = 0; i < s->n_files; i++)
@@ -91,6 +91,7 @@ void second_unref(struct second *s)
 	}
 	g_free(s->irqs);
 	g_free(s->stolen);
+	g_free(s->losses);
 	g_free(s->scheds);
 	g_free(s->wakers);
 	g_free(s->threads);

@@ -78,6 +78,15 @@ struct stolen_cell {			/* what an interrupt took from a thread */
 	int64_t self_ns;
 };
 
+struct loss_cell {			/* what a stream lost; counted where the loss ends */
+	uint32_t host, cpu;		/* cpu: UINT32_MAX where it is unknown */
+	int32_t vpid;			/* of buffers of one process; else -1 */
+	bool kernel;
+	uint32_t count;			/* losses */
+	uint64_t events, packets;	/* events 0: not known how many */
+	int64_t ns;			/* how long it lasted */
+};
+
 struct waker_cell {			/* who woke a thread; counted when it was on CPU */
 	uint32_t thread;
 	uint32_t waker;			/* timeline_thread(); UINT32_MAX: none or unknown */
@@ -158,6 +167,7 @@ struct second {
 	struct sched_cell *scheds;	uint32_t n_scheds;
 	struct irq_cell *irqs;		uint32_t n_irqs;
 	struct stolen_cell *stolen;	uint32_t n_stolen;
+	struct loss_cell *losses;	uint32_t n_losses;
 	struct waker_cell *wakers;	uint32_t n_wakers;
 	struct hist wakeup;		/* of all threads */
 	size_t bytes;			/* memory held, about */

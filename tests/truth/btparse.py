@@ -153,6 +153,21 @@ def losses(path):
             for n, what, a, b, c, d in LOSS.findall(r.stderr)]
 
 
+STREAM_LOSS = re.compile(r"(\d+) (event|packet)s? .*within stream \"[^\"]*/[^/\"]*_(\d+)\"")
+
+
+def losses_by_cpu(path):
+    """{cpu of the stream (by its file's name): [losses, events, packets]}"""
+    r = subprocess.run(["babeltrace2", path], text=True, errors="replace",
+                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    found = {}
+    for n, what, cpu in STREAM_LOSS.findall(r.stderr):
+        row = found.setdefault(int(cpu), [0, 0, 0])
+        row[0] += 1
+        row[1 if what == "event" else 2] += int(n)
+    return found
+
+
 OFFSET = re.compile(rb"\boffset = (\d+);")
 OFFSET_S = re.compile(rb"\boffset_s = (\d+);")
 DOMAIN = re.compile(rb'domain = "(\w+)"')

@@ -71,6 +71,10 @@ def one(tap, name, trace):
         lost[what] += n
     tap.equal((whole["trust"]["lost_events"], whole["trust"]["lost_packets"]),
               (lost["event"], lost["packet"]), f"{name}: lost events and packets")
+    if sum(lost.values()):
+        streams = {r["cpu"]: [r["losses"], r["events"] or 0, r["packets"]]
+                   for r in blk.rows("losses", trace, lossy=True)}
+        tap.equal(streams, btparse.losses_by_cpu(trace), f"{name}: losses of each stream")
 
 
 def main():

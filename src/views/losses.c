@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What each stream lost, and how the tracer is told to lose less.
+ */
+#include "views/common.h"
+#include "views/registry.h"
+
+#include "base/timefmt.h"
+
+struct loss_row {
+	struct common c;
+	uint32_t cpu;			/* UINT32_MAX: unknown */
+	bool kernel;
+	uint64_t count, events, packets;
+	int64_t lost_ns;
+	double seconds;
+};
+
+#define ROW(row) ((const struct loss_row *)(row))
+
+static GETTER(get_domain)
+{
+	return value_text(ROW(row)->kernel ? "kernel" : "user space");
+}
+
+static GETTER(get_cpu_number)
+{
+	return ROW(row)->cpu == UINT32_MAX ? value_none() : value_int(VALUE_ID, ROW(row)->cpu);
+}
+
+static GETTER(get_losses)
+{
+	return value_int(VALUE_COUNT, ROW(row)->count);
+}
+
+/* Packets that were overwritten do not tell how many events they held. */
+static GETTER(get_lost_events)
+{
+	const struct loss_row *r = ROW(row);
+	return r->events ? value_int(VALUE_COUNT, r->events) : value_none();
+}
+
+static GETTER(get_lost_packets)
+{
+	return value_int(VALUE_COUNT, ROW(row)->packets);
+}
+
+static GETTER(get_lost_ns)
+{
+	return value_int(VALUE_NS, ROW(row)->lost_ns);
+}
+
+static GETTER(get_lost_ratio)
+{
+	const struct loss_row *r = ROW(row);
+	return value_ratio((double)r->lost_ns / NS_PER_S / r->seconds);
+}
+
+/* Discarded events: the ring was full. Lost packets: it was overwritten, or its reader (or a
+ * live viewer) was too slow. More and larger sub-buffers help against both. */
+static GETTER(get_repair)
+{
+	return value_text(ROW(row)->kernel ?
+		"lttng enable-channel --kernel --subbuf-size=4M --num-subbuf=8 CHANNEL" :
+		"lttng enable-channel --userspace --subbuf-size=1M --num-subbuf=8 CHANNEL");
+}
+
+static const struct column columns[] = {
+	COLUMN_HOST,
+	COLUMN_T("domain", "DOMAIN", 10, 0, "kernel or user space", get_domain),
+	COLUMN_ID("cpu", "CPU", 4, 0, "CPU of the stream", get_cpu_number),
+	COLUMN_ID("pid", "PID", 7, 3, "process whose buffers these are; null: all processes'", get_pid),
+	COLUMN_N("losses", "LOSSES", VALUE_COUNT, 7, 1, "times that something was lost", get_losses),
+	COLUMN_N("events", "EVENTS", VALUE_COUNT, 8, 0, "events lost; null: the tracer does not say",
+		 get_lost_events),
+	COLUMN_N("packets", "PACKETS", VALUE_COUNT, 8, 0, "packets lost", get_lost_packets),
+	COLUMN_N("lost_ns", "DARK", VALUE_NS, 8, 2, "how long the stream is not to be trusted",
+		 get_lost_ns),
+	COLUMN_N("lost_ratio", "DARK%", VALUE_RATIO, 6, 2, "share of the range", get_lost_ratio),
+	COLUMN_FLEX("repair", "TO LOSE LESS", 20, "the command that makes the buffers larger, before "
+		    "the session is started", get_repair),
+};
+
+static void add_cell(struct row_map *map, const struct loss_cell *cell, double seconds)
+{
+	struct rows *rows = map->rows;
+	const struct host_info *host = timeline_host(rows->tl, cell->host);
+	uint64_t key = key_int(key_int(key_int(cell->host, cell->kernel), cell->cpu),
+			       (uint64_t)cell->vpid);
+	bool is_new;
+	struct loss_row *r = row_map_get(map, key, sizeof(*r), &is_new);
+	if (is_new) {
+		r->c.host = host ? host->name : NULL;
+		r->c.pid = cell->vpid;
+		r->c.row.key[0] = key_int(key_int(key_int(key_text(0, r->c.host), cell->kernel),
+						  cell->cpu), (uint64_t)cell->vpid);
+		r->cpu = cell->cpu;
+		r->kernel = cell->kernel;
+		r->seconds = seconds;
+	}
+	r->count += cell->count;
+	r->events += cell->events;
+	r->packets += cell->packets;
+	r->lost_ns += cell->ns;
+}
+
+static int compare(const void *va, const void *vb)
+{
+	const struct loss_row *a = *(const struct loss_row *const *)va;
+	const struct loss_row *b = *(const struct loss_row *const *)vb;
+	int order = g_strcmp0(a->c.host, b->c.host);
+	if (!order)
+		order = b->kernel - a->kernel;
+	if (!order)
+		order = (a->cpu > b->cpu) - (a->cpu < b->cpu);
+	return order ? order : (a->c.pid > b->c.pid) - (a->c.pid < b->c.pid);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct row_map map = { .rows = rows_new(tl, query) };
+	struct range range = range_of(tl, query);
+	for (size_t i = range.first; i < range.end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_losses; k++)
+			if (query->host == ID_NONE || s->losses[k].host == query->host)
+				add_cell(&map, &s->losses[k], range.seconds);
+	}
+	row_map_clear(&map);
+	common_finish(map.rows, compare);
+	return map.rows;
+}
+
+const struct view view_losses = {
+	.id = "losses", .title = "Losses",
+	.help = "What the tracer lost, by stream: events it had no room for, packets that were "
+		"overwritten, how long that lasted, and the command that makes its buffers larger.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "events", .on_screen = true, .build = build,
+};
