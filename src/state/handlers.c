@@ -159,6 +159,7 @@ static void on_fork(struct feed *f)
 	fact->b = blk_int_or(f->ev, F(2), -1);
 	fact->c = blk_int_or(f->ev, F(0), -1);
 	learn_comm(f, child, F(4));
+	fork_ns(f, child->self);
 }
 
 static void on_exec(struct feed *f)
@@ -581,11 +582,15 @@ static const struct row rows[] = {
 	{ { "sched_wakeup_new", { "tid|pid" }, "new threads" }, on_sched_wake },
 	{ { "sched_migrate_task", { "tid|pid", "prio", "dest_cpu" }, "migrations" }, on_migrate },
 	{ { "sched_process_fork", { "parent_tid|parent_pid", "child_tid|child_pid", "parent_pid",
-				    "child_pid", "child_comm" }, "processes, threads" }, on_fork },
+				    "child_pid", "child_comm", "child_ns_inum" }, "processes, threads" }, on_fork },
 	{ { "sched_process_exec", { "tid|pid", "old_tid|old_pid" }, "program names" }, on_exec },
 	{ { "sched_process_exit", { "tid|pid" }, "ends of threads" }, on_thread_exit },
 	{ { "lttng_statedump_process_state", { "tid", "pid", "ppid", "name", "type",
 			"file_table_address|files" }, "processes from before" }, on_dump_process },
+	{ { "lttng_statedump_process_pid_ns", { "tid", "ns_inum", "ns_level", "vpid" }, "containers" },
+	  on_dump_pid_ns },
+	{ { "lttng_statedump_process_cgroup_ns", { "tid", "ns_inum" }, "containers" }, on_dump_cgroup_ns },
+	{ { "lttng_statedump_process_uts_ns", { "tid", "ns_inum" }, "containers" }, on_dump_uts_ns },
 	{ { "lttng_statedump_file_descriptor", { "file_table_address|files", "pid", "fd", "filename",
 			"flags" }, "files open from before" }, on_dump_fd },
 	{ { "lttng_statedump_interrupt", { "irq", "action|name" }, "names of interrupts" }, on_dump_irq },

@@ -263,7 +263,7 @@ static void merge_tables(struct table *into, struct table *from)
 static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
 {
 	struct process_info p = {
-		.host = host, .pid = pid, .ppid = -1, .leader = ID_NONE,
+		.host = host, .pid = pid, .ppid = -1, .leader = ID_NONE, .vpid = -1,
 		.start_ns = TIME_UNKNOWN, .exit_ns = TIME_UNKNOWN,
 	};
 	g_array_append_val(n->processes, p);
@@ -339,11 +339,34 @@ static void fact_fork(struct names *n, const struct fact *f)
 	struct process_info *info = process_at(n, process);
 	info->start_ns = f->ts;
 	info->ppid = (int32_t)f->b;
+	const struct person *from = f->thread == ID_NONE ? NULL : find_person(n, f->thread);
+	if (from && from->process != ID_NONE)	/* what is told of the child comes after this */
+		memcpy(info->ns, process_at(n, from->process)->ns, sizeof info->ns);
 	struct table *t = g_ptr_array_index(n->tables, process);
 	if (f->thread != ID_NONE) {
 		t->parent = table_of(n, f->thread);
 		t->parent_seq = f->seq;
 	}
+}
+
+#define FIRST_PID_NS 0xeffffffc	/* in every kernel */
+
+/* Of nested pid namespaces the innermost one is told last, or first: it has most levels. */
+static void fact_ns(struct names *n, const struct fact *f)
+{
+	const struct person *p = find_person(n, f->thread);
+	if (!p || p->process == ID_NONE)
+		return;
+	struct process_info *info = process_at(n, p->process);
+	if (f->a == NS_PID && f->c >= 0) {
+		if (info->ns[NS_PID] && info->vpid >= 0 && f->level < info->ns_level)
+			return;
+		info->ns_level = f->level;
+		info->vpid = (int32_t)f->c;
+	}
+	if (f->a == NS_PID && f->b == FIRST_PID_NS)
+		info->vpid = info->pid;
+	info->ns[f->a] = (uint32_t)f->b;
 }
 
 static void fact_comm(struct names *n, const struct fact *f)
@@ -483,6 +506,7 @@ static void apply(struct names *n, const struct fact *f)
 			intmap_set(&n->irqs, pair(f->host, (uint32_t)f->a), f->text);
 		break;
 	case FACT_DEV: intmap_set(&n->devs, pair(f->host, (uint32_t)f->a), f->text); break;
+	case FACT_NS: fact_ns(n, f); break;
 	case FACT_EXIT:
 		p = person_of(n, f->thread);
 		if (p->process != ID_NONE)

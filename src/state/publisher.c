@@ -95,6 +95,7 @@ static void tell_thread(struct publisher *p, struct publication *pub, guint id)
 static bool same_process(const struct process_info *a, const struct process_info *b)
 {
 	return a->host == b->host && a->pid == b->pid && a->ppid == b->ppid &&
+	       !memcmp(a->ns, b->ns, sizeof a->ns) && a->vpid == b->vpid &&
 	       a->leader == b->leader && a->start_ns == b->start_ns && a->exit_ns == b->exit_ns;
 }
 

@@ -244,6 +244,7 @@ enum fact_kind {
 	FACT_DUMP_FD,		/* table .a (address) or pid .c: fd .b is .text */
 	FACT_IRQ,		/* irq code .a has the name .text */
 	FACT_DEV,		/* device .a has the name .text */
+	FACT_NS,		/* thread's process is in the namespace .b of kind .a; pid there .c or -1 */
 };
 
 struct fact {
@@ -251,6 +252,7 @@ struct fact {
 	uint64_t seq;
 	uint8_t kind;
 	uint8_t file_kind;	/* enum file_kind */
+	uint8_t level;		/* FACT_NS: of the pid namespace */
 	bool flag;
 	uint32_t host;
 	uint32_t thread, other;
@@ -681,6 +683,12 @@ void bin_io_init(struct bin *b);
 void bin_io_free(struct bin *b);
 void bin_io_adopt(struct bin *b, const struct bin_maps *maps);	/* see bin_adopt() */
 void bin_io_merge(struct bin *into, const struct bin *from, const struct bin_maps *maps);
+
+/* handlers_ns.c */
+void on_dump_pid_ns(struct feed *f);
+void on_dump_cgroup_ns(struct feed *f);
+void on_dump_uts_ns(struct feed *f);
+void fork_ns(struct feed *f, uint32_t child);
 
 /* handlers_io.c */
 void on_block_insert(struct feed *f);

@@ -36,12 +36,17 @@ struct thread_info {
 	uint32_t n_names;
 };
 
+enum ns_kind { NS_PID, NS_CGROUP, NS_UTS, NS_N };
+
 struct process_info {
 	uint32_t host;
 	int32_t pid;
 	int32_t ppid;			/* -1: unknown */
 	uint32_t leader;		/* thread; ID_NONE: never seen */
 	int64_t start_ns, exit_ns;	/* TIME_UNKNOWN */
+	uint32_t ns[NS_N];		/* namespaces it was in last, by inode; 0: unknown */
+	uint32_t ns_level;		/* of its pid namespace, below the host's; while .vpid is known */
+	int32_t vpid;			/* its pid there; -1: unknown */
 };
 
 enum file_kind {

@@ -9,9 +9,13 @@
 #include "views/ptree.h"
 #include "views/registry.h"
 
+#include <string.h>
+
 struct process_row {
 	struct common c;
-	int32_t ppid;
+	const char *container;
+	int32_t ppid, vpid;
+	uint32_t ns[NS_N];
 	int64_t exit_ns;
 	uint64_t syscalls, read_bytes, write_bytes;
 	double seconds;			/* of the range */
@@ -33,6 +37,36 @@ static struct value of_calls(const struct row *row, enum value_kind kind, int64_
 static GETTER(get_ppid)
 {
 	return ROW(row)->ppid < 0 ? value_none() : value_int(VALUE_ID, ROW(row)->ppid);
+}
+
+static GETTER(get_vpid)
+{
+	return ROW(row)->vpid < 0 ? value_none() : value_int(VALUE_ID, ROW(row)->vpid);
+}
+
+static struct value namespace_id(const struct row *row, enum ns_kind kind)
+{
+	return ROW(row)->ns[kind] ? value_int(VALUE_ID, ROW(row)->ns[kind]) : value_none();
+}
+
+static GETTER(get_pid_ns)
+{
+	return namespace_id(row, NS_PID);
+}
+
+static GETTER(get_cgroup_ns)
+{
+	return namespace_id(row, NS_CGROUP);
+}
+
+static GETTER(get_uts_ns)
+{
+	return namespace_id(row, NS_UTS);
+}
+
+static GETTER(get_container)
+{
+	return value_text(ROW(row)->container);
 }
 
 static GETTER(get_syscalls)
@@ -135,6 +169,12 @@ static const struct column columns[] = {
 	  .help = "when it ended; null: not in the trace", .get = get_exit },
 	COLUMN_T("life", "LIFE", 6, 9,
 		 "began, exited, short (both) in the range; gone: exited before it", get_life),
+	COLUMN_T("container", "CONTAINER", 0, 0,
+		 "host, or the namespaces that set it apart; null: unknown", get_container),
+	COLUMN_ID("vpid", "VPID", 0, 0, "its pid in its own pid namespace", get_vpid),
+	COLUMN_ID("pid_ns", "PIDNS", 0, 0, "inode of its pid namespace", get_pid_ns),
+	COLUMN_ID("cgroup_ns", "CGNS", 0, 0, "inode of its cgroup namespace", get_cgroup_ns),
+	COLUMN_ID("uts_ns", "UTSNS", 0, 0, "inode of its uts (hostname) namespace", get_uts_ns),
 	COLUMN_N("cpu_ratio", "CPU%", VALUE_RATIO, 6, 0, "time on a CPU; 100 % is one CPU",
 		 processes_get_cpu_ratio),
 	COLUMN_N("runnable_ratio", "RUNQ%", VALUE_RATIO, 6, 1, "runnable, waiting for a CPU",
@@ -143,18 +183,42 @@ static const struct column columns[] = {
 		 processes_get_block_ratio),
 };
 
+/* The inodes of a kernel's first namespaces never change. */
+static const struct { const char *name; uint32_t first; } namespaces[NS_N] = {
+	[NS_PID] = { "pid", 0xeffffffc }, [NS_CGROUP] = { "cgroup", 0xeffffffb },
+	[NS_UTS] = { "uts", 0xeffffffe },
+};
+
+/* Told apart by the pid namespace, else by the others. */
+static const char *container_name(struct rows *rows, const struct process_info *p)
+{
+	const char *name = NULL;
+	for (unsigned k = 0; k < NS_N; k++) {
+		if (p->ns[k] && p->ns[k] != namespaces[k].first) {
+			g_autofree char *text = g_strdup_printf("%s:%u", namespaces[k].name, p->ns[k]);
+			return rows_text(rows, text);
+		}
+		if (p->ns[k])
+			name = "host";
+	}
+	return name;
+}
+
 static void fill(struct process_row *r, struct rows *rows, uint32_t thread, double seconds)
 {
 	const struct thread_info *t = timeline_thread(rows->tl, thread);
 	const struct process_info *p = t ? timeline_process(rows->tl, t->process) : NULL;
 	group_fill(&r->c, rows, thread);
-	r->ppid = -1;
+	r->ppid = r->vpid = -1;
 	r->exit_ns = TIME_UNKNOWN;
 	r->seconds = seconds;
 	if (rows->query.by == BY_SYSTEM)
 		return;
 	if (p) {
 		r->ppid = p->ppid;
+		r->vpid = p->vpid;
+		memcpy(r->ns, p->ns, sizeof r->ns);
+		r->container = container_name(rows, p);
 		r->exit_ns = p->exit_ns;
 	}
 	if (rows->query.by == BY_THREAD && t)

@@ -343,6 +343,20 @@ static void test_packets(void)
 	g_assert_nonnull(strstr(report, ",net,lo,1,0,0,7,0,"));
 }
 
+/* A process of a container, as the state dump tells it: the innermost pid namespace counts. */
+static void test_containers(void)
+{
+	g_autofree char *report = every_cut("containers",
+		"10 0 lttng_statedump_process_state tid=50 pid=50 ppid=1 name=\"sh\" type=0\n"
+		"11 0 lttng_statedump_process_pid_ns tid=50 ns_inum=4026532500 ns_level=1 vpid=7\n"
+		"12 0 lttng_statedump_process_pid_ns tid=50 ns_inum=4026531836 ns_level=0 vpid=50\n"
+		"13 0 lttng_statedump_process_uts_ns tid=50 ns_inum=4026532501\n"
+		"14 0 lttng_statedump_process_cgroup_ns tid=50 ns_inum=4026531835\n"
+		"20 0 sched_switch prev_tid=0 prev_state=0 next_tid=50 prev_comm=\"swapper\" next_comm=\"sh\"\n"
+		"40 0 sched_switch prev_tid=50 prev_state=1 next_tid=0 prev_comm=\"sh\" next_comm=\"s\"\n");
+	g_assert_nonnull(strstr(report, ",pid:4026532500,7,4026532500,4026531835,4026532501,"));
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -365,5 +379,6 @@ int main(int argc, char **argv)
 		g_test_add_data_func(path, &devices[i], test_device);
 	}
 	g_test_add_func("/laws/packets", test_packets);
+	g_test_add_func("/laws/containers", test_containers);
 	return g_test_run();
 }
