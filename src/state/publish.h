@@ -44,8 +44,9 @@ void publication_add_process(struct publication *p, uint32_t id, const struct pr
 void publication_add_file(struct publication *p, uint32_t id, const struct file_info *info);
 void publication_add_span(struct publication *p, uint32_t slot, struct span *span);	/* takes the reference */
 
-/* Takes p over (frees it). Drops the oldest seconds and spans (never pinned
- * traces) while more than the budget is held; timeline_kept_from() tells. */
+/* Takes p over (frees it). While more than the budget is held, old seconds are folded, to
+ * 10 s, then to a minute (timeline_folded_until() tells); then the oldest seconds and spans
+ * are dropped, never pinned traces (timeline_kept_from() tells). */
 void timeline_apply(struct timeline *tl, struct publication *p);
 
 /* For makers: an empty second / span with one reference, and their memory counted

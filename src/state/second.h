@@ -154,6 +154,8 @@ struct trust {
 struct second {
 	int64_t begin_ns, end_ns;	/* end exclusive; the first and last may be cut by coverage */
 	uint32_t version;		/* 1, 2, ...: corrected since */
+	int64_t fold_ns;		/* 0; else: several seconds made one of this length, for lack
+					 * of room (coarsen.h) */
 	struct trust trust;
 	struct thread_cell *threads;	uint32_t n_threads;
 	struct call_cell *calls;	uint32_t n_calls;

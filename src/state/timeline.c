@@ -8,6 +8,7 @@
 #include "state/timeline.h"
 
 #include "base/intmap.h"
+#include "state/coarsen.h"
 #include "state/publish.h"
 
 #include <string.h>
@@ -60,6 +61,7 @@ struct timeline {
 	bool has_coverage, has_spans, has_calls;
 	int64_t first_ns, last_ns;
 	int64_t dropped_until;		/* seconds that began before it were dropped */
+	int64_t folded_until;		/* seconds that began before it may be folded */
 	uint64_t n_events, version;
 	struct trust trust;
 	size_t budget;
@@ -160,7 +162,7 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->held_back = span_entries_new();
 	tl->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_entry));
 	g_array_set_clear_func(tl->traces, clear_trace_entry);
-	tl->dropped_until = TIME_UNKNOWN;
+	tl->dropped_until = tl->folded_until = TIME_UNKNOWN;
 	tl->budget = memory_budget;
 	return tl;
 }
@@ -351,6 +353,11 @@ int64_t timeline_kept_from(const struct timeline *tl)
 	return tl->has_coverage ? tl->first_ns : TIME_UNKNOWN;
 }
 
+int64_t timeline_folded_until(const struct timeline *tl)
+{
+	return tl->folded_until;
+}
+
 uint64_t timeline_version(const struct timeline *tl)
 {
 	return tl->version;
@@ -440,14 +447,24 @@ static size_t lower_bound(const struct timeline *tl, int64_t begin)
 	return low;
 }
 
+static bool is_folded(const struct timeline *tl, int64_t at)
+{
+	const struct second *s = at < tl->folded_until ? timeline_second(tl, timeline_find(tl, at)) :
+				 NULL;
+
+	return s && s->fold_ns && s->begin_ns <= at;
+}
+
 static void apply_second(struct timeline *tl, struct second *s)
 {
-	if (s->begin_ns < tl->dropped_until) {
+	if (s->begin_ns < tl->dropped_until || is_folded(tl, s->begin_ns)) {
 		second_unref(s);		/* a new version of what is no longer kept */
 		return;
 	}
 	size_t at = lower_bound(tl, s->begin_ns);
 	tl->has_calls |= s->n_calls > 0;
+	if (s->fold_ns)
+		tl->folded_until = MAX(tl->folded_until, s->end_ns);
 	const struct second *old = timeline_second(tl, at);
 	tl->detail_bytes += s->bytes;
 	if (old && old->begin_ns == s->begin_ns) {
@@ -723,6 +740,11 @@ static void keep_budget(struct timeline *tl)
 		return;
 	/* Some more than needed at once, not to walk the lists at every call. */
 	size_t excess = held - (tl->budget - tl->budget / 16);
+	size_t freed = seconds_fold(tl->seconds, KEEP_SECONDS, excess, &tl->folded_until);
+	tl->detail_bytes -= freed;
+	if (freed >= excess || tl->seconds->len <= KEEP_SECONDS)
+		return;
+	excess -= freed;
 	size_t n = count_seconds_to_drop(tl, excess, tl->seconds->len - KEEP_SECONDS, &enough);
 
 	tl->dropped_until = timeline_second(tl, n - 1)->end_ns;

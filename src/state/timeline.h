@@ -112,6 +112,9 @@ size_t timeline_bytes(const struct timeline *tl);		/* memory held, about */
 size_t timeline_budget(const struct timeline *tl);
 /* Oldest instant still kept in seconds; > first of coverage once old ones were dropped. */
 int64_t timeline_kept_from(const struct timeline *tl);
+/* Seconds before it may be folded: several are one, of 10 s or a minute (fold_ns), since
+ * memory is short. TIME_UNKNOWN: none is. */
+int64_t timeline_folded_until(const struct timeline *tl);
 /* Grows with every timeline_apply() that changed anything. */
 uint64_t timeline_version(const struct timeline *tl);
 

@@ -218,12 +218,20 @@ static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
 		"soft: what came before is not read yet", "soft, and only a part of it is read yet",
 	};
 
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+	int64_t from, to, begin, end;
+
+	nav_range(&app->nav, &from, &to);
 	if (app->cover.kind == COVER_SOFT)
 		return frame_add(app, y, x, ROLE_SOFT, "   %s %s", app->glyphs->soft,
 				 soft[app->cover.part]);
 	if (app->cover.kind == COVER_EXACT)
 		return frame_add(app, y, x, ROLE_DIM, "   decoded again%s",
 				 app->cover.part ? ", only a part of it" : "");
+	if (app->cover.kind == COVER_READ &&
+	    extent_is_folded(app->main, from, to, &begin, &end))
+		return frame_add(app, y, x, ROLE_SOFT, "   = folded: %s-%s as one",
+				 timefmt_clock(a, begin), timefmt_clock(b, end));
 	if (app->cover.kind == COVER_READ && app->cover.part)
 		return frame_add(app, y, x, ROLE_SOFT, "   only a part of it is read");
 	return x;

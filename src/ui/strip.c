@@ -32,14 +32,14 @@ static unsigned level_of(double value, double max, unsigned steps)
 struct strip_mark {
 	enum cover_kind cover;
 	unsigned level;
-	bool hot, any;
+	bool hot, any, folded;
 	int64_t at_ns;
 };
 
 static struct strip_mark mark_of(const struct strip_data *s, const struct overview_point *p)
 {
 	struct strip_mark m = { .cover = p->cover, .hot = p->outlier, .any = true,
-				.at_ns = p->begin_ns };
+				.at_ns = p->begin_ns, .folded = p->folded };
 
 	if (p->cover == COVER_UNREAD)
 		m.level = p->bytes > 0 ? level_of(p->bytes, s->max_bytes, 4) : 0;
@@ -73,7 +73,8 @@ static void draw_mark(struct app *app, const struct strip_mark *m, unsigned y, u
 	else if (m->level && m->cover == COVER_UNREAD)
 		canvas_fill(app->canvas, y, x, wide, ROLE_UNREAD, g->unread[m->level]);
 	else if (m->level)
-		canvas_fill(app->canvas, y, x, wide, m->hot ? ROLE_HOT : ROLE_SPARK,
+		canvas_fill(app->canvas, y, x, wide, m->hot ? ROLE_HOT :
+			    m->folded ? ROLE_DIM : ROLE_SPARK,
 			    g->spark[m->level]);
 }
 
@@ -116,6 +117,9 @@ void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, u
 				canvas_fill(app->canvas, y + 1, x + cell, wide, ROLE_PAUSED,
 					    app->glyphs->utf8 ? "▔" : "'");
 		}
+		if (s->points[i].folded && marks_below && !(s->points[i].begin_ns < to &&
+							    s->points[i].end_ns > from))
+			canvas_fill(app->canvas, y + 1, x + cell, wide, ROLE_DIM, "=");
 		if (s->points[i].lost)
 			canvas_put(app->canvas, below, x + cell, 1, ROLE_DISTRUST, "!");
 	}

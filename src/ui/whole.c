@@ -187,7 +187,8 @@ static bool is_asked_again(const struct app *app, const struct look *l)
 {
 	const struct extent *e = &app->extent;
 
-	return l->step_ns || extent_is_dropped(e, l->from_ns, MIN(l->to_ns, l->from_ns + 1));
+	return l->step_ns || extent_is_folded(e->main, l->from_ns, l->to_ns, NULL, NULL) ||
+	       extent_is_dropped(e, l->from_ns, MIN(l->to_ns, l->from_ns + 1));
 }
 
 static bool is_same_look(const struct look *a, const struct look *b)

@@ -119,7 +119,9 @@ struct range range_of(const struct timeline *tl, const struct view_query *q)
 	int64_t from = all ? r.from_ns : MAX(r.from_ns, q->from_ns);
 	int64_t to = all ? r.to_ns : MIN(r.to_ns, q->to_ns);
 	/* Whole seconds are summed, so they are what rates are of. */
-	if (r.end == r.first + 1) {
+	bool folded = r.end > r.first && (timeline_second(tl, r.first)->fold_ns ||
+					  timeline_second(tl, r.end - 1)->fold_ns);
+	if (r.end == r.first + 1 || folded) {
 		from = r.from_ns;
 		to = r.to_ns;
 	}

@@ -43,6 +43,26 @@ static bool is_previewed(const struct extent *e, int64_t from, int64_t to, bool 
 	return e->preview && overlap(from, to, w->from_ns, w->to_ns);
 }
 
+bool extent_is_folded(const struct timeline *main, int64_t from, int64_t to, int64_t *ret_from,
+		      int64_t *ret_to)
+{
+	int64_t begin = from, end = to;
+	if (from >= timeline_folded_until(main))
+		return false;
+	for (size_t i = timeline_find(main, from); i < timeline_n_seconds(main); i++) {
+		const struct second *s = timeline_second(main, i);
+		if (s->begin_ns >= to)
+			break;
+		begin = s->fold_ns ? MIN(begin, s->begin_ns) : begin;
+		end = s->fold_ns ? MAX(end, s->end_ns) : end;
+	}
+	if (ret_from)
+		*ret_from = begin;
+	if (ret_to)
+		*ret_to = end;
+	return begin < from || end > to;
+}
+
 struct cover extent_cover(const struct extent *e, int64_t from, int64_t to)
 {
 	int64_t main_from, main_to;
@@ -54,6 +74,8 @@ struct cover extent_cover(const struct extent *e, int64_t from, int64_t to)
 	if (from >= to)
 		return (struct cover){ COVER_READ, false };
 	bool any = kept(e, &main_from, &main_to);
+	if (extent_is_folded(e->main, from, to, NULL, NULL) && is_previewed(e, from, to, &all) && all)
+		return (struct cover){ preview_kind(e), false };
 	if (any && main_from <= from && main_to >= to)
 		return (struct cover){ COVER_READ, false };
 	bool previewed = is_previewed(e, from, to, &all);
@@ -145,6 +167,8 @@ static void add_cells(struct extent_strip *s, const struct extent *e)
 		/* A sliver at either end would dwarf all others. */
 		p->bytes = (double)o->cell[i].bytes * NS_PER_S / (double)MAX(ns, NS_PER_S / 10);
 		p->gap = !o->cell[i].bytes;
+		p->folded = p->begin_ns < timeline_folded_until(e->main) &&
+			    p->end_ns > timeline_kept_from(e->main);
 		s->max_bytes = MAX(s->max_bytes, p->bytes);
 	}
 }

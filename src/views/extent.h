@@ -36,6 +36,11 @@ bool extent_is_whole(const struct extent *e);		/* all of it is read, or no outli
 /* Were the seconds of the range read, and left memory since? */
 bool extent_is_dropped(const struct extent *e, int64_t from, int64_t to);
 
+/* Is the range within seconds that were folded, so that more than it would be shown?
+ * Then *ret_from, *ret_to are the borders of what is (may be NULL). */
+bool extent_is_folded(const struct timeline *main, int64_t from, int64_t to, int64_t *ret_from,
+		      int64_t *ret_to);
+
 /* What the outline tells of a range: of the cells that overlap it, as cells can't be
  * cut. False: no cell does. */
 struct extent_sum {

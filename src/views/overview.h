@@ -31,6 +31,7 @@ struct overview_point {
 	uint32_t count;		/* how many did */
 	bool lost;		/* a loss touches it */
 	bool gap;		/* seconds without any event (several may be one point) */
+	bool folded;		/* for lack of memory several seconds are one */
 	bool outlier;		/* its worst span: several times its operation's usual */
 	enum cover_kind cover;
 	double bytes;		/* of packets, a second; 0 without an outline */

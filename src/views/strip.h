@@ -12,7 +12,7 @@ struct strip_point {
 	int64_t begin_ns, end_ns;
 	int64_t p99_ns;			/* -1: no root span ended in it */
 	uint32_t count;
-	bool lost, gap, outlier;
+	bool lost, gap, outlier, folded;
 	const struct span *worst;	/* furthest above its usual; NULL */
 	int64_t excess_ns;		/* how far; 0 for NULL */
 	struct hist hist;		/* private */

@@ -5,6 +5,8 @@
  * difference.
  */
 #include "lib/fake_timeline.h"
+#include "state/coarsen.h"
+#include "state/publish.h"
 #include "ui/app.h"
 
 #include "base/timefmt.h"
@@ -272,6 +274,28 @@ static struct timeline *stage_fine(void)
 	return tl;
 }
 
+/* All is read, and the first ten seconds were folded since. */
+static struct timeline *stage_folded(void)
+{
+	struct timeline *tl = processes_at(0, false, 10);
+	struct publication *p = publication_new();
+	struct second *s = second_ref((struct second *)timeline_second(tl, 0));
+	struct second *folded = second_coarsen(&s, 1, 10 * FAKE_S);
+
+	folded->begin_ns = FAKE_T0 - 15 * FAKE_S;
+	folded->end_ns = FAKE_T0 - 5 * FAKE_S;
+	second_unref(s);
+	g_ptr_array_add(p->seconds, folded);
+	p->has_coverage = true;
+	p->first_ns = FAKE_T0 - 15 * FAKE_S;
+	p->last_ns = FAKE_T0 + FAKE_S - 1;
+	timeline_apply(tl, p);
+	seen.outline = outline_new(-15, 1);
+	seen.hard_to = INT64_MAX;
+	seen.phase = UI_DONE;
+	return tl;
+}
+
 static struct timeline *stage_fine_soft(void)
 {
 	struct timeline *tl = stage_fine();
@@ -308,6 +332,8 @@ static const struct golden {
 	{ "whole-fine-soft", "4b+2.3s\rz", stage_fine_soft, 24, 80, false },
 	{ "whole-fine-unread", "4b+2.3s\rzz", stage_fine, 24, 80, false },
 	{ "whole-fine-ascii", "4b+2.3s\rzz", stage_fine, 15, 60, true },
+	{ "whole-folded-80x24", "4b-9s\r", stage_folded, 24, 80, false },
+	{ "whole-folded-ascii", "4b-9s\r", stage_folded, 24, 80, true },
 	{ "whole-fallback-80x24", "bworst\r", stage_fallback, 24, 80, false },
 	{ "whole-fallback-140x45", "bworst\r", stage_fallback, 45, 140, false },
 };
@@ -325,6 +351,27 @@ static void test_golden(const void *data)
 }
 
 /* --- what the keys do --- */
+
+/* What was folded is decoded again. */
+static void test_folded_again(void)
+{
+	struct fixture f = { 0 };
+
+	begin();
+	start(&f, stage_folded(), 24, 80);
+	press(&f, "4b-9s\r");
+	app_draw(f.app);
+	g_assert_true(seen.look.again);
+	g_assert_cmpint(seen.look.step_ns, ==, 0);
+	press(&f, "z");
+	app_draw(f.app);
+	g_assert_true(seen.look.again);
+	g_assert_cmpint(seen.look.step_ns, ==, 100 * FAKE_MS);
+	press(&f, "Zbend\r");
+	app_draw(f.app);
+	g_assert_false(seen.look.again);
+	stop(&f);
+}
 
 /* The first screen is the trace's end; one can go anywhere at once. */
 static void test_go(void)
@@ -527,5 +574,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/whole/play", test_play);
 	g_test_add_func("/whole/done", test_done);
 	g_test_add_func("/whole/every-key", test_every_key);
+	g_test_add_func("/whole/folded-again", test_folded_again);
 	return g_test_run();
 }

@@ -14,6 +14,8 @@ static struct second *make_second(int64_t index, size_t padding)
 
 	s->n_threads = (uint32_t)(padding / sizeof(struct thread_cell)) + 1;
 	s->threads = g_new0(struct thread_cell, s->n_threads);
+	for (uint32_t i = 0; i < s->n_threads; i++)
+		s->threads[i].thread = (uint32_t)index * 100000 + i;	/* others each second */
 	s->n_calls = 1;
 	s->calls = g_new0(struct call_cell, 1);
 	hist_add(&s->calls[0].latency, 1000);
@@ -308,6 +310,51 @@ static void test_budget(void)
 	g_assert_cmpuint(timeline_n_seconds(tl), ==, n);
 }
 
+/* The same threads all the time: old seconds become 10 s, and these a minute; no sum is
+ * lost, and the newest stay as they are. */
+static void test_folding(void)
+{
+	g_autoptr(blk_timeline) tl = timeline_new(BUDGET);
+	uint64_t calls = 0, syscalls = 0;
+	int64_t end = 0;
+	unsigned n_of[3] = { 0 };
+
+	for (int64_t i = 0; i < 600; i++) {
+		struct second *s = make_second(i, 50000);
+		for (uint32_t k = 0; k < s->n_threads; k++) {
+			s->threads[k].thread = k;
+			s->threads[k].syscalls = 1;
+		}
+		syscalls += s->n_threads;
+		apply_second(tl, s);
+		g_assert_cmpuint(timeline_bytes(tl), <=, BUDGET);
+	}
+	size_t n = timeline_n_seconds(tl);
+	for (size_t i = 0; i < n; i++) {
+		const struct second *s = timeline_second(tl, i);
+		g_assert_cmpint(s->begin_ns, ==, end);
+		g_assert_cmpint(s->end_ns - s->begin_ns, ==, s->fold_ns ? s->fold_ns : S);
+		g_assert_true(!s->fold_ns || s->end_ns <= timeline_folded_until(tl));
+		n_of[!s->fold_ns ? 0 : s->fold_ns == 10 * S ? 1 : 2]++;
+		end = s->end_ns;
+		calls += s->calls[0].latency.count;
+		for (uint32_t k = 0; k < s->n_threads; k++)
+			syscalls -= s->threads[k].syscalls;
+	}
+	g_assert_cmpint(end, ==, 600 * S);
+	g_assert_cmpuint(calls, ==, 600);
+	g_assert_cmpuint(syscalls, ==, 0);
+	g_assert_cmpuint(n_of[0], >=, 20);
+	g_assert_cmpuint(n_of[1], >, 0);
+	g_assert_cmpuint(n_of[2], >, 0);
+	g_assert_cmpint(timeline_kept_from(tl), ==, TIME_UNKNOWN);	/* nothing was dropped */
+
+	/* What comes late for a folded one does not come twice. */
+	apply_second(tl, make_second(3, 0));
+	apply_second(tl, make_second(0, 0));
+	g_assert_cmpuint(timeline_n_seconds(tl), ==, n);
+}
+
 /* Far too much for the budget: the newest ten seconds stay, whatever they need. */
 static void test_newest_stay(void)
 {
@@ -419,6 +466,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/timeline/span-copy", test_span_copy);
 	g_test_add_func("/timeline/pin", test_pin);
 	g_test_add_func("/timeline/budget", test_budget);
+	g_test_add_func("/timeline/folding", test_folding);
 	g_test_add_func("/timeline/newest-stay", test_newest_stay);
 	g_test_add_func("/timeline/random", test_random);
 	g_test_add_func("/timeline/parts", test_parts);

@@ -11,6 +11,7 @@
 #include "run/job.h"
 #include "run/preview.h"
 #include "run/window.h"
+#include "state/coarsen.h"
 
 #include <poll.h>
 
@@ -89,6 +90,38 @@ static void test_exact(gconstpointer name)
 
 	if (r)
 		check_trace(r);
+}
+
+/* ---- sums ---- */
+
+/* The steps of a second, made one, are the second. */
+static void test_sums(gconstpointer name)
+{
+	struct recording *r = traces_record(name);
+	struct slice *s = slice_new(true, 100 * MS);
+	g_autoptr(GPtrArray) fine = NULL;
+
+	if (!r)
+		return;
+	slice_feed(s, recording_tables(r), recording_event(r, 0), recording_n(r));
+	struct publication *p = slice_finish(s);
+	fine = p->seconds;
+	p->seconds = g_ptr_array_new_with_free_func((GDestroyNotify)second_unref);
+	for (guint i = 0, n; i < fine->len; i += n) {
+		struct second *const *from = (struct second *const *)&fine->pdata[i];
+		int64_t end = time_floor(from[0]->begin_ns, NS_PER_S) + NS_PER_S;
+		for (n = 1; i + n < fine->len && from[n]->begin_ns < end; n++)
+			;
+		g_ptr_array_add(p->seconds, second_coarsen(from, n, NS_PER_S));
+	}
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+	timeline_apply(tl, p);
+	g_autoptr(blk_timeline) whole = whole_run(r, NS_PER_S, INT64_MAX);
+	g_autofree char *expected = report_of_seconds(whole, INT64_MIN, INT64_MAX);
+	g_autofree char *got = report_of_seconds(tl, INT64_MIN, INT64_MAX);
+	report_assert_equal(name, expected, got);
+	slice_free(s);
+	recording_free(r);
 }
 
 /* ---- silence ---- */
@@ -224,6 +257,8 @@ int main(int argc, char **argv)
 		g_autofree char *path = g_strdup_printf("/window/exact/%s", names[i]);
 		g_test_add_data_func(path, names[i], test_exact);
 	}
+	g_test_add_data_func("/window/sums/kernel-ust", "kernel-ust/trace", test_sums);
+	g_test_add_data_func("/window/sums/demo", "demo/trace", test_sums);
 	g_test_add_func("/window/silence", test_silence);
 	g_test_add_func("/window/again", test_again);
 	g_test_add_func("/window/stopped", test_stopped);
