@@ -5,6 +5,7 @@
  */
 #include "run/parallel.h"
 
+#include "base/timefmt.h"
 #include "run/worker.h"
 #include "state/slice.h"
 
@@ -18,6 +19,10 @@
 #define LEAST_PIECE (16 << 20)
 #define PIECES_A_THREAD 4
 #define MOST_SLICES 65536
+/* Where little happens for long a slice is as large as its seconds are many: about so much
+ * for one. And so much is needed for a thread to be worth having. */
+#define SECOND_BYTES (128 << 10)
+#define THREAD_BYTES (8 << 20)
 
 struct piece {
 	int64_t from, to;
@@ -58,6 +63,16 @@ static unsigned choose_slices(uint64_t bytes, unsigned threads, size_t memory)
 	return (unsigned)CLAMP((bytes + piece / 2) / piece, 1, MOST_SLICES);
 }
 
+/* Bounded by time, too. */
+static unsigned more_slices(const struct pieces *p, unsigned slices, unsigned threads, size_t memory)
+{
+	int64_t from, to, most = (int64_t)(memory / (threads + 2) / SECOND_BYTES) * NS_PER_S;
+
+	if (!memory || threads == 1 || !p->ops->bounds(p->trace, &from, &to) || from >= to)
+		return slices;
+	return (unsigned)CLAMP((to - from + most - 1) / MAX(most, NS_PER_S), slices, MOST_SLICES);
+}
+
 struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, unsigned slices,
 				     size_t memory)
 {
@@ -66,9 +81,12 @@ struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, u
 
 	if (!plan.threads)
 		plan.threads = g_get_num_processors();
+	if (!threads && memory)
+		plan.threads = MIN(plan.threads, MAX(1, memory / THREAD_BYTES));
 	plan.threads = CLAMP(plan.threads, 1, MAX_THREADS);
 	if (!plan.slices)
-		plan.slices = choose_slices(bytes, plan.threads, memory);
+		plan.slices = more_slices(p, choose_slices(bytes, plan.threads, memory),
+					  plan.threads, memory);
 	plan.slices = MIN(plan.slices, MOST_SLICES);
 	plan.threads = MIN(plan.threads, plan.slices);
 	return plan;

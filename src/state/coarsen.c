@@ -15,8 +15,12 @@
 
 /* Who adds a field to a second or a cell adds it here. */
 #if GLIB_SIZEOF_VOID_P == 8
-G_STATIC_ASSERT(sizeof(struct second) == 312);
+G_STATIC_ASSERT(sizeof(struct second) == 344);
 G_STATIC_ASSERT(sizeof(struct dev_cell) == 192 && sizeof(struct dev_user_cell) == 152);
+G_STATIC_ASSERT(sizeof(struct file_cell) == 248 && sizeof(struct irq_cell) == 120);
+G_STATIC_ASSERT(sizeof(struct stolen_cell) == 24 && sizeof(struct thread_cell) == 160);
+G_STATIC_ASSERT(offsetof(struct irq_cell, raise) - offsetof(struct irq_cell, time) ==
+		sizeof(struct hist));
 G_STATIC_ASSERT(sizeof(struct sched_cell) == 120 && sizeof(struct waker_cell) == 40);
 #endif
 
@@ -69,8 +73,11 @@ static void add_file(void *into, const void *from)
 	struct file_cell *a = into;
 	const struct file_cell *b = from;
 
-	ADD(reads), ADD(writes), ADD(others), ADD(read_bytes), ADD(write_bytes);
-	hist_merge(&a->latency, &b->latency);
+	for (unsigned i = 0; i < G_N_ELEMENTS(a->bytes); i++)
+		ADD(bytes[i]), ADD(asked[i]), ADD(untold[i]);
+	ADD(errors);
+	for (unsigned i = 0; i < IO_DIR_N; i++)
+		hist_merge(&a->latency[i], &b->latency[i]);
 }
 
 static int order_file(const void *x, const void *y)
@@ -221,28 +228,67 @@ static int order_waker(const void *x, const void *y)
 	return 0;
 }
 
+static void add_irq(void *into, const void *from)
+{
+	struct irq_cell *a = into;
+	const struct irq_cell *b = from;
+
+	ADD(self_ns);
+	hist_merge(&a->time, &b->time);
+	hist_merge(&a->raise, &b->raise);
+}
+
+static int order_irq(const void *x, const void *y)
+{
+	const struct irq_cell *a = x, *b = y;
+
+	ORDER(host);
+	ORDER(cpu);
+	ORDER(code);
+	return 0;
+}
+
+static void add_stolen(void *into, const void *from)
+{
+	struct stolen_cell *a = into;
+	const struct stolen_cell *b = from;
+
+	ADD(count), ADD(self_ns);
+}
+
+static int order_stolen(const void *x, const void *y)
+{
+	const struct stolen_cell *a = x, *b = y;
+
+	ORDER(thread);
+	ORDER(code);
+	return 0;
+}
+
 /* Each kind of cells: where a second has them, and the histograms in them. */
 static const struct kind {
 	size_t cells, n, size;		/* offsets in struct second; bytes of a cell */
-	size_t hist[2];			/* offsets in a cell, 0: none */
+	size_t hist;			/* offset in a cell of the first of n_hists, side by side */
+	unsigned n_hists;
 	int (*order)(const void *a, const void *b);
 	void (*add)(void *into, const void *from);
 } kinds[] = {
+#define HISTS(type, first, n) offsetof(struct type, first), n
 #define CELLS(array, type) \
 	offsetof(struct second, array), offsetof(struct second, n_##array), sizeof(struct type)
-	{ CELLS(threads, thread_cell), { 0 }, order_thread, add_thread },
-	{ CELLS(calls, call_cell), { offsetof(struct call_cell, latency) }, order_call, add_call },
-	{ CELLS(files, file_cell), { offsetof(struct file_cell, latency) }, order_file, add_file },
-	{ CELLS(cpus, cpu_cell), { 0 }, order_cpu, add_cpu },
-	{ CELLS(devs, dev_cell), { offsetof(struct dev_cell, latency),
-	  offsetof(struct dev_cell, queue) }, order_dev, add_dev },
-	{ CELLS(dev_users, dev_user_cell), { offsetof(struct dev_user_cell, latency),
-	  offsetof(struct dev_user_cell, queue) }, order_dev_user, add_dev_user },
-	{ CELLS(nets, net_cell), { 0 }, order_net, add_net },
-	{ CELLS(events, event_cell), { 0 }, order_event, add_event },
-	{ CELLS(scheds, sched_cell), { offsetof(struct sched_cell, wakeup),
-	  offsetof(struct sched_cell, preempted) }, order_sched, add_sched },
-	{ CELLS(wakers, waker_cell), { 0 }, order_waker, add_waker },
+	{ CELLS(threads, thread_cell), 0, 0, order_thread, add_thread },
+	{ CELLS(calls, call_cell), HISTS(call_cell, latency, 1), order_call, add_call },
+	{ CELLS(files, file_cell), HISTS(file_cell, latency, IO_DIR_N), order_file, add_file },
+	{ CELLS(cpus, cpu_cell), 0, 0, order_cpu, add_cpu },
+	{ CELLS(devs, dev_cell), HISTS(dev_cell, latency, 2), order_dev, add_dev },
+	{ CELLS(dev_users, dev_user_cell), HISTS(dev_user_cell, latency, 2), order_dev_user,
+	  add_dev_user },
+	{ CELLS(nets, net_cell), 0, 0, order_net, add_net },
+	{ CELLS(events, event_cell), 0, 0, order_event, add_event },
+	{ CELLS(scheds, sched_cell), HISTS(sched_cell, wakeup, 2), order_sched, add_sched },
+	{ CELLS(irqs, irq_cell), HISTS(irq_cell, time, 2), order_irq, add_irq },
+	{ CELLS(stolen, stolen_cell), 0, 0, order_stolen, add_stolen },
+	{ CELLS(wakers, waker_cell), 0, 0, order_waker, add_waker },
 };
 
 static const char *cells_of(const struct second *s, const struct kind *k, uint32_t *ret_n)
@@ -255,10 +301,11 @@ static const char *cells_of(const struct second *s, const struct kind *k, uint32
 static void begin_cell(const struct kind *k, char *to, const char *from)
 {
 	memcpy(to, from, k->size);
-	for (size_t i = 0; i < G_N_ELEMENTS(k->hist) && k->hist[i]; i++) {
-		memset(to + k->hist[i], 0, sizeof(struct hist));
-		hist_merge((struct hist *)(void *)(to + k->hist[i]),
-			   (const struct hist *)(const void *)(from + k->hist[i]));
+	struct hist *into = (struct hist *)(void *)(to + k->hist);
+	const struct hist *had = (const struct hist *)(const void *)(from + k->hist);
+	for (unsigned i = 0; i < k->n_hists; i++) {
+		into[i] = (struct hist){ 0 };
+		hist_merge(&into[i], &had[i]);
 	}
 }
 

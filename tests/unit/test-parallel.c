@@ -250,6 +250,24 @@ static void test_plan(void)
 	fake_pieces_clear(&f);
 }
 
+/* Little memory: few seconds a slice. */
+static void test_choose_long(void)
+{
+	struct fake_pieces f;
+	fake_pieces_init(&f, record_story(60));
+	struct pieces trace = fake_pieces_trace(&f);
+	struct parallel_plan plan = parallel_choose(&trace, 2, 0, 24 << 20);
+	g_assert_cmpuint(plan.slices, ==, 2);		/* of 48 s at most */
+	g_assert_cmpuint(plan.threads, ==, 2);
+	plan = parallel_choose(&trace, 1, 0, 24 << 20);
+	g_assert_cmpuint(plan.slices, ==, 1);		/* nothing waits for anything */
+	plan = parallel_choose(&trace, 2, 0, 1 << 30);
+	g_assert_cmpuint(plan.slices, ==, 1);
+	plan = parallel_choose(&trace, 0, 1000, 8 << 20);
+	g_assert_cmpuint(plan.threads, ==, 1);
+	fake_pieces_clear(&f);
+}
+
 /* ---- what is looked at, before all else ---- */
 
 struct looker {
@@ -418,6 +436,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/parallel/free-early", test_free_early);
 	g_test_add_func("/parallel/bounded", test_bounded);
 	g_test_add_func("/parallel/plan", test_plan);
+	g_test_add_func("/parallel/choose-long", test_choose_long);
 	g_test_add_func("/parallel/preview", test_preview);
 	g_test_add_func("/parallel/preview-unindexed", test_preview_unindexed);
 	g_test_add_func("/parallel/job-preview", test_job_preview);
