@@ -33,6 +33,8 @@ offers duration_ns -b --view spans --filter dur
 offers duration_ns -b --view = spans --filter dur
 offers tid -b --view syscalls --sort t
 offers process --by p
+offers cpu --by c
+offers priority --by pr
 offers zipkin --export-slowest 1 --format z
 offers tests/traces tests/tr
 offers end --from e

@@ -236,8 +236,8 @@ static void check_ranges(const struct view *v, const struct timeline *tl, enum v
 static void check_all(const struct timeline *tl)
 {
 	for (const struct view *const *v = view_all; *v; v++)
-		for (int by = BY_SYSTEM; by <= BY_THREAD; by++)
-			if ((*v)->has_by || by == (int)(*v)->default_by)
+		for (int by = BY_SYSTEM; by < BY_N; by++)
+			if (view_has_by(*v, (enum view_by)by) || by == (int)(*v)->default_by)
 				check_ranges(*v, tl, (enum view_by)by);
 }
 
