@@ -129,6 +129,13 @@ char *text_clip(const char *s, unsigned cols, bool utf8)
 	return g_strdup_printf("%.*s%s", (int)len, s, utf8 ? "\342\200\246" : "~");
 }
 
+char *text_pad(const char *s, unsigned cols)
+{
+	unsigned width = text_width(s);
+
+	return g_strdup_printf("%s%*s", s, width < cols ? (int)(cols - width) : 0, "");
+}
+
 /* --- quoted --- */
 
 #define MAX_FILENAME 100

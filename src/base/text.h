@@ -27,6 +27,9 @@ size_t text_prefix(const char *s, unsigned cols, unsigned *ret_cols);
  * ellipsis). cols 0 gives "". */
 char *text_clip(const char *s, unsigned cols, bool utf8);
 
+/* A new string: `s`, and blanks up to `cols` columns. Never cut. */
+char *text_pad(const char *s, unsigned cols);
+
 /* A name fit for a file: [A-Za-z0-9._-] kept, the rest '_', never empty, "." or
  * "..", at most 100 bytes. Free with g_free. */
 char *text_filename(const char *s);

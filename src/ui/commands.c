@@ -273,8 +273,9 @@ static void show_row(struct app *app, const struct focus *f, const struct row *r
 	for (size_t i = 0; i < f->view->n_columns; i++) {
 		const struct column *c = &f->view->columns[i];
 		g_autofree char *text = table_cell(c, c->get(row, f->rows), 40);
+		g_autofree char *padded = text_pad(text, 24);
 
-		g_ptr_array_add(lines, g_strdup_printf("  %-16s %-24s %s", c->id, text,
+		g_ptr_array_add(lines, g_strdup_printf("  %-16s %s %s", c->id, padded,
 						       c->help ? c->help : ""));
 	}
 	popup_open(&app->popup, f->view->title, lines, false);

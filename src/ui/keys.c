@@ -5,6 +5,8 @@
 #include "ui/keymap.h"
 #include "ui/ui.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 const struct command ui_commands[CMD_N] = {
@@ -311,15 +313,16 @@ GPtrArray *keys_help(enum context context)
 		bool headed = false;
 
 		for (int c = 1; c < CMD_N; c++) {
-			g_autofree char *keys = keys_of(contexts, c);
+			g_autofree char *keys = keys_of(contexts, c), *padded = NULL;
 
 			if (!*keys || strcmp(ui_commands[c].group, groups[g]))
 				continue;
 			if (!headed)
 				g_ptr_array_add(lines, g_strdup(groups[g]));
 			headed = true;
+			padded = text_pad(keys, 18);
 			g_ptr_array_add(lines,
-					g_strdup_printf("  %-18s %s", keys, ui_commands[c].help));
+					g_strdup_printf("  %s %s", padded, ui_commands[c].help));
 		}
 	}
 	return lines;

@@ -459,7 +459,9 @@ static void add_call_line(struct app *app, GPtrArray *lines, const char *count,
 	g_autofree char *call = text_visible(timeline_string(app->tl, name));
 	g_autofree char *path = f ? text_visible(timeline_string(app->tl, f->path)) : g_strdup("");
 
-	g_ptr_array_add(lines, g_strdup_printf("  %8s %8s %8s  %-16s %s", count, time, result, call,
+	g_autofree char *padded = text_pad(call, 16);
+
+	g_ptr_array_add(lines, g_strdup_printf("  %8s %8s %8s  %s %s", count, time, result, padded,
 					       path));
 }
 

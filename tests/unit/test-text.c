@@ -63,6 +63,20 @@ static void test_prefix(void)
 	g_assert_cmpuint(cols, ==, 0);
 }
 
+static void test_pad(void)
+{
+	static const struct { const char *in; unsigned cols; const char *out; } table[] = {
+		{ "ab", 4, "ab  " }, { "", 2, "  " }, { "abc", 2, "abc" }, { "\u4f5c\u8005", 5, "\u4f5c\u8005 " },
+		{ "e\u0301", 3, "e\u0301  " },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autofree char *padded = text_pad(table[i].in, table[i].cols);
+
+		g_assert_cmpstr(padded, ==, table[i].out);
+	}
+}
+
 static void test_clip(void)
 {
 	static const struct { const char *in; unsigned cols; bool utf8; const char *out; } table[] = {
@@ -182,6 +196,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/text/width", test_width);
 	g_test_add_func("/text/prefix", test_prefix);
 	g_test_add_func("/text/clip", test_clip);
+	g_test_add_func("/text/pad", test_pad);
 	g_test_add_func("/text/filename", test_filename);
 	g_test_add_func("/text/shell-quote", test_shell_quote);
 	g_test_add_func("/text/garbage", test_garbage);
