@@ -179,6 +179,11 @@ bool input_live_status(struct input *in, struct live_status *ret)
 	return open;
 }
 
+const char *const *input_paths(const struct input *in)
+{
+	return (const char *const *)in->paths;
+}
+
 const char *input_label(const struct input *in)
 {
 	return in->label;

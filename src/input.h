@@ -26,6 +26,8 @@ struct job *input_start(struct input *in, const struct job_options *options);
 bool input_live_status(struct input *in, struct live_status *ret);
 
 /* Short visible text: "demo", "relay1/web1 prod". Borrowed. */
+/* The directories that are read; NULL: live. */
+const char *const *input_paths(const struct input *in);
 const char *input_label(const struct input *in);
 
 /* The directory of the bundled recording; NULL and *error when there is none. */

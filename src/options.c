@@ -395,9 +395,11 @@ static bool read_column(const struct view *v, const char *option, const char *id
 
 /* --- checks --- */
 
-static bool check_view(struct options *o, const char *id, GError **error)
+static bool check_view(struct options *o, bool batch, const char *id, GError **error)
 {
 	o->view = view_find(id);
+	if (o->view == &view_log && batch)
+		return fail(error, "the log is printed by: blktop log TRACE_DIR");
 	return o->view || fail(error, "no view '%s'; blktop --list-views tells them", id);
 }
 
@@ -635,7 +637,7 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 	if (w->command == COMMAND_REPORT)
 		view = "traces";
 	return check_source(o, w, operands, error) &&
-	       (!view || check_view(o, view, error)) &&
+	       (!view || check_view(o, w->command == COMMAND_BATCH, view, error)) &&
 	       check_by(o, w, error) && check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
 	       check_reading(o, w, error) &&

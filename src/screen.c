@@ -10,6 +10,8 @@
 #include "log.h"
 #include "relay.h"
 
+#include "run/logjob.h"
+
 #include "base/text.h"
 #include "base/timefmt.h"
 
@@ -36,6 +38,7 @@ struct screen {
 	struct job *job;
 	struct timeline *tl;
 	bool live;
+	struct logjob *log;		/* once it was asked for */
 	/* A preview that was waited for, until the screen takes it. */
 	struct timeline *preview;
 	struct look_window window;	/* of it */
@@ -162,6 +165,26 @@ static void backend_look(void *data, const struct look *look)
 {
 	struct screen *s = data;
 	job_look(s->job, look);
+}
+
+/* --- backend: the log --- */
+
+static void backend_log_ask(void *data, const struct journal_want *want)
+{
+	static const enum logsource_reader readers[] = {
+		[READER_AUTO] = LOGSOURCE_AUTO, [READER_NATIVE] = LOGSOURCE_NATIVE,
+		[READER_BT2] = LOGSOURCE_BT2,
+	};
+	struct screen *s = data;
+	if (!s->log)
+		s->log = logjob_new(input_paths(s->in), readers[s->o->reader], job_fd(s->job));
+	logjob_ask(s->log, want);
+}
+
+static struct journal_window *backend_log_take(void *data)
+{
+	struct screen *s = data;
+	return s->log ? logjob_take(s->log) : NULL;
 }
 
 /* --- backend: files --- */
@@ -421,6 +444,8 @@ static int run_ui(struct screen *s)
 		.cancel = backend_cancel, .export_span = backend_export_span,
 		.save_view = backend_save_view, .outline = backend_outline,
 		.preview = backend_preview, .look = backend_look,
+		.log_ask = s->live ? NULL : backend_log_ask,
+		.log_take = s->live ? NULL : backend_log_take,
 		.save_prefs = backend_save_prefs, .note = backend_note,
 	};
 	take_columns(o);
@@ -464,6 +489,7 @@ int screen_run(const struct options *o)
 	s.tl = timeline_new(o->memory - MIN(o->memory / 2, MOST_BESIDE));
 	s.job = input_start(s.in, &options);
 	code = wait_first(&s) ? run_ui(&s) : EXIT_FAILED;
+	logjob_free(s.log);		/* rings the job's bell */
 	job_free(s.job);
 	timeline_free(s.tl);
 	if (s.preview)

@@ -267,11 +267,12 @@ bool logsource_run(struct logsource *s, const struct logsource_range *range, jou
 	struct pass p = { journal_new(&o, tell, data), range, ret };
 	*ret = (struct logsource_result){ .names = true };
 	bool ok = s->all ? feed_native(s, &p, error) : feed_bt2(s, &p, error);
+	if (ret_journal) {
+		*ret_journal = p.j;
+		return ok;
+	}
 	/* What ends early is told as far as it was read. */
 	journal_finish(p.j);
-	if (ret_journal)
-		*ret_journal = p.j;
-	else
-		journal_free(p.j);
+	journal_free(p.j);
 	return ok;
 }

@@ -39,8 +39,8 @@ struct logsource_result {
 	bool names;			/* descriptors have names from before the range */
 };
 
-/* false and *error, or false without an error: stopped. The journal, finished, stays to be
- * asked until it is freed (NULL: none is wanted). */
+/* false and *error, or false without an error: stopped. With ret_journal the journal is
+ * not finished, but stays to be asked, as it is at the range's end, until it is freed. */
 bool logsource_run(struct logsource *s, const struct logsource_range *range, journal_tell tell,
 		   void *data, struct logsource_result *ret, struct journal **ret_journal,
 		   GError **error);

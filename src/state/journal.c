@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Records to lines: who runs where, calls from entry to exit, what waits for its turn. */
 #include "state/journal_fds.h"
+#include "state/journal_window.h"
 
 #include "base/fields.h"
 
@@ -755,7 +756,26 @@ GArray *journal_open_fds(struct journal *j, const char *host, int32_t pid)
 	return jfds_all(j->fds, jfds_key(host_number(j, host), -1, pid));
 }
 
-int32_t journal_on_cpu(struct journal *j, const char *host, uint32_t cpu)
+static int by_cpu(gconstpointer a, gconstpointer b)
 {
-	return cpu_of(j, host_number(j, host), cpu)->tid;
+	const struct journal_cpu *x = a, *y = b;
+	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+void journal_all_cpus(struct journal *j, const char *host, GArray *ret)
+{
+	uint32_t number = host_number(j, host);
+	GHashTableIter iter;
+	void *each;
+	g_hash_table_iter_init(&iter, j->cpus);
+	while (g_hash_table_iter_next(&iter, NULL, &each)) {
+		const struct jcpu *c = each;
+		if (c->key >> 32 != number)
+			continue;
+		const struct jthread *t = c->tid > 0 ? thread_of(j, number, c->tid) : NULL;
+		struct journal_cpu cpu = { (uint32_t)c->key, c->tid,
+			t && t->comm ? g_ref_string_acquire(t->comm) : NULL };
+		g_array_append_val(ret, cpu);
+	}
+	g_array_sort(ret, by_cpu);
 }

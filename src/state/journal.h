@@ -108,7 +108,8 @@ void journal_free(struct journal *j);		/* NULL is fine */
 GArray *journal_open_fds(struct journal *j, const char *host, int32_t pid);
 /* Calls that are in progress now: lines of LINE_PENDING, the caller's references. */
 GPtrArray *journal_open_calls(struct journal *j);
-/* What thread is on the CPU now, -1: not known. */
-int32_t journal_on_cpu(struct journal *j, const char *host, uint32_t cpu);
+/* Who runs on the CPUs of the host now: appends struct journal_cpu (journal_window.h), by
+ * number. */
+void journal_all_cpus(struct journal *j, const char *host, GArray *ret);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The screen without a terminal: state, building rows, keys, drawing. See app.h. */
+#include "ui/screen_log.h"
 #include "ui/app.h"
 
 #include "base/timefmt.h"
@@ -64,6 +65,8 @@ const struct screen *screen_of(const struct view *view)
 	case VIEW_WATERFALL:
 		return &screen_waterfall;
 	default:
+		if (view == &view_log)
+			return &screen_log;
 		return strcmp(view->id, "phases") ? &screen_table : &screen_phases;
 	}
 }
@@ -163,6 +166,7 @@ void app_free(struct app *app)
 		return;
 	nav_clear(&app->nav);
 	whole_clear(app);
+	screen_log_clear(app);
 	prompt_clear(&app->prompt);
 	popup_close(&app->popup);
 	chooser_free(app);

@@ -43,6 +43,7 @@ struct app {
 	struct timeline *main;		/* what is read, for good */
 	struct timeline *preview;	/* a few seconds out of turn, or NULL */
 	struct timeline *nothing;	/* no seconds at all: of what is not read */
+	struct log_state *lines;	/* of the log (screen_log.c), or NULL */
 	struct outline *outline;	/* of a trace shown before it is read, or NULL */
 	struct extent extent;		/* of these */
 	struct cover cover;		/* of what is shown */

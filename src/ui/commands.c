@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the commands do on every screen; screens add their own (app.h). */
 #include "ui/app.h"
+#include "ui/screen_log.h"
 #include "ui/help.h"
 
 #include "base/text.h"
@@ -227,6 +228,8 @@ static void view_picked(struct app *app, size_t line)
 
 	if (view)
 		open_view(app, app_place(app), view);
+	else
+		screen_log_open(app, app_place(app), CMD_VIEW_LOG);
 }
 
 static void do_view_list(struct app *app, struct place *p, enum command_id command)
@@ -242,6 +245,8 @@ static void do_view_list(struct app *app, struct place *p, enum command_id comma
 			*end = '\0';
 		g_ptr_array_add(lines, g_strdup_printf("%c %-10s %s", number_of(v), v->title, help));
 	}
+	g_ptr_array_add(lines, g_strdup_printf("L %-10s Every call and event, as strace would print them",
+					       view_log.title));
 	app_pick(app, "Views: Enter opens one", lines, view_picked);
 }
 
@@ -642,7 +647,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_VIEW_1] = do_view, [CMD_VIEW_2] = do_view, [CMD_VIEW_3] = do_view,
 	[CMD_VIEW_4] = do_view, [CMD_VIEW_5] = do_view, [CMD_VIEW_6] = do_view,
 	[CMD_VIEW_7] = do_view, [CMD_VIEW_8] = do_view, [CMD_VIEW_9] = do_view,
-	[CMD_VIEW_LIST] = do_view_list, [CMD_VIEW_NEXT] = do_view_step,
+	[CMD_VIEW_LIST] = do_view_list, [CMD_VIEW_LOG] = screen_log_open, [CMD_VIEW_NEXT] = do_view_step,
 	[CMD_VIEW_PREV] = do_view_step, [CMD_DRILL] = do_drill, [CMD_BACK] = do_back,
 	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = output_copy,
 	[CMD_SAVE] = output_save, [CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,

@@ -5,6 +5,7 @@
  * trace that loads fast does not keep the screen from answering.
  */
 #include "ui/app.h"
+#include "ui/screen_log.h"
 #include "ui/term.h"
 
 #include "base/text.h"
@@ -155,6 +156,7 @@ static bool pump(struct loop *l)
 	if (l->backend->pump(l->backend->data))
 		app_timeline_changed(l->app);
 	whole_take(l->app);
+	screen_log_take(l->app);
 	l->pumped_us = g_get_monotonic_time();
 	l->dirty = true;
 	return false;

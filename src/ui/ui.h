@@ -9,6 +9,7 @@
 
 #include "base/look.h"
 #include "base/outline.h"
+#include "views/logview.h"
 #include "views/view.h"
 
 #include <stdio.h>
@@ -66,6 +67,10 @@ struct ui_backend {
 	struct outline *(*outline)(void *data);
 	struct timeline *(*preview)(void *data, struct look_window *ret);
 	void (*look)(void *data, const struct look *look);
+	/* The log of a recorded trace; NULL: there is none. ask: in place of what was asked
+	 * before. After pump: the answer, the screen's from now on, or NULL. */
+	void (*log_ask)(void *data, const struct journal_want *want);
+	struct journal_window *(*log_take)(void *data);
 };
 
 struct prefs;

@@ -208,6 +208,16 @@ int waterfall_find(const struct rows *rows, uint64_t span_id, int kind)
 	return -1;
 }
 
+void waterfall_where(const struct rows *rows, const struct row *row, int32_t *ret_tid,
+		     int64_t *ret_at)
+{
+	const struct span *span = ROW(row)->span;
+	const struct thread_info *t = timeline_thread(rows->tl, span->thread);
+
+	*ret_tid = t ? t->tid : -1;
+	*ret_at = span->begin_ns;
+}
+
 int waterfall_longest_child(const struct rows *rows, const struct waterfall_row *row)
 {
 	int longest = -1;

@@ -65,6 +65,10 @@ void waterfall_strip(const struct rows *rows, const struct waterfall_row *row,
 GPtrArray *waterfall_detail(const struct rows *rows, const struct waterfall_row *row,
 			    unsigned max_lines);
 
+/* The thread of the row's span (-1: not known), and when it began. */
+void waterfall_where(const struct rows *rows, const struct row *row, int32_t *ret_tid,
+		     int64_t *ret_at);
+
 /* Index in rows->rows of its longest child (halves count), -1: has none shown. */
 int waterfall_longest_child(const struct rows *rows, const struct waterfall_row *row);
 

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Pieces of the journal, made on a thread: see logjob.h. */
+#include "run/logjob.h"
+
+#include "base/timefmt.h"
+#include "run/worker.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define ENOUGH 400			/* lines of an answer; fewer: it reads on */
+#define MOST 4000			/* lines of an answer; what is more is asked for again */
+#define FIRST_WIDTH (2 * NS_PER_MS)
+#define AROUND (100 * NS_PER_MS)	/* read before and behind, for calls over the borders */
+#define NAMES_BYTES (256u << 20)	/* read for names at most */
+#define PATIENCE_US 400000
+
+struct logjob {
+	GThread *thread;
+	char **paths;
+	enum logsource_reader reader;
+	int event_fd;
+	int stop;			/* atomic: what is being made is in vain */
+
+	GMutex lock;			/* what follows */
+	GCond changed;
+	bool quit, asked;
+	struct journal_want want;
+	struct journal_window *ready;
+
+	struct logsource *source;	/* the thread's */
+	int64_t first, end;
+	int64_t width;			/* what gave enough lines last */
+};
+
+struct collect {
+	struct journal_window *w;
+	GPtrArray *lines;
+};
+
+static bool is_wanted(const struct journal_want *want, const struct journal_line *l)
+{
+	/* What goes through all of a piece is in the one that it began in. */
+	if (l->kind == JOURNAL_CALL && l->state == LINE_UNFINISHED && l->ts != l->entry_ns && !l->lost)
+		return false;
+	return l->kind == JOURNAL_LOSS || ((want->tid < 0 || l->tid == want->tid) &&
+					   (want->pid < 0 || l->pid == want->pid));
+}
+
+static void collect_line(void *data, struct journal_line *l)
+{
+	struct collect *c = data;
+	if (is_wanted(&c->w->want, l))
+		g_ptr_array_add(c->lines, l);
+	else
+		journal_line_unref(l);
+}
+
+static bool read_piece(struct logjob *j, struct journal_window *w, int64_t from, int64_t to,
+		       GPtrArray *lines, struct journal **ret_journal)
+{
+	g_autoptr(GError) error = NULL;
+	struct collect c = { w, lines };
+	struct logsource_result result;
+	struct logsource_range range = {
+		.from_ns = from, .to_ns = to, .warm_ns = AROUND, .hold = SIZE_MAX,
+		.beyond_ns = ret_journal ? 0 : AROUND, .most_bytes = NAMES_BYTES, .stop = &j->stop,
+	};
+	bool ok = logsource_run(j->source, &range, collect_line, &c, &result, ret_journal, &error);
+	w->names = result.names;
+	if (error)
+		w->error = g_strdup(error->message);
+	return ok;
+}
+
+/* No more than MOST lines; what is covered ends where they are cut. */
+static void cut(struct journal_window *w, GPtrArray *lines, bool before)
+{
+	if (lines->len <= MOST)
+		return;
+	guint at = before ? lines->len - MOST : MOST;
+	const struct journal_line *l = lines->pdata[at];
+	int64_t ts = l->ts;
+	/* All lines of an instant, or none; but if there is nothing else, too many. */
+	while (at > 0 && ((const struct journal_line *)lines->pdata[at - 1])->ts == ts)
+		at--;
+	if (before) {
+		g_ptr_array_remove_range(lines, 0, at);
+		w->from_ns = ts;
+	} else if (at > 0) {
+		g_ptr_array_remove_range(lines, at, lines->len - at);
+		w->to_ns = ts;
+	}
+}
+
+static void make_lines(struct logjob *j, struct journal_window *w)
+{
+	bool before = w->want.ask == ASK_BEFORE;
+	gint64 until = g_get_monotonic_time() + PATIENCE_US;
+	int64_t at = CLAMP(w->want.at_ns, j->first, j->end);
+	w->from_ns = w->to_ns = at;
+	while (w->lines->len < ENOUGH && (before ? w->from_ns > j->first : w->to_ns < j->end)) {
+		GPtrArray *lines = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+		int64_t from = w->to_ns, to = MIN(from + j->width, j->end);
+		if (before) {
+			to = w->from_ns;
+			from = MAX(to - j->width, j->first);
+		}
+		if (!read_piece(j, w, from, to, lines, NULL)) {
+			g_ptr_array_unref(lines);
+			return;
+		}
+		*(before ? &w->from_ns : &w->to_ns) = before ? from : to;
+		guint n = lines->len;
+		cut(w, lines, before);
+		g_ptr_array_extend_and_steal(w->lines, lines);
+		j->width = CLAMP(n < ENOUGH ? j->width * 4 : n > MOST ? j->width / 2 : j->width,
+				 NS_PER_US, 3600 * NS_PER_S);
+		if (n > MOST || g_get_monotonic_time() > until)
+			break;
+	}
+	journal_join_lines(w->lines);
+	w->at_begin = w->from_ns <= j->first;
+	w->at_end = w->to_ns >= j->end;
+}
+
+static void make_instant(struct logjob *j, struct journal_window *w)
+{
+	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+	struct journal *journal = NULL;
+	int64_t at = w->want.at_ns;
+	bool ok = read_piece(j, w, at, at + 1, lines, &journal);
+	if (ok) {
+		g_ptr_array_unref(w->lines);
+		w->lines = journal_open_calls(journal);
+		w->fds = journal_open_fds(journal, w->want.host, w->want.pid);
+		journal_all_cpus(journal, w->want.host, w->cpus);
+	}
+	journal_free(journal);
+}
+
+static bool open_source(struct logjob *j, struct journal_window *w)
+{
+	g_autoptr(GError) error = NULL;
+	if (!j->source)
+		j->source = logsource_new((const char *const *)j->paths, j->reader, &error);
+	if (j->source && !j->end && logsource_bounds(j->source, &j->first, &j->end, &error))
+		j->width = FIRST_WIDTH;
+	if (j->source && j->end)
+		return true;
+	w->error = g_strdup(error ? error->message : "there are no events");
+	return false;
+}
+
+static void *run(void *data)
+{
+	struct logjob *j = data;
+	g_mutex_lock(&j->lock);
+	while (!j->quit) {
+		if (!j->asked) {
+			g_cond_wait(&j->changed, &j->lock);
+			continue;
+		}
+		struct journal_window *w = journal_window_new(&j->want);
+		j->asked = false;
+		g_atomic_int_set(&j->stop, 0);
+		g_mutex_unlock(&j->lock);
+		if (open_source(j, w)) {
+			if (w->want.ask == ASK_INSTANT)
+				make_instant(j, w);
+			else
+				make_lines(j, w);
+		}
+		g_mutex_lock(&j->lock);
+		if (!g_atomic_int_get(&j->stop)) {
+			uint64_t one = 1;
+			journal_window_free(j->ready);
+			j->ready = w;
+			/* It counts up to 2^64: there is always room for one more. */
+			if (write(j->event_fd, &one, sizeof one) < 0)
+				continue;
+		} else {
+			journal_window_free(w);
+		}
+	}
+	g_mutex_unlock(&j->lock);
+	return NULL;
+}
+
+struct logjob *logjob_new(const char *const *paths, enum logsource_reader reader, int event_fd)
+{
+	struct logjob *j = g_new0(struct logjob, 1);
+	j->paths = g_strdupv((char **)paths);
+	j->reader = reader;
+	j->event_fd = event_fd;
+	g_mutex_init(&j->lock);
+	g_cond_init(&j->changed);
+	j->thread = worker_new("log", run, j);
+	return j;
+}
+
+void logjob_free(struct logjob *j)
+{
+	if (!j)
+		return;
+	g_mutex_lock(&j->lock);
+	j->quit = true;
+	g_atomic_int_set(&j->stop, 1);
+	g_cond_signal(&j->changed);
+	g_mutex_unlock(&j->lock);
+	g_thread_join(j->thread);
+	journal_window_free(j->ready);
+	logsource_free(j->source);
+	g_strfreev(j->paths);
+	g_mutex_clear(&j->lock);
+	g_cond_clear(&j->changed);
+	g_free(j);
+}
+
+void logjob_ask(struct logjob *j, const struct journal_want *want)
+{
+	g_mutex_lock(&j->lock);
+	j->want = *want;
+	j->asked = true;
+	g_atomic_int_set(&j->stop, 1);
+	g_cond_signal(&j->changed);
+	g_mutex_unlock(&j->lock);
+}
+
+struct journal_window *logjob_take(struct logjob *j)
+{
+	g_mutex_lock(&j->lock);
+	struct journal_window *w = g_steal_pointer(&j->ready);
+	g_mutex_unlock(&j->lock);
+	return w;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The log: calls and events around an instant. Lines are read by the backend, piece by
+ * piece, as the cursor comes near an end of what is there; the screen never waits.
+ */
+#include "ui/screen_log.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+#include "views/logview.h"
+
+#include <string.h>
+
+#define MOST_LINES 9000			/* kept; the far end is let go */
+#define NEAR 100			/* rows from an end: more is asked for */
+
+struct log_state {
+	GPtrArray *lines;		/* struct journal_line * */
+	int64_t anchor;			/* where it began; TIME_UNKNOWN: nowhere */
+	int32_t pid, tid;		/* whose lines; -1: all */
+	int64_t from, to;		/* covered */
+	bool at_begin, at_end, names;
+	bool asked;			/* an answer is to come */
+	bool to_top;			/* the first answer: its first line is selected */
+	struct journal_line *about;	/* Enter: to be shown when the answer is there */
+	char *error;
+};
+
+static struct log_state *state_of(struct app *app)
+{
+	if (!app->lines) {
+		app->lines = g_new0(struct log_state, 1);
+		app->lines->lines = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+		app->lines->anchor = TIME_UNKNOWN;
+	}
+	return app->lines;
+}
+
+void screen_log_clear(struct app *app)
+{
+	struct log_state *s = g_steal_pointer(&app->lines);
+	if (!s)
+		return;
+	g_ptr_array_unref(s->lines);
+	journal_line_unref(s->about);
+	g_free(s->error);
+	g_free(s);
+}
+
+static bool can_ask(const struct app *app)
+{
+	return app->backend && app->backend->log_ask;
+}
+
+static void ask(struct app *app, enum journal_ask what, int64_t at_ns)
+{
+	struct log_state *s = state_of(app);
+	struct journal_want want = { .ask = what, .at_ns = at_ns, .pid = s->pid, .tid = s->tid };
+
+	if (what == ASK_INSTANT) {
+		want.pid = s->about->pid;
+		want.tid = s->about->tid;
+		g_strlcpy(want.host, s->about->host, sizeof want.host);
+	}
+	s->asked = true;
+	app->backend->log_ask(app->backend->data, &want);
+}
+
+/* Other lines: what was there is of another place. */
+static void begin(struct app *app, const struct place *p, int64_t anchor)
+{
+	struct log_state *s = state_of(app);
+
+	g_ptr_array_set_size(s->lines, 0);
+	g_clear_pointer(&s->about, journal_line_unref);
+	g_clear_pointer(&s->error, g_free);
+	s->anchor = s->from = s->to = anchor;
+	s->pid = p->narrow.pid;
+	s->tid = p->narrow.tid;
+	s->at_begin = s->at_end = false;
+	s->names = s->to_top = true;
+	if (can_ask(app) && anchor != TIME_UNKNOWN)
+		ask(app, ASK_AFTER, anchor);
+}
+
+static int64_t anchor_of(const struct app *app, const struct place *p)
+{
+	if (p->mark_ns != TIME_UNKNOWN)
+		return p->mark_ns;
+	return app->nav.cursor_ns == TIME_UNKNOWN ? TIME_UNKNOWN : p->from_ns;
+}
+
+/* The selection keeps its place on the screen when lines come before it. */
+static void prepare(struct app *app, struct place *p)
+{
+	struct log_state *s = state_of(app);
+	struct table *t = &p->table[PANE_MAIN];
+	struct view_query q = p->narrow;
+	size_t cursor = t->cursor;
+
+	if (s->anchor != anchor_of(app, p) || s->pid != p->narrow.pid || s->tid != p->narrow.tid)
+		begin(app, p, anchor_of(app, p));
+	q.from_ns = s->from;
+	q.to_ns = s->to;
+	rows_free(p->rows);
+	p->rows = logview_rows(app->tl, &q, s->lines);
+	table_apply(t, p->view, p->rows, p->expr[PANE_MAIN]);
+	if (t->bound && t->cursor > cursor)
+		t->top += t->cursor - cursor;
+}
+
+/* ---- answers ---- */
+
+/* Lets go of the end that is farther from where lines came. */
+static void trim(struct log_state *s, bool keep_end)
+{
+	if (s->lines->len <= MOST_LINES)
+		return;
+	guint n = s->lines->len - MOST_LINES;
+	if (keep_end) {
+		g_ptr_array_remove_range(s->lines, 0, n);
+		s->from = ((struct journal_line *)s->lines->pdata[0])->ts;
+		/* Some of that instant are gone: they are read again with all before it. */
+		while (s->lines->len && ((struct journal_line *)s->lines->pdata[0])->ts == s->from)
+			g_ptr_array_remove_index(s->lines, 0);
+		s->from++;
+		s->at_begin = false;
+	} else {
+		s->to = ((struct journal_line *)s->lines->pdata[MOST_LINES])->ts;
+		guint end = MOST_LINES;
+		while (end > 0 && ((struct journal_line *)s->lines->pdata[end - 1])->ts == s->to)
+			end--;
+		g_ptr_array_set_size(s->lines, (int)end);
+		s->at_end = false;
+	}
+}
+
+static void merge(struct log_state *s, struct journal_window *w)
+{
+	bool before = w->want.ask == ASK_BEFORE;
+
+	if (w->want.pid != s->pid || w->want.tid != s->tid ||
+	    w->want.at_ns != (before ? s->from : s->to))
+		return;			/* an answer to what is not asked any more */
+	g_ptr_array_extend_and_steal(s->lines, g_steal_pointer(&w->lines));
+	w->lines = g_ptr_array_new();
+	journal_join_lines(s->lines);
+	s->names = s->names && w->names;
+	if (before) {
+		s->from = w->from_ns;
+		s->at_begin = w->at_begin;
+	} else {
+		s->to = w->to_ns;
+		s->at_end = w->at_end;
+	}
+	trim(s, !before);
+}
+
+void screen_log_take(struct app *app)
+{
+	struct log_state *s = app->lines;
+	struct journal_window *w = s && can_ask(app) ? app->backend->log_take(app->backend->data) : NULL;
+	struct place *p = nav_top(&app->nav);
+
+	if (!w)
+		return;
+	s->asked = false;
+	if (w->want.ask == ASK_INSTANT) {
+		if (s->about && p->view == &view_log)
+			popup_open(&app->popup, "What the system did then", logview_instant(s->about, w),
+				   false);
+		g_clear_pointer(&s->about, journal_line_unref);
+	} else if (w->error) {
+		g_free(s->error);
+		s->error = text_visible(w->error);
+	} else {
+		merge(s, w);
+	}
+	journal_window_free(w);
+	if (p->view == &view_log)
+		place_stale(p);
+}
+
+/* ---- drawing ---- */
+
+static void ask_more(struct app *app, const struct place *p)
+{
+	struct log_state *s = state_of(app);
+	const struct table *t = &p->table[PANE_MAIN];
+
+	if (!can_ask(app) || s->asked || s->error || s->anchor == TIME_UNKNOWN)
+		return;
+	if (t->cursor + NEAR >= p->rows->rows->len && !s->at_end)
+		ask(app, ASK_AFTER, s->to);
+	else if (t->cursor < NEAR && !s->at_begin)
+		ask(app, ASK_BEFORE, s->from);
+}
+
+static const char *why_empty(const struct app *app, const struct log_state *s,
+			     const struct place *p)
+{
+	if (!can_ask(app))
+		return "a live session has no log: what was read is not kept. Record it, then blktop TRACE_DIR";
+	if (s->error)
+		return s->error;
+	if (s->asked || s->anchor == TIME_UNKNOWN)
+		return "reading ...";
+	return p->rows->n_before_filter ? "no line passes the filter: \\ changes it, empty shows all"
+					: "nothing happened here";
+}
+
+static char *summary(const struct app *app, const struct log_state *s, const struct place *p)
+{
+	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
+	GString *text = g_string_new("Log");
+	const guint n = p->rows->rows->len;
+
+	if (s->tid >= 0)
+		g_string_append_printf(text, " of thread %d", s->tid);
+	else if (s->pid >= 0)
+		g_string_append_printf(text, " of process %d", s->pid);
+	if (s->anchor != TIME_UNKNOWN)
+		g_string_append_printf(text, ": %u lines, %s%s to %s%s", n, s->at_begin ? "begin " : "",
+				       timefmt_clock_ms(from, s->from), timefmt_clock_ms(to, s->to),
+				       s->at_end ? " end" : "");
+	if (p->filter) {
+		g_autofree char *filter = text_visible(p->filter);
+		g_string_append_printf(text, "   filter %s", filter);
+	}
+	if (!s->names)
+		g_string_append(text, "   files opened long before have no names");
+	if (s->asked)
+		g_string_append(text, "   reading ...");
+	return g_string_free(text, FALSE);
+}
+
+static void draw(struct app *app, struct place *p, struct box box)
+{
+	struct log_state *s = state_of(app);
+	struct table *t = &p->table[PANE_MAIN];
+	struct table_style style = app_table_style(app, true);
+	struct box table = { box.y + 2, box.x, box.rows - 2, box.cols };
+	g_autofree char *line = NULL, *clipped = NULL;
+
+	if (p->rows->rows->len)
+		table_select(t, p->rows, t->cursor);
+	ask_more(app, p);
+	line = summary(app, s, p);
+	clipped = text_clip(line, box.cols, app->glyphs->utf8);
+	canvas_put(app->canvas, box.y, 0, box.cols, ROLE_TITLE, clipped);
+	strip_draw_whole(app, box.y + 1);
+	app->cursor_y = table_draw(app->canvas, table, t, p->view, p->rows, &style);
+	if (!p->rows->rows->len)
+		canvas_put(app->canvas, table.y + 1, 1, box.cols, ROLE_DIM, why_empty(app, s, p));
+}
+
+/* ---- commands ---- */
+
+static void open_line(struct app *app, struct place *p)
+{
+	struct log_state *s = state_of(app);
+	const struct row *row = place_selected(p);
+	const struct journal_line *l = row ? logview_line(row) : NULL;
+
+	if (!l) {
+		app_error(app, "nothing to open: there are no lines");
+		return;
+	}
+	if (l->kind == JOURNAL_LOSS || !can_ask(app)) {
+		popup_open(&app->popup, "Line", logview_details(l), false);
+		return;
+	}
+	journal_line_unref(s->about);
+	s->about = journal_line_ref((struct journal_line *)l);
+	ask(app, ASK_INSTANT, l->ts);
+	app_say(app, "reading what the system did then ...");
+}
+
+static bool command(struct app *app, struct place *p, enum command_id id)
+{
+	if (id != CMD_DRILL)
+		return false;
+	open_line(app, p);
+	return true;
+}
+
+void screen_log_open(struct app *app, struct place *p, enum command_id id)
+{
+	const struct view_query all = VIEW_QUERY_INIT;
+	const struct row *row = p->view == &view_log ? NULL : place_selected(p);
+	struct view_query q = all;
+	struct place *to;
+	int64_t at = TIME_UNKNOWN;
+	g_autofree char *crumb = NULL;
+
+	(void)id;
+	if (p->view == &view_log)
+		return;
+	q.pid = p->narrow.pid;
+	q.tid = p->narrow.tid;
+	if (row && row->drill.pid >= 0)
+		q.pid = row->drill.pid;
+	if (row && row->drill.tid >= 0)
+		q.tid = row->drill.tid;
+	if (row && p->view->kind == VIEW_WATERFALL)
+		waterfall_where(p->rows, row, &q.tid, &at);
+	crumb = q.tid >= 0 ? g_strdup_printf("log of %d", q.tid) :
+		q.pid >= 0 ? g_strdup_printf("log of %d", q.pid) : g_strdup("log");
+	app_pause(app);
+	to = place_new(&view_log, &q, crumb);
+	to->mark_ns = at;
+	app_open(app, to);
+}
+
+const struct screen screen_log = { CTX_TABLE, draw, command, prepare };

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The log's columns, rows, and what Enter shows: see logview.h. */
+#include "views/logview.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+#include "views/common.h"
+#include "views/logline.h"
+
+#include <string.h>
+
+struct log_row {
+	struct row row;
+	struct journal_line *line;
+	const char *at, *what, *comm, *name;	/* visible text */
+};
+
+#define LINE(r) (((const struct log_row *)(r))->line)
+#define ROW(r) ((const struct log_row *)(r))
+
+static GETTER(get_at)
+{
+	return value_text(ROW(row)->at);
+}
+
+static GETTER(get_what)
+{
+	return value_text(ROW(row)->what);
+}
+
+static GETTER(get_log_comm)
+{
+	return value_text(*ROW(row)->comm ? ROW(row)->comm : NULL);
+}
+
+static GETTER(get_log_name)
+{
+	return value_text(ROW(row)->name);
+}
+
+static GETTER(get_log_tid)
+{
+	return LINE(row)->tid >= 0 ? value_int(VALUE_ID, LINE(row)->tid) : value_none();
+}
+
+static GETTER(get_log_pid)
+{
+	return LINE(row)->pid >= 0 ? value_int(VALUE_ID, LINE(row)->pid) : value_none();
+}
+
+static GETTER(get_log_cpu)
+{
+	return LINE(row)->cpu != UINT32_MAX ? value_int(VALUE_ID, LINE(row)->cpu) : value_none();
+}
+
+static GETTER(get_kind)
+{
+	return value_text(journal_kind_name[LINE(row)->kind]);
+}
+
+static GETTER(get_duration)
+{
+	const struct journal_line *l = LINE(row);
+	return l->entry_ns != JOURNAL_UNKNOWN && l->exit_ns != JOURNAL_UNKNOWN
+		? value_int(VALUE_NS, l->exit_ns - l->entry_ns) : value_none();
+}
+
+static GETTER(get_ret)
+{
+	return LINE(row)->has_ret ? value_int(VALUE_ID, LINE(row)->ret) : value_none();
+}
+
+static GETTER(get_error)
+{
+	const struct journal_line *l = LINE(row);
+	return l->has_ret && l->ret < 0 && l->ret >= -4095 ? value_text(journal_errno(-l->ret))
+							   : value_none();
+}
+
+static GETTER(get_time_ns)
+{
+	return value_int(VALUE_TIME, LINE(row)->ts);
+}
+
+static const struct column columns[] = {
+	{ .id = "at", .title = "TIME", .kind = VALUE_TEXT, .width = 18, .align = ALIGN_LEFT,
+	  .help = "the instant", .get = get_at },
+	{ .id = "comm", .title = "THREAD", .kind = VALUE_TEXT, .width = 15, .align = ALIGN_LEFT,
+	  .priority = 1, .help = "name of the thread", .get = get_log_comm },
+	{ .id = "tid", .title = "TID", .kind = VALUE_ID, .width = 7, .priority = 2,
+	  .help = "thread id", .get = get_log_tid },
+	{ .id = "cpu", .title = "CPU", .kind = VALUE_ID, .width = 3, .priority = 3,
+	  .help = "where it ran", .get = get_log_cpu },
+	{ .id = "duration_ns", .title = "TOOK", .kind = VALUE_NS, .width = 7, .priority = 2,
+	  .descending = true, .help = "how long the call took", .get = get_duration },
+	{ .id = "text", .title = "CALL OR EVENT", .kind = VALUE_TEXT, .width = 24,
+	  .align = ALIGN_LEFT, .flexible = true,
+	  .help = "the call as strace shows it, or the event with its fields", .get = get_what },
+	{ .id = "name", .title = "NAME", .kind = VALUE_TEXT, .align = ALIGN_LEFT,
+	  .help = "call or event", .get = get_log_name },
+	{ .id = "kind", .title = "KIND", .kind = VALUE_TEXT, .align = ALIGN_LEFT,
+	  .help = "call, event, user, loss", .get = get_kind },
+	{ .id = "pid", .title = "PID", .kind = VALUE_ID, .help = "process id", .get = get_log_pid },
+	{ .id = "ret", .title = "RET", .kind = VALUE_ID, .help = "what a call returned",
+	  .get = get_ret },
+	{ .id = "error", .title = "ERROR", .kind = VALUE_TEXT, .align = ALIGN_LEFT,
+	  .help = "its error, as ENOENT", .get = get_error },
+	{ .id = "time_ns", .title = "NS", .kind = VALUE_TIME, .help = "the instant, ns since the epoch",
+	  .get = get_time_ns },
+};
+
+static const char *keep(struct rows *rows, char *text)
+{
+	const char *kept = rows_text(rows, text);
+	g_free(text);
+	return kept;
+}
+
+static void row_free(void *p)
+{
+	struct log_row *r = p;
+	journal_line_unref(r->line);
+	g_free(r);
+}
+
+static void add_row(struct rows *rows, struct journal_line *l)
+{
+	struct log_row *r = g_new0(struct log_row, 1);
+	char at[TIMEFMT_LEN];
+	const struct view_query nothing = VIEW_QUERY_INIT;
+	r->line = journal_line_ref(l);
+	r->at = rows_text(rows, timefmt_clock_ns(at, l->ts));
+	r->what = keep(rows, logline_what(l));
+	r->comm = keep(rows, text_visible(l->comm));
+	r->name = keep(rows, text_visible(l->name));
+	r->row.drill = nothing;
+	r->row.key[0] = (uint64_t)l->ts;
+	r->row.key[1] = (uint64_t)l->cpu << 32 ^ (uint32_t)l->tid ^ (uint64_t)g_str_hash(l->name) << 16;
+	r->row.marked = l->kind == JOURNAL_LOSS || (l->has_ret && l->ret < 0 && l->ret >= -4095);
+	r->row.open = l->kind == JOURNAL_CALL && l->state == LINE_UNFINISHED;
+	g_ptr_array_add(rows->rows, r);
+}
+
+struct rows *logview_rows(const struct timeline *tl, const struct view_query *query,
+			  const GPtrArray *lines)
+{
+	struct rows *rows = rows_new(tl, query);
+	g_ptr_array_set_free_func(rows->rows, row_free);
+	for (guint i = 0; lines && i < lines->len; i++)
+		add_row(rows, lines->pdata[i]);
+	rows->n_before_filter = rows->rows->len;
+	return rows;
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	return logview_rows(tl, query, NULL);
+}
+
+const struct journal_line *logview_line(const struct row *row)
+{
+	return LINE(row);
+}
+
+const struct view view_log = {
+	.id = "log", .title = "Log",
+	.help = "Every call and event, as strace would print them: entry and exit joined, descriptors "
+		"named, events of programs in place. It is read from the trace around the cursor, and "
+		"goes on in both directions. As text or JSON lines: blktop log.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns), .on_screen = true, .build = build,
+};
+
+/* ---- what Enter shows ---- */
+
+static void add(GPtrArray *to, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void add(GPtrArray *to, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_ptr_array_add(to, text_visible(text));
+}
+
+static void add_fields(GPtrArray *to, const char *title, GBytes *run, const struct journal_line *l)
+{
+	gsize n = 0;
+	const void *bytes = run ? g_bytes_get_data(run, &n) : NULL;
+	struct fields_cursor c = fields_of(bytes, n);
+	unsigned depth = 0;
+	struct field f;
+	if (run)
+		add(to, "%s", title);
+	while (fields_next(&c, &f)) {
+		g_autofree char *value = logline_value(&f);
+		int indent = 2 + 2 * (int)MIN(depth, 16);
+		const char *file = l->kind == JOURNAL_CALL && journal_is_fd(f.name)
+			? journal_line_fd(l, (int32_t)f.value) : NULL;
+		if (f.kind == FIELD_END) {
+			depth -= depth > 0;
+			continue;
+		}
+		if (f.kind == FIELD_BEGIN)
+			depth++;
+		add(to, "%*s%s%s%s%s%s", indent, "", f.kind == FIELD_MORE ? "..." : f.name,
+		    *f.name && *value ? " = " : "", value, file ? "  " : "", file ? file : "");
+	}
+}
+
+GPtrArray *logview_details(const struct journal_line *l)
+{
+	GPtrArray *to = g_ptr_array_new_with_free_func(g_free);
+	g_autofree char *text = logline_text(l);
+	char at[TIMEFMT_LEN], took[TIMEFMT_LEN];
+	g_ptr_array_add(to, g_strdup(text));
+	add(to, "%s", "");
+	add(to, "%s %s of %s, thread %d of process %d, CPU %d, host %s", journal_kind_name[l->kind],
+	    l->name, *l->comm ? l->comm : "?", l->tid, l->pid, (int)l->cpu, l->host);
+	if (l->entry_ns != JOURNAL_UNKNOWN)
+		add(to, "entered %s", timefmt_clock_ns(at, l->entry_ns));
+	if (l->exit_ns != JOURNAL_UNKNOWN)
+		add(to, "came back %s", timefmt_clock_ns(at, l->exit_ns));
+	if (l->entry_ns != JOURNAL_UNKNOWN && l->exit_ns != JOURNAL_UNKNOWN)
+		add(to, "took %s", timefmt_duration(took, l->exit_ns - l->entry_ns));
+	add_fields(to, l->kind == JOURNAL_CALL ? "entry" : "fields", l->args, l);
+	add_fields(to, "exit", l->results, l);
+	return to;
+}
+
+/* A call in progress: since when, and what. */
+static void add_open(GPtrArray *to, const struct journal_line *call, int64_t at)
+{
+	g_autofree char *what = logline_what(call);
+	char since[TIMEFMT_LEN];
+	add(to, "  %-15s %7d  %7s  %s", *call->comm ? call->comm : "?", call->tid,
+	    timefmt_duration(since, at - call->entry_ns), what);
+}
+
+static void add_thread(GPtrArray *to, const struct journal_line *l, const struct journal_window *w)
+{
+	const struct journal_line *mine = NULL;
+	bool runs = false;
+	for (guint i = 0; i < w->lines->len; i++)
+		if (((struct journal_line *)w->lines->pdata[i])->tid == l->tid)
+			mine = w->lines->pdata[i];
+	for (guint i = 0; i < w->cpus->len; i++)
+		runs = runs || (l->tid > 0 && g_array_index(w->cpus, struct journal_cpu, i).tid == l->tid);
+	add(to, "THREAD  %s %d: %s, %s", *l->comm ? l->comm : "?", l->tid,
+	    runs ? "on a CPU" : "not known to be on a CPU",
+	    mine ? "in a call" : "in no call that is known");
+	if (mine)
+		add_open(to, mine, w->want.at_ns);
+}
+
+GPtrArray *logview_instant(const struct journal_line *l, const struct journal_window *w)
+{
+	GPtrArray *to = logview_details(l);
+	add(to, "%s", "");
+	if (w->error) {
+		add(to, "%s", w->error);
+		return to;
+	}
+	add_thread(to, l, w);
+	add(to, "CPUS");
+	for (guint i = 0; i < w->cpus->len; i++) {
+		const struct journal_cpu *c = &g_array_index(w->cpus, struct journal_cpu, i);
+		if (c->tid < 0)
+			add(to, "  %3u  not known", c->cpu);
+		else
+			add(to, "  %3u  %s %d", c->cpu, !c->tid ? "idle" : c->comm ? c->comm : "?", c->tid);
+	}
+	add(to, "CALLS UNDER WAY   %15s  %s", "for", "what");
+	for (guint i = 0; i < w->lines->len; i++)
+		add_open(to, w->lines->pdata[i], w->want.at_ns);
+	add(to, "OPEN DESCRIPTORS of process %d: %u known%s", w->want.pid, w->fds ? w->fds->len : 0,
+	    w->names ? "" : "; what was opened earlier was not read");
+	for (guint i = 0; w->fds && i < w->fds->len; i++) {
+		const struct journal_fd *fd = &g_array_index(w->fds, struct journal_fd, i);
+		add(to, "  %5d  %s", (int)fd->fd, fd->name);
+	}
+	return to;
+}
