@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The log on the screen, without a trace: lines come from a script, as pieces that a
+ * backend is asked for. GENERATE=1 writes tests/golden/ anew: look at the difference.
+ */
+#include "lib/fake_timeline.h"
+#include "trace/reader.h"
+#include "ui/app.h"
+#include "ui/screen_log.h"
+
+#include "base/timefmt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+	unsigned n;
+	struct journal_want want;
+	struct journal_window *ready;
+} asked;
+
+static void log_ask(void *data, const struct journal_want *want)
+{
+	(void)data;
+	asked.n++;
+	asked.want = *want;
+}
+
+static struct journal_window *log_take(void *data)
+{
+	(void)data;
+	return g_steal_pointer(&asked.ready);
+}
+
+static void status(void *data, struct ui_status *ret)
+{
+	(void)data;
+	*ret = (struct ui_status){ .phase = UI_DONE, .lag_ns = -1, .hard_to_ns = INT64_MAX };
+	g_strlcpy(ret->source, "story kernel+ust", sizeof ret->source);
+}
+
+static const struct ui_backend backend = { .status = status, .log_ask = log_ask,
+					   .log_take = log_take };
+
+static void keep_line(void *data, struct journal_line *l)
+{
+	g_ptr_array_add(data, l);
+}
+
+/* The answer to what was asked last: the script's lines, from `at` on. */
+static void answer(struct app *app, const char *script, int64_t from, int64_t to, bool at_end)
+{
+	size_t n;
+	const struct blk_subscription *rows = journal_subscriptions(&n);
+	struct journal_options o = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+	struct source *source = source_open_script(script, rows, n, NULL);
+	struct journal_window *w = journal_window_new(&asked.want);
+	struct journal *j = journal_new(&o, keep_line, w->lines);
+	struct blk_batch b;
+	while (source_next(source, &b, NULL) == SOURCE_OK)
+		journal_feed(j, &source->tables, b.ev, b.n);
+	if (asked.want.ask == ASK_INSTANT) {
+		g_ptr_array_unref(w->lines);
+		w->lines = journal_open_calls(j);
+		w->fds = journal_open_fds(j, asked.want.host, asked.want.pid);
+		journal_all_cpus(j, asked.want.host, w->cpus);
+	} else {
+		journal_finish(j);
+	}
+	w->from_ns = from;
+	w->to_ns = to;
+	w->at_begin = true;
+	w->at_end = at_end;
+	w->names = true;
+	asked.ready = w;
+	journal_free(j);
+	source_free(source);
+	screen_log_take(app);
+}
+
+static struct app *app_of(struct ui_options *options, struct timeline *tl)
+{
+	*options = (struct ui_options){ .at_ns = TIME_UNKNOWN };
+	memset(&asked, 0, sizeof asked);
+	struct app *app = app_new(options, &backend, tl, true);
+	app_resize(app, 24, 80);
+	app_draw(app);
+	return app;
+}
+
+static char *screen_text(struct app *app)
+{
+	app_draw(app);
+	return canvas_dump(app->canvas);
+}
+
+static char *story(int64_t at)
+{
+	return g_strdup_printf(
+		"%" G_GINT64_FORMAT " 0 lttng_statedump_process_state tid=7 pid=7 "
+		"name=\"thumbnailer\" file_table_address=9\n"
+		"%" G_GINT64_FORMAT " 0 lttng_statedump_file_descriptor file_table_address=9 fd=5 "
+		"filename=\"assets/big_buck_bunny.avi\" flags=0\n"
+		"%" G_GINT64_FORMAT " 0 syscall_entry_read ctx.tid=7 fd=5 count=64\n"
+		"%" G_GINT64_FORMAT " 0 syscall_exit_read ctx.tid=7 ret=64\n"
+		"%" G_GINT64_FORMAT " 1 syscall_entry_futex ctx.tid=8 op=0\n"
+		"%" G_GINT64_FORMAT " 0 syscall_entry_openat ctx.tid=7 dfd=-100 filename=\"/nowhere\"\n"
+		"%" G_GINT64_FORMAT " 0 syscall_exit_openat ctx.tid=7 ret=-2\n"
+		"%" G_GINT64_FORMAT " 0 u:app:progress ctx.vtid=7 ctx.vpid=7 percent=5\n"
+		"%" G_GINT64_FORMAT " 1 !lost events=12 begin=%" G_GINT64_FORMAT " end=%" G_GINT64_FORMAT "\n",
+		at, at + 1000, at + 2000, at + 14000, at + 15000, at + 20000, at + 23000, at + 30000,
+		at + 40000, at + 40000, at + 50000);
+}
+
+static void assert_golden(struct app *app, const char *name)
+{
+	g_autofree char *got = screen_text(app), *want = NULL;
+	g_autofree char *path = g_strdup_printf("tests/golden/%s.txt", name);
+	if (g_getenv("GENERATE"))
+		g_assert_true(g_file_set_contents(path, got, -1, NULL));
+	g_assert_true(g_file_get_contents(path, &want, NULL, NULL));
+	g_assert_cmpstr(got, ==, want);
+}
+
+static void test_screen(void)
+{
+	struct ui_options options;
+	struct timeline *tl = fake_timeline();
+	struct app *app = app_of(&options, tl);
+
+	app_key(app, 'L');
+	app_draw(app);
+	g_assert_cmpuint(asked.n, ==, 1);
+	g_assert_cmpint(asked.want.ask, ==, ASK_AFTER);
+	g_autofree char *reading = screen_text(app);
+	g_assert_nonnull(strstr(reading, "reading ..."));
+
+	int64_t at = asked.want.at_ns;
+	g_autofree char *script = story(at);
+	answer(app, script, at, at + 60000, true);
+	assert_golden(app, "log-80x24");
+	app_resize(app, 45, 140);
+	assert_golden(app, "log-140x45");
+
+	/* All is there: nothing more is asked for, however one moves. */
+	unsigned n = asked.n;
+	app_key(app, UI_KEY_END);
+	app_draw(app);
+	g_assert_cmpuint(asked.n, ==, n);
+	g_assert_cmpuint(app_place(app)->rows->rows->len, ==, 7);
+
+	/* Enter on the program's event: what the system did at that instant. */
+	app_key(app, UI_KEY_UP);
+	app_draw(app);
+	app_key(app, UI_KEY_ENTER);
+	g_assert_cmpuint(asked.n, ==, n + 1);
+	g_assert_cmpint(asked.want.ask, ==, ASK_INSTANT);
+	g_assert_cmpint(asked.want.at_ns, ==, at + 30000);
+	char *until = strstr(script, " 1 !lost");
+	until[0] = '\0';
+	*(strrchr(script, '\n') + 1) = '\0';
+	answer(app, script, at, at, false);
+	g_assert_true(popup_is_open(&app->popup));
+	assert_golden(app, "log-instant-140x45");
+	app_key(app, UI_KEY_ESC);
+	app_key(app, UI_KEY_ESC);
+	g_assert_true(app_place(app)->view != &view_log);
+	app_free(app);
+	timeline_free(tl);
+}
+
+/* Near an end more is asked for; a filter hides lines and takes no part of the rest. */
+static void test_more(void)
+{
+	struct ui_options options;
+	struct timeline *tl = fake_timeline();
+	struct app *app = app_of(&options, tl);
+	g_autoptr(GError) error = NULL;
+
+	app_key(app, 'L');
+	app_draw(app);
+	int64_t at = asked.want.at_ns;
+	g_autofree char *script = story(at);
+	answer(app, script, at, at + 60000, false);
+	app_draw(app);
+	g_assert_cmpuint(asked.n, ==, 2);
+	g_assert_cmpint(asked.want.ask, ==, ASK_AFTER);
+	g_assert_cmpint(asked.want.at_ns, ==, at + 60000);
+	g_autofree char *later = story(at + 60000);
+	answer(app, later, at + 60000, at + 120000, true);
+	g_assert_cmpuint(app_place(app)->rows->rows->len, ==, 14);
+	g_assert_true(app_filter(app, app_place(app), "error == ENOENT", &error));
+	app_draw(app);
+	g_assert_cmpuint(app_place(app)->rows->rows->len, ==, 2);
+	g_assert_true(app_filter(app, app_place(app), "", &error));
+
+	/* An answer to what is not asked any more is let go. */
+	asked.want.at_ns = at + 1;
+	answer(app, script, at, at + 60000, true);
+	g_assert_cmpuint(app_place(app)->rows->rows->len, ==, 14);
+	app_free(app);
+	timeline_free(tl);
+}
+
+/* A live session has none, and says so. */
+static void test_none(void)
+{
+	struct ui_options options = { .at_ns = TIME_UNKNOWN };
+	struct timeline *tl = fake_timeline();
+	struct app *app = app_new(&options, NULL, tl, true);
+	app_resize(app, 24, 80);
+	app_key(app, 'L');
+	g_autofree char *text = screen_text(app);
+	g_assert_nonnull(strstr(text, "a live session has no log"));
+	app_key(app, UI_KEY_ENTER);
+	app_free(app);
+	timeline_free(tl);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	timefmt_set_utc(true);
+	g_test_add_func("/screen-log/screen", test_screen);
+	g_test_add_func("/screen-log/more", test_more);
+	g_test_add_func("/screen-log/none", test_none);
+	return g_test_run();
+}
