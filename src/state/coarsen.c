@@ -15,9 +15,10 @@
 
 /* Who adds a field to a second or a cell adds it here. */
 #if GLIB_SIZEOF_VOID_P == 8
-G_STATIC_ASSERT(sizeof(struct second) == 344);
+G_STATIC_ASSERT(sizeof(struct second) == 360);
 G_STATIC_ASSERT(sizeof(struct dev_cell) == 192 && sizeof(struct dev_user_cell) == 152);
 G_STATIC_ASSERT(sizeof(struct file_cell) == 248 && sizeof(struct irq_cell) == 120);
+G_STATIC_ASSERT(sizeof(struct loss_cell) == 48);
 G_STATIC_ASSERT(sizeof(struct stolen_cell) == 24 && sizeof(struct thread_cell) == 160);
 G_STATIC_ASSERT(offsetof(struct irq_cell, raise) - offsetof(struct irq_cell, time) ==
 		sizeof(struct hist));
@@ -265,6 +266,25 @@ static int order_stolen(const void *x, const void *y)
 	return 0;
 }
 
+static void add_loss(void *into, const void *from)
+{
+	struct loss_cell *a = into;
+	const struct loss_cell *b = from;
+
+	ADD(count), ADD(events), ADD(packets), ADD(ns);
+}
+
+static int order_loss(const void *x, const void *y)
+{
+	const struct loss_cell *a = x, *b = y;
+
+	ORDER(host);
+	ORDER(cpu);
+	ORDER(vpid);
+	ORDER(kernel);
+	return 0;
+}
+
 /* Each kind of cells: where a second has them, and the histograms in them. */
 static const struct kind {
 	size_t cells, n, size;		/* offsets in struct second; bytes of a cell */
@@ -288,6 +308,7 @@ static const struct kind {
 	{ CELLS(scheds, sched_cell), HISTS(sched_cell, wakeup, 2), order_sched, add_sched },
 	{ CELLS(irqs, irq_cell), HISTS(irq_cell, time, 2), order_irq, add_irq },
 	{ CELLS(stolen, stolen_cell), 0, 0, order_stolen, add_stolen },
+	{ CELLS(losses, loss_cell), 0, 0, order_loss, add_loss },
 	{ CELLS(wakers, waker_cell), 0, 0, order_waker, add_waker },
 };
 
