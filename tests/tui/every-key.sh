@@ -40,6 +40,8 @@ waterfall | view-7 | | › Spans
 waterfall | view-8 | | › Services
 waterfall | view-9 | | › Events
 overview,table,waterfall | view-list | | Views: Enter opens one
+overview,waterfall | view-log | | lines, 06:08
+table | view-log | | Processes › log of 246
 overview | view-next | | Traces ›
 table | view-next | | Syscalls ›
 waterfall | view-next | | › Traces
