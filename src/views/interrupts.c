@@ -171,7 +171,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	return map.rows;
 }
 
-static const char *const needs[] = { "irq_handler_entry", "irq_softirq_entry", NULL };
+static const char *const needs[] = { "irq_handler_entry", "irq_softirq_entry|softirq_entry", NULL };
 
 const struct view view_interrupts = {
 	.id = "interrupts", .title = "Interrupts",

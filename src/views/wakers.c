@@ -122,7 +122,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	return map.rows;
 }
 
-static const char *const needs[] = { "sched_switch", "sched_wakeup", NULL };
+static const char *const needs[] = { "sched_switch", "sched_waking|sched_wakeup", NULL };
 
 const struct view view_wakers = {
 	.id = "wakers", .title = "Wakers",
