@@ -254,7 +254,8 @@ static void put_run(struct script *s, uint8_t *data, struct blk_layout *layout, 
 		    struct fields_run *run)
 {
 	struct blk_text t = { keep(s, run->bytes->len), run->bytes->len };
-	memcpy((char *)t.str, run->bytes->data, t.len);
+	if (t.len)
+		memcpy((char *)t.str, run->bytes->data, t.len);
 	layout->slot[slot] = (struct blk_slot_layout){
 		.off = slot * sizeof t, .repr = BLK_BYTES_REF };
 	memcpy(data + slot * sizeof t, &t, sizeof t);

@@ -205,7 +205,8 @@ def judge_files(tap, name, trace, lines):
     for row in blk.rows("files", trace):
         if row["path"] and row["path"].startswith("/"):
             want[row["path"]] += (row["read_bytes"] or 0) + (row["write_bytes"] or 0)
-    io = {"read", "pread64", "readv", "preadv", "write", "pwrite64", "writev", "pwritev"}
+    io = {"read", "pread64", "readv", "preadv", "write", "pwrite64", "writev", "pwritev",
+          "splice", "tee", "sendfile", "sendfile64", "copy_file_range"}      # both ends
     dumped = max((l["time_ns"] for l in lines if l.get("name") == "lttng_statedump_file_descriptor"), default=0)
     nameless = 0
     for l in lines:
