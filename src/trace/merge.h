@@ -8,6 +8,9 @@
 
 #include <glib.h>
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct merge_head {
 	int64_t ts;		/* ns; of the stream's next record */
 	uint32_t rank;		/* order of streams; no two have the same */

@@ -33,6 +33,8 @@ int keymap_key(const char *name)
 	gunichar u = g_utf8_get_char_validated(name, -1);
 	char buf[16];
 
+	if (!*name)
+		return UI_KEY_NONE;
 	for (int key = UI_KEY_SPECIAL; key <= UI_KEY_F12; key++) {
 		if (!strcmp(keys_name(key, buf), name) && strcmp(name, "?"))
 			return key;

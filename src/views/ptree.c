@@ -128,7 +128,8 @@ static void put_in_order(const struct links *l, struct rows *rows)
 			order[n++] = row;
 		}
 	}
-	memcpy(rows->rows->pdata, order, n * sizeof *order);
+	if (n)
+		memcpy(rows->rows->pdata, order, n * sizeof *order);
 }
 
 void ptree_arrange(struct rows *rows, int32_t (*parent)(const struct row *row))

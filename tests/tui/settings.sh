@@ -133,7 +133,8 @@ quit
 rm -f "$rc"
 mkfifo "$rc"
 start
-shows "it is no file"
+t resize-window -t now -x 200 -y 24	# the path may be long
+wait_for "it is no file"
 result $? "a pipe in the place of the file is not waited for"
 keys W
 wait_for "it is no file" && [ -p "$rc" ]

@@ -48,6 +48,13 @@ static void test_formats(void)
 	g_assert_false(rows_format_parse("xml", &f));
 }
 
+/* The story's trace has nothing for these. */
+static bool is_silent(const char *view)
+{
+	static const char *const silent[] = { "scheduler", "wakers", "interrupts", "losses", NULL };
+	return g_strv_contains(silent, view);
+}
+
 static void test_json(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
@@ -70,6 +77,10 @@ static void test_json(void)
 		g_assert_cmpint(json_object_get_int_member(trust, "lost_packets"), ==, 0);
 		g_assert_cmpint(json_object_get_int_member(trust, "soft"), ==, 3);
 		JsonArray *rows = json_object_get_array_member(o, "rows");
+		if (is_silent(view_all[i]->id)) {
+			g_assert_cmpuint(json_array_get_length(rows), ==, 0);
+			continue;
+		}
 		g_assert_cmpuint(json_array_get_length(rows), >, 0);
 		JsonObject *row = json_array_get_object_element(rows, 0);
 		g_assert_cmpuint(json_object_get_size(row), ==, view_all[i]->n_columns);
