@@ -92,10 +92,8 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 	return b;
 }
 
-/* The cell of `key` in an array kept with its map, zeroed when it is new. Where the
- * cells moved, *epoch becomes another. */
-static void *cell(struct slice *s, struct intmap *map, GArray *cells, guint size, uint64_t key,
-		  uint32_t *epoch)
+void *bin_cell(struct slice *s, struct intmap *map, GArray *cells, guint size, uint64_t key,
+	       uint32_t *epoch)
 {
 	uint32_t i = intmap_get(map, key);
 	if (i == INTMAP_NONE) {
@@ -111,7 +109,7 @@ static void *cell(struct slice *s, struct intmap *map, GArray *cells, guint size
 
 struct bin_thread *bin_thread(struct slice *s, struct bin *b, uint32_t thread)
 {
-	struct bin_thread *c = cell(s, &b->thread_map, b->threads, sizeof *c, thread,
+	struct bin_thread *c = bin_cell(s, &b->thread_map, b->threads, sizeof *c, thread,
 				    &b->thread_epoch);
 	c->thread = thread;
 	return c;
@@ -119,7 +117,7 @@ struct bin_thread *bin_thread(struct slice *s, struct bin *b, uint32_t thread)
 
 struct bin_call *bin_call(struct slice *s, struct bin *b, uint32_t thread, uint32_t name)
 {
-	struct bin_call *c = cell(s, &b->call_map, b->calls, sizeof *c, pair(thread, name),
+	struct bin_call *c = bin_cell(s, &b->call_map, b->calls, sizeof *c, pair(thread, name),
 				  &b->call_epoch);
 	c->thread = thread;
 	c->name = name;
@@ -128,14 +126,14 @@ struct bin_call *bin_call(struct slice *s, struct bin *b, uint32_t thread, uint3
 
 struct bin_cpu *bin_cpu(struct slice *s, struct bin *b, uint32_t cpu)
 {
-	struct bin_cpu *c = cell(s, &b->cpu_map, b->cpus, sizeof *c, cpu, &b->cpu_epoch);
+	struct bin_cpu *c = bin_cell(s, &b->cpu_map, b->cpus, sizeof *c, cpu, &b->cpu_epoch);
 	c->cpu = cpu;
 	return c;
 }
 
 void bin_event(struct bin *b, uint32_t host, uint32_t name, uint64_t count)
 {
-	struct bin_event *c = cell(NULL, &b->event_map, b->events, sizeof *c, pair(host, name), NULL);
+	struct bin_event *c = bin_cell(NULL, &b->event_map, b->events, sizeof *c, pair(host, name), NULL);
 	c->host = host;
 	c->name = name;
 	c->count += count;

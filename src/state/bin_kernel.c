@@ -45,27 +45,11 @@ void bin_kernel_clear(struct bin_kernel *k)
 	intmap_clear(&k->waker_map);
 }
 
-/* The cell of `key`, zeroed when it is new; *epoch becomes another where cells moved. */
-static void *cell(struct slice *s, struct intmap *map, GArray *cells, guint size, uint64_t key,
-		  uint32_t *epoch)
-{
-	uint32_t i = intmap_get(map, key);
-	if (i == INTMAP_NONE) {
-		const char *before = cells->data;
-		i = cells->len;
-		g_array_set_size(cells, i + 1);
-		intmap_set(map, key, i);
-		if (cells->data != before && epoch)
-			*epoch = ++s->epochs;
-	}
-	return cells->data + (gsize)i * size;
-}
-
 struct bin_sched *bin_sched(struct slice *s, struct bin *b, uint32_t thread, uint32_t key)
 {
 	struct bin_kernel *k = &b->kernel;
-	struct bin_sched *c = cell(s, &k->sched_map, k->scheds, sizeof *c, pair(thread, key),
-				   &k->sched_epoch);
+	struct bin_sched *c = bin_cell(s, &k->sched_map, k->scheds, sizeof *c, pair(thread, key),
+				       &k->sched_epoch);
 	c->thread = thread;
 	c->cpu = key >> 16;
 	c->prio = (int16_t)key;
@@ -75,8 +59,8 @@ struct bin_sched *bin_sched(struct slice *s, struct bin *b, uint32_t thread, uin
 struct bin_waker *bin_waker(struct slice *s, struct bin *b, uint32_t thread, uint32_t who)
 {
 	struct bin_kernel *k = &b->kernel;
-	struct bin_waker *c = cell(s, &k->waker_map, k->wakers, sizeof *c, pair(thread, who),
-				   &k->waker_epoch);
+	struct bin_waker *c = bin_cell(s, &k->waker_map, k->wakers, sizeof *c, pair(thread, who),
+				       &k->waker_epoch);
 	c->thread = thread;
 	c->who = who;
 	return c;
@@ -85,7 +69,7 @@ struct bin_waker *bin_waker(struct slice *s, struct bin *b, uint32_t thread, uin
 struct bin_irq *bin_irq(struct slice *s, struct bin *b, uint32_t cpu, uint32_t code)
 {
 	struct bin_kernel *k = &b->kernel;
-	struct bin_irq *c = cell(s, &k->irq_map, k->irqs, sizeof *c, pair(cpu, code), NULL);
+	struct bin_irq *c = bin_cell(s, &k->irq_map, k->irqs, sizeof *c, pair(cpu, code), NULL);
 	c->cpu = cpu;
 	c->code = code;
 	return c;
@@ -94,7 +78,8 @@ struct bin_irq *bin_irq(struct slice *s, struct bin *b, uint32_t cpu, uint32_t c
 struct bin_stolen *bin_stolen(struct slice *s, struct bin *b, uint32_t thread, uint32_t code)
 {
 	struct bin_kernel *k = &b->kernel;
-	struct bin_stolen *c = cell(s, &k->stolen_map, k->stolen, sizeof *c, pair(thread, code), NULL);
+	struct bin_stolen *c = bin_cell(s, &k->stolen_map, k->stolen, sizeof *c,
+					pair(thread, code), NULL);
 	c->thread = thread;
 	c->code = code;
 	return c;

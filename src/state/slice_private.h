@@ -556,6 +556,10 @@ struct bin_thread *bin_thread(struct slice *s, struct bin *b, uint32_t thread);
 struct bin_call *bin_call(struct slice *s, struct bin *b, uint32_t thread, uint32_t name);
 struct bin_file *bin_file(struct slice *s, struct bin *b, uint32_t thread, const struct call *c);
 struct bin_cpu *bin_cpu(struct slice *s, struct bin *b, uint32_t cpu);
+/* The cell of `key` in an array kept with its map, zeroed when it is new. Where the
+ * cells moved, *epoch (or NULL) becomes another of s's. */
+void *bin_cell(struct slice *s, struct intmap *map, GArray *cells, guint size, uint64_t key,
+	       uint32_t *epoch);
 void bin_event(struct bin *b, uint32_t host, uint32_t name, uint64_t count);
 void bin_slow(struct bin *b, const struct bin_slow *c);
 void bin_free(struct bin *b);
