@@ -122,3 +122,16 @@ def objects(view, trace, *more, lossy=False):
 
 def rows(view, trace, *more, lossy=False):
     return [row for o in objects(view, trace, *more, lossy=lossy) for row in o["rows"]]
+
+
+def each_trace(tap, names, compare):
+    """compare(tap, name, trace) for every recording that is here; what it raises is a failure."""
+    for name in names:
+        trace = find(*name.split("/"))
+        if not trace:
+            tap.skip(name, "not there")
+            continue
+        try:
+            compare(tap, name, trace)
+        except (Failed, KeyError) as e:
+            tap.ok(False, name, repr(e))

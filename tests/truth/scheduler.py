@@ -169,15 +169,7 @@ def main():
     tap = blk.Tap()
     if not blk.have_blktop():
         blk.skip_all(f"no {blk.BLKTOP}")
-    for name in TRACES:
-        trace = blk.find(*name.split("/"))
-        if not trace:
-            tap.skip(name, "not there")
-            continue
-        try:
-            compare(tap, name, trace)
-        except (blk.Failed, KeyError) as e:
-            tap.ok(False, name, repr(e))
+    blk.each_trace(tap, TRACES, compare)
     oracle(tap, "uneven-streams", blk.find("public", "uneven-streams"))
     tap.done()
 
