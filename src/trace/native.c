@@ -14,15 +14,6 @@
 #define MAX_METADATA (256u << 20)	/* bytes of one metadata file */
 #define SAMPLES 8			/* headers of a file held against its index at once */
 
-static void meta_free(void *p)
-{
-	struct native_meta *m = p;
-	g_ptr_array_unref(m->decoders);
-	ctf_meta_free(m->meta);
-	g_free(m->uuid);
-	g_free(m);
-}
-
 static void file_free(void *p)
 {
 	struct native_file *f = p;
@@ -30,27 +21,9 @@ static void file_free(void *p)
 	g_free(f);
 }
 
-static void stream_free(void *p)
-{
-	struct native_stream *st = p;
-	g_free(st->info.order);
-	g_free(st->info.vpid_procname);
-	g_free(st->host);
-	g_free(st->boot);
-	g_free(st->release);
-	g_free(st->order_base);
-	g_ptr_array_unref(st->files);
-	g_free(st);
-}
-
 static void class_clear(void *p)
 {
 	g_free(((struct native_class *)p)->name);
-}
-
-static void decoder_free(void *p)
-{
-	ctf_decoder_free(p);
 }
 
 void native_free(struct native *n)
@@ -82,14 +55,14 @@ static guint hash_metadata(gconstpointer bytes)
 	return h;
 }
 
-static struct native *native_new(const struct blk_subscription *rows, size_t n_rows)
+struct native *native_new(const struct blk_subscription *rows, size_t n_rows)
 {
 	struct native *n = g_new0(struct native, 1);
-	n->metas = g_ptr_array_new_with_free_func(meta_free);
+	n->metas = g_ptr_array_new_with_free_func(native_meta_free);
 	n->by_bytes = g_hash_table_new_full(hash_metadata, g_bytes_equal,
 					    (GDestroyNotify)g_bytes_unref, NULL);
 	n->files = g_ptr_array_new_with_free_func(file_free);
-	n->streams = g_ptr_array_new_with_free_func(stream_free);
+	n->streams = g_ptr_array_new_with_free_func(native_stream_free);
 	n->warnings = g_ptr_array_new_with_free_func(g_free);
 	n->classes = g_array_new(false, false, sizeof(struct native_class));
 	g_array_set_clear_func(n->classes, class_clear);
@@ -101,70 +74,7 @@ static struct native *native_new(const struct blk_subscription *rows, size_t n_r
 	return n;
 }
 
-static uint32_t number_class(void *data, const char *name, uint16_t row)
-{
-	struct native *n = data;
-	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(n->class_names, name));
-	if (known)
-		return known - 1;
-	struct native_class c = { g_strdup(name), row };
-	g_array_append_val(n->classes, c);
-	g_hash_table_insert(n->class_names, c.name, GUINT_TO_POINTER(n->classes->len));
-	return n->classes->len - 1;
-}
-
 /* ---- metadata ---- */
-
-static char *uuid_text(const struct ctf_meta *m)
-{
-	GString *s = g_string_new(NULL);
-	for (int i = 0; m->has_uuid && i < 16; i++)
-		g_string_append_printf(s, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
-				       m->uuid[i]);
-	return g_string_free(s, FALSE);
-}
-
-static enum blk_domain domain_of(const struct ctf_meta *m)
-{
-	const char *domain = ctf_meta_env(m, "domain");
-	return !g_strcmp0(domain, "kernel") ? BLK_DOMAIN_KERNEL :
-	       !g_strcmp0(domain, "ust") ? BLK_DOMAIN_UST : BLK_DOMAIN_OTHER;
-}
-
-/* perf puts the events of all CPUs into one stream and says in each which it was. */
-static bool is_of_perf(const struct ctf_stream_class *sc)
-{
-	if (sc->event_context && ctf_type_field(sc->event_context, "perf_cpu"))
-		return true;
-	for (guint i = 0; i < sc->events->len; i++) {
-		const struct ctf_event_class *ec = g_ptr_array_index(sc->events, i);
-		if (ec->fields && ctf_type_field(ec->fields, "perf_cpu"))
-			return true;
-	}
-	return false;
-}
-
-static bool compile(struct native *n, struct native_meta *m, const char *dir, GError **error)
-{
-	for (guint i = 0; i < m->meta->streams->len; i++) {
-		g_autoptr(GError) reason = NULL;
-		const struct ctf_stream_class *sc = g_ptr_array_index(m->meta->streams, i);
-		struct ctf_decoder *d = NULL;
-		if (is_of_perf(sc))
-			g_set_error(&reason, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
-				    "it is perf's, with the events of all CPUs in one stream");
-		else
-			d = ctf_decoder_new(sc, n->rows, n->matcher, n->layouts, number_class, n,
-					    &reason);
-		if (!d) {
-			g_set_error(error, BLK_TRACE_ERROR, reason->code, "cannot read trace '%s': %s",
-				    dir, reason->message);
-			return false;
-		}
-		g_ptr_array_add(m->decoders, d);
-	}
-	return true;
-}
 
 static GBytes *read_metadata(const char *dir, GError **error)
 {
@@ -198,19 +108,17 @@ static struct native_meta *open_metadata(struct native *n, const char *dir, GErr
 	struct native_meta *m = g_hash_table_lookup(n->by_bytes, bytes);
 	if (m)
 		return m;
-	m = g_new0(struct native_meta, 1);
-	m->meta = ctf_meta_new();
-	m->decoders = g_ptr_array_new_with_free_func(decoder_free);
+	m = native_meta_new();
 	const void *data = g_bytes_get_data(bytes, &size);
 	if (!ctf_meta_append(m->meta, data, size, &reason)) {
 		g_set_error(error, BLK_TRACE_ERROR, reason->code, "cannot read metadata '%s/metadata': %s",
 			    dir, reason->message);
-		meta_free(m);
+		native_meta_free(m);
 		return NULL;
 	}
-	m->uuid = uuid_text(m->meta);
-	if (!compile(n, m, dir, error)) {
-		meta_free(m);
+	if (!native_meta_compile(n, m, error)) {
+		g_prefix_error(error, "cannot read trace '%s': ", dir);
+		native_meta_free(m);
 		return NULL;
 	}
 	g_ptr_array_add(n->metas, m);
@@ -220,48 +128,6 @@ static struct native_meta *open_metadata(struct native *n, const char *dir, GErr
 
 /* ---- streams ---- */
 
-static const char *env(const struct ctf_meta *m, const char *name, const char *other,
-		       const char *absent)
-{
-	const char *text = ctf_meta_env(m, name);
-	if (!text && other)
-		text = ctf_meta_env(m, other);
-	return text ? text : absent;
-}
-
-static struct native_stream *new_stream(const struct native_meta *m, const struct ctf_decoder *d,
-					const struct ctf_packet *first)
-{
-	struct native_stream *st = g_new0(struct native_stream, 1);
-	const char *name = env(m->meta, "hostname", "host", "?");
-	int64_t vpid = -1;
-	st->files = g_ptr_array_new();
-	st->ctf_clock = d->clock;
-	st->n_regs = d->sc->n_regs;
-	st->host = g_strdup(name[0] ? name : "?");
-	st->boot = g_strdup(d->clock->uuid);
-	st->release = g_strdup(env(m->meta, "kernel_release", "release", ""));
-	st->info.cpu = first->has_cpu ? first->cpu : UINT32_MAX;
-	st->info.domain = domain_of(m->meta);
-	if (st->info.domain == BLK_DOMAIN_UST)
-		ctf_meta_env_number(m->meta, "vpid", &vpid);
-	st->info.vpid = (int32_t)vpid;
-	if (st->info.vpid != -1)
-		st->info.vpid_procname = g_strdup(env(m->meta, "procname", NULL, NULL));
-	st->order_base = g_strdup_printf("%s|%d|%s|%016" G_GINT64_MODIFIER "x", st->boot,
-					 st->info.domain, m->uuid, d->sc->id);
-	return st;
-}
-
-static void set_order(struct native_stream *st, uint64_t instance)
-{
-	if (st->info.cpu != UINT32_MAX)
-		st->info.order = g_strdup_printf("%s|cpu %08x", st->order_base, st->info.cpu);
-	else
-		st->info.order = g_strdup_printf("%s|instance %016" G_GINT64_MODIFIER "x",
-						 st->order_base, instance);
-}
-
 /* Files of one stream have the same trace, class and instance; without instance ids
  * each file is a stream. */
 static char *stream_key(const struct native_meta *m, const struct ctf_packet *p, const char *file)
@@ -270,16 +136,6 @@ static char *stream_key(const struct native_meta *m, const struct ctf_packet *p,
 		return g_strdup_printf("%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, m->uuid,
 				       p->stream_id, p->instance);
 	return g_strdup(file);
-}
-
-const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id)
-{
-	for (guint i = 0; i < m->decoders->len; i++) {
-		const struct ctf_decoder *d = g_ptr_array_index(m->decoders, i);
-		if (d->sc->id == stream_id)
-			return d;
-	}
-	return NULL;
 }
 
 static void warn(struct native *n, const char *text)
@@ -317,8 +173,7 @@ static bool place_file(struct native *n, struct native_file *f, const struct ctf
 	}
 	f->stream = g_hash_table_lookup(by_key, key);
 	if (!f->stream) {
-		f->stream = new_stream(f->m, d, first);
-		set_order(f->stream, first->has_instance ? first->instance : n->streams->len);
+		f->stream = native_stream_new(f->m, d, first, n->streams->len);
 		g_ptr_array_add(n->streams, f->stream);
 		g_hash_table_insert(by_key, g_steal_pointer(&key), f->stream);
 	}
@@ -416,12 +271,7 @@ static void pin_clocks(struct native *n)
 			k = st->ctf_clock;
 			g_hash_table_insert(by_boot, st->boot, (void *)k);
 		}
-		st->clock = (struct native_clock){
-			.freq = st->ctf_clock->freq, .offset = k->offset,
-			.base_ns = (uint64_t)k->offset_s * 1000000000u,
-		};
-		if (st->clock.freq == 1000000000)
-			st->clock.base_ns += k->offset;
+		native_stream_pin(st, k);
 	}
 }
 

@@ -9,25 +9,40 @@
 #define HEADER_BYTES 512		/* enough for LTTng's packet header and context */
 #define MAX_EVENT (64u << 20)		/* bytes; more is damage */
 
-void native_cursor_init(struct native_cursor *k, struct native_source *s, size_t stream)
+void native_cursor_init(struct native_cursor *k, struct native_source *s,
+			const struct native_stream *stream, const struct native_plan_stream *plan)
 {
 	*k = (struct native_cursor){
-		.source = s, .stream = g_ptr_array_index(s->native->streams, stream),
-		.plan = &s->plan->stream[stream], .index = G_MAXUINT16,
+		.source = s, .stream = stream, .plan = plan, .index = G_MAXUINT16,
 		.last_ts = G_MININT64, .second_end = G_MININT64, .fd = -1,
 		.swap_batch = UINT64_MAX, .emit_batch = UINT64_MAX, .turn_batch = UINT64_MAX,
 	};
 	k->to_ns = k->stream->clock;
 	k->next = native_plan_find(k->plan, s->from);
-	k->run.regs = g_new0(uint64_t, k->stream->n_regs + 1);
-	k->counts = g_new0(uint64_t, s->native->classes->len + 1);
 	k->counted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	native_cursor_grow(k);
+}
+
+void native_cursor_grow(struct native_cursor *k)
+{
+	size_t n_regs = k->stream->n_regs + 1u, n_counts = k->source->native->classes->len + 1u;
+	if (n_regs > k->n_regs) {
+		k->run.regs = g_renew(uint64_t, k->run.regs, n_regs);
+		memset(k->run.regs + k->n_regs, 0, (n_regs - k->n_regs) * sizeof *k->run.regs);
+		k->n_regs = n_regs;
+	}
+	if (n_counts > k->n_counts) {
+		k->counts = g_renew(uint64_t, k->counts, n_counts);
+		memset(k->counts + k->n_counts, 0, (n_counts - k->n_counts) * sizeof *k->counts);
+		k->n_counts = n_counts;
+	}
 }
 
 void native_cursor_clear(struct native_cursor *k)
 {
 	for (int i = 0; i < 2; i++) {
-		g_free(k->window[i].bytes);
+		if (k->window[i].cap)
+			g_free(k->window[i].bytes);
 		arena_clear(&k->arena[i]);
 	}
 	if (k->fd >= 0)
@@ -92,31 +107,42 @@ static bool agree(const struct ctf_packet *a, const struct ctf_packet *b)
 	       (a->end == b->end || a->fault != CTF_WHOLE) && a->fault == b->fault;
 }
 
-/* Reads the packet's header: false where it must wait for the next batch. */
-static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
+/* Reads the packet's header, if it can be: false where that must wait for the next batch. */
+static bool read_header(struct native_cursor *k, const struct native_packet *x,
+			struct ctf_packet *ret, bool *ret_ok)
 {
-	struct ctf_packet header = { 0 };
 	/* The index found where one ends that does not say so itself. */
 	uint64_t limit = x->p.fault == CTF_WHOLE ? ctf_index_size(x->file->index)
 						 : x->p.offset + x->p.packet_bits / 8;
 	size_t need = 1;
 	bool ok = false;
-	if (x->p.fault != CTF_GARBAGE) {
-		enum native_fill fill = native_window_have(k, x->file, x->p.offset, HEADER_BYTES);
-		for (int tries = 0; tries < 2 && !ok && need; tries++) {
-			if (fill == NATIVE_WAIT)
-				return false;
-			const struct native_window *w = native_window_now(k);
-			size_t skip = (size_t)(x->p.offset - w->offset), n = w->n - skip;
+	enum native_fill fill = native_window_have(k, x->file, x->p.offset, HEADER_BYTES);
+	for (int tries = 0; tries < 2 && !ok && need; tries++) {
+		if (fill == NATIVE_WAIT)
+			return false;
+		const struct native_window *w = native_window_now(k);
+		size_t skip = (size_t)(x->p.offset - w->offset), n = w->n - skip;
+		need = 0;
+		ok = ctf_packet_read(x->file->m->meta, w->bytes + skip, n, x->p.offset,
+				     limit, ret, &need, NULL);
+		if (!ok && need > n)
+			fill = native_window_have(k, x->file, x->p.offset, need);
+		else
 			need = 0;
-			ok = ctf_packet_read(x->file->m->meta, w->bytes + skip, n, x->p.offset,
-					     limit, &header, &need, NULL);
-			if (!ok && need > n)
-				fill = native_window_have(k, x->file, x->p.offset, need);
-			else
-				need = 0;
-		}
 	}
+	*ret_ok = ok;
+	return true;
+}
+
+/* False where it must wait for the next batch. */
+static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
+{
+	struct ctf_packet header = x->p;
+	bool ok = x->p.fault != CTF_GARBAGE;
+	if (x->bytes)
+		native_window_lend(k, x);	/* its header was read when it came */
+	else if (ok && !read_header(k, x, &header, &ok))
+		return false;
 	k->packet = x;
 	k->next++;
 	k->source->consumed += x->p.packet_bits / 8;
@@ -158,7 +184,7 @@ static bool next_packet(struct native_cursor *k)
 
 /* ---- events ---- */
 
-enum more { MORE_READ, MORE_NONE, MORE_WAIT };
+enum more { MORE_READ, MORE_NONE, MORE_WAIT, MORE_LATER };
 
 /* The event at .pos does not fit into what the window has. */
 static enum more read_more(struct native_cursor *k)
@@ -282,6 +308,8 @@ static enum more leave_events(struct native_cursor *k)
 		leave_packet(k);
 		return MORE_READ;
 	}
+	if (k->next >= k->plan->n && k->plan->grows)
+		return MORE_LATER;
 	if (k->next >= k->plan->n || k->plan->packet[k->next].begin_ns >= k->source->to)
 		return MORE_NONE;
 	return next_packet(k) ? MORE_READ : MORE_WAIT;
@@ -311,8 +339,8 @@ static enum native_step cursor_step(struct native_cursor *k)
 		}
 		if (G_UNLIKELY(!c || next > k->end)) {
 			enum more more = leave_events(k);
-			if (more == MORE_WAIT)
-				return NATIVE_STALL;
+			if (more == MORE_WAIT || more == MORE_LATER)
+				return more == MORE_WAIT ? NATIVE_STALL : NATIVE_LATER;
 			if (more == MORE_NONE)
 				return finish(k, k->next >= k->plan->n);
 			continue;

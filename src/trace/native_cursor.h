@@ -21,7 +21,7 @@ struct native_source {
 	uint32_t *cls;			/* native's class -> the source's; UINT32_MAX: not yet */
 	GHashTable *layouts;		/* of events that lack a field */
 	GArray *open;			/* struct native_loss: open at .from */
-	struct native_cursor *cursor;
+	struct native_cursor **cursor;
 	size_t n_cursors;
 	struct merge_head *heap;	/* a cursor's rank is its number */
 	size_t n_heap;
@@ -34,7 +34,7 @@ struct native_source {
 
 struct native_window {
 	uint8_t *bytes;
-	size_t cap, n;
+	size_t cap, n;			/* cap 0: the bytes are lent */
 	uint64_t offset;		/* in the file */
 	const struct native_file *file;
 };
@@ -47,6 +47,7 @@ enum native_step {
 	NATIVE_RECORD,			/* there is a next one */
 	NATIVE_END,
 	NATIVE_STALL,			/* to be asked again in the next batch */
+	NATIVE_LATER,			/* when packets were added to a plan that grows */
 };
 
 struct native_cursor {
@@ -82,6 +83,7 @@ struct native_cursor {
 
 	int64_t second;			/* tallies */
 	uint64_t *counts;		/* by native's class */
+	size_t n_counts, n_regs;
 	GArray *counted;		/* uint32_t */
 	int64_t tally_last;
 	bool tally_told;
@@ -94,8 +96,11 @@ struct native_cursor {
 	size_t queue_at, queue_n, queue_cap;
 };
 
-void native_cursor_init(struct native_cursor *k, struct native_source *s, size_t stream);
+void native_cursor_init(struct native_cursor *k, struct native_source *s,
+			const struct native_stream *stream, const struct native_plan_stream *plan);
 void native_cursor_clear(struct native_cursor *k);
+/* The native has more classes now, or the stream more registers. */
+void native_cursor_grow(struct native_cursor *k);
 
 /*
  * Decodes the next records of the range into .ahead[0 .. ahead_n - 1], once those before
@@ -103,12 +108,25 @@ void native_cursor_clear(struct native_cursor *k);
  */
 enum native_step native_cursor_refill(struct native_cursor *k);
 
+/* native_source.c: copies the run of records that the first of the heap has before any
+ * other to the batch. True: it has no more; else the heap is in order. */
+bool native_take_run(struct native_source *s);
+void native_source_clear(struct native_source *s);
+
 /* native_window.c: bytes of files. Each says whether the batch has to end first. */
 enum native_fill { NATIVE_FILLED, NATIVE_SHORT, NATIVE_WAIT };
 
 /* Makes [offset, offset + need) of the file readable (SHORT: the file has less). */
 enum native_fill native_window_have(struct native_cursor *k, const struct native_file *f,
 				    uint64_t offset, size_t need);
+
+/* Looks at the bytes of a packet that is not in a file. */
+static inline void native_window_lend(struct native_cursor *k, const struct native_packet *x)
+{
+	k->window[k->w] = (struct native_window){
+		.bytes = (uint8_t *)(uintptr_t)x->bytes, .n = x->p.packet_bits / 8, .file = x->file,
+	};
+}
 
 static inline const struct native_window *native_window_now(const struct native_cursor *k)
 {

@@ -107,25 +107,44 @@ static bool behind_hole(const struct native_packet *x, const struct native_packe
 	       x->p.offset != before->p.offset + before->p.packet_bits / 8;
 }
 
+static void set_times(const struct native_stream *st, struct native_packet *x,
+		      const struct native_packet *before)
+{
+	x->end_ns = INT64_MAX;
+	if (x->p.fault == CTF_GARBAGE) {
+		x->begin_ns = before ? before->max_end_ns : 0;
+		return;
+	}
+	x->begin_ns = native_ns(&st->clock, x->p.begin);
+	if (x->p.fault != CTF_UNFINISHED && x->p.has_end)
+		x->end_ns = MAX(x->begin_ns, native_ns(&st->clock, x->p.end));
+}
+
+/* Behind the one before; one that is unfinished, but not the last, ends where it begins:
+ * what follows tells enough of its end. */
+static void set_max_end(struct native_packet *x, const struct native_packet *before, bool is_last)
+{
+	x->max_end_ns = x->end_ns == INT64_MAX && !is_last ? x->begin_ns : x->end_ns;
+	if (before)
+		x->max_end_ns = MAX(before->max_end_ns, x->max_end_ns);
+}
+
+void native_packet_place(const struct native_stream *st, struct native_packet *x,
+			 const struct native_packet *before)
+{
+	set_times(st, x, before);
+	set_max_end(x, before, false);
+	count_lost(x, before);
+	count_gap(x, before);
+}
+
 static void place_packets(const struct native_stream *st, struct native_packet *p, size_t n)
 {
 	const struct native_packet *before = NULL;
 	for (size_t i = 0; i < n; i++) {
 		struct native_packet *x = &p[i];
-		if (x->p.fault == CTF_GARBAGE) {
-			x->begin_ns = before ? before->max_end_ns : 0;
-			x->end_ns = INT64_MAX;
-		} else {
-			x->begin_ns = native_ns(&st->clock, x->p.begin);
-			x->end_ns = x->p.fault == CTF_UNFINISHED || !x->p.has_end
-				? INT64_MAX : native_ns(&st->clock, x->p.end);
-			if (x->end_ns < x->begin_ns)
-				x->end_ns = x->begin_ns;
-		}
-		/* Unfinished, but not the last: what follows tells enough of its end. */
-		x->max_end_ns = x->end_ns == INT64_MAX && i + 1 < n ? x->begin_ns : x->end_ns;
-		if (before)
-			x->max_end_ns = MAX(before->max_end_ns, x->max_end_ns);
+		set_times(st, x, before);
+		set_max_end(x, before, i + 1 == n);
 		if (!before || !behind_hole(x, before)) {
 			count_lost(x, before);
 			count_gap(x, before);

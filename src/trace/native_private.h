@@ -14,11 +14,9 @@ struct native_meta {
 	char *uuid;			/* of the trace, text; "" when it has none */
 };
 
-/* Of the stream class with that id; NULL: there is none. */
-const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id);
 
 struct native_file {
-	struct ctf_index *index;
+	struct ctf_index *index;	/* NULL: packets that are fed */
 	const struct native_meta *m;
 	struct native_stream *stream;
 };
@@ -53,6 +51,7 @@ struct native_stream {
 struct native_packet {
 	struct ctf_packet p;
 	const struct native_file *file;
+	const uint8_t *bytes;		/* all of it, where it is in no file; else NULL */
 	int64_t begin_ns, end_ns;	/* end_ns INT64_MAX: not known */
 	int64_t max_end_ns;		/* of this and all before it */
 	int64_t gap_begin_ns;		/* lost_packets: the end of the one before */
@@ -61,14 +60,17 @@ struct native_packet {
 	bool has_lost;
 };
 
+struct native_plan_stream {
+	struct native_packet *packet;
+	size_t n;
+	bool grows;			/* more may come: fed; .packet changes with n */
+};
+
 /* All that is known of packets at one time; immutable, shared with the sources. */
 struct native_plan {
 	gatomicrefcount refs;
 	size_t n_streams;
-	struct native_plan_stream {
-		struct native_packet *packet;
-		size_t n;
-	} *stream;			/* as native.streams */
+	struct native_plan_stream *stream;	/* as native.streams */
 	int64_t known_from;		/* INT64_MIN: everything */
 	uint64_t bytes;
 };
@@ -92,7 +94,30 @@ struct native {
 
 struct native_class { char *name; uint16_t row; };
 
+/* native.c: without any trace. */
+struct native *native_new(const struct blk_subscription *rows, size_t n_rows);
+
+/* native_meta.c */
+struct native_meta *native_meta_new(void);
+void native_meta_free(void *m);
+
+/* Compiles what was appended to m->meta since. Numbers of classes are n's. */
+bool native_meta_compile(struct native *n, struct native_meta *m, GError **error);
+
+/* Of the stream class with that id; NULL: there is none. */
+const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id);
+
+/* By its first packet. number: takes the place of an instance where there is none. The
+ * clock is still to be pinned, to k or to that of another trace of the same boot. */
+struct native_stream *native_stream_new(const struct native_meta *m, const struct ctf_decoder *d,
+					const struct ctf_packet *first, uint64_t number);
+void native_stream_free(void *st);
+void native_stream_pin(struct native_stream *st, const struct ctf_clock *k);
+
 /* native_plan.c */
+/* Its times, and what was lost since the one before it in the stream (NULL: none). */
+void native_packet_place(const struct native_stream *st, struct native_packet *x,
+			 const struct native_packet *before);
 void native_plan_make(struct native *n);
 struct native_plan *native_plan_take(const struct native *n);	/* a reference */
 void native_plan_unref(struct native_plan *p);

@@ -15,7 +15,7 @@
 /* The first cursor of the heap needs new records; false: in the next batch. */
 static bool refill(struct native_source *s)
 {
-	struct native_cursor *k = &s->cursor[s->heap[0].cursor];
+	struct native_cursor *k = s->cursor[s->heap[0].cursor];
 	enum native_step step = native_cursor_refill(k);
 	s->stalled = step == NATIVE_STALL;
 	if (step == NATIVE_END)
@@ -27,10 +27,10 @@ static bool refill(struct native_source *s)
 	return !s->stalled;
 }
 
-static bool take_run(struct native_source *s)
+bool native_take_run(struct native_source *s)
 {
 	struct merge_head top = s->heap[0], rival = merge_rival(s->heap, s->n_heap);
-	struct native_cursor *k = &s->cursor[top.cursor];
+	struct native_cursor *k = s->cursor[top.cursor];
 	if (top.rank < rival.rank && rival.ts < INT64_MAX)
 		rival.ts++;		/* of equal timestamps its own come first */
 	const struct blk_event *from = &k->ahead[k->ahead_at], *end = &k->ahead[k->ahead_n];
@@ -44,10 +44,10 @@ static bool take_run(struct native_source *s)
 	s->n_batch = (size_t)(to - s->batch);
 	k->ahead_at = (unsigned)(from - k->ahead);
 	if (k->ahead_at == k->ahead_n)
-		return refill(s);
+		return true;
 	s->heap[0].ts = from->ts;
 	merge_sift_down(s->heap, s->n_heap, 0);
-	return true;
+	return false;
 }
 
 /* The first records of all streams. Nothing was delivered yet: none can stall. */
@@ -58,7 +58,7 @@ static void prime(struct native_source *s)
 	s->primed = true;
 	s->heap = g_new0(struct merge_head, s->n_cursors + 1);
 	for (size_t i = 0; i < s->n_cursors; i++) {
-		struct native_cursor *k = &s->cursor[i];
+		struct native_cursor *k = s->cursor[i];
 		if (native_cursor_refill(k) == NATIVE_RECORD)
 			s->heap[s->n_heap++] = (struct merge_head){
 				k->ahead[0].ts, (uint32_t)i, (uint32_t)i };
@@ -77,7 +77,7 @@ static enum source_status range_next(struct source *source, struct blk_batch *re
 	if (s->stalled)
 		refill(s);
 	while (s->n_heap && s->n_batch < BLK_BATCH)
-		if (!take_run(s))
+		if (native_take_run(s) && !refill(s))
 			break;
 	if (!s->n_batch)
 		return SOURCE_END;
@@ -96,11 +96,13 @@ static double range_progress(struct source *source)
 	return s->bytes ? MIN(1, (double)s->consumed / (double)s->bytes) : 1;
 }
 
-static void range_free(struct source *source)
+void native_source_clear(struct native_source *s)
 {
-	struct native_source *s = (struct native_source *)source;
-	for (size_t i = 0; i < s->n_cursors; i++)
-		native_cursor_clear(&s->cursor[i]);
+	for (size_t i = 0; i < s->n_cursors; i++) {
+		if (s->cursor[i])
+			native_cursor_clear(s->cursor[i]);
+		g_free(s->cursor[i]);
+	}
 	g_free(s->cursor);
 	g_free(s->heap);
 	g_free(s->cls);
@@ -109,7 +111,12 @@ static void range_free(struct source *source)
 	native_plan_unref(s->plan);
 	source_clear(&s->source);
 	native_free(s->owned);
-	g_free(s);
+}
+
+static void range_free(struct source *source)
+{
+	native_source_clear((struct native_source *)source);
+	g_free(source);
 }
 
 static const struct source_ops range_ops = { range_next, range_cancel, range_progress, range_free };
@@ -130,9 +137,12 @@ struct source *native_range(struct native *n, int64_t from, int64_t to, size_t b
 	memset(s->cls, 0xff, (n->classes->len + 1) * sizeof *s->cls);
 	s->layouts = layouts_new();
 	s->open = g_array_new(FALSE, FALSE, sizeof(struct native_loss));
-	s->cursor = g_new0(struct native_cursor, s->n_cursors + 1);
-	for (size_t i = 0; i < s->n_cursors; i++)
-		native_cursor_init(&s->cursor[i], s, i);
+	s->cursor = g_new0(struct native_cursor *, s->n_cursors + 1);
+	for (size_t i = 0; i < s->n_cursors; i++) {
+		s->cursor[i] = g_new(struct native_cursor, 1);
+		native_cursor_init(s->cursor[i], s, g_ptr_array_index(n->streams, i),
+				   &s->plan->stream[i]);
+	}
 	return &s->source;
 }
 
