@@ -149,8 +149,7 @@ static inline uint64_t ctf_clock_advance(uint64_t now, uint64_t low, unsigned bi
 {
 	if (bits >= 64)
 		return low;
-	uint64_t mask = (UINT64_C(1) << bits) - 1, then = (now & ~mask) | low;
-	return then + ((uint64_t)(low < (now & mask)) << bits);
+	return now + ((low - now) & ((UINT64_C(1) << bits) - 1));
 }
 
 bool ctf_header_read_slow(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,

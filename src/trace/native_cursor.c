@@ -35,6 +35,7 @@ void native_cursor_grow(struct native_cursor *k)
 		k->counts = g_renew(uint64_t, k->counts, n_counts);
 		memset(k->counts + k->n_counts, 0, (n_counts - k->n_counts) * sizeof *k->counts);
 		k->n_counts = n_counts;
+		k->hot_of = NULL;	/* it points there */
 	}
 }
 
@@ -48,6 +49,7 @@ void native_cursor_clear(struct native_cursor *k)
 	if (k->fd >= 0)
 		close(k->fd);
 	g_free(k->run.regs);
+	g_free(k->hot);
 	fields_clear(&k->run.all);
 	g_free(k->counts);
 	g_array_unref(k->counted);
@@ -248,7 +250,7 @@ static inline void tally(struct native_cursor *k, uint32_t cls, int64_t ts)
 }
 
 /* Runs the class's program; where it copies, into a row of its own. */
-static uint64_t run_class(struct native_cursor *k, const struct ctf_class *c, uint64_t pos)
+uint64_t native_run_class(struct native_cursor *k, const struct ctf_class *c, uint64_t pos)
 {
 	if (c->copies) {
 		k->run.arena = native_arena(k);
@@ -266,8 +268,8 @@ static enum native_step pop(struct native_cursor *k)
 	return NATIVE_RECORD;
 }
 
-static inline void fill(struct native_cursor *k, struct blk_event *e, const struct ctf_class *c,
-			int64_t ts, const uint8_t *body, uint32_t cls)
+void native_fill(struct native_cursor *k, struct blk_event *e, const struct ctf_class *c,
+		 int64_t ts, const uint8_t *body, uint32_t cls)
 {
 	e->ts = ts;
 	e->row = c->row;
@@ -335,7 +337,7 @@ static enum native_step cursor_step(struct native_cursor *k)
 				continue;
 			}
 			body = pos;
-			next = c->n_steps ? run_class(k, c, pos) : pos + c->bits;
+			next = c->n_steps ? native_run_class(k, c, pos) : pos + c->bits;
 		}
 		if (G_UNLIKELY(!c || next > k->end)) {
 			enum more more = leave_events(k);
@@ -368,61 +370,12 @@ static enum native_step cursor_step(struct native_cursor *k)
 				native_tally_first(k);
 			continue;
 		}
-		fill(k, &k->head, c, ts, k->base + (body >> 3), class_number(k->source, c->cls));
+		native_fill(k, &k->head, c, ts, k->base + (body >> 3),
+			    class_number(k->source, c->cls));
 		if (G_LIKELY(!k->queue_n))
 			return NATIVE_RECORD;
 		native_queue_event(k, &k->head);
 	}
-}
-
-/*
- * The same for what is usual: whole packets of which nothing is clamped or left out,
- * classes that were met before, nothing at a second's end. Appends to .ahead, and leaves
- * what is unusual to cursor_step().
- */
-static void run_plain(struct native_cursor *k)
-{
-	if (!k->plain || k->queue_n || !k->packet)
-		return;
-	const struct ctf_decoder *d = k->decoder;
-	const int64_t limit = MIN(k->second_end, k->source->to);
-	const uint64_t end = k->end, base_ns = k->to_ns.base_ns;
-	const uint8_t *base = k->base;
-	const uint32_t *numbers = k->source->cls;
-	struct blk_event *out = &k->ahead[k->ahead_n], *full = &k->ahead[NATIVE_AHEAD];
-	uint64_t pos = k->pos, clock = k->clock;
-	int64_t last_ts = k->last_ts, tally_last = k->tally_last;
-	while (pos < end && out < full) {
-		uint64_t body = pos, now = clock, id, next;
-		if (!ctf_header_read(&d->header, base, &body, end, &now, &id) || id >= d->n_ids)
-			break;
-		const struct ctf_class *c = d->by_id[id];
-		int64_t ts = (int64_t)(base_ns + now);
-		if (!c || ts >= limit || ts < last_ts)	/* 64-bit timestamps may go back */
-			break;
-		next = c->n_steps ? run_class(k, c, body) : body + c->bits;
-		if (next > end)
-			break;
-		if (c->row == G_MAXUINT16) {
-			if (!k->counts[c->cls])
-				break;
-			k->counts[c->cls]++;
-			tally_last = ts;
-		} else {
-			uint32_t cls = numbers[c->cls];
-			if (cls == UINT32_MAX)
-				break;
-			fill(k, out++, c, ts, base + (body >> 3), cls);
-		}
-		pos = next;
-		clock = now;
-		last_ts = ts;
-	}
-	k->ahead_n = (unsigned)(out - k->ahead);
-	k->pos = pos;
-	k->clock = clock;
-	k->last_ts = last_ts;
-	k->tally_last = tally_last;
 }
 
 enum native_step native_cursor_refill(struct native_cursor *k)
@@ -438,7 +391,7 @@ enum native_step native_cursor_refill(struct native_cursor *k)
 	if (k->ahead_n)
 		return NATIVE_RECORD;
 	while (step == NATIVE_RECORD && k->ahead_n < NATIVE_AHEAD) {
-		run_plain(k);
+		native_run_plain(k);
 		if (k->ahead_n == NATIVE_AHEAD)
 			break;
 		step = cursor_step(k);

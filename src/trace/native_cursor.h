@@ -50,6 +50,25 @@ enum native_step {
 	NATIVE_LATER,			/* when packets were added to a plan that grows */
 };
 
+/* An event id as the plain loop needs it: learnt when it was met. */
+enum native_hot_kind {
+	NATIVE_HOT_UNKNOWN,
+	NATIVE_HOT_RECORD,		/* a record that points into the packet */
+	NATIVE_HOT_COUNT,		/* only counted */
+	NATIVE_HOT_RUN,			/* its program has to be run */
+};
+
+struct native_hot {
+	union {
+		const struct blk_layout *layout;
+		uint64_t *count;
+	};
+	uint32_t bits;			/* behind the header */
+	uint32_t kind;			/* enum native_hot_kind */
+	uint32_t cls;			/* as in struct blk_event */
+	uint16_t row, stream;
+};
+
 struct native_cursor {
 	/* Of the event at hand. */
 	const uint8_t *base;		/* the packet's begin, as far as a window has it */
@@ -75,6 +94,10 @@ struct native_cursor {
 	int fd;				/* of fd_file; -1: none, or it can't be opened */
 	const struct native_file *fd_file;
 	uint64_t swap_batch, emit_batch;
+
+	struct native_hot *hot;		/* by event id of hot_of, n_hot of them */
+	const struct ctf_decoder *hot_of;
+	uint64_t n_hot;
 
 	struct ctf_run run;
 	struct arena arena[2];
@@ -112,6 +135,15 @@ enum native_step native_cursor_refill(struct native_cursor *k);
  * other to the batch. True: it has no more; else the heap is in order. */
 bool native_take_run(struct native_source *s);
 void native_source_clear(struct native_source *s);
+
+/* native_plain.c: the same for what is usual, appended to .ahead; stops before what is not. */
+void native_run_plain(struct native_cursor *k);
+
+/* Runs the class's program; where it copies, into a row of its own. CTF_NO_FIT: see there. */
+uint64_t native_run_class(struct native_cursor *k, const struct ctf_class *c, uint64_t pos);
+/* The record of an event whose program was run; cls is the source's number. */
+void native_fill(struct native_cursor *k, struct blk_event *e, const struct ctf_class *c,
+		 int64_t ts, const uint8_t *body, uint32_t cls);
 
 /* native_window.c: bytes of files. Each says whether the batch has to end first. */
 enum native_fill { NATIVE_FILLED, NATIVE_SHORT, NATIVE_WAIT };

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The hot loop for what is usual: whole packets of which nothing is clamped or left out,
+ * LTTng's usual headers, classes that were met before, nothing at a second's end. What is
+ * unusual is left to native_cursor.c.
+ */
+#include "trace/native_cursor.h"
+
+static void forget(struct native_cursor *k, const struct ctf_decoder *d)
+{
+	g_free(k->hot);
+	k->hot = g_new0(struct native_hot, d->n_ids + 1);
+	k->hot_of = d;
+	k->n_hot = d->n_ids;
+}
+
+/* False: it was not met yet. */
+static G_NO_INLINE bool learn(struct native_cursor *k, const struct ctf_class *c,
+			      struct native_hot *h)
+{
+	uint32_t number = c ? k->source->cls[c->cls] : UINT32_MAX;
+	if (number == UINT32_MAX || c->bits > UINT32_MAX)
+		return false;
+	*h = (struct native_hot){
+		.bits = (uint32_t)c->bits, .cls = number, .row = c->row, .stream = k->index,
+	};
+	if (c->row == G_MAXUINT16) {
+		h->kind = c->n_steps ? NATIVE_HOT_RUN : NATIVE_HOT_COUNT;
+		h->count = &k->counts[c->cls];
+	} else {
+		h->kind = c->n_steps || c->copies ? NATIVE_HOT_RUN : NATIVE_HOT_RECORD;
+		h->layout = c->layout;
+	}
+	return true;
+}
+
+/* An event whose program has to be run, or that is not known yet; the position behind it.
+ * CTF_NO_FIT ends the run. */
+static G_NO_INLINE uint64_t unusual(struct native_cursor *k, struct blk_event *out, uint64_t id,
+				    uint64_t body, int64_t ts)
+{
+	struct native_hot *h = &k->hot[id];
+	const struct ctf_class *c = k->decoder->by_id[id];
+	if (h->kind == NATIVE_HOT_UNKNOWN && !learn(k, c, h))
+		return CTF_NO_FIT;
+	if (h->row == G_MAXUINT16 && !*h->count)	/* the first of its second */
+		return CTF_NO_FIT;
+	uint64_t next = c->n_steps ? native_run_class(k, c, body) : body + c->bits;
+	if (next > k->end)
+		return CTF_NO_FIT;
+	if (h->row == G_MAXUINT16)
+		++*h->count;
+	else
+		native_fill(k, out, c, ts, k->base + (body >> 3), h->cls);
+	return next;
+}
+
+/* The header at `at`; false: there is none as a whole. Both kinds of short headers have
+ * the id's and the clock's lowest bits. */
+static inline G_ALWAYS_INLINE bool read_header(const struct native_cursor *k,
+					       const uint8_t *base, bool large, uint64_t *at,
+					       uint64_t *clock, uint64_t *id)
+{
+	const uint8_t *p = base + (*at >> 3);
+	uint32_t low;
+	if (large) {
+		uint16_t short_id;
+		memcpy(&short_id, p, sizeof short_id);
+		memcpy(&low, p + 2, sizeof low);
+		*id = GUINT16_FROM_LE(short_id);
+		if (G_LIKELY(*id != UINT16_MAX)) {
+			*clock = ctf_clock_advance(*clock, GUINT32_FROM_LE(low), 32);
+			*at += 48;
+			return true;
+		}
+	} else {
+		memcpy(&low, p, sizeof low);
+		low = GUINT32_FROM_LE(low);
+		*id = low & 31;
+		if (G_LIKELY(*id != 31)) {
+			*clock = ctf_clock_advance(*clock, low >> 5, 27);
+			*at += 32;
+			return true;
+		}
+	}
+	uint64_t before = *clock;	/* 64-bit timestamps may go back */
+	return ctf_header_read_slow(&k->decoder->header, base, at, k->end, clock, id) &&
+	       *clock >= before;
+}
+
+static inline G_ALWAYS_INLINE void run(struct native_cursor *k, bool large)
+{
+	const uint8_t *const base = k->base;
+	const uint64_t end = k->end, base_ns = k->to_ns.base_ns, n_ids = k->n_hot;
+	const uint64_t align = k->decoder->header.fast_align, size = large ? 48 : 32;
+	const int64_t from = k->last_ts, limit = MIN(k->second_end, k->source->to);
+	const uint64_t span = limit > from ? (uint64_t)limit - (uint64_t)from : 0;
+	const struct native_hot *const hot = k->hot;
+	struct blk_event *out = &k->ahead[k->ahead_n], *const full = &k->ahead[NATIVE_AHEAD];
+	uint64_t pos = k->pos, clock = k->clock, tally_clock = 0;
+	while (out < full) {
+		uint64_t at = ctf_align(pos, align), now = clock, id;
+		if (at + size > end || !read_header(k, base, large, &at, &now, &id) || id >= n_ids)
+			break;
+		uint64_t ts = base_ns + now, next;
+		const struct native_hot *h = &hot[id];
+		if (ts - (uint64_t)from >= span)
+			break;
+		next = at + h->bits;
+		if (G_LIKELY(h->kind == NATIVE_HOT_RECORD)) {
+			if (next > end)
+				break;
+			*out++ = (struct blk_event){
+				.ts = (int64_t)ts, .data = base + (at >> 3), .layout = h->layout,
+				.cls = h->cls, .row = h->row, .stream = h->stream,
+			};
+		} else if (h->kind == NATIVE_HOT_COUNT) {
+			if (next > end || !*h->count)
+				break;
+			++*h->count;
+			tally_clock = now;
+		} else {
+			next = unusual(k, out, id, at, (int64_t)ts);
+			if (next == CTF_NO_FIT)
+				break;
+			if (h->row == G_MAXUINT16)
+				tally_clock = now;
+			else
+				out++;
+		}
+		pos = next;
+		clock = now;
+	}
+	k->ahead_n = (unsigned)(out - k->ahead);
+	if (pos != k->pos)
+		k->last_ts = (int64_t)(base_ns + clock);
+	if (tally_clock)
+		k->tally_last = (int64_t)(base_ns + tally_clock);
+	k->pos = pos;
+	k->clock = clock;
+}
+
+void native_run_plain(struct native_cursor *k)
+{
+	if (!k->plain || k->queue_n || !k->packet)
+		return;
+	const struct ctf_decoder *d = k->decoder;
+	if (G_UNLIKELY(k->hot_of != d || k->n_hot != d->n_ids))
+		forget(k, d);
+	if (d->header.fast == CTF_FAST_LARGE)
+		run(k, true);
+	else if (d->header.fast == CTF_FAST_COMPACT)
+		run(k, false);
+}
