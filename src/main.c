@@ -14,6 +14,7 @@
 #include "print_log.h"
 #include "relay.h"
 #include "report.h"
+#include "save.h"
 #include "screen.h"
 
 #include "base/timefmt.h"
@@ -40,6 +41,7 @@ static const struct {
 	[COMMAND_LOG] = { .run = print_log },
 	[COMMAND_EXPORT] = { .run = batch_export },
 	[COMMAND_REPORT] = { .run = report_write },
+	[COMMAND_SAVE] = { .run = save_write },
 	[COMMAND_DOCTOR] = { .run = doctor_run },
 	[COMMAND_LIST_SESSIONS] = { .run = relay_list_sessions },
 	[COMMAND_LIST_VIEWS] = { .print = about_views },

@@ -26,7 +26,7 @@ struct words {
 	char *relay, *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *timeout;
 	char *jobs, *slices, *reader, *step, *worst, *config, *theme, *mouse;
-	bool demo, each, force, utc, ascii;
+	bool demo, each, force, utc, ascii, statedump;
 	enum command command;
 	const char *command_name;	/* the option, with its dashes, or word that chose it */
 };
@@ -63,6 +63,8 @@ static const struct subcommand {
 	  "write a Markdown page about the worst requests" },
 	{ "log", COMMAND_LOG, "TRACE_DIR...",
 	  "print every call and event of a range as strace would, as text or JSON lines" },
+	{ "save", COMMAND_SAVE, "TRACE_DIR... -o DIR",
+	  "save a range as a trace of its own that other programs open, too" },
 };
 
 #define WORD_NONE SIZE_MAX
@@ -102,8 +104,9 @@ static const struct option_row option_rows[] = {
 	     "text, csv or json; of exported spans: zipkin or json"),
 	WORD("at", 0, "T", GROUP_PRINT, at, NULL, "the second of this instant"),
 	WORD("from", 0, "T", GROUP_PRINT, from, NULL, "begin of the range (start)"),
-	WORD("to", 0, "T", GROUP_PRINT, to, "T: 14:03:05.1, +90s, 5%, end, @NS",
-	     "end of the range (end)"),
+	WORD("to", 0, "T", GROUP_PRINT, to, NULL, "end of the range (end)"),
+	FLAG("with-statedump", 0, GROUP_PRINT, statedump, "14:03:05, +90s, 5%, end, @NS",
+	     "save: with what names processes and descriptors, from before the range"),
 	WORD("step", 0, "STEP", GROUP_PRINT, step, NULL,
 	     "length of a second: 1ms, 10ms, 100ms, 1s, 10s, 1m or 10m, for --each, --at, the screen"),
 	FLAG("each", 0, GROUP_PRINT, each, NULL, "a block for each second"),
@@ -182,7 +185,7 @@ void options_print_help(FILE *out)
 	fputs("Usage: blktop TRACE_DIR...                                a recorded trace\n"
 	      "       blktop -r HOST[:PORT] | net://HOST/host/NAME/SESSION           live\n"
 	      "       blktop -b --view VIEW [OPTION...] TRACE_DIR | -r RELAY        print\n"
-	      "       blktop report | log [OPTION...] TRACE_DIR   worst requests; every call\n", out);
+	      "       blktop report | log | save [OPTION...] TRACE_DIR   page; calls; piece\n", out);
 	for (size_t i = 0; i < G_N_ELEMENTS(option_rows) && option_rows[i].group != GROUP_HIDDEN; i++) {
 		append_option(left, &option_rows[i]);
 		if (!option_rows[i].brief)
@@ -487,9 +490,9 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 		return o->live ? read_count("-n", w->n, MOST_LISTENING, &o->n_seconds, error) :
 			fail(error, "-n needs a relay");
 	bool ranged = w->command == COMMAND_BATCH || w->command == COMMAND_REPORT ||
-		      w->command == COMMAND_LOG;
+		      w->command == COMMAND_LOG || w->command == COMMAND_SAVE;
 	if ((w->from || w->to) && !ranged)
-		return fail(error, "--from and --to need -b, log or report");
+		return fail(error, "--from and --to need -b, log, report or save");
 	if ((w->each || w->n) && w->command != COMMAND_BATCH)
 		return fail(error, "--each and -n need -b");
 	if (w->command == COMMAND_DOCTOR)
@@ -530,15 +533,28 @@ static bool check_report(struct options *o, const struct words *w, GError **erro
 	return !w->worst || read_count("--worst", w->worst, MOST_WORST, &o->worst, error);
 }
 
+static bool check_save(struct options *o, const struct words *w, GError **error)
+{
+	if (o->live)
+		return fail(error, "save needs a recorded trace");
+	if (!w->output || !*w->output)
+		return fail(error, "save needs -o DIR: where the range is saved");
+	return !w->force || fail(error, "save has no --force: it writes over nothing");
+}
+
 static bool check_export(struct options *o, const struct words *w, GError **error)
 {
 	if (w->worst && w->command != COMMAND_REPORT)
 		return fail(error, "--worst needs report");
+	if (w->statedump && w->command != COMMAND_SAVE)
+		return fail(error, "--with-statedump needs save");
 	if (w->command == COMMAND_REPORT)
 		return check_report(o, w, error);
+	if (w->command == COMMAND_SAVE)
+		return check_save(o, w, error);
 	if (w->command != COMMAND_EXPORT)
 		return w->command == COMMAND_DOCTOR || !(w->output || w->force) ||
-		       fail(error, "-o and --force need report, --doctor or an --export option");
+		       fail(error, "-o and --force need report, save, --doctor or an --export option");
 	if (w->slowest && (w->span || w->trace))
 		return fail(error, "--export-slowest and --export-%s can't be combined",
 			    w->span ? "span" : "trace");
@@ -651,6 +667,7 @@ static void move_words(struct options *o, struct words *w)
 	o->demo = w->demo;
 	o->each = w->each;
 	o->force = w->force;
+	o->statedump = w->statedump;
 	o->utc = w->utc;
 	o->ascii = w->ascii;
 	o->at = g_steal_pointer(&w->at);

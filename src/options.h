@@ -28,6 +28,7 @@ enum command {
 	COMMAND_LOG,			/* `blktop log` */
 	COMMAND_EXPORT,
 	COMMAND_REPORT,			/* blktop report */
+	COMMAND_SAVE,			/* blktop save */
 	COMMAND_DOCTOR,
 	COMMAND_LIST_SESSIONS,		/* from here on: no trace is read */
 	COMMAND_LIST_VIEWS,
@@ -60,6 +61,7 @@ struct options {
 	size_t n_columns;
 	struct expr *expr;		/* --filter against --view; NULL: all, or no view */
 	bool each, force, utc, ascii;
+	bool statedump;			/* save: --with-statedump */
 	unsigned n_seconds;		/* -n; 0: no bound (doctor: 5) */
 	unsigned worst;			/* report: --worst */
 	size_t memory;			/* bytes */

@@ -9,8 +9,10 @@
 #include "input.h"
 #include "log.h"
 #include "relay.h"
+#include "save.h"
 
 #include "run/logjob.h"
+#include "run/savejob.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -39,6 +41,7 @@ struct screen {
 	struct timeline *tl;
 	bool live;
 	struct logjob *log;		/* once it was asked for */
+	struct savejob *saving;		/* or NULL */
 	/* A preview that was waited for, until the screen takes it. */
 	struct timeline *preview;
 	struct look_window window;	/* of it */
@@ -275,6 +278,50 @@ static enum ui_saved backend_save_view(void *data, const struct ui_save *what,
 		UI_SAVE_EXISTS : UI_SAVE_FAILED;
 }
 
+static bool backend_save_trace(void *data, const struct ui_save_trace *what, char **ret_message)
+{
+	struct screen *s = data;
+	g_autofree char *path = place_of(what->path);
+	struct trace_cut cut = {
+		.paths = input_paths(s->in), .from_ns = what->from_ns, .to_ns = what->to_ns,
+		.statedump = what->statedump, .to = path,
+	};
+
+	if (s->saving) {
+		*ret_message = g_strdup("the range before is still being saved");
+		return false;
+	}
+	if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+		*ret_message = g_strdup("it is there already");
+		return false;
+	}
+	s->saving = savejob_new(&cut, job_fd(s->job));
+	return true;
+}
+
+static char *backend_saved_trace(void *data, bool *ret_done)
+{
+	struct screen *s = data;
+	struct trace_cut_result r;
+	g_autoptr(GError) error = NULL;
+	char *message = NULL;
+
+	if (!s->saving || !savejob_take(s->saving, &r, &error))
+		return NULL;
+	*ret_done = !error;
+	if (error) {
+		give_up(&message, error);
+	} else {
+		g_autofree char *what = save_describe(savejob_cut(s->saving), &r);
+		g_autofree char *visible = text_visible(r.path);
+		message = g_strdup_printf("wrote %s: %s", visible, what);
+		log_note("%s", message);
+		g_free(r.path);
+	}
+	g_clear_pointer(&s->saving, savejob_free);
+	return message;
+}
+
 static bool backend_save_prefs(void *data, char **ret_message)
 {
 	struct screen *s = data;
@@ -446,6 +493,8 @@ static int run_ui(struct screen *s)
 		.preview = backend_preview, .look = backend_look,
 		.log_ask = s->live ? NULL : backend_log_ask,
 		.log_take = s->live ? NULL : backend_log_take,
+		.save_trace = s->live ? NULL : backend_save_trace,
+		.saved_trace = s->live ? NULL : backend_saved_trace,
 		.save_prefs = backend_save_prefs, .note = backend_note,
 	};
 	take_columns(o);
@@ -489,7 +538,8 @@ int screen_run(const struct options *o)
 	s.tl = timeline_new(o->memory - MIN(o->memory / 2, MOST_BESIDE));
 	s.job = input_start(s.in, &options);
 	code = wait_first(&s) ? run_ui(&s) : EXIT_FAILED;
-	logjob_free(s.log);		/* rings the job's bell */
+	logjob_free(s.log);		/* these ring the job's bell */
+	savejob_free(s.saving);
 	job_free(s.job);
 	timeline_free(s.tl);
 	if (s.preview)

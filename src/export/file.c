@@ -5,6 +5,8 @@
  */
 #include "export/export.h"
 
+#include "base/disk.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <gio/gio.h>
@@ -18,31 +20,6 @@ static bool fail(GError **error, const char *what, const char *path, int number)
 	g_set_error(error, G_IO_ERROR, g_io_error_from_errno(number), "can't %s %s: %s", what, path,
 		    g_strerror(number));
 	return false;
-}
-
-static bool write_all(int fd, const char *text, size_t len)
-{
-	while (len > 0) {
-		ssize_t n = write(fd, text, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		text += n;
-		len -= n;
-	}
-	return fsync(fd) == 0;
-}
-
-/* Names in a directory survive a crash only once the directory is synced as well. */
-static void sync_directory(const char *path)
-{
-	g_autofree char *dir = g_path_get_dirname(path);
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	fsync(fd);
-	close(fd);
 }
 
 static bool put_in_place(const char *temporary, const char *path, bool force, GError **error)
@@ -68,7 +45,7 @@ static bool write_beside(const char *path, const char *text, size_t len, bool fo
 	int fd = g_mkstemp_full(temporary, O_RDWR | O_CLOEXEC, 0666);	/* less umask */
 	if (fd < 0)
 		return fail(error, "make", path, errno);
-	bool written = write_all(fd, text, len);
+	bool written = disk_write(fd, text, len) && fsync(fd) == 0;
 	int number = errno;
 	if (close(fd) < 0 && written) {
 		written = false;
@@ -91,7 +68,7 @@ bool export_write_file(const char *path, const char *text, size_t len, bool forc
 	}
 	if (!write_beside(absolute, text, len, force, error))
 		return false;
-	sync_directory(absolute);
+	disk_sync_parent(absolute);
 	if (ret_absolute)
 		*ret_absolute = g_steal_pointer(&absolute);
 	return true;

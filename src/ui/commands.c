@@ -650,7 +650,8 @@ static const handler handlers[CMD_N] = {
 	[CMD_VIEW_LIST] = do_view_list, [CMD_VIEW_LOG] = screen_log_open, [CMD_VIEW_NEXT] = do_view_step,
 	[CMD_VIEW_PREV] = do_view_step, [CMD_DRILL] = do_drill, [CMD_BACK] = do_back,
 	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = output_copy,
-	[CMD_SAVE] = output_save, [CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,
+	[CMD_SAVE] = output_save, [CMD_SAVE_TRACE] = output_save_trace,
+	[CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,
 	[CMD_TIME_BACK_10] = do_time, [CMD_TIME_FORWARD_10] = do_time, [CMD_GOTO] = do_prompt,
 	[CMD_PAUSE] = do_pause, [CMD_FOLLOW] = do_follow, [CMD_STEP_FINER] = do_step_size,
 	[CMD_STEP_COARSER] = do_step_size, [CMD_RANGE_A] = do_range, [CMD_RANGE_B] = do_range,
@@ -703,6 +704,9 @@ void app_prompt_done(struct app *app, const char *text)
 		break;
 	case PROMPT_GOTO:
 		taken = !*line || goto_text(app, line, &error);
+		break;
+	case PROMPT_TRACE:
+		taken = output_save_trace_as(app, line, &error);
 		break;
 	case PROMPT_SAVE:
 		taken = output_save_as(app, line, &error);

@@ -157,6 +157,7 @@ static bool pump(struct loop *l)
 		app_timeline_changed(l->app);
 	whole_take(l->app);
 	screen_log_take(l->app);
+	output_saved_trace(l->app);
 	l->pumped_us = g_get_monotonic_time();
 	l->dirty = true;
 	return false;

@@ -115,7 +115,8 @@ void output_copy(struct app *app, struct place *p, enum command_id command)
 
 /* --- save --- */
 
-static char *default_name(const struct app *app, const struct view *v)
+/* "blktop-traces-140305.txt", of the begin of what is shown. */
+static char *default_name(const struct app *app, const char *what, const char *suffix)
 {
 	char clock[TIMEFMT_LEN];
 	GString *s = g_string_new(NULL);
@@ -123,12 +124,12 @@ static char *default_name(const struct app *app, const struct view *v)
 
 	nav_range(&app->nav, &from, &to);
 	timefmt_clock(clock, from);
-	g_string_printf(s, "blktop-%s-", v->id);
+	g_string_printf(s, "blktop-%s-", what);
 	for (const char *c = clock; *c; c++) {
 		if (*c != ':')
 			g_string_append_c(s, *c);
 	}
-	g_string_append(s, ".txt");
+	g_string_append(s, suffix);
 	return g_string_free(s, FALSE);
 }
 
@@ -142,7 +143,7 @@ void output_save(struct app *app, struct place *p, enum command_id command)
 		app_error(app, "cannot save: nobody does it here");
 		return;
 	}
-	name = default_name(app, f.view);
+	name = default_name(app, f.view->id, ".txt");
 	prompt_open(&app->prompt, PROMPT_SAVE, name);
 }
 
@@ -214,4 +215,54 @@ bool output_save_as(struct app *app, const char *path, GError **error)
 		app_error(app, "%s", message ? message : "cannot save");
 		return false;
 	}
+}
+
+/* --- a range as a trace --- */
+
+void output_save_trace(struct app *app, struct place *p, enum command_id command)
+{
+	if (!app->backend || !app->backend->save_trace) {
+		app_error(app, "cannot save a trace: there are no packets to save");
+		return;
+	}
+	if (app->nav.cursor_ns == TIME_UNKNOWN) {
+		app_error(app, "cannot save a trace: nothing is read yet");
+		return;
+	}
+	g_autofree char *name = default_name(app, "trace", "");
+	prompt_open(&app->prompt, PROMPT_TRACE, name);
+}
+
+bool output_save_trace_as(struct app *app, const char *line, GError **error)
+{
+	struct ui_save_trace what = { .path = line };
+	g_autofree char *message = NULL;
+
+	if (g_str_has_prefix(line, "statedump ")) {
+		what.statedump = true;
+		what.path = line + strlen("statedump ");
+	}
+	if (!*what.path) {
+		app_say(app, "nothing saved");
+		return true;
+	}
+	nav_range(&app->nav, &what.from_ns, &what.to_ns);
+	if (app->backend->save_trace(app->backend->data, &what, &message)) {
+		app_say(app, "%s", message ? message : "saving the range as a trace ...");
+		return true;
+	}
+	g_set_error(error, BLK_EXPR_ERROR, 0, "%s", message ? message : "cannot save");
+	return false;
+}
+
+void output_saved_trace(struct app *app)
+{
+	bool done;
+	g_autofree char *message = app->backend && app->backend->saved_trace ?
+		app->backend->saved_trace(app->backend->data, &done) : NULL;
+
+	if (message && done)
+		app_say(app, "%s", message);
+	else if (message)
+		app_error(app, "%s", message);
 }

@@ -7,7 +7,8 @@
 #include "ui/keys.h"
 #include "ui/recall.h"
 
-enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_GOTO, PROMPT_EXPORT, PROMPT_SAVE, PROMPT_N };
+enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_GOTO, PROMPT_EXPORT, PROMPT_SAVE,
+	PROMPT_TRACE, PROMPT_N };
 
 struct prompt {
 	enum prompt_kind kind;

@@ -43,6 +43,11 @@ struct ui_save {
 	const char *path;		/* .csv, .json, anything else: text */
 	bool force;			/* over an old file: somebody was asked */
 };
+struct ui_save_trace {
+	int64_t from_ns, to_ns;
+	bool statedump;			/* with what names processes, from before it */
+	const char *path;		/* the directory to make */
+};
 enum ui_saved { UI_SAVED, UI_SAVE_EXISTS, UI_SAVE_FAILED };
 
 /* What the screen asks of the program. All on the screen's thread, all quick. */
@@ -57,6 +62,11 @@ struct ui_backend {
 	bool (*export_span)(void *data, const struct ui_export *what, char **ret_message);
 	/* s: writes these rows as the file's suffix says; or NULL. The line (g_free) as above. */
 	enum ui_saved (*save_view)(void *data, const struct ui_save *what, char **ret_message);
+	/* S: begins to save a range as a trace; NULL: there is none to save from. false: why
+	 * not, else NULL or a line. saved_trace, after pump: the line as above when it is done
+	 * or has failed, else NULL. */
+	bool (*save_trace)(void *data, const struct ui_save_trace *what, char **ret_message);
+	char *(*saved_trace)(void *data, bool *ret_done);
 	/* W: writes options->prefs; message as above. NULL: nobody keeps them. */
 	bool (*save_prefs)(void *data, char **ret_message);
 	/* A message of the screen, for the journal. May be NULL. */

@@ -11,7 +11,8 @@
  *
  * Refused: broken packets, rotated traces (chunks of one trace), several clock rates.
  */
-#include "trace/ctf_index.h"
+#include "base/disk.h"
+#include "trace/ctf_index_write.h"
 #include "trace/ctf_bits.h"
 #include "trace/ctf_walk.h"
 #include "trace/reader.h"
@@ -299,17 +300,8 @@ static void apply(uint8_t *bytes, const struct patch *p)
 
 static void write_all(int fd, const void *bytes, size_t n, const char *path)
 {
-	const char *at = bytes;
-
-	while (n) {
-		ssize_t wrote = write(fd, at, MIN(n, (size_t)1 << 30));
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote <= 0)
-			fail("%s: %s", path, g_strerror(errno));
-		at += wrote;
-		n -= (size_t)wrote;
-	}
+	if (!disk_write(fd, bytes, n))
+		fail("%s: %s", path, g_strerror(errno));
 }
 
 static int create(const char *path)
@@ -321,28 +313,6 @@ static int create(const char *path)
 	return fd;
 }
 
-static void put64(uint8_t **at, uint64_t v)
-{
-	v = GUINT64_TO_BE(v);
-	memcpy(*at, &v, 8);
-	*at += 8;
-}
-
-static void put_entry(uint8_t **at, const struct ctf_packet *p, bool long_form)
-{
-	put64(at, p->offset);
-	put64(at, p->packet_bits);
-	put64(at, p->content_bits);
-	put64(at, p->begin);
-	put64(at, p->end);
-	put64(at, p->discarded);
-	put64(at, p->stream_id);
-	if (long_form) {
-		put64(at, p->instance);
-		put64(at, p->seq);
-	}
-}
-
 /* Entries as long as the packets have something to say: 72 bytes, or 56. */
 static void write_index(const struct patcher *p, const struct trace *t)
 {
@@ -350,16 +320,14 @@ static void write_index(const struct patcher *p, const struct trace *t)
 	g_autofree char *path = g_strdup_printf("%s/%s.idx", dir, p->file->name);
 	size_t n;
 	const struct ctf_packet *all = ctf_index_packets(p->file->index, &n);
-	bool long_form = n && all[0].has_instance && all[0].has_seq;
-	unsigned length = long_form ? 72 : 56;
+	size_t length = ctf_index_entry_size(&all[0]);
 	g_autofree uint8_t *bytes = g_malloc(n * length + 16);
-	uint8_t *at = bytes;
+	uint8_t *at;
 
 	g_mkdir_with_parents(dir, 0777);
 	int fd = create(path);
-	put64(&at, UINT64_C(0xc1f1dcc1) << 32 | 1);
-	put64(&at, (uint64_t)long_form << 32 | length);
-	write_all(fd, bytes, 16, path);
+	ctf_index_put_header(bytes, length);
+	write_all(fd, bytes, CTF_INDEX_HEADER, path);
 	for (uint64_t k = 0; k < p->a->times; k++) {
 		at = bytes;
 		for (size_t i = 0; i < n; i++) {
@@ -370,7 +338,8 @@ static void write_index(const struct patcher *p, const struct trace *t)
 			e.discarded += k * p->discarded_step;
 			e.discarded &= e.discarded_bits ? G_MAXUINT64 >> (64 - e.discarded_bits) : 0;
 			e.seq += k * p->seq_step;
-			put_entry(&at, &e, long_form);
+			ctf_index_put_entry(at, length, &e);
+			at += length;
 		}
 		write_all(fd, bytes, (size_t)(at - bytes), path);
 	}

@@ -69,6 +69,7 @@ table | export | | cannot export: select a trace
 overview,waterfall | export-as | | zipkin span
 table | export-as | | cannot export: select a trace
 overview,table,waterfall | copy | | copied
+overview,table,waterfall | save-trace | | save as trace ([statedump] DIR): blktop-trace-
 overview,table,waterfall | save | | save as (.txt .csv .json)
 overview,table | next | Left Left | 06:08:38 PAUSED
 overview,table | previous | Right | 06:08:38 PAUSED

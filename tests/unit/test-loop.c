@@ -71,6 +71,12 @@ static enum ui_saved backend_save(void *data, const struct ui_save *what, char *
 	return UI_SAVED;
 }
 
+static bool backend_save_trace(void *data, const struct ui_save_trace *what, char **ret_message)
+{
+	*ret_message = g_strdup_printf("saves a trace to %s", what->path);
+	return true;
+}
+
 static bool backend_save_prefs(void *data, char **ret_message)
 {
 	*ret_message = g_strdup("keeps the settings");
@@ -93,7 +99,7 @@ static int screen_main(int argc, char **argv)
 	const struct ui_backend backend = {
 		.data = &a, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
 		.cancel = backend_cancel, .export_span = backend_export, .save_view = backend_save,
-		.save_prefs = backend_save_prefs,
+		.save_trace = backend_save_trace, .save_prefs = backend_save_prefs,
 	};
 	struct timeline *tl;
 	bool picks = false;

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Private files and directories: see disk.h. */
+#include "base/disk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool disk_write(int fd, const void *bytes, size_t n)
+{
+	const char *at = bytes;
+
+	while (n > 0) {
+		ssize_t wrote = write(fd, at, MIN(n, (size_t)1 << 30));
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote <= 0)
+			return false;
+		at += wrote;
+		n -= (size_t)wrote;
+	}
+	return true;
+}
+
+bool disk_write_at(int fd, const void *bytes, size_t n, uint64_t offset)
+{
+	const char *at = bytes;
+
+	while (n > 0) {
+		ssize_t wrote = pwrite(fd, at, MIN(n, (size_t)1 << 30), (off_t)offset);
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote <= 0)
+			return false;
+		at += wrote;
+		offset += (uint64_t)wrote;
+		n -= (size_t)wrote;
+	}
+	return true;
+}
+
+int disk_create(const char *path)
+{
+	return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+}
+
+bool disk_make_dirs(const char *path)
+{
+	return g_mkdir_with_parents(path, 0700) == 0;
+}
+
+bool disk_rename_new(const char *from, const char *to)
+{
+	struct stat st;
+
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return true;
+	if (errno != EINVAL && errno != ENOSYS)
+		return false;
+	/* File systems that can't refuse to replace. */
+	if (lstat(to, &st) == 0) {
+		errno = EEXIST;
+		return false;
+	}
+	return rename(from, to) == 0;
+}
+
+void disk_sync_dir(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
+}
+
+void disk_sync_parent(const char *path)
+{
+	g_autofree char *dir = g_path_get_dirname(path);
+
+	disk_sync_dir(dir);
+}
+
+static void remove_at(int parent, const char *name)
+{
+	if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM))
+		return;
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	for (struct dirent *e; (e = readdir(dir));)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			remove_at(dirfd(dir), e->d_name);
+	closedir(dir);
+	unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+void disk_remove_tree(const char *path)
+{
+	remove_at(AT_FDCWD, path);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A range of a trace being saved (trace/cut.h), on a thread of its own.
+ *
+ *     struct savejob *j = savejob_new(&cut, job_fd(job));
+ *     ... the fd rings ...
+ *     if (savejob_take(j, &result, &error)) ...	// and savejob_free(j)
+ */
+#ifndef BLK_RUN_SAVEJOB_H
+#define BLK_RUN_SAVEJOB_H
+
+#include "trace/cut.h"
+
+struct savejob;
+/* Copies what it needs of `cut` (whose .stop is not used). event_fd: an eventfd that is
+ * written to when it is done. */
+struct savejob *savejob_new(const struct trace_cut *cut, int event_fd);
+void savejob_free(struct savejob *j);	/* stops it: nothing is left then; NULL is fine */
+
+const struct trace_cut *savejob_cut(const struct savejob *j);
+/* Is it done? Once: then *ret is filled and its .path the caller's, or *error is set. */
+bool savejob_take(struct savejob *j, struct trace_cut_result *ret, GError **error);
+
+#endif
