@@ -26,7 +26,7 @@ struct words {
 	char *relay, *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *timeout;
 	char *jobs, *slices, *reader, *step, *worst, *config, *theme, *mouse;
-	bool demo, each, force, utc, ascii, statedump;
+	bool demo, each, force, utc, ascii, statedump, with_kernel;
 	enum command command;
 	const char *command_name;	/* the option, with its dashes, or word that chose it */
 };
@@ -100,8 +100,8 @@ static const struct option_row option_rows[] = {
 	     "the view to print, or the first one on the screen"),
 	WORD("by", 0, "BY", GROUP_PRINT, by, "system, process, thread, cpu, priority",
 	     "sum rows by system, process, thread, cpu or priority"),
-	WORD("format", 0, "FORMAT", GROUP_PRINT, format, "text, csv, json; exports: zipkin, json",
-	     "text, csv or json; of exported spans: zipkin or json"),
+	WORD("format", 0, "FORMAT", GROUP_PRINT, format, "text csv json, zipkin otlp perfetto",
+	     "text, csv or json; of exported spans: zipkin, otlp, perfetto or json"),
 	WORD("at", 0, "T", GROUP_PRINT, at, NULL, "the second of this instant"),
 	WORD("from", 0, "T", GROUP_PRINT, from, NULL, "begin of the range (start)"),
 	WORD("to", 0, "T", GROUP_PRINT, to, NULL, "end of the range (end)"),
@@ -124,9 +124,11 @@ static const struct option_row option_rows[] = {
 		     "write all spans of this trace"),
 	COMMAND_WORD("export-slowest", "N", GROUP_EXPORT, COMMAND_EXPORT, slowest, "hex",
 		     "write the N slowest traces"),
+	FLAG("with-kernel", 0, GROUP_EXPORT, with_kernel, NULL,
+	     "of exported spans: waits and long system calls as child spans, too"),
 	WORD("worst", 0, "N", GROUP_EXPORT, worst, NULL, "report: of how many requests (5)"),
 	WORD("output", 'o', "FILE", GROUP_EXPORT, output, NULL, "write there, not to stdout"),
-	FLAG("force", 0, GROUP_EXPORT, force, "report: how many; over an old file",
+	FLAG("force", 0, GROUP_EXPORT, force, "report: of how many",
 	     "write over an old file"),
 	WORD("memory", 0, "SIZE", GROUP_SCREEN, memory, NULL,
 	     "memory for what is kept of the trace (" DEFAULT_MEMORY ")"),
@@ -514,7 +516,7 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 		return true;
 	if (w->command == COMMAND_EXPORT)
 		return span_format_parse(w->format, &o->span_format) ||
-		       fail(error, "--format takes zipkin or json here, not '%s'", w->format);
+		       fail(error, "--format takes zipkin, otlp, perfetto or json here, not '%s'", w->format);
 	bool by_lines = w->command == COMMAND_DOCTOR || w->command == COMMAND_LOG;
 	if (w->command != COMMAND_BATCH && !by_lines)
 		return fail(error, "--format needs -b, log, --doctor or an --export option");
@@ -548,6 +550,8 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 		return fail(error, "--worst needs report");
 	if (w->statedump && w->command != COMMAND_SAVE)
 		return fail(error, "--with-statedump needs save");
+	if (w->with_kernel && w->command != COMMAND_EXPORT)
+		return fail(error, "--with-kernel needs an --export option");
 	if (w->command == COMMAND_REPORT)
 		return check_report(o, w, error);
 	if (w->command == COMMAND_SAVE)
@@ -555,6 +559,7 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 	if (w->command != COMMAND_EXPORT)
 		return w->command == COMMAND_DOCTOR || !(w->output || w->force) ||
 		       fail(error, "-o and --force need report, save, --doctor or an --export option");
+	o->selection.with_kernel = w->with_kernel;
 	if (w->slowest && (w->span || w->trace))
 		return fail(error, "--export-slowest and --export-%s can't be combined",
 			    w->span ? "span" : "trace");

@@ -223,13 +223,17 @@ static bool give_up(char **ret_message, const GError *error)
 static bool backend_export_span(void *data, const struct ui_export *what, char **ret_message)
 {
 	struct screen *s = data;
-	struct span_selection selection = { .trace_id = what->trace_id, .span_id = what->span_id };
+	struct span_selection selection = { .trace_id = what->trace_id, .span_id = what->span_id,
+					    .with_kernel = what->with_kernel };
+	enum span_format format = SPAN_ZIPKIN;
 	g_autoptr(GError) error = NULL;
 	g_autofree char *absolute = NULL;
 	unsigned n = 0;
 
+	if (what->format)
+		span_format_parse(what->format, &format);
 	g_autofree char *text = span_export(what->tl ? what->tl : s->tl, &selection,
-					    what->native ? SPAN_JSON : SPAN_ZIPKIN, &n, &error);
+					    format, &n, &error);
 	if (!text)
 		return give_up(ret_message, error);
 	g_autofree char *name = what->path ? g_strdup(what->path) : span_export_name(&selection);

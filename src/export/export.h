@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Exports: rows as text, CSV or JSON; spans as Zipkin v2 or blktop's own JSON.
+ * Exports: rows as text, CSV or JSON; spans in four forms of JSON.
  * JSON is made with json-glib, row by row. Files are written whole or not at all
  * (a temporary beside it, then rename/link), never over an old one unless `force`.
  */
@@ -25,7 +25,12 @@ bool rows_format_parse(const char *text, enum rows_format *ret);
 bool rows_print(FILE *out, const struct view *v, const struct rows *rows,
 		enum rows_format format, bool header);
 
-enum span_format { SPAN_ZIPKIN, SPAN_JSON };
+/*
+ * Zipkin v2: a list of spans, as its API takes and gives them. OTLP: one
+ * ExportTraceServiceRequest as JSON on a line. Perfetto: trace-event JSON, as chrome and
+ * ui.perfetto.dev open it. JSON: blktop's own, with all that is known, to the nanosecond.
+ */
+enum span_format { SPAN_ZIPKIN, SPAN_OTLP, SPAN_PERFETTO, SPAN_JSON };
 bool span_format_parse(const char *text, enum span_format *ret);
 
 /* What is exported. */
@@ -33,6 +38,7 @@ struct span_selection {
 	uint64_t trace_id;	/* 0: not by trace */
 	uint64_t span_id;	/* 0: the whole trace; else this span with its subtree */
 	unsigned slowest;	/* > 0: the N slowest traces instead */
+	bool with_kernel;	/* waits and long system calls as child spans, too */
 };
 
 /* The JSON text (free with g_free), *ret_spans how many. NULL and *error when the

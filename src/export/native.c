@@ -210,9 +210,57 @@ static void append_span(GString *out, struct history *h, const struct tree *t, i
 	json_append(out, b);
 }
 
+static void append_kernel(GString *out, const struct timeline *tl, const struct span *s,
+			  const struct kernel_span *k)
+{
+	JsonBuilder *b = json_builder_new();
+	g_autofree char *name = kernel_span_name(tl, k);
+	json_builder_begin_object(b);
+	json_add_hex(b, "trace_id", s->trace_id);
+	json_add_hex(b, "span_id", k->id);
+	json_add_hex(b, "parent_id", k->parent_id);
+	json_add_text(b, "kernel", k->call ? "syscall" : "wait");
+	json_add_text(b, "service", timeline_string(tl, s->service));
+	json_add_text(b, "name", name);
+	add_thread(b, tl, "thread", k->thread, k->end_ns);
+	json_add_int(b, "begin_ns", k->begin_ns);
+	json_add_int(b, "end_ns", k->end_ns);
+	json_add_int(b, "duration_ns", k->end_ns - k->begin_ns);
+	json_builder_end_object(b);
+	json_append(out, b);
+	g_string_truncate(out, out->len - 1);
+	g_string_append(out, ",\"children\":[");
+}
+
+/* What has the parent, with what has that as parent: waits lie in calls, no deeper. */
+static bool append_kernels(GString *out, const struct timeline *tl, const struct span *s,
+			   const GArray *kernel, uint64_t parent)
+{
+	bool first = true;
+	for (guint i = 0; i < kernel->len; i++) {
+		const struct kernel_span *k = &g_array_index(kernel, struct kernel_span, i);
+		if (k->parent_id != parent)
+			continue;
+		g_string_append(out, first ? "\n" : ",\n");
+		append_kernel(out, tl, s, k);
+		for (guint j = i + 1; k->call && j < kernel->len; j++) {
+			const struct kernel_span *in = &g_array_index(kernel, struct kernel_span, j);
+			if (in->parent_id != k->id)
+				continue;
+			g_string_append(out, out->str[out->len - 1] == '[' ? "\n" : ",\n");
+			append_kernel(out, tl, s, in);
+			g_string_append(out, "]}");
+		}
+		g_string_append(out, "]}");
+		first = false;
+	}
+	return first;
+}
+
 /* Every span as an object whose last member is the list of its children: the closing
  * brace comes when the next span is not below it. */
-static void append_nested(GString *out, struct history *h, const struct export_trace *trace)
+static void append_nested(GString *out, const struct export_set *set,
+			  const struct export_trace *trace)
 {
 	const struct tree *t = trace->tree;
 	g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(int));
@@ -226,20 +274,30 @@ static void append_nested(GString *out, struct history *h, const struct export_t
 			first = false;
 		}
 		g_string_append(out, first ? "\n" : ",\n");
-		append_span(out, h, t, i);
+		append_span(out, set->h, t, i);
 		g_string_truncate(out, out->len - 1);
 		g_string_append(out, ",\"children\":[");
 		g_array_append_val(open, i);
 		first = true;
+		if (set->with_kernel) {
+			g_autoptr(GArray) kernel = kernel_spans(t, i);
+			first = append_kernels(out, set->h->tl, t->nodes[i].span, kernel,
+					       t->nodes[i].span->span_id);
+		}
 	}
 	for (; open->len; g_array_set_size(open, open->len - 1))
 		g_string_append(out, "]}");
 }
 
-void native_append(GString *out, struct history *h, const struct export_trace *trace, bool first)
+void native_append(GString *out, const struct export_set *set)
 {
-	g_autofree char *hex = json_hex(trace->tree->trace_id);
-	g_string_append_printf(out, "%s{\"trace_id\":\"%s\",\"spans\":[", first ? "\n" : ",\n", hex);
-	append_nested(out, h, trace);
-	g_string_append(out, "]}");
+	g_string_append_printf(out, "{\"blktop\":\"%s\",\"traces\":[", BLKTOP_VERSION);
+	for (guint i = 0; i < set->n; i++) {
+		g_autofree char *hex = json_hex(set->traces[i].tree->trace_id);
+		g_string_append_printf(out, "%s{\"trace_id\":\"%s\",\"spans\":[",
+				       i == 0 ? "\n" : ",\n", hex);
+		append_nested(out, set, &set->traces[i]);
+		g_string_append(out, "]}");
+	}
+	g_string_append(out, "\n]}\n");
 }

@@ -5,22 +5,10 @@
 #include "export/export.h"
 
 #include "base/timefmt.h"
-#include "export/json.h"
 #include "export/spans.h"
 
 #include <gio/gio.h>
 #include <string.h>
-
-bool span_format_parse(const char *text, enum span_format *ret)
-{
-	static const char *const name[] = { [SPAN_ZIPKIN] = "zipkin", [SPAN_JSON] = "json" };
-	for (size_t i = 0; i < G_N_ELEMENTS(name); i++)
-		if (strcmp(text, name[i]) == 0) {
-			*ret = i;
-			return true;
-		}
-	return false;
-}
 
 static void clear_trace(void *v)
 {
@@ -97,23 +85,24 @@ static void set_error(GError **error, const struct span_selection *what)
 			    "x in the trace", what->span_id ? "span" : "trace", id);
 }
 
-static char *join(struct history *h, const GArray *traces, enum span_format format)
+static const struct {
+	const char *name;
+	void (*append)(GString *out, const struct export_set *set);
+} forms[] = {
+	[SPAN_ZIPKIN] = { "zipkin", zipkin_append },
+	[SPAN_OTLP] = { "otlp", otlp_append },
+	[SPAN_PERFETTO] = { "perfetto", perfetto_append },
+	[SPAN_JSON] = { "json", native_append },
+};
+
+bool span_format_parse(const char *text, enum span_format *ret)
 {
-	GString *out = g_string_new(NULL);
-	bool native = format == SPAN_JSON;
-	if (native)
-		g_string_append_printf(out, "{\"blktop\":\"%s\",\"traces\":[", BLKTOP_VERSION);
-	else
-		g_string_append_c(out, '[');
-	for (guint i = 0; i < traces->len; i++) {
-		const struct export_trace *trace = &g_array_index(traces, struct export_trace, i);
-		if (native)
-			native_append(out, h, trace, i == 0);
-		else
-			zipkin_append(out, h, trace, i == 0);
-	}
-	g_string_append(out, native ? "\n]}\n" : "\n]\n");
-	return g_string_free(out, FALSE);
+	for (size_t i = 0; i < G_N_ELEMENTS(forms); i++)
+		if (strcmp(text, forms[i].name) == 0) {
+			*ret = i;
+			return true;
+		}
+	return false;
 }
 
 char *span_export(const struct timeline *tl, const struct span_selection *what,
@@ -136,7 +125,12 @@ char *span_export(const struct timeline *tl, const struct span_selection *what,
 		set_error(error, what);
 		return NULL;
 	}
-	return join(h, traces, format);
+	GString *out = g_string_new(NULL);
+	forms[format].append(out, &(struct export_set){
+		.h = h, .traces = (const struct export_trace *)traces->data, .n = traces->len,
+		.with_kernel = what->with_kernel,
+	});
+	return g_string_free(out, FALSE);
 }
 
 char *span_export_name(const struct span_selection *what)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The two forms of exported spans. Private to src/export/.
+ * The forms of exported spans. Private to src/export/.
  */
 #ifndef BLK_EXPORT_SPANS_H
 #define BLK_EXPORT_SPANS_H
 
-#include "views/why.h"
+#include "export/facts.h"
+#include "export/json.h"
 
 /* One trace of an export: which of its nodes. */
 struct export_trace {
@@ -14,11 +15,18 @@ struct export_trace {
 	unsigned n;			/* nodes wanted */
 };
 
-/* Appends the spans, comma separated. */
-void zipkin_append(GString *out, struct history *h, const struct export_trace *trace,
-		   bool first);
-/* Appends the trace as one object. */
-void native_append(GString *out, struct history *h, const struct export_trace *trace,
-		   bool first);
+/* All of an export. */
+struct export_set {
+	struct history *h;
+	const struct export_trace *traces;
+	guint n;
+	bool with_kernel;
+};
+
+/* Append the whole text. */
+void zipkin_append(GString *out, const struct export_set *set);
+void otlp_append(GString *out, const struct export_set *set);
+void perfetto_append(GString *out, const struct export_set *set);
+void native_append(GString *out, const struct export_set *set);
 
 #endif

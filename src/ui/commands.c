@@ -537,6 +537,8 @@ static void do_prompt(struct app *app, struct place *p, enum command_id command)
 
 /* Output. */
 
+const char *const ui_export_formats[] = { "zipkin", "otlp", "perfetto", "json", NULL };
+
 /* The trace and span that the cursor is on; false: none. */
 static bool selected_span(struct place *p, struct ui_export *ret)
 {
@@ -581,6 +583,14 @@ static void do_export(struct app *app, struct place *p, enum command_id command)
 		do_prompt(app, p, command);
 }
 
+static const char *find_format(const char *word)
+{
+	for (size_t i = 0; ui_export_formats[i]; i++)
+		if (!strcmp(word, ui_export_formats[i]))
+			return ui_export_formats[i];
+	return NULL;
+}
+
 static bool export_text(struct app *app, const char *text, GError **error)
 {
 	struct ui_export what = { .tl = app->tl };
@@ -589,10 +599,12 @@ static bool export_text(struct app *app, const char *text, GError **error)
 
 	selected_span(app_place(app), &what);
 	for (char **w = words; *w; w++) {
-		if (!strcmp(*w, "json"))
-			what.native = true;
-		else if (!strcmp(*w, "zipkin"))
-			what.native = false;
+		const char *format = find_format(*w);
+
+		if (format)
+			what.format = format;
+		else if (!strcmp(*w, "with-kernel"))
+			what.with_kernel = true;
 		else if (!strcmp(*w, "trace"))
 			what.span_id = 0;
 		else if (**w && strcmp(*w, "span")) {

@@ -32,10 +32,13 @@ struct ui_status {
 
 struct ui_export {
 	uint64_t trace_id, span_id;	/* span_id 0: the whole trace */
-	bool native;			/* blktop's JSON instead of Zipkin v2 */
+	const char *format;		/* one of ui_export_formats[]; NULL: the first */
+	bool with_kernel;		/* waits and long calls as child spans, too */
 	const char *path;		/* NULL: the default name in the current directory */
 	const struct timeline *tl;	/* it is in: the timeline, or a preview */
 };
+
+extern const char *const ui_export_formats[];	/* NULL-terminated */
 
 struct ui_save {
 	const struct view *view;	/* with the columns to write, in order */

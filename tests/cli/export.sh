@@ -31,6 +31,12 @@ ok "three traces, the slowest among them" zipkin "$work/out" "len({s['traceId'] 
 succeeds 0 "--format json" --export-trace "$trace" --format json "$ust"
 ok "blktop's own is JSON" python3 -m json.tool "$work/out" /dev/null
 
+for format in otlp perfetto json zipkin; do
+	succeeds 0 "--format $format --with-kernel" --export-trace "$trace" --format $format --with-kernel "$ust"
+	ok "JSON, and of the kernel, too" grep -qE 'blktop.kernel|"kernel":"wait"' "$work/out"
+done
+refused 2 "with-kernel" --with-kernel "$ust"
+
 cd "$work" || exit 1
 run --export-trace "$trace" -o out.json "$ust"
 ok "-o FILE" cmp -s "$work/trace.json" "$work/out.json"

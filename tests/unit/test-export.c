@@ -4,6 +4,7 @@
  * are never overwritten.
  */
 #include "export/export.h"
+#include "export/facts.h"
 #include "lib/fake_timeline.h"
 
 #include <gio/gio.h>
@@ -72,6 +73,9 @@ static void check_zipkin(JsonObject *o)
 	if (json_object_has_member(o, "shared"))
 		g_assert_cmpstr(kind, ==, "SERVER");
 	check_endpoint(json_object_get_object_member(o, "localEndpoint"));
+	json_object_foreach_member(json_object_get_object_member(o, "tags"), check_tag, NULL);
+	if (!json_object_has_member(o, "annotations"))
+		return;
 	JsonArray *annotations = json_object_get_array_member(o, "annotations");
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (guint i = 0; i < json_array_get_length(annotations); i++) {
@@ -80,7 +84,6 @@ static void check_zipkin(JsonObject *o)
 		g_assert_true(g_hash_table_add(seen, g_strdup_printf("%" G_GINT64_FORMAT " %s",
 			json_object_get_int_member(a, "timestamp"), member(a, "value"))));
 	}
-	json_object_foreach_member(json_object_get_object_member(o, "tags"), check_tag, NULL);
 }
 
 static void test_zipkin_rules(void)
@@ -210,6 +213,152 @@ static void test_native(void)
 	g_assert_true(json_object_get_null_member(wait, "waker"));
 }
 
+static JsonArray *otlp_spans(JsonNode *root, guint resource)
+{
+	JsonObject *r = json_array_get_object_element(json_object_get_array_member(
+		json_node_get_object(root), "resourceSpans"), resource);
+	JsonObject *scope = json_array_get_object_element(
+		json_object_get_array_member(r, "scopeSpans"), 0);
+	return json_object_get_array_member(scope, "spans");
+}
+
+static JsonObject *find_otlp(JsonNode *root, const char *name, int kind)
+{
+	JsonArray *resources = json_object_get_array_member(json_node_get_object(root),
+							    "resourceSpans");
+	for (guint r = 0; r < json_array_get_length(resources); r++) {
+		JsonArray *spans = otlp_spans(root, r);
+		for (guint i = 0; i < json_array_get_length(spans); i++) {
+			JsonObject *o = json_array_get_object_element(spans, i);
+			if (strcmp(member(o, "name"), name) == 0 &&
+			    json_object_get_int_member(o, "kind") == kind)
+				return o;
+		}
+	}
+	g_error("no span %s of kind %d", name, kind);
+}
+
+/* A span id is there once: the server's half has one of its own, its children go with it. */
+static void test_otlp_halves(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	unsigned n;
+	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .trace_id = FAKE_VICTIM },
+					  SPAN_OTLP, &n);
+	JsonObject *client = find_otlp(root, "send", 3), *server = find_otlp(root, "send", 2);
+	JsonObject *store = find_otlp(root, "store", 1);
+	g_assert_cmpstr(member(client, "traceId"), ==, "00000000000000007f8efb3a8bed4f37");
+	g_assert_cmpstr(member(server, "spanId"), !=, member(client, "spanId"));
+	g_assert_cmpstr(member(server, "parentSpanId"), ==, member(client, "spanId"));
+	g_assert_cmpstr(member(store, "parentSpanId"), ==, member(server, "spanId"));
+	g_assert_cmpstr(member(find_otlp(root, "thumbnail", 1), "parentSpanId"), ==, NULL);
+}
+
+static void test_otlp_edges(void)
+{
+	struct fake *f = fake_new();
+	struct span *s = fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, .name = "x\033",
+		.service = "", .thread = ID_NONE, .begin = 5, .end = 5 });
+	fake_annotate(s, 5, fake_string(f, "odd\xff"));
+	fake_tag(s, fake_string(f, ""), fake_string(f, "no key"));
+	fake_tag(s, fake_string(f, "error"), fake_string(f, "broken"));
+	fake_tag(s, fake_string(f, TAG_TRACE_ID), fake_string(f,
+		"a1b2000000000000" "0000000000000001"));
+	s->errors = 1;
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	unsigned n;
+	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .span_id = 1 }, SPAN_OTLP, &n);
+	JsonObject *o = find_otlp(root, "x\033", 1);
+	JsonObject *status = json_object_get_object_member(o, "status");
+	g_assert_cmpstr(member(o, "traceId"), ==, "a1b20000000000000000000000000001");
+	g_assert_cmpint(json_object_get_int_member(status, "code"), ==, 2);
+	g_assert_cmpstr(member(status, "message"), ==, "broken");
+	g_assert_cmpstr(member(o, "startTimeUnixNano"), ==, "1795241315000000005");
+	JsonObject *event = json_array_get_object_element(
+		json_object_get_array_member(o, "events"), 0);
+	g_assert_cmpstr(member(event, "name"), ==, "odd\\xff");
+	JsonArray *attributes = json_object_get_array_member(o, "attributes");
+	for (guint i = 0; i < json_array_get_length(attributes); i++) {
+		const char *key = member(json_array_get_object_element(attributes, i), "key");
+		g_assert_cmpstr(key, !=, "");
+		g_assert_cmpstr(key, !=, TAG_TRACE_ID);
+	}
+}
+
+static unsigned count_events(JsonNode *root, const char *phase, const char *name)
+{
+	JsonArray *events = json_object_get_array_member(json_node_get_object(root), "traceEvents");
+	unsigned found = 0;
+	for (guint i = 0; i < json_array_get_length(events); i++) {
+		JsonObject *e = json_array_get_object_element(events, i);
+		found += strcmp(member(e, "ph"), phase) == 0 && strcmp(member(e, "name"), name) == 0;
+	}
+	return found;
+}
+
+/* Slices of a track nest; what overlaps, or has no thread, stands by itself. */
+static void test_perfetto_overlap(void)
+{
+	struct fake *f = fake_new();
+	uint32_t thread = fake_thread(f, 0, 10, 11, "t");
+	const struct { const char *name; uint32_t thread; int64_t begin, end; } spans[] = {
+		{ "outer", thread, 0, 100 }, { "inner", thread, 10, 100 }, { "same", thread, 10, 100 },
+		{ "over", thread, 90, 110 }, { "after", thread, 100, 200 }, { "lost", ID_NONE, 0, 50 },
+		{ "empty", thread, 20, 20 },
+	};
+	for (guint i = 0; i < G_N_ELEMENTS(spans); i++)
+		fake_span(f, &(struct fake_span){ .trace = 1, .id = i + 1, .parent = i > 0,
+			.name = spans[i].name, .service = "s", .thread = spans[i].thread,
+			.begin = spans[i].begin, .end = spans[i].end });
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	unsigned n;
+	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .trace_id = 1 },
+					  SPAN_PERFETTO, &n);
+	for (guint i = 0; i < G_N_ELEMENTS(spans); i++) {
+		bool alone = strcmp(spans[i].name, "over") == 0 || strcmp(spans[i].name, "lost") == 0;
+		g_assert_cmpuint(count_events(root, "X", spans[i].name), ==, !alone);
+		g_assert_cmpuint(count_events(root, "b", spans[i].name), ==, alone);
+		g_assert_cmpuint(count_events(root, "e", spans[i].name), ==, alone);
+	}
+}
+
+/* A wait is told by the innermost span that has it, and lies in its call; strips tell
+ * the rest of the time. */
+static void test_with_kernel(void)
+{
+	struct fake *f = fake_new();
+	uint32_t thread = fake_thread(f, 0, 10, 11, "t"), read = fake_string(f, "read");
+	struct span *outer = fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, .name = "outer",
+		.service = "s", .thread = thread, .begin = 0, .end = 1000 });
+	struct span *inner = fake_span(f, &(struct fake_span){ .trace = 1, .id = 2, .parent = 1,
+		.name = "inner", .service = "s", .thread = thread, .begin = 100, .end = 900 });
+	fake_wait(outer, PART_DISK, 300, 500, 50, ID_NONE, read);
+	fake_wait(inner, PART_DISK, 300, 500, 50, ID_NONE, read);
+	inner->slow = g_new0(struct span_slow_call, 1);
+	inner->n_slow = 1;
+	inner->slow[0] = (struct span_slow_call){ .begin_ns = FAKE_T0 + 200, .duration_ns = 400,
+		.name = read, .file = ID_NONE, .thread = thread };
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	unsigned n;
+	struct span_selection what = { .trace_id = 1, .with_kernel = true };
+	g_autoptr(JsonNode) zipkin = export(tl, what, SPAN_ZIPKIN, &n);
+	JsonArray *spans = json_node_get_array(zipkin);
+	g_assert_cmpuint(n, ==, 2);
+	g_assert_cmpuint(json_array_get_length(spans), ==, 4);
+	JsonObject *call = find(spans, "read", NULL), *wait = find(spans, "blocked: disk", NULL);
+	g_assert_cmpstr(member(call, "parentId"), ==, "0000000000000002");
+	g_assert_cmpstr(member(wait, "parentId"), ==, member(call, "id"));
+	for (guint i = 0; i < 4; i++)
+		check_zipkin(json_array_get_object_element(spans, i));
+	g_autoptr(JsonNode) perfetto = export(tl, what, SPAN_PERFETTO, &n);
+	g_assert_cmpuint(count_events(perfetto, "X", "blocked: disk"), ==, 2);	/* slice, strip */
+	g_assert_cmpuint(count_events(perfetto, "X", "woken, waits for a CPU"), ==, 1);
+	g_assert_cmpuint(count_events(perfetto, "X", "on a CPU"), ==, 2);
+	what.with_kernel = false;
+	g_autoptr(JsonNode) without = export(tl, what, SPAN_PERFETTO, &n);
+	g_assert_cmpuint(count_events(without, "X", "on a CPU"), ==, 0);
+}
+
 /* A chain as deep as a hostile trace makes it. */
 static void test_native_deep(void)
 {
@@ -270,7 +419,9 @@ static void test_names(void)
 	g_assert_cmpstr(b, ==, "./blktop-0000000000000abc-0000000000000def.json");
 	g_assert_true(span_format_parse("zipkin", &f) && f == SPAN_ZIPKIN);
 	g_assert_true(span_format_parse("json", &f) && f == SPAN_JSON);
-	g_assert_false(span_format_parse("otlp", &f));
+	g_assert_true(span_format_parse("otlp", &f) && f == SPAN_OTLP);
+	g_assert_true(span_format_parse("perfetto", &f) && f == SPAN_PERFETTO);
+	g_assert_false(span_format_parse("csv", &f));
 }
 
 static void assert_content(const char *path, const char *want)
@@ -323,6 +474,10 @@ int main(int argc, char **argv)
 	g_test_add_func("/export/zipkin/open", test_zipkin_open);
 	g_test_add_func("/export/native/nested", test_native);
 	g_test_add_func("/export/native/deep", test_native_deep);
+	g_test_add_func("/export/otlp/halves", test_otlp_halves);
+	g_test_add_func("/export/otlp/edges", test_otlp_edges);
+	g_test_add_func("/export/perfetto/overlap", test_perfetto_overlap);
+	g_test_add_func("/export/with-kernel", test_with_kernel);
 	g_test_add_func("/export/subtree", test_subtree);
 	g_test_add_func("/export/missing", test_missing);
 	g_test_add_func("/export/names", test_names);

@@ -333,7 +333,7 @@ static void test_walk(void)
 	g_assert_cmpuint(seen.exports, ==, 1);
 	g_assert_cmphex(seen.exported.trace_id, ==, FAKE_HOLDER);
 	g_assert_null(seen.exported.path);
-	g_assert_false(seen.exported.native);
+	g_assert_null(seen.exported.format);
 	press(&f, "\033");
 	check_has(&f, "lock: waited 54.6ms");
 	press(&f, "q");
@@ -508,7 +508,8 @@ static void test_export(void)
 	press(&f, "jj\rgj");
 	press(&f, "E\025json span /tmp/a b.json\r");
 	g_assert_cmpuint(seen.exports, ==, 1);
-	g_assert_true(seen.exported.native);
+	g_assert_cmpstr(seen.exported.format, ==, "json");
+	g_assert_false(seen.exported.with_kernel);
 	g_assert_cmphex(seen.exported.trace_id, ==, FAKE_VICTIM);
 	g_assert_cmphex(seen.exported.span_id, !=, 0);
 	g_assert_cmpstr(seen.path, ==, "/tmp/a b.json");

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What an exported span says: see facts.h. */
+#include "export/facts.h"
+
+#include "export/json.h"
+#include "views/common.h"
+#include "views/spans.h"
+
+#include <string.h>
+
+struct list {
+	GArray *facts;
+	GHashTable *at;			/* key -> index; keys are the facts' */
+};
+
+static void clear_fact(void *v)
+{
+	struct fact *f = v;
+	g_free(f->key);
+	g_free(f->text);
+}
+
+static struct list list_new(void)
+{
+	struct list l = { g_array_new(FALSE, TRUE, sizeof(struct fact)),
+			  g_hash_table_new(g_str_hash, g_str_equal) };
+	g_array_set_clear_func(l.facts, clear_fact);
+	return l;
+}
+
+static GArray *list_end(struct list *l)
+{
+	g_hash_table_unref(l->at);
+	return l->facts;
+}
+
+/* Takes the text over. */
+static struct fact *set_text(struct list *l, const char *key, char *text)
+{
+	char *name = json_valid_text(key);
+	void *known;
+
+	if (g_hash_table_lookup_extended(l->at, name, NULL, &known)) {
+		struct fact *f = &g_array_index(l->facts, struct fact, GPOINTER_TO_UINT(known));
+		g_free(name);
+		g_free(f->text);
+		f->text = text;
+		f->is_int = false;
+		return f;
+	}
+	struct fact f = { .key = name, .text = text };
+	g_hash_table_insert(l->at, name, GUINT_TO_POINTER(l->facts->len));
+	g_array_append_val(l->facts, f);
+	return &g_array_index(l->facts, struct fact, l->facts->len - 1);
+}
+
+static void set_string(struct list *l, const char *key, const char *text)
+{
+	if (*text)
+		set_text(l, key, json_valid_text(text));
+}
+
+static void set_int(struct list *l, const char *key, int64_t n)
+{
+	struct fact *f = set_text(l, key, g_strdup_printf("%" G_GINT64_FORMAT, n));
+	f->is_int = true;
+	f->n = n;
+}
+
+static void set_thread(struct list *l, const struct timeline *tl, const char *key,
+		       uint32_t thread, int64_t at)
+{
+	if (thread == ID_NONE)
+		return;
+	g_autofree char *label = thread_label_new(tl, thread, at);
+	set_string(l, key, label);
+}
+
+/* ---- of a span ---- */
+
+static bool is_kept_elsewhere(const char *key)
+{
+	return strcmp(key, TAG_TRACE_ID) == 0 || strcmp(key, TAG_KIND) == 0;
+}
+
+static void set_tags(struct list *l, const struct timeline *tl, const struct span *s)
+{
+	for (uint32_t i = 0; i < s->n_tags; i++) {
+		const char *key = timeline_string(tl, s->tags[i].key);
+		const char *val = timeline_string(tl, s->tags[i].val);
+		if (is_kept_elsewhere(key))
+			continue;
+		if (s->tags[i].is_int)
+			set_int(l, key, g_ascii_strtoll(val, NULL, 10));
+		else
+			set_text(l, key, json_valid_text(val));
+	}
+}
+
+const char *facts_tag(const struct timeline *tl, const struct span *s, const char *key)
+{
+	for (uint32_t i = s->n_tags; i > 0; i--)
+		if (strcmp(timeline_string(tl, s->tags[i - 1].key), key) == 0)
+			return timeline_string(tl, s->tags[i - 1].val);
+	return NULL;
+}
+
+char *export_trace_id(const struct timeline *tl, const struct span *s, size_t digits)
+{
+	const char *whole = facts_tag(tl, s, TAG_TRACE_ID);
+	g_autofree char *low = json_hex(s->trace_id);
+	if (whole && strlen(whole) == 32 && strspn(whole, "0123456789abcdef") == 32 &&
+	    strcmp(whole + 16, low) == 0)
+		return g_strdup(whole);
+	return g_strdup_printf("%s%s", digits > 16 ? "0000000000000000" : "", low);
+}
+
+static void set_waker(struct list *l, const struct timeline *tl, const struct span *s)
+{
+	const struct span_wait *w = why_longest_wait(s, PART_N);
+	if (!w || w->part == PART_PREEMPTED)
+		return;
+	if (w->waker != ID_NONE)
+		set_thread(l, tl, "blktop.waker", w->waker, w->wake_ns);
+	else
+		set_string(l, "blktop.waker", timeline_string(tl, w->waker_irq));
+}
+
+static void set_parts(struct list *l, const struct span *s)
+{
+	for (int p = 0; p < PART_N; p++) {
+		g_autofree char *key = g_strdup_printf("blktop.part.%s_ns", part_info[p].id);
+		if (s->part[p])
+			set_int(l, key, s->part[p]);
+	}
+}
+
+GArray *facts_of_span(struct history *h, const struct tree *t, int node)
+{
+	const struct span *s = t->nodes[node].span;
+	const struct host_info *host = timeline_host(h->tl, s->host);
+	struct list l = list_new();
+	struct why why;
+
+	set_tags(&l, h->tl, s);
+	/* The sentence of a span that was imported knew more than what is left of it. */
+	if (!facts_tag(h->tl, s, "blktop.why")) {
+		why_find(h, t, node, &why);
+		g_autofree char *sentence = why_sentence(h, t, node, &why);
+		set_string(&l, "blktop.why", sentence ? sentence : "");
+	}
+	set_parts(&l, s);
+	set_int(&l, "blktop.begin_ns", s->begin_ns);
+	set_int(&l, "blktop.duration_ns", span_duration(s));
+	set_int(&l, "blktop.self_ns", s->self_ns);
+	set_string(&l, "blktop.state", span_state_name[s->state]);
+	set_thread(&l, h->tl, "blktop.thread", s->thread, s->end_ns);
+	if (s->pid >= 0)
+		set_int(&l, "blktop.pid", s->pid);
+	if (host)
+		set_string(&l, "blktop.host", host->name);
+	set_waker(&l, h->tl, s);
+	return list_end(&l);
+}
+
+/* The server's half is the child of the client's. */
+int export_other_half(const struct tree *t, int node)
+{
+	const struct span *s = t->nodes[node].span;
+	int parent = t->nodes[node].parent;
+
+	if (s->kind == SPAN_SERVER && parent >= 0 &&
+	    t->nodes[parent].span->span_id == s->span_id &&
+	    t->nodes[parent].span->kind == SPAN_CLIENT)
+		return parent;
+	for (int c = t->nodes[node].first_child; s->kind == SPAN_CLIENT && c >= 0;
+	     c = t->nodes[c].next)
+		if (t->nodes[c].span->span_id == s->span_id &&
+		    t->nodes[c].span->kind == SPAN_SERVER)
+			return c;
+	return -1;
+}
+
+bool facts_is_core(const struct span *s, const char *event)
+{
+	static const char *const core[] = { "cs", "cr", "sr", "ss" };
+	for (size_t i = 0; s->kind != SPAN_LOCAL && i < G_N_ELEMENTS(core); i++)
+		if (strcmp(event, core[i]) == 0)
+			return true;
+	return false;
+}
+
+/* ---- of the kernel ---- */
+
+uint64_t derived_id(const struct span *s, uint64_t salt)
+{
+	const uint64_t words[] = { s->trace_id, s->span_id, s->kind, salt };
+	uint64_t x = 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {	/* splitmix64 */
+		x = (x ^ words[i]) + UINT64_C(0x9e3779b97f4a7c15);
+		x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+		x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+		x ^= x >> 31;
+	}
+	return x ? x : 1;
+}
+
+static bool is_same_wait(const struct span_wait *a, const struct span_wait *b)
+{
+	return a->thread == b->thread && a->begin_ns == b->begin_ns && a->end_ns == b->end_ns;
+}
+
+/* Is the wait that of a child, too? Then it is told there. */
+static bool is_below(const struct tree *t, int node, const struct span_wait *w)
+{
+	for (int c = t->nodes[node].first_child; c >= 0; c = t->nodes[c].next) {
+		const struct span *s = t->nodes[c].span;
+		for (uint32_t i = 0; i < s->n_waits; i++)
+			if (is_same_wait(w, &s->waits[i]))
+				return true;
+	}
+	return false;
+}
+
+static int compare_kernel(const void *va, const void *vb)
+{
+	const struct kernel_span *a = va, *b = vb;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns > b->end_ns ? -1 : 1;
+	return (a->call == NULL) - (b->call == NULL);
+}
+
+/* The call of the same thread that was pending all the time. */
+static uint64_t call_around(const GArray *all, guint i)
+{
+	const struct kernel_span *k = &g_array_index(all, struct kernel_span, i);
+	for (guint j = i; j > 0; j--) {
+		const struct kernel_span *c = &g_array_index(all, struct kernel_span, j - 1);
+		if (c->call && c->thread == k->thread && c->end_ns >= k->end_ns)
+			return c->id;
+	}
+	return 0;
+}
+
+static void add_kernel(GArray *all, const struct span *s, struct kernel_span k)
+{
+	uint64_t salt = ((uint64_t)k.begin_ns << 1 | (k.call != NULL)) ^ (uint64_t)k.end_ns << 32;
+	k.parent_id = s->span_id;
+	k.id = derived_id(s, salt);
+	g_array_append_val(all, k);
+}
+
+GArray *kernel_spans(const struct tree *t, int node)
+{
+	const struct span *s = t->nodes[node].span;
+	GArray *all = g_array_new(FALSE, TRUE, sizeof(struct kernel_span));
+
+	for (uint32_t i = 0; i < s->n_slow; i++) {
+		const struct span_slow_call *c = &s->slow[i];
+		add_kernel(all, s, (struct kernel_span){ .begin_ns = c->begin_ns, .call = c,
+			.end_ns = c->begin_ns + c->duration_ns, .thread = c->thread });
+	}
+	for (uint32_t i = 0; i < s->n_waits; i++) {
+		const struct span_wait *w = &s->waits[i];
+		if (!is_below(t, node, w))
+			add_kernel(all, s, (struct kernel_span){ .begin_ns = w->begin_ns, .wait = w,
+				.end_ns = w->end_ns, .thread = w->thread });
+	}
+	g_array_sort(all, compare_kernel);
+	for (guint i = 0; i < all->len; i++) {
+		struct kernel_span *k = &g_array_index(all, struct kernel_span, i);
+		uint64_t call = k->wait ? call_around(all, i) : 0;
+		if (call)
+			k->parent_id = call;
+	}
+	return all;
+}
+
+char *kernel_span_name(const struct timeline *tl, const struct kernel_span *k)
+{
+	if (k->call)
+		return g_strdup(timeline_string(tl, k->call->name));
+	if (k->wait->part == PART_PREEMPTED)
+		return g_strdup("preempted");
+	return g_strdup_printf("blocked: %s", part_info[k->wait->part].id);
+}
+
+static void set_file(struct list *l, const struct timeline *tl, uint32_t file)
+{
+	const struct file_info *f = timeline_file(tl, file);
+	if (!f)
+		return;
+	set_string(l, "blktop.file", timeline_string(tl, f->path));
+	set_string(l, "blktop.file_kind", file_kind_name[f->kind]);
+}
+
+static void set_wait(struct list *l, const struct timeline *tl, const struct span_wait *w)
+{
+	set_string(l, "blktop.part", part_info[w->part].id);
+	if (w->part != PART_PREEMPTED)
+		set_int(l, "blktop.wake_ns", w->wake_ns);
+	set_string(l, "blktop.syscall", timeline_string(tl, w->call));
+	set_file(l, tl, w->file);
+	g_autofree char *arg = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", w->arg);
+	if (w->arg)
+		set_string(l, "blktop.arg", arg);
+	set_thread(l, tl, "blktop.waker", w->waker, w->wake_ns);
+	set_string(l, "blktop.waker_irq", timeline_string(tl, w->waker_irq));
+	set_string(l, "blktop.waker_syscall", timeline_string(tl, w->waker_call));
+	if (w->cpu != ID_NONE)
+		set_int(l, "blktop.cpu", w->cpu);
+}
+
+GArray *facts_of_kernel(const struct timeline *tl, const struct kernel_span *k)
+{
+	struct list l = list_new();
+
+	set_string(&l, "blktop.kernel", k->call ? "syscall" : "wait");
+	set_int(&l, "blktop.begin_ns", k->begin_ns);
+	set_int(&l, "blktop.duration_ns", k->end_ns - k->begin_ns);
+	set_thread(&l, tl, "blktop.thread", k->thread, k->end_ns);
+	if (k->wait) {
+		set_wait(&l, tl, k->wait);
+	} else {
+		set_string(&l, "blktop.syscall", timeline_string(tl, k->call->name));
+		set_file(&l, tl, k->call->file);
+		set_int(&l, "blktop.ret", k->call->ret);
+	}
+	return list_end(&l);
+}

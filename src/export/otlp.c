@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans as OTLP/JSON: one ExportTraceServiceRequest on one line (a file may hold several:
+ * a line each). Resources are processes of
+ * services; ids are hexadecimal, 64-bit integers decimal text, as the specification of
+ * OTLP/JSON has them. A span id is there once: the server's half of a shared span gets
+ * one of its own, and is the parent of what is below it.
+ */
+#include "export/spans.h"
+
+#include "views/common.h"
+#include "views/spans.h"
+
+#include <string.h>
+
+/* As opentelemetry-proto numbers them. */
+enum { KIND_INTERNAL = 1, KIND_SERVER, KIND_CLIENT, KIND_PRODUCER, KIND_CONSUMER };
+enum { STATUS_ERROR = 2 };
+
+struct resource {
+	uint32_t service, host;
+	int32_t pid;
+	GString *spans;
+};
+
+struct otlp {
+	const struct export_set *set;
+	GArray *resources;		/* struct resource */
+	GHashTable *by_key;		/* -> its spans */
+	GHashTable *used;		/* uint64_t: span ids of the trace */
+	uint64_t *ids;			/* of its nodes */
+};
+
+static void clear_resource(void *v)
+{
+	struct resource *r = v;
+	g_string_free(r->spans, TRUE);
+}
+
+static GString *resource_of(struct otlp *o, const struct span *s)
+{
+	g_autofree char *key = g_strdup_printf("%u %u %d", s->service, s->host, s->pid);
+	GString *known = g_hash_table_lookup(o->by_key, key);
+	if (known)
+		return known;
+	struct resource r = { s->service, s->host, s->pid, g_string_new(NULL) };
+	g_array_append_val(o->resources, r);
+	g_hash_table_insert(o->by_key, g_steal_pointer(&key), r.spans);
+	return r.spans;
+}
+
+/* ---- values ---- */
+
+static void add_time(JsonBuilder *b, const char *key, int64_t ns)
+{
+	g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, ns);
+	json_add_text(b, key, text);
+}
+
+static void begin_attribute(JsonBuilder *b, const char *key)
+{
+	json_builder_begin_object(b);
+	json_add_text(b, "key", key);
+	json_builder_set_member_name(b, "value");
+	json_builder_begin_object(b);
+}
+
+static void end_attribute(JsonBuilder *b)
+{
+	json_builder_end_object(b);
+	json_builder_end_object(b);
+}
+
+static void add_text_attribute(JsonBuilder *b, const char *key, const char *text)
+{
+	begin_attribute(b, key);
+	json_add_text(b, "stringValue", text);
+	end_attribute(b);
+}
+
+static void add_int_attribute(JsonBuilder *b, const char *key, int64_t n)
+{
+	begin_attribute(b, key);
+	add_time(b, "intValue", n);
+	end_attribute(b);
+}
+
+static void begin_array(JsonBuilder *b, const char *key)
+{
+	json_builder_set_member_name(b, key);
+	json_builder_begin_array(b);
+}
+
+/* Attributes without a key are no valid ones. */
+static void add_attributes(JsonBuilder *b, GArray *facts)
+{
+	begin_array(b, "attributes");
+	for (guint i = 0; i < facts->len; i++) {
+		const struct fact *f = &g_array_index(facts, struct fact, i);
+		if (*f->key && f->is_int)
+			add_int_attribute(b, f->key, f->n);
+		else if (*f->key)
+			add_text_attribute(b, f->key, f->text);
+	}
+	json_builder_end_array(b);
+	g_array_unref(facts);
+}
+
+static void add_events(JsonBuilder *b, const struct timeline *tl, const struct span *s)
+{
+	begin_array(b, "events");
+	for (uint32_t i = 0; i < s->n_annotations; i++) {
+		const struct span_annotation *a = &s->annotations[i];
+		const char *event = timeline_string(tl, a->event);
+		if (facts_is_core(s, event))
+			continue;
+		json_builder_begin_object(b);
+		add_time(b, "timeUnixNano", MAX(a->ts, 0));
+		json_add_text(b, "name", event);
+		json_builder_end_object(b);
+	}
+	json_builder_end_array(b);
+}
+
+static void add_status(JsonBuilder *b, const struct timeline *tl, const struct span *s)
+{
+	const char *message = facts_tag(tl, s, "error");
+	json_builder_set_member_name(b, "status");
+	json_builder_begin_object(b);
+	if (s->errors) {
+		json_add_int(b, "code", STATUS_ERROR);
+		if (message && *message)
+			json_add_text(b, "message", message);
+	}
+	json_builder_end_object(b);
+}
+
+/* ---- spans ---- */
+
+static int kind_of(const struct timeline *tl, const struct span *s)
+{
+	static const int kinds[] = {
+		[SPAN_LOCAL] = KIND_INTERNAL, [SPAN_CLIENT] = KIND_CLIENT, [SPAN_SERVER] = KIND_SERVER,
+	};
+	const char *kept = facts_tag(tl, s, TAG_KIND);
+	return g_strcmp0(kept, "PRODUCER") == 0 ? KIND_PRODUCER :
+		g_strcmp0(kept, "CONSUMER") == 0 ? KIND_CONSUMER : kinds[s->kind];
+}
+
+static void begin_span(JsonBuilder *b, const struct timeline *tl, const struct span *s,
+		       uint64_t id, uint64_t parent)
+{
+	g_autofree char *trace_id = export_trace_id(tl, s, 32);
+	json_builder_begin_object(b);
+	json_add_text(b, "traceId", trace_id);
+	json_add_hex(b, "spanId", id);
+	if (parent)
+		json_add_hex(b, "parentSpanId", parent);
+}
+
+static void end_span(GString *spans, JsonBuilder *b)
+{
+	json_builder_end_object(b);
+	if (spans->len)
+		g_string_append_c(spans, ',');
+	json_append(spans, b);
+}
+
+/* A trace's times may lie before 1970; OTLP's can't. */
+static void add_times(JsonBuilder *b, int64_t begin_ns, int64_t end_ns)
+{
+	add_time(b, "startTimeUnixNano", MAX(begin_ns, 0));
+	add_time(b, "endTimeUnixNano", MAX(end_ns, 0));
+}
+
+/* Ids of the kernel's spans are made from the span's own, also of its second half. */
+static void append_kernel(struct otlp *o, const struct span *s, uint64_t id,
+			  const struct kernel_span *k)
+{
+	const struct timeline *tl = o->set->h->tl;
+	JsonBuilder *b = json_builder_new();
+	g_autofree char *name = kernel_span_name(tl, k);
+	begin_span(b, tl, s, k->id, k->parent_id == s->span_id ? id : k->parent_id);
+	json_add_text(b, "name", name);
+	json_add_int(b, "kind", KIND_INTERNAL);
+	add_times(b, k->begin_ns, k->end_ns);
+	add_attributes(b, facts_of_kernel(tl, k));
+	end_span(resource_of(o, s), b);
+}
+
+static void append_span(struct otlp *o, const struct tree *t, int node)
+{
+	const struct timeline *tl = o->set->h->tl;
+	const struct span *s = t->nodes[node].span;
+	int parent = t->nodes[node].parent;
+	JsonBuilder *b = json_builder_new();
+
+	begin_span(b, tl, s, o->ids[node], parent >= 0 ? o->ids[parent] : s->parent_id);
+	json_add_text(b, "name", timeline_string(tl, s->name));
+	json_add_int(b, "kind", kind_of(tl, s));
+	add_times(b, s->begin_ns, s->end_ns);
+	add_attributes(b, facts_of_span(o->set->h, t, node));
+	add_events(b, tl, s);
+	add_status(b, tl, s);
+	end_span(resource_of(o, s), b);
+	if (!o->set->with_kernel)
+		return;
+	g_autoptr(GArray) kernel = kernel_spans(t, node);
+	for (guint i = 0; i < kernel->len; i++)
+		append_kernel(o, s, o->ids[node], &g_array_index(kernel, struct kernel_span, i));
+}
+
+static void number_nodes(struct otlp *o, const struct tree *t)
+{
+	g_hash_table_remove_all(o->used);
+	o->ids = g_new(uint64_t, t->n + 1);
+	for (int i = 0; i < t->n; i++) {
+		const struct span *s = t->nodes[i].span;
+		uint64_t id = s->span_id ? s->span_id : derived_id(s, 0);
+		for (uint64_t salt = 1; g_hash_table_contains(o->used, &id); salt++)
+			id = derived_id(s, salt);
+		o->ids[i] = id;
+		g_hash_table_add(o->used, &o->ids[i]);
+	}
+}
+
+/* ---- the request ---- */
+
+static void append_resource(GString *out, const struct otlp *o, const struct resource *r)
+{
+	const struct timeline *tl = o->set->h->tl;
+	const struct host_info *host = timeline_host(tl, r->host);
+	const char *service = timeline_string(tl, r->service);
+	JsonBuilder *b = json_builder_new();
+
+	json_builder_begin_object(b);
+	begin_array(b, "attributes");
+	add_text_attribute(b, "service.name", *service ? service : "unknown_service");
+	if (host && *host->name)
+		add_text_attribute(b, "host.name", host->name);
+	if (r->pid >= 0)
+		add_int_attribute(b, "process.pid", r->pid);
+	json_builder_end_array(b);
+	json_builder_end_object(b);
+	g_string_append(out, "{\"resource\":");
+	json_append(out, b);
+	g_string_append(out, ",\"scopeSpans\":[{\"scope\":{\"name\":\"blktop\",\"version\":\""
+			BLKTOP_VERSION "\"},\"spans\":[");
+	g_string_append_len(out, r->spans->str, r->spans->len);
+	g_string_append(out, "]}]}");
+}
+
+void otlp_append(GString *out, const struct export_set *set)
+{
+	g_autoptr(GArray) resources = g_array_new(FALSE, FALSE, sizeof(struct resource));
+	struct otlp o = { .set = set, .resources = resources,
+			  .by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+			  .used = g_hash_table_new(g_int64_hash, g_int64_equal) };
+
+	g_array_set_clear_func(resources, clear_resource);
+	for (guint k = 0; k < set->n; k++) {
+		const struct export_trace *trace = &set->traces[k];
+		number_nodes(&o, trace->tree);
+		for (int i = 0; i < trace->tree->n; i++)
+			if (trace->wanted[i])
+				append_span(&o, trace->tree, i);
+		g_hash_table_remove_all(o.used);
+		g_clear_pointer(&o.ids, g_free);
+	}
+	g_string_append(out, "{\"resourceSpans\":[");
+	for (guint i = 0; i < resources->len; i++) {
+		if (i > 0)
+			g_string_append_c(out, ',');
+		append_resource(out, &o, &g_array_index(resources, struct resource, i));
+	}
+	g_string_append(out, "]}\n");
+	g_hash_table_unref(o.by_key);
+	g_hash_table_unref(o.used);
+}

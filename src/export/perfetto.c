@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans as trace-event JSON, for ui.perfetto.dev and chrome://tracing: a track a thread,
+ * spans as slices, annotations as instants, arrows where a request goes to another
+ * thread. With the kernel: calls and waits as slices inside, and a strip below each
+ * thread of what it did. Times are microseconds with three decimals since the export's
+ * begin (otherData.begin_ns), as doubles can't hold nanoseconds since the epoch.
+ */
+#include "export/tracks.h"
+
+#include "views/common.h"
+
+#include <string.h>
+
+#define TIME_LEN 32
+
+struct perfetto {
+	GString *out;
+	struct tracks t;
+	int64_t base_ns;
+	uint64_t n_flows;
+};
+
+static const char *us(char buf[TIME_LEN], int64_t ns)
+{
+	g_snprintf(buf, TIME_LEN, "%" G_GINT64_FORMAT ".%03d", ns / 1000, (int)(ns % 1000));
+	return buf;
+}
+
+/* An event's object is closed by what the builder made: {"name":...,"args":{...}}. */
+static void begin_event(struct perfetto *p, const char *phase, int64_t pid, int64_t tid)
+{
+	g_string_append(p->out, p->out->str[p->out->len - 1] == '[' ? "\n" : ",\n");
+	g_string_append_printf(p->out, "{\"ph\":\"%s\",\"pid\":%" G_GINT64_FORMAT ",\"tid\":%"
+			       G_GINT64_FORMAT ",", phase, pid, tid);
+}
+
+static void add_ts(struct perfetto *p, const char *key, int64_t ns)
+{
+	char buf[TIME_LEN];
+	g_string_append_printf(p->out, "\"%s\":%s,", key, us(buf, ns));
+}
+
+static void end_event(struct perfetto *p, JsonBuilder *b)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	json_builder_end_object(b);
+	json_append(text, b);
+	g_string_append_len(p->out, text->str + 1, text->len - 1);
+}
+
+static JsonBuilder *begin_names(const char *name)
+{
+	JsonBuilder *b = json_builder_new();
+	json_builder_begin_object(b);
+	json_add_text(b, "name", *name ? name : "?");
+	return b;
+}
+
+/* ---- metadata ---- */
+
+static void metadata(struct perfetto *p, const char *what, int64_t pid, int64_t tid,
+		     const char *key, const char *name, int64_t n)
+{
+	begin_event(p, "M", pid, tid);
+	JsonBuilder *b = begin_names(what);
+	json_builder_set_member_name(b, "args");
+	json_builder_begin_object(b);
+	if (name)
+		json_add_text(b, key, name);
+	else
+		json_add_int(b, key, n);
+	json_builder_end_object(b);
+	end_event(p, b);
+}
+
+static void append_names(struct perfetto *p)
+{
+	g_autoptr(GHashTable) told = g_hash_table_new(NULL, NULL);
+	for (guint i = 0; i < p->t.tracks->len; i++) {
+		const struct track *t = &g_array_index(p->t.tracks, struct track, i);
+		if (g_hash_table_add(told, GINT_TO_POINTER(t->pid)))
+			metadata(p, "process_name", t->pid, 0, "name", t->process, 0);
+		metadata(p, "thread_name", t->pid, t->tid, "name", t->name, 0);
+		metadata(p, "thread_sort_index", t->pid, t->tid, "sort_index", NULL, 2 * i);
+		if (!p->t.set->with_kernel || t->thread == ID_NONE)
+			continue;
+		g_autofree char *strip = g_strdup_printf("%s: states", t->name);
+		metadata(p, "thread_name", t->pid, t->strip_tid, "name", strip, 0);
+		metadata(p, "thread_sort_index", t->pid, t->strip_tid, "sort_index", NULL, 2 * i + 1);
+	}
+}
+
+/* ---- slices ---- */
+
+static void add_args(JsonBuilder *b, const struct perfetto *p, const struct item *i)
+{
+	const struct timeline *tl = p->t.set->h->tl;
+	const struct tree *tree = p->t.set->traces[i->trace].tree;
+	const struct span *s = item_span(&p->t, i);
+	uint64_t parent = i->kernel ? i->kernel->parent_id : s->parent_id;
+	g_autoptr(GArray) facts = i->kernel ? facts_of_kernel(tl, i->kernel) :
+		facts_of_span(p->t.set->h, tree, i->node);
+	g_autofree char *trace_id = export_trace_id(tl, s, 16);
+
+	json_builder_set_member_name(b, "args");
+	json_builder_begin_object(b);
+	json_add_text(b, "trace_id", trace_id);
+	json_add_hex(b, "span_id", i->kernel ? i->kernel->id : s->span_id);
+	if (parent)
+		json_add_hex(b, "parent_id", parent);
+	json_add_text(b, "service", timeline_string(tl, s->service));
+	for (guint k = 0; k < facts->len; k++) {
+		const struct fact *f = &g_array_index(facts, struct fact, k);
+		/* What JavaScript's numbers can't hold stays text. */
+		if (f->is_int && ABS(f->n) < INT64_C(1) << 53)
+			json_add_int(b, f->key, f->n);
+		else
+			json_add_text(b, f->key, f->text);
+	}
+	json_builder_end_object(b);
+}
+
+static char *item_name(const struct perfetto *p, const struct item *i)
+{
+	const struct timeline *tl = p->t.set->h->tl;
+	return i->kernel ? kernel_span_name(tl, i->kernel) :
+		g_strdup(timeline_string(tl, item_span(&p->t, i)->name));
+}
+
+static void add_category(struct perfetto *p, const struct item *i, bool with_id)
+{
+	/* Both halves of a span have its id: the pair of events needs one of its own. */
+	uint64_t id = i->kernel ? i->kernel->id : derived_id(item_span(&p->t, i), i->node);
+	g_string_append_printf(p->out, "\"cat\":\"%s\",", i->kernel ? "kernel" : "span");
+	if (with_id)
+		g_string_append_printf(p->out, "\"id\":\"0x%" G_GINT64_MODIFIER "x\",", id);
+}
+
+static void append_slice(struct perfetto *p, const struct item *i)
+{
+	const struct track *t = &g_array_index(p->t.tracks, struct track, i->track);
+	g_autofree char *name = item_name(p, i);
+	JsonBuilder *b = begin_names(name);
+
+	add_args(b, p, i);
+	begin_event(p, i->async ? "b" : "X", t->pid, t->tid);
+	add_ts(p, "ts", i->begin_ns - p->base_ns);
+	if (!i->async)
+		add_ts(p, "dur", i->end_ns - i->begin_ns);
+	add_category(p, i, i->async);
+	end_event(p, b);
+	if (!i->async)
+		return;
+	begin_event(p, "e", t->pid, t->tid);
+	add_ts(p, "ts", i->end_ns - p->base_ns);
+	add_category(p, i, true);
+	end_event(p, begin_names(name));
+}
+
+static void append_instants(struct perfetto *p, const struct item *i)
+{
+	const struct timeline *tl = p->t.set->h->tl;
+	const struct track *t = &g_array_index(p->t.tracks, struct track, i->track);
+	const struct span *s = item_span(&p->t, i);
+
+	for (uint32_t k = 0; !i->kernel && k < s->n_annotations; k++) {
+		const struct span_annotation *a = &s->annotations[k];
+		const char *event = timeline_string(tl, a->event);
+		if (facts_is_core(s, event) || a->ts < p->base_ns)
+			continue;
+		begin_event(p, i->async ? "n" : "i", t->pid, t->tid);
+		add_ts(p, "ts", a->ts - p->base_ns);
+		add_category(p, i, i->async);
+		if (!i->async)
+			g_string_append(p->out, "\"s\":\"t\",");
+		end_event(p, begin_names(event));
+	}
+}
+
+/* ---- arrows ---- */
+
+static void append_end_of_arrow(struct perfetto *p, const struct item *i, const char *phase,
+				int64_t ts)
+{
+	const struct track *t = &g_array_index(p->t.tracks, struct track, i->track);
+	begin_event(p, phase, t->pid, t->tid);
+	add_ts(p, "ts", ts - p->base_ns);
+	g_string_append_printf(p->out, "\"cat\":\"request\",\"id\":%" G_GUINT64_FORMAT ",",
+			       p->n_flows);
+	if (*phase == 'f')
+		g_string_append(p->out, "\"bp\":\"e\",");
+	end_event(p, begin_names("request"));
+}
+
+static void append_arrow(struct perfetto *p, const struct item *from, const struct item *to)
+{
+	if (!to || !from || to->async || from->async || to->track == from->track ||
+	    to->begin_ns < from->begin_ns || to->begin_ns >= from->end_ns)
+		return;
+	p->n_flows++;
+	append_end_of_arrow(p, from, "s", to->begin_ns);
+	append_end_of_arrow(p, to, "f", to->begin_ns);
+}
+
+/* From a span to what it asked of another thread, where their clocks agree. */
+static void append_arrows(struct perfetto *p)
+{
+	const struct export_set *set = p->t.set;
+	g_autofree size_t *first = g_new0(size_t, set->n + 1);	/* of a trace's nodes */
+
+	for (guint k = 0; k < set->n; k++)
+		first[k + 1] = first[k] + set->traces[k].tree->n;
+	g_autofree const struct item **of_node = g_new0(const struct item *, first[set->n] + 1);
+	for (guint i = 0; i < p->t.items->len; i++) {
+		const struct item *item = &g_array_index(p->t.items, struct item, i);
+		if (!item->kernel)
+			of_node[first[item->trace] + item->node] = item;
+	}
+	for (guint k = 0; k < set->n; k++) {
+		const struct tree *tree = set->traces[k].tree;
+		for (int n = 0; n < tree->n; n++)
+			if (tree->nodes[n].parent >= 0)
+				append_arrow(p, of_node[first[k] + tree->nodes[n].parent],
+					     of_node[first[k] + n]);
+	}
+}
+
+/* ---- the strips ---- */
+
+static void append_state(struct perfetto *p, const struct track *t, const char *name,
+			 int64_t from, int64_t to)
+{
+	if (to <= from)
+		return;
+	begin_event(p, "X", t->pid, t->strip_tid);
+	add_ts(p, "ts", from - p->base_ns);
+	add_ts(p, "dur", to - from);
+	g_string_append(p->out, "\"cat\":\"state\",");
+	end_event(p, begin_names(name));
+}
+
+static void append_wait(struct perfetto *p, const struct track *t, const struct span_wait *w,
+			int64_t from)
+{
+	int64_t woken = CLAMP(w->wake_ns, w->begin_ns, w->end_ns);
+	if (w->part == PART_PREEMPTED) {
+		append_state(p, t, "preempted", MAX(from, w->begin_ns), w->end_ns);
+		return;
+	}
+	g_autofree char *name = g_strdup_printf("blocked: %s", part_info[w->part].id);
+	append_state(p, t, name, MAX(from, w->begin_ns), woken);
+	append_state(p, t, "woken, waits for a CPU", MAX(from, woken), w->end_ns);
+}
+
+/* What is between the waits of a span was on a CPU, if all of it is known. */
+static const char *name_rest(const struct span *s)
+{
+	if (!part_sum_cpu(s->part) || s->part[PART_UNKNOWN] || s->part[PART_HANDOFF])
+		return NULL;
+	return s->n_waits_more ? "on a CPU, or waits not kept" : "on a CPU";
+}
+
+struct strip {
+	const struct track *track;
+	int64_t done;			/* told up to here */
+	int64_t until;			/* end of the outermost span */
+	const char *rest;		/* what it does between waits; NULL: unknown */
+};
+
+static void advance(struct perfetto *p, struct strip *s, int64_t to)
+{
+	if (s->rest)
+		append_state(p, s->track, s->rest, s->done, MIN(to, s->until));
+	s->done = MAX(s->done, to);
+}
+
+/* The items of one track: spans say what is known of the time, waits part it. */
+static void append_strip(struct perfetto *p, guint begin, guint end)
+{
+	const struct item *first = &g_array_index(p->t.items, struct item, begin);
+	struct strip s = { .track = &g_array_index(p->t.tracks, struct track, first->track),
+			   .done = INT64_MIN, .until = INT64_MIN };
+
+	if (s.track->thread == ID_NONE)
+		return;
+	for (guint i = begin; i < end; i++) {
+		const struct item *item = &g_array_index(p->t.items, struct item, i);
+		if (!item->kernel && item->end_ns > s.until) {
+			advance(p, &s, item->begin_ns);
+			s.until = item->end_ns;
+			s.rest = name_rest(item_span(&p->t, item));
+		} else if (item->kernel && item->kernel->wait && item->end_ns > s.done) {
+			advance(p, &s, item->begin_ns);
+			append_wait(p, s.track, item->kernel->wait, s.done);
+			s.done = item->end_ns;
+		}
+	}
+	advance(p, &s, s.until);
+}
+
+static void append_strips(struct perfetto *p)
+{
+	const GArray *items = p->t.items;
+	for (guint i = 0, n; i < items->len; i += n) {
+		unsigned track = g_array_index(items, struct item, i).track;
+		for (n = 1; i + n < items->len;) {
+			if (g_array_index(items, struct item, i + n).track != track)
+				break;
+			n++;
+		}
+		append_strip(p, i, i + n);
+	}
+}
+
+void perfetto_append(GString *out, const struct export_set *set)
+{
+	struct perfetto p = { .out = out, .base_ns = INT64_MAX };
+
+	tracks_init(&p.t, set);
+	for (guint i = 0; i < p.t.items->len; i++)
+		p.base_ns = MIN(p.base_ns, g_array_index(p.t.items, struct item, i).begin_ns);
+	g_string_append(out, "{\"traceEvents\":[");
+	append_names(&p);
+	for (guint i = 0; i < p.t.items->len; i++) {
+		append_slice(&p, &g_array_index(p.t.items, struct item, i));
+		append_instants(&p, &g_array_index(p.t.items, struct item, i));
+	}
+	append_arrows(&p);
+	if (set->with_kernel)
+		append_strips(&p);
+	g_string_append_printf(out, "\n],\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"blktop "
+			       BLKTOP_VERSION "\",\"begin_ns\":\"%" G_GINT64_FORMAT "\"}}\n", p.base_ns);
+	tracks_clear(&p.t);
+}
