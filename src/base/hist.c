@@ -204,49 +204,86 @@ uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to)
 
 /* ---- while it is made ---- */
 
+#define FIRST_BLOCKS 2
+
+static struct hist_many *many_resize(struct hist_many *m, unsigned blocks)
+{
+	m = g_realloc(m, sizeof(*m) + blocks * sizeof(m->counts[0]));
+	m->alloc = (uint8_t)blocks;
+	return m;
+}
+
+void hist_log_turn(struct hist_log *h)
+{
+	struct hist_log few = *h;
+
+	h->many = many_resize(NULL, FIRST_BLOCKS);
+	memset(h->many, 0, sizeof(*h->many));
+	h->many->alloc = FIRST_BLOCKS;
+	h->n = HIST_FEW + 1;
+	for (unsigned i = 0; i < HIST_FEW; i++)
+		hist_log_add(h, few.few[i], hist_bucket_index(few.few[i]));
+}
+
 void hist_log_grow(struct hist_log *h, unsigned octave)
 {
-	if (h->n == h->alloc) {
-		h->alloc = (uint8_t)(h->alloc ? MIN(h->alloc * 4u, HIST_OCTAVES) : 1);
-		h->counts = g_renew(uint32_t, h->counts, h->alloc * 8u);
-	}
-	memset(h->counts + h->n * 8u, 0, 8 * sizeof(*h->counts));
-	h->block[octave] = ++h->n;
+	struct hist_many *m = h->many;
+
+	if (m->n == m->alloc)
+		h->many = m = many_resize(m, MIN(m->alloc * 2u, HIST_OCTAVES));
+	memset(m->counts[m->n], 0, sizeof(m->counts[0]));
+	m->block[octave] = ++m->n;
 }
 
 void hist_log_clear(struct hist_log *h)
 {
-	g_free(h->counts);
+	if (h->n > HIST_FEW)
+		g_free(h->many);
 	memset(h, 0, sizeof(*h));
 }
 
 void hist_log_merge(struct hist_log *into, const struct hist_log *from)
 {
-	into->count += from->count;
-	into->sum = sum_saturating(into->sum, from->sum);
-	into->max = MAX(into->max, from->max);
-	into->min_below = MAX(into->min_below, from->min_below);
+	if (from->n <= HIST_FEW) {
+		for (unsigned i = 0; i < from->n; i++)
+			hist_log_add(into, from->few[i], hist_bucket_index(from->few[i]));
+		return;
+	}
+	const struct hist_many *f = from->many;
+	struct hist_log few = *into;
+	if (into->n <= HIST_FEW) {
+		*into = (struct hist_log){ .n = HIST_FEW + 1, .many = many_resize(NULL, f->alloc) };
+		memcpy(into->many, f, sizeof(*f) + f->n * sizeof(f->counts[0]));
+		into->many->alloc = f->alloc;
+		for (unsigned i = 0; i < few.n; i++)
+			hist_log_add(into, few.few[i], hist_bucket_index(few.few[i]));
+		return;
+	}
+	into->many->count += f->count;
+	into->many->sum = sum_saturating(into->many->sum, f->sum);
+	into->many->max = MAX(into->many->max, f->max);
+	into->many->min_below = MAX(into->many->min_below, f->min_below);
 	for (unsigned o = 0; o < HIST_OCTAVES; o++) {
-		if (!from->block[o])
+		if (!f->block[o])
 			continue;
-		if (!into->block[o])
+		if (!into->many->block[o])
 			hist_log_grow(into, o);
-		uint32_t *to = into->counts + (into->block[o] - 1u) * 8;
-		const uint32_t *add = from->counts + (from->block[o] - 1u) * 8;
+		uint32_t *to = into->many->counts[into->many->block[o] - 1u];
+		const uint32_t *add = f->counts[f->block[o] - 1u];
 		for (unsigned i = 0; i < 8; i++)
 			to[i] = count_saturating(to[i], add[i]);
 	}
 }
 
 /* The buckets in use, in order; returns how many. */
-static unsigned log_buckets(const struct hist_log *h, struct hist_bucket *to)
+static unsigned many_buckets(const struct hist_many *m, struct hist_bucket *to)
 {
 	unsigned n = 0;
 
 	for (unsigned o = 0; o < HIST_OCTAVES; o++) {
-		if (!h->block[o])
+		if (!m->block[o])
 			continue;
-		const uint32_t *count = h->counts + (h->block[o] - 1u) * 8;
+		const uint32_t *count = m->counts[m->block[o] - 1u];
 		for (unsigned i = 0; i < 8; i++)
 			if (count[i])
 				to[n++] = (struct hist_bucket){ (uint16_t)(o * 8 + i), count[i] };
@@ -254,20 +291,36 @@ static unsigned log_buckets(const struct hist_log *h, struct hist_bucket *to)
 	return n;
 }
 
+static void merge_few(struct hist *into, const struct hist_log *from)
+{
+	struct hist_bucket room[HIST_FEW];
+	struct hist h = { .buckets = room, .alloc = HIST_FEW };
+
+	if (into->count) {
+		for (unsigned i = 0; i < from->n; i++)
+			hist_add(into, from->few[i]);
+		return;
+	}
+	for (unsigned i = 0; i < from->n; i++)
+		hist_add(&h, from->few[i]);
+	hist_copy(into, &h);
+}
+
 void hist_merge_log(struct hist *into, const struct hist_log *from)
 {
 	struct hist_bucket buckets[HIST_BUCKETS];
-	struct hist h = {
-		.count = from->count, .min = INT64_MAX - from->min_below, .max = from->max,
-		.sum = from->sum, .buckets = buckets,
-	};
 
-	if (from->count <= 1) {
-		if (from->count)
-			hist_add(into, from->max);
+	if (!from->n)
+		return;
+	if (from->n <= HIST_FEW) {
+		merge_few(into, from);
 		return;
 	}
-	h.n = (uint16_t)log_buckets(from, buckets);
+	const struct hist_many *m = from->many;
+	struct hist h = {
+		.count = m->count, .min = INT64_MAX - m->min_below, .max = m->max,
+		.sum = m->sum, .buckets = buckets, .n = (uint16_t)many_buckets(m, buckets),
+	};
 	if (into->count)
 		hist_merge(into, &h);
 	else

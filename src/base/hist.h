@@ -56,21 +56,31 @@ int64_t hist_bucket_high(unsigned index);		/* largest ns in it */
 uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to); /* buckets [from, to] */
 
 /*
- * The same while it is made, for the hot path: no search and no move in an addition.
- * Each octave in use has a block of 8 counts. A zeroed one is empty. It is for less than
- * 2^32 values.
+ * The same while it is made, for the hot path: no search and no move in an addition. The
+ * first few values are kept as they are, for most cells have no more; then each octave in
+ * use has a block of 8 counts. A zeroed one is empty. It is for less than 2^32 values.
  */
 #define HIST_OCTAVES (HIST_BUCKETS / 8)
+#define HIST_FEW 3
 
-struct hist_log {
+struct hist_many {
 	uint64_t count;
 	int64_t sum, max, min_below;	/* min_below: INT64_MAX - min */
-	uint32_t *counts;		/* blocks of 8, in the order of their first use */
 	uint8_t n, alloc;		/* blocks */
 	uint8_t block[HIST_OCTAVES];	/* of the octave, from 1; 0: none yet */
+	uint32_t counts[][8];		/* blocks, in the order of their first use */
+};
+
+struct hist_log {
+	uint32_t n;			/* values in .few; above HIST_FEW: .many */
+	union {
+		int64_t few[HIST_FEW];
+		struct hist_many *many;
+	};
 };
 
 void hist_log_grow(struct hist_log *h, unsigned octave);	/* for hist_log_add() */
+void hist_log_turn(struct hist_log *h);				/* the same: from few to many */
 void hist_log_merge(struct hist_log *into, const struct hist_log *from);
 void hist_log_clear(struct hist_log *h);
 void hist_merge_log(struct hist *into, const struct hist_log *from);
@@ -81,16 +91,30 @@ static inline void hist_log_add(struct hist_log *h, int64_t ns, unsigned bucket)
 	unsigned octave = bucket >> HIST_SUB_BITS;
 
 	ns = ns < 0 ? 0 : ns;
-	if (!h->block[octave])
+	if (h->n <= HIST_FEW) {
+		if (h->n < HIST_FEW) {
+			h->few[h->n++] = ns;
+			return;
+		}
+		hist_log_turn(h);
+	}
+	if (!h->many->block[octave])
 		hist_log_grow(h, octave);
-	h->counts[(h->block[octave] - 1u) * 8 + (bucket & 7)]++;
-	h->count++;
-	if (__builtin_add_overflow(h->sum, ns, &h->sum))
-		h->sum = INT64_MAX;
-	if (ns > h->max)
-		h->max = ns;
-	if (INT64_MAX - ns > h->min_below)
-		h->min_below = INT64_MAX - ns;
+
+	struct hist_many *m = h->many;
+	m->counts[m->block[octave] - 1u][bucket & 7]++;
+	m->count++;
+	if (__builtin_add_overflow(m->sum, ns, &m->sum))
+		m->sum = INT64_MAX;
+	if (ns > m->max)
+		m->max = ns;
+	if (INT64_MAX - ns > m->min_below)
+		m->min_below = INT64_MAX - ns;
+}
+
+static inline bool hist_log_empty(const struct hist_log *h)
+{
+	return !h->n;
 }
 
 #endif

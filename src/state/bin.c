@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Bins: one second under construction; see charge.c for what goes into it. */
-#include "state/slice_private.h"
+#include "state/cells.h"
 
 #include "base/timefmt.h"
 
@@ -140,19 +140,20 @@ void bin_event(struct bin *b, uint32_t host, uint32_t name, uint64_t count)
 }
 
 /* The newest cell of (thread, fd), unless the descriptor may have changed since. */
-struct bin_file *bin_file(struct slice *s, struct bin *b, uint32_t thread, const struct call *call)
+struct bin_file *bin_file(struct slice *s, struct bin *b, const struct thread *t,
+			  const struct call *call)
 {
-	uint64_t key = pair(thread, (uint32_t)call->fd);
+	uint64_t key = pair(t->self, (uint32_t)call->fd);
 	uint32_t i = intmap_get(&b->file_map, key);
 	if (i != INTMAP_NONE) {
 		struct bin_file *c = &g_array_index(b->files, struct bin_file, i);
 		uint64_t lo = MIN(c->seq, call->seq), hi = MAX(c->seq, call->seq);
-		uint64_t op = MAX(s->fdop_seq[(uint32_t)call->fd % FDOP_SLOTS], s->fdop_all);
+		uint64_t op = fdop_last(&s->fdops, t, call->fd);
 		if (op <= lo || lo == hi)
 			return c;
 	}
 	intmap_set(&b->file_map, key, b->files->len);
-	struct bin_file c = { .thread = thread, .fd = call->fd, .ts = call->begin, .seq = call->seq };
+	struct bin_file c = { .thread = t->self, .fd = call->fd, .ts = call->begin, .seq = call->seq };
 	const char *before = b->files->data;
 	g_array_append_val(b->files, c);
 	if (b->files->data != before)

@@ -4,31 +4,48 @@
 
 #include <fcntl.h>
 
-void fdop_bump(struct slice *s, int64_t fd, uint64_t seq)
+static void bump(uint64_t *at, uint64_t seq)
 {
-	uint64_t *at = &s->fdop_seq[(uint32_t)fd % FDOP_SLOTS];
 	*at = MAX(*at, seq);
 }
 
+static void fdop_bump(struct slice *s, const struct thread *t, int64_t fd, uint64_t seq)
+{
+	unsigned slot = (uint32_t)fd % FDOP_SLOTS;
+	bump(&s->fdops.any[slot], seq);
+	bump(t->pid ? &s->fdops.own[fdop_own_slot(t->pid, fd)] : &s->fdops.loose[slot], seq);
+}
+
+/* Of connect and bind: the descriptor that the entry told. */
+static void bump_named(struct slice *s, const struct thread *t, const struct rec *r)
+{
+	const struct call *c = &t->st.call;
+	if (t->hard && t->st.call_state == CALL_IN && c->name == r->name && c->fd >= 0)
+		fdop_bump(s, t, c->fd, r->seq);
+	else
+		bump(&s->fdops.all, r->seq);
+}
+
 /* What a call's exit may have changed, whether or not its entry is known. */
-void call_exit_bump(struct slice *s, const struct rec *r)
+void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r)
 {
 	const struct call_info *info = r->info;
 	if (!r->name && r->arg[0] >= 0) {	/* old tracers do not say which call */
-		fdop_bump(s, r->arg[0], r->seq);
+		fdop_bump(s, t, r->arg[0], r->seq);
 		if (!r->arg[0])
-			s->fdop_all = MAX(s->fdop_all, r->seq);
+			bump(&s->fdops.all, r->seq);
 	}
 	if (!info->fdop || r->arg[0] < 0)
 		return;
-	fdop_bump(s, r->arg[0], r->seq);
+	fdop_bump(s, t, r->arg[0], r->seq);
 	if (info->fdop == FDOP_PIPE || info->fdop == FDOP_SOCKETPAIR) {
-		fdop_bump(s, r->arg[1], r->seq);
-		fdop_bump(s, r->arg[2], r->seq);
+		fdop_bump(s, t, r->arg[1], r->seq);
+		fdop_bump(s, t, r->arg[2], r->seq);
 	}
-	if (info->fdop == FDOP_CONNECT || info->fdop == FDOP_BIND || info->fdop == FDOP_CLOSE_RANGE ||
-	    info->fdop == FDOP_EXEC)
-		s->fdop_all = MAX(s->fdop_all, r->seq);
+	if (info->fdop == FDOP_CONNECT || info->fdop == FDOP_BIND)
+		bump_named(s, t, r);
+	else if (info->fdop == FDOP_CLOSE_RANGE || info->fdop == FDOP_EXEC)
+		bump(&s->fdops.all, r->seq);
 }
 
 /* close works from its entry on: the number may be taken again before its exit. */
@@ -38,14 +55,14 @@ void call_facts_at_entry(struct slice *s, const struct thread *t, const struct r
 	if (info->fdop == FDOP_CLOSE && r->fd >= 0) {
 		struct fact *f = slice_fact(s, FACT_CLOSE, t->self, r->ts, r->seq);
 		f->a = f->b = r->fd;
-		fdop_bump(s, r->fd, r->seq + 1);
+		fdop_bump(s, t, r->fd, r->seq + 1);
 	} else if (info->fdop == FDOP_CLOSE_RANGE) {
 		struct fact *f = slice_fact(s, FACT_CLOSE, t->self, r->ts, r->seq);
 		f->a = r->arg[0];
 		f->b = MIN((uint64_t)r->arg[1], INT32_MAX);
-		s->fdop_all = r->seq + 1;
+		bump(&s->fdops.all, r->seq + 1);
 	} else if (info->fdop == FDOP_DUP2 && r->arg[1] >= 0) {
-		fdop_bump(s, r->arg[1], r->seq);
+		fdop_bump(s, t, r->arg[1], r->seq);
 	}
 }
 

@@ -48,17 +48,30 @@ static inline struct bin_call *cell_of_call(struct slice *s, struct bin *b, stru
 	return slot->cell;
 }
 
+static inline unsigned fdop_own_slot(int32_t pid, int64_t fd)
+{
+	return ((uint32_t)pid * UINT32_C(0x9e3779b1) + (uint32_t)fd) % FDOP_OWN_SLOTS;
+}
+
+/* The newest event that may have changed the thread's descriptor. */
+static inline uint64_t fdop_last(const struct fdops *f, const struct thread *t, int32_t fd)
+{
+	unsigned slot = (uint32_t)fd % FDOP_SLOTS;
+	uint64_t seq = t->pid ? MAX(f->own[fdop_own_slot(t->pid, fd)], f->loose[slot]) : f->any[slot];
+	return MAX(seq, f->all);
+}
+
 /* Where the descriptor may have changed since, it is another one: bin_file() knows. */
 static inline struct bin_file *cell_of_file(struct slice *s, struct bin *b, struct thread *t,
 					    const struct call *call)
 {
 	struct file_slot *slot = &t->file_slot[(uint32_t)call->fd % FILE_SLOTS];
 	if (slot->epoch == b->file_epoch && slot->fd == call->fd) {
-		uint64_t op = MAX(s->fdop_seq[(uint32_t)call->fd % FDOP_SLOTS], s->fdop_all);
+		uint64_t op = fdop_last(&s->fdops, t, call->fd);
 		if (op <= MIN(slot->cell->seq, call->seq))
 			return slot->cell;
 	}
-	slot->cell = bin_file(s, b, t->self, call);
+	slot->cell = bin_file(s, b, t, call);
 	slot->epoch = b->file_epoch;
 	slot->fd = call->fd;
 	return slot->cell;

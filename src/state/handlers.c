@@ -72,12 +72,21 @@ static inline void learn_comm(struct feed *f, struct thread *t, unsigned slot)
 		other_comm(f, t, slot);
 }
 
+static void tell_pid(struct feed *f, struct thread *t, int64_t told)
+{
+	int32_t pid = told > 0 && told <= INT32_MAX ? (int32_t)told : 0;
+	if (t->pid_told && t->pid != pid)	/* another table of descriptors */
+		f->s->fdops.all = MAX(f->s->fdops.all, f->seq);
+	t->pid_told = true;
+	t->pid = pid;
+}
+
 static void learn_pid(struct feed *f, struct thread *t)
 {
 	struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
 	fact->a = blk_int(f->ev, BLK_CTX_PID);
 	fact->b = blk_int_or(f->ev, BLK_CTX_PPID, -1);
-	t->pid_told = true;
+	tell_pid(f, t, fact->a);
 }
 
 /* What the contexts of a kernel event tell of the current task; returns it. */
@@ -168,7 +177,7 @@ static void on_exec(struct feed *f)
 	current_task(f);
 	int32_t tid = (int32_t)blk_int(f->ev, F(0)), old = (int32_t)blk_int_or(f->ev, F(1), tid);
 	slice_fact(s, FACT_EXEC, slice_thread(s, f->host, tid)->self, f->ts, f->seq);
-	s->fdop_all = MAX(s->fdop_all, f->seq);
+	s->fdops.all = MAX(s->fdops.all, f->seq);
 	if (old != tid)		/* another thread of the process: it goes on as the leader */
 		cpu_context(s, f->c, f->ts, f->seq, tid);
 }
@@ -193,7 +202,7 @@ static void on_dump_process(struct feed *f)
 	struct fact *fact = slice_fact(s, FACT_PID, t->self, f->ts, f->seq);
 	fact->a = blk_int_or(f->ev, F(1), -1);
 	fact->b = blk_int_or(f->ev, F(2), -1);
-	t->pid_told = true;
+	tell_pid(f, t, fact->a);
 	learn_comm(f, t, F(3));
 	if (blk_int_or(f->ev, F(4), 0) == 1)
 		slice_fact(s, FACT_KERNEL, t->self, f->ts, f->seq);
@@ -427,7 +436,7 @@ static void on_entry_unknown(struct feed *f)
 static void left(struct feed *f, struct thread *t, const struct rec *r)
 {
 	if (r->info->fdop || !r->name)
-		call_exit_bump(f->s, r);
+		call_exit_bump(f->s, t, r);
 	thread_record(f->s, t, r);
 }
 
@@ -540,7 +549,7 @@ static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_
 			fact = slice_fact(s, FACT_PID, a.thread, f->ts, f->seq);
 			fact->a = a.vpid;
 			fact->b = -1;
-			t->pid_told = true;
+			tell_pid(f, t, a.vpid);
 		}
 	}
 }

@@ -147,4 +147,5 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 		l->comm_kept = false;
 	}
 	l->pid_told |= r->pid_told;
+	l->pid = r->pid ? r->pid : l->pid;
 }

@@ -255,7 +255,7 @@ static void make_calls(struct making *m)
 static bool has_calls(const struct bin_file *x)
 {
 	for (unsigned d = 0; d < IO_DIR_N; d++)
-		if (x->latency[d].count)
+		if (!hist_log_empty(&x->latency[d]))
 			return true;
 	return false;
 }

@@ -155,6 +155,7 @@ struct thread {
 	uint32_t self;		/* its own id */
 	uint32_t host;		/* index in slice.hosts */
 	int32_t tid;		/* -1: anonymous */
+	int32_t pid;		/* as .pid_told told it; 0: not */
 	int32_t task_tid;	/* the same as events tell it: 0 for idle tasks */
 	uint32_t forward;	/* absorbed into that thread; ID_NONE: itself */
 	union {
@@ -428,6 +429,17 @@ struct class_info {
 	handler on;		/* of .row */
 };
 
+/*
+ * The newest event that changed a descriptor, by its number: of a process; by a thread whose
+ * process is not told yet; by anybody; all of them at once. Slots are shared (mod their
+ * number), so it may be told too new, never too old.
+ */
+#define FDOP_SLOTS 1024
+#define FDOP_OWN_SLOTS 4096
+struct fdops {
+	uint64_t own[FDOP_OWN_SLOTS], loose[FDOP_SLOTS], any[FDOP_SLOTS], all;
+};
+
 struct slice {
 	bool rooted;
 	bool stitching;
@@ -459,9 +471,7 @@ struct slice {
 	GArray *soft_wakes;		/* struct soft_wake */
 	GHashTable *classes;		/* names of known event classes */
 
-#define FDOP_SLOTS 4096
-	uint64_t fdop_seq[FDOP_SLOTS];	/* newest event that changed descriptor n (mod slots) */
-	uint64_t fdop_all;		/* newest that may have changed any */
+	struct fdops fdops;
 	int64_t horizon;		/* the newest one told; INT64_MIN: none */
 
 	/* caches for one set of tables */
@@ -554,7 +564,8 @@ static inline uint64_t pair(uint32_t hi, uint32_t lo)
 struct bin *slice_bin(struct slice *s, int64_t ts);
 struct bin_thread *bin_thread(struct slice *s, struct bin *b, uint32_t thread);
 struct bin_call *bin_call(struct slice *s, struct bin *b, uint32_t thread, uint32_t name);
-struct bin_file *bin_file(struct slice *s, struct bin *b, uint32_t thread, const struct call *c);
+struct bin_file *bin_file(struct slice *s, struct bin *b, const struct thread *t,
+			  const struct call *c);
 struct bin_cpu *bin_cpu(struct slice *s, struct bin *b, uint32_t cpu);
 /* The cell of `key` in an array kept with its map, zeroed when it is new. Where the
  * cells moved, *epoch (or NULL) becomes another of s's. */
@@ -600,8 +611,7 @@ void thread_free(struct thread *t);
 /* calls.c: finished calls */
 void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit);
 void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r);
-void call_exit_bump(struct slice *s, const struct rec *r);	/* descriptors it may have changed */
-void fdop_bump(struct slice *s, int64_t fd, uint64_t seq);
+void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r);	/* descriptors it may have changed */
 void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
 	       int64_t ts, int64_t ret);	/* may be one of the slowest */
 void call_count_target(struct slice *s, struct bin *b, struct thread *t, const struct call *c,

@@ -322,11 +322,11 @@ static void sort_facts(struct slice *s, guint right, guint told)
 
 static void join_counters(struct slice *a, struct slice *b)
 {
-	for (size_t i = 0; i < FDOP_SLOTS; i++)
-		if (b->fdop_seq[i])
-			a->fdop_seq[i] = b->fdop_seq[i] + a->seq;
-	if (b->fdop_all)
-		a->fdop_all = b->fdop_all + a->seq;
+	uint64_t *to = (uint64_t *)&a->fdops;
+	const uint64_t *from = (const uint64_t *)&b->fdops;
+	for (size_t i = 0; i < sizeof a->fdops / sizeof *to; i++)
+		if (from[i])
+			to[i] = from[i] + a->seq;
 	a->seq += b->seq;
 	a->n_events += b->n_events;
 	a->tables = NULL;	/* its caches may miss what b learnt */

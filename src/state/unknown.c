@@ -21,7 +21,7 @@ static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const stru
 	if (v->cause == WAIT_PART)
 		c->part[v->part] += blocked;
 	else if (blocked)
-		bin_file(s, b, id, v->call)->blocked_ns += blocked;
+		bin_file(s, b, thread_at(s, id), v->call)->blocked_ns += blocked;
 }
 
 /* Counters: of a thread, or a snapshot of them. */
