@@ -122,6 +122,9 @@ void app_search(struct app *app, int direction, bool from_here);
 void app_pick(struct app *app, const char *title, GPtrArray *lines,
 	      void (*picked)(struct app *app, size_t line));
 
+/* C (compare.c). */
+void compare_command(struct app *app, struct place *p, enum command_id command);
+
 /* Tables (tables.c): filters, sorts, arranges what a pane shows. */
 void tables_prepare(struct app *app, struct place *p, enum pane pane);
 void tables_command(struct app *app, struct place *p, enum command_id command);

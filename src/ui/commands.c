@@ -22,7 +22,8 @@ static const struct {
 	const char *view;
 	unsigned honours;
 } honoured[] = {
-	{ "traces", BY_OPERATION }, { "phases", BY_OPERATION },
+	{ "traces", BY_OPERATION }, { "phases", BY_OPERATION }, { "compare", BY_TRACE },
+	{ "open", BY_OPERATION }, { "slow-spans", BY_OPERATION }, { "changed", BY_OPERATION },
 	{ "spans", BY_TRACE | BY_OPERATION }, { "syscalls", BY_PID },
 	{ "files", BY_PID }, { "processes", BY_PID },
 	{ "scheduler", BY_PID }, { "wakers", BY_PID }, { "interrupts", BY_PID },
@@ -660,7 +661,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_VIEW_4] = do_view, [CMD_VIEW_5] = do_view, [CMD_VIEW_6] = do_view,
 	[CMD_VIEW_7] = do_view, [CMD_VIEW_8] = do_view, [CMD_VIEW_9] = do_view,
 	[CMD_VIEW_LIST] = do_view_list, [CMD_VIEW_LOG] = screen_log_open, [CMD_VIEW_NEXT] = do_view_step,
-	[CMD_VIEW_PREV] = do_view_step, [CMD_DRILL] = do_drill, [CMD_BACK] = do_back,
+	[CMD_VIEW_PREV] = do_view_step, [CMD_DRILL] = do_drill, [CMD_BACK] = do_back, [CMD_COMPARE] = compare_command,
 	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = output_copy,
 	[CMD_SAVE] = output_save, [CMD_SAVE_TRACE] = output_save_trace,
 	[CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,

@@ -21,6 +21,7 @@ static char *summary(struct app *app, struct place *p)
 {
 	static const char *const by[BY_N] = {
 		"of hosts as a whole", "by process", "by thread", "by CPU", "by priority",
+		"by name",
 	};
 	bool descending;
 	int sorted = table_sort_column(&p->table[PANE_MAIN], p->view, &descending);
@@ -34,7 +35,8 @@ static char *summary(struct app *app, struct place *p)
 		g_string_append_printf(s, "%s: %u of %zu rows", p->view->title,
 				       p->rows->rows->len, p->rows->n_before_filter);
 	if (p->view->has_by || p->view->more_by)
-		g_string_append_printf(s, " %s", by[p->narrow.by]);
+		g_string_append_printf(s, " %s", p->narrow.by == BY_SYSTEM && !p->view->has_by ?
+				       "over all" : by[p->narrow.by]);
 	if (p->rows->tree)
 		g_string_append(s, ", a tree");
 	if (p->table[PANE_MAIN].only_tagged)
@@ -58,11 +60,50 @@ static void draw_empty(struct app *app, struct place *p, struct box box)
 	canvas_put(app->canvas, box.y + 1, 1, box.cols, ROLE_DIM, why);
 }
 
+/* A sentence about all rows, on as many lines as it needs of those there are. */
+static unsigned draw_sentence(struct app *app, struct box box, enum role role, const char *text)
+{
+	g_autofree char *visible = text_visible(text);
+	const char *rest = visible;
+	unsigned n = 0;
+
+	while (*rest && n < box.rows) {
+		size_t whole = text_prefix(rest, box.cols, NULL), cut = whole;
+		g_autofree char *line = NULL;
+
+		while (rest[cut] && cut > 0 && rest[cut] != ' ')
+			cut--;
+		if (n + 1 == box.rows || !cut)
+			cut = whole;
+		line = rest[cut] && n + 1 == box.rows ? text_clip(rest, box.cols, app->glyphs->utf8) :
+			g_strndup(rest, cut);
+		canvas_put(app->canvas, box.y + n++, box.x, box.cols, role, line);
+		rest += cut + (rest[cut] == ' ');
+	}
+	return n;
+}
+
+/* What the view says of all its rows. Returns the lines it took. */
+static unsigned draw_sentences(struct app *app, struct place *p, struct box box)
+{
+	unsigned n = 0, room = box.rows > 14 ? 2 : 1;
+
+	if (p->rows->about)
+		n += draw_sentence(app, (struct box){ box.y, 0, room, box.cols }, ROLE_TITLE,
+				   p->rows->about);
+	if (!p->rows->verdict)
+		return n;
+	canvas_put(app->canvas, box.y + n, 0, 3, ROLE_KEY, "WHY");
+	return n + draw_sentence(app, (struct box){ box.y + n, 4, room, box.cols - 4 }, ROLE_WHY,
+				 p->rows->verdict);
+}
+
 static void draw(struct app *app, struct place *p, struct box box)
 {
 	struct table_style style = app_table_style(app, true);
 	g_autofree char *line = summary(app, p), *clipped = NULL;
-	struct box table = { box.y + 3, box.x, box.rows - 3, box.cols };
+	unsigned said = draw_sentences(app, p, (struct box){ box.y + 3, 0, box.rows, box.cols });
+	struct box table = { box.y + 3 + said, box.x, box.rows - 3 - said, box.cols };
 
 	frame_trust(app, box.y, &p->rows->trust);
 	clipped = text_clip(line, box.cols, app->glyphs->utf8);

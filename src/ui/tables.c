@@ -96,7 +96,7 @@ static void sort(struct app *app, struct focus *f, enum command_id command)
 static void change_by(struct app *app, struct place *p)
 {
 	static const char *const names[BY_N] = {
-		"hosts as a whole", "processes", "threads", "CPUs", "priorities",
+		"hosts as a whole", "processes", "threads", "CPUs", "priorities", "names",
 	};
 
 	if (!p->view->has_by && !p->view->more_by) {
@@ -104,7 +104,8 @@ static void change_by(struct app *app, struct place *p)
 		return;
 	}
 	p->narrow.by = view_next_by(p->view, p->narrow.by);
-	app_say(app, "rows are %s", names[p->narrow.by]);
+	app_say(app, "rows are %s", p->narrow.by == BY_SYSTEM && !p->view->has_by ?
+		"over all" : names[p->narrow.by]);
 	place_stale(p);
 }
 

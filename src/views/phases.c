@@ -8,6 +8,9 @@
 #include "views/registry.h"
 #include "views/spans.h"
 #include "views/tree.h"
+#include "views/verdicts.h"
+
+#include "base/timefmt.h"
 
 #include <string.h>
 
@@ -15,7 +18,14 @@ struct phase_row {
 	struct common c;
 	const char *operation, *operation_service, *kind;
 	int64_t whole_ns;		/* of the operation's root spans */
+	int64_t self_ns;		/* sum of its spans' */
+	int64_t parents_ns;		/* of the spans that its own are children of, each once */
 	double seconds;
+	uint32_t index;			/* in the order in which rows were made */
+	GHashTable *calls;		/* string id -> int64_t *, while it is summed */
+	const char *calls_text;		/* "futex 53.2ms, read 1.10ms" */
+	const struct span *worst;	/* the longest; the history holds it. NULL: "(self)" */
+	const char *verdict;		/* when it was asked for */
 };
 
 #define ROW(row) ((const struct phase_row *)(row))
@@ -47,6 +57,46 @@ static GETTER(get_share)
 	return r->whole_ns > 0 ? value_ratio((double)r->c.stat.total / r->whole_ns) : value_none();
 }
 
+static GETTER(get_self)
+{
+	return value_int(VALUE_NS, ROW(row)->self_ns);
+}
+
+static GETTER(get_share_of_parent)
+{
+	const struct phase_row *r = ROW(row);
+	return r->parents_ns > 0 ? value_ratio((double)r->c.stat.total / r->parents_ns) : value_none();
+}
+
+static GETTER(get_calls)
+{
+	return value_text(ROW(row)->calls_text);
+}
+
+static GETTER(get_worst_trace)
+{
+	const struct span *s = ROW(row)->worst;
+	return s ? value_int(VALUE_HEX64, s->trace_id) : value_none();
+}
+
+static GETTER(get_worst_span)
+{
+	const struct span *s = ROW(row)->worst;
+	return s ? value_int(VALUE_HEX64, s->span_id) : value_none();
+}
+
+static GETTER(get_verdict)
+{
+	struct phase_row *r = (struct phase_row *)row;
+	if (!r->worst)
+		return value_none();
+	if (!r->verdict) {
+		g_autofree char *text = verdicts_of(rows->extra, r->worst);
+		r->verdict = rows_text((struct rows *)rows, text ? text : "");
+	}
+	return value_text(*r->verdict ? r->verdict : NULL);
+}
+
 static const struct column columns[] = {
 	COLUMN_T("operation", "OPERATION", 12, 9, "name of the root span", get_operation),
 	COLUMN_T("operation_service", "OF", 0, 0, "service of the root span", get_operation_service),
@@ -58,9 +108,12 @@ static const struct column columns[] = {
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 2, "errors in them", get_errors),
 	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 11, "how many a second", get_rate),
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 12, "sum of their durations", get_total),
+	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 13, "that less what their children cover", get_self),
 	COLUMNS_QUANTILES(6, "one"),
 	COLUMN_N("share_ratio", "SHARE%", VALUE_RATIO, 6, 0,
 		 "share of the root spans' time that they take", get_share),
+	COLUMN_N("parent_ratio", "PARENT%", VALUE_RATIO, 7, 14,
+		 "share of their parents' time that they take", get_share_of_parent),
 	COLUMNS_PARTS
 	COLUMN_N("user_ratio", "USR%", VALUE_RATIO, 4, 3, part_help_USER, get_user_ratio),
 	COLUMN_N("syscall_ratio", "SYS%", VALUE_RATIO, 4, 3, part_help_SYSCALL, get_syscall_ratio),
@@ -70,6 +123,11 @@ static const struct column columns[] = {
 	COLUMN_N("socket_ratio", "NET%", VALUE_RATIO, 4, 3, part_help_SOCKET, get_socket_ratio),
 	COLUMN_N("futex_ratio", "FUT%", VALUE_RATIO, 4, 3, part_help_FUTEX, get_futex_ratio),
 	COLUMN_N("timer_ratio", "TMR%", VALUE_RATIO, 4, 3, part_help_TIMER, get_timer_ratio),
+	COLUMN_T("calls", "CALLS", 24, 15, "their time by system call, the largest first",
+		 get_calls),
+	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest of them", get_worst_trace),
+	COLUMN_BATCH_ID("worst_span_id", "and its span", get_worst_span),
+	COLUMN_T("verdict", "VERDICT", 0, 0, "why the longest of them took so long", get_verdict),
 };
 
 /* What is being summed: rows by (operation, phase). */
@@ -113,6 +171,8 @@ static struct phase_row *phase_of(struct phases *ph, const struct phase_key *key
 	r->c.name = key->kind == KIND_SELF ? SELF : timeline_string(tl, key->name);
 	r->kind = key->kind == KIND_SELF ? NULL : span_kind_name(key->kind);
 	r->seconds = ph->seconds;
+	r->index = ph->rows->rows->len;
+	r->calls = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	r->c.row.depth = !key->depth0;
 	uint64_t id = key_text(key_text(0, r->operation_service), r->operation);
 	id = key_text(key_text(id, r->c.service), r->c.name);
@@ -127,6 +187,40 @@ static struct phase_key key_of(const struct span *root, const struct span *s)
 {
 	return (struct phase_key){ .operation_service = root->service, .operation = root->name,
 		.service = s->service, .name = s->name, .kind = s->kind, .depth0 = root == s };
+}
+
+static void add_calls(struct phase_row *r, const struct span *s)
+{
+	for (uint32_t i = 0; i < s->n_calls; i++) {
+		gpointer name = GUINT_TO_POINTER(s->calls[i].name);
+		int64_t *sum = g_hash_table_lookup(r->calls, name);
+		if (!sum) {
+			sum = g_new0(int64_t, 1);
+			g_hash_table_insert(r->calls, name, sum);
+		}
+		*sum += s->calls[i].total_ns;
+	}
+}
+
+/* The longest, of several the first. */
+static bool is_worse(const struct span *s, const struct span *than)
+{
+	if (!than || span_duration(s) != span_duration(than))
+		return !than || span_duration(s) > span_duration(than);
+	if (s->begin_ns != than->begin_ns)
+		return s->begin_ns < than->begin_ns;
+	return s->trace_id != than->trace_id ? s->trace_id < than->trace_id :
+		s->span_id < than->span_id;
+}
+
+/* Several children of one parent are of its time once; seen: (phase, parent). */
+static void add_parent(struct phase_row *r, const struct tree *t, int parent, struct intmap *seen)
+{
+	uint64_t key = (uint64_t)r->index << 32 | (uint32_t)parent;
+	if (intmap_get(seen, key) != INTMAP_NONE)
+		return;
+	intmap_set(seen, key, 1);
+	r->parents_ns += span_duration(t->nodes[parent].span);
 }
 
 /* What the root did outside of its children: its parts less theirs, on its thread. */
@@ -146,12 +240,16 @@ static void add_self(struct phases *ph, const struct tree *t, int root)
 	}
 	common_add_parts(&r->c, part);
 	hist_add(&r->c.latency, s->self_ns);
+	r->self_ns += s->self_ns;
+	r->parents_ns += span_duration(s);
+	add_calls(r, s);
 }
 
 static void add_operation(struct phases *ph, const struct tree *t, int root)
 {
 	const struct span *top = t->nodes[root].span;
 	int end = tree_end(t, root);
+	struct intmap seen = { 0 };
 	for (int i = root; i < end; i++) {
 		const struct span *s = t->nodes[i].span;
 		struct phase_key key = key_of(top, s);
@@ -161,7 +259,14 @@ static void add_operation(struct phases *ph, const struct tree *t, int root)
 		common_add_parts(&r->c, s->part);
 		hist_add(&r->c.latency, span_duration(s));
 		r->c.errors += s->errors;
+		r->self_ns += s->self_ns;
+		add_calls(r, s);
+		if (i > root && t->nodes[i].parent >= root)
+			add_parent(r, t, t->nodes[i].parent, &seen);
+		if (is_worse(s, r->worst))
+			r->worst = s;
 	}
+	intmap_clear(&seen);
 	add_self(ph, t, root);
 }
 
@@ -199,6 +304,45 @@ static void share_out(struct phases *ph)
 	}
 }
 
+struct call_time {
+	const char *name;
+	int64_t ns;
+};
+
+static int compare_times(const void *va, const void *vb)
+{
+	const struct call_time *a = va, *b = vb;
+	return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : strcmp(a->name, b->name);
+}
+
+static void tell_calls(struct rows *rows, struct phase_row *r)
+{
+	g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(struct call_time));
+	g_autoptr(GString) text = g_string_new(NULL);
+	GHashTableIter iter;
+	gpointer name, ns;
+	char buf[TIMEFMT_LEN];
+	g_hash_table_iter_init(&iter, r->calls);
+	while (g_hash_table_iter_next(&iter, &name, &ns)) {
+		struct call_time t = { timeline_string(rows->tl, GPOINTER_TO_UINT(name)),
+				       *(int64_t *)ns };
+		g_array_append_val(times, t);
+	}
+	g_array_sort(times, compare_times);
+	for (guint i = 0; i < times->len; i++) {
+		const struct call_time *t = &g_array_index(times, struct call_time, i);
+		g_string_append_printf(text, "%s%s %s", i ? ", " : "", t->name,
+				       timefmt_duration(buf, t->ns));
+	}
+	r->calls_text = text->len ? rows_text(rows, text->str) : NULL;
+	g_clear_pointer(&r->calls, g_hash_table_unref);
+}
+
+static void free_verdicts(void *verdicts)
+{
+	verdicts_free(verdicts);
+}
+
 static int compare(const void *va, const void *vb)
 {
 	const struct phase_row *a = *(const struct phase_row *const *)va;
@@ -218,7 +362,10 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct range range = range_of(tl, query);
 	struct phases ph = { .rows = rows_new(tl, query), .seconds = range.seconds,
 		.index = g_hash_table_new_full(key_hash, key_equal, g_free, NULL) };
-	g_autoptr(blk_history) h = history_new(tl);
+	struct verdicts *verdicts = verdicts_new(tl);
+	const struct history *h = verdicts_history(verdicts);
+	ph.rows->extra = verdicts;
+	ph.rows->free_extra = free_verdicts;
 	for (guint i = 0; i < h->traces->len; i++) {
 		const struct trace_info *info = &g_array_index(h->traces, struct trace_info, i);
 		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)
@@ -230,6 +377,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	}
 	share_out(&ph);
 	g_hash_table_unref(ph.index);
+	for (guint i = 0; i < ph.rows->rows->len; i++)
+		tell_calls(ph.rows, ph.rows->rows->pdata[i]);
 	common_finish(ph.rows, compare);
 	return ph.rows;
 }

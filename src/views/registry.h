@@ -5,6 +5,7 @@
 #ifndef BLK_VIEWS_REGISTRY_H
 #define BLK_VIEWS_REGISTRY_H
 
+#include "views/compare.h"
 #include "views/overview.h"
 #include "views/waterfall.h"
 
@@ -15,6 +16,9 @@ extern const struct view view_syscalls;
 extern const struct view view_files;
 extern const struct view view_io;
 extern const struct view view_spans;
+extern const struct view view_open;
+extern const struct view view_changed;
+extern const struct view view_slow_spans;
 extern const struct view view_services;
 extern const struct view view_events;
 extern const struct view view_cpus;

@@ -7,11 +7,18 @@
 #include "views/registry.h"
 #include "views/spans.h"
 #include "views/tree.h"
+#include "views/verdicts.h"
 
 struct service_row {
 	struct common c;		/* service: the one that is called; parts: its own */
 	const char *caller;		/* NULL: from outside, a root */
 	double seconds;
+	struct hist gaps;		/* while it is summed */
+	struct stat gap;
+	uint64_t skewed;		/* gaps that can't be: less than nothing */
+	const struct span *worst;	/* called span of the longest call; the history holds it */
+	int64_t worst_ns;
+	const char *verdict;		/* when it was asked for */
 };
 
 #define ROW(row) ((const struct service_row *)(row))
@@ -26,6 +33,52 @@ static GETTER(get_rate)
 	return value_int(VALUE_COUNT, ROW(row)->c.stat.count / ROW(row)->seconds + 0.5);
 }
 
+static struct value gap_or_none(const struct row *row, int64_t ns)
+{
+	return ROW(row)->gap.count ? value_int(VALUE_NS, ns) : value_none();
+}
+
+static GETTER(get_gap)
+{
+	return gap_or_none(row, ROW(row)->gap.total);
+}
+
+static GETTER(get_gap_p50)
+{
+	return gap_or_none(row, ROW(row)->gap.p50);
+}
+
+static GETTER(get_gap_p99)
+{
+	return gap_or_none(row, ROW(row)->gap.p99);
+}
+
+static GETTER(get_gap_max)
+{
+	return gap_or_none(row, ROW(row)->gap.max);
+}
+
+static GETTER(get_skewed)
+{
+	return value_int(VALUE_COUNT, ROW(row)->skewed);
+}
+
+static GETTER(get_worst_trace)
+{
+	const struct span *s = ROW(row)->worst;
+	return s ? value_int(VALUE_HEX64, s->trace_id) : value_none();
+}
+
+static GETTER(get_verdict)
+{
+	struct service_row *r = (struct service_row *)row;
+	if (!r->verdict) {
+		g_autofree char *text = verdicts_of(rows->extra, r->worst);
+		r->verdict = rows_text((struct rows *)rows, text ? text : "");
+	}
+	return value_text(*r->verdict ? r->verdict : NULL);
+}
+
 static const struct column columns[] = {
 	COLUMN_T("caller", "CALLER", 16, 0, "service that calls; null: a request from outside",
 		 get_caller),
@@ -37,7 +90,42 @@ static const struct column columns[] = {
 	COLUMNS_QUANTILES(7, "call, as the caller saw it"),
 	COLUMNS_PARTS
 	COLUMN_T("mainly", "MAINLY", 9, 2, "the largest part of the called spans' time", get_mainly),
+	COLUMN_N("gap_ns", "GAP", VALUE_NS, 7, 8,
+		 "network gap: the caller's time less the called one's, sum", get_gap),
+	COLUMN_N("p50_gap_ns", "GAP p50", VALUE_NS, 7, 3, "half of the gaps are at most this",
+		 get_gap_p50),
+	COLUMN_N("p99_gap_ns", "GAP p99", VALUE_NS, 7, 4, "99 % of them are at most this",
+		 get_gap_p99),
+	COLUMN_N("max_gap_ns", "GAP MAX", VALUE_NS, 7, 9, "the longest gap", get_gap_max),
+	COLUMN_N("skewed", "SKEWED", VALUE_COUNT, 0, 0,
+		 "calls that took longer than their caller waited: no gap is known", get_skewed),
+	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest call", get_worst_trace),
+	COLUMN_T("verdict", "VERDICT", 0, 0, "why the called span of the longest call took so long",
+		 get_verdict),
 };
+
+/* The caller's span ends when it has the answer: what it took longer than the called one is
+ * the way there and back. Durations need no common clock. */
+static void add_gap(struct service_row *r, const struct span *caller, const struct span *s)
+{
+	int64_t gap = caller ? span_duration(caller) - span_duration(s) : 0;
+	if (!caller || caller->kind != SPAN_CLIENT || caller->state == SPAN_OPEN)
+		return;
+	if (gap < 0)
+		r->skewed++;
+	else
+		hist_add(&r->gaps, gap);
+}
+
+static bool is_worse(const struct service_row *r, const struct span *s, int64_t ns)
+{
+	if (!r->worst || ns != r->worst_ns)
+		return !r->worst || ns > r->worst_ns;
+	if (s->begin_ns != r->worst->begin_ns)
+		return s->begin_ns < r->worst->begin_ns;
+	return s->trace_id != r->worst->trace_id ? s->trace_id < r->worst->trace_id :
+		s->span_id < r->worst->span_id;
+}
 
 /* A call from `caller` (NULL: outside) that is `s` in the called service. */
 static void add_call(struct row_map *map, const struct span *caller, const struct span *s,
@@ -57,7 +145,13 @@ static void add_call(struct row_map *map, const struct span *caller, const struc
 	}
 	bool half = caller && caller->kind == SPAN_CLIENT && caller->span_id == s->span_id &&
 		    caller->state != SPAN_OPEN;
-	hist_add(&r->c.latency, span_duration(half ? caller : s));
+	int64_t ns = span_duration(half ? caller : s);
+	hist_add(&r->c.latency, ns);
+	add_gap(r, caller, s);
+	if (is_worse(r, s, ns)) {
+		r->worst = s;
+		r->worst_ns = ns;
+	}
 	r->c.errors += s->errors;
 	common_add_parts(&r->c, s->part);
 }
@@ -80,6 +174,11 @@ static void add_trace(struct row_map *map, const struct tree *t, const struct ra
 	}
 }
 
+static void free_verdicts(void *verdicts)
+{
+	verdicts_free(verdicts);
+}
+
 static int compare(const void *va, const void *vb)
 {
 	const struct service_row *a = *(const struct service_row *const *)va;
@@ -92,7 +191,10 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 {
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
-	g_autoptr(blk_history) h = history_new(tl);
+	struct verdicts *verdicts = verdicts_new(tl);
+	const struct history *h = verdicts_history(verdicts);
+	map.rows->extra = verdicts;
+	map.rows->free_extra = free_verdicts;
 	for (guint i = 0; i < h->traces->len; i++) {
 		const struct trace_info *info = &g_array_index(h->traces, struct trace_info, i);
 		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)
@@ -101,6 +203,11 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		add_trace(&map, t, &range);
 	}
 	row_map_clear(&map);
+	for (guint i = 0; i < map.rows->rows->len; i++) {
+		struct service_row *r = map.rows->rows->pdata[i];
+		r->gap = stat_of(&r->gaps);
+		hist_clear(&r->gaps);
+	}
 	common_finish(map.rows, compare);
 	return map.rows;
 }

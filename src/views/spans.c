@@ -5,6 +5,7 @@
 #include "views/spans.h"
 
 #include "views/registry.h"
+#include "views/verdicts.h"
 
 #include <string.h>
 
@@ -113,10 +114,77 @@ GETTER(span_get_state)
 	return value_text(span_state_name[SPAN(row)->state]);
 }
 
+/* Has it room for more? Tells once where it has not. */
+static bool has_room(GString *to)
+{
+	if (to->len < SPAN_WORDS_MAX)
+		return true;
+	if (!g_str_has_suffix(to->str, "..."))
+		g_string_append(to, " ...");
+	return false;
+}
+
+void span_add_tags(GString *to, const struct timeline *tl, const struct span *s)
+{
+	for (uint32_t i = 0; i < s->n_tags && has_room(to); i++)
+		g_string_append_printf(to, "%s%s=%s", to->len ? " " : "",
+				       timeline_string(tl, s->tags[i].key),
+				       timeline_string(tl, s->tags[i].val));
+}
+
+void span_add_annotations(GString *to, const struct timeline *tl, const struct span *s)
+{
+	for (uint32_t i = 0; i < s->n_annotations && has_room(to); i++)
+		g_string_append_printf(to, "%s%s", to->len ? " " : "",
+				       timeline_string(tl, s->annotations[i].event));
+}
+
+/* What is said of a span costs, so it is made at the first look and kept. */
+static struct value said(struct rows *rows, const char **kept, const struct span *s,
+			 void (*add)(GString *to, const struct timeline *tl, const struct span *s))
+{
+	if (!*kept) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		add(text, rows->tl, s);
+		*kept = rows_text(rows, text->str);
+	}
+	return value_text(**kept ? *kept : NULL);
+}
+
+GETTER(span_get_tags)
+{
+	struct span_row *r = (struct span_row *)row;
+	return said((struct rows *)rows, &r->tags, r->span, span_add_tags);
+}
+
+GETTER(span_get_annotations)
+{
+	struct span_row *r = (struct span_row *)row;
+	return said((struct rows *)rows, &r->marks, r->span, span_add_annotations);
+}
+
+struct held {
+	GPtrArray *spans;
+	struct verdicts *verdicts;
+};
+
+static GETTER(get_verdict)
+{
+	struct span_row *r = (struct span_row *)row;
+	const struct held *held = rows->extra;
+	if (!r->verdict) {
+		g_autofree char *text = verdicts_of(held->verdicts, r->span);
+		r->verdict = rows_text((struct rows *)rows, text ? text : "");
+	}
+	return value_text(*r->verdict ? r->verdict : NULL);
+}
+
 static const struct column columns[] = {
 	COLUMNS_SPAN,
 	COLUMNS_PARTS
 	COLUMN_T("mainly", "MAINLY", 9, 1, "the largest part of its time", get_mainly),
+	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
+	COLUMN_VERDICT(get_verdict),
 };
 
 static int order(uint64_t a, uint64_t b)
@@ -142,9 +210,12 @@ static int compare(const void *va, const void *vb)
 	return common_compare(&ra->c, &rb->c);
 }
 
-static void free_spans(void *spans)
+static void free_held(void *data)
 {
-	g_ptr_array_unref(spans);
+	struct held *held = data;
+	g_ptr_array_unref(held->spans);
+	verdicts_free(held->verdicts);
+	g_free(held);
 }
 
 static void unref_span(void *span)
@@ -156,15 +227,17 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 {
 	struct rows *rows = rows_new(tl, query);
 	struct range range = range_of(tl, query);
-	GPtrArray *held = g_ptr_array_new_with_free_func(unref_span);
+	struct held *held = g_new0(struct held, 1);
+	held->spans = g_ptr_array_new_with_free_func(unref_span);
+	held->verdicts = verdicts_new(tl);
 	rows->extra = held;
-	rows->free_extra = free_spans;
+	rows->free_extra = free_held;
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
 		if (!range_has_span(&range, s) || !query_wants_span(query, tl, s))
 			continue;
 		struct span_row *r = common_new(rows, sizeof(*r));
-		g_ptr_array_add(held, span_ref((struct span *)s));
+		g_ptr_array_add(held->spans, span_ref((struct span *)s));
 		span_row_fill(r, rows, s);
 	}
 	common_finish(rows, compare);

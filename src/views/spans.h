@@ -10,6 +10,7 @@
 struct span_row {
 	struct common c;		/* name, service, host, pid, tid, parts, errors */
 	struct span *span;		/* a reference, held by rows->extra or the tree */
+	const char *tags, *marks, *verdict;	/* made when first asked for */
 };
 
 extern const char *const span_state_name[];	/* by enum span_state */
@@ -23,6 +24,12 @@ bool query_wants_span(const struct view_query *q, const struct timeline *tl,
 bool query_wants_operation(const struct view_query *q, const struct timeline *tl,
 			   const struct span *s);
 
+/* "user=7 size=12", "start encode end": appended to the text, at most SPAN_WORDS_MAX bytes of
+ * it, then an ellipsis. */
+#define SPAN_WORDS_MAX 16384
+void span_add_tags(GString *to, const struct timeline *tl, const struct span *s);
+void span_add_annotations(GString *to, const struct timeline *tl, const struct span *s);
+
 GETTER(span_get_trace_id);
 GETTER(span_get_span_id);
 GETTER(span_get_parent_id);
@@ -32,15 +39,27 @@ GETTER(span_get_end);
 GETTER(span_get_duration);
 GETTER(span_get_self);
 GETTER(span_get_state);
+GETTER(span_get_tags);
+GETTER(span_get_annotations);
 
 #define COLUMN_SPAN_ID(id_, title_, help_, get_) \
 	{ .id = id_, .title = title_, .kind = VALUE_HEX64, .width = 16, .priority = 8, \
 	  .help = help_, .get = get_ }
+#define COLUMN_BATCH_ID(id_, help_, get_) \
+	{ .id = id_, .title = id_, .kind = VALUE_HEX64, .help = help_, .get = get_ }
 #define COLUMN_TIME(id_, title_, w, p, help_, get_) \
 	{ .id = id_, .title = title_, .kind = VALUE_TIME, .width = w, .priority = p, \
 	  .help = help_, .get = get_ }
 
-/* In the order that batch prints them. `first` more columns come before the host. */
+/* Where spans are searched: what the program said in them. */
+#define COLUMNS_SAID(whose, tags_, annotations_) \
+	COLUMN_T("tags", "TAGS", 0, 0, "tags of " whose ", key=value", tags_), \
+	COLUMN_T("annotations", "ANNOTATIONS", 0, 0, "annotations of " whose ", by time", \
+		 annotations_)
+#define COLUMN_VERDICT(get_) \
+	COLUMN_T("verdict", "VERDICT", 0, 0, "why it took so long, as a sentence", get_)
+
+/* In the order that batch prints them. */
 #define COLUMNS_SPAN \
 	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", span_get_trace_id), \
 	COLUMN_SPAN_ID("span_id", "SPAN", "id of the span", span_get_span_id), \

@@ -11,7 +11,7 @@ static const struct {
 } rules[] = {
 	{ "min_", SUM_LEAST }, { "max_", SUM_MOST }, { "avg_", SUM_NOT }, { "usual_", SUM_NOT },
 	{ "x_", SUM_NOT }, { "depth", SUM_NOT }, { "critical", SUM_NOT },
-	{ "services", SUM_NOT }, { "prio", SUM_NOT }, { "queue", SUM_NOT },
+	{ "services", SUM_NOT }, { "prio", SUM_NOT }, { "queue", SUM_NOT }, { "rank", SUM_NOT },
 };
 
 /* Shares of one thing that all rows divide: only these add up. */

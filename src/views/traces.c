@@ -5,27 +5,18 @@
 #include "views/traces.h"
 
 #include "views/registry.h"
+#include "views/verdicts.h"
 
 #define ROW(row) ((const struct trace_row *)(row))
 
 GETTER(trace_get_id)
 {
-	return value_int(VALUE_HEX64, ROW(row)->root->trace_id);
-}
-
-static GETTER(get_begin)
-{
-	return value_int(VALUE_TIME, ROW(row)->root->begin_ns);
-}
-
-static GETTER(get_end)
-{
-	return value_int(VALUE_TIME, ROW(row)->root->end_ns);
+	return span_get_trace_id(row, rows);
 }
 
 GETTER(trace_get_duration)
 {
-	return value_int(VALUE_NS, span_duration(ROW(row)->root));
+	return span_get_duration(row, rows);
 }
 
 static GETTER(get_spans)
@@ -55,21 +46,82 @@ GETTER(trace_get_why)
 {
 	struct trace_row *r = (struct trace_row *)row;
 	if (!r->why) {
-		g_autofree char *why = why_trace(rows->extra, r->root->trace_id);
+		g_autofree char *why = why_trace(verdicts_history(rows->extra), r->root->trace_id);
 		r->why = rows_text((struct rows *)rows, why ? why : "");
 	}
 	return value_text(*r->why ? r->why : NULL);
 }
 
+static GETTER(get_verdict)
+{
+	struct trace_row *r = (struct trace_row *)row;
+	if (!r->columns.verdict) {
+		g_autofree char *text = verdicts_of(rows->extra, r->root);
+		r->columns.verdict = rows_text((struct rows *)rows, text ? text : "");
+	}
+	return value_text(*r->columns.verdict ? r->columns.verdict : NULL);
+}
+
+static int compare_begin(const void *va, const void *vb)
+{
+	const struct span *a = *(const struct span *const *)va;
+	const struct span *b = *(const struct span *const *)vb;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->span_id != b->span_id)
+		return a->span_id < b->span_id ? -1 : 1;
+	return (int)a->kind - (int)b->kind;
+}
+
+/* What the spans of a trace say, in order of time. */
+static struct value said(struct rows *rows, const char **kept, uint64_t trace_id,
+			 void (*add)(GString *to, const struct timeline *tl, const struct span *s))
+{
+	const GArray *indexes = timeline_trace_spans(rows->tl, trace_id);
+	if (!*kept) {
+		g_autoptr(GString) text = g_string_new(NULL);
+		g_autoptr(GPtrArray) spans = g_ptr_array_new();
+		for (guint i = 0; indexes && i < indexes->len; i++)
+			g_ptr_array_add(spans, (gpointer)timeline_span(rows->tl,
+						g_array_index(indexes, uint32_t, i)));
+		g_ptr_array_sort(spans, compare_begin);
+		for (guint i = 0; i < spans->len; i++)
+			add(text, rows->tl, spans->pdata[i]);
+		*kept = rows_text(rows, text->str);
+	}
+	return value_text(**kept ? *kept : NULL);
+}
+
+static GETTER(get_tags)
+{
+	struct trace_row *r = (struct trace_row *)row;
+	return said((struct rows *)rows, &r->columns.tags, r->root->trace_id, span_add_tags);
+}
+
+static GETTER(get_annotations)
+{
+	struct trace_row *r = (struct trace_row *)row;
+	return said((struct rows *)rows, &r->columns.marks, r->root->trace_id,
+		    span_add_annotations);
+}
+
 static const struct column columns[] = {
 	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", trace_get_id),
+	COLUMN_BATCH_ID("span_id", "id of its root span", span_get_span_id),
+	COLUMN_BATCH_ID("parent_id", "id of that one's parent; null: a true root",
+			span_get_parent_id),
 	COLUMN_T("service", "SERVICE", 10, 4, "service of its root span", get_service),
 	COLUMN_T("name", "NAME", 14, 0, "name of its root span", get_name),
-	COLUMN_TIME("begin_ns", "BEGIN", 12, 2, "when its root span began", get_begin),
+	COLUMN_T("host", "HOST", 0, 0, "host of its root span", get_host),
+	COLUMN_ID("pid", "PID", 0, 0, "process of its root span", get_pid),
+	COLUMN_ID("tid", "TID", 0, 0, "thread its root span began on", get_tid),
+	COLUMN_TIME("begin_ns", "BEGIN", 12, 2, "when its root span began", span_get_begin),
 	COLUMN_TIME("end_ns", "END", 0, 0, "when its root span ended; while open, the last known",
-		    get_end),
+		    span_get_end),
 	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "of its root span (so far)",
 		 trace_get_duration),
+	COLUMN_N("self_ns", "SELF", VALUE_NS, 0, 0, "of its root span, less what its children cover",
+		 span_get_self),
 	COLUMN_N("spans", "SPANS", VALUE_COUNT, 5, 5, "halves count one each", get_spans),
 	COLUMN_N("services", "SVCS", VALUE_COUNT, 4, 7, "services that took part", get_services),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 3, "errors in all its spans", get_errors),
@@ -77,7 +129,10 @@ static const struct column columns[] = {
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 1,
 		 "how many times the operation's usual duration (p50 of all kept)",
 		 trace_get_x_usual),
+	COLUMNS_PARTS
 	COLUMN_FLEX("why", "WHY", 18, "why it took so long", trace_get_why),
+	COLUMNS_SAID("all its spans", get_tags, get_annotations),
+	COLUMN_VERDICT(get_verdict),
 };
 
 bool trace_in_range(const struct trace_info *t, const struct range *range)
@@ -122,25 +177,21 @@ static uint32_t count_services(const struct timeline *tl, uint64_t trace_id)
 static void add_trace(struct rows *rows, const struct history *h, const struct trace_info *t)
 {
 	struct trace_row *r = common_new(rows, sizeof(*r));
-	const struct timeline *tl = rows->tl;
-	const struct host_info *host = timeline_host(tl, t->root->host);
+	span_row_fill(&r->columns, rows, t->root);
 	r->root = t->root;
 	r->has_root = t->has_root;
-	r->c.name = timeline_string(tl, t->root->name);
-	r->c.service = timeline_string(tl, t->root->service);
-	r->c.host = host ? host->name : NULL;
 	r->c.errors = t->errors;
-	common_add_parts(&r->c, t->root->part);
 	r->state = span_state_name[t->open ? SPAN_OPEN :
 				   t->partial || !t->has_root ? SPAN_PARTIAL : SPAN_COMPLETE];
 	r->n_spans = t->n_spans;
-	r->n_services = count_services(tl, t->trace_id);
+	r->n_services = count_services(rows->tl, t->trace_id);
 	r->x_usual = history_x_usual(h, t->root);
 	r->c.row.key[0] = t->trace_id;
+	r->c.row.key[1] = 0;
 	r->c.row.open = t->open;
 	r->c.row.marked = t->errors > 0 || r->x_usual >= 2;
-	r->c.row.drill.trace_id = t->trace_id;
 	r->c.row.drill.span_id = 0;
+	r->c.row.drill.span_kind = -1;
 }
 
 static int compare(const void *va, const void *vb)
@@ -152,18 +203,19 @@ static int compare(const void *va, const void *vb)
 	return (a->trace_id > b->trace_id) - (a->trace_id < b->trace_id);
 }
 
-static void free_history(void *history)
+static void free_verdicts(void *verdicts)
 {
-	history_free(history);
+	verdicts_free(verdicts);
 }
 
 struct rows *traces_build(const struct timeline *tl, const struct view_query *query)
 {
 	struct rows *rows = rows_new(tl, query);
 	struct range range = range_of(tl, query);
-	struct history *h = history_new(tl);
-	rows->extra = h;
-	rows->free_extra = free_history;
+	struct verdicts *verdicts = verdicts_new(tl);
+	struct history *h = verdicts_history(verdicts);
+	rows->extra = verdicts;
+	rows->free_extra = free_verdicts;
 	for (guint i = 0; i < h->traces->len; i++) {
 		const struct trace_info *t = &g_array_index(h->traces, struct trace_info, i);
 		if (trace_in_range(t, &range) && wants_trace(query, tl, t))
@@ -171,6 +223,24 @@ struct rows *traces_build(const struct timeline *tl, const struct view_query *qu
 	}
 	common_finish(rows, compare);
 	return rows;
+}
+
+uint64_t traces_slowest(const struct timeline *tl, const struct view_query *query)
+{
+	struct rows *rows = traces_build(tl, query);
+	uint64_t trace_id = 0;
+	int64_t most = -1;
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct span *root = ((const struct trace_row *)rows->rows->pdata[i])->root;
+		if (root->state != SPAN_OPEN && span_duration(root) > most) {
+			most = span_duration(root);
+			trace_id = root->trace_id;
+		}
+	}
+	if (!trace_id && rows->rows->len)
+		trace_id = ((const struct trace_row *)rows->rows->pdata[0])->root->trace_id;
+	rows_free(rows);
+	return trace_id;
 }
 
 static const char *const needs[] = { "zipkin:timestamp", NULL };

@@ -9,7 +9,11 @@
 #include "views/why.h"
 
 struct trace_row {
-	struct common c;		/* of its root */
+	union {
+		struct common c;	/* of its root */
+		struct span_row columns;	/* private: what the columns read; words and
+						 * verdict are the trace's */
+	};
 	const struct span *root;
 	bool has_root;
 	const char *state;
@@ -26,6 +30,8 @@ GETTER(trace_get_why);
 
 /* Does the trace belong to the range? */
 bool trace_in_range(const struct trace_info *t, const struct range *range);
+/* The slowest one that has ended in the range, else an open one; 0: there is none. */
+uint64_t traces_slowest(const struct timeline *tl, const struct view_query *query);
 struct rows *traces_build(const struct timeline *tl, const struct view_query *query);
 
 #endif

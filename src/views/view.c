@@ -10,7 +10,8 @@
 const struct view *const view_all[] = {
 	&view_overview, &view_traces, &view_phases, &view_processes, &view_syscalls, &view_files,
 	&view_spans, &view_services, &view_waterfall, &view_events, &view_cpus, &view_devices,
-	&view_io, &view_slow, &view_scheduler, &view_wakers, &view_interrupts, &view_losses, NULL
+	&view_io, &view_slow, &view_scheduler, &view_wakers, &view_interrupts, &view_losses,
+	&view_open, &view_slow_spans, &view_compare, &view_changed, NULL
 };
 
 const struct view *view_find(const char *id)
@@ -22,7 +23,7 @@ const struct view *view_find(const char *id)
 }
 
 const char *const view_by_words[BY_N + 1] = {
-	"system", "process", "thread", "cpu", "priority", NULL
+	"system", "process", "thread", "cpu", "priority", "name", NULL
 };
 
 bool view_has_by(const struct view *v, enum view_by by)

@@ -14,7 +14,7 @@
 #include "state/timeline.h"
 
 enum view_kind { VIEW_TABLE, VIEW_OVERVIEW, VIEW_TREE, VIEW_WATERFALL };
-enum view_by { BY_SYSTEM, BY_PROCESS, BY_THREAD, BY_CPU, BY_PRIORITY, BY_N };
+enum view_by { BY_SYSTEM, BY_PROCESS, BY_THREAD, BY_CPU, BY_PRIORITY, BY_NAME, BY_N };
 extern const char *const view_by_words[BY_N + 1];	/* "system", ...; NULL-terminated */
 
 /*
@@ -32,8 +32,13 @@ struct view_query {
 	int32_t pid, tid;		/* processes, syscalls, files; -1: all */
 	uint32_t host;			/* ID_NONE: all */
 	int64_t gone_ns;		/* rows of what ended so long before from_ns are kept */
+	/* What a comparison is against (compare, changed); trace 0: what is usual. */
+	bool history;			/* changed: all that is kept, not the range before */
+	uint64_t other_trace, other_span;
+	int other_kind;
 };
-#define VIEW_QUERY_INIT { .span_kind = -1, .pid = -1, .tid = -1, .host = ID_NONE }
+#define VIEW_QUERY_INIT \
+	{ .span_kind = -1, .pid = -1, .tid = -1, .host = ID_NONE, .other_kind = -1 }
 
 /* Base of every row; a view's row type embeds it first. */
 struct row {
@@ -57,6 +62,8 @@ struct rows {
 	struct trust trust;		/* of the seconds summed */
 	size_t n_before_filter;
 	bool tree;			/* arranged as one: depth and expandable are set */
+	/* Sentences about all of it: what it shows, and what that comes to. NULL: none. */
+	const char *about, *verdict;
 	void *extra;			/* the view's own (overview, waterfall: see their headers) */
 	void (*free_extra)(void *extra);
 };

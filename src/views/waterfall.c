@@ -22,14 +22,41 @@ static GETTER(get_critical)
 	return value_int(VALUE_COUNT, ROW(row)->critical);
 }
 
+/* Verdicts cost a walk through the tree, so each is made when first asked for. */
+static struct value verdict(const struct row *row, const struct rows *rows, const char **kept,
+			    char *(*text_of)(const struct history *h, const struct tree *t,
+					     int asked, const struct why *why))
+{
+	const struct waterfall *w = waterfall_of(rows);
+	if (!*kept) {
+		struct why why;
+		why_find(w->history, w->tree, ROW(row)->index, &why);
+		g_autofree char *text = text_of(w->history, w->tree, ROW(row)->index, &why);
+		*kept = rows_text((struct rows *)rows, text);
+	}
+	return value_text(*kept);
+}
+
 static GETTER(get_why)
 {
-	return value_text(ROW(row)->why);
+	return verdict(row, rows, &((struct waterfall_row *)row)->why, why_short);
+}
+
+static GETTER(get_verdict)
+{
+	return verdict(row, rows, &((struct waterfall_row *)row)->columns.verdict, why_sentence);
 }
 
 static GETTER(get_mainly_text)
 {
-	return value_text(ROW(row)->mainly);
+	const struct span *s = ROW(row)->span;
+	int64_t ns, total;
+	enum part p = part_largest(s->part, &ns, &total);
+	if (total <= 0)
+		return value_none();
+	g_autofree char *text = g_strdup_printf("%s %d%%", part_info[p].id,
+						(int)(100.0 * ns / total + 0.5));
+	return value_text(rows_text((struct rows *)rows, text));
 }
 
 static const struct column columns[] = {
@@ -39,6 +66,8 @@ static const struct column columns[] = {
 	COLUMN_N("critical", "CRIT", VALUE_COUNT, 0, 0, "1: on the critical path", get_critical),
 	COLUMN_T("mainly", "MAINLY", 0, 0, "the largest part of its time", get_mainly_text),
 	COLUMN_T("why", "WHY", 0, 0, "why it took so long", get_why),
+	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
+	COLUMN_VERDICT(get_verdict),
 };
 
 /* --- build --- */
@@ -55,25 +84,6 @@ static const char *row_name(struct rows *rows, const struct tree *t, int i)
 	return rows_text(rows, both);
 }
 
-static const char *row_mainly(struct rows *rows, const struct span *s)
-{
-	int64_t ns, total;
-	enum part p = part_largest(s->part, &ns, &total);
-	if (total <= 0)
-		return NULL;
-	g_autofree char *text = g_strdup_printf("%s %d%%", part_info[p].id,
-						(int)(100.0 * ns / total + 0.5));
-	return rows_text(rows, text);
-}
-
-static const char *row_why(struct rows *rows, const struct waterfall *w, int i)
-{
-	struct why why;
-	why_find(w->history, w->tree, i, &why);
-	g_autofree char *text = why_short(w->history, w->tree, i, &why);
-	return rows_text(rows, text);
-}
-
 static struct waterfall_row *add_row(struct rows *rows, struct waterfall *w, int i)
 {
 	const struct tree_node *node = &w->tree->nodes[i];
@@ -85,8 +95,6 @@ static struct waterfall_row *add_row(struct rows *rows, struct waterfall *w, int
 	r->name = row_name(rows, w->tree, i);
 	r->name_only = r->columns.c.name;
 	r->service = r->columns.c.service;
-	r->why = row_why(rows, w, i);
-	r->mainly = row_mainly(rows, node->span);
 	r->parent = node->parent;
 	r->index = i;
 	r->critical = node->critical;
@@ -127,25 +135,6 @@ static void add_verdict(struct rows *rows, struct waterfall *w)
 	w->blamed = why.node;
 }
 
-/* Without a trace asked for: the slowest of the range. */
-static uint64_t slowest_trace(const struct timeline *tl, const struct view_query *query)
-{
-	struct rows *rows = traces_build(tl, query);
-	uint64_t trace_id = 0;
-	int64_t most = -1;
-	for (guint i = 0; i < rows->rows->len; i++) {
-		const struct span *root = ((const struct trace_row *)rows->rows->pdata[i])->root;
-		if (root->state != SPAN_OPEN && span_duration(root) > most) {
-			most = span_duration(root);
-			trace_id = root->trace_id;
-		}
-	}
-	if (!trace_id && rows->rows->len)
-		trace_id = ((const struct trace_row *)rows->rows->pdata[0])->root->trace_id;
-	rows_free(rows);
-	return trace_id;
-}
-
 static void waterfall_free(void *data)
 {
 	struct waterfall *w = data;
@@ -164,7 +153,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	rows->extra = w;
 	rows->free_extra = waterfall_free;
 	g_ptr_array_set_free_func(rows->rows, NULL);	/* rows belong to w->all */
-	w->trace_id = query->trace_id ? query->trace_id : slowest_trace(tl, query);
+	w->trace_id = query->trace_id ? query->trace_id : traces_slowest(tl, query);
 	w->usual_ns = w->blamed = -1;
 	w->x_usual = -1;
 	w->history = history_new(tl);

@@ -20,8 +20,7 @@ struct waterfall_row {
 	const char *name;		/* "send", "send stored" for the half of another service */
 	const char *name_only;		/* the span's own name */
 	const char *service;
-	const char *why;		/* short verdict: "futex, woken by thumbd-w0/254" */
-	const char *mainly;		/* "futex 97%" */
+	const char *why;		/* private: short verdict, when it was asked for */
 	int parent;			/* index among all rows as built, -1: a root */
 	int index;			/* its own, before anything was folded or filtered */
 	bool critical;			/* on the critical path and worth looking at */

@@ -46,10 +46,14 @@ columns_are processes host pid tid ppid comm cpu_ns user_ns syscall_ns kernel_ns
 columns_are syscalls host pid tid comm syscall count errors unfinished total_ns busy_ns min_ns avg_ns p50_ns p95_ns p99_ns max_ns
 columns_are files host pid comm path kind reads writes read_bytes write_bytes
 columns_are events host name count lost
-columns_are traces trace_id service name begin_ns end_ns duration_ns spans services errors state
+columns_are traces trace_id span_id parent_id service name host pid tid begin_ns end_ns duration_ns self_ns spans services \
+	errors state user_ns unknown_ns verdict
 columns_are spans trace_id span_id parent_id kind service name host pid tid begin_ns end_ns duration_ns self_ns state errors \
 	user_ns syscall_ns kernel_ns irq_ns preempted_ns wakeup_ns disk_ns socket_ns pipe_ns futex_ns timer_ns poll_ns \
-	fault_ns handoff_ns other_ns unknown_ns
+	fault_ns handoff_ns other_ns unknown_ns verdict
+columns_are phases service name kind count errors rate total_ns self_ns p50_ns p95_ns p99_ns max_ns share_ratio parent_ratio \
+	user_ns disk_ns socket_ns unknown_ns calls verdict
+columns_are services caller service count errors rate p50_ns p99_ns user_ns unknown_ns p50_gap_ns p99_gap_ns verdict
 
 succeeds 0 "--list-events" --list-events
 ok "--list-events knows sched_switch and its fields" grep -qE '^sched_switch .*prev_tid' "$work/out"

@@ -60,6 +60,8 @@ popup | back | | -Help:
 chooser | back | | -Columns of
 waterfall | waker | | 1e9873c2aa104f01
 waterfall | longest | g | row:lock
+overview,waterfall | compare | | with the usual
+table | compare | | select a trace or a span first
 waterfall | pan-left | z z ] | changed
 waterfall | pan-right | g z z | changed
 waterfall | zoom-in | | zoom 2x
@@ -137,7 +139,9 @@ table | by | | by thread
 overview | tree | | no rows with parents
 table | tree | | 246   thumbd
 overview,table | tag | | 1 tagged
+waterfall | tag | g | row:lock
 overview,table | untag | Space | -1 tagged
+waterfall | untag | Space | 1 row untagged
 overview | only-tagged | Space | -2ac68487
 table | only-tagged | Space | -stored
 overview,table | columns | | Columns of

@@ -54,6 +54,39 @@ static void test_story(void)
 	rows_free(rows);
 }
 
+/* What is of the parents, what by call, and the longest; the way to another service and back. */
+static void test_whole_columns(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	const struct view *v = view_find("phases");
+	struct rows *rows = phases(tl, NULL);
+	int root = find(v, rows, "thumbnail", NULL), lock = find(v, rows, "lock", NULL);
+	int store = find(v, rows, "store", NULL), server = find(v, rows, "send", "server");
+	g_assert_cmpint(cell(v, rows, root, "parent_ratio").kind, ==, VALUE_NONE);
+	g_assert_cmpfloat(cell(v, rows, lock, "parent_ratio").d, ==,
+			  cell(v, rows, lock, "share_ratio").d);
+	g_assert_cmpfloat(cell(v, rows, store, "parent_ratio").d, ==,
+			  (double)cell(v, rows, store, "total_ns").i /
+			  cell(v, rows, server, "total_ns").i);
+	g_assert_cmpint(cell(v, rows, server, "self_ns").i, ==, (FAKE_GOOD + 3) * 200000);
+	g_assert_cmpuint(cell(v, rows, lock, "worst_trace_id").i, ==, (int64_t)FAKE_VICTIM);
+	g_assert_nonnull(strstr(cell(v, rows, lock, "verdict").s, "slept holding it"));
+	rows_free(rows);
+
+	struct view_query q = VIEW_QUERY_INIT;
+	v = view_find("services");
+	rows = v->build(tl, &q);
+	guint called = 0;
+	while (cell(v, rows, called, "caller").kind == VALUE_NONE)
+		called++;
+	g_assert_cmpint(cell(v, rows, called, "p50_gap_ns").i, ==, 800000);
+	g_assert_cmpint(cell(v, rows, called, "max_gap_ns").i, ==, 800000);
+	g_assert_cmpint(cell(v, rows, called, "gap_ns").i, ==, (FAKE_GOOD + 3) * 800000);
+	g_assert_cmpint(cell(v, rows, called, "skewed").i, ==, 0);
+	g_assert_cmpuint(cell(v, rows, called, "worst_trace_id").i, ==, (int64_t)FAKE_SLOW_STORE);
+	rows_free(rows);
+}
+
 /* The direct children and (self) cover the operation: nothing is lost between. */
 static void test_shares_close(void)
 {
@@ -129,6 +162,7 @@ static void test_services(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/phases/whole-columns", test_whole_columns);
 	g_test_add_func("/phases/story", test_story);
 	g_test_add_func("/phases/shares-close", test_shares_close);
 	g_test_add_func("/phases/inner-operation", test_inner_operation);

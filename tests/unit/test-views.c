@@ -53,8 +53,8 @@ static void test_promised_columns(void)
 		{ "files", "host pid comm path kind reads writes read_bytes write_bytes min_ns avg_ns "
 		  "p50_ns p95_ns p99_ns max_ns" },
 		{ "events", "host name count lost" },
-		{ "traces", "trace_id service name begin_ns end_ns duration_ns spans services errors "
-		  "state" },
+		{ "traces", "trace_id span_id parent_id service name host pid tid begin_ns end_ns "
+		  "duration_ns self_ns spans services errors state" },
 		{ "spans", "trace_id span_id parent_id kind service name host pid tid begin_ns end_ns "
 		  "duration_ns self_ns state errors user_ns syscall_ns kernel_ns irq_ns preempted_ns "
 		  "wakeup_ns disk_ns socket_ns pipe_ns futex_ns timer_ns poll_ns fault_ns handoff_ns "

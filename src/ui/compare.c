@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* C: two tagged spans, or the selected one against what is usual; in what changed: against
+ * what the range is held. */
+#include "ui/app.h"
+
+#include <string.h>
+
+/* The span of a row: of a trace without one it is the root. */
+static bool span_of(const struct row *row, struct view_query *q)
+{
+	if (!row || !row->drill.trace_id)
+		return false;
+	q->trace_id = row->drill.trace_id;
+	q->span_id = row->drill.span_id;
+	q->span_kind = row->drill.span_kind;
+	return true;
+}
+
+/* Tagged rows: the first two of them in `rows`. Returns how many there are. */
+static unsigned tagged_rows(const struct focus *f, const struct row *ret[2])
+{
+	unsigned n = 0;
+
+	for (guint i = 0; f->table->tags.keys && i < f->rows->rows->len; i++) {
+		const struct row *row = g_ptr_array_index(f->rows->rows, i);
+
+		if (keyset_has(&f->table->tags, row) && n++ < 2)
+			ret[n - 1] = row;
+	}
+	return n;
+}
+
+static void set_other(struct view_query *q, const struct row *row)
+{
+	q->other_trace = row->drill.trace_id;
+	q->other_span = row->drill.span_id;
+	q->other_kind = row->drill.span_kind;
+}
+
+/* What is compared with what; false: nothing can be, and it is said why. */
+static bool choose(struct app *app, struct place *p, struct view_query *q)
+{
+	struct focus f = place_focus(p);
+	const struct row *tagged[2] = { NULL, NULL }, *here = table_selected(f.table, f.rows);
+	unsigned n = tagged_rows(&f, tagged);
+
+	if (n > 2) {
+		app_say(app, "%u rows are tagged: two can be compared, U untags all", n);
+		return false;
+	}
+	if (n == 2 && here == tagged[1]) {
+		tagged[1] = tagged[0];
+		tagged[0] = here;
+	}
+	/* A row that is tagged, and another one that is not, are two as well. */
+	if (n == 1 && here && here != tagged[0]) {
+		tagged[1] = tagged[0];
+		tagged[0] = here;
+		n = 2;
+	}
+	if (!span_of(n ? tagged[0] : here, q) || (n == 2 && !tagged[1]->drill.trace_id)) {
+		app_error(app, "cannot compare: select a trace or a span first");
+		return false;
+	}
+	if (n == 2)
+		set_other(q, tagged[1]);
+	return true;
+}
+
+/* Against the range before, against history, and back. */
+static void turn_history(struct app *app, struct place *p)
+{
+	p->narrow.history = !p->narrow.history;
+	app_say(app, p->narrow.history ? "against all else that is kept: C goes back" :
+		"against the same time before the range: C takes all else that is kept");
+	place_stale(p);
+}
+
+static void forget_other(struct app *app, struct place *p)
+{
+	if (!p->narrow.other_trace) {
+		app_say(app, "this is against the usual: for two, tag them in a list and press C");
+		return;
+	}
+	p->narrow.other_trace = p->narrow.other_span = 0;
+	p->narrow.other_kind = -1;
+	app_say(app, "against the usual");
+	place_stale(p);
+}
+
+void compare_command(struct app *app, struct place *p, enum command_id command)
+{
+	struct view_query q = VIEW_QUERY_INIT;
+	g_autofree char *crumb = NULL;
+
+	if (!strcmp(p->view->id, "changed")) {
+		turn_history(app, p);
+		return;
+	}
+	if (!strcmp(p->view->id, "compare")) {
+		forget_other(app, p);
+		return;
+	}
+	if (!choose(app, p, &q))
+		return;
+	crumb = q.other_trace ? g_strdup_printf("%08x with %08x", (unsigned)(q.trace_id >> 32),
+						(unsigned)(q.other_trace >> 32)) :
+		g_strdup_printf("%08x with the usual", (unsigned)(q.trace_id >> 32));
+	app_open(app, place_new(view_find("compare"), &q, crumb));
+}

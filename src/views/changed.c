@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What changed: operations of the range against the same time before it, or against all
+ * else that is kept, by how much they lost and to which kernel state.
+ *
+ * What an operation lost is how much longer one takes on average, times how many there
+ * were: what users had to wait more. Parts are averages, too, so that they add up to it.
+ */
+#include "base/timefmt.h"
+#include "views/history.h"
+#include "views/registry.h"
+#include "views/spans.h"
+
+enum when { NOW, BEFORE, WHENS };
+
+struct period {
+	struct stat stat;
+	struct hist latency;		/* while it is summed */
+	int64_t part[PART_N];
+	uint64_t errors;
+};
+
+struct changed_row {
+	struct common c;		/* service, name */
+	const char *kind, *mainly;
+	double seconds[WHENS];
+	struct period period[WHENS];
+};
+
+#define ROW(row) ((const struct changed_row *)(row))
+#define PERIOD(row, when) (&ROW(row)->period[when])
+
+static bool has_both(const struct changed_row *r)
+{
+	return r->period[NOW].stat.count && r->period[BEFORE].stat.count;
+}
+
+/* Of one, on average. */
+static int64_t average(int64_t sum, uint64_t n)
+{
+	return n ? sum / (int64_t)n : 0;
+}
+
+static int64_t part_more(const struct changed_row *r, int p)
+{
+	return average(r->period[NOW].part[p], r->period[NOW].stat.count) -
+	       average(r->period[BEFORE].part[p], r->period[BEFORE].stat.count);
+}
+
+static int64_t more(const struct changed_row *r)
+{
+	return r->period[NOW].stat.avg - r->period[BEFORE].stat.avg;
+}
+
+static struct value ns_or_none(int64_t ns)
+{
+	return ns < 0 ? value_none() : value_int(VALUE_NS, ns);
+}
+
+static GETTER(get_kind)
+{
+	return value_text(ROW(row)->kind);
+}
+
+static GETTER(get_lost)
+{
+	const struct changed_row *r = ROW(row);
+	return has_both(r) ? value_int(VALUE_NS, more(r) * (int64_t)r->period[NOW].stat.count) :
+		value_none();
+}
+
+static GETTER(get_more)
+{
+	return has_both(ROW(row)) ? value_int(VALUE_NS, more(ROW(row))) : value_none();
+}
+
+static GETTER(get_times)
+{
+	const struct changed_row *r = ROW(row);
+	return has_both(r) && r->period[BEFORE].stat.avg > 0 ?
+		value_ratio((double)r->period[NOW].stat.avg / r->period[BEFORE].stat.avg) :
+		value_none();
+}
+
+static GETTER(get_mainly_text)
+{
+	return value_text(ROW(row)->mainly);
+}
+
+static struct value rate(const struct changed_row *r, enum when w)
+{
+	return r->seconds[w] > 0 ?
+		value_int(VALUE_COUNT, r->period[w].stat.count / r->seconds[w] + 0.5) : value_none();
+}
+
+#define OF_BOTH(what, now, before) \
+	static GETTER(get_now_##what) { const struct period *p = PERIOD(row, NOW); return now; } \
+	static GETTER(get_before_##what) { const struct period *p = PERIOD(row, BEFORE); return before; }
+#define SAME_OF_BOTH(what, value) OF_BOTH(what, value, value)
+SAME_OF_BOTH(count_, value_int(VALUE_COUNT, p->stat.count))
+SAME_OF_BOTH(errors_, value_int(VALUE_COUNT, p->errors))
+SAME_OF_BOTH(avg_, ns_or_none(p->stat.avg))
+SAME_OF_BOTH(p50_, ns_or_none(p->stat.p50))
+SAME_OF_BOTH(p99_, ns_or_none(p->stat.p99))
+SAME_OF_BOTH(max_, ns_or_none(p->stat.max))
+
+static GETTER(get_now_rate)
+{
+	return rate(ROW(row), NOW);
+}
+
+static GETTER(get_before_rate)
+{
+	return rate(ROW(row), BEFORE);
+}
+
+#define PART_MORE(id, which) \
+	static GETTER(get_##id##_delta) \
+	{ \
+		const struct changed_row *r = ROW(row); \
+		return has_both(r) ? value_int(VALUE_NS, part_more(r, PART_##which)) : \
+			value_none(); \
+	}
+PART_LIST(PART_MORE)
+
+#define COLUMN_MORE(id, part) \
+	COLUMN_N("avg_" #id "_delta_ns", part_title_##part, VALUE_NS, 0, 0, \
+		 "longer in one than before (negative: shorter): " part_help_##part, \
+		 get_##id##_delta),
+
+static const struct column columns[] = {
+	COLUMN_T("service", "SERVICE", 9, 4, "service it belongs to", get_service),
+	COLUMN_FLEX("name", "OPERATION", 12, "name of root spans and server halves", get_name),
+	COLUMN_T("kind", "KIND", 6, 9, "client or server half, or null", get_kind),
+	COLUMN_N("lost_ns", "LOST", VALUE_NS, 7, 0,
+		 "how much longer they took, all together (negative: shorter)", get_lost),
+	COLUMN_N("avg_delta_ns", "EACH", VALUE_NS, 7, 1, "how much longer one took, on average", get_more),
+	COLUMN_N("times_ratio", "TIMES", VALUE_RATIO, 6, 6, "times as long as before, on average",
+		 get_times),
+	COLUMN_T("mainly", "MAINLY", 16, 0, "the kernel state that most of it went to",
+		 get_mainly_text),
+	COLUMN_N("count", "COUNT", VALUE_COUNT, 5, 2, "how many ended in the range", get_now_count_),
+	COLUMN_N("count_before", "BEFORE", VALUE_COUNT, 6, 3, "and before", get_before_count_),
+	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 7, 10, "how many a second", get_now_rate),
+	COLUMN_N("rate_before", "BEFORE", VALUE_COUNT, 0, 0, "and before", get_before_rate),
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 5, "errors in them", get_now_errors_),
+	COLUMN_N("errors_before", "BEFORE", VALUE_COUNT, 0, 0, "and before", get_before_errors_),
+	COLUMN_N("avg_ns", "AVG", VALUE_NS, 7, 7, "mean duration", get_now_avg_),
+	COLUMN_N("avg_before_ns", "BEFORE", VALUE_NS, 7, 7, "and before", get_before_avg_),
+	COLUMN_N("p50_ns", "p50", VALUE_NS, 7, 11, "half of them take at most this", get_now_p50_),
+	COLUMN_N("p50_before_ns", "BEFORE", VALUE_NS, 7, 11, "and before", get_before_p50_),
+	COLUMN_N("p99_ns", "p99", VALUE_NS, 7, 8, "99 % of them take at most this", get_now_p99_),
+	COLUMN_N("p99_before_ns", "BEFORE", VALUE_NS, 7, 8, "and before", get_before_p99_),
+	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the longest", get_now_max_),
+	COLUMN_N("max_before_ns", "BEFORE", VALUE_NS, 0, 0, "and before", get_before_max_),
+	PART_LIST(COLUMN_MORE)
+};
+
+/* --- sums --- */
+
+struct periods {
+	int64_t from[WHENS], to[WHENS];
+	double seconds[WHENS];
+	bool history;			/* BEFORE is all that is not NOW */
+};
+
+/* Seconds of it that are within coverage: a rate of what was not recorded is none. */
+static double covered(const struct timeline *tl, int64_t from, int64_t to)
+{
+	int64_t first, last;
+	if (!timeline_coverage(tl, &first, &last))
+		return 0;
+	first = MAX(first, timeline_kept_from(tl));
+	return MAX(MIN(to, last + 1) - MAX(from, first), 0) / (double)NS_PER_S;
+}
+
+static struct periods periods_of(const struct timeline *tl, const struct view_query *q)
+{
+	struct range range = range_of(tl, q);
+	int64_t length = range.to_ns - range.from_ns;
+	struct periods p = { .history = q->history, .from = { range.from_ns, range.from_ns - length },
+			     .to = { range.to_ns, range.from_ns } };
+	if (range.end == range.first)
+		p.to[NOW] = p.from[NOW];
+	p.seconds[NOW] = covered(tl, p.from[NOW], p.to[NOW]);
+	p.seconds[BEFORE] = q->history ? covered(tl, INT64_MIN, INT64_MAX) - p.seconds[NOW] :
+		covered(tl, p.from[BEFORE], p.to[BEFORE]);
+	return p;
+}
+
+/* WHENS: in none of them. */
+static enum when when_of(const struct periods *p, const struct span *s)
+{
+	if (s->end_ns >= p->from[NOW] && s->end_ns < p->to[NOW])
+		return NOW;
+	if (p->history || (s->end_ns >= p->from[BEFORE] && s->end_ns < p->to[BEFORE]))
+		return BEFORE;
+	return WHENS;
+}
+
+/* Requests; by name every span. */
+static bool is_wanted(const struct view_query *q, const struct timeline *tl, const struct span *s)
+{
+	return s->state != SPAN_OPEN && query_wants_span(q, tl, s) &&
+	       (q->by == BY_NAME || s->parent_id == 0 || s->kind == SPAN_SERVER);
+}
+
+static struct changed_row *row_of(struct row_map *map, const struct periods *p,
+				  const struct span *s)
+{
+	const struct timeline *tl = map->rows->tl;
+	uint64_t key = ((uint64_t)s->service << 32 | s->name) * 4 + s->kind;
+	bool is_new;
+	struct changed_row *r = row_map_get(map, key, sizeof(*r), &is_new);
+	if (!is_new)
+		return r;
+	r->c.service = timeline_string(tl, s->service);
+	r->c.name = timeline_string(tl, s->name);
+	r->kind = span_kind_name(s->kind);
+	r->c.row.key[0] = key_int(key_text(key_text(0, r->c.service), r->c.name), s->kind);
+	r->c.row.drill.operation = r->c.name;
+	r->c.row.drill.service = r->c.service;
+	for (int w = 0; w < WHENS; w++)
+		r->seconds[w] = p->seconds[w];
+	return r;
+}
+
+static void add_span(struct row_map *map, const struct periods *p, const struct span *s)
+{
+	enum when w = when_of(p, s);
+	if (w == WHENS)
+		return;
+	struct period *period = &row_of(map, p, s)->period[w];
+	hist_add(&period->latency, span_duration(s));
+	period->errors += s->errors;
+	for (int i = 0; i < PART_N; i++)
+		period->part[i] += s->part[i];
+}
+
+/* --- words --- */
+
+static void finish_row(struct rows *rows, struct changed_row *r)
+{
+	int most = 0;
+	char buf[TIMEFMT_LEN];
+	for (int w = 0; w < WHENS; w++) {
+		r->period[w].stat = stat_of(&r->period[w].latency);
+		hist_clear(&r->period[w].latency);
+	}
+	if (!has_both(r))
+		return;
+	for (int p = 1; p < PART_N; p++)
+		if (ABS(part_more(r, p)) > ABS(part_more(r, most)))
+			most = p;
+	int64_t ns = part_more(r, most);
+	g_autofree char *text = g_strdup_printf("%s %s%s", part_info[most].id, ns > 0 ? "+" : "",
+						timefmt_duration(buf, ns));
+	r->mainly = ns ? rows_text(rows, text) : NULL;
+	r->c.row.marked = r->period[NOW].stat.avg >= 2 * r->period[BEFORE].stat.avg;
+}
+
+/* "thumbnail took 4.1ms more each (312 of them), futex +3.9ms" of the one that lost most. */
+static void set_verdict(struct rows *rows, const struct periods *p)
+{
+	const struct changed_row *worst = NULL;
+	char from[TIMEFMT_LEN], to[TIMEFMT_LEN], buf[TIMEFMT_LEN];
+	g_autoptr(GString) text = g_string_new("against ");
+	if (p->history)
+		g_string_append(text, "all else that is kept: ");
+	else
+		g_string_append_printf(text, "%s-%s: ", timefmt_clock(from, p->from[BEFORE]),
+				       timefmt_clock(to, p->to[BEFORE]));
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct changed_row *r = rows->rows->pdata[i];
+		if (has_both(r) && more(r) > 0 && (!worst ||
+		    more(r) * (int64_t)r->period[NOW].stat.count >
+		    more(worst) * (int64_t)worst->period[NOW].stat.count))
+			worst = r;
+	}
+	if (p->seconds[BEFORE] <= 0)
+		g_string_append(text, "nothing is known of that time");
+	else if (!worst)
+		g_string_append(text, "no operation takes longer");
+	else
+		g_string_append_printf(text, "%s takes %s longer, %" G_GUINT64_FORMAT " of them%s%s",
+				       worst->c.name, timefmt_duration(buf, more(worst)),
+				       worst->period[NOW].stat.count, worst->mainly ? ", " : "",
+				       worst->mainly ? worst->mainly : "");
+	rows->verdict = rows_text(rows, text->str);
+}
+
+/* --- build --- */
+
+static int compare(const void *va, const void *vb)
+{
+	const struct changed_row *a = *(const struct changed_row *const *)va;
+	const struct changed_row *b = *(const struct changed_row *const *)vb;
+	int order = common_compare(&a->c, &b->c);
+	return order ? order : g_strcmp0(a->kind, b->kind);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct row_map map = { .rows = rows_new(tl, query) };
+	struct periods periods = periods_of(tl, query);
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *s = timeline_span(tl, i);
+		if (is_wanted(query, tl, s))
+			add_span(&map, &periods, s);
+	}
+	row_map_clear(&map);
+	for (guint i = 0; i < map.rows->rows->len; i++)
+		finish_row(map.rows, map.rows->rows->pdata[i]);
+	common_finish(map.rows, compare);
+	set_verdict(map.rows, &periods);
+	return map.rows;
+}
+
+static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
+
+const struct view view_changed = {
+	.id = "changed", .title = "What changed",
+	.help = "What changed: operations of the range against the same time before it, or all else "
+		"that is kept: how much longer they take, and to which kernel state that went. "
+		"By name: every span.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "lost_ns", .drill = "traces", .needs = needs,
+	.more_by = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true, .build = build,
+};

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One span against another or against the usual: see compare.h. */
+#include "views/compare.h"
+
+#include "base/timefmt.h"
+#include "views/history.h"
+#include "views/registry.h"
+#include "views/spans.h"
+#include "views/traces.h"
+#include "views/tree.h"
+
+#include <string.h>
+
+enum side { A, B, SIDES };
+
+struct side_sums {
+	uint64_t n;			/* spans */
+	int64_t own_ns, whole_ns;	/* of their own; from begin to end */
+	int64_t part[PART_N];		/* of own_ns */
+};
+
+struct compare_row {
+	struct common c;		/* service, name */
+	const char *kind, *mainly;
+	bool is_whole;			/* the span itself with all below it */
+	uint64_t n_b;			/* spans that b is a mean of; 0: nothing to compare with */
+	struct side_sums side[SIDES];
+};
+
+#define ROW(row) ((const struct compare_row *)(row))
+
+/* A mean, rounded to the nearest. */
+static int64_t mean(int64_t sum, uint64_t n)
+{
+	return (sum + (int64_t)n / 2) / (int64_t)n;
+}
+
+static int64_t part_difference(const struct compare_row *r, int part)
+{
+	return r->side[A].part[part] - mean(r->side[B].part[part], r->n_b);
+}
+
+static struct value difference(int64_t a, int64_t b, uint64_t n_b)
+{
+	return n_b ? value_int(VALUE_NS, a - mean(b, n_b)) : value_none();
+}
+
+static GETTER(get_kind)
+{
+	return value_text(ROW(row)->kind);
+}
+
+static GETTER(get_a)
+{
+	return value_int(VALUE_NS, ROW(row)->side[A].own_ns);
+}
+
+static GETTER(get_b)
+{
+	const struct compare_row *r = ROW(row);
+	return r->n_b ? value_int(VALUE_NS, mean(r->side[B].own_ns, r->n_b)) : value_none();
+}
+
+static GETTER(get_delta)
+{
+	const struct compare_row *r = ROW(row);
+	return difference(r->side[A].own_ns, r->side[B].own_ns, r->n_b);
+}
+
+static GETTER(get_whole_a)
+{
+	return value_int(VALUE_NS, ROW(row)->side[A].whole_ns);
+}
+
+static GETTER(get_whole_b)
+{
+	const struct compare_row *r = ROW(row);
+	return r->n_b ? value_int(VALUE_NS, mean(r->side[B].whole_ns, r->n_b)) : value_none();
+}
+
+static GETTER(get_count_a)
+{
+	return value_int(VALUE_COUNT, ROW(row)->side[A].n);
+}
+
+static GETTER(get_count_b)
+{
+	const struct compare_row *r = ROW(row);
+	return r->n_b ? value_int(VALUE_COUNT, mean(r->side[B].n, r->n_b)) : value_none();
+}
+
+static GETTER(get_mainly_text)
+{
+	return value_text(ROW(row)->mainly);
+}
+
+#define PART_DIFFERENCE(id, which) \
+	static GETTER(get_##id##_delta) \
+	{ \
+		const struct compare_row *r = ROW(row); \
+		return difference(r->side[A].part[PART_##which], r->side[B].part[PART_##which], \
+				  r->n_b); \
+	}
+PART_LIST(PART_DIFFERENCE)
+
+static GETTER(get_runq_delta)
+{
+	const struct compare_row *r = ROW(row);
+	return difference(part_sum_runnable(r->side[A].part), part_sum_runnable(r->side[B].part),
+			  r->n_b);
+}
+
+#define COLUMN_DIFFERENCE(id, part) \
+	COLUMN_N(#id "_delta_ns", part_title_##part, VALUE_NS, width_##id, 4, \
+		 "more than there (negative: less): " part_help_##part, get_##id##_delta),
+/* On the screen as the phases have them: waiting for a CPU is one column. */
+enum {
+	width_user = 7, width_syscall = 7, width_kernel = 0, width_irq = 0, width_preempted = 0,
+	width_wakeup = 0, width_disk = 7, width_socket = 7, width_pipe = 0, width_futex = 7,
+	width_timer = 7, width_poll = 0, width_fault = 0, width_handoff = 0, width_other = 0,
+	width_unknown = 0,
+};
+
+static const struct column columns[] = {
+	COLUMN_T("service", "SERVICE", 8, 6, "service of the phase", get_service),
+	COLUMN_FLEX("name", "PHASE", 12, "name of its spans; (all): from begin to end", get_name),
+	COLUMN_T("kind", "KIND", 6, 7, "client or server half, or null", get_kind),
+	COLUMN_N("delta_ns", "DIFF", VALUE_NS, 7, 0, "how much longer it took (negative: shorter)",
+		 get_delta),
+	COLUMN_T("mainly", "MAINLY", 16, 1, "the kernel state that differs most", get_mainly_text),
+	COLUMN_N("a_ns", "THIS", VALUE_NS, 7, 2, "what its spans did themselves, here", get_a),
+	COLUMN_N("b_ns", "OTHER", VALUE_NS, 7, 2, "the same of the other one, or what is usual", get_b),
+	COLUMN_N("a_whole_ns", "WHOLE", VALUE_NS, 0, 0, "its spans with all below them, here",
+		 get_whole_a),
+	COLUMN_N("b_whole_ns", "WHOLE", VALUE_NS, 0, 0, "the same of the other", get_whole_b),
+	COLUMN_N("a_count", "COUNT", VALUE_COUNT, 0, 0, "spans of that phase, here", get_count_a),
+	COLUMN_N("b_count", "COUNT", VALUE_COUNT, 0, 0, "and of the other", get_count_b),
+	PART_LIST(COLUMN_DIFFERENCE)
+	COLUMN_N("runnable_delta_ns", "RUNQ", VALUE_NS, 7, 4,
+		 "more than there (negative: less): runnable, waiting for a CPU", get_runq_delta),
+};
+
+/* --- sums --- */
+
+struct comparing {
+	struct rows *rows;
+	GHashTable *index;		/* struct phase_id -> row */
+};
+
+struct phase_id {
+	uint32_t service, name, kind, whole;
+};
+
+static guint id_hash(const void *v)
+{
+	const struct phase_id *id = v;
+	return intmap_hash((uint64_t)id->service << 32 | id->name) ^ id->kind << 1 ^ id->whole;
+}
+
+static gboolean id_equal(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct phase_id)) == 0;
+}
+
+static struct compare_row *row_of(struct comparing *c, const struct span *s, bool whole)
+{
+	struct phase_id id = { s->service, s->name, s->kind, whole };
+	if (whole)			/* two operations may be compared */
+		id = (struct phase_id){ ID_NONE, ID_NONE, 0, whole };
+	struct compare_row *r = g_hash_table_lookup(c->index, &id);
+	const struct timeline *tl = c->rows->tl;
+	if (r)
+		return r;
+	r = common_new(c->rows, sizeof(*r));
+	r->is_whole = whole;
+	r->c.service = timeline_string(tl, s->service);
+	r->c.name = whole ? "(all)" : timeline_string(tl, s->name);
+	r->kind = whole ? NULL : span_kind_name(s->kind);
+	r->c.row.key[0] = key_text(key_text(0, r->c.service), r->c.name);
+	r->c.row.key[1] = key_int(0, (uint64_t)s->kind << 1 | whole);
+	r->c.row.drill.operation = timeline_string(tl, s->name);
+	r->c.row.drill.service = r->c.service;
+	r->c.row.drill.span_id = 0;
+	r->c.row.drill.span_kind = -1;
+	g_hash_table_insert(c->index, g_memdup2(&id, sizeof(id)), r);
+	return r;
+}
+
+static void add(struct side_sums *to, const struct span *s, const int64_t part[PART_N])
+{
+	to->n++;
+	to->whole_ns += span_duration(s);
+	for (int p = 0; p < PART_N; p++) {
+		to->part[p] += part[p];
+		to->own_ns += part[p];
+	}
+}
+
+/* Its parts less those of its children on the same thread, which are theirs. */
+static void own_parts(const struct tree *t, int node, int64_t part[PART_N])
+{
+	const struct span *s = t->nodes[node].span;
+	memcpy(part, s->part, sizeof(s->part));
+	for (int c = t->nodes[node].first_child; c >= 0; c = t->nodes[c].next)
+		for (int p = 0; p < PART_N && tree_same_thread(s, t->nodes[c].span); p++)
+			part[p] = MAX(part[p] - t->nodes[c].span->part[p], 0);
+}
+
+static void add_request(struct comparing *c, const struct tree *t, int node, enum side side)
+{
+	int end = tree_end(t, node);
+	add(&row_of(c, t->nodes[node].span, true)->side[side], t->nodes[node].span,
+	    t->nodes[node].span->part);
+	for (int i = node; i < end; i++) {
+		int64_t part[PART_N];
+		own_parts(t, i, part);
+		add(&row_of(c, t->nodes[i].span, false)->side[side], t->nodes[i].span, part);
+	}
+}
+
+/* --- what is usual --- */
+
+static int compare_duration(const void *va, const void *vb)
+{
+	const struct span *a = *(const struct span *const *)va;
+	const struct span *b = *(const struct span *const *)vb;
+	if (span_duration(a) != span_duration(b))
+		return span_duration(a) < span_duration(b) ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->trace_id != b->trace_id)
+		return a->trace_id < b->trace_id ? -1 : 1;
+	return (a->span_id > b->span_id) - (a->span_id < b->span_id);
+}
+
+/* Closed spans of its operation but itself, shortest first. */
+static GPtrArray *others_of(const struct history *h, const struct span *s)
+{
+	GPtrArray *others = g_ptr_array_new();
+	for (size_t i = 0; i < h->n_spans; i++) {
+		struct span *o = h->spans[i];
+		if (o->name == s->name && o->service == s->service && o->kind == s->kind &&
+		    o->state != SPAN_OPEN &&
+		    (o->trace_id != s->trace_id || o->span_id != s->span_id))
+			g_ptr_array_add(others, o);
+	}
+	g_ptr_array_sort(others, compare_duration);
+	return others;
+}
+
+static uint64_t add_usual(struct comparing *c, const struct history *h, const struct span *s,
+			  struct compare *cmp)
+{
+	g_autoptr(GPtrArray) others = others_of(h, s);
+	guint n = MIN((others->len + 1) / 2, COMPARE_MOST), first = (others->len - n) / 2;
+	uint64_t taken = 0;
+	for (guint i = first; i < first + n; i++) {
+		const struct span *o = others->pdata[i];
+		g_autoptr(blk_tree) t = tree_new(h->tl, o->trace_id);
+		int node = tree_find(t, o->span_id, o->kind);
+		if (node < 0)
+			continue;
+		add_request(c, t, node, B);
+		taken++;
+	}
+	cmp->n_all = others->len;
+	cmp->n_usual = (uint32_t)taken;
+	return taken;
+}
+
+/* --- words --- */
+
+/* "futex +53.2ms": the part that differs most; *ret_ns by how much. */
+static const char *mainly_of(struct rows *rows, const struct compare_row *r, int64_t *ret_ns)
+{
+	int most = 0;
+	char buf[TIMEFMT_LEN];
+	*ret_ns = 0;
+	if (!r->n_b)
+		return NULL;
+	for (int p = 1; p < PART_N; p++)
+		if (ABS(part_difference(r, p)) > ABS(part_difference(r, most)))
+			most = p;
+	*ret_ns = part_difference(r, most);
+	if (*ret_ns == 0)
+		return NULL;
+	g_autofree char *text = g_strdup_printf("%s %s%s", part_info[most].id, *ret_ns > 0 ? "+" : "",
+						timefmt_duration(buf, *ret_ns));
+	return rows_text(rows, text);
+}
+
+static int64_t own_difference(const struct compare_row *r)
+{
+	return r->side[A].own_ns - mean(r->side[B].own_ns, r->n_b);
+}
+
+/* "took 41.1ms longer: lock (thumbd) futex +53.2ms, encode (thumbd) user -3.10ms" */
+static void set_verdict(struct rows *rows, const struct compare *cmp)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GPtrArray) order = g_ptr_array_new();
+	char buf[TIMEFMT_LEN];
+	if (cmp->b_ns < 0)
+		return;
+	int64_t more = cmp->a_ns - cmp->b_ns;
+	g_string_printf(text, "took %s %s", timefmt_duration(buf, ABS(more)),
+			more < 0 ? "less" : "longer");
+	for (guint shown = 0; shown < 3; shown++) {
+		const struct compare_row *most = NULL;
+		for (guint i = 0; i < rows->rows->len; i++) {
+			const struct compare_row *r = rows->rows->pdata[i];
+			if (!r->is_whole && !g_ptr_array_find(order, r, NULL) &&
+			    (!most || ABS(own_difference(r)) > ABS(own_difference(most))))
+				most = r;
+		}
+		/* What is less than a tenth of it explains nothing. */
+		if (!most || ABS(own_difference(most)) * 10 < ABS(more) || !own_difference(most))
+			break;
+		g_ptr_array_add(order, (gpointer)most);
+		int64_t ns = own_difference(most);
+		g_string_append_printf(text, "%s %s%s%s %s%s", shown ? "," : ":", most->c.name,
+				       most->kind ? " " : "", most->kind ? most->kind : "",
+				       ns > 0 ? "+" : "", timefmt_duration(buf, ns));
+		if (most->mainly)
+			g_string_append_printf(text, " (%s)", most->mainly);
+	}
+	rows->verdict = rows_text(rows, text->str);
+}
+
+/* "7f8efb3a thumbnail 68.4ms against the usual 27.3ms: the mean of 18 of 36 others" */
+static void set_about(struct rows *rows, struct compare *cmp, const struct span *a)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	char buf[TIMEFMT_LEN];
+	g_string_printf(text, "%08x %s %s", (unsigned)(cmp->trace_id >> 32),
+			timeline_string(rows->tl, a->name), timefmt_duration(buf, cmp->a_ns));
+	if (cmp->b_ns < 0)
+		g_string_append(text, cmp->usual ? ": no other of that operation has ended" :
+				": the other one is not in memory (any more)");
+	else if (cmp->usual)
+		g_string_append_printf(text, " against the usual %s: the mean of %u of %u others",
+				       timefmt_duration(buf, cmp->b_ns), cmp->n_usual, cmp->n_all);
+	else
+		g_string_append_printf(text, " against %08x %s", (unsigned)(cmp->other_trace >> 32),
+				       timefmt_duration(buf, cmp->b_ns));
+	rows->about = rows_text(rows, text->str);
+}
+
+/* --- build --- */
+
+static int compare_rows(const void *va, const void *vb)
+{
+	const struct compare_row *a = *(const struct compare_row *const *)va;
+	const struct compare_row *b = *(const struct compare_row *const *)vb;
+	if (a->is_whole != b->is_whole)
+		return a->is_whole ? -1 : 1;
+	int order = common_compare(&a->c, &b->c);
+	return order ? order : g_strcmp0(a->kind, b->kind);
+}
+
+/* The span asked for; of a trace without one its root. -1: it isn't there. */
+static int find_node(const struct tree *t, uint64_t span_id, int kind)
+{
+	int node = span_id ? tree_find(t, span_id, kind) : t->root;
+	return node >= 0 || kind < 0 ? node : tree_find(t, span_id, -1);
+}
+
+static uint64_t add_other(struct comparing *c, const struct view_query *q, struct compare *cmp)
+{
+	g_autoptr(blk_tree) t = tree_new(c->rows->tl, q->other_trace);
+	int node = find_node(t, q->other_span, q->other_kind);
+	if (node < 0)
+		return 0;
+	add_request(c, t, node, B);
+	cmp->other_trace = q->other_trace;
+	return 1;
+}
+
+static void finish(struct rows *rows, struct compare *cmp, const struct span *a, uint64_t n_b)
+{
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct compare_row *r = rows->rows->pdata[i];
+		int64_t ns;
+		r->n_b = n_b;
+		if (r->is_whole && r->side[A].n) {
+			cmp->a_ns = r->side[A].whole_ns;
+			cmp->b_ns = n_b ? mean(r->side[B].whole_ns, n_b) : -1;
+		}
+		r->mainly = mainly_of(rows, r, &ns);
+		r->c.row.drill.trace_id = r->side[A].n ? cmp->trace_id : cmp->other_trace;
+	}
+	common_finish(rows, compare_rows);
+	set_about(rows, cmp, a);
+	set_verdict(rows, cmp);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct rows *rows = rows_new(tl, query);
+	struct compare *cmp = g_new0(struct compare, 1);
+	uint64_t trace_id = query->trace_id ? query->trace_id : traces_slowest(tl, query);
+	g_autoptr(blk_tree) t = tree_new(tl, trace_id);
+	int node = find_node(t, query->trace_id ? query->span_id : 0, query->span_kind);
+	rows->extra = cmp;
+	rows->free_extra = g_free;
+	cmp->b_ns = -1;
+	if (node < 0)
+		return rows;
+	struct comparing c = { .rows = rows, .index = g_hash_table_new_full(id_hash, id_equal,
+									    g_free, NULL) };
+	const struct span *a = t->nodes[node].span;
+	*cmp = (struct compare){ .trace_id = trace_id, .span_id = a->span_id, .span_kind = a->kind,
+				 .usual = !query->other_trace, .b_ns = -1 };
+	add_request(&c, t, node, A);
+	g_autoptr(blk_history) h = history_new(tl);
+	uint64_t n_b = cmp->usual ? add_usual(&c, h, a, cmp) : add_other(&c, query, cmp);
+	g_hash_table_unref(c.index);
+	finish(rows, cmp, a, n_b);
+	return rows;
+}
+
+const struct compare *compare_of(const struct rows *rows)
+{
+	return rows->free_extra == g_free ? rows->extra : NULL;
+}
+
+static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
+
+const struct view view_compare = {
+	.id = "compare", .title = "Compare",
+	.help = "One request against another, or against what is usual for its operation: what "
+		"differs, by phase and by kernel state. A phase is what its spans did themselves.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "delta_ns", .drill = "spans", .needs = needs,
+	.on_screen = true, .build = build,
+};

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans that are open at the end of the range, which is now in a live session: how long,
+ * and what their thread does at that instant. Ended ones are looked back at, so what they
+ * waited for and how long they took in the end is known.
+ */
+#include "views/history.h"
+#include "views/registry.h"
+#include "views/spans.h"
+#include "views/why.h"
+
+#include <string.h>
+
+struct open_row {
+	struct span_row columns;
+	const char *comm, *now, *call, *on, *waker;
+	int64_t open_ns, now_ns;	/* now_ns -1: unknown since when */
+	int64_t usual_ns;
+};
+
+#define ROW(row) ((const struct open_row *)(row))
+#define SPAN(row) (ROW(row)->columns.span)
+
+static GETTER(get_open)
+{
+	return value_int(VALUE_NS, ROW(row)->open_ns);
+}
+
+static GETTER(get_usual)
+{
+	return ROW(row)->usual_ns < 0 ? value_none() : value_int(VALUE_NS, ROW(row)->usual_ns);
+}
+
+static GETTER(get_x_usual)
+{
+	const struct open_row *r = ROW(row);
+	return r->usual_ns > 0 ? value_ratio((double)r->open_ns / r->usual_ns) : value_none();
+}
+
+static GETTER(get_now)
+{
+	return value_text(ROW(row)->now);
+}
+
+static GETTER(get_now_ns)
+{
+	return ROW(row)->now_ns < 0 ? value_none() : value_int(VALUE_NS, ROW(row)->now_ns);
+}
+
+static GETTER(get_call)
+{
+	return value_text(ROW(row)->call);
+}
+
+static GETTER(get_on)
+{
+	return value_text(ROW(row)->on);
+}
+
+static GETTER(get_waker)
+{
+	return value_text(ROW(row)->waker);
+}
+
+static GETTER(get_end)
+{
+	return SPAN(row)->state == SPAN_OPEN ? value_none() : span_get_end(row, rows);
+}
+
+static GETTER(get_took)
+{
+	return SPAN(row)->state == SPAN_OPEN ? value_none() : span_get_duration(row, rows);
+}
+
+static const struct column columns[] = {
+	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", span_get_trace_id),
+	COLUMN_BATCH_ID("span_id", "id of the span", span_get_span_id),
+	COLUMN_BATCH_ID("parent_id", "id of its parent; null: a root", span_get_parent_id),
+	COLUMN_T("kind", "KIND", 6, 11, "client or server half, or null", span_get_kind),
+	COLUMN_T("service", "SERVICE", 8, 6, "service it is a phase of", get_service),
+	COLUMN_T("name", "NAME", 12, 0, "name of the span", get_name),
+	COLUMN_T("host", "HOST", 8, 12, "host of the trace", get_host),
+	COLUMN_ID("pid", "PID", 7, 10, "process id", get_pid),
+	COLUMN_ID("tid", "TID", 7, 5, "thread it is on", get_tid),
+	COLUMN_T("comm", "THREAD", 12, 4, "that thread's name", get_comm),
+	COLUMN_TIME("begin_ns", "BEGIN", 12, 7, "when it began", span_get_begin),
+	COLUMN_N("open_ns", "OPEN FOR", VALUE_NS, 8, 0, "how long it had been open at the range's end",
+		 get_open),
+	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, "p50 of its operation", get_usual),
+	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 3, "open so many times the usual",
+		 get_x_usual),
+	COLUMN_T("now", "NOW", 9, 0, "what its thread does then: blocked on what, runnable, running",
+		 get_now),
+	COLUMN_N("now_ns", "SINCE", VALUE_NS, 7, 1, "for how long; running: in that call", get_now_ns),
+	COLUMN_T("call", "IN", 15, 2, "the system call it is in", get_call),
+	COLUMN_FLEX("on", "ON", 14, "file, peer, pipe or futex it waits for", get_on),
+	COLUMN_T("waker", "ENDED BY", 16, 8, "who ended that wait later, where the trace goes on",
+		 get_waker),
+	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended later; null: it is open", get_end),
+	COLUMN_N("took_ns", "TOOK", VALUE_NS, 7, 9, "how long it took in the end", get_took),
+	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
+};
+
+/* --- what a thread does at an instant --- */
+
+struct doing {
+	int64_t at;
+	const struct span_wait *wait;	/* the innermost span's version of it */
+	const struct span_slow_call *call;
+	bool all_waits, all_calls;	/* no shorter ones were left out */
+	bool still;			/* the wait lasts as far as is known */
+};
+
+static void look_at(const struct span *s, void *data)
+{
+	struct doing *d = data;
+	bool open = s->state == SPAN_OPEN;
+	for (uint32_t i = 0; i < s->n_waits && !d->wait; i++) {
+		const struct span_wait *w = &s->waits[i];
+		bool still = open && w->end_ns >= s->end_ns;
+		if (w->begin_ns < d->at && (w->end_ns >= d->at || still)) {
+			d->wait = w;
+			d->still = still && w->wake_ns >= w->end_ns;
+		}
+	}
+	for (uint32_t i = 0; i < s->n_slow && !d->call; i++)
+		if (s->slow[i].begin_ns < d->at &&
+		    s->slow[i].begin_ns + s->slow[i].duration_ns >= d->at)
+			d->call = &s->slow[i];
+	d->all_waits &= s->n_waits_more == 0;
+	d->all_calls &= s->n_slow_more == 0;
+}
+
+/* The thread of the last annotation before it: spans may change hands. */
+static uint32_t thread_at(const struct span *s, int64_t at)
+{
+	uint32_t thread = s->thread;
+	for (uint32_t i = 0; i < s->n_annotations && s->annotations[i].ts < at; i++)
+		if (s->annotations[i].thread != ID_NONE)
+			thread = s->annotations[i].thread;
+	return thread;
+}
+
+static bool is_told(const struct span *s)
+{
+	return span_duration(s) <= 0 || s->part[PART_UNKNOWN] < span_duration(s);
+}
+
+static void tell_wait(struct open_row *r, struct rows *rows, const struct doing *d)
+{
+	const struct timeline *tl = rows->tl;
+	const struct span_wait *w = d->wait;
+	bool woken = w->part != PART_PREEMPTED && w->wake_ns < d->at && !d->still;
+	const char *call = timeline_string(tl, w->call), *irq = timeline_string(tl, w->waker_irq);
+	const char *object = wait_object(tl, w);
+	r->now = part_info[woken ? PART_WAKEUP : w->part].id;
+	r->now_ns = d->at - (woken ? w->wake_ns : w->begin_ns);
+	r->call = *call ? call : NULL;
+	if (object) {
+		r->on = rows_text(rows, object);
+	} else if (w->arg) {
+		g_autofree char *futex = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", w->arg);
+		r->on = rows_text(rows, futex);
+	}
+	if (d->still || w->part == PART_PREEMPTED)
+		return;
+	if (w->waker != ID_NONE)
+		r->waker = thread_label(rows, w->waker, w->wake_ns);
+	else if (*irq)
+		r->waker = irq;
+}
+
+static void tell(struct open_row *r, struct rows *rows, struct history *h, int64_t at)
+{
+	const struct span *s = r->columns.span;
+	uint32_t thread = thread_at(s, at);
+	struct doing d = { .at = at, .all_waits = true, .all_calls = true };
+	const struct thread_info *t = timeline_thread(rows->tl, thread);
+	if (t) {
+		const char *comm = timeline_comm(rows->tl, thread, at);
+		r->columns.c.tid = t->tid;
+		r->comm = *comm ? comm : NULL;
+		history_spans_of(h, thread, at - 1, at, look_at, &d);
+	}
+	/* It is on this thread by its last annotation, but began on another. */
+	if (!d.wait)
+		look_at(s, &d);
+	if (d.wait) {
+		tell_wait(r, rows, &d);
+		return;
+	}
+	if (!is_told(s) || !d.all_waits)
+		return;
+	r->now = "running";
+	if (!d.call)
+		return;
+	const struct file_info *file = timeline_file(rows->tl, d.call->file);
+	r->now_ns = at - d.call->begin_ns;
+	r->call = timeline_string(rows->tl, d.call->name);
+	r->on = file ? timeline_string(rows->tl, file->path) : NULL;
+}
+
+/* --- build --- */
+
+static int compare(const void *va, const void *vb)
+{
+	const struct span_row *ra = *(const struct span_row *const *)va;
+	const struct span_row *rb = *(const struct span_row *const *)vb;
+	const struct span *a = ra->span, *b = rb->span;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->trace_id != b->trace_id)
+		return a->trace_id < b->trace_id ? -1 : 1;
+	if (a->span_id != b->span_id)
+		return a->span_id < b->span_id ? -1 : 1;
+	if (a->kind != b->kind)
+		return (int)a->kind - (int)b->kind;
+	return common_compare(&ra->c, &rb->c);
+}
+
+static void free_history(void *h)
+{
+	history_free(h);
+}
+
+/* The range's end; of one that goes on behind the trace the last instant known. */
+static bool instant_of(const struct timeline *tl, const struct view_query *q, int64_t *ret)
+{
+	int64_t first, last;
+	bool all = q->from_ns == 0 && q->to_ns == 0;
+	if (!timeline_coverage(tl, &first, &last) || (!all && (q->from_ns > last || q->to_ns <= first)))
+		return false;
+	*ret = all ? last : MIN(q->to_ns, last);
+	return true;
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct rows *rows = rows_new(tl, query);
+	struct history *h = history_new(tl);
+	int64_t at;
+	rows->extra = h;
+	rows->free_extra = free_history;
+	if (!instant_of(tl, query, &at))
+		return rows;
+	for (size_t i = 0; i < h->n_spans; i++) {
+		const struct span *s = h->spans[i];
+		if (s->begin_ns > at || (s->state != SPAN_OPEN && s->end_ns <= at) ||
+		    !query_wants_span(query, tl, s))
+			continue;
+		struct open_row *r = common_new(rows, sizeof(*r));
+		span_row_fill(&r->columns, rows, s);
+		r->columns.c.row.open = true;
+		r->open_ns = at - s->begin_ns;
+		r->now_ns = -1;
+		r->usual_ns = history_usual(h, s);
+		r->columns.c.row.marked = r->usual_ns > 0 && r->open_ns >= 2 * r->usual_ns;
+		tell(r, rows, h, at);
+		r->columns.c.comm = r->comm;
+	}
+	common_finish(rows, compare);
+	return rows;
+}
+
+static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
+
+const struct view view_open = {
+	.id = "open", .title = "Open spans",
+	.help = "Spans that are open at the end of the range, which is now in a live session: for how "
+		"long, and what their thread does at that instant, on what, and since when.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "open_ns", .drill = "waterfall", .needs = needs,
+	.on_screen = true, .build = build,
+};

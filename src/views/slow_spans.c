@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The slowest spans of the range: of every name the first so many, or over all.
+ */
+#include "views/history.h"
+#include "views/registry.h"
+#include "views/spans.h"
+#include "views/verdicts.h"
+
+#include <string.h>
+
+#define MOST_OF_A_NAME 8
+#define MOST 64
+
+struct slow_row {
+	struct span_row columns;
+	double x_usual;
+	unsigned rank;			/* among those of its name, from 1 */
+};
+
+#define ROW(row) ((const struct slow_row *)(row))
+
+static GETTER(get_x_usual)
+{
+	return ROW(row)->x_usual < 0 ? value_none() : value_ratio(ROW(row)->x_usual);
+}
+
+static GETTER(get_rank)
+{
+	return value_int(VALUE_COUNT, ROW(row)->rank);
+}
+
+static GETTER(get_verdict)
+{
+	struct slow_row *r = (struct slow_row *)row;
+	if (!r->columns.verdict) {
+		g_autofree char *text = verdicts_of(rows->extra, r->columns.span);
+		r->columns.verdict = rows_text((struct rows *)rows, text ? text : "");
+	}
+	return value_text(*r->columns.verdict ? r->columns.verdict : NULL);
+}
+
+static const struct column columns[] = {
+	COLUMN_N("rank", "RANK", VALUE_COUNT, 4, 4, "among the slowest of its name; 1: the slowest",
+		 get_rank),
+	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", span_get_trace_id),
+	COLUMN_BATCH_ID("span_id", "id of the span", span_get_span_id),
+	COLUMN_BATCH_ID("parent_id", "id of its parent; null: a root", span_get_parent_id),
+	COLUMN_T("kind", "KIND", 6, 7, "client or server half, or null", span_get_kind),
+	COLUMN_T("service", "SERVICE", 8, 6, "service it is a phase of", get_service),
+	COLUMN_T("name", "NAME", 12, 0, "name of the span", get_name),
+	COLUMN_T("host", "HOST", 8, 11, "host of the trace", get_host),
+	COLUMN_ID("pid", "PID", 7, 10, "process id", get_pid),
+	COLUMN_ID("tid", "TID", 7, 9, "thread it began on", get_tid),
+	COLUMN_TIME("begin_ns", "BEGIN", 12, 5, "when it began", span_get_begin),
+	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended; of an open one, the last known of it",
+		    span_get_end),
+	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "how long it took (so far)",
+		 span_get_duration),
+	COLUMN_N("self_ns", "SELF", VALUE_NS, 7, 3, "less what its children cover", span_get_self),
+	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 1, "times the usual of its operation",
+		 get_x_usual),
+	COLUMN_T("state", "STATE", 8, 8, "complete, open or partial", span_get_state),
+	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 8, "tags and annotations named error", get_errors),
+	COLUMNS_PARTS
+	COLUMN_T("mainly", "MAINLY", 9, 2, "the largest part of its time", get_mainly),
+	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
+	COLUMN_FLEX("verdict", "VERDICT", 24, "why it took so long, as a sentence", get_verdict),
+};
+
+/* Longest first, then as they began. */
+static int compare_spans(const void *va, const void *vb)
+{
+	const struct span *a = *(const struct span *const *)va;
+	const struct span *b = *(const struct span *const *)vb;
+	if (span_duration(a) != span_duration(b))
+		return span_duration(a) > span_duration(b) ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->trace_id != b->trace_id)
+		return a->trace_id < b->trace_id ? -1 : 1;
+	if (a->span_id != b->span_id)
+		return a->span_id < b->span_id ? -1 : 1;
+	return (int)a->kind - (int)b->kind;
+}
+
+static int compare(const void *va, const void *vb)
+{
+	const struct span_row *a = *(const struct span_row *const *)va;
+	const struct span_row *b = *(const struct span_row *const *)vb;
+	const struct span *x = a->span, *y = b->span;
+	int order = compare_spans(&x, &y);
+	return order ? order : common_compare(&a->c, &b->c);
+}
+
+static GPtrArray *spans_of_range(const struct history *h, const struct view_query *q)
+{
+	struct range range = range_of(h->tl, q);
+	GPtrArray *spans = g_ptr_array_new();
+	for (size_t i = 0; i < h->n_spans; i++)
+		if (range_has_span(&range, h->spans[i]) && query_wants_span(q, h->tl, h->spans[i]))
+			g_ptr_array_add(spans, h->spans[i]);
+	g_ptr_array_sort(spans, compare_spans);
+	return spans;
+}
+
+static void add_row(struct rows *rows, const struct history *h, const struct span *s, unsigned rank)
+{
+	struct slow_row *r = common_new(rows, sizeof(*r));
+	span_row_fill(&r->columns, rows, s);
+	r->x_usual = history_x_usual(h, s);
+	r->rank = rank;
+	r->columns.c.row.marked |= r->x_usual >= 2;
+}
+
+static void free_verdicts(void *verdicts)
+{
+	verdicts_free(verdicts);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct rows *rows = rows_new(tl, query);
+	struct verdicts *verdicts = verdicts_new(tl);
+	struct history *h = verdicts_history(verdicts);
+	g_autoptr(GPtrArray) spans = spans_of_range(h, query);
+	struct intmap seen = { 0 };	/* by service and name */
+	bool by_name = query->by == BY_NAME;
+	rows->extra = verdicts;
+	rows->free_extra = free_verdicts;
+	for (guint i = 0; i < spans->len && (by_name || i < MOST); i++) {
+		const struct span *s = spans->pdata[i];
+		uint64_t key = (uint64_t)s->service << 32 | s->name;
+		uint32_t rank = intmap_get(&seen, key);
+		rank = rank == INTMAP_NONE ? 1 : rank + 1;
+		intmap_set(&seen, key, rank);
+		if (!by_name || rank <= MOST_OF_A_NAME)
+			add_row(rows, h, s, rank);
+	}
+	intmap_clear(&seen);
+	common_finish(rows, compare);
+	return rows;
+}
+
+static const char *const needs[] = { "zipkin:timestamp", NULL };
+
+const struct view view_slow_spans = {
+	.id = "slow-spans", .title = "Slow spans",
+	.help = "The slowest spans of the range: 8 of every name, or 64 over all, longest first. A "
+		"filter such as duration_ns > 5ms is a threshold.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "duration_ns", .drill = "waterfall", .needs = needs,
+	.default_by = BY_NAME, .more_by = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true,
+	.build = build,
+};

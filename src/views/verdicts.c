@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Sentences for rows: see verdicts.h. */
+#include "views/verdicts.h"
+
+struct verdicts {
+	struct history *history;
+	struct tree *tree;		/* of the trace asked for last, or NULL */
+};
+
+struct verdicts *verdicts_new(const struct timeline *tl)
+{
+	struct verdicts *v = g_new0(struct verdicts, 1);
+	v->history = history_new(tl);
+	return v;
+}
+
+void verdicts_free(struct verdicts *v)
+{
+	if (!v)
+		return;
+	tree_free(v->tree);
+	history_free(v->history);
+	g_free(v);
+}
+
+struct history *verdicts_history(struct verdicts *v)
+{
+	return v->history;
+}
+
+char *verdicts_of(struct verdicts *v, const struct span *s)
+{
+	struct why why;
+	if (!v->tree || v->tree->trace_id != s->trace_id) {
+		tree_free(v->tree);
+		v->tree = tree_new(v->history->tl, s->trace_id);
+	}
+	int node = tree_find(v->tree, s->span_id, s->kind);
+	if (node < 0)
+		return NULL;
+	why_find(v->history, v->tree, node, &why);
+	return why_sentence(v->history, v->tree, node, &why);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sentence of why.h for one span after the other, as rows ask for it: each costs a
+ * tree of its trace, so the last one is kept. Private to src/views/.
+ */
+#ifndef BLK_VIEWS_VERDICTS_H
+#define BLK_VIEWS_VERDICTS_H
+
+#include "views/why.h"
+
+struct verdicts;
+
+struct verdicts *verdicts_new(const struct timeline *tl);
+void verdicts_free(struct verdicts *v);		/* NULL is fine */
+struct history *verdicts_history(struct verdicts *v);
+/* Why the span took so long; NULL: it is not in the timeline. g_free. */
+char *verdicts_of(struct verdicts *v, const struct span *s);
+
+#endif
