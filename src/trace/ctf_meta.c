@@ -73,17 +73,20 @@ static bool is_packet(const uint8_t *s, size_t n, bool *ret_be)
 	return *ret_be || (n >= 4 && ctf_bits(s, 0, 32, false) == PACKET_MAGIC);
 }
 
-/* The header of the packet that begins at byte `at`. */
+/* The header of the packet that begins at byte `at`. Where that is cut off: an error, or,
+ * with ret_more, no error and whether it may be that only the rest has not come yet. */
 static bool read_packet(const uint8_t *bytes, size_t n, size_t at, struct packet *ret,
-			GError **error)
+			bool *ret_more, GError **error)
 {
 	const uint8_t *s = bytes + at;
 	size_t left = n - at;
 	bool be;
 	if (!is_packet(s, left, &be))
 		return refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "no magic number");
+	if (ret_more)
+		*ret_more = left < PACKET_HEADER;
 	if (left < PACKET_HEADER)
-		return refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "cut off in its header");
+		return !ret_more && refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "cut off in its header");
 	uint64_t content = ctf_bits(s, 24 * 8, 32, be), size = ctf_bits(s, 28 * 8, 32, be);
 	if (s[32] || s[33] || s[34])
 		return refuse(error, BLK_TRACE_ERROR_UNSUPPORTED, at,
@@ -92,34 +95,38 @@ static bool read_packet(const uint8_t *bytes, size_t n, size_t at, struct packet
 		return refuse(error, BLK_TRACE_ERROR_UNSUPPORTED, at, "a version of CTF that is not 1.8");
 	if (content % 8 || size % 8 || content < PACKET_HEADER * 8 || content > size)
 		return refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "sizes that can't be");
+	if (ret_more)
+		*ret_more = size / 8 > left && size / 8 <= CTF_MAX_TEXT;
 	if (size / 8 > left)
-		return refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "cut off");
+		return !(ret_more && *ret_more) &&
+		       refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "cut off");
 	*ret = (struct packet){ (uint32_t)(content / 8), (uint32_t)(size / 8), s + 4 };
 	return true;
 }
 
-/* The text inside the packets. */
-static GString *unpack(struct ctf_parser *p, const uint8_t *bytes, size_t n, GError **error)
+bool ctf_meta_unpack(struct ctf_parser *p, const uint8_t *bytes, size_t n, GString *text,
+		     size_t *ret_used, GError **error)
 {
-	GString *text = g_string_sized_new(n);
-	for (size_t at = 0; at < n;) {
+	size_t at = 0;
+	bool more = false;
+	while (at < n && !(ret_used && n - at < PACKET_HEADER)) {
 		struct packet k = { 0 };
-		if (!read_packet(bytes, n, at, &k, error)) {
-			g_string_free(text, TRUE);
-			return NULL;
+		if (!read_packet(bytes, n, at, &k, ret_used ? &more : NULL, error)) {
+			if (!more)
+				return false;
+			break;
 		}
-		if (p->has_packet_uuid && memcmp(p->packet_uuid, k.uuid, 16)) {
-			refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "of another trace");
-			g_string_free(text, TRUE);
-			return NULL;
-		}
+		if (p->has_packet_uuid && memcmp(p->packet_uuid, k.uuid, 16))
+			return refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "of another trace");
 		p->has_packet_uuid = true;
 		memcpy(p->packet_uuid, k.uuid, 16);
 		g_string_append_len(text, (const char *)bytes + at + PACKET_HEADER,
 				    (gssize)(k.content - PACKET_HEADER));
 		at += k.size;
 	}
-	return text;
+	if (ret_used)
+		*ret_used = at;
+	return true;
 }
 
 /* ---- text ---- */
@@ -141,54 +148,55 @@ static bool check_plain(const uint8_t *bytes, size_t n, GError **error)
 	return false;
 }
 
-/* Everything appended is kept: what is declared twice is compared by its text. */
-static char *take_text(struct ctf_parser *p, const void *bytes, size_t n, size_t *ret_n,
-		       GError **error)
+bool ctf_meta_begin(struct ctf_parser *p, const uint8_t *bytes, size_t n, GError **error)
 {
 	bool be;
-	if (!p->started) {
-		p->meta.packetised = is_packet(bytes, n, &be);
-		if (!p->meta.packetised && !check_plain(bytes, n, error))
-			return NULL;
-		p->started = true;
+	if (p->started)
+		return true;
+	p->meta.packetised = is_packet(bytes, n, &be);
+	p->started = p->meta.packetised || check_plain(bytes, n, error);
+	return p->started;
+}
+
+bool ctf_meta_count(struct ctf_parser *p, size_t n, GError **error)
+{
+	if (n <= CTF_MAX_TEXT && p->n_text + n <= CTF_MAX_TEXT) {
+		p->n_text += n;
+		return true;
 	}
-	char *text;
-	*ret_n = n;
-	if (p->meta.packetised) {
-		GString *unpacked = unpack(p, bytes, n, error);
-		if (!unpacked)
-			return NULL;
-		*ret_n = unpacked->len;
-		text = g_string_free(unpacked, FALSE);
-	} else {
-		text = g_malloc(n + 1);
-		memcpy(text, bytes, n);
-		text[n] = '\0';
-	}
-	g_ptr_array_add(p->texts, text);
-	return text;
+	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+		    "metadata of more than %u MiB", CTF_MAX_TEXT >> 20);
+	return false;
+}
+
+/* Everything appended is kept: what is declared twice is compared by its text. */
+bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **error)
+{
+	char *kept = g_malloc(n + 1);
+	memcpy(kept, text, n);
+	kept[n] = '\0';
+	g_ptr_array_add(p->texts, kept);
+	ctf_lex_begin(&p->lex, kept, n);
+	if (ctf_parse_all(p))
+		return true;
+	g_propagate_error(error, g_steal_pointer(&p->lex.error));
+	return false;
 }
 
 bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **error)
 {
 	struct ctf_parser *p = (struct ctf_parser *)(void *)m;
-	size_t n_text;
 	if (!n)
 		return true;
-	if (n > CTF_MAX_TEXT || p->n_text + n > CTF_MAX_TEXT) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
-			    "metadata of more than %u MiB", CTF_MAX_TEXT >> 20);
+	if (!ctf_meta_count(p, n, error) || !ctf_meta_begin(p, bytes, n, error))
 		return false;
-	}
-	p->n_text += n;
-	const char *text = take_text(p, bytes, n, &n_text, error);
-	if (!text)
-		return false;
-	ctf_lex_begin(&p->lex, text, n_text);
-	if (ctf_parse_all(p))
-		return true;
-	g_propagate_error(error, g_steal_pointer(&p->lex.error));
-	return false;
+	if (!m->packetised)
+		return ctf_meta_parse(p, bytes, n, error);
+	GString *text = g_string_sized_new(n);
+	bool ok = ctf_meta_unpack(p, bytes, n, text, NULL, error) &&
+		  ctf_meta_parse(p, text->str, text->len, error);
+	g_string_free(text, TRUE);
+	return ok;
 }
 
 /* ---- what is in it ---- */

@@ -133,6 +133,17 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_ctf_meta, ctf_meta_free)
  */
 bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **error);
 
+/*
+ * The same for pieces that are cut anywhere, of packets or text: what is complete (whole
+ * packets, whole declarations) is parsed, the rest waits for the next piece. The meta is
+ * borrowed, and takes nothing else.
+ */
+struct ctf_pieces;
+struct ctf_pieces *ctf_pieces_new(struct ctf_meta *m);
+void ctf_pieces_free(struct ctf_pieces *x);	/* NULL is fine */
+bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError **error);
+bool ctf_pieces_wait(const struct ctf_pieces *x);	/* is there a rest? */
+
 /* Classes by id; NULL when there is none (yet). */
 const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_t id);
 const struct ctf_event_class *ctf_stream_event(const struct ctf_stream_class *sc, uint64_t id);

@@ -8,6 +8,7 @@
  *     ctf_scope.c	memory, and which name means which type where
  *     ctf_bind.c	which field a length or a tag is: registers
  *     ctf_meta.c	packets -> text; what the parser's users call
+ *     ctf_pieces.c	the same of metadata that comes in pieces
  *
  * Every function that returns bool or a pointer says false or NULL once lex.error is set.
  */
@@ -170,6 +171,18 @@ void ctf_binding_begin(struct ctf_binding *b, struct ctf_parser *p, uint32_t nex
 /* Makes a copy of the type, where that is needed, whose lengths and tags have registers.
  * NULL is fine: there is none. Roots in the order of their enum. */
 bool ctf_bind(struct ctf_binding *b, enum ctf_root which, struct ctf_node *type, const char *at);
+
+/* ---- ctf_meta.c ---- */
+
+/* Are these, the first bytes, packets or text? (10 of them tell.) */
+bool ctf_meta_begin(struct ctf_parser *p, const uint8_t *bytes, size_t n, GError **error);
+bool ctf_meta_count(struct ctf_parser *p, size_t n, GError **error);	/* too many? */
+
+/* Appends what is in the packets. ret_used: the last one may lack its rest; so many bytes
+ * were whole packets. NULL: it may not. */
+bool ctf_meta_unpack(struct ctf_parser *p, const uint8_t *bytes, size_t n, GString *text,
+		     size_t *ret_used, GError **error);
+bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **error);
 
 /* ---- ctf_parse.c ---- */
 

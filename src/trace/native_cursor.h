@@ -171,6 +171,7 @@ void native_queue_loss(struct native_cursor *k, const struct blk_loss *loss);
 void native_queue_end(struct native_cursor *k, bool stream_ends);
 void native_ensure_added(struct native_cursor *k, int64_t ts);
 void native_next_second(struct native_cursor *k, int64_t ts);
+void native_end_second(struct native_cursor *k);	/* there was no event behind it yet */
 void native_tally_first(struct native_cursor *k);
 struct arena *native_arena(struct native_cursor *k);
 

@@ -75,6 +75,12 @@ void native_next_second(struct native_cursor *k, int64_t ts)
 	k->second_end = k->second < G_MAXINT64 / NS_PER_S ? (k->second + 1) * NS_PER_S : G_MAXINT64;
 }
 
+void native_end_second(struct native_cursor *k)
+{
+	flush_tallies(k);
+	k->second_end = G_MININT64;
+}
+
 void native_tally_first(struct native_cursor *k)
 {
 	flush_tallies(k);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Metadata in pieces: a relay hands out what it has, which may end in a packet or in a
+ * declaration. Declarations end with a ';' outside of all braces, texts and comments.
+ */
+#include "trace/ctf_parse.h"
+
+#include <string.h>
+
+#define BEGIN_BYTES 10			/* of the first ones tell packets from text */
+
+enum inside { IN_CODE, IN_TEXT, IN_CHARACTER, IN_COMMENT, IN_LINE };
+
+struct ctf_pieces {
+	struct ctf_parser *parser;
+	GString *raw;			/* the rest of a packet; plain text goes to .text */
+	GString *text;			/* the rest of a declaration */
+	size_t scanned;			/* of .text */
+	size_t whole;			/* up to there declarations are complete */
+	enum inside inside;
+	unsigned depth;
+};
+
+struct ctf_pieces *ctf_pieces_new(struct ctf_meta *m)
+{
+	struct ctf_pieces *x = g_new0(struct ctf_pieces, 1);
+	x->parser = (struct ctf_parser *)(void *)m;
+	x->raw = g_string_new(NULL);
+	x->text = g_string_new(NULL);
+	return x;
+}
+
+void ctf_pieces_free(struct ctf_pieces *x)
+{
+	if (!x)
+		return;
+	g_string_free(x->raw, TRUE);
+	g_string_free(x->text, TRUE);
+	g_free(x);
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0';
+}
+
+bool ctf_pieces_wait(const struct ctf_pieces *x)
+{
+	for (size_t i = 0; i < x->text->len; i++)
+		if (!is_space(x->text->str[i]))
+			return true;
+	return x->raw->len;
+}
+
+static void scan_code(struct ctf_pieces *x, const char *s, size_t i)
+{
+	static const struct { char first, second; enum inside inside; } begin[] = {
+		{ '"', 0, IN_TEXT }, { '\'', 0, IN_CHARACTER },
+		{ '/', '*', IN_COMMENT }, { '/', '/', IN_LINE },
+	};
+	for (size_t k = 0; k < G_N_ELEMENTS(begin); k++)
+		if (s[i] == begin[k].first && (!begin[k].second || s[i + 1] == begin[k].second))
+			x->inside = begin[k].inside;
+	x->depth += s[i] == '{';
+	x->depth -= s[i] == '}' && x->depth;
+	if (s[i] == ';' && !x->depth)
+		x->whole = i + 1;
+}
+
+/* How many characters make one step: signs of two are never looked at apart. */
+static size_t step_of(enum inside inside, const char *s)
+{
+	bool escape = (inside == IN_TEXT || inside == IN_CHARACTER) && s[0] == '\\';
+	bool comment = inside == IN_CODE && s[0] == '/' && (s[1] == '*' || s[1] == '/');
+	bool ends = inside == IN_COMMENT && s[0] == '*' && s[1] == '/';
+	return escape || comment || ends ? 2 : 1;
+}
+
+/* Where the last declaration ends that is complete. The text's last character waits: it
+ * may be the first of two. */
+static void scan(struct ctf_pieces *x)
+{
+	const char *s = x->text->str;
+	while (x->scanned + 1 < x->text->len ||
+	       (x->scanned < x->text->len && x->inside == IN_CODE && s[x->scanned] == ';')) {
+		size_t i = x->scanned, n = step_of(x->inside, s + i);
+		x->scanned += n;
+		if (x->inside == IN_CODE)
+			scan_code(x, s, i);
+		else if ((x->inside == IN_TEXT && s[i] == '"') ||
+			 (x->inside == IN_CHARACTER && s[i] == '\'') ||
+			 (x->inside == IN_LINE && s[i] == '\n') ||
+			 (x->inside == IN_COMMENT && n == 2))
+			x->inside = IN_CODE;
+	}
+}
+
+static bool parse_whole(struct ctf_pieces *x, GError **error)
+{
+	x->whole = 0;
+	scan(x);
+	if (!x->whole)
+		return true;
+	size_t n = x->whole;
+	bool ok = ctf_meta_parse(x->parser, x->text->str, n, error);
+	g_string_erase(x->text, 0, (gssize)n);
+	x->scanned -= n;
+	return ok;
+}
+
+bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError **error)
+{
+	struct ctf_parser *p = x->parser;
+	if (!ctf_meta_count(p, n, error))
+		return false;
+	g_string_append_len(x->raw, bytes, (gssize)n);
+	const uint8_t *raw = (const uint8_t *)x->raw->str;
+	size_t used = x->raw->len;
+	if (!p->started && x->raw->len < BEGIN_BYTES)
+		return true;
+	if (!ctf_meta_begin(p, raw, x->raw->len, error))
+		return false;
+	if (!p->meta.packetised)
+		g_string_append_len(x->text, x->raw->str, (gssize)used);
+	else if (!ctf_meta_unpack(p, raw, x->raw->len, x->text, &used, error))
+		return false;
+	g_string_erase(x->raw, 0, (gssize)used);
+	return parse_whole(x, error);
+}

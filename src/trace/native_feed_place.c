@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * News taken in: metadata is parsed as it becomes complete, packets wait for what they
+ * need of it, are checked as those in a file are, and placed in time behind those before.
+ */
+#include "trace/native_feed_private.h"
+
+#define PIN_US 1000000			/* a trace without metadata holds no clock up longer */
+#define CLASS_US 1000000		/* nor a packet whose class is not declared yet */
+#define MAX_LATE_US INT64_C(3600000000)	/* more is for ever */
+
+/* ---- what packets share ---- */
+
+static struct feed_meta *meta_new(void)
+{
+	struct feed_meta *g = g_new0(struct feed_meta, 1);
+	g->m = native_meta_new();
+	g->file.m = g->m;
+	g->pieces = ctf_pieces_new(g->m->meta);
+	g->refs = 1;
+	return g;
+}
+
+static void meta_unref(struct feed_meta *g)
+{
+	if (!g || --g->refs)
+		return;
+	ctf_pieces_free(g->pieces);
+	native_meta_free(g->m);
+	g_free(g);
+}
+
+void feed_kept_clear(void *p)
+{
+	struct feed_kept *kept = p;
+	g_clear_pointer(&kept->bytes, g_bytes_unref);
+	meta_unref(kept->meta);
+}
+
+void feed_trace_free(void *p)
+{
+	struct feed_trace *t = p;
+	meta_unref(t->meta);
+	g_free(t->trouble);
+	g_free(t);
+}
+
+void feed_track_free(struct feed_track *t)
+{
+	g_array_unref(t->kept);
+	g_free(t->plan.packet);
+	if (t->cursor)
+		native_cursor_clear(t->cursor);
+	g_free(t->cursor);
+	meta_unref(t->hot);
+	native_stream_free(t->st);
+	g_free(t->key);
+	g_free(t);
+}
+
+/* ---- metadata ---- */
+
+static void grow_tracks(struct native_feed *f)
+{
+	struct native_source *s = &f->s;
+	size_t n = s->native->classes->len;
+	if (n > f->n_grown || !s->cls) {
+		s->cls = g_renew(uint32_t, s->cls, n + 1);
+		for (size_t i = f->n_grown; i <= n; i++)
+			s->cls[i] = UINT32_MAX;
+		f->n_grown = n;
+	}
+	for (guint i = 0; i < f->order->len; i++) {
+		struct feed_stream *x = g_ptr_array_index(f->order, i);
+		const struct ctf_decoder *d = native_decoder(x->trace->meta->m, x->track->class_id);
+		if (d)
+			x->track->st->n_regs = MAX(x->track->st->n_regs, d->sc->n_regs);
+		native_cursor_grow(x->track->cursor);
+	}
+}
+
+static void take_metadata(struct native_feed *f, struct feed_trace *t, GBytes *bytes)
+{
+	g_autoptr(GError) error = NULL;
+	struct feed_meta *g = t->meta;
+	gsize size;
+	const void *data = g_bytes_get_data(bytes, &size);
+	if (t->failed || t->ended)
+		return;
+	if (!ctf_pieces_append(g->pieces, data, size, &error) ||
+	    !native_meta_compile(f->s.native, g->m, &error)) {
+		g_autofree char *text = g_strdup_printf("cannot read metadata: %s", error->message);
+		t->failed = true;
+		feed_set_trouble(f, t, text);
+	}
+	t->usable = !t->failed && g->m->meta->has_trace && g->m->decoders->len;
+	grow_tracks(f);
+}
+
+static void restart_metadata(struct feed_trace *t)
+{
+	if (t->ended)
+		return;
+	meta_unref(t->meta);
+	t->meta = meta_new();
+	t->usable = false;
+}
+
+static void trace_over(struct feed_trace *t)
+{
+	if (!t->ended || t->n_streams)
+		return;
+	meta_unref(t->meta);
+	t->meta = NULL;
+	t->usable = false;
+}
+
+/* ---- clocks ---- */
+
+static const struct ctf_decoder *first_decoder(const struct feed_trace *t)
+{
+	return t->usable ? g_ptr_array_index(t->meta->m->decoders, 0) : NULL;
+}
+
+/* Is the trace's clock to be preferred? Those of the kernel, then as traces are ordered. */
+static bool before_trace(const struct feed_trace *a, const struct feed_trace *b)
+{
+	const char *da = ctf_meta_env(a->meta->m->meta, "domain");
+	const char *db = ctf_meta_env(b->meta->m->meta, "domain");
+	bool ka = !g_strcmp0(da, "kernel"), kb = !g_strcmp0(db, "kernel");
+	return ka != kb ? ka : strcmp(a->meta->m->uuid, b->meta->m->uuid) < 0;
+}
+
+/* The boot's clock, pinned now if it was not before. NULL: a trace whose metadata is not
+ * there yet may be of the same boot, and be the better one. */
+static const struct ctf_clock *pin(struct native_feed *f, const struct feed_trace *own,
+				   const struct ctf_clock *k)
+{
+	const struct feed_trace *best = own;
+	const struct ctf_clock *pinned = k->uuid[0] ? g_hash_table_lookup(f->boots, k->uuid) : k;
+	if (pinned)
+		return pinned;
+	pinned = k;
+	for (guint i = 0; i < f->traces->len; i++) {
+		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
+		const struct ctf_decoder *d = first_decoder(t);
+		if (!t->usable && !t->failed && !t->ended && !f->ended &&
+		    f->now_us - t->added_us < PIN_US)
+			return NULL;
+		if (d && !strcmp(d->clock->uuid, k->uuid) && before_trace(t, best)) {
+			best = t;
+			pinned = d->clock;
+		}
+	}
+	struct ctf_clock *kept = g_memdup2(pinned, sizeof *pinned);
+	g_hash_table_insert(f->boots, g_strdup(k->uuid), kept);
+	return kept;
+}
+
+/* ---- streams ---- */
+
+static void rank(struct native_feed *f, struct feed_stream *x)
+{
+	guint i = 0;
+	while (i < f->order->len) {
+		const struct feed_stream *other = g_ptr_array_index(f->order, i);
+		if (strcmp(x->track->st->info.order, other->track->st->info.order) < 0)
+			break;
+		i++;
+	}
+	g_ptr_array_insert(f->order, (gint)i, x);
+	f->rebuild = true;
+}
+
+static char *make_key(const struct native_meta *m, const struct ctf_packet *p)
+{
+	if (!p->has_instance || !m->meta->has_uuid)
+		return NULL;
+	return g_strdup_printf("%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, m->uuid, p->stream_id,
+			       p->instance);
+}
+
+/* A stream that was cut off goes on in this one. */
+static bool take_over(struct native_feed *f, struct feed_stream *x, const char *key)
+{
+	struct feed_stream *old = key ? g_hash_table_lookup(f->cut, key) : NULL;
+	if (!old)
+		return false;
+	g_hash_table_remove(f->cut, key);
+	g_ptr_array_remove(f->order, old);
+	x->track = g_steal_pointer(&old->track);
+	x->track->was_cut = true;
+	f->s.cursor[old->number] = NULL;
+	x->beacon_ns = MAX(x->beacon_ns, old->beacon_ns);
+	feed_stream_over(f, old);
+	return true;
+}
+
+static bool begin_track(struct native_feed *f, struct feed_stream *x, const struct ctf_packet *p)
+{
+	const struct native_meta *m = x->trace->meta->m;
+	const struct ctf_decoder *d = native_decoder(m, p->stream_id);
+	const struct ctf_clock *k = pin(f, x->trace, d->clock);
+	g_autofree char *key = make_key(m, p);
+	if (!k)
+		return false;
+	if (!take_over(f, x, key)) {
+		struct feed_track *t = x->track = g_new0(struct feed_track, 1);
+		t->st = native_stream_new(m, d, p, f->n_numbers++);
+		native_stream_pin(t->st, k);
+		t->class_id = p->stream_id;
+		t->key = g_steal_pointer(&key);
+		t->plan.grows = true;
+		t->kept = g_array_new(FALSE, FALSE, sizeof(struct feed_kept));
+		g_array_set_clear_func(t->kept, feed_kept_clear);
+		t->cursor = g_new(struct native_cursor, 1);
+		native_cursor_init(t->cursor, &f->s, t->st, &t->plan);
+	}
+	f->s.cursor[x->number] = x->track->cursor;
+	rank(f, x);
+	return true;
+}
+
+/* ---- packets ---- */
+
+static void refuse(struct native_feed *f, struct feed_stream *x, const struct feed_news *news)
+{
+	f->refused++;
+	feed_unqueue(f, x, g_bytes_get_size(news->bytes));
+}
+
+/* The cursor keeps tables of the last decoder it used, by its address. */
+static void keep_hot(struct feed_track *t, struct feed_meta *g)
+{
+	if (t->hot == g)
+		return;
+	meta_unref(t->hot);
+	t->hot = g;
+	g->refs++;
+	t->cursor->hot_of = NULL;
+}
+
+void feed_track_bury(struct native_feed *f, struct feed_stream *x)
+{
+	struct feed_track *t = x->track;
+	struct native_cursor *k = t->cursor;
+	if (!t->n_left)
+		return;
+	for (; t->n_buried < t->n_left; t->n_buried++) {
+		struct feed_kept *kept = &g_array_index(t->kept, struct feed_kept, t->n_buried);
+		keep_hot(t, kept->meta);
+		g_array_append_val(f->graves, *kept);
+		*kept = (struct feed_kept){ 0 };
+	}
+	if (t->n_left * 2 < t->plan.n)
+		return;
+	g_array_remove_range(t->kept, 0, (guint)t->n_left);
+	t->plan.n -= t->n_left;
+	memmove(t->plan.packet, t->plan.packet + t->n_left, t->plan.n * sizeof *t->plan.packet);
+	k->next -= t->n_left;
+	if (k->packet)
+		k->packet -= t->n_left;
+	t->n_left = t->n_buried = 0;
+}
+
+static void append(struct native_feed *f, struct feed_stream *x, struct native_packet *p,
+		   struct feed_news *news)
+{
+	struct feed_track *t = x->track;
+	struct native_cursor *k = t->cursor;
+	size_t at = k->packet ? (size_t)(k->packet - t->plan.packet) : 0;
+	struct feed_kept kept = { g_steal_pointer(&news->bytes), x->trace->meta };
+	kept.meta->refs++;
+	g_array_append_val(t->kept, kept);
+	if (t->plan.n == t->cap) {
+		t->cap = MAX(8, t->cap * 2);
+		t->plan.packet = g_renew(struct native_packet, t->plan.packet, t->cap);
+	}
+	t->plan.packet[t->plan.n++] = *p;
+	if (k->packet)
+		k->packet = &t->plan.packet[at];
+	t->counts_told = false;
+}
+
+/* Read once more, by whoever comes back after the connection broke? */
+static bool was_there(const struct feed_track *t, const struct ctf_packet *p)
+{
+	return t->was_cut && t->has_before && p->has_seq && t->before.p.has_seq &&
+	       p->seq <= t->before.p.seq && p->begin <= t->before.p.begin;
+}
+
+/* Reads the header. False: it is no packet of the stream. */
+static bool check_packet(const struct feed_stream *x, const struct feed_news *news,
+			 struct ctf_packet *ret)
+{
+	gsize size;
+	size_t need;
+	const uint8_t *bytes = g_bytes_get_data(news->bytes, &size);
+	const struct feed_track *t = x->track;
+	*ret = (struct ctf_packet){ 0 };
+	return size &&
+	       ctf_packet_read(x->trace->meta->m->meta, bytes, size, 0, size, ret, &need, NULL) &&
+	       ret->has_begin && native_decoder(x->trace->meta->m, ret->stream_id) &&
+	       (!t || t->class_id == ret->stream_id);
+}
+
+/* Is metadata still to come that the packet may need? */
+static bool may_become(const struct native_feed *f, const struct feed_stream *x,
+		       const struct feed_news *news)
+{
+	const struct feed_trace *t = x->trace;
+	if (t->failed || f->ended)
+		return false;
+	return !t->usable || (ctf_pieces_wait(t->meta->pieces) && f->now_us - news->at_us < CLASS_US);
+}
+
+/* False: it has to wait for metadata. */
+static bool place_packet(struct native_feed *f, struct feed_stream *x, struct feed_news *news)
+{
+	struct native_packet p = { .file = &x->trace->meta->file };
+	bool ok = x->trace->usable && check_packet(x, news, &p.p);
+	if (!ok && may_become(f, x, news))
+		return false;
+	if (ok && !x->track && !begin_track(f, x, &p.p))
+		return false;
+	f->refused += !ok;
+	if (!x->track || (ok && was_there(x->track, &p.p))) {
+		feed_unqueue(f, x, g_bytes_get_size(news->bytes));
+		return true;
+	}
+	struct feed_track *t = x->track;
+	p.bytes = g_bytes_get_data(news->bytes, NULL);
+	if (!ok)
+		p.p = (struct ctf_packet){
+			.fault = CTF_GARBAGE, .packet_bits = g_bytes_get_size(news->bytes) * 8,
+		};
+	native_packet_place(t->st, &p, t->has_before ? &t->before : NULL);
+	if (ok) {
+		t->before = p;
+		t->has_before = true;
+		t->st->n_regs = MAX(t->st->n_regs, native_decoder(p.file->m, p.p.stream_id)->sc->n_regs);
+		native_cursor_grow(t->cursor);
+		f->newest_ns = MAX(f->newest_ns, p.end_ns == INT64_MAX ? p.begin_ns : p.end_ns);
+	}
+	append(f, x, &p, news);
+	return true;
+}
+
+/* False: what clock it is about is not known yet. */
+static bool place_beacon(struct native_feed *f, struct feed_stream *x, const struct feed_news *news)
+{
+	const struct ctf_decoder *d;
+	struct native_stream st = { 0 };
+	if (x->track) {
+		st.clock = x->track->st->clock;
+	} else {
+		if (!x->trace->usable)
+			return x->trace->failed || f->ended;
+		d = news->class_id == NATIVE_FEED_ANY_CLASS ? first_decoder(x->trace)
+							    : native_decoder(x->trace->meta->m, news->class_id);
+		const struct ctf_clock *k = d ? pin(f, x->trace, d->clock) : NULL;
+		if (!k)
+			return !d;
+		st.ctf_clock = d->clock;
+		native_stream_pin(&st, k);
+	}
+	x->beacon_ns = MAX(x->beacon_ns, native_ns(&st.clock, news->cycles));
+	f->newest_ns = MAX(f->newest_ns, x->beacon_ns);
+	return true;
+}
+
+static void set_over(struct native_feed *f, struct feed_stream *x)
+{
+	x->over = true;
+	x->cut = x->parked = false;
+	if (x->track)
+		x->track->plan.grows = false;
+	f->rebuild = true;
+}
+
+static bool place(struct native_feed *f, struct feed_stream *x, struct feed_news *news)
+{
+	switch (news->kind) {
+	case FEED_PACKET:
+		return place_packet(f, x, news);
+	case FEED_BEACON:
+		return place_beacon(f, x, news);
+	case FEED_STREAM_CUT:
+		x->cut = true;
+		if (x->track && x->track->key)
+			g_hash_table_replace(f->cut, x->track->key, x);
+		return true;
+	default:
+		set_over(f, x);
+		return true;
+	}
+}
+
+static void place_news(struct native_feed *f, struct feed_stream *x)
+{
+	struct feed_news *news;
+	if (x->overtaken_ns != INT64_MIN && !g_queue_is_empty(&x->news)) {
+		x->overtaken_ns = INT64_MIN;
+		f->rebuild = true;
+	}
+	while (!x->over && (news = g_queue_peek_head(&x->news)) && place(f, x, news)) {
+		g_queue_pop_head(&x->news);
+		feed_news_clear(news);
+		g_free(news);
+	}
+}
+
+/* ---- the inbox ---- */
+
+static void take_trace(struct native_feed *f, const struct feed_news *news)
+{
+	struct feed_trace *t = g_new0(struct feed_trace, 1);
+	t->meta = meta_new();
+	t->added_us = news->at_us;
+	g_mutex_lock(&f->lock);
+	g_ptr_array_add(f->traces, t);
+	g_mutex_unlock(&f->lock);
+}
+
+static void take_trace_news(struct native_feed *f, struct feed_trace *t, struct feed_news *news)
+{
+	if (news->kind == FEED_METADATA) {
+		take_metadata(f, t, news->bytes);
+		feed_unqueue(f, NULL, g_bytes_get_size(news->bytes));
+	} else if (news->kind == FEED_RESTART) {
+		restart_metadata(t);
+	} else {
+		t->ended = true;
+		trace_over(t);
+	}
+}
+
+static void set_late(struct native_feed *f, struct feed_stream *x, int64_t late_us)
+{
+	x->late_us = late_us;
+	if (late_us < MAX_LATE_US)
+		f->max_late_us = MAX(f->max_late_us, late_us);
+}
+
+static void take_stream(struct native_feed *f, const struct feed_news *news)
+{
+	g_mutex_lock(&f->lock);
+	struct feed_stream *x = g_ptr_array_index(f->all, news->number);
+	g_mutex_unlock(&f->lock);
+	set_late(f, x, news->late_us);
+	g_ptr_array_add(f->streams, x);
+	f->s.n_cursors = f->streams->len;
+	f->s.cursor = g_renew(struct native_cursor *, f->s.cursor, f->streams->len);
+	f->s.cursor[x->number] = NULL;
+	if (news->class_id < f->traces->len)
+		x->trace = g_ptr_array_index(f->traces, news->class_id);
+	if (!x->trace || x->trace->ended || f->ended) {
+		x->trace = NULL;
+		feed_stream_over(f, x);
+		return;
+	}
+	x->trace->n_streams++;
+	f->rebuild = true;
+}
+
+static void take_stream_news(struct native_feed *f, struct feed_stream *x, struct feed_news *news)
+{
+	if (x->gone || x->over) {
+		if (news->bytes)
+			refuse(f, x, news);
+		return;
+	}
+	if (news->kind == FEED_LATE) {
+		set_late(f, x, news->late_us);
+		return;
+	}
+	struct feed_news *kept = g_memdup2(news, sizeof *news);
+	news->bytes = NULL;
+	if (g_queue_is_empty(&x->news))
+		g_ptr_array_add(f->pending, x);
+	g_queue_push_tail(&x->news, kept);
+}
+
+static void take_news(struct native_feed *f, struct feed_news *news)
+{
+	if (news->kind == FEED_TRACE)
+		take_trace(f, news);
+	else if (news->kind == FEED_STREAM)
+		take_stream(f, news);
+	else if (news->kind == FEED_END)
+		f->ended = true;
+	else if (news->kind <= FEED_TRACE_END && news->number < f->traces->len)
+		take_trace_news(f, g_ptr_array_index(f->traces, news->number), news);
+	else if (news->kind > FEED_TRACE_END && news->number < f->streams->len)
+		take_stream_news(f, g_ptr_array_index(f->streams, news->number), news);
+}
+
+void feed_stream_over(struct native_feed *f, struct feed_stream *x)
+{
+	struct feed_news *news;
+	x->gone = x->over = true;
+	while ((news = g_queue_pop_head(&x->news))) {
+		if (news->bytes)
+			refuse(f, x, news);
+		feed_news_clear(news);
+		g_free(news);
+	}
+	if (x->track) {
+		if (x->track->key && g_hash_table_lookup(f->cut, x->track->key) == x)
+			g_hash_table_remove(f->cut, x->track->key);
+		g_ptr_array_remove(f->order, x);
+		f->s.cursor[x->number] = NULL;
+		g_ptr_array_add(f->gone, g_steal_pointer(&x->track));
+		f->rebuild = true;		/* ranks are places in the order */
+	}
+	if (x->trace) {
+		x->trace->n_streams--;
+		trace_over(x->trace);
+	}
+}
+
+static void end_stream(struct native_feed *f, struct feed_stream *x)
+{
+	struct feed_news *end = g_new0(struct feed_news, 1);
+	end->kind = FEED_STREAM_END;
+	g_queue_push_tail(&x->news, end);
+	place_news(f, x);
+	if (!x->over)
+		set_over(f, x);		/* what it waits for will not come */
+}
+
+void feed_take_in(struct native_feed *f)
+{
+	bool ended = f->ended;
+	g_mutex_lock(&f->lock);
+	GArray *inbox = f->inbox;
+	f->inbox = f->taken;
+	f->taken = inbox;
+	g_mutex_unlock(&f->lock);
+	for (guint i = 0; i < inbox->len; i++)
+		take_news(f, &g_array_index(inbox, struct feed_news, i));
+	g_array_set_size(inbox, 0);
+	for (guint i = 0; f->ended && !ended && i < f->streams->len; i++) {
+		struct feed_stream *x = g_ptr_array_index(f->streams, i);
+		if (!x->gone)
+			end_stream(f, x);
+	}
+	guint n = 0;
+	for (guint i = 0; i < f->pending->len; i++) {
+		struct feed_stream *x = g_ptr_array_index(f->pending, i);
+		if (!x->gone)
+			place_news(f, x);
+		if (!g_queue_is_empty(&x->news) && !x->over)
+			f->pending->pdata[n++] = x;
+	}
+	g_ptr_array_set_size(f->pending, (gint)n);
+}

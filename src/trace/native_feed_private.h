@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The inside of the feed (native_feed*.c only); see native_feed.h:
+ *
+ *     native_feed.c	what is pushed, as news in an inbox; questions
+ *     native_feed_place.c	news taken in: metadata compiled, packets placed in time
+ *     native_feed_merge.c	records in the order of time; who waits for whom, how long
+ */
+#ifndef BLK_TRACE_NATIVE_FEED_PRIVATE_H
+#define BLK_TRACE_NATIVE_FEED_PRIVATE_H
+
+#include "trace/native_cursor.h"
+#include "trace/native_feed.h"
+
+enum feed_kind {
+	FEED_TRACE, FEED_METADATA, FEED_RESTART, FEED_TRACE_END,
+	FEED_STREAM, FEED_LATE, FEED_PACKET, FEED_BEACON, FEED_STREAM_END, FEED_STREAM_CUT,
+	FEED_END,
+};
+
+struct feed_news {
+	enum feed_kind kind;
+	unsigned number;		/* of trace or stream */
+	GBytes *bytes;			/* owned, or NULL */
+	uint64_t class_id, cycles;	/* of a beacon */
+	int64_t late_us;
+	int64_t at_us;			/* when it came */
+};
+
+/* One generation of a trace's metadata: packets that came with it are read by it. */
+struct feed_meta {
+	struct native_meta *m;
+	struct native_file file;	/* for packets to point at */
+	struct ctf_pieces *pieces;
+	unsigned refs;			/* the trace, packets that are not decoded */
+};
+
+struct feed_trace {
+	struct feed_meta *meta;
+	int64_t added_us;
+	bool usable;			/* packets can be read */
+	bool failed, ended;
+	unsigned n_streams;		/* that have not ended */
+	char *trouble;			/* under the lock */
+};
+
+/* What is known of a stream since its first packet; goes on where another one takes over. */
+struct feed_track {
+	struct native_stream *st;
+	uint64_t class_id;
+	char *key;			/* trace, class, instance; NULL: can't be told again */
+	struct native_plan_stream plan;	/* packets that are not decoded, and the one at hand */
+	GArray *kept;			/* struct feed_kept: as the plan's */
+	size_t cap;			/* of the plan */
+	struct feed_meta *hot;		/* of the last packet that was buried */
+	size_t n_left, n_buried;	/* of them, the first: decoded; given to the graves */
+	struct native_packet before;	/* the last one that was whole; has_before */
+	bool has_before, was_cut;
+	bool counts_told;		/* tallies, up to the beacon */
+	struct native_cursor *cursor;
+};
+
+struct feed_kept {
+	GBytes *bytes;
+	struct feed_meta *meta;
+};
+
+struct feed_stream {
+	unsigned number;
+	char *name;
+	gsize queued;			/* bytes; atomic */
+	/* the taker's */
+	struct feed_trace *trace;
+	int64_t late_us;
+	GQueue news;			/* struct feed_news *: packets, beacons, ends not placed */
+	struct feed_track *track;	/* NULL: no packet yet */
+	int64_t beacon_ns;		/* INT64_MIN: none */
+	int64_t overtaken_ns;		/* the others went on to here without it; INT64_MIN */
+	bool over, cut, gone;
+	bool parked;			/* cut, and all that came was delivered */
+};
+
+#define FEED_MARKS 32
+
+struct native_feed {
+	struct native_source s;		/* first */
+	int64_t (*now)(void *data);
+	void *now_data;
+	gsize queued;			/* bytes; atomic */
+
+	GMutex lock;
+	GCond pushed;
+	GArray *inbox;			/* struct feed_news */
+	GPtrArray *all;			/* struct feed_stream *: all there ever were, owned */
+	unsigned n_traces;
+	bool woken;
+	struct native_feed_status status;
+	GPtrArray *traces;		/* struct feed_trace *, owned; changed by the taker */
+
+	/* the taker's */
+	GArray *taken;			/* struct feed_news: the inbox, being read */
+	GPtrArray *streams;		/* struct feed_stream *, as numbered; NULL: gone */
+	GPtrArray *pending;		/* struct feed_stream * with news */
+	GPtrArray *order;		/* struct feed_stream * with a track, as ranked */
+	GHashTable *cut;		/* key -> struct feed_stream * */
+	GHashTable *boots;		/* clock uuid -> struct ctf_clock *, owned */
+	GArray *graves;			/* struct feed_kept: of the batch before */
+	GPtrArray *gone;		/* struct feed_track *: the same */
+	size_t heap_cap, n_grown;
+	int64_t now_us;
+	int64_t newest_ns, last_ns;	/* that came; that was delivered */
+	int64_t told_ns;		/* as horizon */
+	struct { int64_t at_us, ns; } mark[FEED_MARKS];	/* what was newest at that time */
+	unsigned n_marks;
+	int64_t max_late_us;
+	uint64_t late, refused;
+	int64_t late_from_ns, late_to_ns;
+	unsigned n_numbers;		/* instances told apart by number */
+	bool ended, rebuild;
+};
+
+/* native_feed.c */
+void feed_news_clear(struct feed_news *x);
+void feed_unqueue(struct native_feed *f, struct feed_stream *x, gsize bytes);
+void feed_set_trouble(struct native_feed *f, struct feed_trace *t, const char *text);
+
+/* native_feed_place.c */
+void feed_take_in(struct native_feed *f);		/* all that was pushed */
+void feed_track_free(struct feed_track *t);
+void feed_trace_free(void *t);
+void feed_kept_clear(void *kept);
+void feed_stream_over(struct native_feed *f, struct feed_stream *x);	/* nothing is left of it */
+/* Drops what is decoded of the plan to the graves. */
+void feed_track_bury(struct native_feed *f, struct feed_stream *x);
+
+/* native_feed_merge.c */
+enum source_status feed_next(struct source *s, struct blk_batch *ret, GError **error);
+
+/* The instant that the stream has passed: nothing older is in its packets, or will come. */
+int64_t feed_passed(const struct feed_stream *x);
+
+#endif
