@@ -78,7 +78,7 @@ _blktop() {
 	-r | --relay | --timeout | -j | --jobs | --slices | -n | --seconds | --memory | --export-span | --export-trace | --export-slowest | --worst)
 		return
 		;;
-	-o | --output | --log | --config)
+	-o | --output | --log | --config | --spans)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return

@@ -5,6 +5,7 @@
 #include "log.h"
 
 #include "base/text.h"
+#include "state/rules.h"
 #include "ui/rc.h"
 #include "ui/recall.h"
 
@@ -151,6 +152,47 @@ struct prefs *config_load(const struct options *o)
 	for (guint i = 0; i < p->warnings->len; i++)
 		log_note("%s", (char *)g_ptr_array_index(p->warnings, i));
 	return p;
+}
+
+static bool rules_of_file(struct rules *rules, const char *path, bool only_marked, GError **error)
+{
+	g_autofree char *text = NULL, *visible = text_visible(path);
+	size_t len;
+
+	if (read_file(path, &text, &len, error))
+		return rules_parse(rules, visible, text, len, only_marked, error) &&
+		       rules_check(rules, error);
+	return only_marked || *error || fail(error, ENOENT, path, NULL);
+}
+
+/* Of blktoprc: what is wrong is told on the screen, and that goes on without. */
+static struct rules *rules_of_rc(const struct options *o, struct prefs *p)
+{
+	g_autofree char *path = rc_path(o);
+	g_autoptr(GError) why = NULL;
+	struct rules *rules = rules_new();
+
+	if (!p || is_none(o) || rules_of_file(rules, path, true, &why))
+		return rules;
+	log_note("%s", why->message);
+	g_ptr_array_add(p->warnings, text_visible(why->message));
+	rules_free(rules);
+	return rules_new();
+}
+
+bool config_install_rules(const struct options *o, struct prefs *p, GError **error)
+{
+	struct rules *rules = rules_of_rc(o, p);
+	g_autoptr(GError) why = NULL;
+
+	if (o->spans && !rules_of_file(rules, o->spans, false, &why)) {
+		rules_free(rules);
+		g_propagate_error(error, g_steal_pointer(&why));
+		return false;
+	}
+	if (!rules_n(rules))
+		g_clear_pointer(&rules, rules_free);
+	return !rules || rules_install(rules, error);
 }
 
 bool config_save(const struct options *o, const struct prefs *p, char **ret_message)

@@ -12,6 +12,10 @@
 
 /* What the files say, and above that what the command line does. */
 struct prefs *config_load(const struct options *o);
+/* The rules for spans (state/rules.h) of --spans, which must be right, and of the screen's
+ * blktoprc, where a wrong one is a warning in p and all there are left out (p: NULL for what
+ * reads no settings). Before anything is opened. */
+bool config_install_rules(const struct options *o, struct prefs *p, GError **error);
 /* W: one line for the status row (g_free). true: written. */
 bool config_save(const struct options *o, const struct prefs *p, char **ret_message);
 /* At the end: the lines typed go behind those that others have written since. */

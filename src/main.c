@@ -18,6 +18,7 @@
 #include "screen.h"
 
 #include "base/timefmt.h"
+#include "state/rules.h"
 #include "ui/rc.h"
 
 #include <errno.h>
@@ -124,13 +125,15 @@ int main(int argc, char **argv)
 	int code = EXIT_FAILED;
 	if (log_open(o.log, &error)) {
 		take_settings(&o);
-		code = flush_output(run_command(&o));
-	} else {
-		log_error("%s", error->message);
+		if (config_install_rules(&o, o.prefs, &error))
+			code = flush_output(run_command(&o));
 	}
+	if (error)
+		log_error("%s", error->message);
 	if (o.prefs)
 		config_save_history(&o, o.prefs);
 	log_note("ends with %d", code);
+	rules_install(NULL, NULL);
 	log_close();
 	prefs_free(o.prefs);
 	options_clear(&o);

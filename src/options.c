@@ -25,7 +25,7 @@
 struct words {
 	char *relay, *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *timeout;
-	char *jobs, *slices, *reader, *step, *worst, *config, *theme, *mouse;
+	char *jobs, *slices, *reader, *step, *worst, *config, *theme, *mouse, *spans;
 	bool demo, each, force, utc, ascii, statedump, with_kernel;
 	enum command command;
 	const char *command_name;	/* the option, with its dashes, or word that chose it */
@@ -86,8 +86,9 @@ static const struct option_row option_rows[] = {
 		"print the live sessions of the relay"),
 	WORD("timeout", 0, "S", GROUP_READ, timeout, "what it has; seconds to wait for it (10)",
 	     "seconds to wait for the relay (10)"),
-	FLAG("demo", 0, GROUP_READ, demo, "the bundled recording, with hints",
-	     "show the bundled recording, with a line of hints"),
+	FLAG("demo", 0, GROUP_READ, demo, NULL, "show the bundled recording, with a line of hints"),
+	WORD("spans", 0, "FILE", GROUP_READ, spans, "the bundled recording; rules for spans",
+	     "rules that make spans of any two events"),
 	WORD("jobs", 'j', "THREADS", GROUP_READ, jobs, NULL,
 	     "threads that read a recorded trace (one a core)"),
 	WORD("slices", 0, "N", GROUP_READ, slices, NULL,
@@ -682,6 +683,7 @@ static void move_words(struct options *o, struct words *w)
 	o->output = g_steal_pointer(&w->output);
 	o->log = g_steal_pointer(&w->log);
 	o->config = g_steal_pointer(&w->config);
+	o->spans = g_steal_pointer(&w->spans);
 	for (size_t i = 0; i < G_N_ELEMENTS(option_rows); i++)
 		if (option_rows[i].kind != KIND_FLAG && option_rows[i].offset != WORD_NONE)
 			g_clear_pointer((char **)((char *)w + option_rows[i].offset), g_free);
@@ -716,5 +718,6 @@ void options_clear(struct options *o)
 	g_free(o->output);
 	g_free(o->log);
 	g_free(o->config);
+	g_free(o->spans);
 	*o = (struct options){ 0 };
 }

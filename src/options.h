@@ -74,7 +74,7 @@ struct options {
 	int timeout_ms;
 	enum ui_color color;
 	/* As given, or NULL. */
-	char *at, *from, *to, *filter, *output, *log, *config;
+	char *at, *from, *to, *filter, *output, *log, *config, *spans;
 };
 
 /* false and *error: one line that says what is wrong with which option. Free with

@@ -78,6 +78,7 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 	if (c->row != G_MAXUINT16) {
 		new.on = slice_handler(c->row);
 		new.kind = slice_event_kind(c->row);
+		s->has_functions |= new.on == on_function_entry;
 	}
 	if ((new.kind == KIND_ENTRY || new.kind == KIND_EXIT) && (info->fdop || info->no_call || info->io == IO_BOTH))
 		new.kind = KIND_ANY;

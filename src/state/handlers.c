@@ -3,6 +3,7 @@
  * The subscription table and its handlers: what each event means to a slice. Names
  * of the same event in other tracer versions (LTTng 2.0 to 2.13) are rows, not ifs.
  */
+#include "state/rules_private.h"
 #include "state/sched.h"
 
 #include <stdio.h>
@@ -72,7 +73,7 @@ static inline void learn_comm(struct feed *f, struct thread *t, unsigned slot)
 		other_comm(f, t, slot);
 }
 
-static void tell_pid(struct feed *f, struct thread *t, int64_t told)
+void handler_pid(struct feed *f, struct thread *t, int64_t told)
 {
 	int32_t pid = told > 0 && told <= INT32_MAX ? (int32_t)told : 0;
 	if (t->pid_told && t->pid != pid)	/* another table of descriptors */
@@ -86,7 +87,7 @@ static void learn_pid(struct feed *f, struct thread *t)
 	struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
 	fact->a = blk_int(f->ev, BLK_CTX_PID);
 	fact->b = blk_int_or(f->ev, BLK_CTX_PPID, -1);
-	tell_pid(f, t, fact->a);
+	handler_pid(f, t, fact->a);
 }
 
 /* What the contexts of a kernel event tell of the current task; returns it. */
@@ -202,7 +203,7 @@ static void on_dump_process(struct feed *f)
 	struct fact *fact = slice_fact(s, FACT_PID, t->self, f->ts, f->seq);
 	fact->a = blk_int_or(f->ev, F(1), -1);
 	fact->b = blk_int_or(f->ev, F(2), -1);
-	tell_pid(f, t, fact->a);
+	handler_pid(f, t, fact->a);
 	learn_comm(f, t, F(3));
 	if (blk_int_or(f->ev, F(4), 0) == 1)
 		slice_fact(s, FACT_KERNEL, t->self, f->ts, f->seq);
@@ -492,88 +493,6 @@ static void on_exit_unknown(struct feed *f)
 	left(f, t, &r);
 }
 
-/* ---- BlkKin's annotations ---- */
-
-/* The event's thread: the kernel's current task of its CPU, else by vtid. */
-static struct thread *annot_thread(struct feed *f, struct annot *a)
-{
-	if (g_array_index(f->s->hosts, struct slice_host, f->host).has_kernel) {
-		struct thread *t = cpu_task(f->s, f->c);
-		if (t && !t->idle) {
-			a->by_kernel = true;
-			return t;
-		}
-	}
-	return a->vtid > 0 ? slice_thread(f->s, f->host, a->vtid) : NULL;
-}
-
-static bool ends_span(struct blk_text t)
-{
-	static const char *const ends[] = { "cr", "ss", "end", "finish", "stop" };
-	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
-		if (t.len == strlen(ends[i]) && !memcmp(t.str, ends[i], t.len))
-			return true;
-	return false;
-}
-
-static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_t val, bool ends)
-{
-	struct slice *s = f->s;
-	struct annot a = {
-		.ts = f->ts, .seq = f->seq, .type = type, .host = f->host, .thread = ID_NONE,
-		.cpu = f->cpu,
-		.name = slice_string(s, blk_text(f->ev, F(0))),
-		.service = slice_string(s, blk_text(f->ev, F(1))),
-		.port = (uint32_t)blk_int(f->ev, F(2)), .ip = slice_string(s, blk_text(f->ev, F(3))),
-		.trace = (uint64_t)blk_int(f->ev, F(4)), .span = (uint64_t)blk_int(f->ev, F(5)),
-		.parent = (uint64_t)blk_int(f->ev, F(6)), .key = key, .val = val,
-		.vpid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, -1),
-		.vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1),
-	};
-	if (a.vpid < 0)
-		a.vpid = blk_stream(s->tables, f->ev->stream)->vpid;
-	struct thread *t = annot_thread(f, &a);
-	a.thread = t ? t->self : ID_NONE;
-	uint32_t id = s->annots->len;
-	g_array_append_val(s->annots, a);
-	if (a.by_kernel) {
-		thread_record(s, t, &(struct rec){
-			.type = REC_SPAN, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .who = id,
-			.state = ends,
-		});
-	} else if (t) {
-		struct fact *fact = slice_fact(s, FACT_COMM, a.thread, f->ts, f->seq);
-		fact->text = t->name_last = slice_string(s, blk_text(f->ev, BLK_CTX_PROCNAME));
-		t->comm_kept = false;
-		if (a.vpid > 0 && !t->pid_told) {
-			fact = slice_fact(s, FACT_PID, a.thread, f->ts, f->seq);
-			fact->a = a.vpid;
-			fact->b = -1;
-			tell_pid(f, t, a.vpid);
-		}
-	}
-}
-
-static void on_timestamp(struct feed *f)
-{
-	struct blk_text event = blk_text(f->ev, F(7));
-	annotate(f, ANNOT_EVENT, slice_string(f->s, event), 0, ends_span(event));
-}
-
-static void on_keyval_string(struct feed *f)
-{
-	annotate(f, ANNOT_STRING, slice_string(f->s, blk_text(f->ev, F(7))),
-		 slice_string(f->s, blk_text(f->ev, F(8))), false);
-}
-
-static void on_keyval_integer(struct feed *f)
-{
-	char text[24];
-	snprintf(text, sizeof text, "%" G_GINT64_FORMAT, blk_int(f->ev, F(8)));
-	annotate(f, ANNOT_INT, slice_string(f->s, blk_text(f->ev, F(7))),
-		 strtab_add(f->s->strings, text), false);
-}
-
 /* ---- the table ---- */
 
 #define SPAN_FIELDS "trace_name", "service_name", "port_no|port", "ip", "trace_id", "span_id", \
@@ -663,6 +582,15 @@ static const struct row rows[] = {
 	{ { "zipkin:keyval_string", { SPAN_FIELDS, "key", "val" }, "tags of spans" }, on_keyval_string },
 	{ { "zipkin:keyval", { SPAN_FIELDS, "key", "val" }, NULL }, on_keyval_string },
 	{ { "zipkin:keyval_integer", { SPAN_FIELDS, "key", "val" }, "tags of spans" }, on_keyval_integer },
+	{ { "lttng_ust_cyg_profile:func_entry", { "addr" }, NULL }, on_function_entry },
+	{ { "lttng_ust_cyg_profile:func_exit", { "addr" }, NULL }, on_function_exit },
+	{ { "lttng_ust_cyg_profile_fast:func_entry", { "addr" }, NULL }, on_function_entry },
+	{ { "lttng_ust_cyg_profile_fast:func_exit", { "addr" }, NULL }, on_function_exit },
+#define BINARY { "baddr", "memsz", "path" }
+	{ { "lttng_ust_statedump:bin_info", BINARY, NULL }, on_binary },
+	{ { "lttng_ust_lib:load", BINARY, NULL }, on_binary },
+	{ { "lttng_ust_dl:dlopen", BINARY, NULL }, on_binary },
+	{ { "lttng_ust_dl:dlmopen", BINARY, NULL }, on_binary },
 };
 
 const struct blk_subscription *slice_subscriptions(size_t *ret_n)
@@ -674,24 +602,37 @@ const struct blk_subscription *slice_subscriptions(size_t *ret_n)
 			subs[i] = rows[i].sub;
 		g_once_init_leave(&once, 1);
 	}
-	*ret_n = G_N_ELEMENTS(rows);
-	return subs;
+	return rules_table(subs, G_N_ELEMENTS(rows), ret_n);
 }
 
 handler slice_handler(unsigned row)
 {
-	return rows[row].on;
+	return rules_has_row(row) ? on_ruled : rows[row].on;
+}
+
+handler slice_base_handler(unsigned row)
+{
+	unsigned base = rules_base_row(row);
+	return base < G_N_ELEMENTS(rows) ? rows[base].on : NULL;
 }
 
 enum event_kind slice_event_kind(unsigned row)
 {
-	handler on = rows[row].on;
+	handler on = slice_handler(row);
 	return on == on_entry ? KIND_ENTRY : on == on_call_exit ? KIND_EXIT :
 	       on == on_sched_switch ? KIND_SWITCH : on == on_sched_wake ? KIND_WAKE : KIND_ANY;
 }
 
 bool slice_row_makes_spans(unsigned row)
 {
-	handler on = row < G_N_ELEMENTS(rows) ? rows[row].on : NULL;
-	return on == on_timestamp || on == on_keyval_string || on == on_keyval_integer;
+	static const handler makers[] = {
+		on_timestamp, on_keyval_string, on_keyval_integer, on_function_entry,
+		on_function_exit, on_ruled,
+	};
+	size_t n;
+	slice_subscriptions(&n);
+	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++)
+		if (row < n && slice_handler(row) == makers[i])
+			return true;
+	return false;
 }

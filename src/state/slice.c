@@ -34,6 +34,7 @@ struct slice *slice_new(bool rooted, int64_t step_ns)
 	s->facts = g_array_new(false, true, sizeof(struct fact));
 	s->losses = g_array_new(false, true, sizeof(struct loss));
 	s->annots = g_array_new(false, true, sizeof(struct annot));
+	s->binaries = g_array_new(false, true, sizeof(struct binary));
 	s->blocks = blocks_new();
 	s->soft_wakes = g_array_new(false, true, sizeof(struct soft_wake));
 	s->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -59,6 +60,7 @@ void slice_free(struct slice *s)
 	g_array_unref(s->facts);
 	g_array_unref(s->losses);
 	g_array_unref(s->annots);
+	g_array_unref(s->binaries);
 	g_array_unref(s->soft_wakes);
 	g_array_unref(s->streams);
 	g_array_unref(s->class_infos);

@@ -34,6 +34,7 @@ enum rec_type {
 	REC_ENTER, REC_EXIT,	/* system call .name */
 	REC_IRQ_IN, REC_IRQ_OUT,
 	REC_SPAN,		/* annotation .who was made by this thread */
+	REC_MARK,		/* the same by the kernel: it may be in a call */
 	REC_LOST,		/* events of its CPU are lost from here on */
 };
 
@@ -366,6 +367,21 @@ struct loss {
 
 enum annot_type { ANNOT_EVENT, ANNOT_STRING, ANNOT_INT };
 
+/*
+ * What begins or ends a span without telling its ids: .trace is the key, .parent that of
+ * the parent, .span the rule's number (so that annotations of one span are alike in them).
+ * Which belong together is known at the end, see pairs.h.
+ */
+enum annot_mark { MARK_NONE, MARK_BEGIN, MARK_END, MARK_TAG };	/* a tag: of the one before it */
+#define RULE_FUNCTION UINT32_MAX	/* key: the thread */
+
+struct binary {			/* a program or library in a process, since .ts */
+	int64_t ts;
+	uint64_t base, size;
+	uint32_t host, path;
+	int32_t vpid;
+};
+
 struct annot {
 	int64_t ts;
 	uint64_t seq;
@@ -379,6 +395,10 @@ struct annot {
 	bool by_kernel;		/* .thread comes from the kernel trace */
 	uint32_t cpu;		/* index in slice.cpus */
 	bool snapped;
+	bool in_kernel;		/* an event of the kernel: nobody but that knows its thread */
+	uint8_t mark;		/* enum annot_mark */
+	uint32_t rule;		/* of a mark: number of its rule, or RULE_FUNCTION */
+	uint64_t address;	/* of a function */
 	uint64_t wait_index;	/* waits of the thread before it */
 	int64_t part[PART_SLICE_N];	/* the thread's counters */
 };
@@ -444,6 +464,7 @@ struct slice {
 	bool rooted;
 	bool stitching;
 	bool no_spans;			/* nobody will ask for what only spans need */
+	bool has_functions;		/* their entries may come */
 	int64_t step;
 	int64_t first, last;		/* coverage; INT64_MAX, INT64_MIN */
 	uint64_t seq;			/* events so far */
@@ -467,6 +488,7 @@ struct slice {
 	guint facts_sorted;		/* so many from the front are known to be in order */
 	GArray *losses;			/* struct loss */
 	GArray *annots;			/* struct annot */
+	GArray *binaries;		/* struct binary, in order */
 	struct blocks *blocks;		/* block requests, see block.c */
 	GArray *soft_wakes;		/* struct soft_wake */
 	GHashTable *classes;		/* names of known event classes */
@@ -716,6 +738,7 @@ void on_net_receive(struct feed *f);
 void on_net_queue(struct feed *f);
 void on_net_send(struct feed *f);
 struct thread *handler_task(struct feed *f);	/* what an event's contexts tell; the current task */
+void handler_pid(struct feed *f, struct thread *t, int64_t pid);	/* a FACT_PID was written */
 
 /* handlers.c */
 struct feed {			/* one event on its way */
@@ -727,7 +750,16 @@ struct feed {			/* one event on its way */
 	uint64_t seq;
 	uint32_t cpu, host;
 };
+/* handlers_spans.c */
+void on_timestamp(struct feed *f);
+void on_keyval_string(struct feed *f);
+void on_keyval_integer(struct feed *f);
+void on_function_entry(struct feed *f);
+void on_function_exit(struct feed *f);
+void on_binary(struct feed *f);
+void on_ruled(struct feed *f);		/* an event that rules ask for */
 handler slice_handler(unsigned row);
+handler slice_base_handler(unsigned row);	/* without rules; NULL: nobody asked */
 enum event_kind slice_event_kind(unsigned row);
 
 #endif

@@ -2,19 +2,30 @@
 /* Spans from annotations: grouping, halves, states, self time, publication. */
 #include "state/spans.h"
 
+#include "state/pairs.h"
+#include "state/rules_private.h"
+
 struct strace {			/* one trace */
 	uint64_t id;
 	GArray *annots;		/* uint32_t */
+	GHashTable *abandoned;	/* uint64_t ids of spans without an end; NULL: none */
 	bool dirty, open;	/* open: published with open spans, or not closed yet */
+	int64_t root_end, first, last;	/* root_end: TS_NONE; instants of annotations */
+	guint published;	/* annotations, when it was published last */
+	int64_t published_at;	/* and when that was */
 };
+
+enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END, CORE_N };
 
 struct slot_key { uint64_t trace, span; uint32_t kind; };
 
 struct spans {
 	struct slice *s;
 	struct names *n;
+	struct pairs *pairs;
 	spans_thread thread;
 	void *thread_data;
+	uint32_t core[CORE_N];		/* their strings */
 	guint done;			/* annotations indexed */
 	GHashTable *traces;		/* &strace.id -> struct strace * */
 	GHashTable *slots;		/* struct slot_key -> slot + 1 */
@@ -32,9 +43,16 @@ struct names *spans_names(struct spans *sp)
 	return sp->n;
 }
 
+/* Idle tasks, and those without a name, are nobody. */
+static bool is_somebody(const struct slice *s, uint32_t thread)
+{
+	const struct thread *t = thread == ID_NONE ? NULL : thread_at(s, thread);
+	return t && !t->idle && t->tid != -1;
+}
+
 uint32_t spans_map_thread(struct spans *sp, uint32_t thread)
 {
-	return thread == ID_NONE ? ID_NONE : sp->thread(sp->thread_data, thread);
+	return is_somebody(sp->s, thread) ? sp->thread(sp->thread_data, thread) : ID_NONE;
 }
 
 static guint slot_hash(gconstpointer p)
@@ -53,7 +71,20 @@ static void strace_free(gpointer p)
 {
 	struct strace *t = p;
 	g_array_unref(t->annots);
+	g_clear_pointer(&t->abandoned, g_hash_table_unref);
 	g_free(t);
+}
+
+static void abandon(void *data, uint64_t trace, uint64_t span)
+{
+	struct spans *sp = data;
+	struct strace *t = g_hash_table_lookup(sp->traces, &trace);
+	if (!t)
+		return;
+	if (!t->abandoned)
+		t->abandoned = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_hash_table_add(t->abandoned, g_memdup2(&span, sizeof span));
+	t->dirty = true;
 }
 
 struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, void *data)
@@ -61,6 +92,13 @@ struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, v
 	struct spans *sp = g_new0(struct spans, 1);
 	sp->s = s;
 	sp->n = n;
+	sp->pairs = pairs_new(s, abandon, sp);
+	static const char *const cores[CORE_N] = {
+		[CORE_CS] = "cs", [CORE_CR] = "cr", [CORE_SR] = "sr", [CORE_SS] = "ss",
+		[CORE_START] = "start", [CORE_END] = "end",
+	};
+	for (unsigned i = CORE_CS; i < CORE_N; i++)
+		sp->core[i] = strtab_add(s->strings, cores[i]);
 	sp->thread = thread;
 	sp->thread_data = data;
 	sp->traces = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, strace_free);
@@ -73,27 +111,60 @@ void spans_free(struct spans *sp)
 {
 	if (!sp)
 		return;
+	pairs_free(sp->pairs);
 	g_hash_table_unref(sp->traces);
 	g_hash_table_unref(sp->slots);
 	g_hash_table_unref(sp->forgotten);
 	g_free(sp);
 }
 
-static void index_annots(struct spans *sp)
+static enum core core_of(const struct spans *sp, const struct annot *a)
 {
+	for (unsigned i = CORE_CS; a->type == ANNOT_EVENT && i < CORE_N; i++)
+		if (a->key == sp->core[i])
+			return (enum core)i;
+	return CORE_NONE;
+}
+
+static bool is_end(enum core c)
+{
+	return c == CORE_CR || c == CORE_SS || c == CORE_END;
+}
+
+/* Its trace; NULL: that is forgotten, and the annotation too late. */
+static struct strace *trace_of(struct spans *sp, const struct annot *a)
+{
+	struct strace *t = g_hash_table_lookup(sp->traces, &a->trace);
+	if (t || g_hash_table_contains(sp->forgotten, &a->trace))
+		return t;
+	t = g_new0(struct strace, 1);
+	t->id = a->trace;
+	t->annots = g_array_new(false, false, sizeof(uint32_t));
+	t->root_end = t->last = TS_NONE;
+	t->first = INT64_MAX;
+	g_hash_table_insert(sp->traces, &t->id, t);
+	return t;
+}
+
+static void index_annots(struct spans *sp, int64_t now, bool final)
+{
+	bool pair_all = rules_installed() || sp->s->has_functions;
 	for (; sp->done < sp->s->annots->len; sp->done++) {
-		const struct annot *a = &g_array_index(sp->s->annots, struct annot, sp->done);
-		struct strace *t = g_hash_table_lookup(sp->traces, &a->trace);
-		if (!t && g_hash_table_contains(sp->forgotten, &a->trace)) {
+		struct annot *a = &g_array_index(sp->s->annots, struct annot, sp->done);
+		enum core c = core_of(sp, a);
+		if (!final && pairs_must_wait(sp->pairs, a, now))
+			return;
+		if (pair_all)
+			pairs_take(sp->pairs, a, c == CORE_SR || c == CORE_START, is_end(c));
+		struct strace *t = trace_of(sp, a);
+		if (!t) {
 			slice_bin(sp->s, a->ts)->trust.late++;
 			continue;
 		}
-		if (!t) {
-			t = g_new0(struct strace, 1);
-			t->id = a->trace;
-			t->annots = g_array_new(false, false, sizeof(uint32_t));
-			g_hash_table_insert(sp->traces, &t->id, t);
-		}
+		if (!a->parent && is_end(c) && a->mark == MARK_NONE)
+			t->root_end = MAX(t->root_end, a->ts);
+		t->first = MIN(t->first, a->ts);
+		t->last = MAX(t->last, a->ts);
 		g_array_append_val(t->annots, sp->done);
 		t->dirty = true;
 	}
@@ -113,21 +184,6 @@ static int annot_order(gconstpointer a, gconstpointer b, gpointer data)
 	if (x->ts != y->ts)
 		return x->ts < y->ts ? -1 : 1;
 	return (x->seq > y->seq) - (x->seq < y->seq);
-}
-
-enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END };
-
-static enum core core_of(const struct spans *sp, const struct annot *a)
-{
-	static const struct { const char *text; enum core core; } cores[] = {
-		{ "cs", CORE_CS }, { "cr", CORE_CR }, { "sr", CORE_SR }, { "ss", CORE_SS },
-		{ "start", CORE_START }, { "end", CORE_END },
-	};
-	const char *text = strtab_get(sp->s->strings, a->key);
-	for (size_t i = 0; a->type == ANNOT_EVENT && i < G_N_ELEMENTS(cores); i++)
-		if (!strcmp(text, cores[i].text))
-			return cores[i].core;
-	return CORE_NONE;
 }
 
 /* Does the kernel's word on who made the annotation hold? Not where its trace does
@@ -151,44 +207,66 @@ static uint32_t annot_thread(struct spans *sp, struct annot *a)
 	uint32_t by_vtid = intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid));
 	if (a->vtid > 0 && by_vtid != INTMAP_NONE)
 		a->thread = thread_follow(sp->s, by_vtid);
-	a->snapped = false;
+	if (!a->in_kernel)	/* else it may have a name later */
+		a->snapped = false;
 	return a->thread;
 }
 
-static bool is_end(enum core c)
+/* A trace as it is published. */
+struct making { struct strace *t; bool closed; int64_t now; };
+
+static bool is_abandoned(const struct making *m, uint64_t span)
 {
-	return c == CORE_CR || c == CORE_SS || c == CORE_END;
+	return m->closed || (m->t->abandoned && g_hash_table_contains(m->t->abandoned, &span));
 }
 
+static uint32_t thread_of(struct spans *sp, const struct annot *a)
+{
+	return is_somebody(sp->s, a->thread) ? a->thread : ID_NONE;
+}
+
+/* What was joined by a key, over a loss of its like: another end and begin may lie in it. */
+static bool lost_inside(const struct spans *sp, const struct half *h)
+{
+	const struct annot *a = &g_array_index(sp->s->annots, struct annot,
+					       g_array_index(h->annots, uint32_t, 0));
+	const GArray *losses = sp->s->losses;
+	for (guint i = a->mark ? losses->len : 0; i > 0; i--) {
+		const struct loss *l = &g_array_index(losses, struct loss, i - 1);
+		if (l->max_end <= h->begin)
+			return false;
+		if (l->kernel == a->in_kernel && l->host == a->host && l->end > h->begin &&
+		    l->begin < h->end)
+			return true;
+	}
+	return false;
+}
 
 /* Begin, end and state of a half from its annotations. */
-static void bound_half(struct spans *sp, struct half *h, bool closed, int64_t now)
+static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 {
 	bool begun = false, ended = false;
 	for (guint i = 0; i < h->annots->len; i++) {
 		const struct annot *a = &g_array_index(sp->s->annots, struct annot,
 						       g_array_index(h->annots, uint32_t, i));
 		enum core c = core_of(sp, a);
-		if (!i) {
+		bool begins = (c == CORE_CS || c == CORE_SR || c == CORE_START) && !begun;
+		if (!i || begins) {
 			h->begin = a->ts;
-			h->thread = a->thread;
+			h->thread = thread_of(sp, a);
 		}
-		if ((c == CORE_CS || c == CORE_SR || c == CORE_START) && !begun) {
-			begun = true;
-			h->begin = a->ts;
-			h->thread = a->thread;
-		}
-		if (is_end(c)) {
-			ended = true;
+		begun |= begins;
+		if (is_end(c) || !ended)
 			h->end = a->ts;
-		} else if (!ended) {
-			h->end = a->ts;
-		}
+		ended |= is_end(c);
 	}
-	h->state = begun && ended ? SPAN_COMPLETE : !ended && !closed ? SPAN_OPEN : SPAN_PARTIAL;
+	h->state = begun && ended ? SPAN_COMPLETE :
+		   !ended && !is_abandoned(m, h->id) ? SPAN_OPEN : SPAN_PARTIAL;
 	if (h->state == SPAN_OPEN)
-		h->end = MAX(h->end, now);
+		h->end = MAX(h->end, m->now);
 	h->end = MAX(h->end, h->begin);
+	if (h->state == SPAN_COMPLETE && lost_inside(sp, h))
+		h->state = SPAN_PARTIAL;
 }
 
 static struct half *add_half(GArray *halves, const struct annot *a, enum span_kind kind)
@@ -249,7 +327,7 @@ static void fill_ids(struct spans *sp, struct half *h, const struct annot *a)
 	span->parent_id = h->parent;
 	span->kind = h->kind;
 	span->state = h->state;
-	span->name = a->name;
+	span->name = a->rule == RULE_FUNCTION ? pairs_function(sp->pairs, a) : a->name;
 	span->service = a->service;
 	span->ip = a->ip;
 	span->port = a->port;
@@ -378,18 +456,27 @@ static uint32_t slot_of(struct spans *sp, const struct span *span)
 	return sp->n_slots - 1;
 }
 
-/* Closed 2 s after the root's end; without a root, 2 s after the last annotation. */
-static bool is_closed(struct spans *sp, const struct strace *t, int64_t now)
+#define FORGET_AFTER_NS INT64_C(60000000000)	/* a trace without an end is given up */
+
+/* Closed 2 s after the root's end; without one, when it is given up. */
+static bool is_closed(const struct strace *t, int64_t now)
 {
-	int64_t root_end = TS_NONE, last = TS_NONE;
-	for (guint i = 0; i < t->annots->len; i++) {
-		const struct annot *a = &g_array_index(sp->s->annots, struct annot,
-						       g_array_index(t->annots, uint32_t, i));
-		last = MAX(last, a->ts);
-		if (!a->parent && is_end(core_of(sp, a)))
-			root_end = MAX(root_end, a->ts);
-	}
-	return root_end != TS_NONE && now - root_end >= SPANS_LINGER_NS && now >= last;
+	return (t->root_end != TS_NONE && now - t->root_end >= SPANS_LINGER_NS && now >= t->last) ||
+	       now - t->last >= FORGET_AFTER_NS;
+}
+
+#define OFTEN 1000		/* annotations of a trace that may be published at any time */
+#define NS_AN_ANNOT 10000	/* of longer ones: so much of the trace's time for each */
+
+/* Is it worth its cost now? A long one is published when it is a quarter longer, or now
+ * and then, so that all of it costs no more than a few times its length. */
+static bool is_due(const struct strace *t, int64_t now, bool final)
+{
+	guint n = t->annots->len;
+	if (final || !(t->dirty || t->open))
+		return final;
+	return n <= OFTEN || is_closed(t, now) || n - t->published > t->published / 4 ||
+	       now - t->published_at >= (int64_t)n * NS_AN_ANNOT;
 }
 
 static void sort_and_split(struct spans *sp, struct strace *t, GArray *halves)
@@ -409,15 +496,17 @@ static void sort_and_split(struct spans *sp, struct strace *t, GArray *halves)
 
 static void publish_trace(struct spans *sp, struct strace *t, struct publication *pub, int64_t now)
 {
-	bool closed = is_closed(sp, t, now);
+	struct making m = { t, is_closed(t, now), now };
 	g_autoptr(GArray) halves = g_array_new(false, true, sizeof(struct half));
 	g_autoptr(GArray) segments = g_array_new(false, false, sizeof(struct segment));
 	sort_and_split(sp, t, halves);
-	t->open = !closed;
+	t->open = !m.closed;
+	t->published = t->annots->len;
+	t->published_at = now;
 	for (guint i = 0; i < halves->len; i++) {
 		struct half *h = &g_array_index(halves, struct half, i);
 		h->span = span_new();
-		bound_half(sp, h, closed, now);
+		bound_half(sp, h, &m);
 		fill_ids(sp, h, &g_array_index(sp->s->annots, struct annot,
 					       g_array_index(h->annots, uint32_t, 0)));
 		fill_annots(sp, h);
@@ -442,14 +531,14 @@ static int trace_order(gconstpointer a, gconstpointer b)
 
 void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool final)
 {
-	index_annots(sp);
+	index_annots(sp, now, final);
 	g_autoptr(GPtrArray) due = g_ptr_array_new();
 	GHashTableIter it;
 	gpointer value;
 	g_hash_table_iter_init(&it, sp->traces);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct strace *t = value;
-		if (final || t->dirty || t->open)
+		if (is_due(t, now, final))
 			g_ptr_array_add(due, t);
 	}
 	g_ptr_array_sort(due, trace_order);
@@ -459,7 +548,6 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 
 /* ---- forgetting ---- */
 
-#define FORGET_AFTER_NS INT64_C(60000000000)	/* a trace without an end is given up */
 #define MAX_FORGOTTEN 1000000
 
 static void forget_slots(struct spans *sp, const struct strace *t)
@@ -470,19 +558,6 @@ static void forget_slots(struct spans *sp, const struct strace *t)
 		for (uint32_t kind = SPAN_LOCAL; kind <= SPAN_SERVER; kind++)
 			g_hash_table_remove(sp->slots, &(struct slot_key){ a->trace, a->span, kind });
 	}
-}
-
-static int64_t newest_annot(struct spans *sp, const struct strace *t, int64_t *ret_first)
-{
-	int64_t newest = INT64_MIN;
-	*ret_first = INT64_MAX;
-	for (guint i = 0; i < t->annots->len; i++) {
-		int64_t ts = g_array_index(sp->s->annots, struct annot,
-					   g_array_index(t->annots, uint32_t, i)).ts;
-		newest = MAX(newest, ts);
-		*ret_first = MIN(*ret_first, ts);
-	}
-	return newest;
 }
 
 /* Drops closed traces; the first instant that those left still need. */
@@ -496,9 +571,8 @@ static int64_t forget_traces(struct spans *sp, int64_t now)
 	g_hash_table_iter_init(&it, sp->traces);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct strace *t = value;
-		int64_t first, newest = newest_annot(sp, t, &first);
-		if (t->dirty || (t->open && now - newest < FORGET_AFTER_NS)) {
-			needed = MIN(needed, first);
+		if (t->dirty || t->open) {
+			needed = MIN(needed, t->first);
 			continue;
 		}
 		uint64_t *id = g_new(uint64_t, 1);
@@ -508,6 +582,12 @@ static int64_t forget_traces(struct spans *sp, int64_t now)
 		g_hash_table_iter_remove(&it);
 	}
 	return needed;
+}
+
+static bool is_gone(uint64_t trace, void *data)
+{
+	const struct spans *sp = data;
+	return !g_hash_table_contains(sp->traces, &trace);
 }
 
 /* Keeps only the annotations of traces that are left; `map`: old to new number. */
@@ -546,7 +626,7 @@ static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
 		g_array_set_size(t->annots, kept);
 	for (guint i = 0; i < t->head->len; i++) {
 		struct rec *r = &g_array_index(t->head, struct rec, i);
-		if (r->type == REC_SPAN)
+		if ((r->type == REC_SPAN || r->type == REC_MARK) && r->who != ID_NONE)
 			r->who = map[r->who];
 	}
 	while (t->waits && n < t->waits->len && g_array_index(t->waits, struct wait, n).end < needed)
@@ -560,9 +640,12 @@ static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
 		n++;
 	if (n)
 		g_array_remove_range(t->calls, 0, n);
-	for (n = t->open ? t->open->len : 0; n > 0; n--)
-		if (g_array_index(t->open, struct open_span, n - 1).since < needed)
-			g_array_remove_index(t->open, n - 1);
+	for (n = kept = 0; t->open && n < t->open->len; n++)
+		if (g_array_index(t->open, struct open_span, n).since >= needed)
+			g_array_index(t->open, struct open_span, kept++) =
+				g_array_index(t->open, struct open_span, n);
+	if (t->open)
+		g_array_set_size(t->open, kept);
 }
 
 void spans_forget(struct spans *sp, int64_t now)
@@ -570,6 +653,7 @@ void spans_forget(struct spans *sp, int64_t now)
 	int64_t needed = forget_traces(sp, now) - JUST_OUT_NS;
 	g_autofree uint32_t *map = g_new(uint32_t, sp->s->annots->len + 1);
 	compact_annots(sp, map);
+	pairs_forget(sp->pairs, is_gone, sp);
 	for (guint i = 0; i < sp->s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(sp->s->threads, i);
 		if (t->forward == ID_NONE)

@@ -84,7 +84,7 @@ static void map_rec(struct rec *r, const struct maps *m)
 	r->cpu = map_cpu(m, r->cpu);
 	if (r->type == REC_WAKE)
 		r->who = map_thread(m, r->who);
-	else if (r->type == REC_SPAN)
+	else if (r->type == REC_SPAN || r->type == REC_MARK)
 		r->who += m->annot_add;
 	r->name = m->string[r->name];
 	r->text = m->string[r->text];
@@ -156,6 +156,12 @@ static void move_annots_and_facts(struct slice *a, struct slice *b, const struct
 			*strings[k] = m->string[*strings[k]];
 	}
 	g_array_append_vals(a->annots, b->annots->data, b->annots->len);
+	for (guint i = 0; i < b->binaries->len; i++) {
+		struct binary *x = &g_array_index(b->binaries, struct binary, i);
+		x->host = m->host[x->host];
+		x->path = m->string[x->path];
+	}
+	g_array_append_vals(a->binaries, b->binaries->data, b->binaries->len);
 	for (guint i = 0; i < b->facts->len; i++) {
 		struct fact *x = &g_array_index(b->facts, struct fact, i);
 		x->seq += m->seq_add;
@@ -329,6 +335,7 @@ static void join_counters(struct slice *a, struct slice *b)
 			to[i] = from[i] + a->seq;
 	a->seq += b->seq;
 	a->n_events += b->n_events;
+	a->has_functions |= b->has_functions;
 	a->tables = NULL;	/* its caches may miss what b learnt */
 	GHashTableIter it;
 	gpointer name;

@@ -232,18 +232,22 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 	st->call_lost = false;
 }
 
-/* Which spans it is in: their system calls are kept. */
+#define OPEN_LOOKED_AT 64	/* of a thread that works for thousands at a time */
+
+/* Which spans it is in: their system calls are kept. Of functions, and of what may nest by
+ * the same key, nobody knows here which one ends. */
 static void track_open(struct thread *t, const struct annot *a, bool ends)
 {
 	struct open_span key = { a->trace, a->span, a->ts };
 	if (!t->open)
 		t->open = g_array_new(false, false, sizeof key);
-	for (guint i = 0; i < t->open->len; i++) {
-		const struct open_span *o = &g_array_index(t->open, struct open_span, i);
+	guint to = t->open->len > OPEN_LOOKED_AT ? t->open->len - OPEN_LOOKED_AT : 0;
+	for (guint i = t->open->len; i > to; i--) {
+		const struct open_span *o = &g_array_index(t->open, struct open_span, i - 1);
 		if (o->trace != key.trace || o->span != key.span)
 			continue;
 		if (ends)
-			g_array_remove_index(t->open, i);
+			g_array_remove_index(t->open, i - 1);
 		return;
 	}
 	if (!ends)
@@ -255,11 +259,9 @@ void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit)
 	do_exit(s, t, exit);
 }
 
-static void do_span(struct slice *s, struct thread *t, const struct rec *r)
+/* The counters as they are now go with the annotation. */
+static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 {
-	call_begins(s, t, r);	/* tracepoints of user space: it is in user mode */
-	t->st.call_state = CALL_NONE;
-	t->st.call_lost = false;
 	if (r->who == ID_NONE)
 		return;		/* its trace is forgotten */
 	struct annot *a = &g_array_index(s->annots, struct annot, r->who);
@@ -271,6 +273,14 @@ static void do_span(struct slice *s, struct thread *t, const struct rec *r)
 		t->annots = g_array_new(false, false, sizeof(uint32_t));
 	g_array_append_val(t->annots, r->who);
 	track_open(t, a, r->state);
+}
+
+static void do_span(struct slice *s, struct thread *t, const struct rec *r)
+{
+	call_begins(s, t, r);	/* tracepoints of user space: it is in user mode */
+	t->st.call_state = CALL_NONE;
+	t->st.call_lost = false;
+	do_mark(s, t, r);
 }
 
 static void do_irq_in(struct slice *s, struct thread *t, const struct rec *r)
@@ -294,6 +304,7 @@ static const fold folds[] = {
 	[REC_SINCE] = do_since, [REC_AWAY] = do_away, [REC_RUN] = do_run, [REC_OFF] = do_off,
 	[REC_WAKE] = do_wake, [REC_ENTER] = do_enter, [REC_EXIT] = do_exit,
 	[REC_IRQ_IN] = do_irq_in, [REC_IRQ_OUT] = do_irq_out, [REC_SPAN] = do_span,
+	[REC_MARK] = do_mark,
 	[REC_LOST] = do_lost,
 };
 
@@ -363,7 +374,7 @@ static void collect(struct slice *s, struct thread *t, const struct rec *r)
 				return;
 		}
 	g_array_append_val(t->head, *r);
-	if (r->type == REC_WAKE || r->type == REC_SINCE ||
+	if (r->type == REC_WAKE || r->type == REC_SINCE || r->type == REC_MARK ||
 	    r->type == REC_IRQ_IN || r->type == REC_IRQ_OUT)
 		return;
 	if (is_final(s, t))

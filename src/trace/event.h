@@ -31,7 +31,7 @@
  *         "*" is all of them, contexts too, as a run of base/fields.h (bytes).
  * needs   short text: what blktop shows with it (--list-events), or NULL.
  */
-#define BLK_MAX_FIELDS 10
+#define BLK_MAX_FIELDS 16
 struct blk_subscription {
 	const char *event;
 	const char *fields[BLK_MAX_FIELDS + 1];

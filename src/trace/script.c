@@ -207,15 +207,15 @@ static bool lists(const char *names, const char *name)
 	return g_strv_contains((const char *const *)each, name);
 }
 
-/* The slot of a key in a row; -1: nobody asked for it. */
-static int slot_of(const struct blk_subscription *row, const char *key)
+/* The slot of a key in a row from `from` on; -1: nobody (else) asked for it. */
+static int slot_of(const struct blk_subscription *row, const char *key, int from)
 {
 	static const char *const contexts[] = { "ctx.tid", "ctx.pid", "ctx.ppid", "ctx.procname",
 						"ctx.vpid", "ctx.vtid" };
-	for (unsigned i = 0; i < G_N_ELEMENTS(contexts); i++)
+	for (int i = from; i < (int)G_N_ELEMENTS(contexts); i++)
 		if (!strcmp(key, contexts[i]))
 			return i;
-	for (unsigned i = 0; i < BLK_MAX_FIELDS && row->fields[i]; i++)
+	for (int i = MAX(from - BLK_FIELD0, 0); i < BLK_MAX_FIELDS && row->fields[i]; i++)
 		if (lists(row->fields[i], key))
 			return BLK_FIELD0 + i;
 	return -1;
@@ -301,8 +301,7 @@ static bool read_event(struct script *s, struct line *l, GError **error)
 	struct fields_run run = { 0 };
 	fields_begin(&run);
 	while ((status = next_item(s, l, &item, error)) > 0) {
-		int slot = slot_of(&s->rows[row], item.key);
-		if (slot >= 0)
+		for (int slot = -1; (slot = slot_of(&s->rows[row], item.key, slot + 1)) >= 0;)
 			put_item(data, &layout, slot, &item);
 		run_item(&run, &item);
 	}

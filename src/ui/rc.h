@@ -12,6 +12,7 @@
  *     hot=209 bold
  *     [keys]
  *     time-back=Left H
+ *     [span NAME]                       a rule: state/rules.h
  *
  * What is not understood is said with its line, and stays as it is when the file is
  * written: only values change, and what is missing is added.

@@ -11,6 +11,7 @@
 #include "lib/traces.h"
 
 #include "state/publish.h"
+#include "state/rules.h"
 #include "state/slice.h"
 #include "views/view.h"
 
@@ -357,6 +358,65 @@ static void test_containers(void)
 	g_assert_nonnull(strstr(report, ",pid:4026532500,7,4026532500,4026531835,4026532501,"));
 }
 
+/* ---- spans that events do not tell the ids of ---- */
+
+/* By thread and by key, across threads, with parents, of user space and of the kernel. */
+static const char rules_text[] =
+	"[file]\nbegin=syscall_entry_openat\nend=syscall_entry_close\nname=${filename}\ntags=flags\n"
+	"[slow read]\nbegin=syscall_entry_read\nend=syscall_exit_read\nerror_if=ret < 0\nparent=file\n"
+	"[disk]\nbegin=block_rq_issue\nend=block_rq_complete\nkey=dev, sector\nend_if=nr_sector > 0\n"
+	"parent=thread\n"
+	"[run]\nbegin=sched_switch\nend=sched_switch\nbegin_key=next_tid\nend_key=prev_tid\n"
+	"name=${next_comm}\nservice=cpu ${cpu}\nbegin_if=next_tid != 0\nend_if=prev_tid != 0\n"
+	"[stamp]\nbegin=zipkin:timestamp\nend=zipkin:timestamp\nname=${event}\nparent=thread\n";
+
+static void install(const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	struct rules *rules = rules_new();
+	g_assert_true(rules_parse(rules, "rules", text, strlen(text), false, &error));
+	g_assert_true(rules_check(rules, &error));
+	g_assert_true(rules_install(rules, &error));
+	g_assert_no_error(error);
+}
+
+static void test_ruled(gconstpointer data)
+{
+	install(rules_text);
+	test_cuts(data);
+	rules_install(NULL, NULL);
+}
+
+static void test_ruled_ragged(gconstpointer data)
+{
+	install(rules_text);
+	test_ragged(data);
+	rules_install(NULL, NULL);
+}
+
+/* Functions, with one exit that is missing, and one entry. */
+static void test_functions(void)
+{
+	g_autofree char *report = every_cut("functions",
+		"5 0 u:lttng_ust_statedump:bin_info baddr=4096 memsz=4096 path=\"/bin/gears\" ctx.vpid=7\n"
+		"10 0 u:lttng_ust_cyg_profile:func_entry addr=4112 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n"
+		"20 0 u:lttng_ust_cyg_profile:func_entry addr=4128 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n"
+		"30 1 u:lttng_ust_cyg_profile:func_exit addr=9000 ctx.vtid=8 ctx.vpid=7 ctx.procname=\"h\"\n"
+		"40 0 u:lttng_ust_cyg_profile:func_entry addr=4112 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n"
+		"50 1 u:lttng_ust_cyg_profile:func_exit addr=4112 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n"
+		"60 0 u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 span_id=2 "
+		"parent_span_id=0 event=\"sr\" ctx.vtid=7 ctx.vpid=7\n"
+		"65 0 u:lttng_ust_cyg_profile:func_entry addr=77 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n"
+		"70 0 u:lttng_ust_cyg_profile:func_exit addr=77 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n"
+		"80 0 u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 span_id=2 "
+		"parent_span_id=0 event=\"ss\" ctx.vtid=7 ctx.vpid=7\n"
+		"90 0 u:lttng_ust_cyg_profile:func_exit addr=4112 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n");
+	g_assert_nonnull(strstr(report, "gears+0x10"));
+	g_assert_nonnull(strstr(report, "gears+0x20"));
+	g_assert_nonnull(strstr(report, "\"0x4d\""));
+	g_assert_nonnull(strstr(report, "\"0x2328\""));
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -373,6 +433,19 @@ int main(int argc, char **argv)
 		if (i < 5)
 			g_test_add_data_func(ragged, names[i], test_ragged);
 	}
+	static const char *const ruled[] = {
+		"kernel-ust/trace", "lost/trace", "snapshot/trace", "kernel-small/trace",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(ruled); i++) {
+		g_autofree char *path = g_strdup_printf("/laws/ruled/%s", ruled[i]);
+		g_test_add_data_func(path, ruled[i], test_ruled);
+		g_autofree char *ragged = g_strdup_printf("/laws/ruled-ragged/%s", ruled[i]);
+		if (i < 2)
+			g_test_add_data_func(ragged, ruled[i], test_ruled_ragged);
+	}
+	g_test_add_data_func("/laws/cuts/public/glxgears-cyg-profile", "public/glxgears-cyg-profile",
+			     test_cuts);
+	g_test_add_func("/laws/functions", test_functions);
 	g_test_add_func("/laws/request-again", test_request_again);
 	for (size_t i = 0; i < G_N_ELEMENTS(devices); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/device/%s", devices[i].name);

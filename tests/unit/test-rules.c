@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rules for spans: what their text says, what is wrong in it, and what they make. */
+#include "state/model.h"
+#include "state/rules.h"
+#include "trace/reader.h"
+
+#include <string.h>
+
+/* ---- text ---- */
+
+static bool parse(const char *text, bool only_marked, GError **error)
+{
+	struct rules *r = rules_new();
+	bool ok = rules_parse(r, "my.spans", text, strlen(text), only_marked, error) &&
+		  rules_check(r, error) && rules_install(g_steal_pointer(&r), error);
+	rules_free(r);
+	rules_install(NULL, NULL);
+	return ok;
+}
+
+static void test_errors(void)
+{
+	static const struct { const char *text, *says; } cases[] = {
+		{ "begin=a\n", "my.spans:1: 'begin=a' stands before any [RULE]" },
+		{ "\n[x]\nbegin=a\n", "my.spans:2: [x] has no end" },
+		{ "[x]\nend=a\n[y]\nbegin=b\nend=c\n", "my.spans:1: [x] has no begin" },
+		{ "[x\nbegin=a\n", "my.spans:1: '[x' is no [GROUP]" },
+		{ "[x]\nhello\n", "my.spans:2: 'hello' is neither [RULE] nor KEY=VALUE" },
+		{ "[x]\ncolour=red\n", "my.spans:2: a rule has no 'colour'" },
+		{ "[x]\nbegin=\n", "my.spans:2: begin= has no value" },
+		{ "[x]\nbegin=sys_*\n", "my.spans:2: begin takes the name of one event, not 'sys_*'" },
+		{ "[x]\nbegin=a\nend=b\nkey=fd;x\n", "my.spans:4: 'fd;x' is no name of a field" },
+		{ "[x]\nbegin=a\nend=b\nname=open ${path\n", "my.spans:4: '${' without '}' in 'open ${path'" },
+		{ "[x]\nbegin=a\nend=b\nnested=maybe\n", "my.spans:4: nested takes yes or no, not 'maybe'" },
+		{ "[x]\nbegin=a\nend=b\nbegin_if=fd >\n", "my.spans:4: " },
+		{ "[x]\nbegin=a\nend=b\nbegin_key=fd\n", "my.spans:1: [x]: begin_key and end_key" },
+		{ "[x]\nbegin=a\nend=b\nparent=z\n", "my.spans:1: [x]: there is no rule 'z'" },
+		{ "[x]\nbegin=a\nend=b\nparent_key=z\n", "my.spans:1: [x]: parent_key needs parent=RULE" },
+		{ "[x]\nbegin=a\nend=b\nkey=fd\n[y]\nbegin=a\nend=b\nparent=x\n",
+		  "my.spans:5: [y]: the key of its parent x has fields" },
+		{ "[x]\nbegin=a\nend=b\n[span x]\nbegin=a\nend=b\n", "my.spans:4: [x]: there is a rule of this" },
+		{ "[thread]\nbegin=a\nend=b\n", "my.spans:1: [thread]: a rule needs a name" },
+		{ "[x]\nbegin=a\nend=b\ntags=a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q\n",
+		  "my.spans:1: [x]: of an event at most 16 fields" },
+		{ "[x]\nbegin=\xff\n", "my.spans:2: the line is no text" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		g_assert_false(parse(cases[i].text, false, &error));
+		g_assert_nonnull(error);
+		if (!g_str_has_prefix(error->message, cases[i].says))
+			g_error("'%s' does not begin with '%s'", error->message, cases[i].says);
+	}
+}
+
+/* In blktoprc other groups are not ours, whatever they say. */
+static void test_marked(void)
+{
+	g_autoptr(GError) error = NULL;
+	g_assert_true(parse("[keys]\nquit=q\nrubbish\n\xff\n[span x]\n# no\n begin = a \nend=b\n[colors]\nx=y\n",
+			    true, &error));
+	g_assert_no_error(error);
+	g_assert_false(parse("[keys]\nquit=q\n[span x]\nbegin=a\nquit=q\n", true, &error));
+	g_assert_cmpstr(error->message, ==, "my.spans:5: a rule has no 'quit'");
+}
+
+/* ---- what they make ---- */
+
+static struct timeline *timeline_of(const char *rules, const char *script)
+{
+	g_autoptr(GError) error = NULL;
+	struct rules *r = rules_new();
+	g_assert_true(rules_parse(r, "rules", rules, strlen(rules), false, &error));
+	g_assert_true(rules_check(r, &error));
+	g_assert_true(rules_install(r, &error));
+	size_t n;
+	const struct blk_subscription *subs = model_subscriptions(&n);
+	blk_source *source = source_open_script(script, subs, n, &error);
+	g_assert_no_error(error);
+	struct model *m = model_new(&(struct model_options){ 0 });
+	struct blk_batch batch;
+	while (source_next(source, &batch, &error) == SOURCE_OK)
+		model_feed(m, &source->tables, batch.ev, batch.n);
+	struct timeline *tl = timeline_new(0);
+	timeline_apply(tl, model_publish(m, true));
+	model_free(m);
+	source_free(source);
+	rules_install(NULL, NULL);
+	return tl;
+}
+
+static uint64_t id_at(const struct timeline *tl, int64_t begin, const char *name)
+{
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *s = timeline_span(tl, i);
+		if (s->begin_ns == begin && g_str_equal(timeline_string(tl, s->name), name))
+			return s->span_id;
+	}
+	return 0;
+}
+
+/* "BEGIN-END NAME SERVICE STATE errors parent's begin", a line each, by begin. */
+static int by_text(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char *told(struct timeline *tl)
+{
+	static const char *const states[] = { "complete", "open", "partial" };
+	g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *s = timeline_span(tl, i);
+		const struct span *parent = NULL;
+		for (size_t k = 0; s->parent_id && k < timeline_n_spans(tl); k++)
+			if (timeline_span(tl, k)->span_id == s->parent_id)
+				parent = timeline_span(tl, k);
+		g_assert_true(!parent || parent->trace_id == s->trace_id);
+		g_autofree char *of = parent ? g_strdup_printf(" of %s", timeline_string(tl, parent->name))
+					     : g_strdup(s->parent_id ? " of ?" : "");
+		g_ptr_array_add(lines, g_strdup_printf("%03d-%d %s %s %s%s%s", (int)s->begin_ns,
+			(int)s->end_ns, timeline_string(tl, s->name), timeline_string(tl, s->service),
+			states[s->state], s->errors ? " error" : "", of));
+	}
+	g_ptr_array_sort(lines, by_text);
+	g_ptr_array_add(lines, NULL);
+	timeline_free(tl);
+	return g_strjoinv("\n", (char **)lines->pdata);
+}
+
+struct made { const char *name, *rules, *script, *told; };
+static const struct made made[] = {
+	{ "by-thread", "[job]\nbegin=u:a\nend=u:b\n",
+	  "10 0 u:u:a ctx.vtid=7 ctx.procname=\"p\"\n20 1 u:u:a ctx.vtid=8 ctx.procname=\"p\"\n"
+	  "30 1 u:u:b ctx.vtid=7 ctx.procname=\"p\"\n40 0 u:u:b ctx.vtid=8 ctx.procname=\"p\"\n",
+	  "010-30 job p complete\n020-40 job p complete" },
+	{ "by-field", "[job]\nbegin=u:a\nend=u:b\nkey=id\nname=job ${id} ${what}\nservice=s${cpu}\n",
+	  "10 0 u:u:a id=1 what=\"x\" ctx.vtid=7\n20 0 u:u:a id=2 what=\"y\" ctx.vtid=7\n"
+	  "30 1 u:u:b id=1 ctx.vtid=8\n40 0 u:u:b id=2 ctx.vtid=7\n",
+	  "010-30 job 1 x s0 complete\n020-40 job 2 y s0 complete" },
+	{ "keys-by-other-names", "[job]\nbegin=u:a\nend=u:b\nbegin_key=id\nend_key=of\n",
+	  "10 0 u:u:a id=\"q\"\n30 1 u:u:b of=\"q\"\n", "010-30 job  complete" },
+	{ "missing", "[job]\nbegin=u:a\nend=u:b\nkey=id\n",
+	  "10 0 u:u:a id=1\n20 0 u:u:a id=1\n30 0 u:u:b id=1\n40 0 u:u:b id=1\n50 0 u:u:a id=3\n"
+	  "60 0 u:u:c\n",
+	  "010-10 job  partial\n020-30 job  complete\n040-40 job  partial\n050-60 job  open" },
+	{ "nested", "[job]\nbegin=u:a\nend=u:b\nkey=id\nnested=yes\nparent=thread\n",
+	  "10 0 u:u:a id=1 ctx.vtid=7\n20 0 u:u:a id=1 ctx.vtid=7\n30 0 u:u:b id=1 ctx.vtid=7\n"
+	  "40 0 u:u:b id=1 ctx.vtid=7\n",
+	  "010-40 job  complete\n020-30 job  complete of job" },
+	{ "conditions", "[job]\nbegin=u:a\nend=u:b\nbegin_if=x > 3 && name =~ ok\nend_if=y != 0\n"
+	  "error_if=y < 0\n",
+	  "10 0 u:u:a x=3 name=\"ok\" ctx.vtid=7\n20 0 u:u:a x=4 name=\"ok\" ctx.vtid=7\n"
+	  "25 0 u:u:a x=4 name=\"no\" ctx.vtid=7\n"
+	  "30 0 u:u:b y=0 ctx.vtid=7\n40 0 u:u:b y=-1 ctx.vtid=7\n",
+	  "020-40 job  complete error" },
+	{ "parents", "[job]\nbegin=u:a\nend=u:b\nkey=id\n[part]\nbegin=u:c\nend=u:d\nkey=n\nparent=job\n"
+	  "parent_key=job\n",
+	  "10 0 u:u:a id=1\n20 0 u:u:c n=5 job=1\n30 1 u:u:c n=6 job=2\n40 0 u:u:d n=5\n50 0 u:u:d n=6\n"
+	  "60 0 u:u:b id=1\n",
+	  "010-60 job  complete\n020-40 part  complete of job\n030-50 part  complete" },
+	{ "kernel", "[call]\nbegin=syscall_entry_openat\nend=syscall_exit_openat\nname=${filename}\n"
+	  "service=${ctx.procname}\n",
+	  "10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+	  "20 0 syscall_entry_openat filename=\"/x\" dfd=-100 flags=0 ctx.procname=\"p\"\n"
+	  "30 0 syscall_exit_openat ret=3 ctx.procname=\"p\"\n"
+	  "40 0 sched_switch prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"p\" next_comm=\"s\"\n",
+	  "020-30 /x p complete" },
+	{ "same-event", "[turn]\nbegin=u:a\nend=u:a\n",
+	  "10 0 u:u:a ctx.vtid=7\n20 0 u:u:a ctx.vtid=7\n30 0 u:u:a ctx.vtid=7\n",
+	  "010-10 turn  partial\n010-20 turn  complete\n020-30 turn  complete\n030-30 turn  open" },
+	{ "in-a-request", "[part]\nbegin=u:a\nend=u:b\nparent=thread\n",
+	  "10 0 u:zipkin:timestamp trace_name=\"get\" service_name=\"web\" trace_id=5 span_id=5 "
+	  "parent_span_id=0 event=\"sr\" ctx.vtid=7\n"
+	  "20 0 u:u:a ctx.vtid=7\n30 0 u:u:b ctx.vtid=7\n"
+	  "40 0 u:zipkin:timestamp trace_name=\"get\" service_name=\"web\" trace_id=5 span_id=5 "
+	  "parent_span_id=0 event=\"ss\" ctx.vtid=7\n50 0 u:u:a ctx.vtid=7\n60 0 u:u:b ctx.vtid=7\n",
+	  "010-40 get web complete\n020-30 part  complete of get\n050-60 part  complete" },
+	{ "lost", "[job]\nbegin=u:a\nend=u:b\nkey=id\n",
+	  "10 0 u:u:a id=1\n20 0 u:!lost events=3 begin=15 end=20\n30 0 u:u:b id=1\n40 0 u:u:a id=1\n"
+	  "50 0 u:u:b id=1\n", "010-30 job  partial\n040-50 job  complete" },
+	{ "hosts", "[job]\nbegin=u:a\nend=u:b\nkey=id\n",
+	  "10 0 u@one:u:a id=1\n20 0 u@two:u:a id=1\n30 0 u@one:u:b id=1\n40 0 u@two:u:b id=1\n",
+	  "010-30 job  complete\n020-40 job  complete" },
+};
+
+static void test_made(gconstpointer data)
+{
+	const struct made *m = data;
+	g_autofree char *got = told(timeline_of(m->rules, m->script));
+	g_assert_cmpstr(got, ==, m->told);
+}
+
+/* The counters of a span of the kernel's: from the middle of one call to that of another. */
+static void test_explained(void)
+{
+	struct timeline *tl = timeline_of(
+		"[io]\nbegin=block_rq_issue\nend=block_rq_complete\nkey=dev, sector\n",
+		"10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+		"20 0 syscall_entry_fsync fd=3\n"
+		"25 0 block_rq_issue dev=1 sector=8 rwbs=0 nr_sector=8 bytes=4096\n"
+		"30 0 sched_switch prev_tid=7 prev_state=2 next_tid=0 prev_comm=\"p\" next_comm=\"s\"\n"
+		"60 0 sched_waking tid=7\n"
+		"70 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+		"75 0 syscall_exit_fsync ret=0\n"
+		"90 0 block_rq_complete dev=1 sector=8 rwbs=0 error=0 nr_sector=8\n"
+		"99 0 sched_switch prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"p\" next_comm=\"s\"\n");
+	const struct span *s = timeline_span(tl, 0);
+	g_assert_cmpuint(timeline_n_spans(tl), ==, 1);
+	g_assert_cmpint(s->part[PART_SYSCALL], ==, 10);
+	g_assert_cmpint(s->part[PART_DISK], ==, 30);
+	g_assert_cmpint(s->part[PART_WAKEUP], ==, 10);
+	g_assert_cmpint(s->part[PART_USER], ==, 15);
+	g_assert_cmpint(s->part[PART_UNKNOWN], ==, 0);
+	g_assert_cmpuint(s->n_waits, ==, 1);
+	g_assert_cmpuint(id_at(tl, 25, "io"), ==, s->span_id);
+	timeline_free(tl);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/rules/errors", test_errors);
+	g_test_add_func("/rules/marked", test_marked);
+	for (size_t i = 0; i < G_N_ELEMENTS(made); i++) {
+		g_autofree char *path = g_strdup_printf("/rules/made/%s", made[i].name);
+		g_test_add_data_func(path, &made[i], test_made);
+	}
+	g_test_add_func("/rules/explained", test_explained);
+	return g_test_run();
+}
