@@ -75,7 +75,7 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -W 'start end' -- "$cur")
 		return
 		;;
-	-r | --relay | --timeout | -j | --jobs | --slices | -n | --seconds | --memory | --export-span | --export-trace | --export-slowest | --worst)
+	-r | --relay | --timeout | --late-bound | -j | --jobs | --slices | -n | --seconds | --memory | --export-span | --export-trace | --export-slowest | --worst)
 		return
 		;;
 	-o | --output | --log | --config | --spans)

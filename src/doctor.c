@@ -157,22 +157,20 @@ static bool hear_session(struct doctor *doc, struct source *s, unsigned seconds,
 static int examine_session(struct doctor *doc, const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
-	struct live_url url;
-	bool left;
-	int code = relay_choose(o, false, &url, &left);
+	int code;
+	g_autoptr(GArray) urls = relay_choose(o, false, &code);
 
-	if (code != EXIT_FINE) {
+	if (!urls) {
 		doctor_init(doc, "", true);
-		live_url_clear(&url);
 		return code;
 	}
-	g_autofree char *label = live_url_format(&url);
+	const struct live_url *url = &g_array_index(urls, struct live_url, 0);
+	g_autofree char *label = live_url_format(url);
 	doctor_init(doc, label, true);
-	doc->session = g_strdup(url.session);
-	g_autoptr(blk_source) s = live_open(&url, everything, G_N_ELEMENTS(everything), o->timeout_ms,
-					    &error);
-	live_url_clear(&url);
-	if (s && hear_session(doc, s, o->n_seconds, o->timeout_ms, &error))
+	doc->session = g_strdup(url->session);
+	g_autoptr(blk_source) s = live_open(url, urls->len, &o->relay, everything,
+					    G_N_ELEMENTS(everything), &error);
+	if (s && hear_session(doc, s, o->n_seconds, o->relay.timeout_ms, &error))
 		return EXIT_FINE;
 	log_error("%s", error ? error->message : "the session can't be read");
 	return EXIT_FAILED;

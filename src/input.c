@@ -18,8 +18,8 @@ struct input {
 	gatomicrefcount refs;
 	char **paths;			/* NULL: live */
 	enum reader reader;
-	struct live_url url;
-	int timeout_ms;
+	GArray *urls;			/* struct live_url */
+	struct live_options options;
 	char *label;
 	GMutex lock;
 	struct source *source;		/* live, while it is open */
@@ -38,7 +38,8 @@ void input_unref(struct input *in)
 	if (!in || !g_atomic_ref_count_dec(&in->refs))
 		return;
 	g_strfreev(in->paths);
-	live_url_clear(&in->url);
+	if (in->urls)
+		g_array_unref(in->urls);
 	g_free(in->label);
 	g_mutex_clear(&in->lock);
 	g_free(in);
@@ -77,16 +78,16 @@ struct input *input_new_paths(const char *const *paths, enum reader reader)
 	return in;
 }
 
-struct input *input_new_live(const struct live_url *url, int timeout_ms)
+struct input *input_new_live(GArray *urls, const struct live_options *options)
 {
+	const struct live_url *url = &g_array_index(urls, struct live_url, 0);
 	struct input *in = input_new();
-	in->url = (struct live_url){
-		.host = g_strdup(url->host), .port = url->port,
-		.target = g_strdup(url->target), .session = g_strdup(url->session),
-	};
-	in->timeout_ms = timeout_ms;
+	in->urls = urls;
+	in->options = *options;
 	g_autofree char *text = g_strdup_printf("%s/%s %s", url->host, url->target, url->session);
-	in->label = text_visible(text);
+	g_autofree char *first = text_visible(text);
+	in->label = urls->len > 1 ? g_strdup_printf("%s +%u", first, urls->len - 1)
+				  : g_steal_pointer(&first);
 	return in;
 }
 
@@ -96,7 +97,8 @@ static struct source *open_live(void *data, GError **error)
 	size_t n;
 	const struct blk_subscription *rows = model_subscriptions(&n);
 
-	struct source *source = live_open(&in->url, rows, n, in->timeout_ms, error);
+	struct source *source = live_open((const struct live_url *)in->urls->data, in->urls->len,
+					  &in->options, rows, n, error);
 	g_mutex_lock(&in->lock);
 	in->source = source;
 	g_mutex_unlock(&in->lock);

@@ -15,8 +15,8 @@ struct input;
 enum reader { READER_AUTO, READER_NATIVE, READER_BT2 };
 
 struct input *input_new_paths(const char *const *paths, enum reader reader);
-/* `url` with target and session. */
-struct input *input_new_live(const struct live_url *url, int timeout_ms);
+/* Takes over an array of struct live_url, each with target and session. */
+struct input *input_new_live(GArray *urls, const struct live_options *options);
 void input_unref(struct input *in);		/* NULL is fine */
 
 /* A job that reads it; the job holds a reference of its own while it needs it. */

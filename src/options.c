@@ -23,15 +23,16 @@
 
 /* The words as given, before they mean anything. Fields are named by the table. */
 struct words {
-	char *relay, *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
+	GPtrArray *relays;
+	char *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *timeout;
-	char *jobs, *slices, *reader, *step, *worst, *config, *theme, *mouse, *spans;
-	bool demo, each, force, utc, ascii, statedump, with_kernel;
+	char *jobs, *slices, *reader, *step, *worst, *config, *theme, *mouse, *spans, *late_bound;
+	bool demo, from_beginning, wait, each, force, utc, ascii, statedump, with_kernel;
 	enum command command;
 	const char *command_name;	/* the option, with its dashes, or word that chose it */
 };
 
-enum kind { KIND_FLAG, KIND_WORD, KIND_COMMAND };
+enum kind { KIND_FLAG, KIND_WORD, KIND_LIST, KIND_COMMAND };
 enum group { GROUP_READ, GROUP_PRINT, GROUP_EXPORT, GROUP_SCREEN, GROUP_TELL, GROUP_HIDDEN };
 
 static const char *const group_title[] = {
@@ -73,19 +74,26 @@ static const struct subcommand {
 	{ name, letter, arg, group, KIND_WORD, COMMAND_SCREEN, AT(field), brief, help }
 #define FLAG(name, letter, group, field, brief, help) \
 	{ name, letter, NULL, group, KIND_FLAG, COMMAND_SCREEN, AT(field), brief, help }
+#define LIST(name, letter, arg, group, field, brief, help) \
+	{ name, letter, arg, group, KIND_LIST, COMMAND_SCREEN, AT(field), brief, help }
 #define COMMAND(name, letter, group, command, brief, help) \
 	{ name, letter, NULL, group, KIND_COMMAND, command, WORD_NONE, brief, help }
 #define COMMAND_WORD(name, arg, group, command, field, brief, help) \
 	{ name, 0, arg, group, KIND_COMMAND, command, AT(field), brief, help }
 
 static const struct option_row option_rows[] = {
-	WORD("relay", 'r', "RELAY", GROUP_READ, relay,
-	     "live: HOST[:PORT] or the URL above",
-	     "follow a relay daemon live: HOST[:PORT] or net://HOST[:PORT]/host/NAME/SESSION"),
+	LIST("relay", 'r', "RELAY", GROUP_READ, relays,
+	     NULL,
+	     "follow a relay daemon live: HOST[:PORT] or net://HOST[:PORT]/host/NAME/SESSION; several on one timeline"),
+	FLAG("from-beginning", 0, GROUP_READ, from_beginning, NULL,
+	     "live: begin with the oldest data that the relay has, not the newest"),
+	FLAG("wait", 0, GROUP_READ, wait, "live: HOST[:PORT] or the URL",
+	     "live: wait for a relay and a session that are not there yet, or any more"),
 	COMMAND("list-sessions", 0, GROUP_READ, COMMAND_LIST_SESSIONS, NULL,
 		"print the live sessions of the relay"),
-	WORD("timeout", 0, "S", GROUP_READ, timeout, "what it has; seconds to wait for it (10)",
-	     "seconds to wait for the relay (10)"),
+	WORD("timeout", 0, "S", GROUP_READ, timeout, NULL, "seconds to wait for the relay (10)"),
+	WORD("late-bound", 0, "S", GROUP_READ, late_bound, "what it has; for how long",
+	     "live: seconds that a stream which lags behind is waited for (two live timers and 1)"),
 	FLAG("demo", 0, GROUP_READ, demo, NULL, "show the bundled recording, with a line of hints"),
 	WORD("spans", 0, "FILE", GROUP_READ, spans, "the bundled recording; rules for spans",
 	     "rules that make spans of any two events"),
@@ -268,6 +276,8 @@ static bool take_option(struct words *w, const struct option_row *r, char *arg, 
 
 	if (r->kind == KIND_FLAG) {
 		*(bool *)(base + r->offset) = true;
+	} else if (r->kind == KIND_LIST) {
+		g_ptr_array_add(*(GPtrArray **)(base + r->offset), g_strdup(arg));
 	} else if (r->offset != WORD_NONE) {
 		char **word = (char **)(base + r->offset);
 		g_free(*word);
@@ -344,13 +354,12 @@ static bool read_size(const char *text, size_t *ret, GError **error)
 	return *ret >= LEAST_MEMORY || fail(error, "--memory needs 16M or more, not '%s'", text);
 }
 
-static bool read_timeout(const char *text, int *ret_ms, GError **error)
+static bool read_seconds(const char *option, const char *text, int64_t least, int64_t *ret_ns,
+			 GError **error)
 {
-	int64_t ns;
-	if (!timefmt_parse_duration(text, &ns, NULL) || ns < NS_PER_MS || ns > 86400 * NS_PER_S)
-		return fail(error, "--timeout takes seconds, not '%s'", text);
-	*ret_ms = (int)(ns / NS_PER_MS);
-	return true;
+	return (timefmt_parse_duration(text, ret_ns, NULL) && *ret_ns >= least &&
+		*ret_ns <= 86400 * NS_PER_S) ||
+	       fail(error, "%s takes seconds, not '%s'", option, text);
 }
 
 static bool read_step(const char *text, int64_t *ret, GError **error)
@@ -581,25 +590,41 @@ static bool is_url(const char *text)
 	return false;
 }
 
-/* Where to read: directories, one relay (also as an operand), or the demo. */
+static bool check_relays(struct options *o, const struct words *w, GError **error)
+{
+	o->n_urls = 0;
+	o->urls = g_new0(struct live_url, w->relays->len + 1);
+	for (guint i = 0; i < w->relays->len; i++) {
+		const char *relay = g_ptr_array_index(w->relays, i);
+		g_autoptr(GError) why = NULL;
+		struct live_url *url = &o->urls[o->n_urls++];
+		if (!live_url_parse(relay, url, &why))
+			return fail(error, "%s", why->message);
+		if (w->wait && !url->session)
+			return fail(error, "--wait needs to know for which session: "
+				    "net://HOST[:PORT]/host/NAME/SESSION");
+	}
+	o->live = w->relays->len > 0;
+	if (!o->live && (w->from_beginning || w->wait || w->late_bound))
+		return fail(error, "--from-beginning, --wait and --late-bound need a relay");
+	if (w->relays->len > 1 && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH)
+		return fail(error, "%s takes one relay", w->command_name);
+	return true;
+}
+
+/* Where to read: directories, relays (also as operands), or the demo. */
 static bool check_source(struct options *o, struct words *w, GPtrArray *operands, GError **error)
 {
 	for (guint i = 0; i < operands->len; i++) {
 		char *operand = g_ptr_array_index(operands, i);
 		if (!is_url(operand))
 			continue;
-		if (w->relay)
-			return fail(error, "one relay at a time: '%s' and '%s'", w->relay, operand);
-		w->relay = g_strdup(operand);
+		g_ptr_array_add(w->relays, g_strdup(operand));
 		g_ptr_array_remove_index(operands, i--);
 	}
-	if (w->relay) {
-		g_autoptr(GError) why = NULL;
-		if (!live_url_parse(w->relay, &o->url, &why))
-			return fail(error, "%s", why->message);
-		o->live = true;
-	}
-	if ((w->relay != NULL) + w->demo + (operands->len > 0) > 1)
+	if (!check_relays(o, w, error))
+		return false;
+	if (o->live + w->demo + (operands->len > 0) > 1)
 		return fail(error, "a relay, --demo and trace directories can't be combined");
 	if (w->command == COMMAND_LOG && o->live)
 		return fail(error, "log needs a recorded trace");
@@ -619,13 +644,14 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 	static const char *const readers[] = { "auto", "native", "babeltrace2", NULL };
 	unsigned reader = READER_AUTO;
 
-	if ((w->jobs || w->slices || w->reader) && o->live)
-		return fail(error, "--jobs, --slices and --reader need a recorded trace");
+	if ((w->jobs || w->slices) && o->live)
+		return fail(error, "--jobs and --slices need a recorded trace");
 	if ((w->jobs && !read_count("--jobs", w->jobs, MOST_JOBS, &o->jobs, error)) ||
 	    (w->slices && !read_count("--slices", w->slices, MOST_SLICES, &o->slices, error)) ||
 	    (w->reader && !read_choice("--reader", w->reader, readers, &reader, error)))
 		return false;
 	o->reader = (enum reader)reader;
+	o->relay.babeltrace2 = o->reader == READER_BT2;
 	return true;
 }
 
@@ -635,12 +661,19 @@ static bool check_rest(struct options *o, const struct words *w, GError **error)
 	static const char *const switches[] = { "off", "on", NULL };
 	unsigned color = UI_COLOR_AUTO, theme = 0, mouse = 0;
 
-	o->timeout_ms = LIVE_DEFAULT_TIMEOUT_MS;
+	int64_t timeout = LIVE_DEFAULT_TIMEOUT_MS * NS_PER_MS;
+
+	o->relay.late_ns = -1;
 	if ((w->color && !read_choice("--color", w->color, whens, &color, error)) ||
 	    (w->theme && !read_choice("--theme", w->theme, theme_ids, &theme, error)) ||
 	    (w->mouse && !read_choice("--mouse", w->mouse, switches, &mouse, error)) ||
-	    (w->timeout && !read_timeout(w->timeout, &o->timeout_ms, error)))
+	    (w->timeout && !read_seconds("--timeout", w->timeout, NS_PER_MS, &timeout, error)) ||
+	    (w->late_bound &&
+	     !read_seconds("--late-bound", w->late_bound, 0, &o->relay.late_ns, error)))
 		return false;
+	o->relay.timeout_ms = (int)(timeout / NS_PER_MS);
+	o->relay.from_beginning = w->from_beginning;
+	o->relay.wait = w->wait;
 	o->color = (enum ui_color)color;
 	o->theme = w->theme ? (int)theme : -1;
 	o->mouse = w->mouse ? (int)mouse : -1;
@@ -685,14 +718,16 @@ static void move_words(struct options *o, struct words *w)
 	o->config = g_steal_pointer(&w->config);
 	o->spans = g_steal_pointer(&w->spans);
 	for (size_t i = 0; i < G_N_ELEMENTS(option_rows); i++)
-		if (option_rows[i].kind != KIND_FLAG && option_rows[i].offset != WORD_NONE)
+		if (option_rows[i].kind != KIND_FLAG && option_rows[i].kind != KIND_LIST &&
+		    option_rows[i].offset != WORD_NONE)
 			g_clear_pointer((char **)((char *)w + option_rows[i].offset), g_free);
 }
 
 bool options_parse(struct options *ret, int argc, const char *const *argv, GError **error)
 {
 	g_autoptr(GPtrArray) operands = g_ptr_array_new_with_free_func(g_free);
-	struct words w = { 0 };
+	g_autoptr(GPtrArray) relays = g_ptr_array_new_with_free_func(g_free);
+	struct words w = { .relays = relays };
 
 	*ret = (struct options){ .sort = -1, .theme = -1, .mouse = -1 };
 	bool ok = split_args(&w, operands, argc, argv, error);
@@ -708,7 +743,9 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 void options_clear(struct options *o)
 {
 	g_strfreev(o->paths);
-	live_url_clear(&o->url);
+	for (size_t i = 0; i < o->n_urls; i++)
+		live_url_clear(&o->urls[i]);
+	g_free(o->urls);
 	g_free(o->columns);
 	expr_free(o->expr);
 	g_free(o->at);

@@ -47,8 +47,10 @@ enum command {
 struct options {
 	enum command command;
 	char **paths;			/* trace directories, NULL-terminated; may be empty */
-	bool live;			/* `url` is where to read */
-	struct live_url url;
+	bool live;			/* `urls` are where to read */
+	struct live_url *urls;
+	size_t n_urls;
+	struct live_options relay;	/* how */
 	bool demo;
 	const struct view *view;	/* --view, --list-columns; NULL: not given */
 	enum view_by by;		/* --by, else the view's own */
@@ -71,7 +73,6 @@ struct options {
 	unsigned jobs, slices;		/* 0: chosen */
 	enum reader reader;
 	int64_t step_ns;		/* --step: 1 ms to 10 min; 0: not given */
-	int timeout_ms;
 	enum ui_color color;
 	/* As given, or NULL. */
 	char *at, *from, *to, *filter, *output, *log, *config, *spans;

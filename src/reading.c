@@ -56,16 +56,13 @@ int reading_start(struct reading *r, const struct options *o)
 		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
 	};
 
-	*r = (struct reading){ .live = o->live, .timeout_ms = o->timeout_ms };
+	*r = (struct reading){ .live = o->live, .timeout_ms = o->relay.timeout_ms };
 	if (o->live) {
-		struct live_url url;
-		bool left;
-		int code = relay_choose(o, false, &url, &left);
-		if (code == EXIT_FINE)
-			r->in = input_new_live(&url, o->timeout_ms);
-		live_url_clear(&url);
-		if (code != EXIT_FINE)
+		int code;
+		GArray *urls = relay_choose(o, false, &code);
+		if (!urls)
 			return code;
+		r->in = input_new_live(urls, &o->relay);
 	} else if (o->demo) {
 		g_autofree char *demo = input_find_demo(&error);
 		const char *const paths[] = { demo, NULL };

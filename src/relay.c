@@ -14,6 +14,7 @@
 
 struct choice {
 	const struct options *o;
+	const struct live_url *url;
 	GPtrArray *sessions;		/* struct live_session * */
 };
 
@@ -21,7 +22,7 @@ static void set_target(struct live_url *ret, const struct live_url *relay,
 		       const struct live_session *session)
 {
 	*ret = (struct live_url){
-		.host = g_strdup(relay->host), .port = relay->port,
+		.host = g_strdup(relay->host), .port = relay->port, .family = relay->family,
 		.target = g_strdup(session ? session->target : relay->target),
 		.session = g_strdup(session ? session->name : relay->session),
 	};
@@ -73,7 +74,7 @@ static bool refresh_pick(struct ui_pick *pick, void *data)
 {
 	struct choice *c = data;
 	g_autofree char *title = NULL;
-	GPtrArray *now = live_list_sessions(&c->o->url, REFRESH_TIMEOUT_MS, NULL);
+	GPtrArray *now = live_list_sessions(c->url, REFRESH_TIMEOUT_MS, NULL);
 	if (!now)
 		return false;
 	g_ptr_array_unref(c->sessions);
@@ -93,7 +94,7 @@ static int pick_session(struct choice *c, struct live_url *ret, bool *ret_left)
 	int i = ui_pick(&ui, &pick);
 
 	if (i >= 0 && (guint)i < c->sessions->len)
-		set_target(ret, &c->o->url, g_ptr_array_index(c->sessions, (guint)i));
+		set_target(ret, c->url, g_ptr_array_index(c->sessions, (guint)i));
 	else
 		*ret_left = true;
 	g_ptr_array_unref(pick.lines);
@@ -113,54 +114,53 @@ static int refuse_many(const struct choice *c)
 {
 	g_autoptr(GString) urls = g_string_new(NULL);
 	for (guint i = 0; i < c->sessions->len; i++) {
-		g_autofree char *url = session_url(&c->o->url, g_ptr_array_index(c->sessions, i));
+		g_autofree char *url = session_url(c->url, g_ptr_array_index(c->sessions, i));
 		g_string_append_printf(urls, "\n  %s", url);
 	}
 	log_error("the relay has %u sessions; name one of them:%s", c->sessions->len, urls->str);
 	return EXIT_USAGE;
 }
 
-static int refuse_none(const struct options *o)
+static int refuse_none(const struct live_url *url)
 {
-	g_autofree char *where = live_url_format(&o->url);
+	g_autofree char *where = live_url_format(url);
 	log_error("relay %s has no live session; make one with: lttng create NAME --live "
-		  "--set-url=net://%s", where, o->url.host);
+		  "--set-url=net://%s", where, url->host);
 	return EXIT_FAILED;
 }
 
 /* Leaves those that the URL does not mean, should it name only a host. */
-static GPtrArray *list_meant(const struct options *o, GError **error)
+static GPtrArray *list_meant(const struct choice *c, GError **error)
 {
-	GPtrArray *all = live_list_sessions(&o->url, o->timeout_ms, error);
-	for (guint i = 0; all && o->url.target && i < all->len; i++) {
+	GPtrArray *all = live_list_sessions(c->url, c->o->relay.timeout_ms, error);
+	for (guint i = 0; all && c->url->target && i < all->len; i++) {
 		const struct live_session *s = g_ptr_array_index(all, i);
-		if (!g_str_equal(s->target, o->url.target))
+		if (!g_str_equal(s->target, c->url->target))
 			g_ptr_array_remove_index(all, i--);
 	}
 	return all;
 }
 
-int relay_choose(const struct options *o, bool may_pick, struct live_url *ret, bool *ret_left)
+static int choose_one(const struct options *o, const struct live_url *url, bool may_pick,
+		      struct live_url *ret, bool *ret_left)
 {
 	g_autoptr(GError) error = NULL;
-	struct choice c = { .o = o };
+	struct choice c = { .o = o, .url = url };
 	int code = EXIT_FINE;
 
-	*ret = (struct live_url){ 0 };
-	*ret_left = false;
-	if (o->url.target && o->url.session) {
-		set_target(ret, &o->url, NULL);
+	if (url->target && url->session) {
+		set_target(ret, url, NULL);
 		return EXIT_FINE;
 	}
-	c.sessions = list_meant(o, &error);
+	c.sessions = list_meant(&c, &error);
 	if (!c.sessions) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
 	if (c.sessions->len == 0)
-		code = refuse_none(o);
+		code = refuse_none(url);
 	else if (c.sessions->len == 1)
-		set_target(ret, &o->url, g_ptr_array_index(c.sessions, 0));
+		set_target(ret, url, g_ptr_array_index(c.sessions, 0));
 	else if (may_pick)
 		code = pick_session(&c, ret, ret_left);
 	else
@@ -169,10 +169,33 @@ int relay_choose(const struct options *o, bool may_pick, struct live_url *ret, b
 	return code;
 }
 
+static void clear_url(gpointer url)
+{
+	live_url_clear(url);
+}
+
+GArray *relay_choose(const struct options *o, bool may_pick, int *ret_code)
+{
+	g_autoptr(GArray) urls = g_array_new(FALSE, TRUE, sizeof(struct live_url));
+
+	g_array_set_clear_func(urls, clear_url);
+	*ret_code = EXIT_FINE;
+	for (size_t i = 0; i < o->n_urls; i++) {
+		struct live_url url = { 0 };
+		bool left = false;
+		*ret_code = choose_one(o, &o->urls[i], may_pick, &url, &left);
+		if (*ret_code != EXIT_FINE || left)
+			return NULL;
+		g_array_append_val(urls, url);
+	}
+	return g_steal_pointer(&urls);
+}
+
 int relay_list_sessions(const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) sessions = live_list_sessions(&o->url, o->timeout_ms, &error);
+	g_autoptr(GPtrArray) sessions = live_list_sessions(o->urls, o->relay.timeout_ms,
+								     &error);
 	if (!sessions) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
@@ -181,7 +204,7 @@ int relay_list_sessions(const struct options *o)
 	g_autoptr(GPtrArray) lines = session_lines(sessions, &title);
 	printf("%s  URL\n", title);
 	for (guint i = 0; i < sessions->len; i++) {
-		g_autofree char *url = session_url(&o->url, g_ptr_array_index(sessions, i));
+		g_autofree char *url = session_url(o->urls, g_ptr_array_index(sessions, i));
 		printf("%s  %s\n", (char *)g_ptr_array_index(lines, i), url);
 	}
 	return EXIT_FINE;

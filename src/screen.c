@@ -384,11 +384,11 @@ static int open_input(struct screen *s, bool *ret_left)
 
 	*ret_left = false;
 	if (o->live) {
-		struct live_url url;
-		int code = relay_choose(o, !terminal_lacks(), &url, ret_left);
-		if (code == EXIT_FINE && !*ret_left)
-			s->in = input_new_live(&url, o->timeout_ms);
-		live_url_clear(&url);
+		int code;
+		GArray *urls = relay_choose(o, !terminal_lacks(), &code);
+		if (urls)
+			s->in = input_new_live(urls, &o->relay);
+		*ret_left = !urls && code == EXIT_FINE;
 		return code;
 	}
 	if (!o->demo) {

@@ -1,75 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A feed is one attachment to one relay session: a gate and a babeltrace2 graph on
- * a thread of its own, which turns messages into blocks of records. It lives until
- * the session ends or something breaks; then the keeper makes another one.
- *
- * Blocks, horizon and state are under the lock of the live source; records of a
- * feed never go back in time.
+ * A feed is one attachment to one relay session, on a thread of its own. It lives until
+ * the session ends or something breaks; then the keeper makes another one. feed_bt2.h is
+ * the kind there is: a babeltrace2 graph behind a gate.
  */
 #ifndef BLK_LIVE_FEED_H
 #define BLK_LIVE_FEED_H
 
 #include "live/viewer.h"
-#include "trace/bt2_convert.h"
 
 enum feed_end {
 	FEED_RUNS,
 	FEED_SESSION_OVER,	/* destroyed: all its data came */
 	FEED_LOST,		/* the relay went away */
 	FEED_TAKEN,		/* somebody else is attached */
-	FEED_BROKEN,		/* refused, or data that babeltrace2 cannot read */
+	FEED_BROKEN,		/* refused, or data that can't be read */
 	FEED_N_ENDS,
 };
 
 /* What feeds and the owner of the lock share; all borrowed by the feeds. */
 struct feed_owner {
 	GMutex lock;
-	GCond arrived;		/* a block, an end: for who waits for records */
-	GCond changed;		/* an end, a stop: for the keeper */
+	GCond arrived;		/* data, an end: for who waits for records */
+	GCond changed;		/* an end, a stop: for the keepers */
 	GCond taken;		/* room in a queue: for feeds */
-	const struct live_url *url;
 	const struct blk_subscription *rows;
 	size_t n_rows;
 	int timeout_ms;
-	struct bt2_clocks *clocks;
-	int64_t newest;		/* of anything that came; INT64_MIN */
+	int64_t newest;		/* instant of anything that came; INT64_MIN */
 };
 
-struct feed_block {
-	struct bt2_out out;
-	size_t at;			/* records taken so far */
-	int64_t arrived;		/* monotonic, us */
-	/* entries of the feed's tables that this block is the first to need, borrowed */
-	GPtrArray *streams, *hosts, *classes;
+struct feed;
+struct feed_kind {
+	/* The thread: until the end, or asked to stop; *why (may stay NULL) is the feed's.
+	 * Its last data has been handed over when it returns. */
+	enum feed_end (*run)(struct feed *f, char **why);
+	void (*free)(struct feed *f);
 };
 
 struct feed {
+	const struct feed_kind *kind;
 	struct feed_owner *owner;
+	const struct live_url *url;	/* the relay's */
 	struct viewer_session session;
+	int wake_fd;			/* readable once it is to stop */
+	gint stop;			/* enum feed_end asked for, or 0 */
+	GThread *thread;
 
 	/* under the lock */
-	GQueue blocks, spare;		/* struct feed_block * */
-	size_t queued;			/* records in blocks */
-	int64_t horizon;		/* nothing older will come; INT64_MIN */
+	size_t queued;			/* what is not merged yet; 0: nothing */
 	unsigned streams;		/* data streams seen */
 	enum feed_end end;
 	char *why;			/* of the end; may be NULL */
-	bool attached;			/* its graph has run */
-
-	/* the merger's */
-	GArray *stream_map, *class_map, *host_map;	/* its index -> the source's */
-	GArray *open;			/* uint16_t: streams that have not ended */
-	bool begun;
+	int64_t progress_at;		/* monotonic, us: when data came last, about */
+	bool attached;
 
 	/* the keeper's */
 	int64_t started, missing_since;	/* monotonic, us; 0 */
 	bool reaped;
-
-	struct feed_thread *thread;	/* private */
 };
 
-struct feed *feed_new(struct feed_owner *owner, const struct viewer_session *session);
+/* For the kinds: fills the base and starts the thread. */
+void feed_init(struct feed *f, const struct feed_kind *kind, struct feed_owner *owner,
+	       const struct live_url *url, const struct viewer_session *session);
+void feed_start(struct feed *f, const char *name);
+bool feed_stopped(struct feed *f);	/* asked to end? Any thread */
+void feed_set_attached(struct feed *f);	/* the feed's thread, lock not held */
+
 /* Asks it to end, as a lost one (LOST) or as one whose session is over. Lock held. */
 void feed_stop(struct feed *f, enum feed_end as);
 /* After feed_stop() or an end, lock not held. False when the thread did not end in
@@ -77,11 +74,9 @@ void feed_stop(struct feed *f, enum feed_end as);
 bool feed_join(struct feed *f, int timeout_ms);
 void feed_free(struct feed *f);		/* joined */
 
-/* Lock held: the block is used up and may be filled again. */
-void feed_recycle(struct feed *f, struct feed_block *b);
-
 /* How long others wait for this one, us: two live timers and a second; less for
  * one that has no stream yet (a first one is announced within a timer). */
 int64_t feed_patience(const struct feed *f);
+int64_t feed_timer_patience(uint32_t timer_us);	/* two of them and a second */
 
 #endif

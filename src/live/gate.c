@@ -8,6 +8,8 @@
 
 #define MAX_REQUEST 4096
 #define MAX_STREAMS 16384
+#define ATTACH_SIZE 20		/* of a request to VIEWER_ATTACH: u64 session, u64, */
+#define ATTACH_SEEK 16		/* u32 seek */
 
 /* What the graph calls the session, whatever its real names are. */
 #define FAKE_HOST "target"
@@ -17,6 +19,7 @@ enum { ATTACH_OK = 1, STREAMS_OK = 1, PACKET_OK = 1, METADATA_OK = 1 };
 
 struct gate {
 	struct viewer_session session;
+	enum viewer_seek seek;
 	struct net relay, graph;
 	int listener, wake_fd, hangup_fd, timeout_ms;
 	GThread *thread;
@@ -212,6 +215,8 @@ static bool pass_one(struct gate *g)
 	if (!read_request(g))
 		return false;
 	uint32_t command = viewer_u32(g->request + 8);
+	if (command == VIEWER_ATTACH && g->request_size == VIEWER_HEADER + ATTACH_SIZE)
+		viewer_put_u32(g->request + VIEWER_HEADER + ATTACH_SEEK, g->seek);
 	for (size_t i = 0; !v && i < G_N_ELEMENTS(verbs); i++) {
 		if (verbs[i].command == command)
 			v = &verbs[i];
@@ -246,13 +251,13 @@ static gpointer gate_thread(gpointer data)
 }
 
 struct gate *gate_open(const struct live_url *relay, const struct viewer_session *session,
-		       int timeout_ms, int wake_fd, GError **error)
+		       enum viewer_seek seek, int timeout_ms, int wake_fd, GError **error)
 {
 	struct gate *g = g_new0(struct gate, 1);
 	g_autoptr(GError) why = NULL;
 	uint16_t port = 0;
 
-	*g = (struct gate){ .session = *session, .relay.fd = -1, .graph.fd = -1, .listener = -1,
+	*g = (struct gate){ .session = *session, .seek = seek, .relay.fd = -1, .graph.fd = -1, .listener = -1,
 			    .wake_fd = wake_fd, .timeout_ms = timeout_ms };
 	g->relay_name = viewer_relay_name(relay);
 	if (!net_connect(&g->relay, relay->host, relay->port, relay->family, wake_fd,

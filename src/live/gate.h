@@ -12,6 +12,7 @@
  * - it believes every length it is told: the gate checks them;
  * - it never hears of new streams while the known ones are idle, and stumbles over
  *   some replies: the gate mends them (mend.h);
+ * - it begins at the newest data, always: the gate asks the relay to begin elsewhere;
  * - it knows IPv4 only, and pays 40 ms for every reply: not through the gate.
  */
 #ifndef BLK_LIVE_GATE_H
@@ -33,7 +34,7 @@ struct gate;
 /* Connects to the relay (within timeout_ms, ended early by wake_fd) and begins to
  * listen. wake_fd also closes the gate later on; it is borrowed. */
 struct gate *gate_open(const struct live_url *relay, const struct viewer_session *session,
-		       int timeout_ms, int wake_fd, GError **error);
+		       enum viewer_seek seek, int timeout_ms, int wake_fd, GError **error);
 /* What to give to babeltrace2. */
 const char *gate_url(const struct gate *g);
 /* Data streams handed to the graph so far. Any thread. */

@@ -17,8 +17,21 @@
 #define GOOD_LIFE_US (10 * G_USEC_PER_SEC)
 #define JOIN_MS 2000
 
-void keeper_init(struct keeper *k)
+static char *describe(const struct live_url *url)
 {
+	g_autofree char *target = text_visible(url->target), *session = text_visible(url->session);
+	g_autofree char *relay = viewer_relay_name(url);
+
+	return g_strdup_printf("session '%s' of host '%s' on relay %s", session, target, relay);
+}
+
+void keeper_init(struct keeper *k, struct live *l, const struct live_url *url)
+{
+	k->live = l;
+	k->url = (struct live_url){ .host = g_strdup(url->host), .port = url->port,
+				    .target = g_strdup(url->target), .family = url->family,
+				    .session = g_strdup(url->session) };
+	k->name = describe(url);
 	k->wake_fd = net_wake_new();
 	k->done = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 }
@@ -28,6 +41,8 @@ void keeper_clear(struct keeper *k)
 	viewer_free(k->viewer);
 	close(k->wake_fd);
 	g_array_unref(k->done);
+	live_url_clear(&k->url);
+	g_free(k->name);
 	g_free(k->trouble);
 }
 
@@ -37,6 +52,28 @@ static int64_t backoff(unsigned failures)
 	int64_t us = (int64_t)BACKOFF_US << MIN(failures, MAX_BACKOFF);
 
 	return us + g_random_int_range(-(int)(us / 4), (int)(us / 4));
+}
+
+static bool is_mine(const struct keeper *k, const struct feed *f)
+{
+	return f->url == &k->url;
+}
+
+/* Its feeds that run; *ret_attached: of them those that the relay has let in. */
+static unsigned count_running(const struct keeper *k, unsigned *ret_attached)
+{
+	const GPtrArray *feeds = k->live->feeds;
+	unsigned n = 0;
+
+	*ret_attached = 0;
+	for (guint i = 0; i < feeds->len; i++) {
+		const struct feed *f = g_ptr_array_index(feeds, i);
+		if (!is_mine(k, f) || f->end)
+			continue;
+		n++;
+		*ret_attached += f->attached;
+	}
+	return n;
 }
 
 /* -- what the user is told --------------------------------------------------- */
@@ -49,101 +86,120 @@ static void set_trouble(struct keeper *k, char *text)
 
 void keeper_tell(struct live *l)
 {
+	const char *message = "";
 	unsigned attached = 0;
-	bool connected;
 
-	for (guint i = 0; i < l->feeds->len; i++) {
-		const struct feed *f = g_ptr_array_index(l->feeds, i);
-		attached += f->attached && !f->end;
+	for (size_t i = 0; i < l->n_keepers; i++) {
+		const struct keeper *k = &l->keepers[i];
+		unsigned mine;
+		count_running(k, &mine);
+		attached += mine;
+		if (!k->ended && !(mine && k->reachable) && !*message)
+			message = k->trouble ? k->trouble : "attaching";
 	}
-	connected = attached && l->keeper.reachable;
+	bool connected = attached && !*message;
 	if (connected != l->status.connected)
 		l->status.since_ns = g_get_real_time() * 1000;
 	l->status.connected = connected;
 	l->status.attached = attached;
-	g_strlcpy(l->status.message, connected || l->ended ? "" :
-		  l->keeper.trouble ? l->keeper.trouble : "attaching", sizeof l->status.message);
+	g_strlcpy(l->status.message, l->ended ? "" : message, sizeof l->status.message);
+}
+
+static void give_up(struct keeper *k, int code, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static void give_up(struct keeper *k, int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (!k->live->fatal)
+		k->live->fatal = g_error_new_valist(BLK_TRACE_ERROR, code, format, args);
+	va_end(args);
+	k->live->way->wake(k->live);
 }
 
 /* -- feeds that ended --------------------------------------------------------- */
 
-static void end_over(struct live *l, struct feed *f)
+static void end_over(struct keeper *k, struct feed *f)
 {
-	g_array_append_val(l->keeper.done, f->session.id);
-	l->keeper.over = true;
+	g_array_append_val(k->done, f->session.id);
+	k->over = true;
 }
 
-static void retry_later(struct live *l, struct feed *f)
+static void retry_later(struct keeper *k, struct feed *f)
 {
-	struct keeper *k = &l->keeper;
-
 	k->over = false;
 	k->retry_at = g_get_monotonic_time() + backoff(k->failures++);
 	set_trouble(k, g_strdup(f->why ? f->why : "the connection broke"));
 }
 
-static void end_taken(struct live *l, struct feed *f)
+#define TAKEN "cannot attach to %s: another viewer has it, and a relay lets only one in; " \
+	      "end that one, or open the relay's output directory instead"
+
+static void end_taken(struct keeper *k, struct feed *f)
 {
+	retry_later(k, f);
 	/* once attached it may be our own shadow: the relay has not missed us yet */
-	if (l->owner.newest != INT64_MIN) {
-		retry_later(l, f);
-		return;
-	}
-	if (!l->fatal)
-		l->fatal = g_error_new(BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION,
-			"cannot attach to %s: another viewer has it, and a relay lets only one in; "
-			"end that one, or open the relay's output directory instead", l->name);
+	if (!k->seen && !k->live->options.wait)
+		give_up(k, BLK_TRACE_ERROR_SESSION, TAKEN, k->name);
 }
 
-static void end_broken(struct live *l, struct feed *f)
+static void end_broken(struct keeper *k, struct feed *f)
 {
-	struct keeper *k = &l->keeper;
 	bool soon = g_get_monotonic_time() - f->started < GOOD_LIFE_US;
 
+	retry_later(k, f);
 	k->broken = soon ? k->broken + 1 : 1;
-	if (k->broken < MAX_BROKEN)
-		retry_later(l, f);
-	else if (!l->fatal)
-		l->fatal = g_error_new(BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-				       "cannot read %s: %s", l->name, f->why ? f->why : "?");
+	if (k->broken >= MAX_BROKEN)
+		give_up(k, BLK_TRACE_ERROR_CORRUPT, "cannot read %s: %s", k->name,
+			f->why ? f->why : "?");
 }
 
-static void reap(struct live *l, GPtrArray *feeds)
+static void reap(struct keeper *k)
 {
-	static void (*const ends[FEED_N_ENDS])(struct live *, struct feed *) = {
+	static void (*const ends[FEED_N_ENDS])(struct keeper *, struct feed *) = {
 		[FEED_SESSION_OVER] = end_over, [FEED_LOST] = retry_later,
 		[FEED_TAKEN] = end_taken, [FEED_BROKEN] = end_broken,
 	};
-	for (guint i = 0; i < feeds->len; i++) {
-		struct feed *f = g_ptr_array_index(feeds, i);
-		if (!f->end || f->reaped)
+	struct live *l = k->live;
+
+	for (guint i = l->feeds->len; i-- > 0;) {
+		struct feed *f = g_ptr_array_index(l->feeds, i);
+		if (!is_mine(k, f) || !f->end || f->reaped)
 			continue;
 		f->reaped = true;
-		ends[f->end](l, f);
+		ends[f->end](k, f);
+		/* it has nothing left to do, and needs the lock for nothing */
+		g_thread_join(g_steal_pointer(&f->thread));
+		if (!l->way->let_go(l, f))
+			continue;
+		g_ptr_array_remove_index(l->feeds, i);
+		feed_free(f);
 	}
 }
 
 /* -- the relay's sessions ------------------------------------------------------ */
 
-static bool is_ours(const struct live *l, const struct viewer_session *s)
+static bool is_ours(const struct keeper *k, const struct viewer_session *s)
 {
-	return !strcmp(s->host, l->url.target) && !strcmp(s->name, l->url.session);
+	return !strcmp(s->host, k->url.target) && !strcmp(s->name, k->url.session);
 }
 
-static bool is_done(const struct keeper *k, uint64_t id)
+static bool has_id(const GArray *ids, uint64_t id)
 {
-	for (guint i = 0; i < k->done->len; i++) {
-		if (g_array_index(k->done, uint64_t, i) == id)
+	for (guint i = 0; i < ids->len; i++) {
+		if (g_array_index(ids, uint64_t, i) == id)
 			return true;
 	}
 	return false;
 }
 
-static struct feed *find_running(const struct live *l, uint64_t id)
+static struct feed *find_running(const struct keeper *k, uint64_t id)
 {
-	for (guint i = 0; i < l->feeds->len; i++) {
-		struct feed *f = g_ptr_array_index(l->feeds, i);
-		if (f->session.id == id && !f->end)
+	const GPtrArray *feeds = k->live->feeds;
+
+	for (guint i = 0; i < feeds->len; i++) {
+		struct feed *f = g_ptr_array_index(feeds, i);
+		if (is_mine(k, f) && f->session.id == id && !f->end)
 			return f;
 	}
 	return NULL;
@@ -159,59 +215,111 @@ static bool is_listed(const GArray *list, uint64_t id)
 }
 
 /* A feed whose session has left the list ends by itself, unless sessiond died: then
- * babeltrace2 would wait for ever. */
-static unsigned watch_running(struct live *l, const GArray *list, int64_t now)
+ * its streams would stay for ever. */
+static void watch_running(struct keeper *k, const GArray *list, int64_t now)
 {
-	unsigned n = 0;
+	const GPtrArray *feeds = k->live->feeds;
 
-	for (guint i = 0; i < l->feeds->len; i++) {
-		struct feed *f = g_ptr_array_index(l->feeds, i);
-		if (f->end)
+	for (guint i = 0; i < feeds->len; i++) {
+		struct feed *f = g_ptr_array_index(feeds, i);
+		if (!is_mine(k, f) || f->end)
 			continue;
-		n++;
 		if (is_listed(list, f->session.id))
 			f->missing_since = 0;
 		else if (!f->missing_since)
 			f->missing_since = now;
-		else if (now - f->missing_since > feed_patience(f) && !f->queued)
+		else if (now - MAX(f->missing_since, f->progress_at) > feed_patience(f) &&
+			 !f->queued)
 			feed_stop(f, FEED_SESSION_OVER);
 	}
-	return n;
 }
 
-static unsigned attach_new(struct live *l, const GArray *list, int64_t now)
+/* Attaches to what is there and has nobody; how many are there. */
+static unsigned attach_new_ones(struct keeper *k, const GArray *list, int64_t now)
 {
+	struct live *l = k->live;
 	unsigned n = 0;
 
 	for (guint i = 0; i < list->len; i++) {
 		const struct viewer_session *s = &g_array_index(list, struct viewer_session, i);
-		if (!is_ours(l, s) || is_done(&l->keeper, s->id))
+		if (!is_ours(k, s) || has_id(k->done, s->id))
 			continue;
 		n++;
-		if (now >= l->keeper.retry_at && !find_running(l, s->id))
-			g_ptr_array_add(l->feeds, feed_new(&l->owner, s));
+		if (s->ctf2)
+			give_up(k, BLK_TRACE_ERROR_SESSION, "cannot attach to %s: it is recorded "
+				"in CTF 2, which blktop cannot read; record it with "
+				"--trace-format=ctf-1.8", k->name);
+		else if (now >= k->retry_at && !find_running(k, s->id))
+			g_ptr_array_add(l->feeds, l->way->attach(l, k, s));
 	}
 	return n;
 }
 
-static bool any_attached(const struct live *l)
+/* -- the first look -------------------------------------------------------------- */
+
+/* What there is instead of the session that was asked for. */
+static void fail_missing(struct keeper *k, const GArray *list)
 {
-	for (guint i = 0; i < l->feeds->len; i++) {
-		const struct feed *f = g_ptr_array_index(l->feeds, i);
-		if (f->attached && !f->end)
-			return true;
+	g_autoptr(GString) others = g_string_new(NULL);
+
+	for (guint i = 0; i < list->len && i < 8; i++) {
+		const struct viewer_session *s = &g_array_index(list, struct viewer_session, i);
+		g_autofree char *host = text_visible(s->host), *name = text_visible(s->name);
+		g_string_append_printf(others, "%s%s/%s", i ? ", " : "", host, name);
 	}
-	return false;
+	give_up(k, BLK_TRACE_ERROR_SESSION,
+		"cannot attach to %s: there is no such session (%s%s%s); --wait waits for it",
+		k->name, list->len ? "there are: " : "the relay has none", others->str,
+		list->len > 8 ? ", ..." : "");
 }
 
-void keeper_apply(struct live *l, const GArray *list)
+/* Is the session there, and free? */
+static void look_first(struct keeper *k, const GArray *list)
 {
-	struct keeper *k = &l->keeper;
-	int64_t now = g_get_monotonic_time();
-	unsigned listed = attach_new(l, list, now), running = watch_running(l, list, now);
+	bool found = false;
 
-	if (any_attached(l)) {
+	k->looked = true;
+	for (guint i = 0; i < list->len; i++) {
+		const struct viewer_session *s = &g_array_index(list, struct viewer_session, i);
+		if (!is_ours(k, s))
+			continue;
+		found = true;
+		if (s->viewers && !k->live->options.wait)
+			give_up(k, BLK_TRACE_ERROR_SESSION, TAKEN, k->name);
+	}
+	if (!found && !k->live->options.wait)
+		fail_missing(k, list);
+}
+
+/* -- each look ------------------------------------------------------------------- */
+
+static void end_keeper(struct keeper *k)
+{
+	struct live *l = k->live;
+	bool all = true;
+
+	k->ended = true;
+	for (size_t i = 0; i < l->n_keepers; i++)
+		all = all && l->keepers[i].ended;
+	l->ended = all;
+	l->way->wake(l);
+}
+
+static void apply(struct keeper *k, const GArray *list)
+{
+	struct live *l = k->live;
+	int64_t now = g_get_monotonic_time();
+	unsigned attached;
+
+	if (!k->looked)
+		look_first(k, list);
+	if (l->fatal)
+		return;
+	watch_running(k, list, now);
+	unsigned listed = attach_new_ones(k, list, now), running = count_running(k, &attached);
+	if (attached) {
 		k->failures = 0;
+		k->seen = true;
 		set_trouble(k, NULL);
 	}
 	if (listed || running) {
@@ -220,25 +328,22 @@ void keeper_apply(struct live *l, const GArray *list)
 	}
 	if (!k->empty_since)
 		k->empty_since = now;
-	if (k->over || now - k->empty_since > GRACE_US) {
-		l->ended = true;
-		g_cond_broadcast(&l->owner.arrived);
+	if (!l->options.wait && (k->over || now - k->empty_since > GRACE_US)) {
+		end_keeper(k);
 		return;
 	}
 	/* a relay that was restarted has forgotten its sessions */
-	set_trouble(k, g_strdup_printf("%s is not there any more: waiting for it to be created "
-				       "again", l->name));
+	set_trouble(k, g_strdup_printf(k->seen ? "%s is not there any more: waiting for it to be "
+						 "created again"
+					       : "%s is not there yet: waiting for it", k->name));
 }
 
-/* -- the thread ------------------------------------------------------------------ */
-
-static GArray *look(struct live *l, GError **error)
+static GArray *look(struct keeper *k, GError **error)
 {
-	struct keeper *k = &l->keeper;
 	GArray *list;
 
 	if (!k->viewer)
-		k->viewer = viewer_open(&l->url, l->owner.timeout_ms, k->wake_fd, error);
+		k->viewer = viewer_open(&k->url, k->live->owner.timeout_ms, k->wake_fd, error);
 	if (!k->viewer)
 		return NULL;
 	list = viewer_list(k->viewer, error);
@@ -248,39 +353,42 @@ static GArray *look(struct live *l, GError **error)
 }
 
 /* One look, and what follows from it; until when to sleep. */
-static int64_t keep(struct live *l)
+static int64_t keep(struct keeper *k)
 {
-	struct keeper *k = &l->keeper;
+	struct live *l = k->live;
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GArray) list = NULL;
 	int64_t next = g_get_monotonic_time() + LOOK_US;
 
 	g_mutex_unlock(&l->owner.lock);
-	list = look(l, &error);
+	list = look(k, &error);
 	g_mutex_lock(&l->owner.lock);
+	if (l->stop)
+		return next;
 	k->reachable = list != NULL;
-	reap(l, l->feeds);
-	reap(l, l->retired);
+	reap(k);
 	if (list) {
-		keeper_apply(l, list);
+		apply(k, list);
 	} else {
 		set_trouble(k, g_strdup(error->message));
 		/* its numbers mean nothing after a restart */
 		g_array_set_size(k->done, 0);
 		next = g_get_monotonic_time() + backoff(k->failures++);
+		if (!k->looked && !l->options.wait)
+			give_up(k, error->code, "%s", error->message);
 	}
 	keeper_tell(l);
 	return next;
 }
 
 /* Has a feed ended that was not looked at? */
-static bool news(const struct live *l)
+static bool has_news(const struct keeper *k)
 {
-	for (guint i = 0; i < l->feeds->len + l->retired->len; i++) {
-		const struct feed *f = i < l->feeds->len
-			? g_ptr_array_index(l->feeds, i)
-			: g_ptr_array_index(l->retired, i - l->feeds->len);
-		if (f->end && !f->reaped)
+	const GPtrArray *feeds = k->live->feeds;
+
+	for (guint i = 0; i < feeds->len; i++) {
+		const struct feed *f = g_ptr_array_index(feeds, i);
+		if (is_mine(k, f) && f->end && !f->reaped)
 			return true;
 	}
 	return false;
@@ -288,14 +396,14 @@ static bool news(const struct live *l)
 
 static gpointer keeper_thread(gpointer data)
 {
-	struct live *l = data;
-	struct keeper *k = &l->keeper;
+	struct keeper *k = data;
+	struct live *l = k->live;
 	struct feed_owner *o = &l->owner;
 
 	g_mutex_lock(&o->lock);
-	while (!k->stop && !l->ended) {
-		int64_t until = keep(l);
-		while (!k->stop && !l->ended && !news(l) &&
+	while (!l->stop && !k->ended && !l->fatal) {
+		int64_t until = keep(k);
+		while (!l->stop && !k->ended && !l->fatal && !has_news(k) &&
 		       g_cond_wait_until(&o->changed, &o->lock, until))
 			;
 	}
@@ -303,38 +411,34 @@ static gpointer keeper_thread(gpointer data)
 	return NULL;
 }
 
-void keeper_start(struct live *l)
+void keeper_start(struct keeper *k)
 {
-	l->keeper.thread = g_thread_new("blk-keeper", keeper_thread, l);
+	k->thread = g_thread_new("blk-keeper", keeper_thread, k);
 }
 
-static bool join_all(GPtrArray *feeds)
+static void stop_feeds(struct live *l)
+{
+	for (guint i = 0; i < l->feeds->len; i++)
+		feed_stop(g_ptr_array_index(l->feeds, i), FEED_LOST);
+}
+
+bool keepers_stop(struct live *l)
 {
 	bool ok = true;
 
-	for (guint i = 0; i < feeds->len; i++)
-		ok = feed_join(g_ptr_array_index(feeds, i), JOIN_MS) && ok;
-	return ok;
-}
-
-bool keeper_stop(struct live *l)
-{
-	struct keeper *k = &l->keeper;
-
 	g_mutex_lock(&l->owner.lock);
-	k->stop = true;
-	net_wake(k->wake_fd);
+	l->stop = true;
+	for (size_t i = 0; i < l->n_keepers; i++)
+		net_wake(l->keepers[i].wake_fd);
 	g_cond_broadcast(&l->owner.changed);
-	for (guint i = 0; i < l->feeds->len; i++)
-		feed_stop(g_ptr_array_index(l->feeds, i), FEED_LOST);
+	stop_feeds(l);
 	g_mutex_unlock(&l->owner.lock);
-	/* every wait of the keeper ends by the waker, so it may be joined */
-	if (k->thread)
-		g_thread_join(g_steal_pointer(&k->thread));
-	g_mutex_lock(&l->owner.lock);
+	/* every wait of the keepers ends by the waker, so they may be joined */
+	for (size_t i = 0; i < l->n_keepers; i++) {
+		if (l->keepers[i].thread)
+			g_thread_join(g_steal_pointer(&l->keepers[i].thread));
+	}
 	for (guint i = 0; i < l->feeds->len; i++)
-		feed_stop(g_ptr_array_index(l->feeds, i), FEED_LOST);
-	g_mutex_unlock(&l->owner.lock);
-	bool feeds = join_all(l->feeds), retired = join_all(l->retired);
-	return feeds && retired;
+		ok = feed_join(g_ptr_array_index(l->feeds, i), JOIN_MS) && ok;
+	return ok;
 }

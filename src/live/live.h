@@ -38,23 +38,40 @@ struct live_session {
 GPtrArray *live_list_sessions(const struct live_url *url, int timeout_ms, GError **error);
 
 /*
- * A live source of one session (url->target and ->session set): attaches to every
- * relay session of that name, also ones that appear later, each through a
- * babeltrace2 graph on a thread of its own; merges them by time, with horizons.
- * When the relay goes away the source stays, reports it through
- * live_get_status(), and connects again with back-off. Ends (SOURCE_END) when the
- * session was destroyed. source_next() never blocks longer than about 50 ms.
+ * A live source of one or more sessions (target and session set in each url), merged
+ * by time: attaches to every relay session of each name, also to ones that appear
+ * later. Reads natively (live/attach.h), or, asked to, through babeltrace2's graphs.
+ *
+ * Returns at once: the relay is connected to on another thread. What keeps it from
+ * attaching the first time (no relay, no such session, somebody else has it) is an
+ * error of source_next(), unless `wait`. When a relay goes away later the source stays,
+ * reports it through live_get_status(), and connects again with back-off. Ends
+ * (SOURCE_END) when all sessions were destroyed. source_next() never blocks longer than
+ * about 50 ms.
  */
-struct source *live_open(const struct live_url *url, const struct blk_subscription *rows,
-			 size_t n_rows, int timeout_ms, GError **error);
+struct live_options {
+	int timeout_ms;			/* of each question to the relay */
+	bool babeltrace2;
+	bool from_beginning;		/* of what the relay has; else from its newest packets on */
+	bool wait;			/* for a relay and a session that are not there (yet, or
+					 * any more) */
+	int64_t late_ns;		/* how long a stream that lags behind is waited for;
+					 * < 0: two live timers and a second */
+};
+struct source *live_open(const struct live_url *urls, size_t n_urls,
+			 const struct live_options *options,
+			 const struct blk_subscription *rows, size_t n_rows, GError **error);
 
 struct live_status {
-	bool connected;
-	int64_t since_ns;	/* wall clock: connected or gone since */
-	char message[256];	/* why not connected; "" */
-	int64_t lag_ns;		/* wall clock less newest event or beacon; < 0 unknown */
-	unsigned attached;	/* relay sessions */
-	uint64_t late;		/* records that came too late and were moved to the present */
+	bool connected;			/* to all that were asked for */
+	int64_t since_ns;		/* wall clock: connected or gone since */
+	char message[256];		/* why not connected, or who is waited for; "" */
+	int64_t lag_ns;			/* wall clock less newest event or beacon; < 0 unknown */
+	unsigned attached;		/* relay sessions */
+	uint64_t late;			/* records that came too late and were moved to the present */
+	unsigned stalled;		/* streams that lag behind, and the others go on without */
+	char stalled_name[128];		/* the one that is behind most, fit to be shown; "" */
+	int64_t stalled_ns;			/* the newest instant known of it; INT64_MIN */
 };
 /* Any thread. */
 void live_get_status(struct source *s, struct live_status *ret);

@@ -6,8 +6,12 @@
  */
 #include "live/source_live.h"
 
-void merger_init(struct merger *m)
+static void merger_init(struct live *l)
 {
+	struct merger *m = &l->merger;
+
+	m->retired = g_ptr_array_new();
+	m->clocks = bt2_clocks_new();
 	m->held = g_ptr_array_new();
 	m->held_of = g_ptr_array_new();
 	m->losses = g_ptr_array_new_with_free_func(g_free);
@@ -16,18 +20,9 @@ void merger_init(struct merger *m)
 	m->last = INT64_MIN;
 }
 
-void merger_clear(struct merger *m)
-{
-	g_ptr_array_unref(m->held);
-	g_ptr_array_unref(m->held_of);
-	g_ptr_array_unref(m->losses);
-	g_hash_table_unref(m->classes);
-	g_array_unref(m->gaps);
-}
-
 /* -- entries of the feeds' tables become the source's ----------------------- */
 
-static void map_hosts(struct live *l, struct feed *f, GPtrArray *hosts)
+static void map_hosts(struct live *l, struct feed_bt2 *f, GPtrArray *hosts)
 {
 	for (guint i = 0; i < hosts->len; i++) {
 		const struct blk_host *h = g_ptr_array_index(hosts, i);
@@ -37,7 +32,7 @@ static void map_hosts(struct live *l, struct feed *f, GPtrArray *hosts)
 	}
 }
 
-static void map_streams(struct live *l, struct feed *f, GPtrArray *streams)
+static void map_streams(struct live *l, struct feed_bt2 *f, GPtrArray *streams)
 {
 	for (guint i = 0; i < streams->len; i++) {
 		struct blk_stream st = *(struct blk_stream *)g_ptr_array_index(streams, i);
@@ -47,7 +42,7 @@ static void map_streams(struct live *l, struct feed *f, GPtrArray *streams)
 	}
 }
 
-static void map_classes(struct live *l, struct feed *f, GPtrArray *classes)
+static void map_classes(struct live *l, struct feed_bt2 *f, GPtrArray *classes)
 {
 	for (guint i = 0; i < classes->len; i++) {
 		const struct blk_class *c = g_ptr_array_index(classes, i);
@@ -64,18 +59,18 @@ static void map_classes(struct live *l, struct feed *f, GPtrArray *classes)
 
 /* -- which record is next --------------------------------------------------- */
 
-static struct feed_block *head(const struct feed *f)
+static struct feed_block *head(const struct feed_bt2 *f)
 {
 	return g_queue_peek_head((GQueue *)&f->blocks);
 }
 
-static struct feed *earliest(const struct live *l)
+static struct feed_bt2 *earliest(const struct live *l)
 {
-	struct feed *best = NULL;
+	struct feed_bt2 *best = NULL;
 	int64_t best_ts = 0;
 
 	for (guint i = 0; i < l->feeds->len; i++) {
-		struct feed *f = g_ptr_array_index(l->feeds, i);
+		struct feed_bt2 *f = g_ptr_array_index(l->feeds, i);
 		const struct feed_block *b = head(f);
 		if (b && (!best || b->out.ev[b->at].ts < best_ts)) {
 			best = f;
@@ -86,16 +81,16 @@ static struct feed *earliest(const struct live *l)
 }
 
 /* May the earliest record go, or could another feed still have an earlier one? */
-static bool may_pass(const struct live *l, const struct feed *f, int64_t now)
+static bool may_pass(const struct live *l, const struct feed_bt2 *f, int64_t now)
 {
 	const struct feed_block *b = head(f);
 
 	for (guint i = 0; i < l->feeds->len; i++) {
-		const struct feed *other = g_ptr_array_index(l->feeds, i);
-		if (other == f || other->end || head(other))
+		const struct feed_bt2 *other = g_ptr_array_index(l->feeds, i);
+		if (other == f || other->feed.end || head(other))
 			continue;
 		if (b->out.ev[b->at].ts > other->horizon &&
-		    now - b->arrived < feed_patience(other))
+		    now - b->arrived < feed_patience(&other->feed))
 			return false;
 	}
 	return true;
@@ -137,7 +132,7 @@ static bool close_gaps(struct live *l, size_t *n, int64_t end)
 	return !m->gaps->len;
 }
 
-static void note_stream(struct feed *f, uint16_t row, uint16_t stream)
+static void note_stream(struct feed_bt2 *f, uint16_t row, uint16_t stream)
 {
 	if (row == BLK_ROW_STREAM_ADD) {
 		g_array_append_val(f->open, stream);
@@ -151,7 +146,7 @@ static void note_stream(struct feed *f, uint16_t row, uint16_t stream)
 	}
 }
 
-static void take_record(struct live *l, struct feed *f, const struct blk_event *from, size_t *n)
+static void take_record(struct live *l, struct feed_bt2 *f, const struct blk_event *from, size_t *n)
 {
 	struct merger *m = &l->merger;
 	struct blk_event e = *from;
@@ -172,7 +167,7 @@ static void take_record(struct live *l, struct feed *f, const struct blk_event *
 }
 
 /* Takes the feed's next record; false: there is no room to do so. */
-static bool take(struct live *l, struct feed *f, size_t *n)
+static bool take(struct live *l, struct feed_bt2 *f, size_t *n)
 {
 	struct merger *m = &l->merger;
 	struct feed_block *b = head(f);
@@ -188,7 +183,7 @@ static bool take(struct live *l, struct feed *f, size_t *n)
 		map_classes(l, f, b->classes);
 	}
 	take_record(l, f, e, n);
-	f->queued--;
+	f->feed.queued--;
 	if (++b->at == b->out.n) {
 		g_queue_pop_head(&f->blocks);
 		g_ptr_array_add(m->held, b);
@@ -217,19 +212,19 @@ static void give_back(struct live *l)
 static void retire(struct live *l)
 {
 	for (guint i = 0; i < l->feeds->len;) {
-		struct feed *f = g_ptr_array_index(l->feeds, i);
-		if (!f->end || head(f)) {
+		struct feed_bt2 *f = g_ptr_array_index(l->feeds, i);
+		if (!f->feed.reaped || head(f)) {
 			i++;
 			continue;
 		}
 		for (guint k = 0; k < f->open->len; k++) {
 			struct live_gap gap = {
 				.stream = g_array_index(f->open, uint16_t, k),
-				.begin = f->horizon, .lost = f->end != FEED_SESSION_OVER,
+				.begin = f->horizon, .lost = f->feed.end != FEED_SESSION_OVER,
 			};
 			g_array_append_val(l->merger.gaps, gap);
 		}
-		g_ptr_array_add(l->retired, f);
+		g_ptr_array_add(l->merger.retired, f);
 		g_ptr_array_remove_index_fast(l->feeds, i);
 	}
 }
@@ -240,18 +235,20 @@ static int64_t horizon(const struct live *l)
 	int64_t min = INT64_MAX;
 
 	for (guint i = 0; i < l->feeds->len; i++) {
-		const struct feed *f = g_ptr_array_index(l->feeds, i);
+		const struct feed_bt2 *f = g_ptr_array_index(l->feeds, i);
 		const struct feed_block *b = head(f);
 		min = MIN(min, b ? b->out.ev[b->at].ts : f->horizon);
 	}
 	return l->feeds->len ? min : INT64_MIN;
 }
 
-size_t merger_next(struct live *l)
+/* The next records that may be delivered; 0: none yet. Lock held, except that what the
+ * last batch pointed into is given back first. */
+static size_t merge(struct live *l)
 {
 	struct merger *m = &l->merger;
 	int64_t now = g_get_monotonic_time(), bound;
-	struct feed *f;
+	struct feed_bt2 *f;
 	size_t n = 0;
 
 	give_back(l);
@@ -269,7 +266,68 @@ size_t merger_next(struct live *l)
 	return n;
 }
 
-bool merger_idle(const struct live *l)
+static bool merger_idle(const struct live *l)
 {
 	return !l->feeds->len && !l->merger.gaps->len;
 }
+
+static enum source_status merger_next(struct live *l, struct blk_batch *ret,
+				      G_GNUC_UNUSED GError **error)
+{
+	int64_t deadline = g_get_monotonic_time() + LIVE_NEXT_US;
+	size_t n;
+
+	g_mutex_lock(&l->owner.lock);
+	while (!(n = merge(l)) && !g_atomic_int_get(&l->cancelled) && !l->fatal &&
+	       !(l->ended && merger_idle(l)) &&
+	       g_cond_wait_until(&l->owner.arrived, &l->owner.lock, deadline))
+		;
+	g_mutex_unlock(&l->owner.lock);
+	*ret = (struct blk_batch){ l->merger.batch, n };
+	return n ? SOURCE_OK : SOURCE_AGAIN;
+}
+
+static struct feed *merger_attach(struct live *l, struct keeper *k, const struct viewer_session *s)
+{
+	return feed_bt2_new(&l->owner, &k->url, s, l->options.from_beginning ?
+			    VIEWER_FROM_BEGINNING : VIEWER_FROM_LAST, l->merger.clocks);
+}
+
+static void merger_tell(struct live *l, struct live_status *ret)
+{
+	ret->late = l->merger.late;
+}
+
+static void merger_wake(struct live *l)
+{
+	g_cond_broadcast(&l->owner.arrived);
+}
+
+/* What it has is merged first, and its layouts stay. */
+static bool merger_let_go(G_GNUC_UNUSED struct live *l, G_GNUC_UNUSED struct feed *f)
+{
+	return false;
+}
+
+static void merger_clear(struct live *l)
+{
+	struct merger *m = &l->merger;
+
+	for (guint i = 0; i < m->held->len; i++)
+		feed_recycle(g_ptr_array_index(m->held_of, i), g_ptr_array_index(m->held, i));
+	for (guint i = 0; i < m->retired->len; i++)
+		feed_free(g_ptr_array_index(m->retired, i));
+	g_ptr_array_unref(m->retired);
+	g_ptr_array_unref(m->held);
+	g_ptr_array_unref(m->held_of);
+	g_ptr_array_unref(m->losses);
+	g_hash_table_unref(m->classes);
+	g_array_unref(m->gaps);
+	bt2_clocks_unref(m->clocks);
+	source_clear(&l->source);
+}
+
+const struct live_way merger_way = {
+	.init = merger_init, .attach = merger_attach, .next = merger_next, .idle = merger_idle,
+	.tell = merger_tell, .wake = merger_wake, .let_go = merger_let_go, .clear = merger_clear,
+};

@@ -167,25 +167,34 @@ bool net_connect(struct net *n, const char *host, uint16_t port, int family, int
 	return ok;
 }
 
+size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GError **error)
+{
+	for (;;) {
+		int on = 1;
+		/* the relay answers in two small writes: without this each costs 40 ms */
+		setsockopt(n->fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+		ssize_t got = recv(n->fd, buf, max, 0);
+		if (got > 0)
+			return (size_t)got;
+		if (got == 0)
+			return fail(error, "the connection was closed");
+		if (errno != EAGAIN && errno != EINTR)
+			return fail(error, g_strerror(errno));
+		if (!wait_for(n->fd, POLLIN, n->wake_fd, deadline, error))
+			return 0;
+	}
+}
+
 bool net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **error)
 {
 	char *p = buf;
 
 	while (len > 0) {
-		int on = 1;
-		/* the relay answers in two small writes: without this each costs 40 ms */
-		setsockopt(n->fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
-		ssize_t got = recv(n->fd, p, len, 0);
-		if (got > 0) {
-			p += got;
-			len -= (size_t)got;
-		} else if (got == 0) {
-			return fail(error, "the connection was closed");
-		} else if (errno != EAGAIN && errno != EINTR) {
-			return fail(error, g_strerror(errno));
-		}
-		if (len > 0 && !wait_for(n->fd, POLLIN, n->wake_fd, deadline, error))
+		size_t got = net_read_some(n, p, len, deadline, error);
+		if (!got)
 			return false;
+		p += got;
+		len -= got;
 	}
 	return true;
 }

@@ -27,6 +27,8 @@ bool net_connect(struct net *n, const char *host, uint16_t port, int family, int
 		 int64_t deadline, GError **error);
 /* Exactly len bytes. The end of the connection is an error. */
 bool net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **error);
+/* What has come, at least one and at most `max` bytes; 0: *error. */
+size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GError **error);
 bool net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error);
 void net_close(struct net *n);
 

@@ -2,8 +2,12 @@
 /*
  * The live source, inside: who does what.
  *
- *     keeper (a thread)   lists the relay's sessions, makes and ends feeds
- *     feed (a thread)     one attachment: records in blocks       feed.h
+ *     keeper (a thread)   one for each session asked for: lists the relay's sessions,
+ *                         makes and ends feeds
+ *     feed (a thread)     one attachment                          feed.h
+ *
+ *
+ *     feed_bt2            a feed: records in blocks               feed_bt2.h
  *       gate (a thread)   between its graph and the relay         gate.h
  *     merger              in source_next(): blocks to batches, by time
  *
@@ -12,7 +16,7 @@
 #ifndef BLK_LIVE_SOURCE_LIVE_H
 #define BLK_LIVE_SOURCE_LIVE_H
 
-#include "live/feed.h"
+#include "live/feed_bt2.h"
 
 /* A stream whose feed ended without ending it: until another feed's first record
  * its events are lost. */
@@ -25,63 +29,84 @@ struct live_gap {
 struct merger {
 	struct blk_event batch[BLK_BATCH];
 	GPtrArray *held;		/* struct feed_block *: the batch points into them */
-	GPtrArray *held_of;		/* struct feed *: whose */
+	GPtrArray *held_of;		/* struct feed_bt2 *: whose */
 	GPtrArray *losses;		/* struct blk_loss * of the batch */
 	GHashTable *classes;		/* name -> class index + 1 */
 	GArray *gaps;			/* struct live_gap */
+	GPtrArray *retired;		/* struct feed *: ended and merged, but their layouts may
+					 * be in use */
+	struct bt2_clocks *clocks;
 	int64_t last;			/* of records delivered */
 	uint64_t late;
 };
 
 struct keeper {
+	struct live *live;
+	struct live_url url;
+	char *name;			/* "session 'S' of host 'T' on relay R", to be shown */
 	GThread *thread;
 	int wake_fd;
-	bool stop, stopped;
 	struct viewer *viewer;		/* NULL: not connected; the thread's own */
+
+	/* under the lock */
+	bool looked;			/* the list came once */
+	bool seen;			/* a feed was attached once */
 	bool reachable;			/* the relay answered last time */
 	unsigned failures;		/* in a row */
 	unsigned broken;		/* feeds in a row that broke soon */
 	int64_t retry_at;		/* monotonic, us: no new feed before */
 	int64_t empty_since;		/* the relay answers, but has no such session */
 	bool over;			/* the last feed ended with its session */
+	bool ended;			/* no feed will come any more */
 	GArray *done;			/* uint64_t: relay sessions that are over */
 	char *trouble;			/* what is wrong; NULL: nothing */
 };
 
+/* What keepers make, and who takes what comes of it: one of two. */
+struct live_way {
+	void (*init)(struct live *l);
+	/* Lock held. */
+	struct feed *(*attach)(struct live *l, struct keeper *k, const struct viewer_session *s);
+	/* As source_next(), and may wait as long. */
+	enum source_status (*next)(struct live *l, struct blk_batch *ret, GError **error);
+	/* All feeds have ended, and lock held: has all been taken? */
+	bool (*idle)(const struct live *l);
+	/* Any thread, lock held: what it adds to the status. */
+	void (*tell)(struct live *l, struct live_status *ret);
+	/* Any thread: there is news for who waits in next(). */
+	void (*wake)(struct live *l);
+	/* A feed has ended and was reaped, lock held: true when it may be freed. */
+	bool (*let_go)(struct live *l, struct feed *f);
+	void (*clear)(struct live *l);
+};
+
 struct live {
 	struct source source;		/* first */
+	const struct live_way *way;
+	struct live_options options;
 	struct feed_owner owner;
-	struct live_url url;
-	char *name;			/* "session 'S' of host 'T' on relay R", to be shown */
+	struct keeper *keepers;
+	size_t n_keepers;
 	gint cancelled;
 
 	/* under the lock */
-	GPtrArray *feeds;		/* struct feed *, being merged */
-	GPtrArray *retired;		/* ended and merged: their layouts may be in use */
+	GPtrArray *feeds;		/* struct feed * that run, or are not merged yet */
 	struct live_status status;	/* lag and late are computed */
+	bool stop;
 	bool ended;			/* no feed will come any more */
 	GError *fatal;			/* why it can't go on */
 
-	struct keeper keeper;
 	struct merger merger;
 };
 
-/* The next records that may be delivered; 0: none yet. Lock held, except that
- * what the last batch pointed into is given back first. */
-size_t merger_next(struct live *l);
-void merger_init(struct merger *m);
-void merger_clear(struct merger *m);
-/* Nothing is left to be delivered. Lock held. */
-bool merger_idle(const struct live *l);
+extern const struct live_way merger_way;
+#define LIVE_NEXT_US 50000		/* next() waits no longer */
 
-void keeper_init(struct keeper *k);
-/* One look at the relay's sessions, given by the caller: makes feeds. Lock held. */
-void keeper_apply(struct live *l, const GArray *list);
+void keeper_init(struct keeper *k, struct live *l, const struct live_url *url);
+void keeper_clear(struct keeper *k);
 /* Brings l->status up to date. Lock held. */
 void keeper_tell(struct live *l);
-void keeper_start(struct live *l);
-/* Ends feeds and thread; false when some would not end in time. */
-bool keeper_stop(struct live *l);
-void keeper_clear(struct keeper *k);
-
+void keeper_start(struct keeper *k);
+/* Ends feeds and threads of all keepers; false when some would not end in time. */
+bool keepers_stop(struct live *l);
 #endif

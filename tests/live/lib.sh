@@ -70,7 +70,7 @@ says() { grep -q "$2" "$work/out.$1" 2>/dev/null; } # says VIEWER PATTERN
 view() {
 	local name=$1
 	shift
-	"$COUNT" "$@" >"$work/out.$name" 2>&1 &
+	"$COUNT" ${READER:+"$READER"} "$@" >"$work/out.$name" 2>&1 &
 	viewer=$!
 	until_true says "$name" '^status connected'
 }

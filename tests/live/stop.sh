@@ -5,11 +5,11 @@
 export LAB_LIVE_US=100000 LAB_SPANGEN="-t 1 -r 50"
 lab_up
 
-"$COUNT" -c "$LAB_URL" >"$work/out.cancelled"
+"$COUNT" ${READER:+"$READER"} -c "$LAB_URL" >"$work/out.cancelled"
 is "cancelled from another thread: exit status" $? 0
 ok "cancelled: says so" says cancelled '^cancelled'
 # the relay needs a moment to notice
-next() { "$COUNT" -n 0.5 "$LAB_URL" >"$work/out.next"; }
+next() { "$COUNT" ${READER:+"$READER"} -n 0.5 "$LAB_URL" >"$work/out.next"; }
 ok "the place is free again" until_true next
 ok "it ended when asked to" says next '^stopped'
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Attaches to a live session and prints what came, for the live tests:
+ * Attaches to live sessions and prints what came, for the live tests:
  *
- *     live-count [-c] [-n SECONDS] [-t MS] URL
+ *     live-count [-bBcw] [-l MS] [-n SECONDS] [-t MS] URL...
  *
- * -c: cancel from another thread after 0.3 s; -n: stop after so long (60); -t: time
- * limit of the connection (2000). "status connected|gone ATTACHED MESSAGE" on every
- * change; at the end "event NAME COUNT" and other counts, "disorder N" (records
- * that went back in time), "longest MS" (the longest source_next()), and last
- * "end|stopped|cancelled|error MESSAGE".
+ * -b: with babeltrace2; -B: from the beginning; -w: wait for the session; -l: the
+ * bound of lateness; -c: cancel from another thread after 0.3 s; -n: stop after so long
+ * (60); -t: time limit of the connection (2000). "status connected|gone ATTACHED MESSAGE"
+ * on every change, "stalled NAME" likewise; at the end "event NAME COUNT" and other
+ * counts, "digest HEX" (of all events, in any order: instant, CPU, name, and fields),
+ * "disorder N" (records that went back in time), "longest MS" (the longest
+ * source_next()), and last "end|stopped|cancelled|error MESSAGE".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +31,7 @@ static const struct blk_subscription rows[] = {
 
 struct counts {
 	uint64_t events[G_N_ELEMENTS(rows)], other, lost_events, lost_packets, gaps, disorder;
-	uint64_t added, ended, root_begins, horizons;
+	uint64_t added, ended, root_begins, horizons, digest;
 	int64_t last, horizon, longest_us;
 };
 
@@ -42,12 +44,39 @@ static void count_loss(struct counts *c, const struct blk_event *e)
 	c->gaps += !loss->events && !loss->packets;
 }
 
-static void count(struct counts *c, const struct blk_event *e)
+static uint64_t mix(uint64_t h, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ p[i]) * 0x100000001b3;
+	return h;
+}
+
+/* The same whatever the reader and the order. */
+static uint64_t digest_of(const struct blk_event *e, const struct blk_tables *tables)
+{
+	const struct blk_stream *st = blk_stream(tables, e->stream);
+	uint64_t h = mix(0xcbf29ce484222325, &e->ts, sizeof e->ts);
+
+	h = mix(h, &st->cpu, sizeof st->cpu);
+	h = mix(h, rows[e->row].event, strlen(rows[e->row].event));
+	for (unsigned slot = 0; slot < BLK_MAX_SLOTS; slot++) {
+		struct blk_text t = blk_text(e, slot);
+		int64_t v = blk_int_or(e, slot, 0);
+		h = mix(h, t.str, t.len);
+		h = mix(h, &v, sizeof v);
+	}
+	return h ^ h >> 29;
+}
+
+static void count(struct counts *c, const struct blk_event *e, const struct blk_tables *tables)
 {
 	c->disorder += e->ts < c->last || e->ts < c->horizon;
 	c->last = e->ts;
 	if (e->row < G_N_ELEMENTS(rows)) {
 		c->events[e->row]++;
+		c->digest += digest_of(e, tables);
 		/* reads every byte, for the sanitizers */
 		for (unsigned slot = BLK_FIELD0; slot < BLK_FIELD0 + 8; slot++) {
 			struct blk_text t = blk_text(e, slot);
@@ -77,7 +106,7 @@ static void count(struct counts *c, const struct blk_event *e)
 
 static void show_status(struct source *s)
 {
-	static char last[300];
+	static char last[300], stalled[128];
 	char line[300];
 	struct live_status st;
 
@@ -88,6 +117,11 @@ static void show_status(struct source *s)
 		printf("%s\n", line);
 		fflush(stdout);
 		strcpy(last, line);
+	}
+	if (strcmp(stalled, st.stalled_name)) {
+		printf("stalled %s\n", st.stalled_name);
+		fflush(stdout);
+		strcpy(stalled, st.stalled_name);
 	}
 }
 
@@ -100,6 +134,7 @@ static void show_counts(struct source *s, const struct counts *c)
 		printf("event %s %" PRIu64 "\n", rows[i].event, c->events[i]);
 	printf("roots %" PRIu64 "\nother %" PRIu64 "\n", c->root_begins, c->other);
 	printf("lost %" PRIu64 " %" PRIu64 "\n", c->lost_events, c->lost_packets);
+	printf("digest %016" PRIx64 "\n", c->digest);
 	printf("gaps %" PRIu64 "\nstreams %" PRIu64 " %" PRIu64 "\n", c->gaps, c->added, c->ended);
 	printf("horizons %" PRIu64 "\nlate %" PRIu64 "\n", c->horizons, st.late);
 	printf("lag %" PRId64 "\n", st.lag_ns / 1000000);
@@ -121,7 +156,7 @@ static const char *run(struct source *s, struct counts *c, int64_t until, GError
 		enum source_status st = source_next(s, &batch, error);
 		c->longest_us = MAX(c->longest_us, g_get_monotonic_time() - before);
 		for (size_t i = 0; i < batch.n; i++)
-			count(c, &batch.ev[i]);
+			count(c, &batch.ev[i], &s->tables);
 		show_status(s);
 		if (st == SOURCE_END)
 			return "end";
@@ -134,29 +169,51 @@ static const char *run(struct source *s, struct counts *c, int64_t until, GError
 	}
 }
 
+static bool read_options(int argc, char **argv, struct live_options *o, double *seconds,
+			 bool *cancel)
+{
+	int opt;
+
+	while ((opt = getopt(argc, argv, "bBcwl:n:t:")) != -1) {
+		o->babeltrace2 |= opt == 'b';
+		o->from_beginning |= opt == 'B';
+		o->wait |= opt == 'w';
+		*cancel |= opt == 'c';
+		if (opt == 'l')
+			o->late_ns = (int64_t)atoi(optarg) * 1000000;
+		if (opt == 't')
+			o->timeout_ms = atoi(optarg);
+		if (opt == 'n')
+			*seconds = atof(optarg);
+		if (opt == '?')
+			return false;
+	}
+	return optind < argc;
+}
+
 int main(int argc, char **argv)
 {
 	g_autoptr(GError) error = NULL;
-	struct live_url url;
+	struct live_url urls[8];
+	struct live_options options = { .timeout_ms = 2000, .late_ns = -1 };
 	struct counts c = { .last = INT64_MIN, .horizon = INT64_MIN };
-	int timeout_ms = 2000, opt;
 	double seconds = 60;
 	bool cancel = false;
+	size_t n = 0;
 
-	while ((opt = getopt(argc, argv, "t:n:c")) != -1) {
-		if (opt == 't')
-			timeout_ms = atoi(optarg);
-		else if (opt == 'n')
-			seconds = atof(optarg);
-		else
-			cancel = true;
-	}
-	if (optind + 1 != argc || !live_url_parse(argv[optind], &url, &error)) {
-		fprintf(stderr, "live-count: %s\n", error ? error->message : "URL expected");
+	if (!read_options(argc, argv, &options, &seconds, &cancel)) {
+		fprintf(stderr, "live-count: URL expected\n");
 		return 2;
 	}
-	g_autoptr(blk_source) s = live_open(&url, rows, G_N_ELEMENTS(rows), timeout_ms, &error);
-	live_url_clear(&url);
+	for (; optind < argc && n < G_N_ELEMENTS(urls); optind++, n++) {
+		if (!live_url_parse(argv[optind], &urls[n], &error)) {
+			fprintf(stderr, "live-count: %s\n", error->message);
+			return 2;
+		}
+	}
+	g_autoptr(blk_source) s = live_open(urls, n, &options, rows, G_N_ELEMENTS(rows), &error);
+	while (n > 0)
+		live_url_clear(&urls[--n]);
 	if (!s) {
 		printf("error %s\n", error->message);
 		return 1;

@@ -8,129 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "live/net.h"
-#include "live/viewer.h"
-
-/* What a fake relay does on every connection: after `ask` bytes it says `text`. */
-struct step {
-	size_t ask;
-	GByteArray *text;
-};
-
-struct relay {
-	GArray *steps;
-	bool hang;			/* at the end: keeps the connection */
-	int listener, wake_fd;
-	uint16_t port;
-	GThread *thread;
-};
-
-static void talk(struct relay *r, struct net *n)
-{
-	uint8_t buf[256];
-
-	for (guint i = 0; i < r->steps->len; i++) {
-		const struct step *s = &g_array_index(r->steps, struct step, i);
-		g_assert_cmpuint(s->ask, <=, sizeof buf);
-		if (!net_read(n, buf, s->ask, NET_FOREVER, NULL) ||
-		    !net_write(n, s->text->data, s->text->len, NET_FOREVER, NULL))
-			return;
-	}
-	if (r->hang)
-		net_sleep(r->wake_fd, NET_FOREVER);
-}
-
-static gpointer relay_thread(gpointer data)
-{
-	struct relay *r = data;
-	struct net n;
-
-	while (net_accept_own(r->listener, &n, r->wake_fd, NET_FOREVER, NULL)) {
-		talk(r, &n);
-		net_close(&n);
-	}
-	return NULL;
-}
-
-static void add_step(struct relay *r, size_t ask, const void *text, size_t len)
-{
-	struct step s = { ask, g_byte_array_new() };
-
-	g_byte_array_append(s.text, text, (guint)len);
-	g_array_append_val(r->steps, s);
-}
-
-static void add_hello(struct relay *r, uint32_t major, uint32_t minor)
-{
-	uint8_t hello[VIEWER_CONNECT_SIZE] = { 0 };
-
-	viewer_put_u32(hello + 8, major);
-	viewer_put_u32(hello + 12, minor);
-	viewer_put_u32(hello + 16, 1);
-	add_step(r, VIEWER_HEADER + VIEWER_CONNECT_SIZE, hello, sizeof hello);
-}
-
-/* The answer to LIST: says there are `claim`, then what `list` holds. */
-static void add_list(struct relay *r, uint32_t claim, const GByteArray *list)
-{
-	g_autoptr(GByteArray) text = g_byte_array_new();
-	uint8_t count[4];
-
-	viewer_put_u32(count, claim);
-	g_byte_array_append(text, count, sizeof count);
-	if (list)
-		g_byte_array_append(text, list->data, list->len);
-	add_step(r, VIEWER_HEADER, text->data, text->len);
-}
-
-static void add_session(GByteArray *list, uint64_t id, const char *host, const char *name,
-			uint32_t streams, uint32_t viewers)
-{
-	uint8_t e[VIEWER_ENTRY_SIZE] = { 0 };
-
-	viewer_put_u64(e, id);
-	viewer_put_u32(e + 8, 1000000);
-	viewer_put_u32(e + 12, viewers);
-	viewer_put_u32(e + 16, streams);
-	memcpy(e + 20, host, MIN(strlen(host), VIEWER_HOST_SIZE));
-	memcpy(e + 20 + VIEWER_HOST_SIZE, name, MIN(strlen(name), VIEWER_NAME_SIZE));
-	g_byte_array_append(list, e, sizeof e);
-}
-
-static void clear_step(gpointer p)
-{
-	g_byte_array_unref(((struct step *)p)->text);
-}
-
-static struct relay *relay_new(bool hang)
-{
-	struct relay *r = g_new0(struct relay, 1);
-
-	r->steps = g_array_new(FALSE, TRUE, sizeof(struct step));
-	g_array_set_clear_func(r->steps, clear_step);
-	r->hang = hang;
-	r->wake_fd = net_wake_new();
-	r->listener = net_listen_local(&r->port, NULL);
-	g_assert_cmpint(r->listener, >=, 0);
-	return r;
-}
-
-static struct live_url relay_start(struct relay *r)
-{
-	r->thread = g_thread_new("relay", relay_thread, r);
-	return (struct live_url){ .host = (char *)"127.0.0.1", .port = r->port };
-}
-
-static void relay_free(struct relay *r)
-{
-	net_wake(r->wake_fd);
-	if (r->thread)
-		g_thread_join(r->thread);
-	close(r->listener);
-	close(r->wake_fd);
-	g_array_unref(r->steps);
-	g_free(r);
-}
+#include "lib/fake_relay.h"
 
 static void test_list(void)
 {
@@ -138,12 +16,12 @@ static void test_list(void)
 	g_autoptr(GByteArray) list = g_byte_array_new();
 	g_autoptr(GError) error = NULL;
 
-	add_session(list, 7, "web", "spans", 3, 0);
-	add_session(list, 3, "db", "z", 1, 1);
-	add_session(list, 8, "web", "spans", 5, 1);
-	add_session(list, 9, "db", "a", 0, 0);
-	add_hello(r, 2, 13);
-	add_list(r, 4, list);
+	relay_put_session(list, 7, "web", "spans", 3, 0);
+	relay_put_session(list, 3, "db", "z", 1, 1);
+	relay_put_session(list, 8, "web", "spans", 5, 1);
+	relay_put_session(list, 9, "db", "a", 0, 0);
+	relay_add_hello(r, 2, 13);
+	relay_add_list(r, 4, list);
 	struct live_url url = relay_start(r);
 	g_autoptr(GPtrArray) rows = live_list_sessions(&url, 5000, &error);
 	g_assert_no_error(error);
@@ -164,8 +42,8 @@ static void test_empty(void)
 {
 	struct relay *r = relay_new(true);
 
-	add_hello(r, 2, 4);
-	add_list(r, 0, NULL);
+	relay_add_hello(r, 2, 4);
+	relay_add_list(r, 0, NULL);
 	struct live_url url = relay_start(r);
 	g_autoptr(GPtrArray) rows = live_list_sessions(&url, 5000, NULL);
 	g_assert_nonnull(rows);
@@ -181,9 +59,9 @@ static void test_unterminated(void)
 	g_autofree char *host = g_strnfill(VIEWER_HOST_SIZE, 'h');
 	g_autofree char *name = g_strnfill(VIEWER_NAME_SIZE, '\033');
 
-	add_session(list, 1, host, name, 1, 0);
-	add_hello(r, 2, 4);
-	add_list(r, 1, list);
+	relay_put_session(list, 1, host, name, 1, 0);
+	relay_add_hello(r, 2, 4);
+	relay_add_list(r, 1, list);
 	struct live_url url = relay_start(r);
 	g_autoptr(GPtrArray) rows = live_list_sessions(&url, 5000, NULL);
 	g_assert_nonnull(rows);
@@ -219,7 +97,7 @@ static void test_silent_later(void)
 {
 	struct relay *r = relay_new(true);
 
-	add_hello(r, 2, 4);
+	relay_add_hello(r, 2, 4);
 	expect(r, 100, "no answer in time");
 }
 
@@ -233,7 +111,7 @@ static void test_something_else(void)
 	static const char http[] = "HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n";
 	struct relay *r = relay_new(false);
 
-	add_step(r, VIEWER_HEADER + VIEWER_CONNECT_SIZE, http, sizeof http - 1);
+	relay_add_step(r, VIEWER_HEADER + VIEWER_CONNECT_SIZE, http, sizeof http - 1);
 	expect(r, 5000, "version");
 }
 
@@ -241,7 +119,7 @@ static void test_other_version(void)
 {
 	struct relay *r = relay_new(true);
 
-	add_hello(r, 3, 0);
+	relay_add_hello(r, 3, 0);
 	expect(r, 5000, "version 3.0");
 }
 
@@ -249,7 +127,7 @@ static void test_half_a_hello(void)
 {
 	struct relay *r = relay_new(false);
 
-	add_step(r, VIEWER_HEADER + VIEWER_CONNECT_SIZE, "\0\0\0\0\0\0\0\1\0\0\0", 11);
+	relay_add_step(r, VIEWER_HEADER + VIEWER_CONNECT_SIZE, "\0\0\0\0\0\0\0\1\0\0\0", 11);
 	expect(r, 5000, "the connection was closed");
 }
 
@@ -257,8 +135,8 @@ static void test_huge_count(void)
 {
 	struct relay *r = relay_new(true);
 
-	add_hello(r, 2, 4);
-	add_list(r, UINT32_MAX, NULL);
+	relay_add_hello(r, 2, 4);
+	relay_add_list(r, UINT32_MAX, NULL);
 	expect(r, 5000, "claims to have 4294967295");
 }
 
@@ -267,9 +145,9 @@ static void test_too_few(void)
 	struct relay *r = relay_new(false);
 	g_autoptr(GByteArray) list = g_byte_array_new();
 
-	add_session(list, 1, "h", "s", 1, 0);
-	add_hello(r, 2, 4);
-	add_list(r, 2, list);
+	relay_put_session(list, 1, "h", "s", 1, 0);
+	relay_add_hello(r, 2, 4);
+	relay_add_list(r, 2, list);
 	expect(r, 5000, "the connection was closed");
 }
 
@@ -278,9 +156,9 @@ static void test_too_few_silent(void)
 	struct relay *r = relay_new(true);
 	g_autoptr(GByteArray) list = g_byte_array_new();
 
-	add_session(list, 1, "h", "s", 1, 0);
-	add_hello(r, 2, 4);
-	add_list(r, 2, list);
+	relay_put_session(list, 1, "h", "s", 1, 0);
+	relay_add_hello(r, 2, 4);
+	relay_add_list(r, 2, list);
 	expect(r, 100, "no answer in time");
 }
 
@@ -320,14 +198,19 @@ static void expect_session(const char *target, const char *session, const char *
 	g_autoptr(GByteArray) list = g_byte_array_new();
 	g_autoptr(GError) error = NULL;
 
-	add_session(list, 1, "web", "free", 1, 0);
-	add_session(list, 2, "web", "taken", 1, 1);
-	add_hello(r, 2, 13);
-	add_list(r, 2, list);
+	relay_put_session(list, 1, "web", "free", 1, 0);
+	relay_put_session(list, 2, "web", "taken", 1, 1);
+	relay_add_hello(r, 2, 13);
+	relay_add_list(r, 2, list);
 	struct live_url url = relay_start(r);
 	url.target = (char *)target;
 	url.session = (char *)session;
-	g_assert_null(live_open(&url, NULL, 0, 5000, &error));
+	struct source *s = live_open(&url, 1, &(struct live_options){ .timeout_ms = 5000 }, NULL, 0,
+				     &error);
+	struct blk_batch batch;
+	while (s && source_next(s, &batch, &error) == SOURCE_AGAIN)
+		;
+	source_free(s);
 	g_assert_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION);
 	g_test_message("%s", error->message);
 	g_assert_nonnull(strstr(error->message, words));

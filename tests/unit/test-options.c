@@ -35,14 +35,14 @@ static void test_traces(void)
 	g_assert_null(o.paths[2]);
 	g_assert_false(o.live);
 	g_assert_cmpuint(o.memory, ==, 512u << 20);
-	g_assert_cmpint(o.timeout_ms, ==, LIVE_DEFAULT_TIMEOUT_MS);
+	g_assert_cmpint(o.relay.timeout_ms, ==, LIVE_DEFAULT_TIMEOUT_MS);
 	options_clear(&o);
 
 	accept(&o, "--utc --ascii --color never --memory 1.5G --timeout 2 --log x --filter y a");
 	g_assert_true(o.utc && o.ascii);
 	g_assert_cmpint(o.color, ==, UI_COLOR_NEVER);
 	g_assert_cmpuint(o.memory, ==, 1536u << 20);
-	g_assert_cmpint(o.timeout_ms, ==, 2000);
+	g_assert_cmpint(o.relay.timeout_ms, ==, 2000);
 	g_assert_cmpstr(o.log, ==, "x");
 	g_assert_cmpstr(o.filter, ==, "y");
 	options_clear(&o);
@@ -75,16 +75,16 @@ static void test_relay(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
 		accept(&o, lines[i]);
 		g_assert_true(o.live);
-		g_assert_cmpstr(o.url.host, ==, "relay");
-		g_assert_cmpuint(o.url.port, ==, 5400);
-		g_assert_cmpstr(o.url.target, ==, "web");
-		g_assert_cmpstr(o.url.session, ==, "prod");
+		g_assert_cmpstr(o.urls[0].host, ==, "relay");
+		g_assert_cmpuint(o.urls[0].port, ==, 5400);
+		g_assert_cmpstr(o.urls[0].target, ==, "web");
+		g_assert_cmpstr(o.urls[0].session, ==, "prod");
 		g_assert_null(o.paths[0]);
 		options_clear(&o);
 	}
 	accept(&o, "-r relay");
-	g_assert_cmpuint(o.url.port, ==, LIVE_DEFAULT_PORT);
-	g_assert_null(o.url.session);
+	g_assert_cmpuint(o.urls[0].port, ==, LIVE_DEFAULT_PORT);
+	g_assert_null(o.urls[0].session);
 	options_clear(&o);
 	accept(&o, "--list-sessions -r relay");
 	g_assert_cmpint(o.command, ==, COMMAND_LIST_SESSIONS);
@@ -198,7 +198,9 @@ static void test_refusals(void)
 		{ "--export-slowest 1", "no trace directory" }, { "--export-slowest 1 -r relay", "recorded" },
 		{ "-b --export-slowest 1 a", "--batch" }, { "-o x a", "-o" }, { "--force a", "--force" },
 		{ "-r", "-r" }, { "-r :", ":" }, { "-r relay a", "combined" }, { "--demo a", "combined" },
-		{ "-r a net://b", "one relay" }, { "net://a net://b", "one relay" },
+		{ "--doctor -r a net://b", "one relay" }, { "--list-sessions -r a -r b", "one relay" },
+		{ "-r a --wait", "--wait" }, { "--from-beginning a", "--from-beginning" },
+		{ "-r a --late-bound x", "'x'" }, { "--late-bound 1 a", "--late-bound" },
 		{ "net://", "net://" }, { "--list-sessions", "-r" }, { "--list-views a", "'a'" },
 		{ "--memory x a", "'x'" }, { "--memory 1 a", "16M" }, { "--memory 5Q a", "'5Q'" },
 		{ "--memory 99999999T a", "" }, { "--memory nan a", "" },
@@ -206,7 +208,6 @@ static void test_refusals(void)
 		{ "-j 0 a", "'0'" }, { "-j 257 a", "1 to 256" }, { "--jobs x a", "--jobs" },
 		{ "--slices -1 a", "--slices" }, { "--slices 65537 a", "1 to 65536" },
 		{ "--reader perf a", "'perf'" }, { "-j 2 -r relay", "recorded" },
-		{ "--reader native -r relay", "recorded" },
 		{ "--color pink a", "'pink'" }, { "--utc=yes a", "--utc" },
 	};
 
