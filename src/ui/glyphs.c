@@ -20,6 +20,8 @@ static const struct glyphs ascii = {
 	.tag = "*",
 	.gone = "x",
 	.bar = "#",
+	.eighth = { " ", ".", ".", ".", "#", "#", "#", "#", "#" },
+	.annotation = "!",
 };
 
 static const struct glyphs utf8 = {
@@ -40,6 +42,8 @@ static const struct glyphs utf8 = {
 	.tag = "●",
 	.gone = "†",
 	.bar = "█",
+	.eighth = { " ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" },
+	.annotation = "┊",
 };
 
 const struct glyphs *glyphs_get(bool want_utf8)

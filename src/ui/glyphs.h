@@ -23,6 +23,8 @@ struct glyphs {
 	const char *tag;		/* before a tagged row */
 	const char *gone;		/* before one that ended */
 	const char *bar;		/* histogram bars */
+	const char *eighth[9];		/* a cell that is filled from the left; nothing .. full */
+	const char *annotation;		/* on a bar */
 };
 
 const struct glyphs *glyphs_get(bool utf8);

@@ -30,6 +30,7 @@ struct place {
 	waterfall_folds *folds;
 	double zoom;			/* waterfall: 1 shows all */
 	double pan;			/* its left edge, 0 .. 1 - 1 / zoom */
+	unsigned bars;			/* enum bars (waterfall_bars.h) */
 	int64_t mark_ns;		/* an instant to mark; TIME_UNKNOWN: none */
 	uint64_t select_span;		/* to select once rows are there; 0: none */
 	int select_kind;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* One trace as bars, and beside them why it took so long. */
-#include "ui/app.h"
+#include "ui/waterfall_bars.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -113,17 +113,10 @@ static unsigned draw_why(struct app *app, const struct waterfall *w, unsigned y)
 	return 1;
 }
 
-static enum role letter_role(char letter)
-{
-	for (int i = 0; i < PART_N; i++) {
-		if (part_info[i].letter == letter)
-			return (enum role)(ROLE_PART + i);
-	}
-	return ROLE_AXIS;
-}
-
 struct layout {
 	unsigned name, duration, self, axis, cells;	/* columns; cells of the axis */
+	enum bars bars;
+	unsigned lines;			/* of each span */
 };
 
 static struct layout lay_out(unsigned cols)
@@ -207,24 +200,26 @@ static void draw_name(struct app *app, const struct waterfall_row *r, const stru
 		canvas_put(c, y, 0, 1, ROLE_MARKED, "!");
 }
 
-static void draw_bar(struct app *app, struct place *p, const struct waterfall *w,
-		     const struct waterfall_row *r, const struct layout *l, unsigned y)
+/* What is in its lines: of two the bar, and below it what its thread did. */
+static void draw_bars(struct app *app, struct place *p, const struct waterfall *w,
+		      const struct waterfall_row *r, const struct layout *l, unsigned y)
 {
-	struct canvas *c = app->canvas;
-	g_autofree char *cells = g_malloc(l->cells + 1);
-	int64_t from, to;
+	struct bars_axis axis = { .x = l->axis + 1, .cells = l->cells };
+	bool states = l->bars != BARS_ALONE;
+	struct value mainly;
 
-	window(p, w, &from, &to);
-	memset(cells, ' ', l->cells);
-	waterfall_strip(p->rows, r, from, to, l->cells, cells);
-	canvas_put(c, y, l->axis, 1, ROLE_AXIS, app->glyphs->edge);
-	canvas_put(c, y, l->axis + 1 + l->cells, 1, ROLE_AXIS, app->glyphs->edge);
-	for (unsigned i = 0; i < l->cells; i++) {
-		char one[2] = { cells[i], '\0' };
-
-		if (cells[i] != ' ')
-			canvas_put(c, y, l->axis + 1 + i, 1, letter_role(cells[i]), one);
-	}
+	window(p, w, &axis.from_ns, &axis.to_ns);
+	for (unsigned i = 0; i < l->lines; i++)
+		bars_draw_edges(app, &axis, y + i);
+	if (l->bars != BARS_STATES)
+		bars_draw_bar(app, &axis, r, y);
+	if (states)
+		bars_draw_states(app, &axis, p->rows, r, l->lines == 1, y + l->lines - 1);
+	if (l->lines == 1)
+		return;
+	mainly = view_waterfall.columns[view_column(&view_waterfall, "mainly")].get(&r->row, p->rows);
+	if (mainly.kind == VALUE_TEXT)
+		canvas_put_right(app->canvas, y + 1, l->duration, 15, ROLE_DIM, mainly.s);
 }
 
 static void draw_row(struct app *app, struct place *p, const struct waterfall *w,
@@ -234,6 +229,8 @@ static void draw_row(struct app *app, struct place *p, const struct waterfall *w
 	char buf[TIMEFMT_LEN];
 
 	draw_name(app, r, l, y);
+	if (keyset_has(&p->table[PANE_MAIN].tags, &r->row))
+		canvas_put(c, y, 0, 1, ROLE_SORTED, app->glyphs->tag);
 	if (r->row.open) {
 		g_autofree char *text = g_strdup_printf(">%s", timefmt_duration(buf,
 							span_duration(r->span)));
@@ -244,7 +241,7 @@ static void draw_row(struct app *app, struct place *p, const struct waterfall *w
 				 timefmt_duration(buf, span_duration(r->span)));
 	}
 	canvas_put_right(c, y, l->self, 7, ROLE_DIM, timefmt_duration(buf, r->span->self_ns));
-	draw_bar(app, p, w, r, l, y);
+	draw_bars(app, p, w, r, l, y);
 	if (r == selected(p)) {
 		canvas_put(c, y, 0, 1, ROLE_SELECTED, app->glyphs->cursor);
 		canvas_set_role(c, y, 0, l->axis, ROLE_SELECTED);
@@ -276,7 +273,9 @@ static void draw_legend(struct app *app, struct box rows, const struct layout *l
 		x += canvas_put(c, y, x, c->cols, ROLE_DIM, part_info[part].id) + 1;
 	}
 	if (x + 14 < c->cols)
-		canvas_put(c, y, x, c->cols, ROLE_DIM, "= child  * critical");
+		x += canvas_put(c, y, x, c->cols, ROLE_DIM, "= child  * critical");
+	if (l->bars != BARS_STATES && x + 14 < c->cols)
+		canvas_putf(c, y, x, c->cols, ROLE_DIM, "  %s annotation", app->glyphs->annotation);
 }
 
 /* A line, on two rows of the box where it needs and has them. Returns how many. */
@@ -316,20 +315,51 @@ static void draw_detail(struct app *app, struct place *p, struct box box)
 	}
 }
 
-static unsigned detail_rows(struct place *p, unsigned room)
+static unsigned detail_rows(unsigned rows, unsigned room)
 {
-	unsigned rows = p->rows->rows->len;
-
 	/* The tree gets what it needs; the detail a third at least, all that is left at best. */
 	if (room > rows + 1 && room - rows - 1 >= room / 3)
 		return room - rows - 1;
 	return room / 3 + (room >= 12);
 }
 
+/* Two lines a span where all have them. */
+static void choose_bars(const struct place *p, struct layout *l, unsigned room)
+{
+	unsigned rows = p->rows->rows->len;
+
+	l->bars = p->bars;
+	if (l->bars == BARS_AUTO)
+		l->bars = 2 * rows + 1 + room / 3 <= room ? BARS_BOTH : BARS_STATES;
+	l->lines = l->bars == BARS_BOTH ? 2 : 1;
+}
+
+static void draw_tree(struct app *app, struct place *p, const struct waterfall *w,
+		      const struct layout *l, struct box box)
+{
+	struct table *t = &p->table[PANE_MAIN];
+	unsigned shown = box.rows / l->lines;
+
+	t->page = shown;
+	if (t->cursor < t->top)
+		t->top = t->cursor;
+	if (shown && t->cursor >= t->top + shown)
+		t->top = t->cursor - shown + 1;
+	for (unsigned i = 0; i < shown && t->top + i < p->rows->rows->len; i++) {
+		unsigned y = box.y + i * l->lines;
+
+		draw_row(app, p, w, row_at(p, t->top + i), l, y);
+		for (unsigned k = 0; k < l->lines; k++)
+			canvas_hit(app->canvas, y + k, 0, box.cols, HIT_ROW, t, (int64_t)(t->top + i));
+	}
+	if (t->top + shown < p->rows->rows->len)
+		canvas_put(app->canvas, box.y + box.rows - 1, box.cols - 1, 1, ROLE_DIM,
+			   app->glyphs->more_down);
+}
+
 static void draw(struct app *app, struct place *p, struct box box)
 {
 	const struct waterfall *w = waterfall_of(p->rows);
-	struct table *t = &p->table[PANE_MAIN];
 	struct layout l = lay_out(box.cols);
 	unsigned y = box.y, room, detail, tree;
 	bool blank = box.rows >= 18;
@@ -345,24 +375,28 @@ static void draw(struct app *app, struct place *p, struct box box)
 		strip_draw_whole(app, y++);
 	draw_axis(app, p, w, &l, y++);
 	room = box.y + box.rows - 1 - y;		/* the last one is the legend's */
-	detail = detail_rows(p, room);
+	choose_bars(p, &l, room);
+	detail = detail_rows(p->rows->rows->len * l.lines, room);
 	tree = room - detail - blank;
-	t->page = tree;
-	if (t->cursor < t->top)
-		t->top = t->cursor;
-	if (tree && t->cursor >= t->top + tree)
-		t->top = t->cursor - tree + 1;
-	for (unsigned i = 0; i < tree && t->top + i < p->rows->rows->len; i++) {
-		draw_row(app, p, w, row_at(p, t->top + i), &l, y + i);
-		canvas_hit(app->canvas, y + i, 0, box.cols, HIT_ROW, t, (int64_t)(t->top + i));
-	}
-	if (t->top + tree < p->rows->rows->len)
-		canvas_put(app->canvas, y + tree - 1, box.cols - 1, 1, ROLE_DIM,
-			   app->glyphs->more_down);
+	draw_tree(app, p, w, &l, (struct box){ y, 0, tree, box.cols });
 	draw_legend(app, (struct box){ y, 0, tree, box.cols }, &l, box.y + box.rows - 1);
-	tree = MIN(tree, p->rows->rows->len);
+	tree = MIN(tree, p->rows->rows->len * l.lines);
 	draw_detail(app, p, (struct box){ y + tree + blank, 0,
 					  box.y + box.rows - 1 - (y + tree + blank), box.cols });
+}
+
+/* From what is shown now to the next. */
+static void turn_bars(struct app *app, struct place *p)
+{
+	static const char *const said[BARS_N] = {
+		[BARS_STATES] = "what the threads did, as letters",
+		[BARS_BOTH] = "bars, and below each what its thread did",
+		[BARS_ALONE] = "bars alone, with annotations as ticks",
+		[BARS_AUTO] = "bars too, where there is room for them",
+	};
+
+	p->bars = (p->bars + 1) % BARS_N;
+	app_say(app, "%s: t changes it", said[p->bars]);
 }
 
 /* Who ended the wait: its trace at that instant, or its process. */
@@ -567,6 +601,9 @@ static bool command(struct app *app, struct place *p, enum command_id id)
 	case CMD_PAN_LEFT:
 	case CMD_PAN_RIGHT:
 		pan(app, p, id == CMD_PAN_LEFT ? -0.25 : 0.25);
+		return true;
+	case CMD_STATES:
+		turn_bars(app, p);
 		return true;
 	case CMD_EXPAND:
 	case CMD_COLLAPSE:

@@ -143,6 +143,7 @@ static void waterfall_free(void *data)
 	g_free(w->all);
 	tree_free(w->tree);
 	history_free(w->history);
+	g_free(w->usual_line);
 	g_free(w);
 }
 

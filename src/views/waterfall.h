@@ -42,6 +42,8 @@ struct waterfall {
 	struct waterfall_row **all;	/* rows as built, index -> row; owned here */
 	size_t n_all;
 	struct tree *tree;		/* private */
+	char *usual_line;		/* private: of the row that was explained last, */
+	int usual_row;			/* which costs a look at all spans there are */
 	struct history *history;	/* private */
 };
 

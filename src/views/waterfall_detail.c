@@ -304,6 +304,18 @@ static GString *line_of_usual(const struct history *h, const struct span *s)
 	return text;
 }
 
+/* The screen asks for the same row in every picture. */
+static void add_usual(GPtrArray *lines, unsigned max, struct waterfall *w,
+		      const struct waterfall_row *row)
+{
+	if (!w->usual_line || w->usual_row != row->index) {
+		g_free(w->usual_line);
+		w->usual_line = g_string_free(line_of_usual(w->history, row->span), FALSE);
+		w->usual_row = row->index;
+	}
+	add_line(lines, max, g_string_new(w->usual_line));
+}
+
 static GString *line_of_calls(const struct timeline *tl, const struct span *s)
 {
 	GString *text = g_string_new("calls:");
@@ -343,7 +355,7 @@ GPtrArray *waterfall_detail(const struct rows *rows, const struct waterfall_row 
 	add_line(lines, max_lines, line_of_parts(rows->tl, s));
 	add_waits(lines, max_lines, rows->tl, s);
 	if (w && w->history)
-		add_line(lines, max_lines, line_of_usual(w->history, s));
+		add_usual(lines, max_lines, (struct waterfall *)w, row);
 	if (s->n_calls)
 		add_line(lines, max_lines, line_of_calls(rows->tl, s));
 	if (s->n_tags)

@@ -62,6 +62,7 @@ waterfall | waker | | 1e9873c2aa104f01
 waterfall | longest | g | row:lock
 overview,waterfall | compare | | with the usual
 table | compare | | select a trace or a span first
+waterfall | states | t | below each what its thread did
 waterfall | pan-left | z z ] | changed
 waterfall | pan-right | g z z | changed
 waterfall | zoom-in | | zoom 2x

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Bars and strips of the waterfall: see waterfall_bars.h. */
+#include "ui/waterfall_bars.h"
+
+#include <string.h>
+
+#define EIGHTHS 8
+
+static enum role letter_role(char letter)
+{
+	for (int i = 0; i < PART_N; i++) {
+		if (part_info[i].letter == letter)
+			return (enum role)(ROLE_PART + i);
+	}
+	return ROLE_AXIS;
+}
+
+void bars_draw_edges(struct app *app, const struct bars_axis *axis, unsigned y)
+{
+	canvas_put(app->canvas, y, axis->x - 1, 1, ROLE_AXIS, app->glyphs->edge);
+	canvas_put(app->canvas, y, axis->x + axis->cells, 1, ROLE_AXIS, app->glyphs->edge);
+}
+
+/* Where an instant lies, in eighths of a cell, within the axis. */
+static int64_t eighth_of(const struct bars_axis *axis, int64_t at)
+{
+	double share = (double)(at - axis->from_ns) / (double)(axis->to_ns - axis->from_ns);
+
+	return (int64_t)(CLAMP(share, 0, 1) * axis->cells * EIGHTHS + 0.5);
+}
+
+/* One cell of a bar that fills eighths [from, to) of it. A block has its ink on the left:
+ * one that begins inside of the cell is the ink of what lies before it, reversed. */
+static void put_cell(struct app *app, unsigned y, unsigned x, enum role role, int64_t from,
+		     int64_t to)
+{
+	const struct glyphs *g = app->glyphs;
+
+	if (from > 0 && to == EIGHTHS && g->utf8) {
+		canvas_put(app->canvas, y, x, 1, role, g->eighth[from]);
+		canvas_add_attr(app->canvas, y, x, 1, STYLE_REVERSE);
+		return;
+	}
+	canvas_put(app->canvas, y, x, 1, role, g->eighth[MAX(to - from, 1)]);
+}
+
+/* An annotation inside the span; where it begins and ends the bar does. */
+static void draw_ticks(struct app *app, const struct bars_axis *axis, const struct span *s,
+		       unsigned y, bool underline)
+{
+	for (uint32_t i = 0; i < s->n_annotations; i++) {
+		int64_t at = s->annotations[i].ts;
+		unsigned x;
+
+		if (at <= s->begin_ns || at >= s->end_ns || at < axis->from_ns || at >= axis->to_ns)
+			continue;
+		x = axis->x + MIN((unsigned)(eighth_of(axis, at) / EIGHTHS), axis->cells - 1);
+		if (underline)
+			canvas_add_attr(app->canvas, y, x, 1, STYLE_UNDERLINE);
+		else
+			canvas_put(app->canvas, y, x, 1, ROLE_MATCH, app->glyphs->annotation);
+	}
+}
+
+void bars_draw_bar(struct app *app, const struct bars_axis *axis, const struct waterfall_row *r,
+		   unsigned y)
+{
+	const struct span *s = r->span;
+	enum role role = r->row.open ? ROLE_OPEN : r->critical ? ROLE_HOT : ROLE_SPARK;
+	int64_t first, end;
+
+	if (s->begin_ns >= axis->to_ns || s->end_ns < axis->from_ns)
+		return;
+	first = MIN(eighth_of(axis, s->begin_ns), (int64_t)axis->cells * EIGHTHS - 1);
+	end = MAX(eighth_of(axis, s->end_ns), first + 1);
+	for (int64_t cell = first / EIGHTHS; cell * EIGHTHS < end; cell++)
+		put_cell(app, y, axis->x + (unsigned)cell, role, MAX(first - cell * EIGHTHS, 0),
+			 MIN(end - cell * EIGHTHS, EIGHTHS));
+	draw_ticks(app, axis, s, y, false);
+}
+
+void bars_draw_states(struct app *app, const struct bars_axis *axis, const struct rows *rows,
+		      const struct waterfall_row *r, bool marks, unsigned y)
+{
+	g_autofree char *cells = g_malloc(axis->cells + 1);
+
+	memset(cells, ' ', axis->cells);
+	waterfall_strip(rows, r, axis->from_ns, axis->to_ns, axis->cells, cells);
+	for (unsigned i = 0; i < axis->cells; i++) {
+		char one[2] = { cells[i], '\0' };
+
+		if (cells[i] != ' ')
+			canvas_put(app->canvas, y, axis->x + i, 1, letter_role(cells[i]), one);
+	}
+	if (marks)
+		draw_ticks(app, axis, r->span, y, true);
+}
