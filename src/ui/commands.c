@@ -128,11 +128,33 @@ static struct view_query narrow_here(struct place *p)
 	if (p->view->kind != VIEW_WATERFALL)
 		return q;
 	if (w && w->span) {
+		const struct thread_info *t = timeline_thread(p->rows->tl, w->span->thread);
+		const struct process_info *of = t ? timeline_process(p->rows->tl, t->process) : NULL;
+
 		q.trace_id = w->span->trace_id;
 		q.span_id = w->span->span_id;
 		q.span_kind = (int)w->span->kind;
+		q.host = t ? t->host : ID_NONE;
+		q.tid = t ? t->tid : -1;
+		q.pid = of ? of->pid : -1;
 	}
 	return q;
+}
+
+/* From a span to what its thread did in the second in which it began. */
+static void to_its_second(struct app *app, struct place *from, struct place *to)
+{
+	const struct row *row = place_selected(from);
+	int32_t tid;
+	int64_t at;
+
+	if (from->view->kind != VIEW_WATERFALL || !row || to->narrow.tid < 0)
+		return;
+	waterfall_where(from->rows, row, &tid, &at);
+	app_pause(app);
+	nav_seek(&app->nav, app->main, at);
+	if (view_has_by(to->view, BY_THREAD))
+		to->narrow.by = BY_THREAD;
 }
 
 /* A trace is of the operation that its root span is named after. */
@@ -150,7 +172,7 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 {
 	struct view_query q = narrow_here(p), narrow;
 	g_autofree char *name = NULL, *crumb = NULL;
-	struct place *below = NULL;
+	struct place *below = NULL, *to;
 
 	if (view == p->view)
 		return;
@@ -175,11 +197,12 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 		app_back(app);
 		return;
 	}
-	p = place_new(view, &narrow, crumb);
-	p->lateral = true;
+	to = place_new(view, &narrow, crumb);
+	to->lateral = true;
+	to_its_second(app, p, to);
 	if (below)
 		nav_pop(&app->nav);
-	app_open(app, p);
+	app_open(app, to);
 }
 
 static void do_view(struct app *app, struct place *p, enum command_id command)

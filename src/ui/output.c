@@ -83,6 +83,46 @@ static char *verdict_text(const struct app *app, const struct waterfall *w)
 			       timefmt_duration(duration, w->end_ns - w->begin_ns), why);
 }
 
+/* "1e9873c2aa104f01 thumbnail 97.3ms: slept 59.9ms" of a row that has a verdict; or NULL. */
+static char *row_verdict(const struct focus *f, const struct row *row)
+{
+	static const char *const ids[] = { "name", "duration_ns", "open_ns" };
+	int at = view_column(f->view, "verdict");
+	struct value verdict = row && at >= 0 ? f->view->columns[at].get(row, f->rows) :
+		value_none();
+	GString *s;
+
+	if (verdict.kind != VALUE_TEXT)
+		return NULL;
+	s = g_string_new(NULL);
+	if (row->drill.trace_id)
+		g_string_append_printf(s, "%016" G_GINT64_MODIFIER "x", row->drill.trace_id);
+	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
+		int column = view_column(f->view, ids[i]);
+		g_autofree char *text = column < 0 ? NULL :
+			table_cell(&f->view->columns[column],
+				   f->view->columns[column].get(row, f->rows), 40);
+
+		if (text)
+			g_string_append_printf(s, "%s%s", s->len ? " " : "", text);
+	}
+	g_autofree char *why = text_visible(verdict.s);
+	g_string_append_printf(s, ": %s", why);
+	return g_string_free(s, FALSE);
+}
+
+/* Of a comparison what it comes to; else of the row, where it has one. */
+static char *sentence(const struct focus *f, const struct row *row)
+{
+	g_autofree char *about = NULL, *verdict = NULL;
+
+	if (!f->rows->verdict)
+		return row_verdict(f, row);
+	about = text_visible(f->rows->about ? f->rows->about : f->view->title);
+	verdict = text_visible(f->rows->verdict);
+	return g_strdup_printf("%s: %s", about, verdict);
+}
+
 /* Never more than terminals take, and whole characters. */
 static void bound(char *text)
 {
@@ -104,7 +144,9 @@ void output_copy(struct app *app, struct place *p, enum command_id command)
 		return;
 	}
 	app->copy = tagged ? tagged_text(&f, &n) : w && w->root ? verdict_text(app, w) :
-		row_text(&f, row);
+		sentence(&f, row);
+	if (!app->copy)
+		app->copy = row_text(&f, row);
 	bound(app->copy);
 	if (tagged)
 		what = g_strdup_printf("%u of %u tagged rows", n, tagged);

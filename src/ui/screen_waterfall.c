@@ -2,6 +2,8 @@
 /* One trace as bars, and beside them why it took so long. */
 #include "ui/waterfall_bars.h"
 
+#include "views/span_detail.h"
+
 #include "base/text.h"
 #include "base/timefmt.h"
 
@@ -450,6 +452,8 @@ static void add_wrapped(GPtrArray *lines, const char *text, unsigned cols)
 {
 	const char *indent = " ";
 
+	if (!*text)
+		g_ptr_array_add(lines, g_strdup(""));
 	while (*text) {
 		size_t whole = text_prefix(text, cols, NULL), cut = whole;
 
@@ -475,7 +479,7 @@ static void show_detail(struct app *app, struct place *p)
 	g_autofree char *title = r ? text_visible(r->name) : g_strdup("");
 
 	if (r) {
-		lines = waterfall_detail(p->rows, r, 500);
+		lines = span_detail(p->rows, r);
 		for (guint i = 0; i < lines->len; i++) {
 			g_autofree char *text = text_visible(g_ptr_array_index(lines, i));
 

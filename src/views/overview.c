@@ -76,6 +76,7 @@ static const struct column slowest_columns[] = {
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 3, "times the operation's usual",
 		 trace_get_x_usual),
 	COLUMN_T("why", "WHY", 38, 1, "why it took so long", trace_get_why),
+	COLUMN_VERDICT(trace_get_verdict),
 };
 
 static const struct column process_columns[] = {

@@ -52,7 +52,7 @@ GETTER(trace_get_why)
 	return value_text(*r->why ? r->why : NULL);
 }
 
-static GETTER(get_verdict)
+GETTER(trace_get_verdict)
 {
 	struct trace_row *r = (struct trace_row *)row;
 	if (!r->columns.verdict) {
@@ -132,7 +132,7 @@ static const struct column columns[] = {
 	COLUMNS_PARTS
 	COLUMN_FLEX("why", "WHY", 18, "why it took so long", trace_get_why),
 	COLUMNS_SAID("all its spans", get_tags, get_annotations),
-	COLUMN_VERDICT(get_verdict),
+	COLUMN_VERDICT(trace_get_verdict),
 };
 
 bool trace_in_range(const struct trace_info *t, const struct range *range)

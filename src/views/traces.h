@@ -27,6 +27,7 @@ GETTER(trace_get_duration);
 GETTER(trace_get_state);
 GETTER(trace_get_x_usual);
 GETTER(trace_get_why);
+GETTER(trace_get_verdict);
 
 /* Does the trace belong to the range? */
 bool trace_in_range(const struct trace_info *t, const struct range *range);

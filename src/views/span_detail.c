@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* All of one span as lines: see span_detail.h. */
+#include "views/span_detail.h"
+
+#include "base/timefmt.h"
+#include "views/why.h"
+
+#include <string.h>
+
+struct detail {
+	GPtrArray *lines;
+	const struct timeline *tl;
+	const struct waterfall *w;
+	const struct span *s;
+};
+
+static void add(struct detail *d, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void add(struct detail *d, const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	g_ptr_array_add(d->lines, g_strdup_vprintf(format, ap));
+	va_end(ap);
+}
+
+static void heading(struct detail *d, const char *text)
+{
+	add(d, "%s", "");
+	add(d, "%s", text);
+}
+
+/* "+54.7ms" since the trace began. */
+static const char *since(char buf[TIMEFMT_LEN], const struct detail *d, int64_t at)
+{
+	char text[TIMEFMT_LEN];
+	g_snprintf(buf, TIMEFMT_LEN, "%s%s", at < d->w->begin_ns ? "" : "+",
+		   timefmt_duration(text, at - d->w->begin_ns));
+	return buf;
+}
+
+static void add_ids(struct detail *d)
+{
+	const struct span *s = d->s;
+	const struct host_info *host = timeline_host(d->tl, s->host);
+	const char *ip = timeline_string(d->tl, s->ip), *kind = span_kind_name(s->kind);
+	g_autoptr(GString) text = g_string_new(NULL);
+	add(d, "trace %016" G_GINT64_MODIFIER "x  span %016" G_GINT64_MODIFIER "x  %s%016"
+	    G_GINT64_MODIFIER "x", s->trace_id, s->span_id, s->parent_id ? "parent " :
+	    "a root: no parent ", s->parent_id);
+	g_string_append_printf(text, "service %s  host %s", timeline_string(d->tl, s->service),
+			       host ? host->name : "-");
+	if (*ip)
+		g_string_append_printf(text, "  endpoint %s:%u", ip, s->port);
+	if (s->pid >= 0)
+		g_string_append_printf(text, "  pid %d", s->pid);
+	if (s->tid >= 0)
+		g_string_append_printf(text, "  tid %d", s->tid);
+	g_string_append_printf(text, "  %s%s%s", span_state_name[s->state], kind ? ", half of the " : "",
+			       kind ? kind : "");
+	if (s->errors)
+		g_string_append_printf(text, "  errors %u", s->errors);
+	add(d, "%s", text->str);
+}
+
+static void add_times(struct detail *d)
+{
+	const struct span *s = d->s;
+	char clock[TIMEFMT_LEN], rel[TIMEFMT_LEN], dur[TIMEFMT_LEN], self[TIMEFMT_LEN];
+	add(d, "begin %s  %s", timefmt_clock_ns(clock, s->begin_ns), since(rel, d, s->begin_ns));
+	add(d, "%s %s  %s", s->state == SPAN_OPEN ? "known until" : "end  ",
+	    timefmt_clock_ns(clock, s->end_ns), since(rel, d, s->end_ns));
+	add(d, "took  %s%s  self %s", s->state == SPAN_OPEN ? ">" : "",
+	    timefmt_duration(dur, span_duration(s)), timefmt_duration(self, s->self_ns));
+}
+
+static void add_verdict(struct detail *d, const struct waterfall_row *row)
+{
+	struct why why;
+	why_find(d->w->history, d->w->tree, row->index, &why);
+	g_autofree char *text = why_sentence(d->w->history, d->w->tree, row->index, &why);
+	heading(d, "Why");
+	add(d, "  %s", text);
+}
+
+static int compare_parts(const void *va, const void *vb, void *data)
+{
+	const int64_t *part = data;
+	int a = *(const int *)va, b = *(const int *)vb;
+	return part[a] != part[b] ? (part[a] > part[b] ? -1 : 1) : a - b;
+}
+
+static void add_parts(struct detail *d)
+{
+	const struct span *s = d->s;
+	int order[PART_N];
+	char buf[TIMEFMT_LEN];
+	for (int p = 0; p < PART_N; p++)
+		order[p] = p;
+	g_qsort_with_data(order, PART_N, sizeof(*order), compare_parts, (void *)s->part);
+	heading(d, "Its time");
+	for (int i = 0; i < PART_N; i++)
+		if (s->part[order[i]] > 0 || order[i] == PART_UNKNOWN)
+			add(d, "  %8s %5.1f%%  %-10s%s", timefmt_duration(buf, s->part[order[i]]),
+			    span_duration(s) > 0 ? 100.0 * s->part[order[i]] / span_duration(s) : 0.0,
+			    part_info[order[i]].id, part_info[order[i]].help);
+}
+
+/* Annotations say which thread the span was on; between those of two it changed hands. */
+static void add_segments(struct detail *d)
+{
+	const struct span *s = d->s;
+	char at[TIMEFMT_LEN], took[TIMEFMT_LEN];
+	uint32_t i = 0;
+	heading(d, "On threads");
+	while (i < s->n_annotations) {
+		uint32_t thread = s->annotations[i].thread, last = i;
+		while (last + 1 < s->n_annotations && s->annotations[last + 1].thread == thread)
+			last++;
+		bool is_last = last + 1 == s->n_annotations;
+		int64_t from = i ? s->annotations[i].ts : s->begin_ns;
+		int64_t to = is_last ? s->end_ns : s->annotations[last].ts;
+		g_autofree char *label = thread_label_new(d->tl, thread, to);
+		add(d, "  %9s %8s  %s", since(at, d, from), timefmt_duration(took, MAX(to - from, 0)),
+		    label);
+		if (!is_last)
+			add(d, "  %9s %8s  handed over", since(at, d, to),
+			    timefmt_duration(took, s->annotations[last + 1].ts - to));
+		i = last + 1;
+	}
+	if (!s->n_annotations) {
+		g_autofree char *label = thread_label_new(d->tl, s->thread, s->end_ns);
+		add(d, "  %9s %8s  %s", since(at, d, s->begin_ns),
+		    timefmt_duration(took, span_duration(s)), label);
+	}
+}
+
+static void add_annotations(struct detail *d)
+{
+	const struct span *s = d->s;
+	char at[TIMEFMT_LEN];
+	if (s->n_annotations)
+		heading(d, "Annotations");
+	for (uint32_t i = 0; i < s->n_annotations; i++) {
+		const struct span_annotation *a = &s->annotations[i];
+		g_autofree char *label = thread_label_new(d->tl, a->thread, a->ts);
+		add(d, "  %9s  %-16s %s", since(at, d, a->ts), timeline_string(d->tl, a->event), label);
+	}
+	if (s->n_tags)
+		heading(d, "Tags");
+	for (uint32_t i = 0; i < s->n_tags; i++)
+		add(d, "  %9s  %s = %s", since(at, d, s->tags[i].ts),
+		    timeline_string(d->tl, s->tags[i].key), timeline_string(d->tl, s->tags[i].val));
+}
+
+static const char *path_of(const struct detail *d, uint32_t file)
+{
+	const struct file_info *f = timeline_file(d->tl, file);
+	return f ? timeline_string(d->tl, f->path) : "";
+}
+
+static void add_calls(struct detail *d)
+{
+	const struct span *s = d->s;
+	char at[TIMEFMT_LEN], took[TIMEFMT_LEN], max[TIMEFMT_LEN];
+	heading(d, "System calls, by name                             file of the longest");
+	for (uint32_t i = 0; i < s->n_calls; i++)
+		add(d, "  %6ux %8s  longest %8s  %-16s %s", s->calls[i].count,
+		    timefmt_duration(took, s->calls[i].total_ns),
+		    timefmt_duration(max, s->calls[i].max_ns), timeline_string(d->tl, s->calls[i].name),
+		    path_of(d, s->calls[i].file));
+	if (!s->n_calls)
+		add(d, "  none known: those inside of its children are theirs");
+	if (s->n_slow)
+		heading(d, "System calls, one by one");
+	for (uint32_t i = 0; i < s->n_slow; i++)
+		add(d, "  %9s %8s  %-16s = %-8" G_GINT64_FORMAT " %s", since(at, d, s->slow[i].begin_ns),
+		    timefmt_duration(took, s->slow[i].duration_ns),
+		    timeline_string(d->tl, s->slow[i].name), s->slow[i].ret, path_of(d, s->slow[i].file));
+	if (s->n_slow_more)
+		add(d, "  and %u shorter ones", s->n_slow_more);
+}
+
+/* What waterfall_detail() says of waits and of what is usual. */
+static void add_waits(struct detail *d, const struct rows *rows, const struct waterfall_row *row)
+{
+	g_autoptr(GPtrArray) lines = waterfall_detail(rows, row, 200);
+	if (d->s->n_waits)
+		heading(d, "Off the CPU, since it began");
+	for (guint i = 1; i < lines->len; i++) {	/* the first one is its parts again */
+		const char *line = lines->pdata[i];
+		if (g_str_has_prefix(line, "usual "))
+			heading(d, "Others");
+		if (!g_str_has_prefix(line, "calls:") && !g_str_has_prefix(line, "tags:"))
+			add(d, "  %s", line);
+	}
+}
+
+GPtrArray *span_detail(const struct rows *rows, const struct waterfall_row *row)
+{
+	struct detail d = { .lines = g_ptr_array_new_with_free_func(g_free), .tl = rows->tl,
+			    .w = waterfall_of(rows), .s = row->span };
+	add_ids(&d);
+	add_times(&d);
+	add_verdict(&d, row);
+	add_parts(&d);
+	add_waits(&d, rows, row);
+	add_segments(&d);
+	add_annotations(&d);
+	add_calls(&d);
+	return d.lines;
+}

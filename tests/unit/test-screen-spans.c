@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What keys do to spans: comparing, tagging, copying verdicts, bars and states, and the way
+ * from a span to its calls and to its thread's second.
+ */
+#include "lib/fake_timeline.h"
+#include "ui/app.h"
+#include "ui/waterfall_bars.h"
+
+#include "base/timefmt.h"
+
+#include <string.h>
+
+struct fixture {
+	struct ui_options options;
+	struct timeline *tl;
+	struct app *app;
+};
+
+static void press(struct fixture *f, const char *keys)
+{
+	for (; *keys; keys = g_utf8_next_char(keys)) {
+		app_key(f->app, (int)g_utf8_get_char(keys));
+		app_draw(f->app);
+	}
+}
+
+static void start(struct fixture *f, unsigned rows, unsigned cols, const char *keys)
+{
+	*f = (struct fixture){ .options = { .at_ns = TIME_UNKNOWN }, .tl = fake_timeline() };
+	f->app = app_new(&f->options, NULL, f->tl, true);
+	app_resize(f->app, rows, cols);
+	app_draw(f->app);
+	press(f, keys);
+}
+
+static void stop(struct fixture *f)
+{
+	app_free(f->app);
+	timeline_free(f->tl);
+}
+
+static bool shows(struct fixture *f, const char *text)
+{
+	g_autofree char *dump = canvas_dump(f->app->canvas);
+
+	return strstr(dump, text) != NULL;
+}
+
+static void check_has(struct fixture *f, const char *text)
+{
+	g_autofree char *dump = canvas_dump(f->app->canvas);
+
+	if (!strstr(dump, text))
+		g_test_message("no '%s' in\n%s", text, dump);
+	g_assert_nonnull(strstr(dump, text));
+}
+
+static const char *view_of(struct fixture *f)
+{
+	return nav_top(&f->app->nav)->view->id;
+}
+
+static void test_compare_usual(void)
+{
+	struct fixture f;
+
+	start(&f, 24, 80, "jj\rC");	/* the victim's lock span */
+	g_assert_cmpstr(view_of(&f), ==, "compare");
+	check_has(&f, "7f8efb3a with the usual");
+	check_has(&f, "7f8efb3a lock 54.7ms against the usual");
+	check_has(&f, "WHY took 54.6ms longer");
+	press(&f, "y");
+	g_assert_true(g_str_has_prefix(f.app->copy, "7f8efb3a lock 54.7ms against the usual"));
+	g_assert_nonnull(strstr(f.app->copy, ": took 54.6ms longer"));
+	press(&f, "\033");
+	check_has(&f, "PINNED");
+	stop(&f);
+}
+
+static void test_compare_two(void)
+{
+	struct fixture f;
+
+	start(&f, 24, 80, "2g  C");	/* the first two traces */
+	g_assert_cmpstr(view_of(&f), ==, "compare");
+	check_has(&f, " with ");
+	check_has(&f, "against ");
+	g_assert_false(shows(&f, "the usual"));
+	press(&f, "C");
+	check_has(&f, "against the usual");
+	press(&f, "\033");
+	press(&f, " C");		/* a third one is tagged */
+	check_has(&f, "two can be compared");
+	g_assert_cmpstr(view_of(&f), ==, "traces");
+	press(&f, "4C");
+	check_has(&f, "select a trace or a span first");
+	stop(&f);
+}
+
+static void test_tags_in_waterfall(void)
+{
+	struct fixture f;
+
+	start(&f, 24, 80, "jj\rg ");
+	check_has(&f, "●");
+	press(&f, "jj C");		/* thumbnail and decode */
+	g_assert_cmpstr(view_of(&f), ==, "compare");
+	check_has(&f, "7f8efb3a with 7f8efb3a");
+	press(&f, "\033U");
+	g_assert_false(shows(&f, "●"));
+	stop(&f);
+}
+
+static void test_changed_against(void)
+{
+	struct fixture f;
+
+	start(&f, 24, 80, "");
+	nav_reset(&f.app->nav, place_new(view_find("changed"), &(struct view_query)VIEW_QUERY_INIT, ""));
+	app_draw(f.app);
+	check_has(&f, "WHY against 06:08:37-06:08:38: thumbnail takes");
+	press(&f, "C");
+	check_has(&f, "WHY against all else that is kept: thumbnail takes");
+	press(&f, "H");
+	check_has(&f, "by name");
+	check_has(&f, "lock");
+	press(&f, "C");
+	check_has(&f, "WHY against 06:08:37-06:08:38");
+	press(&f, "y");
+	g_assert_true(g_str_has_prefix(f.app->copy, "What changed: against 06:08:37"));
+	stop(&f);
+}
+
+static void test_copy_verdict(void)
+{
+	struct fixture f;
+
+	start(&f, 24, 80, "2gy");
+	g_assert_nonnull(strstr(f.app->copy, "thumbnail"));
+	g_assert_nonnull(strstr(f.app->copy, ": "));
+	press(&f, "/1e98\ry");
+	g_assert_cmpstr(f.app->copy, ==, "1e9873c2aa104f01 thumbnail 97.3ms: slept 59.9ms");
+	stop(&f);
+}
+
+static void test_bars(void)
+{
+	struct fixture f;
+
+	start(&f, 24, 80, "jj\r");
+	g_assert_false(shows(&f, "█│"));
+	check_has(&f, "ffff");
+	press(&f, "tt");
+	check_has(&f, "bars, and below each");
+	check_has(&f, "██");
+	check_has(&f, "ffff");
+	press(&f, "t");
+	check_has(&f, "bars alone");
+	g_assert_false(shows(&f, "ffff"));
+	check_has(&f, "┊ annotation");
+	press(&f, "t");
+	check_has(&f, "where there is room");
+	stop(&f);
+}
+
+/* Both ends of a bar are within an eighth of a cell of where they are. */
+static void test_eighths(void)
+{
+	struct fixture f;
+	struct span s = { .begin_ns = 0, .end_ns = 0 };
+	struct waterfall_row row = { .span = &s };
+	struct bars_axis axis = { .from_ns = 0, .to_ns = 800, .x = 1, .cells = 10 };
+
+	start(&f, 24, 80, "");
+	for (s.begin_ns = 0; s.begin_ns < 800; s.begin_ns += 10) {
+		for (s.end_ns = s.begin_ns + 10; s.end_ns <= 800; s.end_ns += 10) {
+			int64_t ink = 0;
+
+			canvas_clear(f.app->canvas);
+			bars_draw_bar(f.app, &axis, &row, 0);
+			for (unsigned x = 0; x < axis.cells; x++) {
+				const struct cell *c = canvas_cell(f.app->canvas, 0, axis.x + x);
+				int n = 0;
+
+				while (n < 9 && strcmp(f.app->glyphs->eighth[n], c->ch))
+					n++;
+				g_assert_cmpint(n, <, 9);
+				ink += c->attr & STYLE_REVERSE ? 8 - n : n;
+			}
+			g_assert_cmpint(ink, ==, (s.end_ns - s.begin_ns) / 10);
+		}
+	}
+	stop(&f);
+}
+
+static void test_way_down(void)
+{
+	struct fixture f;
+
+	start(&f, 24, 80, "jj\r");	/* the victim's lock, on thread 256 */
+	press(&f, "5");
+	check_has(&f, "Syscalls inside of lock");
+	press(&f, "\033");
+	nav_seek(&f.app->nav, f.tl, FAKE_T0);
+	press(&f, "4");
+	g_assert_cmpstr(view_of(&f), ==, "processes");
+	check_has(&f, "Processes: tid 256");
+	check_has(&f, "06:08:38");	/* the second in which it began */
+	check_has(&f, "by thread");
+	check_has(&f, "1 row");
+	stop(&f);
+}
+
+static void test_detail(void)
+{
+	static const char *const parts[] = {
+		"trace 7f8efb3a8bed4f37", "parent 7f8efb3a8bed4f37", "service thumbd", "host web1",
+		"begin 06:08:38.884100000  +100us", "self 54.7ms", "slept holding it", "97.3%  futex",
+		"woken by thumbd-w0/254", "On threads", "thumbd-w2/256", "System calls, by name",
+	};
+	struct fixture f;
+
+	start(&f, 60, 140, "jj\r\r");
+	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+		check_has(&f, parts[i]);
+	press(&f, "\033G\r");		/* store, which has tags */
+	check_has(&f, "bytes = 131072");
+	press(&f, "\033kk\r");		/* the client's half of send */
+	check_has(&f, "half of the client");
+	check_has(&f, "Annotations");
+	stop(&f);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	timefmt_set_utc(true);
+	g_test_add_func("/screen-spans/compare-usual", test_compare_usual);
+	g_test_add_func("/screen-spans/compare-two", test_compare_two);
+	g_test_add_func("/screen-spans/tags", test_tags_in_waterfall);
+	g_test_add_func("/screen-spans/changed", test_changed_against);
+	g_test_add_func("/screen-spans/copy", test_copy_verdict);
+	g_test_add_func("/screen-spans/bars", test_bars);
+	g_test_add_func("/screen-spans/eighths", test_eighths);
+	g_test_add_func("/screen-spans/way-down", test_way_down);
+	g_test_add_func("/screen-spans/detail", test_detail);
+	return g_test_run();
+}
