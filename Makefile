@@ -118,6 +118,8 @@ tests: $(TESTS) $(TOOLS)
 
 -include $(LIB_OBJ:.o=.d) $(BUILD)/obj/main.d $(TESTS:=.d) $(TEST_LIB_OBJ:.o=.d) $(BENCHES:=.d) $(TOOLS:=.d)
 
+include src/blkin/blkin.mk
+
 # ---- what the user types ----
 
 # The libraries' flags are read when this file is: what deps installed is seen by
@@ -187,7 +189,7 @@ install: all man
 	install -D -m 644 completions/_blktop '$(DESTDIR)$(ZSHDIR)/_blktop'
 	cd tests/traces && find demo/trace -type f -exec install -D -m 644 '{}' '$(DESTDIR)$(PREFIX)/share/blktop/{}' ';'
 
-uninstall:
+uninstall: uninstall-blkin
 	rm -f '$(DESTDIR)$(PREFIX)/bin/blktop' '$(DESTDIR)$(PREFIX)/share/man/man1/blktop.1' \
 		'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/blktop' \
 		'$(DESTDIR)$(ZSHDIR)/_blktop'

@@ -104,7 +104,21 @@ def check_symbols():
     tap.ok("objects use only symbols of layers they may include", problems)
 
 
+def check_library(sources):
+    """src/blkin is a library for the programs that are traced: no layer, and shares nothing with them."""
+    problems = []
+    for path in sources:
+        for n, line in enumerate(tap.lines(path), 1):
+            found = INCLUDE.match(line)
+            inside = found and os.path.exists("src/blkin/" + found[2].removeprefix("blkin/"))
+            if found and found[1] == '"' and inside != path.startswith("src/blkin/"):
+                problems.append(f"{path}:{n}: includes {found[2]}")
+    tap.ok("src/blkin and the rest share no header", problems)
+
+
 SOURCES = tap.files("src", ends=[".c", ".h"])
+check_library(SOURCES)
+SOURCES = [s for s in SOURCES if not s.startswith("src/blkin/")]
 check_includes(SOURCES)
 check_only(SOURCES)
 check_printing(SOURCES)

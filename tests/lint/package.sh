@@ -43,6 +43,15 @@ for file in bin/blktop share/man/man1/blktop.1.gz share/bash-completion/completi
 	share/zsh/vendor-completions/_blktop share/doc/blktop/copyright share/blktop/demo/trace/kernel/metadata; do
 	ok "holds /usr/$file" [ -s "$work/root/usr/$file" ]
 done
+lib=$(echo "$work"/libblkin0_"$version"_*.deb) dev=$(echo "$work"/libblkin-dev_"$version"_*.deb)
+packed() { dpkg-deb -c "$1" | grep -q " ./$2\( -> .*\)\?\$"; }
+for file in libblkin.so.0 libblkin-lttng.so.0; do
+	ok "libblkin0 holds $file" packed "$lib" "usr/lib/[^/]*/$file"
+done
+for file in include/blkin.h include/ztracer.hpp 'lib/[^/]*/libblkin.so' 'lib/[^/]*/pkgconfig/blkin.pc'; do
+	ok "libblkin-dev holds $file" packed "$dev" "usr/$file"
+done
+ok "blktop does not depend on them" sh -c "! dpkg-deb -f '$deb' Depends | grep -q 'blkin\|lttng-ust'"
 ok "holds nothing outside of /usr" [ "$(ls "$work/root")" = usr ]
 program=$work/root/usr/bin/blktop
 ok "says its version" sh -c "'$program' --version | grep -qx 'blktop $version'"

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Random numbers of 64 bits. Private to libblkin. */
+#ifndef BLKIN_IDS_H
+#define BLKIN_IDS_H
+
+#include <stdint.h>
+
+/* From the kernel, never 0, never the same in parent and child of a fork. Any thread.
+ * 0, or a negative errno. */
+int blkin_new_id(int64_t *ret);
+
+#endif
