@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The spool: fed with the packets of a recording it is that recording; bounded, private,
+ * readable at any time, whatever is pushed and however it ends.
+ */
+#include "lib/test_traces.h"
+#include "live/spool.h"
+#include "live/spool_files.h"
+#include "live/spool_old.h"
+#include "state/model.h"
+#include "trace/native.h"
+
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- a recording as packets ---- */
+
+struct packet { unsigned trace, stream; uint64_t begin; GBytes *bytes; };
+
+struct story {
+	GPtrArray *metadata;		/* GBytes *, of each trace */
+	GArray *stream_trace;		/* unsigned */
+	GArray *packets;		/* struct packet, in order of time */
+};
+
+static int compare_packets(const void *a, const void *b)
+{
+	const struct packet *x = a, *y = b;
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static GBytes *bytes_of(const char *path)
+{
+	char *bytes;
+	gsize n;
+	g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+	return g_bytes_new_take(bytes, n);
+}
+
+static void add_file(struct story *s, const struct ctf_meta *m, const char *dir, const char *name)
+{
+	struct ctf_index *x = ctf_index_open(m, dir, name, NULL);
+	unsigned trace = s->metadata->len - 1, stream = s->stream_trace->len;
+	size_t n;
+	if (!x)
+		return;
+	while (ctf_index_walk(x, SIZE_MAX))
+		;
+	const struct ctf_packet *p = ctf_index_packets(x, &n);
+	g_autoptr(GBytes) file = bytes_of(ctf_index_name(x));
+	g_array_append_val(s->stream_trace, trace);
+	for (size_t i = 0; i < n; i++) {
+		struct packet each = { trace, stream, p[i].begin,
+				       g_bytes_new_from_bytes(file, p[i].offset, p[i].packet_bits / 8) };
+		g_array_append_val(s->packets, each);
+	}
+	ctf_index_free(x);
+}
+
+static void add_trace(struct story *s, const char *dir)
+{
+	g_autofree char *path = g_build_filename(dir, "metadata", NULL);
+	g_autoptr(blk_ctf_meta) m = ctf_meta_new();
+	GBytes *metadata = bytes_of(path);
+	g_ptr_array_add(s->metadata, metadata);
+	g_assert_true(ctf_meta_append(m, g_bytes_get_data(metadata, NULL), g_bytes_get_size(metadata), NULL));
+	g_autoptr(GDir) d = g_dir_open(dir, 0, NULL);
+	for (const char *name; (name = g_dir_read_name(d));) {
+		g_autofree char *file = g_build_filename(dir, name, NULL);
+		if (name[0] != '.' && strcmp(name, "metadata") && g_file_test(file, G_FILE_TEST_IS_REGULAR))
+			add_file(s, m, dir, name);
+	}
+}
+
+static void packet_clear(void *p)
+{
+	g_bytes_unref(((struct packet *)p)->bytes);
+}
+
+/* False: the recording is not here. */
+static bool story_init(struct story *s, const char *recording)
+{
+	g_autofree char *path = test_trace(recording);
+	const char *const paths[] = { path, NULL };
+	if (!path)
+		return false;
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL);
+	s->metadata = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+	s->stream_trace = g_array_new(FALSE, FALSE, sizeof(unsigned));
+	s->packets = g_array_new(FALSE, FALSE, sizeof(struct packet));
+	g_array_set_clear_func(s->packets, packet_clear);
+	for (guint i = 0; i < dirs->len; i++)
+		add_trace(s, dirs->pdata[i]);
+	g_array_sort(s->packets, compare_packets);
+	return true;
+}
+
+static void story_clear(struct story *s)
+{
+	g_ptr_array_unref(s->metadata);
+	g_array_unref(s->stream_trace);
+	g_array_unref(s->packets);
+}
+
+/* Metadata in pieces cut anywhere, as a connection gives it. */
+static void push_head(struct spool *spool, const struct story *s)
+{
+	for (guint i = 0; i < s->metadata->len; i++) {
+		GBytes *all = g_ptr_array_index(s->metadata, i);
+		gsize n = g_bytes_get_size(all), at = 0;
+		g_assert_cmpuint(spool_add_trace(spool, "web1/kernel"), ==, i);
+		while (at < n) {
+			gsize piece = (gsize)g_test_rand_int_range(1, 100000);
+			piece = MIN(piece, n - at);
+			spool_metadata(spool, i, g_bytes_new_from_bytes(all, at, piece));
+			at += piece;
+		}
+	}
+	for (guint i = 0; i < s->stream_trace->len; i++)
+		g_assert_cmpuint(spool_add_stream(spool, g_array_index(s->stream_trace, unsigned, i), "k0"),
+				 ==, i);
+}
+
+static void push_packet(struct spool *spool, const struct story *s, guint i)
+{
+	const struct packet *p = &g_array_index(s->packets, struct packet, i);
+	spool_packet(spool, p->stream, g_bytes_ref(p->bytes));
+}
+
+/* ---- what is on disk ---- */
+
+static char *records_of(struct source *source)
+{
+	GString *s = g_string_new(NULL);
+	struct blk_batch b;
+	g_autoptr(GError) error = NULL;
+	enum source_status st = SOURCE_ERROR;
+
+	while (source && (st = source_next(source, &b, &error)) == SOURCE_OK)
+		for (size_t i = 0; i < b.n; i++)
+			if (b.ev[i].row < BLK_ROW_FIRST_PSEUDO)
+				g_string_append_printf(s, "%" G_GINT64_FORMAT " %u %u\n", b.ev[i].ts, b.ev[i].row,
+						       blk_stream(&source->tables, b.ev[i].stream)->cpu);
+	g_assert_no_error(error);
+	g_assert_cmpint(st, ==, SOURCE_END);
+	source_free(source);
+	return g_string_free(s, FALSE);
+}
+
+static char *records(const char *path, bool bt2)
+{
+	const char *const paths[] = { path, NULL };
+	g_autoptr(GError) error = NULL;
+	size_t n;
+	const struct blk_subscription *rows = model_subscriptions(&n);
+	struct source *source = bt2 ? source_open_bt2(paths, rows, n, &error)
+				    : source_open_native(paths, rows, n, &error);
+	g_assert_no_error(error);
+	return records_of(source);
+}
+
+static char *recording_records(const char *recording, bool bt2)
+{
+	g_autofree char *path = test_trace(recording);
+	return records(path, bt2);
+}
+
+/* Bytes below; all of it is private, and has plain names. */
+static uint64_t weigh(const char *path)
+{
+	GStatBuf st;
+	g_assert_cmpint(g_lstat(path, &st), ==, 0);
+	bool is_dir = S_ISDIR(st.st_mode);
+	g_assert_true(is_dir || S_ISREG(st.st_mode));
+	g_assert_cmpint(st.st_mode & 0777, ==, is_dir ? 0700 : 0600);
+	uint64_t bytes = is_dir ? 0 : (uint64_t)st.st_size;
+	g_autoptr(GDir) dir = is_dir ? g_dir_open(path, 0, NULL) : NULL;
+	for (const char *name; dir && (name = g_dir_read_name(dir));) {
+		g_autofree char *child = g_build_filename(path, name, NULL);
+		g_assert_cmpuint(strspn(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "._-"), ==,
+				 strlen(name));
+		bytes += weigh(child);
+	}
+	return bytes;
+}
+
+static unsigned entries(const char *path)
+{
+	g_autoptr(GDir) dir = g_dir_open(path, 0, NULL);
+	unsigned n = 0;
+	while (dir && g_dir_read_name(dir))
+		n++;
+	return n;
+}
+
+/* ---- cases ---- */
+
+static void test_whole(const void *recording)
+{
+	g_autofree char *dir = test_temp_dir(), *deep = g_build_filename(dir, "state", "spool", NULL);
+	struct story s = { 0 };
+	struct spool_status status;
+	if (story_init(&s, recording)) {
+		struct spool *spool = spool_new(deep, SPOOL_DEFAULT_LIMIT, "relay1 prod", NULL);
+		g_autofree char *path = g_strdup(spool_path(spool));
+		push_head(spool, &s);
+		for (guint i = 0; i < s.packets->len; i++)
+			push_packet(spool, &s, i);
+		g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+		spool_get_status(spool, &status);
+		g_assert_cmpstr(status.message, ==, "");
+		g_assert_cmpuint(status.dropped + status.refused, ==, 0);
+		g_assert_cmpint(status.from_ns, <, status.to_ns);
+		spool_free(spool);
+		for (int bt2 = 0; bt2 < 2; bt2++) {
+			g_autofree char *expected = recording_records(recording, bt2);
+			g_autofree char *got = records(path, bt2);
+			g_assert_cmpstr(expected, ==, got);
+		}
+		g_assert_cmpuint(weigh(deep), >, 0);
+		story_clear(&s);
+	}
+	test_remove_tree(dir);
+}
+
+/* After every packet, as somebody finds it who looks then. */
+static void test_growing(void)
+{
+	g_autofree char *dir = test_temp_dir();
+	struct story s = { 0 };
+	if (story_init(&s, "lost/trace")) {
+		struct spool *spool = spool_new(dir, SPOOL_DEFAULT_LIMIT, "x", NULL);
+		size_t before = 0;
+		push_head(spool, &s);
+		for (guint i = 0; i < s.packets->len; i++) {
+			push_packet(spool, &s, i);
+			g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+			g_autofree char *got = records(spool_path(spool), i % 2);
+			g_assert_cmpuint(strlen(got), >=, before);
+			before = strlen(got);
+		}
+		g_assert_cmpuint(before, >, 0);
+		spool_free(spool);
+		story_clear(&s);
+	}
+	test_remove_tree(dir);
+}
+
+static struct spool_files *open_small(const char *dir, const struct story *s, uint64_t limit)
+{
+	struct spool_files *f = spool_files_new(dir, limit, "x", NULL);
+	g_assert_nonnull(f);
+	for (guint i = 0; i < s->metadata->len; i++) {
+		GBytes *b = g_ptr_array_index(s->metadata, i);
+		g_autoptr(GByteArray) all = g_byte_array_new();
+		g_byte_array_append(all, g_bytes_get_data(b, NULL), (guint)g_bytes_get_size(b));
+		spool_files_add_trace(f, "t");
+		g_assert_true(spool_files_metadata(f, i, all, NULL));
+	}
+	for (guint i = 0; i < s->stream_trace->len; i++)
+		spool_files_add_stream(f, g_array_index(s->stream_trace, unsigned, i), "s");
+	return f;
+}
+
+static void put_packet(struct spool_files *f, const struct story *s, guint i)
+{
+	const struct packet *p = &g_array_index(s->packets, struct packet, i);
+	g_autoptr(GError) error = NULL;
+	gsize n;
+	const void *bytes = g_bytes_get_data(p->bytes, &n);
+	g_assert_true(spool_files_packet(f, p->stream, bytes, n, NULL, &error));
+	g_assert_no_error(error);
+}
+
+static const char *last_line(const char *text)
+{
+	size_t n = strlen(text);
+	while (n > 1 && text[n - 2] != '\n')
+		n--;
+	return text + n - 1;
+}
+
+/* However much comes, what stays is less than the limit: the end of it. */
+static void test_limit(void)
+{
+	g_autofree char *dir = test_temp_dir();
+	const uint64_t limit = 640 << 10;
+	struct story s = { 0 };
+	if (story_init(&s, "lost/trace")) {
+		struct spool_files *f = open_small(dir, &s, limit);
+		for (guint i = 0; i < s.packets->len; i++) {
+			put_packet(f, &s, i);
+			g_assert_cmpuint(weigh(dir), <=, limit);
+		}
+		g_assert_cmpuint(spool_files_oldest(f), >, 1);
+		g_autofree char *all = recording_records("lost/trace", false);
+		g_autofree char *got = records(spool_files_path(f), false);
+		g_assert_cmpuint(strlen(got), >, 0);
+		g_assert_cmpuint(strlen(got), <, strlen(all));
+		g_assert_cmpstr(last_line(all), ==, last_line(got));
+		spool_files_free(f);
+		story_clear(&s);
+	}
+	test_remove_tree(dir);
+}
+
+/* What runs left that are over goes first; what somebody holds stays. */
+static void test_old_runs(void)
+{
+	g_autofree char *dir = test_temp_dir(), *foreign = g_build_filename(dir, "mine", NULL);
+	struct story s = { 0 };
+	if (story_init(&s, "lost/trace")) {
+		g_assert_cmpint(g_mkdir(foreign, 0700), ==, 0);
+		for (int run = 0; run < 2; run++) {
+			struct spool_files *old = open_small(dir, &s, 64 << 20);
+			for (guint i = 0; i < s.packets->len; i++)
+				put_packet(old, &s, i);
+			spool_files_free(old);
+		}
+		struct spool_files *held = open_small(dir, &s, 64 << 20);
+		put_packet(held, &s, 0);
+		g_assert_cmpuint(entries(dir), ==, 4);
+		struct spool_files *f = open_small(dir, &s, 1 << 20);
+		for (guint i = 0; i < s.packets->len; i++)
+			put_packet(f, &s, i);
+		g_assert_cmpuint(entries(dir), ==, 3);	/* this one, the held one, and no run at all */
+		g_assert_true(g_file_test(spool_files_path(held), G_FILE_TEST_IS_DIR));
+		g_assert_true(g_file_test(foreign, G_FILE_TEST_IS_DIR));
+		spool_files_free(f);
+		spool_files_free(held);
+		story_clear(&s);
+	}
+	test_remove_tree(dir);
+}
+
+/* A run that was killed within a packet: it reads; the next run cuts the half one off. */
+static void test_killed(void)
+{
+	g_autofree char *dir = test_temp_dir();
+	struct story s = { 0 };
+	if (story_init(&s, "lost/trace")) {
+		struct spool *spool = spool_new(dir, SPOOL_DEFAULT_LIMIT, "x", NULL);
+		g_autofree char *path = g_strdup(spool_path(spool));
+		push_head(spool, &s);
+		for (guint i = 0; i < s.packets->len / 2; i++)
+			push_packet(spool, &s, i);
+		g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+		spool_free(spool);
+		g_autofree char *whole = records(path, false);
+		g_autofree char *trace = g_build_filename(path, "00000001", "web1_kernel-0", NULL);
+		g_autofree char *file = g_build_filename(trace, "k0-0", NULL);
+		FILE *half = fopen(file, "a");
+		g_assert_nonnull(half);
+		const struct packet *p = &g_array_index(s.packets, struct packet, 0);
+		fwrite(g_bytes_get_data(p->bytes, NULL), 1, g_bytes_get_size(p->bytes) / 2, half);
+		fclose(half);
+		g_autofree char *found = records(path, false);	/* with what it can of the half */
+		g_assert_cmpuint(strlen(found), >=, strlen(whole));
+		spool_free(spool_new(dir, SPOOL_DEFAULT_LIMIT, "y", NULL));
+		for (int bt2 = 0; bt2 < 2; bt2++) {
+			g_autofree char *mended = records(path, bt2);
+			g_assert_cmpuint(strlen(mended), ==, strlen(whole));
+		}
+		story_clear(&s);
+	}
+	test_remove_tree(dir);
+}
+
+/* Killed for real, at any moment: whatever is there reads. */
+static void test_killed_any_time(void)
+{
+	const char *child = g_getenv("TEST_SPOOL_DIR");
+	g_autofree char *dir = child ? NULL : test_temp_dir();
+	struct story s = { 0 };
+	if (!story_init(&s, "lost/trace")) {
+		;
+	} else if (child) {
+		struct spool *spool = spool_new(child, SPOOL_LEAST, "x", NULL);
+		push_head(spool, &s);
+		for (guint i = 0;; i = (i + 1) % s.packets->len) {
+			push_packet(spool, &s, i);
+			if (i == s.packets->len / 3 && spool_flush(spool, 60 * G_USEC_PER_SEC))
+				g_assert_cmpint(write(STDOUT_FILENO, "+", 1), ==, 1);
+		}
+	}
+	for (int i = 0; dir && s.packets && i < 5; i++) {
+		g_autofree char *exe = g_file_read_link("/proc/self/exe", NULL);
+		char *argv[] = { exe, (char *)"-p", (char *)"/spool/killed-any-time", NULL };
+		g_auto(GStrv) env = g_environ_setenv(g_get_environ(), "TEST_SPOOL_DIR", dir, TRUE);
+		GPid pid;
+		int out;
+		char c = 0;
+		g_assert_true(g_spawn_async_with_pipes(NULL, argv, env, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL,
+						       &pid, NULL, &out, NULL, NULL));
+		while (read(out, &c, 1) == 1 && c != '+')
+			;
+		g_assert_cmpint(c, ==, '+');
+		g_assert_cmpint(kill(pid, SIGKILL), ==, 0);
+		while (read(out, &c, 1) > 0)
+			;
+		close(out);
+		g_autofree char *got = records(dir, false);
+		g_assert_cmpuint(strlen(got), >, 0);
+	}
+	if (s.packets)
+		story_clear(&s);
+	if (dir)
+		test_remove_tree(dir);
+}
+
+/* A disk that takes no more: a message, and what is there reads. */
+static void test_full(void)
+{
+	g_autofree char *dir = NULL;
+	struct story s = { 0 };
+	struct spool_status status;
+	if (!g_test_subprocess()) {
+		g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+		g_test_trap_assert_passed();
+		return;
+	}
+	if (!story_init(&s, "demo/trace"))
+		return;
+	dir = test_temp_dir();
+	struct rlimit most = { 2 << 20, 2 << 20 };
+	signal(SIGXFSZ, SIG_IGN);
+	g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &most), ==, 0);
+	struct spool *spool = spool_new(dir, SPOOL_DEFAULT_LIMIT, "x", NULL);
+	push_head(spool, &s);
+	for (guint i = 0; i < s.packets->len; i++)
+		push_packet(spool, &s, i);
+	g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+	spool_get_status(spool, &status);
+	g_assert_true(status.stopped);
+	g_assert_nonnull(strstr(status.message, "the spool stopped: cannot write '"));
+	g_assert_nonnull(strstr(status.message, "File too large"));
+	g_autofree char *got = records(spool_path(spool), true);
+	g_assert_cmpuint(strlen(got), >, 0);
+	spool_free(spool);
+	story_clear(&s);
+	test_remove_tree(dir);
+}
+
+static void test_hostile(void)
+{
+	static const char *const names[] = { "../../../tmp/x", "\033]0;owned\007", "", ".", "metadata", "a/b",
+					     "index" };
+	g_autofree char *dir = test_temp_dir();
+	struct spool_status status;
+	struct story s = { 0 };
+	if (story_init(&s, "lost/trace")) {
+		struct spool *spool = spool_new(dir, SPOOL_DEFAULT_LIMIT, "../\033[2J", NULL);
+		const struct packet *p = &g_array_index(s.packets, struct packet, 0);
+		gsize n = g_bytes_get_size(p->bytes);
+		unsigned stream = 0;
+		for (unsigned i = 0; i < G_N_ELEMENTS(names); i++) {
+			spool_add_trace(spool, names[i]);
+			spool_metadata(spool, i, g_bytes_ref(g_ptr_array_index(s.metadata, p->trace)));
+			stream = spool_add_stream(spool, i, names[i]);
+			spool_packet(spool, stream, g_bytes_ref(p->bytes));
+		}
+		spool_packet(spool, stream, g_bytes_new_from_bytes(p->bytes, 0, n - 1));
+		spool_packet(spool, stream, g_bytes_new_from_bytes(p->bytes, 8, n - 8));
+		spool_packet(spool, stream, g_bytes_new(NULL, 0));
+		spool_add_trace(spool, "no metadata");
+		spool_packet(spool, spool_add_stream(spool, G_N_ELEMENTS(names), "x"), g_bytes_ref(p->bytes));
+		g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+		spool_get_status(spool, &status);
+		g_assert_cmpstr(status.message, ==, "");
+		g_assert_cmpuint(status.refused, ==, 4);
+		g_assert_true(g_str_has_prefix(spool_path(spool), dir));
+		g_assert_cmpuint(entries(dir), ==, 1);
+		weigh(dir);
+		g_autofree char *got = records(spool_path(spool), false);
+		g_assert_cmpuint(strlen(got), >, 0);
+		spool_free(spool);
+		story_clear(&s);
+	}
+	test_remove_tree(dir);
+}
+
+static void test_cannot(void)
+{
+	g_autoptr(GError) error = NULL;
+	g_assert_null(spool_new("/proc/nowhere", SPOOL_LEAST, "x", &error));
+	g_assert_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+	g_assert_nonnull(strstr(error->message, "cannot make directory '/proc/nowhere'"));
+	spool_free(NULL);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const recordings[] = { "demo/trace", "kernel-ust/trace", "lost/trace",
+						  "snapshot/trace" };
+
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(recordings); i++) {
+		g_autofree char *path = g_strdup_printf("/spool/whole/%s", recordings[i]);
+		g_test_add_data_func(path, recordings[i], test_whole);
+	}
+	g_test_add_func("/spool/growing", test_growing);
+	g_test_add_func("/spool/limit", test_limit);
+	g_test_add_func("/spool/old-runs", test_old_runs);
+	g_test_add_func("/spool/killed", test_killed);
+	g_test_add_func("/spool/killed-any-time", test_killed_any_time);
+	g_test_add_func("/spool/full", test_full);
+	g_test_add_func("/spool/hostile", test_hostile);
+	g_test_add_func("/spool/cannot", test_cannot);
+	return g_test_run();
+}
