@@ -52,7 +52,8 @@ bool ctf_pieces_wait(const struct ctf_pieces *x)
 	return x->raw->len;
 }
 
-static void scan_code(struct ctf_pieces *x, const char *s, size_t i)
+/* What a sign does outside of texts and comments. */
+static void scan_sign(struct ctf_pieces *x, const char *s, size_t i)
 {
 	static const struct { char first, second; enum inside inside; } begin[] = {
 		{ '"', 0, IN_TEXT }, { '\'', 0, IN_CHARACTER },
@@ -80,13 +81,24 @@ static size_t step_of(enum inside inside, const char *s)
  * may be the first of two. */
 static void scan(struct ctf_pieces *x)
 {
+	static const char signs[256] = {
+		['"'] = 1, ['\''] = 1, ['/'] = 1, ['{'] = 1, ['}'] = 1, [';'] = 1,
+	};
 	const char *s = x->text->str;
-	while (x->scanned + 1 < x->text->len ||
-	       (x->scanned < x->text->len && x->inside == IN_CODE && s[x->scanned] == ';')) {
-		size_t i = x->scanned, n = step_of(x->inside, s + i);
+	size_t last = x->text->len ? x->text->len - 1 : 0;
+	while (x->scanned < last || (x->scanned < x->text->len && x->inside == IN_CODE &&
+				     s[x->scanned] == ';')) {
+		size_t i = x->scanned;
+		while (x->inside == IN_CODE && i < last && !signs[(uint8_t)s[i]])
+			i++;
+		if (i > x->scanned) {
+			x->scanned = i;
+			continue;
+		}
+		size_t n = step_of(x->inside, s + i);
 		x->scanned += n;
 		if (x->inside == IN_CODE)
-			scan_code(x, s, i);
+			scan_sign(x, s, i);
 		else if ((x->inside == IN_TEXT && s[i] == '"') ||
 			 (x->inside == IN_CHARACTER && s[i] == '\'') ||
 			 (x->inside == IN_LINE && s[i] == '\n') ||

@@ -332,6 +332,8 @@ static enum native_step cursor_step(struct native_cursor *k)
 		if (pos < k->end && !(k->damaged && is_blank(k)) &&
 		    ctf_header_read(&k->decoder->header, k->base, &pos, k->end, &clock, &id)) {
 			c = ctf_decoder_class(k->decoder, id);
+			if (G_UNLIKELY(!c && k->plan->waits))
+				return NATIVE_LATER;
 			if (G_UNLIKELY(!c)) {		/* from here on it makes no sense */
 				k->damaged = true;
 				k->content_end = k->end = k->pos;

@@ -43,9 +43,11 @@ static void mark(struct native_feed *f)
 /* What others had so long ago that they need not wait for this stream any more. */
 static int64_t patience_ends(const struct native_feed *f, const struct feed_stream *x)
 {
-	for (unsigned i = f->n_marks; i-- > 0;)
+	for (unsigned i = f->n_marks; i-- > 0;) {
+		int64_t ns = f->mark[i].ns;
 		if (f->now_us - f->mark[i].at_us >= x->late_us)
-			return f->mark[i].ns < INT64_MAX ? f->mark[i].ns + 1 : INT64_MAX;
+			return feed_passed(x) < ns ? ns + (ns < INT64_MAX) : INT64_MIN;
+	}
 	return INT64_MIN;
 }
 
@@ -131,14 +133,25 @@ static void count_left(struct native_feed *f, struct feed_stream *x)
 				     g_array_index(t->kept, struct feed_kept, t->n_left).bytes));
 }
 
+/* May the class of an event still be declared that its packet came before? */
+static bool may_wait(const struct native_feed *f, const struct feed_stream *x)
+{
+	const struct feed_track *t = x->track;
+	const struct native_cursor *k = t->cursor;
+	size_t at = k->packet ? (size_t)(k->packet - t->plan.packet) : k->next;
+	return at < t->plan.n && !f->ended && !x->trace->failed &&
+	       f->now_us - g_array_index(t->kept, struct feed_kept, at).at_us < FEED_CLASS_US;
+}
+
 static enum native_step refill(struct native_feed *f, struct feed_stream *x)
 {
 	struct feed_track *t = x->track;
 	struct native_cursor *k = t->cursor;
 	feed_track_bury(f, x);
+	t->plan.waits = may_wait(f, x);
 	enum native_step step = native_cursor_refill(k);
 	bool silent = step == NATIVE_LATER && (x->cut || x->beacon_ns >= k->second_end);
-	if (silent && !t->counts_told) {
+	if (silent && !t->counts_told && !k->packet) {
 		t->counts_told = true;
 		native_end_second(k);
 		step = native_cursor_refill(k);

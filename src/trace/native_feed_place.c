@@ -6,7 +6,6 @@
 #include "trace/native_feed_private.h"
 
 #define PIN_US 1000000			/* a trace without metadata holds no clock up longer */
-#define CLASS_US 1000000		/* nor a packet whose class is not declared yet */
 #define MAX_LATE_US INT64_C(3600000000)	/* more is for ever */
 
 /* ---- what packets share ---- */
@@ -269,7 +268,7 @@ static void append(struct native_feed *f, struct feed_stream *x, struct native_p
 	struct feed_track *t = x->track;
 	struct native_cursor *k = t->cursor;
 	size_t at = k->packet ? (size_t)(k->packet - t->plan.packet) : 0;
-	struct feed_kept kept = { g_steal_pointer(&news->bytes), x->trace->meta };
+	struct feed_kept kept = { g_steal_pointer(&news->bytes), x->trace->meta, news->at_us };
 	kept.meta->refs++;
 	g_array_append_val(t->kept, kept);
 	if (t->plan.n == t->cap) {
@@ -311,7 +310,7 @@ static bool may_become(const struct native_feed *f, const struct feed_stream *x,
 	const struct feed_trace *t = x->trace;
 	if (t->failed || f->ended)
 		return false;
-	return !t->usable || (ctf_pieces_wait(t->meta->pieces) && f->now_us - news->at_us < CLASS_US);
+	return !t->usable || (ctf_pieces_wait(t->meta->pieces) && f->now_us - news->at_us < FEED_CLASS_US);
 }
 
 /* False: it has to wait for metadata. */

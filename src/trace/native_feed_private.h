@@ -63,6 +63,7 @@ struct feed_track {
 struct feed_kept {
 	GBytes *bytes;
 	struct feed_meta *meta;
+	int64_t at_us;			/* when it came */
 };
 
 struct feed_stream {
@@ -79,6 +80,9 @@ struct feed_stream {
 	bool over, cut, gone;
 	bool parked;			/* cut, and all that came was delivered */
 };
+
+/* How long packets wait for metadata that they need, once there is some. */
+#define FEED_CLASS_US 1000000
 
 #define FEED_MARKS 32
 

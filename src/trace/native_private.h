@@ -64,6 +64,7 @@ struct native_plan_stream {
 	struct native_packet *packet;
 	size_t n;
 	bool grows;			/* more may come: fed; .packet changes with n */
+	bool waits;			/* so may the class of an event that is not known */
 };
 
 /* All that is known of packets at one time; immutable, shared with the sources. */

@@ -9,10 +9,12 @@
  *     scan    headers and classes of all events, stream by stream: no merge, no record
  *     merge   the records of all streams in order of time, nothing read of them
  *     model   and the whole model, finished
+ *     fed     merge, of the same packets fed from memory
  *     seek    the first events at 100 instants, at random
  *     index   opening: metadata, classes, packet index
  *     cuts    instants that cut the trace in pieces of about equal bytes
  */
+#include "lib/fed.h"
 #include "state/slice.h"
 #include "trace/ctf_index.h"
 #include "trace/ctf_program.h"
@@ -40,6 +42,7 @@ struct bench {
 	GArray *files;				/* struct mapped: sum and scan */
 	GHashTable *layouts;
 	struct blk_matcher *matcher;
+	struct fed *fed;			/* opened once */
 };
 
 static volatile uint64_t sum_of;	/* so that it is computed */
@@ -262,6 +265,24 @@ static void run_model(struct bench *b)
 	slice_free(slice);
 }
 
+static void run_fed(struct bench *b)
+{
+	g_autoptr(blk_native_feed) f = native_feed_new(b->rows, b->n_rows);
+	struct blk_batch batch;
+
+	if (!b->fed)
+		b->fed = fed_open(b->path);
+	fed_rewind(b->fed);
+	fed_add(b->fed, f);
+	fed_push_all(b->fed, f);
+	b->bytes = native_feed_queued(f);
+	while (source_next(native_feed_source(f), &batch, NULL) == SOURCE_OK) {
+		b->records += batch.n;
+		for (size_t i = 0; i < batch.n; i++)
+			b->events += tallied(&batch.ev[i]);
+	}
+}
+
 static void run_index(struct bench *b)
 {
 	native_free(open_native(b));
@@ -341,6 +362,7 @@ static const struct mode {
 } modes[] = {
 	{ "sum", true, run_sum, NULL }, { "scan", true, run_scan, NULL },
 	{ "merge", false, run_merge, NULL }, { "model", false, run_model, NULL },
+	{ "fed", false, run_fed, NULL },
 	{ "index", false, run_index, NULL }, { "seek", false, NULL, print_seeks },
 	{ "cuts", false, NULL, print_cuts },
 };

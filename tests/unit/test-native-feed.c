@@ -8,6 +8,7 @@
 #include "lib/fed.h"
 #include "lib/test_traces.h"
 #include "state/slice.h"
+#include "trace/ctf_index.h"
 #include "trace/native.h"
 
 /* What a run of records says: one number a record, tallies summed by their cells. */
@@ -255,6 +256,74 @@ static void test_random(gconstpointer data)
 	fed_free(d);
 }
 
+static void damage_file(const char *dir, const char *name, int round)
+{
+	enum { HEADER = 256 };
+	g_autofree char *path = g_build_filename(dir, name, NULL);
+	g_autoptr(blk_ctf_meta) m = ctf_meta_new();
+	g_autofree char *meta = g_build_filename(dir, "metadata", NULL);
+	g_autofree char *text = NULL, *bytes = NULL;
+	gsize n_text, size;
+	size_t n;
+	g_assert_true(g_file_get_contents(meta, &text, &n_text, NULL));
+	g_assert_true(ctf_meta_append(m, text, n_text, NULL));
+	struct ctf_index *x = ctf_index_open(m, dir, name, NULL);
+	while (ctf_index_walk(x, 1000))
+		;
+	const struct ctf_packet *p = ctf_index_packets(x, &n);
+	g_assert_true(g_file_get_contents(path, &bytes, &size, NULL));
+	for (size_t i = 0; i < n && round < 3; i++) {
+		gsize content = p[i].content_bits / 8;
+		if (content <= HEADER || g_test_rand_int_range(0, 3))
+			continue;
+		gsize at = (gsize)g_test_rand_int_range(HEADER, (gint32)content);
+		bytes[p[i].offset + at] ^= (char)g_test_rand_int_range(1, 256);
+	}
+	if (n && round >= 2 && p[n - 1].content_bits / 8 > HEADER)
+		size -= (gsize)g_test_rand_int_range(1, (gint32)(p[n - 1].packet_bits / 8 - HEADER));
+	ctf_index_free(x);
+	g_assert_true(g_file_set_contents(path, bytes, (gssize)size, NULL));
+}
+
+static void damage_tree(const char *path, int round)
+{
+	const char *const paths[] = { path, NULL };
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL);
+	for (guint i = 0; i < dirs->len; i++) {
+		g_autofree char *index = g_build_filename(dirs->pdata[i], "index", NULL);
+		g_autoptr(GDir) list = g_dir_open(dirs->pdata[i], 0, NULL);
+		test_remove_tree(index);
+		for (const char *name; (name = g_dir_read_name(list));)
+			if (strcmp(name, "metadata") && strcmp(name, "index"))
+				damage_file(dirs->pdata[i], name, round);
+	}
+}
+
+/* Bytes that are no events, files that end too soon: what files tell of it, packets do. */
+static void test_damage(gconstpointer data)
+{
+	g_autofree char *path = test_trace(data);
+	if (!path)
+		return;
+	for (int round = 0; round < 4; round++) {
+		g_autofree char *dir = test_temp_dir();
+		g_autofree char *copy = g_build_filename(dir, "trace", NULL);
+		test_copy_tree(path, copy);
+		damage_tree(copy, round);
+		struct account *files = of_files(copy), *fed = account_new();
+		struct fed *d = fed_open(copy);
+		g_autoptr(blk_native_feed) f = native_feed_new(rows, n_rows);
+		fed_add(d, f);
+		fed_push_all(d, f);
+		g_assert_cmpint(drain(native_feed_source(f), fed), ==, SOURCE_END);
+		assert_same(files, fed);
+		account_free(files);
+		account_free(fed);
+		fed_free(d);
+		test_remove_tree(dir);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -264,6 +333,9 @@ int main(int argc, char **argv)
 		g_autofree char *random = g_strdup_printf("/native-feed/random/%s", traces[i]);
 		g_test_add_data_func(once, traces[i], test_at_once);
 		g_test_add_data_func(random, traces[i], test_random);
+		g_autofree char *damage = g_strdup_printf("/native-feed/damage/%s", traces[i]);
+		if (strncmp(traces[i], "rotation", 8))	/* chunks: damage ends the stream, or one of its files */
+			g_test_add_data_func(damage, traces[i], test_damage);
 	}
 	return g_test_run();
 }
