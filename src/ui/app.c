@@ -64,6 +64,8 @@ const struct screen *screen_of(const struct view *view)
 		return &screen_overview;
 	case VIEW_WATERFALL:
 		return &screen_waterfall;
+	case VIEW_PROCESS:
+		return &screen_process;
 	default:
 		if (view == &view_log)
 			return &screen_log;
@@ -308,18 +310,14 @@ void app_back(struct app *app)
 
 bool app_filter(struct app *app, struct place *p, const char *text, GError **error)
 {
-	const struct view *views[PANE_N] = { p->view };
+	int n = (int)place_n_panes(p->view);
 	struct expr *expr[PANE_N] = { NULL };
 	g_autoptr(GError) first = NULL;
 	bool any = false;
 
-	if (p->view->kind == VIEW_OVERVIEW) {
-		views[PANE_SLOWEST] = &view_overview_slowest;
-		views[PANE_PROCESSES] = &view_overview_processes;
-	}
-	for (int i = 0; i < PANE_N && text && *text; i++) {
-		if (views[i])
-			expr[i] = view_expr(views[i], text, first ? NULL : &first);
+	for (int i = 0; i < n && text && *text; i++) {
+		expr[i] = view_expr(place_pane_view(p->view, (enum pane)i), text,
+				    first ? NULL : &first);
 		any = any || expr[i];
 	}
 	if (text && *text && !any) {

@@ -155,6 +155,7 @@ struct screen {
 	void (*prepare)(struct app *app, struct place *p);
 };
 extern const struct screen screen_table, screen_overview, screen_waterfall, screen_phases;
+extern const struct screen screen_process;
 const struct screen *screen_of(const struct view *view);
 
 /* A trace that is shown before it is read (whole.c): takes outline and preview from the

@@ -25,7 +25,7 @@ static const struct {
 	{ "traces", BY_OPERATION }, { "phases", BY_OPERATION }, { "compare", BY_TRACE },
 	{ "open", BY_OPERATION }, { "slow-spans", BY_OPERATION }, { "changed", BY_OPERATION },
 	{ "spans", BY_TRACE | BY_OPERATION }, { "syscalls", BY_PID },
-	{ "files", BY_PID }, { "processes", BY_PID },
+	{ "files", BY_PID }, { "processes", BY_PID }, { "process", BY_PID },
 	{ "scheduler", BY_PID }, { "wakers", BY_PID }, { "interrupts", BY_PID },
 };
 
@@ -310,11 +310,19 @@ static void show_row(struct app *app, const struct focus *f, const struct row *r
 	popup_open(&app->popup, f->view->title, lines, false);
 }
 
+/* A thread, and what is of no known process, has no page: its calls. */
+static const char *drill_of(const struct view *v, const struct row *row)
+{
+	bool process = row && row->drill.pid >= 0 && row->drill.tid < 0;
+
+	return !process && !strcmp(v->drill, "process") ? "syscalls" : v->drill;
+}
+
 static void do_drill(struct app *app, struct place *p, enum command_id command)
 {
 	struct focus f = place_focus(p);
 	const struct row *row = table_selected(f.table, f.rows);
-	const struct view *target = f.view->drill ? view_find(f.view->drill) : NULL;
+	const struct view *target = f.view->drill ? view_find(drill_of(f.view, row)) : NULL;
 	struct view_query q;
 	struct place *to;
 	g_autofree char *name = NULL;
@@ -474,7 +482,7 @@ static bool goto_text(struct app *app, const char *text, GError **error)
 void app_search(struct app *app, int direction, bool from_here)
 {
 	struct place *p = app_place(app);
-	enum pane panes = p->view->kind == VIEW_OVERVIEW ? PANE_N : 1, pane = p->pane;
+	enum pane panes = (enum pane)place_n_panes(p->view), pane = p->pane;
 	struct focus f = place_focus(p);
 	long at = (long)f.table->cursor + (from_here ? 0 : direction);
 

@@ -52,8 +52,25 @@ void place_free(struct place *p)
 	g_free(p);
 }
 
+unsigned place_n_panes(const struct view *v)
+{
+	return v->kind == VIEW_OVERVIEW ? 3 : v->kind == VIEW_PROCESS ? PROCESS_PARTS : 1;
+}
+
+const struct view *place_pane_view(const struct view *v, enum pane pane)
+{
+	static const struct view *const overview[] = {
+		&view_overview, &view_overview_slowest, &view_overview_processes,
+	};
+
+	if (v->kind == VIEW_PROCESS)
+		return process_part_view((enum process_part)pane);
+	return v->kind == VIEW_OVERVIEW ? overview[pane] : v;
+}
+
 struct focus place_pane(struct place *p, enum pane pane)
 {
+	const struct process_page *page = p->rows ? process_page_of(p->rows) : NULL;
 	const struct overview *o = p->rows && p->view->kind == VIEW_OVERVIEW ?
 		overview_of(p->rows) : NULL;
 
@@ -61,6 +78,9 @@ struct focus place_pane(struct place *p, enum pane pane)
 		return (struct focus){ &p->table[pane], &view_overview_slowest, o->slowest };
 	if (o && pane == PANE_PROCESSES)
 		return (struct focus){ &p->table[pane], &view_overview_processes, o->processes };
+	if (page)
+		return (struct focus){ &p->table[pane], place_pane_view(p->view, pane),
+				       page->part[pane] };
 	return (struct focus){ &p->table[PANE_MAIN], p->view, p->rows };
 }
 

@@ -8,11 +8,15 @@
 
 #include "ui/table.h"
 #include "views/overview.h"
+#include "views/process.h"
 #include "views/view.h"
 #include "views/waterfall.h"
 
-/* Of the overview's three tables; other views have only the first. */
-enum pane { PANE_MAIN, PANE_SLOWEST, PANE_PROCESSES, PANE_N };
+/* Of the overview's three tables; a page of a process has a table for each enum
+ * process_part, by its number; other views have only the first. */
+enum pane { PANE_MAIN, PANE_SLOWEST, PANE_PROCESSES, PANE_FOURTH, PANE_N };
+unsigned place_n_panes(const struct view *v);
+const struct view *place_pane_view(const struct view *v, enum pane pane);
 
 struct place {
 	const struct view *view;

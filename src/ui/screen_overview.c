@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The first screen: what is slow in this second, and since when. */
-#include "ui/app.h"
+#include "ui/panes.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -8,9 +8,11 @@
 #include <math.h>
 #include <string.h>
 
+#define OVERVIEW_PANES 3
+
 static void prepare(struct app *app, struct place *p)
 {
-	for (int i = 0; i < PANE_N; i++)
+	for (int i = 0; i < OVERVIEW_PANES; i++)
 		tables_prepare(app, p, i);
 	/* The first that has ended: of an open one nobody can tell yet who let it wait. */
 	for (guint i = 0; !p->table[PANE_SLOWEST].bound; i++) {
@@ -25,7 +27,7 @@ static void prepare(struct app *app, struct place *p)
 	}
 	/* Nothing slow to stand on: begin where there are rows. */
 	if (!place_focus(p).rows->rows->len && !app->touched) {
-		for (int i = 0; i < PANE_N; i++) {
+		for (int i = 0; i < OVERVIEW_PANES; i++) {
 			if (place_pane(p, i).rows->rows->len) {
 				p->pane = i;
 				break;
@@ -147,33 +149,13 @@ static void draw_strip(struct app *app, const struct overview *o, unsigned y)
 	draw_worst(app, o, &strip, y + 1, 5, cells);
 }
 
-/* Rows for each of the tables: what it needs, the room shared fairly. */
-static void share(struct place *p, unsigned room, unsigned ret[PANE_N])
-{
-	unsigned want[PANE_N], given = 0;
-
-	for (int i = 0; i < PANE_N; i++) {
-		want[i] = place_pane(p, i).rows->rows->len;
-		ret[i] = 0;
-	}
-	/* One row at a time to whoever wants one; the slowest traces come first. */
-	for (bool any = true; any && given < room;) {
-		static const enum pane order[] = { PANE_SLOWEST, PANE_MAIN, PANE_PROCESSES };
-
-		any = false;
-		for (int k = 0; k < PANE_N && given < room; k++) {
-			if (ret[order[k]] < want[order[k]]) {
-				ret[order[k]]++;
-				given++;
-				any = true;
-			}
-		}
-	}
-}
-
 static void draw(struct app *app, struct place *p, struct box box)
 {
-	static const char *const empty[PANE_N] = {
+	/* The slowest traces come first. */
+	static const enum pane order[OVERVIEW_PANES] = {
+		PANE_SLOWEST, PANE_MAIN, PANE_PROCESSES,
+	};
+	static const char *const empty[OVERVIEW_PANES] = {
 		"no request in this range", "no request in this range", "no process ran",
 	};
 	const struct overview *o = overview_of(p->rows);
@@ -183,10 +165,10 @@ static void draw(struct app *app, struct place *p, struct box box)
 	draw_load(app, o, box.y);
 	frame_trust(app, box.y + 1, &p->rows->trust);
 	draw_strip(app, o, box.y + 2);
-	for (int i = 0; gaps && i < PANE_N; i++)
+	for (int i = 0; gaps && i < OVERVIEW_PANES; i++)
 		fixed += !place_pane(p, i).rows->rows->len;	/* each says so in a line */
-	share(p, box.rows > fixed ? box.rows - fixed : 0, rows);
-	for (int i = 0; i < PANE_N; i++) {
+	panes_share(p, box.rows > fixed ? box.rows - fixed : 0, order, rows);
+	for (int i = 0; i < OVERVIEW_PANES; i++) {
 		struct table_style style = app_table_style(app, p->pane == (enum pane)i);
 		struct focus f = place_pane(p, i);
 		struct box table = { y, box.x, 1 + rows[i], box.cols };
@@ -203,55 +185,9 @@ static void draw(struct app *app, struct place *p, struct box box)
 	}
 }
 
-static void enter_pane(struct place *p, int pane, bool at_end)
-{
-	struct focus f = place_pane(p, pane);
-
-	p->pane = pane;
-	table_select(f.table, f.rows, at_end ? f.rows->rows->len : 0);
-}
-
-/* Up and down go through all three tables. */
-static bool cross(struct place *p, int direction)
-{
-	struct focus f = place_focus(p);
-	bool at_edge = direction < 0 ? f.table->cursor == 0 :
-		f.table->cursor + 1 >= f.rows->rows->len;
-
-	if (!at_edge)
-		return false;
-	for (int i = (int)p->pane + direction; i >= 0 && i < PANE_N; i += direction) {
-		if (place_pane(p, i).rows->rows->len) {
-			enter_pane(p, i, direction < 0);
-			break;
-		}
-	}
-	return true;
-}
-
 static bool command(struct app *app, struct place *p, enum command_id id)
 {
-	switch (id) {
-	case CMD_UP:
-	case CMD_PAGE_UP:
-		return cross(p, -1);
-	case CMD_DOWN:
-	case CMD_PAGE_DOWN:
-		return cross(p, 1);
-	case CMD_TOP:
-	case CMD_BOTTOM:
-		for (int k = 0; k < PANE_N; k++) {
-			int i = id == CMD_TOP ? k : PANE_N - 1 - k;
-
-			if (place_pane(p, i).rows->rows->len) {
-				enter_pane(p, i, id == CMD_BOTTOM);
-				break;
-			}
-		}
-		return true;
-	default:
-		return false;
-	}
+	return panes_command(p, id);
 }
 
 const struct screen screen_overview = { CTX_OVERVIEW, draw, command, prepare };

@@ -105,7 +105,7 @@ const struct view view_overview_processes = {
 	.id = "overview-processes", .title = "Busiest processes",
 	.help = "The processes with the most time on a CPU.",
 	.columns = process_columns, .n_columns = G_N_ELEMENTS(process_columns),
-	.default_sort = "cpu_ratio", .drill = "syscalls", .default_by = BY_PROCESS,
+	.default_sort = "cpu_ratio", .drill = "process", .default_by = BY_PROCESS,
 	.has_by = true, .on_screen = true, .build = processes_build,
 };
 

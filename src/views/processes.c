@@ -313,7 +313,7 @@ const struct view view_processes = {
 	.help = "Processes (or threads, or each host as a whole) with their time on a CPU, in the "
 		"run queue and blocked, their system calls and the bytes they moved.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "cpu_ratio", .drill = "syscalls", .needs = needs,
+	.default_sort = "cpu_ratio", .drill = "process", .needs = needs,
 	.default_by = BY_PROCESS, .has_by = true, .on_screen = true, .build = processes_build,
 	.arrange = arrange,
 };

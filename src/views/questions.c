@@ -32,7 +32,7 @@ static const struct question table[] = {
 	  { { NEED_SYSCALLS, "what their threads are blocked in" },
 	    { "lttng_statedump_file_descriptor", "names of files that were open before" } } },
 	{ "cpu", "Who used the CPUs?",
-	  { "processes", "cpus" },
+	  { "processes", "process", "cpus" },
 	  { "sched_switch" },
 	  { { NEED_SYSCALLS, "user mode and system calls told apart" },
 	    { "lttng_statedump_process_state", "names and parents of processes from before" },

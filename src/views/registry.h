@@ -7,6 +7,7 @@
 
 #include "views/compare.h"
 #include "views/overview.h"
+#include "views/process.h"
 #include "views/waterfall.h"
 
 extern const struct view view_traces;

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Several tables on a screen: see panes.h. */
+#include "ui/panes.h"
+
+static void enter_pane(struct place *p, int pane, bool at_end)
+{
+	struct focus f = place_pane(p, pane);
+
+	p->pane = pane;
+	table_select(f.table, f.rows, at_end ? f.rows->rows->len : 0);
+}
+
+/* Up and down go through all tables. */
+static bool cross(struct place *p, int direction)
+{
+	struct focus f = place_focus(p);
+	int n = (int)place_n_panes(p->view);
+	bool at_edge = direction < 0 ? f.table->cursor == 0 :
+		f.table->cursor + 1 >= f.rows->rows->len;
+
+	if (!at_edge)
+		return false;
+	for (int i = (int)p->pane + direction; i >= 0 && i < n; i += direction) {
+		if (place_pane(p, i).rows->rows->len) {
+			enter_pane(p, i, direction < 0);
+			break;
+		}
+	}
+	return true;
+}
+
+static void to_end(struct place *p, bool bottom)
+{
+	int n = (int)place_n_panes(p->view);
+
+	for (int k = 0; k < n; k++) {
+		int i = bottom ? n - 1 - k : k;
+
+		if (place_pane(p, i).rows->rows->len) {
+			enter_pane(p, i, bottom);
+			return;
+		}
+	}
+}
+
+bool panes_command(struct place *p, enum command_id id)
+{
+	switch (id) {
+	case CMD_UP:
+	case CMD_PAGE_UP:
+		return cross(p, -1);
+	case CMD_DOWN:
+	case CMD_PAGE_DOWN:
+		return cross(p, 1);
+	case CMD_TOP:
+	case CMD_BOTTOM:
+		to_end(p, id == CMD_BOTTOM);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void panes_share(struct place *p, unsigned room, const enum pane *order, unsigned ret[PANE_N])
+{
+	unsigned n = place_n_panes(p->view), given = 0;
+
+	for (unsigned i = 0; i < PANE_N; i++)
+		ret[i] = 0;
+	/* One row at a time to whoever wants one. */
+	for (bool any = true; any && given < room;) {
+		any = false;
+		for (unsigned k = 0; k < n && given < room; k++) {
+			if (ret[order[k]] < place_pane(p, order[k]).rows->rows->len) {
+				ret[order[k]]++;
+				given++;
+				any = true;
+			}
+		}
+	}
+}
