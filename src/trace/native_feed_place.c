@@ -189,6 +189,11 @@ static bool take_over(struct native_feed *f, struct feed_stream *x, const char *
 	g_ptr_array_remove(f->order, old);
 	x->track = g_steal_pointer(&old->track);
 	x->track->was_cut = true;
+	for (guint i = (guint)x->track->n_left; i < x->track->kept->len; i++) {
+		gsize n = g_bytes_get_size(g_array_index(x->track->kept, struct feed_kept, i).bytes);
+		g_atomic_pointer_add(&x->queued, (gssize)n);
+		g_atomic_pointer_add(&old->queued, -(gssize)n);
+	}
 	f->s.cursor[old->number] = NULL;
 	x->beacon_ns = MAX(x->beacon_ns, old->beacon_ns);
 	feed_stream_over(f, old);
@@ -492,6 +497,8 @@ static void take_news(struct native_feed *f, struct feed_news *news)
 		take_trace_news(f, g_ptr_array_index(f->traces, news->number), news);
 	else if (news->kind > FEED_TRACE_END && news->number < f->streams->len)
 		take_stream_news(f, g_ptr_array_index(f->streams, news->number), news);
+	else if (news->bytes)
+		feed_unqueue(f, NULL, g_bytes_get_size(news->bytes));	/* for no trace */
 }
 
 void feed_stream_over(struct native_feed *f, struct feed_stream *x)
