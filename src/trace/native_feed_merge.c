@@ -183,10 +183,12 @@ static bool ask_first(struct native_feed *f)
 		return true;
 	}
 	int64_t ts = feed_passed(x);
-	if (ts <= s->heap[0].ts)
-		ts = x->overtaken_ns = patience_ends(f, x);
-	if (ts <= s->heap[0].ts)
-		return false;
+	if (ts <= s->heap[0].ts) {
+		ts = patience_ends(f, x);
+		if (ts <= s->heap[0].ts)
+			return false;
+		x->overtaken_ns = ts;
+	}
 	raise_first(s, ts);
 	return true;
 }
