@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A feed is one attachment to one relay session, on a thread of its own. It lives until
- * the session ends or something breaks; then the keeper makes another one. feed_bt2.h is
- * the kind there is: a babeltrace2 graph behind a gate.
+ * the session ends or something breaks; then the keeper makes another one. There are
+ * two kinds: the native one (attach.h), and a babeltrace2 graph behind a gate
+ * (feed_bt2.h).
  */
 #ifndef BLK_LIVE_FEED_H
 #define BLK_LIVE_FEED_H

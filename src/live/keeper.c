@@ -34,6 +34,9 @@ void keeper_init(struct keeper *k, struct live *l, const struct live_url *url)
 	k->name = describe(url);
 	k->wake_fd = net_wake_new();
 	k->done = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	k->first = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	k->pasts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+					 (GDestroyNotify)attach_past_free);
 }
 
 void keeper_clear(struct keeper *k)
@@ -41,6 +44,8 @@ void keeper_clear(struct keeper *k)
 	viewer_free(k->viewer);
 	close(k->wake_fd);
 	g_array_unref(k->done);
+	g_array_unref(k->first);
+	g_hash_table_unref(k->pasts);
 	live_url_clear(&k->url);
 	g_free(k->name);
 	g_free(k->trouble);
@@ -193,6 +198,37 @@ static bool has_id(const GArray *ids, uint64_t id)
 	return false;
 }
 
+struct attach_past *keeper_past(struct keeper *k, uint64_t session)
+{
+	struct attach_past *past = g_hash_table_lookup(k->pasts, &session);
+
+	if (past)
+		return past;
+	past = attach_past_new();
+	g_hash_table_insert(k->pasts, g_memdup2(&session, sizeof session), past);
+	return past;
+}
+
+bool keeper_wants_all(const struct keeper *k, uint64_t session)
+{
+	const struct live *l = k->live;
+	const struct attach_past *past = g_hash_table_lookup(k->pasts, &session);
+	unsigned attached, others = 0;
+
+	if (l->options.from_beginning)
+		return true;
+	if (has_id(k->first, session) && !(past && past->newest))
+		return false;
+	if (!k->seen || count_running(k, &attached))
+		return true;		/* it appeared while we look */
+	/* we were away: what the relay kept meanwhile, unless others went on without us */
+	for (size_t i = 0; i < l->n_keepers; i++) {
+		count_running(&l->keepers[i], &attached);
+		others += attached;
+	}
+	return !others;
+}
+
 static struct feed *find_running(const struct keeper *k, uint64_t id)
 {
 	const GPtrArray *feeds = k->live->feeds;
@@ -284,6 +320,7 @@ static void look_first(struct keeper *k, const GArray *list)
 		if (!is_ours(k, s))
 			continue;
 		found = true;
+		g_array_append_val(k->first, s->id);
 		if (s->viewers && !k->live->options.wait)
 			give_up(k, BLK_TRACE_ERROR_SESSION, TAKEN, k->name);
 	}
@@ -373,6 +410,8 @@ static int64_t keep(struct keeper *k)
 		set_trouble(k, g_strdup(error->message));
 		/* its numbers mean nothing after a restart */
 		g_array_set_size(k->done, 0);
+		if (k->seen)
+			g_array_set_size(k->first, 0);
 		next = g_get_monotonic_time() + backoff(k->failures++);
 		if (!k->looked && !l->options.wait)
 			give_up(k, error->code, "%s", error->message);

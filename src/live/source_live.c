@@ -82,7 +82,7 @@ static struct live *live_new(const struct live_url *urls, size_t n_urls,
 	l->owner.newest = INT64_MIN;
 	l->feeds = g_ptr_array_new();
 	l->status.since_ns = g_get_real_time() * 1000;
-	l->way = &merger_way;
+	l->way = options->babeltrace2 ? &merger_way : &intake_way;
 	l->way->init(l);
 	l->n_keepers = n_urls;
 	l->keepers = g_new0(struct keeper, n_urls);

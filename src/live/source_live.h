@@ -6,6 +6,12 @@
  *                         makes and ends feeds
  *     feed (a thread)     one attachment                          feed.h
  *
+ * and either, natively,
+ *
+ *     attach              a feed: packets pushed to a native_feed  attach.h
+ *     intake              in source_next(): takes its records
+ *
+ * or with babeltrace2
  *
  *     feed_bt2            a feed: records in blocks               feed_bt2.h
  *       gate (a thread)   between its graph and the relay         gate.h
@@ -16,6 +22,7 @@
 #ifndef BLK_LIVE_SOURCE_LIVE_H
 #define BLK_LIVE_SOURCE_LIVE_H
 
+#include "live/attach.h"
 #include "live/feed_bt2.h"
 
 /* A stream whose feed ended without ending it: until another feed's first record
@@ -59,6 +66,8 @@ struct keeper {
 	bool over;			/* the last feed ended with its session */
 	bool ended;			/* no feed will come any more */
 	GArray *done;			/* uint64_t: relay sessions that are over */
+	GArray *first;			/* uint64_t: sessions that were there at the first look */
+	GHashTable *pasts;		/* uint64_t id -> struct attach_past */
 	char *trouble;			/* what is wrong; NULL: nothing */
 };
 
@@ -96,10 +105,11 @@ struct live {
 	bool ended;			/* no feed will come any more */
 	GError *fatal;			/* why it can't go on */
 
+	struct attach_sink sink;	/* one of these two is in use */
 	struct merger merger;
 };
 
-extern const struct live_way merger_way;
+extern const struct live_way merger_way, intake_way;
 #define LIVE_NEXT_US 50000		/* next() waits no longer */
 
 void keeper_init(struct keeper *k, struct live *l, const struct live_url *url);
@@ -109,4 +119,10 @@ void keeper_tell(struct live *l);
 void keeper_start(struct keeper *k);
 /* Ends feeds and threads of all keepers; false when some would not end in time. */
 bool keepers_stop(struct live *l);
+/* The past of that relay session; the keeper's. Lock held. */
+struct attach_past *keeper_past(struct keeper *k, uint64_t session);
+/* Is the session to be had from its beginning on? (What is in its past is not had
+ * twice.) Lock held. */
+bool keeper_wants_all(const struct keeper *k, uint64_t session);
+
 #endif

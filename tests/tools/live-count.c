@@ -2,9 +2,9 @@
 /*
  * Attaches to live sessions and prints what came, for the live tests:
  *
- *     live-count [-bBcw] [-l MS] [-n SECONDS] [-t MS] URL...
+ *     live-count [-bBcw] [-e N] [-l MS] [-n SECONDS] [-t MS] URL...
  *
- * -b: with babeltrace2; -B: from the beginning; -w: wait for the session; -l: the
+ * -e: stop when so many events came; -b: with babeltrace2; -B: from the beginning; -w: wait for the session; -l: the
  * bound of lateness; -c: cancel from another thread after 0.3 s; -n: stop after so long
  * (60); -t: time limit of the connection (2000). "status connected|gone ATTACHED MESSAGE"
  * on every change, "stalled NAME" likewise; at the end "event NAME COUNT" and other
@@ -148,7 +148,17 @@ static gpointer cancel_later(gpointer s)
 	return NULL;
 }
 
-static const char *run(struct source *s, struct counts *c, int64_t until, GError **error)
+static uint64_t n_events(const struct counts *c)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+		n += c->events[i];
+	return n;
+}
+
+static const char *run(struct source *s, struct counts *c, int64_t until, uint64_t most,
+		       GError **error)
 {
 	for (;;) {
 		struct blk_batch batch;
@@ -164,21 +174,23 @@ static const char *run(struct source *s, struct counts *c, int64_t until, GError
 			return "cancelled";
 		if (st == SOURCE_ERROR)
 			return "error";
-		if (g_get_monotonic_time() > until)
+		if (g_get_monotonic_time() > until || n_events(c) >= most)
 			return "stopped";
 	}
 }
 
 static bool read_options(int argc, char **argv, struct live_options *o, double *seconds,
-			 bool *cancel)
+			 uint64_t *most, bool *cancel)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "bBcwl:n:t:")) != -1) {
+	while ((opt = getopt(argc, argv, "bBcwe:l:n:t:")) != -1) {
 		o->babeltrace2 |= opt == 'b';
 		o->from_beginning |= opt == 'B';
 		o->wait |= opt == 'w';
 		*cancel |= opt == 'c';
+		if (opt == 'e')
+			*most = strtoull(optarg, NULL, 10);
 		if (opt == 'l')
 			o->late_ns = (int64_t)atoi(optarg) * 1000000;
 		if (opt == 't')
@@ -198,10 +210,11 @@ int main(int argc, char **argv)
 	struct live_options options = { .timeout_ms = 2000, .late_ns = -1 };
 	struct counts c = { .last = INT64_MIN, .horizon = INT64_MIN };
 	double seconds = 60;
+	uint64_t most = UINT64_MAX;
 	bool cancel = false;
 	size_t n = 0;
 
-	if (!read_options(argc, argv, &options, &seconds, &cancel)) {
+	if (!read_options(argc, argv, &options, &seconds, &most, &cancel)) {
 		fprintf(stderr, "live-count: URL expected\n");
 		return 2;
 	}
@@ -219,7 +232,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	GThread *canceller = cancel ? g_thread_new("cancel", cancel_later, s) : NULL;
-	const char *how = run(s, &c, g_get_monotonic_time() + (int64_t)(seconds * 1e6), &error);
+	const char *how = run(s, &c, g_get_monotonic_time() + (int64_t)(seconds * 1e6), most,
+			      &error);
 	if (canceller)
 		g_thread_join(canceller);
 	show_counts(s, &c);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The native feed: one attachment to one relay session, by our own client of the viewer
+ * protocol on a connection of its own. What comes is pushed to a struct native_feed,
+ * which all attachments of a live source share.
+ *
+ * Requests of all streams are under way at once; of one stream the next index is asked
+ * for along with the packet, never before it: the relay may go to another file with an
+ * index. Metadata that an index announces comes before its packet.
+ *
+ * An event of a stream that is not known yet must not come behind later ones of the
+ * others. The tracer announces a stream before its first event; so what came is held
+ * until the relay was asked for new streams after it came, in all sessions of the host.
+ *
+ * Not more than QUEUE is asked for beyond what is decoded, unless the merge waits for
+ * just this stream: that is what bounds memory, and the relay keeps the rest.
+ */
+#ifndef BLK_LIVE_ATTACH_H
+#define BLK_LIVE_ATTACH_H
+
+#include "live/feed.h"
+#include "trace/native_feed.h"
+
+#define ATTACH_QUEUE (64u << 20)	/* bytes */
+#define ATTACH_MAX_PACKET (256u << 20)	/* bytes; what claims more is nonsense */
+
+/* What attachments push to, borrowed by them. */
+struct attach_sink {
+	GMutex push;			/* around every push: there are several pushers */
+	struct native_feed *feed;
+	GPtrArray *members;		/* struct attach *: those that are attached */
+	int64_t late_us;		/* --late-bound; < 0: by the live timer */
+};
+
+/* What was had of a relay session before the connection broke: nothing comes twice. */
+struct attach_past {
+	GHashTable *ends;		/* stream id -> up to where it was had, cycles; 0: it was
+					 * there, but nothing is known */
+	uint64_t newest;		/* of all */
+};
+struct attach_past *attach_past_new(void);
+void attach_past_free(struct attach_past *p);	/* NULL is fine */
+
+struct attach_options {
+	struct attach_sink *sink;
+	enum viewer_seek seek;
+	struct attach_past *past;	/* borrowed, filled; packets that it has are left out */
+};
+
+struct feed *attach_new(struct feed_owner *owner, const struct live_url *url,
+			const struct viewer_session *session, const struct attach_options *o);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The inside of an attachment (attach*.c only); see attach.h. All of it is the feed's
+ * thread's, but for the sink's members.
+ *
+ *     attach.c		the thread: attaching, talking, leaving
+ *     attach_ask.c	which requests are due
+ *     attach_take.c	what follows from replies; streams
+ *     attach_hold.c	what came and waits for news of other streams
+ */
+#ifndef BLK_LIVE_ATTACH_PRIVATE_H
+#define BLK_LIVE_ATTACH_PRIVATE_H
+
+#include "live/attach.h"
+
+#define ATTACH_WINDOW 64		/* requests under way: their sum fits any socket buffer */
+#define ATTACH_NEWS_US 500000		/* between two questions for new streams, at most */
+#define ATTACH_LEAST_PAUSE_US 2000	/* between two questions to a silent stream: from */
+#define ATTACH_MOST_PAUSE_US 100000	/* this on, doubled up to a tenth of the live timer */
+#define ATTACH_MINOR_PIPELINE 8		/* relays before it answer a packet with "metadata first" */
+
+struct trace {
+	uint64_t id;
+	unsigned number;		/* the feed's */
+	bool has_metadata, gone;	/* gone: no more metadata will come */
+	bool wants, asked;		/* wants: some is announced */
+	unsigned alive;			/* its data streams */
+	bool begun;			/* it had one */
+	uint64_t metadata_stream, metadata_bytes;
+	int64_t due;
+};
+
+enum stream_state {
+	STREAM_RESTS,			/* until .due */
+	STREAM_INDEX,			/* has been asked for its next index */
+	STREAM_READY,			/* knows its packet, which waits for room */
+	STREAM_PACKET,			/* pieces of the packet are under way, or to be asked for */
+	STREAM_OVER,
+};
+
+struct stream {
+	uint64_t id;
+	struct trace *trace;
+	unsigned number;		/* the feed's */
+	enum stream_state state;
+	int64_t due, pause;
+	unsigned errors;
+	uint8_t *packet;
+	uint64_t offset;
+	size_t size, content;		/* bytes of the packet; of them to be fetched */
+	size_t asked, got;
+	bool spoilt, again;		/* the relay has not given a piece; but may */
+	bool index_asked;		/* of the one after this packet */
+	unsigned held;			/* packets that wait for news */
+	uint64_t had;			/* up to here its packets came before; 0: none did */
+	bool met;			/* the last of these is there again */
+};
+
+/* What came, until it may be pushed. */
+enum held_kind { HELD_PACKET, HELD_BEACON, HELD_END, HELD_CUT };
+struct held {
+	enum held_kind kind;
+	struct stream *stream;
+	int64_t at;			/* monotonic, us: when it came */
+	GBytes *packet;
+	uint64_t class, end;		/* of a beacon */
+};
+
+enum request_kind { ASKED_INDEX, ASKED_PACKET, ASKED_METADATA, ASKED_STREAMS };
+struct request {
+	enum request_kind kind;
+	void *of;			/* struct stream or trace */
+	uint32_t len;
+};
+
+struct attach {
+	struct feed feed;		/* first */
+	struct attach_sink *sink;
+	enum viewer_seek seek;
+	struct attach_past *past;
+	struct viewer *v;
+	GHashTable *traces;		/* id -> struct trace */
+	GPtrArray *streams;		/* struct stream * */
+	struct request asked[ATTACH_WINDOW];
+	unsigned first, n_asked;
+	size_t fetching;		/* bytes of packets that are begun, or held */
+	GQueue held;			/* struct held *, in order */
+	int64_t news_sent, news_from;	/* when the question was sent that is under way, and the
+					 * last one that was answered */
+	unsigned alive;			/* streams that are not over */
+	guint turn;			/* the stream that is looked at first */
+	int64_t news_due, scan_due, told;
+	bool news_asked, hung_up;
+	bool in_company;		/* there are other sessions of the host */
+	int64_t max_pause, late_us;
+	enum feed_end end;
+	char *why;
+};
+
+static inline bool attach_has_window(const struct attach *a)
+{
+	return a->n_asked < ATTACH_WINDOW;
+}
+
+/* It answered what can't be: false. */
+bool attach_broken(struct attach *a, const char *what);
+
+/* attach_ask.c: all that is due, as far as the window goes; when to look again. */
+void attach_ask_due(struct attach *a, int64_t now);
+void attach_ask_metadata(struct attach *a, struct trace *t);
+void attach_ask_pieces(struct attach *a, struct stream *s);	/* of its packet */
+/* Of a READY stream; it stays that while there is no room. */
+void attach_begin_packet(struct attach *a, struct stream *s);
+
+/* attach_take.c: the next reply. False: *error, or .end and .why. */
+bool attach_take(struct attach *a, GError **error);
+bool attach_add_streams(struct attach *a, GPtrArray *streams);	/* struct viewer_stream * */
+/* Nobody waits for one that is cut: it may come back over another connection. */
+void attach_end_stream(struct attach *a, struct stream *s, bool cut);
+void attach_end_trace(struct attach *a, struct trace *t);
+
+/* attach_hold.c */
+void attach_hold(struct attach *a, const struct held *h);
+/* Pushes what came before all sessions of the host were asked for new streams. */
+void attach_release(struct attach *a, bool all);
+void attach_note_news(struct attach *a);	/* the answer came: releases */
+void attach_join(struct attach *a, bool attached);
+/* Up to here the stream was had, should we have to come back. */
+void attach_note_end(struct attach *a, uint64_t stream, uint64_t end);
+
+#endif

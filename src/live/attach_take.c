@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What follows from the replies: see attach_private.h. */
+#include "live/attach_private.h"
+
+#include <stdlib.h>
+
+#define MAX_TRACES 16384
+#define MAX_METADATA (256u << 20)	/* bytes of one trace, in all */
+#define METADATA_US 20000		/* between two questions for what was announced */
+#define MAX_ERRORS 20			/* of a stream in a row */
+
+static int64_t now_us(void)
+{
+	return g_get_monotonic_time();
+}
+
+static void push_begin(struct attach *a)
+{
+	g_mutex_lock(&a->sink->push);
+}
+
+static void push_end(struct attach *a)
+{
+	g_mutex_unlock(&a->sink->push);
+}
+
+bool attach_broken(struct attach *a, const char *what)
+{
+	a->end = FEED_BROKEN;
+	a->why = g_strdup_printf("relay %s answered nonsense: %s", a->v->relay, what);
+	return false;
+}
+
+/* -- streams ----------------------------------------------------------------- */
+
+static struct trace *find_trace(struct attach *a, uint64_t id)
+{
+	struct trace *t = g_hash_table_lookup(a->traces, &id);
+
+	if (!t && g_hash_table_size(a->traces) < MAX_TRACES) {
+		t = g_new0(struct trace, 1);
+		t->id = id;
+		t->number = native_feed_add_trace(a->sink->feed);
+		g_hash_table_insert(a->traces, &t->id, t);
+	}
+	return t;
+}
+
+static bool is_known(const struct attach *a, uint64_t id)
+{
+	for (guint i = 0; i < a->streams->len; i++) {
+		const struct stream *s = g_ptr_array_index(a->streams, i);
+		if (s->id == id)
+			return true;
+	}
+	return false;
+}
+
+static void add_data_stream(struct attach *a, struct trace *t, const struct viewer_stream *from)
+{
+	struct stream *s = g_new0(struct stream, 1);
+
+	s->id = from->id;
+	s->trace = t;
+	s->number = native_feed_add_stream(a->sink->feed, t->number, from->name, a->late_us);
+	s->due = now_us();
+	const uint64_t *had = g_hash_table_lookup(a->past->ends, &s->id);
+	s->had = had && *had ? *had : had ? a->past->newest : 0;
+	attach_note_end(a, s->id, 0);
+	g_ptr_array_add(a->streams, s);
+	t->alive++;
+	t->begun = true;
+	a->alive++;
+}
+
+bool attach_add_streams(struct attach *a, GPtrArray *streams)
+{
+	bool ok = true;
+
+	push_begin(a);
+	for (guint i = 0; i < streams->len && ok; i++) {
+		const struct viewer_stream *from = g_ptr_array_index(streams, i);
+		struct trace *t = find_trace(a, from->trace);
+		ok = t && a->streams->len < VIEWER_MAX_STREAMS;
+		if (ok && from->metadata) {
+			t->has_metadata = t->wants = true;
+			t->gone = false;
+			t->metadata_stream = from->id;
+		} else if (ok && !is_known(a, from->id)) {
+			add_data_stream(a, t, from);
+		}
+	}
+	push_end(a);
+	a->scan_due = 0;
+	g_mutex_lock(&a->feed.owner->lock);
+	a->feed.streams = a->alive;
+	g_mutex_unlock(&a->feed.owner->lock);
+	return ok || attach_broken(a, "too many streams");
+}
+
+void attach_end_trace(struct attach *a, struct trace *t)
+{
+	push_begin(a);
+	native_feed_end_trace(a->sink->feed, t->number);
+	push_end(a);
+}
+
+/* -- streams that end ---------------------------------------------------------- */
+
+static void forget_packet(struct attach *a, struct stream *s)
+{
+	if (!s->packet)
+		return;
+	a->fetching -= s->size;
+	free(g_steal_pointer(&s->packet));
+}
+
+void attach_end_stream(struct attach *a, struct stream *s, bool cut)
+{
+	if (s->state == STREAM_OVER)
+		return;
+	forget_packet(a, s);
+	s->state = STREAM_OVER;
+	s->trace->alive--;
+	a->alive--;
+	if (!cut)
+		g_hash_table_remove(a->past->ends, &s->id);
+	attach_hold(a, &(struct held){ .kind = cut ? HELD_CUT : HELD_END, .stream = s });
+}
+
+/* Nothing there: the next question later, and later still. */
+static void rest(struct attach *a, struct stream *s)
+{
+	s->pause = CLAMP(s->pause * 2, ATTACH_LEAST_PAUSE_US, a->max_pause);
+	/* all at the same instants: one look for many */
+	s->due = (now_us() / s->pause + 1) * s->pause;
+	s->state = STREAM_RESTS;
+	a->scan_due = MIN(a->scan_due, s->due);
+}
+
+/* Did this packet come over a connection that broke? The very one that came last has
+ * to be among them: numbers of streams begin anew with the relay, and clocks with the
+ * machine. */
+static bool came_before(struct attach *a, struct stream *s, const struct viewer_index *x)
+{
+	if (!s->had || x->end > s->had) {
+		s->had = 0;
+		return false;
+	}
+	s->met = s->met || x->end == s->had;
+	s->due = 0;
+	s->state = STREAM_RESTS;
+	a->scan_due = 0;
+	return true;
+}
+
+/* -- replies ----------------------------------------------------------------- */
+
+/* Twice a second at most: the keeper wants to know that data comes. */
+static void tell_progress(struct attach *a)
+{
+	int64_t now = now_us();
+
+	if (now - a->told < ATTACH_NEWS_US)
+		return;
+	a->told = now;
+	g_mutex_lock(&a->feed.owner->lock);
+	a->feed.progress_at = now;
+	g_mutex_unlock(&a->feed.owner->lock);
+}
+
+static bool found_packet(struct attach *a, struct stream *s, const struct viewer_index *x)
+{
+	if (x->packet_bits % 8 || x->content_bits > x->packet_bits || !x->content_bits ||
+	    x->packet_bits / 8 > ATTACH_MAX_PACKET || x->offset > INT64_MAX - ATTACH_MAX_PACKET)
+		return attach_broken(a, "an impossible packet");
+	tell_progress(a);
+	if (came_before(a, s, x))
+		return true;
+	attach_note_end(a, s->id, x->end);
+	s->offset = x->offset;
+	s->size = (size_t)(x->packet_bits / 8);
+	s->content = (size_t)(x->content_bits + 7) / 8;
+	s->pause = 0;
+	s->state = STREAM_READY;
+	if (s->trace->wants && !s->trace->asked && !s->trace->gone && s->trace->has_metadata &&
+	    attach_has_window(a))
+		attach_ask_metadata(a, s->trace);
+	attach_begin_packet(a, s);
+	if (s->state == STREAM_READY)
+		a->scan_due = 0;
+	return true;
+}
+
+static void found_nothing(struct attach *a, struct stream *s)
+{
+	if (s->had && !s->met)
+		s->had = 0;
+	rest(a, s);
+}
+
+static void found_beacon(struct attach *a, struct stream *s, const struct viewer_index *x)
+{
+	attach_note_end(a, s->id, x->end);
+	attach_hold(a, &(struct held){ .kind = HELD_BEACON, .stream = s, .class = x->class,
+			       .end = x->end });
+	found_nothing(a, s);
+}
+
+static void found_error(struct attach *a, struct stream *s)
+{
+	if (++s->errors > MAX_ERRORS) {
+		attach_end_stream(a, s, true);
+		return;
+	}
+	s->pause = a->max_pause;
+	rest(a, s);
+}
+
+static bool take_index(struct attach *a, const struct request *r, GError **error)
+{
+	struct stream *s = r->of;
+	struct viewer_index x;
+
+	if (!viewer_get_index(a->v, &x, error))
+		return false;
+	s->index_asked = false;
+	if (s->state == STREAM_OVER)
+		return true;
+	if (x.flags & VIEWER_FLAG_STREAMS)
+		a->news_due = a->scan_due = 0;
+	if (x.flags & VIEWER_FLAG_METADATA && !s->trace->asked) {
+		s->trace->wants = true;
+		a->scan_due = 0;
+	}
+	if (x.status != VIEWER_INDEX_ERR)
+		s->errors = 0;
+	if (x.status == VIEWER_INDEX_OK)
+		return found_packet(a, s, &x);
+	if (x.status == VIEWER_INDEX_INACTIVE)
+		found_beacon(a, s, &x);
+	else if (x.status == VIEWER_INDEX_RETRY)
+		found_nothing(a, s);
+	else if (x.status == VIEWER_INDEX_ERR)
+		found_error(a, s);
+	else
+		attach_end_stream(a, s, false);
+	return true;
+}
+
+/* All pieces have come, or have been refused. */
+static void end_packet(struct attach *a, struct stream *s)
+{
+	uint8_t *packet = g_steal_pointer(&s->packet);
+
+	s->state = s->index_asked ? STREAM_INDEX : STREAM_RESTS;
+	s->due = 0;
+	a->scan_due = 0;
+	if (s->spoilt) {		/* the gap in packet numbers will tell */
+		a->fetching -= s->size;
+		free(packet);
+		if (s->again && ++s->errors < MAX_ERRORS)
+			s->state = STREAM_READY;
+		return;
+	}
+	attach_hold(a, &(struct held){ .kind = HELD_PACKET, .stream = s, .packet =
+			       g_bytes_new_with_free_func(packet, s->size, free, packet) });
+}
+
+static bool take_packet(struct attach *a, const struct request *r, GError **error)
+{
+	struct stream *s = r->of;
+	struct viewer_answer answer;
+
+	if (!viewer_get_packet(a->v, s->packet + s->got, r->len, &answer, error))
+		return false;
+	s->got += r->len;
+	if (answer.status != VIEWER_PACKET_OK) {
+		s->spoilt = true;
+		s->again = answer.flags & VIEWER_FLAG_METADATA &&
+			   a->v->minor < ATTACH_MINOR_PIPELINE;
+		s->trace->wants = s->trace->wants || answer.flags & VIEWER_FLAG_METADATA;
+	}
+	if (s->got == s->content)
+		end_packet(a, s);
+	else
+		attach_ask_pieces(a, s);
+	return true;
+}
+
+static bool take_metadata(struct attach *a, const struct request *r, GError **error)
+{
+	struct trace *t = r->of;
+	g_autoptr(GByteArray) text = g_byte_array_new();
+	uint32_t status;
+
+	if (!viewer_get_metadata(a->v, text, &status, error))
+		return false;
+	t->asked = false;
+	t->due = now_us() + METADATA_US;
+	a->scan_due = MIN(a->scan_due, t->due);
+	t->metadata_bytes += text->len;
+	if (t->metadata_bytes > MAX_METADATA)
+		return attach_broken(a, "too much metadata");
+	if (text->len) {
+		g_autoptr(GBytes) bytes = g_byte_array_free_to_bytes(g_steal_pointer(&text));
+		push_begin(a);
+		native_feed_metadata(a->sink->feed, t->number, g_steal_pointer(&bytes));
+		push_end(a);
+		t->wants = false;	/* what else there is, an index announces */
+	} else if (status == VIEWER_METADATA_NONE && t->metadata_bytes) {
+		t->wants = false;
+	} else if (status == VIEWER_METADATA_ERR) {
+		t->wants = false;
+		t->gone = true;
+	}
+	return true;
+}
+
+static bool take_streams(struct attach *a, G_GNUC_UNUSED const struct request *r, GError **error)
+{
+	g_autoptr(GPtrArray) streams = g_ptr_array_new_with_free_func(viewer_stream_free);
+	uint32_t status;
+
+	if (!viewer_get_streams(a->v, &status, streams, error))
+		return false;
+	a->news_asked = false;
+	if (status == VIEWER_STREAMS_ERR)
+		return attach_broken(a, "it can't tell which streams there are");
+	a->hung_up = status == VIEWER_STREAMS_HUP;
+	bool ok = attach_add_streams(a, streams);
+	attach_note_news(a);
+	return ok;
+}
+
+bool attach_take(struct attach *a, GError **error)
+{
+	static bool (*const takes[])(struct attach *, const struct request *, GError **) = {
+		[ASKED_INDEX] = take_index, [ASKED_PACKET] = take_packet,
+		[ASKED_METADATA] = take_metadata, [ASKED_STREAMS] = take_streams,
+	};
+	struct request r = a->asked[a->first];
+
+	a->first = (a->first + 1) % ATTACH_WINDOW;
+	a->n_asked--;
+	return takes[r.kind](a, &r, error);
+}
+
