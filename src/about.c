@@ -4,6 +4,7 @@
  */
 #include "about.h"
 
+#include "live/plan.h"
 #include "state/model.h"
 
 #include <dlfcn.h>
@@ -56,32 +57,16 @@ void about_events(FILE *out)
 	}
 }
 
-enum origin { ORIGIN_TRACEPOINT, ORIGIN_SYSCALL, ORIGIN_UST, ORIGIN_OLD };
-
-/* Where an event of the table comes from. Rows without "needs" are names that other
- * versions of the tracer use: they are read, but no recipe asks for them. */
-static enum origin event_origin(const struct blk_subscription *row)
-{
-	static const char *const syscalls[] = { "syscall_", "sys_", "exit_syscall", "compat_" };
-
-	if (!row->needs)
-		return ORIGIN_OLD;
-	for (size_t i = 0; i < G_N_ELEMENTS(syscalls); i++)
-		if (g_str_has_prefix(row->event, syscalls[i]))
-			return ORIGIN_SYSCALL;
-	return strchr(row->event, ':') ? ORIGIN_UST : ORIGIN_TRACEPOINT;
-}
-
-static void print_enable_lines(FILE *out, const char *channel, enum origin origin)
+static void print_enable_lines(FILE *out, const char *channel, enum plan_origin origin)
 {
 	size_t n;
 	const struct blk_subscription *rows = model_subscriptions(&n);
 
 	for (size_t i = 0; i < n; i++) {
-		if (event_origin(&rows[i]) != origin)
+		if (plan_origin(&rows[i]) != origin)
 			continue;
 		fprintf(out, "%slttng enable-event -%c -s \"$session\" -c %s '%s'\t# %s\n",
-			origin == ORIGIN_UST ? "" : "\t", origin == ORIGIN_UST ? 'u' : 'k',
+			origin == PLAN_SPAN ? "" : "\t", origin == PLAN_SPAN ? 'u' : 'k',
 			channel, rows[i].event, rows[i].needs);
 	}
 }
@@ -120,9 +105,9 @@ static const char recipe_middle[] =
 void about_recipe(FILE *out)
 {
 	fputs(recipe_begin, out);
-	print_enable_lines(out, "kernel", ORIGIN_TRACEPOINT);
+	print_enable_lines(out, "kernel", PLAN_TRACEPOINT);
 	fputs(recipe_middle, out);
-	print_enable_lines(out, "spans", ORIGIN_UST);
+	print_enable_lines(out, "spans", PLAN_SPAN);
 	fputs("\nlttng start \"$session\"\n", out);
 }
 

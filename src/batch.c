@@ -4,6 +4,7 @@
  */
 #include "batch.h"
 
+#include "local.h"
 #include "log.h"
 #include "output.h"
 #include "reading.h"
@@ -171,6 +172,18 @@ static int print_recorded(struct batch *b)
 	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
 }
 
+/* A session of this machine: its program, its rule, what it tells. */
+static void serve_local(struct batch *b)
+{
+	struct local *l = b->o->running;
+	bool is_error;
+
+	local_tick(l, b->r.in);
+	local_watch(l, b->r.tl);
+	for (char *text; (text = local_told(l, &is_error)); g_free(text))
+		log_error("%s", text);
+}
+
 /* A session: print each second as it closes. */
 static int print_live(struct batch *b)
 {
@@ -183,6 +196,7 @@ static int print_live(struct batch *b)
 	while (!ended && !b->broken && !(most && b->n_printed >= most)) {
 		struct live_status st;
 		ended = reading_wait(&b->r, 50);
+		serve_local(b);
 		print_closed(b, INT64_MIN, INT64_MAX, ended);
 		if (!attached && input_live_status(b->r.in, &st) && st.connected)
 			attached = g_get_monotonic_time();

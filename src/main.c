@@ -9,6 +9,7 @@
 #include "batch.h"
 #include "config.h"
 #include "doctor.h"
+#include "local.h"
 #include "log.h"
 #include "options.h"
 #include "print_log.h"
@@ -45,6 +46,7 @@ static const struct {
 	[COMMAND_SAVE] = { .run = save_write },
 	[COMMAND_DOCTOR] = { .run = doctor_run },
 	[COMMAND_LIST_SESSIONS] = { .run = relay_list_sessions },
+	[COMMAND_SWEEP] = { .run = local_sweep },
 	[COMMAND_LIST_VIEWS] = { .print = about_views },
 	[COMMAND_LIST_COLUMNS] = { .run = print_columns },
 	[COMMAND_LIST_EVENTS] = { .print = about_events },
@@ -55,6 +57,7 @@ static const struct {
 	[COMMAND_PRINT_OPTIONS] = { .print = options_print_table },
 	[COMMAND_PRINT_COMMANDS] = { .print = options_print_commands },
 	[COMMAND_HELP] = { .print = options_print_help },
+	[COMMAND_HELP_HERE] = { .print = options_print_help_here },
 	[COMMAND_VERSION] = { .print = about_version },
 };
 
@@ -72,6 +75,8 @@ static void take_settings(struct options *o)
 
 static int run_command(const struct options *o)
 {
+	if (o->local || o->here.snapshot)
+		return local_run(o, commands[o->command].run);
 	if (commands[o->command].run)
 		return commands[o->command].run(o);
 	commands[o->command].print(stdout);

@@ -4,6 +4,8 @@
  * checks below give every value its meaning.
  */
 #include "options.h"
+#include "options_here.h"
+#include "options_table.h"
 
 #include "base/timefmt.h"
 #include "ui/nav.h"
@@ -12,7 +14,6 @@
 #include <popt.h>
 #include <string.h>
 
-#define DEFAULT_MEMORY "512M"
 #define LEAST_MEMORY (16 << 20)
 #define MOST_JOBS 256
 #define MOST_SLICES 65536
@@ -20,212 +21,6 @@
 #define MOST_WORST 1000
 #define DEFAULT_LISTENING 5		/* seconds; doctor */
 #define MOST_LISTENING 86400
-
-/* The words as given, before they mean anything. Fields are named by the table. */
-struct words {
-	GPtrArray *relays;
-	char *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
-	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *timeout;
-	char *jobs, *slices, *reader, *step, *worst, *config, *theme, *mouse, *spans, *late_bound;
-	bool demo, from_beginning, wait, each, force, utc, ascii, statedump, with_kernel;
-	enum command command;
-	const char *command_name;	/* the option, with its dashes, or word that chose it */
-};
-
-enum kind { KIND_FLAG, KIND_WORD, KIND_LIST, KIND_COMMAND };
-enum group { GROUP_READ, GROUP_PRINT, GROUP_EXPORT, GROUP_SCREEN, GROUP_TELL, GROUP_HIDDEN };
-
-static const char *const group_title[] = {
-	[GROUP_READ] = "Read", [GROUP_PRINT] = "Print", [GROUP_EXPORT] = "Export",
-	[GROUP_SCREEN] = "Screen", [GROUP_TELL] = "Tell",
-};
-
-struct option_row {
-	const char *name;
-	char letter;
-	const char *arg;		/* NULL: takes none */
-	enum group group;
-	enum kind kind;
-	enum command command;		/* KIND_COMMAND */
-	size_t offset;			/* in struct words; WORD_NONE */
-	const char *brief;		/* on the help screen; NULL: shares the next row's line */
-	const char *help;		/* one sentence, for man page and completions */
-};
-
-/* What may be the first word of the command line. A directory of such a name is
- * "./report". */
-static const struct subcommand {
-	const char *word;
-	enum command command;
-	const char *operands;
-	const char *help;		/* one sentence */
-} subcommands[] = {
-	{ "report", COMMAND_REPORT, "TRACE_DIR...",
-	  "write a Markdown page about the worst requests" },
-	{ "log", COMMAND_LOG, "TRACE_DIR...",
-	  "print every call and event of a range as strace would, as text or JSON lines" },
-	{ "save", COMMAND_SAVE, "TRACE_DIR... -o DIR",
-	  "save a range as a trace of its own that other programs open, too" },
-};
-
-#define WORD_NONE SIZE_MAX
-#define AT(field) offsetof(struct words, field)
-#define WORD(name, letter, arg, group, field, brief, help) \
-	{ name, letter, arg, group, KIND_WORD, COMMAND_SCREEN, AT(field), brief, help }
-#define FLAG(name, letter, group, field, brief, help) \
-	{ name, letter, NULL, group, KIND_FLAG, COMMAND_SCREEN, AT(field), brief, help }
-#define LIST(name, letter, arg, group, field, brief, help) \
-	{ name, letter, arg, group, KIND_LIST, COMMAND_SCREEN, AT(field), brief, help }
-#define COMMAND(name, letter, group, command, brief, help) \
-	{ name, letter, NULL, group, KIND_COMMAND, command, WORD_NONE, brief, help }
-#define COMMAND_WORD(name, arg, group, command, field, brief, help) \
-	{ name, 0, arg, group, KIND_COMMAND, command, AT(field), brief, help }
-
-static const struct option_row option_rows[] = {
-	LIST("relay", 'r', "RELAY", GROUP_READ, relays,
-	     NULL,
-	     "follow a relay daemon live: HOST[:PORT] or net://HOST[:PORT]/host/NAME/SESSION; several on one timeline"),
-	FLAG("from-beginning", 0, GROUP_READ, from_beginning, NULL,
-	     "live: begin with the oldest data that the relay has, not the newest"),
-	FLAG("wait", 0, GROUP_READ, wait, "live: HOST[:PORT] or the URL",
-	     "live: wait for a relay and a session that are not there yet, or any more"),
-	COMMAND("list-sessions", 0, GROUP_READ, COMMAND_LIST_SESSIONS, NULL,
-		"print the live sessions of the relay"),
-	WORD("timeout", 0, "S", GROUP_READ, timeout, NULL, "seconds to wait for the relay (10)"),
-	WORD("late-bound", 0, "S", GROUP_READ, late_bound, "what it has; for how long",
-	     "live: seconds that a stream which lags behind is waited for (two live timers and 1)"),
-	FLAG("demo", 0, GROUP_READ, demo, NULL, "show the bundled recording, with a line of hints"),
-	WORD("spans", 0, "FILE", GROUP_READ, spans, "the bundled recording; rules for spans",
-	     "rules that make spans of any two events"),
-	WORD("jobs", 'j', "THREADS", GROUP_READ, jobs, NULL,
-	     "threads that read a recorded trace (one a core)"),
-	WORD("slices", 0, "N", GROUP_READ, slices, NULL,
-	     "pieces that a recorded trace is read in (chosen by its size)"),
-	WORD("reader", 0, "WHICH", GROUP_READ, reader, "auto, native, babeltrace2",
-	     "auto, native or babeltrace2: the latter, on one thread, for what the first can't"),
-	COMMAND("batch", 'b', GROUP_PRINT, COMMAND_BATCH, "print a view, open no screen",
-		"print a view instead of opening the screen"),
-	WORD("view", 0, "VIEW", GROUP_PRINT, view, NULL,
-	     "the view to print, or the first one on the screen"),
-	WORD("by", 0, "BY", GROUP_PRINT, by, "system process thread cpu priority name",
-	     "sum rows by system, process, thread, cpu, priority or name"),
-	WORD("format", 0, "FORMAT", GROUP_PRINT, format, "text csv json, zipkin otlp perfetto",
-	     "text, csv or json; of exported spans: zipkin, otlp, perfetto or json"),
-	WORD("at", 0, "T", GROUP_PRINT, at, NULL, "the second of this instant"),
-	WORD("from", 0, "T", GROUP_PRINT, from, NULL, "begin of the range (start)"),
-	WORD("to", 0, "T", GROUP_PRINT, to, NULL, "end of the range (end)"),
-	FLAG("with-statedump", 0, GROUP_PRINT, statedump, "14:03:05, +90s, 5%, end, @NS",
-	     "save: with what names processes and descriptors, from before the range"),
-	WORD("step", 0, "STEP", GROUP_PRINT, step, NULL,
-	     "length of a second: 1ms, 10ms, 100ms, 1s, 10s, 1m or 10m, for --each, --at, the screen"),
-	FLAG("each", 0, GROUP_PRINT, each, NULL, "a block for each second"),
-	WORD("seconds", 'n', "SECONDS", GROUP_PRINT, n, "1ms to 10m; a block each",
-	     "end after so many seconds"),
-	WORD("filter", 0, "EXPR", GROUP_PRINT, filter, "such as 'comm =~ nginx && syscalls > 10'",
-	     "show only rows for which the expression over columns is true"),
-	WORD("sort", 0, "COLUMN", GROUP_PRINT, sort, NULL,
-	     "order of the rows; -COLUMN turns it round"),
-	WORD("columns", 0, "A,B", GROUP_PRINT, columns, "-COLUMN sorts the other way",
-	     "show or print only these columns, in this order"),
-	COMMAND_WORD("export-span", "ID", GROUP_EXPORT, COMMAND_EXPORT, span, NULL,
-		     "write this span and what is below it"),
-	COMMAND_WORD("export-trace", "ID", GROUP_EXPORT, COMMAND_EXPORT, trace, NULL,
-		     "write all spans of this trace"),
-	COMMAND_WORD("export-slowest", "N", GROUP_EXPORT, COMMAND_EXPORT, slowest, "hex",
-		     "write the N slowest traces"),
-	FLAG("with-kernel", 0, GROUP_EXPORT, with_kernel, NULL,
-	     "of exported spans: waits and long system calls as child spans, too"),
-	WORD("worst", 0, "N", GROUP_EXPORT, worst, NULL, "report: of how many requests (5)"),
-	WORD("output", 'o', "FILE", GROUP_EXPORT, output, NULL, "write there, not to stdout"),
-	FLAG("force", 0, GROUP_EXPORT, force, "report: of how many",
-	     "write over an old file"),
-	WORD("memory", 0, "SIZE", GROUP_SCREEN, memory, NULL,
-	     "memory for what is kept of the trace (" DEFAULT_MEMORY ")"),
-	WORD("log", 0, "FILE", GROUP_SCREEN, log, "kept at most (" DEFAULT_MEMORY "); for a bug report",
-	     "append what happens to this file"),
-	FLAG("utc", 0, GROUP_SCREEN, utc, NULL, "instants in UTC, not local time"),
-	FLAG("ascii", 0, GROUP_SCREEN, ascii, NULL, "draw with ASCII only"),
-	WORD("color", 0, "WHEN", GROUP_SCREEN, color, "auto, always, never",
-	     "colours: auto, always or never"),
-	WORD("config", 0, "FILE", GROUP_SCREEN, config, NULL,
-	     "settings are read from this file, and written there; none: from nowhere"),
-	WORD("theme", 0, "NAME", GROUP_SCREEN, theme, NULL,
-	     "colours for a background: auto, dark, light, mono"),
-	WORD("mouse", 0, "ON", GROUP_SCREEN, mouse, "or none; dark light mono; on off",
-	     "on or off; off leaves it to the terminal, to copy text"),
-	COMMAND("list-views", 0, GROUP_TELL, COMMAND_LIST_VIEWS, NULL, "print the views"),
-	COMMAND_WORD("list-columns", "VIEW", GROUP_TELL, COMMAND_LIST_COLUMNS, list_columns,
-		     "what can be printed", "print the columns of a view"),
-	COMMAND("list-events", 0, GROUP_TELL, COMMAND_LIST_EVENTS, NULL,
-		"print the events that are read, and what for"),
-	COMMAND("recipe", 0, GROUP_TELL, COMMAND_RECIPE, "what is read; a script to record it",
-		"print a shell script that records everything blktop reads"),
-	COMMAND("doctor", 0, GROUP_TELL, COMMAND_DOCTOR, NULL,
-		"tell what a trace or session can't answer, and the commands that repair it"),
-	COMMAND("help", 'h', GROUP_TELL, COMMAND_HELP, NULL, "print the options"),
-	COMMAND("version", 0, GROUP_TELL, COMMAND_VERSION, "what lacks; this; the libraries",
-		"print the versions of the program and its libraries"),
-	COMMAND("print-keys", 0, GROUP_HIDDEN, COMMAND_PRINT_KEYS, "", "print the key table"),
-	COMMAND("print-bindings", 0, GROUP_HIDDEN, COMMAND_PRINT_BINDINGS, "",
-		"print what each key does where"),
-	COMMAND("print-settings", 0, GROUP_HIDDEN, COMMAND_PRINT_SETTINGS, "",
-		"print the settings of blktoprc"),
-	COMMAND("print-options", 0, GROUP_HIDDEN, COMMAND_PRINT_OPTIONS, "", "print this table"),
-	COMMAND("print-commands", 0, GROUP_HIDDEN, COMMAND_PRINT_COMMANDS, "",
-		"print the subcommands"),
-};
-
-/* --- help --- */
-
-static void append_option(GString *s, const struct option_row *r)
-{
-	if (s->len > 0)
-		g_string_append(s, ", ");
-	if (r->letter)
-		g_string_append_printf(s, "-%c, ", r->letter);
-	g_string_append_printf(s, "--%s", r->name);
-	if (r->arg)
-		g_string_append_printf(s, " %s", r->arg);
-}
-
-void options_print_help(FILE *out)
-{
-	enum group group = GROUP_HIDDEN;
-	g_autoptr(GString) left = g_string_new(NULL);
-
-	fputs("Usage: blktop TRACE_DIR...                                a recorded trace\n"
-	      "       blktop -r HOST[:PORT] | net://HOST/host/NAME/SESSION           live\n"
-	      "       blktop -b --view VIEW [OPTION...] TRACE_DIR | -r RELAY        print\n"
-	      "       blktop report | log | save [OPTION...] TRACE_DIR   page; calls; piece\n", out);
-	for (size_t i = 0; i < G_N_ELEMENTS(option_rows) && option_rows[i].group != GROUP_HIDDEN; i++) {
-		append_option(left, &option_rows[i]);
-		if (!option_rows[i].brief)
-			continue;
-		fprintf(out, "%-7s%-31s  %s\n",
-			option_rows[i].group != group ? group_title[option_rows[i].group] : "",
-			left->str, option_rows[i].brief);
-		group = option_rows[i].group;
-		g_string_truncate(left, 0);
-	}
-	fputs("Exit   0 fine, 1 failed, 2 usage, 3 read with loss (-b), 128 + signal\n", out);
-}
-
-void options_print_table(FILE *out)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(option_rows) && option_rows[i].group != GROUP_HIDDEN; i++) {
-		const struct option_row *r = &option_rows[i];
-		char letter[] = { r->letter ? '-' : '\0', r->letter, '\0' };
-		fprintf(out, "%s\t--%s\t%s\t%s\t%s\n", letter, r->name, r->arg ? r->arg : "",
-			group_title[r->group], r->help);
-	}
-}
-
-void options_print_commands(FILE *out)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(subcommands); i++)
-		fprintf(out, "%s\t%s\t%s\n", subcommands[i].word, subcommands[i].operands,
-			subcommands[i].help);
-}
 
 /* --- splitting --- */
 
@@ -241,12 +36,17 @@ static bool fail(GError **error, const char *format, ...)
 	return false;
 }
 
+static bool is_asking(enum command command)
+{
+	return command == COMMAND_HELP || command == COMMAND_HELP_HERE || command == COMMAND_VERSION;
+}
+
 static bool set_command(struct words *w, enum command command, const char *name, GError **error)
 {
 	/* Asking for help is never wrong. */
-	if (w->command == COMMAND_HELP || w->command == COMMAND_VERSION)
+	if (is_asking(w->command))
 		return true;
-	bool asks = command == COMMAND_HELP || command == COMMAND_VERSION;
+	bool asks = is_asking(command);
 	if (w->command_name && w->command != command && !asks)
 		return fail(error, "%s and %s can't be combined", w->command_name, name);
 	w->command = command;
@@ -264,9 +64,9 @@ static const char *dashed_name(const struct option_row *r)
 /* The subcommand that the command line begins with; NULL: none. */
 static const struct subcommand *find_subcommand(int argc, const char *const *argv)
 {
-	for (size_t i = 0; argc > 1 && i < G_N_ELEMENTS(subcommands); i++)
-		if (g_str_equal(argv[1], subcommands[i].word))
-			return &subcommands[i];
+	for (size_t i = 0; argc > 1 && i < option_n_subcommands; i++)
+		if (g_str_equal(argv[1], option_subcommands[i].word))
+			return &option_subcommands[i];
 	return NULL;
 }
 
@@ -280,23 +80,38 @@ static bool take_option(struct words *w, const struct option_row *r, char *arg, 
 		g_ptr_array_add(*(GPtrArray **)(base + r->offset), g_strdup(arg));
 	} else if (r->offset != WORD_NONE) {
 		char **word = (char **)(base + r->offset);
+		char *all = r->kind == KIND_JOINED && *word ? g_strconcat(*word, ",", arg, NULL) :
+			g_strdup(arg);
 		g_free(*word);
-		*word = g_strdup(arg);
+		*word = all;
 	}
 	return r->kind != KIND_COMMAND || set_command(w, r->command, dashed_name(r), error);
+}
+
+/* What is behind "--" is a program, whatever it looks like; popt could not tell it from
+ * directories. Returns how many words are before it. */
+static int split_program(struct words *w, int argc, const char *const *argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (g_str_equal(argv[i], "--")) {
+			w->program = argv + i + 1;
+			return i;
+		}
+	return argc;
 }
 
 static bool split_args(struct words *w, GPtrArray *operands, int argc, const char *const *argv,
 		       GError **error)
 {
-	struct poptOption table[G_N_ELEMENTS(option_rows) + 1] = { 0 };
-	for (size_t i = 0; i < G_N_ELEMENTS(option_rows); i++)
+	g_autofree struct poptOption *table = g_new0(struct poptOption, option_n_rows + 1);
+	for (size_t i = 0; i < option_n_rows; i++)
 		table[i] = (struct poptOption){
 			.longName = option_rows[i].name, .shortName = option_rows[i].letter,
 			.argInfo = option_rows[i].arg ? POPT_ARG_STRING : POPT_ARG_NONE,
 			.val = (int)i + 1,
 		};
 
+	argc = split_program(w, argc, argv);
 	const struct subcommand *sub = find_subcommand(argc, argv);
 	bool ok = !sub || set_command(w, sub->command, sub->word, error);
 	/* The first word is not looked at: the program's name, or the subcommand. */
@@ -634,8 +449,10 @@ static bool check_source(struct options *o, struct words *w, GPtrArray *operands
 	if (!reads && operands->len > 0)
 		return fail(error, "%s takes no '%s'", w->command_name,
 			    (char *)g_ptr_array_index(operands, 0));
-	if (reads && !o->live && !w->demo && operands->len == 0)
+	if (reads && !o->live && !w->demo && operands->len == 0 && w->command > COMMAND_BATCH)
 		return fail(error, "no trace directory and no relay given");
+	o->local = !o->live && !w->demo && operands->len == 0 && w->command <= COMMAND_BATCH;
+	o->live |= o->local;
 	return true;
 }
 
@@ -684,6 +501,14 @@ static bool check_rest(struct options *o, const struct words *w, GError **error)
 static bool check_words(struct options *o, struct words *w, GPtrArray *operands, GError **error)
 {
 	const char *view = w->list_columns ? w->list_columns : w->view;
+	const struct here_words here = {
+		.session = w->session, .pid = w->pid, .live_timer = w->live_timer,
+		.loglevel = w->loglevel, .perf = w->perf, .kprobe = w->kprobe,
+		.snapshot = w->snapshot, .snapshot_when = w->snapshot_when, .yes = w->yes,
+		.keep = w->keep, .spans_only = w->spans_only, .calls_only = w->calls_only,
+		.functions = w->functions, .program = w->program, .has_end = w->n != NULL,
+		.command = w->command,
+	};
 
 	if (w->command == COMMAND_REPORT && view)
 		return fail(error, "report has no --view: its requests are rows of traces");
@@ -691,7 +516,7 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 		view = "processes";
 	if (w->command == COMMAND_REPORT)
 		view = "traces";
-	return check_source(o, w, operands, error) &&
+	return check_source(o, w, operands, error) && options_check_here(o, &here, error) &&
 	       (!view || check_view(o, w->command == COMMAND_BATCH, view, error)) &&
 	       check_by(o, w, error) && check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
@@ -717,7 +542,7 @@ static void move_words(struct options *o, struct words *w)
 	o->log = g_steal_pointer(&w->log);
 	o->config = g_steal_pointer(&w->config);
 	o->spans = g_steal_pointer(&w->spans);
-	for (size_t i = 0; i < G_N_ELEMENTS(option_rows); i++)
+	for (size_t i = 0; i < option_n_rows; i++)
 		if (option_rows[i].kind != KIND_FLAG && option_rows[i].kind != KIND_LIST &&
 		    option_rows[i].offset != WORD_NONE)
 			g_clear_pointer((char **)((char *)w + option_rows[i].offset), g_free);
@@ -731,8 +556,7 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 
 	*ret = (struct options){ .sort = -1, .theme = -1, .mouse = -1 };
 	bool ok = split_args(&w, operands, argc, argv, error);
-	bool asks = w.command == COMMAND_HELP || w.command == COMMAND_VERSION;
-	if (ok && !asks)
+	if (ok && !is_asking(w.command))
 		ok = check_words(ret, &w, operands, error);
 	move_words(ret, &w);
 	g_ptr_array_add(operands, NULL);
@@ -756,5 +580,6 @@ void options_clear(struct options *o)
 	g_free(o->log);
 	g_free(o->config);
 	g_free(o->spans);
+	options_clear_here(&o->here);
 	*o = (struct options){ 0 };
 }

@@ -31,6 +31,7 @@ enum command {
 	COMMAND_SAVE,			/* blktop save */
 	COMMAND_DOCTOR,
 	COMMAND_LIST_SESSIONS,		/* from here on: no trace is read */
+	COMMAND_SWEEP,			/* destroys sessions that a killed blktop left */
 	COMMAND_LIST_VIEWS,
 	COMMAND_LIST_COLUMNS,
 	COMMAND_LIST_EVENTS,
@@ -41,7 +42,21 @@ enum command {
 	COMMAND_PRINT_OPTIONS,
 	COMMAND_PRINT_COMMANDS,
 	COMMAND_HELP,
+	COMMAND_HELP_HERE,
 	COMMAND_VERSION,
+};
+
+/* A session of this machine: options_here.c reads it. */
+struct here {
+	bool yes, keep, spans_only, calls_only, functions;
+	char *session;			/* NULL: blktop-PID */
+	unsigned timer_us;
+	int loglevel;			/* -1: all */
+	int pid;			/* to be followed; 0: none */
+	char **counters, **probes;	/* or NULL */
+	char **program;			/* with its arguments, or NULL */
+	char *snapshot;			/* session, "new", or NULL */
+	char *snapshot_when;		/* a rule that was read; or NULL */
 };
 
 struct options {
@@ -51,6 +66,9 @@ struct options {
 	struct live_url *urls;
 	size_t n_urls;
 	struct live_options relay;	/* how */
+	bool local;			/* live, of a session that is to be made: no urls yet */
+	struct here here;
+	struct local *running;		/* local.h: while there is one; the caller's */
 	bool demo;
 	const struct view *view;	/* --view, --list-columns; NULL: not given */
 	enum view_by by;		/* --by, else the view's own */
@@ -90,6 +108,7 @@ static inline int64_t options_step(const struct options *o)
 }
 
 void options_print_help(FILE *out);	/* one screen of 80 columns */
+void options_print_help_here(FILE *out);	/* the same, of sessions of this machine */
 /* Tab-separated: -letter, --name, ARGUMENT, group, help; for man page and completions. */
 void options_print_table(FILE *out);
 void options_print_commands(FILE *out);	/* of subcommands: word, operands, help */

@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "input.h"
+#include "local.h"
 #include "log.h"
 #include "relay.h"
 #include "save.h"
@@ -59,7 +60,10 @@ static int backend_fd(void *data)
 static bool backend_pump(void *data)
 {
 	struct screen *s = data;
-	return job_collect(s->job, s->tl);
+	bool changed = job_collect(s->job, s->tl);
+	if (changed)
+		local_watch(s->o->running, s->tl);
+	return changed;
 }
 
 static void backend_cancel(void *data)
@@ -110,6 +114,7 @@ static void backend_status(void *data, struct ui_status *ret)
 	struct screen *s = data;
 	struct job_status st;
 
+	local_tick(s->o->running, s->in);
 	job_get_status(s->job, &st);
 	*ret = (struct ui_status){
 		.phase = s->live && st.phase == JOB_LOADING ? UI_LIVE : phases[st.phase],
@@ -131,6 +136,20 @@ static void backend_status(void *data, struct ui_status *ret)
 		g_autofree char *visible = text_visible(st.message);
 		g_strlcpy(ret->banner, visible, sizeof ret->banner);
 	}
+}
+
+/* --- backend: a session of this machine --- */
+
+static char *backend_told(void *data, bool *ret_error)
+{
+	struct screen *s = data;
+	return local_told(s->o->running, ret_error);
+}
+
+static bool backend_snapshot(void *data, char **ret_message)
+{
+	struct screen *s = data;
+	return local_snapshot(s->o->running, ret_message);
 }
 
 /* --- backend: a trace before it is read --- */
@@ -362,9 +381,8 @@ static void take_columns(const struct options *o)
 
 /* --- start and end --- */
 
-/* What the terminal lacks for a screen; NULL: nothing. Who types instead of stdin is
- * the screen's own business. */
-static const char *terminal_lacks(void)
+/* Who types instead of stdin is the screen's own business. */
+const char *screen_lacks(void)
 {
 	const char *term = g_getenv("TERM");
 
@@ -385,7 +403,7 @@ static int open_input(struct screen *s, bool *ret_left)
 	*ret_left = false;
 	if (o->live) {
 		int code;
-		GArray *urls = relay_choose(o, !terminal_lacks(), &code);
+		GArray *urls = relay_choose(o, !screen_lacks(), &code);
 		if (urls)
 			s->in = input_new_live(urls, &o->relay);
 		*ret_left = !urls && code == EXIT_FINE;
@@ -432,6 +450,7 @@ static bool wait_first(struct screen *s)
 		struct pollfd rings = { .fd = job_fd(s->job), .events = POLLIN };
 		poll(&rings, 1, SLICE_MS);
 		bool ended = job_wait(s->job, s->tl, 0);
+		local_tick(s->o->running, s->in);
 		job_get_status(s->job, &st);
 		if (ended || is_shown_early(s) || (!has_outline(s) && timeline_n_seconds(s->tl) > 0))
 			break;
@@ -500,6 +519,7 @@ static int run_ui(struct screen *s)
 		.save_trace = s->live ? NULL : backend_save_trace,
 		.saved_trace = s->live ? NULL : backend_saved_trace,
 		.save_prefs = backend_save_prefs, .note = backend_note,
+		.told = backend_told, .snapshot = backend_snapshot,
 	};
 	take_columns(o);
 	struct ui_options options = {
@@ -509,7 +529,7 @@ static int run_ui(struct screen *s)
 		.prefs = o->prefs,
 	};
 	/* Only now: that there is no such trace is said without a terminal, too. */
-	const char *lacks = terminal_lacks();
+	const char *lacks = screen_lacks();
 	if (lacks) {
 		log_error("%s; 'blktop -b --view VIEW' prints without one", lacks);
 		return EXIT_FAILED;

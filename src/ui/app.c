@@ -381,7 +381,7 @@ static bool leaves_untouched(enum command_id command)
 	return command == CMD_HELP || command == CMD_FACTS || command == CMD_LOG ||
 	       command == CMD_COACH ||
 	       command == CMD_REDRAW || command == CMD_SUSPEND || command == CMD_MOUSE ||
-	       command == CMD_WRITE;
+	       command == CMD_WRITE || command == CMD_SNAPSHOT;
 }
 
 void app_key(struct app *app, int key)

@@ -131,12 +131,27 @@ static void take_requests(struct loop *l)
 	app->requests = 0;
 }
 
+static void take_told(struct loop *l)
+{
+	bool is_error = false;
+
+	if (!l->backend || !l->backend->told)
+		return;
+	for (char *text; (text = l->backend->told(l->backend->data, &is_error)); g_free(text)) {
+		if (is_error)
+			app_error(l->app, "%s", text);
+		else
+			app_say(l->app, "%s", text);
+	}
+}
+
 static void tick(struct loop *l)
 {
 	g_autofree char *said = term_stderr();
 
 	if (said)
 		app_error(l->app, "%s", said);
+	take_told(l);
 	app_second_passed(l->app);
 	l->ticked_us = g_get_monotonic_time();
 	l->dirty = true;

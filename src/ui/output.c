@@ -308,3 +308,16 @@ void output_saved_trace(struct app *app)
 	else if (message)
 		app_error(app, "%s", message);
 }
+
+void output_snapshot(struct app *app, struct place *p, enum command_id command)
+{
+	g_autofree char *message = NULL;
+	bool has = app->backend && app->backend->snapshot;
+
+	(void)p;
+	(void)command;
+	if (has && app->backend->snapshot(app->backend->data, &message))
+		app_say(app, "%s", message);
+	else
+		app_error(app, "%s", message ? message : "no snapshots here");
+}

@@ -72,6 +72,12 @@ struct ui_backend {
 	char *(*saved_trace)(void *data, bool *ret_done);
 	/* W: writes options->prefs; message as above. NULL: nobody keeps them. */
 	bool (*save_prefs)(void *data, char **ret_message);
+	/* Something that happened outside of the screen: a line (g_free), NULL: nothing. Asked
+	 * once a second. May be NULL. */
+	char *(*told)(void *data, bool *ret_error);
+	/* P: asks for a snapshot of the tracer's buffers; true: it is being taken. *ret_message
+	 * (g_free) says what. NULL: there is none here. */
+	bool (*snapshot)(void *data, char **ret_message);
 	/* A message of the screen, for the journal. May be NULL. */
 	void (*note)(void *data, const char *text);
 	/* Of traces that are shown before they are read; NULL: there are none. After pump: a

@@ -111,12 +111,6 @@ const struct view view_overview_processes = {
 
 /* --- operations --- */
 
-/* What a request is to its service: a root, or what another service asked for. */
-static bool is_operation(const struct span *s)
-{
-	return s->parent_id == 0 || s->kind == SPAN_SERVER;
-}
-
 static void add_span(struct row_map *map, const struct history *h, struct span *s, double seconds)
 {
 	const struct timeline *tl = map->rows->tl;
@@ -165,7 +159,7 @@ static void add_operations(struct rows *rows, const struct history *h, const str
 	struct row_map map = { .rows = rows };
 	for (size_t i = 0; i < h->n_spans; i++) {
 		struct span *s = h->spans[i];
-		if (is_operation(s) && range_has_span(range, s) &&
+		if (span_is_request(s) && range_has_span(range, s) &&
 		    query_wants_operation(&rows->query, rows->tl, s))
 			add_span(&map, h, s, range->seconds);
 	}

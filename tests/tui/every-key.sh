@@ -157,6 +157,7 @@ waterfall | expand-all | | ▸ send
 overview,table,waterfall | coach | | -Enter why · w who
 overview,table,waterfall | log | | Messages
 overview,table,waterfall | mouse | | mouse:0
+overview,table,waterfall | snapshot | | no snapshots here
 overview,table,waterfall | write | | keeps the settings
 overview,table,waterfall,popup,chooser | redraw | | redrawn
 overview,table,waterfall,popup,chooser | suspend | | stopped

@@ -172,10 +172,63 @@ static void test_tell(void)
 	}
 }
 
+/* Sessions of this machine: without directory and relay. What is behind "--" is a program. */
+static void test_here(void)
+{
+	struct options o;
+
+	accept(&o, "");
+	g_assert_true(o.local && o.live);
+	g_assert_cmpint(o.command, ==, COMMAND_SCREEN);
+	g_assert_cmpuint(o.here.timer_us, ==, 1000000);
+	g_assert_cmpint(o.here.loglevel, ==, -1);
+	g_assert_null(o.here.program);
+	g_assert_null(o.here.snapshot);
+	options_clear(&o);
+
+	accept(&o, "-b -y --keep --pid 12 --live-timer 200ms --loglevel info --session s --functions "
+	       "--perf page-faults,cpu-clock --perf minor-faults --kprobe vfs_read --calls-only -n 3");
+	g_assert_true(o.local && o.here.yes && o.here.keep && o.here.functions && o.here.calls_only);
+	g_assert_cmpint(o.command, ==, COMMAND_BATCH);
+	g_assert_cmpint(o.here.pid, ==, 12);
+	g_assert_cmpuint(o.here.timer_us, ==, 200000);
+	g_assert_cmpint(o.here.loglevel, ==, 6);
+	g_assert_cmpstr(o.here.session, ==, "s");
+	g_assert_cmpuint(g_strv_length(o.here.counters), ==, 3);
+	g_assert_cmpstr(o.here.counters[2], ==, "minor-faults");
+	g_assert_cmpstr(o.here.probes[0], ==, "vfs_read");
+	options_clear(&o);
+
+	accept(&o, "-y -b --view spans -- prog -n 5 --help -- net://x a");
+	g_assert_true(o.local);
+	g_assert_cmpuint(g_strv_length(o.here.program), ==, 7);
+	g_assert_cmpstr(o.here.program[0], ==, "prog");
+	g_assert_cmpstr(o.here.program[3], ==, "--help");
+	g_assert_cmpstr(o.here.program[4], ==, "--");
+	g_assert_cmpuint(o.n_seconds, ==, 0);
+	g_assert_null(o.paths[0]);
+	options_clear(&o);
+	accept(&o, "-- report");
+	g_assert_cmpint(o.command, ==, COMMAND_SCREEN);
+	g_assert_cmpstr(o.here.program[0], ==, "report");
+	options_clear(&o);
+
+	accept(&o, "--snapshot-when p99^of^x^>^3^x^usual");
+	g_assert_cmpstr(o.here.snapshot, ==, "new");
+	options_clear(&o);
+	accept(&o, "-r relay --snapshot flight --snapshot-when max^of^any^>^1s");
+	g_assert_false(o.local);
+	g_assert_cmpstr(o.here.snapshot, ==, "flight");
+	options_clear(&o);
+	accept(&o, "a");
+	g_assert_false(o.local || o.live);
+	options_clear(&o);
+}
+
 static void test_refusals(void)
 {
 	static const struct { const char *line, *words; } cases[] = {
-		{ "", "" }, { "--nonsense a", "--nonsense" }, { "-b", "no trace directory" },
+		{ "--nonsense a", "--nonsense" },
 		{ "--view", "--view" }, { "--view nonsense a", "'nonsense'" },
 		{ "-b --view nonsense a", "'nonsense'" }, { "--list-columns nonsense", "'nonsense'" },
 		{ "-b --by colour a", "'colour'" },
@@ -209,6 +262,19 @@ static void test_refusals(void)
 		{ "--slices -1 a", "--slices" }, { "--slices 65537 a", "1 to 65536" },
 		{ "--reader perf a", "'perf'" }, { "-j 2 -r relay", "recorded" },
 		{ "--color pink a", "'pink'" }, { "--utc=yes a", "--utc" },
+		{ "--pid 5 a", "--pid" }, { "-y -r relay", "--yes" }, { "--demo --keep", "--keep" },
+		{ "--pid x", "'x'" }, { "--pid 0", "'0'" }, { "--pid 99999999999", "--pid" },
+		{ "--live-timer 1ms", "'1ms'" }, { "--live-timer 1h", "'1h'" },
+		{ "--loglevel loud", "'loud'" }, { "--perf cycles", "'cycles'" },
+		{ "--perf page-faults,", "''" }, { "--kprobe a^b", "'a b'" }, { "--kprobe 1", "'1'" },
+		{ "--session a/b", "'a/b'" }, { "--session -a", "'-a'" }, { "--session .", "'.'" },
+		{ "--", "program" }, { "a -- b", "-- PROGRAM" }, { "-r relay -- b", "-- PROGRAM" },
+		{ "--pid 1 -- b", "combined" }, { "--calls-only", "--pid" },
+		{ "--spans-only --kprobe x", "combined" }, { "--spans-only --calls-only -- x", "combined" },
+		{ "--snapshot-when nonsense", "'nonsense'" }, { "--snapshot x a", "--snapshot" },
+		{ "-r relay --snapshot-when count^of^any^>^1", "--snapshot SESSION" },
+		{ "-b --keep -- x", "-n" }, { "log -- x", "no trace directory" },
+		{ "--doctor --keep", "no trace directory" }, { "--sweep --keep", "--keep" },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -236,25 +302,33 @@ static char *printed(void (*print)(FILE *out))
 	return text;
 }
 
-/* One screen of 80x24, with every option of the table. */
-static void test_help(void)
+static void check_screen(const char *text)
 {
-	char *help = printed(options_print_help), *table = printed(options_print_table);
-	g_auto(GStrv) lines = g_strsplit(help, "\n", -1);
-	g_auto(GStrv) rows = g_strsplit(table, "\n", -1);
-
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	g_assert_cmpuint(g_strv_length(lines) - 1, <=, 24);
 	for (char **l = lines; *l; l++) {
 		g_test_message("%s", *l);
 		g_assert_cmpuint(strlen(*l), <=, 80);
 	}
+}
+
+/* Two screens of 80x24, with every option of the table. */
+static void test_help(void)
+{
+	char *help = printed(options_print_help), *table = printed(options_print_table);
+	char *here = printed(options_print_help_here);
+	g_auto(GStrv) rows = g_strsplit(table, "\n", -1);
+
+	check_screen(help);
+	check_screen(here);
 	for (char **r = rows; **r; r++) {
 		g_auto(GStrv) fields = g_strsplit(*r, "\t", -1);
 		g_assert_cmpuint(g_strv_length(fields), ==, 5);
-		g_assert_nonnull(strstr(help, fields[1]));
+		g_assert_nonnull(strstr(g_str_equal(fields[3], "Here") ? here : help, fields[1]));
 		g_assert_cmpstr(fields[4], !=, "");
 	}
 	free(help);
+	free(here);
 	free(table);
 }
 
@@ -266,6 +340,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/options/batch", test_batch);
 	g_test_add_func("/options/export", test_export);
 	g_test_add_func("/options/tell", test_tell);
+	g_test_add_func("/options/here", test_here);
 	g_test_add_func("/options/refusals", test_refusals);
 	g_test_add_func("/options/help", test_help);
 	return g_test_run();

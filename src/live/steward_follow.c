@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The program that is followed, and the children of what is followed. LTTng's trackers hold
+ * process ids and do not follow forks: new children are looked for in /proc, ten times a
+ * second. One that lives shorter is missed.
+ */
+#include "live/steward_work.h"
+
+#include "live/control.h"
+
+#include "base/text.h"
+#include "trace/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_PIDS 4096
+#define END_PATIENCE_US (3 * G_USEC_PER_SEC)
+
+/* --- children --- */
+
+/* Of /proc/PID/stat; 0: gone. The name may hold anything, ')' and blanks too. */
+static int parent_of(int pid)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL;
+	int parent = 0;
+	if (!g_file_get_contents(path, &text, NULL, NULL))
+		return 0;
+	const char *end = strrchr(text, ')');
+	return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+}
+
+static bool is_below(GHashTable *parents, int pid, int root)
+{
+	for (int depth = 0; depth < 64 && pid > 1; depth++) {
+		if (pid == root)
+			return true;
+		pid = GPOINTER_TO_INT(g_hash_table_lookup(parents, GINT_TO_POINTER(pid)));
+	}
+	return false;
+}
+
+GArray *follow_descendants(int root)
+{
+	g_autoptr(GHashTable) parents = g_hash_table_new(NULL, NULL);
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(int));
+	GDir *proc = g_dir_open("/proc", 0, NULL);
+	GHashTableIter iter;
+	gpointer key;
+	const char *name;
+
+	while (proc && (name = g_dir_read_name(proc)))
+		if (g_ascii_isdigit(*name))
+			g_hash_table_insert(parents, GINT_TO_POINTER(atoi(name)),
+					    GINT_TO_POINTER(parent_of(atoi(name))));
+	if (proc)
+		g_dir_close(proc);
+	g_hash_table_iter_init(&iter, parents);
+	while (g_hash_table_iter_next(&iter, &key, NULL)) {
+		int pid = GPOINTER_TO_INT(key);
+		if (is_below(parents, pid, root))
+			g_array_append_val(all, pid);
+	}
+	return all;
+}
+
+static bool track_one(struct stewardship *w, int pid, GError **error)
+{
+	if (g_hash_table_contains(w->follow.pids, GINT_TO_POINTER(pid)) ||
+	    g_hash_table_size(w->follow.pids) >= MOST_PIDS)
+		return true;
+	g_hash_table_add(w->follow.pids, GINT_TO_POINTER(pid));
+	return control_track(w->plan, w->o->calls_only, pid, error) &&
+	       (!w->made_snapshot || control_track(w->snapshot_plan, w->o->calls_only, pid, error));
+}
+
+bool follow_track(struct stewardship *w, GError **error)
+{
+	int root = w->o->program ? w->follow.program : w->o->pid;
+	if (root <= 0)
+		return true;
+	bool first = w->follow.pids == NULL;
+	if (first) {
+		w->follow.pids = g_hash_table_new(NULL, NULL);
+		if (!track_one(w, root, error))
+			return false;
+	}
+	g_autoptr(GArray) pids = follow_descendants(root);
+	if (first && pids->len == 0) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION,
+			    "there is no process %d", root);
+		return false;
+	}
+	if (pids->len == 0 && w->o->pid && !w->follow.told_end) {
+		w->follow.told_end = true;
+		stewardship_say(w, STEWARD_WORD_COMPLAINS, "process %d has ended", root);
+	}
+	for (guint i = 0; i < pids->len; i++)
+		if (!track_one(w, g_array_index(pids, int, i), error))
+			return false;
+	return true;
+}
+
+/* --- the program --- */
+
+/* What it prints must not spoil the screen, and not mix with what is printed in batch. */
+static void give_files(struct stewardship *w)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int file = w->follow.output ? open(w->follow.output, O_WRONLY | O_APPEND | O_CLOEXEC) : null;
+
+	dup2(isatty(w->std[0]) ? null : w->std[0], 0);
+	for (int fd = 1; fd < 3; fd++) {
+		int own = w->o->on_screen ? w->std[fd] : w->std[2];
+		dup2(w->o->on_screen && isatty(own) ? file : own, fd);
+	}
+}
+
+G_NORETURN static void become_program(struct stewardship *w, int go_fd)
+{
+	char byte;
+	for (int signo = 1; signo < 32; signo++)
+		signal(signo, SIG_DFL);
+	setpgid(0, 0);
+	give_files(w);
+	ssize_t n;
+	do {
+		n = read(go_fd, &byte, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(127);		/* nobody waits for it any more */
+	execvp(w->o->program[0], w->o->program);
+	int code = errno == ENOENT ? 127 : 126;
+	const char *why = g_strerror(errno);
+	if (write(2, why, strlen(why)) < 0)
+		code = 126;
+	_exit(code);
+}
+
+static char *new_output(const struct stewardship *w)
+{
+	g_autofree char *name = g_strdup_printf("output-%s.txt", w->o->session);
+	g_autofree char *path = g_build_filename(w->o->state, name, NULL);
+	int fd = g_mkdir_with_parents(w->o->state, 0700) < 0 ? -1 :
+		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return NULL;
+	close(fd);
+	return g_steal_pointer(&path);
+}
+
+bool follow_hold(struct stewardship *w, GError **error)
+{
+	g_autofree char *found = g_find_program_in_path(w->o->program[0]);
+	int go[2];
+
+	if (!found) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND,
+			    "cannot run '%s': there is no such program", w->o->program[0]);
+		return false;
+	}
+	if (w->o->on_screen && (isatty(w->std[1]) || isatty(w->std[2])))
+		w->follow.output = new_output(w);
+	if (pipe2(go, O_CLOEXEC) < 0)
+		go[0] = go[1] = -1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		become_program(w, go[0]);
+	}
+	close(go[0]);
+	if (pid < 0) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_INTERNAL, "cannot run '%s': %s",
+			    w->o->program[0], g_strerror(errno));
+		close(go[1]);
+		return false;
+	}
+	setpgid(pid, pid);
+	w->follow.program = pid;
+	w->follow.go_fd = go[1];
+	return true;
+}
+
+void follow_go(struct stewardship *w)
+{
+	if (w->follow.go_fd < 0)
+		return;
+	if (write(w->follow.go_fd, "g", 1) < 0)
+		stewardship_say(w, STEWARD_WORD_COMPLAINS, "cannot let %s run: %s", w->o->program[0],
+				g_strerror(errno));
+	close(w->follow.go_fd);
+	w->follow.go_fd = -1;
+}
+
+static void tell_end(struct stewardship *w, int status)
+{
+	g_autofree char *name = text_visible(w->o->program[0]);
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+
+	stewardship_say(w, STEWARD_WORD_EXITED, "%d", code);
+	if (WIFEXITED(status))
+		stewardship_say(w, code ? STEWARD_WORD_COMPLAINS : STEWARD_WORD_SAYS,
+				"%s ended with exit status %d", name, code);
+	else
+		stewardship_say(w, STEWARD_WORD_COMPLAINS, "%s was ended by signal %d (%s)", name,
+				WTERMSIG(status), strsignal(WTERMSIG(status)));
+}
+
+bool follow_ended(struct stewardship *w)
+{
+	int status;
+	if (!w->follow.program || waitpid(w->follow.program, &status, WNOHANG) != w->follow.program)
+		return false;
+	w->follow.program = 0;
+	tell_end(w, status);
+	return true;
+}
+
+void follow_end(struct stewardship *w)
+{
+	pid_t pid = w->follow.program;
+	int status = 0;
+
+	if (!pid)
+		return;
+	if (w->follow.go_fd >= 0)
+		close(w->follow.go_fd);	/* held: it ends by itself */
+	w->follow.go_fd = -1;
+	kill(-pid, SIGTERM);
+	kill(-pid, SIGCONT);
+	gint64 until = g_get_monotonic_time() + END_PATIENCE_US;
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		if (g_get_monotonic_time() > until)
+			kill(-pid, SIGKILL);
+		g_usleep(10000);
+	}
+	w->follow.program = 0;
+	stewardship_say(w, STEWARD_WORD_SAYS, "ended %s", w->o->program[0]);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The steward's own side: what runs in its process. And the packets between both: a letter,
+ * then text without its end. Requests: 'A' + enum steward_request.
+ */
+#ifndef BLK_LIVE_STEWARD_WORK_H
+#define BLK_LIVE_STEWARD_WORK_H
+
+#include "live/daemons.h"
+#include "live/steward.h"
+
+#define STEWARD_PACKET 60000
+#define STEWARD_SESSION_PREFIX "blktop-"
+#define STEWARD_SNAPSHOT_SUFFIX "-snapshot"
+
+enum {
+	STEWARD_WORD_DONE = 'd', STEWARD_WORD_FAILED = 'f', STEWARD_WORD_SAYS = 's',
+	STEWARD_WORD_COMPLAINS = 'c', STEWARD_WORD_EXITED = 'x',
+};
+
+G_NORETURN void steward_work(const struct steward_options *o, int fd);
+
+/* Its state, shared by its files. */
+struct follow {
+	pid_t program;			/* runs or is held; 0: none, or it ended */
+	int go_fd;			/* a byte lets it run; -1 */
+	char *output;			/* file with what it printed, or NULL */
+	bool told_end;			/* of the process --pid names */
+	GHashTable *pids;		/* being tracked; NULL: all processes are traced */
+};
+
+struct stewardship {
+	const struct steward_options *o;
+	int fd;
+	int std[3];			/* as they were, for the program */
+	struct plan *plan, *snapshot_plan;
+	char *snapshot;			/* session that snapshots are taken of, or NULL */
+	bool made, made_snapshot, ended;
+	struct relay_place relay;
+	pid_t sessiond;			/* of ours; 0: it was there */
+	char *snapshots_dir;
+	unsigned n_snapshots;
+	struct follow follow;
+};
+
+void stewardship_say(struct stewardship *w, char word, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* The program (steward_follow.c). hold: forks it, to wait for go. */
+bool follow_hold(struct stewardship *w, GError **error);
+void follow_go(struct stewardship *w);
+/* Tracks w->o->pid or the program, with all their children; again for those that are new. */
+bool follow_track(struct stewardship *w, GError **error);
+bool follow_ended(struct stewardship *w);	/* reaps and tells, once */
+void follow_end(struct stewardship *w);		/* ends it, with its process group */
+/* Below `root`, itself included: of int. For tests. */
+GArray *follow_descendants(int root);
+
+/* Snapshots (steward_snapshot.c). */
+void snapshot_take(struct stewardship *w, const char *cause);
+
+#endif
