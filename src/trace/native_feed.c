@@ -134,7 +134,6 @@ void native_feed_set_clock(struct native_feed *f, int64_t (*now)(void *data), vo
 
 static void push_locked(struct native_feed *f, struct feed_news news)
 {
-	news.at_us = f->now(f->now_data);
 	if (!f->inbox->len)
 		g_cond_broadcast(&f->pushed);
 	g_array_append_val(f->inbox, news);

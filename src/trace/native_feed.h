@@ -46,7 +46,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_native_feed, native_feed_free)
 struct source *native_feed_source(struct native_feed *f);
 
 /* The clock by which lateness is measured, us, monotonic; g_get_monotonic_time() unless a
- * test says otherwise. Before the first push. */
+ * test says otherwise. Before the first push. Time in which source_next() had something to
+ * deliver does not count, nor more than 100 ms between two calls: nobody is late because
+ * the taker was slow, or stopped. */
 void native_feed_set_clock(struct native_feed *f, int64_t (*now)(void *data), void *data);
 
 /* ---- the pusher's ---- */
@@ -70,9 +72,9 @@ void native_feed_end_trace(struct native_feed *f, unsigned trace);
 
 /*
  * A stream of that trace. name: to be shown to a person (copied). late_us: the others are
- * held up for it at most so long (INT64_MAX: for ever), when it lags behind what they
- * have; it holds them from the beginning, before its first packet. Returns its number:
- * 0, 1, 2, ...
+ * held up for it at most so long (INT64_MAX: for ever), when it is silent and behind what
+ * they have; ten times as long while it still speaks, as one does that catches up. It holds
+ * them from the beginning, before its first packet. Returns its number: 0, 1, 2, ...
  */
 unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const char *name,
 				int64_t late_us);

@@ -8,6 +8,8 @@
 
 #include "trace/merge.h"
 
+#define STEP_US 100000			/* between two calls of one who waits, at most */
+
 int64_t feed_passed(const struct feed_stream *x)
 {
 	const struct feed_track *t = x->track;
@@ -26,7 +28,7 @@ int64_t feed_passed(const struct feed_stream *x)
 /* Notes what the newest instant is at this time, some times in the longest patience. */
 static void mark(struct native_feed *f)
 {
-	int64_t step = f->max_late_us / (FEED_MARKS - 2);
+	int64_t step = f->max_late_us * FEED_CATCH_UP / (FEED_MARKS - 2);
 	unsigned n = f->n_marks;
 	if (f->newest_ns == INT64_MIN || (n && f->now_us - f->mark[n - 1].at_us <= step) ||
 	    (n && f->mark[n - 1].ns == f->newest_ns))
@@ -43,9 +45,11 @@ static void mark(struct native_feed *f)
 /* What others had so long ago that they need not wait for this stream any more. */
 static int64_t patience_ends(const struct native_feed *f, const struct feed_stream *x)
 {
+	bool silent = f->now_us - x->spoke_us >= x->late_us;
+	int64_t late_us = MIN(x->late_us, INT64_MAX / FEED_CATCH_UP) * (silent ? 1 : FEED_CATCH_UP);
 	for (unsigned i = f->n_marks; i-- > 0;) {
 		int64_t ns = f->mark[i].ns;
-		if (f->now_us - f->mark[i].at_us >= x->late_us)
+		if (f->now_us - f->mark[i].at_us >= late_us)
 			return feed_passed(x) < ns ? ns + (ns < INT64_MAX) : INT64_MIN;
 	}
 	return INT64_MIN;
@@ -213,13 +217,13 @@ static void tell_horizon(struct native_feed *f)
 	f->told_ns = ts;
 }
 
-static void tell_status(struct native_feed *f, bool blocked)
+static void tell_status(struct native_feed *f)
 {
 	struct native_feed_status st = {
 		.newest_ns = f->newest_ns, .horizon_ns = f->last_ns, .late = f->late,
 		.late_from_ns = f->late_from_ns, .late_to_ns = f->late_to_ns,
 		.refused = f->refused, .stalled_stream = -1, .stalled_ns = INT64_MIN,
-		.waits_for = blocked ? (int)f->s.heap[0].cursor : -1,
+		.waits_for = f->blocked ? (int)f->s.heap[0].cursor : -1,
 	};
 	for (size_t i = 0; i < f->s.n_heap; i++) {
 		const struct feed_stream *x = g_ptr_array_index(f->streams, f->s.heap[i].cursor);
@@ -256,6 +260,16 @@ static bool merge(struct native_feed *f)
 	return false;
 }
 
+/* Only time in which the merge waited counts, and none in which the whole process stood
+ * still: nobody is late because the taker was busy. */
+static void pass_time(struct native_feed *f)
+{
+	int64_t now = f->now(f->now_data);
+	if (f->blocked)
+		f->now_us += CLAMP(now - f->clock_us, 0, STEP_US);
+	f->clock_us = now;
+}
+
 enum source_status feed_next(struct source *source, struct blk_batch *ret, GError **error)
 {
 	struct native_feed *f = (struct native_feed *)source;
@@ -266,13 +280,14 @@ enum source_status feed_next(struct source *source, struct blk_batch *ret, GErro
 	s->n_batch = 0;
 	g_array_set_size(f->graves, 0);
 	g_ptr_array_set_size(f->gone, 0);
-	f->now_us = f->now(f->now_data);
+	pass_time(f);
 	feed_take_in(f);
 	mark(f);
-	bool blocked = merge(f);
+	f->blocked = merge(f);
 	tell_horizon(f);
 	f->last_ns = delivered(f);
-	tell_status(f, blocked);
+	tell_status(f);
+	f->blocked |= !s->n_heap;
 	*ret = (struct blk_batch){ s->batch, s->n_batch };
 	if (s->n_batch)
 		return SOURCE_OK;

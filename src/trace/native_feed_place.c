@@ -442,6 +442,7 @@ static void take_trace_news(struct native_feed *f, struct feed_trace *t, struct 
 static void set_late(struct native_feed *f, struct feed_stream *x, int64_t late_us)
 {
 	x->late_us = late_us;
+	x->spoke_us = f->now_us;
 	if (late_us < MAX_LATE_US)
 		f->max_late_us = MAX(f->max_late_us, late_us);
 }
@@ -480,6 +481,7 @@ static void take_stream_news(struct native_feed *f, struct feed_stream *x, struc
 	}
 	struct feed_news *kept = g_memdup2(news, sizeof *news);
 	news->bytes = NULL;
+	x->spoke_us = f->now_us;
 	if (g_queue_is_empty(&x->news))
 		g_ptr_array_add(f->pending, x);
 	g_queue_push_tail(&x->news, kept);
@@ -487,6 +489,7 @@ static void take_stream_news(struct native_feed *f, struct feed_stream *x, struc
 
 static void take_news(struct native_feed *f, struct feed_news *news)
 {
+	news->at_us = f->now_us;
 	if (news->kind == FEED_TRACE)
 		take_trace(f, news);
 	else if (news->kind == FEED_STREAM)

@@ -24,7 +24,7 @@ struct feed_news {
 	GBytes *bytes;			/* owned, or NULL */
 	uint64_t class_id, cycles;	/* of a beacon */
 	int64_t late_us;
-	int64_t at_us;			/* when it came */
+	int64_t at_us;			/* when it was taken in */
 };
 
 /* One generation of a trace's metadata: packets that came with it are read by it. */
@@ -73,6 +73,7 @@ struct feed_stream {
 	/* the taker's */
 	struct feed_trace *trace;
 	int64_t late_us;
+	int64_t spoke_us;		/* when anything of it came last */
 	GQueue news;			/* struct feed_news *: packets, beacons, ends not placed */
 	struct feed_track *track;	/* NULL: no packet yet */
 	int64_t beacon_ns;		/* INT64_MIN: none */
@@ -84,7 +85,11 @@ struct feed_stream {
 /* How long packets wait for metadata that they need, once there is some. */
 #define FEED_CLASS_US 1000000
 
-#define FEED_MARKS 32
+/* A stream that lags, but still speaks, may hold the others up so many times longer than
+ * one that is silent: who catches up shall not be left behind. */
+#define FEED_CATCH_UP 10
+
+#define FEED_MARKS 128
 
 struct native_feed {
 	struct native_source s;		/* first */
@@ -111,7 +116,9 @@ struct native_feed {
 	GArray *graves;			/* struct feed_kept: of the batch before */
 	GPtrArray *gone;		/* struct feed_track *: the same */
 	size_t heap_cap, n_grown;
-	int64_t now_us;
+	int64_t clock_us;		/* of the last call */
+	int64_t now_us;			/* time spent waiting: not counted is the taker's own */
+	bool blocked;			/* the last call ended so */
 	int64_t newest_ns, last_ns;	/* that came; that was delivered */
 	int64_t told_ns;		/* as horizon */
 	struct { int64_t at_us, ns; } mark[FEED_MARKS];	/* what was newest at that time */

@@ -159,6 +159,15 @@ static enum source_status drain(struct live *l)
 	return l->status;
 }
 
+/* Time goes by while somebody waits for records. */
+static void pass(struct live *l, int64_t us)
+{
+	for (; us > 0; us -= 50000) {
+		l->now += MIN(us, 50000);
+		drain(l);
+	}
+}
+
 static unsigned add_trace(struct live *l, int uuid, const char *domain, const char *boot, int offset)
 {
 	unsigned t = native_feed_add_trace(l->f);
@@ -458,12 +467,13 @@ static void test_late(void)
 	native_feed_packet(l.f, sb, made_packet(&b, 1000, 1050, 0, 1));
 	drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 7);	/* a's up to 1050, b's one */
-	l.now += 2900000;
+	l.now += 60000000;		/* the machine was asleep */
 	drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 7);
+	pass(&l, 2700000);
+	g_assert_cmpuint(l.n[0], ==, 7);
 	g_assert_cmpuint(status_of(&l).stalled, ==, 0);
-	l.now += 200000;
-	drain(&l);
+	pass(&l, 500000);
 	g_assert_cmpuint(l.n[0], ==, 11);
 	g_assert_cmpuint(status_of(&l).stalled, ==, 1);
 	g_assert_cmpint(status_of(&l).stalled_stream, ==, (int)sb);
@@ -485,8 +495,8 @@ static void test_late(void)
 	live_clear(&l);
 }
 
-/* A stream that says something all the time, but always of long ago, is not waited for
- * any longer. */
+/* A stream that says something all the time, but always of long ago, is waited for ten
+ * times as long: it may catch up. */
 static void test_always_late(void)
 {
 	struct live l;
@@ -496,15 +506,48 @@ static void test_always_late(void)
 	unsigned t = add_trace(&l, 1, "ust", BOOT_1, 0);
 	unsigned sa = native_feed_add_stream(l.f, t, "a", 1000000);
 	unsigned sb = native_feed_add_stream(l.f, t, "b", 1000000);
-	for (uint64_t i = 100; i < 200; i++) {	/* b lags by 5 s */
+	for (uint64_t i = 500; i < 800; i++) {	/* b lags by 5 s, then by 15 s */
+		uint64_t lag = i < 650 ? 50 : 150;
 		native_feed_packet(l.f, sa, made_packet(&a, i * 100 * ms, i * 100 * ms + 99 * ms, 0, 1));
-		native_feed_packet(l.f, sb, made_packet(&b, (i - 50) * 100 * ms, (i - 50) * 100 * ms + 99 * ms, 0, 1));
+		native_feed_packet(l.f, sb, made_packet(&b, (i - lag) * 100 * ms, (i - lag) * 100 * ms + 99 * ms, 0, 1));
 		l.now += 100000;
 		drain(&l);
-		if (i > 120)
-			g_assert_cmpint(l.last, >=, (int64_t)((i - 13) * 100 * ms));
+		if (i == 649)
+			g_assert_cmpuint(status_of(&l).late, ==, 0);
+		if (i > 660)
+			g_assert_cmpint(l.last, >=, (int64_t)((i - 113) * 100 * ms));
 	}
 	g_assert_cmpuint(status_of(&l).late, >, 40);
+	live_clear(&l);
+}
+
+/* Whoever takes is slow, or asleep, and gets the other stream's packets only when he wants
+ * them: that makes nothing late. */
+static void test_slow_taker(void)
+{
+	struct live l;
+	struct made a = { .uuid = 1 }, b = { .uuid = 1, .instance = 1, .cpu = 1 };
+	struct blk_batch batch;
+	live_init(&l);
+	unsigned t = add_trace(&l, 1, "ust", BOOT_1, 0);
+	unsigned sa = native_feed_add_stream(l.f, t, "a", 3000000);
+	unsigned sb = native_feed_add_stream(l.f, t, "b", 3000000);
+	for (uint64_t i = 1; i <= 60; i++)
+		native_feed_packet(l.f, sa, made_packet(&a, i * 10000, i * 10000 + 9999, 0, 600));
+	for (uint64_t i = 1; i <= 60;) {
+		l.status = source_next(l.s, &batch, NULL);
+		for (size_t k = 0; k < batch.n; k++)
+			take(&l, &batch.ev[k]);
+		l.now += 10000000;
+		if (native_feed_wants(l.f, sb)) {
+			native_feed_packet(l.f, sb, made_packet(&b, i * 10000, i * 10000 + 9999, 0, 600));
+			i++;
+		}
+	}
+	native_feed_end(l.f);
+	g_assert_cmpint(drain(&l), ==, SOURCE_END);
+	g_assert_cmpuint(l.n[0], ==, 2 * 60 * 600);
+	g_assert_cmpuint(status_of(&l).late, ==, 0);
 	live_clear(&l);
 }
 
@@ -612,8 +655,7 @@ static void test_clock_in_time(void)
 	native_feed_packet(l.f, s, made_packet(&ust, 1000, 1900, 0, 5));
 	drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 0);
-	l.now += 1100000;
-	drain(&l);
+	pass(&l, 1100000);
 	g_assert_cmpuint(l.n[0], ==, 5);
 	live_clear(&l);
 }
@@ -632,6 +674,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/feed/merge/tallies", test_tally_by_beacon);
 	g_test_add_func("/feed/merge/late", test_late);
 	g_test_add_func("/feed/merge/always-late", test_always_late);
+	g_test_add_func("/feed/merge/slow-taker", test_slow_taker);
 	g_test_add_func("/feed/streams/cut", test_cut);
 	g_test_add_func("/feed/streams/discarded", test_discarded);
 	g_test_add_func("/feed/clocks/pinned", test_clocks);
