@@ -51,6 +51,14 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -W 'system process thread cpu priority name' -- "$cur")
 		return
 		;;
+	--only)
+		mapfile -t COMPREPLY < <(compgen -W 'trace= span= pid= tid= service= operation=' -- "$cur")
+		return
+		;;
+	--against)
+		mapfile -t COMPREPLY < <(compgen -W 'usual before history' -- "$cur")
+		return
+		;;
 	--format)
 		mapfile -t COMPREPLY < <(compgen -W 'text csv json zipkin' -- "$cur")
 		return

@@ -90,7 +90,7 @@ static void print_block_title(struct batch *b, const struct rows *rows)
 static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 {
 	const struct options *o = b->o;
-	struct view_query query = VIEW_QUERY_INIT;
+	struct view_query query = o->narrow;
 	query.from_ns = from_ns;
 	query.to_ns = to_ns;
 	query.by = o->by;

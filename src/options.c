@@ -253,6 +253,17 @@ static bool check_by(struct options *o, const struct words *w, GError **error)
 	return true;
 }
 
+static bool check_narrow(struct options *o, const struct words *w, GError **error)
+{
+	const char *option = w->only ? "--only" : "--against";
+	g_autoptr(GError) why = NULL;
+
+	if ((w->only || w->against) && w->command != COMMAND_BATCH)
+		return fail(error, "%s needs -b", option);
+	return narrow_parse(&o->narrow, w->only, w->against, &why) ||
+	       fail(error, "%s: %s", option, why->message);
+}
+
 static bool check_columns(struct options *o, const struct words *w, GError **error)
 {
 	o->sort = -1;
@@ -518,7 +529,7 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 		view = "traces";
 	return check_source(o, w, operands, error) && options_check_here(o, &here, error) &&
 	       (!view || check_view(o, w->command == COMMAND_BATCH, view, error)) &&
-	       check_by(o, w, error) && check_columns(o, w, error) &&
+	       check_by(o, w, error) && check_narrow(o, w, error) && check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
 	       check_reading(o, w, error) &&
 	       check_format(o, w, error) && check_export(o, w, error) && check_rest(o, w, error);
@@ -572,6 +583,7 @@ void options_clear(struct options *o)
 	g_free(o->urls);
 	g_free(o->columns);
 	expr_free(o->expr);
+	narrow_clear(&o->narrow);
 	g_free(o->at);
 	g_free(o->from);
 	g_free(o->to);

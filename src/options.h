@@ -8,6 +8,7 @@
 #define BLK_OPTIONS_H
 
 #include "export/export.h"
+#include "narrow.h"
 #include "input.h"
 #include "ui/prefs.h"
 #include "ui/ui.h"
@@ -72,6 +73,7 @@ struct options {
 	bool demo;
 	const struct view *view;	/* --view, --list-columns; NULL: not given */
 	enum view_by by;		/* --by, else the view's own */
+	struct view_query narrow;	/* --only, --against */
 	enum rows_format format;
 	enum span_format span_format;
 	struct span_selection selection;

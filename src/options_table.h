@@ -12,6 +12,7 @@ struct words {
 	GPtrArray *relays;
 	char *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
 	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *timeout;
+	char *only, *against;
 	char *jobs, *slices, *reader, *step, *worst, *config, *theme, *mouse, *spans, *late_bound;
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
 	bool demo, from_beginning, wait, each, force, utc, ascii, statedump, with_kernel;

@@ -35,6 +35,8 @@ offers tid -b --view syscalls --sort t
 offers process --by p
 offers cpu --by c
 offers priority --by pr
+offers history --against h
+offers trace= --only t
 offers zipkin --export-slowest 1 --format z
 offers tests/traces tests/tr
 offers end --from e

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* --only and --against: see narrow.h. */
+#include "narrow.h"
+
+#include <string.h>
+
+enum kind { HEX, NUMBER, TEXT };
+
+static const struct key {
+	const char *name;
+	enum kind kind;
+	size_t offset;
+} keys[] = {
+	{ "trace", HEX, offsetof(struct view_query, trace_id) },
+	{ "span", HEX, offsetof(struct view_query, span_id) },
+	{ "pid", NUMBER, offsetof(struct view_query, pid) },
+	{ "tid", NUMBER, offsetof(struct view_query, tid) },
+	{ "service", TEXT, offsetof(struct view_query, service) },
+	{ "operation", TEXT, offsetof(struct view_query, operation) },
+};
+
+static bool fail(GError **error, const char *format, const char *text)
+{
+	g_set_error(error, BLK_EXPR_ERROR, 0, format, text);
+	return false;
+}
+
+static bool parse_hex(const char *text, uint64_t *ret, GError **error)
+{
+	const char *digits = g_ascii_strncasecmp(text, "0x", 2) == 0 ? text + 2 : text;
+	size_t n = strlen(digits);
+
+	if (n < 1 || n > 16 || strspn(digits, "0123456789abcdefABCDEF") != n)
+		return fail(error, "an id is 1 to 16 hex digits, not '%s'", text);
+	*ret = g_ascii_strtoull(digits, NULL, 16);
+	return *ret != 0 || fail(error, "no span or trace has the id '%s'", text);
+}
+
+static bool parse_number(const char *text, int32_t *ret, GError **error)
+{
+	guint64 n = 0;
+
+	if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT32, &n, NULL))
+		return fail(error, "'%s' is no process or thread id", text);
+	*ret = (int32_t)n;
+	return true;
+}
+
+static bool set_key(struct view_query *q, const struct key *k, const char *text, GError **error)
+{
+	void *at = (char *)q + k->offset;
+
+	if (!*text)
+		return fail(error, "'%s=' lacks what it is narrowed to", k->name);
+	if (k->kind == HEX)
+		return parse_hex(text, at, error);
+	if (k->kind == NUMBER)
+		return parse_number(text, at, error);
+	g_free(*(char **)at);
+	*(char **)at = g_strdup(text);
+	return true;
+}
+
+static bool parse_only(struct view_query *q, const char *only, GError **error)
+{
+	g_auto(GStrv) words = g_strsplit(only, ",", -1);
+
+	if (!*words)
+		return fail(error, "takes %s", "trace=ID and the like, not nothing");
+	for (char **w = words; *w; w++) {
+		const char *equal = strchr(g_strstrip(*w), '=');
+		const struct key *found = NULL;
+
+		for (size_t i = 0; equal && i < G_N_ELEMENTS(keys); i++)
+			if (strlen(keys[i].name) == (size_t)(equal - *w) &&
+			    !strncmp(keys[i].name, *w, (size_t)(equal - *w)))
+				found = &keys[i];
+		if (!found)
+			return fail(error, "takes trace=ID, span=ID, pid=N, tid=N, service=NAME, "
+				    "operation=NAME, not '%s'", *w);
+		if (!set_key(q, found, equal + 1, error))
+			return false;
+	}
+	if (q->span_id && !q->trace_id)
+		return fail(error, "span=%s needs trace=ID as well", "ID");
+	return true;
+}
+
+static bool parse_against(struct view_query *q, const char *against, GError **error)
+{
+	g_auto(GStrv) ids = g_strsplit(against, ":", 2);
+
+	if (!strcmp(against, "usual") || !strcmp(against, "before"))
+		return true;
+	if (!strcmp(against, "history")) {
+		q->history = true;
+		return true;
+	}
+	return parse_hex(ids[0] ? ids[0] : "", &q->other_trace, error) &&
+	       (!ids[0] || !ids[1] || parse_hex(ids[1], &q->other_span, error));
+}
+
+bool narrow_parse(struct view_query *ret, const char *only, const char *against, GError **error)
+{
+	*ret = (struct view_query)VIEW_QUERY_INIT;
+	if ((!only || parse_only(ret, only, error)) &&
+	    (!against || parse_against(ret, against, error)))
+		return true;
+	narrow_clear(ret);
+	return false;
+}
+
+void narrow_clear(struct view_query *q)
+{
+	g_free((char *)q->service);
+	g_free((char *)q->operation);
+	*q = (struct view_query)VIEW_QUERY_INIT;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a printed view is narrowed to, as the command line says it: --only and --against.
+ */
+#ifndef BLK_NARROW_H
+#define BLK_NARROW_H
+
+#include "views/view.h"
+
+/*
+ * only: "trace=1e9873c2aa104f01,span=...,pid=246,tid=256,service=thumbd,operation=thumbnail",
+ * any of them; ids in hex. against: "usual" and "before", which is what views do anyway,
+ * "history", or "TRACE" or "TRACE:SPAN" in hex. NULL: all, the usual. `ret` owns texts:
+ * narrow_clear(). false and *error: what is wrong; then ret is clear.
+ */
+bool narrow_parse(struct view_query *ret, const char *only, const char *against, GError **error);
+void narrow_clear(struct view_query *q);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * --only and --against: what they take, what they refuse.
+ */
+#include "narrow.h"
+
+#include <string.h>
+
+static void test_takes(void)
+{
+	struct view_query q;
+
+	g_assert_true(narrow_parse(&q, NULL, NULL, NULL));
+	g_assert_cmpuint(q.trace_id, ==, 0);
+	g_assert_cmpint(q.pid, ==, -1);
+	g_assert_cmpuint(q.host, ==, ID_NONE);
+	narrow_clear(&q);
+	g_assert_true(narrow_parse(&q, "trace=0x1e9873c2aa104f01, span=ff,pid=0,tid=7,service=a b,"
+				   "operation=x=y", "history", NULL));
+	g_assert_cmpuint(q.trace_id, ==, UINT64_C(0x1e9873c2aa104f01));
+	g_assert_cmpuint(q.span_id, ==, 0xff);
+	g_assert_cmpint(q.pid, ==, 0);
+	g_assert_cmpint(q.tid, ==, 7);
+	g_assert_cmpstr(q.service, ==, "a b");
+	g_assert_cmpstr(q.operation, ==, "x=y");
+	g_assert_true(q.history);
+	narrow_clear(&q);
+	g_assert_true(narrow_parse(&q, "service=a,service=b", "aa:bb", NULL));
+	g_assert_cmpstr(q.service, ==, "b");
+	g_assert_cmpuint(q.other_trace, ==, 0xaa);
+	g_assert_cmpuint(q.other_span, ==, 0xbb);
+	g_assert_cmpint(q.other_kind, ==, -1);
+	narrow_clear(&q);
+	narrow_clear(&q);
+}
+
+static void test_refuses(void)
+{
+	static const char *const bad[][2] = {
+		{ "", NULL }, { "trace", NULL }, { "trace=", NULL }, { "trace=0", NULL },
+		{ "trace=xyz", NULL }, { "trace=11112222333344445", NULL }, { "span=1", NULL },
+		{ "pid=-1", NULL }, { "pid=4294967297", NULL }, { "tid=1x", NULL },
+		{ "service=", NULL }, { "color=red", NULL }, { "trace=1,,pid=2", NULL },
+		{ "trace=1,", NULL }, { NULL, "" }, { NULL, "0" }, { NULL, "aa:" }, { NULL, "aa:0" },
+		{ NULL, "never" }, { "service=a", "yesterday" }, { "servic=a", NULL },
+		{ "services=a", NULL },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+		g_autoptr(GError) error = NULL;
+		struct view_query q;
+
+		g_assert_false(narrow_parse(&q, bad[i][0], bad[i][1], &error));
+		g_assert_nonnull(error);
+		g_assert_null(q.service);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/narrow/takes", test_takes);
+	g_test_add_func("/narrow/refuses", test_refuses);
+	return g_test_run();
+}
