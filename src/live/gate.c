@@ -15,7 +15,7 @@
 #define FAKE_HOST "target"
 #define FAKE_NAME "session"
 
-enum { ATTACH_OK = 1, STREAMS_OK = 1, PACKET_OK = 1, METADATA_OK = 1 };
+enum { ATTACH_OK = 1, STREAMS_OK = 1, PACKET_OK = 1, PACKET_ERR = 3, PACKET_EOF = 4, METADATA_OK = 1 };
 
 struct gate {
 	struct viewer_session session;
@@ -91,16 +91,26 @@ static bool tail_of_attach(struct gate *g, const uint8_t *head, size_t *len)
 	return finish(g, ends[status].end, g_strdup(ends[status].why));
 }
 
+static bool tail_of_index(struct gate *g, const uint8_t *head, size_t *len)
+{
+	*len = 0;
+	return mend_is_index(head) || refuse(g, "an index of no packet that can be");
+}
+
 static bool tail_of_packet(struct gate *g, const uint8_t *head, size_t *len)
 {
 	uint32_t n = viewer_u32(head + 4);
 
 	*len = 0;
-	if (viewer_u32(head) != PACKET_OK)
+	uint32_t status = viewer_u32(head);
+
+	if (status == PACKET_ERR || status == PACKET_EOF)
 		return true;
-	/* babeltrace2 has room for what it asked for, and does not check */
-	if (n > viewer_u32(g->request + VIEWER_HEADER + 16))
-		return refuse(g, "more data than asked for");
+	if (status != PACKET_OK)
+		return refuse(g, "an unknown status of a packet");
+	/* babeltrace2 has room for what it asked for, and does not check; of nothing it aborts */
+	if (n != viewer_u32(g->request + VIEWER_HEADER + 16))
+		return refuse(g, "not as much of a packet as asked for");
 	*len = n;
 	return true;
 }
@@ -112,7 +122,8 @@ static bool tail_of_metadata(struct gate *g, const uint8_t *head, size_t *len)
 	*len = 0;
 	if (viewer_u32(head + 8) != METADATA_OK)
 		return true;
-	if (n > MEND_METADATA_MAX)
+	if (n > MEND_METADATA_MAX ||
+	    !mend_may_metadata(g->mend, viewer_u64(g->request + VIEWER_HEADER), n))
 		return refuse(g, "too much metadata");
 	*len = (size_t)n;
 	return true;
@@ -143,7 +154,7 @@ static const struct verb verbs[] = {
 	{ VIEWER_CONNECT, VIEWER_CONNECT_SIZE, NULL, NULL },
 	{ VIEWER_CREATE, 4, NULL, NULL },
 	{ VIEWER_ATTACH, 8, tail_of_attach, edit_streams },
-	{ VIEWER_NEXT_INDEX, MEND_INDEX_SIZE, NULL, edit_index },
+	{ VIEWER_NEXT_INDEX, MEND_INDEX_SIZE, tail_of_index, edit_index },
 	{ VIEWER_PACKET, MEND_PACKET_HEAD, tail_of_packet, edit_packet },
 	{ VIEWER_METADATA, MEND_METADATA_HEAD, tail_of_metadata, edit_metadata },
 	{ VIEWER_NEW_STREAMS, 8, tail_of_streams, edit_streams },
@@ -203,6 +214,10 @@ static bool fetch_reply(struct gate *g, const struct verb *v)
 	g_byte_array_set_size(g->reply, (guint)(v->head + tail));
 	if (tail && !net_read(&g->relay, g->reply->data + v->head, tail, deadline, &error))
 		return lost(g, error);
+	if (v->command == VIEWER_PACKET &&
+	    !mend_is_packet(g->mend, viewer_u64(g->request + VIEWER_HEADER),
+			    viewer_u64(g->request + VIEWER_HEADER + 8), g->reply->data, g->reply->len))
+		return refuse(g, "a packet that is not the one its index tells of");
 	if (v->edit)
 		v->edit(g, g->reply->data);
 	return true;

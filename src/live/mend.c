@@ -4,24 +4,30 @@
 
 #define CHECK_US 20000		/* how often new streams are asked for at least */
 #define HOLD_US 300000		/* how long a trace's metadata may stay without events */
+#define LATEST (UINT64_C(1) << 62)	/* cycles */
+#define PACKET_MAX (256u << 20)	/* bytes */
 #define METADATA_MAGIC 0x75d11d57u
 
-enum { STATUS_OK = 1, STATUS_RETRY = 2, STATUS_HUP = 3, STATUS_INACTIVE = 5 };
+enum { STATUS_OK = 1, STATUS_RETRY = 2, STATUS_HUP = 3, STATUS_INACTIVE = 5, STATUS_EOF = 6 };
 enum { FLAG_NEW_STREAM = 2 };
 enum { METADATA_OK = 1, METADATA_NONE = 2 };
 
 /* In a reply to VIEWER_NEXT_INDEX. */
-enum { AT_OFFSET = 0, AT_PACKET_SIZE = 8, AT_BEGIN = 24, AT_END = 32, AT_CLASS = 48,
+enum { AT_OFFSET = 0, AT_PACKET_SIZE = 8, AT_CONTENT_SIZE = 16, AT_BEGIN = 24, AT_END = 32, AT_CLASS = 48,
        AT_STATUS = 56, AT_FLAGS = 60 };
 
 /* In a packet as LTTng writes it: magic, uuid, two stream ids, then its context. */
-enum { PACKET_BEGIN = 32, PACKET_END = 40, PACKET_NEEDED = 48 };
+enum { PACKET_INSTANCE = 24, PACKET_BEGIN = 32, PACKET_END = 40, PACKET_NEEDED = 48, PACKET_SIZE = 56 };
 
 struct stream {
-	uint64_t id, class;		/* class: UINT64_MAX until an index told */
+	uint64_t id, trace, class;	/* class: UINT64_MAX until an index told */
 	uint64_t said;			/* told of up to here; 0: nothing yet */
 	uint64_t floor;			/* its first packet may not begin before */
 	uint64_t offset, begin;		/* of its first packet, */
+	uint64_t last_offset;		/* of its newest packet, and what the index says of it: */
+	uint64_t last[4];		/* begin, end, content, size */
+	uint64_t instance;		/* as its packets say */
+	bool has_instance;
 	bool first;			/* which is to be asked for next */
 	bool has_data, over;
 };
@@ -30,6 +36,7 @@ struct stream {
 struct metadata {
 	uint64_t id;
 	GByteArray *held;
+	uint64_t bytes;			/* that came */
 	int64_t since;			/* monotonic, us: of the last piece */
 	bool begun;
 };
@@ -84,11 +91,13 @@ static uint64_t told(const struct mend *m)
 	return min == UINT64_MAX ? 0 : min;
 }
 
-static void add_stream(struct mend *m, uint64_t id, uint64_t floor)
+static void add_stream(struct mend *m, uint64_t id, uint64_t trace, uint64_t floor)
 {
 	struct stream *st = g_new0(struct stream, 1);
 
 	st->id = id;
+	st->trace = trace;
+	st->last_offset = UINT64_MAX;
 	st->class = UINT64_MAX;
 	st->floor = floor;
 	g_hash_table_replace(m->streams, &st->id, st);
@@ -102,7 +111,7 @@ unsigned mend_streams(struct mend *m, const uint8_t *reply, size_t len)
 	for (size_t at = 8; at + VIEWER_STREAM_SIZE <= len; at += VIEWER_STREAM_SIZE) {
 		if (viewer_u32(reply + at + 16))
 			continue;	/* metadata */
-		add_stream(m, viewer_u64(reply + at), floor);
+		add_stream(m, viewer_u64(reply + at), viewer_u64(reply + at + 8), floor);
 		n++;
 	}
 	m->checked_beacon = m->asked_beacon;
@@ -118,6 +127,11 @@ static void note_data(struct stream *st, const uint8_t *reply)
 	st->offset = viewer_u64(reply + AT_OFFSET);
 	st->begin = viewer_u64(reply + AT_BEGIN);
 	st->said = MAX(st->said, viewer_u64(reply + AT_END));
+	st->last_offset = st->offset;
+	st->last[0] = st->begin;
+	st->last[1] = viewer_u64(reply + AT_END);
+	st->last[2] = viewer_u64(reply + AT_CONTENT_SIZE);
+	st->last[3] = viewer_u64(reply + AT_PACKET_SIZE);
 }
 
 /*
@@ -161,6 +175,64 @@ void mend_index(struct mend *m, uint64_t stream, uint8_t reply[MEND_INDEX_SIZE])
 		st->said = MAX(st->said, beacon);
 		st->floor = MAX(st->floor, beacon);
 	}
+}
+
+bool mend_is_index(const uint8_t reply[MEND_INDEX_SIZE])
+{
+	uint32_t status = viewer_u32(reply + AT_STATUS);
+	uint64_t begin = viewer_u64(reply + AT_BEGIN), end = viewer_u64(reply + AT_END);
+	uint64_t size = viewer_u64(reply + AT_PACKET_SIZE), content = viewer_u64(reply + AT_CONTENT_SIZE);
+
+	if (status < STATUS_OK || status > STATUS_EOF)
+		return false;
+	if (status == STATUS_INACTIVE)
+		return end < LATEST;
+	return status != STATUS_OK ||
+	       (begin <= end && end < LATEST && size % 8 == 0 && content <= size &&
+		size / 8 <= PACKET_MAX && viewer_u64(reply + AT_OFFSET) <= INT64_MAX - PACKET_MAX);
+}
+
+static uint64_t read_u64(const uint8_t *p, bool big_endian)
+{
+	uint64_t v;
+	memcpy(&v, p, sizeof v);
+	return big_endian ? GUINT64_FROM_BE(v) : GUINT64_FROM_LE(v);
+}
+
+/* Another stream's, if it says so. */
+static bool is_taken(const struct mend *m, const struct stream *own, uint64_t instance)
+{
+	GHashTableIter iter;
+	gpointer value;
+
+	g_hash_table_iter_init(&iter, m->streams);
+	while (g_hash_table_iter_next(&iter, NULL, &value)) {
+		const struct stream *st = value;
+		if (st != own && st->has_instance && st->trace == own->trace && st->class == own->class &&
+		    st->instance == instance)
+			return true;
+	}
+	return false;
+}
+
+bool mend_is_packet(struct mend *m, uint64_t stream, uint64_t offset, const uint8_t *reply,
+		    size_t len)
+{
+	struct stream *st = g_hash_table_lookup(m->streams, &stream);
+	const uint8_t *packet = reply + MEND_PACKET_HEAD;
+
+	if (!st || st->last_offset != offset || len < MEND_PACKET_HEAD + PACKET_SIZE + 8)
+		return true;
+	bool be = packet[1] == 0xfc;	/* of c1fc1fc1 */
+	for (size_t i = 0; i < G_N_ELEMENTS(st->last); i++)
+		if (read_u64(packet + PACKET_BEGIN + 8 * i, be) != st->last[i])
+			return false;
+	uint64_t instance = read_u64(packet + PACKET_INSTANCE, be);
+	if (st->has_instance ? st->instance != instance : is_taken(m, st, instance))
+		return false;
+	st->instance = instance;
+	st->has_instance = true;
+	return true;
 }
 
 /* Raises an instant in a packet's context, of either byte order, to the floor. */
@@ -237,6 +309,14 @@ static struct metadata *find_metadata(struct mend *m, uint64_t id)
 		g_hash_table_insert(m->metadata, &md->id, md);
 	}
 	return md;
+}
+
+bool mend_may_metadata(struct mend *m, uint64_t stream, uint64_t n)
+{
+	struct metadata *md = find_metadata(m, stream);
+
+	md->bytes += MIN(n, MEND_METADATA_MAX + 1);
+	return md->bytes <= MEND_METADATA_MAX;
 }
 
 /* Gives out what was held back. */

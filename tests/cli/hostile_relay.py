@@ -1,0 +1,187 @@
+"""A relay daemon made of a recording, which speaks the viewer protocol, and lies when told to.
+
+Relay(trace, lie) listens on a free port of 127.0.0.1; `lie` is asked about every reply:
+lie(point, n, reply) gives the bytes to send instead, or a list of what to do: bytes to send,
+CLOSE, SILENCE, (DRIP, bytes), (ENDLESS, bytes).
+"""
+import pathlib
+import select
+import socket
+import struct
+import threading
+import time
+
+CLOSE, SILENCE, DRIP, ENDLESS = "close", "silence", "drip", "endless"
+POINTS = {1: "connect", 2: "list", 3: "attach", 4: "index", 5: "packet", 6: "metadata", 7: "streams",
+          8: "create", 9: "detach"}
+HOST, SESSION = "web1", "prod"
+
+
+class Stream:
+    def __init__(self, path, number, trace):
+        self.name, self.number, self.trace = path.name, number, trace
+        self.bytes = path.read_bytes()
+        idx = (path.parent / "index" / (path.name + ".idx")).read_bytes()
+        length = struct.unpack(">I", idx[12:16])[0]
+        self.packets = [struct.unpack(">7Q", idx[at:at + 56]) for at in range(16, len(idx), length)]
+        self.next = 0
+
+
+class Recording:
+    """The streams of a trace directory, without their progress."""
+
+    def __init__(self, directory):
+        self.traces, self.files = [], []
+        for metadata in sorted(pathlib.Path(directory).rglob("metadata")):
+            self.traces.append(metadata.read_bytes())
+            for path in sorted(metadata.parent.iterdir()):
+                if path.is_file() and path.name != "metadata" and path.stat().st_size:
+                    self.files.append((path, len(self.traces) - 1))
+
+
+class Relay:
+    def __init__(self, recording, lie=None, minor=13, packets=10 ** 9, sessions=1):
+        self.recording, self.lie, self.minor = recording, lie or (lambda point, n, reply: reply), minor
+        self.most, self.sessions = packets, sessions
+        self.counts, self.lock = {}, threading.Lock()
+        self.over = False
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.stop_r, self.stop_w = socket.socketpair()
+        self.threads = [threading.Thread(target=self.accept, daemon=True)]
+        self.threads[0].start()
+
+    def close(self):
+        self.stop_w.close()
+        self.listener.close()
+        for thread in self.threads:
+            thread.join(20)
+
+    def accept(self):
+        while True:
+            ready, _, _ = select.select([self.listener, self.stop_r], [], [])
+            if self.stop_r in ready:
+                return
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            thread = threading.Thread(target=self.serve, args=(connection,), daemon=True)
+            self.threads.append(thread)
+            thread.start()
+
+    def pause(self, seconds):
+        """False: the test is over."""
+        return not select.select([self.stop_r], [], [], seconds)[0]
+
+    def receive(self, c, n):
+        got = b""
+        while len(got) < n:
+            ready, _, _ = select.select([c, self.stop_r], [], [])
+            piece = c.recv(n - len(got)) if self.stop_r not in ready else b""
+            if not piece:
+                raise ConnectionError
+            got += piece
+        return got
+
+    def send(self, c, data):
+        c.settimeout(0.2)
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[c.send(view):]
+            except socket.timeout:
+                if not self.pause(0):
+                    raise ConnectionError from None
+
+    def act(self, c, what):
+        for part in what if isinstance(what, list) else [what]:
+            if part == CLOSE:
+                raise ConnectionError
+            if part == SILENCE:
+                while self.pause(1):
+                    pass
+                raise ConnectionError
+            if isinstance(part, tuple) and part[0] == DRIP:
+                for byte in part[1]:
+                    self.send(c, bytes([byte]))
+                    if not self.pause(0.03):
+                        raise ConnectionError
+            elif isinstance(part, tuple):
+                while True:
+                    self.send(c, part[1])
+            else:
+                self.send(c, part)
+
+    def serve(self, c):
+        state = {"streams": [Stream(path, i, trace) for i, (path, trace) in enumerate(self.recording.files)],
+                 "metadata": [0] * len(self.recording.traces)}
+        try:
+            with c:
+                c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                while True:
+                    size, command, _ = struct.unpack(">QII", self.receive(c, 16))
+                    data = self.receive(c, min(size, 65536))
+                    point = POINTS[command]
+                    with self.lock:
+                        n = self.counts[point] = self.counts.get(point, 0) + 1
+                    self.act(c, self.lie(point, n, getattr(self, "on_" + point)(state, data)))
+        except (OSError, ConnectionError):
+            pass
+
+    # ---- the truth ----
+
+    def on_connect(self, state, data):
+        return struct.pack(">QIII", 7, 2, self.minor, 1)
+
+    def on_create(self, state, data):
+        return struct.pack(">I", 1)
+
+    def on_list(self, state, data):
+        if self.over:
+            return struct.pack(">I", 0)
+        reply = struct.pack(">I", self.sessions)
+        for i in range(self.sessions):
+            numbers = struct.pack(">QIII", 1 + i, 100000, 0, len(self.recording.files))
+            if self.minor < 15:
+                reply += numbers + HOST.encode().ljust(64, b"\0") + SESSION.encode().ljust(255, b"\0")
+            else:
+                reply += numbers + struct.pack(">III", len(HOST), len(SESSION), 0) + (HOST + SESSION).encode()
+        return reply
+
+    def entry(self, number, trace, is_metadata, name, path="ust/uid/0/64-bit"):
+        return struct.pack(">QQI", number, trace, is_metadata) + path.encode().ljust(4096, b"\0") + \
+            name.encode().ljust(255, b"\0")
+
+    def on_attach(self, state, data):
+        reply = [self.entry(1000 + i, i, 1, "metadata") for i in range(len(self.recording.traces))]
+        reply += [self.entry(s.number, s.trace, 0, s.name) for s in state["streams"]]
+        return struct.pack(">II", 1, len(reply)) + b"".join(reply)
+
+    def on_metadata(self, state, data):
+        i = struct.unpack(">Q", data)[0] - 1000
+        if not 0 <= i < len(state["metadata"]) or state["metadata"][i]:
+            return struct.pack(">QI", 0, 2)
+        state["metadata"][i] = 1
+        return struct.pack(">QI", len(self.recording.traces[i]), 1) + self.recording.traces[i]
+
+    def on_index(self, state, data):
+        i = struct.unpack(">Q", data)[0]
+        s = state["streams"][i] if i < len(state["streams"]) else None
+        if not s or s.next >= min(len(s.packets), self.most):
+            self.over = True
+            return struct.pack(">7QII", 0, 0, 0, 0, 0, 0, 0, 3, 0)
+        s.next += 1
+        return struct.pack(">7QII", *s.packets[s.next - 1], 1, 0)
+
+    def on_packet(self, state, data):
+        i, offset, n = struct.unpack(">QQI", data)
+        s = state["streams"][i] if i < len(state["streams"]) else None
+        got = s.bytes[offset:offset + n] if s else b""
+        return struct.pack(">III", 1, len(got), 0) + got
+
+    def on_streams(self, state, data):
+        return struct.pack(">II", 4 if self.over else 2, 0)
+
+    def on_detach(self, state, data):
+        return struct.pack(">I", 1)
