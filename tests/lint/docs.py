@@ -41,7 +41,7 @@ def options():
 
 
 def targets():
-    makefile = "\n".join(text_of(path) for path in ["Makefile", *tap.files("tests", ends=[".mk"])])
+    makefile = "\n".join(text_of(path) for path in ["Makefile", *tap.files("src", "tests", ends=[".mk"])])
     known = set(re.findall(r"^([a-z][\w -]*):", makefile, re.M))
     known = {word for names in known for word in names.split()}
     folders = {"check-unit", "check-lint", "check-tui", "check-truth", "check-live"}
