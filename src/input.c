@@ -9,6 +9,7 @@
 #include "log.h"
 
 #include "base/text.h"
+#include "export/import.h"
 
 #include <limits.h>
 #include <string.h>
@@ -146,10 +147,21 @@ static bool open_reader(const struct input *in, struct job_trace *ret, GError **
 	return ret->source != NULL;
 }
 
+/* Spans from files of JSON. */
+static bool open_files(const struct input *in, struct job_trace *ret, GError **error)
+{
+	ret->whole = import_files((const char *const *)in->paths, &ret->warning, error);
+	ret->reader = g_strdup("import of Zipkin JSON");
+	if (ret->warning)
+		log_note("%s", ret->warning);
+	return ret->whole != NULL;
+}
+
 static bool open_trace(void *data, struct job_trace *ret, GError **error)
 {
 	const struct input *in = data;
-	bool ok = open_reader(in, ret, error);
+	bool ok = import_is_file(in->paths[0]) ? open_files(in, ret, error)
+					       : open_reader(in, ret, error);
 	if (ok)
 		log_note("%s is read by %s", in->label, ret->reader);
 	return ok;

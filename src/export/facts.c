@@ -160,6 +160,8 @@ GArray *facts_of_span(struct history *h, const struct tree *t, int node)
 	if (host)
 		set_string(&l, "blktop.host", host->name);
 	set_waker(&l, h->tl, s);
+	if (s->n_waits)
+		set_int(&l, TAG_WAITS, s->n_waits);
 	return list_end(&l);
 }
 

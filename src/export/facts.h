@@ -22,6 +22,8 @@ GArray *facts_of_span(struct history *h, const struct tree *t, int node);
  * these tags and written back where it came from: they are no facts. */
 #define TAG_TRACE_ID "blktop.trace_id"		/* 32 hex digits */
 #define TAG_KIND "blktop.kind"			/* PRODUCER, CONSUMER */
+/* How many waits were kept of a span, in it or below; a fact. */
+#define TAG_WAITS "blktop.waits"
 /* The last tag of that name; NULL: none. */
 const char *facts_tag(const struct timeline *tl, const struct span *s, const char *key);
 

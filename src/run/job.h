@@ -73,10 +73,12 @@ typedef struct source *(*job_open)(void *data, GError **error);
 struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 		      const struct job_options *options);
 
-/* The same for recorded traces, which may be readable in pieces: one of both is set. */
+/* The same for recorded traces, which may be readable in pieces, or need no model at all:
+ * one of the three is set. */
 struct job_trace {
 	struct source *source;
 	struct pieces pieces;
+	struct publication *whole;
 	char *reader, *warning;		/* as in struct job_status, g_free()d by the job */
 };
 typedef bool (*job_open_trace)(void *data, struct job_trace *ret, GError **error);

@@ -351,6 +351,18 @@ static void run_pieces(struct shared *s, const struct pieces *p)
 	preview_free(pv);
 }
 
+/* ---- what is known whole ---- */
+
+static void post_whole(struct shared *s, struct publication *whole)
+{
+	struct post *item = g_new(struct post, 1);
+
+	update_figures(s, 1, whole->n_events, whole->last_ns);
+	*item = (struct post){ whole, INT64_MAX };
+	g_async_queue_push(s->posts, item);
+	set_phase(s, JOB_DONE, NULL);
+}
+
 /* ---- the thread ---- */
 
 static bool open_trace(struct shared *s, struct job_trace *ret, GError **error)
@@ -382,7 +394,9 @@ void *job_thread_main(void *shared)
 		tell_reader(s, &t);
 		set_source(s, t.source);	/* first: who sees the phase may cancel it */
 		set_phase(s, JOB_LOADING, NULL);
-		if (t.source)
+		if (t.whole)
+			post_whole(s, t.whole);
+		else if (t.source)
 			run_source(s, t.source, false);
 		else
 			run_pieces(s, &t.pieces);

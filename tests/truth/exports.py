@@ -8,12 +8,14 @@
   come in pairs and lie where they point to;
 - all four formats tell of the same spans and times, and of those that --view spans prints;
 - --with-kernel adds child spans that lie inside the span they explain, and as much as blktop's
-  own format tells of waits and calls.
+  own format tells of waits and calls;
+- an export is imported, and exported again as it was.
 """
 import json
 import os
 import re
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import blk
@@ -314,7 +316,40 @@ def check_kernel(tap, name, own):
     tap.equal((calls, waits), (0, len(told)), f"{name}: every call and wait that is kept, once")
 
 
+def round_trip(tap, name, trace):
+    """What was exported is read back, and exported again the same; and views show the same."""
+    columns = "trace_id,span_id,parent_id,kind,service,name,host,pid,tid,begin_ns,end_ns,self_ns,state," + \
+        "errors,user_ns,syscall_ns,disk_ns,socket_ns,futex_ns,timer_ns,unknown_ns"
+    with tempfile.TemporaryDirectory(prefix="blktop-exports.") as folder:
+        for more in [], ["--with-kernel"]:
+            path = os.path.join(folder, "spans.json")
+            first = blk_export_all(trace, *more)
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(first)
+            again = blk_export_all(path, *more)
+            tap.none(differences(json.loads(first), json.loads(again)),
+                     f"{name} {' '.join(more)}: exported, imported and exported again the same")
+            wanted = blk.rows("spans", trace, "--columns", columns, lossy=True)
+            found = blk.rows("spans", path, "--columns", columns)
+            tap.equal(sorted(map(str, found)), sorted(map(str, wanted)), f"{name}: --view spans is the same")
+
+
+def blk_export_all(path, *more):
+    status, out, err = blk.blktop("--export-slowest", "1000000", *more, path)
+    if status != 0:
+        raise blk.Failed(f"status {status}: {err.strip()[:400]}")
+    return out
+
+
+def differences(first, again):
+    def keyed(spans):
+        return {(s["traceId"], s["id"], s.get("kind"), s["name"], s["timestamp"]): s for s in spans}
+    a, b = keyed(first), keyed(again)
+    return [f"{k}\n{a.get(k)}\n{b.get(k)}" for k in set(a) | set(b) if a.get(k) != b.get(k)]
+
+
 def compare(tap, name, trace):
+    round_trip(tap, name, trace)
     check(tap, name, trace)
     check_kernel(tap, name, check(tap, name, trace, "--with-kernel"))
 

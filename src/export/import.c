@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Files of spans as one publication: see import.h. All are read, then what belongs
+ * together is joined: reports of one span, waits and calls with the span they were in.
+ */
+#include "export/import.h"
+
+#include "base/timefmt.h"
+#include "export/import_join.h"
+#include "export/json_items.h"
+
+#include <gio/gio.h>
+#include <sys/stat.h>
+
+#define MOST_BYTES ((goffset)1 << 30)	/* of a file, and about ten times as much memory */
+
+bool import_is_file(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+struct import {
+	struct import_names names;
+	struct joined joined;
+	unsigned left_out;
+	char *why;			/* the first one was */
+};
+
+static void leave_out(struct import *im, const char *path, unsigned n, const char *why)
+{
+	im->left_out++;
+	if (im->why)
+		return;
+	g_autofree char *name = g_path_get_basename(path);
+	im->why = n ? g_strdup_printf("%s: span %u: %s", name, n, why)
+		    : g_strdup_printf("%s: %s", name, why);
+}
+
+static void read_text(struct import *im, const char *path, const char *text, size_t len)
+{
+	struct json_items items;
+	const char *item;
+	size_t n;
+
+	json_items_init(&items, text, len);
+	for (unsigned i = 1; json_items_next(&items, &item, &n); i++) {
+		g_autoptr(GError) error = NULL;
+		struct read_span *r = zipkin_read(&im->names, item, n, &error);
+		if (!r)
+			leave_out(im, path, i, error->message);
+		else if (!joined_add(&im->joined, r))
+			leave_out(im, path, i, "too many spans of one id");
+	}
+	if (!items.error)
+		return;
+	g_autofree char *why = g_strdup_printf("at byte %zu: %s", items.at, items.error);
+	leave_out(im, path, 0, why);
+}
+
+static bool read_file(struct import *im, const char *path, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	g_autofree char *text = NULL;
+	struct stat st;
+	size_t len;
+
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
+			    "cannot read '%s': directories of traces and files of spans can't be "
+			    "combined", path);
+	else if (stat(path, &st) == 0 && st.st_size > MOST_BYTES)
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED,
+			    "cannot read '%s': larger than 1 GiB", path);
+	else if (!g_file_get_contents(path, &text, &len, &why))
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "cannot read '%s': %s", path,
+			    why->message);
+	else
+		read_text(im, path, text, len);
+	return text != NULL;
+}
+
+/* ---- the publication ---- */
+
+static int compare_int64(const void *va, const void *vb)
+{
+	int64_t a = *(const int64_t *)va, b = *(const int64_t *)vb;
+	return (a > b) - (a < b);
+}
+
+/* Seconds in which a span begins or ends: there is nothing else to tell of them. */
+static void add_seconds(struct publication *pub, GArray *spans)
+{
+	g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(int64_t));
+
+	for (guint i = 0; i < spans->len; i++) {
+		const struct span *s = g_array_index(spans, struct published_span, i).span;
+		const int64_t ends[] = { time_floor(s->begin_ns, NS_PER_S),
+					 time_floor(s->end_ns, NS_PER_S) };
+		g_array_append_vals(begins, ends, G_N_ELEMENTS(ends));
+		pub->first_ns = MIN(pub->first_ns, s->begin_ns);
+		pub->last_ns = MAX(pub->last_ns, s->end_ns);
+	}
+	g_array_sort(begins, compare_int64);
+	for (guint i = 0; i < begins->len; i++) {
+		int64_t begin = g_array_index(begins, int64_t, i);
+		if (i > 0 && begin == g_array_index(begins, int64_t, i - 1))
+			continue;
+		struct second *second = second_new(MAX(begin, pub->first_ns),
+						   MIN(begin + NS_PER_S, pub->last_ns + 1));
+		second_seal(second);
+		g_ptr_array_add(pub->seconds, second);
+	}
+}
+
+static void finish(struct import *im, struct publication *pub)
+{
+	joined_finish(&im->joined);
+	for (guint i = 0; i < im->joined.spans->len; i++) {
+		struct read_span *r = g_ptr_array_index(im->joined.spans, i);
+		if (!r->span)
+			continue;
+		span_seal(r->span);
+		publication_add_span(pub, pub->spans->len, g_steal_pointer(&r->span));
+	}
+	im->left_out += im->joined.without_time;
+	if (im->joined.without_time && !im->why)
+		im->why = g_strdup("no timestamp");
+	pub->first_ns = INT64_MAX;
+	pub->last_ns = INT64_MIN;
+	add_seconds(pub, pub->spans);
+	pub->has_coverage = pub->spans->len > 0;
+	pub->n_events = pub->spans->len;
+	pub->trust.lost_events = im->left_out;
+}
+
+struct publication *import_files(const char *const *paths, char **ret_warning, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	struct publication *pub = publication_new();
+	struct import im = { 0 };
+
+	import_names_init(&im.names, pub);
+	joined_init(&im.joined, &im.names);
+	for (size_t i = 0; paths[i] && !why; i++)
+		read_file(&im, paths[i], &why);
+	if (!why)
+		finish(&im, pub);
+	if (!why && !pub->spans->len)
+		g_set_error(&why, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "no spans in '%s'%s%s", paths[0],
+			    im.why ? ": " : "", im.why ? im.why : "");
+	if (!why && im.left_out)
+		*ret_warning = im.left_out == 1 ? g_strdup(im.why) :
+			g_strdup_printf("%s, and %u more", im.why, im.left_out - 1);
+	joined_clear(&im.joined);
+	import_names_clear(&im.names);
+	g_free(im.why);
+	if (!why)
+		return pub;
+	publication_free(pub);
+	g_propagate_error(error, g_steal_pointer(&why));
+	return NULL;
+}

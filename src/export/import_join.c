@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Reports, waits and calls find the span they belong to: see import_join.h. */
+#include "export/import_join.h"
+
+#include <string.h>
+
+#define MOST_CALLS 64			/* span.h: the longest of a span */
+#define MOST_MERGED 1000		/* annotations, tags: more are not taken from other reports */
+#define MOST_SAME 256			/* spans of one id */
+#define MOST_DEPTH 64			/* of spans of one thread that a wait is in */
+
+/* Spans of one id: halves, and of other services. */
+struct same_id {
+	uint64_t trace, id;
+	GPtrArray *spans;		/* struct read_span, borrowed */
+};
+
+static guint hash_id(const void *v)
+{
+	const struct same_id *s = v;
+	uint64_t x = (s->trace ^ s->id << 32 ^ s->id >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	return (guint)(x >> 32);
+}
+
+static gboolean equal_id(const void *va, const void *vb)
+{
+	const struct same_id *a = va, *b = vb;
+	return a->trace == b->trace && a->id == b->id;
+}
+
+static void free_same(void *v)
+{
+	struct same_id *s = v;
+	g_ptr_array_unref(s->spans);
+	g_free(s);
+}
+
+void joined_init(struct joined *j, struct import_names *names)
+{
+	*j = (struct joined){
+		.names = names, .spans = g_ptr_array_new_with_free_func(read_span_free),
+		.by_id = g_hash_table_new_full(hash_id, equal_id, free_same, NULL),
+	};
+}
+
+void joined_clear(struct joined *j)
+{
+	g_hash_table_unref(j->by_id);
+	g_ptr_array_unref(j->spans);
+}
+
+static GPtrArray *find(const struct joined *j, uint64_t trace, uint64_t id)
+{
+	const struct same_id key = { trace, id, NULL };
+	const struct same_id *found = g_hash_table_lookup(j->by_id, &key);
+	return found ? found->spans : NULL;
+}
+
+/* ---- reports of one span ---- */
+
+static bool has_annotation(const struct span *s, const struct span_annotation *a)
+{
+	for (uint32_t i = 0; i < s->n_annotations; i++)
+		if (s->annotations[i].ts == a->ts && s->annotations[i].event == a->event)
+			return true;
+	return false;
+}
+
+static bool has_tag(const struct span *s, const struct span_tag *t)
+{
+	for (uint32_t i = 0; i < s->n_tags; i++)
+		if (s->tags[i].key == t->key && s->tags[i].val == t->val)
+			return true;
+	return false;
+}
+
+/* What the second report says that the first one did not. */
+static void merge(struct read_span *to, const struct read_span *from)
+{
+	struct span *s = to->span;
+	const struct span *more = from->span;
+
+	s->annotations = g_renew(struct span_annotation, s->annotations,
+				 s->n_annotations + more->n_annotations);
+	for (uint32_t i = 0; i < more->n_annotations && s->n_annotations < MOST_MERGED; i++)
+		if (!has_annotation(s, &more->annotations[i]))
+			s->annotations[s->n_annotations++] = more->annotations[i];
+	s->tags = g_renew(struct span_tag, s->tags, s->n_tags + more->n_tags);
+	for (uint32_t i = 0; i < more->n_tags && s->n_tags < MOST_MERGED; i++)
+		if (!has_tag(s, &more->tags[i])) {
+			s->tags[s->n_tags] = more->tags[i];
+			s->tags[s->n_tags++].ts = to->has_time ? s->begin_ns : more->begin_ns;
+		}
+	s->errors = MAX(s->errors, more->errors);
+	if (from->has_time && (!to->has_time || (from->has_end && !to->has_end))) {
+		s->begin_ns = more->begin_ns;
+		s->end_ns = more->end_ns;
+		s->state = more->state;
+		memcpy(s->part, more->part, sizeof s->part);
+		to->has_time = true;
+		to->has_end = from->has_end;
+	}
+	s->parent_id = s->parent_id ? s->parent_id : more->parent_id;
+	s->name = s->name ? s->name : more->name;
+}
+
+static bool is_same(const struct span *a, const struct span *b)
+{
+	return a->kind == b->kind && (a->service == b->service || !a->service || !b->service);
+}
+
+bool joined_add(struct joined *j, struct read_span *r)
+{
+	GPtrArray *same = find(j, r->span->trace_id, r->span->span_id);
+
+	for (guint i = 0; same && i < same->len; i++) {
+		struct read_span *other = g_ptr_array_index(same, i);
+		if (!is_same(other->span, r->span))
+			continue;
+		merge(other, r);
+		read_span_free(r);
+		return true;
+	}
+	if (same && same->len >= MOST_SAME) {
+		read_span_free(r);
+		return false;
+	}
+	if (!same) {
+		struct same_id *key = g_new(struct same_id, 1);
+		same = g_ptr_array_new();
+		*key = (struct same_id){ r->span->trace_id, r->span->span_id, same };
+		g_hash_table_add(j->by_id, key);
+	}
+	g_ptr_array_add(same, r);
+	g_ptr_array_add(j->spans, r);
+	return true;
+}
+
+/* ---- waits and calls ---- */
+
+static bool is_kernel(const struct read_span *r)
+{
+	return read_fact(r, "blktop.kernel") != NULL;
+}
+
+/* The span that a span of the kernel's is in: of its half, beyond the call that it is in. */
+static struct read_span *owner_of(const struct joined *j, const struct read_span *r)
+{
+	const struct span *k = r->span;
+	uint64_t parent = k->parent_id;
+
+	for (int depth = 0; depth < 2; depth++) {
+		GPtrArray *same = parent ? find(j, k->trace_id, parent) : NULL;
+		parent = 0;
+		for (guint i = 0; same && i < same->len; i++) {
+			struct read_span *p = g_ptr_array_index(same, i);
+			if (!p->span)
+				continue;
+			if (!is_kernel(p) && p->span->service == k->service &&
+			    p->span->begin_ns <= k->begin_ns && k->end_ns <= p->span->end_ns)
+				return p;
+			if (is_kernel(p))
+				parent = p->span->parent_id;
+		}
+	}
+	return NULL;
+}
+
+static uint32_t fact_string(struct joined *j, const struct read_span *r, const char *key)
+{
+	const char *text = read_fact(r, key);
+	return import_string(j->names, text ? text : "");
+}
+
+static uint32_t fact_file(struct joined *j, const struct read_span *r)
+{
+	return import_file(j->names, r->span->host, read_fact(r, "blktop.file"),
+			   read_fact(r, "blktop.file_kind"));
+}
+
+static bool part_of(const char *id, enum part *ret)
+{
+	for (int p = 0; id && p < PART_N; p++)
+		if (strcmp(id, part_info[p].id) == 0) {
+			*ret = p;
+			return true;
+		}
+	return false;
+}
+
+static bool make_wait(struct joined *j, const struct read_span *r, const struct span *in,
+		      struct span_wait *ret)
+{
+	const struct span *k = r->span;
+	const char *arg = read_fact(r, "blktop.arg");
+	int64_t wake, cpu;
+
+	*ret = (struct span_wait){ .begin_ns = k->begin_ns, .end_ns = k->end_ns, .thread = k->thread };
+	if (!part_of(read_fact(r, "blktop.part"), &ret->part))
+		return false;
+	ret->wake_ns = read_fact_int(r, "blktop.wake_ns", &wake) ?
+		CLAMP(wake, k->begin_ns, k->end_ns) : k->end_ns;
+	ret->call = fact_string(j, r, "blktop.syscall");
+	ret->file = fact_file(j, r);
+	ret->waker = import_thread(j->names, in->host, read_fact(r, "blktop.waker"), -1, NULL);
+	ret->waker_irq = fact_string(j, r, "blktop.waker_irq");
+	ret->waker_call = fact_string(j, r, "blktop.waker_syscall");
+	ret->cpu = read_fact_int(r, "blktop.cpu", &cpu) && cpu >= 0 && cpu < INT32_MAX ?
+		(uint32_t)cpu : ID_NONE;
+	ret->arg = arg ? g_ascii_strtoull(arg, NULL, 16) : 0;
+	return true;
+}
+
+static bool add_wait(struct span *s, const struct span_wait *w)
+{
+	if (s->n_waits >= SPAN_MAX_WAITS)
+		return false;
+	s->waits = g_renew(struct span_wait, s->waits, s->n_waits + 1);
+	s->waits[s->n_waits++] = *w;
+	return true;
+}
+
+/* Those that this span is a part of on the same thread have the wait as well, if it is one of
+ * those that were kept of them. */
+static void add_to_parents(const struct joined *j, const struct read_span *r,
+			   const struct span_wait *w)
+{
+	for (int depth = 0; r && depth < MOST_DEPTH; depth++) {
+		GPtrArray *same = r->span->parent_id ?
+			find(j, r->span->trace_id, r->span->parent_id) : NULL;
+		const struct span *child = r->span;
+		r = NULL;
+		for (guint i = 0; same && !r && i < same->len; i++) {
+			struct read_span *p = g_ptr_array_index(same, i);
+			if (p->span && !is_kernel(p) && p->span != child && p->span->thread == w->thread &&
+			    p->span->begin_ns <= w->begin_ns && w->end_ns <= p->span->end_ns)
+				r = p;
+		}
+		if (r && r->span->n_waits < r->n_waits)
+			add_wait(r->span, w);
+	}
+}
+
+static bool take_wait(struct joined *j, const struct read_span *r, struct read_span *owner)
+{
+	struct span_wait w;
+	if (!make_wait(j, r, owner->span, &w) || !add_wait(owner->span, &w))
+		return false;
+	if (w.thread != ID_NONE)
+		add_to_parents(j, owner, &w);
+	return true;
+}
+
+static void count_call(struct span *s, const struct span_slow_call *c)
+{
+	struct span_call *call = NULL;
+	for (uint32_t i = 0; i < s->n_calls && !call; i++)
+		if (s->calls[i].name == c->name)
+			call = &s->calls[i];
+	if (!call) {
+		s->calls = g_renew(struct span_call, s->calls, s->n_calls + 1);
+		call = &s->calls[s->n_calls++];
+		*call = (struct span_call){ .name = c->name, .file = ID_NONE, .max_ns = -1 };
+	}
+	call->count++;
+	call->errors += c->ret < 0;
+	call->total_ns += c->duration_ns;
+	if (c->duration_ns > call->max_ns) {
+		call->max_ns = c->duration_ns;
+		call->file = c->file;
+	}
+}
+
+static bool take_call(struct joined *j, const struct read_span *r, struct span *s)
+{
+	struct span_slow_call c = { .begin_ns = r->span->begin_ns,
+				    .duration_ns = span_duration(r->span), .thread = r->span->thread };
+	if (s->n_slow >= MOST_CALLS || !read_fact(r, "blktop.syscall"))
+		return false;
+	c.name = fact_string(j, r, "blktop.syscall");
+	c.file = fact_file(j, r);
+	read_fact_int(r, "blktop.ret", &c.ret);
+	s->slow = g_renew(struct span_slow_call, s->slow, s->n_slow + 1);
+	s->slow[s->n_slow++] = c;
+	count_call(s, &c);
+	return true;
+}
+
+/* What does not fit, or belongs nowhere, stays a span. */
+static void take_kernel(struct joined *j, struct read_span *r, bool is_wait)
+{
+	struct read_span *owner = r->has_time ? owner_of(j, r) : NULL;
+
+	if (!owner || is_wait != (strcmp(read_fact(r, "blktop.kernel"), "wait") == 0))
+		return;
+	/* Those of threads without a process of their own are its own. */
+	r->span->host = owner->span->host;
+	r->span->thread = import_thread(j->names, owner->span->host,
+					read_fact(r, "blktop.thread"), -1, NULL);
+	if (is_wait ? take_wait(j, r, owner) : take_call(j, r, owner->span))
+		g_clear_pointer(&r->span, span_unref);
+	if (!r->span)
+		g_clear_pointer(&r->told, g_hash_table_unref);
+}
+
+static int compare_calls(const void *va, const void *vb)
+{
+	const struct span_slow_call *a = va, *b = vb;
+	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+static int compare_waits(const void *va, const void *vb)
+{
+	const struct span_wait *a = va, *b = vb;
+	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+static void sort_kernel(struct span *s)
+{
+	if (s->n_slow > 1)
+		qsort(s->slow, s->n_slow, sizeof *s->slow, compare_calls);
+	if (s->n_waits > 1)
+		qsort(s->waits, s->n_waits, sizeof *s->waits, compare_waits);
+}
+
+/* ---- the other end ---- */
+
+static bool has_kind(const GPtrArray *same, enum span_kind kind)
+{
+	for (guint i = 0; i < same->len; i++) {
+		const struct read_span *r = g_ptr_array_index(same, i);
+		if (r->span && r->span->kind == kind)
+			return true;
+	}
+	return false;
+}
+
+static void add_peer_tag(struct joined *j, struct span *s, const char *key, const char *val)
+{
+	struct span_tag tag = { .ts = s->begin_ns, .key = import_string(j->names, key) };
+	if (!val || !*val)
+		return;
+	tag.val = import_string(j->names, val);
+	for (uint32_t i = 0; i < s->n_tags; i++)
+		if (s->tags[i].key == tag.key)
+			return;
+	s->tags = g_renew(struct span_tag, s->tags, s->n_tags + 1);
+	s->tags[s->n_tags++] = tag;
+}
+
+/* Whom it talked to, as tags, unless that has told its own half. */
+static void tell_peer(struct joined *j, const struct read_span *r)
+{
+	const GPtrArray *same = find(j, r->span->trace_id, r->span->span_id);
+	enum span_kind other = r->span->kind == SPAN_CLIENT ? SPAN_SERVER : SPAN_CLIENT;
+	g_autofree char *port = g_strdup_printf("%u", r->remote_port);
+
+	if (r->span->kind != SPAN_LOCAL && has_kind(same, other))
+		return;
+	add_peer_tag(j, r->span, "peer.service", r->remote_service);
+	add_peer_tag(j, r->span, "peer.ip", r->remote_ip);
+	add_peer_tag(j, r->span, "peer.port", r->remote_port ? port : NULL);
+}
+
+/* ---- self time ---- */
+
+static int compare_begin(const void *va, const void *vb)
+{
+	const struct span *a = *(struct span *const *)va, *b = *(struct span *const *)vb;
+	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+/* By parent: of which child spans the time of a span is. */
+static GHashTable *children_by_parent(const struct joined *j)
+{
+	GHashTable *children = g_hash_table_new_full(hash_id, equal_id, free_same, NULL);
+	for (guint i = 0; i < j->spans->len; i++) {
+		struct read_span *r = g_ptr_array_index(j->spans, i);
+		if (!r->span || !r->span->parent_id || r->span->parent_id == r->span->span_id)
+			continue;
+		struct same_id key = { r->span->trace_id, r->span->parent_id, NULL };
+		struct same_id *known = g_hash_table_lookup(children, &key);
+		if (!known) {
+			known = g_new(struct same_id, 1);
+			*known = key;
+			known->spans = g_ptr_array_new();
+			g_hash_table_add(children, known);
+		}
+		g_ptr_array_add(known->spans, r->span);
+	}
+	return children;
+}
+
+static int64_t self_time(const struct span *s, const GPtrArray *children)
+{
+	int64_t self = span_duration(s), done = s->begin_ns;
+	for (guint i = 0; children && i < children->len; i++) {
+		const struct span *c = g_ptr_array_index(children, i);
+		int64_t from = MAX(c->begin_ns, done), to = MIN(c->end_ns, s->end_ns);
+		if (to > from) {
+			self -= to - from;
+			done = to;
+		}
+	}
+	return self;
+}
+
+static void set_self_times(struct joined *j)
+{
+	g_autoptr(GHashTable) children = children_by_parent(j);
+	GHashTableIter it;
+	void *key;
+
+	g_hash_table_iter_init(&it, children);
+	while (g_hash_table_iter_next(&it, &key, NULL))
+		g_ptr_array_sort(((struct same_id *)key)->spans, compare_begin);
+	for (guint i = 0; i < j->spans->len; i++) {
+		struct read_span *r = g_ptr_array_index(j->spans, i);
+		if (!r->span || r->has_self)
+			continue;
+		struct same_id wanted = { r->span->trace_id, r->span->span_id, NULL };
+		const struct same_id *known = g_hash_table_lookup(children, &wanted);
+		r->span->self_ns = self_time(r->span, known ? known->spans : NULL);
+	}
+}
+
+/* ---- all of it ---- */
+
+static void set_unknown(struct span *s)
+{
+	int64_t sum = 0;
+	for (int p = 0; p < PART_N; p++)
+		sum += s->part[p];
+	if (sum == span_duration(s))
+		return;
+	memset(s->part, 0, sizeof s->part);
+	s->part[PART_UNKNOWN] = span_duration(s);
+}
+
+void joined_finish(struct joined *j)
+{
+	/* Waits first: they may be in calls. */
+	for (int waits = 1; waits >= 0; waits--)
+		for (guint i = 0; i < j->spans->len; i++) {
+			struct read_span *r = g_ptr_array_index(j->spans, i);
+			if (r->span && is_kernel(r))
+				take_kernel(j, r, waits);
+		}
+	for (guint i = 0; i < j->spans->len; i++) {
+		struct read_span *r = g_ptr_array_index(j->spans, i);
+		if (r->span && !r->has_time) {
+			j->without_time++;
+			g_clear_pointer(&r->span, span_unref);
+		}
+	}
+	for (guint i = 0; i < j->spans->len; i++) {
+		struct read_span *r = g_ptr_array_index(j->spans, i);
+		if (!r->span)
+			continue;
+		sort_kernel(r->span);
+		set_unknown(r->span);
+		if (r->remote_service || r->remote_ip || r->remote_port)
+			tell_peer(j, r);
+	}
+	set_self_times(j);
+}

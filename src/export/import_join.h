@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans that were read, joined: several reports of one span are one, and the waits and
+ * calls that --with-kernel exports as spans are those of the span they were in. Private to
+ * src/export/.
+ */
+#ifndef BLK_EXPORT_IMPORT_JOIN_H
+#define BLK_EXPORT_IMPORT_JOIN_H
+
+#include "export/zipkin_read.h"
+
+struct joined {
+	struct import_names *names;
+	GPtrArray *spans;		/* struct read_span, owned; .span NULL: it is part of another */
+	GHashTable *by_id;		/* private */
+	unsigned without_time;		/* were left out: after joined_finish() */
+};
+
+void joined_init(struct joined *j, struct import_names *names);
+void joined_clear(struct joined *j);
+/* Takes it over. False: there are too many of that id already. */
+bool joined_add(struct joined *j, struct read_span *r);
+/* All are there. */
+void joined_finish(struct joined *j);
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One span of Zipkin's JSON: see zipkin_read.h. Whatever is missing or of another type
+ * than it should be is as if it were not there; only without ids there is no span.
+ */
+#include "export/zipkin_read.h"
+
+#include "base/timefmt.h"
+#include "export/facts.h"
+#include "export/json.h"
+#include "views/spans.h"
+
+#include <gio/gio.h>
+#include <string.h>
+
+#define MOST_ID 32
+#define MOST_US (INT64_MAX / NS_PER_US / 2)	/* begin + duration still is a time */
+
+void read_span_free(void *read)
+{
+	struct read_span *r = read;
+	if (!r)
+		return;
+	span_unref(r->span);
+	g_free(r->trace_id);
+	g_free(r->remote_service);
+	g_free(r->remote_ip);
+	g_clear_pointer(&r->told, g_hash_table_unref);
+	g_free(r);
+}
+
+const char *read_fact(const struct read_span *r, const char *key)
+{
+	return r->told ? g_hash_table_lookup(r->told, key) : NULL;
+}
+
+bool read_fact_int(const struct read_span *r, const char *key, int64_t *ret)
+{
+	const char *text = read_fact(r, key);
+	gint64 n;
+	if (!text || !g_ascii_string_to_signed(text, 10, INT64_MIN, INT64_MAX, &n, NULL))
+		return false;
+	*ret = n;
+	return true;
+}
+
+/* ---- members ---- */
+
+static const char *text_member(JsonObject *o, const char *key)
+{
+	JsonNode *node = json_object_get_member(o, key);
+	return node && json_node_get_value_type(node) == G_TYPE_STRING ? json_node_get_string(node)
+								       : NULL;
+}
+
+static JsonObject *object_member(JsonObject *o, const char *key)
+{
+	JsonNode *node = json_object_get_member(o, key);
+	return node && JSON_NODE_HOLDS_OBJECT(node) ? json_node_get_object(node) : NULL;
+}
+
+/* A whole number from `least` to `most`; some write them with a point. */
+static bool int_member(JsonObject *o, const char *key, int64_t least, int64_t most, int64_t *ret)
+{
+	JsonNode *node = json_object_get_member(o, key);
+	GType type = node ? json_node_get_value_type(node) : G_TYPE_INVALID;
+	if (type == G_TYPE_INT64) {
+		*ret = json_node_get_int(node);
+	} else if (type == G_TYPE_DOUBLE) {
+		double d = json_node_get_double(node);
+		if (!(d >= (double)least && d <= (double)most))
+			return false;
+		*ret = (int64_t)d;
+	} else {
+		return false;
+	}
+	return *ret >= least && *ret <= most;
+}
+
+/* Up to 32 hexadecimal digits; what is above the lower 16 is left out. 0: it is no id. */
+static uint64_t id_member(JsonObject *o, const char *key)
+{
+	const char *text = text_member(o, key);
+	size_t n = text ? strlen(text) : 0;
+	if (n < 1 || n > MOST_ID || strspn(text, "0123456789abcdefABCDEF") != n)
+		return 0;
+	return g_ascii_strtoull(n > 16 ? text + n - 16 : text, NULL, 16);
+}
+
+/* ---- tags ---- */
+
+/* What the exporter makes anew of what is read from it. Of a wait the waker is a fact; of
+ * a span this and how many there were is only made from its waits, which may not be there. */
+static bool is_fact(const char *key, bool is_kernel)
+{
+	static const char *const kept[] = { "blktop.why", TAG_TRACE_ID, TAG_KIND, NULL };
+	return g_str_has_prefix(key, "blktop.") && !g_strv_contains(kept, key) &&
+	       (is_kernel || (strcmp(key, "blktop.waker") && strcmp(key, TAG_WAITS)));
+}
+
+static void add_tag(struct import_names *names, GArray *tags, struct span *s, const char *key,
+		    const char *val)
+{
+	struct span_tag tag = { .key = import_string(names, key), .val = import_string(names, val) };
+	s->errors += !g_ascii_strcasecmp(key, "error");
+	g_array_append_val(tags, tag);
+}
+
+static void read_tags(struct import_names *names, struct read_span *r, JsonObject *o)
+{
+	JsonObject *object = object_member(o, "tags");
+	GArray *tags = g_array_new(FALSE, TRUE, sizeof(struct span_tag));
+	bool is_kernel = object && text_member(object, "blktop.kernel");
+	JsonObjectIter it;
+	const char *key;
+	JsonNode *value;
+
+	if (object) {
+		json_object_iter_init_ordered(&it, object);
+		while (json_object_iter_next_ordered(&it, &key, &value)) {
+			const char *text = json_node_get_value_type(value) == G_TYPE_STRING ?
+				json_node_get_string(value) : NULL;
+			if (text && is_fact(key, is_kernel))
+				g_hash_table_insert(r->told, g_strdup(key), g_strdup(text));
+			else if (text)
+				add_tag(names, tags, r->span, key, text);
+			if (text && strcmp(key, TAG_WAITS) == 0)
+				r->n_waits = (uint32_t)MIN(g_ascii_strtoull(text, NULL, 10), SPAN_MAX_WAITS);
+		}
+	}
+	if (r->trace_id)
+		add_tag(names, tags, r->span, TAG_TRACE_ID, r->trace_id);
+	r->span->n_tags = tags->len;
+	r->span->tags = (struct span_tag *)g_array_free(tags, FALSE);
+}
+
+/* ---- who ---- */
+
+static void read_ids(struct read_span *r, JsonObject *o)
+{
+	const char *trace_id = text_member(o, "traceId");
+
+	r->span->trace_id = id_member(o, "traceId");
+	r->span->span_id = id_member(o, "id");
+	r->span->parent_id = id_member(o, "parentId");
+	if (!r->span->trace_id || strlen(trace_id) <= 16)
+		return;
+	g_autofree char *lower = g_ascii_strdown(trace_id, -1);
+	g_autofree char *whole = g_strdup_printf("%032d", 0);
+	memcpy(whole + MOST_ID - strlen(lower), lower, strlen(lower));
+	if (strspn(whole, "0") < 16)
+		r->trace_id = g_steal_pointer(&whole);
+}
+
+static const char *ip_of(JsonObject *endpoint)
+{
+	const char *ip = text_member(endpoint, "ipv4");
+	return ip ? ip : text_member(endpoint, "ipv6");
+}
+
+static void read_endpoints(struct import_names *names, struct read_span *r, JsonObject *o)
+{
+	JsonObject *local = object_member(o, "localEndpoint");
+	JsonObject *remote = object_member(o, "remoteEndpoint");
+	const char *service = local ? text_member(local, "serviceName") : NULL;
+	const char *ip = local ? ip_of(local) : NULL;
+	int64_t port;
+
+	r->span->service = import_string(names, service ? service : "");
+	r->span->ip = import_string(names, ip ? ip : "");
+	if (local && int_member(local, "port", 1, 65535, &port))
+		r->span->port = (uint32_t)port;
+	if (!remote)
+		return;
+	r->remote_service = g_strdup(text_member(remote, "serviceName"));
+	r->remote_ip = g_strdup(ip_of(remote));
+	if (int_member(remote, "port", 1, 65535, &port))
+		r->remote_port = (uint32_t)port;
+}
+
+/* Messages have kinds of their own, which are kept. */
+static enum span_kind read_kind(struct import_names *names, struct read_span *r, JsonObject *o)
+{
+	const char *kind = text_member(o, "kind");
+	struct span *s = r->span;
+
+	if (!kind)
+		return SPAN_LOCAL;
+	if (strcmp(kind, "PRODUCER") == 0 || strcmp(kind, "CONSUMER") == 0) {
+		s->tags = g_renew(struct span_tag, s->tags, s->n_tags + 1);
+		s->tags[s->n_tags++] = (struct span_tag){ .key = import_string(names, TAG_KIND),
+							  .val = import_string(names, kind) };
+	}
+	return strcmp(kind, "CLIENT") == 0 || strcmp(kind, "PRODUCER") == 0 ? SPAN_CLIENT :
+		strcmp(kind, "SERVER") == 0 || strcmp(kind, "CONSUMER") == 0 ? SPAN_SERVER :
+		SPAN_LOCAL;
+}
+
+static void read_thread(struct import_names *names, struct read_span *r)
+{
+	struct span *s = r->span;
+	int64_t pid;
+
+	s->host = import_host(names, read_fact(r, "blktop.host"));
+	if (read_fact_int(r, "blktop.pid", &pid) && pid >= 0 && pid <= INT32_MAX)
+		s->pid = (int32_t)pid;
+	s->thread = import_thread(names, s->host, read_fact(r, "blktop.thread"), s->pid, &s->tid);
+}
+
+/* ---- when ---- */
+
+/* blktop's own times, where they are those that Zipkin's say. */
+static void read_exact_times(struct read_span *r)
+{
+	int64_t begin, duration;
+	struct span *s = r->span;
+	const char *state = read_fact(r, "blktop.state");
+
+	if (!r->has_time || !read_fact_int(r, "blktop.begin_ns", &begin) ||
+	    !read_fact_int(r, "blktop.duration_ns", &duration) || duration < 0 ||
+	    duration > MOST_US * NS_PER_US || time_floor(begin, NS_PER_US) != s->begin_ns)
+		return;
+	int64_t us = MAX((duration + NS_PER_US - 1) / NS_PER_US, 1);
+	if (r->has_end && us * NS_PER_US != span_duration(s))
+		return;
+	s->begin_ns = begin;
+	s->end_ns = begin + duration;
+	for (int i = SPAN_COMPLETE; state && i <= SPAN_PARTIAL; i++)
+		if (strcmp(state, span_state_name[i]) == 0)
+			s->state = i;
+}
+
+static void read_times(struct read_span *r, JsonObject *o)
+{
+	struct span *s = r->span;
+	int64_t us;
+
+	r->has_time = int_member(o, "timestamp", 1, MOST_US, &us);
+	s->begin_ns = s->end_ns = r->has_time ? us * NS_PER_US : 0;
+	r->has_end = r->has_time && int_member(o, "duration", 0, MOST_US, &us);
+	if (r->has_end)
+		s->end_ns += us * NS_PER_US;
+	s->state = r->has_end ? SPAN_COMPLETE : SPAN_PARTIAL;
+	read_exact_times(r);
+}
+
+/* ---- annotations ---- */
+
+static void add_annotation(GArray *all, uint32_t event, int64_t ts, uint32_t thread)
+{
+	struct span_annotation a = { .ts = ts, .event = event, .thread = thread };
+	g_array_append_val(all, a);
+}
+
+/* The instant within the span that a microsecond means: they were cut off. */
+static int64_t exact_instant(const struct span *s, int64_t ns)
+{
+	if (ns < s->begin_ns && ns == time_floor(s->begin_ns, NS_PER_US))
+		return s->begin_ns;
+	return ns;
+}
+
+static int compare_annotations(const void *va, const void *vb)
+{
+	const struct span_annotation *a = va, *b = vb;
+	return (a->ts > b->ts) - (a->ts < b->ts);
+}
+
+/* The kind's own are said by begin and end; of a span without a time the others say it. */
+static void read_annotations(struct import_names *names, struct read_span *r, JsonObject *o)
+{
+	static const char *const core[][2] = {
+		[SPAN_CLIENT] = { "cs", "cr" }, [SPAN_SERVER] = { "sr", "ss" },
+	};
+	JsonNode *node = json_object_get_member(o, "annotations");
+	JsonArray *array = node && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
+	GArray *all = g_array_new(FALSE, TRUE, sizeof(struct span_annotation));
+	struct span *s = r->span;
+
+	for (guint i = 0; array && i < json_array_get_length(array); i++) {
+		JsonNode *element = json_array_get_element(array, i);
+		JsonObject *a = JSON_NODE_HOLDS_OBJECT(element) ? json_node_get_object(element) : NULL;
+		const char *value = a ? text_member(a, "value") : NULL;
+		int64_t us;
+		if (!value || !int_member(a, "timestamp", 1, MOST_US, &us))
+			continue;
+		s->errors += !g_ascii_strcasecmp(value, "error");
+		add_annotation(all, import_string(names, value),
+			       exact_instant(s, us * NS_PER_US), ID_NONE);
+	}
+	g_array_sort(all, compare_annotations);
+	if (!r->has_time && all->len) {
+		s->begin_ns = g_array_index(all, struct span_annotation, 0).ts;
+		s->end_ns = g_array_index(all, struct span_annotation, all->len - 1).ts;
+		r->has_time = true;
+	}
+	if (s->kind != SPAN_LOCAL && r->has_time) {
+		add_annotation(all, import_string(names, core[s->kind][0]), s->begin_ns, s->thread);
+		if (s->state == SPAN_COMPLETE)
+			add_annotation(all, import_string(names, core[s->kind][1]), s->end_ns, s->thread);
+		g_array_sort(all, compare_annotations);
+	}
+	s->n_annotations = all->len;
+	s->annotations = (struct span_annotation *)g_array_free(all, FALSE);
+}
+
+/* What it spent its time with, if that sums to all of it. */
+static void read_parts(struct read_span *r)
+{
+	struct span *s = r->span;
+	int64_t left = span_duration(s), self;
+
+	for (int p = 0; p < PART_N; p++) {
+		g_autofree char *key = g_strdup_printf("blktop.part.%s_ns", part_info[p].id);
+		int64_t ns = 0;
+		if (read_fact_int(r, key, &ns) && (ns < 0 || ns > left))
+			break;
+		s->part[p] = ns;
+		left -= ns;
+	}
+	if (left != 0) {
+		memset(s->part, 0, sizeof s->part);
+		s->part[PART_UNKNOWN] = span_duration(s);
+	}
+	r->has_self = read_fact_int(r, "blktop.self_ns", &self) && self >= 0 &&
+		      self <= span_duration(s);
+	if (r->has_self)
+		s->self_ns = self;
+}
+
+/* ---- all of it ---- */
+
+static void read_object(struct import_names *names, struct read_span *r, JsonObject *o)
+{
+	const char *name = text_member(o, "name");
+
+	r->span->name = import_string(names, name ? name : "");
+	read_tags(names, r, o);
+	r->span->kind = read_kind(names, r, o);
+	read_endpoints(names, r, o);
+	read_thread(names, r);
+	read_times(r, o);
+	read_annotations(names, r, o);
+	for (uint32_t i = 0; i < r->span->n_tags; i++)
+		r->span->tags[i].ts = r->span->begin_ns;
+	read_parts(r);
+	/* There may be a great many; only what is to be joined needs them. */
+	if (!read_fact(r, "blktop.kernel"))
+		g_clear_pointer(&r->told, g_hash_table_unref);
+}
+
+struct read_span *zipkin_read(struct import_names *names, const char *text, size_t len,
+			      GError **error)
+{
+	g_autoptr(JsonParser) parser = json_parser_new();
+
+	if (!json_parser_load_from_data(parser, text, (gssize)len, error))
+		return NULL;
+	JsonNode *root = json_parser_get_root(parser);
+	if (!root || !JSON_NODE_HOLDS_OBJECT(root)) {
+		g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "no object");
+		return NULL;
+	}
+	struct read_span *r = g_new0(struct read_span, 1);
+	r->span = span_new();
+	r->told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	read_ids(r, json_node_get_object(root));
+	if (!r->span->trace_id || !r->span->span_id) {
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "no valid %s",
+			    r->span->trace_id ? "id" : "traceId");
+		read_span_free(r);
+		return NULL;
+	}
+	read_object(names, r, json_node_get_object(root));
+	return r;
+}

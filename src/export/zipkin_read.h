@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One span of Zipkin's JSON as a span of the timeline. Private to src/export/.
+ */
+#ifndef BLK_EXPORT_ZIPKIN_READ_H
+#define BLK_EXPORT_ZIPKIN_READ_H
+
+#include "export/import_names.h"
+
+/* Of a span that was read. Its strings and ids are those of `names`. */
+struct read_span {
+	struct span *span;		/* no parts yet that are not told, and no self time */
+	bool has_time, has_end;
+	bool has_self;			/* told by blktop itself */
+	uint32_t n_waits;		/* told to be kept of it, in it or below */
+	char *trace_id;			/* of 32 digits, or NULL */
+	char *remote_service, *remote_ip;	/* or NULL */
+	uint32_t remote_port;
+	GHashTable *told;		/* of waits and calls: tags that begin with "blktop."; or NULL */
+};
+
+void read_span_free(void *read);		/* NULL is fine */
+/* NULL and *error: it is none, and why. */
+struct read_span *zipkin_read(struct import_names *names, const char *text, size_t len,
+			      GError **error);
+
+/* A fact of blktop's; NULL, or false: it isn't told. */
+const char *read_fact(const struct read_span *r, const char *key);
+bool read_fact_int(const struct read_span *r, const char *key, int64_t *ret);
+
+#endif

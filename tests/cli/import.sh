@@ -1,0 +1,65 @@
+#!/bin/bash
+# Spans from Zipkin's JSON in place of a trace: views, reports, several files, bad ones.
+# shellcheck disable=SC2154 # work, code: from lib.sh
+. "$(dirname "$0")/lib.sh"
+ust=$TRACES/kernel-ust/trace
+
+run --export-slowest 1000 --with-kernel -o "$work/all.json" "$ust"
+run --export-slowest 1000 "$ust"
+cp "$work/out" "$work/plain.json"
+
+for view in traces phases services; do
+	succeeds 0 "--view $view" -b --view "$view" --format json "$work/all.json"
+	ok "--view $view has rows" json "len(lines[0]['rows']) > 0"
+done
+columns=service,name,spans,duration_ns,self_ns,errors,state,user_ns,timer_ns,socket_ns
+run -b --view traces --columns $columns --format csv "$ust"
+sort "$work/out" >"$work/wanted"
+run -b --view traces --columns $columns --format csv "$work/all.json"
+ok "the same traces" diff "$work/wanted" <(sort "$work/out")
+run -b --view traces --columns $columns --format csv "$work/plain.json"
+ok "without the kernel's spans, too" diff "$work/wanted" <(sort "$work/out")
+succeeds 0 "report" report "$work/all.json"
+ok "which tells what was read" grep -q 'import of Zipkin JSON' "$work/out"
+succeeds 0 "--each" -b --view traces --each --format json "$work/all.json"
+
+# Two files, of which the second says nothing new, and a third one that does.
+echo '[{"traceId":"1","id":"2","name":"more","timestamp":1500000000000000,"duration":7}]' >"$work/more.json"
+run -b --view spans --format json "$work/all.json"
+cp "$work/out" "$work/one"
+run -b --view spans --format json "$work/all.json" "$work/plain.json"
+ok "what is said twice is there once" cmp -s "$work/out" "$work/one"
+succeeds 0 "several files" -b --view spans --format json "$work/all.json" "$work/more.json"
+ok "spans of both" json "'more' in {r['name'] for r in lines[0]['rows']} and len(lines[0]['rows']) > 9"
+
+# What is left out is told of, and the exit status says so.
+head -c 60000 "$work/plain.json" >"$work/cut.json"
+succeeds 3 "a file that was cut off: spans up to there, and 3" -b --view spans "$work/cut.json"
+echo '[{"traceId":"1","id":"2","timestamp":5},{}]' >"$work/some.json"
+succeeds 3 "spans without an id: the others, and 3" -b --view spans --format json "$work/some.json"
+ok "and which" grep -q 'some.json: span 2: no valid traceId' "$work/err"
+
+for text in '' '[]' '{}' nonsense '[{}]'; do
+	printf '%s' "$text" >"$work/bad.json"
+	refused 1 "no spans in" -b --view spans "$work/bad.json"
+done
+for i in {1..100000}; do printf '['; done >"$work/deep.json"
+refused 1 "no spans in" -b --view spans "$work/deep.json"
+{ printf '[{"a":'; cat "$work/deep.json"; } >"$work/deeper.json"
+refused 1 "nested too deeply" -b --view spans "$work/deeper.json"
+truncate -s 2G "$work/large.json"
+refused 1 "larger than 1 GiB" -b --view spans "$work/large.json"
+refused 1 "nowhere.json" -b --view spans "$work/nowhere.json"
+refused 1 "can't be combined" -b --view spans "$work/all.json" "$ust"
+refused 1 "all.json" -b --view spans "$ust" "$work/all.json"
+mkfifo "$work/fifo.json"
+refused 1 "fifo.json" -b --view spans "$work/fifo.json"
+for command in log --doctor; do
+	refused 1 "all.json" $command "$work/all.json"
+done
+# A name in it that would move the cursor stays text.
+printf '[{"traceId":"1","id":"2","timestamp":5,"name":"\\u001b[2J\\u009b"}]' >"$work/evil.json"
+run -b --view spans "$work/evil.json"
+ok "no escape sequences" sh -c "! grep -q \$(printf '\\033') '$work/out'"
+
+done_testing

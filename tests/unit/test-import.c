@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans from Zipkin's JSON: what blktop wrote comes back as it was, what others wrote as
+ * far as it goes, and what is hostile harms nobody.
+ */
+#include "export/export.h"
+#include "export/facts.h"
+#include "export/import.h"
+#include "export/json_items.h"
+#include "lib/fake_timeline.h"
+
+#include <glib/gstdio.h>
+#include <json-glib/json-glib.h>
+#include <string.h>
+
+static char *write_temporary(const char *text, size_t len)
+{
+	g_autoptr(GError) error = NULL;
+	char *path = NULL;
+	int fd = g_file_open_tmp("blktop-import-XXXXXX.json", &path, &error);
+	g_assert_no_error(error);
+	g_assert_true(g_file_set_contents(path, text, (gssize)len, NULL));
+	g_assert_true(g_close(fd, NULL));
+	return path;
+}
+
+static struct timeline *import_bytes(const char *text, size_t len, char **warning, GError **error)
+{
+	g_autofree char *path = write_temporary(text, len);
+	const char *const paths[] = { path, NULL };
+	struct publication *pub = import_files(paths, warning, error);
+	g_unlink(path);
+	if (!pub)
+		return NULL;
+	struct timeline *tl = timeline_new(0);
+	timeline_apply(tl, pub);
+	return tl;
+}
+
+static struct timeline *import_text(const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *warning = NULL;
+	struct timeline *tl = import_bytes(text, strlen(text), &warning, &error);
+	g_assert_no_error(error);
+	g_assert_cmpstr(warning, ==, NULL);
+	return tl;
+}
+
+static char *export(const struct timeline *tl, enum span_format format, bool with_kernel)
+{
+	struct span_selection what = { .slowest = 1000, .with_kernel = with_kernel };
+	g_autoptr(GError) error = NULL;
+	unsigned n;
+	char *text = span_export(tl, &what, format, &n, &error);
+	g_assert_no_error(error);
+	return text;
+}
+
+/* ---- there and back ---- */
+
+static JsonObject *find(JsonArray *spans, JsonObject *wanted)
+{
+	for (guint i = 0; i < json_array_get_length(spans); i++) {
+		JsonObject *o = json_array_get_object_element(spans, i);
+		if (strcmp(json_object_get_string_member(o, "id"),
+			   json_object_get_string_member(wanted, "id")) == 0 &&
+		    json_object_has_member(o, "shared") == json_object_has_member(wanted, "shared"))
+			return o;
+	}
+	g_error("no span %s", json_object_get_string_member(wanted, "id"));
+}
+
+
+static void assert_same(const char *before, const char *after)
+{
+	g_autoptr(JsonNode) a = json_from_string(before, NULL), b = json_from_string(after, NULL);
+	JsonArray *first = json_node_get_array(a), *second = json_node_get_array(b);
+	g_assert_cmpuint(json_array_get_length(first), ==, json_array_get_length(second));
+	for (guint i = 0; i < json_array_get_length(first); i++) {
+		JsonNode *x = json_array_get_element(first, i);
+		JsonObject *found = find(second, json_node_get_object(x));
+		g_autoptr(JsonNode) y = json_node_new(JSON_NODE_OBJECT);
+		json_node_set_object(y, found);
+		if (!json_node_equal(x, y)) {
+			g_autofree char *one = json_to_string(x, FALSE), *two = json_to_string(y, FALSE);
+			g_error("before %s\nafter  %s", one, two);
+		}
+	}
+}
+
+static void check_round(const struct timeline *tl, bool with_kernel)
+{
+	g_autofree char *before = export(tl, SPAN_ZIPKIN, with_kernel);
+	g_autoptr(blk_timeline) read = import_text(before);
+	g_autofree char *after = export(read, SPAN_ZIPKIN, with_kernel);
+	assert_same(before, after);
+	g_autoptr(blk_timeline) again = import_text(after);
+	g_autofree char *last = export(again, SPAN_ZIPKIN, with_kernel);
+	g_assert_cmpstr(after, ==, last);
+}
+
+static void test_round(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	check_round(tl, false);
+	check_round(tl, true);
+}
+
+/* Waits and calls are the span's again, down to who woke it. */
+static void test_kernel(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	g_autofree char *text = export(tl, SPAN_ZIPKIN, true);
+	g_autoptr(blk_timeline) read = import_text(text);
+	g_assert_cmpuint(timeline_n_spans(read), ==, timeline_n_spans(tl));
+	unsigned n_waits = 0;
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *was = timeline_span(tl, i), *is = NULL;
+		for (size_t k = 0; k < timeline_n_spans(read) && !is; k++) {
+			const struct span *s = timeline_span(read, k);
+			is = s->span_id == was->span_id && s->kind == was->kind &&
+			     s->trace_id == was->trace_id ? s : NULL;
+		}
+		g_assert_nonnull(is);
+		g_assert_cmpint(is->begin_ns, ==, was->begin_ns);
+		g_assert_cmpint(is->end_ns, ==, was->end_ns);
+		g_assert_cmpint(is->self_ns, ==, was->self_ns);
+		g_assert_cmpint(is->state, ==, was->state);
+		g_assert_cmpmem(is->part, sizeof is->part, was->part, sizeof was->part);
+		g_assert_cmpuint(is->n_waits, ==, was->n_waits);
+		for (uint32_t w = 0; w < was->n_waits; w++) {
+			const struct span_wait *a = &was->waits[w], *b = &is->waits[w];
+			g_assert_cmpint(a->wake_ns, ==, b->wake_ns);
+			g_assert_cmpint(a->part, ==, b->part);
+			g_assert_cmpstr(timeline_comm(tl, a->waker, a->wake_ns), ==,
+					timeline_comm(read, b->waker, b->wake_ns));
+			n_waits++;
+		}
+	}
+	g_assert_cmpuint(n_waits, >, 0);
+}
+
+/* ---- what others write ---- */
+
+static const struct span *only(const struct timeline *tl)
+{
+	g_assert_cmpuint(timeline_n_spans(tl), ==, 1);
+	return timeline_span(tl, 0);
+}
+
+static void test_plain(void)
+{
+	g_autoptr(blk_timeline) tl = import_text(
+		"\xef\xbb\xbf [[{\"traceId\":\"1\",\"id\":\"A\",\"parentId\":\"0000000000000000\","
+		"\"name\":\"get /\",\"kind\":\"CLIENT\",\"timestamp\":1500000000000001,\"duration\":20,"
+		"\"localEndpoint\":{\"serviceName\":\"web\",\"ipv4\":\"10.0.0.1\",\"port\":80},"
+		"\"remoteEndpoint\":{\"serviceName\":\"db\",\"port\":5432},"
+		"\"annotations\":[{\"timestamp\":1500000000000005,\"value\":\"ws\"}],"
+		"\"tags\":{\"error\":\"no\",\"n\":7},\"debug\":true,\"strange\":[[{}]]}],[]]\n");
+	const struct span *s = only(tl);
+	g_assert_cmphex(s->trace_id, ==, 1);
+	g_assert_cmphex(s->span_id, ==, 10);
+	g_assert_cmphex(s->parent_id, ==, 0);
+	g_assert_cmpint(s->kind, ==, SPAN_CLIENT);
+	g_assert_cmpint(s->state, ==, SPAN_COMPLETE);
+	g_assert_cmpint(s->begin_ns, ==, INT64_C(1500000000000001000));
+	g_assert_cmpint(span_duration(s), ==, 20000);
+	g_assert_cmpint(s->part[PART_UNKNOWN], ==, 20000);
+	g_assert_cmpuint(s->errors, ==, 1);
+	g_assert_cmpuint(s->n_annotations, ==, 3);		/* cs, ws, cr */
+	g_assert_cmpstr(facts_tag(tl, s, "peer.service"), ==, "db");
+	g_assert_cmpstr(facts_tag(tl, s, "peer.port"), ==, "5432");
+	g_assert_cmpstr(facts_tag(tl, s, "n"), ==, NULL);	/* tags are text */
+	g_assert_cmpstr(timeline_string(tl, s->service), ==, "web");
+	g_assert_cmpuint(s->port, ==, 80);
+}
+
+static void test_wide_ids(void)
+{
+	g_autoptr(blk_timeline) tl = import_text(
+		"[{\"traceId\":\"463ac35c9f6413ad48485a3953bb6124\",\"id\":\"0020000000000001\","
+		"\"timestamp\":1500000000000000,\"duration\":1,\"kind\":\"PRODUCER\"}]");
+	g_autofree char *zipkin = export(tl, SPAN_ZIPKIN, false), *otlp = export(tl, SPAN_OTLP, false);
+	g_assert_cmphex(only(tl)->trace_id, ==, UINT64_C(0x48485a3953bb6124));
+	g_assert_nonnull(strstr(zipkin, "\"traceId\":\"463ac35c9f6413ad48485a3953bb6124\""));
+	g_assert_nonnull(strstr(zipkin, "\"kind\":\"PRODUCER\""));
+	g_assert_null(strstr(zipkin, "blktop.trace_id"));
+	g_assert_null(strstr(zipkin, "blktop.kind"));
+	g_assert_nonnull(strstr(otlp, "\"traceId\":\"463ac35c9f6413ad48485a3953bb6124\""));
+	g_assert_nonnull(strstr(otlp, "\"kind\":4"));
+}
+
+/* Two reports of one span, the second late; and the other half, which is no report of it. */
+static void test_reports(void)
+{
+	g_autoptr(blk_timeline) tl = import_text(
+		"[{\"traceId\":\"1\",\"id\":\"2\",\"kind\":\"CLIENT\",\"timestamp\":1000,"
+		"\"annotations\":[{\"timestamp\":1001,\"value\":\"a\"}],\"tags\":{\"k\":\"v\"}},"
+		"{\"traceId\":\"1\",\"id\":\"2\",\"kind\":\"CLIENT\",\"timestamp\":1000,\"duration\":50,"
+		"\"name\":\"n\",\"annotations\":[{\"timestamp\":1001,\"value\":\"a\"},"
+		"{\"timestamp\":1002,\"value\":\"b\"}],\"tags\":{\"k\":\"v\",\"l\":\"w\"}},"
+		"{\"traceId\":\"1\",\"id\":\"2\",\"kind\":\"SERVER\",\"shared\":true,\"timestamp\":1010,"
+		"\"duration\":10}]");
+	g_assert_cmpuint(timeline_n_spans(tl), ==, 2);
+	const struct span *s = timeline_span(tl, 0);
+	g_assert_cmpint(s->kind, ==, SPAN_CLIENT);
+	g_assert_cmpint(span_duration(s), ==, 50000);
+	g_assert_cmpstr(timeline_string(tl, s->name), ==, "n");
+	g_assert_cmpuint(s->n_tags, ==, 2);
+	g_assert_cmpuint(s->n_annotations, ==, 4);	/* cs a b cr */
+	g_assert_cmpint(timeline_span(tl, 1)->kind, ==, SPAN_SERVER);
+}
+
+static void test_times(void)
+{
+	static const struct { const char *members; int64_t begin, end; enum span_state state; } cases[] = {
+		{ "\"timestamp\":5,\"duration\":2", 5000, 7000, SPAN_COMPLETE },
+		{ "\"timestamp\":5.0,\"duration\":2.5", 5000, 7000, SPAN_COMPLETE },
+		{ "\"timestamp\":5,\"duration\":0", 5000, 5000, SPAN_COMPLETE },
+		{ "\"timestamp\":5", 5000, 5000, SPAN_PARTIAL },
+		{ "\"timestamp\":5,\"duration\":-1", 5000, 5000, SPAN_PARTIAL },
+		{ "\"timestamp\":5,\"duration\":\"2\"", 5000, 5000, SPAN_PARTIAL },
+		{ "\"timestamp\":5,\"duration\":99999999999999999999", 5000, 5000, SPAN_PARTIAL },
+		{ "\"annotations\":[{\"timestamp\":9,\"value\":\"b\"},{\"timestamp\":5,\"value\":\"a\"}]",
+		  5000, 9000, SPAN_PARTIAL },
+		/* blktop's own, where they agree, and where they lie */
+		{ "\"timestamp\":5,\"duration\":2,\"tags\":{\"blktop.begin_ns\":\"5999\","
+		  "\"blktop.duration_ns\":\"1001\"}", 5999, 7000, SPAN_COMPLETE },
+		{ "\"timestamp\":5,\"tags\":{\"blktop.begin_ns\":\"5999\",\"blktop.duration_ns\":\"77\","
+		  "\"blktop.state\":\"open\"}", 5999, 6076, SPAN_OPEN },
+		{ "\"timestamp\":5,\"duration\":2,\"tags\":{\"blktop.begin_ns\":\"6000\","
+		  "\"blktop.duration_ns\":\"1001\"}", 5000, 7000, SPAN_COMPLETE },
+		{ "\"timestamp\":5,\"duration\":2,\"tags\":{\"blktop.begin_ns\":\"5000\","
+		  "\"blktop.duration_ns\":\"9223372036854775807\"}", 5000, 7000, SPAN_COMPLETE },
+		{ "\"timestamp\":5,\"duration\":2,\"tags\":{\"blktop.begin_ns\":\"5000\","
+		  "\"blktop.duration_ns\":\"-2000\"}", 5000, 7000, SPAN_COMPLETE },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *text = g_strdup_printf("[{\"traceId\":\"1\",\"id\":\"2\",%s}]",
+							cases[i].members);
+		g_autoptr(blk_timeline) tl = import_text(text);
+		const struct span *s = only(tl);
+		g_test_message("%s", cases[i].members);
+		g_assert_cmpint(s->begin_ns, ==, cases[i].begin);
+		g_assert_cmpint(s->end_ns, ==, cases[i].end);
+		g_assert_cmpint(s->state, ==, cases[i].state);
+		int64_t sum = 0;
+		for (int p = 0; p < PART_N; p++)
+			sum += s->part[p];
+		g_assert_cmpint(sum, ==, span_duration(s));
+	}
+}
+
+static void test_self(void)
+{
+	g_autoptr(blk_timeline) tl = import_text(
+		"[{\"traceId\":\"1\",\"id\":\"1\",\"timestamp\":1000,\"duration\":100},"
+		"{\"traceId\":\"1\",\"id\":\"2\",\"parentId\":\"1\",\"timestamp\":1010,\"duration\":20},"
+		"{\"traceId\":\"1\",\"id\":\"3\",\"parentId\":\"1\",\"timestamp\":1020,\"duration\":20},"
+		"{\"traceId\":\"1\",\"id\":\"4\",\"parentId\":\"1\",\"timestamp\":1090,\"duration\":50},"
+		"{\"traceId\":\"1\",\"id\":\"5\",\"parentId\":\"5\",\"timestamp\":1000,\"duration\":1}]");
+	g_assert_cmpint(timeline_span(tl, 0)->self_ns, ==, 60000);
+	g_assert_cmpint(timeline_span(tl, 4)->self_ns, ==, 1000);
+}
+
+/* ---- what is hostile ---- */
+
+#define GOOD "{\"traceId\":\"1\",\"id\":\"2\",\"timestamp\":5,\"duration\":1}"
+
+/* Files with one good span and something else: that is left out and told of. */
+static void test_left_out(void)
+{
+	static const struct { const char *text, *why; unsigned spans; } cases[] = {
+		{ "[" GOOD ",{}]", "traceId", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\"}]", "id", 1 },
+		{ "[" GOOD ",{\"traceId\":\"0\",\"id\":\"1\",\"timestamp\":1}]", "traceId", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\",\"id\":\"0\",\"timestamp\":1}]", "id", 1 },
+		{ "[" GOOD ",{\"traceId\":\"xyz\",\"id\":\"1\",\"timestamp\":1}]", "traceId", 1 },
+		{ "[" GOOD ",{\"traceId\":1,\"id\":2,\"timestamp\":1}]", "traceId", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\",\"id\":\"12345678901234567890123456789012a\"}]", "id", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\",\"id\":\"9\"}]", "timestamp", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\",\"id\":\"9\",\"timestamp\":0}]", "timestamp", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\",\"id\":\"9\",\"timestamp\":-5}]", "timestamp", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\",\"id\":\"9\",\"timestamp\":1e400}]", "timestamp", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\",\"id\":\"9\",\"timestamp\":9223372036854775807}]", "timestamp", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\",\"id\":\"9\",\"timestamp\":18446744073709551615}]", "timestamp", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\",\"id\":\"9\",\"timestamp\":true}]", "timestamp", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\",\"id\":\"9\",\"timestamp\":{}}]", "timestamp", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\" \"id\":\"9\"}]", "span 2", 1 },
+		{ "[" GOOD ",{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}]",
+		  "nested too deeply", 1 },
+		{ "[" GOOD, "inside of a list", 1 },
+		{ "[" GOOD ",", "inside of a list", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1", "inside of a span", 1 },
+		{ "[" GOOD ",{\"traceId\":\"1\\", "inside of a span", 1 },
+		{ "[" GOOD ",7]", "no list of spans", 1 },
+		{ "[" GOOD " " GOOD "]", "a comma", 1 },
+		{ "[" GOOD "]]", "has not begun", 1 },
+		{ "[[[[[" GOOD "]]]]]", NULL, 0 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *warning = NULL;
+		g_test_message("%s", cases[i].text);
+		g_autoptr(blk_timeline) tl = import_bytes(cases[i].text, strlen(cases[i].text), &warning,
+							  &error);
+		if (!cases[i].spans) {
+			g_assert_nonnull(error);
+			continue;
+		}
+		g_assert_no_error(error);
+		g_assert_cmpuint(timeline_n_spans(tl), ==, cases[i].spans);
+		g_assert_nonnull(warning);
+		g_assert_nonnull(strstr(warning, cases[i].why));
+		g_assert_cmpuint(timeline_trust(tl).lost_events, ==, 1);
+	}
+}
+
+/* Members of other types than they should be are not there. */
+static void test_types(void)
+{
+	static const char *const members[] = { "parentId", "kind", "name", "duration", "shared",
+		"localEndpoint", "remoteEndpoint", "annotations", "tags", "debug" };
+	static const char *const values[] = { "null", "1", "-1.5", "\"x\"", "true", "[]", "{}", "[1]",
+		"[null]", "[{}]", "{\"x\":{}}", "[[\"x\"]]", "{\"port\":99999,\"serviceName\":[],\"ipv4\":7}",
+		"[{\"timestamp\":\"1\",\"value\":1}]", "{\"blktop.kernel\":\"wait\"}",
+		"{\"blktop.kernel\":\"\",\"blktop.part\":\"disk\",\"blktop.thread\":\"/\"}" };
+	for (size_t m = 0; m < G_N_ELEMENTS(members); m++)
+		for (size_t v = 0; v < G_N_ELEMENTS(values); v++) {
+			g_autofree char *text = g_strdup_printf(
+				"[{\"traceId\":\"1\",\"id\":\"2\",\"timestamp\":5,\"%s\":%s}]", members[m],
+				values[v]);
+			g_autoptr(blk_timeline) tl = import_text(text);
+			g_free(export(tl, SPAN_ZIPKIN, true));
+			g_assert_cmpint(only(tl)->begin_ns, ==, 5000);
+		}
+}
+
+static void test_no_spans(void)
+{
+	static const char *const texts[] = { "", " ", "[]", "{}", "null", "x", "[[]]", "\"", "[", "]", "{",
+					     "[{]}", "\xff\xfe", "{\"resourceSpans\":[]}" };
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *warning = NULL;
+		g_test_message("%s", texts[i]);
+		g_assert_null(import_bytes(texts[i], strlen(texts[i]), &warning, &error));
+		g_assert_nonnull(error);
+		g_assert_nonnull(strstr(error->message, "no spans in"));
+	}
+	const char *const missing[] = { "/nowhere/x.json", NULL };
+	g_autoptr(GError) error = NULL;
+	g_assert_null(import_files(missing, NULL, &error));
+	g_assert_nonnull(strstr(error->message, "/nowhere/x.json"));
+}
+
+static void test_many_of_one_id(void)
+{
+	g_autoptr(GString) text = g_string_new("[");
+	g_autoptr(GError) error = NULL;
+	g_autofree char *warning = NULL;
+	for (int i = 0; i < 2000; i++)
+		g_string_append_printf(text, "%s{\"traceId\":\"1\",\"id\":\"2\",\"timestamp\":5,"
+			"\"localEndpoint\":{\"serviceName\":\"s%d\"}}", i ? "," : "", i);
+	g_string_append_c(text, ']');
+	g_autoptr(blk_timeline) tl = import_bytes(text->str, text->len, &warning, &error);
+	g_assert_cmpuint(timeline_n_spans(tl), ==, 256);
+	g_assert_nonnull(strstr(warning, "and 1743 more"));
+}
+
+/* A good file with bytes changed, cut out, and put in: whatever comes of it, it ends, and
+ * what is imported can be shown and exported. */
+static void test_mutations(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	struct span_selection what = { .trace_id = FAKE_VICTIM, .with_kernel = true };
+	g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+	unsigned n;
+	g_autofree char *good = span_export(tl, &what, SPAN_ZIPKIN, &n, NULL);
+	size_t len = strlen(good);
+	for (int round = 0; round < 400; round++) {
+		g_autoptr(GString) bad = g_string_new_len(good, (gssize)len);
+		g_autoptr(GError) error = NULL;
+		g_autofree char *warning = NULL;
+		for (int k = g_rand_int_range(rand, 1, 12); k > 0; k--) {
+			gssize at = g_rand_int_range(rand, 0, (gint32)bad->len);
+			static const char some[] = "\"{}[],:0123456789-e\\\xff\x00n";
+			switch (g_rand_int_range(rand, 0, 3)) {
+			case 0:
+				bad->str[at] = some[g_rand_int_range(rand, 0, sizeof some - 1)];
+				break;
+			case 1: {
+				gssize cut = g_rand_int_range(rand, 1, 200);
+				g_string_erase(bad, at, MIN(cut, (gssize)bad->len - at));
+				break;
+			}
+			default:
+				g_string_insert_c(bad, at, some[g_rand_int_range(rand, 0, sizeof some - 1)]);
+			}
+		}
+		g_autoptr(blk_timeline) read = import_bytes(bad->str, bad->len, &warning, &error);
+		if (!read)
+			continue;
+		for (int f = SPAN_ZIPKIN; f <= SPAN_JSON; f++)
+			g_free(export(read, (enum span_format)f, true));
+	}
+}
+
+static void test_items(void)
+{
+	static const char text[] = " [ {\"a\":\"]}\\\"{\"} , [{}], [ ] ] {\"b\":[{}]}";
+	static const char *const wanted[] = { "{\"a\":\"]}\\\"{\"}", "{}", "{\"b\":[{}]}" };
+	struct json_items items;
+	const char *item;
+	size_t len;
+	json_items_init(&items, text, strlen(text));
+	for (size_t i = 0; i < G_N_ELEMENTS(wanted); i++) {
+		g_assert_true(json_items_next(&items, &item, &len));
+		g_assert_cmpmem(item, len, wanted[i], strlen(wanted[i]));
+	}
+	g_assert_false(json_items_next(&items, &item, &len));
+	g_assert_cmpstr(items.error, ==, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/import/round", test_round);
+	g_test_add_func("/import/kernel", test_kernel);
+	g_test_add_func("/import/plain", test_plain);
+	g_test_add_func("/import/wide-ids", test_wide_ids);
+	g_test_add_func("/import/reports", test_reports);
+	g_test_add_func("/import/times", test_times);
+	g_test_add_func("/import/self", test_self);
+	g_test_add_func("/import/left-out", test_left_out);
+	g_test_add_func("/import/types", test_types);
+	g_test_add_func("/import/no-spans", test_no_spans);
+	g_test_add_func("/import/many-of-one-id", test_many_of_one_id);
+	g_test_add_func("/import/mutations", test_mutations);
+	g_test_add_func("/import/items", test_items);
+	return g_test_run();
+}
