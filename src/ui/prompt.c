@@ -15,7 +15,7 @@ static const char *const labels[PROMPT_N] = {
 	[PROMPT_GOTO] = "go to (14:03:05 +90s -2m 5% start end worst): ",
 	[PROMPT_SAVE] = "save as (.txt .csv .json): ",
 	[PROMPT_TRACE] = "save as trace ([statedump] DIR): ",
-	[PROMPT_EXPORT] = "export (zipkin|otlp|perfetto|json trace|span with-kernel FILE): ",
+	[PROMPT_EXPORT] = "zipkin otlp perfetto json with-kernel: ",
 };
 
 /* In the file of the lines typed. */
