@@ -129,8 +129,8 @@ PART_LIST(PART_MORE)
 		 get_##id##_delta),
 
 static const struct column columns[] = {
-	COLUMN_T("service", "SERVICE", 9, 4, "service it belongs to", get_service),
 	COLUMN_FLEX("name", "OPERATION", 12, "name of root spans and server halves", get_name),
+	COLUMN_T("service", "SERVICE", 9, 4, "service it belongs to", get_service),
 	COLUMN_T("kind", "KIND", 6, 9, "client or server half, or null", get_kind),
 	COLUMN_N("lost_ns", "LOST", VALUE_NS, 7, 0,
 		 "how much longer they took, all together (negative: shorter)", get_lost),

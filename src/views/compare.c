@@ -122,8 +122,8 @@ enum {
 };
 
 static const struct column columns[] = {
-	COLUMN_T("service", "SERVICE", 8, 6, "service of the phase", get_service),
 	COLUMN_FLEX("name", "PHASE", 12, "name of its spans; (all): from begin to end", get_name),
+	COLUMN_T("service", "SERVICE", 8, 6, "service of the phase", get_service),
 	COLUMN_T("kind", "KIND", 6, 7, "client or server half, or null", get_kind),
 	COLUMN_N("delta_ns", "DIFF", VALUE_NS, 7, 0, "how much longer it took (negative: shorter)",
 		 get_delta),

@@ -234,7 +234,9 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	rows->free_extra = free_held;
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
-		if (!range_has_span(&range, s) || !query_wants_span(query, tl, s))
+		/* Of one trace all: it may have ended in another second. */
+		if ((!query->trace_id && !range_has_span(&range, s)) ||
+		    !query_wants_span(query, tl, s))
 			continue;
 		struct span_row *r = common_new(rows, sizeof(*r));
 		g_ptr_array_add(held->spans, span_ref((struct span *)s));
@@ -248,8 +250,8 @@ static const char *const needs[] = { "zipkin:timestamp", NULL };
 
 const struct view view_spans = {
 	.id = "spans", .title = "Spans",
-	.help = "Spans that ended in the range or are open, each half of a shared one a row, with "
-		"the parts their time is made of.",
+	.help = "Spans that ended in the range or are open (of one trace all), each half of a "
+		"shared one a row, with the parts their time is made of.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .drill = "waterfall", .needs = needs,
 	.on_screen = true, .build = build,

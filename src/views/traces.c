@@ -7,6 +7,8 @@
 #include "views/registry.h"
 #include "views/verdicts.h"
 
+#include <string.h>
+
 #define ROW(row) ((const struct trace_row *)(row))
 
 GETTER(trace_get_id)
@@ -105,6 +107,39 @@ static GETTER(get_annotations)
 		    span_add_annotations);
 }
 
+/* The word, unless it is there. */
+static void add_once(GString *to, const char *word)
+{
+	size_t n = strlen(word);
+	for (const char *at = to->str; n && (at = strstr(at, word)); at += n)
+		if ((at == to->str || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+			return;
+	if (to->len < SPAN_WORDS_MAX)
+		g_string_append_printf(to, "%s%s", to->len ? " " : "", word);
+}
+
+static void add_service(GString *to, const struct timeline *tl, const struct span *s)
+{
+	add_once(to, timeline_string(tl, s->service));
+}
+
+static void add_name(GString *to, const struct timeline *tl, const struct span *s)
+{
+	add_once(to, timeline_string(tl, s->name));
+}
+
+static GETTER(get_all_services)
+{
+	struct trace_row *r = (struct trace_row *)row;
+	return said((struct rows *)rows, &r->all_services, r->root->trace_id, add_service);
+}
+
+static GETTER(get_all_names)
+{
+	struct trace_row *r = (struct trace_row *)row;
+	return said((struct rows *)rows, &r->all_names, r->root->trace_id, add_name);
+}
+
 static const struct column columns[] = {
 	COLUMN_SPAN_ID("trace_id", "TRACE", "id of the trace", trace_get_id),
 	COLUMN_BATCH_ID("span_id", "id of its root span", span_get_span_id),
@@ -131,6 +166,9 @@ static const struct column columns[] = {
 		 trace_get_x_usual),
 	COLUMNS_PARTS
 	COLUMN_FLEX("why", "WHY", 18, "why it took so long", trace_get_why),
+	COLUMN_T("all_services", "WITH SERVICES", 0, 0, "services of all its spans",
+		 get_all_services),
+	COLUMN_T("all_names", "WITH SPANS", 0, 0, "names of all its spans", get_all_names),
 	COLUMNS_SAID("all its spans", get_tags, get_annotations),
 	COLUMN_VERDICT(trace_get_verdict),
 };

@@ -19,7 +19,7 @@ struct trace_row {
 	const char *state;
 	uint32_t n_spans, n_services;
 	double x_usual;			/* < 0: unknown */
-	const char *why;		/* made when first asked for */
+	const char *why, *all_services, *all_names;	/* made when first asked for */
 };
 
 GETTER(trace_get_id);

@@ -286,6 +286,42 @@ static void test_search(void)
 	}
 }
 
+/* Requests are found by what only spans below them are. */
+static void test_search_below(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	static const struct { const char *filter; guint n; } cases[] = {
+		{ "all_services =~ stored", FAKE_GOOD + 3 },
+		{ "all_names =~ \"^thumbnail lock$\"", 1 },	/* the open one */
+		{ "all_names =~ encode", FAKE_GOOD + 3 },
+		{ "service == stored", 0 },
+	};
+	const struct view *v = view_find("traces");
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct view_query q = VIEW_QUERY_INIT;
+		g_autoptr(GError) error = NULL;
+		struct expr *e = view_expr(v, cases[i].filter, &error);
+		g_assert_no_error(error);
+		struct rows *rows = v->build(tl, &q);
+		rows_filter(rows, v, e);
+		g_assert_cmpuint(rows->rows->len, ==, cases[i].n);
+		rows_free(rows);
+		expr_free(e);
+	}
+}
+
+/* Of one trace all spans are there, whatever the range. */
+static void test_spans_of_trace(void)
+{
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	struct view_query q = VIEW_QUERY_INIT;
+	at_second(&q, 0);
+	q.trace_id = FAKE_VICTIM;
+	struct rows *rows = build("spans", tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, 8);
+	rows_free(rows);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -297,5 +333,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/open/story", test_open);
 	g_test_add_func("/slow-spans/story", test_slow_spans);
 	g_test_add_func("/search/traces", test_search);
+	g_test_add_func("/search/below", test_search_below);
+	g_test_add_func("/search/spans-of-trace", test_spans_of_trace);
 	return g_test_run();
 }
