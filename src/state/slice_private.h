@@ -633,7 +633,8 @@ void thread_free(struct thread *t);
 /* calls.c: finished calls */
 void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit);
 void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r);
-void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r);	/* descriptors it may have changed */
+/* Descriptors it may have changed. */
+void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r);
 void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
 	       int64_t ts, int64_t ret);	/* may be one of the slowest */
 void call_count_target(struct slice *s, struct bin *b, struct thread *t, const struct call *c,
