@@ -112,6 +112,7 @@ bool job_collect(struct job *j, struct timeline *tl)
 	ssize_t n = read(j->s->event_fd, &count, sizeof count);
 	(void)n;
 	while ((post = g_async_queue_try_pop(j->s->posts))) {
+		g_atomic_int_add(&j->s->queued_spans, -(gint)post->publication->spans->len);
 		timeline_apply(tl, g_steal_pointer(&post->publication));
 		j->hard_to = MAX(j->hard_to, post->closed_to);
 		post_free(post);

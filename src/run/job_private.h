@@ -22,6 +22,7 @@ struct post {
 struct shared {
 	gatomicrefcount refs;
 	GAsyncQueue *posts;		/* struct post * */
+	int queued_spans;		/* atomic: in posts */
 	int event_fd;
 	int stop;			/* atomic: end soon */
 	int discard;			/* atomic: nobody collects any more */

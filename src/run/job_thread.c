@@ -9,6 +9,8 @@
 
 #define AGAIN_PAUSE_US 5000		/* after SOURCE_AGAIN, should the source not wait itself */
 #define MAX_QUEUED 8			/* posts nobody has collected; then the model keeps them */
+#define SPAN_BYTES 512			/* about, with its place in lists */
+#define CATCH_UP_US 500000
 #define POST_SHARE 10			/* of the time, at most a tenth goes into posting */
 #define TRIM_EVERY_US 200000
 #define TRIM_SHARE 20
@@ -77,15 +79,24 @@ static int64_t closed_to(const struct model *m, bool final, enum source_status h
 	return model_now(m);
 }
 
+/* Does the owner have enough to apply? Spans are what publications are large by. */
+static bool is_queue_full(struct shared *s)
+{
+	size_t most = s->options.memory / 16 / SPAN_BYTES;
+	return g_async_queue_length(s->posts) >= MAX_QUEUED ||
+	       (most && (size_t)g_atomic_int_get(&s->queued_spans) > most);
+}
+
 static void post(struct shared *s, struct model *m, bool final, enum source_status how)
 {
 	if (g_atomic_int_get(&s->discard))
 		return;
-	if (!final && g_async_queue_length(s->posts) >= MAX_QUEUED)
+	if (!final && is_queue_full(s))
 		return;
 	struct publication *p = model_publish(m, final);
 	if (!p)
 		return;
+	g_atomic_int_add(&s->queued_spans, (gint)p->spans->len);
 	struct post *item = g_new(struct post, 1);
 	*item = (struct post){ p, closed_to(m, final, how) };
 	g_async_queue_push(s->posts, item);
@@ -119,6 +130,10 @@ static bool post_in_turn(struct shared *s, struct model *m, struct turn *t)
 	int64_t begin = g_get_monotonic_time();
 	bool due = begin >= t->rest_us || model_is_full(m);
 
+	/* The owner is asked to catch up, for a while: it may not collect at all. */
+	while (model_is_full(m) && is_queue_full(s) && !is_stopped(s) &&
+	       g_get_monotonic_time() - begin < CATCH_UP_US)
+		g_usleep(1000);
 	if (due)
 		post(s, m, false, SOURCE_OK);
 	if (due)

@@ -24,6 +24,8 @@
 #define SECOND_BYTES (128 << 10)
 #define THREAD_BYTES (8 << 20)
 
+#define SPANS_SHARE 8	/* annotations come to four times their bytes, not to a part */
+
 struct piece {
 	int64_t from, to;
 	uint64_t bytes;
@@ -51,7 +53,7 @@ struct parallel {
 
 /* ---- the plan ---- */
 
-static unsigned choose_slices(uint64_t bytes, unsigned threads, size_t memory)
+static unsigned choose_slices(uint64_t bytes, unsigned threads, size_t memory, bool spans)
 {
 	uint64_t piece = PIECE_BYTES;
 
@@ -59,6 +61,8 @@ static unsigned choose_slices(uint64_t bytes, unsigned threads, size_t memory)
 		return 1;
 	if (memory)		/* some are in flight, and a slice may come to a part of its bytes */
 		piece = MIN(piece, MAX(LEAST_PIECE, memory / (threads + 2)));
+	if (memory && spans)
+		piece = MIN(piece, MAX(LEAST_PIECE / 4, memory / SPANS_SHARE / (threads + 2)));
 	piece = MIN(piece, MAX(LEAST_PIECE, bytes / (threads * PIECES_A_THREAD)));
 	return (unsigned)CLAMP((bytes + piece / 2) / piece, 1, MOST_SLICES);
 }
@@ -85,7 +89,8 @@ struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, u
 		plan.threads = MIN(plan.threads, MAX(1, memory / THREAD_BYTES));
 	plan.threads = CLAMP(plan.threads, 1, MAX_THREADS);
 	if (!plan.slices)
-		plan.slices = more_slices(p, choose_slices(bytes, plan.threads, memory),
+		plan.slices = more_slices(p, choose_slices(bytes, plan.threads, memory,
+							   !pieces_lack_spans(p)),
 					  plan.threads, memory);
 	plan.slices = MIN(plan.slices, MOST_SLICES);
 	plan.threads = MIN(plan.threads, plan.slices);

@@ -138,8 +138,8 @@ static void explain_run(struct spans *sp, struct half *h, const struct annot *x,
 {
 	uint32_t id = thread_follow(spans_slice(sp), x->thread);
 	const struct thread *t = thread_at(spans_slice(sp), id);
-	add_difference(h->span->part, x->part, y->part);
-	for (uint64_t i = x->wait_index; i < y->wait_index; i++) {
+	add_difference(h->span->part, x->snap->part, y->snap->part);
+	for (uint64_t i = x->snap->wait_index; i < y->snap->wait_index; i++) {
 		const struct wait *w = wait_at(t, i);
 		if (!w)
 			continue;
@@ -158,8 +158,8 @@ static void explain_open(struct spans *sp, struct half *h, const struct annot *x
 	int64_t part[PART_SLICE_N];
 	struct wait w;
 	thread_snapshot(t, now, part);
-	add_difference(h->span->part, x->part, part);
-	for (uint64_t i = x->wait_index; wait_at(t, i); i++) {
+	add_difference(h->span->part, x->snap->part, part);
+	for (uint64_t i = x->snap->wait_index; wait_at(t, i); i++) {
 		const struct wait *k = wait_at(t, i);
 		if (k->cause == WAIT_FD)
 			h->span->part[part_of_wait(sp, id, k)] += k->wake - k->begin;
@@ -203,13 +203,13 @@ void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, G
 			continue;
 		if (x && x->thread != y->thread)
 			part[PART_HANDOFF] += y->ts - x->ts;
-		else if (x && x->snapped && y->snapped)
+		else if (x && x->snap && y->snap)
 			explain_run(sp, h, x, y, kept);
-		if (x && x->snapped && y->snapped && x->thread == y->thread)
+		if (x && x->snap && y->snap && x->thread == y->thread)
 			add_segment(sp, segments, x, y->ts, index);
 		x = y;
 	}
-	if (x && h->end > x->ts && x->snapped) {
+	if (x && h->end > x->ts && x->snap) {
 		explain_open(sp, h, x, h->end, kept);
 		add_segment(sp, segments, x, h->end, index);
 	}

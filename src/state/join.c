@@ -57,9 +57,11 @@ static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 		uint32_t id = g_array_index(r->annots, uint32_t, i);
 		struct annot *a = &g_array_index(s->annots, struct annot, id);
 		a->thread = l->self;
-		a->wait_index += waits - r->waits_base;
+		if (!a->snap)
+			continue;
+		a->snap->wait_index += waits - r->waits_base;
 		for (unsigned p = 0; p < PART_SLICE_N; p++)
-			a->part[p] += l->st.part[p];
+			a->snap->part[p] += l->st.part[p];
 	}
 	GArray **const pairs[][2] = {
 		{ &l->waits, &r->waits }, { &l->calls, &r->calls },

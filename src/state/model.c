@@ -8,6 +8,7 @@
 #define CORRECTIONS_NS (120 * NS_PER_S)	/* live: so long a second can be corrected */
 #define LEAST_CORRECTIONS 3		/* the newest seconds can be, whatever they hold */
 
+#define LEAST_SPANS (96 << 20)	/* bytes: about 300,000 annotations of open traces */
 struct again { int64_t bin, due; };	/* a soft second, to be made again once `due` has come */
 
 struct model {
@@ -16,7 +17,18 @@ struct model {
 	struct publisher *publisher;
 	int64_t border;		/* seconds before it are closed */
 	GArray *again;		/* struct again */
+	size_t annots_kept;	/* when it was made to forget last */
 };
+
+/* Without a budget all is kept: a recorded trace is read to its end. */
+static struct publisher *new_publisher(const struct model *m, struct slice *s)
+{
+	struct publisher *p = publisher_new(s);
+	size_t budget = m->options.memory_budget;
+	if (m->options.live || budget)
+		publisher_bound_spans(p, MAX(2 * budget, LEAST_SPANS));
+	return p;
+}
 
 struct model *model_new(const struct model_options *options)
 {
@@ -25,7 +37,7 @@ struct model *model_new(const struct model_options *options)
 	if (m->options.step_ns <= 0)
 		m->options.step_ns = NS_PER_S;
 	m->s = slice_new(true, m->options.step_ns);
-	m->publisher = publisher_new(m->s);
+	m->publisher = new_publisher(m, m->s);
 	m->border = INT64_MIN;
 	m->again = g_array_new(false, false, sizeof(struct again));
 	return m;
@@ -62,7 +74,7 @@ void model_stitch(struct model *m, struct slice *s)
 		publisher_free(m->publisher);
 		slice_free(m->s);
 		m->s = s;
-		m->publisher = publisher_new(s);
+		m->publisher = new_publisher(m, s);
 		return;
 	}
 	struct slice *both = slice_stitch(m->s, s);
@@ -121,10 +133,19 @@ static int64_t room_from(const struct model *m, size_t budget)
 	return INT64_MIN;
 }
 
+/* What spans are made of may take as much as seconds; what is not over stays, and is no
+ * reason to publish all the time. */
+static bool has_many_spans(const struct model *m)
+{
+	size_t budget = m->options.memory_budget;
+	return budget && m->s->annots->len > MAX(budget / sizeof(struct annot), 2 * m->annots_kept);
+}
+
 bool model_is_full(const struct model *m)
 {
 	const struct model_options *o = &m->options;
-	return !o->live && o->memory_budget && room_from(m, o->memory_budget) != INT64_MIN;
+	return !o->live && o->memory_budget &&
+	       (has_many_spans(m) || room_from(m, o->memory_budget) != INT64_MIN);
 }
 
 /* What is forgotten after the next publication: seconds before the instant. */
@@ -195,7 +216,7 @@ struct publication *model_publish(struct model *m, bool final)
 	if (!final && border == m->border)
 		return NULL;
 	int64_t forgotten = forget_before(m, now, final);
-	if (m->options.at_end && !final && forgotten == INT64_MIN)
+	if (m->options.at_end && !final && forgotten == INT64_MIN && !has_many_spans(m))
 		return NULL;
 	m->border = border;
 	if (m->s->horizon > slice_last(m->s) && !final)
@@ -204,8 +225,10 @@ struct publication *model_publish(struct model *m, bool final)
 	struct publication *p = publisher_publish(m->publisher, border, now, final);
 	if (!final && !m->options.live)
 		put_off(m, now);
-	if (!final && (m->options.live || m->options.memory_budget))
+	if (!final && (m->options.live || m->options.memory_budget)) {
 		publisher_forget(m->publisher, MAX(forgotten, slice_first(m->s)), now);
+		m->annots_kept = m->s->annots->len;
+	}
 	if (final)
 		m->border = INT64_MAX;
 	return p;

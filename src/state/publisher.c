@@ -449,6 +449,11 @@ static struct trust total_trust(const struct publisher *p)
 	return t;
 }
 
+void publisher_bound_spans(struct publisher *p, size_t bytes)
+{
+	spans_bound(p->spans, bytes);
+}
+
 struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now, bool final)
 {
 	struct slice *s = p->s;

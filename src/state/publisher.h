@@ -17,6 +17,9 @@ void publisher_free(struct publisher *p);
  * they refer to, spans. `now`: newest instant. final: all seconds, closed at the end
  * of coverage. NULL before the first event.
  */
+/* Bound on what is kept of spans that are not over (0: none): above it the longest traces are
+ * published as they are and given up; what still comes for them counts as late. */
+void publisher_bound_spans(struct publisher *p, size_t bytes);
 struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now, bool final);
 
 /* For what makes parts of a second (made_*.c): the registry's id of a slice's thread;

@@ -382,6 +382,11 @@ struct binary {			/* a program or library in a process, since .ts */
 	int32_t vpid;
 };
 
+struct snap {			/* of a thread at an instant */
+	uint64_t wait_index;	/* waits of the thread before it */
+	int64_t part[PART_SLICE_N];	/* its counters */
+};
+
 struct annot {
 	int64_t ts;
 	uint64_t seq;
@@ -394,13 +399,11 @@ struct annot {
 	int32_t vpid, vtid;
 	bool by_kernel;		/* .thread comes from the kernel trace */
 	uint32_t cpu;		/* index in slice.cpus */
-	bool snapped;
 	bool in_kernel;		/* an event of the kernel: nobody but that knows its thread */
 	uint8_t mark;		/* enum annot_mark */
 	uint32_t rule;		/* of a mark: number of its rule, or RULE_FUNCTION */
 	uint64_t address;	/* of a function */
-	uint64_t wait_index;	/* waits of the thread before it */
-	int64_t part[PART_SLICE_N];	/* the thread's counters */
+	struct snap *snap;	/* NULL: its thread's account is not known; the slice's */
 };
 
 struct slice_host {

@@ -12,11 +12,17 @@ struct span *span_new(void)
 	return s;
 }
 
+/* What the allocator takes for n things: a few words more, and rounded up. */
+static size_t taken(size_t n, size_t size)
+{
+	return n ? (n * size + 8 + 15) / 16 * 16 : 0;
+}
+
 void span_seal(struct span *s)
 {
-	s->bytes = sizeof(*s) + s->n_annotations * sizeof(*s->annotations) +
-		   s->n_tags * sizeof(*s->tags) + s->n_waits * sizeof(*s->waits) +
-		   s->n_calls * sizeof(*s->calls) + s->n_slow * sizeof(*s->slow);
+	s->bytes = taken(1, sizeof *s) + taken(s->n_annotations, sizeof *s->annotations) +
+		   taken(s->n_tags, sizeof *s->tags) + taken(s->n_waits, sizeof *s->waits) +
+		   taken(s->n_calls, sizeof *s->calls) + taken(s->n_slow, sizeof *s->slow);
 }
 
 struct span *span_copy(const struct span *s)

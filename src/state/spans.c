@@ -10,6 +10,8 @@ struct strace {			/* one trace */
 	GArray *annots;		/* uint32_t */
 	GHashTable *abandoned;	/* uint64_t ids of spans without an end; NULL: none */
 	bool dirty, open;	/* open: published with open spans, or not closed yet */
+	bool given_up;		/* there is no room for more of it */
+	bool goes_on;		/* it had open spans, when it was published last */
 	int64_t root_end, first, last;	/* root_end: TS_NONE; instants of annotations */
 	guint published;	/* annotations, when it was published last */
 	int64_t published_at;	/* and when that was */
@@ -27,6 +29,7 @@ struct spans {
 	void *thread_data;
 	uint32_t core[CORE_N];		/* their strings */
 	guint done;			/* annotations indexed */
+	guint most;			/* annotations kept; 0: no bound */
 	GHashTable *traces;		/* &strace.id -> struct strace * */
 	GHashTable *slots;		/* struct slot_key -> slot + 1 */
 	GHashTable *forgotten;		/* uint64_t ids of traces, copies */
@@ -208,7 +211,7 @@ static uint32_t annot_thread(struct spans *sp, struct annot *a)
 	if (a->vtid > 0 && by_vtid != INTMAP_NONE)
 		a->thread = thread_follow(sp->s, by_vtid);
 	if (!a->in_kernel)	/* else it may have a name later */
-		a->snapped = false;
+		g_clear_pointer(&a->snap, g_free);
 	return a->thread;
 }
 
@@ -349,8 +352,13 @@ static void fill_ids(struct spans *sp, struct half *h, const struct annot *a)
 
 static void fill_annots(struct spans *sp, struct half *h)
 {
-	GArray *events = g_array_new(false, true, sizeof(struct span_annotation));
-	GArray *tags = g_array_new(false, true, sizeof(struct span_tag));
+	guint n_events = 0;
+	for (guint i = 0; i < h->annots->len; i++)
+		n_events += g_array_index(sp->s->annots, struct annot,
+					  g_array_index(h->annots, uint32_t, i)).type == ANNOT_EVENT;
+	GArray *events = g_array_sized_new(false, false, sizeof(struct span_annotation), n_events);
+	GArray *tags = g_array_sized_new(false, true, sizeof(struct span_tag),
+					 h->annots->len - n_events);
 	for (guint i = 0; i < h->annots->len; i++) {
 		const struct annot *a = &g_array_index(sp->s->annots, struct annot,
 						       g_array_index(h->annots, uint32_t, i));
@@ -461,7 +469,7 @@ static uint32_t slot_of(struct spans *sp, const struct span *span)
 /* Closed 2 s after the root's end; without one, when it is given up. */
 static bool is_closed(const struct strace *t, int64_t now)
 {
-	return (t->root_end != TS_NONE && now - t->root_end >= SPANS_LINGER_NS && now >= t->last) ||
+	return t->given_up || (t->root_end != TS_NONE && now - t->root_end >= SPANS_LINGER_NS && now >= t->last) ||
 	       now - t->last >= FORGET_AFTER_NS;
 }
 
@@ -473,7 +481,7 @@ static bool is_closed(const struct strace *t, int64_t now)
 static bool is_due(const struct strace *t, int64_t now, bool final)
 {
 	guint n = t->annots->len;
-	if (final || !(t->dirty || t->open))
+	if (final || !(t->dirty || t->goes_on || (t->open && is_closed(t, now))))
 		return final;
 	return n <= OFTEN || is_closed(t, now) || n - t->published > t->published / 4 ||
 	       now - t->published_at >= (int64_t)n * NS_AN_ANNOT;
@@ -501,12 +509,14 @@ static void publish_trace(struct spans *sp, struct strace *t, struct publication
 	g_autoptr(GArray) segments = g_array_new(false, false, sizeof(struct segment));
 	sort_and_split(sp, t, halves);
 	t->open = !m.closed;
+	t->goes_on = false;
 	t->published = t->annots->len;
 	t->published_at = now;
 	for (guint i = 0; i < halves->len; i++) {
 		struct half *h = &g_array_index(halves, struct half, i);
 		h->span = span_new();
 		bound_half(sp, h, &m);
+		t->goes_on |= h->state == SPAN_OPEN;
 		fill_ids(sp, h, &g_array_index(sp->s->annots, struct annot,
 					       g_array_index(h->annots, uint32_t, 0)));
 		fill_annots(sp, h);
@@ -529,6 +539,39 @@ static int trace_order(gconstpointer a, gconstpointer b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+void spans_bound(struct spans *sp, size_t bytes)
+{
+	sp->most = (guint)MIN(bytes / sizeof(struct annot), G_MAXUINT / 2);
+}
+
+static int longest_first(gconstpointer a, gconstpointer b)
+{
+	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
+	if (x->annots->len != y->annots->len)
+		return x->annots->len > y->annots->len ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Until what stays has room, with some to spare. */
+static void give_up(struct spans *sp, GPtrArray *due, int64_t now)
+{
+	guint n = 0;
+	for (guint i = 0; i < due->len; i++) {
+		const struct strace *t = g_ptr_array_index(due, i);
+		n += is_closed(t, now) ? 0 : t->annots->len;
+	}
+	if (!sp->most || n <= sp->most)
+		return;
+	g_ptr_array_sort(due, longest_first);
+	for (guint i = 0; i < due->len && n > sp->most / 2; i++) {
+		struct strace *t = g_ptr_array_index(due, i);
+		if (is_closed(t, now))
+			continue;
+		t->given_up = true;
+		n -= t->annots->len;
+	}
+}
+
 void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool final)
 {
 	index_annots(sp, now, final);
@@ -536,11 +579,13 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 	GHashTableIter it;
 	gpointer value;
 	g_hash_table_iter_init(&it, sp->traces);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		struct strace *t = value;
-		if (is_due(t, now, final))
-			g_ptr_array_add(due, t);
-	}
+	while (g_hash_table_iter_next(&it, NULL, &value))
+		g_ptr_array_add(due, value);
+	if (!final)
+		give_up(sp, due, now);
+	for (guint i = due->len; i > 0; i--)
+		if (!is_due(g_ptr_array_index(due, i - 1), now, final))
+			g_ptr_array_remove_index_fast(due, i - 1);
 	g_ptr_array_sort(due, trace_order);
 	for (guint i = 0; i < due->len; i++)
 		publish_trace(sp, g_ptr_array_index(due, i), pub, now);
@@ -548,7 +593,8 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 
 /* ---- forgetting ---- */
 
-#define MAX_FORGOTTEN 1000000
+#define MAX_FORGOTTEN 250000
+#define HOLLOW 4	/* an array is made anew when it holds less than a quarter of before */
 
 static void forget_slots(struct spans *sp, const struct strace *t)
 {
@@ -594,15 +640,25 @@ static bool is_gone(uint64_t trace, void *data)
 static void compact_annots(struct spans *sp, uint32_t *map)
 {
 	GArray *all = sp->s->annots;
-	guint kept = 0;
+	guint kept = 0, done = 0;
 	for (guint i = 0; i < all->len; i++) {
 		struct annot *a = &g_array_index(all, struct annot, i);
 		bool keep = i >= sp->done || g_hash_table_contains(sp->traces, &a->trace);
 		map[i] = keep ? kept : ID_NONE;
-		if (keep)
-			g_array_index(all, struct annot, kept++) = *a;
+		if (!keep) {
+			g_free(a->snap);
+			continue;
+		}
+		done += i < sp->done;
+		g_array_index(all, struct annot, kept++) = *a;
 	}
-	g_array_set_size(all, kept);
+	if (all->len > OFTEN && kept < all->len / HOLLOW) {
+		sp->s->annots = g_array_sized_new(false, true, sizeof(struct annot), kept + 1);
+		g_array_append_vals(sp->s->annots, all->data, kept);
+		g_array_unref(all);
+	} else {
+		g_array_set_size(all, kept);
+	}
 	GHashTableIter it;
 	gpointer value;
 	g_hash_table_iter_init(&it, sp->traces);
@@ -611,7 +667,7 @@ static void compact_annots(struct spans *sp, uint32_t *map)
 		for (guint i = 0; i < t->annots->len; i++)
 			g_array_index(t->annots, uint32_t, i) = map[g_array_index(t->annots, uint32_t, i)];
 	}
-	sp->done = kept;
+	sp->done = done;
 }
 
 static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)

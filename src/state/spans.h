@@ -25,6 +25,9 @@ void spans_free(struct spans *sp);
 #define JUST_OUT_NS INT64_C(10000000)	/* a waker "just out of" a call came out this long ago */
 void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool final);
 
+/* See publisher_bound_spans(). */
+void spans_bound(struct spans *sp, size_t bytes);
+
 /* Forgets closed traces, and what of the threads' logs only they needed: for runs
  * without end. An annotation that comes for a forgotten trace is dropped and counted. */
 void spans_forget(struct spans *sp, int64_t now);

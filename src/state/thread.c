@@ -266,9 +266,10 @@ static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 		return;		/* its trace is forgotten */
 	struct annot *a = &g_array_index(s->annots, struct annot, r->who);
 	a->thread = t->self;
-	a->snapped = true;
-	a->wait_index = t->waits_base + (t->waits ? t->waits->len : 0);
-	memcpy(a->part, t->st.part, sizeof a->part);
+	if (!a->snap)
+		a->snap = g_new(struct snap, 1);
+	a->snap->wait_index = t->waits_base + (t->waits ? t->waits->len : 0);
+	memcpy(a->snap->part, t->st.part, sizeof a->snap->part);
 	if (!t->annots)
 		t->annots = g_array_new(false, false, sizeof(uint32_t));
 	g_array_append_val(t->annots, r->who);

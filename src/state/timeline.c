@@ -5,68 +5,16 @@
  * the publication holds; only when the memory budget is exceeded are the lists
  * walked, and then a sixteenth of the budget is made free at once.
  */
-#include "state/timeline.h"
+#include "state/timeline_private.h"
 
-#include "base/intmap.h"
-#include "state/coarsen.h"
 #include "state/publish.h"
 
 #include <string.h>
-
-#define KEEP_SECONDS 10			/* the newest are never dropped */
 
 const char *const file_kind_name[FILE_KIND_N] = {
 	[FILE_UNKNOWN] = "unknown", [FILE_REGULAR] = "file", [FILE_SOCKET] = "socket",
 	[FILE_PIPE] = "pipe", [FILE_EVENT] = "event", [FILE_TTY] = "tty",
 	[FILE_OTHER] = "other",
-};
-
-/* Entries by id; ids may come in any order, what was not put yet is not there. */
-struct registry {
-	char *entries;
-	bool *known;
-	uint32_t n, alloc;
-	uint32_t size;			/* bytes of an entry */
-};
-
-/* With what a walk over all spans needs, so that it stays in this array. */
-struct span_entry {
-	struct span *span;
-	uint64_t trace_id;
-	int64_t end_ns;
-	size_t bytes;
-	uint32_t slot;
-	bool open;
-};
-
-struct trace_entry {
-	uint64_t id;
-	GArray *indexes;		/* of uint32_t: in spans */
-};
-
-struct timeline {
-	struct registry strings;	/* char *, owned */
-	struct registry hosts;		/* struct host_info */
-	struct registry threads;	/* struct thread_info, names owned */
-	struct registry processes;	/* struct process_info */
-	struct registry files;		/* struct file_info */
-	GHashTable *classes;		/* event names, a set */
-	GPtrArray *seconds;		/* struct second *, by begin_ns */
-	GArray *spans;			/* struct span_entry */
-	struct intmap by_slot;		/* slot -> index in spans */
-	struct intmap by_trace;		/* trace id -> index in traces */
-	GArray *traces;			/* struct trace_entry */
-	uint64_t pinned;		/* trace id, 0: none */
-	GArray *held_back;		/* struct span_entry: new versions for the pinned trace */
-	bool has_coverage, has_spans, has_calls;
-	int64_t first_ns, last_ns;
-	int64_t dropped_until;		/* seconds that began before it were dropped */
-	int64_t folded_until;		/* seconds that began before it may be folded */
-	uint64_t n_events, version;
-	struct trust trust;
-	size_t budget;
-	size_t detail_bytes;		/* seconds and spans */
-	size_t registry_bytes;
 };
 
 /* --- registries --- */
@@ -163,6 +111,7 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_entry));
 	g_array_set_clear_func(tl->traces, clear_trace_entry);
 	tl->dropped_until = tl->folded_until = TIME_UNKNOWN;
+	timeline_init_evicted(tl);
 	tl->budget = memory_budget;
 	return tl;
 }
@@ -183,6 +132,7 @@ void timeline_free(struct timeline *tl)
 	g_array_free(tl->traces, TRUE);
 	intmap_clear(&tl->by_slot);
 	intmap_clear(&tl->by_trace);
+	timeline_clear_evicted(tl);
 	g_free(tl);
 }
 
@@ -338,7 +288,8 @@ size_t timeline_bytes(const struct timeline *tl)
 	       registry_bytes(&tl->files) + tl->seconds->len * sizeof(void *) +
 	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
 	       (tl->by_slot.mask + tl->by_trace.mask) * (sizeof(uint64_t) + sizeof(uint32_t)) +
-	       tl->traces->len * (sizeof(struct trace_entry) + sizeof(GArray));
+	       tl->traces->len * (sizeof(struct trace_entry) + sizeof(GArray)) +
+	       tl->sums->len * sizeof(struct span_sum);
 }
 
 size_t timeline_budget(const struct timeline *tl)
@@ -499,8 +450,7 @@ static void index_span(struct timeline *tl, uint64_t trace_id, uint32_t index)
 	g_array_append_val(g_array_index(tl->traces, struct trace_entry, i).indexes, index);
 }
 
-/* A trace without spans: the last one takes its place. */
-static void forget_trace(struct timeline *tl, uint32_t i)
+void timeline_forget_trace(struct timeline *tl, uint32_t i)
 {
 	uint32_t last = tl->traces->len - 1;
 
@@ -523,7 +473,7 @@ static void unindex_span(struct timeline *tl, uint64_t trace_id, uint32_t index)
 		}
 	}
 	if (indexes->len == 0)
-		forget_trace(tl, trace);
+		timeline_forget_trace(tl, trace);
 }
 
 static void add_span(struct timeline *tl, struct span_entry entry)
@@ -539,6 +489,7 @@ static void add_span(struct timeline *tl, struct span_entry entry)
 	intmap_set(&tl->by_slot, entry.slot, index);
 	index_span(tl, entry.trace_id, index);
 	tl->detail_bytes += entry.bytes;
+	tl->span_bytes += entry.bytes;
 }
 
 static void replace_span(struct timeline *tl, uint32_t index, struct span_entry entry)
@@ -551,6 +502,8 @@ static void replace_span(struct timeline *tl, uint32_t index, struct span_entry 
 	}
 	tl->detail_bytes += entry.bytes;
 	tl->detail_bytes -= old->bytes;
+	tl->span_bytes += entry.bytes;
+	tl->span_bytes -= old->bytes;
 	span_unref(old->span);
 	*old = entry;
 }
@@ -631,129 +584,6 @@ static bool has_entries(const struct publication *p)
 	       p->files->len || p->seconds->len || p->spans->len || p->classes->len;
 }
 
-/* --- the memory budget --- */
-
-static bool may_drop(const struct timeline *tl, const struct span_entry *e, int64_t until,
-		     bool open_too)
-{
-	return e->end_ns < until && (open_too || !e->open) &&
-	       (!tl->pinned || e->trace_id != tl->pinned);
-}
-
-/* Does the span that ended at `at` go with second i, and not with an earlier one? */
-static bool goes_with(const struct timeline *tl, int64_t at, size_t i)
-{
-	return timeline_second(tl, i)->end_ns > at &&
-	       (i == 0 || timeline_second(tl, i - 1)->end_ns <= at);
-}
-
-/* Bytes that become free with each of the first `n` seconds: its own, and those of
- * the spans that ended before its end. */
-static size_t *weigh_seconds(const struct timeline *tl, size_t n)
-{
-	size_t *bytes = g_new(size_t, n);
-	int64_t until = timeline_second(tl, n - 1)->end_ns;
-	size_t at = 0;
-
-	for (size_t i = 0; i < n; i++)
-		bytes[i] = timeline_second(tl, i)->bytes + sizeof(void *);
-	for (unsigned i = 0; i < tl->spans->len; i++) {
-		const struct span_entry *e = &g_array_index(tl->spans, struct span_entry, i);
-		if (!may_drop(tl, e, until, false))
-			continue;
-		if (!goes_with(tl, e->end_ns, at))	/* most are in order of their ends */
-			at = timeline_find(tl, e->end_ns);
-		bytes[at] += e->bytes + sizeof(*e);
-	}
-	return bytes;
-}
-
-/* How many of the oldest `limit` seconds have to go to make `excess` bytes free;
- * *ret_enough: does that do? */
-static size_t count_seconds_to_drop(const struct timeline *tl, size_t excess, size_t limit,
-				    bool *ret_enough)
-{
-	g_autofree size_t *bytes = weigh_seconds(tl, limit);
-	size_t freed = 0, n = 0;
-
-	while (n < limit && freed < excess)
-		freed += bytes[n++];
-	*ret_enough = freed >= excess;
-	return n;
-}
-
-/* Takes the spans to drop out of the list; returns each old index's new one, or
- * ID_NONE. */
-static uint32_t *compact_spans(struct timeline *tl, int64_t until, bool open_too)
-{
-	struct span_entry *entries = (struct span_entry *)(void *)tl->spans->data;
-	uint32_t *moved = g_new(uint32_t, tl->spans->len);
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < tl->spans->len; i++) {
-		struct span_entry *e = &entries[i];
-		if (may_drop(tl, e, until, open_too)) {
-			moved[i] = ID_NONE;
-			intmap_remove(&tl->by_slot, e->slot);
-			tl->detail_bytes -= e->bytes;
-			span_unref(e->span);
-			continue;
-		}
-		moved[i] = kept;
-		entries[kept++] = *e;
-	}
-	for (uint32_t i = kept; i < tl->spans->len; i++)
-		entries[i].span = NULL;		/* moved or freed already */
-	g_array_set_size(tl->spans, kept);
-	return moved;
-}
-
-static void drop_spans(struct timeline *tl, int64_t until, bool open_too)
-{
-	g_autofree uint32_t *moved = compact_spans(tl, until, open_too);
-	struct intmap *slots = &tl->by_slot;
-
-	for (uint32_t i = 0; slots->mask && i <= slots->mask; i++) {
-		if (slots->values[i] != INTMAP_NONE)
-			slots->values[i] = moved[slots->values[i]];
-	}
-	for (uint32_t t = tl->traces->len; t-- > 0;) {
-		GArray *indexes = g_array_index(tl->traces, struct trace_entry, t).indexes;
-		unsigned kept = 0;
-		for (unsigned i = 0; i < indexes->len; i++) {
-			uint32_t to = moved[g_array_index(indexes, uint32_t, i)];
-			if (to != ID_NONE)
-				g_array_index(indexes, uint32_t, kept++) = to;
-		}
-		g_array_set_size(indexes, kept);
-		if (kept == 0)
-			forget_trace(tl, t);
-	}
-}
-
-static void keep_budget(struct timeline *tl)
-{
-	size_t held = timeline_bytes(tl);
-	bool enough;
-
-	if (!tl->budget || held <= tl->budget || tl->seconds->len <= KEEP_SECONDS)
-		return;
-	/* Some more than needed at once, not to walk the lists at every call. */
-	size_t excess = held - (tl->budget - tl->budget / 16);
-	size_t freed = seconds_fold(tl->seconds, KEEP_SECONDS, excess, &tl->folded_until);
-	tl->detail_bytes -= freed;
-	if (freed >= excess || tl->seconds->len <= KEEP_SECONDS)
-		return;
-	excess -= freed;
-	size_t n = count_seconds_to_drop(tl, excess, tl->seconds->len - KEEP_SECONDS, &enough);
-
-	tl->dropped_until = timeline_second(tl, n - 1)->end_ns;
-	for (size_t i = 0; i < n; i++)
-		tl->detail_bytes -= timeline_second(tl, i)->bytes;
-	g_ptr_array_remove_range(tl->seconds, 0, (unsigned)n);
-	drop_spans(tl, tl->dropped_until, !enough);
-}
-
 void timeline_apply(struct timeline *tl, struct publication *p)
 {
 	bool changed = has_entries(p);
@@ -770,7 +600,7 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 		apply_span(tl, entry_of(g_steal_pointer(&e->span), e->slot));
 	}
 	publication_free(p);
-	keep_budget(tl);
+	timeline_keep_budget(tl);
 	if (changed)
 		tl->version++;
 }

@@ -99,6 +99,25 @@ const GArray *timeline_trace_spans(const struct timeline *tl, uint64_t trace_id)
  * spans do go on and close; new versions of closed ones wait until it is unpinned.) */
 void timeline_pin(struct timeline *tl, uint64_t trace_id);	/* 0: nothing is pinned */
 
+/*
+ * When spans fill more than half of the memory budget, whole traces are evicted, oldest
+ * first, but of every operation (service and name of the root) the slowest last. What they
+ * were goes into sums by operation and time, so that totals stay right.
+ */
+struct span_sum {
+	int64_t begin_ns, end_ns;	/* spans that ended in [begin, end) */
+	uint32_t service, name;		/* strings */
+	enum span_kind kind;
+	uint64_t count, errors;
+	int64_t self_ns;
+	int64_t part[PART_N];		/* their sum is that of the durations */
+	struct hist duration;
+};
+/* Evicted since the begin. */
+void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans);
+size_t timeline_n_span_sums(const struct timeline *tl);
+const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i);	/* unordered */
+
 /* Is there an event of this name in the source (class known)? For "needs". */
 bool timeline_has_event(const struct timeline *tl, const char *name);
 /* Anything with spans, with system calls? */

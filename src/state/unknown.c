@@ -42,7 +42,9 @@ static void resolve_state(struct slice *s, struct thread *t, const struct verdic
 	resolve_parts(t->st.part, v);
 	for (guint i = 0; t->annots && i < t->annots->len; i++) {
 		uint32_t id = g_array_index(t->annots, uint32_t, i);
-		resolve_parts(g_array_index(s->annots, struct annot, id).part, v);
+		const struct annot *a = &g_array_index(s->annots, struct annot, id);
+		if (a->snap)
+			resolve_parts(a->snap->part, v);
 	}
 	for (guint i = 0; t->waits && i < t->waits->len; i++) {
 		struct wait *w = &g_array_index(t->waits, struct wait, i);

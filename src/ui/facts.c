@@ -56,6 +56,11 @@ static void add_trust(GPtrArray *lines, const struct app *app, const struct trus
 	    t->touched && !lost ? "; a loss touches it" : "");
 	add(lines, "  lost in all that is read: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
 	    " packets", all.lost_events, all.lost_packets);
+	uint64_t traces, spans;
+	timeline_evicted(app->main, &traces, &spans);
+	if (traces)
+		add(lines, "  dropped for memory (--memory): %" G_GUINT64_FORMAT " traces of %"
+		    G_GUINT64_FORMAT " spans, the slowest of each operation last", traces, spans);
 	add(lines, "  soft in this range: %" G_GUINT64_FORMAT
 	    " things that began before what is known", t->soft);
 	if (ever || t->touched) {

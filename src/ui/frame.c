@@ -208,6 +208,10 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 		x = frame_add(app, y, x, role, " in part");
 	x = frame_add(app, y, x, t->soft ? ROLE_DISTRUST : ROLE_TRUST,
 		      " soft %" G_GUINT64_FORMAT, t->soft);
+	uint64_t traces, spans;
+	timeline_evicted(app->main, &traces, &spans);
+	if (traces)
+		x = frame_add(app, y, x, ROLE_DISTRUST, " dropped %" G_GUINT64_FORMAT " traces", traces);
 	return bad && !app->cover.part ? trust_repair(app, y, x) : x;
 }
 

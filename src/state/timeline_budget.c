@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Room in a timeline: spans may fill half of the budget, then whole traces are evicted;
+ * seconds are folded, then dropped. Some more than needed goes at once, not to walk the
+ * lists at every call.
+ */
+#include "state/timeline_private.h"
+
+#include "base/timefmt.h"
+#include "state/coarsen.h"
+
+#define KEEP_SECONDS 10			/* the newest are never dropped */
+#define SLOWEST_KEPT 16			/* of each operation: evicted when nothing else is left */
+#define SETTLES_NS (3 * NS_PER_S)	/* traces are final 2 s after their root's end */
+#define SUM_STEP (60 * NS_PER_S)
+#define MOST_SUMS 8192
+
+/* ---- sums of what is evicted ---- */
+
+static void clear_sum(void *sum)
+{
+	hist_clear(&((struct span_sum *)sum)->duration);
+}
+
+static GArray *sums_new(void)
+{
+	GArray *a = g_array_new(false, true, sizeof(struct span_sum));
+	g_array_set_clear_func(a, clear_sum);
+	return a;
+}
+
+void timeline_init_evicted(struct timeline *tl)
+{
+	tl->sums = sums_new();
+	tl->sum_step = SUM_STEP;
+}
+
+void timeline_clear_evicted(struct timeline *tl)
+{
+	g_array_unref(tl->sums);
+	intmap_clear(&tl->by_sum);
+}
+
+static bool is_sum(const struct span_sum *x, const struct span_sum *y)
+{
+	return x->begin_ns == y->begin_ns && x->service == y->service && x->name == y->name &&
+	       x->kind == y->kind;
+}
+
+/* The sum of what `of` is of. Open addressing by hash: a taken place is passed by. */
+static struct span_sum *sum_of(struct timeline *tl, const struct span_sum *of)
+{
+	uint64_t key = intmap_hash((uint64_t)of->service << 32 | of->name);
+	key = (key * 3 + of->kind) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)of->begin_ns;
+	for (;; key++) {
+		uint32_t i = intmap_get(&tl->by_sum, key);
+		if (i == INTMAP_NONE) {
+			struct span_sum new = { .begin_ns = of->begin_ns, .end_ns = of->end_ns,
+				.service = of->service, .name = of->name, .kind = of->kind };
+			intmap_set(&tl->by_sum, key, tl->sums->len);
+			g_array_append_val(tl->sums, new);
+			return &g_array_index(tl->sums, struct span_sum, tl->sums->len - 1);
+		}
+		struct span_sum *have = &g_array_index(tl->sums, struct span_sum, i);
+		if (is_sum(have, of))
+			return have;
+	}
+}
+
+static void add_sum(struct span_sum *to, const struct span_sum *from)
+{
+	to->count += from->count;
+	to->errors += from->errors;
+	to->self_ns += from->self_ns;
+	for (unsigned p = 0; p < PART_N; p++)
+		to->part[p] += from->part[p];
+	hist_merge(&to->duration, &from->duration);
+}
+
+/* Twice as coarse. */
+static void fold_sums(struct timeline *tl)
+{
+	g_autoptr(GArray) old = tl->sums;
+	tl->sums = sums_new();
+	intmap_clear(&tl->by_sum);
+	tl->sum_step *= 2;
+	for (guint i = 0; i < old->len; i++) {
+		struct span_sum *s = &g_array_index(old, struct span_sum, i);
+		s->begin_ns = time_floor(s->begin_ns, tl->sum_step);
+		s->end_ns = s->begin_ns + tl->sum_step;
+		add_sum(sum_of(tl, s), s);
+	}
+}
+
+static void sum_up(struct timeline *tl, const struct span *s)
+{
+	int64_t begin = time_floor(s->end_ns, tl->sum_step);
+	struct span_sum *to = sum_of(tl, &(struct span_sum){
+		.begin_ns = begin, .end_ns = begin + tl->sum_step, .service = s->service,
+		.name = s->name, .kind = s->kind });
+	to->count++;
+	to->errors += s->errors;
+	to->self_ns += s->self_ns;
+	for (unsigned p = 0; p < PART_N; p++)
+		to->part[p] += s->part[p];
+	hist_add(&to->duration, span_duration(s));
+	tl->gone_spans++;
+	if (tl->sums->len > MOST_SUMS)
+		fold_sums(tl);
+}
+
+void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans)
+{
+	*ret_traces = tl->gone_traces;
+	*ret_spans = tl->gone_spans;
+}
+
+size_t timeline_n_span_sums(const struct timeline *tl)
+{
+	return tl->sums->len;
+}
+
+const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i)
+{
+	return i < tl->sums->len ? &g_array_index(tl->sums, struct span_sum, i) : NULL;
+}
+
+/* ---- traces ---- */
+
+/* A trace as something to evict. */
+struct candidate {
+	uint32_t trace;			/* in traces */
+	uint32_t service, name;		/* of its root */
+	uint32_t rank;			/* among those of its operation; 0: the slowest */
+	int64_t duration, end;
+	size_t bytes;
+	bool may_go;
+};
+
+static const struct span_entry *entry_at(const struct timeline *tl, uint32_t i)
+{
+	return &g_array_index(tl->spans, struct span_entry, i);
+}
+
+static struct candidate weigh_trace(const struct timeline *tl, uint32_t i)
+{
+	const struct trace_entry *t = &g_array_index(tl->traces, struct trace_entry, i);
+	struct candidate c = { .trace = i, .end = INT64_MIN, .may_go = t->id != tl->pinned };
+	const struct span *root = NULL;
+	for (guint k = 0; k < t->indexes->len; k++) {
+		const struct span_entry *e = entry_at(tl, g_array_index(t->indexes, uint32_t, k));
+		const struct span *s = e->span;
+		c.may_go &= !e->open;
+		c.end = MAX(c.end, e->end_ns);
+		c.bytes += e->bytes + sizeof *e;
+		if (!root || (root->parent_id && !s->parent_id) ||
+		    (!root->parent_id == !s->parent_id && span_duration(s) > span_duration(root)))
+			root = s;
+	}
+	c.service = root->service;
+	c.name = root->name;
+	c.duration = span_duration(root);
+	return c;
+}
+
+static int order(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_operation(gconstpointer a, gconstpointer b)
+{
+	const struct candidate *x = a, *y = b;
+	int of = order(x->service, y->service);
+	of = of ? of : order(x->name, y->name);
+	of = of ? of : order(y->duration, x->duration);
+	return of ? of : order(y->end, x->end);
+}
+
+static bool is_slow(const struct candidate *c)
+{
+	return c->rank < SLOWEST_KEPT;
+}
+
+/* The ordinary ones by age, then the slowest, the slower the later. */
+static int by_worth(gconstpointer a, gconstpointer b)
+{
+	const struct candidate *x = a, *y = b;
+	if (is_slow(x) != is_slow(y))
+		return is_slow(x) ? 1 : -1;
+	if (is_slow(x) && x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return order(x->end, y->end);
+}
+
+static GArray *weigh_traces(const struct timeline *tl)
+{
+	GArray *all = g_array_sized_new(false, false, sizeof(struct candidate), tl->traces->len);
+	for (uint32_t i = 0; i < tl->traces->len; i++) {
+		struct candidate c = weigh_trace(tl, i);
+		g_array_append_val(all, c);
+	}
+	g_array_sort(all, by_operation);
+	for (guint i = 1; i < all->len; i++) {
+		struct candidate *c = &g_array_index(all, struct candidate, i);
+		if (c->service == c[-1].service && c->name == c[-1].name)
+			c->rank = c[-1].rank + 1;
+	}
+	g_array_sort(all, by_worth);
+	return all;
+}
+
+/* Takes the spans to drop out of the list; returns each old index's new one, or ID_NONE. */
+static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
+{
+	struct span_entry *entries = (struct span_entry *)(void *)tl->spans->data;
+	uint32_t *moved = g_new(uint32_t, tl->spans->len + 1);
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < tl->spans->len; i++) {
+		struct span_entry *e = &entries[i];
+		if (goes[i]) {
+			moved[i] = ID_NONE;
+			intmap_remove(&tl->by_slot, e->slot);
+			tl->detail_bytes -= e->bytes;
+			tl->span_bytes -= e->bytes;
+			sum_up(tl, e->span);
+			span_unref(e->span);
+			continue;
+		}
+		moved[i] = kept;
+		entries[kept++] = *e;
+	}
+	for (uint32_t i = kept; i < tl->spans->len; i++)
+		entries[i].span = NULL;		/* moved or freed already */
+	g_array_set_size(tl->spans, kept);
+	return moved;
+}
+
+/* goes: by index, and of a trace all or none. */
+static void drop_spans(struct timeline *tl, const bool *goes)
+{
+	g_autofree uint32_t *moved = compact_spans(tl, goes);
+	struct intmap *slots = &tl->by_slot;
+
+	for (uint32_t i = 0; slots->mask && i <= slots->mask; i++) {
+		if (slots->values[i] != INTMAP_NONE)
+			slots->values[i] = moved[slots->values[i]];
+	}
+	for (uint32_t t = tl->traces->len; t-- > 0;) {
+		GArray *indexes = g_array_index(tl->traces, struct trace_entry, t).indexes;
+		unsigned kept = 0;
+		for (unsigned i = 0; i < indexes->len; i++) {
+			uint32_t to = moved[g_array_index(indexes, uint32_t, i)];
+			if (to != ID_NONE)
+				g_array_index(indexes, uint32_t, kept++) = to;
+		}
+		g_array_set_size(indexes, kept);
+		if (kept == 0) {
+			tl->gone_traces++;
+			timeline_forget_trace(tl, t);
+		}
+	}
+}
+
+static void mark_trace(const struct timeline *tl, uint32_t trace, bool *goes)
+{
+	const GArray *indexes = g_array_index(tl->traces, struct trace_entry, trace).indexes;
+	for (guint k = 0; k < indexes->len; k++)
+		goes[g_array_index(indexes, uint32_t, k)] = true;
+}
+
+static void evict_traces(struct timeline *tl, size_t excess)
+{
+	g_autoptr(GArray) all = weigh_traces(tl);
+	g_autofree bool *goes = g_new0(bool, tl->spans->len + 1);
+	int64_t settled = tl->last_ns - SETTLES_NS;
+	size_t freed = 0;
+	for (int recent = 0; recent < 2; recent++)	/* what may be told again only if it must */
+		for (guint i = 0; i < all->len && freed < excess; i++) {
+			const struct candidate *c = &g_array_index(all, struct candidate, i);
+			if (!c->may_go || (c->end > settled) != (recent > 0))
+				continue;
+			mark_trace(tl, c->trace, goes);
+			freed += c->bytes;
+		}
+	if (freed)
+		drop_spans(tl, goes);
+}
+
+/* ---- seconds, and the traces that are over before their end ---- */
+
+static int compare_ends(gconstpointer a, gconstpointer b)
+{
+	return order(((const struct candidate *)a)->end, ((const struct candidate *)b)->end);
+}
+
+static bool may_drop(const struct candidate *c, int64_t until, bool open_too, uint64_t pinned,
+		     const struct timeline *tl)
+{
+	uint64_t id = g_array_index(tl->traces, struct trace_entry, c->trace).id;
+	return c->end < until && (c->may_go || (open_too && (!pinned || id != pinned)));
+}
+
+/* Bytes that become free with each of the first `n` seconds: its own, and those of
+ * the traces that were over before its end. */
+static size_t *weigh_seconds(const struct timeline *tl, const GArray *traces, size_t n)
+{
+	size_t *bytes = g_new(size_t, n);
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = timeline_second(tl, i)->bytes + sizeof(void *);
+	for (guint i = 0; i < traces->len; i++) {
+		const struct candidate *c = &g_array_index(traces, struct candidate, i);
+		while (at < n && timeline_second(tl, at)->end_ns <= c->end)
+			at++;
+		if (at == n)
+			break;
+		if (c->may_go)
+			bytes[at] += c->bytes;
+	}
+	return bytes;
+}
+
+static void drop_seconds(struct timeline *tl, size_t excess)
+{
+	size_t limit = tl->seconds->len - KEEP_SECONDS, freed = 0, n = 0;
+	g_autoptr(GArray) traces = weigh_traces(tl);
+	g_array_sort(traces, compare_ends);
+	g_autofree size_t *bytes = weigh_seconds(tl, traces, limit);
+	while (n < limit && freed < excess)
+		freed += bytes[n++];
+	tl->dropped_until = timeline_second(tl, n - 1)->end_ns;
+	g_autofree bool *goes = g_new0(bool, tl->spans->len + 1);
+	for (guint i = 0; i < traces->len; i++) {
+		const struct candidate *c = &g_array_index(traces, struct candidate, i);
+		if (may_drop(c, tl->dropped_until, freed < excess, tl->pinned, tl))
+			mark_trace(tl, c->trace, goes);
+	}
+	for (size_t i = 0; i < n; i++)
+		tl->detail_bytes -= timeline_second(tl, i)->bytes;
+	g_ptr_array_remove_range(tl->seconds, 0, (unsigned)n);
+	drop_spans(tl, goes);
+}
+
+void timeline_keep_budget(struct timeline *tl)
+{
+	size_t held = timeline_bytes(tl);
+
+	if (!tl->budget || held <= tl->budget)
+		return;
+	if (tl->span_bytes > tl->budget / 2)
+		evict_traces(tl, tl->span_bytes - tl->budget * 3 / 8);
+	held = timeline_bytes(tl);
+	if (held <= tl->budget || tl->seconds->len <= KEEP_SECONDS)
+		return;
+	size_t excess = held - (tl->budget - tl->budget / 16);
+	size_t freed = seconds_fold(tl->seconds, KEEP_SECONDS, excess, &tl->folded_until);
+	tl->detail_bytes -= freed;
+	if (freed < excess && tl->seconds->len > KEEP_SECONDS)
+		drop_seconds(tl, excess - freed);
+}

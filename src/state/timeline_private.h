@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The inside of a timeline: timeline.c keeps it, timeline_budget.c makes room. */
+#ifndef BLK_STATE_TIMELINE_PRIVATE_H
+#define BLK_STATE_TIMELINE_PRIVATE_H
+
+#include "base/intmap.h"
+#include "state/timeline.h"
+
+/* Entries by id; ids may come in any order, what was not put yet is not there. */
+struct registry {
+	char *entries;
+	bool *known;
+	uint32_t n, alloc;
+	uint32_t size;			/* bytes of an entry */
+};
+
+/* With what a walk over all spans needs, so that it stays in this array. */
+struct span_entry {
+	struct span *span;
+	uint64_t trace_id;
+	int64_t end_ns;
+	size_t bytes;
+	uint32_t slot;
+	bool open;
+};
+
+struct trace_entry {
+	uint64_t id;
+	GArray *indexes;		/* of uint32_t: in spans */
+};
+
+struct timeline {
+	struct registry strings;	/* char *, owned */
+	struct registry hosts;		/* struct host_info */
+	struct registry threads;	/* struct thread_info, names owned */
+	struct registry processes;	/* struct process_info */
+	struct registry files;		/* struct file_info */
+	GHashTable *classes;		/* event names, a set */
+	GPtrArray *seconds;		/* struct second *, by begin_ns */
+	GArray *spans;			/* struct span_entry */
+	struct intmap by_slot;		/* slot -> index in spans */
+	struct intmap by_trace;		/* trace id -> index in traces */
+	GArray *traces;			/* struct trace_entry */
+	uint64_t pinned;		/* trace id, 0: none */
+	GArray *held_back;		/* struct span_entry: new versions for the pinned trace */
+	bool has_coverage, has_spans, has_calls;
+	int64_t first_ns, last_ns;
+	int64_t dropped_until;		/* seconds that began before it were dropped */
+	int64_t folded_until;		/* seconds that began before it may be folded */
+	uint64_t n_events, version;
+	struct trust trust;
+	size_t budget;
+	size_t detail_bytes;		/* seconds and spans */
+	size_t span_bytes;		/* of these, spans */
+	uint64_t gone_traces, gone_spans;	/* evicted */
+	GArray *sums;			/* struct span_sum, of evicted spans */
+	struct intmap by_sum;		/* a hash of what they are of -> index */
+	int64_t sum_step;		/* ns */
+	size_t registry_bytes;
+};
+
+/* timeline.c: a trace without spans; the last one takes its place. */
+void timeline_forget_trace(struct timeline *tl, uint32_t i);
+
+/* timeline_budget.c */
+void timeline_keep_budget(struct timeline *tl);
+void timeline_init_evicted(struct timeline *tl);
+void timeline_clear_evicted(struct timeline *tl);
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans as they should not be: late, twice, without a begin, an end, a parent, in circles,
+ * ten thousand below one, a million in one trace. None is lost silently, and nothing hangs.
+ */
+#include "lib/span_feed.h"
+
+#include "state/publish.h"
+#include "views/tree.h"
+#include "views/waterfall.h"
+
+#define MS INT64_C(1000000)
+#define S INT64_C(1000000000)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MILLION 100000			/* each costs several times as much */
+#else
+#define MILLION 1000000
+#endif
+
+struct run {
+	struct model *m;
+	struct span_feed *f;
+	struct timeline *tl;
+};
+
+static struct run begin(const struct model_options *options)
+{
+	struct run r = { .m = model_new(options), .tl = timeline_new(0) };
+	r.f = span_feed_new(r.m);
+	return r;
+}
+
+static void publish(struct run *r, bool final)
+{
+	struct publication *p = model_publish(r->m, final);
+	if (p)
+		timeline_apply(r->tl, p);
+}
+
+static void end(struct run *r)
+{
+	span_feed_free(r->f);
+	model_free(r->m);
+	timeline_free(r->tl);
+}
+
+static void mark(struct run *r, int64_t ts, uint64_t span, uint64_t parent, const char *event)
+{
+	span_feed_mark(r->f, &(struct span_mark){
+		.ts = ts, .trace = 1, .span = span, .parent = parent, .event = event, .vtid = 7 });
+}
+
+static const struct span *find(const struct timeline *tl, uint64_t id)
+{
+	for (size_t i = 0; i < timeline_n_spans(tl); i++)
+		if (timeline_span(tl, i)->span_id == id)
+			return timeline_span(tl, i);
+	return NULL;
+}
+
+static void assert_span(const struct timeline *tl, uint64_t id, enum span_state state, int64_t begin_ns,
+			int64_t end_ns)
+{
+	const struct span *s = find(tl, id);
+	g_assert_nonnull(s);
+	g_assert_cmpint(s->state, ==, state);
+	g_assert_cmpint(s->begin_ns, ==, begin_ns);
+	g_assert_cmpint(s->end_ns, ==, end_ns);
+	int64_t sum = 0;
+	for (unsigned p = 0; p < PART_N; p++)
+		sum += s->part[p];
+	g_assert_cmpint(sum, ==, end_ns - begin_ns);
+	g_assert_cmpint(s->self_ns, >=, 0);
+	g_assert_cmpint(s->self_ns, <=, end_ns - begin_ns);
+}
+
+static void test_missing(void)
+{
+	struct run r = begin(&(struct model_options){ 0 });
+	mark(&r, 10, 1, 0, "start");
+	mark(&r, 20, 2, 1, "start");		/* no end: the root's tells that it's over */
+	mark(&r, 30, 3, 1, "end");		/* no begin */
+	mark(&r, 40, 4, 99, "start");		/* no parent */
+	mark(&r, 50, 4, 99, "end");
+	mark(&r, 60, 5, 1, "what?");		/* neither */
+	mark(&r, 70, 1, 0, "end");
+	mark(&r, 3 * S, 6, 6, "start");		/* its own parent */
+	mark(&r, 3 * S + 5, 6, 6, "end");
+	publish(&r, true);
+	assert_span(r.tl, 1, SPAN_COMPLETE, 10, 70);
+	g_assert_cmpint(find(r.tl, 2)->state, ==, SPAN_PARTIAL);
+	g_assert_cmpint(find(r.tl, 2)->begin_ns, ==, 20);
+	assert_span(r.tl, 3, SPAN_PARTIAL, 30, 30);
+	assert_span(r.tl, 4, SPAN_COMPLETE, 40, 50);
+	assert_span(r.tl, 5, SPAN_PARTIAL, 60, 60);
+	assert_span(r.tl, 6, SPAN_COMPLETE, 3 * S, 3 * S + 5);
+	g_assert_cmpuint(timeline_n_spans(r.tl), ==, 6);
+	g_autoptr(blk_tree) t = tree_new(r.tl, 1);
+	g_assert_cmpint(t->n, ==, 6);
+	g_assert_true(t->nodes[tree_find(t, 4, -1)].orphan);
+	g_assert_cmpint(t->nodes[tree_find(t, 4, -1)].parent, ==, -1);
+	g_assert_cmpint(tree_find(t, 1, -1), ==, t->root);
+	end(&r);
+}
+
+/* The same, told twice, and from its end on: the sums are those of one. */
+static void test_order(void)
+{
+	struct run r = begin(&(struct model_options){ 0 });
+	mark(&r, 70, 1, 0, "end");
+	mark(&r, 50, 2, 1, "end");
+	mark(&r, 50, 2, 1, "end");
+	mark(&r, 20, 2, 1, "start");
+	mark(&r, 10, 1, 0, "start");
+	mark(&r, 10, 1, 0, "start");
+	publish(&r, true);
+	assert_span(r.tl, 1, SPAN_COMPLETE, 10, 70);
+	assert_span(r.tl, 2, SPAN_COMPLETE, 20, 50);
+	g_assert_cmpint(find(r.tl, 1)->self_ns, ==, 30);
+	g_assert_cmpuint(timeline_n_spans(r.tl), ==, 2);
+	end(&r);
+}
+
+/* What comes for a trace that is over and forgotten is counted. */
+static void test_late(void)
+{
+	struct run r = begin(&(struct model_options){ .live = true });
+	mark(&r, S, 1, 0, "start");
+	mark(&r, S + 5, 1, 0, "end");
+	for (int i = 2; i < 9; i++) {
+		span_feed_mark(r.f, &(struct span_mark){ .ts = i * S, .trace = 2, .span = 2, .event = "x" });
+		publish(&r, false);
+	}
+	g_assert_cmpuint(timeline_trust(r.tl).late, ==, 0);
+	mark(&r, 9 * S, 3, 1, "start");
+	mark(&r, 9 * S + 1, 3, 1, "end");
+	publish(&r, true);
+	g_assert_cmpuint(timeline_trust(r.tl).late, ==, 2);
+	g_assert_null(find(r.tl, 3));
+	assert_span(r.tl, 1, SPAN_COMPLETE, S, S + 5);
+	end(&r);
+}
+
+/* A trace nobody ends is given up after a minute: its spans do not stay open for ever. */
+static void test_given_up(void)
+{
+	struct run r = begin(&(struct model_options){ .live = true });
+	mark(&r, S, 1, 0, "start");
+	mark(&r, S + 5, 2, 1, "start");
+	for (int i = 2; i < 70; i++) {
+		span_feed_mark(r.f, &(struct span_mark){ .ts = i * S, .trace = 2, .span = 2, .event = "x" });
+		publish(&r, false);
+		g_assert_cmpint(find(r.tl, 1)->state, ==, i < 62 ? SPAN_OPEN : SPAN_PARTIAL);
+	}
+	end(&r);
+}
+
+static void check_tree(struct timeline *tl, int n)
+{
+	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_assert_cmpint(t->n, ==, n);
+	g_assert_cmpint(t->root, >=, 0);
+	for (int i = 0; i < t->n; i++)
+		g_assert_cmpint(t->nodes[i].parent, <, i);
+	g_assert_cmpint(tree_end(t, t->root), <=, n);
+}
+
+static void test_cycles(void)
+{
+	struct run r = begin(&(struct model_options){ 0 });
+	for (uint64_t i = 1; i <= 1000; i++) {		/* ten circles of a hundred */
+		mark(&r, (int64_t)i, i, i % 100 ? i + 1 : i - 99, "start");
+		mark(&r, (int64_t)i + 2000, i, i % 100 ? i + 1 : i - 99, "end");
+	}
+	publish(&r, true);
+	g_assert_cmpuint(timeline_n_spans(r.tl), ==, 1000);
+	check_tree(r.tl, 1000);
+	end(&r);
+}
+
+/* One id for two spans that have nothing in common: both are there, as halves of one. */
+static void test_same_id(void)
+{
+	struct run r = begin(&(struct model_options){ 0 });
+	for (unsigned i = 0; i < 2; i++) {
+		span_feed_mark(r.f, &(struct span_mark){ .ts = 10 + 100 * i, .trace = 1, .span = 5,
+			.event = "sr", .service = i ? "b" : "a", .vtid = 7 + (int)i, .host = i });
+		span_feed_mark(r.f, &(struct span_mark){ .ts = 50 + 100 * i, .trace = 1, .span = 5,
+			.event = "ss", .service = i ? "b" : "a", .vtid = 7 + (int)i, .host = i });
+	}
+	publish(&r, true);
+	const struct span *s = find(r.tl, 5);
+	g_assert_cmpuint(timeline_n_spans(r.tl), ==, 1);
+	g_assert_cmpuint(s->n_annotations, ==, 4);
+	assert_span(r.tl, 5, SPAN_COMPLETE, 10, 150);
+	end(&r);
+}
+
+/* Published now and then, as a run does it: that must not cost the square of it. */
+static void feed_many(struct run *r, unsigned n, bool chain)
+{
+	mark(r, 0, 1, 0, "start");
+	for (unsigned i = 2; i <= n; i++) {
+		int64_t at = (int64_t)i * MS / 10;
+		mark(r, at, i, chain ? i - 1 : 1, "start");
+		if (!chain)
+			mark(r, at + 50, i, 1, "end");
+		if (i % 10000 == 0)
+			publish(r, false);
+	}
+	for (unsigned i = n; chain && i >= 2; i--)
+		mark(r, (int64_t)n * MS / 10 + n - i, i, i - 1, "end");
+	mark(r, (int64_t)n * MS / 10 + n, 1, 0, "end");
+	publish(r, true);
+}
+
+struct many { const char *name; unsigned n; bool chain, rows; };
+static const struct many many[] = {
+	{ "ten-thousand-children", 10000, false, true },
+	{ "ten-thousand-deep", 10000, true, true },
+	{ "a-million-children", MILLION, false, false },
+	{ "a-million-deep", MILLION, true, false },
+};
+
+static void test_many(gconstpointer data)
+{
+	const struct many *m = data;
+	struct run r = begin(&(struct model_options){ 0 });
+	feed_many(&r, m->n, m->chain);
+	g_assert_cmpuint(timeline_n_spans(r.tl), ==, m->n);
+	check_tree(r.tl, (int)m->n);
+	const struct span *root = find(r.tl, 1);
+	int64_t covered = m->chain ? root->end_ns - 2 * MS / 10 : (int64_t)(m->n - 1) * 50;
+	g_assert_cmpint(root->state, ==, SPAN_COMPLETE);
+	g_assert_cmpint(root->self_ns, >=, root->end_ns - covered - (int64_t)m->n);
+	if (m->rows) {
+		struct view_query q = VIEW_QUERY_INIT;
+		q.trace_id = 1;
+		struct rows *rows = view_waterfall.build(r.tl, &q);
+		g_assert_cmpuint(rows->rows->len, ==, m->n);
+		rows_free(rows);
+	}
+	end(&r);
+}
+
+/* ---- memory ---- */
+
+#define BUDGET (8 << 20)
+
+static void request(struct run *r, uint64_t n, const char *name, int64_t took)
+{
+	int64_t at = (int64_t)n * 10 * MS;
+	for (uint64_t i = 0; i < 5; i++) {
+		struct span_mark m = { .ts = at + (int64_t)i, .trace = n, .span = n * 10 + i, .vtid = 7,
+				       .parent = i ? n * 10 : 0, .event = "start", .name = i ? "part" : name };
+		span_feed_mark(r->f, &m);
+	}
+	for (uint64_t i = 5; i-- > 0;) {
+		struct span_mark m = { .ts = at + took - (int64_t)i, .trace = n, .span = n * 10 + i, .vtid = 7,
+				       .parent = i ? n * 10 : 0, .event = "end", .name = i ? "part" : name };
+		span_feed_mark(r->f, &m);
+	}
+}
+
+/* Whole traces go, the slowest of each operation last; sums of them stay, and their number. */
+static void test_memory(void)
+{
+	enum { N = 20000 };
+	struct run r = begin(&(struct model_options){ .memory_budget = 1 << 20 });
+	timeline_free(r.tl);
+	r.tl = timeline_new(BUDGET);
+	for (uint64_t n = 1; n <= N; n++) {
+		request(&r, n, n % 10 ? "often" : "rare", n == 50 || n == 77 ? 9 * MS : MS);
+		publish(&r, false);
+		g_assert_cmpuint(timeline_bytes(r.tl), <=, BUDGET);
+	}
+	publish(&r, true);
+	uint64_t traces, spans, sum = 0;
+	timeline_evicted(r.tl, &traces, &spans);
+	g_assert_cmpuint(traces, >, N / 2);
+	g_assert_cmpuint(spans, ==, traces * 5);
+	g_assert_cmpuint(timeline_n_spans(r.tl) + spans, ==, N * 5);
+	for (uint64_t n = 1; n <= N; n++) {
+		const GArray *of = timeline_trace_spans(r.tl, n);
+		g_assert_true(!of || of->len == 5);		/* never a part */
+	}
+	g_assert_nonnull(timeline_trace_spans(r.tl, 50));	/* of "rare" */
+	g_assert_nonnull(timeline_trace_spans(r.tl, 77));	/* of "often" */
+	g_assert_nonnull(timeline_trace_spans(r.tl, N));
+	g_assert_null(timeline_trace_spans(r.tl, 40));
+	for (size_t i = 0; i < timeline_n_span_sums(r.tl); i++) {
+		const struct span_sum *s = timeline_span_sum(r.tl, i);
+		int64_t total = 0;
+		for (unsigned p = 0; p < PART_N; p++)
+			total += s->part[p];
+		g_assert_cmpint(total, ==, s->duration.sum);
+		g_assert_cmpuint(s->count, ==, s->duration.count);
+		sum += s->count;
+	}
+	g_assert_cmpuint(sum, ==, spans);
+	end(&r);
+}
+
+/* A trace that never ends must not fill the memory: it is given up, and that is counted. */
+static void test_endless(void)
+{
+	struct run r = begin(&(struct model_options){ .live = true });
+	mark(&r, S, 1, 0, "start");
+	for (unsigned i = 2; i < 1500000 && !timeline_trust(r.tl).late; i++) {
+		mark(&r, S + i * INT64_C(5000), i, 1, "start");
+		if (i % 10000 == 0)
+			publish(&r, false);
+	}
+	g_assert_cmpuint(timeline_trust(r.tl).late, >, 0);
+	g_assert_cmpint(find(r.tl, 1)->state, ==, SPAN_PARTIAL);
+	end(&r);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/spans/missing", test_missing);
+	g_test_add_func("/spans/order", test_order);
+	g_test_add_func("/spans/late", test_late);
+	g_test_add_func("/spans/given-up", test_given_up);
+	g_test_add_func("/spans/cycles", test_cycles);
+	g_test_add_func("/spans/same-id", test_same_id);
+	g_test_add_func("/spans/memory", test_memory);
+	g_test_add_func("/spans/endless", test_endless);
+	for (size_t i = 0; i < G_N_ELEMENTS(many); i++) {
+		g_autofree char *path = g_strdup_printf("/spans/many/%s", many[i].name);
+		g_test_add_data_func(path, &many[i], test_many);
+	}
+	return g_test_run();
+}
