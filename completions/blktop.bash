@@ -60,7 +60,7 @@ _blktop() {
 		return
 		;;
 	--format)
-		mapfile -t COMPREPLY < <(compgen -W 'text csv json zipkin' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'text csv json zipkin otlp perfetto' -- "$cur")
 		return
 		;;
 	--color)
@@ -98,7 +98,7 @@ _blktop() {
 		return
 	fi
 	compopt -o filenames
-	mapfile -t COMPREPLY < <(compgen -d -- "$cur")
+	mapfile -t COMPREPLY < <(compgen -d -- "$cur"; compgen -f -X '!*.json' -- "$cur")
 	# The first word may be a subcommand.
 	[[ $COMP_CWORD -gt 1 ]] ||
 		mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W "$(_blktop_words --print-commands)" -- "$cur")

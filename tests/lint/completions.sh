@@ -38,6 +38,7 @@ offers priority --by pr
 offers history --against h
 offers trace= --only t
 offers zipkin --export-slowest 1 --format z
+offers perfetto --export-slowest 1 --format p
 offers tests/traces tests/tr
 offers end --from e
 offers babeltrace2 --reader b
