@@ -14,3 +14,9 @@ bench-check bench-record: bench-%: $(BUILD)/bench/bench-native
 	$(bench_py) --$*
 
 .PHONY: bench-big bench-check bench-record
+
+# Live sessions of a relay daemon of its own: following, draining, lags. Two minutes.
+bench-live: $(BUILD)/blktop $(BUILD)/bench/bench-live
+	python3 tests/bench/bench_live.py --blktop $(BUILD)/blktop --build $(BUILD)
+
+.PHONY: bench-live
