@@ -168,7 +168,8 @@ static void pass(struct live *l, int64_t us)
 	}
 }
 
-static unsigned add_trace(struct live *l, int uuid, const char *domain, const char *boot, int offset)
+static unsigned add_trace(struct live *l, int uuid, const char *domain, const char *boot,
+			  int offset)
 {
 	unsigned t = native_feed_add_trace(l->f);
 	char *text = made_metadata(uuid, domain, boot, offset);
@@ -507,9 +508,9 @@ static void test_always_late(void)
 	unsigned sa = native_feed_add_stream(l.f, t, "a", 1000000);
 	unsigned sb = native_feed_add_stream(l.f, t, "b", 1000000);
 	for (uint64_t i = 500; i < 800; i++) {	/* b lags by 5 s, then by 15 s */
-		uint64_t lag = i < 650 ? 50 : 150;
+		uint64_t lag = i < 650 ? 50 : 150, old = (i - lag) * 100 * ms;
 		native_feed_packet(l.f, sa, made_packet(&a, i * 100 * ms, i * 100 * ms + 99 * ms, 0, 1));
-		native_feed_packet(l.f, sb, made_packet(&b, (i - lag) * 100 * ms, (i - lag) * 100 * ms + 99 * ms, 0, 1));
+		native_feed_packet(l.f, sb, made_packet(&b, old, old + 99 * ms, 0, 1));
 		l.now += 100000;
 		drain(&l);
 		if (i == 649)
