@@ -194,7 +194,7 @@ static void print_groups(FILE *out, enum group first, enum group last)
 
 void options_print_help(FILE *out)
 {
-	fputs("Usage: blktop TRACE_DIR...                                a recorded trace\n"
+	fputs("Usage: blktop TRACE_DIR... | SPANS.json...                a recorded trace\n"
 	      "       blktop -r HOST[:PORT] | net://HOST/host/NAME/SESSION           live\n"
 	      "       blktop [-- PROGRAM ARG...]       live, of this machine: --help-here\n"
 	      "       blktop -b --view VIEW [OPTION...] TRACE_DIR | -r RELAY        print\n"

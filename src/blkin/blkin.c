@@ -37,11 +37,10 @@ static const struct blkin_provider nothing = {
 	record_nothing, record_no_string, record_no_integer,
 };
 
-/* NULL: not loaded yet. Set once. */
+/* NULL: not loaded yet. */
 static const struct blkin_provider *_Atomic provider;
-static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local int is_loading;	/* its constructors may call what is traced */
-static int most_level = BLKIN_DEBUG;	/* BLKIN_LEVEL; set before provider */
+static _Atomic int most_level = BLKIN_DEBUG;	/* BLKIN_LEVEL; set before provider */
 
 static int level_of(const char *text)
 {
@@ -89,49 +88,27 @@ static const struct blkin_provider *load(void)
 	return found ? found : &nothing;
 }
 
-static const struct blkin_provider *load_once(void)
+/* Several threads may be here at once, and find the same: the loader has a lock of its own.
+ * One of ours would be waited for by who holds that, in a constructor that is traced. */
+static const struct blkin_provider *load_now(void)
 {
-	const struct blkin_provider *p;
+	int error = errno;
 
 	if (is_loading)
 		return &nothing;
-	pthread_mutex_lock(&loading);
-	p = atomic_load(&provider);
-	if (!p) {
-		is_loading = 1;
-		int error = errno;
-		most_level = level_of(getenv("BLKIN_LEVEL"));
-		p = load();
-		errno = error;
-		is_loading = 0;
-		atomic_store_explicit(&provider, p, memory_order_release);
-	}
-	pthread_mutex_unlock(&loading);
+	is_loading = 1;
+	atomic_store(&most_level, level_of(getenv("BLKIN_LEVEL")));
+	const struct blkin_provider *p = load();
+	is_loading = 0;
+	atomic_store_explicit(&provider, p, memory_order_release);
+	errno = error;
 	return p;
 }
 
 static inline const struct blkin_provider *get_provider(void)
 {
 	const struct blkin_provider *p = atomic_load_explicit(&provider, memory_order_acquire);
-	return p ? p : load_once();
-}
-
-/* A fork while another thread loads would leave the child with a lock that nobody has. */
-static void lock_loading(void)
-{
-	if (!is_loading)
-		pthread_mutex_lock(&loading);
-}
-
-static void unlock_loading(void)
-{
-	if (!is_loading)
-		pthread_mutex_unlock(&loading);
-}
-
-__attribute__((constructor)) static void watch_forks(void)
-{
-	pthread_atfork(lock_loading, unlock_loading, unlock_loading);
+	return p ? p : load_now();
 }
 
 int blkin_init(void)
@@ -326,7 +303,8 @@ int blkin_record(const struct blkin_trace *trace, const struct blkin_annotation 
 	if (!trace->info.trace_id)
 		return 0;
 	const struct blkin_provider *p = get_provider();
-	if (p == &nothing || a->level > most_level)
+	if (p == &nothing ||
+	    a->level > atomic_load_explicit(&most_level, memory_order_relaxed))
 		return 0;
 	const struct blkin_endpoint *e = a->annotation_endpoint ? a->annotation_endpoint
 								: trace->trace_endpoint;

@@ -113,6 +113,33 @@ static void check_children(enum way way, const char *what)
 	ok(good && are_unique(ids[0], (CHILDREN + 1) * EACH), what);
 }
 
+/* Several threads may be the first to need the tracer. */
+static void *record_first(void *wrong)
+{
+	struct blkin_trace t;
+	struct blkin_annotation a;
+
+	blkin_init_new_trace(&t, "first", NULL);
+	blkin_init_timestamp_annotation(&a, "sr", NULL);
+	if (blkin_record(&t, &a) != 0)
+		*(bool *)wrong = true;
+	return NULL;
+}
+
+static void check_first_use(void)
+{
+	pthread_t threads[THREADS * 2];
+	bool wrong[THREADS * 2] = { false }, any = false;
+
+	for (int i = 0; i < THREADS * 2; i++)
+		pthread_create(&threads[i], NULL, record_first, &wrong[i]);
+	for (int i = 0; i < THREADS * 2; i++) {
+		pthread_join(threads[i], NULL);
+		any |= wrong[i];
+	}
+	ok(!any, "several threads load the tracer at once");
+}
+
 /* ---- spans ---- */
 
 static void check_spans(void)
@@ -214,6 +241,7 @@ int main(int argc, char **argv)
 		check_errors();
 		return n_failed != 0;
 	}
+	check_first_use();
 	check_threads();
 	check_children(BY_FORK, "ids of forked children are their own");
 	check_children(BY_CLONE, "so are those of children made without the library's knowing");
