@@ -220,6 +220,7 @@ void hist_log_turn(struct hist_log *h)
 	h->many = many_resize(NULL, FIRST_BLOCKS);
 	memset(h->many, 0, sizeof(*h->many));
 	h->many->alloc = FIRST_BLOCKS;
+	h->many->min = INT64_MAX;
 	h->n = HIST_FEW + 1;
 	for (unsigned i = 0; i < HIST_FEW; i++)
 		hist_log_add(h, few.few[i], hist_bucket_index(few.few[i]));
@@ -259,10 +260,9 @@ void hist_log_merge(struct hist_log *into, const struct hist_log *from)
 			hist_log_add(into, few.few[i], hist_bucket_index(few.few[i]));
 		return;
 	}
-	into->many->count += f->count;
 	into->many->sum = sum_saturating(into->many->sum, f->sum);
 	into->many->max = MAX(into->many->max, f->max);
-	into->many->min_below = MAX(into->many->min_below, f->min_below);
+	into->many->min = MIN(into->many->min, f->min);
 	for (unsigned o = 0; o < HIST_OCTAVES; o++) {
 		if (!f->block[o])
 			continue;
@@ -318,9 +318,11 @@ void hist_merge_log(struct hist *into, const struct hist_log *from)
 	}
 	const struct hist_many *m = from->many;
 	struct hist h = {
-		.count = m->count, .min = INT64_MAX - m->min_below, .max = m->max,
-		.sum = m->sum, .buckets = buckets, .n = (uint16_t)many_buckets(m, buckets),
+		.min = m->min, .max = m->max, .sum = m->sum, .buckets = buckets,
+		.n = (uint16_t)many_buckets(m, buckets),
 	};
+	for (unsigned i = 0; i < h.n; i++)
+		h.count += buckets[i].count;
 	if (into->count)
 		hist_merge(into, &h);
 	else

@@ -64,8 +64,7 @@ uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to); /
 #define HIST_FEW 3
 
 struct hist_many {
-	uint64_t count;
-	int64_t sum, max, min_below;	/* min_below: INT64_MAX - min */
+	int64_t sum, max, min;
 	uint8_t n, alloc;		/* blocks */
 	uint8_t block[HIST_OCTAVES];	/* of the octave, from 1; 0: none yet */
 	uint32_t counts[][8];		/* blocks, in the order of their first use */
@@ -103,13 +102,12 @@ static inline void hist_log_add(struct hist_log *h, int64_t ns, unsigned bucket)
 
 	struct hist_many *m = h->many;
 	m->counts[m->block[octave] - 1u][bucket & 7]++;
-	m->count++;
 	if (__builtin_add_overflow(m->sum, ns, &m->sum))
 		m->sum = INT64_MAX;
 	if (ns > m->max)
 		m->max = ns;
-	if (INT64_MAX - ns > m->min_below)
-		m->min_below = INT64_MAX - ns;
+	if (ns < m->min)
+		m->min = ns;
 }
 
 static inline bool hist_log_empty(const struct hist_log *h)

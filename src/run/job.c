@@ -8,11 +8,13 @@
 #include "run/worker.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #define DEFAULT_PUBLISH_NS (100 * INT64_C(1000000))
+#define GIVE_BACK_US 1000000		/* so seldom is free memory given back */
 #define FREE_PATIENCE_US 500000		/* how long job_free() waits for its thread */
 
 struct job {
@@ -20,6 +22,8 @@ struct job {
 	GThread *thread;
 	char *message, *reader, *warning;	/* what the last job_get_status() lent */
 	int64_t hard_to;		/* of what was collected */
+	int64_t folded, kept;		/* of the timeline, when memory was given back */
+	int64_t gave_back_us;		/* monotonic */
 };
 
 void post_free(void *data)
@@ -102,6 +106,21 @@ int job_fd(const struct job *j)
 	return j->s->event_fd;
 }
 
+/* Seconds are made by several threads and folded by this one: what is freed lies in holes
+ * of all their heaps, which the C library gives back only when it is told to. */
+static void give_back(struct job *j, const struct timeline *tl)
+{
+	int64_t folded = timeline_folded_until(tl), kept = timeline_kept_from(tl);
+	int64_t now = g_get_monotonic_time();
+
+	if ((folded == j->folded && kept == j->kept) || now - j->gave_back_us < GIVE_BACK_US)
+		return;
+	malloc_trim(0);
+	j->folded = folded;
+	j->kept = kept;
+	j->gave_back_us = now;
+}
+
 bool job_collect(struct job *j, struct timeline *tl)
 {
 	struct post *post;
@@ -118,6 +137,8 @@ bool job_collect(struct job *j, struct timeline *tl)
 		post_free(post);
 		any = true;
 	}
+	if (any)
+		give_back(j, tl);
 	return any;
 }
 

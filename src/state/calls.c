@@ -248,7 +248,8 @@ void call_finished(struct slice *s, struct thread *t, struct call *c, const stru
 {
 	int64_t ret = exit->arg[0];
 	struct bin *b = charge_call(s, t, c, exit->ts);
-	call_count(s, b, t, cell_of_call(s, b, t, c->name), c, c->info, exit->ts, ret);
+	call_count(s, b, t, cell_of_thread(s, b, t), cell_of_call(s, b, t, c->name), c, c->info,
+		   exit->ts, ret);
 	if (c->info->fdop && ret >= 0)
 		call_facts(s, t, c, exit, c->info->fdop);
 	call_log(s, t, c, exit->ts, ret);

@@ -101,15 +101,14 @@ static inline void file_count(struct bin_file *f, unsigned dir, uint64_t bytes, 
 	}
 }
 
-/* bc: cell_of_call(); info: of c. */
-static inline void call_count(struct slice *s, struct bin *b, struct thread *t, struct bin_call *bc,
-			      const struct call *c, const struct call_info *info, int64_t ts,
-			      int64_t ret)
+/* bt: cell_of_thread(); bc: cell_of_call(); info: of c. */
+static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
+			      struct bin_thread *bt, struct bin_call *bc, const struct call *c,
+			      const struct call_info *info, int64_t ts, int64_t ret)
 {
 	int64_t latency = ts - c->begin;
 	unsigned bucket = hist_bucket_index(latency);
 	bool error = (uint64_t)ret >= (uint64_t)-4095;
-	struct bin_thread *bt = cell_of_thread(s, b, t);
 	hist_log_add(&bc->latency, latency, bucket);
 	bc->errors += error;
 	bt->syscalls++;

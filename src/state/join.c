@@ -133,6 +133,7 @@ static void drop_wakes(struct thread *t, const struct thread *anonymous)
 void thread_append(struct slice *s, struct thread *l, struct thread *r)
 {
 	r->forward = l->self;
+	r->absorbed = true;
 	sched_append(s, l, r);
 	if (l->idle || r->idle)
 		return;

@@ -12,7 +12,7 @@
 static void plan_flags(struct plan *p, bool pid, enum event_kind kind)
 {
 	bool call = kind == KIND_ENTRY || kind == KIND_EXIT;
-	struct thread mask = { .hard = true, .idle = call, .pid_told = pid, .comm_kept = p->comm_repr };
+	struct thread mask = { .hard = true, .absorbed = true, .idle = call, .pid_told = pid, .comm_kept = p->comm_repr };
 	struct thread want = { .hard = true, .pid_told = pid, .comm_kept = p->comm_repr };
 	mask.st.run = UINT8_MAX;
 	mask.st.irq_depth = UINT16_MAX;
@@ -44,6 +44,7 @@ static bool plan_fields(struct plan *p, const struct blk_slot_layout *f, enum ev
 {
 	p->arg = f[0].repr ? f[0].off : NOWHERE;
 	p->size = kind == KIND_ENTRY && f[5].repr ? f[5].off : NOWHERE;
+	p->op = is_number(&f[2], 4) && f[2].size == 4 && f[2].is_signed ? f[2].off : NOWHERE;
 	if (kind == KIND_ENTRY)
 		return (!f[0].repr || is_number(&f[0], 4)) &&
 		       (!f[5].repr || is_number(&f[5], 8));
@@ -78,6 +79,7 @@ bool plan_learn(struct plan *p, const struct blk_layout *l, enum event_kind kind
 	if (comm->repr)
 		p->comm = comm->off;
 	plan_flags(p, l->slot[BLK_CTX_PID].repr != BLK_NONE, kind);
+	p->usual = p->tid != NOWHERE && p->comm != NOWHERE && comm->repr == BLK_TEXT_INLINE;
 	if (!usable)
 		p->layout = NULL;
 	return usable;
@@ -128,8 +130,11 @@ static inline G_ALWAYS_INLINE struct thread *plain_task(const struct blk_event *
 							const struct plan *p, const struct cpu *c)
 {
 	struct thread *t = c->task;
-	if (!t || (t->flags & p->flags_mask) != p->flags || t->forward != ID_NONE)
+	if (!t || (t->flags & p->flags_mask) != p->flags)
 		return NULL;
+	if (G_LIKELY(p->usual))
+		return (int32_t)load4(ev->data + p->tid) == t->task_tid &&
+		       comm_is(&t->comm, ev->data + p->comm) ? t : NULL;
 	if (p->tid != NOWHERE && (int32_t)load4(ev->data + p->tid) != t->task_tid)
 		return NULL;
 	return p->comm == NOWHERE || known_comm(t, ev->data, p, p->comm) ? t : NULL;
@@ -139,7 +144,7 @@ static inline G_ALWAYS_INLINE struct thread *plain_task(const struct blk_event *
 static inline struct thread *known_tid(const struct slice *s, uint32_t host, int32_t tid)
 {
 	struct thread *t = s->tid_cache[(uint32_t)tid % TID_CACHE];
-	return t && t->tid == tid && t->host == host && t->forward == ID_NONE && t->hard &&
+	return t && t->tid == tid && t->host == host && !t->absorbed && t->hard &&
 	       t->st.run != RUN_DEAD ? t : NULL;
 }
 
@@ -160,7 +165,8 @@ static inline void plain_entry(const struct blk_event *ev, const struct class_in
 	call->fd = p->arg == NOWHERE ? NO_FD : (int32_t)load4(ev->data + p->arg);
 	call->info = cls->info;
 	if (cls->wants_args)		/* of these only the first */
-		call->arg[0] = blk_int_or(ev, BLK_FIELD0 + 2, -1);
+		call->arg[0] = p->op != NOWHERE ? (int32_t)load4(ev->data + p->op)
+						: blk_int_or(ev, BLK_FIELD0 + 2, -1);
 	else
 		call->arg[0] = p->size == NOWHERE ? -1 : (int64_t)load8(ev->data + p->size);
 }
@@ -169,13 +175,16 @@ static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_e
 			      const struct class_info *cls, struct thread *t)
 {
 	const struct call *call = &t->st.call;
+	struct bin_thread *bt = t->cell;	/* plain_caller() has charged it */
 	int64_t ret = (int64_t)load8(ev->data + cls->plan.arg);
 	t->st.call_state = CALL_NONE;
 	struct bin_call *bc = cell_of_call(s, b, t, cls->name);
 	bc->busy_ns += ev->ts - call->busy_from;
-	call_count(s, b, t, bc, call, cls->info, ev->ts, ret);
+	call_count(s, b, t, bt, bc, call, cls->info, ev->ts, ret);
 	call_log(s, t, call, ev->ts, ret);
 }
+
+static const struct cpu no_irq = { .irq_known = true };
 
 /* The thread whose call begins or ends, and whose time until here is charged; or NULL. */
 static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struct bin *b,
@@ -185,7 +194,7 @@ static inline G_ALWAYS_INLINE struct thread *plain_caller(struct slice *s, struc
 {
 	const struct plan *p = &cls->plan;
 	struct thread *t = plain_task(ev, p, c);
-	if (!t || (t->st.word & p->word_mask) != p->word || !c->irq_known || c->irq_depth ||
+	if (!t || (t->st.word & p->word_mask) != p->word || c->irq_word != no_irq.irq_word ||
 	    t->st.cursor < b->begin || ev->ts < t->st.cursor)
 		return NULL;
 	enum part part = exits ? PART_SYSCALL : PART_USER;

@@ -167,6 +167,7 @@ struct thread {
 			bool pid_told;	/* a FACT_PID was written for it in this slice */
 			bool begins_lost;	/* what it began with is unknown for good: after a loss */
 			bool comm_kept;	/* .comm means .name_last */
+			bool absorbed;	/* .forward is set */
 			uint8_t soft_end;	/* enum soft_end: what ended the initial call */
 		};
 		uint64_t flags;		/* all of these, to be compared at once */
@@ -214,8 +215,13 @@ struct cpu {
 	int64_t cursor;		/* charged up to here */
 	struct irq_frame irq[IRQ_FRAMES];	/* stack of handlers */
 	struct raise raise[SOFTIRQS];
-	uint16_t irq_depth;
-	bool irq_known;		/* else: handlers may run that began before the slice */
+	union {
+		struct {
+			uint16_t irq_depth;
+			bool irq_known;	/* else: handlers may run that began before the slice */
+		};
+		uint32_t irq_word;	/* both, to be compared at once */
+	};
 	int64_t irq_since;	/* TS_NONE */
 	GArray *irq_head;	/* struct irq_note: what came while that was not known */
 };
@@ -432,6 +438,8 @@ struct plan {			/* where the short way finds things in records of this layout */
 	const struct blk_layout *layout;	/* NULL: not looked at yet */
 	uint32_t tid, comm;	/* contexts: offsets, or NOWHERE */
 	uint32_t size;		/* entry: bytes asked for; or NOWHERE */
+	uint32_t op;		/* entry: what a call that looks at its arguments wants; or NOWHERE */
+	bool usual;		/* contexts: .tid and .comm, this one inline */
 	uint32_t arg;		/* entry: fd, or NOWHERE; exit: ret; wakeup: tid; switch: prev_tid */
 	uint32_t state, next, prev_comm, next_comm, prev_prio, next_prio;	/* of a switch */
 	uint8_t comm_repr;	/* of all names: BLK_TEXT_INLINE or BLK_TEXT_REF; or BLK_NONE */
