@@ -34,6 +34,7 @@ struct local {
 	gint64 begun_us;
 	struct rule *rule;
 	int64_t watched_to;		/* end of the last second that was held against it */
+	bool ended;			/* the steward was told to */
 	bool exited;			/* the program ended by itself */
 	int exit_code;
 };
@@ -88,7 +89,7 @@ char *local_told(struct local *l, bool *ret_error)
 		enum steward_said said = steward_take(l->steward, &text);
 		*ret_error = said == STEWARD_COMPLAINS || said == STEWARD_GONE;
 		if (said == STEWARD_GONE)
-			return tell_gone(l);
+			return l->ended ? NULL : tell_gone(l);
 		if (said != STEWARD_EXITED)
 			return text;
 		l->exited = true;
@@ -274,6 +275,7 @@ static int end(struct local *l, int code)
 	g_autoptr(GError) error = NULL;
 	tell_rest(l);
 	bool exited = l->exited;	/* before anybody ends it */
+	l->ended = true;
 	g_autofree char *left = steward_ask(l->steward, STEWARD_END, NULL, END_MS, &error);
 	tell_rest(l);
 	if (left && *left)
