@@ -52,6 +52,9 @@ static void locate(const struct ctf_lexer *x, const char *at, uint64_t *line, ui
 {
 	*line = x->line;
 	*column = x->column;
+	/* of a text before this one: its begin is the nearest that is known */
+	if ((uintptr_t)at < (uintptr_t)x->text || (uintptr_t)at > (uintptr_t)x->end)
+		at = x->text;
 	for (const char *s = x->text; s < at; s++) {
 		if (*s == '\n') {
 			++*line;

@@ -45,6 +45,8 @@ void ctf_meta_free(struct ctf_meta *m)
 	g_ptr_array_unref(p->native);
 	g_array_unref(p->fields);
 	g_array_unref(p->ranges);
+	if (p->orphans)
+		g_array_unref(p->orphans);
 	g_string_free(p->name, TRUE);
 	g_string_free(p->key, TRUE);
 	g_ptr_array_unref(p->texts);
@@ -183,6 +185,17 @@ bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **e
 	return false;
 }
 
+/* Nothing will come that declares the streams of these events. */
+static bool parse_all(struct ctf_parser *p, const char *text, size_t n, GError **error)
+{
+	if (!ctf_meta_parse(p, text, n, error))
+		return false;
+	if (ctf_check_orphans(p))
+		return true;
+	g_propagate_error(error, g_steal_pointer(&p->lex.error));
+	return false;
+}
+
 bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **error)
 {
 	struct ctf_parser *p = (struct ctf_parser *)(void *)m;
@@ -191,10 +204,10 @@ bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **e
 	if (!ctf_meta_count(p, n, error) || !ctf_meta_begin(p, bytes, n, error))
 		return false;
 	if (!m->packetised)
-		return ctf_meta_parse(p, bytes, n, error);
+		return parse_all(p, bytes, n, error);
 	GString *text = g_string_sized_new(n);
 	bool ok = ctf_meta_unpack(p, bytes, n, text, NULL, error) &&
-		  ctf_meta_parse(p, text->str, text->len, error);
+		  parse_all(p, text->str, text->len, error);
 	g_string_free(text, TRUE);
 	return ok;
 }

@@ -448,7 +448,7 @@ static const struct ctf_type *root_type(const struct ctf_binding *b, enum ctf_ro
 	return b->root[which] ? &b->root[which]->t : NULL;
 }
 
-static void add_stream(struct ctf_parser *p, uint64_t id, const struct ctf_binding *b)
+static struct ctf_stream *add_stream(struct ctf_parser *p, uint64_t id, const struct ctf_binding *b)
 {
 	struct ctf_stream *s = ctf_pool_alloc(p->pool, sizeof *s);
 	s->pub.id = id;
@@ -461,6 +461,52 @@ static void add_stream(struct ctf_parser *p, uint64_t id, const struct ctf_bindi
 	s->by_id = g_hash_table_new(g_int64_hash, g_int64_equal);
 	g_ptr_array_add(p->meta.streams, s);
 	g_hash_table_insert(p->by_id, &s->pub.id, s);
+	return s;
+}
+
+/* An event whose stream is still to be declared: LTTng's user-space tracer writes them so
+ * where the program was there before the session. */
+struct orphan {
+	struct class_block c;
+	const char *text;
+	size_t n_text;
+};
+
+static bool add_event(struct ctf_parser *p, struct ctf_stream *s, const struct class_block *c,
+		      const char *text, size_t n_text);
+
+static bool adopt(struct ctf_parser *p, struct ctf_stream *s)
+{
+	guint left = 0;
+	for (guint i = 0; p->orphans && i < p->orphans->len; i++) {
+		struct orphan o = g_array_index(p->orphans, struct orphan, i);
+		if (o.c.stream != s->pub.id)
+			g_array_index(p->orphans, struct orphan, left++) = o;
+		else if (!add_event(p, s, &o.c, o.text, o.n_text))
+			return false;
+	}
+	if (p->orphans)
+		g_array_set_size(p->orphans, left);
+	return true;
+}
+
+static void keep_orphan(struct ctf_parser *p, const struct class_block *c, const char *text,
+			size_t n_text)
+{
+	struct orphan o = { .c = *c, .text = text, .n_text = n_text };
+	if (!p->orphans)
+		p->orphans = g_array_new(FALSE, FALSE, sizeof o);
+	g_array_append_val(p->orphans, o);
+}
+
+bool ctf_check_orphans(struct ctf_parser *p)
+{
+	if (!p->orphans || !p->orphans->len)
+		return true;
+	const struct orphan *o = &g_array_index(p->orphans, struct orphan, 0);
+	return ctf_lex_fail(&p->lex, o->text, BLK_TRACE_ERROR_UNSUPPORTED,
+			    "an event of stream %" G_GUINT64_FORMAT ", which is not declared",
+			    o->c.stream);
 }
 
 static bool parse_stream(struct ctf_parser *p)
@@ -488,8 +534,7 @@ static bool parse_stream(struct ctf_parser *p)
 	for (enum ctf_root r = CTF_ROOT_PACKET_CONTEXT; r <= CTF_ROOT_CONTEXT; r++)
 		if (!ctf_bind(&b, r, c.type[r], c.at[r]))
 			return false;
-	add_stream(p, c.id, &b);
-	return ctf_lex_expect(&p->lex, ';');
+	return adopt(p, add_stream(p, c.id, &b)) && ctf_lex_expect(&p->lex, ';');
 }
 
 /* ---- event ---- */
@@ -522,6 +567,12 @@ static const struct ctf_node *node_or_null(const struct ctf_type *t)
 static bool add_event(struct ctf_parser *p, struct ctf_stream *s, const struct class_block *c,
 		      const char *text, size_t n_text)
 {
+	const struct ctf_event *same = g_hash_table_lookup(s->by_id, &c->id);
+	if (same && (n_text != same->n_text || memcmp(text, same->text, n_text)))
+		return ctf_lex_fail(&p->lex, text, BLK_TRACE_ERROR_CORRUPT,
+				    "another event of id %" G_GUINT64_FORMAT, c->id);
+	if (same)
+		return true;
 	struct ctf_binding b;
 	ctf_binding_begin(&b, p, s->next_reg);
 	b.root[CTF_ROOT_PACKET_HEADER] = (void *)node_or_null(p->meta.packet_header);
@@ -564,17 +615,11 @@ static bool parse_event(struct ctf_parser *p)
 	if (!ctf_lex_expect(&p->lex, ';'))
 		return false;
 	struct ctf_stream *s = g_hash_table_lookup(p->by_id, &c.stream);
-	if (!s)
-		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
-				    "an event of stream %" G_GUINT64_FORMAT ", which is not declared"
-				    " before", c.stream);
 	size_t n = (size_t)(end - at);
-	const struct ctf_event *same = g_hash_table_lookup(s->by_id, &c.id);
-	if (!same)
+	if (s)
 		return add_event(p, s, &c, at, n);
-	return (n == same->n_text && !memcmp(at, same->text, n)) ||
-	       ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT,
-			    "another event of id %" G_GUINT64_FORMAT, c.id);
+	keep_orphan(p, &c, at, n);
+	return true;
 }
 
 /* ---- the whole ---- */

@@ -85,6 +85,7 @@ struct ctf_parser {
 	GHashTable *by_id;		/* uint64_t * -> struct ctf_stream * */
 	GPtrArray *native;		/* nodes that wait for the trace's byte order */
 	GArray *fields;			/* struct ctf_field: stack of the structures being read */
+	GArray *orphans;		/* events of streams that are not declared yet, or NULL */
 	GArray *ranges;			/* struct ctf_range: of the enumeration being read */
 	GString *name, *key;		/* scratch */
 	uint32_t n_nodes, n_bindings, all_cost, n_looks;
@@ -186,6 +187,7 @@ bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **e
 
 /* ---- ctf_parse.c ---- */
 
+bool ctf_check_orphans(struct ctf_parser *p);	/* is every event's stream declared? */
 bool ctf_parse_all(struct ctf_parser *p);		/* up to the text's end */
 
 #endif
