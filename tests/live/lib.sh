@@ -55,6 +55,32 @@ cleanup() {
 trap cleanup EXIT
 in_lab() { "$LAB/lab-run" "$@" >>"$work/lab.log" 2>&1; }
 
+# The lab's relay daemon once more, on its ports; its session once more.
+relay_again() {
+	"$LAB/lab-run" lttng-relayd --control-port="tcp://127.0.0.1:$LAB_CTRL_PORT" \
+		--data-port="tcp://127.0.0.1:$((LAB_CTRL_PORT + 1))" \
+		--live-port="tcp://127.0.0.1:$LAB_LIVE_PORT" --output="$LAB_DIR/traces" \
+		</dev/null >>"$LAB_DIR/relayd.log" 2>&1 &
+	LAB_RELAYD_PID=$!
+	echo "export LAB_RELAYD_PID='$LAB_RELAYD_PID'" >>"$LAB_DIR/lab"
+	until_true listens "$LAB_CTRL_PORT" && until_true listens "$LAB_LIVE_PORT"
+}
+listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+sessiond_again() {
+	"$LAB/lab-run" lttng-sessiond --no-kernel </dev/null >>"$LAB_DIR/sessiond.log" 2>&1 &
+	LAB_SESSIOND_PID=$!
+	echo "export LAB_SESSIOND_PID='$LAB_SESSIOND_PID'" >>"$LAB_DIR/lab"
+	until_true in_lab lttng --no-sessiond list
+}
+session_again() {
+	in_lab lttng --no-sessiond create spans --live="$LAB_LIVE_US" \
+		--ctrl-url="tcp://127.0.0.1:$LAB_CTRL_PORT" --data-url="tcp://127.0.0.1:$((LAB_CTRL_PORT + 1))" &&
+		in_lab lttng --no-sessiond enable-channel -u chan -s spans "--buffers-${LAB_BUFFERS:-uid}" &&
+		in_lab lttng --no-sessiond add-context -u -s spans -c chan -t vpid -t vtid -t procname &&
+		in_lab lttng --no-sessiond enable-event -u -s spans -c chan 'zipkin:*' &&
+		in_lab lttng --no-sessiond start spans
+}
+
 # until_true COMMAND...: polls for at most 20 s
 until_true() {
 	for _ in $(seq 400); do

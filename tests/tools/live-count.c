@@ -6,19 +6,27 @@
  *
  * -e: stop when so many events came; -b: with babeltrace2; -B: from the beginning; -w: wait for the session; -l: the
  * bound of lateness; -c: cancel from another thread after 0.3 s; -n: stop after so long
- * (60); -t: time limit of the connection (2000). "status connected|gone ATTACHED MESSAGE"
+ * or with SIGINT (60); -t: time limit of the connection (2000). "status connected|gone ATTACHED MESSAGE"
  * on every change, "stalled NAME" likewise; at the end "event NAME COUNT" and other
  * counts, "digest HEX" (of all events, in any order: instant, CPU, name, and fields),
  * "disorder N" (records that went back in time), "longest MS" (the longest
  * source_next()), and last "end|stopped|cancelled|error MESSAGE".
  */
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "live/live.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+	interrupted = signal;
+}
 
 static const struct blk_subscription rows[] = {
 	{ "zipkin:timestamp", { "trace_name", "service_name", "port_no", "ip", "trace_id",
@@ -174,7 +182,7 @@ static const char *run(struct source *s, struct counts *c, int64_t until, uint64
 			return "cancelled";
 		if (st == SOURCE_ERROR)
 			return "error";
-		if (g_get_monotonic_time() > until || n_events(c) >= most)
+		if (g_get_monotonic_time() > until || n_events(c) >= most || interrupted)
 			return "stopped";
 	}
 }
@@ -210,6 +218,8 @@ int main(int argc, char **argv)
 	struct live_options options = { .timeout_ms = 2000, .late_ns = -1 };
 	struct counts c = { .last = INT64_MIN, .horizon = INT64_MIN };
 	double seconds = 60;
+
+	signal(SIGINT, interrupt);
 	uint64_t most = UINT64_MAX;
 	bool cancel = false;
 	size_t n = 0;
