@@ -93,16 +93,29 @@ static const char *domains(const struct screen *s)
 	return kernel && ust ? " kernel+ust" : kernel ? " kernel" : ust ? " ust" : "";
 }
 
+/* The others went on; a new message each second would be restless. */
+static char *stalled_text(const struct live_status *st)
+{
+	int64_t behind = st->stalled_ns == INT64_MIN ? 0 :
+		(g_get_real_time() * NS_PER_US - st->stalled_ns) / (10 * NS_PER_S) * 10;
+	g_autofree char *more = st->stalled > 1 ? g_strdup_printf(" and %u more", st->stalled - 1) : NULL;
+	g_autofree char *since = behind > 0 ?
+		g_strdup_printf("for more than %" G_GINT64_FORMAT " s", behind) : NULL;
+
+	return g_strdup_printf("stream %s%s is silent%s%s: the others go on without it",
+			       st->stalled_name, more ? more : "", since ? " " : "", since ? since : "");
+}
+
 static void fill_live_status(struct screen *s, struct ui_status *ret)
 {
 	struct live_status st;
 	if (!input_live_status(s->in, &st))
 		return;
 	ret->lag_ns = st.lag_ns;
-	if (st.message[0]) {
-		g_autofree char *visible = text_visible(st.message);
-		g_strlcpy(ret->banner, visible, sizeof ret->banner);
-	}
+	ret->late = st.late;
+	g_autofree char *stalled = st.stalled ? stalled_text(&st) : NULL;
+	g_autofree char *visible = text_visible(st.message[0] ? st.message : stalled ? stalled : "");
+	g_strlcpy(ret->banner, visible, sizeof ret->banner);
 }
 
 static void backend_status(void *data, struct ui_status *ret)
@@ -555,7 +568,8 @@ int screen_run(const struct options *o)
 	if (code != EXIT_FINE || left)
 		return code;
 	struct job_options options = {
-		.model.live = o->live, .model.memory_budget = MIN(o->memory / 16, MOST_CORRECTIONS),
+		.model.live = o->live, .model.provisional = o->live,
+		.model.memory_budget = MIN(o->memory / 16, MOST_CORRECTIONS),
 		.memory = o->memory, .preview = true, .threads = o->jobs, .slices = o->slices,
 	};
 	log_note("reading %s", input_label(s.in));

@@ -16,6 +16,7 @@ struct model {
 	struct slice *s;
 	struct publisher *publisher;
 	int64_t border;		/* seconds before it are closed */
+	int64_t shown;		/* newest instant of the last publication */
 	GArray *again;		/* struct again */
 	size_t annots_kept;	/* when it was made to forget last */
 };
@@ -38,7 +39,7 @@ struct model *model_new(const struct model_options *options)
 		m->options.step_ns = NS_PER_S;
 	m->s = slice_new(true, m->options.step_ns);
 	m->publisher = new_publisher(m, m->s);
-	m->border = INT64_MIN;
+	m->border = m->shown = INT64_MIN;
 	m->again = g_array_new(false, false, sizeof(struct again));
 	return m;
 }
@@ -213,8 +214,10 @@ struct publication *model_publish(struct model *m, bool final)
 	if (now == INT64_MIN || slice_first(m->s) == INT64_MAX)
 		return final ? publication_new() : NULL;
 	int64_t border = time_floor(now, m->options.step_ns);
-	if (!final && border == m->border)
+	bool open = m->options.provisional && !final;
+	if (!final && border == m->border && !(open && now > m->shown))
 		return NULL;
+	m->shown = now;
 	int64_t forgotten = forget_before(m, now, final);
 	if (m->options.at_end && !final && forgotten == INT64_MIN && !has_many_spans(m))
 		return NULL;
@@ -222,7 +225,8 @@ struct publication *model_publish(struct model *m, bool final)
 	if (m->s->horizon > slice_last(m->s) && !final)
 		m->s->last = border > m->s->last ? border - 1 : m->s->last;
 	mark_again(m, now, forgotten, final);
-	struct publication *p = publisher_publish(m->publisher, border, now, final);
+	struct publication *p = publisher_publish(m->publisher, border, now,
+						  final ? PUBLISH_FINAL : open ? PUBLISH_OPEN : PUBLISH_CLOSED);
 	if (!final && !m->options.live)
 		put_off(m, now);
 	if (!final && (m->options.live || m->options.memory_budget)) {

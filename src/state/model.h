@@ -27,6 +27,7 @@ struct model_options {
 	size_t memory_budget;	/* not 0: the same for a recorded trace, so that what is kept
 				 * inside the model does not grow with the trace's length:
 				 * about so many bytes of seconds that can be corrected */
+	bool provisional;	/* live: every publication has the open second, too (version 0) */
 	bool at_end;		/* nobody looks meanwhile: seconds are published when memory
 				 * asks for it, and at the end */
 };

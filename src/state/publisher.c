@@ -352,7 +352,7 @@ static uint32_t touched(const struct slice *s, int64_t begin, int64_t end)
 	return n;
 }
 
-static struct second *make_second(struct publisher *p, struct bin *b)
+static struct second *make_second(struct publisher *p, struct bin *b, bool open)
 {
 	struct slice *s = p->s;
 	int64_t begin = b->index * s->step;
@@ -376,8 +376,8 @@ static struct second *make_second(struct publisher *p, struct bin *b)
 	to->files = (struct file_cell *)g_array_free(m.file_cells, false);
 	to->trust = b->trust;
 	to->trust.touched = touched(s, to->begin_ns, to->end_ns);
-	to->version = ++b->version;
-	b->dirty = m.soft;
+	to->version = open ? 0 : ++b->version;
+	b->dirty = open || m.soft;
 	intmap_clear(&m.threads);
 	intmap_clear(&m.calls);
 	intmap_clear(&m.files);
@@ -416,20 +416,25 @@ static int bin_order(gconstpointer a, gconstpointer b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static void publish_seconds(struct publisher *p, struct publication *pub, int64_t border, bool final)
+static void publish_seconds(struct publisher *p, struct publication *pub, int64_t border,
+			    enum publish_what what)
 {
+	bool final = what == PUBLISH_FINAL;
 	g_autoptr(GPtrArray) due = g_ptr_array_new();
 	GHashTableIter it;
 	gpointer value;
 	g_hash_table_iter_init(&it, p->s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *b = value;
-		if (final ? b->dirty : b->dirty && (b->index + 1) * p->s->step <= border)
+		if (b->dirty && (what != PUBLISH_CLOSED || (b->index + 1) * p->s->step <= border))
 			g_ptr_array_add(due, b);
 	}
 	g_ptr_array_sort(due, bin_order);
-	for (guint i = 0; i < due->len; i++)
-		g_ptr_array_add(pub->seconds, make_second(p, g_ptr_array_index(due, i)));
+	for (guint i = 0; i < due->len; i++) {
+		struct bin *b = g_ptr_array_index(due, i);
+		bool open = !final && (b->index + 1) * p->s->step > border;
+		g_ptr_array_add(pub->seconds, make_second(p, b, open));
+	}
 }
 
 static struct trust total_trust(const struct publisher *p)
@@ -454,8 +459,10 @@ void publisher_bound_spans(struct publisher *p, size_t bytes)
 	spans_bound(p->spans, bytes);
 }
 
-struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now, bool final)
+struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now,
+				      enum publish_what what)
 {
+	bool final = what == PUBLISH_FINAL;
 	struct slice *s = p->s;
 	if (s->first == INT64_MAX)
 		return NULL;
@@ -463,7 +470,7 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
 	slice_flush(s);
 	charge_all(s, final ? s->last : MIN(border, s->last), final);
 	names_update(p->names);
-	publish_seconds(p, pub, border, final);
+	publish_seconds(p, pub, border, what);
 	spans_publish(p->spans, pub, now, final);
 	tell_registries(p, pub);
 	pub->has_coverage = true;
@@ -538,7 +545,7 @@ void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 struct publication *slice_finish(struct slice *s)
 {
 	struct publisher *p = publisher_new(s);
-	struct publication *pub = publisher_publish(p, INT64_MAX, s->last, true);
+	struct publication *pub = publisher_publish(p, INT64_MAX, s->last, PUBLISH_FINAL);
 	publisher_free(p);
 	return pub ? pub : publication_new();
 }

@@ -14,13 +14,16 @@ void publisher_free(struct publisher *p);
 
 /*
  * What is new: seconds that end at or before `border` and have changed, everything
- * they refer to, spans. `now`: newest instant. final: all seconds, closed at the end
- * of coverage. NULL before the first event.
+ * they refer to, spans. `now`: newest instant. OPEN: the second behind the border, too, as
+ * far as it goes: without what is in progress, which is charged at its end or at a border.
+ * FINAL: all seconds, closed at the end of coverage. NULL before the first event.
  */
+enum publish_what { PUBLISH_CLOSED, PUBLISH_OPEN, PUBLISH_FINAL };
+struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now,
+				      enum publish_what what);
 /* Bound on what is kept of spans that are not over (0: none): above it the longest traces are
  * published as they are and given up; what still comes for them counts as late. */
 void publisher_bound_spans(struct publisher *p, size_t bytes);
-struct publication *publisher_publish(struct publisher *p, int64_t border, int64_t now, bool final);
 
 /* For what makes parts of a second (made_*.c): the registry's id of a slice's thread;
  * ID_NONE for none and for idle tasks, which *ret_idle tells. */

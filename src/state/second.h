@@ -153,7 +153,8 @@ struct trust {
 
 struct second {
 	int64_t begin_ns, end_ns;	/* end exclusive; the first and last may be cut by coverage */
-	uint32_t version;		/* 1, 2, ...: corrected since */
+	uint32_t version;		/* 1, 2, ...: corrected since; 0: still open, shown as far
+					 * as it is known (end_ns) */
 	int64_t fold_ns;		/* 0; else: several seconds made one of this length, for lack
 					 * of room (coarsen.h) */
 	struct trust trust;

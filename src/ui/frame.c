@@ -215,6 +215,15 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 	return bad && !app->cover.part ? trust_repair(app, y, x) : x;
 }
 
+/* Does the range reach into the second that goes on? */
+static bool is_open(const struct timeline *tl, int64_t to)
+{
+	size_t n = timeline_n_seconds(tl);
+	const struct second *last = n ? timeline_second(tl, n - 1) : NULL;
+
+	return last && !last->version && last->begin_ns < to;
+}
+
 /* What is shown is not all, or not for good. */
 static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
 {
@@ -238,6 +247,8 @@ static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
 				 timefmt_clock(a, begin), timefmt_clock(b, end));
 	if (app->cover.kind == COVER_READ && app->cover.part)
 		return frame_add(app, y, x, ROLE_SOFT, "   only a part of it is read");
+	if (app->cover.kind == COVER_READ && is_open(app->main, to))
+		return frame_add(app, y, x, ROLE_SOFT, "   %s open, so far", app->glyphs->soft);
 	return x;
 }
 
@@ -283,8 +294,11 @@ void frame_trust(struct app *app, unsigned y, const struct trust *trust)
 	x = frame_add(app, y, x, ROLE_DIM, "   mem %s%s%s", a, budget ? "/" : "",
 		      budget ? timefmt_bytes(b, budget) : "");
 	if (app->status.n_events)
-		frame_add(app, y, x, ROLE_DIM, "   %s events",
-			  timefmt_count(a, app->status.n_events));
+		x = frame_add(app, y, x, ROLE_DIM, "   %s events",
+			      timefmt_count(a, app->status.n_events));
+	if (app->status.late)
+		frame_add(app, y, x, ROLE_DISTRUST, "   late %s",
+			  timefmt_count(a, app->status.late));
 }
 
 /* "native", or "babeltrace2 (why)" with as much of the reason as fits. */

@@ -23,6 +23,7 @@ struct ui_status {
 	uint64_t n_events;
 	double events_per_s;
 	int64_t lag_ns;		/* live: < 0 unknown */
+	uint64_t late;		/* live: events that came too late, and were moved to the present */
 	char banner[256];	/* "relay gone since 12:00:05: Connection refused; trying again", or "" */
 	char reader[160];	/* "native", "babeltrace2: WHY", or "": visible text */
 	unsigned pieces_done, pieces;	/* 0: not read in pieces */

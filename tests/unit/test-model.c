@@ -58,6 +58,8 @@ static void test_run(gconstpointer data)
 	report_assert_equal("published once", whole, once);
 	g_autofree char *often = report_of_run(r, &(struct model_options){ 0 }, 100);
 	report_assert_equal("published often", whole, often);
+	g_autofree char *open = report_of_run(r, &(struct model_options){ .provisional = true }, 100);
+	report_assert_equal("published while open", whole, open);
 	g_autofree char *forgetful = report_of_run(r, &(struct model_options){ .memory_budget = 64 << 20 }, 100);
 	report_assert_equal("with forgetting", whole, forgetful);
 	g_autofree char *at_end = report_of_run(r, &(struct model_options){ .at_end = true }, 100);
