@@ -250,23 +250,12 @@ static void add_server(GString *text, const struct history *h, const struct tree
 	}
 }
 
-char *why_sentence(const struct history *h, const struct tree *t, int asked,
-		   const struct why *why)
+/* What it did, on what, and who ended it. */
+static void add_cause(GString *text, const struct history *h, const struct tree *t,
+		      const struct why *why)
 {
-	const struct span *s = t->nodes[why->node].span, *top = t->nodes[asked].span;
-	const struct timeline *tl = h->tl;
-	GString *text = g_string_new(NULL);
+	const struct span *s = t->nodes[why->node].span;
 	char buf[TIMEFMT_LEN];
-	if (why->node != asked) {
-		g_string_append(text, timeline_string(tl, s->name));
-		if (s->service != top->service)
-			g_string_append_printf(text, " in %s", timeline_string(tl, s->service));
-		g_string_append(text, ": ");
-	}
-	if (span_duration(s) <= 0) {
-		g_string_append(text, "took no time");
-		return g_string_free(text, FALSE);
-	}
 	/* One wait that is most of it is told with the wakeup it ended in. */
 	int64_t ns = why->ns;
 	if (why->part == PART_FUTEX && why->wait && wait_blocked(why->wait) * 2 > ns)
@@ -280,6 +269,101 @@ char *why_sentence(const struct history *h, const struct tree *t, int asked,
 		add_waker(text, h, why);
 	if (why->part == PART_SOCKET)
 		add_server(text, h, t, why);
+}
+
+/* ---- a second cause ---- */
+
+#define OTHER_SHARE 32			/* of the whole, at least; */
+#define OTHER_LEAST (5 * NS_PER_MS)	/* of waits, and so long; */
+#define COMPUTED_SHARE 12		/* of computing, and of what is more than usual */
+
+/* Of the span itself: less its direct children's of the same thread. */
+static int64_t own_part(const struct tree *t, int i, enum part part)
+{
+	int64_t own = t->nodes[i].span->part[part];
+	for (int c = t->nodes[i].first_child; c >= 0; c = t->nodes[c].next)
+		if (tree_same_thread(t->nodes[i].span, t->nodes[c].span))
+			own -= t->nodes[c].span->part[part];
+	return MAX(own, 0);
+}
+
+/* A lock, a sleep: whenever it was long. Computing: where that made the span unusual. */
+static bool is_notable(const struct history *h, const struct span *s, enum part part, int64_t ns,
+		       int64_t whole)
+{
+	if (part != PART_USER)
+		return ns * OTHER_SHARE >= whole && ns >= OTHER_LEAST;
+	if (ns * COMPUTED_SHARE < whole)
+		return false;
+	int64_t usual = history_usual(h, s), excess = span_duration(s) - usual;
+	return usual >= 0 && excess * COMPUTED_SHARE >= whole && ns * 2 >= excess;
+}
+
+/* The longest of what the first cause does not tell already. */
+static void find_other(const struct history *h, const struct tree *t, int asked,
+		       const struct why *first, struct why *ret)
+{
+	static const enum part parts[] = { PART_FUTEX, PART_TIMER, PART_USER };
+	int64_t whole = span_duration(t->nodes[asked].span);
+	int end = tree_end(t, asked), told = tree_end(t, first->node);
+	ret->node = -1;
+	ret->ns = 0;
+	for (int i = asked; i < end; i++) {
+		for (size_t k = 0; k < G_N_ELEMENTS(parts); k++) {
+			int64_t ns = own_part(t, i, parts[k]);
+			bool same = parts[k] == first->part && i >= first->node && i < told;
+			if (same || ns <= ret->ns || !is_notable(h, t->nodes[i].span, parts[k], ns, whole))
+				continue;
+			*ret = (struct why){ .node = i, .part = parts[k], .ns = ns, .waker = ID_NONE,
+					     .culprit = ID_NONE, .culprit_part = PART_N };
+		}
+	}
+}
+
+/* "; and lock: waited 25ms for a lock; thumbd-w0/254 slept holding it" */
+static void add_other(GString *text, const struct history *h, const struct tree *t, int asked,
+		      const struct why *first)
+{
+	const struct span *top = t->nodes[asked].span;
+	struct why other;
+	find_other(h, t, asked, first, &other);
+	if (other.node < 0)
+		return;
+	const struct span *s = t->nodes[other.node].span;
+	other.wait = why_longest_wait(s, other.part);
+	if (other.wait && other.part == PART_FUTEX) {
+		other.waker = other.wait->waker;
+		if (other.waker != ID_NONE)
+			find_culprit((struct history *)h, other.wait, &other);
+	}
+	g_string_append(text, "; and ");
+	if (other.node != asked) {
+		g_string_append(text, timeline_string(h->tl, s->name));
+		if (s->service != top->service)
+			g_string_append_printf(text, " in %s", timeline_string(h->tl, s->service));
+		g_string_append(text, ": ");
+	}
+	add_cause(text, h, t, &other);
+}
+
+char *why_sentence(const struct history *h, const struct tree *t, int asked,
+		   const struct why *why)
+{
+	const struct span *s = t->nodes[why->node].span, *top = t->nodes[asked].span;
+	const struct timeline *tl = h->tl;
+	GString *text = g_string_new(NULL);
+	if (why->node != asked) {
+		g_string_append(text, timeline_string(tl, s->name));
+		if (s->service != top->service)
+			g_string_append_printf(text, " in %s", timeline_string(tl, s->service));
+		g_string_append(text, ": ");
+	}
+	if (span_duration(s) <= 0) {
+		g_string_append(text, "took no time");
+		return g_string_free(text, FALSE);
+	}
+	add_cause(text, h, t, why);
+	add_other(text, h, t, asked, why);
 	return g_string_free(text, FALSE);
 }
 
