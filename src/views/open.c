@@ -230,7 +230,7 @@ static bool instant_of(const struct timeline *tl, const struct view_query *q, in
 	bool all = q->from_ns == 0 && q->to_ns == 0;
 	if (!timeline_coverage(tl, &first, &last) || (!all && (q->from_ns > last || q->to_ns <= first)))
 		return false;
-	*ret = all ? last : MIN(q->to_ns, last);
+	*ret = all || q->to_ns - 1 > last ? last : q->to_ns;
 	return true;
 }
 

@@ -22,10 +22,17 @@ static void print_view(FILE *out, const struct timeline *tl, const struct view *
 	rows_free(rows);
 }
 
-static void print_range(FILE *out, const struct timeline *tl, int64_t from, int64_t to)
+/* Rows that depend on what lies outside of the range. */
+static bool looks_around(const struct view *v)
+{
+	return !strcmp(v->id, "changed");
+}
+
+/* alone: of a timeline that may have nothing but these. */
+static void print_range(FILE *out, const struct timeline *tl, int64_t from, int64_t to, bool alone)
 {
 	for (const struct view *const *v = view_all; *v; v++) {
-		if ((*v)->kind != VIEW_TABLE)
+		if ((*v)->kind != VIEW_TABLE || (alone && looks_around(*v)))
 			continue;
 		print_view(out, tl, *v, BY_THREAD, from, to);
 		if ((*v)->has_by && (*v)->default_by == BY_SYSTEM)	/* those rows tell other things */
@@ -58,7 +65,8 @@ static void print_traces(FILE *out, const struct timeline *tl)
 	}
 }
 
-static void print_seconds(FILE *out, const struct timeline *tl, int64_t from, int64_t to)
+static void print_seconds(FILE *out, const struct timeline *tl, int64_t from, int64_t to,
+			  bool alone)
 {
 	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
 		const struct second *sec = timeline_second(tl, i);
@@ -67,7 +75,7 @@ static void print_seconds(FILE *out, const struct timeline *tl, int64_t from, in
 		fprintf(out, "second %" PRId64 " %" PRId64 " trust %" PRIu64 " %" PRIu64 " %"
 			PRIu64 " %u\n", sec->begin_ns, sec->end_ns, sec->trust.lost_events,
 			sec->trust.lost_packets, sec->trust.soft, sec->trust.touched);
-		print_range(out, tl, sec->begin_ns, sec->end_ns);
+		print_range(out, tl, sec->begin_ns, sec->end_ns, alone);
 	}
 }
 
@@ -80,8 +88,8 @@ char *report_of_timeline(const struct timeline *tl)
 	if (timeline_coverage(tl, &first, &last)) {
 		fprintf(out, "coverage %" PRId64 " %" PRId64 " events %" PRIu64 "\n", first, last,
 			timeline_n_events(tl));
-		print_range(out, tl, first, last + 1);
-		print_seconds(out, tl, INT64_MIN, INT64_MAX);
+		print_range(out, tl, first, last + 1, false);
+		print_seconds(out, tl, INT64_MIN, INT64_MAX, false);
 		print_traces(out, tl);
 	}
 	fclose(out);
@@ -95,7 +103,7 @@ char *report_of_seconds(const struct timeline *tl, int64_t from, int64_t to)
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out = open_memstream(&text, &len);
-	print_seconds(out, tl, from, to);
+	print_seconds(out, tl, from, to, true);
 	fclose(out);
 	char *copy = g_strndup(text, len);
 	free(text);

@@ -12,7 +12,8 @@ char *report_of_slice(struct slice *s);
 /* The same of a timeline. */
 char *report_of_timeline(const struct timeline *tl);
 
-/* Of the seconds that begin in [from, to), one by one. */
+/* Of the seconds that begin in [from, to), one by one, but for views that compare them
+ * with what is outside. */
 char *report_of_seconds(const struct timeline *tl, int64_t from, int64_t to);
 
 /* Compares line by line; fails the test showing the first difference. */
