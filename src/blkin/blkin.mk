@@ -54,6 +54,7 @@ install-blkin: libblkin
 	@mkdir -p '$(DESTDIR)$(LIBDIR)/pkgconfig'
 	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' src/blkin/blkin.pc.in \
 		>'$(DESTDIR)$(LIBDIR)/pkgconfig/blkin.pc'
+	@[ -n '$(DESTDIR)' ] || ldconfig 2>/dev/null || echo '  ldconfig makes libblkin known, as root'
 
 uninstall-blkin:
 	rm -f '$(DESTDIR)$(LIBDIR)/libblkin.so' '$(DESTDIR)$(LIBDIR)/libblkin.so.0' \
