@@ -264,7 +264,7 @@ static void repair_rest(struct doctor *doc, GHashTable *done)
 
 	for (size_t i = 0; i < n; i++) {
 		const char *event = rows[i].event;
-		if (!rows[i].needs || strchr(event, '*') || is_syscall(event) ||
+		if (!rows[i].needs || strpbrk(event, "*(") || is_syscall(event) ||
 		    g_str_has_prefix(event, "syscall_") || g_str_has_prefix(event, "exit_syscall") ||
 		    g_str_has_prefix(event, "compat_"))
 			continue;

@@ -19,6 +19,7 @@ struct input {
 	gatomicrefcount refs;
 	char **paths;			/* NULL: live */
 	enum reader reader;
+	bool count_threads;
 	GArray *urls;			/* struct live_url */
 	struct live_options options;
 	char *label;
@@ -92,11 +93,21 @@ struct input *input_new_live(GArray *urls, const struct live_options *options)
 	return in;
 }
 
+void input_count_threads(struct input *in, bool count)
+{
+	in->count_threads = count;
+}
+
+static const struct blk_subscription *subscriptions(const struct input *in, size_t *ret_n)
+{
+	return in->count_threads ? model_subscriptions_counting(ret_n) : model_subscriptions(ret_n);
+}
+
 static struct source *open_live(void *data, GError **error)
 {
 	struct input *in = data;
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = subscriptions(in, &n);
 
 	struct source *source = live_open((const struct live_url *)in->urls->data, in->urls->len,
 					  &in->options, rows, n, error);
@@ -123,7 +134,7 @@ static bool open_reader(const struct input *in, struct job_trace *ret, GError **
 {
 	const char *const *paths = (const char *const *)in->paths;
 	size_t n;
-	const struct blk_subscription *rows = model_subscriptions(&n);
+	const struct blk_subscription *rows = subscriptions(in, &n);
 	g_autoptr(GError) refusal = NULL;
 
 	if (in->reader != READER_BT2) {

@@ -17,6 +17,8 @@ enum reader { READER_AUTO, READER_NATIVE, READER_BT2 };
 struct input *input_new_paths(const char *const *paths, enum reader reader);
 /* Takes over an array of struct live_url, each with target and session. */
 struct input *input_new_live(GArray *urls, const struct live_options *options);
+/* All events are to be counted by thread, too: before it is started. */
+void input_count_threads(struct input *in, bool count);
 void input_unref(struct input *in);		/* NULL is fine */
 
 /* A job that reads it; the job holds a reference of its own while it needs it. */

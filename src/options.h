@@ -104,6 +104,12 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 void options_clear(struct options *o);
 
 /* The length of a "second". */
+/* Does the view show, by what was asked, what has to be counted while the trace is read? */
+static inline bool options_count_threads(const struct options *o)
+{
+	return o->view && (o->view->counted_by & 1u << o->by);
+}
+
 static inline int64_t options_step(const struct options *o)
 {
 	return o->step_ns ? o->step_ns : INT64_C(1000000000);

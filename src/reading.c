@@ -80,6 +80,7 @@ int reading_start(struct reading *r, const struct options *o)
 		options.publish_every_ns = NS_PER_S;
 	reading_catch_signals();
 	log_note("reading %s", input_label(r->in));
+	input_count_threads(r->in, options_count_threads(o));
 	r->job = input_start(r->in, &options);
 	return EXIT_FINE;
 }

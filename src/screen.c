@@ -538,7 +538,8 @@ static int run_ui(struct screen *s)
 	struct ui_options options = {
 		.live = s->live, .ascii = o->ascii, .coach = o->demo, .color = o->color,
 		.step_ns = o->step_ns,
-		.start_view = o->view ? o->view->id : NULL, .filter = o->filter,
+		.start_view = o->view ? o->view->id : NULL, .start_by = o->view ? view_by_words[o->by] : NULL,
+		.counts_threads = options_count_threads(o), .filter = o->filter,
 		.prefs = o->prefs,
 	};
 	/* Only now: that there is no such trace is said without a terminal, too. */
@@ -574,6 +575,7 @@ int screen_run(const struct options *o)
 	};
 	log_note("reading %s", input_label(s.in));
 	s.tl = timeline_new(o->memory - MIN(o->memory / 2, MOST_BESIDE));
+	input_count_threads(s.in, options_count_threads(o));
 	s.job = input_start(s.in, &options);
 	code = wait_first(&s) ? run_ui(&s) : EXIT_FAILED;
 	logjob_free(s.log);		/* these ring the job's bell */

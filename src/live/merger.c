@@ -15,7 +15,7 @@ static void merger_init(struct live *l)
 	m->held = g_ptr_array_new();
 	m->held_of = g_ptr_array_new();
 	m->losses = g_ptr_array_new_with_free_func(g_free);
-	m->classes = g_hash_table_new(g_str_hash, g_str_equal);
+	m->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	m->gaps = g_array_new(FALSE, FALSE, sizeof(struct live_gap));
 	m->last = INT64_MIN;
 }
@@ -46,11 +46,12 @@ static void map_classes(struct live *l, struct feed_bt2 *f, GPtrArray *classes)
 {
 	for (guint i = 0; i < classes->len; i++) {
 		const struct blk_class *c = g_ptr_array_index(classes, i);
-		uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(l->merger.classes, c->name));
+		g_autofree char *key = blk_class_key(c->name, c->counters);
+		uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(l->merger.classes, key));
 		if (!known) {
-			known = source_add_class(&l->source, c->name, c->row) + 1;
-			const struct blk_class *mine = blk_class(&l->source.tables, known - 1);
-			g_hash_table_insert(l->merger.classes, mine->name, GUINT_TO_POINTER(known));
+			known = source_add_class(&l->source, c->name, c->row, c->counters) + 1;
+			g_hash_table_insert(l->merger.classes, g_steal_pointer(&key),
+					    GUINT_TO_POINTER(known));
 		}
 		known--;
 		g_array_append_val(f->class_map, known);

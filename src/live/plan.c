@@ -30,7 +30,7 @@ enum plan_origin plan_origin(const struct blk_subscription *row)
 {
 	static const char *const syscalls[] = { "syscall_", "sys_", "exit_syscall", "compat_" };
 
-	if (!row->needs)
+	if (!row->needs || strcmp(row->event, BLK_PROBES) == 0)	/* where, only the user knows */
 		return PLAN_OLD;
 	for (size_t i = 0; i < G_N_ELEMENTS(syscalls); i++)
 		if (g_str_has_prefix(row->event, syscalls[i]))

@@ -38,7 +38,7 @@ struct merger {
 	GPtrArray *held;		/* struct feed_block *: the batch points into them */
 	GPtrArray *held_of;		/* struct feed_bt2 *: whose */
 	GPtrArray *losses;		/* struct blk_loss * of the batch */
-	GHashTable *classes;		/* name -> class index + 1 */
+	GHashTable *classes;		/* blk_class_key() -> class index + 1 */
 	GArray *gaps;			/* struct live_gap */
 	GPtrArray *retired;		/* struct feed *: ended and merged, but their layouts may
 					 * be in use */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The kernel's cells of a bin: found, merged and mapped; see kernel.h. */
-#include "state/slice_private.h"
+#include "state/counts.h"
 
 void bin_kernel_epochs(struct slice *s, struct bin_kernel *k)
 {
@@ -15,6 +15,7 @@ void bin_kernel_init(struct slice *s, struct bin_kernel *k)
 	k->irqs = g_array_new(false, true, sizeof(struct bin_irq));
 	k->stolen = g_array_new(false, true, sizeof(struct bin_stolen));
 	k->losses = g_array_new(false, true, sizeof(struct bin_loss));
+	k->counts = g_array_new(false, true, sizeof(struct bin_count));
 }
 
 static void clear_hists(struct bin_kernel *k)
@@ -39,6 +40,8 @@ void bin_kernel_clear(struct bin_kernel *k)
 	g_array_unref(k->irqs);
 	g_array_unref(k->stolen);
 	g_array_unref(k->losses);
+	g_array_unref(k->counts);
+	intmap_clear(&k->count_map);
 	intmap_clear(&k->irq_map);
 	intmap_clear(&k->stolen_map);
 	intmap_clear(&k->sched_map);
@@ -127,6 +130,26 @@ static void merge_irqs(struct slice *s, struct bin *into, const struct bin_kerne
 	}
 }
 
+static struct bin_count mapped_count(const struct bin_count *x, const struct bin_maps *maps)
+{
+	struct bin_count c = *x;
+	c.thread = x->thread == ID_NONE ? ID_NONE : maps->thread[x->thread];
+	c.host = maps->host[x->host];
+	c.name = maps->string[x->name];
+	return c;
+}
+
+/* Cells of the same thread under other ids stay apart until they are published. */
+static void adopt_counts(struct bin_kernel *k, const struct bin_maps *maps)
+{
+	intmap_clear(&k->count_map);
+	for (guint i = 0; i < k->counts->len; i++) {
+		struct bin_count *c = &g_array_index(k->counts, struct bin_count, i);
+		*c = mapped_count(c, maps);
+		intmap_set(&k->count_map, count_key(c->host, c->thread, c->kind, c->name), i);
+	}
+}
+
 void bin_kernel_merge(struct slice *s, struct bin *into, const struct bin_kernel *from,
 		      const struct bin_maps *maps)
 {
@@ -155,10 +178,16 @@ void bin_kernel_merge(struct slice *s, struct bin *into, const struct bin_kernel
 		x.host = maps->host[x.host];
 		bin_loss(into, &x);
 	}
+	for (guint i = 0; i < from->counts->len; i++) {
+		struct bin_count x = mapped_count(&g_array_index(from->counts, struct bin_count, i),
+						  maps);
+		bin_count(s, into, &x);
+	}
 }
 
 void bin_kernel_adopt(struct bin_kernel *k, const struct bin_maps *maps)
 {
+	adopt_counts(k, maps);
 	intmap_clear(&k->sched_map);
 	intmap_clear(&k->waker_map);
 	for (guint i = 0; i < k->scheds->len; i++) {

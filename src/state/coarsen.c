@@ -15,7 +15,7 @@
 
 /* Who adds a field to a second or a cell adds it here. */
 #if GLIB_SIZEOF_VOID_P == 8
-G_STATIC_ASSERT(sizeof(struct second) == 360);
+G_STATIC_ASSERT(sizeof(struct second) == 376);
 G_STATIC_ASSERT(sizeof(struct dev_cell) == 192 && sizeof(struct dev_user_cell) == 152);
 G_STATIC_ASSERT(sizeof(struct file_cell) == 248 && sizeof(struct irq_cell) == 120);
 G_STATIC_ASSERT(sizeof(struct loss_cell) == 48);
@@ -23,6 +23,7 @@ G_STATIC_ASSERT(sizeof(struct stolen_cell) == 24 && sizeof(struct thread_cell) =
 G_STATIC_ASSERT(offsetof(struct irq_cell, raise) - offsetof(struct irq_cell, time) ==
 		sizeof(struct hist));
 G_STATIC_ASSERT(sizeof(struct sched_cell) == 120 && sizeof(struct waker_cell) == 40);
+G_STATIC_ASSERT(sizeof(struct count_cell) == 24);
 #endif
 
 #define ADD(field) (a->field += b->field)
@@ -285,6 +286,26 @@ static int order_loss(const void *x, const void *y)
 	return 0;
 }
 
+static void add_count(void *into, const void *from)
+{
+	struct count_cell *a = into;
+	const struct count_cell *b = from;
+
+	ADD(value);
+}
+
+static int order_count(const void *x, const void *y)
+{
+	const struct count_cell *a = x, *b = y;
+
+	ORDER(thread);
+	ORDER(host);
+	ORDER(name);
+	ORDER(kind);
+	ORDER(idle);
+	return 0;
+}
+
 /* Each kind of cells: where a second has them, and the histograms in them. */
 static const struct kind {
 	size_t cells, n, size;		/* offsets in struct second; bytes of a cell */
@@ -310,6 +331,7 @@ static const struct kind {
 	{ CELLS(stolen, stolen_cell), 0, 0, order_stolen, add_stolen },
 	{ CELLS(losses, loss_cell), 0, 0, order_loss, add_loss },
 	{ CELLS(wakers, waker_cell), 0, 0, order_waker, add_waker },
+	{ CELLS(counts, count_cell), 0, 0, order_count, add_count },
 };
 
 static const char *cells_of(const struct second *s, const struct kind *k, uint32_t *ret_n)

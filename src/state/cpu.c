@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* CPUs: who runs, which interrupt handler runs, running and idle time, losses. */
+#include "state/counts.h"
 #include "state/sched.h"
 
 void cpu_free(struct cpu *c)
 {
 	g_array_unref(c->irq_head);
+	counters_free(c->counters);
 	g_free(c);
 }
 
@@ -186,6 +188,7 @@ void cpu_lost_begin(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
 	irq_raises_lost(c);
 	c->task = NULL;
 	c->lost = true;
+	c->n_losses++;
 }
 
 void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)

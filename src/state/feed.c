@@ -67,6 +67,16 @@ static const char *call_of_event(const char *event)
 	return event;
 }
 
+/* "cpu_instructions cpu_cycles" */
+static void learn_counters(struct slice *s, const char *names, struct class_info *c)
+{
+	g_auto(GStrv) each = g_strsplit(names ? names : "", " ", BLK_MAX_COUNTERS + 1);
+	while (c->n_counters < BLK_MAX_COUNTERS && each[c->n_counters]) {
+		c->counter[c->n_counters] = strtab_add(s->strings, each[c->n_counters]);
+		c->n_counters++;
+	}
+}
+
 static void learn_class(struct slice *s, const struct blk_class *c)
 {
 	const char *call = call_of_event(c->name);
@@ -82,6 +92,7 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 	}
 	if ((new.kind == KIND_ENTRY || new.kind == KIND_EXIT) && (info->fdop || info->no_call || info->io == IO_BOTH))
 		new.kind = KIND_ANY;
+	learn_counters(s, c->counters, &new);
 	g_array_append_val(s->class_infos, new);
 	g_hash_table_add(s->classes, g_strdup(c->name));
 }
@@ -284,5 +295,6 @@ void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned
 	learn_cpu(s, stream);
 	info->c->lost = info->c->irq_known = true;
 	irq_raises_lost(info->c);
+	info->c->n_losses++;
 	info->c->task = NULL;
 }

@@ -118,6 +118,10 @@ static void on_sched_switch(struct feed *f)
 	if (blk_has(f->ev, BLK_CTX_TID))
 		current_task(f);
 	struct thread *was = cpu_task(s, f->c);
+	if (f->cls->n_counters) {
+		cpu_context(s, f->c, f->ts, f->seq, prev);
+		counters_at_switch(f, cpu_task(s, f->c));
+	}
 	cpu_switch(s, f->c, &(struct switching){
 		.ts = f->ts, .seq = f->seq, .prev_tid = prev, .next_tid = next,
 		.prev_prio = prio_of(f, F(5)), .next_prio = prio_of(f, F(6)),
@@ -504,7 +508,8 @@ static void on_exit_unknown(struct feed *f)
 struct row { struct blk_subscription sub; handler on; };
 static const struct row rows[] = {
 	{ { "sched_switch", { "prev_tid|prev_pid", "prev_state", "next_tid|next_pid", "prev_comm",
-			      "next_comm", "prev_prio", "next_prio" }, "CPU time, thread states" }, on_sched_switch },
+			      "next_comm", "prev_prio", "next_prio", BLK_COUNTERS },
+	    "CPU time, thread states" }, on_sched_switch },
 	{ { "sched_waking", { "tid|pid" }, "who woke whom, wakeup latency" }, on_sched_wake },
 	{ { "sched_wakeup", { "tid|pid" }, "who woke whom, before Linux 4.4" }, on_sched_wake },
 	{ { "sched_wakeup_new", { "tid|pid" }, "new threads" }, on_sched_wake },
@@ -578,10 +583,19 @@ static const struct row rows[] = {
 	{ { "syscall_exit_unknown", { "id", "ret" }, "newer system calls" }, on_exit_unknown },
 	{ { "compat_syscall_exit_unknown", { "id", "ret" }, NULL }, on_exit_unknown },
 
-	{ { "zipkin:timestamp", { SPAN_FIELDS, "event" }, "spans" }, on_timestamp },
-	{ { "zipkin:keyval_string", { SPAN_FIELDS, "key", "val" }, "tags of spans" }, on_keyval_string },
-	{ { "zipkin:keyval", { SPAN_FIELDS, "key", "val" }, NULL }, on_keyval_string },
-	{ { "zipkin:keyval_integer", { SPAN_FIELDS, "key", "val" }, "tags of spans" }, on_keyval_integer },
+#define FAULT { "address" }
+	{ { "x86_exceptions_page_fault_*", FAULT, "page faults" }, on_page_fault },
+	{ { "exceptions_page_fault_*", FAULT, NULL }, on_page_fault },
+	{ { "page_fault_user", FAULT, NULL }, on_page_fault },
+	{ { "page_fault_kernel", FAULT, NULL }, on_page_fault },
+	{ { BLK_PROBES, { "ip" }, "hits of kprobes, kretprobes and uprobes" }, on_probe },
+
+	{ { "zipkin:timestamp", { SPAN_FIELDS, "event", BLK_COUNTERS }, "spans" }, on_timestamp },
+	{ { "zipkin:keyval_string", { SPAN_FIELDS, "key", "val", BLK_COUNTERS }, "tags of spans" },
+	  on_keyval_string },
+	{ { "zipkin:keyval", { SPAN_FIELDS, "key", "val", BLK_COUNTERS }, NULL }, on_keyval_string },
+	{ { "zipkin:keyval_integer", { SPAN_FIELDS, "key", "val", BLK_COUNTERS }, "tags of spans" },
+	  on_keyval_integer },
 	{ { "lttng_ust_cyg_profile:func_entry", { "addr" }, NULL }, on_function_entry },
 	{ { "lttng_ust_cyg_profile:func_exit", { "addr" }, NULL }, on_function_exit },
 	{ { "lttng_ust_cyg_profile_fast:func_entry", { "addr" }, NULL }, on_function_entry },
@@ -607,6 +621,8 @@ const struct blk_subscription *slice_subscriptions(size_t *ret_n)
 
 handler slice_handler(unsigned row)
 {
+	if (counting_has(row))
+		return on_counted;
 	return rules_has_row(row) ? on_ruled : rows[row].on;
 }
 
@@ -629,10 +645,9 @@ bool slice_row_makes_spans(unsigned row)
 		on_timestamp, on_keyval_string, on_keyval_integer, on_function_entry,
 		on_function_exit, on_ruled,
 	};
-	size_t n;
-	slice_subscriptions(&n);
+	row = counting_base(row);
 	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++)
-		if (row < n && slice_handler(row) == makers[i])
+		if (!counting_has(row) && slice_handler(row) == makers[i])
 			return true;
 	return false;
 }

@@ -12,19 +12,6 @@
 
 /* ---- an annotation, and who made it ---- */
 
-/* The event's thread: the kernel's current task of its CPU, else by vtid. */
-static struct thread *annot_thread(struct feed *f, struct annot *a)
-{
-	if (g_array_index(f->s->hosts, struct slice_host, f->host).has_kernel) {
-		struct thread *t = cpu_task(f->s, f->c);
-		if (t && !t->idle) {
-			a->by_kernel = true;
-			return t;
-		}
-	}
-	return a->vtid > 0 ? slice_thread(f->s, f->host, a->vtid) : NULL;
-}
-
 static bool ends_span(struct blk_text t)
 {
 	static const char *const ends[] = { "cr", "ss", "end", "finish", "stop" };
@@ -78,7 +65,9 @@ static struct annot annot_here(struct feed *f)
 static void add_annot(struct feed *f, struct annot *a, bool ends)
 {
 	struct slice *s = f->s;
-	struct thread *t = annot_thread(f, a);
+	struct thread *t = user_thread(f, &a->by_kernel);
+	if (!a->in_kernel)
+		counters_of_thread(f, t);
 	a->thread = t ? t->self : ID_NONE;
 	uint32_t id = s->annots->len;
 	g_array_append_vals(s->annots, a, 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Composition of one thread's parts: the left, then the right, as one. */
+#include "state/counts.h"
 #include "state/unknown.h"
 
 /* What the right's initial call was, now that the left's last state is known. */
@@ -135,6 +136,7 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 	r->forward = l->self;
 	r->absorbed = true;
 	sched_append(s, l, r);
+	counters_join(s, &l->counters, 0, l->host, &r->counters);
 	if (l->idle || r->idle)
 		return;
 	if (!l->hard && r->tid == -1)

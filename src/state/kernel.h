@@ -70,10 +70,18 @@ struct bin_loss {
 	int64_t ns;			/* from before the first lost to after the last */
 };
 
+/* What a thread is counted for: see counts.h. */
+#define COUNT_NOBODY UINT32_C(0x80000000)	/* | host: in keys, for no thread */
+struct bin_count {
+	uint32_t thread, host, name;	/* thread: ID_NONE where nobody knows */
+	uint8_t kind;			/* enum count_kind */
+	uint64_t value;
+};
+
 struct bin_kernel {
 	uint32_t sched_epoch, waker_epoch;	/* see struct call_slot */
-	struct intmap sched_map, waker_map, irq_map, stolen_map;
-	GArray *scheds, *wakers, *irqs, *stolen, *losses;
+	struct intmap sched_map, waker_map, irq_map, stolen_map, count_map;
+	GArray *scheds, *wakers, *irqs, *stolen, *losses, *counts;
 };
 
 /* A wakeup whose waker may turn out to be an interrupt of before the slice. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The kernel's cells of a second that is published: see kernel.h. */
+#include "state/counts.h"
 #include "state/names.h"
 #include "state/publisher.h"
 
@@ -136,6 +137,27 @@ static void make_losses(const struct bin *b, struct second *to)
 	}
 }
 
+static void make_counts(struct publisher *p, const struct bin *b, struct second *to)
+{
+	struct intmap map = { 0 };
+	GArray *cells = g_array_new(false, true, sizeof(struct count_cell));
+	for (guint i = 0; i < b->kernel.counts->len; i++) {
+		const struct bin_count *x = &g_array_index(b->kernel.counts, struct bin_count, i);
+		bool idle, is_new;
+		uint32_t id = publisher_thread(p, x->thread, &idle);
+		uint32_t kind = (uint32_t)x->kind | (idle ? COUNT_KIND_N : 0);
+		uint64_t key = count_key(x->host, id, (uint8_t)kind, x->name);
+		struct count_cell *c = cell(&map, cells, sizeof *c, key, &is_new);
+		*c = (struct count_cell){
+			.thread = id, .host = x->host, .name = x->name, .kind = x->kind, .idle = idle,
+			.value = c->value + x->value,
+		};
+	}
+	to->n_counts = cells->len;
+	to->counts = (struct count_cell *)g_array_free(cells, false);
+	intmap_clear(&map);
+}
+
 void made_kernel(struct publisher *p, const struct bin *b, struct second *to)
 {
 	make_scheds(p, b, to);
@@ -143,4 +165,5 @@ void made_kernel(struct publisher *p, const struct bin *b, struct second *to)
 	make_irqs(p, b, to);
 	make_stolen(p, b, to);
 	make_losses(b, to);
+	make_counts(p, b, to);
 }

@@ -39,6 +39,9 @@ void model_free(struct model *m);			/* NULL is fine */
 /* The subscription table of all handlers, and how many rows it has. Static. */
 const struct blk_subscription *model_subscriptions(size_t *ret_n);
 
+/* As slice_subscriptions_counting(). */
+const struct blk_subscription *model_subscriptions_counting(size_t *ret_n);
+
 /* As slice_without_spans(): before anything is fed. */
 void model_without_spans(struct model *m);
 

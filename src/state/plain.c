@@ -232,6 +232,9 @@ static G_NO_INLINE bool plain_switch(struct slice *s, struct bin *b, const struc
 	if (!next || (tid && !(next->comm_kept && known_comm(next, data, p, p->next_comm))))
 		return false;
 	cpu_no_irq(c);
+	if (G_UNLIKELY(cls->n_counters))
+		counters_at_switch(&(struct feed){ .s = s, .ev = ev, .cls = cls, .c = c, .ts = ev->ts,
+						   .host = c->host }, prev);
 	if (ev->ts > c->cursor)
 		cell_of_cpu(s, b, c)->ns[prev->idle ? CPU_IDLE : CPU_RUN] += ev->ts - c->cursor;
 	c->cursor = ev->ts;

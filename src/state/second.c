@@ -39,7 +39,8 @@ void second_seal(struct second *s)
 		 s->n_devs * sizeof(*s->devs) + s->n_events * sizeof(*s->events) +
 		 s->n_slow * sizeof(*s->slow) + s->n_scheds * sizeof(*s->scheds) +
 		 s->n_wakers * sizeof(*s->wakers) + s->n_irqs * sizeof(*s->irqs) +
-		 s->n_stolen * sizeof(*s->stolen) + s->n_losses * sizeof(*s->losses);
+		 s->n_stolen * sizeof(*s->stolen) + s->n_losses * sizeof(*s->losses) +
+		 s->n_counts * sizeof(*s->counts);
 	for (uint32_t i = 0; i < s->n_calls; i++)
 		bytes += hist_bytes(&s->calls[i].latency);
 	for (uint32_t i = 0; i < s->n_files; i++)
@@ -94,6 +95,7 @@ void second_unref(struct second *s)
 	g_free(s->losses);
 	g_free(s->scheds);
 	g_free(s->wakers);
+	g_free(s->counts);
 	g_free(s->threads);
 	g_free(s->calls);
 	g_free(s->files);

@@ -87,6 +87,20 @@ struct loss_cell {			/* what a stream lost; counted where the loss ends */
 	int64_t ns;			/* how long it lasted */
 };
 
+/* Events (only where they are counted by thread: slice_subscriptions_counting()), page faults,
+ * hits of probes, and what perf counted. */
+enum count_kind { COUNT_EVENT, COUNT_FAULT, COUNT_PROBE, COUNT_PERF, COUNT_KIND_N };
+
+struct count_cell {			/* what a thread is counted for */
+	uint32_t thread;		/* UINT32_MAX: none, or unknown */
+	uint32_t host;
+	uint32_t name;			/* string: the event's name, or the counter's as
+					 * "cpu_instructions", "thread_cache_misses" */
+	uint8_t kind;			/* enum count_kind */
+	bool idle;			/* the CPU's idle task */
+	uint64_t value;
+};
+
 struct waker_cell {			/* who woke a thread; counted when it was on CPU */
 	uint32_t thread;
 	uint32_t waker;			/* timeline_thread(); UINT32_MAX: none or unknown */
@@ -172,6 +186,7 @@ struct second {
 	struct stolen_cell *stolen;	uint32_t n_stolen;
 	struct loss_cell *losses;	uint32_t n_losses;
 	struct waker_cell *wakers;	uint32_t n_wakers;
+	struct count_cell *counts;	uint32_t n_counts;
 	struct hist wakeup;		/* of all threads */
 	size_t bytes;			/* memory held, about */
 	gatomicrefcount refs;		/* private */

@@ -39,6 +39,10 @@ void slice_free(struct slice *s);			/* NULL is fine */
 /* The subscription table of all handlers. Static. */
 const struct blk_subscription *slice_subscriptions(size_t *ret_n);
 
+/* The same, and every other event: what comes is counted by thread, too (COUNT_EVENT). For
+ * those who ask for that only, since then all events take the long way. */
+const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n);
+
 /* No event that spans are made of will ever come, neither here nor left or right of it:
  * what only they need is not kept. Before anything is fed. slice_row_makes_spans() tells
  * of the rows of the source's classes. */

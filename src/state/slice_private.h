@@ -192,6 +192,7 @@ struct thread {
 	GArray *aliases;	/* uint32_t: ids forwarded to this one */
 	struct rec soft_exit;	/* the record that ended the initial call */
 	int64_t soft_from[2];	/* earliest charge to PART_SOFT_*, PART_LOST_*; INT64_MAX */
+	GArray *counters;	/* struct counter, of those it tells of itself; or NULL */
 	uint32_t id;		/* in the publication's registry; ID_NONE */
 	uint32_t name_last;	/* string: comm last told */
 };
@@ -224,6 +225,8 @@ struct cpu {
 	};
 	int64_t irq_since;	/* TS_NONE */
 	GArray *irq_head;	/* struct irq_note: what came while that was not known */
+	GArray *counters;	/* struct counter; or NULL */
+	uint32_t n_losses;	/* that began, or were going on when the slice began */
 };
 
 struct irq_note {
@@ -458,6 +461,8 @@ struct class_info {
 	uint32_t name;		/* string: of the event, or of its system call */
 	const struct call_info *info;	/* of .name */
 	handler on;		/* of .row */
+	uint32_t counter[BLK_MAX_COUNTERS];	/* strings: what its counters are called */
+	uint8_t n_counters;
 };
 
 /*
@@ -737,6 +742,20 @@ void on_dump_pid_ns(struct feed *f);
 void on_dump_cgroup_ns(struct feed *f);
 void on_dump_uts_ns(struct feed *f);
 void fork_ns(struct feed *f, uint32_t child);
+
+/* handlers_count.c */
+void on_page_fault(struct feed *f);
+void on_probe(struct feed *f);
+void counted_event(struct feed *f, bool is_switch);	/* before its handler */
+/* The kernel's current task of its CPU; of an event of user space else by vtid. */
+struct thread *user_thread(struct feed *f, bool *ret_by_kernel);
+void counters_at_switch(struct feed *f, const struct thread *leaves);	/* NULL: not known */
+void counters_of_thread(struct feed *f, struct thread *t);	/* NULL is fine */
+
+/* counting.c: rows of slice_subscriptions_counting() */
+void on_counted(struct feed *f);
+bool counting_has(unsigned row);	/* is it one, and none of the usual table? */
+unsigned counting_base(unsigned row);	/* the usual one; none is behind the last */
 
 /* handlers_io.c */
 void on_block_insert(struct feed *f);

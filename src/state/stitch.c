@@ -3,7 +3,7 @@
  * Stitching two neighbours: the right's ids become the left's, the left's final
  * state goes into the right's symbols, the rest is added.
  */
-#include "state/slice_private.h"
+#include "state/counts.h"
 
 struct maps {			/* the right's ids in the left */
 	uint32_t *string, *host, *cpu;
@@ -138,6 +138,7 @@ static void move_threads(struct slice *a, struct slice *b, struct maps *m)
 		map_call(&t->st.call, m);
 		map_rec(&t->soft_exit, m);
 		map_logs(t, m);
+		counters_map(t->counters, m->string, m->thread);
 		g_ptr_array_add(a->threads, t);
 	}
 	g_ptr_array_set_size(b->threads, 0);
@@ -252,6 +253,8 @@ static void join_cpu(struct slice *a, struct cpu *c, struct cpu *b, bool untouch
 		c->cursor = b->cursor;
 	join_irqs(a, c, b);
 	irq_raises_join(a, c, b);
+	counters_join(a, &c->counters, c->n_losses, c->host, &b->counters);
+	c->n_losses += b->n_losses;
 	if (!(c->lost && untouched)) {
 		c->task = cpu_task(a, b);
 		c->lost = b->lost;
@@ -383,6 +386,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 		}
 		for (unsigned k = 0; k < IRQ_FRAMES; k++)
 			c->irq[k].thread = map_thread(&m, c->irq[k].thread);
+		counters_map(c->counters, m.string, m.thread);
 		join_current(a, cpu_at(a, m.cpu[i]), c, &m);
 	}
 	struct join j = { a, b, &m };

@@ -19,6 +19,8 @@ void thread_free(struct thread *t)
 		g_array_unref(t->open);
 	if (t->aliases)
 		g_array_unref(t->aliases);
+	if (t->counters)
+		g_array_unref(t->counters);
 	g_free(t);
 }
 

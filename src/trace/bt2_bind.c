@@ -110,7 +110,7 @@ static bool leaf_kind(const bt_field_class *fc, struct bt2_getter *g)
 		return false;
 	uint64_t bits = bt_field_class_integer_get_field_value_range(element);
 	g->width = bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8;
-	g->kind = g->slot == BLK_CTX_PROCNAME ? BT2_CHARS : BT2_BYTES;
+	g->kind = g->slot == BLK_CTX_PROCNAME || g->slot == BLK_CTX_HOSTNAME ? BT2_CHARS : BT2_BYTES;
 	return true;
 }
 
@@ -182,6 +182,8 @@ static void bind_contexts(struct bt2_binding *b, struct blk_layout *layout,
 		{ BLK_CTX_TID, "tid|perf_tid" }, { BLK_CTX_PID, "pid|perf_pid" },
 		{ BLK_CTX_PPID, "ppid" }, { BLK_CTX_PROCNAME, "procname" },
 		{ BLK_CTX_VPID, "vpid" }, { BLK_CTX_VTID, "vtid" },
+		{ BLK_CTX_HOSTNAME, "hostname" }, { BLK_CTX_PID_NS, "pid_ns" },
+		{ BLK_CTX_CGROUP_NS, "cgroup_ns" }, { BLK_CTX_UTS_NS, "uts_ns" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++) {
 		struct bt2_getter g = { .slot = contexts[i].slot };
@@ -191,6 +193,61 @@ static void bind_contexts(struct bt2_binding *b, struct blk_layout *layout,
 		    (perf && find_field(ec, BT2_PAYLOAD, perf + 1, &g)))
 			add_getter(b, layout, &g);
 	}
+}
+
+bool bt2_is_probe(const bt_event_class *ec, const char *name)
+{
+	const bt_field_class *fc = root_class(ec, BT2_PAYLOAD);
+	const char *field[2] = { "", "" };
+	uint64_t n = fc ? bt_field_class_structure_get_member_count(fc) : 0;
+	for (uint64_t i = 0; i < MIN(n, 2); i++) {
+		field[i] = bt_field_class_structure_member_get_name(
+			bt_field_class_structure_borrow_member_by_index_const(fc, i));
+		field[i] += *field[i] == '_';
+	}
+	return blk_is_probe(name, n, field[0], field[1]);
+}
+
+/* Number i of a root's fields, where it is a counter: NULL else. */
+static const char *counter_at(const bt_field_class *fc, uint64_t i, struct bt2_getter *g)
+{
+	const bt_field_class_structure_member *m =
+		bt_field_class_structure_borrow_member_by_index_const(fc, i);
+	const bt_field_class *type = bt_field_class_structure_member_borrow_field_class_const(m);
+	if (!type_is(type, BT_FIELD_CLASS_TYPE_INTEGER) ||
+	    type_is(type, BT_FIELD_CLASS_TYPE_ENUMERATION) || !leaf_kind(type, g))
+		return NULL;
+	g->step[0] = (struct bt2_step){ BT2_MEMBER, (uint32_t)i };
+	g->n_steps = 1;
+	return blk_counter_name(bt_field_class_structure_member_get_name(m));
+}
+
+/* The getters of the counters go to `b` (or nowhere); returns their names. */
+static char *bind_counters(struct bt2_binding *b, struct blk_layout *layout,
+			   const bt_event_class *ec)
+{
+	static const enum bt2_root roots[] = { BT2_SPECIFIC, BT2_COMMON };
+	GString *names = g_string_new(NULL);
+	unsigned n = 0;
+	for (size_t r = 0; r < G_N_ELEMENTS(roots); r++) {
+		const bt_field_class *fc = root_class(ec, roots[r]);
+		uint64_t members = fc ? bt_field_class_structure_get_member_count(fc) : 0;
+		for (uint64_t i = 0; i < members && n < BLK_MAX_COUNTERS; i++) {
+			struct bt2_getter g = { .root = roots[r], .slot = BLK_CTX_COUNTER0 + n };
+			const char *name = counter_at(fc, i, &g);
+			if (!name)
+				continue;
+			g_string_append_printf(names, "%s%s", n++ ? " " : "", name);
+			if (b)
+				add_getter(b, layout, &g);
+		}
+	}
+	return g_string_free(names, !n);
+}
+
+char *bt2_counters(const bt_event_class *ec, const struct blk_subscription *row)
+{
+	return blk_wants_counters(row) ? bind_counters(NULL, NULL, ec) : NULL;
 }
 
 struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_subscription *row,
@@ -208,6 +265,8 @@ struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_s
 	if (!row)
 		return b;
 	bind_contexts(b, &layout, ec);
+	if (blk_wants_counters(row))
+		g_free(bind_counters(b, &layout, ec));
 	for (unsigned i = 0; i < BLK_MAX_FIELDS && row->fields[i]; i++) {
 		struct bt2_getter g = { .slot = BLK_FIELD0 + i };
 		if (find_field(ec, BT2_PAYLOAD, row->fields[i], &g))

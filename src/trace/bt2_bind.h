@@ -44,6 +44,10 @@ struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_s
 				    uint16_t row_index, uint32_t cls, GHashTable *layouts);
 void bt2_binding_free(struct bt2_binding *b);
 
+/* As ctf_wanted_is_probe(), and the names of the counters that the row wants; NULL: none. */
+bool bt2_is_probe(const bt_event_class *ec, const char *name);
+char *bt2_counters(const bt_event_class *ec, const struct blk_subscription *row);
+
 /* Reads the event into the arena: fills data, layout, cls and row of `ret`. */
 void bt2_binding_read(struct bt2_binding *b, const bt_event *event, struct arena *arena,
 		      struct blk_event *ret);

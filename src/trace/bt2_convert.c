@@ -226,13 +226,15 @@ static void close_stream(struct bt2_convert *c, struct in_stream *st)
 		g_hash_table_remove(c->class_sets, set->sc);
 }
 
-static uint32_t class_index(struct bt2_convert *c, const char *name, uint16_t row)
+static uint32_t class_index(struct bt2_convert *c, const char *name, uint16_t row,
+			    const char *counters)
 {
-	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(c->class_names, name));
+	g_autofree char *key = blk_class_key(name, counters);
+	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(c->class_names, key));
 	if (known)
 		return known - 1;
-	uint32_t cls = source_add_class(c->source, name, row);
-	g_hash_table_insert(c->class_names, g_strdup(name), GUINT_TO_POINTER(cls + 1));
+	uint32_t cls = source_add_class(c->source, name, row, counters);
+	g_hash_table_insert(c->class_names, g_steal_pointer(&key), GUINT_TO_POINTER(cls + 1));
 	return cls;
 }
 
@@ -248,9 +250,11 @@ static struct bt2_binding *bind_class(struct bt2_convert *c, struct class_set *s
 	}
 	if (!name)
 		name = "?";
-	row = blk_matcher_row(c->matcher, name);
-	struct bt2_binding *b = bt2_binding_new(ec, row == G_MAXUINT16 ? NULL : &c->rows[row], row,
-						class_index(c, name, row), c->layouts);
+	row = blk_matcher_class(c->matcher, name, bt2_is_probe(ec, name));
+	const struct blk_subscription *sub = row == G_MAXUINT16 ? NULL : &c->rows[row];
+	g_autofree char *counters = sub ? bt2_counters(ec, sub) : NULL;
+	struct bt2_binding *b = bt2_binding_new(ec, sub, row, class_index(c, name, row, counters),
+						c->layouts);
 	if (id >= MAX_DIRECT_ID) {
 		g_hash_table_insert(set->by_far_id, g_memdup2(&id, sizeof id), b);
 		return b;

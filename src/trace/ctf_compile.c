@@ -509,6 +509,17 @@ struct ctf_class *ctf_decoder_far(const struct ctf_decoder *d, uint64_t id)
 	return g_hash_table_lookup(d->by_far_id, &id);
 }
 
+static uint32_t number_with(const struct ctf_stream_class *sc, const struct ctf_class *k,
+			    const struct blk_subscription *rows, ctf_number_class number, void *data)
+{
+	struct ctf_wanted w[BLK_MAX_COUNTERS];
+	g_autofree char *counters = NULL;
+	unsigned n;
+	if (k->row != G_MAXUINT16 && blk_wants_counters(&rows[k->row]))
+		counters = ctf_wanted_counters(sc, k->ec, w, &n);
+	return number(data, k->ec->name, k->row, counters);
+}
+
 bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows,
 		      const struct blk_matcher *matcher, GHashTable *layouts,
 		      ctf_number_class number, void *data, GError **error)
@@ -516,8 +527,8 @@ bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows
 	for (guint i = d->classes->len; i < d->sc->events->len; i++) {
 		struct ctf_class *k = g_new0(struct ctf_class, 1);
 		k->ec = g_ptr_array_index(d->sc->events, i);
-		k->row = blk_matcher_row(matcher, k->ec->name);
-		k->cls = number(data, k->ec->name, k->row);
+		k->row = blk_matcher_class(matcher, k->ec->name, ctf_wanted_is_probe(k->ec));
+		k->cls = number_with(d->sc, k, rows, number, data);
 		const char *why = compile_class(d->sc, k, k->row == G_MAXUINT16 ? NULL : &rows[k->row],
 						layouts);
 		if (why) {

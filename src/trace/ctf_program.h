@@ -111,8 +111,9 @@ struct ctf_run {
 	struct fields_run all;		/* CTF_OP_LOAD_ALL; the reader's to clear */
 };
 
-/* The number among all names; `row` as the matcher says. */
-typedef uint32_t (*ctf_number_class)(void *data, const char *name, uint16_t row);
+/* The number among all classes; `row` as the matcher says, `counters` as in struct blk_class. */
+typedef uint32_t (*ctf_number_class)(void *data, const char *name, uint16_t row,
+				     const char *counters);
 
 /*
  * Compiles all event classes of a stream class. `layouts` (layouts.h) keeps the layouts

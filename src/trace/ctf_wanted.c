@@ -2,6 +2,8 @@
 /* Field names of the subscription table, resolved in the types of a class. */
 #include "trace/ctf_wanted.h"
 
+#include "trace/reader.h"
+
 #include <stdlib.h>
 
 const struct ctf_type *ctf_scope_type(const struct ctf_stream_class *sc,
@@ -55,6 +57,11 @@ static const struct ctf_type *step_down(const struct ctf_type *t, const char **p
 	return len && find_member(t, name, len, way) ? t->field[*way].type : NULL;
 }
 
+static bool is_name(unsigned slot)
+{
+	return slot == BLK_CTX_PROCNAME || slot == BLK_CTX_HOSTNAME;
+}
+
 /* How a field of this type is delivered; false: not at all (a structure, a float). */
 static bool leaf_kind(const struct ctf_type *t, struct ctf_wanted *w)
 {
@@ -71,7 +78,7 @@ static bool leaf_kind(const struct ctf_type *t, struct ctf_wanted *w)
 		return false;
 	if (t->element->kind != CTF_INTEGER && t->element->kind != CTF_ENUM)
 		return false;
-	w->kind = t->is_text || w->slot == BLK_CTX_PROCNAME ? CTF_WANT_TEXT : CTF_WANT_BYTES;
+	w->kind = t->is_text || is_name(w->slot) ? CTF_WANT_TEXT : CTF_WANT_BYTES;
 	return true;
 }
 
@@ -103,6 +110,45 @@ static bool find_field(const struct ctf_stream_class *sc, const struct ctf_event
 	return false;
 }
 
+static bool is_counter(const struct ctf_field *f)
+{
+	return f->type->kind == CTF_INTEGER && blk_counter_name(f->name);
+}
+
+char *ctf_wanted_counters(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
+			  struct ctf_wanted *ret, unsigned *ret_n)
+{
+	static const enum ctf_scope scopes[] = { CTF_SPECIFIC, CTF_COMMON };
+	GString *names = g_string_new(NULL);
+	unsigned n = 0;
+	for (size_t s = 0; s < G_N_ELEMENTS(scopes); s++) {
+		const struct ctf_type *t = ctf_scope_type(sc, ec, scopes[s]);
+		for (uint32_t i = 0; t && i < t->n_fields && n < BLK_MAX_COUNTERS; i++) {
+			if (!is_counter(&t->field[i]))
+				continue;
+			g_string_append_printf(names, "%s%s", n ? " " : "",
+					       blk_counter_name(t->field[i].name));
+			ret[n] = (struct ctf_wanted){
+				.slot = BLK_CTX_COUNTER0 + n, .scope = scopes[s],
+				.kind = CTF_WANT_INT, .n_ways = 1, .leaf = t->field[i].type,
+				.way = { i },
+			};
+			n++;
+		}
+	}
+	*ret_n = n;
+	return g_string_free(names, !n);
+}
+
+bool ctf_wanted_is_probe(const struct ctf_event_class *ec)
+{
+	const struct ctf_type *t = ec->fields;
+	const char *name[2] = { "", "" };
+	for (uint32_t i = 0; t && i < MIN(t->n_fields, 2); i++)
+		name[i] = t->field[i].name + (t->field[i].name[0] == '_');
+	return t && blk_is_probe(ec->name, t->n_fields, name[0], name[1]);
+}
+
 unsigned ctf_wanted_find(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
 			 const struct blk_subscription *row, struct ctf_wanted *ret)
 {
@@ -110,6 +156,8 @@ unsigned ctf_wanted_find(const struct ctf_stream_class *sc, const struct ctf_eve
 		{ BLK_CTX_TID, "tid|perf_tid" }, { BLK_CTX_PID, "pid|perf_pid" },
 		{ BLK_CTX_PPID, "ppid" }, { BLK_CTX_PROCNAME, "procname" },
 		{ BLK_CTX_VPID, "vpid" }, { BLK_CTX_VTID, "vtid" },
+		{ BLK_CTX_HOSTNAME, "hostname" }, { BLK_CTX_PID_NS, "pid_ns" },
+		{ BLK_CTX_CGROUP_NS, "cgroup_ns" }, { BLK_CTX_UTS_NS, "uts_ns" },
 	};
 	unsigned n = 0;
 	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++) {
@@ -119,6 +167,11 @@ unsigned ctf_wanted_find(const struct ctf_stream_class *sc, const struct ctf_eve
 		n += find_field(sc, ec, CTF_SPECIFIC, contexts[i].names, w) ||
 		     find_field(sc, ec, CTF_COMMON, contexts[i].names, w) ||
 		     (perf && find_field(sc, ec, CTF_PAYLOAD, perf + 1, w));
+	}
+	if (blk_wants_counters(row)) {
+		unsigned more;
+		g_free(ctf_wanted_counters(sc, ec, ret + n, &more));
+		n += more;
 	}
 	for (unsigned i = 0; i < BLK_MAX_FIELDS && row->fields[i]; i++) {
 		struct ctf_wanted *w = &ret[n];

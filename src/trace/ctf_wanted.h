@@ -25,5 +25,10 @@ const struct ctf_type *ctf_scope_type(const struct ctf_stream_class *sc,
 /* Contexts and fields that the class has: fills ret, at most BLK_MAX_SLOTS. */
 unsigned ctf_wanted_find(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
 			 const struct blk_subscription *row, struct ctf_wanted *ret);
+/* Its counters in their slots; ret has room for BLK_MAX_COUNTERS. Their names as in struct
+ * blk_class; NULL: none. */
+char *ctf_wanted_counters(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
+			  struct ctf_wanted *ret, unsigned *ret_n);
+bool ctf_wanted_is_probe(const struct ctf_event_class *ec);	/* see blk_is_probe() */
 
 #endif

@@ -23,28 +23,37 @@
  *
  * event   exact name ("sched_switch") or a prefix with a trailing '*'
  *         ("syscall_entry_*"). An exact row wins over a prefix row, a longer
- *         prefix over a shorter one.
+ *         prefix over a shorter one. BLK_PROBES: the kernel's dynamic probes, whatever
+ *         they are called, that no other row takes (but "*"): see blk_is_probe().
  * fields  wanted payload fields, NULL-terminated, at most BLK_MAX_FIELDS. A name
  *         may list alternatives in order ("fd|fildes") and may pick one element
  *         of an array or sequence ("fildes[1]"). A leading '_' of CTF names is
  *         not written. An absent field reads as "none" (blk_has() false).
  *         "*" is all of them, contexts too, as a run of base/fields.h (bytes).
+ *         BLK_COUNTERS is the contexts that are perf counters: see blk_class.counters.
  * needs   short text: what blktop shows with it (--list-events), or NULL.
  */
 #define BLK_MAX_FIELDS 16
+#define BLK_MAX_COUNTERS 6
+#define BLK_COUNTERS "perf_*"
+#define BLK_PROBES "(probe)"
 struct blk_subscription {
 	const char *event;
 	const char *fields[BLK_MAX_FIELDS + 1];
 	const char *needs;
 };
 
-/* Slots 0..5 of every layout are the contexts, then come the row's fields. */
+/* The first slots of every layout are the contexts, then come the row's fields. */
 enum blk_slot {
 	BLK_CTX_TID, BLK_CTX_PID, BLK_CTX_PPID, BLK_CTX_PROCNAME,
 	BLK_CTX_VPID, BLK_CTX_VTID,
-	BLK_FIELD0,			/* fields[0] of the row */
+	BLK_CTX_HOSTNAME, BLK_CTX_PID_NS, BLK_CTX_CGROUP_NS, BLK_CTX_UTS_NS,
+	BLK_CTX_COUNTER0,		/* the class's counters, where the row wants them */
+	BLK_FIELD0 = BLK_CTX_COUNTER0 + BLK_MAX_COUNTERS,	/* fields[0] of the row */
 	BLK_MAX_SLOTS = BLK_FIELD0 + BLK_MAX_FIELDS,
 };
+
+G_STATIC_ASSERT(BLK_MAX_SLOTS <= 32);	/* sets of them are masks */
 
 /* How a slot lies in the payload. */
 enum blk_repr {
@@ -133,6 +142,9 @@ struct blk_host {
 struct blk_class {
 	char *name;		/* "sched_switch" */
 	uint16_t row;		/* G_MAXUINT16 without a row */
+	char *counters;		/* "cpu_instructions cpu_cycles": what the slots from
+				 * BLK_CTX_COUNTER0 on count; NULL: none. A name may have several
+				 * classes, which differ in this */
 };
 
 /*

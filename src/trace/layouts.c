@@ -4,10 +4,12 @@
 
 static guint hash_layout(gconstpointer p)
 {
-	guint h = 5381;
-	for (size_t i = 0; i < sizeof(struct blk_layout); i++)
-		h = h * 33 + ((const uint8_t *)p)[i];
-	return h;
+	uint64_t h = 5381, slot;
+	for (size_t i = 0; i < sizeof(struct blk_layout); i += sizeof slot) {
+		memcpy(&slot, (const uint8_t *)p + i, sizeof slot);
+		h = (h ^ slot) * UINT64_C(0x9e3779b97f4a7c15);
+	}
+	return (guint)(h >> 32);
 }
 
 static gboolean equal_layouts(gconstpointer a, gconstpointer b)

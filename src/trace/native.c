@@ -23,7 +23,9 @@ static void file_free(void *p)
 
 static void class_clear(void *p)
 {
-	g_free(((struct native_class *)p)->name);
+	struct native_class *c = p;
+	g_free(c->name);
+	g_free(c->counters);
 }
 
 void native_free(struct native *n)
@@ -66,7 +68,7 @@ struct native *native_new(const struct blk_subscription *rows, size_t n_rows)
 	n->warnings = g_ptr_array_new_with_free_func(g_free);
 	n->classes = g_array_new(false, false, sizeof(struct native_class));
 	g_array_set_clear_func(n->classes, class_clear);
-	n->class_names = g_hash_table_new(g_str_hash, g_str_equal);
+	n->class_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->layouts = layouts_new();
 	n->rows = rows;
 	n->matcher = blk_matcher_new(rows, n_rows);

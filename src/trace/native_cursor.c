@@ -222,7 +222,7 @@ static bool is_blank(const struct native_cursor *k)
 static uint32_t add_class(struct native_source *s, uint32_t cls)
 {
 	const struct native_class *c = &g_array_index(s->native->classes, struct native_class, cls);
-	s->cls[cls] = source_add_class(&s->source, c->name, c->row);
+	s->cls[cls] = source_add_class(&s->source, c->name, c->row, c->counters);
 	return s->cls[cls];
 }
 

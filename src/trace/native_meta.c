@@ -27,15 +27,17 @@ void native_meta_free(void *p)
 	g_free(m);
 }
 
-static uint32_t number_class(void *data, const char *name, uint16_t row)
+static uint32_t number_class(void *data, const char *name, uint16_t row, const char *counters)
 {
 	struct native *n = data;
-	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(n->class_names, name));
+	g_autofree char *key = blk_class_key(name, counters);
+	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(n->class_names, key));
 	if (known)
 		return known - 1;
-	struct native_class c = { g_strdup(name), row };
+	struct native_class c = { g_strdup(name), g_strdup(counters), row };
 	g_array_append_val(n->classes, c);
-	g_hash_table_insert(n->class_names, c.name, GUINT_TO_POINTER(n->classes->len));
+	g_hash_table_insert(n->class_names, g_steal_pointer(&key),
+			    GUINT_TO_POINTER(n->classes->len));
 	return n->classes->len - 1;
 }
 

@@ -93,7 +93,7 @@ struct native {
 	struct native_plan *plan;	/* the newest; under the lock */
 };
 
-struct native_class { char *name; uint16_t row; };
+struct native_class { char *name, *counters; uint16_t row; };
 
 /* native.c: without any trace. */
 struct native *native_new(const struct blk_subscription *rows, size_t n_rows);

@@ -78,14 +78,30 @@ void source_clear(struct source *s);
 unsigned source_add_host(struct source *s, const char *name, const char *boot,
 			 const char *kernel_release);	/* same name and boot: the same entry */
 unsigned source_add_stream(struct source *s, const struct blk_stream *stream);
-unsigned source_add_class(struct source *s, const char *name, uint16_t row);
+unsigned source_add_class(struct source *s, const char *name, uint16_t row,
+			  const char *counters);	/* counters: as in struct blk_class */
+
+/* What tells classes apart: name and counters. Free with g_free. */
+char *blk_class_key(const char *name, const char *counters);
 
 /* Which row of the table takes events of this name; G_MAXUINT16 for none.
  * O(1) after blk_matcher_new(). Rows are borrowed and must outlive it. */
 struct blk_matcher;
 struct blk_matcher *blk_matcher_new(const struct blk_subscription *rows, size_t n);
 uint16_t blk_matcher_row(const struct blk_matcher *m, const char *event);
+/* The same of a class; is_probe: its fields are as blk_is_probe() asks. */
+uint16_t blk_matcher_class(const struct blk_matcher *m, const char *event, bool is_probe);
 void blk_matcher_free(struct blk_matcher *m);
+
+/* LTTng gives probes the names that the user chose, and these fields: "ip" alone (kprobe,
+ * uprobe), or "ip" and "parent_ip" (kretprobe). Names without the '_' of CTF. */
+bool blk_is_probe(const char *event, size_t n_fields, const char *first, const char *second);
+
+bool blk_wants_counters(const struct blk_subscription *row);	/* NULL: no */
+
+/* "cpu_instructions" of a context's field "perf_cpu_instructions" or "_perf_cpu_...";
+ * NULL: it is no perf counter. Part of the argument. */
+const char *blk_counter_name(const char *field);
 
 /*
  * All CTF traces below the directories `paths` (NULL-terminated; a directory with

@@ -183,13 +183,14 @@ static uint16_t use_stream(struct script *s, const struct line *l)
 	return index;
 }
 
-static uint32_t use_class(struct script *s, const char *name, uint16_t row)
+static uint32_t use_class(struct script *s, const char *name, uint16_t row, const char *counters)
 {
-	unsigned known = GPOINTER_TO_UINT(g_hash_table_lookup(s->classes, name));
+	g_autofree char *key = blk_class_key(name, counters);
+	unsigned known = GPOINTER_TO_UINT(g_hash_table_lookup(s->classes, key));
 	if (known)
 		return known - 1;
-	uint32_t index = source_add_class(&s->source, name, row);
-	g_hash_table_insert(s->classes, g_strdup(name), GUINT_TO_POINTER(index + 1));
+	uint32_t index = source_add_class(&s->source, name, row, counters);
+	g_hash_table_insert(s->classes, g_steal_pointer(&key), GUINT_TO_POINTER(index + 1));
 	return index;
 }
 
@@ -211,7 +212,8 @@ static bool lists(const char *names, const char *name)
 static int slot_of(const struct blk_subscription *row, const char *key, int from)
 {
 	static const char *const contexts[] = { "ctx.tid", "ctx.pid", "ctx.ppid", "ctx.procname",
-						"ctx.vpid", "ctx.vtid" };
+						"ctx.vpid", "ctx.vtid", "ctx.hostname",
+						"ctx.pid_ns", "ctx.cgroup_ns", "ctx.uts_ns" };
 	for (int i = from; i < (int)G_N_ELEMENTS(contexts); i++)
 		if (!strcmp(key, contexts[i]))
 			return i;
@@ -281,39 +283,85 @@ static void count_event(struct script *s, const struct line *l, uint16_t stream,
 	}
 }
 
-static bool read_event(struct script *s, struct line *l, GError **error)
+static bool is_context(const struct item *item)
 {
-	uint16_t row = blk_matcher_row(s->matcher, l->event);
-	uint32_t cls = use_class(s, l->event, row);
+	return g_str_has_prefix(item->key, "ctx.");
+}
+
+/* Its perf counter's name, where the row wants it; or NULL. */
+static const char *counter_of(const struct blk_subscription *row, const struct item *item)
+{
+	return blk_wants_counters(row) && is_context(item) && !item->is_text ?
+		blk_counter_name(item->key + strlen("ctx.")) : NULL;
+}
+
+static bool is_probe(const char *event, const GArray *items)
+{
+	const char *field[2] = { "", "" };
+	size_t n = 0;
+	for (guint i = 0; i < items->len; i++) {
+		const struct item *item = &g_array_index(items, struct item, i);
+		if (!is_context(item) && n++ < 2)
+			field[n - 1] = item->key;
+	}
+	return blk_is_probe(event, n, field[0], field[1]);
+}
+
+/* The items in the slots of the row; returns the names of the counters, or NULL. */
+static char *put_items(const struct blk_subscription *row, const GArray *items, uint8_t *data,
+		       struct blk_layout *layout)
+{
+	GString *counters = g_string_new(NULL);
+	unsigned n = 0;
+	for (guint i = 0; i < items->len; i++) {
+		const struct item *item = &g_array_index(items, struct item, i);
+		const char *counter = n < BLK_MAX_COUNTERS ? counter_of(row, item) : NULL;
+		if (counter) {
+			put_item(data, layout, (int)(BLK_CTX_COUNTER0 + n), item);
+			g_string_append_printf(counters, "%s%s", n++ ? " " : "", counter);
+		}
+		for (int slot = -1; (slot = slot_of(row, item->key, slot + 1)) >= 0;)
+			put_item(data, layout, slot, item);
+	}
+	return g_string_free(counters, !n);
+}
+
+static void push_event(struct script *s, const struct line *l, uint16_t row, const GArray *items)
+{
+	const struct blk_subscription *sub = &s->rows[row];
+	uint8_t *data = keep(s, BLK_MAX_SLOTS * sizeof(struct blk_text));
 	uint16_t stream = use_stream(s, l);
 	struct blk_layout layout = { 0 };
-	struct item item;
-	int status;
-	if (row == G_MAXUINT16) {
-		while ((status = next_item(s, l, &item, error)) > 0)
-			;
-		if (!status)
-			count_event(s, l, stream, cls);
-		return !status;
-	}
-	uint8_t *data = keep(s, BLK_MAX_SLOTS * sizeof(struct blk_text));
-	int all = blk_slot_of_all(&s->rows[row]);
-	struct fields_run run = { 0 };
-	fields_begin(&run);
-	while ((status = next_item(s, l, &item, error)) > 0) {
-		for (int slot = -1; (slot = slot_of(&s->rows[row], item.key, slot + 1)) >= 0;)
-			put_item(data, &layout, slot, &item);
-		run_item(&run, &item);
-	}
-	if (all >= 0)
+	int all = blk_slot_of_all(sub);
+	g_autofree char *counters = put_items(sub, items, data, &layout);
+	if (all >= 0) {
+		struct fields_run run = { 0 };
+		fields_begin(&run);
+		for (guint i = 0; i < items->len; i++)
+			run_item(&run, &g_array_index(items, struct item, i));
 		put_run(s, data, &layout, all, &run);
-	fields_clear(&run);
-	if (status)
-		return false;
+		fields_clear(&run);
+	}
 	push(s, l->ts, stream, row, data);
 	struct blk_event *e = &g_array_index(s->events, struct blk_event, s->events->len - 1);
-	e->cls = cls;
+	e->cls = use_class(s, l->event, row, counters);
 	e->layout = layouts_keep(s->layouts, &layout);
+}
+
+static bool read_event(struct script *s, struct line *l, GError **error)
+{
+	g_autoptr(GArray) items = g_array_new(false, false, sizeof(struct item));
+	struct item item;
+	int status;
+	while ((status = next_item(s, l, &item, error)) > 0)
+		g_array_append_val(items, item);
+	if (status)
+		return false;
+	uint16_t row = blk_matcher_class(s->matcher, l->event, is_probe(l->event, items));
+	if (row == G_MAXUINT16)
+		count_event(s, l, use_stream(s, l), use_class(s, l->event, row, NULL));
+	else
+		push_event(s, l, row, items);
 	return true;
 }
 

@@ -48,6 +48,7 @@ static void free_class(void *p)
 {
 	struct blk_class *cls = p;
 	g_free(cls->name);
+	g_free(cls->counters);
 	g_free(cls);
 }
 
@@ -94,18 +95,35 @@ unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
 	return s->tables.streams->len - 1;
 }
 
-unsigned source_add_class(struct source *s, const char *name, uint16_t row)
+unsigned source_add_class(struct source *s, const char *name, uint16_t row,
+			  const char *counters)
 {
 	struct blk_class *cls = g_new0(struct blk_class, 1);
 	cls->name = g_strdup(name);
 	cls->row = row;
+	cls->counters = g_strdup(counters);
 	g_ptr_array_add(s->tables.classes, cls);
 	return s->tables.classes->len - 1;
+}
+
+bool blk_wants_counters(const struct blk_subscription *row)
+{
+	for (unsigned i = 0; row && i < BLK_MAX_FIELDS && row->fields[i]; i++)
+		if (!strcmp(row->fields[i], BLK_COUNTERS))
+			return true;
+	return false;
+}
+
+char *blk_class_key(const char *name, const char *counters)
+{
+	return g_strdup_printf("%s%s%s", name, counters ? "\n" : "", counters ? counters : "");
 }
 
 struct blk_matcher {
 	GHashTable *exact;		/* borrowed name -> row + 1 */
 	GArray *prefixes;		/* struct prefix, longest first */
+	uint16_t probes;		/* row of BLK_PROBES; G_MAXUINT16: none */
+	uint16_t others;		/* row "*", of what no other row takes; or G_MAXUINT16 */
 };
 
 struct prefix {
@@ -127,8 +145,15 @@ struct blk_matcher *blk_matcher_new(const struct blk_subscription *rows, size_t 
 	struct blk_matcher *m = g_new0(struct blk_matcher, 1);
 	m->exact = g_hash_table_new(g_str_hash, g_str_equal);
 	m->prefixes = g_array_new(FALSE, FALSE, sizeof(struct prefix));
+	m->probes = m->others = G_MAXUINT16;
 	for (size_t i = 0; i < n; i++) {
 		struct prefix p = { rows[i].event, strlen(rows[i].event), i };
+		if (!strcmp(p.text, BLK_PROBES)) {
+			m->probes = (uint16_t)i;
+			continue;
+		}
+		if (p.len == 1 && *p.text == '*')
+			m->others = (uint16_t)i;
 		if (p.len && p.text[p.len - 1] == '*') {
 			p.len--;
 			g_array_append_val(m->prefixes, p);
@@ -151,6 +176,34 @@ uint16_t blk_matcher_row(const struct blk_matcher *m, const char *event)
 			return p->row;
 	}
 	return G_MAXUINT16;
+}
+
+uint16_t blk_matcher_class(const struct blk_matcher *m, const char *event, bool is_probe)
+{
+	uint16_t row = blk_matcher_row(m, event);
+	bool free = row == G_MAXUINT16 || row == m->others;
+	return is_probe && free && m->probes != G_MAXUINT16 ? m->probes : row;
+}
+
+bool blk_is_probe(const char *event, size_t n_fields, const char *first, const char *second)
+{
+	return !strchr(event, ':') && (n_fields == 1 || n_fields == 2) && !strcmp(first, "ip") &&
+	       (n_fields == 1 || !strcmp(second, "parent_ip"));
+}
+
+/* Of perf's own fields, some of which its converters make contexts of, none is a counter. */
+const char *blk_counter_name(const char *field)
+{
+	static const char *const own[] = { "tid", "pid", "cpu", "ip", "id", "period", "stream_id",
+					   "time" };
+	field += *field == '_';
+	if (!g_str_has_prefix(field, "perf_") || !field[strlen("perf_")])
+		return NULL;
+	field += strlen("perf_");
+	for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
+		if (!strcmp(field, own[i]))
+			return NULL;
+	return strpbrk(field, " \t\n") ? NULL : field;
 }
 
 void blk_matcher_free(struct blk_matcher *m)

@@ -104,8 +104,12 @@ static void choose_root(struct app *app)
 	view = view_find(id);
 	if (!view)
 		view = view_all[0];
-	if (!nav_top(&app->nav) || nav_top(&app->nav)->view != view)
-		nav_reset(&app->nav, place_new(view, &all, ""));
+	if (nav_top(&app->nav) && nav_top(&app->nav)->view == view)
+		return;
+	nav_reset(&app->nav, place_new(view, &all, ""));
+	for (enum view_by by = 0; app->options->start_by && by < BY_N; by++)
+		if (g_str_equal(app->options->start_by, view_by_words[by]) && view_has_by(view, by))
+			nav_top(&app->nav)->narrow.by = by;
 }
 
 /* Of the settings: the status line tells the first, ! all. */

@@ -27,6 +27,7 @@ static const struct {
 	{ "spans", BY_TRACE | BY_OPERATION }, { "syscalls", BY_PID },
 	{ "files", BY_PID }, { "processes", BY_PID }, { "process", BY_PID },
 	{ "scheduler", BY_PID }, { "wakers", BY_PID }, { "interrupts", BY_PID },
+	{ "counters", BY_PID },
 };
 
 static struct view_query narrow_for(const struct view *view, const struct view_query *q)

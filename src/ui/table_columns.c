@@ -103,7 +103,7 @@ static unsigned column_width(const struct column *c, bool tight)
 /* A column that says nothing (a thread's id in rows of processes) is not shown. */
 static bool column_is_empty(const struct column *col, const struct rows *rows)
 {
-	if (col->kind != VALUE_ID || !rows)
+	if ((col->kind != VALUE_ID && !col->optional) || !rows)
 		return false;
 	for (guint i = 0; i < rows->rows->len; i++) {
 		if (col->get(g_ptr_array_index(rows->rows, i), rows).kind != VALUE_NONE)

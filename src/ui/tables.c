@@ -97,6 +97,7 @@ static void change_by(struct app *app, struct place *p)
 {
 	static const char *const names[BY_N] = {
 		"hosts as a whole", "processes", "threads", "CPUs", "priorities", "names",
+		"seconds",
 	};
 
 	if (!p->view->has_by && !p->view->more_by) {
@@ -104,8 +105,13 @@ static void change_by(struct app *app, struct place *p)
 		return;
 	}
 	p->narrow.by = view_next_by(p->view, p->narrow.by);
-	app_say(app, "rows are %s", p->narrow.by == BY_SYSTEM && !p->view->has_by ?
-		"over all" : names[p->narrow.by]);
+	if ((p->view->counted_by & 1u << p->narrow.by) && !app->options->counts_threads)
+		app_say(app, "%s by %s are counted while a trace is read, if asked: --view %s --by %s",
+			p->view->title, view_by_words[p->narrow.by], p->view->id,
+			view_by_words[p->narrow.by]);
+	else
+		app_say(app, "rows are %s", p->narrow.by == BY_SYSTEM && !p->view->has_by ?
+			"over all" : names[p->narrow.by]);
 	place_stale(p);
 }
 

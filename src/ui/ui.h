@@ -104,6 +104,8 @@ struct ui_options {
 	bool coach;			/* --demo: one line of hints at the bottom */
 	enum ui_color color;
 	const char *start_view;		/* NULL: overview with spans, else processes */
+	const char *start_by;		/* of view_by_words, for start_view; NULL: its own */
+	bool counts_threads;		/* events are counted by thread, too */
 	const char *filter;		/* or NULL */
 	struct prefs *prefs;		/* ui/prefs.h, stays the caller's; NULL: all as shipped */
 	int64_t step_ns;		/* to begin with; 0: 1 s */

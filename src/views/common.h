@@ -124,6 +124,10 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 #define COLUMN_T(id_, title_, w, p, help_, get_) \
 	{ .id = id_, .title = title_, .kind = VALUE_TEXT, .width = w, .priority = p, \
 	  .align = ALIGN_LEFT, .help = help_, .get = get_ }
+/* Not shown where no row has it. */
+#define COLUMN_OPTIONAL(id_, title_, kind_, w, p, help_, get_) \
+	{ .id = id_, .title = title_, .kind = kind_, .width = w, .priority = p, \
+	  .align = ALIGN_LEFT, .optional = true, .help = help_, .get = get_ }
 /* The one that takes what room is left. */
 #define COLUMN_FLEX(id_, title_, w, help_, get_) \
 	{ .id = id_, .title = title_, .kind = VALUE_TEXT, .width = w, .align = ALIGN_LEFT, \

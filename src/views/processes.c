@@ -6,6 +6,7 @@
 #include "views/processes.h"
 
 #include "base/timefmt.h"
+#include "views/counted.h"
 #include "views/ptree.h"
 #include "views/registry.h"
 
@@ -19,7 +20,11 @@ struct process_row {
 	int64_t exit_ns;
 	uint64_t syscalls, read_bytes, write_bytes;
 	double seconds;			/* of the range */
+	uint64_t faults;		/* events of page faults */
+	uint64_t perf_faults;		/* perf's count of them */
+	struct counted_ipc ipc;
 	bool calls_unknown;		/* the trace has no system calls */
+	bool faults_told, perf_faults_told;	/* in the range there are any */
 };
 
 #define ROW(row) ((const struct process_row *)(row))
@@ -82,6 +87,20 @@ static GETTER(get_read)
 static GETTER(get_write)
 {
 	return of_calls(row, VALUE_BYTES, ROW(row)->write_bytes);
+}
+
+static GETTER(get_faults)
+{
+	const struct process_row *r = ROW(row);
+	if (!r->faults_told && !r->perf_faults_told)
+		return value_none();
+	return value_int(VALUE_COUNT, (int64_t)(r->faults_told ? r->faults : r->perf_faults));
+}
+
+static GETTER(get_process_ipc)
+{
+	const struct counted_ipc *ipc = &ROW(row)->ipc;
+	return counted_ipc(ipc->instructions, MAX(ipc->cycles[0], ipc->cycles[1]));
 }
 
 static GETTER(get_start)
@@ -167,6 +186,11 @@ static const struct column columns[] = {
 	  .help = "when it began; null: before the trace", .get = get_start },
 	{ .id = "exit_ns", .title = "EXIT", .kind = VALUE_TIME,
 	  .help = "when it ended; null: not in the trace", .get = get_exit },
+	COLUMN_N("faults", "FAULTS", VALUE_COUNT, 7, 9,
+		 "page faults, by their events, else by perf's counter; null: neither is there",
+		 get_faults),
+	COLUMN_N("ipc_ratio", "IPC", VALUE_RATIO, 0, 0,
+		 "instructions a cycle, by perf's counters of CPUs; 100 % is one", get_process_ipc),
 	COLUMN_T("life", "LIFE", 6, 9,
 		 "began, exited, short (both) in the range; gone: exited before it", get_life),
 	COLUMN_T("container", "CONTAINER", 0, 0,
@@ -250,6 +274,41 @@ static void add_gone(struct row_map *map, double seconds)
 	}
 }
 
+/* Only to rows that are there: who was counted was seen on a CPU, too. */
+static void add_counts(struct row_map *map, const struct second *s)
+{
+	const struct rows *rows = map->rows;
+	for (uint32_t i = 0; i < s->n_counts; i++) {
+		const struct count_cell *c = &s->counts[i];
+		uint32_t at = c->thread == ID_NONE ? INTMAP_NONE :
+			intmap_get(&map->index, group_key(rows->tl, rows->query.by, c->thread));
+		if (at == INTMAP_NONE || !query_wants_thread(&rows->query, rows->tl, c->thread))
+			continue;
+		struct process_row *r = rows->rows->pdata[at];
+		r->faults += c->kind == COUNT_FAULT ? c->value : 0;
+		r->perf_faults += counted_is_fault(rows->tl, c) ? c->value : 0;
+		counted_add_ipc(&r->ipc, rows->tl, c);
+	}
+}
+
+/* What the range tells of page faults holds for all rows: who had none had 0. */
+static void mark_faults(struct rows *rows, const struct range *range)
+{
+	bool faults = timeline_has_event(rows->tl, "x86_exceptions_page_fault_user"), perf = false;
+	for (size_t i = range->first; i < range->end; i++) {
+		const struct second *s = timeline_second(rows->tl, i);
+		for (uint32_t k = 0; k < s->n_counts; k++) {
+			faults |= s->counts[k].kind == COUNT_FAULT;
+			perf |= counted_is_fault(rows->tl, &s->counts[k]);
+		}
+	}
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct process_row *r = rows->rows->pdata[i];
+		r->faults_told = faults;
+		r->perf_faults_told = perf;
+	}
+}
+
 static void add_second(struct row_map *map, const struct second *s, double seconds)
 {
 	struct rows *rows = map->rows;
@@ -269,6 +328,7 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 		r->read_bytes += cell->read_bytes;
 		r->write_bytes += cell->write_bytes;
 	}
+	add_counts(map, s);
 	for (uint32_t i = 0; i < s->n_calls; i++) {
 		const struct call_cell *cell = &s->calls[i];
 		uint32_t at = intmap_get(&map->index, group_key(rows->tl, q->by, cell->thread));
@@ -301,6 +361,7 @@ struct rows *processes_build(const struct timeline *tl, const struct view_query 
 		add_second(&map, timeline_second(tl, i), range.seconds);
 	add_gone(&map, range.seconds);
 	mark_unknown(map.rows);
+	mark_faults(map.rows, &range);
 	row_map_clear(&map);
 	common_finish(map.rows, NULL);
 	return map.rows;

@@ -29,6 +29,7 @@ extern const struct view view_scheduler;
 extern const struct view view_wakers;
 extern const struct view view_interrupts;
 extern const struct view view_losses;
+extern const struct view view_counters;
 
 #define NEED_SYSCALLS "syscall_*"	/* in .needs: any system call */
 /* Is it there? "a|b": one of them is enough. */

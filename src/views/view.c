@@ -12,7 +12,7 @@ const struct view *const view_all[] = {
 	&view_spans, &view_services, &view_waterfall, &view_events, &view_cpus, &view_devices,
 	&view_io, &view_slow, &view_scheduler, &view_wakers, &view_interrupts, &view_losses,
 	&view_open, &view_slow_spans, &view_compare, &view_changed,
-	&view_process, NULL
+	&view_process, &view_counters, NULL
 };
 
 const struct view *view_find(const char *id)
@@ -24,7 +24,7 @@ const struct view *view_find(const char *id)
 }
 
 const char *const view_by_words[BY_N + 1] = {
-	"system", "process", "thread", "cpu", "priority", "name", NULL
+	"system", "process", "thread", "cpu", "priority", "name", "second", NULL
 };
 
 bool view_has_by(const struct view *v, enum view_by by)

@@ -14,7 +14,9 @@
 #include "state/timeline.h"
 
 enum view_kind { VIEW_TABLE, VIEW_OVERVIEW, VIEW_TREE, VIEW_WATERFALL, VIEW_PROCESS };
-enum view_by { BY_SYSTEM, BY_PROCESS, BY_THREAD, BY_CPU, BY_PRIORITY, BY_NAME, BY_N };
+enum view_by {
+	BY_SYSTEM, BY_PROCESS, BY_THREAD, BY_CPU, BY_PRIORITY, BY_NAME, BY_SECOND, BY_N
+};
 extern const char *const view_by_words[BY_N + 1];	/* "system", ...; NULL-terminated */
 
 /*
@@ -78,6 +80,7 @@ struct column {
 	uint8_t priority;		/* dropped from the screen first when high; 0: never */
 	uint8_t align;			/* enum column_align */
 	bool flexible;			/* takes what room is left (one per view) */
+	bool optional;			/* not shown on screen where no row has it (as ids) */
 	bool descending;		/* first direction when sorted by it */
 	const char *help;		/* one line */
 	struct value (*get)(const struct row *row, const struct rows *rows);
@@ -96,6 +99,8 @@ struct view {
 	enum view_by default_by;	/* meaningful where it has thread rows */
 	bool has_by;			/* honours view_query.by: system, process, thread */
 	uint8_t more_by;		/* and these: 1 << BY_CPU, ... */
+	uint8_t counted_by;		/* of these, by which there are only rows where all events
+				 * were counted by thread (job's subscriptions) */
 	bool on_screen;			/* false: batch only */
 	/* Rows in canonical order (never by id); never NULL. */
 	struct rows *(*build)(const struct timeline *tl, const struct view_query *query);

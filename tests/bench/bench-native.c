@@ -93,7 +93,7 @@ struct mapped {
 	size_t size;
 };
 
-static uint32_t number_class(void *data, const char *name, uint16_t row)
+static uint32_t number_class(void *data, const char *name, uint16_t row, const char *counters)
 {
 	return 0;
 }

@@ -104,7 +104,7 @@ static GHashTable *layouts;
 
 /* ---- metadata ---- */
 
-static uint32_t number(void *data, const char *name, uint16_t row)
+static uint32_t number(void *data, const char *name, uint16_t row, const char *counters)
 {
 	return 0;
 }
@@ -336,9 +336,14 @@ static bool walk_event(const struct one_meta *o, const struct ctf_stream_class *
 static const struct value *expected(const struct event *e, const struct blk_subscription *row,
 				    unsigned slot)
 {
-	static const char *const contexts[] = { "tid", "pid", "ppid", "procname", "vpid", "vtid" };
+	static const char *const contexts[] = {
+		"tid", "pid", "ppid", "procname", "vpid", "vtid", "hostname", "pid_ns", "cgroup_ns",
+		"uts_ns",
+	};
 	if (slot >= BLK_FIELD0)
 		return g_hash_table_lookup(e->payload.values, row->fields[slot - BLK_FIELD0]);
+	if (slot >= BLK_CTX_COUNTER0)	/* no row of these tables asks for them */
+		return NULL;
 	const struct value *v = g_hash_table_lookup(e->context.values, contexts[slot]);
 	return v ? v : g_hash_table_lookup(e->common.values, contexts[slot]);
 }

@@ -24,7 +24,7 @@ struct events_programs {
 	GByteArray *row;
 };
 
-static uint32_t number(void *data, const char *name, uint16_t row)
+static uint32_t number(void *data, const char *name, uint16_t row, const char *counters)
 {
 	return 0;
 }

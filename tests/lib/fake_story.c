@@ -228,6 +228,90 @@ static void add_machine(struct story *st, struct second *s)
 		.begin_ns = s->begin_ns + 90 * FAKE_MS, .duration_ns = 5 * FAKE_MS, .ret = 16384 };
 }
 
+/* ---- what the kernel did ---- */
+
+static void add_scheduler(struct story *st, struct second *s)
+{
+	const uint32_t threads[] = { st->worker[0], st->worker[1], st->stored, st->kworker };
+	s->n_scheds = s->n_wakers = G_N_ELEMENTS(threads);
+	s->scheds = g_new0(struct sched_cell, s->n_scheds);
+	s->wakers = g_new0(struct waker_cell, s->n_wakers);
+	for (uint32_t i = 0; i < s->n_scheds; i++) {
+		struct sched_cell *c = &s->scheds[i];
+		*c = (struct sched_cell){ .thread = threads[i], .cpu = i % 2, .prio = 20,
+			.switches = 60 - 10 * i, .preemptions = 4 * i, .moves = i };
+		for (uint32_t k = 0; k < 50 - 10 * i; k++)
+			hist_add(&c->wakeup, 40000 + 9000 * k);
+		for (uint32_t k = 0; k < 4 * i; k++)
+			hist_add(&c->preempted, 200000 * (k + 1));
+		s->wakers[i] = (struct waker_cell){ .thread = threads[i], .waker = st->worker[3],
+			.count = 50 - 10 * i, .total_ns = 6 * FAKE_MS, .max_ns = FAKE_MS };
+	}
+	s->wakers[2].waker = ID_NONE;
+	s->wakers[2].irq = fake_string(st->f, "softirq NET_RX");
+	s->wakers[3].waker = ID_NONE;
+	s->wakers[3].idle = true;
+}
+
+static void add_interrupts(struct story *st, struct second *s)
+{
+	const uint32_t disk = fake_string(st->f, "irq 34 ahci");
+	const uint32_t net = fake_string(st->f, "softirq NET_RX");
+	s->n_irqs = 2;
+	s->irqs = g_new0(struct irq_cell, 2);
+	s->irqs[0] = (struct irq_cell){ .cpu = 0, .code = 0x40000022, .name = disk,
+					.self_ns = 3 * FAKE_MS };
+	s->irqs[1] = (struct irq_cell){ .cpu = 1, .code = 0x80000003, .name = net,
+					.self_ns = 5 * FAKE_MS };
+	for (unsigned i = 0; i < 90; i++) {
+		hist_add(&s->irqs[0].time, 20000 + 300 * i);
+		hist_add(&s->irqs[1].time, 30000 + 600 * i);
+		hist_add(&s->irqs[1].raise, 5000 + 900 * i);
+	}
+	s->n_stolen = 2;
+	s->stolen = g_new0(struct stolen_cell, 2);
+	s->stolen[0] = (struct stolen_cell){ .thread = st->worker[0], .code = 0x40000022, .name = disk,
+					     .count = 30, .self_ns = FAKE_MS };
+	s->stolen[1] = (struct stolen_cell){ .thread = st->stored, .code = 0x80000003, .name = net,
+					     .count = 70, .self_ns = 4 * FAKE_MS };
+}
+
+static void add_counts(struct story *st, struct second *s)
+{
+	struct fake *f = st->f;
+	const uint32_t instructions = fake_string(f, "cpu_instructions");
+	const uint32_t cycles = fake_string(f, "cpu_cycles");
+	const uint32_t fault = fake_string(f, "x86_exceptions_page_fault_user");
+	const struct count_cell cells[] = {
+		{ st->worker[0], 0, instructions, COUNT_PERF, false, 310000000 },
+		{ st->worker[0], 0, cycles, COUNT_PERF, false, 250000000 },
+		{ st->stored, 0, instructions, COUNT_PERF, false, 90000000 },
+		{ st->stored, 0, cycles, COUNT_PERF, false, 180000000 },
+		{ ID_NONE, 0, instructions, COUNT_PERF, true, 4000000 },
+		{ ID_NONE, 0, cycles, COUNT_PERF, true, 9000000 },
+		{ ID_NONE, 0, instructions, COUNT_PERF, false, 700000 },
+		{ st->worker[0], 0, fault, COUNT_FAULT, false, 230 },
+		{ st->worker[1], 0, fault, COUNT_FAULT, false, 12 },
+		{ st->stored, 0, fake_string(f, "my_probe_fsync"), COUNT_PROBE, false, 9 },
+		{ st->worker[0], 0, fake_string(f, "sched_switch"), COUNT_EVENT, false, 700 },
+		{ ID_NONE, 0, fake_string(f, "sched_switch"), COUNT_EVENT, true, 500 },
+		{ st->worker[0], 0, fake_string(f, "syscall_entry_futex"), COUNT_EVENT, false, 40 },
+		{ st->thumbd, 0, fake_string(f, "zipkin:timestamp"), COUNT_EVENT, false, 150 },
+		{ st->stored, 0, fake_string(f, "zipkin:timestamp"), COUNT_EVENT, false, 100 },
+	};
+	s->counts = g_memdup2(cells, sizeof cells);
+	s->n_counts = G_N_ELEMENTS(cells);
+}
+
+static void add_loss(struct second *s)
+{
+	s->trust = (struct trust){ .lost_events = 12, .soft = 3, .touched = 1 };
+	s->n_losses = 1;
+	s->losses = g_new0(struct loss_cell, 1);
+	s->losses[0] = (struct loss_cell){ .cpu = 1, .vpid = -1, .kernel = true, .count = 1,
+					   .events = 12, .ns = 7 * FAKE_MS };
+}
+
 static void add_registry(struct story *st)
 {
 	struct fake *f = st->f;
@@ -263,9 +347,12 @@ struct timeline *fake_timeline(void)
 		struct second *s = fake_second(st.f, n);
 		add_cells(&st, s, n == 5);
 		add_machine(&st, s);
+		add_scheduler(&st, s);
+		add_interrupts(&st, s);
+		add_counts(&st, s);
 	}
 	struct second *lossy = fake_second(st.f, 2);
-	lossy->trust = (struct trust){ .lost_events = 12, .soft = 3, .touched = 1 };
+	add_loss(lossy);
 	add_good_requests(&st);
 	add_bad_requests(&st);
 	add_open_request(&st);

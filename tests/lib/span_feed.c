@@ -43,7 +43,7 @@ struct span_feed *span_feed_new(struct model *m)
 	f->m = m;
 	source_init(&f->source, &none);
 	f->row = row_of("zipkin:timestamp");
-	f->cls = source_add_class(&f->source, "zipkin:timestamp", f->row);
+	f->cls = source_add_class(&f->source, "zipkin:timestamp", f->row, NULL);
 	for (unsigned i = 0; i < 2; i++) {
 		const char *name = i ? "two" : "one";
 		struct blk_stream s = {

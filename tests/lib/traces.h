@@ -9,5 +9,7 @@
  * subscriptions. Asserts that it can be read. NULL: it is not here, and the test is
  * marked as skipped. */
 struct recording *traces_record(const char *name);
+/* The same with those that count all events by thread. */
+struct recording *traces_record_counting(const char *name);
 
 #endif

@@ -97,11 +97,8 @@ static unsigned rounds(void)
 	return env ? (unsigned)g_ascii_strtoull(env, NULL, 10) : 4;
 }
 
-static void test_cuts(gconstpointer data)
+static void check_cuts(const char *data, struct recording *r)
 {
-	struct recording *r = traces_record(data);
-	if (!r)
-		return;
 	g_autofree char *whole = report_of_slice(slice_of(r, 0, recording_n(r), true));
 	g_assert_cmpuint(strlen(whole), >, 1000);
 	for (unsigned round = 0; round < rounds() && !g_test_failed(); round++) {
@@ -118,10 +115,28 @@ static void test_cuts(gconstpointer data)
 							 rooted && !i));
 		g_autofree char *got = report_of_slice(slice_root(random_tree(slices)));
 		g_autofree char *what = g_strdup_printf("%s in %u pieces, the first cuts at %zu %zu",
-			(const char *)data, n, g_array_index(cuts, size_t, 1),
+			data, n, g_array_index(cuts, size_t, 1),
 			g_array_index(cuts, size_t, MIN(cuts->len - 1, 2)));
 		report_assert_equal(what, whole, got);
 	}
+}
+
+static void test_cuts(gconstpointer data)
+{
+	struct recording *r = traces_record(data);
+	if (!r)
+		return;
+	check_cuts(data, r);
+	recording_free(r);
+}
+
+/* With every event counted by thread; the rest of the report is what it is without. */
+static void test_counting(gconstpointer data)
+{
+	struct recording *r = traces_record_counting(data);
+	if (!r)
+		return;
+	check_cuts(data, r);
 	recording_free(r);
 }
 
@@ -240,6 +255,29 @@ static char *every_cut(const char *name, const char *script)
 	}
 	recording_free(r);
 	return whole;
+}
+
+/* What a CPU counts is the task's that leaves it, wherever it is cut; what it counted while
+ * events were lost is nobody's; a counter that begins anew goes on from there. */
+static void test_counters(void)
+{
+	g_autofree char *report = every_cut("counters",
+		"10 0 sched_switch ctx.perf_cpu_cycles=1000 prev_tid=7 prev_state=0 next_tid=8\n"
+		"20 0 x86_exceptions_page_fault_user ctx.tid=8 address=4096\n"
+		"25 0 my_probe ctx.tid=8 ip=4711\n"
+		"30 0 sched_switch ctx.perf_cpu_cycles=1500 prev_tid=8 prev_state=1 next_tid=0\n"
+		"40 0 sched_switch ctx.perf_cpu_cycles=1600 prev_tid=0 prev_state=0 next_tid=7\n"
+		"60 0 !lost begin=50 end=60 events=5\n"
+		"70 0 sched_switch ctx.perf_cpu_cycles=9600 prev_tid=9 prev_state=1 next_tid=8\n"
+		"80 0 sched_switch ctx.perf_cpu_cycles=50 prev_tid=8 prev_state=1 next_tid=7\n"
+		"90 0 sched_switch ctx.perf_cpu_cycles=80 prev_tid=7 prev_state=1 next_tid=8\n");
+	/* thread 8: 500; idle: 100; nobody: 8000; thread 7: 30 */
+	g_assert_nonnull(strstr(report, ",8,,cycles,cpu,500,"));
+	g_assert_nonnull(strstr(report, ",,idle,cycles,cpu,100,"));
+	g_assert_nonnull(strstr(report, ",,,cycles,cpu,8000,"));
+	g_assert_nonnull(strstr(report, ",7,,cycles,cpu,30,"));
+	g_assert_nonnull(strstr(report, ",8,,x86_exceptions_page_fault_user,page fault,1,"));
+	g_assert_nonnull(strstr(report, ",8,,my_probe,probe,1,"));
 }
 
 /* A request that was never completed, and its like begun again: whoever saw only the
@@ -429,6 +467,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/cuts/%s", names[i]);
 		g_test_add_data_func(path, names[i], test_cuts);
+		g_autofree char *counting = g_strdup_printf("/laws/counting/%s", names[i]);
+		if (i < 6 && i != 4)
+			g_test_add_data_func(counting, names[i], test_counting);
 		g_autofree char *ragged = g_strdup_printf("/laws/ragged/%s", names[i]);
 		if (i < 5)
 			g_test_add_data_func(ragged, names[i], test_ragged);
@@ -446,6 +487,7 @@ int main(int argc, char **argv)
 	g_test_add_data_func("/laws/cuts/public/glxgears-cyg-profile", "public/glxgears-cyg-profile",
 			     test_cuts);
 	g_test_add_func("/laws/functions", test_functions);
+	g_test_add_func("/laws/counters", test_counters);
 	g_test_add_func("/laws/request-again", test_request_again);
 	for (size_t i = 0; i < G_N_ELEMENTS(devices); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/device/%s", devices[i].name);

@@ -144,7 +144,8 @@ static void test_sums(void)
 		{ "syscalls", "count" }, { "syscalls", "total_ns" }, { "syscalls", "errors" },
 		{ "syscalls", "busy_ns" }, { "files", "write_bytes" }, { "files", "reads" },
 		{ "events", "count" }, { "cpus", "run_ns" }, { "devices", "others" },
-		{ "devices", "total_ns" },
+		{ "devices", "total_ns" }, { "scheduler", "switches" }, { "scheduler", "total_ns" },
+		{ "counters", "value" },
 	};
 	g_autoptr(blk_timeline) tl = fake_timeline();
 	for (size_t i = 0; i < G_N_ELEMENTS(checked); i++) {

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Events that are counted for the thread that they happened to; their rows are in handlers.c. */
+#include "state/counts.h"
+
+static void count(struct feed *f, uint32_t thread, enum count_kind kind)
+{
+	count_for(f->s, f->ts, f->host, thread, kind, f->cls->event, 1);
+}
+
+static void count_current(struct feed *f, enum count_kind kind)
+{
+	const struct thread *t = handler_task(f);
+	count(f, t ? t->self : ID_NONE, kind);
+}
+
+void on_page_fault(struct feed *f)
+{
+	count_current(f, COUNT_FAULT);
+}
+
+void on_probe(struct feed *f)
+{
+	count_current(f, COUNT_PROBE);
+}
+
+static bool is_of_kernel(const struct feed *f)
+{
+	return g_array_index(f->s->streams, struct stream_info, f->ev->stream).kernel;
+}
+
+static bool host_has_kernel(const struct feed *f)
+{
+	return g_array_index(f->s->hosts, struct slice_host, f->host).has_kernel;
+}
+
+struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
+{
+	int32_t vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1);
+	*ret_by_kernel = false;
+	if (host_has_kernel(f)) {
+		struct thread *t = cpu_task(f->s, f->c);
+		*ret_by_kernel = t && !t->idle;
+		if (*ret_by_kernel)
+			return t;
+	}
+	return vtid > 0 && !is_of_kernel(f) ? slice_thread(f->s, f->host, vtid) : NULL;
+}
+
+void counted_event(struct feed *f, bool is_switch)
+{
+	const struct thread *t;
+	bool by_kernel;
+	if (!is_of_kernel(f)) {
+		/* Also the idle task: it may only turn out later to have been that one. */
+		t = host_has_kernel(f) ? cpu_task(f->s, f->c) : user_thread(f, &by_kernel);
+	} else {
+		t = handler_task(f);
+		if (is_switch) {	/* it is the one's that leaves */
+			cpu_context(f->s, f->c, f->ts, f->seq, (int32_t)blk_int(f->ev, BLK_FIELD0));
+			t = cpu_task(f->s, f->c);
+		}
+	}
+	count(f, t ? t->self : ID_NONE, COUNT_EVENT);
+}
+
+/* What the CPU counted is the task's that leaves it here. */
+void counters_at_switch(struct feed *f, const struct thread *leaves)
+{
+	counters_told(f->s, &f->c->counters, f->c->n_losses, f, leaves ? leaves->self : ID_NONE);
+}
+
+/* A thread of user space reads its own counters. */
+void counters_of_thread(struct feed *f, struct thread *t)
+{
+	if (t && f->cls->n_counters)
+		counters_told(f->s, &t->counters, 0, f, t->self);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rows of what is counted: see counted.h. */
+#include "views/counted.h"
+
+#include "base/timefmt.h"
+
+#include <string.h>
+
+#define ROW(row) ((const struct counted_row *)(row))
+
+GETTER(counted_get_value)
+{
+	return value_int(VALUE_COUNT, (int64_t)ROW(row)->value);
+}
+
+GETTER(counted_get_rate)
+{
+	return value_int(VALUE_COUNT, (int64_t)((double)ROW(row)->value / ROW(row)->seconds + 0.5));
+}
+
+GETTER(counted_get_share)
+{
+	const struct counted_row *r = ROW(row);
+	return r->whole ? value_ratio((double)r->value / (double)r->whole) : value_none();
+}
+
+GETTER(counted_get_what)
+{
+	return value_text(ROW(row)->what);
+}
+
+GETTER(counted_get_second)
+{
+	int64_t ns = ROW(row)->second_ns;
+	return ns == TIME_UNKNOWN ? value_none() : value_int(VALUE_TIME, ns);
+}
+
+GETTER(counted_get_ipc)
+{
+	return counted_ipc(ROW(row)->value, ROW(row)->cycles);
+}
+
+/* ---- names of counters ---- */
+
+/* "instructions" of "cpu_instructions", "thread_instructions". */
+static const char *short_name(const char *name)
+{
+	return g_str_has_prefix(name, "cpu_") ? name + strlen("cpu_") :
+	       g_str_has_prefix(name, "thread_") ? name + strlen("thread_") : name;
+}
+
+static bool is_instructions(const char *counter)
+{
+	return strcmp(short_name(counter), "instructions") == 0;
+}
+
+/* Both are the same event to perf. */
+static bool is_cycles(const char *counter)
+{
+	const char *name = short_name(counter);
+	return strcmp(name, "cycles") == 0 || strcmp(name, "cpu_cycles") == 0;
+}
+
+bool counted_is_fault(const struct timeline *tl, const struct count_cell *cell)
+{
+	const char *name = short_name(timeline_string(tl, cell->name));
+	return cell->kind == COUNT_PERF &&
+	       (strcmp(name, "page_fault") == 0 || strcmp(name, "page_faults") == 0 ||
+		strcmp(name, "faults") == 0);
+}
+
+/* Those of CPUs only: what user space reads of its own threads is part of them. */
+void counted_add_ipc(struct counted_ipc *ipc, const struct timeline *tl,
+		     const struct count_cell *cell)
+{
+	const char *name = timeline_string(tl, cell->name);
+	if (cell->kind != COUNT_PERF || !g_str_has_prefix(name, "cpu_"))
+		return;
+	ipc->instructions += is_instructions(name) ? cell->value : 0;
+	if (is_cycles(name))		/* who recorded it under both names had it twice */
+		ipc->cycles[strcmp(name, "cpu_cycles") != 0] += cell->value;
+}
+
+struct value counted_ipc(uint64_t instructions, uint64_t cycles)
+{
+	return instructions && cycles ? value_ratio((double)instructions / (double)cycles) :
+					value_none();
+}
+
+static const char *words_of(enum count_kind kind, const char *name)
+{
+	switch (kind) {
+	case COUNT_FAULT:
+		return "page fault";
+	case COUNT_PROBE:
+		return "probe";
+	case COUNT_PERF:
+		return g_str_has_prefix(name, "thread_") ? "thread" : "cpu";
+	default:
+		return "event";
+	}
+}
+
+/* ---- rows ---- */
+
+struct counting {
+	struct row_map map;
+	struct intmap whole;		/* name and kind -> index in .wholes */
+	GArray *wholes;			/* uint64_t */
+	bool events;
+	const struct second *s;
+	size_t index;			/* of it */
+	double seconds;			/* of the range */
+};
+
+#define NO_THREAD 0xc0000000u		/* | host << 1 | idle; see group_key() */
+
+static uint32_t group_of(const struct counting *k, const struct count_cell *c)
+{
+	enum view_by by = k->map.rows->query.by;
+	if (by == BY_SECOND)
+		return (uint32_t)k->index;
+	if (by == BY_SYSTEM)
+		return c->host;
+	if (c->thread == ID_NONE)
+		return NO_THREAD | c->host << 1 | c->idle;
+	return group_key(k->map.rows->tl, by, c->thread);
+}
+
+/* Opaque: kinds are few, names fewer than 2^29. */
+static uint32_t what_of(const struct count_cell *c)
+{
+	return c->name | (uint32_t)c->kind << 29;
+}
+
+static void fill_nobody(struct counted_row *r, const struct count_cell *c)
+{
+	r->c.comm = c->idle ? "idle" : NULL;
+	r->c.row.key[0] = key_int(r->c.row.key[0], c->idle);
+}
+
+static void fill(struct counting *k, struct counted_row *r, const struct count_cell *c)
+{
+	struct rows *rows = k->map.rows;
+	const struct timeline *tl = rows->tl;
+	enum view_by by = rows->query.by;
+	const struct host_info *host = timeline_host(tl, c->host);
+	const char *name = timeline_string(tl, c->name);
+	bool by_second = by == BY_SECOND;
+	if (by != BY_SYSTEM && !by_second && c->thread != ID_NONE)
+		group_fill(&r->c, rows, c->thread);
+	r->c.host = host ? host->name : NULL;
+	r->c.row.drill.host = c->host;
+	if (c->thread == ID_NONE && by != BY_SYSTEM && !by_second)
+		fill_nobody(r, c);
+	r->c.name = c->kind == COUNT_PERF ? short_name(name) : name;
+	r->kind = c->kind;
+	r->what = words_of(c->kind, name);
+	r->second_ns = by_second ? k->s->begin_ns : TIME_UNKNOWN;
+	r->seconds = by_second ? (double)MAX(k->s->end_ns - k->s->begin_ns, 1) / NS_PER_S : k->seconds;
+	r->group = group_of(k, c);
+	r->id = what_of(c);
+	r->c.row.key[0] = key_text(key_text(key_text(key_int(r->c.row.key[0], c->kind), r->c.host),
+					    name), by_second ? "second" : NULL);
+	if (by_second)
+		r->c.row.key[1] = (uint64_t)k->s->begin_ns;
+}
+
+static uint64_t *whole_of(struct counting *k, uint32_t what)
+{
+	uint32_t i = intmap_get(&k->whole, what);
+	if (i == INTMAP_NONE) {
+		i = k->wholes->len;
+		g_array_set_size(k->wholes, i + 1);
+		intmap_set(&k->whole, what, i);
+	}
+	return &g_array_index(k->wholes, uint64_t, i);
+}
+
+static void add_cell(struct counting *k, const struct count_cell *c)
+{
+	const struct view_query *q = &k->map.rows->query;
+	bool is_new;
+	if ((c->kind == COUNT_EVENT) != k->events || (q->host != ID_NONE && c->host != q->host) ||
+	    ((q->pid >= 0 || q->tid >= 0) && !query_wants_thread(q, k->map.rows->tl, c->thread)))
+		return;
+	uint64_t key = (uint64_t)group_of(k, c) << 32 | what_of(c);
+	struct counted_row *r = row_map_get(&k->map, key, sizeof(*r), &is_new);
+	if (is_new)
+		fill(k, r, c);
+	r->value += c->value;
+	*whole_of(k, what_of(c)) += c->value;
+}
+
+/* What is known of all events, whoever made them. */
+static void add_events(struct counting *k)
+{
+	for (uint32_t i = 0; i < k->s->n_events; i++) {
+		const struct event_cell *e = &k->s->events[i];
+		add_cell(k, &(struct count_cell){
+			.thread = ID_NONE, .host = e->host, .name = e->name, .kind = COUNT_EVENT,
+			.value = e->count,
+		});
+	}
+}
+
+static int compare(const void *va, const void *vb)
+{
+	const struct counted_row *a = *(const struct counted_row *const *)va;
+	const struct counted_row *b = *(const struct counted_row *const *)vb;
+	int order = (a->second_ns > b->second_ns) - (a->second_ns < b->second_ns);
+	if (!order)
+		order = common_compare(&a->c, &b->c);
+	return order ? order : a->kind != b->kind ? (int)a->kind - (int)b->kind :
+		strcmp(a->what, b->what);
+}
+
+/* The cycles of a thread (process, ...) to its instructions. */
+static void pair_cycles(struct rows *rows)
+{
+	struct intmap cycles = { 0 };
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct counted_row *r = rows->rows->pdata[i];
+		if (r->kind == COUNT_PERF && is_cycles(r->c.name))
+			intmap_set(&cycles, r->group << 1 | (*r->what == 'c'), i);
+	}
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct counted_row *r = rows->rows->pdata[i];
+		if (r->kind != COUNT_PERF || !is_instructions(r->c.name))
+			continue;
+		uint32_t at = intmap_get(&cycles, r->group << 1 | (*r->what == 'c'));
+		if (at != INTMAP_NONE)
+			r->cycles = ((const struct counted_row *)rows->rows->pdata[at])->value;
+	}
+	intmap_clear(&cycles);
+}
+
+struct rows *counted_build(const struct timeline *tl, const struct view_query *query, bool events)
+{
+	struct counting k = { .map.rows = rows_new(tl, query), .events = events,
+			      .wholes = g_array_new(false, true, sizeof(uint64_t)) };
+	struct range range = range_of(tl, query);
+	enum view_by by = query->by;
+	k.seconds = range.seconds;
+	for (size_t i = range.first; i < range.end; i++) {
+		k.s = timeline_second(tl, i);
+		k.index = i;
+		if (events && (by == BY_SYSTEM || by == BY_SECOND)) {
+			add_events(&k);
+			continue;
+		}
+		for (uint32_t c = 0; c < k.s->n_counts; c++)
+			add_cell(&k, &k.s->counts[c]);
+	}
+	for (guint i = 0; i < k.map.rows->rows->len; i++) {
+		struct counted_row *r = k.map.rows->rows->pdata[i];
+		r->whole = *whole_of(&k, r->id);
+	}
+	row_map_clear(&k.map);
+	pair_cycles(k.map.rows);
+	intmap_clear(&k.whole);
+	g_array_unref(k.wholes);
+	common_finish(k.map.rows, compare);
+	return k.map.rows;
+}

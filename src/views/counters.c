@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What was counted for threads: perf counters, page faults, hits of kprobes, kretprobes and
+ * uprobes.
+ */
+#include "views/counted.h"
+#include "views/registry.h"
+
+static const struct column columns[] = {
+	COLUMN_HOST,
+	COLUMN_OPTIONAL("at_ns", "SECOND", VALUE_TIME, 12, 0, "by second: when it begins",
+			counted_get_second),
+	COLUMN_ID("pid", "PID", 7, 2, "process id", get_pid),
+	COLUMN_ID("tid", "TID", 7, 2, "thread id", get_tid),
+	COLUMN_OPTIONAL("comm", "NAME", VALUE_TEXT, 16, 0,
+			"process or thread; idle: no task ran; null: not known, as after losses",
+			get_comm),
+	COLUMN_FLEX("counter", "COUNTER", 16, "what is counted: a perf counter, an event of the kernel, "
+		    "or a probe", get_name),
+	COLUMN_T("kind", "KIND", 10, 4, "cpu, thread (perf counters, of the kernel or of user space), "
+		 "page fault, probe", counted_get_what),
+	COLUMN_N("value", "COUNT", VALUE_COUNT, 8, 0, "how much was counted for it; what a CPU counted "
+		 "is told when a thread leaves it", counted_get_value),
+	COLUMN_N("rate", "PER SEC", VALUE_COUNT, 8, 1, "how much a second", counted_get_rate),
+	COLUMN_N("share_ratio", "SHARE", VALUE_RATIO, 6, 3, "share of all that this counter counted",
+		 counted_get_share),
+	COLUMN_N("ipc_ratio", "IPC", VALUE_RATIO, 6, 5,
+		 "of instructions: how many a cycle; 100 % is one", counted_get_ipc),
+};
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	return counted_build(tl, query, false);
+}
+
+const struct view view_counters = {
+	.id = "counters", .title = "Counters",
+	.help = "Perf counters (contexts such as perf:cpu:instructions), page faults, and hits of "
+		"kprobes, kretprobes and uprobes; by process, thread, host or second.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "value", .default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_SECOND,
+	.on_screen = true, .build = build,
+};
