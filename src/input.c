@@ -8,12 +8,16 @@
 
 #include "log.h"
 
+#include "live/spool.h"
+
 #include "base/text.h"
 #include "export/import.h"
 
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
+
+#define FLUSH_US 50000		/* a slow disk is waited for so long */
 
 struct input {
 	gatomicrefcount refs;
@@ -43,6 +47,7 @@ void input_unref(struct input *in)
 	if (in->urls)
 		g_array_unref(in->urls);
 	g_free(in->label);
+	spool_unref(in->options.spool);
 	g_mutex_clear(&in->lock);
 	g_free(in);
 }
@@ -86,6 +91,7 @@ struct input *input_new_live(GArray *urls, const struct live_options *options)
 	struct input *in = input_new();
 	in->urls = urls;
 	in->options = *options;
+	in->options.spool = NULL;
 	g_autofree char *text = g_strdup_printf("%s/%s %s", url->host, url->target, url->session);
 	g_autofree char *first = text_visible(text);
 	in->label = urls->len > 1 ? g_strdup_printf("%s +%u", first, urls->len - 1)
@@ -101,6 +107,28 @@ void input_count_threads(struct input *in, bool count)
 static const struct blk_subscription *subscriptions(const struct input *in, size_t *ret_n)
 {
 	return in->count_threads ? model_subscriptions_counting(ret_n) : model_subscriptions(ret_n);
+}
+
+bool input_keep(struct input *in, const char *dir, uint64_t limit, GError **error)
+{
+	in->options.spool = spool_new(dir, limit, in->label, error);
+	return in->options.spool != NULL;
+}
+
+const char *input_kept(struct input *in)
+{
+	if (!in->options.spool)
+		return NULL;
+	spool_flush(in->options.spool, FLUSH_US);
+	return spool_path(in->options.spool);
+}
+
+char *input_keep_trouble(struct input *in)
+{
+	struct spool_status st = { 0 };
+	if (in->options.spool)
+		spool_get_status(in->options.spool, &st);
+	return st.message[0] ? g_strdup(st.message) : NULL;
 }
 
 static struct source *open_live(void *data, GError **error)

@@ -19,6 +19,11 @@ struct input *input_new_paths(const char *const *paths, enum reader reader);
 struct input *input_new_live(GArray *urls, const struct live_options *options);
 /* All events are to be counted by thread, too: before it is started. */
 void input_count_threads(struct input *in, bool count);
+/* What a live input gets is kept below `dir`, too (live/spool.h). Before input_start(). */
+bool input_keep(struct input *in, const char *dir, uint64_t limit, GError **error);
+/* The directory with all that came so far; NULL: nothing is kept. Borrowed. */
+const char *input_kept(struct input *in);
+char *input_keep_trouble(struct input *in);	/* why nothing more is kept; NULL */
 void input_unref(struct input *in);		/* NULL is fine */
 
 /* A job that reads it; the job holds a reference of its own while it needs it. */

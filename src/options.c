@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define LEAST_MEMORY (16 << 20)
+#define DEFAULT_SPOOL "1G"
 #define MOST_JOBS 256
 #define MOST_SLICES 65536
 #define DEFAULT_WORST 5
@@ -162,11 +163,11 @@ static bool read_id(const char *option, const char *text, uint64_t *ret, GError 
 	return *ret != 0 || fail(error, "%s: no span or trace has the id 0", option);
 }
 
-static bool read_size(const char *text, size_t *ret, GError **error)
+static bool read_size(const char *option, const char *text, size_t *ret, GError **error)
 {
 	if (!timefmt_parse_bytes(text, ret))
-		return fail(error, "--memory takes a size such as 512M or 2G, not '%s'", text);
-	return *ret >= LEAST_MEMORY || fail(error, "--memory needs 16M or more, not '%s'", text);
+		return fail(error, "%s takes a size such as 512M or 2G, not '%s'", option, text);
+	return *ret >= LEAST_MEMORY || fail(error, "%s needs 16M or more, not '%s'", option, text);
 }
 
 static bool read_seconds(const char *option, const char *text, int64_t least, int64_t *ret_ns,
@@ -483,6 +484,18 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 	return true;
 }
 
+static bool check_spool(const struct options *o, const struct words *w, GError **error)
+{
+	if (!w->spool && !w->spool_size && !w->no_spool)
+		return true;
+	if (!o->live)
+		return fail(error, "--spool, --spool-size and --no-spool need a live session");
+	if (w->no_spool && (w->spool || w->spool_size))
+		return fail(error, "--no-spool and --spool%s can't be combined", w->spool ? "" : "-size");
+	return !o->relay.babeltrace2 || w->no_spool ||
+	       fail(error, "--spool needs the native reader: babeltrace2 hands out no packets");
+}
+
 static bool check_rest(struct options *o, const struct words *w, GError **error)
 {
 	static const char *const whens[] = { "auto", "always", "never", NULL };
@@ -506,7 +519,9 @@ static bool check_rest(struct options *o, const struct words *w, GError **error)
 	o->theme = w->theme ? (int)theme : -1;
 	o->mouse = w->mouse ? (int)mouse : -1;
 	o->memory_given = w->memory != NULL;
-	return read_size(w->memory ? w->memory : DEFAULT_MEMORY, &o->memory, error);
+	return read_size("--memory", w->memory ? w->memory : DEFAULT_MEMORY, &o->memory, error) &&
+	       read_size("--spool-size", w->spool_size ? w->spool_size : DEFAULT_SPOOL, &o->spool_size,
+			 error);
 }
 
 static bool check_words(struct options *o, struct words *w, GPtrArray *operands, GError **error)
@@ -531,7 +546,7 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 	       (!view || check_view(o, w->command == COMMAND_BATCH, view, error)) &&
 	       check_by(o, w, error) && check_narrow(o, w, error) && check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
-	       check_reading(o, w, error) &&
+	       check_reading(o, w, error) && check_spool(o, w, error) &&
 	       check_format(o, w, error) && check_export(o, w, error) && check_rest(o, w, error);
 }
 
@@ -543,6 +558,7 @@ static void move_words(struct options *o, struct words *w)
 	o->each = w->each;
 	o->force = w->force;
 	o->statedump = w->statedump;
+	o->no_spool = w->no_spool;
 	o->utc = w->utc;
 	o->ascii = w->ascii;
 	o->at = g_steal_pointer(&w->at);
@@ -552,6 +568,7 @@ static void move_words(struct options *o, struct words *w)
 	o->output = g_steal_pointer(&w->output);
 	o->log = g_steal_pointer(&w->log);
 	o->config = g_steal_pointer(&w->config);
+	o->spool = g_steal_pointer(&w->spool);
 	o->spans = g_steal_pointer(&w->spans);
 	for (size_t i = 0; i < option_n_rows; i++)
 		if (option_rows[i].kind != KIND_FLAG && option_rows[i].kind != KIND_LIST &&
@@ -591,6 +608,7 @@ void options_clear(struct options *o)
 	g_free(o->output);
 	g_free(o->log);
 	g_free(o->config);
+	g_free(o->spool);
 	g_free(o->spans);
 	options_clear_here(&o->here);
 	*o = (struct options){ 0 };

@@ -84,6 +84,8 @@ struct options {
 	struct expr *expr;		/* --filter against --view; NULL: all, or no view */
 	bool each, force, utc, ascii;
 	bool statedump;			/* save: --with-statedump */
+	bool no_spool;
+	size_t spool_size;		/* bytes */
 	unsigned n_seconds;		/* -n; 0: no bound (doctor: 5) */
 	unsigned worst;			/* report: --worst */
 	size_t memory;			/* bytes */
@@ -95,7 +97,7 @@ struct options {
 	int64_t step_ns;		/* --step: 1 ms to 10 min; 0: not given */
 	enum ui_color color;
 	/* As given, or NULL. */
-	char *at, *from, *to, *filter, *output, *log, *config, *spans;
+	char *at, *from, *to, *filter, *output, *log, *config, *spans, *spool;
 };
 
 /* false and *error: one line that says what is wrong with which option. Free with

@@ -63,6 +63,10 @@ int reading_start(struct reading *r, const struct options *o)
 		if (!urls)
 			return code;
 		r->in = input_new_live(urls, &o->relay);
+		if (o->spool && !input_keep(r->in, o->spool, o->spool_size, &error)) {
+			log_error("--spool: %s", error->message);
+			return EXIT_FAILED;
+		}
 	} else if (o->demo) {
 		g_autofree char *demo = input_find_demo(&error);
 		const char *const paths[] = { demo, NULL };

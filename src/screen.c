@@ -12,6 +12,7 @@
 #include "relay.h"
 #include "save.h"
 
+#include "live/spool.h"
 #include "run/logjob.h"
 #include "run/savejob.h"
 
@@ -113,9 +114,15 @@ static void fill_live_status(struct screen *s, struct ui_status *ret)
 		return;
 	ret->lag_ns = st.lag_ns;
 	ret->late = st.late;
+	char clock[TIMEFMT_LEN];
 	g_autofree char *stalled = st.stalled ? stalled_text(&st) : NULL;
-	g_autofree char *visible = text_visible(st.message[0] ? st.message : stalled ? stalled : "");
-	g_strlcpy(ret->banner, visible, sizeof ret->banner);
+	g_autofree char *trouble = input_keep_trouble(s->in);
+	g_autofree char *visible = text_visible(st.message[0] ? st.message : stalled ? stalled : trouble);
+	if (st.message[0] && !st.connected)
+		g_snprintf(ret->banner, sizeof ret->banner, "since %s: %s",
+			   timefmt_clock(clock, st.since_ns), visible);
+	else
+		g_strlcpy(ret->banner, visible, sizeof ret->banner);
 }
 
 static void backend_status(void *data, struct ui_status *ret)
@@ -211,8 +218,11 @@ static void backend_log_ask(void *data, const struct journal_want *want)
 		[READER_BT2] = LOGSOURCE_BT2,
 	};
 	struct screen *s = data;
+	const char *const kept[] = { s->live ? input_kept(s->in) : NULL, NULL };
 	if (!s->log)
-		s->log = logjob_new(input_paths(s->in), readers[s->o->reader], job_fd(s->job));
+		s->log = logjob_new(s->live ? kept : input_paths(s->in), readers[s->o->reader], job_fd(s->job));
+	if (s->live)
+		logjob_refresh(s->log);
 	logjob_ask(s->log, want);
 }
 
@@ -318,8 +328,9 @@ static bool backend_save_trace(void *data, const struct ui_save_trace *what, cha
 {
 	struct screen *s = data;
 	g_autofree char *path = place_of(what->path);
+	const char *const kept[] = { s->live ? input_kept(s->in) : NULL, NULL };
 	struct trace_cut cut = {
-		.paths = input_paths(s->in), .from_ns = what->from_ns, .to_ns = what->to_ns,
+		.paths = s->live ? kept : input_paths(s->in), .from_ns = what->from_ns, .to_ns = what->to_ns,
 		.statedump = what->statedump, .to = path,
 	};
 
@@ -408,6 +419,23 @@ const char *screen_lacks(void)
 	return NULL;
 }
 
+/* Where nothing can be kept live goes on, without a log; but who asked for it is told. */
+static int keep_packets(struct screen *s)
+{
+	const struct options *o = s->o;
+	g_autoptr(GError) error = NULL;
+	g_autofree char *dir = o->spool ? g_strdup(o->spool) : spool_default_dir();
+
+	if (o->no_spool || o->relay.babeltrace2 || input_keep(s->in, dir, o->spool_size, &error))
+		return EXIT_FINE;
+	if (!o->spool) {
+		log_note("nothing is kept: %s", error->message);
+		return EXIT_FINE;
+	}
+	log_error("--spool: %s", error->message);
+	return EXIT_FAILED;
+}
+
 static int open_input(struct screen *s, bool *ret_left)
 {
 	const struct options *o = s->o;
@@ -420,7 +448,7 @@ static int open_input(struct screen *s, bool *ret_left)
 		if (urls)
 			s->in = input_new_live(urls, &o->relay);
 		*ret_left = !urls && code == EXIT_FINE;
-		return code;
+		return urls && !screen_lacks() ? keep_packets(s) : code;
 	}
 	if (!o->demo) {
 		s->in = input_new_paths((const char *const *)o->paths, o->reader);
@@ -522,15 +550,16 @@ static bool find_start(struct screen *s, int64_t *ret_at)
 static int run_ui(struct screen *s)
 {
 	const struct options *o = s->o;
+	bool has_packets = !s->live || input_kept(s->in);
 	struct ui_backend backend = {
 		.data = s, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
 		.cancel = backend_cancel, .export_span = backend_export_span,
 		.save_view = backend_save_view, .outline = backend_outline,
 		.preview = backend_preview, .look = backend_look,
-		.log_ask = s->live ? NULL : backend_log_ask,
-		.log_take = s->live ? NULL : backend_log_take,
-		.save_trace = s->live ? NULL : backend_save_trace,
-		.saved_trace = s->live ? NULL : backend_saved_trace,
+		.log_ask = has_packets ? backend_log_ask : NULL,
+		.log_take = has_packets ? backend_log_take : NULL,
+		.save_trace = has_packets ? backend_save_trace : NULL,
+		.saved_trace = has_packets ? backend_saved_trace : NULL,
 		.save_prefs = backend_save_prefs, .note = backend_note,
 		.told = backend_told, .snapshot = backend_snapshot,
 	};
@@ -566,8 +595,10 @@ int screen_run(const struct options *o)
 	bool left;
 
 	int code = open_input(&s, &left);
-	if (code != EXIT_FINE || left)
+	if (code != EXIT_FINE || left) {
+		input_unref(s.in);
 		return code;
+	}
 	struct job_options options = {
 		.model.live = o->live, .model.provisional = o->live,
 		.model.memory_budget = MIN(o->memory / 16, MOST_CORRECTIONS),

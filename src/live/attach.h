@@ -19,6 +19,7 @@
 #define BLK_LIVE_ATTACH_H
 
 #include "live/feed.h"
+#include "live/spool.h"
 #include "trace/native_feed.h"
 
 #define ATTACH_QUEUE (64u << 20)	/* bytes */
@@ -28,6 +29,7 @@
 struct attach_sink {
 	GMutex push;			/* around every push: there are several pushers */
 	struct native_feed *feed;
+	struct spool *spool;		/* or NULL; has the feed's numbers */
 	GPtrArray *members;		/* struct attach *: those that are attached */
 	int64_t late_us;		/* --late-bound; < 0: by the live timer */
 };

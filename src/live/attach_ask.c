@@ -74,7 +74,7 @@ static void ask_traces(struct attach *a, int64_t now)
 	g_hash_table_iter_init(&it, a->traces);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct trace *t = value;
-		if (t->begun && !t->alive && !t->asked && (t->gone || !t->wants)) {
+		if (t->begun && !t->alive && !t->held && !t->asked && (t->gone || !t->wants)) {
 			attach_end_trace(a, t);
 			g_hash_table_iter_remove(&it);
 			continue;

@@ -10,6 +10,7 @@ void attach_hold(struct attach *a, const struct held *h)
 
 	kept->at = g_get_monotonic_time();
 	h->stream->held++;
+	h->stream->trace->held++;
 	g_queue_push_tail(&a->held, kept);
 	a->scan_due = 0;
 }
@@ -21,6 +22,8 @@ static void push(struct attach *a, struct held *h)
 
 	if (h->kind == HELD_PACKET) {
 		a->fetching -= g_bytes_get_size(h->packet);
+		if (a->sink->spool)
+			spool_packet(a->sink->spool, number, g_bytes_ref(h->packet));
 		native_feed_packet(f, number, h->packet);
 	} else if (h->kind == HELD_BEACON) {
 		native_feed_beacon(f, number, h->class, h->end);
@@ -30,6 +33,7 @@ static void push(struct attach *a, struct held *h)
 		native_feed_cut_stream(f, number);
 	}
 	h->stream->held--;
+	h->stream->trace->held--;
 	g_free(h);
 }
 

@@ -25,6 +25,7 @@ struct trace {
 	bool has_metadata, gone;	/* gone: no more metadata will come */
 	bool wants, asked;		/* wants: some is announced */
 	unsigned alive;			/* its data streams */
+	unsigned held;			/* of these: what waits for news */
 	bool begun;			/* it had one */
 	uint64_t metadata_stream, metadata_bytes;
 	int64_t due;

@@ -33,14 +33,26 @@ bool attach_broken(struct attach *a, const char *what)
 
 /* -- streams ----------------------------------------------------------------- */
 
-static struct trace *find_trace(struct attach *a, uint64_t id)
+/* "HOST-ust/uid/0/64-bit" */
+static unsigned add_trace(struct attach *a, const struct viewer_stream *of)
 {
+	if (a->sink->spool) {
+		g_autofree char *dir = g_path_get_dirname(of->name);
+		g_autofree char *name = g_strdup_printf("%s-%s", a->feed.session.host, dir);
+		spool_add_trace(a->sink->spool, name);
+	}
+	return native_feed_add_trace(a->sink->feed);
+}
+
+static struct trace *find_trace(struct attach *a, const struct viewer_stream *of)
+{
+	uint64_t id = of->trace;
 	struct trace *t = g_hash_table_lookup(a->traces, &id);
 
 	if (!t && g_hash_table_size(a->traces) < MAX_TRACES) {
 		t = g_new0(struct trace, 1);
 		t->id = id;
-		t->number = native_feed_add_trace(a->sink->feed);
+		t->number = add_trace(a, of);
 		g_hash_table_insert(a->traces, &t->id, t);
 	}
 	return t;
@@ -62,6 +74,10 @@ static void add_data_stream(struct attach *a, struct trace *t, const struct view
 
 	s->id = from->id;
 	s->trace = t;
+	if (a->sink->spool) {
+		g_autofree char *name = g_path_get_basename(from->name);
+		spool_add_stream(a->sink->spool, t->number, name);
+	}
 	s->number = native_feed_add_stream(a->sink->feed, t->number, from->name, a->late_us);
 	s->due = now_us();
 	const uint64_t *had = g_hash_table_lookup(a->past->ends, &s->id);
@@ -80,7 +96,7 @@ bool attach_add_streams(struct attach *a, GPtrArray *streams)
 	push_begin(a);
 	for (guint i = 0; i < streams->len && ok; i++) {
 		const struct viewer_stream *from = g_ptr_array_index(streams, i);
-		struct trace *t = find_trace(a, from->trace);
+		struct trace *t = find_trace(a, from);
 		ok = t && a->streams->len < VIEWER_MAX_STREAMS;
 		if (ok && from->metadata) {
 			t->has_metadata = t->wants = true;
@@ -102,6 +118,8 @@ void attach_end_trace(struct attach *a, struct trace *t)
 {
 	push_begin(a);
 	native_feed_end_trace(a->sink->feed, t->number);
+	if (a->sink->spool)
+		spool_end_trace(a->sink->spool, t->number);
 	push_end(a);
 }
 
@@ -305,6 +323,8 @@ static bool take_metadata(struct attach *a, const struct request *r, GError **er
 	if (text->len) {
 		g_autoptr(GBytes) bytes = g_byte_array_free_to_bytes(g_steal_pointer(&text));
 		push_begin(a);
+		if (a->sink->spool)
+			spool_metadata(a->sink->spool, t->number, g_bytes_ref(bytes));
 		native_feed_metadata(a->sink->feed, t->number, g_steal_pointer(&bytes));
 		push_end(a);
 		t->wants = false;	/* what else there is, an index announces */

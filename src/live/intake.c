@@ -14,6 +14,8 @@ static void intake_init(struct live *l)
 	g_mutex_init(&l->sink.push);
 	l->sink.feed = native_feed_new(l->owner.rows, l->owner.n_rows);
 	l->sink.members = g_ptr_array_new();
+	if (l->options.spool)
+		l->sink.spool = spool_ref(l->options.spool);
 	l->sink.late_us = l->options.late_ns < 0 ? -1 : l->options.late_ns / 1000;
 	/* borrowed */
 	source_clear(&l->source);
@@ -113,6 +115,7 @@ static bool intake_let_go(G_GNUC_UNUSED struct live *l, G_GNUC_UNUSED struct fee
 static void intake_clear(struct live *l)
 {
 	native_feed_free(l->sink.feed);
+	spool_unref(l->sink.spool);
 	g_ptr_array_unref(l->sink.members);
 	g_mutex_clear(&l->sink.push);
 }

@@ -49,12 +49,15 @@ GPtrArray *live_list_sessions(const struct live_url *url, int timeout_ms, GError
  * (SOURCE_END) when all sessions were destroyed. source_next() never blocks longer than
  * about 50 ms.
  */
+struct spool;
 struct live_options {
 	int timeout_ms;			/* of each question to the relay */
 	bool babeltrace2;
 	bool from_beginning;		/* of what the relay has; else from its newest packets on */
 	bool wait;			/* for a relay and a session that are not there (yet, or
 					 * any more) */
+	struct spool *spool;		/* what comes natively goes there, too; or NULL. The source
+					 * takes a reference. Its numbers are given by this source */
 	int64_t late_ns;		/* how long a stream that lags behind is waited for;
 					 * < 0: two live timers and a second */
 };

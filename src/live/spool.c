@@ -31,6 +31,7 @@ struct spooled_trace {
 };
 
 struct spool {
+	gatomicrefcount refs;
 	GThread *thread;
 	struct spool_files *files;	/* the writer's, as what follows */
 	GPtrArray *traces;		/* struct spooled_trace * */
@@ -307,6 +308,7 @@ struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GErr
 	if (!files)
 		return NULL;
 	struct spool *s = g_new0(struct spool, 1);
+	g_atomic_ref_count_init(&s->refs);
 	s->files = files;
 	s->traces = g_ptr_array_new_with_free_func(trace_free);
 	s->streams = g_array_new(FALSE, FALSE, sizeof(unsigned));
@@ -340,9 +342,15 @@ bool spool_flush(struct spool *s, int64_t timeout_us)
 	return done;
 }
 
-void spool_free(struct spool *s)
+struct spool *spool_ref(struct spool *s)
 {
-	if (!s)
+	g_atomic_ref_count_inc(&s->refs);
+	return s;
+}
+
+void spool_unref(struct spool *s)
+{
+	if (!s || !g_atomic_ref_count_dec(&s->refs))
 		return;
 	g_mutex_lock(&s->lock);
 	if (!wait_done(s, false, END_PATIENCE_US))

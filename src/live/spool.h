@@ -9,7 +9,7 @@
  *     spool_metadata(s, t, bytes);
  *     unsigned st = spool_add_stream(s, t, "chan_0");
  *     spool_packet(s, st, packet);		// again and again
- *     spool_free(s);
+ *     spool_unref(s);
  *
  * On disk: DIR/LABEL-DATE-PID/NUMBER/TRACE-N/ with metadata, stream files and their index
  * files, 0700 and 0600. Each number is a chunk, a whole trace of its own, a sixteenth of
@@ -41,8 +41,9 @@ char *spool_default_dir(void);
 
 /* dir is made where it is missing. *error (G_FILE_ERROR): what of it can't be made. */
 struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GError **error);
-/* Writes what is still queued (for some seconds at most). NULL is fine. */
-void spool_free(struct spool *s);
+struct spool *spool_ref(struct spool *s);
+/* The last one writes what is still queued (for some seconds at most). NULL is fine. */
+void spool_unref(struct spool *s);
 
 /* ---- the pusher's ---- */
 

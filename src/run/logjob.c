@@ -24,7 +24,7 @@ struct logjob {
 
 	GMutex lock;			/* what follows */
 	GCond changed;
-	bool quit, asked;
+	bool quit, asked, refresh;
 	struct journal_want want;
 	struct journal_window *ready;
 
@@ -152,6 +152,12 @@ static bool open_source(struct logjob *j, struct journal_window *w)
 	return false;
 }
 
+static void forget_source(struct logjob *j)
+{
+	g_clear_pointer(&j->source, logsource_free);
+	j->end = 0;
+}
+
 static void *run(void *data)
 {
 	struct logjob *j = data;
@@ -163,6 +169,9 @@ static void *run(void *data)
 		}
 		struct journal_window *w = journal_window_new(&j->want);
 		j->asked = false;
+		if (j->refresh)
+			forget_source(j);
+		j->refresh = false;
 		g_atomic_int_set(&j->stop, 0);
 		g_mutex_unlock(&j->lock);
 		if (open_source(j, w)) {
@@ -215,6 +224,13 @@ void logjob_free(struct logjob *j)
 	g_mutex_clear(&j->lock);
 	g_cond_clear(&j->changed);
 	g_free(j);
+}
+
+void logjob_refresh(struct logjob *j)
+{
+	g_mutex_lock(&j->lock);
+	j->refresh = true;
+	g_mutex_unlock(&j->lock);
 }
 
 void logjob_ask(struct logjob *j, const struct journal_want *want)

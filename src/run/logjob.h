@@ -18,6 +18,8 @@ struct logjob;
 struct logjob *logjob_new(const char *const *paths, enum logsource_reader reader, int event_fd);
 void logjob_free(struct logjob *j);		/* waits for its thread; NULL is fine */
 
+/* The directories have grown: looks at them again before the next answer. */
+void logjob_refresh(struct logjob *j);
 void logjob_ask(struct logjob *j, const struct journal_want *want);
 /* The newest answer, once: the caller's; NULL: nothing new. */
 struct journal_window *logjob_take(struct logjob *j);

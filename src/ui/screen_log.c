@@ -200,7 +200,7 @@ static const char *why_empty(const struct app *app, const struct log_state *s,
 			     const struct place *p)
 {
 	if (!can_ask(app))
-		return "a live session has no log: what was read is not kept. Record it, then blktop TRACE_DIR";
+		return "nothing of this session is kept on disk (--no-spool), so there is no log of it";
 	if (s->error)
 		return s->error;
 	if (s->asked || s->anchor == TIME_UNKNOWN)

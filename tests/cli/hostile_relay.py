@@ -6,10 +6,11 @@ CLOSE, SILENCE, (DRIP, bytes), (ENDLESS, bytes).
 """
 import pathlib
 import select
+import signal
 import socket
 import struct
+import sys
 import threading
-import time
 
 CLOSE, SILENCE, DRIP, ENDLESS = "close", "silence", "drip", "endless"
 POINTS = {1: "connect", 2: "list", 3: "attach", 4: "index", 5: "packet", 6: "metadata", 7: "streams",
@@ -44,7 +45,7 @@ class Relay:
         self.recording, self.lie, self.minor = recording, lie or (lambda point, n, reply: reply), minor
         self.most, self.sessions = packets, sessions
         self.counts, self.lock = {}, threading.Lock()
-        self.over = False
+        self.over, self.stays, self.open = False, False, set()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.stop_r, self.stop_w = socket.socketpair()
@@ -65,7 +66,7 @@ class Relay:
             try:
                 connection, _ = self.listener.accept()
             except OSError:
-                return
+                return              # it was closed
             thread = threading.Thread(target=self.serve, args=(connection,), daemon=True)
             self.threads.append(thread)
             thread.start()
@@ -116,6 +117,7 @@ class Relay:
     def serve(self, c):
         state = {"streams": [Stream(path, i, trace) for i, (path, trace) in enumerate(self.recording.files)],
                  "metadata": [0] * len(self.recording.traces)}
+        self.open.add(c)
         try:
             with c:
                 c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -169,7 +171,9 @@ class Relay:
         i = struct.unpack(">Q", data)[0]
         s = state["streams"][i] if i < len(state["streams"]) else None
         if not s or s.next >= min(len(s.packets), self.most):
-            self.over = True
+            self.over = not self.stays
+            if self.stays:
+                return struct.pack(">7QII", 0, 0, 0, 0, 0, 0, 0, 2, 0)
             return struct.pack(">7QII", 0, 0, 0, 0, 0, 0, 0, 3, 0)
         s.next += 1
         return struct.pack(">7QII", *s.packets[s.next - 1], 1, 0)
@@ -185,3 +189,36 @@ class Relay:
 
     def on_detach(self, state, data):
         return struct.pack(">I", 1)
+
+
+def main():
+    """hostile_relay.py TRACE_DIR PORT_FILE: an honest relay whose session stays, until SIGTERM. SIGUSR1
+    cuts all connections and refuses others, SIGUSR2 takes them again."""
+    relay = Relay(Recording(sys.argv[1]))
+    relay.stays = True
+    signals = {signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
+    temporary = pathlib.Path(sys.argv[2] + ".new")
+    temporary.write_text(str(relay.port), "utf-8")
+    temporary.rename(sys.argv[2])
+    while True:
+        got = signal.sigwait(signals)
+        if got == signal.SIGTERM:
+            return
+        if got == signal.SIGUSR1:
+            relay.listener.shutdown(socket.SHUT_RDWR)
+            relay.listener.close()
+            for c in list(relay.open):
+                try:
+                    c.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+            relay.open.clear()
+        else:
+            relay.listener = socket.create_server(("127.0.0.1", relay.port))
+            relay.threads.append(threading.Thread(target=relay.accept, daemon=True))
+            relay.threads[-1].start()
+
+
+if __name__ == "__main__":
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2})
+    main()

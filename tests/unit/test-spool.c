@@ -215,7 +215,7 @@ static void test_whole(const void *recording)
 		g_assert_cmpstr(status.message, ==, "");
 		g_assert_cmpuint(status.dropped + status.refused, ==, 0);
 		g_assert_cmpint(status.from_ns, <, status.to_ns);
-		spool_free(spool);
+		spool_unref(spool);
 		for (int bt2 = 0; bt2 < 2; bt2++) {
 			g_autofree char *expected = recording_records(recording, bt2);
 			g_autofree char *got = records(path, bt2);
@@ -244,7 +244,7 @@ static void test_growing(void)
 			before = strlen(got);
 		}
 		g_assert_cmpuint(before, >, 0);
-		spool_free(spool);
+		spool_unref(spool);
 		story_clear(&s);
 	}
 	test_remove_tree(dir);
@@ -349,7 +349,7 @@ static void test_killed(void)
 		for (guint i = 0; i < s.packets->len / 2; i++)
 			push_packet(spool, &s, i);
 		g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
-		spool_free(spool);
+		spool_unref(spool);
 		g_autofree char *whole = records(path, false);
 		g_autofree char *trace = g_build_filename(path, "00000001", "web1_kernel-0", NULL);
 		g_autofree char *file = g_build_filename(trace, "k0-0", NULL);
@@ -360,7 +360,7 @@ static void test_killed(void)
 		fclose(half);
 		g_autofree char *found = records(path, false);	/* with what it can of the half */
 		g_assert_cmpuint(strlen(found), >=, strlen(whole));
-		spool_free(spool_new(dir, SPOOL_DEFAULT_LIMIT, "y", NULL));
+		spool_unref(spool_new(dir, SPOOL_DEFAULT_LIMIT, "y", NULL));
 		for (int bt2 = 0; bt2 < 2; bt2++) {
 			g_autofree char *mended = records(path, bt2);
 			g_assert_cmpuint(strlen(mended), ==, strlen(whole));
@@ -440,7 +440,7 @@ static void test_full(void)
 	g_assert_nonnull(strstr(status.message, "File too large"));
 	g_autofree char *got = records(spool_path(spool), true);
 	g_assert_cmpuint(strlen(got), >, 0);
-	spool_free(spool);
+	spool_unref(spool);
 	story_clear(&s);
 	test_remove_tree(dir);
 }
@@ -477,7 +477,7 @@ static void test_hostile(void)
 		weigh(dir);
 		g_autofree char *got = records(spool_path(spool), false);
 		g_assert_cmpuint(strlen(got), >, 0);
-		spool_free(spool);
+		spool_unref(spool);
 		story_clear(&s);
 	}
 	test_remove_tree(dir);
@@ -489,7 +489,7 @@ static void test_cannot(void)
 	g_assert_null(spool_new("/proc/nowhere", SPOOL_LEAST, "x", &error));
 	g_assert_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
 	g_assert_nonnull(strstr(error->message, "cannot make directory '/proc/nowhere'"));
-	spool_free(NULL);
+	spool_unref(NULL);
 }
 
 int main(int argc, char **argv)
