@@ -256,6 +256,59 @@ static void test_random(gconstpointer data)
 	fed_free(d);
 }
 
+struct pusher {
+	struct fed *d;
+	struct native_feed *f;
+};
+
+static gpointer push_all(gpointer data)
+{
+	struct pusher *p = data;
+	struct fed *d = p->d;
+	bool more = true;
+	for (guint i = 0; i < d->traces->len; i++)
+		while (g_array_index(d->trace_at, gsize, i) < g_bytes_get_size(d->traces->pdata[i]))
+			fed_push_metadata(d, p->f, i, 4096);
+	while (more) {
+		more = false;
+		for (guint i = 0; i < d->streams->len; i++) {
+			struct fed_stream *s = g_ptr_array_index(d->streams, i);
+			more |= !s->ended;
+			if (native_feed_queued(p->f) < 1000000 || native_feed_wants(p->f, s->id))
+				fed_push_next(p->f, s);
+		}
+		g_thread_yield();
+	}
+	native_feed_end(p->f);
+	return NULL;
+}
+
+/* One thread pushes, not more than a bound, another takes. */
+static void test_threads(gconstpointer data)
+{
+	g_autofree char *path = test_trace(data);
+	if (!path)
+		return;
+	struct account *files = of_files(path), *fed = account_new();
+	struct fed *d = fed_open(path);
+	g_autoptr(blk_native_feed) f = native_feed_new(rows, n_rows);
+	struct pusher p = { d, f };
+	struct native_feed_status status;
+	fed_add(d, f);
+	GThread *thread = g_thread_new("push", push_all, &p);
+	while (drain(native_feed_source(f), fed) == SOURCE_AGAIN) {
+		g_assert_cmpuint(native_feed_queued(f), <, 20000000);
+		native_feed_wait(f, 10000);
+	}
+	g_thread_join(thread);
+	native_feed_get_status(f, &status);
+	g_assert_cmpuint(status.late, ==, 0);
+	assert_same(files, fed);
+	account_free(files);
+	account_free(fed);
+	fed_free(d);
+}
+
 static void damage_file(const char *dir, const char *name, int round)
 {
 	enum { HEADER = 256 };
@@ -337,5 +390,6 @@ int main(int argc, char **argv)
 		if (strncmp(traces[i], "rotation", 8))	/* chunks: damage ends the stream, or one of its files */
 			g_test_add_data_func(damage, traces[i], test_damage);
 	}
+	g_test_add_data_func("/native-feed/threads", "kernel-ust/trace", test_threads);
 	return g_test_run();
 }
