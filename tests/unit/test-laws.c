@@ -440,15 +440,12 @@ static void test_functions(void)
 		"10 0 u:lttng_ust_cyg_profile:func_entry addr=4112 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n"
 		"20 0 u:lttng_ust_cyg_profile:func_entry addr=4128 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n"
 		"30 1 u:lttng_ust_cyg_profile:func_exit addr=9000 ctx.vtid=8 ctx.vpid=7 ctx.procname=\"h\"\n"
-		"40 0 u:lttng_ust_cyg_profile:func_entry addr=4112 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n"
 		"50 1 u:lttng_ust_cyg_profile:func_exit addr=4112 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n"
 		"60 0 u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 span_id=2 "
 		"parent_span_id=0 event=\"sr\" ctx.vtid=7 ctx.vpid=7\n"
 		"65 0 u:lttng_ust_cyg_profile:func_entry addr=77 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n"
-		"70 0 u:lttng_ust_cyg_profile:func_exit addr=77 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n"
 		"80 0 u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 span_id=2 "
-		"parent_span_id=0 event=\"ss\" ctx.vtid=7 ctx.vpid=7\n"
-		"90 0 u:lttng_ust_cyg_profile:func_exit addr=4112 ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\"\n");
+		"parent_span_id=0 event=\"ss\" ctx.vtid=7 ctx.vpid=7\n");
 	g_assert_nonnull(strstr(report, "gears+0x10"));
 	g_assert_nonnull(strstr(report, "gears+0x20"));
 	g_assert_nonnull(strstr(report, "\"0x4d\""));
