@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -242,4 +243,14 @@ void follow_end(struct stewardship *w)
 	}
 	w->follow.program = 0;
 	stewardship_say(w, STEWARD_WORD_SAYS, "ended %s", w->o->program[0]);
+}
+
+bool follow_has_printed(struct stewardship *w)
+{
+	struct stat st;
+	if (!w->follow.output || stat(w->follow.output, &st) < 0)
+		return false;
+	if (st.st_size == 0)
+		unlink(w->follow.output);
+	return st.st_size > 0;
 }

@@ -377,10 +377,10 @@ static char *end(struct stewardship *w)
 	if (w->n_snapshots)
 		g_string_append_printf(s, "%u snapshot%s in %s\n", w->n_snapshots,
 				       w->n_snapshots == 1 ? "" : "s", w->snapshots_dir);
-	if (w->follow.output)
+	clean_up(w);
+	if (follow_has_printed(w))
 		g_string_append_printf(s, "what %s printed is in %s\n", w->o->program[0],
 				       w->follow.output);
-	clean_up(w);
 	return g_strdup(s->str);
 }
 

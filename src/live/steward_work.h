@@ -52,6 +52,7 @@ void follow_go(struct stewardship *w);
 bool follow_track(struct stewardship *w, GError **error);
 bool follow_ended(struct stewardship *w);	/* reaps and tells, once */
 void follow_end(struct stewardship *w);		/* ends it, with its process group */
+bool follow_has_printed(struct stewardship *w);	/* to its file; an empty one is removed */
 /* Below `root`, itself included: of int. For tests. */
 GArray *follow_descendants(int root);
 
