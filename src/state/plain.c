@@ -12,7 +12,8 @@
 static void plan_flags(struct plan *p, bool pid, enum event_kind kind)
 {
 	bool call = kind == KIND_ENTRY || kind == KIND_EXIT;
-	struct thread mask = { .hard = true, .absorbed = true, .idle = call, .pid_told = pid, .comm_kept = p->comm_repr };
+	struct thread mask = { .hard = true, .absorbed = true, .idle = call, .pid_told = pid,
+			       .comm_kept = p->comm_repr };
 	struct thread want = { .hard = true, .pid_told = pid, .comm_kept = p->comm_repr };
 	mask.st.run = UINT8_MAX;
 	mask.st.irq_depth = UINT16_MAX;
