@@ -594,7 +594,8 @@ static bool export_now(struct app *app, const struct ui_export *what)
 		app_error(app, "cannot export: nobody does it here");
 		return false;
 	}
-	done = app->backend->export_span(app->backend->data, what, &message);
+	done = app->backend->export_span &&
+	       app->backend->export_span(app->backend->data, what, &message);
 	if (done)
 		app_say(app, "%s%s", output_soft_note(app), message ? message : "exported");
 	else

@@ -8,7 +8,7 @@ refused 2 "--jobs" -b -j 0 "$demo"
 refused 2 "1 to 256" -b --jobs 257 "$demo"
 refused 2 "--slices" -b --slices none "$demo"
 refused 2 "'perf'" -b --reader perf "$demo"
-refused 2 "recorded" -b --reader native -r localhost
+refused 2 "recorded" -b --jobs 2 -r localhost
 
 prints() { # prints WHAT ARGUMENT...: the same rows, exit code and messages as by babeltrace2
 	local what=$1
