@@ -48,7 +48,7 @@ _blktop() {
 		return
 		;;
 	--by)
-		mapfile -t COMPREPLY < <(compgen -W 'system process thread cpu priority name second' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'system process thread cpu priority name second container' -- "$cur")
 		return
 		;;
 	--only)

@@ -58,7 +58,7 @@ const struct option_row option_rows[] = {
 	WORD("view", 0, "VIEW", GROUP_PRINT, view, NULL,
 	     "the view to print, or the first one on the screen"),
 	WORD("by", 0, "BY", GROUP_PRINT, by, "process, thread, second, cpu, ...",
-	     "sum rows by system, process, thread, cpu, priority, name or second"),
+	     "sum rows by system, process, thread, cpu, priority, name, second or container"),
 	WORD("format", 0, "FORMAT", GROUP_PRINT, format, "text csv json, zipkin otlp perfetto",
 	     "text, csv or json; of exported spans: zipkin, otlp, perfetto or json"),
 	WORD("at", 0, "T", GROUP_PRINT, at, NULL, "the second of this instant"),

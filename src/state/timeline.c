@@ -7,6 +7,7 @@
  */
 #include "state/timeline_private.h"
 
+#include "state/container.h"
 #include "state/publish.h"
 
 #include <string.h>
@@ -132,6 +133,7 @@ void timeline_free(struct timeline *tl)
 	g_array_free(tl->traces, TRUE);
 	intmap_clear(&tl->by_slot);
 	intmap_clear(&tl->by_trace);
+	intmap_clear(&tl->by_container);
 	timeline_clear_evicted(tl);
 	g_free(tl);
 }
@@ -287,7 +289,8 @@ size_t timeline_bytes(const struct timeline *tl)
 	       registry_bytes(&tl->threads) + registry_bytes(&tl->processes) +
 	       registry_bytes(&tl->files) + tl->seconds->len * sizeof(void *) +
 	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
-	       (tl->by_slot.mask + tl->by_trace.mask) * (sizeof(uint64_t) + sizeof(uint32_t)) +
+	       (tl->by_slot.mask + tl->by_trace.mask + tl->by_container.mask) *
+		       (sizeof(uint64_t) + sizeof(uint32_t)) +
 	       tl->traces->len * (sizeof(struct trace_entry) + sizeof(GArray)) +
 	       tl->sums->len * sizeof(struct span_sum);
 }
@@ -359,6 +362,30 @@ static bool is_call_class(const char *name)
 	return g_str_has_prefix(plain, "syscall_entry_") || g_str_has_prefix(plain, "sys_");
 }
 
+/* A host's containers, told apart by small numbers that rows are summed by. */
+static uint32_t container_id(struct timeline *tl, const struct process_info *p)
+{
+	uint64_t container = container_of(p);
+	uint64_t key = (uint64_t)p->host << 36 | container;	/* hosts are never so many */
+	uint32_t id = intmap_get(&tl->by_container, key);
+
+	if (container == CONTAINER_UNKNOWN)
+		return ID_NONE;
+	if (id == INTMAP_NONE) {
+		id = tl->n_containers++;
+		intmap_set(&tl->by_container, key, id);
+	}
+	return id;
+}
+
+static void put_process(struct timeline *tl, const struct published_process *e)
+{
+	struct process_info *p = registry_put(&tl->processes, e->id);
+
+	*p = e->info;
+	p->container = container_id(tl, p);
+}
+
 static void apply_registries(struct timeline *tl, struct publication *p)
 {
 	apply_strings(tl, p->strings);
@@ -367,7 +394,7 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 	for (unsigned i = 0; i < p->processes->len; i++) {
 		struct published_process *e =
 			&g_array_index(p->processes, struct published_process, i);
-		*(struct process_info *)registry_put(&tl->processes, e->id) = e->info;
+		put_process(tl, e);
 	}
 	for (unsigned i = 0; i < p->files->len; i++) {
 		struct published_file *e = &g_array_index(p->files, struct published_file, i);

@@ -47,6 +47,8 @@ struct process_info {
 	uint32_t ns[NS_N];		/* namespaces it was in last, by inode; 0: unknown */
 	uint32_t ns_level;		/* of its pid namespace, below the host's; while .vpid is known */
 	int32_t vpid;			/* its pid there; -1: unknown */
+	uint32_t container;		/* the timeline's own: dense, over all hosts; ID_NONE:
+					 * unknown. See container.h. */
 };
 
 enum file_kind {

@@ -39,6 +39,8 @@ struct timeline {
 	GPtrArray *seconds;		/* struct second *, by begin_ns */
 	GArray *spans;			/* struct span_entry */
 	struct intmap by_slot;		/* slot -> index in spans */
+	struct intmap by_container;	/* host and container -> process_info.container */
+	uint32_t n_containers;
 	struct intmap by_trace;		/* trace id -> index in traces */
 	GArray *traces;			/* struct trace_entry */
 	uint64_t pinned;		/* trace id, 0: none */

@@ -52,13 +52,15 @@ static struct view_query narrow_for(const struct view *view, const struct view_q
 		narrow.pid = q->pid;
 		narrow.tid = q->tid;
 		narrow.host = q->host;
+		narrow.container = q->container;
 	}
 	return narrow;
 }
 
 static bool is_narrow(const struct view_query *q)
 {
-	return q->trace_id || q->operation || q->service || q->pid >= 0 || q->tid >= 0;
+	return q->trace_id || q->operation || q->service || q->pid >= 0 || q->tid >= 0 ||
+	       q->container;
 }
 
 /* What the selected row adds to what the place is narrowed to. */
@@ -84,10 +86,12 @@ static struct view_query narrow_by_row(const struct view_query *base, const stru
 		q.tid = d->tid;
 	if (d->host != ID_NONE)
 		q.host = d->host;
+	if (d->container)
+		q.container = d->container;
 	return q;
 }
 
-/* What a narrowed place is called: the trace, the operation, the process. */
+/* What a narrowed place is called: the container, the trace, the operation, the process. */
 static char *narrow_name(const struct app *app, const struct view_query *q, bool with_trace)
 {
 	if (q->trace_id && with_trace)
@@ -96,6 +100,8 @@ static char *narrow_name(const struct app *app, const struct view_query *q, bool
 		return g_strdup_printf("tid %d", q->tid);
 	if (q->pid >= 0)
 		return g_strdup_printf("pid %d", q->pid);
+	if (q->container)
+		return view_container_name(q->container);
 	if (q->operation && q->service && strcmp(q->operation, q->service)) {
 		g_autofree char *op = text_visible(q->operation), *sv = text_visible(q->service);
 
@@ -311,11 +317,14 @@ static void show_row(struct app *app, const struct focus *f, const struct row *r
 	popup_open(&app->popup, f->view->title, lines, false);
 }
 
-/* A thread, and what is of no known process, has no page: its calls. */
+/* A thread, and what is of no known process, has no page: its calls. A container's page are
+ * its processes. */
 static const char *drill_of(const struct view *v, const struct row *row)
 {
 	bool process = row && row->drill.pid >= 0 && row->drill.tid < 0;
 
+	if (row && row->drill.pid < 0 && row->drill.tid < 0 && row->drill.container && !strcmp(v->drill, "process"))
+		return "processes";
 	return !process && !strcmp(v->drill, "process") ? "syscalls" : v->drill;
 }
 

@@ -105,8 +105,11 @@ static bool column_is_empty(const struct column *col, const struct rows *rows)
 {
 	if ((col->kind != VALUE_ID && !col->optional) || !rows)
 		return false;
+	const char *usual = rows->query.by == BY_CONTAINER ? NULL : col->usual;
 	for (guint i = 0; i < rows->rows->len; i++) {
-		if (col->get(g_ptr_array_index(rows->rows, i), rows).kind != VALUE_NONE)
+		struct value v = col->get(g_ptr_array_index(rows->rows, i), rows);
+
+		if (v.kind != VALUE_NONE && (!usual || strcmp(v.s, usual)))
 			return false;
 	}
 	return rows->rows->len > 0;

@@ -34,7 +34,8 @@ static void hide_untagged(const struct table *t, struct rows *rows)
 
 static bool is_tree(const struct app *app, const struct place *p, const struct view *v)
 {
-	return app->tree && v->arrange && p->narrow.by != BY_SYSTEM;
+	return app->tree && v->arrange && p->narrow.by != BY_SYSTEM &&
+	       p->narrow.by != BY_CONTAINER;
 }
 
 void tables_prepare(struct app *app, struct place *p, enum pane pane)
@@ -97,7 +98,7 @@ static void change_by(struct app *app, struct place *p)
 {
 	static const char *const names[BY_N] = {
 		"hosts as a whole", "processes", "threads", "CPUs", "priorities", "names",
-		"seconds",
+		"seconds", "containers",
 	};
 
 	if (!p->view->has_by && !p->view->more_by) {
@@ -121,8 +122,10 @@ static void change_tree(struct app *app, struct place *p, const struct view *v)
 		app_say(app, "%s has no rows with parents: 4 t is the tree of processes", v->title);
 		return;
 	}
-	if (p->narrow.by == BY_SYSTEM) {
-		app_say(app, "hosts have no parents: H shows processes");
+	if (p->narrow.by == BY_SYSTEM || p->narrow.by == BY_CONTAINER) {
+		app_say(app, p->narrow.by == BY_CONTAINER ?
+			"containers have no parents: H shows processes, after hosts" :
+			"hosts have no parents: H shows processes");
 		return;
 	}
 	app->tree = !app->tree;

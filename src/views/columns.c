@@ -36,6 +36,11 @@ GETTER(get_comm)
 	return value_text(COMMON(row)->comm);
 }
 
+GETTER(get_container)
+{
+	return value_text(COMMON(row)->container);
+}
+
 GETTER(get_name)
 {
 	return value_text(COMMON(row)->name);

@@ -5,6 +5,7 @@
 #include "views/common.h"
 
 #include "base/timefmt.h"
+#include "state/container.h"
 
 #include <string.h>
 
@@ -61,6 +62,8 @@ int common_compare(const struct common *a, const struct common *b)
 		order = compare_text(a->name, b->name);
 	if (!order)
 		order = compare_text(a->comm, b->comm);
+	if (!order)
+		order = compare_text(a->container, b->container);
 	return order;
 }
 
@@ -142,15 +145,17 @@ bool query_wants_thread(const struct view_query *q, const struct timeline *tl, u
 {
 	const struct thread_info *t = timeline_thread(tl, thread);
 	if (!t)
-		return q->host == ID_NONE && q->pid < 0 && q->tid < 0;
+		return q->host == ID_NONE && q->pid < 0 && q->tid < 0 && !q->container;
 	if (q->host != ID_NONE && t->host != q->host)
 		return false;
 	if (q->tid >= 0 && t->tid != q->tid)
 		return false;
-	if (q->pid < 0)
+	if (q->pid < 0 && !q->container)
 		return true;
 	const struct process_info *p = timeline_process(tl, t->process);
-	return p && p->pid == q->pid;
+	if (q->container && container_of(p) != q->container)
+		return false;
+	return q->pid < 0 || (p && p->pid == q->pid);
 }
 
 uint32_t group_key(const struct timeline *tl, enum view_by by, uint32_t thread)
@@ -162,7 +167,9 @@ uint32_t group_key(const struct timeline *tl, enum view_by by, uint32_t thread)
 		return ID_NONE;
 	if (by == BY_SYSTEM)
 		return t->host;
-	return timeline_process(tl, t->process) ? t->process : (GROUP_UNKNOWN | t->host);
+	const struct process_info *p = timeline_process(tl, t->process);
+	uint32_t group = p && by == BY_CONTAINER ? p->container : p ? t->process : ID_NONE;
+	return group != ID_NONE ? group : (GROUP_UNKNOWN | t->host);
 }
 
 uint64_t key_int(uint64_t key, uint64_t n)
@@ -178,6 +185,13 @@ uint64_t key_text(uint64_t key, const char *s)
 	for (; s && *s; s++)
 		key = (key ^ (uint8_t)*s) * UINT64_C(0x100000001b3);
 	return key;
+}
+
+const char *container_label(struct rows *rows, uint32_t process)
+{
+	const struct process_info *p = timeline_process(rows->tl, process);
+	g_autofree char *name = container_name_new(container_of(p));
+	return rows_text(rows, name);
 }
 
 static void fill_process(struct common *c, const struct timeline *tl, const struct thread_info *t,
@@ -208,6 +222,12 @@ void group_fill(struct common *c, struct rows *rows, uint32_t thread)
 	c->row.key[0] = key_text(c->row.key[0], c->host);
 	if (by == BY_SYSTEM)
 		return;
+	c->container = container_label(rows, t->process);
+	if (by == BY_CONTAINER) {
+		c->row.drill.container = container_of(timeline_process(tl, t->process));
+		c->row.key[0] = key_text(c->row.key[0], c->container);
+		return;
+	}
 	fill_process(c, tl, t, until);
 	if (by == BY_THREAD) {
 		c->tid = t->tid;

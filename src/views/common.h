@@ -24,6 +24,7 @@ struct common {
 	const char *comm;		/* NULL: unknown, or summed over several */
 	const char *name;		/* what the row is about: a call, a path, a span */
 	const char *service;
+	const char *container;		/* NULL: unknown, or summed over several */
 	int32_t pid, tid;		/* -1: unknown, or summed over several */
 	int64_t start_ns;		/* TIME_UNKNOWN; tells reused pids apart */
 	int64_t part[PART_N];
@@ -77,6 +78,8 @@ void row_map_clear(struct row_map *m);
 
 /* "comm/tid", kept with the rows; "?" for no thread. */
 const char *thread_label(struct rows *rows, uint32_t thread, int64_t at);
+/* Name of the container that a process is in, kept with the rows; NULL: unknown. */
+const char *container_label(struct rows *rows, uint32_t process);
 char *thread_label_new(const struct timeline *tl, uint32_t thread, int64_t at);
 
 /* Getters of struct common. */
@@ -85,6 +88,7 @@ GETTER(get_host);
 GETTER(get_pid);
 GETTER(get_tid);
 GETTER(get_comm);
+GETTER(get_container);
 GETTER(get_name);
 GETTER(get_service);
 GETTER(get_errors);
@@ -134,6 +138,11 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 	  .flexible = true, .help = help_, .get = get_ }
 
 #define COLUMN_HOST COLUMN_T("host", "HOST", 8, 9, "host of the trace", get_host)
+/* Shown where there are others than the host itself. */
+#define COLUMN_CONTAINER \
+	{ .id = "container", .title = "CONTAINER", .kind = VALUE_TEXT, .width = 17, .priority = 3, \
+	  .align = ALIGN_LEFT, .optional = true, .usual = "host", .get = get_container, \
+	  .help = "host, or the namespace that sets it apart; null: unknown" }
 #define COLUMN_PART_NS(id, part) \
 	COLUMN_N(#id "_ns", part_title_##part, VALUE_NS, 0, 0, part_help_##part, get_##id),
 /* All parts in nanoseconds, for batch; the screen has its own ratio columns. */

@@ -182,7 +182,7 @@ static void add_cell(struct counting *k, const struct count_cell *c)
 	const struct view_query *q = &k->map.rows->query;
 	bool is_new;
 	if ((c->kind == COUNT_EVENT) != k->events || (q->host != ID_NONE && c->host != q->host) ||
-	    ((q->pid >= 0 || q->tid >= 0) && !query_wants_thread(q, k->map.rows->tl, c->thread)))
+	    ((q->pid >= 0 || q->tid >= 0 || q->container) && !query_wants_thread(q, k->map.rows->tl, c->thread)))
 		return;
 	uint64_t key = (uint64_t)group_of(k, c) << 32 | what_of(c);
 	struct counted_row *r = row_map_get(&k->map, key, sizeof(*r), &is_new);

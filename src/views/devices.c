@@ -290,7 +290,7 @@ static void add_net(struct row_map *map, const struct net_cell *cell, bool taken
 static void add_second(struct row_map *map, const struct second *s, double seconds)
 {
 	const struct view_query *q = &map->rows->query;
-	bool users = q->by != BY_SYSTEM || q->pid >= 0 || q->tid >= 0;
+	bool users = q->by != BY_SYSTEM || q->pid >= 0 || q->tid >= 0 || q->container;
 	bool taken = timeline_has_event(map->rows->tl, "net_dev_xmit");
 	for (uint32_t i = 0; users && i < s->n_dev_users; i++)
 		add_user(map, &s->dev_users[i], seconds);

@@ -117,6 +117,7 @@ static const struct column file_columns[] = {
 	COLUMN_T("kind", "KIND", 7, 5, "file, socket, pipe, event, tty, ...", get_kind),
 	COLUMNS_IO,
 	COLUMN_T("peer", "PEER", 0, 0, "address of a socket's other end, or that it is bound to", get_peer),
+	COLUMN_CONTAINER,
 };
 
 static const struct column io_columns[] = {
@@ -125,6 +126,7 @@ static const struct column io_columns[] = {
 		    "disk, net, unix (sockets of the host), socket (others), pipe, event, tty, unknown",
 		    get_kind),
 	COLUMNS_IO,
+	COLUMN_CONTAINER,
 };
 
 static void add_dir(struct file_row *r, enum io_dir dir, const struct hist *h)
@@ -271,7 +273,8 @@ const struct view view_files = {
 		"and how long the calls took.",
 	.columns = file_columns, .n_columns = G_N_ELEMENTS(file_columns),
 	.default_sort = "total_ns", .drill = NULL, .needs = needs,
-	.default_by = BY_PROCESS, .has_by = true, .on_screen = true, .build = build_files,
+	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
+	.build = build_files,
 };
 
 const struct view view_io = {
@@ -280,5 +283,6 @@ const struct view view_io = {
 		"sockets of the host, pipes. The bytes are those that the calls returned.",
 	.columns = io_columns, .n_columns = G_N_ELEMENTS(io_columns),
 	.default_sort = "total_ns", .drill = "files", .needs = needs,
-	.default_by = BY_PROCESS, .has_by = true, .on_screen = true, .build = build_io,
+	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
+	.build = build_io,
 };

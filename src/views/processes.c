@@ -14,7 +14,6 @@
 
 struct process_row {
 	struct common c;
-	const char *container;
 	int32_t ppid, vpid;
 	uint32_t ns[NS_N];
 	int64_t exit_ns;
@@ -67,11 +66,6 @@ static GETTER(get_cgroup_ns)
 static GETTER(get_uts_ns)
 {
 	return namespace_id(row, NS_UTS);
-}
-
-static GETTER(get_container)
-{
-	return value_text(ROW(row)->container);
 }
 
 static GETTER(get_syscalls)
@@ -193,8 +187,7 @@ static const struct column columns[] = {
 		 "instructions a cycle, by perf's counters of CPUs; 100 % is one", get_process_ipc),
 	COLUMN_T("life", "LIFE", 6, 9,
 		 "began, exited, short (both) in the range; gone: exited before it", get_life),
-	COLUMN_T("container", "CONTAINER", 0, 0,
-		 "host, or the namespaces that set it apart; null: unknown", get_container),
+	COLUMN_CONTAINER,
 	COLUMN_ID("vpid", "VPID", 0, 0, "its pid in its own pid namespace", get_vpid),
 	COLUMN_ID("pid_ns", "PIDNS", 0, 0, "inode of its pid namespace", get_pid_ns),
 	COLUMN_ID("cgroup_ns", "CGNS", 0, 0, "inode of its cgroup namespace", get_cgroup_ns),
@@ -207,27 +200,6 @@ static const struct column columns[] = {
 		 processes_get_block_ratio),
 };
 
-/* The inodes of a kernel's first namespaces never change. */
-static const struct { const char *name; uint32_t first; } namespaces[NS_N] = {
-	[NS_PID] = { "pid", 0xeffffffc }, [NS_CGROUP] = { "cgroup", 0xeffffffb },
-	[NS_UTS] = { "uts", 0xeffffffe },
-};
-
-/* Told apart by the pid namespace, else by the others. */
-static const char *container_name(struct rows *rows, const struct process_info *p)
-{
-	const char *name = NULL;
-	for (unsigned k = 0; k < NS_N; k++) {
-		if (p->ns[k] && p->ns[k] != namespaces[k].first) {
-			g_autofree char *text = g_strdup_printf("%s:%u", namespaces[k].name, p->ns[k]);
-			return rows_text(rows, text);
-		}
-		if (p->ns[k])
-			name = "host";
-	}
-	return name;
-}
-
 static void fill(struct process_row *r, struct rows *rows, uint32_t thread, double seconds)
 {
 	const struct thread_info *t = timeline_thread(rows->tl, thread);
@@ -236,13 +208,12 @@ static void fill(struct process_row *r, struct rows *rows, uint32_t thread, doub
 	r->ppid = r->vpid = -1;
 	r->exit_ns = TIME_UNKNOWN;
 	r->seconds = seconds;
-	if (rows->query.by == BY_SYSTEM)
+	if (rows->query.by == BY_SYSTEM || rows->query.by == BY_CONTAINER)
 		return;
 	if (p) {
 		r->ppid = p->ppid;
 		r->vpid = p->vpid;
 		memcpy(r->ns, p->ns, sizeof r->ns);
-		r->container = container_name(rows, p);
 		r->exit_ns = p->exit_ns;
 	}
 	if (rows->query.by == BY_THREAD && t)
@@ -256,7 +227,8 @@ static void add_gone(struct row_map *map, double seconds)
 {
 	const struct timeline *tl = map->rows->tl;
 	const struct view_query *q = &map->rows->query;
-	uint32_t n = q->gone_ns > 0 && q->by != BY_SYSTEM ? timeline_n_threads(tl) : 0;
+	uint32_t n = q->gone_ns > 0 && q->by != BY_SYSTEM && q->by != BY_CONTAINER ?
+		     timeline_n_threads(tl) : 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct thread_info *t = timeline_thread(tl, i);
@@ -371,10 +343,11 @@ static const char *const needs[] = { "sched_switch", NEED_SYSCALLS, NULL };
 
 const struct view view_processes = {
 	.id = "processes", .title = "Processes",
-	.help = "Processes (or threads, or each host as a whole) with their time on a CPU, in the "
+	.help = "Processes (or threads, containers, each host as a whole) with their time on a CPU, in the "
 		"run queue and blocked, their system calls and the bytes they moved.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "cpu_ratio", .drill = "process", .needs = needs,
-	.default_by = BY_PROCESS, .has_by = true, .on_screen = true, .build = processes_build,
+	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
+	.build = processes_build,
 	.arrange = arrange,
 };

@@ -51,6 +51,7 @@ static const struct column columns[] = {
 	COLUMN_ID("ret", "RET", 7, 5, "what it returned", get_ret),
 	COLUMN_ID("cpu", "CPU", 4, 6, "where it returned", get_cpu_number),
 	COLUMN_FLEX("path", "ON", 16, "file, socket or pipe it worked on", get_path),
+	COLUMN_CONTAINER,
 };
 
 static void add_call(struct rows *rows, const struct slow_call *call)

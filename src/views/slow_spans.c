@@ -66,6 +66,7 @@ static const struct column columns[] = {
 	COLUMN_T("mainly", "MAINLY", 9, 2, "the largest part of its time", get_mainly),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
 	COLUMN_FLEX("verdict", "VERDICT", 24, "why it took so long, as a sentence", get_verdict),
+	COLUMN_CONTAINER,
 };
 
 /* Longest first, then as they began. */

@@ -43,19 +43,22 @@ bool query_wants_span(const struct view_query *q, const struct timeline *tl,
 	       (!q->span_id || q->span_id == s->span_id) &&
 	       (q->span_kind < 0 || q->span_kind == (int)s->kind) &&
 	       (q->pid < 0 || q->pid == s->pid) && (q->tid < 0 || q->tid == s->tid) &&
-	       (q->host == ID_NONE || q->host == s->host) && query_wants_operation(q, tl, s);
+	       (q->host == ID_NONE || q->host == s->host) && (!q->container || query_wants_thread(q, tl, s->thread)) &&
+	       query_wants_operation(q, tl, s);
 }
 
 void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s)
 {
 	const struct timeline *tl = rows->tl;
 	const struct host_info *host = timeline_host(tl, s->host);
+	const struct thread_info *t = timeline_thread(tl, s->thread);
 	r->span = (struct span *)s;
 	r->c.name = timeline_string(tl, s->name);
 	r->c.service = timeline_string(tl, s->service);
 	r->c.host = host ? host->name : NULL;
 	r->c.pid = s->pid;
 	r->c.tid = s->tid;
+	r->c.container = container_label(rows, t ? t->process : ID_NONE);
 	r->c.errors = s->errors;
 	memcpy(r->c.part, s->part, sizeof(r->c.part));
 	r->c.parts_unknown = span_duration(s) > 0 && s->part[PART_UNKNOWN] == span_duration(s);
@@ -185,6 +188,7 @@ static const struct column columns[] = {
 	COLUMN_T("mainly", "MAINLY", 9, 1, "the largest part of its time", get_mainly),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
 	COLUMN_VERDICT(get_verdict),
+	COLUMN_CONTAINER,
 };
 
 static int order(uint64_t a, uint64_t b)

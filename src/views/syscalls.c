@@ -46,6 +46,7 @@ static const struct column columns[] = {
 	COLUMNS_QUANTILES(7, "call"),
 	COLUMN_N("busy_ratio", "BUSY%", VALUE_RATIO, 6, 3,
 		 "time spent in it within the range, of one thread's", get_busy_ratio),
+	COLUMN_CONTAINER,
 };
 
 static void add_second(struct row_map *map, const struct second *s, bool last, double seconds)
@@ -92,5 +93,6 @@ const struct view view_syscalls = {
 		"spent in them. A call counts in the second of its exit.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .drill = "slow", .needs = needs,
-	.default_by = BY_PROCESS, .has_by = true, .on_screen = true, .build = build,
+	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
+	.build = build,
 };

@@ -2,6 +2,7 @@
 /*
  * The registry of views, and what is done with the rows of any of them.
  */
+#include "state/container.h"
 #include "views/logview.h"
 #include "views/registry.h"
 
@@ -24,7 +25,8 @@ const struct view *view_find(const char *id)
 }
 
 const char *const view_by_words[BY_N + 1] = {
-	"system", "process", "thread", "cpu", "priority", "name", "second", NULL
+	"system", "process", "thread", "cpu", "priority", "name", "second", "container",
+	NULL
 };
 
 bool view_has_by(const struct view *v, enum view_by by)
@@ -38,6 +40,12 @@ enum view_by view_next_by(const struct view *v, enum view_by by)
 		if (view_has_by(v, (by + i) % BY_N))
 			return (by + i) % BY_N;
 	return by;
+}
+
+char *view_container_name(uint64_t container)
+{
+	char *name = container_name_new(container);
+	return name ? name : g_strdup("unknown container");
 }
 
 int view_column(const struct view *v, const char *id)

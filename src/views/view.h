@@ -15,7 +15,8 @@
 
 enum view_kind { VIEW_TABLE, VIEW_OVERVIEW, VIEW_TREE, VIEW_WATERFALL, VIEW_PROCESS };
 enum view_by {
-	BY_SYSTEM, BY_PROCESS, BY_THREAD, BY_CPU, BY_PRIORITY, BY_NAME, BY_SECOND, BY_N
+	BY_SYSTEM, BY_PROCESS, BY_THREAD, BY_CPU, BY_PRIORITY, BY_NAME, BY_SECOND,
+	BY_CONTAINER, BY_N
 };
 extern const char *const view_by_words[BY_N + 1];	/* "system", ...; NULL-terminated */
 
@@ -33,6 +34,7 @@ struct view_query {
 	const char *service;
 	int32_t pid, tid;		/* processes, syscalls, files; -1: all */
 	uint32_t host;			/* ID_NONE: all */
+	uint64_t container;		/* of container.h; 0: all */
 	int64_t gone_ns;		/* rows of what ended so long before from_ns are kept */
 	/* What a comparison is against (compare, changed); trace 0: what is usual. */
 	bool history;			/* changed: all that is kept, not the range before */
@@ -81,6 +83,8 @@ struct column {
 	uint8_t align;			/* enum column_align */
 	bool flexible;			/* takes what room is left (one per view) */
 	bool optional;			/* not shown on screen where no row has it (as ids) */
+	const char *usual;		/* optional ones: a text that is as good as none (but
+					 * where rows are containers) */
 	bool descending;		/* first direction when sorted by it */
 	const char *help;		/* one line */
 	struct value (*get)(const struct row *row, const struct rows *rows);
@@ -123,6 +127,9 @@ struct expr *view_expr(const struct view *v, const char *text, GError **error);
 /* Takes out the rows that are not to be kept. */
 void rows_keep(struct rows *rows, const bool *keep);
 void rows_free(struct rows *rows);		/* NULL is fine */
+
+/* What a query's container is called. Free with g_free. */
+char *view_container_name(uint64_t container);
 
 /* The events this view needs and the trace lacks, as "sched_switch, sched_waking";
  * NULL when nothing lacks. Free with g_free. */

@@ -102,6 +102,20 @@ void fake_life(struct fake *f, uint32_t leader, int32_t ppid, int64_t start, int
 	}
 }
 
+void fake_ns(struct fake *f, uint32_t thread, uint32_t pid, uint32_t cgroup, uint32_t uts)
+{
+	uint32_t process = g_array_index(f->threads, struct fake_thread_info, thread).info.process;
+
+	for (guint i = 0; i < f->p->processes->len; i++) {
+		struct published_process *p =
+			&g_array_index(f->p->processes, struct published_process, i);
+
+		if (p->id == process)
+			memcpy(p->info.ns, ((const uint32_t[NS_N]){ [NS_PID] = pid, [NS_CGROUP] = cgroup,
+				[NS_UTS] = uts }), sizeof p->info.ns);
+	}
+}
+
 void fake_rename(struct fake *f, uint32_t thread, int64_t since, const char *comm)
 {
 	struct name_at at = { .since = since, .name = fake_string(f, comm) };

@@ -11,6 +11,8 @@ import blk
 import btparse
 
 TRACES = ["kernel-small/trace", "kernel-ust/trace", "live/trace", "demo/trace"]
+SUMMED = [("processes", "cpu_ns"), ("processes", "syscalls"), ("syscalls", "count"),
+          ("files", "read_bytes"), ("io", "write_bytes")]
 KINDS = ("pid", "cgroup", "uts")
 FIRST = {"pid": 4026531836, "cgroup": 4026531835, "uts": 4026531838}
 
@@ -35,6 +37,23 @@ def container(ns):
     return "host" if ns else None
 
 
+def sums(trace):
+    """By container the sums are those of the container's rows by process."""
+    bad = []
+    for view, column in SUMMED:
+        mine = {}
+        for r in blk.rows(view, trace, "--by", "process"):
+            who = r["host"], r["container"]
+            mine[who] = mine.get(who, 0) + (r[column] or 0)
+        theirs = {}
+        for r in blk.rows(view, trace, "--by", "container"):
+            who = r["host"], r["container"]
+            theirs[who] = theirs.get(who, 0) + (r[column] or 0)
+        if mine != theirs:
+            bad.append(f"{view} {column}: {theirs} not {mine}")
+    return bad
+
+
 def one(tap, name, trace):
     expected = namespaces(btparse.events(trace))
     bad, n = [], 0
@@ -51,6 +70,7 @@ def one(tap, name, trace):
             bad.append(f"pid {r['pid']}: vpid {r['vpid']}")
     tap.ok(n > 10, f"{name}: {n} processes with known namespaces")
     tap.none(bad, f"{name}: their namespaces and containers")
+    tap.none(sums(trace), f"{name}: what containers come to")
 
 
 def main():

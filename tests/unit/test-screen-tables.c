@@ -420,6 +420,58 @@ static void test_gone(void)
 	stop(&f);
 }
 
+/* --- containers --- */
+
+#define FIRST_PID_NS 0xeffffffcu
+
+static struct timeline *contained(uint32_t pid_ns)
+{
+	struct fake *f = fake_new();
+	uint32_t in = fake_thread(f, 0, 100, 100, "inside"), out = fake_thread(f, 0, 1, 1, "init");
+
+	fake_ns(f, in, pid_ns, 0, 0);
+	fake_ns(f, out, FIRST_PID_NS, 0, 0);
+	fake_cell(fake_second(f, 0), in)->part[PART_USER] = 300 * FAKE_MS;
+	fake_cell(fake_second(f, 0), out)->part[PART_USER] = 200 * FAKE_MS;
+	fake_class(f, "sched_switch");
+	return fake_done(f);
+}
+
+/* Named where there is one, summed by H, opened by Enter. */
+static void test_containers(void)
+{
+	struct fixture f;
+
+	start_on(&f, contained(4026532500), 140);
+	g_assert_true(has(&f, "CONTAINER"));
+	g_assert_true(has(&f, "pid:4026532500"));
+	press(&f, "HH");
+	g_assert_true(has(&f, "Processes: 2 rows by container"));
+	g_assert_true(has(&f, "pid:4026532500"));
+	press(&f, "t");
+	g_assert_true(has(&f, "containers have no parents"));
+	press(&f, "\r");
+	g_assert_true(has(&f, "Processes: 1 row by process"));
+	g_assert_true(has(&f, "inside"));
+	g_assert_false(has(&f, "init"));
+	press(&f, "H");
+	g_assert_true(has(&f, "Processes: 1 row by thread"));
+	stop(&f);
+}
+
+/* Where there is none it says nothing, but for the rows that it names. */
+static void test_no_containers(void)
+{
+	struct fixture f;
+
+	start_on(&f, contained(FIRST_PID_NS), 140);
+	g_assert_false(has(&f, "CONTAINER"));
+	press(&f, "HH");
+	g_assert_true(has(&f, "CONTAINER"));
+	g_assert_true(has(&f, " host "));
+	stop(&f);
+}
+
 /* --- facts --- */
 
 static void test_facts(void)
@@ -452,6 +504,8 @@ int main(int argc, char **argv)
 {
 	timefmt_set_utc(true);
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/tables/containers", test_containers);
+	g_test_add_func("/tables/no-containers", test_no_containers);
 	g_test_add_func("/tables/columns", test_columns);
 	g_test_add_func("/tables/columns-shown", test_columns_shown);
 	g_test_add_func("/tables/narrow", test_narrow);

@@ -161,6 +161,13 @@ static void test_sums(void)
 		g_assert_cmpint(totals[BY_SYSTEM], >, 0);
 		g_assert_cmpint(totals[BY_PROCESS], ==, totals[BY_SYSTEM]);
 		g_assert_cmpint(totals[BY_THREAD], ==, totals[BY_SYSTEM]);
+		if (view_has_by(v, BY_CONTAINER)) {
+			struct view_query q = everything;
+			q.by = BY_CONTAINER;
+			struct rows *rows = v->build(tl, &q);
+			g_assert_cmpint(sum(v, rows, checked[i][1]), ==, totals[BY_SYSTEM]);
+			rows_free(rows);
+		}
 		for (int s = 0; s < 6; s++) {
 			struct view_query q = everything;
 			q.from_ns = FAKE_T0 + s * FAKE_S;
@@ -171,6 +178,99 @@ static void test_sums(void)
 		}
 		g_assert_cmpint(seconds, ==, totals[BY_SYSTEM]);
 	}
+}
+
+#define FIRST_PID 0xeffffffcu
+#define FIRST_UTS 0xeffffffeu
+
+/* Two processes in one container, one in its namesake on another host, one of the kernel's
+ * first namespaces, one set apart by its hostname alone, and two that nothing is known of. */
+static struct timeline *contained(void)
+{
+	struct fake *f = fake_new();
+	uint32_t other = fake_host(f, "web2"), read = fake_string(f, "read");
+	uint32_t file = fake_file(f, 0, FILE_REGULAR, "/etc/hosts");
+	const struct { uint32_t host; int32_t pid; uint32_t pid_ns, uts_ns; } told[] = {
+		{ 0, 10, 4026532500, FIRST_UTS }, { 0, 11, 4026532500, 0 },
+		{ other, 10, 4026532500, 0 }, { 0, 12, FIRST_PID, FIRST_UTS },
+		{ 0, 13, FIRST_PID, 4026532600 }, { 0, 14, 0, 0 }, { 0, -1, 0, 0 },
+	};
+	for (unsigned i = 0; i < G_N_ELEMENTS(told); i++) {
+		uint32_t t = fake_thread(f, told[i].host, told[i].pid, 10 + (int32_t)i, "sh");
+		if (told[i].pid >= 0)
+			fake_ns(f, t, told[i].pid_ns, 0, told[i].uts_ns);
+		fake_call(fake_second(f, 0), t, read, 1u << i, 10);
+		fake_io(fake_second(f, 0), t, file, 1u << i, 0, 1, 10);
+		fake_cell(fake_second(f, 0), t)->part[PART_USER] = 1 << i;
+	}
+	fake_class(f, "sched_switch");
+	return fake_done(f);
+}
+
+/* "web1 host 8, ...": of every row its container and a number. */
+static char *by_container(const struct timeline *tl, const char *view, const char *column,
+			  const char *filter)
+{
+	const struct view *v = view_find(view);
+	struct view_query q = everything;
+	g_autoptr(GString) text = g_string_new(NULL);
+	g_autoptr(GError) error = NULL;
+	struct expr *expr = filter ? view_expr(v, filter, &error) : NULL;
+	g_assert_no_error(error);
+	q.by = BY_CONTAINER;
+	struct rows *rows = v->build(tl, &q);
+	rows_filter(rows, v, expr);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct value name = cell(v, rows, i, "container");
+		g_string_append_printf(text, "%s%s %s %" G_GINT64_FORMAT, i ? ", " : "",
+				       cell(v, rows, i, "host").s,
+				       name.kind == VALUE_NONE ? "-" : name.s,
+				       cell(v, rows, i, column).i);
+	}
+	rows_free(rows);
+	expr_free(expr);
+	return g_string_free(g_steal_pointer(&text), false);
+}
+
+static void test_containers(void)
+{
+	static const char *const counted[][2] = {
+		{ "processes", "user_ns" }, { "syscalls", "count" }, { "files", "reads" },
+		{ "io", "reads" },
+	};
+	g_autoptr(blk_timeline) tl = contained();
+	for (size_t i = 0; i < G_N_ELEMENTS(counted); i++) {
+		g_autofree char *all = by_container(tl, counted[i][0], counted[i][1], NULL);
+		g_autofree char *one = by_container(tl, counted[i][0], counted[i][1],
+						    "container == host");
+		g_assert_cmpstr(all, ==, "web1 - 96, web1 host 8, web1 pid:4026532500 3, "
+				"web1 uts:4026532600 16, web2 pid:4026532500 4");
+		g_assert_cmpstr(one, ==, "web1 host 8");
+	}
+}
+
+/* What a container's row opens is all of it, and nothing else. */
+static void test_narrowed_to_containers(void)
+{
+	g_autoptr(blk_timeline) tl = contained();
+	const struct view *v = view_find("processes");
+	struct view_query q = everything;
+	q.by = BY_CONTAINER;
+	struct rows *rows = v->build(tl, &q);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct view_query inside = ((const struct row *)rows->rows->pdata[i])->drill;
+		g_assert_cmpuint(inside.container, !=, 0);
+		inside.by = BY_THREAD;
+		struct rows *of = v->build(tl, &inside);
+		g_assert_cmpint(sum(v, of, "user_ns"), ==, cell(v, rows, i, "user_ns").i);
+		for (guint k = 0; k < of->rows->len; k++) {
+			struct value a = cell(v, of, k, "container"), b = cell(v, rows, i, "container");
+			g_assert_cmpint(a.kind, ==, b.kind);
+			g_assert_true(a.kind == VALUE_NONE || g_str_equal(a.s, b.s));
+		}
+		rows_free(of);
+	}
+	rows_free(rows);
 }
 
 /* One thread, three seconds: every figure by hand. */
@@ -384,6 +484,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/story", test_story);
 	g_test_add_func("/views/sums", test_sums);
 	g_test_add_func("/views/syscall-figures", test_syscall_figures);
+	g_test_add_func("/views/containers", test_containers);
+	g_test_add_func("/views/narrowed-to-containers", test_narrowed_to_containers);
 	g_test_add_func("/views/names", test_names);
 	g_test_add_func("/views/unknown", test_unknown);
 	g_test_add_func("/views/filter-and-sort", test_filter_and_sort);
