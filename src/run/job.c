@@ -58,6 +58,9 @@ void shared_wake_owner(struct shared *s)
 static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 			 const struct job_options *options)
 {
+	/* One heap for all threads: those of threads grow by a system call a page (glibc's
+	 * grow_heap()), and keep each its own holes. */
+	mallopt(M_ARENA_MAX, 1);
 	g_atomic_ref_count_init(&s->refs);
 	g_atomic_ref_count_inc(&s->refs);	/* one is the thread's */
 	s->posts = g_async_queue_new_full(post_free);
