@@ -20,7 +20,10 @@
 /* Nothing is asked for: all events come as tallies. */
 static const struct blk_subscription nothing[] = { { .event = "blktop:nothing" } };
 /* Contexts are told by the events themselves. */
-static const struct blk_subscription everything[] = { { .event = "*" } };
+static const struct blk_subscription everything[] = {
+	{ .event = "*", .fields = { BLK_COUNTERS } },
+	[DOCTOR_ROW_PROBE] = { .event = BLK_PROBES, .fields = { BLK_COUNTERS } },
+};
 
 static void free_clock(void *data)
 {
@@ -178,11 +181,16 @@ static int examine_session(struct doctor *doc, const struct options *o)
 
 /* --- the result --- */
 
+static bool is_answered(const struct diag_question *q)
+{
+	return q->answer == ANSWER_YES || question_is_on_request(q->question);
+}
+
 static bool is_well(const struct diagnosis *d)
 {
 	bool well = !d->losses->len && !d->warning;
 	for (guint i = 0; i < d->questions->len; i++)
-		well &= ((struct diag_question *)d->questions->pdata[i])->answer == ANSWER_YES;
+		well &= is_answered(d->questions->pdata[i]);
 	return well;
 }
 

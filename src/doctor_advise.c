@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "state/model.h"
 #include "views/registry.h"
+#include "views/repairs.h"
 
 #include <string.h>
 
@@ -67,37 +68,14 @@ static bool has_context(const struct doctor *doc, const char *need)
 	return true;
 }
 
-static bool is_context(const char *need)
-{
-	return g_str_has_prefix(need, "ust.") || g_str_has_prefix(need, "kernel.");
-}
-
 /* The state dump is in the metadata of every kernel trace that asked for it; it has to have
  * been taken as well. */
 static bool is_there(const struct doctor *doc, const char *need)
 {
-	if (is_context(need))
+	if (repair_is_context(need))
 		return has_context(doc, need);
 	int64_t n = doctor_count(doc, need);
 	return g_str_has_prefix(need, "lttng_statedump_") ? n > 0 : n >= 0;
-}
-
-/* "irq_softirq_entry" of "irq_softirq_entry|softirq_entry": today's name. */
-static char *first_name(const char *need)
-{
-	return g_strndup(need, strcspn(need, "|"));
-}
-
-/* The same in words: "system calls", "the context vtid (ust)". */
-static char *need_words(const char *need)
-{
-	const char *dot = strchr(need, '.');
-
-	if (strcmp(need, NEED_SYSCALLS) == 0)
-		return g_strdup("system calls");
-	if (is_context(need))
-		return g_strdup_printf("the context %s (%.*s)", dot + 1, (int)(dot - need), need);
-	return first_name(need);
 }
 
 /* --- questions --- */
@@ -111,12 +89,13 @@ static struct diag_question *answer(struct doctor *doc, const struct question *q
 		if (is_there(doc, q->needs[i]))
 			continue;
 		a->answer = ANSWER_NO;
-		g_ptr_array_add(a->missing, need_words(q->needs[i]));
+		if (!question_is_on_request(q))	/* else the wants say it, one by one */
+			g_ptr_array_add(a->missing, repair_words(q->needs[i]));
 	}
 	for (size_t i = 0; q->wants[i].need; i++) {
 		if (is_there(doc, q->wants[i].need))
 			continue;
-		g_autofree char *name = need_words(q->wants[i].need);
+		g_autofree char *name = repair_words(q->wants[i].need);
 		a->answer = a->answer == ANSWER_NO ? ANSWER_NO : ANSWER_PARTLY;
 		g_ptr_array_add(a->missing, g_strdup_printf("%s: %s", name, q->wants[i].lacks));
 	}
@@ -133,32 +112,51 @@ static GPtrArray *command(char *text)
 	return commands;
 }
 
-static void repair_event(struct doctor *doc, const char *need, const char *what)
+/* What is no event of its own has other costs. NULL: as any event. */
+static char *special_cost(const struct doctor *doc, const char *need, const struct diag_channel *c,
+			  double *ret_events_per_s)
 {
-	bool syscalls = strcmp(need, NEED_SYSCALLS) == 0;
-	g_autofree char *name = first_name(need);
-	const char *domain = strchr(name, ':') ? "ust" : "kernel";
-	g_autofree char *where = doctor_where(doc, domain, doctor_find_channel(doc, domain));
-	g_autofree char *quoted = text_shell_quote(name);
-	char *why = NULL;
-	double rate = doctor_estimate(doc, need, &why);
-
-	doctor_repair(doc, g_strdup_printf("%s%s%s%s %s", syscalls ? "system calls" : name,
-					   what ? " (" : "", what ? what : "", what ? ")" : "",
-					   doc->live ? "did not come while it was listened to" :
-					   syscalls ? "are not recorded" : "is not recorded"),
-		      command(syscalls ? g_strdup_printf("lttng enable-event %s --syscall --all", where) :
-			      g_strdup_printf("lttng enable-event %s %s", where, quoted)), rate, why);
+	*ret_events_per_s = -1;
+	if (strcmp(need, NEED_PROBES) == 0)
+		return g_strdup("as many as the functions are called, each a trap into the kernel");
+	if (strcmp(need, NEED_FAULTS) == 0)
+		return g_strdup("as many as pages are touched first, most of them by programs that start");
+	if (strcmp(need, NEED_PERF) != 0)
+		return NULL;
+	double rate = c ? diag_rate(doc->d, 3 * sizeof(uint64_t) * c->events) : -1;
+	*ret_events_per_s = 0;
+	return g_strdup_printf("no event more, %.1f kB/s, and counters are read at every event; only "
+			       "before the session's first start, and where the machine has such "
+			       "counters", MAX(rate, 0) / 1000);
 }
 
-static void repair_statedump(struct doctor *doc)
+static void repair_event(struct doctor *doc, const char *need, const char *what)
+{
+	bool plural = repair_is_plural(need);
+	const char *domain = repair_domain(need);
+	const struct diag_channel *c = doctor_find_channel(doc, domain);
+	g_autofree char *name = repair_words(need);
+	g_autofree char *where = doctor_where(doc, domain, c);
+	double rate;
+	char *why = special_cost(doc, need, c, &rate);
+
+	if (!why)
+		rate = doctor_estimate(doc, need, &why);
+	char *problem = g_strdup_printf("%s%s%s%s %s", name, what ? " (" : "", what ? what : "",
+					what ? ")" : "",
+					doc->live ? "did not come while it was listened to" :
+					plural ? "are not recorded" : "is not recorded");
+	struct diag_repair *r = doctor_repair(doc, problem, repair_commands(need, where), rate, why);
+	r->on_request = repair_is_plural(need) && strcmp(need, NEED_SYSCALLS) != 0;
+}
+
+static void repair_statedumps(struct doctor *doc)
 {
 	const struct diag_channel *c = doctor_find_channel(doc, "kernel");
-	g_autofree char *session = text_shell_quote(c && c->session ? c->session : "SESSION");
 
 	doctor_repair(doc, g_strdup("the state dump is not in the trace: processes and open files from "
 				    "before it have no names"),
-		      command(g_strdup_printf("lttng regenerate statedump --session %s", session)), 0,
+		      command(repair_statedump(c && c->session ? c->session : "SESSION")), 0,
 		      g_strdup("a burst once, of some events for each process and open file"));
 }
 
@@ -226,18 +224,17 @@ static void repair_whole_ust(struct doctor *doc)
 
 static void repair_missing(struct doctor *doc, const char *need, const char *what, GHashTable *done)
 {
-	bool of_ust = strchr(need, ':') || g_str_has_prefix(need, "ust.");
-	g_autofree char *name = first_name(need);
+	g_autofree char *name = repair_words(need);
 
 	/* Without any channel of the domain there is one repair for all of it. */
-	if (is_there(doc, need) || !doctor_find_channel(doc, of_ust ? "ust" : "kernel"))
+	if (is_there(doc, need) || !doctor_find_channel(doc, repair_domain(need)))
 		return;
-	if (is_context(need)) {
+	if (repair_is_context(need)) {
 		if (g_hash_table_add(done, g_strdup("ust.")))
 			repair_contexts(doc);
 	} else if (doctor_count(doc, need) == 0) {
 		if (g_hash_table_add(done, g_strdup("statedump")))
-			repair_statedump(doc);
+			repair_statedumps(doc);
 	} else if (g_hash_table_add(done, g_steal_pointer(&name))) {
 		repair_event(doc, need, what);
 	}
@@ -248,7 +245,7 @@ static const char *purpose(const char *need)
 {
 	size_t n;
 	const struct blk_subscription *rows = model_subscriptions(&n);
-	g_autofree char *name = first_name(need);
+	g_autofree char *name = repair_words(need);
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(rows[i].event, name) == 0)
 			return rows[i].needs;
@@ -269,7 +266,7 @@ static void repair_rest(struct doctor *doc, GHashTable *done)
 		    g_str_has_prefix(event, "compat_"))
 			continue;
 		const char *names = question_names(event);
-		g_autofree char *first = first_name(names);
+		g_autofree char *first = repair_words(names);
 		if (strcmp(first, event) == 0)
 			repair_missing(doc, names, rows[i].needs, done);
 	}
@@ -319,7 +316,8 @@ void doctor_advise(struct doctor *doc)
 		repair_whole_ust(doc);
 	for (guint i = 0; i < d->all_questions->len; i++) {
 		const struct question *q = d->all_questions->pdata[i];
-		for (size_t k = 0; q->needs[k]; k++)
+		/* Any of what is counted on request is enough: each is wanted alone, too. */
+		for (size_t k = 0; q->needs[k] && !question_is_on_request(q); k++)
 			repair_missing(doc, q->needs[k], purpose(q->needs[k]), done);
 		for (size_t k = 0; q->wants[k].need; k++)
 			repair_missing(doc, q->wants[k].need, purpose(q->wants[k].need), done);

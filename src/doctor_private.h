@@ -40,7 +40,8 @@ int64_t doctor_count(const struct doctor *doc, const char *names);
 
 /* Metadata and stream files below the paths. What can't be read becomes a problem. */
 void doctor_scan(struct doctor *doc, const char *const *paths);
-/* One record of the pass. */
+/* One record of the pass. Live: of a table whose row DOCTOR_ROW_PROBE is BLK_PROBES. */
+#define DOCTOR_ROW_PROBE 1
 void doctor_hear(struct doctor *doc, const struct blk_tables *t, const struct blk_event *e);
 
 /* When all was heard: questions, problems, repairs. */
@@ -48,8 +49,8 @@ void doctor_advise(struct doctor *doc);
 void doctor_check_clocks(struct doctor *doc);
 
 /* Repairs. `channel` may be NULL: then placeholders stand for what is not known. */
-void doctor_repair(struct doctor *doc, char *problem, GPtrArray *commands, double events_per_s,
-		   char *cost);
+struct diag_repair *doctor_repair(struct doctor *doc, char *problem, GPtrArray *commands,
+				  double events_per_s, char *cost);
 const struct diag_channel *doctor_find_channel(const struct doctor *doc, const char *domain);
 char *doctor_where(const struct doctor *doc, const char *domain, const struct diag_channel *c);
 void doctor_repair_losses(struct doctor *doc);

@@ -5,13 +5,13 @@
  */
 #include "doctor_private.h"
 
-#include "base/text.h"
 #include "base/timefmt.h"
+#include "views/repairs.h"
 
 #include <string.h>
 
-void doctor_repair(struct doctor *doc, char *problem, GPtrArray *commands, double events_per_s,
-		   char *cost)
+struct diag_repair *doctor_repair(struct doctor *doc, char *problem, GPtrArray *commands,
+				  double events_per_s, char *cost)
 {
 	struct diag_repair *r = g_new0(struct diag_repair, 1);
 	r->problem = problem;
@@ -19,6 +19,7 @@ void doctor_repair(struct doctor *doc, char *problem, GPtrArray *commands, doubl
 	r->events_per_s = events_per_s;
 	r->cost = cost;
 	g_ptr_array_add(doc->d->repairs, r);
+	return r;
 }
 
 /* The busiest one. */
@@ -37,14 +38,10 @@ const struct diag_channel *doctor_find_channel(const struct doctor *doc, const c
 char *doctor_where(const struct doctor *doc, const char *domain, const struct diag_channel *c)
 {
 	const char *known = c && c->session ? c->session : doc->session;
-	g_autofree char *session = NULL, *channel = NULL;
 
 	for (guint i = 0; !known && i < doc->d->channels->len; i++)
 		known = ((struct diag_channel *)doc->d->channels->pdata[i])->session;
-	session = text_shell_quote(known ? known : "SESSION");
-	channel = text_shell_quote(c && c->name ? c->name : "CHANNEL");
-	return g_strdup_printf("--%s --session %s --channel %s",
-			       strcmp(domain, "ust") == 0 ? "userspace" : "kernel", session, channel);
+	return repair_where(domain, known ? known : "SESSION", c && c->name ? c->name : "CHANNEL");
 }
 
 /* --- costs --- */
@@ -142,16 +139,11 @@ static void repair_loss(struct doctor *doc, const struct diag_channel *c)
 			(c->losses ? c->lost_packets / c->losses + 1 : 0) * c->packet_bytes;
 	uint64_t subbuf = power_of_two(MAX(c->packet_bytes, LEAST_SUBBUF));
 	uint64_t n = power_of_two(MAX(2 * lost / subbuf + 4, LEAST_SUBBUFS));
-	g_autofree char *session = text_shell_quote(c->session ? c->session : "SESSION");
-	g_autofree char *name = text_shell_quote(c->name ? c->name : "CHANNEL");
 	char held[TIMEFMT_LEN];
 	bool overwrote = c->lost_packets && !c->lost_events;
 
-	g_ptr_array_add(commands, g_strdup_printf(
-		"lttng enable-channel --%s --session %s --subbuf-size=%" G_GUINT64_FORMAT
-		"K --num-subbuf=%" G_GUINT64_FORMAT "%s %s",
-		strcmp(c->domain, "ust") == 0 ? "userspace" : "kernel", session, subbuf >> 10, n,
-		overwrote ? " --discard" : "", name));
+	g_ptr_array_add(commands, repair_buffers(c->domain, c->session ? c->session : "SESSION",
+						 c->name, subbuf, n, overwrote));
 	doctor_repair(doc, loss_words(c, lost, overwrote), commands,
 		      c->lost_events ? diag_rate(doc->d, c->lost_events) : -1,
 		      g_strdup_printf("what was lost is recorded; %s of memory for each CPU, of each "

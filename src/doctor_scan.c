@@ -7,6 +7,8 @@
 
 #include "base/timefmt.h"
 #include "trace/ctf_index.h"
+#include "trace/ctf_wanted.h"
+#include "views/registry.h"
 
 #include <string.h>
 
@@ -134,6 +136,20 @@ static void check_fields(struct scan *s, const struct ctf_event_class *ec)
 	}
 }
 
+/* What is known by its fields, not by its name. */
+static void know_counts(struct scan *s, const struct ctf_stream_class *sc,
+			const struct ctf_event_class *ec)
+{
+	struct ctf_wanted wanted[BLK_MAX_COUNTERS];
+	unsigned n;
+	g_autofree char *counters = ctf_wanted_counters(sc, ec, wanted, &n);
+
+	if (counters)
+		doctor_know(s->doc, NEED_PERF, 0);
+	if (ctf_wanted_is_probe(ec))
+		doctor_know(s->doc, NEED_PROBES, 0);
+}
+
 static void know_classes(struct scan *s)
 {
 	for (guint i = 0; i < s->meta->streams->len; i++) {
@@ -142,6 +158,7 @@ static void know_classes(struct scan *s)
 			const struct ctf_event_class *ec = sc->events->pdata[k];
 			doctor_know(s->doc, ec->name, 0);
 			check_fields(s, ec);
+			know_counts(s, sc, ec);
 		}
 	}
 }
@@ -315,7 +332,8 @@ static void hear_loss(struct doctor *doc, const struct blk_stream *st, struct di
 }
 
 /* Live: what the tables do not tell, the first event of each class does. */
-static void hear_contexts(struct diag_channel *c, const struct blk_event *e)
+static void hear_contexts(struct diag_channel *c, const struct blk_class *cls,
+			  const struct blk_event *e)
 {
 	static const struct { unsigned slot; const char *name; } contexts[] = {
 		{ BLK_CTX_PID, "pid" }, { BLK_CTX_TID, "tid" }, { BLK_CTX_PPID, "ppid" },
@@ -327,6 +345,9 @@ static void hear_contexts(struct diag_channel *c, const struct blk_event *e)
 		if (blk_has(e, contexts[i].slot))
 			g_string_append_printf(names, "%s%s", names->len ? " " : "",
 					       contexts[i].name);
+	g_auto(GStrv) counters = g_strsplit(cls->counters ? cls->counters : "", " ", -1);
+	for (char **name = counters; *name; name++)
+		g_string_append_printf(names, "%sperf_%s", names->len ? " " : "", *name);
 	c->contexts = g_strdup(names->str);
 }
 
@@ -358,8 +379,13 @@ void doctor_hear(struct doctor *doc, const struct blk_tables *t, const struct bl
 		hear_events(doc, c, blk_class(t, e->cls)->name, tally->count,
 			    MIN(e->ts, tally->last_ns), tally->last_ns);
 	} else if (e->row < BLK_ROW_FIRST_PSEUDO) {
+		const struct blk_class *cls = blk_class(t, e->cls);
 		if (!c->contexts)
-			hear_contexts(c, e);
-		hear_events(doc, c, blk_class(t, e->cls)->name, 1, e->ts, e->ts);
+			hear_contexts(c, cls, e);
+		if (cls->counters)
+			doctor_know(doc, NEED_PERF, 0);
+		if (e->row == DOCTOR_ROW_PROBE)
+			doctor_know(doc, NEED_PROBES, 1);
+		hear_events(doc, c, cls->name, 1, e->ts, e->ts);
 	}
 }

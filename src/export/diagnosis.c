@@ -168,6 +168,19 @@ static void put_repair(FILE *out, const struct diag_repair *r)
 	fputc('\n', out);
 }
 
+static unsigned put_repairs(FILE *out, const struct diagnosis *d, bool on_request)
+{
+	unsigned n = 0;
+	for (guint i = 0; i < d->repairs->len; i++) {
+		const struct diag_repair *r = d->repairs->pdata[i];
+		if (r->on_request == on_request) {
+			put_repair(out, r);
+			n++;
+		}
+	}
+	return n;
+}
+
 void diagnosis_print_text(FILE *out, const struct diagnosis *d)
 {
 	put_head(out, d);
@@ -195,8 +208,13 @@ void diagnosis_print_text(FILE *out, const struct diagnosis *d)
 	if (!d->problems->len && !d->warning)
 		fputs("  none\n", out);
 	fputs("\nREPAIRS\n", out);
-	for (guint i = 0; i < d->repairs->len; i++)
-		put_repair(out, d->repairs->pdata[i]);
-	if (!d->repairs->len)
+	if (!put_repairs(out, d, false))
 		fputs("  none needed\n", out);
+	g_autofree char *more = NULL;
+	size_t n;
+	FILE *text = open_memstream(&more, &n);
+	put_repairs(text, d, true);
+	fclose(text);
+	if (n)
+		fprintf(out, "\nON REQUEST\n%s", more);
 }

@@ -46,6 +46,7 @@ struct diag_repair {
 	GPtrArray *commands;		/* char *, for a shell */
 	double events_per_s;		/* what it would cost; < 0: not known */
 	char *cost;			/* how that is known, and what else it costs */
+	bool on_request;		/* of a question that is: nothing is wrong without it */
 };
 
 struct diagnosis {

@@ -83,6 +83,8 @@ static void add_question(JsonBuilder *b, const struct diag_question *q)
 	json_add_text(b, "id", q->question->id);
 	json_add_text(b, "question", q->question->text);
 	json_add_text(b, "answer", diag_answer_name[q->answer]);
+	json_builder_set_member_name(b, "on_request");
+	json_builder_add_boolean_value(b, question_is_on_request(q->question));
 	json_builder_set_member_name(b, "views");
 	json_builder_begin_array(b);
 	for (size_t i = 0; q->question->views[i]; i++)
@@ -99,6 +101,8 @@ static void add_repair(JsonBuilder *b, const struct diag_repair *r)
 	add_texts(b, "commands", r->commands);
 	add_rate(b, "events_per_s", r->events_per_s);
 	add_text(b, "cost", r->cost);
+	json_builder_set_member_name(b, "on_request");
+	json_builder_add_boolean_value(b, r->on_request);
 	json_builder_end_object(b);
 }
 

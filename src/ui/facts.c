@@ -6,6 +6,7 @@
 
 #include "base/timefmt.h"
 #include "views/needs.h"
+#include "views/repairs.h"
 
 #include <string.h>
 
@@ -71,7 +72,8 @@ static void add_trust(GPtrArray *lines, const struct app *app, const struct trus
 	}
 	if (t->soft) {
 		add(lines, "  Names and calls from before the recording: a state dump tells them:");
-		add(lines, "  lttng regenerate statedump");
+		g_autofree char *dump = repair_statedump(NULL);
+		add(lines, "  %s", dump);
 	}
 	add(lines, "%s", "");
 }

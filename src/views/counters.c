@@ -33,11 +33,14 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	return counted_build(tl, query, false);
 }
 
+static const char *const needs[] = { NEED_COUNTS, NULL };
+
 const struct view view_counters = {
 	.id = "counters", .title = "Counters",
 	.help = "Perf counters (contexts such as perf:cpu:instructions), page faults, and hits of "
 		"kprobes, kretprobes and uprobes; by process, thread, host or second.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "value", .default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_SECOND,
+	.needs = needs,
 	.on_screen = true, .build = build,
 };

@@ -4,6 +4,7 @@
  */
 #include "views/common.h"
 #include "views/registry.h"
+#include "views/repairs.h"
 
 #include "base/timefmt.h"
 
@@ -60,9 +61,7 @@ static GETTER(get_lost_ratio)
  * live viewer) was too slow. More and larger sub-buffers help against both. */
 static GETTER(get_repair)
 {
-	return value_text(ROW(row)->kernel ?
-		"lttng enable-channel --kernel --subbuf-size=4M --num-subbuf=8 CHANNEL" :
-		"lttng enable-channel --userspace --subbuf-size=1M --num-subbuf=8 CHANNEL");
+	return value_text(repair_for_losses(ROW(row)->kernel));
 }
 
 static const struct column columns[] = {

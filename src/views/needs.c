@@ -3,6 +3,7 @@
 #include "views/needs.h"
 
 #include "views/registry.h"
+#include "views/repairs.h"
 
 #include <string.h>
 
@@ -22,18 +23,12 @@ GPtrArray *needs_of(const struct view *v, const struct timeline *tl)
 		g_auto(GStrv) names = g_strsplit(v->needs[i], "|", -1);
 		struct need *n = g_new0(struct need, 1);
 
-		n->events = g_strjoinv(" or ", names);
+		n->events = strcmp(v->needs[i], NEED_COUNTS) == 0 ? repair_words(v->needs[i])
+								  : g_strjoinv(" or ", names);
 		n->there = view_has_need(tl, v->needs[i]);
 		g_ptr_array_add(needs, n);
 	}
 	return needs;
-}
-
-/* Providers are enabled whole: their events belong together. */
-static char *user_space(const char *event)
-{
-	return g_strdup_printf("lttng enable-event --userspace '%.*s:*'",
-			       (int)strcspn(event, ":"), event);
 }
 
 static void add_once(GPtrArray *commands, char *command)
@@ -53,27 +48,27 @@ GPtrArray *needs_commands(const struct view *v, const struct timeline *tl)
 	g_autoptr(GString) tracepoints = g_string_new(NULL);
 
 	for (size_t i = 0; v->needs && v->needs[i]; i++) {
-		g_autofree char *first = g_strndup(v->needs[i], strcspn(v->needs[i], "|"));
+		g_autofree char *where = repair_where(repair_domain(v->needs[i]), NULL, NULL);
 
 		if (view_has_need(tl, v->needs[i]))
 			continue;
-		if (g_str_equal(first, NEED_SYSCALLS))
-			add_once(commands, g_strdup("lttng enable-event --kernel --syscall --all"));
-		else if (strchr(first, ':'))
-			add_once(commands, user_space(first));
-		else
-			g_string_append_printf(tracepoints, "%s%s", tracepoints->len ? "," : "",
-					       first);
+		if (repair_is_tracepoint(v->needs[i])) {	/* these go into one command */
+			g_autofree char *name = repair_words(v->needs[i]);
+			g_string_append_printf(tracepoints, "%s%s", tracepoints->len ? "," : "", name);
+			continue;
+		}
+		g_autoptr(GPtrArray) more = repair_commands(v->needs[i], where);
+		for (guint k = 0; k < more->len; k++)
+			add_once(commands, g_strdup(g_ptr_array_index(more, k)));
 	}
-	if (tracepoints->len)
-		add_once(commands, g_strdup_printf("lttng enable-event --kernel %s",
-						   tracepoints->str));
+	if (tracepoints->len) {
+		g_autoptr(GPtrArray) one = repair_commands(tracepoints->str, "--kernel");
+		add_once(commands, g_strdup(g_ptr_array_index(one, 0)));
+	}
 	return commands;
 }
 
 const char *needs_for_losses(const struct timeline *tl)
 {
-	if (timeline_has_event(tl, "sched_switch") || view_has_calls(tl))
-		return "lttng enable-channel --kernel NAME --subbuf-size=2M --num-subbuf=16";
-	return "lttng enable-channel --userspace NAME --subbuf-size=512k --num-subbuf=16";
+	return repair_for_losses(timeline_has_event(tl, "sched_switch") || view_has_calls(tl));
 }

@@ -62,6 +62,13 @@ static const struct question table[] = {
 	  { "irq_handler_entry", "irq_handler_exit" },
 	  { { SOFTIRQ, "softirqs" }, { SOFTIRQ_EXIT, "how long softirqs took" },
 	    { "lttng_statedump_interrupt", "names of interrupts" } } },
+	{ "counters", "What did threads count: instructions, page faults, calls of a function?",
+	  { "counters" },
+	  { NEED_COUNTS },
+	  { { NEED_PERF, "instructions, cycles, and what else perf counts" },
+	    { NEED_FAULTS, "page faults of the kernel and of user space told apart" },
+	    { NEED_PROBES, "how often functions of the kernel or of programs were called" },
+	    { "sched_switch", "whose a CPU's counters are" } } },
 	{ "events", "What was recorded, and how much of it?", { "events" }, { NULL },
 	  { { NULL, NULL } } },
 };
@@ -114,9 +121,14 @@ GPtrArray *questions_all(void)
 	return all;
 }
 
+bool question_is_on_request(const struct question *q)
+{
+	return q->needs[0] && strcmp(q->needs[0], NEED_COUNTS) == 0;
+}
+
 const char *question_names(const char *event)
 {
-	static const char *const names[] = { WAKING, SOFTIRQ, SOFTIRQ_EXIT, TAGS };
+	static const char *const names[] = { WAKING, SOFTIRQ, SOFTIRQ_EXIT, TAGS, NEED_FAULTS };
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
 		g_auto(GStrv) each = g_strsplit(names[i], "|", -1);
 		if (g_strv_contains((const char *const *)each, event))

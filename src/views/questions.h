@@ -5,8 +5,8 @@
  * of its own, with what its own .needs say.
  *
  * A need: "sched_switch"; "irq_softirq_entry|softirq_entry" (one of them is enough, as they
- * are names of several tracer versions); "syscall_*" (any system call at all); or a context
- * of a domain's channels, "ust.vtid".
+ * are names of several tracer versions); "syscall_*" (any system call at all) and the other
+ * NEED_ of registry.h; or a context of a domain's channels, "ust.vtid".
  */
 #ifndef BLK_VIEWS_QUESTIONS_H
 #define BLK_VIEWS_QUESTIONS_H
@@ -27,6 +27,9 @@ struct question {
 
 /* All of them, struct question *, freed with the array. */
 GPtrArray *questions_all(void);
+
+/* Costs much and is seldom asked: a trace that can't answer it is well all the same. */
+bool question_is_on_request(const struct question *q);
 
 /* What the event of the subscription table is read for counts as there when any of these is:
  * "irq_softirq_entry|softirq_entry" for either name; the name itself when it has no others. */

@@ -31,7 +31,14 @@ extern const struct view view_interrupts;
 extern const struct view view_losses;
 extern const struct view view_counters;
 
-#define NEED_SYSCALLS "syscall_*"	/* in .needs: any system call */
+/* In .needs, which are names of events else: any system call; any perf counter, page fault,
+ * hit of a probe, or one of these. */
+#define NEED_SYSCALLS "syscall_*"
+#define NEED_PERF "perf_*"
+#define NEED_FAULTS "x86_exceptions_page_fault_user|x86_exceptions_page_fault_kernel|" \
+	"exceptions_page_fault_user|exceptions_page_fault_kernel|page_fault_user|page_fault_kernel"
+#define NEED_PROBES "(probe)"
+#define NEED_COUNTS NEED_PERF "|" NEED_FAULTS "|" NEED_PROBES
 /* Is it there? "a|b": one of them is enough. */
 bool view_has_need(const struct timeline *tl, const char *need);
 bool view_has_calls(const struct timeline *tl);

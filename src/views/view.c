@@ -5,6 +5,7 @@
 #include "state/container.h"
 #include "views/logview.h"
 #include "views/registry.h"
+#include "views/repairs.h"
 
 #include <string.h>
 
@@ -210,7 +211,26 @@ bool view_has_calls(const struct timeline *tl)
 	return timeline_has_calls(tl);
 }
 
-/* "a|b": one of them is enough; "syscall_*": any system call at all. */
+static bool has_counts(const struct timeline *tl, enum count_kind kind)
+{
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_counts; k++)
+			if (s->counts[k].kind == kind)
+				return true;
+	}
+	return false;
+}
+
+static bool has_one_need(const struct timeline *tl, const char *name)
+{
+	if (strcmp(name, NEED_PERF) == 0)
+		return has_counts(tl, COUNT_PERF);
+	if (strcmp(name, NEED_PROBES) == 0)
+		return has_counts(tl, COUNT_PROBE);
+	return timeline_has_event(tl, name);
+}
+
 bool view_has_need(const struct timeline *tl, const char *need)
 {
 	if (strcmp(need, NEED_SYSCALLS) == 0)
@@ -219,7 +239,7 @@ bool view_has_need(const struct timeline *tl, const char *need)
 		return true;		/* of functions, or by rules */
 	g_auto(GStrv) names = g_strsplit(need, "|", -1);
 	for (size_t i = 0; names[i]; i++)
-		if (timeline_has_event(tl, names[i]))
+		if (has_one_need(tl, names[i]))
 			return true;
 	return false;
 }
@@ -230,8 +250,8 @@ char *view_lacks(const struct view *v, const struct timeline *tl)
 	for (size_t i = 0; v->needs && v->needs[i]; i++) {
 		if (view_has_need(tl, v->needs[i]))
 			continue;
-		g_string_append(lacks, lacks->len ? ", " : "");
-		g_string_append_len(lacks, v->needs[i], strcspn(v->needs[i], "|"));
+		g_autofree char *words = repair_words(v->needs[i]);
+		g_string_append_printf(lacks, "%s%s", lacks->len ? ", " : "", words);
 	}
 	return lacks->len ? g_strdup(lacks->str) : NULL;
 }
