@@ -100,12 +100,16 @@ static unsigned column_width(const struct column *c, bool tight)
 	return MAX(width, (unsigned)strlen(c->title));
 }
 
-/* A column that says nothing (a thread's id in rows of processes) is not shown. */
+/* A column that says nothing (a thread's id in rows of processes, a process's name in rows
+ * of containers) is not shown. */
 static bool column_is_empty(const struct column *col, const struct rows *rows)
 {
-	if ((col->kind != VALUE_ID && !col->optional) || !rows)
+	bool containers = rows && rows->query.by == BY_CONTAINER;
+	const char *usual = containers ? NULL : col->usual;
+
+	if (!rows || (col->kind != VALUE_ID && !col->optional &&
+		      !(containers && col->kind == VALUE_TEXT)))
 		return false;
-	const char *usual = rows->query.by == BY_CONTAINER ? NULL : col->usual;
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct value v = col->get(g_ptr_array_index(rows->rows, i), rows);
 

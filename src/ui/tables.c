@@ -124,7 +124,7 @@ static void change_tree(struct app *app, struct place *p, const struct view *v)
 	}
 	if (p->narrow.by == BY_SYSTEM || p->narrow.by == BY_CONTAINER) {
 		app_say(app, p->narrow.by == BY_CONTAINER ?
-			"containers have no parents: H shows processes, after hosts" :
+			"containers have no parents: H H shows processes" :
 			"hosts have no parents: H shows processes");
 		return;
 	}
