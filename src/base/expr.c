@@ -145,14 +145,31 @@ static const struct unit *find_unit(const char *text)
 	return NULL;
 }
 
+/* 0x7f00, as addresses and flags are shown. */
+static void read_hex_number(struct literal *l, const char *digits)
+{
+	char *end;
+	uint64_t n = g_ascii_strtoull(digits, &end, 16);
+	if (!g_ascii_isxdigit(*digits) || *end || n > INT64_MAX)
+		return;
+	l->is_number = true;
+	l->number = l->number_bytes = (struct number){
+		.d = (double)n, .i = *l->text == '-' ? -(int64_t)n : (int64_t)n, .whole = true };
+	l->number.d = l->number_bytes.d = (double)l->number.i;
+}
+
 static void read_number(struct literal *l)
 {
 	const char *digits = l->text + (*l->text == '-' || *l->text == '+');
 	char *end;
 
-	/* g_ascii_strtod also knows inf, nan and 0x: these are words here. */
-	if (!g_ascii_isdigit(*digits) || g_ascii_tolower(digits[1]) == 'x')
+	/* g_ascii_strtod also knows inf and nan: these are words here. */
+	if (!g_ascii_isdigit(*digits))
 		return;
+	if (g_ascii_tolower(digits[1]) == 'x') {
+		read_hex_number(l, digits + 2);
+		return;
+	}
 	double d = g_ascii_strtod(l->text, &end);
 	const struct unit *unit = find_unit(end);
 	if (!unit || !isfinite(d))

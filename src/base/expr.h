@@ -6,7 +6,7 @@
  *     not     := ("!" | "not") not | "(" or ")" | test
  *     test    := COLUMN OP VALUE | WORD | "STRING"
  *     OP      := == = != < <= > >= =~ !~
- *     VALUE   := number with an optional unit (ns us ms s m h; K M G; %) | WORD | "STRING"
+ *     VALUE   := number with an optional unit (ns us ms s m h; K M G; %), 0x7f00 | WORD | "STRING"
  *
  * A bare word or string is true for a row in which any text column holds it (case
  * folded). =~ and !~ take a regular expression (GRegex, case folded). A missing

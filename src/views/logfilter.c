@@ -130,38 +130,109 @@ const char *logfilter_column(unsigned i, const char **ret_help)
 	return columns[i].id;
 }
 
-/* A field that is in no structure, of what was entered, else of what came back. */
+/* What is left of the path behind this field's name or number; NULL: it is another one. */
+static const char *behind(const struct field *f, bool in_list, unsigned index, const char *path)
+{
+	size_t len = strlen(f->name);
+	if (in_list) {
+		char number[16];
+		len = (size_t)g_snprintf(number, sizeof number, "[%u]", index);
+		return strncmp(path, number, len) ? NULL : path + len;
+	}
+	return len && !strncmp(path, f->name, len) && strchr(".[", path[len]) ? path + len : NULL;
+}
+
+static void skip_inside(struct fields_cursor *c)
+{
+	struct field f;
+	for (unsigned depth = 1; depth && fields_next(c, &f);)
+		depth += f.kind == FIELD_BEGIN ? 1 : f.kind == FIELD_END ? -1u : 0;
+}
+
+/* "count", "args.count", "fildes[1]". As deep as the path is long, at most. */
+static bool find_path(struct fields_cursor *c, int scope, bool in_list, const char *path,
+		      struct field *ret)
+{
+	for (unsigned i = 0; fields_next(c, ret) && ret->kind != FIELD_END; i++) {
+		const char *rest = scope < 0 || ret->scope == scope ? behind(ret, in_list, i, path) : NULL;
+		if (ret->kind != FIELD_BEGIN && rest && !*rest)
+			return ret->kind != FIELD_MORE;
+		if (ret->kind == FIELD_BEGIN && rest && *rest)
+			return find_path(c, -1, ret->is_list, rest + (*rest == '.'), ret);
+		if (ret->kind == FIELD_BEGIN)
+			skip_inside(c);
+	}
+	return false;
+}
+
+static struct value value_of(struct logfilter *f, const struct field *field, bool number)
+{
+	if (field->kind == FIELD_REAL)
+		return value_ratio(field->real);
+	if (field->text && !number) {
+		g_autofree char *text = g_strndup(field->text, field->len);
+		return value_text(g_string_chunk_insert(f->chunk, text));
+	}
+	if (field->kind > FIELD_UNSIGNED)
+		return value_none();
+	bool large = field->kind == FIELD_UNSIGNED && field->value > INT64_MAX;
+	return value_int(large ? VALUE_HEX64 : VALUE_ID, (int64_t)field->value);
+}
+
+/* Of what was entered, else of what came back. */
 static struct value get_arg(struct logfilter *f, const char *name)
 {
+	static const int scopes[] = { FIELD_PAYLOAD, FIELD_SPECIFIC, FIELD_COMMON };
 	GBytes *runs[] = { f->line->args, f->line->results };
-	for (size_t i = 0; i < G_N_ELEMENTS(runs); i++) {
+	bool number = g_str_has_suffix(name, "#");
+	g_autofree char *path = g_strndup(name, strlen(name) - number);
+	for (size_t i = 0; i < G_N_ELEMENTS(runs) * G_N_ELEMENTS(scopes); i++) {
 		struct field field;
 		gsize n;
-		const void *bytes = runs[i] ? g_bytes_get_data(runs[i], &n) : NULL;
-		if (!bytes || (!fields_find(bytes, n, FIELD_PAYLOAD, name, &field) &&
-			       !fields_find(bytes, n, FIELD_SPECIFIC, name, &field) &&
-			       !fields_find(bytes, n, FIELD_COMMON, name, &field)))
-			continue;
-		if (field.kind == FIELD_REAL)
-			return value_ratio(field.real);
-		if (field.text) {
-			g_autofree char *text = g_strndup(field.text, field.len);
-			return value_text(g_string_chunk_insert(f->chunk, text));
-		}
-		if (field.kind <= FIELD_UNSIGNED)
-			return value_int(VALUE_ID, (int64_t)field.value);
+		GBytes *run = runs[i / G_N_ELEMENTS(scopes)];
+		const void *bytes = run ? g_bytes_get_data(run, &n) : NULL;
+		struct fields_cursor c = fields_of(bytes, bytes ? n : 0);
+		if (find_path(&c, scopes[i % G_N_ELEMENTS(scopes)], false, path, &field))
+			return value_of(f, &field, number);
 	}
 	return value_none();
+}
+
+static int find_column(const char *column)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
+		if (!strcmp(columns[i].id, column))
+			return (int)i;
+	return -1;
+}
+
+static bool is_arg(const char *column)
+{
+	return g_str_has_prefix(column, ARG_PREFIX) && column[strlen(ARG_PREFIX)];
+}
+
+bool logfilter_has(const char *column)
+{
+	return find_column(column) >= 0 || is_arg(column);
+}
+
+struct value logfilter_get(const struct journal_line *l, const char *column, GStringChunk *chunk)
+{
+	struct logfilter f = { .chunk = chunk, .line = l };
+	int i = find_column(column);
+	struct value v = i >= 0 ? columns[i].get(&f) : get_arg(&f, column + strlen(ARG_PREFIX));
+	if (v.kind == VALUE_TEXT && f.text)
+		v = value_text(g_string_chunk_insert(chunk, f.text));
+	g_free(f.text);
+	return v;
 }
 
 static int lookup(const char *column, const void *data)
 {
 	const struct logfilter *f = data;
-	for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
-		if (!strcmp(columns[i].id, column))
-			return (int)i;
-	if (!g_str_has_prefix(column, ARG_PREFIX) || !column[strlen(ARG_PREFIX)])
-		return -1;
+	int known = find_column(column);
+	if (known >= 0 || !is_arg(column))
+		return known;
 	g_ptr_array_add(f->args, g_strdup(column + strlen(ARG_PREFIX)));
 	return (int)(G_N_ELEMENTS(columns) + f->args->len - 1);
 }

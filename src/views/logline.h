@@ -19,11 +19,15 @@ char *logline_text(const struct journal_line *l);
 char *logline_value(const struct field *f);
 
 /* Filters over lines (base/expr.h). Bare words are looked for in the line's text; arg.NAME
- * is a field of the call's entry or exit, or of the event. */
+ * is a field of the call's entry or exit, or of the event, also inside others (arg.a.b,
+ * arg.fildes[1]); arg.NAME# an enumeration's number. */
 struct logfilter;
 struct logfilter *logfilter_new(const char *text, GError **error);
 void logfilter_free(struct logfilter *f);	/* NULL is fine */
 bool logfilter_match(struct logfilter *f, const struct journal_line *l);
+/* One of its columns, of a line; texts go to the chunk. */
+bool logfilter_has(const char *column);
+struct value logfilter_get(const struct journal_line *l, const char *column, GStringChunk *chunk);
 /* Names and helps of the columns, for the help; NULL: no more. */
 const char *logfilter_column(unsigned i, const char **ret_help);
 

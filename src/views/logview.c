@@ -162,12 +162,18 @@ const struct journal_line *logview_line(const struct row *row)
 	return LINE(row);
 }
 
+static struct value get_named(const void *row, const struct rows *rows, const char *name)
+{
+	return logfilter_get(LINE(row), name, rows->text);
+}
+
 const struct view view_log = {
 	.id = "log", .title = "Log",
 	.help = "Every call and event, as strace would print them: entry and exit joined, descriptors "
 		"named, events of programs in place. It is read from the trace around the cursor, and "
 		"goes on in both directions. As text or JSON lines: blktop log.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns), .on_screen = true, .build = build,
+	.has_named = logfilter_has, .get_named = get_named,
 };
 
 /* ---- what Enter shows ---- */

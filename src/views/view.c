@@ -106,12 +106,19 @@ struct cell_source {
 
 static int lookup_column(const char *column, const void *data)
 {
-	return view_column(data, column);
+	const struct view *v = data;
+	int i = view_column(v, column);
+	if (i < 0 && v->has_named && v->has_named(column))
+		return (int)(v->n_columns + g_quark_from_string(column));
+	return i;
 }
 
 static struct value get_cell(int column, const void *row, const void *data)
 {
 	const struct cell_source *s = data;
+	if ((size_t)column >= s->v->n_columns)
+		return s->v->get_named(row, s->rows,
+				       g_quark_to_string((GQuark)column - (GQuark)s->v->n_columns));
 	return s->v->columns[column].get(row, s->rows);
 }
 

@@ -108,6 +108,9 @@ struct view {
 	bool on_screen;			/* false: batch only */
 	/* Rows in canonical order (never by id); never NULL. */
 	struct rows *(*build)(const struct timeline *tl, const struct view_query *query);
+	/* What filters know besides the columns, by name; NULL: nothing. */
+	bool (*has_named)(const char *name);
+	struct value (*get_named)(const void *row, const struct rows *rows, const char *name);
 	/* Puts rows below their parents, each parent's in the order they are in; sets tree.
 	 * NULL: the rows have no parents. */
 	void (*arrange)(struct rows *rows);

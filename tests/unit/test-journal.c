@@ -242,7 +242,11 @@ static void test_filter(void)
 		{ "error =~ .", 1 }, { "duration_ns > 500", 1 }, { "arg.count >= 64", 1 },
 		{ "arg.irq == 3 || ret == 64", 2 }, { "pid == 6 && name != read", 2 },
 		{ "file =~ x", 1 }, { "state == whole", 2 }, { "comm == cat", 1 }, { "cpu == 1", 0 },
-		{ "arg.nonsense == 1", 0 }, { "tid == 7", 3 }, { "ret < 0", 1 },
+		{ "arg.filename == /x", 1 }, { "arg.filename =~ ^/", 1 }, { "arg.fd == 5", 1 },
+		{ "arg.dfd == -100", 1 }, { "arg.count == 0x40", 1 }, { "arg.count > 0x40", 0 },
+		{ "arg.fd == 5 && arg.count < 100", 1 }, { "arg.ret == 64", 1 },
+		{ "arg.nonsense == 1", 0 }, { "arg.fd.x == 5", 0 }, { "arg.fd[0] == 5", 0 },
+		{ "tid == 7", 3 }, { "ret < 0", 1 },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autofree char *got = run(script, &all, cases[i].filter, false);
@@ -258,6 +262,48 @@ static void test_filter(void)
 	const char *help;
 	for (unsigned i = 0; logfilter_column(i, &help); i++)
 		g_assert_cmpstr(help, !=, "");
+}
+
+/* Fields inside others, enumerations, and numbers of all 64 bits. */
+static void test_filter_inside(void)
+{
+	static const struct field made[] = {
+		{ .kind = FIELD_SIGNED, .scope = FIELD_PAYLOAD, .name = "mode", .value = 3,
+		  .text = "rw", .len = 2 },
+		{ .kind = FIELD_UNSIGNED, .scope = FIELD_PAYLOAD, .name = "at", .value = UINT64_MAX - 15 },
+		{ .kind = FIELD_BEGIN, .scope = FIELD_PAYLOAD, .name = "a", .value = 2 },
+		{ .kind = FIELD_BEGIN, .scope = FIELD_PAYLOAD, .name = "fds", .value = 2, .is_list = true },
+		{ .kind = FIELD_SIGNED, .scope = FIELD_PAYLOAD, .name = "", .value = 7 },
+		{ .kind = FIELD_SIGNED, .scope = FIELD_PAYLOAD, .name = "", .value = 8 },
+		{ .kind = FIELD_END, .scope = FIELD_PAYLOAD },
+		{ .kind = FIELD_SIGNED, .scope = FIELD_PAYLOAD, .name = "size", .value = 64 },
+		{ .kind = FIELD_END, .scope = FIELD_PAYLOAD },
+		{ .kind = FIELD_REAL, .scope = FIELD_PAYLOAD, .name = "size", .real = 0.5 },
+	};
+	static const struct { const char *filter; bool holds; } cases[] = {
+		{ "arg.mode == rw", true }, { "arg.mode == 3", false }, { "arg.mode# == 3", true },
+		{ "arg.at == 0xfffffffffffffff0", true }, { "arg.at > 5", true }, { "arg.at < 0", false },
+		{ "arg.a.size == 64", true }, { "arg.size == 0.5", true }, { "arg.a.fds[1] == 8", true },
+		{ "arg.a.fds[2] == 8", false }, { "arg.a.fds[0] == 7", true }, { "arg.fds[0] == 7", false },
+		{ "arg.a == 2", false }, { "arg.a.fds == 2", false }, { "arg.a. == 64", false },
+		{ "arg.a.fds[01] == 8", false }, { "arg.# == 3", false },
+	};
+	struct fields_run run = { 0 };
+	fields_begin(&run);
+	for (size_t i = 0; i < G_N_ELEMENTS(made); i++)
+		fields_put(&run, &made[i]);
+	struct journal_line line = { .kind = JOURNAL_EVENT, .args = g_bytes_new(run.bytes->data,
+										run.bytes->len) };
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		struct logfilter *f = logfilter_new(cases[i].filter, &error);
+		g_assert_no_error(error);
+		if (logfilter_match(f, &line) != cases[i].holds)
+			g_error("%s", cases[i].filter);
+		logfilter_free(f);
+	}
+	g_bytes_unref(line.args);
+	fields_clear(&run);
 }
 
 static void test_json(void)
@@ -317,6 +363,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/journal/lost", test_lost);
 	g_test_add_func("/journal/hostile", test_hostile);
 	g_test_add_func("/journal/filter", test_filter);
+	g_test_add_func("/journal/filter-inside", test_filter_inside);
 	g_test_add_func("/journal/json", test_json);
 	g_test_add_func("/journal/fields", test_fields);
 	return g_test_run();

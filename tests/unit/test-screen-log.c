@@ -192,6 +192,15 @@ static void test_more(void)
 	g_assert_true(app_filter(app, app_place(app), "error == ENOENT", &error));
 	app_draw(app);
 	g_assert_cmpuint(app_place(app)->rows->rows->len, ==, 2);
+	/* What the log's filters know beside the columns. */
+	g_assert_true(app_filter(app, app_place(app), "arg.ret == -2 && state == whole", &error));
+	app_draw(app);
+	g_assert_cmpuint(app_place(app)->rows->rows->len, ==, 2);
+	g_assert_true(app_filter(app, app_place(app), "arg.ret == -2 && arg.nonsense == 1", &error));
+	app_draw(app);
+	g_assert_cmpuint(app_place(app)->rows->rows->len, ==, 0);
+	g_assert_false(app_filter(app, app_place(app), "args.fd == 3", &error));
+	g_clear_error(&error);
 	g_assert_true(app_filter(app, app_place(app), "", &error));
 
 	/* An answer to what is not asked any more is let go. */
