@@ -9,6 +9,7 @@
 #include "batch.h"
 #include "config.h"
 #include "doctor.h"
+#include "hosts.h"
 #include "local.h"
 #include "log.h"
 #include "options.h"
@@ -75,6 +76,9 @@ static void take_settings(struct options *o)
 
 static int run_command(const struct options *o)
 {
+	int code = o->align_hosts ? hosts_align(o) : EXIT_FINE;
+	if (code != EXIT_FINE)
+		return code;
 	if (o->local || o->here.snapshot)
 		return local_run(o, commands[o->command].run);
 	if (commands[o->command].run)

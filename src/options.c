@@ -473,6 +473,10 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 	static const char *const readers[] = { "auto", "native", "babeltrace2", NULL };
 	unsigned reader = READER_AUTO;
 
+	if (w->align_hosts && o->live)
+		return fail(error, "--align-hosts needs a recorded trace: a live one can't be read again");
+	if (w->align_hosts && w->command >= COMMAND_DOCTOR)
+		return fail(error, "--align-hosts and %s can't be combined", w->command_name);
 	if ((w->jobs || w->slices) && o->live)
 		return fail(error, "--jobs and --slices need a recorded trace");
 	if ((w->jobs && !read_count("--jobs", w->jobs, MOST_JOBS, &o->jobs, error)) ||
@@ -559,6 +563,7 @@ static void move_words(struct options *o, struct words *w)
 	o->force = w->force;
 	o->statedump = w->statedump;
 	o->no_spool = w->no_spool;
+	o->align_hosts = w->align_hosts;
 	o->utc = w->utc;
 	o->ascii = w->ascii;
 	o->at = g_steal_pointer(&w->at);

@@ -83,6 +83,7 @@ struct options {
 	size_t n_columns;
 	struct expr *expr;		/* --filter against --view; NULL: all, or no view */
 	bool each, force, utc, ascii;
+	bool align_hosts;
 	bool statedump;			/* save: --with-statedump */
 	bool no_spool;
 	size_t spool_size;		/* bytes */

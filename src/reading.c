@@ -79,7 +79,7 @@ int reading_start(struct reading *r, const struct options *o)
 		r->in = input_new_paths((const char *const *)o->paths, o->reader);
 	}
 	/* A range of a recorded trace may need all of it, a live one is never over. */
-	r->tl = timeline_new(o->live ? o->memory : 0);
+	r->tl = timeline_new(o->live || o->command == COMMAND_SCREEN ? o->memory : 0);
 	if (!o->live)
 		options.publish_every_ns = NS_PER_S;
 	reading_catch_signals();

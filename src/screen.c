@@ -147,7 +147,8 @@ static void backend_status(void *data, struct ui_status *ret)
 		g_autofree char *visible = text_visible(st.reader);
 		g_strlcpy(ret->reader, visible, sizeof ret->reader);
 	}
-	g_snprintf(ret->source, sizeof ret->source, "%s%s", input_label(s->in), domains(s));
+	g_snprintf(ret->source, sizeof ret->source, "%s%s%s", input_label(s->in), domains(s),
+		   s->o->align_hosts ? " aligned" : "");
 	if (s->live && st.phase <= JOB_LOADING)
 		fill_live_status(s, ret);
 	else if (s->live && st.phase == JOB_DONE)

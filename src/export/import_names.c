@@ -54,7 +54,7 @@ uint32_t import_host(struct import_names *n, const char *name)
 		return ID_NONE;
 	uint32_t id = id_of(n->hosts, name, &is_new);
 	if (is_new)
-		publication_add_host(n->pub, id, name);
+		publication_add_host(n->pub, id, name, NULL);
 	return id;
 }
 

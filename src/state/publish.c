@@ -12,7 +12,7 @@ static void clear_string(void *entry)
 
 static void clear_host(void *entry)
 {
-	g_free(((struct published_host *)entry)->name);
+	host_info_clear(&((struct published_host *)entry)->info);
 }
 
 static void clear_thread(void *entry)
@@ -75,9 +75,9 @@ void publication_add_string(struct publication *p, uint32_t id, const char *s)
 	g_array_append_val(p->strings, entry);
 }
 
-void publication_add_host(struct publication *p, uint32_t id, const char *name)
+void publication_add_host(struct publication *p, uint32_t id, const char *name, const char *boot)
 {
-	struct published_host entry = { id, g_strdup(name ? name : "") };
+	struct published_host entry = { id, { g_strdup(name ? name : ""), g_strdup(boot ? boot : "") } };
 	g_array_append_val(p->hosts, entry);
 }
 

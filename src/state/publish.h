@@ -18,7 +18,7 @@
 #include "state/timeline.h"
 
 struct published_string { uint32_t id; char *s; };
-struct published_host { uint32_t id; char *name; };
+struct published_host { uint32_t id; struct host_info info; };
 struct published_thread { uint32_t id; struct thread_info info; struct name_at *names; }; /* names owned */
 struct published_process { uint32_t id; struct process_info info; };
 struct published_file { uint32_t id; struct file_info info; };
@@ -38,7 +38,8 @@ struct publication {
 struct publication *publication_new(void);
 void publication_free(struct publication *p);		/* NULL is fine */
 void publication_add_string(struct publication *p, uint32_t id, const char *s);
-void publication_add_host(struct publication *p, uint32_t id, const char *name);
+/* boot: NULL, "": not known. */
+void publication_add_host(struct publication *p, uint32_t id, const char *name, const char *boot);
 void publication_add_thread(struct publication *p, uint32_t id, const struct thread_info *info); /* copies names */
 void publication_add_process(struct publication *p, uint32_t id, const struct process_info *info);
 void publication_add_file(struct publication *p, uint32_t id, const struct file_info *info);

@@ -127,9 +127,10 @@ static void tell_registries(struct publisher *p, struct publication *pub)
 	p->threads_told = p->threads->len;
 	for (; p->n_files < names_n_files(p->names); p->n_files++)
 		publication_add_file(pub, p->n_files, names_file_info(p->names, p->n_files));
-	for (; p->n_hosts < s->hosts->len; p->n_hosts++)
-		publication_add_host(pub, p->n_hosts,
-				     g_array_index(s->hosts, struct slice_host, p->n_hosts).name);
+	for (; p->n_hosts < s->hosts->len; p->n_hosts++) {
+		const struct slice_host *h = &g_array_index(s->hosts, struct slice_host, p->n_hosts);
+		publication_add_host(pub, p->n_hosts, h->name, h->boot);
+	}
 	for (; p->n_strings < strtab_n(s->strings); p->n_strings++)
 		publication_add_string(pub, p->n_strings, strtab_get(s->strings, p->n_strings));
 	g_hash_table_iter_init(&it, s->classes);

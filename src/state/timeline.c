@@ -61,7 +61,19 @@ static void registry_clear(struct registry *r, void (*clear)(void *entry))
 	g_free(r->known);
 }
 
-static void clear_pointer(void *entry)	/* a string, a host's name */
+void host_info_clear(struct host_info *h)
+{
+	g_free(h->name);
+	g_free(h->boot);
+	*h = (struct host_info){ 0 };
+}
+
+static void clear_host(void *entry)
+{
+	host_info_clear(entry);
+}
+
+static void clear_pointer(void *entry)	/* a string */
 {
 	g_free(*(char **)entry);
 }
@@ -122,7 +134,7 @@ void timeline_free(struct timeline *tl)
 	if (!tl)
 		return;
 	registry_clear(&tl->strings, clear_pointer);
-	registry_clear(&tl->hosts, clear_pointer);
+	registry_clear(&tl->hosts, clear_host);
 	registry_clear(&tl->threads, clear_thread);
 	registry_clear(&tl->processes, NULL);
 	registry_clear(&tl->files, NULL);
@@ -337,8 +349,9 @@ static void apply_hosts(struct timeline *tl, GArray *hosts)
 	for (unsigned i = 0; i < hosts->len; i++) {
 		struct published_host *p = &g_array_index(hosts, struct published_host, i);
 		struct host_info *entry = registry_put(&tl->hosts, p->id);
-		g_free(entry->name);
-		entry->name = g_steal_pointer(&p->name);
+		host_info_clear(entry);
+		entry->name = g_steal_pointer(&p->info.name);
+		entry->boot = g_steal_pointer(&p->info.boot);
 	}
 }
 

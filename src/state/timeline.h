@@ -19,7 +19,10 @@
 
 struct host_info {
 	char *name;
+	char *boot;			/* names its clock: hosts (containers) with the same one share it;
+					 * "": not known */
 };
+void host_info_clear(struct host_info *h);
 
 struct name_at {			/* a name from `since` on */
 	int64_t since;

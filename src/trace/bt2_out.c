@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What converted records lie in, pinned clocks, and babeltrace2's errors as GError. */
 #include "trace/bt2_convert.h"
+#include "trace/align.h"
 #include "trace/bt2_clock.h"
 
 void bt2_out_reset(struct bt2_out *o)
@@ -77,7 +78,8 @@ void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_
 	ret->offset = pinned ? bt2_clocks_pin(pinned, ret->uuid, mine) : mine;
 	/* Wraps where the metadata is nonsense: unsigned, so that it is defined. */
 	ret->base_ns = (int64_t)((uint64_t)ret->offset.seconds * 1000000000u +
-				 (ret->freq == 1000000000 ? ret->offset.cycles : 0));
+				 (ret->freq == 1000000000 ? ret->offset.cycles : 0) +
+				 (uint64_t)align_of(ret->uuid));
 }
 
 /* "Invalid size: msg-it-addr=0x55, packet-size=4": the list of values is for who

@@ -5,6 +5,8 @@
  */
 #include "trace/native_private.h"
 
+#include "trace/align.h"
+
 static void decoder_free(void *p)
 {
 	ctf_decoder_free(p);
@@ -173,7 +175,7 @@ void native_stream_pin(struct native_stream *st, const struct ctf_clock *k)
 {
 	st->clock = (struct native_clock){
 		.freq = st->ctf_clock->freq, .offset = k->offset,
-		.base_ns = (uint64_t)k->offset_s * 1000000000u,
+		.base_ns = (uint64_t)k->offset_s * 1000000000u + (uint64_t)align_of(st->boot),
 	};
 	if (st->clock.freq == 1000000000)
 		st->clock.base_ns += k->offset;

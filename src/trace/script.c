@@ -10,6 +10,7 @@
 
 #include "trace/ctf_all.h"
 #include "trace/layouts.h"
+#include "trace/align.h"
 #include "trace/reader.h"
 
 #define NS_PER_S 1000000000
@@ -161,13 +162,18 @@ static int next_item(struct script *s, struct line *l, struct item *ret, GError 
 
 /* -- streams and classes -------------------------------------------------- */
 
+static char *boot_of(const struct line *l)
+{
+	return g_strdup_printf("boot-of-%s", l->host);
+}
+
 static uint16_t use_stream(struct script *s, const struct line *l)
 {
 	g_autofree char *key = g_strdup_printf("%c@%s %08x", l->domain, l->host, l->cpu);
 	unsigned known = GPOINTER_TO_UINT(g_hash_table_lookup(s->streams, key));
 	if (known)
 		return known - 1;
-	g_autofree char *boot = g_strdup_printf("boot-of-%s", l->host);
+	g_autofree char *boot = boot_of(l);
 	enum blk_domain domain = l->domain == 'k' ? BLK_DOMAIN_KERNEL :
 				 l->domain == 'u' ? BLK_DOMAIN_UST : BLK_DOMAIN_OTHER;
 	g_autofree char *order = g_strdup_printf("%s|%d||%016x|cpu %08x", boot, domain, 0, l->cpu);
@@ -428,6 +434,8 @@ static bool read_line(struct script *s, struct line *l, GError **error)
 		return bad(l, error, "no event after", cpu_word);
 	l->cpu = (uint32_t)cpu;
 	split_event(l, event);
+	g_autofree char *boot = boot_of(l);
+	l->ts += align_of(boot);
 	if (!strcmp(l->event, "!lost"))
 		return read_loss(s, l, error);
 	if (!strcmp(l->event, "!horizon")) {

@@ -3,6 +3,7 @@
  * Which service calls which: where a span's parent belongs to another service, the
  * two halves of a shared span included.
  */
+#include "views/clocks.h"
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
@@ -16,6 +17,9 @@ struct service_row {
 	struct hist gaps;		/* while it is summed */
 	struct stat gap;
 	uint64_t skewed;		/* gaps that can't be: less than nothing */
+	uint32_t from, to;		/* hosts of callers and called */
+	bool hosts_differ;		/* several of them */
+	int64_t clock_ns, clock_error_ns;	/* the called one's is ahead; TIME_UNKNOWN */
 	const struct span *worst;	/* called span of the longest call; the history holds it */
 	int64_t worst_ns;
 	const char *verdict;		/* when it was asked for */
@@ -63,6 +67,18 @@ static GETTER(get_skewed)
 	return value_int(VALUE_COUNT, ROW(row)->skewed);
 }
 
+static GETTER(get_clock)
+{
+	return ROW(row)->clock_ns == TIME_UNKNOWN ? value_none() :
+		value_int(VALUE_NS, ROW(row)->clock_ns);
+}
+
+static GETTER(get_clock_error)
+{
+	return ROW(row)->clock_ns == TIME_UNKNOWN ? value_none() :
+		value_int(VALUE_NS, ROW(row)->clock_error_ns);
+}
+
 static GETTER(get_worst_trace)
 {
 	const struct span *s = ROW(row)->worst;
@@ -99,6 +115,10 @@ static const struct column columns[] = {
 	COLUMN_N("max_gap_ns", "GAP MAX", VALUE_NS, 7, 9, "the longest gap", get_gap_max),
 	COLUMN_N("skewed", "SKEWED", VALUE_COUNT, 0, 0,
 		 "calls that took longer than their caller waited: no gap is known", get_skewed),
+	COLUMN_OPTIONAL("clock_ns", "CLOCK", VALUE_NS, 8, 10,
+			"the called host's clock is ahead of the caller's by this, as calls tell",
+			get_clock),
+	COLUMN_OPTIONAL("clock_error_ns", "+-", VALUE_NS, 7, 10, "error of that", get_clock_error),
 	COLUMN_BATCH_ID("worst_trace_id", "trace of the longest call", get_worst_trace),
 	COLUMN_T("verdict", "VERDICT", 0, 0, "why the called span of the longest call took so long",
 		 get_verdict),
@@ -115,6 +135,17 @@ static void add_gap(struct service_row *r, const struct span *caller, const stru
 		r->skewed++;
 	else
 		hist_add(&r->gaps, gap);
+}
+
+/* Between which two hosts the calls of the row are, if it is always the same two. */
+static void add_hosts(struct service_row *r, const struct span *caller, const struct span *s)
+{
+	uint32_t from = caller ? caller->host : ID_NONE;
+	if (r->from == ID_NONE)
+		r->from = from;
+	if (r->to == ID_NONE)
+		r->to = s->host;
+	r->hosts_differ |= r->from != from || r->to != s->host;
 }
 
 static bool is_worse(const struct service_row *r, const struct span *s, int64_t ns)
@@ -142,7 +173,9 @@ static void add_call(struct row_map *map, const struct span *caller, const struc
 		r->c.row.drill.service = r->c.service;
 		r->c.row.drill.operation = NULL;
 		r->seconds = seconds;
+		r->from = r->to = ID_NONE;
 	}
+	add_hosts(r, caller, s);
 	bool half = caller && caller->kind == SPAN_CLIENT && caller->span_id == s->span_id &&
 		    caller->state != SPAN_OPEN;
 	int64_t ns = span_duration(half ? caller : s);
@@ -172,6 +205,21 @@ static void add_trace(struct row_map *map, const struct tree *t, const struct ra
 			continue;
 		add_call(map, p, s, range->seconds);
 	}
+}
+
+/* How far the hosts' clocks are apart: of the whole history, whatever the range is. */
+static void add_clocks(struct rows *rows)
+{
+	g_autoptr(blk_clocks) k = clocks_new(rows->tl);
+	g_autofree char *text = clocks_sentence(k);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct service_row *r = rows->rows->pdata[i];
+		bool asks = text && !r->hosts_differ && r->from != r->to;
+		if (!asks || !clocks_between(k, r->from, r->to, &r->clock_ns, &r->clock_error_ns))
+			r->clock_ns = TIME_UNKNOWN;
+	}
+	if (text)
+		rows->about = rows_text(rows, text);
 }
 
 static void free_verdicts(void *verdicts)
@@ -208,6 +256,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		r->gap = stat_of(&r->gaps);
 		hist_clear(&r->gaps);
 	}
+	add_clocks(map.rows);
 	common_finish(map.rows, compare);
 	return map.rows;
 }

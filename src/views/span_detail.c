@@ -3,6 +3,7 @@
 #include "views/span_detail.h"
 
 #include "base/timefmt.h"
+#include "views/clocks.h"
 #include "views/why.h"
 
 #include <string.h>
@@ -72,6 +73,54 @@ static void add_times(struct detail *d)
 	    timefmt_clock_ns(clock, s->end_ns), since(rel, d, s->end_ns));
 	add(d, "took  %s%s  self %s", s->state == SPAN_OPEN ? ">" : "",
 	    timefmt_duration(dur, span_duration(s)), timefmt_duration(self, s->self_ns));
+}
+
+/* The client's half, or span, that the server's at node i answers; and the other way round. */
+static void find_pair(const struct tree *t, int i, const struct span **ret_client,
+		      const struct span **ret_server)
+{
+	const struct tree_node *node = &t->nodes[i];
+	*ret_client = *ret_server = NULL;
+	if (node->span->kind == SPAN_SERVER && node->parent >= 0)
+		*ret_client = t->nodes[node->parent].span;
+	if (node->span->kind == SPAN_SERVER)
+		*ret_server = node->span;
+	if (node->span->kind != SPAN_CLIENT)
+		return;
+	*ret_client = node->span;
+	for (int c = node->first_child; c >= 0 && !*ret_server; c = t->nodes[c].next)
+		if (t->nodes[c].span->kind == SPAN_SERVER)
+			*ret_server = t->nodes[c].span;
+}
+
+static void add_way(struct detail *d, const char *what, int64_t ns, int64_t error_ns)
+{
+	char took[TIMEFMT_LEN], error[TIMEFMT_LEN];
+	if (ns == TIME_UNKNOWN)
+		add(d, "  %8s  %s: how far the hosts' clocks are apart is not known", "-", what);
+	else if (error_ns)
+		add(d, "  %8s  %s, +-%s, as the hosts' clocks are known to it", timefmt_duration(took, ns),
+		    what, timefmt_duration(error, error_ns));
+	else
+		add(d, "  %8s  %s", timefmt_duration(took, ns), what);
+}
+
+/* Between a client and the server that answers it. */
+static void add_gap(struct detail *d, const struct waterfall_row *row)
+{
+	const struct span *client, *server;
+	char took[TIMEFMT_LEN];
+	find_pair(d->w->tree, row->index, &client, &server);
+	if (!client || !server || client->kind != SPAN_CLIENT || client->state == SPAN_OPEN ||
+	    server->state == SPAN_OPEN)
+		return;
+	g_autoptr(blk_clocks) k = clocks_new(d->tl);
+	struct clock_gap gap = clocks_gap(k, client, server);
+	heading(d, "Network gap, client to server and back");
+	add(d, "  %8s  both ways: the client's time less the server's",
+	    timefmt_duration(took, gap.total_ns));
+	add_way(d, "there", gap.there_ns, gap.error_ns);
+	add_way(d, "back", gap.back_ns, gap.error_ns);
 }
 
 static void add_verdict(struct detail *d, const struct waterfall_row *row)
@@ -204,6 +253,7 @@ GPtrArray *span_detail(const struct rows *rows, const struct waterfall_row *row)
 	add_times(&d);
 	add_verdict(&d, row);
 	add_parts(&d);
+	add_gap(&d, row);
 	add_waits(&d, rows, row);
 	add_segments(&d);
 	add_annotations(&d);

@@ -48,7 +48,7 @@ uint32_t fake_string(struct fake *f, const char *s)
 
 uint32_t fake_host(struct fake *f, const char *name)
 {
-	publication_add_host(f->p, f->n_hosts, name);
+	publication_add_host(f->p, f->n_hosts, name, NULL);
 	return f->n_hosts++;
 }
 

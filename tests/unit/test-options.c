@@ -64,6 +64,25 @@ static void test_traces(void)
 	options_clear(&o);
 }
 
+static void test_align(void)
+{
+	g_autoptr(GError) live = NULL, doctor = NULL;
+	struct options o;
+
+	accept(&o, "a");
+	g_assert_false(o.align_hosts);
+	options_clear(&o);
+	accept(&o, "--align-hosts a b");
+	g_assert_true(o.align_hosts);
+	options_clear(&o);
+	g_assert_false(parse(&o, "--align-hosts -r net://relay/host/web/prod", &live));
+	g_assert_nonnull(strstr(live->message, "recorded trace"));
+	options_clear(&o);
+	g_assert_false(parse(&o, "--align-hosts --doctor a", &doctor));
+	g_assert_nonnull(strstr(doctor->message, "can't be combined"));
+	options_clear(&o);
+}
+
 static void test_relay(void)
 {
 	static const char *const lines[] = {
@@ -336,6 +355,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/options/traces", test_traces);
+	g_test_add_func("/options/align", test_align);
 	g_test_add_func("/options/relay", test_relay);
 	g_test_add_func("/options/batch", test_batch);
 	g_test_add_func("/options/export", test_export);

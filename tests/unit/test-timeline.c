@@ -110,7 +110,7 @@ static void test_registries(void)
 	publication_add_string(p, 6, "after");	/* in any order */
 	publication_add_string(p, 5, "before");
 	publication_add_string(p, 0, NULL);
-	publication_add_host(p, 1, "web1");
+	publication_add_host(p, 1, "web1", "boot1");
 	publication_add_thread(p, 1000, &thread);
 	publication_add_process(p, 3, &process);
 	publication_add_file(p, 2, &file);
@@ -154,7 +154,7 @@ static void test_registries(void)
 	thread.n_names = 1;
 	p = publication_new();
 	publication_add_thread(p, 1000, &thread);
-	publication_add_host(p, 1, "web2");
+	publication_add_host(p, 1, "web2", NULL);
 	publication_add_string(p, 6, "other");
 	timeline_apply(tl, p);
 	g_assert_cmpstr(timeline_comm(tl, 1000, 150), ==, "other");

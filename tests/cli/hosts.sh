@@ -1,0 +1,82 @@
+#!/bin/bash
+# Clocks of two hosts: a recording's client and server as if on two hosts, by what their
+# metadata says; how far they are apart is known, for we moved one.
+# shellcheck disable=SC2154 # work, code: from lib.sh
+. "$(dirname "$0")/lib.sh"
+
+pid=$TRACES/lost/trace/ust/pid
+ok "the recording has a buffer a process" test -d "$pid"
+cp -r "$pid"/thumbd-* "$work/front"
+cp -r "$pid"/exe-* "$work/store"
+chmod -R u+w "$work"
+
+# moved HOST UUID NS: the store's clock is another one, ahead by NS. Lengths stay.
+moved() {
+	python3 - "$work/store/metadata" "$@" <<-'PYTHON'
+		import re, sys
+		path, host, uuid, ns = sys.argv[1:]
+		with open(path, "rb") as f:
+		    old = f.read()
+		new = re.sub(rb'(hostname = )"[^"]*"', rb'\1"' + host.encode() + b'"', old)
+		at = new.index(b"clock {")
+		head, clock = new[:at], new[at:]
+		clock = re.sub(rb'(uuid = )"[0-9a-f]{8}', rb'\1"' + uuid.encode(), clock, count=1)
+		number = re.search(rb"offset = (\d+);", clock).group(1)
+		clock = clock.replace(number, str(int(number) + int(ns)).encode(), 1)
+		with open(path, "wb") as f:
+		    f.write(head + clock)
+		sys.exit(len(head + clock) != len(old))
+	PYTHON
+}
+both=("$work/front" "$work/store")
+
+rows() { # rows EXPRESSION: over the rows of the JSON that was printed, `call` the one of interest
+	python3 - "$work/out" "$1" <<-'PYTHON'
+		import json, sys
+		rows = json.load(open(sys.argv[1]))["rows"]
+		call = next((r for r in rows if r.get("caller") == "thumbd"), None)
+		spans = {(r.get("span_id"), r.get("kind")): r for r in rows}
+		def inside(by):
+		    pairs = [(c, spans[i, "server"]) for (i, kind), c in spans.items()
+		             if kind == "client" and (i, "server") in spans]
+		    return len(pairs) == 24 and all(c["begin_ns"] - by <= s["begin_ns"] and
+		                                    s["end_ns"] <= c["end_ns"] + by for c, s in pairs)
+		sys.exit(not eval(sys.argv[2]))
+	PYTHON
+}
+
+succeeds 0 "one clock, two processes" -b --view services --format json "${both[@]}"
+ok "has nothing to tell of clocks" rows 'call["clock_ns"] is None'
+
+ok "the store's clock is 250 ms ahead" moved lttng-store 357947b5 250000000
+succeeds 0 "services of two hosts" -b --view services --format json "${both[@]}"
+ok "tell by how much, within their error" rows \
+	'abs(call["clock_ns"] - 250000000) <= call["clock_error_ns"] < 1000000'
+succeeds 0 "spans as they are recorded" -b --view spans --format json "${both[@]}"
+ok "do not fit together" rows 'not inside(1000000)'
+
+for reader in native babeltrace2; do
+	succeeds 0 "--align-hosts, $reader" -b --view spans --format json --align-hosts \
+		--reader "$reader" "${both[@]}"
+	ok "answers lie in their calls, $reader" rows 'inside(0)'
+	ok "what is moved is told" grep -q 'clock of lttng-store is moved back by .* to that of lttng-guest' \
+		"$work/err"
+	cp "$work/out" "$work/$reader"
+done
+ok "both readers show the same" cmp "$work/native" "$work/babeltrace2"
+
+succeeds 0 "and what is left of the offset" -b --view services --format json --align-hosts "${both[@]}"
+ok "is nothing" rows 'call["clock_ns"] == 0 and call["clock_error_ns"] < 1000000'
+succeeds 0 "exported, too" --export-slowest 1 --align-hosts "${both[@]}"
+
+# Another day, backwards.
+ok "the store's clock is a day behind" moved lttng-store 457947b5 -86400000000000
+succeeds 0 "a day apart" -b --view spans --format json --align-hosts "${both[@]}"
+ok "answers lie in their calls" rows 'inside(0)'
+ok "forward, it says" grep -q 'is moved forward by 863' "$work/err"
+
+succeeds 0 "one host" -b --view services --align-hosts "$work/front"
+ok "has nothing to move" grep -q 'one clock only' "$work/err"
+refused 2 "recorded trace" --align-hosts -b -r "net://localhost/host/a/b"
+refused 2 "--align-hosts and --doctor" --align-hosts --doctor "$work/front"
+done_testing
