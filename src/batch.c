@@ -104,6 +104,8 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 	bool header = b->header || o->format == FORMAT_TEXT;
 	if (!rows_print(stdout, &b->view, rows, o->format, header) || fflush(stdout) != 0)
 		b->broken = errno ? errno : EIO;
+	if (rows->dropped)
+		log_error("%s: %s (--memory)", o->view->id, rows->dropped);
 	rows_free(rows);
 	b->header = false;
 	b->n_printed++;

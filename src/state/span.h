@@ -89,6 +89,12 @@ static inline int64_t span_duration(const struct span *s)
 	return s->end_ns - s->begin_ns;
 }
 
+/* What a request is to its service: a root, or what another service asked for. */
+static inline bool span_is_request(const struct span *s)
+{
+	return s->parent_id == 0 || s->kind == SPAN_SERVER;
+}
+
 struct span *span_ref(struct span *s);
 void span_unref(struct span *s);		/* NULL is fine */
 

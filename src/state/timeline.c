@@ -124,7 +124,7 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_entry));
 	g_array_set_clear_func(tl->traces, clear_trace_entry);
 	tl->dropped_until = tl->folded_until = TIME_UNKNOWN;
-	timeline_init_evicted(tl);
+	span_sums_init(&tl->sums, memory_budget);
 	tl->budget = memory_budget;
 	return tl;
 }
@@ -146,7 +146,7 @@ void timeline_free(struct timeline *tl)
 	intmap_clear(&tl->by_slot);
 	intmap_clear(&tl->by_trace);
 	intmap_clear(&tl->by_container);
-	timeline_clear_evicted(tl);
+	span_sums_clear(&tl->sums);
 	g_free(tl);
 }
 
@@ -304,7 +304,7 @@ size_t timeline_bytes(const struct timeline *tl)
 	       (tl->by_slot.mask + tl->by_trace.mask + tl->by_container.mask) *
 		       (sizeof(uint64_t) + sizeof(uint32_t)) +
 	       tl->traces->len * (sizeof(struct trace_entry) + sizeof(GArray)) +
-	       tl->sums->len * sizeof(struct span_sum);
+	       tl->sum_bytes;
 }
 
 size_t timeline_budget(const struct timeline *tl)

@@ -107,16 +107,37 @@ void timeline_pin(struct timeline *tl, uint64_t trace_id);	/* 0: nothing is pinn
 /*
  * When spans fill more than half of the memory budget, whole traces are evicted, oldest
  * first, but of every operation (service and name of the root) the slowest last. What they
- * were goes into sums by operation and time, so that totals stay right.
+ * were goes into sums by time, so that totals stay right: of the closed spans three times over,
+ * in the ways that views ask for them. Steps of time are a second, and get coarser (for all)
+ * where there are many sums.
  */
-struct span_sum {
-	int64_t begin_ns, end_ns;	/* spans that ended in [begin, end) */
-	uint32_t service, name;		/* strings */
+enum span_sum_of {
+	SUM_SPAN,			/* each by service, name, kind; top: a request */
+	SUM_PHASE,			/* each below the root of its tree; top: the root itself */
+	SUM_SELF,			/* roots, without what their children cover */
+	SUM_CALL,			/* each that another service asked for, as that one saw it */
+};
+struct span_sum_key {
+	enum span_sum_of of;
 	enum span_kind kind;
+	uint32_t service, name;		/* strings; of calls only the service */
+	uint32_t operation_service, operation;	/* of the root; of a call the caller's service
+						 * (ID_NONE: from outside) */
+	bool top;
+	bool others;			/* of what had no room: no string is known */
+};
+struct span_sum {
+	struct span_sum_key key;
+	int64_t begin_ns, end_ns;	/* the first of them ended at, the last before (of phases:
+					 * their root) */
 	uint64_t count, errors;
 	int64_t self_ns;
-	int64_t part[PART_N];		/* their sum is that of the durations */
+	int64_t parents_ns;		/* of phases: the spans they are children of, each once */
+	int64_t part[PART_N];
 	struct hist duration;
+	struct hist gaps;		/* of calls: the caller's time less the called one's */
+	uint64_t skewed;		/* of calls: those with less than none */
+	int64_t slot;			/* private */
 };
 /* Evicted since the begin. */
 void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans);

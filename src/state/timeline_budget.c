@@ -12,102 +12,6 @@
 #define KEEP_SECONDS 10			/* the newest are never dropped */
 #define SLOWEST_KEPT 16			/* of each operation: evicted when nothing else is left */
 #define SETTLES_NS (3 * NS_PER_S)	/* traces are final 2 s after their root's end */
-#define SUM_STEP (60 * NS_PER_S)
-#define MOST_SUMS 8192
-
-/* ---- sums of what is evicted ---- */
-
-static void clear_sum(void *sum)
-{
-	hist_clear(&((struct span_sum *)sum)->duration);
-}
-
-static GArray *sums_new(void)
-{
-	GArray *a = g_array_new(false, true, sizeof(struct span_sum));
-	g_array_set_clear_func(a, clear_sum);
-	return a;
-}
-
-void timeline_init_evicted(struct timeline *tl)
-{
-	tl->sums = sums_new();
-	tl->sum_step = SUM_STEP;
-}
-
-void timeline_clear_evicted(struct timeline *tl)
-{
-	g_array_unref(tl->sums);
-	intmap_clear(&tl->by_sum);
-}
-
-static bool is_sum(const struct span_sum *x, const struct span_sum *y)
-{
-	return x->begin_ns == y->begin_ns && x->service == y->service && x->name == y->name &&
-	       x->kind == y->kind;
-}
-
-/* The sum of what `of` is of. Open addressing by hash: a taken place is passed by. */
-static struct span_sum *sum_of(struct timeline *tl, const struct span_sum *of)
-{
-	uint64_t key = intmap_hash((uint64_t)of->service << 32 | of->name);
-	key = (key * 3 + of->kind) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)of->begin_ns;
-	for (;; key++) {
-		uint32_t i = intmap_get(&tl->by_sum, key);
-		if (i == INTMAP_NONE) {
-			struct span_sum new = { .begin_ns = of->begin_ns, .end_ns = of->end_ns,
-				.service = of->service, .name = of->name, .kind = of->kind };
-			intmap_set(&tl->by_sum, key, tl->sums->len);
-			g_array_append_val(tl->sums, new);
-			return &g_array_index(tl->sums, struct span_sum, tl->sums->len - 1);
-		}
-		struct span_sum *have = &g_array_index(tl->sums, struct span_sum, i);
-		if (is_sum(have, of))
-			return have;
-	}
-}
-
-static void add_sum(struct span_sum *to, const struct span_sum *from)
-{
-	to->count += from->count;
-	to->errors += from->errors;
-	to->self_ns += from->self_ns;
-	for (unsigned p = 0; p < PART_N; p++)
-		to->part[p] += from->part[p];
-	hist_merge(&to->duration, &from->duration);
-}
-
-/* Twice as coarse. */
-static void fold_sums(struct timeline *tl)
-{
-	g_autoptr(GArray) old = tl->sums;
-	tl->sums = sums_new();
-	intmap_clear(&tl->by_sum);
-	tl->sum_step *= 2;
-	for (guint i = 0; i < old->len; i++) {
-		struct span_sum *s = &g_array_index(old, struct span_sum, i);
-		s->begin_ns = time_floor(s->begin_ns, tl->sum_step);
-		s->end_ns = s->begin_ns + tl->sum_step;
-		add_sum(sum_of(tl, s), s);
-	}
-}
-
-static void sum_up(struct timeline *tl, const struct span *s)
-{
-	int64_t begin = time_floor(s->end_ns, tl->sum_step);
-	struct span_sum *to = sum_of(tl, &(struct span_sum){
-		.begin_ns = begin, .end_ns = begin + tl->sum_step, .service = s->service,
-		.name = s->name, .kind = s->kind });
-	to->count++;
-	to->errors += s->errors;
-	to->self_ns += s->self_ns;
-	for (unsigned p = 0; p < PART_N; p++)
-		to->part[p] += s->part[p];
-	hist_add(&to->duration, span_duration(s));
-	tl->gone_spans++;
-	if (tl->sums->len > MOST_SUMS)
-		fold_sums(tl);
-}
 
 void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans)
 {
@@ -117,12 +21,12 @@ void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t 
 
 size_t timeline_n_span_sums(const struct timeline *tl)
 {
-	return tl->sums->len;
+	return tl->sums.list->len;
 }
 
 const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i)
 {
-	return i < tl->sums->len ? &g_array_index(tl->sums, struct span_sum, i) : NULL;
+	return i < tl->sums.list->len ? &g_array_index(tl->sums.list, struct span_sum, i) : NULL;
 }
 
 /* ---- traces ---- */
@@ -224,7 +128,7 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
 			intmap_remove(&tl->by_slot, e->slot);
 			tl->detail_bytes -= e->bytes;
 			tl->span_bytes -= e->bytes;
-			sum_up(tl, e->span);
+			tl->gone_spans++;
 			span_unref(e->span);
 			continue;
 		}
@@ -237,9 +141,22 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
 	return moved;
 }
 
+static void sum_up(struct timeline *tl, const bool *goes)
+{
+	for (guint i = 0; i < tl->traces->len; i++) {
+		const struct trace_entry *e = &g_array_index(tl->traces, struct trace_entry, i);
+		if (!goes[g_array_index(e->indexes, uint32_t, 0)])
+			continue;
+		g_autoptr(blk_tree) t = tree_new(tl, e->id);
+		span_sums_add(&tl->sums, t);
+	}
+	tl->sum_bytes = span_sums_bytes(&tl->sums);
+}
+
 /* goes: by index, and of a trace all or none. */
 static void drop_spans(struct timeline *tl, const bool *goes)
 {
+	sum_up(tl, goes);
 	g_autofree uint32_t *moved = compact_spans(tl, goes);
 	struct intmap *slots = &tl->by_slot;
 

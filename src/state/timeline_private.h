@@ -4,6 +4,7 @@
 #define BLK_STATE_TIMELINE_PRIVATE_H
 
 #include "base/intmap.h"
+#include "state/span_sums.h"
 #include "state/timeline.h"
 
 /* Entries by id; ids may come in any order, what was not put yet is not there. */
@@ -55,9 +56,8 @@ struct timeline {
 	size_t detail_bytes;		/* seconds and spans */
 	size_t span_bytes;		/* of these, spans */
 	uint64_t gone_traces, gone_spans;	/* evicted */
-	GArray *sums;			/* struct span_sum, of evicted spans */
-	struct intmap by_sum;		/* a hash of what they are of -> index */
-	int64_t sum_step;		/* ns */
+	struct span_sums sums;		/* of evicted spans */
+	size_t sum_bytes;
 	size_t registry_bytes;
 };
 
@@ -66,7 +66,5 @@ void timeline_forget_trace(struct timeline *tl, uint32_t i);
 
 /* timeline_budget.c */
 void timeline_keep_budget(struct timeline *tl);
-void timeline_init_evicted(struct timeline *tl);
-void timeline_clear_evicted(struct timeline *tl);
 
 #endif

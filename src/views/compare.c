@@ -3,11 +3,11 @@
 #include "views/compare.h"
 
 #include "base/timefmt.h"
+#include "state/tree.h"
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
 #include "views/traces.h"
-#include "views/tree.h"
 
 #include <string.h>
 

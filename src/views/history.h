@@ -11,12 +11,6 @@
 #include "base/intmap.h"
 #include "state/timeline.h"
 
-/* What a request is to its service: a root, or what another service asked for. */
-static inline bool span_is_request(const struct span *s)
-{
-	return s->parent_id == 0 || s->kind == SPAN_SERVER;
-}
-
 struct trace_info {
 	uint64_t trace_id;
 	const struct span *root;	/* its true root, else the earliest of its spans */

@@ -6,6 +6,7 @@
 #include "views/overview.h"
 
 #include "base/timefmt.h"
+#include "views/evicted.h"
 #include "views/processes.h"
 #include "views/registry.h"
 #include "views/strip.h"
@@ -111,7 +112,8 @@ const struct view view_overview_processes = {
 
 /* --- operations --- */
 
-static void add_span(struct row_map *map, const struct history *h, struct span *s, double seconds)
+static struct operation_row *row_of(struct row_map *map, const struct history *h,
+				    const struct span *s, double seconds)
 {
 	const struct timeline *tl = map->rows->tl;
 	uint64_t key = (uint64_t)s->service << 32 | s->name | (s->kind == SPAN_SERVER ?
@@ -128,6 +130,12 @@ static void add_span(struct row_map *map, const struct history *h, struct span *
 		r->usual_ns = history_usual(h, s);
 		r->seconds = seconds;
 	}
+	return r;
+}
+
+static void add_span(struct row_map *map, const struct history *h, struct span *s, double seconds)
+{
+	struct operation_row *r = row_of(map, h, s, seconds);
 	r->c.errors += s->errors;
 	common_add_parts(&r->c, s->part);
 	if (!r->slowest || span_duration(s) > span_duration(r->slowest))
@@ -136,6 +144,25 @@ static void add_span(struct row_map *map, const struct history *h, struct span *
 		r->open++;
 	else
 		hist_add(&r->c.latency, span_duration(s));
+}
+
+static void add_evicted(struct row_map *map, const struct history *h, const struct range *range,
+			struct evicted *e)
+{
+	const struct timeline *tl = map->rows->tl;
+	for (size_t i = 0; i < timeline_n_span_sums(tl); i++) {
+		const struct span_sum *s = timeline_span_sum(tl, i);
+		struct span like = { .service = s->key.service, .name = s->key.name,
+				     .kind = s->key.kind };
+		if (s->key.of != SUM_SPAN || !(s->key.top || s->key.others) ||
+		    !evicted_wanted(map->rows, s, s->key.service, s->key.name) ||
+		    !evicted_counts(e, range, s))
+			continue;
+		struct operation_row *r = row_of(map, h, &like, range->seconds);
+		r->c.errors += s->errors;
+		common_add_parts(&r->c, s->part);
+		hist_merge(&r->c.latency, &s->duration);
+	}
 }
 
 /* "disk 61% /srv/thumb/x": the largest part, and what the slowest one waited for. */
@@ -147,7 +174,7 @@ static const char *mainly_of(struct rows *rows, const struct operation_row *r)
 		return NULL;
 	g_autoptr(GString) text = g_string_new(NULL);
 	g_string_printf(text, "%s %d%%", part_info[p].id, (int)(100.0 * ns / total + 0.5));
-	const struct span_wait *w = why_longest_wait(r->slowest, p);
+	const struct span_wait *w = r->slowest ? why_longest_wait(r->slowest, p) : NULL;
 	const char *object = w ? wait_object(rows->tl, w) : NULL;
 	if (object)
 		g_string_append_printf(text, " %s", object);
@@ -163,6 +190,9 @@ static void add_operations(struct rows *rows, const struct history *h, const str
 		    query_wants_operation(&rows->query, rows->tl, s))
 			add_span(&map, h, s, range->seconds);
 	}
+	struct evicted evicted = { 0 };
+	add_evicted(&map, h, range, &evicted);
+	evicted_tell(rows, &evicted, "requests", NULL);
 	row_map_clear(&map);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct operation_row *r = rows->rows->pdata[i];

@@ -4,10 +4,11 @@
  * requests that ended in the range. The root itself is a row (the total), and what it
  * did outside of its children is "(self)".
  */
+#include "state/tree.h"
+#include "views/evicted.h"
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
-#include "views/tree.h"
 #include "views/verdicts.h"
 
 #include "base/timefmt.h"
@@ -23,8 +24,10 @@ struct phase_row {
 	double seconds;
 	uint32_t index;			/* in the order in which rows were made */
 	GHashTable *calls;		/* string id -> int64_t *, while it is summed */
+	uint64_t evicted;		/* of the spans: their calls are not known */
 	const char *calls_text;		/* "futex 53.2ms, read 1.10ms" */
-	const struct span *worst;	/* the longest; the history holds it. NULL: "(self)" */
+	const struct span *worst;	/* the longest; the history holds it. NULL: "(self)", or
+					 * it was evicted */
 	const char *verdict;		/* when it was asked for */
 };
 
@@ -232,12 +235,7 @@ static void add_self(struct phases *ph, const struct tree *t, int root)
 	key.depth0 = 0;
 	struct phase_row *r = phase_of(ph, &key);
 	int64_t part[PART_N];
-	memcpy(part, s->part, sizeof(part));
-	for (int c = t->nodes[root].first_child; c >= 0; c = t->nodes[c].next) {
-		const struct span *child = t->nodes[c].span;
-		for (int p = 0; p < PART_N && tree_same_thread(s, child); p++)
-			part[p] = MAX(part[p] - child->part[p], 0);
-	}
+	tree_self_parts(t, root, part);
 	common_add_parts(&r->c, part);
 	hist_add(&r->c.latency, s->self_ns);
 	r->self_ns += s->self_ns;
@@ -283,6 +281,57 @@ static void add_trace(struct phases *ph, const struct tree *t, const struct rang
 		add_operation(ph, t, i);
 		i = tree_end(t, i) - 1;
 	}
+}
+
+static bool is_wanted(const struct rows *rows, const struct span_sum *s)
+{
+	return (s->key.of == SUM_PHASE || s->key.of == SUM_SELF) &&
+	       evicted_wanted(rows, s, s->key.operation_service, s->key.operation);
+}
+
+static void add_sum(struct phases *ph, const struct span_sum *s)
+{
+	struct phase_row *r = phase_of(ph, &(struct phase_key){
+		.operation_service = s->key.operation_service, .operation = s->key.operation,
+		.service = s->key.service, .name = s->key.name, .depth0 = s->key.top,
+		.kind = s->key.of == SUM_SELF ? KIND_SELF : s->key.kind });
+	common_add_parts(&r->c, s->part);
+	hist_merge(&r->c.latency, &s->duration);
+	r->c.errors += s->errors;
+	r->self_ns += s->self_ns;
+	r->parents_ns += s->parents_ns;
+	r->evicted += s->count;
+	if (r->worst && s->duration.max > span_duration(r->worst))
+		r->worst = NULL;
+}
+
+/* As an operation within a trace: only the roots' phases are summed. */
+static bool is_inner(const struct phases *ph, const struct span_sum *s)
+{
+	const struct rows *rows = ph->rows;
+	return rows->query.operation && s->key.of == SUM_PHASE && !s->key.others && !s->key.top &&
+	       evicted_wanted(rows, s, s->key.service, s->key.name) && !is_wanted(rows, s);
+}
+
+/* After the spans that are there: the longest of these must be known. */
+static void add_evicted(struct phases *ph, const struct range *range)
+{
+	const struct timeline *tl = ph->rows->tl;
+	struct evicted e = { 0 }, inner = { 0 };
+	if (ph->rows->query.trace_id)
+		return;
+	for (size_t i = 0; i < timeline_n_span_sums(tl); i++) {
+		const struct span_sum *s = timeline_span_sum(tl, i);
+		if (is_inner(ph, s))
+			evicted_counts(&inner, range, s);
+		/* Phases are told of by the spans: (self) is none */
+		struct evicted none = { 0 };
+		if (is_wanted(ph->rows, s) &&
+		    evicted_counts(s->key.of == SUM_SELF ? &none : &e, range, s))
+			add_sum(ph, s);
+	}
+	e.left_out += inner.counted + inner.left_out;
+	evicted_tell(ph->rows, &e, "spans", "system calls");
 }
 
 /* Sums the root rows, then tells every phase of the operation. */
@@ -334,6 +383,9 @@ static void tell_calls(struct rows *rows, struct phase_row *r)
 		g_string_append_printf(text, "%s%s %s", i ? ", " : "", t->name,
 				       timefmt_duration(buf, t->ns));
 	}
+	if (r->evicted)
+		g_string_append_printf(text, "%sunknown of %" G_GUINT64_FORMAT " dropped",
+				       text->len ? ", " : "", r->evicted);
 	r->calls_text = text->len ? rows_text(rows, text->str) : NULL;
 	g_clear_pointer(&r->calls, g_hash_table_unref);
 }
@@ -375,6 +427,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		g_autoptr(blk_tree) t = tree_new(tl, info->trace_id);
 		add_trace(&ph, t, &range);
 	}
+	add_evicted(&ph, &range);
 	share_out(&ph);
 	g_hash_table_unref(ph.index);
 	for (guint i = 0; i < ph.rows->rows->len; i++)

@@ -3,12 +3,15 @@
  * Which service calls which: where a span's parent belongs to another service, the
  * two halves of a shared span included.
  */
+#include "state/tree.h"
 #include "views/clocks.h"
+#include "views/evicted.h"
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
-#include "views/tree.h"
 #include "views/verdicts.h"
+
+#include <string.h>
 
 struct service_row {
 	struct common c;		/* service: the one that is called; parts: its own */
@@ -20,7 +23,8 @@ struct service_row {
 	uint32_t from, to;		/* hosts of callers and called */
 	bool hosts_differ;		/* several of them */
 	int64_t clock_ns, clock_error_ns;	/* the called one's is ahead; TIME_UNKNOWN */
-	const struct span *worst;	/* called span of the longest call; the history holds it */
+	const struct span *worst;	/* called span of the longest call; the history holds it.
+					 * NULL: it was evicted */
 	int64_t worst_ns;
 	const char *verdict;		/* when it was asked for */
 };
@@ -88,6 +92,8 @@ static GETTER(get_worst_trace)
 static GETTER(get_verdict)
 {
 	struct service_row *r = (struct service_row *)row;
+	if (!r->worst)
+		return value_none();
 	if (!r->verdict) {
 		g_autofree char *text = verdicts_of(rows->extra, r->worst);
 		r->verdict = rows_text((struct rows *)rows, text ? text : "");
@@ -124,12 +130,10 @@ static const struct column columns[] = {
 		 get_verdict),
 };
 
-/* The caller's span ends when it has the answer: what it took longer than the called one is
- * the way there and back. Durations need no common clock. */
 static void add_gap(struct service_row *r, const struct span *caller, const struct span *s)
 {
-	int64_t gap = caller ? span_duration(caller) - span_duration(s) : 0;
-	if (!caller || caller->kind != SPAN_CLIENT || caller->state == SPAN_OPEN)
+	int64_t gap;
+	if (!tree_call_gap(caller, s, &gap))
 		return;
 	if (gap < 0)
 		r->skewed++;
@@ -158,27 +162,33 @@ static bool is_worse(const struct service_row *r, const struct span *s, int64_t 
 		s->span_id < r->worst->span_id;
 }
 
-/* A call from `caller` (NULL: outside) that is `s` in the called service. */
-static void add_call(struct row_map *map, const struct span *caller, const struct span *s,
-		     double seconds)
+/* caller: a string; ID_NONE: outside. */
+static struct service_row *row_of(struct row_map *map, uint32_t caller, uint32_t service,
+				  double seconds)
 {
 	const struct timeline *tl = map->rows->tl;
-	uint64_t key = (uint64_t)(caller ? caller->service : ID_NONE) << 32 | s->service;
 	bool is_new;
-	struct service_row *r = row_map_get(map, key, sizeof(*r), &is_new);
+	struct service_row *r = row_map_get(map, (uint64_t)caller << 32 | service, sizeof(*r),
+					    &is_new);
 	if (is_new) {
-		r->caller = caller ? timeline_string(tl, caller->service) : NULL;
-		r->c.service = timeline_string(tl, s->service);
+		r->caller = caller != ID_NONE ? timeline_string(tl, caller) : NULL;
+		r->c.service = timeline_string(tl, service);
 		r->c.row.key[0] = key_text(key_text(0, r->caller), r->c.service);
 		r->c.row.drill.service = r->c.service;
 		r->c.row.drill.operation = NULL;
 		r->seconds = seconds;
 		r->from = r->to = ID_NONE;
 	}
+	return r;
+}
+
+/* A call from `caller` (NULL: outside) that is `s` in the called service. */
+static void add_call(struct row_map *map, const struct span *caller, const struct span *s,
+		     double seconds)
+{
+	struct service_row *r = row_of(map, caller ? caller->service : ID_NONE, s->service, seconds);
+	int64_t ns = tree_call_ns(caller, s);
 	add_hosts(r, caller, s);
-	bool half = caller && caller->kind == SPAN_CLIENT && caller->span_id == s->span_id &&
-		    caller->state != SPAN_OPEN;
-	int64_t ns = span_duration(half ? caller : s);
 	hist_add(&r->c.latency, ns);
 	add_gap(r, caller, s);
 	if (is_worse(r, s, ns)) {
@@ -189,21 +199,46 @@ static void add_call(struct row_map *map, const struct span *caller, const struc
 	common_add_parts(&r->c, s->part);
 }
 
+/* Of one of the two services, when one is asked for. */
+static bool is_wanted(const struct rows *rows, uint32_t caller, uint32_t service)
+{
+	const char *wanted = rows->query.service;
+	return !wanted || strcmp(wanted, timeline_string(rows->tl, service)) == 0 ||
+	       (caller != ID_NONE && strcmp(wanted, timeline_string(rows->tl, caller)) == 0);
+}
+
 static void add_trace(struct row_map *map, const struct tree *t, const struct range *range)
 {
-	const struct view_query *q = &map->rows->query;
 	for (int i = 0; i < t->n; i++) {
-		const struct tree_node *node = &t->nodes[i];
-		const struct span *s = node->span;
-		const struct span *p = node->parent < 0 ? NULL : t->nodes[node->parent].span;
-		if (s->state == SPAN_OPEN || !range_has_span(range, s))
-			continue;
-		if (node->orphan || (p && p->service == s->service))
-			continue;
-		if (q->service && g_strcmp0(q->service, timeline_string(map->rows->tl, s->service)) &&
-		    (!p || g_strcmp0(q->service, timeline_string(map->rows->tl, p->service))))
-			continue;
-		add_call(map, p, s, range->seconds);
+		const struct span *s = t->nodes[i].span, *caller;
+		if (tree_is_call(t, i, &caller) && range_has_span(range, s) &&
+		    is_wanted(map->rows, caller ? caller->service : ID_NONE, s->service))
+			add_call(map, caller, s, range->seconds);
+	}
+}
+
+static void add_sum(struct service_row *r, const struct span_sum *s)
+{
+	hist_merge(&r->c.latency, &s->duration);
+	hist_merge(&r->gaps, &s->gaps);
+	r->skewed += s->skewed;
+	r->c.errors += s->errors;
+	common_add_parts(&r->c, s->part);
+	if (r->worst && s->duration.max > r->worst_ns)
+		r->worst = NULL;
+}
+
+/* After the spans that are there: the longest of these must be known. */
+static void add_evicted(struct row_map *map, const struct range *range, struct evicted *e)
+{
+	const struct rows *rows = map->rows;
+	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
+		const struct span_sum *s = timeline_span_sum(rows->tl, i);
+		uint32_t caller = s->key.operation_service;
+		if (s->key.of == SUM_CALL &&
+		    (s->key.others || is_wanted(rows, caller, s->key.service)) &&
+		    evicted_counts(e, range, s))
+			add_sum(row_of(map, caller, s->key.service, range->seconds), s);
 	}
 }
 
@@ -239,6 +274,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 {
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
+	struct evicted evicted = { 0 };
 	struct verdicts *verdicts = verdicts_new(tl);
 	const struct history *h = verdicts_history(verdicts);
 	map.rows->extra = verdicts;
@@ -250,6 +286,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		g_autoptr(blk_tree) t = tree_new(tl, info->trace_id);
 		add_trace(&map, t, &range);
 	}
+	add_evicted(&map, &range, &evicted);
 	row_map_clear(&map);
 	for (guint i = 0; i < map.rows->rows->len; i++) {
 		struct service_row *r = map.rows->rows->pdata[i];
@@ -258,6 +295,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	}
 	add_clocks(map.rows);
 	common_finish(map.rows, compare);
+	evicted_tell(map.rows, &evicted, "calls", NULL);
 	return map.rows;
 }
 

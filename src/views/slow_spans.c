@@ -2,6 +2,7 @@
 /*
  * The slowest spans of the range: of every name the first so many, or over all.
  */
+#include "views/evicted.h"
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
@@ -140,6 +141,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	}
 	intmap_clear(&seen);
 	common_finish(rows, compare);
+	struct range range = range_of(tl, query);
+	evicted_tell_missing(rows, &range, false);
 	return rows;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "views/spans.h"
 
+#include "views/evicted.h"
 #include "views/registry.h"
 #include "views/verdicts.h"
 
@@ -247,6 +248,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		span_row_fill(r, rows, s);
 	}
 	common_finish(rows, compare);
+	evicted_tell_missing(rows, &range, false);
 	return rows;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "views/traces.h"
 
+#include "views/evicted.h"
 #include "views/registry.h"
 #include "views/verdicts.h"
 
@@ -260,6 +261,7 @@ struct rows *traces_build(const struct timeline *tl, const struct view_query *qu
 			add_trace(rows, h, t);
 	}
 	common_finish(rows, compare);
+	evicted_tell_missing(rows, &range, true);
 	return rows;
 }
 

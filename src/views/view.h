@@ -68,6 +68,7 @@ struct rows {
 	bool tree;			/* arranged as one: depth and expandable are set */
 	/* Sentences about all of it: what it shows, and what that comes to. NULL: none. */
 	const char *about, *verdict;
+	const char *dropped;		/* in .about, too: what memory had no room for. NULL: nothing */
 	void *extra;			/* the view's own (overview, waterfall: see their headers) */
 	void (*free_extra)(void *extra);
 };

@@ -6,8 +6,8 @@
 #ifndef BLK_VIEWS_WHY_H
 #define BLK_VIEWS_WHY_H
 
+#include "state/tree.h"
 #include "views/history.h"
-#include "views/tree.h"
 
 struct why {
 	int node;			/* the one to blame: the asked one or below it */

@@ -2,7 +2,7 @@
 /*
  * Spans to a tree. Nothing here recurses: traces may be as deep as they like.
  */
-#include "views/tree.h"
+#include "state/tree.h"
 
 #include "base/intmap.h"
 
@@ -293,4 +293,39 @@ int tree_find(const struct tree *t, uint64_t span_id, int kind)
 		    (kind < 0 || (int)t->nodes[i].span->kind == kind))
 			return i;
 	return -1;
+}
+
+void tree_self_parts(const struct tree *t, int i, int64_t part[PART_N])
+{
+	const struct span *s = t->nodes[i].span;
+	memcpy(part, s->part, sizeof(s->part));
+	for (int c = t->nodes[i].first_child; c >= 0; c = t->nodes[c].next) {
+		const struct span *child = t->nodes[c].span;
+		for (int p = 0; p < PART_N && tree_same_thread(s, child); p++)
+			part[p] = MAX(part[p] - child->part[p], 0);
+	}
+}
+
+bool tree_is_call(const struct tree *t, int i, const struct span **ret_caller)
+{
+	const struct tree_node *node = &t->nodes[i];
+	const struct span *p = node->parent < 0 ? NULL : t->nodes[node->parent].span;
+	*ret_caller = p;
+	return node->span->state != SPAN_OPEN && !node->orphan &&
+	       !(p && p->service == node->span->service);
+}
+
+int64_t tree_call_ns(const struct span *caller, const struct span *s)
+{
+	bool half = caller && caller->kind == SPAN_CLIENT && caller->span_id == s->span_id &&
+		    caller->state != SPAN_OPEN;
+	return span_duration(half ? caller : s);
+}
+
+bool tree_call_gap(const struct span *caller, const struct span *s, int64_t *ret)
+{
+	if (!caller || caller->kind != SPAN_CLIENT || caller->state == SPAN_OPEN)
+		return false;
+	*ret = span_duration(caller) - span_duration(s);
+	return true;
 }

@@ -4,8 +4,8 @@
  * whatever the trace claims (missing parents, cycles, ids used twice). For the
  * waterfall, phases, services and exports.
  */
-#ifndef BLK_VIEWS_TREE_H
-#define BLK_VIEWS_TREE_H
+#ifndef BLK_STATE_TREE_H
+#define BLK_STATE_TREE_H
 
 #include "state/timeline.h"
 
@@ -36,6 +36,16 @@ int tree_find(const struct tree *t, uint64_t span_id, int kind);
 int64_t tree_covers(const struct tree *t, int i, int child);
 /* Do both run on the same known thread? */
 bool tree_same_thread(const struct span *a, const struct span *b);
+
+/* The parts of node i without those of its children, as far as they run on its thread. */
+void tree_self_parts(const struct tree *t, int i, int64_t part[PART_N]);
+
+/* Did another service, or (NULL) the outside, ask for the closed span of node i? */
+bool tree_is_call(const struct tree *t, int i, const struct span **ret_caller);
+/* How long it took, as the caller saw it; and what the caller's span took longer: the way
+ * there and back, for that one ends when it has the answer. Durations need no common clock. */
+int64_t tree_call_ns(const struct span *caller, const struct span *s);
+bool tree_call_gap(const struct span *caller, const struct span *s, int64_t *ret);
 
 typedef struct tree blk_tree;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_tree, tree_free)

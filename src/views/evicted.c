@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What views tell of spans that memory had no room for.
+ */
+#include "views/evicted.h"
+
+#include <string.h>
+
+bool evicted_counts(struct evicted *e, const struct range *range, const struct span_sum *s)
+{
+	if (range->end == range->first || s->end_ns <= range->from_ns ||
+	    s->begin_ns >= range->to_ns)
+		return false;
+	bool within = s->begin_ns >= range->from_ns && s->end_ns <= range->to_ns;
+	if (within && !s->key.others) {
+		e->counted += s->count;
+		return true;
+	}
+	e->left_out += s->count;
+	return false;
+}
+
+static bool is_name(const struct timeline *tl, const char *wanted, uint32_t have)
+{
+	return !wanted || strcmp(wanted, timeline_string(tl, have)) == 0;
+}
+
+bool evicted_wanted(const struct rows *rows, const struct span_sum *s, uint32_t service,
+		    uint32_t operation)
+{
+	const struct view_query *q = &rows->query;
+	return s->key.others || (is_name(rows->tl, q->service, service) &&
+				 is_name(rows->tl, q->operation, operation));
+}
+
+static void add_about(struct rows *rows, const char *text)
+{
+	g_autofree char *all = g_strdup_printf("%s%s%s", rows->about ? rows->about : "",
+					       rows->about ? "; " : "", text);
+	rows->about = rows_text(rows, all);
+	rows->dropped = rows_text(rows, text);
+}
+
+void evicted_tell(struct rows *rows, const struct evicted *e, const char *what, const char *lacks)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	if (e->counted)
+		g_string_append_printf(text, "with %" G_GUINT64_FORMAT " %s dropped for memory%s%s",
+				       e->counted, what, lacks ? ", without their " : "",
+				       lacks ? lacks : "");
+	if (e->left_out)
+		g_string_append_printf(text, "%sINCOMPLETE: of %" G_GUINT64_FORMAT " %s dropped for "
+				       "memory it is not known which belong here",
+				       text->len ? "; " : "", e->left_out, what);
+	if (text->len)
+		add_about(rows, text->str);
+}
+
+void evicted_tell_missing(struct rows *rows, const struct range *range, bool traces)
+{
+	struct evicted e = { 0 };
+	if (rows->query.trace_id)
+		return;
+	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
+		const struct span_sum *s = timeline_span_sum(rows->tl, i);
+		bool listed = traces ? s->key.of == SUM_PHASE && (s->key.top || s->key.others) :
+			      s->key.of == SUM_SPAN;
+		if (listed && evicted_wanted(rows, s, s->key.service, s->key.name))
+			evicted_counts(&e, range, s);
+	}
+	if (!e.counted && !e.left_out)
+		return;
+	g_autofree char *text = g_strdup_printf("not here: %s%" G_GUINT64_FORMAT " %s of this "
+		"range that were dropped for memory, the slowest last",
+		e.left_out ? "up to " : "", e.counted + e.left_out, traces ? "traces" : "spans");
+	add_about(rows, text);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans that memory has no room for still count: phases, services and operations are the same
+ * with a small budget as without one, or say that they are not whole.
+ */
+#include "lib/span_feed.h"
+
+#include "state/publish.h"
+#include "views/registry.h"
+
+#include <string.h>
+
+#define MS INT64_C(1000000)
+#define S INT64_C(1000000000)
+#define BUDGET (6 << 20)
+#define WIDE 16
+#define REQUESTS 6000			/* a hundred a second */
+
+enum names { FEW, MANY };		/* MANY: each request has a name of its own */
+
+struct mark { uint64_t span, parent; const char *name, *service, *event; int64_t at; };
+
+/* A handler with two looks into a cache, and a call that another service answers; now and then
+ * slow, and now and then with an error. */
+static void request(struct span_feed *f, uint64_t n, enum names names)
+{
+	int64_t at = (int64_t)n * 10 * MS, slow = n % 97 == 0 ? 5 * MS : (int64_t)(n % 13) * 10000;
+	g_autofree char *own = g_strdup_printf("get-%u", (unsigned)n);
+	const char *name = names == MANY ? own : n % 3 ? "get" : "put";
+	const struct mark marks[] = {
+		{ 1, 0, name, "web", "start", 0 },
+		{ 2, 1, "cache", "web", "start", MS },
+		{ 2, 1, "cache", "web", "end", 2 * MS },
+		{ 3, 1, "cache", "web", "start", 2 * MS },
+		{ 3, 1, "cache", "web", n % 50 ? "look" : "error", 2 * MS + 7 },
+		{ 3, 1, "cache", "web", "end", 2 * MS + 9000 },
+		{ 4, 1, "ask", "web", "cs", 3 * MS },
+		{ 4, 1, "ask", "store", "sr", 3 * MS + 1000 },
+		{ 5, 4, "read", "store", "start", 3 * MS + 2000 },
+		{ 5, 4, "read", "store", "end", 3 * MS + 3000 + slow },
+		{ 4, 1, "ask", "store", "ss", 3 * MS + 4000 + slow },
+		{ 4, 1, "ask", "web", "cr", 3 * MS + 5000 + slow },
+		{ 1, 0, name, "web", "end", 4 * MS + slow },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(marks); i++) {
+		const struct mark *m = &marks[i];
+		span_feed_mark(f, &(struct span_mark){
+			.ts = at + m->at, .trace = n, .span = n * 10 + m->span,
+			.parent = m->parent ? n * 10 + m->parent : 0, .event = m->event,
+			.name = m->name, .service = m->service,
+			.vtid = strcmp(m->service, "web") ? 8 : 7 });
+	}
+}
+
+static struct timeline *run(size_t budget, enum names names)
+{
+	struct timeline *tl = timeline_new(budget);
+	struct model *m = model_new(&(struct model_options){ .memory_budget = 1 << 20 });
+	struct span_feed *f = span_feed_new(m);
+	for (uint64_t n = 1; n <= REQUESTS; n++) {
+		request(f, n, names);
+		struct publication *p = n % 20 && n < REQUESTS ? NULL :
+					model_publish(m, n == REQUESTS);
+		if (p)
+			timeline_apply(tl, p);
+		if (budget)
+			g_assert_cmpuint(timeline_bytes(tl), <=, budget);
+	}
+	span_feed_free(f);
+	model_free(m);
+	return tl;
+}
+
+static struct rows *rows_of(const struct timeline *tl, const struct view *v, int64_t from,
+			    int64_t to, const char *operation)
+{
+	struct view_query q = VIEW_QUERY_INIT;
+	q.from_ns = from;
+	q.to_ns = to;
+	q.operation = operation;
+	return v->build(tl, &q);
+}
+
+static struct value cell(const struct view *v, const struct rows *rows, guint row, const char *id)
+{
+	return v->columns[view_column(v, id)].get(rows->rows->pdata[row], rows);
+}
+
+/* What can't be told of a span that is gone, or is of those that are kept. */
+static bool is_about_kept(const char *column)
+{
+	static const char *const ids[] = { "calls", "verdict", "usual_ns", "x_usual_ratio" };
+	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++)
+		if (strcmp(column, ids[i]) == 0)
+			return true;
+	return g_str_has_prefix(column, "worst_");
+}
+
+static void assert_same(const struct view *v, const struct rows *a, const struct rows *b)
+{
+	g_assert_cmpuint(a->rows->len, ==, b->rows->len);
+	for (guint r = 0; r < a->rows->len; r++)
+		for (size_t c = 0; c < v->n_columns; c++) {
+			const struct column *col = &v->columns[c];
+			struct value x = col->get(a->rows->pdata[r], a);
+			struct value y = col->get(b->rows->pdata[r], b);
+			if (is_about_kept(col->id))
+				continue;
+			if (x.kind != y.kind || (x.kind == VALUE_TEXT ? strcmp(x.s, y.s) != 0 :
+						 x.kind == VALUE_RATIO ? x.d != y.d :
+						 x.kind != VALUE_NONE && x.i != y.i))
+				g_error("%s: row %u, column %s differs", v->id, r, col->id);
+		}
+}
+
+static int64_t count_all(const struct view *v, const struct rows *rows)
+{
+	int64_t n = 0;
+	for (guint i = 0; i < rows->rows->len; i++)
+		n += cell(v, rows, i, "count").i;
+	return n;
+}
+
+static const char *const views[] = { "phases", "services", "overview" };
+
+static void assert_evicted(const struct timeline *tl)
+{
+	uint64_t traces, spans;
+	int64_t first;
+	timeline_evicted(tl, &traces, &spans);
+	g_assert_cmpuint(traces, >, REQUESTS / 3);
+	g_assert_true(timeline_coverage(tl, &first, NULL));
+	g_assert_cmpint(timeline_kept_from(tl), ==, first);	/* no seconds went */
+}
+
+static void test_whole(void)
+{
+	g_autoptr(blk_timeline) all = run(0, FEW), some = run(BUDGET, FEW);
+	assert_evicted(some);
+	for (size_t i = 0; i < G_N_ELEMENTS(views); i++) {
+		const struct view *v = view_find(views[i]);
+		struct rows *a = rows_of(all, v, 0, 0, NULL), *b = rows_of(some, v, 0, 0, NULL);
+		g_assert_cmpint(count_all(v, a), >=, REQUESTS);
+		assert_same(v, a, b);
+		g_assert_null(a->dropped);
+		g_assert_nonnull(strstr(b->dropped, "dropped for memory"));
+		g_assert_null(strstr(b->dropped, "INCOMPLETE"));
+		rows_free(a);
+		rows_free(b);
+	}
+}
+
+/* Every second of it: the same, or it is said that more belong there. As wide as the sums'
+ * steps: the same. */
+static void test_ranges(gconstpointer data)
+{
+	int64_t wide = GPOINTER_TO_INT(data);
+	g_autoptr(blk_timeline) all = run(0, FEW), some = run(BUDGET, FEW);
+	for (size_t i = 0; i < G_N_ELEMENTS(views); i++) {
+		const struct view *v = view_find(views[i]);
+		unsigned incomplete = 0, told = 0;
+		for (int64_t s = 0; s < REQUESTS / 100; s += wide) {
+			struct rows *a = rows_of(all, v, s * S, (s + wide) * S, NULL);
+			struct rows *b = rows_of(some, v, s * S, (s + wide) * S, NULL);
+			told += b->dropped != NULL;
+			if (b->dropped && strstr(b->dropped, "INCOMPLETE")) {
+				g_assert_cmpint(count_all(v, b), <, count_all(v, a));
+				incomplete++;
+			} else {
+				assert_same(v, a, b);
+			}
+			rows_free(a);
+			rows_free(b);
+		}
+		g_assert_cmpuint(told, >, 0);
+		if (wide == WIDE)
+			g_assert_cmpuint(incomplete, ==, 0);
+		else
+			g_assert_cmpuint(incomplete, >, 0);
+	}
+}
+
+/* What the rows can't know of spans that are gone is not told wrong. */
+static void test_unknown(void)
+{
+	g_autoptr(blk_timeline) some = run(BUDGET, FEW);
+	const struct view *v = view_find("phases");
+	struct rows *rows = rows_of(some, v, 0, 0, "get");
+	unsigned lost_worst = 0;
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct value worst = cell(v, rows, i, "worst_trace_id");
+		g_assert_cmpstr(cell(v, rows, i, "operation").s, ==, "get");
+		g_assert_nonnull(strstr(cell(v, rows, i, "calls").s, "unknown of"));
+		lost_worst += worst.kind == VALUE_NONE;
+		g_assert_true(worst.kind != VALUE_NONE ||
+			      cell(v, rows, i, "verdict").kind == VALUE_NONE);
+	}
+	g_assert_cmpuint(lost_worst, >=, 1);		/* (self) at least */
+	rows_free(rows);
+	rows = rows_of(some, v, 0, 0, "ask");		/* no root: its phases are not summed */
+	g_assert_nonnull(strstr(rows->dropped, "INCOMPLETE"));
+	rows_free(rows);
+	rows = rows_of(some, v, 0, 0, "no such");
+	g_assert_null(rows->dropped);
+	rows_free(rows);
+	v = view_find("spans");
+	rows = rows_of(some, v, 0, 0, NULL);
+	g_assert_nonnull(strstr(rows->dropped, "not here: "));
+	rows_free(rows);
+}
+
+/* As many names as requests: sums stay bounded, and what has no room is counted as such. */
+static void test_many_names(void)
+{
+	g_autoptr(blk_timeline) some = run(BUDGET, MANY);
+	uint64_t traces, spans, summed = 0, others = 0;
+	assert_evicted(some);
+	timeline_evicted(some, &traces, &spans);
+	g_assert_cmpuint(timeline_n_span_sums(some), <=, BUDGET / 32 / sizeof(struct span_sum) + 4);
+	for (size_t i = 0; i < timeline_n_span_sums(some); i++) {
+		const struct span_sum *s = timeline_span_sum(some, i);
+		summed += s->key.of == SUM_SPAN ? s->count : 0;
+		others += s->key.of == SUM_SPAN && s->key.others ? s->count : 0;
+	}
+	g_assert_cmpuint(summed, ==, spans);
+	g_assert_cmpuint(others, >, 0);
+	struct rows *rows = rows_of(some, view_find("overview"), 0, 0, NULL);
+	g_assert_nonnull(strstr(rows->dropped, "INCOMPLETE"));
+	rows_free(rows);
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/evicted/whole", test_whole);
+	g_test_add_data_func("/evicted/seconds", GINT_TO_POINTER(1), test_ranges);
+	g_test_add_data_func("/evicted/ranges", GINT_TO_POINTER(WIDE), test_ranges);
+	g_test_add_func("/evicted/unknown", test_unknown);
+	g_test_add_func("/evicted/many-names", test_many_names);
+	return g_test_run();
+}
