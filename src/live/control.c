@@ -264,6 +264,23 @@ static void describe_event(const struct making *m, const struct plan_event *e,
 	ev->attr.probe.offset = e->offset;
 }
 
+/* Is the probe where it was asked for? Asked back only where it may be elsewhere. */
+static bool check_probe(const struct making *m, const struct plan_event *e, GError **error)
+{
+	struct lttng_event *events = NULL;
+	uint64_t offset = 0;
+
+	if (e->kind != PLAN_KIND_KPROBE || !e->offset)
+		return true;
+	int n = lttng_list_events(m->handle, m->c->name, &events);
+	for (int i = 0; i < n; i++)
+		if (strncmp(events[i].name, e->name, sizeof events[i].name) == 0)
+			offset = events[i].attr.probe.offset;
+	if (n > 0)
+		free(events);
+	return plan_probe_check(e, offset, error);
+}
+
 static bool add_event(const struct making *m, const struct plan_event *e, GError **error)
 {
 	struct lttng_event *ev = lttng_event_create();
@@ -273,7 +290,7 @@ static bool add_event(const struct making *m, const struct plan_event *e, GError
 	int code = lttng_enable_event(m->handle, ev, m->c->name);
 	lttng_event_destroy(ev);
 	if (code >= 0 || code == -LTTNG_ERR_KERN_EVENT_EXIST || code == -LTTNG_ERR_UST_EVENT_EXIST)
-		return true;
+		return check_probe(m, e, error);
 	if (e->kind == PLAN_KIND_KPROBE)
 		return fail(error, "cannot probe '%s': %s; is it in /proc/kallsyms, and may it be probed?",
 			    e->symbol, lttng_strerror(code));

@@ -106,6 +106,14 @@ bool plan_symbol(const char *text, char **ret_symbol, uint64_t *ret_offset, GErr
 	return true;
 }
 
+bool plan_probe_check(const struct plan_event *probe, uint64_t offset, GError **error)
+{
+	return offset == probe->offset ||
+	       fail(error, "cannot probe '%s+0x%" G_GINT64_MODIFIER "x': this session daemon drops the "
+		    "offset (lttng-tools 2.13 does); --kprobe %s probes its begin", probe->symbol,
+		    probe->offset, probe->symbol);
+}
+
 /* --- events --- */
 
 static void event_free(void *data)

@@ -60,6 +60,9 @@ const struct plan_counter *plan_counter(const char *name, GError **error);
 int plan_loglevel(const char *name);	/* "info" -> 6; -1: no such level */
 /* "vfs_read", "vfs_read+0x10". */
 bool plan_symbol(const char *text, char **ret_symbol, uint64_t *ret_offset, GError **error);
+/* `offset`: where the session daemon says the probe is. lttng-tools 2.13.9 drops offsets: it would
+ * count calls of the function under the name of a place in it. */
+bool plan_probe_check(const struct plan_event *probe, uint64_t offset, GError **error);
 
 /* As the user asked for it, and what is known of the tracer. Borrowed. */
 struct plan_wish {

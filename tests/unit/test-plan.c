@@ -135,6 +135,11 @@ static void test_wishes(void)
 	const struct plan_event *probe = find(c, "probe_do_exit_0x10");
 	g_assert_cmpstr(probe->symbol, ==, "do_exit");
 	g_assert_cmpuint(probe->offset, ==, 16);
+	g_autoptr(GError) error = NULL;
+	g_assert_true(plan_probe_check(probe, 16, NULL));
+	g_assert_true(plan_probe_check(find(c, "probe_vfs_read"), 0, NULL));
+	g_assert_false(plan_probe_check(probe, 0, &error));	/* what lttng-tools 2.13.9 makes of it */
+	g_assert_nonnull(strstr(error->message, "do_exit+0x10"));
 	g_assert_nonnull(find(&p->channel[PLAN_UST], "lttng_ust_cyg_profile:func_entry"));
 	g_autofree char *text = plan_describe(p, 4);
 	g_assert_nonnull(strstr(text, "perf:cpu:page-faults"));
