@@ -58,9 +58,10 @@ void shared_wake_owner(struct shared *s)
 static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 			 const struct job_options *options)
 {
-	/* One heap for all threads: those of threads grow by a system call a page (glibc's
-	 * grow_heap()), and keep each its own holes. */
-	mallopt(M_ARENA_MAX, 1);
+	/* One reader needs no heap of its own: those of threads grow by a system call a page
+	 * (glibc's grow_heap()). Several would wait for each other. */
+	if (options->threads == 1)
+		mallopt(M_ARENA_MAX, 1);
 	g_atomic_ref_count_init(&s->refs);
 	g_atomic_ref_count_inc(&s->refs);	/* one is the thread's */
 	s->posts = g_async_queue_new_full(post_free);
@@ -116,7 +117,8 @@ static void give_back(struct job *j, const struct timeline *tl)
 	int64_t folded = timeline_folded_until(tl), kept = timeline_kept_from(tl);
 	int64_t now = g_get_monotonic_time();
 
-	if ((folded == j->folded && kept == j->kept) || now - j->gave_back_us < GIVE_BACK_US)
+	if (folded == TIME_UNKNOWN || (folded == j->folded && kept == j->kept) ||
+	    now - j->gave_back_us < GIVE_BACK_US)
 		return;
 	malloc_trim(0);
 	j->folded = folded;
