@@ -156,14 +156,19 @@ static inline uint64_t ctf_clock_advance(uint64_t now, uint64_t low, unsigned bi
 bool ctf_header_read_slow(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,
 			  uint64_t end, uint64_t *clock, uint64_t *id);
 
-/* Reads the event header at *pos: moves *pos and *clock. False: does not fit. */
-static inline bool ctf_header_read(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,
-				   uint64_t end, uint64_t *clock, uint64_t *id)
+/*
+ * Reads the event header at *pos: moves *pos and *clock. False: does not fit. `fast` is
+ * the header's own, or a constant where a loop is made for each kind.
+ */
+static inline G_ALWAYS_INLINE bool ctf_header_read_as(const struct ctf_header *h,
+						      enum ctf_fast fast, const uint8_t *base,
+						      uint64_t *pos, uint64_t end,
+						      uint64_t *clock, uint64_t *id)
 {
 	uint64_t at = ctf_align(*pos, h->fast_align);
 	const uint8_t *p = base + (at >> 3);
 	uint32_t low;
-	if (G_LIKELY(h->fast == CTF_FAST_LARGE && at + 48 <= end)) {
+	if (fast == CTF_FAST_LARGE && G_LIKELY(at + 48 <= end)) {
 		uint16_t short_id;
 		memcpy(&short_id, p, sizeof short_id);
 		memcpy(&low, p + 2, sizeof low);
@@ -174,7 +179,7 @@ static inline bool ctf_header_read(const struct ctf_header *h, const uint8_t *ba
 			*pos = at + 48;
 			return true;
 		}
-	} else if (G_LIKELY(h->fast == CTF_FAST_COMPACT && at + 32 <= end)) {
+	} else if (fast == CTF_FAST_COMPACT && G_LIKELY(at + 32 <= end)) {
 		memcpy(&low, p, sizeof low);
 		low = GUINT32_FROM_LE(low);
 		if (G_LIKELY((low & 31) != 31)) {
@@ -185,6 +190,12 @@ static inline bool ctf_header_read(const struct ctf_header *h, const uint8_t *ba
 		}
 	}
 	return ctf_header_read_slow(h, base, pos, end, clock, id);
+}
+
+static inline bool ctf_header_read(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,
+				   uint64_t end, uint64_t *clock, uint64_t *id)
+{
+	return ctf_header_read_as(h, h->fast, base, pos, end, clock, id);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The hot loop for what is usual: whole packets of which nothing is clamped or left out,
- * LTTng's usual headers, classes that were met before, nothing at a second's end. What is
- * unusual is left to native_cursor.c.
+ * classes that were met before, nothing at a second's end. What is unusual is left to
+ * native_cursor.c.
  */
 #include "trace/native_cursor.h"
 
@@ -55,56 +55,24 @@ static G_NO_INLINE uint64_t unusual(struct native_cursor *k, struct blk_event *o
 	return next;
 }
 
-/* The header at `at`; false: there is none as a whole. Both kinds of short headers have
- * the id's and the clock's lowest bits. */
-static inline G_ALWAYS_INLINE bool read_header(const struct native_cursor *k,
-					       const uint8_t *base, bool large, uint64_t *at,
-					       uint64_t *clock, uint64_t *id)
-{
-	const uint8_t *p = base + (*at >> 3);
-	uint32_t low;
-	if (large) {
-		uint16_t short_id;
-		memcpy(&short_id, p, sizeof short_id);
-		memcpy(&low, p + 2, sizeof low);
-		*id = GUINT16_FROM_LE(short_id);
-		if (G_LIKELY(*id != UINT16_MAX)) {
-			*clock = ctf_clock_advance(*clock, GUINT32_FROM_LE(low), 32);
-			*at += 48;
-			return true;
-		}
-	} else {
-		memcpy(&low, p, sizeof low);
-		low = GUINT32_FROM_LE(low);
-		*id = low & 31;
-		if (G_LIKELY(*id != 31)) {
-			*clock = ctf_clock_advance(*clock, low >> 5, 27);
-			*at += 32;
-			return true;
-		}
-	}
-	uint64_t before = *clock;	/* 64-bit timestamps may go back */
-	return ctf_header_read_slow(&k->decoder->header, base, at, k->end, clock, id) &&
-	       *clock >= before;
-}
-
-static inline G_ALWAYS_INLINE void run(struct native_cursor *k, bool large)
+static inline G_ALWAYS_INLINE void run(struct native_cursor *k, enum ctf_fast fast)
 {
 	const uint8_t *const base = k->base;
 	const uint64_t end = k->end, base_ns = k->to_ns.base_ns, n_ids = k->n_hot;
-	const uint64_t align = k->decoder->header.fast_align, size = large ? 48 : 32;
+	const struct ctf_header *const header = &k->decoder->header;
 	const int64_t from = k->last_ts, limit = MIN(k->second_end, k->source->to);
 	const uint64_t span = limit > from ? (uint64_t)limit - (uint64_t)from : 0;
 	const struct native_hot *const hot = k->hot;
 	struct blk_event *out = &k->ahead[k->ahead_n], *const full = &k->ahead[NATIVE_AHEAD];
 	uint64_t pos = k->pos, clock = k->clock, tally_clock = 0;
 	while (out < full) {
-		uint64_t at = ctf_align(pos, align), now = clock, id;
-		if (at + size > end || !read_header(k, base, large, &at, &now, &id) || id >= n_ids)
+		uint64_t at = pos, now = clock, id;
+		if (pos >= end || !ctf_header_read_as(header, fast, base, &at, end, &now, &id) ||
+		    id >= n_ids)
 			break;
 		uint64_t ts = base_ns + now, next;
 		const struct native_hot *h = &hot[id];
-		if (ts - (uint64_t)from >= span)
+		if (now < clock || ts - (uint64_t)from >= span)	/* 64-bit timestamps may go back */
 			break;
 		next = at + h->bits;
 		if (G_LIKELY(h->kind == NATIVE_HOT_RECORD)) {
@@ -148,7 +116,9 @@ void native_run_plain(struct native_cursor *k)
 	if (G_UNLIKELY(k->hot_of != d || k->n_hot != d->n_ids))
 		forget(k, d);
 	if (d->header.fast == CTF_FAST_LARGE)
-		run(k, true);
+		run(k, CTF_FAST_LARGE);
 	else if (d->header.fast == CTF_FAST_COMPACT)
-		run(k, false);
+		run(k, CTF_FAST_COMPACT);
+	else
+		run(k, CTF_FAST_NONE);
 }

@@ -91,13 +91,7 @@ static GETTER(get_worst_span)
 static GETTER(get_verdict)
 {
 	struct phase_row *r = (struct phase_row *)row;
-	if (!r->worst)
-		return value_none();
-	if (!r->verdict) {
-		g_autofree char *text = verdicts_of(rows->extra, r->worst);
-		r->verdict = rows_text((struct rows *)rows, text ? text : "");
-	}
-	return value_text(*r->verdict ? r->verdict : NULL);
+	return r->worst ? verdicts_value(rows->extra, rows, r->worst, &r->verdict) : value_none();
 }
 
 static const struct column columns[] = {
@@ -390,11 +384,6 @@ static void tell_calls(struct rows *rows, struct phase_row *r)
 	g_clear_pointer(&r->calls, g_hash_table_unref);
 }
 
-static void free_verdicts(void *verdicts)
-{
-	verdicts_free(verdicts);
-}
-
 static int compare(const void *va, const void *vb)
 {
 	const struct phase_row *a = *(const struct phase_row *const *)va;
@@ -414,10 +403,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct range range = range_of(tl, query);
 	struct phases ph = { .rows = rows_new(tl, query), .seconds = range.seconds,
 		.index = g_hash_table_new_full(key_hash, key_equal, g_free, NULL) };
-	struct verdicts *verdicts = verdicts_new(tl);
-	const struct history *h = verdicts_history(verdicts);
-	ph.rows->extra = verdicts;
-	ph.rows->free_extra = free_verdicts;
+	const struct history *h = verdicts_history(verdicts_attach(ph.rows, tl));
 	for (guint i = 0; i < h->traces->len; i++) {
 		const struct trace_info *info = &g_array_index(h->traces, struct trace_info, i);
 		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)

@@ -92,13 +92,7 @@ static GETTER(get_worst_trace)
 static GETTER(get_verdict)
 {
 	struct service_row *r = (struct service_row *)row;
-	if (!r->worst)
-		return value_none();
-	if (!r->verdict) {
-		g_autofree char *text = verdicts_of(rows->extra, r->worst);
-		r->verdict = rows_text((struct rows *)rows, text ? text : "");
-	}
-	return value_text(*r->verdict ? r->verdict : NULL);
+	return r->worst ? verdicts_value(rows->extra, rows, r->worst, &r->verdict) : value_none();
 }
 
 static const struct column columns[] = {
@@ -257,11 +251,6 @@ static void add_clocks(struct rows *rows)
 		rows->about = rows_text(rows, text);
 }
 
-static void free_verdicts(void *verdicts)
-{
-	verdicts_free(verdicts);
-}
-
 static int compare(const void *va, const void *vb)
 {
 	const struct service_row *a = *(const struct service_row *const *)va;
@@ -275,10 +264,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
 	struct evicted evicted = { 0 };
-	struct verdicts *verdicts = verdicts_new(tl);
-	const struct history *h = verdicts_history(verdicts);
-	map.rows->extra = verdicts;
-	map.rows->free_extra = free_verdicts;
+	const struct history *h = verdicts_history(verdicts_attach(map.rows, tl));
 	for (guint i = 0; i < h->traces->len; i++) {
 		const struct trace_info *info = &g_array_index(h->traces, struct trace_info, i);
 		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)

@@ -34,11 +34,7 @@ static GETTER(get_rank)
 static GETTER(get_verdict)
 {
 	struct slow_row *r = (struct slow_row *)row;
-	if (!r->columns.verdict) {
-		g_autofree char *text = verdicts_of(rows->extra, r->columns.span);
-		r->columns.verdict = rows_text((struct rows *)rows, text ? text : "");
-	}
-	return value_text(*r->columns.verdict ? r->columns.verdict : NULL);
+	return verdicts_value(rows->extra, rows, r->columns.span, &r->columns.verdict);
 }
 
 static const struct column columns[] = {
@@ -115,21 +111,13 @@ static void add_row(struct rows *rows, const struct history *h, const struct spa
 	r->columns.c.row.marked |= r->x_usual >= 2;
 }
 
-static void free_verdicts(void *verdicts)
-{
-	verdicts_free(verdicts);
-}
-
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	struct rows *rows = rows_new(tl, query);
-	struct verdicts *verdicts = verdicts_new(tl);
-	struct history *h = verdicts_history(verdicts);
+	struct history *h = verdicts_history(verdicts_attach(rows, tl));
 	g_autoptr(GPtrArray) spans = spans_of_range(h, query);
 	struct intmap seen = { 0 };	/* by service and name */
 	bool by_name = query->by == BY_NAME;
-	rows->extra = verdicts;
-	rows->free_extra = free_verdicts;
 	for (guint i = 0; i < spans->len && (by_name || i < MOST); i++) {
 		const struct span *s = spans->pdata[i];
 		uint64_t key = (uint64_t)s->service << 32 | s->name;

@@ -176,11 +176,7 @@ static GETTER(get_verdict)
 {
 	struct span_row *r = (struct span_row *)row;
 	const struct held *held = rows->extra;
-	if (!r->verdict) {
-		g_autofree char *text = verdicts_of(held->verdicts, r->span);
-		r->verdict = rows_text((struct rows *)rows, text ? text : "");
-	}
-	return value_text(*r->verdict ? r->verdict : NULL);
+	return verdicts_value(held->verdicts, rows, r->span, &r->verdict);
 }
 
 static const struct column columns[] = {

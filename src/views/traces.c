@@ -58,11 +58,7 @@ GETTER(trace_get_why)
 GETTER(trace_get_verdict)
 {
 	struct trace_row *r = (struct trace_row *)row;
-	if (!r->columns.verdict) {
-		g_autofree char *text = verdicts_of(rows->extra, r->root);
-		r->columns.verdict = rows_text((struct rows *)rows, text ? text : "");
-	}
-	return value_text(*r->columns.verdict ? r->columns.verdict : NULL);
+	return verdicts_value(rows->extra, rows, r->root, &r->columns.verdict);
 }
 
 static int compare_begin(const void *va, const void *vb)
@@ -242,19 +238,11 @@ static int compare(const void *va, const void *vb)
 	return (a->trace_id > b->trace_id) - (a->trace_id < b->trace_id);
 }
 
-static void free_verdicts(void *verdicts)
-{
-	verdicts_free(verdicts);
-}
-
 struct rows *traces_build(const struct timeline *tl, const struct view_query *query)
 {
 	struct rows *rows = rows_new(tl, query);
 	struct range range = range_of(tl, query);
-	struct verdicts *verdicts = verdicts_new(tl);
-	struct history *h = verdicts_history(verdicts);
-	rows->extra = verdicts;
-	rows->free_extra = free_verdicts;
+	struct history *h = verdicts_history(verdicts_attach(rows, tl));
 	for (guint i = 0; i < h->traces->len; i++) {
 		const struct trace_info *t = &g_array_index(h->traces, struct trace_info, i);
 		if (trace_in_range(t, &range) && wants_trace(query, tl, t))

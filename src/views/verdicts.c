@@ -41,3 +41,25 @@ char *verdicts_of(struct verdicts *v, const struct span *s)
 	why_find(v->history, v->tree, node, &why);
 	return why_sentence(v->history, v->tree, node, &why);
 }
+
+static void free_attached(void *data)
+{
+	verdicts_free(data);
+}
+
+struct verdicts *verdicts_attach(struct rows *rows, const struct timeline *tl)
+{
+	rows->extra = verdicts_new(tl);
+	rows->free_extra = free_attached;
+	return rows->extra;
+}
+
+struct value verdicts_value(struct verdicts *v, const struct rows *rows, const struct span *s,
+			    const char **kept)
+{
+	if (!*kept) {
+		g_autofree char *text = verdicts_of(v, s);
+		*kept = rows_text((struct rows *)rows, text ? text : "");
+	}
+	return value_text(**kept ? *kept : NULL);
+}

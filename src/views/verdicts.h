@@ -6,6 +6,7 @@
 #ifndef BLK_VIEWS_VERDICTS_H
 #define BLK_VIEWS_VERDICTS_H
 
+#include "views/view.h"
 #include "views/why.h"
 
 struct verdicts;
@@ -15,5 +16,12 @@ void verdicts_free(struct verdicts *v);		/* NULL is fine */
 struct history *verdicts_history(struct verdicts *v);
 /* Why the span took so long; NULL: it is not in the timeline. g_free. */
 char *verdicts_of(struct verdicts *v, const struct span *s);
+
+/* The same as rows->extra, freed with the rows. */
+struct verdicts *verdicts_attach(struct rows *rows, const struct timeline *tl);
+/* The same as a column's value, made when it is first asked for: *kept, NULL before, is the
+ * row's. */
+struct value verdicts_value(struct verdicts *v, const struct rows *rows, const struct span *s,
+			    const char **kept);
 
 #endif
