@@ -90,6 +90,8 @@ static enum feed_end run(struct feed *f, char **why)
 	if (g_error_matches(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT))
 		a->end = FEED_BROKEN;
 	leave(a);
+	if (a->v && a->end == FEED_LOST && !feed_stopped(f))
+		f->left_fd = net_leave(&a->v->net);
 	viewer_free(g_steal_pointer(&a->v));
 	*why = error ? g_strdup(error->message) : g_steal_pointer(&a->why);
 	return a->end;

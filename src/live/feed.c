@@ -15,6 +15,7 @@ void feed_init(struct feed *f, const struct feed_kind *kind, struct feed_owner *
 	f->session = *session;
 	f->started = g_get_monotonic_time();
 	f->wake_fd = net_wake_new();
+	f->left_fd = -1;
 }
 
 static gpointer run(gpointer data)
@@ -77,11 +78,13 @@ bool feed_join(struct feed *f, int timeout_ms)
 
 void feed_free(struct feed *f)
 {
-	int wake_fd = f->wake_fd;
+	int wake_fd = f->wake_fd, left_fd = f->left_fd;
 
 	g_free(f->why);
 	f->kind->free(f);
 	close(wake_fd);
+	if (left_fd >= 0)
+		close(left_fd);
 }
 
 int64_t feed_timer_patience(uint32_t timer_us)

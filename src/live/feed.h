@@ -45,6 +45,9 @@ struct feed {
 	const struct live_url *url;	/* the relay's */
 	struct viewer_session session;
 	int wake_fd;			/* readable once it is to stop */
+	int left_fd;			/* its connection, should the relay believe that we are
+					 * there (net_leave()), or -1; the thread's, later the
+					 * keeper's */
 	gint stop;			/* enum feed_end asked for, or 0 */
 	GThread *thread;
 

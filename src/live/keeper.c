@@ -10,8 +10,6 @@
 #include "live/source_live.h"
 
 #define LOOK_US 500000
-#define BACKOFF_US 500000
-#define MAX_BACKOFF 4			/* 2^4 * 0.5 s = 8 s */
 #define GRACE_US (60 * G_USEC_PER_SEC)	/* for a lost session to be made again */
 #define MAX_BROKEN 5
 #define GOOD_LIFE_US (10 * G_USEC_PER_SEC)
@@ -37,11 +35,23 @@ void keeper_init(struct keeper *k, struct live *l, const struct live_url *url)
 	k->first = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	k->pasts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
 					 (GDestroyNotify)attach_past_free);
+	k->left = g_array_new(FALSE, FALSE, sizeof(int));
+}
+
+/* The relay lets one viewer in. After a silent outage it believes that we are still there,
+ * until it is told, which can be done once it is reached again. */
+static void give_back_places(struct keeper *k)
+{
+	for (guint i = 0; i < k->left->len; i++)
+		net_abort(g_array_index(k->left, int, i));
+	g_array_set_size(k->left, 0);
 }
 
 void keeper_clear(struct keeper *k)
 {
 	viewer_free(k->viewer);
+	give_back_places(k);
+	g_array_unref(k->left);
 	close(k->wake_fd);
 	g_array_unref(k->done);
 	g_array_unref(k->first);
@@ -49,14 +59,6 @@ void keeper_clear(struct keeper *k)
 	live_url_clear(&k->url);
 	g_free(k->name);
 	g_free(k->trouble);
-}
-
-/* Half a second, one, two ... eight, and not all viewers in the same instant. */
-static int64_t backoff(unsigned failures)
-{
-	int64_t us = (int64_t)BACKOFF_US << MIN(failures, MAX_BACKOFF);
-
-	return us + g_random_int_range(-(int)(us / 4), (int)(us / 4));
 }
 
 static bool is_mine(const struct keeper *k, const struct feed *f)
@@ -133,7 +135,7 @@ static void end_over(struct keeper *k, struct feed *f)
 static void retry_later(struct keeper *k, struct feed *f)
 {
 	k->over = false;
-	k->retry_at = g_get_monotonic_time() + backoff(k->failures++);
+	k->retry_at = g_get_monotonic_time() + net_backoff(k->failures++);
 	set_trouble(k, g_strdup(f->why ? f->why : "the connection broke"));
 }
 
@@ -143,7 +145,10 @@ static void retry_later(struct keeper *k, struct feed *f)
 static void end_taken(struct keeper *k, struct feed *f)
 {
 	retry_later(k, f);
-	/* once attached it may be our own shadow: the relay has not missed us yet */
+	/* once attached it is our own shadow, most likely: the relay has not missed us yet */
+	if (k->seen)
+		set_trouble(k, g_strdup_printf("%s has a viewer, by what the relay says: this one, "
+					       "before the connection broke, or another one", k->name));
 	if (!k->seen && !k->live->options.wait)
 		give_up(k, BLK_TRACE_ERROR_SESSION, TAKEN, k->name);
 }
@@ -173,6 +178,9 @@ static void reap(struct keeper *k)
 			continue;
 		f->reaped = true;
 		ends[f->end](k, f);
+		if (f->left_fd >= 0)
+			g_array_append_val(k->left, f->left_fd);
+		f->left_fd = -1;
 		/* it has nothing left to do, and needs the lock for nothing */
 		g_thread_join(g_steal_pointer(&f->thread));
 		if (!l->way->let_go(l, f))
@@ -402,9 +410,12 @@ static int64_t keep(struct keeper *k)
 	g_mutex_lock(&l->owner.lock);
 	if (l->stop)
 		return next;
+	if (list && !k->reachable)
+		k->failures = 0;
 	k->reachable = list != NULL;
 	reap(k);
 	if (list) {
+		give_back_places(k);
 		apply(k, list);
 	} else {
 		set_trouble(k, g_strdup(error->message));
@@ -412,7 +423,7 @@ static int64_t keep(struct keeper *k)
 		g_array_set_size(k->done, 0);
 		if (k->seen)
 			g_array_set_size(k->first, 0);
-		next = g_get_monotonic_time() + backoff(k->failures++);
+		next = g_get_monotonic_time() + net_backoff(k->failures++);
 		if (!k->looked && !l->options.wait)
 			give_up(k, error->code, "%s", error->message);
 	}

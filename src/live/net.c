@@ -28,6 +28,16 @@ int64_t net_deadline(int timeout_ms)
 	return g_get_monotonic_time() + (int64_t)timeout_ms * 1000;
 }
 
+#define BACKOFF_US 500000
+#define MAX_BACKOFF 4			/* 2^4 * 0.5 s = 8 s */
+
+int64_t net_backoff(unsigned failures)
+{
+	int64_t us = (int64_t)BACKOFF_US << MIN(failures, MAX_BACKOFF);
+
+	return us + g_random_int_range(-(int)(us / 4), (int)(us / 4));
+}
+
 static int poll_timeout(int64_t deadline)
 {
 	int64_t left;
@@ -223,6 +233,26 @@ void net_close(struct net *n)
 	if (n->fd >= 0)
 		close(n->fd);
 	n->fd = -1;
+}
+
+int net_leave(struct net *n)
+{
+	unsigned ms = 24u * 3600 * 1000;
+	int fd = n->fd;
+
+	if (fd >= 0)
+		setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+	n->fd = -1;
+	return fd;
+}
+
+/* Closing would wait behind requests that got lost; a reset does not. */
+void net_abort(int fd)
+{
+	struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+	close(fd);
 }
 
 int net_listen_local(uint16_t *ret_port, GError **error)

@@ -21,6 +21,9 @@ struct net {
 };
 
 int64_t net_deadline(int timeout_ms);
+/* How long to wait, us, after so many failures (from 0): half a second, one, two ... eight; a
+ * quarter more or less, so that not all viewers come back in the same instant. */
+int64_t net_backoff(unsigned failures);
 
 /* Resolves and connects; family as in struct live_url. */
 bool net_connect(struct net *n, const char *host, uint16_t port, int family, int wake_fd,
@@ -31,6 +34,11 @@ bool net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **e
 size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GError **error);
 bool net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error);
 void net_close(struct net *n);
+/* Of a connection that broke, though the peer may not know: its descriptor, kept for a day
+ * until net_abort() can tell the peer (what is closed while nothing gets through may never
+ * be told). */
+int net_leave(struct net *n);
+void net_abort(int fd);
 
 /* A listening socket on 127.0.0.1; its port. */
 int net_listen_local(uint16_t *ret_port, GError **error);

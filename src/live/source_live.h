@@ -68,6 +68,7 @@ struct keeper {
 	GArray *done;			/* uint64_t: relay sessions that are over */
 	GArray *first;			/* uint64_t: sessions that were there at the first look */
 	GHashTable *pasts;		/* uint64_t id -> struct attach_past */
+	GArray *left;			/* int: connections of lost feeds, which hold our places */
 	char *trouble;			/* what is wrong; NULL: nothing */
 };
 

@@ -8,7 +8,7 @@ export LC_ALL=C.UTF-8 TZ=UTC
 work=$(mktemp -d "${TMPDIR:-/tmp}/live.XXXXXX")
 chmod 711 "$work"
 export LAB_DIR=$work/lab
-n=0 failed=0 labs=''
+n=0 failed=0 labs='' relay_host=${LAB_RELAY_HOST:-127.0.0.1}
 
 skip_all() {
 	echo "1..0 # SKIP $*"
@@ -57,15 +57,16 @@ in_lab() { "$LAB/lab-run" "$@" >>"$work/lab.log" 2>&1; }
 
 # The lab's relay daemon once more, on its ports; its session once more.
 relay_again() {
-	"$LAB/lab-run" lttng-relayd --control-port="tcp://127.0.0.1:$LAB_CTRL_PORT" \
-		--data-port="tcp://127.0.0.1:$((LAB_CTRL_PORT + 1))" \
-		--live-port="tcp://127.0.0.1:$LAB_LIVE_PORT" --output="$LAB_DIR/traces" \
+	LAB_IN=${LAB_RELAY_IN:-} "$LAB/lab-run" lttng-relayd --control-port="tcp://$relay_host:$LAB_CTRL_PORT" \
+		--data-port="tcp://$relay_host:$((LAB_CTRL_PORT + 1))" \
+		--live-port="tcp://$relay_host:$LAB_LIVE_PORT" --output="$LAB_DIR/traces" \
 		</dev/null >>"$LAB_DIR/relayd.log" 2>&1 &
 	LAB_RELAYD_PID=$!
 	echo "export LAB_RELAYD_PID='$LAB_RELAYD_PID'" >>"$LAB_DIR/lab"
 	until_true listens "$LAB_CTRL_PORT" && until_true listens "$LAB_LIVE_PORT"
 }
-listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+# shellcheck disable=SC2086 # words
+listens() { ${LAB_RELAY_IN:-} bash -c 'exec 3<>"/dev/tcp/$0/$1"' "$relay_host" "$1" 2>/dev/null; }
 sessiond_again() {
 	"$LAB/lab-run" lttng-sessiond --no-kernel </dev/null >>"$LAB_DIR/sessiond.log" 2>&1 &
 	LAB_SESSIOND_PID=$!
@@ -74,7 +75,7 @@ sessiond_again() {
 }
 session_again() {
 	in_lab lttng --no-sessiond create spans --live="$LAB_LIVE_US" \
-		--ctrl-url="tcp://127.0.0.1:$LAB_CTRL_PORT" --data-url="tcp://127.0.0.1:$((LAB_CTRL_PORT + 1))" &&
+		--ctrl-url="tcp://$relay_host:$LAB_CTRL_PORT" --data-url="tcp://$relay_host:$((LAB_CTRL_PORT + 1))" &&
 		in_lab lttng --no-sessiond enable-channel -u chan -s spans "--buffers-${LAB_BUFFERS:-uid}" &&
 		in_lab lttng --no-sessiond add-context -u -s spans -c chan -t vpid -t vtid -t procname &&
 		in_lab lttng --no-sessiond enable-event -u -s spans -c chan 'zipkin:*' &&

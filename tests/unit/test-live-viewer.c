@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -69,6 +70,42 @@ static void test_unterminated(void)
 	g_assert_cmpstr(s->target, ==, host);
 	g_assert_cmpstr(s->name, ==, name);
 	relay_free(r);
+}
+
+static void test_backoff(void)
+{
+	for (unsigned failures = 0; failures < 40; failures++) {
+		double base = 0.5e6 * (1 << MIN(failures, 4u)), least = INFINITY, most = 0;
+		for (int i = 0; i < 400; i++) {
+			double us = (double)net_backoff(failures);
+			least = MIN(least, us);
+			most = MAX(most, us);
+		}
+		g_assert_cmpfloat(least, >=, 0.75 * base);
+		g_assert_cmpfloat(most, <=, 1.25 * base);
+		g_assert_cmpfloat(most - least, >, 0.4 * base);	/* spread, or all come at once */
+	}
+}
+
+/* A connection that was left can be reset, which its peer learns at once. */
+static void test_left(void)
+{
+	uint16_t port;
+	int listener = net_listen_local(&port, NULL);
+	struct net n, peer;
+	g_autoptr(GError) error = NULL;
+	char byte;
+
+	g_assert_true(net_connect(&n, "127.0.0.1", port, AF_INET, -1, net_deadline(5000), &error));
+	g_assert_true(net_accept_own(listener, &peer, -1, net_deadline(5000), &error));
+	int fd = net_leave(&n);
+	g_assert_cmpint(n.fd, ==, -1);
+	g_assert_cmpint(fd, >=, 0);
+	net_abort(fd);
+	g_assert_false(net_read(&peer, &byte, 1, net_deadline(5000), &error));
+	g_assert_cmpstr(error->message, ==, g_strerror(ECONNRESET));
+	net_close(&peer);
+	close(listener);
 }
 
 /* Expects an error with these words, within the time. */
@@ -265,7 +302,7 @@ int main(int argc, char **argv)
 		{ "huge-count", test_huge_count }, { "too-few", test_too_few },
 		{ "too-few-silent", test_too_few_silent }, { "refused", test_refused },
 		{ "unknown-host", test_unknown_host }, { "open", test_open },
-		{ "own-only", test_own_only },
+		{ "own-only", test_own_only }, { "backoff", test_backoff }, { "left", test_left },
 	};
 	g_test_init(&argc, &argv, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++) {
