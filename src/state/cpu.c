@@ -52,21 +52,43 @@ void cpu_finish(struct slice *s, struct cpu *c, int64_t until)
 
 /* ---- who runs ---- */
 
-static struct thread *task_of_tid(struct slice *s, struct cpu *c, int32_t tid)
+struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid)
 {
 	return tid ? slice_thread(s, c->host, tid) : slice_idle(s, c);
 }
 
-/* The current task is anonymous, and turns out to be `tid`. */
+/* It was on a CPU from the slice's begin on, as its anonymous part tells: what woke it
+ * meanwhile was nothing. */
+static void drop_wakes(struct thread *t, const struct thread *anonymous)
+{
+	const struct rec *first = (const struct rec *)anonymous->head->data;
+	if (anonymous->head->len && first->type == REC_SINCE && first->state)
+		return;		/* only since a loss */
+	for (guint i = t->head->len; i > 0; i--)
+		if (g_array_index(t->head, struct rec, i - 1).type == REC_WAKE)
+			g_array_remove_index(t->head, i - 1);
+}
+
+/*
+ * The current task is anonymous, and turns out to be `tid`. If it is the one of the
+ * slice's begin, the left neighbour may know better who that was until now (a switch can
+ * be lost without a word): its part ends here, and goes to whom the left says, while
+ * `tid` begins with a head as after any other border.
+ */
 static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
-	if (c->task && c->task->self == c->start) {
+	struct thread *was = c->task, *who = cpu_task_of_tid(s, c, tid);
+	bool first = was && was->self == c->start;
+	if (first) {
 		c->named_ns = ts;
 		c->named_seq = seq;
+		c->named_tid = tid;
 	}
-	struct thread *who = task_of_tid(s, c, tid);
-	if (c->task && c->task != who)
-		thread_append(s, who, c->task);
+	if (was && !who->hard)
+		drop_wakes(who, was);
+	bool parted = first && !s->rooted && (who->idle || !who->hard);
+	if (was && was != who && !parted)
+		thread_append(s, who, was);
 	c->task = who;
 }
 
@@ -74,7 +96,7 @@ void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32
 {
 	charge_until(s, c, ts);
 	to_current(s, c, &(struct rec){ .type = REC_AWAY, .ts = ts, .seq = seq, .cpu = c->self });
-	c->task = task_of_tid(s, c, tid);
+	c->task = cpu_task_of_tid(s, c, tid);
 	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
@@ -98,7 +120,7 @@ void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w)
 		thread_off(s, prev, w->ts, w->seq, c->self, w->prev_state);
 	}
 	c->lost = false;
-	c->task = task_of_tid(s, c, w->next_tid);
+	c->task = cpu_task_of_tid(s, c, w->next_tid);
 	sched_in(s, c->task, w->ts, sched_cpu(c), w->next_prio);
 	thread_run(s, c->task, w->ts, w->seq, c->self, w->next_prio);
 }

@@ -119,18 +119,6 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 		l->exit_ns = r->exit_ns;
 }
 
-/* It was on a CPU from the slice's begin on, as its anonymous part tells: what woke
- * it meanwhile was nothing. */
-static void drop_wakes(struct thread *t, const struct thread *anonymous)
-{
-	const struct rec *first = (const struct rec *)anonymous->head->data;
-	if (anonymous->head->len && first->type == REC_SINCE && first->state)
-		return;		/* only since a loss */
-	for (guint i = t->head->len; i > 0; i--)
-		if (g_array_index(t->head, struct rec, i - 1).type == REC_WAKE)
-			g_array_remove_index(t->head, i - 1);
-}
-
 void thread_append(struct slice *s, struct thread *l, struct thread *r)
 {
 	r->forward = l->self;
@@ -139,8 +127,6 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 	counters_join(s, &l->counters, 0, l->host, &r->counters);
 	if (l->idle || r->idle)
 		return;
-	if (!l->hard && r->tid == -1)
-		drop_wakes(l, r);
 	for (guint i = 0; i < r->head->len; i++)
 		thread_record(s, l, &g_array_index(r->head, struct rec, i));
 	if (r->hard)

@@ -209,6 +209,7 @@ struct cpu {
 	uint32_t start;		/* the anonymous thread of the slice's begin */
 	int64_t named_ns;	/* when that one was named; TS_NONE */
 	uint64_t named_seq;
+	int32_t named_tid;	/* as what; 0: idle */
 	bool first_known;	/* .first_ns: charged from there on */
 	int64_t first_ns;	/* instant of the first switch or loss */
 	bool lost;		/* between LOST_BEGIN and LOST_END */
@@ -679,6 +680,8 @@ struct switching {
 void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w);
 /* The trace says another task runs here than was known: nobody saw the switch. */
 void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
+/* Its thread `tid`; 0: its idle task. */
+struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid);
 /* A context named its task, and that is not the one known; see cpu_context(). */
 void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
 void cpu_irq_in(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code);

@@ -198,27 +198,18 @@ static void move_bins(struct slice *a, struct slice *b, const struct maps *m)
 
 /* ---- CPUs ---- */
 
-/* Who ran at the border: gives the left's or the right's anonymous task its name. */
+/* Who ran at the border: the right's first part is the left's current task, until an
+ * event of the right told who runs. */
 static void join_current(struct slice *a, struct cpu *c, const struct cpu *b, const struct maps *m)
 {
 	struct thread *l = cpu_task(a, c), *r = thread_at(a, map_thread(m, b->start));
-	if (!l)
-		return;		/* lost at the border */
-	bool left_named = l->idle || l->tid != -1, right_named = r->idle || r->tid != -1;
-	int32_t tid = r->idle ? 0 : r->tid;
-	if (!right_named) {
+	bool anonymous = !r->idle && r->tid == -1, named = b->named_ns != TS_NONE;
+	if (!l && named && anonymous)		/* lost at the border */
+		thread_append(a, cpu_task_of_tid(a, c, b->named_tid), r);
+	else if (l && anonymous)
 		thread_append(a, l, r);
-	} else if (!left_named) {
-		struct thread *who = r->idle ? slice_idle(a, c) : slice_thread(a, r->host, tid);
-		if (l->self == c->start) {
-			c->named_ns = b->named_ns;
-			c->named_seq = b->named_seq + m->seq_add;
-		}
-		thread_append(a, who, l);
-		c->task = who;
-	} else if ((l->idle ? 0 : l->tid) != tid) {	/* as when one run finds it */
-		cpu_replace(a, c, b->named_ns, b->named_seq + m->seq_add, tid);
-	}
+	if (l && named)
+		cpu_context(a, c, b->named_ns, b->named_seq + m->seq_add, b->named_tid);
 }
 
 static void join_irqs(struct slice *a, struct cpu *c, const struct cpu *b)

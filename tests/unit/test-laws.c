@@ -280,6 +280,30 @@ static void test_counters(void)
 	g_assert_nonnull(strstr(report, ",8,,my_probe,probe,1,"));
 }
 
+/* Another task runs and nobody saw the switch: what user space told until then is the old
+ * task's, whoever sees only the right half. */
+static void test_untold_switch(void)
+{
+	static const char *const next[] = { "0", "9" };
+	for (size_t i = 0; i < G_N_ELEMENTS(next); i++) {
+		g_autofree char *script = g_strdup_printf(
+			"10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+			"20 0 syscall_entry_getpid ctx.tid=7\n"
+			"30 0 u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 "
+			"span_id=2 parent_span_id=0 event=\"sr\" ctx.vtid=7 ctx.vpid=7\n"
+			"45 0 u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 "
+			"span_id=2 parent_span_id=0 event=\"ss\" ctx.vtid=7 ctx.vpid=7\n"
+			"50 0 irq_softirq_raise ctx.tid=%s vec=1\n"
+			"60 0 syscall_entry_read ctx.tid=%s fd=3 count=8\n"
+			"65 1 sched_wakeup ctx.tid=5 tid=%s\n"
+			"70 0 sched_switch prev_tid=%s prev_state=1 next_tid=8\n"
+			"90 0 sched_switch prev_tid=8 prev_state=1 next_tid=7\n",
+			next[i], next[i], next[i], next[i]);
+		g_autofree char *report = every_cut("untold switch", script);
+		g_assert_nonnull(strstr(report, "req"));
+	}
+}
+
 /* A request that was never completed, and its like begun again: whoever saw only the
  * second one through knows that the first is gone. */
 static void test_request_again(void)
@@ -485,6 +509,7 @@ int main(int argc, char **argv)
 			     test_cuts);
 	g_test_add_func("/laws/functions", test_functions);
 	g_test_add_func("/laws/counters", test_counters);
+	g_test_add_func("/laws/untold-switch", test_untold_switch);
 	g_test_add_func("/laws/request-again", test_request_again);
 	for (size_t i = 0; i < G_N_ELEMENTS(devices); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/device/%s", devices[i].name);
