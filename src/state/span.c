@@ -38,6 +38,19 @@ struct span *span_copy(const struct span *s)
 	return copy;
 }
 
+bool span_is_better_root(const struct span *s, const struct span *than)
+{
+	if ((s->parent_id == 0) != (than->parent_id == 0))
+		return s->parent_id == 0;
+	if ((s->kind == SPAN_SERVER) != (than->kind == SPAN_SERVER))
+		return than->kind == SPAN_SERVER;
+	if (s->begin_ns != than->begin_ns)
+		return s->begin_ns < than->begin_ns;
+	if (s->end_ns != than->end_ns)
+		return s->end_ns > than->end_ns;
+	return s->span_id < than->span_id;
+}
+
 struct span *span_ref(struct span *s)
 {
 	g_atomic_ref_count_inc(&s->refs);

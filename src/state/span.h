@@ -95,6 +95,10 @@ static inline bool span_is_request(const struct span *s)
 	return s->parent_id == 0 || s->kind == SPAN_SERVER;
 }
 
+/* Is the trace named after `s` rather than after `than`? After a true root, not the server's half
+ * of it; the earliest, the longest. */
+bool span_is_better_root(const struct span *s, const struct span *than);
+
 struct span *span_ref(struct span *s);
 void span_unref(struct span *s);		/* NULL is fine */
 

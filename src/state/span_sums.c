@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sums of evicted traces: each as a span, as a phase of its operation, and as a call.
+ * Sums of evicted traces: each as one, and its spans as such, as phases, and as calls.
  */
 #include "state/span_sums.h"
 
@@ -249,8 +249,25 @@ static void add_operation(struct span_sums *sums, const struct tree *t, int root
 	to->parents_ns += span_duration(top);
 }
 
+/* As the p99 strip counts: one a trace. */
+static void add_trace(struct span_sums *sums, const struct tree *t)
+{
+	const struct span *root = t->n ? t->nodes[0].span : NULL;
+	for (int i = 1; i < t->n; i++)
+		if (span_is_better_root(t->nodes[i].span, root))
+			root = t->nodes[i].span;
+	if (!root || root->state == SPAN_OPEN)
+		return;
+	struct span_sum *to = sum_at(sums, &(struct span_sum_key){
+		.of = SUM_TRACE, .service = root->service, .name = root->name, .kind = root->kind,
+		.operation = ID_NONE, .operation_service = ID_NONE, .top = !root->parent_id },
+		root->end_ns);
+	add_duration(to, root->part, span_duration(root));
+}
+
 void span_sums_add(struct span_sums *sums, const struct tree *t)
 {
+	add_trace(sums, t);
 	for (int i = 0; i < t->n; i++) {
 		if (t->nodes[i].span->state != SPAN_OPEN) {
 			add_span(sums, t->nodes[i].span);

@@ -107,7 +107,7 @@ void timeline_pin(struct timeline *tl, uint64_t trace_id);	/* 0: nothing is pinn
 /*
  * When spans fill more than half of the memory budget, whole traces are evicted, oldest
  * first, but of every operation (service and name of the root) the slowest last. What they
- * were goes into sums by time, so that totals stay right: of the closed spans three times over,
+ * were goes into sums by time, so that totals stay right: of the closed spans several times over,
  * in the ways that views ask for them. Steps of time are a second, and get coarser (for all)
  * where there are many sums.
  */
@@ -116,6 +116,7 @@ enum span_sum_of {
 	SUM_PHASE,			/* each below the root of its tree; top: the root itself */
 	SUM_SELF,			/* roots, without what their children cover */
 	SUM_CALL,			/* each that another service asked for, as that one saw it */
+	SUM_TRACE,			/* roots that traces are named after; top: true roots */
 };
 struct span_sum_key {
 	enum span_sum_of of;

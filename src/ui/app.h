@@ -191,6 +191,8 @@ struct box frame_body(const struct app *app);		/* what is left for the screen */
 /* "TRUST ok lost 0 soft 0   history ..." */
 void frame_trust(struct app *app, unsigned y, const struct trust *trust);
 /* Texts from (y, x) on, each only where it fits whole. Returns the column after them. */
+/* A sentence about all rows, on as many lines as it needs of those there are. Returns how many. */
+unsigned frame_sentence(struct app *app, struct box box, enum role role, const char *text);
 unsigned frame_add(struct app *app, unsigned y, unsigned x, enum role role, const char *format,
 		   ...) G_GNUC_PRINTF(5, 6);
 struct table_style app_table_style(const struct app *app, bool active);

@@ -185,6 +185,28 @@ unsigned frame_add(struct app *app, unsigned y, unsigned x, enum role role, cons
 	return x + canvas_put(app->canvas, y, x, app->canvas->cols, role, s);
 }
 
+unsigned frame_sentence(struct app *app, struct box box, enum role role, const char *text)
+{
+	g_autofree char *visible = text_visible(text);
+	const char *rest = visible;
+	unsigned n = 0;
+
+	while (*rest && n < box.rows) {
+		size_t whole = text_prefix(rest, box.cols, NULL), cut = whole;
+		g_autofree char *line = NULL;
+
+		while (rest[cut] && cut > 0 && rest[cut] != ' ')
+			cut--;
+		if (n + 1 == box.rows || !cut)
+			cut = whole;
+		line = rest[cut] && n + 1 == box.rows ? text_clip(rest, box.cols, app->glyphs->utf8) :
+			g_strndup(rest, cut);
+		canvas_put(app->canvas, box.y + n++, box.x, box.cols, role, line);
+		rest += cut + (rest[cut] == ' ');
+	}
+	return n;
+}
+
 /* What makes it better: the command where there is room, else where it is told. */
 static unsigned trust_repair(struct app *app, unsigned y, unsigned x)
 {

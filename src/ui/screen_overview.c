@@ -149,6 +149,19 @@ static void draw_strip(struct app *app, const struct overview *o, unsigned y)
 	draw_worst(app, o, &strip, y + 1, 5, cells);
 }
 
+/* What is not in the lists, since memory had no room for it. Returns the lines it took. */
+static unsigned draw_dropped(struct app *app, struct place *p, struct box box)
+{
+	const char *list = place_pane(p, PANE_SLOWEST).rows->dropped;
+	g_autofree char *text = NULL;
+
+	if (!p->rows->dropped && !list)
+		return 0;
+	text = g_strdup_printf("%s%s%s", p->rows->dropped ? p->rows->dropped : "",
+			       p->rows->dropped && list ? "; " : "", list ? list : "");
+	return frame_sentence(app, box, ROLE_TITLE, text);
+}
+
 static void draw(struct app *app, struct place *p, struct box box)
 {
 	/* The slowest traces come first. */
@@ -160,7 +173,8 @@ static void draw(struct app *app, struct place *p, struct box box)
 	};
 	const struct overview *o = overview_of(p->rows);
 	bool gaps = box.rows >= 18;
-	unsigned rows[PANE_N], y = box.y + 4, fixed = 4 + 3 + (gaps ? 2 : 0);
+	unsigned said = draw_dropped(app, p, (struct box){ box.y + 4, 0, gaps ? 2 : 1, box.cols });
+	unsigned rows[PANE_N], y = box.y + 4 + said, fixed = 4 + said + 3 + (gaps ? 2 : 0);
 
 	draw_load(app, o, box.y);
 	frame_trust(app, box.y + 1, &p->rows->trust);

@@ -60,41 +60,18 @@ static void draw_empty(struct app *app, struct place *p, struct box box)
 	canvas_put(app->canvas, box.y + 1, 1, box.cols, ROLE_DIM, why);
 }
 
-/* A sentence about all rows, on as many lines as it needs of those there are. */
-static unsigned draw_sentence(struct app *app, struct box box, enum role role, const char *text)
-{
-	g_autofree char *visible = text_visible(text);
-	const char *rest = visible;
-	unsigned n = 0;
-
-	while (*rest && n < box.rows) {
-		size_t whole = text_prefix(rest, box.cols, NULL), cut = whole;
-		g_autofree char *line = NULL;
-
-		while (rest[cut] && cut > 0 && rest[cut] != ' ')
-			cut--;
-		if (n + 1 == box.rows || !cut)
-			cut = whole;
-		line = rest[cut] && n + 1 == box.rows ? text_clip(rest, box.cols, app->glyphs->utf8) :
-			g_strndup(rest, cut);
-		canvas_put(app->canvas, box.y + n++, box.x, box.cols, role, line);
-		rest += cut + (rest[cut] == ' ');
-	}
-	return n;
-}
-
 /* What the view says of all its rows. Returns the lines it took. */
 static unsigned draw_sentences(struct app *app, struct place *p, struct box box)
 {
 	unsigned n = 0, room = box.rows > 14 ? 2 : 1;
 
 	if (p->rows->about)
-		n += draw_sentence(app, (struct box){ box.y, 0, room, box.cols }, ROLE_TITLE,
+		n += frame_sentence(app, (struct box){ box.y, 0, room, box.cols }, ROLE_TITLE,
 				   p->rows->about);
 	if (!p->rows->verdict)
 		return n;
 	canvas_put(app->canvas, box.y + n, 0, 3, ROLE_KEY, "WHY");
-	return n + draw_sentence(app, (struct box){ box.y + n, 4, room, box.cols - 4 }, ROLE_WHY,
+	return n + frame_sentence(app, (struct box){ box.y + n, 4, room, box.cols - 4 }, ROLE_WHY,
 				 p->rows->verdict);
 }
 

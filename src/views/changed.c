@@ -7,6 +7,7 @@
  * were: what users had to wait more. Parts are averages, too, so that they add up to it.
  */
 #include "base/timefmt.h"
+#include "views/evicted.h"
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
@@ -188,12 +189,12 @@ static struct periods periods_of(const struct timeline *tl, const struct view_qu
 	return p;
 }
 
-/* WHENS: in none of them. */
-static enum when when_of(const struct periods *p, const struct span *s)
+/* What ended then; WHENS: in none of them. */
+static enum when when_of(const struct periods *p, int64_t end_ns)
 {
-	if (s->end_ns >= p->from[NOW] && s->end_ns < p->to[NOW])
+	if (end_ns >= p->from[NOW] && end_ns < p->to[NOW])
 		return NOW;
-	if (p->history || (s->end_ns >= p->from[BEFORE] && s->end_ns < p->to[BEFORE]))
+	if (p->history || (end_ns >= p->from[BEFORE] && end_ns < p->to[BEFORE]))
 		return BEFORE;
 	return WHENS;
 }
@@ -227,7 +228,7 @@ static struct changed_row *row_of(struct row_map *map, const struct periods *p,
 
 static void add_span(struct row_map *map, const struct periods *p, const struct span *s)
 {
-	enum when w = when_of(p, s);
+	enum when w = when_of(p, s->end_ns);
 	if (w == WHENS)
 		return;
 	struct period *period = &row_of(map, p, s)->period[w];
@@ -235,6 +236,66 @@ static void add_span(struct row_map *map, const struct periods *p, const struct 
 	period->errors += s->errors;
 	for (int i = 0; i < PART_N; i++)
 		period->part[i] += s->part[i];
+}
+
+/* --- evicted spans --- */
+
+/* Is all that the sum is of in one period? ret_any: is something of it in one? */
+static enum when sum_when(const struct periods *p, const struct span_sum *s, int64_t kept_from,
+			  bool *ret_any)
+{
+	enum when first = when_of(p, s->begin_ns), last = when_of(p, s->end_ns - 1);
+	bool before = p->history ? s->end_ns > kept_from :
+		s->begin_ns < p->to[BEFORE] && s->end_ns > p->from[BEFORE];
+	*ret_any = before || (s->begin_ns < p->to[NOW] && s->end_ns > p->from[NOW]);
+	if (s->key.others || !*ret_any || first != last)
+		return WHENS;
+	/* Around NOW is BEFORE at both ends, and at its begin in what is not kept. */
+	bool around = first == BEFORE && s->begin_ns < p->from[NOW] && s->end_ns > p->to[NOW];
+	return around || (p->history && s->begin_ns < kept_from) ? WHENS : first;
+}
+
+static bool is_sum_wanted(const struct rows *rows, const struct span_sum *s)
+{
+	const struct view_query *q = &rows->query;
+	return s->key.of == SUM_SPAN && (q->by == BY_NAME || s->key.top || s->key.others) &&
+	       (q->span_kind < 0 || q->span_kind == (int)s->key.kind || s->key.others) &&
+	       evicted_wanted(rows, s, s->key.service, s->key.name);
+}
+
+static void add_sum(struct row_map *map, const struct periods *p, enum when w,
+		    const struct span_sum *s)
+{
+	struct span like = { .service = s->key.service, .name = s->key.name, .kind = s->key.kind };
+	struct period *period = &row_of(map, p, &like)->period[w];
+	hist_merge(&period->latency, &s->duration);
+	period->errors += s->errors;
+	for (int i = 0; i < PART_N; i++)
+		period->part[i] += s->part[i];
+}
+
+static void add_evicted(struct row_map *map, const struct periods *p)
+{
+	struct rows *rows = map->rows;
+	bool narrowed = evicted_are_narrowed(&rows->query);
+	int64_t kept_from = timeline_kept_from(rows->tl);
+	struct evicted e = { 0 };
+	if (rows->query.trace_id || p->from[NOW] >= p->to[NOW])
+		return;
+	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
+		const struct span_sum *s = timeline_span_sum(rows->tl, i);
+		bool any;
+		if (!is_sum_wanted(rows, s))
+			continue;
+		enum when w = sum_when(p, s, kept_from, &any);
+		if (w == WHENS || narrowed) {
+			e.left_out += any ? s->count : 0;
+			continue;
+		}
+		e.counted += s->count;
+		add_sum(map, p, w, s);
+	}
+	evicted_tell(rows, &e, "spans", NULL);
 }
 
 /* --- words --- */
@@ -308,6 +369,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		if (is_wanted(query, tl, s))
 			add_span(&map, &periods, s);
 	}
+	add_evicted(&map, &periods);
 	row_map_clear(&map);
 	for (guint i = 0; i < map.rows->rows->len; i++)
 		finish_row(map.rows, map.rows->rows->pdata[i]);

@@ -248,11 +248,35 @@ static GPtrArray *others_of(const struct history *h, const struct span *s)
 	return others;
 }
 
+static guint n_shorter(const GPtrArray *spans, int64_t than)
+{
+	guint n = 0;
+	while (n < spans->len && span_duration(spans->pdata[n]) < than)
+		n++;
+	return n;
+}
+
+/* The middle half: [*ret_first, + n). What memory had room for is slower than most: then
+ * those that are in the middle of all, or next to it. */
+static guint middle_of(const GPtrArray *others, const struct operation_info *op, guint *ret_first)
+{
+	guint n = (others->len + 1) / 2, first = (others->len - n) / 2;
+	if (others->len && op && op->evicted) {
+		unsigned q25 = hist_bucket_index(hist_quantile(&op->duration, 0.25));
+		first = MIN(n_shorter(others, hist_bucket_low(q25)), others->len - 1);
+		n = n_shorter(others, hist_quantile(&op->duration, 0.75) + 1);
+		n = n > first ? n - first : 1;
+	}
+	*ret_first = n > COMPARE_MOST ? first + (n - COMPARE_MOST) / 2 : first;
+	return MIN(n, COMPARE_MOST);
+}
+
 static uint64_t add_usual(struct comparing *c, const struct history *h, const struct span *s,
 			  struct compare *cmp)
 {
 	g_autoptr(GPtrArray) others = others_of(h, s);
-	guint n = MIN((others->len + 1) / 2, COMPARE_MOST), first = (others->len - n) / 2;
+	const struct operation_info *op = history_operation(h, s);
+	guint first, n = middle_of(others, op, &first);
 	uint64_t taken = 0;
 	for (guint i = first; i < first + n; i++) {
 		const struct span *o = others->pdata[i];
@@ -265,6 +289,7 @@ static uint64_t add_usual(struct comparing *c, const struct history *h, const st
 	}
 	cmp->n_all = others->len;
 	cmp->n_usual = (uint32_t)taken;
+	cmp->n_evicted = op ? op->evicted : 0;
 	return taken;
 }
 
@@ -343,6 +368,9 @@ static void set_about(struct rows *rows, struct compare *cmp, const struct span 
 	else
 		g_string_append_printf(text, " against %08x %s", (unsigned)(cmp->other_trace >> 32),
 				       timefmt_duration(buf, cmp->b_ns));
+	if (cmp->usual && cmp->n_evicted)
+		g_string_append_printf(text, "; %" G_GUINT64_FORMAT " more were dropped for memory",
+				       cmp->n_evicted);
 	rows->about = rows_text(rows, text->str);
 }
 

@@ -25,6 +25,7 @@ struct compare {
 	bool usual;			/* with what is usual */
 	uint64_t other_trace;		/* else with this */
 	uint32_t n_all, n_usual;	/* others of the operation; of these, taken */
+	uint64_t n_evicted;		/* others that are no more */
 	int64_t a_ns, b_ns;		/* durations; b_ns -1: there is nothing to compare with */
 };
 

@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+bool evicted_are_narrowed(const struct view_query *q)
+{
+	return q->host != ID_NONE || q->pid >= 0 || q->tid >= 0 || q->container;
+}
+
 bool evicted_counts(struct evicted *e, const struct range *range, const struct span_sum *s)
 {
 	if (range->end == range->first || s->end_ns <= range->from_ns ||
@@ -44,34 +49,55 @@ static void add_about(struct rows *rows, const char *text)
 void evicted_tell(struct rows *rows, const struct evicted *e, const char *what, const char *lacks)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	if (e->counted)
-		g_string_append_printf(text, "with %" G_GUINT64_FORMAT " %s dropped for memory%s%s",
-				       e->counted, what, lacks ? ", without their " : "",
-				       lacks ? lacks : "");
 	if (e->left_out)
-		g_string_append_printf(text, "%sINCOMPLETE: of %" G_GUINT64_FORMAT " %s dropped for "
-				       "memory it is not known which belong here",
-				       text->len ? "; " : "", e->left_out, what);
+		g_string_append_printf(text, "INCOMPLETE: of %" G_GUINT64_FORMAT " %s dropped for "
+				       "memory it is not known which belong here", e->left_out, what);
+	if (e->counted)
+		g_string_append_printf(text, "%swith %" G_GUINT64_FORMAT " %s dropped for memory%s%s",
+				       text->len ? "; " : "", e->counted, what,
+				       lacks ? ", without their " : "", lacks ? lacks : "");
 	if (text->len)
 		add_about(rows, text->str);
 }
 
 void evicted_tell_missing(struct rows *rows, const struct range *range, bool traces)
 {
+	const struct view_query *q = &rows->query;
+	bool named = q->operation || q->service;
 	struct evicted e = { 0 };
-	if (rows->query.trace_id)
+	if (q->trace_id)
 		return;
+	/* Of a trace with such a span it is not known in which it was. */
+	enum span_sum_of of = traces && !named ? SUM_TRACE : SUM_SPAN;
 	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
 		const struct span_sum *s = timeline_span_sum(rows->tl, i);
-		bool listed = traces ? s->key.of == SUM_PHASE && (s->key.top || s->key.others) :
-			      s->key.of == SUM_SPAN;
-		if (listed && evicted_wanted(rows, s, s->key.service, s->key.name))
+		if (s->key.of == of && evicted_wanted(rows, s, s->key.service, s->key.name))
 			evicted_counts(&e, range, s);
 	}
 	if (!e.counted && !e.left_out)
 		return;
+	bool at_most = e.left_out || (traces && named) || evicted_are_narrowed(q);
 	g_autofree char *text = g_strdup_printf("not here: %s%" G_GUINT64_FORMAT " %s of this "
-		"range that were dropped for memory, the slowest last",
-		e.left_out ? "up to " : "", e.counted + e.left_out, traces ? "traces" : "spans");
+		"range that were dropped for memory, the slowest last", at_most ? "up to " : "",
+		e.counted + e.left_out, traces ? "traces" : "spans");
+	add_about(rows, text);
+}
+
+void evicted_tell_open(struct rows *rows, int64_t at)
+{
+	uint64_t most = 0;
+	if (rows->query.trace_id)
+		return;
+	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
+		const struct span_sum *s = timeline_span_sum(rows->tl, i);
+		if (s->key.of == SUM_SPAN && s->end_ns - 1 > at &&
+		    s->begin_ns - s->duration.max <= at &&
+		    evicted_wanted(rows, s, s->key.service, s->key.name))
+			most += s->count;
+	}
+	if (!most)
+		return;
+	g_autofree char *text = g_strdup_printf("INCOMPLETE: up to %" G_GUINT64_FORMAT " spans that "
+		"may have been open then were dropped for memory", most);
 	add_about(rows, text);
 }

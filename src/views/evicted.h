@@ -14,6 +14,8 @@ struct evicted {
 	uint64_t left_out;		/* some of these are of the range */
 };
 
+/* Does the query ask for spans by more than service and name, which is all that sums tell? */
+bool evicted_are_narrowed(const struct view_query *q);
 /* Is the sum to be counted in the range? The caller asks only for sums that it would want. */
 bool evicted_counts(struct evicted *e, const struct range *range, const struct span_sum *s);
 /* Does the sum pass the query's service and operation, by these strings? Names of others are
@@ -26,5 +28,7 @@ void evicted_tell(struct rows *rows, const struct evicted *e, const char *what, 
 /* For lists of what is there: tells how many spans (or traces) of the range are not. Of those only
  * names are known: no thread, process and host. */
 void evicted_tell_missing(struct rows *rows, const struct range *range, bool traces);
+/* The same for the list of what was open at an instant: as many as may have been. */
+void evicted_tell_open(struct rows *rows, int64_t at);
 
 #endif

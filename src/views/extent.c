@@ -193,6 +193,7 @@ static void add_read(struct extent_strip *s, const struct strip *read)
 		p->p99_ns = MAX(p->p99_ns, r->p99_ns);
 		p->lost |= r->lost;
 		p->outlier |= r->outlier;
+		p->folded |= r->folded;
 	}
 }
 
@@ -216,7 +217,8 @@ static void add_seconds(struct extent_strip *s, const struct extent *e, const st
 		s->points[i] = (struct overview_point){
 			.begin_ns = r->begin_ns, .end_ns = r->end_ns, .p99_ns = r->p99_ns,
 			.count = r->count, .lost = r->lost, .gap = r->gap, .outlier = r->outlier,
-			.cover = COVER_READ, .bytes = r->gap ? 0 : events_of(e->main, r->begin_ns),
+			.folded = r->folded, .cover = COVER_READ,
+			.bytes = r->gap ? 0 : events_of(e->main, r->begin_ns),
 		};
 		s->max_bytes = MAX(s->max_bytes, s->points[i].bytes);
 	}

@@ -10,20 +10,6 @@ static uint64_t operation_key(const struct span *s)
 	return s->kind == SPAN_SERVER ? key | UINT64_C(1) << 63 : key;
 }
 
-/* Is `s` rather the root than `root`? */
-static bool is_better_root(const struct span *s, const struct span *root)
-{
-	if ((s->parent_id == 0) != (root->parent_id == 0))
-		return s->parent_id == 0;
-	if ((s->kind == SPAN_SERVER) != (root->kind == SPAN_SERVER))
-		return root->kind == SPAN_SERVER;
-	if (s->begin_ns != root->begin_ns)
-		return s->begin_ns < root->begin_ns;
-	if (s->end_ns != root->end_ns)
-		return s->end_ns > root->end_ns;
-	return s->span_id < root->span_id;
-}
-
 static void add_to_trace(struct history *h, const struct span *s)
 {
 	uint32_t i = intmap_get(&h->by_trace, s->trace_id);
@@ -35,7 +21,7 @@ static void add_to_trace(struct history *h, const struct span *s)
 		g_array_append_val(h->traces, fresh);
 	}
 	struct trace_info *t = &g_array_index(h->traces, struct trace_info, i);
-	if (is_better_root(s, t->root))
+	if (span_is_better_root(s, t->root))
 		t->root = s;
 	t->has_root = t->root->parent_id == 0;
 	t->open |= s->state == SPAN_OPEN;
@@ -46,12 +32,10 @@ static void add_to_trace(struct history *h, const struct span *s)
 	t->n_spans++;
 }
 
-static void add_to_operation(struct history *h, const struct span *s)
+static struct operation_info *operation_of(struct history *h, const struct span *s)
 {
 	uint64_t key = operation_key(s);
 	uint32_t i = intmap_get(&h->by_operation, key);
-	if (s->state == SPAN_OPEN)
-		return;
 	if (i == INTMAP_NONE) {
 		struct operation_info fresh = { .service = s->service, .name = s->name,
 			.server = s->kind == SPAN_SERVER };
@@ -60,8 +44,32 @@ static void add_to_operation(struct history *h, const struct span *s)
 		g_array_append_val(h->operations, fresh);
 	}
 	struct operation_info *op = &g_array_index(h->operations, struct operation_info, i);
-	hist_add(&op->duration, span_duration(s));
 	op->changed = true;
+	return op;
+}
+
+static void add_to_operation(struct history *h, const struct span *s)
+{
+	if (s->state != SPAN_OPEN)
+		hist_add(&operation_of(h, s)->duration, span_duration(s));
+}
+
+/* Those that memory had no room for, of the time that is kept. */
+static void add_evicted(struct history *h)
+{
+	uint64_t traces;
+	timeline_evicted(h->tl, &traces, &h->evicted);
+	h->kept_from = timeline_kept_from(h->tl);
+	for (size_t i = 0; i < timeline_n_span_sums(h->tl); i++) {
+		const struct span_sum *s = timeline_span_sum(h->tl, i);
+		struct span like = { .service = s->key.service, .name = s->key.name,
+				     .kind = s->key.kind };
+		if (s->key.of != SUM_SPAN || s->key.others || s->end_ns <= h->kept_from)
+			continue;
+		struct operation_info *op = operation_of(h, &like);
+		hist_merge(&op->duration, &s->duration);
+		op->evicted += s->count;
+	}
 }
 
 static void set_quantiles(struct history *h)
@@ -101,6 +109,7 @@ static struct history *history_make(const struct timeline *tl)
 	h->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_info));
 	h->operations = g_array_new(FALSE, FALSE, sizeof(struct operation_info));
 	add_spans(h);
+	add_evicted(h);
 	set_quantiles(h);
 	return h;
 }
@@ -271,10 +280,18 @@ static void update_threads(struct history *h, const GArray *replaced, GHashTable
 	merge_threads(h, gone, fresh);
 }
 
+static bool has_same_evicted(const struct history *h)
+{
+	uint64_t traces, spans;
+	timeline_evicted(h->tl, &traces, &spans);
+	return spans == h->evicted && (!spans || timeline_kept_from(h->tl) == h->kept_from);
+}
+
 /* Brings it to the timeline's version; false: it has to be made anew. */
 static bool update(struct history *h)
 {
-	g_autoptr(GArray) replaced = h->refs == 1 ? find_replaced(h) : NULL;
+	bool may = h->refs == 1 && has_same_evicted(h);
+	g_autoptr(GArray) replaced = may ? find_replaced(h) : NULL;
 	if (!replaced)
 		return false;
 	size_t before = h->n_spans;

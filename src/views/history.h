@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What all spans kept tell together: the traces, what is usual of an operation, and
- * what a thread worked for at an instant. Made from the timeline in one pass, once for
+ * What all spans kept tell together: the traces, what is usual of an operation (evicted spans
+ * count there, too), and what a thread worked for at an instant. Made from the timeline in one pass, once for
  * all views of one version of it, and from the one of the version before when nobody holds
  * that any more; holds references, so it outlives the next timeline_apply().
  */
@@ -23,7 +23,8 @@ struct trace_info {
 struct operation_info {
 	uint32_t service, name;
 	bool server;			/* the server halves of that name */
-	struct hist duration;		/* of closed spans */
+	struct hist duration;		/* of closed spans, of evicted ones too */
+	uint64_t evicted;		/* of these */
 	bool changed;			/* p50, p99 are of before; private */
 	int64_t p50, p99;		/* -1: no closed one */
 };
@@ -47,6 +48,8 @@ struct history {
 	GArray *by_thread;		/* struct thread_span; made when first asked for, or NULL */
 	unsigned refs;
 	uint64_t version;		/* of the timeline */
+	uint64_t evicted;		/* spans, until then */
+	int64_t kept_from;		/* the same as timeline_kept_from() */
 };
 
 struct history *history_new(const struct timeline *tl);	/* made, or shared */

@@ -4,6 +4,7 @@
  * and what their thread does at that instant. Ended ones are looked back at, so what they
  * waited for and how long they took in the end is known.
  */
+#include "views/evicted.h"
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
@@ -259,6 +260,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		r->columns.c.comm = r->comm;
 	}
 	common_finish(rows, compare);
+	evicted_tell_open(rows, at);
 	return rows;
 }
 

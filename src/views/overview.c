@@ -229,20 +229,40 @@ static void add_tables(struct overview *o, const struct timeline *tl,
 
 /* --- the strip and its words --- */
 
-/* "thumbnail: futex +47ms" */
+/* "thumbnail: futex +47ms"; of one that was evicted it is not known why. */
 static const char *worst_text(struct rows *rows, struct history *h, const struct strip_point *p)
 {
 	const struct span *s = p->worst;
-	g_autoptr(blk_tree) t = tree_new(rows->tl, s->trace_id);
-	int node = tree_find(t, s->span_id, s->kind);
+	g_autoptr(blk_tree) t = s ? tree_new(rows->tl, s->trace_id) : NULL;
+	int node = s ? tree_find(t, s->span_id, s->kind) : -1;
 	char buf[TIMEFMT_LEN];
 	struct why why;
-	if (node < 0)
-		return NULL;
-	why_find(h, t, node, &why);
-	g_autofree char *text = g_strdup_printf("%s: %s +%s", timeline_string(rows->tl, s->name),
-		part_info[why.part].id, timefmt_duration(buf, p->excess_ns));
+	if (node >= 0)
+		why_find(h, t, node, &why);
+	g_autofree char *text = g_strdup_printf("%s:%s%s +%s",
+		timeline_string(rows->tl, p->worst_name), node < 0 ? "" : " ",
+		node < 0 ? "" : part_info[why.part].id, timefmt_duration(buf, p->excess_ns));
 	return rows_text(rows, text);
+}
+
+/* p99 of the traces that ended in the range. */
+static int64_t p99_of(const struct timeline *tl, const struct history *h, const struct range *range)
+{
+	struct hist hist = { 0 };
+	struct evicted e = { 0 };
+	for (guint i = 0; i < h->traces->len; i++) {
+		const struct trace_info *t = &g_array_index(h->traces, struct trace_info, i);
+		if (t->root->state != SPAN_OPEN && range_has_span(range, t->root))
+			hist_add(&hist, span_duration(t->root));
+	}
+	for (size_t i = 0; i < timeline_n_span_sums(tl); i++) {
+		const struct span_sum *s = timeline_span_sum(tl, i);
+		if (s->key.of == SUM_TRACE && evicted_counts(&e, range, s))
+			hist_merge(&hist, &s->duration);
+	}
+	int64_t p99 = hist_quantile(&hist, 0.99);
+	hist_clear(&hist);
+	return p99;
 }
 
 static void add_strip(struct overview *o, struct rows *rows, struct history *h,
@@ -263,14 +283,7 @@ static void add_strip(struct overview *o, struct rows *rows, struct history *h,
 	if (o->worst >= 0)
 		o->worst_text = worst_text(rows, h, &g_array_index(strip->points,
 								   struct strip_point, o->worst));
-	struct hist hist = { 0 };
-	for (guint i = 0; i < h->traces->len; i++) {
-		const struct trace_info *t = &g_array_index(h->traces, struct trace_info, i);
-		if (t->root->state != SPAN_OPEN && range_has_span(range, t->root))
-			hist_add(&hist, span_duration(t->root));
-	}
-	o->p99_ns = hist_quantile(&hist, 0.99);
-	hist_clear(&hist);
+	o->p99_ns = p99_of(rows->tl, h, range);
 }
 
 /* --- the machine --- */

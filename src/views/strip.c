@@ -28,12 +28,17 @@ static void add_points(struct strip *strip, const struct timeline *tl)
 	}
 }
 
+static struct strip_point *point(const struct strip *strip, guint i)
+{
+	return &g_array_index(strip->points, struct strip_point, i);
+}
+
 static struct strip_point *point_at(const struct strip *strip, int64_t at)
 {
 	guint low = 0, high = strip->points->len ? strip->points->len - 1 : 0;
 	while (low < high) {
 		guint mid = low + (high - low) / 2;
-		if (g_array_index(strip->points, struct strip_point, mid).end_ns <= at)
+		if (point(strip, mid)->end_ns <= at)
 			low = mid + 1;
 		else
 			high = mid;
@@ -41,16 +46,18 @@ static struct strip_point *point_at(const struct strip *strip, int64_t at)
 	if (!strip->points->len)
 		return NULL;
 	/* What ends with the very last event is of the last second. */
-	struct strip_point *p = &g_array_index(strip->points, struct strip_point, low);
+	struct strip_point *p = point(strip, low);
 	return p->begin_ns <= at ? p : NULL;
 }
 
-static void add_root(struct strip *strip, const struct history *h, const struct span *s)
+static void add_root(struct strip *strip, const struct history *h, const struct span *s,
+		     struct hist *all)
 {
 	struct strip_point *p = point_at(strip, s->end_ns);
 	if (!p)
 		return;
 	hist_add(&p->hist, span_duration(s));
+	hist_add(all, span_duration(s));
 	int64_t usual = history_usual(h, s);
 	int64_t excess = span_duration(s) - usual;
 	if (usual < 0 || span_duration(s) < OUTLIER * usual || excess <= 0)
@@ -59,18 +66,63 @@ static void add_root(struct strip *strip, const struct history *h, const struct 
 	if (excess > p->excess_ns || tie) {
 		p->excess_ns = excess;
 		p->worst = s;
+		p->worst_name = s->name;
 	}
 }
 
-static void finish_points(struct strip *strip, struct hist *all)
+/* The slowest of a sum, of which nothing but its name is known any more. */
+static void note_excess(struct strip_point *p, const struct history *h, const struct span_sum *s)
+{
+	struct span like = { .service = s->key.service, .name = s->key.name, .kind = s->key.kind };
+	int64_t usual = history_usual(h, &like), excess = s->duration.max - usual;
+	if (usual < 0 || s->duration.max < OUTLIER * usual || excess <= p->excess_ns)
+		return;
+	p->excess_ns = excess;
+	p->worst = NULL;
+	p->worst_name = s->key.name;
+}
+
+/* Evicted roots. Steps of sums may be wider than a point: then those that it touches tell of
+ * all that is in them. */
+static void add_sum(struct strip *strip, const struct history *h, const struct span_sum *s)
+{
+	guint n = strip->points->len;
+	struct strip_point *at = point_at(strip, s->begin_ns);
+	bool within = at && s->end_ns <= at->end_ns && !s->key.others;
+	if (within) {
+		hist_merge(&at->hist, &s->duration);
+		note_excess(at, h, s);
+		return;
+	}
+	for (guint i = at ? (guint)(at - point(strip, 0)) : 0;
+	     i < n && point(strip, i)->begin_ns < s->end_ns; i++) {
+		if (point(strip, i)->gap)
+			continue;
+		hist_merge(&point(strip, i)->hist, &s->duration);
+		point(strip, i)->folded = true;
+	}
+}
+
+static void add_evicted(struct strip *strip, const struct history *h, struct hist *all)
+{
+	for (size_t i = 0; i < timeline_n_span_sums(h->tl); i++) {
+		const struct span_sum *s = timeline_span_sum(h->tl, i);
+		if (s->key.of != SUM_TRACE || !(s->key.top || s->key.others) ||
+		    s->end_ns <= h->kept_from)
+			continue;
+		hist_merge(all, &s->duration);
+		add_sum(strip, h, s);
+	}
+}
+
+static void finish_points(struct strip *strip)
 {
 	int64_t worst = 0;
 	for (guint i = 0; i < strip->points->len; i++) {
-		struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
+		struct strip_point *p = point(strip, i);
 		p->count = p->hist.count;
 		p->p99_ns = hist_quantile(&p->hist, 0.99);
 		strip->max_ns = MAX(strip->max_ns, p->p99_ns);
-		hist_merge(all, &p->hist);
 		hist_clear(&p->hist);
 		if (p->excess_ns > worst) {
 			worst = p->excess_ns;
@@ -78,7 +130,7 @@ static void finish_points(struct strip *strip, struct hist *all)
 		}
 	}
 	for (guint i = 0; i < strip->points->len; i++) {
-		struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
+		struct strip_point *p = point(strip, i);
 		p->outlier = p->excess_ns > 0 && p->excess_ns >= worst / WORTH;
 	}
 }
@@ -94,9 +146,10 @@ struct strip *strip_new(const struct history *h)
 	for (guint i = 0; i < h->traces->len; i++) {
 		const struct trace_info *t = &g_array_index(h->traces, struct trace_info, i);
 		if (t->root->state != SPAN_OPEN && t->has_root)
-			add_root(strip, h, t->root);
+			add_root(strip, h, t->root, &all);
 	}
-	finish_points(strip, &all);
+	add_evicted(strip, h, &all);
+	finish_points(strip);
 	strip->usual_ns = hist_quantile(&all, 0.50);
 	hist_clear(&all);
 	return strip;
@@ -130,7 +183,7 @@ static int64_t most_waiting(const struct timeline *tl)
 static int64_t slowest_second(const struct strip *strip)
 {
 	for (guint i = 0; i < strip->points->len; i++) {
-		const struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
+		const struct strip_point *p = point(strip, i);
 		if (p->p99_ns >= 0 && p->p99_ns == strip->max_ns)
 			return p->begin_ns;
 	}
@@ -142,7 +195,7 @@ int64_t overview_worst_second(const struct timeline *tl)
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(blk_strip) strip = strip_new(h);
 	if (strip->worst >= 0)
-		return g_array_index(strip->points, struct strip_point, strip->worst).begin_ns;
+		return point(strip, (guint)strip->worst)->begin_ns;
 	int64_t at = slowest_second(strip);
 	return at != TIME_UNKNOWN ? at : most_waiting(tl);
 }
@@ -153,7 +206,7 @@ int64_t overview_next_outlier(const struct timeline *tl, int64_t from, int direc
 	g_autoptr(blk_strip) strip = strip_new(h);
 	int64_t found = TIME_UNKNOWN;
 	for (guint i = 0; i < strip->points->len; i++) {
-		const struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
+		const struct strip_point *p = point(strip, i);
 		if (!p->outlier || (p->begin_ns <= from && from < p->end_ns))
 			continue;
 		if (direction > 0 && p->begin_ns > from)

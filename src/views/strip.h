@@ -12,9 +12,11 @@ struct strip_point {
 	int64_t begin_ns, end_ns;
 	int64_t p99_ns;			/* -1: no root span ended in it */
 	uint32_t count;
-	bool lost, gap, outlier, folded;
-	const struct span *worst;	/* furthest above its usual; NULL */
-	int64_t excess_ns;		/* how far; 0 for NULL */
+	bool lost, gap, outlier;
+	bool folded;			/* for lack of memory it tells of its neighbours, too */
+	const struct span *worst;	/* furthest above its usual; NULL: none, or it is evicted */
+	uint32_t worst_name;		/* the worst one's (string) */
+	int64_t excess_ns;		/* how far; 0: none is */
 	struct hist hist;		/* private */
 };
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Spans that memory has no room for still count: phases, services and operations are the same
- * with a small budget as without one, or say that they are not whole.
+ * Spans that memory has no room for still count: phases, services, operations, what is usual, what
+ * changed and the p99 strip are the same with a small budget as without one, or say that they are not
+ * whole.
  */
 #include "lib/span_feed.h"
 
 #include "state/publish.h"
+#include "views/compare.h"
+#include "views/overview.h"
 #include "views/registry.h"
 
 #include <string.h>
@@ -15,6 +18,8 @@
 #define BUDGET (6 << 20)
 #define WIDE 16
 #define REQUESTS 6000			/* a hundred a second */
+#define FEW_SECONDS 15			/* sums of so many are by second, */
+#define SMALL (5 << 19)			/* and there is not room for all of these */
 
 enum names { FEW, MANY };		/* MANY: each request has a name of its own */
 
@@ -24,7 +29,8 @@ struct mark { uint64_t span, parent; const char *name, *service, *event; int64_t
  * slow, and now and then with an error. */
 static void request(struct span_feed *f, uint64_t n, enum names names)
 {
-	int64_t at = (int64_t)n * 10 * MS, slow = n % 97 == 0 ? 5 * MS : (int64_t)(n % 13) * 10000;
+	int64_t at = (int64_t)n * 10 * MS;
+	int64_t slow = (int64_t)(n % 97 == 0 ? 500 + n % 89 : n % 13) * 10000;
 	g_autofree char *own = g_strdup_printf("get-%u", (unsigned)n);
 	const char *name = names == MANY ? own : n % 3 ? "get" : "put";
 	const struct mark marks[] = {
@@ -52,15 +58,15 @@ static void request(struct span_feed *f, uint64_t n, enum names names)
 	}
 }
 
-static struct timeline *run(size_t budget, enum names names)
+static struct timeline *run_of(size_t budget, enum names names, uint64_t requests)
 {
 	struct timeline *tl = timeline_new(budget);
 	struct model *m = model_new(&(struct model_options){ .memory_budget = 1 << 20 });
 	struct span_feed *f = span_feed_new(m);
-	for (uint64_t n = 1; n <= REQUESTS; n++) {
+	for (uint64_t n = 1; n <= requests; n++) {
 		request(f, n, names);
-		struct publication *p = n % 20 && n < REQUESTS ? NULL :
-					model_publish(m, n == REQUESTS);
+		struct publication *p = n % 20 && n < requests ? NULL :
+					model_publish(m, n == requests);
 		if (p)
 			timeline_apply(tl, p);
 		if (budget)
@@ -69,6 +75,11 @@ static struct timeline *run(size_t budget, enum names names)
 	span_feed_free(f);
 	model_free(m);
 	return tl;
+}
+
+static struct timeline *run(size_t budget, enum names names)
+{
+	return run_of(budget, names, REQUESTS);
 }
 
 static struct rows *rows_of(const struct timeline *tl, const struct view *v, int64_t from,
@@ -89,7 +100,7 @@ static struct value cell(const struct view *v, const struct rows *rows, guint ro
 /* What can't be told of a span that is gone, or is of those that are kept. */
 static bool is_about_kept(const char *column)
 {
-	static const char *const ids[] = { "calls", "verdict", "usual_ns", "x_usual_ratio" };
+	static const char *const ids[] = { "calls", "verdict" };
 	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++)
 		if (strcmp(column, ids[i]) == 0)
 			return true;
@@ -115,13 +126,14 @@ static void assert_same(const struct view *v, const struct rows *a, const struct
 
 static int64_t count_all(const struct view *v, const struct rows *rows)
 {
+	bool two = view_column(v, "count_before") >= 0;
 	int64_t n = 0;
 	for (guint i = 0; i < rows->rows->len; i++)
-		n += cell(v, rows, i, "count").i;
+		n += cell(v, rows, i, "count").i + (two ? cell(v, rows, i, "count_before").i : 0);
 	return n;
 }
 
-static const char *const views[] = { "phases", "services", "overview" };
+static const char *const views[] = { "phases", "services", "overview", "changed" };
 
 static void assert_evicted(const struct timeline *tl)
 {
@@ -148,6 +160,111 @@ static void test_whole(void)
 		rows_free(a);
 		rows_free(b);
 	}
+}
+
+/* The points of a strip are the same, or tell that they stand for more than their second. */
+static void assert_same_strip(const struct rows *x, const struct rows *y, bool whole)
+{
+	const struct overview *a = overview_of(x), *b = overview_of(y);
+	unsigned folded = 0;
+	g_assert_cmpuint(a->n_points, ==, b->n_points);
+	g_assert_cmpint(a->usual_ns, ==, b->usual_ns);
+	g_assert_cmpint(a->p99_ns, ==, b->p99_ns);
+	g_assert_cmpint(a->worst, ==, b->worst);
+	for (size_t i = 0; i < a->n_points; i++) {
+		const struct overview_point *p = &a->points[i], *q = &b->points[i];
+		g_assert_false(p->folded);
+		g_assert_cmpint(q->p99_ns, >=, 0);
+		if (q->folded) {
+			folded++;
+			g_assert_cmpuint(q->count, >, p->count);
+			continue;
+		}
+		g_assert_cmpint(p->p99_ns, ==, q->p99_ns);
+		g_assert_cmpuint(p->count, ==, q->count);
+		g_assert_cmpint(p->outlier, ==, q->outlier);
+	}
+	g_assert_cmpint(folded == 0, ==, whole);
+}
+
+static void test_strip(void)
+{
+	const struct view *v = view_find("overview");
+	for (int wide = 0; wide < 2; wide++) {
+		uint64_t n = wide ? REQUESTS : FEW_SECONDS * 100;
+		g_autoptr(blk_timeline) all = run_of(0, FEW, n);
+		g_autoptr(blk_timeline) some = run_of(wide ? BUDGET : SMALL, FEW, n);
+		uint64_t traces, spans;
+		timeline_evicted(some, &traces, &spans);
+		g_assert_cmpuint(traces, >, n / 4);
+		struct rows *a = rows_of(all, v, 0, 0, NULL), *b = rows_of(some, v, 0, 0, NULL);
+		assert_same_strip(a, b, !wide);
+		g_assert_cmpint(overview_worst_second(all), ==, overview_worst_second(some));
+		rows_free(a);
+		rows_free(b);
+	}
+}
+
+/* Against all else that is kept: in the sums' steps. */
+static void test_history(void)
+{
+	g_autoptr(blk_timeline) all = run(0, FEW), some = run(BUDGET, FEW);
+	const struct view *v = view_find("changed");
+	unsigned same = 0;
+	for (int64_t s = 0; s < REQUESTS / 100; s += WIDE) {
+		struct view_query q = VIEW_QUERY_INIT;
+		q.from_ns = s * S;
+		q.to_ns = (s + WIDE) * S;
+		q.history = true;
+		struct rows *a = v->build(all, &q), *b = v->build(some, &q);
+		g_assert_nonnull(b->dropped);
+		g_assert_null(strstr(b->dropped, "INCOMPLETE"));
+		g_assert_cmpint(count_all(v, a), >=, REQUESTS);
+		assert_same(v, a, b);
+		rows_free(a);
+		q.pid = 7;
+		rows_free(b);
+		b = v->build(some, &q);		/* nobody knows whose they were */
+		g_assert_nonnull(strstr(b->dropped, "INCOMPLETE"));
+		rows_free(b);
+		same++;
+	}
+	g_assert_cmpuint(same, >, 2);
+}
+
+/* What is usual is what most were, not what most of those are that are kept. */
+static void test_compare(void)
+{
+	g_autoptr(blk_timeline) all = run(0, FEW), some = run(BUDGET, FEW);
+	const struct view *v = view_find("compare");
+	struct rows *a = rows_of(all, v, 0, 0, NULL), *b = rows_of(some, v, 0, 0, NULL);
+	const struct compare *x = compare_of(a), *y = compare_of(b);
+	g_assert_cmpuint(x->trace_id, ==, y->trace_id);
+	g_assert_cmpuint(x->n_evicted, ==, 0);
+	g_assert_cmpuint(y->n_evicted, ==, x->n_all - y->n_all);
+	g_assert_cmpint(ABS(x->b_ns - y->b_ns), <, x->b_ns / 50);
+	g_assert_nonnull(strstr(b->about, "dropped for memory"));
+	g_assert_null(strstr(a->about, "dropped for memory"));
+	rows_free(a);
+	rows_free(b);
+}
+
+/* What was open at an instant of the past may have gone. */
+static void test_open(void)
+{
+	g_autoptr(blk_timeline) all = run(0, FEW), some = run(BUDGET, FEW);
+	const struct view *v = view_find("open");
+	struct rows *a = rows_of(all, v, 4 * S, 5 * S + 2 * MS, NULL);
+	struct rows *b = rows_of(some, v, 4 * S, 5 * S + 2 * MS, NULL);
+	g_assert_cmpuint(a->rows->len, >, 0);
+	g_assert_null(a->dropped);
+	g_assert_cmpuint(b->rows->len, <, a->rows->len);
+	g_assert_nonnull(strstr(b->dropped, "INCOMPLETE"));
+	rows_free(a);
+	rows_free(b);
+	a = rows_of(some, v, 0, 0, NULL);	/* now: what is open never goes */
+	g_assert_null(a->dropped);
+	rows_free(a);
 }
 
 /* Every second of it: the same, or it is said that more belong there. As wide as the sums'
@@ -235,6 +352,10 @@ int main(int argc, char **argv)
 	g_test_add_func("/evicted/whole", test_whole);
 	g_test_add_data_func("/evicted/seconds", GINT_TO_POINTER(1), test_ranges);
 	g_test_add_data_func("/evicted/ranges", GINT_TO_POINTER(WIDE), test_ranges);
+	g_test_add_func("/evicted/strip", test_strip);
+	g_test_add_func("/evicted/history", test_history);
+	g_test_add_func("/evicted/compare", test_compare);
+	g_test_add_func("/evicted/open", test_open);
 	g_test_add_func("/evicted/unknown", test_unknown);
 	g_test_add_func("/evicted/many-names", test_many_names);
 	return g_test_run();
