@@ -189,7 +189,8 @@ static bool open_reader(const struct input *in, struct job_trace *ret, GError **
 /* Spans from files of JSON. */
 static bool open_files(const struct input *in, struct job_trace *ret, GError **error)
 {
-	ret->whole = import_files((const char *const *)in->paths, &ret->warning, error);
+	ret->whole = import_files((const char *const *)in->paths, ret->watch, &ret->warning,
+				  error);
 	ret->reader = g_strdup("import of Zipkin JSON");
 	if (ret->warning)
 		log_note("%s", ret->warning);

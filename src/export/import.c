@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 
 #define MOST_BYTES ((goffset)1 << 30)	/* of a file, and about ten times as much memory */
+#define TELL_EVERY 1024			/* spans */
+#define READING 0.9			/* of the time, about; the rest is joining */
 
 bool import_is_file(const char *path)
 {
@@ -23,6 +25,9 @@ bool import_is_file(const char *path)
 struct import {
 	struct import_names names;
 	struct joined joined;
+	const struct watch *watch;
+	goffset bytes, done;		/* of all files; of those that are read */
+	bool stopped;
 	unsigned left_out;
 	char *why;			/* the first one was */
 };
@@ -37,6 +42,12 @@ static void leave_out(struct import *im, const char *path, unsigned n, const cha
 		    : g_strdup_printf("%s: %s", name, why);
 }
 
+static void tell(struct import *im, size_t at)
+{
+	double progress = READING * (double)(im->done + (goffset)at) / (double)MAX(im->bytes, 1);
+	im->stopped |= !watch_go_on(im->watch, MIN(progress, READING), im->joined.spans->len);
+}
+
 static void read_text(struct import *im, const char *path, const char *text, size_t len)
 {
 	struct json_items items;
@@ -44,14 +55,17 @@ static void read_text(struct import *im, const char *path, const char *text, siz
 	size_t n;
 
 	json_items_init(&items, text, len);
-	for (unsigned i = 1; json_items_next(&items, &item, &n); i++) {
+	for (unsigned i = 1; !im->stopped && json_items_next(&items, &item, &n); i++) {
 		g_autoptr(GError) error = NULL;
 		struct read_span *r = zipkin_read(&im->names, item, n, &error);
 		if (!r)
 			leave_out(im, path, i, error->message);
 		else if (!joined_add(&im->joined, r))
 			leave_out(im, path, i, "too many spans of one id");
+		if (i % TELL_EVERY == 0)
+			tell(im, items.at);
 	}
+	im->done += (goffset)len;
 	if (!items.error)
 		return;
 	g_autofree char *why = g_strdup_printf("at byte %zu: %s", items.at, items.error);
@@ -113,16 +127,59 @@ static void add_seconds(struct publication *pub, GArray *spans)
 	}
 }
 
-static void finish(struct import *im, struct publication *pub)
+struct place_in_time { int64_t end; uint64_t trace; guint i; };
+
+static int compare_places(const void *va, const void *vb)
 {
-	joined_finish(&im->joined);
-	for (guint i = 0; i < im->joined.spans->len; i++) {
-		struct read_span *r = g_ptr_array_index(im->joined.spans, i);
-		if (!r->span)
-			continue;
+	const struct place_in_time *a = va, *b = vb;
+	if (a->end != b->end)
+		return a->end < b->end ? -1 : 1;
+	if (a->trace != b->trace)
+		return a->trace < b->trace ? -1 : 1;
+	return (a->i > b->i) - (a->i < b->i);
+}
+
+static int64_t *end_of(GHashTable *ends, const struct span *s)
+{
+	int64_t *end = g_hash_table_lookup(ends, &s->trace_id);
+	if (!end) {
+		end = g_memdup2(&s->end_ns, sizeof *end);
+		g_hash_table_insert(ends, g_memdup2(&s->trace_id, sizeof s->trace_id), end);
+	}
+	return end;
+}
+
+/* As if they had come when they were over: what memory has no room for goes oldest first. */
+static void add_spans(struct import *im, struct publication *pub)
+{
+	g_autoptr(GArray) order = g_array_new(FALSE, FALSE, sizeof(struct place_in_time));
+	g_autoptr(GHashTable) ends = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	GPtrArray *spans = im->joined.spans;
+
+	for (guint i = 0; i < spans->len; i++) {
+		const struct span *s = ((struct read_span *)spans->pdata[i])->span;
+		if (s)
+			*end_of(ends, s) = MAX(*end_of(ends, s), s->end_ns);
+	}
+	for (guint i = 0; i < spans->len; i++) {
+		const struct span *s = ((struct read_span *)spans->pdata[i])->span;
+		struct place_in_time p = { s ? *end_of(ends, s) : 0, s ? s->trace_id : 0, i };
+		if (s)
+			g_array_append_val(order, p);
+	}
+	g_array_sort(order, compare_places);
+	for (guint i = 0; i < order->len; i++) {
+		guint at = g_array_index(order, struct place_in_time, i).i;
+		struct read_span *r = spans->pdata[at];
 		span_seal(r->span);
 		publication_add_span(pub, pub->spans->len, g_steal_pointer(&r->span));
 	}
+}
+
+static void finish(struct import *im, struct publication *pub)
+{
+	joined_finish(&im->joined);
+	add_spans(im, pub);
 	im->left_out += im->joined.without_time;
 	if (im->joined.without_time && !im->why)
 		im->why = g_strdup("no timestamp");
@@ -134,15 +191,25 @@ static void finish(struct import *im, struct publication *pub)
 	pub->trust.lost_events = im->left_out;
 }
 
-struct publication *import_files(const char *const *paths, char **ret_warning, GError **error)
+static goffset size_of(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0;
+}
+
+struct publication *import_files(const char *const *paths, const struct watch *watch,
+				 char **ret_warning, GError **error)
 {
 	g_autoptr(GError) why = NULL;
 	struct publication *pub = publication_new();
-	struct import im = { 0 };
+	struct import im = { .watch = watch };
 
 	import_names_init(&im.names, pub);
 	joined_init(&im.joined, &im.names);
-	for (size_t i = 0; paths[i] && !why; i++)
+	for (size_t i = 0; paths[i]; i++)
+		im.bytes += size_of(paths[i]);
+	tell(&im, 0);
+	for (size_t i = 0; paths[i] && !why && !im.stopped; i++)
 		read_file(&im, paths[i], &why);
 	if (!why)
 		finish(&im, pub);

@@ -12,14 +12,18 @@
 #ifndef BLK_EXPORT_IMPORT_H
 #define BLK_EXPORT_IMPORT_H
 
+#include "base/watch.h"
 #include "state/publish.h"
 
 /* Is it a file to import, rather than a directory to read a trace from? */
 bool import_is_file(const char *path);
 
 /* Reads all of them; *ret_warning: NULL, or one line on what is left out, as in struct
- * job_trace (g_free). NULL
- * and *error where a file can't be read, or holds no span at all. Any thread. */
-struct publication *import_files(const char *const *paths, char **ret_warning, GError **error);
+ * job_trace (g_free). `watch` (or NULL) is told some ten times a second; where it stops the
+ * reading, what was read until then is all there is. Spans are by the end of their traces, each
+ * trace in one run. NULL and *error where a file can't be read, or holds no span at all. Any
+ * thread. */
+struct publication *import_files(const char *const *paths, const struct watch *watch,
+				 char **ret_warning, GError **error);
 
 #endif

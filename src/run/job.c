@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define DEFAULT_PUBLISH_NS (100 * INT64_C(1000000))
+#define COLLECT_US 100000		/* an owner with a screen is kept no longer */
 #define GIVE_BACK_US 1000000		/* so seldom is free memory given back */
 #define FREE_PATIENCE_US 500000		/* how long job_free() waits for its thread */
 
@@ -126,22 +127,31 @@ static void give_back(struct job *j, const struct timeline *tl)
 	j->gave_back_us = now;
 }
 
+static bool is_posted(struct job *j)
+{
+	return g_async_queue_length(j->s->posts) > 0;
+}
+
 bool job_collect(struct job *j, struct timeline *tl)
 {
 	struct post *post;
 	uint64_t count;
 	bool any = false;
+	int64_t until = g_get_monotonic_time() + COLLECT_US;
 
 	/* Cleared first: what is posted from now on rings again. */
 	ssize_t n = read(j->s->event_fd, &count, sizeof count);
 	(void)n;
-	while ((post = g_async_queue_try_pop(j->s->posts))) {
+	while ((!any || g_get_monotonic_time() < until) &&
+	       (post = g_async_queue_try_pop(j->s->posts))) {
 		g_atomic_int_add(&j->s->queued_spans, -(gint)post->publication->spans->len);
 		timeline_apply(tl, g_steal_pointer(&post->publication));
 		j->hard_to = MAX(j->hard_to, post->closed_to);
 		post_free(post);
 		any = true;
 	}
+	if (is_posted(j))
+		shared_wake_owner(j->s);	/* the rest in another turn: the owner has a screen */
 	if (any)
 		give_back(j, tl);
 	return any;
@@ -169,6 +179,8 @@ void job_get_status(struct job *j, struct job_status *ret)
 	ret->reader = j->reader;
 	ret->warning = j->warning;
 	ret->hard_to_ns = ret->pieces ? j->hard_to : TIME_UNKNOWN;
+	if (ret->phase >= JOB_DONE && is_posted(j))
+		ret->phase = JOB_LOADING;	/* not all of it is collected */
 }
 
 /* ---- before it is read ---- */
@@ -246,7 +258,7 @@ bool job_wait(struct job *j, struct timeline *tl, int timeout_ms)
 	for (;;) {
 		bool ended = job_ended(j);	/* before collecting: nothing is posted after it */
 		job_collect(j, tl);
-		if (ended)
+		if (ended && !is_posted(j))
 			return true;
 		gint64 left_ms = -1;
 		if (timeout_ms >= 0) {

@@ -22,6 +22,7 @@
 #define BLK_RUN_JOB_H
 
 #include "base/look.h"
+#include "base/watch.h"
 #include "run/pieces.h"
 #include "state/model.h"
 
@@ -80,13 +81,18 @@ struct job_trace {
 	struct pieces pieces;
 	struct publication *whole;
 	char *reader, *warning;		/* as in struct job_status, g_free()d by the job */
+	/* Set by the job: what makes .whole tells how far it is (from then on it is LOADING), and
+	 * ends with what it has when it is asked to. */
+	const struct watch *watch;
 };
 typedef bool (*job_open_trace)(void *data, struct job_trace *ret, GError **error);
 struct job *job_start_trace(job_open_trace open, void *data, GDestroyNotify free_data,
 			    const struct job_options *options);
 
 int job_fd(const struct job *j);	/* an eventfd, readable when there is something to collect */
-bool job_collect(struct job *j, struct timeline *tl);	/* applies what was posted; anything? */
+/* Applies what was posted, at least one and for no longer than a tenth of a second: then
+ * job_fd() is readable again. Anything? */
+bool job_collect(struct job *j, struct timeline *tl);
 void job_get_status(struct job *j, struct job_status *ret);
 
 /*

@@ -10,6 +10,7 @@
 #define AGAIN_PAUSE_US 5000		/* after SOURCE_AGAIN, should the source not wait itself */
 #define MAX_QUEUED 8			/* posts nobody has collected; then the model keeps them */
 #define SPAN_BYTES 512			/* about, with its place in lists */
+#define PIECE_SPANS 8192		/* of what is known whole, at a time */
 #define CATCH_UP_US 500000
 #define POST_SHARE 10			/* of the time, at most a tenth goes into posting */
 #define TRIM_EVERY_US 200000
@@ -368,14 +369,42 @@ static void run_pieces(struct shared *s, const struct pieces *p)
 
 /* ---- what is known whole ---- */
 
-static void post_whole(struct shared *s, struct publication *whole)
+static bool is_told(void *data, double progress, uint64_t n)
+{
+	struct shared *s = data;
+
+	if (s->status.phase == JOB_OPENING)	/* nobody else sets it */
+		set_phase(s, JOB_LOADING, NULL);
+	update_figures(s, progress, n, TIME_UNKNOWN);
+	return !is_stopped(s);
+}
+
+static void post_piece(struct shared *s, struct publication *p)
 {
 	struct post *item = g_new(struct post, 1);
 
-	update_figures(s, 1, whole->n_events, whole->last_ns);
-	*item = (struct post){ whole, INT64_MAX };
+	while (is_queue_full(s) && !g_atomic_int_get(&s->discard))
+		g_usleep(1000);
+	*item = (struct post){ p, INT64_MAX };
+	g_atomic_int_add(&s->queued_spans, (gint)p->spans->len);
 	g_async_queue_push(s->posts, item);
-	set_phase(s, JOB_DONE, NULL);
+	shared_wake_owner(s);
+}
+
+/* In pieces, so that memory's bounds hold in between. */
+static void post_whole(struct shared *s, struct publication *whole)
+{
+	g_autoptr(GPtrArray) tails = g_ptr_array_new();
+	struct publication *tail;
+
+	if (!is_stopped(s))
+		update_figures(s, 1, whole->n_events, whole->last_ns);
+	while ((tail = publication_split(whole, PIECE_SPANS)))
+		g_ptr_array_add(tails, tail);
+	post_piece(s, whole);
+	while (tails->len)
+		post_piece(s, g_ptr_array_steal_index(tails, tails->len - 1));
+	set_phase(s, is_stopped(s) ? JOB_CANCELLED : JOB_DONE, NULL);
 }
 
 /* ---- the thread ---- */
@@ -399,7 +428,8 @@ static void tell_reader(struct shared *s, const struct job_trace *t)
 void *job_thread_main(void *shared)
 {
 	struct shared *s = shared;
-	struct job_trace t = { 0 };
+	const struct watch watch = { is_told, s };
+	struct job_trace t = { .watch = &watch };
 	g_autoptr(GError) error = NULL;
 
 	if (!open_trace(s, &t, &error)) {

@@ -107,3 +107,28 @@ void publication_add_span(struct publication *p, uint32_t slot, struct span *spa
 	struct published_span entry = { slot, span };
 	g_array_append_val(p->spans, entry);
 }
+
+static uint64_t trace_at(const struct publication *p, guint i)
+{
+	return g_array_index(p->spans, struct published_span, i).span->trace_id;
+}
+
+struct publication *publication_split(struct publication *p, guint most)
+{
+	guint n = p->spans->len, from = n > most ? n - most : 0;
+	while (from > 0 && trace_at(p, from - 1) == trace_at(p, from))
+		from--;
+	if (!from)
+		return NULL;
+	struct publication *tail = publication_new();
+	tail->has_coverage = p->has_coverage;
+	tail->first_ns = p->first_ns;
+	tail->last_ns = p->last_ns;
+	tail->n_events = p->n_events;
+	tail->trust = p->trust;
+	g_array_append_vals(tail->spans, &g_array_index(p->spans, struct published_span, from), n - from);
+	for (guint i = from; i < n; i++)
+		g_array_index(p->spans, struct published_span, i).span = NULL;	/* moved */
+	g_array_set_size(p->spans, from);
+	return tail;
+}

@@ -45,6 +45,10 @@ void publication_add_process(struct publication *p, uint32_t id, const struct pr
 void publication_add_file(struct publication *p, uint32_t id, const struct file_info *info);
 void publication_add_span(struct publication *p, uint32_t slot, struct span *span);	/* takes the reference */
 
+/* Takes spans off p's end into one of its own, to be applied after p: so many, and those before
+ * them of the same trace. NULL: p has no more than `most`. */
+struct publication *publication_split(struct publication *p, guint most);
+
 /* Takes p over (frees it). While more than the budget is held, old seconds are folded, to
  * 10 s, then to a minute (timeline_folded_until() tells); then the oldest seconds and spans
  * are dropped, never pinned traces (timeline_kept_from() tells). */

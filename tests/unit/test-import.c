@@ -28,7 +28,7 @@ static struct timeline *import_bytes(const char *text, size_t len, char **warnin
 {
 	g_autofree char *path = write_temporary(text, len);
 	const char *const paths[] = { path, NULL };
-	struct publication *pub = import_files(paths, warning, error);
+	struct publication *pub = import_files(paths, NULL, warning, error);
 	g_unlink(path);
 	if (!pub)
 		return NULL;
@@ -351,7 +351,7 @@ static void test_no_spans(void)
 	}
 	const char *const missing[] = { "/nowhere/x.json", NULL };
 	g_autoptr(GError) error = NULL;
-	g_assert_null(import_files(missing, NULL, &error));
+	g_assert_null(import_files(missing, NULL, NULL, &error));
 	g_assert_nonnull(strstr(error->message, "/nowhere/x.json"));
 }
 
@@ -407,6 +407,106 @@ static void test_mutations(void)
 	}
 }
 
+/* ---- much of it ---- */
+
+#define MANY 5000			/* traces of two spans, told span by span, the last ends first */
+
+static char *many_spans(void)
+{
+	GString *text = g_string_new("[");
+	for (int half = 0; half < 2; half++)
+		for (int i = 0; i < MANY; i++)
+			g_string_append_printf(text, "%s{\"traceId\":\"%016x\",\"id\":\"%016x\",%s"
+				"\"name\":\"n\",\"timestamp\":%d,\"duration\":9}", half || i ? "," : "", i + 1,
+				i * 2 + half + 1, half ? "\"parentId\":\"00000000000000ff\"," : "",
+				(MANY - i) * 100000);
+	g_string_append_c(text, ']');
+	return g_string_free(text, FALSE);
+}
+
+struct told {
+	int64_t times, stop_after;
+	double progress;
+	uint64_t n;
+};
+
+static bool note_progress(void *data, double progress, uint64_t n)
+{
+	struct told *t = data;
+	g_assert_cmpfloat(progress, >=, t->progress);
+	g_assert_cmpfloat(progress, <=, 1);
+	t->progress = progress;
+	t->n = n;
+	return !t->stop_after || ++t->times < t->stop_after;
+}
+
+static struct publication *import_told(struct told *t)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *warning = NULL, *text = many_spans();
+	g_autofree char *path = write_temporary(text, strlen(text));
+	const char *const paths[] = { path, NULL };
+	const struct watch watch = { note_progress, t };
+	struct publication *pub = import_files(paths, &watch, &warning, &error);
+	g_unlink(path);
+	g_assert_no_error(error);
+	g_assert_null(warning);
+	return pub;
+}
+
+static const struct span *span_at(const struct publication *p, guint i)
+{
+	return g_array_index(p->spans, struct published_span, i).span;
+}
+
+/* It tells how far it is, and stops where it is asked to, with what it has. */
+static void test_told(void)
+{
+	struct told all = { 0 }, some = { .stop_after = 4 };
+	struct publication *p = import_told(&all), *q = import_told(&some);
+	g_assert_cmpuint(p->spans->len, ==, 2 * MANY);
+	g_assert_cmpfloat(all.progress, >, 0.8);
+	g_assert_cmpuint(q->spans->len, ==, some.n);
+	g_assert_cmpuint(some.n, >, 0);
+	g_assert_cmpuint(some.n, <, MANY);
+	publication_free(p);
+	publication_free(q);
+}
+
+/* By the ends of traces, and cut between them: then memory's bounds keep the newest. */
+static void test_split(void)
+{
+	struct told all = { 0 };
+	struct publication *p = import_told(&all), *tail;
+	g_autoptr(GPtrArray) tails = g_ptr_array_new();
+	int64_t end = INT64_MIN;
+	for (guint i = 0; i < p->spans->len; i++) {
+		g_assert_cmpint(span_at(p, i)->end_ns, >=, end);
+		end = span_at(p, i)->end_ns;
+	}
+	while ((tail = publication_split(p, 999)))
+		g_ptr_array_add(tails, tail);
+	g_assert_cmpuint(tails->len, ==, 2 * MANY / 1000 - 1);
+	g_assert_cmpuint(p->spans->len, ==, 1000);
+	g_autoptr(blk_timeline) tl = timeline_new(2 << 20);
+	uint64_t traces, spans, last = span_at(p, 999)->trace_id;
+	timeline_apply(tl, p);
+	for (guint i = tails->len; i-- > 0;) {
+		p = tails->pdata[i];
+		g_assert_cmpuint(span_at(p, 0)->trace_id, !=, last);
+		last = span_at(p, p->spans->len - 1)->trace_id;
+		timeline_apply(tl, p);
+	}
+	timeline_evicted(tl, &traces, &spans);
+	g_assert_cmpuint(spans, ==, 2 * traces);
+	g_assert_cmpuint(timeline_n_spans(tl) + spans, ==, 2 * MANY);
+	g_assert_cmpuint(traces, >, 0);
+	g_assert_nonnull(timeline_trace_spans(tl, 1));		/* the one that ends last */
+	int64_t first;
+	g_assert_true(timeline_coverage(tl, &first, NULL));
+	g_assert_cmpint(timeline_kept_from(tl), ==, first);
+}
+
 static void test_items(void)
 {
 	static const char text[] = " [ {\"a\":\"]}\\\"{\"} , [{}], [ ] ] {\"b\":[{}]}";
@@ -439,5 +539,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/many-of-one-id", test_many_of_one_id);
 	g_test_add_func("/import/mutations", test_mutations);
 	g_test_add_func("/import/items", test_items);
+	g_test_add_func("/import/told", test_told);
+	g_test_add_func("/import/split", test_split);
 	return g_test_run();
 }
