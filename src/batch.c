@@ -4,6 +4,7 @@
  */
 #include "batch.h"
 
+#include "late.h"
 #include "local.h"
 #include "log.h"
 #include "output.h"
@@ -28,6 +29,9 @@ struct batch {
 	int broken;			/* errno, once output failed */
 	unsigned n_printed;		/* blocks */
 	int64_t printed_to;		/* end of the last second printed */
+	GHashTable *corrected;		/* begin of a second printed -> how often corrected then */
+	unsigned n_corrected;		/* in all, when these were looked for last */
+	struct late_told late;
 };
 
 /* --- columns --- */
@@ -44,12 +48,21 @@ static struct value get_to_ns(const struct row *row, const struct rows *rows)
 	return value_int(VALUE_TIME, rows->query.to_ns);
 }
 
+static struct value get_corrected(const struct row *row, const struct rows *rows)
+{
+	(void)row;
+	return value_int(VALUE_COUNT, rows->trust.corrected);
+}
+
 /* CSV has one header for all blocks: the range is in the rows then. */
 static const struct column range_columns[] = {
 	{ .id = "from_ns", .title = "FROM", .kind = VALUE_TIME, .help = "begin of the range",
 	  .get = get_from_ns },
 	{ .id = "to_ns", .title = "TO", .kind = VALUE_TIME, .help = "end of the range",
 	  .get = get_to_ns },
+	/* live */
+	{ .id = "corrected", .title = "CORRECTED", .kind = VALUE_COUNT,
+	  .help = "1: the range is said anew, since events came too late", .get = get_corrected },
 };
 
 static bool prints_blocks(const struct options *o)
@@ -64,7 +77,7 @@ static void choose_columns(struct batch *b)
 	size_t n = o->columns ? o->n_columns : o->view->n_columns, i = 0;
 
 	b->columns = g_new0(struct column, n + G_N_ELEMENTS(range_columns));
-	for (size_t k = 0; with_range && k < G_N_ELEMENTS(range_columns); k++)
+	for (size_t k = 0; with_range && k < G_N_ELEMENTS(range_columns) - !o->live; k++)
 		b->columns[i++] = range_columns[k];
 	for (size_t k = 0; k < n; k++)
 		b->columns[i++] = o->view->columns[o->columns ? o->columns[k] : k];
@@ -80,11 +93,11 @@ static void print_block_title(struct batch *b, const struct rows *rows)
 	if (options_step(b->o) < NS_PER_S)
 		timefmt_date_ms(from, rows->query.from_ns);
 	timefmt_clock_ms(to, rows->query.to_ns);
-	printf("%s# %s  %s to %s", b->n_printed ? "\n" : "", b->view.id, from, to);
+	printf("%s# %s  %s to %s", b->header ? "" : "\n", b->view.id, from, to);
 	if (rows->trust.lost_events || rows->trust.lost_packets)
 		printf("  lost %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " packets",
 		       rows->trust.lost_events, rows->trust.lost_packets);
-	putchar('\n');
+	puts(rows->trust.corrected ? "  corrected" : "");
 }
 
 static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
@@ -108,7 +121,6 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 		log_error("%s: %s (--memory)", o->view->id, rows->dropped);
 	rows_free(rows);
 	b->header = false;
-	b->n_printed++;
 }
 
 /* Newer events than those of the last second have come already: spans that end among
@@ -117,6 +129,14 @@ static bool is_ahead(const struct timeline *tl, const struct second *last)
 {
 	int64_t first, newest;
 	return timeline_coverage(tl, &first, &newest) && newest >= last->end_ns;
+}
+
+static void note_printed(struct batch *b, const struct second *s)
+{
+	if (!b->corrected)
+		b->corrected = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_hash_table_insert(b->corrected, g_memdup2(&s->begin_ns, sizeof s->begin_ns),
+			    GUINT_TO_POINTER(s->trust.corrected));
 }
 
 /* The seconds that were closed since the last time, inside the range. Unless this is
@@ -137,7 +157,30 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 		if (s->begin_ns < b->printed_to)
 			continue;	/* a new version of one that was printed */
 		print_range(b, s->begin_ns, s->end_ns);
+		b->n_printed++;
 		b->printed_to = s->end_ns;
+		if (b->o->live)
+			note_printed(b, s);
+	}
+}
+
+/* Seconds that were printed and are known better now, once more: -n does not count them. */
+static void print_corrected(struct batch *b)
+{
+	const struct timeline *tl = b->r.tl;
+	struct job_status st;
+
+	job_get_status(b->r.job, &st);
+	if (st.corrected == b->n_corrected)
+		return;
+	b->n_corrected = st.corrected;
+	for (size_t i = 0; i < timeline_n_seconds(tl) && !b->broken; i++) {
+		const struct second *s = timeline_second(tl, i);
+		gpointer was = g_hash_table_lookup(b->corrected, &s->begin_ns);
+		if (s->begin_ns >= b->printed_to || GPOINTER_TO_UINT(was) == s->trust.corrected)
+			continue;	/* one that was not known at all was corrected 0 times */
+		print_range(b, s->begin_ns, s->end_ns);
+		note_printed(b, s);
 	}
 }
 
@@ -186,6 +229,16 @@ static void serve_local(struct batch *b)
 		log_error("%s", text);
 }
 
+static void tell_late(struct batch *b)
+{
+	struct job_status st;
+
+	job_get_status(b->r.job, &st);
+	g_autofree char *text = late_tell(&b->late, &st, INT64_MAX);
+	if (text)
+		log_error("%s", text);
+}
+
 /* A session: print each second as it closes. */
 static int print_live(struct batch *b)
 {
@@ -200,6 +253,8 @@ static int print_live(struct batch *b)
 		ended = reading_wait(&b->r, 50);
 		serve_local(b);
 		print_closed(b, INT64_MIN, INT64_MAX, ended);
+		if (b->corrected)
+			print_corrected(b);
 		if (!attached && input_live_status(b->r.in, &st) && st.connected)
 			attached = g_get_monotonic_time();
 		if (most && attached && g_get_monotonic_time() - attached > patience)
@@ -211,6 +266,7 @@ static int print_live(struct batch *b)
 	if (b->broken)
 		return code;
 	print_closed(b, INT64_MIN, INT64_MAX, true);
+	tell_late(b);
 	if (b->n_printed == 0 && code == EXIT_FINE)
 		log_error("no events came from '%s'", input_label(b->r.in));
 	tell_lacks(b);
@@ -229,6 +285,7 @@ int batch_print(const struct options *o)
 			code = output_code(b.broken);
 	}
 	g_free(b.columns);
+	g_clear_pointer(&b.corrected, g_hash_table_unref);
 	reading_free(&b.r);
 	return code;
 }

@@ -9,6 +9,7 @@
 #include "log.h"
 
 #include "live/spool.h"
+#include "run/kept.h"
 
 #include "base/text.h"
 #include "export/import.h"
@@ -123,6 +124,17 @@ const char *input_kept(struct input *in)
 	return spool_path(in->options.spool);
 }
 
+bool input_keeps(struct input *in, int64_t *ret_from)
+{
+	struct spool_status st;
+
+	if (!in->options.spool)
+		return false;
+	spool_get_status(in->options.spool, &st);
+	*ret_from = st.from_ns > st.to_ns ? TIME_UNKNOWN : st.from_ns;
+	return true;
+}
+
 char *input_keep_trouble(struct input *in)
 {
 	struct spool_status st = { 0 };
@@ -131,7 +143,7 @@ char *input_keep_trouble(struct input *in)
 	return st.message[0] ? g_strdup(st.message) : NULL;
 }
 
-static struct source *open_live(void *data, GError **error)
+static bool open_live(void *data, struct job_trace *ret, GError **error)
 {
 	struct input *in = data;
 	size_t n;
@@ -142,7 +154,10 @@ static struct source *open_live(void *data, GError **error)
 	g_mutex_lock(&in->lock);
 	in->source = source;
 	g_mutex_unlock(&in->lock);
-	return source;
+	ret->source = source;
+	if (source && in->options.spool)
+		ret->pieces = pieces_kept(in->options.spool, rows, n);
+	return source != NULL;
 }
 
 /* The first thing that is left out, and how many more; all of them are in the log. */
@@ -219,8 +234,7 @@ static void forget_source(void *data)
 struct job *input_start(struct input *in, const struct job_options *options)
 {
 	g_atomic_ref_count_inc(&in->refs);
-	return in->paths ? job_start_trace(open_trace, in, forget_source, options)
-			 : job_start(open_live, in, forget_source, options);
+	return job_start_trace(in->paths ? open_trace : open_live, in, forget_source, options);
 }
 
 bool input_live_status(struct input *in, struct live_status *ret)

@@ -23,6 +23,8 @@ void input_count_threads(struct input *in, bool count);
 bool input_keep(struct input *in, const char *dir, uint64_t limit, GError **error);
 /* The directory with all that came so far; NULL: nothing is kept. Borrowed. */
 const char *input_kept(struct input *in);
+/* Begin of the oldest packet that is kept, TIME_UNKNOWN: none yet; false: nothing is kept. */
+bool input_keeps(struct input *in, int64_t *ret_from);
 char *input_keep_trouble(struct input *in);	/* why nothing more is kept; NULL */
 void input_unref(struct input *in);		/* NULL is fine */
 

@@ -7,6 +7,7 @@
 
 #include "config.h"
 #include "input.h"
+#include "late.h"
 #include "local.h"
 #include "log.h"
 #include "relay.h"
@@ -44,6 +45,7 @@ struct screen {
 	bool live;
 	struct logjob *log;		/* once it was asked for */
 	struct savejob *saving;		/* or NULL */
+	struct late_told late;
 	/* A preview that was waited for, until the screen takes it. */
 	struct timeline *preview;
 	struct look_window window;	/* of it */
@@ -149,6 +151,7 @@ static void backend_status(void *data, struct ui_status *ret)
 	}
 	g_snprintf(ret->source, sizeof ret->source, "%s%s%s", input_label(s->in), domains(s),
 		   s->o->align_hosts ? " aligned" : "");
+	ret->kept = s->live && input_keeps(s->in, &ret->kept_from_ns);
 	if (s->live && st.phase <= JOB_LOADING)
 		fill_live_status(s, ret);
 	else if (s->live && st.phase == JOB_DONE)
@@ -164,7 +167,14 @@ static void backend_status(void *data, struct ui_status *ret)
 static char *backend_told(void *data, bool *ret_error)
 {
 	struct screen *s = data;
-	return local_told(s->o->running, ret_error);
+	struct job_status st;
+	char *text = local_told(s->o->running, ret_error);
+
+	if (text || !s->live)
+		return text;
+	job_get_status(s->job, &st);
+	*ret_error = false;
+	return late_tell(&s->late, &st, g_get_monotonic_time());
 }
 
 static bool backend_snapshot(void *data, char **ret_message)

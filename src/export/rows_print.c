@@ -173,8 +173,8 @@ static void print_json(FILE *out, const struct view *v, const struct rows *rows)
 	fprintf(out, "{\"blktop\":\"%s\",\"view\":\"%s\",", BLKTOP_VERSION, v->id);
 	put_json_range(out, rows);
 	fprintf(out, ",\"trust\":{\"lost_events\":%" G_GUINT64_FORMAT ",\"lost_packets\":%"
-		G_GUINT64_FORMAT ",\"soft\":%" G_GUINT64_FORMAT "},\"rows\":[",
-		rows->trust.lost_events, rows->trust.lost_packets, rows->trust.soft);
+		G_GUINT64_FORMAT ",\"soft\":%" G_GUINT64_FORMAT ",\"corrected\":%u},\"rows\":[",
+		rows->trust.lost_events, rows->trust.lost_packets, rows->trust.soft, rows->trust.corrected);
 	for (guint r = 0; r < rows->rows->len; r++)
 		put_json_row(out, v, rows, r);
 	fputs("]}\n", out);

@@ -71,6 +71,11 @@ static enum source_status intake_next(struct live *l, struct blk_batch *ret, GEr
 	return st;
 }
 
+static bool intake_take_late(struct live *l, struct source_late *ret)
+{
+	return source_take_late(native_feed_source(l->sink.feed), ret);
+}
+
 static bool intake_idle(G_GNUC_UNUSED const struct live *l)
 {
 	return false;			/* the inner source tells */
@@ -122,5 +127,6 @@ static void intake_clear(struct live *l)
 
 const struct live_way intake_way = {
 	.init = intake_init, .attach = intake_attach, .next = intake_next, .idle = intake_idle,
+	.take_late = intake_take_late,
 	.tell = intake_tell, .wake = intake_wake, .let_go = intake_let_go, .clear = intake_clear,
 };

@@ -58,8 +58,16 @@ static void live_free(struct source *s)
 	g_free(l);
 }
 
+static bool live_take_late(struct source *s, struct source_late *ret)
+{
+	struct live *l = (struct live *)s;
+
+	return l->way->take_late && l->way->take_late(l, ret);
+}
+
 static const struct source_ops live_ops = {
 	.next = live_next,
+	.take_late = live_take_late,
 	.cancel = live_cancel,
 	.free = live_free,
 };

@@ -79,6 +79,7 @@ struct live_way {
 	struct feed *(*attach)(struct live *l, struct keeper *k, const struct viewer_session *s);
 	/* As source_next(), and may wait as long. */
 	enum source_status (*next)(struct live *l, struct blk_batch *ret, GError **error);
+	bool (*take_late)(struct live *l, struct source_late *ret);	/* as source_take_late() */
 	/* All feeds have ended, and lock held: has all been taken? */
 	bool (*idle)(const struct live *l);
 	/* Any thread, lock held: what it adds to the status. */

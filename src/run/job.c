@@ -6,6 +6,7 @@
 #include "run/job_private.h"
 
 #include "run/worker.h"
+#include "state/correct.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -23,6 +24,7 @@ struct job {
 	GThread *thread;
 	char *message, *reader, *warning;	/* what the last job_get_status() lent */
 	int64_t hard_to;		/* of what was collected */
+	unsigned corrected;		/* seconds */
 	int64_t folded, kept;		/* of the timeline, when memory was given back */
 	int64_t gave_back_us;		/* monotonic */
 };
@@ -31,6 +33,7 @@ void post_free(void *data)
 {
 	struct post *post = data;
 	publication_free(post->publication);
+	timeline_free(post->window);
 	g_free(post);
 }
 
@@ -132,6 +135,18 @@ static bool is_posted(struct job *j)
 	return g_async_queue_length(j->s->posts) > 0;
 }
 
+static void apply(struct job *j, struct timeline *tl, struct post *post)
+{
+	if (post->window) {
+		j->corrected += timeline_correct(tl, g_steal_pointer(&post->window), post->from,
+						 post->to);
+		return;
+	}
+	g_atomic_int_add(&j->s->queued_spans, -(gint)post->publication->spans->len);
+	timeline_apply(tl, g_steal_pointer(&post->publication));
+	j->hard_to = MAX(j->hard_to, post->closed_to);
+}
+
 bool job_collect(struct job *j, struct timeline *tl)
 {
 	struct post *post;
@@ -144,9 +159,7 @@ bool job_collect(struct job *j, struct timeline *tl)
 	(void)n;
 	while ((!any || g_get_monotonic_time() < until) &&
 	       (post = g_async_queue_try_pop(j->s->posts))) {
-		g_atomic_int_add(&j->s->queued_spans, -(gint)post->publication->spans->len);
-		timeline_apply(tl, g_steal_pointer(&post->publication));
-		j->hard_to = MAX(j->hard_to, post->closed_to);
+		apply(j, tl, post);
 		post_free(post);
 		any = true;
 	}
@@ -178,6 +191,7 @@ void job_get_status(struct job *j, struct job_status *ret)
 	ret->message = j->message;
 	ret->reader = j->reader;
 	ret->warning = j->warning;
+	ret->corrected = j->corrected;
 	ret->hard_to_ns = ret->pieces ? j->hard_to : TIME_UNKNOWN;
 	if (ret->phase >= JOB_DONE && is_posted(j))
 		ret->phase = JOB_LOADING;	/* not all of it is collected */
@@ -239,6 +253,8 @@ static void let_go(struct shared *s)
 	s->unwanted = true;
 	if (s->preview)
 		preview_stop(s->preview);
+	if (s->mender)
+		mender_stop(s->mender);
 	g_cond_broadcast(&s->changed);
 	g_mutex_unlock(&s->lock);
 }

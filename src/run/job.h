@@ -51,6 +51,10 @@ struct job_status {
 				 * nowhere yet. Once DONE: past the trace's end; what was stopped
 				 * or failed is final as far as it was read */
 	double index_progress;	/* 0..1 of the packet index; < 0: no index is used */
+	uint64_t late;		/* live: events that came too late for their seconds */
+	unsigned corrected;	/* live: seconds that were made again since, and collected; of kept
+				 * ones only */
+	bool corrects;		/* live: what comes is kept, so that this is done */
 };
 
 struct job_options {
@@ -75,7 +79,9 @@ struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 		      const struct job_options *options);
 
 /* The same for recorded traces, which may be readable in pieces, or need no model at all:
- * one of the three is set. */
+ * one of the three is set; or a live source together with the pieces, which grow
+ * (piece_ops.renew), where what it delivers is kept. These are looked at, and read again
+ * for what came late. */
 struct job_trace {
 	struct source *source;
 	struct pieces pieces;

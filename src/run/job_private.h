@@ -11,12 +11,16 @@
 #define BLK_RUN_JOB_PRIVATE_H
 
 #include "run/job.h"
+#include "run/mender.h"
 #include "run/parallel.h"
 #include "run/preview.h"
 
 struct post {
 	struct publication *publication;
 	int64_t closed_to;		/* with it, the timeline is final before that */
+	/* or, in place of one: */
+	struct timeline *window;	/* of which these seconds are to be corrected */
+	int64_t from, to;
 };
 
 struct shared {
@@ -40,6 +44,7 @@ struct shared {
 	struct source *source;		/* to cancel them; NULL while there is none */
 	struct parallel *parallel;
 	struct preview *preview;	/* NULL: none (any more) */
+	struct mender *mender;		/* NULL: nothing can be corrected */
 	struct look look;		/* told before there was one */
 	struct outline *outline;
 	struct job_status status;	/* .message, .reader, .warning owned */

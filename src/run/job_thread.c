@@ -18,6 +18,7 @@
 #define OUTLINE_CELLS 1024
 #define FIGURES_US 50000		/* how old figures may be while nothing is stitched */
 #define INDEX_STEP 512			/* packets of each file at once */
+#define MEND_LAST_US (5 * G_USEC_PER_SEC)	/* at the end, for seconds that are to be corrected */
 #define PREVIEW_FIRST_US 100000		/* so long the main pass waits for the first preview */
 
 static void set_phase(struct shared *s, enum job_phase phase, const char *message)
@@ -99,11 +100,13 @@ static void post(struct shared *s, struct model *m, bool final, enum source_stat
 		return;
 	g_atomic_int_add(&s->queued_spans, (gint)p->spans->len);
 	struct post *item = g_new(struct post, 1);
-	*item = (struct post){ p, closed_to(m, final, how) };
+	*item = (struct post){ .publication = p, .closed_to = closed_to(m, final, how) };
 	g_async_queue_push(s->posts, item);
 	g_mutex_lock(&s->lock);
 	if (s->preview)
 		preview_hard_to(s->preview, item->closed_to);
+	if (s->mender)
+		mender_closed_to(s->mender, item->closed_to);
 	g_mutex_unlock(&s->lock);
 	shared_wake_owner(s);
 }
@@ -159,6 +162,20 @@ static void pause_reading(struct shared *s)
 	g_mutex_unlock(&s->lock);
 }
 
+/* What came too late: told to the user, and noted to be made again where it is kept. */
+static void note_late(struct shared *s, struct source *source)
+{
+	struct source_late late;
+
+	if (!source_take_late(source, &late))
+		return;
+	if (s->mender)
+		mender_note(s->mender, &late);
+	g_mutex_lock(&s->lock);
+	s->status.late += late.n;
+	g_mutex_unlock(&s->lock);
+}
+
 static enum source_status read_source(struct shared *s, struct source *source, struct model *m,
 				      GError **error)
 {
@@ -175,6 +192,7 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 			return st;
 		if (g_get_monotonic_time() < turn.due_us)
 			continue;
+		note_late(s, source);
 		post_in_turn(s, m, &turn);
 		update_figures(s, source_progress(source), model_n_events(m), model_now(m));
 	}
@@ -192,6 +210,9 @@ static void run_source(struct shared *s, struct source *source, bool lacks_spans
 	enum source_status st = read_source(s, source, m, &error);
 	post(s, m, true, st);
 	update_figures(s, source_progress(source), model_n_events(m), model_now(m));
+	note_late(s, source);
+	if (s->mender && st == SOURCE_END)
+		mender_finish(s->mender, MEND_LAST_US);
 	end_phase(s, st, error);
 	set_source(s, NULL);
 	model_free(m);
@@ -367,6 +388,51 @@ static void run_pieces(struct shared *s, const struct pieces *p)
 	preview_free(pv);
 }
 
+/* ---- what is kept while it is read ---- */
+
+static void post_window(void *data, struct timeline *window, int64_t from, int64_t to)
+{
+	struct shared *s = data;
+	struct post *item = g_new0(struct post, 1);
+
+	item->window = window;
+	item->from = from;
+	item->to = to;
+	g_async_queue_push(s->posts, item);
+	shared_wake_owner(s);
+}
+
+static void set_mender(struct shared *s, struct mender *m)
+{
+	g_mutex_lock(&s->lock);
+	s->mender = m;
+	s->status.corrects |= m != NULL;
+	if (m && s->unwanted)
+		mender_stop(m);
+	g_mutex_unlock(&s->lock);
+}
+
+/* One thread serves looks, and makes again what events came too late for. */
+static void run_kept(struct shared *s, struct source *source, const struct pieces *kept)
+{
+	int64_t step = s->options.model.step_ns > 0 ? s->options.model.step_ns : INT64_C(1000000000);
+	struct preview *pv = preview_new(kept, step, ring, s);
+	struct mender *m = mender_new(kept, step, post_window, s);
+
+	preview_work(pv, mender_work, m);
+	set_mender(s, m);
+	set_preview(s, pv);
+	preview_start(pv);
+	run_source(s, source, false);
+	if (s->options.preview)
+		serve_looks(s);
+	mender_stop(m);
+	set_preview(s, NULL);
+	preview_free(pv);
+	set_mender(s, NULL);
+	mender_free(m);
+}
+
 /* ---- what is known whole ---- */
 
 static bool is_told(void *data, double progress, uint64_t n)
@@ -385,7 +451,7 @@ static void post_piece(struct shared *s, struct publication *p)
 
 	while (is_queue_full(s) && !g_atomic_int_get(&s->discard))
 		g_usleep(1000);
-	*item = (struct post){ p, INT64_MAX };
+	*item = (struct post){ .publication = p, .closed_to = INT64_MAX };
 	g_atomic_int_add(&s->queued_spans, (gint)p->spans->len);
 	g_async_queue_push(s->posts, item);
 	shared_wake_owner(s);
@@ -441,6 +507,8 @@ void *job_thread_main(void *shared)
 		set_phase(s, JOB_LOADING, NULL);
 		if (t.whole)
 			post_whole(s, t.whole);
+		else if (t.source && t.pieces.ops)
+			run_kept(s, t.source, &t.pieces);
 		else if (t.source)
 			run_source(s, t.source, false);
 		else

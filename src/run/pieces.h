@@ -27,6 +27,10 @@ struct piece_ops {
 	struct source *(*range)(void *trace, int64_t from, int64_t to, size_t budget);
 	const struct native_loss *(*losses)(struct source *s, size_t *ret_n);
 	void (*free)(void *trace);
+	/* Of a trace that grows (NULL: it does not): makes known what came before `to`, when it
+	 * did not at a time when all before `to` had come; INT64_MAX: all that came. All before
+	 * `closed` has come now. False: nothing is known. Frees what ranges borrow. */
+	bool (*renew)(void *trace, int64_t to, int64_t closed);
 };
 
 struct pieces {

@@ -7,6 +7,8 @@
 #include "run/worker.h"
 
 #define WARM_UP_NS (NS_PER_S / 4)	/* has to be known before a window */
+#define LONG_US (INT64_C(3600) * G_USEC_PER_SEC)
+#define WORK_US 200000			/* work that may be due is looked for so often */
 #define EXACT_BYTES (256 << 20)		/* read from the trace's begin on, at most */
 #define EXACT_BYTES_SPANS (64 << 20)	/* with spans: all of them are kept */
 
@@ -29,6 +31,8 @@ struct preview {
 	GMutex lock;			/* what follows */
 	GCond changed;
 	bool stop, made;		/* made: at least one window */
+	bool (*work)(void *data);	/* beside looks, or NULL */
+	void *work_data;
 	bool idle;			/* nothing to make */
 	struct look look;
 	bool looked_anew;		/* .look has changed since the maker looked */
@@ -113,12 +117,19 @@ static struct look_window widen(const struct preview *pv, const struct look_wind
 	return *looked;
 }
 
+/* A trace that grows is shown as it is told, and read only where that can't answer: what
+ * is closed, that is. */
+static bool is_served(const struct preview *pv)
+{
+	return !pv->pieces.ops->renew || (pv->look.again && pv->look.to_ns <= pv->hard_to);
+}
+
 /* The maker looks, with the lock held: outside of what it makes or has made? */
 static bool has_moved(struct preview *pv)
 {
 	struct look_window looked;
 
-	if (!pv->looked_anew)
+	if (!pv->looked_anew || !is_served(pv))
 		return false;
 	pv->looked_anew = false;
 	if (!looked_at(pv, &pv->look, &looked) || is_in(&looked, &pv->now))
@@ -158,7 +169,7 @@ static bool choose(struct preview *pv, struct look_window *ret)
 	struct look_window looked;
 
 	has_moved(pv);
-	if (pv->stop || !looked_at(pv, &pv->look, &looked))
+	if (pv->stop || !is_served(pv) || !looked_at(pv, &pv->look, &looked))
 		return false;
 	for (; pv->stage < G_N_ELEMENTS(stages); pv->stage++) {
 		const struct stage *stage = &stages[pv->stage];
@@ -184,11 +195,23 @@ static bool is_in_vain(void *data)
 	return in_vain;
 }
 
+static void renew(struct preview *pv)
+{
+	g_mutex_lock(&pv->lock);
+	int64_t to = pv->look.to_ns, closed = pv->hard_to;
+	bool served = is_served(pv);
+	g_mutex_unlock(&pv->lock);
+	if (served)
+		pv->pieces.ops->renew(pv->pieces.trace, to, closed);
+}
+
 bool preview_step(struct preview *pv)
 {
 	const struct window_reader reader = { &pv->pieces, is_in_vain, pv };
 	struct look_window w;
 
+	if (pv->pieces.ops->renew)
+		renew(pv);
 	g_mutex_lock(&pv->lock);
 	bool any = choose(pv, &w);
 	pv->idle = !any;
@@ -222,9 +245,12 @@ static void *preview_main(void *data)
 	for (;;) {
 		while (preview_step(pv))
 			;
+		if (pv->work && pv->work(pv->work_data))
+			continue;
+		gint64 until = g_get_monotonic_time() + (pv->work ? WORK_US : LONG_US);
 		g_mutex_lock(&pv->lock);
-		while (!pv->stop && pv->idle)
-			g_cond_wait(&pv->changed, &pv->lock);
+		while (!pv->stop && pv->idle && g_cond_wait_until(&pv->changed, &pv->lock, until))
+			;
 		bool stop = pv->stop;
 		g_mutex_unlock(&pv->lock);
 		if (stop)
@@ -246,6 +272,12 @@ struct preview *preview_new(const struct pieces *p, int64_t step_ns, GFunc ring,
 	g_mutex_init(&pv->lock);
 	g_cond_init(&pv->changed);
 	return pv;
+}
+
+void preview_work(struct preview *pv, bool (*work)(void *data), void *data)
+{
+	pv->work = work;
+	pv->work_data = data;
 }
 
 void preview_start(struct preview *pv)
@@ -298,8 +330,9 @@ void preview_look(struct preview *pv, const struct look *look)
 void preview_hard_to(struct preview *pv, int64_t instant)
 {
 	g_mutex_lock(&pv->lock);
-	if (pv->look.again && pv->hard_to < pv->now.to_ns && instant >= pv->now.to_ns) {
-		pv->idle = false;		/* it can be made exact */
+	int64_t to = pv->pieces.ops->renew ? pv->look.to_ns : pv->now.to_ns;
+	if (pv->look.again && pv->hard_to < to && instant >= to) {
+		pv->idle = false;		/* it can be made exact, or at all */
 		g_cond_broadcast(&pv->changed);
 	}
 	pv->hard_to = MAX(pv->hard_to, instant);

@@ -33,6 +33,9 @@ struct timeline *preview_take(struct preview *pv, struct look_window *ret);
 /* Makes the next window; false: there is none to make (now). While the trace is not
  * indexed, only what its index already covers. */
 bool preview_step(struct preview *pv);
+/* Before it is started: the thread does this, too, whenever no window is to be made, until
+ * there is none (false); it asks some times a second. */
+void preview_work(struct preview *pv, bool (*work)(void *data), void *data);
 void preview_start(struct preview *pv);		/* a thread that makes all that comes */
 /* Waits until something was made, or nothing can be, or the instant (monotonic). */
 void preview_wait(struct preview *pv, int64_t until_us);

@@ -81,8 +81,7 @@ static int64_t end_of(const struct window_reader *r, const struct look_window *w
 	return w->exact && !too_much ? w->to_ns + WINDOW_BEHIND_NS : w->to_ns;
 }
 
-/* Everything from `begin` to the window's end; NULL: it was in vain. */
-static struct timeline *read_from(const struct window_reader *r, const struct look_window *w,
+struct timeline *window_read_from(const struct window_reader *r, const struct look_window *w,
 				  int64_t begin)
 {
 	int64_t end = end_of(r, w);
@@ -111,8 +110,8 @@ struct timeline *window_read(const struct window_reader *r, const struct look_wi
 	int64_t first = INT64_MIN, end, back = warm_up(r, w, NS_PER_S / 4);
 
 	if (w->exact)
-		return read_from(r, w, INT64_MIN);
-	struct timeline *tl = read_from(r, w, w->from_ns - back);
+		return window_read_from(r, w, INT64_MIN);
+	struct timeline *tl = window_read_from(r, w, w->from_ns - back);
 	r->pieces->ops->bounds(r->pieces->trace, &first, &end);
 	/* Where nothing happened, what happened last says what goes on. */
 	while (tl && timeline_n_seconds(tl) == 0 && back && w->from_ns - back > first) {
@@ -120,7 +119,7 @@ struct timeline *window_read(const struct window_reader *r, const struct look_wi
 		if (!back)
 			break;
 		timeline_free(tl);
-		tl = read_from(r, w, w->from_ns - back);
+		tl = window_read_from(r, w, w->from_ns - back);
 	}
 	return tl;
 }

@@ -27,4 +27,8 @@ struct window_reader {
  * seconds where the trace has no event before the window's end. */
 struct timeline *window_read(const struct window_reader *r, const struct look_window *w);
 
+/* The same, read from there on (INT64_MIN: the trace's begin). */
+struct timeline *window_read_from(const struct window_reader *r, const struct look_window *w,
+				  int64_t begin);
+
 #endif

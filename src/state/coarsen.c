@@ -436,6 +436,7 @@ struct second *second_coarsen(struct second *const *seconds, size_t n, int64_t f
 		to->trust.soft += t->soft;
 		to->trust.late += t->late;
 		to->trust.touched += t->touched;
+		to->trust.corrected += t->corrected != 0;
 		hist_merge(&to->wakeup, &seconds[i]->wakeup);
 	}
 	second_seal(to);

@@ -33,9 +33,12 @@ static void registry_grow(struct registry *r, uint32_t id)
 	r->alloc = alloc;
 }
 
-/* The entry of the id, zeroed if it is new. */
-static void *registry_put(struct registry *r, uint32_t id)
+void *registry_put(struct registry *r, uint32_t id)
 {
+	if (id & TIMELINE_OWN) {
+		r = r->own;
+		id &= ~TIMELINE_OWN;
+	}
 	if (id >= r->alloc)
 		registry_grow(r, id);
 	r->n = MAX(r->n, id + 1);
@@ -43,18 +46,34 @@ static void *registry_put(struct registry *r, uint32_t id)
 	return r->entries + (size_t)id * r->size;
 }
 
+uint32_t registry_own(struct registry *r)
+{
+	if (!r->own) {
+		r->own = g_new0(struct registry, 1);
+		r->own->size = r->size;
+	}
+	return TIMELINE_OWN | r->own->n;
+}
+
 static const void *registry_get(const struct registry *r, uint32_t id)
 {
+	if (id >= TIMELINE_OWN && id < 2 * TIMELINE_OWN && r->own)
+		return registry_get(r->own, id - TIMELINE_OWN);
 	return id < r->n && r->known[id] ? r->entries + (size_t)id * r->size : NULL;
 }
 
 static size_t registry_bytes(const struct registry *r)
 {
-	return (size_t)r->alloc * (r->size + sizeof(*r->known));
+	size_t own = r->own ? (size_t)r->own->alloc * (r->size + sizeof(*r->known)) : 0;
+
+	return own + (size_t)r->alloc * (r->size + sizeof(*r->known));
 }
 
 static void registry_clear(struct registry *r, void (*clear)(void *entry))
 {
+	if (r->own)
+		registry_clear(r->own, clear);
+	g_free(r->own);
 	for (uint32_t id = 0; clear && id < r->n; id++)
 		clear(r->entries + (size_t)id * r->size);
 	g_free(r->entries);
@@ -331,16 +350,22 @@ uint64_t timeline_version(const struct timeline *tl)
 
 /* --- applying --- */
 
+void timeline_put_string(struct timeline *tl, uint32_t id, char *taken)
+{
+	char **entry = registry_put(&tl->strings, id);
+
+	if (*entry)
+		tl->registry_bytes -= strlen(*entry) + 1;
+	g_free(*entry);
+	*entry = taken;
+	tl->registry_bytes += strlen(*entry) + 1;
+}
+
 static void apply_strings(struct timeline *tl, GArray *strings)
 {
 	for (unsigned i = 0; i < strings->len; i++) {
 		struct published_string *p = &g_array_index(strings, struct published_string, i);
-		char **entry = registry_put(&tl->strings, p->id);
-		if (*entry)
-			tl->registry_bytes -= strlen(*entry) + 1;
-		g_free(*entry);
-		*entry = g_steal_pointer(&p->s);
-		tl->registry_bytes += strlen(*entry) + 1;
+		timeline_put_string(tl, p->id, g_steal_pointer(&p->s));
 	}
 }
 
@@ -391,11 +416,11 @@ static uint32_t container_id(struct timeline *tl, const struct process_info *p)
 	return id;
 }
 
-static void put_process(struct timeline *tl, const struct published_process *e)
+void timeline_put_process(struct timeline *tl, uint32_t id, const struct process_info *info)
 {
-	struct process_info *p = registry_put(&tl->processes, e->id);
+	struct process_info *p = registry_put(&tl->processes, id);
 
-	*p = e->info;
+	*p = *info;
 	p->container = container_id(tl, p);
 }
 
@@ -407,7 +432,7 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 	for (unsigned i = 0; i < p->processes->len; i++) {
 		struct published_process *e =
 			&g_array_index(p->processes, struct published_process, i);
-		put_process(tl, e);
+		timeline_put_process(tl, e->id, &e->info);
 	}
 	for (unsigned i = 0; i < p->files->len; i++) {
 		struct published_file *e = &g_array_index(p->files, struct published_file, i);
@@ -446,9 +471,17 @@ static bool is_folded(const struct timeline *tl, int64_t at)
 	return s && s->fold_ns && s->begin_ns <= at;
 }
 
-static void apply_second(struct timeline *tl, struct second *s)
+/* What was read again with all that belongs to it stays. */
+static bool is_corrected(const struct timeline *tl, const struct second *by)
 {
-	if (s->begin_ns < tl->dropped_until || is_folded(tl, s->begin_ns)) {
+	const struct second *s = timeline_second(tl, lower_bound(tl, by->begin_ns));
+
+	return s && s->begin_ns == by->begin_ns && s->trust.corrected > by->trust.corrected;
+}
+
+void timeline_put_second(struct timeline *tl, struct second *s)
+{
+	if (s->begin_ns < tl->dropped_until || is_folded(tl, s->begin_ns) || is_corrected(tl, s)) {
 		second_unref(s);		/* a new version of what is no longer kept */
 		return;
 	}
@@ -577,6 +610,11 @@ static void apply_span(struct timeline *tl, struct span_entry entry)
 		replace_span(tl, index, entry);
 }
 
+void timeline_put_span(struct timeline *tl, uint32_t slot, struct span *taken)
+{
+	apply_span(tl, entry_of(taken, slot));
+}
+
 /* What was held back while its trace was pinned. What still is gets held back again. */
 static bool release_held_back(struct timeline *tl)
 {
@@ -633,7 +671,7 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 	apply_registries(tl, p);
 	for (unsigned i = 0; i < p->seconds->len; i++) {
 		struct second **s = (struct second **)&g_ptr_array_index(p->seconds, i);
-		apply_second(tl, g_steal_pointer(s));
+		timeline_put_second(tl, g_steal_pointer(s));
 	}
 	for (unsigned i = 0; i < p->spans->len; i++) {
 		struct published_span *e = &g_array_index(p->spans, struct published_span, i);

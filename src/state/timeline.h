@@ -151,7 +151,8 @@ bool timeline_has_event(const struct timeline *tl, const char *name);
 bool timeline_has_spans(const struct timeline *tl);
 bool timeline_has_calls(const struct timeline *tl);
 
-/* Totals over everything read, also what was dropped from memory since. */
+/* Totals over everything read, also what was dropped from memory since. (Of .corrected:
+ * none; each second tells its own.) */
 struct trust timeline_trust(const struct timeline *tl);
 uint64_t timeline_n_events(const struct timeline *tl);
 size_t timeline_bytes(const struct timeline *tl);		/* memory held, about */

@@ -13,7 +13,10 @@ struct registry {
 	bool *known;
 	uint32_t n, alloc;
 	uint32_t size;			/* bytes of an entry */
+	struct registry *own;		/* entries that no publication made (correct.c), or NULL:
+					 * their ids have TIMELINE_OWN */
 };
+#define TIMELINE_OWN UINT32_C(0x40000000)
 
 /* With what a walk over all spans needs, so that it stays in this array. */
 struct span_entry {
@@ -63,6 +66,16 @@ struct timeline {
 
 /* timeline.c: a trace without spans; the last one takes its place. */
 void timeline_forget_trace(struct timeline *tl, uint32_t i);
+
+/* The entry of the id, zeroed if it is new. */
+void *registry_put(struct registry *r, uint32_t id);
+/* An id for an entry of the timeline's own. */
+uint32_t registry_own(struct registry *r);
+void timeline_put_string(struct timeline *tl, uint32_t id, char *taken);
+void timeline_put_process(struct timeline *tl, uint32_t id, const struct process_info *info);
+/* A second in the place of the one that began there, and a span in that of its slot. */
+void timeline_put_second(struct timeline *tl, struct second *taken);
+void timeline_put_span(struct timeline *tl, uint32_t slot, struct span *taken);
 
 /* timeline_budget.c */
 void timeline_keep_budget(struct timeline *tl);

@@ -48,7 +48,7 @@ static void feed_free(struct source *s)
 }
 
 static const struct source_ops feed_ops = {
-	.next = feed_next, .cancel = feed_cancel, .free = feed_free,
+	.next = feed_next, .cancel = feed_cancel, .free = feed_free, .take_late = feed_take_late,
 };
 
 static GArray *news_new(void)

@@ -60,17 +60,37 @@ static int64_t delivered(const struct native_feed *f)
 	return f->s.n_batch ? f->s.batch[f->s.n_batch - 1].ts : f->last_ns;
 }
 
+static void note_late(struct native_feed *f, int64_t ts, int64_t at)
+{
+	struct source_late *l = &f->fresh;
+
+	f->late++;
+	f->late_from_ns = MIN(f->late_from_ns, ts);
+	f->late_to_ns = MAX(f->late_to_ns, ts);
+	l->from_ns = l->n ? MIN(l->from_ns, ts) : ts;
+	l->to_ns = l->n ? MAX(l->to_ns, ts) : ts;
+	l->at_from_ns = l->n ? MIN(l->at_from_ns, at) : at;
+	l->at_to_ns = l->n ? MAX(l->at_to_ns, at) : at;
+	l->n++;
+}
+
+bool feed_take_late(struct source *s, struct source_late *ret)
+{
+	struct native_feed *f = (struct native_feed *)s;
+
+	*ret = f->fresh;
+	f->fresh = (struct source_late){ 0 };
+	return ret->n > 0;
+}
+
 /* Records that are older than what was delivered are moved to the present. */
 static void move_late(struct native_feed *f, struct native_cursor *k)
 {
 	int64_t last = delivered(f);
 	for (unsigned i = 0; i < k->ahead_n && k->ahead[i].ts < last; i++) {
 		struct blk_event *e = &k->ahead[i];
-		if (e->row < BLK_ROW_FIRST_PSEUDO) {
-			f->late++;
-			f->late_from_ns = MIN(f->late_from_ns, e->ts);
-			f->late_to_ns = MAX(f->late_to_ns, e->ts);
-		}
+		if (e->row < BLK_ROW_FIRST_PSEUDO)
+			note_late(f, e->ts, last);
 		e->ts = last;
 	}
 }

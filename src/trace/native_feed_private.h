@@ -126,6 +126,7 @@ struct native_feed {
 	int64_t max_late_us;
 	uint64_t late, refused;
 	int64_t late_from_ns, late_to_ns;
+	struct source_late fresh;	/* since it was taken last */
 	unsigned n_numbers;		/* instances told apart by number */
 	bool ended, rebuild;
 };
@@ -146,6 +147,7 @@ void feed_track_bury(struct native_feed *f, struct feed_stream *x);
 
 /* native_feed_merge.c */
 enum source_status feed_next(struct source *s, struct blk_batch *ret, GError **error);
+bool feed_take_late(struct source *s, struct source_late *ret);
 
 /* The instant that the stream has passed: nothing older is in its packets, or will come. */
 int64_t feed_passed(const struct feed_stream *x);

@@ -119,7 +119,9 @@ static void range_free(struct source *source)
 	g_free(source);
 }
 
-static const struct source_ops range_ops = { range_next, range_cancel, range_progress, range_free };
+static const struct source_ops range_ops = {
+	.next = range_next, .cancel = range_cancel, .progress = range_progress, .free = range_free,
+};
 
 struct source *native_range(struct native *n, int64_t from, int64_t to, size_t budget)
 {

@@ -50,11 +50,20 @@ enum blk_trace_error {
 
 struct source;
 
+/* Events that came when others behind them were delivered already, and so stand in the
+ * batches at a later instant than their own. */
+struct source_late {
+	uint64_t n;
+	int64_t from_ns, to_ns;		/* when they were, first and last */
+	int64_t at_from_ns, at_to_ns;	/* where they were told instead */
+};
+
 /* Implementations fill this table; everybody else uses the functions below. */
 struct source_ops {
 	enum source_status (*next)(struct source *s, struct blk_batch *ret, GError **error);
 	void (*cancel)(struct source *s);		/* any thread; may be NULL */
 	double (*progress)(struct source *s);		/* 0..1, < 0 unknown; may be NULL */
+	bool (*take_late)(struct source *s, struct source_late *ret);	/* may be NULL */
 	void (*free)(struct source *s);
 };
 
@@ -67,6 +76,8 @@ struct source {
 enum source_status source_next(struct source *s, struct blk_batch *ret, GError **error);
 void source_cancel(struct source *s);
 double source_progress(struct source *s);
+/* What came late since the last call; false: nothing. The reading thread's. */
+bool source_take_late(struct source *s, struct source_late *ret);
 void source_free(struct source *s);		/* NULL is fine */
 typedef struct source blk_source;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_source, source_free)

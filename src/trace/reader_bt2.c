@@ -330,7 +330,7 @@ static double reader_progress(struct source *s)
 }
 
 static const struct source_ops reader_ops = {
-	reader_next, reader_cancel, reader_progress, reader_free,
+	.next = reader_next, .cancel = reader_cancel, .progress = reader_progress, .free = reader_free,
 };
 
 static bool add_sink(struct reader *r, const bt_component_sink **sink)

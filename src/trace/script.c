@@ -558,7 +558,7 @@ static void script_free(struct source *source)
 }
 
 static const struct source_ops script_ops = {
-	script_next, script_cancel, script_progress, script_free,
+	.next = script_next, .cancel = script_cancel, .progress = script_progress, .free = script_free,
 };
 
 struct source *source_open_script(const char *text, const struct blk_subscription *rows,

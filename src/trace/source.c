@@ -21,6 +21,11 @@ double source_progress(struct source *s)
 	return s->ops->progress ? s->ops->progress(s) : -1;
 }
 
+bool source_take_late(struct source *s, struct source_late *ret)
+{
+	return s->ops->take_late && s->ops->take_late(s, ret);
+}
+
 void source_free(struct source *s)
 {
 	if (s)

@@ -407,9 +407,11 @@ static void do_pause(struct app *app, struct place *p, enum command_id command)
 	app->nav.fixed = false;
 	if (runs)
 		app->nav.mode = NAV_PAUSED;
+	else if (app->status.phase == UI_LIVE && app->nav.step_ns >= NS_PER_S)
+		app->nav.mode = NAV_FOLLOW;
 	else
-		app->nav.mode = app->status.phase == UI_LIVE ? NAV_FOLLOW : NAV_PLAY;
-	app_say(app, runs ? "paused: p goes on" : app->status.phase == UI_LIVE ?
+		app->nav.mode = NAV_PLAY;
+	app_say(app, runs ? "paused: p goes on" : app->nav.mode == NAV_FOLLOW ?
 		"following the newest second" : "playing one step a second: p pauses");
 	nav_tick(&app->nav, app->main);
 	app_moved(app);
@@ -424,15 +426,30 @@ static void do_follow(struct app *app, struct place *p, enum command_id command)
 	app_moved(app);
 }
 
+/* What is still open can't be decoded in finer steps. */
+static void rest_on_closed(struct app *app)
+{
+	size_t i = timeline_n_seconds(app->main);
+
+	app_pause(app);
+	while (i > 0 && !timeline_second(app->main, i - 1)->version)
+		i--;
+	if (i > 0)
+		nav_seek(&app->nav, app->main, timeline_second(app->main, i - 1)->begin_ns);
+}
+
 static void do_step_size(struct app *app, struct place *p, enum command_id command)
 {
 	bool finer = command == CMD_STEP_FINER;
 
 	bool decodes = whole_decodes(app);
 
+	if (finer && decodes && app->nav.mode == NAV_FOLLOW && app->nav.step_ns <= NS_PER_S)
+		rest_on_closed(app);
 	if (!nav_change_step(&app->nav, app->main, finer ? -1 : 1, decodes ? NS_PER_MS : NS_PER_S))
 		app_say(app, !finer ? "10 minutes is the coarsest step" : decodes ?
-			"1 ms is the finest step" :
+			"1 ms is the finest step" : app->options->live ?
+			"1 s is the finest step: no packets of this session are kept (--no-spool)" :
 			"1 s is the finest step here: finer ones are decoded from a recorded trace "
 			"by the native reader");
 	app_moved(app);

@@ -234,6 +234,10 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 	timeline_evicted(app->main, &traces, &spans);
 	if (traces)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " dropped %" G_GUINT64_FORMAT " traces", traces);
+	if (t->corrected == 1)
+		x = frame_add(app, y, x, ROLE_SOFT, " corrected");
+	else if (t->corrected)
+		x = frame_add(app, y, x, ROLE_SOFT, " corrected %u seconds", t->corrected);
 	return bad && !app->cover.part ? trust_repair(app, y, x) : x;
 }
 

@@ -120,6 +120,8 @@ void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, u
 		if (s->points[i].folded && marks_below && !(s->points[i].begin_ns < to &&
 							    s->points[i].end_ns > from))
 			canvas_fill(app->canvas, y + 1, x + cell, wide, ROLE_DIM, "=");
+		if (s->points[i].corrected && marks_below)
+			canvas_put(app->canvas, below, x + cell, 1, ROLE_SOFT, "c");
 		if (s->points[i].lost)
 			canvas_put(app->canvas, below, x + cell, 1, ROLE_DISTRUST, "!");
 	}

@@ -29,6 +29,8 @@ struct ui_status {
 	unsigned pieces_done, pieces;	/* 0: not read in pieces */
 	int64_t hard_to_ns;	/* of a trace with an outline: final before it; TIME_UNKNOWN */
 	double index_progress;	/* 0..1 of the packet index; < 0: none is used */
+	bool kept;		/* live: packets are kept, and looks (.look) are decoded from them */
+	int64_t kept_from_ns;	/* the oldest one's begin; TIME_UNKNOWN: none yet */
 };
 
 struct ui_export {
@@ -83,7 +85,8 @@ struct ui_backend {
 	void (*note)(void *data, const char *text);
 	/* Of traces that are shown before they are read; NULL: there are none. After pump: a
 	 * reference to the newest outline, or NULL; and a new preview, which is the screen's
-	 * from now on, or NULL. look tells which instants are on the screen. */
+	 * from now on, or NULL. look tells which instants are on the screen. Of a live session
+	 * only what status.kept decodes. */
 	struct outline *(*outline)(void *data);
 	struct timeline *(*preview)(void *data, struct look_window *ret);
 	void (*look)(void *data, const struct look *look);

@@ -11,12 +11,37 @@ static char *percent_text(const struct app *app)
 		g_strdup_printf("%d %%", CLAMP((int)(app->status.progress * 100), 0, 100));
 }
 
+/* Of a live session: where it is decoded from. */
+static char *kept_text(const struct app *app, int64_t to)
+{
+	char clock[TIMEFMT_LEN];
+	int64_t from = app->status.kept_from_ns;
+
+	if (from == TIME_UNKNOWN)
+		return g_strdup("nothing of the session is kept on disk yet");
+	if (to <= from)
+		return g_strdup_printf("what is kept on disk begins at %s", timefmt_clock(clock, from));
+	return g_strdup_printf("it is decoded from what is kept on disk, since %s",
+			       timefmt_clock(clock, from));
+}
+
+static bool is_still_open(const struct app *app, int64_t to)
+{
+	size_t n = timeline_n_seconds(app->main);
+	const struct second *last = n ? timeline_second(app->main, n - 1) : NULL;
+
+	return !last || to > (last->version ? last->end_ns : last->begin_ns);
+}
+
 /* Why it is not there. */
 static char *state_text(const struct app *app, int64_t from, int64_t to)
 {
 	g_autofree char *read = percent_text(app);
 	char step[TIMEFMT_LEN];
 
+	if (app->status.kept && is_still_open(app, to))
+		return g_strdup_printf("this second is still open: it is decoded in steps of %s once it "
+				       "is closed", timefmt_step(step, extent_fine_step(from, to)));
 	if (extent_fine_step(from, to))
 		return g_strdup_printf("it is decoded in steps of %s, in a moment",
 				       timefmt_step(step, extent_fine_step(from, to)));
@@ -65,7 +90,7 @@ void unread_draw(struct app *app, struct place *p, struct box box)
 
 	nav_range(&app->nav, &from, &to);
 	state = state_text(app, from, to);
-	figures = figures_text(app, from, to);
+	figures = app->outline ? figures_text(app, from, to) : kept_text(app, to);
 	lost = extent_lost_text(&app->extent, from, to);
 	losses = lost ? g_strdup_printf("! lost in it: %s", lost) : g_strdup("no loss is known of it");
 	title = g_strdup_printf("%s: %s", p->view->title, state);

@@ -103,6 +103,18 @@ static void keep_to_seconds(struct app *app)
 		nav_set_step(&app->nav, NS_PER_S);
 }
 
+/* Steps below a second are of what is closed: who follows goes by seconds. */
+static bool take_kept(struct app *app)
+{
+	app->extent.main = app->main;
+	app->extent.hard_to_ns = INT64_MAX;
+	if (app->nav.mode == NAV_FOLLOW && app->nav.step_ns < NS_PER_S)
+		nav_set_step(&app->nav, NS_PER_S);
+	bool changed = take_preview(app);
+	app->extent.preview = app->preview;
+	return changed;
+}
+
 void whole_take(struct app *app)
 {
 	const struct ui_backend *b = app->backend;
@@ -116,7 +128,10 @@ void whole_take(struct app *app)
 		app->nothing = timeline_new(0);
 	changed = take_outline(app);
 	if (!app->outline) {
-		keep_to_seconds(app);
+		if (!app->status.kept)
+			keep_to_seconds(app);
+		else if (take_kept(app))
+			app_settle(app);
 		return;
 	}
 	changed |= take_preview(app);
@@ -161,11 +176,13 @@ void whole_choose(struct app *app, struct place *p)
 	};
 	int64_t begin, end;
 
-	if (!app->outline)
+	if (!app->outline && !app->status.kept)
 		return;
 	nav_range(&app->nav, &begin, &end);
 	if (p->view->kind == VIEW_WATERFALL && p->narrow.trace_id)
 		app->cover = waterfall_cover(app, p);
+	else if (!app->outline)
+		app->cover = extent_kept_cover(&app->extent, begin, end, extent_fine_step(begin, end));
 	else if (extent_fine_step(begin, end))
 		app->cover = extent_fine_cover(&app->extent, begin, end,
 					       extent_fine_step(begin, end));
@@ -179,7 +196,7 @@ void whole_choose(struct app *app, struct place *p)
 
 bool whole_decodes(const struct app *app)
 {
-	return app->outline && app->backend->look;
+	return (app->outline || app->status.kept) && app->backend && app->backend->look;
 }
 
 /* Has the timeline been there, and yet not what is to be shown? */
@@ -216,6 +233,8 @@ void whole_look(struct app *app)
 		l.to_ns = l.from_ns + MAX(ns / NS_PER_S, 1) * NS_PER_S;
 	}
 	l.again = is_asked_again(app, &l);
+	if (!app->outline && !l.again)
+		return;
 	if (is_same_look(&l, &app->look))
 		return;
 	app->look = l;

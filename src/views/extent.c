@@ -109,6 +109,17 @@ struct cover extent_fine_cover(const struct extent *e, int64_t from, int64_t to,
 	return (struct cover){ previewed ? preview_kind(e) : COVER_UNREAD, !(previewed && all) };
 }
 
+struct cover extent_kept_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns)
+{
+	bool all, previewed = is_previewed(e, from, to, &all);
+	if (step_ns) {
+		previewed = previewed && e->window.step_ns == step_ns;
+		return (struct cover){ previewed ? preview_kind(e) : COVER_UNREAD, !(previewed && all) };
+	}
+	bool folded = extent_is_folded(e->main, from, to, NULL, NULL);
+	return (struct cover){ folded && all ? preview_kind(e) : COVER_READ, false };
+}
+
 bool extent_is_dropped(const struct extent *e, int64_t from, int64_t to)
 {
 	int64_t main_from, main_to;
@@ -192,6 +203,7 @@ static void add_read(struct extent_strip *s, const struct strip *read)
 		p->count += r->count;
 		p->p99_ns = MAX(p->p99_ns, r->p99_ns);
 		p->lost |= r->lost;
+		p->corrected |= r->corrected;
 		p->outlier |= r->outlier;
 		p->folded |= r->folded;
 	}
@@ -217,7 +229,7 @@ static void add_seconds(struct extent_strip *s, const struct extent *e, const st
 		s->points[i] = (struct overview_point){
 			.begin_ns = r->begin_ns, .end_ns = r->end_ns, .p99_ns = r->p99_ns,
 			.count = r->count, .lost = r->lost, .gap = r->gap, .outlier = r->outlier,
-			.folded = r->folded, .cover = COVER_READ,
+			.folded = r->folded, .corrected = r->corrected, .cover = COVER_READ,
 			.bytes = r->gap ? 0 : events_of(e->main, r->begin_ns),
 		};
 		s->max_bytes = MAX(s->max_bytes, s->points[i].bytes);

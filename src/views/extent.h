@@ -32,6 +32,9 @@ struct cover extent_cover(const struct extent *e, int64_t from, int64_t to);
  * previews have. */
 int64_t extent_fine_step(int64_t from, int64_t to);
 struct cover extent_fine_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns);
+/* Of a live session whose packets are kept: main has all seconds, previews finer steps (0:
+ * none) and what was folded. */
+struct cover extent_kept_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns);
 bool extent_is_whole(const struct extent *e);		/* all of it is read, or no outline */
 /* Were the seconds of the range read, and left memory since? */
 bool extent_is_dropped(const struct extent *e, int64_t from, int64_t to);

@@ -275,7 +275,8 @@ static void add_strip(struct overview *o, struct rows *rows, struct history *h,
 		const struct strip_point *p = &g_array_index(strip->points, struct strip_point, i);
 		o->points[i] = (struct overview_point){ .begin_ns = p->begin_ns,
 			.end_ns = p->end_ns, .p99_ns = p->p99_ns, .count = p->count,
-			.lost = p->lost, .gap = p->gap, .outlier = p->outlier, .folded = p->folded };
+			.lost = p->lost, .gap = p->gap, .outlier = p->outlier, .folded = p->folded,
+			.corrected = p->corrected };
 	}
 	o->strip_max_ns = strip->max_ns;
 	o->usual_ns = strip->usual_ns;

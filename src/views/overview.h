@@ -32,6 +32,7 @@ struct overview_point {
 	bool lost;		/* a loss touches it */
 	bool gap;		/* seconds without any event (several may be one point) */
 	bool folded;		/* for lack of memory several seconds are one */
+	bool corrected;		/* made again, since events came too late */
 	bool outlier;		/* its worst span: several times its operation's usual */
 	enum cover_kind cover;
 	double bytes;		/* of packets, a second; 0 without an outline */

@@ -19,7 +19,8 @@ static void add_points(struct strip *strip, const struct timeline *tl)
 		struct strip_point gap = { .begin_ns = end, .end_ns = s->begin_ns, .p99_ns = -1,
 					   .gap = true };
 		struct strip_point point = { .begin_ns = s->begin_ns, .end_ns = s->end_ns,
-			.p99_ns = -1, .folded = s->fold_ns > 0, .lost = s->trust.touched || s->trust.lost_events ||
+			.p99_ns = -1, .folded = s->fold_ns > 0,
+			.corrected = s->trust.corrected, .lost = s->trust.touched || s->trust.lost_events ||
 				s->trust.lost_packets };
 		if (i > 0 && s->begin_ns > end)
 			g_array_append_val(strip->points, gap);

@@ -12,7 +12,7 @@ struct strip_point {
 	int64_t begin_ns, end_ns;
 	int64_t p99_ns;			/* -1: no root span ended in it */
 	uint32_t count;
-	bool lost, gap, outlier;
+	bool lost, gap, outlier, corrected;
 	bool folded;			/* for lack of memory it tells of its neighbours, too */
 	const struct span *worst;	/* furthest above its usual; NULL: none, or it is evicted */
 	uint32_t worst_name;		/* the worst one's (string) */

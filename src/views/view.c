@@ -82,6 +82,7 @@ struct rows *rows_new(const struct timeline *tl, const struct view_query *query)
 		rows->trust.soft += s->trust.soft;
 		rows->trust.late += s->trust.late;
 		rows->trust.touched += s->trust.touched;
+		rows->trust.corrected += s->trust.corrected != 0;
 	}
 	return rows;
 }

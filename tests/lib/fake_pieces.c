@@ -260,6 +260,20 @@ struct pieces fake_pieces_trace(struct fake_pieces *f)
 	return (struct pieces){ &fake_ops, f };
 }
 
+static bool fake_renew(G_GNUC_UNUSED void *trace, G_GNUC_UNUSED int64_t to, G_GNUC_UNUSED int64_t closed)
+{
+	return true;
+}
+
+struct pieces fake_pieces_growing(struct fake_pieces *f)
+{
+	static struct piece_ops ops;
+
+	ops = fake_ops;
+	ops.renew = fake_renew;
+	return (struct pieces){ &ops, f };
+}
+
 void fake_pieces_release(struct fake_pieces *f)
 {
 	g_mutex_lock(&f->lock);

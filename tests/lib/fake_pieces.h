@@ -27,6 +27,8 @@ struct fake_pieces {
 void fake_pieces_init(struct fake_pieces *f, struct recording *records);	/* takes them over */
 void fake_pieces_clear(struct fake_pieces *f);
 struct pieces fake_pieces_trace(struct fake_pieces *f);
+/* The same as one that grows: it has all from the beginning. */
+struct pieces fake_pieces_growing(struct fake_pieces *f);
 void fake_pieces_release(struct fake_pieces *f);	/* who hangs goes on, for ever */
 void fake_pieces_await_hanging(struct fake_pieces *f);	/* until somebody hangs */
 

@@ -27,6 +27,7 @@ static struct {
 	unsigned looks, cancels;
 	struct look look;
 	struct ui_export exported;
+	bool kept;
 } seen;
 
 static void status(void *data, struct ui_status *ret)
@@ -34,7 +35,8 @@ static void status(void *data, struct ui_status *ret)
 	*ret = (struct ui_status){ .phase = seen.phase, .progress = seen.progress,
 		.n_events = 1310000, .events_per_s = 16200000, .lag_ns = -1,
 		.pieces_done = seen.pieces * 2 / 5, .pieces = seen.pieces,
-		.hard_to_ns = seen.hard_to, .index_progress = 1 };
+		.hard_to_ns = seen.hard_to, .index_progress = 1,
+		.kept = seen.kept, .kept_from_ns = FAKE_T0 };
 	g_strlcpy(ret->source, "big kernel+ust", sizeof ret->source);
 	g_strlcpy(ret->reader, seen.reader, sizeof ret->reader);
 }
@@ -558,6 +560,75 @@ static void test_every_key(void)
 	}
 }
 
+/* A live session: one closed second, and one that is open. */
+static void start_live(struct fixture *f, bool kept)
+{
+	struct timeline *tl = processes_at(0, false, 10), *more = processes_at(1, false, 10);
+	struct publication *p = publication_new();
+	struct second *open = second_ref((struct second *)timeline_second(more, 0));
+
+	begin();
+	seen.phase = UI_LIVE;
+	seen.kept = kept;
+	open->version = 0;
+	g_ptr_array_add(p->seconds, open);
+	p->has_coverage = true;
+	p->first_ns = FAKE_T0;
+	p->last_ns = FAKE_T0 + 2 * FAKE_S - 1;
+	timeline_apply(tl, p);
+	timeline_free(more);
+	f->options.live = true;
+	start(f, tl, 24, 80);
+	take(f);
+	check(f, "LIVE", true);
+}
+
+/* Steps below a second of what is closed are asked for, and shown as they come. */
+static void test_kept(void)
+{
+	struct fixture f = { 0 };
+
+	start_live(&f, true);
+	g_assert_cmpuint(seen.looks, ==, 0);
+	press(&f, "4z");
+	take(&f);
+	check(&f, "PAUSED  range 100ms step 100ms", true);
+	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0);
+	g_assert_cmpint(seen.look.to_ns, ==, FAKE_T0 + 100 * FAKE_MS);
+	g_assert_cmpint(seen.look.step_ns, ==, 100 * FAKE_MS);
+	g_assert_true(seen.look.again);
+	check(&f, "it is decoded in steps of 100ms, in a moment", true);
+	check(&f, "kept on disk, since", true);
+	seen.preview = processes_at(0, false, 3);
+	seen.window = (struct look_window){ FAKE_T0, FAKE_T0 + FAKE_S, 100 * FAKE_MS, false };
+	take(&f);
+	check(&f, "soft: what came before", true);
+	check(&f, "alpha", true);
+	press(&f, "b06:08:36.5\r");
+	take(&f);
+	check(&f, "this second is still open", true);
+	press(&f, "F");
+	take(&f);
+	check(&f, "LIVE", true);
+	check(&f, "step 1s", true);
+	check(&f, "alpha", true);
+	stop(&f);
+}
+
+/* Nothing is kept: says why there are no finer steps. */
+static void test_not_kept(void)
+{
+	struct fixture f = { 0 };
+
+	start_live(&f, false);
+	press(&f, "4z");
+	take(&f);
+	check(&f, "no packets of this session are kept", true);
+	check(&f, "LIVE", true);
+	g_assert_cmpuint(seen.looks, ==, 0);
+	stop(&f);
+}
+
 int main(int argc, char **argv)
 {
 	timefmt_set_utc(true);
@@ -574,6 +645,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/whole/play", test_play);
 	g_test_add_func("/whole/done", test_done);
 	g_test_add_func("/whole/every-key", test_every_key);
+	g_test_add_func("/whole/kept", test_kept);
+	g_test_add_func("/whole/not-kept", test_not_kept);
 	g_test_add_func("/whole/folded-again", test_folded_again);
 	return g_test_run();
 }

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Ids of one timeline said in those of another: see correct.h. */
+#include "state/correct.h"
+
+#include "state/publish.h"
+#include "state/timeline_private.h"
+
+#include <string.h>
+
+/* A registry of the window: what its ids are in the timeline. */
+struct ids {
+	uint32_t *to;
+	uint32_t n;
+};
+
+struct correction {
+	struct timeline *tl, *from;
+	GHashTable *strings;		/* text -> id + 1, of the timeline */
+	GHashTable *threads, *processes, *files;	/* struct who -> id + 1 */
+	int64_t to;			/* end of what is corrected */
+	struct ids string_ids, host_ids, thread_ids, process_ids, file_ids;
+};
+
+/* What an entry is found by. */
+struct who {
+	uint32_t host, name;		/* name: of files, a string */
+	int64_t number;			/* tid, pid; kind of a file */
+};
+
+static guint who_hash(gconstpointer p)
+{
+	const struct who *w = p;
+
+	return w->host * 31 + w->name * 0x9e3779b1u + (guint)w->number * 0x85ebca6bu;
+}
+
+static gboolean who_equal(gconstpointer a, gconstpointer b)
+{
+	return !memcmp(a, b, sizeof(struct who));
+}
+
+static uint32_t map(const struct ids *ids, uint32_t id)
+{
+	return id < ids->n ? ids->to[id] : ID_NONE;
+}
+
+static void ids_init(struct ids *ids, uint32_t n)
+{
+	ids->n = n;
+	ids->to = g_new(uint32_t, n + 1);
+	memset(ids->to, 0xff, (n + 1) * sizeof *ids->to);
+}
+
+/* ---- what the timeline has ---- */
+
+static void index_strings(struct correction *c)
+{
+	c->strings = g_hash_table_new(g_str_hash, g_str_equal);
+	for (uint32_t i = c->tl->strings.n; i-- > 0;)
+		g_hash_table_insert(c->strings, (char *)timeline_string(c->tl, i), GUINT_TO_POINTER(i + 1));
+	for (uint32_t i = 0; c->tl->strings.own && i < c->tl->strings.own->n; i++)
+		g_hash_table_insert(c->strings, (char *)timeline_string(c->tl, TIMELINE_OWN | i),
+				    GUINT_TO_POINTER((TIMELINE_OWN | i) + 1));
+}
+
+static void remember(GHashTable *table, struct who who, uint32_t id)
+{
+	g_hash_table_insert(table, g_memdup2(&who, sizeof who), GUINT_TO_POINTER(id + 1));
+}
+
+static uint32_t recall(GHashTable *table, struct who who)
+{
+	return GPOINTER_TO_UINT(g_hash_table_lookup(table, &who)) - 1;
+}
+
+static GHashTable *table_new(void)
+{
+	return g_hash_table_new_full(who_hash, who_equal, g_free, NULL);
+}
+
+static void index_threads(struct correction *c, uint32_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct thread_info *t = timeline_thread(c->tl, first + i);
+		if (t)
+			remember(c->threads, (struct who){ t->host, 0, t->tid }, first + i);
+	}
+}
+
+static void index_processes(struct correction *c, uint32_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct process_info *p = timeline_process(c->tl, first + i);
+		if (p)
+			remember(c->processes, (struct who){ p->host, 0, p->pid }, first + i);
+	}
+}
+
+static void index_files(struct correction *c, uint32_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct file_info *f = timeline_file(c->tl, first + i);
+		if (f)
+			remember(c->files, (struct who){ f->host, f->path, f->kind }, first + i);
+	}
+}
+
+static void index_all(struct correction *c)
+{
+	static void (*const kinds[])(struct correction *, uint32_t, uint32_t) = {
+		index_threads, index_processes, index_files,
+	};
+	const struct registry *of[] = { &c->tl->threads, &c->tl->processes, &c->tl->files };
+
+	index_strings(c);
+	c->threads = table_new();
+	c->processes = table_new();
+	c->files = table_new();
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+		if (of[i]->own)
+			kinds[i](c, TIMELINE_OWN, of[i]->own->n);
+		kinds[i](c, 0, of[i]->n);	/* they win */
+	}
+}
+
+/* ---- what the window has, in the timeline ---- */
+
+static void map_strings(struct correction *c)
+{
+	ids_init(&c->string_ids, c->from->strings.n);
+	for (uint32_t i = 0; i < c->from->strings.n; i++) {
+		const char *text = timeline_string(c->from, i);
+		uint32_t id = GPOINTER_TO_UINT(g_hash_table_lookup(c->strings, text)) - 1;
+		if (id == ID_NONE) {
+			char *taken = g_strdup(text);
+			id = registry_own(&c->tl->strings);
+			timeline_put_string(c->tl, id, taken);
+			g_hash_table_insert(c->strings, taken, GUINT_TO_POINTER(id + 1));
+		}
+		c->string_ids.to[i] = id;
+	}
+}
+
+static bool map_hosts(struct correction *c)
+{
+	ids_init(&c->host_ids, c->from->hosts.n);
+	for (uint32_t i = 0; i < c->from->hosts.n; i++) {
+		const struct host_info *w = timeline_host(c->from, i);
+		for (uint32_t k = 0; w && k < timeline_n_hosts(c->tl); k++) {
+			const struct host_info *h = timeline_host(c->tl, k);
+			if (h && !g_strcmp0(h->name, w->name) && !g_strcmp0(h->boot, w->boot))
+				c->host_ids.to[i] = k;
+		}
+		if (w && c->host_ids.to[i] == ID_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* What began too late for the model began when it was told of it. */
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a == TIME_UNKNOWN ? b : b == TIME_UNKNOWN ? a : MIN(a, b);
+}
+
+/* The one there was, with what the window knows better. */
+static void learn_process(struct correction *c, uint32_t id, const struct process_info *from)
+{
+	struct process_info p = *timeline_process(c->tl, id);
+
+	p.ppid = from->ppid >= 0 ? from->ppid : p.ppid;
+	p.start_ns = earlier(p.start_ns, from->start_ns);
+	p.exit_ns = earlier(p.exit_ns, from->exit_ns);
+	for (unsigned i = 0; i < NS_N; i++)
+		p.ns[i] = p.ns[i] ? p.ns[i] : from->ns[i];
+	if (p.vpid < 0) {
+		p.vpid = from->vpid;
+		p.ns_level = from->ns_level;
+	}
+	timeline_put_process(c->tl, id, &p);
+}
+
+static void map_processes(struct correction *c)
+{
+	ids_init(&c->process_ids, c->from->processes.n);
+	for (uint32_t i = 0; i < c->from->processes.n; i++) {
+		const struct process_info *p = timeline_process(c->from, i);
+		if (!p)
+			continue;
+		struct process_info info = *p;
+		info.host = map(&c->host_ids, p->host);
+		struct who who = { info.host, 0, p->pid };
+		uint32_t id = recall(c->processes, who);
+		if (id == ID_NONE) {
+			id = registry_own(&c->tl->processes);
+			info.leader = ID_NONE;		/* its threads are not known yet */
+			timeline_put_process(c->tl, id, &info);
+			remember(c->processes, who, id);
+		} else {
+			learn_process(c, id, p);
+		}
+		c->process_ids.to[i] = id;
+	}
+}
+
+/* The window's names, and behind the window those there were. */
+static void learn_names(struct correction *c, struct thread_info *mine, const struct thread_info *t)
+{
+	GArray *names = g_array_new(FALSE, FALSE, sizeof(struct name_at));
+
+	if (!t->n_names) {
+		g_array_unref(names);
+		return;
+	}
+	for (uint32_t i = 0; i < t->n_names; i++) {
+		struct name_at n = { t->names[i].since, map(&c->string_ids, t->names[i].name) };
+		g_array_append_val(names, n);
+	}
+	for (uint32_t i = 0; i < mine->n_names; i++)
+		if (mine->names[i].since >= MAX(c->to, t->names[t->n_names - 1].since + 1))
+			g_array_append_val(names, mine->names[i]);
+	c->tl->registry_bytes -= mine->n_names * sizeof *mine->names;
+	g_free((void *)mine->names);
+	mine->n_names = names->len;
+	mine->names = (struct name_at *)(void *)g_array_free(names, FALSE);
+	c->tl->registry_bytes += mine->n_names * sizeof *mine->names;
+}
+
+static void learn_thread(struct correction *c, uint32_t id, const struct thread_info *t)
+{
+	struct thread_info *mine = registry_put(&c->tl->threads, id);
+	uint32_t process = map(&c->process_ids, t->process);
+
+	learn_names(c, mine, t);
+	mine->start_ns = earlier(mine->start_ns, t->start_ns);
+	mine->exit_ns = earlier(mine->exit_ns, t->exit_ns);
+	mine->kernel |= t->kernel;
+	mine->process = process == ID_NONE ? mine->process : process;
+}
+
+static void map_threads(struct correction *c)
+{
+	ids_init(&c->thread_ids, c->from->threads.n);
+	for (uint32_t i = 0; i < c->from->threads.n; i++) {
+		const struct thread_info *t = timeline_thread(c->from, i);
+		if (!t)
+			continue;
+		struct who who = { map(&c->host_ids, t->host), 0, t->tid };
+		uint32_t id = recall(c->threads, who);
+		if (id == ID_NONE) {
+			id = registry_own(&c->tl->threads);
+			*(struct thread_info *)registry_put(&c->tl->threads, id) = (struct thread_info){
+				.host = who.host, .tid = t->tid, .process = ID_NONE,
+				.start_ns = TIME_UNKNOWN, .exit_ns = TIME_UNKNOWN,
+			};
+			remember(c->threads, who, id);
+		}
+		learn_thread(c, id, t);
+		c->thread_ids.to[i] = id;
+	}
+}
+
+static void map_files(struct correction *c)
+{
+	ids_init(&c->file_ids, c->from->files.n);
+	for (uint32_t i = 0; i < c->from->files.n; i++) {
+		const struct file_info *f = timeline_file(c->from, i);
+		if (!f)
+			continue;
+		struct who who = { map(&c->host_ids, f->host), map(&c->string_ids, f->path), f->kind };
+		uint32_t id = recall(c->files, who);
+		if (id == ID_NONE) {
+			id = registry_own(&c->tl->files);
+			*(struct file_info *)registry_put(&c->tl->files, id) =
+				(struct file_info){ who.host, f->kind, who.name };
+			remember(c->files, who, id);
+		}
+		c->file_ids.to[i] = id;
+	}
+}
+
+static bool map_registries(struct correction *c)
+{
+	if (!map_hosts(c))
+		return false;
+	index_all(c);
+	map_strings(c);
+	map_processes(c);
+	map_threads(c);
+	map_files(c);
+	return true;
+}
+
+/* ---- cells and spans, in place: they are the window's, which nobody else has ---- */
+
+/* Which fields of a cell are ids. */
+enum id_kind { ID_STRING, ID_HOST, ID_THREAD, ID_FILE };
+
+struct id_field {
+	enum id_kind kind;
+	size_t at;
+};
+
+#define FIELD(kind, type, field) { kind, offsetof(struct type, field) }
+#define CELLS(array, type, ...) \
+	{ offsetof(struct second, array), offsetof(struct second, n_##array), sizeof(struct type), { __VA_ARGS__ } }
+
+#define MOST_FIELDS 4
+static const struct {
+	size_t array, n, size;
+	struct id_field field[MOST_FIELDS];	/* ends with one at 0, but for the first */
+} cells[] = {
+	CELLS(threads, thread_cell, FIELD(ID_THREAD, thread_cell, thread)),
+	CELLS(calls, call_cell, FIELD(ID_THREAD, call_cell, thread), FIELD(ID_STRING, call_cell, name)),
+	CELLS(files, file_cell, FIELD(ID_THREAD, file_cell, thread), FIELD(ID_FILE, file_cell, file)),
+	CELLS(cpus, cpu_cell, FIELD(ID_HOST, cpu_cell, host)),
+	CELLS(devs, dev_cell, FIELD(ID_HOST, dev_cell, host), FIELD(ID_STRING, dev_cell, name)),
+	CELLS(dev_users, dev_user_cell, FIELD(ID_THREAD, dev_user_cell, thread),
+	      FIELD(ID_HOST, dev_user_cell, host), FIELD(ID_STRING, dev_user_cell, name)),
+	CELLS(nets, net_cell, FIELD(ID_HOST, net_cell, host), FIELD(ID_STRING, net_cell, name)),
+	CELLS(events, event_cell, FIELD(ID_HOST, event_cell, host), FIELD(ID_STRING, event_cell, name)),
+	CELLS(slow, slow_call, FIELD(ID_THREAD, slow_call, thread), FIELD(ID_STRING, slow_call, name),
+	      FIELD(ID_FILE, slow_call, file)),
+	CELLS(scheds, sched_cell, FIELD(ID_THREAD, sched_cell, thread)),
+	CELLS(irqs, irq_cell, FIELD(ID_HOST, irq_cell, host), FIELD(ID_STRING, irq_cell, name)),
+	CELLS(stolen, stolen_cell, FIELD(ID_THREAD, stolen_cell, thread),
+	      FIELD(ID_STRING, stolen_cell, name)),
+	CELLS(losses, loss_cell, FIELD(ID_HOST, loss_cell, host)),
+	CELLS(wakers, waker_cell, FIELD(ID_THREAD, waker_cell, thread),
+	      FIELD(ID_THREAD, waker_cell, waker), FIELD(ID_STRING, waker_cell, irq)),
+	CELLS(counts, count_cell, FIELD(ID_THREAD, count_cell, thread),
+	      FIELD(ID_HOST, count_cell, host), FIELD(ID_STRING, count_cell, name)),
+};
+
+static const struct id_field wait_ids[] = {
+	FIELD(ID_THREAD, span_wait, thread), FIELD(ID_STRING, span_wait, call),
+	FIELD(ID_FILE, span_wait, file), FIELD(ID_THREAD, span_wait, waker),
+	FIELD(ID_STRING, span_wait, waker_irq), FIELD(ID_STRING, span_wait, waker_call),
+};
+static const struct id_field call_ids[] = {
+	FIELD(ID_STRING, span_call, name), FIELD(ID_FILE, span_call, file),
+};
+static const struct id_field slow_ids[] = {
+	FIELD(ID_STRING, span_slow_call, name), FIELD(ID_FILE, span_slow_call, file),
+	FIELD(ID_THREAD, span_slow_call, thread),
+};
+static const struct id_field annotation_ids[] = {
+	FIELD(ID_STRING, span_annotation, event), FIELD(ID_THREAD, span_annotation, thread),
+};
+static const struct id_field tag_ids[] = {
+	FIELD(ID_STRING, span_tag, key), FIELD(ID_STRING, span_tag, val),
+};
+static const struct id_field span_ids[] = {
+	FIELD(ID_STRING, span, name), FIELD(ID_STRING, span, service), FIELD(ID_STRING, span, ip),
+	FIELD(ID_HOST, span, host), FIELD(ID_THREAD, span, thread),
+};
+
+static void map_field(const struct correction *c, void *of, const struct id_field *f)
+{
+	const struct ids *ids[] = {
+		[ID_STRING] = &c->string_ids, [ID_HOST] = &c->host_ids,
+		[ID_THREAD] = &c->thread_ids, [ID_FILE] = &c->file_ids,
+	};
+	uint32_t *id = (uint32_t *)(void *)((char *)of + f->at);
+
+	*id = map(ids[f->kind], *id);
+}
+
+static void map_each(const struct correction *c, void *array, size_t n, size_t size,
+		     const struct id_field *fields, size_t n_fields)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n_fields && (!k || fields[k].at); k++)
+			map_field(c, (char *)array + i * size, &fields[k]);
+}
+
+static void map_second(const struct correction *c, struct second *s)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(cells); i++) {
+		void *array;
+		uint32_t n;
+		memcpy(&array, (char *)s + cells[i].array, sizeof array);
+		memcpy(&n, (char *)s + cells[i].n, sizeof n);
+		map_each(c, array, n, cells[i].size, cells[i].field, MOST_FIELDS);
+	}
+}
+
+#define MAP(array, n, ids) map_each(c, array, n, sizeof *(array), ids, G_N_ELEMENTS(ids))
+
+static void map_span(const struct correction *c, struct span *s)
+{
+	MAP(s, 1, span_ids);
+	MAP(s->annotations, s->n_annotations, annotation_ids);
+	MAP(s->tags, s->n_tags, tag_ids);
+	MAP(s->waits, s->n_waits, wait_ids);
+	MAP(s->calls, s->n_calls, call_ids);
+	MAP(s->slow, s->n_slow, slow_ids);
+}
+
+/* ---- putting in place ---- */
+
+static unsigned put_seconds(struct correction *c, int64_t from, int64_t to)
+{
+	unsigned n = 0;
+
+	for (guint i = 0; i < c->from->seconds->len; i++) {
+		struct second *s = g_ptr_array_index(c->from->seconds, i);
+		if (s->begin_ns < from || s->begin_ns >= to)
+			continue;
+		const struct second *old = timeline_second(c->tl, timeline_find(c->tl, s->begin_ns));
+		bool mine = old && old->begin_ns <= s->begin_ns && !old->fold_ns;
+		/* The first and last may be cut elsewhere. */
+		if (mine)
+			s->begin_ns = old->begin_ns;
+		if (mine && old->end_ns > s->end_ns)
+			s->end_ns = old->end_ns;
+		s->version = mine ? old->version + 1 : 1;
+		s->trust.corrected = (mine ? old->trust.corrected : 0) + 1;
+		map_second(c, s);
+		timeline_put_second(c->tl, second_ref(s));
+		n++;
+	}
+	return n;
+}
+
+static const struct span_entry *find_span(const struct timeline *tl, const struct span *s)
+{
+	const GArray *indexes = timeline_trace_spans(tl, s->trace_id);
+
+	for (guint i = 0; indexes && i < indexes->len; i++) {
+		const struct span_entry *e = &g_array_index(tl->spans, struct span_entry,
+							    g_array_index(indexes, uint32_t, i));
+		if (e->span->span_id == s->span_id && e->span->kind == s->kind)
+			return e;
+	}
+	return NULL;
+}
+
+static bool is_between(int64_t ts, int64_t from, int64_t to)
+{
+	return ts >= from && ts < to;
+}
+
+static void put_spans(struct correction *c, int64_t from, int64_t to)
+{
+	uint32_t own = TIMELINE_OWN | c->tl->spans->len;
+
+	for (guint i = 0; i < c->from->spans->len; i++) {
+		struct span *s = g_array_index(c->from->spans, struct span_entry, i).span;
+		if (s->state != SPAN_COMPLETE ||
+		    !(is_between(s->begin_ns, from, to) || is_between(s->end_ns, from, to)))
+			continue;
+		const struct span_entry *old = find_span(c->tl, s);
+		uint32_t slot = old ? old->slot : own;
+		while (!old && intmap_get(&c->tl->by_slot, slot) != INTMAP_NONE)
+			slot = own = own + 1;
+		map_span(c, s);
+		timeline_put_span(c->tl, slot, span_ref(s));
+	}
+}
+
+static void clear(struct correction *c)
+{
+	g_clear_pointer(&c->strings, g_hash_table_unref);
+	g_clear_pointer(&c->threads, g_hash_table_unref);
+	g_clear_pointer(&c->processes, g_hash_table_unref);
+	g_clear_pointer(&c->files, g_hash_table_unref);
+	g_free(c->string_ids.to);
+	g_free(c->host_ids.to);
+	g_free(c->thread_ids.to);
+	g_free(c->process_ids.to);
+	g_free(c->file_ids.to);
+	timeline_free(c->from);
+}
+
+unsigned timeline_correct(struct timeline *tl, struct timeline *window, int64_t from, int64_t to)
+{
+	struct correction c = { .tl = tl, .from = window, .to = to };
+	unsigned n = 0;
+
+	if (map_registries(&c))
+		n = put_seconds(&c, from, to);
+	if (n) {
+		put_spans(&c, from, to);
+		timeline_keep_budget(tl);
+		tl->version++;
+	}
+	clear(&c);
+	return n;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What comes too late in a live session: its seconds, and those in which it was told
+ * instead, are made again of what is kept, and say what a run over everything in order says.
+ */
+#include "lib/fake_pieces.h"
+#include "lib/report.h"
+#include "lib/traces.h"
+#include "base/timefmt.h"
+#include "run/job.h"
+#include "state/correct.h"
+
+#include <string.h>
+
+#define LONG_MS 20000
+
+/* ---- a source that tells a stream's events too late ---- */
+
+struct tardy {
+	struct source base;
+	struct blk_event *ev;
+	size_t n, at;
+	struct source_late late;	/* told with the batch at .late_at */
+	size_t late_at;
+	bool told;
+};
+
+static enum source_status tardy_next(struct source *s, struct blk_batch *ret,
+				     G_GNUC_UNUSED GError **error)
+{
+	struct tardy *t = (struct tardy *)s;
+
+	if (t->at == t->n)
+		return SOURCE_END;
+	ret->ev = t->ev + t->at;
+	ret->n = MIN(t->n - t->at, BLK_BATCH);
+	t->at += ret->n;
+	return SOURCE_OK;
+}
+
+static bool tardy_take_late(struct source *s, struct source_late *ret)
+{
+	struct tardy *t = (struct tardy *)s;
+
+	if (t->told || t->at < t->late_at || !t->late.n)
+		return false;
+	t->told = true;
+	*ret = t->late;
+	return true;
+}
+
+static void tardy_free(struct source *s)
+{
+	g_free(((struct tardy *)s)->ev);
+	g_free(s);
+}
+
+static const struct source_ops tardy_ops = {
+	.next = tardy_next, .free = tardy_free, .take_late = tardy_take_late,
+};
+
+/* The events of every other stream in [from, to) come at `at`, and with that instant. */
+static struct tardy *tardy_new(const struct recording *r, int64_t from, int64_t to, int64_t at)
+{
+	struct tardy *t = g_new0(struct tardy, 1);
+	size_t n = recording_n(r);
+	unsigned which = 0;
+	g_autoptr(GArray) moved = g_array_new(FALSE, FALSE, sizeof(struct blk_event));
+
+	t->base.ops = &tardy_ops;
+	t->base.tables = *recording_tables(r);
+	t->ev = g_new(struct blk_event, n);
+	for (size_t i = 0; i < n; i++) {
+		struct blk_event e = *recording_event(r, i);
+		if (e.ts >= at && moved->len && !t->late_at) {
+			memcpy(t->ev + t->n, moved->data, moved->len * sizeof e);
+			t->n += moved->len;
+			t->late_at = t->n;
+		}
+		if (e.row >= BLK_ROW_FIRST_PSEUDO || e.ts < from || e.ts >= to ||
+		    (t->late.n && (e.stream ^ which) & 1)) {
+			t->ev[t->n++] = e;
+			continue;
+		}
+		which = e.stream;
+		t->late.from_ns = t->late.n ? t->late.from_ns : e.ts;
+		t->late.to_ns = e.ts;
+		t->late.n++;
+		e.ts = at;
+		g_array_append_val(moved, e);
+	}
+	g_assert_cmpuint(t->n, ==, n);
+	t->late.at_from_ns = t->late.at_to_ns = at;
+	return t;
+}
+
+struct scene {
+	struct fake_pieces pieces;
+	struct tardy *source;
+	bool kept;
+};
+
+static bool open_scene(void *data, struct job_trace *ret, G_GNUC_UNUSED GError **error)
+{
+	struct scene *s = data;
+
+	ret->source = &s->source->base;
+	if (s->kept)
+		ret->pieces = fake_pieces_growing(&s->pieces);
+	return true;
+}
+
+static struct timeline *play(struct scene *s, struct job_status *ret)
+{
+	struct job_options options = { .threads = 1, .model.live = true, .model.provisional = true };
+	struct job *j = job_start_trace(open_scene, s, NULL, &options);
+	struct timeline *tl = timeline_new(0);
+
+	g_assert_true(job_wait(j, tl, LONG_MS));
+	job_get_status(j, ret);
+	g_assert_cmpint(ret->phase, ==, JOB_DONE);
+	job_free(j);
+	return tl;
+}
+
+static struct timeline *in_order(const struct recording *r)
+{
+	struct timeline *tl = timeline_new(0);
+	struct slice *s = slice_new(true, NS_PER_S);
+
+	slice_feed(s, recording_tables(r), recording_event(r, 0), recording_n(r));
+	timeline_apply(tl, slice_finish(s));
+	slice_free(s);
+	return tl;
+}
+
+static unsigned corrected_at(const struct timeline *tl, int64_t at)
+{
+	const struct second *s = timeline_second(tl, timeline_find(tl, at));
+
+	return s && s->begin_ns <= at ? s->trust.corrected : 0;
+}
+
+static void test_late(gconstpointer name)
+{
+	struct recording *r = traces_record(name);
+	struct job_status st;
+	struct scene s = { .kept = true };
+
+	if (!r)
+		return;
+	g_autoptr(blk_timeline) right = in_order(r);
+	int64_t first = timeline_second(right, 0)->begin_ns, from = timeline_second(right, 1)->begin_ns;
+	int64_t to = from + NS_PER_S;
+	int64_t at = timeline_second(right, timeline_n_seconds(right) > 3 ? 3 : 2)->begin_ns + 5;
+
+	fake_pieces_init(&s.pieces, r);
+	s.source = tardy_new(r, from, to, at);
+	uint64_t late = s.source->late.n;
+	g_assert_cmpuint(late, >, 0);
+	g_autoptr(blk_timeline) tl = play(&s, &st);
+	g_assert_cmpuint(st.late, ==, late);
+	g_assert_true(st.corrects);
+	g_assert_cmpuint(st.corrected, ==, 2);
+	g_assert_cmpuint(corrected_at(tl, from), ==, 1);
+	g_assert_cmpuint(corrected_at(tl, at), ==, 1);
+	g_assert_cmpuint(corrected_at(tl, first), ==, 0);
+	const int64_t corrected[] = { from, time_floor(at, NS_PER_S) };
+	for (size_t i = 0; i < G_N_ELEMENTS(corrected); i++) {
+		g_autofree char *expected = report_of_seconds(right, corrected[i], corrected[i] + NS_PER_S);
+		g_autofree char *got = report_of_seconds(tl, corrected[i], corrected[i] + NS_PER_S);
+		report_assert_equal("corrected", expected, got);
+	}
+	fake_pieces_clear(&s.pieces);
+}
+
+/* Nothing is kept: what is late is counted, and nothing is corrected. */
+static void test_not_kept(gconstpointer name)
+{
+	struct recording *r = traces_record(name);
+	struct job_status st;
+	struct scene s = { .kept = false };
+
+	if (!r)
+		return;
+	g_autoptr(blk_timeline) right = in_order(r);
+	int64_t from = timeline_second(right, 1)->begin_ns;
+	fake_pieces_init(&s.pieces, r);
+	s.source = tardy_new(r, from, from + NS_PER_S, from + 2 * NS_PER_S);
+	uint64_t late = s.source->late.n;
+	g_autoptr(blk_timeline) tl = play(&s, &st);
+	g_assert_cmpuint(st.late, ==, late);
+	g_assert_false(st.corrects);
+	g_assert_cmpuint(st.corrected, ==, 0);
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++)
+		g_assert_cmpuint(timeline_second(tl, i)->trust.corrected, ==, 0);
+	fake_pieces_clear(&s.pieces);
+}
+
+/* ---- the timeline's side ---- */
+
+/* Two readings of a trace number nothing alike: what one has of a second is in the other
+ * what it was. All seconds at once, and what no reading before knew. */
+static void test_ids(gconstpointer name)
+{
+	struct recording *r = traces_record(name);
+	if (!r)
+		return;
+	size_t half = recording_n(r) / 2;
+	struct slice *s = slice_new(true, NS_PER_S);
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+
+	slice_feed(s, recording_tables(r), recording_event(r, 0), half);
+	timeline_apply(tl, slice_finish(s));
+	slice_free(s);
+	g_autoptr(blk_timeline) right = in_order(r);
+	struct timeline *window = in_order(r);
+	int64_t first, end;
+	g_assert_true(timeline_coverage(right, &first, &end));
+	int64_t from = time_floor(first, NS_PER_S);
+	/* Views ask of the last second what is open at the end of what is known. */
+	int64_t to = time_floor(recording_event(r, half)->ts, NS_PER_S);
+	unsigned n = timeline_correct(tl, window, from, end + 1);
+	g_assert_cmpuint(n, ==, timeline_n_seconds(right));
+	g_autofree char *expected = report_of_seconds(right, from, to);
+	g_autofree char *got = report_of_seconds(tl, from, to);
+	report_assert_equal("the first half", expected, got);
+	/* Once more changes nothing but how often it was done. */
+	n = timeline_correct(tl, in_order(r), from, end + 1);
+	g_assert_cmpuint(n, ==, timeline_n_seconds(right));
+	g_autofree char *again = report_of_seconds(tl, from, to);
+	report_assert_equal("again", expected, again);
+	g_assert_cmpuint(timeline_second(tl, 0)->trust.corrected, ==, 2);
+	g_assert_cmpuint(timeline_n_spans(tl), ==, timeline_n_spans(right));
+	recording_free(r);
+}
+
+/* A later version of the model's does not come back. */
+static void test_stays(gconstpointer name)
+{
+	struct recording *r = traces_record(name);
+	if (!r)
+		return;
+	g_autoptr(blk_timeline) tl = in_order(r);
+	int64_t begin = timeline_second(tl, 1)->begin_ns;
+	g_assert_cmpuint(timeline_correct(tl, in_order(r), begin, begin + 1), ==, 1);
+	const struct second *mine = timeline_second(tl, 1);
+	struct publication *p = publication_new();
+	struct second *empty = second_new(begin, begin + NS_PER_S);
+	empty->version = 99;
+	second_seal(empty);
+	g_ptr_array_add(p->seconds, empty);
+	timeline_apply(tl, p);
+	g_assert_true(timeline_second(tl, 1) == mine);
+	recording_free(r);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct { const char *name; void (*test)(gconstpointer); } tests[] = {
+		{ "late", test_late }, { "not-kept", test_not_kept }, { "ids", test_ids },
+		{ "stays", test_stays },
+	};
+	static const char *const traces[] = { "demo/trace", "kernel-ust/trace" };
+
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)
+		for (size_t k = 0; k < G_N_ELEMENTS(traces); k++) {
+			g_autofree char *path = g_strdup_printf("/correct/%s/%s", tests[i].name, traces[k]);
+			g_test_add_data_func(path, traces[k], tests[i].test);
+		}
+	return g_test_run();
+}
