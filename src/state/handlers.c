@@ -573,7 +573,7 @@ static const struct row rows[] = {
 	{ { "compat_syscall_exit_*", { "ret" }, NULL }, on_call_exit },
 	{ { "exit_syscall", { "ret" }, NULL }, on_call_exit_nameless },
 	{ { "exit_syscall_*", { "ret" }, NULL }, on_call_exit },
-#define TWO_FDS { "ret", "fildes[0]|socket0|usockvec[0]", "fildes[1]|socket1|usockvec[1]" }
+#define TWO_FDS { "ret", "fildes[0]|socket[0]|usockvec[0]", "fildes[1]|socket[1]|usockvec[1]" }
 	{ { "syscall_exit_pipe", TWO_FDS, "pipes" }, on_call_exit },
 	{ { "syscall_exit_pipe2", TWO_FDS, "pipes" }, on_call_exit },
 	{ { "syscall_exit_socketpair", TWO_FDS, "socket pairs" }, on_call_exit },

@@ -260,7 +260,7 @@ static void open_pair(const struct call *c, const char *name)
 {
 	int64_t fd[2], flags = number(c, "flags|type", 0);
 	if (numbers(c->results, c->n_results, "fildes", 2, fd) != 2 &&
-	    numbers(c->results, c->n_results, "socket_vector", 2, fd) != 2 &&
+	    numbers(c->results, c->n_results, "socket", 2, fd) != 2 &&
 	    numbers(c->results, c->n_results, "usockvec", 2, fd) != 2)
 		return;
 	jfds_set(c->t, c->process, fd[0], name, flags & CLOEXEC);

@@ -163,6 +163,43 @@ static void test_horizon(void)
 	source_free(s);
 }
 
+/* A file of the timeline, by its name. */
+static const struct file_info *find_file(const struct timeline *tl, const char *path)
+{
+	const struct file_info *f;
+	for (uint32_t i = 0; (f = timeline_file(tl, i)); i++)
+		if (!strcmp(timeline_string(tl, f->path), path))
+			return f;
+	return NULL;
+}
+
+/* What the two ends are comes in an array of the exit: "socket" since lttng-modules 2.6. */
+static void test_socketpair(void)
+{
+	g_autoptr(GError) error = NULL;
+	size_t n;
+	const struct blk_subscription *subs = model_subscriptions(&n);
+	blk_source *s = source_open_script(
+		"1 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/0\" next_comm=\"a\"\n"
+		"2 0 syscall_entry_socketpair ctx.tid=7 family=1 type=1 protocol=0\n"
+		"3 0 syscall_exit_socketpair ctx.tid=7 ret=0 socket[0]=5 socket[1]=6\n"
+		"4 0 syscall_entry_write ctx.tid=7 fd=6 count=10\n"
+		"5 0 syscall_exit_write ctx.tid=7 ret=10\n", subs, n, &error);
+	g_assert_no_error(error);
+	struct model *m = model_new(&(struct model_options){ 0 });
+	struct blk_batch batch;
+	while (source_next(s, &batch, &error) == SOURCE_OK)
+		model_feed(m, &s->tables, batch.ev, batch.n);
+	struct timeline *tl = timeline_new(0);
+	timeline_apply(tl, model_publish(m, true));
+	const struct file_info *file = find_file(tl, "socketpair");
+	g_assert_nonnull(file);
+	g_assert_cmpint(file->kind, ==, FILE_SOCKET);
+	timeline_free(tl);
+	model_free(m);
+	source_free(s);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -176,5 +213,6 @@ int main(int argc, char **argv)
 		g_test_add_data_func(pieces, names[i], test_pieces);
 	}
 	g_test_add_func("/model/horizon", test_horizon);
+	g_test_add_func("/model/socketpair", test_socketpair);
 	return g_test_run();
 }
