@@ -50,8 +50,11 @@ static struct operation_info *operation_of(struct history *h, const struct span 
 
 static void add_to_operation(struct history *h, const struct span *s)
 {
-	if (s->state != SPAN_OPEN)
-		hist_add(&operation_of(h, s)->duration, span_duration(s));
+	if (s->state == SPAN_OPEN)
+		return;
+	struct operation_info *op = operation_of(h, s);
+	hist_add(&op->duration, span_duration(s));
+	hist_add(&op->user, s->part[PART_USER]);
 }
 
 /* Those that memory had no room for, of the time that is kept. */
@@ -80,6 +83,7 @@ static void set_quantiles(struct history *h)
 			continue;
 		op->p50 = hist_quantile(&op->duration, 0.50);
 		op->p99 = hist_quantile(&op->duration, 0.99);
+		op->user_p50 = hist_quantile(&op->user, 0.50);
 		op->changed = false;
 	}
 }
@@ -203,7 +207,8 @@ static bool may_replace(const struct span *old, const struct span *fresh)
 		return false;
 	return old->state == SPAN_OPEN || (fresh->state != SPAN_OPEN &&
 		operation_key(old) == operation_key(fresh) &&
-		span_duration(old) == span_duration(fresh));
+		span_duration(old) == span_duration(fresh) &&
+		old->part[PART_USER] == fresh->part[PART_USER]);
 }
 
 /* Indexes of the spans that were replaced; NULL: not even that can be told. */
@@ -349,8 +354,11 @@ void history_free(struct history *h)
 		return;
 	for (size_t i = 0; i < h->n_spans; i++)
 		span_unref(h->spans[i]);
-	for (guint i = 0; i < h->operations->len; i++)
-		hist_clear(&g_array_index(h->operations, struct operation_info, i).duration);
+	for (guint i = 0; i < h->operations->len; i++) {
+		struct operation_info *op = &g_array_index(h->operations, struct operation_info, i);
+		hist_clear(&op->duration);
+		hist_clear(&op->user);
+	}
 	g_free(h->spans);
 	if (h->by_thread)
 		g_array_unref(h->by_thread);
@@ -371,6 +379,12 @@ int64_t history_usual(const struct history *h, const struct span *s)
 {
 	const struct operation_info *op = history_operation(h, s);
 	return op ? op->p50 : -1;
+}
+
+int64_t history_usual_user(const struct history *h, const struct span *s)
+{
+	const struct operation_info *op = history_operation(h, s);
+	return op ? op->user_p50 : -1;
 }
 
 double history_x_usual(const struct history *h, const struct span *s)

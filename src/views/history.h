@@ -25,8 +25,9 @@ struct operation_info {
 	bool server;			/* the server halves of that name */
 	struct hist duration;		/* of closed spans, of evicted ones too */
 	uint64_t evicted;		/* of these */
-	bool changed;			/* p50, p99 are of before; private */
-	int64_t p50, p99;		/* -1: no closed one */
+	struct hist user;		/* what those that are kept computed, in user mode */
+	bool changed;			/* p50, p99, user_p50 are of before; private */
+	int64_t p50, p99, user_p50;	/* -1: no closed one */
 };
 
 /* By thread, then begin. */
@@ -62,6 +63,8 @@ const struct operation_info *history_operation(const struct history *h, const st
 /* p50 of its operation, -1 unknown; and how many times that the span took, < 0 unknown. */
 int64_t history_usual(const struct history *h, const struct span *s);
 double history_x_usual(const struct history *h, const struct span *s);
+/* p50 of what its operation computes, in user mode; -1 unknown. */
+int64_t history_usual_user(const struct history *h, const struct span *s);
 const struct trace_info *history_trace(const struct history *h, uint64_t trace_id);
 
 /* The innermost span that runs on the thread at the instant; NULL: none. */

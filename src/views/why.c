@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The verdict. It follows the tree down while one child covers most of the time,
- * then looks at the largest part of that span; for a wait it follows wakers while
- * these were only waiting for the next one.
+ * The verdict. It follows the tree down while one child covers most of the time, looks
+ * at the largest part of that span, and goes on to the child that has most of this part;
+ * for a wait it follows wakers while these were only waiting for the next one. Other
+ * causes follow, the longest first.
  */
 #include "views/why.h"
 
@@ -34,6 +35,23 @@ static const struct phrase {
 	[PART_OTHER] = { "was blocked ", ", on what is not known", "was blocked" },
 	[PART_UNKNOWN] = { "took ", ", the trace does not tell how", "" },
 };
+
+/* Both are one want: of a CPU. */
+static bool is_runnable(enum part p)
+{
+	return p == PART_PREEMPTED || p == PART_WAKEUP;
+}
+
+/* Of a part; of either runnable one, both. */
+static int64_t part_ns(const struct span *s, enum part p)
+{
+	return is_runnable(p) ? part_sum_runnable(s->part) : s->part[p];
+}
+
+static enum part larger_runnable(const struct span *s)
+{
+	return s->part[PART_PREEMPTED] >= s->part[PART_WAKEUP] ? PART_PREEMPTED : PART_WAKEUP;
+}
 
 /* Who was told by the trace: wait's peers have a name. */
 static bool has_object(enum part p)
@@ -84,6 +102,30 @@ static int find_blamed(const struct tree *t, int node)
 			return node;
 		node = child;
 	}
+}
+
+/* The largest part of its time, with the two runnable ones as one. */
+static enum part find_part(const struct span *s, int64_t *ret_ns)
+{
+	enum part p = part_largest(s->part, ret_ns, NULL);
+	int64_t runnable = part_sum_runnable(s->part);
+	if (!is_runnable(p) && runnable <= *ret_ns)
+		return p;
+	*ret_ns = runnable;
+	return larger_runnable(s);
+}
+
+/* Further down on the same thread, while one child has more than half of the part. */
+static int find_part_in(const struct tree *t, int node, enum part part)
+{
+	for (int c = t->nodes[node].first_child; c >= 0;) {
+		const struct span *s = t->nodes[node].span, *child = t->nodes[c].span;
+		bool has = tree_same_thread(s, child) && part_ns(child, part) * 2 > part_ns(s, part);
+		if (has)
+			node = c;
+		c = has ? t->nodes[c].first_child : t->nodes[c].next;
+	}
+	return node;
 }
 
 /* The longest wait of the part in the span, or in its children of the same thread. */
@@ -157,8 +199,9 @@ void why_find(struct history *h, const struct tree *t, int node, struct why *ret
 {
 	*ret = (struct why){ .node = find_blamed(t, node), .waker = ID_NONE, .culprit = ID_NONE,
 			     .culprit_part = PART_N };
-	const struct span *s = t->nodes[ret->node].span;
-	ret->part = part_largest(s->part, &ret->ns, NULL);
+	ret->part = find_part(t->nodes[ret->node].span, &ret->ns);
+	ret->node = find_part_in(t, ret->node, ret->part);
+	ret->ns = part_ns(t->nodes[ret->node].span, ret->part);
 	ret->wait = find_wait(t, ret->node, ret->part);
 	if (!ret->wait)
 		return;
@@ -189,8 +232,8 @@ static void add_object(GString *text, const struct history *h, const struct span
 	for (uint32_t i = 0; why->part == PART_SYSCALL && i < s->n_calls; i++)
 		if (!most || s->calls[i].total_ns > most->total_ns)
 			most = &s->calls[i];
-	if (!most)
-		return;
+	if (!most || most->total_ns * 2 < why->ns)
+		return;			/* they were its children's, mostly */
 	g_string_append_printf(text, "%s%s", before, timeline_string(tl, most->name));
 	if (most->count > 1)
 		g_string_append_printf(text, ", %u times", most->count);
@@ -226,7 +269,7 @@ static void add_holder(GString *text, const struct history *h, const struct why 
 static void add_waker(GString *text, const struct history *h, const struct why *why)
 {
 	const struct span_wait *w = why->wait;
-	if (why->part == PART_TIMER || why->part == PART_PREEMPTED)
+	if (why->part == PART_TIMER || is_runnable(why->part))
 		return;			/* of a sleep the clock is the waker: says nothing */
 	if (why->waker != ID_NONE) {
 		g_autofree char *label = thread_label_new(h->tl, why->waker, w->wake_ns);
@@ -250,18 +293,26 @@ static void add_server(GString *text, const struct history *h, const struct tree
 	}
 }
 
+/* "waited 5ms for a CPU": both kinds together, unless one is nearly all of it. */
+static void add_did(GString *text, const struct span *s, const struct why *why, int64_t ns)
+{
+	char buf[TIMEFMT_LEN];
+	int64_t less = MIN(s->part[PART_PREEMPTED], s->part[PART_WAKEUP]);
+	bool both = is_runnable(why->part) && less * 8 > part_sum_runnable(s->part);
+	g_string_append_printf(text, "%s%s%s", phrase[why->part].before, duration(buf, ns),
+			       both ? " for a CPU" : phrase[why->part].after);
+}
+
 /* What it did, on what, and who ended it. */
 static void add_cause(GString *text, const struct history *h, const struct tree *t,
 		      const struct why *why)
 {
 	const struct span *s = t->nodes[why->node].span;
-	char buf[TIMEFMT_LEN];
 	/* One wait that is most of it is told with the wakeup it ended in. */
 	int64_t ns = why->ns;
 	if (why->part == PART_FUTEX && why->wait && wait_blocked(why->wait) * 2 > ns)
 		ns = why->wait->end_ns - why->wait->begin_ns;
-	g_string_append_printf(text, "%s%s%s", phrase[why->part].before, duration(buf, ns),
-			       phrase[why->part].after);
+	add_did(text, s, why, ns);
 	add_object(text, h, s, why, ": ");
 	if (why->part == PART_FUTEX && why->wait)
 		add_holder(text, h, why, s->state == SPAN_OPEN);
@@ -271,99 +322,134 @@ static void add_cause(GString *text, const struct history *h, const struct tree 
 		add_server(text, h, t, why);
 }
 
-/* ---- a second cause ---- */
+/* ---- more causes ---- */
 
-#define OTHER_SHARE 32			/* of the whole, at least; */
-#define OTHER_LEAST (5 * NS_PER_MS)	/* of waits, and so long; */
-#define COMPUTED_SHARE 12		/* of computing, and of what is more than usual */
+#define MOST_CAUSES 8			/* in one sentence; */
+#define MOST_CPU_WAITS 2		/* of them, of so many threads */
+#define OTHER_LEAST (5 * NS_PER_MS)	/* of a lock, a sleep: so long; */
+#define CPU_SHARE 5			/* of waits for a CPU, also of the whole; */
+#define COMPUTED_SHARE 12		/* of computing, what is more than usual of it */
 
 /* Of the span itself: less its direct children's of the same thread. */
 static int64_t own_part(const struct tree *t, int i, enum part part)
 {
-	int64_t own = t->nodes[i].span->part[part];
+	const struct span *s = t->nodes[i].span;
+	int64_t own = s->part[part];
 	for (int c = t->nodes[i].first_child; c >= 0; c = t->nodes[c].next)
-		if (tree_same_thread(t->nodes[i].span, t->nodes[c].span))
+		if (tree_same_thread(s, t->nodes[c].span))
 			own -= t->nodes[c].span->part[part];
+	/* What is mostly a lock: with the wakeup that it ended in. */
+	if (part == PART_FUTEX && own * 2 > span_duration(s))
+		own = span_duration(s);
 	return MAX(own, 0);
 }
 
-/* A lock, a sleep: whenever it was long. Computing: where that made the span unusual. */
+/* All that a thread waited for a CPU in the span; 0 where the parent tells. */
+static int64_t thread_runnable(const struct tree *t, int asked, int i)
+{
+	const struct tree_node *node = &t->nodes[i];
+	if (i != asked && node->parent >= 0 && tree_same_thread(t->nodes[node->parent].span, node->span))
+		return 0;
+	return part_sum_runnable(node->span->part);
+}
+
+/* A lock, a sleep: whenever it was long. Computing: where it did more than usual. */
 static bool is_notable(const struct history *h, const struct span *s, enum part part, int64_t ns,
 		       int64_t whole)
 {
 	if (part != PART_USER)
-		return ns * OTHER_SHARE >= whole && ns >= OTHER_LEAST;
-	if (ns * COMPUTED_SHARE < whole)
-		return false;
-	int64_t usual = history_usual(h, s), excess = span_duration(s) - usual;
-	return usual >= 0 && excess * COMPUTED_SHARE >= whole && ns * 2 >= excess;
+		return ns >= OTHER_LEAST && (!is_runnable(part) || ns * CPU_SHARE >= whole);
+	int64_t usual = history_usual_user(h, s);
+	return usual >= 0 && (ns - usual) * COMPUTED_SHARE >= whole;
 }
 
-/* The longest of what the first cause does not tell already. */
-static void find_other(const struct history *h, const struct tree *t, int asked,
-		       const struct why *first, struct why *ret)
+/* The first cause tells of what is below it on its thread, too; a wait for a CPU of all that its
+ * thread waited for one. */
+static bool is_told(const struct tree *t, const struct why *told, unsigned n, int node, enum part part)
 {
-	static const enum part parts[] = { PART_FUTEX, PART_TIMER, PART_USER };
+	unsigned n_cpu_waits = 0;
+	for (unsigned k = 0; k < n; k++) {
+		int at = told[k].node;
+		bool cpu = is_runnable(told[k].part) && is_runnable(part);
+		bool thread = tree_same_thread(t->nodes[at].span, t->nodes[node].span);
+		bool below = node > at && node < tree_end(t, at);
+		if (cpu && (node == at || thread || ++n_cpu_waits == MOST_CPU_WAITS))
+			return true;
+		if (told[k].part == part && (node == at || (k == 0 && below && thread)))
+			return true;
+	}
+	return false;
+}
+
+/* The longest that is not told yet; false: there is none worth telling. */
+static bool find_other(const struct history *h, const struct tree *t, int asked,
+		       const struct why *told, unsigned n_told, struct why *ret)
+{
+	static const enum part parts[] = { PART_FUTEX, PART_TIMER, PART_USER, PART_PREEMPTED };
 	int64_t whole = span_duration(t->nodes[asked].span);
-	int end = tree_end(t, asked), told = tree_end(t, first->node);
-	ret->node = -1;
-	ret->ns = 0;
+	int end = tree_end(t, asked);
+	*ret = (struct why){ .node = -1, .waker = ID_NONE, .culprit = ID_NONE, .culprit_part = PART_N };
 	for (int i = asked; i < end; i++) {
 		for (size_t k = 0; k < G_N_ELEMENTS(parts); k++) {
-			int64_t ns = own_part(t, i, parts[k]);
-			bool same = parts[k] == first->part && i >= first->node && i < told;
-			if (same || ns <= ret->ns || !is_notable(h, t->nodes[i].span, parts[k], ns, whole))
+			enum part part = parts[k];
+			int64_t ns = is_runnable(part) ? thread_runnable(t, asked, i)
+						       : own_part(t, i, part);
+			if (ns <= ret->ns || is_told(t, told, n_told, i, part) ||
+			    !is_notable(h, t->nodes[i].span, part, ns, whole))
 				continue;
-			*ret = (struct why){ .node = i, .part = parts[k], .ns = ns, .waker = ID_NONE,
-					     .culprit = ID_NONE, .culprit_part = PART_N };
+			ret->node = i;
+			ret->part = is_runnable(part) ? larger_runnable(t->nodes[i].span) : part;
+			ret->ns = ns;
 		}
 	}
+	return ret->node >= 0;
+}
+
+/* "lock in stored: "; nothing for the span that was asked about. */
+static void add_where(GString *text, const struct history *h, const struct tree *t, int asked, int node)
+{
+	const struct span *s = t->nodes[node].span, *top = t->nodes[asked].span;
+	if (node == asked)
+		return;
+	g_string_append(text, timeline_string(h->tl, s->name));
+	if (s->service != top->service)
+		g_string_append_printf(text, " in %s", timeline_string(h->tl, s->service));
+	g_string_append(text, ": ");
 }
 
 /* "; and lock: waited 25ms for a lock; thumbd-w0/254 slept holding it" */
-static void add_other(GString *text, const struct history *h, const struct tree *t, int asked,
-		      const struct why *first)
+static void add_others(GString *text, const struct history *h, const struct tree *t, int asked,
+		       const struct why *first)
 {
-	const struct span *top = t->nodes[asked].span;
-	struct why other;
-	find_other(h, t, asked, first, &other);
-	if (other.node < 0)
-		return;
-	const struct span *s = t->nodes[other.node].span;
-	other.wait = why_longest_wait(s, other.part);
-	if (other.wait && other.part == PART_FUTEX) {
-		other.waker = other.wait->waker;
-		if (other.waker != ID_NONE)
-			find_culprit((struct history *)h, other.wait, &other);
+	struct why told[MOST_CAUSES] = { *first };
+	for (unsigned n = 1; n < MOST_CAUSES; n++) {
+		struct why *other = &told[n];
+		if (!find_other(h, t, asked, told, n, other))
+			return;
+		other->wait = is_runnable(other->part) ? NULL :
+			why_longest_wait(t->nodes[other->node].span, other->part);
+		if (other->wait && other->part == PART_FUTEX) {
+			other->waker = other->wait->waker;
+			if (other->waker != ID_NONE)
+				find_culprit((struct history *)h, other->wait, other);
+		}
+		g_string_append(text, "; and ");
+		add_where(text, h, t, asked, other->node);
+		add_cause(text, h, t, other);
 	}
-	g_string_append(text, "; and ");
-	if (other.node != asked) {
-		g_string_append(text, timeline_string(h->tl, s->name));
-		if (s->service != top->service)
-			g_string_append_printf(text, " in %s", timeline_string(h->tl, s->service));
-		g_string_append(text, ": ");
-	}
-	add_cause(text, h, t, &other);
 }
 
 char *why_sentence(const struct history *h, const struct tree *t, int asked,
 		   const struct why *why)
 {
-	const struct span *s = t->nodes[why->node].span, *top = t->nodes[asked].span;
-	const struct timeline *tl = h->tl;
 	GString *text = g_string_new(NULL);
-	if (why->node != asked) {
-		g_string_append(text, timeline_string(tl, s->name));
-		if (s->service != top->service)
-			g_string_append_printf(text, " in %s", timeline_string(tl, s->service));
-		g_string_append(text, ": ");
-	}
-	if (span_duration(s) <= 0) {
+	add_where(text, h, t, asked, why->node);
+	if (span_duration(t->nodes[why->node].span) <= 0) {
 		g_string_append(text, "took no time");
 		return g_string_free(text, FALSE);
 	}
 	add_cause(text, h, t, why);
-	add_other(text, h, t, asked, why);
+	add_others(text, h, t, asked, why);
 	return g_string_free(text, FALSE);
 }
 
@@ -394,8 +480,7 @@ static void add_short(GString *text, const struct history *h, const struct span 
 		add_object(text, h, s, why, " ");
 		return;
 	}
-	g_string_append_printf(text, "%s%s%s", phrase[why->part].before, duration(buf, why->ns),
-			       phrase[why->part].after);
+	add_did(text, s, why, why->ns);
 	if (why->part == PART_SYSCALL)
 		add_object(text, h, s, why, ": ");
 }

@@ -170,6 +170,68 @@ static void test_queue_in_a_circle(void)
 	g_assert_cmpstr(text, ==, "futex, woken by B/12");
 }
 
+/* A request of all faults at once: each is told, by its thread; a store's sleep isn't its client's. */
+static void test_many_causes(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 1, 11, "A"), b = fake_thread(f, 0, 2, 12, "B");
+	uint32_t c = fake_thread(f, 0, 1, 13, "C");
+	struct fake_span root = { .trace = 1, .id = 1, .name = "work", .service = "s", .thread = a,
+		.kind = SPAN_SERVER, .begin = 0, .end = 400 * FAKE_MS };
+	struct fake_span lock = { .trace = 1, .id = 2, .parent = 1, .name = "lock", .service = "s", .thread = a,
+		.begin = 10 * FAKE_MS, .end = 16 * FAKE_MS };
+	struct fake_span decode = { .trace = 1, .id = 3, .parent = 1, .name = "decode", .service = "s",
+		.thread = a, .begin = 130 * FAKE_MS, .end = 270 * FAKE_MS };
+	struct fake_span send = { .trace = 1, .id = 4, .parent = 1, .name = "send", .service = "s",
+		.thread = a, .kind = SPAN_CLIENT, .begin = 300 * FAKE_MS, .end = 395 * FAKE_MS };
+	struct fake_span got = { .trace = 1, .id = 4, .parent = 1, .name = "send", .service = "t", .thread = b,
+		.kind = SPAN_SERVER, .begin = 301 * FAKE_MS, .end = 394 * FAKE_MS };
+	fake_second(f, 0);
+	struct span *s = fake_span(f, &root);
+	fake_wait(s, PART_TIMER, 20 * FAKE_MS, 150 * FAKE_MS, 0, ID_NONE, 0);
+	fake_part(s, PART_FUTEX, 5 * FAKE_MS);
+	fake_part(s, PART_PREEMPTED, 50 * FAKE_MS);
+	fake_part(s, PART_WAKEUP, 40 * FAKE_MS);
+	fake_part(s, PART_SOCKET, 93 * FAKE_MS);
+	fake_wait(fake_span(f, &lock), PART_FUTEX, 10 * FAKE_MS, 15 * FAKE_MS, 0, c, 0);
+	s = fake_span(f, &decode);
+	fake_part(s, PART_PREEMPTED, 50 * FAKE_MS);
+	fake_part(s, PART_WAKEUP, 40 * FAKE_MS);
+	fake_wait(fake_span(f, &send), PART_SOCKET, 301 * FAKE_MS, 394 * FAKE_MS, 0, b, 0);
+	fake_wait(fake_span(f, &got), PART_TIMER, 302 * FAKE_MS, 392 * FAKE_MS, 0, ID_NONE, 0);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	assert_why(tl, 1, "slept 130ms; and waited 90.0ms for a CPU; and send in t: slept 90.0ms; and lock: "
+		   "waited 5.00ms for a lock; C/13 woke it", "timer: slept 130ms");
+}
+
+/* Of two kinds of waits for a CPU neither is the largest part; together they are. */
+static void test_runnable(void)
+{
+	struct fake *f = fake_new();
+	struct span *s = fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, .name = "n", .service = "s",
+		.thread = fake_thread(f, 0, 1, 1, "t"), .begin = 0, .end = 100 * FAKE_MS });
+	fake_part(s, PART_PREEMPTED, 30 * FAKE_MS);
+	fake_part(s, PART_WAKEUP, 28 * FAKE_MS);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	assert_why(tl, 1, "waited 58.0ms for a CPU", "preempted: waited 58.0ms for a CPU");
+}
+
+/* What one child did most of is the child's, though it is not most of the whole. */
+static void test_part_of_a_child(void)
+{
+	struct fake *f = fake_new();
+	uint32_t t = fake_thread(f, 0, 1, 1, "t");
+	struct span *s = fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, .name = "work", .service = "s",
+		.thread = t, .begin = 0, .end = 100 * FAKE_MS });
+	fake_part(s, PART_TIMER, 44 * FAKE_MS);
+	fake_part(s, PART_DISK, 30 * FAKE_MS);
+	s = fake_span(f, &(struct fake_span){ .trace = 1, .id = 2, .parent = 1, .name = "nap", .service = "s",
+		.thread = t, .begin = 10 * FAKE_MS, .end = 55 * FAKE_MS });
+	fake_part(s, PART_TIMER, 40 * FAKE_MS);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	assert_why(tl, 1, "nap: slept 40.0ms", "nap: slept 40.0ms");
+}
+
 static void test_every_part(void)
 {
 	for (int p = 0; p < PART_N; p++) {
@@ -376,6 +438,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/why/story", test_story);
 	g_test_add_func("/why/queue", test_queue);
 	g_test_add_func("/why/queue-in-a-circle", test_queue_in_a_circle);
+	g_test_add_func("/why/many-causes", test_many_causes);
+	g_test_add_func("/why/runnable", test_runnable);
+	g_test_add_func("/why/part-of-a-child", test_part_of_a_child);
 	g_test_add_func("/why/every-part", test_every_part);
 	g_test_add_func("/why/no-time", test_no_time);
 	g_test_add_func("/waterfall/rows", test_waterfall);
