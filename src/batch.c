@@ -16,9 +16,11 @@
 #include <signal.h>
 #include <string.h>
 
-/* A session in which nothing happens closes no second: -n ends by the wall clock
- * then, this much later. */
+/* A session whose streams say nothing, not even that they are idle, closes no second: -n
+ * ends by the wall clock then, this much later. */
 #define QUIET_GRACE_S 5
+#define SILENT_GRACE_S 1		/* where nothing came at all */
+#define MOST_EMPTY 600			/* seconds in a row; a longer gap is passed over */
 
 struct batch {
 	const struct options *o;
@@ -139,6 +141,26 @@ static void note_printed(struct batch *b, const struct second *s)
 			    GUINT_TO_POINTER(s->trust.corrected));
 }
 
+/* Time passes also while nothing happens: seconds without any event up to the instant.
+ * False: no more are wanted. */
+static bool print_empty(struct batch *b, int64_t until)
+{
+	int64_t step = options_step(b->o);
+
+	if (!b->n_printed || until == TIME_UNKNOWN || until == INT64_MAX)
+		return true;
+	if (until - b->printed_to > MOST_EMPTY * step)
+		return true;
+	for (int64_t at = b->printed_to; at + step <= until && !b->broken; at += step) {
+		if (b->o->n_seconds && b->n_printed >= b->o->n_seconds)
+			return false;
+		print_range(b, at, at + step);
+		b->n_printed++;
+		b->printed_to = at + step;
+	}
+	return !b->broken && !(b->o->n_seconds && b->n_printed >= b->o->n_seconds);
+}
+
 /* The seconds that were closed since the last time, inside the range. Unless this is
  * the end, the last one is left until the next one is there, too. */
 static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool is_end)
@@ -147,8 +169,11 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 	unsigned most = b->o->n_seconds;
 	int64_t since = MAX(from_ns, b->printed_to);
 	size_t n = timeline_n_seconds(tl);
+	struct job_status st;
 
-	if (!is_end && n > 0 && is_ahead(tl, timeline_second(tl, n - 1)))
+	job_get_status(b->r.job, &st);
+	if (!is_end && n > 0 && is_ahead(tl, timeline_second(tl, n - 1)) &&
+	    st.closed_to_ns <= timeline_second(tl, n - 1)->end_ns)
 		n--;
 	for (size_t i = timeline_find(tl, since); i < n; i++) {
 		const struct second *s = timeline_second(tl, i);
@@ -156,12 +181,16 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 			return;
 		if (s->begin_ns < b->printed_to)
 			continue;	/* a new version of one that was printed */
+		if (b->o->live && !print_empty(b, s->begin_ns))
+			return;
 		print_range(b, s->begin_ns, s->end_ns);
 		b->n_printed++;
 		b->printed_to = s->end_ns;
 		if (b->o->live)
 			note_printed(b, s);
 	}
+	if (b->o->live && !is_end && n == timeline_n_seconds(tl))
+		print_empty(b, st.closed_to_ns);
 }
 
 /* Seconds that were printed and are known better now, once more: -n does not count them. */
@@ -229,6 +258,11 @@ static void serve_local(struct batch *b)
 		log_error("%s", text);
 }
 
+static gint64 grace_us(const struct batch *b)
+{
+	return (timeline_n_seconds(b->r.tl) ? QUIET_GRACE_S : SILENT_GRACE_S) * G_USEC_PER_SEC;
+}
+
 static void tell_late(struct batch *b)
 {
 	struct job_status st;
@@ -243,8 +277,7 @@ static void tell_late(struct batch *b)
 static int print_live(struct batch *b)
 {
 	unsigned most = b->o->n_seconds;
-	gint64 patience = (gint64)most * (options_step(b->o) / NS_PER_US) +
-			  QUIET_GRACE_S * G_USEC_PER_SEC;
+	gint64 patience = (gint64)most * (options_step(b->o) / NS_PER_US);
 	gint64 attached = 0;
 	bool ended = false;
 
@@ -257,7 +290,7 @@ static int print_live(struct batch *b)
 			print_corrected(b);
 		if (!attached && input_live_status(b->r.in, &st) && st.connected)
 			attached = g_get_monotonic_time();
-		if (most && attached && g_get_monotonic_time() - attached > patience)
+		if (most && attached && g_get_monotonic_time() - attached > patience + grace_us(b))
 			break;
 	}
 	if (!ended)

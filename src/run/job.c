@@ -191,6 +191,7 @@ void job_get_status(struct job *j, struct job_status *ret)
 	ret->message = j->message;
 	ret->reader = j->reader;
 	ret->warning = j->warning;
+	ret->closed_to_ns = j->hard_to;
 	ret->corrected = j->corrected;
 	ret->hard_to_ns = ret->pieces ? j->hard_to : TIME_UNKNOWN;
 	if (ret->phase >= JOB_DONE && is_posted(j))

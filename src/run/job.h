@@ -51,6 +51,8 @@ struct job_status {
 				 * nowhere yet. Once DONE: past the trace's end; what was stopped
 				 * or failed is final as far as it was read */
 	double index_progress;	/* 0..1 of the packet index; < 0: no index is used */
+	int64_t closed_to_ns;	/* of what was collected: seconds before it that are not in the timeline
+				 * had no event. TIME_UNKNOWN: nothing is closed yet */
 	uint64_t late;		/* live: events that came too late for their seconds */
 	unsigned corrected;	/* live: seconds that were made again since, and collected; of kept
 				 * ones only */
