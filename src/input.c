@@ -110,6 +110,12 @@ static const struct blk_subscription *subscriptions(const struct input *in, size
 	return in->count_threads ? model_subscriptions_counting(ret_n) : model_subscriptions(ret_n);
 }
 
+void input_again(struct input *in)
+{
+	in->options.from_beginning = true;
+	g_clear_pointer(&in->options.spool, spool_unref);
+}
+
 bool input_keep(struct input *in, const char *dir, uint64_t limit, GError **error)
 {
 	in->options.spool = spool_new(dir, limit, in->label, error);

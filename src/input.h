@@ -19,6 +19,9 @@ struct input *input_new_paths(const char *const *paths, enum reader reader);
 struct input *input_new_live(GArray *urls, const struct live_options *options);
 /* All events are to be counted by thread, too: before it is started. */
 void input_count_threads(struct input *in, bool count);
+/* Before it is started once more, after its job was freed: live, from the beginning of what the
+ * relay has, and packets are not kept any more. */
+void input_again(struct input *in);
 /* What a live input gets is kept below `dir`, too (live/spool.h). Before input_start(). */
 bool input_keep(struct input *in, const char *dir, uint64_t limit, GError **error);
 /* The directory with all that came so far; NULL: nothing is kept. Borrowed. */

@@ -473,8 +473,8 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 	static const char *const readers[] = { "auto", "native", "babeltrace2", NULL };
 	unsigned reader = READER_AUTO;
 
-	if (w->align_hosts && o->live)
-		return fail(error, "--align-hosts needs a recorded trace: a live one can't be read again");
+	if (w->align_hosts && o->local)
+		return fail(error, "--align-hosts needs a trace or a relay: this machine has one clock");
 	if (w->align_hosts && w->command >= COMMAND_DOCTOR)
 		return fail(error, "--align-hosts and %s can't be combined", w->command_name);
 	if ((w->jobs || w->slices) && o->live)

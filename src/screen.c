@@ -6,6 +6,7 @@
 #include "screen.h"
 
 #include "config.h"
+#include "hosts.h"
 #include "input.h"
 #include "late.h"
 #include "local.h"
@@ -50,6 +51,9 @@ struct screen {
 	struct timeline *preview;
 	struct look_window window;	/* of it */
 	bool preview_kernel, preview_ust;	/* what any of them held */
+	bool aligned;
+	bool again;			/* all is to be read again: clocks were moved */
+	char *moved;			/* which, and by how much */
 };
 
 /* --- backend: state --- */
@@ -150,7 +154,7 @@ static void backend_status(void *data, struct ui_status *ret)
 		g_strlcpy(ret->reader, visible, sizeof ret->reader);
 	}
 	g_snprintf(ret->source, sizeof ret->source, "%s%s%s", input_label(s->in), domains(s),
-		   s->o->align_hosts ? " aligned" : "");
+		   s->aligned ? " aligned" : "");
 	ret->kept = s->live && input_keeps(s->in, &ret->kept_from_ns);
 	if (s->live && st.phase <= JOB_LOADING)
 		fill_live_status(s, ret);
@@ -160,6 +164,28 @@ static void backend_status(void *data, struct ui_status *ret)
 		g_autofree char *visible = text_visible(st.message);
 		g_strlcpy(ret->banner, visible, sizeof ret->banner);
 	}
+}
+
+static bool backend_align(void *data, char **ret_message)
+{
+	struct screen *s = data;
+	struct job_status st;
+
+	job_get_status(s->job, &st);
+	if (!s->live && st.phase <= JOB_LOADING) {
+		*ret_message = g_strdup("not all calls are read yet that tell how far clocks are apart");
+		return false;
+	}
+	g_autofree char *told = NULL;
+	s->again = hosts_move(s->tl, &told);
+	log_note("%s", told);
+	*ret_message = text_visible(told);
+	if (s->again) {
+		g_free(s->moved);
+		s->moved = g_strdup(*ret_message);
+		s->aligned = true;
+	}
+	return s->again;
 }
 
 /* --- backend: a session of this machine --- */
@@ -573,6 +599,8 @@ static int run_ui(struct screen *s)
 		.saved_trace = has_packets ? backend_saved_trace : NULL,
 		.save_prefs = backend_save_prefs, .note = backend_note,
 		.told = backend_told, .snapshot = backend_snapshot,
+		/* A session that was made for us goes with the connection to it. */
+		.align = o->local ? NULL : backend_align,
 	};
 	take_columns(o);
 	struct ui_options options = {
@@ -580,7 +608,7 @@ static int run_ui(struct screen *s)
 		.step_ns = o->step_ns,
 		.start_view = o->view ? o->view->id : NULL, .start_by = o->view ? view_by_words[o->by] : NULL,
 		.counts_threads = options_count_threads(o), .filter = o->filter,
-		.prefs = o->prefs,
+		.prefs = o->prefs, .say = s->moved,
 	};
 	/* Only now: that there is no such trace is said without a terminal, too. */
 	const char *lacks = screen_lacks();
@@ -600,32 +628,45 @@ static int run_ui(struct screen *s)
 	return EXIT_FAILED;
 }
 
-int screen_run(const struct options *o)
+/* Reads, shows, and leaves nothing of it. */
+static int run_once(struct screen *s)
 {
-	struct screen s = { .o = o, .live = o->live };
-	bool left;
-
-	int code = open_input(&s, &left);
-	if (code != EXIT_FINE || left) {
-		input_unref(s.in);
-		return code;
-	}
+	const struct options *o = s->o;
 	struct job_options options = {
 		.model.live = o->live, .model.provisional = o->live,
 		.model.memory_budget = MIN(o->memory / 16, MOST_CORRECTIONS),
 		.memory = o->memory, .preview = true, .threads = o->jobs, .slices = o->slices,
 	};
-	log_note("reading %s", input_label(s.in));
-	s.tl = timeline_new(o->memory - MIN(o->memory / 2, MOST_BESIDE));
-	input_count_threads(s.in, options_count_threads(o));
-	s.job = input_start(s.in, &options);
-	code = wait_first(&s) ? run_ui(&s) : EXIT_FAILED;
-	logjob_free(s.log);		/* these ring the job's bell */
-	savejob_free(s.saving);
-	job_free(s.job);
-	timeline_free(s.tl);
-	if (s.preview)
-		timeline_free(s.preview);
+	log_note("reading %s", input_label(s->in));
+	s->tl = timeline_new(o->memory - MIN(o->memory / 2, MOST_BESIDE));
+	input_count_threads(s->in, options_count_threads(o));
+	s->job = input_start(s->in, &options);
+	int code = wait_first(s) ? run_ui(s) : EXIT_FAILED;
+	g_clear_pointer(&s->log, logjob_free);		/* these ring the job's bell */
+	g_clear_pointer(&s->saving, savejob_free);
+	g_clear_pointer(&s->job, job_free);
+	g_clear_pointer(&s->tl, timeline_free);
+	g_clear_pointer(&s->preview, timeline_free);
+	return code;
+}
+
+int screen_run(const struct options *o)
+{
+	struct screen s = { .o = o, .live = o->live, .aligned = o->align_hosts };
+	bool left;
+
+	int code = open_input(&s, &left);
+	if (code == EXIT_FINE && !left)
+		code = run_once(&s);
+	while (code == EXIT_FINE && s.again) {
+		s.again = false;
+		s.late = (struct late_told){ 0 };
+		input_again(s.in);
+		code = o->live ? keep_packets(&s) : EXIT_FINE;
+		if (code == EXIT_FINE)
+			code = run_once(&s);
+	}
 	input_unref(s.in);
+	g_free(s.moved);
 	return code;
 }

@@ -141,6 +141,7 @@ void output_save_trace(struct app *app, struct place *p, enum command_id command
 bool output_save_trace_as(struct app *app, const char *line, GError **error);
 void output_saved_trace(struct app *app);	/* after pump: tells what was saved */
 void output_snapshot(struct app *app, struct place *p, enum command_id command);
+void output_align(struct app *app, struct place *p, enum command_id command);
 const char *output_soft_note(const struct app *app);
 /* What a view is about and lacks (facts.c). */
 void facts_open(struct app *app, struct place *p, enum command_id command);

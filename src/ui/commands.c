@@ -740,7 +740,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_SORT_MENU] = chooser_open, [CMD_FACTS] = facts_open,
 	[CMD_HELP] = do_help, [CMD_LOG] = do_log,
 	[CMD_COACH] = do_program, [CMD_MOUSE] = settings_command, [CMD_WRITE] = settings_command,
-	[CMD_SNAPSHOT] = output_snapshot,
+	[CMD_SNAPSHOT] = output_snapshot, [CMD_ALIGN] = output_align,
 	[CMD_REDRAW] = do_program, [CMD_SUSPEND] = do_program,
 	[CMD_QUIT] = do_program,
 };

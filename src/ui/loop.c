@@ -215,6 +215,8 @@ int ui_run(const struct ui_options *options, const struct ui_backend *backend,
 	app_resize(l.app, rows, cols);
 	if (term_note())
 		app_say(l.app, "%s", term_note());
+	if (options->say)
+		app_say(l.app, "%s", options->say);
 	l.ticked_us = g_get_monotonic_time();
 	run(&l);
 	term_stop();

@@ -321,3 +321,17 @@ void output_snapshot(struct app *app, struct place *p, enum command_id command)
 	else
 		app_error(app, "%s", message ? message : "no snapshots here");
 }
+
+/* The screen is left for the one that shows what is read then. */
+void output_align(struct app *app, struct place *p, enum command_id command)
+{
+	g_autofree char *message = NULL;
+	bool has = app->backend && app->backend->align;
+
+	(void)p;
+	(void)command;
+	if (has && app->backend->align(app->backend->data, &message))
+		app->quit = true;
+	else
+		app_error(app, "%s", message ? message : "no clocks to move here");
+}

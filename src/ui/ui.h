@@ -81,6 +81,9 @@ struct ui_backend {
 	/* P: asks for a snapshot of the tracer's buffers; true: it is being taken. *ret_message
 	 * (g_free) says what. NULL: there is none here. */
 	bool (*snapshot)(void *data, char **ret_message);
+	/* M: moves the clocks of hosts. true: the screen is to end, as all is read again; else
+	 * *ret_message (g_free) says why not. NULL: there is nothing that could be read again. */
+	bool (*align)(void *data, char **ret_message);
 	/* A message of the screen, for the journal. May be NULL. */
 	void (*note)(void *data, const char *text);
 	/* Of traces that are shown before they are read; NULL: there are none. After pump: a
@@ -113,6 +116,7 @@ struct ui_options {
 	struct prefs *prefs;		/* ui/prefs.h, stays the caller's; NULL: all as shipped */
 	int64_t step_ns;		/* to begin with; 0: 1 s */
 	int64_t at_ns;			/* where to begin; TIME_UNKNOWN: the worst second / newest */
+	const char *say;		/* at the begin; or NULL */
 };
 
 /* Runs until the user quits: 0; 128 + signal when a signal ended it. The terminal

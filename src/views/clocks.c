@@ -4,9 +4,14 @@
 
 #include "base/intmap.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MOST_NS (INT64_MAX / 4)		/* so that sums of two do not overflow */
+#define WINDOWS 64			/* of time: the best bounds of each tell of drift */
+#define MOST_DRIFT 1000.0		/* ppm: what goes faster is set, and does not drift */
+#define TELLING_DRIFT 200.0		/* ppm: bounds that are wider tell nothing */
+#define SLOPES 9			/* of those allowed, for the offset's bounds */
 
 /* What instants of hostile traces are apart. */
 static int64_t apart(int64_t a, int64_t b)
@@ -40,7 +45,7 @@ static int compare_clocks(const void *va, const void *vb)
  * comes first. Hosts without a boot are told apart by their names. */
 static void add_clock(GArray *clocks, const struct host_info *h)
 {
-	struct clock new = { name_of(h), boot_of(h), TIME_UNKNOWN, 0, 0 };
+	struct clock new = { .host = name_of(h), .boot = boot_of(h), .offset_ns = TIME_UNKNOWN };
 	for (guint i = 0; i < clocks->len; i++) {
 		struct clock *have = &g_array_index(clocks, struct clock, i);
 		if (strcmp(have->boot, new.boot) || (!*new.boot && strcmp(have->host, new.host)))
@@ -102,23 +107,57 @@ static const struct half *client_of(const GArray *clients, uint64_t trace, uint6
 	return twice ? NULL : h;
 }
 
-static struct clock_link *link_of(struct clocks *k, struct intmap *by_clocks, uint32_t a, uint32_t b)
+/* One bound of an offset, and when that was, by a's clock. */
+struct bound { int64_t at, ns; };
+
+/* The tightest of each window of time. */
+struct windows { struct bound low[WINDOWS], high[WINDOWS]; };
+
+struct pairing {
+	struct clocks *k;
+	struct intmap by_clocks;
+	GArray *windows;		/* struct windows, of each link */
+	int64_t from_ns, window_ns;
+};
+
+static uint32_t link_of(struct pairing *p, uint32_t a, uint32_t b)
 {
 	uint64_t key = (uint64_t)a << 32 | b;
-	uint32_t at = intmap_get(by_clocks, key);
+	uint32_t at = intmap_get(&p->by_clocks, key);
 	if (at != INTMAP_NONE)
-		return &g_array_index(k->links, struct clock_link, at);
-	intmap_set(by_clocks, key, k->links->len);
+		return at;
+	intmap_set(&p->by_clocks, key, p->k->links->len);
 	struct clock_link new = { .a = a, .b = b, .low_ns = -MOST_NS, .high_ns = MOST_NS,
-				  .delay_ns = INT64_MAX };
-	g_array_append_val(k->links, new);
-	return &g_array_index(k->links, struct clock_link, k->links->len - 1);
+				  .delay_ns = INT64_MAX, .from_ns = INT64_MAX, .to_ns = INT64_MIN };
+	struct windows none;
+	for (int i = 0; i < WINDOWS; i++) {
+		none.low[i] = (struct bound){ 0, -MOST_NS };
+		none.high[i] = (struct bound){ 0, MOST_NS };
+	}
+	g_array_append_val(p->k->links, new);
+	g_array_append_val(p->windows, none);
+	return p->k->links->len - 1;
+}
+
+static int window_of(const struct pairing *p, int64_t at)
+{
+	return (int)CLAMP(apart(at, p->from_ns) / p->window_ns, 0, WINDOWS - 1);
 }
 
 /* Of one pair: the offset of b to a is in [low, high]. */
-static void bound(struct clock_link *l, int64_t low, int64_t high)
+static void bound(struct pairing *p, uint32_t link, struct bound low_at, struct bound high_at)
 {
-	int64_t delay = high - low, at = low + delay / 2;
+	struct clock_link *l = &g_array_index(p->k->links, struct clock_link, link);
+	struct windows *w = &g_array_index(p->windows, struct windows, link);
+	struct bound *lows = &w->low[window_of(p, low_at.at)];
+	struct bound *highs = &w->high[window_of(p, high_at.at)];
+	int64_t low = low_at.ns, high = high_at.ns, delay = high - low, at = low + delay / 2;
+	if (low > lows->ns)
+		*lows = low_at;
+	if (high < highs->ns)
+		*highs = high_at;
+	l->from_ns = MIN(l->from_ns, MIN(low_at.at, high_at.at));
+	l->to_ns = MAX(l->to_ns, MAX(low_at.at, high_at.at));
 	l->pairs++;
 	l->low_ns = MAX(l->low_ns, low);
 	l->high_ns = MIN(l->high_ns, high);
@@ -128,25 +167,27 @@ static void bound(struct clock_link *l, int64_t low, int64_t high)
 	l->at_ns = at;
 }
 
-static void add_pair(struct clocks *k, struct intmap *by_clocks, const struct half *client,
-		     const struct span *server)
+static void add_pair(struct pairing *p, const struct half *client, const struct span *server)
 {
+	struct clocks *k = p->k;
 	uint32_t to = k->of_host[server->host];
 	int64_t high = apart(server->begin_ns, client->begin), low = apart(server->end_ns, client->end);
 	if (client->clock == to || low > high)	/* more was done than was waited for: no bound */
 		return;
 	g_array_index(k->clocks, struct clock, client->clock).calls++;
 	if (client->clock < to)
-		bound(link_of(k, by_clocks, client->clock, to), low, high);
+		bound(p, link_of(p, client->clock, to), (struct bound){ client->end, low },
+		      (struct bound){ client->begin, high });
 	else
-		bound(link_of(k, by_clocks, to, client->clock), -high, -low);
+		bound(p, link_of(p, to, client->clock), (struct bound){ server->begin_ns, -high },
+		      (struct bound){ server->end_ns, -low });
 }
 
 /* The other half of the same span, or the client span that it is the child of. */
-static void add_pairs(struct clocks *k, const struct timeline *tl)
+static void add_pairs(struct pairing *p, const struct timeline *tl)
 {
+	const struct clocks *k = p->k;
 	g_autoptr(GArray) clients = clients_of(tl, k);
-	struct intmap by_clocks = { 0 };
 	for (size_t i = 0; clients->len && i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
 		if (s->kind != SPAN_SERVER || s->state != SPAN_COMPLETE || s->host >= k->n_hosts)
@@ -155,15 +196,79 @@ static void add_pairs(struct clocks *k, const struct timeline *tl)
 		if (!client && s->parent_id)
 			client = client_of(clients, s->trace_id, s->parent_id);
 		if (client)
-			add_pair(k, &by_clocks, client, s);
+			add_pair(p, client, s);
 	}
-	intmap_clear(&by_clocks);
 }
 
 /* ---- estimates ---- */
 
-static void estimate(struct clock_link *l)
+/* ns a ns that b may gain, as two bounds at different instants allow it. Returns whether some
+ * line is within all bounds; *ret_low, *ret_high: slopes of these, infinite where open. */
+static bool slopes_of(const struct windows *w, double *ret_low, double *ret_high)
 {
+	*ret_low = -INFINITY;
+	*ret_high = INFINITY;
+	for (int i = 0; i < WINDOWS; i++)
+		for (int j = 0; j < WINDOWS; j++) {
+			const struct bound *low = &w->low[i], *high = &w->high[j];
+			if (low->ns == -MOST_NS || high->ns == MOST_NS)
+				continue;
+			double more = (double)(low->ns - high->ns), dt = (double)(low->at - high->at);
+			if (dt > 0)
+				*ret_low = MAX(*ret_low, more / dt);
+			else if (dt < 0)
+				*ret_high = MIN(*ret_high, more / dt);
+			else if (more > 0)
+				return false;
+		}
+	return *ret_low <= *ret_high;
+}
+
+/* What a slope leaves of the offset at an instant. */
+static void offsets_at(const struct windows *w, double slope, int64_t at, double *low, double *high)
+{
+	double lowest = -INFINITY, highest = INFINITY;
+	for (int i = 0; i < WINDOWS; i++) {
+		const struct bound *l = &w->low[i], *h = &w->high[i];
+		if (l->ns != -MOST_NS)
+			lowest = MAX(lowest, (double)l->ns - slope * (double)(l->at - at));
+		if (h->ns != MOST_NS)
+			highest = MIN(highest, (double)h->ns - slope * (double)(h->at - at));
+	}
+	*low = MIN(*low, lowest);
+	*high = MAX(*high, highest);
+}
+
+static int64_t rounded(double ns)
+{
+	return (int64_t)CLAMP(round(ns), (double)-MOST_NS, (double)MOST_NS);
+}
+
+/* The offset in the middle of a line's time, and an error for all of it. */
+static void estimate_line(struct clock_link *l, const struct windows *w, double low, double high)
+{
+	int64_t middle = l->from_ns + apart(l->to_ns, l->from_ns) / 2;
+	double from = INFINITY, to = -INFINITY, slope = low + (high - low) / 2;
+	for (int i = 0; i < SLOPES; i++)
+		offsets_at(w, low + (high - low) * i / (SLOPES - 1), middle, &from, &to);
+	l->offset_ns = rounded(from + (to - from) / 2);
+	l->error_ns = rounded(fabs(to - from) / 2 + fabs(slope) * (double)apart(l->to_ns, l->from_ns) / 2);
+}
+
+static void estimate(struct clock_link *l, const struct windows *w)
+{
+	double low, high;
+	bool known = slopes_of(w, &low, &high);
+	l->drift_low_ppm = 1;		/* > high: not known */
+	if (known && high - low <= 2 * TELLING_DRIFT / 1e6) {
+		l->drift_low_ppm = low * 1e6;
+		l->drift_high_ppm = high * 1e6;
+		l->drifts = (low > 0 || high < 0) && fabs(low + high) / 2 * 1e6 <= MOST_DRIFT;
+	}
+	if (l->drifts) {
+		estimate_line(l, w, low, high);
+		return;
+	}
 	if (l->low_ns <= l->high_ns) {
 		int64_t width = l->high_ns - l->low_ns;
 		l->offset_ns = l->low_ns + width / 2;
@@ -199,15 +304,19 @@ static void choose_reference(struct clocks *k)
 
 /* Over the link, from one of its ends: the offset of the other to the reference. */
 static bool reach(const struct clocks *k, const struct clock_link *l, const bool *done,
-		  uint32_t *ret_to, int64_t *ret_offset, int64_t *ret_error)
+		  uint32_t *ret_to, struct clock *ret)
 {
 	if (done[l->a] == done[l->b])
 		return false;
 	uint32_t from = done[l->a] ? l->a : l->b;
 	const struct clock *c = &g_array_index(k->clocks, struct clock, from);
 	*ret_to = from == l->a ? l->b : l->a;
-	*ret_offset = CLAMP(c->offset_ns + (from == l->a ? l->offset_ns : -l->offset_ns), -MOST_NS, MOST_NS);
-	*ret_error = MIN(c->error_ns + l->error_ns, MOST_NS);
+	bool onwards = from == l->a;
+	double drift = l->drifts ? (l->drift_low_ppm + l->drift_high_ppm) / 2 : 0;
+	ret->offset_ns = CLAMP(c->offset_ns + (onwards ? l->offset_ns : -l->offset_ns), -MOST_NS, MOST_NS);
+	ret->error_ns = MIN(c->error_ns + l->error_ns, MOST_NS);
+	ret->drift_ppm = c->drift_ppm + (onwards ? drift : -drift);
+	ret->at_ns = l->from_ns + apart(l->to_ns, l->from_ns) / 2;
 	return true;
 }
 
@@ -218,22 +327,24 @@ static void spread(struct clocks *k)
 	g_array_index(k->clocks, struct clock, 0).offset_ns = 0;
 	done[0] = true;
 	for (;;) {
-		int64_t offset, error, best_offset = 0, best_error = INT64_MAX;
+		struct clock reached, nearest = { .error_ns = INT64_MAX };
 		uint32_t to, best = ID_NONE;
 		for (guint i = 0; i < k->links->len; i++) {
 			const struct clock_link *l = &g_array_index(k->links, struct clock_link, i);
-			if (!reach(k, l, done, &to, &offset, &error) || error > best_error ||
-			    (error == best_error && to >= best))
+			if (!reach(k, l, done, &to, &reached) || reached.error_ns > nearest.error_ns ||
+			    (reached.error_ns == nearest.error_ns && to >= best))
 				continue;
 			best = to;
-			best_offset = offset;
-			best_error = error;
+			nearest = reached;
 		}
 		if (best == ID_NONE)
 			return;
 		done[best] = true;
-		g_array_index(k->clocks, struct clock, best).offset_ns = best_offset;
-		g_array_index(k->clocks, struct clock, best).error_ns = best_error;
+		struct clock *c = &g_array_index(k->clocks, struct clock, best);
+		c->offset_ns = nearest.offset_ns;
+		c->error_ns = nearest.error_ns;
+		c->drift_ppm = nearest.drift_ppm;
+		c->at_ns = nearest.at_ns;
 	}
 }
 
@@ -256,10 +367,18 @@ struct clocks *clocks_new(const struct timeline *tl)
 	g_array_sort(k->clocks, compare_clocks);
 	for (uint32_t i = 0; i < k->n_hosts; i++)
 		k->of_host[i] = find_clock(k->clocks, timeline_host(tl, i));
-	if (k->clocks->len > 1)
-		add_pairs(k, tl);
+	int64_t first, last;
+	struct pairing p = { .k = k, .windows = g_array_new(false, false, sizeof(struct windows)) };
+	if (timeline_coverage(tl, &first, &last) && k->clocks->len > 1) {
+		p.from_ns = first;
+		p.window_ns = apart(last, first) / WINDOWS + 1;
+		add_pairs(&p, tl);
+	}
 	for (guint i = 0; i < k->links->len; i++)
-		estimate(&g_array_index(k->links, struct clock_link, i));
+		estimate(&g_array_index(k->links, struct clock_link, i),
+			 &g_array_index(p.windows, struct windows, i));
+	g_array_unref(p.windows);
+	intmap_clear(&p.by_clocks);
 	if (k->clocks->len) {
 		choose_reference(k);
 		spread(k);
@@ -315,6 +434,28 @@ bool clocks_between(const struct clocks *k, uint32_t from, uint32_t to, int64_t 
 	return true;
 }
 
+int64_t clocks_offset_at(const struct clocks *k, guint i, int64_t at_ns)
+{
+	const struct clock *c = &g_array_index(k->clocks, struct clock, i);
+	return rounded((double)c->offset_ns + c->drift_ppm / 1e6 * (double)apart(at_ns, c->at_ns));
+}
+
+/* The offset as it was then, of clocks that are known to drift. */
+static void follow_drift(const struct clocks *k, const struct span *client, const struct span *server,
+			 int64_t *offset, int64_t *error)
+{
+	uint32_t from = k->of_host[client->host];
+	const struct clock_link *l = find_link(k, from, k->of_host[server->host]);
+	if (!l || !l->drifts)
+		return;
+	double slope = (l->drift_low_ppm + l->drift_high_ppm) / 2e6;
+	int64_t half = apart(l->to_ns, l->from_ns) / 2;
+	int64_t at = l->a == from ? client->begin_ns : server->begin_ns;
+	int64_t more = rounded(slope * (double)apart(at, l->from_ns + half));
+	*offset = apart(*offset, l->a == from ? -more : more);
+	*error = MAX(*error - rounded(fabs(slope) * (double)half), 0);
+}
+
 struct clock_gap clocks_gap(const struct clocks *k, const struct span *client,
 			    const struct span *server)
 {
@@ -323,6 +464,7 @@ struct clock_gap clocks_gap(const struct clocks *k, const struct span *client,
 	int64_t offset;
 	if (!clocks_between(k, client->host, server->host, &offset, &gap.error_ns))
 		return gap;
+	follow_drift(k, client, server, &offset, &gap.error_ns);
 	gap.there_ns = apart(apart(server->begin_ns, client->begin_ns), offset);
 	gap.back_ns = apart(apart(client->end_ns, server->end_ns), -offset);
 	return gap;
@@ -336,18 +478,33 @@ char *clocks_text(char buf[TIMEFMT_LEN], int64_t ns)
 	return buf;
 }
 
+/* ", gaining 12.3 +-0.4 ppm": the first of the two that are named. */
+static void add_drift(GString *to, const struct clock_link *l, bool ahead)
+{
+	double middle = (l->drift_low_ppm + l->drift_high_ppm) / 2 * (ahead ? 1 : -1);
+	if (l->drifts)
+		g_string_append_printf(to, ", %s %.1f +-%.1f ppm", middle < 0 ? "losing" : "gaining",
+				       fabs(middle), (l->drift_high_ppm - l->drift_low_ppm) / 2);
+	else if (l->low_ns > l->high_ns)
+		g_string_append(to, ", contradictory: drift");
+	else if (l->drift_low_ppm <= l->drift_high_ppm)
+		g_string_append_printf(to, ", drift below %.0f ppm",
+				       ceil(MAX(fabs(l->drift_low_ppm), fabs(l->drift_high_ppm))));
+}
+
 static void add_link(GString *to, const struct clocks *k, const struct clock_link *l)
 {
 	char offset[TIMEFMT_LEN], error[TIMEFMT_LEN];
 	bool ahead = l->offset_ns >= 0;		/* b is */
 	const struct clock *first = &g_array_index(k->clocks, struct clock, ahead ? l->b : l->a);
 	const struct clock *second = &g_array_index(k->clocks, struct clock, ahead ? l->a : l->b);
-	g_string_append_printf(to, "%s%s is %s +-%s ahead of %s (%" G_GUINT64_FORMAT " call%s%s)",
+	g_string_append_printf(to, "%s%s is %s +-%s ahead of %s (%" G_GUINT64_FORMAT " call%s",
 			       to->len ? "; " : "clocks: ", first->host,
 			       clocks_text(offset, ahead ? l->offset_ns : -l->offset_ns),
 			       timefmt_duration(error, l->error_ns), second->host, l->pairs,
-			       l->pairs == 1 ? "" : "s",
-			       l->low_ns > l->high_ns ? ", contradictory: drift" : "");
+			       l->pairs == 1 ? "" : "s");
+	add_drift(to, l, ahead);
+	g_string_append_c(to, ')');
 }
 
 char *clocks_sentence(const struct clocks *k)

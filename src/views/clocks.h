@@ -10,8 +10,14 @@
  * All pairs of two clocks together leave an interval; the estimate is its middle, the error
  * half its width, and whatever the delays were, the true offset lies within. Where nothing is
  * left the pairs contradict each other: clocks drift, or an answer came after its caller gave
- * up. Then the pair with the least delay tells, and the error is what the others deny of it,
- * too: such an error bounds nothing.
+ * up.
+ *
+ * One that goes faster by a constant leaves lines: an offset and a slope that all pairs allow. Any
+ * two of them bound the slope, the pairs that are far apart in time most; where 0 is outside of
+ * these bounds the clocks drift for certain, and the offset is that of the middle of the pairs'
+ * time, with an error that holds over all of it. Where no line is left (a clock was set), the
+ * pair with the least delay tells, and the error is what the others deny of it, too: such an
+ * error bounds nothing.
  *
  * Nothing is moved here: see trace/align.h for how readers are told.
  */
@@ -26,6 +32,8 @@ struct clock {
 	const char *host, *boot;	/* of the timeline; boot "": not known */
 	int64_t offset_ns;		/* ahead of the first clock; TIME_UNKNOWN: no pair tells */
 	int64_t error_ns;		/* 0 or more */
+	int64_t at_ns;			/* the offset is that of this instant, about; */
+	double drift_ppm;		/* it grows so fast (millionths); 0 where none is certain */
 	uint64_t calls;			/* pairs in which it is the client's */
 };
 
@@ -38,6 +46,9 @@ struct clock_link {
 	int64_t delay_ns, at_ns;	/* the least time on the way there and back, and the middle of
 					 * what its pair leaves */
 	int64_t offset_ns, error_ns;	/* the estimate */
+	int64_t from_ns, to_ns;		/* of the pairs, by a's clock */
+	double drift_low_ppm, drift_high_ppm;	/* how much faster b goes; low > high: not known */
+	bool drifts;			/* that it does is certain */
 };
 
 struct clocks {
@@ -59,6 +70,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_clocks, clocks_free)
  * between those two, else over others. False: not known. 0 and 0 for hosts of one boot. */
 bool clocks_between(const struct clocks *k, uint32_t from, uint32_t to, int64_t *ret_offset_ns,
 		    int64_t *ret_error_ns);
+
+/* How far clock i is ahead of the first at an instant: with its drift. */
+int64_t clocks_offset_at(const struct clocks *k, guint i, int64_t at_ns);
 
 /* To the microsecond, as an error of some of them asks for: "250.012ms", "3600.000012s". */
 char *clocks_text(char buf[TIMEFMT_LEN], int64_t ns);

@@ -77,6 +77,6 @@ ok "forward, it says" grep -q 'is moved forward by 863' "$work/err"
 
 succeeds 0 "one host" -b --view services --align-hosts "$work/front"
 ok "has nothing to move" grep -q 'one clock only' "$work/err"
-refused 2 "recorded trace" --align-hosts -b -r "net://localhost/host/a/b"
+refused 2 "one clock" --align-hosts -b -y
 refused 2 "--align-hosts and --doctor" --align-hosts --doctor "$work/front"
 done_testing

@@ -158,6 +158,7 @@ overview,table,waterfall | coach | | -Enter why · w who
 overview,table,waterfall | log | | Messages
 overview,table,waterfall | mouse | | mouse:0
 overview,table,waterfall | snapshot | | no snapshots here
+overview,table,waterfall | align-hosts | | no clocks to move here
 overview,table,waterfall | write | | keeps the settings
 overview,table,waterfall,popup,chooser | redraw | | redrawn
 overview,table,waterfall,popup,chooser | suspend | | stopped

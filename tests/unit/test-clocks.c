@@ -3,6 +3,7 @@
  * How far clocks are apart, from calls of which the truth is known: two hosts in a script,
  * read once, and again when they were moved.
  */
+#include "hosts.h"
 #include "state/model.h"
 #include "trace/align.h"
 #include "trace/reader.h"
@@ -129,6 +130,94 @@ static void test_drift(void)
 	g_assert_nonnull(strstr(said, "contradictory: drift"));
 }
 
+/* A minute of calls of a clock that goes so much faster. */
+static struct timeline *read_drifting(double ppm, int64_t ahead, bool turned)
+{
+	g_autoptr(GString) text = g_string_new(NULL);
+	for (unsigned i = 0; i <= 600; i++) {
+		int64_t at = (int64_t)i * 100 * MS, now = ahead + (int64_t)(ppm / 1e6 * (double)at);
+		int64_t there = g_test_rand_int_range(20000, 900000), back = g_test_rand_int_range(20000, 900000);
+		if (turned && i % 2)
+			call(text, i + 1, "b", "a", T0 + at + now, there, MS, back, -now);
+		else
+			call(text, i + 1, "a", "b", T0 + at, there, MS, back, now);
+	}
+	return read_script(text->str);
+}
+
+/* It is found, and what is said of the offset holds at both ends. */
+static void test_steady_drift(void)
+{
+	for (int round = 0; round < 6; round++) {
+		double ppm = round % 2 ? 50 : -120;
+		int64_t ahead = round < 3 ? 30 * MS : -3000 * MS, gained = (int64_t)(ppm * 60000);
+		g_autoptr(blk_timeline) tl = read_drifting(ppm, ahead, round % 3 == 1);
+		g_autoptr(blk_clocks) k = clocks_new(tl);
+		const struct clock_link *l = &g_array_index(k->links, struct clock_link, 0);
+		g_assert_true(l->drifts);
+		g_assert_cmpfloat(l->drift_low_ppm, <=, ppm + 0.01);
+		g_assert_cmpfloat(l->drift_high_ppm, >=, ppm - 0.01);
+		g_assert_cmpfloat(l->drift_high_ppm - l->drift_low_ppm, <, 10);
+		g_assert_cmpint(ABS(l->offset_ns - ahead - gained / 2), <, MS / 10);
+		g_assert_cmpint(ABS(l->offset_ns - ahead), <=, l->error_ns + 1000);
+		g_assert_cmpint(ABS(l->offset_ns - ahead - gained), <=, l->error_ns + 1000);
+		g_autofree char *said = clocks_sentence(k);
+		g_assert_nonnull(strstr(said, (ppm > 0) == (ahead > 0) ? ", gaining " : ", losing "));
+		/* Ways there and back are never less than none, at any instant. */
+		for (size_t i = 0; i + 1 < timeline_n_spans(tl); i += 2) {
+			const struct span *x = timeline_span(tl, i), *y = timeline_span(tl, i + 1);
+			struct clock_gap gap = x->kind == SPAN_CLIENT ? clocks_gap(k, x, y) : clocks_gap(k, y, x);
+			if (x->span_id != y->span_id)
+				continue;
+			g_assert_cmpint(gap.there_ns, >=, -gap.error_ns - 1000);
+			g_assert_cmpint(gap.back_ns, >=, -gap.error_ns - 1000);
+			g_assert_cmpint(gap.error_ns, <, MS / 5);
+		}
+	}
+}
+
+static void test_no_drift(void)
+{
+	g_autoptr(blk_timeline) tl = read_drifting(0, 5 * MS, true);
+	g_autoptr(blk_clocks) k = clocks_new(tl);
+	const struct clock_link *l = &g_array_index(k->links, struct clock_link, 0);
+	g_assert_false(l->drifts);
+	g_assert_cmpfloat(l->drift_low_ppm, <=, 0);
+	g_assert_cmpfloat(l->drift_high_ppm, >=, 0);
+	g_autofree char *said = clocks_sentence(k);
+	g_assert_nonnull(strstr(said, ", drift below "));
+}
+
+/* On request, and only what is significant; again, where something is left of it. */
+static void test_move(void)
+{
+	g_autoptr(GString) text = g_string_new(NULL), other = g_string_new(NULL);
+	g_autofree char *told = NULL, *again = NULL, *none = NULL, *one = NULL;
+	for (unsigned i = 0; i < 4; i++) {
+		call(text, i + 1, "a", "b", T0 + i * 20 * MS, MS, 5 * MS, MS, 70 * MS);
+		call(other, i + 1, "a", "b", T0 + i * 20 * MS, MS, 5 * MS, MS, MS / 2);
+	}
+	g_autoptr(blk_timeline) near = read_script(other->str);
+	g_assert_false(hosts_move(near, &none));
+	g_assert_nonnull(strstr(none, "b is not moved: it agrees with that of a"));
+	g_assert_cmpint(align_of("boot-of-b"), ==, 0);
+	g_autoptr(blk_timeline) before = read_script(text->str);
+	g_assert_true(hosts_move(before, &told));
+	g_assert_cmpstr(told, ==, "the clock of b is moved back by 70.000ms +-1.00ms, to that of a");
+	g_assert_cmpint(align_of("boot-of-b"), ==, -70 * MS);
+	g_autoptr(blk_timeline) after = read_script(text->str);
+	g_assert_false(hosts_move(after, &again));
+	align_install("boot-of-b", -80 * MS);	/* it was moved by what was wrong */
+	g_autoptr(blk_timeline) wrong = read_script(text->str);
+	g_free(g_steal_pointer(&again));
+	g_assert_true(hosts_move(wrong, &again));
+	g_assert_cmpint(align_of("boot-of-b"), ==, -70 * MS);
+	align_clear();
+	g_autoptr(blk_timeline) empty = timeline_new(0);
+	g_assert_false(hosts_move(empty, &one));
+	g_assert_nonnull(strstr(one, "one clock only"));
+}
+
 /* What took longer than its caller waited bounds nothing; what is not whole, neither. */
 static void test_says_nothing(void)
 {
@@ -239,6 +328,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/clocks/exact", test_exact);
 	g_test_add_func("/clocks/holds-truth", test_holds_truth);
 	g_test_add_func("/clocks/drift", test_drift);
+	g_test_add_func("/clocks/steady-drift", test_steady_drift);
+	g_test_add_func("/clocks/no-drift", test_no_drift);
+	g_test_add_func("/clocks/move", test_move);
 	g_test_add_func("/clocks/says-nothing", test_says_nothing);
 	g_test_add_func("/clocks/three", test_three);
 	g_test_add_func("/clocks/read-again", test_read_again);
