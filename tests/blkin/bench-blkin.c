@@ -3,13 +3,16 @@
  * What an annotation costs: nanoseconds of the calling thread's CPU time, on a line.
  * Requests of a root and a child with four annotations each, as BlkKin's author measured.
  * With a file each request is one of that author's application: 64 KiB written and synced,
- * with 113 annotations; printed is the time of a request on the wall.
+ * with 113 annotations; printed is the time of a request on the wall. With "work" nothing is
+ * synced, but each request has the same work to do, and printed is the CPU time of a request
+ * of the whole process, the tracer's threads included.
  *
- *     bench-blkin REQUESTS [FILE]
+ *     bench-blkin REQUESTS [FILE [work]]
  */
 #include "blkin.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -19,22 +22,40 @@
 #define BLOCK (64 << 10)
 #define BLOCKS 64			/* of the file */
 #define ANNOTATIONS_APP 113
+#define ROUNDS 8			/* of work over a block */
 
-static int file = -1;
+static int file = -1, works;
 static char block[BLOCK];
+static uint32_t sum;
 
 static double now_ns(void)
 {
 	struct timespec t;
-	clock_gettime(file >= 0 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &t);
+	clock_gettime(works ? CLOCK_PROCESS_CPUTIME_ID : file >= 0 ? CLOCK_MONOTONIC :
+		      CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* A share of it: the annotations are between, as a program has them. */
+static void work(int share, int shares)
+{
+	size_t from = (size_t)BLOCK * (size_t)share / (size_t)shares;
+	size_t to = (size_t)BLOCK * (size_t)(share + 1) / (size_t)shares;
+
+	for (int round = 0; round < ROUNDS; round++)
+		for (size_t i = from; i < to; i++)
+			sum = (sum ^ (uint8_t)block[i]) * 16777619u;
+	block[from] = (char)sum;
 }
 
 static void write_block(struct blkin_trace *t, int i)
 {
-	for (int k = ANNOTATIONS; k < ANNOTATIONS_APP; k++)
+	for (int k = ANNOTATIONS; k < ANNOTATIONS_APP; k++) {
+		if (works)
+			work(k - ANNOTATIONS, ANNOTATIONS_APP - ANNOTATIONS);
 		BLKIN_TIMESTAMP(t, NULL, "step");
-	if (pwrite(file, block, BLOCK, (off_t)(i % BLOCKS) * BLOCK) != BLOCK || fdatasync(file))
+	}
+	if (pwrite(file, block, BLOCK, (off_t)(i % BLOCKS) * BLOCK) != BLOCK || (!works && fdatasync(file)))
 		abort();
 }
 
@@ -67,6 +88,7 @@ int main(int argc, char **argv)
 		perror(argv[2]);
 		return 1;
 	}
+	works = argc > 3;
 	blkin_init_endpoint(&client, "192.0.2.1", 80, "client");
 	blkin_init_endpoint(&server, "192.0.2.2", 81, "server");
 	blkin_init();

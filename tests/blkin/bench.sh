@@ -2,7 +2,9 @@
 # What an annotation costs the thread that makes it (CPU time, nanoseconds; median of
 # RUNS), and a request of an application as BlkKin's author measured it (microseconds on
 # the wall, which the disk decides: 64 KiB written and synced, 113 annotations), with the share
-# of it that these annotations are, in its five cases. "lost": annotations that the tracer dropped
+# of it that these annotations are, in its five cases. The last columns are measured on one with
+# fixed work: CPU time of a request of the whole process, microseconds, and how many times that
+# of a run without a tracer just before it (median of the pairs). "lost": annotations that the tracer dropped
 # since its buffers were full; they cost less. Run by make bench-blkin.
 set -u
 src=$(cd "$(dirname "$0")/../.." && pwd)
@@ -28,19 +30,31 @@ median() { # median COMMAND...
 	for _ in $(seq "$RUNS"); do "$@"; done | sort -n | sed -n "$(((RUNS + 1) / 2))p"
 }
 
-run() { # run WHAT VARIABLE=VALUE...: a row of the table
-	local what=$1 lost note app
+works() { "$lab/lab-run" env "$1" "$LAB_DIR/blkin/bench-blkin" "$((REQUESTS / 40))" "$LAB_DIR/blkin/file" work; }
+# beside VARIABLE=VALUE: "RATIO CPU" of the pair with the median ratio
+beside() {
+	local none
+	for _ in $(seq "$RUNS"); do
+		none=$(works BLKIN_PROVIDER=none)
+		echo "$none $(works "$1")"
+	done | awk '{ print $2 / $1, $2 / 1000 }' | sort -n | sed -n "$(((RUNS + 1) / 2))p"
+}
+
+run() { # run WHAT VARIABLE=VALUE: a row of the table
+	local what=$1 lost note app ratio cpu
 	shift
+	read -r ratio cpu < <(beside "$1")
 	note=$(median "$lab/lab-run" env "$@" "$LAB_DIR/blkin/bench-blkin" "$REQUESTS")
 	app=$(median "$lab/lab-run" env "$@" "$LAB_DIR/blkin/bench-blkin" "$((REQUESTS / 100))" "$LAB_DIR/blkin/file")
 	lost=$("$lab/lab-run" lttng --no-sessiond list "${session:-spans}" 2>/dev/null |
 		sed -n 's/.*Discarded events: //p' | awk '{ n += $1 } END { print n + 0 }')
-	awk -v what="$what" -v note="$note" -v app="$app" -v lost="$lost" 'BEGIN {
-		printf "%-28s %8s %10.1f %7.1f %% %8s\n", what, note, app / 1000, 113 * note / app * 100, lost }'
+	awk -v what="$what" -v note="$note" -v app="$app" -v lost="$lost" -v cpu="$cpu" -v ratio="$ratio" 'BEGIN {
+		printf "%-28s %8s %10.1f %7.1f %% %8.1f %7.3f %8s\n", what, note, app / 1000,
+			113 * note / app * 100, cpu, ratio, lost }'
 }
 
 echo "ns an annotation, and us a request that writes 64 KiB; medians of $RUNS runs"
-printf '%-28s %8s %10s %9s %8s\n' '' note request share lost
+printf '%-28s %8s %10s %9s %8s %7s %8s\n' '' note request share CPU times lost
 run 'none (no tracer)' BLKIN_PROVIDER=none
 run 'live' BLKIN_RATE=1
 run 'live, one request of 500' BLKIN_RATE=500
