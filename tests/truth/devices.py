@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import blk
 import btparse
 
-TRACES = ["kernel-small/trace", "kernel-ust/trace", "live/trace", "demo/trace", "rotation/trace",
+TRACES = ["kernel-small/trace", "kernel-ust/trace", "live/trace", "demo/trace", "rotation/trace", "block/trace", "net/trace",
           "public/uneven-streams"]
 KINDS = ("reads", "writes", "others")
 
