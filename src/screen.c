@@ -258,9 +258,16 @@ static void backend_log_ask(void *data, const struct journal_want *want)
 	const char *const kept[] = { s->live ? input_kept(s->in) : NULL, NULL };
 	if (!s->log)
 		s->log = logjob_new(s->live ? kept : input_paths(s->in), readers[s->o->reader], job_fd(s->job));
-	if (s->live)
+	struct journal_want now = *want;
+	struct job_status st;
+
+	if (s->live) {
+		job_get_status(s->job, &st);
+		/* What the merge has passed is all there; while it goes on, not what is behind. */
+		now.until_ns = st.phase == JOB_LOADING && st.newest_ns != TIME_UNKNOWN ? st.newest_ns : 0;
 		logjob_refresh(s->log);
-	logjob_ask(s->log, want);
+	}
+	logjob_ask(s->log, &now);
 }
 
 static struct journal_window *backend_log_take(void *data)

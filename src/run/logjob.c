@@ -97,11 +97,12 @@ static void make_lines(struct logjob *j, struct journal_window *w)
 {
 	bool before = w->want.ask == ASK_BEFORE;
 	gint64 until = g_get_monotonic_time() + PATIENCE_US;
-	int64_t at = CLAMP(w->want.at_ns, j->first, j->end);
+	int64_t end = w->want.until_ns ? CLAMP(w->want.until_ns, j->first, j->end) : j->end;
+	int64_t at = CLAMP(w->want.at_ns, j->first, MAX(end, w->want.until_ns ? w->want.at_ns : end));
 	w->from_ns = w->to_ns = at;
-	while (w->lines->len < ENOUGH && (before ? w->from_ns > j->first : w->to_ns < j->end)) {
+	while (w->lines->len < ENOUGH && (before ? w->from_ns > j->first : w->to_ns < end)) {
 		GPtrArray *lines = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
-		int64_t from = w->to_ns, to = MIN(from + j->width, j->end);
+		int64_t from = w->to_ns, to = MIN(from + j->width, end);
 		if (before) {
 			to = w->from_ns;
 			from = MAX(to - j->width, j->first);
@@ -121,7 +122,7 @@ static void make_lines(struct logjob *j, struct journal_window *w)
 	}
 	journal_join_lines(w->lines);
 	w->at_begin = w->from_ns <= j->first;
-	w->at_end = w->to_ns >= j->end;
+	w->at_end = w->to_ns >= end;
 }
 
 static void make_instant(struct logjob *j, struct journal_window *w)

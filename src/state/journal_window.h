@@ -17,6 +17,7 @@ enum journal_ask {
 struct journal_want {
 	enum journal_ask ask;
 	int64_t at_ns;
+	int64_t until_ns;		/* of what grows: not all has come from there on; 0: it does not */
 	int32_t pid, tid;		/* lines of these alone; -1: all. ASK_INSTANT: who it is about */
 	char host[64];			/* ASK_INSTANT: where; "" else */
 };

@@ -13,6 +13,9 @@
 
 #define MOST_LINES 9000			/* kept; the far end is let go */
 #define NEAR 100			/* rows from an end: more is asked for */
+#define GROW_US 500000			/* live: so often what has come since */
+#define GROW_REST 4			/* times as long as the last answer took */
+#define FOLLOW_NS NS_PER_S		/* who begins to follow sees so much of what was */
 
 struct log_state {
 	GPtrArray *lines;		/* struct journal_line * */
@@ -22,6 +25,9 @@ struct log_state {
 	bool at_begin, at_end, names;
 	bool asked;			/* an answer is to come */
 	bool to_top;			/* the first answer: its first line is selected */
+	bool follows;			/* the newest lines: the place in time goes on without it */
+	guint shown;			/* rows, when they were prepared last */
+	gint64 asked_us, answered_us;	/* monotonic */
 	struct journal_line *about;	/* Enter: to be shown when the answer is there */
 	char *error;
 };
@@ -63,6 +69,7 @@ static void ask(struct app *app, enum journal_ask what, int64_t at_ns)
 		g_strlcpy(want.host, s->about->host, sizeof want.host);
 	}
 	s->asked = true;
+	s->asked_us = g_get_monotonic_time();
 	app->backend->log_ask(app->backend->data, &want);
 }
 
@@ -90,7 +97,29 @@ static int64_t anchor_of(const struct app *app, const struct place *p)
 	return app->nav.cursor_ns == TIME_UNKNOWN ? TIME_UNKNOWN : p->from_ns;
 }
 
-/* The selection keeps its place on the screen when lines come before it. */
+/* Who follows stays with the lines there are, wherever the place in time goes; and when
+ * that stops, too. */
+static void settle_anchor(struct app *app, struct place *p)
+{
+	struct log_state *s = state_of(app);
+	bool follows = app->nav.mode == NAV_FOLLOW && app->status.phase == UI_LIVE;
+	bool others = s->pid != p->narrow.pid || s->tid != p->narrow.tid;
+	int64_t first, last;
+
+	if (follows && (!s->follows || others) && timeline_coverage(app->main, &first, &last)) {
+		begin(app, p, MAX(last - FOLLOW_NS, first));
+		s->follows = true;
+		s->shown = 0;
+	} else if (!follows && s->follows && !others) {
+		s->follows = false;
+		s->anchor = anchor_of(app, p);
+	} else if (!s->follows && (s->anchor != anchor_of(app, p) || others)) {
+		begin(app, p, anchor_of(app, p));
+	}
+}
+
+/* The selection keeps its place on the screen when lines come before it; on the last line
+ * it goes to the next last one, where the newest are followed. */
 static void prepare(struct app *app, struct place *p)
 {
 	struct log_state *s = state_of(app);
@@ -98,14 +127,17 @@ static void prepare(struct app *app, struct place *p)
 	struct view_query q = p->narrow;
 	size_t cursor = t->cursor;
 
-	if (s->anchor != anchor_of(app, p) || s->pid != p->narrow.pid || s->tid != p->narrow.tid)
-		begin(app, p, anchor_of(app, p));
+	settle_anchor(app, p);
+	bool to_tail = s->follows && cursor + 1 >= s->shown;
 	q.from_ns = s->from;
 	q.to_ns = s->to;
 	rows_free(p->rows);
 	p->rows = logview_rows(app->tl, &q, s->lines);
 	table_apply(t, p->view, p->rows, p->expr[PANE_MAIN]);
-	if (t->bound && t->cursor > cursor)
+	s->shown = p->rows->rows->len;
+	if (to_tail && s->shown)
+		table_select(t, p->rows, s->shown - 1);
+	else if (t->bound && t->cursor > cursor)
 		t->top += t->cursor - cursor;
 }
 
@@ -165,16 +197,18 @@ void screen_log_take(struct app *app)
 	if (!w)
 		return;
 	s->asked = false;
+	s->answered_us = g_get_monotonic_time();
 	if (w->want.ask == ASK_INSTANT) {
 		if (s->about && p->view == &view_log)
 			popup_open(&app->popup, "What the system did then", logview_instant(s->about, w),
 				   false);
 		g_clear_pointer(&s->about, journal_line_unref);
-	} else if (w->error) {
-		g_free(s->error);
-		s->error = text_visible(w->error);
 	} else {
-		merge(s, w);
+		g_clear_pointer(&s->error, g_free);
+		if (w->error)
+			s->error = text_visible(w->error);
+		else
+			merge(s, w);
 	}
 	journal_window_free(w);
 	if (p->view == &view_log)
@@ -188,9 +222,13 @@ static void ask_more(struct app *app, const struct place *p)
 	struct log_state *s = state_of(app);
 	const struct table *t = &p->table[PANE_MAIN];
 
-	if (!can_ask(app) || s->asked || s->error || s->anchor == TIME_UNKNOWN)
+	/* Not most of the time, where an answer takes long. */
+	gint64 rest = MAX(GROW_US, GROW_REST * (s->answered_us - s->asked_us));
+	bool grows = app->status.phase == UI_LIVE && g_get_monotonic_time() - s->answered_us > rest;
+
+	if (!can_ask(app) || s->asked || (s->error && !grows) || s->anchor == TIME_UNKNOWN)
 		return;
-	if (t->cursor + NEAR >= p->rows->rows->len && !s->at_end)
+	if (t->cursor + NEAR >= p->rows->rows->len && (!s->at_end || grows))
 		ask(app, ASK_AFTER, s->to);
 	else if (t->cursor < NEAR && !s->at_begin)
 		ask(app, ASK_BEFORE, s->from);
@@ -222,14 +260,14 @@ static char *summary(const struct app *app, const struct log_state *s, const str
 	if (s->anchor != TIME_UNKNOWN)
 		g_string_append_printf(text, ": %u lines, %s%s to %s%s", n, s->at_begin ? "begin " : "",
 				       timefmt_clock_ms(from, s->from), timefmt_clock_ms(to, s->to),
-				       s->at_end ? " end" : "");
+				       !s->at_end ? "" : app->status.phase == UI_LIVE ? " so far" : " end");
 	if (p->filter) {
 		g_autofree char *filter = text_visible(p->filter);
 		g_string_append_printf(text, "   filter %s", filter);
 	}
 	if (!s->names)
 		g_string_append(text, "   files opened long before have no names");
-	if (s->asked)
+	if (s->asked && !(app->status.phase == UI_LIVE && s->at_end))
 		g_string_append(text, "   reading ...");
 	return g_string_free(text, FALSE);
 }

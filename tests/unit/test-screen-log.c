@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum ui_phase phase = UI_DONE;
 static struct {
 	unsigned n;
 	struct journal_want want;
@@ -35,7 +36,7 @@ static struct journal_window *log_take(void *data)
 static void status(void *data, struct ui_status *ret)
 {
 	(void)data;
-	*ret = (struct ui_status){ .phase = UI_DONE, .lag_ns = -1, .hard_to_ns = INT64_MAX };
+	*ret = (struct ui_status){ .phase = phase, .lag_ns = -1, .hard_to_ns = INT64_MAX };
 	g_strlcpy(ret->source, "story kernel+ust", sizeof ret->source);
 }
 
@@ -226,6 +227,82 @@ static void test_none(void)
 	timeline_free(tl);
 }
 
+static bool is_asked_within(struct app *app, unsigned n)
+{
+	gint64 until = g_get_monotonic_time() + 20 * G_USEC_PER_SEC;
+
+	while (asked.n < n && g_get_monotonic_time() < until) {
+		app_draw(app);
+		g_usleep(5000);
+	}
+	return asked.n >= n;
+}
+
+/* There is nothing before these lines. */
+static void answer_begin(struct app *app)
+{
+	app_draw(app);
+	if (asked.want.ask == ASK_BEFORE)
+		answer(app, "", asked.want.at_ns, asked.want.at_ns, false);
+}
+
+/* A session that goes on: what came since is asked for where the lines end; who follows has
+ * the newest, whatever the time does, and stays when he stops. */
+static void test_grows(void)
+{
+	struct ui_options options;
+	struct timeline *tl = fake_timeline();
+	int64_t first, last;
+
+	phase = UI_LIVE;
+	struct app *app = app_of(&options, tl);
+	whole_take(app);
+	app_key(app, 'L');
+	app_draw(app);
+	int64_t at = asked.want.at_ns;
+	g_autofree char *script = story(at);
+	answer(app, script, at, at + 60000, true);
+	g_autofree char *text = screen_text(app);
+	g_assert_nonnull(strstr(text, "so far"));
+	answer_begin(app);
+	g_assert_true(is_asked_within(app, 3));
+	g_assert_cmpint(asked.want.ask, ==, ASK_AFTER);
+	g_assert_cmpint(asked.want.at_ns, ==, at + 60000);
+	/* F: a second of what is newest, then what comes */
+	app_key(app, 'F');
+	app_draw(app);
+	g_assert_true(timeline_coverage(tl, &first, &last));
+	g_assert_cmpint(asked.want.at_ns, ==, MAX(last - NS_PER_S, first));
+	at = asked.want.at_ns;
+	g_autofree char *newest = story(at);
+	answer(app, newest, at, at + 60000, true);
+	answer_begin(app);
+	const struct table *t = &nav_top(&app->nav)->table[PANE_MAIN];
+	size_t n = nav_top(&app->nav)->rows->rows->len;
+	g_assert_cmpuint(n, >, 3);
+	g_assert_cmpuint(t->cursor, ==, n - 1);
+	g_assert_true(is_asked_within(app, asked.n + 1));
+	g_assert_cmpint(asked.want.at_ns, ==, at + 60000);
+	g_autofree char *more = story(at + 100000);
+	answer(app, more, at + 60000, at + 200000, true);
+	app_draw(app);
+	size_t grown = nav_top(&app->nav)->rows->rows->len;
+	g_assert_cmpuint(grown, >, n);
+	g_assert_cmpuint(t->cursor, ==, grown - 1);
+	/* off the last line the selection stays; p stops, and the lines are the same */
+	app_key(app, 'k');
+	app_draw(app);
+	g_assert_cmpuint(t->cursor, ==, grown - 2);
+	unsigned before = asked.n;
+	app_key(app, 'p');
+	app_draw(app);
+	g_assert_cmpuint(nav_top(&app->nav)->rows->rows->len, ==, grown);
+	g_assert_cmpuint(asked.n, ==, before);
+	app_free(app);
+	timeline_free(tl);
+	phase = UI_DONE;
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -233,5 +310,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/screen-log/screen", test_screen);
 	g_test_add_func("/screen-log/more", test_more);
 	g_test_add_func("/screen-log/none", test_none);
+	g_test_add_func("/log/grows", test_grows);
 	return g_test_run();
 }
