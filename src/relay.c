@@ -8,14 +8,18 @@
 #include "base/timefmt.h"
 #include "log.h"
 
-/* While the list is on the screen it is asked again each second; keys must not wait
- * for a slow relay, the old lines do. */
-#define REFRESH_TIMEOUT_MS 80
+#include <poll.h>
+
+/* Who has one session, and tells it so soon, is attached to without a list. */
+#define FIRST_PATIENCE_MS 150
 
 struct choice {
 	const struct options *o;
 	const struct live_url *url;
-	GPtrArray *sessions;		/* struct live_session * */
+	GPtrArray *sessions;		/* struct live_session *; NULL: not known yet */
+	struct live_lister *lister;
+	char *error;			/* of the last answer, visible text; or NULL */
+	bool answered;			/* there was a list */
 };
 
 static void set_target(struct live_url *ret, const struct live_url *relay,
@@ -70,35 +74,106 @@ static GPtrArray *session_lines(GPtrArray *sessions, char **ret_title)
 	return lines;
 }
 
+/* Leaves those that the URL does not mean, should it name only a host. */
+static void keep_meant(const struct live_url *url, GPtrArray *all)
+{
+	for (guint i = 0; url->target && i < all->len; i++) {
+		const struct live_session *s = g_ptr_array_index(all, i);
+		if (!g_str_equal(s->target, url->target))
+			g_ptr_array_remove_index(all, i--);
+	}
+}
+
+/* The newest answer; false: there is none. */
+static bool take_answer(struct choice *c)
+{
+	g_autoptr(GError) error = NULL;
+	GPtrArray *now = live_lister_take(c->lister, &error);
+
+	if (!now && !error)
+		return false;
+	g_clear_pointer(&c->error, g_free);
+	if (error)
+		c->error = text_visible(error->message);
+	if (!now)
+		return true;
+	keep_meant(c->url, now);
+	if (c->sessions)
+		g_ptr_array_unref(c->sessions);
+	c->sessions = now;
+	return true;
+}
+
+/* The sessions, and below them what there is to say. */
+static void set_lines(struct choice *c, struct ui_pick *pick)
+{
+	g_autofree char *title = NULL, *relay = live_url_format(c->url);
+	g_autofree char *visible = text_visible(relay);
+	char *told = NULL;
+
+	if (pick->lines)
+		g_ptr_array_unref(pick->lines);
+	pick->lines = c->sessions ? session_lines(c->sessions, &title) :
+		g_ptr_array_new_with_free_func(g_free);
+	pick->n_choices = pick->lines->len;
+	if (c->error)
+		told = g_strdup_printf("%s; asking again", c->error);
+	else if (!c->sessions)
+		told = g_strdup_printf("asking %s ...", visible);
+	else if (!pick->n_choices)
+		told = g_strdup_printf("%s has no live session (yet)", visible);
+	if (told)
+		g_ptr_array_add(pick->lines, told);
+}
+
 static bool refresh_pick(struct ui_pick *pick, void *data)
 {
 	struct choice *c = data;
-	g_autofree char *title = NULL;
-	GPtrArray *now = live_list_sessions(c->url, REFRESH_TIMEOUT_MS, NULL);
-	if (!now)
+	if (!take_answer(c))
 		return false;
-	g_ptr_array_unref(c->sessions);
-	c->sessions = now;
-	g_ptr_array_unref(pick->lines);
-	pick->lines = session_lines(now, &title);
+	/* The only one, but not one that others left. */
+	pick->chosen = !c->answered && c->sessions && c->sessions->len == 1;
+	c->answered |= c->sessions != NULL;
+	set_lines(c, pick);
 	return true;
 }
 
 static int pick_session(struct choice *c, struct live_url *ret, bool *ret_left)
 {
-	g_autofree char *title = NULL;
-	GPtrArray *lines = session_lines(c->sessions, &title);
 	struct ui_options ui = { .live = true, .ascii = c->o->ascii, .color = c->o->color,
 				 .prefs = c->o->prefs, .at_ns = TIME_UNKNOWN };
-	struct ui_pick pick = { .title = title, .lines = lines, .refresh = refresh_pick, .data = c };
+	struct ui_pick pick = { .title = "Sessions: HOST, SESSION, TIMER, STREAMS, VIEWERS",
+				.refresh = refresh_pick, .data = c,
+				.fd = live_lister_fd(c->lister) };
+	set_lines(c, &pick);
 	int i = ui_pick(&ui, &pick);
 
-	if (i >= 0 && (guint)i < c->sessions->len)
+	if (i >= 0 && c->sessions && (guint)i < c->sessions->len)
 		set_target(ret, c->url, g_ptr_array_index(c->sessions, (guint)i));
 	else
 		*ret_left = true;
 	g_ptr_array_unref(pick.lines);
 	return EXIT_FINE;
+}
+
+/* On a screen, which is there at once. */
+static int choose_on_screen(struct choice *c, struct live_url *ret, bool *ret_left)
+{
+	int code = EXIT_FINE;
+
+	c->lister = live_lister_new(c->url, c->o->relay.timeout_ms);
+	struct pollfd ring = { .fd = live_lister_fd(c->lister), .events = POLLIN };
+	if (poll(&ring, 1, FIRST_PATIENCE_MS) > 0)
+		take_answer(c);
+	c->answered = c->sessions != NULL;
+	if (c->sessions && c->sessions->len == 1)
+		set_target(ret, c->url, g_ptr_array_index(c->sessions, 0));
+	else
+		code = pick_session(c, ret, ret_left);
+	live_lister_free(c->lister);
+	g_clear_pointer(&c->sessions, g_ptr_array_unref);
+	g_free(c->error);
+	return code;
 }
 
 static char *session_url(const struct live_url *relay, const struct live_session *session)
@@ -129,18 +204,6 @@ static int refuse_none(const struct live_url *url)
 	return EXIT_FAILED;
 }
 
-/* Leaves those that the URL does not mean, should it name only a host. */
-static GPtrArray *list_meant(const struct choice *c, GError **error)
-{
-	GPtrArray *all = live_list_sessions(c->url, c->o->relay.timeout_ms, error);
-	for (guint i = 0; all && c->url->target && i < all->len; i++) {
-		const struct live_session *s = g_ptr_array_index(all, i);
-		if (!g_str_equal(s->target, c->url->target))
-			g_ptr_array_remove_index(all, i--);
-	}
-	return all;
-}
-
 static int choose_one(const struct options *o, const struct live_url *url, bool may_pick,
 		      struct live_url *ret, bool *ret_left)
 {
@@ -152,17 +215,18 @@ static int choose_one(const struct options *o, const struct live_url *url, bool 
 		set_target(ret, url, NULL);
 		return EXIT_FINE;
 	}
-	c.sessions = list_meant(&c, &error);
+	if (may_pick)
+		return choose_on_screen(&c, ret, ret_left);
+	c.sessions = live_list_sessions(url, o->relay.timeout_ms, &error);
 	if (!c.sessions) {
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
+	keep_meant(url, c.sessions);
 	if (c.sessions->len == 0)
 		code = refuse_none(url);
 	else if (c.sessions->len == 1)
 		set_target(ret, url, g_ptr_array_index(c.sessions, 0));
-	else if (may_pick)
-		code = pick_session(&c, ret, ret_left);
 	else
 		code = refuse_many(&c);
 	g_ptr_array_unref(c.sessions);

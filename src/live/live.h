@@ -37,6 +37,14 @@ struct live_session {
  * speaking the viewer protocol (CONNECT, LIST_SESSIONS), with a time limit. */
 GPtrArray *live_list_sessions(const struct live_url *url, int timeout_ms, GError **error);
 
+/* The same again and again, each second, on a thread of its own. */
+struct live_lister;
+struct live_lister *live_lister_new(const struct live_url *url, int timeout_ms);
+int live_lister_fd(const struct live_lister *l);	/* readable: there is an answer to take */
+/* The newest answer, once: the list; NULL and *error; or NULL alone: nothing new. */
+GPtrArray *live_lister_take(struct live_lister *l, GError **error);
+void live_lister_free(struct live_lister *l);		/* never waits. NULL is fine */
+
 /*
  * A live source of one or more sessions (target and session set in each url), merged
  * by time: attaches to every relay session of each name, also to ones that appear

@@ -36,7 +36,12 @@ static struct live_session *find(GPtrArray *rows, const struct viewer_session *s
 
 GPtrArray *live_list_sessions(const struct live_url *url, int timeout_ms, GError **error)
 {
-	struct viewer *v = viewer_open(url, timeout_ms, -1, error);
+	return sessions_list(url, timeout_ms, -1, error);
+}
+
+GPtrArray *sessions_list(const struct live_url *url, int timeout_ms, int wake_fd, GError **error)
+{
+	struct viewer *v = viewer_open(url, timeout_ms, wake_fd, error);
 	g_autoptr(GArray) list = v ? viewer_list(v, error) : NULL;
 	GPtrArray *rows;
 

@@ -168,4 +168,7 @@ void viewer_stream_free(gpointer stream);
 /* "HOST:PORT" for messages, fit to be shown. */
 char *viewer_relay_name(const struct live_url *url);
 
+/* live_list_sessions(), ended by the waker (net.h; -1: none). */
+GPtrArray *sessions_list(const struct live_url *url, int timeout_ms, int wake_fd, GError **error);
+
 #endif

@@ -23,6 +23,7 @@ struct loop {
 	struct app *app;
 	const struct ui_backend *backend;
 	gint64 pumped_us, ticked_us;	/* monotonic */
+	int fd;				/* polled where there is no backend; 0: none */
 	int signal;			/* that ended it, 0: none */
 	bool dirty;
 };
@@ -58,7 +59,7 @@ static void take_signals(struct loop *l)
 static bool wait_for(struct loop *l, bool pump_later)
 {
 	gint64 now = g_get_monotonic_time(), until = l->ticked_us + TICK_US;
-	int fd = l->backend ? l->backend->fd(l->backend->data) : -1;
+	int fd = l->backend ? l->backend->fd(l->backend->data) : l->fd > 0 ? l->fd : -1;
 	struct pollfd fds[POLL_N] = {
 		[POLL_KEYS] = { term_fd(), POLLIN, 0 },
 		[POLL_SIGNALS] = { term_signal_fd(), POLLIN, 0 },
@@ -300,7 +301,7 @@ static int pick_mouse(struct popup *popup, const struct canvas *c)
 
 int ui_pick(const struct ui_options *options, struct ui_pick *pick)
 {
-	struct loop l = { .dirty = true };
+	struct loop l = { .dirty = true, .fd = pick->fd };
 	struct term_options term = term_options(options);
 	struct popup popup = { 0 };
 	g_autoptr(GError) error = NULL;
@@ -325,11 +326,14 @@ int ui_pick(const struct ui_options *options, struct ui_pick *pick)
 		while (picked == -2 && (key = term_key()) != UI_KEY_NONE)
 			picked = key == UI_KEY_MOUSE ? pick_mouse(&popup, c) :
 				pick_key(&popup, key);
-		if (g_get_monotonic_time() - l.ticked_us >= TICK_US) {
-			if (pick->refresh && pick->refresh(pick, pick->data))
-				pick_lines(&popup, pick);
+		if (picked >= (int)pick->n_choices)
+			picked = -2;
+		if (pick->refresh && pick->refresh(pick, pick->data))
+			pick_lines(&popup, pick);
+		if (picked == -2 && pick->chosen)
+			picked = 0;
+		if (g_get_monotonic_time() - l.ticked_us >= TICK_US)
 			l.ticked_us = g_get_monotonic_time();
-		}
 		if (!l.signal)
 			take_signals(&l);
 	}

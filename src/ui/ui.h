@@ -125,10 +125,13 @@ int ui_run(const struct ui_options *options, const struct ui_backend *backend,
 	   struct timeline *tl);
 
 /* A list to pick one line from (sessions of a relay). Index, or -1 when left. `refresh`
- * (may be NULL) is called every second and may replace the lines. */
+ * (may be NULL) is called often, also when fd is readable, and may replace the lines. */
 struct ui_pick {
 	const char *title;
 	GPtrArray *lines;		/* char *: visible text, columns aligned by the caller */
+	guint n_choices;		/* the first so many can be picked, the others only tell */
+	bool chosen;			/* set by refresh: as if the first one was picked */
+	int fd;				/* -1: none */
 	bool (*refresh)(struct ui_pick *pick, void *data);
 	void *data;
 };

@@ -86,7 +86,7 @@ static bool backend_save_prefs(void *data, char **ret_message)
 static int pick(const struct ui_options *options)
 {
 	g_autoptr(GPtrArray) lines = g_ptr_array_new();
-	struct ui_pick p = { "Sessions: Enter attaches", lines, NULL, NULL };
+	struct ui_pick p = { .title = "Sessions: Enter attaches", .lines = lines, .n_choices = 2, .fd = -1 };
 
 	g_ptr_array_add(lines, (char *)"web1  prod  kernel+ust  12 streams");
 	g_ptr_array_add(lines, (char *)"web2  prod  ust          2 streams");

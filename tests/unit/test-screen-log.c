@@ -244,6 +244,7 @@ static void answer_begin(struct app *app)
 	app_draw(app);
 	if (asked.want.ask == ASK_BEFORE)
 		answer(app, "", asked.want.at_ns, asked.want.at_ns, false);
+	app_draw(app);
 }
 
 /* A session that goes on: what came since is asked for where the lines end; who follows has
