@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* For bits that are not whole bytes at a whole byte; 1..64 bits. */
-static inline uint64_t ctf_bits_slow(const uint8_t *base, uint64_t pos, unsigned bits, bool be)
+static G_NO_INLINE G_GNUC_UNUSED uint64_t ctf_bits_slow(const uint8_t *base, uint64_t pos, unsigned bits, bool be)
 {
 	uint64_t v = 0;
 	for (unsigned done = 0; done < bits;) {
@@ -30,7 +30,7 @@ static inline uint64_t ctf_bits_slow(const uint8_t *base, uint64_t pos, unsigned
 }
 
 /* `bits` 1..64 at bit `pos` of base, unsigned. */
-static inline uint64_t ctf_bits(const uint8_t *base, uint64_t pos, unsigned bits, bool be)
+static inline G_ALWAYS_INLINE uint64_t ctf_bits(const uint8_t *base, uint64_t pos, unsigned bits, bool be)
 {
 	const uint8_t *p = base + (pos >> 3);
 	if (G_LIKELY(!(pos & 7))) {

@@ -153,12 +153,15 @@ static inline uint64_t ctf_clock_advance(uint64_t now, uint64_t low, unsigned bi
 	return now + ((low - now) & ((UINT64_C(1) << bits) - 1));
 }
 
+struct ctf_at { uint64_t pos, clock, id; };
+
 bool ctf_header_read_slow(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,
 			  uint64_t end, uint64_t *clock, uint64_t *id);
 
 /*
  * Reads the event header at *pos: moves *pos and *clock. False: does not fit. `fast` is
- * the header's own, or a constant where a loop is made for each kind.
+ * the header's own, or a constant where a loop is made for each kind. Only the rare kinds
+ * need their addresses: so a loop keeps all three in registers.
  */
 static inline G_ALWAYS_INLINE bool ctf_header_read_as(const struct ctf_header *h,
 						      enum ctf_fast fast, const uint8_t *base,
@@ -189,7 +192,12 @@ static inline G_ALWAYS_INLINE bool ctf_header_read_as(const struct ctf_header *h
 			return true;
 		}
 	}
-	return ctf_header_read_slow(h, base, pos, end, clock, id);
+	struct ctf_at x = { *pos, *clock, 0 };
+	bool fits = ctf_header_read_slow(h, base, &x.pos, end, &x.clock, &x.id);
+	*pos = x.pos;
+	*clock = x.clock;
+	*id = x.id;
+	return fits;
 }
 
 static inline bool ctf_header_read(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,

@@ -15,13 +15,13 @@ struct pass {
 
 static uint64_t run_steps(const struct pass *p, uint32_t at, uint32_t to, uint64_t pos);
 
-static inline uint64_t integer(const struct ctf_step *s, const uint8_t *base, uint64_t pos)
+static inline G_ALWAYS_INLINE uint64_t integer(const struct ctf_step *s, const uint8_t *base, uint64_t pos)
 {
 	uint64_t v = ctf_bits(base, pos, s->bits, s->big_endian);
 	return s->is_signed ? (uint64_t)ctf_sign_extend(v, s->bits) : v;
 }
 
-static void keep_int(const struct pass *p, const struct ctf_step *s, uint64_t pos)
+static inline void keep_int(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 {
 	uint64_t v = integer(s, p->base, pos);
 	memcpy(p->run->row + s->off, &v, sizeof v);
@@ -43,12 +43,19 @@ static inline uint64_t string_length(const struct pass *p, uint64_t pos)
 	return nul ? (uint64_t)(nul - at) : CTF_NO_FIT;
 }
 
+/* Do n elements of so many bits fit into the rest? No division: it takes longer than a step. */
+static inline bool fit(const struct pass *p, uint64_t pos, uint64_t n, uint64_t bits)
+{
+	uint64_t all;
+	return pos <= p->end && !__builtin_mul_overflow(n, bits, &all) && all <= p->end - pos;
+}
+
 /* n elements of the step's size, as bytes: in place, or little endian by the arena, each
  * as wide as babeltrace2's reader hands them out. */
 static bool keep_elements(const struct pass *p, const struct ctf_step *s, uint64_t pos, uint64_t n)
 {
 	unsigned width = s->bits <= 8 ? 1 : s->bits <= 16 ? 2 : s->bits <= 32 ? 4 : 8;
-	if (n > (p->end - pos) / s->bits)
+	if (!fit(p, pos, n, s->bits))
 		return false;
 	if (n > MAX_BYTES / width)
 		n = 0;
@@ -130,15 +137,15 @@ static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 		return true;
 	}
 	case CTF_OP_LOAD_ARRAY:
-		return pos <= p->end && keep_elements(p, s, pos, s->n);
+		return keep_elements(p, s, pos, s->n);
 	case CTF_OP_LOAD_SEQUENCE:
-		return pos <= p->end && keep_elements(p, s, pos, regs[s->reg]);
+		return keep_elements(p, s, pos, regs[s->reg]);
 	case CTF_OP_LOAD_ALL:
 		return keep_all(p, s, pos);
 	default:		/* CTF_OP_LOAD_ELEMENT */
 		if (s->n >= regs[s->reg])
 			return true;
-		if (left / s->bits <= s->n)
+		if (!fit(p, pos, s->n + 1, s->bits))
 			return false;
 		keep_int(p, s, pos + s->n * s->bits);
 		return true;
@@ -147,8 +154,9 @@ static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 
 static uint64_t run_steps(const struct pass *p, uint32_t at, uint32_t to, uint64_t pos)
 {
-	while (at < to) {
-		const struct ctf_step *s = &p->c->step[at++];
+	const struct ctf_step *const first = p->c->step, *const stop = first + to;
+	const uint64_t end = p->end;
+	for (const struct ctf_step *s = first + at; s < stop; s++) {
 		uint64_t n;
 		switch ((enum ctf_op)s->op) {
 		case CTF_OP_SKIP:
@@ -158,32 +166,32 @@ static uint64_t run_steps(const struct pass *p, uint32_t at, uint32_t to, uint64
 			pos = ctf_align(pos, s->n);
 			break;
 		case CTF_OP_STRING:
-			if (pos > p->end || (n = string_length(p, pos)) == CTF_NO_FIT)
+			if (pos > end || (n = string_length(p, pos)) == CTF_NO_FIT)
 				return CTF_NO_FIT;
 			pos += (n + 1) * 8;
 			break;
 		case CTF_OP_SKIP_SEQUENCE:
 			n = p->run->regs[s->reg];
-			if (pos > p->end || n > (p->end - pos) / s->n)
+			if (!fit(p, pos, n, s->n))
 				return CTF_NO_FIT;
 			pos += n * s->n;
 			break;
 		case CTF_OP_REPEAT:
 		case CTF_OP_REPEAT_REG:
 			n = s->op == CTF_OP_REPEAT ? s->n : p->run->regs[s->reg];
-			pos = repeat(p, s, at, n, pos);
-			at = s->to;
+			pos = repeat(p, s, (uint32_t)(s - first) + 1, n, pos);
+			s = first + s->to - 1;
 			break;
 		case CTF_OP_CHOOSE:
 			pos = choose(p, s, pos);
-			at = s->to;
+			s = first + s->to - 1;
 			break;
 		default:
 			if (!load(p, s, pos))
 				return CTF_NO_FIT;
 			break;
 		}
-		if (G_UNLIKELY(pos > p->end))
+		if (G_UNLIKELY(pos > end))
 			return CTF_NO_FIT;
 	}
 	return pos;

@@ -6,6 +6,12 @@
  */
 #include "trace/native_cursor.h"
 
+/* The end of a record and of what is learnt of a class are alike: class, row, stream. */
+#define SAME_BYTES (sizeof(struct blk_event) - offsetof(struct blk_event, cls))
+G_STATIC_ASSERT(SAME_BYTES == sizeof(struct native_hot) - offsetof(struct native_hot, cls));
+G_STATIC_ASSERT(offsetof(struct blk_event, row) - offsetof(struct blk_event, cls) ==
+		offsetof(struct native_hot, row) - offsetof(struct native_hot, cls));
+
 static void forget(struct native_cursor *k, const struct ctf_decoder *d)
 {
 	g_free(k->hot);
@@ -60,35 +66,35 @@ static inline G_ALWAYS_INLINE void run(struct native_cursor *k, enum ctf_fast fa
 	const uint8_t *const base = k->base;
 	const uint64_t end = k->end, base_ns = k->to_ns.base_ns, n_ids = k->n_hot;
 	const struct ctf_header *const header = &k->decoder->header;
-	const int64_t from = k->last_ts, limit = MIN(k->second_end, k->source->to);
-	const uint64_t span = limit > from ? (uint64_t)limit - (uint64_t)from : 0;
 	const struct native_hot *const hot = k->hot;
 	struct blk_event *out = &k->ahead[k->ahead_n], *const full = &k->ahead[NATIVE_AHEAD];
 	uint64_t pos = k->pos, clock = k->clock, tally_clock = 0;
+	const int64_t here = (int64_t)(base_ns + clock), stop = MIN(k->second_end, k->source->to);
+	if (G_UNLIKELY(here < k->last_ts || here >= stop))	/* 64-bit timestamps may go back */
+		return;
+	const uint64_t limit = clock + ((uint64_t)stop - (uint64_t)here);
 	while (out < full) {
-		uint64_t at = pos, now = clock, id;
-		if (pos >= end || !ctf_header_read_as(header, fast, base, &at, end, &now, &id) ||
-		    id >= n_ids)
+		uint64_t at = pos, now = clock, id, next;
+		if (!ctf_header_read_as(header, fast, base, &at, end, &now, &id) || id >= n_ids ||
+		    now - clock >= limit - clock)	/* too late, or earlier than the last */
 			break;
-		uint64_t ts = base_ns + now, next;
 		const struct native_hot *h = &hot[id];
-		if (now < clock || ts - (uint64_t)from >= span)	/* 64-bit timestamps may go back */
-			break;
 		next = at + h->bits;
 		if (G_LIKELY(h->kind == NATIVE_HOT_RECORD)) {
 			if (next > end)
 				break;
-			*out++ = (struct blk_event){
-				.ts = (int64_t)ts, .data = base + (at >> 3), .layout = h->layout,
-				.cls = h->cls, .row = h->row, .stream = h->stream,
-			};
+			out->ts = (int64_t)(base_ns + now);
+			out->data = base + (at >> 3);
+			out->layout = h->layout;
+			memcpy(&out->cls, &h->cls, SAME_BYTES);
+			out++;
 		} else if (h->kind == NATIVE_HOT_COUNT) {
 			if (next > end || !*h->count)
 				break;
 			++*h->count;
 			tally_clock = now;
 		} else {
-			next = unusual(k, out, id, at, (int64_t)ts);
+			next = unusual(k, out, id, at, (int64_t)(base_ns + now));
 			if (next == CTF_NO_FIT)
 				break;
 			if (h->row == G_MAXUINT16)
