@@ -131,9 +131,9 @@ void native_cursor_grow(struct native_cursor *k);
  */
 enum native_step native_cursor_refill(struct native_cursor *k);
 
-/* native_source.c: copies the run of records that the first of the heap has before any
- * other to the batch. True: it has no more; else the heap is in order. */
-bool native_take_run(struct native_source *s);
+/* native_source.c: copies runs of records to the batch, each what the first of the heap has
+ * before any other. True: the first has none (left); false: the batch is full. */
+bool native_take_runs(struct native_source *s);
 void native_source_clear(struct native_source *s);
 
 /* native_plain.c: the same for what is usual, appended to .ahead; stops before what is not. */

@@ -270,11 +270,7 @@ static bool merge(struct native_feed *f)
 			rebuild(f);
 		if (!s->n_heap)
 			return false;
-		if (has_records(f, &s->heap[0])) {
-			if (!native_take_run(s))
-				continue;
-		}
-		if (!ask_first(f))
+		if (native_take_runs(s) && !ask_first(f))
 			return true;
 	}
 	return false;

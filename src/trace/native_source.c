@@ -27,27 +27,41 @@ static bool refill(struct native_source *s)
 	return !s->stalled;
 }
 
-bool native_take_run(struct native_source *s)
+bool native_take_runs(struct native_source *s)
 {
-	struct merge_head top = s->heap[0], rival = merge_rival(s->heap, s->n_heap);
-	struct native_cursor *k = s->cursor[top.cursor];
-	if (top.rank < rival.rank && rival.ts < INT64_MAX)
-		rival.ts++;		/* of equal timestamps its own come first */
-	const struct blk_event *from = &k->ahead[k->ahead_at], *end = &k->ahead[k->ahead_n];
-	struct blk_event *to = &s->batch[s->n_batch];
-	if ((size_t)(end - from) > BLK_BATCH - s->n_batch)
-		end = from + (BLK_BATCH - s->n_batch);
-	k->emit_batch = s->batch_number;
-	do
-		*to++ = *from++;
-	while (from < end && from->ts < rival.ts);
+	struct merge_head *const h = s->heap;
+	const size_t n = s->n_heap;
+	struct blk_event *to = &s->batch[s->n_batch], *const full = &s->batch[BLK_BATCH];
+	bool none = false;
+	while (to < full) {
+		struct native_cursor *k = s->cursor[h->cursor];
+		none = !k || k->ahead_at == k->ahead_n;
+		if (none)
+			break;
+		size_t second = merge_second(h, n);
+		int64_t limit = INT64_MAX;
+		if (second)			/* of equal timestamps its own come first */
+			limit = h[second].ts + (h->rank < h[second].rank && h[second].ts < INT64_MAX);
+		const struct blk_event *from = &k->ahead[k->ahead_at];
+		const struct blk_event *end = from + MIN((size_t)(k->ahead_n - k->ahead_at),
+							 (size_t)(full - to));
+		k->emit_batch = s->batch_number;
+		do
+			*to++ = *from++;
+		while (from < end && from->ts < limit);
+		k->ahead_at = (unsigned)(from - k->ahead);
+		if (k->ahead_at == k->ahead_n)
+			continue;
+		struct merge_head moved = { from->ts, h->rank, h->cursor };
+		if (from == end) {
+			merge_sink(h, n, 0, moved);
+		} else {
+			h[0] = h[second];
+			merge_sink(h, n, second, moved);
+		}
+	}
 	s->n_batch = (size_t)(to - s->batch);
-	k->ahead_at = (unsigned)(from - k->ahead);
-	if (k->ahead_at == k->ahead_n)
-		return true;
-	s->heap[0].ts = from->ts;
-	merge_sift_down(s->heap, s->n_heap, 0);
-	return false;
+	return none;
 }
 
 /* The first records of all streams. Nothing was delivered yet: none can stall. */
@@ -77,7 +91,7 @@ static enum source_status range_next(struct source *source, struct blk_batch *re
 	if (s->stalled)
 		refill(s);
 	while (s->n_heap && s->n_batch < BLK_BATCH)
-		if (native_take_run(s) && !refill(s))
+		if (native_take_runs(s) && !refill(s))
 			break;
 	if (!s->n_batch)
 		return SOURCE_END;
