@@ -90,18 +90,22 @@ static inline void hist_log_add(struct hist_log *h, int64_t ns, unsigned bucket)
 	unsigned octave = bucket >> HIST_SUB_BITS;
 
 	ns = ns < 0 ? 0 : ns;
-	if (h->n <= HIST_FEW) {
+	if (__builtin_expect(h->n <= HIST_FEW, 0)) {
 		if (h->n < HIST_FEW) {
 			h->few[h->n++] = ns;
 			return;
 		}
 		hist_log_turn(h);
 	}
-	if (!h->many->block[octave])
-		hist_log_grow(h, octave);
 
 	struct hist_many *m = h->many;
-	m->counts[m->block[octave] - 1u][bucket & 7]++;
+	unsigned place = m->block[octave];
+	if (__builtin_expect(!place, 0)) {
+		hist_log_grow(h, octave);
+		m = h->many;
+		place = m->block[octave];
+	}
+	m->counts[place - 1u][bucket & 7]++;
 	if (__builtin_add_overflow(m->sum, ns, &m->sum))
 		m->sum = INT64_MAX;
 	if (ns > m->max)

@@ -67,6 +67,13 @@ static inline void off(struct thread *t, int64_t ts, enum off_state off_state)
 		set_wait_cause(&t->st);
 }
 
+/* Told twice, or it runs: it goes on as it is, unless a loss hid something. */
+static inline bool thread_wakes_not(const struct slice *s, const struct thread *t)
+{
+	return t->st.run != RUN_BLOCKED && t->st.run != RUN_UNKNOWN && t->st.run != RUN_NEW &&
+	       !slice_lost_after(s, t->st.cursor);
+}
+
 static inline void woken_by(struct tstate *st, const struct waking *w)
 {
 	st->wake_ns = w->ts;

@@ -182,7 +182,8 @@ static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_e
 	struct bin_call *bc = cell_of_call(s, b, t, cls->name);
 	bc->busy_ns += ev->ts - call->busy_from;
 	call_count(s, b, t, bt, bc, call, cls->info, ev->ts, ret);
-	call_log(s, t, call, ev->ts, ret);
+	if (G_UNLIKELY(t->open || !s->rooted || t->tid == -1))
+		call_log(s, t, call, ev->ts, ret);
 }
 
 static const struct cpu no_irq = { .irq_known = true };
@@ -259,6 +260,8 @@ static G_NO_INLINE bool plain_wake(struct slice *s, const struct blk_event *ev,
 	struct thread *woken = tid > 0 ? known_tid(s, c->host, tid) : NULL;
 	if (!t || !woken || !c->irq_known)
 		return false;
+	if (thread_wakes_not(s, woken))		/* most are told twice */
+		return true;
 	struct waking w = { .ts = ev->ts, .seq = seq, .cpu = c->self, .who = t->self };
 	if (c->irq_depth) {
 		w.who = ID_NONE;

@@ -440,30 +440,31 @@ enum event_kind { KIND_ANY, KIND_ENTRY, KIND_EXIT, KIND_SWITCH, KIND_WAKE };	/* 
 #define NOWHERE UINT32_MAX
 struct plan {			/* where the short way finds things in records of this layout */
 	const struct blk_layout *layout;	/* NULL: not looked at yet */
+	uint64_t flags_mask, flags;	/* of the thread before it */
+	uint64_t word_mask, word;	/* of its state */
 	uint32_t tid, comm;	/* contexts: offsets, or NOWHERE */
+	uint32_t arg;		/* entry: fd, or NOWHERE; exit: ret; wakeup: tid; switch: prev_tid */
 	uint32_t size;		/* entry: bytes asked for; or NOWHERE */
 	uint32_t op;		/* entry: what a call that looks at its arguments wants; or NOWHERE */
 	bool usual;		/* contexts: .tid and .comm, this one inline */
-	uint32_t arg;		/* entry: fd, or NOWHERE; exit: ret; wakeup: tid; switch: prev_tid */
-	uint32_t state, next, prev_comm, next_comm, prev_prio, next_prio;	/* of a switch */
 	uint8_t comm_repr;	/* of all names: BLK_TEXT_INLINE or BLK_TEXT_REF; or BLK_NONE */
-	uint64_t flags_mask, flags;	/* of the thread before it */
-	uint64_t word_mask, word;	/* of its state */
+	uint32_t state, next, prev_comm, next_comm, prev_prio, next_prio;	/* of a switch */
 };
 
+/* What each event looks at comes first: few lines of the cache. */
 struct class_info {
 	uint64_t count;		/* events not in slice.count_bin yet */
 	uint32_t host;		/* of .count */
 	uint16_t row;
 	uint8_t kind;		/* enum event_kind */
 	bool wants_args;	/* arguments of the call are looked at */
+	const struct call_info *info;	/* of .name */
+	uint32_t name;		/* string: of the event, or of its system call */
+	uint8_t n_counters;
 	struct plan plan;
 	uint32_t event;		/* string: the event's own name */
-	uint32_t name;		/* string: of the event, or of its system call */
-	const struct call_info *info;	/* of .name */
 	handler on;		/* of .row */
 	uint32_t counter[BLK_MAX_COUNTERS];	/* strings: what its counters are called */
-	uint8_t n_counters;
 };
 
 /*

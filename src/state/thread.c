@@ -83,6 +83,22 @@ static inline void charge(struct slice *s, struct thread *t, int64_t until)
 	st->cursor = until;
 }
 
+/* The same for what is usual, a part of its own within one second; false: it is not. */
+static inline G_ALWAYS_INLINE bool charge_within(struct slice *s, struct thread *t, enum part part,
+						 int64_t until)
+{
+	struct tstate *st = &t->st;
+	struct bin *b = s->bin_last;
+	if (!b || st->cursor < b->begin || until > b->end || until <= st->cursor)
+		return false;
+	int64_t ns = until - st->cursor;
+	b->dirty = true;
+	cell_of_thread(s, b, t)->part[part] += ns;
+	st->part[part] += ns;
+	st->cursor = until;
+	return true;
+}
+
 static void forget_call(struct tstate *st)
 {
 	st->call_state = CALL_SOFT;
@@ -398,8 +414,12 @@ void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uin
 					     .arg = { prio } });
 		return;
 	}
-	settle(s, t, ts);
-	charge(s, t, ts);
+	bool woken = t->st.run == RUN_WOKEN;
+	if ((!woken && t->st.run != RUN_PREEMPTED) || slice_lost_after(s, t->st.cursor) ||
+	    !charge_within(s, t, woken ? PART_WAKEUP : PART_PREEMPTED, ts)) {
+		settle(s, t, ts);
+		charge(s, t, ts);
+	}
 	run(s, t, ts, cpu, prio);
 }
 
@@ -413,8 +433,12 @@ void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uin
 					     .state = state });
 		return;
 	}
-	settle(s, t, ts);
-	charge(s, t, ts);
+	bool in_call = t->st.call_state == CALL_IN;
+	if (t->st.run != RUN_ON || t->st.irq_depth || (!in_call && t->st.call_state != CALL_NONE) ||
+	    !charge_within(s, t, in_call ? PART_SYSCALL : PART_USER, ts)) {
+		settle(s, t, ts);
+		charge(s, t, ts);
+	}
 	off(t, ts, state);
 }
 
@@ -428,9 +452,7 @@ void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
 					     .arg = { w->soft } });
 		return;
 	}
-	/* Told twice, or it runs: it goes on as it is, unless a loss hid something. */
-	if (t->st.run != RUN_BLOCKED && t->st.run != RUN_UNKNOWN && t->st.run != RUN_NEW &&
-	    !slice_lost_after(s, t->st.cursor))
+	if (thread_wakes_not(s, t))
 		return;
 	settle(s, t, w->ts);
 	charge(s, t, w->ts);
