@@ -168,8 +168,8 @@ static bool next_packet(struct native_cursor *k)
 		return false;
 	if (x->lost_packets)
 		begin_loss_of_packets(k, x);
-	k->plain = x->p.fault == CTF_WHOLE && !k->damaged && x->begin_ns >= k->source->from &&
-		   x->begin_ns >= k->last_ts && k->to_ns.freq == 1000000000;
+	k->plain = x->p.fault == CTF_WHOLE && !k->damaged && x->begin_ns >= k->last_ts &&
+		   k->to_ns.freq == 1000000000;
 	if (x->p.fault != CTF_GARBAGE) {
 		int64_t ts = advance(k, x->begin_ns);
 		if (ts >= k->source->from)
