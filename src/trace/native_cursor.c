@@ -35,8 +35,7 @@ void native_cursor_grow(struct native_cursor *k)
 		k->counts = g_renew(uint64_t, k->counts, n_counts);
 		memset(k->counts + k->n_counts, 0, (n_counts - k->n_counts) * sizeof *k->counts);
 		k->n_counts = n_counts;
-		k->hot_of = NULL;		/* it points at counts */
-		k->hot_of = NULL;	/* it points there */
+		k->hot_of = NULL;		/* it points there */
 	}
 }
 
@@ -360,6 +359,7 @@ static enum native_step cursor_step(struct native_cursor *k)
 		}
 		if (G_UNLIKELY(ts < s->from)) {
 			k->last_ts = ts;
+			native_skip_plain(k);
 			continue;
 		}
 		native_ensure_added(k, ts);

@@ -138,6 +138,9 @@ void native_source_clear(struct native_source *s);
 
 /* native_plain.c: the same for what is usual, appended to .ahead; stops before what is not. */
 void native_run_plain(struct native_cursor *k);
+/* Moves over what comes before the range, in the packet that its begin is in, as far as the
+ * window has it and it is plain. */
+void native_skip_plain(struct native_cursor *k);
 
 /* Runs the class's program; where it copies, into a row of its own. CTF_NO_FIT: see there. */
 uint64_t native_run_class(struct native_cursor *k, const struct ctf_class *c, uint64_t pos);

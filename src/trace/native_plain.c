@@ -114,12 +114,13 @@ static inline G_ALWAYS_INLINE void run(struct native_cursor *k, enum ctf_fast fa
 	k->clock = clock;
 }
 
-/* What comes before the range, in the packet that its begin is in: nobody asks for it. */
-static void skip(struct native_cursor *k)
+void native_skip_plain(struct native_cursor *k)
 {
 	const struct ctf_decoder *d = k->decoder;
 	const uint64_t base_ns = k->to_ns.base_ns;
 	uint64_t pos = k->pos, clock = k->clock;
+	if (!k->plain || (int64_t)(base_ns + clock) < k->last_ts)
+		return;
 	for (;;) {
 		uint64_t at = pos, now = clock, id, next;
 		const struct ctf_class *c = NULL;
@@ -143,11 +144,8 @@ void native_run_plain(struct native_cursor *k)
 {
 	if (!k->plain || k->queue_n || !k->packet)
 		return;
-	if (G_UNLIKELY(k->last_ts < k->source->from)) {
-		if ((int64_t)(k->to_ns.base_ns + k->clock) >= k->last_ts)
-			skip(k);
-		return;		/* the first of the range is read the long way */
-	}
+	if (G_UNLIKELY(k->last_ts < k->source->from))	/* the first of the range is not plain */
+		return;
 	const struct ctf_decoder *d = k->decoder;
 	if (G_UNLIKELY(k->hot_of != d || k->n_hot != d->n_ids))
 		forget(k, d);
