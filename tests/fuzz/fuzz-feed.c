@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "trace/native_feed.h"
+#include "lib/fuzz_take.h"
 
 #define MAX_PUSHES 400
 
@@ -55,49 +55,14 @@ static const char *const known[] = {
 struct fuzz {
 	struct native_feed *f;
 	struct source *s;
-	int64_t now, last;
+	int64_t now;
+	struct fuzz_taken taken;
 	unsigned n_traces, n_streams;
-	volatile uint64_t read;		/* so that it is */
 };
 
 static int64_t clock_of(void *data)
 {
 	return ((struct fuzz *)data)->now;
-}
-
-static void read_data(struct fuzz *z, const struct blk_event *e)
-{
-	if (e->row == BLK_ROW_TALLY)
-		z->read += ((const struct blk_tally *)e->data)->count;
-	if (e->row == BLK_ROW_LOST_BEGIN || e->row == BLK_ROW_LOST_END)
-		z->read += (uint64_t)((const struct blk_loss *)e->data)->begin_ns;
-	for (unsigned i = 0; e->layout && i < BLK_MAX_SLOTS; i++) {
-		struct blk_text text = blk_text(e, i);
-		z->read += (uint64_t)blk_int(e, i);
-		for (uint32_t k = 0; k < text.len; k++)
-			z->read += (uint8_t)text.str[k];
-	}
-}
-
-static enum source_status take(struct fuzz *z, int batches)
-{
-	struct blk_batch batch;
-	enum source_status status = SOURCE_AGAIN;
-	while (batches-- > 0 && (status = source_next(z->s, &batch, NULL)) == SOURCE_OK) {
-		g_assert_true(batch.n > 0 && batch.n <= BLK_BATCH);
-		for (size_t i = 0; i < batch.n; i++) {
-			const struct blk_event *e = &batch.ev[i];
-			g_assert_cmpint(e->ts, >=, z->last);
-			z->last = e->ts;
-			if (e->row == BLK_ROW_HORIZON)
-				continue;
-			g_assert_cmpuint(e->stream, <, z->s->tables.streams->len);
-			if (e->row < BLK_ROW_FIRST_PSEUDO)
-				g_assert_cmpuint(blk_class(&z->s->tables, e->cls)->row, ==, e->row);
-			read_data(z, e);
-		}
-	}
-	return status;
 }
 
 static void push_metadata(struct fuzz *z, unsigned whom, const uint8_t *bytes, size_t n)
@@ -164,7 +129,7 @@ static void push(struct fuzz *z, unsigned what, unsigned whom, const uint8_t *by
 		break;
 	case 7:
 		z->now += (int64_t)whom * 10000;
-		g_assert_cmpint(take(z, (int)whom), !=, SOURCE_END);
+		g_assert_cmpint(fuzz_take(z->s, &z->taken, (int)whom), !=, SOURCE_END);
 		break;
 	default:
 		native_feed_packet(z->f, stream, packet(bytes, n));
@@ -173,7 +138,7 @@ static void push(struct fuzz *z, unsigned what, unsigned whom, const uint8_t *by
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct fuzz z = { .now = 1, .last = INT64_MIN };
+	struct fuzz z = { .now = 1, .taken.last = INT64_MIN };
 	struct native_feed_status status;
 	z.f = native_feed_new(rows, G_N_ELEMENTS(rows));
 	z.s = native_feed_source(z.f);
@@ -185,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= 4 + n;
 	}
 	native_feed_end(z.f);
-	g_assert_cmpint(take(&z, G_MAXINT), ==, SOURCE_END);
+	g_assert_cmpint(fuzz_take(z.s, &z.taken, G_MAXINT), ==, SOURCE_END);
 	g_assert_cmpuint(native_feed_queued(z.f), ==, 0);
 	native_feed_get_status(z.f, &status);
 	g_assert_cmpuint(status.streams, ==, 0);

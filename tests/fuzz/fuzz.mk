@@ -14,9 +14,12 @@ FUZZ_FLAGS = $(filter-out -O% -fsanitize=%,$(ALL_CFLAGS)) -Itests -g -O1 -fno-om
 	-fsanitize=address,undefined -fno-sanitize-recover=undefined -Wno-missing-prototypes
 FUZZ_NAMES := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz-*.c))
 FUZZERS := $(FUZZ_NAMES:%=$(FUZZ)/%)
-FUZZ_LIB := $(patsubst src/%.c,$(FUZZ)/obj/%.o,$(wildcard src/base/*.c src/trace/*.c))
+FUZZ_LIB := $(patsubst src/%.c,$(FUZZ)/obj/%.o,$(wildcard src/base/*.c src/trace/*.c src/live/*.c))
 FUZZ_TEST_LIB := $(patsubst tests/lib/%.c,$(FUZZ)/obj/tests/%.o,$(wildcard tests/lib/*.c))
 FUZZ_CORPUS := $(FUZZ)/corpus
+# Functions that a target has instead of the program's.
+FUZZ_WRAP_viewer := net_connect net_read net_read_some net_write net_sleep feed_start g_get_monotonic_time
+fuzz_wraps = $(FUZZ_WRAP_$(patsubst fuzz-%,%,$(1)):%=-Wl,--wrap=%)
 
 $(FUZZ)/flags: said = $(FUZZ_CC) $(FUZZ_FLAGS)
 $(FUZZ)/flags: FORCE
@@ -41,13 +44,13 @@ $(FUZZ)/libtest.a: $(FUZZ_TEST_LIB)
 	$(call say,AR)$(AR) rcs $@ $^
 
 $(FUZZERS): $(FUZZ)/%: tests/fuzz/%.c $(FUZZ)/libtest.a $(FUZZ)/libblktop.a
-	$(call say,FUZZ)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< \
+	$(call say,FUZZ)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer $(call fuzz_wraps,$*) -o $@ $< \
 		$(FUZZ)/libtest.a $(FUZZ)/libblktop.a $(LIBS)
 
 # The same targets with a main() that reads files: any compiler, any sanitizer.
 $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READY)
 	@mkdir -p $(@D)
-	$(call say,CCLD)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< tests/fuzz/replay.c \
+	$(call say,CCLD)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) $(call fuzz_wraps,$*) -o $@ $< tests/fuzz/replay.c \
 		$(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
 $(FUZZ_CORPUS): tests/fuzz/make-corpus

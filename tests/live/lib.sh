@@ -92,12 +92,13 @@ until_true() {
 }
 says() { grep -q "$2" "$work/out.$1" 2>/dev/null; } # says VIEWER PATTERN
 
-# view NAME [OPTION...] URL: live-count in the background; waits until it is attached.
+# view NAME [OPTION...] URL: live-count in the background; waits until it is attached. It
+# waits LIVE_TIMEOUT_MS (2000) for each answer.
 # Its process id is in $viewer.
 view() {
 	local name=$1
 	shift
-	"$COUNT" ${READER:+"$READER"} "$@" >"$work/out.$name" 2>&1 &
+	"$COUNT" ${READER:+"$READER"} -t "${LIVE_TIMEOUT_MS:-2000}" "$@" >"$work/out.$name" 2>&1 &
 	viewer=$!
 	until_true says "$name" '^status connected'
 }
