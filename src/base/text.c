@@ -148,8 +148,9 @@ char *text_filename(const char *s)
 		if (!g_ascii_isalnum(*p) && !strchr("._-", *p))
 			*p = '_';
 	}
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		memset(name, '_', strlen(name));
+	/* hidden, or an option to who types `rm *` */
+	for (char *p = name; *p == '.' || *p == '-'; p++)
+		*p = '_';
 	return name;
 }
 

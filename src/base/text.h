@@ -30,8 +30,8 @@ char *text_clip(const char *s, unsigned cols, bool utf8);
 /* A new string: `s`, and blanks up to `cols` columns. Never cut. */
 char *text_pad(const char *s, unsigned cols);
 
-/* A name fit for a file: [A-Za-z0-9._-] kept, the rest '_', never empty, "." or
- * "..", at most 100 bytes. Free with g_free. */
+/* A name fit for a file: [A-Za-z0-9._-] kept, the rest '_', as are dots and dashes that it
+ * begins with; never empty, at most 100 bytes. Free with g_free. */
 char *text_filename(const char *s);
 
 /* `s` quoted for a POSIX shell where it needs it. Free with g_free. */

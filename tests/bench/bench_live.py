@@ -11,14 +11,18 @@ of them lags say more of the machine than of blktop. The table is of one run.
 Exit status 1: a bar is missed; 0 with "skipped" where there is no LTTng.
 """
 import argparse
+import fcntl
 import os
+import pty
 import resource
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -28,6 +32,9 @@ DRAIN_BAR = 5e6          # events a second and core, records only
 FOLLOW_BAR = 0.2         # of a core
 IDLE_BAR = 0.01
 LAG_SPARE = 500          # ms that closing a second may take beside the live timer
+MEMORY = 128             # --memory, MiB
+MEMORY_SPARE = 128       # MiB: the program, and packets that are received and not decoded yet
+SECONDS_OF_RECORDING, BYTES_OF_RECORDING = 6, 2860000
 missed = []
 
 
@@ -168,14 +175,76 @@ def idle(tools, lab, seconds):
     line("attached to a silent session: of a core", f"{share:.4f}", f"(at most {IDLE_BAR})", share <= IDLE_BAR)
 
 
+def resident(pid, field="VmRSS"):
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return int(f.read().split(field + ":")[1].split()[0]) / 1024      # MiB
+
+
+def cpu_ticks(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        return sum(int(word) for word in f.read().rsplit(")", 1)[1].split()[11:13])
+
+
+def watch_screen(pid, fd):
+    """RSS of the screen, MiB, ten times a second, until it has had nothing to do for two seconds."""
+    seen, busy, ticks = [], time.monotonic(), 0
+    while time.monotonic() - busy < 2:
+        if select.select([fd], [], [], 0.1)[0]:
+            os.read(fd, 65536)
+        seen.append(resident(pid))
+        if cpu_ticks(pid) - ticks > 2:
+            busy = time.monotonic()
+        ticks = cpu_ticks(pid)
+    return seen
+
+
+def memory(tools, seconds):
+    """A recording again and again, from a relay of our own: so many seconds of a busy kernel, as fast as they go."""
+    print(f"{seconds} seconds through --memory {MEMORY}M", flush=True)
+    traces = os.path.join(HERE, "..", "traces", "kernel-ust", "trace")
+    with tempfile.TemporaryDirectory(dir=tools.build) as work:
+        size = seconds // SECONDS_OF_RECORDING * BYTES_OF_RECORDING
+        subprocess.run([os.path.join(tools.build, "bench", "amplify"), "--size", str(size), traces, work + "/trace"], check=True,
+                       stdout=subprocess.DEVNULL)
+        # pylint: disable=consider-using-with
+        relay = subprocess.Popen([sys.executable, os.path.join(HERE, "..", "cli", "hostile_relay.py"), work + "/trace",
+                                  work + "/port"])
+        while not os.path.exists(work + "/port"):
+            time.sleep(0.05)
+        with open(work + "/port", encoding="ascii") as f:
+            url = f"net://127.0.0.1:{f.read()}/host/web1/prod"
+        begin = time.monotonic()
+        pid, fd = pty.fork()
+        if not pid:
+            os.environ["TERM"] = "xterm-256color"
+            os.execv(tools.blktop, [tools.blktop, "--config", "none", "--no-spool", "--from-beginning", "--memory", f"{MEMORY}M",
+                                    "-r", url])
+        fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 140, 0, 0))
+        seen = watch_screen(pid, fd)
+        took, peak = time.monotonic() - begin - 2, resident(pid, "VmHWM")
+        os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+        relay.terminate()
+        relay.wait()
+    line(f"took, {size / 1e6:.0f} MB", f"{took:.0f} s")
+    quarters = [seen[len(seen) * i // 4 - 1] for i in (1, 2, 3, 4)]
+    line("resident after each quarter of it", " ".join(f"{q:.0f}" for q in quarters) + " MiB")
+    line("peak", f"{peak:.0f} MiB", f"(at most {MEMORY + MEMORY_SPARE} MiB)", peak <= MEMORY + MEMORY_SPARE)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", required=True)
     parser.add_argument("--blktop", required=True)
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--rate", type=int, default=400000)
+    parser.add_argument("--memory-seconds", type=int, default=3600)
+    parser.add_argument("--soak", action="store_true", help="nothing but the seconds through --memory")
     args = parser.parse_args()
     args.bench = os.path.join(args.build, "bench", "bench-live")
+    memory(args, args.memory_seconds)
+    if args.soak:
+        sys.exit(bool(missed))
     with Lab(1000000) as lab:
         idle(args, lab, args.seconds)
         follow(args, lab, args.rate, args.seconds)

@@ -4,6 +4,7 @@ Relay(trace, lie) listens on a free port of 127.0.0.1; `lie` is asked about ever
 lie(point, n, reply) gives the bytes to send instead, or a list of what to do: bytes to send,
 CLOSE, SILENCE, (DRIP, bytes), (ENDLESS, bytes).
 """
+import mmap
 import pathlib
 import select
 import signal
@@ -21,7 +22,8 @@ HOST, SESSION = "web1", "prod"
 class Stream:
     def __init__(self, path, number, trace):
         self.name, self.number, self.trace = path.name, number, trace
-        self.bytes = path.read_bytes()
+        with path.open("rb") as f:
+            self.bytes = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
         idx = (path.parent / "index" / (path.name + ".idx")).read_bytes()
         length = struct.unpack(">I", idx[12:16])[0]
         self.packets = [struct.unpack(">7Q", idx[at:at + 56]) for at in range(16, len(idx), length)]
@@ -44,6 +46,9 @@ class Relay:
     def __init__(self, recording, lie=None, minor=13, packets=10 ** 9, sessions=1):
         self.recording, self.lie, self.minor = recording, lie or (lambda point, n, reply: reply), minor
         self.most, self.sessions = packets, sessions
+        # bytes, as they are sent: of sessions (host, session), of streams (path, channel or None: the file's)
+        self.host, self.session, self.path, self.channel = HOST.encode(), SESSION.encode(), b"ust/uid/0/64-bit", None
+        self.viewers = 0
         self.counts, self.lock = {}, threading.Lock()
         self.over, self.stays, self.open = False, False, set()
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -144,16 +149,16 @@ class Relay:
             return struct.pack(">I", 0)
         reply = struct.pack(">I", self.sessions)
         for i in range(self.sessions):
-            numbers = struct.pack(">QIII", 1 + i, 100000, 0, len(self.recording.files))
+            numbers = struct.pack(">QIII", 1 + i, 100000, self.viewers, len(self.recording.files))
             if self.minor < 15:
-                reply += numbers + HOST.encode().ljust(64, b"\0") + SESSION.encode().ljust(255, b"\0")
+                reply += numbers + self.host[:64].ljust(64, b"\0") + self.session[:255].ljust(255, b"\0")
             else:
-                reply += numbers + struct.pack(">III", len(HOST), len(SESSION), 0) + (HOST + SESSION).encode()
+                reply += numbers + struct.pack(">III", len(self.host), len(self.session), 0) + self.host + self.session
         return reply
 
-    def entry(self, number, trace, is_metadata, name, path="ust/uid/0/64-bit"):
-        return struct.pack(">QQI", number, trace, is_metadata) + path.encode().ljust(4096, b"\0") + \
-            name.encode().ljust(255, b"\0")
+    def entry(self, number, trace, is_metadata, name):
+        return struct.pack(">QQI", number, trace, is_metadata) + self.path[:4096].ljust(4096, b"\0") + \
+            (self.channel or name.encode())[:255].ljust(255, b"\0")
 
     def on_attach(self, state, data):
         reply = [self.entry(1000 + i, i, 1, "metadata") for i in range(len(self.recording.traces))]

@@ -97,9 +97,9 @@ static void test_clip(void)
 static void test_filename(void)
 {
 	static const struct { const char *in, *out; } table[] = {
-		{ "a-b_c.9Z", "a-b_c.9Z" }, { "../etc/passwd", ".._etc_passwd" }, { "", "_" },
-		{ NULL, "_" }, { ".", "_" }, { "..", "__" }, { "...", "..." }, { "a b\n", "a_b_" },
-		{ AUTHOR, "______" },
+		{ "a-b_c.9Z", "a-b_c.9Z" }, { "../etc/passwd", "___etc_passwd" }, { "", "_" },
+		{ NULL, "_" }, { ".", "_" }, { "..", "__" }, { "...", "___" }, { "a b\n", "a_b_" },
+		{ AUTHOR, "______" }, { "--help", "__help" }, { ".hid.den-", "_hid.den-" },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
