@@ -6,6 +6,7 @@
 #include "state/publisher.h"
 
 #define CORRECTIONS_NS (120 * NS_PER_S)	/* live: so long a second can be corrected */
+#define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: so much may wait for its publication */
 #define LEAST_CORRECTIONS 3		/* the newest seconds can be, whatever they hold */
 
 #define LEAST_SPANS (96 << 20)	/* bytes: about 300,000 annotations of open traces */
@@ -150,7 +151,12 @@ static bool has_many_spans(const struct model *m)
 bool model_is_full(const struct model *m)
 {
 	const struct model_options *o = &m->options;
-	return !o->live && o->memory_budget &&
+	/* Live, what is closed is forgotten by its age; but after an outage, or from the
+	 * beginning on, an hour may come in seconds. */
+	if (o->live)
+		return o->memory_budget && m->border != INT64_MIN &&
+		       model_now(m) - m->border > UNPUBLISHED_NS;
+	return o->memory_budget &&
 	       (has_many_spans(m) || room_from(m, o->memory_budget) != INT64_MIN);
 }
 

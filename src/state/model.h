@@ -61,7 +61,8 @@ void model_stitch(struct model *m, struct slice *s);
  */
 struct publication *model_publish(struct model *m, bool final);
 
-/* Is more kept than memory_budget? Then the next publication forgets what is too much. */
+/* Is more kept than memory_budget (live: have ten seconds and more been fed since the last
+ * publication)? Then the next publication forgets what is too much. */
 bool model_is_full(const struct model *m);
 
 /* Seconds before this instant are closed: published, unless something late corrects

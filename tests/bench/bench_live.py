@@ -33,7 +33,7 @@ FOLLOW_BAR = 0.2         # of a core
 IDLE_BAR = 0.01
 LAG_SPARE = 500          # ms that closing a second may take beside the live timer
 MEMORY = 128             # --memory, MiB
-MEMORY_SPARE = 128       # MiB: the program, and packets that are received and not decoded yet
+MEMORY_SPARE = 192       # MiB: the program, what the last two minutes may be corrected by, packets not decoded yet
 SECONDS_OF_RECORDING, BYTES_OF_RECORDING = 6, 2860000
 missed = []
 
@@ -180,21 +180,13 @@ def resident(pid, field="VmRSS"):
         return int(f.read().split(field + ":")[1].split()[0]) / 1024      # MiB
 
 
-def cpu_ticks(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-        return sum(int(word) for word in f.read().rsplit(")", 1)[1].split()[11:13])
-
-
 def watch_screen(pid, fd):
-    """RSS of the screen, MiB, ten times a second, until it has had nothing to do for two seconds."""
-    seen, busy, ticks = [], time.monotonic(), 0
-    while time.monotonic() - busy < 2:
+    """RSS of the screen, MiB, about ten times a second, until it says that the session has ended."""
+    seen, text = [], b""
+    while b"has ended" not in text:
         if select.select([fd], [], [], 0.1)[0]:
-            os.read(fd, 65536)
+            text = text[-100:] + os.read(fd, 65536)
         seen.append(resident(pid))
-        if cpu_ticks(pid) - ticks > 2:
-            busy = time.monotonic()
-        ticks = cpu_ticks(pid)
     return seen
 
 
@@ -208,7 +200,7 @@ def memory(tools, seconds):
                        stdout=subprocess.DEVNULL)
         # pylint: disable=consider-using-with
         relay = subprocess.Popen([sys.executable, os.path.join(HERE, "..", "cli", "hostile_relay.py"), work + "/trace",
-                                  work + "/port"])
+                                  work + "/port", "ends"])
         while not os.path.exists(work + "/port"):
             time.sleep(0.05)
         with open(work + "/port", encoding="ascii") as f:
@@ -221,7 +213,7 @@ def memory(tools, seconds):
                                     "-r", url])
         fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 45, 140, 0, 0))
         seen = watch_screen(pid, fd)
-        took, peak = time.monotonic() - begin - 2, resident(pid, "VmHWM")
+        took, peak = time.monotonic() - begin, resident(pid, "VmHWM")
         os.kill(pid, signal.SIGTERM)
         os.waitpid(pid, 0)
         relay.terminate()

@@ -197,10 +197,10 @@ class Relay:
 
 
 def main():
-    """hostile_relay.py TRACE_DIR PORT_FILE: an honest relay whose session stays, until SIGTERM. SIGUSR1
-    cuts all connections and refuses others, SIGUSR2 takes them again."""
+    """hostile_relay.py TRACE_DIR PORT_FILE [ends]: an honest relay whose session stays (or ends when all
+    was given out), until SIGTERM. SIGUSR1 cuts all connections and refuses others, SIGUSR2 takes them again."""
     relay = Relay(Recording(sys.argv[1]))
-    relay.stays = True
+    relay.stays = len(sys.argv) < 4
     signals = {signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2}
     temporary = pathlib.Path(sys.argv[2] + ".new")
     temporary.write_text(str(relay.port), "utf-8")

@@ -200,6 +200,40 @@ static void test_socketpair(void)
 	source_free(s);
 }
 
+/* Live, with a bound: what comes faster than it is published asks for that. */
+static void test_live_full(void)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GString) script = g_string_new(NULL);
+	size_t n;
+	const struct blk_subscription *subs = model_subscriptions(&n);
+	for (int i = 1; i <= 60; i++)
+		g_string_append_printf(script, "%d500000000 0 sched_switch prev_tid=0 prev_state=0 "
+			"next_tid=7 prev_comm=\"swapper/0\" next_comm=\"a\"\n", i);
+	blk_source *s = source_open_script(script->str, subs, n, &error);
+	g_assert_no_error(error);
+	struct model *m = model_new(&(struct model_options){ .live = true, .memory_budget = 1 << 20 });
+	unsigned published = 0;
+	struct blk_batch batch;
+	while (source_next(s, &batch, &error) == SOURCE_OK) {
+		for (size_t i = 0; i < batch.n; i++) {
+			model_feed(m, &s->tables, &batch.ev[i], 1);
+			g_assert_true(!model_is_full(m) || published);
+			if (published && !model_is_full(m))
+				continue;
+			struct publication *p = model_publish(m, false);
+			g_assert_false(model_is_full(m));
+			published += p != NULL;
+			if (p)
+				publication_free(p);
+		}
+	}
+	g_assert_cmpuint(published, >=, 5);
+	g_assert_cmpuint(published, <=, 8);
+	model_free(m);
+	source_free(s);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -214,5 +248,6 @@ int main(int argc, char **argv)
 	}
 	g_test_add_func("/model/horizon", test_horizon);
 	g_test_add_func("/model/socketpair", test_socketpair);
+	g_test_add_func("/model/live-full", test_live_full);
 	return g_test_run();
 }
