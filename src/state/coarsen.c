@@ -17,7 +17,7 @@
 #if GLIB_SIZEOF_VOID_P == 8
 G_STATIC_ASSERT(sizeof(struct second) == 376);
 G_STATIC_ASSERT(sizeof(struct dev_cell) == 192 && sizeof(struct dev_user_cell) == 152);
-G_STATIC_ASSERT(sizeof(struct file_cell) == 248 && sizeof(struct irq_cell) == 120);
+G_STATIC_ASSERT(sizeof(struct file_cell) == 256 && sizeof(struct irq_cell) == 120);
 G_STATIC_ASSERT(sizeof(struct loss_cell) == 48);
 G_STATIC_ASSERT(sizeof(struct stolen_cell) == 24 && sizeof(struct thread_cell) == 160);
 G_STATIC_ASSERT(offsetof(struct irq_cell, raise) - offsetof(struct irq_cell, time) ==
@@ -80,6 +80,8 @@ static void add_file(void *into, const void *from)
 	ADD(errors);
 	for (unsigned i = 0; i < IO_DIR_N; i++)
 		hist_merge(&a->latency[i], &b->latency[i]);
+	a->fd_low = MIN(a->fd_low, b->fd_low);
+	a->fd_high = MAX(a->fd_high, b->fd_high);
 }
 
 static int order_file(const void *x, const void *y)

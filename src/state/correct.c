@@ -173,9 +173,10 @@ static void learn_process(struct correction *c, uint32_t id, const struct proces
 	p.exit_ns = earlier(p.exit_ns, from->exit_ns);
 	for (unsigned i = 0; i < NS_N; i++)
 		p.ns[i] = p.ns[i] ? p.ns[i] : from->ns[i];
-	if (p.vpid < 0) {
-		p.vpid = from->vpid;
-		p.ns_level = from->ns_level;
+	p.vpid = p.vpid < 0 ? from->vpid : p.vpid;
+	if (!p.hostname_key) {
+		p.hostname = map(&c->string_ids, from->hostname);
+		p.hostname_key = from->hostname_key;
 	}
 	timeline_put_process(c->tl, id, &p);
 }
@@ -193,6 +194,7 @@ static void map_processes(struct correction *c)
 		uint32_t id = recall(c->processes, who);
 		if (id == ID_NONE) {
 			id = registry_own(&c->tl->processes);
+			info.hostname = map(&c->string_ids, p->hostname);
 			info.leader = ID_NONE;		/* its threads are not known yet */
 			timeline_put_process(c->tl, id, &info);
 			remember(c->processes, who, id);
@@ -201,6 +203,8 @@ static void map_processes(struct correction *c)
 		}
 		c->process_ids.to[i] = id;
 	}
+	if (c->tl->has_hostnames)
+		containers_name(c->tl);
 }
 
 /* The window's names, and behind the window those there were. */

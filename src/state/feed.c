@@ -251,7 +251,7 @@ static void feed_event(struct slice *s, const struct blk_event *ev)
 	count_event(s, cls, stream->host, ev->ts);
 	if (cls->kind != KIND_ANY && cls->plan.layout != ev->layout &&
 	    (!stream->kernel || cls->row != ev->row ||
-	     !plan_learn(&cls->plan, ev->layout, cls->kind)))
+	     !plan_learn(&cls->plan, s->strings, ev->layout, cls->kind)))
 		cls->kind = KIND_ANY;
 	struct feed f = {
 		.s = s, .ev = ev, .cls = cls, .c = stream->c, .ts = ev->ts, .seq = seq,

@@ -101,6 +101,8 @@ static inline struct thread *current_task(struct feed *f)
 	if (!t->pid_told && blk_has(f->ev, BLK_CTX_PID))
 		learn_pid(f, t);
 	learn_comm(f, t, BLK_CTX_PROCNAME);
+	if (G_UNLIKELY(f->ev->layout != f->cls->placeless))
+		contexts_learn(f, t);
 	return t;
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is told of namespaces: in which ones processes are; their rows are in handlers.c. */
+/* What is told of where processes live: see contexts.h. The rows are in handlers.c. */
 #include "state/slice_private.h"
 
 #define F(n) (BLK_FIELD0 + (n))
+
+/* ---- state dump and forks ---- */
 
 static struct fact *ns_fact(struct feed *f, uint32_t thread, enum ns_kind kind, unsigned slot)
 {
@@ -44,4 +46,72 @@ void fork_ns(struct feed *f, uint32_t child)
 {
 	if (blk_has(f->ev, F(5)))
 		ns_fact(f, child, NS_PID, F(5));
+}
+
+/* ---- contexts ---- */
+
+static const struct { uint8_t kind, slot; } numbers[] = {
+	{ NS_PID, BLK_CTX_PID_NS }, { NS_CGROUP, BLK_CTX_CGROUP_NS }, { NS_UTS, BLK_CTX_UTS_NS },
+	{ CONTEXT_VPID, BLK_CTX_VPID },
+};
+
+/* As the event tells it; 0: it does not. */
+static uint32_t number_of(const struct blk_event *ev, size_t i)
+{
+	int64_t n = blk_int_or(ev, numbers[i].slot, 0);
+	int64_t max = numbers[i].kind == CONTEXT_VPID ? INT32_MAX : UINT32_MAX;
+	return n > 0 && n <= max ? (uint32_t)n : 0;
+}
+
+static bool same_hostname(const struct strtab *strings, const struct contexts *told, struct blk_text t)
+{
+	const char *have = strtab_get(strings, told->value[CONTEXT_HOSTNAME]);
+	return !t.len || (strlen(have) == t.len && !memcmp(have, t.str, t.len));
+}
+
+bool contexts_known(const struct strtab *strings, const struct contexts *told,
+		    const struct blk_event *ev)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		uint32_t n = number_of(ev, i);
+		if (n && n != told->value[numbers[i].kind])
+			return false;
+	}
+	return same_hostname(strings, told, blk_text(ev, BLK_CTX_HOSTNAME));
+}
+
+static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind, uint32_t value)
+{
+	struct fact *fact = slice_fact(f->s, FACT_CONTEXT, t->self, f->ts, f->seq);
+	fact->a = kind;
+	t->told.value[kind] = value;
+	return fact;
+}
+
+void contexts_learn(struct feed *f, struct thread *t)
+{
+	struct blk_text hostname = blk_text(f->ev, BLK_CTX_HOSTNAME);
+
+	if (!contexts_any(f->ev->layout)) {
+		f->cls->placeless = f->ev->layout;
+		return;
+	}
+	if (!t || t->idle || contexts_known(f->s->strings, &t->told, f->ev))
+		return;
+	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		unsigned kind = numbers[i].kind;
+		uint32_t n = number_of(f->ev, i);
+		if (n && n != t->told.value[kind])
+			context_fact(f, t, kind, n)->b = n;
+	}
+	if (!same_hostname(f->s->strings, &t->told, hostname)) {
+		uint32_t name = slice_string(f->s, hostname);
+		context_fact(f, t, CONTEXT_HOSTNAME, name)->text = name;
+	}
+}
+
+void contexts_join(struct contexts *left, const struct contexts *right)
+{
+	for (unsigned k = 0; k < CONTEXT_N; k++)
+		left->value[k] = right->value[k] ? right->value[k] : left->value[k];
 }

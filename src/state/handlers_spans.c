@@ -41,6 +41,19 @@ static void learn_program(struct feed *f, const struct annot *a, struct thread *
 	}
 }
 
+static bool host_has_kernel(const struct feed *f)
+{
+	return g_array_index(f->s->hosts, struct slice_host, f->host).has_kernel;
+}
+
+/* Of the kernel's current task, or where there is no kernel of whoever says it is: never of
+ * one of that name while the kernel says that nobody runs. */
+static void learn_places(struct feed *f, struct thread *t)
+{
+	if (f->ev->layout != f->cls->placeless)
+		contexts_learn(f, t);
+}
+
 static bool is_of_kernel(const struct feed *f)
 {
 	return g_array_index(f->s->streams, struct stream_info, f->ev->stream).kernel;
@@ -79,6 +92,8 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 	} else if (t) {
 		learn_program(f, a, t);
 	}
+	if (!a->in_kernel)
+		learn_places(f, a->by_kernel || !host_has_kernel(f) ? t : NULL);
 }
 
 /* ---- BlkKin's ---- */

@@ -137,6 +137,7 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 		l->name_last = r->name_last;
 		l->comm_kept = false;
 	}
+	contexts_join(&l->told, &r->told);
 	l->pid_told |= r->pid_told;
 	l->pid = r->pid ? r->pid : l->pid;
 }

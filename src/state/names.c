@@ -29,6 +29,7 @@ struct person {			/* a thread as names know it */
 	bool kernel;
 	struct table *table;
 	GArray *comms;
+	struct tellings told;	/* by its events */
 };
 
 struct names {
@@ -36,6 +37,7 @@ struct names {
 	GPtrArray *persons;	/* by thread id; NULL */
 	GArray *anonymous;	/* uint32_t: threads with a person but no tid */
 	GArray *processes;	/* struct process_info */
+	GArray *dwellings;	/* struct dwelling, of each */
 	GPtrArray *tables;	/* of processes, by index; owned by all_tables */
 	GPtrArray *all_tables;
 	struct intmap pid_last;	/* host << 32 | pid -> process */
@@ -267,6 +269,7 @@ static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
 		.start_ns = TIME_UNKNOWN, .exit_ns = TIME_UNKNOWN,
 	};
 	g_array_append_val(n->processes, p);
+	g_array_set_size(n->dwellings, n->processes->len);
 	g_ptr_array_add(n->tables, table_new(n));
 	intmap_set(&n->pid_last, pair(host, (uint32_t)pid), n->processes->len - 1);
 	return n->processes->len - 1;
@@ -275,6 +278,19 @@ static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
 static struct process_info *process_at(const struct names *n, uint32_t i)
 {
 	return &g_array_index(n->processes, struct process_info, i);
+}
+
+static struct dwelling *dwelling_at(const struct names *n, uint32_t process)
+{
+	return &g_array_index(n->dwellings, struct dwelling, process);
+}
+
+static void settle(struct names *n, uint32_t process)
+{
+	struct process_info *info = process_at(n, process);
+	const struct slice_host *host = &g_array_index(n->s->hosts, struct slice_host, info->host);
+
+	dwelling_settle(dwelling_at(n, process), info, n->s->strings, host->name);
 }
 
 static void join_process(struct names *n, uint32_t thread, uint32_t process)
@@ -290,6 +306,8 @@ static void join_process(struct names *n, uint32_t thread, uint32_t process)
 			merge_tables(theirs, mine);
 		p->table = NULL;
 	}
+	told_join(&dwelling_at(n, process)->told, &p->told);
+	settle(n, process);
 	thread = thread_follow(n->s, thread);
 	const struct thread *t = g_ptr_array_index(n->s->threads, thread);
 	if (t->tid == process_at(n, process)->pid)
@@ -340,8 +358,10 @@ static void fact_fork(struct names *n, const struct fact *f)
 	info->start_ns = f->ts;
 	info->ppid = (int32_t)f->b;
 	const struct person *from = f->thread == ID_NONE ? NULL : find_person(n, f->thread);
-	if (from && from->process != ID_NONE)	/* what is told of the child comes after this */
-		memcpy(info->ns, process_at(n, from->process)->ns, sizeof info->ns);
+	if (from && from->process != ID_NONE) {
+		dwelling_fork(dwelling_at(n, process), dwelling_at(n, from->process));
+		settle(n, process);
+	}
 	struct table *t = g_ptr_array_index(n->tables, process);
 	if (f->thread != ID_NONE) {
 		t->parent = table_of(n, f->thread);
@@ -349,24 +369,23 @@ static void fact_fork(struct names *n, const struct fact *f)
 	}
 }
 
-#define FIRST_PID_NS 0xeffffffc	/* in every kernel */
-
-/* Of nested pid namespaces the innermost one is told last, or first: it has most levels. */
 static void fact_ns(struct names *n, const struct fact *f)
 {
 	const struct person *p = find_person(n, f->thread);
 	if (!p || p->process == ID_NONE)
 		return;
-	struct process_info *info = process_at(n, p->process);
-	if (f->a == NS_PID && f->c >= 0) {
-		if (info->ns[NS_PID] && info->vpid >= 0 && f->level < info->ns_level)
-			return;
-		info->ns_level = f->level;
-		info->vpid = (int32_t)f->c;
-	}
-	if (f->a == NS_PID && f->b == FIRST_PID_NS)
-		info->vpid = info->pid;
-	info->ns[f->a] = (uint32_t)f->b;
+	dwelling_dump(dwelling_at(n, p->process), f, process_at(n, p->process)->pid);
+	settle(n, p->process);
+}
+
+/* Of a process's threads the one counts that told something new last. */
+static void fact_context(struct names *n, const struct fact *f)
+{
+	struct person *p = person_of(n, f->thread);
+	if (!told_by(&p->told, f) || p->process == ID_NONE)
+		return;
+	told_join(&dwelling_at(n, p->process)->told, &p->told);
+	settle(n, p->process);
 }
 
 static void fact_comm(struct names *n, const struct fact *f)
@@ -507,12 +526,20 @@ static void apply(struct names *n, const struct fact *f)
 		break;
 	case FACT_DEV: intmap_set(&n->devs, pair(f->host, (uint32_t)f->a), f->text); break;
 	case FACT_NS: fact_ns(n, f); break;
+	case FACT_CONTEXT: fact_context(n, f); break;
 	case FACT_EXIT:
 		p = person_of(n, f->thread);
 		if (p->process != ID_NONE)
 			process_at(n, p->process)->exit_ns = f->ts;	/* of its last thread */
 		break;
 	}
+}
+
+/* What it told before anybody knew who it is. */
+static void adopt_contexts(struct names *n, const struct person *p)
+{
+	told_join(&dwelling_at(n, p->process)->told, &p->told);
+	settle(n, p->process);
 }
 
 /* A task that was anonymous when its facts came has its name by now. */
@@ -532,8 +559,11 @@ static void adopt_anonymous(struct names *n)
 			const struct name_at *c = &g_array_index(p->comms, struct name_at, k);
 			fact_comm(n, &(struct fact){ .thread = real, .ts = c->since, .text = c->name });
 		}
+		told_join(&into->told, &p->told);
 		if (p->process != ID_NONE && into->process == ID_NONE)
 			join_process(n, real, p->process);
+		else if (into->process != ID_NONE)
+			adopt_contexts(n, into);
 		into->kernel |= p->kernel;
 	}
 }
@@ -698,6 +728,7 @@ struct names *names_new(struct slice *s)
 	n->persons = g_ptr_array_new_with_free_func(person_free);
 	n->anonymous = g_array_new(false, false, sizeof(uint32_t));
 	n->processes = g_array_new(false, true, sizeof(struct process_info));
+	n->dwellings = g_array_new(false, true, sizeof(struct dwelling));
 	n->tables = g_ptr_array_new();
 	n->all_tables = g_ptr_array_new_with_free_func(table_free);
 	n->by_address = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -712,6 +743,7 @@ void names_free(struct names *n)
 		return;
 	g_ptr_array_unref(n->persons);
 	g_array_unref(n->processes);
+	g_array_unref(n->dwellings);
 	g_array_unref(n->anonymous);
 	g_ptr_array_unref(n->tables);
 	g_ptr_array_unref(n->all_tables);

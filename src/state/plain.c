@@ -67,7 +67,8 @@ static bool plan_fields(struct plan *p, const struct blk_slot_layout *f, enum ev
 	       is_comm(&f[3], p->comm_repr) && is_comm(&f[4], p->comm_repr);
 }
 
-bool plan_learn(struct plan *p, const struct blk_layout *l, enum event_kind kind)
+bool plan_learn(struct plan *p, const struct strtab *strings, const struct blk_layout *l,
+		enum event_kind kind)
 {
 	const struct blk_slot_layout *tid = &l->slot[BLK_CTX_TID];
 	const struct blk_slot_layout *comm = &l->slot[BLK_CTX_PROCNAME];
@@ -80,7 +81,8 @@ bool plan_learn(struct plan *p, const struct blk_layout *l, enum event_kind kind
 	if (comm->repr)
 		p->comm = comm->off;
 	plan_flags(p, l->slot[BLK_CTX_PID].repr != BLK_NONE, kind);
-	p->usual = p->tid != NOWHERE && p->comm != NOWHERE && comm->repr == BLK_TEXT_INLINE;
+	p->places = contexts_any(l) ? strings : NULL;
+	p->usual = p->tid != NOWHERE && p->comm != NOWHERE && comm->repr == BLK_TEXT_INLINE && !p->places;
 	if (!usable)
 		p->layout = NULL;
 	return usable;
@@ -137,6 +139,8 @@ static inline G_ALWAYS_INLINE struct thread *plain_task(const struct blk_event *
 		return (int32_t)load4(ev->data + p->tid) == t->task_tid &&
 		       comm_is(&t->comm, ev->data + p->comm) ? t : NULL;
 	if (p->tid != NOWHERE && (int32_t)load4(ev->data + p->tid) != t->task_tid)
+		return NULL;
+	if (p->places && !t->idle && !contexts_known(p->places, &t->told, ev))
 		return NULL;
 	return p->comm == NOWHERE || known_comm(t, ev->data, p, p->comm) ? t : NULL;
 }
@@ -219,7 +223,7 @@ static inline int16_t prio_at(const uint8_t *data, uint32_t off)
 }
 
 static G_NO_INLINE bool plain_switch(struct slice *s, struct bin *b, const struct blk_event *ev,
-				const struct class_info *cls, struct cpu *c, uint64_t seq)
+				struct class_info *cls, struct cpu *c, uint64_t seq)
 {
 	const struct plan *p = &cls->plan;
 	const uint8_t *data = ev->data;
@@ -274,7 +278,7 @@ static G_NO_INLINE bool plain_wake(struct slice *s, const struct blk_event *ev,
 /* ---- a run of them ---- */
 
 static inline bool plain_event(struct slice *s, struct bin *b, const struct blk_event *ev,
-			       const struct class_info *cls, struct cpu *c, uint64_t seq)
+			       struct class_info *cls, struct cpu *c, uint64_t seq)
 {
 	struct thread *t;
 	switch (cls->kind) {

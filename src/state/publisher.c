@@ -96,6 +96,7 @@ static bool same_process(const struct process_info *a, const struct process_info
 {
 	return a->host == b->host && a->pid == b->pid && a->ppid == b->ppid &&
 	       !memcmp(a->ns, b->ns, sizeof a->ns) && a->vpid == b->vpid &&
+	       a->hostname == b->hostname && a->hostname_key == b->hostname_key &&
 	       a->leader == b->leader && a->start_ns == b->start_ns && a->exit_ns == b->exit_ns;
 }
 
@@ -269,6 +270,8 @@ static void add_file(struct file_cell *c, const struct bin_file *x)
 		c->untold[d] += x->untold[d];
 	}
 	c->errors += x->errors;
+	c->fd_low = MIN(c->fd_low, x->fd);
+	c->fd_high = MAX(c->fd_high, x->fd);
 	for (unsigned d = 0; d < IO_DIR_N; d++)
 		hist_merge_log(&c->latency[d], &x->latency[d]);
 }
@@ -290,7 +293,7 @@ static void make_files(struct making *m)
 			continue;
 		uint32_t at = intmap_get(&m->files, pair(id, file));
 		if (at == INTMAP_NONE) {
-			struct file_cell new = { .thread = id, .file = file };
+			struct file_cell new = { .thread = id, .file = file, .fd_low = x->fd, .fd_high = x->fd };
 			at = m->file_cells->len;
 			g_array_append_val(m->file_cells, new);
 			intmap_set(&m->files, pair(id, file), at);

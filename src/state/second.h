@@ -40,6 +40,7 @@ struct file_cell {
 	uint64_t asked[2];		/* how many the calls asked for, */
 	uint32_t untold[2];		/* except these, which do not tell */
 	uint32_t errors;
+	int32_t fd_low, fd_high;	/* the descriptors it was used by: from, to; -1: not known */
 	struct hist latency[IO_DIR_N];	/* of the calls, by what they do */
 };
 

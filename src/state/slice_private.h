@@ -6,6 +6,7 @@
 #include "base/hist.h"
 #include "base/intmap.h"
 #include "base/strtab.h"
+#include "state/contexts.h"
 #include "state/kernel.h"
 #include "state/second.h"
 #include "state/slice.h"
@@ -138,7 +139,6 @@ struct done_call {
 };
 
 struct open_span { uint64_t trace, span; int64_t since; };
-
 /*
  * Where a thread's cells are in a bin: valid while .epoch is the epoch of the bin's
  * array, which changes whenever its cells move. So charging is an addition, mostly.
@@ -195,6 +195,7 @@ struct thread {
 	GArray *counters;	/* struct counter, of those it tells of itself; or NULL */
 	uint32_t id;		/* in the publication's registry; ID_NONE */
 	uint32_t name_last;	/* string: comm last told */
+	struct contexts told;	/* by its events, last */
 };
 
 /* ---- CPUs ---- */
@@ -257,6 +258,7 @@ enum fact_kind {
 	FACT_IRQ,		/* irq code .a has the name .text */
 	FACT_DEV,		/* device .a has the name .text */
 	FACT_NS,		/* thread's process is in the namespace .b of kind .a; pid there .c or -1 */
+	FACT_CONTEXT,		/* thread's own events tell .b or .text of kind .a (contexts.h) */
 };
 
 struct fact {
@@ -446,9 +448,10 @@ struct plan {			/* where the short way finds things in records of this layout */
 	uint32_t arg;		/* entry: fd, or NOWHERE; exit: ret; wakeup: tid; switch: prev_tid */
 	uint32_t size;		/* entry: bytes asked for; or NOWHERE */
 	uint32_t op;		/* entry: what a call that looks at its arguments wants; or NOWHERE */
-	bool usual;		/* contexts: .tid and .comm, this one inline */
+	bool usual;		/* contexts: .tid and .comm, this one inline, and no .places */
 	uint8_t comm_repr;	/* of all names: BLK_TEXT_INLINE or BLK_TEXT_REF; or BLK_NONE */
 	uint32_t state, next, prev_comm, next_comm, prev_prio, next_prio;	/* of a switch */
+	const struct strtab *places;	/* contexts_any(): the slice's; else NULL */
 };
 
 /* What each event looks at comes first: few lines of the cache. */
@@ -462,6 +465,7 @@ struct class_info {
 	uint32_t name;		/* string: of the event, or of its system call */
 	uint8_t n_counters;
 	struct plan plan;
+	const struct blk_layout *placeless;	/* one that is not contexts_any() */
 	uint32_t event;		/* string: the event's own name */
 	handler on;		/* of .row */
 	uint32_t counter[BLK_MAX_COUNTERS];	/* strings: what its counters are called */
@@ -525,7 +529,8 @@ struct slice {
 /* Takes events from the front as long as they go the short way: returns how many. */
 size_t feed_plain(struct slice *s, const struct blk_event *ev, size_t n);
 /* False: the layout is unusual, its events have no short way. */
-bool plan_learn(struct plan *p, const struct blk_layout *l, enum event_kind kind);
+bool plan_learn(struct plan *p, const struct strtab *strings, const struct blk_layout *l,
+		enum event_kind kind);
 
 /* feed.c */
 void slice_flush(struct slice *s);	/* counts events where they belong: before bins are read */
@@ -741,12 +746,6 @@ void bin_io_free(struct bin *b);
 void bin_io_adopt(struct bin *b, const struct bin_maps *maps);	/* see bin_adopt() */
 void bin_io_merge(struct bin *into, const struct bin *from, const struct bin_maps *maps);
 
-/* handlers_ns.c */
-void on_dump_pid_ns(struct feed *f);
-void on_dump_cgroup_ns(struct feed *f);
-void on_dump_uts_ns(struct feed *f);
-void fork_ns(struct feed *f, uint32_t child);
-
 /* handlers_count.c */
 void on_page_fault(struct feed *f);
 void on_probe(struct feed *f);
@@ -779,7 +778,7 @@ void handler_pid(struct feed *f, struct thread *t, int64_t pid);	/* a FACT_PID w
 struct feed {			/* one event on its way */
 	struct slice *s;
 	const struct blk_event *ev;
-	const struct class_info *cls;
+	struct class_info *cls;
 	struct cpu *c;
 	int64_t ts;
 	uint64_t seq;

@@ -133,6 +133,7 @@ static void move_threads(struct slice *a, struct slice *b, struct maps *m)
 			t->start_cpu = m->cpu[t->start_cpu];
 		t->out_call = m->string[t->out_call];
 		t->name_last = m->string[t->name_last];
+		t->told.value[CONTEXT_HOSTNAME] = m->string[t->told.value[CONTEXT_HOSTNAME]];
 		t->st.waker = map_thread(m, t->st.waker);
 		t->st.wake_seq += t->st.wake_seq ? m->seq_add : 0;
 		map_call(&t->st.call, m);

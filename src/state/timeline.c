@@ -142,6 +142,7 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->held_back = span_entries_new();
 	tl->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_entry));
 	g_array_set_clear_func(tl->traces, clear_trace_entry);
+	tl->containers = g_array_new(FALSE, FALSE, sizeof(struct container_entry));
 	tl->dropped_until = tl->folded_until = TIME_UNKNOWN;
 	span_sums_init(&tl->sums, memory_budget);
 	tl->budget = memory_budget;
@@ -165,6 +166,7 @@ void timeline_free(struct timeline *tl)
 	intmap_clear(&tl->by_slot);
 	intmap_clear(&tl->by_trace);
 	intmap_clear(&tl->by_container);
+	g_array_free(tl->containers, TRUE);
 	span_sums_clear(&tl->sums);
 	g_free(tl);
 }
@@ -323,7 +325,7 @@ size_t timeline_bytes(const struct timeline *tl)
 	       (tl->by_slot.mask + tl->by_trace.mask + tl->by_container.mask) *
 		       (sizeof(uint64_t) + sizeof(uint32_t)) +
 	       tl->traces->len * (sizeof(struct trace_entry) + sizeof(GArray)) +
-	       tl->sum_bytes;
+	       tl->containers->len * sizeof(struct container_entry) + tl->sum_bytes;
 }
 
 size_t timeline_budget(const struct timeline *tl)
@@ -400,28 +402,13 @@ static bool is_call_class(const char *name)
 	return g_str_has_prefix(plain, "syscall_entry_") || g_str_has_prefix(plain, "sys_");
 }
 
-/* A host's containers, told apart by small numbers that rows are summed by. */
-static uint32_t container_id(struct timeline *tl, const struct process_info *p)
-{
-	uint64_t container = container_of(p);
-	uint64_t key = (uint64_t)p->host << 36 | container;	/* hosts are never so many */
-	uint32_t id = intmap_get(&tl->by_container, key);
-
-	if (container == CONTAINER_UNKNOWN)
-		return ID_NONE;
-	if (id == INTMAP_NONE) {
-		id = tl->n_containers++;
-		intmap_set(&tl->by_container, key, id);
-	}
-	return id;
-}
-
 void timeline_put_process(struct timeline *tl, uint32_t id, const struct process_info *info)
 {
 	struct process_info *p = registry_put(&tl->processes, id);
 
 	*p = *info;
-	p->container = container_id(tl, p);
+	p->container = containers_id(tl, p);
+	tl->has_hostnames |= p->hostname_key > HOSTNAME_OF_HOST;
 }
 
 static void apply_registries(struct timeline *tl, struct publication *p)
@@ -434,6 +421,8 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 			&g_array_index(p->processes, struct published_process, i);
 		timeline_put_process(tl, e->id, &e->info);
 	}
+	if (p->processes->len && tl->has_hostnames)
+		containers_name(tl);
 	for (unsigned i = 0; i < p->files->len; i++) {
 		struct published_file *e = &g_array_index(p->files, struct published_file, i);
 		*(struct file_info *)registry_put(&tl->files, e->id) = e->info;

@@ -48,8 +48,9 @@ struct process_info {
 	uint32_t leader;		/* thread; ID_NONE: never seen */
 	int64_t start_ns, exit_ns;	/* TIME_UNKNOWN */
 	uint32_t ns[NS_N];		/* namespaces it was in last, by inode; 0: unknown */
-	uint32_t ns_level;		/* of its pid namespace, below the host's; while .vpid is known */
-	int32_t vpid;			/* its pid there; -1: unknown */
+	int32_t vpid;			/* its pid in its pid namespace; -1: unknown */
+	uint32_t hostname;		/* string: what it is told its host is called; 0: unknown */
+	uint32_t hostname_key;		/* container_hostname_key() of it */
 	uint32_t container;		/* the timeline's own: dense, over all hosts; ID_NONE:
 					 * unknown. See container.h. */
 };
@@ -92,6 +93,11 @@ const struct file_info *timeline_file(const struct timeline *tl, uint32_t id);
 uint32_t timeline_n_hosts(const struct timeline *tl);
 uint32_t timeline_n_threads(const struct timeline *tl);
 uint32_t timeline_n_processes(const struct timeline *tl);
+/* What the processes of a container (of container.h) on the host say they are called there, if
+ * it is not what the machine is called; NULL: nobody says. Of several names the first by the
+ * alphabet. ret_several: other containers of the host are called so, too. */
+const char *timeline_container_hostname(const struct timeline *tl, uint32_t host,
+					uint64_t container, bool *ret_several);
 /* The thread's name as it was last before `until` (its first one if all are later). */
 const char *timeline_comm(const struct timeline *tl, uint32_t thread, int64_t until);
 

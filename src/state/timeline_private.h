@@ -33,6 +33,13 @@ struct trace_entry {
 	GArray *indexes;		/* of uint32_t: in spans */
 };
 
+struct container_entry {
+	uint64_t container;		/* of container.h */
+	uint32_t host;
+	uint32_t hostname;		/* string: what its processes say; 0: nothing */
+	bool several;			/* others of the host are called so */
+};
+
 struct timeline {
 	struct registry strings;	/* char *, owned */
 	struct registry hosts;		/* struct host_info */
@@ -44,7 +51,8 @@ struct timeline {
 	GArray *spans;			/* struct span_entry */
 	struct intmap by_slot;		/* slot -> index in spans */
 	struct intmap by_container;	/* host and container -> process_info.container */
-	uint32_t n_containers;
+	GArray *containers;		/* struct container_entry */
+	bool has_hostnames;		/* that are not the machine's */
 	struct intmap by_trace;		/* trace id -> index in traces */
 	GArray *traces;			/* struct trace_entry */
 	uint64_t pinned;		/* trace id, 0: none */
@@ -76,6 +84,10 @@ void timeline_put_process(struct timeline *tl, uint32_t id, const struct process
 /* A second in the place of the one that began there, and a span in that of its slot. */
 void timeline_put_second(struct timeline *tl, struct second *taken);
 void timeline_put_span(struct timeline *tl, uint32_t slot, struct span *taken);
+
+/* timeline_containers.c */
+uint32_t containers_id(struct timeline *tl, const struct process_info *p);	/* for .container */
+void containers_name(struct timeline *tl);	/* processes changed, or what they are called */
 
 /* timeline_budget.c */
 void timeline_keep_budget(struct timeline *tl);

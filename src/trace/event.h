@@ -53,7 +53,8 @@ enum blk_slot {
 	BLK_MAX_SLOTS = BLK_FIELD0 + BLK_MAX_FIELDS,
 };
 
-G_STATIC_ASSERT(BLK_MAX_SLOTS <= 32);	/* sets of them are masks */
+_Static_assert(BLK_MAX_SLOTS <= 32, "sets of slots are masks of 32 bits: one more context, counter or "
+	       "field needs wider ones (ctf_class.wanted, ctf_run.present, missing in bt2_bind.c)");
 
 /* How a slot lies in the payload. */
 enum blk_repr {

@@ -101,7 +101,7 @@ static char *narrow_name(const struct app *app, const struct view_query *q, bool
 	if (q->pid >= 0)
 		return g_strdup_printf("pid %d", q->pid);
 	if (q->container)
-		return view_container_name(q->container);
+		return view_container_name(app->main, q->host, q->container);
 	if (q->operation && q->service && strcmp(q->operation, q->service)) {
 		g_autofree char *op = text_visible(q->operation), *sv = text_visible(q->service);
 

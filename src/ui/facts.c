@@ -46,6 +46,22 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 	add(lines, "%s", "");
 }
 
+static void add_containers(GPtrArray *lines, const struct view *v)
+{
+	bool by = view_has_by(v, BY_CONTAINER), column = view_column(v, "container") >= 0;
+
+	if (v->kind == VIEW_OVERVIEW || v->kind == VIEW_PROCESS || !v->n_columns)
+		return;
+	add(lines, "%s", "Containers");
+	if (by)
+		add(lines, "  H sums the rows by container (in print: --by container)");
+	if (column)
+		add(lines, "  the column container names it, also in filters: container != host");
+	if (!by && !column)
+		add(lines, "  none: a row is not one process's. Processes, spans and the scheduler have them");
+	add(lines, "%s", "");
+}
+
 static void add_trust(GPtrArray *lines, const struct app *app, const struct trust *t)
 {
 	struct trust all = timeline_trust(app->main);
@@ -152,6 +168,7 @@ void facts_open(struct app *app, struct place *p, enum command_id command)
 		add(lines, "%s", "");
 	}
 	add_events(lines, app, p->view);
+	add_containers(lines, f.view);
 	add_trust(lines, app, &p->rows->trust);
 	add_columns(lines, &f, cols);
 	add_batch(lines, app, p, &f);

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define GROUP_UNKNOWN 0x80000000u	/* | host: threads of unknown processes */
-
 struct stat stat_of(const struct hist *h)
 {
 	struct stat s = { .count = h->count, .min = -1, .avg = -1, .p50 = -1, .p95 = -1,
@@ -190,7 +188,7 @@ uint64_t key_text(uint64_t key, const char *s)
 const char *container_label(struct rows *rows, uint32_t process)
 {
 	const struct process_info *p = timeline_process(rows->tl, process);
-	g_autofree char *name = container_name_new(container_of(p));
+	g_autofree char *name = p ? container_label_new(rows->tl, p->host, container_of(p)) : NULL;
 	return rows_text(rows, name);
 }
 

@@ -57,6 +57,7 @@ bool range_has_span(const struct range *r, const struct span *s);
 /* Does the thread pass the query's host, pid, tid? */
 bool query_wants_thread(const struct view_query *q, const struct timeline *tl, uint32_t thread);
 /* Which row of `by` a thread is summed into: an opaque key. */
+#define GROUP_UNKNOWN 0x80000000u	/* | host: of processes or containers that nobody knows */
 uint32_t group_key(const struct timeline *tl, enum view_by by, uint32_t thread);
 /* Identities of rows are made of what things are called, so that a row is the same one
  * in another timeline of the same trace: key[0] is the name, key[1] tells namesakes
@@ -142,7 +143,7 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 #define COLUMN_CONTAINER \
 	{ .id = "container", .title = "CONTAINER", .kind = VALUE_TEXT, .width = 17, .priority = 3, \
 	  .align = ALIGN_LEFT, .optional = true, .usual = "host", .get = get_container, \
-	  .help = "host, or the namespace that sets it apart; null: unknown" }
+	  .help = "host, or its hostname there, or the namespace that sets it apart; null: unknown" }
 #define COLUMN_PART_NS(id, part) \
 	COLUMN_N(#id "_ns", part_title_##part, VALUE_NS, 0, 0, part_help_##part, get_##id),
 /* All parts in nanoseconds, for batch; the screen has its own ratio columns. */

@@ -122,6 +122,8 @@ static uint32_t group_of(const struct counting *k, const struct count_cell *c)
 		return (uint32_t)k->index;
 	if (by == BY_SYSTEM)
 		return c->host;
+	if (c->thread == ID_NONE && !c->idle && by != BY_THREAD)
+		return GROUP_UNKNOWN | c->host;
 	if (c->thread == ID_NONE)
 		return NO_THREAD | c->host << 1 | c->idle;
 	return group_key(k->map.rows->tl, by, c->thread);
@@ -147,11 +149,12 @@ static void fill(struct counting *k, struct counted_row *r, const struct count_c
 	const struct host_info *host = timeline_host(tl, c->host);
 	const char *name = timeline_string(tl, c->name);
 	bool by_second = by == BY_SECOND;
-	if (by != BY_SYSTEM && !by_second && c->thread != ID_NONE)
+	bool nobody = c->thread == ID_NONE || group_of(k, c) == (GROUP_UNKNOWN | c->host);
+	if (by != BY_SYSTEM && !by_second && !nobody)
 		group_fill(&r->c, rows, c->thread);
 	r->c.host = host ? host->name : NULL;
 	r->c.row.drill.host = c->host;
-	if (c->thread == ID_NONE && by != BY_SYSTEM && !by_second)
+	if (nobody && by != BY_SYSTEM && !by_second)
 		fill_nobody(r, c);
 	r->c.name = c->kind == COUNT_PERF ? short_name(name) : name;
 	r->kind = c->kind;

@@ -26,6 +26,7 @@ static const struct column columns[] = {
 		 counted_get_share),
 	COLUMN_N("ipc_ratio", "IPC", VALUE_RATIO, 6, 5,
 		 "of instructions: how many a cycle; 100 % is one", counted_get_ipc),
+	COLUMN_CONTAINER,
 };
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
@@ -38,9 +39,10 @@ static const char *const needs[] = { NEED_COUNTS, NULL };
 const struct view view_counters = {
 	.id = "counters", .title = "Counters",
 	.help = "Perf counters (contexts such as perf:cpu:instructions), page faults, and hits of "
-		"kprobes, kretprobes and uprobes; by process, thread, host or second.",
+		"kprobes, kretprobes and uprobes; by process, thread, container, host or second.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "value", .default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_SECOND,
+	.default_sort = "value", .default_by = BY_PROCESS, .has_by = true,
+	.more_by = 1 << BY_SECOND | 1 << BY_CONTAINER,
 	.needs = needs,
 	.on_screen = true, .build = build,
 };

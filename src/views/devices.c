@@ -199,6 +199,7 @@ static const struct column columns[] = {
 	COLUMN_ID("tid", "TID", 0, 0, "thread id, with --by thread", get_tid),
 	COLUMN_T("comm", "PROCESS", 14, 9, "who asked for it; a kworker writes for others, and the trace "
 		 "does not tell for whom", get_comm),
+	COLUMN_CONTAINER,
 };
 
 static const char *device_name(struct rows *rows, uint32_t name, uint32_t dev)
@@ -336,10 +337,10 @@ static const char *const needs[] = {
 const struct view view_devices = {
 	.id = "devices", .title = "Devices",
 	.help = "Block devices: requests and bytes, the time in the queue and at the device, how many "
-		"requests were there. Network devices: packets and bytes. Rows are devices; by process "
-		"or thread also who asked a block device for it (writes to files are asked for by kernel "
+		"requests were there. Network devices: packets and bytes. Rows are devices; by process, "
+		"thread or container also who asked a block device for it (writes to files are asked for by kernel "
 		"threads, mostly: the trace does not tell for whom).",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .needs = needs,
-	.default_by = BY_SYSTEM, .has_by = true, .on_screen = true, .build = build,
+	.default_by = BY_SYSTEM, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true, .build = build,
 };

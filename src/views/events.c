@@ -27,6 +27,7 @@ static const struct column columns[] = {
 			get_comm),
 	COLUMN_OPTIONAL("at_ns", "SECOND", VALUE_TIME, 12, 0, "by second: when it begins",
 			counted_get_second),
+	COLUMN_CONTAINER,
 };
 
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
@@ -36,11 +37,11 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 
 const struct view view_events = {
 	.id = "events", .title = "Events",
-	.help = "Events by name, also those that blktop only counts; by second, too. By process or "
-		"thread they are counted only when that is asked for before the trace is read: "
+	.help = "Events by name, also those that blktop only counts; by second, too. By process, "
+		"thread or container they are counted only when that is asked for before the trace is read: "
 		"--view events --by process.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "count", .default_by = BY_SYSTEM, .has_by = true, .more_by = 1 << BY_SECOND,
-	.counted_by = 1 << BY_PROCESS | 1 << BY_THREAD,
+	.default_sort = "count", .default_by = BY_SYSTEM, .has_by = true, .more_by = 1 << BY_SECOND | 1 << BY_CONTAINER,
+	.counted_by = 1 << BY_PROCESS | 1 << BY_THREAD | 1 << BY_CONTAINER,
 	.on_screen = true, .build = build,
 };

@@ -10,6 +10,7 @@
 struct file_row {
 	struct common c;		/* name: the path; latency: of all calls */
 	const char *kind;
+	int32_t fd_low, fd_high;	/* -1: not known, or of several processes */
 	uint64_t bytes[2], asked[2], untold[2];
 	struct hist hist[IO_DIR_N];	/* while it is summed */
 	struct stat stat[IO_DIR_N];
@@ -20,6 +21,21 @@ struct file_row {
 static GETTER(get_kind)
 {
 	return value_text(ROW(row)->kind);
+}
+
+static struct value descriptor(int32_t fd)
+{
+	return fd < 0 ? value_none() : value_int(VALUE_ID, fd);
+}
+
+static GETTER(get_fd)
+{
+	return descriptor(ROW(row)->fd_low);
+}
+
+static GETTER(get_fd_last)
+{
+	return descriptor(ROW(row)->fd_low < 0 ? -1 : ROW(row)->fd_high);
 }
 
 /* "socket inet 10.0.0.1:80": who is at the other end, or where it listens. */
@@ -116,6 +132,8 @@ static const struct column file_columns[] = {
 	COLUMN_FLEX("path", "PATH", 20, "path as it was passed, peer of a socket, or fd N", get_name),
 	COLUMN_T("kind", "KIND", 7, 5, "file, socket, pipe, event, tty, ...", get_kind),
 	COLUMNS_IO,
+	COLUMN_ID("fd", "FD", 4, 4, "its descriptor; of several the lowest; null: not of one process", get_fd),
+	COLUMN_ID("fd_last", "FDLAST", 0, 0, "its descriptor; of several the highest", get_fd_last),
 	COLUMN_T("peer", "PEER", 0, 0, "address of a socket's other end, or that it is bound to", get_peer),
 	COLUMN_CONTAINER,
 };
@@ -145,6 +163,14 @@ static void add_cell(struct file_row *r, const struct file_cell *cell)
 	r->c.errors += cell->errors;
 	for (unsigned d = 0; d < IO_DIR_N; d++)
 		add_dir(r, d, &cell->latency[d]);
+}
+
+static void add_fds(struct file_row *r, enum view_by by, const struct file_cell *cell)
+{
+	bool of_one = by == BY_PROCESS || by == BY_THREAD;
+
+	r->fd_low = of_one ? MIN(r->fd_low, cell->fd_low) : -1;
+	r->fd_high = MAX(r->fd_high, cell->fd_high);
 }
 
 static void finish(struct rows *rows, GCompareFunc compare)
@@ -185,9 +211,12 @@ static void add_files(struct row_map *map, const struct second *s)
 			group_fill(&r->c, rows, cell->thread);
 			r->c.name = f ? timeline_string(rows->tl, f->path) : NULL;
 			r->kind = f ? file_kind_name[f->kind] : NULL;
+			r->fd_low = cell->fd_low;
+			r->fd_high = cell->fd_high;
 			r->c.row.key[0] = key_text(key_text(r->c.row.key[0], r->c.name), r->kind);
 		}
 		add_cell(r, cell);
+		add_fds(r, q->by, cell);
 	}
 }
 

@@ -85,6 +85,7 @@ static const struct column columns[] = {
 		 get_wait_p99),
 	COLUMN_N("raise_max_ns", "RAISE MAX", VALUE_NS, 9, 2,
 		 "longest time from being raised to the handler's begin", get_wait_max),
+	COLUMN_CONTAINER,
 };
 
 /* ---- on CPUs ---- */
@@ -146,7 +147,7 @@ static int compare(const void *va, const void *vb)
 static void add_second(struct row_map *map, const struct second *s)
 {
 	const struct view_query *q = &map->rows->query;
-	bool of_threads = q->by == BY_PROCESS || q->by == BY_THREAD;
+	bool of_threads = q->by == BY_PROCESS || q->by == BY_THREAD || q->by == BY_CONTAINER;
 	for (uint32_t i = 0; of_threads && i < s->n_stolen; i++)
 		if (query_wants_thread(q, map->rows->tl, s->stolen[i].thread))
 			add_stolen(map, &s->stolen[i]);
@@ -177,8 +178,8 @@ const struct view view_interrupts = {
 	.id = "interrupts", .title = "Interrupts",
 	.help = "Interrupts, softirqs and timers: how often, how long their handlers took, and how "
 		"long softirqs waited after they were raised; of each CPU, or what they took from "
-		"each process and thread.",
+		"each process, thread and container.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "self_ns", .needs = needs, .default_by = BY_SYSTEM, .has_by = true,
-	.more_by = 1 << BY_CPU, .on_screen = true, .build = build,
+	.more_by = 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true, .build = build,
 };

@@ -100,6 +100,7 @@ static const struct column columns[] = {
 	COLUMN_TIME("end_ns", "END", 0, 0, "when it ended later; null: it is open", get_end),
 	COLUMN_N("took_ns", "TOOK", VALUE_NS, 7, 9, "how long it took in the end", get_took),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
+	COLUMN_CONTAINER,
 };
 
 /* --- what a thread does at an instant --- */

@@ -48,7 +48,7 @@ static const struct {
 		"tid,comm,cpu_ratio,runnable_ratio,blocked_ratio,user_ns,syscall_ns,syscalls,"
 		"read_bytes,write_bytes", BY_THREAD },
 	[PROCESS_FILES] = { &view_files, "process-files", "Files", "files",
-		"path,kind,reads,read_bytes,writes,write_bytes,total_ns,p99_ns,max_ns", BY_PROCESS },
+		"fd,path,kind,reads,read_bytes,writes,write_bytes,total_ns,p99_ns,max_ns", BY_PROCESS },
 	[PROCESS_CALLS] = { &view_syscalls, "process-calls", "System calls", "slow",
 		"syscall,count,errors,unfinished,total_ns,p50_ns,p99_ns,max_ns,busy_ratio",
 		BY_PROCESS },

@@ -120,6 +120,7 @@ static const struct column columns[] = {
 		 get_again_p99),
 	COLUMN_N("preempted_max_ns", "PRE MAX", VALUE_NS, 7, 3,
 		 "longest time from being preempted to getting a CPU", get_again_max),
+	COLUMN_CONTAINER,
 };
 
 static uint32_t host_of(const struct timeline *tl, uint32_t thread)
@@ -145,7 +146,7 @@ static void fill(struct sched_row *r, struct rows *rows, const struct sched_cell
 	r->cpu = c->cpu;
 	r->prio = c->prio;
 	r->migrations_known = timeline_has_event(rows->tl, "sched_migrate_task");
-	if (by <= BY_THREAD) {
+	if (by <= BY_THREAD || by == BY_CONTAINER) {
 		group_fill(&r->c, rows, c->thread);
 		return;
 	}
@@ -211,9 +212,10 @@ static const char *const needs[] = { "sched_switch", "sched_waking|sched_wakeup"
 const struct view view_scheduler = {
 	.id = "scheduler", .title = "Scheduler",
 	.help = "How long threads waited for a CPU after they were woken or preempted, how often they "
-		"left it, willingly or not, and moved to another; by thread, process, host, CPU or "
-		"priority.",
+		"left it, willingly or not, and moved to another; by thread, process, container, host, "
+		"CPU or priority.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .drill = "wakers", .needs = needs, .default_by = BY_PROCESS,
-	.has_by = true, .more_by = 1 << BY_CPU | 1 << BY_PRIORITY, .on_screen = true, .build = build,
+	.has_by = true,
+	.more_by = 1 << BY_CPU | 1 << BY_PRIORITY | 1 << BY_CONTAINER, .on_screen = true, .build = build,
 };

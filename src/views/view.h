@@ -132,8 +132,8 @@ struct expr *view_expr(const struct view *v, const char *text, GError **error);
 void rows_keep(struct rows *rows, const bool *keep);
 void rows_free(struct rows *rows);		/* NULL is fine */
 
-/* What a query's container is called. Free with g_free. */
-char *view_container_name(uint64_t container);
+/* What a query's container is called; `host` is its host, too. Free with g_free. */
+char *view_container_name(const struct timeline *tl, uint32_t host, uint64_t container);
 
 /* The events this view needs and the trace lacks, as "sched_switch, sched_waking";
  * NULL when nothing lacks. Free with g_free. */

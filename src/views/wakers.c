@@ -36,7 +36,7 @@ static GETTER(get_wait_max)
 
 static const struct column columns[] = {
 	COLUMN_HOST,
-	COLUMN_FLEX("waker", "WOKEN BY", 14, "the thread, process or interrupt that woke it; \"idle\": "
+	COLUMN_FLEX("waker", "WOKEN BY", 14, "the thread, process, container or interrupt that woke it; \"idle\": "
 		    "something on an idle CPU that the trace does not show", get_name),
 	COLUMN_ID("pid", "PID", 7, 3, "process that was woken", get_pid),
 	COLUMN_ID("tid", "TID", 7, 2, "thread that was woken", get_tid),
@@ -45,14 +45,20 @@ static const struct column columns[] = {
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 8, 3, "until it got a CPU, in all", get_wait),
 	COLUMN_N("avg_ns", "AVG", VALUE_NS, 8, 2, "until it got a CPU, mean", get_wait_avg),
 	COLUMN_N("max_ns", "MAX", VALUE_NS, 8, 1, "until it got a CPU, longest", get_wait_max),
+	COLUMN_CONTAINER,
 };
+
+/* Where no key of a group is: those have the highest bit only with a host's number, or are ID_NONE. */
+#define WAKER_IDLE UINT32_C(0xbfffffff)
+#define WAKER_IRQ UINT32_C(0xc0000000)
+#define ID_BITS UINT32_C(0x1fffffff)	/* of a string's number, without its kind */
 
 /* Interrupts are told apart by name, whatever they wake. */
 static uint32_t waker_key(const struct timeline *tl, enum view_by by, const struct waker_cell *c)
 {
 	if (c->irq)
-		return UINT32_C(0x80000000) | c->irq;
-	return c->idle ? UINT32_C(0x80000000) : group_key(tl, by, c->waker);
+		return WAKER_IRQ | (c->irq & ~ID_BITS ? ID_BITS + 1 : 0) | (c->irq & ID_BITS);
+	return c->idle ? WAKER_IDLE : group_key(tl, by, c->waker);
 }
 
 static const char *waker_name(struct rows *rows, const struct waker_cell *c)
@@ -69,6 +75,8 @@ static const char *waker_name(struct rows *rows, const struct waker_cell *c)
 		return NULL;
 	if (rows->query.by == BY_SYSTEM)
 		return "threads";
+	if (rows->query.by == BY_CONTAINER)
+		return container_label(rows, t->process);
 	if (rows->query.by == BY_THREAD || !p || p->leader == ID_NONE)
 		return thread_label(rows, c->waker, until);
 	return thread_label(rows, p->leader, until);
@@ -109,7 +117,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 {
 	struct row_map map = { .rows = rows_new(tl, query) };
 	struct range range = range_of(tl, query);
-	if (map.rows->query.by > BY_THREAD)	/* of a view that it was reached from */
+	if (!view_has_by(&view_wakers, query->by))	/* of a view that it was reached from */
 		map.rows->query.by = BY_THREAD;
 	for (size_t i = range.first; i < range.end; i++) {
 		const struct second *s = timeline_second(tl, i);
@@ -129,6 +137,6 @@ const struct view view_wakers = {
 	.help = "Who woke whom: the thread or the interrupt, how often, and how long the woken waited "
 		"for a CPU then.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "count", .needs = needs, .default_by = BY_THREAD, .has_by = true,
+	.default_sort = "count", .needs = needs, .default_by = BY_THREAD, .has_by = true, .more_by = 1 << BY_CONTAINER,
 	.on_screen = true, .build = build,
 };

@@ -4,6 +4,8 @@
  */
 #include "lib/fake_timeline.h"
 
+#include "state/container.h"
+
 #include <string.h>
 
 struct fake {
@@ -116,6 +118,21 @@ void fake_ns(struct fake *f, uint32_t thread, uint32_t pid, uint32_t cgroup, uin
 	}
 }
 
+void fake_hostname(struct fake *f, uint32_t thread, const char *hostname)
+{
+	uint32_t process = g_array_index(f->threads, struct fake_thread_info, thread).info.process;
+
+	for (guint i = 0; i < f->p->processes->len; i++) {
+		struct published_process *p =
+			&g_array_index(f->p->processes, struct published_process, i);
+
+		if (p->id != process)
+			continue;
+		p->info.hostname = fake_string(f, hostname);
+		p->info.hostname_key = container_hostname_key(hostname, "web1");
+	}
+}
+
 void fake_rename(struct fake *f, uint32_t thread, int64_t since, const char *comm)
 {
 	struct name_at at = { .since = since, .name = fake_string(f, comm) };
@@ -182,6 +199,7 @@ void fake_io(struct second *s, uint32_t thread, uint32_t file, unsigned reads, u
 	struct file_cell *c = ADD(s->files, s->n_files);
 	c->thread = thread;
 	c->file = file;
+	c->fd_low = c->fd_high = 3 + (int32_t)file;
 	const unsigned calls[] = { reads, writes };
 	for (unsigned d = 0; d <= IO_DIR_WRITE; d++) {
 		c->bytes[d] = c->asked[d] = calls[d] * bytes;

@@ -31,6 +31,8 @@ uint32_t fake_thread(struct fake *f, uint32_t host, int32_t pid, int32_t tid, co
 void fake_life(struct fake *f, uint32_t leader, int32_t ppid, int64_t start, int64_t exit);
 /* Puts its process into these namespaces (0: unknown). */
 void fake_ns(struct fake *f, uint32_t thread, uint32_t pid, uint32_t cgroup, uint32_t uts);
+/* What it says its host is called; the machine is called web1. */
+void fake_hostname(struct fake *f, uint32_t thread, const char *hostname);
 void fake_rename(struct fake *f, uint32_t thread, int64_t since, const char *comm);
 uint32_t fake_file(struct fake *f, uint32_t host, enum file_kind kind, const char *path);
 /* Second number n of the story, [FAKE_T0 + n s, + 1 s). */

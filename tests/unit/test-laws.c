@@ -420,6 +420,84 @@ static void test_containers(void)
 	g_assert_nonnull(strstr(report, ",pid:4026532500,7,4026532500,4026531835,4026532501,"));
 }
 
+/* By contexts of the kernel's events: threads that disagree, one that changes its mind and back.
+ * The last one to tell something new counts, and for more than the state dump. */
+static void test_containers_told(void)
+{
+#define IN(tid, name) "ctx.tid=" tid " ctx.pid=50 ctx.pid_ns=4026532500 ctx.cgroup_ns=4026531835 " \
+	"ctx.vpid=7 ctx.hostname=\"" name "\"\n"
+	g_autofree char *report = every_cut("containers-told",
+		"9 0 lttng_statedump_process_state tid=50 pid=50 ppid=1 name=\"sh\" type=0 ctx.tid=50\n"
+		"10 0 lttng_statedump_process_pid_ns tid=50 ns_inum=4026532999 ns_level=1 vpid=9\n"
+		"11 0 syscall_entry_read fd=3 " IN("50", "other")
+		"12 1 syscall_entry_read fd=3 " IN("51", "web-1")
+		"13 0 syscall_exit_read ret=5 " IN("50", "other")
+		"14 0 syscall_entry_read fd=3 " IN("50", "third")
+		"15 1 syscall_exit_read ret=5 " IN("51", "web-2")
+		"16 1 syscall_entry_read fd=3 " IN("51", "web-1")
+		"17 0 syscall_exit_read ret=5 " IN("50", "third"));
+	g_assert_nonnull(strstr(report, ",web-1,7,4026532500,4026531835,"));
+	g_assert_null(strstr(report, ",pid:"));
+}
+
+/* A child lives where its parent does, until it tells; the idle task lives nowhere. */
+static void test_containers_of_children(void)
+{
+	g_autofree char *report = every_cut("containers-of-children",
+		"8 0 syscall_entry_fork " IN("50", "web-1")
+		"9 0 sched_process_fork parent_tid=50 child_tid=60 parent_pid=50 child_pid=60 "
+		"child_comm=\"c\" child_ns_inum=4026532500 " IN("50", "web-1")
+		"10 0 sched_switch prev_tid=50 prev_state=1 next_tid=60 next_comm=\"c\" " IN("50", "web-1")
+		"20 0 sched_switch prev_tid=60 prev_state=1 next_tid=0 next_comm=\"s\" ctx.tid=60\n"
+		"21 0 irq_handler_entry irq=1 name=\"x\" ctx.tid=0 ctx.hostname=\"nobody\"\n"
+		"22 0 irq_handler_exit irq=1 ctx.tid=0 ctx.hostname=\"nobody\"\n");
+	g_assert_nonnull(strstr(report, ",web-1,7,4026532500,4026531835,"));
+	g_assert_nonnull(strstr(report, ",web-1,,4026532500,4026531835,"));
+	g_assert_null(strstr(report, "nobody"));
+#undef IN
+}
+
+/* Whoever is called otherwise than the machine is in a container; of one name are several. */
+static void test_containers_by_name(void)
+{
+	g_autofree char *report = every_cut("containers-by-name",
+		"10 0 syscall_entry_read fd=3 ctx.tid=5 ctx.pid=5 ctx.hostname=\"web\" ctx.pid_ns=4026532500\n"
+		"11 0 syscall_exit_read ret=1 ctx.tid=5 ctx.pid=5 ctx.hostname=\"web\" ctx.pid_ns=4026532500\n"
+		"12 0 syscall_entry_read fd=3 ctx.tid=6 ctx.pid=6 ctx.hostname=\"web\" ctx.pid_ns=4026532600\n"
+		"13 0 syscall_exit_read ret=1 ctx.tid=6 ctx.pid=6 ctx.hostname=\"web\" ctx.pid_ns=4026532600\n"
+		"14 0 syscall_entry_read fd=3 ctx.tid=7 ctx.pid=7 ctx.hostname=\"db\"\n"
+		"15 0 syscall_exit_read ret=1 ctx.tid=7 ctx.pid=7 ctx.hostname=\"db\"\n"
+		"16 0 syscall_entry_read fd=3 ctx.tid=8 ctx.pid=8 ctx.hostname=\"localhost\"\n"
+		"17 0 syscall_exit_read ret=1 ctx.tid=8 ctx.pid=8 ctx.hostname=\"localhost\"\n");
+	g_assert_nonnull(strstr(report, ",web (pid:4026532500),"));
+	g_assert_nonnull(strstr(report, ",web (pid:4026532600),"));
+	g_assert_nonnull(strstr(report, ",db,"));
+	g_assert_nonnull(strstr(report, ",host,"));
+}
+
+/* By contexts of user space alone, and beside a kernel that knows who runs. */
+static void test_containers_of_user_space(void)
+{
+#define STAMP(event) "u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 span_id=2 " \
+	"parent_span_id=0 event=\"" event "\" ctx.procname=\"web\" "
+	g_autofree char *alone = every_cut("containers-user",
+		"10 0 " STAMP("sr") "ctx.vtid=7 ctx.vpid=7 ctx.pid_ns=4026532500 ctx.uts_ns=4026532501\n"
+		"20 1 " STAMP("a") "ctx.vtid=8 ctx.vpid=7 ctx.pid_ns=4026532500 ctx.uts_ns=4026532501\n"
+		"30 1 " STAMP("ss") "ctx.vtid=9 ctx.vpid=9 ctx.pid_ns=4026531836\n");
+	g_assert_nonnull(strstr(alone, ",pid:4026532500,"));
+	g_assert_nonnull(strstr(alone, ",host,"));
+	g_autofree char *beside = every_cut("containers-user-kernel",
+		"5 0 sched_switch prev_tid=0 prev_state=0 next_tid=50 next_comm=\"web\" ctx.tid=0\n"
+		"6 0 syscall_entry_read fd=3 ctx.tid=50 ctx.pid=50 ctx.procname=\"web\"\n"
+		"7 0 syscall_exit_read ret=1 ctx.tid=50 ctx.pid=50 ctx.procname=\"web\"\n"
+		"10 0 " STAMP("sr") "ctx.vtid=7 ctx.vpid=7 ctx.pid_ns=4026532500\n"
+		"20 0 " STAMP("ss") "ctx.vtid=7 ctx.vpid=7 ctx.pid_ns=4026532500\n"
+		"30 0 sched_switch prev_tid=50 prev_state=1 next_tid=0 prev_comm=\"web\" ctx.tid=50\n"
+		"40 0 sched_switch prev_tid=0 prev_state=0 next_tid=50 next_comm=\"web\" ctx.tid=0\n");
+	g_assert_nonnull(strstr(beside, ",pid:4026532500,7,4026532500,"));
+#undef STAMP
+}
+
 /* ---- spans that events do not tell the ids of ---- */
 
 /* By thread and by key, across threads, with parents, of user space and of the kernel. */
@@ -517,5 +595,9 @@ int main(int argc, char **argv)
 	}
 	g_test_add_func("/laws/packets", test_packets);
 	g_test_add_func("/laws/containers", test_containers);
+	g_test_add_func("/laws/containers-told", test_containers_told);
+	g_test_add_func("/laws/containers-of-children", test_containers_of_children);
+	g_test_add_func("/laws/containers-by-name", test_containers_by_name);
+	g_test_add_func("/laws/containers-of-user-space", test_containers_of_user_space);
 	return g_test_run();
 }

@@ -183,6 +183,25 @@ static void test_sums(void)
 #define FIRST_PID 0xeffffffcu
 #define FIRST_UTS 0xeffffffeu
 
+/* One cell of each kind that has a thread, told n times. */
+static void add_kernel_cells(struct second *s, uint32_t host, uint32_t t, uint32_t name, unsigned n)
+{
+	s->scheds = g_renew(struct sched_cell, s->scheds, s->n_scheds + 1);
+	s->scheds[s->n_scheds++] = (struct sched_cell){ .thread = t, .switches = n };
+	s->wakers = g_renew(struct waker_cell, s->wakers, s->n_wakers + 1);
+	s->wakers[s->n_wakers++] = (struct waker_cell){ .thread = t, .waker = ID_NONE, .irq = name, .count = n };
+	s->stolen = g_renew(struct stolen_cell, s->stolen, s->n_stolen + 1);
+	s->stolen[s->n_stolen++] = (struct stolen_cell){ .thread = t, .code = 1, .name = name, .count = n };
+	s->counts = g_renew(struct count_cell, s->counts, s->n_counts + 2);
+	s->counts[s->n_counts++] = (struct count_cell){ .thread = t, .host = host, .name = name,
+							.kind = COUNT_PROBE, .value = n };
+	s->counts[s->n_counts++] = (struct count_cell){ .thread = t, .host = host, .name = name,
+							.kind = COUNT_EVENT, .value = n };
+	s->dev_users = g_renew(struct dev_user_cell, s->dev_users, s->n_dev_users + 1);
+	s->dev_users[s->n_dev_users++] = (struct dev_user_cell){ .thread = t, .host = host, .name = name,
+								 .requests[BLOCK_READ] = n };
+}
+
 /* Two processes in one container, one in its namesake on another host, one of the kernel's
  * first namespaces, one set apart by its hostname alone, and two that nothing is known of. */
 static struct timeline *contained(void)
@@ -202,8 +221,13 @@ static struct timeline *contained(void)
 		fake_call(fake_second(f, 0), t, read, 1u << i, 10);
 		fake_io(fake_second(f, 0), t, file, 1u << i, 0, 1, 10);
 		fake_cell(fake_second(f, 0), t)->part[PART_USER] = 1 << i;
+		add_kernel_cells(fake_second(f, 0), told[i].host, t, read, 1u << i);
 	}
 	fake_class(f, "sched_switch");
+	fake_class(f, "irq_handler_entry");
+	fake_class(f, "block_rq_issue");
+	fake_class(f, "block_rq_complete");
+	fake_class(f, "sched_waking");
 	return fake_done(f);
 }
 
@@ -236,7 +260,9 @@ static void test_containers(void)
 {
 	static const char *const counted[][2] = {
 		{ "processes", "user_ns" }, { "syscalls", "count" }, { "files", "reads" },
-		{ "io", "reads" },
+		{ "io", "reads" }, { "scheduler", "switches" }, { "wakers", "count" },
+		{ "interrupts", "count" }, { "counters", "value" }, { "events", "count" },
+		{ "devices", "reads" },
 	};
 	g_autoptr(blk_timeline) tl = contained();
 	for (size_t i = 0; i < G_N_ELEMENTS(counted); i++) {
@@ -271,6 +297,61 @@ static void test_narrowed_to_containers(void)
 		rows_free(of);
 	}
 	rows_free(rows);
+}
+
+/* A file that a process has twice, by two threads, in two seconds; of a container's nobody asks. */
+static void test_descriptors(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 100, 100, "a"), b = fake_thread(f, 0, 100, 101, "b");
+	uint32_t file = fake_file(f, 0, FILE_REGULAR, "/etc/hosts");
+	fake_io(fake_second(f, 0), a, file, 1, 0, 10, 10);
+	fake_io(fake_second(f, 1), b, file, 1, 0, 10, 10);
+	fake_second(f, 1)->files[0].fd_low = 7;
+	fake_second(f, 1)->files[0].fd_high = 9;
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	static const struct { enum view_by by; unsigned row; int64_t low, high; } cases[] = {
+		{ BY_PROCESS, 0, 3, 9 }, { BY_THREAD, 0, 3, 3 }, { BY_THREAD, 1, 7, 9 },
+		{ BY_SYSTEM, 0, -1, -1 }, { BY_CONTAINER, 0, -1, -1 },
+	};
+	const struct view *v = view_find("files");
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct view_query q = everything;
+		q.by = cases[i].by;
+		struct rows *rows = v->build(tl, &q);
+		struct value low = cell(v, rows, cases[i].row, "fd"), high = cell(v, rows, cases[i].row, "fd_last");
+		g_assert_cmpint(low.kind == VALUE_NONE ? -1 : low.i, ==, cases[i].low);
+		g_assert_cmpint(high.kind == VALUE_NONE ? -1 : high.i, ==, cases[i].high);
+		rows_free(rows);
+	}
+}
+
+/* What its processes say: of two names the first by the alphabet; two containers of one name;
+ * one that nothing but the name sets apart; what the machine is called is no name. */
+static void test_names_of_containers(void)
+{
+	static const struct { int32_t pid; uint32_t pid_ns; const char *hostname; } told[] = {
+		{ 10, 4026532500, "web" }, { 11, 4026532500, "app" }, { 12, 4026532500, NULL },
+		{ 13, 4026532600, "db" }, { 14, 4026532700, "db" }, { 15, 4026532800, "web1" },
+		{ 16, 0, "alone" }, { 17, FIRST_PID, "web1" }, { 18, 0, "web1" },
+	};
+	struct fake *f = fake_new();
+	for (unsigned i = 0; i < G_N_ELEMENTS(told); i++) {
+		uint32_t t = fake_thread(f, 0, told[i].pid, told[i].pid, "sh");
+		fake_ns(f, t, told[i].pid_ns, 0, 0);
+		if (told[i].hostname)
+			fake_hostname(f, t, told[i].hostname);
+		fake_cell(fake_second(f, 0), t)->part[PART_USER] = 1 << i;
+	}
+	fake_class(f, "sched_switch");
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autofree char *all = by_container(tl, "processes", "user_ns", NULL);
+	g_assert_cmpstr(all, ==, "web1 alone 64, web1 app 7, web1 db (pid:4026532600) 8, "
+			"web1 db (pid:4026532700) 16, web1 host 384, web1 pid:4026532800 32");
+	g_autofree char *one = by_container(tl, "processes", "user_ns", "container == app");
+	g_assert_cmpstr(one, ==, "web1 app 7");
+	g_autofree char *name = view_container_name(tl, 0, UINT64_C(1) << 32 | 4026532500u);
+	g_assert_cmpstr(name, ==, "app");
 }
 
 /* One thread, three seconds: every figure by hand. */
@@ -485,6 +566,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/sums", test_sums);
 	g_test_add_func("/views/syscall-figures", test_syscall_figures);
 	g_test_add_func("/views/containers", test_containers);
+	g_test_add_func("/views/descriptors", test_descriptors);
+	g_test_add_func("/views/names-of-containers", test_names_of_containers);
 	g_test_add_func("/views/narrowed-to-containers", test_narrowed_to_containers);
 	g_test_add_func("/views/names", test_names);
 	g_test_add_func("/views/unknown", test_unknown);
