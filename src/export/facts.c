@@ -4,6 +4,7 @@
 
 #include "export/json.h"
 #include "views/common.h"
+#include "views/neighbours.h"
 #include "views/spans.h"
 
 #include <string.h>
@@ -126,6 +127,16 @@ static void set_waker(struct list *l, const struct timeline *tl, const struct sp
 		set_string(l, "blktop.waker", timeline_string(tl, w->waker_irq));
 }
 
+static void set_neighbour(struct list *l, const struct timeline *tl, const struct span *s)
+{
+	int64_t ns;
+	g_autofree char *label = neighbour_main(tl, s, &ns);
+	if (!label)
+		return;
+	set_string(l, "blktop.neighbour", label);
+	set_int(l, "blktop.neighbour_ns", ns);
+}
+
 static void set_parts(struct list *l, const struct span *s)
 {
 	for (int p = 0; p < PART_N; p++) {
@@ -150,6 +161,7 @@ GArray *facts_of_span(struct history *h, const struct tree *t, int node)
 		set_string(&l, "blktop.why", sentence ? sentence : "");
 	}
 	set_parts(&l, s);
+	set_neighbour(&l, h->tl, s);
 	set_int(&l, "blktop.begin_ns", s->begin_ns);
 	set_int(&l, "blktop.duration_ns", span_duration(s));
 	set_int(&l, "blktop.self_ns", s->self_ns);

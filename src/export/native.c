@@ -120,6 +120,31 @@ static void add_wait(JsonBuilder *b, const struct timeline *tl, const struct spa
 	json_builder_end_object(b);
 }
 
+/* Whom it waited for a CPU behind; null where it never waited for one. */
+static void add_behind(JsonBuilder *b, const struct timeline *tl, const struct span *s)
+{
+	const struct span_behind *x = s->behind;
+	json_builder_set_member_name(b, "runnable_behind");
+	if (!x) {
+		json_builder_add_null_value(b);
+		return;
+	}
+	json_builder_begin_object(b);
+	begin_array(b, "threads");
+	for (uint32_t i = 0; i < x->n; i++) {
+		json_builder_begin_object(b);
+		add_thread(b, tl, "thread", x->top[i].thread, s->end_ns);
+		json_add_int(b, "ns", x->top[i].ns);
+		json_builder_end_object(b);
+	}
+	json_builder_end_array(b);
+	json_add_int(b, "threads_not_kept", x->n_more);
+	json_add_int(b, "not_kept_ns", x->more_ns);
+	json_add_int(b, "idle_ns", x->idle_ns);
+	json_add_int(b, "unknown_ns", x->unknown_ns);
+	json_builder_end_object(b);
+}
+
 static void add_calls(JsonBuilder *b, const struct timeline *tl, const struct span *s)
 {
 	begin_array(b, "syscalls");
@@ -205,6 +230,7 @@ static void append_span(GString *out, struct history *h, const struct tree *t, i
 		add_wait(b, h->tl, &s->waits[i]);
 	json_builder_end_array(b);
 	json_add_int(b, "waits_not_kept", s->n_waits_more);
+	add_behind(b, h->tl, s);
 	add_calls(b, h->tl, s);
 	json_builder_end_object(b);
 	json_append(out, b);

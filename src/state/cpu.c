@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* CPUs: who runs, which interrupt handler runs, running and idle time, losses. */
 #include "state/counts.h"
+#include "state/runs.h"
 #include "state/sched.h"
 
 void cpu_free(struct cpu *c)
 {
 	g_array_unref(c->irq_head);
 	counters_free(c->counters);
+	if (c->runs)
+		g_array_unref(c->runs);
 	g_free(c);
 }
 
@@ -90,6 +93,7 @@ static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t se
 	if (was && was != who && !parted)
 		thread_append(s, who, was);
 	c->task = who;
+	cpu_runs(s, c, ts);
 }
 
 void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
@@ -97,6 +101,7 @@ void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32
 	charge_until(s, c, ts);
 	to_current(s, c, &(struct rec){ .type = REC_AWAY, .ts = ts, .seq = seq, .cpu = c->self });
 	c->task = cpu_task_of_tid(s, c, tid);
+	cpu_runs(s, c, ts);
 	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
@@ -121,6 +126,7 @@ void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w)
 	}
 	c->lost = false;
 	c->task = cpu_task_of_tid(s, c, w->next_tid);
+	cpu_runs(s, c, w->ts);
 	sched_in(s, c->task, w->ts, sched_cpu(c), w->next_prio);
 	thread_run(s, c->task, w->ts, w->seq, c->self, w->next_prio);
 }
@@ -211,6 +217,7 @@ void cpu_lost_begin(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
 	c->task = NULL;
 	c->lost = true;
 	c->n_losses++;
+	cpu_runs(s, c, ts);
 }
 
 void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
@@ -220,6 +227,7 @@ void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
 	charge_until(s, c, ts);
 	c->lost = false;
 	c->task = slice_anonymous(s, c);
+	cpu_runs(s, c, ts);
 	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self,
 					  .state = 1 });
 }

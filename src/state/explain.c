@@ -4,6 +4,7 @@
  * annotations, with the waits in between; and its system calls. The parts sum to the
  * duration exactly: what no counter tells is unknown.
  */
+#include "state/behind.h"
 #include "state/spans.h"
 
 #include <stdio.h>
@@ -43,7 +44,7 @@ static bool open_wait(const struct thread *t, int64_t now, struct wait *w)
 		.cause = st->run == RUN_PREEMPTED ? WAIT_PART : st->wait_cause,
 		.part = st->run == RUN_PREEMPTED ? PART_PREEMPTED : st->wait_part,
 		.waker = woken ? st->waker : ID_NONE, .waker_irq = woken ? st->waker_irq : 0,
-		.cpu = ID_NONE,
+		.cpu = ID_NONE, .off_cpu = st->off_cpu,
 	};
 	if (st->call_state == CALL_IN)
 		w->call = st->call;
@@ -132,26 +133,35 @@ static void set_waits(struct span *span, GArray *kept)
 
 /* ---- one half ---- */
 
+/* What a half's waits are gathered in. */
+struct waits { GArray *kept; struct behind *behind; };
+
+static void take_wait(struct spans *sp, struct half *h, const struct waits *to, uint32_t thread,
+		      const struct wait *w, int64_t begin, int64_t end)
+{
+	if (w->cause == WAIT_FD)
+		h->span->part[part_of_wait(sp, thread, w)] += w->wake - w->begin;
+	keep_wait(sp, to->kept, thread, w, begin, end);
+	behind_wait(to->behind, thread, w, begin, end);
+}
+
 /* The thread's account from annotation x to y, both by it. */
 static void explain_run(struct spans *sp, struct half *h, const struct annot *x,
-			const struct annot *y, GArray *kept)
+			const struct annot *y, const struct waits *to)
 {
 	uint32_t id = thread_follow(spans_slice(sp), x->thread);
 	const struct thread *t = thread_at(spans_slice(sp), id);
 	add_difference(h->span->part, x->snap->part, y->snap->part);
 	for (uint64_t i = x->snap->wait_index; i < y->snap->wait_index; i++) {
 		const struct wait *w = wait_at(t, i);
-		if (!w)
-			continue;
-		if (w->cause == WAIT_FD)
-			h->span->part[part_of_wait(sp, id, w)] += w->wake - w->begin;
-		keep_wait(sp, kept, id, w, x->ts, y->ts);
+		if (w)
+			take_wait(sp, h, to, id, w, x->ts, y->ts);
 	}
 }
 
 /* From the last annotation of an open span to now. */
 static void explain_open(struct spans *sp, struct half *h, const struct annot *x, int64_t now,
-			 GArray *kept)
+			 const struct waits *to)
 {
 	uint32_t id = thread_follow(spans_slice(sp), x->thread);
 	const struct thread *t = thread_at(spans_slice(sp), id);
@@ -159,17 +169,10 @@ static void explain_open(struct spans *sp, struct half *h, const struct annot *x
 	struct wait w;
 	thread_snapshot(t, now, part);
 	add_difference(h->span->part, x->snap->part, part);
-	for (uint64_t i = x->snap->wait_index; wait_at(t, i); i++) {
-		const struct wait *k = wait_at(t, i);
-		if (k->cause == WAIT_FD)
-			h->span->part[part_of_wait(sp, id, k)] += k->wake - k->begin;
-		keep_wait(sp, kept, id, k, x->ts, now);
-	}
-	if (!open_wait(t, now, &w) || w.begin < x->ts)
-		return;
-	if (w.cause == WAIT_FD)
-		h->span->part[part_of_wait(sp, id, &w)] += w.wake - w.begin;
-	keep_wait(sp, kept, id, &w, x->ts, now);
+	for (uint64_t i = x->snap->wait_index; wait_at(t, i); i++)
+		take_wait(sp, h, to, id, wait_at(t, i), x->ts, now);
+	if (open_wait(t, now, &w) && w.begin >= x->ts)
+		take_wait(sp, h, to, id, &w, x->ts, now);
 }
 
 static const struct annot *annot_at(struct spans *sp, const struct half *h, guint i)
@@ -195,7 +198,8 @@ static void add_segment(struct spans *sp, GArray *segments, const struct annot *
 void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, GArray *segments)
 {
 	int64_t *part = h->span->part, known = 0;
-	GArray *kept = g_array_new(false, false, sizeof(struct span_wait));
+	struct waits to = { g_array_new(false, false, sizeof(struct span_wait)),
+			    behind_new(spans_slice(sp)) };
 	const struct annot *x = NULL;
 	for (guint i = 0; i < h->annots->len; i++) {
 		const struct annot *y = annot_at(sp, h, i);
@@ -204,16 +208,17 @@ void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, G
 		if (x && x->thread != y->thread)
 			part[PART_HANDOFF] += y->ts - x->ts;
 		else if (x && x->snap && y->snap)
-			explain_run(sp, h, x, y, kept);
+			explain_run(sp, h, x, y, &to);
 		if (x && x->snap && y->snap && x->thread == y->thread)
 			add_segment(sp, segments, x, y->ts, index);
 		x = y;
 	}
 	if (x && h->end > x->ts && x->snap) {
-		explain_open(sp, h, x, h->end, kept);
+		explain_open(sp, h, x, h->end, &to);
 		add_segment(sp, segments, x, h->end, index);
 	}
-	set_waits(h->span, kept);
+	set_waits(h->span, to.kept);
+	h->span->behind = behind_end(to.behind, sp, part_sum_runnable(part));
 	for (unsigned p = 0; p < PART_N; p++)
 		known += p == PART_UNKNOWN ? 0 : part[p];
 	part[PART_UNKNOWN] = h->end - h->begin - known;

@@ -4,6 +4,7 @@
  * events, losses. Most events take a short way: plain.c.
  */
 #include "state/cells.h"
+#include "state/runs.h"
 
 #include <stdlib.h>
 
@@ -297,4 +298,5 @@ void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned
 	irq_raises_lost(info->c);
 	info->c->n_losses++;
 	info->c->task = NULL;
+	runs_start(s, info->c);
 }

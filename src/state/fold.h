@@ -6,6 +6,7 @@
 #ifndef BLK_STATE_FOLD_H
 #define BLK_STATE_FOLD_H
 
+#include "state/runs.h"
 #include "state/sched.h"
 #include "state/unknown.h"
 
@@ -51,13 +52,14 @@ static inline void run(struct slice *s, struct thread *t, int64_t ts, uint32_t c
 	t->st.irq_depth = 0;
 }
 
-static inline void off(struct thread *t, int64_t ts, enum off_state off_state)
+static inline void off(struct thread *t, int64_t ts, uint16_t cpu, enum off_state off_state)
 {
 	static const uint8_t state[] = {
 		[OFF_BLOCKED] = RUN_BLOCKED, [OFF_PREEMPTED] = RUN_PREEMPTED, [OFF_DEAD] = RUN_DEAD,
 	};
 	t->st.run = state[off_state];
 	t->st.off_ns = ts;
+	t->st.off_cpu = t->st.queue_cpu = cpu;
 	t->st.irq_known = true;
 	t->st.irq_depth = 0;
 	t->st.wake_seq = 0;
@@ -92,6 +94,7 @@ static inline void wake(struct thread *t, const struct waking *w)
 	}
 	if (st->run == RUN_UNKNOWN) {	/* it was blocked, nobody knows since when */
 		st->off_ns = w->ts;
+		st->off_cpu = st->queue_cpu = CPU_NONE;
 		set_wait_cause(st);
 	} else if (st->run != RUN_BLOCKED) {
 		return;

@@ -4,6 +4,7 @@
  * of the same event in other tracer versions (LTTng 2.0 to 2.13) are rows, not ifs.
  */
 #include "state/rules_private.h"
+#include "state/runs.h"
 #include "state/sched.h"
 
 #include <stdio.h>
@@ -135,6 +136,11 @@ static void on_sched_switch(struct feed *f)
 		learn_comm(f, cpu_task(s, f->c), F(4));
 }
 
+static uint16_t cpu_number(const struct feed *f, unsigned slot)
+{
+	return (uint16_t)CLAMP(field(f->ev, slot, 0), 0, CPU_NONE - 1);
+}
+
 static void on_sched_wake(struct feed *f)
 {
 	struct slice *s = f->s;
@@ -148,16 +154,19 @@ static void on_sched_wake(struct feed *f)
 		.ts = f->ts, .seq = f->seq, .cpu = f->cpu, .who = waker, .irq = irq,
 		.soft = cpu_waker_soft(s, f->c),
 	});
+	if (blk_has(f->ev, F(1)))
+		thread_queued(s, woken, f->ts, cpu_number(f, F(1)));
 }
 
 static void on_migrate(struct feed *f)
 {
 	current_task(f);
 	int32_t tid = (int32_t)field(f->ev, F(0), 0);
-	if (tid > 0)
-		sched_migrated(f->s, slice_thread(f->s, f->host, tid), f->ts,
-			       (uint16_t)CLAMP(field(f->ev, F(2), 0), 0, CPU_NONE - 1),
-			       prio_of(f, F(1)));
+	if (tid <= 0)
+		return;
+	struct thread *t = slice_thread(f->s, f->host, tid);
+	sched_migrated(f->s, t, f->ts, cpu_number(f, F(2)), prio_of(f, F(1)));
+	thread_queued(f->s, t, f->ts, cpu_number(f, F(2)));
 }
 
 static void on_fork(struct feed *f)
@@ -512,10 +521,11 @@ static const struct row rows[] = {
 	{ { "sched_switch", { "prev_tid|prev_pid", "prev_state", "next_tid|next_pid", "prev_comm",
 			      "next_comm", "prev_prio", "next_prio", BLK_COUNTERS },
 	    "CPU time, thread states" }, on_sched_switch },
-	{ { "sched_waking", { "tid|pid" }, "who woke whom, wakeup latency" }, on_sched_wake },
-	{ { "sched_wakeup", { "tid|pid" }, "who woke whom, before Linux 4.4" }, on_sched_wake },
-	{ { "sched_wakeup_new", { "tid|pid" }, "new threads" }, on_sched_wake },
-	{ { "sched_migrate_task", { "tid|pid", "prio", "dest_cpu" }, "migrations" }, on_migrate },
+	{ { "sched_waking", { "tid|pid", "target_cpu" }, "who woke whom, wakeup latency" }, on_sched_wake },
+	{ { "sched_wakeup", { "tid|pid", "target_cpu" }, "who woke whom, before Linux 4.4" }, on_sched_wake },
+	{ { "sched_wakeup_new", { "tid|pid", "target_cpu" }, "new threads" }, on_sched_wake },
+	{ { "sched_migrate_task", { "tid|pid", "prio", "dest_cpu" },
+	    "migrations, whose run queue a thread waits on" }, on_migrate },
 	{ { "sched_process_fork", { "parent_tid|parent_pid", "child_tid|child_pid", "parent_pid",
 				    "child_pid", "child_comm", "child_ns_inum" }, "processes, threads" }, on_fork },
 	{ { "sched_process_exec", { "tid|pid", "old_tid|old_pid" }, "program names" }, on_exec },

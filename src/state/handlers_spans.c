@@ -4,7 +4,7 @@
  * and whatever rules name.
  */
 #include "state/rules_private.h"
-#include "state/slice_private.h"
+#include "state/runs.h"
 
 #include <stdio.h>
 
@@ -84,6 +84,8 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 	a->thread = t ? t->self : ID_NONE;
 	uint32_t id = s->annots->len;
 	g_array_append_vals(s->annots, a, 1);
+	if (s->rooted && !id)
+		runs_begin(s, f->ts);
 	if (a->by_kernel) {
 		thread_record(s, t, &(struct rec){
 			.type = a->in_kernel ? REC_MARK : REC_SPAN, .ts = f->ts, .seq = f->seq,

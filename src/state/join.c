@@ -67,6 +67,7 @@ static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 	GArray **const pairs[][2] = {
 		{ &l->waits, &r->waits }, { &l->calls, &r->calls },
 		{ &l->annots, &r->annots }, { &l->open, &r->open },
+		{ &l->sched.queued, &r->sched.queued },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
 		GArray **a = pairs[i][0], **b = pairs[i][1];

@@ -99,6 +99,14 @@ struct irq_frame {
 };
 #define IRQ_FRAMES 8
 
+struct irq_note {
+	int64_t ts;
+	uint64_t seq;
+	uint32_t code;		/* 0: a task was woken */
+	bool out;
+	uint32_t thread;	/* the woken one; of a handler that begins: who ran */
+};
+
 /* A softirq of a CPU that waits for its handler; see irq.c. */
 struct raise {
 	int64_t since;			/* raised first, since its handler began last; or TS_NONE */
@@ -117,6 +125,7 @@ struct thread_sched {
 	uint16_t first_cpu;		/* the first one of the slice, at .first_ns */
 	int16_t first_prio;
 	int64_t first_ns;
+	GArray *queued;			/* struct queued, see runs.h; or NULL */
 	struct sched_slot slot[SCHED_SLOTS];
 	struct waker_slot waker;
 };

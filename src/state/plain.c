@@ -51,8 +51,10 @@ static bool plan_fields(struct plan *p, const struct blk_slot_layout *f, enum ev
 		       (!f[5].repr || is_number(&f[5], 8));
 	if (kind == KIND_EXIT)
 		return is_number(&f[0], 8);
-	if (kind == KIND_WAKE)
+	if (kind == KIND_WAKE) {
+		p->op = is_number(&f[1], 4) ? f[1].off : NOWHERE;
 		return is_number(&f[0], 4);
+	}
 	p->state = f[1].off;
 	p->next = f[2].off;
 	p->prev_comm = f[3].off;
@@ -250,6 +252,7 @@ static G_NO_INLINE bool plain_switch(struct slice *s, struct bin *b, const struc
 		  state == OFF_PREEMPTED);
 	thread_off(s, prev, ev->ts, seq, c->self, state);
 	c->task = next;
+	cpu_runs(s, c, ev->ts);
 	sched_in(s, next, ev->ts, sched_cpu(c), next_prio);
 	thread_run(s, next, ev->ts, seq, c->self, next_prio);
 	return true;
@@ -272,6 +275,8 @@ static G_NO_INLINE bool plain_wake(struct slice *s, const struct blk_event *ev,
 		w.irq = c->irq[MIN(c->irq_depth, IRQ_FRAMES) - 1].code;
 	}
 	thread_wake(s, woken, &w);
+	if (p->op != NOWHERE)
+		thread_queued(s, woken, ev->ts, (uint16_t)load4(ev->data + p->op));
 	return true;
 }
 

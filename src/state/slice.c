@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A slice: its life and its registries. */
-#include "state/slice_private.h"
+#include "state/runs.h"
 
 #include "base/timefmt.h"
 
@@ -165,6 +165,7 @@ struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
 	t->soft_from[0] = t->soft_from[1] = INT64_MAX;
 	t->st.cursor = TS_NONE;
 	t->st.waker = ID_NONE;
+	t->st.off_cpu = t->st.queue_cpu = CPU_NONE;
 	t->sched.last_cpu = CPU_NONE;
 	t->head = g_array_new(false, false, sizeof(struct rec));
 	g_ptr_array_add(s->threads, t);
@@ -254,6 +255,7 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	intmap_set(&s->cpu_map, pair(host, number), i);
 	c->task = slice_anonymous(s, c);
 	c->start = c->task->self;
+	runs_start(s, c);
 	if (s->rooted && s->first != INT64_MAX)
 		thread_record(s, c->task, &(struct rec){ .type = REC_SINCE, .ts = s->first,
 							 .cpu = i, .who = ID_NONE });

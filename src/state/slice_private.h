@@ -116,6 +116,7 @@ struct tstate {
 	int64_t off_ns, wake_ns;
 	uint64_t wake_seq;	/* of the waking event; RUN_NEW: 0 before it */
 	bool wake_soft;		/* an interrupt of before the slice may be the waker */
+	uint16_t off_cpu, queue_cpu;	/* numbers: it left at .off_ns; queued since. CPU_NONE */
 	int64_t part[PART_SLICE_N];	/* charged since the slice's begin; without WAIT_FD */
 };
 
@@ -123,9 +124,10 @@ struct tstate {
 struct wait {
 	int64_t begin, wake, end;	/* wake: == end when never woken */
 	uint64_t wake_seq;
-	uint8_t cause;			/* enum wait_cause */
+	uint8_t cause : 7;		/* enum wait_cause */
+	bool in_soft_call : 1;		/* .call: the initial one, if the left tells it */
 	uint8_t part;			/* WAIT_PART (or PART_PREEMPTED) */
-	bool in_soft_call;		/* .call: the initial one, if the left tells it */
+	uint16_t off_cpu;		/* number of the CPU it left, or CPU_NONE */
 	uint32_t waker, waker_irq, cpu;
 	struct call call;		/* name 0: outside of one */
 };
@@ -228,15 +230,8 @@ struct cpu {
 	int64_t irq_since;	/* TS_NONE */
 	GArray *irq_head;	/* struct irq_note: what came while that was not known */
 	GArray *counters;	/* struct counter; or NULL */
+	GArray *runs;		/* struct run, see runs.h; or NULL */
 	uint32_t n_losses;	/* that began, or were going on when the slice began */
-};
-
-struct irq_note {
-	int64_t ts;
-	uint64_t seq;
-	uint32_t code;		/* 0: a task was woken */
-	bool out;
-	uint32_t thread;	/* the woken one; of a handler that begins: who ran */
 };
 
 /* ---- facts about names: by thread and instant, resolved by names.c ---- */

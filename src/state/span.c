@@ -18,11 +18,17 @@ static size_t taken(size_t n, size_t size)
 	return n ? (n * size + 8 + 15) / 16 * 16 : 0;
 }
 
+static size_t span_behind_size(const struct span_behind *b)
+{
+	return b ? sizeof *b + b->n * sizeof b->top[0] : 0;
+}
+
 void span_seal(struct span *s)
 {
 	s->bytes = taken(1, sizeof *s) + taken(s->n_annotations, sizeof *s->annotations) +
 		   taken(s->n_tags, sizeof *s->tags) + taken(s->n_waits, sizeof *s->waits) +
-		   taken(s->n_calls, sizeof *s->calls) + taken(s->n_slow, sizeof *s->slow);
+		   taken(s->n_calls, sizeof *s->calls) + taken(s->n_slow, sizeof *s->slow) +
+		   taken(s->behind != NULL, span_behind_size(s->behind));
 }
 
 struct span *span_copy(const struct span *s)
@@ -34,6 +40,7 @@ struct span *span_copy(const struct span *s)
 	copy->waits = g_memdup2(s->waits, s->n_waits * sizeof(*s->waits));
 	copy->calls = g_memdup2(s->calls, s->n_calls * sizeof(*s->calls));
 	copy->slow = g_memdup2(s->slow, s->n_slow * sizeof(*s->slow));
+	copy->behind = g_memdup2(s->behind, span_behind_size(s->behind));
 	g_atomic_ref_count_init(&copy->refs);
 	return copy;
 }
@@ -66,5 +73,6 @@ void span_unref(struct span *s)
 	g_free(s->waits);
 	g_free(s->calls);
 	g_free(s->slow);
+	g_free(s->behind);
 	g_free(s);
 }

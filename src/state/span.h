@@ -48,6 +48,22 @@ struct span_wait {
 };
 #define SPAN_MAX_WAITS 32		/* the longest; more are counted */
 
+/* A thread that ran on the CPU on whose run queue the span's thread waited meanwhile. */
+struct span_neighbour {
+	uint32_t thread;		/* timeline_thread() */
+	int64_t ns;
+};
+#define SPAN_MAX_NEIGHBOURS 8		/* the longest; more are counted */
+
+/* What the span waited for a CPU behind: all of it sums to its preempted and wakeup parts. */
+struct span_behind {
+	int64_t idle_ns;		/* nobody ran there: the CPU had to wake up */
+	int64_t unknown_ns;		/* who ran, or on whose queue it waited, is not known */
+	int64_t more_ns;		/* threads that are not kept */
+	uint32_t n, n_more;
+	struct span_neighbour top[];	/* n: the longest first */
+};
+
 /* System calls inside the span itself (not inside its children), by name. */
 struct span_call {
 	uint32_t name, count, errors;
@@ -80,6 +96,7 @@ struct span {
 	struct span_wait *waits;		uint32_t n_waits, n_waits_more;
 	struct span_call *calls;		uint32_t n_calls;
 	struct span_slow_call *slow;		uint32_t n_slow, n_slow_more;
+	struct span_behind *behind;	/* NULL: it never waited for a CPU */
 	size_t bytes;			/* memory held, about */
 	gatomicrefcount refs;		/* private */
 };

@@ -4,6 +4,7 @@
 
 #include "state/pairs.h"
 #include "state/rules_private.h"
+#include "state/runs.h"
 
 struct strace {			/* one trace */
 	uint64_t id;
@@ -710,6 +711,7 @@ void spans_forget(struct spans *sp, int64_t now)
 	g_autofree uint32_t *map = g_new(uint32_t, sp->s->annots->len + 1);
 	compact_annots(sp, map);
 	pairs_forget(sp->pairs, is_gone, sp);
+	runs_forget(sp->s, needed);
 	for (guint i = 0; i < sp->s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(sp->s->threads, i);
 		if (t->forward == ID_NONE)

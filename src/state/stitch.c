@@ -4,6 +4,7 @@
  * state goes into the right's symbols, the rest is added.
  */
 #include "state/counts.h"
+#include "state/runs.h"
 
 struct maps {			/* the right's ids in the left */
 	uint32_t *string, *host, *cpu;
@@ -245,6 +246,8 @@ static void join_cpu(struct slice *a, struct cpu *c, struct cpu *b, bool untouch
 		c->cursor = b->cursor;
 	join_irqs(a, c, b);
 	irq_raises_join(a, c, b);
+	if (slice_keeps_logs(a))
+		runs_join(c, b);
 	counters_join(a, &c->counters, c->n_losses, c->host, &b->counters);
 	c->n_losses += b->n_losses;
 	if (!(c->lost && untouched)) {
@@ -366,7 +369,10 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	}
 	move_threads(a, b, &m);
 	guint right = a->facts->len;
+	bool kept = slice_keeps_logs(a);
 	move_annots_and_facts(a, b, &m);
+	if (!kept && slice_keeps_logs(a))
+		runs_begin_join(a);
 	guint told = a->facts->len;
 	move_bins(a, b, &m);
 	for (guint i = 0; i < b->cpus->len; i++) {
@@ -379,6 +385,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 		for (unsigned k = 0; k < IRQ_FRAMES; k++)
 			c->irq[k].thread = map_thread(&m, c->irq[k].thread);
 		counters_map(c->counters, m.string, m.thread);
+		runs_map(c, m.thread);
 		join_current(a, cpu_at(a, m.cpu[i]), c, &m);
 	}
 	struct join j = { a, b, &m };

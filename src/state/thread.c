@@ -21,6 +21,8 @@ void thread_free(struct thread *t)
 		g_array_unref(t->aliases);
 	if (t->counters)
 		g_array_unref(t->counters);
+	if (t->sched.queued)
+		g_array_unref(t->sched.queued);
 	g_free(t);
 }
 
@@ -174,7 +176,8 @@ void thread_log_wait(struct thread *t, int64_t ts, uint32_t cpu)
 		.wake_seq = st->wake_seq, .cause = preempted ? WAIT_PART : st->wait_cause,
 		.part = preempted ? PART_PREEMPTED : st->wait_part,
 		.waker = woken ? st->waker : ID_NONE, .waker_irq = woken ? st->waker_irq : 0,
-		.cpu = cpu, .in_soft_call = st->call_state == CALL_SOFT && !st->call_lost,
+		.cpu = cpu, .off_cpu = st->off_cpu,
+		.in_soft_call = st->call_state == CALL_SOFT && !st->call_lost,
 	};
 	if (st->call_state == CALL_IN)
 		w.call = st->call;
@@ -205,7 +208,7 @@ static void do_run(struct slice *s, struct thread *t, const struct rec *r)
 
 static void do_off(struct slice *s, struct thread *t, const struct rec *r)
 {
-	off(t, r->ts, r->state);
+	off(t, r->ts, sched_cpu(cpu_at(s, r->cpu)), r->state);
 }
 
 static void do_wake(struct slice *s, struct thread *t, const struct rec *r)
@@ -439,7 +442,7 @@ void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uin
 		settle(s, t, ts);
 		charge(s, t, ts);
 	}
-	off(t, ts, state);
+	off(t, ts, sched_cpu(cpu_at(s, cpu)), state);
 }
 
 void thread_wake(struct slice *s, struct thread *t, const struct waking *w)

@@ -4,6 +4,7 @@
 
 #include "base/timefmt.h"
 #include "views/clocks.h"
+#include "views/neighbours.h"
 #include "views/why.h"
 
 #include <string.h>
@@ -155,6 +156,20 @@ static void add_parts(struct detail *d)
 			    part_info[order[i]].id, part_info[order[i]].help);
 }
 
+/* Who ran on its CPU while it waited for it. */
+static void add_behind(struct detail *d)
+{
+	g_autoptr(GArray) rows = neighbours_of(d->tl, d->s);
+	int64_t all = part_sum_runnable(d->s->part);
+	char buf[TIMEFMT_LEN];
+	if (rows->len)
+		heading(d, "Runnable behind");
+	for (guint i = 0; i < rows->len; i++) {
+		const struct neighbour_row *r = &g_array_index(rows, struct neighbour_row, i);
+		add(d, "  %8s %5.1f%%  %s", timefmt_duration(buf, r->ns), 100.0 * r->ns / all, r->label);
+	}
+}
+
 /* Annotations say which thread the span was on; between those of two it changed hands. */
 static void add_segments(struct detail *d)
 {
@@ -253,6 +268,7 @@ GPtrArray *span_detail(const struct rows *rows, const struct waterfall_row *row)
 	add_times(&d);
 	add_verdict(&d, row);
 	add_parts(&d);
+	add_behind(&d);
 	add_gap(&d, row);
 	add_waits(&d, rows, row);
 	add_segments(&d);

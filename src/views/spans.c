@@ -5,6 +5,7 @@
 #include "views/spans.h"
 
 #include "views/evicted.h"
+#include "views/neighbours.h"
 #include "views/registry.h"
 #include "views/verdicts.h"
 
@@ -179,9 +180,34 @@ static GETTER(get_verdict)
 	return verdicts_value(held->verdicts, rows, r->span, &r->verdict);
 }
 
+/* Whom it waited behind, and how long. */
+static GETTER(get_neighbour)
+{
+	struct span_row *r = (struct span_row *)row;
+	int64_t ns;
+	if (!r->neighbour) {
+		g_autofree char *label = neighbour_main(rows->tl, r->span, &ns);
+		r->neighbour = label ? rows_text((struct rows *)rows, label) : "";
+	}
+	return value_text(*r->neighbour ? r->neighbour : NULL);
+}
+
+static GETTER(get_neighbour_ns)
+{
+	int64_t ns;
+	g_autofree char *label = neighbour_main(rows->tl, SPAN(row), &ns);
+	return label ? value_int(VALUE_NS, ns) : value_none();
+}
+
 static const struct column columns[] = {
 	COLUMNS_SPAN,
 	COLUMNS_PARTS
+	COLUMN_N("runnable_ns", "RUNQ", VALUE_NS, 0, 0, "it could have run, and waited for a CPU",
+		 get_runnable),
+	COLUMN_T("neighbour", "BEHIND", 0, 0, "who ran on that CPU meanwhile, the longest of them",
+		 get_neighbour),
+	COLUMN_N("neighbour_ns", "BEHIND ns", VALUE_NS, 0, 0, "how long that one ran while it waited",
+		 get_neighbour_ns),
 	COLUMN_T("mainly", "MAINLY", 9, 1, "the largest part of its time", get_mainly),
 	COLUMNS_SAID("the span", span_get_tags, span_get_annotations),
 	COLUMN_VERDICT(get_verdict),

@@ -10,7 +10,7 @@
 struct span_row {
 	struct common c;		/* name, service, host, pid, tid, parts, errors */
 	struct span *span;		/* a reference, held by rows->extra or the tree */
-	const char *tags, *marks, *verdict;	/* made when first asked for */
+	const char *tags, *marks, *verdict, *neighbour;	/* made when first asked for */
 };
 
 extern const char *const span_state_name[];	/* by enum span_state */

@@ -9,6 +9,7 @@
 
 #include "base/timefmt.h"
 #include "views/common.h"
+#include "views/neighbours.h"
 
 #include <string.h>
 
@@ -303,6 +304,18 @@ static void add_did(GString *text, const struct span *s, const struct why *why, 
 			       both ? " for a CPU" : phrase[why->part].after);
 }
 
+/* "waited 12ms for a CPU, behind ffmpeg/77 9.8ms" */
+static void add_neighbour(GString *text, const struct history *h, const struct span *s, int64_t all)
+{
+	char buf[TIMEFMT_LEN];
+	int64_t ns;
+	g_autofree char *label = neighbour_main(h->tl, s, &ns);
+	if (label && ns >= s->behind->idle_ns && ns <= all)
+		g_string_append_printf(text, ", behind %s %s", label, duration(buf, ns));
+	else if (s->behind && s->behind->idle_ns * 2 > all)
+		g_string_append(text, " that was idle");
+}
+
 /* What it did, on what, and who ended it. */
 static void add_cause(GString *text, const struct history *h, const struct tree *t,
 		      const struct why *why)
@@ -314,6 +327,8 @@ static void add_cause(GString *text, const struct history *h, const struct tree 
 		ns = why->wait->end_ns - why->wait->begin_ns;
 	add_did(text, s, why, ns);
 	add_object(text, h, s, why, ": ");
+	if (is_runnable(why->part))
+		add_neighbour(text, h, s, ns);
 	if (why->part == PART_FUTEX && why->wait)
 		add_holder(text, h, why, s->state == SPAN_OPEN);
 	else if (why->wait)

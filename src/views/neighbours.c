@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Noisy neighbours by process: see neighbours.h. */
+#include "views/neighbours.h"
+
+#include "views/common.h"
+
+static void clear_row(void *p)
+{
+	struct neighbour_row *r = p;
+	g_free(r->label);
+}
+
+static const char *process_name(const struct timeline *tl, uint32_t process, int64_t at)
+{
+	const struct process_info *p = timeline_process(tl, process);
+	const char *comm = p ? timeline_comm(tl, p->leader, at) : "";
+	return *comm ? comm : NULL;
+}
+
+/* The others of a process are added to the first one, which is the longest. */
+static void add_thread(GArray *rows, const struct timeline *tl, const struct span *s,
+		       const struct span_neighbour *n)
+{
+	const struct thread_info *t = timeline_thread(tl, n->thread);
+	uint32_t process = t && !t->kernel ? t->process : ID_NONE;
+	for (guint i = 0; process != ID_NONE && i < rows->len; i++) {
+		struct neighbour_row *r = &g_array_index(rows, struct neighbour_row, i);
+		if (r->process != process)
+			continue;
+		r->ns += n->ns;
+		r->n_threads++;
+		return;
+	}
+	struct neighbour_row r = { .label = thread_label_new(tl, n->thread, s->end_ns),
+				   .ns = n->ns, .process = process, .n_threads = 1 };
+	g_array_append_val(rows, r);
+}
+
+static int longest_first(const void *va, const void *vb)
+{
+	const struct neighbour_row *a = va, *b = vb;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return strcmp(a->label, b->label);
+}
+
+static void add_rest(GArray *rows, int64_t ns, char *label)
+{
+	struct neighbour_row r = { .label = label, .ns = ns, .process = ID_NONE };
+	if (ns)
+		g_array_append_val(rows, r);
+	else
+		g_free(label);
+}
+
+GArray *neighbours_of(const struct timeline *tl, const struct span *s)
+{
+	const struct span_behind *b = s->behind;
+	GArray *rows = g_array_new(FALSE, TRUE, sizeof(struct neighbour_row));
+	g_array_set_clear_func(rows, clear_row);
+	for (uint32_t i = 0; b && i < b->n; i++)
+		add_thread(rows, tl, s, &b->top[i]);
+	for (guint i = 0; i < rows->len; i++) {
+		struct neighbour_row *r = &g_array_index(rows, struct neighbour_row, i);
+		const char *name = process_name(tl, r->process, s->end_ns);
+		if (r->n_threads == 1 || !name)
+			continue;
+		g_free(r->label);
+		r->label = g_strdup_printf("%s, %u threads", name, r->n_threads);
+	}
+	g_array_sort(rows, longest_first);
+	if (!b)
+		return rows;
+	add_rest(rows, b->more_ns, g_strdup_printf("%u other thread%s", b->n_more,
+						   b->n_more == 1 ? "" : "s"));
+	add_rest(rows, b->idle_ns, g_strdup("(idle)"));
+	add_rest(rows, b->unknown_ns, g_strdup("(unknown)"));
+	return rows;
+}
+
+char *neighbour_main(const struct timeline *tl, const struct span *s, int64_t *ret_ns)
+{
+	if (!s->behind || !s->behind->n)
+		return NULL;
+	g_autoptr(GArray) rows = neighbours_of(tl, s);
+	const struct neighbour_row *first = &g_array_index(rows, struct neighbour_row, 0);
+	*ret_ns = first->ns;
+	return g_strdup(first->label);
+}
