@@ -34,6 +34,7 @@ struct batch {
 	GHashTable *corrected;		/* begin of a second printed -> how often corrected then */
 	unsigned n_corrected;		/* in all, when these were looked for last */
 	struct late_told late;
+	int64_t since_ns;		/* seconds that ended before are not asked for */
 };
 
 /* --- columns --- */
@@ -179,8 +180,8 @@ static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool i
 		const struct second *s = timeline_second(tl, i);
 		if (b->broken || (most && b->n_printed >= most) || s->begin_ns >= to_ns)
 			return;
-		if (s->begin_ns < b->printed_to)
-			continue;	/* a new version of one that was printed */
+		if (s->begin_ns < b->printed_to || s->end_ns <= b->since_ns)
+			continue;	/* a new version of one that was printed; before the program */
 		if (b->o->live && !print_empty(b, s->begin_ns))
 			return;
 		print_range(b, s->begin_ns, s->end_ns);
@@ -206,7 +207,8 @@ static void print_corrected(struct batch *b)
 	for (size_t i = 0; i < timeline_n_seconds(tl) && !b->broken; i++) {
 		const struct second *s = timeline_second(tl, i);
 		gpointer was = g_hash_table_lookup(b->corrected, &s->begin_ns);
-		if (s->begin_ns >= b->printed_to || GPOINTER_TO_UINT(was) == s->trust.corrected)
+		if (s->begin_ns >= b->printed_to || s->end_ns <= b->since_ns ||
+		    GPOINTER_TO_UINT(was) == s->trust.corrected)
 			continue;	/* one that was not known at all was corrected 0 times */
 		print_range(b, s->begin_ns, s->end_ns);
 		note_printed(b, s);
@@ -253,6 +255,7 @@ static void serve_local(struct batch *b)
 	bool is_error;
 
 	local_tick(l, b->r.in);
+	b->since_ns = local_program_ns(l);
 	local_watch(l, b->r.tl);
 	for (char *text; (text = local_told(l, &is_error)); g_free(text))
 		log_error("%s", text);
@@ -288,7 +291,8 @@ static int print_live(struct batch *b)
 		print_closed(b, INT64_MIN, INT64_MAX, ended);
 		if (b->corrected)
 			print_corrected(b);
-		if (!attached && input_live_status(b->r.in, &st) && st.connected)
+		if (!attached && b->since_ns < INT64_MAX && input_live_status(b->r.in, &st) &&
+		    st.connected)
 			attached = g_get_monotonic_time();
 		if (most && attached && g_get_monotonic_time() - attached > patience + grace_us(b))
 			break;
@@ -308,7 +312,7 @@ static int print_live(struct batch *b)
 
 int batch_print(const struct options *o)
 {
-	struct batch b = { .o = o, .header = true, .printed_to = INT64_MIN };
+	struct batch b = { .o = o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN };
 	int code = reading_start(&b.r, o);
 
 	if (code == EXIT_FINE) {

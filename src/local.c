@@ -6,6 +6,7 @@
 #include "screen.h"
 
 #include "base/text.h"
+#include "base/timefmt.h"
 #include "live/steward.h"
 #include "state/model.h"
 #include "views/rule.h"
@@ -30,7 +31,8 @@ struct local {
 	char *url;			/* "": no session of our own */
 	char *snapshot;			/* session of the snapshots; "": none */
 	unsigned domains;
-	bool gone_told;			/* the program runs */
+	bool gone_told;			/* the program runs, */
+	int64_t gone_ns;		/* since then */
 	gint64 begun_us;
 	struct rule *rule;
 	int64_t watched_to;		/* end of the last second that was held against it */
@@ -47,6 +49,7 @@ static void go_when_attached(struct local *l, struct input *in)
 	bool attached = input_live_status(in, &st) && st.connected && st.attached >= l->domains;
 	if (!attached && g_get_monotonic_time() - l->begun_us < GO_PATIENCE_US)
 		return;
+	l->gone_ns = g_get_real_time() * NS_PER_US;
 	steward_tell(l->steward, STEWARD_GO, NULL);
 	l->gone_told = true;
 }
@@ -55,6 +58,13 @@ void local_tick(struct local *l, struct input *in)
 {
 	if (l && l->o->here.program && !l->gone_told)
 		go_when_attached(l, in);
+}
+
+int64_t local_program_ns(const struct local *l)
+{
+	if (!l || !l->o->here.program)
+		return INT64_MIN;
+	return l->gone_told ? l->gone_ns : INT64_MAX;
 }
 
 void local_watch(struct local *l, const struct timeline *tl)

@@ -20,6 +20,9 @@ int local_sweep(const struct options *o);	/* --sweep */
 
 /* Now and then: lets the program run when the reader is attached. */
 void local_tick(struct local *l, struct input *in);
+/* When the program that is followed began, ns since the epoch: seconds that ended before
+ * are of the session alone. INT64_MAX: not yet; INT64_MIN: there is no program. */
+int64_t local_program_ns(const struct local *l);
 /* After the timeline may have changed: holds the rule against seconds that were closed. */
 void local_watch(struct local *l, const struct timeline *tl);
 /* A line that the user should see (g_free); NULL: none now. */

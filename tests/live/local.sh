@@ -54,6 +54,12 @@ ok "no such program: told" has nothing.err "cannot run '/no/such/program'"
 here long -y -b -n 1 --live-timer 100ms -- "$spangen" -t 1 -r 50 -s 60
 is "-n 1 ends before the program" $? 0
 ok "and ends the program" no_strays
+here since -y -b -n 1 --format json --live-timer 100ms -- /bin/sh -c \
+	"date +%s%N >'$LAB_HOME/began'; exec '$spangen' -t 1 -r 50 -s 60"
+ok "seconds are counted from the program's begin" python3 -c "
+import json
+lines = [json.loads(l) for l in open('$work/out.since')]
+assert len(lines) == 1 and lines[0]['range']['to_ns'] > int(open('$LAB_HOME/began').read())"
 
 # --- what can't be done, in words with the command
 here taken -y -b --session spans -n 1
