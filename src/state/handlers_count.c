@@ -39,7 +39,7 @@ struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
 	*ret_by_kernel = false;
 	if (host_has_kernel(f)) {
 		struct thread *t = cpu_task(f->s, f->c);
-		*ret_by_kernel = t && !t->idle;
+		*ret_by_kernel = t != NULL;
 		if (*ret_by_kernel)
 			return t;
 	}

@@ -95,7 +95,7 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 		learn_program(f, a, t);
 	}
 	if (!a->in_kernel)
-		learn_places(f, a->by_kernel || !host_has_kernel(f) ? t : NULL);
+		learn_places(f, (a->by_kernel && !t->idle) || !host_has_kernel(f) ? t : NULL);
 }
 
 /* ---- BlkKin's ---- */

@@ -304,6 +304,20 @@ static void test_untold_switch(void)
 	}
 }
 
+/* User space tells of itself on a CPU that idles, says the kernel. */
+static void test_idle_tells(void)
+{
+	g_free(every_cut("idle tells",
+		"10 0 sched_switch prev_tid=0 prev_state=0 next_tid=50\n"
+		"20 0 sched_switch prev_tid=50 prev_state=1 next_tid=0\n"
+		"35 0 u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 "
+		"span_id=2 parent_span_id=0 event=\"sr\" ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\" ctx.hostname=\"h\"\n"
+		"40 0 u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 "
+		"span_id=2 parent_span_id=0 event=\"ss\" ctx.vtid=7 ctx.vpid=7 ctx.procname=\"g\" ctx.hostname=\"h\"\n"
+		"50 0 sched_switch prev_tid=0 prev_state=0 next_tid=50\n"
+		"60 0 sched_switch prev_tid=50 prev_state=1 next_tid=0\n"));
+}
+
 /* A request that was never completed, and its like begun again: whoever saw only the
  * second one through knows that the first is gone. */
 static void test_request_again(void)
@@ -588,6 +602,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/functions", test_functions);
 	g_test_add_func("/laws/counters", test_counters);
 	g_test_add_func("/laws/untold-switch", test_untold_switch);
+	g_test_add_func("/laws/idle-tells", test_idle_tells);
 	g_test_add_func("/laws/request-again", test_request_again);
 	for (size_t i = 0; i < G_N_ELEMENTS(devices); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/device/%s", devices[i].name);
