@@ -354,6 +354,9 @@ static const struct id_field annotation_ids[] = {
 static const struct id_field tag_ids[] = {
 	FIELD(ID_STRING, span_tag, key), FIELD(ID_STRING, span_tag, val),
 };
+static const struct id_field neighbour_ids[] = {
+	FIELD(ID_THREAD, span_neighbour, thread),
+};
 static const struct id_field span_ids[] = {
 	FIELD(ID_STRING, span, name), FIELD(ID_STRING, span, service), FIELD(ID_STRING, span, ip),
 	FIELD(ID_HOST, span, host), FIELD(ID_THREAD, span, thread),
@@ -399,6 +402,8 @@ static void map_span(const struct correction *c, struct span *s)
 	MAP(s->waits, s->n_waits, wait_ids);
 	MAP(s->calls, s->n_calls, call_ids);
 	MAP(s->slow, s->n_slow, slow_ids);
+	if (s->behind)
+		MAP(s->behind->top, s->behind->n, neighbour_ids);
 }
 
 /* ---- putting in place ---- */
@@ -427,19 +432,6 @@ static unsigned put_seconds(struct correction *c, int64_t from, int64_t to)
 	return n;
 }
 
-static const struct span_entry *find_span(const struct timeline *tl, const struct span *s)
-{
-	const GArray *indexes = timeline_trace_spans(tl, s->trace_id);
-
-	for (guint i = 0; indexes && i < indexes->len; i++) {
-		const struct span_entry *e = &g_array_index(tl->spans, struct span_entry,
-							    g_array_index(indexes, uint32_t, i));
-		if (e->span->span_id == s->span_id && e->span->kind == s->kind)
-			return e;
-	}
-	return NULL;
-}
-
 static bool is_between(int64_t ts, int64_t from, int64_t to)
 {
 	return ts >= from && ts < to;
@@ -454,7 +446,7 @@ static void put_spans(struct correction *c, int64_t from, int64_t to)
 		if (s->state != SPAN_COMPLETE ||
 		    !(is_between(s->begin_ns, from, to) || is_between(s->end_ns, from, to)))
 			continue;
-		const struct span_entry *old = find_span(c->tl, s);
+		const struct span_entry *old = timeline_find_entry(c->tl, s);
 		uint32_t slot = old ? old->slot : own;
 		while (!old && intmap_get(&c->tl->by_slot, slot) != INTMAP_NONE)
 			slot = own = own + 1;

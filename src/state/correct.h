@@ -3,7 +3,8 @@
  * New versions of seconds, from another reading of the same trace. What a live session's
  * model was told too late (it moves such events to the present) stands in the wrong second;
  * the packets, read again in their own order, tell what was. Such seconds take the place of
- * the model's, whose later versions of them count no more. The model is not touched.
+ * the model's, whose later versions of them and of their spans count no more. The model is
+ * not touched.
  */
 #ifndef BLK_STATE_CORRECT_H
 #define BLK_STATE_CORRECT_H

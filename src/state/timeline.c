@@ -584,10 +584,39 @@ static void hold_back(struct timeline *tl, struct span_entry entry)
 	g_array_append_val(tl->held_back, entry);
 }
 
+const struct span_entry *timeline_find_entry(const struct timeline *tl, const struct span *s)
+{
+	const GArray *indexes = timeline_trace_spans(tl, s->trace_id);
+
+	for (guint i = 0; indexes && i < indexes->len; i++) {
+		const struct span_entry *e = &g_array_index(tl->spans, struct span_entry,
+							    g_array_index(indexes, uint32_t, i));
+		if (e->span->span_id == s->span_id && e->span->kind == s->kind)
+			return e;
+	}
+	return NULL;
+}
+
+/* A span the model tells once more, or for the first time, after it was made again of what is
+ * kept: the model has its late events at the wrong time. */
+static bool is_known_better(const struct timeline *tl, const struct span_entry *entry)
+{
+	const struct span_entry *have;
+
+	if (!tl->has_corrected || entry->corrected)
+		return false;
+	have = timeline_find_entry(tl, entry->span);
+	return have && have->corrected;
+}
+
 static void apply_span(struct timeline *tl, struct span_entry entry)
 {
 	uint32_t index = intmap_get(&tl->by_slot, entry.slot);
 
+	if (is_known_better(tl, &entry)) {
+		span_unref(entry.span);
+		return;
+	}
 	if (index == INTMAP_NONE) {
 		add_span(tl, entry);
 		return;
@@ -601,7 +630,10 @@ static void apply_span(struct timeline *tl, struct span_entry entry)
 
 void timeline_put_span(struct timeline *tl, uint32_t slot, struct span *taken)
 {
-	apply_span(tl, entry_of(taken, slot));
+	struct span_entry entry = entry_of(taken, slot);
+
+	entry.corrected = tl->has_corrected = true;
+	apply_span(tl, entry);
 }
 
 /* What was held back while its trace was pinned. What still is gets held back again. */
@@ -615,8 +647,10 @@ static bool release_held_back(struct timeline *tl)
 	tl->held_back = span_entries_new();
 	for (unsigned i = 0; i < held->len; i++) {
 		struct span_entry *entry = &g_array_index(held, struct span_entry, i);
+		struct span_entry released = *entry;
 		unsigned before = tl->held_back->len;
-		apply_span(tl, entry_of(g_steal_pointer(&entry->span), entry->slot));
+		entry->span = NULL;
+		apply_span(tl, released);
 		any |= tl->held_back->len == before;
 	}
 	g_array_free(held, TRUE);

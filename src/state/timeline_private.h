@@ -26,6 +26,7 @@ struct span_entry {
 	size_t bytes;
 	uint32_t slot;
 	bool open;
+	bool corrected;			/* the model's later versions count no more */
 };
 
 struct trace_entry {
@@ -57,7 +58,7 @@ struct timeline {
 	GArray *traces;			/* struct trace_entry */
 	uint64_t pinned;		/* trace id, 0: none */
 	GArray *held_back;		/* struct span_entry: new versions for the pinned trace */
-	bool has_coverage, has_spans, has_calls;
+	bool has_coverage, has_spans, has_calls, has_corrected;
 	int64_t first_ns, last_ns;
 	int64_t dropped_until;		/* seconds that began before it were dropped */
 	int64_t folded_until;		/* seconds that began before it may be folded */
@@ -72,6 +73,9 @@ struct timeline {
 	size_t registry_bytes;
 };
 
+/* timeline.c: the version kept of the same span (trace, id and kind); NULL: none. Valid until
+ * spans are applied. */
+const struct span_entry *timeline_find_entry(const struct timeline *tl, const struct span *s);
 /* timeline.c: a trace without spans; the last one takes its place. */
 void timeline_forget_trace(struct timeline *tl, uint32_t i);
 

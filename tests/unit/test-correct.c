@@ -243,15 +243,32 @@ static void test_stays(gconstpointer name)
 		return;
 	g_autoptr(blk_timeline) tl = in_order(r);
 	int64_t begin = timeline_second(tl, 1)->begin_ns;
-	g_assert_cmpuint(timeline_correct(tl, in_order(r), begin, begin + 1), ==, 1);
+	g_assert_cmpuint(timeline_correct(tl, in_order(r), begin, begin + NS_PER_S), ==, 1);
 	const struct second *mine = timeline_second(tl, 1);
 	struct publication *p = publication_new();
 	struct second *empty = second_new(begin, begin + NS_PER_S);
 	empty->version = 99;
 	second_seal(empty);
 	g_ptr_array_add(p->seconds, empty);
+	/* Nor one of its spans: in its slot, or in one that is new. */
+	size_t n = timeline_n_spans(tl);
+	g_autoptr(GPtrArray) spans = g_ptr_array_new();
+	for (size_t i = 0; i < n; i++) {
+		const struct span *s = timeline_span(tl, i);
+		if (s->state != SPAN_COMPLETE || time_floor(s->begin_ns, NS_PER_S) != begin)
+			continue;
+		g_ptr_array_add(spans, (gpointer)s);
+		publication_add_span(p, (uint32_t)i, span_copy(s));
+		publication_add_span(p, (uint32_t)(n + i), span_copy(s));
+	}
+	g_assert_cmpuint(spans->len, >, 0);
 	timeline_apply(tl, p);
 	g_assert_true(timeline_second(tl, 1) == mine);
+	g_assert_cmpuint(timeline_n_spans(tl), ==, n);
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++)
+		kept += g_ptr_array_find(spans, timeline_span(tl, i), NULL);
+	g_assert_cmpuint(kept, ==, spans->len);
 	recording_free(r);
 }
 
