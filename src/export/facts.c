@@ -130,6 +130,8 @@ static void set_waker(struct list *l, const struct timeline *tl, const struct sp
 static void set_neighbour(struct list *l, const struct timeline *tl, const struct span *s)
 {
 	int64_t ns;
+	if (facts_tag(tl, s, "blktop.neighbour"))
+		return;		/* imported: only the name is left of it */
 	g_autofree char *label = neighbour_main(tl, s, &ns);
 	if (!label)
 		return;

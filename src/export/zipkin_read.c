@@ -93,7 +93,9 @@ static uint64_t id_member(JsonObject *o, const char *key)
  * a span this and how many there were is only made from its waits, which may not be there. */
 static bool is_fact(const char *key, bool is_kernel)
 {
-	static const char *const kept[] = { "blktop.why", TAG_TRACE_ID, TAG_KIND, NULL };
+	static const char *const kept[] = {
+		"blktop.why", "blktop.neighbour", "blktop.neighbour_ns", TAG_TRACE_ID, TAG_KIND, NULL
+	};
 	return g_str_has_prefix(key, "blktop.") && !g_strv_contains(kept, key) &&
 	       (is_kernel || (strcmp(key, "blktop.waker") && strcmp(key, TAG_WAITS)));
 }
