@@ -110,8 +110,8 @@ static void test_empty(void)
 	g_autofree char *nothing = print(tl, "events", FORMAT_CSV, false);
 	g_assert_nonnull(strstr(json, "\"range\":{\"from_ns\":null,\"to_ns\":null}"));
 	g_assert_nonnull(strstr(json, "\"rows\":[]}\n"));
-	g_assert_cmpstr(csv, ==, "host,name,count,lost,rate,share_ratio,pid,tid,comm,at_ns\r\n");
-	g_assert_cmpstr(text, ==, "host  name  count  lost  rate  share_ratio  pid  tid  comm  at_ns\n");
+	g_assert_cmpstr(csv, ==, "host,name,count,lost,rate,share_ratio,pid,tid,comm,at_ns,container\r\n");
+	g_assert_cmpstr(text, ==, "host  name  count  lost  rate  share_ratio  pid  tid  comm  at_ns  container\n");
 	g_assert_cmpstr(nothing, ==, "");
 }
 
