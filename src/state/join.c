@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Composition of one thread's parts: the left, then the right, as one. */
 #include "state/counts.h"
+#include "state/runs.h"
 #include "state/unknown.h"
 
 /* What the right's initial call was, now that the left's last state is known. */
@@ -120,6 +121,16 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 		l->exit_ns = r->exit_ns;
 }
 
+/* The right only knows that it was queued: a wakeup, mostly, that the left has seen by now. */
+static void append_queued(struct thread *l, struct thread *r)
+{
+	const GArray *log = r->sched.queued;
+	for (guint i = 0; log && i < log->len; i++) {
+		const struct queued *q = &g_array_index(log, struct queued, i);
+		runs_queued(l, q->ts, q->cpu);
+	}
+}
+
 void thread_append(struct slice *s, struct thread *l, struct thread *r)
 {
 	r->forward = l->self;
@@ -130,10 +141,12 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 		return;
 	for (guint i = 0; i < r->head->len; i++)
 		thread_record(s, l, &g_array_index(r->head, struct rec, i));
-	if (r->hard)
+	if (r->hard) {
 		adopt(s, l, r);
-	else
+	} else {
 		adopt_aliases(l, r);
+		append_queued(l, r);
+	}
 	if (!l->name_last) {
 		l->name_last = r->name_last;
 		l->comm_kept = false;

@@ -121,7 +121,7 @@ static void test_csv(void)
 	fake_event(fake_second(f, 0), 0, fake_string(f, "a,b \"c\"\nd"), 3);
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	g_autofree char *csv = print(tl, "events", FORMAT_CSV, false);
-	g_assert_cmpstr(csv, ==, "web1,\"a,b \"\"c\"\"\\x0ad\",3,,3,1.000000,,,,\r\n");
+	g_assert_cmpstr(csv, ==, "web1,\"a,b \"\"c\"\"\\x0ad\",3,,3,1.000000,,,,,\r\n");
 }
 
 static void test_hostile(void)
@@ -153,9 +153,9 @@ static void test_text_aligned(void)
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	g_autofree char *text = print(tl, "events", FORMAT_TEXT, true);
 	g_assert_cmpstr(text, ==,
-			"host  name     count  lost     rate  share_ratio  pid  tid  comm  at_ns\n"
-			"web1  short        1     -        1     1.000000    -    -  -         -\n"
-			"web1  作者   1234567     -  1234567     1.000000    -    -  -         -\n");
+			"host  name     count  lost     rate  share_ratio  pid  tid  comm  at_ns  container\n"
+			"web1  short        1     -        1     1.000000    -    -  -         -  -\n"
+			"web1  作者   1234567     -  1234567     1.000000    -    -  -         -  -\n");
 }
 
 static void test_write_error(void)
