@@ -93,6 +93,23 @@ static void check_rows(const struct timeline *tl, const struct story *x)
 	history_free(h);
 }
 
+/* In three at these events (or two), the left two stitched first, or the right two. */
+static void check_cut(const struct story *x, const struct recording *r, size_t i, size_t k,
+		      const char *whole, bool left_first)
+{
+	size_t n = recording_n(r);
+	struct slice *a = slice_of(r, 0, i, k & 1), *b = k > i ? slice_of(r, i, k, false) : NULL;
+	struct slice *c = slice_of(r, k, n, false);
+	if (b && left_first)
+		a = slice_stitch(a, b);
+	else if (b)
+		c = slice_stitch(b, c);
+	g_autofree char *got = report_of_slice(slice_root(slice_stitch(a, c)));
+	g_autofree char *what = g_strdup_printf("%s cut at %zu %zu, %s first", x->name, i, k,
+						left_first ? "left" : "right");
+	report_assert_equal(what, whole, got);
+}
+
 static void test_story(gconstpointer data)
 {
 	const struct story *x = data;
@@ -107,15 +124,8 @@ static void test_story(gconstpointer data)
 	g_autofree char *whole = report_of_slice(slice_of(r, 0, n, true));
 	for (size_t i = 1; i < n; i++)
 		for (size_t k = i; k < n; k++) {
-			struct slice *b = slice_of(r, i, n, false);
-			if (k > i) {
-				slice_free(b);
-				b = slice_stitch(slice_of(r, i, k, false), slice_of(r, k, n, false));
-			}
-			struct slice *all = slice_stitch(slice_of(r, 0, i, k & 1), b);
-			g_autofree char *got = report_of_slice(slice_root(all));
-			g_autofree char *what = g_strdup_printf("%s cut at %zu %zu", x->name, i, k);
-			report_assert_equal(what, whole, got);
+			check_cut(x, r, i, k, whole, false);
+			check_cut(x, r, i, k, whole, true);
 		}
 	recording_free(r);
 }
