@@ -11,7 +11,7 @@ export LAB_LIVE_US=100000 LAB_APPS=0
 lab_up
 spangen=$LAB_DIR/bin/spangen
 
-"$(dirname "$0")/hold.py" "$LAB_LIVE_PORT" "$work/port" "$work/hold" chan_0 &
+python3 "$(dirname "$0")/hold.py" "$LAB_LIVE_PORT" "$work/port" "$work/hold" chan_0 &
 holder=$!
 trap 'kill $holder; cleanup' EXIT
 until_true [ -s "$work/port" ] || exit 1
