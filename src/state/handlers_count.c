@@ -23,12 +23,12 @@ void on_probe(struct feed *f)
 	count_current(f, COUNT_PROBE);
 }
 
-static bool is_of_kernel(const struct feed *f)
+bool feed_is_kernel(const struct feed *f)
 {
 	return g_array_index(f->s->streams, struct stream_info, f->ev->stream).kernel;
 }
 
-static bool host_has_kernel(const struct feed *f)
+bool feed_has_kernel(const struct feed *f)
 {
 	return g_array_index(f->s->hosts, struct slice_host, f->host).has_kernel;
 }
@@ -37,22 +37,22 @@ struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
 {
 	int32_t vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1);
 	*ret_by_kernel = false;
-	if (host_has_kernel(f)) {
+	if (feed_has_kernel(f)) {
 		struct thread *t = cpu_task(f->s, f->c);
 		*ret_by_kernel = t != NULL;
 		if (*ret_by_kernel)
 			return t;
 	}
-	return vtid > 0 && !is_of_kernel(f) ? slice_thread(f->s, f->host, vtid) : NULL;
+	return vtid > 0 && !feed_is_kernel(f) ? slice_thread(f->s, f->host, vtid) : NULL;
 }
 
 void counted_event(struct feed *f, bool is_switch)
 {
 	const struct thread *t;
 	bool by_kernel;
-	if (!is_of_kernel(f)) {
+	if (!feed_is_kernel(f)) {
 		/* Also the idle task: it may only turn out later to have been that one. */
-		t = host_has_kernel(f) ? cpu_task(f->s, f->c) : user_thread(f, &by_kernel);
+		t = feed_has_kernel(f) ? cpu_task(f->s, f->c) : user_thread(f, &by_kernel);
 	} else {
 		t = handler_task(f);
 		if (is_switch) {	/* it is the one's that leaves */

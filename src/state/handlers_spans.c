@@ -41,22 +41,12 @@ static void learn_program(struct feed *f, const struct annot *a, struct thread *
 	}
 }
 
-static bool host_has_kernel(const struct feed *f)
-{
-	return g_array_index(f->s->hosts, struct slice_host, f->host).has_kernel;
-}
-
 /* Of the kernel's current task, or where there is no kernel of whoever says it is: never of
  * one of that name while the kernel says that nobody runs. */
 static void learn_places(struct feed *f, struct thread *t)
 {
 	if (f->ev->layout != f->cls->placeless)
 		contexts_learn(f, t);
-}
-
-static bool is_of_kernel(const struct feed *f)
-{
-	return g_array_index(f->s->streams, struct stream_info, f->ev->stream).kernel;
 }
 
 /* Its instant, place and thread. */
@@ -66,7 +56,7 @@ static struct annot annot_here(struct feed *f)
 		.ts = f->ts, .seq = f->seq, .host = f->host, .thread = ID_NONE, .cpu = f->cpu,
 		.vpid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, -1),
 		.vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1),
-		.in_kernel = is_of_kernel(f),
+		.in_kernel = feed_is_kernel(f),
 	};
 	if (a.in_kernel)
 		a.vpid = a.vtid = -1;
@@ -95,7 +85,7 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 		learn_program(f, a, t);
 	}
 	if (!a->in_kernel)
-		learn_places(f, (a->by_kernel && !t->idle) || !host_has_kernel(f) ? t : NULL);
+		learn_places(f, (a->by_kernel && !t->idle) || !feed_has_kernel(f) ? t : NULL);
 }
 
 /* ---- BlkKin's ---- */
@@ -358,7 +348,7 @@ void on_ruled(struct feed *f)
 	const GArray *begun = rules_begun_by(f->ev->row), *ended = rules_ended_by(f->ev->row);
 	if (base)
 		base(f);
-	else if (is_of_kernel(f))
+	else if (feed_is_kernel(f))
 		handler_task(f);
 	for (guint i = 0; i < ended->len; i++)
 		rule_ends(f, g_array_index(ended, guint, i));

@@ -68,7 +68,6 @@ static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 	GArray **const pairs[][2] = {
 		{ &l->waits, &r->waits }, { &l->calls, &r->calls },
 		{ &l->annots, &r->annots }, { &l->open, &r->open },
-		{ &l->sched.queued, &r->sched.queued },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
 		GArray **a = pairs[i][0], **b = pairs[i][1];
@@ -121,7 +120,7 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 		l->exit_ns = r->exit_ns;
 }
 
-/* The right only knows that it was queued: a wakeup, mostly, that the left has seen by now. */
+/* Also of a right that is not hard: its wakeup, mostly, that the left has seen by now. */
 static void append_queued(struct thread *l, struct thread *r)
 {
 	const GArray *log = r->sched.queued;
@@ -129,6 +128,7 @@ static void append_queued(struct thread *l, struct thread *r)
 		const struct queued *q = &g_array_index(log, struct queued, i);
 		runs_queued(l, q->ts, q->cpu);
 	}
+	g_clear_pointer(&r->sched.queued, g_array_unref);
 }
 
 void thread_append(struct slice *s, struct thread *l, struct thread *r)
@@ -141,12 +141,11 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 		return;
 	for (guint i = 0; i < r->head->len; i++)
 		thread_record(s, l, &g_array_index(r->head, struct rec, i));
-	if (r->hard) {
+	append_queued(l, r);
+	if (r->hard)
 		adopt(s, l, r);
-	} else {
+	else
 		adopt_aliases(l, r);
-		append_queued(l, r);
-	}
 	if (!l->name_last) {
 		l->name_last = r->name_last;
 		l->comm_kept = false;

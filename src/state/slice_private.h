@@ -742,6 +742,8 @@ void bin_io_adopt(struct bin *b, const struct bin_maps *maps);	/* see bin_adopt(
 void bin_io_merge(struct bin *into, const struct bin *from, const struct bin_maps *maps);
 
 /* handlers_count.c */
+bool feed_is_kernel(const struct feed *f);	/* an event of the kernel's tracer */
+bool feed_has_kernel(const struct feed *f);	/* is its host's kernel traced? */
 void on_page_fault(struct feed *f);
 void on_probe(struct feed *f);
 void counted_event(struct feed *f, bool is_switch);	/* before its handler */

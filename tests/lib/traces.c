@@ -4,6 +4,7 @@
 
 #include "lib/test_traces.h"
 #include "state/model.h"
+#include "state/slice.h"
 
 static struct recording *record(const char *name, const struct blk_subscription *subs, size_t n)
 {
@@ -31,4 +32,14 @@ struct recording *traces_record_counting(const char *name)
 	size_t n;
 	const struct blk_subscription *subs = model_subscriptions_counting(&n);
 	return record(name, subs, n);
+}
+
+struct recording *traces_record_script(const char *script)
+{
+	size_t n;
+	const struct blk_subscription *subs = slice_subscriptions(&n);
+	g_autoptr(GError) error = NULL;
+	struct recording *r = recording_new(source_open_script(script, subs, n, &error), &error);
+	g_assert_no_error(error);
+	return r;
 }

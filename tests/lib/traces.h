@@ -11,5 +11,7 @@
 struct recording *traces_record(const char *name);
 /* The same with those that count all events by thread. */
 struct recording *traces_record_counting(const char *name);
+/* The records of a script (source_open_script()) for slices. Asserts that it is one. */
+struct recording *traces_record_script(const char *script);
 
 #endif

@@ -225,20 +225,10 @@ static void test_ragged(gconstpointer data)
 
 /* ---- what one left behind ---- */
 
-static struct recording *record_script(const char *script)
-{
-	size_t n_rows;
-	const struct blk_subscription *rows = slice_subscriptions(&n_rows);
-	g_autoptr(GError) error = NULL;
-	struct recording *r = recording_new(source_open_script(script, rows, n_rows, &error), &error);
-	g_assert_no_error(error);
-	return r;
-}
-
 /* Every way to cut it is tried; returns the report. */
 static char *every_cut(const char *name, const char *script)
 {
-	struct recording *r = record_script(script);
+	struct recording *r = traces_record_script(script);
 	char *whole = report_of_slice(slice_of(r, 0, recording_n(r), true));
 	size_t end = recording_n(r);
 	g_assert_cmpuint(end, <, 16);
@@ -340,7 +330,7 @@ static const char *const block_columns[] = {
 /* The only device of a script: the columns above, as text. */
 static char *device_of(const char *script)
 {
-	struct recording *r = record_script(script);
+	struct recording *r = traces_record_script(script);
 	struct timeline *tl = timeline_new(0);
 	struct slice *s = slice_of(r, 0, recording_n(r), true);
 	timeline_apply(tl, slice_finish(s));

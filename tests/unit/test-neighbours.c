@@ -36,16 +36,6 @@ struct story {
 	const char *verdict;		/* or NULL */
 };
 
-static struct recording *record(const char *script)
-{
-	size_t n_rows;
-	const struct blk_subscription *rows = slice_subscriptions(&n_rows);
-	g_autoptr(GError) error = NULL;
-	struct recording *r = recording_new(source_open_script(script, rows, n_rows, &error), &error);
-	g_assert_no_error(error);
-	return r;
-}
-
 static struct slice *slice_of(const struct recording *r, size_t from, size_t to, bool rooted)
 {
 	struct slice *s = slice_new(rooted, STEP);
@@ -113,7 +103,7 @@ static void check_cut(const struct story *x, const struct recording *r, size_t i
 static void test_story(gconstpointer data)
 {
 	const struct story *x = data;
-	struct recording *r = record(x->script);
+	struct recording *r = traces_record_script(x->script);
 	size_t n = recording_n(r);
 	struct timeline *tl = timeline_new(0);
 	struct slice *s = slice_of(r, 0, n, true);
@@ -198,7 +188,7 @@ static void test_many(void)
 		prev = 20 + i;
 	}
 	g_string_append(script, SWITCH("900", "0", "31", "0", "7") END("0"));
-	struct recording *r = record(script->str);
+	struct recording *r = traces_record_script(script->str);
 	struct slice *s = slice_of(r, 0, recording_n(r), true);
 	struct timeline *tl = timeline_new(0);
 	timeline_apply(tl, slice_finish(s));
