@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A relay between a viewer and a relay daemon that holds one stream back.
 
 usage: hold.py RELAY_PORT PORT_FILE FLAG_FILE NAME
