@@ -97,7 +97,9 @@ start() {
 	pid=$!
 	session=blktop-$pid
 	until_true is_listed "$session"
+	until_true catches_sigint "$pid"	# until then a signal ends it before the steward is done
 }
+catches_sigint() { (( 0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status") & 1 << 1 )); }
 all_gone() { is_unlisted "$session" && [ -z "$(strays lttng-relayd)" ] && state_is_empty; }
 for signal in INT TERM HUP; do
 	start "$signal"
