@@ -83,7 +83,7 @@ static enum file_kind kind_of_path(const char *path, enum file_kind otherwise)
 		{ "/dev/tty", FILE_TTY }, { "/dev/pts/", FILE_TTY }, { "/dev/console", FILE_TTY },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-		if (g_str_has_prefix(path, kinds[i].prefix))
+		if (*path == *kinds[i].prefix && g_str_has_prefix(path, kinds[i].prefix))
 			return kinds[i].kind;
 	return *path ? otherwise : FILE_UNKNOWN;
 }

@@ -16,7 +16,10 @@
 struct compile {
 	GArray *steps;			/* struct ctf_step */
 	GArray *choices;		/* struct ctf_choice */
-	guint barrier;			/* steps before it are somebody's target: not merged with */
+	struct ctf_fixed fixed_field[BLK_MAX_SLOTS];
+	unsigned n_fixed;
+	uint32_t fixed_slots, fixed_bits;
+	uint64_t ahead;			/* bits that no step has moved over yet */
 	uint64_t unit;			/* position = bit, modulo this power of two */
 	uint64_t bit;
 	uint64_t offset;		/* bits since the event header, while .fixed */
@@ -59,6 +62,34 @@ static struct ctf_step *add(struct compile *c, enum ctf_op op)
 	return &g_array_index(c->steps, struct ctf_step, c->steps->len - 1);
 }
 
+/* A step that moves over what lies ahead of it, too. */
+static struct ctf_step *add_move(struct compile *c, enum ctf_op op)
+{
+	for (; c->ahead > UINT32_MAX && !c->failed; c->ahead -= UINT32_MAX)
+		add(c, CTF_OP_SKIP)->ahead = UINT32_MAX;
+	struct ctf_step *s = add(c, op);
+	s->ahead = (uint32_t)c->ahead;
+	c->ahead = 0;
+	return s;
+}
+
+/* A step that reads and stays. */
+static struct ctf_step *add_stay(struct compile *c, enum ctf_op op)
+{
+	if (c->ahead > UINT32_MAX)
+		add_move(c, CTF_OP_SKIP);
+	struct ctf_step *s = add(c, op);
+	s->ahead = (uint32_t)c->ahead;
+	return s;
+}
+
+/* What comes here is reached by other ways too: all moves are made. */
+static void arrive(struct compile *c)
+{
+	if (c->ahead)
+		add_move(c, CTF_OP_SKIP);
+}
+
 static void move(struct compile *c, uint64_t bits)
 {
 	c->bit = (c->bit + bits) & (c->unit - 1);
@@ -69,17 +100,8 @@ static void move(struct compile *c, uint64_t bits)
 
 static void add_skip(struct compile *c, uint64_t bits)
 {
-	if (!bits)
-		return;
 	move(c, bits);
-	if (c->steps->len > c->barrier) {
-		struct ctf_step *last = &g_array_index(c->steps, struct ctf_step, c->steps->len - 1);
-		if (last->op == CTF_OP_SKIP) {
-			last->n += bits;
-			return;
-		}
-	}
-	add(c, CTF_OP_SKIP)->n = bits;
+	c->ahead += bits;
 }
 
 /* The position is one that differs from event to event, a multiple of `unit`. */
@@ -96,7 +118,7 @@ static void add_align(struct compile *c, uint64_t align)
 		add_skip(c, -c->bit & (align - 1));
 		return;
 	}
-	add(c, CTF_OP_ALIGN)->n = align;
+	add_move(c, CTF_OP_ALIGN)->n = align;
 	forget(c, align);
 }
 
@@ -105,7 +127,8 @@ static void add_type(struct compile *c, const struct ctf_type *t, uint16_t reg,
 
 /* ---- loads ---- */
 
-static struct ctf_step *add_load(struct compile *c, enum ctf_op op, const struct ctf_wanted *w)
+/* Room for the field in the row of the event. */
+static uint16_t add_to_row(struct compile *c, const struct ctf_wanted *w)
 {
 	struct blk_slot_layout *l = &c->layout->slot[w->slot];
 	bool is_int = w->kind == CTF_WANT_INT;
@@ -118,12 +141,17 @@ static struct ctf_step *add_load(struct compile *c, enum ctf_op op, const struct
 	} else {
 		l->repr = w->kind == CTF_WANT_TEXT ? BLK_TEXT_REF : BLK_BYTES_REF;
 	}
-	struct ctf_step *s = add(c, op);
+	c->row_bytes += is_int ? 8 : sizeof(struct blk_text);
+	return l->off;
+}
+
+static struct ctf_step *add_load(struct compile *c, enum ctf_op op, const struct ctf_wanted *w)
+{
+	struct ctf_step *s = add_stay(c, op);
 	s->slot = w->slot;
-	s->off = c->row_bytes;
+	s->off = add_to_row(c, w);
 	s->is_text = w->kind == CTF_WANT_TEXT;
 	s->pick = c->repeats ? w->way[c->picks] + 1 : 0;
-	c->row_bytes += is_int ? 8 : sizeof(struct blk_text);
 	return s;
 }
 
@@ -134,29 +162,48 @@ static void set_integer(struct ctf_step *s, const struct ctf_type *t)
 	s->is_signed = t->is_signed;
 }
 
-/* The field lies where a layout can reach it, in every event. */
+/* Does the field lie at a byte that is the same in every event? */
+static bool is_fixed(const struct compile *c, const struct ctf_wanted *w)
+{
+	const struct ctf_type *t = w->leaf;
+	if (!c->fixed || c->offset % 8 || c->offset / 8 > UINT16_MAX)
+		return false;
+	if (w->kind == CTF_WANT_INT)
+		return t->bits == 8 || t->bits == 16 || t->bits == 32 || t->bits == 64;
+	return w->kind == CTF_WANT_TEXT && t->kind == CTF_ARRAY && t->element->bits == 8 &&
+	       t->element->align <= 8 && t->length < UINT16_MAX;
+}
+
+/* Where a layout can reach it. */
 static void place(struct compile *c, const struct ctf_wanted *w)
 {
 	const struct ctf_type *t = w->leaf;
 	struct blk_slot_layout *l = &c->layout->slot[w->slot];
-	if (!c->fixed || c->offset % 8 || c->offset / 8 > UINT16_MAX)
-		return;
 	*l = (struct blk_slot_layout){ .off = c->offset / 8 };
 	if (w->kind == CTF_WANT_INT) {
-		if (t->bits != 8 && t->bits != 16 && t->bits != 32 && t->bits != 64)
-			return;
 		l->repr = BLK_INT;
 		l->size = t->bits / 8;
 		l->is_signed = t->is_signed;
 		l->big_endian = t->big_endian;
-	} else if (w->kind == CTF_WANT_TEXT && t->kind == CTF_ARRAY && t->element->bits == 8 &&
-		   t->element->align <= 8 && t->length < UINT16_MAX) {
+	} else {
 		l->repr = BLK_TEXT_INLINE;
 		l->size = t->length;
-	} else {
-		return;
 	}
 	c->n_in_place++;
+}
+
+static void add_fixed(struct compile *c, const struct ctf_wanted *w)
+{
+	const struct ctf_type *t = w->leaf;
+	bool is_text = w->kind == CTF_WANT_TEXT;
+	uint16_t size = is_text ? t->length : t->bits / 8;
+	c->fixed_field[c->n_fixed++] = (struct ctf_fixed){
+		.at = c->offset / 8, .off = add_to_row(c, w), .size = size,
+		.big_endian = !is_text && t->big_endian, .is_signed = !is_text && t->is_signed,
+		.is_text = is_text,
+	};
+	c->fixed_slots |= 1u << w->slot;
+	c->fixed_bits = MAX(c->fixed_bits, c->offset + size * 8u);
 }
 
 /* Elements are read one behind the other. */
@@ -170,8 +217,10 @@ static void refuse_gaps(struct compile *c, const struct ctf_type *element)
 
 static void want(struct compile *c, const struct ctf_wanted *w, enum ctf_op op, const struct ctf_type *t)
 {
-	if (!c->loads) {
-		place(c, w);
+	bool fixed = is_fixed(c, w);
+	if (!c->loads || fixed) {
+		if (fixed)
+			(c->loads ? add_fixed : place)(c, w);
 		return;
 	}
 	struct ctf_step *s = add_load(c, op, w);
@@ -191,7 +240,7 @@ static void add_integer(struct compile *c, const struct ctf_type *t, uint16_t re
 			const struct below *below)
 {
 	if (reg != CTF_NO_REG) {
-		struct ctf_step *s = add(c, CTF_OP_REG);
+		struct ctf_step *s = add_stay(c, CTF_OP_REG);
 		set_integer(s, t);
 		s->reg = reg;
 	}
@@ -206,7 +255,7 @@ static void add_string(struct compile *c, const struct below *below)
 	for (unsigned i = 0; i < below->n; i++)
 		if (is_leaf(below, i))
 			want(c, below->w[i], CTF_OP_LOAD_STRING, NULL);
-	add(c, CTF_OP_STRING);
+	add_move(c, CTF_OP_STRING);
 	forget(c, 8);
 }
 
@@ -241,12 +290,12 @@ static void add_repeat(struct compile *c, const struct ctf_type *t, uint64_t n, 
 {
 	struct below rounds = of_rounds(below);
 	unsigned picks = c->picks;
+	arrive(c);
 	guint at = c->steps->len;
 	struct ctf_step *s = add(c, reg == CTF_NO_REG ? CTF_OP_REPEAT : CTF_OP_REPEAT_REG);
 	s->n = n;
 	s->reg = reg;
 	forget(c, 1);		/* the second round begins where the first ends */
-	c->barrier = c->steps->len;
 	if (c->repeats++)
 		rounds.n = 0;	/* rounds in rounds: not to be told apart */
 	c->picks = below->depth;
@@ -254,8 +303,8 @@ static void add_repeat(struct compile *c, const struct ctf_type *t, uint64_t n, 
 	add_type(c, t, CTF_NO_REG, &rounds);
 	c->repeats--;
 	c->picks = picks;
+	arrive(c);
 	g_array_index(c->steps, struct ctf_step, at).to = c->steps->len;
-	c->barrier = c->steps->len;
 	forget(c, 1);
 }
 
@@ -320,7 +369,7 @@ static void add_sequence(struct compile *c, const struct ctf_type *t, const stru
 		add_repeat(c, t->element, 0, t->length_reg, below);
 		return;
 	}
-	struct ctf_step *s = add(c, CTF_OP_SKIP_SEQUENCE);
+	struct ctf_step *s = add_move(c, CTF_OP_SKIP_SEQUENCE);
 	s->n = bits;
 	s->reg = t->length_reg;
 	forget(c, MIN(c->bit ? 1 : c->unit, bits & -bits));
@@ -345,6 +394,7 @@ static bool add_option(struct compile *c, const struct ctf_type *t, uint32_t opt
 
 static void add_variant(struct compile *c, const struct ctf_type *t, const struct below *below)
 {
+	arrive(c);
 	guint at = c->steps->len;
 	g_autofree guint *from = g_new(guint, t->n_fields + 1);
 	struct ctf_step *s = add(c, CTF_OP_CHOOSE);
@@ -352,13 +402,14 @@ static void add_variant(struct compile *c, const struct ctf_type *t, const struc
 	uint64_t unit = c->unit, bit = c->bit;
 	for (uint32_t i = 0; i < t->n_fields && !c->failed; i++) {
 		struct below inner = narrow(below, i);
-		from[i] = c->barrier = c->steps->len;
+		from[i] = c->steps->len;
 		c->fixed = false;
 		c->unit = unit;
 		c->bit = bit;
 		add_type(c, t->field[i].type, CTF_NO_REG, &inner);
+		arrive(c);
 	}
-	from[t->n_fields] = c->barrier = c->steps->len;
+	from[t->n_fields] = c->steps->len;
 	s = &g_array_index(c->steps, struct ctf_step, at);
 	s->to = c->steps->len;
 	guint first = c->choices->len;
@@ -418,12 +469,12 @@ static void run_pass(struct compile *c, const struct ctf_stream_class *sc,
 {
 	g_array_set_size(c->steps, 0);
 	g_array_set_size(c->choices, 0);
-	c->barrier = 0;
+	c->ahead = 0;
 	c->unit = 8;
 	c->bit = c->offset = 0;
 	c->fixed = true;
 	c->loads = loads;
-	c->row_bytes = c->n_in_place = 0;
+	c->row_bytes = c->n_in_place = c->n_fixed = c->fixed_slots = c->fixed_bits = 0;
 	memset(c->layout, 0, sizeof *c->layout);
 	if (loads && all >= 0)
 		add_all(c, all);
@@ -436,51 +487,55 @@ static void run_pass(struct compile *c, const struct ctf_stream_class *sc,
 		if (t)
 			add_type(c, t, CTF_NO_REG, &below);
 	}
+	if (c->steps->len)
+		arrive(c);
 }
 
 static void take_program(struct compile *c, struct ctf_class *k)
 {
 	const struct ctf_step *s = (const struct ctf_step *)c->steps->data;
-	if (!c->steps->len || (c->steps->len == 1 && s->op == CTF_OP_SKIP)) {
+	if (!c->steps->len) {
 		k->bits = c->offset;
 		return;
 	}
+	k->n_fixed = c->n_fixed;
+	k->fixed_slots = c->fixed_slots;
+	k->fixed_bits = c->fixed_bits;
+	k->fixed = g_memdup2(c->fixed_field, c->n_fixed * sizeof *c->fixed_field);
 	k->n_steps = c->steps->len;
 	k->step = g_memdup2(s, k->n_steps * sizeof *s);
 	k->choice = g_memdup2(c->choices->data, c->choices->len * sizeof(struct ctf_choice));
 }
 
 /* NULL, or why the class is refused. */
-static const char *compile_class(const struct ctf_stream_class *sc, struct ctf_class *k,
+static const char *compile_class(struct compile *c, const struct ctf_contexts *common, struct ctf_class *k,
 				 const struct blk_subscription *row, GHashTable *layouts)
 {
-	g_autoptr(GArray) steps = g_array_new(false, true, sizeof(struct ctf_step));
-	g_autoptr(GArray) choices = g_array_new(false, true, sizeof(struct ctf_choice));
-	struct blk_layout layout;
-	struct compile c = { .steps = steps, .choices = choices, .layout = &layout };
+	const struct ctf_stream_class *sc = common->sc;
 	struct ctf_wanted w[BLK_MAX_SLOTS];
-	unsigned n = row ? ctf_wanted_find(sc, k->ec, row, w) : 0;
+	unsigned n = row ? ctf_wanted_find(common, k->ec, row, w) : 0;
 	int all = blk_slot_of_all(row);
 	k->sc = sc;
-	run_pass(&c, sc, k->ec, w, n, false, all);
-	k->copies = c.n_in_place < n || all >= 0;
+	run_pass(c, sc, k->ec, w, n, false, all);
+	k->copies = c->n_in_place < n || all >= 0;
 	if (k->copies)
-		run_pass(&c, sc, k->ec, w, n, true, all);
-	if (c.failed)
-		return c.why ? c.why : "is too big";
-	k->row_bytes = MAX(c.row_bytes, 8);
+		run_pass(c, sc, k->ec, w, n, true, all);
+	if (c->failed)
+		return c->why ? c->why : "is too big";
+	k->row_bytes = MAX(c->row_bytes, 8);
 	if (row) {
-		k->layout = layouts_keep(layouts, &layout);
+		k->layout = layouts_keep(layouts, c->layout);
 		for (unsigned i = 0; i < BLK_MAX_SLOTS; i++)
-			k->wanted |= (uint32_t)(layout.slot[i].repr != BLK_NONE) << i;
+			k->wanted |= (uint32_t)(c->layout->slot[i].repr != BLK_NONE) << i;
 	}
-	take_program(&c, k);
+	take_program(c, k);
 	return NULL;
 }
 
 static void class_free(void *p)
 {
 	struct ctf_class *k = p;
+	g_free(k->fixed);
 	g_free(k->step);
 	g_free(k->choice);
 	g_free(k);
@@ -524,13 +579,19 @@ bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows
 		      const struct blk_matcher *matcher, GHashTable *layouts,
 		      ctf_number_class number, void *data, GError **error)
 {
+	g_autoptr(GArray) steps = g_array_new(false, true, sizeof(struct ctf_step));
+	g_autoptr(GArray) choices = g_array_new(false, true, sizeof(struct ctf_choice));
+	struct blk_layout layout;
+	struct compile c = { .steps = steps, .choices = choices, .layout = &layout };
+	struct ctf_contexts common;
+	ctf_contexts_find(d->sc, &common);
 	for (guint i = d->classes->len; i < d->sc->events->len; i++) {
 		struct ctf_class *k = g_new0(struct ctf_class, 1);
 		k->ec = g_ptr_array_index(d->sc->events, i);
 		k->row = blk_matcher_class(matcher, k->ec->name, ctf_wanted_is_probe(k->ec));
 		k->cls = number_with(d->sc, k, rows, number, data);
-		const char *why = compile_class(d->sc, k, k->row == G_MAXUINT16 ? NULL : &rows[k->row],
-						layouts);
+		const struct blk_subscription *row = k->row == G_MAXUINT16 ? NULL : &rows[k->row];
+		const char *why = compile_class(&c, &common, k, row, layouts);
 		if (why) {
 			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
 				    "the event class '%s' %s", k->ec->name, why);

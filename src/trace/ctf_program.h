@@ -24,7 +24,7 @@
 #define CTF_NO_FIT UINT64_MAX
 
 enum ctf_op {
-	CTF_OP_SKIP,		/* n bits */
+	CTF_OP_SKIP,		/* nothing but .ahead */
 	CTF_OP_ALIGN,		/* to n bits */
 	CTF_OP_STRING,		/* to behind its NUL */
 	CTF_OP_REG,		/* register reg = integer here; no move */
@@ -40,6 +40,10 @@ enum ctf_op {
 	CTF_OP_CHOOSE,		/* option by register reg: choice[n ..]; then go to `to` */
 };
 
+/*
+ * "Here" is .ahead bits behind the position: what has no need of it is skipped along with
+ * the next step that moves.
+ */
 struct ctf_step {
 	uint8_t op;
 	uint8_t bits;
@@ -49,7 +53,16 @@ struct ctf_step {
 	uint16_t off;
 	uint32_t to;
 	uint32_t pick;			/* loads in a repetition: only in this round, from 1 */
+	uint32_t ahead;			/* bits */
 	uint64_t n;
+};
+
+/* A wanted field that lies at the same byte of every event of its class. */
+struct ctf_fixed {
+	uint16_t at;			/* bytes behind the header */
+	uint16_t off;			/* row[off] = the integer, 8 bytes, or its text */
+	uint16_t size;			/* bytes; of an integer 1, 2, 4 or 8 */
+	bool big_endian : 1, is_signed : 1, is_text : 1;
 };
 
 /* An option of a variant: for tags of [lo, hi] run the steps [from, to). */
@@ -63,11 +76,15 @@ struct ctf_class {
 	uint16_t row;			/* of the subscription table; G_MAXUINT16: only counted */
 	bool copies;			/* its program fills a row */
 	uint32_t cls;			/* number among all names of the reader */
+	uint16_t n_fixed;		/* done before the steps */
 	uint32_t n_steps;		/* 0: `bits` is all there is to it */
 	uint32_t row_bytes;
 	uint64_t bits;			/* behind the header, when n_steps is 0 */
 	const struct blk_layout *layout;
 	uint32_t wanted;		/* slots that the layout has, as a mask */
+	uint32_t fixed_slots;		/* those of .fixed, as a mask */
+	uint32_t fixed_bits;		/* how far they reach */
+	struct ctf_fixed *fixed;
 	struct ctf_step *step;
 	struct ctf_choice *choice;
 	const struct ctf_event_class *ec;

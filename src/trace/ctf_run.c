@@ -60,7 +60,7 @@ static bool keep_elements(const struct pass *p, const struct ctf_step *s, uint64
 	if (n > MAX_BYTES / width)
 		n = 0;
 	const uint8_t *bytes = p->base + (pos >> 3);
-	if (pos & 7 || s->bits != 8) {
+	if (G_UNLIKELY(pos & 7 || s->bits != 8)) {
 		uint8_t *copy = arena_alloc(p->run->arena, MAX(n * width, 1));
 		for (uint64_t i = 0; i < n; i++) {
 			uint64_t v = GUINT64_TO_LE(integer(s, p->base, pos + i * s->bits));
@@ -152,54 +152,85 @@ static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 	}
 }
 
+/* A step that moves on from pos, already behind what lies ahead of it. *at: the step, or
+ * the last of those it has run. */
+static inline G_ALWAYS_INLINE uint64_t step_on(const struct pass *p, const struct ctf_step **at,
+					       uint64_t pos)
+{
+	const struct ctf_step *const first = p->c->step, *s = *at;
+	uint64_t n;
+	switch ((enum ctf_op)s->op) {
+	case CTF_OP_ALIGN:
+		return ctf_align(pos, s->n);
+	case CTF_OP_STRING:
+		n = pos > p->end ? CTF_NO_FIT : string_length(p, pos);
+		return n == CTF_NO_FIT ? CTF_NO_FIT : pos + (n + 1) * 8;
+	case CTF_OP_SKIP_SEQUENCE:
+		n = p->run->regs[s->reg];
+		return fit(p, pos, n, s->n) ? pos + n * s->n : CTF_NO_FIT;
+	case CTF_OP_REPEAT:
+	case CTF_OP_REPEAT_REG:
+		*at = first + s->to - 1;
+		n = s->op == CTF_OP_REPEAT ? s->n : p->run->regs[s->reg];
+		return repeat(p, s, (uint32_t)(s - first) + 1, n, pos);
+	case CTF_OP_CHOOSE:
+		*at = first + s->to - 1;
+		return choose(p, s, pos);
+	default:		/* CTF_OP_SKIP */
+		return pos;
+	}
+}
+
 static uint64_t run_steps(const struct pass *p, uint32_t at, uint32_t to, uint64_t pos)
 {
 	const struct ctf_step *const first = p->c->step, *const stop = first + to;
-	const uint64_t end = p->end;
 	for (const struct ctf_step *s = first + at; s < stop; s++) {
-		uint64_t n;
-		switch ((enum ctf_op)s->op) {
-		case CTF_OP_SKIP:
-			pos += s->n;
-			break;
-		case CTF_OP_ALIGN:
-			pos = ctf_align(pos, s->n);
-			break;
-		case CTF_OP_STRING:
-			if (pos > end || (n = string_length(p, pos)) == CTF_NO_FIT)
+		if (s->op >= CTF_OP_REG && s->op <= CTF_OP_LOAD_ALL) {
+			if (!load(p, s, pos + s->ahead))
 				return CTF_NO_FIT;
-			pos += (n + 1) * 8;
-			break;
-		case CTF_OP_SKIP_SEQUENCE:
-			n = p->run->regs[s->reg];
-			if (!fit(p, pos, n, s->n))
-				return CTF_NO_FIT;
-			pos += n * s->n;
-			break;
-		case CTF_OP_REPEAT:
-		case CTF_OP_REPEAT_REG:
-			n = s->op == CTF_OP_REPEAT ? s->n : p->run->regs[s->reg];
-			pos = repeat(p, s, (uint32_t)(s - first) + 1, n, pos);
-			s = first + s->to - 1;
-			break;
-		case CTF_OP_CHOOSE:
-			pos = choose(p, s, pos);
-			s = first + s->to - 1;
-			break;
-		default:
-			if (!load(p, s, pos))
-				return CTF_NO_FIT;
-			break;
+			continue;
 		}
-		if (G_UNLIKELY(pos > end))
+		pos = step_on(p, &s, pos + s->ahead);
+		if (G_UNLIKELY(pos > p->end))
 			return CTF_NO_FIT;
 	}
 	return pos;
 }
 
+static inline uint64_t fixed_integer(const struct ctf_fixed *f, const uint8_t *at)
+{
+	uint64_t v = ctf_bits(at, 0, f->size * 8u, f->big_endian);
+	return f->is_signed ? (uint64_t)ctf_sign_extend(v, f->size * 8u) : v;
+}
+
+/* What lies at the same place in every event. False: the event ends before it. */
+static inline bool load_fixed(const struct ctf_class *c, const uint8_t *base, uint64_t pos, uint64_t end,
+			      struct ctf_run *run)
+{
+	const uint8_t *body = base + (pos >> 3);
+	if (pos > end || end - pos < c->fixed_bits)
+		return false;
+	for (const struct ctf_fixed *f = c->fixed, *stop = f + c->n_fixed; f < stop; f++) {
+		uint8_t *to = run->row + f->off;
+		if (f->is_text) {
+			const char *str = (const char *)body + f->at;
+			uint32_t len = (uint32_t)strnlen(str, f->size);
+			struct blk_text t = { len ? str : "", len };
+			memcpy(to, &t, sizeof t);
+		} else {
+			uint64_t v = fixed_integer(f, body + f->at);
+			memcpy(to, &v, sizeof v);
+		}
+	}
+	run->present |= c->fixed_slots;
+	return true;
+}
+
 uint64_t ctf_class_run(const struct ctf_class *c, const uint8_t *base, uint64_t pos, uint64_t end,
 		       struct ctf_run *run)
 {
+	if (c->n_fixed && !load_fixed(c, base, pos, end, run))
+		return CTF_NO_FIT;
 	struct pass p = { c, base, end, run };
 	return run_steps(&p, 0, c->n_steps, pos);
 }

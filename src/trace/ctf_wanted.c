@@ -149,34 +149,54 @@ bool ctf_wanted_is_probe(const struct ctf_event_class *ec)
 	return t && blk_is_probe(ec->name, t->n_fields, name[0], name[1]);
 }
 
-unsigned ctf_wanted_find(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
+static const struct { uint8_t slot; const char *names; } contexts[] = {
+	{ BLK_CTX_TID, "tid|perf_tid" }, { BLK_CTX_PID, "pid|perf_pid" },
+	{ BLK_CTX_PPID, "ppid" }, { BLK_CTX_PROCNAME, "procname" },
+	{ BLK_CTX_VPID, "vpid" }, { BLK_CTX_VTID, "vtid" },
+	{ BLK_CTX_HOSTNAME, "hostname" }, { BLK_CTX_PID_NS, "pid_ns" },
+	{ BLK_CTX_CGROUP_NS, "cgroup_ns" }, { BLK_CTX_UTS_NS, "uts_ns" },
+};
+G_STATIC_ASSERT(G_N_ELEMENTS(contexts) == CTF_N_CONTEXTS);
+
+void ctf_contexts_find(const struct ctf_stream_class *sc, struct ctf_contexts *ret)
+{
+	ret->sc = sc;
+	for (size_t i = 0; i < CTF_N_CONTEXTS; i++) {
+		ret->w[i] = (struct ctf_wanted){ .slot = contexts[i].slot };
+		ret->has[i] = find_field(sc, NULL, CTF_COMMON, contexts[i].names, &ret->w[i]);
+	}
+}
+
+/* The class's own comes before that of its stream class, perf's copy in the payload last. */
+static bool find_context(const struct ctf_contexts *common, const struct ctf_event_class *ec, size_t i,
+			 struct ctf_wanted *w)
+{
+	*w = (struct ctf_wanted){ .slot = contexts[i].slot };
+	if (find_field(common->sc, ec, CTF_SPECIFIC, contexts[i].names, w))
+		return true;
+	if (common->has[i]) {
+		*w = common->w[i];
+		return true;
+	}
+	const char *perf = strchr(contexts[i].names, '|');
+	return perf && find_field(common->sc, ec, CTF_PAYLOAD, perf + 1, w);
+}
+
+unsigned ctf_wanted_find(const struct ctf_contexts *common, const struct ctf_event_class *ec,
 			 const struct blk_subscription *row, struct ctf_wanted *ret)
 {
-	static const struct { uint8_t slot; const char *names; } contexts[] = {
-		{ BLK_CTX_TID, "tid|perf_tid" }, { BLK_CTX_PID, "pid|perf_pid" },
-		{ BLK_CTX_PPID, "ppid" }, { BLK_CTX_PROCNAME, "procname" },
-		{ BLK_CTX_VPID, "vpid" }, { BLK_CTX_VTID, "vtid" },
-		{ BLK_CTX_HOSTNAME, "hostname" }, { BLK_CTX_PID_NS, "pid_ns" },
-		{ BLK_CTX_CGROUP_NS, "cgroup_ns" }, { BLK_CTX_UTS_NS, "uts_ns" },
-	};
 	unsigned n = 0;
-	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++) {
-		struct ctf_wanted *w = &ret[n];
-		const char *perf = strchr(contexts[i].names, '|');
-		*w = (struct ctf_wanted){ .slot = contexts[i].slot };
-		n += find_field(sc, ec, CTF_SPECIFIC, contexts[i].names, w) ||
-		     find_field(sc, ec, CTF_COMMON, contexts[i].names, w) ||
-		     (perf && find_field(sc, ec, CTF_PAYLOAD, perf + 1, w));
-	}
+	for (size_t i = 0; i < CTF_N_CONTEXTS; i++)
+		n += find_context(common, ec, i, &ret[n]);
 	if (blk_wants_counters(row)) {
 		unsigned more;
-		g_free(ctf_wanted_counters(sc, ec, ret + n, &more));
+		g_free(ctf_wanted_counters(common->sc, ec, ret + n, &more));
 		n += more;
 	}
 	for (unsigned i = 0; i < BLK_MAX_FIELDS && row->fields[i]; i++) {
 		struct ctf_wanted *w = &ret[n];
 		*w = (struct ctf_wanted){ .slot = BLK_FIELD0 + i };
-		n += find_field(sc, ec, CTF_PAYLOAD, row->fields[i], w);
+		n += find_field(common->sc, ec, CTF_PAYLOAD, row->fields[i], w);
 	}
 	return n;
 }

@@ -22,8 +22,18 @@ struct ctf_wanted {
 const struct ctf_type *ctf_scope_type(const struct ctf_stream_class *sc,
 				      const struct ctf_event_class *ec, enum ctf_scope scope);
 
-/* Contexts and fields that the class has: fills ret, at most BLK_MAX_SLOTS. */
-unsigned ctf_wanted_find(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
+/* The contexts that all events of a stream class have: found once, not for each class. */
+#define CTF_N_CONTEXTS 10
+struct ctf_contexts {
+	const struct ctf_stream_class *sc;
+	struct ctf_wanted w[CTF_N_CONTEXTS];
+	bool has[CTF_N_CONTEXTS];
+};
+void ctf_contexts_find(const struct ctf_stream_class *sc, struct ctf_contexts *ret);
+
+/* Contexts and fields that the class has: fills ret, at most BLK_MAX_SLOTS. `common`: of
+ * its stream class. */
+unsigned ctf_wanted_find(const struct ctf_contexts *common, const struct ctf_event_class *ec,
 			 const struct blk_subscription *row, struct ctf_wanted *ret);
 /* Its counters in their slots; ret has room for BLK_MAX_COUNTERS. Their names as in struct
  * blk_class; NULL: none. */
