@@ -210,7 +210,7 @@ static struct changed_row *row_of(struct row_map *map, const struct periods *p,
 				  const struct span *s)
 {
 	const struct timeline *tl = map->rows->tl;
-	uint64_t key = ((uint64_t)s->service << 32 | s->name) * 4 + s->kind;
+	uint64_t key = (uint64_t)s->service << 33 | (uint64_t)s->name << 2 | s->kind;	/* 31 bits each */
 	bool is_new;
 	struct changed_row *r = row_map_get(map, key, sizeof(*r), &is_new);
 	if (!is_new)

@@ -105,7 +105,7 @@ static const char *words_of(enum count_kind kind, const char *name)
 
 struct counting {
 	struct row_map map;
-	struct intmap whole;		/* name and kind -> index in .wholes */
+	struct intmap what;		/* name and kind -> index in .wholes */
 	GArray *wholes;			/* uint64_t */
 	bool events;
 	const struct second *s;
@@ -129,10 +129,18 @@ static uint32_t group_of(const struct counting *k, const struct count_cell *c)
 	return group_key(k->map.rows->tl, by, c->thread);
 }
 
-/* Opaque: kinds are few, names fewer than 2^29. */
-static uint32_t what_of(const struct count_cell *c)
+/* Numbers what is counted: with its kind a name, which may be of the timeline's own, fills more
+ * than the half of a row's key. */
+static uint32_t what_of(struct counting *k, const struct count_cell *c)
 {
-	return c->name | (uint32_t)c->kind << 29;
+	uint64_t key = (uint64_t)c->kind << 32 | c->name;
+	uint32_t i = intmap_get(&k->what, key);
+	if (i == INTMAP_NONE) {
+		i = k->wholes->len;
+		g_array_set_size(k->wholes, i + 1);
+		intmap_set(&k->what, key, i);
+	}
+	return i;
 }
 
 static void fill_nobody(struct counted_row *r, const struct count_cell *c)
@@ -162,22 +170,11 @@ static void fill(struct counting *k, struct counted_row *r, const struct count_c
 	r->second_ns = by_second ? k->s->begin_ns : TIME_UNKNOWN;
 	r->seconds = by_second ? (double)MAX(k->s->end_ns - k->s->begin_ns, 1) / NS_PER_S : k->seconds;
 	r->group = group_of(k, c);
-	r->id = what_of(c);
+	r->id = what_of(k, c);
 	r->c.row.key[0] = key_text(key_text(key_text(key_int(r->c.row.key[0], c->kind), r->c.host),
 					    name), by_second ? "second" : NULL);
 	if (by_second)
 		r->c.row.key[1] = (uint64_t)k->s->begin_ns;
-}
-
-static uint64_t *whole_of(struct counting *k, uint32_t what)
-{
-	uint32_t i = intmap_get(&k->whole, what);
-	if (i == INTMAP_NONE) {
-		i = k->wholes->len;
-		g_array_set_size(k->wholes, i + 1);
-		intmap_set(&k->whole, what, i);
-	}
-	return &g_array_index(k->wholes, uint64_t, i);
 }
 
 static void add_cell(struct counting *k, const struct count_cell *c)
@@ -187,12 +184,13 @@ static void add_cell(struct counting *k, const struct count_cell *c)
 	if ((c->kind == COUNT_EVENT) != k->events || (q->host != ID_NONE && c->host != q->host) ||
 	    ((q->pid >= 0 || q->tid >= 0 || q->container) && !query_wants_thread(q, k->map.rows->tl, c->thread)))
 		return;
-	uint64_t key = (uint64_t)group_of(k, c) << 32 | what_of(c);
+	uint32_t what = what_of(k, c);
+	uint64_t key = (uint64_t)group_of(k, c) << 32 | what;
 	struct counted_row *r = row_map_get(&k->map, key, sizeof(*r), &is_new);
 	if (is_new)
 		fill(k, r, c);
 	r->value += c->value;
-	*whole_of(k, what_of(c)) += c->value;
+	g_array_index(k->wholes, uint64_t, what) += c->value;
 }
 
 /* What is known of all events, whoever made them. */
@@ -257,11 +255,11 @@ struct rows *counted_build(const struct timeline *tl, const struct view_query *q
 	}
 	for (guint i = 0; i < k.map.rows->rows->len; i++) {
 		struct counted_row *r = k.map.rows->rows->pdata[i];
-		r->whole = *whole_of(&k, r->id);
+		r->whole = g_array_index(k.wholes, uint64_t, r->id);
 	}
 	row_map_clear(&k.map);
 	pair_cycles(k.map.rows);
-	intmap_clear(&k.whole);
+	intmap_clear(&k.what);
 	g_array_unref(k.wholes);
 	common_finish(k.map.rows, compare);
 	return k.map.rows;

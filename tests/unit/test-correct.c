@@ -4,6 +4,7 @@
  * instead, are made again of what is kept, and say what a run over everything in order says.
  */
 #include "lib/fake_pieces.h"
+#include "lib/fake_timeline.h"
 #include "lib/report.h"
 #include "lib/traces.h"
 #include "base/timefmt.h"
@@ -272,6 +273,70 @@ static void test_stays(gconstpointer name)
 	recording_free(r);
 }
 
+/* ---- names of its own ---- */
+
+#define NAMESAKES 12
+
+static void count(struct second *s, uint32_t t, uint32_t name, enum count_kind kind, uint64_t n)
+{
+	s->counts = g_renew(struct count_cell, s->counts, s->n_counts + 1);
+	s->counts[s->n_counts++] = (struct count_cell){
+		.thread = t, .name = name, .kind = kind, .value = n,
+	};
+}
+
+static char *numbered(const char *what, unsigned second, unsigned i)
+{
+	return g_strdup_printf("%s-%u-%u", what, second, i);
+}
+
+/* Threads, counters, probes and spans of the second, all called as in no other one. */
+static void tell_second(struct fake *f, unsigned second)
+{
+	struct second *s = fake_second(f, second);
+
+	for (unsigned i = 0; i < NAMESAKES; i++) {
+		g_autofree char *name = numbered("name", second, i), *comm = numbered("comm", second, i);
+		g_autofree char *probe = numbered("probe", second, i);
+		g_autofree char *service = numbered("service", second, i);
+		int32_t tid = 100 + (int32_t)(second * NAMESAKES + i);
+		uint32_t t = fake_thread(f, 0, tid, tid, comm), id = fake_string(f, name);
+		for (int kind = COUNT_FAULT; kind < COUNT_KIND_N; kind++)
+			count(s, t, id, kind, (uint64_t)tid * 10 + kind);
+		count(s, t, fake_string(f, probe), COUNT_PROBE, 1);
+		count(s, t, fake_string(f, "cpu_instructions"), COUNT_PERF, 1000 + i);
+		count(s, t, fake_string(f, "cpu_cycles"), COUNT_PERF, 3000 + 10 * i);
+		fake_cell(s, t)->part[PART_USER] = 1000;
+		fake_call(s, t, id, 1, 100 + i);
+		fake_io(s, t, fake_file(f, 0, FILE_REGULAR, name), 1, 1, 10, 5);
+		s->files[i].fd_low = s->files[i].fd_high = 3;	/* it is of no other */
+		int64_t begin = second * FAKE_S + (int64_t)i * FAKE_MS;
+		fake_span(f, &(struct fake_span){
+			.trace = tid, .id = tid, .kind = SPAN_SERVER, .name = "GET", .service = service,
+			.thread = t, .begin = begin, .end = begin + (i + 1) * FAKE_MS, .state = SPAN_COMPLETE,
+		});
+	}
+}
+
+/* What was learnt by a correction is told apart from all that the model knows, in every view. */
+static void test_own_names(void)
+{
+	struct fake *all = fake_new(), *model = fake_new(), *late = fake_new();
+
+	tell_second(all, 0);
+	tell_second(all, 1);
+	tell_second(model, 0);
+	fake_second(model, 1);
+	tell_second(late, 1);
+	fake_class(all, "sched_switch");
+	fake_class(model, "sched_switch");
+	g_autoptr(blk_timeline) right = fake_done(all), tl = fake_done(model);
+	g_assert_cmpuint(timeline_correct(tl, fake_done(late), FAKE_T0 + FAKE_S, FAKE_T0 + 2 * FAKE_S), ==, 1);
+	g_autofree char *expected = report_of_timeline(right);
+	g_autofree char *got = report_of_timeline(tl);
+	report_assert_equal("own names", expected, got);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*test)(gconstpointer); } tests[] = {
@@ -281,6 +346,7 @@ int main(int argc, char **argv)
 	static const char *const traces[] = { "demo/trace", "kernel-ust/trace" };
 
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/correct/own-names", test_own_names);
 	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)
 		for (size_t k = 0; k < G_N_ELEMENTS(traces); k++) {
 			g_autofree char *path = g_strdup_printf("/correct/%s/%s", tests[i].name, traces[k]);
