@@ -98,6 +98,22 @@ void hist_add(struct hist *h, int64_t ns)
 	add_to_bucket(h, hist_bucket_index(ns), 1);
 }
 
+bool hist_remove(struct hist *h, int64_t ns)
+{
+	unsigned index = hist_bucket_index(ns), at = lower_bound(h, index);
+
+	ns = MAX(ns, 0);
+	if (at == h->n || h->buckets[at].index != index)
+		return false;
+	h->count--;
+	h->sum -= ns;
+	if (--h->buckets[at].count == 0) {
+		h->n--;
+		memmove(h->buckets + at, h->buckets + at + 1, (h->n - at) * sizeof(*h->buckets));
+	}
+	return h->count && (ns <= h->min || ns >= h->max);
+}
+
 /* How many different buckets the two use together. */
 static unsigned union_size(const struct hist *a, const struct hist *b)
 {

@@ -29,6 +29,9 @@ struct hist {
 };
 
 void hist_add(struct hist *h, int64_t ns);		/* negative counts as 0 */
+/* One value that was added. Min and max stay as they were: true, when it may have been one of
+ * them, and who knows the values has to set both anew (for quantiles are clamped to them). */
+bool hist_remove(struct hist *h, int64_t ns);
 void hist_merge(struct hist *into, const struct hist *from);
 void hist_copy(struct hist *to, const struct hist *from);	/* `to` is not cleared first */
 void hist_clear(struct hist *h);			/* frees, empty again */

@@ -40,8 +40,8 @@ static void add_trace(GArray *traces, const struct timeline *tl, uint64_t trace_
 static uint64_t trace_of_span(const struct history *h, uint64_t span_id)
 {
 	const struct span *found = NULL;
-	for (size_t i = 0; i < h->n_spans; i++) {
-		const struct span *s = h->spans[i];
+	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
+		const struct span *s = timeline_span(h->tl, i);
 		if (s->span_id != span_id)
 			continue;
 		if (!found || s->begin_ns < found->begin_ns ||
@@ -68,7 +68,9 @@ static int compare_slowest(const void *va, const void *vb)
 
 static void add_slowest(GArray *traces, const struct history *h, unsigned n)
 {
-	g_autoptr(GArray) sorted = g_array_copy(h->traces);
+	g_autoptr(GArray) sorted = g_array_new(FALSE, FALSE, sizeof(struct trace_info));
+	for (size_t i = 0; i < timeline_n_traces(h->tl); i++)
+		g_array_append_vals(sorted, timeline_trace(h->tl, i), 1);
 	g_array_sort(sorted, compare_slowest);
 	for (guint i = 0; i < sorted->len && i < n; i++)
 		add_trace(traces, h->tl, g_array_index(sorted, struct trace_info, i).trace_id, 0);

@@ -478,6 +478,7 @@ unsigned timeline_correct(struct timeline *tl, struct timeline *window, int64_t 
 		n = put_seconds(&c, from, to);
 	if (n) {
 		put_spans(&c, from, to);
+		traces_settle(tl);
 		timeline_keep_budget(tl);
 		tl->version++;
 	}

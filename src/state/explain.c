@@ -78,7 +78,7 @@ static uint32_t waker_call(struct spans *sp, uint32_t waker, int64_t wake)
 	return w && wake - w->end <= JUST_OUT_NS ? w->call.name : 0;
 }
 
-static void keep_wait(struct spans *sp, GArray *kept, uint32_t thread, const struct wait *w,
+static void keep_wait(struct spans *sp, GArray **kept, uint32_t thread, const struct wait *w,
 		      int64_t begin, int64_t end)
 {
 	struct slice *s = spans_slice(sp);
@@ -100,8 +100,11 @@ static void keep_wait(struct spans *sp, GArray *kept, uint32_t thread, const str
 	};
 	if (w->cause == WAIT_FD || (w->call.name && w->call.fd >= 0))
 		k.file = names_file(spans_names(sp), thread, w->call.fd, w->call.begin, w->call.seq);
-	if (k.end_ns > k.begin_ns)
-		g_array_append_val(kept, k);
+	if (k.end_ns <= k.begin_ns)
+		return;
+	if (!*kept)
+		*kept = g_array_new(false, false, sizeof(struct span_wait));
+	g_array_append_val(*kept, k);
 }
 
 static int longest_wait(gconstpointer a, gconstpointer b)
@@ -121,6 +124,8 @@ static int earliest_wait(gconstpointer a, gconstpointer b)
 
 static void set_waits(struct span *span, GArray *kept)
 {
+	if (!kept)
+		return;
 	g_array_sort(kept, longest_wait);
 	if (kept->len > SPAN_MAX_WAITS) {
 		span->n_waits_more = kept->len - SPAN_MAX_WAITS;
@@ -128,13 +133,14 @@ static void set_waits(struct span *span, GArray *kept)
 	}
 	g_array_sort(kept, earliest_wait);
 	span->n_waits = kept->len;
-	span->waits = (struct span_wait *)g_array_free(kept, false);
+	span->waits = g_memdup2(kept->data, kept->len * sizeof(struct span_wait));
+	g_array_unref(kept);
 }
 
 /* ---- one half ---- */
 
 /* What a half's waits are gathered in. */
-struct waits { GArray *kept; struct behind *behind; };
+struct waits { GArray **kept; struct behind *behind; };
 
 static void take_wait(struct spans *sp, struct half *h, const struct waits *to, uint32_t thread,
 		      const struct wait *w, int64_t begin, int64_t end)
@@ -177,8 +183,7 @@ static void explain_open(struct spans *sp, struct half *h, const struct annot *x
 
 static const struct annot *annot_at(struct spans *sp, const struct half *h, guint i)
 {
-	return &g_array_index(spans_slice(sp)->annots, struct annot,
-			      g_array_index(h->annots, uint32_t, i));
+	return &g_array_index(spans_slice(sp)->annots, struct annot, h->annots[i]);
 }
 
 static void add_segment(struct spans *sp, GArray *segments, const struct annot *x, int64_t end,
@@ -198,10 +203,10 @@ static void add_segment(struct spans *sp, GArray *segments, const struct annot *
 void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, GArray *segments)
 {
 	int64_t *part = h->span->part, known = 0;
-	struct waits to = { g_array_new(false, false, sizeof(struct span_wait)),
-			    behind_new(spans_slice(sp)) };
+	GArray *kept = NULL;
+	struct waits to = { &kept, behind_new(spans_slice(sp)) };
 	const struct annot *x = NULL;
-	for (guint i = 0; i < h->annots->len; i++) {
+	for (guint i = 0; i < h->n_annots; i++) {
 		const struct annot *y = annot_at(sp, h, i);
 		if (y->ts < h->begin || y->ts > h->end)
 			continue;
@@ -217,7 +222,7 @@ void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, G
 		explain_open(sp, h, x, h->end, &to);
 		add_segment(sp, segments, x, h->end, index);
 	}
-	set_waits(h->span, to.kept);
+	set_waits(h->span, kept);
 	h->span->behind = behind_end(to.behind, sp, part_sum_runnable(part));
 	for (unsigned p = 0; p < PART_N; p++)
 		known += p == PART_UNKNOWN ? 0 : part[p];
@@ -247,6 +252,10 @@ static void gather_call(struct spans *sp, struct gathered *g, uint32_t thread, c
 {
 	struct span_call *sum = NULL;
 	int64_t took = c->end - c->begin;
+	if (!g->calls) {
+		g->calls = g_array_new(false, true, sizeof(struct span_call));
+		g->slow = g_array_new(false, false, sizeof(struct span_slow_call));
+	}
 	for (guint i = 0; i < g->calls->len && !sum; i++)
 		if (g_array_index(g->calls, struct span_call, i).name == c->name)
 			sum = &g_array_index(g->calls, struct span_call, i);
@@ -297,6 +306,8 @@ static int largest_sum(gconstpointer a, gconstpointer b, gpointer strings)
 static void set_calls(struct spans *sp, struct half *h, struct gathered *g)
 {
 	struct span *span = h->span;
+	if (!g->calls)
+		return;
 	g_array_sort_with_data(g->calls, largest_sum, spans_slice(sp)->strings);
 	g_array_sort(g->slow, slowest_call);
 	if (g->slow->len > SPAN_MAX_SLOW) {
@@ -305,9 +316,11 @@ static void set_calls(struct spans *sp, struct half *h, struct gathered *g)
 	}
 	g_array_sort(g->slow, earliest_call);
 	span->n_slow = g->slow->len;
-	span->slow = (struct span_slow_call *)g_array_free(g->slow, false);
+	span->slow = g_memdup2(g->slow->data, g->slow->len * sizeof(struct span_slow_call));
 	span->n_calls = g->calls->len;
-	span->calls = (struct span_call *)g_array_free(g->calls, false);
+	span->calls = g_memdup2(g->calls->data, g->calls->len * sizeof(struct span_call));
+	g_array_unref(g->slow);
+	g_array_unref(g->calls);
 }
 
 /* The calls of one thread (segs[0..n) are its segments, by begin) to the innermost
@@ -335,11 +348,9 @@ static void assign_calls(struct spans *sp, const struct segment *segs, guint n, 
 
 void explain_calls(struct spans *sp, GArray *halves, GArray *segments)
 {
-	struct gathered *all = g_new(struct gathered, halves->len + 1);
-	for (guint i = 0; i < halves->len; i++) {
-		all[i].calls = g_array_new(false, true, sizeof(struct span_call));
-		all[i].slow = g_array_new(false, false, sizeof(struct span_slow_call));
-	}
+	if (!segments->len)
+		return;
+	struct gathered *all = g_new0(struct gathered, halves->len + 1);
 	g_array_sort(segments, segment_order);
 	for (guint i = 0, n; i < segments->len; i += n) {
 		const struct segment *first = &g_array_index(segments, struct segment, i);

@@ -399,16 +399,17 @@ struct annot {
 	uint64_t seq;
 	uint64_t trace, span, parent;
 	uint8_t type;		/* enum annot_type */
+	uint8_t mark;		/* enum annot_mark */
+	bool by_kernel;		/* .thread comes from the kernel trace */
+	bool in_kernel;		/* an event of the kernel: nobody but that knows its thread */
 	uint32_t name, service, ip, port;
 	uint32_t key, val;	/* event, or key and value (strings) */
 	uint32_t host;
 	uint32_t thread;	/* the kernel's current task; ID_NONE: unknown */
 	int32_t vpid, vtid;
-	bool by_kernel;		/* .thread comes from the kernel trace */
 	uint32_t cpu;		/* index in slice.cpus */
-	bool in_kernel;		/* an event of the kernel: nobody but that knows its thread */
-	uint8_t mark;		/* enum annot_mark */
 	uint32_t rule;		/* of a mark: number of its rule, or RULE_FUNCTION */
+	uint32_t next;		/* of its trace: the one that came next, ID_NONE; see spans.c */
 	uint64_t address;	/* of a function */
 	struct snap *snap;	/* NULL: its thread's account is not known; the slice's */
 };

@@ -98,6 +98,7 @@ struct span {
 	struct span_slow_call *slow;		uint32_t n_slow, n_slow_more;
 	struct span_behind *behind;	/* NULL: it never waited for a CPU */
 	size_t bytes;			/* memory held, about */
+	bool whole;			/* private: annotations and tags lie behind it */
 	gatomicrefcount refs;		/* private */
 };
 

@@ -8,11 +8,14 @@
 
 struct strace {			/* one trace */
 	uint64_t id;
-	GArray *annots;		/* uint32_t */
+	guint n_annots;
+	uint32_t first_annot, last_annot;	/* of a chain, see struct annot */
+	GArray *slots;		/* struct slot, by span and kind; NULL: none yet */
 	GHashTable *abandoned;	/* uint64_t ids of spans without an end; NULL: none */
 	bool dirty, open;	/* open: published with open spans, or not closed yet */
 	bool given_up;		/* there is no room for more of it */
 	bool goes_on;		/* it had open spans, when it was published last */
+	bool settled;		/* nothing that comes for others can change what was published */
 	int64_t root_end, first, last;	/* root_end: TS_NONE; instants of annotations */
 	guint published;	/* annotations, when it was published last */
 	int64_t published_at;	/* and when that was */
@@ -20,7 +23,7 @@ struct strace {			/* one trace */
 
 enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END, CORE_N };
 
-struct slot_key { uint64_t trace, span; uint32_t kind; };
+struct slot { uint64_t span; uint32_t kind, slot; };
 
 struct spans {
 	struct slice *s;
@@ -31,10 +34,15 @@ struct spans {
 	uint32_t core[CORE_N];		/* their strings */
 	guint done;			/* annotations indexed */
 	guint most;			/* annotations kept; 0: no bound */
-	GHashTable *traces;		/* &strace.id -> struct strace * */
-	GHashTable *slots;		/* struct slot_key -> slot + 1 */
-	GHashTable *forgotten;		/* uint64_t ids of traces, copies */
+	GPtrArray *traces;		/* struct strace * */
+	struct intmap by_id;		/* of a trace -> in traces */
+	struct intmap forgotten;	/* ids of traces */
 	uint32_t n_slots;
+	/* While a trace is made: */
+	GArray *ids;			/* uint32_t: its annotations, by span and time */
+	GArray *halves;			/* struct half; their annotations are in ids */
+	GArray *segments;		/* struct segment */
+	GArray *children;		/* struct child */
 };
 
 struct slice *spans_slice(struct spans *sp)
@@ -59,30 +67,26 @@ uint32_t spans_map_thread(struct spans *sp, uint32_t thread)
 	return is_somebody(sp->s, thread) ? sp->thread(sp->thread_data, thread) : ID_NONE;
 }
 
-static guint slot_hash(gconstpointer p)
-{
-	const struct slot_key *k = p;
-	return intmap_hash(k->trace * 31 + k->span * 7 + k->kind);
-}
-
-static gboolean slot_equal(gconstpointer a, gconstpointer b)
-{
-	const struct slot_key *x = a, *y = b;
-	return x->trace == y->trace && x->span == y->span && x->kind == y->kind;
-}
+struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
 
 static void strace_free(gpointer p)
 {
 	struct strace *t = p;
-	g_array_unref(t->annots);
+	g_clear_pointer(&t->slots, g_array_unref);
 	g_clear_pointer(&t->abandoned, g_hash_table_unref);
 	g_free(t);
+}
+
+static struct strace *find_trace(const struct spans *sp, uint64_t id)
+{
+	uint32_t i = intmap_get(&sp->by_id, id);
+	return i == INTMAP_NONE ? NULL : g_ptr_array_index(sp->traces, i);
 }
 
 static void abandon(void *data, uint64_t trace, uint64_t span)
 {
 	struct spans *sp = data;
-	struct strace *t = g_hash_table_lookup(sp->traces, &trace);
+	struct strace *t = find_trace(sp, trace);
 	if (!t)
 		return;
 	if (!t->abandoned)
@@ -105,9 +109,11 @@ struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, v
 		sp->core[i] = strtab_add(s->strings, cores[i]);
 	sp->thread = thread;
 	sp->thread_data = data;
-	sp->traces = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, strace_free);
-	sp->slots = g_hash_table_new_full(slot_hash, slot_equal, g_free, NULL);
-	sp->forgotten = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	sp->traces = g_ptr_array_new_with_free_func(strace_free);
+	sp->ids = g_array_new(false, false, sizeof(uint32_t));
+	sp->halves = g_array_new(false, false, sizeof(struct half));
+	sp->segments = g_array_new(false, false, sizeof(struct segment));
+	sp->children = g_array_new(false, false, sizeof(struct child));
 	return sp;
 }
 
@@ -116,9 +122,13 @@ void spans_free(struct spans *sp)
 	if (!sp)
 		return;
 	pairs_free(sp->pairs);
-	g_hash_table_unref(sp->traces);
-	g_hash_table_unref(sp->slots);
-	g_hash_table_unref(sp->forgotten);
+	g_ptr_array_unref(sp->traces);
+	intmap_clear(&sp->by_id);
+	intmap_clear(&sp->forgotten);
+	g_array_unref(sp->ids);
+	g_array_unref(sp->halves);
+	g_array_unref(sp->segments);
+	g_array_unref(sp->children);
 	g_free(sp);
 }
 
@@ -138,16 +148,28 @@ static bool is_end(enum core c)
 /* Its trace; NULL: that is forgotten, and the annotation too late. */
 static struct strace *trace_of(struct spans *sp, const struct annot *a)
 {
-	struct strace *t = g_hash_table_lookup(sp->traces, &a->trace);
-	if (t || g_hash_table_contains(sp->forgotten, &a->trace))
+	struct strace *t = find_trace(sp, a->trace);
+	if (t || intmap_get(&sp->forgotten, a->trace) != INTMAP_NONE)
 		return t;
 	t = g_new0(struct strace, 1);
 	t->id = a->trace;
-	t->annots = g_array_new(false, false, sizeof(uint32_t));
+	t->first_annot = t->last_annot = ID_NONE;
 	t->root_end = t->last = TS_NONE;
 	t->first = INT64_MAX;
-	g_hash_table_insert(sp->traces, &t->id, t);
+	intmap_set(&sp->by_id, t->id, sp->traces->len);
+	g_ptr_array_add(sp->traces, t);
 	return t;
+}
+
+static void chain_annot(struct spans *sp, struct strace *t, uint32_t id)
+{
+	g_array_index(sp->s->annots, struct annot, id).next = ID_NONE;
+	if (t->last_annot == ID_NONE)
+		t->first_annot = id;
+	else
+		g_array_index(sp->s->annots, struct annot, t->last_annot).next = id;
+	t->last_annot = id;
+	t->n_annots++;
 }
 
 static void index_annots(struct spans *sp, int64_t now, bool final)
@@ -169,7 +191,7 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 			t->root_end = MAX(t->root_end, a->ts);
 		t->first = MIN(t->first, a->ts);
 		t->last = MAX(t->last, a->ts);
-		g_array_append_val(t->annots, sp->done);
+		chain_annot(sp, t, sp->done);
 		t->dirty = true;
 	}
 }
@@ -233,7 +255,7 @@ static uint32_t thread_of(struct spans *sp, const struct annot *a)
 static bool lost_inside(const struct spans *sp, const struct half *h)
 {
 	const struct annot *a = &g_array_index(sp->s->annots, struct annot,
-					       g_array_index(h->annots, uint32_t, 0));
+					       h->annots[0]);
 	const GArray *losses = sp->s->losses;
 	for (guint i = a->mark ? losses->len : 0; i > 0; i--) {
 		const struct loss *l = &g_array_index(losses, struct loss, i - 1);
@@ -250,9 +272,8 @@ static bool lost_inside(const struct spans *sp, const struct half *h)
 static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 {
 	bool begun = false, ended = false;
-	for (guint i = 0; i < h->annots->len; i++) {
-		const struct annot *a = &g_array_index(sp->s->annots, struct annot,
-						       g_array_index(h->annots, uint32_t, i));
+	for (guint i = 0; i < h->n_annots; i++) {
+		const struct annot *a = &g_array_index(sp->s->annots, struct annot, h->annots[i]);
 		enum core c = core_of(sp, a);
 		bool begins = (c == CORE_CS || c == CORE_SR || c == CORE_START) && !begun;
 		if (!i || begins) {
@@ -273,14 +294,31 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 		h->state = SPAN_PARTIAL;
 }
 
-static struct half *add_half(GArray *halves, const struct annot *a, enum span_kind kind)
+static void add_half(struct spans *sp, const uint32_t *ids, guint n, enum span_kind kind)
 {
+	const struct annot *first = &g_array_index(sp->s->annots, struct annot, ids[0]);
 	struct half h = {
-		.annots = g_array_new(false, false, sizeof(uint32_t)), .kind = kind,
-		.id = a->span, .parent = a->parent, .thread = ID_NONE,
+		.annots = ids, .n_annots = n, .kind = kind, .id = first->span, .thread = ID_NONE,
 	};
-	g_array_append_val(halves, h);
-	return &g_array_index(halves, struct half, halves->len - 1);
+	for (guint i = 0; i < n && !h.parent; i++)
+		h.parent = g_array_index(sp->s->annots, struct annot, ids[i]).parent;
+	g_array_append_val(sp->halves, h);
+}
+
+/* Those of the server half behind the others, each in their order; returns how many are
+ * before them. */
+static guint move_back(uint32_t *ids, guint n, const bool *back)
+{
+	g_autofree uint32_t *behind = g_new(uint32_t, n);
+	guint kept = 0, moved = 0;
+	for (guint i = 0; i < n; i++) {
+		if (back[i])
+			behind[moved++] = ids[i];
+		else
+			ids[kept++] = ids[i];
+	}
+	memcpy(ids + kept, behind, moved * sizeof(*ids));
+	return kept;
 }
 
 /* Which half an annotation belongs to that is not a core one: by thread, then by
@@ -293,9 +331,9 @@ static bool of_server(const struct annot *a, const struct annot *client, const s
 }
 
 /* One span's annotations (sorted) into one or two halves. */
-static void split_span(struct spans *sp, const uint32_t *ids, guint n, GArray *halves)
+static void split_span(struct spans *sp, uint32_t *ids, guint n)
 {
-	struct annot *annots = (struct annot *)sp->s->annots->data;
+	const struct annot *annots = (const struct annot *)sp->s->annots->data;
 	const struct annot *client = NULL, *server = NULL;
 	for (guint i = 0; i < n; i++) {
 		enum core c = core_of(sp, &annots[ids[i]]);
@@ -304,21 +342,23 @@ static void split_span(struct spans *sp, const uint32_t *ids, guint n, GArray *h
 		if (!server && (c == CORE_SR || c == CORE_SS))
 			server = &annots[ids[i]];
 	}
-	guint first = halves->len;
-	add_half(halves, &annots[ids[0]], client ? SPAN_CLIENT : server ? SPAN_SERVER : SPAN_LOCAL);
-	if (client && server)
-		add_half(halves, &annots[ids[0]], SPAN_SERVER);
+	if (!client || !server) {
+		add_half(sp, ids, n, client ? SPAN_CLIENT : server ? SPAN_SERVER : SPAN_LOCAL);
+		return;
+	}
+	uint64_t parent = annots[ids[0]].parent;	/* of both, unless they tell others */
+	g_autofree bool *back = g_new(bool, n);
 	for (guint i = 0; i < n; i++) {
 		const struct annot *a = &annots[ids[i]];
 		enum core c = core_of(sp, a);
-		bool second = client && server &&
-			(c == CORE_SR || c == CORE_SS ||
-			 (c != CORE_CS && c != CORE_CR && of_server(a, client, server)));
-		struct half *h = &g_array_index(halves, struct half, first + second);
-		g_array_append_val(h->annots, ids[i]);
-		if (!h->parent)
-			h->parent = a->parent;
+		back[i] = c == CORE_SR || c == CORE_SS ||
+			  (c != CORE_CS && c != CORE_CR && of_server(a, client, server));
 	}
+	guint before = move_back(ids, n, back);
+	add_half(sp, ids, before, SPAN_CLIENT);
+	add_half(sp, ids + before, n - before, SPAN_SERVER);
+	for (guint i = sp->halves->len - 2; parent && i < sp->halves->len; i++)
+		g_array_index(sp->halves, struct half, i).parent = parent;
 }
 
 /* ---- a span from its half ---- */
@@ -351,36 +391,31 @@ static void fill_ids(struct spans *sp, struct half *h, const struct annot *a)
 		span->pid = names_process_info(sp->n, process)->pid;
 }
 
-static void fill_annots(struct spans *sp, struct half *h)
+static struct span *new_span(struct spans *sp, const struct half *h)
 {
 	guint n_events = 0;
-	for (guint i = 0; i < h->annots->len; i++)
-		n_events += g_array_index(sp->s->annots, struct annot,
-					  g_array_index(h->annots, uint32_t, i)).type == ANNOT_EVENT;
-	GArray *events = g_array_sized_new(false, false, sizeof(struct span_annotation), n_events);
-	GArray *tags = g_array_sized_new(false, true, sizeof(struct span_tag),
-					 h->annots->len - n_events);
-	for (guint i = 0; i < h->annots->len; i++) {
-		const struct annot *a = &g_array_index(sp->s->annots, struct annot,
-						       g_array_index(h->annots, uint32_t, i));
-		h->span->errors += !g_ascii_strcasecmp(strtab_get(sp->s->strings, a->key), "error");
-		if (a->type == ANNOT_EVENT) {
-			struct span_annotation e = { a->ts, a->key, spans_map_thread(sp, a->thread) };
-			g_array_append_val(events, e);
-		} else {
-			struct span_tag t = { a->ts, a->key, a->val, a->type == ANNOT_INT };
-			g_array_append_val(tags, t);
-		}
+	for (guint i = 0; i < h->n_annots; i++)
+		n_events += g_array_index(sp->s->annots, struct annot, h->annots[i]).type == ANNOT_EVENT;
+	return span_new_with(n_events, h->n_annots - n_events);
+}
+
+static void fill_annots(struct spans *sp, struct half *h)
+{
+	struct span_annotation *event = h->span->annotations;
+	struct span_tag *tag = h->span->tags;
+	for (guint i = 0; i < h->n_annots; i++) {
+		const struct annot *a = &g_array_index(sp->s->annots, struct annot, h->annots[i]);
+		const char *key = strtab_get(sp->s->strings, a->key);
+		h->span->errors += (*key == 'e' || *key == 'E') && !g_ascii_strcasecmp(key, "error");
+		if (a->type == ANNOT_EVENT)
+			*event++ = (struct span_annotation){ a->ts, a->key,
+							     spans_map_thread(sp, a->thread) };
+		else
+			*tag++ = (struct span_tag){ a->ts, a->key, a->val, a->type == ANNOT_INT };
 	}
-	h->span->n_annotations = events->len;
-	h->span->annotations = (struct span_annotation *)g_array_free(events, false);
-	h->span->n_tags = tags->len;
-	h->span->tags = (struct span_tag *)g_array_free(tags, false);
 }
 
 /* ---- self time: what no child covers ---- */
-
-struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
 
 static int child_order(gconstpointer a, gconstpointer b)
 {
@@ -424,10 +459,11 @@ static const struct half *twin_of(const struct half *halves, guint n, guint i)
 	return i && halves[i - 1].id == halves[i].id ? &halves[i - 1] : NULL;
 }
 
-static void set_self_times(GArray *halves)
+static void set_self_times(struct spans *sp)
 {
+	GArray *halves = sp->halves, *children = sp->children;
 	struct half *all = (struct half *)halves->data;
-	g_autoptr(GArray) children = g_array_new(false, false, sizeof(struct child));
+	g_array_set_size(children, 0);
 	for (guint i = 0; i < halves->len; i++) {
 		const struct half *twin = twin_of(all, halves->len, i);
 		bool other = twin && all[i].kind == SPAN_SERVER;
@@ -453,16 +489,39 @@ static void set_self_times(GArray *halves)
 
 /* ---- publication ---- */
 
-static uint32_t slot_of(struct spans *sp, const struct span *span)
+static int slot_order(gconstpointer a, gconstpointer b)
 {
-	struct slot_key key = { span->trace_id, span->span_id, span->kind };
-	gpointer have = g_hash_table_lookup(sp->slots, &key);
-	if (have)
-		return GPOINTER_TO_UINT(have) - 1;
-	struct slot_key *copy = g_new(struct slot_key, 1);
-	*copy = key;
-	g_hash_table_insert(sp->slots, copy, GUINT_TO_POINTER(++sp->n_slots));
-	return sp->n_slots - 1;
+	const struct slot *x = a, *y = b;
+	if (x->span != y->span)
+		return x->span < y->span ? -1 : 1;
+	return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+/* The slot that the span had before, among the trace's first n; ID_NONE: it is new. */
+static uint32_t find_slot(const struct strace *t, guint n, const struct slot *key)
+{
+	const struct slot *have = n ? bsearch(key, t->slots->data, n, sizeof(*key), slot_order) : NULL;
+	return have ? have->slot : ID_NONE;
+}
+
+static void give_slots(struct spans *sp, struct strace *t, struct publication *pub)
+{
+	if (!t->slots)
+		t->slots = g_array_sized_new(false, false, sizeof(struct slot), sp->halves->len);
+	guint before = t->slots->len;
+	for (guint i = 0; i < sp->halves->len; i++) {
+		struct span *span = g_array_index(sp->halves, struct half, i).span;
+		struct slot s = { span->span_id, span->kind, 0 };
+		s.slot = find_slot(t, before, &s);
+		if (s.slot == ID_NONE) {
+			s.slot = sp->n_slots++;
+			g_array_append_val(t->slots, s);
+		}
+		span_seal(span);
+		publication_add_span(pub, s.slot, span);
+	}
+	if (t->slots->len > before)
+		g_array_sort(t->slots, slot_order);
 }
 
 #define FORGET_AFTER_NS INT64_C(60000000000)	/* a trace without an end is given up */
@@ -477,60 +536,78 @@ static bool is_closed(const struct strace *t, int64_t now)
 #define OFTEN 1000		/* annotations of a trace that may be published at any time */
 #define NS_AN_ANNOT 10000	/* of longer ones: so much of the trace's time for each */
 
+/* Does it have to be told (again)? */
+static bool is_news(const struct strace *t, int64_t now, bool final)
+{
+	if (t->dirty || t->goes_on)
+		return true;
+	return !t->settled && (final || (t->open && is_closed(t, now)));
+}
+
 /* Is it worth its cost now? A long one is published when it is a quarter longer, or now
  * and then, so that all of it costs no more than a few times its length. */
 static bool is_due(const struct strace *t, int64_t now, bool final)
 {
-	guint n = t->annots->len;
-	if (final || !(t->dirty || t->goes_on || (t->open && is_closed(t, now))))
-		return final;
-	return n <= OFTEN || is_closed(t, now) || n - t->published > t->published / 4 ||
+	guint n = t->n_annots;
+	if (!is_news(t, now, final))
+		return false;
+	return final || n <= OFTEN || is_closed(t, now) || n - t->published > t->published / 4 ||
 	       now - t->published_at >= (int64_t)n * NS_AN_ANNOT;
 }
 
-static void sort_and_split(struct spans *sp, struct strace *t, GArray *halves)
+/* Of hosts that have no kernel's trace the thread of an annotation is what it says itself. */
+static bool is_told_all(const struct spans *sp, const struct annot *a)
+{
+	return !a->by_kernel && !a->in_kernel && !a->mark &&
+	       !g_array_index(sp->s->hosts, struct slice_host, a->host).has_kernel;
+}
+
+static void sort_and_split(struct spans *sp, struct strace *t)
 {
 	struct grouping g = { (const struct annot *)sp->s->annots->data };
-	for (guint i = 0; i < t->annots->len; i++)
-		annot_thread(sp, &g_array_index(sp->s->annots, struct annot,
-						g_array_index(t->annots, uint32_t, i)));
-	g_array_sort_with_data(t->annots, annot_order, &g);
-	const uint32_t *ids = (const uint32_t *)t->annots->data;
-	for (guint i = 0, n; i < t->annots->len; i += n) {
-		for (n = 1; i + n < t->annots->len && g.annots[ids[i + n]].span == g.annots[ids[i]].span;)
+	g_array_set_size(sp->ids, 0);
+	g_array_set_size(sp->halves, 0);
+	t->settled = true;
+	bool sorted = true;
+	for (uint32_t i = t->first_annot, last = ID_NONE; i != ID_NONE; last = i, i = g.annots[i].next) {
+		struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
+		annot_thread(sp, a);
+		t->settled &= is_told_all(sp, a);
+		sorted &= last == ID_NONE || annot_order(&last, &i, &g) <= 0;
+		g_array_append_val(sp->ids, i);
+	}
+	if (!sorted)
+		g_array_sort_with_data(sp->ids, annot_order, &g);
+	uint32_t *ids = (uint32_t *)sp->ids->data;
+	for (guint i = 0, n; i < sp->ids->len; i += n) {
+		for (n = 1; i + n < sp->ids->len && g.annots[ids[i + n]].span == g.annots[ids[i]].span;)
 			n++;
-		split_span(sp, &ids[i], n, halves);
+		split_span(sp, &ids[i], n);
 	}
 }
 
 static void publish_trace(struct spans *sp, struct strace *t, struct publication *pub, int64_t now)
 {
 	struct making m = { t, is_closed(t, now), now };
-	g_autoptr(GArray) halves = g_array_new(false, true, sizeof(struct half));
-	g_autoptr(GArray) segments = g_array_new(false, false, sizeof(struct segment));
-	sort_and_split(sp, t, halves);
+	GArray *halves = sp->halves;
+	sort_and_split(sp, t);
+	g_array_set_size(sp->segments, 0);
 	t->open = !m.closed;
 	t->goes_on = false;
-	t->published = t->annots->len;
+	t->published = t->n_annots;
 	t->published_at = now;
 	for (guint i = 0; i < halves->len; i++) {
 		struct half *h = &g_array_index(halves, struct half, i);
-		h->span = span_new();
+		h->span = new_span(sp, h);
 		bound_half(sp, h, &m);
 		t->goes_on |= h->state == SPAN_OPEN;
-		fill_ids(sp, h, &g_array_index(sp->s->annots, struct annot,
-					       g_array_index(h->annots, uint32_t, 0)));
+		fill_ids(sp, h, &g_array_index(sp->s->annots, struct annot, h->annots[0]));
 		fill_annots(sp, h);
-		explain_half(sp, h, i, now, segments);
+		explain_half(sp, h, i, now, sp->segments);
 	}
-	explain_calls(sp, halves, segments);
-	set_self_times(halves);
-	for (guint i = 0; i < halves->len; i++) {
-		struct half *h = &g_array_index(halves, struct half, i);
-		span_seal(h->span);
-		publication_add_span(pub, slot_of(sp, h->span), h->span);
-		g_array_unref(h->annots);
-	}
+	explain_calls(sp, halves, sp->segments);
+	set_self_times(sp);
+	give_slots(sp, t, pub);
 	t->dirty = false;
 }
 
@@ -548,8 +625,8 @@ void spans_bound(struct spans *sp, size_t bytes)
 static int longest_first(gconstpointer a, gconstpointer b)
 {
 	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
-	if (x->annots->len != y->annots->len)
-		return x->annots->len > y->annots->len ? -1 : 1;
+	if (x->n_annots != y->n_annots)
+		return x->n_annots > y->n_annots ? -1 : 1;
 	return (x->id > y->id) - (x->id < y->id);
 }
 
@@ -559,7 +636,7 @@ static void give_up(struct spans *sp, GPtrArray *due, int64_t now)
 	guint n = 0;
 	for (guint i = 0; i < due->len; i++) {
 		const struct strace *t = g_ptr_array_index(due, i);
-		n += is_closed(t, now) ? 0 : t->annots->len;
+		n += is_closed(t, now) ? 0 : t->n_annots;
 	}
 	if (!sp->most || n <= sp->most)
 		return;
@@ -569,7 +646,7 @@ static void give_up(struct spans *sp, GPtrArray *due, int64_t now)
 		if (is_closed(t, now))
 			continue;
 		t->given_up = true;
-		n -= t->annots->len;
+		n -= t->n_annots;
 	}
 }
 
@@ -577,11 +654,7 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 {
 	index_annots(sp, now, final);
 	g_autoptr(GPtrArray) due = g_ptr_array_new();
-	GHashTableIter it;
-	gpointer value;
-	g_hash_table_iter_init(&it, sp->traces);
-	while (g_hash_table_iter_next(&it, NULL, &value))
-		g_ptr_array_add(due, value);
+	g_ptr_array_extend(due, sp->traces, NULL, NULL);
 	if (!final)
 		give_up(sp, due, now);
 	for (guint i = due->len; i > 0; i--)
@@ -597,36 +670,28 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 #define MAX_FORGOTTEN 250000
 #define HOLLOW 4	/* an array is made anew when it holds less than a quarter of before */
 
-static void forget_slots(struct spans *sp, const struct strace *t)
+static void forget_trace(struct spans *sp, guint i)
 {
-	for (guint i = 0; i < t->annots->len; i++) {
-		const struct annot *a = &g_array_index(sp->s->annots, struct annot,
-						       g_array_index(t->annots, uint32_t, i));
-		for (uint32_t kind = SPAN_LOCAL; kind <= SPAN_SERVER; kind++)
-			g_hash_table_remove(sp->slots, &(struct slot_key){ a->trace, a->span, kind });
-	}
+	struct strace *last = g_ptr_array_index(sp->traces, sp->traces->len - 1);
+	const struct strace *t = g_ptr_array_index(sp->traces, i);
+	intmap_set(&sp->forgotten, t->id, 1);
+	intmap_set(&sp->by_id, last->id, i);
+	intmap_remove(&sp->by_id, t->id);
+	g_ptr_array_remove_index_fast(sp->traces, i);
 }
 
 /* Drops closed traces; the first instant that those left still need. */
 static int64_t forget_traces(struct spans *sp, int64_t now)
 {
 	int64_t needed = now;
-	GHashTableIter it;
-	gpointer value;
-	if (g_hash_table_size(sp->forgotten) > MAX_FORGOTTEN)
-		g_hash_table_remove_all(sp->forgotten);
-	g_hash_table_iter_init(&it, sp->traces);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		struct strace *t = value;
-		if (t->dirty || t->open) {
+	if (sp->forgotten.n > MAX_FORGOTTEN)
+		intmap_clear(&sp->forgotten);
+	for (guint i = sp->traces->len; i-- > 0;) {
+		const struct strace *t = g_ptr_array_index(sp->traces, i);
+		if (t->dirty || (t->open && !is_closed(t, now)))
 			needed = MIN(needed, t->first);
-			continue;
-		}
-		uint64_t *id = g_new(uint64_t, 1);
-		*id = t->id;
-		g_hash_table_add(sp->forgotten, id);
-		forget_slots(sp, t);
-		g_hash_table_iter_remove(&it);
+		else
+			forget_trace(sp, i);
 	}
 	return needed;
 }
@@ -634,7 +699,7 @@ static int64_t forget_traces(struct spans *sp, int64_t now)
 static bool is_gone(uint64_t trace, void *data)
 {
 	const struct spans *sp = data;
-	return !g_hash_table_contains(sp->traces, &trace);
+	return intmap_get(&sp->by_id, trace) == INTMAP_NONE;
 }
 
 /* Keeps only the annotations of traces that are left; `map`: old to new number. */
@@ -644,7 +709,7 @@ static void compact_annots(struct spans *sp, uint32_t *map)
 	guint kept = 0, done = 0;
 	for (guint i = 0; i < all->len; i++) {
 		struct annot *a = &g_array_index(all, struct annot, i);
-		bool keep = i >= sp->done || g_hash_table_contains(sp->traces, &a->trace);
+		bool keep = i >= sp->done || intmap_get(&sp->by_id, a->trace) != INTMAP_NONE;
 		map[i] = keep ? kept : ID_NONE;
 		if (!keep) {
 			g_free(a->snap);
@@ -660,13 +725,14 @@ static void compact_annots(struct spans *sp, uint32_t *map)
 	} else {
 		g_array_set_size(all, kept);
 	}
-	GHashTableIter it;
-	gpointer value;
-	g_hash_table_iter_init(&it, sp->traces);
-	while (g_hash_table_iter_next(&it, NULL, &value)) {
-		struct strace *t = value;
-		for (guint i = 0; i < t->annots->len; i++)
-			g_array_index(t->annots, uint32_t, i) = map[g_array_index(t->annots, uint32_t, i)];
+	for (guint i = 0; i < done; i++) {
+		struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
+		a->next = a->next == ID_NONE ? ID_NONE : map[a->next];
+	}
+	for (guint i = 0; i < sp->traces->len; i++) {
+		struct strace *t = g_ptr_array_index(sp->traces, i);
+		t->first_annot = map[t->first_annot];
+		t->last_annot = map[t->last_annot];
 	}
 	sp->done = done;
 }

@@ -34,7 +34,8 @@ void spans_forget(struct spans *sp, int64_t now);
 
 /* explain.c: parts and waits of one half, from its annotations in order of time. */
 struct half {
-	GArray *annots;			/* uint32_t, sorted */
+	const uint32_t *annots;		/* sorted */
+	guint n_annots;
 	enum span_kind kind;
 	enum span_state state;
 	int64_t begin, end;

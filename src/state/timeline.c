@@ -122,11 +122,6 @@ static void free_second(void *second)
 	second_unref(second);
 }
 
-static void clear_trace_entry(void *entry)
-{
-	g_array_free(((struct trace_entry *)entry)->indexes, TRUE);
-}
-
 struct timeline *timeline_new(size_t memory_budget)
 {
 	struct timeline *tl = g_new0(struct timeline, 1);
@@ -140,8 +135,7 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->seconds = g_ptr_array_new_with_free_func(free_second);
 	tl->spans = span_entries_new();
 	tl->held_back = span_entries_new();
-	tl->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_entry));
-	g_array_set_clear_func(tl->traces, clear_trace_entry);
+	traces_init(tl);
 	tl->containers = g_array_new(FALSE, FALSE, sizeof(struct container_entry));
 	tl->dropped_until = tl->folded_until = TIME_UNKNOWN;
 	span_sums_init(&tl->sums, memory_budget);
@@ -162,9 +156,8 @@ void timeline_free(struct timeline *tl)
 	g_ptr_array_free(tl->seconds, TRUE);
 	g_array_free(tl->spans, TRUE);
 	g_array_free(tl->held_back, TRUE);
-	g_array_free(tl->traces, TRUE);
+	traces_clear(tl);
 	intmap_clear(&tl->by_slot);
-	intmap_clear(&tl->by_trace);
 	intmap_clear(&tl->by_container);
 	g_array_free(tl->containers, TRUE);
 	span_sums_clear(&tl->sums);
@@ -277,14 +270,6 @@ const struct span *timeline_span(const struct timeline *tl, size_t i)
 	return i < tl->spans->len ? g_array_index(tl->spans, struct span_entry, i).span : NULL;
 }
 
-const GArray *timeline_trace_spans(const struct timeline *tl, uint64_t trace_id)
-{
-	uint32_t i = intmap_get(&tl->by_trace, trace_id);
-	if (i == INTMAP_NONE)
-		return NULL;
-	return g_array_index(tl->traces, struct trace_entry, i).indexes;
-}
-
 void timeline_pin(struct timeline *tl, uint64_t trace_id)
 {
 	tl->pinned = trace_id;
@@ -322,10 +307,9 @@ size_t timeline_bytes(const struct timeline *tl)
 	       registry_bytes(&tl->threads) + registry_bytes(&tl->processes) +
 	       registry_bytes(&tl->files) + tl->seconds->len * sizeof(void *) +
 	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
-	       (tl->by_slot.mask + tl->by_trace.mask + tl->by_container.mask) *
-		       (sizeof(uint64_t) + sizeof(uint32_t)) +
-	       tl->traces->len * (sizeof(struct trace_entry) + sizeof(GArray)) +
-	       tl->containers->len * sizeof(struct container_entry) + tl->sum_bytes;
+	       (tl->by_slot.mask + tl->by_container.mask) * (sizeof(uint64_t) + sizeof(uint32_t)) +
+	       tl->containers->len * sizeof(struct container_entry) + traces_bytes(tl) +
+	       tl->sum_bytes;
 }
 
 size_t timeline_budget(const struct timeline *tl)
@@ -348,6 +332,11 @@ int64_t timeline_folded_until(const struct timeline *tl)
 uint64_t timeline_version(const struct timeline *tl)
 {
 	return tl->version;
+}
+
+uint64_t timeline_serial(const struct timeline *tl)
+{
+	return tl->serial;
 }
 
 /* --- applying --- */
@@ -497,47 +486,6 @@ static struct span_entry entry_of(struct span *span, uint32_t slot)
 	};
 }
 
-static void index_span(struct timeline *tl, uint64_t trace_id, uint32_t index)
-{
-	uint32_t i = intmap_get(&tl->by_trace, trace_id);
-
-	if (i == INTMAP_NONE) {
-		struct trace_entry entry = {
-			trace_id, g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		};
-		i = tl->traces->len;
-		g_array_append_val(tl->traces, entry);
-		intmap_set(&tl->by_trace, trace_id, i);
-	}
-	g_array_append_val(g_array_index(tl->traces, struct trace_entry, i).indexes, index);
-}
-
-void timeline_forget_trace(struct timeline *tl, uint32_t i)
-{
-	uint32_t last = tl->traces->len - 1;
-
-	intmap_remove(&tl->by_trace, g_array_index(tl->traces, struct trace_entry, i).id);
-	if (i != last)
-		intmap_set(&tl->by_trace,
-			   g_array_index(tl->traces, struct trace_entry, last).id, i);
-	g_array_remove_index_fast(tl->traces, i);
-}
-
-static void unindex_span(struct timeline *tl, uint64_t trace_id, uint32_t index)
-{
-	uint32_t trace = intmap_get(&tl->by_trace, trace_id);
-	GArray *indexes = g_array_index(tl->traces, struct trace_entry, trace).indexes;
-
-	for (unsigned i = 0; i < indexes->len; i++) {
-		if (g_array_index(indexes, uint32_t, i) == index) {
-			g_array_remove_index_fast(indexes, i);
-			break;
-		}
-	}
-	if (indexes->len == 0)
-		timeline_forget_trace(tl, trace);
-}
-
 static void add_span(struct timeline *tl, struct span_entry entry)
 {
 	tl->has_spans = true;
@@ -549,7 +497,7 @@ static void add_span(struct timeline *tl, struct span_entry entry)
 	uint32_t index = tl->spans->len;
 	g_array_append_val(tl->spans, entry);
 	intmap_set(&tl->by_slot, entry.slot, index);
-	index_span(tl, entry.trace_id, index);
+	traces_add(tl, &entry, index);
 	tl->detail_bytes += entry.bytes;
 	tl->span_bytes += entry.bytes;
 }
@@ -558,10 +506,7 @@ static void replace_span(struct timeline *tl, uint32_t index, struct span_entry 
 {
 	struct span_entry *old = &g_array_index(tl->spans, struct span_entry, index);
 
-	if (old->trace_id != entry.trace_id) {
-		unindex_span(tl, old->trace_id, index);
-		index_span(tl, entry.trace_id, index);
-	}
+	traces_replace(tl, old, &entry, index);
 	tl->detail_bytes += entry.bytes;
 	tl->detail_bytes -= old->bytes;
 	tl->span_bytes += entry.bytes;
@@ -701,6 +646,7 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 		apply_span(tl, entry_of(g_steal_pointer(&e->span), e->slot));
 	}
 	publication_free(p);
+	traces_settle(tl);
 	timeline_keep_budget(tl);
 	if (changed)
 		tl->version++;

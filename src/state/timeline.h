@@ -106,6 +106,36 @@ size_t timeline_n_spans(const struct timeline *tl);
 const struct span *timeline_span(const struct timeline *tl, size_t i);
 /* Indexes (uint32_t) of all spans of a trace, NULL when there is none. Unordered. */
 const GArray *timeline_trace_spans(const struct timeline *tl, uint64_t trace_id);
+/* What the spans kept of a trace tell together. */
+struct trace_info {
+	uint64_t trace_id;
+	const struct span *root;	/* its true root, else the earliest of its spans */
+	bool has_root;			/* .root is a true one */
+	bool open, partial;		/* one of its spans is */
+	int64_t begin_ns, end_ns;	/* of all its spans */
+	uint32_t n_spans, errors;
+};
+/* In order of publication, as long as none is evicted. NULL: there is no such trace. */
+size_t timeline_n_traces(const struct timeline *tl);
+const struct trace_info *timeline_trace(const struct timeline *tl, size_t i);
+const struct trace_info *timeline_find_trace(const struct timeline *tl, uint64_t trace_id);
+
+/* Closed spans by what they do, since the begin: also those that were evicted. */
+struct operation_info {
+	uint32_t service, name;
+	bool server;			/* the server halves of that name */
+	bool changed, loose;		/* private */
+	struct hist duration;
+	uint64_t evicted;		/* of these */
+	struct extremes { int64_t min, max; } evicted_duration, evicted_user;	/* private */
+	int64_t p50, p99;
+	struct hist user;		/* the time on a CPU in user mode, of those that came */
+	int64_t user_p50;
+};
+/* The operation of a span; NULL: none of it has ended (or, where memory is short, it is one of
+ * too many). Stays where it is until the next timeline_apply(). */
+const struct operation_info *timeline_operation(const struct timeline *tl, const struct span *s);
+
 /* Pins a trace: it is neither dropped nor replaced while it is looked at. (Its open
  * spans do go on and close; new versions of closed ones wait until it is unpinned.) */
 void timeline_pin(struct timeline *tl, uint64_t trace_id);	/* 0: nothing is pinned */
@@ -170,5 +200,7 @@ int64_t timeline_kept_from(const struct timeline *tl);
 int64_t timeline_folded_until(const struct timeline *tl);
 /* Grows with every timeline_apply() that changed anything. */
 uint64_t timeline_version(const struct timeline *tl);
+/* No two timelines of the process have the same, one after another neither. */
+uint64_t timeline_serial(const struct timeline *tl);
 
 #endif

@@ -41,30 +41,17 @@ struct candidate {
 	bool may_go;
 };
 
-static const struct span_entry *entry_at(const struct timeline *tl, uint32_t i)
-{
-	return &g_array_index(tl->spans, struct span_entry, i);
-}
-
 static struct candidate weigh_trace(const struct timeline *tl, uint32_t i)
 {
 	const struct trace_entry *t = &g_array_index(tl->traces, struct trace_entry, i);
-	struct candidate c = { .trace = i, .end = INT64_MIN, .may_go = t->id != tl->pinned };
-	const struct span *root = NULL;
-	for (guint k = 0; k < t->indexes->len; k++) {
-		const struct span_entry *e = entry_at(tl, g_array_index(t->indexes, uint32_t, k));
-		const struct span *s = e->span;
-		c.may_go &= !e->open;
-		c.end = MAX(c.end, e->end_ns);
-		c.bytes += e->bytes + sizeof *e;
-		if (!root || (root->parent_id && !s->parent_id) ||
-		    (!root->parent_id == !s->parent_id && span_duration(s) > span_duration(root)))
-			root = s;
-	}
-	c.service = root->service;
-	c.name = root->name;
-	c.duration = span_duration(root);
-	return c;
+	const struct span *root = t->info.root;
+
+	return (struct candidate){
+		.trace = i, .may_go = t->info.trace_id != tl->pinned && !t->info.open,
+		.end = t->info.end_ns, .service = root->service, .name = root->name,
+		.duration = span_duration(root),
+		.bytes = t->bytes + t->indexes->len * sizeof(struct span_entry),
+	};
 }
 
 static int order(int64_t a, int64_t b)
@@ -129,6 +116,7 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
 			tl->detail_bytes -= e->bytes;
 			tl->span_bytes -= e->bytes;
 			tl->gone_spans++;
+			traces_count_evicted(tl, e->span);
 			span_unref(e->span);
 			continue;
 		}
@@ -147,7 +135,7 @@ static void sum_up(struct timeline *tl, const bool *goes)
 		const struct trace_entry *e = &g_array_index(tl->traces, struct trace_entry, i);
 		if (!goes[g_array_index(e->indexes, uint32_t, 0)])
 			continue;
-		g_autoptr(blk_tree) t = tree_new(tl, e->id);
+		g_autoptr(blk_tree) t = tree_new(tl, e->info.trace_id);
 		span_sums_add(&tl->sums, t);
 	}
 	tl->sum_bytes = span_sums_bytes(&tl->sums);
@@ -175,7 +163,7 @@ static void drop_spans(struct timeline *tl, const bool *goes)
 		g_array_set_size(indexes, kept);
 		if (kept == 0) {
 			tl->gone_traces++;
-			timeline_forget_trace(tl, t);
+			traces_forget(tl, t);
 		}
 	}
 }
@@ -215,7 +203,7 @@ static int compare_ends(gconstpointer a, gconstpointer b)
 static bool may_drop(const struct candidate *c, int64_t until, bool open_too, uint64_t pinned,
 		     const struct timeline *tl)
 {
-	uint64_t id = g_array_index(tl->traces, struct trace_entry, c->trace).id;
+	uint64_t id = g_array_index(tl->traces, struct trace_entry, c->trace).info.trace_id;
 	return c->end < until && (c->may_go || (open_too && (!pinned || id != pinned)));
 }
 

@@ -30,8 +30,10 @@ struct span_entry {
 };
 
 struct trace_entry {
-	uint64_t id;
+	struct trace_info info;
 	GArray *indexes;		/* of uint32_t: in spans */
+	size_t bytes;			/* of its spans */
+	bool stale;			/* .info has to be counted anew */
 };
 
 struct container_entry {
@@ -56,6 +58,13 @@ struct timeline {
 	bool has_hostnames;		/* that are not the machine's */
 	struct intmap by_trace;		/* trace id -> index in traces */
 	GArray *traces;			/* struct trace_entry */
+	GArray *stale_traces;		/* uint64_t: their ids */
+	GArray *operations;		/* struct operation_info */
+	struct intmap by_operation;	/* service, name, server -> index in operations */
+	GArray *changed_operations;	/* uint32_t: indexes */
+	bool loose_operations;		/* there are such among these */
+	size_t operation_bytes;
+	uint64_t serial;
 	uint64_t pinned;		/* trace id, 0: none */
 	GArray *held_back;		/* struct span_entry: new versions for the pinned trace */
 	bool has_coverage, has_spans, has_calls, has_corrected;
@@ -76,8 +85,22 @@ struct timeline {
 /* timeline.c: the version kept of the same span (trace, id and kind); NULL: none. Valid until
  * spans are applied. */
 const struct span_entry *timeline_find_entry(const struct timeline *tl, const struct span *s);
-/* timeline.c: a trace without spans; the last one takes its place. */
-void timeline_forget_trace(struct timeline *tl, uint32_t i);
+
+/* timeline_traces.c: what spans tell together. */
+void traces_init(struct timeline *tl);
+void traces_clear(struct timeline *tl);
+/* A span that is new in the list. */
+void traces_add(struct timeline *tl, const struct span_entry *entry, uint32_t index);
+/* Before and after another version of a span takes its place. */
+void traces_replace(struct timeline *tl, const struct span_entry *old,
+		    const struct span_entry *fresh, uint32_t index);
+/* A span that goes, but still counts. */
+void traces_count_evicted(struct timeline *tl, const struct span *s);
+/* After a publication was applied: counts what it left to be counted. */
+void traces_settle(struct timeline *tl);
+/* A trace without spans; the last one takes its place. */
+void traces_forget(struct timeline *tl, uint32_t i);
+size_t traces_bytes(const struct timeline *tl);
 
 /* The entry of the id, zeroed if it is new. */
 void *registry_put(struct registry *r, uint32_t id);

@@ -237,12 +237,12 @@ static int compare_duration(const void *va, const void *vb)
 static GPtrArray *others_of(const struct history *h, const struct span *s)
 {
 	GPtrArray *others = g_ptr_array_new();
-	for (size_t i = 0; i < h->n_spans; i++) {
-		struct span *o = h->spans[i];
+	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
+		const struct span *o = timeline_span(h->tl, i);
 		if (o->name == s->name && o->service == s->service && o->kind == s->kind &&
 		    o->state != SPAN_OPEN &&
 		    (o->trace_id != s->trace_id || o->span_id != s->span_id))
-			g_ptr_array_add(others, o);
+			g_ptr_array_add(others, (gpointer)o);
 	}
 	g_ptr_array_sort(others, compare_duration);
 	return others;

@@ -245,8 +245,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	rows->free_extra = free_history;
 	if (!instant_of(tl, query, &at))
 		return rows;
-	for (size_t i = 0; i < h->n_spans; i++) {
-		const struct span *s = h->spans[i];
+	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
+		const struct span *s = timeline_span(h->tl, i);
 		if (s->begin_ns > at || (s->state != SPAN_OPEN && s->end_ns <= at) ||
 		    !query_wants_span(query, tl, s))
 			continue;

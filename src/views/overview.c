@@ -17,7 +17,7 @@ struct operation_row {
 	uint64_t open;
 	int64_t usual_ns;
 	double seconds;
-	struct span *slowest;		/* borrowed from the history while it is built */
+	const struct span *slowest;	/* borrowed while it is built */
 	const char *mainly;		/* "futex 52%" */
 };
 
@@ -133,7 +133,8 @@ static struct operation_row *row_of(struct row_map *map, const struct history *h
 	return r;
 }
 
-static void add_span(struct row_map *map, const struct history *h, struct span *s, double seconds)
+static void add_span(struct row_map *map, const struct history *h, const struct span *s,
+		     double seconds)
 {
 	struct operation_row *r = row_of(map, h, s, seconds);
 	r->c.errors += s->errors;
@@ -184,8 +185,8 @@ static const char *mainly_of(struct rows *rows, const struct operation_row *r)
 static void add_operations(struct rows *rows, const struct history *h, const struct range *range)
 {
 	struct row_map map = { .rows = rows };
-	for (size_t i = 0; i < h->n_spans; i++) {
-		struct span *s = h->spans[i];
+	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
+		const struct span *s = timeline_span(h->tl, i);
 		if (span_is_request(s) && range_has_span(range, s) &&
 		    query_wants_operation(&rows->query, rows->tl, s))
 			add_span(&map, h, s, range->seconds);
@@ -250,8 +251,8 @@ static int64_t p99_of(const struct timeline *tl, const struct history *h, const 
 {
 	struct hist hist = { 0 };
 	struct evicted e = { 0 };
-	for (guint i = 0; i < h->traces->len; i++) {
-		const struct trace_info *t = &g_array_index(h->traces, struct trace_info, i);
+	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
+		const struct trace_info *t = timeline_trace(h->tl, i);
 		if (t->root->state != SPAN_OPEN && range_has_span(range, t->root))
 			hist_add(&hist, span_duration(t->root));
 	}

@@ -404,8 +404,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct phases ph = { .rows = rows_new(tl, query), .seconds = range.seconds,
 		.index = g_hash_table_new_full(key_hash, key_equal, g_free, NULL) };
 	const struct history *h = verdicts_history(verdicts_attach(ph.rows, tl));
-	for (guint i = 0; i < h->traces->len; i++) {
-		const struct trace_info *info = &g_array_index(h->traces, struct trace_info, i);
+	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
+		const struct trace_info *info = timeline_trace(h->tl, i);
 		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)
 			continue;
 		if (query->trace_id && query->trace_id != info->trace_id)

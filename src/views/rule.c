@@ -275,8 +275,8 @@ static GHashTable *collect(const struct rule *r, const struct history *h,
 			   const struct second *second)
 {
 	GHashTable *all = g_hash_table_new_full(NULL, NULL, NULL, tested_free);
-	for (size_t i = h->n_spans; i > 0; i--) {
-		const struct span *s = h->spans[i - 1];
+	for (size_t i = timeline_n_spans(h->tl); i > 0; i--) {
+		const struct span *s = timeline_span(h->tl, i - 1);
 		if (!belongs(r, h->tl, s, second))
 			continue;
 		const struct operation_info *info = history_operation(h, s);

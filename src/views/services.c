@@ -265,8 +265,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct range range = range_of(tl, query);
 	struct evicted evicted = { 0 };
 	const struct history *h = verdicts_history(verdicts_attach(map.rows, tl));
-	for (guint i = 0; i < h->traces->len; i++) {
-		const struct trace_info *info = &g_array_index(h->traces, struct trace_info, i);
+	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
+		const struct trace_info *info = timeline_trace(h->tl, i);
 		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)
 			continue;
 		g_autoptr(blk_tree) t = tree_new(tl, info->trace_id);

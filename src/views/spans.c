@@ -49,11 +49,25 @@ bool query_wants_span(const struct view_query *q, const struct timeline *tl,
 	       query_wants_operation(q, tl, s);
 }
 
+static void unref_span(void *span)
+{
+	span_unref(span);
+}
+
+/* It may be evicted, or there is a newer version of it, while the rows are shown. */
+static void hold(struct rows *rows, const struct span *s)
+{
+	if (!rows->spans)
+		rows->spans = g_ptr_array_new_with_free_func(unref_span);
+	g_ptr_array_add(rows->spans, span_ref((struct span *)s));
+}
+
 void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s)
 {
 	const struct timeline *tl = rows->tl;
 	const struct host_info *host = timeline_host(tl, s->host);
 	const struct thread_info *t = timeline_thread(tl, s->thread);
+	hold(rows, s);
 	r->span = (struct span *)s;
 	r->c.name = timeline_string(tl, s->name);
 	r->c.service = timeline_string(tl, s->service);
@@ -168,16 +182,10 @@ GETTER(span_get_annotations)
 	return said((struct rows *)rows, &r->marks, r->span, span_add_annotations);
 }
 
-struct held {
-	GPtrArray *spans;
-	struct verdicts *verdicts;
-};
-
 static GETTER(get_verdict)
 {
 	struct span_row *r = (struct span_row *)row;
-	const struct held *held = rows->extra;
-	return verdicts_value(held->verdicts, rows, r->span, &r->verdict);
+	return verdicts_value(rows->extra, rows, r->span, &r->verdict);
 }
 
 /* Whom it waited behind, and how long. */
@@ -237,28 +245,11 @@ static int compare(const void *va, const void *vb)
 	return common_compare(&ra->c, &rb->c);
 }
 
-static void free_held(void *data)
-{
-	struct held *held = data;
-	g_ptr_array_unref(held->spans);
-	verdicts_free(held->verdicts);
-	g_free(held);
-}
-
-static void unref_span(void *span)
-{
-	span_unref(span);
-}
-
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	struct rows *rows = rows_new(tl, query);
 	struct range range = range_of(tl, query);
-	struct held *held = g_new0(struct held, 1);
-	held->spans = g_ptr_array_new_with_free_func(unref_span);
-	held->verdicts = verdicts_new(tl);
-	rows->extra = held;
-	rows->free_extra = free_held;
+	verdicts_attach(rows, tl);
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
 		/* Of one trace all: it may have ended in another second. */
@@ -266,7 +257,6 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		    !query_wants_span(query, tl, s))
 			continue;
 		struct span_row *r = common_new(rows, sizeof(*r));
-		g_ptr_array_add(held->spans, span_ref((struct span *)s));
 		span_row_fill(r, rows, s);
 	}
 	common_finish(rows, compare);

@@ -17,6 +17,7 @@ extern const char *const span_state_name[];	/* by enum span_state */
 const char *span_kind_name(enum span_kind kind);	/* NULL: local */
 uint64_t span_row_key(const struct span *s);	/* key[1]; key[0] is the span id */
 
+/* The rows hold the span. */
 void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s);
 bool query_wants_span(const struct view_query *q, const struct timeline *tl,
 		      const struct span *s);

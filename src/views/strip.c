@@ -106,10 +106,11 @@ static void add_sum(struct strip *strip, const struct history *h, const struct s
 
 static void add_evicted(struct strip *strip, const struct history *h, struct hist *all)
 {
+	int64_t kept_from = timeline_kept_from(h->tl);
 	for (size_t i = 0; i < timeline_n_span_sums(h->tl); i++) {
 		const struct span_sum *s = timeline_span_sum(h->tl, i);
 		if (s->key.of != SUM_TRACE || !(s->key.top || s->key.others) ||
-		    s->end_ns <= h->kept_from)
+		    s->end_ns <= kept_from)
 			continue;
 		hist_merge(all, &s->duration);
 		add_sum(strip, h, s);
@@ -144,8 +145,8 @@ struct strip *strip_new(const struct history *h)
 	strip->worst = -1;
 	strip->max_ns = -1;
 	add_points(strip, h->tl);
-	for (guint i = 0; i < h->traces->len; i++) {
-		const struct trace_info *t = &g_array_index(h->traces, struct trace_info, i);
+	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
+		const struct trace_info *t = timeline_trace(h->tl, i);
 		if (t->root->state != SPAN_OPEN && t->has_root)
 			add_root(strip, h, t->root, &all);
 	}

@@ -243,8 +243,8 @@ struct rows *traces_build(const struct timeline *tl, const struct view_query *qu
 	struct rows *rows = rows_new(tl, query);
 	struct range range = range_of(tl, query);
 	struct history *h = verdicts_history(verdicts_attach(rows, tl));
-	for (guint i = 0; i < h->traces->len; i++) {
-		const struct trace_info *t = &g_array_index(h->traces, struct trace_info, i);
+	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
+		const struct trace_info *t = timeline_trace(h->tl, i);
 		if (trace_in_range(t, &range) && wants_trace(query, tl, t))
 			add_trace(rows, h, t);
 	}

@@ -94,6 +94,7 @@ void rows_free(struct rows *rows)
 	if (rows->free_extra)
 		rows->free_extra(rows->extra);
 	g_ptr_array_unref(rows->rows);
+	g_clear_pointer(&rows->spans, g_ptr_array_unref);
 	g_string_chunk_free(rows->text);
 	g_free(rows);
 }

@@ -61,6 +61,7 @@ struct row {
 struct rows {
 	GPtrArray *rows;		/* struct row *, freed by the array */
 	GStringChunk *text;		/* texts of the rows live here */
+	GPtrArray *spans;		/* those the rows point to, referenced; NULL: none */
 	const struct timeline *tl;
 	struct view_query query;	/* as asked (strings copied into text) */
 	struct trust trust;		/* of the seconds summed */

@@ -289,8 +289,8 @@ static GString *line_of_usual(const struct history *h, const struct span *s)
 	int64_t ns, usual = history_usual(h, s);
 	enum part p = part_largest(s->part, &ns, NULL);
 	unsigned same = 0, all = 0;
-	for (size_t i = 0; i < h->n_spans; i++) {
-		const struct span *o = h->spans[i];
+	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
+		const struct span *o = timeline_span(h->tl, i);
 		if (o->name != s->name || o->service != s->service || o->kind != s->kind || o == s)
 			continue;
 		all++;

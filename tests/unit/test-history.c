@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The history of spans, brought from one version of a timeline to the next, against one
- * that is made from the same timeline at once.
+ * What spans tell together, counted as they come, against the same spans that came at once.
  */
 #include "lib/fake_timeline.h"
 #include "views/history.h"
+#include "views/view.h"
 
 #include <string.h>
 
@@ -28,28 +28,46 @@ static struct span *make(GRand *rand, unsigned slot, bool open)
 	return s;
 }
 
-static struct history *anew(const struct timeline *tl)
+/* All spans as they are now, at once. */
+static struct timeline *anew(const struct timeline *tl)
 {
-	/* Two others push the cached one out. */
-	g_autoptr(blk_timeline) a = fake_timeline(), b = fake_timeline();
+	struct timeline *fresh = timeline_new(0);
+	struct publication *p = publication_new();
 
-	history_free(history_new(a));
-	history_free(history_new(b));
-	return history_new(tl);
+	for (size_t i = 0; i < timeline_n_spans(tl); i++)
+		publication_add_span(p, (uint32_t)i, span_copy(timeline_span(tl, i)));
+	for (uint32_t i = 0; i < timeline_n_threads(tl); i++)
+		publication_add_thread(p, i, timeline_thread(tl, i));
+	timeline_apply(fresh, p);
+	return fresh;
 }
 
-static void check_same(const struct history *a, const struct history *b)
+static void check_operation(const struct timeline *a, const struct timeline *b, const struct span *s)
 {
-	g_assert_cmpuint(a->n_spans, ==, b->n_spans);
-	for (size_t i = 0; i < a->n_spans; i++)
-		g_assert_true(a->spans[i] == b->spans[i]);
-	g_assert_cmpuint(a->traces->len, ==, b->traces->len);
-	for (guint i = 0; i < a->traces->len; i++) {
-		const struct trace_info *x = &g_array_index(a->traces, struct trace_info, i);
-		const struct trace_info *y = &g_array_index(b->traces, struct trace_info, i);
+	const struct operation_info *x = timeline_operation(a, s), *y = timeline_operation(b, s);
+
+	g_assert_true(!x == !y);
+	if (!x)
+		return;
+	g_assert_cmpuint(x->duration.count, ==, y->duration.count);
+	g_assert_cmpint(x->duration.sum, ==, y->duration.sum);
+	g_assert_cmpint(x->duration.min, ==, y->duration.min);
+	g_assert_cmpint(x->duration.max, ==, y->duration.max);
+	g_assert_cmpint(x->p50, ==, y->p50);
+	g_assert_cmpint(x->p99, ==, y->p99);
+	g_assert_cmpint(x->user_p50, ==, y->user_p50);
+}
+
+static void check_same(const struct timeline *a, const struct timeline *b)
+{
+	g_assert_cmpuint(timeline_n_traces(a), ==, timeline_n_traces(b));
+	for (size_t i = 0; i < timeline_n_traces(a); i++) {
+		const struct trace_info *x = timeline_trace(a, i), *y = timeline_trace(b, i);
 
 		g_assert_cmphex(x->trace_id, ==, y->trace_id);
-		g_assert_true(x->root == y->root);
+		g_assert_true(timeline_find_trace(a, x->trace_id) == x);
+		g_assert_cmphex(x->root->span_id, ==, y->root->span_id);
+		g_assert_true(x->root->kind == y->root->kind);
 		g_assert_true(x->has_root == y->has_root && x->open == y->open &&
 			      x->partial == y->partial);
 		g_assert_cmpint(x->begin_ns, ==, y->begin_ns);
@@ -57,20 +75,8 @@ static void check_same(const struct history *a, const struct history *b)
 		g_assert_cmpuint(x->n_spans, ==, y->n_spans);
 		g_assert_cmpuint(x->errors, ==, y->errors);
 	}
-	g_assert_cmpuint(a->operations->len, ==, b->operations->len);
-	for (guint i = 0; i < a->operations->len; i++) {
-		const struct operation_info *x = &g_array_index(a->operations,
-								struct operation_info, i);
-		uint64_t key = (uint64_t)x->service << 32 | x->name |
-			(x->server ? UINT64_C(1) << 63 : 0);
-		const struct operation_info *y = &g_array_index(b->operations,
-			struct operation_info, intmap_get(&b->by_operation, key));
-
-		g_assert_cmpuint(x->duration.count, ==, y->duration.count);
-		g_assert_cmpint(x->duration.sum, ==, y->duration.sum);
-		g_assert_cmpint(x->p50, ==, y->p50);
-		g_assert_cmpint(x->p99, ==, y->p99);
-	}
+	for (size_t i = 0; i < timeline_n_spans(a); i++)
+		check_operation(a, b, timeline_span(a, i));
 }
 
 static void add_id(const struct span *s, void *data)
@@ -97,6 +103,8 @@ static void test_versions(void)
 	for (int version = 0; version < 60; version++) {
 		struct publication *p = publication_new();
 
+		for (uint32_t i = 0; i < 3 && !version; i++)
+			publication_add_thread(p, i, &(struct thread_info){ .tid = (int32_t)i });
 		for (int i = 0; i < 6 && !version; i++)
 			publication_add_string(p, (uint32_t)i, (const char *[]){ "a", "b", "c", "d",
 					       "web", "db" }[i]);
@@ -121,14 +129,15 @@ static void test_versions(void)
 		timeline_apply(tl, p);
 
 		struct history *now = history_new(tl);
-		history_span_at(now, 1, FAKE_T0);	/* the next version brings that along */
+		history_span_at(now, 1, FAKE_T0);	/* the next version has another index */
 		if (version % 5 != 4) {
 			history_free(now);
 			continue;
 		}
-		struct history *fresh = anew(tl);
-		g_assert_true(now != fresh || !now->n_spans);
-		check_same(now, fresh);
+		g_autoptr(blk_timeline) other = anew(tl);
+		struct history *fresh = history_new(other);
+		g_assert_true(now != fresh);
+		check_same(tl, other);
 		for (int i = 0; i < 50; i++) {
 			uint32_t thread = (uint32_t)i % 4;
 			int64_t from = FAKE_T0 + g_rand_int_range(rand, -5, 400) * FAKE_MS;
@@ -142,28 +151,29 @@ static void test_versions(void)
 	}
 }
 
-/* Whoever holds a history keeps it as it was. */
+/* Rows hold the spans that they point to, whatever becomes of these. */
 static void test_held(void)
 {
 	g_autoptr(GRand) rand = g_rand_new_with_seed(8);
 	g_autoptr(blk_timeline) tl = timeline_new(0);
 	struct publication *p = publication_new();
+	struct view_query query = VIEW_QUERY_INIT;
+	const struct view *v = view_find("open");
 
+	p->has_coverage = true;
+	p->first_ns = FAKE_T0;
+	p->last_ns = FAKE_T0 + FAKE_MS;
 	publication_add_span(p, 0, make(rand, 0, true));
 	timeline_apply(tl, p);
-	struct history *held = history_new(tl);
-	const struct span *first = held->spans[0];
+	struct rows *rows = v->build(tl, &query);
+	g_assert_cmpuint(rows->rows->len, ==, 1);
 	p = publication_new();
 	publication_add_span(p, 0, make(rand, 0, false));
 	publication_add_span(p, 1, make(rand, 1, false));
 	timeline_apply(tl, p);
-	struct history *next = history_new(tl);
-	g_assert_true(next != held);
-	g_assert_cmpuint(held->n_spans, ==, 1);
-	g_assert_true(held->spans[0] == first);
-	g_assert_cmpuint(next->n_spans, ==, 2);
-	history_free(held);
-	history_free(next);
+	struct value id = v->columns[view_column(v, "span_id")].get(rows->rows->pdata[0], rows);
+	g_assert_true(id.kind != VALUE_NONE);
+	rows_free(rows);
 }
 
 int main(int argc, char **argv)
