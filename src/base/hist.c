@@ -100,9 +100,9 @@ void hist_add(struct hist *h, int64_t ns)
 
 bool hist_remove(struct hist *h, int64_t ns)
 {
+	ns = MAX(ns, 0);
 	unsigned index = hist_bucket_index(ns), at = lower_bound(h, index);
 
-	ns = MAX(ns, 0);
 	if (at == h->n || h->buckets[at].index != index)
 		return false;
 	h->count--;

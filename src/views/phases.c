@@ -26,7 +26,7 @@ struct phase_row {
 	GHashTable *calls;		/* string id -> int64_t *, while it is summed */
 	uint64_t evicted;		/* of the spans: their calls are not known */
 	const char *calls_text;		/* "futex 53.2ms, read 1.10ms" */
-	const struct span *worst;	/* the longest; the history holds it. NULL: "(self)", or
+	const struct span *worst;	/* the longest; the rows hold it. NULL: "(self)", or
 					 * it was evicted */
 	const char *verdict;		/* when it was asked for */
 };
@@ -416,8 +416,12 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	add_evicted(&ph, &range);
 	share_out(&ph);
 	g_hash_table_unref(ph.index);
-	for (guint i = 0; i < ph.rows->rows->len; i++)
-		tell_calls(ph.rows, ph.rows->rows->pdata[i]);
+	for (guint i = 0; i < ph.rows->rows->len; i++) {
+		struct phase_row *r = ph.rows->rows->pdata[i];
+		tell_calls(ph.rows, r);
+		if (r->worst)
+			rows_hold_span(ph.rows, r->worst);
+	}
 	common_finish(ph.rows, compare);
 	return ph.rows;
 }

@@ -23,7 +23,7 @@ struct service_row {
 	uint32_t from, to;		/* hosts of callers and called */
 	bool hosts_differ;		/* several of them */
 	int64_t clock_ns, clock_error_ns;	/* the called one's is ahead; TIME_UNKNOWN */
-	const struct span *worst;	/* called span of the longest call; the history holds it.
+	const struct span *worst;	/* called span of the longest call; the rows hold it.
 					 * NULL: it was evicted */
 	int64_t worst_ns;
 	const char *verdict;		/* when it was asked for */
@@ -277,6 +277,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	for (guint i = 0; i < map.rows->rows->len; i++) {
 		struct service_row *r = map.rows->rows->pdata[i];
 		r->gap = stat_of(&r->gaps);
+		if (r->worst)
+			rows_hold_span(map.rows, r->worst);
 		hist_clear(&r->gaps);
 	}
 	add_clocks(map.rows);

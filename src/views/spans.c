@@ -54,8 +54,7 @@ static void unref_span(void *span)
 	span_unref(span);
 }
 
-/* It may be evicted, or there is a newer version of it, while the rows are shown. */
-static void hold(struct rows *rows, const struct span *s)
+void rows_hold_span(struct rows *rows, const struct span *s)
 {
 	if (!rows->spans)
 		rows->spans = g_ptr_array_new_with_free_func(unref_span);
@@ -67,7 +66,7 @@ void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s)
 	const struct timeline *tl = rows->tl;
 	const struct host_info *host = timeline_host(tl, s->host);
 	const struct thread_info *t = timeline_thread(tl, s->thread);
-	hold(rows, s);
+	rows_hold_span(rows, s);
 	r->span = (struct span *)s;
 	r->c.name = timeline_string(tl, s->name);
 	r->c.service = timeline_string(tl, s->service);

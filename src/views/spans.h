@@ -9,7 +9,7 @@
 
 struct span_row {
 	struct common c;		/* name, service, host, pid, tid, parts, errors */
-	struct span *span;		/* a reference, held by rows->extra or the tree */
+	struct span *span;		/* the rows hold it */
 	const char *tags, *marks, *verdict, *neighbour;	/* made when first asked for */
 };
 
@@ -17,7 +17,10 @@ extern const char *const span_state_name[];	/* by enum span_state */
 const char *span_kind_name(enum span_kind kind);	/* NULL: local */
 uint64_t span_row_key(const struct span *s);	/* key[1]; key[0] is the span id */
 
-/* The rows hold the span. */
+/* A span that a row points to: it may be evicted, or there is a newer version of it, while the
+ * rows are shown. */
+void rows_hold_span(struct rows *rows, const struct span *s);
+/* Holds the span. */
 void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s);
 bool query_wants_span(const struct view_query *q, const struct timeline *tl,
 		      const struct span *s);
