@@ -129,13 +129,14 @@ static int find_part_in(const struct tree *t, int node, enum part part)
 	return node;
 }
 
-/* The longest wait of the part in the span, or in its children of the same thread. */
+/* The longest wait of the part in the span; where none is kept of it, in what is below it on
+ * the same thread. */
 static const struct span_wait *find_wait(const struct tree *t, int node, enum part part)
 {
 	const struct span *s = t->nodes[node].span;
 	const struct span_wait *longest = why_longest_wait(s, part);
-	int end = tree_end(t, node);
-	for (int i = node + 1; !longest && i < end; i++) {
+	int end = longest ? node : tree_end(t, node);
+	for (int i = node + 1; i < end; i++) {
 		if (!tree_same_thread(s, t->nodes[i].span))
 			continue;
 		const struct span_wait *w = why_longest_wait(t->nodes[i].span, part);

@@ -232,6 +232,27 @@ static void test_part_of_a_child(void)
 	assert_why(tl, 1, "nap: slept 40.0ms", "nap: slept 40.0ms");
 }
 
+/* Of waits of several children that nobody kept for the parent the longest is told. */
+static void test_longest_of_children(void)
+{
+	static const struct { int64_t begin, end; } waits[] = { { 1, 9 }, { 20, 34 }, { 40, 48 } };
+	struct fake *f = fake_new();
+	uint32_t t = fake_thread(f, 0, 1, 1, "t"), recv = fake_string(f, "recvfrom");
+	struct span *root = fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, .name = "work",
+		.service = "s", .thread = t, .begin = 0, .end = 50 * FAKE_MS });
+	fake_part(root, PART_SOCKET, 30 * FAKE_MS);
+	for (unsigned i = 0; i < G_N_ELEMENTS(waits); i++) {
+		g_autofree char *comm = g_strdup_printf("peer%u", i);
+		struct span *s = fake_span(f, &(struct fake_span){ .trace = 1, .id = 2 + i, .parent = 1,
+			.name = "ask", .service = "s", .thread = t,
+			.begin = waits[i].begin * FAKE_MS, .end = waits[i].end * FAKE_MS });
+		fake_wait(s, PART_SOCKET, waits[i].begin * FAKE_MS, waits[i].end * FAKE_MS, 0,
+			  fake_thread(f, 0, 20 + i, 20 + i, comm), recv);
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	assert_why(tl, 1, "waited 30.0ms for a socket, woken by peer1/21", "socket 30.0ms");
+}
+
 static void test_every_part(void)
 {
 	for (int p = 0; p < PART_N; p++) {
@@ -440,6 +461,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/why/queue-in-a-circle", test_queue_in_a_circle);
 	g_test_add_func("/why/many-causes", test_many_causes);
 	g_test_add_func("/why/runnable", test_runnable);
+	g_test_add_func("/why/longest-of-children", test_longest_of_children);
 	g_test_add_func("/why/part-of-a-child", test_part_of_a_child);
 	g_test_add_func("/why/every-part", test_every_part);
 	g_test_add_func("/why/no-time", test_no_time);
