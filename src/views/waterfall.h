@@ -53,8 +53,8 @@ const struct waterfall *waterfall_of(const struct rows *rows);
 
 /*
  * What the span's thread did in [from_ns, to_ns), n cells wide: in cells[i] the
- * part_info[] letter that fills most of it; '=' where a child span of the same thread
- * is at work (not when the row is folded), ' ' outside the span. Spans shorter than a
+ * part_info[] letter that fills most of it; '=' where a child span of the same thread (of any,
+ * where its own is not known) is at work (not when the row is folded), ' ' outside the span. Spans shorter than a
  * cell still show one. Not terminated.
  */
 void waterfall_strip(const struct rows *rows, const struct waterfall_row *row,

@@ -69,18 +69,19 @@ static void paint_waits(struct paint *p, const struct span *s)
 	}
 }
 
-/* Of a folded row all that its thread did below it; else children hide it. */
+/* Of a folded row all that its thread did below it; else children hide it. Where nobody knows the
+ * row's thread (imported spans), children of whatever thread do: nothing else is known of it. */
 static void paint_below(struct paint *p, const struct waterfall *w,
 			const struct waterfall_row *row)
 {
 	int end = tree_end(w->tree, row->index);
 	for (int i = row->index + 1; i < end; i++) {
 		const struct tree_node *node = &w->tree->nodes[i];
-		if (!tree_same_thread(row->span, node->span))
-			continue;
-		if (row->folded)
+		bool same = tree_same_thread(row->span, node->span);
+		if (row->folded && same)
 			paint_waits(p, node->span);
-		else if (node->parent == row->index)
+		else if (!row->folded && node->parent == row->index &&
+			 (same || row->span->thread == ID_NONE))
 			paint_interval(p, node->span->begin_ns, node->span->end_ns, CHILD);
 	}
 }
@@ -155,7 +156,8 @@ static int compare_parts(const void *va, const void *vb, void *data)
 static GString *line_of_parts(const struct timeline *tl, const struct span *s)
 {
 	GString *text = g_string_new(NULL);
-	g_autofree char *label = thread_label_new(tl, s->thread, s->end_ns);
+	g_autofree char *label = s->thread == ID_NONE ? g_strdup(timeline_string(tl, s->service)) :
+				 thread_label_new(tl, s->thread, s->end_ns);
 	const struct span_wait *w = why_longest_wait(s, PART_N);
 	char buf[TIMEFMT_LEN];
 	int order[PART_N];

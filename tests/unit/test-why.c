@@ -319,6 +319,29 @@ static void test_waterfall(void)
 	rows_free(rows);
 }
 
+/* Where nobody knows its thread, and so not what it did, at least its children are known. */
+static void test_strip_without_threads(void)
+{
+	static const struct fake_span spans[] = {
+		{ .trace = 1, .id = 1, UNKNOWN_THREAD, .begin = 0, .end = 80 },
+		{ .trace = 1, .id = 2, .parent = 1, UNKNOWN_THREAD, .begin = 20, .end = 40 },
+		{ .trace = 1, .id = 3, .parent = 1, .kind = SPAN_CLIENT, UNKNOWN_THREAD, .begin = 50, .end = 70 },
+		{ .trace = 1, .id = 3, .parent = 1, .kind = SPAN_SERVER, .name = "n", .service = "db",
+		  .thread = ID_NONE, .begin = 50, .end = 60 },
+	};
+	static const char *const want[] = { "?\?==?==?", "  ??    ", "     =? ", "     ?  " };
+	struct fake *f = fake_new();
+	for (size_t i = 0; i < G_N_ELEMENTS(spans); i++)
+		fake_span(f, &spans[i]);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	struct rows *rows = waterfall(tl, 1);
+	for (int i = 0; i < 4; i++) {
+		g_autofree char *cells = strip(rows, i, 8);
+		g_assert_cmpstr(cells, ==, want[i]);
+	}
+	rows_free(rows);
+}
+
 static void test_strip_edges(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
@@ -465,6 +488,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/why/part-of-a-child", test_part_of_a_child);
 	g_test_add_func("/why/every-part", test_every_part);
 	g_test_add_func("/why/no-time", test_no_time);
+	g_test_add_func("/waterfall/strip-without-threads", test_strip_without_threads);
 	g_test_add_func("/waterfall/rows", test_waterfall);
 	g_test_add_func("/waterfall/strip-edges", test_strip_edges);
 	g_test_add_func("/waterfall/waker", test_waker);
