@@ -3,17 +3,14 @@
  * Whom a span waited for a CPU behind: made events, of which the truth is known, whole and
  * cut anywhere.
  */
-#include "lib/report.h"
+#include "lib/cuts.h"
 #include "lib/traces.h"
 #include "views/neighbours.h"
 #include "views/why.h"
 
 #include "state/publish.h"
-#include "state/slice.h"
 
 #include <string.h>
-
-#define STEP INT64_C(1000000000)
 
 /* Thread 7 is the span's, from 100 to 1000; it runs on CPU 0 first. */
 #define BEGIN \
@@ -35,25 +32,6 @@ struct story {
 	struct expected rows[8];
 	const char *verdict;		/* or NULL */
 };
-
-static struct slice *slice_of(const struct recording *r, size_t from, size_t to, bool rooted)
-{
-	struct slice *s = slice_new(rooted, STEP);
-	for (size_t i = 0; i < from; i++) {	/* at most one loss, that may be open */
-		const struct blk_event *e = recording_event(r, i);
-		bool open = e->row == BLK_ROW_LOST_BEGIN;
-		for (size_t k = i + 1; open && k < from; k++)
-			open = recording_event(r, k)->row != BLK_ROW_LOST_END;
-		struct blk_loss loss;
-		if (!open)
-			continue;
-		memcpy(&loss, e->data, sizeof loss);
-		slice_begin_lost(s, recording_tables(r), e->stream, &loss);
-	}
-	for (size_t i = from; i < to; i++)
-		slice_feed(s, recording_tables(r), recording_event(r, i), 1);
-	return s;
-}
 
 static void check_rows(const struct timeline *tl, const struct story *x)
 {
@@ -83,40 +61,18 @@ static void check_rows(const struct timeline *tl, const struct story *x)
 	history_free(h);
 }
 
-/* In three at these events (or two), the left two stitched first, or the right two. */
-static void check_cut(const struct story *x, const struct recording *r, size_t i, size_t k,
-		      const char *whole, bool left_first)
-{
-	size_t n = recording_n(r);
-	struct slice *a = slice_of(r, 0, i, k & 1), *b = k > i ? slice_of(r, i, k, false) : NULL;
-	struct slice *c = slice_of(r, k, n, false);
-	if (b && left_first)
-		a = slice_stitch(a, b);
-	else if (b)
-		c = slice_stitch(b, c);
-	g_autofree char *got = report_of_slice(slice_root(slice_stitch(a, c)));
-	g_autofree char *what = g_strdup_printf("%s cut at %zu %zu, %s first", x->name, i, k,
-						left_first ? "left" : "right");
-	report_assert_equal(what, whole, got);
-}
-
 static void test_story(gconstpointer data)
 {
 	const struct story *x = data;
 	struct recording *r = traces_record_script(x->script);
 	size_t n = recording_n(r);
 	struct timeline *tl = timeline_new(0);
-	struct slice *s = slice_of(r, 0, n, true);
+	struct slice *s = cuts_slice(r, 0, n, true);
 	timeline_apply(tl, slice_finish(s));
 	slice_free(s);
 	check_rows(tl, x);
 	timeline_free(tl);
-	g_autofree char *whole = report_of_slice(slice_of(r, 0, n, true));
-	for (size_t i = 1; i < n; i++)
-		for (size_t k = i; k < n; k++) {
-			check_cut(x, r, i, k, whole, false);
-			check_cut(x, r, i, k, whole, true);
-		}
+	cuts_check(x->name, r);
 	recording_free(r);
 }
 
@@ -189,7 +145,7 @@ static void test_many(void)
 	}
 	g_string_append(script, SWITCH("900", "0", "31", "0", "7") END("0"));
 	struct recording *r = traces_record_script(script->str);
-	struct slice *s = slice_of(r, 0, recording_n(r), true);
+	struct slice *s = cuts_slice(r, 0, recording_n(r), true);
 	struct timeline *tl = timeline_new(0);
 	timeline_apply(tl, slice_finish(s));
 	const struct span *span = timeline_span(tl, 0);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* See cuts.h. */
+#include "lib/cuts.h"
+
+#include "lib/report.h"
+
+#include <string.h>
+
+#define STEP INT64_C(1000000000)
+
+struct slice *cuts_slice(const struct recording *r, size_t from, size_t to, bool rooted)
+{
+	struct slice *s = slice_new(rooted, STEP);
+	for (size_t i = 0; i < from; i++) {
+		const struct blk_event *e = recording_event(r, i);
+		bool open = e->row == BLK_ROW_LOST_BEGIN;
+		for (size_t k = i + 1; open && k < from; k++)
+			open = recording_event(r, k)->row != BLK_ROW_LOST_END;
+		struct blk_loss loss;
+		if (!open)
+			continue;
+		memcpy(&loss, e->data, sizeof loss);
+		slice_begin_lost(s, recording_tables(r), e->stream, &loss);
+	}
+	for (size_t i = from; i < to; i++)
+		slice_feed(s, recording_tables(r), recording_event(r, i), 1);
+	return s;
+}
+
+/* In three at these events (or two), the left two stitched first, or the right two. */
+static void check_cut(const char *name, const struct recording *r, size_t i, size_t k,
+		      const char *whole, bool left_first)
+{
+	size_t n = recording_n(r);
+	struct slice *a = cuts_slice(r, 0, i, k & 1), *b = k > i ? cuts_slice(r, i, k, false) : NULL;
+	struct slice *c = cuts_slice(r, k, n, false);
+	if (b && left_first)
+		a = slice_stitch(a, b);
+	else if (b)
+		c = slice_stitch(b, c);
+	g_autofree char *got = report_of_slice(slice_root(slice_stitch(a, c)));
+	g_autofree char *what = g_strdup_printf("%s cut at %zu %zu, %s first", name, i, k,
+						left_first ? "left" : "right");
+	report_assert_equal(what, whole, got);
+}
+
+void cuts_check(const char *name, const struct recording *r)
+{
+	size_t n = recording_n(r);
+	g_autofree char *whole = report_of_slice(cuts_slice(r, 0, n, true));
+	for (size_t i = 1; i < n; i++)
+		for (size_t k = i; k < n; k++) {
+			check_cut(name, r, i, k, whole, false);
+			check_cut(name, r, i, k, whole, true);
+		}
+}
