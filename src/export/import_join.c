@@ -195,7 +195,8 @@ static bool make_wait(struct joined *j, const struct read_span *r, const struct 
 	const char *arg = read_fact(r, "blktop.arg");
 	int64_t wake, cpu;
 
-	*ret = (struct span_wait){ .begin_ns = k->begin_ns, .end_ns = k->end_ns, .thread = k->thread };
+	*ret = (struct span_wait){ .begin_ns = k->begin_ns, .end_ns = k->end_ns, .thread = k->thread,
+				     .behind = ID_NONE };
 	if (!part_of(read_fact(r, "blktop.part"), &ret->part))
 		return false;
 	ret->wake_ns = read_fact_int(r, "blktop.wake_ns", &wake) ?

@@ -44,11 +44,6 @@ static void add_queue(void *data, const struct cpu *cpu, int64_t from, int64_t t
 		runs_between(b->s, cpu, from, to, add_piece, b);
 }
 
-void behind_wait(struct behind *b, uint32_t thread, const struct wait *w, int64_t begin, int64_t end)
-{
-	runs_runnable(b->s, thread_at(b->s, thread), w, begin, end, add_queue, b);
-}
-
 /* By what they are, never by the slice's numbers. */
 static int thread_order(gconstpointer a, gconstpointer b)
 {
@@ -86,6 +81,37 @@ static void sum_up(GArray *all)
 	}
 	g_array_set_size(all, kept);
 	g_array_sort(all, longest_first);
+}
+
+void behind_free(struct behind *b)
+{
+	if (b->all)
+		g_array_unref(b->all);
+	g_free(b);
+}
+
+/* Of those from the first on, against what was idle meanwhile. */
+static uint32_t longest_of(const struct behind *b, guint first, int64_t idle)
+{
+	g_autoptr(GArray) one = NULL;
+	const struct neighbour *n = NULL;
+	if (b->all && b->all->len > first)
+		n = &g_array_index(b->all, struct neighbour, first);
+	if (n && b->all->len > first + 1) {
+		one = g_array_new(false, false, sizeof *n);
+		g_array_append_vals(one, n, b->all->len - first);
+		sum_up(one);
+		n = &g_array_index(one, struct neighbour, 0);
+	}
+	return n && n->ns >= idle ? n->thread->self : ID_NONE;
+}
+
+uint32_t behind_wait(struct behind *b, uint32_t thread, const struct wait *w, int64_t begin, int64_t end)
+{
+	guint first = b->all ? b->all->len : 0;
+	int64_t idle = b->idle;
+	runs_runnable(b->s, thread_at(b->s, thread), w, begin, end, add_queue, b);
+	return longest_of(b, first, b->idle - idle);
 }
 
 struct span_behind *behind_end(struct behind *b, struct spans *sp, int64_t runnable)

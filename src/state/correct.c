@@ -340,6 +340,12 @@ static const struct id_field wait_ids[] = {
 	FIELD(ID_THREAD, span_wait, thread), FIELD(ID_STRING, span_wait, call),
 	FIELD(ID_FILE, span_wait, file), FIELD(ID_THREAD, span_wait, waker),
 	FIELD(ID_STRING, span_wait, waker_irq), FIELD(ID_STRING, span_wait, waker_call),
+	FIELD(ID_THREAD, span_wait, behind),
+};
+static const struct id_field hop_ids[] = {
+	FIELD(ID_THREAD, span_hop, thread), FIELD(ID_STRING, span_hop, call),
+	FIELD(ID_FILE, span_hop, file), FIELD(ID_THREAD, span_hop, waker),
+	FIELD(ID_STRING, span_hop, waker_irq), FIELD(ID_THREAD, span_hop, behind),
 };
 static const struct id_field call_ids[] = {
 	FIELD(ID_STRING, span_call, name), FIELD(ID_FILE, span_call, file),
@@ -402,6 +408,7 @@ static void map_span(const struct correction *c, struct span *s)
 	MAP(s->waits, s->n_waits, wait_ids);
 	MAP(s->calls, s->n_calls, call_ids);
 	MAP(s->slow, s->n_slow, slow_ids);
+	MAP(s->hops, s->n_hops, hop_ids);
 	if (s->behind)
 		MAP(s->behind->top, s->behind->n, neighbour_ids);
 }

@@ -22,7 +22,7 @@ static void add_difference(int64_t part[PART_N], const int64_t *from, const int6
 			    to[PART_LOST_BLOCK] - from[PART_LOST_BLOCK];
 }
 
-static enum part part_of_wait(struct spans *sp, uint32_t thread, const struct wait *w)
+enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w)
 {
 	if (w->cause == WAIT_PART)
 		return w->part;
@@ -78,8 +78,8 @@ static uint32_t waker_call(struct spans *sp, uint32_t waker, int64_t wake)
 	return w && wake - w->end <= JUST_OUT_NS ? w->call.name : 0;
 }
 
-static void keep_wait(struct spans *sp, GArray **kept, uint32_t thread, const struct wait *w,
-		      int64_t begin, int64_t end)
+bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
+		  struct span_wait *ret)
 {
 	struct slice *s = spans_slice(sp);
 	uint32_t host = thread_at(s, thread)->host, irq = w->waker_irq;
@@ -88,10 +88,11 @@ static void keep_wait(struct spans *sp, GArray **kept, uint32_t thread, const st
 		waker = ID_NONE;
 		irq = IRQ_UNKNOWN;
 	}
-	struct span_wait k = {
+	*ret = (struct span_wait){
 		.begin_ns = MAX(w->begin, begin), .wake_ns = CLAMP(w->wake, begin, end),
-		.end_ns = MIN(w->end, end), .part = part_of_wait(sp, thread, w),
+		.end_ns = MIN(w->end, end), .part = explain_part(sp, thread, w),
 		.thread = spans_map_thread(sp, thread), .call = w->call.name, .file = ID_NONE,
+		.behind = ID_NONE,
 		.waker = waker == ID_NONE ? ID_NONE : spans_map_thread(sp, waker),
 		.waker_irq = irq ? irq_text(s, spans_names(sp), host, irq) : 0,
 		.waker_call = waker == ID_NONE ? 0 : waker_call(sp, waker, w->wake),
@@ -99,12 +100,8 @@ static void keep_wait(struct spans *sp, GArray **kept, uint32_t thread, const st
 		.arg = w->cause == WAIT_PART && w->part == PART_FUTEX ? (uint64_t)w->call.arg[0] : 0,
 	};
 	if (w->cause == WAIT_FD || (w->call.name && w->call.fd >= 0))
-		k.file = names_file(spans_names(sp), thread, w->call.fd, w->call.begin, w->call.seq);
-	if (k.end_ns <= k.begin_ns)
-		return;
-	if (!*kept)
-		*kept = g_array_new(false, false, sizeof(struct span_wait));
-	g_array_append_val(*kept, k);
+		ret->file = names_file(spans_names(sp), thread, w->call.fd, w->call.begin, w->call.seq);
+	return ret->end_ns > ret->begin_ns;
 }
 
 static int longest_wait(gconstpointer a, gconstpointer b)
@@ -146,9 +143,15 @@ static void take_wait(struct spans *sp, struct half *h, const struct waits *to, 
 		      const struct wait *w, int64_t begin, int64_t end)
 {
 	if (w->cause == WAIT_FD)
-		h->span->part[part_of_wait(sp, thread, w)] += w->wake - w->begin;
-	keep_wait(sp, to->kept, thread, w, begin, end);
-	behind_wait(to->behind, thread, w, begin, end);
+		h->span->part[explain_part(sp, thread, w)] += w->wake - w->begin;
+	struct span_wait kept;
+	uint32_t behind = behind_wait(to->behind, thread, w, begin, end);
+	if (!explain_wait(sp, thread, w, begin, end, &kept))
+		return;
+	kept.behind = behind == ID_NONE ? ID_NONE : spans_map_thread(sp, behind);
+	if (!*to->kept)
+		*to->kept = g_array_new(false, false, sizeof kept);
+	g_array_append_val(*to->kept, kept);
 }
 
 /* The thread's account from annotation x to y, both by it. */

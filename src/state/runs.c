@@ -124,6 +124,48 @@ static const struct cpu *cpu_of(const struct slice *s, uint32_t host, uint16_t n
 	return i == INTMAP_NONE ? NULL : cpu_at(s, i);
 }
 
+static int64_t runs_on_until(const struct slice *s, const struct thread *t, const struct cpu *c, int64_t at)
+{
+	if (c->host != t->host || !c->runs || !c->runs->len)
+		return at;
+	guint i = run_at(c->runs, at);
+	const struct run *r = &g_array_index(c->runs, struct run, i);
+	if (r->ts > at || somebody(s, r->thread) != t->self)
+		return at;
+	while (++i < c->runs->len) {
+		r = &g_array_index(c->runs, struct run, i);
+		if (somebody(s, r->thread) != t->self)
+			return r->ts;
+	}
+	return INT64_MAX;
+}
+
+int64_t runs_until(const struct slice *s, const struct thread *t, const struct cpu *c, int64_t at)
+{
+	int64_t until = c ? runs_on_until(s, t, c, at) : at;
+	for (guint i = 0; !c && until == at && i < s->cpus->len; i++)
+		until = runs_on_until(s, t, cpu_at(s, i), at);
+	return until;
+}
+
+int64_t runs_next(const struct slice *s, const struct thread *t, int64_t from, int64_t to, unsigned most)
+{
+	for (guint k = 0; k < s->cpus->len; k++) {
+		const struct cpu *c = cpu_at(s, k);
+		if (c->host != t->host || !c->runs || !c->runs->len)
+			continue;
+		guint i = run_at(c->runs, from), end = MIN(c->runs->len, i + most);
+		for (; i < end; i++) {
+			const struct run *r = &g_array_index(c->runs, struct run, i);
+			if (r->ts >= to)
+				break;
+			if (r->ts > from && somebody(s, r->thread) == t->self)
+				to = r->ts;
+		}
+	}
+	return to;
+}
+
 static guint queued_at(const GArray *log, int64_t ts)	/* first entry at or behind it */
 {
 	guint lo = 0, hi = log ? log->len : 0;

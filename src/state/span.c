@@ -44,7 +44,7 @@ void span_seal(struct span *s)
 	size_t tags = s->n_tags * sizeof *s->tags;
 
 	s->bytes = taken(s->n_waits, sizeof *s->waits) + taken(s->n_calls, sizeof *s->calls) +
-		   taken(s->n_slow, sizeof *s->slow) +
+		   taken(s->n_slow, sizeof *s->slow) + taken(s->n_hops, sizeof *s->hops) +
 		   taken(s->behind != NULL, span_behind_size(s->behind));
 	if (s->whole)
 		s->bytes += taken(1, sizeof *s + annotations + tags);
@@ -62,6 +62,7 @@ struct span *span_copy(const struct span *s)
 	copy->waits = g_memdup2(s->waits, s->n_waits * sizeof(*s->waits));
 	copy->calls = g_memdup2(s->calls, s->n_calls * sizeof(*s->calls));
 	copy->slow = g_memdup2(s->slow, s->n_slow * sizeof(*s->slow));
+	copy->hops = g_memdup2(s->hops, s->n_hops * sizeof(*s->hops));
 	copy->behind = g_memdup2(s->behind, span_behind_size(s->behind));
 	g_atomic_ref_count_init(&copy->refs);
 	return copy;
@@ -97,6 +98,7 @@ void span_unref(struct span *s)
 	g_free(s->waits);
 	g_free(s->calls);
 	g_free(s->slow);
+	g_free(s->hops);
 	g_free(s->behind);
 	g_free(s);
 }

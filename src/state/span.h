@@ -45,6 +45,7 @@ struct span_wait {
 	uint32_t waker_call;		/* string: what the waker did last or does: "clock_nanosleep" */
 	uint32_t cpu;			/* where it ran again, UINT32_MAX: unknown */
 	uint64_t arg;			/* a futex's address; else 0 */
+	uint32_t behind;		/* who ran longest on its CPU while it was runnable, as waker */
 };
 #define SPAN_MAX_WAITS 32		/* the longest; more are counted */
 
@@ -63,6 +64,23 @@ struct span_behind {
 	uint32_t n, n_more;
 	struct span_neighbour top[];	/* n: the longest first */
 };
+
+/*
+ * What others did while the span's thread was blocked, until one of them woke it: its waker,
+ * and where that was blocked until a thread woke it, that one. Those of one wait fill it from its
+ * begin to its wakeup, one behind the other.
+ */
+struct span_hop {
+	int64_t begin_ns, end_ns;
+	uint32_t thread;		/* timeline_thread(); UINT32_MAX: unknown */
+	uint32_t call, file, waker, waker_irq;	/* as in struct span_wait; of a single wait */
+	uint32_t behind;		/* where it was runnable */
+	uint8_t part;			/* enum part: where not on_cpu. PART_UNKNOWN: nobody knows */
+	uint8_t depth;			/* 1: it woke the span's thread; 2: it woke that one; ... */
+	bool on_cpu;			/* in what mode is not known: .part says nothing */
+	bool mixed;			/* it is all this mostly: waits too short to be told are in it */
+};
+#define SPAN_MAX_HOPS 64		/* of a wait, about: no more wakers are looked behind then */
 
 /* System calls inside the span itself (not inside its children), by name. */
 struct span_call {
@@ -96,6 +114,7 @@ struct span {
 	struct span_wait *waits;		uint32_t n_waits, n_waits_more;
 	struct span_call *calls;		uint32_t n_calls;
 	struct span_slow_call *slow;		uint32_t n_slow, n_slow_more;
+	struct span_hop *hops;			uint32_t n_hops;	/* in order of begin */
 	struct span_behind *behind;	/* NULL: it never waited for a CPU */
 	size_t bytes;			/* memory held, about */
 	bool whole;			/* private: annotations and tags lie behind it */

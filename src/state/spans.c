@@ -2,6 +2,7 @@
 /* Spans from annotations: grouping, halves, states, self time, publication. */
 #include "state/spans.h"
 
+#include "state/hops.h"
 #include "state/pairs.h"
 #include "state/rules_private.h"
 #include "state/runs.h"
@@ -606,6 +607,7 @@ static void publish_trace(struct spans *sp, struct strace *t, struct publication
 		explain_half(sp, h, i, now, sp->segments);
 	}
 	explain_calls(sp, halves, sp->segments);
+	hops_find(sp, halves, sp->segments);
 	set_self_times(sp);
 	give_slots(sp, t, pub);
 	t->dirty = false;

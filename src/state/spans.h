@@ -46,6 +46,12 @@ struct half {
 struct segment { uint32_t thread; int64_t begin, end; size_t half; };	/* for its calls */
 
 void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, GArray *segments);
+/* Why the thread was blocked; and the wait as it is kept with a span, as far as it lies in
+ * [begin, end) (without .behind; false: it does not). */
+enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w);
+bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
+		  struct span_wait *ret);
+/* Sorts the segments by thread, then begin. */
 void explain_calls(struct spans *sp, GArray *halves, GArray *segments);
 
 /* For explain.c. */

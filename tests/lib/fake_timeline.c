@@ -274,10 +274,31 @@ struct span_wait *fake_wait(struct span *s, enum part part, int64_t begin, int64
 	w->call = call;
 	w->file = ID_NONE;
 	w->waker = waker;
+	w->behind = ID_NONE;
 	w->cpu = 0;
 	fake_part(s, part, end - begin - wakeup);
 	fake_part(s, PART_WAKEUP, wakeup);
 	return w;
+}
+
+struct span_hop *fake_hop(struct span *s, uint32_t thread, enum part part, int64_t begin, int64_t end)
+{
+	struct span_hop *h = ADD(s->hops, s->n_hops);
+	*h = (struct span_hop){
+		.begin_ns = FAKE_T0 + begin, .end_ns = FAKE_T0 + end, .thread = thread, .depth = 1,
+		.part = part == PART_N ? PART_UNKNOWN : part, .on_cpu = part == PART_N,
+		.file = ID_NONE, .waker = ID_NONE, .behind = ID_NONE };
+	return h;
+}
+
+void fake_behind(struct span *s, uint32_t thread, int64_t ns)
+{
+	uint32_t n = s->behind ? s->behind->n : 0;
+	s->behind = g_realloc(s->behind, sizeof *s->behind + (n + 1) * sizeof s->behind->top[0]);
+	if (!n)
+		*s->behind = (struct span_behind){ .unknown_ns = part_sum_runnable(s->part) };
+	s->behind->top[s->behind->n++] = (struct span_neighbour){ thread, ns };
+	s->behind->unknown_ns -= ns;
 }
 
 void fake_tag(struct span *s, uint32_t key, uint32_t val)

@@ -59,6 +59,10 @@ struct span *fake_span(struct fake *f, const struct fake_span *desc);
 /* Off the CPU in [begin, end) (from FAKE_T0), woken `wakeup` ns before its end. */
 struct span_wait *fake_wait(struct span *s, enum part part, int64_t begin, int64_t end,
 			    int64_t wakeup, uint32_t waker, uint32_t call);
+/* What a waker did in [begin, end) of a wait of the span. PART_N: it ran. */
+struct span_hop *fake_hop(struct span *s, uint32_t thread, enum part part, int64_t begin, int64_t end);
+/* The span's time without a CPU was spent behind that thread. */
+void fake_behind(struct span *s, uint32_t thread, int64_t ns);
 void fake_part(struct span *s, enum part part, int64_t ns);	/* taken from user time */
 void fake_tag(struct span *s, uint32_t key, uint32_t val);
 void fake_annotate(struct span *s, int64_t at, uint32_t event);
