@@ -6,6 +6,7 @@
 #include "export/json.h"
 #include "export/spans.h"
 #include "views/common.h"
+#include "views/path.h"
 #include "views/spans.h"
 
 static void add_string(JsonBuilder *b, const struct timeline *tl, const char *key, uint32_t id)
@@ -120,6 +121,44 @@ static void add_wait(JsonBuilder *b, const struct timeline *tl, const struct spa
 	json_builder_end_object(b);
 }
 
+static void add_segment(JsonBuilder *b, const struct timeline *tl, const struct path_segment *p)
+{
+	json_builder_begin_object(b);
+	json_add_int(b, "begin_ns", p->begin_ns);
+	json_add_int(b, "end_ns", p->end_ns);
+	json_add_text(b, "state", path_state(p));
+	if (p->on_cpu && p->part != PART_UNKNOWN)
+		json_add_text(b, "mode", part_info[p->part].id);
+	else
+		json_add_null(b, "mode");
+	json_builder_set_member_name(b, "mixed");
+	json_builder_add_boolean_value(b, p->mixed);
+	add_thread(b, tl, "thread", p->thread, p->end_ns);
+	if (p->span) {
+		json_add_hex(b, "trace_id", p->span->trace_id);
+		json_add_hex(b, "span_id", p->span->span_id);
+	} else {
+		json_add_null(b, "trace_id");
+		json_add_null(b, "span_id");
+	}
+	json_add_int(b, "hops", p->hops);
+	add_string(b, tl, "syscall", p->call);
+	add_file(b, tl, p->file);
+	add_thread(b, tl, "waker", p->waker, p->end_ns);
+	add_string(b, tl, "waker_irq", p->waker_irq);
+	add_thread(b, tl, "behind", p->behind, p->end_ns);
+	json_builder_end_object(b);
+}
+
+static void add_path(JsonBuilder *b, struct history *h, const struct tree *t, int node)
+{
+	g_autoptr(GArray) path = path_of(h, t, node);
+	begin_array(b, "critical_path");
+	for (guint i = 0; i < path->len; i++)
+		add_segment(b, h->tl, &g_array_index(path, struct path_segment, i));
+	json_builder_end_array(b);
+}
+
 /* Whom it waited for a CPU behind; null where it never waited for one. */
 static void add_behind(JsonBuilder *b, const struct timeline *tl, const struct span *s)
 {
@@ -203,7 +242,8 @@ static void add_identity(JsonBuilder *b, const struct timeline *tl, const struct
 	add_thread(b, tl, "thread", s->thread, s->end_ns);
 }
 
-static void append_span(GString *out, struct history *h, const struct tree *t, int node)
+/* top: what is exported begins with it. */
+static void append_span(GString *out, struct history *h, const struct tree *t, int node, bool top)
 {
 	const struct span *s = t->nodes[node].span;
 	JsonBuilder *b = json_builder_new();
@@ -231,6 +271,8 @@ static void append_span(GString *out, struct history *h, const struct tree *t, i
 	json_builder_end_array(b);
 	json_add_int(b, "waits_not_kept", s->n_waits_more);
 	add_behind(b, h->tl, s);
+	if (top)
+		add_path(b, h, t, node);
 	add_calls(b, h->tl, s);
 	json_builder_end_object(b);
 	json_append(out, b);
@@ -300,7 +342,7 @@ static void append_nested(GString *out, const struct export_set *set,
 			first = false;
 		}
 		g_string_append(out, first ? "\n" : ",\n");
-		append_span(out, set->h, t, i);
+		append_span(out, set->h, t, i, !open->len);
 		g_string_truncate(out, out->len - 1);
 		g_string_append(out, ",\"children\":[");
 		g_array_append_val(open, i);

@@ -181,6 +181,7 @@ static void put_request(struct page *p, unsigned n, uint64_t trace_id)
 	put_verdict(p, w);
 	bars_append(bars, rows, p->options->utf8);
 	markdown_block(p->out, bars->str);
+	report_path(p->out, rows);
 	report_phases(p->out, p->tl, trace_id);
 	report_calls(p->out, rows);
 	report_waits(p->out, rows);

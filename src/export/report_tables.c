@@ -8,6 +8,7 @@
 #include "base/timefmt.h"
 #include "export/markdown.h"
 #include "views/common.h"
+#include "views/path.h"
 #include "views/why.h"
 
 #include <string.h>
@@ -15,6 +16,7 @@
 #define MAX_PHASES 20
 #define MAX_CALLS 12
 #define MAX_WAITS 12
+#define MAX_PIECES 16
 
 static void put_cell(GString *out, const char *text)
 {
@@ -272,4 +274,66 @@ void report_waits(GString *out, const struct rows *rows)
 		put_wait(out, rows, &g_array_index(waits, struct wait, i));
 	if (all > waits->len)
 		g_string_append_printf(out, "\nand %u shorter ones.\n", all - waits->len);
+}
+
+/* ---- the critical path ---- */
+
+static int compare_pieces(const void *va, const void *vb)
+{
+	const struct path_segment *a = va, *b = vb;
+	int64_t da = a->end_ns - a->begin_ns, db = b->end_ns - b->begin_ns;
+	if (da != db)
+		return da > db ? -1 : 1;
+	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+static int compare_times(const void *va, const void *vb)
+{
+	const struct path_segment *a = va, *b = vb;
+	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+static void put_piece(GString *out, const struct waterfall *w, const struct timeline *tl,
+		      const struct path_segment *p)
+{
+	g_autofree char *thread = p->thread == ID_NONE ? g_strdup("") :
+				  thread_label_new(tl, p->thread, p->end_ns);
+	g_autofree char *words = path_words(tl, p);
+	g_autofree char *span = !p->span ? g_strdup("") : p->node >= 0 ?
+		g_strdup(timeline_string(tl, p->span->name)) :
+		g_strdup_printf("%s %016" G_GINT64_MODIFIER "x", timeline_string(tl, p->span->name),
+				p->span->trace_id);
+	put_duration(out, MAX(p->begin_ns - w->begin_ns, 0));
+	put_duration(out, p->end_ns - p->begin_ns);
+	put_cell(out, thread);
+	put_cell(out, span);
+	put_cell(out, words);
+	markdown_row_end(out);
+}
+
+void report_path(GString *out, const struct rows *rows)
+{
+	const struct waterfall *w = waterfall_of(rows);
+	g_autoptr(GArray) path = path_of(w->history, w->tree, w->tree->root);
+	guint all = path->len;
+	int64_t rest = 0;
+	char buf[TIMEFMT_LEN];
+	g_array_sort(path, compare_pieces);
+	for (guint i = MAX_PIECES; i < all; i++) {
+		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+		rest += p->end_ns - p->begin_ns;
+	}
+	g_array_set_size(path, MIN(all, MAX_PIECES));
+	g_array_sort(path, compare_times);
+	g_string_append(out, "\n### Critical path\n\n");
+	if (!all) {
+		g_string_append(out, "It took no time.\n");
+		return;
+	}
+	markdown_head(out, ">At|>For|Thread|Span|What it did");
+	for (guint i = 0; i < path->len; i++)
+		put_piece(out, w, rows->tl, &g_array_index(path, struct path_segment, i));
+	if (rest)
+		g_string_append_printf(out, "\nand %u shorter pieces, %s in all.\n", all - path->len,
+				       timefmt_duration(buf, rest));
 }

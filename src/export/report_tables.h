@@ -9,5 +9,7 @@ void report_phases(GString *out, const struct timeline *tl, uint64_t trace_id);
 /* Of the rows of a waterfall: its system calls, and its longest waits. */
 void report_calls(GString *out, const struct rows *rows);
 void report_waits(GString *out, const struct rows *rows);
+/* Of its root: the longest pieces, in order of time. */
+void report_path(GString *out, const struct rows *rows);
 
 #endif

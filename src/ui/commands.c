@@ -23,6 +23,7 @@ static const struct {
 	unsigned honours;
 } honoured[] = {
 	{ "traces", BY_OPERATION }, { "phases", BY_OPERATION }, { "compare", BY_TRACE },
+	{ "path", BY_TRACE },
 	{ "open", BY_OPERATION }, { "slow-spans", BY_OPERATION }, { "changed", BY_OPERATION },
 	{ "spans", BY_TRACE | BY_OPERATION }, { "syscalls", BY_PID },
 	{ "files", BY_PID }, { "processes", BY_PID }, { "process", BY_PID },
@@ -214,12 +215,13 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 
 static void do_view(struct app *app, struct place *p, enum command_id command)
 {
-	const struct view *view = view_find(numbered[command - CMD_VIEW_1]);
+	const char *id = command == CMD_PATH ? "path" : numbered[command - CMD_VIEW_1];
+	const struct view *view = view_find(id);
 
 	if (view)
 		open_view(app, p, view);
 	else
-		app_error(app, "there is no view '%s'", numbered[command - CMD_VIEW_1]);
+		app_error(app, "there is no view '%s'", id);
 }
 
 /* The views one can go to without a row: all on the screen but the waterfall. */
@@ -719,8 +721,9 @@ static const handler handlers[CMD_N] = {
 	[CMD_VIEW_1] = do_view, [CMD_VIEW_2] = do_view, [CMD_VIEW_3] = do_view,
 	[CMD_VIEW_4] = do_view, [CMD_VIEW_5] = do_view, [CMD_VIEW_6] = do_view,
 	[CMD_VIEW_7] = do_view, [CMD_VIEW_8] = do_view, [CMD_VIEW_9] = do_view,
-	[CMD_VIEW_LIST] = do_view_list, [CMD_VIEW_LOG] = screen_log_open, [CMD_VIEW_NEXT] = do_view_step,
-	[CMD_VIEW_PREV] = do_view_step, [CMD_DRILL] = do_drill, [CMD_BACK] = do_back, [CMD_COMPARE] = compare_command,
+	[CMD_PATH] = do_view, [CMD_VIEW_LIST] = do_view_list, [CMD_VIEW_LOG] = screen_log_open,
+	[CMD_VIEW_NEXT] = do_view_step, [CMD_VIEW_PREV] = do_view_step, [CMD_DRILL] = do_drill, [CMD_BACK] = do_back,
+	[CMD_COMPARE] = compare_command,
 	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = output_copy,
 	[CMD_SAVE] = output_save, [CMD_SAVE_TRACE] = output_save_trace,
 	[CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,

@@ -17,6 +17,7 @@ extern const struct view view_syscalls;
 extern const struct view view_files;
 extern const struct view view_io;
 extern const struct view view_spans;
+extern const struct view view_path;
 extern const struct view view_open;
 extern const struct view view_changed;
 extern const struct view view_slow_spans;

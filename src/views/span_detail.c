@@ -5,6 +5,7 @@
 #include "base/timefmt.h"
 #include "views/clocks.h"
 #include "views/neighbours.h"
+#include "views/path.h"
 #include "views/why.h"
 
 #include <string.h>
@@ -170,6 +171,52 @@ static void add_behind(struct detail *d)
 	}
 }
 
+#define PATH_SHARE 200		/* of the span: what is shorter is summed */
+
+/* "decode", "thumbnail 1e9873c2": in another trace. */
+static char *name_of_span(const struct detail *d, const struct path_segment *p)
+{
+	if (!p->span)
+		return g_strdup("-");
+	const char *name = timeline_string(d->tl, p->span->name);
+	return p->node >= 0 ? g_strdup(name) :
+		g_strdup_printf("%s %08x", name, (unsigned)(p->span->trace_id >> 32));
+}
+
+/* Imported spans have none: their service is what is known. */
+static char *label_of(const struct detail *d, const struct path_segment *p)
+{
+	if (p->thread != ID_NONE)
+		return thread_label_new(d->tl, p->thread, p->end_ns);
+	return g_strdup(p->span ? timeline_string(d->tl, p->span->service) : "-");
+}
+
+static void add_path(struct detail *d, const struct waterfall_row *row)
+{
+	g_autoptr(GArray) path = path_of(d->w->history, d->w->tree, row->index);
+	char at[TIMEFMT_LEN], took[TIMEFMT_LEN];
+	int64_t rest = 0;
+	guint more = 0;
+	if (path->len)
+		heading(d, "Critical path       thread               span       what it did");
+	for (guint i = 0; i < path->len; i++) {
+		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+		int64_t ns = p->end_ns - p->begin_ns;
+		if (ns * PATH_SHARE < span_duration(d->s)) {
+			rest += ns;
+			more++;
+			continue;
+		}
+		g_autofree char *label = label_of(d, p);
+		g_autofree char *text = path_words(d->tl, p), *name = name_of_span(d, p);
+		add(d, "  %9s %7s %*s%-*s %-10s %s", since(at, d, p->begin_ns), timefmt_duration(took, ns),
+		    (int)MIN(p->hops, 4), "", (int)(20 - MIN(p->hops, 4)), label, name, text);
+	}
+	if (more)
+		add(d, "  %9s %7s in %u shorter piece%s", "", timefmt_duration(took, rest), more,
+		    more == 1 ? "" : "s");
+}
+
 /* Annotations say which thread the span was on; between those of two it changed hands. */
 static void add_segments(struct detail *d)
 {
@@ -217,7 +264,7 @@ static void add_annotations(struct detail *d)
 		    timeline_string(d->tl, s->tags[i].key), timeline_string(d->tl, s->tags[i].val));
 }
 
-static const char *path_of(const struct detail *d, uint32_t file)
+static const char *file_of(const struct detail *d, uint32_t file)
 {
 	const struct file_info *f = timeline_file(d->tl, file);
 	return f ? timeline_string(d->tl, f->path) : "";
@@ -232,7 +279,7 @@ static void add_calls(struct detail *d)
 		add(d, "  %6ux %8s  longest %8s  %-16s %s", s->calls[i].count,
 		    timefmt_duration(took, s->calls[i].total_ns),
 		    timefmt_duration(max, s->calls[i].max_ns), timeline_string(d->tl, s->calls[i].name),
-		    path_of(d, s->calls[i].file));
+		    file_of(d, s->calls[i].file));
 	if (!s->n_calls)
 		add(d, "  none known: those inside of its children are theirs");
 	if (s->n_slow)
@@ -240,7 +287,7 @@ static void add_calls(struct detail *d)
 	for (uint32_t i = 0; i < s->n_slow; i++)
 		add(d, "  %9s %8s  %-16s = %-8" G_GINT64_FORMAT " %s", since(at, d, s->slow[i].begin_ns),
 		    timefmt_duration(took, s->slow[i].duration_ns),
-		    timeline_string(d->tl, s->slow[i].name), s->slow[i].ret, path_of(d, s->slow[i].file));
+		    timeline_string(d->tl, s->slow[i].name), s->slow[i].ret, file_of(d, s->slow[i].file));
 	if (s->n_slow_more)
 		add(d, "  and %u shorter ones", s->n_slow_more);
 }
@@ -268,6 +315,7 @@ GPtrArray *span_detail(const struct rows *rows, const struct waterfall_row *row)
 	add_times(&d);
 	add_verdict(&d, row);
 	add_parts(&d);
+	add_path(&d, row);
 	add_behind(&d);
 	add_gap(&d, row);
 	add_waits(&d, rows, row);

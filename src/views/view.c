@@ -13,7 +13,7 @@ const struct view *const view_all[] = {
 	&view_overview, &view_traces, &view_phases, &view_processes, &view_syscalls, &view_files,
 	&view_spans, &view_services, &view_waterfall, &view_events, &view_cpus, &view_devices,
 	&view_io, &view_slow, &view_scheduler, &view_wakers, &view_interrupts, &view_losses,
-	&view_open, &view_slow_spans, &view_compare, &view_changed,
+	&view_path, &view_open, &view_slow_spans, &view_compare, &view_changed,
 	&view_process, &view_counters, NULL
 };
 

@@ -10,6 +10,7 @@
 #include "base/timefmt.h"
 #include "views/common.h"
 #include "views/neighbours.h"
+#include "views/path.h"
 
 #include <string.h>
 
@@ -171,8 +172,8 @@ static void add_activity(const struct span *s, void *data)
 	}
 }
 
-/* Follows who woke `w` back to the one that did not just wait for the next. */
-static void find_culprit(struct history *h, const struct span_wait *w, struct why *why)
+/* Follows who woke `w` back to the one that did not just wait for the next, as far as spans tell. */
+static void ask_spans(struct history *h, const struct span_wait *w, struct why *why)
 {
 	int64_t from = w->begin_ns, to = w->wake_ns;
 	uint32_t thread = w->waker;
@@ -185,7 +186,8 @@ static void find_culprit(struct history *h, const struct span_wait *w, struct wh
 		enum part p = part_largest(a.part, &ns, NULL);
 		bool told = ns * 2 >= to - from && a.longest;
 		why->culprit = thread;
-		why->culprit_part = told ? p : PART_N;
+		why->culprit_did = told ? phrase[p].held : NULL;
+		why->culprit_ns = told ? ns : 0;
 		why->culprit_trace = told ? a.span->trace_id : at ? at->trace_id : 0;
 		why->culprit_span = told ? a.span->name : at ? at->name : 0;
 		if (!told || p != PART_FUTEX || a.longest->waker == ID_NONE ||
@@ -197,10 +199,36 @@ static void find_culprit(struct history *h, const struct span_wait *w, struct wh
 	}
 }
 
+/* As the critical path has it; where that knows nobody, as the spans of the waker do. */
+static void find_culprit(struct history *h, const struct tree *t, int node, struct why *why)
+{
+	const struct span_wait *w = why->wait;
+	struct path_culprit c;
+	if (!w || w->waker == ID_NONE)
+		return;
+	why->waker = w->waker;
+	if (!path_culprit(h, t, node, w->begin_ns, w->wake_ns, &c)) {
+		if (why->part == PART_FUTEX)
+			ask_spans(h, w, why);
+		return;
+	}
+	why->culprit = c.thread;
+	why->culprit_did = c.on_cpu && c.part == PART_UNKNOWN ? "ran" : *phrase[c.part].held ?
+			   phrase[c.part].held : NULL;
+	why->culprit_ns = c.ns;
+	why->culprit_trace = c.span ? c.span->trace_id : 0;
+	why->culprit_span = c.span ? c.span->name : 0;
+}
+
+/* Nobody but it had to act: the waker was a messenger. */
+static bool waits_for_others(enum part p)
+{
+	return p == PART_FUTEX || p == PART_SOCKET || p == PART_PIPE || p == PART_POLL || p == PART_OTHER;
+}
+
 void why_find(struct history *h, const struct tree *t, int node, struct why *ret)
 {
-	*ret = (struct why){ .node = find_blamed(t, node), .waker = ID_NONE, .culprit = ID_NONE,
-			     .culprit_part = PART_N };
+	*ret = (struct why){ .node = find_blamed(t, node), .waker = ID_NONE, .culprit = ID_NONE };
 	ret->part = find_part(t->nodes[ret->node].span, &ret->ns);
 	ret->node = find_part_in(t, ret->node, ret->part);
 	ret->ns = part_ns(t->nodes[ret->node].span, ret->part);
@@ -208,8 +236,8 @@ void why_find(struct history *h, const struct tree *t, int node, struct why *ret
 	if (!ret->wait)
 		return;
 	ret->waker = ret->wait->waker;
-	if (ret->waker != ID_NONE && ret->part == PART_FUTEX)
-		find_culprit(h, ret->wait, ret);
+	if (waits_for_others(ret->part))
+		find_culprit(h, t, ret->node, ret);
 }
 
 /* --- words --- */
@@ -257,8 +285,8 @@ static void add_holder(GString *text, const struct history *h, const struct why 
 	}
 	g_autofree char *label = thread_label_new(h->tl, why->culprit, why->wait->wake_ns);
 	g_string_append_printf(text, "; %s ", label);
-	if (why->culprit_part < PART_N)
-		g_string_append_printf(text, "%s holding it", phrase[why->culprit_part].held);
+	if (why->culprit_did)
+		g_string_append_printf(text, "%s holding it", why->culprit_did);
 	else if (why->culprit_span)
 		g_string_append_printf(text, "held it, in %s",
 				       timeline_string(h->tl, why->culprit_span));
@@ -279,8 +307,19 @@ static void add_waker(GString *text, const struct history *h, const struct why *
 	}
 }
 
+/* Of the thread that it waited for, where no span tells: what that did most of the time. */
+static void add_meanwhile(GString *text, const struct history *h, const struct why *why)
+{
+	char buf[TIMEFMT_LEN];
+	if (why->culprit == ID_NONE || !why->culprit_did || why->culprit_ns * 2 < wait_blocked(why->wait))
+		return;
+	g_autofree char *label = thread_label_new(h->tl, why->culprit, why->wait->wake_ns);
+	g_string_append_printf(text, "; %s %s for %s of it", label, why->culprit_did,
+			       duration(buf, why->culprit_ns));
+}
+
 /* A client that waited much longer than its server worked: say how long that was. */
-static void add_server(GString *text, const struct history *h, const struct tree *t,
+static bool add_server(GString *text, const struct history *h, const struct tree *t,
 		       const struct why *why)
 {
 	const struct span *client = t->nodes[why->node].span;
@@ -291,8 +330,9 @@ static void add_server(GString *text, const struct history *h, const struct tree
 			continue;
 		g_string_append_printf(text, "; %s had it for %s", timeline_string(h->tl, s->service),
 				       duration(buf, span_duration(s)));
-		return;
+		return true;
 	}
+	return false;
 }
 
 /* "waited 5ms for a CPU": both kinds together, unless one is nearly all of it. */
@@ -334,8 +374,8 @@ static void add_cause(GString *text, const struct history *h, const struct tree 
 		add_holder(text, h, why, s->state == SPAN_OPEN);
 	else if (why->wait)
 		add_waker(text, h, why);
-	if (why->part == PART_SOCKET)
-		add_server(text, h, t, why);
+	if ((why->part != PART_SOCKET || !add_server(text, h, t, why)) && why->part != PART_FUTEX)
+		add_meanwhile(text, h, why);
 }
 
 /* ---- more causes ---- */
@@ -404,7 +444,7 @@ static bool find_other(const struct history *h, const struct tree *t, int asked,
 	static const enum part parts[] = { PART_FUTEX, PART_TIMER, PART_USER, PART_PREEMPTED };
 	int64_t whole = span_duration(t->nodes[asked].span);
 	int end = tree_end(t, asked);
-	*ret = (struct why){ .node = -1, .waker = ID_NONE, .culprit = ID_NONE, .culprit_part = PART_N };
+	*ret = (struct why){ .node = -1, .waker = ID_NONE, .culprit = ID_NONE };
 	for (int i = asked; i < end; i++) {
 		for (size_t k = 0; k < G_N_ELEMENTS(parts); k++) {
 			enum part part = parts[k];
@@ -444,11 +484,8 @@ static void add_others(GString *text, const struct history *h, const struct tree
 			return;
 		other->wait = is_runnable(other->part) ? NULL :
 			why_longest_wait(t->nodes[other->node].span, other->part);
-		if (other->wait && other->part == PART_FUTEX) {
-			other->waker = other->wait->waker;
-			if (other->waker != ID_NONE)
-				find_culprit((struct history *)h, other->wait, other);
-		}
+		if (other->part == PART_FUTEX)
+			find_culprit((struct history *)h, t, other->node, other);
 		g_string_append(text, "; and ");
 		add_where(text, h, t, asked, other->node);
 		add_cause(text, h, t, other);

@@ -17,7 +17,8 @@ struct why {
 	/* Who it waited for, when the wait was woken by a thread: */
 	uint32_t waker;			/* thread; ID_NONE */
 	uint32_t culprit;		/* behind the waker when that only waited as well; ID_NONE */
-	enum part culprit_part;		/* what that did most of the time; PART_N: unknown */
+	const char *culprit_did;	/* what that did most of the time: "slept"; NULL: unknown */
+	int64_t culprit_ns;		/* and for how long */
 	uint64_t culprit_trace;		/* what it worked for; 0: unknown */
 	uint32_t culprit_span;		/* string: name of that span; "" unknown */
 };

@@ -18,7 +18,7 @@ succeeds 0 "report" report "$ust"
 cp "$work/out" "$work/page.md"
 ok "five requests" page "$work/page.md" "len(re.findall(r'^## \d+\. ', page, re.M)) == 5"
 ok "verdict, phases, calls, waits of each" page "$work/page.md" \
-	"all(page.count(w) == 5 for w in ['> **Why:** ', '### Phases', '### System calls', '### Waits'])"
+	"all(page.count(w) == 5 for w in ['> **Why:** ', '### Critical path', '### Phases', '### System calls', '### Waits'])"
 ok "bars of one width" page "$work/page.md" \
 	"len({len(l) for b in re.findall(r'\`\`\`text\n(.*?)\`\`\`', page, re.S) for l in b.split('\n') if l.endswith('│')}) == 1"
 ok "rows of a table have one number of cells" python3 - "$work/page.md" <<-'PY'

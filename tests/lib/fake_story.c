@@ -122,6 +122,8 @@ static void add_bad_requests(struct story *st)
 	struct span_wait *w = fake_wait(st->lock, PART_FUTEX, victim.begin + 150000,
 					victim.begin + 54790000, 1400000, st->worker[0], st->futex);
 	w->waker_call = st->sleep;
+	fake_hop(st->lock, st->worker[0], PART_TIMER, victim.begin + 150000, w->wake_ns - FAKE_T0)->call =
+		st->sleep;
 	w->arg = 0x55efb1a37580;
 	fake_part(root, PART_FUTEX, w->wake_ns - w->begin_ns);
 

@@ -34,14 +34,14 @@ def hex16(i):
 
 
 class Request:
-    def __init__(self, told, run, row, spans, truth, critical):
+    def __init__(self, told, run, row, spans, truth, critical, path):
         self.number, self.run = told["number"], run
         on = self.number >= run["faults_from"]
         self.holds, self.store, self.encodes = (
             bool(on and run[k] and self.number % run[k] == 0)
             for k in ("lock_every", "store_every", "encode_every"))
         self.why, self.ns, self.by, self.truth = row["verdict"], row["duration_ns"], spans, truth
-        self.row, self.critical = row, critical
+        self.row, self.critical, self.path = row, critical, path
         self.waited = 0             # for others who held the lock; and who did longest
         self.holder = None
 
@@ -54,6 +54,10 @@ class Request:
         root = self.by["thumbnail", "server"]
         return root["timer_ns"] - sum(s["timer_ns"] for s in self.by.values()
                                       if s["parent_id"] == root["span_id"] and s["tid"] == root["tid"])
+
+    def spent(self, **like):
+        """How long the path is like that: name and kind of the span, state, tid."""
+        return sum(p["end_ns"] - p["begin_ns"] for p in self.path if all(p.get(k) == v for k, v in like.items()))
 
     def on_path(self, *key):
         name, kind = key
@@ -81,8 +85,18 @@ def below(spans):
         yield from below(s["children"])
 
 
+def segments(trace):
+    """The critical path of the root, each segment with the name and kind of its span."""
+    spans = {(s["span_id"], (s["thread"] or {}).get("tid")): s for s in below(trace["spans"])}
+    for p in trace["spans"][0]["critical_path"]:
+        p["tid"] = (p["thread"] or {}).get("tid")
+        s = spans.get((p["span_id"], p["tid"])) if p["trace_id"] == trace["trace_id"] else None
+        p["name"], p["span_kind"] = (s["name"], s["kind"]) if s else (None, None)
+        yield p
+
+
 def requests(name, trace, told):
-    by, runs, truth, critical = (collections.defaultdict(dict) for _ in range(4))
+    by, runs, truth, critical, path = (collections.defaultdict(dict) for _ in range(5))
     for s in blk.rows("spans", trace):
         by[s["trace_id"]][s["name"], s["kind"]] = s
     processes = [t for t in told if t["kind"] == "process" and t["service"] == "thumbd"]
@@ -93,10 +107,11 @@ def requests(name, trace, told):
         if t["kind"] == "span":
             truth[hex16(t["trace"])][t["name"], t["service"]] = t
     for t in json.loads(blk.blktop("--export-slowest", "100000", "--format", "json", trace)[1])["traces"]:
+        path[t["trace_id"]] = list(segments(t))
         critical[t["trace_id"]] = {(s["name"], s["kind"]) for s in below(t["spans"]) if s["critical"]}
     asked = {hex16(t["trace"]): t for t in told if t["kind"] == "request"}
     all_of = [Request(asked[r["trace_id"]], run, r, by[r["trace_id"]], truth[r["trace_id"]],
-                      critical[r["trace_id"]])
+                      critical[r["trace_id"]], path[r["trace_id"]])
               for r in blk.rows("traces", trace) if r["trace_id"] in asked and
               len(by[r["trace_id"]]) == len(truth[r["trace_id"]])]      # all of it was recorded
     runs = collections.defaultdict(list)
@@ -180,6 +195,42 @@ def check_cpus(tap, name, all_of):
               sum(s[k] for s in q.by.values() for k in CPU) * 16 < q.ns], f"{name}: and for none without one")
 
 
+def is_whole(q):
+    ends = [q.row["begin_ns"], *(p["end_ns"] for p in q.path)]
+    return [p["begin_ns"] for p in q.path] == ends[:-1] and ends[-1] == q.row["end_ns"]
+
+
+def most_with(q):
+    """The thread with which the path was longest while the request waited for its lock."""
+    by = collections.Counter()
+    lock = q.by["lock", None]
+    for p in q.path:
+        if lock["begin_ns"] <= p["begin_ns"] < lock["end_ns"] and p["tid"] != lock["tid"]:
+            by[p["tid"]] += p["end_ns"] - p["begin_ns"]
+    return by.most_common(1)[0] if by else (None, 0)
+
+
+def check_paths(tap, name, all_of):
+    """What the critical path is spent on, thread by thread, is what the server did."""
+    tap.none([q for q in all_of if not is_whole(q)], f"{name}: critical paths are whole, to the nanosecond")
+    waits = [q for q in all_of if q.waited > 5 * MS]
+    tap.none([q for q in waits if most_with(q)[0] != q.holder or most_with(q)[1] < q.waited / 2],
+             f"{name}: the paths of {len(waits)} that waited for the lock go on in the thread that had it")
+    lock, store = (all_of[0].run[k] * MS for k in ("lock_ms", "store_ms"))
+    tap.none([q for q in all_of if q.holds and q.spent(name="thumbnail", state="timer", hops=0) < lock],
+             f"{name}: of those that held it, in their own sleep")
+    tap.none([q for q in all_of if q.store and q.spent(name="send", span_kind="server", state="timer") < store * .95],
+             f"{name}: of slow stores, in the store's sleep")
+    tap.none([q for q in all_of if q.encodes and q.spent(name="encode", state="cpu") < q.by["encode", None]["user_ns"] * .95],
+             f"{name}: of big encodes, on the CPU")
+    tap.none([q for q in all_of if not q.store and q.spent(name="send", span_kind="server", state="timer") > 5 * MS] +
+             [q for q in all_of if not q.holds and q.spent(name="thumbnail", state="timer", hops=0) > 5 * MS],
+             f"{name}: and of no other")
+    said = [(q, int(m[1])) for q in all_of for m in [re.search(r"/(\d+) slept holding it", q.why)] if m]
+    tap.none([q for q, tid in said if q.spent(tid=tid, state="timer") < 4 * MS],
+             f"{name}: {len(said)} sentences blame who slept with the lock, and so do the paths")
+
+
 def check(tap, name, trace, told):
     all_of = requests(name, trace, told)
     tap.ok(len(all_of) > 30, f"{name}: {len(all_of)} requests")
@@ -187,6 +238,7 @@ def check(tap, name, trace, told):
     check_sleeps(tap, name, all_of)
     check_encodes(tap, name, all_of)
     check_cpus(tap, name, all_of)
+    check_paths(tap, name, all_of)
 
 
 def main():

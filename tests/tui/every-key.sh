@@ -58,6 +58,7 @@ overview,table | back:q | | left:0
 waterfall | back | | SLOWEST + OPEN
 popup | back | | -Help:
 chooser | back | | -Columns of
+waterfall | critical-path | | lock of thumbd
 waterfall | waker | | 1e9873c2aa104f01
 waterfall | longest | g | row:lock
 overview,waterfall | compare | | with the usual

@@ -224,6 +224,41 @@ static void test_golden(const void *data)
 	stop(&f);
 }
 
+/* A request that a noisy neighbour kept from its CPU, then a lock whose holder has no span. */
+static struct timeline *noisy_timeline(void)
+{
+	struct fake *f = fake_new();
+	uint32_t serve = fake_thread(f, 0, 70, 71, "serve"), janitor = fake_thread(f, 0, 70, 72, "janitor");
+	uint32_t ffmpeg = fake_thread(f, 0, 77, 77, "ffmpeg"), other = fake_thread(f, 0, 78, 78, "cron");
+	struct span *root = fake_span(f, &(struct fake_span){ .trace = FAKE_VICTIM, .id = 1, .name = "get",
+		.service = "front", .thread = serve, .begin = 0, .end = 100 * FAKE_MS });
+	fake_second(f, 0);
+	fake_class(f, "sched_switch");
+	fake_class(f, "zipkin:timestamp");
+	fake_wait(root, PART_PREEMPTED, 10 * FAKE_MS, 60 * FAKE_MS, 0, ID_NONE, 0)->behind = ffmpeg;
+	fake_wait(root, PART_FUTEX, 65 * FAKE_MS, 90 * FAKE_MS, 2 * FAKE_MS, janitor, fake_string(f, "futex"));
+	fake_hop(root, janitor, PART_TIMER, 65 * FAKE_MS, 85 * FAKE_MS)->call = fake_string(f, "clock_nanosleep");
+	fake_hop(root, janitor, PART_WAKEUP, 85 * FAKE_MS, 87 * FAKE_MS)->behind = other;
+	fake_hop(root, janitor, PART_N, 87 * FAKE_MS, 88 * FAKE_MS);
+	fake_behind(root, ffmpeg, 43 * FAKE_MS);
+	fake_behind(root, other, 5 * FAKE_MS);
+	root->behind->idle_ns = 3 * FAKE_MS;
+	root->behind->unknown_ns = 1 * FAKE_MS;
+	return fake_done(f);
+}
+
+static void test_noisy(void)
+{
+	struct fixture f = { 0 };
+
+	start_on(&f, noisy_timeline(), 45, 100);
+	press(&f, "j\r\r");
+	check_has(&f, "Runnable behind");
+	check_has(&f, "janitor/72");
+	check_golden(&f, "waterfall-neighbour");
+	stop(&f);
+}
+
 /* Every view in every size: a view that is added is in it by itself. */
 
 static const struct size {
@@ -658,6 +693,7 @@ int main(int argc, char **argv)
 
 		g_test_add_data_func(path, &goldens[i], test_golden);
 	}
+	g_test_add_func("/golden/waterfall-neighbour", test_noisy);
 	add_matrix();
 	g_test_add_func("/screens/walk", test_walk);
 	g_test_add_func("/screens/time", test_time);

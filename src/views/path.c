@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The critical path: see path.h. */
+#include "views/path.h"
+
+#include "views/common.h"
+
+#include <string.h>
+
+#define MOST_DEPTH 64		/* from thread to thread, down the tree */
+
+struct rest { bool known, on_cpu, mixed; enum part part; };
+
+struct walk {
+	struct history *h;
+	const struct tree *t;
+	GArray *path;
+	struct rest *rest;		/* by node, made when first asked for */
+	unsigned depth;
+};
+
+static void walk_span(struct walk *w, int node, int64_t from, int64_t to);
+
+static const struct span *span_at(const struct walk *w, int node)
+{
+	return w->t->nodes[node].span;
+}
+
+static bool is_same_kind(const struct path_segment *a, const struct path_segment *b)
+{
+	return a->on_cpu && b->on_cpu && a->span == b->span && a->thread == b->thread &&
+	       a->part == b->part && a->hops == b->hops;
+}
+
+static void add(struct walk *w, const struct path_segment *s)
+{
+	struct path_segment *last = w->path->len ?
+		&g_array_index(w->path, struct path_segment, w->path->len - 1) : NULL;
+	if (s->end_ns <= s->begin_ns)
+		return;
+	if (last && is_same_kind(last, s)) {
+		last->end_ns = s->end_ns;
+		last->mixed |= s->mixed;
+		return;
+	}
+	g_array_append_vals(w->path, s, 1);
+}
+
+static void add_part_of(struct walk *w, const struct path_segment *s, int64_t from, int64_t to)
+{
+	struct path_segment piece = *s;
+	piece.begin_ns = from;
+	piece.end_ns = to;
+	add(w, &piece);
+}
+
+/* ---- who was waited for ---- */
+
+/* What the thread of a hop worked for. */
+static void find_span(struct walk *w, struct path_segment *s)
+{
+	int64_t middle = s->begin_ns + (s->end_ns - s->begin_ns) / 2;
+	s->node = -1;
+	s->span = w->h && s->thread != ID_NONE ? history_span_at(w->h, s->thread, middle) : NULL;
+	if (s->span && s->span->trace_id == w->t->trace_id)
+		s->node = tree_find(w->t, s->span->span_id, (int)s->span->kind);
+}
+
+/* Those of the wait that is s, as far as [from, to) goes; false: nobody is known. */
+static bool add_hops(struct walk *w, const struct path_segment *s, int64_t from, int64_t to)
+{
+	const struct span *span = span_at(w, s->node);
+	int64_t cursor = from;
+	uint32_t first = 0;
+	while (first < span->n_hops && span->hops[first].end_ns <= from)
+		first++;
+	for (uint32_t i = first; i < span->n_hops && cursor < to; i++) {
+		if (span->hops[i].begin_ns > cursor)
+			return false;
+		cursor = span->hops[i].end_ns;
+	}
+	if (cursor < to)
+		return false;
+	for (uint32_t i = first; i < span->n_hops && span->hops[i].begin_ns < to; i++) {
+		const struct span_hop *h = &span->hops[i];
+		struct path_segment p = {
+			.begin_ns = MAX(h->begin_ns, from), .end_ns = MIN(h->end_ns, to),
+			.thread = h->thread, .part = h->part, .on_cpu = h->on_cpu, .mixed = h->mixed,
+			.call = h->call, .file = h->file, .waker = h->waker,
+			.waker_irq = h->waker_irq, .behind = h->behind, .hops = h->depth };
+		find_span(w, &p);
+		add(w, &p);
+	}
+	return true;
+}
+
+static bool in_hops(const struct span *s, const struct span *child, int64_t from, int64_t to)
+{
+	for (uint32_t i = 0; i < s->n_hops; i++)
+		if (s->hops[i].begin_ns < MIN(to, child->end_ns) &&
+		    s->hops[i].end_ns > MAX(from, child->begin_ns) && s->hops[i].thread == child->thread)
+			return true;
+	return false;
+}
+
+static bool has_hops(const struct span *s, int64_t from, int64_t to)
+{
+	for (uint32_t i = 0; i < s->n_hops; i++)
+		if (s->hops[i].begin_ns < to && s->hops[i].end_ns > from)
+			return true;
+	return false;
+}
+
+/* Those that end last first; of these the one that began first. */
+static int compare_ends(const void *va, const void *vb, void *data)
+{
+	const struct walk *w = data;
+	int a = *(const int *)va, b = *(const int *)vb;
+	int64_t ea = span_at(w, a)->end_ns, eb = span_at(w, b)->end_ns;
+	return ea != eb ? (ea > eb ? -1 : 1) : a - b;
+}
+
+/* Children that the wait may have been for: of other threads, and if it is known who ended it,
+ * of those who had a part in that. */
+static GArray *children_of(struct walk *w, const struct path_segment *s)
+{
+	const struct tree *t = w->t;
+	const struct span *own = span_at(w, s->node);
+	bool known = has_hops(own, s->begin_ns, s->end_ns);
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(int));
+	for (int c = t->nodes[s->node].first_child; c >= 0; c = t->nodes[c].next) {
+		const struct span *x = t->nodes[c].span;
+		if (!tree_same_thread(x, own) && x->begin_ns < s->end_ns && x->end_ns > s->begin_ns &&
+		    x->end_ns > x->begin_ns && (!known || in_hops(own, x, s->begin_ns, s->end_ns)))
+			g_array_append_val(all, c);
+	}
+	g_array_sort_with_data(all, compare_ends, w);
+	return all;
+}
+
+struct piece { int64_t from, to; int child; };
+
+/* Backwards from the end: the child that ended last, the one that ended last before that began. */
+static GArray *pieces_of(struct walk *w, const struct path_segment *s)
+{
+	GArray *pieces = g_array_new(FALSE, FALSE, sizeof(struct piece));
+	g_autoptr(GArray) children = children_of(w, s);
+	int64_t cursor = s->end_ns;
+	for (guint i = 0; i < children->len && cursor > s->begin_ns; i++) {
+		int c = g_array_index(children, int, i);
+		struct piece p = { MAX(span_at(w, c)->begin_ns, s->begin_ns),
+				   MIN(span_at(w, c)->end_ns, cursor), c };
+		if (p.from >= p.to)
+			continue;	/* nobody waited for it any more */
+		g_array_append_val(pieces, p);
+		cursor = p.from;
+	}
+	return pieces;
+}
+
+static void add_alone(struct walk *w, const struct path_segment *s, int64_t from, int64_t to)
+{
+	if (from < to && (s->on_cpu || !add_hops(w, s, from, to)))
+		add_part_of(w, s, from, to);
+}
+
+/* A device, the clock, a CPU: nobody else is to be asked. */
+static const bool is_own[PART_N] = {
+	[PART_USER] = true, [PART_SYSCALL] = true, [PART_KERNEL] = true, [PART_IRQ] = true,
+	[PART_PREEMPTED] = true, [PART_WAKEUP] = true, [PART_DISK] = true, [PART_TIMER] = true,
+	[PART_FAULT] = true,
+};
+
+/* Blocked, or nobody knows: s is what the thread itself tells of it. */
+static void add_blocked(struct walk *w, const struct path_segment *s)
+{
+	if (is_own[s->part] || w->depth >= MOST_DEPTH) {
+		add_alone(w, s, s->begin_ns, s->end_ns);
+		return;
+	}
+	g_autoptr(GArray) pieces = pieces_of(w, s);
+	int64_t cursor = s->begin_ns;
+	for (guint i = pieces->len; i > 0; i--) {
+		struct piece p = g_array_index(pieces, struct piece, i - 1);
+		add_alone(w, s, cursor, p.from);
+		w->depth++;
+		walk_span(w, p.child, p.from, p.to);
+		w->depth--;
+		cursor = p.to;
+	}
+	add_alone(w, s, cursor, s->end_ns);
+}
+
+/* ---- the thread of one span ---- */
+
+static struct path_segment of_node(const struct walk *w, int node, int64_t from, int64_t to)
+{
+	return (struct path_segment){ .begin_ns = from, .end_ns = to, .node = node, .span = span_at(w, node),
+				      .thread = span_at(w, node)->thread, .part = PART_UNKNOWN,
+				      .file = ID_NONE, .waker = ID_NONE, .behind = ID_NONE };
+}
+
+/* Is the wait in a child on the same thread? That tells it, then. */
+static bool in_child(const struct walk *w, int node, const struct span_wait *x)
+{
+	for (int c = w->t->nodes[node].first_child; c >= 0; c = w->t->nodes[c].next) {
+		const struct span *s = span_at(w, c);
+		if (s->begin_ns <= x->begin_ns && x->end_ns <= s->end_ns &&
+		    tree_same_thread(s, span_at(w, node)))
+			return true;
+	}
+	return false;
+}
+
+/* What it did in no wait that is kept: the most of what these and its children leave over. */
+static struct rest find_rest(const struct walk *w, int node)
+{
+	const struct span *s = span_at(w, node);
+	int64_t part[PART_N], all = 0, most = 0;
+	struct rest r = { .known = true, .part = PART_UNKNOWN };
+	tree_self_parts(w->t, node, part);
+	part[PART_HANDOFF] = 0;		/* told by annotations */
+	for (uint32_t i = 0; i < s->n_waits; i++) {
+		const struct span_wait *x = &s->waits[i];
+		if (in_child(w, node, x))
+			continue;
+		int64_t wake = x->part == PART_PREEMPTED ? x->end_ns : x->wake_ns;
+		part[x->part] -= wake - x->begin_ns;
+		part[PART_WAKEUP] -= x->end_ns - wake;
+	}
+	for (unsigned p = 0; p < PART_N; p++) {
+		all += MAX(part[p], 0);
+		if (part[p] > most) {
+			most = part[p];
+			r.part = p;
+		}
+	}
+	int64_t cpu = 0;
+	for (unsigned p = PART_USER; p <= PART_IRQ; p++)
+		cpu += MAX(part[p], 0);
+	r.on_cpu = cpu * 2 > all;
+	for (unsigned p = PART_USER; r.on_cpu && p <= PART_IRQ; p++)
+		if (r.part > PART_IRQ || part[p] > part[r.part])
+			r.part = p;
+	r.mixed = all != (r.on_cpu ? cpu : most);
+	return r;
+}
+
+static void add_rest_of(struct walk *w, int node, uint32_t thread, int64_t from, int64_t to)
+{
+	struct path_segment s = of_node(w, node, from, to);
+	struct rest *r = &w->rest[node];
+	if (from >= to)
+		return;
+	if (!r->known)
+		*r = find_rest(w, node);
+	s.thread = thread;
+	s.on_cpu = r->on_cpu;
+	s.part = r->part;
+	s.mixed = r->mixed;
+	add_blocked(w, &s);
+}
+
+static void add_handoff(struct walk *w, int node, int64_t from, int64_t to)
+{
+	struct path_segment s = of_node(w, node, from, to);
+	s.thread = ID_NONE;
+	s.part = PART_HANDOFF;
+	if (from < to)
+		add_blocked(w, &s);
+}
+
+/* In no wait that is kept. Of a span of several threads annotations tell which one it was. */
+static void add_rest(struct walk *w, int node, int64_t from, int64_t to)
+{
+	const struct span *s = span_at(w, node);
+	uint32_t thread = s->thread, n = s->part[PART_HANDOFF] > 0 ? s->n_annotations : 0;
+	int64_t since = s->begin_ns;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct span_annotation *a = &s->annotations[i];
+		if (a->thread == thread)
+			add_rest_of(w, node, thread, MAX(since, from), MIN(a->ts, to));
+		else
+			add_handoff(w, node, MAX(since, from), MIN(a->ts, to));
+		thread = a->thread;
+		since = MAX(since, a->ts);
+	}
+	add_rest_of(w, node, thread, MAX(since, from), to);
+}
+
+static void add_wait(struct walk *w, int node, const struct span_wait *x, int64_t from, int64_t to)
+{
+	bool preempted = x->part == PART_PREEMPTED;
+	int64_t wake = preempted ? from : CLAMP(x->wake_ns, from, to);
+	struct path_segment s = of_node(w, node, from, wake);
+	s.thread = x->thread;
+	s.part = x->part;
+	s.call = x->call;
+	s.file = x->file;
+	s.waker = x->waker;
+	s.waker_irq = x->waker_irq;
+	if (wake > from)
+		add_blocked(w, &s);
+	s = of_node(w, node, wake, to);
+	s.thread = x->thread;
+	s.part = preempted ? PART_PREEMPTED : PART_WAKEUP;
+	s.behind = x->behind;
+	add(w, &s);
+}
+
+/* [from, to) of the span itself, in which no child of its thread is. */
+static void add_own(struct walk *w, int node, int64_t from, int64_t to)
+{
+	const struct span *s = span_at(w, node);
+	int64_t cursor = from;
+	for (uint32_t i = 0; i < s->n_waits; i++) {
+		const struct span_wait *x = &s->waits[i];
+		int64_t begin = MAX(x->begin_ns, cursor), end = MIN(x->end_ns, to);
+		if (end <= begin)
+			continue;
+		add_rest(w, node, cursor, begin);
+		add_wait(w, node, x, begin, end);
+		cursor = end;
+	}
+	add_rest(w, node, cursor, to);
+}
+
+/* The next child of the same thread that overlaps [from, to); they are in order of begin. */
+static int next_inner(const struct walk *w, int c, const struct span *s, int64_t from, int64_t to)
+{
+	for (; c >= 0 && span_at(w, c)->begin_ns < to; c = w->t->nodes[c].next) {
+		const struct span *x = span_at(w, c);
+		if (tree_same_thread(x, s) && x->end_ns > from && x->end_ns > x->begin_ns)
+			return c;
+	}
+	return -1;
+}
+
+struct inner { int node, next; int64_t from, to; };
+
+/* The span's thread from .. to, each instant told by the innermost span of that thread. These may
+ * nest deep, so they do not recurse. */
+static void walk_span(struct walk *w, int node, int64_t from, int64_t to)
+{
+	g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(struct inner));
+	struct inner top = { node, w->t->nodes[node].first_child, from, to };
+	g_array_append_val(stack, top);
+	while (stack->len) {
+		struct inner *in = &g_array_index(stack, struct inner, stack->len - 1);
+		int c = next_inner(w, in->next, span_at(w, in->node), in->from, in->to);
+		if (c < 0) {
+			struct inner last = *in;
+			g_array_set_size(stack, stack->len - 1);
+			add_own(w, last.node, last.from, last.to);
+			continue;
+		}
+		const struct span *x = span_at(w, c);
+		struct inner below = { c, w->t->nodes[c].first_child, MAX(x->begin_ns, in->from),
+				       MIN(x->end_ns, in->to) };
+		struct inner own = *in;
+		in->next = w->t->nodes[c].next;
+		in->from = below.to;
+		add_own(w, own.node, own.from, below.from);
+		g_array_append_val(stack, below);
+	}
+}
+
+static GArray *path_between(struct history *h, const struct tree *t, int node, int64_t from, int64_t to)
+{
+	g_autofree struct rest *rest = g_new0(struct rest, t->n);
+	struct walk w = { .h = h, .t = t, .rest = rest,
+			  .path = g_array_new(FALSE, FALSE, sizeof(struct path_segment)) };
+	walk_span(&w, node, from, to);
+	return w.path;
+}
+
+GArray *path_of(struct history *h, const struct tree *t, int node)
+{
+	const struct span *s = t->nodes[node].span;
+	return path_between(h, t, node, s->begin_ns, s->end_ns);
+}
+
+/* ---- whose fault ---- */
+
+struct spent { const struct path_segment *first; int64_t ns; };	/* by one thread, in one state */
+
+static void spend(GArray *all, const struct path_segment *p)
+{
+	for (guint i = 0; i < all->len; i++) {
+		struct spent *x = &g_array_index(all, struct spent, i);
+		const struct path_segment *f = x->first;
+		if (f->thread != p->thread || f->on_cpu != p->on_cpu || (!p->on_cpu && f->part != p->part))
+			continue;
+		x->ns += p->end_ns - p->begin_ns;
+		return;
+	}
+	struct spent new = { p, p->end_ns - p->begin_ns };
+	g_array_append_val(all, new);
+}
+
+static int64_t spent_by(const GArray *all, uint32_t thread)
+{
+	int64_t ns = 0;
+	for (guint i = 0; i < all->len; i++) {
+		const struct spent *x = &g_array_index(all, struct spent, i);
+		ns += x->first->thread == thread ? x->ns : 0;
+	}
+	return ns;
+}
+
+bool path_culprit(struct history *h, const struct tree *t, int node, int64_t from, int64_t to,
+		  struct path_culprit *ret)
+{
+	g_autoptr(GArray) path = path_between(h, t, node, from, to);
+	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct spent));
+	int64_t most = 0;
+	*ret = (struct path_culprit){ .thread = ID_NONE };
+	for (guint i = 0; i < path->len; i++) {
+		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+		if (p->thread != ID_NONE && p->thread != t->nodes[node].span->thread)
+			spend(all, p);
+	}
+	for (guint i = 0; i < all->len; i++) {
+		const struct spent *x = &g_array_index(all, struct spent, i);
+		const struct path_segment *f = x->first;
+		int64_t by_it = spent_by(all, f->thread);
+		if (by_it < most || (by_it == most && (f->thread != ret->thread || x->ns <= ret->ns)))
+			continue;
+		most = by_it;
+		*ret = (struct path_culprit){ f->thread, x->ns, f->part, f->on_cpu, f->span };
+	}
+	return ret->thread != ID_NONE;
+}
+
+/* ---- words ---- */
+
+const char *path_state(const struct path_segment *p)
+{
+	return p->on_cpu ? "cpu" : part_info[p->part].id;
+}
+
+static void append_waker(GString *text, const struct timeline *tl, const struct path_segment *p)
+{
+	const char *irq = timeline_string(tl, p->waker_irq);
+	if (p->waker != ID_NONE && p->part != PART_TIMER) {
+		g_autofree char *label = thread_label_new(tl, p->waker, p->end_ns);
+		g_string_append_printf(text, ", woken by %s", label);
+	} else if (*irq && p->part != PART_TIMER) {
+		g_string_append_printf(text, ", woken by %s", irq);
+	}
+}
+
+char *path_words(const struct timeline *tl, const struct path_segment *p)
+{
+	const struct file_info *f = timeline_file(tl, p->file);
+	const char *call = timeline_string(tl, p->call);
+	GString *text = g_string_new(p->mixed ? "mostly " : NULL);
+	if (p->on_cpu) {
+		g_string_append(text, "cpu");
+		if (p->part != PART_UNKNOWN)
+			g_string_append_printf(text, " %s", part_info[p->part].id);
+		return g_string_free(text, FALSE);
+	}
+	g_string_append(text, part_info[p->part].id);
+	if (p->behind != ID_NONE) {
+		g_autofree char *label = thread_label_new(tl, p->behind, p->end_ns);
+		g_string_append_printf(text, " behind %s", label);
+	}
+	if (*call)
+		g_string_append_printf(text, ": %s", call);
+	if (f)
+		g_string_append_printf(text, "%s(%s)", *call ? "" : ": ", timeline_string(tl, f->path));
+	append_waker(text, tl, p);
+	return g_string_free(text, FALSE);
+}

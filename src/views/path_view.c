@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The critical path of one request (or span) as a table: see path.h.
+ */
+#include "views/path.h"
+
+#include "base/timefmt.h"
+#include "views/registry.h"
+#include "views/traces.h"
+
+struct path_row {
+	struct common c;		/* of the thread; name, service: of its span */
+	struct path_segment p;		/* but for .span */
+	int64_t since;			/* begin of the path */
+	uint64_t trace_id, span_id;	/* of its span; 0: it has none */
+	const char *what, *mode, *call, *path, *waker, *behind;
+};
+
+#define ROW(row) ((const struct path_row *)(row))
+
+static GETTER(get_begin)
+{
+	return value_int(VALUE_TIME, ROW(row)->p.begin_ns);
+}
+
+static GETTER(get_at)
+{
+	return value_int(VALUE_NS, ROW(row)->p.begin_ns - ROW(row)->since);
+}
+
+static GETTER(get_duration)
+{
+	return value_int(VALUE_NS, ROW(row)->p.end_ns - ROW(row)->p.begin_ns);
+}
+
+static GETTER(get_hops)
+{
+	return value_int(VALUE_COUNT, ROW(row)->p.hops);
+}
+
+static GETTER(get_state)
+{
+	return value_text(path_state(&ROW(row)->p));
+}
+
+static GETTER(get_mode)
+{
+	return value_text(ROW(row)->mode);
+}
+
+static GETTER(get_mixed)
+{
+	return value_int(VALUE_COUNT, ROW(row)->p.mixed);
+}
+
+static GETTER(get_what)
+{
+	return value_text(ROW(row)->what);
+}
+
+static GETTER(get_call)
+{
+	return value_text(ROW(row)->call);
+}
+
+static GETTER(get_path)
+{
+	return value_text(ROW(row)->path);
+}
+
+static GETTER(get_waker)
+{
+	return value_text(ROW(row)->waker);
+}
+
+static GETTER(get_behind)
+{
+	return value_text(ROW(row)->behind);
+}
+
+static GETTER(get_trace_id)
+{
+	return ROW(row)->trace_id ? value_int(VALUE_HEX64, (int64_t)ROW(row)->trace_id) : value_none();
+}
+
+static GETTER(get_span_id)
+{
+	return ROW(row)->trace_id ? value_int(VALUE_HEX64, (int64_t)ROW(row)->span_id) : value_none();
+}
+
+static const struct column columns[] = {
+	COLUMN_HOST,
+	{ .id = "at_ns", .title = "AT", .kind = VALUE_NS, .width = 8, .priority = 2,
+	  .help = "when the piece begins, since the span did", .get = get_at },
+	{ .id = "begin_ns", .title = "BEGIN", .kind = VALUE_TIME, .width = 0,
+	  .help = "when it begins, and the one before it ends", .get = get_begin },
+	COLUMN_N("duration_ns", "DURATION", VALUE_NS, 8, 0, "how long it is; all sum to the span", get_duration),
+	COLUMN_N("hops", "HOPS", VALUE_COUNT, 4, 5, "how many wakers the thread is away from a span of the request",
+		 get_hops),
+	COLUMN_ID("pid", "PID", 7, 6, "process id", get_pid),
+	COLUMN_ID("tid", "TID", 7, 3, "thread id", get_tid),
+	COLUMN_T("comm", "THREAD", 15, 0, "the thread's name then", get_comm),
+	COLUMN_T("service", "SERVICE", 10, 4, "of the span that it worked for", get_service),
+	COLUMN_T("name", "SPAN", 12, 1, "the span that it worked for, of whatever trace; null: none known", get_name),
+	COLUMN_FLEX("what", "WHAT", 16, "what it did, on what, and who ended that", get_what),
+	COLUMN_T("state", "STATE", 0, 0, "cpu, or the part that it was blocked or runnable in", get_state),
+	COLUMN_T("mode", "MODE", 0, 0, "on a CPU: user, syscall, kernel or irq, the most of it; null: unknown",
+		 get_mode),
+	COLUMN_N("mixed", "MIXED", VALUE_COUNT, 0, 0, "1: it was so mostly; what is too short to be told is in it",
+		 get_mixed),
+	COLUMN_T("syscall", "SYSCALL", 0, 0, "the system call it was blocked in", get_call),
+	COLUMN_T("path", "ON", 0, 0, "file, socket or pipe it was blocked on", get_path),
+	COLUMN_T("waker", "WOKEN BY", 0, 0, "thread or interrupt that ended it", get_waker),
+	COLUMN_T("behind", "BEHIND", 0, 0, "who had its CPU, while it was runnable", get_behind),
+	COLUMN_OPTIONAL("trace_id", "TRACE", VALUE_HEX64, 0, 0, "of the span", get_trace_id),
+	COLUMN_OPTIONAL("span_id", "ID", VALUE_HEX64, 0, 0, "the span's id", get_span_id),
+	COLUMN_CONTAINER,
+};
+
+static void set_span(struct path_row *r, const struct timeline *tl, const struct span *s)
+{
+	r->p.span = NULL;		/* it may go; the rows stay */
+	r->c.service = r->c.name = NULL;
+	if (!s)
+		return;
+	r->c.name = timeline_string(tl, s->name);
+	r->c.service = timeline_string(tl, s->service);
+	r->trace_id = s->trace_id;
+	r->span_id = s->span_id;
+	r->c.row.drill.trace_id = s->trace_id;
+	r->c.row.drill.span_id = s->span_id;
+	r->c.row.drill.span_kind = (int)s->kind;
+}
+
+static void add_segment(struct rows *rows, const struct path_segment *p, const struct span *of)
+{
+	const struct timeline *tl = rows->tl;
+	const struct file_info *f = timeline_file(tl, p->file);
+	const char *irq = timeline_string(tl, p->waker_irq), *call = timeline_string(tl, p->call);
+	struct path_row *r = common_new(rows, sizeof(*r));
+	g_autofree char *words = path_words(tl, p);
+	enum view_by by = rows->query.by;
+	rows->query.by = BY_THREAD;	/* a piece is one thread's, whatever was asked */
+	group_fill(&r->c, rows, p->thread);
+	rows->query.by = by;
+	r->c.row.drill = (struct view_query)VIEW_QUERY_INIT;
+	r->c.row.drill.trace_id = of->trace_id;
+	r->since = of->begin_ns;
+	r->p = *p;
+	set_span(r, tl, p->span);
+	r->c.row.key[0] = key_int(r->c.row.key[0], (uint64_t)p->begin_ns);
+	r->c.comm = p->thread == ID_NONE ? NULL : timeline_comm(tl, p->thread, p->end_ns);
+	r->what = rows_text(rows, words);
+	r->mode = p->on_cpu && p->part != PART_UNKNOWN ? part_info[p->part].id : NULL;
+	r->call = *call ? call : NULL;
+	r->path = f ? timeline_string(tl, f->path) : NULL;
+	r->waker = p->waker != ID_NONE ? thread_label(rows, p->waker, p->end_ns) : *irq ? irq : NULL;
+	r->behind = p->behind != ID_NONE ? thread_label(rows, p->behind, p->end_ns) : NULL;
+}
+
+/* They stay in order of time. */
+static int compare(const void *va, const void *vb)
+{
+	const struct path_row *a = *(const struct path_row *const *)va;
+	const struct path_row *b = *(const struct path_row *const *)vb;
+	return (a->p.begin_ns > b->p.begin_ns) - (a->p.begin_ns < b->p.begin_ns);
+}
+
+static void add_sentences(struct rows *rows, struct history *h, const struct tree *t, int node)
+{
+	const struct span *s = t->nodes[node].span;
+	char took[TIMEFMT_LEN];
+	struct why why;
+	why_find(h, t, node, &why);
+	g_autofree char *sentence = why_sentence(h, t, node, &why);
+	g_autofree char *about = g_strdup_printf("%s of %s, %08x: %s", timeline_string(h->tl, s->name),
+		timeline_string(h->tl, s->service), (unsigned)(s->trace_id >> 32),
+		timefmt_duration(took, span_duration(s)));
+	rows->verdict = rows_text(rows, sentence);
+	rows->about = rows_text(rows, about);
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct rows *rows = rows_new(tl, query);
+	uint64_t trace_id = query->trace_id ? query->trace_id : traces_slowest(tl, query);
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(blk_tree) t = tree_new(tl, trace_id);
+	int node = query->span_id ? tree_find(t, query->span_id, query->span_kind) : t->root;
+	if (node >= 0) {
+		g_autoptr(GArray) path = path_of(h, t, node);
+		for (guint i = 0; i < path->len; i++)
+			add_segment(rows, &g_array_index(path, struct path_segment, i), t->nodes[node].span);
+		add_sentences(rows, h, t, node);
+	}
+	common_finish(rows, compare);
+	return rows;
+}
+
+static const char *const needs[] = { "zipkin:timestamp", "sched_switch", "sched_waking|sched_wakeup", NULL };
+
+const struct view view_path = {
+	.id = "path", .title = "Critical path",
+	.help = "What the time of one request was really spent on: where its thread was blocked on others, what "
+		"these did, whether they have spans or not. All pieces sum to its duration.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "begin_ns", .drill = "waterfall", .needs = needs, .default_by = BY_THREAD,
+	.on_screen = true, .build = build,
+};

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The critical path: made events of which the truth is known, whole and cut anywhere, and trees
+ * of spans as no trace has them.
+ */
+#include "lib/cuts.h"
+#include "lib/fake_timeline.h"
+#include "lib/traces.h"
+#include "views/path.h"
+#include "views/common.h"
+#include "views/why.h"
+
+#include <string.h>
+
+/* Thread 7 is the span's, from 100 to 1000; it runs on CPU 0 first. */
+#define SPAN(at, cpu, event) \
+	at " " cpu " u:zipkin:timestamp trace_name=\"req\" service_name=\"s\" trace_id=1 span_id=2 " \
+	"parent_span_id=0 event=\"" event "\" ctx.vtid=7 ctx.vpid=7\n"
+#define BEGIN SWITCH("10", "0", "0", "0", "7") SWITCH("11", "1", "5", "1", "0") SPAN("100", "0", "sr")
+#define END(cpu) SPAN("1000", cpu, "ss") SWITCH("1100", cpu, "7", "1", "0")
+#define SWITCH(at, cpu, prev, state, next) \
+	at " " cpu " sched_switch prev_tid=" prev " prev_state=" state " next_tid=" next \
+	" prev_comm=\"t" prev "\" next_comm=\"t" next "\"\n"
+#define WAKE(at, cpu, tid, target) at " " cpu " sched_waking tid=" tid " target_cpu=" target "\n"
+#define ENTER(at, cpu, call, args) at " " cpu " syscall_entry_" call " " args "\n"
+#define EXIT(at, cpu, call) at " " cpu " syscall_exit_" call " ret=0\n"
+/* 7 waits for a lock since 200, until 300 or so */
+#define LOCK ENTER("150", "0", "futex", "uaddr=4096 op=0") SWITCH("200", "0", "7", "1", "0")
+#define LOCKED(at, runs) SWITCH(at, "0", "0", "0", "7") EXIT(runs, "0", "futex")
+
+struct story {
+	const char *name, *script;
+	const char *path;		/* begin-end thread what, hops as dots before it */
+	const char *verdict;
+};
+
+static char *words_of(const struct timeline *tl, const struct path_segment *p)
+{
+	g_autofree char *label = thread_label_new(tl, p->thread, p->end_ns), *what = path_words(tl, p);
+	return g_strdup_printf("%.*s%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT " %s %s\n", (int)p->hops,
+			       "........", p->begin_ns, p->end_ns, label, what);
+}
+
+/* What it sums to holds whatever it is. */
+static GArray *sound_path(struct history *h, const struct tree *t, int node)
+{
+	GArray *path = path_of(h, t, node);
+	int64_t at = t->nodes[node].span->begin_ns;
+	for (guint i = 0; i < path->len; i++) {
+		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+		g_assert_cmpint(p->begin_ns, ==, at);
+		g_assert_cmpint(p->end_ns, >, at);
+		at = p->end_ns;
+	}
+	g_assert_cmpint(at, ==, t->nodes[node].span->end_ns);
+	return path;
+}
+
+static void check_path(const struct timeline *tl, const struct story *x)
+{
+	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(GArray) path = sound_path(h, t, t->root);
+	g_autoptr(GString) text = g_string_new(NULL);
+	for (guint i = 0; i < path->len; i++) {
+		g_autofree char *line = words_of(tl, &g_array_index(path, struct path_segment, i));
+		g_string_append(text, line);
+	}
+	g_assert_cmpstr(text->str, ==, x->path);
+	struct why why;
+	why_find(h, t, t->root, &why);
+	g_autofree char *verdict = why_sentence(h, t, t->root, &why);
+	if (x->verdict)
+		g_assert_cmpstr(verdict, ==, x->verdict);
+}
+
+static void test_story(gconstpointer data)
+{
+	const struct story *x = data;
+	struct recording *r = traces_record_script(x->script);
+	struct timeline *tl = timeline_new(0);
+	struct slice *s = cuts_slice(r, 0, recording_n(r), true);
+	timeline_apply(tl, slice_finish(s));
+	slice_free(s);
+	check_path(tl, x);
+	timeline_free(tl);
+	cuts_check(x->name, r);
+	recording_free(r);
+}
+
+#define SLEEP(at, off, cpu, tid) ENTER(at, cpu, "clock_nanosleep", "") SWITCH(off, cpu, tid, "1", "0")
+#define SLEPT(wake, at, exit, cpu, tid) \
+	WAKE(wake, cpu, tid, cpu) SWITCH(at, cpu, "0", "0", tid) EXIT(exit, cpu, "clock_nanosleep")
+/* Connected to somebody by descriptor 5. */
+#define CONNECT \
+	"50 0 syscall_entry_socket family=2 type=1 protocol=0\n60 0 syscall_exit_socket ret=5\n"
+#define RECV ENTER("150", "0", "recvfrom", "fd=5 size=9") SWITCH("200", "0", "7", "1", "0")
+
+static const struct story stories[] = {
+	{ "runs", BEGIN END("0"), "100-1000 t7/7 cpu user\n", NULL },
+	{ "holder sleeps, and has no span", BEGIN
+	  SWITCH("120", "1", "0", "0", "8") SLEEP("160", "170", "1", "8")
+	  LOCK SLEPT("700", "710", "715", "1", "8")
+	  ENTER("720", "1", "futex", "uaddr=4096 op=1") WAKE("740", "1", "7", "0") LOCKED("760", "770") END("0"),
+	  "100-200 t7/7 cpu user\n.200-700 t8/8 timer: clock_nanosleep\n.700-710 t8/8 wakeup\n"
+	  ".710-740 t8/8 cpu\n740-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n",
+	  "waited 560ns for a lock; t8/8 slept holding it" },
+	/* 8 waits for the lock that 9 has, who computes. */
+	{ "queue", BEGIN
+	  SWITCH("120", "1", "0", "0", "8") ENTER("130", "1", "futex", "uaddr=8192 op=0")
+	  SWITCH("140", "1", "8", "1", "9") LOCK WAKE("700", "1", "8", "1")
+	  SWITCH("720", "1", "9", "1", "8") EXIT("730", "1", "futex") WAKE("740", "1", "7", "0")
+	  LOCKED("760", "770") END("0"),
+	  "100-200 t7/7 cpu user\n..200-700 t9/9 cpu\n.700-720 t8/8 wakeup behind t9/9\n.720-740 t8/8 cpu\n"
+	  "740-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n",
+	  "waited 560ns for a lock behind t8/8; t9/9 ran holding it" },
+	/* Who has the lock wants a CPU that another one has; so does the span, later. */
+	{ "holder without a CPU", BEGIN
+	  SWITCH("120", "1", "0", "0", "8") LOCK SWITCH("220", "1", "8", "0", "20")
+	  SWITCH("700", "1", "20", "1", "8") WAKE("740", "1", "7", "0") SWITCH("742", "0", "0", "0", "21")
+	  SWITCH("800", "0", "21", "1", "7") EXIT("810", "0", "futex") END("0"),
+	  "100-200 t7/7 cpu user\n.200-220 t8/8 cpu\n.220-700 t8/8 preempted behind t20/20\n.700-740 t8/8 cpu\n"
+	  "740-800 t7/7 wakeup behind t21/21\n800-1000 t7/7 cpu user\n",
+	  "waited 600ns for a lock; t8/8 was preempted holding it" },
+	{ "behind a neighbour", BEGIN SWITCH("200", "0", "7", "0", "20") SWITCH("700", "0", "20", "1", "7") END("0"),
+	  "100-200 t7/7 cpu user\n200-700 t7/7 preempted behind t20/20\n700-1000 t7/7 cpu user\n",
+	  "waited 500ns for a CPU, preempted, behind t20/20 500ns" },
+	/* 9 waits for a request, gets it from 7, sleeps, and answers. */
+	{ "store behind a socket", SWITCH("10", "0", "0", "0", "7") SWITCH("11", "1", "5", "1", "9") CONNECT
+	  ENTER("70", "1", "recvfrom", "fd=6 size=9") SWITCH("80", "1", "9", "1", "0") SPAN("100", "0", "sr")
+	  ENTER("110", "0", "sendto", "fd=5 len=9") WAKE("120", "0", "9", "1")
+	  SWITCH("130", "1", "0", "0", "9") EXIT("135", "0", "sendto") EXIT("140", "1", "recvfrom")
+	  RECV SLEEP("210", "220", "1", "9") SLEPT("800", "810", "815", "1", "9")
+	  ENTER("820", "1", "sendto", "fd=6 len=9") WAKE("830", "1", "7", "0") SWITCH("850", "0", "0", "0", "7")
+	  EXIT("860", "0", "recvfrom") END("0"),
+	  "100-200 t7/7 cpu user\n.200-220 t9/9 cpu\n.220-800 t9/9 timer: clock_nanosleep\n.800-810 t9/9 wakeup\n"
+	  ".810-830 t9/9 cpu\n830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
+	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 slept for 580ns of it" },
+	/* Whoever has the CPU is not who ends a sleep, nor is a thread of the kernel who ends a wait. */
+	{ "messengers", BEGIN
+	  "12 1 lttng_statedump_process_state tid=30 pid=30 ppid=2 name=\"kworker\" type=1\n"
+	  SWITCH("120", "1", "0", "0", "8") SLEEP("150", "200", "0", "7")
+	  SLEPT("500", "510", "520", "0", "7")
+	  ENTER("600", "0", "futex", "uaddr=1 op=0") SWITCH("610", "0", "7", "1", "0")
+	  SWITCH("620", "1", "8", "1", "30") WAKE("800", "1", "7", "0") LOCKED("810", "820") END("0"),
+	  "100-200 t7/7 cpu user\n200-500 t7/7 timer: clock_nanosleep\n500-510 t7/7 wakeup\n"
+	  "510-610 t7/7 cpu user\n610-800 t7/7 futex: futex, woken by t30/30\n800-810 t7/7 wakeup\n"
+	  "810-1000 t7/7 cpu user\n", NULL },
+	/* An interrupt on the CPU of 8 wakes it. */
+	{ "interrupt", BEGIN SWITCH("120", "1", "0", "0", "8") RECV
+	  "690 1 irq_handler_entry irq=11 name=\"eth0\"\n" WAKE("700", "1", "7", "0")
+	  "710 1 irq_handler_exit irq=11 ret=1\n" SWITCH("720", "0", "0", "0", "7")
+	  EXIT("730", "0", "recvfrom") END("0"),
+	  "100-200 t7/7 cpu user\n200-700 t7/7 socket: recvfrom(fd 5), woken by irq 11 eth0\n"
+	  "700-720 t7/7 wakeup\n720-1000 t7/7 cpu user\n", NULL },
+	/* What 8 did is lost in the middle. */
+	{ "waker's events are lost", BEGIN SWITCH("120", "1", "0", "0", "8") LOCK
+	  SWITCH("250", "1", "8", "1", "0") "300 1 !lost begin=300 end=400 events=3\n"
+	  SWITCH("500", "1", "0", "0", "8") WAKE("700", "1", "7", "0") LOCKED("760", "770") END("0"),
+	  "100-700 t7/7 mostly unknown\n700-760 t7/7 wakeup\n760-1000 t7/7 mostly unknown\n", NULL },
+	/* 8 is seen first when it is woken; 9 when it runs, out of nowhere. */
+	{ "waker is seen late", BEGIN LOCK WAKE("400", "0", "8", "1") SWITCH("410", "1", "0", "0", "8")
+	  WAKE("700", "1", "7", "0") LOCKED("760", "770") END("0"),
+	  "100-200 t7/7 cpu user\n.200-400 t8/8 unknown\n.400-410 t8/8 wakeup\n.410-700 t8/8 cpu\n"
+	  "700-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n", "waited 560ns for a lock; t8/8 ran holding it" },
+	{ "waker is new", BEGIN SWITCH("120", "1", "0", "0", "8") LOCK
+	  "300 1 sched_process_fork parent_comm=\"t8\" parent_tid=8 parent_pid=8 child_comm=\"t8\" child_tid=9 "
+	  "child_pid=9\n"
+	  "305 1 sched_wakeup_new tid=9 target_cpu=1\n" SWITCH("400", "1", "8", "1", "9")
+	  WAKE("700", "1", "7", "0") LOCKED("760", "770") END("0"),
+	  "100-200 t7/7 cpu user\n.200-300 t8/9 unknown\n.300-400 t8/9 wakeup\n.400-700 t9/9 cpu\n"
+	  "700-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n", NULL },
+};
+
+/* More and shorter waits than are told. */
+static void test_mixed(void)
+{
+	g_autoptr(GString) script = g_string_new(BEGIN SWITCH("120", "1", "0", "0", "8") LOCK);
+	for (int i = 0; i < 20; i++)
+		g_string_append_printf(script, "%d 1 syscall_entry_clock_nanosleep\n"
+			SWITCH("%d", "1", "8", "1", "0") WAKE("%d", "1", "8", "1") SWITCH("%d", "1", "0", "0", "8"),
+			210 + i * 20, 211 + i * 20, 225 + i * 20, 226 + i * 20);
+	g_string_append(script, WAKE("700", "1", "7", "0") LOCKED("760", "770") END("0"));
+	const struct story x = { "mixed", script->str,
+		"100-200 t7/7 cpu user\n.200-700 t8/8 mostly timer\n700-760 t7/7 wakeup\n"
+		"760-1000 t7/7 cpu user\n",
+		"waited 560ns for a lock; t8/8 slept holding it" };
+	test_story(&x);
+}
+
+/* Each waits for the next one: the path ends somewhere. */
+static void test_long_chain(void)
+{
+	g_autoptr(GString) script = g_string_new(BEGIN LOCK SWITCH("201", "1", "0", "0", "20"));
+	for (int i = 20; i < 32; i++)
+		g_string_append_printf(script, "%d 1 syscall_entry_futex uaddr=%d op=0\n"
+			SWITCH("%d", "1", "%d", "1", "%d"), 190 + i, i, 190 + i, i, i + 1, i, i + 1);
+	for (int i = 32; i > 20; i--)
+		g_string_append_printf(script, WAKE("%d", "1", "%d", "1") SWITCH("%d", "1", "%d", "1", "%d"),
+			900 - 4 * i, i - 1, 902 - 4 * i, i, i - 1, i, i - 1);
+	g_string_append(script, WAKE("850", "1", "7", "0") LOCKED("860", "870") END("0"));
+	struct recording *r = traces_record_script(script->str);
+	struct timeline *tl = timeline_new(0);
+	struct slice *s = cuts_slice(r, 0, recording_n(r), true);
+	timeline_apply(tl, slice_finish(s));
+	slice_free(s);
+	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(GArray) path = sound_path(NULL, t, t->root);
+	unsigned deepest = 0;
+	for (guint i = 0; i < path->len; i++)
+		deepest = MAX(deepest, g_array_index(path, struct path_segment, i).hops);
+	g_assert_cmpuint(deepest, ==, 8);
+	timeline_free(tl);
+	cuts_check("long chain", r);
+	recording_free(r);
+}
+
+/* ---- trees ---- */
+
+static char *path_text(const struct timeline *tl)
+{
+	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(GArray) path = sound_path(h, t, t->root);
+	GString *text = g_string_new(NULL);
+	for (guint i = 0; i < path->len; i++) {
+		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+		g_autofree char *words = path_words(tl, p);
+		g_string_append_printf(text, "%" G_GINT64_FORMAT " %s %s, ", (p->end_ns - p->begin_ns) / FAKE_MS,
+				       p->span ? timeline_string(tl, p->span->name) : "-", words);
+	}
+	return g_string_free(text, FALSE);
+}
+
+/* Asleep, it waits for nobody; at a socket it does: for who was there last. */
+static void test_children(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 1, 11, "a"), b = fake_thread(f, 0, 1, 12, "b");
+	uint32_t c = fake_thread(f, 0, 1, 13, "c");
+	struct fake_span d = { .trace = 1, .id = 1, .name = "root", .service = "s", .thread = a, .begin = 0,
+			       .end = 100 * FAKE_MS };
+	struct span *root = fake_span(f, &d);
+	fake_wait(root, PART_TIMER, 10 * FAKE_MS, 30 * FAKE_MS, 0, ID_NONE, 0);
+	fake_wait(root, PART_SOCKET, 40 * FAKE_MS, 90 * FAKE_MS, 0, ID_NONE, 0);
+	static const struct { const char *name; int64_t begin, end; } children[] = {
+		{ "aside", 12, 28 }, { "first", 42, 60 }, { "hidden", 62, 64 }, { "last", 61, 80 },
+	};
+	d.parent = 1;
+	for (unsigned i = 0; i < G_N_ELEMENTS(children); i++) {
+		d.id = 2 + i;
+		d.name = children[i].name;
+		d.thread = i % 2 ? b : c;
+		d.begin = children[i].begin * FAKE_MS;
+		d.end = children[i].end * FAKE_MS;
+		fake_span(f, &d);
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autofree char *text = path_text(tl);
+	g_assert_cmpstr(text, ==, "10 root cpu user, 20 root timer, 10 root cpu user, 2 root socket, "
+			"18 first cpu user, 1 root socket, 19 last cpu user, 10 root socket, 10 root cpu user, ");
+}
+
+/* Nobody knows the threads of spans that others wrote: their children are what is known. */
+static void test_without_threads(void)
+{
+	struct fake *f = fake_new();
+	struct fake_span d = { .trace = 1, .id = 1, .name = "root", .service = "s", .thread = ID_NONE, .begin = 0,
+			       .end = 100 * FAKE_MS };
+	fake_span(f, &d);
+	d = (struct fake_span){ .trace = 1, .id = 2, .parent = 1, .name = "child", .service = "t",
+				.thread = ID_NONE, .begin = 20 * FAKE_MS, .end = 70 * FAKE_MS };
+	fake_span(f, &d);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autofree char *text = path_text(tl);
+	g_assert_cmpstr(text, ==, "20 root unknown, 50 child unknown, 30 root unknown, ");
+}
+
+static void add_random(struct fake *f, uint64_t id, const uint32_t *thread)
+{
+	int64_t begin = g_test_rand_int_range(0, 80), end = begin + g_test_rand_int_range(0, 60);
+	struct span *s = fake_span(f, &(struct fake_span){ .trace = 1, .id = id,
+		.parent = id > 1 ? (uint64_t)g_test_rand_int_range(1, (int)id) : 0, .name = "n", .service = "s",
+		.thread = thread[g_test_rand_int_range(0, 4)], .begin = begin, .end = end });
+	for (int64_t at = begin; s->thread != ID_NONE && (at += g_test_rand_int_range(1, 20)) < end; at++) {
+		int64_t until = at + g_test_rand_int_range(1, 20), wake = g_test_rand_int_range(0, (int)(until - at));
+		struct span_wait *w = fake_wait(s, g_test_rand_int_range(PART_PREEMPTED, PART_N), at, until, wake,
+						thread[g_test_rand_int_range(0, 4)], 0);
+		for (int64_t hop = at; g_test_rand_bit() && hop < w->wake_ns - FAKE_T0; hop++)
+			fake_hop(s, thread[g_test_rand_int_range(0, 3)], g_test_rand_int_range(0, PART_N + 1),
+				 hop, hop + 1);
+		at = until;
+	}
+	if (g_test_rand_bit()) {
+		fake_part(s, PART_HANDOFF, end - begin);
+		for (int64_t at = begin; at < end; at += g_test_rand_int_range(1, 10)) {
+			fake_annotate(s, at, 0);
+			s->annotations[s->n_annotations - 1].thread = thread[g_test_rand_int_range(0, 4)];
+		}
+	}
+}
+
+/* Whatever spans, waits and hops there are, the pieces are whole. */
+static void test_random(void)
+{
+	for (int round = 0; round < 300; round++) {
+		struct fake *f = fake_new();
+		uint32_t thread[4] = { fake_thread(f, 0, 1, 11, "a"), fake_thread(f, 0, 1, 12, "b"),
+				       fake_thread(f, 0, 2, 21, "c"), ID_NONE };
+		for (int id = 1, n = g_test_rand_int_range(2, 12); id < n; id++)
+			add_random(f, (uint64_t)id, thread);
+		g_autoptr(blk_timeline) tl = fake_done(f);
+		g_autoptr(blk_tree) t = tree_new(tl, 1);
+		g_autoptr(blk_history) h = history_new(tl);
+		for (int i = 0; i < t->n; i++) {
+			g_autoptr(GArray) path = sound_path(h, t, i);
+			struct why why;
+			why_find(h, t, i, &why);
+			g_autofree char *sentence = why_sentence(h, t, i, &why);
+			g_assert_nonnull(sentence);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(stories); i++) {
+		g_autofree char *path = g_strdup_printf("/path/%s", stories[i].name);
+		g_test_add_data_func(path, &stories[i], test_story);
+	}
+	g_test_add_func("/path/mixed", test_mixed);
+	g_test_add_func("/path/long-chain", test_long_chain);
+	g_test_add_func("/path/children", test_children);
+	g_test_add_func("/path/without-threads", test_without_threads);
+	g_test_add_func("/path/random", test_random);
+	return g_test_run();
+}
