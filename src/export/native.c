@@ -330,9 +330,10 @@ static bool append_kernels(GString *out, const struct timeline *tl, const struct
 static void append_nested(GString *out, const struct export_set *set,
 			  const struct export_trace *trace)
 {
-	const struct tree *t = trace->tree;
+	struct tree *t = trace->tree;
 	g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(int));
 	bool first = true;
+	path_mark(t);
 	for (int i = 0; i < t->n; i++) {
 		if (!trace->wanted[i])
 			continue;

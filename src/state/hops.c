@@ -307,6 +307,8 @@ static void of_thread(struct spans *sp, GArray *halves, GArray **hops, const str
 
 void hops_find(struct spans *sp, GArray *halves, const GArray *segments)
 {
+	if (!segments->len)
+		return;
 	g_autofree GArray **hops = g_new0(GArray *, halves->len + 1);
 	for (guint i = 0, n; i < segments->len; i += n) {
 		const struct segment *first = &g_array_index(segments, struct segment, i);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define MAX_CANDIDATES 8	/* spans of one id looked at for a parent */
-#define CRITICAL_SHARE 10	/* a critical child covers at least 1/10 of its parent */
 
 /* While it is built: spans in canonical order, links by that order. */
 struct builder {
@@ -177,48 +176,6 @@ int64_t tree_covers(const struct tree *t, int i, int child)
 	return MAX(to - from, 0);
 }
 
-static int compare_ends(const void *va, const void *vb, void *data)
-{
-	const struct tree *t = data;
-	int a = *(const int *)va, b = *(const int *)vb;
-	int64_t ea = t->nodes[a].span->end_ns, eb = t->nodes[b].span->end_ns;
-	return ea != eb ? (ea > eb ? -1 : 1) : b - a;
-}
-
-/* Backwards from the end of node i: the child that ended last, then the one that ended
- * last before that one began, ... */
-static void mark_critical(struct tree *t, int i, GArray *todo)
-{
-	int64_t cursor = t->nodes[i].span->end_ns, whole = span_duration(t->nodes[i].span);
-	g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(int));
-	for (int c = t->nodes[i].first_child; c >= 0; c = t->nodes[c].next)
-		g_array_append_val(children, c);
-	g_array_sort_with_data(children, compare_ends, t);
-	for (guint k = 0; k < children->len; k++) {
-		int c = g_array_index(children, int, k);
-		const struct span *s = t->nodes[c].span;
-		if (MIN(s->end_ns, t->nodes[i].span->end_ns) > cursor || s->begin_ns >= cursor)
-			continue;
-		cursor = s->begin_ns;
-		if (tree_covers(t, i, c) < whole / CRITICAL_SHARE)
-			continue;
-		t->nodes[c].critical = true;
-		g_array_append_val(todo, c);
-	}
-}
-
-static void find_critical_path(struct tree *t)
-{
-	g_autoptr(GArray) todo = g_array_new(FALSE, FALSE, sizeof(int));
-	if (t->root >= 0)
-		g_array_append_val(todo, t->root);
-	while (todo->len) {
-		int i = g_array_index(todo, int, todo->len - 1);
-		g_array_set_size(todo, todo->len - 1);
-		mark_critical(t, i, todo);
-	}
-}
-
 static void collect(struct builder *b, uint64_t trace_id)
 {
 	const GArray *indexes = timeline_trace_spans(b->tl, trace_id);
@@ -260,7 +217,6 @@ struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)
 		if (b.parent[i] < 0)
 			append_subtree(t, &b, i, place);
 	t->root = main_root(t);
-	find_critical_path(t);
 	g_free(b.spans);
 	g_free(b.by_id);
 	g_free(b.parent);

@@ -15,7 +15,7 @@ struct tree_node {
 	int first_child, next;		/* indexes, -1: none */
 	uint16_t depth;
 	bool orphan;			/* a root whose parent is not in the trace */
-	bool critical;			/* see waterfall.h */
+	bool critical;			/* path_mark() has set it, see views/path.h */
 };
 
 struct tree {

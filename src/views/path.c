@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define MOST_DEPTH 64		/* from thread to thread, down the tree */
+#define MOST_STEPS 4000000	/* children and annotations looked at; then no more are */
+#define CRITICAL_SHARE 10	/* of its parent's time */
 
 struct rest { bool known, on_cpu, mixed; enum part part; };
 
@@ -15,7 +17,7 @@ struct walk {
 	const struct tree *t;
 	GArray *path;
 	struct rest *rest;		/* by node, made when first asked for */
-	unsigned depth;
+	unsigned depth, steps;
 };
 
 static void walk_span(struct walk *w, int node, int64_t from, int64_t to);
@@ -28,7 +30,7 @@ static const struct span *span_at(const struct walk *w, int node)
 static bool is_same_kind(const struct path_segment *a, const struct path_segment *b)
 {
 	return a->on_cpu && b->on_cpu && a->span == b->span && a->thread == b->thread &&
-	       a->part == b->part && a->hops == b->hops;
+	       a->part == b->part && a->hops == b->hops && a->via == b->via;
 }
 
 static void add(struct walk *w, const struct path_segment *s)
@@ -86,7 +88,7 @@ static bool add_hops(struct walk *w, const struct path_segment *s, int64_t from,
 			.begin_ns = MAX(h->begin_ns, from), .end_ns = MIN(h->end_ns, to),
 			.thread = h->thread, .part = h->part, .on_cpu = h->on_cpu, .mixed = h->mixed,
 			.call = h->call, .file = h->file, .waker = h->waker,
-			.waker_irq = h->waker_irq, .behind = h->behind, .hops = h->depth };
+			.waker_irq = h->waker_irq, .behind = h->behind, .hops = h->depth, .via = s->node };
 		find_span(w, &p);
 		add(w, &p);
 	}
@@ -129,6 +131,7 @@ static GArray *children_of(struct walk *w, const struct path_segment *s)
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(int));
 	for (int c = t->nodes[s->node].first_child; c >= 0; c = t->nodes[c].next) {
 		const struct span *x = t->nodes[c].span;
+		w->steps++;
 		if (!tree_same_thread(x, own) && x->begin_ns < s->end_ns && x->end_ns > s->begin_ns &&
 		    x->end_ns > x->begin_ns && (!known || in_hops(own, x, s->begin_ns, s->end_ns)))
 			g_array_append_val(all, c);
@@ -173,7 +176,7 @@ static const bool is_own[PART_N] = {
 /* Blocked, or nobody knows: s is what the thread itself tells of it. */
 static void add_blocked(struct walk *w, const struct path_segment *s)
 {
-	if (is_own[s->part] || w->depth >= MOST_DEPTH) {
+	if (is_own[s->part] || w->depth >= MOST_DEPTH || w->steps > MOST_STEPS) {
 		add_alone(w, s, s->begin_ns, s->end_ns);
 		return;
 	}
@@ -194,8 +197,9 @@ static void add_blocked(struct walk *w, const struct path_segment *s)
 
 static struct path_segment of_node(const struct walk *w, int node, int64_t from, int64_t to)
 {
-	return (struct path_segment){ .begin_ns = from, .end_ns = to, .node = node, .span = span_at(w, node),
-				      .thread = span_at(w, node)->thread, .part = PART_UNKNOWN,
+	return (struct path_segment){ .begin_ns = from, .end_ns = to, .node = node, .via = node,
+				      .span = span_at(w, node), .thread = span_at(w, node)->thread,
+				      .part = PART_UNKNOWN,
 				      .file = ID_NONE, .waker = ID_NONE, .behind = ID_NONE };
 }
 
@@ -273,8 +277,11 @@ static void add_handoff(struct walk *w, int node, int64_t from, int64_t to)
 static void add_rest(struct walk *w, int node, int64_t from, int64_t to)
 {
 	const struct span *s = span_at(w, node);
-	uint32_t thread = s->thread, n = s->part[PART_HANDOFF] > 0 ? s->n_annotations : 0;
+	uint32_t thread = s->thread, n = 0;
 	int64_t since = s->begin_ns;
+	if (s->part[PART_HANDOFF] > 0 && w->steps <= MOST_STEPS)
+		n = s->n_annotations;
+	w->steps += n;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct span_annotation *a = &s->annotations[i];
 		if (a->thread == thread)
@@ -377,6 +384,24 @@ GArray *path_of(struct history *h, const struct tree *t, int node)
 {
 	const struct span *s = t->nodes[node].span;
 	return path_between(h, t, node, s->begin_ns, s->end_ns);
+}
+
+void path_mark(struct tree *t)
+{
+	g_autofree int64_t *spent = g_new0(int64_t, t->n + 1);
+	g_autoptr(GArray) path = t->root >= 0 ? path_of(NULL, t, t->root) : NULL;
+	for (guint i = 0; path && i < path->len; i++) {
+		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+		spent[p->via] += p->end_ns - p->begin_ns;
+	}
+	for (int i = t->n - 1; i > 0; i--)
+		if (t->nodes[i].parent >= 0)
+			spent[t->nodes[i].parent] += spent[i];
+	for (int i = 0; i < t->n; i++) {
+		int p = t->nodes[i].parent;
+		t->nodes[i].critical = p >= 0 && (p == t->root || t->nodes[p].critical) && spent[i] > 0 &&
+			spent[i] >= span_duration(t->nodes[p].span) / CRITICAL_SHARE;
+	}
 }
 
 /* ---- whose fault ---- */

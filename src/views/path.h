@@ -24,12 +24,17 @@ struct path_segment {
 	bool mixed;			/* only mostly: what is too short to be told is in it */
 	uint32_t call, file, waker, waker_irq;	/* of a blocked one, as in struct span_wait */
 	uint32_t behind;		/* of a runnable one: who had its CPU; ID_NONE */
-	unsigned hops;			/* wakers away from a span of the tree */
+	unsigned hops;			/* wakers away from a span of the tree: */
+	int via;			/* the node that waited; of no hops .node itself */
 };
 
 /* Of the span of a node, in order of time: each begins where the one before it ended, from the
  * span's begin to its end. h outlives it. g_array_unref. */
 GArray *path_of(struct history *h, const struct tree *t, int node);
+
+/* Sets .critical of the nodes below the tree's root with which, or with whom they waited for, the
+ * root's path spends at least a tenth of their parent's time, and whose parents are so. */
+void path_mark(struct tree *t);
 
 /* Of all threads but the waiting one, that of node's: with whom [from, to) was spent most. */
 struct path_culprit {

@@ -5,6 +5,7 @@
 #include "views/waterfall.h"
 
 #include "base/timefmt.h"
+#include "views/path.h"
 #include "views/registry.h"
 #include "views/traces.h"
 
@@ -159,6 +160,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	w->x_usual = -1;
 	w->history = history_new(tl);
 	w->tree = tree_new(tl, w->trace_id);
+	path_mark(w->tree);
 	if (w->tree->root < 0)
 		return rows;
 	w->root = w->tree->nodes[w->tree->root].span;

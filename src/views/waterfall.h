@@ -23,7 +23,7 @@ struct waterfall_row {
 	const char *why;		/* private: short verdict, when it was asked for */
 	int parent;			/* index among all rows as built, -1: a root */
 	int index;			/* its own, before anything was folded or filtered */
-	bool critical;			/* on the critical path and worth looking at */
+	bool critical;			/* on the critical path and worth looking at: see path.h */
 	bool orphan;			/* its parent is not (yet) in the trace */
 	bool folded;			/* children hidden by waterfall_fold_rows() */
 };

@@ -259,6 +259,12 @@ static void test_children(void)
 	g_autofree char *text = path_text(tl);
 	g_assert_cmpstr(text, ==, "10 root cpu user, 20 root timer, 10 root cpu user, 2 root socket, "
 			"18 first cpu user, 1 root socket, 19 last cpu user, 10 root socket, 10 root cpu user, ");
+	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	path_mark(t);
+	for (int i = 0; i < t->n; i++) {
+		const char *name = timeline_string(tl, t->nodes[i].span->name);
+		g_assert_cmpint(t->nodes[i].critical, ==, !strcmp(name, "first") || !strcmp(name, "last"));
+	}
 }
 
 /* Nobody knows the threads of spans that others wrote: their children are what is known. */

@@ -4,6 +4,7 @@
  */
 #include "base/timefmt.h"
 #include "lib/fake_timeline.h"
+#include "views/path.h"
 #include "views/waterfall.h"
 #include "views/why.h"
 
@@ -43,6 +44,7 @@ static void test_tree_halves(void)
 	g_assert_cmpint(t->nodes[client].parent, ==, 0);
 	g_assert_cmpint(t->nodes[server].parent, ==, client);
 	g_assert_cmpint(t->nodes[store].parent, ==, server);
+	path_mark(t);
 	g_assert_true(t->nodes[tree_find(t, FAKE_VICTIM * 31 + 1, -1)].critical);
 	g_assert_false(t->nodes[0].critical);
 }
