@@ -15,7 +15,7 @@ bench-check bench-record: bench-%: $(BUILD)/bench/bench-native
 
 .PHONY: bench-big bench-check bench-record
 
-# Live sessions of a relay daemon of its own: following, draining, lags, memory. Two minutes.
+# Live sessions of a relay daemon of its own: following, draining, lags, memory. Three minutes.
 bench-live: $(BUILD)/blktop $(BUILD)/bench/bench-live $(BUILD)/bench/amplify
 	python3 tests/bench/bench_live.py --blktop $(BUILD)/blktop --build $(BUILD)
 
