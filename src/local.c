@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define LOOK_MS 15000
-#define BEGIN_MS 60000
+#define BEGIN_MS 60000		/* for each step */
 #define END_MS 20000
 #define GO_PATIENCE_US (5 * G_USEC_PER_SEC)	/* for the reader, until the program runs anyway */
 #define KEY_ESC 27

@@ -177,11 +177,19 @@ struct making {
 	enum plan_domain domain;
 	const struct plan_channel *c;
 	struct lttng_handle *handle;
+	const struct control_watch *watch;
 };
+
+static void tell(const struct control_watch *w, const char *step, const char *name)
+{
+	g_autofree char *what = g_strdup_printf("%s '%s'", step, name);
+	w->doing(w->data, what);
+}
 
 static bool add_channel(const struct making *m, GError **error)
 {
 	struct lttng_domain domain;
+	tell(m->watch, "making the channel", m->c->name);
 	domain_init(&domain, m->domain);
 	struct lttng_channel *channel = lttng_channel_create(&domain);
 	if (!channel)
@@ -204,6 +212,7 @@ static bool add_channel(const struct making *m, GError **error)
 static bool add_context(const struct making *m, struct lttng_event_context *context,
 			const char *name, GError **error)
 {
+	tell(m->watch, "adding the context", name);
 	int code = lttng_add_context(m->handle, context, NULL, m->c->name);
 	g_autofree char *what = g_strdup_printf("cannot add the context '%s'", name);
 	return code >= 0 || fail_code(error, code, m->p->session, what);
@@ -287,6 +296,7 @@ static bool add_event(const struct making *m, const struct plan_event *e, GError
 	if (!ev)
 		return fail(error, "cannot describe the event '%s'", e->name);
 	describe_event(m, e, ev);
+	tell(m->watch, "enabling the event", e->name);
 	int code = lttng_enable_event(m->handle, ev, m->c->name);
 	lttng_event_destroy(ev);
 	if (code >= 0 || code == -LTTNG_ERR_KERN_EVENT_EXIST || code == -LTTNG_ERR_UST_EVENT_EXIST)
@@ -298,11 +308,14 @@ static bool add_event(const struct making *m, const struct plan_event *e, GError
 	return fail_code(error, code, m->p->session, what);
 }
 
-static bool add_domain(const struct plan *p, enum plan_domain which, GError **error)
+static bool add_domain(const struct plan *p, enum plan_domain which,
+		       const struct control_watch *watch, GError **error)
 {
 	struct lttng_domain domain;
 	domain_init(&domain, which);
-	struct making m = { p, which, &p->channel[which], lttng_create_handle(p->session, &domain) };
+	struct making m = {
+		p, which, &p->channel[which], lttng_create_handle(p->session, &domain), watch,
+	};
 	if (!m.handle)
 		return fail(error, "cannot describe the session '%s'", p->session);
 	bool ok = add_channel(&m, error) && add_contexts(&m, error);
@@ -313,8 +326,9 @@ static bool add_domain(const struct plan *p, enum plan_domain which, GError **er
 }
 
 bool control_make(const struct plan *p, const char *ctrl, const char *data, const char *output,
-		  GError **error)
+		  const struct control_watch *watch, GError **error)
 {
+	tell(watch, "making the session", p->session);
 	struct lttng_session_descriptor *d = p->timer_us ?
 		lttng_session_descriptor_live_network_create(p->session, ctrl, data, p->timer_us) :
 		lttng_session_descriptor_snapshot_local_create(p->session, output);
@@ -328,7 +342,7 @@ bool control_make(const struct plan *p, const char *ctrl, const char *data, cons
 		return fail_code(error, code, p->session, what);
 	}
 	for (int i = 0; i < PLAN_DOMAINS; i++) {
-		if (!p->channel[i].used || add_domain(p, i, error))
+		if (!p->channel[i].used || add_domain(p, i, watch, error))
 			continue;
 		lttng_destroy_session_no_wait(p->session);
 		return false;

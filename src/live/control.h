@@ -24,10 +24,16 @@ struct control_session {
 };
 GPtrArray *control_sessions(void);	/* of struct control_session *, freed with it */
 
+/* Is told of each step before it is taken: there are hundreds, and each may take its time. */
+struct control_watch {
+	void (*doing)(void *data, const char *what);	/* "enabling the event 'sched_switch'" */
+	void *data;
+};
+
 /* Makes the session; what could not be made whole is destroyed again. ctrl and data: where
  * its relay daemon listens (a live plan), else NULL and output: the directory of snapshots. */
 bool control_make(const struct plan *p, const char *ctrl, const char *data, const char *output,
-		  GError **error);
+		  const struct control_watch *watch, GError **error);
 bool control_start(const char *session, GError **error);
 bool control_destroy(const char *session, GError **error);
 /* From now on only these processes: to be called with the first one before the start. */

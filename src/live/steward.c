@@ -37,6 +37,16 @@ static void fail(GError **error, const char *format, ...)
 	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION, text);
 }
 
+struct steward *steward_of(int fd, pid_t pid)
+{
+	struct steward *s = g_new0(struct steward, 1);
+
+	s->fd = fd;
+	s->pid = pid;
+	g_queue_init(&s->said);
+	return s;
+}
+
 struct steward *steward_new(const struct steward_options *o, GError **error)
 {
 	int pair[2];
@@ -57,11 +67,7 @@ struct steward *steward_new(const struct steward_options *o, GError **error)
 		close(pair[0]);
 		return NULL;
 	}
-	struct steward *s = g_new0(struct steward, 1);
-	s->fd = pair[0];
-	s->pid = pid;
-	g_queue_init(&s->said);
-	return s;
+	return steward_of(pair[0], pid);
 }
 
 void steward_tell(struct steward *s, enum steward_request what, const char *text)
@@ -113,10 +119,17 @@ static char hear(struct steward *s, int timeout_ms, char **ret_text)
 	return packet[0];
 }
 
+static void fail_late(int ms, const char *doing, GError **error)
+{
+	fail(error, "the session daemon does not answer within %g s%s%s; is it stopped?", ms / 1000.0,
+	     doing ? ": " : "", doing ? doing : "");
+}
+
 char *steward_ask(struct steward *s, enum steward_request what, const char *text, int timeout_ms,
 		  GError **error)
 {
 	gint64 until = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
+	g_autofree char *doing = NULL;
 
 	steward_tell(s, what, text);
 	while (s->fd >= 0) {
@@ -130,10 +143,15 @@ char *steward_ask(struct steward *s, enum steward_request what, const char *text
 			g_free(answer);
 			return NULL;
 		}
+		if (word == STEWARD_WORD_DOING) {	/* it goes on */
+			until = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
+			g_free(doing);
+			doing = g_steal_pointer(&answer);
+			continue;
+		}
 		g_free(answer);
 		if (left == 0) {
-			fail(error, "the session daemon does not answer within %d s; is it stopped?",
-			     timeout_ms / 1000);
+			fail_late(timeout_ms, doing, error);
 			return NULL;
 		}
 	}

@@ -54,8 +54,10 @@ enum steward_said {
 struct steward *steward_new(const struct steward_options *o, GError **error);
 
 /*
- * Asks and waits for the answer, at most timeout_ms (-1: for ever). What is told meanwhile is
- * kept for steward_take(). Freed by the caller; NULL and *error: it failed.
+ * Asks and waits for the answer; at most timeout_ms (-1: for ever) since it was asked, or since
+ * the steward said last what it does next: what goes on may take as long as it does, and what
+ * hangs is named in *error. What is told meanwhile is kept for steward_take().
+ * Freed by the caller; NULL and *error: it failed.
  *
  *   LOOK	what it would do: lines for the user. Nothing is made or started.
  *   BEGIN	makes and starts: "URL\nDOMAINS\nSNAPSHOT\n": where to attach, to how many relay

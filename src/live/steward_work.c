@@ -50,6 +50,13 @@ static void answer(struct stewardship *w, bool ok, const char *text, const GErro
 			ok ? text : error ? error->message : "it failed");
 }
 
+/* --- what it does, of what takes long --- */
+
+static void doing(void *stewardship, const char *what)
+{
+	stewardship_say(stewardship, STEWARD_WORD_DOING, "%s", what);
+}
+
 /* --- what it would do --- */
 
 static unsigned n_cpus(void)
@@ -63,6 +70,8 @@ static void make_plan(struct stewardship *w, bool daemon_runs)
 {
 	const struct steward_options *o = w->o;
 	g_autoptr(GError) why = NULL;
+
+	doing(w, "asking the session daemon what the kernel has");
 	GHashTable *tracepoints = daemon_runs && !o->spans_only ? control_kernel(&why) : NULL;
 	/* Before a daemon of root runs, nobody knows whether there is a kernel tracer. */
 	bool may = !daemon_runs && geteuid() == 0;
@@ -190,18 +199,21 @@ static bool make_live(struct stewardship *w, GError **error)
 	bool follows = w->o->pid || w->o->program;
 	g_autofree char *name = g_strdup_printf("relay-%s", w->o->session);
 
+	doing(w, "starting lttng-relayd");
 	if (!daemons_find_relay(&w->relay) &&
 	    !daemons_start_relay(&w->relay, w->o->state, name, w->o->keep, error))
 		return false;
 	g_autofree char *ctrl = g_strdup_printf("tcp://127.0.0.1:%u", w->relay.control);
 	g_autofree char *data = g_strdup_printf("tcp://127.0.0.1:%u", w->relay.data);
-	if (!control_make(w->plan, ctrl, data, NULL, error))
+	const struct control_watch watch = { doing, w };
+	if (!control_make(w->plan, ctrl, data, NULL, &watch, error))
 		return false;
 	w->made = true;
 	if (w->o->program && !follow_hold(w, error))
 		return false;
 	if (follows && !follow_track(w, error))
 		return false;
+	doing(w, "starting the session");
 	return control_start(w->o->session, error);
 }
 
@@ -216,9 +228,11 @@ static bool make_snapshots(struct stewardship *w, GError **error)
 		return false;
 	if (!w->snapshot_plan)
 		return true;
-	if (!control_make(w->snapshot_plan, NULL, NULL, w->snapshots_dir, error))
+	const struct control_watch watch = { doing, w };
+	if (!control_make(w->snapshot_plan, NULL, NULL, w->snapshots_dir, &watch, error))
 		return false;
 	w->made_snapshot = true;
+	doing(w, "starting the snapshot session");
 	return control_start(w->snapshot, error);
 }
 
@@ -241,7 +255,9 @@ static bool check_snapshot(struct stewardship *w, GError **error)
 
 static bool begin(struct stewardship *w, GError **error)
 {
+	doing(w, "looking for a session daemon");
 	if (!control_alive() && !w->o->watch_only) {
+		doing(w, "starting lttng-sessiond");
 		w->sessiond = daemons_start_session(w->o->keep, error);
 		if (!w->sessiond)
 			return false;

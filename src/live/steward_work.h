@@ -16,7 +16,11 @@
 enum {
 	STEWARD_WORD_DONE = 'd', STEWARD_WORD_FAILED = 'f', STEWARD_WORD_SAYS = 's',
 	STEWARD_WORD_COMPLAINS = 'c', STEWARD_WORD_EXITED = 'x',
+	STEWARD_WORD_DOING = 'p',	/* what it does next, of what takes long */
 };
+
+/* A client of whoever speaks so at the other end of `fd`; pid: waited for at the end. */
+struct steward *steward_of(int fd, pid_t pid);
 
 G_NORETURN void steward_work(const struct steward_options *o, int fd);
 

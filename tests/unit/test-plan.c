@@ -9,6 +9,7 @@
 #include "state/model.h"
 
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -248,6 +249,48 @@ static void test_descendants(void)
 	waitpid(shell, NULL, 0);
 }
 
+/* A steward that says `steps` times what it does, each time after a pause, and then answers, or
+ * says nothing more. */
+static struct steward *slow_steward(int steps, int pause_ms, bool answers)
+{
+	int pair[2];
+	char byte;
+
+	g_assert_cmpint(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), ==, 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(pair[0]);
+		for (int i = 0; i < steps; i++) {
+			g_usleep((gulong)pause_ms * 1000);
+			send(pair[1], "penabling 'x'", strlen("penabling 'x'"), MSG_NOSIGNAL);
+		}
+		if (answers)
+			send(pair[1], "durl", strlen("durl"), MSG_NOSIGNAL);
+		while (recv(pair[1], &byte, 1, 0) > 0)
+			;
+		_exit(0);
+	}
+	close(pair[1]);
+	return steward_of(pair[0], pid);
+}
+
+/* What goes on may take longer than the limit; what hangs is named. */
+static void test_progress(void)
+{
+	g_autoptr(GError) error = NULL;
+	struct steward *s = slow_steward(8, 400, true);
+	g_autofree char *answer = steward_ask(s, STEWARD_BEGIN, NULL, 2000, &error);
+
+	g_assert_no_error(error);
+	g_assert_cmpstr(answer, ==, "url");
+	steward_free(s);
+	s = slow_steward(1, 0, false);
+	g_assert_null(steward_ask(s, STEWARD_BEGIN, NULL, 500, &error));
+	g_assert_cmpstr(error->message, ==,
+			"the session daemon does not answer within 0.5 s: enabling 'x'; is it stopped?");
+	steward_free(s);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -258,6 +301,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/plan/wishes", test_wishes);
 	g_test_add_func("/plan/cost", test_cost);
 	g_test_add_func("/plan/words", test_words);
+	g_test_add_func("/plan/progress", test_progress);
 	g_test_add_func("/plan/session-names", test_session_names);
 	g_test_add_func("/plan/descendants", test_descendants);
 	return g_test_run();
