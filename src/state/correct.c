@@ -13,10 +13,16 @@ struct ids {
 	uint32_t n;
 };
 
-struct correction {
-	struct timeline *tl, *from;
+/* What the timeline's entries are found by: kept with it, since the next correction comes a
+ * second later, and all strings of an hour take longer than a key may. */
+struct correct_index {
 	GHashTable *strings;		/* text -> id + 1, of the timeline */
 	GHashTable *threads, *processes, *files;	/* struct who -> id + 1 */
+};
+
+struct correction {
+	struct timeline *tl, *from;
+	struct correct_index *index;	/* the timeline's */
 	int64_t to;			/* end of what is corrected */
 	struct ids string_ids, host_ids, thread_ids, process_ids, file_ids;
 };
@@ -53,14 +59,27 @@ static void ids_init(struct ids *ids, uint32_t n)
 
 /* ---- what the timeline has ---- */
 
+/* Before it is told what is new: a string's first id stays, the newest of the others wins. */
+static uint32_t start_at(struct registry *r)
+{
+	uint32_t at = MIN(r->indexed, r->n);
+
+	r->indexed = r->n;
+	return at;
+}
+
+static void index_string(struct correction *c, uint32_t id)
+{
+	char *text = (char *)timeline_string(c->tl, id);
+
+	if (!g_hash_table_contains(c->index->strings, text))
+		g_hash_table_insert(c->index->strings, text, GUINT_TO_POINTER(id + 1));
+}
+
 static void index_strings(struct correction *c)
 {
-	c->strings = g_hash_table_new(g_str_hash, g_str_equal);
-	for (uint32_t i = c->tl->strings.n; i-- > 0;)
-		g_hash_table_insert(c->strings, (char *)timeline_string(c->tl, i), GUINT_TO_POINTER(i + 1));
-	for (uint32_t i = 0; c->tl->strings.own && i < c->tl->strings.own->n; i++)
-		g_hash_table_insert(c->strings, (char *)timeline_string(c->tl, TIMELINE_OWN | i),
-				    GUINT_TO_POINTER((TIMELINE_OWN | i) + 1));
+	for (uint32_t i = start_at(&c->tl->strings); i < c->tl->strings.n; i++)
+		index_string(c, i);
 }
 
 static void remember(GHashTable *table, struct who who, uint32_t id)
@@ -78,49 +97,87 @@ static GHashTable *table_new(void)
 	return g_hash_table_new_full(who_hash, who_equal, g_free, NULL);
 }
 
-static void index_threads(struct correction *c, uint32_t first, uint32_t n)
+static void index_threads(struct correction *c, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		const struct thread_info *t = timeline_thread(c->tl, first + i);
+	for (uint32_t i = from; i < to; i++) {
+		const struct thread_info *t = timeline_thread(c->tl, i);
 		if (t)
-			remember(c->threads, (struct who){ t->host, 0, t->tid }, first + i);
+			remember(c->index->threads, (struct who){ t->host, 0, t->tid }, i);
 	}
 }
 
-static void index_processes(struct correction *c, uint32_t first, uint32_t n)
+static void index_processes(struct correction *c, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		const struct process_info *p = timeline_process(c->tl, first + i);
+	for (uint32_t i = from; i < to; i++) {
+		const struct process_info *p = timeline_process(c->tl, i);
 		if (p)
-			remember(c->processes, (struct who){ p->host, 0, p->pid }, first + i);
+			remember(c->index->processes, (struct who){ p->host, 0, p->pid }, i);
 	}
 }
 
-static void index_files(struct correction *c, uint32_t first, uint32_t n)
+static void index_files(struct correction *c, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		const struct file_info *f = timeline_file(c->tl, first + i);
+	for (uint32_t i = from; i < to; i++) {
+		const struct file_info *f = timeline_file(c->tl, i);
 		if (f)
-			remember(c->files, (struct who){ f->host, f->path, f->kind }, first + i);
+			remember(c->index->files, (struct who){ f->host, f->path, f->kind }, i);
 	}
 }
 
+static struct correct_index *index_new(struct timeline *tl)
+{
+	struct correct_index *x = g_new0(struct correct_index, 1);
+	struct registry *all[] = { &tl->strings, &tl->threads, &tl->processes, &tl->files };
+
+	x->strings = g_hash_table_new(g_str_hash, g_str_equal);
+	x->threads = table_new();
+	x->processes = table_new();
+	x->files = table_new();
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+		all[i]->indexed = 0;
+	return x;
+}
+
+/* What came since the last correction; what a correction made is there already. Only when
+ * that begins anew the timeline's own are missing, which give way to the model's. */
 static void index_all(struct correction *c)
 {
 	static void (*const kinds[])(struct correction *, uint32_t, uint32_t) = {
 		index_threads, index_processes, index_files,
 	};
-	const struct registry *of[] = { &c->tl->threads, &c->tl->processes, &c->tl->files };
+	struct registry *of[] = { &c->tl->threads, &c->tl->processes, &c->tl->files };
+	const struct registry *own = c->tl->strings.own;
+	bool anew = !c->tl->index;
 
+	if (anew)
+		c->tl->index = index_new(c->tl);
+	c->index = c->tl->index;
+	for (uint32_t i = 0; anew && own && i < own->n; i++)
+		index_string(c, TIMELINE_OWN | i);
 	index_strings(c);
-	c->threads = table_new();
-	c->processes = table_new();
-	c->files = table_new();
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-		if (of[i]->own)
-			kinds[i](c, TIMELINE_OWN, of[i]->own->n);
-		kinds[i](c, 0, of[i]->n);	/* they win */
+		if (anew && of[i]->own)
+			kinds[i](c, TIMELINE_OWN, TIMELINE_OWN + of[i]->own->n);
+		kinds[i](c, start_at(of[i]), of[i]->n);
 	}
+}
+
+void correct_index_free(struct correct_index *x)
+{
+	if (!x)
+		return;
+	g_hash_table_unref(x->strings);
+	g_hash_table_unref(x->threads);
+	g_hash_table_unref(x->processes);
+	g_hash_table_unref(x->files);
+	g_free(x);
+}
+
+size_t correct_index_bytes(const struct correct_index *x)
+{
+	return !x ? 0 : g_hash_table_size(x->strings) * 32 +
+	       (g_hash_table_size(x->threads) + g_hash_table_size(x->processes) +
+		g_hash_table_size(x->files)) * 64;
 }
 
 /* ---- what the window has, in the timeline ---- */
@@ -130,12 +187,12 @@ static void map_strings(struct correction *c)
 	ids_init(&c->string_ids, c->from->strings.n);
 	for (uint32_t i = 0; i < c->from->strings.n; i++) {
 		const char *text = timeline_string(c->from, i);
-		uint32_t id = GPOINTER_TO_UINT(g_hash_table_lookup(c->strings, text)) - 1;
+		uint32_t id = GPOINTER_TO_UINT(g_hash_table_lookup(c->index->strings, text)) - 1;
 		if (id == ID_NONE) {
 			char *taken = g_strdup(text);
 			id = registry_own(&c->tl->strings);
 			timeline_put_string(c->tl, id, taken);
-			g_hash_table_insert(c->strings, taken, GUINT_TO_POINTER(id + 1));
+			g_hash_table_insert(c->index->strings, taken, GUINT_TO_POINTER(id + 1));
 		}
 		c->string_ids.to[i] = id;
 	}
@@ -191,13 +248,13 @@ static void map_processes(struct correction *c)
 		struct process_info info = *p;
 		info.host = map(&c->host_ids, p->host);
 		struct who who = { info.host, 0, p->pid };
-		uint32_t id = recall(c->processes, who);
+		uint32_t id = recall(c->index->processes, who);
 		if (id == ID_NONE) {
 			id = registry_own(&c->tl->processes);
 			info.hostname = map(&c->string_ids, p->hostname);
 			info.leader = ID_NONE;		/* its threads are not known yet */
 			timeline_put_process(c->tl, id, &info);
-			remember(c->processes, who, id);
+			remember(c->index->processes, who, id);
 		} else {
 			learn_process(c, id, p);
 		}
@@ -250,14 +307,14 @@ static void map_threads(struct correction *c)
 		if (!t)
 			continue;
 		struct who who = { map(&c->host_ids, t->host), 0, t->tid };
-		uint32_t id = recall(c->threads, who);
+		uint32_t id = recall(c->index->threads, who);
 		if (id == ID_NONE) {
 			id = registry_own(&c->tl->threads);
 			*(struct thread_info *)registry_put(&c->tl->threads, id) = (struct thread_info){
 				.host = who.host, .tid = t->tid, .process = ID_NONE,
 				.start_ns = TIME_UNKNOWN, .exit_ns = TIME_UNKNOWN,
 			};
-			remember(c->threads, who, id);
+			remember(c->index->threads, who, id);
 		}
 		learn_thread(c, id, t);
 		c->thread_ids.to[i] = id;
@@ -272,12 +329,12 @@ static void map_files(struct correction *c)
 		if (!f)
 			continue;
 		struct who who = { map(&c->host_ids, f->host), map(&c->string_ids, f->path), f->kind };
-		uint32_t id = recall(c->files, who);
+		uint32_t id = recall(c->index->files, who);
 		if (id == ID_NONE) {
 			id = registry_own(&c->tl->files);
 			*(struct file_info *)registry_put(&c->tl->files, id) =
 				(struct file_info){ who.host, f->kind, who.name };
-			remember(c->files, who, id);
+			remember(c->index->files, who, id);
 		}
 		c->file_ids.to[i] = id;
 	}
@@ -464,10 +521,6 @@ static void put_spans(struct correction *c, int64_t from, int64_t to)
 
 static void clear(struct correction *c)
 {
-	g_clear_pointer(&c->strings, g_hash_table_unref);
-	g_clear_pointer(&c->threads, g_hash_table_unref);
-	g_clear_pointer(&c->processes, g_hash_table_unref);
-	g_clear_pointer(&c->files, g_hash_table_unref);
 	g_free(c->string_ids.to);
 	g_free(c->host_ids.to);
 	g_free(c->thread_ids.to);

@@ -42,6 +42,7 @@ void *registry_put(struct registry *r, uint32_t id)
 	if (id >= r->alloc)
 		registry_grow(r, id);
 	r->n = MAX(r->n, id + 1);
+	r->indexed = MIN(r->indexed, id);
 	r->known[id] = true;
 	return r->entries + (size_t)id * r->size;
 }
@@ -147,6 +148,7 @@ void timeline_free(struct timeline *tl)
 {
 	if (!tl)
 		return;
+	correct_index_free(tl->index);		/* points to strings */
 	registry_clear(&tl->strings, clear_pointer);
 	registry_clear(&tl->hosts, clear_host);
 	registry_clear(&tl->threads, clear_thread);
@@ -309,7 +311,7 @@ size_t timeline_bytes(const struct timeline *tl)
 	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
 	       (tl->by_slot.mask + tl->by_container.mask) * (sizeof(uint64_t) + sizeof(uint32_t)) +
 	       tl->containers->len * sizeof(struct container_entry) + traces_bytes(tl) +
-	       tl->sum_bytes;
+	       tl->sum_bytes + correct_index_bytes(tl->index);
 }
 
 size_t timeline_budget(const struct timeline *tl)
@@ -345,6 +347,8 @@ void timeline_put_string(struct timeline *tl, uint32_t id, char *taken)
 {
 	char **entry = registry_put(&tl->strings, id);
 
+	if (*entry)		/* never but where somebody numbers them anew */
+		g_clear_pointer(&tl->index, correct_index_free);
 	if (*entry)
 		tl->registry_bytes -= strlen(*entry) + 1;
 	g_free(*entry);

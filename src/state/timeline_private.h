@@ -13,6 +13,7 @@ struct registry {
 	bool *known;
 	uint32_t n, alloc;
 	uint32_t size;			/* bytes of an entry */
+	uint32_t indexed;		/* entries before it are in correct.c's index as they are */
 	struct registry *own;		/* entries that no publication made (correct.c), or NULL:
 					 * their ids have TIMELINE_OWN */
 };
@@ -80,7 +81,12 @@ struct timeline {
 	struct span_sums sums;		/* of evicted spans */
 	size_t sum_bytes;
 	size_t registry_bytes;
+	struct correct_index *index;	/* correct.c; NULL: nothing was corrected so far */
 };
+
+/* correct.c */
+void correct_index_free(struct correct_index *index);	/* NULL is fine */
+size_t correct_index_bytes(const struct correct_index *index);	/* about */
 
 /* timeline.c: the version kept of the same span (trace, id and kind); NULL: none. Valid until
  * spans are applied. */

@@ -10,6 +10,8 @@
 #include "base/timefmt.h"
 #include "run/job.h"
 #include "state/correct.h"
+#include "state/model.h"
+#include "state/timeline_private.h"
 
 #include <string.h>
 
@@ -236,6 +238,38 @@ static void test_ids(gconstpointer name)
 	recording_free(r);
 }
 
+/* What is found by is kept from one correction to the next: what the model tells between them
+ * is known the second time, and nothing is the timeline's own twice. */
+static void test_between(gconstpointer name)
+{
+	struct recording *r = traces_record(name);
+	if (!r)
+		return;
+	size_t n = recording_n(r), half = n / 2;
+	struct model *m = model_new(&(struct model_options){ 0 });
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+	g_autoptr(blk_timeline) right = in_order(r);
+	int64_t first, end;
+
+	g_assert_true(timeline_coverage(right, &first, &end));
+	int64_t from = time_floor(first, NS_PER_S), to = time_floor(recording_event(r, half)->ts, NS_PER_S);
+	model_feed(m, recording_tables(r), recording_event(r, 0), half);
+	timeline_apply(tl, model_publish(m, false));
+	g_assert_cmpuint(timeline_correct(tl, in_order(r), from, to), >, 0);
+	uint32_t strings = tl->strings.own ? tl->strings.own->n : 0;
+	uint32_t threads = tl->threads.own ? tl->threads.own->n : 0;
+	model_feed(m, recording_tables(r), recording_event(r, half), n - half);
+	timeline_apply(tl, model_publish(m, true));
+	g_assert_cmpuint(timeline_correct(tl, in_order(r), from, end + 1), ==, timeline_n_seconds(right));
+	g_assert_cmpuint(tl->strings.own ? tl->strings.own->n : 0, ==, strings);
+	g_assert_cmpuint(tl->threads.own ? tl->threads.own->n : 0, ==, threads);
+	g_autofree char *expected = report_of_seconds(right, from, end + 1);
+	g_autofree char *got = report_of_seconds(tl, from, end + 1);
+	report_assert_equal("all of it", expected, got);
+	model_free(m);
+	recording_free(r);
+}
+
 /* A later version of the model's does not come back. */
 static void test_stays(gconstpointer name)
 {
@@ -341,7 +375,7 @@ int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*test)(gconstpointer); } tests[] = {
 		{ "late", test_late }, { "not-kept", test_not_kept }, { "ids", test_ids },
-		{ "stays", test_stays },
+		{ "between", test_between }, { "stays", test_stays },
 	};
 	static const char *const traces[] = { "demo/trace", "kernel-ust/trace" };
 
