@@ -29,6 +29,20 @@ struct strtab {
 	size_t bytes;			/* in chunks */
 };
 
+/* Less than 8 bytes, without a call. */
+static uint64_t tail_word(const char *s, size_t len)
+{
+	uint32_t low, high;
+
+	if (len < 4)
+		return len ? (uint64_t)(uint8_t)s[0] << 16 | (uint64_t)(uint8_t)s[len / 2] << 8 |
+				     (uint8_t)s[len - 1]
+			   : 0;
+	memcpy(&low, s, 4);
+	memcpy(&high, s + len - 4, 4);
+	return (uint64_t)high << 32 | low;
+}
+
 static uint32_t hash_bytes(const char *s, size_t len)
 {
 	uint64_t h = 0x9e3779b97f4a7c15u ^ len;
@@ -41,9 +55,7 @@ static uint32_t hash_bytes(const char *s, size_t len)
 		s += 8;
 		len -= 8;
 	}
-	uint64_t tail = 0;
-	memcpy(&tail, s, len);
-	h = (h ^ tail) * 0xc4ceb9fe1a85ec53u;
+	h = (h ^ tail_word(s, len)) * 0xc4ceb9fe1a85ec53u;
 	h ^= h >> 29;
 	h *= 0xff51afd7ed558ccdu;
 	return (uint32_t)(h >> 32);

@@ -13,6 +13,7 @@
 #define PIECE_SPANS 8192		/* of what is known whole, at a time */
 #define CATCH_UP_US 500000
 #define POST_SHARE 10			/* of the time, at most a tenth goes into posting */
+#define MOST_REST_US 300000		/* live: what waits costs no less later, and is looked at */
 #define TRIM_EVERY_US 200000
 #define TRIM_SHARE 20
 #define OUTLINE_CELLS 1024
@@ -144,8 +145,9 @@ static bool post_in_turn(struct shared *s, struct model *m, struct turn *t)
 		trim(s, t, g_get_monotonic_time());
 	int64_t end = g_get_monotonic_time();
 	t->due_us = end + s->options.publish_every_ns / 1000;
+	int64_t rest = (end - begin) * POST_SHARE;
 	if (due)
-		t->rest_us = end + (end - begin) * POST_SHARE;
+		t->rest_us = end + (s->options.model.live ? MIN(rest, MOST_REST_US) : rest);
 	return due;
 }
 

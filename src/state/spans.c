@@ -39,6 +39,7 @@ struct spans {
 	struct intmap by_id;		/* of a trace -> in traces */
 	struct intmap forgotten;	/* ids of traces */
 	uint32_t n_slots;
+	int64_t forgot_at;		/* instant; INT64_MIN: never */
 	/* While a trace is made: */
 	GArray *ids;			/* uint32_t: its annotations, by span and time */
 	GArray *halves;			/* struct half; their annotations are in ids */
@@ -109,6 +110,7 @@ struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, v
 	for (unsigned i = CORE_CS; i < CORE_N; i++)
 		sp->core[i] = strtab_add(s->strings, cores[i]);
 	sp->thread = thread;
+	sp->forgot_at = INT64_MIN;
 	sp->thread_data = data;
 	sp->traces = g_ptr_array_new_with_free_func(strace_free);
 	sp->ids = g_array_new(false, false, sizeof(uint32_t));
@@ -670,6 +672,7 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 /* ---- forgetting ---- */
 
 #define MAX_FORGOTTEN 250000
+#define FORGET_EVERY_NS INT64_C(500000000)	/* all that is kept is walked for it: not at each refresh */
 #define HOLLOW 4	/* an array is made anew when it holds less than a quarter of before */
 
 static void forget_trace(struct spans *sp, guint i)
@@ -775,6 +778,9 @@ static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
 
 void spans_forget(struct spans *sp, int64_t now)
 {
+	if (sp->forgot_at != INT64_MIN && now - sp->forgot_at < FORGET_EVERY_NS)
+		return;
+	sp->forgot_at = now;
 	int64_t needed = forget_traces(sp, now) - JUST_OUT_NS;
 	g_autofree uint32_t *map = g_new(uint32_t, sp->s->annots->len + 1);
 	compact_annots(sp, map);
