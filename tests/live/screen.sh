@@ -67,10 +67,13 @@ ok "no banner for that" lacks "since "
 in_lab lttng --no-sessiond start spans
 ok "started: it goes on" until_true follows
 kill -9 "$LAB_SESSIOND_PID"
+killed=$(date +%s)
+a_second_is_missing() { [ "$(date +%s)" -ge $((killed + 2)) ]; }
 ok "the session daemon is killed: the banner says that the session is missed" wait_for "is not there any more: waiting"
 ok "since when" shows "since "
 ok "the history stays" shows "history "
 stop_app
+ok "a whole second passes without it: less would be no gap" until_true a_second_is_missing
 ok "a session daemon again" sessiond_again
 ok "with a session" session_again
 trace
