@@ -21,7 +21,9 @@
 
 #define USUAL_CONTROL 5342
 #define PROBE_MS 500
-#define START_MS 10000
+#define RELAY_START_MS 60000
+#define SESSION_START_MS 300000
+#define TELL_EVERY_US G_USEC_PER_SEC
 #define LOOK_EVERY_US 20000
 #define TRIES 5
 
@@ -76,16 +78,32 @@ static pid_t spawn(char **argv, bool stays, GError **error)
 	return pid < 0 ? 0 : pid;
 }
 
+/* A daemon that is being started. */
+struct starting {
+	pid_t pid;
+	const char *what;		/* "starting lttng-relayd" */
+	int limit_ms;
+	const struct control_watch *watch;
+	bool (*ready)(const void *data);
+	const void *data;
+};
+
 /* Waits until the daemon is ready; false: it ended, or would not. */
-static bool wait_ready(pid_t pid, bool (*ready)(const void *), const void *data)
+static bool wait_ready(const struct starting *s)
 {
-	gint64 until = g_get_monotonic_time() + START_MS * 1000;
-	while (!ready(data)) {
-		if (waitpid(pid, NULL, WNOHANG) == pid)
+	gint64 begin = g_get_monotonic_time(), told = 0;
+
+	while (!s->ready(s->data)) {
+		gint64 now = g_get_monotonic_time();
+		if (waitpid(s->pid, NULL, WNOHANG) == s->pid)
 			return false;
-		if (g_get_monotonic_time() > until) {
-			daemons_end(pid, 1000);
+		if (now - begin > (gint64)s->limit_ms * 1000) {
+			daemons_end(s->pid, 1000);
 			return false;
+		}
+		if (now - told > TELL_EVERY_US) {
+			s->watch->doing(s->watch->data, s->what);
+			told = now;
 		}
 		g_usleep(LOOK_EVERY_US);
 	}
@@ -140,7 +158,8 @@ static bool relay_ready(const void *data)
 	return accepts(place->control) && is_relay(place->live);
 }
 
-static bool try_relay(struct relay_place *place, char *program, bool stays, GError **error)
+static bool try_relay(struct relay_place *place, char *program, bool stays,
+		      const struct control_watch *watch, GError **error)
 {
 	if (!choose_ports(place, error))
 		return false;
@@ -153,7 +172,10 @@ static bool try_relay(struct relay_place *place, char *program, bool stays, GErr
 	place->pid = spawn(argv, stays, error);
 	if (!place->pid)
 		return false;
-	if (wait_ready(place->pid, relay_ready, place))
+	const struct starting s = {
+		place->pid, "starting lttng-relayd", RELAY_START_MS, watch, relay_ready, place,
+	};
+	if (wait_ready(&s))
 		return true;
 	place->pid = 0;
 	return fail(error, "lttng-relayd does not start on 127.0.0.1:%u; try by hand: %s %s %s %s %s",
@@ -161,7 +183,7 @@ static bool try_relay(struct relay_place *place, char *program, bool stays, GErr
 }
 
 bool daemons_start_relay(struct relay_place *ret, const char *state, const char *name, bool stays,
-			 GError **error)
+			 const struct control_watch *watch, GError **error)
 {
 	*ret = (struct relay_place){ 0 };
 	g_autofree char *program = find_program("lttng-relayd", error);
@@ -170,7 +192,7 @@ bool daemons_start_relay(struct relay_place *ret, const char *state, const char 
 	for (int i = 0; i < TRIES; i++) {
 		if (error)
 			g_clear_error(error);
-		if (try_relay(ret, program, stays, error))
+		if (try_relay(ret, program, stays, watch, error))
 			return true;
 	}
 	daemons_remove(ret->dir);
@@ -186,13 +208,17 @@ static bool session_ready(const void *data)
 	return control_alive();
 }
 
-pid_t daemons_start_session(bool stays, GError **error)
+pid_t daemons_start_session(bool stays, const struct control_watch *watch, GError **error)
 {
 	g_autofree char *program = find_program("lttng-sessiond", error);
 	char *argv[] = { program, NULL };
 	pid_t pid = program ? spawn(argv, stays, error) : 0;
 
-	if (!pid || wait_ready(pid, session_ready, NULL))
+	const struct starting s = {
+		pid, "starting lttng-sessiond", SESSION_START_MS, watch, session_ready, NULL,
+	};
+
+	if (!pid || wait_ready(&s))
 		return pid;
 	fail(error, "lttng-sessiond does not start; try by hand: %s --verbose", program);
 	return 0;

@@ -7,7 +7,8 @@
 #ifndef BLK_LIVE_DAEMONS_H
 #define BLK_LIVE_DAEMONS_H
 
-#include <glib.h>
+#include "live/control.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,11 +21,13 @@ struct relay_place {
 
 /* The one on the usual ports of this machine; false: none answers there. */
 bool daemons_find_relay(struct relay_place *ret);
-/* Starts one that writes to a new directory `name` of `state`. Returns when it listens. */
+/* Starts one that writes to a new directory `name` of `state`. Returns when it listens; gives it
+ * up after a minute. The watch is told each second that it is waited for. */
 bool daemons_start_relay(struct relay_place *ret, const char *state, const char *name, bool stays,
-			 GError **error);
-/* Starts a session daemon; returns when it answers. */
-pid_t daemons_start_session(bool stays, GError **error);
+			 const struct control_watch *watch, GError **error);
+/* Starts a session daemon; returns when it answers: on a slow machine it loads the kernel's
+ * modules for a minute. Given up after five. */
+pid_t daemons_start_session(bool stays, const struct control_watch *watch, GError **error);
 
 /* SIGTERM, and SIGKILL `patience_ms` later; a pid of 0 is fine. */
 void daemons_end(pid_t pid, int patience_ms);

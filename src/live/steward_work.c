@@ -198,14 +198,14 @@ static bool make_live(struct stewardship *w, GError **error)
 {
 	bool follows = w->o->pid || w->o->program;
 	g_autofree char *name = g_strdup_printf("relay-%s", w->o->session);
+	const struct control_watch watch = { doing, w };
 
-	doing(w, "starting lttng-relayd");
+	doing(w, "looking for a relay daemon");
 	if (!daemons_find_relay(&w->relay) &&
-	    !daemons_start_relay(&w->relay, w->o->state, name, w->o->keep, error))
+	    !daemons_start_relay(&w->relay, w->o->state, name, w->o->keep, &watch, error))
 		return false;
 	g_autofree char *ctrl = g_strdup_printf("tcp://127.0.0.1:%u", w->relay.control);
 	g_autofree char *data = g_strdup_printf("tcp://127.0.0.1:%u", w->relay.data);
-	const struct control_watch watch = { doing, w };
 	if (!control_make(w->plan, ctrl, data, NULL, &watch, error))
 		return false;
 	w->made = true;
@@ -255,10 +255,11 @@ static bool check_snapshot(struct stewardship *w, GError **error)
 
 static bool begin(struct stewardship *w, GError **error)
 {
+	const struct control_watch watch = { doing, w };
+
 	doing(w, "looking for a session daemon");
 	if (!control_alive() && !w->o->watch_only) {
-		doing(w, "starting lttng-sessiond");
-		w->sessiond = daemons_start_session(w->o->keep, error);
+		w->sessiond = daemons_start_session(w->o->keep, &watch, error);
 		if (!w->sessiond)
 			return false;
 	}
