@@ -6,26 +6,7 @@
 # relay MODE: a TCP server on a free port; sets $port and $server
 relay() {
 	rm -f "$work/port"
-	python3 - "$1" "$work/port" <<-'PY' &
-		import os, socket, sys, threading
-		s = socket.create_server(("127.0.0.1", 0))
-		with open(sys.argv[2] + ".new", "w") as f:
-		    f.write(str(s.getsockname()[1]))
-		os.rename(sys.argv[2] + ".new", sys.argv[2])
-		kept = []
-		while True:
-		    c, _ = s.accept()
-		    if sys.argv[1] == "silent":
-		        kept.append(c)
-		    elif sys.argv[1] == "closing":
-		        c.close()
-		    elif sys.argv[1] == "talking":
-		        try:
-		            c.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n" * 100)
-		        except OSError:
-		            pass
-		        kept.append(c)
-	PY
+	python3 "$SRCDIR/tests/lib/fake-server.py" "$1" "$work/port" &
 	server=$!
 	until [ -s "$work/port" ]; do kill -0 $server || break; done
 	port=$(cat "$work/port")

@@ -10,16 +10,7 @@ if [ ! -x "$BLKTOP" ] || ! command -v python3 >/dev/null; then
 	exit 0
 fi
 BLKTOP=$(realpath "$BLKTOP")
-python3 - "$work/port" <<-'PY' &
-	import os, socket, sys
-	server = socket.create_server(("127.0.0.1", 0))
-	with open(sys.argv[1] + ".new", "w") as out:
-	    out.write(str(server.getsockname()[1]))
-	os.rename(sys.argv[1] + ".new", sys.argv[1])
-	kept = []
-	while True:
-	    kept.append(server.accept())
-PY
+python3 tests/lib/fake-server.py silent "$work/port" &
 silent=$!
 trap 'kill "$silent" 2>/dev/null; t kill-server 2>/dev/null; rm -rf "$work"' EXIT
 until_true test -s "$work/port"
