@@ -15,6 +15,7 @@ import os
 import re
 import statistics
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import blk
@@ -231,6 +232,32 @@ def check_paths(tap, name, all_of):
              f"{name}: {len(said)} sentences blame who slept with the lock, and so do the paths")
 
 
+ASK = """[ask]
+begin=syscall_entry_recvfrom
+begin_if=ctx.procname =~ ^thumbd-w
+end=syscall_exit_recvfrom
+end_if=ctx.procname =~ ^thumbd-w
+"""
+
+
+def check_bare(tap, name, trace, all_of):
+    """By the kernel's events alone, with the client's calls as spans: the store has none."""
+    with tempfile.NamedTemporaryFile("w", suffix=".rules") as rules:
+        rules.write(ASK)
+        rules.flush()
+        text = blk.blktop("--spans", rules.name, "--export-slowest", "100000", "--format", "json",
+                          os.path.join(trace, "kernel"))[1]
+    asks = [t["spans"][0] for t in json.loads(text)["traces"]]
+    store = all_of[0].run["store_ms"] * MS
+    slow = [s for s in asks if sum(p["end_ns"] - p["begin_ns"] for p in s["critical_path"]
+                                   if p["state"] == "timer" and p["thread"]["comm"] == "stored-conn") > store * .95]
+    wanted = sum(q.store for q in all_of)
+    tap.ok(len(slow) == wanted,
+           f"{name}: without the store's spans {len(slow)} of {wanted} paths end in its sleep")
+    tap.none([s["why"] for s in slow if not re.search(r"woken by stored-conn.*; stored-conn/\d+ slept for ", s["why"])],
+             f"{name}: and the sentences say so")
+
+
 def check(tap, name, trace, told):
     all_of = requests(name, trace, told)
     tap.ok(len(all_of) > 30, f"{name}: {len(all_of)} requests")
@@ -239,6 +266,8 @@ def check(tap, name, trace, told):
     check_encodes(tap, name, all_of)
     check_cpus(tap, name, all_of)
     check_paths(tap, name, all_of)
+    if name == "demo":          # it has no events of softirqs: those would be the wakers
+        check_bare(tap, name, trace, all_of)
 
 
 def main():
