@@ -117,8 +117,10 @@ uint32_t behind_wait(struct behind *b, uint32_t thread, const struct wait *w, in
 struct span_behind *behind_end(struct behind *b, struct spans *sp, int64_t runnable)
 {
 	struct span_behind *r = NULL;
-	g_autoptr(GArray) all = b->all ? b->all : g_array_new(false, false, sizeof(struct neighbour));
+	g_autoptr(GArray) all = b->all;
 	if (runnable > 0) {
+		if (!all)
+			all = g_array_new(false, false, sizeof(struct neighbour));
 		sum_up(all);
 		uint32_t n = MIN(all->len, SPAN_MAX_NEIGHBOURS);
 		r = g_malloc0(sizeof *r + n * sizeof r->top[0]);

@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+#define USUAL_CALLS 4		/* of a span, or waits: lists of them begin with so much room */
+
 /* ---- parts ---- */
 
 /* Counters of a thread between two snapshots; without waits by descriptor. */
@@ -94,7 +96,7 @@ bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64
 		.thread = spans_map_thread(sp, thread), .call = w->call.name, .file = ID_NONE,
 		.behind = ID_NONE,
 		.waker = waker == ID_NONE ? ID_NONE : spans_map_thread(sp, waker),
-		.waker_irq = irq ? irq_text(s, spans_names(sp), host, irq) : 0,
+		.waker_irq = irq ? spans_irq_text(sp, host, irq) : 0,
 		.waker_call = waker == ID_NONE ? 0 : waker_call(sp, waker, w->wake),
 		.cpu = w->cpu == ID_NONE ? ID_NONE : cpu_at(s, w->cpu)->number,
 		.arg = w->cause == WAIT_PART && w->part == PART_FUTEX ? (uint64_t)w->call.arg[0] : 0,
@@ -119,16 +121,26 @@ static int earliest_wait(gconstpointer a, gconstpointer b)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
+/* Each one before the next, none alike: as they mostly come, so that nothing need be sorted. */
+static bool is_ordered(const GArray *list, GCompareFunc compare)
+{
+	gsize size = g_array_get_element_size((GArray *)list);
+	for (guint i = 1; i < list->len; i++)
+		if (compare(list->data + (i - 1) * size, list->data + i * size) >= 0)
+			return false;
+	return true;
+}
+
 static void set_waits(struct span *span, GArray *kept)
 {
 	if (!kept)
 		return;
-	g_array_sort(kept, longest_wait);
-	if (kept->len > SPAN_MAX_WAITS) {
-		span->n_waits_more = kept->len - SPAN_MAX_WAITS;
-		g_array_set_size(kept, SPAN_MAX_WAITS);
+	if (kept->len > SPAN_MAX_WAITS || !is_ordered(kept, earliest_wait)) {
+		g_array_sort(kept, longest_wait);
+		span->n_waits_more = kept->len - MIN(kept->len, SPAN_MAX_WAITS);
+		g_array_set_size(kept, MIN(kept->len, SPAN_MAX_WAITS));
+		g_array_sort(kept, earliest_wait);
 	}
-	g_array_sort(kept, earliest_wait);
 	span->n_waits = kept->len;
 	span->waits = g_memdup2(kept->data, kept->len * sizeof(struct span_wait));
 	g_array_unref(kept);
@@ -150,7 +162,7 @@ static void take_wait(struct spans *sp, struct half *h, const struct waits *to, 
 		return;
 	kept.behind = behind == ID_NONE ? ID_NONE : spans_map_thread(sp, behind);
 	if (!*to->kept)
-		*to->kept = g_array_new(false, false, sizeof kept);
+		*to->kept = g_array_sized_new(false, false, sizeof kept, USUAL_CALLS);
 	g_array_append_val(*to->kept, kept);
 }
 
@@ -256,8 +268,8 @@ static void gather_call(struct spans *sp, struct gathered *g, uint32_t thread, c
 	struct span_call *sum = NULL;
 	int64_t took = c->end - c->begin;
 	if (!g->calls) {
-		g->calls = g_array_new(false, true, sizeof(struct span_call));
-		g->slow = g_array_new(false, false, sizeof(struct span_slow_call));
+		g->calls = g_array_sized_new(false, true, sizeof(struct span_call), USUAL_CALLS);
+		g->slow = g_array_sized_new(false, false, sizeof(struct span_slow_call), USUAL_CALLS);
 	}
 	for (guint i = 0; i < g->calls->len && !sum; i++)
 		if (g_array_index(g->calls, struct span_call, i).name == c->name)
@@ -311,19 +323,34 @@ static void set_calls(struct spans *sp, struct half *h, struct gathered *g)
 	struct span *span = h->span;
 	if (!g->calls)
 		return;
-	g_array_sort_with_data(g->calls, largest_sum, spans_slice(sp)->strings);
-	g_array_sort(g->slow, slowest_call);
-	if (g->slow->len > SPAN_MAX_SLOW) {
-		span->n_slow_more = g->slow->len - SPAN_MAX_SLOW;
-		g_array_set_size(g->slow, SPAN_MAX_SLOW);
+	if (g->calls->len > 1)
+		g_array_sort_with_data(g->calls, largest_sum, spans_slice(sp)->strings);
+	if (g->slow->len > SPAN_MAX_SLOW || !is_ordered(g->slow, earliest_call)) {
+		g_array_sort(g->slow, slowest_call);
+		span->n_slow_more = g->slow->len - MIN(g->slow->len, SPAN_MAX_SLOW);
+		g_array_set_size(g->slow, MIN(g->slow->len, SPAN_MAX_SLOW));
+		g_array_sort(g->slow, earliest_call);
 	}
-	g_array_sort(g->slow, earliest_call);
 	span->n_slow = g->slow->len;
 	span->slow = g_memdup2(g->slow->data, g->slow->len * sizeof(struct span_slow_call));
 	span->n_calls = g->calls->len;
 	span->calls = g_memdup2(g->calls->data, g->calls->len * sizeof(struct span_call));
 	g_array_unref(g->slow);
 	g_array_unref(g->calls);
+}
+
+/* The first call that ends then or later: they are in the order in which they ended. */
+static guint first_call(const GArray *calls, int64_t from)
+{
+	guint low = 0, high = calls ? calls->len : 0;
+	while (low < high) {
+		guint mid = low + (high - low) / 2;
+		if (g_array_index(calls, struct done_call, mid).end < from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 /* The calls of one thread (segs[0..n) are its segments, by begin) to the innermost
@@ -333,8 +360,13 @@ static void assign_calls(struct spans *sp, const struct segment *segs, guint n, 
 	const struct thread *t = thread_at(spans_slice(sp), segs->thread);
 	g_autoptr(GArray) stack = g_array_new(false, false, sizeof(guint));
 	guint next = 0;
-	for (guint i = 0; t->calls && i < t->calls->len; i++) {
+	int64_t last = segs->end;
+	for (guint i = 1; i < n; i++)
+		last = MAX(last, segs[i].end);
+	for (guint i = first_call(t->calls, segs->begin); t->calls && i < t->calls->len; i++) {
 		const struct done_call *c = &g_array_index(t->calls, struct done_call, i);
+		if (c->end > last)
+			break;
 		while (next < n && segs[next].begin <= c->begin)
 			g_array_append_val(stack, next), next++;
 		while (stack->len && segs[g_array_index(stack, guint, stack->len - 1)].end <= c->begin)

@@ -40,6 +40,7 @@ struct spans {
 	struct intmap forgotten;	/* ids of traces */
 	uint32_t n_slots;
 	int64_t forgot_at;		/* instant; INT64_MIN: never */
+	struct intmap irqs;		/* host and code -> text, while spans are published */
 	/* While a trace is made: */
 	GArray *ids;			/* uint32_t: its annotations, by span and time */
 	GArray *halves;			/* struct half; their annotations are in ids */
@@ -70,6 +71,17 @@ uint32_t spans_map_thread(struct spans *sp, uint32_t thread)
 }
 
 struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
+
+uint32_t spans_irq_text(struct spans *sp, uint32_t host, uint32_t code)
+{
+	uint64_t key = (uint64_t)host << 32 | code;
+	uint32_t text = intmap_get(&sp->irqs, key);
+	if (text == INTMAP_NONE) {
+		text = irq_text(sp->s, sp->n, host, code);
+		intmap_set(&sp->irqs, key, text);
+	}
+	return text;
+}
 
 static void strace_free(gpointer p)
 {
@@ -128,6 +140,7 @@ void spans_free(struct spans *sp)
 	g_ptr_array_unref(sp->traces);
 	intmap_clear(&sp->by_id);
 	intmap_clear(&sp->forgotten);
+	intmap_clear(&sp->irqs);
 	g_array_unref(sp->ids);
 	g_array_unref(sp->halves);
 	g_array_unref(sp->segments);
@@ -667,6 +680,7 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 	g_ptr_array_sort(due, trace_order);
 	for (guint i = 0; i < due->len; i++)
 		publish_trace(sp, g_ptr_array_index(due, i), pub, now);
+	intmap_clear(&sp->irqs);	/* names may be told later */
 }
 
 /* ---- forgetting ---- */

@@ -57,6 +57,7 @@ void explain_calls(struct spans *sp, GArray *halves, GArray *segments);
 /* For explain.c. */
 struct slice *spans_slice(struct spans *sp);
 struct names *spans_names(struct spans *sp);
+uint32_t spans_irq_text(struct spans *sp, uint32_t host, uint32_t code);	/* irq_text() */
 uint32_t spans_map_thread(struct spans *sp, uint32_t thread);
 
 #endif
