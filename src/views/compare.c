@@ -220,12 +220,18 @@ static void add_request(struct comparing *c, const struct tree *t, int node, enu
 
 /* --- what is usual --- */
 
-static int compare_duration(const void *va, const void *vb)
+/* With what it is ordered by at hand: a hundred thousand are compared without a look at each. */
+struct other {
+	int64_t duration_ns;
+	const struct span *span;
+};
+
+static int compare_others(const void *va, const void *vb)
 {
-	const struct span *a = *(const struct span *const *)va;
-	const struct span *b = *(const struct span *const *)vb;
-	if (span_duration(a) != span_duration(b))
-		return span_duration(a) < span_duration(b) ? -1 : 1;
+	const struct other *x = va, *y = vb;
+	const struct span *a = x->span, *b = y->span;
+	if (x->duration_ns != y->duration_ns)
+		return x->duration_ns < y->duration_ns ? -1 : 1;
 	if (a->begin_ns != b->begin_ns)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
 	if (a->trace_id != b->trace_id)
@@ -233,32 +239,39 @@ static int compare_duration(const void *va, const void *vb)
 	return (a->span_id > b->span_id) - (a->span_id < b->span_id);
 }
 
-/* Closed spans of its operation but itself, shortest first. */
-static GPtrArray *others_of(const struct history *h, const struct span *s)
+static const struct other *other_at(const GArray *others, guint i)
 {
-	GPtrArray *others = g_ptr_array_new();
+	return &g_array_index(others, struct other, i);
+}
+
+/* Closed spans of its operation but itself, shortest first. */
+static GArray *others_of(const struct history *h, const struct span *s)
+{
+	GArray *others = g_array_new(FALSE, FALSE, sizeof(struct other));
 	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
 		const struct span *o = timeline_span(h->tl, i);
 		if (o->name == s->name && o->service == s->service && o->kind == s->kind &&
 		    o->state != SPAN_OPEN &&
-		    (o->trace_id != s->trace_id || o->span_id != s->span_id))
-			g_ptr_array_add(others, (gpointer)o);
+		    (o->trace_id != s->trace_id || o->span_id != s->span_id)) {
+			struct other other = { span_duration(o), o };
+			g_array_append_val(others, other);
+		}
 	}
-	g_ptr_array_sort(others, compare_duration);
+	g_array_sort(others, compare_others);
 	return others;
 }
 
-static guint n_shorter(const GPtrArray *spans, int64_t than)
+static guint n_shorter(const GArray *others, int64_t than)
 {
 	guint n = 0;
-	while (n < spans->len && span_duration(spans->pdata[n]) < than)
+	while (n < others->len && other_at(others, n)->duration_ns < than)
 		n++;
 	return n;
 }
 
 /* The middle half: [*ret_first, + n). What memory had room for is slower than most: then
  * those that are in the middle of all, or next to it. */
-static guint middle_of(const GPtrArray *others, const struct operation_info *op, guint *ret_first)
+static guint middle_of(const GArray *others, const struct operation_info *op, guint *ret_first)
 {
 	guint n = (others->len + 1) / 2, first = (others->len - n) / 2;
 	if (others->len && op && op->evicted) {
@@ -274,12 +287,12 @@ static guint middle_of(const GPtrArray *others, const struct operation_info *op,
 static uint64_t add_usual(struct comparing *c, const struct history *h, const struct span *s,
 			  struct compare *cmp)
 {
-	g_autoptr(GPtrArray) others = others_of(h, s);
+	g_autoptr(GArray) others = others_of(h, s);
 	const struct operation_info *op = history_operation(h, s);
 	guint first, n = middle_of(others, op, &first);
 	uint64_t taken = 0;
 	for (guint i = first; i < first + n; i++) {
-		const struct span *o = others->pdata[i];
+		const struct span *o = other_at(others, i)->span;
 		g_autoptr(blk_tree) t = tree_new(h->tl, o->trace_id);
 		int node = tree_find(t, o->span_id, o->kind);
 		if (node < 0)

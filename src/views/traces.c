@@ -229,13 +229,17 @@ static void add_trace(struct rows *rows, const struct history *h, const struct t
 	r->c.row.drill.span_kind = -1;
 }
 
-static int compare(const void *va, const void *vb)
+static int compare_roots(const struct span *a, const struct span *b)
 {
-	const struct span *a = (*(const struct trace_row *const *)va)->root;
-	const struct span *b = (*(const struct trace_row *const *)vb)->root;
 	if (a->begin_ns != b->begin_ns)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
 	return (a->trace_id > b->trace_id) - (a->trace_id < b->trace_id);
+}
+
+static int compare(const void *va, const void *vb)
+{
+	return compare_roots((*(const struct trace_row *const *)va)->root,
+			     (*(const struct trace_row *const *)vb)->root);
 }
 
 struct rows *traces_build(const struct timeline *tl, const struct view_query *query)
@@ -253,22 +257,28 @@ struct rows *traces_build(const struct timeline *tl, const struct view_query *qu
 	return rows;
 }
 
+/* Closed ones before open ones, of these the longest; the earlier of two alike. */
+static bool is_slower(const struct span *s, const struct span *than)
+{
+	bool closed = s->state != SPAN_OPEN, other = than->state != SPAN_OPEN;
+	if (closed != other)
+		return closed;
+	if (closed && span_duration(s) != span_duration(than))
+		return span_duration(s) > span_duration(than);
+	return compare_roots(s, than) < 0;
+}
+
 uint64_t traces_slowest(const struct timeline *tl, const struct view_query *query)
 {
-	struct rows *rows = traces_build(tl, query);
-	uint64_t trace_id = 0;
-	int64_t most = -1;
-	for (guint i = 0; i < rows->rows->len; i++) {
-		const struct span *root = ((const struct trace_row *)rows->rows->pdata[i])->root;
-		if (root->state != SPAN_OPEN && span_duration(root) > most) {
-			most = span_duration(root);
-			trace_id = root->trace_id;
-		}
+	struct range range = range_of(tl, query);
+	const struct span *slowest = NULL;
+	for (size_t i = 0; i < timeline_n_traces(tl); i++) {
+		const struct trace_info *t = timeline_trace(tl, i);
+		if ((!slowest || is_slower(t->root, slowest)) && trace_in_range(t, &range) &&
+		    wants_trace(query, tl, t))
+			slowest = t->root;
 	}
-	if (!trace_id && rows->rows->len)
-		trace_id = ((const struct trace_row *)rows->rows->pdata[0])->root->trace_id;
-	rows_free(rows);
-	return trace_id;
+	return slowest ? slowest->trace_id : 0;
 }
 
 static const char *const needs[] = { "zipkin:timestamp", NULL };
