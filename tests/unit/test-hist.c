@@ -166,6 +166,36 @@ static void test_clamping(void)
 	hist_clear(&h);
 }
 
+/* What is taken out again was never there; min and max only where it is said. */
+static void test_remove(void)
+{
+	struct hist h = { 0 };
+	static const int64_t values[] = { 5, 700, 700, 1000000, -3 };
+
+	g_assert_false(hist_remove(&h, 5));		/* not there */
+	for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
+		hist_add(&h, values[i]);
+	g_assert_false(hist_remove(&h, 700));
+	g_assert_cmpint(hist_quantile(&h, 1), ==, 1000000);
+	g_assert_false(hist_remove(&h, 12345));
+	g_assert_cmpuint(h.count, ==, 4);
+	g_assert_cmpint(h.sum, ==, 5 + 700 + 1000000);
+	g_assert_true(hist_remove(&h, -3));		/* the least: that counted as 0 */
+	g_assert_true(hist_remove(&h, 1000000));
+	g_assert_cmpuint(h.count, ==, 2);
+	g_assert_cmpuint(h.n, ==, 2);
+	h.min = 5;
+	h.max = 700;
+	g_assert_true(hist_remove(&h, 5));
+	g_assert_false(hist_remove(&h, 700));		/* nothing is left to have bounds */
+	g_assert_cmpuint(h.count, ==, 0);
+	g_assert_cmpint(h.sum, ==, 0);
+	hist_add(&h, 42);
+	g_assert_cmpint(h.min, ==, 42);
+	g_assert_cmpint(h.max, ==, 42);
+	hist_clear(&h);
+}
+
 static void test_nearest_rank(void)
 {
 	struct hist h = { 0 };
@@ -203,6 +233,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/hist/quantiles", test_quantiles);
 	g_test_add_func("/hist/merge", test_merge);
 	g_test_add_func("/hist/clamping", test_clamping);
+	g_test_add_func("/hist/remove", test_remove);
 	g_test_add_func("/hist/nearest-rank", test_nearest_rank);
 	g_test_add_func("/hist/speed", test_speed);
 	return g_test_run();
