@@ -40,6 +40,9 @@ THREADS_BAR = 0.85      # of what two independent readers of a half each reach
 MEMORY_BUDGET = 128     # MiB given to the screen
 MEMORY_BESIDE = 64      # MiB that the program may take beside its budget
 FIRST_BAR = 100         # ms until the strip and the first rows of 10 GB are there
+EXPLAIN_BAR = 0.15      # of the kernel model's time, for explaining the spans of a recording
+EXPLAINED = ("rotation", "live", "demo")  # of tests/traces: the more spans an event, the later
+SPANS_BUDGET = 512      # MiB given to the screen that shows nothing but spans
 SEEK_BAR = 20           # ms until the events of any instant are there
 REGRESSION_BAR = 1.05   # instructions an event, against what is recorded
 GIGA = 1 << 30
@@ -205,12 +208,12 @@ def instants(tools, trace, size):
     line(f"first rows, {size}", f"{rows:.0f} ms", f"(bar {FIRST_BAR} ms)", rows <= FIRST_BAR)
 
 
-def screen_memory(tools, trace, size):
-    """The screen's peak with a budget, on a terminal of 80x24, until it has loaded all."""
+def screen_memory(tools, trace, size, budget=MEMORY_BUDGET):
+    """The screen's peak with a budget (MiB), on a terminal of 80x24, until it has loaded all."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(TERM="xterm-256color", LINES="24", COLUMNS="80")
-        os.execv(tools.blktop, [tools.blktop, "--memory", f"{MEMORY_BUDGET}M", trace])
+        os.execv(tools.blktop, [tools.blktop, "--memory", f"{budget}M", trace])
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     quiet, last, deadline, said = 0, -1, time.monotonic() + 600, ""
     while quiet < 3 and time.monotonic() < deadline:
@@ -227,9 +230,41 @@ def screen_memory(tools, trace, size):
         pass
     os.waitpid(pid, 0)
     if peak == 0:
-        sys.exit(f"{tools.blktop} --memory {MEMORY_BUDGET}M {trace}: ended early\n{said[-500:]}")
-    bar = MEMORY_BUDGET + MEMORY_BESIDE
-    line(f"screen's peak with --memory {MEMORY_BUDGET}M, {size}", f"{peak:.0f} MiB", f"(bar {bar} MiB)", peak <= bar)
+        sys.exit(f"{tools.blktop} --memory {budget}M {trace}: ended early\n{said[-500:]}")
+    bar = budget + MEMORY_BESIDE
+    line(f"screen's peak with --memory {budget}M, {size}", f"{peak:.0f} MiB", f"(bar {bar} MiB)", peak <= bar)
+
+
+def made_spans(tools, spans):
+    """A trace of nothing but so many spans, ten a request."""
+    target = os.path.join(tools.build, "bench-trace", f"spans-{spans}")
+    shutil.rmtree(target, ignore_errors=True)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    subprocess.run([tools.path("make-spans"), target, str(spans)], check=True)
+    return target
+
+
+def span_costs(tools, runs):
+    """What a span's event costs, and how much of the kernel model's time their explanation."""
+    target = made_spans(tools, 200000)
+    try:
+        found = tools.figures("bench-native", "model", "--repeat", runs, target)
+        line("an event of a span, decode + merge + whole model", f"{found['ns_per_event']:.0f} ns/event")
+    finally:
+        forget(target)
+    for name in EXPLAINED:
+        found = tools.figures("bench-explain", os.path.join(HERE, "..", "traces", name), 3 * runs)
+        part, each = found["explanation_part"], found["events"] / found["spans"]
+        line(f"explanation, of the kernel model ({name}, {each:.0f} events a span)", f"{part * 100:.0f} %",
+             f"(bar {EXPLAIN_BAR * 100:.0f} %)", part <= EXPLAIN_BAR)
+
+
+def span_memory(tools, millions):
+    target = made_spans(tools, millions * 1000000)
+    try:
+        screen_memory(tools, target, f"{millions} million spans", SPANS_BUDGET)
+    finally:
+        forget(target)
 
 
 def proc_field(pid, name):
@@ -347,6 +382,10 @@ def main():
         views(tools)
     if why:
         skipped("all that needs a busy trace", why)
+    if not (args.check or args.record):
+        print("Spans", flush=True)
+        span_costs(tools, runs)
+        span_memory(tools, 10 if "10G" in sizes else 3)
     for size in sizes if trace else []:
         if size == "1":
             the_trace(tools, trace, runs)
