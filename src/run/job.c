@@ -14,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#define LONG_ARRAY (1 << 20)
 #define DEFAULT_PUBLISH_NS (100 * INT64_C(1000000))
 #define COLLECT_US 100000		/* an owner with a screen is kept no longer */
 #define GIVE_BACK_US 1000000		/* so seldom is free memory given back */
@@ -26,6 +27,7 @@ struct job {
 	int64_t hard_to;		/* of what was collected */
 	unsigned corrected;		/* seconds */
 	int64_t folded, kept;		/* of the timeline, when memory was given back */
+	uint64_t evicted;		/* and its spans until then */
 	int64_t gave_back_us;		/* monotonic */
 };
 
@@ -62,6 +64,10 @@ void shared_wake_owner(struct shared *s)
 static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 			 const struct job_options *options)
 {
+	/* Long arrays come and go; else the C library keeps ever longer ones in its heaps, where
+	 * they leave holes that nothing else fits into. */
+	if (options->memory)
+		mallopt(M_MMAP_THRESHOLD, LONG_ARRAY);
 	/* One reader needs no heap of its own: those of threads grow by a system call a page
 	 * (glibc's grow_heap()). Several would wait for each other. */
 	if (options->threads == 1)
@@ -120,11 +126,16 @@ static void give_back(struct job *j, const struct timeline *tl)
 {
 	int64_t folded = timeline_folded_until(tl), kept = timeline_kept_from(tl);
 	int64_t now = g_get_monotonic_time();
+	uint64_t traces, evicted;
 
-	if (folded == TIME_UNKNOWN || (folded == j->folded && kept == j->kept) ||
+	timeline_evicted(tl, &traces, &evicted);
+	if (folded == TIME_UNKNOWN && !evicted)
+		return;
+	if ((folded == j->folded && kept == j->kept && evicted == j->evicted) ||
 	    now - j->gave_back_us < GIVE_BACK_US)
 		return;
 	malloc_trim(0);
+	j->evicted = evicted;
 	j->folded = folded;
 	j->kept = kept;
 	j->gave_back_us = now;
@@ -142,8 +153,9 @@ static void apply(struct job *j, struct timeline *tl, struct post *post)
 						 post->to);
 		return;
 	}
-	g_atomic_int_add(&j->s->queued_spans, -(gint)post->publication->spans->len);
+	g_atomic_int_add(&j->s->queued_kib, -post->kib);
 	timeline_apply(tl, g_steal_pointer(&post->publication));
+	g_atomic_int_inc(&j->s->collected);
 	j->hard_to = MAX(j->hard_to, post->closed_to);
 }
 

@@ -18,6 +18,7 @@
 struct post {
 	struct publication *publication;
 	int64_t closed_to;		/* with it, the timeline is final before that */
+	int kib;			/* of its spans */
 	/* or, in place of one: */
 	struct timeline *window;	/* of which these seconds are to be corrected */
 	int64_t from, to;
@@ -26,7 +27,8 @@ struct post {
 struct shared {
 	gatomicrefcount refs;
 	GAsyncQueue *posts;		/* struct post * */
-	int queued_spans;		/* atomic: in posts */
+	int queued_kib;			/* atomic: of spans, in posts */
+	int collected;			/* atomic: posts so far, wraps around */
 	int event_fd;
 	int stop;			/* atomic: end soon */
 	int discard;			/* atomic: nobody collects any more */

@@ -9,7 +9,6 @@
 
 #define AGAIN_PAUSE_US 5000		/* after SOURCE_AGAIN, should the source not wait itself */
 #define MAX_QUEUED 8			/* posts nobody has collected; then the model keeps them */
-#define SPAN_BYTES 512			/* about, with its place in lists */
 #define PIECE_SPANS 8192		/* of what is known whole, at a time */
 #define CATCH_UP_US 500000
 #define POST_SHARE 10			/* of the time, at most a tenth goes into posting */
@@ -20,6 +19,8 @@
 #define FIGURES_US 50000		/* how old figures may be while nothing is stitched */
 #define INDEX_STEP 512			/* packets of each file at once */
 #define MEND_LAST_US (5 * G_USEC_PER_SEC)	/* at the end, for seconds that are to be corrected */
+#define QUEUE_SHARE 32			/* of the memory: spans that wait for the owner, and */
+#define PREVIEW_SHARE 32		/* what a preview's spans are made of, which is half of them */
 #define PREVIEW_FIRST_US 100000		/* so long the main pass waits for the first preview */
 
 static void set_phase(struct shared *s, enum job_phase phase, const char *message)
@@ -85,9 +86,29 @@ static int64_t closed_to(const struct model *m, bool final, enum source_status h
 /* Does the owner have enough to apply? Spans are what publications are large by. */
 static bool is_queue_full(struct shared *s)
 {
-	size_t most = s->options.memory / 16 / SPAN_BYTES;
+	size_t most = s->options.memory / QUEUE_SHARE / 1024;
 	return g_async_queue_length(s->posts) >= MAX_QUEUED ||
-	       (most && (size_t)g_atomic_int_get(&s->queued_spans) > most);
+	       (most && (size_t)g_atomic_int_get(&s->queued_kib) > most);
+}
+
+static void push_publication(struct shared *s, struct publication *p, int64_t closed_to)
+{
+	struct post *item = g_new(struct post, 1);
+
+	*item = (struct post){ .publication = p, .closed_to = closed_to,
+			       .kib = (int)MIN(p->span_bytes / 1024, G_MAXINT / MAX_QUEUED / 2) };
+	g_atomic_int_add(&s->queued_kib, item->kib);
+	g_async_queue_push(s->posts, item);
+}
+
+/* What is held beside the timeline while spans come. The next publication, too, will be about
+ * as large as this one. */
+static size_t beside_bytes(const struct shared *s, const struct model *m,
+			   const struct publication *p)
+{
+	return model_span_bytes(m) + p->span_bytes +
+	       (s->parallel ? parallel_span_bytes(s->parallel) : 0) +
+	       (s->preview ? preview_bytes(s->preview) : 0);
 }
 
 static void post(struct shared *s, struct model *m, bool final, enum source_status how)
@@ -99,15 +120,15 @@ static void post(struct shared *s, struct model *m, bool final, enum source_stat
 	struct publication *p = model_publish(m, final);
 	if (!p)
 		return;
-	g_atomic_int_add(&s->queued_spans, (gint)p->spans->len);
-	struct post *item = g_new(struct post, 1);
-	*item = (struct post){ .publication = p, .closed_to = closed_to(m, final, how) };
-	g_async_queue_push(s->posts, item);
+	int64_t hard_to = closed_to(m, final, how);
+	if (!final && p->span_bytes)
+		p->beside_bytes = beside_bytes(s, m, p);
+	push_publication(s, p, hard_to);
 	g_mutex_lock(&s->lock);
 	if (s->preview)
-		preview_hard_to(s->preview, item->closed_to);
+		preview_hard_to(s->preview, hard_to);
 	if (s->mender)
-		mender_closed_to(s->mender, item->closed_to);
+		mender_closed_to(s->mender, hard_to);
 	g_mutex_unlock(&s->lock);
 	shared_wake_owner(s);
 }
@@ -130,15 +151,28 @@ static void trim(struct shared *s, struct turn *t, int64_t now_us)
 	t->trim_us = end_us + MAX(TRIM_EVERY_US, (end_us - now_us) * TRIM_SHARE);
 }
 
+/* The owner is asked to catch up, as long as it does collect: it may not at all. */
+static void wait_for_owner(struct shared *s)
+{
+	int64_t since = g_get_monotonic_time();
+	int collected = g_atomic_int_get(&s->collected);
+
+	while (is_queue_full(s) && !is_stopped(s) && g_get_monotonic_time() - since < CATCH_UP_US) {
+		g_usleep(1000);
+		if (collected == g_atomic_int_get(&s->collected))
+			continue;
+		collected = g_atomic_int_get(&s->collected);
+		since = g_get_monotonic_time();
+	}
+}
+
 static bool post_in_turn(struct shared *s, struct model *m, struct turn *t)
 {
 	int64_t begin = g_get_monotonic_time();
-	bool due = begin >= t->rest_us || model_is_full(m);
+	bool full = model_is_full(m), due = begin >= t->rest_us || full;
 
-	/* The owner is asked to catch up, for a while: it may not collect at all. */
-	while (model_is_full(m) && is_queue_full(s) && !is_stopped(s) &&
-	       g_get_monotonic_time() - begin < CATCH_UP_US)
-		g_usleep(1000);
+	if (full)
+		wait_for_owner(s);
 	if (due)
 		post(s, m, false, SOURCE_OK);
 	if (due)
@@ -365,6 +399,8 @@ static void run_pieces(struct shared *s, const struct pieces *p)
 	int64_t step = o->model.step_ns > 0 ? o->model.step_ns : INT64_C(1000000000);
 	struct preview *pv = o->preview ? preview_new(p, step, ring, s) : NULL;
 
+	if (pv)
+		preview_bound_spans(pv, o->memory / PREVIEW_SHARE);
 	set_preview(s, pv);
 	post_outline(s, p);
 	walk_index(s, p, pv);
@@ -421,6 +457,7 @@ static void run_kept(struct shared *s, struct source *source, const struct piece
 	struct preview *pv = preview_new(kept, step, ring, s);
 	struct mender *m = mender_new(kept, step, post_window, s);
 
+	preview_bound_spans(pv, s->options.memory / PREVIEW_SHARE);
 	preview_work(pv, mender_work, m);
 	set_mender(s, m);
 	set_preview(s, pv);
@@ -449,13 +486,9 @@ static bool is_told(void *data, double progress, uint64_t n)
 
 static void post_piece(struct shared *s, struct publication *p)
 {
-	struct post *item = g_new(struct post, 1);
-
 	while (is_queue_full(s) && !g_atomic_int_get(&s->discard))
 		g_usleep(1000);
-	*item = (struct post){ .publication = p, .closed_to = INT64_MAX };
-	g_atomic_int_add(&s->queued_spans, (gint)p->spans->len);
-	g_async_queue_push(s->posts, item);
+	push_publication(s, p, INT64_MAX);
 	shared_wake_owner(s);
 }
 

@@ -192,7 +192,7 @@ static bool is_kept(const struct mender *m, const struct look_window *w)
 bool mender_work(void *mender)
 {
 	struct mender *m = mender;
-	const struct window_reader reader = { &m->kept, is_in_vain, m };
+	const struct window_reader reader = { &m->kept, is_in_vain, m, 0 };
 	struct timeline *tl = NULL;
 	struct look_window w;
 
@@ -203,7 +203,7 @@ bool mender_work(void *mender)
 		return false;
 	int64_t begin_us = g_get_monotonic_time();
 	if (is_kept(m, &w))
-		tl = window_read_from(&reader, &w, begin_for(m, &w));
+		tl = window_read_from(&reader, &w, begin_for(m, &w), NULL);
 	if (tl)
 		m->post(m->data, tl, w.from_ns, w.to_ns);
 	int64_t end_us = g_get_monotonic_time();

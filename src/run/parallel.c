@@ -24,13 +24,14 @@
 #define SECOND_BYTES (128 << 10)
 #define THREAD_BYTES (8 << 20)
 
-#define SPANS_SHARE 8	/* annotations come to four times their bytes, not to a part */
+#define SPANS_SHARE 32	/* annotations come to four times their bytes, not to a part */
 
 struct piece {
 	int64_t from, to;
 	uint64_t bytes;
 	bool done;			/* .slice and .error are there */
 	double progress;
+	size_t span_bytes;		/* of the slice */
 	struct slice *slice;
 	GError *error;
 };
@@ -138,11 +139,13 @@ static int begin_piece(struct parallel *p)
 	return i;
 }
 
-static void tell_progress(struct parallel *p, struct piece *x, double progress, uint64_t new_events)
+static void tell_progress(struct parallel *p, struct piece *x, const struct slice *s,
+			  double progress, uint64_t new_events)
 {
 	g_mutex_lock(&p->lock);
 	if (progress >= 0)
 		x->progress = progress;
+	x->span_bytes = slice_span_bytes(s);
 	p->n_events += new_events;
 	g_mutex_unlock(&p->lock);
 }
@@ -163,10 +166,10 @@ static enum source_status read_piece(struct parallel *p, struct piece *x, struct
 		slice_feed(s, &source->tables, batch.ev, batch.n);
 		if (i % TELL_EVERY)
 			continue;
-		tell_progress(p, x, source_progress(source), slice_n_events(s) - told);
+		tell_progress(p, x, s, source_progress(source), slice_n_events(s) - told);
 		told = slice_n_events(s);
 	}
-	tell_progress(p, x, 1, slice_n_events(s) - told);
+	tell_progress(p, x, s, 1, slice_n_events(s) - told);
 	return st;
 }
 
@@ -312,4 +315,15 @@ uint64_t parallel_n_events(struct parallel *p)
 	uint64_t n = p->n_events;
 	g_mutex_unlock(&p->lock);
 	return n;
+}
+
+size_t parallel_span_bytes(struct parallel *p)
+{
+	size_t sum = 0;
+
+	g_mutex_lock(&p->lock);
+	for (unsigned i = p->taken; i < p->begun; i++)
+		sum += p->piece[i].span_bytes;
+	g_mutex_unlock(&p->lock);
+	return sum;
 }

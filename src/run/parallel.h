@@ -57,5 +57,7 @@ unsigned parallel_n_slices(const struct parallel *p);	/* may be less than planne
 unsigned parallel_n_done(const struct parallel *p);	/* given to the caller */
 double parallel_progress(struct parallel *p);		/* 0..1, of bytes, all threads */
 uint64_t parallel_n_events(struct parallel *p);		/* read so far, all threads */
+/* What slices that are not taken yet hold for spans: bytes, about. */
+size_t parallel_span_bytes(struct parallel *p);
 
 #endif

@@ -24,6 +24,7 @@ static const struct stage { int64_t ns, steps; uint64_t bytes; bool exact; } sta
 struct preview {
 	struct pieces pieces;		/* borrowed */
 	int64_t step;
+	size_t most_spans;		/* bytes a window; 0: no bound */
 	GFunc ring;
 	void *ring_data;
 	GThread *thread;
@@ -37,10 +38,12 @@ struct preview {
 	struct look look;
 	bool looked_anew;		/* .look has changed since the maker looked */
 	guint stage;			/* of stages, the next one to make; their number: all made */
+	guint halved;			/* so often is what is looked at: it had too many spans */
 	struct look_window now;		/* being made, or made last; empty: none */
 	int64_t hard_to;
 	struct timeline *ready;
 	struct look_window ready_window;
+	size_t bytes;			/* of what was made last */
 };
 
 static bool is_in(const struct look_window *inner, const struct look_window *outer)
@@ -88,8 +91,11 @@ static bool looked_at(const struct preview *pv, const struct look *look, struct 
 	}
 	int64_t most = longest(pv, &stages[0], step);
 	ret->from_ns = MAX(ret->from_ns, ret->to_ns - time_floor(most, step));
-	while (ret->to_ns - ret->from_ns > step && bytes_of(pv, ret) > stages[0].bytes)
+	guint halved = pv->halved;
+	while (ret->to_ns - ret->from_ns > step && (bytes_of(pv, ret) > stages[0].bytes || halved)) {
 		ret->from_ns += MAX(time_floor((ret->to_ns - ret->from_ns) / 2, step), step);
+		halved -= halved > 0;
+	}
 	return true;
 }
 
@@ -205,16 +211,29 @@ static void renew(struct preview *pv)
 		pv->pieces.ops->renew(pv->pieces.trace, to, closed);
 }
 
+/* The window has too many spans to be held, with the lock held: less of what is looked at, or
+ * nothing wider than there is. */
+static void make_less(struct preview *pv, const struct look_window *before)
+{
+	pv->now = *before;
+	if (pv->stage == 0)
+		pv->halved++;
+	else
+		pv->stage = G_N_ELEMENTS(stages);
+}
+
 bool preview_step(struct preview *pv)
 {
-	const struct window_reader reader = { &pv->pieces, is_in_vain, pv };
-	struct look_window w;
+	struct window_reader reader = { &pv->pieces, is_in_vain, pv, 0 };
+	struct look_window w, before;
+	bool too_much = false;
 
 	if (pv->pieces.ops->renew)
 		renew(pv);
 	g_mutex_lock(&pv->lock);
 	bool any = choose(pv, &w);
 	pv->idle = !any;
+	before = pv->now;
 	if (any)
 		pv->now = w;
 	g_cond_broadcast(&pv->changed);
@@ -222,13 +241,18 @@ bool preview_step(struct preview *pv)
 	if (!any)
 		return false;
 
-	struct timeline *tl = window_read(&reader, &w);
+	if (w.to_ns - w.from_ns > w.step_ns)
+		reader.most = pv->most_spans;
+	struct timeline *tl = window_read(&reader, &w, &too_much);
 	g_mutex_lock(&pv->lock);
+	if (too_much)
+		make_less(pv, &before);
 	if (tl) {
 		pv->stage++;
 		timeline_free(pv->ready);
 		pv->ready = tl;
 		pv->ready_window = w;
+		pv->bytes = timeline_bytes(tl);
 		pv->made = true;
 	}
 	g_cond_broadcast(&pv->changed);
@@ -272,6 +296,19 @@ struct preview *preview_new(const struct pieces *p, int64_t step_ns, GFunc ring,
 	g_mutex_init(&pv->lock);
 	g_cond_init(&pv->changed);
 	return pv;
+}
+
+void preview_bound_spans(struct preview *pv, size_t bytes)
+{
+	pv->most_spans = bytes;
+}
+
+size_t preview_bytes(struct preview *pv)
+{
+	g_mutex_lock(&pv->lock);
+	size_t bytes = pv->bytes;
+	g_mutex_unlock(&pv->lock);
+	return bytes;
 }
 
 void preview_work(struct preview *pv, bool (*work)(void *data), void *data)
@@ -320,6 +357,7 @@ void preview_look(struct preview *pv, const struct look *look)
 		if (look->again && !pv->look.again && pv->stage == G_N_ELEMENTS(stages))
 			pv->stage = 0;
 		pv->look = *look;
+		pv->halved = 0;
 		pv->looked_anew = true;
 		pv->idle = false;
 		g_cond_broadcast(&pv->changed);

@@ -20,6 +20,10 @@ struct timeline;
 /* Borrows the trace. `ring` is called (on the thread that makes) when there is
  * something to take. Looks at the trace's end until told otherwise. */
 struct preview *preview_new(const struct pieces *p, int64_t step_ns, GFunc ring, void *data);
+/* Before it is started: windows of more than a step hold at most so many bytes of what spans
+ * are made of (0, and when nobody tells: no bound). */
+void preview_bound_spans(struct preview *pv, size_t bytes);
+size_t preview_bytes(struct preview *pv);	/* what was made last holds, about */
 void preview_free(struct preview *pv);		/* waits for its thread; NULL is fine */
 
 void preview_look(struct preview *pv, const struct look *look);		/* as job_look() */

@@ -46,16 +46,22 @@ static void trim(struct publication *p, const struct look_window *w)
 	p->n_events = n_events;
 }
 
-/* false: it was in vain. */
-static bool read_all(const struct window_reader *r, struct slice *s, struct source *source)
+/* false: it was in vain, or too much. */
+static bool read_all(const struct window_reader *r, struct slice *s, struct source *source,
+		     bool *ret_too_much)
 {
 	struct blk_batch batch;
-	bool in_vain;
+	bool in_vain, too_much = false;
 
 	/* What fails here fails in the main pass, too, which tells it. */
-	while (!(in_vain = r->in_vain(r->data)) && source_next(source, &batch, NULL) == SOURCE_OK)
+	while (!(in_vain = r->in_vain(r->data)) && !too_much &&
+	       source_next(source, &batch, NULL) == SOURCE_OK) {
 		slice_feed(s, &source->tables, batch.ev, batch.n);
-	return !in_vain;
+		too_much = r->most && slice_span_bytes(s) > r->most;
+	}
+	if (ret_too_much)
+		*ret_too_much = too_much;
+	return !in_vain && !too_much;
 }
 
 static struct timeline *finish(const struct window_reader *r, const struct look_window *w,
@@ -82,7 +88,7 @@ static int64_t end_of(const struct window_reader *r, const struct look_window *w
 }
 
 struct timeline *window_read_from(const struct window_reader *r, const struct look_window *w,
-				  int64_t begin)
+				  int64_t begin, bool *ret_too_much)
 {
 	int64_t end = end_of(r, w);
 	struct source *source = r->pieces->ops->range(r->pieces->trace, begin, end, BUFFERS);
@@ -90,7 +96,7 @@ struct timeline *window_read_from(const struct window_reader *r, const struct lo
 	struct timeline *tl = NULL;
 
 	slice_window(s, w->from_ns, w->to_ns);
-	if (read_all(r, s, source))
+	if (read_all(r, s, source, ret_too_much))
 		tl = finish(r, w, s, end);
 	slice_free(s);
 	source_free(source);
@@ -105,13 +111,14 @@ static int64_t warm_up(const struct window_reader *r, const struct look_window *
 	return too_much ? 0 : back;
 }
 
-struct timeline *window_read(const struct window_reader *r, const struct look_window *w)
+struct timeline *window_read(const struct window_reader *r, const struct look_window *w,
+			     bool *ret_too_much)
 {
 	int64_t first = INT64_MIN, end, back = warm_up(r, w, NS_PER_S / 4);
 
 	if (w->exact)
-		return window_read_from(r, w, INT64_MIN);
-	struct timeline *tl = window_read_from(r, w, w->from_ns - back);
+		return window_read_from(r, w, INT64_MIN, ret_too_much);
+	struct timeline *tl = window_read_from(r, w, w->from_ns - back, ret_too_much);
 	r->pieces->ops->bounds(r->pieces->trace, &first, &end);
 	/* Where nothing happened, what happened last says what goes on. */
 	while (tl && timeline_n_seconds(tl) == 0 && back && w->from_ns - back > first) {
@@ -119,7 +126,7 @@ struct timeline *window_read(const struct window_reader *r, const struct look_wi
 		if (!back)
 			break;
 		timeline_free(tl);
-		tl = window_read_from(r, w, w->from_ns - back);
+		tl = window_read_from(r, w, w->from_ns - back, ret_too_much);
 	}
 	return tl;
 }

@@ -21,14 +21,17 @@ struct window_reader {
 	const struct pieces *pieces;
 	bool (*in_vain)(void *data);	/* asked now and then: need not go on? */
 	void *data;
+	size_t most;			/* bytes of what spans are made of; 0: no bound */
 };
 
-/* from_ns and to_ns are multiples of step_ns. NULL: it was in vain. The timeline has no
- * seconds where the trace has no event before the window's end. */
-struct timeline *window_read(const struct window_reader *r, const struct look_window *w);
+/* from_ns and to_ns are multiples of step_ns. NULL: it was in vain, or (*ret_too_much) more
+ * than the reader's bound. The timeline has no seconds where the trace has no event before the
+ * window's end. */
+struct timeline *window_read(const struct window_reader *r, const struct look_window *w,
+			     bool *ret_too_much);
 
-/* The same, read from there on (INT64_MIN: the trace's begin). */
+/* The same, read from there on (INT64_MIN: the trace's begin); ret_too_much may be NULL. */
 struct timeline *window_read_from(const struct window_reader *r, const struct look_window *w,
-				  int64_t begin);
+				  int64_t begin, bool *ret_too_much);
 
 #endif

@@ -145,7 +145,13 @@ static int64_t room_from(const struct model *m, size_t budget)
 static bool has_many_spans(const struct model *m)
 {
 	size_t budget = m->options.memory_budget;
-	return budget && m->s->annots->len > MAX(budget / sizeof(struct annot), 2 * m->annots_kept);
+	size_t more = MAX(budget / 2 / sizeof(struct annot), m->annots_kept / 2);
+	return budget && m->s->annots->len > m->annots_kept + more;
+}
+
+size_t model_span_bytes(const struct model *m)
+{
+	return slice_span_bytes(m->s);
 }
 
 bool model_is_full(const struct model *m)

@@ -61,6 +61,9 @@ void model_stitch(struct model *m, struct slice *s);
  */
 struct publication *model_publish(struct model *m, bool final);
 
+/* What spans are made of, and is kept: bytes, about. */
+size_t model_span_bytes(const struct model *m);
+
 /* Is more kept than memory_budget (live: have ten seconds and more been fed since the last
  * publication)? Then the next publication forgets what is too much. */
 bool model_is_full(const struct model *m);

@@ -106,6 +106,7 @@ void publication_add_span(struct publication *p, uint32_t slot, struct span *spa
 {
 	struct published_span entry = { slot, span };
 	g_array_append_val(p->spans, entry);
+	p->span_bytes += sizeof(entry) + span->bytes;
 }
 
 static uint64_t trace_at(const struct publication *p, guint i)
@@ -127,8 +128,12 @@ struct publication *publication_split(struct publication *p, guint most)
 	tail->n_events = p->n_events;
 	tail->trust = p->trust;
 	g_array_append_vals(tail->spans, &g_array_index(p->spans, struct published_span, from), n - from);
-	for (guint i = from; i < n; i++)
-		g_array_index(p->spans, struct published_span, i).span = NULL;	/* moved */
+	for (guint i = from; i < n; i++) {
+		struct published_span *moved = &g_array_index(p->spans, struct published_span, i);
+		tail->span_bytes += sizeof(*moved) + moved->span->bytes;
+		moved->span = NULL;
+	}
+	p->span_bytes -= tail->span_bytes;
 	g_array_set_size(p->spans, from);
 	return tail;
 }

@@ -28,6 +28,8 @@ struct publication {
 	GArray *strings, *hosts, *threads, *processes, *files;	/* of the structs above */
 	GPtrArray *seconds;		/* struct second *, owned; replaces one of the same begin_ns */
 	GArray *spans;			/* struct published_span */
+	size_t span_bytes;		/* what these hold, about */
+	size_t beside_bytes;		/* what its maker goes on to hold for spans, about */
 	GPtrArray *classes;		/* char *, owned: event names the source knows (new ones) */
 	bool has_coverage;
 	int64_t first_ns, last_ns;	/* coverage so far */
@@ -43,13 +45,14 @@ void publication_add_host(struct publication *p, uint32_t id, const char *name, 
 void publication_add_thread(struct publication *p, uint32_t id, const struct thread_info *info); /* copies names */
 void publication_add_process(struct publication *p, uint32_t id, const struct process_info *info);
 void publication_add_file(struct publication *p, uint32_t id, const struct file_info *info);
-void publication_add_span(struct publication *p, uint32_t slot, struct span *span);	/* takes the reference */
+/* The span is sealed; takes the reference. */
+void publication_add_span(struct publication *p, uint32_t slot, struct span *span);
 
 /* Takes spans off p's end into one of its own, to be applied after p: so many, and those before
  * them of the same trace. NULL: p has no more than `most`. */
 struct publication *publication_split(struct publication *p, guint most);
 
-/* Takes p over (frees it). While more than the budget is held, old seconds are folded, to
+/* Takes p over (frees it). While more than the budget is held (and beside the timeline), old seconds are folded, to
  * 10 s, then to a minute (timeline_folded_until() tells); then the oldest seconds and spans
  * are dropped, never pinned traces (timeline_kept_from() tells). */
 void timeline_apply(struct timeline *tl, struct publication *p);

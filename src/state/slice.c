@@ -90,6 +90,11 @@ uint64_t slice_n_events(const struct slice *s)
 	return s->n_events;
 }
 
+size_t slice_span_bytes(const struct slice *s)
+{
+	return s->annots->len * sizeof(struct annot);
+}
+
 int64_t slice_first(const struct slice *s)
 {
 	return s->first;

@@ -649,6 +649,7 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 		struct published_span *e = &g_array_index(p->spans, struct published_span, i);
 		apply_span(tl, entry_of(g_steal_pointer(&e->span), e->slot));
 	}
+	tl->beside_bytes = p->beside_bytes;
 	publication_free(p);
 	traces_settle(tl);
 	timeline_keep_budget(tl);

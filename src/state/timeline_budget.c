@@ -249,18 +249,24 @@ static void drop_seconds(struct timeline *tl, size_t excess)
 	drop_spans(tl, goes);
 }
 
+/* The budget less what is held beside the timeline. */
+static size_t room(const struct timeline *tl)
+{
+	return tl->budget - MIN(tl->beside_bytes, tl->budget / 2);
+}
+
 void timeline_keep_budget(struct timeline *tl)
 {
-	size_t held = timeline_bytes(tl);
+	size_t held = timeline_bytes(tl), room_for = room(tl);
 
-	if (!tl->budget || held <= tl->budget)
+	if (!tl->budget || held <= room_for)
 		return;
-	if (tl->span_bytes > tl->budget / 2)
-		evict_traces(tl, tl->span_bytes - tl->budget * 3 / 8);
+	if (tl->span_bytes > room_for / 2)
+		evict_traces(tl, MIN(tl->span_bytes - room_for * 3 / 8, held - room_for / 16 * 13));
 	held = timeline_bytes(tl);
-	if (held <= tl->budget || tl->seconds->len <= KEEP_SECONDS)
+	if (held <= room_for || tl->seconds->len <= KEEP_SECONDS)
 		return;
-	size_t excess = held - (tl->budget - tl->budget / 16);
+	size_t excess = held - (room_for - room_for / 16);
 	size_t freed = seconds_fold(tl->seconds, KEEP_SECONDS, excess, &tl->folded_until);
 	tl->detail_bytes -= freed;
 	if (freed < excess && tl->seconds->len > KEEP_SECONDS)

@@ -75,6 +75,7 @@ struct timeline {
 	uint64_t n_events, version;
 	struct trust trust;
 	size_t budget;
+	size_t beside_bytes;		/* what is held for spans that are to come */
 	size_t detail_bytes;		/* seconds and spans */
 	size_t span_bytes;		/* of these, spans */
 	uint64_t gone_traces, gone_spans;	/* evicted */

@@ -328,6 +328,49 @@ static void expect_window(struct looker *l, int64_t from, int64_t to)
 	g_assert_null(preview_take(l->pv, &got));
 }
 
+/* A request every 10 ms. */
+static struct recording *record_requests(unsigned seconds)
+{
+	g_autoptr(GString) s = g_string_new(NULL);
+
+	for (unsigned i = 0; i < seconds * 200; i++)
+		g_string_append_printf(s, "%" G_GINT64_FORMAT " 0 u:zipkin:timestamp trace_name=\"r\" "
+			"service_name=\"s\" trace_id=%u span_id=%u parent_span_id=0 event=\"%s\" "
+			"ctx.vtid=7 ctx.vpid=7\n", STEP + i * (STEP / 200), 1 + i / 2, 1 + i / 2,
+			i % 2 ? "ss" : "sr");
+	return record_script(s->str);
+}
+
+/* Spans take far more memory than packets: windows get no wider than they may hold. */
+static void test_preview_spans(void)
+{
+	struct looker l = { 0 };
+	struct look_window got;
+	g_autoptr(blk_timeline) tl = NULL;
+
+	fake_pieces_init(&l.f, record_requests(20));
+	l.trace = fake_pieces_trace(&l.f);
+	l.pv = preview_new(&l.trace, STEP, rung, &l);
+	preview_bound_spans(l.pv, 1000);		/* not even a second of them */
+	g_assert_true(preview_step(l.pv));		/* but one there is in any case */
+	tl = preview_take(l.pv, &got);
+	g_assert_nonnull(tl);
+	g_assert_cmpint(got.from_ns, ==, 20 * STEP);
+	g_assert_cmpint(got.to_ns, ==, 21 * STEP);
+	g_assert_cmpuint(timeline_n_spans(tl), >=, 100);
+	g_assert_cmpuint(preview_bytes(l.pv), ==, timeline_bytes(tl));
+	while (preview_step(l.pv))
+		g_assert_null(preview_take(l.pv, &got));	/* none is wider */
+	look(&l, 2 * STEP, 10 * STEP);			/* of what is asked for the end */
+	while (preview_step(l.pv))
+		;
+	g_autoptr(blk_timeline) end = preview_take(l.pv, &got);
+	g_assert_nonnull(end);
+	g_assert_cmpint(got.from_ns, ==, 9 * STEP);
+	g_assert_cmpint(got.to_ns, ==, 10 * STEP);
+	looker_clear(&l);
+}
+
 static void test_preview(void)
 {
 	struct looker l;
@@ -438,6 +481,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/parallel/plan", test_plan);
 	g_test_add_func("/parallel/choose-long", test_choose_long);
 	g_test_add_func("/parallel/preview", test_preview);
+	g_test_add_func("/parallel/preview-spans", test_preview_spans);
 	g_test_add_func("/parallel/preview-unindexed", test_preview_unindexed);
 	g_test_add_func("/parallel/job-preview", test_job_preview);
 	return g_test_run();

@@ -310,6 +310,41 @@ static void test_budget(void)
 	g_assert_cmpuint(timeline_n_seconds(tl), ==, n);
 }
 
+/* 4000 traces of five spans, while so much is held beside the timeline; its bytes then. */
+static size_t bytes_with(size_t beside)
+{
+	g_autoptr(blk_timeline) tl = timeline_new(BUDGET);
+	uint64_t traces, spans;
+
+	for (uint32_t i = 0; i < 4000; i++) {
+		struct publication *p = publication_new();
+		size_t before = p->span_bytes;
+		for (uint32_t k = 0; k < 5; k++)
+			publication_add_span(p, 5 * i + k, make_span(1 + i, 1 + k, i * S, i * S + k,
+								     SPAN_COMPLETE));
+		g_assert_cmpuint(p->span_bytes, >, before + 5 * sizeof(struct span));
+		p->has_coverage = true;
+		p->last_ns = i * S;
+		p->beside_bytes = beside;
+		timeline_apply(tl, p);
+		g_assert_cmpuint(timeline_bytes(tl), <=, BUDGET - MIN(beside, BUDGET / 2));
+	}
+	timeline_evicted(tl, &traces, &spans);
+	g_assert_cmpuint(spans + timeline_n_spans(tl), ==, 20000);
+	g_assert_nonnull(timeline_trace_spans(tl, 4000));	/* the newest are there */
+	return timeline_bytes(tl);
+}
+
+/* What is held for spans to come is room that the timeline does not have; but half of it. */
+static void test_beside(void)
+{
+	size_t all = bytes_with(0);
+
+	g_assert_cmpuint(all, >, BUDGET / 4 * 3);	/* not more goes than has to */
+	g_assert_cmpuint(bytes_with(BUDGET / 4), >, BUDGET / 2);
+	g_assert_cmpuint(bytes_with(10 * (size_t)BUDGET), >, BUDGET / 4);
+}
+
 /* The same threads all the time: old seconds become 10 s, and these a minute; no sum is
  * lost, and the newest stay as they are. */
 static void test_folding(void)
@@ -466,6 +501,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/timeline/span-copy", test_span_copy);
 	g_test_add_func("/timeline/pin", test_pin);
 	g_test_add_func("/timeline/budget", test_budget);
+	g_test_add_func("/timeline/beside", test_beside);
 	g_test_add_func("/timeline/folding", test_folding);
 	g_test_add_func("/timeline/newest-stay", test_newest_stay);
 	g_test_add_func("/timeline/random", test_random);

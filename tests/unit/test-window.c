@@ -42,9 +42,9 @@ static struct timeline *whole_run(const struct recording *r, int64_t step, int64
 static struct timeline *read_window(const struct pieces *p, int64_t from, int64_t to, int64_t step,
 				    bool exact)
 {
-	const struct window_reader reader = { p, go_on, NULL };
+	const struct window_reader reader = { p, go_on, NULL, 0 };
 
-	return window_read(&reader, &(struct look_window){ from, to, step, exact });
+	return window_read(&reader, &(struct look_window){ from, to, step, exact }, NULL);
 }
 
 /* ---- exact ---- */
