@@ -12,7 +12,7 @@
 #define PIECE_SPANS 8192		/* of what is known whole, at a time */
 #define CATCH_UP_US 500000
 #define POST_SHARE 10			/* of the time, at most a tenth goes into posting */
-#define MOST_REST_US 300000		/* live: what waits costs no less later, and is looked at */
+#define MOST_REST_US 1000000		/* live: what waits costs no less later, and is looked at */
 #define TRIM_EVERY_US 200000
 #define TRIM_SHARE 20
 #define OUTLINE_CELLS 1024
