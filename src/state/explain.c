@@ -6,6 +6,7 @@
  */
 #include "state/behind.h"
 #include "state/spans.h"
+#include "state/unknown.h"
 
 #include <stdio.h>
 
@@ -146,6 +147,18 @@ static void set_waits(struct span *span, GArray *kept)
 	g_array_unref(kept);
 }
 
+/* Of what is not recorded nothing is said. */
+static void untold(const struct slice *s, struct span *span, GArray *waits)
+{
+	parts_untold(s, span->part);
+	if (waits && !s->has_switches)
+		g_array_set_size(waits, 0);
+	for (guint i = 0; waits && i < waits->len; i++) {
+		struct span_wait *w = &g_array_index(waits, struct span_wait, i);
+		w->part = part_untold(s, w->part);
+	}
+}
+
 /* ---- one half ---- */
 
 /* What a half's waits are gathered in. */
@@ -237,6 +250,7 @@ void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, G
 		explain_open(sp, h, x, h->end, &to);
 		add_segment(sp, segments, x, h->end, index);
 	}
+	untold(spans_slice(sp), h->span, kept);
 	set_waits(h->span, kept);
 	h->span->behind = behind_end(to.behind, sp, part_sum_runnable(part));
 	for (unsigned p = 0; p < PART_N; p++)

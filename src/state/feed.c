@@ -90,6 +90,8 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 		new.on = slice_handler(c->row);
 		new.kind = slice_event_kind(c->row);
 		s->has_functions |= new.on == on_function_entry;
+		s->has_switches |= new.kind == KIND_SWITCH;
+		s->has_calls |= event_is_call(c->name);
 	}
 	if ((new.kind == KIND_ENTRY || new.kind == KIND_EXIT) && (info->fdop || info->no_call || info->io == IO_BOTH))
 		new.kind = KIND_ANY;

@@ -6,6 +6,7 @@
 #include "state/names.h"
 #include "state/publish_io.h"
 #include "state/spans.h"
+#include "state/unknown.h"
 
 struct told {			/* what was last published of a thread */
 	uint32_t thread;	/* slice's id */
@@ -199,6 +200,7 @@ static void add_parts(struct making *m, struct thread_cell *c, uint32_t thread, 
 		all[PART_OTHER] += all[PART_FAULT];
 		all[PART_USER] = all[PART_SYSCALL] = all[PART_FAULT] = 0;
 	}
+	parts_untold(m->p->s, all);
 	for (unsigned i = 0; i < PART_N; i++)
 		c->part[i] += all[i];
 }
@@ -288,7 +290,7 @@ static void make_files(struct making *m)
 		enum file_kind kind = names_file_info(m->p->names, file)->kind;
 		m->soft |= kind == FILE_UNKNOWN;
 		if (x->blocked_ns)
-			thread_cell(m, id)->part[names_part_of(kind)] += x->blocked_ns;
+			thread_cell(m, id)->part[part_untold(m->p->s, names_part_of(kind))] += x->blocked_ns;
 		if (!has_calls(x))
 			continue;
 		uint32_t at = intmap_get(&m->files, pair(id, file));
@@ -301,6 +303,12 @@ static void make_files(struct making *m)
 		struct file_cell *c = &g_array_index(m->file_cells, struct file_cell, at);
 		add_file(c, x);
 	}
+}
+
+static void cpu_untold(struct cpu_cell *c)
+{
+	c->unknown_ns += c->run_ns + c->idle_ns;
+	c->run_ns = c->idle_ns = c->irq_ns = 0;
 }
 
 static void make_machine(struct making *m)
@@ -317,6 +325,8 @@ static void make_machine(struct making *m)
 			.idle_ns = x->ns[CPU_IDLE], .unknown_ns = x->ns[CPU_UNKNOWN],
 			.irq_ns = x->ns[CPU_IRQ],
 		};
+		if (!m->p->s->has_switches)	/* contexts tell who is there, not until when */
+			cpu_untold(&to->cpus[i]);
 	}
 	to->n_events = b->events->len;
 	to->events = g_new0(struct event_cell, b->events->len);

@@ -482,7 +482,7 @@ struct slice {
 	bool rooted;
 	bool stitching;
 	bool no_spans;			/* nobody will ask for what only spans need */
-	bool has_functions;		/* their entries may come */
+	bool has_functions, has_switches, has_calls;	/* such events may come */
 	int64_t step;
 	int64_t first, last;		/* coverage; INT64_MAX, INT64_MIN */
 	uint64_t seq;			/* events so far */

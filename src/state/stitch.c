@@ -335,6 +335,8 @@ static void join_counters(struct slice *a, struct slice *b)
 	a->seq += b->seq;
 	a->n_events += b->n_events;
 	a->has_functions |= b->has_functions;
+	a->has_switches |= b->has_switches;
+	a->has_calls |= b->has_calls;
 	a->tables = NULL;	/* its caches may miss what b learnt */
 	GHashTableIter it;
 	gpointer name;

@@ -53,6 +53,9 @@ struct call_info {
 /* Never NULL. O(1); thread safe. */
 const struct call_info *call_info(const char *name);
 
+/* Is the event the entry of one? In any version of the tracer. */
+bool event_is_call(const char *event);
+
 /* The name of an x86-64 system call number, NULL when there is none. */
 const char *call_name_by_number(int64_t number);
 

@@ -9,6 +9,7 @@
 
 #include "state/container.h"
 #include "state/publish.h"
+#include "state/syscalls.h"
 
 #include <string.h>
 
@@ -287,6 +288,11 @@ bool timeline_has_spans(const struct timeline *tl)
 	return tl->has_spans;
 }
 
+bool timeline_has_events(const struct timeline *tl)
+{
+	return g_hash_table_size(tl->classes) > 0;
+}
+
 bool timeline_has_calls(const struct timeline *tl)
 {
 	return tl->has_calls;
@@ -388,13 +394,6 @@ static void apply_threads(struct timeline *tl, GArray *threads)
 	}
 }
 
-static bool is_call_class(const char *name)
-{
-	const char *plain = g_str_has_prefix(name, "compat_") ? name + strlen("compat_") : name;
-
-	return g_str_has_prefix(plain, "syscall_entry_") || g_str_has_prefix(plain, "sys_");
-}
-
 void timeline_put_process(struct timeline *tl, uint32_t id, const struct process_info *info)
 {
 	struct process_info *p = registry_put(&tl->processes, id);
@@ -422,7 +421,7 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 	}
 	for (unsigned i = 0; i < p->classes->len; i++) {
 		char **name = (char **)&g_ptr_array_index(p->classes, i);
-		tl->has_calls |= is_call_class(*name);
+		tl->has_calls |= event_is_call(*name);
 		g_hash_table_add(tl->classes, g_steal_pointer(name));
 	}
 }

@@ -183,6 +183,7 @@ const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i);	/
 
 /* Is there an event of this name in the source (class known)? For "needs". */
 bool timeline_has_event(const struct timeline *tl, const char *name);
+bool timeline_has_events(const struct timeline *tl);	/* of any name; false: it was imported */
 /* Anything with spans, with system calls? */
 bool timeline_has_spans(const struct timeline *tl);
 bool timeline_has_calls(const struct timeline *tl);

@@ -150,3 +150,22 @@ void unknown_ends(struct slice *s, struct thread *t, enum soft_end how,
 	if (how == SOFT_BY_EXIT)
 		slice_bin(s, by->ts)->trust.soft++;
 }
+
+/* ---- what is not recorded ---- */
+
+enum part part_untold(const struct slice *s, enum part part)
+{
+	if (!s->has_switches)
+		return part == PART_HANDOFF ? part : PART_UNKNOWN;
+	return part == PART_FAULT && !s->has_calls ? PART_OTHER : part;	/* outside of which? */
+}
+
+void parts_untold(const struct slice *s, int64_t part[PART_N])
+{
+	for (enum part p = 0; p < PART_N; p++) {
+		enum part to = part_untold(s, p);
+		int64_t ns = part[p];
+		part[p] -= to == p ? 0 : ns;
+		part[to] += to == p ? 0 : ns;
+	}
+}

@@ -54,4 +54,10 @@ void lost_ends(struct slice *s, struct thread *t, enum soft_end how,
 void unknown_ends(struct slice *s, struct thread *t, enum soft_end how,
 		  const struct rec *by);
 
+/* What a trace without switches, or without system calls, does not tell of a time that is
+ * charged to parts. It still sums to the same. */
+void parts_untold(const struct slice *s, int64_t part[PART_N]);
+/* The same of a wait's part. */
+enum part part_untold(const struct slice *s, enum part part);
+
 #endif

@@ -119,8 +119,9 @@ static GETTER(get_before_rate)
 	static GETTER(get_##id##_delta) \
 	{ \
 		const struct changed_row *r = ROW(row); \
-		return has_both(r) ? value_int(VALUE_NS, part_more(r, PART_##which)) : \
-			value_none(); \
+		int64_t ns = part_more(r, PART_##which); \
+		return has_both(r) && part_is_told(rows, PART_##which, ns) ? \
+			value_int(VALUE_NS, ns) : value_none(); \
 	}
 PART_LIST(PART_MORE)
 
@@ -314,7 +315,7 @@ static void finish_row(struct rows *rows, struct changed_row *r)
 		if (ABS(part_more(r, p)) > ABS(part_more(r, most)))
 			most = p;
 	int64_t ns = part_more(r, most);
-	g_autofree char *text = g_strdup_printf("%s %s%s", part_info[most].id, ns > 0 ? "+" : "",
+	g_autofree char *text = g_strdup_printf("%s %s%s", part_word(rows->lacks, most), ns > 0 ? "+" : "",
 						timefmt_duration(buf, ns));
 	r->mainly = ns ? rows_text(rows, text) : NULL;
 	r->c.row.marked = r->period[NOW].stat.avg >= 2 * r->period[BEFORE].stat.avg;

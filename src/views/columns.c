@@ -96,48 +96,55 @@ GETTER(get_max)
 	return ns_or_none(COMMON(row)->stat.max);
 }
 
-/* A time that is made of parts: null when the trace told nothing at all. */
-static struct value parts_ns(const struct common *c, int64_t ns)
+/* A time that is made of parts: null when the trace told nothing at all, or not of these. */
+static struct value parts_ns(const struct row *row, const struct rows *rows, unsigned needs,
+			     int64_t ns)
 {
-	return c->parts_unknown ? value_none() : value_int(VALUE_NS, ns);
-}
-
-static struct value parts_ratio(const struct common *c, int64_t ns)
-{
-	int64_t total;
-	part_largest(c->part, NULL, &total);
-	return c->parts_unknown || total <= 0 ? value_none() : value_ratio((double)ns / total);
+	return COMMON(row)->parts_unknown || rows->lacks & needs ? value_none() : value_int(VALUE_NS, ns);
 }
 
 GETTER(get_cpu)
 {
-	return parts_ns(COMMON(row), part_sum_cpu(COMMON(row)->part));
+	return parts_ns(row, rows, LACKS_SWITCHES, part_sum_cpu(COMMON(row)->part));
 }
 
 GETTER(get_runnable)
 {
-	return parts_ns(COMMON(row), part_sum_runnable(COMMON(row)->part));
+	return parts_ns(row, rows, LACKS_SWITCHES | LACKS_WAKINGS, part_sum_runnable(COMMON(row)->part));
 }
 
 GETTER(get_blocked)
 {
-	return parts_ns(COMMON(row), part_sum_blocked(COMMON(row)->part));
+	return parts_ns(row, rows, LACKS_SWITCHES, part_sum_blocked(COMMON(row)->part));
+}
+
+static struct value over_parts(const struct row *row, struct value ns)
+{
+	int64_t total;
+	part_largest(COMMON(row)->part, NULL, &total);
+	return ns.kind == VALUE_NONE || total <= 0 ? value_none() : value_ratio((double)ns.i / total);
 }
 
 GETTER(get_runq_ratio)
 {
-	return parts_ratio(COMMON(row), part_sum_runnable(COMMON(row)->part));
+	return over_parts(row, get_runnable(row, rows));
 }
 
 /* Time charged to "unknown" is itself known, always. */
-static struct value part_ns(const struct common *c, enum part p)
+static struct value part_ns(const struct row *row, const struct rows *rows, enum part p)
 {
-	return p == PART_UNKNOWN ? value_int(VALUE_NS, c->part[p]) : parts_ns(c, c->part[p]);
+	int64_t ns = COMMON(row)->part[p];
+	bool told = p == PART_UNKNOWN || (!COMMON(row)->parts_unknown && part_is_told(rows, p, ns));
+	return told ? value_int(VALUE_NS, ns) : value_none();
 }
 
 #define PART_GETTERS(id, p) \
-	GETTER(get_##id) { return part_ns(COMMON(row), PART_##p); } \
-	GETTER(get_##id##_ratio) { return parts_ratio(COMMON(row), COMMON(row)->part[PART_##p]); }
+	GETTER(get_##id) { return part_ns(row, rows, PART_##p); } \
+	GETTER(get_##id##_ratio) \
+	{ \
+		return COMMON(row)->parts_unknown ? value_none() : \
+			over_parts(row, part_ns(row, rows, PART_##p)); \
+	}
 PART_LIST(PART_GETTERS)
 
 GETTER(get_mainly)
@@ -145,5 +152,5 @@ GETTER(get_mainly)
 	const struct common *c = COMMON(row);
 	int64_t ns, total;
 	enum part p = part_largest(c->part, &ns, &total);
-	return total > 0 ? value_text(part_info[p].id) : value_none();
+	return total > 0 ? value_text(part_word(rows->lacks, p)) : value_none();
 }

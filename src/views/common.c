@@ -103,6 +103,31 @@ enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret
 	return largest;
 }
 
+static const unsigned part_needs[PART_N] = {
+	[PART_USER] = LACKS_SWITCHES | LACKS_CALLS, [PART_SYSCALL] = LACKS_SWITCHES | LACKS_CALLS,
+	[PART_KERNEL] = LACKS_SWITCHES | LACKS_TASKS, [PART_IRQ] = LACKS_SWITCHES | LACKS_INTERRUPTS,
+	[PART_PREEMPTED] = LACKS_SWITCHES, [PART_WAKEUP] = LACKS_SWITCHES | LACKS_WAKINGS,
+	[PART_DISK] = LACKS_SWITCHES | LACKS_CALLS, [PART_SOCKET] = LACKS_SWITCHES | LACKS_CALLS,
+	[PART_PIPE] = LACKS_SWITCHES | LACKS_CALLS, [PART_FUTEX] = LACKS_SWITCHES | LACKS_CALLS,
+	[PART_TIMER] = LACKS_SWITCHES | LACKS_CALLS, [PART_POLL] = LACKS_SWITCHES | LACKS_CALLS,
+	[PART_FAULT] = LACKS_SWITCHES | LACKS_CALLS, [PART_OTHER] = LACKS_SWITCHES,
+};
+
+bool part_is_told(const struct rows *rows, enum part part, int64_t ns)
+{
+	unsigned lacking = rows->lacks & part_needs[part];
+
+	/* Some kernel threads are known without a state dump. */
+	return !lacking || (lacking == LACKS_TASKS && ns);
+}
+
+const char *part_word(unsigned lacks, enum part part)
+{
+	bool on_cpu = part == PART_USER || part == PART_SYSCALL;
+
+	return on_cpu && lacks & LACKS_CALLS ? "cpu" : part_info[part].id;
+}
+
 struct range range_of(const struct timeline *tl, const struct view_query *q)
 {
 	size_t n = timeline_n_seconds(tl);

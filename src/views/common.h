@@ -44,6 +44,11 @@ void common_add_parts(struct common *c, const int64_t part[PART_N]);
 /* The largest part and how much; PART_UNKNOWN for no time at all. */
 enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret_total);
 
+/* Does the trace have the events that tell this part from others? `ns`: what it told of it. */
+bool part_is_told(const struct rows *rows, enum part part, int64_t ns);
+/* "futex"; "cpu" where the trace does not tell what a thread did there. */
+const char *part_word(unsigned lacks, enum part part);
+
 /* The seconds of a query: indexes [first, end), and the instants they cover. */
 struct range {
 	size_t first, end;

@@ -98,14 +98,17 @@ static GETTER(get_mainly_text)
 	static GETTER(get_##id##_delta) \
 	{ \
 		const struct compare_row *r = ROW(row); \
-		return difference(r->side[A].part[PART_##which], r->side[B].part[PART_##which], \
-				  r->n_b); \
+		int64_t a = r->side[A].part[PART_##which], b = r->side[B].part[PART_##which]; \
+		return part_is_told(rows, PART_##which, a | b) ? difference(a, b, r->n_b) : \
+			value_none(); \
 	}
 PART_LIST(PART_DIFFERENCE)
 
 static GETTER(get_runq_delta)
 {
 	const struct compare_row *r = ROW(row);
+	if (rows->lacks & (LACKS_SWITCHES | LACKS_WAKINGS))
+		return value_none();
 	return difference(part_sum_runnable(r->side[A].part), part_sum_runnable(r->side[B].part),
 			  r->n_b);
 }
@@ -322,7 +325,7 @@ static const char *mainly_of(struct rows *rows, const struct compare_row *r, int
 	*ret_ns = part_difference(r, most);
 	if (*ret_ns == 0)
 		return NULL;
-	g_autofree char *text = g_strdup_printf("%s %s%s", part_info[most].id, *ret_ns > 0 ? "+" : "",
+	g_autofree char *text = g_strdup_printf("%s %s%s", part_word(rows->lacks, most), *ret_ns > 0 ? "+" : "",
 						timefmt_duration(buf, *ret_ns));
 	return rows_text(rows, text);
 }

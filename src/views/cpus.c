@@ -44,7 +44,7 @@ static GETTER(get_idle)
 
 static GETTER(get_cpu_irq)
 {
-	return known(ROW(row), ROW(row)->irq_ns);
+	return rows->lacks & LACKS_INTERRUPTS ? value_none() : known(ROW(row), ROW(row)->irq_ns);
 }
 
 static GETTER(get_cpu_unknown)
@@ -59,7 +59,7 @@ static GETTER(get_run_ratio)
 
 static GETTER(get_cpu_irq_ratio)
 {
-	return ratio(ROW(row), ROW(row)->irq_ns);
+	return rows->lacks & LACKS_INTERRUPTS ? value_none() : ratio(ROW(row), ROW(row)->irq_ns);
 }
 
 static const struct column columns[] = {

@@ -10,7 +10,6 @@ struct dev_row {
 	struct common c;		/* name: the device's; latency: at the device */
 	bool net;
 	bool users;			/* of a process or thread: it has no share of the queue */
-	bool queue_unknown;		/* the trace does not tell when requests are inserted */
 	uint32_t dev;
 	uint64_t in, out, others, in_bytes, out_bytes;
 	uint64_t partial, merges, requeues;
@@ -28,89 +27,97 @@ static GETTER(get_kind)
 	return value_text(ROW(row)->net ? "net" : "block");
 }
 
+#define AT_DEVICE (LACKS_ISSUES | LACKS_COMPLETIONS)
+#define IN_QUEUE (LACKS_INSERTS | LACKS_ISSUES)
+
+/* Requests of block devices need the first, packets the second; 0: they have none. */
+static struct value told(const struct row *row, const struct rows *rows, unsigned block, unsigned net,
+			 struct value value)
+{
+	unsigned needs = ROW(row)->net ? net : block;
+	return !needs || rows->lacks & needs ? value_none() : value;
+}
+
 static GETTER(get_in)
 {
-	return value_int(VALUE_COUNT, ROW(row)->in);
+	return told(row, rows, AT_DEVICE, LACKS_RECEIVED, value_int(VALUE_COUNT, ROW(row)->in));
 }
 
 static GETTER(get_out)
 {
-	return value_int(VALUE_COUNT, ROW(row)->out);
+	return told(row, rows, AT_DEVICE, LACKS_SENT, value_int(VALUE_COUNT, ROW(row)->out));
 }
 
 static GETTER(get_in_bytes)
 {
-	return value_int(VALUE_BYTES, ROW(row)->in_bytes);
+	return told(row, rows, AT_DEVICE, LACKS_RECEIVED,
+		    value_int(VALUE_BYTES, ROW(row)->in_bytes));
 }
 
 static GETTER(get_out_bytes)
 {
-	return value_int(VALUE_BYTES, ROW(row)->out_bytes);
+	return told(row, rows, AT_DEVICE, LACKS_SENT, value_int(VALUE_BYTES, ROW(row)->out_bytes));
 }
 
-static struct value of_block(const struct row *row, enum value_kind kind, int64_t n)
+static GETTER(get_failed)
 {
-	return ROW(row)->net ? value_none() : value_int(kind, n);
+	return told(row, rows, AT_DEVICE, LACKS_TAKEN, get_errors(row, rows));
 }
 
-static struct value of_device(const struct row *row, enum value_kind kind, int64_t n)
+static struct value of_device(const struct row *row, const struct rows *rows, unsigned needs,
+			      enum value_kind kind, int64_t n)
 {
-	return ROW(row)->users ? value_none() : of_block(row, kind, n);
-}
-
-static struct value of_queue(const struct row *row, enum value_kind kind, int64_t n)
-{
-	return ROW(row)->queue_unknown ? value_none() : of_device(row, kind, n);
+	return ROW(row)->users ? value_none() : told(row, rows, needs, 0, value_int(kind, n));
 }
 
 static GETTER(get_dev_total)
 {
-	return of_block(row, VALUE_NS, ROW(row)->c.stat.total);
+	return told(row, rows, AT_DEVICE, 0, value_int(VALUE_NS, ROW(row)->c.stat.total));
 }
 
 static GETTER(get_others)
 {
-	return of_block(row, VALUE_COUNT, ROW(row)->others);
+	return told(row, rows, AT_DEVICE, 0, value_int(VALUE_COUNT, ROW(row)->others));
 }
 
 static GETTER(get_partial)
 {
-	return of_device(row, VALUE_COUNT, ROW(row)->partial);
+	return of_device(row, rows, AT_DEVICE, VALUE_COUNT, ROW(row)->partial);
 }
 
 static GETTER(get_merges)
 {
-	return of_device(row, VALUE_COUNT, ROW(row)->merges);
+	return of_device(row, rows, LACKS_MERGES, VALUE_COUNT, ROW(row)->merges);
 }
 
 static GETTER(get_requeues)
 {
-	return of_device(row, VALUE_COUNT, ROW(row)->requeues);
+	return of_device(row, rows, LACKS_REQUEUES, VALUE_COUNT, ROW(row)->requeues);
 }
 
 static GETTER(get_depth_max)
 {
-	return of_device(row, VALUE_COUNT, ROW(row)->depth_max);
+	return of_device(row, rows, AT_DEVICE, VALUE_COUNT, ROW(row)->depth_max);
 }
 
 static GETTER(get_queued_max)
 {
-	return of_queue(row, VALUE_COUNT, ROW(row)->queued_max);
+	return of_device(row, rows, IN_QUEUE, VALUE_COUNT, ROW(row)->queued_max);
 }
 
 static GETTER(get_busy)
 {
-	return of_device(row, VALUE_NS, ROW(row)->busy_ns);
+	return of_device(row, rows, AT_DEVICE, VALUE_NS, ROW(row)->busy_ns);
 }
 
 static GETTER(get_depth_ns)
 {
-	return of_device(row, VALUE_NS, ROW(row)->depth_ns);
+	return of_device(row, rows, AT_DEVICE, VALUE_NS, ROW(row)->depth_ns);
 }
 
 static GETTER(get_queued_ns)
 {
-	return of_queue(row, VALUE_NS, ROW(row)->queued_ns);
+	return of_device(row, rows, IN_QUEUE, VALUE_NS, ROW(row)->queued_ns);
 }
 
 static struct value over_time(const struct row *row, struct value ns)
@@ -165,7 +172,7 @@ static const struct column columns[] = {
 	COLUMN_N("reads", "READS", VALUE_COUNT, 7, 0, "requests that read; packets received", get_in),
 	COLUMN_N("writes", "WRITES", VALUE_COUNT, 7, 0, "requests that write; packets sent", get_out),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 4, 3, "requests that failed; packets refused by the device",
-		 get_errors),
+		 get_failed),
 	COLUMN_N("read_bytes", "READ", VALUE_BYTES, 6, 1, "bytes read or received", get_in_bytes),
 	COLUMN_N("write_bytes", "WRITTEN", VALUE_BYTES, 7, 1, "bytes written or sent", get_out_bytes),
 	COLUMN_N("busy_ratio", "UTIL%", VALUE_RATIO, 6, 2,
@@ -292,7 +299,7 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 {
 	const struct view_query *q = &map->rows->query;
 	bool users = q->by != BY_SYSTEM || q->pid >= 0 || q->tid >= 0 || q->container;
-	bool taken = timeline_has_event(map->rows->tl, "net_dev_xmit");
+	bool taken = !(map->rows->lacks & LACKS_TAKEN);
 	for (uint32_t i = 0; users && i < s->n_dev_users; i++)
 		add_user(map, &s->dev_users[i], seconds);
 	for (uint32_t i = 0; !users && i < s->n_devs; i++)
@@ -317,11 +324,9 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	struct range range = range_of(tl, query);
 	for (size_t i = range.first; i < range.end; i++)
 		add_second(&map, timeline_second(tl, i), range.seconds);
-	bool inserts = timeline_has_event(tl, "block_rq_insert");
 	for (guint i = 0; i < map.rows->rows->len; i++) {
 		struct dev_row *r = map.rows->rows->pdata[i];
 		r->queue_stat = stat_of(&r->queue);
-		r->queue_unknown = !inserts;
 		hist_clear(&r->queue);
 	}
 	row_map_clear(&map);

@@ -41,7 +41,8 @@ static GETTER(get_handler)
 
 static GETTER(get_wait_count)
 {
-	return ROW(row)->stolen ? value_none() : value_int(VALUE_COUNT, ROW(row)->wait.count);
+	return ROW(row)->stolen || rows->lacks & LACKS_RAISES ? value_none() :
+		value_int(VALUE_COUNT, ROW(row)->wait.count);
 }
 
 static struct value ns_or_none(int64_t ns)

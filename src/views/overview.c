@@ -174,7 +174,7 @@ static const char *mainly_of(struct rows *rows, const struct operation_row *r)
 	if (total <= 0)
 		return NULL;
 	g_autoptr(GString) text = g_string_new(NULL);
-	g_string_printf(text, "%s %d%%", part_info[p].id, (int)(100.0 * ns / total + 0.5));
+	g_string_printf(text, "%s %d%%", part_word(rows->lacks, p), (int)(100.0 * ns / total + 0.5));
 	const struct span_wait *w = r->slowest ? why_longest_wait(r->slowest, p) : NULL;
 	const char *object = w ? wait_object(rows->tl, w) : NULL;
 	if (object)
@@ -346,9 +346,9 @@ static void add_machine(struct overview *o, struct rows *rows, const struct rang
 		sum_machine(&m, timeline_second(rows->tl, i));
 	int64_t total = m.run + m.idle;
 	o->cpu_ratio = share(m.run, total);
-	o->user_ratio = share(m.user, total);
-	o->sys_ratio = share(m.sys, total);
-	o->irq_ratio = share(m.irq, total);
+	o->user_ratio = rows->lacks & LACKS_CALLS ? -1 : share(m.user, total);
+	o->sys_ratio = rows->lacks & LACKS_CALLS ? -1 : share(m.sys, total);
+	o->irq_ratio = rows->lacks & LACKS_INTERRUPTS ? -1 : share(m.irq, total);
 	o->n_cpus = m.cpus.n;
 	o->runq_p99_ns = hist_quantile(&m.wakeup, 0.99);
 	o->events = m.events;

@@ -130,27 +130,24 @@ static void arrange(struct rows *rows)
 	ptree_arrange(rows, parent_of);
 }
 
-static struct value of_range(const struct row *row, int64_t ns)
+static struct value of_range(const struct row *row, struct value ns)
 {
-	const struct process_row *r = ROW(row);
-	if (r->c.parts_unknown)
-		return value_none();
-	return value_ratio(ns / (r->seconds * NS_PER_S));
+	return ns.kind == VALUE_NONE ? ns : value_ratio(ns.i / (ROW(row)->seconds * NS_PER_S));
 }
 
 GETTER(processes_get_cpu_ratio)
 {
-	return of_range(row, part_sum_cpu(ROW(row)->c.part));
+	return of_range(row, get_cpu(row, rows));
 }
 
 GETTER(processes_get_runq_ratio)
 {
-	return of_range(row, part_sum_runnable(ROW(row)->c.part));
+	return of_range(row, get_runnable(row, rows));
 }
 
 GETTER(processes_get_block_ratio)
 {
-	return of_range(row, part_sum_blocked(ROW(row)->c.part));
+	return of_range(row, get_blocked(row, rows));
 }
 
 GETTER(processes_get_calls_rate)
@@ -314,8 +311,7 @@ static void add_second(struct row_map *map, const struct second *s, double secon
  * are unknown, not zero. */
 static void mark_unknown(struct rows *rows)
 {
-	bool states = timeline_has_event(rows->tl, "sched_switch");
-	bool calls = view_has_calls(rows->tl);
+	bool states = timeline_has_event(rows->tl, "sched_switch"), calls = view_has_calls(rows->tl);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct process_row *r = rows->rows->pdata[i];
 		int64_t total;

@@ -31,31 +31,41 @@ static GETTER(get_prio)
 		value_int(VALUE_ID, prio);
 }
 
+static struct value unless_lacking(const struct rows *rows, unsigned lacks, struct value value)
+{
+	return rows->lacks & lacks ? value_none() : value;
+}
+
+static struct value of_switches(const struct rows *rows, uint64_t n)
+{
+	return unless_lacking(rows, LACKS_SWITCHES, value_int(VALUE_COUNT, (int64_t)n));
+}
+
 static GETTER(get_switches)
 {
-	return value_int(VALUE_COUNT, ROW(row)->switches);
+	return of_switches(rows, ROW(row)->switches);
 }
 
 static GETTER(get_preemptions)
 {
-	return value_int(VALUE_COUNT, ROW(row)->preemptions);
+	return of_switches(rows, ROW(row)->preemptions);
 }
 
 static GETTER(get_voluntary)
 {
-	return value_int(VALUE_COUNT, ROW(row)->switches - ROW(row)->preemptions);
+	return of_switches(rows, ROW(row)->switches - ROW(row)->preemptions);
 }
 
 /* By the events that say so, where they were recorded; else by where threads were seen. */
 static GETTER(get_migrations)
 {
 	const struct sched_row *r = ROW(row);
-	return value_int(VALUE_COUNT, r->migrations_known ? r->migrations : r->moves);
+	return r->migrations_known ? value_int(VALUE_COUNT, r->migrations) : of_switches(rows, r->moves);
 }
 
 static GETTER(get_moves)
 {
-	return value_int(VALUE_COUNT, ROW(row)->moves);
+	return of_switches(rows, ROW(row)->moves);
 }
 
 static struct value ns_or_none(int64_t ns)
@@ -65,12 +75,22 @@ static struct value ns_or_none(int64_t ns)
 
 static GETTER(get_again_total)
 {
-	return value_int(VALUE_NS, ROW(row)->again.total);
+	return unless_lacking(rows, LACKS_SWITCHES, value_int(VALUE_NS, ROW(row)->again.total));
 }
 
 static GETTER(get_again_count)
 {
-	return value_int(VALUE_COUNT, ROW(row)->again.count);
+	return of_switches(rows, ROW(row)->again.count);
+}
+
+static GETTER(get_wakeups)
+{
+	return unless_lacking(rows, LACKS_SWITCHES | LACKS_WAKINGS, get_count(row, rows));
+}
+
+static GETTER(get_wakeup_total)
+{
+	return unless_lacking(rows, LACKS_SWITCHES | LACKS_WAKINGS, get_total(row, rows));
 }
 
 static GETTER(get_again_avg)
@@ -106,9 +126,9 @@ static const struct column columns[] = {
 		 get_migrations),
 	COLUMN_N("moves", "MOVES", VALUE_COUNT, 0, 0, "seen on another CPU than before", get_moves),
 	COLUMN_N("count", "WAKEUPS", VALUE_COUNT, 7, 0, "times it got a CPU after it was woken",
-		 get_count),
+		 get_wakeups),
 	COLUMN_N("total_ns", "TOTAL", VALUE_NS, 7, 4, "runnable after being woken, in all",
-		 get_total),
+		 get_wakeup_total),
 	COLUMNS_QUANTILES(7, "time from being woken to getting a CPU"),
 	COLUMN_N("preempted_count", "AGAIN", VALUE_COUNT, 0, 0,
 		 "times it got a CPU after it was preempted", get_again_count),

@@ -62,6 +62,45 @@ const char *rows_text(struct rows *rows, const char *s)
 	return s ? g_string_chunk_insert_const(rows->text, s) : NULL;
 }
 
+/* --- what the trace lacks --- */
+
+#define MOST_NAMES 8
+static const struct { enum lack lack; const char *events[MOST_NAMES]; } lack_events[] = {
+	{ LACKS_SWITCHES, { "sched_switch" } },
+	{ LACKS_WAKINGS, { "sched_waking", "sched_wakeup" } },
+	{ LACKS_INTERRUPTS, { "irq_handler_entry", "irq_softirq_entry", "softirq_entry",
+			      "timer_hrtimer_expire_entry", "hrtimer_expire_entry",
+			      "x86_irq_vectors_local_timer_entry", "x86_irq_vectors_reschedule_entry" } },
+	{ LACKS_RAISES, { "irq_softirq_raise", "softirq_raise" } },
+	{ LACKS_TASKS, { "lttng_statedump_process_state" } },
+	{ LACKS_ISSUES, { "block_rq_issue" } },
+	{ LACKS_COMPLETIONS, { "block_rq_complete" } },
+	{ LACKS_INSERTS, { "block_rq_insert" } },
+	{ LACKS_MERGES, { "block_rq_merge", "block_bio_backmerge", "block_bio_frontmerge" } },
+	{ LACKS_REQUEUES, { "block_rq_requeue" } },
+	{ LACKS_RECEIVED, { "net_if_receive_skb", "netif_receive_skb" } },
+	{ LACKS_SENT, { "net_dev_xmit", "net_dev_queue" } },
+	{ LACKS_TAKEN, { "net_dev_xmit" } },
+};
+
+/* Spans that were imported tell what they tell. */
+unsigned view_lacking(const struct timeline *tl)
+{
+	unsigned lacking = 0;
+
+	if (!timeline_has_events(tl))
+		return 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(lack_events); i++) {
+		bool there = false;
+		for (size_t k = 0; k < MOST_NAMES && lack_events[i].events[k]; k++)
+			there |= timeline_has_event(tl, lack_events[i].events[k]);
+		lacking |= there ? 0 : lack_events[i].lack;
+	}
+	return lacking | (view_has_calls(tl) ? 0 : LACKS_CALLS);
+}
+
+/* --- rows --- */
+
 struct rows *rows_new(const struct timeline *tl, const struct view_query *query)
 {
 	struct rows *rows = g_new0(struct rows, 1);
@@ -71,6 +110,7 @@ struct rows *rows_new(const struct timeline *tl, const struct view_query *query)
 	rows->query = *query;
 	rows->query.operation = rows_text(rows, query->operation);
 	rows->query.service = rows_text(rows, query->service);
+	rows->lacks = view_lacking(tl);
 	size_t n = timeline_n_seconds(tl);
 	bool all = query->from_ns == 0 && query->to_ns == 0;
 	for (size_t i = all ? 0 : timeline_find(tl, query->from_ns); i < n; i++) {

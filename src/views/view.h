@@ -58,6 +58,24 @@ struct row {
 	struct view_query drill;
 };
 
+/* What a trace may lack. Cells that need it are unknown then, never 0. */
+enum lack {
+	LACKS_SWITCHES = 1 << 0,	/* sched_switch */
+	LACKS_WAKINGS = 1 << 1,
+	LACKS_CALLS = 1 << 2,
+	LACKS_INTERRUPTS = 1 << 3,	/* all kinds of them */
+	LACKS_RAISES = 1 << 4,		/* of softirqs */
+	LACKS_TASKS = 1 << 5,		/* the state dump: who is a kernel thread */
+	LACKS_ISSUES = 1 << 6,		/* of block requests */
+	LACKS_COMPLETIONS = 1 << 7,
+	LACKS_INSERTS = 1 << 8,
+	LACKS_MERGES = 1 << 9,
+	LACKS_REQUEUES = 1 << 10,
+	LACKS_RECEIVED = 1 << 11,	/* packets */
+	LACKS_SENT = 1 << 12,
+	LACKS_TAKEN = 1 << 13,		/* by the device */
+};
+
 struct rows {
 	GPtrArray *rows;		/* struct row *, freed by the array */
 	GStringChunk *text;		/* texts of the rows live here */
@@ -65,6 +83,7 @@ struct rows {
 	const struct timeline *tl;
 	struct view_query query;	/* as asked (strings copied into text) */
 	struct trust trust;		/* of the seconds summed */
+	unsigned lacks;			/* enum lack */
 	size_t n_before_filter;
 	bool tree;			/* arranged as one: depth and expandable are set */
 	/* Sentences about all of it: what it shows, and what that comes to. NULL: none. */
@@ -139,6 +158,8 @@ char *view_container_name(const struct timeline *tl, uint32_t host, uint64_t con
 /* The events this view needs and the trace lacks, as "sched_switch, sched_waking";
  * NULL when nothing lacks. Free with g_free. */
 char *view_lacks(const struct view *v, const struct timeline *tl);
+
+unsigned view_lacking(const struct timeline *tl);	/* enum lack */
 
 /* For builders. */
 struct rows *rows_new(const struct timeline *tl, const struct view_query *query);

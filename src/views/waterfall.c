@@ -55,7 +55,7 @@ static GETTER(get_mainly_text)
 	enum part p = part_largest(s->part, &ns, &total);
 	if (total <= 0)
 		return value_none();
-	g_autofree char *text = g_strdup_printf("%s %d%%", part_info[p].id,
+	g_autofree char *text = g_strdup_printf("%s %d%%", part_word(rows->lacks, p),
 						(int)(100.0 * ns / total + 0.5));
 	return value_text(rows_text((struct rows *)rows, text));
 }

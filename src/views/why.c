@@ -336,13 +336,30 @@ static bool add_server(GString *text, const struct history *h, const struct tree
 }
 
 /* "waited 5ms for a CPU": both kinds together, unless one is nearly all of it. */
-static void add_did(GString *text, const struct span *s, const struct why *why, int64_t ns)
+/* What would tell more, and is not in the trace: then its name. */
+static const char *lacks_for(const struct timeline *tl, enum part part)
+{
+	unsigned lacks = view_lacking(tl);
+
+	if (part == PART_UNKNOWN && lacks & LACKS_SWITCHES)
+		return "sched_switch";
+	return (part == PART_USER || part == PART_OTHER) && lacks & LACKS_CALLS ? "system calls" : NULL;
+}
+
+static void add_did(GString *text, const struct history *h, const struct span *s, const struct why *why,
+		    int64_t ns)
 {
 	char buf[TIMEFMT_LEN];
+	const char *lacks = lacks_for(h->tl, why->part);
 	int64_t less = MIN(s->part[PART_PREEMPTED], s->part[PART_WAKEUP]);
 	bool both = is_runnable(why->part) && less * 8 > part_sum_runnable(s->part);
-	g_string_append_printf(text, "%s%s%s", phrase[why->part].before, duration(buf, ns),
-			       both ? " for a CPU" : phrase[why->part].after);
+	if (lacks && why->part == PART_USER)	/* perhaps in the kernel */
+		g_string_append_printf(text, "ran %s", duration(buf, ns));
+	else
+		g_string_append_printf(text, "%s%s%s", phrase[why->part].before, duration(buf, ns),
+				       both ? " for a CPU" : phrase[why->part].after);
+	if (lacks)
+		g_string_append_printf(text, " (no %s in the trace)", lacks);
 }
 
 /* "waited 12ms for a CPU, behind ffmpeg/77 9.8ms" */
@@ -366,7 +383,7 @@ static void add_cause(GString *text, const struct history *h, const struct tree 
 	int64_t ns = why->ns;
 	if (why->part == PART_FUTEX && why->wait && wait_blocked(why->wait) * 2 > ns)
 		ns = why->wait->end_ns - why->wait->begin_ns;
-	add_did(text, s, why, ns);
+	add_did(text, h, s, why, ns);
 	add_object(text, h, s, why, ": ");
 	if (is_runnable(why->part))
 		add_neighbour(text, h, s, ns);
@@ -533,7 +550,7 @@ static void add_short(GString *text, const struct history *h, const struct span 
 		add_object(text, h, s, why, " ");
 		return;
 	}
-	add_did(text, s, why, why->ns);
+	add_did(text, h, s, why, why->ns);
 	if (why->part == PART_SYSCALL)
 		add_object(text, h, s, why, ": ");
 }
@@ -547,7 +564,7 @@ char *why_short(const struct history *h, const struct tree *t, int asked,
 	if (why->node != asked)
 		g_string_append_printf(text, "%s: ", timeline_string(h->tl, s->name));
 	else if (!has_object(why->part) && !lock && span_duration(s) > 0)
-		g_string_append_printf(text, "%s: ", part_info[why->part].id);
+		g_string_append_printf(text, "%s: ", part_word(view_lacking(h->tl), why->part));
 	if (s->service != top->service)
 		g_string_append_printf(text, "%s%s ", timeline_string(h->tl, s->service),
 				       has_object(why->part) || lock ? "," : "");

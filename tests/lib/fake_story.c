@@ -335,6 +335,14 @@ static void add_registry(struct story *st)
 	st->sleep = fake_string(f, "clock_nanosleep");
 	st->recv = fake_string(f, "recvfrom");
 	fake_class(f, "sched_switch");
+	fake_class(f, "sched_waking");
+	fake_class(f, "irq_handler_entry");
+	fake_class(f, "irq_softirq_raise");
+	fake_class(f, "block_rq_issue");
+	fake_class(f, "block_rq_complete");
+	fake_class(f, "net_dev_xmit");
+	fake_class(f, "net_if_receive_skb");
+	fake_class(f, "lttng_statedump_process_state");
 	fake_class(f, "syscall_entry_futex");
 	fake_class(f, "zipkin:timestamp");
 }

@@ -92,7 +92,7 @@ def name_of(r):
 def compare(tap, name, trace):
     count = Interrupts(btparse.events(trace))
     expected = {k: r.row() for k, r in count.rows.items()}
-    got = {(r["cpu"], name_of(r)): tuple(r[c] for c in (
+    got = {(r["cpu"], name_of(r)): tuple(r[c] if c != "raise_count" else r[c] or 0 for c in (
         "count", "self_ns", "total_ns", "min_ns", "max_ns", "raise_count", "raise_max_ns"))
         for r in blk.rows("interrupts", trace, "--by", "cpu")}
     bad = [f"{k}: {got.get(k)} not {expected.get(k)}"

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a trace doesn't tell is unknown: recordings without some of their events, as if they
+ * had not been enabled. No column may be 0 where the whole recording shows that it isn't.
+ */
+#include "lib/traces.h"
+#include "state/model.h"
+#include "views/view.h"
+
+#include <string.h>
+
+/* ---- a recording without some events ---- */
+
+struct lacking {
+	const char *name;
+	const char *events;		/* patterns of GLib; "perf": the counters in contexts */
+};
+
+static const struct lacking lackings[] = {
+	{ "switches", "sched_switch" },
+	{ "wakings", "sched_waking|sched_wakeup|sched_wakeup_new" },
+	{ "migrations", "sched_migrate_task" },
+	{ "interrupts", "irq_handler_*|irq_softirq_*|softirq_*|*hrtimer_expire_*|x86_irq_vectors_*" },
+	{ "hard interrupts", "irq_handler_*|*hrtimer_expire_*|x86_irq_vectors_*" },
+	{ "softirqs", "irq_softirq_*|softirq_*" },
+	{ "raises of softirqs", "irq_softirq_raise|softirq_raise" },
+	{ "system calls", "syscall_*|sys_*|exit_syscall|compat_*" },
+	{ "block requests", "block_*" },
+	{ "block inserts", "block_rq_insert" },
+	{ "block issues", "block_rq_issue" },
+	{ "block completions", "block_rq_complete" },
+	{ "block merges", "block_rq_merge|block_bio_*" },
+	{ "packets", "net_*|netif_*" },
+	{ "packets received", "net_if_receive_skb|netif_receive_skb" },
+	{ "packets sent", "net_dev_*" },
+	{ "packets taken", "net_dev_xmit" },
+	{ "page faults", "*page_fault_*" },
+	{ "perf counters", "perf" },
+	{ "state dump", "lttng_statedump_*" },
+	{ "processes", "sched_process_*" },
+	{ "spans", "zipkin:*" },
+	{ "kernel", "sched_*|irq_*|softirq_*|syscall_*|block_*|net_*|netif_*|lttng_statedump_*|"
+		    "*page_fault_*|*hrtimer_*|power_*|timer_*|x86_*" },
+};
+
+static bool is_gone(const struct lacking *l, const char *event)
+{
+	g_auto(GStrv) patterns = g_strsplit(l ? l->events : "", "|", -1);
+	for (size_t i = 0; patterns[i]; i++)
+		if (g_pattern_match_simple(patterns[i], event))
+			return true;
+	return false;
+}
+
+static struct timeline *load(const struct recording *r, const struct lacking *l)
+{
+	const struct blk_tables *all = recording_tables(r);
+	struct blk_tables tables = *all;
+	g_autoptr(GPtrArray) classes = g_ptr_array_new();
+	g_autofree struct blk_class *left = g_new(struct blk_class, all->classes->len);
+	g_autofree bool *gone = g_new(bool, all->classes->len);
+	struct model *m = model_new(&(struct model_options){ 0 });
+	struct timeline *tl = timeline_new(0);
+
+	for (guint i = 0; i < all->classes->len; i++) {
+		left[i] = *blk_class(all, i);
+		gone[i] = is_gone(l, left[i].name);
+		if (gone[i])
+			left[i] = (struct blk_class){ .name = (char *)"gone", .row = G_MAXUINT16 };
+		if (is_gone(l, "perf"))
+			left[i].counters = NULL;
+		g_ptr_array_add(classes, &left[i]);
+	}
+	tables.classes = classes;
+	for (size_t i = 0; i < recording_n(r); i++) {
+		const struct blk_event *e = recording_event(r, i);
+		bool is_event = e->row < BLK_ROW_FIRST_PSEUDO || e->row == BLK_ROW_TALLY;
+		if (!is_event || !gone[e->cls])
+			model_feed(m, &tables, e, 1);
+	}
+	timeline_apply(tl, model_publish(m, true));
+	model_free(m);
+	return tl;
+}
+
+/* ---- columns ---- */
+
+struct seen {
+	bool zero, more;		/* a row has 0; has something else */
+};
+
+static struct rows *build(const struct view *v, const struct timeline *tl, enum view_by by)
+{
+	struct view_query q = VIEW_QUERY_INIT;
+	q.by = by;
+	return v->build(tl, &q);
+}
+
+static void look(const struct view *v, const struct timeline *tl, enum view_by by, struct seen *seen)
+{
+	struct rows *rows = build(v, tl, by);
+	for (size_t c = 0; c < v->n_columns; c++) {
+		seen[c] = (struct seen){ false, false };
+		for (guint i = 0; i < rows->rows->len; i++) {
+			struct value x = v->columns[c].get(rows->rows->pdata[i], rows);
+			if (x.kind == VALUE_NONE || x.kind == VALUE_TEXT || x.kind == VALUE_ID)
+				continue;
+			bool zero = x.kind == VALUE_RATIO ? x.d == 0 : x.i == 0;
+			seen[c].zero |= zero;
+			seen[c].more |= !zero;
+		}
+	}
+	rows_free(rows);
+}
+
+static void check_view(const struct view *v, enum view_by by, const struct timeline *whole,
+		       const struct timeline *less, const struct lacking *l)
+{
+	g_autofree struct seen *all = g_new(struct seen, v->n_columns);
+	g_autofree struct seen *left = g_new(struct seen, v->n_columns);
+
+	look(v, whole, by, all);
+	look(v, less, by, left);
+	for (size_t c = 0; c < v->n_columns; c++) {
+		if (!all[c].more || !left[c].zero || left[c].more)
+			continue;
+		g_test_message("without %s, %s by %s: all of %s are 0", l->name, v->id,
+			       view_by_words[by], v->columns[c].id);
+		g_test_fail();
+	}
+}
+
+/* What is known nowhere: not 0, and no other number either. */
+#define CAUSES "disk_ns,socket_ns,pipe_ns,futex_ns,timer_ns,poll_ns,fault_ns"
+#define ON_CPU "user_ns,syscall_ns"
+static const struct { const char *lacks, *view, *columns; } unknowns[] = {
+	{ "switches", "processes", "cpu_ns,kernel_ns,irq_ns,runnable_ns,blocked_ns,cpu_ratio,"
+				   "runnable_ratio,blocked_ratio," ON_CPU },
+	{ "switches", "cpus", "run_ns,idle_ns,irq_ns,run_ratio,irq_ratio" },
+	{ "switches", "spans", "irq_ns,preempted_ns,wakeup_ns,runnable_ns,other_ns," ON_CPU "," CAUSES },
+	{ "switches", "scheduler", "switches,preemptions,voluntary,moves,count,total_ns,max_ns,"
+				   "preempted_count,preempted_ns" },
+	{ "switches", "phases", "user_ratio,syscall_ratio,runnable_ratio,disk_ratio" },
+	{ "wakings", "processes", "runnable_ns,runnable_ratio" },
+	{ "wakings", "spans", "wakeup_ns,runnable_ns" },
+	{ "wakings", "scheduler", "count,total_ns,p99_ns" },
+	{ "interrupts", "processes", "irq_ns" },
+	{ "interrupts", "cpus", "irq_ns,irq_ratio" },
+	{ "interrupts", "spans", "irq_ns" },
+	{ "raises of softirqs", "interrupts", "raise_count,raise_avg_ns,raise_max_ns" },
+	{ "system calls", "processes", "syscalls,read_bytes,write_bytes," ON_CPU },
+	{ "system calls", "spans", ON_CPU "," CAUSES },
+	{ "system calls", "phases", "user_ratio,syscall_ratio,disk_ratio,socket_ratio" },
+	{ "block completions", "devices", "busy_ns,depth_ns,total_ns,p99_ns,depth_max,others" },
+	{ "block issues", "devices", "busy_ns,depth_ns,total_ns,p99_ns,queued_ns,others" },
+	{ "block inserts", "devices", "queued_ns,queued_ratio,queued_max,queue_total_ns" },
+	{ "block merges", "devices", "merges" },
+	{ "perf counters", "processes", "faults,ipc_ratio" },
+	{ "kernel", "processes", "cpu_ns,kernel_ns,irq_ns,runnable_ns,blocked_ns,syscalls,read_bytes,"
+				 "start_ns,exit_ns," ON_CPU },
+	{ "kernel", "spans", "irq_ns,preempted_ns,wakeup_ns," ON_CPU "," CAUSES },
+};
+
+static void assert_unknown(const struct timeline *tl, const char *view, const char *columns,
+			   const char *lacks)
+{
+	const struct view *v = view_find(view);
+	g_auto(GStrv) ids = g_strsplit(columns, ",", -1);
+	struct rows *rows = build(v, tl, v->default_by);
+
+	for (size_t k = 0; ids[k]; k++) {
+		int c = view_column(v, ids[k]);
+		g_assert_cmpint(c, >=, 0);
+		for (guint i = 0; i < rows->rows->len; i++) {
+			struct value x = v->columns[c].get(rows->rows->pdata[i], rows);
+			if (x.kind == VALUE_NONE)
+				continue;
+			g_test_message("without %s, %s: %s has a value", lacks, view, ids[k]);
+			g_test_fail();
+		}
+	}
+	rows_free(rows);
+}
+
+static void test_zeros(gconstpointer name)
+{
+	struct recording *r = traces_record(name);
+	if (!r)
+		return;
+	g_autoptr(blk_timeline) whole = load(r, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(lackings); i++) {
+		g_autoptr(blk_timeline) less = load(r, &lackings[i]);
+		for (const struct view *const *v = view_all; *v; v++)
+			for (int by = BY_SYSTEM; by < BY_N; by++)
+				if (view_has_by(*v, (enum view_by)by) || by == (int)(*v)->default_by)
+					check_view(*v, (enum view_by)by, whole, less, &lackings[i]);
+		for (size_t k = 0; k < G_N_ELEMENTS(unknowns); k++)
+			if (g_str_equal(unknowns[k].lacks, lackings[i].name))
+				assert_unknown(less, unknowns[k].view, unknowns[k].columns,
+					       lackings[i].name);
+	}
+	recording_free(r);
+}
+
+/* ---- spans ---- */
+
+static const struct lacking *lacking(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(lackings); i++)
+		if (g_str_equal(lackings[i].name, name))
+			return &lackings[i];
+	g_assert_not_reached();
+}
+
+/* Parts sum to the duration without them, too; nothing is told that can't be known; and the
+ * verdict says what would tell it. */
+static void check_spans(const struct recording *r, const char *without, const char *told, const char *says)
+{
+	g_autoptr(blk_timeline) tl = load(r, lacking(without));
+	const struct view *v = view_find("traces");
+	struct rows *rows = build(v, tl, BY_SYSTEM);
+	int verdict = view_column(v, "verdict"), said = 0;
+
+	g_assert_cmpuint(timeline_n_spans(tl), >, 0);
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *s = timeline_span(tl, i);
+		int64_t all = 0;
+		for (int p = 0; p < PART_N; p++) {
+			all += s->part[p];
+			g_assert_true(!s->part[p] || strstr(told, part_info[p].id));
+		}
+		g_assert_cmpint(all, ==, span_duration(s));
+		for (uint32_t k = 0; k < s->n_waits; k++)
+			g_assert_nonnull(strstr(told, part_info[s->waits[k].part].id));
+	}
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct value x = v->columns[verdict].get(rows->rows->pdata[i], rows);
+		said += x.kind == VALUE_TEXT && strstr(x.s, says);
+	}
+	g_assert_cmpint(said, >, 0);
+	rows_free(rows);
+}
+
+static void test_spans(void)
+{
+	struct recording *r = traces_record("kernel-ust/trace");
+	if (!r)
+		return;
+	check_spans(r, "switches", "handoff unknown", "(no sched_switch in the trace)");
+	check_spans(r, "kernel", "handoff unknown", "(no sched_switch in the trace)");
+	check_spans(r, "system calls",
+		    "user syscall kernel irq preempted wakeup handoff other unknown",
+		    "(no system calls in the trace)");
+	recording_free(r);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const traces[] = {
+		"kernel-ust/trace", "net/trace", "block/trace", "faults/trace",
+	};
+
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/lacking/spans", test_spans);
+	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++) {
+		g_autofree char *path = g_strdup_printf("/lacking/%s", traces[i]);
+		g_test_add_data_func(path, traces[i], test_zeros);
+	}
+	return g_test_run();
+}
