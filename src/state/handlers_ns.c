@@ -41,11 +41,23 @@ void on_dump_uts_ns(struct feed *f)
 	dumped(f, NS_UTS);
 }
 
-/* Its other namespaces are those of its parent. */
+/* Its other namespaces are those of its parent. Its tid in each pid namespace is told from the
+ * outermost inwards: that of a leader in the last one is its process's pid there. */
+#define VTIDS 4				/* of fields from F(6) on; of more the last is not known */
 void fork_ns(struct feed *f, uint32_t child)
 {
-	if (blk_has(f->ev, F(5)))
-		ns_fact(f, child, NS_PID, F(5));
+	unsigned n = 0;
+
+	if (!blk_has(f->ev, F(5)))
+		return;
+	struct fact *fact = ns_fact(f, child, NS_PID, F(5));
+	while (n < VTIDS && blk_has(f->ev, F(6) + n))
+		n++;
+	int64_t vtid = n && n < VTIDS ? blk_int(f->ev, F(6) + n - 1) : 0;
+	if (vtid <= 0 || vtid > INT32_MAX || blk_int(f->ev, F(1)) != blk_int_or(f->ev, F(3), -1))
+		return;
+	fact->c = vtid;
+	fact->level = (uint8_t)(n - 1);
 }
 
 /* ---- contexts ---- */

@@ -458,6 +458,22 @@ static void test_containers_of_children(void)
 	g_assert_nonnull(strstr(report, ",web-1,7,4026532500,4026531835,"));
 	g_assert_nonnull(strstr(report, ",web-1,,4026532500,4026531835,"));
 	g_assert_null(strstr(report, "nobody"));
+}
+
+/* A fork tells the child's pid in its own namespace. */
+static void test_pids_of_children(void)
+{
+	g_autofree char *report = every_cut("pids-of-children",
+		"8 0 syscall_entry_fork " IN("50", "web-1")
+		"11 1 sched_process_fork parent_tid=50 child_tid=61 parent_pid=50 child_pid=61 child_comm=\"d\" "
+		"child_ns_inum=4026532500 vtids[0]=61 vtids[1]=9\n"
+		"12 1 sched_switch prev_tid=0 prev_state=0 next_tid=61 next_comm=\"d\"\n"
+		"14 1 sched_process_fork parent_tid=61 child_tid=63 parent_pid=61 child_pid=63 child_comm=\"f\" "
+		"child_ns_inum=4026532700 vtids[0]=63 vtids[1]=11 vtids[2]=1\n"
+		"15 1 sched_switch prev_tid=61 prev_state=1 next_tid=63 next_comm=\"f\"\n"
+		"16 1 sched_switch prev_tid=63 prev_state=1 next_tid=0 next_comm=\"s\"\n");
+	g_assert_nonnull(strstr(report, ",9,4026532500,4026531835,"));
+	g_assert_nonnull(strstr(report, ",1,4026532700,4026531835,"));	/* the first of its own */
 #undef IN
 }
 
@@ -602,6 +618,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/containers", test_containers);
 	g_test_add_func("/laws/containers-told", test_containers_told);
 	g_test_add_func("/laws/containers-of-children", test_containers_of_children);
+	g_test_add_func("/laws/pids-of-children", test_pids_of_children);
 	g_test_add_func("/laws/containers-by-name", test_containers_by_name);
 	g_test_add_func("/laws/containers-of-user-space", test_containers_of_user_space);
 	return g_test_run();
