@@ -82,10 +82,13 @@ def thread_key(r):
 
 def lives(tap, name, trace, first, last, born, dead):
     """Each thread's states fill its life, second by second."""
-    bad_modes, per = [], collections.defaultdict(dict)
+    bad_modes, per, untold = [], collections.defaultdict(dict), 0
     ends, holes, odd = {}, set(), []
     for begin, end, rows in Run("processes", trace, "--by", "thread"):
         for r in rows:
+            if [c for c in STATES if r[c] is None] == ["runnable_ns"]:
+                untold += 1             # wakeups were not recorded
+                continue
             if any(r[c] is None for c in STATES):
                 holes.add(f"tid {r['tid']}: {[c for c in STATES if r[c] is None]}")
                 continue
@@ -93,7 +96,8 @@ def lives(tap, name, trace, first, last, born, dead):
                 continue
             per[thread_key(r)][begin] = sum(r[c] for c in STATES)
             ends[thread_key(r)] = r["exit_ns"]
-            if sum(r[c] or 0 for c in MODES) != r["cpu_ns"]:
+            # user and syscall are null where no system calls were recorded
+            if r["user_ns"] is not None and sum(r[c] or 0 for c in MODES) != r["cpu_ns"]:
                 bad_modes.append(f"tid {r['tid']} at {begin}: cpu {r['cpu_ns']}, modes "
                                  f"{[r[c] for c in MODES]}")
     tap.none(bad_modes, f"{name}: cpu = user + syscall + kernel + irq")
@@ -109,6 +113,8 @@ def lives(tap, name, trace, first, last, born, dead):
             if seconds.get(begin, 0) != want:
                 bad.append(f"tid {key[2]} at {begin}: states {seconds.get(begin, 0)}, life {want}")
     tap.none(bad, f"{name}: states = life, of {len(per)} threads in {n} thread-seconds")
+    if untold and per:
+        holes.add(f"runnable_ns is null in {untold} rows, and not in others")
     tap.none(sorted(holes), f"{name}: no thread without its states")
     if born is not None:
         odd = [f"tid {key[2]}: {what} {at} not {want}" for key in sorted(per, key=str)
