@@ -180,6 +180,9 @@ def one(tap, name, trace):
     for (host, dev), sums in net.items():
         expected["net", dev] = {k: sums[k] for k in ("reads", "writes", "errors", "read_bytes", "write_bytes")}
     n = sum(len(d.latencies) for d in devices.values())
+    if not {"block_rq_issue", "block_rq_complete"} <= {e.name for e in events} and devices:
+        tap.skip(name, "requests are not followed: unknown, see test-lacking.c")
+        return
     found = {(r["kind"], r["device"]): r for r in blk.rows("devices", trace)}
     compare(tap, f"{name}: {len(expected)} devices, {n} requests, "
                  f"{sum(s['reads'] + s['writes'] for s in net.values())} packets", expected, found)
