@@ -208,10 +208,14 @@ static void push(struct script *s, int64_t ts, uint16_t stream, uint16_t row, co
 	g_array_append_val(s->events, e);
 }
 
-static bool lists(const char *names, const char *name)
+/* Which of the alternatives ("a|b") the name is, from 0; -1: none. */
+static int alternative(const char *names, const char *name)
 {
 	g_auto(GStrv) each = g_strsplit(names, "|", -1);
-	return g_strv_contains((const char *const *)each, name);
+	for (int i = 0; each[i]; i++)
+		if (!strcmp(each[i], name))
+			return i;
+	return -1;
 }
 
 /* The slot of a key in a row from `from` on; -1: nobody (else) asked for it. */
@@ -224,7 +228,7 @@ static int slot_of(const struct blk_subscription *row, const char *key, int from
 		if (!strcmp(key, contexts[i]))
 			return i;
 	for (int i = MAX(from - BLK_FIELD0, 0); i < BLK_MAX_FIELDS && row->fields[i]; i++)
-		if (lists(row->fields[i], key))
+		if (alternative(row->fields[i], key) >= 0)
 			return BLK_FIELD0 + i;
 	return -1;
 }
@@ -319,6 +323,9 @@ static char *put_items(const struct blk_subscription *row, const GArray *items, 
 {
 	GString *counters = g_string_new(NULL);
 	unsigned n = 0;
+	int had[BLK_MAX_SLOTS];		/* which alternative is in it: a later one does not replace it */
+	for (unsigned slot = 0; slot < BLK_MAX_SLOTS; slot++)
+		had[slot] = G_MAXINT;
 	for (guint i = 0; i < items->len; i++) {
 		const struct item *item = &g_array_index(items, struct item, i);
 		const char *counter = n < BLK_MAX_COUNTERS ? counter_of(row, item) : NULL;
@@ -326,8 +333,13 @@ static char *put_items(const struct blk_subscription *row, const GArray *items, 
 			put_item(data, layout, (int)(BLK_CTX_COUNTER0 + n), item);
 			g_string_append_printf(counters, "%s%s", n++ ? " " : "", counter);
 		}
-		for (int slot = -1; (slot = slot_of(row, item->key, slot + 1)) >= 0;)
+		for (int slot = -1; (slot = slot_of(row, item->key, slot + 1)) >= 0;) {
+			int which = slot < BLK_FIELD0 ? 0 : alternative(row->fields[slot - BLK_FIELD0], item->key);
+			if (which > had[slot])
+				continue;
 			put_item(data, layout, slot, item);
+			had[slot] = which;
+		}
 	}
 	return g_string_free(counters, !n);
 }

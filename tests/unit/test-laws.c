@@ -468,6 +468,8 @@ static void test_pids_of_children(void)
 		"11 1 sched_process_fork parent_tid=50 child_tid=61 parent_pid=50 child_pid=61 child_comm=\"d\" "
 		"child_ns_inum=4026532500 vtids[0]=61 vtids[1]=9\n"
 		"12 1 sched_switch prev_tid=0 prev_state=0 next_tid=61 next_comm=\"d\"\n"
+		"13 1 sched_process_fork parent_tid=61 child_tid=62 parent_pid=61 child_pid=61 child_comm=\"d\" "
+		"child_ns_inum=4026532500 vtids[0]=62 vtids[1]=10\n"
 		"14 1 sched_process_fork parent_tid=61 child_tid=63 parent_pid=61 child_pid=63 child_comm=\"f\" "
 		"child_ns_inum=4026532700 vtids[0]=63 vtids[1]=11 vtids[2]=1\n"
 		"15 1 sched_switch prev_tid=61 prev_state=1 next_tid=63 next_comm=\"f\"\n"

@@ -79,6 +79,18 @@ static void test_values(void)
 	recording_free(r);
 }
 
+/* Of alternatives the first one counts, whatever comes last in the line. */
+static void test_alternatives(void)
+{
+	struct recording *r = record("10 0 syscall_entry_open fd=3 dfd=4\n"
+				     "20 0 syscall_entry_openat dfd=4 fd=3\n"
+				     "30 0 syscall_entry_openat2 dfd=4\n");
+	g_assert_cmpint(blk_int(nth(r, OPEN, 0), BLK_FIELD0), ==, 3);
+	g_assert_cmpint(blk_int(nth(r, OPEN, 1), BLK_FIELD0), ==, 3);
+	g_assert_cmpint(blk_int(nth(r, OPEN, 2), BLK_FIELD0), ==, 4);
+	recording_free(r);
+}
+
 static void test_order(void)
 {
 	struct recording *r = record("30 0 sched_switch\n"
@@ -183,6 +195,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/script/values", test_values);
+	g_test_add_func("/script/alternatives", test_alternatives);
 	g_test_add_func("/script/order", test_order);
 	g_test_add_func("/script/streams", test_streams);
 	g_test_add_func("/script/losses", test_losses);
