@@ -60,4 +60,10 @@ struct names *spans_names(struct spans *sp);
 uint32_t spans_irq_text(struct spans *sp, uint32_t host, uint32_t code);	/* irq_text() */
 uint32_t spans_map_thread(struct spans *sp, uint32_t thread);
 
+/* What a child covers of its parent. */
+struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
+/* Sets self_ns of the spans of a trace's halves (struct half, sorted by span). `children` is
+ * room for struct child that is used again. */
+void spans_set_self(GArray *halves, GArray *children);
+
 #endif

@@ -319,7 +319,7 @@ static void test_random(void)
 		g_autoptr(blk_tree) t = tree_new(tl, 1);
 		g_autoptr(blk_history) h = history_new(tl);
 		for (int i = 0; i < t->n; i++) {
-			g_autoptr(GArray) path = sound_path(h, t, i);
+			g_array_unref(sound_path(h, t, i));
 			struct why why;
 			why_find(h, t, i, &why);
 			g_autofree char *sentence = why_sentence(h, t, i, &why);
