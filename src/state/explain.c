@@ -63,19 +63,25 @@ static const struct wait *wait_at(const struct thread *t, uint64_t index)
 
 /* ---- waits, kept with the span ---- */
 
-/* What the waker came out of just before: its last wait, if that was in a call. */
-static uint32_t waker_call(struct spans *sp, uint32_t waker, int64_t wake)
+guint explain_first_wait(const struct thread *t, int64_t at)
 {
-	const struct thread *t = thread_at(spans_slice(sp), waker);
 	guint lo = 0, hi = t->waits ? t->waits->len : 0;
 	while (lo < hi) {
-		guint mid = (lo + hi) / 2;
-		if (g_array_index(t->waits, struct wait, mid).end <= wake)
+		guint mid = lo + (hi - lo) / 2;
+		if (g_array_index(t->waits, struct wait, mid).end <= at)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	const struct wait *w = lo ? &g_array_index(t->waits, struct wait, lo - 1) : NULL;
+	return lo;
+}
+
+/* What the waker came out of just before: its last wait, if that was in a call. */
+static uint32_t waker_call(struct spans *sp, uint32_t waker, int64_t wake)
+{
+	const struct thread *t = thread_at(spans_slice(sp), waker);
+	guint next = explain_first_wait(t, wake);
+	const struct wait *w = next ? &g_array_index(t->waits, struct wait, next - 1) : NULL;
 	if (t->out_ns != TS_NONE && t->out_ns <= wake && (!w || t->out_ns >= w->end))
 		return wake - t->out_ns <= JUST_OUT_NS ? t->out_call : 0;
 	return w && wake - w->end <= JUST_OUT_NS ? w->call.name : 0;

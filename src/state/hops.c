@@ -188,20 +188,6 @@ static void mix_wait(struct chain *c, struct mix *m, const struct wait *w, int64
 
 /* ---- a thread ---- */
 
-/* The first wait that ends behind the instant. */
-static guint first_wait(const struct thread *t, int64_t at)
-{
-	guint lo = 0, hi = t->waits ? t->waits->len : 0;
-	while (lo < hi) {
-		guint mid = lo + (hi - lo) / 2;
-		if (g_array_index(t->waits, struct wait, mid).end <= at)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 static const struct wait *wait_in(const struct thread *t, guint i, int64_t to)
 {
 	if (!t->waits || i >= t->waits->len)
@@ -215,7 +201,7 @@ static int64_t least_told(struct chain *c, const struct thread *t, int64_t from,
 {
 	int64_t most[MOST_TOLD + 1] = { 0 };	/* the longest first, and one more */
 	const struct wait *w;
-	for (guint i = first_wait(t, from); (w = wait_in(t, i, to)); i++) {
+	for (guint i = explain_first_wait(t, from); (w = wait_in(t, i, to)); i++) {
 		int64_t ns = MIN(w->end, to) - MAX(w->begin, from);
 		unsigned k = MOST_TOLD;
 		if (++c->steps > MOST_STEPS)
@@ -242,7 +228,7 @@ static void add_thread(struct chain *c, int64_t from, int64_t to)
 		add_hop(c, plain_hop(from, to, PART_UNKNOWN));
 		return;
 	}
-	for (guint i = first_wait(t, from); (w = wait_in(t, i, to)); i++) {
+	for (guint i = explain_first_wait(t, from); (w = wait_in(t, i, to)); i++) {
 		int64_t begin = MAX(w->begin, cursor), end = MIN(w->end, to);
 		add_run(c, &m, cpu, cursor, begin);
 		if (MIN(w->end, to) - MAX(w->begin, from) < least) {
@@ -291,7 +277,7 @@ static void of_thread(struct spans *sp, GArray *halves, GArray **hops, const str
 	g_autoptr(GArray) stack = g_array_new(false, false, sizeof(guint));
 	const struct wait *w;
 	guint next = 0;
-	for (guint i = first_wait(t, segs->begin); (w = wait_in(t, i, INT64_MAX)); i++) {
+	for (guint i = explain_first_wait(t, segs->begin); (w = wait_in(t, i, INT64_MAX)); i++) {
 		for (; next < n && segs[next].begin <= w->begin; next++)
 			g_array_append_val(stack, next);
 		while (stack->len && segs[g_array_index(stack, guint, stack->len - 1)].end <= w->begin)

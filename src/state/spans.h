@@ -46,6 +46,8 @@ struct half {
 struct segment { uint32_t thread; int64_t begin, end; size_t half; };	/* for its calls */
 
 void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, GArray *segments);
+/* Of the thread's kept waits, in order of time, the first that ends behind the instant: its index. */
+guint explain_first_wait(const struct thread *t, int64_t at);
 /* Why the thread was blocked; and the wait as it is kept with a span, as far as it lies in
  * [begin, end) (without .behind; false: it does not). */
 enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w);

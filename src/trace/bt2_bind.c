@@ -178,18 +178,11 @@ static void add_getter(struct bt2_binding *b, struct blk_layout *layout,
 static void bind_contexts(struct bt2_binding *b, struct blk_layout *layout,
 			  const bt_event_class *ec)
 {
-	static const struct { uint8_t slot; const char *names; } contexts[] = {
-		{ BLK_CTX_TID, "tid|perf_tid" }, { BLK_CTX_PID, "pid|perf_pid" },
-		{ BLK_CTX_PPID, "ppid" }, { BLK_CTX_PROCNAME, "procname" },
-		{ BLK_CTX_VPID, "vpid" }, { BLK_CTX_VTID, "vtid" },
-		{ BLK_CTX_HOSTNAME, "hostname" }, { BLK_CTX_PID_NS, "pid_ns" },
-		{ BLK_CTX_CGROUP_NS, "cgroup_ns" }, { BLK_CTX_UTS_NS, "uts_ns" },
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++) {
-		struct bt2_getter g = { .slot = contexts[i].slot };
-		const char *perf = strchr(contexts[i].names, '|');
-		if (find_field(ec, BT2_SPECIFIC, contexts[i].names, &g) ||
-		    find_field(ec, BT2_COMMON, contexts[i].names, &g) ||
+	for (unsigned slot = 0; slot < BLK_N_CONTEXTS; slot++) {
+		struct bt2_getter g = { .slot = slot };
+		const char *names = blk_context_names[slot], *perf = strchr(names, '|');
+		if (find_field(ec, BT2_SPECIFIC, names, &g) ||
+		    find_field(ec, BT2_COMMON, names, &g) ||
 		    (perf && find_field(ec, BT2_PAYLOAD, perf + 1, &g)))
 			add_getter(b, layout, &g);
 	}

@@ -149,36 +149,27 @@ bool ctf_wanted_is_probe(const struct ctf_event_class *ec)
 	return t && blk_is_probe(ec->name, t->n_fields, name[0], name[1]);
 }
 
-static const struct { uint8_t slot; const char *names; } contexts[] = {
-	{ BLK_CTX_TID, "tid|perf_tid" }, { BLK_CTX_PID, "pid|perf_pid" },
-	{ BLK_CTX_PPID, "ppid" }, { BLK_CTX_PROCNAME, "procname" },
-	{ BLK_CTX_VPID, "vpid" }, { BLK_CTX_VTID, "vtid" },
-	{ BLK_CTX_HOSTNAME, "hostname" }, { BLK_CTX_PID_NS, "pid_ns" },
-	{ BLK_CTX_CGROUP_NS, "cgroup_ns" }, { BLK_CTX_UTS_NS, "uts_ns" },
-};
-G_STATIC_ASSERT(G_N_ELEMENTS(contexts) == CTF_N_CONTEXTS);
-
 void ctf_contexts_find(const struct ctf_stream_class *sc, struct ctf_contexts *ret)
 {
 	ret->sc = sc;
-	for (size_t i = 0; i < CTF_N_CONTEXTS; i++) {
-		ret->w[i] = (struct ctf_wanted){ .slot = contexts[i].slot };
-		ret->has[i] = find_field(sc, NULL, CTF_COMMON, contexts[i].names, &ret->w[i]);
+	for (unsigned i = 0; i < BLK_N_CONTEXTS; i++) {
+		ret->w[i] = (struct ctf_wanted){ .slot = i };
+		ret->has[i] = find_field(sc, NULL, CTF_COMMON, blk_context_names[i], &ret->w[i]);
 	}
 }
 
 /* The class's own comes before that of its stream class, perf's copy in the payload last. */
-static bool find_context(const struct ctf_contexts *common, const struct ctf_event_class *ec, size_t i,
+static bool find_context(const struct ctf_contexts *common, const struct ctf_event_class *ec, unsigned i,
 			 struct ctf_wanted *w)
 {
-	*w = (struct ctf_wanted){ .slot = contexts[i].slot };
-	if (find_field(common->sc, ec, CTF_SPECIFIC, contexts[i].names, w))
+	*w = (struct ctf_wanted){ .slot = i };
+	if (find_field(common->sc, ec, CTF_SPECIFIC, blk_context_names[i], w))
 		return true;
 	if (common->has[i]) {
 		*w = common->w[i];
 		return true;
 	}
-	const char *perf = strchr(contexts[i].names, '|');
+	const char *perf = strchr(blk_context_names[i], '|');
 	return perf && find_field(common->sc, ec, CTF_PAYLOAD, perf + 1, w);
 }
 
@@ -186,7 +177,7 @@ unsigned ctf_wanted_find(const struct ctf_contexts *common, const struct ctf_eve
 			 const struct blk_subscription *row, struct ctf_wanted *ret)
 {
 	unsigned n = 0;
-	for (size_t i = 0; i < CTF_N_CONTEXTS; i++)
+	for (unsigned i = 0; i < BLK_N_CONTEXTS; i++)
 		n += find_context(common, ec, i, &ret[n]);
 	if (blk_wants_counters(row)) {
 		unsigned more;

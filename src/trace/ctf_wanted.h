@@ -23,11 +23,10 @@ const struct ctf_type *ctf_scope_type(const struct ctf_stream_class *sc,
 				      const struct ctf_event_class *ec, enum ctf_scope scope);
 
 /* The contexts that all events of a stream class have: found once, not for each class. */
-#define CTF_N_CONTEXTS 10
 struct ctf_contexts {
 	const struct ctf_stream_class *sc;
-	struct ctf_wanted w[CTF_N_CONTEXTS];
-	bool has[CTF_N_CONTEXTS];
+	struct ctf_wanted w[BLK_N_CONTEXTS];
+	bool has[BLK_N_CONTEXTS];
 };
 void ctf_contexts_find(const struct ctf_stream_class *sc, struct ctf_contexts *ret);
 

@@ -48,7 +48,8 @@ enum blk_slot {
 	BLK_CTX_TID, BLK_CTX_PID, BLK_CTX_PPID, BLK_CTX_PROCNAME,
 	BLK_CTX_VPID, BLK_CTX_VTID,
 	BLK_CTX_HOSTNAME, BLK_CTX_PID_NS, BLK_CTX_CGROUP_NS, BLK_CTX_UTS_NS,
-	BLK_CTX_COUNTER0,		/* the class's counters, where the row wants them */
+	BLK_N_CONTEXTS,
+	BLK_CTX_COUNTER0 = BLK_N_CONTEXTS,	/* the class's counters, where the row wants them */
 	BLK_FIELD0 = BLK_CTX_COUNTER0 + BLK_MAX_COUNTERS,	/* fields[0] of the row */
 	BLK_MAX_SLOTS = BLK_FIELD0 + BLK_MAX_FIELDS,
 };

@@ -108,6 +108,10 @@ void blk_matcher_free(struct blk_matcher *m);
  * uprobe), or "ip" and "parent_ip" (kretprobe). Names without the '_' of CTF. */
 bool blk_is_probe(const char *event, size_t n_fields, const char *first, const char *second);
 
+/* Names of the contexts by their slot, alternatives as in blk_subscription.fields: behind the
+ * first '|' that of perf's copy, a field of the event's own. */
+extern const char *const blk_context_names[BLK_N_CONTEXTS];
+
 bool blk_wants_counters(const struct blk_subscription *row);	/* NULL: no */
 
 /* "cpu_instructions" of a context's field "perf_cpu_instructions" or "_perf_cpu_...";

@@ -221,11 +221,9 @@ static int alternative(const char *names, const char *name)
 /* The slot of a key in a row from `from` on; -1: nobody (else) asked for it. */
 static int slot_of(const struct blk_subscription *row, const char *key, int from)
 {
-	static const char *const contexts[] = { "ctx.tid", "ctx.pid", "ctx.ppid", "ctx.procname",
-						"ctx.vpid", "ctx.vtid", "ctx.hostname",
-						"ctx.pid_ns", "ctx.cgroup_ns", "ctx.uts_ns" };
-	for (int i = from; i < (int)G_N_ELEMENTS(contexts); i++)
-		if (!strcmp(key, contexts[i]))
+	bool is_context = g_str_has_prefix(key, "ctx.");
+	for (int i = from; is_context && i < BLK_N_CONTEXTS; i++)
+		if (alternative(blk_context_names[i], key + strlen("ctx.")) == 0)
 			return i;
 	for (int i = MAX(from - BLK_FIELD0, 0); i < BLK_MAX_FIELDS && row->fields[i]; i++)
 		if (alternative(row->fields[i], key) >= 0)

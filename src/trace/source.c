@@ -111,6 +111,13 @@ unsigned source_add_class(struct source *s, const char *name, uint16_t row,
 	return s->tables.classes->len - 1;
 }
 
+const char *const blk_context_names[BLK_N_CONTEXTS] = {
+	[BLK_CTX_TID] = "tid|perf_tid", [BLK_CTX_PID] = "pid|perf_pid", [BLK_CTX_PPID] = "ppid",
+	[BLK_CTX_PROCNAME] = "procname", [BLK_CTX_VPID] = "vpid", [BLK_CTX_VTID] = "vtid",
+	[BLK_CTX_HOSTNAME] = "hostname", [BLK_CTX_PID_NS] = "pid_ns",
+	[BLK_CTX_CGROUP_NS] = "cgroup_ns", [BLK_CTX_UTS_NS] = "uts_ns",
+};
+
 bool blk_wants_counters(const struct blk_subscription *row)
 {
 	for (unsigned i = 0; row && i < BLK_MAX_FIELDS && row->fields[i]; i++)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A stream stalls, on the screen at 80x24: it is named, the seconds that the others close without it show
 # less than there was, and once it comes they show all and are marked as corrected.
-# shellcheck disable=SC2154,SC2317 # work: from lib.sh; functions are called through until_true
+# shellcheck disable=SC2154,SC2317 # work, url, holder: from lib.sh; functions are called through until_true
 . "$(dirname "$0")/lib.sh"
 command -v tmux >/dev/null || skip_all "tmux is not installed"
 [ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs: a stream each"
@@ -11,11 +11,8 @@ export LAB_LIVE_US=100000 LAB_APPS=0
 trap 't kill-server 2>/dev/null; cleanup' EXIT
 lab_up
 spangen=$LAB_DIR/bin/spangen
-python3 "$(dirname "$0")/hold.py" "$LAB_LIVE_PORT" "$work/port" "$work/hold" chan_0 &
-holder=$!
+hold_stream chan_0
 trap 't kill-server 2>/dev/null; kill $holder $apps; cleanup' EXIT
-until_true [ -s "$work/port" ] || exit 1
-url=net://127.0.0.1:$(cat "$work/port")/${LAB_URL#net://*/}
 
 apps=
 generate() { # generate CPU: about 2200 events a second until it is killed

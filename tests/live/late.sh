@@ -3,7 +3,7 @@
 # events came too late for are made again from the spool, so that all sums are right. Without
 # a spool it is told how many are in the wrong second. And a process that is stopped: it holds
 # nobody up.
-# shellcheck disable=SC2154 # work: from lib.sh
+# shellcheck disable=SC2154 # work, url, holder: from lib.sh
 . "$(dirname "$0")/lib.sh"
 BLKTOP=${BLKTOP:-${BUILD:-$SRCDIR/build}/blktop}
 [ "$(nproc)" -ge 2 ] || skip_all "needs two CPUs: a stream each"
@@ -11,11 +11,8 @@ export LAB_LIVE_US=100000 LAB_APPS=0
 lab_up
 spangen=$LAB_DIR/bin/spangen
 
-python3 "$(dirname "$0")/hold.py" "$LAB_LIVE_PORT" "$work/port" "$work/hold" chan_0 &
-holder=$!
+hold_stream chan_0
 trap 'kill $holder; cleanup' EXIT
-until_true [ -s "$work/port" ] || exit 1
-url=net://127.0.0.1:$(cat "$work/port")/${LAB_URL#net://*/}
 
 # watch NAME OPTION...: seconds as JSON, until the session ends
 watch() {

@@ -114,6 +114,14 @@ sum_of() { # sum_of NAME: all zipkin events
 truth_of() { # truth_of COLUMN FILE...: sums; 2 requests, 3 spans, 4 events
 	awk -v c="$1" '$1 == "total" { n += $c } END { print n + 0 }' "${@:2}"
 }
+# hold_stream NAME: a relay before the lab's, which holds that stream while $work/hold is there;
+# its URL in $url, its pid in $holder, to be killed at the end
+hold_stream() {
+	python3 "$SRCDIR/tests/live/hold.py" "$LAB_LIVE_PORT" "$work/port" "$work/hold" "$1" &
+	holder=$!
+	until_true [ -s "$work/port" ] || { kill "$holder"; exit 1; }
+	url=net://127.0.0.1:$(cat "$work/port")/${LAB_URL#net://*/}
+}
 
 for tool in lttng lttng-sessiond lttng-relayd cc setpriv; do
 	command -v $tool >/dev/null || skip_all "$tool is not installed"
