@@ -310,14 +310,16 @@ static int print_live(struct batch *b)
 	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
 }
 
-int batch_print(const struct options *o)
+int batch_print(const struct options *options)
 {
-	struct batch b = { .o = o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN };
-	int code = reading_start(&b.r, o);
+	struct options o = *options;
+	struct batch b = { .o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN };
 
+	o.without_spans = o.view->without_spans && !o.here.snapshot_when;	/* rules are about spans */
+	int code = reading_start(&b.r, &o);
 	if (code == EXIT_FINE) {
 		choose_columns(&b);
-		code = o->live ? print_live(&b) : print_recorded(&b);
+		code = o.live ? print_live(&b) : print_recorded(&b);
 		if (b.broken)
 			code = output_code(b.broken);
 	}

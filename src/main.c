@@ -74,6 +74,11 @@ static void take_settings(struct options *o)
 	timefmt_set_utc(o->prefs->utc);
 }
 
+/* Of memory, what packets of relays may take that wait to be decoded: the relay has the rest. */
+#define QUEUE_SHARE 16
+#define LEAST_QUEUE (8u << 20)
+#define MOST_QUEUE (64u << 20)
+
 static int run_command(const struct options *o)
 {
 	int code = o->align_hosts ? hosts_align(o) : EXIT_FINE;
@@ -134,6 +139,7 @@ int main(int argc, char **argv)
 	int code = EXIT_FAILED;
 	if (log_open(o.log, &error)) {
 		take_settings(&o);
+		o.relay.queue = o.memory ? CLAMP(o.memory / QUEUE_SHARE, LEAST_QUEUE, MOST_QUEUE) : 0;
 		if (config_install_rules(&o, o.prefs, &error))
 			code = flush_output(run_command(&o));
 	}

@@ -354,9 +354,10 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 	if (w->command == COMMAND_EXPORT)
 		return span_format_parse(w->format, &o->span_format) ||
 		       fail(error, "--format takes zipkin, otlp, perfetto or json here, not '%s'", w->format);
-	bool by_lines = w->command == COMMAND_DOCTOR || w->command == COMMAND_LOG;
+	bool by_lines = w->command == COMMAND_DOCTOR || w->command == COMMAND_LOG ||
+			w->command == COMMAND_LIST_SESSIONS;
 	if (w->command != COMMAND_BATCH && !by_lines)
-		return fail(error, "--format needs -b, log, --doctor or an --export option");
+		return fail(error, "--format needs -b, log, --doctor, --list-sessions or an --export option");
 	if (by_lines && g_str_equal(w->format, "csv"))
 		return fail(error, "--format takes text or json here, not 'csv'");
 	return rows_format_parse(w->format, &o->format) ||

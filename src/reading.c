@@ -54,6 +54,7 @@ int reading_start(struct reading *r, const struct options *o)
 		.model.step_ns = o->step_ns,
 		.model.live = o->live, .model.memory_budget = o->memory, .model.at_end = !o->live,
 		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
+		.without_spans = o->without_spans,
 	};
 
 	*r = (struct reading){ .live = o->live, .timeout_ms = o->relay.timeout_ms };

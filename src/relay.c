@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "export/sessions.h"
 #include "log.h"
 
 #include <poll.h>
@@ -238,6 +239,17 @@ static void clear_url(gpointer url)
 	live_url_clear(url);
 }
 
+static bool has_url(const GArray *urls, const struct live_url *url)
+{
+	for (guint i = 0; i < urls->len; i++) {
+		const struct live_url *u = &g_array_index(urls, struct live_url, i);
+		if (u->port == url->port && u->family == url->family && !strcmp(u->host, url->host) &&
+		    !g_strcmp0(u->target, url->target) && !g_strcmp0(u->session, url->session))
+			return true;
+	}
+	return false;
+}
+
 GArray *relay_choose(const struct options *o, bool may_pick, int *ret_code)
 {
 	g_autoptr(GArray) urls = g_array_new(FALSE, TRUE, sizeof(struct live_url));
@@ -250,9 +262,30 @@ GArray *relay_choose(const struct options *o, bool may_pick, int *ret_code)
 		*ret_code = choose_one(o, &o->urls[i], may_pick, &url, &left);
 		if (*ret_code != EXIT_FINE || left)
 			return NULL;
-		g_array_append_val(urls, url);
+		if (has_url(urls, &url))
+			live_url_clear(&url);	/* given twice: a relay lets one viewer in */
+		else
+			g_array_append_val(urls, url);
 	}
 	return g_steal_pointer(&urls);
+}
+
+static int list_json(const struct options *o, const GPtrArray *sessions)
+{
+	g_autofree struct session_facts *facts = g_new0(struct session_facts, sessions->len + 1);
+	g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
+
+	for (guint i = 0; i < sessions->len; i++) {
+		const struct live_session *s = g_ptr_array_index(sessions, i);
+		g_ptr_array_add(urls, session_url(o->urls, s));
+		facts[i] = (struct session_facts){
+			.host = s->target, .session = s->name, .url = g_ptr_array_index(urls, i),
+			.timer_us = s->timer_us, .streams = s->streams, .viewers = s->viewers,
+		};
+	}
+	g_autofree char *text = sessions_json(facts, sessions->len);
+	fputs(text, stdout);
+	return EXIT_FINE;
 }
 
 int relay_list_sessions(const struct options *o)
@@ -264,6 +297,8 @@ int relay_list_sessions(const struct options *o)
 		log_error("%s", error->message);
 		return EXIT_FAILED;
 	}
+	if (o->format == FORMAT_JSON)
+		return list_json(o, sessions);
 	g_autofree char *title = NULL;
 	g_autoptr(GPtrArray) lines = session_lines(sessions, &title);
 	printf("%s  URL\n", title);

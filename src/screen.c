@@ -113,6 +113,17 @@ static char *stalled_text(const struct live_status *st)
 			       st->stalled_name, more ? more : "", since ? " " : "", since ? since : "");
 }
 
+/* The end of its name tells which one it is. */
+static void fill_stalled(const struct live_status *st, struct ui_status *ret)
+{
+	g_autofree char *visible = text_visible(st->stalled_name);
+	const char *slash = strrchr(visible, '/');
+
+	ret->stalled_ns = st->stalled_ns;
+	g_strlcpy(ret->stalled, slash && slash[1] ? slash + 1 : *visible ? visible : "a stream",
+		  sizeof ret->stalled);
+}
+
 static void fill_live_status(struct screen *s, struct ui_status *ret)
 {
 	struct live_status st;
@@ -120,6 +131,8 @@ static void fill_live_status(struct screen *s, struct ui_status *ret)
 		return;
 	ret->lag_ns = st.lag_ns;
 	ret->late = st.late;
+	if (st.stalled)
+		fill_stalled(&st, ret);
 	char clock[TIMEFMT_LEN];
 	g_autofree char *stalled = st.stalled ? stalled_text(&st) : NULL;
 	g_autofree char *trouble = input_keep_trouble(s->in);

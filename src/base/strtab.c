@@ -20,7 +20,13 @@ struct strtab_entry {
 	uint32_t hash, len;
 };
 
+/* Short strings that were added lately: whole ones, as words. The same few come again and again. */
+#define RECENT_BITS 7
+#define RECENT_LEN 16
+struct recent { uint64_t head, tail; uint32_t len, id; };	/* len 0: nothing here */
+
 struct strtab {
+	struct recent recent[1 << RECENT_BITS];
 	struct strtab_slot *slots;
 	uint32_t mask;
 	GArray *entries;		/* struct strtab_entry, by id */
@@ -134,7 +140,7 @@ void strtab_free(struct strtab *t)
 	g_free(t);
 }
 
-uint32_t strtab_add_len(struct strtab *t, const char *s, size_t len)
+static uint32_t add(struct strtab *t, const char *s, size_t len)
 {
 	len = s ? strnlen(s, MIN(len, STRTAB_MAX_LEN)) : 0;
 	if (len == 0)
@@ -151,6 +157,24 @@ uint32_t strtab_add_len(struct strtab *t, const char *s, size_t len)
 	if (t->entries->len > t->mask - t->mask / 4)
 		grow(t);
 	return id;
+}
+
+uint32_t strtab_add_len(struct strtab *t, const char *s, size_t len)
+{
+	uint64_t head, tail;
+	if (!s || !len || len > RECENT_LEN)
+		return add(t, s, len);
+	if (len >= 8) {
+		memcpy(&head, s, 8);
+		memcpy(&tail, s + len - 8, 8);
+	} else {
+		head = tail = tail_word(s, len);
+	}
+	uint64_t mixed = (head ^ tail >> 7 ^ len) * 0x9e3779b97f4a7c15u;
+	struct recent *r = &t->recent[mixed >> (64 - RECENT_BITS)];
+	if (r->head != head || r->tail != tail || r->len != len)
+		*r = (struct recent){ head, tail, (uint32_t)len, add(t, s, len) };
+	return r->id;
 }
 
 uint32_t strtab_add(struct strtab *t, const char *s)

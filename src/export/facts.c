@@ -322,6 +322,8 @@ static void set_wait(struct list *l, const struct timeline *tl, const struct spa
 	g_autofree char *arg = g_strdup_printf("0x%" G_GINT64_MODIFIER "x", w->arg);
 	if (w->arg)
 		set_string(l, "blktop.arg", arg);
+	if (w->lock)
+		set_int(l, "blktop.lock", 1);
 	set_thread(l, tl, "blktop.waker", w->waker, w->wake_ns);
 	set_string(l, "blktop.waker_irq", timeline_string(tl, w->waker_irq));
 	set_string(l, "blktop.waker_syscall", timeline_string(tl, w->waker_call));

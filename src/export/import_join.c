@@ -193,7 +193,7 @@ static bool make_wait(struct joined *j, const struct read_span *r, const struct 
 {
 	const struct span *k = r->span;
 	const char *arg = read_fact(r, "blktop.arg");
-	int64_t wake, cpu;
+	int64_t wake, cpu, lock;
 
 	*ret = (struct span_wait){ .begin_ns = k->begin_ns, .end_ns = k->end_ns, .thread = k->thread,
 				     .behind = ID_NONE };
@@ -209,6 +209,7 @@ static bool make_wait(struct joined *j, const struct read_span *r, const struct 
 	ret->cpu = read_fact_int(r, "blktop.cpu", &cpu) && cpu >= 0 && cpu < INT32_MAX ?
 		(uint32_t)cpu : ID_NONE;
 	ret->arg = arg ? g_ascii_strtoull(arg, NULL, 16) : 0;
+	ret->lock = read_fact_int(r, "blktop.lock", &lock) && lock == 1;
 	return true;
 }
 

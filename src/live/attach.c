@@ -2,8 +2,6 @@
 /* The thread of an attachment: see attach.h. */
 #include "live/attach_private.h"
 
-#include <stdlib.h>
-
 #define FAREWELL_MS 200
 
 /* Until it ends (.end), breaks (*error, or .end with .why), or is asked to stop. */
@@ -101,7 +99,7 @@ static void stream_free(gpointer p)
 {
 	struct stream *s = p;
 
-	free(s->packet);
+	packets_give_back(s->packet);
 	g_free(s);
 }
 

@@ -12,23 +12,26 @@
  * others. The tracer announces a stream before its first event; so what came is held
  * until the relay was asked for new streams after it came, in all sessions of the host.
  *
- * Not more than QUEUE is asked for beyond what is decoded, unless the merge waits for
+ * Not more than .queue is asked for beyond what is decoded, unless the merge waits for
  * just this stream: that is what bounds memory, and the relay keeps the rest.
  */
 #ifndef BLK_LIVE_ATTACH_H
 #define BLK_LIVE_ATTACH_H
 
 #include "live/feed.h"
+#include "live/packets.h"
 #include "live/spool.h"
 #include "trace/native_feed.h"
 
-#define ATTACH_QUEUE (64u << 20)	/* bytes */
+#define ATTACH_QUEUE (64u << 20)	/* bytes: attach_sink.queue, unless told */
 #define ATTACH_MAX_PACKET (256u << 20)	/* bytes; what claims more is nonsense */
 
 /* What attachments push to, borrowed by them. */
 struct attach_sink {
 	GMutex push;			/* around every push: there are several pushers */
 	struct native_feed *feed;
+	struct packets *packets;	/* where they lie */
+	size_t queue;			/* bytes that may wait to be decoded */
 	struct spool *spool;		/* or NULL; has the feed's numbers */
 	GPtrArray *members;		/* struct attach *: those that are attached */
 	int64_t late_us;		/* --late-bound; < 0: by the live timer */

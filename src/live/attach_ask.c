@@ -2,8 +2,6 @@
 /* Which requests are due: see attach_private.h. */
 #include "live/attach_private.h"
 
-#include <stdlib.h>
-
 #define PIECE (1u << 20)		/* bytes of a packet in one request */
 #define FULL_US 5000			/* until there may be room in the queue */
 
@@ -15,7 +13,7 @@ static void note(struct attach *a, enum request_kind kind, void *of, uint32_t le
 /* May more be asked for, though it would only wait to be decoded? */
 static bool has_room(struct attach *a, const struct stream *s)
 {
-	return native_feed_queued(a->sink->feed) + a->fetching < ATTACH_QUEUE ||
+	return native_feed_queued(a->sink->feed) + a->fetching < a->sink->queue ||
 	       (!s->held && native_feed_wants(a->sink->feed, s->number));
 }
 
@@ -52,10 +50,9 @@ void attach_ask_pieces(struct attach *a, struct stream *s)
 void attach_begin_packet(struct attach *a, struct stream *s)
 {
 	/* one at least is always under way */
-	if (a->fetching && a->fetching + s->size > ATTACH_QUEUE)
+	if (a->fetching && a->fetching + s->size > a->sink->queue)
 		return;
-	/* zeros, where only the content is fetched: memory that nobody touches */
-	s->packet = calloc(1, s->size);
+	s->packet = packets_take(a->sink->packets, s->size, s->content);
 	if (!s->packet)
 		return;
 	a->fetching += s->size;

@@ -2,8 +2,6 @@
 /* What follows from the replies: see attach_private.h. */
 #include "live/attach_private.h"
 
-#include <stdlib.h>
-
 #define MAX_TRACES 16384
 #define MAX_METADATA (256u << 20)	/* bytes of one trace, in all */
 #define METADATA_US 20000		/* between two questions for what was announced */
@@ -130,7 +128,7 @@ static void forget_packet(struct attach *a, struct stream *s)
 	if (!s->packet)
 		return;
 	a->fetching -= s->size;
-	free(g_steal_pointer(&s->packet));
+	packets_give_back(g_steal_pointer(&s->packet));
 }
 
 void attach_end_stream(struct attach *a, struct stream *s, bool cut)
@@ -276,13 +274,13 @@ static void end_packet(struct attach *a, struct stream *s)
 	a->scan_due = 0;
 	if (s->spoilt) {		/* the gap in packet numbers will tell */
 		a->fetching -= s->size;
-		free(packet);
+		packets_give_back(packet);
 		if (s->again && ++s->errors < MAX_ERRORS)
 			s->state = STREAM_READY;
 		return;
 	}
 	attach_hold(a, &(struct held){ .kind = HELD_PACKET, .stream = s, .packet =
-			       g_bytes_new_with_free_func(packet, s->size, free, packet) });
+			       packets_to_bytes(packet, s->size) });
 }
 
 static bool take_packet(struct attach *a, const struct request *r, GError **error)

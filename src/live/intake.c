@@ -13,6 +13,8 @@ static void intake_init(struct live *l)
 {
 	g_mutex_init(&l->sink.push);
 	l->sink.feed = native_feed_new(l->owner.rows, l->owner.n_rows);
+	l->sink.packets = packets_new();
+	l->sink.queue = l->options.queue ? l->options.queue : ATTACH_QUEUE;
 	l->sink.members = g_ptr_array_new();
 	if (l->options.spool)
 		l->sink.spool = spool_ref(l->options.spool);
@@ -120,6 +122,7 @@ static bool intake_let_go(G_GNUC_UNUSED struct live *l, G_GNUC_UNUSED struct fee
 static void intake_clear(struct live *l)
 {
 	native_feed_free(l->sink.feed);
+	packets_unref(l->sink.packets);
 	spool_unref(l->sink.spool);
 	g_ptr_array_unref(l->sink.members);
 	g_mutex_clear(&l->sink.push);

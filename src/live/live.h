@@ -66,6 +66,7 @@ struct live_options {
 					 * any more) */
 	struct spool *spool;		/* what comes natively goes there, too; or NULL. The source
 					 * takes a reference. Its numbers are given by this source */
+	size_t queue;			/* bytes of packets that may wait to be decoded; 0: 64 MiB */
 	int64_t late_ns;		/* how long a stream that lags behind is waited for;
 					 * < 0: two live timers and a second */
 };

@@ -69,6 +69,8 @@ struct job_options {
 	size_t memory;		/* what the whole may hold (--memory); 0: no bound */
 	bool preview;		/* somebody looks: job_outline, job_take_preview */
 	int64_t look_ns;	/* the instant looked at first; 0: the trace's end */
+
+	bool without_spans;	/* nobody asks for spans: none are made */
 };
 
 struct job;

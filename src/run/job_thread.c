@@ -240,7 +240,7 @@ static void run_source(struct shared *s, struct source *source, bool lacks_spans
 	g_autoptr(GError) error = NULL;
 	struct model *m = model_new(&s->options.model);
 
-	if (lacks_spans)
+	if (lacks_spans || s->options.without_spans)
 		model_without_spans(m);
 	set_source(s, source);
 	enum source_status st = read_source(s, source, m, &error);
@@ -537,6 +537,7 @@ void *job_thread_main(void *shared)
 		set_phase(s, is_stopped(s) ? JOB_CANCELLED : JOB_FAILED,
 			  error ? error->message : "the source can't be opened");
 	} else {
+		t.pieces.without_spans = s->options.without_spans;
 		tell_reader(s, &t);
 		set_source(s, t.source);	/* first: who sees the phase may cancel it */
 		set_phase(s, JOB_LOADING, NULL);

@@ -135,5 +135,5 @@ struct pieces pieces_kept(struct spool *s, const struct blk_subscription *rows, 
 	k->rows = rows;
 	k->n_rows = n_rows;
 	k->renewed_to = INT64_MIN;
-	return (struct pieces){ &kept_ops, k };
+	return (struct pieces){ .ops = &kept_ops, .trace = k };
 }

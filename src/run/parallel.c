@@ -13,11 +13,14 @@
 #define BUFFERS (6 << 20)		/* all sources together */
 #define LEAST_BUFFERS (64 << 10)	/* a source */
 
-/* A piece should be enough work to be worth its stitching, and small enough that a
- * thread has something to do until the end; what it holds is a part of its bytes. */
-#define PIECE_BYTES (48 << 20)
+/*
+ * A piece should be enough work to be worth its stitching, and the packets that two pieces
+ * share (both decode them, as far as they need it); what it holds is a part of its bytes. So
+ * pieces are large while much is left, and get smaller, so that all threads end together.
+ */
+#define PIECE_BYTES (96 << 20)
 #define LEAST_PIECE (16 << 20)
-#define PIECES_A_THREAD 4
+#define PIECES_A_THREAD 2	/* of what is left */
 #define MOST_SLICES 65536
 /* Where little happens for long a slice is as large as its seconds are many: about so much
  * for one. And so much is needed for a thread to be worth having. */
@@ -54,28 +57,32 @@ struct parallel {
 
 /* ---- the plan ---- */
 
-static unsigned choose_slices(uint64_t bytes, unsigned threads, size_t memory, bool spans)
+static void choose_slices(struct parallel_plan *plan, uint64_t bytes, size_t memory, bool spans)
 {
-	uint64_t piece = PIECE_BYTES;
+	uint64_t piece = PIECE_BYTES, unit = LEAST_PIECE;
+	unsigned in_flight = plan->threads + 2;
 
-	if (threads == 1)
-		return 1;
-	if (memory)		/* some are in flight, and a slice may come to a part of its bytes */
-		piece = MIN(piece, MAX(LEAST_PIECE, memory / (threads + 2)));
+	plan->slices = 1;
+	if (plan->threads == 1)
+		return;
+	if (memory)		/* a slice may come to half of its bytes */
+		piece = MIN(piece, MAX(LEAST_PIECE, memory / in_flight * 2));
 	if (memory && spans)
-		piece = MIN(piece, MAX(LEAST_PIECE / 4, memory / SPANS_SHARE / (threads + 2)));
-	piece = MIN(piece, MAX(LEAST_PIECE, bytes / (threads * PIECES_A_THREAD)));
-	return (unsigned)CLAMP((bytes + piece / 2) / piece, 1, MOST_SLICES);
+		unit = piece = MIN(piece, MAX(LEAST_PIECE / 4, memory / SPANS_SHARE / in_flight));
+	plan->slices = (unsigned)CLAMP((bytes + unit / 2) / unit, 1, MOST_SLICES);
+	plan->most = (unsigned)(piece / unit);
 }
 
 /* Bounded by time, too. */
-static unsigned more_slices(const struct pieces *p, unsigned slices, unsigned threads, size_t memory)
+static void bound_by_time(struct parallel_plan *plan, const struct pieces *p, size_t memory)
 {
-	int64_t from, to, most = (int64_t)(memory / (threads + 2) / SECOND_BYTES) * NS_PER_S;
+	int64_t from, to, most = (int64_t)(memory / (plan->threads + 2) / SECOND_BYTES) * NS_PER_S;
 
-	if (!memory || threads == 1 || !p->ops->bounds(p->trace, &from, &to) || from >= to)
-		return slices;
-	return (unsigned)CLAMP((to - from + most - 1) / MAX(most, NS_PER_S), slices, MOST_SLICES);
+	if (!memory || plan->threads == 1 || !p->ops->bounds(p->trace, &from, &to) || from >= to)
+		return;
+	plan->most_ns = MAX(most, NS_PER_S);
+	plan->slices = (unsigned)CLAMP((to - from + most - 1) / plan->most_ns, plan->slices,
+				       MOST_SLICES);
 }
 
 struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, unsigned slices,
@@ -89,10 +96,10 @@ struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, u
 	if (!threads && memory)
 		plan.threads = MIN(plan.threads, MAX(1, memory / THREAD_BYTES));
 	plan.threads = CLAMP(plan.threads, 1, MAX_THREADS);
-	if (!plan.slices)
-		plan.slices = more_slices(p, choose_slices(bytes, plan.threads, memory,
-							   !pieces_lack_spans(p)),
-					  plan.threads, memory);
+	if (!plan.slices) {
+		choose_slices(&plan, bytes, memory, !pieces_lack_spans(p));
+		bound_by_time(&plan, p, memory);
+	}
 	plan.slices = MIN(plan.slices, MOST_SLICES);
 	plan.threads = MIN(plan.threads, plan.slices);
 	return plan;
@@ -103,6 +110,23 @@ size_t parallel_buffers(unsigned n_sources)
 	return MAX(LEAST_BUFFERS, BUFFERS / MAX(1, n_sources));
 }
 
+/* Leaves those of the cuts out that are within one piece; returns how many stay. */
+static size_t join_slices(const struct parallel_plan *plan, int64_t from, int64_t *cuts, size_t n_cuts)
+{
+	size_t at = 0, kept = 0, n = n_cuts + 1;
+
+	while (at < n) {
+		size_t take = CLAMP((n - at) / plan->threads / PIECES_A_THREAD, 1, MAX(1, plan->most));
+		while (take > 1 && at + take <= n_cuts && plan->most_ns &&
+		       cuts[at + take - 1] - from > plan->most_ns)
+			take--;
+		at += take;
+		if (at < n)
+			from = cuts[kept++] = cuts[at - 1];
+	}
+	return kept;
+}
+
 static void cut(struct parallel *p)
 {
 	g_autofree int64_t *cuts = g_new(int64_t, p->plan.slices + 1);
@@ -110,8 +134,9 @@ static void cut(struct parallel *p)
 	int64_t from, to;
 	size_t n_cuts = 0;
 
-	if (t->ops->bounds(t->trace, &from, &to) && p->plan.slices > 1)
-		n_cuts = t->ops->cuts(t->trace, from, to, p->plan.slices, cuts);
+	if (p->plan.slices > 1 && t->ops->bounds(t->trace, &from, &to))
+		n_cuts = join_slices(&p->plan, from, cuts,
+				     t->ops->cuts(t->trace, from, to, p->plan.slices, cuts));
 	p->n = (unsigned)n_cuts + 1;
 	p->piece = g_new0(struct piece, p->n);
 	for (unsigned i = 0; i < p->n; i++) {

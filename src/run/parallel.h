@@ -21,6 +21,8 @@ struct slice;
 
 struct parallel_plan {
 	unsigned threads, slices;	/* both > 0 */
+	unsigned most;			/* while much is left, so many slices are read as one */
+	int64_t most_ns;		/* but no more of time than that; 0: no bound */
 	int64_t step_ns;
 	bool background;		/* with less urgency than other threads */
 };

@@ -36,6 +36,7 @@ struct piece_ops {
 struct pieces {
 	const struct piece_ops *ops;
 	void *trace;
+	bool without_spans;		/* nobody asks for them */
 };
 
 /* The native reader's trace, which is taken over. */
@@ -48,7 +49,7 @@ static inline void pieces_free(struct pieces *p)
 	p->ops = NULL;
 }
 
-/* Can no event of the trace make spans? */
+/* Can no event of the trace make spans, or does nobody ask for them? */
 bool pieces_lack_spans(const struct pieces *p);
 
 /* A slice with what is open when the source begins; call before its first batch. */

@@ -65,5 +65,5 @@ static const struct piece_ops native_ops = {
 
 struct pieces pieces_native(struct native *n)
 {
-	return (struct pieces){ &native_ops, n };
+	return (struct pieces){ .ops = &native_ops, .trace = n };
 }

@@ -9,19 +9,6 @@ struct neighbour {
 	int64_t ns;
 };
 
-struct behind {
-	const struct slice *s;
-	GArray *all;		/* struct neighbour: each time one ran; NULL: never */
-	int64_t idle;
-};
-
-struct behind *behind_new(struct slice *s)
-{
-	struct behind *b = g_new0(struct behind, 1);
-	b->s = s;
-	return b;
-}
-
 static void add_piece(void *data, uint32_t thread, int64_t from, int64_t to)
 {
 	struct behind *b = data;
@@ -32,12 +19,10 @@ static void add_piece(void *data, uint32_t thread, int64_t from, int64_t to)
 		b->idle += n.ns;
 		return;
 	}
-	if (!b->all)
-		b->all = g_array_new(false, false, sizeof n);
-	g_array_append_val(b->all, n);
+	*vec_add(&b->all, struct neighbour) = n;
 }
 
-static void add_queue(void *data, const struct cpu *cpu, int64_t from, int64_t to)
+static void add_queue(void *data, struct cpu *cpu, int64_t from, int64_t to)
 {
 	struct behind *b = data;
 	if (cpu)
@@ -45,7 +30,7 @@ static void add_queue(void *data, const struct cpu *cpu, int64_t from, int64_t t
 }
 
 /* By what they are, never by the slice's numbers. */
-static int thread_order(gconstpointer a, gconstpointer b)
+static int thread_order(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct thread *x = ((const struct neighbour *)a)->thread;
 	const struct thread *y = ((const struct neighbour *)b)->thread;
@@ -58,87 +43,76 @@ static int thread_order(gconstpointer a, gconstpointer b)
 	return (x > y) - (x < y);
 }
 
-static int longest_first(gconstpointer a, gconstpointer b)
+static int longest_first(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct neighbour *x = a, *y = b;
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
-	return thread_order(a, b);
+	return thread_order(a, b, data);
 }
 
 /* One entry a thread, the longest first. */
-static void sum_up(GArray *all)
+static void sum_up(struct vec *all)
 {
 	guint kept = 0;
-	g_array_sort(all, thread_order);
+	if (all->len < 2)
+		return;
+	vec_sort(all, sizeof(struct neighbour), thread_order, NULL);
 	for (guint i = 0; i < all->len; i++) {
-		const struct neighbour *n = &g_array_index(all, struct neighbour, i);
-		struct neighbour *last = kept ? &g_array_index(all, struct neighbour, kept - 1) : NULL;
+		const struct neighbour *n = vec_at(all, struct neighbour, i);
+		struct neighbour *last = kept ? vec_at(all, struct neighbour, kept - 1) : NULL;
 		if (last && last->thread == n->thread)
 			last->ns += n->ns;
 		else
-			g_array_index(all, struct neighbour, kept++) = *n;
+			*vec_at(all, struct neighbour, kept++) = *n;
 	}
-	g_array_set_size(all, kept);
-	g_array_sort(all, longest_first);
-}
-
-void behind_free(struct behind *b)
-{
-	if (b->all)
-		g_array_unref(b->all);
-	g_free(b);
+	all->len = kept;
+	vec_sort(all, sizeof(struct neighbour), longest_first, NULL);
 }
 
 /* Of those from the first on, against what was idle meanwhile. */
 static uint32_t longest_of(const struct behind *b, guint first, int64_t idle)
 {
-	g_autoptr(GArray) one = NULL;
-	const struct neighbour *n = NULL;
-	if (b->all && b->all->len > first)
-		n = &g_array_index(b->all, struct neighbour, first);
-	if (n && b->all->len > first + 1) {
-		one = g_array_new(false, false, sizeof *n);
-		g_array_append_vals(one, n, b->all->len - first);
-		sum_up(one);
-		n = &g_array_index(one, struct neighbour, 0);
+	guint n = b->all.len - first;
+	if (!n)
+		return ID_NONE;
+	struct vec copy = { 0 };
+	struct neighbour longest = *vec_at(&b->all, struct neighbour, first);
+	if (n > 1) {
+		vec_append(&copy, vec_at(&b->all, struct neighbour, first), n, sizeof longest);
+		sum_up(&copy);
+		longest = *vec_at(&copy, struct neighbour, 0);
+		vec_free(&copy);
 	}
-	return n && n->ns >= idle ? n->thread->self : ID_NONE;
+	return longest.ns >= idle ? longest.thread->self : ID_NONE;
 }
 
 uint32_t behind_wait(struct behind *b, uint32_t thread, const struct wait *w, int64_t begin, int64_t end)
 {
-	guint first = b->all ? b->all->len : 0;
+	guint first = b->all.len;
 	int64_t idle = b->idle;
 	runs_runnable(b->s, thread_at(b->s, thread), w, begin, end, add_queue, b);
 	return longest_of(b, first, b->idle - idle);
 }
 
-struct span_behind *behind_end(struct behind *b, struct spans *sp, int64_t runnable)
+void behind_sum(struct spans *sp, struct span *span)
 {
-	struct span_behind *r = NULL;
-	g_autoptr(GArray) all = b->all;
-	if (runnable > 0) {
-		if (!all)
-			all = g_array_new(false, false, sizeof(struct neighbour));
-		sum_up(all);
-		uint32_t n = MIN(all->len, SPAN_MAX_NEIGHBOURS);
-		r = g_malloc0(sizeof *r + n * sizeof r->top[0]);
-		r->n = n;
-		r->n_more = all->len - n;
-		r->idle_ns = b->idle;
-		r->unknown_ns = runnable - b->idle;
-		for (guint i = 0; i < all->len; i++) {
-			const struct neighbour *x = &g_array_index(all, struct neighbour, i);
-			r->unknown_ns -= x->ns;
-			if (i >= n) {
-				r->more_ns += x->ns;
-				continue;
-			}
-			r->top[i].thread = spans_map_thread(sp, x->thread->self);
-			r->top[i].ns = x->ns;
-		}
+	struct behind *b = &sp->parts.behind;
+	struct span_behind *r = (struct span_behind *)(void *)sp->parts.neighbours;
+	int64_t runnable = part_sum_runnable(span->part);
+	if (runnable <= 0)
+		return;
+	sum_up(&b->all);
+	guint n = MIN(b->all.len, SPAN_MAX_NEIGHBOURS);
+	*r = (struct span_behind){ .n = n, .n_more = b->all.len - n, .idle_ns = b->idle,
+				   .unknown_ns = runnable - b->idle };
+	for (guint i = 0; i < b->all.len; i++) {
+		const struct neighbour *x = vec_at(&b->all, struct neighbour, i);
+		r->unknown_ns -= x->ns;
+		if (i < n)
+			r->top[i] = (struct span_neighbour){ spans_map_thread(sp, x->thread->self), x->ns };
+		else
+			r->more_ns += x->ns;
 	}
-	g_free(b);
-	return r;
+	span->behind = r;
 }

@@ -6,16 +6,19 @@
 #ifndef BLK_STATE_BEHIND_H
 #define BLK_STATE_BEHIND_H
 
-#include "state/spans.h"
+#include "state/spans_private.h"
 
-struct behind;
-struct behind *behind_new(struct slice *s);
+static inline void behind_reset(struct behind *b)
+{
+	b->all.len = 0;
+	b->idle = 0;
+}
+
 /* The part of the thread's wait that lies in [begin, end) and in which it could have run. Returns
  * who ran longest meanwhile; ID_NONE: nobody, or the CPU was idle for longer. */
 uint32_t behind_wait(struct behind *b, uint32_t thread, const struct wait *w, int64_t begin, int64_t end);
-void behind_free(struct behind *b);
-/* The sum, and frees b. runnable: how long it waited for a CPU in all: what no wait tells is
- * unknown. NULL: it never waited. */
-struct span_behind *behind_end(struct behind *b, struct spans *sp, int64_t runnable);
+/* The sum of sp->parts.behind in the span, whose parts tell how long it waited for a CPU in all:
+ * what no wait tells is unknown. */
+void behind_sum(struct spans *sp, struct span *span);
 
 #endif

@@ -200,12 +200,9 @@ static void call_facts(struct slice *s, const struct thread *t, const struct cal
 
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret)
 {
-	struct done_call d = {
+	*vec_add(&t->calls, struct done_call) = (struct done_call){
 		.begin = c->begin, .end = ts, .ret = ret, .seq = c->seq, .name = c->name, .fd = c->fd,
 	};
-	if (!t->calls)
-		t->calls = g_array_new(false, false, sizeof(struct done_call));
-	g_array_append_val(t->calls, d);
 }
 
 void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,

@@ -15,7 +15,7 @@
 
 /* Who adds a field to a second or a cell adds it here. */
 #if GLIB_SIZEOF_VOID_P == 8
-G_STATIC_ASSERT(sizeof(struct second) == 376);
+G_STATIC_ASSERT(sizeof(struct second) == 392);
 G_STATIC_ASSERT(sizeof(struct dev_cell) == 192 && sizeof(struct dev_user_cell) == 152);
 G_STATIC_ASSERT(sizeof(struct file_cell) == 256 && sizeof(struct irq_cell) == 120);
 G_STATIC_ASSERT(sizeof(struct loss_cell) == 48);
@@ -23,7 +23,7 @@ G_STATIC_ASSERT(sizeof(struct stolen_cell) == 24 && sizeof(struct thread_cell) =
 G_STATIC_ASSERT(offsetof(struct irq_cell, raise) - offsetof(struct irq_cell, time) ==
 		sizeof(struct hist));
 G_STATIC_ASSERT(sizeof(struct sched_cell) == 120 && sizeof(struct waker_cell) == 40);
-G_STATIC_ASSERT(sizeof(struct count_cell) == 24);
+G_STATIC_ASSERT(sizeof(struct count_cell) == 24 && sizeof(struct flow_cell) == 80);
 #endif
 
 #define ADD(field) (a->field += b->field)
@@ -173,6 +173,23 @@ static int order_net(const void *x, const void *y)
 	ORDER(host);
 	ORDER(name);
 	return 0;
+}
+
+static void add_flow(void *into, const void *from)
+{
+	struct flow_sums *a = &((struct flow_cell *)into)->sums;
+	const struct flow_sums *b = &((const struct flow_cell *)from)->sums;
+
+	ADD(rx_packets), ADD(rx_bytes), ADD(tx_packets), ADD(tx_bytes);
+}
+
+static int order_flow(const void *x, const void *y)
+{
+	const struct flow_cell *a = x, *b = y;
+
+	ORDER(host);
+	ORDER(name);
+	return memcmp(&a->flow, &b->flow, sizeof a->flow);
 }
 
 static void add_event(void *into, const void *from)
@@ -327,6 +344,7 @@ static const struct kind {
 	{ CELLS(dev_users, dev_user_cell), HISTS(dev_user_cell, latency, 2), order_dev_user,
 	  add_dev_user },
 	{ CELLS(nets, net_cell), 0, 0, order_net, add_net },
+	{ CELLS(flows, flow_cell), 0, 0, order_flow, add_flow },
 	{ CELLS(events, event_cell), 0, 0, order_event, add_event },
 	{ CELLS(scheds, sched_cell), HISTS(sched_cell, wakeup, 2), order_sched, add_sched },
 	{ CELLS(irqs, irq_cell), HISTS(irq_cell, time, 2), order_irq, add_irq },

@@ -379,6 +379,7 @@ static const struct {
 	CELLS(dev_users, dev_user_cell, FIELD(ID_THREAD, dev_user_cell, thread),
 	      FIELD(ID_HOST, dev_user_cell, host), FIELD(ID_STRING, dev_user_cell, name)),
 	CELLS(nets, net_cell, FIELD(ID_HOST, net_cell, host), FIELD(ID_STRING, net_cell, name)),
+	CELLS(flows, flow_cell, FIELD(ID_HOST, flow_cell, host), FIELD(ID_STRING, flow_cell, name)),
 	CELLS(events, event_cell, FIELD(ID_HOST, event_cell, host), FIELD(ID_STRING, event_cell, name)),
 	CELLS(slow, slow_call, FIELD(ID_THREAD, slow_call, thread), FIELD(ID_STRING, slow_call, name),
 	      FIELD(ID_FILE, slow_call, file)),

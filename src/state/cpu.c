@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* CPUs: who runs, which interrupt handler runs, running and idle time, losses. */
 #include "state/counts.h"
+#include "state/fold.h"
 #include "state/runs.h"
 #include "state/sched.h"
 
@@ -8,8 +9,7 @@ void cpu_free(struct cpu *c)
 {
 	g_array_unref(c->irq_head);
 	counters_free(c->counters);
-	if (c->runs)
-		g_array_unref(c->runs);
+	vec_free(&c->runs);
 	g_free(c);
 }
 
@@ -148,41 +148,74 @@ static void handler_ends(struct slice *s, struct cpu *c, const struct irq_note *
 }
 
 /*
+ * What a thread sends to its own machine is received within the call that sends it: the
+ * softirq that it raised runs before the call ends, and wakes whom the thread wanted to wake.
+ * (net/core/dev.c: netif_rx() raises, local_bh_enable() runs it.) Behind a handler, a switch
+ * or a call's end nothing is known of who raised what: ksoftirqd may serve many at once.
+ */
+#define INLINE_SOFTIRQS (1U << 2 | 1U << 3)	/* NET_TX, NET_RX */
+
+static bool take_raised(struct cpu *c, uint32_t code)
+{
+	uint32_t vec = code - IRQ_SOFT(0);
+	bool raised = code >= IRQ_SOFT(0) && vec < 8 && c->raised & 1U << vec;
+	if (raised)
+		c->raised &= (uint8_t)~(1U << vec);
+	return raised;
+}
+
+static void note_raise(struct cpu *c, uint32_t vec)
+{
+	uint32_t bit = vec < 8 ? INLINE_SOFTIRQS & 1U << vec : 0;
+	if (c->irq_depth)
+		c->raised &= (uint8_t)~bit;	/* an interrupt's now, too */
+	else
+		c->raised |= (uint8_t)bit;
+}
+
+static void handler_begins(struct cpu *c, const struct irq_note *n)
+{
+	bool inlined = take_raised(c, n->code);
+	if (c->irq_depth < IRQ_FRAMES)
+		c->irq[c->irq_depth] = (struct irq_frame){
+			.code = n->code, .thread = n->thread, .since = n->ts, .inlined = inlined,
+		};
+	if (!c->irq_depth++)
+		c->irq_since = n->ts;
+}
+
+/*
  * Handlers that began before the slice are the left neighbour's to know: until a call
  * or a switch shows that none runs, notes are only kept, and played to the left's
  * state when it is there.
  */
 void cpu_irq_note(struct slice *s, struct cpu *c, const struct irq_note *n)
 {
+	const struct irq_frame *frame = cpu_irq_frame(c);
 	if (!c->irq_known)
 		g_array_append_val(c->irq_head, *n);
-	if (!n->code) {
-		if (c->irq_depth)
-			thread_patch_waker(s, n->thread, n->seq,
-					   c->irq[MIN(c->irq_depth, IRQ_FRAMES) - 1].code);
-	} else if (!n->out) {
-		if (c->irq_depth < IRQ_FRAMES)
-			c->irq[c->irq_depth] = (struct irq_frame){
-				.code = n->code, .thread = n->thread, .since = n->ts,
-			};
-		if (!c->irq_depth++)
-			c->irq_since = n->ts;
-	} else if (c->irq_depth) {
+	if (n->kind == IRQ_WOKE && frame)
+		thread_patch_waker(s, n->thread, n->seq, frame->code, irq_frame_waker(frame));
+	else if (n->kind == IRQ_RAISED)
+		note_raise(c, n->code);
+	else if (n->kind == IRQ_BEGAN)
+		handler_begins(c, n);
+	else if (n->kind == IRQ_ENDED && c->irq_depth)
 		handler_ends(s, c, n);
-	}
 }
 
 void cpu_irq_in(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code)
 {
 	const struct thread *t = cpu_task(s, c);
-	cpu_irq_note(s, c, &(struct irq_note){ .ts = ts, .seq = seq, .code = code,
+	cpu_irq_note(s, c, &(struct irq_note){ .ts = ts, .seq = seq, .kind = IRQ_BEGAN, .code = code,
 						 .thread = t ? t->self : ID_NONE });
 	to_current(s, c, &(struct rec){ .type = REC_IRQ_IN, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
 void cpu_irq_out(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code)
 {
-	cpu_irq_note(s, c, &(struct irq_note){ .ts = ts, .seq = seq, .code = code, .out = true });
+	cpu_irq_note(s, c, &(struct irq_note){ .ts = ts, .seq = seq, .kind = IRQ_ENDED, .code = code,
+						 .thread = ID_NONE });
 	to_current(s, c, &(struct rec){ .type = REC_IRQ_OUT, .ts = ts, .seq = seq, .cpu = c->self });
 }
 
@@ -193,15 +226,14 @@ bool cpu_waker_soft(const struct slice *s, const struct cpu *c)
 
 uint32_t cpu_waker(struct slice *s, struct cpu *c, uint32_t woken, uint64_t seq, uint32_t *ret_irq)
 {
-	*ret_irq = 0;
-	if (c->irq_depth) {
-		*ret_irq = c->irq[MIN(c->irq_depth, IRQ_FRAMES) - 1].code;
-		return ID_NONE;
-	}
+	const struct irq_frame *frame = cpu_irq_frame(c);
 	if (!c->irq_known) {
-		struct irq_note n = { .thread = woken, .seq = seq };
+		struct irq_note n = { .kind = IRQ_WOKE, .thread = woken, .seq = seq };
 		g_array_append_val(c->irq_head, n);
 	}
+	*ret_irq = frame ? frame->code : 0;
+	if (frame)
+		return irq_frame_waker(frame);
 	const struct thread *t = cpu_task(s, c);
 	return t ? t->self : ID_NONE;
 }

@@ -69,6 +69,18 @@ static inline void off(struct thread *t, int64_t ts, uint16_t cpu, enum off_stat
 		set_wait_cause(&t->st);
 }
 
+/* The handler that runs. */
+static inline const struct irq_frame *cpu_irq_frame(const struct cpu *c)
+{
+	return c->irq_depth ? &c->irq[MIN(c->irq_depth, IRQ_FRAMES) - 1] : NULL;
+}
+
+/* Who wakes what it wakes; ID_NONE: nobody but itself. */
+static inline uint32_t irq_frame_waker(const struct irq_frame *f)
+{
+	return f->inlined ? f->thread : ID_NONE;
+}
+
 /* Told twice, or it runs: it goes on as it is, unless a loss hid something. */
 static inline bool thread_wakes_not(const struct slice *s, const struct thread *t)
 {

@@ -3,6 +3,7 @@
  * The subscription table and its handlers: what each event means to a slice. Names
  * of the same event in other tracer versions (LTTng 2.0 to 2.13) are rows, not ifs.
  */
+#include "base/address.h"
 #include "state/rules_private.h"
 #include "state/runs.h"
 #include "state/sched.h"
@@ -179,6 +180,7 @@ static void on_fork(struct feed *f)
 	struct thread *child = slice_thread_born(s, f->host, child_tid, f->ts);
 	struct fact *fact = slice_fact(s, FACT_FORK, parent ? parent->self : ID_NONE, f->ts, f->seq);
 	fact->other = child->self;
+	child->creator = fact->thread;
 	fact->host = f->host;
 	fact->a = blk_int_or(f->ev, F(3), -1);
 	fact->b = blk_int_or(f->ev, F(2), -1);
@@ -283,7 +285,9 @@ static void on_irq_exit(struct feed *f)
 static void on_softirq_raise(struct feed *f)
 {
 	current_task(f);
-	irq_raised(f->c, f->ts, (uint32_t)blk_int(f->ev, F(0)));
+	uint32_t vec = (uint32_t)blk_int(f->ev, F(0));
+	irq_raised(f->c, f->ts, vec);
+	cpu_irq_note(f->s, f->c, &(struct irq_note){ .kind = IRQ_RAISED, .code = vec, .thread = ID_NONE });
 }
 
 static void on_softirq_entry(struct feed *f)
@@ -381,24 +385,20 @@ static void on_entry(struct feed *f)
 	entered(f, t, &r);
 }
 
-static uint32_t address_text(struct feed *f, int64_t family, int64_t port, struct blk_text v4,
-			     struct blk_text v6, struct blk_text path)
+static uint32_t socket_text(struct feed *f, int64_t family, int64_t port, struct blk_text v4,
+			    struct blk_text v6, struct blk_text path)
 {
-	char text[256] = "";
-	const uint8_t *a = (const uint8_t *)v4.str;
+	char text[256] = "", address[ADDRESS_MOST];
 	if (family == 1) {
 		if (!path.len)
 			return 0;
 		snprintf(text, sizeof text, "socket unix %.*s", (int)MIN(path.len, 200u), path.str);
 	} else if (v4.len >= 4) {
-		snprintf(text, sizeof text, "socket inet %u.%u.%u.%u:%u", a[0], a[1], a[2], a[3],
-			 (unsigned)(uint16_t)port);
+		address_text(address, 4, (const uint8_t *)v4.str, (uint16_t)port);
+		snprintf(text, sizeof text, "socket inet %s", address);
 	} else if (v6.len >= 16) {
-		a = (const uint8_t *)v6.str;
-		int n = snprintf(text, sizeof text, "socket inet6 [");
-		for (int i = 0; i < 16; i += 2)
-			n += snprintf(text + n, sizeof text - n, "%s%x", i ? ":" : "", a[i] << 8 | a[i + 1]);
-		snprintf(text + n, sizeof text - n, "]:%u", (unsigned)(uint16_t)port);
+		address_text(address, 6, (const uint8_t *)v6.str, (uint16_t)port);
+		snprintf(text, sizeof text, "socket inet6 %s", address);
 	}
 	return strtab_add(f->s->strings, text);
 }
@@ -410,8 +410,8 @@ static void on_entry_address(struct feed *f)	/* connect, bind */
 	if (!t)
 		return;
 	r.fd = (int32_t)blk_int_or(f->ev, F(0), NO_FD);
-	r.text = address_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)), blk_text(f->ev, F(3)),
-			      blk_text(f->ev, F(4)), blk_text(f->ev, F(5)));
+	r.text = socket_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)), blk_text(f->ev, F(3)),
+			     blk_text(f->ev, F(4)), blk_text(f->ev, F(5)));
 	entered(f, t, &r);
 }
 
@@ -489,9 +489,9 @@ static void on_exit_accept(struct feed *f)
 		return;
 	r.arg[0] = blk_int(f->ev, F(0));
 	if (r.arg[0] >= 0)
-		r.text = address_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)),
-				      blk_text(f->ev, F(3)), blk_text(f->ev, F(4)),
-				      (struct blk_text){ "", 0 });
+		r.text = socket_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)),
+				     blk_text(f->ev, F(3)), blk_text(f->ev, F(4)),
+				     (struct blk_text){ "", 0 });
 	left(f, t, &r);
 }
 
@@ -565,9 +565,16 @@ static const struct row rows[] = {
 	{ { "block_bio_frontmerge", BLOCK, "requests that became one" }, on_block_frontmerge },
 
 #define PACKET { "name", "len", "rc" }
-	{ { "net_if_receive_skb", PACKET, "packets received" }, on_net_receive },
+#define PORTS(header) header ".source_port", header ".dest_port"
+#define IPV4 "network_header.ipv4."
+#define IPV6 "network_header.ipv6."
+#define PACKET_HEADERS { "name", "len", IPV4 "saddr", IPV4 "daddr", IPV4 "protocol", IPV4 "frag_off", \
+	PORTS(IPV4 "transport_header.tcp"), PORTS(IPV4 "transport_header.udp"), \
+	IPV6 "saddr", IPV6 "daddr", \
+	PORTS(IPV6 "transport_header.tcp"), PORTS(IPV6 "transport_header.udp") }
+	{ { "net_if_receive_skb", PACKET_HEADERS, "packets received, from whom" }, on_net_receive },
 	{ { "netif_receive_skb", PACKET, NULL }, on_net_receive },
-	{ { "net_dev_queue", PACKET, "packets to be sent" }, on_net_queue },
+	{ { "net_dev_queue", PACKET_HEADERS, "packets to be sent, to whom" }, on_net_queue },
 	{ { "net_dev_xmit", PACKET, "packets sent" }, on_net_send },
 
 	{ { "syscall_entry_*", ENTRY_FIELDS, "system calls" }, on_entry },
@@ -659,8 +666,9 @@ bool slice_row_makes_spans(unsigned row)
 		on_function_exit, on_ruled,
 	};
 	row = counting_base(row);
+	handler h = counting_has(row) ? NULL : slice_handler(row);
 	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++)
-		if (!counting_has(row) && slice_handler(row) == makers[i])
+		if (h == makers[i])
 			return true;
 	return false;
 }

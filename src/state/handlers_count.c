@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Events that are counted for the thread that they happened to; their rows are in handlers.c. */
+#include "state/cells.h"
 #include "state/counts.h"
 
 static void count(struct feed *f, uint32_t thread, enum count_kind kind)
@@ -30,7 +31,7 @@ bool feed_is_kernel(const struct feed *f)
 
 bool feed_has_kernel(const struct feed *f)
 {
-	return g_array_index(f->s->hosts, struct slice_host, f->host).has_kernel;
+	return slice_has_kernel(f->s, f->host);
 }
 
 struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
@@ -43,7 +44,13 @@ struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
 		if (*ret_by_kernel)
 			return t;
 	}
-	return vtid > 0 && !feed_is_kernel(f) ? slice_thread(f->s, f->host, vtid) : NULL;
+	if (vtid <= 0 || feed_is_kernel(f))
+		return NULL;
+	struct thread *t = slice_thread(f->s, f->host, vtid);
+	/* slice_live(): it is in this second. */
+	if (f->s->live && !feed_has_kernel(f))
+		cell_of_thread(f->s, bin_at(f->s, f->ts), t);
+	return t;
 }
 
 void counted_event(struct feed *f, bool is_switch)

@@ -92,6 +92,70 @@ void on_block_frontmerge(struct feed *f)
 
 /* ---- network ---- */
 
+/* The fields of PACKET_HEADERS in handlers.c, behind name and length. */
+enum {
+	V4_SOURCE = 2, V4_DEST, V4_PROTOCOL, V4_FRAGMENT, V4_TCP, V4_UDP = V4_TCP + 2,
+	V6_SOURCE = V4_UDP + 2, V6_DEST, V6_TCP, V6_UDP = V6_TCP + 2,
+};
+#define FRAGMENT_OFFSET 0x1fff	/* of IPv4: ports are in the first fragment only */
+
+static void take_ports(struct feed *f, unsigned tcp, unsigned udp, bool sent, struct flow *flow)
+{
+	unsigned at = blk_has(f->ev, F(tcp)) ? tcp : udp;
+	if (!blk_has(f->ev, F(at)))
+		return;
+	uint16_t source = (uint16_t)blk_int(f->ev, F(at)), dest = (uint16_t)blk_int(f->ev, F(at + 1));
+	flow->protocol = at == tcp ? FLOW_TCP : FLOW_UDP;
+	flow->local_port = sent ? source : dest;
+	flow->peer_port = sent ? dest : source;
+}
+
+static bool take_v4(struct feed *f, bool sent, struct flow *flow)
+{
+	struct blk_text local = blk_text(f->ev, F(sent ? V4_SOURCE : V4_DEST));
+	struct blk_text peer = blk_text(f->ev, F(sent ? V4_DEST : V4_SOURCE));
+	if (local.len < 4 || peer.len < 4)
+		return false;
+	flow->family = 4;
+	flow->protocol = (uint8_t)blk_int_or(f->ev, F(V4_PROTOCOL), FLOW_OTHER);
+	memcpy(flow->local, local.str, 4);
+	memcpy(flow->peer, peer.str, 4);
+	if (!(blk_int(f->ev, F(V4_FRAGMENT)) & FRAGMENT_OFFSET))
+		take_ports(f, V4_TCP, V4_UDP, sent, flow);
+	return true;
+}
+
+/* Eight numbers, each two bytes, the lower one first: as they are sent. */
+static void copy_v6(uint8_t *to, const char *from)
+{
+	for (unsigned i = 0; i < 16; i++)
+		to[i] = (uint8_t)from[i ^ 1];
+}
+
+static bool take_v6(struct feed *f, bool sent, struct flow *flow)
+{
+	struct blk_text local = blk_text(f->ev, F(sent ? V6_SOURCE : V6_DEST));
+	struct blk_text peer = blk_text(f->ev, F(sent ? V6_DEST : V6_SOURCE));
+	if (local.len < 16 || peer.len < 16)
+		return false;
+	flow->family = 6;
+	flow->protocol = FLOW_OTHER;
+	copy_v6(flow->local, local.str);
+	copy_v6(flow->peer, peer.str);
+	take_ports(f, V6_TCP, V6_UDP, sent, flow);
+	return true;
+}
+
+/* The flow that the packet belongs to; NULL: it has no header of IP, or none is told. */
+static struct flow_sums *flow_of(struct feed *f, bool sent)
+{
+	struct flow flow = { 0 };
+	if (!take_v4(f, sent, &flow) && !take_v6(f, sent, &flow))
+		return NULL;
+	uint32_t name = slice_string(f->s, blk_text(f->ev, F(0)));
+	return bin_flow(slice_bin(f->s, f->ts), f->host, name, &flow);
+}
+
 static struct net_sums *packet(struct feed *f, uint64_t *ret_bytes)
 {
 	handler_task(f);
@@ -106,6 +170,11 @@ void on_net_receive(struct feed *f)
 	struct net_sums *sums = packet(f, &bytes);
 	sums->rx_packets++;
 	sums->rx_bytes += bytes;
+	struct flow_sums *flow = flow_of(f, false);
+	if (flow) {
+		flow->rx_packets++;
+		flow->rx_bytes += bytes;
+	}
 }
 
 void on_net_queue(struct feed *f)
@@ -114,6 +183,11 @@ void on_net_queue(struct feed *f)
 	struct net_sums *sums = packet(f, &bytes);
 	sums->queued_packets++;
 	sums->queued_bytes += bytes;
+	struct flow_sums *flow = flow_of(f, true);
+	if (flow) {
+		flow->tx_packets++;
+		flow->tx_bytes += bytes;
+	}
 }
 
 void on_net_send(struct feed *f)

@@ -14,9 +14,11 @@
 
 static bool ends_span(struct blk_text t)
 {
-	static const char *const ends[] = { "cr", "ss", "end", "finish", "stop" };
+	static const struct { char s[8]; uint32_t len; } ends[] = {
+		{ "cr", 2 }, { "ss", 2 }, { "end", 3 }, { "finish", 6 }, { "stop", 4 },
+	};
 	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
-		if (t.len == strlen(ends[i]) && !memcmp(t.str, ends[i], t.len))
+		if (t.len == ends[i].len && !memcmp(t.str, ends[i].s, t.len))
 			return true;
 	return false;
 }
@@ -72,8 +74,9 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 	if (!a->in_kernel)
 		counters_of_thread(f, t);
 	a->thread = t ? t->self : ID_NONE;
-	uint32_t id = s->annots->len;
-	g_array_append_vals(s->annots, a, 1);
+	uint32_t id = s->no_spans ? ID_NONE : s->annots->len;
+	if (id != ID_NONE)
+		g_array_append_vals(s->annots, a, 1);
 	if (s->rooted && !id)
 		runs_begin(s, f->ts);
 	if (a->by_kernel) {
@@ -89,6 +92,16 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 }
 
 /* ---- BlkKin's ---- */
+
+/* What it tells of its thread is all that anybody asks for. False: its span is, too. */
+static bool see_thread(struct feed *f)
+{
+	if (!f->s->no_spans)
+		return false;
+	struct annot a = annot_here(f);
+	add_annot(f, &a, false);
+	return true;
+}
 
 static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_t val, bool ends)
 {
@@ -109,12 +122,16 @@ static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_
 
 void on_timestamp(struct feed *f)
 {
+	if (see_thread(f))
+		return;
 	struct blk_text event = blk_text(f->ev, F(7));
 	annotate(f, ANNOT_EVENT, slice_string(f->s, event), 0, ends_span(event));
 }
 
 void on_keyval_string(struct feed *f)
 {
+	if (see_thread(f))
+		return;
 	annotate(f, ANNOT_STRING, slice_string(f->s, blk_text(f->ev, F(7))),
 		 slice_string(f->s, blk_text(f->ev, F(8))), false);
 }
@@ -122,6 +139,8 @@ void on_keyval_string(struct feed *f)
 void on_keyval_integer(struct feed *f)
 {
 	char text[24];
+	if (see_thread(f))
+		return;
 	snprintf(text, sizeof text, "%" G_GINT64_FORMAT, blk_int(f->ev, F(8)));
 	annotate(f, ANNOT_INT, slice_string(f->s, blk_text(f->ev, F(7))),
 		 strtab_add(f->s->strings, text), false);

@@ -4,6 +4,7 @@
 
 #include "state/behind.h"
 #include "state/runs.h"
+#include "state/unknown.h"
 
 #include <string.h>
 
@@ -15,7 +16,7 @@
 
 struct chain {
 	struct spans *sp;
-	GArray *hops;			/* struct span_hop, in order of time */
+	struct vec *hops;		/* struct span_hop, in order of time */
 	uint32_t thread[MOST_DEPTH + 1];	/* who waits for whom */
 	guint first;			/* of this wait */
 	unsigned depth, steps;
@@ -33,13 +34,37 @@ static void add_hop(struct chain *c, struct span_hop h)
 	h.thread = spans_map_thread(c->sp, c->thread[c->depth]);
 	h.depth = (uint8_t)c->depth;
 	if (h.end_ns > h.begin_ns)
-		g_array_append_val(c->hops, h);
+		*vec_add(c->hops, struct span_hop) = h;
 }
 
 static struct span_hop plain_hop(int64_t from, int64_t to, enum part part)
 {
 	return (struct span_hop){ .begin_ns = from, .end_ns = to, .part = (uint8_t)part, .file = ID_NONE,
 				  .waker = ID_NONE, .behind = ID_NONE };
+}
+
+static bool in_chain(const struct chain *c, uint32_t thread)
+{
+	for (unsigned i = 0; i <= c->depth; i++)
+		if (c->thread[i] == thread)
+			return true;
+	return false;
+}
+
+static void add_thread(struct chain *c, int64_t from, int64_t to);
+
+/* Is that long enough, and the thread one that is not asked already? */
+static bool may_follow(const struct chain *c, uint32_t thread, int64_t from, int64_t to)
+{
+	return thread != ID_NONE && to - from >= c->least && c->depth < MOST_DEPTH &&
+	       c->hops->len - c->first < SPAN_MAX_HOPS && !in_chain(c, thread);
+}
+
+static void follow(struct chain *c, uint32_t thread, int64_t from, int64_t to)
+{
+	c->thread[++c->depth] = thread;
+	add_thread(c, from, to);
+	c->depth--;
 }
 
 /* ---- running ---- */
@@ -82,13 +107,24 @@ static void extend(struct mix *m, int64_t from, int64_t to)
 static bool is_first(const struct thread *t, int64_t before)
 {
 	return t->fresh && !t->waits_base &&
-	       (!t->waits || !t->waits->len || before <= g_array_index(t->waits, struct wait, 0).begin);
+	       (!t->waits.len || before <= vec_at(&t->waits, struct wait, 0)->begin);
+}
+
+/* The thread was not there yet: what its creator did. False: nobody knows, or need not be asked. */
+static bool add_creator(struct chain *c, struct mix *m, const struct thread *t, int64_t from, int64_t to)
+{
+	uint32_t creator = thread_follow(c->sp->s, t->creator);
+	if (!may_follow(c, creator, from, to))
+		return false;
+	end_mix(c, m);
+	follow(c, creator, from, to);
+	return true;
 }
 
 /* In no wait: it ran, as far as the CPU's log tells. */
-static void add_run(struct chain *c, struct mix *m, const struct cpu *cpu, int64_t from, int64_t to)
+static void add_run(struct chain *c, struct mix *m, struct cpu *cpu, int64_t from, int64_t to)
 {
-	const struct slice *s = spans_slice(c->sp);
+	const struct slice *s = c->sp->s;
 	const struct thread *t = thread_at(s, c->thread[c->depth]);
 	for (int64_t until; from < to; from = until) {
 		until = MIN(runs_until(s, t, cpu, from), to);
@@ -99,6 +135,8 @@ static void add_run(struct chain *c, struct mix *m, const struct cpu *cpu, int64
 		}
 		bool unborn = t->fresh && from < t->start_ns;
 		until = unborn ? MIN(t->start_ns, to) : runs_next(s, t, from, to, MOST_STEPS);
+		if (unborn && add_creator(c, m, t, from, until))
+			continue;
 		end_mix(c, m);
 		add_hop(c, plain_hop(from, until, !unborn && is_first(t, to) ? PART_WAKEUP : PART_UNKNOWN));
 	}
@@ -114,35 +152,22 @@ static bool is_preempted(const struct wait *w)
 /* Who has to be asked why it lasted; ID_NONE: nobody. */
 static uint32_t waker_of(struct spans *sp, uint32_t thread, const struct wait *w)
 {
-	struct slice *s = spans_slice(sp);
+	struct slice *s = sp->s;
 	uint32_t waker = is_preempted(w) ? ID_NONE : thread_follow(s, w->waker);
 	if (waker == ID_NONE || thread_at(s, waker)->idle || thread_at(s, waker)->tid == -1 ||
-	    names_is_kernel(spans_names(sp), waker))
+	    names_is_kernel(sp->n, waker))
 		return ID_NONE;
-	enum part p = explain_part(sp, thread, w);
+	enum part p = part_untold(s, explain_part(sp, thread, w));
 	return p == PART_DISK || p == PART_FAULT || p == PART_TIMER ? ID_NONE : waker;
 }
-
-static bool in_chain(const struct chain *c, uint32_t thread)
-{
-	for (unsigned i = 0; i <= c->depth; i++)
-		if (c->thread[i] == thread)
-			return true;
-	return false;
-}
-
-static void add_thread(struct chain *c, int64_t from, int64_t to);
 
 /* Blocked from .. to: what its waker did then, where that is a thread to be asked. */
 static void add_blocked(struct chain *c, const struct wait *w, int64_t from, int64_t to)
 {
 	uint32_t waker = waker_of(c->sp, c->thread[c->depth], w);
 	struct span_wait told;
-	if (waker != ID_NONE && to - from >= c->least && c->depth < MOST_DEPTH &&
-	    c->hops->len - c->first < SPAN_MAX_HOPS && !in_chain(c, waker)) {
-		c->thread[++c->depth] = waker;
-		add_thread(c, from, to);
-		c->depth--;
+	if (may_follow(c, waker, from, to)) {
+		follow(c, waker, from, to);
 		return;
 	}
 	if (to <= from || !explain_wait(c->sp, c->thread[c->depth], w, from, to, &told))
@@ -157,11 +182,11 @@ static void add_blocked(struct chain *c, const struct wait *w, int64_t from, int
 
 static void add_runnable(struct chain *c, const struct wait *w, int64_t from, int64_t to)
 {
-	struct behind *b = behind_new(spans_slice(c->sp));
+	struct behind *b = &c->sp->parts.behind_hop;
+	behind_reset(b);
 	uint32_t longest = behind_wait(b, c->thread[c->depth], w, from, to);
 	struct span_hop h = plain_hop(from, to, is_preempted(w) ? PART_PREEMPTED : PART_WAKEUP);
-	h.behind = longest == ID_NONE ? ID_NONE : spans_map_thread(c->sp, longest);
-	behind_free(b);
+	h.behind = spans_map_thread(c->sp, longest);
 	add_hop(c, h);
 }
 
@@ -190,14 +215,14 @@ static void mix_wait(struct chain *c, struct mix *m, const struct wait *w, int64
 
 static const struct wait *wait_in(const struct thread *t, guint i, int64_t to)
 {
-	if (!t->waits || i >= t->waits->len)
+	if (i >= t->waits.len)
 		return NULL;
-	const struct wait *w = &g_array_index(t->waits, struct wait, i);
+	const struct wait *w = vec_at(&t->waits, struct wait, i);
 	return w->begin < to ? w : NULL;
 }
 
 /* How long a wait has to be to be told by itself; G_MAXINT64: there are too many to look at. */
-static int64_t least_told(struct chain *c, const struct thread *t, int64_t from, int64_t to)
+static int64_t least_told(struct chain *c, struct thread *t, int64_t from, int64_t to)
 {
 	int64_t most[MOST_TOLD + 1] = { 0 };	/* the longest first, and one more */
 	const struct wait *w;
@@ -217,10 +242,10 @@ static int64_t least_told(struct chain *c, const struct thread *t, int64_t from,
 
 static void add_thread(struct chain *c, int64_t from, int64_t to)
 {
-	struct slice *s = spans_slice(c->sp);
-	const struct thread *t = thread_at(s, c->thread[c->depth]);
+	struct slice *s = c->sp->s;
+	struct thread *t = thread_at(s, c->thread[c->depth]);
 	int64_t least = least_told(c, t, from, to), cursor = from;
-	const struct cpu *cpu = NULL;
+	struct cpu *cpu = NULL;
 	const struct wait *w;
 	struct mix m;
 	begin_mix(&m);
@@ -246,68 +271,80 @@ static void add_thread(struct chain *c, int64_t from, int64_t to)
 
 /* ---- of the spans ---- */
 
-/* The wait of a segment: long enough, and woken by a thread. */
-static void look_behind(struct spans *sp, GArray **hops, const struct segment *seg, const struct half *h,
-			const struct wait *w)
+static bool is_long(const struct segment *seg, const struct half *h, const struct wait *w)
 {
 	int64_t from = MAX(w->begin, seg->begin), to = MIN(w->wake, seg->end);
-	if (to <= from || (to - from) * SHARE < h->end - h->begin)
-		return;
+	return to > from && (to - from) * SHARE >= h->end - h->begin;
+}
+
+/* Of a thread, whose segments are first .. end: the same way as its calls go. */
+static void find_waits(struct spans *sp, guint first, guint end)
+{
+	const struct segment *segs = sp->segments.data;
+	struct thread *t = thread_at(sp->s, segs[first].thread);
+	struct vec *stack = &sp->stack;
+	const struct wait *w;
+	guint next = first;
+	stack->len = 0;
+	for (guint i = explain_first_wait(t, segs[first].begin); (w = wait_in(t, i, INT64_MAX)); i++) {
+		for (; next < end && segs[next].begin <= w->begin; next++)
+			*vec_add(stack, guint) = next;
+		while (stack->len && segs[*vec_at(stack, guint, stack->len - 1)].end <= w->begin)
+			stack->len--;
+		if (!stack->len && next == end)
+			break;
+		if (!stack->len)
+			continue;
+		guint seg = *vec_at(stack, guint, stack->len - 1);
+		if (w->waker != ID_NONE && is_long(&segs[seg], half_at(sp, segs[seg].half), w))
+			*vec_add(&sp->inner, struct inner) = (struct inner){ segs[seg].half, seg, i };
+	}
+}
+
+void hops_find(struct spans *sp)
+{
+	const struct segment *segs = sp->segments.data;
+	sp->inner.len = 0;
+	for (guint i = 0, end; i < sp->segments.len; i = end) {
+		for (end = i + 1; end < sp->segments.len && segs[end].thread == segs[i].thread;)
+			end++;
+		find_waits(sp, i, end);
+	}
+	spans_group(sp, &sp->chains);
+	const guint *starts = sp->starts.data;
+	for (guint i = 0; i < sp->halves.len; i++) {
+		half_at(sp, i)->chains = starts[i];
+		half_at(sp, i)->n_chains = starts[i + 1] - starts[i];
+	}
+}
+
+static void look_behind(struct spans *sp, const struct inner *in)
+{
+	const struct segment *seg = segment_at(sp, in->segment);
+	const struct wait *w = vec_at(&thread_at(sp->s, seg->thread)->waits, struct wait, in->index);
+	int64_t from = MAX(w->begin, seg->begin), to = MIN(w->wake, seg->end);
 	uint32_t waker = waker_of(sp, seg->thread, w);
 	if (waker == ID_NONE || waker == seg->thread)
 		return;
-	if (!*hops)
-		*hops = g_array_new(false, false, sizeof(struct span_hop));
-	struct chain c = { .sp = sp, .hops = *hops, .first = (*hops)->len,
+	struct chain c = { .sp = sp, .hops = &sp->parts.hops, .first = sp->parts.hops.len,
 			   .thread = { seg->thread, waker }, .depth = 1,
 			   .least = (to - from) / SHARE_OF_WAIT };
 	add_thread(&c, from, to);
 }
 
-static int earlier_hop(gconstpointer a, gconstpointer b)
+static int earlier_hop(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct span_hop *x = a, *y = b;
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* segs[0..n) are a thread's segments, by begin: the same way as its calls go. */
-static void of_thread(struct spans *sp, GArray *halves, GArray **hops, const struct segment *segs, guint n)
+void hops_follow(struct spans *sp, const struct half *h, struct span *span)
 {
-	const struct thread *t = thread_at(spans_slice(sp), segs->thread);
-	g_autoptr(GArray) stack = g_array_new(false, false, sizeof(guint));
-	const struct wait *w;
-	guint next = 0;
-	for (guint i = explain_first_wait(t, segs->begin); (w = wait_in(t, i, INT64_MAX)); i++) {
-		for (; next < n && segs[next].begin <= w->begin; next++)
-			g_array_append_val(stack, next);
-		while (stack->len && segs[g_array_index(stack, guint, stack->len - 1)].end <= w->begin)
-			g_array_set_size(stack, stack->len - 1);
-		if (!stack->len && next == n)
-			break;
-		if (!stack->len)
-			continue;
-		const struct segment *seg = &segs[g_array_index(stack, guint, stack->len - 1)];
-		look_behind(sp, &hops[seg->half], seg, &g_array_index(halves, struct half, seg->half), w);
-	}
-}
-
-void hops_find(struct spans *sp, GArray *halves, const GArray *segments)
-{
-	if (!segments->len)
-		return;
-	g_autofree GArray **hops = g_new0(GArray *, halves->len + 1);
-	for (guint i = 0, n; i < segments->len; i += n) {
-		const struct segment *first = &g_array_index(segments, struct segment, i);
-		for (n = 1; i + n < segments->len && first[n].thread == first->thread;)
-			n++;
-		of_thread(sp, halves, hops, first, n);
-	}
-	for (guint i = 0; i < halves->len; i++) {
-		struct span *span = g_array_index(halves, struct half, i).span;
-		if (!hops[i])
-			continue;
-		g_array_sort(hops[i], earlier_hop);	/* of several threads, one after the other */
-		span->n_hops = hops[i]->len;
-		span->hops = (struct span_hop *)g_array_free(hops[i], false);
-	}
+	struct vec *hops = &sp->parts.hops;
+	hops->len = 0;
+	for (guint i = h->chains; i < h->chains + h->n_chains; i++)
+		look_behind(sp, vec_at(&sp->chains, struct inner, i));
+	vec_sort(hops, sizeof(struct span_hop), earlier_hop, NULL);	/* of several threads */
+	span->hops = hops->data;
+	span->n_hops = hops->len;
 }

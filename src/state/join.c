@@ -21,10 +21,10 @@ static void tell_right(struct slice *s, struct thread *l, struct thread *r)
 		v = r->soft_end == SOFT_OPEN ? is_lost : was_lost;
 	}
 	resolve(s, r, &v);
-	for (guint i = 0; r->waits && i < r->waits->len; i++) {
-		struct wait *w = &g_array_index(r->waits, struct wait, i);
+	for (guint i = 0; i < r->waits.len; i++) {
+		struct wait *w = vec_at(&r->waits, struct wait, i);
 		if (w->in_soft_call && l->st.call_state == CALL_IN)
-			w->call = l->st.call;
+			w->call = wait_call(&l->st.call);
 		w->in_soft_call = false;
 	}
 	if (!has_exit) {
@@ -48,13 +48,25 @@ static void share_soft(struct slice *s, struct thread *l, struct thread *r)
 	soft_ends(s, l, r->soft_end, &r->soft_exit);
 }
 
+static void append_log(struct vec *l, struct vec *r, size_t size)
+{
+	if (!l->len) {
+		vec_free(l);
+		*l = *r;
+		*r = (struct vec){ 0 };
+		return;
+	}
+	vec_append(l, r->data, r->len, size);
+	vec_free(r);
+}
+
 static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 {
 	if (r->out_ns != TS_NONE) {
 		l->out_ns = r->out_ns;
 		l->out_call = r->out_call;
 	}
-	uint64_t waits = l->waits_base + (l->waits ? l->waits->len : 0);
+	uint64_t waits = l->waits_base + l->waits.len;
 	for (guint i = 0; r->annots && i < r->annots->len; i++) {
 		uint32_t id = g_array_index(r->annots, uint32_t, i);
 		struct annot *a = &g_array_index(s->annots, struct annot, id);
@@ -65,8 +77,9 @@ static void append_logs(struct slice *s, struct thread *l, struct thread *r)
 		for (unsigned p = 0; p < PART_SLICE_N; p++)
 			a->snap->part[p] += l->st.part[p];
 	}
+	append_log(&l->waits, &r->waits, sizeof(struct wait));
+	append_log(&l->calls, &r->calls, sizeof(struct done_call));
 	GArray **const pairs[][2] = {
-		{ &l->waits, &r->waits }, { &l->calls, &r->calls },
 		{ &l->annots, &r->annots }, { &l->open, &r->open },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
@@ -135,6 +148,7 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 {
 	r->forward = l->self;
 	r->absorbed = true;
+	s->news += r->id != ID_NONE;
 	sched_append(s, l, r);
 	counters_join(s, &l->counters, 0, l->host, &r->counters);
 	if (l->idle || r->idle)

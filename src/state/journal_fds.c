@@ -2,6 +2,7 @@
 /* Descriptor tables of a journal: see journal_fds.h. */
 #include "state/journal_fds.h"
 
+#include "base/address.h"
 #include "base/fields.h"
 
 #include <stdio.h>
@@ -225,20 +226,19 @@ static void open_socket(const struct call *c)
 static char *address(const void *run, gsize n, const char *port_name)
 {
 	int64_t v4[4], v6[16];
+	uint8_t bytes[16];
+	char text[ADDRESS_MOST];
 	struct field f;
 	int64_t port = fields_find(run, n, FIELD_PAYLOAD, port_name, &f) ? (int64_t)f.value : 0;
 	if (fields_find(run, n, FIELD_PAYLOAD, "sun_path", &f) && f.kind == FIELD_TEXT && f.len)
 		return g_strdup_printf("socket unix %.*s", (int)MIN(f.len, 200), f.text);
-	if (numbers(run, n, "v4addr", 4, v4) == 4)
-		return g_strdup_printf("socket inet %d.%d.%d.%d:%d", (int)v4[0], (int)v4[1],
-				       (int)v4[2], (int)v4[3], (int)(uint16_t)port);
-	if (numbers(run, n, "v6addr", 16, v6) < 16)
+	bool is_v4 = numbers(run, n, "v4addr", 4, v4) == 4;
+	if (!is_v4 && numbers(run, n, "v6addr", 16, v6) < 16)
 		return NULL;
-	GString *s = g_string_new("socket inet6 [");
-	for (unsigned i = 0; i < 16; i += 2)
-		g_string_append_printf(s, "%s%x", i ? ":" : "", (unsigned)(v6[i] << 8 | v6[i + 1]));
-	g_string_append_printf(s, "]:%d", (int)(uint16_t)port);
-	return g_string_free(s, FALSE);
+	for (unsigned i = 0; i < (is_v4 ? 4 : 16); i++)
+		bytes[i] = (uint8_t)(is_v4 ? v4 : v6)[i];
+	address_text(text, is_v4 ? 4 : 6, bytes, (uint16_t)port);
+	return g_strdup_printf("socket inet%s %s", is_v4 ? "" : "6", text);
 }
 
 static void name_socket(const struct call *c)

@@ -95,15 +95,18 @@ struct soft_wake {
 struct irq_frame {
 	uint32_t code;
 	uint32_t thread;		/* whose time it takes; ID_NONE: unknown */
+	bool inlined;			/* that thread raised it: what it wakes, the thread wakes */
 	int64_t since, nested;		/* nested: of it, in handlers that interrupted it */
 };
 #define IRQ_FRAMES 8
 
+enum irq_note_kind { IRQ_WOKE, IRQ_RAISED, IRQ_BEGAN, IRQ_ENDED };
+
 struct irq_note {
 	int64_t ts;
 	uint64_t seq;
-	uint32_t code;		/* 0: a task was woken */
-	bool out;
+	uint32_t code;		/* of IRQ_BEGAN and IRQ_ENDED; IRQ_RAISED: the vector */
+	uint8_t kind;		/* enum irq_note_kind */
 	uint32_t thread;	/* the woken one; of a handler that begins: who ran */
 };
 

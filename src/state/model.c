@@ -39,6 +39,8 @@ struct model *model_new(const struct model_options *options)
 	if (m->options.step_ns <= 0)
 		m->options.step_ns = NS_PER_S;
 	m->s = slice_new(true, m->options.step_ns);
+	if (m->options.live)
+		slice_live(m->s);
 	m->publisher = new_publisher(m, m->s);
 	m->border = m->shown = INT64_MIN;
 	m->again = g_array_new(false, false, sizeof(struct again));
@@ -182,9 +184,9 @@ static int64_t forget_before(const struct model *m, int64_t now, bool final)
 
 /* ---- soft seconds ----
  *
- * A second with a name that is not known stays dirty, since that may come. Of a
- * recorded trace it is not made anew at every publication, but each time its age has
- * doubled, before it is forgotten, and at the end.
+ * A second with a name that is not known is made anew when there are news of names. Of a
+ * recorded trace not at every publication, but each time its age has doubled, before it is
+ * forgotten, and at the end.
  */
 
 static struct bin *find_bin(const struct model *m, int64_t index)
@@ -201,7 +203,7 @@ static void mark_again(struct model *m, int64_t now, int64_t forgotten, bool fin
 		struct bin *b = find_bin(m, a.bin);
 		bool due = final || a.due <= now || (a.bin + 1) * m->options.step_ns <= forgotten;
 		if (b && due)
-			b->dirty = true;
+			b->again = true;
 		else if (b && !b->dirty)
 			g_array_index(m->again, struct again, kept++) = a;
 	}
@@ -217,11 +219,11 @@ static void put_off(struct model *m, int64_t now)
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *b = value;
 		int64_t end = (b->index + 1) * m->options.step_ns;
-		if (!b->dirty || end > m->border)
+		if (!b->soft || !b->again || end > m->border)
 			continue;
 		struct again a = { b->index, now + MAX(now - end, m->options.step_ns) };
 		g_array_append_val(m->again, a);
-		b->dirty = false;
+		b->again = false;
 	}
 }
 

@@ -4,49 +4,9 @@
  * of every descriptor with its instant, so that any instant can be asked for:
  * exec and close-on-exec, inheritance over fork and dup are part of the lookup.
  */
-#include "state/names.h"
+#include "state/names_private.h"
 
 #include <stdio.h>
-
-struct version {
-	uint64_t seq;
-	uint32_t file;		/* ID_NONE: closed or unknown */
-	bool cloexec, dumped;
-};
-
-struct table {			/* descriptors of a process, or of a thread of no known one */
-	struct intmap fds;	/* fd -> index in lists */
-	GPtrArray *lists;	/* GArray of struct version, by seq */
-	GArray *execs;		/* uint64_t seq */
-	struct table *parent;	/* what it was copied from */
-	uint64_t parent_seq;
-	struct table *merged;	/* has become part of that one */
-	GArray *forks;		/* uint64_t seq: where others were copied; while forgetting */
-};
-
-struct person {			/* a thread as names know it */
-	uint32_t process;
-	bool kernel;
-	struct table *table;
-	GArray *comms;
-	struct tellings told;	/* by its events */
-};
-
-struct names {
-	struct slice *s;
-	GPtrArray *persons;	/* by thread id; NULL */
-	GArray *anonymous;	/* uint32_t: threads with a person but no tid */
-	GArray *processes;	/* struct process_info */
-	GArray *dwellings;	/* struct dwelling, of each */
-	GPtrArray *tables;	/* of processes, by index; owned by all_tables */
-	GPtrArray *all_tables;
-	struct intmap pid_last;	/* host << 32 | pid -> process */
-	GHashTable *by_address;	/* "host:address" of the state dump -> process + 1 */
-	GArray *files;		/* struct file_info */
-	GHashTable *file_ids;	/* struct file_info -> id + 1 */
-	struct intmap irqs, devs;
-	uint64_t n_facts;	/* applied since versions were forgotten */
-};
 
 /* ---- files ---- */
 
@@ -136,13 +96,6 @@ static void table_put(struct table *t, int64_t fd, const struct version *v)
 	while (at > 0 && g_array_index(list, struct version, at - 1).seq > v->seq)
 		at--;
 	g_array_insert_vals(list, at, v, 1);
-}
-
-static struct table *table_real(struct table *t)
-{
-	while (t && t->merged)
-		t = t->merged;
-	return t;
 }
 
 static bool exec_between(const struct table *t, uint64_t from, uint64_t to)
@@ -293,11 +246,26 @@ static void settle(struct names *n, uint32_t process)
 	dwelling_settle(dwelling_at(n, process), info, n->s->strings, host->name);
 }
 
+/* Something else is true of all its past, which may have been told already. */
+static void tell_news(struct names *n, uint32_t thread)
+{
+	n->news += thread_at(n->s, thread_follow(n->s, thread))->id != ID_NONE;
+}
+
+static void set_kernel(struct names *n, uint32_t thread, bool kernel)
+{
+	struct person *p = person_of(n, thread);
+	if (p->kernel != kernel)
+		tell_news(n, thread);
+	p->kernel = kernel;
+}
+
 static void join_process(struct names *n, uint32_t thread, uint32_t process)
 {
 	struct person *p = person_of(n, thread);
 	if (p->process == process)
 		return;
+	tell_news(n, thread);
 	p->process = process;
 	if (p->table) {
 		struct table *mine = table_real(p->table);
@@ -342,7 +310,7 @@ static void fact_fork(struct names *n, const struct fact *f)
 		fact_pid(n, &pid);
 	}
 	bool kernel = (parent && parent->kernel) || f->c == 2;	/* kthreadd */
-	person_of(n, f->other)->kernel = kernel;
+	set_kernel(n, f->other, kernel);
 	if (f->a < 0)
 		return;		/* old tracers do not say whose process the child is */
 	if (f->a != child_tid) {
@@ -470,7 +438,7 @@ static void fact_cloexec(struct names *n, const struct fact *f)
 static void fact_exec(struct names *n, const struct fact *f)
 {
 	struct table *t = table_of(n, f->thread);
-	person_of(n, f->thread)->kernel = false;
+	set_kernel(n, f->thread, false);
 	g_array_append_val(t->execs, f->seq);
 }
 
@@ -500,8 +468,19 @@ static void fact_dump_fd(struct names *n, const struct fact *f)
 	enum file_kind kind = kind_of_path(strtab_get(n->s->strings, f->text), FILE_REGULAR);
 	struct version v = { .seq = f->seq, .dumped = true, .cloexec = f->c & 02000000,
 			     .file = file_id(n, f->host, kind, f->text) };
-	if (kind != FILE_UNKNOWN)
-		table_put(table_real(g_ptr_array_index(n->tables, process)), f->b, &v);
+	if (kind == FILE_UNKNOWN)
+		return;
+	struct table *t = table_real(g_ptr_array_index(n->tables, process));
+	n->news += !table_list(t, f->b)->len;	/* the first tells of all before it, too */
+	table_put(t, f->b, &v);
+}
+
+/* A name that stands for all instants. */
+static void name_number(struct names *n, struct intmap *names, const struct fact *f)
+{
+	uint64_t key = pair(f->host, (uint32_t)f->a);
+	n->news += intmap_get(names, key) != f->text;
+	intmap_set(names, key, f->text);
 }
 
 static void apply(struct names *n, const struct fact *f)
@@ -512,7 +491,7 @@ static void apply(struct names *n, const struct fact *f)
 	case FACT_PID: fact_pid(n, f); break;
 	case FACT_FORK: fact_fork(n, f); break;
 	case FACT_EXEC: fact_exec(n, f); break;
-	case FACT_KERNEL: person_of(n, f->thread)->kernel = true; break;
+	case FACT_KERNEL: set_kernel(n, f->thread, true); break;
 	case FACT_OPEN: fact_open(n, f); break;
 	case FACT_NAME: fact_name(n, f); break;
 	case FACT_CLOSE: fact_close(n, f); break;
@@ -522,9 +501,9 @@ static void apply(struct names *n, const struct fact *f)
 	case FACT_DUMP_FD: fact_dump_fd(n, f); break;
 	case FACT_IRQ:		/* the first: of several handlers one is as good as another */
 		if (intmap_get(&n->irqs, pair(f->host, (uint32_t)f->a)) == INTMAP_NONE)
-			intmap_set(&n->irqs, pair(f->host, (uint32_t)f->a), f->text);
+			name_number(n, &n->irqs, f);
 		break;
-	case FACT_DEV: intmap_set(&n->devs, pair(f->host, (uint32_t)f->a), f->text); break;
+	case FACT_DEV: name_number(n, &n->devs, f); break;
 	case FACT_NS: fact_ns(n, f); break;
 	case FACT_CONTEXT: fact_context(n, f); break;
 	case FACT_EXIT:
@@ -553,6 +532,7 @@ static void adopt_anonymous(struct names *n)
 		struct person *p = g_ptr_array_index(n->persons, id);
 		struct person *into = person_of(n, real);
 		g_array_remove_index_fast(n->anonymous, i - 1);
+		n->news++;
 		if (p->table && !p->table->merged)
 			merge_tables(table_of(n, real), table_real(p->table));
 		for (guint k = 0; p->comms && !into->comms && k < p->comms->len; k++) {
@@ -570,90 +550,22 @@ static void adopt_anonymous(struct names *n)
 
 void names_update(struct names *n)
 {
+	memset(n->seen, 0, sizeof n->seen);
 	adopt_anonymous(n);
-	for (guint i = 0; i < n->s->facts->len; i++)
-		apply(n, &g_array_index(n->s->facts, struct fact, i));
+	for (guint i = 0; i < n->s->facts->len; i++) {
+		const struct fact *f = &g_array_index(n->s->facts, struct fact, i);
+		n->news += f->seq < n->updated_to;
+		apply(n, f);
+	}
+	n->updated_to = n->s->seq;
 	n->n_facts += n->s->facts->len;
 	g_array_set_size(n->s->facts, 0);
 	n->s->facts_sorted = 0;
 }
 
-/* ---- forgetting ---- */
-
-static int seq_order(gconstpointer a, gconstpointer b)
+uint64_t names_news(const struct names *n)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
-/* What copies of the table ask for: how it was when they were made. */
-static void note_forks(struct names *n)
-{
-	for (guint i = 0; i < n->all_tables->len; i++) {
-		const struct table *t = g_ptr_array_index(n->all_tables, i);
-		struct table *parent = t->merged ? NULL : table_real(t->parent);
-		if (!parent)
-			continue;
-		if (!parent->forks)
-			parent->forks = g_array_new(false, false, sizeof(uint64_t));
-		g_array_append_val(parent->forks, t->parent_seq);
-	}
-}
-
-/* Is one of the (sorted) instants in [from, to)? */
-static bool any_between(const GArray *instants, uint64_t from, uint64_t to)
-{
-	guint lo = 0, hi = instants ? instants->len : 0, n = hi;
-
-	while (lo < hi) {
-		guint mid = (lo + hi) / 2;
-		if (g_array_index(instants, uint64_t, mid) < from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < n && g_array_index(instants, uint64_t, lo) < to;
-}
-
-/* A version is asked for from its own instant up to the next one's. */
-static void forget_versions(GArray *list, const GArray *forks, const GArray *asked, uint64_t seq)
-{
-	guint kept = 0;
-
-	for (guint i = 0; i < list->len; i++) {
-		struct version v = g_array_index(list, struct version, i);
-		uint64_t next = i + 1 < list->len ? g_array_index(list, struct version, i + 1).seq
-						  : UINT64_MAX;
-		bool first = i == 0 && v.dumped;	/* tells of all that was before it, too */
-		if (next > seq || first || any_between(asked, v.seq, next) ||
-		    any_between(forks, v.seq, next))
-			g_array_index(list, struct version, kept++) = v;
-	}
-	g_array_set_size(list, kept);
-}
-
-#define FORGET_EVERY 16384	/* facts */
-
-bool names_may_forget(const struct names *n)
-{
-	return n->n_facts >= FORGET_EVERY;
-}
-
-void names_forget(struct names *n, GArray *asked)
-{
-	uint64_t seq = n->s->seq;
-
-	n->n_facts = 0;
-	note_forks(n);
-	g_array_sort(asked, seq_order);
-	for (guint i = 0; i < n->all_tables->len; i++) {
-		struct table *t = g_ptr_array_index(n->all_tables, i);
-		if (t->forks)
-			g_array_sort(t->forks, seq_order);
-		for (guint k = 0; k < t->lists->len; k++)
-			forget_versions(g_ptr_array_index(t->lists, k), t->forks, asked, seq);
-		g_clear_pointer(&t->forks, g_array_unref);
-	}
+	return n->news;
 }
 
 /* ---- questions ---- */
@@ -676,11 +588,37 @@ const GArray *names_comms(const struct names *n, uint32_t thread)
 	return p ? p->comms : NULL;
 }
 
+/* Only the table's own versions; else nothing is seen. */
+static struct seen see(const struct table *t, int64_t fd, uint64_t seq, uint32_t file)
+{
+	struct seen seen = { .table = t, .fd = fd, .from = seq, .to = seq, .file = file };
+	uint32_t i = intmap_get(&t->fds, (uint64_t)fd);
+	const GArray *list = i == INTMAP_NONE ? NULL : g_ptr_array_index(t->lists, i);
+	const struct version *v = list ? table_find(t, fd, seq) : NULL;
+	if (!v || v->seq > seq || v->file != file)
+		return seen;
+	const struct version *end = &g_array_index(list, struct version, list->len);
+	seen.from = v->seq;
+	seen.to = v + 1 < end ? v[1].seq : UINT64_MAX;
+	for (guint k = v->cloexec ? t->execs->len : 0; k > 0; k--) {
+		uint64_t exec = g_array_index(t->execs, uint64_t, k - 1);
+		if (exec > v->seq)
+			seen.to = MIN(seen.to, exec);
+	}
+	return seen;
+}
+
 uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, int64_t ts, uint64_t seq)
 {
-	uint32_t file = table_lookup(table_of(n, thread), fd, seq, NULL);
-	if (file != ID_NONE)
+	struct table *t = table_of(n, thread);
+	struct seen *seen = &n->seen[((uintptr_t)t / sizeof *t + (uint32_t)fd) % SEEN_SLOTS];
+	if (seen->table == t && seen->fd == fd && seq >= seen->from && seq < seen->to)
+		return seen->file;
+	uint32_t file = table_lookup(t, fd, seq, NULL);
+	if (file != ID_NONE) {
+		*seen = see(t, fd, seq, file);
 		return file;
+	}
 	char text[24];
 	snprintf(text, sizeof text, "fd %d", fd);
 	return file_id(n, thread_at(n->s, thread)->host, FILE_UNKNOWN, strtab_add(n->s->strings, text));

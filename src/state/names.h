@@ -16,6 +16,10 @@ void names_free(struct names *n);
 /* Applies the facts that came since the last call, and takes them from the slice. */
 void names_update(struct names *n);
 
+/* Grows when what was answered about a thread that is published, or about an instant before
+ * the last update, may be answered otherwise now. */
+uint64_t names_news(const struct names *n);
+
 /* For runs without end: of what was before now, names_file() will be asked for the events
  * `asked` alone (uint64_t seq; sorted here). may: is it worth it? */
 bool names_may_forget(const struct names *n);

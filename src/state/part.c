@@ -33,6 +33,11 @@ static int64_t sum(const int64_t *part, enum part first, enum part last)
 	return total;
 }
 
+bool part_is_blocked(enum part p)
+{
+	return (p >= PART_DISK && p <= PART_FAULT) || p == PART_OTHER;
+}
+
 int64_t part_sum_cpu(const int64_t part[PART_N])
 {
 	return sum(part, PART_USER, PART_IRQ);

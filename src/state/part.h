@@ -6,6 +6,7 @@
 #ifndef BLK_STATE_PART_H
 #define BLK_STATE_PART_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum part {
@@ -36,6 +37,8 @@ struct part_info {
 };
 extern const struct part_info part_info[PART_N];
 
+/* Waited for something, not for a CPU. */
+bool part_is_blocked(enum part p);
 /* Sum of the on-CPU, runnable or blocked parts. */
 int64_t part_sum_cpu(const int64_t part[PART_N]);
 int64_t part_sum_runnable(const int64_t part[PART_N]);

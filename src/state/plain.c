@@ -46,6 +46,9 @@ static bool plan_fields(struct plan *p, const struct blk_slot_layout *f, enum ev
 	p->arg = f[0].repr ? f[0].off : NOWHERE;
 	p->size = kind == KIND_ENTRY && f[5].repr ? f[5].off : NOWHERE;
 	p->op = is_number(&f[2], 4) && f[2].size == 4 && f[2].is_signed ? f[2].off : NOWHERE;
+	bool futex = kind == KIND_ENTRY && is_number(&f[2], 8) && is_number(&f[3], 4) && is_number(&f[4], 4);
+	for (unsigned i = 0; i < G_N_ELEMENTS(p->futex); i++)
+		p->futex[i] = futex ? f[2 + i].off : NOWHERE;
 	if (kind == KIND_ENTRY)
 		return (!f[0].repr || is_number(&f[0], 4)) &&
 		       (!f[5].repr || is_number(&f[5], 8));
@@ -157,6 +160,13 @@ static inline struct thread *known_tid(const struct slice *s, uint32_t host, int
 
 /* ---- system calls ---- */
 
+static inline void plain_futex(const uint8_t *data, const uint32_t at[3], int64_t arg[3])
+{
+	arg[0] = (int64_t)load8(data + at[0]);
+	arg[1] = (int32_t)load4(data + at[1]);
+	arg[2] = (int32_t)load4(data + at[2]);
+}
+
 static inline void plain_entry(const struct blk_event *ev, const struct class_info *cls,
 			       struct thread *t, uint32_t cpu, uint64_t seq)
 {
@@ -171,11 +181,17 @@ static inline void plain_entry(const struct blk_event *ev, const struct class_in
 	call->cpu = cpu;
 	call->fd = p->arg == NOWHERE ? NO_FD : (int32_t)load4(ev->data + p->arg);
 	call->info = cls->info;
-	if (cls->wants_args)		/* of these only the first */
-		call->arg[0] = p->op != NOWHERE ? (int32_t)load4(ev->data + p->op)
-						: blk_int_or(ev, BLK_FIELD0 + 2, -1);
-	else
+	if (cls->wants_args) {		/* of these only the first; of a futex what says whether it is a lock */
+		if (p->futex[0] != NOWHERE)
+			plain_futex(ev->data, p->futex, call->arg);
+		else if (p->op != NOWHERE)
+			call->arg[0] = (int32_t)load4(ev->data + p->op);
+		else
+			for (unsigned i = 0; i < G_N_ELEMENTS(call->arg); i++)
+				call->arg[i] = blk_int_or(ev, BLK_FIELD0 + 2 + i, i == 2 ? 0 : -1);
+	} else {
 		call->arg[0] = p->size == NOWHERE ? -1 : (int64_t)load8(ev->data + p->size);
+	}
 }
 
 static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_event *ev,
@@ -270,9 +286,10 @@ static G_NO_INLINE bool plain_wake(struct slice *s, const struct blk_event *ev,
 	if (thread_wakes_not(s, woken))		/* most are told twice */
 		return true;
 	struct waking w = { .ts = ev->ts, .seq = seq, .cpu = c->self, .who = t->self };
-	if (c->irq_depth) {
-		w.who = ID_NONE;
-		w.irq = c->irq[MIN(c->irq_depth, IRQ_FRAMES) - 1].code;
+	const struct irq_frame *frame = cpu_irq_frame(c);
+	if (frame) {
+		w.who = irq_frame_waker(frame);
+		w.irq = frame->code;
 	}
 	thread_wake(s, woken, &w);
 	if (p->op != NOWHERE)

@@ -62,8 +62,8 @@ void timeline_apply(struct timeline *tl, struct publication *p);
 struct second *second_new(int64_t begin_ns, int64_t end_ns);
 void second_seal(struct second *s);
 struct span *span_new(void);
-/* With room for so many annotations and tags, in one piece of memory with it. */
-struct span *span_new_with(uint32_t n_annotations, uint32_t n_tags);
+/* A sealed copy with one reference, in one piece of memory with all its arrays. */
+struct span *span_pack(const struct span *s);
 void span_seal(struct span *s);
 /* A deep copy with one reference, to make a new version of. */
 struct span *span_copy(const struct span *s);

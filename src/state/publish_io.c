@@ -70,4 +70,6 @@ void publish_io(struct second *to, const struct bin *b, const struct publish_ids
 		const struct bin_net *x = &g_array_index(b->nets, struct bin_net, i);
 		to->nets[i] = (struct net_cell){ x->host, x->name, x->sums };
 	}
+	to->n_flows = b->flows->len;
+	to->flows = g_memdup2(b->flows->data, b->flows->len * sizeof(struct flow_cell));
 }

@@ -25,6 +25,7 @@ struct publisher {
 	guint threads_told;	/* of these, published at least once */
 	GArray *processes;	/* struct process_info as published, leader mapped */
 	GHashTable *classes;	/* names published */
+	uint64_t news;		/* only grows: see look_for_news() */
 };
 
 /* ---- ids ---- */
@@ -205,6 +206,12 @@ static void add_parts(struct making *m, struct thread_cell *c, uint32_t thread, 
 		c->part[i] += all[i];
 }
 
+/* See slice_live(): no kernel tells of it. */
+static bool tells_itself(const struct slice *s, const struct thread *t)
+{
+	return s->live && !slice_has_kernel(s, t->host);
+}
+
 static bool is_empty(const struct bin_thread *x)
 {
 	for (unsigned i = 0; i < PART_SLICE_N; i++)
@@ -221,7 +228,7 @@ static void make_threads(struct making *m)
 		uint32_t id = idle_or_id(m, x->thread, &idle);
 		if (idle)
 			continue;
-		if (is_empty(x))
+		if (is_empty(x) && !tells_itself(m->p->s, thread_at(m->p->s, x->thread)))
 			continue;
 		struct thread_cell *c = thread_cell(m, id);
 		add_parts(m, c, x->thread, x->part);
@@ -391,7 +398,9 @@ static struct second *make_second(struct publisher *p, struct bin *b, bool open)
 	to->trust = b->trust;
 	to->trust.touched = touched(s, to->begin_ns, to->end_ns);
 	to->version = open ? 0 : ++b->version;
-	b->dirty = open || m.soft;
+	b->dirty = open;
+	b->soft = b->again = m.soft;
+	b->news = p->news;
 	intmap_clear(&m.threads);
 	intmap_clear(&m.calls);
 	intmap_clear(&m.files);
@@ -408,7 +417,7 @@ static void charge_all(struct slice *s, int64_t until, bool final)
 		struct thread *t = g_ptr_array_index(s->threads, i);
 		if (t->forward != ID_NONE)
 			continue;
-		if (final && !t->hard && !t->idle && (t->tid != -1 || t->head->len))
+		if (final && !tells_itself(s, t) && !t->hard && !t->idle && (t->tid != -1 || t->head->len))
 			thread_root(s, t);
 		thread_charge(s, t, until);
 	}
@@ -430,6 +439,19 @@ static int bin_order(gconstpointer a, gconstpointer b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
+/* What names and threads are has changed, and all that was made may be made otherwise. */
+static void look_for_news(struct publisher *p)
+{
+	const struct slice *s = p->s;
+	bool kernel = s->has_switches, calls = s->has_calls;
+	p->news = names_news(p->names) + s->news + kernel + calls;
+}
+
+static bool is_due(const struct publisher *p, const struct bin *b)
+{
+	return b->dirty || (b->soft && b->again && b->news != p->news);
+}
+
 static void publish_seconds(struct publisher *p, struct publication *pub, int64_t border,
 			    enum publish_what what)
 {
@@ -440,7 +462,7 @@ static void publish_seconds(struct publisher *p, struct publication *pub, int64_
 	g_hash_table_iter_init(&it, p->s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *b = value;
-		if (b->dirty && (what != PUBLISH_CLOSED || (b->index + 1) * p->s->step <= border))
+		if (is_due(p, b) && (what != PUBLISH_CLOSED || (b->index + 1) * p->s->step <= border))
 			g_ptr_array_add(due, b);
 	}
 	g_ptr_array_sort(due, bin_order);
@@ -484,6 +506,7 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
 	slice_flush(s);
 	charge_all(s, final ? s->last : MIN(border, s->last), final);
 	names_update(p->names);
+	look_for_news(p);
 	publish_seconds(p, pub, border, what);
 	spans_publish(p->spans, pub, now, final);
 	tell_registries(p, pub);
@@ -503,15 +526,20 @@ static void ask_for_bin(GArray *asked, const struct bin *b)
 		g_array_append_val(asked, g_array_index(b->slow, struct bin_slow, i).seq);
 }
 
+/* Its pending call; those it was in, and waited in, which spans may ask for. */
 static void ask_for_thread(GArray *asked, const struct thread *t)
 {
 	if (t->st.call_state == CALL_IN)
 		g_array_append_val(asked, t->st.call.seq);
 	for (guint i = 0; i < t->head->len; i++)
 		g_array_append_val(asked, g_array_index(t->head, struct rec, i).seq);
+	for (uint32_t i = 0; i < t->calls.len; i++)
+		g_array_append_val(asked, vec_at(&t->calls, struct done_call, i)->seq);
+	for (uint32_t i = 0; i < t->waits.len; i++)
+		g_array_append_val(asked, vec_at(&t->waits, struct wait, i)->call.seq);
 }
 
-/* Where there are no spans, only seconds and pending calls ask about what was before. */
+/* Only seconds, spans that are not over and pending calls ask about what was before. */
 static void forget_names(struct publisher *p)
 {
 	const struct slice *s = p->s;
@@ -519,7 +547,7 @@ static void forget_names(struct publisher *p)
 	GHashTableIter it;
 	gpointer value;
 
-	if (!s->no_spans || !names_may_forget(p->names))
+	if (!names_may_forget(p->names))
 		return;
 	g_hash_table_iter_init(&it, s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value))

@@ -8,12 +8,9 @@
 
 static void append_run(struct cpu *c, int64_t ts, uint32_t thread)
 {
-	struct run r = { ts, thread };
-	if (!c->runs)
-		c->runs = g_array_new(false, true, sizeof r);
-	if (c->runs->len)
-		r.ts = MAX(ts, g_array_index(c->runs, struct run, c->runs->len - 1).ts);
-	g_array_append_val(c->runs, r);
+	guint n = c->runs.len;
+	int64_t last = n ? vec_at(&c->runs, struct run, n - 1)->ts : INT64_MIN;
+	*vec_add(&c->runs, struct run) = (struct run){ MAX(ts, last), thread };
 }
 
 void runs_add(struct cpu *c, int64_t ts)
@@ -32,8 +29,7 @@ void runs_queued(struct thread *t, int64_t ts, uint16_t cpu)
 
 static void begin_with(struct cpu *c, int64_t ts)
 {
-	if (c->runs)
-		g_array_set_size(c->runs, 0);
+	c->runs.len = 0;
 	runs_add(c, ts);
 }
 
@@ -56,16 +52,16 @@ void runs_begin_join(struct slice *a)
 
 void runs_map(struct cpu *b, const uint32_t *thread)
 {
-	for (guint i = 0; b->runs && i < b->runs->len; i++) {
-		struct run *r = &g_array_index(b->runs, struct run, i);
+	for (guint i = 0; i < b->runs.len; i++) {
+		struct run *r = vec_at(&b->runs, struct run, i);
 		r->thread = r->thread == ID_NONE ? ID_NONE : thread[r->thread];
 	}
 }
 
 void runs_join(struct cpu *c, const struct cpu *b)
 {
-	for (guint i = 1; b->runs && i < b->runs->len; i++) {
-		const struct run *r = &g_array_index(b->runs, struct run, i);
+	for (guint i = 1; i < b->runs.len; i++) {
+		const struct run *r = vec_at(&b->runs, struct run, i);
 		append_run(c, r->ts, r->thread);
 	}
 }
@@ -73,17 +69,10 @@ void runs_join(struct cpu *c, const struct cpu *b)
 /* ---- asked for ---- */
 
 /* The last entry at or before the instant; 0 where none is. */
-static guint run_at(const GArray *runs, int64_t ts)
+static guint run_at(struct cpu *c, int64_t ts)
 {
-	guint lo = 0, hi = runs->len;
-	while (lo < hi) {
-		guint mid = lo + (hi - lo) / 2;
-		if (g_array_index(runs, struct run, mid).ts <= ts)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? lo - 1 : 0;
+	guint after = vec_first_after(&c->runs, sizeof(struct run), offsetof(struct run, ts), ts, c->run_hint);
+	return c->run_hint = after ? after - 1 : 0;
 }
 
 static uint32_t somebody(const struct slice *s, uint32_t id)
@@ -95,52 +84,54 @@ static uint32_t somebody(const struct slice *s, uint32_t id)
 	return t->idle || t->tid != -1 ? id : ID_NONE;
 }
 
-void runs_between(const struct slice *s, const struct cpu *c, int64_t from, int64_t to,
+void runs_between(const struct slice *s, struct cpu *c, int64_t from, int64_t to,
 		  runs_piece tell, void *data)
 {
-	guint i = c->runs ? run_at(c->runs, from) : 0;
-	if (from < to && (!c->runs || !c->runs->len)) {
-		tell(data, ID_NONE, from, to);
+	const struct run *runs = c->runs.data;
+	guint i = run_at(c, from);
+	if (!c->runs.len) {
+		if (from < to)
+			tell(data, ID_NONE, from, to);
 		return;
 	}
-	int64_t first = g_array_index(c->runs, struct run, i).ts;
+	int64_t first = runs[i].ts;
 	if (from < to && from < first) {
 		tell(data, ID_NONE, from, MIN(first, to));
 		from = MIN(first, to);
 	}
 	for (; from < to; i++) {
-		bool last = i + 1 == c->runs->len;
-		int64_t end = last ? to : MIN(g_array_index(c->runs, struct run, i + 1).ts, to);
+		bool last = i + 1 == c->runs.len;
+		int64_t end = last ? to : MIN(runs[i + 1].ts, to);
 		if (end <= from)
 			continue;
-		tell(data, somebody(s, g_array_index(c->runs, struct run, i).thread), from, end);
+		tell(data, somebody(s, runs[i].thread), from, end);
 		from = end;
 	}
 }
 
-static const struct cpu *cpu_of(const struct slice *s, uint32_t host, uint16_t number)
+static struct cpu *cpu_of(const struct slice *s, uint32_t host, uint16_t number)
 {
 	uint32_t i = number == CPU_NONE ? INTMAP_NONE : intmap_get(&s->cpu_map, pair(host, number));
 	return i == INTMAP_NONE ? NULL : cpu_at(s, i);
 }
 
-static int64_t runs_on_until(const struct slice *s, const struct thread *t, const struct cpu *c, int64_t at)
+static int64_t runs_on_until(const struct slice *s, const struct thread *t, struct cpu *c, int64_t at)
 {
-	if (c->host != t->host || !c->runs || !c->runs->len)
+	if (c->host != t->host || !c->runs.len)
 		return at;
-	guint i = run_at(c->runs, at);
-	const struct run *r = &g_array_index(c->runs, struct run, i);
+	guint i = run_at(c, at);
+	const struct run *r = vec_at(&c->runs, struct run, i);
 	if (r->ts > at || somebody(s, r->thread) != t->self)
 		return at;
-	while (++i < c->runs->len) {
-		r = &g_array_index(c->runs, struct run, i);
+	while (++i < c->runs.len) {
+		r = vec_at(&c->runs, struct run, i);
 		if (somebody(s, r->thread) != t->self)
 			return r->ts;
 	}
 	return INT64_MAX;
 }
 
-int64_t runs_until(const struct slice *s, const struct thread *t, const struct cpu *c, int64_t at)
+int64_t runs_until(const struct slice *s, const struct thread *t, struct cpu *c, int64_t at)
 {
 	int64_t until = c ? runs_on_until(s, t, c, at) : at;
 	for (guint i = 0; !c && until == at && i < s->cpus->len; i++)
@@ -151,12 +142,12 @@ int64_t runs_until(const struct slice *s, const struct thread *t, const struct c
 int64_t runs_next(const struct slice *s, const struct thread *t, int64_t from, int64_t to, unsigned most)
 {
 	for (guint k = 0; k < s->cpus->len; k++) {
-		const struct cpu *c = cpu_at(s, k);
-		if (c->host != t->host || !c->runs || !c->runs->len)
+		struct cpu *c = cpu_at(s, k);
+		if (c->host != t->host || !c->runs.len)
 			continue;
-		guint i = run_at(c->runs, from), end = MIN(c->runs->len, i + most);
+		guint i = run_at(c, from), end = MIN(c->runs.len, i + most);
 		for (; i < end; i++) {
-			const struct run *r = &g_array_index(c->runs, struct run, i);
+			const struct run *r = vec_at(&c->runs, struct run, i);
 			if (r->ts >= to)
 				break;
 			if (r->ts > from && somebody(s, r->thread) == t->self)
@@ -209,9 +200,8 @@ void runs_forget(struct slice *s, int64_t before)
 {
 	for (guint i = 0; i < s->cpus->len; i++) {
 		struct cpu *c = cpu_at(s, i);
-		guint n = c->runs && c->runs->len ? run_at(c->runs, before) : 0;
-		if (n)
-			g_array_remove_range(c->runs, 0, n);
+		vec_drop(&c->runs, run_at(c, before), sizeof(struct run));
+		c->run_hint = 0;
 	}
 	for (guint i = 0; i < s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(s->threads, i);

@@ -54,18 +54,18 @@ void runs_forget(struct slice *s, int64_t before);
  * that is not known; else it may be an idle task.
  */
 typedef void (*runs_piece)(void *data, uint32_t thread, int64_t from, int64_t to);
-void runs_between(const struct slice *s, const struct cpu *c, int64_t from, int64_t to,
+void runs_between(const struct slice *s, struct cpu *c, int64_t from, int64_t to,
 		  runs_piece tell, void *data);
 
 /* Until when the thread, which runs on some CPU (NULL: whichever) of its host at the instant, ran on there;
  * the instant itself where nobody knows that it did. */
-int64_t runs_until(const struct slice *s, const struct thread *t, const struct cpu *c, int64_t at);
+int64_t runs_until(const struct slice *s, const struct thread *t, struct cpu *c, int64_t at);
 
 /* When it is switched in somewhere within (from, to); to: never, or `most` entries of a log do not tell. */
 int64_t runs_next(const struct slice *s, const struct thread *t, int64_t from, int64_t to, unsigned most);
 
 /* When it could have run within the wait, piece by piece; cpu: on whose queue, NULL: unknown. */
-typedef void (*runs_queue)(void *data, const struct cpu *cpu, int64_t from, int64_t to);
+typedef void (*runs_queue)(void *data, struct cpu *cpu, int64_t from, int64_t to);
 void runs_runnable(const struct slice *s, const struct thread *t, const struct wait *w, int64_t from,
 		   int64_t to, runs_queue tell, void *data);
 

@@ -51,6 +51,7 @@ void second_seal(struct second *s)
 	for (uint32_t i = 0; i < s->n_dev_users; i++)
 		bytes += hist_bytes(&s->dev_users[i].latency) + hist_bytes(&s->dev_users[i].queue);
 	bytes += s->n_dev_users * sizeof(*s->dev_users) + s->n_nets * sizeof(*s->nets);
+	bytes += s->n_flows * sizeof(*s->flows);
 	for (uint32_t i = 0; i < s->n_scheds; i++)
 		bytes += hist_bytes(&s->scheds[i].wakeup) + hist_bytes(&s->scheds[i].preempted);
 	for (uint32_t i = 0; i < s->n_irqs; i++)
@@ -103,6 +104,7 @@ void second_unref(struct second *s)
 	g_free(s->devs);
 	g_free(s->dev_users);
 	g_free(s->nets);
+	g_free(s->flows);
 	g_free(s->events);
 	g_free(s->slow);
 	g_free(s);

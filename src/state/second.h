@@ -146,6 +146,30 @@ struct net_cell {			/* a network device */
 	struct net_sums sums;
 };
 
+/*
+ * Who talks with whom, as the headers of packets tell: "local" is the source of a packet that
+ * is queued at a device and the destination of one that is received there. Of a packet that is
+ * forwarded both are other machines'. Unused bytes are 0, so that flows compare as memory.
+ */
+enum { FLOW_TCP = 6, FLOW_UDP = 17, FLOW_OTHER = 255 };	/* the protocol's number, if it is told */
+
+struct flow {
+	uint8_t family;			/* 4 or 6 */
+	uint8_t protocol;		/* FLOW_TCP, ... */
+	uint16_t local_port, peer_port;	/* of TCP and UDP */
+	uint8_t local[16], peer[16];	/* as they are sent; of IPv4 the first four bytes */
+};
+
+struct flow_sums {
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;	/* received, queued at the device */
+};
+
+struct flow_cell {			/* packets of a flow at a network device */
+	uint32_t host, name;
+	struct flow flow;
+	struct flow_sums sums;
+};
+
 struct event_cell {
 	uint32_t host;
 	uint32_t name;			/* string: the event's name */
@@ -182,6 +206,7 @@ struct second {
 	struct dev_cell *devs;		uint32_t n_devs;
 	struct dev_user_cell *dev_users; uint32_t n_dev_users;
 	struct net_cell *nets;		uint32_t n_nets;
+	struct flow_cell *flows;	uint32_t n_flows;
 	struct event_cell *events;	uint32_t n_events;
 	struct slow_call *slow;		uint32_t n_slow;	/* slowest first */
 	struct sched_cell *scheds;	uint32_t n_scheds;

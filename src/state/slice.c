@@ -80,6 +80,11 @@ void slice_window(struct slice *s, int64_t from, int64_t to)
 	s->window_to = time_floor(to, s->step) / s->step;
 }
 
+void slice_live(struct slice *s)
+{
+	s->live = true;
+}
+
 void slice_without_spans(struct slice *s)
 {
 	s->no_spans = true;
@@ -164,7 +169,7 @@ struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
 	t->self = s->threads->len;
 	t->host = host;
 	t->tid = t->task_tid = tid;
-	t->forward = ID_NONE;
+	t->forward = t->creator = ID_NONE;
 	t->id = ID_NONE;
 	t->start_ns = t->exit_ns = t->out_ns = TS_NONE;
 	t->soft_from[0] = t->soft_from[1] = INT64_MAX;

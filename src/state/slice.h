@@ -43,11 +43,18 @@ const struct blk_subscription *slice_subscriptions(size_t *ret_n);
  * those who ask for that only, since then all events take the long way. */
 const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n);
 
-/* No event that spans are made of will ever come, neither here nor left or right of it:
- * what only they need is not kept. Before anything is fed. slice_row_makes_spans() tells
- * of the rows of the source's classes. */
+/* No event that spans are made of will ever come, neither here nor left or right of it, or
+ * nobody asks for spans: there will be none, and what only they need is not kept. Before
+ * anything is fed. slice_row_makes_spans() tells of the rows of the source's classes. */
 void slice_without_spans(struct slice *s);
 bool slice_row_makes_spans(unsigned row);
+
+/*
+ * Its end is not known yet. Where no kernel tells who is there, threads are in the seconds in which
+ * they tell something themselves; of what is recorded whole, from its begin to its end. Before
+ * anything is fed; not for slices that are stitched.
+ */
+void slice_live(struct slice *s);
 
 /* Records in time order; `tables` is what their indexes mean. */
 void slice_feed(struct slice *s, const struct blk_tables *tables,

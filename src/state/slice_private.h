@@ -6,8 +6,10 @@
 #include "base/hist.h"
 #include "base/intmap.h"
 #include "base/strtab.h"
+#include "base/vec.h"
 #include "state/contexts.h"
 #include "state/kernel.h"
+#include "state/logs.h"
 #include "state/second.h"
 #include "state/slice.h"
 #include "state/syscalls.h"
@@ -120,26 +122,6 @@ struct tstate {
 	int64_t part[PART_SLICE_N];	/* charged since the slice's begin; without WAIT_FD */
 };
 
-/* A time off the CPU. */
-struct wait {
-	int64_t begin, wake, end;	/* wake: == end when never woken */
-	uint64_t wake_seq;
-	uint8_t cause : 7;		/* enum wait_cause */
-	bool in_soft_call : 1;		/* .call: the initial one, if the left tells it */
-	uint8_t part;			/* WAIT_PART (or PART_PREEMPTED) */
-	uint16_t off_cpu;		/* number of the CPU it left, or CPU_NONE */
-	uint32_t waker, waker_irq, cpu;
-	struct call call;		/* name 0: outside of one */
-};
-
-/* A finished call of a thread with spans. */
-struct done_call {
-	int64_t begin, end, ret;
-	uint64_t seq;			/* of the entry */
-	uint32_t name;
-	int32_t fd;
-};
-
 struct open_span { uint64_t trace, span; int64_t since; };
 /*
  * Where a thread's cells are in a bin: valid while .epoch is the epoch of the bin's
@@ -182,13 +164,14 @@ struct thread {
 	struct file_slot file_slot[FILE_SLOTS];
 	struct thread_sched sched;
 	int64_t start_ns, exit_ns;	/* TS_NONE */
-	uint32_t start_cpu;	/* anonymous: its CPU */
+	uint32_t start_cpu, creator;	/* anonymous: its CPU; .fresh: the thread that made it, or ID_NONE */
 	GArray *head;		/* struct rec */
-	GArray *waits;		/* struct wait */
+	struct vec waits;	/* struct wait */
 	uint64_t waits_base;	/* waits dropped before the first */
 	int64_t out_ns;		/* end of the last wait before those; TS_NONE */
 	uint32_t out_call;	/* string: the call it was in, or 0 */
-	GArray *calls;		/* struct done_call */
+	struct vec calls;	/* struct done_call */
+	uint32_t wait_hint;	/* where waits were looked for last, see explain_first_wait() */
 	GArray *annots;		/* uint32_t: annotations by it, in order */
 	GArray *open;		/* struct open_span: begun by it, not ended */
 	GArray *aliases;	/* uint32_t: ids forwarded to this one */
@@ -224,13 +207,15 @@ struct cpu {
 		struct {
 			uint16_t irq_depth;
 			bool irq_known;	/* else: handlers may run that began before the slice */
+			uint8_t raised;	/* by the task, in no handler: bits of INLINE_SOFTIRQS */
 		};
-		uint32_t irq_word;	/* both, to be compared at once */
+		uint32_t irq_word;	/* all, to be compared at once */
 	};
 	int64_t irq_since;	/* TS_NONE */
 	GArray *irq_head;	/* struct irq_note: what came while that was not known */
 	GArray *counters;	/* struct counter; or NULL */
-	GArray *runs;		/* struct run, see runs.h; or NULL */
+	struct vec runs;	/* struct run, see runs.h */
+	uint32_t run_hint;	/* where it was looked into last */
 	uint32_t n_losses;	/* that began, or were going on when the slice began */
 };
 
@@ -336,12 +321,11 @@ struct bin {
 	int64_t index;		/* floor(ts / step) */
 	int64_t begin, end;	/* of that second */
 	uint32_t version;	/* times published */
-	bool dirty;		/* changed since */
+	bool dirty, soft, again;	/* changed since; not all was known then; its turn, if there are news */
+	uint64_t news;		/* the publisher's count of them then */
 	uint32_t thread_epoch, call_epoch, file_epoch, cpu_epoch;	/* see struct call_slot */
-	struct intmap thread_map, call_map, file_map, dev_map, event_map, cpu_map;
-	struct intmap dev_user_map, net_map;
-	GArray *threads, *calls, *files, *devs, *events, *cpus, *slow;
-	GArray *dev_users, *nets;
+	struct intmap thread_map, call_map, file_map, dev_map, event_map, cpu_map, dev_user_map, net_map, flow_map;
+	GArray *threads, *calls, *files, *devs, *events, *cpus, *slow, *dev_users, *nets, *flows;
 	int64_t slow_from;	/* shorter calls are none of the slowest; 0 while there is room */
 	struct bin_kernel kernel;
 	struct trust trust;
@@ -447,6 +431,7 @@ struct plan {			/* where the short way finds things in records of this layout */
 	bool usual;		/* contexts: .tid and .comm, this one inline, and no .places */
 	uint8_t comm_repr;	/* of all names: BLK_TEXT_INLINE or BLK_TEXT_REF; or BLK_NONE */
 	uint32_t state, next, prev_comm, next_comm, prev_prio, next_prio;	/* of a switch */
+	uint32_t futex[3];	/* entry: its address, operation and value, all plain; or NOWHERE */
 	const struct strtab *places;	/* contexts_any(): the slice's; else NULL */
 };
 
@@ -481,7 +466,7 @@ struct fdops {
 struct slice {
 	bool rooted;
 	bool stitching;
-	bool no_spans;			/* nobody will ask for what only spans need */
+	bool no_spans, live;		/* nobody will ask for them, nor for what only they need; slice_live() */
 	bool has_functions, has_switches, has_calls;	/* such events may come */
 	int64_t step;
 	int64_t first, last;		/* coverage; INT64_MAX, INT64_MIN */
@@ -498,6 +483,7 @@ struct slice {
 	GHashTable *bins;		/* int64_t index -> struct bin */
 	struct bin *bin_last;		/* cache */
 	uint32_t epochs;		/* handed out, see struct call_slot */
+	uint64_t news;			/* published threads that turned out to be others */
 	struct bin *count_bin;		/* events are counted in classes for it; NULL */
 	int64_t kept_from;		/* bins before this index are forgotten */
 	int64_t window_from, window_to;	/* indexes of the bins of all before, and all behind it */
@@ -552,6 +538,12 @@ static inline struct thread *thread_at(const struct slice *s, uint32_t id)
 	return t;
 }
 
+/* Does a kernel tell of the host? */
+static inline bool slice_has_kernel(const struct slice *s, uint32_t host)
+{
+	return g_array_index(s->hosts, struct slice_host, host).has_kernel;
+}
+
 static inline uint32_t thread_follow(const struct slice *s, uint32_t id)
 {
 	if (id == ID_NONE)
@@ -587,6 +579,12 @@ static inline bool slice_lost_between(const struct slice *s, uint32_t host, int6
 static inline const struct call_info *info_of_call(const struct call *c)
 {
 	return c->info ? c->info : call_info("");
+}
+
+static inline struct wait_call wait_call(const struct call *c)
+{
+	return (struct wait_call){ .begin = c->begin, .arg = c->arg[0], .seq = c->seq, .name = c->name,
+				   .fd = c->fd, .op = (uint32_t)c->arg[1], .val = (uint32_t)c->arg[2] };
 }
 
 static inline bool comm_is(const struct comm *c, const void *bytes)	/* 16 of them */
@@ -637,14 +635,13 @@ struct waking {
 void thread_wake(struct slice *s, struct thread *t, const struct waking *w);
 void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
 		int16_t prio);
-void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
-		enum off_state state);
+void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu, enum off_state state);
 void thread_root(struct slice *s, struct thread *t);	/* begins at the trace's begin */
 void thread_born(struct thread *t, int64_t ts);		/* forked */
 void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit);	/* time is charged */
 void thread_append(struct slice *s, struct thread *l, struct thread *r);	/* r becomes l's end (join.c) */
 void thread_charge(struct slice *s, struct thread *t, int64_t until);	/* open state, up to there */
-void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq);
+void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t who);
 void thread_snapshot(const struct thread *t, int64_t at, int64_t part[PART_SLICE_N]);
 void thread_log_wait(struct thread *t, int64_t ts, uint32_t cpu);	/* it ends there */
 void thread_free(struct thread *t);
@@ -654,8 +651,8 @@ void call_finished(struct slice *s, struct thread *t, struct call *c, const stru
 void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r);
 /* Descriptors it may have changed. */
 void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r);
-void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
-	       int64_t ts, int64_t ret);	/* may be one of the slowest */
+/* It may be one of the slowest. */
+void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 void call_count_target(struct slice *s, struct bin *b, struct thread *t, const struct call *c,
 		       const struct call_info *info, int64_t ts, int64_t ret);	/* of IO_BOTH */
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
@@ -710,6 +707,7 @@ static inline void cpu_no_irq(struct cpu *c)	/* a call or switch: no handler run
 {
 	c->irq_known = true;
 	c->irq_depth = 0;
+	c->raised = 0;
 }
 
 /* An event's context says that task `tid` runs. */
@@ -734,9 +732,10 @@ void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const u
 
 /* bin_io.c: cells of devices */
 struct bin_dev *bin_dev(struct bin *b, uint32_t host, uint32_t dev);
-struct bin_dev_user *bin_dev_user(struct bin *b, uint32_t thread, uint32_t disk, uint32_t host,
-				  uint32_t dev);	/* disk: a small number for (host, dev) */
+/* disk: a small number for (host, dev) */
+struct bin_dev_user *bin_dev_user(struct bin *b, uint32_t thread, uint32_t disk, uint32_t host, uint32_t dev);
 struct bin_net *bin_net(struct bin *b, uint32_t host, uint32_t name);
+struct flow_sums *bin_flow(struct bin *b, uint32_t host, uint32_t name, const struct flow *flow);
 void bin_io_init(struct bin *b);
 void bin_io_free(struct bin *b);
 void bin_io_adopt(struct bin *b, const struct bin_maps *maps);	/* see bin_adopt() */

@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Spans: life and memory. The arrays are g_malloc'd and owned. */
+/* Spans: life and memory. The arrays are g_malloc'd and owned, or lie behind the span. */
 #include "state/publish.h"
-
-struct span *span_new_with(uint32_t n_annotations, uint32_t n_tags)
-{
-	size_t annotations = n_annotations * sizeof(struct span_annotation);
-	struct span *s = g_malloc(sizeof(*s) + annotations + n_tags * sizeof(struct span_tag));
-
-	*s = (struct span){
-		.thread = UINT32_MAX, .tid = -1, .pid = -1, .whole = true,
-		.n_annotations = n_annotations, .n_tags = n_tags,
-		.annotations = (struct span_annotation *)(void *)(s + 1),
-		.tags = (struct span_tag *)(void *)((char *)(s + 1) + annotations),
-	};
-	g_atomic_ref_count_init(&s->refs);
-	return s;
-}
 
 struct span *span_new(void)
 {
-	struct span *s = span_new_with(0, 0);
+	struct span *s = g_new(struct span, 1);
 
-	s->annotations = NULL;
-	s->tags = NULL;
-	s->whole = false;
+	*s = (struct span){ .thread = UINT32_MAX, .tid = -1, .pid = -1 };
+	g_atomic_ref_count_init(&s->refs);
 	return s;
 }
 
@@ -40,16 +24,46 @@ static size_t span_behind_size(const struct span_behind *b)
 
 void span_seal(struct span *s)
 {
-	size_t annotations = s->n_annotations * sizeof *s->annotations;
-	size_t tags = s->n_tags * sizeof *s->tags;
-
-	s->bytes = taken(s->n_waits, sizeof *s->waits) + taken(s->n_calls, sizeof *s->calls) +
-		   taken(s->n_slow, sizeof *s->slow) + taken(s->n_hops, sizeof *s->hops) +
+	s->bytes = taken(1, sizeof *s) + taken(s->n_annotations, sizeof *s->annotations) +
+		   taken(s->n_tags, sizeof *s->tags) + taken(s->n_waits, sizeof *s->waits) +
+		   taken(s->n_calls, sizeof *s->calls) + taken(s->n_slow, sizeof *s->slow) +
+		   taken(s->n_hops, sizeof *s->hops) +
 		   taken(s->behind != NULL, span_behind_size(s->behind));
-	if (s->whole)
-		s->bytes += taken(1, sizeof *s + annotations + tags);
-	else
-		s->bytes += taken(1, sizeof *s) + taken(1, annotations) + taken(1, tags);
+}
+
+/* The next piece of the memory: of s's array, if it has one. */
+static void *pack(char **at, const void *from, size_t size)
+{
+	char *to = *at;
+	if (!size)
+		return NULL;
+	memcpy(to, from, size);
+	*at += size;
+	return to;
+}
+
+struct span *span_pack(const struct span *s)
+{
+	size_t annotations = s->n_annotations * sizeof *s->annotations, tags = s->n_tags * sizeof *s->tags;
+	size_t waits = s->n_waits * sizeof *s->waits, calls = s->n_calls * sizeof *s->calls;
+	size_t slow = s->n_slow * sizeof *s->slow, hops = s->n_hops * sizeof *s->hops;
+	size_t behind = span_behind_size(s->behind);
+	size_t size = sizeof *s + annotations + tags + waits + calls + slow + hops + behind;
+	struct span *r = g_malloc(size);
+	char *at = (char *)(r + 1);
+
+	*r = *s;
+	r->whole = true;
+	r->annotations = pack(&at, s->annotations, annotations);
+	r->tags = pack(&at, s->tags, tags);
+	r->waits = pack(&at, s->waits, waits);
+	r->calls = pack(&at, s->calls, calls);
+	r->slow = pack(&at, s->slow, slow);
+	r->hops = pack(&at, s->hops, hops);
+	r->behind = pack(&at, s->behind, behind);
+	r->bytes = taken(1, size);
+	g_atomic_ref_count_init(&r->refs);
+	return r;
 }
 
 struct span *span_copy(const struct span *s)
@@ -94,11 +108,11 @@ void span_unref(struct span *s)
 	if (!s->whole) {
 		g_free(s->annotations);
 		g_free(s->tags);
+		g_free(s->waits);
+		g_free(s->calls);
+		g_free(s->slow);
+		g_free(s->hops);
+		g_free(s->behind);
 	}
-	g_free(s->waits);
-	g_free(s->calls);
-	g_free(s->slow);
-	g_free(s->hops);
-	g_free(s->behind);
 	g_free(s);
 }

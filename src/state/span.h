@@ -40,11 +40,13 @@ struct span_wait {
 	uint32_t thread;		/* who waited */
 	uint32_t call;			/* string: the system call, "" outside of one */
 	uint32_t file;			/* timeline_file(), UINT32_MAX: none */
-	uint32_t waker;			/* timeline_thread(), UINT32_MAX: unknown or an interrupt */
-	uint32_t waker_irq;		/* string: "irq virtio0" when an interrupt woke it, else "" */
+	uint32_t waker;			/* timeline_thread(), UINT32_MAX: unknown or an interrupt alone */
+	uint32_t waker_irq;		/* string: "irq virtio0" when an interrupt woke it, else ""; with a
+					 * waker: the softirq that it raised in its call (cpu.c) */
 	uint32_t waker_call;		/* string: what the waker did last or does: "clock_nanosleep" */
 	uint32_t cpu;			/* where it ran again, UINT32_MAX: unknown */
 	uint64_t arg;			/* a futex's address; else 0 */
+	bool lock;			/* the futex is one of a lock (not of a condition, a thread's end) */
 	uint32_t behind;		/* who ran longest on its CPU while it was runnable, as waker */
 };
 #define SPAN_MAX_WAITS 32		/* the longest; more are counted */
@@ -117,7 +119,7 @@ struct span {
 	struct span_hop *hops;			uint32_t n_hops;	/* in order of begin */
 	struct span_behind *behind;	/* NULL: it never waited for a CPU */
 	size_t bytes;			/* memory held, about */
-	bool whole;			/* private: annotations and tags lie behind it */
+	bool whole;			/* private: its arrays lie behind it */
 	gatomicrefcount refs;		/* private */
 };
 

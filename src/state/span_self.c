@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Self time: what of a span no child covers. */
-#include "state/spans.h"
+#include "state/spans_private.h"
 
-static int child_order(gconstpointer a, gconstpointer b)
+static int child_order(gconstpointer a, gconstpointer b, gpointer data)
 {
 	const struct child *x = a, *y = b;
 	if (x->parent != y->parent)
@@ -18,8 +18,8 @@ static bool covers(const struct half *h, const struct half *twin, const struct c
 		return h->kind == SPAN_CLIENT && twin;
 	if (!twin)
 		return true;
-	bool servers = h->kind == SPAN_SERVER ? c->service == h->span->service
-					      : c->service == twin->span->service;
+	bool servers = h->kind == SPAN_SERVER ? c->service == h->service
+					      : c->service == twin->service;
 	return (h->kind == SPAN_SERVER) == servers;
 }
 
@@ -44,21 +44,22 @@ static const struct half *twin_of(const struct half *halves, guint n, guint i)
 	return i && halves[i - 1].id == halves[i].id ? &halves[i - 1] : NULL;
 }
 
-void spans_set_self(GArray *halves, GArray *children)
+void spans_set_self(struct spans *sp)
 {
-	struct half *all = (struct half *)halves->data;
-	g_array_set_size(children, 0);
-	for (guint i = 0; i < halves->len; i++) {
-		const struct half *twin = twin_of(all, halves->len, i);
+	struct half *all = sp->halves.data;
+	guint n = sp->halves.len;
+	sp->children.len = 0;
+	for (guint i = 0; i < n; i++) {
+		const struct half *twin = twin_of(all, n, i);
 		bool other = twin && all[i].kind == SPAN_SERVER;
-		struct child c = { other ? all[i].id : all[i].parent, all[i].span->service, other,
+		struct child c = { other ? all[i].id : all[i].parent, all[i].service, other,
 				   all[i].begin, all[i].end };
 		if (c.parent && (other || c.parent != all[i].id))
-			g_array_append_val(children, c);
+			*vec_add(&sp->children, struct child) = c;
 	}
-	g_array_sort(children, child_order);
-	const struct child *begin = (const struct child *)children->data, *end = begin + children->len;
-	for (guint i = 0; i < halves->len; i++) {
+	vec_sort(&sp->children, sizeof(struct child), child_order, NULL);
+	const struct child *begin = sp->children.data, *end = begin + sp->children.len;
+	for (guint i = 0; i < n; i++) {
 		const struct child *lo = begin, *hi = end;
 		while (lo < hi) {
 			const struct child *mid = lo + (hi - lo) / 2;
@@ -67,6 +68,6 @@ void spans_set_self(GArray *halves, GArray *children)
 			else
 				hi = mid;
 		}
-		all[i].span->self_ns = self_time(&all[i], twin_of(all, halves->len, i), lo, end);
+		all[i].self_ns = self_time(&all[i], twin_of(all, n, i), lo, end);
 	}
 }

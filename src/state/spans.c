@@ -1,73 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Spans from annotations: grouping, halves, states, self time, publication. */
-#include "state/spans.h"
-
 #include "state/hops.h"
-#include "state/pairs.h"
+#include "state/publish.h"
 #include "state/rules_private.h"
-#include "state/runs.h"
-
-struct strace {			/* one trace */
-	uint64_t id;
-	guint n_annots;
-	uint32_t first_annot, last_annot;	/* of a chain, see struct annot */
-	GArray *slots;		/* struct slot, by span and kind; NULL: none yet */
-	GHashTable *abandoned;	/* uint64_t ids of spans without an end; NULL: none */
-	bool dirty, open;	/* open: published with open spans, or not closed yet */
-	bool given_up;		/* there is no room for more of it */
-	bool goes_on;		/* it had open spans, when it was published last */
-	bool settled;		/* nothing that comes for others can change what was published */
-	int64_t root_end, first, last;	/* root_end: TS_NONE; instants of annotations */
-	guint published;	/* annotations, when it was published last */
-	int64_t published_at;	/* and when that was */
-};
-
-enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END, CORE_N };
+#include "state/strace.h"
 
 struct slot { uint64_t span; uint32_t kind, slot; };
-
-struct spans {
-	struct slice *s;
-	struct names *n;
-	struct pairs *pairs;
-	spans_thread thread;
-	void *thread_data;
-	uint32_t core[CORE_N];		/* their strings */
-	guint done;			/* annotations indexed */
-	guint most;			/* annotations kept; 0: no bound */
-	GPtrArray *traces;		/* struct strace * */
-	struct intmap by_id;		/* of a trace -> in traces */
-	struct intmap forgotten;	/* ids of traces */
-	uint32_t n_slots;
-	int64_t forgot_at;		/* instant; INT64_MIN: never */
-	struct intmap irqs;		/* host and code -> text, while spans are published */
-	/* While a trace is made: */
-	GArray *ids;			/* uint32_t: its annotations, by span and time */
-	GArray *halves;			/* struct half; their annotations are in ids */
-	GArray *segments;		/* struct segment */
-	GArray *children;		/* struct child */
-};
-
-struct slice *spans_slice(struct spans *sp)
-{
-	return sp->s;
-}
-
-struct names *spans_names(struct spans *sp)
-{
-	return sp->n;
-}
 
 /* Idle tasks, and those without a name, are nobody. */
 static bool is_somebody(const struct slice *s, uint32_t thread)
 {
 	const struct thread *t = thread == ID_NONE ? NULL : thread_at(s, thread);
 	return t && !t->idle && t->tid != -1;
-}
-
-uint32_t spans_map_thread(struct spans *sp, uint32_t thread)
-{
-	return is_somebody(sp->s, thread) ? sp->thread(sp->thread_data, thread) : ID_NONE;
 }
 
 uint32_t spans_irq_text(struct spans *sp, uint32_t host, uint32_t code)
@@ -119,14 +63,14 @@ struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, v
 	};
 	for (unsigned i = CORE_CS; i < CORE_N; i++)
 		sp->core[i] = strtab_add(s->strings, cores[i]);
+	for (unsigned i = CORE_CS; i < CORE_N; i++)
+		if (sp->core[i] < CORE_KEYS)
+			sp->core_of[sp->core[i]] = (uint8_t)i;
 	sp->thread = thread;
 	sp->forgot_at = INT64_MIN;
 	sp->thread_data = data;
 	sp->traces = g_ptr_array_new_with_free_func(strace_free);
-	sp->ids = g_array_new(false, false, sizeof(uint32_t));
-	sp->halves = g_array_new(false, false, sizeof(struct half));
-	sp->segments = g_array_new(false, false, sizeof(struct segment));
-	sp->children = g_array_new(false, false, sizeof(struct child));
+	sp->parts.behind.s = sp->parts.behind_hop.s = s;
 	return sp;
 }
 
@@ -139,16 +83,24 @@ void spans_free(struct spans *sp)
 	intmap_clear(&sp->by_id);
 	intmap_clear(&sp->forgotten);
 	intmap_clear(&sp->irqs);
-	g_array_unref(sp->ids);
-	g_array_unref(sp->halves);
-	g_array_unref(sp->segments);
-	g_array_unref(sp->children);
+	struct parts_of_span *p = &sp->parts;
+	struct vec *const rooms[] = {
+		&sp->ids, &sp->halves, &sp->segments, &sp->children, &sp->calls, &sp->chains,
+		&sp->inner, &sp->stack, &sp->starts, &p->annotations, &p->tags, &p->waits,
+		&p->calls, &p->slow, &p->hops, &p->behind.all, &p->behind_hop.all,
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(rooms); i++)
+		vec_free(rooms[i]);
 	g_free(sp);
 }
 
-static enum core core_of(const struct spans *sp, const struct annot *a)
+static inline enum core core_of(const struct spans *sp, const struct annot *a)
 {
-	for (unsigned i = CORE_CS; a->type == ANNOT_EVENT && i < CORE_N; i++)
+	if (a->type != ANNOT_EVENT)
+		return CORE_NONE;
+	if (a->key < CORE_KEYS)
+		return sp->core_of[a->key];
+	for (unsigned i = CORE_CS; i < CORE_N; i++)
 		if (a->key == sp->core[i])
 			return (enum core)i;
 	return CORE_NONE;
@@ -212,13 +164,10 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 
 /* ---- halves ---- */
 
-struct grouping { const struct annot *annots; };
-
-static int annot_order(gconstpointer a, gconstpointer b, gpointer data)
+static int annot_order(gconstpointer a, gconstpointer b, gpointer annots)
 {
-	const struct grouping *g = data;
-	const struct annot *x = &g->annots[*(const uint32_t *)a];
-	const struct annot *y = &g->annots[*(const uint32_t *)b];
+	const struct annot *x = (const struct annot *)annots + *(const uint32_t *)a;
+	const struct annot *y = (const struct annot *)annots + *(const uint32_t *)b;
 	if (x->span != y->span)
 		return x->span < y->span ? -1 : 1;
 	if (x->ts != y->ts)
@@ -313,10 +262,11 @@ static void add_half(struct spans *sp, const uint32_t *ids, guint n, enum span_k
 	const struct annot *first = &g_array_index(sp->s->annots, struct annot, ids[0]);
 	struct half h = {
 		.annots = ids, .n_annots = n, .kind = kind, .id = first->span, .thread = ID_NONE,
+		.service = first->service,
 	};
 	for (guint i = 0; i < n && !h.parent; i++)
 		h.parent = g_array_index(sp->s->annots, struct annot, ids[i]).parent;
-	g_array_append_val(sp->halves, h);
+	*vec_add(&sp->halves, struct half) = h;
 }
 
 /* Those of the server half behind the others, each in their order; returns how many are
@@ -371,15 +321,15 @@ static void split_span(struct spans *sp, uint32_t *ids, guint n)
 	guint before = move_back(ids, n, back);
 	add_half(sp, ids, before, SPAN_CLIENT);
 	add_half(sp, ids + before, n - before, SPAN_SERVER);
-	for (guint i = sp->halves->len - 2; parent && i < sp->halves->len; i++)
-		g_array_index(sp->halves, struct half, i).parent = parent;
+	for (guint i = sp->halves.len - 2; parent && i < sp->halves.len; i++)
+		half_at(sp, i)->parent = parent;
 }
 
 /* ---- a span from its half ---- */
 
-static void fill_ids(struct spans *sp, struct half *h, const struct annot *a)
+static void fill_ids(struct spans *sp, const struct half *h, struct span *span)
 {
-	struct span *span = h->span;
+	const struct annot *a = annot_of(sp, h, 0);
 	span->trace_id = a->trace;
 	span->span_id = h->id;
 	span->parent_id = h->parent;
@@ -405,28 +355,34 @@ static void fill_ids(struct spans *sp, struct half *h, const struct annot *a)
 		span->pid = names_process_info(sp->n, process)->pid;
 }
 
-static struct span *new_span(struct spans *sp, const struct half *h)
+static bool is_error(struct spans *sp, uint32_t key)
 {
-	guint n_events = 0;
-	for (guint i = 0; i < h->n_annots; i++)
-		n_events += g_array_index(sp->s->annots, struct annot, h->annots[i]).type == ANNOT_EVENT;
-	return span_new_with(n_events, h->n_annots - n_events);
+	if (key < CORE_KEYS && sp->no_error[key])
+		return false;
+	bool error = !g_ascii_strcasecmp(strtab_get(sp->s->strings, key), "error");
+	if (key < CORE_KEYS)
+		sp->no_error[key] = !error;
+	return error;
 }
 
-static void fill_annots(struct spans *sp, struct half *h)
+static void fill_annots(struct spans *sp, const struct half *h, struct span *span)
 {
-	struct span_annotation *event = h->span->annotations;
-	struct span_tag *tag = h->span->tags;
+	struct vec *events = &sp->parts.annotations, *tags = &sp->parts.tags;
+	events->len = tags->len = 0;
 	for (guint i = 0; i < h->n_annots; i++) {
-		const struct annot *a = &g_array_index(sp->s->annots, struct annot, h->annots[i]);
-		const char *key = strtab_get(sp->s->strings, a->key);
-		h->span->errors += (*key == 'e' || *key == 'E') && !g_ascii_strcasecmp(key, "error");
+		const struct annot *a = annot_of(sp, h, i);
+		span->errors += is_error(sp, a->key);
 		if (a->type == ANNOT_EVENT)
-			*event++ = (struct span_annotation){ a->ts, a->key,
-							     spans_map_thread(sp, a->thread) };
+			*vec_add(events, struct span_annotation) = (struct span_annotation){
+				a->ts, a->key, spans_map_thread(sp, a->thread) };
 		else
-			*tag++ = (struct span_tag){ a->ts, a->key, a->val, a->type == ANNOT_INT };
+			*vec_add(tags, struct span_tag) = (struct span_tag){
+				a->ts, a->key, a->val, a->type == ANNOT_INT };
 	}
+	span->annotations = events->data;
+	span->n_annotations = events->len;
+	span->tags = tags->data;
+	span->n_tags = tags->len;
 }
 
 /* ---- publication ---- */
@@ -446,33 +402,33 @@ static uint32_t find_slot(const struct strace *t, guint n, const struct slot *ke
 	return have ? have->slot : ID_NONE;
 }
 
-static void give_slots(struct spans *sp, struct strace *t, struct publication *pub)
+static void publish_half(struct spans *sp, struct strace *t, guint n_slots, const struct half *h,
+			 struct publication *pub)
 {
-	if (!t->slots)
-		t->slots = g_array_sized_new(false, false, sizeof(struct slot), sp->halves->len);
-	guint before = t->slots->len;
-	for (guint i = 0; i < sp->halves->len; i++) {
-		struct span *span = g_array_index(sp->halves, struct half, i).span;
-		struct slot s = { span->span_id, span->kind, 0 };
-		s.slot = find_slot(t, before, &s);
-		if (s.slot == ID_NONE) {
-			s.slot = sp->n_slots++;
-			g_array_append_val(t->slots, s);
-		}
-		span_seal(span);
-		publication_add_span(pub, s.slot, span);
+	struct span made = { .self_ns = h->self_ns };
+	fill_ids(sp, h, &made);
+	fill_annots(sp, h, &made);
+	explain_half(sp, h, &made);
+	explain_calls(sp, h, &made);
+	hops_follow(sp, h, &made);
+	struct slot s = { h->id, h->kind, 0 };
+	s.slot = find_slot(t, n_slots, &s);
+	if (s.slot == ID_NONE) {
+		s.slot = sp->n_slots++;
+		g_array_append_val(t->slots, s);
 	}
-	if (t->slots->len > before)
-		g_array_sort(t->slots, slot_order);
+	publication_add_span(pub, s.slot, span_pack(&made));
 }
 
-#define FORGET_AFTER_NS INT64_C(60000000000)	/* a trace without an end is given up */
-
-/* Closed 2 s after the root's end; without one, when it is given up. */
-static bool is_closed(const struct strace *t, int64_t now)
+static void publish_halves(struct spans *sp, struct strace *t, struct publication *pub)
 {
-	return t->given_up || (t->root_end != TS_NONE && now - t->root_end >= SPANS_LINGER_NS && now >= t->last) ||
-	       now - t->last >= FORGET_AFTER_NS;
+	if (!t->slots)
+		t->slots = g_array_sized_new(false, false, sizeof(struct slot), sp->halves.len);
+	guint before = t->slots->len;
+	for (guint i = 0; i < sp->halves.len; i++)
+		publish_half(sp, t, before, half_at(sp, i), pub);
+	if (t->slots->len > before)
+		g_array_sort(t->slots, slot_order);
 }
 
 #define OFTEN 1000		/* annotations of a trace that may be published at any time */
@@ -483,7 +439,7 @@ static bool is_news(const struct strace *t, int64_t now, bool final)
 {
 	if (t->dirty || t->goes_on)
 		return true;
-	return !t->settled && (final || (t->open && is_closed(t, now)));
+	return !t->settled && (final || (t->open && strace_closed(t, now)));
 }
 
 /* Is it worth its cost now? A long one is published when it is a quarter longer, or now
@@ -493,7 +449,7 @@ static bool is_due(const struct strace *t, int64_t now, bool final)
 	guint n = t->n_annots;
 	if (!is_news(t, now, final))
 		return false;
-	return final || n <= OFTEN || is_closed(t, now) || n - t->published > t->published / 4 ||
+	return final || n <= OFTEN || strace_closed(t, now) || n - t->published > t->published / 4 ||
 	       now - t->published_at >= (int64_t)n * NS_AN_ANNOT;
 }
 
@@ -501,28 +457,23 @@ static bool is_due(const struct strace *t, int64_t now, bool final)
 static bool is_told_all(const struct spans *sp, const struct annot *a)
 {
 	return !a->by_kernel && !a->in_kernel && !a->mark &&
-	       !g_array_index(sp->s->hosts, struct slice_host, a->host).has_kernel;
+	       !slice_has_kernel(sp->s, a->host);
 }
 
 static void sort_and_split(struct spans *sp, struct strace *t)
 {
-	struct grouping g = { (const struct annot *)sp->s->annots->data };
-	g_array_set_size(sp->ids, 0);
-	g_array_set_size(sp->halves, 0);
+	struct annot *annots = (struct annot *)sp->s->annots->data;
+	sp->ids.len = sp->halves.len = 0;
 	t->settled = true;
-	bool sorted = true;
-	for (uint32_t i = t->first_annot, last = ID_NONE; i != ID_NONE; last = i, i = g.annots[i].next) {
-		struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
-		annot_thread(sp, a);
-		t->settled &= is_told_all(sp, a);
-		sorted &= last == ID_NONE || annot_order(&last, &i, &g) <= 0;
-		g_array_append_val(sp->ids, i);
+	for (uint32_t i = t->first_annot; i != ID_NONE; i = annots[i].next) {
+		annot_thread(sp, &annots[i]);
+		t->settled &= is_told_all(sp, &annots[i]);
+		*vec_add(&sp->ids, uint32_t) = i;
 	}
-	if (!sorted)
-		g_array_sort_with_data(sp->ids, annot_order, &g);
-	uint32_t *ids = (uint32_t *)sp->ids->data;
-	for (guint i = 0, n; i < sp->ids->len; i += n) {
-		for (n = 1; i + n < sp->ids->len && g.annots[ids[i + n]].span == g.annots[ids[i]].span;)
+	vec_sort(&sp->ids, sizeof(uint32_t), annot_order, annots);
+	uint32_t *ids = sp->ids.data;
+	for (guint i = 0, n; i < sp->ids.len; i += n) {
+		for (n = 1; i + n < sp->ids.len && annots[ids[i + n]].span == annots[ids[i]].span;)
 			n++;
 		split_span(sp, &ids[i], n);
 	}
@@ -530,27 +481,21 @@ static void sort_and_split(struct spans *sp, struct strace *t)
 
 static void publish_trace(struct spans *sp, struct strace *t, struct publication *pub, int64_t now)
 {
-	struct making m = { t, is_closed(t, now), now };
-	GArray *halves = sp->halves;
+	struct making m = { t, strace_closed(t, now), now };
 	sort_and_split(sp, t);
-	g_array_set_size(sp->segments, 0);
 	t->open = !m.closed;
 	t->goes_on = false;
 	t->published = t->n_annots;
 	t->published_at = now;
-	for (guint i = 0; i < halves->len; i++) {
-		struct half *h = &g_array_index(halves, struct half, i);
-		h->span = new_span(sp, h);
-		bound_half(sp, h, &m);
-		t->goes_on |= h->state == SPAN_OPEN;
-		fill_ids(sp, h, &g_array_index(sp->s->annots, struct annot, h->annots[0]));
-		fill_annots(sp, h);
-		explain_half(sp, h, i, now, sp->segments);
+	for (guint i = 0; i < sp->halves.len; i++) {
+		bound_half(sp, half_at(sp, i), &m);
+		t->goes_on |= half_at(sp, i)->state == SPAN_OPEN;
 	}
-	explain_calls(sp, halves, sp->segments);
-	hops_find(sp, halves, sp->segments);
-	spans_set_self(sp->halves, sp->children);
-	give_slots(sp, t, pub);
+	spans_find_segments(sp);
+	spans_find_calls(sp);
+	hops_find(sp);
+	spans_set_self(sp);
+	publish_halves(sp, t, pub);
 	t->dirty = false;
 }
 
@@ -579,14 +524,14 @@ static void give_up(struct spans *sp, GPtrArray *due, int64_t now)
 	guint n = 0;
 	for (guint i = 0; i < due->len; i++) {
 		const struct strace *t = g_ptr_array_index(due, i);
-		n += is_closed(t, now) ? 0 : t->n_annots;
+		n += strace_closed(t, now) ? 0 : t->n_annots;
 	}
 	if (!sp->most || n <= sp->most)
 		return;
 	g_ptr_array_sort(due, longest_first);
 	for (guint i = 0; i < due->len && n > sp->most / 2; i++) {
 		struct strace *t = g_ptr_array_index(due, i);
-		if (is_closed(t, now))
+		if (strace_closed(t, now))
 			continue;
 		t->given_up = true;
 		n -= t->n_annots;
@@ -607,128 +552,4 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 	for (guint i = 0; i < due->len; i++)
 		publish_trace(sp, g_ptr_array_index(due, i), pub, now);
 	intmap_clear(&sp->irqs);	/* names may be told later */
-}
-
-/* ---- forgetting ---- */
-
-#define MAX_FORGOTTEN 250000
-#define FORGET_EVERY_NS INT64_C(500000000)	/* all that is kept is walked for it: not at each refresh */
-#define HOLLOW 4	/* an array is made anew when it holds less than a quarter of before */
-
-static void forget_trace(struct spans *sp, guint i)
-{
-	struct strace *last = g_ptr_array_index(sp->traces, sp->traces->len - 1);
-	const struct strace *t = g_ptr_array_index(sp->traces, i);
-	intmap_set(&sp->forgotten, t->id, 1);
-	intmap_set(&sp->by_id, last->id, i);
-	intmap_remove(&sp->by_id, t->id);
-	g_ptr_array_remove_index_fast(sp->traces, i);
-}
-
-/* Drops closed traces; the first instant that those left still need. */
-static int64_t forget_traces(struct spans *sp, int64_t now)
-{
-	int64_t needed = now;
-	if (sp->forgotten.n > MAX_FORGOTTEN)
-		intmap_clear(&sp->forgotten);
-	for (guint i = sp->traces->len; i-- > 0;) {
-		const struct strace *t = g_ptr_array_index(sp->traces, i);
-		if (t->dirty || (t->open && !is_closed(t, now)))
-			needed = MIN(needed, t->first);
-		else
-			forget_trace(sp, i);
-	}
-	return needed;
-}
-
-static bool is_gone(uint64_t trace, void *data)
-{
-	const struct spans *sp = data;
-	return intmap_get(&sp->by_id, trace) == INTMAP_NONE;
-}
-
-/* Keeps only the annotations of traces that are left; `map`: old to new number. */
-static void compact_annots(struct spans *sp, uint32_t *map)
-{
-	GArray *all = sp->s->annots;
-	guint kept = 0, done = 0;
-	for (guint i = 0; i < all->len; i++) {
-		struct annot *a = &g_array_index(all, struct annot, i);
-		bool keep = i >= sp->done || intmap_get(&sp->by_id, a->trace) != INTMAP_NONE;
-		map[i] = keep ? kept : ID_NONE;
-		if (!keep) {
-			g_free(a->snap);
-			continue;
-		}
-		done += i < sp->done;
-		g_array_index(all, struct annot, kept++) = *a;
-	}
-	if (all->len > OFTEN && kept < all->len / HOLLOW) {
-		sp->s->annots = g_array_sized_new(false, true, sizeof(struct annot), kept + 1);
-		g_array_append_vals(sp->s->annots, all->data, kept);
-		g_array_unref(all);
-	} else {
-		g_array_set_size(all, kept);
-	}
-	for (guint i = 0; i < done; i++) {
-		struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
-		a->next = a->next == ID_NONE ? ID_NONE : map[a->next];
-	}
-	for (guint i = 0; i < sp->traces->len; i++) {
-		struct strace *t = g_ptr_array_index(sp->traces, i);
-		t->first_annot = map[t->first_annot];
-		t->last_annot = map[t->last_annot];
-	}
-	sp->done = done;
-}
-
-static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
-{
-	guint n = 0, kept = 0;
-	for (guint i = 0; t->annots && i < t->annots->len; i++) {
-		uint32_t id = map[g_array_index(t->annots, uint32_t, i)];
-		if (id != ID_NONE)
-			g_array_index(t->annots, uint32_t, kept++) = id;
-	}
-	if (t->annots)
-		g_array_set_size(t->annots, kept);
-	for (guint i = 0; i < t->head->len; i++) {
-		struct rec *r = &g_array_index(t->head, struct rec, i);
-		if ((r->type == REC_SPAN || r->type == REC_MARK) && r->who != ID_NONE)
-			r->who = map[r->who];
-	}
-	while (t->waits && n < t->waits->len && g_array_index(t->waits, struct wait, n).end < needed)
-		n++;
-	if (n) {
-		g_array_remove_range(t->waits, 0, n);
-		t->waits_base += n;
-	}
-	for (n = 0; t->calls && n < t->calls->len &&
-	     g_array_index(t->calls, struct done_call, n).end < needed;)
-		n++;
-	if (n)
-		g_array_remove_range(t->calls, 0, n);
-	for (n = kept = 0; t->open && n < t->open->len; n++)
-		if (g_array_index(t->open, struct open_span, n).since >= needed)
-			g_array_index(t->open, struct open_span, kept++) =
-				g_array_index(t->open, struct open_span, n);
-	if (t->open)
-		g_array_set_size(t->open, kept);
-}
-
-void spans_forget(struct spans *sp, int64_t now)
-{
-	if (sp->forgot_at != INT64_MIN && now - sp->forgot_at < FORGET_EVERY_NS)
-		return;
-	sp->forgot_at = now;
-	int64_t needed = forget_traces(sp, now) - JUST_OUT_NS;
-	g_autofree uint32_t *map = g_new(uint32_t, sp->s->annots->len + 1);
-	compact_annots(sp, map);
-	pairs_forget(sp->pairs, is_gone, sp);
-	runs_forget(sp->s, needed);
-	for (guint i = 0; i < sp->s->threads->len; i++) {
-		struct thread *t = g_ptr_array_index(sp->s->threads, i);
-		if (t->forward == ID_NONE)
-			trim_thread(t, map, needed);
-	}
 }

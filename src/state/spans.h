@@ -32,40 +32,4 @@ void spans_bound(struct spans *sp, size_t bytes);
  * without end. An annotation that comes for a forgotten trace is dropped and counted. */
 void spans_forget(struct spans *sp, int64_t now);
 
-/* explain.c: parts and waits of one half, from its annotations in order of time. */
-struct half {
-	const uint32_t *annots;		/* sorted */
-	guint n_annots;
-	enum span_kind kind;
-	enum span_state state;
-	int64_t begin, end;
-	uint32_t thread;		/* of its begin, ID_NONE */
-	struct span *span;		/* being filled */
-	uint64_t id, parent;
-};
-struct segment { uint32_t thread; int64_t begin, end; size_t half; };	/* for its calls */
-
-void explain_half(struct spans *sp, struct half *h, size_t index, int64_t now, GArray *segments);
-/* Of the thread's kept waits, in order of time, the first that ends behind the instant: its index. */
-guint explain_first_wait(const struct thread *t, int64_t at);
-/* Why the thread was blocked; and the wait as it is kept with a span, as far as it lies in
- * [begin, end) (without .behind; false: it does not). */
-enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w);
-bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
-		  struct span_wait *ret);
-/* Sorts the segments by thread, then begin. */
-void explain_calls(struct spans *sp, GArray *halves, GArray *segments);
-
-/* For explain.c. */
-struct slice *spans_slice(struct spans *sp);
-struct names *spans_names(struct spans *sp);
-uint32_t spans_irq_text(struct spans *sp, uint32_t host, uint32_t code);	/* irq_text() */
-uint32_t spans_map_thread(struct spans *sp, uint32_t thread);
-
-/* What a child covers of its parent. */
-struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
-/* Sets self_ns of the spans of a trace's halves (struct half, sorted by span). `children` is
- * room for struct child that is used again. */
-void spans_set_self(GArray *halves, GArray *children);
-
 #endif

@@ -95,15 +95,16 @@ static void map_logs(struct thread *t, const struct maps *m)
 {
 	for (guint i = 0; i < t->head->len; i++)
 		map_rec(&g_array_index(t->head, struct rec, i), m);
-	for (guint i = 0; t->waits && i < t->waits->len; i++) {
-		struct wait *w = &g_array_index(t->waits, struct wait, i);
+	for (guint i = 0; i < t->waits.len; i++) {
+		struct wait *w = vec_at(&t->waits, struct wait, i);
 		w->waker = map_thread(m, w->waker);
 		w->cpu = map_cpu(m, w->cpu);
 		w->wake_seq += w->wake_seq ? m->seq_add : 0;
-		map_call(&w->call, m);
+		w->call.name = m->string[w->call.name];
+		w->call.seq += m->seq_add;
 	}
-	for (guint i = 0; t->calls && i < t->calls->len; i++) {
-		struct done_call *c = &g_array_index(t->calls, struct done_call, i);
+	for (guint i = 0; i < t->calls.len; i++) {
+		struct done_call *c = vec_at(&t->calls, struct done_call, i);
 		c->name = m->string[c->name];
 		c->seq += m->seq_add;
 	}
@@ -132,6 +133,7 @@ static void move_threads(struct slice *a, struct slice *b, struct maps *m)
 		t->forward = map_thread(m, t->forward);
 		if (t->tid == -1 || t->idle)
 			t->start_cpu = m->cpu[t->start_cpu];
+		t->creator = map_thread(m, t->creator);
 		t->out_call = m->string[t->out_call];
 		t->name_last = m->string[t->name_last];
 		t->told.value[CONTEXT_HOSTNAME] = m->string[t->told.value[CONTEXT_HOSTNAME]];
@@ -221,9 +223,8 @@ static void join_irqs(struct slice *a, struct cpu *c, const struct cpu *b)
 	if (!b->irq_known)
 		return;
 	memcpy(c->irq, b->irq, sizeof c->irq);
-	c->irq_depth = b->irq_depth;
+	c->irq_word = b->irq_word;
 	c->irq_since = b->irq_since;
-	c->irq_known = true;
 }
 
 static int kind_of(const struct thread *t)

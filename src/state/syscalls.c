@@ -31,7 +31,7 @@ static const struct call_info table[] = {
 	BYFD("writev", IO_WRITE), BYFD("pwritev", IO_WRITE), BYFD("pwritev2", IO_WRITE),
 	BYFD("sendfile", IO_BOTH), BYFD("sendfile64", IO_BOTH), BYFD("splice", IO_BOTH),
 	BYFD("tee", IO_BOTH), BYFD("vmsplice", IO_WRITE), BYFD("copy_file_range", IO_BOTH),
-	BYFD("ioctl", IO_NONE), BYFD("lseek", IO_NONE), BYFD("flock", IO_NONE),
+	BYFD("ioctl", IO_NONE), BYFD("lseek", IO_NONE),
 
 	SOCK("recvfrom", IO_READ), SOCK("recv", IO_READ), SOCK("recvmsg", IO_READ),
 	MESSAGES("recvmmsg", IO_READ), SOCK("sendto", IO_WRITE), SOCK("send", IO_WRITE),
@@ -45,6 +45,8 @@ static const struct call_info table[] = {
 	FDOP("bind", PART_SOCKET, FDOP_BIND), FDOP("socket", PART_SOCKET, FDOP_SOCKET),
 	FDOP("socketpair", PART_SOCKET, FDOP_SOCKETPAIR),
 
+	/* A lock of whoever has the file open, not the disk. */
+	{ .name = "flock", .cause = PART_OTHER, .has_fd = true, .dir = IO_DIR_OTHER },
 	SYNC("fsync", true), SYNC("fdatasync", true), SYNC("sync_file_range", true),
 	SYNC("syncfs", true), SYNC("sync", false), SYNC("msync", false),
 	DISKFD("getdents"), DISKFD("getdents64"), DISKFD("ftruncate"),

@@ -9,10 +9,8 @@ void thread_free(struct thread *t)
 {
 	if (t->head)
 		g_array_unref(t->head);
-	if (t->waits)
-		g_array_unref(t->waits);
-	if (t->calls)
-		g_array_unref(t->calls);
+	vec_free(&t->waits);
+	vec_free(&t->calls);
 	if (t->annots)
 		g_array_unref(t->annots);
 	if (t->open)
@@ -171,19 +169,15 @@ void thread_log_wait(struct thread *t, int64_t ts, uint32_t cpu)
 {
 	const struct tstate *st = &t->st;
 	bool woken = st->run == RUN_WOKEN, preempted = st->run == RUN_PREEMPTED;
-	struct wait w = {
+	*vec_add(&t->waits, struct wait) = (struct wait){
 		.begin = st->off_ns, .wake = woken ? st->wake_ns : ts, .end = ts,
 		.wake_seq = st->wake_seq, .cause = preempted ? WAIT_PART : st->wait_cause,
 		.part = preempted ? PART_PREEMPTED : st->wait_part,
 		.waker = woken ? st->waker : ID_NONE, .waker_irq = woken ? st->waker_irq : 0,
 		.cpu = cpu, .off_cpu = st->off_cpu,
 		.in_soft_call = st->call_state == CALL_SOFT && !st->call_lost,
+		.call = st->call_state == CALL_IN ? wait_call(&st->call) : (struct wait_call){ 0 },
 	};
-	if (st->call_state == CALL_IN)
-		w.call = st->call;
-	if (!t->waits)
-		t->waits = g_array_new(false, false, sizeof(struct wait));
-	g_array_append_val(t->waits, w);
 }
 
 static void do_since(struct slice *s, struct thread *t, const struct rec *r)
@@ -289,7 +283,7 @@ static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 	a->thread = t->self;
 	if (!a->snap)
 		a->snap = g_new(struct snap, 1);
-	a->snap->wait_index = t->waits_base + (t->waits ? t->waits->len : 0);
+	a->snap->wait_index = t->waits_base + t->waits.len;
 	memcpy(a->snap->part, t->st.part, sizeof a->snap->part);
 	if (!t->annots)
 		t->annots = g_array_new(false, false, sizeof(uint32_t));
@@ -498,19 +492,20 @@ void thread_born(struct thread *t, int64_t ts)
 	t->st.call_state = CALL_IN;	/* it returns from its parent's fork, a call without a name */
 }
 
-void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq)
+/* The wakeup `seq` was by a handler; who: the thread that raised that, or ID_NONE. */
+void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t who)
 {
 	struct thread *t = thread_at(s, id);
 	sched_patch_waker(s, seq, irq);
 	if (t->st.wake_seq == seq) {
 		t->st.waker_irq = irq;
-		t->st.waker = ID_NONE;
+		t->st.waker = who;
 	}
-	for (guint i = t->waits ? t->waits->len : 0; i > 0; i--) {
-		struct wait *w = &g_array_index(t->waits, struct wait, i - 1);
+	for (guint i = t->waits.len; i > 0; i--) {
+		struct wait *w = vec_at(&t->waits, struct wait, i - 1);
 		if (w->wake_seq == seq) {
 			w->waker_irq = irq;
-			w->waker = ID_NONE;
+			w->waker = who;
 			return;
 		}
 	}
@@ -518,7 +513,7 @@ void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq
 		struct rec *r = &g_array_index(t->head, struct rec, i);
 		if (r->type == REC_WAKE && r->seq == seq) {
 			r->irq = irq;
-			r->who = ID_NONE;
+			r->who = who;
 		}
 	}
 }

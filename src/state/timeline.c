@@ -134,9 +134,11 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->processes.size = sizeof(struct process_info);
 	tl->files.size = sizeof(struct file_info);
 	tl->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	tl->host_events = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	tl->seconds = g_ptr_array_new_with_free_func(free_second);
 	tl->spans = span_entries_new();
 	tl->held_back = span_entries_new();
+	tl->gone_slots = g_byte_array_new();
 	traces_init(tl);
 	tl->containers = g_array_new(FALSE, FALSE, sizeof(struct container_entry));
 	tl->dropped_until = tl->folded_until = TIME_UNKNOWN;
@@ -156,9 +158,12 @@ void timeline_free(struct timeline *tl)
 	registry_clear(&tl->processes, NULL);
 	registry_clear(&tl->files, NULL);
 	g_hash_table_destroy(tl->classes);
+	g_hash_table_destroy(tl->host_events);
+	intmap_clear(&tl->by_host_event);
 	g_ptr_array_free(tl->seconds, TRUE);
 	g_array_free(tl->spans, TRUE);
 	g_array_free(tl->held_back, TRUE);
+	g_byte_array_unref(tl->gone_slots);
 	traces_clear(tl);
 	intmap_clear(&tl->by_slot);
 	intmap_clear(&tl->by_container);
@@ -283,6 +288,20 @@ bool timeline_has_event(const struct timeline *tl, const char *name)
 	return g_hash_table_contains(tl->classes, name);
 }
 
+/* Among the events of a host: a system call, of whatever name. */
+#define ANY_CALL "(call)"
+
+bool timeline_host_has_event(const struct timeline *tl, uint32_t host, const char *name)
+{
+	g_autofree char *key = g_strdup_printf("%u %s", host, name);
+	return g_hash_table_contains(tl->host_events, key);
+}
+
+bool timeline_host_has_calls(const struct timeline *tl, uint32_t host)
+{
+	return timeline_host_has_event(tl, host, ANY_CALL);
+}
+
 bool timeline_has_spans(const struct timeline *tl)
 {
 	return tl->has_spans;
@@ -317,7 +336,7 @@ size_t timeline_bytes(const struct timeline *tl)
 	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
 	       (tl->by_slot.mask + tl->by_container.mask) * (sizeof(uint64_t) + sizeof(uint32_t)) +
 	       tl->containers->len * sizeof(struct container_entry) + traces_bytes(tl) +
-	       tl->sum_bytes + correct_index_bytes(tl->index);
+	       tl->sum_bytes + tl->gone_slots->len + correct_index_bytes(tl->index);
 }
 
 size_t timeline_budget(const struct timeline *tl)
@@ -460,6 +479,18 @@ static bool is_corrected(const struct timeline *tl, const struct second *by)
 	return s && s->begin_ns == by->begin_ns && s->trust.corrected > by->trust.corrected;
 }
 
+static void note_event(struct timeline *tl, const struct event_cell *cell)
+{
+	uint64_t key = (uint64_t)cell->host << 32 | cell->name;
+	if (intmap_get(&tl->by_host_event, key) != INTMAP_NONE)
+		return;
+	const char *name = timeline_string(tl, cell->name);
+	intmap_set(&tl->by_host_event, key, 1);
+	g_hash_table_add(tl->host_events, g_strdup_printf("%u %s", cell->host, name));
+	if (event_is_call(name))
+		g_hash_table_add(tl->host_events, g_strdup_printf("%u " ANY_CALL, cell->host));
+}
+
 void timeline_put_second(struct timeline *tl, struct second *s)
 {
 	if (s->begin_ns < tl->dropped_until || is_folded(tl, s->begin_ns) || is_corrected(tl, s)) {
@@ -468,6 +499,8 @@ void timeline_put_second(struct timeline *tl, struct second *s)
 	}
 	size_t at = lower_bound(tl, s->begin_ns);
 	tl->has_calls |= s->n_calls > 0;
+	for (uint32_t i = 0; i < s->n_events; i++)
+		note_event(tl, &s->events[i]);
 	if (s->fold_ns)
 		tl->folded_until = MAX(tl->folded_until, s->end_ns);
 	const struct second *old = timeline_second(tl, at);
@@ -561,7 +594,8 @@ static void apply_span(struct timeline *tl, struct span_entry entry)
 {
 	uint32_t index = intmap_get(&tl->by_slot, entry.slot);
 
-	if (is_known_better(tl, &entry)) {
+	/* Where it was evicted it was counted: told once more it would count twice. */
+	if (is_known_better(tl, &entry) || timeline_is_gone(tl, entry.slot)) {
 		span_unref(entry.span);
 		return;
 	}

@@ -184,6 +184,9 @@ const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i);	/
 /* Is there an event of this name in the source (class known)? For "needs". */
 bool timeline_has_event(const struct timeline *tl, const char *name);
 bool timeline_has_events(const struct timeline *tl);	/* of any name; false: it was imported */
+/* Did one come from that host, in a second that was applied? */
+bool timeline_host_has_event(const struct timeline *tl, uint32_t host, const char *name);
+bool timeline_host_has_calls(const struct timeline *tl, uint32_t host);
 /* Anything with spans, with system calls? */
 bool timeline_has_spans(const struct timeline *tl);
 bool timeline_has_calls(const struct timeline *tl);

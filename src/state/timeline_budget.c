@@ -101,6 +101,24 @@ static GArray *weigh_traces(const struct timeline *tl)
 	return all;
 }
 
+static void set_gone(struct timeline *tl, uint32_t slot)
+{
+	guint at = slot / 8, have = tl->gone_slots->len;
+
+	if (slot >= TIMELINE_OWN)
+		return;
+	if (at >= have) {
+		g_byte_array_set_size(tl->gone_slots, at + 1 + at / 8);
+		memset(tl->gone_slots->data + have, 0, tl->gone_slots->len - have);
+	}
+	tl->gone_slots->data[at] |= (guint8)(1 << slot % 8);
+}
+
+bool timeline_is_gone(const struct timeline *tl, uint32_t slot)
+{
+	return slot / 8 < tl->gone_slots->len && tl->gone_slots->data[slot / 8] >> slot % 8 & 1;
+}
+
 /* Takes the spans to drop out of the list; returns each old index's new one, or ID_NONE. */
 static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
 {
@@ -117,6 +135,8 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
 			tl->span_bytes -= e->bytes;
 			tl->gone_spans++;
 			traces_count_evicted(tl, e->span);
+			if (e->span->state != SPAN_OPEN)
+				set_gone(tl, e->slot);
 			span_unref(e->span);
 			continue;
 		}

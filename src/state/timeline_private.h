@@ -51,6 +51,8 @@ struct timeline {
 	struct registry processes;	/* struct process_info */
 	struct registry files;		/* struct file_info */
 	GHashTable *classes;		/* event names, a set */
+	GHashTable *host_events;	/* "HOST NAME": what came from whom, a set */
+	struct intmap by_host_event;	/* host and string: it is in there */
 	GPtrArray *seconds;		/* struct second *, by begin_ns */
 	GArray *spans;			/* struct span_entry */
 	struct intmap by_slot;		/* slot -> index in spans */
@@ -79,6 +81,7 @@ struct timeline {
 	size_t detail_bytes;		/* seconds and spans */
 	size_t span_bytes;		/* of these, spans */
 	uint64_t gone_traces, gone_spans;	/* evicted */
+	GByteArray *gone_slots;		/* a bit each: evicted when it was over; of the model's */
 	struct span_sums sums;		/* of evicted spans */
 	size_t sum_bytes;
 	size_t registry_bytes;
@@ -125,5 +128,7 @@ void containers_name(struct timeline *tl);	/* processes changed, or what they ar
 
 /* timeline_budget.c */
 void timeline_keep_budget(struct timeline *tl);
+/* Was a span of that slot evicted? It counts as it was then, and does not come back. */
+bool timeline_is_gone(const struct timeline *tl, uint32_t slot);
 
 #endif

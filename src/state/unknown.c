@@ -46,8 +46,8 @@ static void resolve_state(struct slice *s, struct thread *t, const struct verdic
 		if (a->snap)
 			resolve_parts(a->snap->part, v);
 	}
-	for (guint i = 0; t->waits && i < t->waits->len; i++) {
-		struct wait *w = &g_array_index(t->waits, struct wait, i);
+	for (guint i = 0; i < t->waits.len; i++) {
+		struct wait *w = vec_at(&t->waits, struct wait, i);
 		if (w->cause != pending)
 			continue;
 		w->cause = v->part == PART_LOST_BLOCK ? WAIT_LOST : v->cause;
@@ -162,10 +162,18 @@ enum part part_untold(const struct slice *s, enum part part)
 
 void parts_untold(const struct slice *s, int64_t part[PART_N])
 {
-	for (enum part p = 0; p < PART_N; p++) {
-		enum part to = part_untold(s, p);
-		int64_t ns = part[p];
-		part[p] -= to == p ? 0 : ns;
-		part[to] += to == p ? 0 : ns;
+	if (s->has_switches && s->has_calls)
+		return;
+	if (s->has_switches) {
+		part[PART_OTHER] += part[PART_FAULT];
+		part[PART_FAULT] = 0;
+		return;
 	}
+	int64_t handoff = part[PART_HANDOFF], all = -handoff;
+	for (enum part p = 0; p < PART_N; p++) {
+		all += part[p];
+		part[p] = 0;
+	}
+	part[PART_HANDOFF] = handoff;
+	part[PART_UNKNOWN] = all;
 }

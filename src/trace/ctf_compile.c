@@ -73,9 +73,11 @@ static struct ctf_step *add_move(struct compile *c, enum ctf_op op)
 	return s;
 }
 
-/* A step that reads and stays. */
+/* A step that reads, and stays or moves on. */
 static struct ctf_step *add_stay(struct compile *c, enum ctf_op op)
 {
+	if (op == CTF_OP_TAKE_STRING)
+		return add_move(c, op);
 	if (c->ahead > UINT32_MAX)
 		add_move(c, CTF_OP_SKIP);
 	struct ctf_step *s = add(c, op);
@@ -224,9 +226,9 @@ static void want(struct compile *c, const struct ctf_wanted *w, enum ctf_op op, 
 		return;
 	}
 	struct ctf_step *s = add_load(c, op, w);
-	if (op == CTF_OP_LOAD) {
+	if (op >= CTF_OP_LOAD && op <= CTF_OP_LOAD_64) {
 		set_integer(s, t);
-	} else if (op != CTF_OP_LOAD_STRING) {
+	} else if (op != CTF_OP_LOAD_STRING && op != CTF_OP_TAKE_STRING) {
 		refuse_gaps(c, t->element);
 		set_integer(s, t->element);
 		s->n = t->length;
@@ -235,6 +237,14 @@ static void want(struct compile *c, const struct ctf_wanted *w, enum ctf_op op, 
 }
 
 /* ---- types ---- */
+
+/* The usual ones have steps of their own. */
+static enum ctf_op load_of(const struct compile *c, const struct ctf_type *t)
+{
+	if (c->repeats || t->big_endian || c->unit < 8 || c->bit % 8)
+		return CTF_OP_LOAD;
+	return t->bits == 32 ? CTF_OP_LOAD_32 : t->bits == 64 ? CTF_OP_LOAD_64 : CTF_OP_LOAD;
+}
 
 static void add_integer(struct compile *c, const struct ctf_type *t, uint16_t reg,
 			const struct below *below)
@@ -246,16 +256,19 @@ static void add_integer(struct compile *c, const struct ctf_type *t, uint16_t re
 	}
 	for (unsigned i = 0; i < below->n; i++)
 		if (is_leaf(below, i))
-			want(c, below->w[i], CTF_OP_LOAD, t);
+			want(c, below->w[i], load_of(c, t), t);
 	add_skip(c, t->bits);
 }
 
 static void add_string(struct compile *c, const struct below *below)
 {
+	/* in one step, where it is wanted once: its end is looked for once */
+	bool take = c->loads && !c->repeats && below->n == 1 && is_leaf(below, 0);
 	for (unsigned i = 0; i < below->n; i++)
 		if (is_leaf(below, i))
-			want(c, below->w[i], CTF_OP_LOAD_STRING, NULL);
-	add_move(c, CTF_OP_STRING);
+			want(c, below->w[i], take ? CTF_OP_TAKE_STRING : CTF_OP_LOAD_STRING, NULL);
+	if (!take)
+		add_move(c, CTF_OP_STRING);
 	forget(c, 8);
 }
 

@@ -27,8 +27,12 @@ enum ctf_op {
 	CTF_OP_SKIP,		/* nothing but .ahead */
 	CTF_OP_ALIGN,		/* to n bits */
 	CTF_OP_STRING,		/* to behind its NUL */
+	CTF_OP_TAKE_STRING,	/* row[off] = the string here, and to behind its NUL; in no repetition */
 	CTF_OP_REG,		/* register reg = integer here; no move */
 	CTF_OP_LOAD,		/* row[off] = integer here, 8 bytes; no move */
+	CTF_OP_LOAD_32,		/* the same of 32 or 64 bits at a whole byte, little endian, in no
+				 * repetition */
+	CTF_OP_LOAD_64,
 	CTF_OP_LOAD_STRING,	/* row[off] = the string here; no move */
 	CTF_OP_LOAD_ARRAY,	/* row[off] = n elements of `bits`; no move */
 	CTF_OP_LOAD_SEQUENCE,	/* the same, register reg elements */

@@ -28,19 +28,57 @@ static inline void keep_int(const struct pass *p, const struct ctf_step *s, uint
 	p->run->present |= 1u << s->slot;
 }
 
-static void keep_text(const struct pass *p, const struct ctf_step *s, const void *str, uint64_t len)
+/* 32 or 64 bits at a whole byte, little endian. */
+static inline G_ALWAYS_INLINE void keep_whole(const struct pass *p, const struct ctf_step *s,
+					      uint64_t pos)
+{
+	const uint8_t *at = p->base + (pos >> 3);
+	uint64_t v;
+	if (s->op == CTF_OP_LOAD_64) {
+		memcpy(&v, at, sizeof v);
+		v = GUINT64_FROM_LE(v);
+	} else {
+		uint32_t half;
+		memcpy(&half, at, sizeof half);
+		half = GUINT32_FROM_LE(half);
+		v = s->is_signed ? (uint64_t)(int64_t)(int32_t)half : half;
+	}
+	memcpy(p->run->row + s->off, &v, sizeof v);
+	p->run->present |= 1u << s->slot;
+}
+
+static inline G_ALWAYS_INLINE void keep_text(const struct pass *p, const struct ctf_step *s, const void *str,
+					     uint64_t len)
 {
 	struct blk_text t = { len ? str : "", (uint32_t)len };
 	memcpy(p->run->row + s->off, &t, sizeof t);
 	p->run->present |= 1u << s->slot;
 }
 
-/* Length of the string at pos, without its NUL; CTF_NO_FIT: it has no end. */
-static inline uint64_t string_length(const struct pass *p, uint64_t pos)
+#define SHORT 32			/* bytes; what is longer, the C library finds faster */
+
+/* The first NUL among n bytes; n: none. */
+static inline G_ALWAYS_INLINE size_t find_nul(const uint8_t *at, size_t n)
 {
-	const uint8_t *at = p->base + (pos >> 3);
-	const uint8_t *nul = memchr(at, 0, (p->end - pos) >> 3);
-	return nul ? (uint64_t)(nul - at) : CTF_NO_FIT;
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	size_t i = 0;
+	for (size_t to = MIN(n, SHORT); i + 8 <= to; i += 8) {
+		uint64_t v;
+		memcpy(&v, at + i, sizeof v);
+		v = GUINT64_FROM_LE(v);
+		v = (v - ones) & ~v & ones << 7;
+		if (v)
+			return i + (size_t)__builtin_ctzll(v) / 8;
+	}
+	const uint8_t *nul = memchr(at + i, 0, n - i);
+	return nul ? (size_t)(nul - at) : n;
+}
+
+/* Length of the string at pos, without its NUL; CTF_NO_FIT: it has no end. */
+static inline G_ALWAYS_INLINE uint64_t string_length(const struct pass *p, uint64_t pos)
+{
+	size_t most = (p->end - pos) >> 3, n = find_nul(p->base + (pos >> 3), most);
+	return n < most ? n : CTF_NO_FIT;
 }
 
 /* Do n elements of so many bits fit into the rest? No division: it takes longer than a step. */
@@ -109,6 +147,17 @@ static bool keep_all(const struct pass *p, const struct ctf_step *s, uint64_t po
 	memcpy(copy, all->bytes->data, all->bytes->len);
 	keep_text(p, s, copy, all->bytes->len);
 	return true;
+}
+
+/* A string that is wanted, and behind it. */
+static inline G_ALWAYS_INLINE uint64_t take_string(const struct pass *p, const struct ctf_step *s,
+						   uint64_t pos)
+{
+	uint64_t n = pos > p->end ? CTF_NO_FIT : string_length(p, pos);
+	if (G_UNLIKELY(n > MAX_BYTES))
+		return CTF_NO_FIT;
+	keep_text(p, s, p->base + (pos >> 3), n);
+	return pos + (n + 1) * 8;
 }
 
 /* Steps that read at pos and do not move. */
@@ -185,6 +234,19 @@ static uint64_t run_steps(const struct pass *p, uint32_t at, uint32_t to, uint64
 {
 	const struct ctf_step *const first = p->c->step, *const stop = first + to;
 	for (const struct ctf_step *s = first + at; s < stop; s++) {
+		if (s->op == CTF_OP_TAKE_STRING) {	/* the usual ones: most of most programs */
+			pos = take_string(p, s, pos + s->ahead);
+			if (G_UNLIKELY(pos > p->end))
+				return CTF_NO_FIT;
+			continue;
+		}
+		if (s->op == CTF_OP_LOAD_32 || s->op == CTF_OP_LOAD_64) {
+			uint64_t here = pos + s->ahead;
+			if (G_UNLIKELY(here > p->end || p->end - here < s->bits))
+				return CTF_NO_FIT;
+			keep_whole(p, s, here);
+			continue;
+		}
 		if (s->op >= CTF_OP_REG && s->op <= CTF_OP_LOAD_ALL) {
 			if (!load(p, s, pos + s->ahead))
 				return CTF_NO_FIT;
@@ -213,9 +275,8 @@ static inline bool load_fixed(const struct ctf_class *c, const uint8_t *base, ui
 	for (const struct ctf_fixed *f = c->fixed, *stop = f + c->n_fixed; f < stop; f++) {
 		uint8_t *to = run->row + f->off;
 		if (f->is_text) {
-			const char *str = (const char *)body + f->at;
-			uint32_t len = (uint32_t)strnlen(str, f->size);
-			struct blk_text t = { len ? str : "", len };
+			uint32_t len = (uint32_t)find_nul(body + f->at, f->size);
+			struct blk_text t = { len ? (const char *)body + f->at : "", len };
 			memcpy(to, &t, sizeof t);
 		} else {
 			uint64_t v = fixed_integer(f, body + f->at);

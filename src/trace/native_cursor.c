@@ -152,6 +152,7 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	k->damaged = !k->decoder || !agree(&header, &x->p);
 	if (k->damaged)
 		return true;
+	k->latest = x->end_ns < INT64_MAX - NATIVE_OVERHANG_NS ? x->end_ns + NATIVE_OVERHANG_NS : INT64_MAX;
 	k->clock = header.begin;
 	k->pos = header.header_bits;
 	k->content_end = header.content_bits;
@@ -169,7 +170,8 @@ static bool next_packet(struct native_cursor *k)
 		begin_loss_of_packets(k, x);
 	k->plain = x->p.fault == CTF_WHOLE && !k->damaged && x->begin_ns >= k->last_ts &&
 		   k->to_ns.freq == 1000000000;
-	if (x->p.fault != CTF_GARBAGE) {
+	/* Garbage lies behind what was before it, in any range; alone it lies nowhere. */
+	if (x->p.fault != CTF_GARBAGE || x->begin_ns) {
 		int64_t ts = advance(k, x->begin_ns);
 		if (ts >= k->source->from)
 			native_ensure_added(k, ts);
@@ -317,6 +319,13 @@ static enum more leave_events(struct native_cursor *k)
 	return next_packet(k) ? MORE_READ : MORE_WAIT;
 }
 
+/* From here on the packet makes no sense. */
+static void spoil(struct native_cursor *k)
+{
+	k->damaged = true;
+	k->content_end = k->end = k->pos;
+}
+
 /* Moves .head on to the next record of the range. */
 static enum native_step cursor_step(struct native_cursor *k)
 {
@@ -333,9 +342,8 @@ static enum native_step cursor_step(struct native_cursor *k)
 			c = ctf_decoder_class(k->decoder, id);
 			if (G_UNLIKELY(!c && k->plan->waits))
 				return NATIVE_LATER;
-			if (G_UNLIKELY(!c)) {		/* from here on it makes no sense */
-				k->damaged = true;
-				k->content_end = k->end = k->pos;
+			if (G_UNLIKELY(!c)) {
+				spoil(k);
 				continue;
 			}
 			body = pos;
@@ -349,7 +357,11 @@ static enum native_step cursor_step(struct native_cursor *k)
 				return finish(k, k->next >= k->plan->n);
 			continue;
 		}
-		int64_t ts = advance(k, native_ns(&k->to_ns, clock));
+		int64_t at = native_ns(&k->to_ns, clock), ts = advance(k, at);
+		if (G_UNLIKELY(at >= k->latest)) {	/* nobody would look for it here */
+			spoil(k);
+			continue;
+		}
 		k->pos = next;
 		k->clock = clock;
 		if (G_UNLIKELY(ts >= s->to)) {

@@ -85,6 +85,7 @@ struct native_cursor {
 	const struct native_packet *packet;	/* the one at hand, or NULL */
 	size_t next;			/* number of the next one */
 	uint64_t content_end;		/* bits */
+	int64_t latest;			/* no event of the packet is that late */
 	bool ended;
 	bool damaged;			/* the packet's rest can't be read */
 	bool plain;			/* nothing of the packet is clamped or left out */

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define COPY_AT_ONCE (1 << 20)		/* bytes */
-#define OVERHANG_NS 1000000		/* events of old tracers lie behind their packet's end */
 #define STATEDUMP_BYTES (256u << 20)	/* that are looked through for its end */
 
 struct range { int64_t from, to; };
@@ -88,7 +87,7 @@ static void find_dump(struct cut *c)
 
 static bool overlaps(const struct native_packet *x, struct range r)
 {
-	int64_t end = x->end_ns < INT64_MAX - OVERHANG_NS ? x->end_ns + OVERHANG_NS : INT64_MAX;
+	int64_t end = x->end_ns < INT64_MAX - NATIVE_OVERHANG_NS ? x->end_ns + NATIVE_OVERHANG_NS : INT64_MAX;
 	return r.from < r.to && x->begin_ns < r.to && end >= r.from;
 }
 

@@ -73,7 +73,8 @@ static inline G_ALWAYS_INLINE void run(struct native_cursor *k, enum ctf_fast fa
 	const struct native_hot *const hot = k->hot;
 	struct blk_event *out = &k->ahead[k->ahead_n], *const full = &k->ahead[NATIVE_AHEAD];
 	uint64_t pos = k->pos, clock = k->clock, tally_clock = 0;
-	const int64_t here = (int64_t)(base_ns + clock), stop = MIN(k->second_end, k->source->to);
+	const int64_t here = (int64_t)(base_ns + clock), stop = MIN(MIN(k->second_end, k->source->to),
+								       k->latest);
 	if (G_UNLIKELY(here < k->last_ts || here >= stop))	/* 64-bit timestamps may go back */
 		return;
 	const uint64_t limit = clock + ((uint64_t)stop - (uint64_t)here);
@@ -123,6 +124,7 @@ void native_skip_plain(struct native_cursor *k)
 {
 	const struct ctf_decoder *d = k->decoder;
 	const uint64_t base_ns = k->to_ns.base_ns;
+	const int64_t stop = MIN(k->source->from, k->latest);
 	uint64_t pos = k->pos, clock = k->clock;
 	if (!k->plain || (int64_t)(base_ns + clock) < k->last_ts)
 		return;
@@ -131,7 +133,7 @@ void native_skip_plain(struct native_cursor *k)
 		const struct ctf_class *c = NULL;
 		if (ctf_header_read(&d->header, k->base, &at, k->end, &now, &id) && id < d->n_ids)
 			c = d->by_id[id];
-		if (!c || now < clock || (int64_t)(base_ns + now) >= k->source->from)
+		if (!c || now < clock || (int64_t)(base_ns + now) >= stop)
 			break;
 		next = c->n_steps ? native_run_class(k, c, at) : at + c->bits;
 		if (next > k->end)

@@ -7,9 +7,6 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* Events of old tracers lie up to some microseconds behind their packet's end. */
-#define OVERHANG_NS 1000000
-
 void native_plan_unref(struct native_plan *p)
 {
 	if (!p || !g_atomic_ref_count_dec(&p->refs))
@@ -112,7 +109,8 @@ static void set_times(const struct native_stream *st, struct native_packet *x,
 {
 	x->end_ns = INT64_MAX;
 	if (x->p.fault == CTF_GARBAGE) {
-		x->begin_ns = before ? before->max_end_ns : 0;
+		x->begin_ns = !before ? 0 : before->max_end_ns < INT64_MAX ? before->max_end_ns
+									 : before->begin_ns;
 		return;
 	}
 	x->begin_ns = native_ns(&st->clock, x->p.begin);
@@ -120,11 +118,11 @@ static void set_times(const struct native_stream *st, struct native_packet *x,
 		x->end_ns = MAX(x->begin_ns, native_ns(&st->clock, x->p.end));
 }
 
-/* Behind the one before; one that is unfinished, but not the last, ends where it begins:
- * what follows tells enough of its end. */
-static void set_max_end(struct native_packet *x, const struct native_packet *before, bool is_last)
+/* Behind the one before. An unfinished one has events up to `unfinished_to`. */
+static void set_max_end(struct native_packet *x, const struct native_packet *before,
+			int64_t unfinished_to)
 {
-	x->max_end_ns = x->end_ns == INT64_MAX && !is_last ? x->begin_ns : x->end_ns;
+	x->max_end_ns = x->end_ns == INT64_MAX ? MAX(x->begin_ns, unfinished_to) : x->end_ns;
 	if (before)
 		x->max_end_ns = MAX(before->max_end_ns, x->max_end_ns);
 }
@@ -133,9 +131,17 @@ void native_packet_place(const struct native_stream *st, struct native_packet *x
 			 const struct native_packet *before)
 {
 	set_times(st, x, before);
-	set_max_end(x, before, false);
+	set_max_end(x, before, INT64_MIN);
 	count_lost(x, before);
 	count_gap(x, before);
+}
+
+/* Garbage comes last, and nobody knows where in time it lies. */
+static int64_t begin_of_next(const struct native_stream *st, const struct native_packet *p, size_t i,
+			     size_t n)
+{
+	bool known = i + 1 < n && p[i + 1].p.fault != CTF_GARBAGE;
+	return known ? native_ns(&st->clock, p[i + 1].p.begin) : INT64_MAX;
 }
 
 static void place_packets(const struct native_stream *st, struct native_packet *p, size_t n)
@@ -144,7 +150,7 @@ static void place_packets(const struct native_stream *st, struct native_packet *
 	for (size_t i = 0; i < n; i++) {
 		struct native_packet *x = &p[i];
 		set_times(st, x, before);
-		set_max_end(x, before, i + 1 == n);
+		set_max_end(x, before, begin_of_next(st, p, i, n));
 		if (!before || !behind_hole(x, before)) {
 			count_lost(x, before);
 			count_gap(x, before);
@@ -214,8 +220,8 @@ int64_t native_known_from(const struct native *n)
 size_t native_plan_find(const struct native_plan_stream *s, int64_t from)
 {
 	size_t lo = 0, hi = s->n;
-	if (from > INT64_MIN + OVERHANG_NS)
-		from -= OVERHANG_NS;
+	if (from > INT64_MIN + NATIVE_OVERHANG_NS)
+		from -= NATIVE_OVERHANG_NS;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		if (s->packet[mid].max_end_ns < from)

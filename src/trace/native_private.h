@@ -48,11 +48,15 @@ struct native_stream {
 };
 
 /* A packet of a stream, placed in time. */
+/* Events of old tracers lie up to some microseconds behind their packet's end (more, where the
+ * thread that wrote one was preempted meanwhile). What lies further behind is damage. */
+#define NATIVE_OVERHANG_NS 10000000
+
 struct native_packet {
 	struct ctf_packet p;
 	const struct native_file *file;
 	const uint8_t *bytes;		/* all of it, where it is in no file; else NULL */
-	int64_t begin_ns, end_ns;	/* end_ns INT64_MAX: not known */
+	int64_t begin_ns, end_ns;	/* end_ns INT64_MAX: not known; garbage that is alone: 0 */
 	int64_t max_end_ns;		/* of this and all before it */
 	int64_t gap_begin_ns;		/* lost_packets: the end of the one before */
 	uint64_t lost_packets;		/* missing before it */

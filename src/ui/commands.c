@@ -272,13 +272,13 @@ static void do_view_list(struct app *app, struct place *p, enum command_id comma
 
 	for (unsigned i = 0; (v = nth_view(i)); i++) {
 		g_autofree char *help = g_strdup(v->help ? v->help : "");
-		char *end = strpbrk(help, ".;:\n");
+		char *end = strstr(help, ". ");		/* the first sentence */
 
 		if (end)
 			*end = '\0';
-		g_ptr_array_add(lines, g_strdup_printf("%c %-10s %s", number_of(v), v->title, help));
+		g_ptr_array_add(lines, g_strdup_printf("%c %-13s %s", number_of(v), v->title, help));
 	}
-	g_ptr_array_add(lines, g_strdup_printf("L %-10s Every call and event, as strace would print them",
+	g_ptr_array_add(lines, g_strdup_printf("L %-13s Every call and event, as strace would print them",
 					       view_log.title));
 	app_pick(app, "Views: Enter opens one", lines, view_picked);
 }
@@ -320,21 +320,22 @@ static void show_row(struct app *app, const struct focus *f, const struct row *r
 }
 
 /* A thread, and what is of no known process, has no page: its calls. A container's page are
- * its processes. */
+ * its processes. Rows that are no thread's, or nobody knows whose, open nothing. */
 static const char *drill_of(const struct view *v, const struct row *row)
 {
 	bool process = row && row->drill.pid >= 0 && row->drill.tid < 0;
 
 	if (row && row->drill.pid < 0 && row->drill.tid < 0 && row->drill.container && !strcmp(v->drill, "process"))
 		return "processes";
-	return !process && !strcmp(v->drill, "process") ? "syscalls" : v->drill;
+	return process || strcmp(v->drill, "process") ? v->drill : v->default_by == BY_SYSTEM ? NULL : "syscalls";
 }
 
 static void do_drill(struct app *app, struct place *p, enum command_id command)
 {
 	struct focus f = place_focus(p);
 	const struct row *row = table_selected(f.table, f.rows);
-	const struct view *target = f.view->drill ? view_find(drill_of(f.view, row)) : NULL;
+	const char *drill = f.view->drill ? drill_of(f.view, row) : NULL;
+	const struct view *target = drill ? view_find(drill) : NULL;
 	struct view_query q;
 	struct place *to;
 	g_autofree char *name = NULL;
@@ -423,6 +424,7 @@ static void do_follow(struct app *app, struct place *p, enum command_id command)
 {
 	app->nav.mode = NAV_FOLLOW;
 	app->nav.fixed = false;
+	app->nav.a_ns = app->nav.b_ns = TIME_UNKNOWN;	/* a range would stay where it is */
 	nav_tick(&app->nav, app->main);
 	app_say(app, "following the newest second");
 	app_moved(app);

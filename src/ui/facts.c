@@ -36,6 +36,8 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 	}
 	if (!needs->len)
 		add(lines, "  none in particular");
+	if ((view_lacking(app->main) & (LACKS_WAKINGS | LACKS_SWITCHES)) == LACKS_WAKINGS)
+		add(lines, "  No wakeups here: time blocked includes waiting for a CPU.");
 	add(lines, "%s", "");
 	if (!commands->len)
 		return;
@@ -58,7 +60,7 @@ static void add_containers(GPtrArray *lines, const struct view *v)
 	if (column)
 		add(lines, "  the column container names it, also in filters: container != host");
 	if (!by && !column)
-		add(lines, "  none: a row is not one process's. Processes, spans and the scheduler have them");
+		add(lines, "  none: no row is one process's. Processes, spans, scheduler have them");
 	add(lines, "%s", "");
 }
 

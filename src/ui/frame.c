@@ -11,6 +11,7 @@
 
 #define COACH "Enter why · w who woke it · e export · x hide"
 #define COACH_ASCII "Enter why - w who woke it - e export - x hide"
+#define STALLED_COLS 24
 
 static char *mode_text(const struct app *app)
 {
@@ -127,20 +128,29 @@ static void crumbs_hits(struct app *app, unsigned cols, guint skipped)
 	}
 }
 
+/* The stream of which nothing is known up to the instant, or NULL. */
+static char *lacks_stream(const struct app *app, int64_t to)
+{
+	if (app->status.phase != UI_LIVE || !app->status.stalled[0] || to <= app->status.stalled_ns)
+		return NULL;
+	return text_clip(app->status.stalled, STALLED_COLS, app->glyphs->utf8);
+}
+
 /* Of a trace: when it began; it stays whatever the time does. */
 static char *pinned_text(const struct app *app, const struct place *p, const struct waterfall *w,
 			 unsigned *ret_mode_at)
 {
 	struct trust t = p->rows->trust;
 	bool lost = t.lost_events || t.lost_packets || t.touched;
-	g_autofree char *mode = mode_text(app);
+	g_autofree char *mode = mode_text(app), *stalled = lacks_stream(app, w->end_ns);
 	char begin[TIMEFMT_LEN];
 
 	timefmt_clock_ms(begin, w->begin_ns);
 	*ret_mode_at = (unsigned)strlen(begin) + 1;
-	return g_strdup_printf("%s PINNED%s%s  trust %s%s", begin,
+	return g_strdup_printf("%s PINNED%s%s  trust %s%s%s", begin,
 			       strcmp(mode, "PAUSED") ? "  " : "", strcmp(mode, "PAUSED") ? mode : "",
-			       lost ? "! lost" : "ok", app->cover.kind == COVER_SOFT ? " ~soft" : "");
+			       lost ? "! lost" : stalled ? "! lacks " : "ok", lost || !stalled ? "" : stalled,
+			       app->cover.kind == COVER_SOFT ? " ~soft" : "");
 }
 
 static void draw_title(struct app *app, struct place *p)
@@ -220,8 +230,16 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 {
 	bool bad = t->lost_events || t->lost_packets || t->touched;
 	enum role role = bad ? ROLE_DISTRUST : ROLE_TRUST;
-	unsigned x = frame_add(app, y, 0, role, "TRUST %s", bad ? "! LOST" : "ok lost 0");
+	int64_t from, to;
 
+	nav_range(&app->nav, &from, &to);
+	g_autofree char *stalled = lacks_stream(app, to);
+	unsigned x = frame_add(app, y, 0, stalled ? ROLE_DISTRUST : role, "TRUST %s",
+			       bad || stalled ? "!" : "ok");
+
+	if (stalled)
+		x = frame_add(app, y, x, ROLE_DISTRUST, " LACKS %s", stalled);
+	x = frame_add(app, y, x, role, " %s", bad ? "LOST" : "lost 0");
 	if (t->lost_events)
 		x = frame_add(app, y, x, role, " %" G_GUINT64_FORMAT " events", t->lost_events);
 	if (t->lost_packets)

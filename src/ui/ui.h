@@ -24,6 +24,8 @@ struct ui_status {
 	double events_per_s;
 	int64_t lag_ns;		/* live: < 0 unknown */
 	uint64_t late;		/* live: events that came too late, and were moved to the present */
+	char stalled[64];	/* live: a stream that the others go on without, "chan_0", or "" */
+	int64_t stalled_ns;	/* .stalled: what comes after it lacks events; INT64_MIN */
 	char banner[256];	/* "relay gone since 12:00:05: Connection refused; trying again", or "" */
 	char reader[160];	/* "native", "babeltrace2: WHY", or "": visible text */
 	unsigned pieces_done, pieces;	/* 0: not read in pieces */

@@ -100,7 +100,8 @@ GETTER(get_max)
 static struct value parts_ns(const struct row *row, const struct rows *rows, unsigned needs,
 			     int64_t ns)
 {
-	return COMMON(row)->parts_unknown || rows->lacks & needs ? value_none() : value_int(VALUE_NS, ns);
+	return COMMON(row)->parts_unknown || row_lacks(row, rows) & needs ? value_none() :
+		value_int(VALUE_NS, ns);
 }
 
 GETTER(get_cpu)
@@ -134,7 +135,8 @@ GETTER(get_runq_ratio)
 static struct value part_ns(const struct row *row, const struct rows *rows, enum part p)
 {
 	int64_t ns = COMMON(row)->part[p];
-	bool told = p == PART_UNKNOWN || (!COMMON(row)->parts_unknown && part_is_told(rows, p, ns));
+	bool told = p == PART_UNKNOWN || (!COMMON(row)->parts_unknown &&
+					  part_is_told(row_lacks(row, rows), p, ns));
 	return told ? value_int(VALUE_NS, ns) : value_none();
 }
 
@@ -152,5 +154,5 @@ GETTER(get_mainly)
 	const struct common *c = COMMON(row);
 	int64_t ns, total;
 	enum part p = part_largest(c->part, &ns, &total);
-	return total > 0 ? value_text(part_word(rows->lacks, p)) : value_none();
+	return total > 0 ? value_text(part_word(row_lacks(row, rows), p)) : value_none();
 }

@@ -35,6 +35,13 @@ void *common_new(struct rows *rows, size_t size)
 	return c;
 }
 
+void common_host(struct common *c, const struct rows *rows, uint32_t id)
+{
+	const struct host_info *host = timeline_host(rows->tl, id);
+	c->host = host ? host->name : NULL;
+	c->lacks = rows_lacks(rows, id);
+}
+
 static int compare_text(const char *a, const char *b)
 {
 	return g_strcmp0(a, b);
@@ -113,9 +120,19 @@ static const unsigned part_needs[PART_N] = {
 	[PART_FAULT] = LACKS_SWITCHES | LACKS_CALLS, [PART_OTHER] = LACKS_SWITCHES,
 };
 
-bool part_is_told(const struct rows *rows, enum part part, int64_t ns)
+unsigned row_lacks(const struct row *row, const struct rows *rows)
 {
-	unsigned lacking = rows->lacks & part_needs[part];
+	return rows->lacks | ((const struct common *)row)->lacks;
+}
+
+struct value unless_lacking(const struct row *row, const struct rows *rows, unsigned lacks, struct value value)
+{
+	return row_lacks(row, rows) & lacks ? value_none() : value;
+}
+
+bool part_is_told(unsigned lacks, enum part part, int64_t ns)
+{
+	unsigned lacking = lacks & part_needs[part];
 
 	/* Some kernel threads are known without a state dump. */
 	return !lacking || (lacking == LACKS_TASKS && ns);
@@ -239,8 +256,7 @@ void group_fill(struct common *c, struct rows *rows, uint32_t thread)
 	c->row.key[0] = key_int(0, by);
 	if (!t)
 		return;
-	const struct host_info *host = timeline_host(tl, t->host);
-	c->host = host ? host->name : NULL;
+	common_host(c, rows, t->host);
 	c->row.drill.host = t->host;
 	c->row.key[0] = key_text(c->row.key[0], c->host);
 	if (by == BY_SYSTEM)

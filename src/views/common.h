@@ -28,6 +28,7 @@ struct common {
 	int32_t pid, tid;		/* -1: unknown, or summed over several */
 	int64_t start_ns;		/* TIME_UNKNOWN; tells reused pids apart */
 	int64_t part[PART_N];
+	unsigned lacks;			/* enum lack: of its host (common_host()) */
 	bool parts_unknown;		/* nothing is known: all but unknown_ns are null */
 	uint64_t errors;
 	struct hist latency;		/* while it is summed; emptied by common_finish() */
@@ -36,6 +37,8 @@ struct common {
 
 /* A zeroed row of `size` bytes, at the end of rows. */
 void *common_new(struct rows *rows, size_t size);
+/* Says whose host's it is: what it is called, and what its events lack. */
+void common_host(struct common *c, const struct rows *rows, uint32_t host);
 /* Fills in stat, orders the rows canonically; compare may be NULL (host, pid, tid,
  * start, service, name, comm). */
 void common_finish(struct rows *rows, GCompareFunc compare);
@@ -44,8 +47,13 @@ void common_add_parts(struct common *c, const int64_t part[PART_N]);
 /* The largest part and how much; PART_UNKNOWN for no time at all. */
 enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret_total);
 
+/* enum lack, of the row's host. */
+unsigned row_lacks(const struct row *row, const struct rows *rows);
+/* The value; null where the row's host lacks one of these. */
+struct value unless_lacking(const struct row *row, const struct rows *rows, unsigned lacks, struct value value);
+
 /* Does the trace have the events that tell this part from others? `ns`: what it told of it. */
-bool part_is_told(const struct rows *rows, enum part part, int64_t ns);
+bool part_is_told(unsigned lacks, enum part part, int64_t ns);
 /* "futex"; "cpu" where the trace does not tell what a thread did there. */
 const char *part_word(unsigned lacks, enum part part);
 

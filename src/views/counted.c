@@ -154,13 +154,12 @@ static void fill(struct counting *k, struct counted_row *r, const struct count_c
 	struct rows *rows = k->map.rows;
 	const struct timeline *tl = rows->tl;
 	enum view_by by = rows->query.by;
-	const struct host_info *host = timeline_host(tl, c->host);
 	const char *name = timeline_string(tl, c->name);
 	bool by_second = by == BY_SECOND;
 	bool nobody = c->thread == ID_NONE || group_of(k, c) == (GROUP_UNKNOWN | c->host);
 	if (by != BY_SYSTEM && !by_second && !nobody)
 		group_fill(&r->c, rows, c->thread);
-	r->c.host = host ? host->name : NULL;
+	common_host(&r->c, rows, c->host);
 	r->c.row.drill.host = c->host;
 	if (nobody && by != BY_SYSTEM && !by_second)
 		fill_nobody(r, c);

@@ -44,7 +44,7 @@ static GETTER(get_idle)
 
 static GETTER(get_cpu_irq)
 {
-	return rows->lacks & LACKS_INTERRUPTS ? value_none() : known(ROW(row), ROW(row)->irq_ns);
+	return unless_lacking(row, rows, LACKS_INTERRUPTS, known(ROW(row), ROW(row)->irq_ns));
 }
 
 static GETTER(get_cpu_unknown)
@@ -59,7 +59,7 @@ static GETTER(get_run_ratio)
 
 static GETTER(get_cpu_irq_ratio)
 {
-	return rows->lacks & LACKS_INTERRUPTS ? value_none() : ratio(ROW(row), ROW(row)->irq_ns);
+	return unless_lacking(row, rows, LACKS_INTERRUPTS, ratio(ROW(row), ROW(row)->irq_ns));
 }
 
 static const struct column columns[] = {
@@ -95,8 +95,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 			if (query->host != ID_NONE && cell->host != query->host)
 				continue;
 			struct cpu_row *r = row_map_get(&map, key, sizeof(*r), &is_new);
-			const struct host_info *host = timeline_host(tl, cell->host);
-			r->c.host = host ? host->name : NULL;
+			common_host(&r->c, map.rows, cell->host);
 			if (is_new)
 				r->c.row.key[0] = key_int(key_text(0, r->c.host), cell->cpu);
 			r->cpu = cell->cpu;
@@ -117,5 +116,5 @@ const struct view view_cpus = {
 	.id = "cpus", .title = "CPUs",
 	.help = "Each CPU: how long threads ran on it, how long it was idle, and what interrupts took.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "cpu", .needs = needs, .on_screen = true, .build = build,
+	.default_sort = "cpu", .needs = needs, .on_screen = true, .without_spans = true, .build = build,
 };

@@ -35,7 +35,7 @@ static struct value told(const struct row *row, const struct rows *rows, unsigne
 			 struct value value)
 {
 	unsigned needs = ROW(row)->net ? net : block;
-	return !needs || rows->lacks & needs ? value_none() : value;
+	return needs ? unless_lacking(row, rows, needs, value) : value_none();
 }
 
 static GETTER(get_in)
@@ -220,10 +220,9 @@ static const char *device_name(struct rows *rows, uint32_t name, uint32_t dev)
 
 static struct dev_row *row_of(struct row_map *map, uint64_t key, uint32_t host_id, double seconds)
 {
-	const struct host_info *host = timeline_host(map->rows->tl, host_id);
 	bool is_new;
 	struct dev_row *r = row_map_get(map, key, sizeof(*r), &is_new);
-	r->c.host = host ? host->name : NULL;
+	common_host(&r->c, map->rows, host_id);
 	r->seconds = seconds;
 	return r;
 }
@@ -280,8 +279,9 @@ static void add_user(struct row_map *map, const struct dev_user_cell *cell, doub
 }
 
 /* Sent: what the device took; where the trace does not tell, what it was given. */
-static void add_net(struct row_map *map, const struct net_cell *cell, bool taken)
+static void add_net(struct row_map *map, const struct net_cell *cell)
 {
+	bool taken = !(rows_lacks(map->rows, cell->host) & LACKS_TAKEN);
 	const struct net_sums *n = &cell->sums;
 	uint64_t key = key_int(key_int(2, cell->host), cell->name);
 	struct dev_row *r = row_of(map, key, cell->host, 1);
@@ -299,7 +299,6 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 {
 	const struct view_query *q = &map->rows->query;
 	bool users = q->by != BY_SYSTEM || q->pid >= 0 || q->tid >= 0 || q->container;
-	bool taken = !(map->rows->lacks & LACKS_TAKEN);
 	for (uint32_t i = 0; users && i < s->n_dev_users; i++)
 		add_user(map, &s->dev_users[i], seconds);
 	for (uint32_t i = 0; !users && i < s->n_devs; i++)
@@ -307,7 +306,7 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 			add_dev(map, &s->devs[i], seconds);
 	for (uint32_t i = 0; !users && i < s->n_nets; i++)
 		if (q->host == ID_NONE || s->nets[i].host == q->host)
-			add_net(map, &s->nets[i], taken);
+			add_net(map, &s->nets[i]);
 }
 
 static int compare(const void *va, const void *vb)
@@ -347,5 +346,6 @@ const struct view view_devices = {
 		"threads, mostly: the trace does not tell for whom).",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .needs = needs,
-	.default_by = BY_SYSTEM, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true, .build = build,
+	.default_by = BY_SYSTEM, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
+	.without_spans = true, .build = build,
 };

@@ -41,8 +41,8 @@ static GETTER(get_handler)
 
 static GETTER(get_wait_count)
 {
-	return ROW(row)->stolen || rows->lacks & LACKS_RAISES ? value_none() :
-		value_int(VALUE_COUNT, ROW(row)->wait.count);
+	return ROW(row)->stolen ? value_none() :
+		unless_lacking(row, rows, LACKS_RAISES, value_int(VALUE_COUNT, ROW(row)->wait.count));
 }
 
 static struct value ns_or_none(int64_t ns)
@@ -98,8 +98,7 @@ static void add_irq(struct row_map *map, const struct irq_cell *cell)
 	uint64_t group = by_cpu ? (uint64_t)cell->host << 16 | cell->cpu : cell->host;
 	struct irq_row *r = row_map_get(map, group << 32 | cell->code, sizeof(*r), &is_new);
 	if (is_new) {
-		const struct host_info *host = timeline_host(rows->tl, cell->host);
-		r->c.host = host ? host->name : NULL;
+		common_host(&r->c, rows, cell->host);
 		r->c.name = timeline_string(rows->tl, cell->name);
 		r->c.row.key[0] = key_int(key_text(key_int(0, rows->query.by), r->c.host), cell->code);
 		if (by_cpu)
@@ -182,5 +181,5 @@ const struct view view_interrupts = {
 		"each process, thread and container.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "self_ns", .needs = needs, .default_by = BY_SYSTEM, .has_by = true,
-	.more_by = 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true, .build = build,
+	.more_by = 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true, .without_spans = true, .build = build,
 };

@@ -265,7 +265,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	return rows;
 }
 
-static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
+static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NEED_WAKEUPS, NULL };
 
 const struct view view_open = {
 	.id = "open", .title = "Open spans",

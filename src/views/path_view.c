@@ -33,9 +33,11 @@ static GETTER(get_duration)
 	return value_int(VALUE_NS, ROW(row)->p.end_ns - ROW(row)->p.begin_ns);
 }
 
+#define WAITS (LACKS_SWITCHES | LACKS_WAKINGS)
+
 static GETTER(get_hops)
 {
-	return value_int(VALUE_COUNT, ROW(row)->p.hops);
+	return unless_lacking(row, rows, WAITS, value_int(VALUE_COUNT, ROW(row)->p.hops));
 }
 
 static GETTER(get_state)
@@ -50,7 +52,7 @@ static GETTER(get_mode)
 
 static GETTER(get_mixed)
 {
-	return value_int(VALUE_COUNT, ROW(row)->p.mixed);
+	return unless_lacking(row, rows, WAITS, value_int(VALUE_COUNT, ROW(row)->p.mixed));
 }
 
 static GETTER(get_what)

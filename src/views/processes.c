@@ -278,6 +278,20 @@ static void mark_faults(struct rows *rows, const struct range *range)
 	}
 }
 
+/* Where the process's first thread was never seen: the name that all others have. */
+static void name_by_thread(struct common *c, const struct rows *rows, uint32_t thread, bool is_first)
+{
+	const struct thread_info *t = timeline_thread(rows->tl, thread);
+	const struct process_info *p = t ? timeline_process(rows->tl, t->process) : NULL;
+	if (!p || p->leader != ID_NONE)
+		return;
+	const char *name = timeline_comm(rows->tl, thread, rows->query.to_ns ? rows->query.to_ns : INT64_MAX);
+	if (is_first && *name)
+		c->comm = name;
+	else if (c->comm && strcmp(c->comm, name) != 0)
+		c->comm = NULL;
+}
+
 static void add_second(struct row_map *map, const struct second *s, double seconds)
 {
 	struct rows *rows = map->rows;
@@ -291,6 +305,8 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 						    sizeof(*r), &is_new);
 		if (is_new)
 			fill(r, rows, cell->thread, seconds);
+		if (q->by == BY_PROCESS)
+			name_by_thread(&r->c, rows, cell->thread, is_new);
 		common_add_parts(&r->c, cell->part);
 		r->syscalls += cell->syscalls;
 		r->c.errors += cell->errors;
@@ -316,8 +332,9 @@ static void mark_unknown(struct rows *rows)
 		struct process_row *r = rows->rows->pdata[i];
 		int64_t total;
 		part_largest(r->c.part, NULL, &total);
-		r->c.parts_unknown = !states && total == r->c.part[PART_UNKNOWN];
-		r->calls_unknown = !calls;
+		bool told = states && !(r->c.lacks & LACKS_SWITCHES);
+		r->c.parts_unknown = !told && total == r->c.part[PART_UNKNOWN];
+		r->calls_unknown = !calls || r->c.lacks & LACKS_CALLS;
 	}
 }
 
@@ -335,7 +352,7 @@ struct rows *processes_build(const struct timeline *tl, const struct view_query 
 	return map.rows;
 }
 
-static const char *const needs[] = { "sched_switch", NEED_SYSCALLS, NULL };
+static const char *const needs[] = { "sched_switch", NEED_WAKEUPS, NEED_SYSCALLS, NULL };
 
 const struct view view_processes = {
 	.id = "processes", .title = "Processes",
@@ -344,6 +361,7 @@ const struct view view_processes = {
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "cpu_ratio", .drill = "process", .needs = needs,
 	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
+	.without_spans = true,
 	.build = processes_build,
 	.arrange = arrange,
 };

@@ -25,6 +25,7 @@ extern const struct view view_services;
 extern const struct view view_events;
 extern const struct view view_cpus;
 extern const struct view view_devices;
+extern const struct view view_peers;
 extern const struct view view_slow;
 extern const struct view view_scheduler;
 extern const struct view view_wakers;
@@ -34,6 +35,7 @@ extern const struct view view_counters;
 
 /* In .needs, which are names of events else: any system call; any perf counter, page fault,
  * hit of a probe, or one of these. */
+#define NEED_WAKEUPS "sched_waking|sched_wakeup"	/* else time blocked includes waiting for a CPU */
 #define NEED_SYSCALLS "syscall_*"
 #define NEED_PERF "perf_*"
 #define NEED_FAULTS "x86_exceptions_page_fault_user|x86_exceptions_page_fault_kernel|" \

@@ -31,41 +31,36 @@ static GETTER(get_prio)
 		value_int(VALUE_ID, prio);
 }
 
-static struct value unless_lacking(const struct rows *rows, unsigned lacks, struct value value)
+static struct value of_switches(const struct row *row, const struct rows *rows, uint64_t n)
 {
-	return rows->lacks & lacks ? value_none() : value;
-}
-
-static struct value of_switches(const struct rows *rows, uint64_t n)
-{
-	return unless_lacking(rows, LACKS_SWITCHES, value_int(VALUE_COUNT, (int64_t)n));
+	return unless_lacking(row, rows, LACKS_SWITCHES, value_int(VALUE_COUNT, (int64_t)n));
 }
 
 static GETTER(get_switches)
 {
-	return of_switches(rows, ROW(row)->switches);
+	return of_switches(row, rows, ROW(row)->switches);
 }
 
 static GETTER(get_preemptions)
 {
-	return of_switches(rows, ROW(row)->preemptions);
+	return of_switches(row, rows, ROW(row)->preemptions);
 }
 
 static GETTER(get_voluntary)
 {
-	return of_switches(rows, ROW(row)->switches - ROW(row)->preemptions);
+	return of_switches(row, rows, ROW(row)->switches - ROW(row)->preemptions);
 }
 
 /* By the events that say so, where they were recorded; else by where threads were seen. */
 static GETTER(get_migrations)
 {
 	const struct sched_row *r = ROW(row);
-	return r->migrations_known ? value_int(VALUE_COUNT, r->migrations) : of_switches(rows, r->moves);
+	return r->migrations_known ? value_int(VALUE_COUNT, r->migrations) : of_switches(row, rows, r->moves);
 }
 
 static GETTER(get_moves)
 {
-	return of_switches(rows, ROW(row)->moves);
+	return of_switches(row, rows, ROW(row)->moves);
 }
 
 static struct value ns_or_none(int64_t ns)
@@ -75,22 +70,22 @@ static struct value ns_or_none(int64_t ns)
 
 static GETTER(get_again_total)
 {
-	return unless_lacking(rows, LACKS_SWITCHES, value_int(VALUE_NS, ROW(row)->again.total));
+	return unless_lacking(row, rows, LACKS_SWITCHES, value_int(VALUE_NS, ROW(row)->again.total));
 }
 
 static GETTER(get_again_count)
 {
-	return of_switches(rows, ROW(row)->again.count);
+	return of_switches(row, rows, ROW(row)->again.count);
 }
 
 static GETTER(get_wakeups)
 {
-	return unless_lacking(rows, LACKS_SWITCHES | LACKS_WAKINGS, get_count(row, rows));
+	return unless_lacking(row, rows, LACKS_SWITCHES | LACKS_WAKINGS, get_count(row, rows));
 }
 
 static GETTER(get_wakeup_total)
 {
-	return unless_lacking(rows, LACKS_SWITCHES | LACKS_WAKINGS, get_total(row, rows));
+	return unless_lacking(row, rows, LACKS_SWITCHES | LACKS_WAKINGS, get_total(row, rows));
 }
 
 static GETTER(get_again_avg)
@@ -170,8 +165,7 @@ static void fill(struct sched_row *r, struct rows *rows, const struct sched_cell
 		group_fill(&r->c, rows, c->thread);
 		return;
 	}
-	const struct host_info *host = timeline_host(rows->tl, host_of(rows->tl, c->thread));
-	r->c.host = host ? host->name : NULL;
+	common_host(&r->c, rows, host_of(rows->tl, c->thread));
 	r->c.row.drill.host = host_of(rows->tl, c->thread);
 	r->c.row.key[0] = key_int(key_text(key_int(0, by), r->c.host),
 				  by == BY_CPU ? c->cpu : (uint16_t)c->prio);
@@ -237,5 +231,6 @@ const struct view view_scheduler = {
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .drill = "wakers", .needs = needs, .default_by = BY_PROCESS,
 	.has_by = true,
-	.more_by = 1 << BY_CPU | 1 << BY_PRIORITY | 1 << BY_CONTAINER, .on_screen = true, .build = build,
+	.more_by = 1 << BY_CPU | 1 << BY_PRIORITY | 1 << BY_CONTAINER, .on_screen = true,
+	.without_spans = true, .build = build,
 };

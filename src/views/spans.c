@@ -64,13 +64,12 @@ void rows_hold_span(struct rows *rows, const struct span *s)
 void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s)
 {
 	const struct timeline *tl = rows->tl;
-	const struct host_info *host = timeline_host(tl, s->host);
 	const struct thread_info *t = timeline_thread(tl, s->thread);
 	rows_hold_span(rows, s);
 	r->span = (struct span *)s;
 	r->c.name = timeline_string(tl, s->name);
 	r->c.service = timeline_string(tl, s->service);
-	r->c.host = host ? host->name : NULL;
+	common_host(&r->c, rows, s->host);
 	r->c.pid = s->pid;
 	r->c.tid = s->tid;
 	r->c.container = container_label(rows, t ? t->process : ID_NONE);

@@ -11,7 +11,7 @@
 
 const struct view *const view_all[] = {
 	&view_overview, &view_traces, &view_phases, &view_processes, &view_syscalls, &view_files,
-	&view_spans, &view_services, &view_waterfall, &view_events, &view_cpus, &view_devices,
+	&view_spans, &view_services, &view_waterfall, &view_events, &view_cpus, &view_devices, &view_peers,
 	&view_io, &view_slow, &view_scheduler, &view_wakers, &view_interrupts, &view_losses,
 	&view_path, &view_open, &view_slow_spans, &view_compare, &view_changed,
 	&view_process, &view_counters, NULL
@@ -81,22 +81,56 @@ static const struct { enum lack lack; const char *events[MOST_NAMES]; } lack_eve
 	{ LACKS_RECEIVED, { "net_if_receive_skb", "netif_receive_skb" } },
 	{ LACKS_SENT, { "net_dev_xmit", "net_dev_queue" } },
 	{ LACKS_TAKEN, { "net_dev_xmit" } },
+	{ LACKS_HEADERS_IN, { "net_if_receive_skb" } },
+	{ LACKS_HEADERS_OUT, { "net_dev_queue" } },
 };
+
+static bool has_event(const struct timeline *tl, uint32_t host, const char *name)
+{
+	return host == ID_NONE ? timeline_has_event(tl, name) : timeline_host_has_event(tl, host, name);
+}
+
+static unsigned lacking(const struct timeline *tl, uint32_t host)
+{
+	unsigned lacking = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(lack_events); i++) {
+		bool there = false;
+		for (size_t k = 0; !there && k < MOST_NAMES && lack_events[i].events[k]; k++)
+			there = has_event(tl, host, lack_events[i].events[k]);
+		lacking |= there ? 0 : lack_events[i].lack;
+	}
+	bool calls = host == ID_NONE ? view_has_calls(tl) : timeline_host_has_calls(tl, host);
+	return lacking | (calls ? 0 : LACKS_CALLS);
+}
 
 /* Spans that were imported tell what they tell. */
 unsigned view_lacking(const struct timeline *tl)
 {
-	unsigned lacking = 0;
+	return timeline_has_events(tl) ? lacking(tl, ID_NONE) : 0;
+}
 
-	if (!timeline_has_events(tl))
-		return 0;
-	for (size_t i = 0; i < G_N_ELEMENTS(lack_events); i++) {
-		bool there = false;
-		for (size_t k = 0; k < MOST_NAMES && lack_events[i].events[k]; k++)
-			there |= timeline_has_event(tl, lack_events[i].events[k]);
-		lacking |= there ? 0 : lack_events[i].lack;
-	}
-	return lacking | (view_has_calls(tl) ? 0 : LACKS_CALLS);
+unsigned view_host_lacking(const struct timeline *tl, uint32_t host)
+{
+	bool several = timeline_n_hosts(tl) > 1 && timeline_has_events(tl);
+	return view_lacking(tl) | (several ? lacking(tl, host) : 0);
+}
+
+static unsigned *lacking_by_host(const struct timeline *tl)
+{
+	uint32_t n = timeline_n_hosts(tl);
+	if (n < 2 || !timeline_has_events(tl))
+		return NULL;
+	unsigned *lacks = g_new(unsigned, n);
+	for (uint32_t i = 0; i < n; i++)
+		lacks[i] = lacking(tl, i);
+	return lacks;
+}
+
+unsigned rows_lacks(const struct rows *rows, uint32_t host)
+{
+	bool known = rows->host_lacks && host < timeline_n_hosts(rows->tl);
+	return rows->lacks | (known ? rows->host_lacks[host] : 0);
 }
 
 /* --- rows --- */
@@ -111,6 +145,7 @@ struct rows *rows_new(const struct timeline *tl, const struct view_query *query)
 	rows->query.operation = rows_text(rows, query->operation);
 	rows->query.service = rows_text(rows, query->service);
 	rows->lacks = view_lacking(tl);
+	rows->host_lacks = lacking_by_host(tl);
 	size_t n = timeline_n_seconds(tl);
 	bool all = query->from_ns == 0 && query->to_ns == 0;
 	for (size_t i = all ? 0 : timeline_find(tl, query->from_ns); i < n; i++) {
@@ -136,6 +171,7 @@ void rows_free(struct rows *rows)
 	g_ptr_array_unref(rows->rows);
 	g_clear_pointer(&rows->spans, g_ptr_array_unref);
 	g_string_chunk_free(rows->text);
+	g_free(rows->host_lacks);
 	g_free(rows);
 }
 

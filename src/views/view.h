@@ -74,6 +74,8 @@ enum lack {
 	LACKS_RECEIVED = 1 << 11,	/* packets */
 	LACKS_SENT = 1 << 12,
 	LACKS_TAKEN = 1 << 13,		/* by the device */
+	LACKS_HEADERS_IN = 1 << 14,	/* packets with headers: received */
+	LACKS_HEADERS_OUT = 1 << 15,
 };
 
 struct rows {
@@ -83,7 +85,8 @@ struct rows {
 	const struct timeline *tl;
 	struct view_query query;	/* as asked (strings copied into text) */
 	struct trust trust;		/* of the seconds summed */
-	unsigned lacks;			/* enum lack */
+	unsigned lacks;			/* enum lack: none of the hosts tells it */
+	unsigned *host_lacks;		/* of each of several hosts: rows_lacks(); NULL: of one */
 	size_t n_before_filter;
 	bool tree;			/* arranged as one: depth and expandable are set */
 	/* Sentences about all of it: what it shows, and what that comes to. NULL: none. */
@@ -127,6 +130,7 @@ struct view {
 	uint8_t counted_by;		/* of these, by which there are only rows where all events
 				 * were counted by thread (job's subscriptions) */
 	bool on_screen;			/* false: batch only */
+	bool without_spans;		/* its rows are the same where no spans are made */
 	/* Rows in canonical order (never by id); never NULL. */
 	struct rows *(*build)(const struct timeline *tl, const struct view_query *query);
 	/* What filters know besides the columns, by name; NULL: nothing. */
@@ -160,6 +164,11 @@ char *view_container_name(const struct timeline *tl, uint32_t host, uint64_t con
 char *view_lacks(const struct view *v, const struct timeline *tl);
 
 unsigned view_lacking(const struct timeline *tl);	/* enum lack */
+/* The same of one host, as rows_lacks() has it. */
+unsigned view_host_lacking(const struct timeline *tl, uint32_t host);
+/* What the events of this host lack. Of one host among several what never came from it: none of
+ * its events may have happened, too, but nothing tells that. */
+unsigned rows_lacks(const struct rows *rows, uint32_t host);
 
 /* For builders. */
 struct rows *rows_new(const struct timeline *tl, const struct view_query *query);

@@ -55,7 +55,7 @@ static GETTER(get_mainly_text)
 	enum part p = part_largest(s->part, &ns, &total);
 	if (total <= 0)
 		return value_none();
-	g_autofree char *text = g_strdup_printf("%s %d%%", part_word(rows->lacks, p),
+	g_autofree char *text = g_strdup_printf("%s %d%%", part_word(rows_lacks(rows, s->host), p),
 						(int)(100.0 * ns / total + 0.5));
 	return value_text(rows_text((struct rows *)rows, text));
 }
@@ -178,7 +178,7 @@ const struct waterfall *waterfall_of(const struct rows *rows)
 	return rows->free_extra == waterfall_free ? rows->extra : NULL;
 }
 
-static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
+static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NEED_WAKEUPS, NULL };
 
 const struct view view_waterfall = {
 	.id = "waterfall", .title = "Waterfall",

@@ -231,7 +231,7 @@ static void add_wait(GPtrArray *lines, unsigned max, const struct timeline *tl,
 	bool still = s->state == SPAN_OPEN && w->end_ns >= s->end_ns;
 	if (still) {
 		text = line_at(s, w->end_ns);
-		g_string_append(text, w->part == PART_FUTEX ? "still waits, holder ?" : "still waits");
+		g_string_append(text, w->lock ? "still waits, holder ?" : "still waits");
 		add_line(lines, max, text);
 		return;
 	}

@@ -29,7 +29,7 @@ static const struct phrase {
 	[PART_DISK] = { "waited ", " for the disk", "waited for the disk" },
 	[PART_SOCKET] = { "waited ", " for a socket", "waited for a socket" },
 	[PART_PIPE] = { "waited ", " for a pipe", "waited for a pipe" },
-	[PART_FUTEX] = { "waited ", " for a lock", "waited for a lock" },
+	[PART_FUTEX] = { "waited ", " on a futex", "waited on a futex" },
 	[PART_TIMER] = { "slept ", "", "slept" },
 	[PART_POLL] = { "waited ", " in poll", "polled" },
 	[PART_FAULT] = { "waited ", " for page faults", "waited for page faults" },
@@ -252,9 +252,9 @@ static void add_object(GString *text, const struct history *h, const struct span
 		       const struct why *why, const char *before)
 {
 	const struct timeline *tl = h->tl;
-	if (has_object(why->part) && why->wait) {
+	if ((has_object(why->part) || why->part == PART_OTHER) && why->wait) {
 		const char *object = wait_object(tl, why->wait);
-		if (object)
+		if (object && strcmp(object, part_info[why->part].id) != 0)
 			g_string_append_printf(text, "%s%s", before, object);
 		return;
 	}
@@ -335,31 +335,43 @@ static bool add_server(GString *text, const struct history *h, const struct tree
 	return false;
 }
 
-/* "waited 5ms for a CPU": both kinds together, unless one is nearly all of it. */
-/* What would tell more, and is not in the trace: then its name. */
-static const char *lacks_for(const struct timeline *tl, enum part part)
+/* What would tell more, and is not in the trace: words for that; NULL: nothing lacks. */
+static const char *lacks_for(unsigned lacks, enum part part)
 {
-	unsigned lacks = view_lacking(tl);
-
 	if (part == PART_UNKNOWN && lacks & LACKS_SWITCHES)
-		return "sched_switch";
-	return (part == PART_USER || part == PART_OTHER) && lacks & LACKS_CALLS ? "system calls" : NULL;
+		return "no sched_switch in the trace";
+	if ((part == PART_USER || part == PART_OTHER) && lacks & LACKS_CALLS)
+		return "no system calls in the trace";
+	return part_is_blocked(part) && lacks & LACKS_WAKINGS ? "or for a CPU: no wakeups in the trace" : NULL;
 }
 
+static bool is_lock(const struct why *why)
+{
+	return why->part == PART_FUTEX && why->wait && why->wait->lock;
+}
+
+/* "waited 5ms for a CPU": both kinds together, unless one is nearly all of it. */
 static void add_did(GString *text, const struct history *h, const struct span *s, const struct why *why,
 		    int64_t ns)
 {
 	char buf[TIMEFMT_LEN];
-	const char *lacks = lacks_for(h->tl, why->part);
+	const char *lacks = lacks_for(view_host_lacking(h->tl, s->host), why->part);
 	int64_t less = MIN(s->part[PART_PREEMPTED], s->part[PART_WAKEUP]);
 	bool both = is_runnable(why->part) && less * 8 > part_sum_runnable(s->part);
+	const char *before = phrase[why->part].before, *after = phrase[why->part].after;
+	const char *call = why->part == PART_OTHER && why->wait ? timeline_string(h->tl, why->wait->call) : "";
+	if (both)
+		after = " for a CPU";
+	else if (is_lock(why))
+		after = " for a lock";
 	if (lacks && why->part == PART_USER)	/* perhaps in the kernel */
 		g_string_append_printf(text, "ran %s", duration(buf, ns));
+	else if (*call)
+		g_string_append_printf(text, "%s%s in %s", before, duration(buf, ns), call);
 	else
-		g_string_append_printf(text, "%s%s%s", phrase[why->part].before, duration(buf, ns),
-				       both ? " for a CPU" : phrase[why->part].after);
+		g_string_append_printf(text, "%s%s%s", before, duration(buf, ns), after);
 	if (lacks)
-		g_string_append_printf(text, " (no %s in the trace)", lacks);
+		g_string_append_printf(text, " (%s)", lacks);
 }
 
 /* "waited 12ms for a CPU, behind ffmpeg/77 9.8ms" */
@@ -371,7 +383,19 @@ static void add_neighbour(GString *text, const struct history *h, const struct s
 	if (label && ns >= s->behind->idle_ns && ns <= all)
 		g_string_append_printf(text, ", behind %s %s", label, duration(buf, ns));
 	else if (s->behind && s->behind->idle_ns * 2 > all)
-		g_string_append(text, " that was idle");
+		g_string_append(text, ", an idle one");
+}
+
+/* It was over when its time was. */
+static bool timed_out(const struct span *s, const struct why *why)
+{
+	const struct span_wait *w = why->wait;
+	for (uint32_t i = 0; why->part == PART_POLL && w && i < s->n_slow; i++) {
+		const struct span_slow_call *c = &s->slow[i];
+		if (c->name == w->call && c->begin_ns <= w->begin_ns && w->end_ns <= c->begin_ns + c->duration_ns)
+			return !c->ret;
+	}
+	return false;
 }
 
 /* What it did, on what, and who ended it. */
@@ -387,11 +411,17 @@ static void add_cause(GString *text, const struct history *h, const struct tree 
 	add_object(text, h, s, why, ": ");
 	if (is_runnable(why->part))
 		add_neighbour(text, h, s, ns);
-	if (why->part == PART_FUTEX && why->wait)
+	if (is_lock(why)) {
 		add_holder(text, h, why, s->state == SPAN_OPEN);
-	else if (why->wait)
+		return;
+	}
+	if (timed_out(s, why)) {
+		g_string_append(text, ", until its time was over");
+		return;
+	}
+	if (why->wait)
 		add_waker(text, h, why);
-	if ((why->part != PART_SOCKET || !add_server(text, h, t, why)) && why->part != PART_FUTEX)
+	if (why->part != PART_SOCKET || !add_server(text, h, t, why))
 		add_meanwhile(text, h, why);
 }
 
@@ -490,6 +520,25 @@ static void add_where(GString *text, const struct history *h, const struct tree 
 	g_string_append(text, ": ");
 }
 
+/* Its longest wait of the part that is in none of its children. */
+static const struct span_wait *own_wait(const struct tree *t, int node, enum part part)
+{
+	const struct span *s = t->nodes[node].span;
+	const struct span_wait *longest = NULL;
+	for (uint32_t i = 0; i < s->n_waits; i++) {
+		const struct span_wait *w = &s->waits[i];
+		bool below = w->part != part;
+		for (int c = t->nodes[node].first_child; c >= 0 && !below; c = t->nodes[c].next) {
+			const struct span *child = t->nodes[c].span;
+			below = tree_same_thread(s, child) && w->begin_ns < child->end_ns &&
+				w->end_ns > child->begin_ns;
+		}
+		if (!below && (!longest || wait_blocked(w) > wait_blocked(longest)))
+			longest = w;
+	}
+	return longest;
+}
+
 /* "; and lock: waited 25ms for a lock; thumbd-w0/254 slept holding it" */
 static void add_others(GString *text, const struct history *h, const struct tree *t, int asked,
 		       const struct why *first)
@@ -499,8 +548,7 @@ static void add_others(GString *text, const struct history *h, const struct tree
 		struct why *other = &told[n];
 		if (!find_other(h, t, asked, told, n, other))
 			return;
-		other->wait = is_runnable(other->part) ? NULL :
-			why_longest_wait(t->nodes[other->node].span, other->part);
+		other->wait = is_runnable(other->part) ? NULL : own_wait(t, other->node, other->part);
 		if (other->part == PART_FUTEX)
 			find_culprit((struct history *)h, t, other->node, other);
 		g_string_append(text, "; and ");
@@ -564,7 +612,7 @@ char *why_short(const struct history *h, const struct tree *t, int asked,
 	if (why->node != asked)
 		g_string_append_printf(text, "%s: ", timeline_string(h->tl, s->name));
 	else if (!has_object(why->part) && !lock && span_duration(s) > 0)
-		g_string_append_printf(text, "%s: ", part_word(view_lacking(h->tl), why->part));
+		g_string_append_printf(text, "%s: ", part_word(view_host_lacking(h->tl, s->host), why->part));
 	if (s->service != top->service)
 		g_string_append_printf(text, "%s%s ", timeline_string(h->tl, s->service),
 				       has_object(why->part) || lock ? "," : "");

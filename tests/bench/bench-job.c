@@ -62,7 +62,7 @@ static struct pieces part_of(struct pieces p)
 	part_ops = *p.ops;
 	part_ops.range = part_range;
 	part_ops.bounds = part_bounds;
-	return (struct pieces){ &part_ops, p.trace };
+	return (struct pieces){ .ops = &part_ops, .trace = p.trace };
 }
 
 static bool open_trace(void *path, struct job_trace *ret, GError **error)

@@ -23,6 +23,7 @@
 #define SECOND INT64_C(1000000000)
 #define MS INT64_C(1000000)
 #define MAX_MS 30000
+#define QUEUE (32u << 20)	/* as the program by default */
 
 /* How often so many ms. */
 struct lags {
@@ -193,7 +194,7 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-	struct live_options o = { .timeout_ms = 5000, .late_ns = -1 };
+	struct live_options o = { .timeout_ms = 5000, .late_ns = -1, .queue = QUEUE };
 	struct bench *b = g_new0(struct bench, 1);
 	g_autoptr(GError) error = NULL;
 	struct live_url url;

@@ -265,6 +265,8 @@ def follow(tools):
     commands = (
         ("records, merged", [tools.bench, "follow", "--seconds", str(seconds + 3)], "attached", None, FOLLOW_BAR),
         ("blktop -b", [tools.blktop, "-b", "--each", "-n", str(seconds + 3), "-r"], None, None, FOLLOW_BAR),
+        ("blktop -b --view services", [tools.blktop, "-b", "--view", "services", "--each", "-n", str(seconds + 3), "-r"],
+         None, None, 0),
         ("babeltrace2 -o dummy", ["babeltrace2", "-o", "dummy", "-i", "lttng-live"], None, signal.SIGINT, 0),
     )
     with Lab(1000000) as lab:

@@ -22,6 +22,12 @@ in_lab() { "$LAB/lab-run" "$@" >>"$work/lab.log" 2>&1; }
 
 succeeds 0 "--list-sessions" --list-sessions -r "$host"
 ok "the session is listed with its URL" grep -qF "$LAB_URL" "$work/out"
+succeeds 0 "--list-sessions as JSON" --list-sessions --format json -r "$host"
+facts() { python3 -c 'import json, sys; s = json.load(open(sys.argv[1]))["sessions"]; print(len(s), s[0]["url"], s[0]["live_timer_ns"], s[0]["viewers"])' "$1"; }
+ok "one object with all facts" [ "$(facts "$work/out")" = "1 $LAB_URL 100000000 0" ]
+refused 2 "csv" --list-sessions --format csv -r "$host"
+run -b -n 1 --view events -r "$LAB_URL" -r "$LAB_URL"
+ok "a session that is given twice is one: nobody is in the way" [ "$code" -eq 0 ]
 refused 1 "nosuch" -b --timeout 3 -r "net://$host/host/$(hostname)/nosuch"
 
 # follow OUT ARGUMENT...: blktop in the background; waits until it is attached
@@ -42,6 +48,12 @@ import json
 print(len({(r['trace_id'], r['span_id'], r['kind']) for l in open('$1') for r in json.loads(l)['rows'] if r['state'] == 'complete'}))"
 }
 in_lab "$LAB_HOME/bin/spangen" -n 3 -r 50	# so that the session has streams
+
+in_lab "$LAB_HOME/bin/spangen" -t 1 -n 400 -r 100 &
+spangen=$!
+run -b -n 2 --view processes --columns pid,comm -r "$LAB_URL"
+ok "processes are listed though no kernel tells of them" grep -Eq '^[0-9]+  spangen' "$work/out"
+wait "$spangen"
 
 follow all -r "$host"
 in_lab "$LAB_HOME/bin/spangen" -n 40 -r 50 --truth "$LAB_HOME/truth"

@@ -27,6 +27,13 @@ struct slice *cuts_slice(const struct recording *r, size_t from, size_t to, bool
 	return s;
 }
 
+/* With the address sanitizer it takes five times as long: in two everywhere, in three at every third event. */
+#ifdef __SANITIZE_ADDRESS__
+#define STRIDE 3
+#else
+#define STRIDE 1
+#endif
+
 /* In three at these events (or two), the left two stitched first, or the right two. */
 static void check_cut(const char *name, const struct recording *r, size_t i, size_t k,
 		      const char *whole, bool left_first)
@@ -49,7 +56,7 @@ void cuts_check(const char *name, const struct recording *r)
 	size_t n = recording_n(r);
 	g_autofree char *whole = report_of_slice(cuts_slice(r, 0, n, true));
 	for (size_t i = 1; i < n; i++)
-		for (size_t k = i; k < n; k++) {
+		for (size_t k = i; k < n; k += k > i ? STRIDE : 1) {
 			check_cut(name, r, i, k, whole, false);
 			if (k > i)		/* of two there is but one order */
 				check_cut(name, r, i, k, whole, true);

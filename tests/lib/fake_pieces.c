@@ -257,7 +257,7 @@ void fake_pieces_clear(struct fake_pieces *f)
 
 struct pieces fake_pieces_trace(struct fake_pieces *f)
 {
-	return (struct pieces){ &fake_ops, f };
+	return (struct pieces){ .ops = &fake_ops, .trace = f };
 }
 
 static bool fake_renew(G_GNUC_UNUSED void *trace, G_GNUC_UNUSED int64_t to, G_GNUC_UNUSED int64_t closed)
@@ -271,7 +271,7 @@ struct pieces fake_pieces_growing(struct fake_pieces *f)
 
 	ops = fake_ops;
 	ops.renew = fake_renew;
-	return (struct pieces){ &ops, f };
+	return (struct pieces){ .ops = &ops, .trace = f };
 }
 
 void fake_pieces_release(struct fake_pieces *f)

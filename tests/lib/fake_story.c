@@ -186,6 +186,23 @@ static void add_cells(struct story *st, struct second *s, bool quiet)
 	set_parts(s, st->stray, 30, 0, 0, PART_UNKNOWN);
 }
 
+static void add_flows(struct fake *f, struct second *s)
+{
+	static const struct flow flows[] = {
+		{ .family = 4, .protocol = FLOW_TCP, .local_port = 8080, .peer_port = 51234,
+		  .local = { 10, 0, 0, 1 }, .peer = { 10, 0, 0, 77 } },
+		{ .family = 6, .protocol = FLOW_UDP, .local_port = 40000, .peer_port = 53,
+		  .local = { 0xfe, 0x80, [15] = 1 }, .peer = { 0x20, 1, 0xd, 0xb8, [15] = 0x53 } },
+		{ .family = 4, .protocol = 1, .local = { 10, 0, 0, 1 }, .peer = { 10, 0, 0, 254 } },
+	};
+	s->n_flows = G_N_ELEMENTS(flows);
+	s->flows = g_new0(struct flow_cell, s->n_flows);
+	for (unsigned i = 0; i < s->n_flows; i++)
+		s->flows[i] = (struct flow_cell){ .name = fake_string(f, "eth0"), .flow = flows[i],
+			.sums = { .rx_packets = 280 >> 4 * i, .rx_bytes = 42000 >> 3 * i,
+				  .tx_packets = 271 >> 4 * i, .tx_bytes = 277000 >> 3 * i } };
+}
+
 static void add_machine(struct story *st, struct second *s)
 {
 	struct fake *f = st->f;
@@ -217,6 +234,7 @@ static void add_machine(struct story *st, struct second *s)
 	s->nets[0] = (struct net_cell){ .name = fake_string(f, "eth0"), .sums = {
 		.rx_packets = 310, .rx_bytes = 46500, .queued_packets = 290, .queued_bytes = 290000,
 		.tx_packets = 290, .tx_bytes = 290000 } };
+	add_flows(f, s);
 	hist_add(&s->wakeup, 100000);
 	hist_add(&s->wakeup, 3 * FAKE_MS);
 	fake_event(s, 0, fake_string(f, "sched_switch"), 1200);
@@ -341,6 +359,7 @@ static void add_registry(struct story *st)
 	fake_class(f, "block_rq_issue");
 	fake_class(f, "block_rq_complete");
 	fake_class(f, "net_dev_xmit");
+	fake_class(f, "net_dev_queue");
 	fake_class(f, "net_if_receive_skb");
 	fake_class(f, "lttng_statedump_process_state");
 	fake_class(f, "syscall_entry_futex");

@@ -270,6 +270,7 @@ struct span_wait *fake_wait(struct span *s, enum part part, int64_t begin, int64
 	w->end_ns = FAKE_T0 + end;
 	w->wake_ns = w->end_ns - wakeup;
 	w->part = part;
+	w->lock = part == PART_FUTEX;
 	w->thread = s->thread;
 	w->call = call;
 	w->file = ID_NONE;

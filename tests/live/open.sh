@@ -11,9 +11,9 @@ open --from-beginning --log "$work/log" -r "$LAB_URL" >"$work/out.live" &
 viewer=$!
 until_true grep -q . "$work/log"
 
-# From the beginning, so that it does not matter when it is attached. 9 a second: at the ends
+# From the beginning, so that it does not matter when it is attached. 9.5 a second: at the ends
 # of seconds they are at different places.
-in_lab "$LAB_DIR/bin/spangen" -t 1 -n 30 -r 9 -l 90000
+in_lab "$LAB_DIR/bin/spangen" -t 1 -n 30 -r 9.5 -l 90000
 in_lab lttng --no-sessiond destroy spans
 wait "$viewer"
 is "exit status" $? 0

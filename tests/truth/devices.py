@@ -7,6 +7,7 @@ leaves the rest at the sectors behind it. The time at the device, in the queue, 
 requests there are computed from the list of intervals, afterwards. Traces with lost events are
 left out: what a request is across a loss, nobody knows."""
 import collections
+import ipaddress
 import os
 import sys
 
@@ -150,6 +151,41 @@ def recount(events):
     return devices, names, net
 
 
+def address(p, text, side, port):
+    """As blktop writes it; a fragment of IPv4 behind the first has no ports."""
+    v4 = p["network_header_type"] == "_ipv4"
+    numbers = btparse.elements(text, side)
+    ip = ipaddress.ip_address(bytes(numbers) if v4 else b"".join(n.to_bytes(2, "big") for n in numbers))
+    if port not in p or (v4 and p["frag_off"] & 0x1fff):
+        return str(ip)
+    return f"{ip}:{p[port]}" if v4 else f"[{ip}]:{p[port]}"
+
+
+def flows(events):
+    sums = collections.defaultdict(collections.Counter)
+    for e in events:
+        if e.name not in ("net_dev_queue", "net_if_receive_skb"):
+            continue
+        p = e.payload
+        if p.get("network_header_type") not in ("_ipv4", "_ipv6"):
+            continue
+        ends = [address(p, e.text, "saddr", "source_port"), address(p, e.text, "daddr", "dest_port")]
+        sent = e.name == "net_dev_queue"
+        key = (p["name"], *(ends if sent else reversed(ends)))
+        sums[key].update({"tx_packets" if sent else "rx_packets": 1, "tx_bytes" if sent else "rx_bytes": p["len"]})
+    return sums
+
+
+def peers(tap, name, trace, events):
+    columns = ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes")
+    known = {e.name for e in events}
+    if not {"net_dev_queue", "net_if_receive_skb"} <= known:
+        return
+    expected = {key: {c: sums[c] for c in columns} for key, sums in flows(events).items()}
+    found = {(r["device"], r["local"], r["peer"]): r for r in blk.rows("peers", trace)}
+    compare(tap, f"{name}: packets of {len(expected)} flows", expected, found)
+
+
 MERGES = ("block_rq_merge", "block_bio_backmerge", "block_bio_frontmerge")
 
 
@@ -168,6 +204,7 @@ def one(tap, name, trace):
     except RuntimeError as e:
         tap.skip(name, str(e))
         return
+    peers(tap, name, trace, events)
     end = events[-1].ns
     expected = {}
     for (host, dev), d in devices.items():

@@ -28,12 +28,14 @@ static struct source *open_trace(const char *path)
 	return s;
 }
 
-static struct timeline *load(const char *path)
+static struct timeline *load(const char *path, bool without_spans)
 {
 	g_autoptr(blk_source) s = open_trace(path);
 	g_autoptr(GError) error = NULL;
 	struct timeline *tl = timeline_new(0);
 	struct model *m = model_new(&(struct model_options){ 0 });
+	if (without_spans)
+		model_without_spans(m);
 	struct blk_batch batch;
 	enum source_status st;
 
@@ -245,8 +247,37 @@ static void check_all(const struct timeline *tl)
 
 static void test_recording(const void *path)
 {
-	g_autoptr(blk_timeline) tl = load(path);
+	g_autoptr(blk_timeline) tl = load(path, false);
 	check_all(tl);
+}
+
+/* What a view that is without spans prints is the same where none were made. */
+static void check_without(const struct view *v, const struct timeline *tl,
+			  const struct timeline *without, enum view_by by)
+{
+	struct view_query q = VIEW_QUERY_INIT;
+
+	q.by = by;
+	struct rows *rows = v->build(tl, &q), *bare = v->build(without, &q);
+	g_autofree char *all = print(v, rows, FORMAT_JSON), *same = print(v, bare, FORMAT_JSON);
+	g_assert_cmpstr(all, ==, same);
+	rows_free(rows);
+	rows_free(bare);
+}
+
+static void test_without_spans(const void *path)
+{
+	g_autoptr(blk_timeline) tl = load(path, false);
+	g_autoptr(blk_timeline) without = load(path, true);
+	unsigned n = 0;
+
+	g_assert_cmpuint(timeline_n_spans(without), ==, 0);
+	for (const struct view *const *v = view_all; *v; v++)
+		for (int by = BY_SYSTEM; by < BY_N && (*v)->without_spans; by++, n++)
+			if (view_has_by(*v, (enum view_by)by) || by == (int)(*v)->default_by)
+				check_without(*v, tl, without, (enum view_by)by);
+	g_assert_cmpuint(n, >, 0);
+	g_assert_false(view_find("spans")->without_spans);
 }
 
 static void test_story(void)
@@ -308,9 +339,13 @@ static void add_recordings(void)
 		g_autoptr(GDir) inner = g_dir_open(path, 0, NULL);
 		for (const char *trace; inner && (trace = g_dir_read_name(inner));) {
 			g_autofree char *test = g_strdup_printf("/every-view/%s/%s", name, trace);
-			if (g_str_has_prefix(trace, "trace"))
-				g_test_add_data_func_full(test, g_build_filename(path, trace, NULL),
-							  test_recording, g_free);
+			if (!g_str_has_prefix(trace, "trace"))
+				continue;
+			g_autofree char *bare = g_strdup_printf("%s/without-spans", test);
+			g_test_add_data_func_full(test, g_build_filename(path, trace, NULL),
+						  test_recording, g_free);
+			g_test_add_data_func_full(bare, g_build_filename(path, trace, NULL),
+						  test_without_spans, g_free);
 		}
 	}
 }

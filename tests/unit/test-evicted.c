@@ -346,6 +346,63 @@ static void test_many_names(void)
 	rows_free(rows);
 }
 
+#define LATE 2500			/* traces that have come meanwhile */
+
+/* Two spans whose root nobody tells of, so that the trace isn't over for long. */
+static void rootless(struct span_feed *f, uint64_t n)
+{
+	const struct mark marks[] = {
+		{ 1, 9, "get", "web", "start", 0 },
+		{ 2, 1, "cache", "web", "start", MS },
+		{ 2, 1, "cache", "web", "end", 2 * MS + (int64_t)(n % 13) * 10000 },
+		{ 1, 9, "get", "web", "end", 4 * MS },
+		{ 2, 1, "cache", "web", "look", 5 * MS },	/* the late one */
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(marks); i++) {
+		const struct mark *m = &marks[i];
+		uint64_t of = i + 1 < G_N_ELEMENTS(marks) ? n : n - MIN(n, LATE);
+		if (of)
+			span_feed_mark(f, &(struct span_mark){
+				.ts = (int64_t)n * 10 * MS + m->at, .trace = of, .span = of * 10 + m->span,
+				.parent = of * 10 + m->parent, .event = m->event, .name = m->name,
+				.service = m->service, .vtid = 7 });
+	}
+}
+
+static struct timeline *run_late(size_t budget)
+{
+	struct timeline *tl = timeline_new(budget);
+	struct model *m = model_new(&(struct model_options){ 0 });
+	struct span_feed *f = span_feed_new(m);
+	for (uint64_t n = 1; n <= REQUESTS; n++) {
+		rootless(f, n);
+		struct publication *p = n % 20 ? NULL : model_publish(m, n == REQUESTS);
+		if (p)
+			timeline_apply(tl, p);
+	}
+	span_feed_free(f);
+	model_free(m);
+	return tl;
+}
+
+/* A trace that was evicted, and of which an annotation comes later, counts once. */
+static void test_told_again(void)
+{
+	g_autoptr(blk_timeline) all = run_late(0), some = run_late(SMALL);
+	uint64_t traces, spans;
+	timeline_evicted(some, &traces, &spans);
+	g_assert_cmpuint(traces, >, LATE);
+	g_assert_cmpuint(traces + timeline_n_traces(some), ==, REQUESTS);
+	g_assert_cmpuint(spans, ==, 2 * traces);
+	for (size_t i = 0; i < G_N_ELEMENTS(views); i++) {
+		const struct view *v = view_find(views[i]);
+		struct rows *a = rows_of(all, v, 0, 0, NULL), *b = rows_of(some, v, 0, 0, NULL);
+		assert_same(v, a, b);
+		rows_free(a);
+		rows_free(b);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -358,5 +415,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/evicted/open", test_open);
 	g_test_add_func("/evicted/unknown", test_unknown);
 	g_test_add_func("/evicted/many-names", test_many_names);
+	g_test_add_func("/evicted/told-again", test_told_again);
 	return g_test_run();
 }

@@ -34,6 +34,7 @@ static const struct lacking lackings[] = {
 	{ "packets received", "net_if_receive_skb|netif_receive_skb" },
 	{ "packets sent", "net_dev_*" },
 	{ "packets taken", "net_dev_xmit" },
+	{ "packets queued", "net_dev_queue" },
 	{ "page faults", "*page_fault_*" },
 	{ "perf counters", "perf" },
 	{ "state dump", "lttng_statedump_*" },
@@ -122,7 +123,9 @@ static void check_view(const struct view *v, enum view_by by, const struct timel
 	look(v, whole, by, all);
 	look(v, less, by, left);
 	for (size_t c = 0; c < v->n_columns; c++) {
-		if (!all[c].more || !left[c].zero || left[c].more)
+		/* A path that goes less far has no hops, nor what is summed in them: that is so. */
+		bool far = g_str_equal(v->columns[c].id, "hops") || g_str_equal(v->columns[c].id, "mixed");
+		if (!all[c].more || !left[c].zero || left[c].more || far)
 			continue;
 		g_test_message("without %s, %s by %s: all of %s are 0", l->name, v->id,
 			       view_by_words[by], v->columns[c].id);
@@ -155,6 +158,8 @@ static const struct { const char *lacks, *view, *columns; } unknowns[] = {
 	{ "block issues", "devices", "busy_ns,depth_ns,total_ns,p99_ns,queued_ns,others" },
 	{ "block inserts", "devices", "queued_ns,queued_ratio,queued_max,queue_total_ns" },
 	{ "block merges", "devices", "merges" },
+	{ "packets received", "peers", "rx_packets,rx_bytes" },
+	{ "packets queued", "peers", "tx_packets,tx_bytes" },
 	{ "perf counters", "processes", "faults,ipc_ratio" },
 	{ "kernel", "processes", "cpu_ns,kernel_ns,irq_ns,runnable_ns,blocked_ns,syscalls,read_bytes,"
 				 "start_ns,exit_ns," ON_CPU },
@@ -248,9 +253,65 @@ static void test_spans(void)
 		return;
 	check_spans(r, "switches", "handoff unknown", "(no sched_switch in the trace)");
 	check_spans(r, "kernel", "handoff unknown", "(no sched_switch in the trace)");
+	check_spans(r, "wakings", "user syscall kernel irq preempted disk socket pipe futex timer poll fault other "
+		    "handoff unknown", "(or for a CPU: no wakeups in the trace)");
 	check_spans(r, "system calls",
 		    "user syscall kernel irq preempted wakeup handoff other unknown",
 		    "(no system calls in the trace)");
+	recording_free(r);
+}
+
+/* ---- several hosts ---- */
+
+static struct value cell(const struct timeline *tl, const char *view, const char *host, const char *column)
+{
+	const struct view *v = view_find(view);
+	struct rows *rows = build(v, tl, v->default_by);
+	struct value found = value_none();
+	int at = view_column(v, "host"), c = view_column(v, column);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct row *row = rows->rows->pdata[i];
+		struct value x = v->columns[c].get(row, rows);
+		if (g_str_equal(v->columns[at].get(row, rows).s, host) && x.kind != VALUE_NONE)
+			found = x;
+	}
+	rows_free(rows);
+	return found;
+}
+
+/* What one host's trace tells is nothing to know of another's. */
+static void test_hosts(void)
+{
+	static const char script[] =
+		"10 0 k@full:sched_switch prev_tid=0 prev_state=0 next_tid=5 next_comm=\"a\"\n"
+		"11 0 k@full:sched_waking tid=6 target_cpu=0\n"
+		"12 0 k@full:irq_softirq_raise vec=1\n"
+		"13 0 k@full:irq_softirq_entry vec=1\n"
+		"14 0 k@full:irq_softirq_exit vec=1\n"
+		"15 0 k@full:net_dev_queue name=\"eth0\" len=9\n"
+		"16 0 k@full:net_dev_xmit name=\"eth0\" len=9 rc=1\n"
+		"17 0 k@full:net_if_receive_skb name=\"eth0\" len=9\n"
+		"18 0 k@full:syscall_entry_read fd=3 ctx.tid=5 ctx.pid=5\n"
+		"19 0 k@full:syscall_exit_read ret=1 ctx.tid=5 ctx.pid=5\n"
+		"30 0 k@less:irq_softirq_entry vec=1 ctx.tid=7 ctx.pid=7\n"
+		"31 0 k@less:irq_softirq_exit vec=1 ctx.tid=7 ctx.pid=7\n"
+		"32 0 k@less:net_if_receive_skb name=\"eth0\" len=9 ctx.tid=7 ctx.pid=7\n"
+		"40 0 k@less:sched_process_fork parent_tid=7 child_tid=8 parent_pid=7 child_pid=8 "
+		"child_comm=\"c\" ctx.tid=7 ctx.pid=7\n";
+	static const struct { const char *view, *column; } told[] = {
+		{ "processes", "cpu_ns" }, { "processes", "runnable_ns" }, { "processes", "blocked_ns" },
+		{ "processes", "syscalls" }, { "interrupts", "raise_count" }, { "devices", "writes" },
+		{ "devices", "errors" }, { "devices", "write_bytes" },
+	};
+	struct recording *r = traces_record_script(script);
+	g_autoptr(blk_timeline) tl = load(r, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(told); i++) {
+		g_test_message("%s %s", told[i].view, told[i].column);
+		g_assert_cmpint(cell(tl, told[i].view, "full", told[i].column).kind, !=, VALUE_NONE);
+		g_assert_cmpint(cell(tl, told[i].view, "less", told[i].column).kind, ==, VALUE_NONE);
+	}
+	g_assert_cmpint(cell(tl, "devices", "less", "reads").i, ==, 1);
+	g_assert_cmpint(cell(tl, "interrupts", "less", "count").i, ==, 1);
 	recording_free(r);
 }
 
@@ -262,6 +323,7 @@ int main(int argc, char **argv)
 
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/lacking/spans", test_spans);
+	g_test_add_func("/lacking/hosts", test_hosts);
 	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++) {
 		g_autofree char *path = g_strdup_printf("/lacking/%s", traces[i]);
 		g_test_add_data_func(path, traces[i], test_zeros);

@@ -163,6 +163,49 @@ static void test_horizon(void)
 	source_free(s);
 }
 
+/* Is a second that begins before the instant among those of the publication? Takes it. */
+static bool tells_of(struct publication *p, int64_t ns)
+{
+	bool found = false;
+	for (guint i = 0; i < p->seconds->len; i++)
+		found |= ((const struct second *)g_ptr_array_index(p->seconds, i))->begin_ns < ns;
+	publication_free(p);
+	return found;
+}
+
+/* A second of a thread of which nobody knows the process is told once, and again when that
+ * is known: not with each publication in between. */
+static void test_soft_second(void)
+{
+	static const bool told[] = { true, false, true, false };
+	g_autoptr(GError) error = NULL;
+	size_t n, n_told = 0;
+	const struct blk_subscription *subs = model_subscriptions(&n);
+	blk_source *s = source_open_script(
+		"1000000000 0 sched_switch prev_tid=8 prev_state=0 next_tid=7 prev_comm=\"b\" next_comm=\"a\"\n"
+		"2500000000 0 sched_switch prev_tid=7 prev_state=0 next_tid=8 prev_comm=\"a\" next_comm=\"b\"\n"
+		"3500000000 0 sched_switch prev_tid=8 prev_state=0 next_tid=7 prev_comm=\"b\" next_comm=\"a\"\n"
+		"4500000000 0 lttng_statedump_process_state tid=7 pid=7 ppid=1 name=\"a\" type=0\n"
+		"5500000000 0 sched_switch prev_tid=7 prev_state=0 next_tid=8 prev_comm=\"a\" next_comm=\"b\"\n",
+		subs, n, &error);
+	g_assert_no_error(error);
+	struct model *m = model_new(&(struct model_options){ .live = true });
+	struct blk_batch batch;
+	while (source_next(s, &batch, &error) == SOURCE_OK)
+		for (size_t i = 0; i < batch.n; i++) {
+			model_feed(m, &s->tables, batch.ev + i, 1);
+			struct publication *p = model_now(m) > 2000000000 ? model_publish(m, false) : NULL;
+			if (!p)
+				continue;
+			g_assert_cmpuint(n_told, <, G_N_ELEMENTS(told));
+			g_assert_cmpint(tells_of(p, 2000000000), ==, told[n_told++]);
+		}
+	g_assert_cmpuint(n_told, ==, G_N_ELEMENTS(told));
+	g_assert_false(tells_of(model_publish(m, true), 2000000000));
+	model_free(m);
+	source_free(s);
+}
+
 /* A file of the timeline, by its name. */
 static const struct file_info *find_file(const struct timeline *tl, const char *path)
 {
@@ -241,12 +284,15 @@ int main(int argc, char **argv)
 	};
 	g_test_init(&argc, &argv, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		if (traces_too_long(names[i]))
+			continue;
 		g_autofree char *path = g_strdup_printf("/model/run/%s", names[i]);
 		g_test_add_data_func(path, names[i], test_run);
 		g_autofree char *pieces = g_strdup_printf("/model/pieces/%s", names[i]);
 		g_test_add_data_func(pieces, names[i], test_pieces);
 	}
 	g_test_add_func("/model/horizon", test_horizon);
+	g_test_add_func("/model/soft-second", test_soft_second);
 	g_test_add_func("/model/socketpair", test_socketpair);
 	g_test_add_func("/model/live-full", test_live_full);
 	return g_test_run();

@@ -7,6 +7,7 @@
 #include "lib/check_records.h"
 #include "lib/fed.h"
 #include "lib/test_traces.h"
+#include "lib/traces.h"
 #include "state/slice.h"
 #include "trace/ctf_index.h"
 #include "trace/native.h"
@@ -382,6 +383,8 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	rows = slice_subscriptions(&n_rows);
 	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++) {
+		if (traces_too_long(traces[i]))
+			continue;
 		g_autofree char *once = g_strdup_printf("/native-feed/at-once/%s", traces[i]);
 		g_autofree char *random = g_strdup_printf("/native-feed/random/%s", traces[i]);
 		g_test_add_data_func(once, traces[i], test_at_once);

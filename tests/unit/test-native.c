@@ -372,6 +372,25 @@ static void test_open_losses(void)
 
 /* ---- damage ---- */
 
+/* Also of a broken trace pieces are the whole, wherever it is cut. */
+static void assert_pieces(struct native *n, const struct account *all)
+{
+	int64_t from, to, cut[12];
+	if (!native_bounds(n, &from, &to))
+		return;
+	for (int round = 0; round < 2; round++) {
+		struct account *sum = account_new();
+		for (size_t i = 0; i < G_N_ELEMENTS(cut); i++)
+			cut[i] = from + (int64_t)(g_test_rand_double() * (double)(to - from) * 1.1);
+		qsort(cut, G_N_ELEMENTS(cut), sizeof *cut, compare_instants);
+		for (size_t i = 0; i <= G_N_ELEMENTS(cut); i++)
+			read_range(n, i ? cut[i - 1] : INT64_MIN,
+				   i < G_N_ELEMENTS(cut) ? cut[i] : INT64_MAX, 0, sum);
+		assert_same(all, sum);
+		account_free(sum);
+	}
+}
+
 static char *copy_of(const char *name)
 {
 	g_autofree char *path = test_trace(name);
@@ -408,6 +427,7 @@ static void test_cut_off(void)
 		g_assert_cmpuint(less->n_events, <=, fewest);
 		g_assert_cmpuint(less->n_events, >, all->n_events / 3);
 		g_assert_cmpuint(less->n_losses, >, 0);
+		assert_pieces(n, less);
 		fewest = less->n_events;
 		account_free(less);
 		native_free(n);
@@ -416,13 +436,28 @@ static void test_cut_off(void)
 	test_remove_tree(dir);
 }
 
-/* Bytes in the middle are overwritten: no crash, the other packets stay, loss is marked. */
+/* Overwrites some bytes: of a packet's header too, or all to the file's end. */
+static void spoil(char *bytes, gsize size, int how)
+{
+	gsize at = (gsize)g_test_rand_int_range(0, (gint32)size - 100);
+	if (how % 4 == 1)	/* one of the numbers in the first header */
+		memset(bytes + 8 * g_test_rand_int_range(3, 9), 0, 8);
+	else if (how % 4 == 2)
+		memset(bytes + size / 2 + at / 2, 0, size - (size / 2 + at / 2));
+	else if (how % 4 == 3)
+		memset(bytes + size - 5000, 0x55, 5000);
+	for (int k = 0; how % 4 == 0 && k < 64; k++)
+		bytes[at + (gsize)k] = (char)g_test_rand_int();
+}
+
+/* No crash, the other packets stay, loss is marked. */
 static void test_garbage(void)
 {
 	g_autofree char *dir = copy_of("kernel-small/trace");
 	if (!dir)
 		return;
 	g_autofree char *file = g_build_filename(dir, "trace", "kernel", "k0_0", NULL);
+	g_autofree char *index = g_build_filename(dir, "trace", "kernel", "index", "k0_0.idx", NULL);
 	g_autofree char *bytes = NULL;
 	gsize size;
 	g_assert_true(g_file_get_contents(file, &bytes, &size, NULL));
@@ -431,9 +466,9 @@ static void test_garbage(void)
 	native_free(n);
 	for (int i = 0; i < 30; i++) {
 		g_autofree char *bad = g_memdup2(bytes, size);
-		gsize at = (gsize)g_test_rand_int_range(0, (gint32)size - 100);
-		for (int k = 0; k < 64; k++)
-			bad[at + (gsize)k] = (char)g_test_rand_int();
+		spoil(bad, size, i);
+		if (i == 15)
+			g_assert_cmpint(remove(index), ==, 0);
 		g_assert_true(g_file_set_contents(file, bad, (gssize)size, NULL));
 		g_autoptr(GError) error = NULL;
 		const char *const paths[] = { dir, NULL };
@@ -444,6 +479,7 @@ static void test_garbage(void)
 			;
 		struct account *less = whole(n, 0);
 		g_assert_cmpuint(less->n_events, >, all->n_events / 4);
+		assert_pieces(n, less);
 		account_free(less);
 		native_free(n);
 	}

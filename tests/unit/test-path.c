@@ -25,7 +25,7 @@
 #define ENTER(at, cpu, call, args) at " " cpu " syscall_entry_" call " " args "\n"
 #define EXIT(at, cpu, call) at " " cpu " syscall_exit_" call " ret=0\n"
 /* 7 waits for a lock since 200, until 300 or so */
-#define LOCK ENTER("150", "0", "futex", "uaddr=4096 op=0") SWITCH("200", "0", "7", "1", "0")
+#define LOCK ENTER("150", "0", "futex", "uaddr=4096 op=0 val=2") SWITCH("200", "0", "7", "1", "0")
 #define LOCKED(at, runs) SWITCH(at, "0", "0", "0", "7") EXIT(runs, "0", "futex")
 
 struct story {
@@ -96,6 +96,15 @@ static void test_story(gconstpointer data)
 	"50 0 syscall_entry_socket family=2 type=1 protocol=0\n60 0 syscall_exit_socket ret=5\n"
 #define RECV ENTER("150", "0", "recvfrom", "fd=5 size=9") SWITCH("200", "0", "7", "1", "0")
 
+/* 9 got a request from 7, slept, and sends its answer. */
+#define STORE_ASLEEP \
+	SWITCH("10", "0", "0", "0", "7") SWITCH("11", "1", "5", "1", "9") CONNECT SPAN("100", "0", "sr") \
+	RECV SLEEP("210", "220", "1", "9") SLEPT("800", "810", "815", "1", "9") \
+	ENTER("820", "1", "sendto", "fd=6 len=9")
+#define STORE_ANSWERED SWITCH("850", "0", "0", "0", "7") EXIT("860", "0", "recvfrom") END("0")
+#define RAISE(at, cpu, vec) at " " cpu " irq_softirq_raise vec=" vec "\n"
+#define SOFTIRQ(at, what, cpu, vec) at " " cpu " irq_softirq_" what " vec=" vec "\n"
+
 static const struct story stories[] = {
 	{ "runs", BEGIN END("0"), "100-1000 t7/7 cpu user\n", NULL },
 	{ "holder sleeps, and has no span", BEGIN
@@ -107,7 +116,7 @@ static const struct story stories[] = {
 	  "waited 560ns for a lock; t8/8 slept holding it" },
 	/* 8 waits for the lock that 9 has, who computes. */
 	{ "queue", BEGIN
-	  SWITCH("120", "1", "0", "0", "8") ENTER("130", "1", "futex", "uaddr=8192 op=0")
+	  SWITCH("120", "1", "0", "0", "8") ENTER("130", "1", "futex", "uaddr=8192 op=0 val=2")
 	  SWITCH("140", "1", "8", "1", "9") LOCK WAKE("700", "1", "8", "1")
 	  SWITCH("720", "1", "9", "1", "8") EXIT("730", "1", "futex") WAKE("740", "1", "7", "0")
 	  LOCKED("760", "770") END("0"),
@@ -136,12 +145,34 @@ static const struct story stories[] = {
 	  "100-200 t7/7 cpu user\n.200-220 t9/9 cpu\n.220-800 t9/9 timer: clock_nanosleep\n.800-810 t9/9 wakeup\n"
 	  ".810-830 t9/9 cpu\n830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
 	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 slept for 580ns of it" },
+	/* The same through the machine's own network: 9's call runs the softirq that wakes 7. */
+	{ "softirq of the sender", STORE_ASLEEP
+	  RAISE("822", "1", "3") SOFTIRQ("824", "entry", "1", "3") WAKE("830", "1", "7", "0")
+	  SOFTIRQ("832", "exit", "1", "3") EXIT("835", "1", "sendto") STORE_ANSWERED,
+	  "100-200 t7/7 cpu user\n.200-220 t9/9 cpu\n.220-800 t9/9 timer: clock_nanosleep\n.800-810 t9/9 wakeup\n"
+	  ".810-830 t9/9 cpu\n830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
+	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 slept for 580ns of it" },
+	/* Raised again by a card, whose interrupt ends with it: whose packet it was is not known. */
+	{ "softirq of a card", STORE_ASLEEP
+	  RAISE("822", "1", "3") "823 1 irq_handler_entry irq=5 name=\"eth0\"\n" RAISE("824", "1", "3")
+	  "825 1 irq_handler_exit irq=5 ret=1\n" SOFTIRQ("826", "entry", "1", "3") WAKE("830", "1", "7", "0")
+	  SOFTIRQ("832", "exit", "1", "3") EXIT("835", "1", "sendto") STORE_ANSWERED,
+	  "100-200 t7/7 cpu user\n200-830 t7/7 socket: recvfrom(socket inet stream), woken by softirq NET_RX\n"
+	  "830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
+	  "waited 630ns for a socket: inet stream" },
+	/* Raised by a thread, but run when its call was over; and one that no thread raised. */
+	{ "softirq left behind", STORE_ASLEEP
+	  RAISE("822", "1", "3") EXIT("823", "1", "sendto") SOFTIRQ("824", "entry", "1", "3") WAKE("830", "1", "7", "0")
+	  SOFTIRQ("832", "exit", "1", "3") STORE_ANSWERED,
+	  "100-200 t7/7 cpu user\n200-830 t7/7 socket: recvfrom(socket inet stream), woken by softirq NET_RX\n"
+	  "830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
+	  "waited 630ns for a socket: inet stream" },
 	/* Whoever has the CPU is not who ends a sleep, nor is a thread of the kernel who ends a wait. */
 	{ "messengers", BEGIN
 	  "12 1 lttng_statedump_process_state tid=30 pid=30 ppid=2 name=\"kworker\" type=1\n"
 	  SWITCH("120", "1", "0", "0", "8") SLEEP("150", "200", "0", "7")
 	  SLEPT("500", "510", "520", "0", "7")
-	  ENTER("600", "0", "futex", "uaddr=1 op=0") SWITCH("610", "0", "7", "1", "0")
+	  ENTER("600", "0", "futex", "uaddr=1 op=0 val=2") SWITCH("610", "0", "7", "1", "0")
 	  SWITCH("620", "1", "8", "1", "30") WAKE("800", "1", "7", "0") LOCKED("810", "820") END("0"),
 	  "100-200 t7/7 cpu user\n200-500 t7/7 timer: clock_nanosleep\n500-510 t7/7 wakeup\n"
 	  "510-610 t7/7 cpu user\n610-800 t7/7 futex: futex, woken by t30/30\n800-810 t7/7 wakeup\n"
@@ -168,7 +199,7 @@ static const struct story stories[] = {
 	  "child_pid=9\n"
 	  "305 1 sched_wakeup_new tid=9 target_cpu=1\n" SWITCH("400", "1", "8", "1", "9")
 	  WAKE("700", "1", "7", "0") LOCKED("760", "770") END("0"),
-	  "100-200 t7/7 cpu user\n.200-300 t8/9 unknown\n.300-400 t8/9 wakeup\n.400-700 t9/9 cpu\n"
+	  "100-200 t7/7 cpu user\n..200-300 t8/8 cpu\n.300-400 t8/9 wakeup\n.400-700 t9/9 cpu\n"
 	  "700-760 t7/7 wakeup\n760-1000 t7/7 cpu user\n", NULL },
 };
 
@@ -193,7 +224,7 @@ static void test_long_chain(void)
 {
 	g_autoptr(GString) script = g_string_new(BEGIN LOCK SWITCH("201", "1", "0", "0", "20"));
 	for (int i = 20; i < 32; i++)
-		g_string_append_printf(script, "%d 1 syscall_entry_futex uaddr=%d op=0\n"
+		g_string_append_printf(script, "%d 1 syscall_entry_futex uaddr=%d op=0 val=2\n"
 			SWITCH("%d", "1", "%d", "1", "%d"), 190 + i, i, 190 + i, i, i + 1, i, i + 1);
 	for (int i = 32; i > 20; i--)
 		g_string_append_printf(script, WAKE("%d", "1", "%d", "1") SWITCH("%d", "1", "%d", "1", "%d"),

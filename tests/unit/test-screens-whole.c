@@ -28,6 +28,8 @@ static struct {
 	struct look look;
 	struct ui_export exported;
 	bool kept;
+	const char *stalled;
+	int64_t stalled_ns;
 } seen;
 
 static void status(void *data, struct ui_status *ret)
@@ -37,6 +39,8 @@ static void status(void *data, struct ui_status *ret)
 		.pieces_done = seen.pieces * 2 / 5, .pieces = seen.pieces,
 		.hard_to_ns = seen.hard_to, .index_progress = 1,
 		.kept = seen.kept, .kept_from_ns = FAKE_T0 };
+	ret->stalled_ns = seen.stalled_ns;
+	g_strlcpy(ret->stalled, seen.stalled ? seen.stalled : "", sizeof ret->stalled);
 	g_strlcpy(ret->source, "big kernel+ust", sizeof ret->source);
 	g_strlcpy(ret->reader, seen.reader, sizeof ret->reader);
 }
@@ -629,6 +633,31 @@ static void test_not_kept(void)
 	stop(&f);
 }
 
+/* What lacks a stream's events is not told to be fine; what it had said before is. */
+static void test_stalled(void)
+{
+	struct fixture f = { 0 };
+
+	start_live(&f, false);
+	check(&f, "TRUST ok lost 0", true);
+	seen.stalled = "chan_0";
+	seen.stalled_ns = FAKE_T0 + FAKE_S / 2;
+	app_draw(f.app);
+	check(&f, "TRUST ! LACKS chan_0 lost 0", true);
+	seen.stalled_ns = FAKE_T0 + 9 * FAKE_S;
+	app_draw(f.app);
+	check(&f, "TRUST ok lost 0", true);
+	seen.stalled = "a-name-that-is-longer-than-what-there-is-room-for";
+	seen.stalled_ns = INT64_MIN;
+	app_draw(f.app);
+	check(&f, "TRUST ! LACKS a-name-that-is-longer", true);
+	check(&f, "room-for", false);
+	seen.stalled = NULL;
+	app_draw(f.app);
+	check(&f, "LACKS", false);
+	stop(&f);
+}
+
 int main(int argc, char **argv)
 {
 	timefmt_set_utc(true);
@@ -647,6 +676,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/whole/every-key", test_every_key);
 	g_test_add_func("/whole/kept", test_kept);
 	g_test_add_func("/whole/not-kept", test_not_kept);
+	g_test_add_func("/whole/stalled", test_stalled);
 	g_test_add_func("/whole/folded-again", test_folded_again);
 	return g_test_run();
 }

@@ -234,6 +234,7 @@ static struct timeline *noisy_timeline(void)
 		.service = "front", .thread = serve, .begin = 0, .end = 100 * FAKE_MS });
 	fake_second(f, 0);
 	fake_class(f, "sched_switch");
+	fake_class(f, "sched_waking");
 	fake_class(f, "zipkin:timestamp");
 	fake_wait(root, PART_PREEMPTED, 10 * FAKE_MS, 60 * FAKE_MS, 0, ID_NONE, 0)->behind = ffmpeg;
 	fake_wait(root, PART_FUTEX, 65 * FAKE_MS, 90 * FAKE_MS, 2 * FAKE_MS, janitor, fake_string(f, "futex"));
@@ -348,6 +349,23 @@ static void add_matrix(void)
 	}
 }
 
+/* Nobody knows whose the flow is: Enter shows the row, and no other view. */
+static void test_peer_of_nobody(void)
+{
+	struct fixture f = { .options = { .start_view = "peers" } };
+
+	start(&f, 24, 80);
+	press(&f, "\r");
+	g_assert_cmpstr(nav_top(&f.app->nav)->view->id, ==, "peers");
+	check_has(&f, "10.0.0.77:51234");
+	check_has(&f, "Esc:back");
+	press(&f, "\033H");
+	check_has(&f, "by name");
+	check_has(&f, "FLOWS");
+	check_has_not(&f, "51234");
+	stop(&f);
+}
+
 /* The walk of a newcomer: six keys from the start to the reason and the file. */
 
 static void test_walk(void)
@@ -451,6 +469,11 @@ static void test_live(void)
 	check_has(&f, "06:08:39 PAUSED");
 	press(&f, "F");
 	check_has(&f, "06:08:40 LIVE");
+	press_key(&f, UI_KEY_LEFT);
+	press(&f, "A");
+	check_has(&f, "06:08:39-");
+	press(&f, "F");
+	check_has(&f, "06:08:40 LIVE lag 0.6s");
 	press(&f, "p");
 	check_has(&f, "06:08:40 PAUSED");
 	press(&f, "p");
@@ -693,6 +716,7 @@ int main(int argc, char **argv)
 
 		g_test_add_data_func(path, &goldens[i], test_golden);
 	}
+	g_test_add_func("/screens/peer-of-nobody", test_peer_of_nobody);
 	g_test_add_func("/golden/waterfall-neighbour", test_noisy);
 	add_matrix();
 	g_test_add_func("/screens/walk", test_walk);

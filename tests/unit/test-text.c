@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Hostile text: made visible, measured, cut, quoted. */
+#include "base/address.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -189,6 +190,28 @@ static void test_garbage(void)
 	}
 }
 
+static void test_address(void)
+{
+	static const struct { unsigned family; uint8_t bytes[16]; int port; const char *text; } cases[] = {
+		{ 4, { 10, 0, 2, 255 }, 80, "10.0.2.255:80" },
+		{ 4, { 127, 0, 0, 1 }, -1, "127.0.0.1" },
+		{ 6, { 0 }, -1, "::" },
+		{ 6, { [15] = 1 }, 65535, "[::1]:65535" },
+		{ 6, { 0xfe, 0x80, [8] = 0x2, [15] = 0x1f }, -1, "fe80::200:0:0:1f" },
+		{ 6, { 0x20, 1, 0xd, 0xb8, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1 }, 0,
+		  "[2001:db8:0:1:1:1:1:1]:0" },
+		{ 6, { 0x20, 1, [4] = 1, [8] = 1, [9] = 1 }, -1, "2001:0:100:0:101::" },
+		{ 6, { 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1 }, -1, "101::101:0:0:101:101" },
+		{ 6, { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		       0xff, 0xff }, 65535, "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		char text[ADDRESS_MOST];
+		address_text(text, cases[i].family, cases[i].bytes, cases[i].port);
+		g_assert_cmpstr(text, ==, cases[i].text);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -200,5 +223,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/text/filename", test_filename);
 	g_test_add_func("/text/shell-quote", test_shell_quote);
 	g_test_add_func("/text/garbage", test_garbage);
+	g_test_add_func("/text/address", test_address);
 	return g_test_run();
 }

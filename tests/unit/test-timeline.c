@@ -303,7 +303,9 @@ static void test_budget(void)
 	size_t n = timeline_n_spans(tl);
 	apply_span(tl, 2, make_span(1000, 1, 0, 5, SPAN_COMPLETE));
 	g_assert_null(timeline_trace_spans(tl, 1000));
-	apply_span(tl, 2, make_span(1000, 1, 0, 199 * S, SPAN_COMPLETE));
+	apply_span(tl, 2, make_span(1000, 1, 0, 199 * S, SPAN_COMPLETE));	/* it was counted */
+	g_assert_cmpuint(timeline_n_spans(tl), ==, n);
+	apply_span(tl, slot, make_span(1000, 2, 0, 199 * S, SPAN_COMPLETE));
 	g_assert_cmpuint(timeline_n_spans(tl), ==, n + 1);
 	n = timeline_n_seconds(tl);
 	apply_second(tl, make_second(3, 0));

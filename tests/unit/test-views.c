@@ -104,7 +104,7 @@ static void test_empty(void)
 	g_assert_cmpint(overview_worst_second(tl), ==, TIME_UNKNOWN);
 	g_assert_cmpint(overview_next_outlier(tl, 0, 1), ==, TIME_UNKNOWN);
 	g_autofree char *lacks = view_lacks(view_find("processes"), tl);
-	g_assert_cmpstr(lacks, ==, "sched_switch, system calls");
+	g_assert_cmpstr(lacks, ==, "sched_switch, sched_waking, system calls");
 }
 
 static void test_story(void)
@@ -208,6 +208,10 @@ static struct timeline *contained(void)
 	struct fake *f = fake_new();
 	uint32_t other = fake_host(f, "web2"), read = fake_string(f, "read");
 	uint32_t file = fake_file(f, 0, FILE_REGULAR, "/etc/hosts");
+	static const char *const events[] = {
+		"sched_switch", "sched_waking", "irq_handler_entry", "block_rq_issue",
+		"block_rq_complete", "syscall_entry_read",
+	};
 	const struct { uint32_t host; int32_t pid; uint32_t pid_ns, uts_ns; } told[] = {
 		{ 0, 10, 4026532500, FIRST_UTS }, { 0, 11, 4026532500, 0 },
 		{ other, 10, 4026532500, 0 }, { 0, 12, FIRST_PID, FIRST_UTS },
@@ -222,11 +226,11 @@ static struct timeline *contained(void)
 		fake_cell(fake_second(f, 0), t)->part[PART_USER] = 1 << i;
 		add_kernel_cells(fake_second(f, 0), told[i].host, t, read, 1u << i);
 	}
-	fake_class(f, "sched_switch");
-	fake_class(f, "irq_handler_entry");
-	fake_class(f, "block_rq_issue");
-	fake_class(f, "block_rq_complete");
-	fake_class(f, "sched_waking");
+	for (size_t i = 0; i < G_N_ELEMENTS(events); i++) {
+		fake_class(f, events[i]);
+		fake_event(fake_second(f, 0), 0, fake_string(f, events[i]), 1);
+		fake_event(fake_second(f, 0), other, fake_string(f, events[i]), 1);
+	}
 	return fake_done(f);
 }
 

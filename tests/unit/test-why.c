@@ -155,6 +155,44 @@ static void test_queue(void)
 		   "futex, woken by B/12");
 }
 
+static void poll_returns(struct span *s, uint32_t name, int64_t ret)
+{
+	s->slow = g_new0(struct span_slow_call, 1);
+	s->n_slow = 1;
+	*s->slow = (struct span_slow_call){ .begin_ns = s->begin_ns, .duration_ns = 32 * FAKE_MS, .ret = ret,
+					    .name = name, .file = ID_NONE, .thread = s->thread };
+}
+
+/* What is no lock nobody holds; a lock of files is no disk; a time that ran out was asked for. */
+static void test_other_waits(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 1, 11, "A"), b = fake_thread(f, 0, 1, 12, "B");
+	struct fake_span d = { .trace = 1, .id = 1, .name = "x", .service = "s", .thread = a,
+		.begin = 0, .end = 50 * FAKE_MS };
+	struct span *s = fake_span(f, &d);
+	fake_wait(s, PART_FUTEX, 1 * FAKE_MS, 31 * FAKE_MS, 0, b, fake_string(f, "futex"))->lock = false;
+	d.trace = d.id = 2;
+	s = fake_span(f, &d);
+	fake_wait(s, PART_OTHER, 1 * FAKE_MS, 31 * FAKE_MS, 0, b, fake_string(f, "flock"))->file =
+		fake_file(f, 0, FILE_REGULAR, "/run/x.lock");
+	d.trace = d.id = 3;
+	s = fake_span(f, &d);
+	uint32_t epoll = fake_string(f, "epoll_wait");
+	fake_wait(s, PART_POLL, 1 * FAKE_MS, 31 * FAKE_MS, 0, ID_NONE, epoll);
+	poll_returns(s, epoll, 0);
+	d.trace = d.id = 4;
+	s = fake_span(f, &d);
+	fake_wait(s, PART_POLL, 1 * FAKE_MS, 31 * FAKE_MS, 0, b, epoll);
+	poll_returns(s, epoll, 1);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	assert_why(tl, 1, "waited 30.0ms on a futex, woken by B/12", "futex, woken by B/12");
+	assert_why(tl, 2, "was blocked 30.0ms in flock: /run/x.lock, woken by B/12",
+		   "other: was blocked 30.0ms in flock");
+	assert_why(tl, 3, "waited 30.0ms in poll, until its time was over", "poll: waited 30.0ms in poll");
+	assert_why(tl, 4, "waited 30.0ms in poll, woken by B/12", "poll: waited 30.0ms in poll");
+}
+
 /* Two that wake each other must not be followed for ever. */
 static void test_queue_in_a_circle(void)
 {
@@ -483,6 +521,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tree/random", test_tree_random);
 	g_test_add_func("/why/story", test_story);
 	g_test_add_func("/why/queue", test_queue);
+	g_test_add_func("/why/other-waits", test_other_waits);
 	g_test_add_func("/why/queue-in-a-circle", test_queue_in_a_circle);
 	g_test_add_func("/why/many-causes", test_many_causes);
 	g_test_add_func("/why/runnable", test_runnable);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Growing arrays for the hot path: what is added is written in place by whoever adds it,
+ * without a call. All elements of one have the same size, which the caller tells. Addresses
+ * change when it grows. Not thread safe. A zeroed struct vec is an empty one.
+ */
+#ifndef BLK_BASE_VEC_H
+#define BLK_BASE_VEC_H
+
+#include <glib.h>
+#include <stdint.h>
+
+struct vec {
+	void *data;
+	uint32_t len, room;	/* elements */
+};
+
+#define vec_at(v, T, i) (&((T *)(v)->data)[i])
+#define vec_add(v, T) ((T *)vec_more(v, sizeof(T)))
+
+void vec_grow(struct vec *v, uint32_t room, size_t size);	/* at least so much */
+void vec_free(struct vec *v);					/* empty again */
+void vec_append(struct vec *v, const void *from, uint32_t n, size_t size);
+void vec_drop(struct vec *v, uint32_t n, size_t size);		/* the first n */
+/*
+ * Of elements in order of an int64_t that lies `off` bytes into each (rising), the number of the
+ * first that is greater than `at`; .len: none. `hint`: looked at first, any number: one asks for
+ * what is near to what one asked for last, mostly.
+ */
+static inline uint32_t vec_first_after(const struct vec *v, size_t size, size_t off, int64_t at, uint32_t hint)
+{
+	const char *key = (const char *)v->data + off;
+	uint32_t lo = MIN(hint, v->len), hi = lo, step = 1;
+#define KEY(i) (*(const int64_t *)(const void *)(key + (size_t)(i) * size))
+	for (; hi < v->len && KEY(hi) <= at; step *= 2) {
+		lo = hi + 1;
+		hi = v->len - hi > step ? hi + step : v->len;
+	}
+	for (step = 1; lo > 0 && KEY(lo - 1) > at; step *= 2) {
+		hi = lo - 1;
+		lo -= MIN(step, lo);
+	}
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (KEY(mid) <= at)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+#undef KEY
+	return lo;
+}
+/* Stable: equal ones stay in their order. */
+void vec_sort(struct vec *v, size_t size, GCompareDataFunc compare, void *data);
+
+/* One more at the end, not initialised. */
+static inline void *vec_more(struct vec *v, size_t size)
+{
+	if (G_UNLIKELY(v->len == v->room))
+		vec_grow(v, v->len + 1, size);
+	return (char *)v->data + (size_t)v->len++ * size;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is kept of a thread's past for its spans: waits and calls. Only for src/state/. */
+#ifndef BLK_STATE_LOGS_H
+#define BLK_STATE_LOGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is kept of the call in which a thread waited. */
+struct wait_call {
+	int64_t begin, arg;		/* its first argument: a futex's address */
+	uint64_t seq;
+	uint32_t name;
+	int32_t fd;
+	uint32_t op, val;		/* the next ones, of a futex */
+};
+
+/* A time off the CPU. */
+struct wait {
+	int64_t begin, wake, end;	/* wake: == end when never woken */
+	uint64_t wake_seq;
+	uint8_t cause : 7;		/* enum wait_cause */
+	bool in_soft_call : 1;		/* .call: the initial one, if the left tells it */
+	uint8_t part;			/* WAIT_PART (or PART_PREEMPTED) */
+	uint16_t off_cpu;		/* number of the CPU it left, or CPU_NONE */
+	uint32_t waker, waker_irq, cpu;
+	struct wait_call call;		/* name 0: outside of one */
+};
+
+/* A finished call of a thread with spans. */
+struct done_call {
+	int64_t begin, end, ret;
+	uint64_t seq;			/* of the entry */
+	uint32_t name;
+	int32_t fd;
+};
+
+#endif

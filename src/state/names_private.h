@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What names.c and names_forget.c share: people, and their tables of descriptors. */
+#ifndef BLK_STATE_NAMES_PRIVATE_H
+#define BLK_STATE_NAMES_PRIVATE_H
+
+#include "state/names.h"
+
+struct version {
+	uint64_t seq;
+	uint32_t file;		/* ID_NONE: closed or unknown */
+	bool cloexec, dumped;
+};
+
+struct table {			/* descriptors of a process, or of a thread of no known one */
+	struct intmap fds;	/* fd -> index in lists */
+	GPtrArray *lists;	/* GArray of struct version, by seq */
+	GArray *execs;		/* uint64_t seq */
+	struct table *parent;	/* what it was copied from */
+	uint64_t parent_seq;
+	struct table *merged;	/* has become part of that one */
+	GArray *forks;		/* uint64_t seq: where others were copied; while forgetting */
+};
+
+struct person {			/* a thread as names know it */
+	uint32_t process;
+	bool kernel;
+	struct table *table;
+	GArray *comms;
+	struct tellings told;	/* by its events */
+};
+
+/* What a descriptor was from one change to the next: one asks for it again and again. */
+#define SEEN_SLOTS 256
+struct seen {
+	const struct table *table;	/* NULL: nothing here */
+	int64_t fd;
+	uint64_t from, to;		/* seq: [from, to) */
+	uint32_t file;
+};
+
+struct names {
+	struct slice *s;
+	struct seen seen[SEEN_SLOTS];	/* until other facts come */
+	GPtrArray *persons;	/* by thread id; NULL */
+	GArray *anonymous;	/* uint32_t: threads with a person but no tid */
+	GArray *processes;	/* struct process_info */
+	GArray *dwellings;	/* struct dwelling, of each */
+	GPtrArray *tables;	/* of processes, by index; owned by all_tables */
+	GPtrArray *all_tables;
+	struct intmap pid_last;	/* host << 32 | pid -> process */
+	GHashTable *by_address;	/* "host:address" of the state dump -> process + 1 */
+	GArray *files;		/* struct file_info */
+	GHashTable *file_ids;	/* struct file_info -> id + 1 */
+	struct intmap irqs, devs;
+	uint64_t n_facts;	/* applied since versions were forgotten */
+	uint64_t news;		/* see names_news() */
+	uint64_t updated_to;	/* events: facts of those before it were applied */
+};
+
+static inline struct table *table_real(struct table *t)
+{
+	while (t && t->merged)
+		t = t->merged;
+	return t;
+}
+
+#endif

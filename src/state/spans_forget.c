@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Runs without end: what of spans, and of the logs that only they need, is not needed any more. */
+#include "state/runs.h"
+#include "state/strace.h"
+
+#define FEW 1000		/* annotations: not worth making less room for them */
+#define MAX_FORGOTTEN 250000
+#define FORGET_EVERY_NS INT64_C(500000000)	/* all that is kept is walked for it: not at each refresh */
+#define HOLLOW 4	/* an array is made anew when it holds less than a quarter of before */
+
+static void forget_trace(struct spans *sp, guint i)
+{
+	struct strace *last = g_ptr_array_index(sp->traces, sp->traces->len - 1);
+	const struct strace *t = g_ptr_array_index(sp->traces, i);
+	intmap_set(&sp->forgotten, t->id, 1);
+	intmap_set(&sp->by_id, last->id, i);
+	intmap_remove(&sp->by_id, t->id);
+	g_ptr_array_remove_index_fast(sp->traces, i);
+}
+
+/* Drops closed traces; the first instant that those left still need. */
+static int64_t forget_traces(struct spans *sp, int64_t now)
+{
+	int64_t needed = now;
+	if (sp->forgotten.n > MAX_FORGOTTEN)
+		intmap_clear(&sp->forgotten);
+	for (guint i = sp->traces->len; i-- > 0;) {
+		const struct strace *t = g_ptr_array_index(sp->traces, i);
+		if (t->dirty || (t->open && !strace_closed(t, now)))
+			needed = MIN(needed, t->first);
+		else
+			forget_trace(sp, i);
+	}
+	return needed;
+}
+
+static bool is_gone(uint64_t trace, void *data)
+{
+	const struct spans *sp = data;
+	return intmap_get(&sp->by_id, trace) == INTMAP_NONE;
+}
+
+/* Keeps only the annotations of traces that are left; `map`: old to new number. */
+static void compact_annots(struct spans *sp, uint32_t *map)
+{
+	GArray *all = sp->s->annots;
+	guint kept = 0, done = 0;
+	for (guint i = 0; i < all->len; i++) {
+		struct annot *a = &g_array_index(all, struct annot, i);
+		bool keep = i >= sp->done || intmap_get(&sp->by_id, a->trace) != INTMAP_NONE;
+		map[i] = keep ? kept : ID_NONE;
+		if (!keep) {
+			g_free(a->snap);
+			continue;
+		}
+		done += i < sp->done;
+		g_array_index(all, struct annot, kept++) = *a;
+	}
+	if (all->len > FEW && kept < all->len / HOLLOW) {
+		sp->s->annots = g_array_sized_new(false, true, sizeof(struct annot), kept + 1);
+		g_array_append_vals(sp->s->annots, all->data, kept);
+		g_array_unref(all);
+	} else {
+		g_array_set_size(all, kept);
+	}
+	for (guint i = 0; i < done; i++) {
+		struct annot *a = &g_array_index(sp->s->annots, struct annot, i);
+		a->next = a->next == ID_NONE ? ID_NONE : map[a->next];
+	}
+	for (guint i = 0; i < sp->traces->len; i++) {
+		struct strace *t = g_ptr_array_index(sp->traces, i);
+		t->first_annot = map[t->first_annot];
+		t->last_annot = map[t->last_annot];
+	}
+	sp->done = done;
+}
+
+/* An array keeps the room of its longest time; threads that are over would do so for ever. */
+static void free_logs(struct thread *t)
+{
+	GArray **logs[] = { &t->annots, &t->open };
+	if (!t->waits.len)
+		vec_free(&t->waits);
+	if (!t->calls.len)
+		vec_free(&t->calls);
+	for (size_t k = 0; k < G_N_ELEMENTS(logs); k++)
+		if (*logs[k] && !(*logs[k])->len)
+			g_clear_pointer(logs[k], g_array_unref);
+}
+
+static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
+{
+	guint n = 0, kept = 0;
+	for (guint i = 0; t->annots && i < t->annots->len; i++) {
+		uint32_t id = map[g_array_index(t->annots, uint32_t, i)];
+		if (id != ID_NONE)
+			g_array_index(t->annots, uint32_t, kept++) = id;
+	}
+	if (t->annots)
+		g_array_set_size(t->annots, kept);
+	for (guint i = 0; i < t->head->len; i++) {
+		struct rec *r = &g_array_index(t->head, struct rec, i);
+		if ((r->type == REC_SPAN || r->type == REC_MARK) && r->who != ID_NONE)
+			r->who = map[r->who];
+	}
+	while (n < t->waits.len && vec_at(&t->waits, struct wait, n)->end < needed)
+		n++;
+	vec_drop(&t->waits, n, sizeof(struct wait));
+	t->waits_base += n;
+	for (n = 0; n < t->calls.len && vec_at(&t->calls, struct done_call, n)->end < needed;)
+		n++;
+	vec_drop(&t->calls, n, sizeof(struct done_call));
+	for (n = kept = 0; t->open && n < t->open->len; n++)
+		if (g_array_index(t->open, struct open_span, n).since >= needed)
+			g_array_index(t->open, struct open_span, kept++) =
+				g_array_index(t->open, struct open_span, n);
+	if (t->open)
+		g_array_set_size(t->open, kept);
+	free_logs(t);
+}
+
+void spans_forget(struct spans *sp, int64_t now)
+{
+	if (sp->forgot_at != INT64_MIN && now - sp->forgot_at < FORGET_EVERY_NS)
+		return;
+	sp->forgot_at = now;
+	int64_t needed = forget_traces(sp, now) - JUST_OUT_NS;
+	g_autofree uint32_t *map = g_new(uint32_t, sp->s->annots->len + 1);
+	compact_annots(sp, map);
+	pairs_forget(sp->pairs, is_gone, sp);
+	runs_forget(sp->s, needed);
+	for (guint i = 0; i < sp->s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(sp->s->threads, i);
+		if (t->forward == ID_NONE)
+			trim_thread(t, map, needed);
+	}
+}

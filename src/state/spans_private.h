@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How spans are made of annotations; see spans.h. A trace is made in two steps: all its halves
+ * are bounded, and told which calls and long waits of their threads are theirs; then each
+ * becomes a span, one after the other, in room that is used again.
+ */
+#ifndef BLK_STATE_SPANS_PRIVATE_H
+#define BLK_STATE_SPANS_PRIVATE_H
+
+#include "state/pairs.h"
+#include "state/spans.h"
+
+struct half {
+	const uint32_t *annots;		/* sorted by time; of one span and service side */
+	guint n_annots;
+	uint8_t kind, state;		/* enum span_kind, enum span_state */
+	uint32_t thread;		/* of its begin, ID_NONE */
+	uint32_t service;
+	uint64_t id, parent;
+	int64_t begin, end, self_ns;
+	guint calls, n_calls;		/* in struct spans.calls */
+	guint chains, n_chains;		/* in struct spans.chains */
+};
+
+/* Where a half's thread was its own. */
+struct segment { int64_t begin, end; uint32_t thread, half; };
+
+/* A call, or a wait, of a segment's thread; by its number there. */
+struct inner { uint32_t half, segment, index; };
+
+/* Who ran instead, see behind.h. */
+struct behind {
+	const struct slice *s;
+	struct vec all;			/* struct neighbour */
+	int64_t idle;
+};
+
+enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END, CORE_N };
+#define CORE_KEYS 64
+
+/* Room for what one span is made of. */
+struct parts_of_span {
+	struct vec annotations, tags, waits, calls, slow, hops;
+	struct behind behind, behind_hop;
+	/* a struct span_behind */
+	_Alignas(struct span_behind) char neighbours[sizeof(struct span_behind) +
+						     SPAN_MAX_NEIGHBOURS * sizeof(struct span_neighbour)];
+};
+
+struct spans {
+	struct slice *s;
+	struct names *n;
+	struct pairs *pairs;
+	spans_thread thread;
+	void *thread_data;
+	uint32_t core[CORE_N];		/* their strings */
+	/* Of the first strings, which most are: enum core; and whether it is known to be no error. */
+	uint8_t core_of[CORE_KEYS];
+	bool no_error[CORE_KEYS];
+	guint done;			/* annotations indexed */
+	guint most;			/* annotations kept; 0: no bound */
+	GPtrArray *traces;		/* struct strace * */
+	struct intmap by_id;		/* of a trace -> in traces */
+	struct intmap forgotten;	/* ids of traces */
+	uint32_t n_slots;
+	int64_t forgot_at;		/* instant; INT64_MIN: never */
+	struct intmap irqs;		/* host and code -> text, while spans are published */
+	/* While a trace is made: */
+	struct vec ids;			/* uint32_t: its annotations, by span and time */
+	struct vec halves;		/* struct half; their annotations are in ids */
+	struct vec segments;		/* struct segment; by thread and time */
+	struct vec children;		/* struct child */
+	struct vec calls, chains;	/* struct inner: by half */
+	struct vec inner, stack, starts;	/* while those are found */
+	struct parts_of_span parts;	/* while a span is made */
+};
+
+static inline struct half *half_at(const struct spans *sp, guint i)
+{
+	return vec_at(&sp->halves, struct half, i);
+}
+
+static inline const struct segment *segment_at(const struct spans *sp, guint i)
+{
+	return vec_at(&sp->segments, struct segment, i);
+}
+
+static inline const struct annot *annot_of(const struct spans *sp, const struct half *h, guint i)
+{
+	return &g_array_index(sp->s->annots, struct annot, h->annots[i]);
+}
+
+/* Idle tasks, and those without a name, are nobody. */
+static inline uint32_t spans_map_thread(const struct spans *sp, uint32_t thread)
+{
+	const struct thread *t = thread == ID_NONE ? NULL : thread_at(sp->s, thread);
+	if (!t || t->idle || t->tid == -1)
+		return ID_NONE;
+	return t->id != ID_NONE ? t->id : sp->thread(sp->thread_data, thread);
+}
+
+uint32_t spans_irq_text(struct spans *sp, uint32_t host, uint32_t code);	/* irq_text() */
+
+/* explain_calls.c: whose what is that threads did. */
+void spans_find_segments(struct spans *sp);
+void spans_find_calls(struct spans *sp);
+/* Of things of sp->inner, by the number of their half, in their order: *to, and where each
+ * half's begin (spans.starts: one more than halves). */
+void spans_group(struct spans *sp, struct vec *to);
+/* The halves' calls, with their files, in span. */
+void explain_calls(struct spans *sp, const struct half *h, struct span *span);
+
+/* explain.c: parts and waits of one half. */
+void explain_half(struct spans *sp, const struct half *h, struct span *span);
+/* Of the thread's kept waits, in order of time, the first that ends behind the instant: its index. */
+guint explain_first_wait(struct thread *t, int64_t at);
+/* Why the thread was blocked; and the wait as it is kept with a span, as far as it lies in
+ * [begin, end) (without .behind; false: it does not). */
+enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w);
+bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
+		  struct span_wait *ret);
+
+/* What a child covers of its parent. */
+struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
+void spans_set_self(struct spans *sp);		/* of the halves, sorted by span */
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who talks with whom over the network, as the headers of packets tell: flows, or other
+ * machines. Headers tell no process: whose a flow is follows from the names of sockets.
+ */
+#include "base/address.h"
+#include "state/container.h"
+#include "views/common.h"
+#include "views/registry.h"
+
+#include <string.h>
+
+struct peer_row {
+	struct common c;		/* name: the peer; comm: whose socket it is */
+	struct flow flow;
+	const char *device, *local;
+	uint64_t flows;
+	struct flow_sums sums;
+	uint32_t host;
+	uint32_t process;		/* whose it is; ID_NONE: nobody knows, or several */
+};
+
+#define ROW(row) ((const struct peer_row *)(row))
+
+static GETTER(get_protocol)
+{
+	static const struct { uint8_t number; const char *name; } names[] = {
+		{ 1, "icmp" }, { 2, "igmp" }, { FLOW_TCP, "tcp" }, { FLOW_UDP, "udp" },
+		{ 41, "ipv6" }, { 47, "gre" }, { 50, "esp" }, { 132, "sctp" },
+	};
+	char number[16];
+	unsigned is = ROW(row)->flow.protocol;
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		if (names[i].number == is)
+			return value_text(names[i].name);
+	if (is == FLOW_OTHER)
+		return value_none();
+	g_snprintf(number, sizeof number, "%u", is);
+	return value_text(g_string_chunk_insert_const(rows->text, number));
+}
+
+static GETTER(get_device)
+{
+	return value_text(ROW(row)->device);
+}
+
+static GETTER(get_local)
+{
+	return value_text(ROW(row)->local);
+}
+
+static GETTER(get_flows)
+{
+	return rows->query.by == BY_NAME ? value_int(VALUE_COUNT, ROW(row)->flows) : value_none();
+}
+
+static GETTER(get_in)
+{
+	return unless_lacking(row, rows, LACKS_HEADERS_IN, value_int(VALUE_COUNT, ROW(row)->sums.rx_packets));
+}
+
+static GETTER(get_out)
+{
+	return unless_lacking(row, rows, LACKS_HEADERS_OUT, value_int(VALUE_COUNT, ROW(row)->sums.tx_packets));
+}
+
+static GETTER(get_in_bytes)
+{
+	return unless_lacking(row, rows, LACKS_HEADERS_IN, value_int(VALUE_BYTES, ROW(row)->sums.rx_bytes));
+}
+
+static GETTER(get_out_bytes)
+{
+	return unless_lacking(row, rows, LACKS_HEADERS_OUT, value_int(VALUE_BYTES, ROW(row)->sums.tx_bytes));
+}
+
+static GETTER(get_bytes)
+{
+	return value_int(VALUE_BYTES, ROW(row)->sums.rx_bytes + ROW(row)->sums.tx_bytes);
+}
+
+static const struct column columns[] = {
+	COLUMN_HOST,
+	COLUMN_OPTIONAL("device", "DEVICE", VALUE_TEXT, 8, 5, "network device that the packets passed", get_device),
+	COLUMN_T("protocol", "PROTO", 5, 3, "tcp, udp, icmp, or its number; null: the trace does not tell",
+		 get_protocol),
+	COLUMN_OPTIONAL("local", "LOCAL", VALUE_TEXT, 21, 4, "address and port on this side: source of what is sent, "
+		 "destination of what is received; null: several", get_local),
+	COLUMN_FLEX("peer", "PEER", 21, "address and port of the other side", get_name),
+	{ .id = "flows", .title = "FLOWS", .kind = VALUE_COUNT, .width = 6, .priority = 4, .optional = true,
+	  .descending = true, .help = "pairs of address and port that are summed here, by name",
+	  .get = get_flows },
+	COLUMN_N("rx_packets", "IN", VALUE_COUNT, 6, 2, "packets received", get_in),
+	COLUMN_N("tx_packets", "OUT", VALUE_COUNT, 6, 2, "packets given to the device", get_out),
+	COLUMN_N("rx_bytes", "RECVD", VALUE_BYTES, 6, 0, "bytes received, without the device's own header",
+		 get_in_bytes),
+	COLUMN_N("tx_bytes", "SENT", VALUE_BYTES, 6, 0, "bytes given to the device, with its header",
+		 get_out_bytes),
+	COLUMN_N("total_bytes", "BYTES", VALUE_BYTES, 0, 0, "bytes received and sent, as far as they are told",
+		 get_bytes),
+	COLUMN_OPTIONAL("pid", "PID", VALUE_ID, 7, 6,
+			"the only process that moved bytes to this peer, by sockets whose connect, accept "
+			"or bind is in the trace; null: none, or several", get_pid),
+	COLUMN_OPTIONAL("comm", "PROCESS", VALUE_TEXT, 14, 1,
+			"its name; a connection from before the trace to the same peer may be another's",
+			get_comm),
+};
+
+static int compare(const void *va, const void *vb)
+{
+	const struct peer_row *a = *(const struct peer_row *const *)va;
+	const struct peer_row *b = *(const struct peer_row *const *)vb;
+	int order = common_compare(&a->c, &b->c);
+	if (!order)
+		order = g_strcmp0(a->device, b->device);
+	if (!order)
+		order = g_strcmp0(a->local, b->local);
+	return order ? order : memcmp(&a->flow, &b->flow, sizeof a->flow);
+}
+
+/* ---- whose sockets ---- */
+
+/* By "10.0.0.1:80" which one process moved bytes through a socket of that name. */
+struct owners {
+	const struct timeline *tl;
+	GHashTable *by_address;		/* struct owner_key -> process + 1; 0: several */
+	GHashTable *locals;		/* struct owner_key: addresses on this side of a flow */
+};
+
+struct owner_key {
+	uint32_t host;
+	const char *address;		/* the timeline's, or the rows' */
+};
+
+static guint owner_hash(gconstpointer p)
+{
+	const struct owner_key *k = p;
+	return g_str_hash(k->address) ^ k->host;
+}
+
+static gboolean owner_equal(gconstpointer va, gconstpointer vb)
+{
+	const struct owner_key *a = va, *b = vb;
+	return a->host == b->host && !strcmp(a->address, b->address);
+}
+
+static void add_owner(struct owners *o, const struct file_cell *cell)
+{
+	const struct file_info *f = timeline_file(o->tl, cell->file);
+	const struct thread_info *t = timeline_thread(o->tl, cell->thread);
+	if (!f || f->kind != FILE_SOCKET || !t || !(cell->bytes[0] || cell->bytes[1]))
+		return;
+	const char *name = timeline_string(o->tl, f->path), *address = strrchr(name, ' ');
+	if (!g_str_has_prefix(name, "socket inet") || !strchr(address, ':'))
+		return;
+	struct owner_key key = { f->host, address + 1 };
+	gpointer was;
+	bool known = g_hash_table_lookup_extended(o->by_address, &key, NULL, &was);
+	if (known && was == GUINT_TO_POINTER(t->process + 1))
+		return;
+	bool one = !known && t->process != ID_NONE;
+	g_hash_table_insert(o->by_address, g_memdup2(&key, sizeof key),
+			    GUINT_TO_POINTER(one ? t->process + 1 : 0));
+}
+
+static uint32_t owner_of(const struct owners *o, uint32_t host, const char *address)
+{
+	struct owner_key key = { host, address };
+	return GPOINTER_TO_UINT(g_hash_table_lookup(o->by_address, &key)) - 1;
+}
+
+static bool has_ports(const struct flow *f)
+{
+	return f->local_port || f->peer_port;
+}
+
+/* A connected or accepted socket has its peer's name, one that is only bound its own. */
+static void find_owner(const struct owners *o, struct rows *rows, struct peer_row *r)
+{
+	struct owner_key peer = { r->host, r->c.name };
+	bool is_here = g_hash_table_contains(o->locals, &peer);
+	if (!has_ports(&r->flow) || (is_here && r->flow.protocol != FLOW_TCP))
+		return;			/* a name may be of either end's socket */
+	r->process = owner_of(o, r->host, r->c.name);
+	if (r->process == ID_NONE && r->flow.protocol == FLOW_UDP)
+		r->process = owner_of(o, r->host, r->local);
+	const struct process_info *p = timeline_process(o->tl, r->process);
+	if (!p)
+		return;
+	int64_t until = rows->query.to_ns ? rows->query.to_ns : INT64_MAX;
+	r->c.pid = r->c.row.drill.pid = p->pid;
+	if (p->leader != ID_NONE)
+		r->c.comm = timeline_comm(o->tl, p->leader, until);
+}
+
+static void find_owners(struct rows *rows, const struct range *range)
+{
+	struct owners o = { .tl = rows->tl };
+	if (rows->query.by == BY_NAME || !rows->rows->len)
+		return;
+	o.locals = g_hash_table_new_full(owner_hash, owner_equal, g_free, NULL);
+	for (guint i = 0; i < rows->rows->len; i++) {
+		const struct peer_row *r = rows->rows->pdata[i];
+		struct owner_key key = { r->host, r->local };
+		g_hash_table_add(o.locals, g_memdup2(&key, sizeof key));
+	}
+	o.by_address = g_hash_table_new_full(owner_hash, owner_equal, g_free, NULL);
+	for (size_t i = range->first; i < range->end; i++) {
+		const struct second *s = timeline_second(o.tl, i);
+		for (uint32_t k = 0; k < s->n_files; k++)
+			add_owner(&o, &s->files[k]);
+	}
+	for (guint i = 0; i < rows->rows->len; i++)
+		find_owner(&o, rows, rows->rows->pdata[i]);
+	g_hash_table_unref(o.by_address);
+	g_hash_table_unref(o.locals);
+}
+
+/* ---- rows ---- */
+
+static uint64_t key_of(enum view_by by, uint32_t host, uint32_t device, const struct flow *f)
+{
+	uint64_t key = key_int(key_int(f->family, f->protocol), host);
+	if (by != BY_NAME)
+		key = key_int(key, (uint64_t)device << 32 | (uint32_t)f->local_port << 16 | f->peer_port);
+	for (unsigned i = 0; i < 16; i += 8) {
+		uint64_t local, peer;
+		memcpy(&local, f->local + i, 8);
+		memcpy(&peer, f->peer + i, 8);
+		key = key_int(by == BY_NAME ? key : key_int(key, local), peer);
+	}
+	return key;
+}
+
+static const char *address(struct rows *rows, const struct flow *f, const uint8_t *a, int port)
+{
+	char text[ADDRESS_MOST];
+	address_text(text, f->family, a, port);
+	return rows_text(rows, text);
+}
+
+static void fill(struct peer_row *r, struct rows *rows, const struct flow_cell *cell)
+{
+	bool whole = rows->query.by != BY_NAME, ports = whole && has_ports(&cell->flow);
+	common_host(&r->c, rows, cell->host);
+	r->flow = cell->flow;
+	r->host = r->c.row.drill.host = cell->host;
+	r->process = ID_NONE;
+	r->c.name = address(rows, &cell->flow, cell->flow.peer, ports ? cell->flow.peer_port : -1);
+	uint64_t key = key_int(key_text(key_text(rows->query.by, r->c.host), r->c.name),
+			       cell->flow.protocol);
+	if (whole) {
+		r->device = timeline_string(rows->tl, cell->name);
+		r->local = address(rows, &cell->flow, cell->flow.local,
+				   ports ? cell->flow.local_port : -1);
+		key = key_text(key_text(key, r->device), r->local);
+	}
+	r->c.row.key[0] = key;
+}
+
+static void add_cell(struct row_map *map, const struct flow_cell *cell)
+{
+	bool is_new;
+	uint64_t key = key_of(map->rows->query.by, cell->host, cell->name, &cell->flow);
+	struct peer_row *r = row_map_get(map, key, sizeof(*r), &is_new);
+	if (is_new)
+		fill(r, map->rows, cell);
+	r->sums.rx_packets += cell->sums.rx_packets;
+	r->sums.rx_bytes += cell->sums.rx_bytes;
+	r->sums.tx_packets += cell->sums.tx_packets;
+	r->sums.tx_bytes += cell->sums.tx_bytes;
+}
+
+/* Flows are counted once all are known: by name one row may have the same flow at many devices and
+ * in many seconds. */
+struct counted { uint32_t host; struct flow flow; };
+
+static guint counted_hash(gconstpointer p)
+{
+	const struct counted *c = p;
+	return (guint)key_of(BY_SYSTEM, c->host, 0, &c->flow);
+}
+
+static gboolean counted_equal(gconstpointer va, gconstpointer vb)
+{
+	const struct counted *a = va, *b = vb;
+	return a->host == b->host && !memcmp(&a->flow, &b->flow, sizeof a->flow);
+}
+
+static void count_flow(struct row_map *map, GHashTable *seen, const struct flow_cell *cell)
+{
+	struct counted *c = g_new0(struct counted, 1);
+	bool is_new;
+	c->host = cell->host;
+	c->flow = cell->flow;
+	if (g_hash_table_add(seen, c)) {
+		uint64_t key = key_of(map->rows->query.by, cell->host, cell->name, &cell->flow);
+		((struct peer_row *)row_map_get(map, key, sizeof(struct peer_row), &is_new))->flows++;
+	}
+}
+
+/* Asked about one process or container: only what is known to be its. */
+static bool is_asked(const struct peer_row *r, const struct rows *rows)
+{
+	const struct view_query *q = &rows->query;
+	const struct process_info *p = timeline_process(rows->tl, r->process);
+	return p && (q->pid < 0 || p->pid == q->pid) && (!q->container || container_of(p) == q->container);
+}
+
+static void keep_asked(struct rows *rows)
+{
+	if (rows->query.pid < 0 && !rows->query.container)
+		return;
+	g_autofree bool *keep = g_new(bool, rows->rows->len + 1);
+	for (guint i = 0; i < rows->rows->len; i++)
+		keep[i] = is_asked(rows->rows->pdata[i], rows);
+	rows_keep(rows, keep);
+}
+
+/* Tracers before LTTng 2.8 tell devices and lengths only. */
+static void tell_headerless(struct rows *rows, const struct range *range)
+{
+	bool packets = false;
+	for (size_t i = range->first; i < range->end && !rows->rows->len; i++)
+		packets |= timeline_second(rows->tl, i)->n_nets > 0;
+	if (packets)
+		rows->about = "The packets of this range tell no addresses: the tracer records headers of "
+			      "IP since LTTng 2.8, with net_dev_queue and net_if_receive_skb.";
+}
+
+static struct rows *build(const struct timeline *tl, const struct view_query *query)
+{
+	struct row_map map = { .rows = rows_new(tl, query) };
+	struct range range = range_of(tl, query);
+	GHashTable *seen = g_hash_table_new_full(counted_hash, counted_equal, g_free, NULL);
+	if (!view_has_by(&view_peers, query->by))	/* of a view that it was reached from */
+		map.rows->query.by = BY_SYSTEM;
+	for (size_t i = range.first; i < range.end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_flows; k++) {
+			if (query->host != ID_NONE && s->flows[k].host != query->host)
+				continue;
+			add_cell(&map, &s->flows[k]);
+			count_flow(&map, seen, &s->flows[k]);
+		}
+	}
+	g_hash_table_unref(seen);
+	row_map_clear(&map);
+	tell_headerless(map.rows, &range);
+	find_owners(map.rows, &range);
+	keep_asked(map.rows);
+	common_finish(map.rows, compare);
+	return map.rows;
+}
+
+static const char *const needs[] = { "net_dev_queue", "net_if_receive_skb", NULL };
+
+const struct view view_peers = {
+	.id = "peers", .title = "Peers",
+	.help = "Who talks with whom over the network, as the headers of packets tell, for connections from "
+		"before the trace, too: rows are pairs of address and port at a network device, or other "
+		"machines (by name). On the loopback device both ends are rows. Of a packet that is forwarded "
+		"neither side is this machine. Whose a flow is follows from sockets that were connected, "
+		"accepted or bound in the trace and moved bytes in the range.",
+	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
+	.default_sort = "total_bytes", .drill = "process", .needs = needs,
+	.default_by = BY_SYSTEM, .more_by = 1 << BY_SYSTEM | 1 << BY_NAME, .on_screen = true, .build = build,
+};
