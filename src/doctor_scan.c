@@ -373,7 +373,9 @@ void doctor_hear(struct doctor *doc, const struct blk_tables *t, const struct bl
 	if (e->row == BLK_ROW_STREAM_ADD) {
 		c->streams++;
 	} else if (e->row == BLK_ROW_LOST_END) {
-		hear_loss(doc, st, c, (const struct blk_loss *)e->data);
+		const struct blk_loss *loss = (const struct blk_loss *)e->data;
+		if (!loss->silence)
+			hear_loss(doc, st, c, loss);
 	} else if (e->row == BLK_ROW_TALLY) {
 		const struct blk_tally *tally = (const struct blk_tally *)e->data;
 		hear_events(doc, c, blk_class(t, e->cls)->name, tally->count,

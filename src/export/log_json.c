@@ -171,7 +171,7 @@ void log_json(GString *out, const struct journal_line *l)
 	put_text_or_null(out, "host", l->host);
 	put_int_or_null(out, "cpu", l->cpu != UINT32_MAX, l->cpu);
 	if (l->kind == JOURNAL_LOSS) {
-		bool known = l->loss.events || l->loss.packets;
+		bool known = l->loss.silence || l->loss.events || l->loss.packets;
 		put_int_or_null(out, "lost_events", known, (int64_t)l->loss.events);
 		put_int_or_null(out, "lost_packets", known, (int64_t)l->loss.packets);
 		put_int_or_null(out, "to_ns", true, l->loss.end_ns);

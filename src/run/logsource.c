@@ -166,7 +166,7 @@ static void see_loss(const struct pass *p, const struct blk_batch *b)
 		if (e->row != BLK_ROW_LOST_BEGIN)
 			continue;
 		const struct blk_loss *loss = (const struct blk_loss *)e->data;
-		if (loss->end_ns < p->range->from_ns || loss->begin_ns >= p->range->to_ns)
+		if (loss->silence || loss->end_ns < p->range->from_ns || loss->begin_ns >= p->range->to_ns)
 			continue;
 		if (loss->events || loss->packets)
 			p->result->lost = true;

@@ -189,9 +189,9 @@ static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq,
 	slice_add_loss(s, &(struct loss){
 		.begin = loss.begin_ns, .end = loss.end_ns, .events = loss.events,
 		.packets = loss.packets, .host = info->host, .stream_cpu = st->cpu,
-		.kernel = info->kernel,
+		.kernel = info->kernel, .silence = loss.silence,
 	});
-	if (!begin) {
+	if (!begin && !loss.silence) {
 		struct bin *b = slice_bin(s, ev->ts);
 		struct trust *trust = &b->trust;
 		bin_loss(b, &(struct bin_loss){
@@ -291,6 +291,7 @@ void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned
 		.begin = loss->begin_ns, .end = loss->end_ns, .events = loss->events,
 		.packets = loss->packets, .host = info->host,
 		.stream_cpu = st->cpu, .kernel = st->domain == BLK_DOMAIN_KERNEL,
+		.silence = loss->silence,
 	};
 	slice_add_loss(s, &l);
 	if (!l.kernel || st->cpu == UINT32_MAX)

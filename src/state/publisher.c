@@ -368,7 +368,7 @@ static uint32_t touched(const struct slice *s, int64_t begin, int64_t end)
 	uint32_t n = 0;
 	for (guint i = 0; i < s->losses->len; i++) {
 		const struct loss *l = &g_array_index(s->losses, struct loss, i);
-		n += l->begin < end && l->end >= begin;
+		n += !l->silence && l->begin < end && l->end >= begin;
 	}
 	return n;
 }

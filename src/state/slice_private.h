@@ -354,6 +354,7 @@ struct loss {
 	uint64_t events, packets;
 	uint32_t host, stream_cpu;
 	bool kernel;
+	bool silence;		/* as in struct blk_loss: nothing was lost */
 };
 
 enum annot_type { ANNOT_EVENT, ANNOT_STRING, ANNOT_INT };

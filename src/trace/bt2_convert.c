@@ -29,6 +29,7 @@ struct in_stream {
 	GHashTable *by_cpu;		/* perf: cpu -> index + 1, one stream a CPU */
 
 	int64_t last_ts;		/* of any event or packet border */
+	int64_t packet_end;		/* the latest; INT64_MAX: not known */
 	bool loss_pending;		/* discarded events of the packet that comes */
 	uint64_t lost_events;
 
@@ -49,6 +50,7 @@ struct bt2_convert {
 	GHashTable *class_names;	/* char * -> class index + 1 */
 	GHashTable *layouts;
 	struct in_stream *last;		/* of the message before */
+	GArray *ends;			/* int64_t by stream of the source, see bt2_convert_end() */
 };
 
 static void free_class_set(void *p)
@@ -90,6 +92,7 @@ struct bt2_convert *bt2_convert_new(struct source *s, struct bt2_clocks *clocks,
 	c->class_sets = g_hash_table_new_full(NULL, NULL, NULL, free_class_set);
 	c->class_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->layouts = layouts_new();
+	c->ends = g_array_new(FALSE, TRUE, sizeof(int64_t));
 	return c;
 }
 
@@ -97,6 +100,7 @@ void bt2_convert_free(struct bt2_convert *c)
 {
 	if (!c)
 		return;
+	g_array_unref(c->ends);
 	g_hash_table_unref(c->streams);
 	g_hash_table_unref(c->class_sets);
 	g_hash_table_unref(c->class_names);
@@ -200,7 +204,7 @@ static struct in_stream *open_stream(struct bt2_convert *c, const bt_stream *bt,
 		st->info.vpid_procname = g_strdup(env_text(trace, "procname", NULL));
 	st->index = G_MAXUINT16;
 	st->has_packets = bt_stream_class_supports_packets(sc);
-	st->last_ts = st->second_end = G_MININT64;
+	st->last_ts = st->second_end = st->packet_end = G_MININT64;
 	st->counts = g_array_new(FALSE, TRUE, sizeof(uint64_t));
 	st->counted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_hash_table_insert(c->streams, (void *)bt, st);
@@ -447,8 +451,15 @@ static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct b
 	if (!st)
 		return false;
 	int64_t begin = st->last_ts, end = begin;
-	if (bt_stream_class_packets_have_end_default_clock_snapshot(st->classes->sc))
-		end = advance(st, bt_message_packet_end_borrow_default_clock_snapshot_const(msg));
+	if (bt_stream_class_packets_have_end_default_clock_snapshot(st->classes->sc)) {
+		const bt_clock_snapshot *cs =
+			bt_message_packet_end_borrow_default_clock_snapshot_const(msg);
+		end = advance(st, cs);
+		st->packet_end = MAX(st->packet_end,
+				     bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(cs)));
+	} else {
+		st->packet_end = INT64_MAX;
+	}
 	if (end >= st->second_end)
 		next_second(st, end, out);
 	if (st->loss_pending) {
@@ -561,9 +572,17 @@ static bool on_stream_end(struct bt2_convert *c, const bt_message *msg, struct b
 				     g_array_index(ends, unsigned, i));
 		}
 		push(out, st->last_ts, BLK_ROW_STREAM_END, st->index);
+		if (st->index >= c->ends->len)
+			g_array_set_size(c->ends, st->index + 1u);
+		g_array_index(c->ends, int64_t, st->index) = st->packet_end;
 	}
 	close_stream(c, st);
 	return true;
+}
+
+int64_t bt2_convert_end(const struct bt2_convert *c, unsigned stream)
+{
+	return stream < c->ends->len ? g_array_index(c->ends, int64_t, stream) : INT64_MAX;
 }
 
 static bool on_inactivity(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,

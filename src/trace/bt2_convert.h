@@ -43,6 +43,9 @@ struct bt2_out {
 };
 void bt2_out_reset(struct bt2_out *o);
 void bt2_out_clear(struct bt2_out *o);
+/* Its first record is a stream's BLK_ROW_STREAM_ADD: that stream and a silence (struct blk_loss)
+ * begin at from_ns instead, which is earlier. */
+void bt2_out_silence(struct bt2_out *o, int64_t from_ns);
 
 /*
  * The offset pinned for each host boot (clock uuid), shared by converters, from
@@ -71,6 +74,8 @@ bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt
 
 /* Tallies counted since the last second border, of all streams: for the reader to
  * call when it stops in the middle. (The end of a stream does it for that stream.) */
+/* The latest end of the packets of a stream that has ended (ns); INT64_MAX: not known. */
+int64_t bt2_convert_end(const struct bt2_convert *c, unsigned stream);
 void bt2_convert_flush(struct bt2_convert *c, struct bt2_out *out);
 
 /*

@@ -17,6 +17,24 @@ void bt2_out_clear(struct bt2_out *o)
 	*o = (struct bt2_out){ .arena = o->arena };
 }
 
+void bt2_out_silence(struct bt2_out *o, int64_t from_ns)
+{
+	struct blk_loss *l = arena_alloc(o->arena ? o->arena : &o->own, sizeof *l);
+	*l = (struct blk_loss){ .begin_ns = from_ns, .end_ns = o->ev[0].ts, .silence = true };
+	if (o->n + 2 > o->cap) {
+		o->cap = o->cap * 2 + 2;
+		o->ev = g_renew(struct blk_event, o->ev, o->cap);
+	}
+	memmove(o->ev + 3, o->ev + 1, (o->n - 1) * sizeof *o->ev);
+	o->n += 2;
+	o->ev[0].ts = from_ns;
+	o->ev[1] = (struct blk_event){ .ts = from_ns, .row = BLK_ROW_LOST_BEGIN,
+				       .stream = o->ev[0].stream, .data = (uint8_t *)l };
+	o->ev[2] = o->ev[1];
+	o->ev[2].ts = l->end_ns;
+	o->ev[2].row = BLK_ROW_LOST_END;
+}
+
 struct bt2_clocks {
 	gint refs;
 	GMutex lock;

@@ -64,9 +64,9 @@ static inline int64_t advance(const struct native_cursor *k, int64_t ts)
 
 /* ---- packets ---- */
 
-static void begin_loss_of_packets(struct native_cursor *k, const struct native_packet *x)
+static void begin_gap(struct native_cursor *k, const struct native_packet *x)
 {
-	struct blk_loss loss = { .packets = x->lost_packets };
+	struct blk_loss loss = { .packets = x->lost_packets, .silence = !x->lost_packets };
 	loss.begin_ns = k->last_ts = advance(k, x->gap_begin_ns);
 	loss.end_ns = advance(k, x->begin_ns);
 	if (loss.end_ns >= k->second_end)
@@ -166,8 +166,8 @@ static bool next_packet(struct native_cursor *k)
 	const struct native_packet *x = &k->plan->packet[k->next];
 	if (!enter_packet(k, x))
 		return false;
-	if (x->lost_packets)
-		begin_loss_of_packets(k, x);
+	if (x->has_gap)
+		begin_gap(k, x);
 	k->plain = x->p.fault == CTF_WHOLE && !k->damaged && x->begin_ns >= k->last_ts &&
 		   k->to_ns.freq == 1000000000;
 	/* Garbage lies behind what was before it, in any range; alone it lies nowhere. */
@@ -292,8 +292,8 @@ static enum native_step finish(struct native_cursor *k, bool stream_ends)
 	if (!k->ended) {
 		const struct native_packet *x = &k->plan->packet[k->next];
 		k->ended = true;
-		if (k->next < k->plan->n && x->lost_packets && advance(k, x->gap_begin_ns) < k->source->to)
-			begin_loss_of_packets(k, x);	/* its begin is still ours */
+		if (k->next < k->plan->n && x->has_gap && advance(k, x->gap_begin_ns) < k->source->to)
+			begin_gap(k, x);	/* its begin is still ours */
 		native_queue_end(k, stream_ends);
 	}
 	return k->queue_n ? pop(k) : NATIVE_END;

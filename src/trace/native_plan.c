@@ -95,6 +95,7 @@ static void count_gap(struct native_packet *x, const struct native_packet *befor
 		return;
 	x->lost_packets = x->p.seq - before->p.seq - 1;
 	x->gap_begin_ns = before->end_ns == INT64_MAX ? before->begin_ns : before->end_ns;
+	x->has_gap = true;
 }
 
 /* Packets between them are only not known yet. */
@@ -183,6 +184,71 @@ static int64_t known_from(const struct native *n, const struct native_plan *plan
 	return from;
 }
 
+/* ---- between sessions ---- */
+
+struct tracing {			/* of a CPU by a stream */
+	const struct native_stream *stream;
+	struct native_packet *first;
+	int64_t end_ns;			/* INT64_MAX: not known */
+};
+
+static int compare_cpus(const struct tracing *x, const struct tracing *y)
+{
+	int order = strcmp(x->stream->host, y->stream->host);
+	if (!order)
+		order = strcmp(x->stream->boot, y->stream->boot);
+	if (!order)
+		order = (x->stream->info.cpu > y->stream->info.cpu) -
+			(x->stream->info.cpu < y->stream->info.cpu);
+	return order;
+}
+
+static int compare_tracings(const void *a, const void *b)
+{
+	const struct tracing *x = a, *y = b;
+	int order = compare_cpus(x, y);
+	if (!order)
+		order = (x->first->begin_ns > y->first->begin_ns) -
+			(x->first->begin_ns < y->first->begin_ns);
+	return order ? order : strcmp(x->stream->info.order, y->stream->info.order);
+}
+
+static bool begins_here(const struct native_stream *st)
+{
+	for (guint i = 0; i < st->files->len; i++)
+		if (!ctf_index_complete(((const struct native_file *)st->files->pdata[i])->index))
+			return false;
+	return true;
+}
+
+/* The silence before a CPU's stream, where all others of that CPU ended before. Packets that
+ * are not known yet lie before known_from, as does a silence that they would end. */
+static void place_silences(const struct native *n, struct native_plan *plan)
+{
+	g_autoptr(GArray) all = g_array_new(false, false, sizeof(struct tracing));
+	for (guint i = 0; i < n->streams->len; i++) {
+		const struct native_plan_stream *s = &plan->stream[i];
+		const struct native_stream *st = g_ptr_array_index(n->streams, i);
+		if (st->info.domain != BLK_DOMAIN_KERNEL || st->info.cpu == UINT32_MAX || !s->n ||
+		    s->packet->p.fault == CTF_GARBAGE)
+			continue;
+		struct tracing t = { st, s->packet, s->packet[s->n - 1].max_end_ns };
+		g_array_append_val(all, t);
+	}
+	g_array_sort(all, compare_tracings);
+	for (guint i = 1; i < all->len; i++) {
+		const struct tracing *before = &g_array_index(all, struct tracing, i - 1);
+		struct tracing *t = &g_array_index(all, struct tracing, i);
+		if (compare_cpus(before, t))
+			continue;
+		if (before->end_ns < t->first->begin_ns - 1 && begins_here(t->stream)) {
+			t->first->has_gap = true;
+			t->first->gap_begin_ns = before->end_ns + 1;
+		}
+		t->end_ns = MAX(t->end_ns, before->end_ns);
+	}
+}
+
 void native_plan_make(struct native *n)
 {
 	struct native_plan *plan = g_new0(struct native_plan, 1);
@@ -202,6 +268,7 @@ void native_plan_make(struct native *n)
 		for (size_t k = 0; k < plan->stream[i].n; k++)
 			plan->bytes += plan->stream[i].packet[k].p.packet_bits / 8;
 	}
+	place_silences(n, plan);
 	plan->known_from = known_from(n, plan);
 	g_mutex_lock(&n->lock);
 	struct native_plan *old = n->plan;

@@ -58,10 +58,10 @@ struct native_packet {
 	const uint8_t *bytes;		/* all of it, where it is in no file; else NULL */
 	int64_t begin_ns, end_ns;	/* end_ns INT64_MAX: not known; garbage that is alone: 0 */
 	int64_t max_end_ns;		/* of this and all before it */
-	int64_t gap_begin_ns;		/* lost_packets: the end of the one before */
-	uint64_t lost_packets;		/* missing before it */
+	int64_t gap_begin_ns;		/* has_gap: the end of the one before */
+	uint64_t lost_packets;		/* missing before it; 0 in a silence, see struct blk_loss */
 	uint64_t lost_events;		/* by its counter; has_lost, 0: not known how many */
-	bool has_lost;
+	bool has_lost, has_gap;
 };
 
 struct native_plan_stream {

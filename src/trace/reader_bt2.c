@@ -15,7 +15,8 @@ struct cursor {
 	bt_message_iterator *it;
 	char *name;			/* of the stream: its file */
 	unsigned rank;			/* among equal timestamps */
-	bool ended;
+	unsigned stream;		/* of its first record */
+	bool started, ended;		/* records of it were delivered; all were */
 	bt_message_array_const held;	/* the first messages, before clocks are pinned */
 	uint64_t n_held;
 	struct bt2_out out;		/* records not merged yet: out.ev[at ..] */
@@ -123,11 +124,48 @@ static bool refill(struct reader *r, struct cursor *k)
 
 /* -- the merge ------------------------------------------------------------ */
 
+/* Streams of a kernel that tell of one CPU of one boot. */
+static bool same_cpu(const struct reader *r, unsigned a, unsigned b)
+{
+	const struct blk_stream *x = blk_stream(&r->source.tables, a), *y = blk_stream(&r->source.tables, b);
+	return x->domain == BLK_DOMAIN_KERNEL && y->domain == BLK_DOMAIN_KERNEL && x->host == y->host &&
+	       x->cpu == y->cpu && x->cpu != UINT32_MAX;
+}
+
+/* The silence on the stream that comes next on the CPU of `k`, which ended, in front of its
+ * packets: the same as place_silences() in native_plan.c. */
+static void begin_silence(struct reader *r, const struct cursor *k)
+{
+	struct merge_head *next = NULL;
+	int64_t end = INT64_MIN;
+
+	for (guint i = 0; i < r->cursors->len; i++)
+		if (cursor_at(r, i)->ended && same_cpu(r, cursor_at(r, i)->stream, k->stream))
+			end = MAX(end, bt2_convert_end(r->convert, cursor_at(r, i)->stream));
+	for (size_t i = 0; i < r->n_heap; i++) {
+		struct merge_head *h = &r->heap[i];
+		const struct cursor *other = cursor_at(r, h->cursor);
+		if (!same_cpu(r, other->stream, k->stream))
+			continue;
+		if (other->started)
+			return;
+		if (!next || merge_before(h, next))
+			next = h;
+	}
+	if (!next || end >= next->ts - 1)
+		return;
+	struct bt2_out *out = &cursor_at(r, next->cursor)->out;
+	bt2_out_silence(out, end + 1);
+	next->ts = end + 1;
+	merge_build(r->heap, r->n_heap);
+}
+
 /* Takes from the first cursor for as long as no other has something earlier. */
 static bool take_run(struct reader *r)
 {
 	struct merge_head *top = &r->heap[0], rival = merge_rival(r->heap, r->n_heap);
 	struct cursor *k = cursor_at(r, top->cursor);
+	k->started = true;
 	do {
 		r->batch[r->n_batch++] = k->out.ev[k->at++];
 		if (k->at == k->out.n && !refill(r, k))
@@ -136,6 +174,7 @@ static bool take_run(struct reader *r)
 			r->heap[0] = r->heap[--r->n_heap];
 			if (r->n_heap)
 				merge_sift_down(r->heap, r->n_heap, 0);
+			begin_silence(r, k);
 			return true;
 		}
 		top->ts = k->out.ev[k->at].ts;
@@ -170,6 +209,7 @@ static void build_heap(struct reader *r)
 	for (unsigned i = 0; i < n; i++) {
 		struct cursor *k = cursor_at(r, sorted[i]);
 		k->rank = i;
+		k->stream = k->out.ev[0].stream;
 		r->heap[i] = (struct merge_head){ k->out.ev[0].ts, i, sorted[i] };
 	}
 	merge_build(r->heap, n);

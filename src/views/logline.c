@@ -207,7 +207,9 @@ static void put_call(GString *s, const struct journal_line *l)
 static void put_loss(GString *s, const struct journal_line *l)
 {
 	char until[TIMEFMT_LEN];
-	if (l->loss.events)
+	if (l->loss.silence)
+		g_string_append(s, "nothing was traced");
+	else if (l->loss.events)
 		g_string_append_printf(s, "lost %" G_GUINT64_FORMAT " events", l->loss.events);
 	else if (l->loss.packets)
 		g_string_append_printf(s, "lost %" G_GUINT64_FORMAT " packets", l->loss.packets);

@@ -136,6 +136,37 @@ static void test_cuts(gconstpointer data)
 	recording_free(r);
 }
 
+#define SILENCE_NS 20000000
+
+/* Two sessions of one machine, one after the other: what ran at the end of the first one did
+ * not run until the second began, wherever in between it is cut. */
+static void test_silences(void)
+{
+	struct recording *r = traces_record("lost");
+	g_autofree char *whole = report_of_slice(slice_of(r, 0, recording_n(r), true));
+	unsigned found = 0, tried = 0;
+	for (size_t i = 1; i < recording_n(r); i++) {
+		const struct blk_event *e = recording_event(r, i);
+		if (e->row == BLK_ROW_LOST_END && ((const struct blk_loss *)e->data)->silence)
+			found++;
+		if (e->ts - recording_event(r, i - 1)->ts < SILENCE_NS)
+			continue;
+		for (size_t at = MAX(i, 3) - 2; at <= i + 2 && at < recording_n(r) && !g_test_failed(); at++) {
+			if (recording_event(r, at)->ts == recording_event(r, at - 1)->ts)
+				continue;
+			struct slice *s = slice_stitch(slice_of(r, 0, at, true),
+						       slice_of(r, at, recording_n(r), false));
+			g_autofree char *got = report_of_slice(slice_root(s));
+			g_autofree char *what = g_strdup_printf("lost cut at %zu", at);
+			report_assert_equal(what, whole, got);
+			tried++;
+		}
+	}
+	g_assert_cmpuint(found, ==, 2);		/* of each CPU */
+	g_assert_cmpuint(tried, >, 4);
+	recording_free(r);
+}
+
 /* With every event counted by thread; the rest of the report is what it is without. */
 static void test_counting(gconstpointer data)
 {
@@ -656,6 +687,7 @@ int main(int argc, char **argv)
 	}
 	g_test_add_data_func("/laws/cuts/public/glxgears-cyg-profile", "public/glxgears-cyg-profile",
 			     test_cuts);
+	g_test_add_func("/laws/silences", test_silences);
 	g_test_add_func("/laws/functions", test_functions);
 	g_test_add_func("/laws/counters", test_counters);
 	g_test_add_func("/laws/untold-switch", test_untold_switch);

@@ -156,7 +156,7 @@ static void assert_same(const struct account *a, const struct account *b)
 
 static const char *const traces[] = {
 	"demo/trace", "kernel-small/trace", "kernel-ust/trace", "live/trace", "lost/trace",
-	"lost/trace-overwrite", "rotation/trace", "snapshot/trace",
+	"lost/trace-overwrite", "lost", "rotation/trace", "snapshot/trace",
 };
 
 static int compare_instants(const void *a, const void *b)

@@ -484,7 +484,7 @@ static void test_job_preview(void)
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
-		"kernel-ust/trace", "lost/trace", "lost/trace-overwrite", "rotation/trace", "demo/trace",
+		"kernel-ust/trace", "lost/trace", "lost/trace-overwrite", "lost", "rotation/trace", "demo/trace",
 	};
 	g_test_init(&argc, &argv, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
