@@ -28,6 +28,8 @@ static void tell_right(struct slice *s, struct thread *l, struct thread *r)
 		w->in_soft_call = false;
 	}
 	if (!has_exit) {
+		if (r->soft_end != SOFT_OPEN && l->st.call_state == CALL_IN && l->st.call.name)
+			charge_busy(s, l, &l->st.call, r->soft_exit.ts);
 		if (lost && r->soft_end != SOFT_OPEN)
 			lost_ends(s, l, r->soft_end, &r->soft_exit);
 		else if (r->soft_end == SOFT_BY_ENTER && r->soft_exit.type == REC_ENTER &&

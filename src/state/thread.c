@@ -99,6 +99,13 @@ static inline G_ALWAYS_INLINE bool charge_within(struct slice *s, struct thread 
 	return true;
 }
 
+/* Nobody saw how its call ended: it was in it until here, as far as is known. */
+static void call_gone(struct slice *s, struct thread *t, int64_t ts)
+{
+	if (t->st.call_state == CALL_IN && t->st.call.name)
+		charge_busy(s, t, &t->st.call, ts);
+}
+
 static void forget_call(struct tstate *st)
 {
 	st->call_state = CALL_SOFT;
@@ -109,7 +116,8 @@ static void forget_call(struct tstate *st)
 /* What was known of it ends here. */
 static void lose(struct slice *s, struct thread *t)
 {
-	unknown_ends(s, t, SOFT_BY_LOSS, NULL);
+	call_gone(s, t, t->st.cursor);
+	unknown_ends(s, t, SOFT_BY_LOSS, &(struct rec){ .type = REC_LOST, .ts = t->st.cursor });
 	t->st.run = RUN_UNKNOWN;
 	t->st.irq_depth = 0;
 	forget_call(&t->st);
@@ -214,6 +222,7 @@ static void do_wake(struct slice *s, struct thread *t, const struct rec *r)
 static void call_begins(struct slice *s, struct thread *t, const struct rec *r)
 {
 	unknown_ends(s, t, SOFT_BY_ENTER, r);
+	call_gone(s, t, r->ts);
 	t->st.run = RUN_ON;
 	t->st.irq_known = true;
 	t->st.irq_depth = 0;
@@ -239,6 +248,7 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 		call_finished(s, t, &st->call, r);
 		return;
 	}
+	call_gone(s, t, r->ts);
 	if (st->call_state == CALL_SOFT)
 		unknown_ends(s, t, SOFT_BY_EXIT, r);
 	else if (st->call_state == CALL_NONE ? !twice : st->call.name != 0)
