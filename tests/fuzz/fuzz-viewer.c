@@ -319,7 +319,7 @@ static void run(void)
 {
 	struct live_url url = { .host = (char *)"relay", .port = 5344 };
 	struct feed_owner owner = { .rows = rows, .n_rows = G_N_ELEMENTS(rows), .timeout_ms = 1000 };
-	struct attach_sink sink = { .late_us = -1 };
+	struct attach_sink sink = { .late_us = -1, .packets = packets_new(), .queue = ATTACH_QUEUE };
 	struct attach_options o = { .sink = &sink, .seek = VIEWER_FROM_BEGINNING,
 				    .past = attach_past_new() };
 	g_mutex_init(&sink.push);
@@ -336,6 +336,7 @@ static void run(void)
 	g_assert_cmpuint(native_feed_queued(sink.feed), ==, 0);
 	native_feed_free(sink.feed);
 	g_ptr_array_unref(sink.members);
+	packets_unref(sink.packets);
 	attach_past_free(o.past);
 	g_mutex_clear(&sink.push);
 	g_mutex_clear(&owner.lock);
