@@ -73,24 +73,24 @@ void spans_group(struct spans *sp, struct vec *to)
 }
 
 /* The first call that ends then or later: they are in the order in which they ended. */
-static guint first_call(const struct vec *calls, int64_t from)
+static guint first_call(struct thread *t, int64_t from)
 {
-	return vec_first_after(calls, sizeof(struct done_call), offsetof(struct done_call, end), from - 1,
-			       calls->len / 2);
+	return t->call_hint = vec_first_after(&t->calls, sizeof(struct done_call), offsetof(struct done_call, end),
+					      from - 1, t->call_hint);
 }
 
 /* The calls of one thread, whose segments are first .. end. */
 static void find_calls(struct spans *sp, guint first, guint end)
 {
 	const struct segment *segs = sp->segments.data;
-	const struct thread *t = thread_at(sp->s, segs[first].thread);
+	struct thread *t = thread_at(sp->s, segs[first].thread);
 	struct vec *stack = &sp->stack;
 	guint next = first;
 	int64_t last = segs[first].end;
 	stack->len = 0;
 	for (guint i = first + 1; i < end; i++)
 		last = MAX(last, segs[i].end);
-	for (guint i = first_call(&t->calls, segs[first].begin); i < t->calls.len; i++) {
+	for (guint i = first_call(t, segs[first].begin); i < t->calls.len; i++) {
 		const struct done_call *c = vec_at(&t->calls, struct done_call, i);
 		if (c->end > last)
 			break;

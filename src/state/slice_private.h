@@ -172,6 +172,7 @@ struct thread {
 	uint32_t out_call;	/* string: the call it was in, or 0 */
 	struct vec calls;	/* struct done_call */
 	uint32_t wait_hint;	/* where waits were looked for last, see explain_first_wait() */
+	uint32_t call_hint;	/* and calls */
 	GArray *annots;		/* uint32_t: annotations by it, in order */
 	GArray *open;		/* struct open_span: begun by it, not ended */
 	GArray *aliases;	/* uint32_t: ids forwarded to this one */

@@ -460,6 +460,13 @@ static bool is_told_all(const struct spans *sp, const struct annot *a)
 	       !slice_has_kernel(sp->s, a->host);
 }
 
+/* They are read one after the other, from anywhere in memory: all are fetched at once. */
+static inline void fetch_snap(const struct snap *snap)
+{
+	for (size_t i = 0; snap && i < sizeof *snap; i += 64)
+		__builtin_prefetch((const char *)snap + i);
+}
+
 static void sort_and_split(struct spans *sp, struct strace *t)
 {
 	struct annot *annots = (struct annot *)sp->s->annots->data;
@@ -468,6 +475,7 @@ static void sort_and_split(struct spans *sp, struct strace *t)
 	for (uint32_t i = t->first_annot; i != ID_NONE; i = annots[i].next) {
 		annot_thread(sp, &annots[i]);
 		t->settled &= is_told_all(sp, &annots[i]);
+		fetch_snap(annots[i].snap);
 		*vec_add(&sp->ids, uint32_t) = i;
 	}
 	vec_sort(&sp->ids, sizeof(uint32_t), annot_order, annots);
@@ -499,9 +507,12 @@ static void publish_trace(struct spans *sp, struct strace *t, struct publication
 	t->dirty = false;
 }
 
+/* In time: what their threads did then lies together in memory. */
 static int trace_order(gconstpointer a, gconstpointer b)
 {
 	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
 	return (x->id > y->id) - (x->id < y->id);
 }
 
