@@ -100,23 +100,47 @@ static unsigned column_width(const struct column *c, bool tight)
 	return MAX(width, (unsigned)strlen(c->title));
 }
 
-/* A column that says nothing (a thread's id in rows of processes, a process's name in rows
- * of containers) is not shown. */
-static bool column_is_empty(const struct column *col, const struct rows *rows)
+/* Has a row a value there that is not the usual one? */
+static bool column_tells(const struct column *col, const struct rows *rows, const char *usual)
 {
-	bool containers = rows && rows->query.by == BY_CONTAINER;
-	const char *usual = containers ? NULL : col->usual;
-
-	if (!rows || (col->kind != VALUE_ID && !col->optional &&
-		      !(containers && col->kind == VALUE_TEXT)))
-		return false;
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct value v = col->get(g_ptr_array_index(rows->rows, i), rows);
 
 		if (v.kind != VALUE_NONE && (!usual || strcmp(v.s, usual)))
-			return false;
+			return true;
 	}
-	return rows->rows->len > 0;
+	return false;
+}
+
+/* Where there is one host, it sets no rows apart: but rows that are hosts as a whole, or an
+ * unknown container, have no other name. */
+static bool host_tells(const struct view *v, const struct rows *rows)
+{
+	bool whole = rows->query.by == BY_SYSTEM || rows->query.by == BY_CONTAINER;
+	bool named = !rows->rows->len || !whole;
+
+	for (size_t i = 0; i < v->n_columns && !named; i++) {
+		const struct column *c = &v->columns[i];
+
+		named = c->kind == VALUE_TEXT && c->width && !c->of_hosts &&
+			column_tells(c, rows, NULL);
+	}
+	return !named || timeline_n_hosts(rows->tl) > 1;
+}
+
+/* A column that says nothing (a thread's id in rows of processes, a process's name in rows
+ * of containers) is not shown. */
+static bool column_is_empty(const struct view *v, const struct column *col,
+			    const struct rows *rows)
+{
+	bool containers = rows && rows->query.by == BY_CONTAINER;
+
+	if (rows && col->of_hosts && !host_tells(v, rows))
+		return true;
+	if (!rows || !rows->rows->len || (col->kind != VALUE_ID && !col->optional &&
+		      !(containers && col->kind == VALUE_TEXT)))
+		return false;
+	return !column_tells(col, rows, containers ? NULL : col->usual);
 }
 
 static unsigned needed(const struct fitting *f)
@@ -215,7 +239,7 @@ void table_layout(const struct table *t, const struct view *v, const struct rows
 	unsigned n = table_columns(t, v, columns);
 
 	for (unsigned i = 0; i < n; i++) {
-		if (f.chosen || !column_is_empty(&v->columns[columns[i]], rows))
+		if (f.chosen || !column_is_empty(v, &v->columns[columns[i]], rows))
 			f.column[f.n++] = columns[i];
 	}
 	width = width > 1 ? width - 1 : 0;

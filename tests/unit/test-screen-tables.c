@@ -135,6 +135,42 @@ static void test_columns(void)
 	stop(&f);
 }
 
+/* Of one host the host says nothing, but of hosts as a whole; chosen by hand it is there. */
+static void test_columns_host(void)
+{
+	struct fake *two = fake_new();
+	struct fixture f;
+
+	start(&f, "4");
+	app_resize(f.app, 24, 140);
+	draw(&f);
+	g_assert_true(has_not(&f, "HOST"));
+	press(&f, "\\pid == 1\r");		/* no rows, too */
+	g_assert_true(has(&f, "0 of 5"));
+	g_assert_true(has_not(&f, "HOST"));
+	press(&f, "uH");
+	g_assert_true(has(&f, "by thread") && has_not(&f, "HOST"));
+	press(&f, "H");
+	g_assert_true(has(&f, "by container") && has(&f, "HOST"));	/* unknown here */
+	press(&f, "H");
+	g_assert_true(has(&f, "of hosts as a whole") && has(&f, "HOST"));
+	press(&f, "H");
+	g_assert_true(has(&f, "by process") && has_not(&f, "HOST"));
+	prefs_view_set_columns(f.app->prefs, "processes", "host,pid,comm");
+	app_timeline_changed(f.app);
+	press(&f, "34");
+	g_assert_true(has(&f, "HOST"));
+	stop(&f);
+
+	struct second *s = fake_second(two, 0);
+
+	fake_cell(s, fake_thread(two, fake_host(two, "web2"), 7, 7, "other"));
+	start_on(&f, fake_done(two), 140);
+	press(&f, "4");
+	g_assert_true(has(&f, "HOST"));
+	stop(&f);
+}
+
 static void test_columns_shown(void)
 {
 	struct fixture f;
@@ -403,11 +439,11 @@ static void test_gone(void)
 
 	start_on(&f, family(), 140);
 	press(&f, "bstart\r");
-	g_assert_true(has(&f, "xweb1          21 "));
+	g_assert_true(has(&f, "x     21       1 sister"));
 	g_assert_true(has(&f, "exited"));
 	app_key(f.app, UI_KEY_RIGHT);
 	draw(&f);
-	g_assert_true(has(&f, "xweb1          21 "));
+	g_assert_true(has(&f, "x     21       1 sister"));
 	g_assert_true(has(&f, "gone"));
 	/* Never in print. */
 	struct view_query q = VIEW_QUERY_INIT;
@@ -508,6 +544,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/containers", test_containers);
 	g_test_add_func("/tables/no-containers", test_no_containers);
 	g_test_add_func("/tables/columns", test_columns);
+	g_test_add_func("/tables/columns-host", test_columns_host);
 	g_test_add_func("/tables/columns-shown", test_columns_shown);
 	g_test_add_func("/tables/narrow", test_narrow);
 	g_test_add_func("/tables/sort-menu", test_sort_menu);
