@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The command and key tables, and what is made from them. */
+#include "ui/escape.h"
 #include "ui/keys.h"
 #include "ui/prompt.h"
 #include "ui/ui.h"
@@ -190,6 +191,30 @@ static void test_prompt_long(void)
 	canvas_free(c);
 }
 
+/* What follows Esc. */
+static void test_escape(void)
+{
+	static const struct { const char *s; int key; } all[] = {
+		{ "[1~", UI_KEY_HOME }, { "[H", UI_KEY_HOME }, { "OF", UI_KEY_END },
+		{ "[1;2D", UI_KEY_SLEFT }, { "[Z", UI_KEY_BACKTAB }, { "[[A", UI_KEY_F(1) },
+		{ "[24~", UI_KEY_F(12) }, { "OP", UI_KEY_F(1) }, { "[1;5D", UI_KEY_OTHER },
+		{ "[200~", UI_KEY_OTHER }, { "[I", UI_KEY_OTHER }, { "[?1;2c", UI_KEY_OTHER },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+		g_assert_true(escape_begins((gunichar)all[i].s[0]));
+		for (size_t n = 1; n < strlen(all[i].s); n++) {
+			g_autofree char *part = g_strndup(all[i].s, n);
+
+			g_assert_false(escape_is_whole(part));
+		}
+		g_assert_true(escape_is_whole(all[i].s));
+		g_assert_cmpint(escape_key(all[i].s), ==, all[i].key);
+	}
+	g_assert_true(escape_is_whole("[1111111111111111"));	/* it ends at some time */
+	g_assert_false(escape_begins('q'));
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -200,6 +225,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/keys/names", test_names);
 	g_test_add_func("/keys/bar", test_bar);
 	g_test_add_func("/keys/man", test_man);
+	g_test_add_func("/keys/escape", test_escape);
 	g_test_add_func("/prompt/edit", test_prompt);
 	g_test_add_func("/prompt/long", test_prompt_long);
 	return g_test_run();
