@@ -115,7 +115,7 @@ static void add_column(GPtrArray *lines, const struct column *c, unsigned cols)
 static void add_columns(GPtrArray *lines, const struct focus *f, unsigned cols)
 {
 	uint8_t shown[TABLE_MAX_COLUMNS];
-	unsigned n = table_columns(f->table, f->view, shown);
+	unsigned n = table_columns(f->table, f->view, f->rows, shown);
 	bool any = false;
 
 	if (f->view->n_columns)

@@ -123,11 +123,12 @@ static void test_columns(void)
 	press(&f, "  \033");
 	g_assert_null(chosen(&f, "processes"));
 	g_assert_true(has(&f, "PID"));
-	/* The first one hidden, the second moved to the right. */
+	/* The first one hidden, the second moved to the right. What says nothing here (its host,
+	 * threads) is not among them. */
 	press(&f, "f j]\r");
 	g_assert_nonnull(chosen(&f, "processes"));
-	g_assert_true(g_str_has_prefix(chosen(&f, "processes"), "pid,ppid,tid,comm"));
-	g_assert_true(has(&f, "--columns pid,ppid,tid"));
+	g_assert_true(g_str_has_prefix(chosen(&f, "processes"), "ppid,user_ns,comm,syscall_ns"));
+	g_assert_true(has(&f, "columns fit: [ and ] in f move them"));
 	g_assert_true(has_not(&f, "HOST"));
 	/* Back to what it comes with. */
 	press(&f, "fr\r");
@@ -219,6 +220,31 @@ static void test_narrow(void)
 		for (unsigned i = 0; i < l.n; i++)
 			g_assert_cmpuint(l.col[i].x + l.col[i].width, <=, width);
 	}
+}
+
+/* What rows are sorted by is to be seen, and the next one is of those that say something. */
+static void test_sorted_stays(void)
+{
+	struct table t = TABLE_INIT;
+	const struct view *v = view_find("processes");
+	struct table_layout l;
+	struct fixture f;
+
+	table_choose_sort(&t, v, "unknown_ns");		/* the first to go, but for that */
+	for (unsigned chosen = 0; chosen < 2; chosen++) {
+		bool there = false;
+
+		table_layout(&t, v, NULL, 60, &l);
+		for (unsigned i = 0; i < l.n; i++)
+			there |= g_str_equal(v->columns[l.col[i].column].id, "unknown_ns");
+		g_assert_true(there);
+		table_choose(&t, v, "comm,cpu_ns,user_ns,syscall_ns,blocked_ns,pid,irq_ns,unknown_ns");
+	}
+	start(&f, "4<<");
+	g_assert_true(has(&f, "sorted by FAULTS") && has(&f, "FAULTSv"));
+	press(&f, ">>");
+	g_assert_true(has(&f, "sorted by CPU%"));
+	stop(&f);
 }
 
 static void test_sort_menu(void)
@@ -547,6 +573,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/columns-host", test_columns_host);
 	g_test_add_func("/tables/columns-shown", test_columns_shown);
 	g_test_add_func("/tables/narrow", test_narrow);
+	g_test_add_func("/tables/sorted-stays", test_sorted_stays);
 	g_test_add_func("/tables/sort-menu", test_sort_menu);
 	g_test_add_func("/tables/tags", test_tags);
 	g_test_add_func("/tables/sum", test_sum);
