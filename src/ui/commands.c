@@ -549,6 +549,8 @@ static void do_next(struct app *app, struct place *p, enum command_id command)
 	at = overview_next_outlier(app->main, app->nav.cursor_ns, direction);
 	if (at == TIME_UNKNOWN) {
 		app_say(app, app->nav.reading ? "no such outlier in what is read so far" :
+			overview_next_outlier(app->main, app->nav.cursor_ns, -direction) ==
+			TIME_UNKNOWN ? "no other second stands out" :
 			direction > 0 ? "no later outlier: N goes to the one before" :
 			"no earlier outlier: n goes to the next");
 		return;
@@ -713,6 +715,8 @@ static void do_program(struct app *app, struct place *p, enum command_id command
 {
 	if (command == CMD_QUIT)
 		app->quit = true;
+	else if (command == CMD_COACH && !app->coach)
+		app_say(app, "no line of hints is shown");
 	else if (command == CMD_COACH)
 		app->coach = false;
 	else

@@ -51,7 +51,9 @@ static char *summary(struct app *app, struct place *p)
 
 static void draw_empty(struct app *app, struct place *p, struct box box)
 {
-	const char *why = "nothing in this range: Left and Right step, n goes to the next outlier";
+	g_autofree char *lacks = view_lacks(p->view, app->main);
+	const char *why = lacks ? "nothing in this range: events for it lack, F7 tells which" :
+		"nothing in this range: Left, Right step, n: next outlier";
 
 	if (app->nav.cursor_ns == TIME_UNKNOWN)
 		why = app->status.phase == UI_DONE ? "the trace holds no events" : "reading ...";

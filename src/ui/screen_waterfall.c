@@ -368,7 +368,9 @@ static void draw(struct app *app, struct place *p, struct box box)
 
 	if (!w || !w->root) {
 		canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM,
-			   "this trace is not in memory (any more): Esc goes back");
+			   p->narrow.trace_id ?
+			   "this trace is not in memory (any more): Esc goes back" :
+			   "no trace is chosen: 2 lists them, Enter opens one");
 		return;
 	}
 	draw_summary(app, p, w, y++);

@@ -77,8 +77,8 @@ overview,table,waterfall | save-trace | | save as trace ([statedump] DIR): blkto
 overview,table,waterfall | save | | save as (.txt .csv .json)
 overview,table | next | Left Left | 06:08:38 PAUSED
 overview,table | previous | Right | 06:08:38 PAUSED
-waterfall | next | | no later outlier
-waterfall | previous | | no earlier outlier
+waterfall | next | | no other second stands out
+waterfall | previous | | no other second stands out
 overview,table | time-back | | 06:08:37 PAUSED
 overview,table | time-forward | | 06:08:39 PAUSED
 overview,table | time-back-10 | | 06:08:35 PAUSED

@@ -269,6 +269,28 @@ static void test_sort_menu(void)
 	stop(&f);
 }
 
+/* --- what is not there has a reason --- */
+
+static void test_nothing(void)
+{
+	struct fake *bare = fake_new();
+	struct fixture f;
+
+	fake_cell(fake_second(bare, 0), fake_thread(bare, 0, 7, 7, "other"));
+	fake_second(bare, 1);
+	start_on(&f, fake_done(bare), 60);
+	press(&f, "4");
+	g_assert_true(has(&f, "not in this trace: "));
+	g_assert_true(has(&f, "   F7 tells what adds it"));	/* however much lacks */
+	press(&f, "2");
+	g_assert_true(has(&f, "events for it lack, F7 tells which"));
+	press(&f, "n");
+	g_assert_true(has(&f, "no other second stands out"));
+	press(&f, "x");
+	g_assert_true(has(&f, "no line of hints"));
+	stop(&f);
+}
+
 /* --- tags --- */
 
 static void test_tags(void)
@@ -573,6 +595,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/columns-host", test_columns_host);
 	g_test_add_func("/tables/columns-shown", test_columns_shown);
 	g_test_add_func("/tables/narrow", test_narrow);
+	g_test_add_func("/tables/nothing", test_nothing);
 	g_test_add_func("/tables/sorted-stays", test_sorted_stays);
 	g_test_add_func("/tables/sort-menu", test_sort_menu);
 	g_test_add_func("/tables/tags", test_tags);
