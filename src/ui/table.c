@@ -289,7 +289,7 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		text = indented(row, old, style->folded && keyset_has(style->folded, row),
 				style->glyphs);
 	}
-	clipped = text_clip(text, width, style->glyphs->utf8);
+	clipped = (*text == '/' ? text_clip_left : text_clip)(text, width, style->glyphs->utf8);
 	if (col->align == ALIGN_LEFT) {
 		canvas_put(c, y, x, width, role, clipped);
 		if (style->match)
