@@ -88,7 +88,7 @@ static void open_columns(struct app *app, struct place *p)
 {
 	struct focus f = place_focus(p);
 	struct chooser *ch = g_new0(struct chooser, 1);
-	g_autofree char *title = g_strdup_printf("Columns of %s, shown [x] in this order",
+	g_autofree char *title = g_strdup_printf("Columns of %s: [x] is shown",
 						 f.view->title);
 	uint8_t columns[TABLE_MAX_COLUMNS];
 

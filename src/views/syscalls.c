@@ -34,7 +34,7 @@ static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_ID("pid", "PID", 7, 4, "process id", get_pid),
 	COLUMN_ID("tid", "TID", 7, 8, "thread id; null where threads are summed", get_tid),
-	COLUMN_T("comm", "PROCESS", 15, 3, "name, as it was last in the range", get_comm),
+	COLUMN_T("comm", "PROCESS", 15, 1, "name, as it was last in the range", get_comm),
 	COLUMN_FLEX("syscall", "SYSCALL", 12, "the system call", get_name),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 6, 0, "calls finished", get_count),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 1, "of these, returned an error", get_errors),

@@ -154,7 +154,7 @@ static void test_columns_host(void)
 	press(&f, "H");
 	g_assert_true(has(&f, "by container") && has(&f, "HOST"));	/* unknown here */
 	press(&f, "H");
-	g_assert_true(has(&f, "of hosts as a whole") && has(&f, "HOST"));
+	g_assert_true(has(&f, "1 row over all") && has(&f, "HOST"));
 	press(&f, "H");
 	g_assert_true(has(&f, "by process") && has_not(&f, "HOST"));
 	prefs_view_set_columns(f.app->prefs, "processes", "host,pid,comm");
@@ -567,8 +567,8 @@ static void test_facts(void)
 	app_key(f.app, UI_KEY_F(7));
 	draw(&f);
 	g_assert_true(has(&f, "Facts: Processes"));
-	g_assert_true(has(&f, "sched_switch             in this trace"));
-	g_assert_true(has(&f, "syscall_*                NOT in this trace"));
+	g_assert_true(has(&f, "sched_switch                 in this trace"));
+	g_assert_true(has(&f, "syscall_*                    NOT in this trace"));
 	g_assert_true(has(&f, "lttng enable-event --kernel --syscall --all"));
 	press(&f, "G");
 	g_assert_true(has(&f, "blktop -b --view processes --from"));
