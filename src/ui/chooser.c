@@ -12,7 +12,7 @@ struct chooser {
 	uint8_t order[TABLE_MAX_COLUMNS];	/* all columns of the view */
 	bool shown[TABLE_MAX_COLUMNS];		/* by place in the order */
 	unsigned n_usual;
-	uint8_t usual[TABLE_MAX_COLUMNS];	/* what it comes with, here */
+	uint8_t usual[TABLE_MAX_COLUMNS];	/* what is shown where nothing is chosen */
 };
 
 void chooser_free(struct app *app)
@@ -75,8 +75,8 @@ static void columns_picked(struct app *app, size_t line)
 	table_choose(t, ch->view, columns);
 	table_layout(t, ch->view, NULL, app->canvas->cols, &l);
 	if (columns && l.n < t->n_chosen)
-		app_say(app, "%u of %u columns fit: [ and ] in f move them; all of them in print: "
-			"-b --view %s --columns %s", l.n, t->n_chosen, ch->view->id, columns);
+		app_say(app, "%u of %u fit; all in print: -b --view %s --columns %s", l.n,
+			t->n_chosen, ch->view->id, columns);
 	else if (columns)
 		app_say(app, "the same in print: -b --view %s --columns %s", ch->view->id, columns);
 	else
@@ -90,13 +90,20 @@ static void open_columns(struct app *app, struct place *p)
 	struct chooser *ch = g_new0(struct chooser, 1);
 	g_autofree char *title = g_strdup_printf("Columns of %s: [x] is shown",
 						 f.view->title);
-	uint8_t columns[TABLE_MAX_COLUMNS];
+	struct table plain = { .sort = f.table->sort };
+	struct table_layout l;
 
 	chooser_free(app);
 	ch->view = f.view;
 	ch->pane = f.table == &p->table[p->pane] ? p->pane : PANE_MAIN;
-	ch->n_usual = table_columns(NULL, f.view, f.rows, ch->usual);
-	fill(ch, columns, table_columns(f.table, f.view, f.rows, columns));
+	/* One chooses from what one sees. */
+	table_layout(&plain, f.view, f.rows, app->canvas->cols, &l);
+	for (; ch->n_usual < l.n; ch->n_usual++)
+		ch->usual[ch->n_usual] = (uint8_t)l.col[ch->n_usual].column;
+	if (f.table->n_chosen)
+		fill(ch, f.table->chosen, f.table->n_chosen);
+	else
+		fill(ch, ch->usual, ch->n_usual);
 	app_pick(app, title, lines_of(ch), columns_picked);
 	app->chooser = ch;
 }

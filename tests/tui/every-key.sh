@@ -125,7 +125,7 @@ popup | page-down | | 21-41 of
 popup | top | G | 1-21 of
 popup | bottom | | -1-21 of
 chooser | up | j | row:[x] PID
-chooser | down | | row:PPID
+chooser | down | | row:NAME
 chooser | page-up | NPage | row:[x] PID
 chooser | page-down | | off:[x] PID
 chooser | top | j j | row:[x] PID
