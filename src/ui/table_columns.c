@@ -215,14 +215,38 @@ static unsigned widen(const struct column *c, bool tight, unsigned *room)
 	return width + more;
 }
 
+/* Where a screen is wide, half of what is left goes to the longest text (why, mainly), which is
+ * cut else beside a name in much blank. -1: there is none. */
+#define LONG_TEXT 24
+#define FLEX_FIRST 8
+
+static int longest_text(const struct fitting *f)
+{
+	int longest = -1;
+
+	for (unsigned i = 0; i < f->n; i++) {
+		const struct column *c = &f->v->columns[f->column[i]];
+
+		if (c->kind == VALUE_TEXT && !c->flexible && c->width >= LONG_TEXT &&
+		    (longest < 0 || c->width > f->v->columns[f->column[longest]].width))
+			longest = (int)i;
+	}
+	return longest;
+}
+
 static void place_columns(const struct fitting *f, unsigned width, struct table_layout *ret)
 {
 	unsigned room = needed(f), x = 1, widths[TABLE_MAX_COLUMNS];
+	int longest = longest_text(f);
 
 	room = room < width + 1 ? width + 1 - room : 0;
 	/* From the right: texts there (why) are worth more than whole ids. */
 	for (unsigned i = f->n; i-- > 0;)
 		widths[i] = widen(&f->v->columns[f->column[i]], f->tight, &room);
+	if (longest >= 0 && room > FLEX_FIRST) {
+		widths[longest] += (room - FLEX_FIRST) / 2;
+		room -= (room - FLEX_FIRST) / 2;
+	}
 	ret->n = 0;
 	for (unsigned i = 0; i < f->n && x <= width; i++) {
 		unsigned w = widths[i] + (f->v->columns[f->column[i]].flexible ? room : 0);
