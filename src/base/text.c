@@ -129,6 +129,25 @@ char *text_clip(const char *s, unsigned cols, bool utf8)
 	return g_strdup_printf("%.*s%s", (int)len, s, utf8 ? "\342\200\246" : "~");
 }
 
+char *text_clip_left(const char *s, unsigned cols, bool utf8)
+{
+	unsigned total = text_width(s), skip, width;
+
+	if (cols == 0 || total <= cols)
+		return text_clip(s, cols, utf8);
+	skip = total - (cols - 1);
+	/* Whole characters, with what combines with them. */
+	while (*s) {
+		size_t n = first_char(s, &width);
+
+		if (skip == 0 && width > 0)
+			break;
+		skip -= MIN(skip, width);
+		s += n;
+	}
+	return g_strconcat(utf8 ? "\342\200\246" : "~", s, NULL);
+}
+
 char *text_pad(const char *s, unsigned cols)
 {
 	unsigned width = text_width(s);

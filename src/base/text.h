@@ -26,6 +26,8 @@ size_t text_prefix(const char *s, unsigned cols, unsigned *ret_cols);
 /* A new string of at most `cols` columns: `s`, or its prefix and a '~' (utf8: an
  * ellipsis). cols 0 gives "". */
 char *text_clip(const char *s, unsigned cols, bool utf8);
+/* The same from the left: of a path the end tells more. */
+char *text_clip_left(const char *s, unsigned cols, bool utf8);
 
 /* A new string: `s`, and blanks up to `cols` columns. Never cut. */
 char *text_pad(const char *s, unsigned cols);

@@ -404,7 +404,7 @@ void app_key(struct app *app, int key)
 	if (command == CMD_NONE) {
 		if (!popup_is_open(&app->popup))
 			app_say(app, "%s does nothing here: ? shows the keys",
-				keys_name(key, name));
+				key == UI_KEY_OTHER ? "this key" : keys_name(key, name));
 		return;
 	}
 	if (!leaves_untouched(command))

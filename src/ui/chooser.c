@@ -11,6 +11,8 @@ struct chooser {
 	unsigned n;
 	uint8_t order[TABLE_MAX_COLUMNS];	/* all columns of the view */
 	bool shown[TABLE_MAX_COLUMNS];		/* by place in the order */
+	unsigned n_usual;
+	uint8_t usual[TABLE_MAX_COLUMNS];	/* what is shown where nothing is chosen */
 };
 
 void chooser_free(struct app *app)
@@ -35,11 +37,8 @@ static GPtrArray *lines_of(const struct chooser *ch)
 }
 
 /* Those shown first, in their order; then the others, in the view's. */
-static void fill(struct chooser *ch, const struct table *t)
+static void fill(struct chooser *ch, const uint8_t *columns, unsigned n)
 {
-	uint8_t columns[TABLE_MAX_COLUMNS];
-	unsigned n = table_columns(t, ch->view, columns);
-
 	ch->n = 0;
 	for (unsigned i = 0; i < n; i++)
 		ch->order[ch->n++] = columns[i];
@@ -55,14 +54,12 @@ static void fill(struct chooser *ch, const struct table *t)
 static char *chosen_text(const struct chooser *ch)
 {
 	struct table t = TABLE_INIT;
-	uint8_t columns[TABLE_MAX_COLUMNS];
-	unsigned n = table_columns(NULL, ch->view, columns);
 
 	for (unsigned i = 0; i < ch->n; i++) {
 		if (ch->shown[i])
 			t.chosen[t.n_chosen++] = ch->order[i];
 	}
-	if (t.n_chosen == n && !memcmp(t.chosen, columns, n))
+	if (t.n_chosen == ch->n_usual && !memcmp(t.chosen, ch->usual, ch->n_usual))
 		return NULL;
 	return table_chosen(&t, ch->view);
 }
@@ -71,13 +68,19 @@ static void columns_picked(struct app *app, size_t line)
 {
 	const struct chooser *ch = app->chooser;
 	g_autofree char *columns = chosen_text(ch);
+	struct table *t = &nav_top(&app->nav)->table[ch->pane];
+	struct table_layout l;
 
 	prefs_view_set_columns(app->prefs, ch->view->id, columns);
-	if (columns)
+	table_choose(t, ch->view, columns);
+	table_layout(t, ch->view, NULL, app->canvas->cols, &l);
+	if (columns && l.n < t->n_chosen)
+		app_say(app, "%u of %u fit; all in print: -b --view %s --columns %s", l.n,
+			t->n_chosen, ch->view->id, columns);
+	else if (columns)
 		app_say(app, "the same in print: -b --view %s --columns %s", ch->view->id, columns);
 	else
 		app_say(app, "the columns that %s comes with", ch->view->title);
-	table_choose(&nav_top(&app->nav)->table[ch->pane], ch->view, columns);
 	place_stale(nav_top(&app->nav));
 }
 
@@ -85,13 +88,22 @@ static void open_columns(struct app *app, struct place *p)
 {
 	struct focus f = place_focus(p);
 	struct chooser *ch = g_new0(struct chooser, 1);
-	g_autofree char *title = g_strdup_printf("Columns of %s: shown [x] in this order, as far "
-						 "as they fit", f.view->title);
+	g_autofree char *title = g_strdup_printf("Columns of %s: [x] is shown",
+						 f.view->title);
+	struct table plain = { .sort = f.table->sort };
+	struct table_layout l;
 
 	chooser_free(app);
 	ch->view = f.view;
 	ch->pane = f.table == &p->table[p->pane] ? p->pane : PANE_MAIN;
-	fill(ch, f.table);
+	/* One chooses from what one sees. */
+	table_layout(&plain, f.view, f.rows, app->canvas->cols, &l);
+	for (; ch->n_usual < l.n; ch->n_usual++)
+		ch->usual[ch->n_usual] = (uint8_t)l.col[ch->n_usual].column;
+	if (f.table->n_chosen)
+		fill(ch, f.table->chosen, f.table->n_chosen);
+	else
+		fill(ch, ch->usual, ch->n_usual);
 	app_pick(app, title, lines_of(ch), columns_picked);
 	app->chooser = ch;
 }
@@ -133,7 +145,7 @@ bool chooser_command(struct app *app, enum command_id command)
 		swap(ch, (unsigned)at, (unsigned)at + 1);
 		at++;
 	} else if (command == CMD_RESET) {
-		fill(ch, NULL);
+		fill(ch, ch->usual, ch->n_usual);
 		at = 0;
 	} else {
 		return command == CMD_SHIFT_UP || command == CMD_SHIFT_DOWN;

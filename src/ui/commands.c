@@ -549,6 +549,8 @@ static void do_next(struct app *app, struct place *p, enum command_id command)
 	at = overview_next_outlier(app->main, app->nav.cursor_ns, direction);
 	if (at == TIME_UNKNOWN) {
 		app_say(app, app->nav.reading ? "no such outlier in what is read so far" :
+			overview_next_outlier(app->main, app->nav.cursor_ns, -direction) ==
+			TIME_UNKNOWN ? "no other second stands out" :
 			direction > 0 ? "no later outlier: N goes to the one before" :
 			"no earlier outlier: n goes to the next");
 		return;
@@ -713,8 +715,6 @@ static void do_program(struct app *app, struct place *p, enum command_id command
 {
 	if (command == CMD_QUIT)
 		app->quit = true;
-	else if (command == CMD_COACH)
-		app->coach = false;
 	else
 		app->requests |= command == CMD_REDRAW ? APP_REDRAW : APP_SUSPEND;
 }
@@ -744,7 +744,7 @@ static const handler handlers[CMD_N] = {
 	[CMD_EXPAND_ALL] = tables_command, [CMD_COLUMNS] = chooser_open,
 	[CMD_SORT_MENU] = chooser_open, [CMD_FACTS] = facts_open,
 	[CMD_HELP] = do_help, [CMD_LOG] = do_log,
-	[CMD_COACH] = do_program, [CMD_MOUSE] = settings_command, [CMD_WRITE] = settings_command,
+	[CMD_COACH] = settings_command, [CMD_MOUSE] = settings_command, [CMD_WRITE] = settings_command,
 	[CMD_SNAPSHOT] = output_snapshot, [CMD_ALIGN] = output_align,
 	[CMD_REDRAW] = do_program, [CMD_SUSPEND] = do_program,
 	[CMD_QUIT] = do_program,

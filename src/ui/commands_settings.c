@@ -40,10 +40,19 @@ static void write_settings(struct app *app)
 		app_error(app, "%s", message ? message : "cannot write the settings");
 }
 
+static void hide_coach(struct app *app)
+{
+	if (!app->coach)
+		app_say(app, "no line of hints is shown");
+	app->coach = false;
+}
+
 void settings_command(struct app *app, struct place *p, enum command_id command)
 {
 	if (command == CMD_MOUSE)
 		toggle_mouse(app);
+	else if (command == CMD_COACH)
+		hide_coach(app);
 	else
 		write_settings(app);
 }

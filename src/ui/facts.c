@@ -4,6 +4,7 @@
 #include "ui/app.h"
 #include "ui/help.h"
 
+#include "base/text.h"
 #include "base/timefmt.h"
 #include "views/needs.h"
 #include "views/repairs.h"
@@ -25,12 +26,17 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 	g_autoptr(GPtrArray) needs = needs_of(v, app->main);
 	g_autoptr(GPtrArray) commands = needs_commands(v, app->main);
 	bool whole = app->status.phase != UI_LOADING && app->status.phase != UI_OPENING;
+	unsigned width = 24;
 
+	for (guint i = 0; i < needs->len; i++)
+		width = MAX(width, text_width(((const struct need *)needs->pdata[i])->events));
 	add(lines, "Events it needs");
 	for (guint i = 0; i < needs->len; i++) {
 		const struct need *n = g_ptr_array_index(needs, i);
 
-		add(lines, "  %-24s %s", n->events, n->there ? "in this trace" :
+		g_autofree char *events = text_pad(n->events, width);
+
+		add(lines, "  %s %s", events, n->there ? "in this trace" :
 		    whole ? "NOT in this trace: what it would tell shows -" :
 		    "not in what is read so far");
 	}
@@ -115,7 +121,7 @@ static void add_column(GPtrArray *lines, const struct column *c, unsigned cols)
 static void add_columns(GPtrArray *lines, const struct focus *f, unsigned cols)
 {
 	uint8_t shown[TABLE_MAX_COLUMNS];
-	unsigned n = table_columns(f->table, f->view, shown);
+	unsigned n = table_columns(f->table, f->view, f->rows, shown);
 	bool any = false;
 
 	if (f->view->n_columns)

@@ -388,6 +388,17 @@ static char *loading_text(const struct app *app)
 	return g_strconcat(reader, figures, end, NULL);
 }
 
+/* However much lacks, what can be done stays to be read. */
+static char *lacks_text(const struct app *app, const char *lacks)
+{
+	static const char hint[] = "   F7 tells what adds it";
+	g_autofree char *all = g_strconcat("not in this trace: ", lacks, NULL);
+	unsigned room = app->canvas->cols - MIN(app->canvas->cols, (unsigned)strlen(hint));
+	g_autofree char *clipped = text_clip(all, room, app->glyphs->utf8);
+
+	return g_strconcat(clipped, hint, NULL);
+}
+
 /* What the status line says when there is no message. */
 static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 {
@@ -416,8 +427,7 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 	if (app->status.phase != UI_OPENING && app->status.phase != UI_LOADING)
 		lacks = view_lacks(p->view, app->main);
 	if (lacks)
-		return g_strdup_printf("not in this trace: %s   F7 tells what adds it",
-				       lacks);
+		return lacks_text(app, lacks);
 	/* That it went slowly has a reason. */
 	if (app->status.phase == UI_DONE && g_str_has_prefix(app->status.reader, "babeltrace2: "))
 		return g_strdup_printf("read by %s", app->status.reader);

@@ -21,7 +21,7 @@ const char *output_soft_note(const struct app *app)
 static char *row_text(const struct focus *f, const struct row *row)
 {
 	uint8_t columns[TABLE_MAX_COLUMNS];
-	unsigned n = table_columns(f->table, f->view, columns);
+	unsigned n = table_columns(f->table, f->view, f->rows, columns);
 	GString *s = g_string_new(NULL);
 
 	for (unsigned i = 0; row && i < n; i++) {
@@ -36,7 +36,7 @@ static char *row_text(const struct focus *f, const struct row *row)
 static char *line_of(const struct focus *f, const struct row *row)
 {
 	uint8_t columns[TABLE_MAX_COLUMNS];
-	unsigned n = table_columns(f->table, f->view, columns);
+	unsigned n = table_columns(f->table, f->view, f->rows, columns);
 	GString *s = g_string_new(NULL);
 
 	for (unsigned i = 0; i < n; i++) {

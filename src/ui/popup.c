@@ -4,6 +4,71 @@
 
 #include "base/text.h"
 
+#include <string.h>
+
+/* Where what goes on below begins: behind the last gap between columns that leaves room, else
+ * a little further in than the line. */
+static unsigned hang_of(const char *line, unsigned cols)
+{
+	size_t lead = strspn(line, " "), hang = lead + 2;
+
+	for (size_t i = lead; line[i] && i + 2 < cols / 2; i++) {
+		size_t gap = strspn(line + i, " ");
+
+		if (gap >= 2 && line[i + gap] && i + gap <= cols / 2)
+			hang = i + gap;
+		i += gap;
+	}
+	return MIN((unsigned)hang, cols / 2);
+}
+
+static size_t cut_of(const char *s, unsigned cols, size_t least)
+{
+	size_t whole = text_prefix(s, cols, NULL), cut = whole;
+
+	if (!s[whole])
+		return whole;
+	while (cut > least && s[cut] != ' ')
+		cut--;
+	return cut > least ? cut : whole;
+}
+
+static void wrap(GPtrArray *lines, const char *line, unsigned cols)
+{
+	unsigned hang = hang_of(line, cols);
+	size_t cut = cut_of(line, cols, strspn(line, " "));
+
+	g_ptr_array_add(lines, g_strndup(line, cut));
+	for (line += cut; *line; line += cut) {
+		line += strspn(line, " ");
+		cut = cut_of(line, cols - hang, 0);
+		if (!cut)
+			break;
+		g_ptr_array_add(lines, g_strdup_printf("%*s%.*s", (int)hang, "", (int)cut, line));
+	}
+}
+
+/* The lines as they are shown. */
+static GPtrArray *shown(struct popup *p)
+{
+	if (p->is_list || !p->cols)
+		return p->lines;
+	if (p->wrapped)
+		return p->wrapped;
+	p->wrapped = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < p->lines->len; i++)
+		wrap(p->wrapped, g_ptr_array_index(p->lines, i), p->cols);
+	return p->wrapped;
+}
+
+static void fit(struct popup *p, unsigned cols)
+{
+	if (p->cols == cols)
+		return;
+	g_clear_pointer(&p->wrapped, g_ptr_array_unref);
+	p->cols = cols;
+}
+
 void popup_open(struct popup *p, const char *title, GPtrArray *lines, bool is_list)
 {
 	popup_close(p);
@@ -14,16 +79,18 @@ void popup_close(struct popup *p)
 {
 	g_clear_pointer(&p->title, g_free);
 	g_clear_pointer(&p->lines, g_ptr_array_unref);
+	g_clear_pointer(&p->wrapped, g_ptr_array_unref);
 }
 
 void popup_replace(struct popup *p, GPtrArray *lines)
 {
-	bool at_end = p->top + p->page >= p->lines->len;
+	bool at_end = p->top + p->page >= shown(p)->len;
 
 	g_ptr_array_unref(p->lines);
+	g_clear_pointer(&p->wrapped, g_ptr_array_unref);
 	p->lines = lines;
 	if (at_end)
-		p->top = lines->len > p->page ? lines->len - p->page : 0;
+		p->top = shown(p)->len > p->page ? shown(p)->len - p->page : 0;
 }
 
 bool popup_is_open(const struct popup *p)
@@ -33,7 +100,7 @@ bool popup_is_open(const struct popup *p)
 
 static void scroll(struct popup *p, long by)
 {
-	long n = (long)p->lines->len, page = (long)p->page;
+	long n = (long)shown(p)->len, page = (long)p->page;
 	long max = p->is_list ? n - 1 : n - page;
 	size_t *at = p->is_list ? &p->cursor : &p->top;
 
@@ -42,7 +109,7 @@ static void scroll(struct popup *p, long by)
 
 enum popup_result popup_command(struct popup *p, enum command_id command)
 {
-	long page = (long)MAX(p->page, 2) - 1, all = (long)p->lines->len;
+	long page = (long)MAX(p->page, 2) - 1, all = (long)shown(p)->len;
 
 	switch (command) {
 	case CMD_UP:
@@ -76,7 +143,10 @@ enum popup_result popup_command(struct popup *p, enum command_id command)
 unsigned popup_draw(struct popup *p, struct canvas *c, const struct glyphs *g)
 {
 	unsigned at = 0;
+	GPtrArray *lines;
 
+	fit(p, MAX(c->cols, 8) - 1);
+	lines = shown(p);
 	canvas_clear(c);
 	canvas_put(c, 0, 0, c->cols, ROLE_CRUMB, p->title);
 	p->page = c->rows > 3 ? c->rows - 3 : 1;
@@ -84,10 +154,10 @@ unsigned popup_draw(struct popup *p, struct canvas *c, const struct glyphs *g)
 		p->top = p->cursor;
 	if (p->is_list && p->cursor >= p->top + p->page)
 		p->top = p->cursor - p->page + 1;
-	if (p->top + p->page > p->lines->len)
-		p->top = p->lines->len > p->page ? p->lines->len - p->page : 0;
-	for (size_t i = 0; i < p->page && p->top + i < p->lines->len; i++) {
-		const char *line = g_ptr_array_index(p->lines, p->top + i);
+	if (p->top + p->page > lines->len)
+		p->top = lines->len > p->page ? lines->len - p->page : 0;
+	for (size_t i = 0; i < p->page && p->top + i < lines->len; i++) {
+		const char *line = g_ptr_array_index(lines, p->top + i);
 		bool heading = !p->is_list && *line && *line != ' ';
 		unsigned y = 2 + (unsigned)i;
 		g_autofree char *clipped = NULL;
@@ -102,10 +172,10 @@ unsigned popup_draw(struct popup *p, struct canvas *c, const struct glyphs *g)
 			at = y;
 		}
 	}
-	if (p->lines->len > p->page)
+	if (lines->len > p->page)
 		canvas_putf(c, 0, c->cols > 16 ? c->cols - 16 : 0, 16, ROLE_DIM,
 			    "%6zu-%zu of %u", p->top + 1,
-			    MIN(p->top + p->page, (size_t)p->lines->len), p->lines->len);
+			    MIN(p->top + p->page, (size_t)lines->len), lines->len);
 	return at;
 }
 

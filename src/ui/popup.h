@@ -11,12 +11,15 @@
 struct popup {
 	char *title;
 	GPtrArray *lines;	/* char *, visible text; NULL: no popup is open */
+	GPtrArray *wrapped;	/* of a text to read: these, as long as the screen is wide */
+	unsigned cols;		/* it was wrapped for */
 	bool is_list;
 	bool is_log;		/* of the messages: grows while it is open */
 	size_t cursor, top, page;
 };
 
-/* Takes lines over (char *, freed by the array). */
+/* Takes lines over (char *, freed by the array). Those of a text may be of any length: what
+ * goes on below is as far in as what the line's last column of text began with. */
 void popup_open(struct popup *p, const char *title, GPtrArray *lines, bool is_list);
 void popup_close(struct popup *p);
 bool popup_is_open(const struct popup *p);

@@ -69,8 +69,12 @@ void prompt_clear(struct prompt *p)
 
 void prompt_set_error(struct prompt *p, const char *error)
 {
+	/* What is typed is to be seen beside it. */
+	g_autofree char *typed = p->text ? g_strdup_printf("filter '%s': ", p->text->str) : NULL;
+	bool repeats = error && typed && g_str_has_prefix(error, typed);
+
 	g_free(p->error);
-	p->error = g_strdup(error);
+	p->error = g_strdup(repeats ? error + strlen(typed) : error);
 }
 
 /* What combines with a character goes with it. */

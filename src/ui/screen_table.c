@@ -26,6 +26,8 @@ static char *summary(struct app *app, struct place *p)
 	bool descending;
 	int sorted = table_sort_column(&p->table[PANE_MAIN], p->view, &descending);
 	g_autofree char *filter = p->filter ? text_visible(p->filter) : g_strdup("none");
+	bool over_all = p->narrow.by == BY_SYSTEM &&
+			(!p->view->has_by || timeline_n_hosts(app->tl) < 2);
 	GString *s = g_string_new(NULL);
 
 	if (p->rows->rows->len == p->rows->n_before_filter || !p->filter)
@@ -35,8 +37,7 @@ static char *summary(struct app *app, struct place *p)
 		g_string_append_printf(s, "%s: %u of %zu rows", p->view->title,
 				       p->rows->rows->len, p->rows->n_before_filter);
 	if (p->view->has_by || p->view->more_by)
-		g_string_append_printf(s, " %s", p->narrow.by == BY_SYSTEM && !p->view->has_by ?
-				       "over all" : by[p->narrow.by]);
+		g_string_append_printf(s, " %s", over_all ? "over all" : by[p->narrow.by]);
 	if (p->rows->tree)
 		g_string_append(s, ", a tree");
 	if (p->table[PANE_MAIN].only_tagged)
@@ -51,7 +52,9 @@ static char *summary(struct app *app, struct place *p)
 
 static void draw_empty(struct app *app, struct place *p, struct box box)
 {
-	const char *why = "nothing in this range: Left and Right step, n goes to the next outlier";
+	g_autofree char *lacks = view_lacks(p->view, app->main);
+	const char *why = lacks ? "nothing in this range: events for it lack, F7 tells which" :
+		"nothing in this range: Left, Right step, n: next outlier";
 
 	if (app->nav.cursor_ns == TIME_UNKNOWN)
 		why = app->status.phase == UI_DONE ? "the trace holds no events" : "reading ...";

@@ -368,7 +368,9 @@ static void draw(struct app *app, struct place *p, struct box box)
 
 	if (!w || !w->root) {
 		canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM,
-			   "this trace is not in memory (any more): Esc goes back");
+			   p->narrow.trace_id ?
+			   "this trace is not in memory (any more): Esc goes back" :
+			   "no trace is chosen: 2 lists them, Enter opens one");
 		return;
 	}
 	draw_summary(app, p, w, y++);
@@ -448,29 +450,6 @@ static void go_longest(struct app *app, struct place *p)
 		app_say(app, "this span has no child to go to");
 }
 
-static void add_wrapped(GPtrArray *lines, const char *text, unsigned cols)
-{
-	const char *indent = " ";
-
-	if (!*text)
-		g_ptr_array_add(lines, g_strdup(""));
-	while (*text) {
-		size_t whole = text_prefix(text, cols, NULL), cut = whole;
-
-		while (text[cut] && cut > 0 && text[cut] != ' ')
-			cut--;
-		if (!cut)
-			cut = whole;
-		if (!cut)
-			break;
-		g_ptr_array_add(lines, g_strdup_printf("%s%.*s", indent, (int)cut, text));
-		text += cut;
-		while (*text == ' ')
-			text++;
-		indent = "     ";
-	}
-}
-
 static void show_detail(struct app *app, struct place *p)
 {
 	const struct waterfall_row *r = selected(p);
@@ -483,7 +462,7 @@ static void show_detail(struct app *app, struct place *p)
 		for (guint i = 0; i < lines->len; i++) {
 			g_autofree char *text = text_visible(g_ptr_array_index(lines, i));
 
-			add_wrapped(visible, text, app->canvas->cols - 4);
+			g_ptr_array_add(visible, g_strdup_printf("%s%s", *text ? " " : "", text));
 		}
 		g_ptr_array_unref(lines);
 	}

@@ -128,7 +128,7 @@ void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, u
 }
 
 /* "6.00s: 12.3k ev/s, 2 gaps !lost": what is to be said beside it. */
-static char *whole_text(struct app *app, const struct extent_strip *strip, bool *ret_lost)
+static char *whole_text(struct app *app, const struct extent_strip *strip, bool p99, bool *ret_lost)
 {
 	int64_t from = strip->points[0].begin_ns, to = strip->points[strip->n - 1].end_ns;
 	char length[TIMEFMT_LEN], rate[TIMEFMT_LEN];
@@ -143,14 +143,15 @@ static char *whole_text(struct app *app, const struct extent_strip *strip, bool 
 	if (app->outline) {
 		from = app->outline->from_ns;
 		to = app->outline->to_ns;
-		timefmt_bytes(rate, (uint64_t)strip->max_bytes);
-	} else if (strip->max_ns >= 0) {
-		timefmt_duration(rate, strip->max_ns);
-	} else {
-		timefmt_count(rate, (uint64_t)strip->max_bytes);
 	}
+	if (p99)
+		timefmt_duration(rate, strip->max_ns);
+	else if (app->outline)
+		timefmt_bytes(rate, (uint64_t)strip->max_bytes);
+	else
+		timefmt_count(rate, (uint64_t)strip->max_bytes);
 	g_string_append_printf(s, " %s: %s%s", timefmt_duration(length, to - from), rate,
-			       app->outline || strip->max_ns < 0 ? "/s" : "");
+			       p99 ? "" : "/s");
 	if (gaps)
 		g_string_append_printf(s, " %u gap%s", gaps, gaps == 1 ? "" : "s");
 	if (*ret_lost)
@@ -169,13 +170,14 @@ void strip_draw_whole(struct app *app, unsigned y)
 
 	if (!strip || strip->n < 2)
 		return;
-	p99 = !app->outline && strip->max_ns >= 0;
+	/* While it is read, bytes are what is known of all of it. */
+	p99 = strip->max_ns >= 0 && (!app->outline || extent_is_whole(&app->extent));
 	s = (struct strip_data){ strip->points, strip->n, p99 ? strip->max_ns : -1,
 				 strip->max_bytes };
-	right = whole_text(app, strip, &lost);
+	right = whole_text(app, strip, p99, &lost);
 	right_cols = text_width(right);
 	cells = c->cols > 6 + right_cols ? c->cols - 6 - right_cols : 1;
-	canvas_put(c, y, 0, 4, ROLE_TITLE, app->outline ? "B/s" : p99 ? "p99" : "ev/s");
+	canvas_put(c, y, 0, 4, ROLE_TITLE, p99 ? "p99" : app->outline ? "B/s" : "ev/s");
 	canvas_put(c, y, 4, 1, ROLE_AXIS, app->glyphs->edge);
 	canvas_put(c, y, 5 + cells, 1, ROLE_AXIS, app->glyphs->edge);
 	canvas_put(c, y, 6 + cells, right_cols, ROLE_TEXT, right);

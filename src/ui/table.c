@@ -79,11 +79,13 @@ int table_sort_column(const struct table *t, const struct view *v, bool *ret_des
 	return column;
 }
 
-int table_sort_step(struct table *t, const struct view *v, int direction)
+int table_sort_step(struct table *t, const struct view *v, const struct rows *rows,
+		    int direction)
 {
 	uint8_t columns[TABLE_MAX_COLUMNS];
 	bool descending;
-	int n = (int)table_columns(t, v, columns), sorted = table_sort_column(t, v, &descending);
+	int n = (int)table_columns(t, v, rows, columns);
+	int sorted = table_sort_column(t, v, &descending);
 	int at = direction > 0 ? -1 : n;
 
 	for (int i = 0; i < n; i++) {
@@ -163,7 +165,7 @@ bool table_row_holds(const struct table *t, const struct view *v, const struct r
 	g_autofree char *folded = g_utf8_casefold(needle, -1);
 
 	uint8_t columns[TABLE_MAX_COLUMNS];
-	unsigned n = table_columns(t, v, columns);
+	unsigned n = table_columns(t, v, rows, columns);
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct column *c = &v->columns[columns[i]];
@@ -287,7 +289,7 @@ static void draw_cell(struct canvas *c, unsigned y, unsigned x, unsigned width,
 		text = indented(row, old, style->folded && keyset_has(style->folded, row),
 				style->glyphs);
 	}
-	clipped = text_clip(text, width, style->glyphs->utf8);
+	clipped = (*text == '/' ? text_clip_left : text_clip)(text, width, style->glyphs->utf8);
 	if (col->align == ALIGN_LEFT) {
 		canvas_put(c, y, x, width, role, clipped);
 		if (style->match)

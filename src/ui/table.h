@@ -38,12 +38,14 @@ struct table_layout {
 };
 
 /* Which columns are shown where, in `width` columns less one for the cursor. What the
- * user chose is shown from the left as far as it fits; else columns go by priority. */
+ * user chose is shown from the left as far as it fits; else columns go by priority. What
+ * it is sorted by stays. */
 void table_layout(const struct table *t, const struct view *v, const struct rows *rows,
 		  unsigned width, struct table_layout *ret);
 
-/* The columns that may be shown, by number and in order, whatever fits. */
-unsigned table_columns(const struct table *t, const struct view *v,
+/* The columns that are shown where there is room, by number and in order: those chosen, else
+ * the view's (t NULL: these) less what says nothing of these rows (NULL: of any). */
+unsigned table_columns(const struct table *t, const struct view *v, const struct rows *rows,
 		       uint8_t ret[TABLE_MAX_COLUMNS]);
 /* Takes a list as --columns has it, "pid,comm,busy_ns"; NULL: as the view has them.
  * Names that the view has not are passed over; when none is left it is as the view has
@@ -57,8 +59,9 @@ char *table_chosen_sort(const struct table *t, const struct view *v);
 
 /* The column it is sorted by, and the direction. -1: canonical order. */
 int table_sort_column(const struct table *t, const struct view *v, bool *ret_descending);
-/* The next column shown to the left or right; returns its number. */
-int table_sort_step(struct table *t, const struct view *v, int direction);
+/* The next column to the left or right of those of table_columns(); returns its number. */
+int table_sort_step(struct table *t, const struct view *v, const struct rows *rows,
+		    int direction);
 /* Filters and sorts the rows as the state says, then finds the selection again. */
 void table_apply(struct table *t, const struct view *v, struct rows *rows,
 		 const struct expr *filter);

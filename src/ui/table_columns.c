@@ -18,7 +18,50 @@ static unsigned wanted_width(const struct column *c)
 	return c->width ? c->width : kind_width[c->kind];
 }
 
-unsigned table_columns(const struct table *t, const struct view *v,
+/* Has a row a value there that is not the usual one? */
+static bool column_tells(const struct column *col, const struct rows *rows, const char *usual)
+{
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct value v = col->get(g_ptr_array_index(rows->rows, i), rows);
+
+		if (v.kind != VALUE_NONE && (!usual || strcmp(v.s, usual)))
+			return true;
+	}
+	return false;
+}
+
+/* Where there is one host, it sets no rows apart: but rows that are hosts as a whole, or an
+ * unknown container, have no other name. */
+static bool host_tells(const struct view *v, const struct rows *rows)
+{
+	bool whole = rows->query.by == BY_SYSTEM || rows->query.by == BY_CONTAINER;
+	bool named = !rows->rows->len || !whole;
+
+	for (size_t i = 0; i < v->n_columns && !named; i++) {
+		const struct column *c = &v->columns[i];
+
+		named = (c->kind == VALUE_TEXT || c->kind == VALUE_ID) && c->width && !c->of_hosts &&
+			column_tells(c, rows, NULL);
+	}
+	return !named || timeline_n_hosts(rows->tl) > 1;
+}
+
+/* A column that says nothing (a thread's id in rows of processes, a process's name in rows
+ * of containers) is not shown. */
+static bool column_is_empty(const struct view *v, const struct column *col,
+			    const struct rows *rows)
+{
+	bool containers = rows && rows->query.by == BY_CONTAINER;
+
+	if (rows && col->of_hosts && !host_tells(v, rows))
+		return true;
+	if (!rows || !rows->rows->len || (col->kind != VALUE_ID && !col->optional &&
+		      !(containers && col->kind == VALUE_TEXT)))
+		return false;
+	return !column_tells(col, rows, containers ? NULL : col->usual);
+}
+
+unsigned table_columns(const struct table *t, const struct view *v, const struct rows *rows,
 		       uint8_t ret[TABLE_MAX_COLUMNS])
 {
 	unsigned n = 0;
@@ -28,11 +71,13 @@ unsigned table_columns(const struct table *t, const struct view *v,
 		return t->n_chosen;
 	}
 	for (size_t i = 0; i < v->n_columns && i < TABLE_MAX_COLUMNS; i++) {
-		if (v->columns[i].width)
+		if (v->columns[i].width && !column_is_empty(v, &v->columns[i], rows))
 			ret[n++] = (uint8_t)i;
 	}
 	return n;
 }
+
+/* --- the user's choice --- */
 
 void table_choose(struct table *t, const struct view *v, const char *columns)
 {
@@ -81,6 +126,7 @@ char *table_chosen_sort(const struct table *t, const struct view *v)
 struct fitting {
 	const struct view *v;
 	bool chosen;		/* by the user: only the end is cut */
+	int sorted;		/* by this column: -1, or it stays */
 	bool tight;		/* ids give up their second half, long texts their end */
 	unsigned n;
 	uint8_t column[TABLE_MAX_COLUMNS];
@@ -98,25 +144,6 @@ static unsigned column_width(const struct column *c, bool tight)
 	if (tight && c->kind == VALUE_TEXT && !c->flexible)
 		width = MIN(width, TEXT_SHORT);
 	return MAX(width, (unsigned)strlen(c->title));
-}
-
-/* A column that says nothing (a thread's id in rows of processes, a process's name in rows
- * of containers) is not shown. */
-static bool column_is_empty(const struct column *col, const struct rows *rows)
-{
-	bool containers = rows && rows->query.by == BY_CONTAINER;
-	const char *usual = containers ? NULL : col->usual;
-
-	if (!rows || (col->kind != VALUE_ID && !col->optional &&
-		      !(containers && col->kind == VALUE_TEXT)))
-		return false;
-	for (guint i = 0; i < rows->rows->len; i++) {
-		struct value v = col->get(g_ptr_array_index(rows->rows, i), rows);
-
-		if (v.kind != VALUE_NONE && (!usual || strcmp(v.s, usual)))
-			return false;
-	}
-	return rows->rows->len > 0;
 }
 
 static unsigned needed(const struct fitting *f)
@@ -146,7 +173,8 @@ static int worst_of(const struct fitting *f)
 		const struct column *c = &f->v->columns[f->column[i]];
 		unsigned priority = priority_of(f->v, f->column[i]);
 
-		if (f->chosen ? c->flexible || f->n < 2 : !priority)
+		if (f->column[i] == f->sorted ||
+		    (f->chosen ? c->flexible || f->n < 2 : !priority))
 			continue;
 		if (f->chosen || worst < 0 ||
 		    priority >= priority_of(f->v, f->column[worst]))
@@ -187,14 +215,38 @@ static unsigned widen(const struct column *c, bool tight, unsigned *room)
 	return width + more;
 }
 
+/* Where a screen is wide, half of what is left goes to the longest text (why, mainly), which is
+ * cut else beside a name in much blank. -1: there is none. */
+#define LONG_TEXT 24
+#define FLEX_FIRST 8
+
+static int longest_text(const struct fitting *f)
+{
+	int longest = -1;
+
+	for (unsigned i = 0; i < f->n; i++) {
+		const struct column *c = &f->v->columns[f->column[i]];
+
+		if (c->kind == VALUE_TEXT && !c->flexible && c->width >= LONG_TEXT &&
+		    (longest < 0 || c->width > f->v->columns[f->column[longest]].width))
+			longest = (int)i;
+	}
+	return longest;
+}
+
 static void place_columns(const struct fitting *f, unsigned width, struct table_layout *ret)
 {
 	unsigned room = needed(f), x = 1, widths[TABLE_MAX_COLUMNS];
+	int longest = longest_text(f);
 
 	room = room < width + 1 ? width + 1 - room : 0;
 	/* From the right: texts there (why) are worth more than whole ids. */
 	for (unsigned i = f->n; i-- > 0;)
 		widths[i] = widen(&f->v->columns[f->column[i]], f->tight, &room);
+	if (longest >= 0 && room > FLEX_FIRST) {
+		widths[longest] += (room - FLEX_FIRST) / 2;
+		room -= (room - FLEX_FIRST) / 2;
+	}
 	ret->n = 0;
 	for (unsigned i = 0; i < f->n && x <= width; i++) {
 		unsigned w = widths[i] + (f->v->columns[f->column[i]].flexible ? room : 0);
@@ -210,14 +262,12 @@ static void place_columns(const struct fitting *f, unsigned width, struct table_
 void table_layout(const struct table *t, const struct view *v, const struct rows *rows,
 		  unsigned width, struct table_layout *ret)
 {
-	struct fitting f = { .v = v, .chosen = t && t->n_chosen };
-	uint8_t columns[TABLE_MAX_COLUMNS];
-	unsigned n = table_columns(t, v, columns);
+	struct fitting f = { .v = v, .chosen = t && t->n_chosen, .sorted = -1 };
+	bool descending;
 
-	for (unsigned i = 0; i < n; i++) {
-		if (f.chosen || !column_is_empty(&v->columns[columns[i]], rows))
-			f.column[f.n++] = columns[i];
-	}
+	if (t)
+		f.sorted = table_sort_column(t, v, &descending);
+	f.n = table_columns(t, v, rows, f.column);
 	width = width > 1 ? width - 1 : 0;
 	fit(&f, width);
 	place_columns(&f, width, ret);

@@ -89,7 +89,7 @@ static void sort(struct app *app, struct focus *f, enum command_id command)
 		f->table->sort = column;
 		f->table->descending = !descending;
 	} else {
-		table_sort_step(f->table, f->view, command == CMD_SORT_LEFT ? -1 : 1);
+		table_sort_step(f->table, f->view, f->rows, command == CMD_SORT_LEFT ? -1 : 1);
 	}
 	tables_say_sort(app, f);
 }

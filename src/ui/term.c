@@ -5,6 +5,7 @@
 #include "ui/term.h"
 
 #include "base/text.h"
+#include "ui/escape.h"
 #include "ui/keys.h"
 #include "ui/term_signal.h"
 
@@ -376,6 +377,37 @@ static const struct { int code, key; } special[] = {
 	{ KEY_BTAB, UI_KEY_BACKTAB }, { KEY_RESIZE, UI_KEY_RESIZE }, { KEY_ENTER, UI_KEY_ENTER },
 };
 
+/* A pasted or slow sequence comes in pieces. */
+#define ESCAPE_MS 25
+
+/* After Esc: the sequence of a key that curses does not know here, or Esc itself. */
+static int read_escape(void)
+{
+	char s[ESCAPE_MAX + 1] = "";
+	wint_t w;
+	int status = get_wch(&w);
+
+	if (status != OK || !escape_begins(w)) {
+		if (status == OK)
+			unget_wch((wchar_t)w);
+		else if (status == KEY_CODE_YES)
+			ungetch((int)w);
+		return UI_KEY_ESC;
+	}
+	s[0] = (char)w;
+	timeout(ESCAPE_MS);
+	for (size_t n = 1; !escape_is_whole(s); n++) {
+		if (get_wch(&w) != OK || w < ' ' || w > '~')
+			break;
+		s[n] = (char)w;
+	}
+	nodelay(stdscr, TRUE);
+	if (s[1])
+		return escape_key(s);
+	unget_wch((wchar_t)s[0]);	/* Esc, and a key that was typed behind it */
+	return UI_KEY_ESC;
+}
+
 int term_key(void)
 {
 	wint_t w;
@@ -384,7 +416,7 @@ int term_key(void)
 	if (status == ERR)
 		return UI_KEY_NONE;
 	if (status == OK)
-		return w == 0 ? UI_KEY_OTHER : (int)w;
+		return w == 0 ? UI_KEY_OTHER : w == UI_KEY_ESC ? read_escape() : (int)w;
 	if (w == KEY_MOUSE) {
 		read_mouse();
 		return UI_KEY_MOUSE;

@@ -151,7 +151,10 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 	{ .id = id_, .title = title_, .kind = VALUE_TEXT, .width = w, .align = ALIGN_LEFT, \
 	  .flexible = true, .help = help_, .get = get_ }
 
-#define COLUMN_HOST COLUMN_T("host", "HOST", 8, 9, "host of the trace", get_host)
+#define COLUMN_HOST COLUMN_HOST_AT(8, 9)
+#define COLUMN_HOST_AT(w, p) \
+	{ .id = "host", .title = "HOST", .kind = VALUE_TEXT, .width = w, .priority = p, \
+	  .align = ALIGN_LEFT, .of_hosts = true, .get = get_host, .help = "host of the trace" }
 /* Shown where there are others than the host itself. */
 #define COLUMN_CONTAINER \
 	{ .id = "container", .title = "CONTAINER", .kind = VALUE_TEXT, .width = 17, .priority = 3, \

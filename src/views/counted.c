@@ -240,6 +240,7 @@ struct rows *counted_build(const struct timeline *tl, const struct view_query *q
 	struct counting k = { .map.rows = rows_new(tl, query), .events = events,
 			      .wholes = g_array_new(false, true, sizeof(uint64_t)) };
 	struct range range = range_of(tl, query);
+	uint64_t of_all = 0;
 	enum view_by by = query->by;
 	k.seconds = range.seconds;
 	for (size_t i = range.first; i < range.end; i++) {
@@ -252,9 +253,12 @@ struct rows *counted_build(const struct timeline *tl, const struct view_query *q
 		for (uint32_t c = 0; c < k.s->n_counts; c++)
 			add_cell(&k, &k.s->counts[c]);
 	}
+	/* Of hosts as a whole each event has all of its own. */
+	for (guint i = 0; events && query->by == BY_SYSTEM && i < k.wholes->len; i++)
+		of_all += g_array_index(k.wholes, uint64_t, i);
 	for (guint i = 0; i < k.map.rows->rows->len; i++) {
 		struct counted_row *r = k.map.rows->rows->pdata[i];
-		r->whole = g_array_index(k.wholes, uint64_t, r->id);
+		r->whole = of_all ? of_all : g_array_index(k.wholes, uint64_t, r->id);
 	}
 	row_map_clear(&k.map);
 	pair_cycles(k.map.rows);

@@ -15,7 +15,7 @@ struct counted_row {
 	int64_t second_ns;		/* by second: its begin; else TIME_UNKNOWN */
 	uint32_t id;			/* opaque: name and kind */
 	uint64_t group;			/* opaque: rows about the same thread, process, ... */
-	uint64_t value, whole;		/* whole: of all rows of that name */
+	uint64_t value, whole;		/* whole: of all rows of that name; of hosts: of all events */
 	uint64_t cycles;		/* of an "instructions" row: of the same thread, ...; or 0 */
 	double seconds;			/* of the range, or of the second */
 };

@@ -63,7 +63,7 @@ static GETTER(get_cpu_irq_ratio)
 }
 
 static const struct column columns[] = {
-	COLUMN_T("host", "HOST", 12, 0, "host of the trace", get_host),
+	COLUMN_HOST_AT(12, 0),
 	COLUMN_ID("cpu", "CPU", 5, 0, "number of the CPU", get_cpu_number),
 	COLUMN_N("run_ns", "RUN", VALUE_NS, 8, 2, "a thread ran", get_run),
 	COLUMN_N("idle_ns", "IDLE", VALUE_NS, 8, 3, "no thread ran", get_idle),

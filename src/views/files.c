@@ -91,10 +91,11 @@ static GETTER(get_write_asked)
 	return asked(row, IO_DIR_WRITE);
 }
 
-#define COLUMNS_WHO \
+/* With the priorities of pid and name. */
+#define COLUMNS_WHO(p_pid, p_name) \
 	COLUMN_HOST, \
-	COLUMN_ID("pid", "PID", 7, 6, "process id", get_pid), \
-	COLUMN_T("comm", "PROCESS", 15, 3, "name, as it was last in the range", get_comm)
+	COLUMN_ID("pid", "PID", 7, p_pid, "process id", get_pid), \
+	COLUMN_T("comm", "PROCESS", 15, p_name, "name, as it was last in the range", get_comm)
 
 #define COLUMNS_IO \
 	COLUMN_N("reads", "READS", VALUE_COUNT, 6, 2, "calls that read", get_reads), \
@@ -128,7 +129,7 @@ static GETTER(get_write_asked)
 	COLUMN_N("sync_max_ns", "SMAX", VALUE_NS, 0, 0, "longest sync", get_syncs_max)
 
 static const struct column file_columns[] = {
-	COLUMNS_WHO,
+	COLUMNS_WHO(6, 3),
 	COLUMN_FLEX("path", "PATH", 20, "path as it was passed, peer of a socket, or fd N", get_name),
 	COLUMN_T("kind", "KIND", 7, 5, "file, socket, pipe, event, tty, ...", get_kind),
 	COLUMNS_IO,
@@ -139,7 +140,7 @@ static const struct column file_columns[] = {
 };
 
 static const struct column io_columns[] = {
-	COLUMNS_WHO,
+	COLUMNS_WHO(2, 1),
 	COLUMN_FLEX("kind", "KIND", 8,
 		    "disk, net, unix (sockets of the host), socket (others), pipe, event, tty, unknown",
 		    get_kind),

@@ -80,7 +80,7 @@ static const struct column columns[] = {
 	COLUMN_T("kind", "KIND", 6, 11, "client or server half, or null", span_get_kind),
 	COLUMN_T("service", "SERVICE", 8, 6, "service it is a phase of", get_service),
 	COLUMN_T("name", "NAME", 12, 0, "name of the span", get_name),
-	COLUMN_T("host", "HOST", 8, 12, "host of the trace", get_host),
+	COLUMN_HOST_AT(8, 12),
 	COLUMN_ID("pid", "PID", 7, 10, "process id", get_pid),
 	COLUMN_ID("tid", "TID", 7, 5, "thread it is on", get_tid),
 	COLUMN_T("comm", "THREAD", 12, 4, "that thread's name", get_comm),

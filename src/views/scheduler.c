@@ -106,9 +106,9 @@ static GETTER(get_again_max)
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_ID("cpu", "CPU", 4, 3, "number of the CPU; null: several", get_cpu_number),
-	COLUMN_ID("prio", "PRIO", 4, 3, "priority as the tracer tells it (20 is nice 0, below 0 "
+	COLUMN_ID("prio", "PRIO", 4, 5, "priority as the tracer tells it (20 is nice 0, below 0 "
 		  "is real time); null: several", get_prio),
-	COLUMN_ID("pid", "PID", 7, 4, "process id", get_pid),
+	COLUMN_ID("pid", "PID", 7, 2, "process id", get_pid),
 	COLUMN_ID("tid", "TID", 7, 2, "thread id", get_tid),
 	COLUMN_FLEX("comm", "NAME", 10, "name of the thread or process", get_comm),
 	COLUMN_N("switches", "SWITCH", VALUE_COUNT, 7, 2, "times it was switched out", get_switches),

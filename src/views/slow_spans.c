@@ -46,7 +46,7 @@ static const struct column columns[] = {
 	COLUMN_T("kind", "KIND", 6, 7, "client or server half, or null", span_get_kind),
 	COLUMN_T("service", "SERVICE", 8, 6, "service it is a phase of", get_service),
 	COLUMN_T("name", "NAME", 12, 0, "name of the span", get_name),
-	COLUMN_T("host", "HOST", 8, 11, "host of the trace", get_host),
+	COLUMN_HOST_AT(8, 11),
 	COLUMN_ID("pid", "PID", 7, 10, "process id", get_pid),
 	COLUMN_ID("tid", "TID", 7, 9, "thread it began on", get_tid),
 	COLUMN_TIME("begin_ns", "BEGIN", 12, 5, "when it began", span_get_begin),

@@ -32,9 +32,9 @@ static GETTER(get_busy_ratio)
 
 static const struct column columns[] = {
 	COLUMN_HOST,
-	COLUMN_ID("pid", "PID", 7, 6, "process id", get_pid),
+	COLUMN_ID("pid", "PID", 7, 4, "process id", get_pid),
 	COLUMN_ID("tid", "TID", 7, 8, "thread id; null where threads are summed", get_tid),
-	COLUMN_T("comm", "PROCESS", 15, 3, "name, as it was last in the range", get_comm),
+	COLUMN_T("comm", "PROCESS", 15, 1, "name, as it was last in the range", get_comm),
 	COLUMN_FLEX("syscall", "SYSCALL", 12, "the system call", get_name),
 	COLUMN_N("count", "COUNT", VALUE_COUNT, 6, 0, "calls finished", get_count),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 5, 1, "of these, returned an error", get_errors),
@@ -44,7 +44,7 @@ static const struct column columns[] = {
 		 get_total),
 	COLUMN_N("busy_ns", "BUSY", VALUE_NS, 0, 0, "time spent in it within the range", get_busy),
 	COLUMNS_QUANTILES(7, "call"),
-	COLUMN_N("busy_ratio", "BUSY%", VALUE_RATIO, 6, 3,
+	COLUMN_N("busy_ratio", "BUSY%", VALUE_RATIO, 6, 4,
 		 "time spent in it within the range, of one thread's", get_busy_ratio),
 	COLUMN_CONTAINER,
 };

@@ -107,6 +107,8 @@ struct column {
 	uint8_t align;			/* enum column_align */
 	bool flexible;			/* takes what room is left (one per view) */
 	bool optional;			/* not shown on screen where no row has it (as ids) */
+	bool of_hosts;			/* its host: shown on screen only where there are several,
+					 * or nothing else names the rows */
 	const char *usual;		/* optional ones: a text that is as good as none (but
 					 * where rows are containers) */
 	bool descending;		/* first direction when sorted by it */

@@ -77,8 +77,8 @@ overview,table,waterfall | save-trace | | save as trace ([statedump] DIR): blkto
 overview,table,waterfall | save | | save as (.txt .csv .json)
 overview,table | next | Left Left | 06:08:38 PAUSED
 overview,table | previous | Right | 06:08:38 PAUSED
-waterfall | next | | no later outlier
-waterfall | previous | | no earlier outlier
+waterfall | next | | no other second stands out
+waterfall | previous | | no other second stands out
 overview,table | time-back | | 06:08:37 PAUSED
 overview,table | time-forward | | 06:08:39 PAUSED
 overview,table | time-back-10 | | 06:08:35 PAUSED
@@ -124,12 +124,12 @@ popup | page-up | NPage NPage | 21-41 of
 popup | page-down | | 21-41 of
 popup | top | G | 1-21 of
 popup | bottom | | -1-21 of
-chooser | up | j | row:HOST
-chooser | down | | row:PID
-chooser | page-up | NPage | row:HOST
-chooser | page-down | | off:HOST
-chooser | top | j j | row:HOST
-chooser | bottom | | off:HOST
+chooser | up | j | row:[x] PID
+chooser | down | | row:NAME
+chooser | page-up | NPage | row:[x] PID
+chooser | page-down | | off:[x] PID
+chooser | top | j j | row:[x] PID
+chooser | bottom | | off:[x] PID
 overview,table,waterfall | search | | Enter:take it
 overview,table | filter | | filter:
 overview,table | sort-left | | sorted by
@@ -166,10 +166,10 @@ overview,table,waterfall,popup,chooser | suspend | | stopped
 overview,table,waterfall,popup,chooser | quit | | left:0
 overview,table,waterfall,popup,chooser | quit:Ctrl-C | | left:130
 overview,table,waterfall | help | | Help:
-chooser | toggle | | [ ] HOST
+chooser | toggle | | [ ] PID
 chooser | shift-up | j | y:2
 chooser | shift-down | | y:3
-chooser | reset | Space | [x] HOST
+chooser | reset | Space | [x] PID
 prompt | accept,cancel | | -Enter:take it
 prompt | cancel:Ctrl-C | | left:130
 prompt | char-left | | at:2

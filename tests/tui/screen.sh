@@ -113,6 +113,14 @@ for term in xterm screen linux vt100 dumb; do
 	fi
 	wait_for "usual"
 	result $? "TERM=$term"
+	# Keys that this TERM does not describe are neither other keys nor several.
+	keys S-Left && wait_for "06:08:35 PAUSED" && keys S-Right && wait_for "06:08:40 PAUSED" &&
+		keys 4 && wait_for "by process" && keys End && keys C-Left &&
+		wait_for "this key does nothing here" && shows "Processes" && keys Home F2 &&
+		wait_for "Views: Enter"
+	result $? "TERM=$term: keys that it does not describe"
+	keys Escape
+	until_true shows "by process"
 	keys q
 	wait_for "rc=0" || result 1 "leaves with TERM=$term"
 done

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The command and key tables, and what is made from them. */
+#include "ui/escape.h"
 #include "ui/keys.h"
+#include "ui/popup.h"
 #include "ui/prompt.h"
 #include "ui/ui.h"
 
@@ -190,6 +192,75 @@ static void test_prompt_long(void)
 	canvas_free(c);
 }
 
+/* What follows Esc. */
+static void test_escape(void)
+{
+	static const struct { const char *s; int key; } all[] = {
+		{ "[1~", UI_KEY_HOME }, { "[H", UI_KEY_HOME }, { "OF", UI_KEY_END },
+		{ "[1;2D", UI_KEY_SLEFT }, { "[Z", UI_KEY_BACKTAB }, { "[[A", UI_KEY_F(1) },
+		{ "[24~", UI_KEY_F(12) }, { "OP", UI_KEY_F(1) }, { "[1;5D", UI_KEY_OTHER },
+		{ "[200~", UI_KEY_OTHER }, { "[I", UI_KEY_OTHER }, { "[?1;2c", UI_KEY_OTHER },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+		g_assert_true(escape_begins((gunichar)all[i].s[0]));
+		for (size_t n = 1; n < strlen(all[i].s); n++) {
+			g_autofree char *part = g_strndup(all[i].s, n);
+
+			g_assert_false(escape_is_whole(part));
+		}
+		g_assert_true(escape_is_whole(all[i].s));
+		g_assert_cmpint(escape_key(all[i].s), ==, all[i].key);
+	}
+	g_assert_true(escape_is_whole("[1111111111111111"));	/* it ends at some time */
+	g_assert_false(escape_begins('q'));
+}
+
+static char *without_blanks(GPtrArray *lines)
+{
+	GString *s = g_string_new(NULL);
+
+	for (guint i = 0; i < lines->len; i++) {
+		for (const char *c = g_ptr_array_index(lines, i); *c; c++) {
+			if (*c != ' ')
+				g_string_append_c(s, *c);
+		}
+	}
+	return g_string_free(s, FALSE);
+}
+
+/* Nothing of a text is cut, however wide the screen is, and again when that changes. */
+static void test_popup_wraps(void)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	struct canvas *c = canvas_new(20, 30);
+	g_autofree char *all = NULL;
+	struct popup p = { 0 };
+
+	g_ptr_array_add(lines, g_strdup("  key      what it does is told here, in words"));
+	g_ptr_array_add(lines, g_strdup(""));
+	g_ptr_array_add(lines, g_strdup(" /a/path/without/any/blank/that/is/too/long/for/it"));
+	all = without_blanks(lines);
+	popup_open(&p, "Text", lines, false);
+	for (unsigned cols = 60; cols >= 8; cols -= 4) {
+		g_autofree char *dump = NULL, *said = NULL;
+
+		canvas_resize(c, 20, cols);
+		popup_draw(&p, c, glyphs_get(false));
+		said = without_blanks(p.wrapped);
+		g_assert_cmpstr(said, ==, all);
+		for (guint i = 0; i < p.wrapped->len; i++)
+			g_assert_cmpuint(strlen(g_ptr_array_index(p.wrapped, i)), <, cols);
+		dump = canvas_dump(c);
+		g_assert_null(strchr(dump, '~'));
+		if (cols == 40)		/* below what it began with */
+			g_assert_nonnull(strstr(dump, "\n            in words"));
+		popup_command(&p, CMD_BOTTOM);
+	}
+	popup_close(&p);
+	canvas_free(c);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -200,6 +271,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/keys/names", test_names);
 	g_test_add_func("/keys/bar", test_bar);
 	g_test_add_func("/keys/man", test_man);
+	g_test_add_func("/popup/wraps", test_popup_wraps);
+	g_test_add_func("/keys/escape", test_escape);
 	g_test_add_func("/prompt/edit", test_prompt);
 	g_test_add_func("/prompt/long", test_prompt_long);
 	return g_test_run();

@@ -154,8 +154,8 @@ static void test_text_aligned(void)
 	g_autofree char *text = print(tl, "events", FORMAT_TEXT, true);
 	g_assert_cmpstr(text, ==,
 			"host  name     count  lost     rate  share_ratio  pid  tid  comm  at_ns  container\n"
-			"web1  short        1     -        1     1.000000    -    -  -         -  -\n"
-			"web1  作者   1234567     -  1234567     1.000000    -    -  -         -  -\n");
+			"web1  short        1     -        1     0.000001    -    -  -         -  -\n"
+			"web1  作者   1234567     -  1234567     0.999999    -    -  -         -  -\n");
 }
 
 static void test_write_error(void)

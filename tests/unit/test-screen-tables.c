@@ -123,15 +123,54 @@ static void test_columns(void)
 	press(&f, "  \033");
 	g_assert_null(chosen(&f, "processes"));
 	g_assert_true(has(&f, "PID"));
-	/* The first one hidden, the second moved to the right. */
+	/* The first one hidden, the second moved to the right. What says nothing here (its host,
+	 * threads) is not among them. */
 	press(&f, "f j]\r");
 	g_assert_nonnull(chosen(&f, "processes"));
-	g_assert_true(g_str_has_prefix(chosen(&f, "processes"), "pid,ppid,tid,comm"));
-	g_assert_true(has(&f, "--columns pid,ppid,tid"));
+	g_assert_true(g_str_has_prefix(chosen(&f, "processes"), "comm,syscall_ns,user_ns,syscalls"));
+	g_assert_true(has(&f, "--columns comm,syscall_ns"));
+	press(&f, "fG k kk kk kk kk kk kk \r");	/* many more, at the end of the list */
+	g_assert_true(has(&f, " fit; all in print: "));
 	g_assert_true(has_not(&f, "HOST"));
 	/* Back to what it comes with. */
 	press(&f, "fr\r");
 	g_assert_null(chosen(&f, "processes"));
+	stop(&f);
+}
+
+/* Of one host the host says nothing, but of hosts as a whole; chosen by hand it is there. */
+static void test_columns_host(void)
+{
+	struct fake *two = fake_new();
+	struct fixture f;
+
+	start(&f, "4");
+	app_resize(f.app, 24, 140);
+	draw(&f);
+	g_assert_true(has_not(&f, "HOST"));
+	press(&f, "\\pid == 1\r");		/* no rows, too */
+	g_assert_true(has(&f, "0 of 5"));
+	g_assert_true(has_not(&f, "HOST"));
+	press(&f, "uH");
+	g_assert_true(has(&f, "by thread") && has_not(&f, "HOST"));
+	press(&f, "H");
+	g_assert_true(has(&f, "by container") && has(&f, "HOST"));	/* unknown here */
+	press(&f, "H");
+	g_assert_true(has(&f, "1 row over all") && has(&f, "HOST"));
+	press(&f, "H");
+	g_assert_true(has(&f, "by process") && has_not(&f, "HOST"));
+	prefs_view_set_columns(f.app->prefs, "processes", "host,pid,comm");
+	app_timeline_changed(f.app);
+	press(&f, "34");
+	g_assert_true(has(&f, "HOST"));
+	stop(&f);
+
+	struct second *s = fake_second(two, 0);
+
+	fake_cell(s, fake_thread(two, fake_host(two, "web2"), 7, 7, "other"));
+	start_on(&f, fake_done(two), 140);
+	press(&f, "4");
+	g_assert_true(has(&f, "HOST"));
 	stop(&f);
 }
 
@@ -185,6 +224,31 @@ static void test_narrow(void)
 	}
 }
 
+/* What rows are sorted by is to be seen, and the next one is of those that say something. */
+static void test_sorted_stays(void)
+{
+	struct table t = TABLE_INIT;
+	const struct view *v = view_find("processes");
+	struct table_layout l;
+	struct fixture f;
+
+	table_choose_sort(&t, v, "unknown_ns");		/* the first to go, but for that */
+	for (unsigned chosen = 0; chosen < 2; chosen++) {
+		bool there = false;
+
+		table_layout(&t, v, NULL, 60, &l);
+		for (unsigned i = 0; i < l.n; i++)
+			there |= g_str_equal(v->columns[l.col[i].column].id, "unknown_ns");
+		g_assert_true(there);
+		table_choose(&t, v, "comm,cpu_ns,user_ns,syscall_ns,blocked_ns,pid,irq_ns,unknown_ns");
+	}
+	start(&f, "4<<");
+	g_assert_true(has(&f, "sorted by FAULTS") && has(&f, "FAULTSv"));
+	press(&f, ">>");
+	g_assert_true(has(&f, "sorted by CPU%"));
+	stop(&f);
+}
+
 static void test_sort_menu(void)
 {
 	struct fixture f;
@@ -204,6 +268,28 @@ static void test_sort_menu(void)
 	g_assert_true(has(&f, "1 of 5 rows"));
 	press(&f, "u");
 	g_assert_true(has(&f, "filter none"));
+	stop(&f);
+}
+
+/* --- what is not there has a reason --- */
+
+static void test_nothing(void)
+{
+	struct fake *bare = fake_new();
+	struct fixture f;
+
+	fake_cell(fake_second(bare, 0), fake_thread(bare, 0, 7, 7, "other"));
+	fake_second(bare, 1);
+	start_on(&f, fake_done(bare), 60);
+	press(&f, "4");
+	g_assert_true(has(&f, "not in this trace: "));
+	g_assert_true(has(&f, "   F7 tells what adds it"));	/* however much lacks */
+	press(&f, "2");
+	g_assert_true(has(&f, "events for it lack, F7 tells which"));
+	press(&f, "n");
+	g_assert_true(has(&f, "no other second stands out"));
+	press(&f, "x");
+	g_assert_true(has(&f, "no line of hints"));
 	stop(&f);
 }
 
@@ -403,11 +489,11 @@ static void test_gone(void)
 
 	start_on(&f, family(), 140);
 	press(&f, "bstart\r");
-	g_assert_true(has(&f, "xweb1          21 "));
+	g_assert_true(has(&f, "x     21       1 sister"));
 	g_assert_true(has(&f, "exited"));
 	app_key(f.app, UI_KEY_RIGHT);
 	draw(&f);
-	g_assert_true(has(&f, "xweb1          21 "));
+	g_assert_true(has(&f, "x     21       1 sister"));
 	g_assert_true(has(&f, "gone"));
 	/* Never in print. */
 	struct view_query q = VIEW_QUERY_INIT;
@@ -483,8 +569,8 @@ static void test_facts(void)
 	app_key(f.app, UI_KEY_F(7));
 	draw(&f);
 	g_assert_true(has(&f, "Facts: Processes"));
-	g_assert_true(has(&f, "sched_switch             in this trace"));
-	g_assert_true(has(&f, "syscall_*                NOT in this trace"));
+	g_assert_true(has(&f, "sched_switch                 in this trace"));
+	g_assert_true(has(&f, "syscall_*                    NOT in this trace"));
 	g_assert_true(has(&f, "lttng enable-event --kernel --syscall --all"));
 	press(&f, "G");
 	g_assert_true(has(&f, "blktop -b --view processes --from"));
@@ -508,8 +594,11 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/containers", test_containers);
 	g_test_add_func("/tables/no-containers", test_no_containers);
 	g_test_add_func("/tables/columns", test_columns);
+	g_test_add_func("/tables/columns-host", test_columns_host);
 	g_test_add_func("/tables/columns-shown", test_columns_shown);
 	g_test_add_func("/tables/narrow", test_narrow);
+	g_test_add_func("/tables/nothing", test_nothing);
+	g_test_add_func("/tables/sorted-stays", test_sorted_stays);
 	g_test_add_func("/tables/sort-menu", test_sort_menu);
 	g_test_add_func("/tables/tags", test_tags);
 	g_test_add_func("/tables/sum", test_sum);

@@ -44,21 +44,21 @@ static struct value get_share(const struct row *r, const struct rows *rows)
 }
 
 static const struct column columns[] = {
-	{ "name", "NAME", VALUE_TEXT, 10, 0, ALIGN_LEFT, true, false, NULL, false,
+	{ "name", "NAME", VALUE_TEXT, 10, 0, ALIGN_LEFT, true, false, false, NULL, false,
 	  "its name", get_name },
-	{ "pid", "PID", VALUE_ID, 6, 2, ALIGN_RIGHT, false, false, NULL, false,
+	{ "pid", "PID", VALUE_ID, 6, 2, ALIGN_RIGHT, false, false, false, NULL, false,
 	  "its pid", get_pid },
-	{ "tid", "TID", VALUE_ID, 6, 2, ALIGN_RIGHT, false, false, NULL, false,
+	{ "tid", "TID", VALUE_ID, 6, 2, ALIGN_RIGHT, false, false, false, NULL, false,
 	  "its tid", get_tid },
-	{ "time_ns", "TIME", VALUE_NS, 7, 0, ALIGN_RIGHT, false, false, NULL, true,
+	{ "time_ns", "TIME", VALUE_NS, 7, 0, ALIGN_RIGHT, false, false, false, NULL, true,
 	  "time", get_ns },
-	{ "raw_ns", "RAW", VALUE_NS, 0, 0, ALIGN_RIGHT, false, false, NULL, true,
+	{ "raw_ns", "RAW", VALUE_NS, 0, 0, ALIGN_RIGHT, false, false, false, NULL, true,
 	  "batch only", get_ns },
-	{ "read_bytes", "READ", VALUE_BYTES, 6, 5, ALIGN_RIGHT, false, false, NULL, true,
+	{ "read_bytes", "READ", VALUE_BYTES, 6, 5, ALIGN_RIGHT, false, false, false, NULL, true,
 	  "bytes", get_bytes },
-	{ "x_ratio", "xUSUAL", VALUE_RATIO, 6, 4, ALIGN_RIGHT, false, false, NULL, true,
+	{ "x_ratio", "xUSUAL", VALUE_RATIO, 6, 4, ALIGN_RIGHT, false, false, false, NULL, true,
 	  "factor", get_share },
-	{ "cpu_ratio", "CPU%", VALUE_RATIO, 5, 3, ALIGN_RIGHT, false, false, NULL, true,
+	{ "cpu_ratio", "CPU%", VALUE_RATIO, 5, 3, ALIGN_RIGHT, false, false, false, NULL, true,
 	  "share", get_share },
 };
 
@@ -186,10 +186,10 @@ static void test_sort(void)
 	g_assert_true(descending);
 	table_apply(&t, &view, rows, NULL);
 	/* Never a column that is not to be seen. */
-	g_assert_cmpint(table_sort_step(&t, &view, 1), ==, 5);
-	g_assert_cmpint(table_sort_step(&t, &view, -1), ==, 3);
+	g_assert_cmpint(table_sort_step(&t, &view, rows, 1), ==, 5);
+	g_assert_cmpint(table_sort_step(&t, &view, rows, -1), ==, 3);
 	for (int i = 0; i < 20; i++)
-		g_assert_cmpuint(columns[table_sort_step(&t, &view, 1)].width, >, 0);
+		g_assert_cmpuint(columns[table_sort_step(&t, &view, rows, 1)].width, >, 0);
 	rows_free(rows);
 }
 

@@ -95,6 +95,21 @@ static void test_clip(void)
 	}
 }
 
+static void test_clip_left(void)
+{
+	static const struct { const char *in; unsigned cols; bool utf8; const char *out; } table[] = {
+		{ "/a/bc", 5, false, "/a/bc" }, { "/a/bc", 4, false, "~/bc" },
+		{ "/a/bc", 3, true, "\342\200\246bc" }, { "/a/bc", 1, false, "~" }, { "/a", 0, true, "" },
+		{ "/" AUTHOR, 4, false, "~\350\200\205" },	/* half a character is none */
+		{ "/" E_ACUTE "b", 2, false, "~b" },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autofree char *got = text_clip_left(table[i].in, table[i].cols, table[i].utf8);
+		g_assert_cmpstr(got, ==, table[i].out);
+	}
+}
+
 static void test_filename(void)
 {
 	static const struct { const char *in, *out; } table[] = {
@@ -152,7 +167,11 @@ static void check_visible(const char *visible)
 		unsigned taken;
 		size_t len = text_prefix(visible, cols, &taken);
 		g_autofree char *prefix = g_strndup(visible, len);
+		g_autofree char *left = text_clip_left(visible, cols, cols % 2);
 		g_autofree char *clip = text_clip(visible, cols, cols % 2);
+
+		g_assert_cmpuint(text_width(left), <=, cols);
+		g_assert_true(g_utf8_validate(left, -1, NULL));
 		g_assert_cmpuint(taken, <=, cols);
 		g_assert_cmpuint(text_width(prefix), ==, taken);
 		g_assert_cmpuint(text_width(prefix) + text_width(visible + len), ==, width);
@@ -219,6 +238,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/text/width", test_width);
 	g_test_add_func("/text/prefix", test_prefix);
 	g_test_add_func("/text/clip", test_clip);
+	g_test_add_func("/text/clip-left", test_clip_left);
 	g_test_add_func("/text/pad", test_pad);
 	g_test_add_func("/text/filename", test_filename);
 	g_test_add_func("/text/shell-quote", test_shell_quote);
