@@ -168,13 +168,36 @@ static void put_json_range(FILE *out, const struct rows *rows)
 			from, to);
 }
 
+/* Of the range; but what memory had no room for is of all, and in words of these rows. */
+static void put_json_trust(FILE *out, const struct rows *rows)
+{
+	g_autoptr(GString) text = g_string_new(",\"trust\":");
+	JsonBuilder *b = json_builder_new();
+	uint64_t traces, spans;
+
+	timeline_evicted(rows->tl, &traces, &spans);
+	json_builder_begin_object(b);
+	json_add_int(b, "lost_events", (int64_t)rows->trust.lost_events);
+	json_add_int(b, "lost_packets", (int64_t)rows->trust.lost_packets);
+	json_add_int(b, "soft", (int64_t)rows->trust.soft);
+	json_add_int(b, "corrected", rows->trust.corrected);
+	json_add_int(b, "dropped_traces", (int64_t)traces);
+	json_add_int(b, "dropped_spans", (int64_t)spans);
+	if (rows->dropped)
+		json_add_text(b, "dropped", rows->dropped);
+	else
+		json_add_null(b, "dropped");
+	json_builder_end_object(b);
+	json_append(text, b);
+	fwrite(text->str, 1, text->len, out);
+}
+
 static void print_json(FILE *out, const struct view *v, const struct rows *rows)
 {
 	fprintf(out, "{\"blktop\":\"%s\",\"view\":\"%s\",", BLKTOP_VERSION, v->id);
 	put_json_range(out, rows);
-	fprintf(out, ",\"trust\":{\"lost_events\":%" G_GUINT64_FORMAT ",\"lost_packets\":%"
-		G_GUINT64_FORMAT ",\"soft\":%" G_GUINT64_FORMAT ",\"corrected\":%u},\"rows\":[",
-		rows->trust.lost_events, rows->trust.lost_packets, rows->trust.soft, rows->trust.corrected);
+	put_json_trust(out, rows);
+	fputs(",\"rows\":[", out);
 	for (guint r = 0; r < rows->rows->len; r++)
 		put_json_row(out, v, rows, r);
 	fputs("]}\n", out);
