@@ -16,6 +16,7 @@
 
 #define SPANS_SHARE 32			/* of the memory: annotations that wait to become spans; */
 #define MOST_SPANS (12 << 20)		/* no more than that */
+#define LISTED_EIGHTHS 3		/* of the memory for spans; their rows take as much */
 #define MOST_BESIDE (64 << 20)		/* what else is held than the timeline, about */
 
 static volatile sig_atomic_t caught;
@@ -61,7 +62,10 @@ size_t reading_timeline_memory(const struct options *o)
 static struct timeline *new_timeline(const struct options *o)
 {
 	bool whole = !o->live && o->command != COMMAND_SCREEN && o->command != COMMAND_BATCH;
-	struct timeline *tl = timeline_new(whole ? 0 : reading_timeline_memory(o));
+	size_t memory = reading_timeline_memory(o);
+	if (!o->live && o->command == COMMAND_BATCH && o->view->lists_spans)
+		memory = memory / 8 * LISTED_EIGHTHS;
+	struct timeline *tl = timeline_new(whole ? 0 : memory);
 
 	if (!o->live && o->command == COMMAND_BATCH)
 		timeline_keep_seconds(tl);

@@ -283,6 +283,12 @@ void timeline_keep_seconds(struct timeline *tl)
 	tl->whole_seconds = true;
 }
 
+void timeline_tell_evicting(struct timeline *tl, timeline_evicting tell, void *data)
+{
+	tl->evicting = tell;
+	tl->evicting_data = data;
+}
+
 void timeline_keep_traces(struct timeline *tl, uint64_t trace_id, uint64_t other)
 {
 	tl->kept[0] = trace_id;

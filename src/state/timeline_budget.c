@@ -200,10 +200,19 @@ static void mark_trace(const struct timeline *tl, uint32_t trace, bool *goes)
 		goes[g_array_index(indexes, uint32_t, k)] = true;
 }
 
+/* What was made of this version may hold what goes. */
+static void tell_evicting(struct timeline *tl, GArray *going)
+{
+	if (tl->evicting && going->len)
+		tl->evicting(tl->evicting_data, (const uint64_t *)(void *)going->data, going->len);
+	tl->version++;
+}
+
 static void evict_traces(struct timeline *tl, size_t excess)
 {
 	g_autoptr(GArray) all = weigh_traces(tl);
 	g_autofree bool *goes = g_new0(bool, tl->spans->len + 1);
+	g_autoptr(GArray) going = g_array_new(false, false, sizeof(uint64_t));
 	int64_t settled = tl->last_ns - SETTLES_NS;
 	size_t freed = 0;
 	for (int recent = 0; recent < 2; recent++)	/* what may be told again only if it must */
@@ -212,10 +221,14 @@ static void evict_traces(struct timeline *tl, size_t excess)
 			if (!c->may_go || (c->end > settled) != (recent > 0))
 				continue;
 			mark_trace(tl, c->trace, goes);
+			g_array_append_val(going, g_array_index(tl->traces, struct trace_entry,
+								c->trace).info.trace_id);
 			freed += c->bytes;
 		}
-	if (freed)
-		drop_spans(tl, goes);
+	if (!freed)
+		return;
+	tell_evicting(tl, going);
+	drop_spans(tl, goes);
 }
 
 /* ---- seconds, and the traces that are over before their end ---- */

@@ -41,18 +41,41 @@ rows() { # rows FILE COLUMN...
 counts=(service count p50_ns p99_ns total_ns errors)
 
 for view in phases services; do
-	columns=("${counts[@]}")
 	run -b --memory 2G --view $view --format json "$spans"
 	ok "$view of all" [ "$code" -eq 0 ]
 	ok "nothing was dropped" json "lines[0]['trust']['dropped_spans'] == 0 and lines[0]['trust']['dropped'] is None"
 	ok "nothing is told" [ ! -s "$work/err" ]
-	rows "$work/out" "${columns[@]}" >"$work/all"
+	rows "$work/out" "${counts[@]}" >"$work/all"
 	peak $((64 + BESIDE)) -b --memory 64M --view $view --format json "$spans"
 	ok "they count what was dropped" json "lines[0]['trust']['dropped_spans'] > 100000 and lines[0]['trust']['dropped_traces'] * 10 == lines[0]['trust']['dropped_spans'] and 'dropped for memory' in lines[0]['trust']['dropped']"
 	ok "it is told" grep -q 'dropped for memory' "$work/err"
-	rows "$work/out" "${columns[@]}" >"$work/some"
+	rows "$work/out" "${counts[@]}" >"$work/some"
 	ok "$view are the same" cmp "$work/all" "$work/some"
 done
+
+# Lists have all, in pieces.
+listed=trace_id,span_id,begin_ns,duration_ns,name,pid
+for view in spans traces; do
+	run -b --memory 2G --view $view --columns "$listed" --format csv "$spans"
+	ok "$view, all at once" [ ! -s "$work/err" ]
+	sort "$work/out" >"$work/all"
+	peak $((64 + BESIDE)) -b --memory 64M --view $view --columns "$listed" --format csv "$spans"
+	ok "they say that they come in pieces" grep -q 'in pieces' "$work/err"
+	sort "$work/out" >"$work/some"
+	ok "the same $view" cmp -s "$work/all" "$work/some"
+	ok "one header" [ "$(grep -c '^trace_id' "$work/out")" -eq 1 ]
+done
+run -b --memory 64M --view traces --columns begin_ns,duration_ns --format json "$spans"
+ok "one JSON object" json "len(lines) == 1 and len(lines[0]['rows']) == 30000 and lines[0]['view'] == 'traces'"
+ok "its range and trust" json "lines[0]['range']['to_ns'] - lines[0]['range']['from_ns'] > 25 * 10**9 and lines[0]['trust']['dropped_spans'] == 0"
+run -b --memory 64M --view traces --columns begin_ns,duration_ns "$spans"
+ok "text has one header" [ "$(grep -c begin_ns "$work/out")" -eq 1 ]
+ok "and all rows" [ "$(wc -l <"$work/out")" -eq 30001 ]
+run -b --memory 64M --view traces --filter 'duration_ns > 2ms' --format json "$spans"
+ok "filtered in pieces" json "len(lines[0]['rows']) == 30"
+run -b --memory 64M --view traces --sort duration_ns --format json "$spans"
+ok "sorted, it tells what is not there" grep -q 'traces of this range that were dropped' "$work/err"
+ok "the slowest is" json "lines[0]['rows'][0]['duration_ns'] == 10950000"
 
 run -b --memory 2G --view spans --columns trace_id,duration_ns --format csv "$spans"
 trace=$(sed -n '2s/,.*//p' "$work/out")
