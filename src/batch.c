@@ -4,6 +4,7 @@
  */
 #include "batch.h"
 
+#include "batch_list.h"
 #include "late.h"
 #include "local.h"
 #include "log.h"
@@ -34,6 +35,7 @@ struct batch {
 	GHashTable *corrected;		/* begin of a second printed -> how often corrected then */
 	unsigned n_corrected;		/* in all, when these were looked for last */
 	struct late_told late;
+	struct batch_list list;
 	int64_t since_ns;		/* seconds that ended before are not asked for */
 };
 
@@ -233,7 +235,13 @@ static int print_recorded(struct batch *b)
 {
 	int64_t from, to, first, end;
 
-	reading_wait(&b->r, -1);
+	while (!b->list.broken && !reading_wait(&b->r, 100))
+		;
+	if (b->list.broken) {
+		reading_stop(&b->r);
+		b->broken = b->list.broken;
+		return EXIT_FAILED;
+	}
 	int code = reading_code(&b->r);
 	if (code != EXIT_FINE && !reading_range(&b->r, &first, &end))
 		return code;		/* nothing was read */
@@ -243,8 +251,11 @@ static int print_recorded(struct batch *b)
 	tell_lacks(b);
 	if (b->o->each)
 		print_closed(b, from, to, true);
+	else if (batch_list_is_begun(&b->list))
+		batch_list_finish(&b->list, from, to);
 	else
 		print_range(b, from, to);
+	b->broken = b->broken ? b->broken : b->list.broken;
 	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
 }
 
@@ -319,11 +330,13 @@ int batch_print(const struct options *options)
 	int code = reading_start(&b.r, &o);
 	if (code == EXIT_FINE) {
 		choose_columns(&b);
+		batch_list_begin(&b.list, &o, &b.view, b.r.tl);
 		code = o.live ? print_live(&b) : print_recorded(&b);
 		if (b.broken)
 			code = output_code(b.broken);
 	}
 	g_free(b.columns);
+	batch_list_clear(&b.list);
 	g_clear_pointer(&b.corrected, g_hash_table_unref);
 	reading_free(&b.r);
 	return code;

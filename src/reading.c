@@ -14,6 +14,11 @@
 #define TICK_MS 100		/* how late a signal or a lost relay may be noticed */
 #define STOP_PATIENCE_MS 5000	/* for the last publication after a stop */
 
+#define SPANS_SHARE 32			/* of the memory: annotations that wait to become spans; */
+#define MOST_SPANS (12 << 20)		/* no more than that */
+#define LISTED_EIGHTHS 3		/* of the memory for spans; their rows take as much */
+#define MOST_BESIDE (64 << 20)		/* what else is held than the timeline, about */
+
 static volatile sig_atomic_t caught;
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 static struct sigaction before[G_N_ELEMENTS(signals)];
@@ -47,12 +52,34 @@ int reading_caught(void)
 	return caught;
 }
 
+size_t reading_timeline_memory(const struct options *o)
+{
+	return o->memory - MIN(o->memory / 2, MOST_BESIDE);
+}
+
+/* What is written or compared whole needs all spans; what is printed of a recorded trace all its
+ * seconds, and the traces asked for. */
+static struct timeline *new_timeline(const struct options *o)
+{
+	bool whole = !o->live && o->command != COMMAND_SCREEN && o->command != COMMAND_BATCH;
+	size_t memory = reading_timeline_memory(o);
+	if (!o->live && o->command == COMMAND_BATCH && o->view->lists_spans)
+		memory = memory / 8 * LISTED_EIGHTHS;
+	struct timeline *tl = timeline_new(whole ? 0 : memory);
+
+	if (!o->live && o->command == COMMAND_BATCH)
+		timeline_keep_seconds(tl);
+	timeline_keep_traces(tl, o->narrow.trace_id, o->narrow.other_trace);
+	return tl;
+}
+
 int reading_start(struct reading *r, const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
 	struct job_options options = {
 		.model.step_ns = o->step_ns,
 		.model.live = o->live, .model.memory_budget = o->memory, .model.at_end = !o->live,
+		.model.span_budget = o->command == COMMAND_BATCH ? MIN(o->memory / SPANS_SHARE, MOST_SPANS) : 0,
 		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
 		.without_spans = o->without_spans,
 	};
@@ -79,8 +106,7 @@ int reading_start(struct reading *r, const struct options *o)
 	} else {
 		r->in = input_new_paths((const char *const *)o->paths, o->reader);
 	}
-	/* A range of a recorded trace may need all of it, a live one is never over. */
-	r->tl = timeline_new(o->live || o->command == COMMAND_SCREEN ? o->memory : 0);
+	r->tl = new_timeline(o);
 	if (!o->live)
 		options.publish_every_ns = NS_PER_S;
 	reading_catch_signals();

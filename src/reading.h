@@ -23,6 +23,8 @@ struct reading {
 /* EXIT_FINE, or the program's exit code after the message was printed. Catches
  * SIGINT, SIGTERM and SIGHUP until reading_free(). */
 int reading_start(struct reading *r, const struct options *o);
+/* Of --memory, what the timeline may hold. */
+size_t reading_timeline_memory(const struct options *o);
 void reading_free(struct reading *r);
 
 /* Waits at most `ms` (-1: until the end); true when the reading has ended. A signal

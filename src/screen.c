@@ -11,6 +11,7 @@
 #include "late.h"
 #include "local.h"
 #include "log.h"
+#include "reading.h"
 #include "relay.h"
 #include "save.h"
 
@@ -35,7 +36,6 @@
 /* Beside the timeline, bytes: seconds that can be corrected; with the rest of what a
  * model keeps, and pieces of the trace on their way. */
 #define MOST_CORRECTIONS (24 << 20)
-#define MOST_BESIDE (64 << 20)
 #define READ_AT_ONCE (32 * 1024 * 1024)	/* bytes of packets */
 
 struct screen {
@@ -658,7 +658,7 @@ static int run_once(struct screen *s)
 		.memory = o->memory, .preview = true, .threads = o->jobs, .slices = o->slices,
 	};
 	log_note("reading %s", input_label(s->in));
-	s->tl = timeline_new(o->memory - MIN(o->memory / 2, MOST_BESIDE));
+	s->tl = timeline_new(reading_timeline_memory(o));
 	input_count_threads(s->in, options_count_threads(o));
 	s->job = input_start(s->in, &options);
 	int code = wait_first(s) ? run_ui(s) : EXIT_FAILED;

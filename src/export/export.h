@@ -18,12 +18,26 @@ bool rows_format_parse(const char *text, enum rows_format *ret);
  * Prints the rows: TEXT aligned columns, raw units named in the header, nothing cut;
  * CSV (RFC 4180, header once: `header`), numbers raw; JSON one object on one line:
  * {"blktop":VERSION,"view":ID,"range":{"from_ns":N,"to_ns":N},"trust":
- * {"lost_events":N,"lost_packets":N,"soft":N,"corrected":N},"rows":[{COLUMN_ID:VALUE,...}]}.
+ * {"lost_events":N,"lost_packets":N,"soft":N,"corrected":N,"dropped_traces":N,
+ * "dropped_spans":N,"dropped":TEXT},"rows":[{COLUMN_ID:VALUE,...}]}.
  * Integers but ratios; missing is null (CSV: empty; text: "-"). Text in the C locale's
  * number format; text cells escaped for terminals in TEXT. false: errno is set.
  */
 bool rows_print(FILE *out, const struct view *v, const struct rows *rows,
 		enum rows_format format, bool header);
+
+/* The same of rows that come in pieces, one after another: one header, one object of JSON (whose
+ * rows come first; range and trust are the last piece's). Begin with zeros, but for .header. */
+struct rows_pieces {
+	enum rows_format format;
+	bool header;			/* still to be printed */
+	uint64_t n;			/* rows so far */
+	unsigned *width;		/* of the columns of text, so far; NULL: none yet */
+	bool begun;
+};
+bool rows_print_piece(FILE *out, const struct view *v, const struct rows *rows,
+		      struct rows_pieces *pieces, bool last);
+void rows_pieces_clear(struct rows_pieces *pieces);
 
 /*
  * Zipkin v2: a list of spans, as its API takes and gives them. OTLP: one

@@ -61,26 +61,44 @@ static void put_padded(FILE *out, const char *text, unsigned width, bool left, b
 	fputs(last ? "\n" : "  ", out);
 }
 
-/* Row 0 is the header; cells are laid out row by row. */
-static void print_text(FILE *out, const struct view *v, const struct rows *rows, bool header)
+static char *text_cell(const struct view *v, const struct rows *rows, guint row, size_t column)
 {
-	size_t n = v->n_columns;
-	g_autoptr(GPtrArray) cells = g_ptr_array_new_with_free_func(g_free);
-	g_autofree unsigned *width = g_new0(unsigned, n);
-	for (size_t c = 0; c < n; c++)
-		g_ptr_array_add(cells, g_strdup(v->columns[c].id));
+	char *text = cell_text(cell(v, rows, row, column));
+	return text ? text : g_strdup("-");
+}
+
+/* Cells are made twice rather than kept: there may be very many. */
+static void widen(unsigned *width, const struct view *v, const struct rows *rows)
+{
+	for (size_t c = 0; c < v->n_columns; c++)
+		width[c] = MAX(width[c], text_width(v->columns[c].id));
 	for (guint r = 0; r < rows->rows->len; r++)
-		for (size_t c = 0; c < n; c++) {
-			char *text = cell_text(cell(v, rows, r, c));
-			g_ptr_array_add(cells, text ? text : g_strdup("-"));
+		for (size_t c = 0; c < v->n_columns; c++) {
+			g_autofree char *text = text_cell(v, rows, r, c);
+			width[c] = MAX(width[c], text_width(text));
 		}
-	for (guint i = 0; i < cells->len; i++)
-		width[i % n] = MAX(width[i % n], text_width(cells->pdata[i]));
-	for (guint i = header ? 0 : n; i < cells->len; i++) {
-		size_t c = i % n;
-		bool left = v->columns[c].kind == VALUE_TEXT || v->columns[c].kind == VALUE_HEX64;
-		put_padded(out, cells->pdata[i], width[c], left, c + 1 == n);
-	}
+}
+
+static void put_text_cell(FILE *out, const struct view *v, size_t c, const char *text,
+			  const unsigned *width)
+{
+	bool left = v->columns[c].kind == VALUE_TEXT || v->columns[c].kind == VALUE_HEX64;
+	put_padded(out, text, width[c], left, c + 1 == v->n_columns);
+}
+
+static void print_text(FILE *out, const struct view *v, const struct rows *rows,
+		       struct rows_pieces *p)
+{
+	if (!p->width)
+		p->width = g_new0(unsigned, v->n_columns);
+	widen(p->width, v, rows);
+	for (size_t c = 0; p->header && c < v->n_columns; c++)
+		put_text_cell(out, v, c, v->columns[c].id, p->width);
+	for (guint r = 0; r < rows->rows->len; r++)
+		for (size_t c = 0; c < v->n_columns; c++) {
+			g_autofree char *text = text_cell(v, rows, r, c);
+			put_text_cell(out, v, c, text, p->width);
+		}
 }
 
 /* --- CSV --- */
@@ -143,9 +161,10 @@ static void put_json_value(JsonBuilder *b, struct value v)
 	}
 }
 
-static void put_json_row(FILE *out, const struct view *v, const struct rows *rows, guint row)
+static void put_json_row(FILE *out, const struct view *v, const struct rows *rows, guint row,
+			 bool first)
 {
-	g_autoptr(GString) text = g_string_new(row ? "," : NULL);
+	g_autoptr(GString) text = g_string_new(first ? NULL : ",");
 	JsonBuilder *b = json_builder_new();
 	json_builder_begin_object(b);
 	for (size_t c = 0; c < v->n_columns; c++) {
@@ -168,31 +187,110 @@ static void put_json_range(FILE *out, const struct rows *rows)
 			from, to);
 }
 
-static void print_json(FILE *out, const struct view *v, const struct rows *rows)
+/* Of the range; but what memory had no room for is of all, and in words of these rows. */
+static void put_json_trust(FILE *out, const struct rows *rows)
+{
+	g_autoptr(GString) text = g_string_new(",\"trust\":");
+	JsonBuilder *b = json_builder_new();
+	uint64_t traces, spans;
+
+	timeline_evicted(rows->tl, &traces, &spans);
+	if (rows->query.among)		/* these were printed before they went */
+		traces = spans = 0;
+	json_builder_begin_object(b);
+	json_add_int(b, "lost_events", (int64_t)rows->trust.lost_events);
+	json_add_int(b, "lost_packets", (int64_t)rows->trust.lost_packets);
+	json_add_int(b, "soft", (int64_t)rows->trust.soft);
+	json_add_int(b, "corrected", rows->trust.corrected);
+	json_add_int(b, "dropped_traces", (int64_t)traces);
+	json_add_int(b, "dropped_spans", (int64_t)spans);
+	if (rows->dropped)
+		json_add_text(b, "dropped", rows->dropped);
+	else
+		json_add_null(b, "dropped");
+	json_builder_end_object(b);
+	json_append(text, b);
+	fwrite(text->str, 1, text->len, out);
+}
+
+static void put_json_rows(FILE *out, const struct view *v, const struct rows *rows, uint64_t n_before)
+{
+	for (guint r = 0; r < rows->rows->len; r++)
+		put_json_row(out, v, rows, r, n_before + r == 0);
+}
+
+static void put_json_begin(FILE *out, const struct view *v)
 {
 	fprintf(out, "{\"blktop\":\"%s\",\"view\":\"%s\",", BLKTOP_VERSION, v->id);
+}
+
+static void print_json(FILE *out, const struct view *v, const struct rows *rows)
+{
+	put_json_begin(out, v);
 	put_json_range(out, rows);
-	fprintf(out, ",\"trust\":{\"lost_events\":%" G_GUINT64_FORMAT ",\"lost_packets\":%"
-		G_GUINT64_FORMAT ",\"soft\":%" G_GUINT64_FORMAT ",\"corrected\":%u},\"rows\":[",
-		rows->trust.lost_events, rows->trust.lost_packets, rows->trust.soft, rows->trust.corrected);
-	for (guint r = 0; r < rows->rows->len; r++)
-		put_json_row(out, v, rows, r);
+	put_json_trust(out, rows);
+	fputs(",\"rows\":[", out);
+	put_json_rows(out, v, rows, 0);
 	fputs("]}\n", out);
 }
 
-bool rows_print(FILE *out, const struct view *v, const struct rows *rows,
-		enum rows_format format, bool header)
+/* What comes last is known when all is read. */
+static void print_json_piece(FILE *out, const struct view *v, const struct rows *rows,
+			     const struct rows_pieces *p, bool last)
 {
-	errno = 0;
-	if (format == FORMAT_TEXT)
-		print_text(out, v, rows, header);
-	else if (format == FORMAT_CSV)
-		print_csv(out, v, rows, header);
-	else
-		print_json(out, v, rows);
+	if (!p->begun) {
+		put_json_begin(out, v);
+		fputs("\"rows\":[", out);
+	}
+	put_json_rows(out, v, rows, p->n);
+	if (!last)
+		return;
+	fputs("],", out);
+	put_json_range(out, rows);
+	put_json_trust(out, rows);
+	fputs("}\n", out);
+}
+
+static bool is_written(FILE *out)
+{
 	if (fflush(out) == 0 && !ferror(out))
 		return true;
 	if (!errno)
 		errno = EIO;
 	return false;
+}
+
+bool rows_print_piece(FILE *out, const struct view *v, const struct rows *rows,
+		      struct rows_pieces *p, bool last)
+{
+	errno = 0;
+	if (p->format == FORMAT_TEXT)
+		print_text(out, v, rows, p);
+	else if (p->format == FORMAT_CSV)
+		print_csv(out, v, rows, p->header);
+	else
+		print_json_piece(out, v, rows, p, last);
+	p->begun = true;
+	p->header = false;
+	p->n += rows->rows->len;
+	return is_written(out);
+}
+
+void rows_pieces_clear(struct rows_pieces *p)
+{
+	g_clear_pointer(&p->width, g_free);
+}
+
+bool rows_print(FILE *out, const struct view *v, const struct rows *rows,
+		enum rows_format format, bool header)
+{
+	struct rows_pieces p = { .format = format, .header = header };
+	if (format != FORMAT_JSON) {
+		bool written = rows_print_piece(out, v, rows, &p, true);
+		rows_pieces_clear(&p);
+		return written;
+	}
+	errno = 0;
+	print_json(out, v, rows);
+	return is_written(out);
 }

@@ -226,7 +226,7 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 			pause_reading(s);
 		else
 			return st;
-		if (g_get_monotonic_time() < turn.due_us)
+		if (g_get_monotonic_time() < turn.due_us && !model_has_many_spans(m))
 			continue;
 		note_late(s, source);
 		post_in_turn(s, m, &turn);

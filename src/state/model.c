@@ -22,13 +22,17 @@ struct model {
 	size_t annots_kept;	/* when it was made to forget last */
 };
 
+static size_t span_budget(const struct model *m)
+{
+	return m->options.span_budget ? m->options.span_budget : m->options.memory_budget / 2;
+}
+
 /* Without a budget all is kept: a recorded trace is read to its end. */
 static struct publisher *new_publisher(const struct model *m, struct slice *s)
 {
 	struct publisher *p = publisher_new(s);
-	size_t budget = m->options.memory_budget;
-	if (m->options.live || budget)
-		publisher_bound_spans(p, MAX(2 * budget, LEAST_SPANS));
+	if (m->options.live || m->options.memory_budget)
+		publisher_bound_spans(p, MAX(4 * span_budget(m), LEAST_SPANS));
 	return p;
 }
 
@@ -144,11 +148,10 @@ static int64_t room_from(const struct model *m, size_t budget)
 
 /* What spans are made of may take as much as seconds; what is not over stays, and is no
  * reason to publish all the time. */
-static bool has_many_spans(const struct model *m)
+bool model_has_many_spans(const struct model *m)
 {
-	size_t budget = m->options.memory_budget;
-	size_t more = MAX(budget / 2 / sizeof(struct annot), m->annots_kept / 2);
-	return budget && m->s->annots->len > m->annots_kept + more;
+	size_t more = MAX(span_budget(m) / sizeof(struct annot), m->annots_kept / 2);
+	return m->options.memory_budget && m->s->annots->len > m->annots_kept + more;
 }
 
 size_t model_span_bytes(const struct model *m)
@@ -165,7 +168,7 @@ bool model_is_full(const struct model *m)
 		return o->memory_budget && m->border != INT64_MIN &&
 		       model_now(m) - m->border > UNPUBLISHED_NS;
 	return o->memory_budget &&
-	       (has_many_spans(m) || room_from(m, o->memory_budget) != INT64_MIN);
+	       (model_has_many_spans(m) || room_from(m, o->memory_budget) != INT64_MIN);
 }
 
 /* What is forgotten after the next publication: seconds before the instant. */
@@ -238,7 +241,7 @@ struct publication *model_publish(struct model *m, bool final)
 		return NULL;
 	m->shown = now;
 	int64_t forgotten = forget_before(m, now, final);
-	if (m->options.at_end && !final && forgotten == INT64_MIN && !has_many_spans(m))
+	if (m->options.at_end && !final && forgotten == INT64_MIN && !model_has_many_spans(m))
 		return NULL;
 	m->border = border;
 	if (m->s->horizon > slice_last(m->s) && !final)

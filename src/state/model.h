@@ -28,6 +28,7 @@ struct model_options {
 				 * inside the model does not grow with the trace's length:
 				 * about so many bytes of seconds that can be corrected */
 	bool provisional;	/* live: every publication has the open second, too (version 0) */
+	size_t span_budget;	/* annotations that wait to be published; 0: half of that */
 	bool at_end;		/* nobody looks meanwhile: seconds are published when memory
 				 * asks for it, and at the end */
 };
@@ -63,6 +64,9 @@ struct publication *model_publish(struct model *m, bool final);
 
 /* What spans are made of, and is kept: bytes, about. */
 size_t model_span_bytes(const struct model *m);
+
+/* Do more annotations wait to be published than is good? Costs nothing. */
+bool model_has_many_spans(const struct model *m);
 
 /* Is more kept than memory_budget (live: have ten seconds and more been fed since the last
  * publication)? Then the next publication forgets what is too much. */

@@ -278,6 +278,23 @@ const struct span *timeline_span(const struct timeline *tl, size_t i)
 	return i < tl->spans->len ? g_array_index(tl->spans, struct span_entry, i).span : NULL;
 }
 
+void timeline_keep_seconds(struct timeline *tl)
+{
+	tl->whole_seconds = true;
+}
+
+void timeline_tell_evicting(struct timeline *tl, timeline_evicting tell, void *data)
+{
+	tl->evicting = tell;
+	tl->evicting_data = data;
+}
+
+void timeline_keep_traces(struct timeline *tl, uint64_t trace_id, uint64_t other)
+{
+	tl->kept[0] = trace_id;
+	tl->kept[1] = other;
+}
+
 void timeline_pin(struct timeline *tl, uint64_t trace_id)
 {
 	tl->pinned = trace_id;

@@ -140,6 +140,16 @@ const struct operation_info *timeline_operation(const struct timeline *tl, const
  * spans do go on and close; new versions of closed ones wait until it is unpinned.) */
 void timeline_pin(struct timeline *tl, uint64_t trace_id);	/* 0: nothing is pinned */
 
+/* For who reads to the end and looks then: seconds stay as they are, whatever they take, and
+ * spans get what they leave, at least an eighth of the budget. */
+void timeline_keep_seconds(struct timeline *tl);
+/* Told just before traces are evicted, mostly in order of their ends: all their spans are there
+ * still. Not told what goes with its seconds. */
+typedef void (*timeline_evicting)(void *data, const uint64_t *trace_ids, size_t n);
+void timeline_tell_evicting(struct timeline *tl, timeline_evicting tell, void *data);
+/* These are never evicted, and go on all the same. 0: none. */
+void timeline_keep_traces(struct timeline *tl, uint64_t trace_id, uint64_t other);
+
 /*
  * When spans fill more than half of the memory budget, whole traces are evicted, oldest
  * first, but of every operation (service and name of the root) the slowest last. What they

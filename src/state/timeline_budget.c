@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Room in a timeline: spans may fill half of the budget, then whole traces are evicted;
- * seconds are folded, then dropped. Some more than needed goes at once, not to walk the
- * lists at every call.
+ * seconds are folded, then dropped. Where these have to stay as they are, spans have what they
+ * leave. Some more than needed goes at once, not to walk the lists at every call.
  */
 #include "state/timeline_private.h"
 
@@ -41,13 +41,18 @@ struct candidate {
 	bool may_go;
 };
 
+static bool is_kept(const struct timeline *tl, uint64_t trace_id)
+{
+	return trace_id && (trace_id == tl->pinned || trace_id == tl->kept[0] || trace_id == tl->kept[1]);
+}
+
 static struct candidate weigh_trace(const struct timeline *tl, uint32_t i)
 {
 	const struct trace_entry *t = &g_array_index(tl->traces, struct trace_entry, i);
 	const struct span *root = t->info.root;
 
 	return (struct candidate){
-		.trace = i, .may_go = t->info.trace_id != tl->pinned && !t->info.open,
+		.trace = i, .may_go = !is_kept(tl, t->info.trace_id) && !t->info.open,
 		.end = t->info.end_ns, .service = root->service, .name = root->name,
 		.duration = span_duration(root),
 		.bytes = t->bytes + t->indexes->len * sizeof(struct span_entry),
@@ -195,10 +200,19 @@ static void mark_trace(const struct timeline *tl, uint32_t trace, bool *goes)
 		goes[g_array_index(indexes, uint32_t, k)] = true;
 }
 
+/* What was made of this version may hold what goes. */
+static void tell_evicting(struct timeline *tl, GArray *going)
+{
+	if (tl->evicting && going->len)
+		tl->evicting(tl->evicting_data, (const uint64_t *)(void *)going->data, going->len);
+	tl->version++;
+}
+
 static void evict_traces(struct timeline *tl, size_t excess)
 {
 	g_autoptr(GArray) all = weigh_traces(tl);
 	g_autofree bool *goes = g_new0(bool, tl->spans->len + 1);
+	g_autoptr(GArray) going = g_array_new(false, false, sizeof(uint64_t));
 	int64_t settled = tl->last_ns - SETTLES_NS;
 	size_t freed = 0;
 	for (int recent = 0; recent < 2; recent++)	/* what may be told again only if it must */
@@ -207,10 +221,14 @@ static void evict_traces(struct timeline *tl, size_t excess)
 			if (!c->may_go || (c->end > settled) != (recent > 0))
 				continue;
 			mark_trace(tl, c->trace, goes);
+			g_array_append_val(going, g_array_index(tl->traces, struct trace_entry,
+								c->trace).info.trace_id);
 			freed += c->bytes;
 		}
-	if (freed)
-		drop_spans(tl, goes);
+	if (!freed)
+		return;
+	tell_evicting(tl, going);
+	drop_spans(tl, goes);
 }
 
 /* ---- seconds, and the traces that are over before their end ---- */
@@ -220,11 +238,11 @@ static int compare_ends(gconstpointer a, gconstpointer b)
 	return order(((const struct candidate *)a)->end, ((const struct candidate *)b)->end);
 }
 
-static bool may_drop(const struct candidate *c, int64_t until, bool open_too, uint64_t pinned,
+static bool may_drop(const struct candidate *c, int64_t until, bool open_too,
 		     const struct timeline *tl)
 {
 	uint64_t id = g_array_index(tl->traces, struct trace_entry, c->trace).info.trace_id;
-	return c->end < until && (c->may_go || (open_too && (!pinned || id != pinned)));
+	return c->end < until && (c->may_go || (open_too && !is_kept(tl, id)));
 }
 
 /* Bytes that become free with each of the first `n` seconds: its own, and those of
@@ -260,7 +278,7 @@ static void drop_seconds(struct timeline *tl, size_t excess)
 	g_autofree bool *goes = g_new0(bool, tl->spans->len + 1);
 	for (guint i = 0; i < traces->len; i++) {
 		const struct candidate *c = &g_array_index(traces, struct candidate, i);
-		if (may_drop(c, tl->dropped_until, freed < excess, tl->pinned, tl))
+		if (may_drop(c, tl->dropped_until, freed < excess, tl))
 			mark_trace(tl, c->trace, goes);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -281,10 +299,11 @@ void timeline_keep_budget(struct timeline *tl)
 
 	if (!tl->budget || held <= room_for)
 		return;
-	if (tl->span_bytes > room_for / 2)
-		evict_traces(tl, MIN(tl->span_bytes - room_for * 3 / 8, held - room_for / 16 * 13));
+	size_t least = tl->whole_seconds ? room_for / 8 : room_for * 3 / 8;
+	if (tl->span_bytes > least + room_for / 8)
+		evict_traces(tl, MIN(tl->span_bytes - least, held - room_for / 16 * 13));
 	held = timeline_bytes(tl);
-	if (held <= room_for || tl->seconds->len <= KEEP_SECONDS)
+	if (held <= room_for || tl->seconds->len <= KEEP_SECONDS || tl->whole_seconds)
 		return;
 	size_t excess = held - (room_for - room_for / 16);
 	size_t freed = seconds_fold(tl->seconds, KEEP_SECONDS, excess, &tl->folded_until);

@@ -77,6 +77,10 @@ struct timeline {
 	uint64_t n_events, version;
 	struct trust trust;
 	size_t budget;
+	bool whole_seconds;		/* they are never folded, nor dropped */
+	timeline_evicting evicting;	/* NULL: nobody is told */
+	void *evicting_data;
+	uint64_t kept[2];		/* trace ids that are never evicted; 0: none */
 	size_t beside_bytes;		/* what is held for spans that are to come */
 	size_t detail_bytes;		/* seconds and spans */
 	size_t span_bytes;		/* of these, spans */

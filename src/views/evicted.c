@@ -65,7 +65,7 @@ void evicted_tell_missing(struct rows *rows, const struct range *range, bool tra
 	const struct view_query *q = &rows->query;
 	bool named = q->operation || q->service;
 	struct evicted e = { 0 };
-	if (q->trace_id)
+	if (q->trace_id || q->among)
 		return;
 	/* Of a trace with such a span it is not known in which it was. */
 	enum span_sum_of of = traces && !named ? SUM_TRACE : SUM_SPAN;

@@ -5,6 +5,7 @@
 #include "views/path.h"
 
 #include "base/timefmt.h"
+#include "views/evicted.h"
 #include "views/registry.h"
 #include "views/traces.h"
 
@@ -196,6 +197,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		add_sentences(rows, h, t, node);
 	}
 	common_finish(rows, compare);
+	struct range range = range_of(tl, query);
+	evicted_tell_missing(rows, &range, true);	/* the slowest of the range may be among them */
 	return rows;
 }
 

@@ -243,20 +243,36 @@ static int compare(const void *va, const void *vb)
 	return common_compare(&ra->c, &rb->c);
 }
 
+static void add_row(struct rows *rows, const struct span *s)
+{
+	if (!query_wants_span(&rows->query, rows->tl, s))
+		return;
+	struct span_row *r = common_new(rows, sizeof(*r));
+	span_row_fill(r, rows, s);
+}
+
+/* Of one trace all: it may have ended in another second. */
+static void add_trace(uint64_t trace_id, uint32_t unused, void *data)
+{
+	struct rows *rows = data;
+	const GArray *spans = timeline_trace_spans(rows->tl, trace_id);
+	for (guint i = 0; spans && i < spans->len; i++)
+		add_row(rows, timeline_span(rows->tl, g_array_index(spans, uint32_t, i)));
+}
+
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	struct rows *rows = rows_new(tl, query);
 	struct range range = range_of(tl, query);
 	verdicts_attach(rows, tl);
-	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
-		const struct span *s = timeline_span(tl, i);
-		/* Of one trace all: it may have ended in another second. */
-		if ((!query->trace_id && !range_has_span(&range, s)) ||
-		    !query_wants_span(query, tl, s))
-			continue;
-		struct span_row *r = common_new(rows, sizeof(*r));
-		span_row_fill(r, rows, s);
-	}
+	if (query->among)
+		intmap_foreach(query->among, add_trace, rows);
+	else if (query->trace_id)
+		add_trace(query->trace_id, 0, rows);
+	else
+		for (size_t i = 0; i < timeline_n_spans(tl); i++)
+			if (range_has_span(&range, timeline_span(tl, i)))
+				add_row(rows, timeline_span(tl, i));
 	common_finish(rows, compare);
 	evicted_tell_missing(rows, &range, false);
 	return rows;
@@ -270,5 +286,5 @@ const struct view view_spans = {
 		"shared one a row, with the parts their time is made of.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .drill = "waterfall", .needs = needs,
-	.on_screen = true, .build = build,
+	.on_screen = true, .lists_spans = true, .build = build,
 };

@@ -249,7 +249,9 @@ struct rows *traces_build(const struct timeline *tl, const struct view_query *qu
 	struct history *h = verdicts_history(verdicts_attach(rows, tl));
 	for (size_t i = 0; i < timeline_n_traces(h->tl); i++) {
 		const struct trace_info *t = timeline_trace(h->tl, i);
-		if (trace_in_range(t, &range) && wants_trace(query, tl, t))
+		bool wanted = query->among ? intmap_get(query->among, t->trace_id) != INTMAP_NONE :
+			      trace_in_range(t, &range);
+		if (wanted && wants_trace(query, tl, t))
 			add_trace(rows, h, t);
 	}
 	common_finish(rows, compare);
@@ -289,5 +291,5 @@ const struct view view_traces = {
 		"of their operation, and why they took so long.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .drill = "waterfall", .needs = needs,
-	.on_screen = true, .build = traces_build,
+	.on_screen = true, .lists_spans = true, .build = traces_build,
 };

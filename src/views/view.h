@@ -25,6 +25,8 @@ extern const char *const view_by_words[BY_N + 1];	/* "system", ...; NULL-termina
  * belongs to the second of its end, an open span to every second it is open in.
  * The narrowing fields are set by drilling; zero/NULL/-1 mean "all".
  */
+struct intmap;
+
 struct view_query {
 	int64_t from_ns, to_ns;
 	enum view_by by;
@@ -36,6 +38,7 @@ struct view_query {
 	uint32_t host;			/* ID_NONE: all */
 	uint64_t container;		/* of container.h; 0: all */
 	int64_t gone_ns;		/* rows of what ended so long before from_ns are kept */
+	const struct intmap *among;	/* lists: of these traces all, whenever they ended; NULL: of any */
 	/* What a comparison is against (compare, changed); trace 0: what is usual. */
 	bool history;			/* changed: all that is kept, not the range before */
 	uint64_t other_trace, other_span;
@@ -132,6 +135,7 @@ struct view {
 	uint8_t counted_by;		/* of these, by which there are only rows where all events
 				 * were counted by thread (job's subscriptions) */
 	bool on_screen;			/* false: batch only */
+	bool lists_spans;		/* each row is of one trace, and honours view_query.among */
 	bool without_spans;		/* its rows are the same where no spans are made */
 	/* Rows in canonical order (never by id); never NULL. */
 	struct rows *(*build)(const struct timeline *tl, const struct view_query *query);

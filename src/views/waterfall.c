@@ -5,6 +5,7 @@
 #include "views/waterfall.h"
 
 #include "base/timefmt.h"
+#include "views/evicted.h"
 #include "views/path.h"
 #include "views/registry.h"
 #include "views/traces.h"
@@ -169,6 +170,8 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		w->all[w->n_all++] = add_row(rows, w, i);
 	count_whole(w);
 	add_verdict(rows, w);
+	struct range range = range_of(tl, query);
+	evicted_tell_missing(rows, &range, true);	/* the slowest of the range may be among them */
 	rows->n_before_filter = rows->rows->len;
 	return rows;
 }

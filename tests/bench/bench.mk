@@ -1,7 +1,7 @@
 # Measuring: make bench, bench-big, bench-check (doc/testing.md, "Speed").
 
-# A test makes long traces too.
-tests: $(BUILD)/bench/amplify
+# Tests make long traces too.
+tests: $(BUILD)/bench/amplify $(BUILD)/bench/make-spans
 
 bench_py = python3 tests/bench/bench.py --blktop $(BUILD)/blktop --build $(BUILD)
 

@@ -392,6 +392,40 @@ static void test_folding(void)
 	g_assert_cmpuint(timeline_n_seconds(tl), ==, n);
 }
 
+/* Seconds that take more than the budget, for who wants them as they are: only spans go, but for
+ * an eighth, and those that were asked for stay. */
+static void test_whole_seconds(void)
+{
+	g_autoptr(blk_timeline) tl = timeline_new(BUDGET);
+	uint64_t traces, spans;
+
+	timeline_keep_seconds(tl);
+	timeline_keep_traces(tl, 1, 2);
+	for (uint32_t i = 0; i < 4000; i++) {
+		struct publication *p = publication_new();
+		if (i % 40 == 0)
+			g_ptr_array_add(p->seconds, make_second(i / 40, 100000));
+		for (uint32_t k = 0; k < 5; k++)
+			publication_add_span(p, 5 * i + k, make_span(1 + i, 1 + k, i * S, i * S + k,
+								     SPAN_COMPLETE));
+		p->has_coverage = true;
+		p->last_ns = i * S;
+		timeline_apply(tl, p);
+	}
+	g_assert_cmpuint(timeline_n_seconds(tl), ==, 100);
+	g_assert_cmpint(timeline_folded_until(tl), ==, TIME_UNKNOWN);
+	g_assert_cmpint(timeline_kept_from(tl), ==, 0);
+	timeline_evicted(tl, &traces, &spans);
+	g_assert_cmpuint(spans, >, 15000);
+	g_assert_cmpuint(spans + timeline_n_spans(tl), ==, 20000);
+	g_assert_cmpuint(timeline_n_spans(tl) * sizeof(struct span), >, BUDGET / 16);
+	g_assert_nonnull(timeline_trace_spans(tl, 1));
+	g_assert_nonnull(timeline_trace_spans(tl, 2));
+	g_assert_nonnull(timeline_trace_spans(tl, 4000));
+	apply_span(tl, 0, make_span(1, 1, 0, 7, SPAN_COMPLETE));	/* it is not pinned */
+	g_assert_cmpint(timeline_find_trace(tl, 1)->end_ns, ==, 7);
+}
+
 /* Far too much for the budget: the newest ten seconds stay, whatever they need. */
 static void test_newest_stay(void)
 {
@@ -505,6 +539,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/timeline/budget", test_budget);
 	g_test_add_func("/timeline/beside", test_beside);
 	g_test_add_func("/timeline/folding", test_folding);
+	g_test_add_func("/timeline/whole-seconds", test_whole_seconds);
 	g_test_add_func("/timeline/newest-stay", test_newest_stay);
 	g_test_add_func("/timeline/random", test_random);
 	g_test_add_func("/timeline/parts", test_parts);

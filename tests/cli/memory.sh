@@ -1,0 +1,87 @@
+#!/bin/bash
+# Printing what does not fit into --memory: counts stay, what went is told, and so much is taken.
+set -u
+# shellcheck disable=SC1091,SC2154 # lib.sh; work, code: from there
+. "$(dirname "$0")/lib.sh"
+MAKE_SPANS=$(realpath "${BUILD:-$SRCDIR/build}/bench/make-spans")
+spans=$work/spans
+BESIDE=64 # MiB
+
+# peak LIMIT ARGUMENT...: as run, but it must take no more MiB than that.
+peak() {
+	local limit=$1
+	shift
+	code=0
+	timeout 120 python3 - "$limit" "$work" "$BLKTOP" "$@" <<-'EOF' || code=$?
+		import os, subprocess, sys
+		limit, work, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+		with open(f"{work}/out", "wb") as out, open(f"{work}/err", "wb") as err:
+		    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+		    _, status, usage = os.wait4(process.pid, 0)
+		took = usage.ru_maxrss // 1024
+		if took > limit:
+		    with open(f"{work}/err", "a") as err:
+		        print(f"{took} MiB at most, where {limit} were to be enough", file=err)
+		sys.exit(99 if took > limit else os.waitstatus_to_exitcode(status))
+	EOF
+	ok "$* takes no more than $limit MiB" [ "$code" -eq 0 ]
+}
+
+# Of each row what does not depend on which spans are kept.
+rows() { # rows FILE COLUMN...
+	python3 - "$@" <<-'EOF'
+		import json, sys
+		for row in json.load(open(sys.argv[1]))["rows"]:
+		    print([row[column] for column in sys.argv[2:]])
+	EOF
+}
+
+# Half a minute of requests.
+"$MAKE_SPANS" "$spans" 300000 10 100000 || fail "a trace is made"
+counts=(service count p50_ns p99_ns total_ns errors)
+
+for view in phases services; do
+	run -b --memory 2G --view $view --format json "$spans"
+	ok "$view of all" [ "$code" -eq 0 ]
+	ok "nothing was dropped" json "lines[0]['trust']['dropped_spans'] == 0 and lines[0]['trust']['dropped'] is None"
+	ok "nothing is told" [ ! -s "$work/err" ]
+	rows "$work/out" "${counts[@]}" >"$work/all"
+	peak $((64 + BESIDE)) -b --memory 64M --view $view --format json "$spans"
+	ok "they count what was dropped" json "lines[0]['trust']['dropped_spans'] > 100000 and lines[0]['trust']['dropped_traces'] * 10 == lines[0]['trust']['dropped_spans'] and 'dropped for memory' in lines[0]['trust']['dropped']"
+	ok "it is told" grep -q 'dropped for memory' "$work/err"
+	rows "$work/out" "${counts[@]}" >"$work/some"
+	ok "$view are the same" cmp "$work/all" "$work/some"
+done
+
+# Lists have all, in pieces.
+listed=trace_id,span_id,begin_ns,duration_ns,name,pid
+for view in spans traces; do
+	run -b --memory 2G --view $view --columns "$listed" --format csv "$spans"
+	ok "$view, all at once" [ ! -s "$work/err" ]
+	sort "$work/out" >"$work/all"
+	peak $((64 + BESIDE)) -b --memory 64M --view $view --columns "$listed" --format csv "$spans"
+	ok "they say that they come in pieces" grep -q 'in pieces' "$work/err"
+	sort "$work/out" >"$work/some"
+	ok "the same $view" cmp -s "$work/all" "$work/some"
+	ok "one header" [ "$(grep -c '^trace_id' "$work/out")" -eq 1 ]
+done
+run -b --memory 64M --view traces --columns begin_ns,duration_ns --format json "$spans"
+ok "one JSON object" json "len(lines) == 1 and len(lines[0]['rows']) == 30000 and lines[0]['view'] == 'traces'"
+ok "its range and trust" json "lines[0]['range']['to_ns'] - lines[0]['range']['from_ns'] > 25 * 10**9 and lines[0]['trust']['dropped_spans'] == 0"
+run -b --memory 64M --view traces --columns begin_ns,duration_ns "$spans"
+ok "text has one header" [ "$(grep -c begin_ns "$work/out")" -eq 1 ]
+ok "and all rows" [ "$(wc -l <"$work/out")" -eq 30001 ]
+run -b --memory 64M --view traces --filter 'duration_ns > 2ms' --format json "$spans"
+ok "filtered in pieces" json "len(lines[0]['rows']) == 30"
+run -b --memory 64M --view traces --sort duration_ns --format json "$spans"
+ok "sorted, it tells what is not there" grep -q 'traces of this range that were dropped' "$work/err"
+ok "the slowest is" json "lines[0]['rows'][0]['duration_ns'] == 10950000"
+
+run -b --memory 2G --view spans --columns trace_id,duration_ns --format csv "$spans"
+trace=$(sed -n '2s/,.*//p' "$work/out")
+run -b --memory 64M --view spans --only "trace=$trace" --format json "$spans"
+ok "the trace that is asked for stays" json "len(lines[0]['rows']) == 10"
+run -b --memory 64M --view path --format json "$spans"
+ok "the slowest stays" json "sum(r['duration_ns'] for r in lines[0]['rows']) > 10**7"
+
+done_testing
