@@ -8,6 +8,7 @@
 #include "base/timefmt.h"
 #include "state/publish.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_SLOW 64
@@ -405,15 +406,17 @@ static void coarsen_kind(struct second *to, struct second *const *seconds, size_
 	*(uint32_t *)(void *)((char *)to + k->n) = kept;
 }
 
-/* Pending at the end: only of the last second. */
+/* Pending at the end: only of the last second. Cells of the sum are in order. */
 static void set_unfinished(struct second *to, const struct second *last)
 {
-	for (uint32_t i = 0; i < to->n_calls; i++) {
-		struct call_cell *c = &to->calls[i];
-		c->unfinished = 0;
-		for (uint32_t k = 0; k < last->n_calls; k++)
-			if (!order_call(c, &last->calls[k]))
-				c->unfinished = last->calls[k].unfinished;
+	for (uint32_t i = 0; i < to->n_calls; i++)
+		to->calls[i].unfinished = 0;
+	for (uint32_t k = 0; k < last->n_calls; k++) {
+		const struct call_cell *c = &last->calls[k];
+		struct call_cell *sum = !c->unfinished ? NULL :
+			bsearch(c, to->calls, to->n_calls, sizeof *c, order_call);
+		if (sum)
+			sum->unfinished = c->unfinished;
 	}
 }
 

@@ -177,7 +177,7 @@ static void on_fork(struct feed *f)
 	int32_t child_tid = (int32_t)blk_int(f->ev, F(1));
 	if (blk_has(f->ev, F(0)))
 		parent = slice_thread(s, f->host, (int32_t)blk_int(f->ev, F(0)));
-	struct thread *child = slice_thread_born(s, f->host, child_tid, f->ts);
+	struct thread *child = slice_thread_born(s, f->host, child_tid, f->ts, f->seq);
 	struct fact *fact = slice_fact(s, FACT_FORK, parent ? parent->self : ID_NONE, f->ts, f->seq);
 	fact->other = child->self;
 	child->creator = fact->thread;

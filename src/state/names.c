@@ -320,6 +320,9 @@ static void fact_fork(struct names *n, const struct fact *f)
 		join_process(n, f->other, process);
 		return;
 	}
+	uint32_t before = intmap_get(&n->pid_last, pair(f->host, (uint32_t)child_tid));
+	if (before != INTMAP_NONE && process_at(n, before)->exit_ns == TIME_UNKNOWN)
+		process_at(n, before)->exit_ns = f->ts;		/* its end was not seen */
 	uint32_t process = process_new(n, f->host, child_tid);
 	join_process(n, f->other, process);
 	struct process_info *info = process_at(n, process);

@@ -212,8 +212,17 @@ struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid)
 	return t;
 }
 
-struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts)
+void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq)
 {
+	uint32_t id = intmap_get(&s->tid_last, pair(host, (uint32_t)tid));
+	struct thread *t = id == INTMAP_NONE ? NULL : thread_at(s, id);
+	if (t && !(t->hard && t->st.run == RUN_DEAD))
+		thread_record(s, t, &(struct rec){ .type = REC_GONE, .ts = ts, .seq = seq });
+}
+
+struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq)
+{
+	slice_tid_again(s, host, tid, ts, seq);
 	struct thread *t = slice_thread_new(s, host, tid);
 	/* Before: that tid, if it is used here, was another thread. */
 	thread_register(s, t);

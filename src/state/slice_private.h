@@ -39,6 +39,7 @@ enum rec_type {
 	REC_SPAN,		/* annotation .who was made by this thread */
 	REC_MARK,		/* the same by the kernel: it may be in a call */
 	REC_LOST,		/* events of its CPU are lost from here on */
+	REC_GONE,		/* its tid is another's: it ended by now, unseen */
 };
 
 enum off_state { OFF_BLOCKED, OFF_PREEMPTED, OFF_DEAD };
@@ -524,7 +525,9 @@ uint32_t slice_string(struct slice *s, struct blk_text t);
 uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
 struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid);	/* of its newest life */
 struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid);
-struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts);	/* forked */
+/* Forked: who had the tid until then is gone. */
+struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
+void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
 struct thread *slice_anonymous(struct slice *s, struct cpu *c);
 struct thread *slice_idle(struct slice *s, struct cpu *c);
 struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts, uint64_t seq);

@@ -277,6 +277,8 @@ static void join_thread(uint64_t key, uint32_t id, void *data)
 		thread_append(a, left, r);
 		if (last == r || last == left)
 			return;
+	} else if (r->start_ns != TS_NONE) {
+		slice_tid_again(a, r->host, r->tid, r->start_ns, 0);
 	}
 	if (intmap_get(&a->tid_first, mapped) == INTMAP_NONE)
 		intmap_set(&a->tid_first, mapped, r->self);

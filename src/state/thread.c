@@ -143,8 +143,8 @@ void thread_charge(struct slice *s, struct thread *t, int64_t until)
 		return;		/* a task without a name ends with the loss that hid it */
 	settle(s, t, until);
 	charge(s, t, until);
-	if (t->st.call_state == CALL_IN && t->st.call.name)
-		charge_busy(s, t, &t->st.call, until);
+	if (t->st.call_state == CALL_IN && t->st.call.name)	/* the dead were in exit_group */
+		charge_busy(s, t, &t->st.call, t->st.run == RUN_DEAD ? MIN(t->exit_ns, until) : until);
 }
 
 void thread_snapshot(const struct thread *t, int64_t at, int64_t part[PART_SLICE_N])
@@ -325,13 +325,20 @@ static void do_lost(struct slice *s, struct thread *t, const struct rec *r)
 	lose(s, t);
 }
 
+static void do_gone(struct slice *s, struct thread *t, const struct rec *r)
+{
+	lose(s, t);
+	t->st.run = RUN_DEAD;
+	t->exit_ns = r->ts;
+}
+
 typedef void (*fold)(struct slice *, struct thread *, const struct rec *);
 static const fold folds[] = {
 	[REC_SINCE] = do_since, [REC_AWAY] = do_away, [REC_RUN] = do_run, [REC_OFF] = do_off,
 	[REC_WAKE] = do_wake, [REC_ENTER] = do_enter, [REC_EXIT] = do_exit,
 	[REC_IRQ_IN] = do_irq_in, [REC_IRQ_OUT] = do_irq_out, [REC_SPAN] = do_span,
 	[REC_MARK] = do_mark,
-	[REC_LOST] = do_lost,
+	[REC_LOST] = do_lost, [REC_GONE] = do_gone,
 };
 
 static void apply(struct slice *s, struct thread *t, const struct rec *r)
@@ -378,6 +385,12 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 		st->run = RUN_UNKNOWN;
 		forget_call(st);
 		t->begins_lost = true;
+		break;
+	case REC_GONE:
+		st->run = RUN_DEAD;
+		forget_call(st);
+		t->begins_lost = true;
+		t->exit_ns = r->ts;
 		break;
 	case REC_AWAY:
 		st->run = RUN_UNKNOWN;

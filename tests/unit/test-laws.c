@@ -358,6 +358,34 @@ static void test_request_again(void)
 		"60 0 block_rq_complete dev=1 sector=8 rwbs=0 error=0\n"));
 }
 
+/* A pid that is given away again: who had it ended, though nobody saw that. */
+static void test_born_again(void)
+{
+	g_autofree char *report = every_cut("born again",
+		"10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"15 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=9 child_comm=\"a\"\n"
+		"20 1 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
+		"25 1 syscall_entry_read ctx.tid=9 fd=3 count=8\n"
+		"30 1 sched_switch prev_tid=9 prev_state=1 next_tid=0\n"
+		"50 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=9 child_comm=\"b\"\n"
+		"60 1 sched_switch prev_tid=0 prev_state=0 next_tid=9\n"
+		"80 1 sched_switch prev_tid=9 prev_state=1 next_tid=0\n");
+	g_assert_nonnull(strstr(report, ",9,9,7,a,10,0,10,,,,20,0,0,0,0,15,50,"));
+	g_assert_nonnull(strstr(report, ",9,9,7,b,20,0,20,,,,0,0,0,0,0,50,,"));
+}
+
+/* The call a thread dies in takes until then, and no longer. */
+static void test_last_call(void)
+{
+	g_autofree char *report = every_cut("last call",
+		"10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"20 0 syscall_entry_exit_group ctx.tid=7 error_code=0\n"
+		"25 0 sched_process_exit tid=7 comm=\"a\"\n"
+		"30 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n"
+		"80 0 sched_switch prev_tid=0 prev_state=0 next_tid=5\n");
+	g_assert_nonnull(strstr(report, "localhost,,7,,exit_group,0,0,0,0,10,"));
+}
+
 static const char *const block_columns[] = {
 	"reads", "writes", "others", "errors", "read_bytes", "write_bytes", "depth_max", "queued_max",
 	"total_ns", "max_ns", "queue_total_ns", "queue_max_ns", "busy_ns", "depth_ns", "queued_ns",
@@ -693,6 +721,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/untold-switch", test_untold_switch);
 	g_test_add_func("/laws/idle-tells", test_idle_tells);
 	g_test_add_func("/laws/request-again", test_request_again);
+	g_test_add_func("/laws/born-again", test_born_again);
+	g_test_add_func("/laws/last-call", test_last_call);
 	for (size_t i = 0; i < G_N_ELEMENTS(devices); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/device/%s", devices[i].name);
 		g_test_add_data_func(path, &devices[i], test_device);
