@@ -223,6 +223,7 @@ static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
 	};
 	g_array_append_val(n->processes, p);
 	g_array_set_size(n->dwellings, n->processes->len);
+	g_array_append_val(n->lives, ((struct life){ .last_exit = TIME_UNKNOWN }));
 	g_ptr_array_add(n->tables, table_new(n));
 	intmap_set(&n->pid_last, pair(host, (uint32_t)pid), n->processes->len - 1);
 	return n->processes->len - 1;
@@ -260,13 +261,35 @@ static void set_kernel(struct names *n, uint32_t thread, bool kernel)
 	p->kernel = kernel;
 }
 
+static struct life *life_at(const struct names *n, uint32_t process)
+{
+	return &g_array_index(n->lives, struct life, process);
+}
+
+static void tell_life(struct names *n, uint32_t process)
+{
+	const struct life *l = life_at(n, process);
+	process_at(n, process)->exit_ns = l->alive || !l->leader_ended ? TIME_UNKNOWN : l->last_exit;
+}
+
+/* It is one thread more, or one less. */
+static void count_alive(struct names *n, const struct person *p, int more)
+{
+	if (p->process == ID_NONE || p->exited)
+		return;
+	life_at(n, p->process)->alive += (uint32_t)more;
+	tell_life(n, p->process);
+}
+
 static void join_process(struct names *n, uint32_t thread, uint32_t process)
 {
 	struct person *p = person_of(n, thread);
 	if (p->process == process)
 		return;
 	tell_news(n, thread);
+	count_alive(n, p, -1);
 	p->process = process;
+	count_alive(n, p, 1);
 	if (p->table) {
 		struct table *mine = table_real(p->table);
 		struct table *theirs = table_real(g_ptr_array_index(n->tables, process));
@@ -321,8 +344,10 @@ static void fact_fork(struct names *n, const struct fact *f)
 		return;
 	}
 	uint32_t before = intmap_get(&n->pid_last, pair(f->host, (uint32_t)child_tid));
-	if (before != INTMAP_NONE && process_at(n, before)->exit_ns == TIME_UNKNOWN)
-		process_at(n, before)->exit_ns = f->ts;		/* its end was not seen */
+	if (before != INTMAP_NONE && process_at(n, before)->exit_ns == TIME_UNKNOWN) {
+		*life_at(n, before) = (struct life){ .leader_ended = true, .last_exit = f->ts };
+		tell_life(n, before);		/* nobody saw it */
+	}
 	uint32_t process = process_new(n, f->host, child_tid);
 	join_process(n, f->other, process);
 	struct process_info *info = process_at(n, process);
@@ -441,8 +466,31 @@ static void fact_cloexec(struct names *n, const struct fact *f)
 static void fact_exec(struct names *n, const struct fact *f)
 {
 	struct table *t = table_of(n, f->thread);
+	struct person *p = person_of(n, f->thread);
 	set_kernel(n, f->thread, false);
 	g_array_append_val(t->execs, f->seq);
+	if (!p->exited)
+		return;
+	p->exited = false;	/* the leader ended, for another thread to become it */
+	count_alive(n, p, 1);
+}
+
+static void fact_exit(struct names *n, const struct fact *f)
+{
+	int32_t tid = thread_at(n->s, thread_follow(n->s, f->thread))->tid;
+	struct person *p = person_of(n, f->thread);
+	if (p->process == ID_NONE) {		/* a leader of which nothing else was told */
+		uint32_t own = intmap_get(&n->pid_last, pair(f->host, (uint32_t)tid));
+		if (own == INTMAP_NONE)
+			return;
+		join_process(n, f->thread, own);
+	}
+	count_alive(n, p, -1);
+	p->exited = true;
+	struct life *l = life_at(n, p->process);
+	l->last_exit = MAX(l->last_exit, f->ts);
+	l->leader_ended |= tid == process_at(n, p->process)->pid;
+	tell_life(n, p->process);
 }
 
 static void fact_dump_table(struct names *n, const struct fact *f)
@@ -488,7 +536,6 @@ static void name_number(struct names *n, struct intmap *names, const struct fact
 
 static void apply(struct names *n, const struct fact *f)
 {
-	struct person *p;
 	switch ((enum fact_kind)f->kind) {
 	case FACT_COMM: fact_comm(n, f); break;
 	case FACT_PID: fact_pid(n, f); break;
@@ -509,11 +556,7 @@ static void apply(struct names *n, const struct fact *f)
 	case FACT_DEV: name_number(n, &n->devs, f); break;
 	case FACT_NS: fact_ns(n, f); break;
 	case FACT_CONTEXT: fact_context(n, f); break;
-	case FACT_EXIT:
-		p = person_of(n, f->thread);
-		if (p->process != ID_NONE)
-			process_at(n, p->process)->exit_ns = f->ts;	/* of its last thread */
-		break;
+	case FACT_EXIT: fact_exit(n, f); break;
 	}
 }
 
@@ -548,6 +591,12 @@ static void adopt_anonymous(struct names *n)
 		else if (into->process != ID_NONE)
 			adopt_contexts(n, into);
 		into->kernel |= p->kernel;
+		if (p->exited && !into->exited) {
+			count_alive(n, into, -1);
+			into->exited = true;
+		}
+		count_alive(n, p, -1);		/* they are one */
+		p->exited = true;
 	}
 }
 
@@ -670,6 +719,7 @@ struct names *names_new(struct slice *s)
 	n->anonymous = g_array_new(false, false, sizeof(uint32_t));
 	n->processes = g_array_new(false, true, sizeof(struct process_info));
 	n->dwellings = g_array_new(false, true, sizeof(struct dwelling));
+	n->lives = g_array_new(false, true, sizeof(struct life));
 	n->tables = g_ptr_array_new();
 	n->all_tables = g_ptr_array_new_with_free_func(table_free);
 	n->by_address = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -685,6 +735,7 @@ void names_free(struct names *n)
 	g_ptr_array_unref(n->persons);
 	g_array_unref(n->processes);
 	g_array_unref(n->dwellings);
+	g_array_unref(n->lives);
 	g_array_unref(n->anonymous);
 	g_ptr_array_unref(n->tables);
 	g_ptr_array_unref(n->all_tables);

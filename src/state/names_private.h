@@ -24,9 +24,18 @@ struct table {			/* descriptors of a process, or of a thread of no known one */
 struct person {			/* a thread as names know it */
 	uint32_t process;
 	bool kernel;
+	bool exited;
 	struct table *table;
 	GArray *comms;
 	struct tellings told;	/* by its events */
+};
+
+/* A process ends with its last thread; while its leader was not seen to end, there may be
+ * threads that nobody knows. */
+struct life {
+	uint32_t alive;		/* threads known to be its own, that have not ended */
+	bool leader_ended;
+	int64_t last_exit;	/* ns; TIME_UNKNOWN: none ended yet */
 };
 
 /* What a descriptor was from one change to the next: one asks for it again and again. */
@@ -45,6 +54,7 @@ struct names {
 	GArray *anonymous;	/* uint32_t: threads with a person but no tid */
 	GArray *processes;	/* struct process_info */
 	GArray *dwellings;	/* struct dwelling, of each */
+	GArray *lives;		/* struct life, of each */
 	GPtrArray *tables;	/* of processes, by index; owned by all_tables */
 	GPtrArray *all_tables;
 	struct intmap pid_last;	/* host << 32 | pid -> process */

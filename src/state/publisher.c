@@ -16,6 +16,12 @@ struct told {			/* what was last published of a thread */
 	int64_t start_ns, exit_ns;
 };
 
+/* Numbers of what may still change, in order; of a run without end those that are over leave. */
+struct alive {
+	GArray *ids;		/* uint32_t */
+	guint seen;		/* looked at so far */
+};
+
 struct publisher {
 	struct slice *s;
 	struct names *names;
@@ -23,6 +29,7 @@ struct publisher {
 	uint32_t n_strings, n_hosts, n_files;
 	GArray *threads;	/* struct told, by registry id */
 	guint threads_told;	/* of these, published at least once */
+	struct alive charged, told_threads, told_processes;
 	GArray *processes;	/* struct process_info as published, leader mapped */
 	GHashTable *classes;	/* names published */
 	uint64_t news;		/* only grows: see look_for_news() */
@@ -53,6 +60,9 @@ struct publisher *publisher_new(struct slice *s)
 	p->threads = g_array_new(false, true, sizeof(struct told));
 	p->processes = g_array_new(false, true, sizeof(struct process_info));
 	p->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	struct alive *alive[] = { &p->charged, &p->told_threads, &p->told_processes };
+	for (size_t i = 0; i < G_N_ELEMENTS(alive); i++)
+		alive[i]->ids = g_array_new(false, false, sizeof(uint32_t));
 	return p;
 }
 
@@ -64,13 +74,41 @@ void publisher_free(struct publisher *p)
 	names_free(p->names);
 	g_array_unref(p->threads);
 	g_array_unref(p->processes);
+	g_array_unref(p->charged.ids);
+	g_array_unref(p->told_threads.ids);
+	g_array_unref(p->told_processes.ids);
 	g_hash_table_unref(p->classes);
 	g_free(p);
 }
 
+/* ---- who is alive ---- */
+
+#define OVER_AFTER_NS (60 * INT64_C(1000000000))	/* names may come late */
+
+/* Visits all below n that have not left; who is visited says whether it stays. Pieces that are
+ * stitched may wake the dead: there nothing leaves. */
+static void visit_alive(struct publisher *p, struct alive *a, guint n,
+			bool (*visit)(struct publisher *p, uint32_t id, void *data), void *data)
+{
+	guint kept = 0;
+	for (; a->seen < n; a->seen++)
+		g_array_append_val(a->ids, a->seen);
+	for (guint i = 0; i < a->ids->len; i++) {
+		uint32_t id = g_array_index(a->ids, uint32_t, i);
+		if (visit(p, id, data) || !p->s->live)
+			g_array_index(a->ids, uint32_t, kept++) = id;
+	}
+	g_array_set_size(a->ids, kept);
+}
+
+static bool is_over(const struct publisher *p, int64_t exit_ns)
+{
+	return exit_ns != TS_NONE && exit_ns < p->s->last - OVER_AFTER_NS;
+}
+
 /* ---- registries ---- */
 
-static void tell_thread(struct publisher *p, struct publication *pub, guint id)
+static bool tell_thread(struct publisher *p, uint32_t id, void *pub)
 {
 	struct told *told = &g_array_index(p->threads, struct told, id);
 	told->thread = thread_follow(p->s, told->thread);
@@ -84,7 +122,7 @@ static void tell_thread(struct publisher *p, struct publication *pub, guint id)
 	if (id < p->threads_told && now.process == told->process && now.kernel == told->kernel &&
 	    now.n_comms == told->n_comms && now.start_ns == told->start_ns &&
 	    now.exit_ns == told->exit_ns)
-		return;
+		return !is_over(p, now.exit_ns);
 	*told = now;
 	struct thread_info info = {
 		.host = t->host, .tid = t->tid, .process = now.process, .kernel = now.kernel,
@@ -92,6 +130,7 @@ static void tell_thread(struct publisher *p, struct publication *pub, guint id)
 		.names = comms ? (const struct name_at *)comms->data : NULL, .n_names = now.n_comms,
 	};
 	publication_add_thread(pub, id, &info);
+	return true;
 }
 
 static bool same_process(const struct process_info *a, const struct process_info *b)
@@ -102,21 +141,20 @@ static bool same_process(const struct process_info *a, const struct process_info
 	       a->leader == b->leader && a->start_ns == b->start_ns && a->exit_ns == b->exit_ns;
 }
 
-static void tell_processes(struct publisher *p, struct publication *pub)
+static bool tell_process(struct publisher *p, uint32_t i, void *pub)
 {
-	for (uint32_t i = 0; i < names_n_processes(p->names); i++) {
-		struct process_info info = *names_process_info(p->names, i);
-		bool new = i >= p->processes->len;
-		if (info.leader != ID_NONE)
-			info.leader = registry_thread(p, info.leader);
-		if (new)
-			g_array_append_val(p->processes, info);
-		struct process_info *told = &g_array_index(p->processes, struct process_info, i);
-		if (!new && same_process(told, &info))
-			continue;
-		*told = info;
-		publication_add_process(pub, i, &info);
-	}
+	struct process_info info = *names_process_info(p->names, i);
+	bool new = i >= p->processes->len;
+	if (info.leader != ID_NONE)
+		info.leader = registry_thread(p, info.leader);
+	if (new)
+		g_array_append_val(p->processes, info);
+	struct process_info *told = &g_array_index(p->processes, struct process_info, i);
+	if (!new && same_process(told, &info))
+		return !is_over(p, info.exit_ns);
+	*told = info;
+	publication_add_process(pub, i, &info);
+	return true;
 }
 
 static void tell_registries(struct publisher *p, struct publication *pub)
@@ -124,9 +162,8 @@ static void tell_registries(struct publisher *p, struct publication *pub)
 	struct slice *s = p->s;
 	GHashTableIter it;
 	gpointer name;
-	tell_processes(p, pub);
-	for (guint i = 0; i < p->threads->len; i++)
-		tell_thread(p, pub, i);
+	visit_alive(p, &p->told_processes, names_n_processes(p->names), tell_process, pub);
+	visit_alive(p, &p->told_threads, p->threads->len, tell_thread, pub);
 	p->threads_told = p->threads->len;
 	for (; p->n_files < names_n_files(p->names); p->n_files++)
 		publication_add_file(pub, p->n_files, names_file_info(p->names, p->n_files));
@@ -410,17 +447,26 @@ static struct second *make_second(struct publisher *p, struct bin *b, bool open)
 
 /* ---- closing ---- */
 
-/* Charges what is open up to the instant, so that the seconds before it are whole. */
-static void charge_all(struct slice *s, int64_t until, bool final)
+struct charging { int64_t until; bool final; };
+
+static bool charge_thread(struct publisher *p, uint32_t id, void *data)
 {
-	for (guint i = 0; i < s->threads->len; i++) {
-		struct thread *t = g_ptr_array_index(s->threads, i);
-		if (t->forward != ID_NONE)
-			continue;
-		if (final && !tells_itself(s, t) && !t->hard && !t->idle && (t->tid != -1 || t->head->len))
-			thread_root(s, t);
-		thread_charge(s, t, until);
-	}
+	const struct charging *to = data;
+	struct thread *t = g_ptr_array_index(p->s->threads, id);
+	if (t->forward != ID_NONE)
+		return false;
+	if (to->final && !tells_itself(p->s, t) && !t->hard && !t->idle && (t->tid != -1 || t->head->len))
+		thread_root(p->s, t);
+	thread_charge(p->s, t, to->until);
+	return !t->hard || t->st.run != RUN_DEAD || t->exit_ns > to->until;
+}
+
+/* Charges what is open up to the instant, so that the seconds before it are whole. */
+static void charge_all(struct publisher *p, int64_t until, bool final)
+{
+	struct slice *s = p->s;
+	visit_alive(p, &p->charged, s->threads->len, charge_thread,
+		    &(struct charging){ until, final });
 	blocks_charge(s, until);
 	for (guint i = 0; i < s->cpus->len; i++) {
 		struct cpu *c = cpu_at(s, i);
@@ -504,7 +550,7 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
 		return NULL;
 	struct publication *pub = publication_new();
 	slice_flush(s);
-	charge_all(s, final ? s->last : MIN(border, s->last), final);
+	charge_all(p, final ? s->last : MIN(border, s->last), final);
 	names_update(p->names);
 	look_for_news(p);
 	publish_seconds(p, pub, border, what);

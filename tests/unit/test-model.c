@@ -206,6 +206,35 @@ static void test_soft_second(void)
 	source_free(s);
 }
 
+/* A process ends with the last of its threads that is known; one of several is not its end. */
+static void test_thread_ends(void)
+{
+	static const char *const begin =
+		"10 0 lttng_statedump_process_state tid=7 pid=7 ppid=1 name=\"a\" type=0\n"
+		"11 0 lttng_statedump_process_state tid=8 pid=7 ppid=1 name=\"a\" type=0\n"
+		"20 0 sched_switch prev_tid=0 prev_state=0 next_tid=8\n"
+		"25 0 sched_process_exit tid=8 comm=\"a\"\n"
+		"30 0 sched_switch prev_tid=8 prev_state=16 next_tid=7\n";
+	static const struct { const char *end; int64_t exit_ns; } cases[] = {
+		{ "50 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n", TIME_UNKNOWN },
+		{ "50 0 sched_process_exit tid=7 comm=\"a\"\n"
+		  "60 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n", 50 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *script = g_strconcat(begin, cases[i].end, NULL);
+		struct recording *r = traces_record_script(script);
+		struct slice *s = slice_new(true, INT64_C(1000000000));
+		slice_feed(s, recording_tables(r), recording_event(r, 0), recording_n(r));
+		g_autoptr(blk_timeline) tl = timeline_new(0);
+		timeline_apply(tl, slice_finish(s));
+		const struct process_info *p = timeline_process(tl, timeline_thread(tl, 0)->process);
+		g_assert_cmpint(p->pid, ==, 7);
+		g_assert_cmpint(p->exit_ns, ==, cases[i].exit_ns);
+		slice_free(s);
+		recording_free(r);
+	}
+}
+
 /* A file of the timeline, by its name. */
 static const struct file_info *find_file(const struct timeline *tl, const char *path)
 {
@@ -293,6 +322,7 @@ int main(int argc, char **argv)
 	}
 	g_test_add_func("/model/horizon", test_horizon);
 	g_test_add_func("/model/soft-second", test_soft_second);
+	g_test_add_func("/model/thread-ends", test_thread_ends);
 	g_test_add_func("/model/socketpair", test_socketpair);
 	g_test_add_func("/model/live-full", test_live_full);
 	return g_test_run();
