@@ -240,6 +240,8 @@ static void test_popup_wraps(void)
 	g_ptr_array_add(lines, g_strdup("  key      what it does is told here, in words"));
 	g_ptr_array_add(lines, g_strdup(""));
 	g_ptr_array_add(lines, g_strdup(" /a/path/without/any/blank/that/is/too/long/for/it"));
+	g_ptr_array_add(lines, g_strdup(" ends in    "));
+	g_ptr_array_add(lines, g_strdup("   "));
 	all = without_blanks(lines);
 	popup_open(&p, "Text", lines, false);
 	for (unsigned cols = 60; cols >= 8; cols -= 4) {
