@@ -211,15 +211,20 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 	return PROMPT_EDITING;
 }
 
+#define TYPING_ROOM 16
+
 unsigned prompt_draw(const struct prompt *p, struct canvas *c, unsigned y)
 {
 	g_autofree char *before = g_strndup(p->text->str, p->at);
 	unsigned cols = c->cols, used, error_cols = p->error ? MIN(text_width(p->error), cols / 2) : 0;
-	unsigned label = text_width(labels[p->kind]) < cols / 2 ? text_width(labels[p->kind]) : 0;
-	unsigned room = cols - label - (error_cols ? error_cols + 2 : 0);
+	unsigned told = error_cols ? error_cols + 2 : 0, label = text_width(labels[p->kind]);
+	unsigned room = cols - MIN(told, cols);
 	const char *shown = p->text->str;
 	unsigned at = text_width(before);
 
+	/* What is asked for is said as long as there is room to answer. */
+	label = label + TYPING_ROOM <= room ? label : 0;
+	room -= label;
 	canvas_fill(c, y, 0, cols, ROLE_TEXT, " ");
 	if (label)
 		canvas_put(c, y, 0, label, ROLE_KEY, labels[p->kind]);

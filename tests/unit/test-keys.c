@@ -183,6 +183,8 @@ static void test_prompt_long(void)
 		type(&p, "作");
 		g_assert_cmpuint(prompt_draw(&p, c, 0), <, 60);
 	}
+	prompt_open(&p, PROMPT_EXPORT, "zipkin span");
+	g_assert_cmpuint(prompt_draw(&p, c, 0), >, 40);		/* the formats are told at 60, too */
 	prompt_set_error(&p, "no such column 'x' at 1, and a text that is longer than the line is");
 	g_assert_cmpuint(prompt_draw(&p, c, 0), <, 60);
 	for (int i = 0; i < 5000; i++)
