@@ -70,11 +70,17 @@ void prompt_clear(struct prompt *p)
 void prompt_set_error(struct prompt *p, const char *error)
 {
 	/* What is typed is to be seen beside it. */
-	g_autofree char *typed = p->text ? g_strdup_printf("filter '%s': ", p->text->str) : NULL;
-	bool repeats = error && typed && g_str_has_prefix(error, typed);
+	static const char *const repeats[] = { "filter", "time" };
+	size_t skip = 0;
 
+	for (size_t i = 0; error && p->text && i < G_N_ELEMENTS(repeats); i++) {
+		g_autofree char *typed = g_strdup_printf("%s '%s': ", repeats[i], p->text->str);
+
+		if (g_str_has_prefix(error, typed))
+			skip = strlen(typed);
+	}
 	g_free(p->error);
-	p->error = g_strdup(repeats ? error + strlen(typed) : error);
+	p->error = error ? g_strdup(error + skip) : NULL;
 }
 
 /* What combines with a character goes with it. */
@@ -216,14 +222,17 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 unsigned prompt_draw(const struct prompt *p, struct canvas *c, unsigned y)
 {
 	g_autofree char *before = g_strndup(p->text->str, p->at);
-	unsigned cols = c->cols, used, error_cols = p->error ? MIN(text_width(p->error), cols / 2) : 0;
-	unsigned told = error_cols ? error_cols + 2 : 0, label = text_width(labels[p->kind]);
+	unsigned cols = c->cols, used, label = text_width(labels[p->kind]);
+	unsigned typed = text_width(p->text->str), taken = label + typed + 3;
+	unsigned error_cols = !p->error ? 0 : MIN(text_width(p->error),
+						  MAX(cols / 2, cols - MIN(cols, taken)));
+	unsigned told = error_cols ? error_cols + 2 : 0;
 	unsigned room = cols - MIN(told, cols);
 	const char *shown = p->text->str;
 	unsigned at = text_width(before);
 
 	/* What is asked for is said as long as there is room to answer. */
-	label = label + TYPING_ROOM <= room ? label : 0;
+	label = label + (told ? MIN(typed + 1, TYPING_ROOM) : TYPING_ROOM) <= room ? label : 0;
 	room -= label;
 	canvas_fill(c, y, 0, cols, ROLE_TEXT, " ");
 	if (label)

@@ -185,6 +185,13 @@ static void test_prompt_long(void)
 	}
 	prompt_open(&p, PROMPT_EXPORT, "zipkin span");
 	g_assert_cmpuint(prompt_draw(&p, c, 0), >, 40);		/* the formats are told at 60, too */
+	prompt_open(&p, PROMPT_FILTER, "");
+	type(&p, "(");
+	prompt_set_error(&p, "filter '(': expected a column, a word or '(', at character 2");
+	prompt_draw(&p, c, 0);
+	g_autofree char *dump = canvas_dump(c);
+	g_assert_nonnull(strstr(dump, "filter: ("));		/* and what it is about */
+	g_assert_nonnull(strstr(dump, " expected a column, a word or '(', at"));
 	prompt_set_error(&p, "no such column 'x' at 1, and a text that is longer than the line is");
 	g_assert_cmpuint(prompt_draw(&p, c, 0), <, 60);
 	for (int i = 0; i < 5000; i++)
