@@ -518,12 +518,8 @@ void app_search(struct app *app, int direction, bool from_here)
 	long at = (long)f.table->cursor + (from_here ? 0 : direction);
 
 	for (unsigned tried = 0; tried <= panes; tried++) {
-		long n = (long)f.rows->rows->len;
-
-		for (; at >= 0 && at < n; at += direction) {
-			if (!table_row_holds(f.table, f.view, f.rows, (size_t)at,
-					     app->search))
-				continue;
+		at = table_find(f.table, f.view, f.rows, at, direction, app->search);
+		if (at >= 0) {
 			p->pane = pane;
 			table_select(f.table, f.rows, (size_t)at);
 			return;

@@ -126,7 +126,7 @@ static void take_requests(struct loop *l)
 	if (app->requests & APP_SUSPEND)
 		term_suspend();
 	if ((app->requests & APP_MOUSE) && !term_set_mouse(app->prefs->mouse)) {
-		app->prefs->mouse = false;
+		app->prefs->mouse = !app->prefs->mouse;		/* as it was: W keeps it */
 		app_error(app, "this terminal has no mouse");
 	}
 	app->requests = 0;

@@ -12,12 +12,12 @@ static unsigned hang_of(const char *line, unsigned cols)
 {
 	size_t lead = strspn(line, " "), hang = lead + 2;
 
-	for (size_t i = lead; line[i] && i + 2 < cols / 2; i++) {
+	for (size_t i = lead; line[i] && i + 2 < cols / 2;) {
 		size_t gap = strspn(line + i, " ");
 
 		if (gap >= 2 && line[i + gap] && i + gap <= cols / 2)
 			hang = i + gap;
-		i += gap;
+		i += MAX(gap, 1);
 	}
 	return MIN((unsigned)hang, cols / 2);
 }

@@ -70,11 +70,17 @@ void prompt_clear(struct prompt *p)
 void prompt_set_error(struct prompt *p, const char *error)
 {
 	/* What is typed is to be seen beside it. */
-	g_autofree char *typed = p->text ? g_strdup_printf("filter '%s': ", p->text->str) : NULL;
-	bool repeats = error && typed && g_str_has_prefix(error, typed);
+	static const char *const repeats[] = { "filter", "time" };
+	size_t skip = 0;
 
+	for (size_t i = 0; error && p->text && i < G_N_ELEMENTS(repeats); i++) {
+		g_autofree char *typed = g_strdup_printf("%s '%s': ", repeats[i], p->text->str);
+
+		if (g_str_has_prefix(error, typed))
+			skip = strlen(typed);
+	}
 	g_free(p->error);
-	p->error = g_strdup(repeats ? error + strlen(typed) : error);
+	p->error = error ? g_strdup(error + skip) : NULL;
 }
 
 /* What combines with a character goes with it. */
@@ -211,15 +217,23 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 	return PROMPT_EDITING;
 }
 
+#define TYPING_ROOM 16
+
 unsigned prompt_draw(const struct prompt *p, struct canvas *c, unsigned y)
 {
 	g_autofree char *before = g_strndup(p->text->str, p->at);
-	unsigned cols = c->cols, used, error_cols = p->error ? MIN(text_width(p->error), cols / 2) : 0;
-	unsigned label = text_width(labels[p->kind]) < cols / 2 ? text_width(labels[p->kind]) : 0;
-	unsigned room = cols - label - (error_cols ? error_cols + 2 : 0);
+	unsigned cols = c->cols, used, label = text_width(labels[p->kind]);
+	unsigned typed = text_width(p->text->str), taken = label + typed + 3;
+	unsigned error_cols = !p->error ? 0 : MIN(text_width(p->error),
+						  MAX(cols / 2, cols - MIN(cols, taken)));
+	unsigned told = error_cols ? error_cols + 2 : 0;
+	unsigned room = cols - MIN(told, cols);
 	const char *shown = p->text->str;
 	unsigned at = text_width(before);
 
+	/* What is asked for is said as long as there is room to answer. */
+	label = label + (told ? MIN(typed + 1, TYPING_ROOM) : TYPING_ROOM) <= room ? label : 0;
+	room -= label;
 	canvas_fill(c, y, 0, cols, ROLE_TEXT, " ");
 	if (label)
 		canvas_put(c, y, 0, label, ROLE_KEY, labels[p->kind]);

@@ -129,6 +129,8 @@ static void parse_line(GArray *lines, const char *text, size_t len, char **group
 	g_array_append_val(lines, l);
 }
 
+#define BOM "\357\273\277"
+
 static GArray *parse(const char *text, size_t len)
 {
 	GArray *lines = g_array_new(FALSE, FALSE, sizeof(struct rc_line));
@@ -136,11 +138,15 @@ static GArray *parse(const char *text, size_t len)
 	const char *end = text + len;
 
 	g_array_set_clear_func(lines, line_clear);
+	/* Some editors begin a file with a mark, and end its lines, in ways that nobody sees. */
+	if (len >= strlen(BOM) && !memcmp(text, BOM, strlen(BOM)))
+		text += strlen(BOM);
 	while (text < end) {
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 
 		stop = stop ? stop : end;
-		parse_line(lines, text, (size_t)(stop - text), &group);
+		size_t line = (size_t)(stop - text);
+		parse_line(lines, text, line - (line && text[line - 1] == '\r'), &group);
 		text = stop + 1;
 	}
 	return lines;

@@ -252,6 +252,8 @@ static char *summary(const struct app *app, const struct log_state *s, const str
 	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
 	GString *text = g_string_new("Log");
 	const guint n = p->rows->rows->len;
+	bool descending;
+	int sorted = table_sort_column(&p->table[PANE_MAIN], p->view, &descending);
 
 	if (s->tid >= 0)
 		g_string_append_printf(text, " of thread %d", s->tid);
@@ -265,6 +267,9 @@ static char *summary(const struct app *app, const struct log_state *s, const str
 		g_autofree char *filter = text_visible(p->filter);
 		g_string_append_printf(text, "   filter %s", filter);
 	}
+	if (sorted >= 0)
+		g_string_append_printf(text, "   by %s%s, not by time: u", p->view->columns[sorted].title,
+				       descending ? "" : " (lowest first)");
 	if (!s->names)
 		g_string_append(text, "   files opened long before have no names");
 	if (s->asked && !(app->status.phase == UI_LIVE && s->at_end))

@@ -54,6 +54,7 @@ static void draw_empty(struct app *app, struct place *p, struct box box)
 {
 	g_autofree char *lacks = view_lacks(p->view, app->main);
 	const char *why = lacks ? "nothing in this range: events for it lack, F7 tells which" :
+		p->view->nothing ? p->view->nothing :
 		"nothing in this range: Left, Right step, n: next outlier";
 
 	if (app->nav.cursor_ns == TIME_UNKNOWN)

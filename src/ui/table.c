@@ -158,14 +158,10 @@ void table_move(struct table *t, const struct rows *rows, long delta)
 	table_select(t, rows, to < 0 ? 0 : (size_t)to);
 }
 
-bool table_row_holds(const struct table *t, const struct view *v, const struct rows *rows,
-		     size_t index, const char *needle)
+static bool row_holds(const struct view *v, const struct rows *rows, size_t index,
+		      const uint8_t *columns, unsigned n, const char *folded)
 {
 	const struct row *row = g_ptr_array_index(rows->rows, index);
-	g_autofree char *folded = g_utf8_casefold(needle, -1);
-
-	uint8_t columns[TABLE_MAX_COLUMNS];
-	unsigned n = table_columns(t, v, rows, columns);
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct column *c = &v->columns[columns[i]];
@@ -177,6 +173,20 @@ bool table_row_holds(const struct table *t, const struct view *v, const struct r
 			return true;
 	}
 	return false;
+}
+
+long table_find(const struct table *t, const struct view *v, const struct rows *rows, long from,
+		int direction, const char *needle)
+{
+	g_autofree char *folded = g_utf8_casefold(needle, -1);
+	uint8_t columns[TABLE_MAX_COLUMNS];
+	unsigned n = table_columns(t, v, rows, columns);
+	long at = from;
+
+	while (at >= 0 && at < (long)rows->rows->len &&
+	       !row_holds(v, rows, (size_t)at, columns, n, folded))
+		at += direction;
+	return at < (long)rows->rows->len ? at : -1;
 }
 
 static void draw_header(struct canvas *c, struct box box, const struct table *t,

@@ -72,9 +72,10 @@ void table_move(struct table *t, const struct rows *rows, long delta);
 
 /* One cell as text, visible, not clipped. Free with g_free. */
 char *table_cell(const struct column *c, struct value v, unsigned width);
-/* Does any column shown of this row hold the text (any case)? */
-bool table_row_holds(const struct table *t, const struct view *v, const struct rows *rows,
-		     size_t index, const char *needle);
+/* The first row from `from` on, up (direction -1) or down, of which a column shown holds the
+ * text (any case). -1: none does. */
+long table_find(const struct table *t, const struct view *v, const struct rows *rows, long from,
+		int direction, const char *needle);
 /* How many rows are tagged, of these. */
 unsigned table_n_tagged(const struct table *t, const struct rows *rows);
 

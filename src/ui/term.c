@@ -347,7 +347,7 @@ bool term_set_mouse(bool on)
 		mouseinterval(0);	/* a press is told at once; what is double is ours */
 	else
 		mousemask(0, &had);
-	return term.mouse || !on;
+	return key_mouse && (term.mouse || !on);
 }
 
 struct term_mouse term_mouse(void)

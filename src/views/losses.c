@@ -135,5 +135,6 @@ const struct view view_losses = {
 	.help = "What the tracer lost, by stream: events it had no room for, packets that were "
 		"overwritten, how long that lasted, and the command that makes its buffers larger.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "events", .on_screen = true, .without_spans = true, .build = build,
+	.default_sort = "events", .nothing = "no event of this range was lost",
+	.on_screen = true, .without_spans = true, .build = build,
 };

@@ -209,6 +209,6 @@ const struct view view_path = {
 	.help = "What the time of one request was really spent on: where its thread was blocked on others, what "
 		"these did, whether they have spans or not. All pieces sum to its duration.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "begin_ns", .drill = "waterfall", .needs = needs, .default_by = BY_THREAD,
+	.default_sort = "at_ns", .drill = "waterfall", .needs = needs, .default_by = BY_THREAD,
 	.on_screen = true, .build = build,
 };

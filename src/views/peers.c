@@ -82,7 +82,7 @@ static GETTER(get_bytes)
 static const struct column columns[] = {
 	COLUMN_HOST,
 	COLUMN_OPTIONAL("device", "DEVICE", VALUE_TEXT, 8, 5, "network device that the packets passed", get_device),
-	COLUMN_T("protocol", "PROTO", 5, 3, "tcp, udp, icmp, or its number; null: the trace does not tell",
+	COLUMN_T("protocol", "PROTO", 5, 5, "tcp, udp, icmp, or its number; null: the trace does not tell",
 		 get_protocol),
 	COLUMN_OPTIONAL("local", "LOCAL", VALUE_TEXT, 21, 4, "address and port on this side: source of what is sent, "
 		 "destination of what is received; null: several", get_local),
@@ -96,7 +96,7 @@ static const struct column columns[] = {
 		 get_in_bytes),
 	COLUMN_N("tx_bytes", "SENT", VALUE_BYTES, 6, 0, "bytes given to the device, with its header",
 		 get_out_bytes),
-	COLUMN_N("total_bytes", "BYTES", VALUE_BYTES, 0, 0, "bytes received and sent, as far as they are told",
+	COLUMN_N("total_bytes", "BYTES", VALUE_BYTES, 6, 3, "bytes received and sent, as far as they are told",
 		 get_bytes),
 	COLUMN_OPTIONAL("pid", "PID", VALUE_ID, 7, 6,
 			"the only process that moved bytes to this peer, by sockets whose connect, accept "

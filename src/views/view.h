@@ -127,6 +127,8 @@ struct view {
 	const struct column *columns;
 	size_t n_columns;
 	const char *default_sort;	/* column id */
+	const char *nothing;		/* what it means on the screen that there is no row; NULL:
+					 * that there is nothing in the range */
 	const char *drill;		/* view id Enter opens, or NULL */
 	const char *const *needs;	/* events it needs, NULL-terminated, or NULL */
 	enum view_by default_by;	/* meaningful where it has thread rows */

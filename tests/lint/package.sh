@@ -36,7 +36,7 @@ listing >"$work/before"
 export DEB_BUILD_OPTIONS=parallel=2
 ok "dpkg-buildpackage -us -uc -b" dpkg-buildpackage -us -uc -b --no-check-builddeps
 deb=$(echo "$work"/blktop_"$version"_*.deb)
-ok "lintian finds no error" lintian --fail-on error "$work"/*.changes
+ok "lintian finds no error and no warning" lintian --fail-on error,warning "$work"/*.changes
 ok "fakeroot is not needed" grep -qx 'Rules-Requires-Root: no' debian/control
 ok "unpacks" dpkg-deb -x "$deb" "$work/root"
 for file in bin/blktop share/man/man1/blktop.1.gz share/bash-completion/completions/blktop \

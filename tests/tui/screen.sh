@@ -121,6 +121,11 @@ for term in xterm screen linux vt100 dumb; do
 	result $? "TERM=$term: keys that it does not describe"
 	keys Escape
 	until_true shows "by process"
+	if [ $term = vt100 ]; then
+		keys F9
+		wait_for "this terminal has no mouse"
+		result $? "TERM=$term: has no mouse, and says so"
+	fi
 	keys q
 	wait_for "rc=0" || result 1 "leaves with TERM=$term"
 done

@@ -183,6 +183,15 @@ static void test_prompt_long(void)
 		type(&p, "作");
 		g_assert_cmpuint(prompt_draw(&p, c, 0), <, 60);
 	}
+	prompt_open(&p, PROMPT_EXPORT, "zipkin span");
+	g_assert_cmpuint(prompt_draw(&p, c, 0), >, 40);		/* the formats are told at 60, too */
+	prompt_open(&p, PROMPT_FILTER, "");
+	type(&p, "(");
+	prompt_set_error(&p, "filter '(': expected a column, a word or '(', at character 2");
+	prompt_draw(&p, c, 0);
+	g_autofree char *dump = canvas_dump(c);
+	g_assert_nonnull(strstr(dump, "filter: ("));		/* and what it is about */
+	g_assert_nonnull(strstr(dump, " expected a column, a word or '(', at"));
 	prompt_set_error(&p, "no such column 'x' at 1, and a text that is longer than the line is");
 	g_assert_cmpuint(prompt_draw(&p, c, 0), <, 60);
 	for (int i = 0; i < 5000; i++)
@@ -240,6 +249,8 @@ static void test_popup_wraps(void)
 	g_ptr_array_add(lines, g_strdup("  key      what it does is told here, in words"));
 	g_ptr_array_add(lines, g_strdup(""));
 	g_ptr_array_add(lines, g_strdup(" /a/path/without/any/blank/that/is/too/long/for/it"));
+	g_ptr_array_add(lines, g_strdup(" ends in    "));
+	g_ptr_array_add(lines, g_strdup("   "));
 	all = without_blanks(lines);
 	popup_open(&p, "Text", lines, false);
 	for (unsigned cols = 60; cols >= 8; cols -= 4) {

@@ -150,6 +150,18 @@ static void test_screen(void)
 	g_assert_cmpuint(asked.n, ==, n);
 	g_assert_cmpuint(app_place(app)->rows->rows->len, ==, 7);
 
+	/* In another order than time's: that is said, and how to go back. */
+	app_key(app, '<');
+	app_draw(app);
+	g_autofree char *sorted = screen_text(app);
+	g_assert_nonnull(strstr(sorted, "by CALL OR EVENT (lowest first), not by time: u"));
+	app_key(app, 'u');
+	app_draw(app);
+	g_autofree char *again = screen_text(app);
+	g_assert_null(strstr(again, "not by time"));
+	app_key(app, UI_KEY_END);
+	app_draw(app);
+
 	/* Enter on the program's event: what the system did at that instant. */
 	app_key(app, UI_KEY_UP);
 	app_draw(app);

@@ -224,6 +224,20 @@ static void test_narrow(void)
 	}
 }
 
+/* Of every table: what it says that it is sorted by. */
+static void test_sorted_shown(void)
+{
+	for (const struct view *const *v = view_all; *v; v++) {
+		int column = view_column(*v, (*v)->default_sort);
+
+		if ((*v)->kind != VIEW_TABLE || !(*v)->on_screen)
+			continue;
+		if (column < 0 || !(*v)->columns[column].width)
+			g_test_message("%s", (*v)->id);
+		g_assert_true(column >= 0 && (*v)->columns[column].width);
+	}
+}
+
 /* What rows are sorted by is to be seen, and the next one is of those that say something. */
 static void test_sorted_stays(void)
 {
@@ -598,6 +612,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tables/columns-shown", test_columns_shown);
 	g_test_add_func("/tables/narrow", test_narrow);
 	g_test_add_func("/tables/nothing", test_nothing);
+	g_test_add_func("/tables/sorted-shown", test_sorted_shown);
 	g_test_add_func("/tables/sorted-stays", test_sorted_stays);
 	g_test_add_func("/tables/sort-menu", test_sort_menu);
 	g_test_add_func("/tables/tags", test_tags);

@@ -53,6 +53,11 @@ static void test_rc_read(void)
 	g_assert_null(prefs_view_get(p, "syscalls")->columns);
 	g_assert_null(prefs_view_get(p, "files"));
 	prefs_free(p);
+
+	p = read_rc("\357\273\277[blktop]\r\ntheme = light\r\n");	/* as another system's editor writes */
+	g_assert_cmpuint(p->warnings->len, ==, 0);
+	g_assert_cmpint(p->theme, ==, THEME_LIGHT);
+	prefs_free(p);
 }
 
 /* Each is told with its line, and none keeps the others from being read. */

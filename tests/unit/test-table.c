@@ -227,10 +227,13 @@ static void test_search(void)
 {
 	struct rows *rows = sample();
 
-	g_assert_true(table_row_holds(NULL, &view, rows, 0, "ONE"));
-	g_assert_true(table_row_holds(NULL, &view, rows, 1, "54.7"));
-	g_assert_true(table_row_holds(NULL, &view, rows, 3, "名前"));
-	g_assert_false(table_row_holds(NULL, &view, rows, 0, "two"));
+	g_assert_cmpint(table_find(NULL, &view, rows, 0, 1, "ONE"), ==, 0);
+	g_assert_cmpint(table_find(NULL, &view, rows, 0, 1, "54.7"), ==, 1);
+	g_assert_cmpint(table_find(NULL, &view, rows, 3, -1, "54.7"), ==, 1);
+	g_assert_cmpint(table_find(NULL, &view, rows, 0, 1, "名前"), ==, 3);
+	g_assert_cmpint(table_find(NULL, &view, rows, 2, 1, "ONE"), ==, -1);
+	g_assert_cmpint(table_find(NULL, &view, rows, 4000, 1, "ONE"), ==, -1);
+	g_assert_cmpint(table_find(NULL, &view, rows, -1, -1, "ONE"), ==, -1);
 	rows_free(rows);
 }
 
