@@ -5,8 +5,9 @@
  * applying publications that a worker made (see publish.h); everything handed
  * out is const and stays valid until the next timeline_apply().
  *
- * Ids are dense from 0 and stable for the life of the timeline. Nothing may be
- * ordered or printed by id. Strings from traces are hostile: see base/text.h.
+ * Ids are dense from 0 and stable for the life of the timeline; but a string that only spans
+ * use goes after them, and another one gets its id. Nothing may be ordered or printed by id.
+ * Strings from traces are hostile: see base/text.h.
  */
 #ifndef BLK_STATE_TIMELINE_H
 #define BLK_STATE_TIMELINE_H

@@ -293,21 +293,42 @@ static size_t room(const struct timeline *tl)
 	return tl->budget - MIN(tl->beside_bytes, tl->budget / 2);
 }
 
+/* What is offered goes. */
+static size_t bytes_to_stay(const struct timeline *tl)
+{
+	return timeline_bytes(tl) - tl->offered_bytes;
+}
+
+/* Spans, with the strings that they alone use. */
+static void evict_to(struct timeline *tl, size_t least, size_t spare, size_t excess)
+{
+	size_t all = tl->span_bytes + strings_passing_bytes(tl);
+	if (all <= least + spare)
+		return;
+	excess = MIN(all - least, excess);
+	evict_traces(tl, (size_t)((double)excess / (double)all * (double)tl->span_bytes));
+	strings_offer(tl);
+}
+
 void timeline_keep_budget(struct timeline *tl)
 {
-	size_t held = timeline_bytes(tl), room_for = room(tl);
+	size_t room_for = room(tl);
 
-	if (!tl->budget || held <= room_for)
+	if (!tl->budget || bytes_to_stay(tl) <= room_for)
 		return;
+	strings_offer_if_grown(tl);
+	size_t held = bytes_to_stay(tl);
 	size_t least = tl->whole_seconds ? room_for / 8 : room_for * 3 / 8;
-	if (tl->span_bytes > least + room_for / 8)
-		evict_traces(tl, MIN(tl->span_bytes - least, held - room_for / 16 * 13));
-	held = timeline_bytes(tl);
+	if (held > room_for)
+		evict_to(tl, least, room_for / 8, held - room_for / 16 * 13);
+	held = bytes_to_stay(tl);
 	if (held <= room_for || tl->seconds->len <= KEEP_SECONDS || tl->whole_seconds)
 		return;
 	size_t excess = held - (room_for - room_for / 16);
 	size_t freed = seconds_fold(tl->seconds, KEEP_SECONDS, excess, &tl->folded_until);
 	tl->detail_bytes -= freed;
-	if (freed < excess && tl->seconds->len > KEEP_SECONDS)
+	if (freed < excess && tl->seconds->len > KEEP_SECONDS) {
 		drop_seconds(tl, excess - freed);
+		strings_offer(tl);
+	}
 }

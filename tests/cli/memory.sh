@@ -53,6 +53,11 @@ for view in phases services; do
 	ok "$view are the same" cmp "$work/all" "$work/some"
 done
 
+# What each span alone says goes with it.
+"$MAKE_SPANS" "$work/own" 200000 10 100000 200 || fail "a trace is made"
+peak $((64 + BESIDE)) -b --memory 64M --view phases --format json "$work/own"
+rm -r "$work/own"
+
 # Lists have all, in pieces.
 listed=trace_id,span_id,begin_ns,duration_ns,name,pid
 for view in spans traces; do
