@@ -291,6 +291,12 @@ void timeline_tell_evicting(struct timeline *tl, timeline_evicting tell, void *d
 	tl->evicting_data = data;
 }
 
+void timeline_keep_range(struct timeline *tl, int64_t from_ns, int64_t to_ns)
+{
+	tl->wanted_from = from_ns;
+	tl->wanted_to = to_ns;
+}
+
 void timeline_keep_traces(struct timeline *tl, uint64_t trace_id, uint64_t other)
 {
 	tl->kept[0] = trace_id;
