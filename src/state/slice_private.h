@@ -759,11 +759,6 @@ struct thread *user_thread(struct feed *f, bool *ret_by_kernel);
 void counters_at_switch(struct feed *f, const struct thread *leaves);	/* NULL: not known */
 void counters_of_thread(struct feed *f, struct thread *t);	/* NULL is fine */
 
-/* counting.c: rows of slice_subscriptions_counting() */
-void on_counted(struct feed *f);
-bool counting_has(unsigned row);	/* is it one, and none of the usual table? */
-unsigned counting_base(unsigned row);	/* the usual one; none is behind the last */
-
 /* handlers_io.c */
 void on_block_insert(struct feed *f);
 void on_block_issue(struct feed *f);
