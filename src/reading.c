@@ -14,6 +14,7 @@
 #define TICK_MS 100		/* how late a signal or a lost relay may be noticed */
 #define STOP_PATIENCE_MS 5000	/* for the last publication after a stop */
 
+#define ABOUT_NS (NS_PER_S / 10)
 #define SPANS_SHARE 32			/* of the memory: annotations that wait to become spans; */
 #define MOST_SPANS (12 << 20)		/* no more than that */
 #define LISTED_EIGHTHS 3		/* of the memory for spans; their rows take as much */
@@ -216,6 +217,31 @@ static int tell_outside(const char *option, int64_t at, int64_t first, int64_t l
 	log_error("%s: %s is outside of the trace, which goes from %s to %s", option,
 		  timefmt_date(a, at), timefmt_date(f, first), timefmt_date(l, last));
 	return EXIT_FAILED;
+}
+
+static bool parse(const char *text, int64_t first, int64_t last, int64_t *ret)
+{
+	return !text || timefmt_parse_instant(text, first, first, last, ret, NULL);
+}
+
+bool reading_keep_range(struct reading *r, const struct options *o)
+{
+	int64_t first, newest, from = INT64_MIN, to = INT64_MAX;
+	if (!o->at && !o->from && !o->to)
+		return true;
+	if (!timeline_coverage(r->tl, &first, &newest))
+		return false;
+	struct outline *whole = job_outline(r->job);
+	/* The last packet ends about where its events do; without an index nobody knows. */
+	int64_t last = whole ? MAX(whole->to_ns, newest) : newest;
+	if (parse(o->from, first, last, &from) && parse(o->to, first, last, &to) &&
+	    parse(o->at, first, last, &from)) {
+		from = o->at ? time_floor(from, options_step(o)) : from;
+		to = o->at ? from + options_step(o) : to;
+		timeline_keep_range(r->tl, MAX(from, first) - ABOUT_NS, MIN(to, last) + ABOUT_NS);
+	}
+	outline_unref(whole);
+	return true;
 }
 
 int reading_find_range(const struct reading *r, const struct options *o, int64_t *ret_from,

@@ -45,6 +45,10 @@ int reading_caught(void);
 /* Coverage as a half-open range; false while nothing was read. */
 bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to);
 
+/* Says the timeline which traces will be asked for, as far as that can be known at the begin. Call
+ * it until it is true: then there is no more to say. */
+bool reading_keep_range(struct reading *r, const struct options *o);
+
 /* What --at, --from and --to mean in this trace; without them, all of it. EXIT_FINE, or
  * the program's exit code after the message was printed. */
 int reading_find_range(const struct reading *r, const struct options *o, int64_t *ret_from,

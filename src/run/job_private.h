@@ -47,6 +47,7 @@ struct shared {
 	struct parallel *parallel;
 	struct preview *preview;	/* NULL: none (any more) */
 	struct mender *mender;		/* NULL: nothing can be corrected */
+	struct string_offer *offer;	/* the owner's, not looked at yet; NULL: none */
 	struct look look;		/* told before there was one */
 	struct outline *outline;
 	struct job_status status;	/* .message, .reader, .warning owned */

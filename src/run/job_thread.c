@@ -111,12 +111,23 @@ static size_t beside_bytes(const struct shared *s, const struct model *m,
 	       (s->preview ? preview_bytes(s->preview) : 0);
 }
 
+static void take_offer(struct shared *s, struct model *m)
+{
+	g_mutex_lock(&s->lock);
+	struct string_offer *offer = g_steal_pointer(&s->offer);
+	g_mutex_unlock(&s->lock);
+	if (offer)
+		model_forget_strings(m, offer);
+	string_offer_free(offer);
+}
+
 static void post(struct shared *s, struct model *m, bool final, enum source_status how)
 {
 	if (g_atomic_int_get(&s->discard))
 		return;
 	if (!final && is_queue_full(s))
 		return;
+	take_offer(s, m);
 	struct publication *p = model_publish(m, final);
 	if (!p)
 		return;

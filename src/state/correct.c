@@ -72,7 +72,7 @@ static void index_string(struct correction *c, uint32_t id)
 {
 	char *text = (char *)timeline_string(c->tl, id);
 
-	if (!g_hash_table_contains(c->index->strings, text))
+	if (!strings_is_offered(c->tl, id) && !g_hash_table_contains(c->index->strings, text))
 		g_hash_table_insert(c->index->strings, text, GUINT_TO_POINTER(id + 1));
 }
 
@@ -90,6 +90,11 @@ static void remember(GHashTable *table, struct who who, uint32_t id)
 static uint32_t recall(GHashTable *table, struct who who)
 {
 	return GPOINTER_TO_UINT(g_hash_table_lookup(table, &who)) - 1;
+}
+
+static uint32_t recall_string(const struct correct_index *x, const char *text)
+{
+	return GPOINTER_TO_UINT(g_hash_table_lookup(x->strings, text)) - 1;
 }
 
 static GHashTable *table_new(void)
@@ -162,6 +167,14 @@ static void index_all(struct correction *c)
 	}
 }
 
+void correct_forget_string(struct timeline *tl, uint32_t id)
+{
+	const char *text = timeline_string(tl, id);
+
+	if (tl->index && recall_string(tl->index, text) == id)
+		g_hash_table_remove(tl->index->strings, text);
+}
+
 void correct_index_free(struct correct_index *x)
 {
 	if (!x)
@@ -187,13 +200,15 @@ static void map_strings(struct correction *c)
 	ids_init(&c->string_ids, c->from->strings.n);
 	for (uint32_t i = 0; i < c->from->strings.n; i++) {
 		const char *text = timeline_string(c->from, i);
-		uint32_t id = GPOINTER_TO_UINT(g_hash_table_lookup(c->index->strings, text)) - 1;
+		uint32_t id = recall_string(c->index, text);
 		if (id == ID_NONE) {
 			char *taken = g_strdup(text);
 			id = registry_own(&c->tl->strings);
 			timeline_put_string(c->tl, id, taken);
 			g_hash_table_insert(c->index->strings, taken, GUINT_TO_POINTER(id + 1));
 		}
+		if (!strings_is_passing(c->from, i))
+			strings_stay(c->tl, id);
 		c->string_ids.to[i] = id;
 	}
 }

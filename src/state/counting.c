@@ -3,7 +3,7 @@
  * The subscription table that counts all events by thread: rows that nothing matches, then
  * those of the usual table, and one for all else. So a row's number says how it is taken.
  */
-#include "state/slice_private.h"
+#include "state/counts.h"
 
 static struct {
 	struct blk_subscription *subs;

@@ -37,4 +37,9 @@ void counters_join(struct slice *s, GArray **left, uint32_t losses, uint32_t hos
 void counters_map(GArray *all, const uint32_t *string, const uint32_t *thread);
 void counters_free(GArray *all);		/* NULL is fine */
 
+/* counting.c: rows of slice_subscriptions_counting() */
+void on_counted(struct feed *f);
+bool counting_has(unsigned row);	/* is it one, and none of the usual table? */
+unsigned counting_base(unsigned row);	/* the usual one; none is behind the last */
+
 #endif

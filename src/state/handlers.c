@@ -4,6 +4,7 @@
  * of the same event in other tracer versions (LTTng 2.0 to 2.13) are rows, not ifs.
  */
 #include "base/address.h"
+#include "state/counts.h"
 #include "state/rules_private.h"
 #include "state/runs.h"
 #include "state/sched.h"

@@ -108,10 +108,10 @@ static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_
 	struct slice *s = f->s;
 	struct annot a = annot_here(f);
 	a.type = type;
-	a.name = slice_string(s, blk_text(f->ev, F(0)));
-	a.service = slice_string(s, blk_text(f->ev, F(1)));
+	a.name = slice_passing(s, blk_text(f->ev, F(0)));
+	a.service = slice_passing(s, blk_text(f->ev, F(1)));
 	a.port = (uint32_t)blk_int(f->ev, F(2));
-	a.ip = slice_string(s, blk_text(f->ev, F(3)));
+	a.ip = slice_passing(s, blk_text(f->ev, F(3)));
 	a.trace = (uint64_t)blk_int(f->ev, F(4));
 	a.span = (uint64_t)blk_int(f->ev, F(5));
 	a.parent = (uint64_t)blk_int(f->ev, F(6));
@@ -125,15 +125,15 @@ void on_timestamp(struct feed *f)
 	if (see_thread(f))
 		return;
 	struct blk_text event = blk_text(f->ev, F(7));
-	annotate(f, ANNOT_EVENT, slice_string(f->s, event), 0, ends_span(event));
+	annotate(f, ANNOT_EVENT, slice_passing(f->s, event), 0, ends_span(event));
 }
 
 void on_keyval_string(struct feed *f)
 {
 	if (see_thread(f))
 		return;
-	annotate(f, ANNOT_STRING, slice_string(f->s, blk_text(f->ev, F(7))),
-		 slice_string(f->s, blk_text(f->ev, F(8))), false);
+	annotate(f, ANNOT_STRING, slice_passing(f->s, blk_text(f->ev, F(7))),
+		 slice_passing(f->s, blk_text(f->ev, F(8))), false);
 }
 
 void on_keyval_integer(struct feed *f)
@@ -142,8 +142,8 @@ void on_keyval_integer(struct feed *f)
 	if (see_thread(f))
 		return;
 	snprintf(text, sizeof text, "%" G_GINT64_FORMAT, blk_int(f->ev, F(8)));
-	annotate(f, ANNOT_INT, slice_string(f->s, blk_text(f->ev, F(7))),
-		 strtab_add(f->s->strings, text), false);
+	annotate(f, ANNOT_INT, slice_passing(f->s, blk_text(f->ev, F(7))),
+		 strtab_add_passing(f->s->strings, text, sizeof text), false);
 }
 
 /* ---- functions ---- */
@@ -277,7 +277,7 @@ static uint32_t fill(const struct feed *f, const struct rule *r, const struct ru
 		if (i < t->fields->len)
 			add_field(s, f, &r->begin, g_array_index(t->fields, guint, i));
 	}
-	return strtab_add_len(f->s->strings, s->str, s->len);
+	return strtab_add_passing(f->s->strings, s->str, s->len);
 }
 
 static void tag(struct feed *f, const struct annot *of, uint32_t key, uint32_t val, bool is_int)
@@ -301,7 +301,7 @@ static void tag_fields(struct feed *f, const struct rule *r, const struct annot 
 		g_autoptr(GString) val = g_string_new(NULL);
 		add_field(val, f, &r->begin, field);
 		tag(f, a, strtab_add(strings, g_ptr_array_index(r->begin.fields, field)),
-		    strtab_add_len(strings, val->str, val->len),
+		    strtab_add_passing(strings, val->str, val->len),
 		    slot == SLOT_CPU || f->ev->layout->slot[slot].repr == BLK_INT);
 	}
 }

@@ -4,6 +4,7 @@
 
 #include "base/timefmt.h"
 #include "state/publisher.h"
+#include "state/spans.h"
 
 #define CORRECTIONS_NS (120 * NS_PER_S)	/* live: so long a second can be corrected */
 #define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: so much may wait for its publication */
@@ -19,7 +20,8 @@ struct model {
 	int64_t border;		/* seconds before it are closed */
 	int64_t shown;		/* newest instant of the last publication */
 	GArray *again;		/* struct again */
-	size_t annots_kept;	/* when it was made to forget last */
+	size_t annots_kept, strings_kept;	/* when it was made to forget last */
+	GArray *forgotten;	/* uint32_t: strings, to be told; NULL: nothing was asked */
 };
 
 static size_t span_budget(const struct model *m)
@@ -58,6 +60,7 @@ void model_free(struct model *m)
 	publisher_free(m->publisher);
 	slice_free(m->s);
 	g_array_unref(m->again);
+	g_clear_pointer(&m->forgotten, g_array_unref);
 	g_free(m);
 }
 
@@ -151,7 +154,16 @@ static int64_t room_from(const struct model *m, size_t budget)
 bool model_has_many_spans(const struct model *m)
 {
 	size_t more = MAX(span_budget(m) / sizeof(struct annot), m->annots_kept / 2);
-	return m->options.memory_budget && m->s->annots->len > m->annots_kept + more;
+	size_t strings = strtab_passing_bytes(m->s->strings);
+	return m->options.memory_budget && (m->s->annots->len > m->annots_kept + more ||
+					    strings > m->strings_kept + span_budget(m));
+}
+
+void model_forget_strings(struct model *m, const struct string_offer *offer)
+{
+	if (!m->forgotten)
+		m->forgotten = g_array_new(false, false, sizeof(uint32_t));
+	slice_forget_strings(m->s, offer, m->forgotten);
 }
 
 size_t model_span_bytes(const struct model *m)
@@ -247,13 +259,17 @@ struct publication *model_publish(struct model *m, bool final)
 	if (m->s->horizon > slice_last(m->s) && !final)
 		m->s->last = border > m->s->last ? border - 1 : m->s->last;
 	mark_again(m, now, forgotten, final);
+	m->s->n_published++;
 	struct publication *p = publisher_publish(m->publisher, border, now,
 						  final ? PUBLISH_FINAL : open ? PUBLISH_OPEN : PUBLISH_CLOSED);
+	p->number = m->s->n_published;
+	p->forgotten = g_steal_pointer(&m->forgotten);
 	if (!final && !m->options.live)
 		put_off(m, now);
 	if (!final && (m->options.live || m->options.memory_budget)) {
 		publisher_forget(m->publisher, MAX(forgotten, slice_first(m->s)), now);
 		m->annots_kept = m->s->annots->len;
+		m->strings_kept = strtab_passing_bytes(m->s->strings);
 	}
 	if (final)
 		m->border = INT64_MAX;

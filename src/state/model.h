@@ -62,6 +62,9 @@ void model_stitch(struct model *m, struct slice *s);
  */
 struct publication *model_publish(struct model *m, bool final);
 
+/* The offer of who applies its publications (publish.h): the next one has the answer. */
+void model_forget_strings(struct model *m, const struct string_offer *offer);
+
 /* What spans are made of, and is kept: bytes, about. */
 size_t model_span_bytes(const struct model *m);
 

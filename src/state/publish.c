@@ -59,6 +59,7 @@ void publication_free(struct publication *p)
 	if (!p)
 		return;
 	g_array_free(p->strings, TRUE);
+	g_clear_pointer(&p->forgotten, g_array_unref);
 	g_array_free(p->hosts, TRUE);
 	g_array_free(p->threads, TRUE);
 	g_array_free(p->processes, TRUE);
@@ -71,7 +72,13 @@ void publication_free(struct publication *p)
 
 void publication_add_string(struct publication *p, uint32_t id, const char *s)
 {
-	struct published_string entry = { id, g_strdup(s ? s : "") };
+	struct published_string entry = { id, g_strdup(s ? s : ""), false };
+	g_array_append_val(p->strings, entry);
+}
+
+void publication_add_passing(struct publication *p, uint32_t id, const char *s)
+{
+	struct published_string entry = { id, g_strdup(s), true };
 	g_array_append_val(p->strings, entry);
 }
 

@@ -97,7 +97,7 @@ uint64_t slice_n_events(const struct slice *s)
 
 size_t slice_span_bytes(const struct slice *s)
 {
-	return s->annots->len * sizeof(struct annot);
+	return s->annots->len * sizeof(struct annot) + strtab_passing_bytes(s->strings);
 }
 
 int64_t slice_first(const struct slice *s)
@@ -113,6 +113,11 @@ int64_t slice_last(const struct slice *s)
 uint32_t slice_string(struct slice *s, struct blk_text t)
 {
 	return strtab_add_len(s->strings, t.str, t.len);
+}
+
+uint32_t slice_passing(struct slice *s, struct blk_text t)
+{
+	return strtab_add_passing(s->strings, t.str, t.len);
 }
 
 struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts,

@@ -495,6 +495,7 @@ struct slice {
 	guint facts_sorted;		/* so many from the front are known to be in order */
 	GArray *losses;			/* struct loss */
 	GArray *annots;			/* struct annot */
+	uint32_t n_published;		/* publications: what annotations that are gone were in */
 	GArray *binaries;		/* struct binary, in order */
 	struct blocks *blocks;		/* block requests, see block.c */
 	GArray *soft_wakes;		/* struct soft_wake */
@@ -522,6 +523,7 @@ void slice_flush(struct slice *s);	/* counts events where they belong: before bi
 
 /* slice.c */
 uint32_t slice_string(struct slice *s, struct blk_text t);
+uint32_t slice_passing(struct slice *s, struct blk_text t);	/* only annotations use it */
 uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
 struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid);	/* of its newest life */
 struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid);
@@ -756,11 +758,6 @@ void counted_event(struct feed *f, bool is_switch);	/* before its handler */
 struct thread *user_thread(struct feed *f, bool *ret_by_kernel);
 void counters_at_switch(struct feed *f, const struct thread *leaves);	/* NULL: not known */
 void counters_of_thread(struct feed *f, struct thread *t);	/* NULL is fine */
-
-/* counting.c: rows of slice_subscriptions_counting() */
-void on_counted(struct feed *f);
-bool counting_has(unsigned row);	/* is it one, and none of the usual table? */
-unsigned counting_base(unsigned row);	/* the usual one; none is behind the last */
 
 /* handlers_io.c */
 void on_block_insert(struct feed *f);

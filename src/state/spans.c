@@ -360,7 +360,7 @@ static bool is_error(struct spans *sp, uint32_t key)
 	if (key < CORE_KEYS && sp->no_error[key])
 		return false;
 	bool error = !g_ascii_strcasecmp(strtab_get(sp->s->strings, key), "error");
-	if (key < CORE_KEYS)
+	if (key < CORE_KEYS && !strtab_is_passing(sp->s->strings, key))
 		sp->no_error[key] = !error;
 	return error;
 }

@@ -9,6 +9,7 @@
 #include "state/names.h"
 
 struct spans;
+struct string_offer;
 
 /* How slice ids are published: thread of the slice -> id in the registry. */
 typedef uint32_t (*spans_thread)(void *data, uint32_t thread);
@@ -31,5 +32,9 @@ void spans_bound(struct spans *sp, size_t bytes);
 /* Forgets closed traces, and what of the threads' logs only they needed: for runs
  * without end. An annotation that comes for a forgotten trace is dropped and counted. */
 void spans_forget(struct spans *sp, int64_t now);
+
+/* Forgets what nobody needs any more of the strings that a timeline offers (publish.h); their ids
+ * are added to `forgotten` (uint32_t). */
+void slice_forget_strings(struct slice *s, const struct string_offer *offer, GArray *forgotten);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Runs without end: what of spans, and of the logs that only they need, is not needed any more. */
+#include "state/publish.h"
 #include "state/runs.h"
 #include "state/strace.h"
 
@@ -40,6 +41,37 @@ static bool is_gone(uint64_t trace, void *data)
 	return intmap_get(&sp->by_id, trace) == INTMAP_NONE;
 }
 
+/* Publications so far may use what it says; those that come do not. */
+static void let_strings_go(struct slice *s, const struct annot *a)
+{
+	const uint32_t ids[] = { a->name, a->service, a->ip, a->key, a->val };
+	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++)
+		strtab_set_used(s->strings, ids[i], s->n_published);
+}
+
+static void mark_strings(const struct slice *s, guint8 *used)
+{
+	for (guint i = 0; i < s->annots->len; i++) {
+		const struct annot *a = &g_array_index(s->annots, struct annot, i);
+		used[a->name] = used[a->service] = used[a->ip] = used[a->key] = used[a->val] = 1;
+	}
+}
+
+void slice_forget_strings(struct slice *s, const struct string_offer *offer, GArray *forgotten)
+{
+	g_autofree guint8 *used = g_new0(guint8, strtab_n(s->strings));
+	guint before = forgotten->len;
+	mark_strings(s, used);
+	for (guint i = 0; i < offer->ids->len; i++) {
+		uint32_t id = g_array_index(offer->ids, uint32_t, i);
+		if (strtab_is_passing(s->strings, id) && !used[id] &&
+		    strtab_used(s->strings, id) <= offer->as_of)
+			g_array_append_val(forgotten, id);
+	}
+	strtab_forget(s->strings, (const uint32_t *)(void *)forgotten->data + before,
+		      forgotten->len - before);
+}
+
 /* Keeps only the annotations of traces that are left; `map`: old to new number. */
 static void compact_annots(struct spans *sp, uint32_t *map)
 {
@@ -50,6 +82,7 @@ static void compact_annots(struct spans *sp, uint32_t *map)
 		bool keep = i >= sp->done || intmap_get(&sp->by_id, a->trace) != INTMAP_NONE;
 		map[i] = keep ? kept : ID_NONE;
 		if (!keep) {
+			let_strings_go(sp->s, a);
 			g_free(a->snap);
 			continue;
 		}

@@ -31,7 +31,9 @@ static uint32_t *map_strings(struct slice *a, const struct slice *b)
 	uint32_t n = strtab_n(b->strings);
 	uint32_t *map = g_new(uint32_t, n);
 	for (uint32_t i = 0; i < n; i++)
-		map[i] = strtab_add(a->strings, strtab_get(b->strings, i));
+		map[i] = strtab_is_passing(b->strings, i) ?
+			 strtab_add_passing(a->strings, strtab_get(b->strings, i), STRTAB_MAX_LEN) :
+			 strtab_add(a->strings, strtab_get(b->strings, i));
 	return map;
 }
 

@@ -139,6 +139,7 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->spans = span_entries_new();
 	tl->held_back = span_entries_new();
 	tl->gone_slots = g_byte_array_new();
+	tl->string_states = g_byte_array_new();
 	traces_init(tl);
 	tl->containers = g_array_new(FALSE, FALSE, sizeof(struct container_entry));
 	tl->dropped_until = tl->folded_until = TIME_UNKNOWN;
@@ -169,6 +170,7 @@ void timeline_free(struct timeline *tl)
 	intmap_clear(&tl->by_container);
 	g_array_free(tl->containers, TRUE);
 	span_sums_clear(&tl->sums);
+	strings_clear(tl);
 	g_free(tl);
 }
 
@@ -289,6 +291,12 @@ void timeline_tell_evicting(struct timeline *tl, timeline_evicting tell, void *d
 	tl->evicting_data = data;
 }
 
+void timeline_keep_range(struct timeline *tl, int64_t from_ns, int64_t to_ns)
+{
+	tl->wanted_from = from_ns;
+	tl->wanted_to = to_ns;
+}
+
 void timeline_keep_traces(struct timeline *tl, uint64_t trace_id, uint64_t other)
 {
 	tl->kept[0] = trace_id;
@@ -353,7 +361,7 @@ size_t timeline_bytes(const struct timeline *tl)
 	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
 	       (tl->by_slot.mask + tl->by_container.mask) * (sizeof(uint64_t) + sizeof(uint32_t)) +
 	       tl->containers->len * sizeof(struct container_entry) + traces_bytes(tl) +
-	       tl->sum_bytes + tl->gone_slots->len + correct_index_bytes(tl->index);
+	       tl->sum_bytes + tl->gone_slots->len + tl->string_states->len + correct_index_bytes(tl->index);
 }
 
 size_t timeline_budget(const struct timeline *tl)
@@ -398,12 +406,23 @@ void timeline_put_string(struct timeline *tl, uint32_t id, char *taken)
 	tl->registry_bytes += strlen(*entry) + 1;
 }
 
-static void apply_strings(struct timeline *tl, GArray *strings)
+void timeline_drop_string(struct timeline *tl, uint32_t id)
 {
-	for (unsigned i = 0; i < strings->len; i++) {
-		struct published_string *p = &g_array_index(strings, struct published_string, i);
-		timeline_put_string(tl, p->id, g_steal_pointer(&p->s));
+	char **entry = registry_put(&tl->strings, id);
+
+	tl->registry_bytes -= *entry ? strlen(*entry) + 1 : 0;
+	g_clear_pointer(entry, g_free);
+}
+
+static void apply_strings(struct timeline *tl, const struct publication *p)
+{
+	if (p->forgotten)
+		strings_answer(tl, p->forgotten);
+	for (unsigned i = 0; i < p->strings->len; i++) {
+		struct published_string *s = &g_array_index(p->strings, struct published_string, i);
+		strings_put(tl, s->id, g_steal_pointer(&s->s), s->passing);
 	}
+	tl->applied = p->number ? p->number : tl->applied;
 }
 
 static void apply_hosts(struct timeline *tl, GArray *hosts)
@@ -441,7 +460,7 @@ void timeline_put_process(struct timeline *tl, uint32_t id, const struct process
 
 static void apply_registries(struct timeline *tl, struct publication *p)
 {
-	apply_strings(tl, p->strings);
+	apply_strings(tl, p);
 	apply_hosts(tl, p->hosts);
 	apply_threads(tl, p->threads);
 	for (unsigned i = 0; i < p->processes->len; i++) {
@@ -680,8 +699,9 @@ static bool apply_totals(struct timeline *tl, const struct publication *p)
 
 static bool has_entries(const struct publication *p)
 {
-	return p->strings->len || p->hosts->len || p->threads->len || p->processes->len ||
-	       p->files->len || p->seconds->len || p->spans->len || p->classes->len;
+	return p->strings->len || (p->forgotten && p->forgotten->len) || p->hosts->len ||
+	       p->threads->len || p->processes->len || p->files->len || p->seconds->len ||
+	       p->spans->len || p->classes->len;
 }
 
 void timeline_apply(struct timeline *tl, struct publication *p)

@@ -5,8 +5,9 @@
  * applying publications that a worker made (see publish.h); everything handed
  * out is const and stays valid until the next timeline_apply().
  *
- * Ids are dense from 0 and stable for the life of the timeline. Nothing may be
- * ordered or printed by id. Strings from traces are hostile: see base/text.h.
+ * Ids are dense from 0 and stable for the life of the timeline; but a string that only spans
+ * use goes after them, and another one gets its id. Nothing may be ordered or printed by id.
+ * Strings from traces are hostile: see base/text.h.
  */
 #ifndef BLK_STATE_TIMELINE_H
 #define BLK_STATE_TIMELINE_H
@@ -147,6 +148,8 @@ void timeline_keep_seconds(struct timeline *tl);
  * still. Not told what goes with its seconds. */
 typedef void (*timeline_evicting)(void *data, const uint64_t *trace_ids, size_t n);
 void timeline_tell_evicting(struct timeline *tl, timeline_evicting tell, void *data);
+/* Traces of others than these instants are evicted first: these will be asked for. */
+void timeline_keep_range(struct timeline *tl, int64_t from_ns, int64_t to_ns);
 /* These are never evicted, and go on all the same. 0: none. */
 void timeline_keep_traces(struct timeline *tl, uint64_t trace_id, uint64_t other);
 

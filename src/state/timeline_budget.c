@@ -38,7 +38,7 @@ struct candidate {
 	uint32_t rank;			/* among those of its operation; 0: the slowest */
 	int64_t duration, end;
 	size_t bytes;
-	bool may_go;
+	bool may_go, wanted;
 };
 
 static bool is_kept(const struct timeline *tl, uint64_t trace_id)
@@ -53,6 +53,7 @@ static struct candidate weigh_trace(const struct timeline *tl, uint32_t i)
 
 	return (struct candidate){
 		.trace = i, .may_go = !is_kept(tl, t->info.trace_id) && !t->info.open,
+		.wanted = t->info.begin_ns < tl->wanted_to && t->info.end_ns >= tl->wanted_from,
 		.end = t->info.end_ns, .service = root->service, .name = root->name,
 		.duration = span_duration(root),
 		.bytes = t->bytes + t->indexes->len * sizeof(struct span_entry),
@@ -208,6 +209,12 @@ static void tell_evicting(struct timeline *tl, GArray *going)
 	tl->version++;
 }
 
+/* What may be told again goes later, what will be asked for only if it must. */
+static int turn_of(const struct candidate *c, int64_t settled)
+{
+	return 2 * c->wanted + (c->end > settled);
+}
+
 static void evict_traces(struct timeline *tl, size_t excess)
 {
 	g_autoptr(GArray) all = weigh_traces(tl);
@@ -215,10 +222,10 @@ static void evict_traces(struct timeline *tl, size_t excess)
 	g_autoptr(GArray) going = g_array_new(false, false, sizeof(uint64_t));
 	int64_t settled = tl->last_ns - SETTLES_NS;
 	size_t freed = 0;
-	for (int recent = 0; recent < 2; recent++)	/* what may be told again only if it must */
+	for (int turn = 0; turn < 4; turn++)
 		for (guint i = 0; i < all->len && freed < excess; i++) {
 			const struct candidate *c = &g_array_index(all, struct candidate, i);
-			if (!c->may_go || (c->end > settled) != (recent > 0))
+			if (!c->may_go || turn != turn_of(c, settled))
 				continue;
 			mark_trace(tl, c->trace, goes);
 			g_array_append_val(going, g_array_index(tl->traces, struct trace_entry,
@@ -293,21 +300,42 @@ static size_t room(const struct timeline *tl)
 	return tl->budget - MIN(tl->beside_bytes, tl->budget / 2);
 }
 
+/* What is offered goes. */
+static size_t bytes_to_stay(const struct timeline *tl)
+{
+	return timeline_bytes(tl) - tl->offered_bytes;
+}
+
+/* Spans, with the strings that they alone use. */
+static void evict_to(struct timeline *tl, size_t least, size_t spare, size_t excess)
+{
+	size_t all = tl->span_bytes + strings_passing_bytes(tl);
+	if (all <= least + spare)
+		return;
+	excess = MIN(all - least, excess);
+	evict_traces(tl, (size_t)((double)excess / (double)all * (double)tl->span_bytes));
+	strings_offer(tl);
+}
+
 void timeline_keep_budget(struct timeline *tl)
 {
-	size_t held = timeline_bytes(tl), room_for = room(tl);
+	size_t room_for = room(tl);
 
-	if (!tl->budget || held <= room_for)
+	if (!tl->budget || bytes_to_stay(tl) <= room_for)
 		return;
+	strings_offer_if_grown(tl);
+	size_t held = bytes_to_stay(tl);
 	size_t least = tl->whole_seconds ? room_for / 8 : room_for * 3 / 8;
-	if (tl->span_bytes > least + room_for / 8)
-		evict_traces(tl, MIN(tl->span_bytes - least, held - room_for / 16 * 13));
-	held = timeline_bytes(tl);
+	if (held > room_for)
+		evict_to(tl, least, room_for / 8, held - room_for / 16 * 13);
+	held = bytes_to_stay(tl);
 	if (held <= room_for || tl->seconds->len <= KEEP_SECONDS || tl->whole_seconds)
 		return;
 	size_t excess = held - (room_for - room_for / 16);
 	size_t freed = seconds_fold(tl->seconds, KEEP_SECONDS, excess, &tl->folded_until);
 	tl->detail_bytes -= freed;
-	if (freed < excess && tl->seconds->len > KEEP_SECONDS)
+	if (freed < excess && tl->seconds->len > KEEP_SECONDS) {
 		drop_seconds(tl, excess - freed);
+		strings_offer(tl);
+	}
 }

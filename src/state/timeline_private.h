@@ -80,6 +80,7 @@ struct timeline {
 	bool whole_seconds;		/* they are never folded, nor dropped */
 	timeline_evicting evicting;	/* NULL: nobody is told */
 	void *evicting_data;
+	int64_t wanted_from, wanted_to;	/* traces of then are evicted after others; equal: of any time */
 	uint64_t kept[2];		/* trace ids that are never evicted; 0: none */
 	size_t beside_bytes;		/* what is held for spans that are to come */
 	size_t detail_bytes;		/* seconds and spans */
@@ -89,12 +90,32 @@ struct timeline {
 	struct span_sums sums;		/* of evicted spans */
 	size_t sum_bytes;
 	size_t registry_bytes;
+	GByteArray *string_states;	/* by id, see timeline_strings.c */
+	size_t passing_bytes, offered_bytes;	/* of registry_bytes, about: of strings that may go, */
+	size_t passing_left;		/* as they were when these were looked through last */
+	uint64_t applied;		/* number of the last publication that had one */
+	bool offering, offer_ready;	/* there is no answer yet; the offer is to be taken */
+	GArray *offer;			/* uint32_t: ids; NULL: none */
+	uint64_t offer_as_of;
 	struct correct_index *index;	/* correct.c; NULL: nothing was corrected so far */
 };
 
 /* correct.c */
 void correct_index_free(struct correct_index *index);	/* NULL is fine */
 size_t correct_index_bytes(const struct correct_index *index);	/* about */
+
+void correct_forget_string(struct timeline *tl, uint32_t id);	/* it is not found by its text */
+
+/* timeline_strings.c */
+void strings_put(struct timeline *tl, uint32_t id, char *taken, bool passing);
+void strings_stay(struct timeline *tl, uint32_t id);	/* others than spans use it */
+bool strings_is_passing(const struct timeline *tl, uint32_t id);
+bool strings_is_offered(const struct timeline *tl, uint32_t id);
+size_t strings_passing_bytes(const struct timeline *tl);	/* without what is offered */
+void strings_offer(struct timeline *tl);		/* if it is worth it */
+void strings_offer_if_grown(struct timeline *tl);
+void strings_answer(struct timeline *tl, const GArray *forgotten);
+void strings_clear(struct timeline *tl);
 
 /* timeline.c: the version kept of the same span (trace, id and kind); NULL: none. Valid until
  * spans are applied. */
@@ -121,6 +142,7 @@ void *registry_put(struct registry *r, uint32_t id);
 /* An id for an entry of the timeline's own. */
 uint32_t registry_own(struct registry *r);
 void timeline_put_string(struct timeline *tl, uint32_t id, char *taken);
+void timeline_drop_string(struct timeline *tl, uint32_t id);
 void timeline_put_process(struct timeline *tl, uint32_t id, const struct process_info *info);
 /* A second in the place of the one that began there, and a span in that of its slot. */
 void timeline_put_second(struct timeline *tl, struct second *taken);

@@ -5,6 +5,7 @@
  */
 #include "state/timeline_private.h"
 
+#define INDEXES_COST 112		/* bytes of a trace's array, without its elements, about */
 #define MOST_OPERATIONS 32768	/* where memory is bounded: traces may name every span anew */
 
 /* ---- traces ---- */
@@ -335,7 +336,7 @@ void traces_clear(struct timeline *tl)
 
 size_t traces_bytes(const struct timeline *tl)
 {
-	return tl->traces->len * (sizeof(struct trace_entry) + sizeof(GArray)) +
+	return tl->traces->len * (sizeof(struct trace_entry) + INDEXES_COST) +
 	       tl->operations->len * sizeof(struct operation_info) + tl->operation_bytes +
 	       (tl->by_trace.mask + tl->by_operation.mask) * (sizeof(uint64_t) + sizeof(uint32_t));
 }

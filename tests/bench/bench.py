@@ -43,6 +43,7 @@ FIRST_BAR = 100         # ms until the strip and the first rows of 10 GB are the
 EXPLAIN_BAR = 0.15      # of the kernel model's time, for explaining the spans of a recording
 EXPLAINED = ("rotation", "live", "demo")  # of tests/traces: the more spans an event, the later
 SPANS_BUDGET = 512      # MiB given to the screen that shows nothing but spans
+TEXTS_BUDGET = 256      # and to one whose spans have a text each that no other has
 SEEK_BAR = 20           # ms until the events of any instant are there
 REGRESSION_BAR = 1.05   # instructions an event, against what is recorded
 GIGA = 1 << 30
@@ -235,12 +236,12 @@ def screen_memory(tools, trace, size, budget=MEMORY_BUDGET):
     line(f"screen's peak with --memory {budget}M, {size}", f"{peak:.0f} MiB", f"(bar {bar} MiB)", peak <= bar)
 
 
-def made_spans(tools, spans):
-    """A trace of nothing but so many spans, ten a request."""
+def made_spans(tools, spans, *more):
+    """A trace of nothing but so many spans, ten a request; more: as make-spans has it."""
     target = os.path.join(tools.build, "bench-trace", f"spans-{spans}")
     shutil.rmtree(target, ignore_errors=True)
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    subprocess.run([tools.path("make-spans"), target, str(spans)], check=True)
+    subprocess.run([tools.path("make-spans"), target, str(spans), *map(str, more)], check=True)
     return target
 
 
@@ -259,10 +260,25 @@ def span_costs(tools, runs):
              f"(bar {EXPLAIN_BAR * 100:.0f} %)", part <= EXPLAIN_BAR)
 
 
+def printed_memory(tools, trace, size, view, budget):
+    """The peak of a printed view with a budget (MiB)."""
+    _, peak = measure([tools.blktop, "-b", "--memory", f"{budget}M", "--view", view, "--format", "csv", trace])
+    bar = budget + MEMORY_BESIDE
+    line(f"-b --view {view} with --memory {budget}M, {size}", f"{peak:.0f} MiB", f"(bar {bar} MiB)", peak <= bar)
+
+
 def span_memory(tools, millions):
     target = made_spans(tools, millions * 1000000)
     try:
         screen_memory(tools, target, f"{millions} million spans", SPANS_BUDGET)
+        for view in ("phases", "traces"):
+            printed_memory(tools, target, f"{millions} million spans", view, SPANS_BUDGET)
+    finally:
+        forget(target)
+    target = made_spans(tools, 2000000, 10, 20000, 60)
+    try:
+        screen_memory(tools, target, "2 million spans with a text each", TEXTS_BUDGET)
+        printed_memory(tools, target, "2 million spans with a text each", "phases", TEXTS_BUDGET)
     finally:
         forget(target)
 

@@ -2,13 +2,14 @@
 /*
  * Writes a trace of nothing but spans, as LTTng-UST would:
  *
- *     make-spans OUT_DIR SPANS [SPANS_A_TRACE [NS_A_SPAN]]
+ *     make-spans OUT_DIR SPANS [SPANS_A_TRACE [NS_A_SPAN [TEXT_BYTES]]]
  *
  * Requests of SPANS_A_TRACE spans (10): a root and phases below it, one after another,
  * on four threads, NS_A_SPAN apart (10000); every thousandth is ten times slower. Each span
- * has two annotations.
+ * has two annotations; with TEXT_BYTES a third one, a text that no other span has.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -106,7 +107,7 @@ static bool flush_packet(void)
 static bool mark(uint64_t ts, uint64_t trace, uint64_t span, uint64_t parent, const char *name,
 		 uint32_t tid, const char *event)
 {
-	if (used + 256 > PACKET && !flush_packet())
+	if (used + 256 + strlen(event) > PACKET && !flush_packet())
 		return false;
 	if (used == HEAD)
 		first_ts = ts;
@@ -128,7 +129,16 @@ static bool mark(uint64_t ts, uint64_t trace, uint64_t span, uint64_t parent, co
 	return true;
 }
 
-static bool request(uint64_t n, uint64_t each, uint64_t *ts, uint64_t gap)
+static const char *own_text(uint64_t span, uint64_t bytes)
+{
+	static char text[4096];
+	memset(text, '.', bytes);
+	text[bytes] = '\0';
+	snprintf(text + bytes / 2, bytes - bytes / 2, "%" PRIx64, span);
+	return text;
+}
+
+static bool request(uint64_t n, uint64_t each, uint64_t *ts, uint64_t gap, uint64_t bytes)
 {
 	static const char *const names[] = { "lock", "open", "read", "decode", "encode", "send" };
 	uint64_t root = n * (each + 1) + 1, trace = root * UINT64_C(0x9e3779b97f4a7c15) | 1;
@@ -138,6 +148,7 @@ static bool request(uint64_t n, uint64_t each, uint64_t *ts, uint64_t gap)
 		const char *name = names[i % (sizeof names / sizeof *names)];
 		uint64_t took = n % 1000 == 999 && i == 1 ? gap * each * 10 : gap / 2;
 		ok = mark(*ts += gap - gap / 2, trace, root + i, root, name, tid, "start") &&
+		     (!bytes || mark(*ts, trace, root + i, root, name, tid, own_text(root + i, bytes))) &&
 		     mark(*ts += took, trace, root + i, root, name, tid, "end");
 	}
 	return ok && mark(*ts += gap, trace, root, 0, "request", tid, "ss");
@@ -150,7 +161,7 @@ static FILE *create(const char *dir, const char *name)
 	return fopen(path, "wb");
 }
 
-static bool write_all(const char *dir, uint64_t spans, uint64_t each, uint64_t gap)
+static bool write_all(const char *dir, uint64_t spans, uint64_t each, uint64_t gap, uint64_t bytes)
 {
 	FILE *meta = create(dir, "metadata");
 	uint64_t ts = FIRST_NS;
@@ -159,21 +170,21 @@ static bool write_all(const char *dir, uint64_t spans, uint64_t each, uint64_t g
 	out = ok ? create(dir, "spans_0") : NULL;
 	used = HEAD;
 	for (uint64_t n = 0; out && ok && n * each < spans; n++)
-		ok = request(n, each, &ts, gap);
+		ok = request(n, each, &ts, gap, bytes);
 	ok = out && flush_packet() && ok;
 	return out && fclose(out) == 0 && ok;
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t n[3] = { 0, 10, 10000 };
-	for (int i = 2; i < argc && i < 5; i++)
+	uint64_t n[4] = { 0, 10, 10000, 0 };
+	for (int i = 2; i < argc && i < 6; i++)
 		n[i - 2] = strtoull(argv[i], NULL, 10);
-	if (argc < 3 || argc > 5 || !n[0] || !n[1] || !n[2]) {
-		fputs("usage: make-spans OUT_DIR SPANS [SPANS_A_TRACE [NS_A_SPAN]]\n", stderr);
+	if (argc < 3 || argc > 6 || !n[0] || !n[1] || !n[2] || n[3] > 4000 || (n[3] && n[3] < 36)) {
+		fputs("usage: make-spans OUT_DIR SPANS [SPANS_A_TRACE [NS_A_SPAN [TEXT_BYTES]]]\n", stderr);
 		return 2;
 	}
-	if ((mkdir(argv[1], 0777) && errno != EEXIST) || !write_all(argv[1], n[0], n[1], n[2])) {
+	if ((mkdir(argv[1], 0777) && errno != EEXIST) || !write_all(argv[1], n[0], n[1], n[2], n[3])) {
 		fprintf(stderr, "make-spans: %s: %s\n", argv[1], strerror(errno));
 		return 1;
 	}

@@ -53,6 +53,11 @@ for view in phases services; do
 	ok "$view are the same" cmp "$work/all" "$work/some"
 done
 
+# What each span alone says goes with it.
+"$MAKE_SPANS" "$work/own" 200000 10 100000 200 || fail "a trace is made"
+peak $((64 + BESIDE)) -b --memory 64M --view phases --format json "$work/own"
+rm -r "$work/own"
+
 # Lists have all, in pieces.
 listed=trace_id,span_id,begin_ns,duration_ns,name,pid
 for view in spans traces; do
@@ -76,6 +81,17 @@ ok "filtered in pieces" json "len(lines[0]['rows']) == 30"
 run -b --memory 64M --view traces --sort duration_ns --format json "$spans"
 ok "sorted, it tells what is not there" grep -q 'traces of this range that were dropped' "$work/err"
 ok "the slowest is" json "lines[0]['rows'][0]['duration_ns'] == 10950000"
+
+# What is asked for by its time stays.
+for range in '--at +7s' '--from 20% --to +8s'; do
+	# shellcheck disable=SC2086 # words of an option
+	run -b --memory 2G --view spans $range --columns "$listed" --format csv "$spans"
+	cp "$work/out" "$work/all"
+	# shellcheck disable=SC2086
+	run -b --memory 192M --view spans $range --columns "$listed" --format csv "$spans"
+	ok "$range: all of its spans" cmp "$work/all" "$work/out"
+	ok "$range: nothing is told" [ ! -s "$work/err" ]
+done
 
 run -b --memory 2G --view spans --columns trace_id,duration_ns --format csv "$spans"
 trace=$(sed -n '2s/,.*//p' "$work/out")

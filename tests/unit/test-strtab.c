@@ -84,11 +84,54 @@ static void test_random(void)
 	strtab_free(t);
 }
 
+static uint32_t add_passing(struct strtab *t, const char *s)
+{
+	return strtab_add_passing(t, s, strlen(s));
+}
+
+/* What passes goes and comes, what stays is not touched; ids that are free are given again. */
+static void test_passing(void)
+{
+	enum { N = 3000 };
+	struct strtab *t = strtab_new();
+	uint32_t id[N];
+	char s[32];
+
+	for (unsigned round = 0; round < 20; round++) {
+		g_array_set_size(strtab_given_again(t), 0);
+		for (unsigned i = 0; i < N; i++) {
+			g_snprintf(s, sizeof s, i % 2 ? "%u.%u" : "a longer one %u.%u", round, i);
+			id[i] = i % 7 ? add_passing(t, s) : strtab_add(t, s);
+			g_assert_cmpuint(add_passing(t, s), ==, id[i]);
+			if (i % 5 == 0)
+				g_assert_cmpuint(strtab_add(t, s), ==, id[i]);	/* now it stays */
+			g_assert_cmpstr(strtab_get(t, id[i]), ==, s);
+			g_assert_true(strtab_is_passing(t, id[i]) == (i % 7 && i % 5));
+			g_assert_cmpuint(strtab_used(t, id[i]), ==, 0);
+			strtab_set_used(t, id[i], i);
+		}
+		g_assert_cmpuint(strtab_given_again(t)->len > N / 2, ==, round > 0);
+		for (unsigned i = 0; i < N; i++) {
+			g_assert_cmpuint(strtab_used(t, id[i]), ==, i);
+			if (strtab_is_passing(t, id[i]))
+				strtab_forget(t, &id[i], 1);
+		}
+		for (unsigned i = 0; i < N; i++) {
+			g_snprintf(s, sizeof s, i % 2 ? "%u.%u" : "a longer one %u.%u", round, i);
+			g_assert_cmpuint(strtab_find(t, s), ==, i % 7 && i % 5 ? UINT32_MAX : id[i]);
+		}
+		g_assert_cmpuint(strtab_passing_bytes(t), ==, 0);
+	}
+	g_assert_cmpuint(strtab_n(t), <, 20 * N / 2);
+	strtab_free(t);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/strtab/basics", test_basics);
 	g_test_add_func("/strtab/long", test_long);
+	g_test_add_func("/strtab/passing", test_passing);
 	g_test_add_func("/strtab/random", test_random);
 	return g_test_run();
 }

@@ -401,6 +401,7 @@ static void test_whole_seconds(void)
 
 	timeline_keep_seconds(tl);
 	timeline_keep_traces(tl, 1, 2);
+	timeline_keep_range(tl, 500 * S, 600 * S);
 	for (uint32_t i = 0; i < 4000; i++) {
 		struct publication *p = publication_new();
 		if (i % 40 == 0)
@@ -421,6 +422,8 @@ static void test_whole_seconds(void)
 	g_assert_cmpuint(timeline_n_spans(tl) * sizeof(struct span), >, BUDGET / 16);
 	g_assert_nonnull(timeline_trace_spans(tl, 1));
 	g_assert_nonnull(timeline_trace_spans(tl, 2));
+	for (uint64_t i = 501; i <= 600; i++)
+		g_assert_nonnull(timeline_trace_spans(tl, i));
 	g_assert_nonnull(timeline_trace_spans(tl, 4000));
 	apply_span(tl, 0, make_span(1, 1, 0, 7, SPAN_COMPLETE));	/* it is not pinned */
 	g_assert_cmpint(timeline_find_trace(tl, 1)->end_ns, ==, 7);
