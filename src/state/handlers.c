@@ -197,8 +197,11 @@ static void on_exec(struct feed *f)
 	int32_t tid = (int32_t)blk_int(f->ev, F(0)), old = (int32_t)blk_int_or(f->ev, F(1), tid);
 	slice_fact(s, FACT_EXEC, slice_thread(s, f->host, tid)->self, f->ts, f->seq);
 	s->fdops.all = MAX(s->fdops.all, f->seq);
-	if (old != tid)		/* another thread of the process: it goes on as the leader */
-		cpu_context(s, f->c, f->ts, f->seq, tid);
+	if (old == tid)
+		return;
+	cpu_context(s, f->c, f->ts, f->seq, tid);	/* another thread goes on as the leader */
+	slice_fact(s, FACT_EXIT, slice_thread(s, f->host, old)->self, f->ts, f->seq);
+	slice_tid_again(s, f->host, old, f->ts, f->seq);
 }
 
 static void on_thread_exit(struct feed *f)

@@ -212,7 +212,10 @@ static void merge_tables(struct table *into, struct table *from)
 		into->parent = from->parent;
 		into->parent_seq = from->parent_seq;
 	}
-	from->merged = into;
+	from->merged = into;		/* which answers from now on */
+	intmap_clear(&from->fds);
+	g_ptr_array_set_size(from->lists, 0);
+	g_array_set_size(from->execs, 0);
 }
 
 static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
@@ -345,7 +348,8 @@ static void fact_fork(struct names *n, const struct fact *f)
 	}
 	uint32_t before = intmap_get(&n->pid_last, pair(f->host, (uint32_t)child_tid));
 	if (before != INTMAP_NONE && process_at(n, before)->exit_ns == TIME_UNKNOWN) {
-		*life_at(n, before) = (struct life){ .leader_ended = true, .last_exit = f->ts };
+		*life_at(n, before) = (struct life){ .leader_ended = true, .last_exit = f->ts,
+							.last_seq = f->seq };
 		tell_life(n, before);		/* nobody saw it */
 	}
 	uint32_t process = process_new(n, f->host, child_tid);
@@ -489,6 +493,7 @@ static void fact_exit(struct names *n, const struct fact *f)
 	p->exited = true;
 	struct life *l = life_at(n, p->process);
 	l->last_exit = MAX(l->last_exit, f->ts);
+	l->last_seq = MAX(l->last_seq, f->seq);
 	l->leader_ended |= tid == process_at(n, p->process)->pid;
 	tell_life(n, p->process);
 }

@@ -54,6 +54,25 @@ static void forget_versions(GArray *list, const GArray *forks, const GArray *ask
 	g_array_set_size(list, kept);
 }
 
+#define OVER_AFTER_NS (60 * INT64_C(1000000000))	/* facts may come late */
+
+/* Descriptors of processes that are over, which nothing was copied from and nobody asks for. */
+static void forget_dead(struct names *n, const GArray *asked)
+{
+	for (guint i = 0; i < n->tables->len; i++) {
+		const struct life *l = &g_array_index(n->lives, struct life, i);
+		struct table *t = table_real(g_ptr_array_index(n->tables, i));
+		int64_t exit_ns = g_array_index(n->processes, struct process_info, i).exit_ns;
+		if (exit_ns == TIME_UNKNOWN || exit_ns >= n->s->last - OVER_AFTER_NS || !t || t->forks ||
+		    !(t->lists->len || t->parent) || any_between(asked, t->parent_seq, l->last_seq + 1))
+			continue;
+		intmap_clear(&t->fds);
+		g_ptr_array_set_size(t->lists, 0);
+		g_array_set_size(t->execs, 0);
+		t->parent = NULL;
+	}
+}
+
 #define FORGET_EVERY 16384	/* facts */
 
 bool names_may_forget(const struct names *n)
@@ -69,6 +88,7 @@ void names_forget(struct names *n, GArray *asked)
 	memset(n->seen, 0, sizeof n->seen);
 	note_forks(n);
 	g_array_sort(asked, seq_order);
+	forget_dead(n, asked);
 	for (guint i = 0; i < n->all_tables->len; i++) {
 		struct table *t = g_ptr_array_index(n->all_tables, i);
 		if (t->forks)

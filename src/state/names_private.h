@@ -36,6 +36,7 @@ struct life {
 	uint32_t alive;		/* threads known to be its own, that have not ended */
 	bool leader_ended;
 	int64_t last_exit;	/* ns; TIME_UNKNOWN: none ended yet */
+	uint64_t last_seq;	/* of that */
 };
 
 /* What a descriptor was from one change to the next: one asks for it again and again. */

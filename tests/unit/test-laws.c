@@ -386,6 +386,23 @@ static void test_last_call(void)
 	g_assert_nonnull(strstr(report, "localhost,,7,,exit_group,0,0,0,0,10,"));
 }
 
+/* Exec by a thread that is not the leader: it has the leader's tid from then on, and its own is nobody's. */
+static void test_exec_by_thread(void)
+{
+	g_autofree char *report = every_cut("exec by thread",
+		"10 0 lttng_statedump_process_state tid=7 pid=7 ppid=1 name=\"a\" type=0\n"
+		"20 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"40 0 sched_process_fork parent_tid=7 child_tid=10 parent_pid=7 child_pid=7 child_comm=\"a\"\n"
+		"41 0 sched_process_exit tid=7 comm=\"a\"\n"
+		"42 0 sched_switch prev_tid=7 prev_state=16 next_tid=10\n"
+		"45 0 syscall_entry_execve ctx.tid=10 filename=\"b\"\n"
+		"50 0 sched_process_exec ctx.tid=7 tid=7 old_tid=10 filename=\"b\"\n"
+		"52 0 syscall_exit_execve ctx.tid=7 ret=0\n"
+		"60 0 sched_process_exit tid=7 comm=\"b\"\n"
+		"61 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n");
+	g_assert_nonnull(strstr(report, "localhost,7,10,"));
+}
+
 static const char *const block_columns[] = {
 	"reads", "writes", "others", "errors", "read_bytes", "write_bytes", "depth_max", "queued_max",
 	"total_ns", "max_ns", "queue_total_ns", "queue_max_ns", "busy_ns", "depth_ns", "queued_ns",
@@ -723,6 +740,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/request-again", test_request_again);
 	g_test_add_func("/laws/born-again", test_born_again);
 	g_test_add_func("/laws/last-call", test_last_call);
+	g_test_add_func("/laws/exec-by-thread", test_exec_by_thread);
 	for (size_t i = 0; i < G_N_ELEMENTS(devices); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/device/%s", devices[i].name);
 		g_test_add_data_func(path, &devices[i], test_device);

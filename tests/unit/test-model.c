@@ -216,6 +216,13 @@ static void test_thread_ends(void)
 		"25 0 sched_process_exit tid=8 comm=\"a\"\n"
 		"30 0 sched_switch prev_tid=8 prev_state=16 next_tid=7\n";
 	static const struct { const char *end; int64_t exit_ns; } cases[] = {
+		/* exec by another thread: it goes on as the leader, which ended for it */
+		{ "40 0 sched_process_fork parent_tid=7 child_tid=10 parent_pid=7 child_pid=7 child_comm=\"a\"\n"
+		  "41 0 sched_process_exit tid=7 comm=\"a\"\n"
+		  "42 0 sched_switch prev_tid=7 prev_state=16 next_tid=10\n"
+		  "50 0 sched_process_exec tid=7 old_tid=10 filename=\"b\"\n"
+		  "60 0 sched_process_exit tid=7 comm=\"b\"\n"
+		  "61 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n", 60 },
 		{ "50 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n", TIME_UNKNOWN },
 		{ "50 0 sched_process_exit tid=7 comm=\"a\"\n"
 		  "60 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n", 50 },
