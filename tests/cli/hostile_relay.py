@@ -59,18 +59,19 @@ class Relay:
 
     def close(self):
         self.stop_w.close()
+        self.threads[0].join(20)        # it looks at the listener
         self.listener.close()
         for thread in self.threads:
             thread.join(20)
 
     def accept(self):
         while True:
-            ready, _, _ = select.select([self.listener, self.stop_r], [], [])
-            if self.stop_r in ready:
-                return
             try:
+                ready, _, _ = select.select([self.listener, self.stop_r], [], [])
+                if self.stop_r in ready:
+                    return
                 connection, _ = self.listener.accept()
-            except OSError:
+            except (OSError, ValueError):
                 return              # it was closed
             thread = threading.Thread(target=self.serve, args=(connection,), daemon=True)
             self.threads.append(thread)
