@@ -193,14 +193,17 @@ static void on_fork(struct feed *f)
 static void on_exec(struct feed *f)
 {
 	struct slice *s = f->s;
-	current_task(f);
 	int32_t tid = (int32_t)blk_int(f->ev, F(0)), old = (int32_t)blk_int_or(f->ev, F(1), tid);
-	slice_fact(s, FACT_EXEC, slice_thread(s, f->host, tid)->self, f->ts, f->seq);
+	bool other = old != tid && old > 0;	/* of the process: it goes on as the leader */
+	if (other)
+		cpu_context(s, f->c, f->ts, f->seq, old);
+	current_task(f);
+	uint32_t was = other ? slice_thread(s, f->host, old)->self : ID_NONE;
+	slice_fact(s, FACT_EXEC, slice_thread(s, f->host, tid)->self, f->ts, f->seq)->other = was;
 	s->fdops.all = MAX(s->fdops.all, f->seq);
-	if (old == tid)
+	if (!other)
 		return;
-	cpu_context(s, f->c, f->ts, f->seq, tid);	/* another thread goes on as the leader */
-	slice_fact(s, FACT_EXIT, slice_thread(s, f->host, old)->self, f->ts, f->seq);
+	cpu_context(s, f->c, f->ts, f->seq, tid);
 	slice_tid_again(s, f->host, old, f->ts, f->seq);
 }
 

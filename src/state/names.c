@@ -275,13 +275,21 @@ static void tell_life(struct names *n, uint32_t process)
 	process_at(n, process)->exit_ns = l->alive || !l->leader_ended ? TIME_UNKNOWN : l->last_exit;
 }
 
-/* It is one thread more, or one less. */
+/* It is one thread more, or one less. None is left where the process was taken for over. */
 static void count_alive(struct names *n, const struct person *p, int more)
 {
 	if (p->process == ID_NONE || p->exited)
 		return;
-	life_at(n, p->process)->alive += (uint32_t)more;
+	struct life *l = life_at(n, p->process);
+	if (more > 0 || l->alive)
+		l->alive += (uint32_t)more;
 	tell_life(n, p->process);
+}
+
+static void person_ends(struct names *n, struct person *p)
+{
+	count_alive(n, p, -1);
+	p->exited = true;
 }
 
 static void join_process(struct names *n, uint32_t thread, uint32_t process)
@@ -306,6 +314,21 @@ static void join_process(struct names *n, uint32_t thread, uint32_t process)
 	const struct thread *t = g_ptr_array_index(n->s->threads, thread);
 	if (t->tid == process_at(n, process)->pid)
 		process_at(n, process)->leader = thread;
+	if (t->tid > 0)
+		intmap_set(&n->tid_last, pair(t->host, (uint32_t)t->tid), thread);
+}
+
+/* A thread of a known process is over. */
+static void thread_ends(struct names *n, uint32_t thread, const struct fact *f)
+{
+	struct person *p = person_of(n, thread);
+	struct life *l = life_at(n, p->process);
+	int32_t tid = thread_at(n->s, thread_follow(n->s, thread))->tid;
+	person_ends(n, p);
+	l->last_exit = MAX(l->last_exit, f->ts);
+	l->last_seq = MAX(l->last_seq, f->seq);
+	l->leader_ended |= tid == process_at(n, p->process)->pid;
+	tell_life(n, p->process);
 }
 
 /* ---- facts ---- */
@@ -326,6 +349,16 @@ static void fact_pid(struct names *n, const struct fact *f)
 		process_at(n, process)->ppid = (int32_t)f->b;
 }
 
+/* A tid is another's from here on: who had it is over, though nobody saw that. */
+static void tid_again(struct names *n, const struct fact *f, int32_t tid)
+{
+	uint32_t before = intmap_get(&n->tid_last, pair(f->host, (uint32_t)tid));
+	const struct person *p = before == INTMAP_NONE ? NULL : find_person(n, before);
+	if (p && !p->exited && p->process != ID_NONE &&
+	    thread_follow(n->s, before) != thread_follow(n->s, f->other))
+		thread_ends(n, before, f);
+}
+
 static void fact_fork(struct names *n, const struct fact *f)
 {
 	struct person *parent = f->thread == ID_NONE ? NULL : person_of(n, f->thread);
@@ -335,6 +368,7 @@ static void fact_fork(struct names *n, const struct fact *f)
 				    .a = f->b, .b = -1 };
 		fact_pid(n, &pid);
 	}
+	tid_again(n, f, child_tid);
 	bool kernel = (parent && parent->kernel) || f->c == 2;	/* kthreadd */
 	set_kernel(n, f->other, kernel);
 	if (f->a < 0)
@@ -467,8 +501,19 @@ static void fact_cloexec(struct names *n, const struct fact *f)
 		table_put(t, f->a, &v);
 }
 
+/* The thread that was .other goes on as the leader, under its tid. */
+static void become_leader(struct names *n, const struct fact *f)
+{
+	struct person *was = person_of(n, f->other);
+	if (was->process != ID_NONE && person_of(n, f->thread)->process == ID_NONE)
+		join_process(n, f->thread, was->process);
+	person_ends(n, was);
+}
+
 static void fact_exec(struct names *n, const struct fact *f)
 {
+	if (f->other != ID_NONE)
+		become_leader(n, f);
 	struct table *t = table_of(n, f->thread);
 	struct person *p = person_of(n, f->thread);
 	set_kernel(n, f->thread, false);
@@ -481,21 +526,14 @@ static void fact_exec(struct names *n, const struct fact *f)
 
 static void fact_exit(struct names *n, const struct fact *f)
 {
-	int32_t tid = thread_at(n->s, thread_follow(n->s, f->thread))->tid;
-	struct person *p = person_of(n, f->thread);
-	if (p->process == ID_NONE) {		/* a leader of which nothing else was told */
+	if (person_of(n, f->thread)->process == ID_NONE) {	/* a leader of which nothing else was told */
+		int32_t tid = thread_at(n->s, thread_follow(n->s, f->thread))->tid;
 		uint32_t own = intmap_get(&n->pid_last, pair(f->host, (uint32_t)tid));
 		if (own == INTMAP_NONE)
 			return;
 		join_process(n, f->thread, own);
 	}
-	count_alive(n, p, -1);
-	p->exited = true;
-	struct life *l = life_at(n, p->process);
-	l->last_exit = MAX(l->last_exit, f->ts);
-	l->last_seq = MAX(l->last_seq, f->seq);
-	l->leader_ended |= tid == process_at(n, p->process)->pid;
-	tell_life(n, p->process);
+	thread_ends(n, f->thread, f);
 }
 
 static void fact_dump_table(struct names *n, const struct fact *f)
@@ -596,12 +634,9 @@ static void adopt_anonymous(struct names *n)
 		else if (into->process != ID_NONE)
 			adopt_contexts(n, into);
 		into->kernel |= p->kernel;
-		if (p->exited && !into->exited) {
-			count_alive(n, into, -1);
-			into->exited = true;
-		}
-		count_alive(n, p, -1);		/* they are one */
-		p->exited = true;
+		if (p->exited)
+			person_ends(n, into);
+		person_ends(n, p);		/* they are one */
 	}
 }
 
@@ -748,6 +783,7 @@ void names_free(struct names *n)
 	g_array_unref(n->files);
 	g_hash_table_unref(n->file_ids);
 	intmap_clear(&n->pid_last);
+	intmap_clear(&n->tid_last);
 	intmap_clear(&n->irqs);
 	intmap_clear(&n->devs);
 	g_free(n);

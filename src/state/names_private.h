@@ -59,6 +59,7 @@ struct names {
 	GPtrArray *tables;	/* of processes, by index; owned by all_tables */
 	GPtrArray *all_tables;
 	struct intmap pid_last;	/* host << 32 | pid -> process */
+	struct intmap tid_last;	/* host << 32 | tid -> thread: the newest of a known process */
 	GHashTable *by_address;	/* "host:address" of the state dump -> process + 1 */
 	GArray *files;		/* struct file_info */
 	GHashTable *file_ids;	/* struct file_info -> id + 1 */

@@ -227,7 +227,7 @@ enum fact_kind {
 	FACT_COMM,		/* thread has the name .text */
 	FACT_PID,		/* thread belongs to process .a (ppid .b or -1) */
 	FACT_FORK,		/* .other (child) by thread; child's pid .a, parent's pid .b */
-	FACT_EXEC,		/* close-on-exec */
+	FACT_EXEC,		/* close-on-exec; .other: the thread it was until then, or none */
 	FACT_EXIT,
 	FACT_KERNEL,		/* thread is a kernel thread */
 	FACT_OPEN,		/* fd .a is the file .text below dirfd .b; kind .kind, cloexec .flag */

@@ -386,21 +386,27 @@ static void test_last_call(void)
 	g_assert_nonnull(strstr(report, "localhost,,7,,exit_group,0,0,0,0,10,"));
 }
 
-/* Exec by a thread that is not the leader: it has the leader's tid from then on, and its own is nobody's. */
-static void test_exec_by_thread(void)
+/* A thread that is no leader becomes it: its own tid ends, the process goes on. */
+static void test_other_leader(void)
 {
-	g_autofree char *report = every_cut("exec by thread",
-		"10 0 lttng_statedump_process_state tid=7 pid=7 ppid=1 name=\"a\" type=0\n"
-		"20 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
-		"40 0 sched_process_fork parent_tid=7 child_tid=10 parent_pid=7 child_pid=7 child_comm=\"a\"\n"
-		"41 0 sched_process_exit tid=7 comm=\"a\"\n"
-		"42 0 sched_switch prev_tid=7 prev_state=16 next_tid=10\n"
-		"45 0 syscall_entry_execve ctx.tid=10 filename=\"b\"\n"
-		"50 0 sched_process_exec ctx.tid=7 tid=7 old_tid=10 filename=\"b\"\n"
-		"52 0 syscall_exit_execve ctx.tid=7 ret=0\n"
-		"60 0 sched_process_exit tid=7 comm=\"b\"\n"
-		"61 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n");
-	g_assert_nonnull(strstr(report, "localhost,7,10,"));
+	static const char *const contexts[] = { "", "ctx.tid=7 " };
+	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++) {
+		g_autofree char *script = g_strdup_printf(
+			"10 0 lttng_statedump_process_state tid=7 pid=7 ppid=1 name=\"a\" type=0\n"
+			"15 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+			"20 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=7 child_comm=\"a\"\n"
+			"25 0 sched_switch prev_tid=7 prev_state=1 next_tid=9\n"
+			"30 0 syscall_entry_execve ctx.tid=9 filename=\"/b\"\n"
+			"35 1 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+			"40 1 sched_process_exit tid=7 comm=\"a\"\n"
+			"45 1 sched_switch prev_tid=7 prev_state=16 next_tid=0\n"
+			"50 0 sched_process_exec %stid=7 old_tid=9 filename=\"/b\"\n"
+			"70 0 sched_process_exit tid=7 comm=\"b\"\n"
+			"80 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n", contexts[i]);
+		g_autofree char *report = every_cut("other leader", script);
+		g_assert_nonnull(strstr(report, "\nlocalhost,7,7,1,,30,30,0,0,,,0,0,0,0,0,,80,,,exited,"));
+		g_assert_nonnull(strstr(report, "\nlocalhost,7,9,1,a,25,0,25,0,,,0,0,0,0,0,20,50,"));
+	}
 }
 
 static const char *const block_columns[] = {
@@ -740,7 +746,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/request-again", test_request_again);
 	g_test_add_func("/laws/born-again", test_born_again);
 	g_test_add_func("/laws/last-call", test_last_call);
-	g_test_add_func("/laws/exec-by-thread", test_exec_by_thread);
+	g_test_add_func("/laws/other-leader", test_other_leader);
 	for (size_t i = 0; i < G_N_ELEMENTS(devices); i++) {
 		g_autofree char *path = g_strdup_printf("/laws/device/%s", devices[i].name);
 		g_test_add_data_func(path, &devices[i], test_device);

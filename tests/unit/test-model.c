@@ -226,6 +226,29 @@ static void test_thread_ends(void)
 		{ "50 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n", TIME_UNKNOWN },
 		{ "50 0 sched_process_exit tid=7 comm=\"a\"\n"
 		  "60 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n", 50 },
+		/* A thread becomes the leader, which ends for that; its own tid is no more. */
+		{ "40 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=7 child_comm=\"a\"\n"
+		  "45 0 sched_process_exit tid=7 comm=\"a\"\n"
+		  "50 0 sched_switch prev_tid=7 prev_state=16 next_tid=9\n"
+		  "60 0 sched_process_exec tid=7 old_tid=9 filename=\"/b\"\n"
+		  "70 0 sched_process_exit tid=7 comm=\"b\"\n"
+		  "80 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n", 70 },
+		/* The same, where the leader's end was not told. */
+		{ "40 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=7 child_comm=\"a\"\n"
+		  "50 0 sched_switch prev_tid=7 prev_state=1 next_tid=9\n"
+		  "60 0 sched_process_exec tid=7 old_tid=9 filename=\"/b\"\n"
+		  "70 0 sched_process_exit tid=7 comm=\"b\"\n"
+		  "80 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n", 70 },
+		/* A pid that is given away again: the process that had it is over, and so are its
+		 * threads, whoever is taken for them. */
+		{ "40 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=7 child_comm=\"a\"\n"
+		  "50 1 sched_process_fork parent_tid=5 child_tid=7 parent_pid=5 child_pid=7 child_comm=\"c\"\n"
+		  "60 1 sched_process_exit ctx.tid=9 tid=9 comm=\"a\"\n", 60 },
+		/* A tid that is given away again: who had it is not alive in its process. */
+		{ "40 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=7 child_comm=\"a\"\n"
+		  "50 0 sched_process_exit tid=7 comm=\"a\"\n"
+		  "60 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n"
+		  "70 1 sched_process_fork parent_tid=5 child_tid=9 parent_pid=5 child_pid=9 child_comm=\"c\"\n", 70 },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autofree char *script = g_strconcat(begin, cases[i].end, NULL);
