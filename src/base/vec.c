@@ -7,13 +7,15 @@
 #define LEAST 8
 #define FEW 24		/* sorted by insertion: without memory, and what is in order costs nothing */
 #define MOST_SIZE 128
+#define SMALL (64 * 1024)	/* bytes */
 
 void vec_grow(struct vec *v, uint32_t room, size_t size)
 {
 	if (room <= v->room)
 		return;
 	g_assert(room > v->len && v->room <= UINT32_MAX / 2);
-	v->room = MAX(MAX(room, LEAST), v->room * 2);
+	uint32_t by = (size_t)v->room * size < SMALL ? 4 : 2;	/* each time all is copied */
+	v->room = MAX(MAX(room, LEAST), v->room * by);
 	v->data = g_realloc_n(v->data, v->room, size);
 }
 

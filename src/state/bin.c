@@ -4,7 +4,7 @@
 
 #include "base/timefmt.h"
 
-#define MAX_CELLS_LIKE 1024u
+#define MAX_CELLS_LIKE 65536u
 
 /* As many cells as in the second before: it will not grow, most likely. */
 static GArray *cells_like(const GArray *before, guint size)

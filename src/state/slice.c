@@ -59,9 +59,8 @@ void slice_free(struct slice *s)
 	g_array_unref(s->hosts);
 	g_array_unref(s->facts);
 	g_array_unref(s->losses);
-	for (guint i = 0; i < s->annots->len; i++)
-		g_free(g_array_index(s->annots, struct annot, i).snap);
 	g_array_unref(s->annots);
+	slab_clear(&s->snaps);
 	g_array_unref(s->binaries);
 	g_array_unref(s->soft_wakes);
 	g_array_unref(s->streams);

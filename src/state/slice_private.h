@@ -5,6 +5,7 @@
 
 #include "base/hist.h"
 #include "base/intmap.h"
+#include "base/slab.h"
 #include "base/strtab.h"
 #include "base/vec.h"
 #include "state/contexts.h"
@@ -495,6 +496,7 @@ struct slice {
 	guint facts_sorted;		/* so many from the front are known to be in order */
 	GArray *losses;			/* struct loss */
 	GArray *annots;			/* struct annot */
+	struct slab snaps;		/* theirs */
 	uint32_t n_published;		/* publications: what annotations that are gone were in */
 	GArray *binaries;		/* struct binary, in order */
 	struct blocks *blocks;		/* block requests, see block.c */

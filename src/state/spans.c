@@ -197,7 +197,7 @@ static uint32_t annot_thread(struct spans *sp, struct annot *a)
 	if (a->vtid > 0 && by_vtid != INTMAP_NONE)
 		a->thread = thread_follow(sp->s, by_vtid);
 	if (!a->in_kernel)	/* else it may have a name later */
-		g_clear_pointer(&a->snap, g_free);
+		slab_put(&sp->s->snaps, g_steal_pointer(&a->snap));
 	return a->thread;
 }
 

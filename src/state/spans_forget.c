@@ -83,7 +83,7 @@ static void compact_annots(struct spans *sp, uint32_t *map)
 		map[i] = keep ? kept : ID_NONE;
 		if (!keep) {
 			let_strings_go(sp->s, a);
-			g_free(a->snap);
+			slab_put(&sp->s->snaps, a->snap);
 			continue;
 		}
 		done += i < sp->done;

@@ -163,7 +163,8 @@ static void move_annots_and_facts(struct slice *a, struct slice *b, const struct
 			*strings[k] = m->string[*strings[k]];
 	}
 	g_array_append_vals(a->annots, b->annots->data, b->annots->len);
-	g_array_set_size(b->annots, 0);		/* their snapshots are a's now */
+	g_array_set_size(b->annots, 0);
+	slab_take(&a->snaps, &b->snaps);
 	for (guint i = 0; i < b->binaries->len; i++) {
 		struct binary *x = &g_array_index(b->binaries, struct binary, i);
 		x->host = m->host[x->host];

@@ -292,7 +292,7 @@ static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
 	struct annot *a = &g_array_index(s->annots, struct annot, r->who);
 	a->thread = t->self;
 	if (!a->snap)
-		a->snap = g_new(struct snap, 1);
+		a->snap = slab_get(&s->snaps, sizeof *a->snap);
 	a->snap->wait_index = t->waits_base + t->waits.len;
 	memcpy(a->snap->part, t->st.part, sizeof a->snap->part);
 	if (!t->annots)

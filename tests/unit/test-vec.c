@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Growing arrays: what is added stays, sorting is stable, whatever their length. */
+#include "base/slab.h"
 #include "base/vec.h"
 
 #include <string.h>
@@ -68,11 +69,41 @@ static void test_sort(void)
 	}
 }
 
+/* What is given is nobody else's until it is given back, and what was another's stays what it is. */
+static void test_slab(void)
+{
+	struct slab a = { 0 }, b = { 0 };
+	uint64_t *of[300];
+
+	for (size_t i = 0; i < G_N_ELEMENTS(of); i++) {
+		of[i] = slab_get(i < 200 ? &a : &b, 3 * sizeof(uint64_t));
+		of[i][0] = of[i][1] = of[i][2] = i;
+		if (i % 3 == 0)
+			slab_put(i < 200 ? &a : &b, g_steal_pointer(&of[i]));
+	}
+	slab_put(&a, NULL);
+	slab_take(&a, &b);
+	g_assert_null(b.chunks);
+	slab_clear(&b);
+	for (size_t i = 0; i < G_N_ELEMENTS(of); i++) {
+		if (!of[i])
+			of[i] = slab_get(&a, 3 * sizeof(uint64_t));
+		of[i][0] = of[i][1] = of[i][2] = i;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(of); i++)
+		for (size_t k = 0; k < 3; k++)
+			g_assert_cmpuint(of[i][k], ==, i);
+	slab_clear(&a);
+	slab_take(&a, &b);		/* nothing */
+	g_assert_null(a.chunks);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/vec/add", test_add);
 	g_test_add_func("/vec/grow", test_grow);
 	g_test_add_func("/vec/sort", test_sort);
+	g_test_add_func("/vec/slab", test_slab);
 	return g_test_run();
 }
