@@ -13,9 +13,15 @@
 #include <unistd.h>
 
 static int journal_fd = -1;
+static int journal_level = LOG_LEVEL_NOTE;
 
-bool log_open(const char *path, GError **error)
+bool log_open(const char *path, int level, GError **error)
 {
+	const char *wanted = g_getenv("BLKTOP_DEBUG");
+	if (wanted && !*wanted)
+		wanted = NULL;
+	journal_level = level >= 0 ? level : wanted ? LOG_LEVEL_DEBUG : LOG_LEVEL_NOTE;
+	path = path ? path : wanted;
 	if (!path)
 		return true;
 	journal_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
@@ -24,6 +30,11 @@ bool log_open(const char *path, GError **error)
 	g_set_error(error, g_quark_from_static_string("blk-log"), 0, "cannot open log '%s': %s",
 		    path, g_strerror(errno));
 	return false;
+}
+
+bool log_is_debug(void)
+{
+	return journal_fd >= 0 && journal_level >= LOG_LEVEL_DEBUG;
 }
 
 void log_close(void)
@@ -67,12 +78,27 @@ void log_error(const char *format, ...)
 	write_journal(visible);
 }
 
+static void note_in_journal(int level, const char *format, va_list args)
+{
+	if (journal_fd < 0 || level > journal_level)
+		return;
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	g_autofree char *visible = make_visible(text);
+	write_journal(visible);
+}
+
 void log_note(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	g_autofree char *text = g_strdup_vprintf(format, args);
+	note_in_journal(LOG_LEVEL_NOTE, format, args);
 	va_end(args);
-	g_autofree char *visible = make_visible(text);
-	write_journal(visible);
+}
+
+void log_debug(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	note_in_journal(LOG_LEVEL_DEBUG, format, args);
+	va_end(args);
 }

@@ -137,7 +137,7 @@ int main(int argc, char **argv)
 	}
 	timefmt_set_utc(o.utc);
 	int code = EXIT_FAILED;
-	if (log_open(o.log, &error)) {
+	if (log_open(o.log, o.log_level, &error)) {
 		take_settings(&o);
 		o.relay.queue = o.memory ? CLAMP(o.memory / QUEUE_SHARE, LEAST_QUEUE, MOST_QUEUE) : 0;
 		if (config_install_rules(&o, o.prefs, &error))

@@ -505,7 +505,8 @@ static bool check_rest(struct options *o, const struct words *w, GError **error)
 {
 	static const char *const whens[] = { "auto", "always", "never", NULL };
 	static const char *const switches[] = { "off", "on", NULL };
-	unsigned color = UI_COLOR_AUTO, theme = 0, mouse = 0;
+	static const char *const levels[] = { "error", "note", "debug", NULL };
+	unsigned color = UI_COLOR_AUTO, theme = 0, mouse = 0, level = 0;
 
 	int64_t timeout = LIVE_DEFAULT_TIMEOUT_MS * NS_PER_MS;
 
@@ -513,6 +514,7 @@ static bool check_rest(struct options *o, const struct words *w, GError **error)
 	if ((w->color && !read_choice("--color", w->color, whens, &color, error)) ||
 	    (w->theme && !read_choice("--theme", w->theme, theme_ids, &theme, error)) ||
 	    (w->mouse && !read_choice("--mouse", w->mouse, switches, &mouse, error)) ||
+	    (w->log_level && !read_choice("--log-level", w->log_level, levels, &level, error)) ||
 	    (w->timeout && !read_seconds("--timeout", w->timeout, NS_PER_MS, &timeout, error)) ||
 	    (w->late_bound &&
 	     !read_seconds("--late-bound", w->late_bound, 0, &o->relay.late_ns, error)))
@@ -523,6 +525,7 @@ static bool check_rest(struct options *o, const struct words *w, GError **error)
 	o->color = (enum ui_color)color;
 	o->theme = w->theme ? (int)theme : -1;
 	o->mouse = w->mouse ? (int)mouse : -1;
+	o->log_level = w->log_level ? (int)level : -1;
 	o->memory_given = w->memory != NULL;
 	return read_size("--memory", w->memory ? w->memory : DEFAULT_MEMORY, &o->memory, error) &&
 	       read_size("--spool-size", w->spool_size ? w->spool_size : DEFAULT_SPOOL, &o->spool_size,
@@ -588,7 +591,7 @@ bool options_parse(struct options *ret, int argc, const char *const *argv, GErro
 	g_autoptr(GPtrArray) relays = g_ptr_array_new_with_free_func(g_free);
 	struct words w = { .relays = relays };
 
-	*ret = (struct options){ .sort = -1, .theme = -1, .mouse = -1 };
+	*ret = (struct options){ .sort = -1, .theme = -1, .mouse = -1, .log_level = -1 };
 	bool ok = split_args(&w, operands, argc, argv, error);
 	if (ok && !is_asking(w.command))
 		ok = check_words(ret, &w, operands, error);

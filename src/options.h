@@ -99,6 +99,7 @@ struct options {
 	int64_t step_ns;		/* --step: 1 ms to 10 min; 0: not given */
 	enum ui_color color;
 	/* As given, or NULL. */
+	int log_level;			/* log.h; -1: not said */
 	char *at, *from, *to, *filter, *output, *log, *config, *spans, *spool;
 };
 

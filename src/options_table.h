@@ -11,7 +11,7 @@
 struct words {
 	GPtrArray *relays;
 	char *view, *list_columns, *by, *format, *at, *from, *to, *filter, *sort;
-	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *timeout;
+	char *columns, *n, *span, *trace, *slowest, *output, *memory, *color, *log, *log_level, *timeout;
 	char *only, *against;
 	char *jobs, *slices, *reader, *step, *worst, *config, *theme, *mouse, *spans, *late_bound;
 	char *spool, *spool_size;

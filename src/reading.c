@@ -4,6 +4,7 @@
  */
 #include "reading.h"
 
+#include "debug.h"
 #include "log.h"
 #include "relay.h"
 
@@ -163,7 +164,9 @@ bool reading_wait(struct reading *r, int ms)
 	gint64 until = g_get_monotonic_time() + (gint64)ms * 1000;
 
 	for (;;) {
-		if (job_wait(r->job, r->tl, ms >= 0 && ms < TICK_MS ? ms : TICK_MS))
+		bool ended = job_wait(r->job, r->tl, ms >= 0 && ms < TICK_MS ? ms : TICK_MS);
+		debug_reading(r->job, r->in, r->tl);
+		if (ended)
 			return true;
 		if (caught)
 			reading_signal(r, caught);

@@ -6,6 +6,7 @@
 #include "screen.h"
 
 #include "config.h"
+#include "debug.h"
 #include "hosts.h"
 #include "input.h"
 #include "late.h"
@@ -70,6 +71,7 @@ static bool backend_pump(void *data)
 	bool changed = job_collect(s->job, s->tl);
 	if (changed)
 		local_watch(s->o->running, s->tl);
+	debug_reading(s->job, s->in, s->tl);
 	return changed;
 }
 
@@ -438,6 +440,12 @@ static void backend_note(void *data, const char *text)
 	log_note("screen: %s", text);
 }
 
+static void backend_debug(void *data, const char *text)
+{
+	(void)data;
+	log_debug("screen: %s", text);
+}
+
 /* --columns and --sort are what somebody could have chosen on the screen. */
 static void take_columns(const struct options *o)
 {
@@ -617,7 +625,7 @@ static int run_ui(struct screen *s)
 		.log_take = has_packets ? backend_log_take : NULL,
 		.save_trace = has_packets ? backend_save_trace : NULL,
 		.saved_trace = has_packets ? backend_saved_trace : NULL,
-		.save_prefs = backend_save_prefs, .note = backend_note,
+		.save_prefs = backend_save_prefs, .note = backend_note, .debug = backend_debug,
 		.told = backend_told, .snapshot = backend_snapshot,
 		/* A session that was made for us goes with the connection to it. */
 		.align = o->local ? NULL : backend_align,

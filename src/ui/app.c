@@ -388,6 +388,17 @@ static bool leaves_untouched(enum command_id command)
 	       command == CMD_WRITE || command == CMD_SNAPSHOT;
 }
 
+static void debug_key(struct app *app, int key, enum command_id command)
+{
+	char name[16];
+
+	if (!app->backend || !app->backend->debug)
+		return;
+	g_autofree char *text = g_strdup_printf("key %s in %s: %s", keys_name(key, name),
+		app_place(app)->view->id, command == CMD_NONE ? "nothing" : ui_commands[command].name);
+	app->backend->debug(app->backend->data, text);
+}
+
 void app_key(struct app *app, int key)
 {
 	enum command_id command;
@@ -401,6 +412,7 @@ void app_key(struct app *app, int key)
 	}
 	g_clear_pointer(&app->message, g_free);
 	command = keys_find(app_context(app), key);
+	debug_key(app, key, command);
 	if (command == CMD_NONE) {
 		if (!popup_is_open(&app->popup))
 			app_say(app, "%s does nothing here: ? shows the keys",

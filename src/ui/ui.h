@@ -88,6 +88,8 @@ struct ui_backend {
 	bool (*align)(void *data, char **ret_message);
 	/* A message of the screen, for the journal. May be NULL. */
 	void (*note)(void *data, const char *text);
+	/* A key that was pressed, and what it does, for who looks for a fault. May be NULL. */
+	void (*debug)(void *data, const char *text);
 	/* Of traces that are shown before they are read; NULL: there are none. After pump: a
 	 * reference to the newest outline, or NULL; and a new preview, which is the screen's
 	 * from now on, or NULL. look tells which instants are on the screen. Of a live session

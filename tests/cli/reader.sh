@@ -35,6 +35,16 @@ done
 run -b --log "$work/log" "$demo"
 ok "the log names the reader" grep -q 'read by native$' "$work/log"
 run -b --reader babeltrace2 --log "$work/log" "$demo"
+ok "at the level of notes nothing else" [ "$(grep -c ' reading: ' "$work/log")" -eq 0 ]
+run -b --log "$work/log.debug" --log-level debug "$demo"
+ok "at the level of debug how reading went" grep -q ' reading: done by native, [1-9][0-9]* events to @[0-9]*, final to the end' "$work/log.debug"
+run -b --log "$work/log.error" --log-level error "$demo"
+ok "at the level of errors not what goes well" [ -e "$work/log.error" -a ! -s "$work/log.error" ]
+BLKTOP_DEBUG="$work/log.env" run -b "$demo"
+ok "BLKTOP_DEBUG is the same" grep -q ' reading: done by native' "$work/log.env"
+BLKTOP_DEBUG= run -b "$demo"
+ok "and nothing where it is empty" [ "$code" -eq 0 ]
+refused 2 "--log-level takes" -b --log-level loud "$demo"
 ok "and the other one" grep -q 'read by babeltrace2: as asked for' "$work/log"
 
 # A trace that babeltrace2 alone can read.

@@ -26,6 +26,8 @@ ok() { # ok NAME COMMAND...: the command succeeds
 		echo "not ok $n - $name"
 		echo "#   failed: $*"
 		sed 's/^/#   /' "$work"/out* 2>/dev/null
+		# the screen, where there is one
+		[ ! -S "$work/socket" ] || tmux -S "$work/socket" capture-pane -p -t now 2>/dev/null | sed '/^$/d; s/^/#   | /'
 	fi
 }
 is() { # is NAME GOT WANTED

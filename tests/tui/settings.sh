@@ -251,4 +251,11 @@ result $? "a click as older terminals tell it"
 quit
 result $? "and gives the terminal back"
 
+# What is done, in the log.
+start -- --log "$work/log" --log-level debug
+keys t
+quit
+grep -q ' screen: key t in overview: ' "$work/log"
+result $? "--log-level debug writes down each key"
+
 done_testing
