@@ -42,7 +42,7 @@ run -b --log "$work/log.error" --log-level error "$demo"
 ok "at the level of errors not what goes well" [ -e "$work/log.error" -a ! -s "$work/log.error" ]
 BLKTOP_DEBUG="$work/log.env" run -b "$demo"
 ok "BLKTOP_DEBUG is the same" grep -q ' reading: done by native' "$work/log.env"
-BLKTOP_DEBUG= run -b "$demo"
+BLKTOP_DEBUG="" run -b "$demo"
 ok "and nothing where it is empty" [ "$code" -eq 0 ]
 refused 2 "--log-level takes" -b --log-level loud "$demo"
 ok "and the other one" grep -q 'read by babeltrace2: as asked for' "$work/log"
