@@ -178,6 +178,7 @@ struct phase_detail *phase_detail_new(const struct view *phases, const struct ro
 	d = g_new0(struct phase_detail, 1);
 	memcpy(d->key, row->key, sizeof d->key);
 	d->name = text_visible(name);
+	d->service = q.service && *q.service ? text_visible(q.service) : NULL;
 	d->calls = g_array_new(FALSE, FALSE, sizeof(struct phase_call));
 	d->wakers = g_array_new(FALSE, FALSE, sizeof(struct phase_waker));
 	spans = v->build(rows->tl, &q);
@@ -193,5 +194,6 @@ void phase_detail_free(struct phase_detail *d)
 	g_array_unref(d->calls);
 	g_array_unref(d->wakers);
 	g_free(d->name);
+	g_free(d->service);
 	g_free(d);
 }

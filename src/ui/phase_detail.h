@@ -27,6 +27,7 @@ struct phase_waker {
 struct phase_detail {
 	uint64_t key[2];		/* of the row it is about */
 	char *name;			/* visible */
+	char *service;			/* visible; NULL: not known */
 	uint64_t n;			/* spans */
 	int64_t sum_ns;
 	GArray *calls;			/* struct phase_call, by time */

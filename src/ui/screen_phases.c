@@ -95,6 +95,12 @@ static void draw_worst(struct app *app, const struct phase_detail *d, unsigned y
 {
 	struct canvas *c = app->canvas;
 	unsigned x = canvas_put(c, y, 0, c->cols, ROLE_HEADER, "WORST");
+	g_autofree char *of = g_strdup_printf(" %s%s%s", d->service ? d->service : "",
+					      d->service ? "/" : "", d->name);
+	g_autofree char *clipped = text_clip(of, c->cols / 3, app->glyphs->utf8);
+
+	/* phases of several services may have one name, and little room tells no service */
+	x += canvas_put(c, y, x, c->cols - x, ROLE_CRUMB, clipped);
 
 	for (unsigned i = 0; i < d->n_worst; i++) {
 		char time[TIMEFMT_LEN];

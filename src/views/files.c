@@ -129,7 +129,7 @@ static GETTER(get_write_asked)
 	COLUMN_N("sync_max_ns", "SMAX", VALUE_NS, 0, 0, "longest sync", get_syncs_max)
 
 static const struct column file_columns[] = {
-	COLUMNS_WHO(6, 3),
+	COLUMNS_WHO(6, 1),
 	COLUMN_FLEX("path", "PATH", 20, "path as it was passed, peer of a socket, or fd N", get_name),
 	COLUMN_T("kind", "KIND", 7, 5, "file, socket, pipe, event, tty, ...", get_kind),
 	COLUMNS_IO,
