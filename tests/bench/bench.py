@@ -160,7 +160,7 @@ def speed(tools, trace, events, runs):
     model = "decode + merge + whole model"
     commands = {"babeltrace2 -o dummy": ["babeltrace2", "-o", "dummy", trace],
                 f"{model}, the process": [tools.path("bench-native"), "model", trace],
-                "blktop -b, the process": [tools.blktop, "-b", "-j", "1", "--view", "syscalls", "--format", "csv", trace]}
+                "the process of blktop -b": [tools.blktop, "-b", "-j", "1", "--view", "syscalls", "--format", "csv", trace]}
     names = list(commands)
     seconds = {name: [] for name in names + [model]}
     for run in range(runs + 1):
