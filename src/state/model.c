@@ -166,6 +166,11 @@ void model_forget_strings(struct model *m, const struct string_offer *offer)
 	slice_forget_strings(m->s, offer, m->forgotten);
 }
 
+size_t model_n_threads(const struct model *m)
+{
+	return m->s->threads->len - m->s->spare.free->len;
+}
+
 size_t model_span_bytes(const struct model *m)
 {
 	return slice_span_bytes(m->s);

@@ -179,7 +179,7 @@ static const struct person *find_person(const struct names *n, uint32_t thread)
 	return thread < n->persons->len ? g_ptr_array_index(n->persons, thread) : NULL;
 }
 
-static void person_free(gpointer p)
+void person_free(gpointer p)
 {
 	struct person *person = p;
 	if (person && person->comms)

@@ -24,6 +24,7 @@ uint64_t names_news(const struct names *n);
  * `asked` alone (uint64_t seq; sorted here). may: is it worth it? */
 bool names_may_forget(const struct names *n);
 void names_forget(struct names *n, GArray *asked);
+void names_forget_thread(struct names *n, const struct thread *t);	/* it is over, and nobody will ask */
 
 /* All by thread ids of the slice (followed inside). ID_NONE: unknown. */
 uint32_t names_process(const struct names *n, uint32_t thread);

@@ -73,6 +73,17 @@ static void forget_dead(struct names *n, const GArray *asked)
 	}
 }
 
+void names_forget_thread(struct names *n, const struct thread *t)
+{
+	uint64_t key = pair(t->host, (uint32_t)t->tid);
+	gpointer *person = t->self < n->persons->len ? &g_ptr_array_index(n->persons, t->self) : NULL;
+	if (intmap_get(&n->tid_last, key) == t->self)
+		intmap_remove(&n->tid_last, key);
+	if (person)
+		person_free(g_steal_pointer(person));
+	memset(n->seen, 0, sizeof n->seen);
+}
+
 #define FORGET_EVERY 16384	/* facts */
 
 bool names_may_forget(const struct names *n)

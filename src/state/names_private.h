@@ -48,6 +48,8 @@ struct seen {
 	uint32_t file;
 };
 
+void person_free(gpointer p);
+
 struct names {
 	struct slice *s;
 	struct seen seen[SEEN_SLOTS];	/* until other facts come */

@@ -479,10 +479,21 @@ static bool charge_thread(struct publisher *p, uint32_t id, void *data)
 	return !t->hard || t->st.run != RUN_DEAD || t->exit_ns > to->until;
 }
 
+/* Those whose places were given again are others. */
+static void look_again(struct publisher *p)
+{
+	GArray *again = p->s->spare.again;
+	for (guint i = 0; i < again->len; i++)
+		if (g_array_index(again, uint32_t, i) < p->charged.seen)
+			g_array_append_vals(p->charged.ids, &g_array_index(again, uint32_t, i), 1);
+	g_array_set_size(again, 0);
+}
+
 /* Charges what is open up to the instant, so that the seconds before it are whole. */
 static void charge_all(struct publisher *p, int64_t until, bool final)
 {
 	struct slice *s = p->s;
+	look_again(p);
 	visit_alive(p, &p->charged, s->threads->len, charge_thread,
 		    &(struct charging){ until, final });
 	blocks_charge(s, until);
@@ -624,6 +635,42 @@ static void forget_names(struct publisher *p)
 	names_forget(p->names, asked);
 }
 
+/* Who is alive is visited; who is told as alive, or as a process's leader, may be told again. */
+static void mark_visited(const struct publisher *p, guint8 *used)
+{
+	for (guint i = 0; i < p->charged.ids->len; i++)
+		used[g_array_index(p->charged.ids, uint32_t, i)] = 1;
+	for (guint i = 0; i < p->told_threads.ids->len; i++) {
+		uint32_t id = g_array_index(p->told_threads.ids, uint32_t, i);
+		used[thread_follow(p->s, g_array_index(p->threads, struct told, id).thread)] = 1;
+	}
+	for (guint i = 0; i < p->told_processes.ids->len; i++) {
+		uint32_t id = g_array_index(p->told_processes.ids, uint32_t, i);
+		uint32_t leader = names_process_info(p->names, id)->leader;
+		if (leader != ID_NONE)
+			used[thread_follow(p->s, leader)] = 1;
+	}
+}
+
+/* Gives the places of threads free that are over, and that nothing which is kept names. */
+static void spare_threads(struct publisher *p, int64_t before)
+{
+	struct slice *s = p->s;
+	if (!spare_is_due(s))
+		return;
+	g_autofree guint8 *used = g_malloc0(s->threads->len);
+	spare_mark(s, used);
+	mark_visited(p, used);
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		if (used[i] || !spare_is_over(s, t, before))
+			continue;
+		names_forget_thread(p->names, t);
+		slice_thread_spare(s, t);
+	}
+	s->spare.kept = s->threads->len - s->spare.free->len;
+}
+
 void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 {
 	struct slice *s = p->s;
@@ -646,6 +693,7 @@ void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 	}
 	s->kept_from = MAX(s->kept_from, time_floor(before, s->step) / s->step);
 	forget_names(p);
+	spare_threads(p, MIN(s->last - 2 * OVER_AFTER_NS, s->kept_from * s->step));
 }
 
 struct publication *slice_finish(struct slice *s)

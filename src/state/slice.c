@@ -34,6 +34,7 @@ struct slice *slice_new(bool rooted, int64_t step_ns)
 	s->facts = g_array_new(false, true, sizeof(struct fact));
 	s->losses = g_array_new(false, true, sizeof(struct loss));
 	s->annots = g_array_new(false, true, sizeof(struct annot));
+	spare_init(&s->spare);
 	s->binaries = g_array_new(false, true, sizeof(struct binary));
 	s->blocks = blocks_new();
 	s->soft_wakes = g_array_new(false, true, sizeof(struct soft_wake));
@@ -61,6 +62,7 @@ void slice_free(struct slice *s)
 	g_array_unref(s->losses);
 	g_array_unref(s->annots);
 	slab_clear(&s->snaps);
+	spare_clear(&s->spare);
 	g_array_unref(s->binaries);
 	g_array_unref(s->soft_wakes);
 	g_array_unref(s->streams);
@@ -169,21 +171,31 @@ bool slice_find_loss(const struct slice *s, uint32_t host, int64_t from, int64_t
 
 struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
 {
-	struct thread *t = g_new0(struct thread, 1);
-	t->self = s->threads->len;
+	uint32_t id = spare_take(&s->spare);
+	struct thread *t = id == ID_NONE ? thread_new(s->threads->len) : thread_at(s, id);
+	if (id == ID_NONE)
+		g_ptr_array_add(s->threads, t);
 	t->host = host;
 	t->tid = t->task_tid = tid;
-	t->forward = t->creator = ID_NONE;
-	t->id = ID_NONE;
-	t->start_ns = t->exit_ns = t->out_ns = TS_NONE;
-	t->soft_from[0] = t->soft_from[1] = INT64_MAX;
-	t->st.cursor = TS_NONE;
-	t->st.waker = ID_NONE;
-	t->st.off_cpu = t->st.queue_cpu = CPU_NONE;
-	t->sched.last_cpu = CPU_NONE;
-	t->head = g_array_new(false, false, sizeof(struct rec));
-	g_ptr_array_add(s->threads, t);
 	return t;
+}
+
+static void unregister(struct intmap *tids, uint64_t key, uint32_t id)
+{
+	if (intmap_get(tids, key) == id)
+		intmap_remove(tids, key);
+}
+
+void slice_thread_spare(struct slice *s, struct thread *t)
+{
+	uint64_t key = pair(t->host, (uint32_t)t->tid);
+	struct thread **slot = &s->tid_cache[(uint32_t)t->tid % TID_CACHE];
+	unregister(&s->tid_last, key, t->self);
+	unregister(&s->tid_first, key, t->self);
+	if (*slot == t)
+		*slot = NULL;
+	thread_reset(t);
+	g_array_append_val(s->spare.free, t->self);
 }
 
 static void thread_register(struct slice *s, struct thread *t)

@@ -13,6 +13,7 @@
 #include "state/logs.h"
 #include "state/second.h"
 #include "state/slice.h"
+#include "state/spare.h"
 #include "state/syscalls.h"
 
 /* Symbolic parts: time in a call that only the left neighbour knows. */
@@ -468,8 +469,7 @@ struct fdops {
 };
 
 struct slice {
-	bool rooted;
-	bool stitching;
+	bool rooted, stitching;
 	bool no_spans, live;		/* nobody will ask for them, nor for what only they need; slice_live() */
 	bool has_functions, has_switches, has_calls;	/* such events may come */
 	int64_t step;
@@ -479,6 +479,7 @@ struct slice {
 	struct strtab *strings;
 	GArray *hosts;			/* struct slice_host */
 	GPtrArray *threads;		/* struct thread * */
+	struct spare spare;		/* of these, nobody */
 	struct intmap tid_last, tid_first;	/* host << 32 | tid */
 #define TID_CACHE 256
 	struct thread *tid_cache[TID_CACHE];	/* the newest life of tid n, mod slots; or NULL */
@@ -502,14 +503,12 @@ struct slice {
 	struct blocks *blocks;		/* block requests, see block.c */
 	GArray *soft_wakes;		/* struct soft_wake */
 	GHashTable *classes;		/* names of known event classes */
-
 	struct fdops fdops;
 	int64_t horizon;		/* the newest one told; INT64_MIN: none */
 
 	/* caches for one set of tables */
 	const struct blk_tables *tables;
-	GArray *streams;		/* struct stream_info */
-	GArray *class_infos;		/* struct class_info */
+	GArray *streams, *class_infos;	/* struct stream_info; struct class_info */
 	struct intmap irq_named;	/* host << 32 | code: a FACT_IRQ was written */
 };
 

@@ -5,7 +5,21 @@
  */
 #include "state/fold.h"
 
-void thread_free(struct thread *t)
+struct thread *thread_new(uint32_t self)
+{
+	struct thread *t = g_new(struct thread, 1);
+	*t = (struct thread){
+		.self = self, .tid = -1, .task_tid = -1, .forward = ID_NONE, .creator = ID_NONE, .id = ID_NONE,
+		.start_ns = TS_NONE, .exit_ns = TS_NONE, .out_ns = TS_NONE,
+		.soft_from = { INT64_MAX, INT64_MAX },
+		.st = { .cursor = TS_NONE, .waker = ID_NONE, .off_cpu = CPU_NONE, .queue_cpu = CPU_NONE },
+		.sched.last_cpu = CPU_NONE,
+		.head = g_array_new(false, false, sizeof(struct rec)),
+	};
+	return t;
+}
+
+static void clear(struct thread *t)
 {
 	if (t->head)
 		g_array_unref(t->head);
@@ -21,7 +35,20 @@ void thread_free(struct thread *t)
 		g_array_unref(t->counters);
 	if (t->sched.queued)
 		g_array_unref(t->sched.queued);
+}
+
+void thread_free(struct thread *t)
+{
+	clear(t);
 	g_free(t);
+}
+
+void thread_reset(struct thread *t)
+{
+	struct thread *fresh = thread_new(t->self);
+	clear(t);
+	*t = *fresh;
+	g_free(fresh);
 }
 
 /* ---- charging the open state ---- */

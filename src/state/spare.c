@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Places of threads that are over: see spare.h. */
+#include "state/spare.h"
+
+#include "state/runs.h"
+
+#define FEW 512		/* threads: not worth it */
+
+void spare_init(struct spare *p)
+{
+	p->free = g_array_new(false, false, sizeof(uint32_t));
+	p->again = g_array_new(false, false, sizeof(uint32_t));
+}
+
+void spare_clear(struct spare *p)
+{
+	g_array_unref(p->free);
+	g_array_unref(p->again);
+}
+
+uint32_t spare_take(struct spare *p)
+{
+	if (!p->free->len)
+		return ID_NONE;
+	uint32_t id = g_array_index(p->free, uint32_t, p->free->len - 1);
+	g_array_set_size(p->free, p->free->len - 1);
+	g_array_append_val(p->again, id);
+	return id;
+}
+
+bool spare_is_due(const struct slice *s)
+{
+	return s->live && s->threads->len - s->spare.free->len > FEW + 2 * s->spare.kept;
+}
+
+/* ---- who is named ---- */
+
+static void mark(const struct slice *s, guint8 *used, uint32_t thread)
+{
+	if (thread == ID_NONE)
+		return;
+	used[thread] = 1;
+	used[thread_follow(s, thread)] = 1;
+}
+
+/* Rows that begin with the number of a thread. */
+static void mark_cells(const struct slice *s, guint8 *used, const GArray *cells)
+{
+	guint size = g_array_get_element_size((GArray *)cells);
+	for (guint i = 0; i < cells->len; i++)
+		mark(s, used, *(const uint32_t *)(const void *)(cells->data + (gsize)i * size));
+}
+
+static void mark_bins(const struct slice *s, guint8 *used)
+{
+	GHashTableIter it;
+	gpointer value;
+	g_hash_table_iter_init(&it, s->bins);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		const struct bin *b = value;
+		const GArray *const all[] = { b->threads, b->calls, b->files, b->slow };
+		for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+			mark_cells(s, used, all[i]);
+	}
+}
+
+static void mark_thread(const struct slice *s, guint8 *used, const struct thread *t)
+{
+	mark(s, used, t->creator);
+	mark(s, used, t->st.waker);
+	for (uint32_t i = 0; i < t->waits.len; i++)
+		mark(s, used, vec_at(&t->waits, struct wait, i)->waker);
+	for (guint i = 0; t->aliases && i < t->aliases->len; i++)
+		mark(s, used, g_array_index(t->aliases, uint32_t, i));
+}
+
+static void mark_cpu(const struct slice *s, guint8 *used, const struct cpu *c)
+{
+	mark(s, used, c->start);
+	if (c->task)
+		mark(s, used, c->task->self);
+	for (uint32_t i = 0; i < c->runs.len; i++)
+		mark(s, used, vec_at(&c->runs, struct run, i)->thread);
+}
+
+void spare_mark(const struct slice *s, guint8 *used)
+{
+	mark_bins(s, used);
+	for (guint i = 0; i < s->annots->len; i++)
+		mark(s, used, g_array_index(s->annots, struct annot, i).thread);
+	for (guint i = 0; i < s->facts->len; i++) {
+		const struct fact *f = &g_array_index(s->facts, struct fact, i);
+		mark(s, used, f->thread);
+		mark(s, used, f->other);
+	}
+	for (guint i = 0; i < s->cpus->len; i++)
+		mark_cpu(s, used, cpu_at(s, i));
+	for (guint i = 0; i < s->threads->len; i++) {
+		const struct thread *t = g_ptr_array_index(s->threads, i);
+		if (t->st.run != RUN_DEAD)
+			mark_thread(s, used, t);
+	}
+}
+
+bool spare_is_over(const struct slice *s, const struct thread *t, int64_t before)
+{
+	return t->hard && t->st.run == RUN_DEAD && t->exit_ns != TS_NONE && t->exit_ns < before &&
+	       t->tid > 0 && !t->idle && t->forward == ID_NONE && !t->absorbed && !t->aliases &&
+	       !t->head->len && !t->waits.len && !t->calls.len && !(t->annots && t->annots->len) &&
+	       !(t->open && t->open->len);
+}
