@@ -96,11 +96,6 @@ static void make_plan(struct stewardship *w, bool daemon_runs)
 		g_hash_table_unref(tracepoints);
 }
 
-static bool is_gone(int pid)
-{
-	return kill(pid, 0) < 0 && errno == ESRCH;
-}
-
 /* Sessions of blktops that are gone, as struct control_session. */
 static GPtrArray *leftovers(void)
 {
@@ -108,7 +103,7 @@ static GPtrArray *leftovers(void)
 	for (guint i = sessions->len; i > 0; i--) {
 		const struct control_session *c = sessions->pdata[i - 1];
 		int pid = steward_pid_of(c->name);
-		if (!pid || !is_gone(pid))
+		if (!pid || !sweep_is_gone(pid))
 			g_ptr_array_remove_index(sessions, i - 1);
 	}
 	return sessions;
@@ -196,44 +191,52 @@ static void on_look(struct stewardship *w, const char *text)
 
 static bool make_live(struct stewardship *w, GError **error)
 {
-	bool follows = w->o->pid || w->o->program;
 	g_autofree char *name = g_strdup_printf("relay-%s", w->o->session);
 	const struct control_watch watch = { doing, w };
 
+	if (w->o->watch_only)
+		return true;
 	doing(w, "looking for a relay daemon");
 	if (!daemons_find_relay(&w->relay) &&
 	    !daemons_start_relay(&w->relay, w->o->state, name, w->o->keep, &watch, error))
 		return false;
 	g_autofree char *ctrl = g_strdup_printf("tcp://127.0.0.1:%u", w->relay.control);
 	g_autofree char *data = g_strdup_printf("tcp://127.0.0.1:%u", w->relay.data);
-	if (!control_make(w->plan, ctrl, data, NULL, &watch, error))
-		return false;
-	w->made = true;
-	if (w->o->program && !follow_hold(w, error))
-		return false;
-	if (follows && !follow_track(w, error))
-		return false;
-	doing(w, "starting the session");
-	return control_start(w->o->session, error);
+	w->made = control_make(w->plan, ctrl, data, NULL, &watch, error);
+	return w->made;
 }
 
 static bool make_snapshots(struct stewardship *w, GError **error)
 {
 	g_autofree char *name = g_strdup_printf("snapshots-%s", w->o->session);
+	const struct control_watch watch = { doing, w };
 
 	if (!w->snapshot)
 		return true;
 	w->snapshots_dir = daemons_make_dir(w->o->state, name, error);
 	if (!w->snapshots_dir)
 		return false;
-	if (!w->snapshot_plan)
+	w->made_snapshot = w->snapshot_plan &&
+		control_make(w->snapshot_plan, NULL, NULL, w->snapshots_dir, &watch, error);
+	return w->made_snapshot || !w->snapshot_plan;
+}
+
+/* Both sessions are there by now: each is told who is followed. */
+static bool follow(struct stewardship *w, GError **error)
+{
+	if (w->o->watch_only)
 		return true;
-	const struct control_watch watch = { doing, w };
-	if (!control_make(w->snapshot_plan, NULL, NULL, w->snapshots_dir, &watch, error))
+	if (w->o->program && !follow_hold(w, error))
 		return false;
-	w->made_snapshot = true;
-	doing(w, "starting the snapshot session");
-	return control_start(w->snapshot, error);
+	return !(w->o->pid || w->o->program) || follow_track(w, error);
+}
+
+/* The flight recorder first: a rule may be true of the first second that is seen. */
+static bool start(struct stewardship *w, GError **error)
+{
+	doing(w, "starting the session");
+	return (!w->made_snapshot || control_start(w->snapshot, error)) &&
+	       (!w->made || control_start(w->o->session, error));
 }
 
 static bool check_snapshot(struct stewardship *w, GError **error)
@@ -266,7 +269,7 @@ static bool begin(struct stewardship *w, GError **error)
 	make_plan(w, true);
 	if (!check_snapshot(w, error))
 		return false;
-	return (w->o->watch_only || make_live(w, error)) && make_snapshots(w, error);
+	return make_live(w, error) && make_snapshots(w, error) && follow(w, error) && start(w, error);
 }
 
 static char *live_url(const struct stewardship *w)
@@ -320,6 +323,7 @@ static void on_sweep(struct stewardship *w, const char *text)
 		else
 			g_string_append_printf(s, "%s\n", error->message);
 	}
+	sweep_files(w->o->state, s);
 	answer(w, true, s->len ? s->str : "no session of a blktop that is gone\n", NULL);
 }
 

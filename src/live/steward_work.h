@@ -60,6 +60,12 @@ bool follow_has_printed(struct stewardship *w);	/* to its file; an empty one is 
 /* Below `root`, itself included: of int. For tests. */
 GArray *follow_descendants(int root);
 
+/* What killed runs left in files (steward_sweep.c). Relay directories in `state` of runs that are
+ * gone are removed, after the relay daemon of ours that writes there, if it lives; of those of
+ * snapshots only empty ones. Appends a line of each to `said`. Call it without their sessions. */
+void sweep_files(const char *state, GString *said);
+bool sweep_is_gone(int pid);
+
 /* Snapshots (steward_snapshot.c). */
 void snapshot_take(struct stewardship *w, const char *cause);
 

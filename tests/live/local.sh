@@ -84,6 +84,12 @@ is "--pid: exit status" $? 0
 is "--pid: spans of this one alone" "$(python3 -c "
 import json
 print({r['pid'] for l in open('$work/out.pid') for r in json.loads(l)['rows']})")" "{$one}"
+here recorder -y -b --view spans -n 3 --live-timer 100ms --pid "$one" --snapshot-when 'count of any > 0'
+dir=$(sed -n 's/.*snapshot (count of .*): //p' "$work/out.recorder.err" | head -n 1)
+is "--pid: of snapshots, too" "$("$blktop" -b --view spans --format json --columns pid "$dir" | python3 -c "
+import json, sys
+print({r['pid'] for l in sys.stdin for r in json.loads(l)['rows']})")" "{$one}"
+rm -rf "$XDG_STATE_HOME"
 here pid0 -y -b -n 1 --pid 999999999
 is "--pid of nobody: exit status" $? 1
 
@@ -118,7 +124,7 @@ pids | xargs -r kill
 ok "the programs that were run, too" until_true no_strays
 
 # --- killed with its steward: the next one tells, and destroys
-start both
+start both --snapshot new
 steward=$(pgrep -P "$pid")
 kill -KILL "$pid" "$steward"
 wait "$pid" 2>/dev/null
@@ -130,6 +136,7 @@ here sweep --sweep
 is "--sweep: exit status" $? 0
 ok "--sweep destroys it" is_unlisted "$session"
 ok "--sweep leaves the others" is_listed spans
+ok "--sweep removes what the relay wrote, and where no snapshot is" state_is_empty
 rm -rf "$XDG_STATE_HOME"
 
 # --- kept
