@@ -74,6 +74,11 @@ ok "spans of the demo" json "len({(r['trace_id'], r['span_id']) for r in lines[0
 run -b --view spans --format json --demo
 ok "--demo in batch" json "len(lines[0]['rows']) > 4900"
 
+# without a kernel's tracer nobody but the contexts of the events says who made them
+for by in process thread; do
+	run -b --view events --by $by --format json "$TRACES/ust-fields/trace/uid"
+	ok "events of user space alone --by $by: whose" json "lines[0]['rows'] and all((r['pid'], r['comm']) == (6082, 'fields') for r in lines[0]['rows'])"
+done
 run -b --view events --format json "$TRACES/lost/trace"
 ok "a trace read with loss: exit 3" [ "$code" -eq 3 ]
 ok "the loss is told" json "lines[0]['trust']['lost_events'] == 53255"
