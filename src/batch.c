@@ -230,6 +230,28 @@ static void tell_lacks(const struct batch *b)
 			  "blktop --recipe says how to record them", lacks, b->o->view->id);
 }
 
+/* Seconds (or steps) are stored and summed, never parts of them: the range that is printed is
+ * that of what was counted. */
+static void widen_range(const struct batch *b, int64_t *from, int64_t *to)
+{
+	const struct timeline *tl = b->r.tl;
+	const int64_t asked_from = *from, asked_to = *to;
+	size_t first = timeline_find(tl, *from), end = first;
+	char a[TIMEFMT_LEN], z[TIMEFMT_LEN], step[TIMEFMT_LEN];
+
+	if (b->o->view->at_instant)
+		return;
+	while (end < timeline_n_seconds(tl) && timeline_second(tl, end)->begin_ns < asked_to)
+		end++;
+	if (end == first)
+		return;
+	*from = MIN(asked_from, timeline_second(tl, first)->begin_ns);
+	*to = MAX(asked_to, timeline_second(tl, end - 1)->end_ns);
+	if (!b->o->step_ns && (*from < asked_from || *to > asked_to))
+		log_error("counted in steps of %s: from %s to %s; --step counts finer ones",
+			  timefmt_step(step, options_step(b->o)), timefmt_date_ms(a, *from), timefmt_clock_ms(z, *to));
+}
+
 /* A recorded trace: read first, then print. */
 static int print_recorded(struct batch *b)
 {
@@ -250,6 +272,8 @@ static int print_recorded(struct batch *b)
 	if (range_code != EXIT_FINE)
 		return code != EXIT_FINE ? code : range_code;
 	tell_lacks(b);
+	if (!b->o->each)
+		widen_range(b, &from, &to);
 	if (b->o->each)
 		print_closed(b, from, to, true);
 	else if (batch_list_is_begun(&b->list))

@@ -218,7 +218,7 @@ static int tell_outside(const char *option, int64_t at, int64_t first, int64_t l
 {
 	char a[TIMEFMT_LEN], f[TIMEFMT_LEN], l[TIMEFMT_LEN];
 	log_error("%s: %s is outside of the trace, which goes from %s to %s", option,
-		  timefmt_date(a, at), timefmt_date(f, first), timefmt_date(l, last));
+		  timefmt_date_ms(a, at), timefmt_date_ms(f, first), timefmt_date_ms(l, last));
 	return EXIT_FAILED;
 }
 

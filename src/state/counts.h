@@ -37,6 +37,10 @@ void counters_join(struct slice *s, GArray **left, uint32_t losses, uint32_t hos
 void counters_map(GArray *all, const uint32_t *string, const uint32_t *thread);
 void counters_free(GArray *all);		/* NULL is fine */
 
+/* handlers_count.c: of an event of user space, as its contexts tell, and its buffer. */
+int32_t user_pid(const struct feed *f);		/* -1: nothing tells it */
+void user_learn(struct feed *f, struct thread *t);	/* name and process, where no kernel does */
+
 /* counting.c: rows of slice_subscriptions_counting() */
 void on_counted(struct feed *f);
 bool counting_has(unsigned row);	/* is it one, and none of the usual table? */

@@ -53,13 +53,47 @@ struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
 	return t;
 }
 
+int32_t user_pid(const struct feed *f)
+{
+	int32_t vpid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, -1);
+	return vpid < 0 ? blk_stream(f->s->tables, f->ev->stream)->vpid : vpid;
+}
+
+void user_learn(struct feed *f, struct thread *t)
+{
+	struct slice *s = f->s;
+	struct fact *fact;
+	uint32_t name = slice_string(s, blk_text(f->ev, BLK_CTX_PROCNAME));
+	if (name && name != t->name_last) {
+		fact = slice_fact(s, FACT_COMM, t->self, f->ts, f->seq);
+		fact->text = t->name_last = name;
+		t->comm_kept = false;
+	}
+	int32_t pid = t->pid_told ? -1 : user_pid(f);
+	if (pid > 0) {
+		fact = slice_fact(s, FACT_PID, t->self, f->ts, f->seq);
+		fact->a = pid;
+		fact->b = -1;
+		handler_pid(f, t, pid);
+	}
+}
+
+/* Whoever the event says it is; nobody else tells. */
+static const struct thread *user_who_says(struct feed *f)
+{
+	bool by_kernel;
+	struct thread *t = user_thread(f, &by_kernel);
+	if (t)
+		user_learn(f, t);
+	return t;
+}
+
 void counted_event(struct feed *f, bool is_switch)
 {
 	const struct thread *t;
-	bool by_kernel;
 	if (!feed_is_kernel(f)) {
 		/* Also the idle task: it may only turn out later to have been that one. */
-		t = feed_has_kernel(f) ? cpu_task(f->s, f->c) : user_thread(f, &by_kernel);
+		t = feed_has_kernel(f) ? cpu_task(f->s, f->c) : user_who_says(f);
 	} else {
 		t = handler_task(f);
 		if (is_switch) {	/* it is the one's that leaves */

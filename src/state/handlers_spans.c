@@ -3,6 +3,7 @@
  * Events that spans are made of: BlkKin's annotations, entries and exits of functions,
  * and whatever rules name.
  */
+#include "state/counts.h"
 #include "state/rules_private.h"
 #include "state/runs.h"
 
@@ -23,26 +24,6 @@ static bool ends_span(struct blk_text t)
 	return false;
 }
 
-
-/* What the kernel's current task tells; a name without it. */
-static void learn_program(struct feed *f, const struct annot *a, struct thread *t)
-{
-	struct slice *s = f->s;
-	struct fact *fact;
-	uint32_t name = slice_string(s, blk_text(f->ev, BLK_CTX_PROCNAME));
-	if (name && name != t->name_last) {
-		fact = slice_fact(s, FACT_COMM, a->thread, f->ts, f->seq);
-		fact->text = t->name_last = name;
-		t->comm_kept = false;
-	}
-	if (a->vpid > 0 && !t->pid_told) {
-		fact = slice_fact(s, FACT_PID, a->thread, f->ts, f->seq);
-		fact->a = a->vpid;
-		fact->b = -1;
-		handler_pid(f, t, a->vpid);
-	}
-}
-
 /* Of the kernel's current task, or where there is no kernel of whoever says it is: never of
  * one of that name while the kernel says that nobody runs. */
 static void learn_places(struct feed *f, struct thread *t)
@@ -56,14 +37,12 @@ static struct annot annot_here(struct feed *f)
 {
 	struct annot a = {
 		.ts = f->ts, .seq = f->seq, .host = f->host, .thread = ID_NONE, .cpu = f->cpu,
-		.vpid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, -1),
+		.vpid = user_pid(f),
 		.vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1),
 		.in_kernel = feed_is_kernel(f),
 	};
 	if (a.in_kernel)
 		a.vpid = a.vtid = -1;
-	else if (a.vpid < 0)
-		a.vpid = blk_stream(f->s->tables, f->ev->stream)->vpid;
 	return a;
 }
 
@@ -85,7 +64,7 @@ static void add_annot(struct feed *f, struct annot *a, bool ends)
 			.cpu = f->cpu, .who = id, .state = ends,
 		});
 	} else if (t) {
-		learn_program(f, a, t);
+		user_learn(f, t);
 	}
 	if (!a->in_kernel)
 		learn_places(f, (a->by_kernel && !t->idle) || !feed_has_kernel(f) ? t : NULL);

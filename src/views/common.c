@@ -159,16 +159,8 @@ struct range range_of(const struct timeline *tl, const struct view_query *q)
 		r.from_ns = timeline_second(tl, r.first)->begin_ns;
 		r.to_ns = timeline_second(tl, r.end - 1)->end_ns;
 	}
-	int64_t from = all ? r.from_ns : MAX(r.from_ns, q->from_ns);
-	int64_t to = all ? r.to_ns : MIN(r.to_ns, q->to_ns);
 	/* Whole seconds are summed, so they are what rates are of. */
-	bool folded = r.end > r.first && (timeline_second(tl, r.first)->fold_ns ||
-					  timeline_second(tl, r.end - 1)->fold_ns);
-	if (r.end == r.first + 1 || folded) {
-		from = r.from_ns;
-		to = r.to_ns;
-	}
-	r.seconds = MAX(to - from, 1) / (double)NS_PER_S;
+	r.seconds = MAX(r.to_ns - r.from_ns, 1) / (double)NS_PER_S;
 	return r;
 }
 
@@ -276,6 +268,19 @@ void group_fill(struct common *c, struct rows *rows, uint32_t thread)
 	}
 	c->row.key[0] = key_int(c->row.key[0], (uint64_t)(by == BY_THREAD ? c->tid : c->pid));
 	c->row.key[1] = (uint64_t)c->start_ns;
+}
+
+void group_name(struct common *c, const struct rows *rows, uint32_t thread, bool is_first)
+{
+	const struct thread_info *t = timeline_thread(rows->tl, thread);
+	const struct process_info *p = t ? timeline_process(rows->tl, t->process) : NULL;
+	if (!p || p->leader != ID_NONE)
+		return;
+	const char *name = timeline_comm(rows->tl, thread, rows->query.to_ns ? rows->query.to_ns : INT64_MAX);
+	if (is_first && *name)
+		c->comm = name;
+	else if (c->comm && strcmp(c->comm, name) != 0)
+		c->comm = NULL;
 }
 
 void *row_map_get(struct row_map *m, uint64_t key, size_t size, bool *ret_new)

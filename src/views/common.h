@@ -61,7 +61,7 @@ const char *part_word(unsigned lacks, enum part part);
 struct range {
 	size_t first, end;
 	int64_t from_ns, to_ns;		/* borders of those seconds */
-	double seconds;			/* asked for and covered, at least 1 ns */
+	double seconds;			/* between these, at least 1 ns */
 };
 struct range range_of(const struct timeline *tl, const struct view_query *q);
 /* Does the span belong there? Closed ones by their end, open ones when they overlap. */
@@ -80,6 +80,9 @@ uint64_t key_int(uint64_t key, uint64_t n);
 
 /* Names the row after its thread, process or host; sets drill and both keys. */
 void group_fill(struct common *c, struct rows *rows, uint32_t thread);
+/* By process, for each of its threads: where its first one was never seen, the name that all
+ * others have. is_first: of this row. */
+void group_name(struct common *c, const struct rows *rows, uint32_t thread, bool is_first);
 
 /* Rows by a 64 bit key while summing. */
 struct row_map {

@@ -188,6 +188,8 @@ static void add_cell(struct counting *k, const struct count_cell *c)
 	struct counted_row *r = row_map_get(&k->map, key, sizeof(*r), &is_new);
 	if (is_new)
 		fill(k, r, c);
+	if (q->by == BY_PROCESS && c->thread != ID_NONE)
+		group_name(&r->c, k->map.rows, c->thread, is_new);
 	r->value += c->value;
 	g_array_index(k->wholes, uint64_t, what) += c->value;
 }

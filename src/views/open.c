@@ -272,7 +272,7 @@ const struct view view_open = {
 	.help = "Spans that are open at the end of the range, which is now in a live session: for how "
 		"long, and what their thread does at that instant, on what, and since when.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "open_ns", .nothing = "no span is open at the end of this range",
+	.default_sort = "open_ns", .at_instant = true, .nothing = "no span is open at the end of this range",
 	.drill = "waterfall", .needs = needs,
 	.on_screen = true, .build = build,
 };

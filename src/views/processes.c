@@ -278,20 +278,6 @@ static void mark_faults(struct rows *rows, const struct range *range)
 	}
 }
 
-/* Where the process's first thread was never seen: the name that all others have. */
-static void name_by_thread(struct common *c, const struct rows *rows, uint32_t thread, bool is_first)
-{
-	const struct thread_info *t = timeline_thread(rows->tl, thread);
-	const struct process_info *p = t ? timeline_process(rows->tl, t->process) : NULL;
-	if (!p || p->leader != ID_NONE)
-		return;
-	const char *name = timeline_comm(rows->tl, thread, rows->query.to_ns ? rows->query.to_ns : INT64_MAX);
-	if (is_first && *name)
-		c->comm = name;
-	else if (c->comm && strcmp(c->comm, name) != 0)
-		c->comm = NULL;
-}
-
 static void add_second(struct row_map *map, const struct second *s, double seconds)
 {
 	struct rows *rows = map->rows;
@@ -306,7 +292,7 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 		if (is_new)
 			fill(r, rows, cell->thread, seconds);
 		if (q->by == BY_PROCESS)
-			name_by_thread(&r->c, rows, cell->thread, is_new);
+			group_name(&r->c, rows, cell->thread, is_new);
 		common_add_parts(&r->c, cell->part);
 		r->syscalls += cell->syscalls;
 		r->c.errors += cell->errors;

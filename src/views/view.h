@@ -139,6 +139,7 @@ struct view {
 	bool on_screen;			/* false: batch only */
 	bool lists_spans;		/* each row is of one trace, and honours view_query.among */
 	bool without_spans;		/* its rows are the same where no spans are made */
+	bool at_instant;		/* tells of the range's end; others sum its whole seconds */
 	/* Rows in canonical order (never by id); never NULL. */
 	struct rows *(*build)(const struct timeline *tl, const struct view_query *query);
 	/* What filters know besides the columns, by name; NULL: nothing. */

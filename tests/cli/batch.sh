@@ -44,9 +44,18 @@ run -b --view syscalls --at +3s --format json "$small"
 ok "--at is its second" json "lines[0]['range']['to_ns'] - lines[0]['range']['from_ns'] == 10**9 and lines[0]['range']['from_ns'] % 10**9 == 0"
 run -b --view syscalls --from 20% --to 80% --format json "$small"
 ok "--from, --to" json "0 < sum(r['count'] for r in lines[0]['rows']) < $calls"
+# whole seconds are counted: the range says so, and rates are of it
+run -b --view cpus --from +2.5s --to +3.6s --format json "$small"
+ok "the range is what was counted" json "all(r['run_ns'] + r['idle_ns'] + r['unknown_ns'] == lines[0]['range']['to_ns'] - lines[0]['range']['from_ns'] for r in lines[0]['rows'])"
+ok "that it is wider is told" grep -q 'counted in steps of 1s' "$work/err"
+run -b --view processes --from +2.5s --to +3.6s --format json "$small"
+ok "shares are of it, too" json "all(abs(r['cpu_ratio'] - r['cpu_ns'] / (lines[0]['range']['to_ns'] - lines[0]['range']['from_ns'])) < 1e-6 for r in lines[0]['rows'] if r['cpu_ratio'] is not None)"
+run -b --view cpus --from +2.5s --to +3.6s --step 10ms --format json "$small"
+ok "--step counts closer" json "all(r['run_ns'] + r['idle_ns'] + r['unknown_ns'] == lines[0]['range']['to_ns'] - lines[0]['range']['from_ns'] <= 1.12e9 for r in lines[0]['rows'])"
 run -b --view syscalls --from start --to end --format json "$small"
 ok "--from start --to end" json "lines[0]['rows']"
 refused 1 "outside" -b --view syscalls --at 1999-01-01T00:00:00 "$small"
+ok "a trace may be shorter than a second: told to the millisecond" grep -qE '\.[0-9]{3} is outside .*\.[0-9]{3} to .*\.[0-9]{3}$' "$work/err"
 refused 2 "--from" -b --view syscalls --from +4s --to +2s "$small"
 
 run -b --view syscalls --filter 'syscall == read && count > 0' --format json "$small"
@@ -65,6 +74,11 @@ ok "spans of the demo" json "len({(r['trace_id'], r['span_id']) for r in lines[0
 run -b --view spans --format json --demo
 ok "--demo in batch" json "len(lines[0]['rows']) > 4900"
 
+# without a kernel's tracer nobody but the contexts of the events says who made them
+for by in process thread; do
+	run -b --view events --by $by --format json "$TRACES/ust-fields/trace/uid"
+	ok "events of user space alone --by $by: whose" json "lines[0]['rows'] and all((r['pid'], r['comm']) == (6082, 'fields') for r in lines[0]['rows'])"
+done
 run -b --view events --format json "$TRACES/lost/trace"
 ok "a trace read with loss: exit 3" [ "$code" -eq 3 ]
 ok "the loss is told" json "lines[0]['trust']['lost_events'] == 53255"

@@ -90,7 +90,7 @@ for range in '--at +7s' '--from 20% --to +8s'; do
 	# shellcheck disable=SC2086
 	run -b --memory 192M --view spans $range --columns "$listed" --format csv "$spans"
 	ok "$range: all of its spans" cmp "$work/all" "$work/out"
-	ok "$range: nothing is told" [ ! -s "$work/err" ]
+	ok "$range: nothing is told" [ "$(grep -vc "counted in steps" "$work/err")" -eq 0 ]
 done
 
 run -b --memory 2G --view spans --columns trace_id,duration_ns --format csv "$spans"
