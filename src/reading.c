@@ -86,7 +86,8 @@ int reading_start(struct reading *r, const struct options *o)
 		.without_spans = o->without_spans,
 	};
 
-	*r = (struct reading){ .live = o->live, .timeout_ms = o->relay.timeout_ms };
+	*r = (struct reading){ .live = o->live, .timeout_ms = o->relay.timeout_ms,
+			       .waits = o->relay.wait };
 	if (o->live) {
 		int code;
 		GArray *urls = relay_choose(o, false, &code);
@@ -140,7 +141,7 @@ static bool relay_is_lost(struct reading *r)
 		g_free(r->told);
 		r->told = g_strdup(st.message);
 	}
-	return !st.connected && st.message[0] &&
+	return !r->waits && !st.connected && st.message[0] &&
 	       g_get_real_time() * NS_PER_US - st.since_ns > r->timeout_ms * NS_PER_MS;
 }
 

@@ -14,6 +14,7 @@ struct reading {
 	struct job *job;
 	struct timeline *tl;
 	bool live;
+	bool waits;			/* --wait: for a relay and a session, however long */
 	int timeout_ms;
 	int signal;			/* what ended it, or 0 */
 	bool lost_relay;		/* the relay was gone longer than timeout_ms */

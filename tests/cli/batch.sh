@@ -138,4 +138,10 @@ wait $pid || code=$?
 ok "SIGTERM: 143" [ "$code" -eq 143 ]
 ok "the journal tells the end" grep -q 'ends with 143' "$work/log2"
 
+# --wait is not given up after --timeout.
+timeout 3 "$BLKTOP" -b --wait --timeout 1 --view events -r net://127.0.0.1:1/host/a/b >"$work/out" 2>"$work/err"
+code=$?
+ok "--wait waits for a relay that is not there" [ "$code" -eq 124 ]
+ok "and says so" grep -q "cannot connect to relay 127.0.0.1:1:" "$work/err"
+
 done_testing

@@ -28,25 +28,26 @@ static void add_life(GString *script, int n)
 		"prev_comm=\"sh\" next_comm=\"c%d\"\n", at + 1 * MS, tid, n % 7);
 	g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 syscall_entry_openat ctx.tid=%d dfd=-100 "
 		"filename=\"/f%d\" flags=0 mode=0\n", at + 2 * MS, tid, n % 5);
-	g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 syscall_exit_openat ctx.tid=%d ret=3\n", at + 3 * MS, tid);
+	g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 syscall_exit_openat ctx.tid=%d ret=3\n",
+		at + 3 * MS, tid);
 	g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 syscall_entry_read ctx.tid=%d fd=3 count=10\n",
 		at + 4 * MS, tid);
 	g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 syscall_exit_read ctx.tid=%d ret=%d\n",
 		at + (5 + n % 9) * MS, tid, n % 10);
 	if (threaded)
 		g_string_append_printf(script,
-			"%" G_GINT64_FORMAT " 0 sched_process_fork parent_tid=%d child_tid=%d parent_pid=%d child_pid=%d "
-			"child_comm=\"t\"\n"
-			"%" G_GINT64_FORMAT " 1 sched_switch prev_tid=0 prev_state=0 next_tid=%d prev_comm=\"swapper/1\" "
-			"next_comm=\"t\"\n"
+			"%" G_GINT64_FORMAT " 0 sched_process_fork parent_tid=%d child_tid=%d parent_pid=%d "
+			"child_pid=%d child_comm=\"t\"\n"
+			"%" G_GINT64_FORMAT " 1 sched_switch prev_tid=0 prev_state=0 next_tid=%d "
+			"prev_comm=\"swapper/1\" next_comm=\"t\"\n"
 			"%" G_GINT64_FORMAT " 1 sched_process_exit ctx.tid=%d tid=%d comm=\"t\"\n"
 			"%" G_GINT64_FORMAT " 1 sched_switch prev_tid=%d prev_state=16 next_tid=0 prev_comm=\"t\" "
 			"next_comm=\"swapper/1\"\n",
 			at + 20 * MS, tid, thread, tid, tid, at + 21 * MS, thread, at + 22 * MS, thread, thread,
 			at + 23 * MS, thread);
 	if (!unseen)
-		g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 sched_process_exit ctx.tid=%d tid=%d comm=\"c%d\"\n",
-			at + 30 * MS, tid, tid, n % 7);
+		g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 sched_process_exit ctx.tid=%d tid=%d "
+			"comm=\"c%d\"\n", at + 30 * MS, tid, tid, n % 7);
 	g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 sched_switch prev_tid=%d prev_state=%d next_tid=5 "
 		"prev_comm=\"c%d\" next_comm=\"sh\"\n", at + 31 * MS, tid, unseen ? 1 : 16, n % 7);
 }
