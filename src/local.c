@@ -233,8 +233,9 @@ static void local_clear(struct local *l)
 static bool local_init(struct local *l, const struct options *o, GError **error)
 {
 	*l = (struct local){ .o = o, .watched_to = INT64_MIN };
+	/* one that is kept is nobody's left-over: steward_pid_of() finds no pid in it */
 	l->session = o->here.session ? g_strdup(o->here.session) :
-		g_strdup_printf("blktop-%d", (int)getpid());
+		g_strdup_printf(o->here.keep ? "blktop-kept-%d" : "blktop-%d", (int)getpid());
 	l->state = g_build_filename(g_get_user_state_dir(), "blktop", NULL);
 	if (o->here.snapshot_when)
 		l->rule = rule_parse(o->here.snapshot_when, NULL);

@@ -140,14 +140,17 @@ ok "--sweep removes what the relay wrote, and where no snapshot is" state_is_emp
 rm -rf "$XDG_STATE_HOME"
 
 # --- kept
-here keep -y -b -n 1 --keep --session kept
-ok "--keep: the session stays" is_listed kept
+here keep -y -b -n 1 --keep
 url=$(sed -n 's/.*Attach: *blktop -r //p' "$work/out.keep.err")
+kept=${url##*/}
+ok "--keep: the session stays" is_listed "$kept"
+here sweep --sweep
+ok "--keep: --sweep leaves it" is_listed "$kept"
 here attach --list-sessions -r "$url"
-ok "--keep: where it says" has attach kept
+ok "--keep: where it says" has attach "$kept"
 sed -n 's/^Destroy: *//p' "$work/out.keep.err" >"$LAB_HOME/destroy"
 ok "--keep: the command ends all" "$LAB/lab-run" sh "$LAB_HOME/destroy"
-ok "--keep: it is gone" is_unlisted kept
+ok "--keep: it is gone" is_unlisted "$kept"
 ok "--keep: its relay daemon, too" until_true no_strays
 
 # --- snapshots
