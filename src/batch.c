@@ -226,8 +226,9 @@ static void tell_lacks(const struct batch *b)
 		return;
 	g_autofree char *lacks = view_lacks(b->o->view, b->r.tl);
 	if (lacks)
-		log_error("no %s in this trace: view %s lacks what they tell; "
-			  "blktop --recipe says how to record them", lacks, b->o->view->id);
+		log_error("no %s %s: view %s lacks what they tell; "
+			  "blktop --recipe says how to record them", lacks,
+			  b->o->live ? "came from this session" : "in this trace", b->o->view->id);
 }
 
 /* Seconds (or steps) are stored and summed, never parts of them: the range that is printed is

@@ -25,7 +25,8 @@ static void add_events(GPtrArray *lines, const struct app *app, const struct vie
 {
 	g_autoptr(GPtrArray) needs = needs_of(v, app->main);
 	g_autoptr(GPtrArray) commands = needs_commands(v, app->main);
-	bool whole = app->status.phase != UI_LOADING && app->status.phase != UI_OPENING;
+	bool whole = app->status.phase != UI_LOADING && app->status.phase != UI_OPENING &&
+		     app->status.phase != UI_LIVE;
 	unsigned width = 24;
 
 	for (guint i = 0; i < needs->len; i++)

@@ -392,7 +392,8 @@ static char *loading_text(const struct app *app)
 static char *lacks_text(const struct app *app, const char *lacks)
 {
 	static const char hint[] = "   F7 tells what adds it";
-	g_autofree char *all = g_strconcat("not in this trace: ", lacks, NULL);
+	bool yet = app->status.phase == UI_LIVE;	/* programs that come later may bring them */
+	g_autofree char *all = g_strconcat(yet ? "not come yet: " : "not in this trace: ", lacks, NULL);
 	unsigned room = app->canvas->cols - MIN(app->canvas->cols, (unsigned)strlen(hint));
 	g_autofree char *clipped = text_clip(all, room, app->glyphs->utf8);
 
