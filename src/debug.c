@@ -28,9 +28,10 @@ static char *live_text(struct input *in)
 	if (!input_live_status(in, &st))
 		return g_strdup("");
 	return g_strdup_printf(", %s, %u attached, lag %" G_GINT64_FORMAT " ms, late %" G_GUINT64_FORMAT
-			       ", stalled %u%s%s", st.connected ? "connected" : "not connected", st.attached,
+			       ", stalled %u%s%s%s", st.connected ? "connected" : "not connected", st.attached,
 			       st.lag_ns < 0 ? -1 : st.lag_ns / 1000000, st.late, st.stalled,
-			       st.message[0] ? ": " : "", st.message);
+			       st.quiet_ns == INT64_MIN ? "" : ", quiet", st.message[0] ? ": " : "",
+			       st.message);
 }
 
 /* What is told at once when it is another one than before. */

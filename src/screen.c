@@ -144,6 +144,11 @@ static void fill_live_status(struct screen *s, struct ui_status *ret)
 			   timefmt_clock(clock, st.since_ns), visible);
 	else
 		g_strlcpy(ret->banner, visible, sizeof ret->banner);
+	ret->calm = !*ret->banner && st.quiet_ns != INT64_MIN;
+	if (ret->calm)
+		g_snprintf(ret->banner, sizeof ret->banner,
+			   "no event since %s: nothing happens, or tracing is stopped (lttng start)",
+			   timefmt_clock(clock, st.quiet_ns));
 }
 
 static void backend_status(void *data, struct ui_status *ret)

@@ -74,6 +74,7 @@ struct source *live_open(const struct live_url *urls, size_t n_urls,
 			 const struct live_options *options,
 			 const struct blk_subscription *rows, size_t n_rows, GError **error);
 
+#define LIVE_QUIET_NS INT64_C(3000000000)
 struct live_status {
 	bool connected;			/* to all that were asked for */
 	int64_t since_ns;		/* wall clock: connected or gone since */
@@ -84,6 +85,10 @@ struct live_status {
 	unsigned stalled;		/* streams that lag behind, and the others go on without */
 	char stalled_name[128];		/* the one that is behind most, fit to be shown; "" */
 	int64_t stalled_ns;			/* the newest instant known of it; INT64_MIN */
+	int64_t quiet_ns;		/* the newest event's, where all streams have passed LIVE_QUIET_NS
+					 * more since (inactivity beacons): nothing happens, or tracing is
+					 * stopped, which the protocol does not tell. INT64_MIN: events come,
+					 * or nothing is known */
 };
 /* Any thread. */
 void live_get_status(struct source *s, struct live_status *ret);

@@ -2,6 +2,25 @@
 /* The live source: opening, the reader's functions, the status. */
 #include "live/source_live.h"
 
+static void note_passed(struct live *l, const struct blk_batch *batch)
+{
+	int64_t event = INT64_MIN, passed = INT64_MIN;
+
+	for (size_t i = batch->n; i-- > 0 && event == INT64_MIN;) {
+		const struct blk_event *e = &batch->ev[i];
+		if (e->row == BLK_ROW_HORIZON)
+			passed = MAX(passed, e->ts);
+		else if (e->row < BLK_ROW_FIRST_PSEUDO || e->row == BLK_ROW_TALLY)
+			event = e->ts;
+	}
+	g_mutex_lock(&l->owner.lock);
+	l->event_ns = MAX(l->event_ns, event);
+	l->passed_ns = MAX(l->passed_ns, passed);
+	if (l->event_ns == INT64_MIN)		/* it was quiet when we came */
+		l->event_ns = passed;
+	g_mutex_unlock(&l->owner.lock);
+}
+
 static enum source_status live_next(struct source *s, struct blk_batch *ret, GError **error)
 {
 	struct live *l = (struct live *)s;
@@ -9,6 +28,8 @@ static enum source_status live_next(struct source *s, struct blk_batch *ret, GEr
 	if (g_atomic_int_get(&l->cancelled))
 		return SOURCE_CANCELLED;
 	enum source_status st = l->way->next(l, ret, error);
+	if (st == SOURCE_OK)
+		note_passed(l, ret);
 	if (st != SOURCE_AGAIN)
 		return st;
 	ret->n = 0;
@@ -87,7 +108,7 @@ static struct live *live_new(const struct live_url *urls, size_t n_urls,
 	l->owner.rows = rows;
 	l->owner.n_rows = n_rows;
 	l->owner.timeout_ms = options->timeout_ms;
-	l->owner.newest = INT64_MIN;
+	l->owner.newest = l->event_ns = l->passed_ns = INT64_MIN;
 	l->feeds = g_ptr_array_new();
 	l->status.since_ns = g_get_real_time() * 1000;
 	l->way = options->babeltrace2 ? &merger_way : &intake_way;
@@ -125,6 +146,9 @@ void live_get_status(struct source *s, struct live_status *ret)
 	keeper_tell(l);
 	*ret = l->status;
 	ret->lag_ns = l->owner.newest == INT64_MIN ? -1 : MAX(now - l->owner.newest, 0);
+	bool quiet = l->event_ns != INT64_MIN && l->passed_ns >= l->event_ns &&
+		l->passed_ns - l->event_ns >= LIVE_QUIET_NS;
+	ret->quiet_ns = quiet ? l->event_ns : INT64_MIN;
 	l->way->tell(l, ret);
 	g_mutex_unlock(&l->owner.lock);
 }

@@ -106,6 +106,7 @@ struct live {
 	bool stop;
 	bool ended;			/* no feed will come any more */
 	GError *fatal;			/* why it can't go on */
+	int64_t event_ns, passed_ns;	/* delivered: newest event; before this all. INT64_MIN */
 
 	struct attach_sink sink;	/* one of these two is in use */
 	struct merger merger;

@@ -410,8 +410,8 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 		*ret_role = app->message_is_error ? ROLE_ERROR : ROLE_STATUS;
 		return text_visible(app->message);
 	}
-	if (app->status.banner[0]) {
-		*ret_role = ROLE_ERROR;
+	if (app->status.banner[0] && !(app->status.calm && p->filter)) {
+		*ret_role = app->status.calm ? ROLE_STATUS : ROLE_ERROR;
 		return text_visible(app->status.banner);
 	}
 	if (p->filter) {

@@ -27,6 +27,7 @@ struct ui_status {
 	char stalled[64];	/* live: a stream that the others go on without, "chan_0", or "" */
 	int64_t stalled_ns;	/* .stalled: what comes after it lacks events; INT64_MIN */
 	char banner[256];	/* "relay gone since 12:00:05: Connection refused; trying again", or "" */
+	bool calm;		/* .banner is of no fault */
 	char reader[160];	/* "native", "babeltrace2: WHY", or "": visible text */
 	unsigned pieces_done, pieces;	/* 0: not read in pieces */
 	int64_t hard_to_ns;	/* of a trace with an outline: final before it; TIME_UNKNOWN */

@@ -67,7 +67,8 @@ idle() {
 	[ "$before" = "$(n_events)" ]
 }
 ok "stopped: no events come" until_true idle
-ok "no banner for that" lacks "since "
+ok "told, and since when" wait_for "no event since "
+ok "and what that means" shows "nothing happens, or tracing is stopped"
 in_lab lttng --no-sessiond start spans
 ok "started: it goes on" until_true follows
 kill -9 "$LAB_SESSIOND_PID"

@@ -19,6 +19,7 @@ static struct {
 	unsigned exports, saves, cancels;
 	enum ui_phase phase;
 	const char *banner;
+	bool calm;
 	bool fails, exists;
 	unsigned saved_rows;
 	size_t saved_columns;
@@ -59,6 +60,7 @@ static void status(void *data, struct ui_status *ret)
 	g_strlcpy(ret->source, seen.phase == UI_LIVE ? "relay1/web1 prod kernel+ust" :
 		  "demo kernel+ust", sizeof ret->source);
 	g_strlcpy(ret->banner, seen.banner ? seen.banner : "", sizeof ret->banner);
+	ret->calm = seen.calm;
 }
 
 static const struct ui_backend backend = {
@@ -481,6 +483,13 @@ static void test_live(void)
 	seen.banner = "relay gone since 12:00:05: Connection refused; trying again";
 	press(&f, "\f");
 	check_has(&f, "relay gone since");
+	/* What is no fault gives way to the filter's line. */
+	seen.banner = "no event since 12:00:05";
+	seen.calm = true;
+	press(&f, "\f");
+	check_has(&f, "no event since");
+	press(&f, "4\\pid == 253\r");
+	check_has(&f, "rows, filter: pid == 253");
 	stop(&f);
 }
 
