@@ -84,9 +84,16 @@ static bool any_spans(const struct app *app)
 	return timeline_has_spans(app->main) || (app->preview && timeline_has_spans(app->preview));
 }
 
-static bool any_seconds(const struct app *app)
+/* Spans first; a trace that tells neither what runs nor what it calls has its events to show. */
+const char *app_automatic_view(const struct app *app)
 {
-	return timeline_n_seconds(app->main) || (app->preview && timeline_n_seconds(app->preview));
+	const unsigned both = LACKS_SWITCHES | LACKS_CALLS;
+	bool loaded = timeline_n_seconds(app->main) || !app->preview;
+	const struct timeline *tl = loaded ? app->main : app->preview;
+
+	if (any_spans(app) || !timeline_n_seconds(tl))
+		return "overview";
+	return (view_lacking(tl) & both) == both ? "events" : "processes";
 }
 
 /* The first screen, until the user has touched anything. */
@@ -100,7 +107,7 @@ static void choose_root(struct app *app)
 	if (!id && app->prefs->view)
 		id = app->prefs->view;
 	if (!id)
-		id = any_spans(app) || !any_seconds(app) ? "overview" : "processes";
+		id = app_automatic_view(app);
 	view = view_find(id);
 	if (!view)
 		view = view_all[0];

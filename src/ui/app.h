@@ -111,6 +111,8 @@ void app_back(struct app *app);
 void app_pause(struct app *app);		/* nothing moves by itself from now on */
 void app_moved(struct app *app);		/* position in time changed */
 enum context app_context(const struct app *app);
+/* The view that comes first where nobody chose one: by what there is to show. */
+const char *app_automatic_view(const struct app *app);
 bool app_filter(struct app *app, struct place *p, const char *text, GError **error);
 void app_command(struct app *app, enum command_id command);
 void app_touch(struct app *app);		/* the user does something: nothing moves by itself */

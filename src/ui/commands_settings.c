@@ -17,11 +17,9 @@ static void toggle_mouse(struct app *app)
 static void note_view(struct app *app)
 {
 	const struct place *root = g_ptr_array_index(app->nav.stack, 0);
-	bool spans = timeline_has_spans(app->main);
-	const char *automatic = spans ? "overview" : "processes";
 
 	g_free(app->prefs->view);
-	app->prefs->view = strcmp(root->view->id, automatic) ? g_strdup(root->view->id) : NULL;
+	app->prefs->view = strcmp(root->view->id, app_automatic_view(app)) ? g_strdup(root->view->id) : NULL;
 }
 
 static void write_settings(struct app *app)

@@ -278,6 +278,14 @@ static void mark_faults(struct rows *rows, const struct range *range)
 	}
 }
 
+/* The task of a CPU of which the trace tells neither what it runs nor what it calls. */
+static bool is_nobody(const struct rows *rows, uint32_t thread)
+{
+	const unsigned both = LACKS_SWITCHES | LACKS_CALLS;
+	const struct thread_info *t = timeline_thread(rows->tl, thread);
+	return rows->query.by != BY_SYSTEM && t && t->tid == -1 && (rows_lacks(rows, t->host) & both) == both;
+}
+
 static void add_second(struct row_map *map, const struct second *s, double seconds)
 {
 	struct rows *rows = map->rows;
@@ -285,7 +293,7 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 	for (uint32_t i = 0; i < s->n_threads; i++) {
 		const struct thread_cell *cell = &s->threads[i];
 		bool is_new;
-		if (!query_wants_thread(q, rows->tl, cell->thread))
+		if (!query_wants_thread(q, rows->tl, cell->thread) || is_nobody(rows, cell->thread))
 			continue;
 		struct process_row *r = row_map_get(map, group_key(rows->tl, q->by, cell->thread),
 						    sizeof(*r), &is_new);

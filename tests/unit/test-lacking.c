@@ -5,6 +5,7 @@
  */
 #include "lib/traces.h"
 #include "state/model.h"
+#include "ui/app.h"
 #include "views/view.h"
 
 #include <string.h>
@@ -315,6 +316,40 @@ static void test_hosts(void)
 	recording_free(r);
 }
 
+static const char *first_view(const struct timeline *tl)
+{
+	const struct app app = { .main = (struct timeline *)tl };
+	return app_automatic_view(&app);
+}
+
+static size_t n_processes(const struct timeline *tl)
+{
+	struct rows *rows = build(view_find("processes"), tl, BY_PROCESS);
+	size_t n = rows->rows->len;
+	rows_free(rows);
+	return n;
+}
+
+/* User space alone, without spans: nobody is on a CPU, and events are what there is to see. */
+static void test_nobody(void)
+{
+	static const char script[] =
+		"10 0 u:app:step ctx.vpid=5 ctx.vtid=6 n=1\n"
+		"20 1 u:app:step ctx.vpid=5 ctx.vtid=7 n=2\n";
+	g_autofree char *with = g_strconcat(script,
+		"30 0 k:sched_switch prev_tid=0 prev_state=0 next_tid=6 next_comm=\"app\"\n"
+		"40 0 k:sched_switch prev_tid=6 prev_state=0 next_tid=0 next_comm=\"swapper/0\"\n", NULL);
+	struct recording *alone = traces_record_script(script), *both = traces_record_script(with);
+	g_autoptr(blk_timeline) less = load(alone, NULL), tl = load(both, NULL), none = timeline_new(0);
+	g_assert_cmpuint(n_processes(less), ==, 0);
+	g_assert_cmpuint(n_processes(tl), >, 0);
+	g_assert_cmpstr(first_view(less), ==, "events");
+	g_assert_cmpstr(first_view(tl), ==, "processes");
+	g_assert_cmpstr(first_view(none), ==, "overview");
+	recording_free(alone);
+	recording_free(both);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const traces[] = {
@@ -324,6 +359,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/lacking/spans", test_spans);
 	g_test_add_func("/lacking/hosts", test_hosts);
+	g_test_add_func("/lacking/nobody", test_nobody);
 	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++) {
 		g_autofree char *path = g_strdup_printf("/lacking/%s", traces[i]);
 		g_test_add_data_func(path, traces[i], test_zeros);
