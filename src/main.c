@@ -19,6 +19,7 @@
 #include "save.h"
 #include "screen.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "state/rules.h"
 #include "ui/rc.h"
@@ -26,7 +27,6 @@
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
-#include <sys/resource.h>
 
 static int print_columns(const struct options *o)
 {
@@ -107,17 +107,6 @@ static int flush_output(int code)
 	return EXIT_FAILED;
 }
 
-/* Every stream that is read has a file open, on each thread; the usual limit of 1024 is
- * for programs that use select(). */
-static void allow_files(void)
-{
-	struct rlimit files;
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	g_autoptr(GError) error = NULL;
@@ -125,7 +114,7 @@ int main(int argc, char **argv)
 
 	/* A reader that leaves, a relay or a session daemon that dies: told by errno. */
 	signal(SIGPIPE, SIG_IGN);
-	allow_files();
+	limits_raise_files();
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C");
 

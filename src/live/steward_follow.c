@@ -8,6 +8,7 @@
 
 #include "live/control.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "trace/reader.h"
 
@@ -128,6 +129,7 @@ G_NORETURN static void become_program(struct stewardship *w, int go_fd)
 	char byte;
 	for (int signo = 1; signo < 32; signo++)
 		signal(signo, SIG_DFL);
+	limits_restore_files();
 	setpgid(0, 0);
 	give_files(w);
 	ssize_t n;

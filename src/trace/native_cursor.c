@@ -46,8 +46,7 @@ void native_cursor_clear(struct native_cursor *k)
 			g_free(k->window[i].bytes);
 		arena_clear(&k->arena[i]);
 	}
-	if (k->fd >= 0)
-		close(k->fd);
+	native_window_rest(k);
 	g_free(k->run.regs);
 	g_free(k->hot);
 	fields_clear(&k->run.all);

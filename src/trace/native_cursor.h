@@ -18,6 +18,7 @@ struct native_source {
 	uint64_t bytes;			/* of the range, about */
 	uint64_t consumed;		/* of packets begun */
 	size_t window;			/* bytes of a window */
+	bool few_files;			/* more streams than files may be open: each only while it is read */
 	uint32_t *cls;			/* native's class -> the source's; UINT32_MAX: not yet */
 	GHashTable *layouts;		/* of events that lack a field */
 	GArray *open;			/* struct native_loss: open at .from */
@@ -153,6 +154,8 @@ void native_fill(struct native_cursor *k, struct blk_event *e, const struct ctf_
 enum native_fill { NATIVE_FILLED, NATIVE_SHORT, NATIVE_WAIT };
 
 /* Makes [offset, offset + need) of the file readable (SHORT: the file has less). */
+/* Closes the file; the next window opens it again. */
+void native_window_rest(struct native_cursor *k);
 enum native_fill native_window_have(struct native_cursor *k, const struct native_file *f,
 				    uint64_t offset, size_t need);
 

@@ -5,11 +5,13 @@
  */
 #include "trace/native_cursor.h"
 
+#include "base/limits.h"
 #include "trace/layouts.h"
 #include "trace/merge.h"
 
 #define DEFAULT_BUDGET (32u << 20)
 #define MIN_WINDOW (16u << 10)
+#define FILES_SHARE 8		/* part of the open files that one source may have */
 #define MAX_WINDOW (64u << 10)	/* both of some streams fit into the cache beside the model */
 
 /* The first cursor of the heap needs new records; false: in the next batch. */
@@ -149,6 +151,7 @@ struct source *native_range(struct native *n, int64_t from, int64_t to, size_t b
 	s->n_cursors = s->plan->n_streams;
 	s->window = (budget ? budget : DEFAULT_BUDGET) / (2 * (s->n_cursors + 1));
 	s->window = CLAMP(s->window, MIN_WINDOW, MAX_WINDOW);
+	s->few_files = s->n_cursors > limits_files() / FILES_SHARE;
 	s->cls = g_new(uint32_t, n->classes->len + 1);
 	memset(s->cls, 0xff, (n->classes->len + 1) * sizeof *s->cls);
 	s->layouts = layouts_new();

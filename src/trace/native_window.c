@@ -27,12 +27,19 @@ static bool holds(const struct native_window *w, const struct native_file *f, ui
 	       w->n - (offset - w->offset) >= need;
 }
 
+void native_window_rest(struct native_cursor *k)
+{
+	if (k->fd >= 0)
+		close(k->fd);
+	k->fd = -1;
+	k->fd_file = NULL;
+}
+
 /* One descriptor a cursor, whatever the number of files. */
 static int descriptor(struct native_cursor *k, const struct native_file *f)
 {
 	if (k->fd_file != f) {
-		if (k->fd >= 0)
-			close(k->fd);
+		native_window_rest(k);
 		k->fd = ctf_index_reopen(f->index);
 		k->fd_file = f;
 	}
@@ -62,6 +69,8 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 	w->file = f;
 	w->offset = offset;
 	w->n = read_at(descriptor(k, f), w->bytes, want, offset);
+	if (s->few_files)
+		native_window_rest(k);
 	k->w ^= 1;
 	k->swap_batch = s->batch_number;
 	return w->n >= need ? NATIVE_FILLED : NATIVE_SHORT;

@@ -41,11 +41,12 @@ ok "all of its spans were seen, the first and the last" [ "$spans" -ge "$(awk '$
 ok "the session is gone" sh -c "! '$LAB/lab-run' lttng --no-sessiond list | grep -q blktop-"
 ok "no daemon is left" no_strays
 ok "no file is left" state_is_empty
-here three -y -b -- /bin/sh -c 'echo said; exit 3'
+here three -y -b -- /bin/sh -c 'echo said; echo "files $(ulimit -Sn)"; exit 3'
 is "its exit status is passed on" $? 3
 ok "it is told" has three.err "ended with exit status 3"
 ok "what it prints does not mix with rows" lacks three said
 ok "but is not lost" has three.err said
+ok "its limits are those that it would have alone" has three.err "files $("$LAB/lab-run" sh -c 'ulimit -Sn')"
 here signal -y -b -- /bin/sh -c 'kill -9 $$'
 is "a signal is passed on" $? 137
 here nothing -y -b -- /no/such/program

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const struct blk_subscription rows[] = {
@@ -201,6 +202,29 @@ static void test_windows(gconstpointer data)
 	g_autoptr(blk_native) n = open_native(path);
 	struct account *a = whole(n, 0), *b = whole(n, 1);
 	assert_same(a, b);
+	account_free(a);
+	account_free(b);
+}
+
+/* The limit counts whatever is open already, so a few more than that are left. */
+static void test_few_files(void)
+{
+	g_autofree char *path = test_trace("kernel-ust/trace");
+	if (!path)
+		return;
+	g_autoptr(blk_native) n = open_native(path);
+	struct account *a = whole(n, 0);
+	struct rlimit was, few;
+	int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &was), ==, 0);
+	g_assert_cmpuint(native_n_streams(n), >, 2);
+	few = (struct rlimit){ .rlim_cur = (rlim_t)next + 2, .rlim_max = was.rlim_max };
+	g_assert_cmpuint(native_n_streams(n), >, few.rlim_cur / 8);
+	g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
+	struct account *b = whole(n, 0);
+	g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &was), ==, 0);
+	assert_same(a, b);
+	close(next);
 	account_free(a);
 	account_free(b);
 }
@@ -582,6 +606,7 @@ int main(int argc, char **argv)
 		g_test_add_data_func(windows, traces[i], test_windows);
 		g_test_add_data_func(outline, traces[i], test_outline);
 	}
+	g_test_add_func("/native/few-files", test_few_files);
 	g_test_add_func("/native/many-tallies", test_many_tallies);
 	g_test_add_func("/native/open-losses", test_open_losses);
 	g_test_add_func("/native/cut-off", test_cut_off);
