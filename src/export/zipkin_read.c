@@ -108,6 +108,15 @@ static void add_tag(struct import_names *names, GArray *tags, struct span *s, co
 	g_array_append_val(tags, tag);
 }
 
+/* Tags are text; some write numbers and truth as they are. NULL: it is none of these. */
+static char *tag_text(JsonNode *value)
+{
+	if (!JSON_NODE_HOLDS_VALUE(value))
+		return NULL;
+	bool is_text = json_node_get_value_type(value) == G_TYPE_STRING;
+	return is_text ? json_node_dup_string(value) : json_to_string(value, FALSE);
+}
+
 static void read_tags(struct import_names *names, struct read_span *r, JsonObject *o)
 {
 	JsonObject *object = object_member(o, "tags");
@@ -120,8 +129,7 @@ static void read_tags(struct import_names *names, struct read_span *r, JsonObjec
 	if (object) {
 		json_object_iter_init_ordered(&it, object);
 		while (json_object_iter_next_ordered(&it, &key, &value)) {
-			const char *text = json_node_get_value_type(value) == G_TYPE_STRING ?
-				json_node_get_string(value) : NULL;
+			g_autofree char *text = tag_text(value);
 			if (text && is_fact(key, is_kernel))
 				g_hash_table_insert(r->told, g_strdup(key), g_strdup(text));
 			else if (text)

@@ -157,7 +157,7 @@ static void test_plain(void)
 		"\"localEndpoint\":{\"serviceName\":\"web\",\"ipv4\":\"10.0.0.1\",\"port\":80},"
 		"\"remoteEndpoint\":{\"serviceName\":\"db\",\"port\":5432},"
 		"\"annotations\":[{\"timestamp\":1500000000000005,\"value\":\"ws\"}],"
-		"\"tags\":{\"error\":\"no\",\"n\":7},\"debug\":true,\"strange\":[[{}]]}],[]]\n");
+		"\"tags\":{\"error\":\"no\",\"n\":7,\"b\":true,\"d\":0.5,\"o\":{},\"z\":null},\"debug\":true,\"strange\":[[{}]]}],[]]\n");
 	const struct span *s = only(tl);
 	g_assert_cmphex(s->trace_id, ==, 1);
 	g_assert_cmphex(s->span_id, ==, 10);
@@ -171,7 +171,11 @@ static void test_plain(void)
 	g_assert_cmpuint(s->n_annotations, ==, 3);		/* cs, ws, cr */
 	g_assert_cmpstr(facts_tag(tl, s, "peer.service"), ==, "db");
 	g_assert_cmpstr(facts_tag(tl, s, "peer.port"), ==, "5432");
-	g_assert_cmpstr(facts_tag(tl, s, "n"), ==, NULL);	/* tags are text */
+	g_assert_cmpstr(facts_tag(tl, s, "n"), ==, "7");	/* tags are text, but not all know */
+	g_assert_cmpstr(facts_tag(tl, s, "b"), ==, "true");
+	g_assert_cmpstr(facts_tag(tl, s, "d"), ==, "0.5");
+	g_assert_null(facts_tag(tl, s, "o"));
+	g_assert_null(facts_tag(tl, s, "z"));
 	g_assert_cmpstr(timeline_string(tl, s->service), ==, "web");
 	g_assert_cmpuint(s->port, ==, 80);
 }
