@@ -440,6 +440,19 @@ static bool check_relays(struct options *o, const struct words *w, GError **erro
 	return true;
 }
 
+/* A command behind an option would be taken for a directory that is not there. */
+static bool check_command_first(GPtrArray *operands, GError **error)
+{
+	const char *first = operands->len ? g_ptr_array_index(operands, 0) : "";
+
+	for (size_t i = 0; i < option_n_subcommands; i++)
+		if (g_str_equal(first, option_subcommands[i].word) &&
+		    !g_file_test(first, G_FILE_TEST_EXISTS))
+			return fail(error, "%s comes first, before all options: blktop %s ...", first,
+				    first);
+	return true;
+}
+
 /* Where to read: directories, relays (also as operands), or the demo. */
 static bool check_source(struct options *o, struct words *w, GPtrArray *operands, GError **error)
 {
@@ -450,7 +463,7 @@ static bool check_source(struct options *o, struct words *w, GPtrArray *operands
 		g_ptr_array_add(w->relays, g_strdup(operand));
 		g_ptr_array_remove_index(operands, i--);
 	}
-	if (!check_relays(o, w, error))
+	if (!check_command_first(operands, error) || !check_relays(o, w, error))
 		return false;
 	if (o->live + w->demo + (operands->len > 0) > 1)
 		return fail(error, "a relay, --demo and trace directories can't be combined");
