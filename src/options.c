@@ -254,6 +254,22 @@ static bool check_by(struct options *o, const struct words *w, GError **error)
 	return true;
 }
 
+/* A request is held against the usual or another, a range against another. */
+static bool check_against(const struct options *o, const char *against, GError **error)
+{
+	const char *view = o->view ? o->view->id : "";
+	bool compares = g_str_equal(view, "compare"), changed = g_str_equal(view, "changed");
+	bool of_range = o->narrow.history || g_str_equal(against, "before");
+
+	if (!compares && !changed)
+		return fail(error, "--against needs --view compare or changed");
+	if (compares && of_range)
+		return fail(error, "--against: compare takes usual or TRACE[:SPAN], not '%s'", against);
+	if (changed && !of_range)
+		return fail(error, "--against: changed takes before or history, not '%s'", against);
+	return true;
+}
+
 static bool check_narrow(struct options *o, const struct words *w, GError **error)
 {
 	const char *option = w->only ? "--only" : "--against";
@@ -261,8 +277,9 @@ static bool check_narrow(struct options *o, const struct words *w, GError **erro
 
 	if ((w->only || w->against) && w->command != COMMAND_BATCH)
 		return fail(error, "%s needs -b", option);
-	return narrow_parse(&o->narrow, w->only, w->against, &why) ||
-	       fail(error, "%s: %s", option, why->message);
+	if (!narrow_parse(&o->narrow, w->only, w->against, &why))
+		return fail(error, "%s: %s", option, why->message);
+	return !w->against || check_against(o, w->against, error);
 }
 
 static bool check_columns(struct options *o, const struct words *w, GError **error)
@@ -277,6 +294,8 @@ static bool check_columns(struct options *o, const struct words *w, GError **err
 		return fail(error, "--sort and --columns need --view");
 	if (w->sort) {
 		bool turned = w->sort[0] == '-';
+		if (o->view->kind == VIEW_WATERFALL)
+			return fail(error, "view %s is a tree: it has no --sort", o->view->id);
 		if (!read_column(o->view, "--sort", w->sort + turned, &o->sort, error))
 			return false;
 		o->sort_descending = o->view->columns[o->sort].descending != turned;
