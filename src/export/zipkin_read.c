@@ -276,7 +276,8 @@ static int compare_annotations(const void *va, const void *vb)
 	return (a->ts > b->ts) - (a->ts < b->ts);
 }
 
-/* The kind's own are said by begin and end; of a span without a time the others say it. */
+/* The kind's own are said by begin and end, but by blktop itself of a span that lacks one; of a
+ * span without a time the others say it. */
 static void read_annotations(struct import_names *names, struct read_span *r, JsonObject *o)
 {
 	static const char *const core[][2] = {
@@ -304,7 +305,8 @@ static void read_annotations(struct import_names *names, struct read_span *r, Js
 		s->end_ns = g_array_index(all, struct span_annotation, all->len - 1).ts;
 		r->has_time = true;
 	}
-	if (s->kind != SPAN_LOCAL && r->has_time) {
+	bool said = s->state == SPAN_PARTIAL && read_fact(r, "blktop.state");
+	if (s->kind != SPAN_LOCAL && r->has_time && !said) {
 		add_annotation(all, import_string(names, core[s->kind][0]), s->begin_ns, s->thread);
 		if (s->state == SPAN_COMPLETE)
 			add_annotation(all, import_string(names, core[s->kind][1]), s->end_ns, s->thread);

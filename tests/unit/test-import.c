@@ -107,6 +107,23 @@ static void test_round(void)
 	check_round(tl, true);
 }
 
+/* Which end of a partial span was seen is not made up. */
+static void test_partial(void)
+{
+	g_autoptr(blk_timeline) tl = import_text(
+		"[{\"traceId\":\"1\",\"id\":\"2\",\"kind\":\"SERVER\",\"timestamp\":5,\"duration\":1,"
+		"\"annotations\":[{\"timestamp\":5,\"value\":\"ss\"}],\"tags\":{\"blktop.begin_ns\":\"5999\","
+		"\"blktop.duration_ns\":\"0\",\"blktop.state\":\"partial\"}}]");
+	const struct span *s = timeline_span(tl, 0);
+	g_assert_cmpint(s->state, ==, SPAN_PARTIAL);
+	g_assert_cmpuint(s->n_annotations, ==, 1);
+	g_assert_cmpstr(timeline_string(tl, s->annotations[0].event), ==, "ss");
+	g_assert_cmpint(s->annotations[0].ts, ==, 5999);
+	check_round(tl, false);
+	g_autofree char *again = export(tl, SPAN_ZIPKIN, false);
+	g_assert_nonnull(strstr(again, "\"value\":\"ss\""));
+}
+
 /* Waits and calls are the span's again, down to who woke it. */
 static void test_kernel(void)
 {
@@ -530,6 +547,7 @@ static void test_items(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/import/partial", test_partial);
 	g_test_add_func("/import/round", test_round);
 	g_test_add_func("/import/kernel", test_kernel);
 	g_test_add_func("/import/plain", test_plain);
