@@ -83,13 +83,37 @@ _blktop() {
 		mapfile -t COMPREPLY < <(compgen -W 'start end' -- "$cur")
 		return
 		;;
-	-r | --relay | --timeout | --late-bound | -j | --jobs | --slices | -n | --seconds | --memory | --export-span | --export-trace | --export-slowest | --worst)
+	--step)
+		mapfile -t COMPREPLY < <(compgen -W '1ms 10ms 100ms 1s 10s 1m 10m' -- "$cur")
+		return
+		;;
+	--log-level)
+		mapfile -t COMPREPLY < <(compgen -W 'error note debug' -- "$cur")
+		return
+		;;
+	--loglevel)
+		mapfile -t COMPREPLY < <(compgen -W 'emerg alert crit err warning notice info debug' -- "$cur")
+		return
+		;;
+	--snapshot)
+		mapfile -t COMPREPLY < <(compgen -W 'new' -- "$cur")
+		return
+		;;
+	--spool)
+		compopt -o filenames
+		mapfile -t COMPREPLY < <(compgen -d -- "$cur")
 		return
 		;;
 	-o | --output | --log | --config | --spans)
 		compopt -o filenames
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return
+		;;
+	-*)
+		# A value that nobody can guess: no file either.
+		"${COMP_WORDS[0]}" --print-options 2>/dev/null |
+			awk -F '\t' -v option="$prev" '$3 != "" && ($1 == option || $2 == option) { taken = 1 }
+				END { exit !taken }' && return
 		;;
 	esac
 	if [[ $cur == -* ]]; then

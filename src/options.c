@@ -254,6 +254,22 @@ static bool check_by(struct options *o, const struct words *w, GError **error)
 	return true;
 }
 
+/* A request is held against the usual or another, a range against another. */
+static bool check_against(const struct options *o, const char *against, GError **error)
+{
+	const char *view = o->view ? o->view->id : "";
+	bool compares = g_str_equal(view, "compare"), changed = g_str_equal(view, "changed");
+	bool of_range = o->narrow.history || g_str_equal(against, "before");
+
+	if (!compares && !changed)
+		return fail(error, "--against needs --view compare or changed");
+	if (compares && of_range)
+		return fail(error, "--against: compare takes usual or TRACE[:SPAN], not '%s'", against);
+	if (changed && !of_range)
+		return fail(error, "--against: changed takes before or history, not '%s'", against);
+	return true;
+}
+
 static bool check_narrow(struct options *o, const struct words *w, GError **error)
 {
 	const char *option = w->only ? "--only" : "--against";
@@ -261,8 +277,9 @@ static bool check_narrow(struct options *o, const struct words *w, GError **erro
 
 	if ((w->only || w->against) && w->command != COMMAND_BATCH)
 		return fail(error, "%s needs -b", option);
-	return narrow_parse(&o->narrow, w->only, w->against, &why) ||
-	       fail(error, "%s: %s", option, why->message);
+	if (!narrow_parse(&o->narrow, w->only, w->against, &why))
+		return fail(error, "%s: %s", option, why->message);
+	return !w->against || check_against(o, w->against, error);
 }
 
 static bool check_columns(struct options *o, const struct words *w, GError **error)
@@ -277,6 +294,8 @@ static bool check_columns(struct options *o, const struct words *w, GError **err
 		return fail(error, "--sort and --columns need --view");
 	if (w->sort) {
 		bool turned = w->sort[0] == '-';
+		if (o->view->kind == VIEW_WATERFALL)
+			return fail(error, "view %s is a tree: it has no --sort", o->view->id);
 		if (!read_column(o->view, "--sort", w->sort + turned, &o->sort, error))
 			return false;
 		o->sort_descending = o->view->columns[o->sort].descending != turned;
@@ -440,6 +459,19 @@ static bool check_relays(struct options *o, const struct words *w, GError **erro
 	return true;
 }
 
+/* A command behind an option would be taken for a directory that is not there. */
+static bool check_command_first(GPtrArray *operands, GError **error)
+{
+	const char *first = operands->len ? g_ptr_array_index(operands, 0) : "";
+
+	for (size_t i = 0; i < option_n_subcommands; i++)
+		if (g_str_equal(first, option_subcommands[i].word) &&
+		    !g_file_test(first, G_FILE_TEST_EXISTS))
+			return fail(error, "%s comes first, before all options: blktop %s ...", first,
+				    first);
+	return true;
+}
+
 /* Where to read: directories, relays (also as operands), or the demo. */
 static bool check_source(struct options *o, struct words *w, GPtrArray *operands, GError **error)
 {
@@ -450,7 +482,7 @@ static bool check_source(struct options *o, struct words *w, GPtrArray *operands
 		g_ptr_array_add(w->relays, g_strdup(operand));
 		g_ptr_array_remove_index(operands, i--);
 	}
-	if (!check_relays(o, w, error))
+	if (!check_command_first(operands, error) || !check_relays(o, w, error))
 		return false;
 	if (o->live + w->demo + (operands->len > 0) > 1)
 		return fail(error, "a relay, --demo and trace directories can't be combined");

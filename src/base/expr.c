@@ -84,6 +84,7 @@ struct node {
 	int column;			/* TEST */
 	enum op op;			/* TEST */
 	struct literal literal;		/* TEST; text: WORD */
+	long at;			/* TEST: where the literal is, in characters from 1 */
 	GRegex *regex;			/* TEST with =~ or !~ */
 	bool ascii;			/* WORD: no need for Unicode case folding */
 };
@@ -201,6 +202,14 @@ static void read_hex(struct literal *l)
 		return;
 	l->is_hex = true;
 	l->hex = g_ascii_strtoull(digits, NULL, 16);
+}
+
+/* Is there a value of this kind that the literal means? */
+static bool fits(const struct literal *l, enum value_kind kind)
+{
+	if (kind == VALUE_NONE || kind == VALUE_TEXT)
+		return true;
+	return kind == VALUE_HEX64 ? l->is_hex : l->is_number && dim_kinds[l->dim] & BIT(kind);
 }
 
 /* --- tokens --- */
@@ -373,6 +382,7 @@ static struct node *parse_comparison(struct parser *ps, const char *name, const 
 	if (value->kind != TOKEN_WORD && value->kind != TOKEN_STRING && !keyword)
 		return fail_expected(ps, "a value");
 	test->literal.text = token_text(value);
+	test->at = g_utf8_pointer_to_offset(ps->text, value->begin) + 1;
 	if (test->op == OP_LIKE || test->op == OP_UNLIKE) {
 		if (!set_regex(ps, test, value->begin))
 			return NULL;
@@ -500,6 +510,37 @@ struct expr *expr_parse(const char *text, expr_lookup lookup, const void *data,
 	return e;
 }
 
+static const char *const takes[] = {
+	[VALUE_COUNT] = "number (K M G)",
+	[VALUE_BYTES] = "number of bytes (K M G)",
+	[VALUE_NS] = "duration (ns us ms s m h)",
+	[VALUE_TIME] = "number of ns since the epoch",
+	[VALUE_ID] = "number",
+	[VALUE_RATIO] = "ratio (0.5 or 50%)",
+	[VALUE_HEX64] = "id of hex digits",
+};
+
+static bool check_node(const struct expr *e, const struct node *node, expr_kind kind_of,
+		       const void *data, GError **error)
+{
+	for (unsigned i = 0; node->children && i < node->children->len; i++)
+		if (!check_node(e, g_ptr_array_index(node->children, i), kind_of, data, error))
+			return false;
+	if (node->kind != NODE_TEST || node->regex)
+		return true;
+	enum value_kind kind = kind_of(node->column, data);
+	if (fits(&node->literal, kind))
+		return true;
+	g_set_error(error, BLK_EXPR_ERROR, 0, "filter '%s': '%s' is no %s at character %ld", e->text,
+		    node->literal.text, takes[kind], node->at);
+	return false;
+}
+
+bool expr_check(const struct expr *e, expr_kind kind, const void *data, GError **error)
+{
+	return !e->root || check_node(e, e->root, kind, data, error);
+}
+
 void expr_free(struct expr *e)
 {
 	if (!e)
@@ -527,16 +568,12 @@ static bool order(struct value v, const struct literal *l, int *ret)
 {
 	struct value other = v;
 
-	if (v.kind == VALUE_NONE)
+	if (v.kind == VALUE_NONE || !fits(l, v.kind))
 		return false;
 	if (v.kind == VALUE_TEXT) {
 		other = value_text(l->text);
 	} else if (v.kind == VALUE_HEX64) {
-		if (!l->is_hex)
-			return false;
 		other.i = (int64_t)l->hex;
-	} else if (!l->is_number || !(dim_kinds[l->dim] & BIT(v.kind))) {
-		return false;
 	} else {
 		const struct number *n = v.kind == VALUE_BYTES ? &l->number_bytes : &l->number;
 		if (v.kind != VALUE_RATIO && !n->whole)

@@ -33,6 +33,12 @@ typedef struct value (*expr_get)(int column, const void *row, const void *data);
  * that is always true. */
 struct expr *expr_parse(const char *text, expr_lookup lookup, const void *data,
 			int n_columns, GError **error);
+/* What kind of values a column has; VALUE_NONE: of any. */
+typedef enum value_kind (*expr_kind)(int column, const void *data);
+/* Can every value that a column is compared with be one of the column's (not 3x, nor 5K, of a
+ * duration)? No: false and *error, which says what it takes. To expr_match() it is a missing
+ * value; who typed it wants to know. */
+bool expr_check(const struct expr *e, expr_kind kind, const void *data, GError **error);
 bool expr_match(const struct expr *e, expr_get get, const void *row, const void *data);
 void expr_free(struct expr *e);			/* NULL is fine */
 const char *expr_text(const struct expr *e);	/* as given */

@@ -182,7 +182,7 @@ static void finish(struct import *im, struct publication *pub)
 	add_spans(im, pub);
 	im->left_out += im->joined.without_time;
 	if (im->joined.without_time && !im->why)
-		im->why = g_strdup("no timestamp");
+		im->why = g_strdup("a span without a timestamp in microseconds");
 	pub->first_ns = INT64_MAX;
 	pub->last_ns = INT64_MIN;
 	add_seconds(pub, pub->spans);

@@ -28,7 +28,8 @@ static void add_endpoint(JsonBuilder *b, const struct timeline *tl, const char *
 	json_builder_end_object(b);
 }
 
-/* Core annotations are the span's kind and times already; the rest must be unique. */
+/* Core annotations are the span's kind and times already, but where one was not seen; the rest
+ * must be unique. */
 static void add_annotations(JsonBuilder *b, const struct timeline *tl, const struct span *s)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -38,7 +39,7 @@ static void add_annotations(JsonBuilder *b, const struct timeline *tl, const str
 		const struct span_annotation *a = &s->annotations[i];
 		const char *event = timeline_string(tl, a->event);
 		int64_t us = time_floor(a->ts, NS_PER_US) / NS_PER_US;
-		if (facts_is_core(s, event))
+		if (facts_is_core(s, event) && s->state != SPAN_PARTIAL)
 			continue;
 		if (!g_hash_table_add(seen, g_strdup_printf("%" G_GINT64_FORMAT " %s", us, event)))
 			continue;

@@ -108,6 +108,15 @@ static void add_tag(struct import_names *names, GArray *tags, struct span *s, co
 	g_array_append_val(tags, tag);
 }
 
+/* Tags are text; some write numbers and truth as they are. NULL: it is none of these. */
+static char *tag_text(JsonNode *value)
+{
+	if (!JSON_NODE_HOLDS_VALUE(value))
+		return NULL;
+	bool is_text = json_node_get_value_type(value) == G_TYPE_STRING;
+	return is_text ? json_node_dup_string(value) : json_to_string(value, FALSE);
+}
+
 static void read_tags(struct import_names *names, struct read_span *r, JsonObject *o)
 {
 	JsonObject *object = object_member(o, "tags");
@@ -120,8 +129,7 @@ static void read_tags(struct import_names *names, struct read_span *r, JsonObjec
 	if (object) {
 		json_object_iter_init_ordered(&it, object);
 		while (json_object_iter_next_ordered(&it, &key, &value)) {
-			const char *text = json_node_get_value_type(value) == G_TYPE_STRING ?
-				json_node_get_string(value) : NULL;
+			g_autofree char *text = tag_text(value);
 			if (text && is_fact(key, is_kernel))
 				g_hash_table_insert(r->told, g_strdup(key), g_strdup(text));
 			else if (text)
@@ -268,7 +276,8 @@ static int compare_annotations(const void *va, const void *vb)
 	return (a->ts > b->ts) - (a->ts < b->ts);
 }
 
-/* The kind's own are said by begin and end; of a span without a time the others say it. */
+/* The kind's own are said by begin and end, but by blktop itself of a span that lacks one; of a
+ * span without a time the others say it. */
 static void read_annotations(struct import_names *names, struct read_span *r, JsonObject *o)
 {
 	static const char *const core[][2] = {
@@ -296,7 +305,8 @@ static void read_annotations(struct import_names *names, struct read_span *r, Js
 		s->end_ns = g_array_index(all, struct span_annotation, all->len - 1).ts;
 		r->has_time = true;
 	}
-	if (s->kind != SPAN_LOCAL && r->has_time) {
+	bool said = s->state == SPAN_PARTIAL && read_fact(r, "blktop.state");
+	if (s->kind != SPAN_LOCAL && r->has_time && !said) {
 		add_annotation(all, import_string(names, core[s->kind][0]), s->begin_ns, s->thread);
 		if (s->state == SPAN_COMPLETE)
 			add_annotation(all, import_string(names, core[s->kind][1]), s->end_ns, s->thread);

@@ -454,6 +454,17 @@ static void take_status(struct app *app)
 			     app->status.banner : "over: what the banner said before");
 }
 
+bool app_too_small(struct canvas *c)
+{
+	if (c->rows >= APP_MIN_ROWS && c->cols >= APP_MIN_COLS)
+		return false;
+	canvas_clear(c);
+	g_autofree char *need = g_strdup_printf("need %dx%d", APP_MIN_COLS, APP_MIN_ROWS);
+	g_autofree char *text = g_strdup_printf("too small, %s", need);
+	canvas_put(c, 0, 0, c->cols, ROLE_TEXT, strlen(text) > c->cols ? need : text);
+	return true;
+}
+
 void app_draw(struct app *app)
 {
 	struct canvas *c = app->canvas;
@@ -462,11 +473,8 @@ void app_draw(struct app *app)
 	canvas_clear(c);
 	app->cursor_y = app->cursor_x = 0;
 	app->cursor_shown = false;
-	if (c->rows < APP_MIN_ROWS || c->cols < APP_MIN_COLS) {
-		canvas_putf(c, 0, 0, c->cols, ROLE_TEXT, "too small, need %dx%d", APP_MIN_COLS,
-			    APP_MIN_ROWS);
+	if (app_too_small(c))
 		return;
-	}
 	take_status(app);
 	if (popup_is_open(&app->popup)) {
 		if (app->popup.is_log && app->messages_shown != messages_version(app->messages))

@@ -30,6 +30,9 @@
 #define APP_MIN_ROWS 15
 #define APP_MIN_COLS 60
 
+/* Nothing fits? Draws that, and which size does. */
+bool app_too_small(struct canvas *c);
+
 /* What the loop does for the screen, with the terminal. */
 #define APP_REDRAW 1u
 #define APP_SUSPEND 2u

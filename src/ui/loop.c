@@ -247,11 +247,7 @@ static void pick_paint(struct popup *popup, struct canvas *c, const struct glyph
 	term_size(&rows, &cols);
 	if (rows != c->rows || cols != c->cols)
 		canvas_resize(c, rows, cols);
-	if (rows < APP_MIN_ROWS || cols < APP_MIN_COLS) {
-		canvas_clear(c);
-		canvas_putf(c, 0, 0, cols, ROLE_TEXT, "too small, need %dx%d", APP_MIN_COLS,
-			    APP_MIN_ROWS);
-	} else {
+	if (!app_too_small(c)) {
 		at = popup_draw(popup, c, g);
 		bar_draw(c, rows - 1, CTX_POPUP, false);
 	}

@@ -74,7 +74,8 @@ void prompt_set_error(struct prompt *p, const char *error)
 	size_t skip = 0;
 
 	for (size_t i = 0; error && p->text && i < G_N_ELEMENTS(repeats); i++) {
-		g_autofree char *typed = g_strdup_printf("%s '%s': ", repeats[i], p->text->str);
+		g_autofree char *text = g_strstrip(g_strdup(p->text->str));
+		g_autofree char *typed = g_strdup_printf("%s '%s': ", repeats[i], text);
 
 		if (g_str_has_prefix(error, typed))
 			skip = strlen(typed);

@@ -7,6 +7,7 @@
 #include "ui/rc.h"
 
 #include "ui/keymap.h"
+#include "ui/nav.h"
 #include "views/overview.h"
 #include "views/view.h"
 
@@ -249,7 +250,7 @@ static bool read_step(struct prefs *p, const char *text)
 {
 	int64_t ns;
 
-	if (!timefmt_parse_duration(text, &ns, NULL) || ns < NS_PER_MS || ns > 3600 * NS_PER_S)
+	if (!timefmt_parse_duration(text, &ns, NULL) || !nav_is_step(ns))
 		return false;
 	p->step_ns = ns;
 	return true;
@@ -257,9 +258,9 @@ static bool read_step(struct prefs *p, const char *text)
 
 static char *write_step(const struct prefs *p)
 {
-	return p->step_ns % NS_PER_S ?
-		g_strdup_printf("%" G_GINT64_FORMAT "ms", p->step_ns / NS_PER_MS) :
-		g_strdup_printf("%" G_GINT64_FORMAT "s", p->step_ns / NS_PER_S);
+	char buf[TIMEFMT_LEN];
+
+	return g_strdup(timefmt_step(buf, p->step_ns));
 }
 
 static const struct setting {
@@ -282,7 +283,8 @@ static const struct setting {
 	  "memory for what is kept of the trace; 0: as shipped", read_memory, write_memory },
 	{ "view", "a view's id, or auto", "the first one; auto: as the trace has requests or not",
 	  read_view, write_view },
-	{ "step", "1ms to 1h", "the step in time to begin with", read_step, write_step },
+	{ "step", "1ms, 10ms, 100ms, 1s, 10s, 1m or 10m", "the step in time to begin with",
+	  read_step, write_step },
 };
 
 void ui_print_settings(FILE *out)

@@ -105,21 +105,23 @@ static struct value get_file(struct logfilter *f)
 static const struct {
 	const char *id, *help;
 	struct value (*get)(struct logfilter *f);
+	enum value_kind kind;
 } columns[] = {
-	{ "text", "the line as it is shown", get_text },	/* bare words look here */
-	{ "name", "call or event", get_name },
-	{ "comm", "name of the thread", get_comm },
-	{ "tid", "the thread", get_tid },
-	{ "pid", "its process", get_pid },
-	{ "cpu", "where it ran", get_cpu },
-	{ "host", "which machine", get_host },
-	{ "kind", "call, event, user, loss", get_kind },
-	{ "state", "of a call: whole, pending, resumed, unfinished, exit, no-return", get_state },
-	{ "time_ns", "the instant, ns since the epoch", get_time },
-	{ "duration_ns", "of a call", get_duration },
-	{ "ret", "what a call returned", get_ret },
-	{ "error", "the error that it returned: ENOENT", get_error },
-	{ "file", "the file or socket of its descriptor, or its path", get_file },
+	{ "text", "the line as it is shown", get_text, VALUE_TEXT },	/* bare words look here */
+	{ "name", "call or event", get_name, VALUE_TEXT },
+	{ "comm", "name of the thread", get_comm, VALUE_TEXT },
+	{ "tid", "the thread", get_tid, VALUE_ID },
+	{ "pid", "its process", get_pid, VALUE_ID },
+	{ "cpu", "where it ran", get_cpu, VALUE_ID },
+	{ "host", "which machine", get_host, VALUE_TEXT },
+	{ "kind", "call, event, user, loss", get_kind, VALUE_TEXT },
+	{ "state", "of a call: whole, pending, resumed, unfinished, exit, no-return", get_state,
+	  VALUE_TEXT },
+	{ "time_ns", "the instant, ns since the epoch", get_time, VALUE_TIME },
+	{ "duration_ns", "of a call", get_duration, VALUE_NS },
+	{ "ret", "what a call returned", get_ret, VALUE_ID },
+	{ "error", "the error that it returned: ENOENT", get_error, VALUE_TEXT },
+	{ "file", "the file or socket of its descriptor, or its path", get_file, VALUE_TEXT },
 };
 
 const char *logfilter_column(unsigned i, const char **ret_help)
@@ -246,13 +248,19 @@ static struct value get(int column, const void *row, const void *data)
 	return get_arg(f, f->args->pdata[column - (int)G_N_ELEMENTS(columns)]);
 }
 
+static enum value_kind kind_of_column(int column, const void *data)
+{
+	(void)data;
+	return (size_t)column < G_N_ELEMENTS(columns) ? columns[column].kind : VALUE_NONE;
+}
+
 struct logfilter *logfilter_new(const char *text, GError **error)
 {
 	struct logfilter *f = g_new0(struct logfilter, 1);
 	f->args = g_ptr_array_new_with_free_func(g_free);
 	f->chunk = g_string_chunk_new(256);
 	f->expr = expr_parse(text, lookup, f, 1, error);
-	if (f->expr)
+	if (f->expr && expr_check(f->expr, kind_of_column, f, error))
 		return f;
 	logfilter_free(f);
 	return NULL;

@@ -191,8 +191,8 @@ static const char *const needs[] = { "sched_switch", NEED_SYSCALLS, NULL };
 
 const struct view view_process = {
 	.id = "process", .title = "Process",
-	.help = "One process (--pid, else the busiest): what it is; on the screen also its threads, "
-		"files with their bytes, system calls and slowest calls.",
+	.help = "One process (--only pid=N, else the busiest): what it is; on the screen also its "
+		"threads, files with their bytes, system calls and slowest calls.",
 	.kind = VIEW_PROCESS, .columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "fact", .drill = "syscalls", .needs = needs, .on_screen = true,
 	.build = build,

@@ -200,9 +200,19 @@ static struct value get_cell(int column, const void *row, const void *data)
 	return s->v->columns[column].get(row, s->rows);
 }
 
+static enum value_kind kind_of_column(int column, const void *data)
+{
+	const struct view *v = data;
+	return (size_t)column < v->n_columns ? v->columns[column].kind : VALUE_NONE;
+}
+
 struct expr *view_expr(const struct view *v, const char *text, GError **error)
 {
-	return expr_parse(text, lookup_column, v, v->n_columns, error);
+	struct expr *e = expr_parse(text, lookup_column, v, v->n_columns, error);
+	if (!e || expr_check(e, kind_of_column, v, error))
+		return e;
+	expr_free(e);
+	return NULL;
 }
 
 void rows_keep(struct rows *rows, const bool *keep)

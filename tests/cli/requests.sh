@@ -111,6 +111,11 @@ json_of k_process --view process --only "pid=$pid"
 holds "a process is who it is" "{r['fact']: r['value'] for r in kept['process']}['pid'] == '$pid'"
 refused 2 "--only" -b --view spans --only nonsense=1 "$demo"
 refused 2 "--against" -b --view compare --against nonsense "$demo"
+refused 2 "needs --view compare or changed" -b --view spans --against usual "$demo"
+refused 2 "compare takes usual" -b --view compare --against history "$demo"
+refused 2 "changed takes before or history" -b --view changed --against usual "$demo"
+refused 2 "changed takes before or history" -b --view changed --against 1 "$demo"
+refused 2 "a tree" -b --view waterfall --sort duration_ns "$demo"
 refused 2 "needs -b" --only pid=1 "$demo"
 
 done_testing

@@ -43,6 +43,10 @@ offers tests/traces tests/tr
 offers end --from e
 offers babeltrace2 --reader b
 offers light --theme l
+offers 100ms --step 1
+offers warning --loglevel w
+offers note --log-level n
+offers tests --spool te
 offers off --mouse o
 offers --slices -j 2 --sl
 offers report re
@@ -74,6 +78,21 @@ refuses() { # refuses WORD...: nothing of a subcommand is offered
 		echo "ok $n - $*: no subcommand"
 	fi
 }
+offers_nothing() { # offers_nothing WORD...: a value is wanted that is no file
+	COMP_WORDS=("$blktop" "$@") COMP_CWORD=$# COMPREPLY=()
+	_blktop
+	n=$((n + 1))
+	if [ ${#COMPREPLY[@]} -gt 0 ]; then
+		failed=1
+		echo "not ok $n - $*: offers ${COMPREPLY[*]}"
+	else
+		echo "ok $n - $*: offers nothing"
+	fi
+}
+offers_nothing --perf ''
+offers_nothing --memory ''
+offers_nothing -j ''
+offers_nothing --session te
 refuses -b repo
 refuses --reader repo
 

@@ -173,6 +173,45 @@ static void test_errors(void)
 	}
 }
 
+static enum value_kind kind_of(int column, const void *data)
+{
+	g_assert_true(data == columns);
+	return column == COL_NONE ? VALUE_NS : row[column].kind;
+}
+
+/* What can never be true is told to who typed it. */
+static void test_check(void)
+{
+	static const struct { const char *text, *message; } table[] = {
+		{ "busy_ns > 5msec", "filter 'busy_ns > 5msec': '5msec' is no duration "
+				     "(ns us ms s m h) at character 11" },
+		{ "busy_ns > 1K", "'1K' is no duration" }, { "busy_ns == \"\"", "'' is no duration" },
+		{ "exit_ns != soon", "'soon' is no duration" },
+		{ "read_bytes > 5MB", "'5MB' is no number of bytes (K M G)" },
+		{ "read_bytes > 1ms", "'1ms' is no number of bytes" },
+		{ "pid == foo", "'foo' is no number at" }, { "pid > 1%", "'1%' is no number at" },
+		{ "cpu_ratio > 1s", "'1s' is no ratio (0.5 or 50%)" },
+		{ "trace_id == xyz", "'xyz' is no id of hex digits" },
+		{ "w0 || !(w0 && (pid < x))", "'x' is no number at character 22" },
+		{ "\303\251 || pid < x", "'x' is no number at character 12" },
+		{ "busy_ns > 5ms && pid < 1K && read_bytes < 1G && cpu_ratio < 5%", NULL },
+		{ "busy_ns == 5 && pid == \"254\" && cpu_ratio > 1 && trace_id == 0xab", NULL },
+		{ "busy_ns =~ x && pid !~ ms && comm == 5ms && comm < 3x && w0 && !w1", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autoptr(GError) error = NULL;
+		struct expr *e = expr_parse(table[i].text, lookup, columns, COL_N, NULL);
+		g_assert_cmpint(expr_check(e, kind_of, columns, &error), ==, !table[i].message);
+		if (!table[i].message)
+			g_assert_no_error(error);
+		else if (!strstr(error->message, table[i].message))
+			g_error("'%s' is not in: %s", table[i].message, error->message);
+		expr_free(e);
+	}
+}
+
 static char *nested(const char *open, const char *close, int depth)
 {
 	GString *s = g_string_new(NULL);
@@ -306,6 +345,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/expr/precedence", test_precedence);
 	g_test_add_func("/expr/null", test_null);
 	g_test_add_func("/expr/errors", test_errors);
+	g_test_add_func("/expr/check", test_check);
 	g_test_add_func("/expr/bounds", test_bounds);
 	g_test_add_func("/expr/hostile-rows", test_hostile_rows);
 	g_test_add_func("/expr/compare", test_compare);

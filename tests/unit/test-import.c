@@ -107,6 +107,23 @@ static void test_round(void)
 	check_round(tl, true);
 }
 
+/* Which end of a partial span was seen is not made up. */
+static void test_partial(void)
+{
+	g_autoptr(blk_timeline) tl = import_text(
+		"[{\"traceId\":\"1\",\"id\":\"2\",\"kind\":\"SERVER\",\"timestamp\":5,\"duration\":1,"
+		"\"annotations\":[{\"timestamp\":5,\"value\":\"ss\"}],\"tags\":{\"blktop.begin_ns\":\"5999\","
+		"\"blktop.duration_ns\":\"0\",\"blktop.state\":\"partial\"}}]");
+	const struct span *s = timeline_span(tl, 0);
+	g_assert_cmpint(s->state, ==, SPAN_PARTIAL);
+	g_assert_cmpuint(s->n_annotations, ==, 1);
+	g_assert_cmpstr(timeline_string(tl, s->annotations[0].event), ==, "ss");
+	g_assert_cmpint(s->annotations[0].ts, ==, 5999);
+	check_round(tl, false);
+	g_autofree char *again = export(tl, SPAN_ZIPKIN, false);
+	g_assert_nonnull(strstr(again, "\"value\":\"ss\""));
+}
+
 /* Waits and calls are the span's again, down to who woke it. */
 static void test_kernel(void)
 {
@@ -157,7 +174,7 @@ static void test_plain(void)
 		"\"localEndpoint\":{\"serviceName\":\"web\",\"ipv4\":\"10.0.0.1\",\"port\":80},"
 		"\"remoteEndpoint\":{\"serviceName\":\"db\",\"port\":5432},"
 		"\"annotations\":[{\"timestamp\":1500000000000005,\"value\":\"ws\"}],"
-		"\"tags\":{\"error\":\"no\",\"n\":7},\"debug\":true,\"strange\":[[{}]]}],[]]\n");
+		"\"tags\":{\"error\":\"no\",\"n\":7,\"b\":true,\"d\":0.5,\"o\":{},\"z\":null},\"debug\":true,\"strange\":[[{}]]}],[]]\n");
 	const struct span *s = only(tl);
 	g_assert_cmphex(s->trace_id, ==, 1);
 	g_assert_cmphex(s->span_id, ==, 10);
@@ -171,7 +188,11 @@ static void test_plain(void)
 	g_assert_cmpuint(s->n_annotations, ==, 3);		/* cs, ws, cr */
 	g_assert_cmpstr(facts_tag(tl, s, "peer.service"), ==, "db");
 	g_assert_cmpstr(facts_tag(tl, s, "peer.port"), ==, "5432");
-	g_assert_cmpstr(facts_tag(tl, s, "n"), ==, NULL);	/* tags are text */
+	g_assert_cmpstr(facts_tag(tl, s, "n"), ==, "7");	/* tags are text, but not all know */
+	g_assert_cmpstr(facts_tag(tl, s, "b"), ==, "true");
+	g_assert_cmpstr(facts_tag(tl, s, "d"), ==, "0.5");
+	g_assert_null(facts_tag(tl, s, "o"));
+	g_assert_null(facts_tag(tl, s, "z"));
 	g_assert_cmpstr(timeline_string(tl, s->service), ==, "web");
 	g_assert_cmpuint(s->port, ==, 80);
 }
@@ -526,6 +547,7 @@ static void test_items(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/import/partial", test_partial);
 	g_test_add_func("/import/round", test_round);
 	g_test_add_func("/import/kernel", test_kernel);
 	g_test_add_func("/import/plain", test_plain);

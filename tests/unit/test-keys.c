@@ -192,6 +192,10 @@ static void test_prompt_long(void)
 	g_autofree char *dump = canvas_dump(c);
 	g_assert_nonnull(strstr(dump, "filter: ("));		/* and what it is about */
 	g_assert_nonnull(strstr(dump, " expected a column, a word or '(', at"));
+	type(&p, " ");					/* the error is of what was taken: */
+	prompt_set_error(&p, "filter '(': expected a column, a word or '(', at character 2");
+	g_autofree char *again = (prompt_draw(&p, c, 0), canvas_dump(c));
+	g_assert_nonnull(strstr(again, " expected a column, a word or '("));
 	prompt_set_error(&p, "no such column 'x' at 1, and a text that is longer than the line is");
 	g_assert_cmpuint(prompt_draw(&p, c, 0), <, 60);
 	for (int i = 0; i < 5000; i++)

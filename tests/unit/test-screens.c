@@ -207,6 +207,7 @@ static const struct golden {
 	{ "help-140x45", "?", 45, 140, false, false, false },
 	{ "messages-80x24", "xs\ry!", 24, 80, false, false, false },
 	{ "too-small", "", 14, 59, false, false, false },
+	{ "much-too-small", "", 5, 20, false, false, false },
 };
 
 static void test_golden(const void *data)

@@ -64,7 +64,7 @@ static void test_rc_read(void)
 static void test_rc_warnings(void)
 {
 	struct prefs *p = read_rc("theme=dark\n[blktop\n[blktop]\nnonsense\ntheme=pink\nfoo=1\nmouse=maybe\n"
-				  "memory=1K\nstep=0\nview=waterfal\n[view nope]\nsort=x\n"
+				  "memory=1K\nstep=3s\nview=waterfal\n[view nope]\nsort=x\n"
 				  "[view files]\nsort=-nope\nwidth=3\n[colors]\nhot=mauve\nhut=red\n"
 				  "[keys]\nquit=Blah\nfly=x\npause=Ctrl-C\n[other]\na=b\n"
 				  "[blktop]\nutc=yes\nview=\xff\nascii=\x1b[31m\n");
@@ -76,7 +76,7 @@ static void test_rc_warnings(void)
 	check_warning(p, 4, "rc:6: unknown key 'foo'");
 	check_warning(p, 5, "rc:7: mouse takes yes or no, not 'maybe'");
 	check_warning(p, 6, "rc:8: memory takes a size such as 512M, at least 16M, or 0, not '1K'");
-	check_warning(p, 7, "rc:9: step takes 1ms to 1h, not '0'");
+	check_warning(p, 7, "rc:9: step takes 1ms, 10ms, 100ms, 1s, 10s, 1m or 10m, not '3s'");
 	check_warning(p, 8, "rc:10: view takes a view's id, or auto, not 'waterfal'");
 	check_warning(p, 9, "rc:11: [view nope]: no such view");
 	check_warning(p, 10, "rc:14: sort: view files has no column 'nope'");
@@ -134,18 +134,18 @@ static void test_rc_write(void)
 	g_autofree char *first = NULL, *again = NULL;
 
 	p->mouse = false;
-	p->step_ns = 250 * NS_PER_MS;
+	p->step_ns = 100 * NS_PER_MS;
 	prefs_view_set_sort(p, "processes", "-pid");
 	prefs_view_set_columns(p, "files", "path");
 	first = rc_write(p, text, strlen(text));
 	g_assert_true(g_str_has_prefix(first, "# kept\n[blktop]\ntheme = dark\nfuture=42\nbroken line\n"
 				       "mouse=no\n"));
-	g_assert_nonnull(strstr(first, "\nstep=250ms\n\n# views\n[view processes]\nsort=-pid\n\n"
+	g_assert_nonnull(strstr(first, "\nstep=100ms\n\n# views\n[view processes]\nsort=-pid\n\n"
 				       "[later]\nx=y\n\n[view files]\ncolumns=path\n"));
 	q = read_rc(first);
 	g_assert_cmpuint(q->warnings->len, ==, 3);	/* the same as before */
 	g_assert_false(q->mouse);
-	g_assert_cmpint(q->step_ns, ==, 250 * NS_PER_MS);
+	g_assert_cmpint(q->step_ns, ==, 100 * NS_PER_MS);
 	again = rc_write(q, first, strlen(first));
 	g_assert_cmpstr(first, ==, again);
 	prefs_view_set_sort(q, "processes", NULL);
