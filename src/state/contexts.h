@@ -21,6 +21,7 @@ struct contexts { uint32_t value[CONTEXT_N]; };	/* inode, pid, string; 0: not to
 
 struct fact;
 struct feed;
+struct slice;
 struct thread;
 struct strtab;
 
@@ -36,6 +37,12 @@ static inline bool contexts_any(const struct blk_layout *l)
 void contexts_learn(struct feed *f, struct thread *t);
 bool contexts_known(const struct strtab *strings, const struct contexts *told,
 		    const struct blk_event *ev);	/* do they tell nothing new? */
+/* .c of a fact that user space tells while the kernel says who runs: the CPU, and the thread's own
+ * word on who it is; 0: none that could be compared. */
+static inline int64_t context_teller(uint32_t cpu, int32_t vtid)
+{
+	return (int64_t)vtid << 32 | cpu;
+}
 /* The right's are newer. */
 void contexts_join(struct contexts *left, const struct contexts *right);
 
@@ -58,6 +65,9 @@ struct dwelling {			/* of a process */
 	uint32_t level;			/* of its dumped pid namespace, while its dumped vpid is known */
 };
 
+/* Does a FACT_CONTEXT tell of its thread? Before the kernel's trace began on its CPU nobody knows
+ * who ran there; behind its end, only whoever says that it is the one. */
+bool context_holds(const struct slice *s, const struct fact *f);
 /* A FACT_CONTEXT: false when it is nothing new to the one who told it. */
 bool told_by(struct tellings *by, const struct fact *f);
 /* Of each kind what was told last: by whichever of a process's threads. */

@@ -42,12 +42,10 @@ static uint32_t slice_host_named(struct slice *s, const struct blk_host *h)
 	return s->hosts->len - 1;
 }
 
-static void learn_host(struct slice *s, uint32_t id, const struct blk_host *h,
-		       const struct blk_stream *stream)
+static void learn_host(struct slice *s, uint32_t id, const struct blk_host *h)
 {
 	struct slice_host *mine = &g_array_index(s->hosts, struct slice_host, id);
-	if (stream->domain == BLK_DOMAIN_KERNEL)
-		mine->has_kernel = true;
+	mine->has_kernel |= h->has_kernel;
 	if (!*mine->release && h->kernel_release && *h->kernel_release) {
 		g_free(mine->release);
 		mine->release = g_strdup(h->kernel_release);
@@ -114,7 +112,7 @@ static void learn_tables(struct slice *s, const struct blk_tables *tables)
 			.host = slice_host_named(s, blk_host(tables, st->host)),
 			.cpu = ID_NONE, .kernel = st->domain == BLK_DOMAIN_KERNEL,
 		};
-		learn_host(s, new.host, blk_host(tables, st->host), st);
+		learn_host(s, new.host, blk_host(tables, st->host));
 		g_array_append_val(s->streams, new);
 	}
 	for (guint i = s->class_infos->len; i < tables->classes->len; i++)

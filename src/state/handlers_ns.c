@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What is told of where processes live: see contexts.h. The rows are in handlers.c. */
+#include "state/container.h"
 #include "state/slice_private.h"
 
 #define F(n) (BLK_FIELD0 + (n))
@@ -92,12 +93,32 @@ bool contexts_known(const struct strtab *strings, const struct contexts *told,
 	return same_hostname(strings, told, blk_text(ev, BLK_CTX_HOSTNAME));
 }
 
+/* In another pid namespace a thread has another tid. */
+static int32_t vtid_here(const struct blk_event *ev)
+{
+	int64_t ns = blk_int_or(ev, BLK_CTX_PID_NS, 0), vtid = blk_int_or(ev, BLK_CTX_VTID, 0);
+	bool nested = ns > 0 && ns <= UINT32_MAX && !container_ns_is_first(NS_PID, (uint32_t)ns);
+
+	return nested || vtid <= 0 || vtid > INT32_MAX ? 0 : (int32_t)vtid;
+}
+
 static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind, uint32_t value)
 {
 	struct fact *fact = slice_fact(f->s, FACT_CONTEXT, t->self, f->ts, f->seq);
 	fact->a = kind;
 	t->told.value[kind] = value;
+	fact->flag = !feed_is_kernel(f) && feed_has_kernel(f);
+	if (fact->flag)
+		fact->c = context_teller(f->c->self, vtid_here(f->ev));
 	return fact;
+}
+
+/* Of another one than the CPU's task: the kernel's trace has not begun there, or is over. */
+static bool tells_of_another(const struct feed *f, const struct thread *t)
+{
+	int32_t vtid = feed_is_kernel(f) ? 0 : vtid_here(f->ev);
+
+	return vtid && t->tid != -1 && vtid != t->tid;
 }
 
 void contexts_learn(struct feed *f, struct thread *t)
@@ -108,7 +129,7 @@ void contexts_learn(struct feed *f, struct thread *t)
 		f->cls->placeless = f->ev->layout;
 		return;
 	}
-	if (!t || t->idle || contexts_known(f->s->strings, &t->told, f->ev))
+	if (!t || t->idle || contexts_known(f->s->strings, &t->told, f->ev) || tells_of_another(f, t))
 		return;
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
 		unsigned kind = numbers[i].kind;

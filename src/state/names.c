@@ -415,8 +415,8 @@ static void fact_ns(struct names *n, const struct fact *f)
 /* Of a process's threads the one counts that told something new last. */
 static void fact_context(struct names *n, const struct fact *f)
 {
-	struct person *p = person_of(n, f->thread);
-	if (!told_by(&p->told, f) || p->process == ID_NONE)
+	struct person *p = context_holds(n->s, f) ? person_of(n, f->thread) : NULL;
+	if (!p || !told_by(&p->told, f) || p->process == ID_NONE)
 		return;
 	told_join(&dwelling_at(n, p->process)->told, &p->told);
 	settle(n, p->process);

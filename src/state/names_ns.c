@@ -3,6 +3,16 @@
 #include "state/container.h"
 #include "state/slice_private.h"
 
+bool context_holds(const struct slice *s, const struct fact *f)
+{
+	int32_t vtid = (int32_t)(f->c >> 32), tid;
+
+	if (!f->flag)
+		return true;
+	tid = thread_at(s, thread_follow(s, f->thread))->tid;
+	return cpu_at(s, (uint32_t)f->c)->kernel_from <= f->ts && (!vtid || tid == -1 || tid == vtid);
+}
+
 bool told_by(struct tellings *by, const struct fact *f)
 {
 	uint32_t value = f->a == CONTEXT_HOSTNAME ? f->text : (uint32_t)f->b;

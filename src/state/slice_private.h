@@ -242,7 +242,7 @@ enum fact_kind {
 	FACT_IRQ,		/* irq code .a has the name .text */
 	FACT_DEV,		/* device .a has the name .text */
 	FACT_NS,		/* thread's process is in the namespace .b of kind .a; pid there .c or -1 */
-	FACT_CONTEXT,		/* thread's own events tell .b or .text of kind .a (contexts.h) */
+	FACT_CONTEXT,		/* thread's own events tell .b or .text of kind .a; .flag: see .c in contexts.h */
 };
 
 struct fact {

@@ -199,6 +199,8 @@ static struct in_stream *open_stream(struct bt2_convert *c, const bt_stream *bt,
 	st->info.cpu = UINT32_MAX;
 	st->info.host = add_host(c, trace, st->clock.uuid);
 	st->info.domain = env_domain(trace);
+	if (st->info.domain == BLK_DOMAIN_KERNEL)
+		source_has_kernel(c->source, st->info.host);
 	st->info.vpid = st->info.domain == BLK_DOMAIN_UST ? env_vpid(trace) : -1;
 	if (st->info.vpid != -1)
 		st->info.vpid_procname = g_strdup(env_text(trace, "procname", NULL));

@@ -142,6 +142,7 @@ struct blk_host {
 	char *name;		/* as the trace says; "?" when it does not */
 	char *boot;		/* clock uuid = boot id, or "" */
 	char *kernel_release;	/* "6.1.0-56-cloud-amd64", or "" */
+	bool has_kernel;	/* the trace has streams of its kernel, also where no record of them came */
 };
 
 struct blk_class {

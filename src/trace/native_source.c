@@ -158,6 +158,9 @@ struct source *native_range(struct native *n, int64_t from, int64_t to, size_t b
 	s->open = g_array_new(FALSE, FALSE, sizeof(struct native_loss));
 	s->cursor = g_new0(struct native_cursor *, s->n_cursors + 1);
 	for (size_t i = 0; i < s->n_cursors; i++) {
+		const struct native_stream *st = g_ptr_array_index(n->streams, i);
+		if (st->info.domain == BLK_DOMAIN_KERNEL && s->plan->stream[i].n)
+			source_has_kernel(&s->source, source_add_host(&s->source, st->host, st->boot, st->release));
 		s->cursor[i] = g_new(struct native_cursor, 1);
 		native_cursor_init(s->cursor[i], s, g_ptr_array_index(n->streams, i),
 				   &s->plan->stream[i]);

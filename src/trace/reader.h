@@ -89,6 +89,7 @@ void source_clear(struct source *s);
 unsigned source_add_host(struct source *s, const char *name, const char *boot,
 			 const char *kernel_release);	/* same name and boot: the same entry */
 unsigned source_add_stream(struct source *s, const struct blk_stream *stream);
+void source_has_kernel(struct source *s, unsigned host);	/* before its streams are added */
 unsigned source_add_class(struct source *s, const char *name, uint16_t row,
 			  const char *counters);	/* counters: as in struct blk_class */
 

@@ -88,6 +88,12 @@ unsigned source_add_host(struct source *s, const char *name, const char *boot,
 	return s->tables.hosts->len - 1;
 }
 
+void source_has_kernel(struct source *s, unsigned host)
+{
+	struct blk_host *h = s->tables.hosts->pdata[host];
+	h->has_kernel = true;
+}
+
 unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
 {
 	/* Records have 16 bits for it: what is beyond shares the last entry. */
@@ -97,6 +103,8 @@ unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
 	copy->vpid_procname = g_strdup(stream->vpid_procname);
 	copy->order = g_strdup(stream->order);
 	g_ptr_array_add(s->tables.streams, copy);
+	if (stream->domain == BLK_DOMAIN_KERNEL)
+		source_has_kernel(s, stream->host);
 	return s->tables.streams->len - 1;
 }
 

@@ -39,8 +39,8 @@ class Request:
         self.number, self.run = told["number"], run
         on = self.number >= run["faults_from"]
         self.holds, self.store, self.encodes = (
-            bool(on and run[k] and self.number % run[k] == 0)
-            for k in ("lock_every", "store_every", "encode_every"))
+            bool(told.get(said, on and run[k] and self.number % run[k] == 0))
+            for said, k in (("holds", "lock_every"), ("store", "store_every"), ("encodes", "encode_every")))
         self.why, self.ns, self.by, self.truth = row["verdict"], row["duration_ns"], spans, truth
         self.row, self.critical, self.path = row, critical, path
         self.waited = 0             # for others who held the lock; and who did longest

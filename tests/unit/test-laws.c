@@ -646,6 +646,28 @@ static void test_containers_of_user_space(void)
 		"30 0 sched_switch prev_tid=50 prev_state=1 next_tid=0 prev_comm=\"web\" ctx.tid=50\n"
 		"40 0 sched_switch prev_tid=0 prev_state=0 next_tid=50 next_comm=\"web\" ctx.tid=0\n");
 	g_assert_nonnull(strstr(beside, ",pid:4026532500,7,4026532500,"));
+	g_free(every_cut("user-behind-kernel",
+		"5 0 sched_switch prev_tid=50 prev_state=1 next_tid=60 next_comm=\"web\" ctx.tid=50 ctx.pid=50\n"
+		"6 0 syscall_entry_read fd=3 ctx.tid=60 ctx.pid=60 ctx.procname=\"web\"\n"
+		"10 0 " STAMP("sr") "ctx.vtid=91 ctx.vpid=91\n"
+		"11 0 u:other:thing ctx.vtid=91 ctx.vpid=91 ctx.procname=\"oops\"\n"
+		"20 0 " STAMP("ss") "ctx.vtid=92 ctx.vpid=92\n"
+		"1000000025 0 " STAMP("c") "ctx.vtid=93 ctx.vpid=93\n"
+		"1000000029 0 " STAMP("c") "ctx.vtid=93 ctx.vpid=93\n"));
+	/* Who ran before the kernel's trace began, and when it was over, it does not know: not these. */
+	g_autofree char *around = every_cut("containers-user-around-kernel",
+		"4 0 " STAMP("sr") "ctx.vtid=90 ctx.vpid=90 ctx.hostname=\"too-early\"\n"
+		"5 0 sched_switch prev_tid=50 prev_state=1 next_tid=60 next_comm=\"web\" ctx.tid=50 ctx.pid=50\n"
+		"6 0 syscall_entry_read fd=3 ctx.tid=60 ctx.pid=60 ctx.procname=\"web\"\n"
+		"7 0 " STAMP("a") "ctx.vtid=60 ctx.vpid=60 ctx.hostname=\"itself\"\n"
+		"8 0 syscall_exit_read ret=1 ctx.tid=60 ctx.pid=60 ctx.procname=\"web\"\n"
+		"10 0 " STAMP("b") "ctx.vtid=91 ctx.vpid=91 ctx.hostname=\"too-late\"\n"
+		"20 0 " STAMP("ss") "ctx.vtid=92 ctx.vpid=92 ctx.hostname=\"too-late\"\n"
+		"25 1 " STAMP("c") "ctx.vtid=93 ctx.vpid=93 ctx.hostname=\"too-late\"\n");
+	g_assert_nonnull(strstr(around, ",itself,"));
+	g_assert_nonnull(strstr(around, ",60,"));
+	g_assert_null(strstr(around, ",too-early,"));
+	g_assert_null(strstr(around, ",too-late,"));
 #undef STAMP
 }
 

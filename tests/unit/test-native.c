@@ -426,6 +426,37 @@ static char *copy_of(const char *name)
 	return dir;
 }
 
+/* A piece in which only programs tell has a kernel for all that: who runs is not theirs to say. */
+static void test_kernel_is_known(void)
+{
+	g_autofree char *path = test_trace("kernel-ust/trace");
+	g_autoptr(GError) error = NULL;
+	const char *const paths[] = { path, NULL };
+	if (!path) {
+		g_test_skip("the recording is not there");
+		return;
+	}
+	struct native *n = native_open(paths, rows, G_N_ELEMENTS(rows), &error);
+	g_assert_no_error(error);
+	while (native_index(n, 65536))
+		;
+	struct source *s = native_range(n, INT64_MIN, INT64_MAX, 0);
+	struct blk_batch batch;
+	int64_t at = INT64_MIN;
+	while (at == INT64_MIN && source_next(s, &batch, &error) == SOURCE_OK)
+		for (size_t i = 0; i < batch.n; i++)
+			if (blk_stream(&s->tables, batch.ev[i].stream)->domain == BLK_DOMAIN_UST)
+				at = batch.ev[i].ts;
+	source_free(s);
+	s = native_range(n, at, at + 1, 0);
+	g_assert_cmpint(source_next(s, &batch, &error), ==, SOURCE_OK);
+	for (guint i = 0; i < s->tables.streams->len; i++)
+		g_assert_cmpint(blk_stream(&s->tables, i)->domain, ==, BLK_DOMAIN_UST);
+	g_assert_true(blk_host(&s->tables, 0)->has_kernel);
+	source_free(s);
+	native_free(n);
+}
+
 static void test_cut_off(void)
 {
 	g_autofree char *dir = copy_of("kernel-small/trace");
@@ -609,6 +640,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/native/few-files", test_few_files);
 	g_test_add_func("/native/many-tallies", test_many_tallies);
 	g_test_add_func("/native/open-losses", test_open_losses);
+	g_test_add_func("/native/kernel-is-known", test_kernel_is_known);
 	g_test_add_func("/native/cut-off", test_cut_off);
 	g_test_add_func("/native/garbage", test_garbage);
 	g_test_add_func("/native/no-index", test_no_index);
