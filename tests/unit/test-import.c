@@ -174,7 +174,8 @@ static void test_plain(void)
 		"\"localEndpoint\":{\"serviceName\":\"web\",\"ipv4\":\"10.0.0.1\",\"port\":80},"
 		"\"remoteEndpoint\":{\"serviceName\":\"db\",\"port\":5432},"
 		"\"annotations\":[{\"timestamp\":1500000000000005,\"value\":\"ws\"}],"
-		"\"tags\":{\"error\":\"no\",\"n\":7,\"b\":true,\"d\":0.5,\"o\":{},\"z\":null},\"debug\":true,\"strange\":[[{}]]}],[]]\n");
+		"\"tags\":{\"error\":\"no\",\"n\":7,\"b\":true,\"d\":0.5,\"o\":{},\"z\":null},"
+		"\"debug\":true,\"strange\":[[{}]]}],[]]\n");
 	const struct span *s = only(tl);
 	g_assert_cmphex(s->trace_id, ==, 1);
 	g_assert_cmphex(s->span_id, ==, 10);
