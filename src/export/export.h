@@ -63,7 +63,8 @@ char *span_export(const struct timeline *tl, const struct span_selection *what,
 /* "./blktop-TRACE-SPAN.json" (16 hex digits each; without -SPAN for a trace). */
 char *span_export_name(const struct span_selection *what);
 
-/* Writes `text` to `path`; *ret_absolute the absolute path (g_free). */
+/* Writes `text` to `path`; *ret_absolute the absolute path (g_free). `force` puts it in the place of
+ * an old file, or of a link to one; what is neither (a device, a directory) is left alone. */
 bool export_write_file(const char *path, const char *text, size_t len, bool force,
 		       char **ret_absolute, GError **error);
 

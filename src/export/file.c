@@ -57,16 +57,30 @@ static bool write_beside(const char *path, const char *text, size_t len, bool fo
 	return ok;
 }
 
+/* May something be put in its place? A device must not become a file, least of all for root. */
+static bool may_replace(const char *path, bool force, GError **error)
+{
+	struct stat st, target;
+	if (lstat(path, &st) != 0)
+		return true;
+	if (!force) {
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s is there already", path);
+		return false;
+	}
+	bool dangling = S_ISLNK(st.st_mode) && stat(path, &target) != 0;
+	if (dangling || S_ISREG(S_ISLNK(st.st_mode) ? target.st_mode : st.st_mode))
+		return true;
+	g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
+		    "can't replace %s: it is no regular file", path);
+	return false;
+}
+
 bool export_write_file(const char *path, const char *text, size_t len, bool force,
 		       char **ret_absolute, GError **error)
 {
 	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
-	struct stat st;
-	if (lstat(absolute, &st) == 0 && !force) {
-		g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS, "%s is there already", absolute);
-		return false;
-	}
-	if (!write_beside(absolute, text, len, force, error))
+	if (!may_replace(absolute, force, error) ||
+	    !write_beside(absolute, text, len, force, error))
 		return false;
 	disk_sync_parent(absolute);
 	if (ret_absolute)

@@ -11,6 +11,8 @@
 #include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static JsonNode *export(const struct timeline *tl, struct span_selection what,
 			enum span_format format, unsigned *n)
@@ -465,9 +467,41 @@ static void test_file_fails(void)
 	g_rmdir(dir);
 }
 
+/* What is no file does not become one, whoever asks. */
+static void test_file_device(void)
+{
+	g_autofree char *dir = g_dir_make_tmp("blktop-test-XXXXXX", NULL);
+	g_autofree char *fifo = g_build_filename(dir, "fifo", NULL);
+	g_autofree char *to_fifo = g_build_filename(dir, "to-fifo", NULL);
+	g_autofree char *nowhere = g_build_filename(dir, "nowhere", NULL);
+	g_autofree char *file = g_build_filename(dir, "file", NULL);
+	g_autofree char *to_file = g_build_filename(dir, "to-file", NULL);
+	g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
+	g_assert_cmpint(symlink("fifo", to_fifo), ==, 0);
+	g_assert_cmpint(symlink("no-such", nowhere), ==, 0);
+	g_assert_cmpint(symlink("file", to_file), ==, 0);
+	g_assert_true(g_file_set_contents(file, "kept", -1, NULL));
+	const char *const refused[] = { fifo, to_fifo };
+	for (size_t i = 0; i < G_N_ELEMENTS(refused); i++) {
+		g_autoptr(GError) error = NULL;
+		g_assert_false(export_write_file(refused[i], "one", 3, true, NULL, &error));
+		g_assert_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE);
+	}
+	g_assert_true(export_write_file(nowhere, "one", 3, true, NULL, NULL));
+	assert_content(nowhere, "one");
+	g_assert_true(export_write_file(to_file, "two", 3, true, NULL, NULL));
+	assert_content(to_file, "two");		/* the link is replaced, */
+	assert_content(file, "kept");		/* what others may have laid it to is not */
+	const char *const all[] = { fifo, to_fifo, nowhere, file, to_file };
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+		g_unlink(all[i]);
+	g_assert_cmpint(g_rmdir(dir), ==, 0);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/export/file/device", test_file_device);
 	g_test_add_func("/export/zipkin/rules", test_zipkin_rules);
 	g_test_add_func("/export/zipkin/victim", test_zipkin_victim);
 	g_test_add_func("/export/zipkin/edges", test_zipkin_edges);
