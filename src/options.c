@@ -328,6 +328,9 @@ static bool check_filter(struct options *o, const struct words *w, GError **erro
 	if (w->command == COMMAND_LOG)
 		return check_log_filter(w->filter, error);
 
+	if (w->filter && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH &&
+	    w->command != COMMAND_REPORT)
+		return fail(error, "--filter needs -b, log, report or the screen");
 	if (!w->filter || !o->view)
 		return true;		/* the screen reads it against the view it begins with */
 	o->expr = view_expr(o->view, w->filter, &why);
@@ -351,6 +354,8 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 		      w->command == COMMAND_LOG || w->command == COMMAND_SAVE;
 	if ((w->from || w->to) && !ranged)
 		return fail(error, "--from and --to need -b, log, report or save");
+	if (w->at && !ranged && w->command != COMMAND_SCREEN)
+		return fail(error, "--at needs -b, log, report, save or the screen");
 	if ((w->each || w->n) && w->command != COMMAND_BATCH)
 		return fail(error, "--each and -n need -b");
 	if (w->command == COMMAND_DOCTOR)
