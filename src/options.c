@@ -583,6 +583,8 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 
 	if (w->command == COMMAND_REPORT && view)
 		return fail(error, "report has no --view: its requests are rows of traces");
+	if (w->view && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH)
+		return fail(error, "--view needs -b or the screen");
 	if (!view && w->command == COMMAND_BATCH)
 		view = "processes";
 	if (w->command == COMMAND_REPORT)
