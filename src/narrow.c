@@ -10,13 +10,14 @@ static const struct key {
 	const char *name;
 	enum kind kind;
 	size_t offset;
+	enum view_only only;
 } keys[] = {
-	{ "trace", HEX, offsetof(struct view_query, trace_id) },
-	{ "span", HEX, offsetof(struct view_query, span_id) },
-	{ "pid", NUMBER, offsetof(struct view_query, pid) },
-	{ "tid", NUMBER, offsetof(struct view_query, tid) },
-	{ "service", TEXT, offsetof(struct view_query, service) },
-	{ "operation", TEXT, offsetof(struct view_query, operation) },
+	{ "trace", HEX, offsetof(struct view_query, trace_id), ONLY_TRACE },
+	{ "span", HEX, offsetof(struct view_query, span_id), ONLY_SPAN },
+	{ "pid", NUMBER, offsetof(struct view_query, pid), ONLY_PID },
+	{ "tid", NUMBER, offsetof(struct view_query, tid), ONLY_TID },
+	{ "service", TEXT, offsetof(struct view_query, service), ONLY_SERVICE },
+	{ "operation", TEXT, offsetof(struct view_query, operation), ONLY_OPERATION },
 };
 
 static bool fail(GError **error, const char *format, const char *text)
@@ -107,6 +108,32 @@ bool narrow_parse(struct view_query *ret, const char *only, const char *against,
 	    (!against || parse_against(ret, against, error)))
 		return true;
 	narrow_clear(ret);
+	return false;
+}
+
+static bool is_set(const struct view_query *q, const struct key *k)
+{
+	const void *at = (const char *)q + k->offset;
+
+	return k->kind == HEX ? *(const uint64_t *)at != 0 :
+		k->kind == NUMBER ? *(const int32_t *)at >= 0 : *(char *const *)at != NULL;
+}
+
+bool narrow_fits(const struct view_query *q, const struct view *v, GError **error)
+{
+	g_autoptr(GString) takes = g_string_new(NULL);
+	const char *other = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+		if (v->only & keys[i].only)
+			g_string_append_printf(takes, "%s%s=", takes->len ? ", " : "", keys[i].name);
+		else if (is_set(q, &keys[i]))
+			other = keys[i].name;
+	}
+	if (!other)
+		return true;
+	g_set_error(error, BLK_EXPR_ERROR, 0, "view %s takes %s, not %s=", v->id,
+		    takes->len ? takes->str : "nothing", other);
 	return false;
 }
 

@@ -14,6 +14,8 @@
  * narrow_clear(). false and *error: what is wrong; then ret is clear.
  */
 bool narrow_parse(struct view_query *ret, const char *only, const char *against, GError **error);
+/* Does the view honour all that is set of `only`? Else it would print more than was asked for. */
+bool narrow_fits(const struct view_query *q, const struct view *v, GError **error);
 void narrow_clear(struct view_query *q);
 
 #endif

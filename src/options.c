@@ -279,6 +279,8 @@ static bool check_narrow(struct options *o, const struct words *w, GError **erro
 		return fail(error, "%s needs -b", option);
 	if (!narrow_parse(&o->narrow, w->only, w->against, &why))
 		return fail(error, "%s: %s", option, why->message);
+	if (w->only && !narrow_fits(&o->narrow, o->view, &why))
+		return fail(error, "--only: %s", why->message);
 	return !w->against || check_against(o, w->against, error);
 }
 

@@ -382,6 +382,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 
 const struct view view_changed = {
+	.only = ONLY_SPANS,
 	.id = "changed", .title = "What changed",
 	.help = "What changed: operations of the range against the same time before it, or all else "
 		"that is kept: how much longer they take, and to which kernel state that went. "

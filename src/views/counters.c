@@ -37,6 +37,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { NEED_COUNTS, NULL };
 
 const struct view view_counters = {
+	.only = ONLY_THREADS,
 	.id = "counters", .title = "Counters",
 	.help = "Perf counters (contexts such as perf:cpu:instructions), page faults, and hits of "
 		"kprobes, kretprobes and uprobes; by process, thread, container, host or second.",

@@ -339,6 +339,7 @@ static const char *const needs[] = {
 };
 
 const struct view view_devices = {
+	.only = ONLY_THREADS,
 	.id = "devices", .title = "Devices",
 	.help = "Block devices: requests and bytes, the time in the queue and at the device, how many "
 		"requests were there. Network devices: packets and bytes. Rows are devices; by process, "

@@ -298,6 +298,7 @@ static struct rows *build_io(const struct timeline *tl, const struct view_query 
 static const char *const needs[] = { NEED_SYSCALLS, NULL };
 
 const struct view view_files = {
+	.only = ONLY_THREADS,
 	.id = "files", .title = "Files",
 	.help = "Files, sockets and pipes by process: how often and how much was read and written, "
 		"and how long the calls took.",
@@ -309,6 +310,7 @@ const struct view view_files = {
 };
 
 const struct view view_io = {
+	.only = ONLY_THREADS,
 	.id = "io", .title = "I/O",
 	.help = "What processes read, wrote and synced, by the kind of what it was: disk, network, "
 		"sockets of the host, pipes. The bytes are those that the calls returned.",

@@ -268,6 +268,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NEED_WAKEUPS, NULL };
 
 const struct view view_open = {
+	.only = ONLY_SPANS,
 	.id = "open", .title = "Open spans",
 	.help = "Spans that are open at the end of the range, which is now in a live session: for how "
 		"long, and what their thread does at that instant, on what, and since when.",

@@ -393,6 +393,7 @@ const struct overview *overview_of(const struct rows *rows)
 static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 
 const struct view view_overview = {
+	.only = ONLY_SERVICE | ONLY_OPERATION,
 	.id = "overview", .title = "Overview",
 	.help = "Where to look: operations against their usual, the slowest and the open requests, "
 		"the busiest processes, and the p99 of every second.",

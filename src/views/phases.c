@@ -429,6 +429,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "zipkin:timestamp", NULL };
 
 const struct view view_phases = {
+	.only = ONLY_TRACE | ONLY_SERVICE | ONLY_OPERATION,
 	.id = "phases", .title = "Phases",
 	.help = "The phases of an operation over all its requests that ended in the range: how "
 		"often, how long, and what their time is made of. The first row is the operation "

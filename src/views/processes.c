@@ -349,6 +349,7 @@ struct rows *processes_build(const struct timeline *tl, const struct view_query 
 static const char *const needs[] = { "sched_switch", NEED_WAKEUPS, NEED_SYSCALLS, NULL };
 
 const struct view view_processes = {
+	.only = ONLY_THREADS,
 	.id = "processes", .title = "Processes",
 	.help = "Processes (or threads, containers, each host as a whole) with their time on a CPU, in the "
 		"run queue and blocked, their system calls and the bytes they moved.",

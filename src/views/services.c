@@ -290,6 +290,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "zipkin:timestamp", NULL };
 
 const struct view view_services = {
+	.only = ONLY_SERVICE,
 	.id = "services", .title = "Services",
 	.help = "Which service calls which, how often and how long, and what the called service did "
 		"in that time.",

@@ -104,6 +104,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { NEED_SYSCALLS, NULL };
 
 const struct view view_slow = {
+	.only = ONLY_THREADS,
 	.id = "slow", .title = "Slowest calls",
 	.help = "The slowest system calls of the range, each one whole: who, when, on what. Of every "
 		"second the 64 longest are kept, and the 8 longest of each process.",

@@ -139,6 +139,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "zipkin:timestamp", NULL };
 
 const struct view view_slow_spans = {
+	.only = ONLY_SPANS,
 	.id = "slow-spans", .title = "Slow spans",
 	.help = "The slowest spans of the range: 8 of every name, or 64 over all, longest first. A "
 		"filter such as duration_ns > 5ms is a threshold.",

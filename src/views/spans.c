@@ -281,6 +281,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "zipkin:timestamp", NULL };
 
 const struct view view_spans = {
+	.only = ONLY_SPANS,
 	.id = "spans", .title = "Spans",
 	.help = "Spans that ended in the range or are open (of one trace all), each half of a "
 		"shared one a row, with the parts their time is made of.",

@@ -88,6 +88,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { NEED_SYSCALLS, NULL };
 
 const struct view view_syscalls = {
+	.only = ONLY_THREADS,
 	.id = "syscalls", .title = "Syscalls",
 	.help = "System calls by name: how many finished and failed, their latencies, and the time "
 		"spent in them. A call counts in the second of its exit.",

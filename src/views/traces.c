@@ -286,6 +286,7 @@ uint64_t traces_slowest(const struct timeline *tl, const struct view_query *quer
 static const char *const needs[] = { "zipkin:timestamp", NULL };
 
 const struct view view_traces = {
+	.only = ONLY_SPANS & ~ONLY_SPAN,
 	.id = "traces", .title = "Traces",
 	.help = "Requests that ended in the range or are open, with how they compare to the usual "
 		"of their operation, and why they took so long.",

@@ -119,6 +119,18 @@ struct column {
 	struct value (*get)(const struct row *row, const struct rows *rows);
 };
 
+/* What rows can be narrowed to, by --only: the fields of view_query that a view honours. */
+enum view_only {
+	ONLY_TRACE = 1 << 0,
+	ONLY_SPAN = 1 << 1,
+	ONLY_PID = 1 << 2,
+	ONLY_TID = 1 << 3,
+	ONLY_SERVICE = 1 << 4,
+	ONLY_OPERATION = 1 << 5,
+	ONLY_THREADS = ONLY_PID | ONLY_TID,
+	ONLY_SPANS = ONLY_TRACE | ONLY_SPAN | ONLY_THREADS | ONLY_SERVICE | ONLY_OPERATION,
+};
+
 struct view {
 	const char *id;			/* "syscalls" */
 	const char *title;		/* "Syscalls" */
@@ -133,6 +145,7 @@ struct view {
 	const char *const *needs;	/* events it needs, NULL-terminated, or NULL */
 	enum view_by default_by;	/* meaningful where it has thread rows */
 	bool has_by;			/* honours view_query.by: system, process, thread */
+	uint8_t only;			/* enum view_only */
 	uint8_t more_by;		/* and these: 1 << BY_CPU, ... */
 	uint8_t counted_by;		/* of these, by which there are only rows where all events
 				 * were counted by thread (job's subscriptions) */

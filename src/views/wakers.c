@@ -133,6 +133,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "sched_switch", "sched_waking|sched_wakeup", NULL };
 
 const struct view view_wakers = {
+	.only = ONLY_THREADS,
 	.id = "wakers", .title = "Wakers",
 	.help = "Who woke whom: the thread or the interrupt, how often, and how long the woken waited "
 		"for a CPU then.",

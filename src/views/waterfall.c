@@ -184,6 +184,7 @@ const struct waterfall *waterfall_of(const struct rows *rows)
 static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NEED_WAKEUPS, NULL };
 
 const struct view view_waterfall = {
+	.only = ONLY_SPANS & ~ONLY_SPAN,
 	.id = "waterfall", .title = "Waterfall",
 	.help = "One request as a tree of bars: what each span's thread did at any instant, the "
 		"critical path, and why it took so long.",

@@ -110,6 +110,7 @@ print(json.load(open('$work/k_traces'))['rows'][0]['pid'])")
 json_of k_process --view process --only "pid=$pid"
 holds "a process is who it is" "{r['fact']: r['value'] for r in kept['process']}['pid'] == '$pid'"
 refused 2 "--only" -b --view spans --only nonsense=1 "$demo"
+refused 2 "view syscalls takes pid=, tid=, not trace=" -b --view syscalls --only trace=1 "$demo"
 refused 2 "--against" -b --view compare --against nonsense "$demo"
 refused 2 "needs --view compare or changed" -b --view spans --against usual "$demo"
 refused 2 "compare takes usual" -b --view compare --against history "$demo"

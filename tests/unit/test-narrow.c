@@ -56,10 +56,37 @@ static void test_refuses(void)
 	}
 }
 
+/* A view takes what its rows can be narrowed to, and nothing that it would ignore. */
+static void test_fits(void)
+{
+	static const struct { const char *view, *only, *message; } table[] = {
+		{ "spans", "trace=1,span=2,pid=3,tid=4,service=a,operation=b", NULL },
+		{ "syscalls", "pid=0,tid=4", NULL }, { "phases", "trace=1,operation=b", NULL },
+		{ "syscalls", "trace=1", "view syscalls takes pid=, tid=, not trace=" },
+		{ "syscalls", "pid=3,operation=b", "not operation=" },
+		{ "traces", "trace=1,span=2", "not span=" },
+		{ "peers", "tid=4", "view peers takes pid=, not tid=" },
+		{ "cpus", "pid=0", "view cpus takes nothing, not pid=" },
+		{ "losses", "service=a", "takes nothing" },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		g_autoptr(GError) error = NULL;
+		struct view_query q;
+		g_assert_true(narrow_parse(&q, table[i].only, NULL, NULL));
+		bool fits = narrow_fits(&q, view_find(table[i].view), &error);
+		g_assert_cmpint(fits, ==, !table[i].message);
+		if (!fits && !strstr(error->message, table[i].message))
+			g_error("'%s' is not in: %s", table[i].message, error->message);
+		narrow_clear(&q);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/narrow/takes", test_takes);
 	g_test_add_func("/narrow/refuses", test_refuses);
+	g_test_add_func("/narrow/fits", test_fits);
 	return g_test_run();
 }
