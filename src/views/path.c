@@ -432,6 +432,20 @@ static int64_t spent_by(const GArray *all, uint32_t thread)
 	return ns;
 }
 
+static void find_second(const GArray *all, struct path_culprit *c)
+{
+	for (guint i = 0; i < all->len; i++) {
+		const struct spent *x = &g_array_index(all, struct spent, i);
+		const struct path_segment *f = x->first;
+		bool first = f->on_cpu == c->on_cpu && (f->on_cpu || f->part == c->part);
+		if (f->thread != c->thread || first || x->ns <= c->second_ns)
+			continue;
+		c->second_ns = x->ns;
+		c->second = f->part;
+		c->second_on_cpu = f->on_cpu;
+	}
+}
+
 bool path_culprit(struct history *h, const struct tree *t, int node, int64_t from, int64_t to,
 		  struct path_culprit *ret)
 {
@@ -451,8 +465,10 @@ bool path_culprit(struct history *h, const struct tree *t, int node, int64_t fro
 		if (by_it < most || (by_it == most && (f->thread != ret->thread || x->ns <= ret->ns)))
 			continue;
 		most = by_it;
-		*ret = (struct path_culprit){ f->thread, x->ns, f->part, f->on_cpu, f->span };
+		*ret = (struct path_culprit){
+			.thread = f->thread, .ns = x->ns, .part = f->part, .on_cpu = f->on_cpu, .span = f->span };
 	}
+	find_second(all, ret);
 	return ret->thread != ID_NONE;
 }
 

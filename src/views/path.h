@@ -43,6 +43,9 @@ struct path_culprit {
 	enum part part;			/* PART_UNKNOWN, where not on_cpu: nobody knows */
 	bool on_cpu;
 	const struct span *span;	/* what it worked for meanwhile; NULL: unknown */
+	int64_t second_ns;		/* of what the thread did for longest but one; 0: nothing else */
+	enum part second;
+	bool second_on_cpu;
 };
 /* false: the path stays with the thread itself. */
 bool path_culprit(struct history *h, const struct tree *t, int node, int64_t from, int64_t to,

@@ -199,6 +199,12 @@ static void ask_spans(struct history *h, const struct span_wait *w, struct why *
 	}
 }
 
+/* NULL: nobody knows. */
+static const char *did_what(enum part p, bool on_cpu)
+{
+	return on_cpu && p == PART_UNKNOWN ? "ran" : *phrase[p].held ? phrase[p].held : NULL;
+}
+
 /* As the critical path has it; where that knows nobody, as the spans of the waker do. */
 static void find_culprit(struct history *h, const struct tree *t, int node, struct why *why)
 {
@@ -213,9 +219,10 @@ static void find_culprit(struct history *h, const struct tree *t, int node, stru
 		return;
 	}
 	why->culprit = c.thread;
-	why->culprit_did = c.on_cpu && c.part == PART_UNKNOWN ? "ran" : *phrase[c.part].held ?
-			   phrase[c.part].held : NULL;
+	why->culprit_did = did_what(c.part, c.on_cpu);
 	why->culprit_ns = c.ns;
+	why->culprit_also = c.second_ns ? did_what(c.second, c.second_on_cpu) : NULL;
+	why->culprit_also_ns = c.second_ns;
 	why->culprit_trace = c.span ? c.span->trace_id : 0;
 	why->culprit_span = c.span ? c.span->name : 0;
 }
@@ -231,7 +238,8 @@ void why_find(struct history *h, const struct tree *t, int node, struct why *ret
 	*ret = (struct why){ .node = find_blamed(t, node), .waker = ID_NONE, .culprit = ID_NONE };
 	ret->part = find_part(t->nodes[ret->node].span, &ret->ns);
 	ret->node = find_part_in(t, ret->node, ret->part);
-	ret->ns = part_ns(t->nodes[ret->node].span, ret->part);
+	/* An open one lasts longer than who called it, as far as the trace tells. */
+	ret->ns = MIN(part_ns(t->nodes[ret->node].span, ret->part), tree_covers(t, node, ret->node));
 	ret->wait = find_wait(t, ret->node, ret->part);
 	if (!ret->wait)
 		return;
@@ -307,15 +315,20 @@ static void add_waker(GString *text, const struct history *h, const struct why *
 	}
 }
 
-/* Of the thread that it waited for, where no span tells: what that did most of the time. */
+#define MEANWHILE_SHARE 4		/* of a wait is worth telling */
+
+/* Of the thread that it waited for, where no span tells: what that did for longest. */
 static void add_meanwhile(GString *text, const struct history *h, const struct why *why)
 {
 	char buf[TIMEFMT_LEN];
-	if (why->culprit == ID_NONE || !why->culprit_did || why->culprit_ns * 2 < wait_blocked(why->wait))
+	if (why->culprit == ID_NONE || !why->culprit_did || why->culprit_ns * MEANWHILE_SHARE < wait_blocked(why->wait))
 		return;
 	g_autofree char *label = thread_label_new(h->tl, why->culprit, why->wait->wake_ns);
 	g_string_append_printf(text, "; %s %s for %s of it", label, why->culprit_did,
 			       duration(buf, why->culprit_ns));
+	if (why->culprit_also && why->culprit_also_ns * MEANWHILE_SHARE >= wait_blocked(why->wait))
+		g_string_append_printf(text, ", %s for %s", why->culprit_also,
+				       duration(buf, why->culprit_also_ns));
 }
 
 /* A client that waited much longer than its server worked: say how long that was. */
@@ -497,6 +510,7 @@ static bool find_other(const struct history *h, const struct tree *t, int asked,
 			enum part part = parts[k];
 			int64_t ns = is_runnable(part) ? thread_runnable(t, asked, i)
 						       : own_part(t, i, part);
+			ns = MIN(ns, tree_covers(t, asked, i));
 			if (ns <= ret->ns || is_told(t, told, n_told, i, part) ||
 			    !is_notable(h, t->nodes[i].span, part, ns, whole))
 				continue;

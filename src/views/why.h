@@ -19,6 +19,8 @@ struct why {
 	uint32_t culprit;		/* behind the waker when that only waited as well; ID_NONE */
 	const char *culprit_did;	/* what that did most of the time: "slept"; NULL: unknown */
 	int64_t culprit_ns;		/* and for how long */
+	const char *culprit_also;	/* what it did for longest but that; NULL: nothing known */
+	int64_t culprit_also_ns;
 	uint64_t culprit_trace;		/* what it worked for; 0: unknown */
 	uint32_t culprit_span;		/* string: name of that span; "" unknown */
 };

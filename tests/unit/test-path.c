@@ -145,6 +145,16 @@ static const struct story stories[] = {
 	  "100-200 t7/7 cpu user\n.200-220 t9/9 cpu\n.220-800 t9/9 timer: clock_nanosleep\n.800-810 t9/9 wakeup\n"
 	  ".810-830 t9/9 cpu\n830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
 	  "waited 630ns for a socket: inet stream, woken by t9/9; t9/9 slept for 580ns of it" },
+	/* Neither is most of the wait: both are told. */
+	{ "store without a CPU", SWITCH("10", "0", "0", "0", "7") SWITCH("11", "1", "5", "1", "9") CONNECT
+	  SPAN("100", "0", "sr") RECV SWITCH("215", "1", "9", "0", "20") SWITCH("520", "1", "20", "1", "9")
+	  SLEEP("525", "530", "1", "9") SLEPT("800", "810", "815", "1", "9")
+	  ENTER("820", "1", "sendto", "fd=6 len=9") WAKE("830", "1", "7", "0") STORE_ANSWERED,
+	  "100-200 t7/7 cpu user\n.200-215 t9/9 cpu\n.215-520 t9/9 preempted behind t20/20\n.520-530 t9/9 cpu\n"
+	  ".530-800 t9/9 timer: clock_nanosleep\n.800-810 t9/9 wakeup\n.810-830 t9/9 cpu\n"
+	  "830-850 t7/7 wakeup\n850-1000 t7/7 cpu user\n",
+	  "waited 630ns for a socket: inet stream, woken by t9/9; "
+	  "t9/9 was preempted for 305ns of it, slept for 270ns" },
 	/* The same through the machine's own network: 9's call runs the softirq that wakes 7. */
 	{ "softirq of the sender", STORE_ASLEEP
 	  RAISE("822", "1", "3") SOFTIRQ("824", "entry", "1", "3") WAKE("830", "1", "7", "0")

@@ -244,6 +244,25 @@ static void test_many_causes(void)
 		   "waited 5.00ms for a lock; C/13 woke it", "timer: slept 130ms");
 }
 
+/* The trace ends before the server's half does; its client had the answer long ago. */
+static void test_open_below(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 1, 11, "A"), b = fake_thread(f, 0, 2, 12, "B");
+	struct span *s;
+	fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, .name = "work", .service = "s", .thread = a,
+		.kind = SPAN_SERVER, .begin = 0, .end = 100 * FAKE_MS });
+	fake_span(f, &(struct fake_span){ .trace = 1, .id = 2, .parent = 1, .name = "send", .service = "s",
+		.thread = a, .kind = SPAN_CLIENT, .begin = 10 * FAKE_MS, .end = 95 * FAKE_MS });
+	s = fake_span(f, &(struct fake_span){ .trace = 1, .id = 2, .parent = 1, .name = "send", .service = "t",
+		.thread = b, .kind = SPAN_SERVER, .begin = 11 * FAKE_MS, .end = 300 * FAKE_MS });
+	s->state = SPAN_OPEN;
+	fake_part(s, PART_UNKNOWN, 289 * FAKE_MS);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	assert_why(tl, 1, "send in t: took 89.0ms, the trace does not tell how",
+		   "send: t took 89.0ms, the trace does not tell how");
+}
+
 /* Of two kinds of waits for a CPU neither is the largest part; together they are. */
 static void test_runnable(void)
 {
@@ -524,6 +543,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/why/other-waits", test_other_waits);
 	g_test_add_func("/why/queue-in-a-circle", test_queue_in_a_circle);
 	g_test_add_func("/why/many-causes", test_many_causes);
+	g_test_add_func("/why/open-below", test_open_below);
 	g_test_add_func("/why/runnable", test_runnable);
 	g_test_add_func("/why/longest-of-children", test_longest_of_children);
 	g_test_add_func("/why/part-of-a-child", test_part_of_a_child);
