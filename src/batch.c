@@ -311,6 +311,11 @@ static void tell_late(struct batch *b)
 	g_autofree char *text = late_tell(&b->late, &st, INT64_MAX);
 	if (text)
 		log_error("%s", text);
+	struct live_status live;
+	g_autofree char *cut = input_live_status(b->r.in, &live) ? late_tell_cut(&b->late, live.cut_short, INT64_MAX)
+								 : NULL;
+	if (cut)
+		log_error("%s", cut);
 }
 
 /* A session: print each second as it closes. */

@@ -220,7 +220,10 @@ static char *backend_told(void *data, bool *ret_error)
 		return text;
 	job_get_status(s->job, &st);
 	*ret_error = false;
-	return late_tell(&s->late, &st, g_get_monotonic_time());
+	text = late_tell(&s->late, &st, g_get_monotonic_time());
+	struct live_status live;
+	return text || !input_live_status(s->in, &live) ? text :
+		late_tell_cut(&s->late, live.cut_short, g_get_monotonic_time());
 }
 
 static bool backend_snapshot(void *data, char **ret_message)

@@ -113,6 +113,15 @@ static void drop_over(struct attach *a)
 	}
 }
 
+/* A process may begin and end between two questions: its streams are never known then. */
+static int64_t news_pause(const struct attach *a, int64_t now)
+{
+	int64_t pause = a->alive && !a->in_company ? ATTACH_NEWS_US : a->max_pause;
+	if (a->appeared && now - a->appeared < attach_lately(a))
+		return MIN(pause, ATTACH_APPEAR_US);
+	return a->alive ? pause : MIN(pause, ATTACH_FIRST_US);
+}
+
 /* After each bunch of data; else now and then, the more often the more wait for it. */
 static void ask_news(struct attach *a, int64_t now)
 {
@@ -123,7 +132,7 @@ static void ask_news(struct attach *a, int64_t now)
 	note(a, ASKED_STREAMS, NULL, 0);
 	a->news_asked = true;
 	a->news_sent = now;
-	a->news_due = now + (a->alive && !a->in_company ? ATTACH_NEWS_US : a->max_pause);
+	a->news_due = now + news_pause(a, now);
 }
 
 /* All that is due, as far as the window goes; when to look again. */

@@ -17,6 +17,23 @@
 #define ATTACH_NEWS_US 500000		/* between two questions for new streams, at most */
 #define ATTACH_LEAST_PAUSE_US 2000	/* between two questions to a silent stream: from */
 #define ATTACH_MOST_PAUSE_US 100000	/* this on, doubled up to a tenth of the live timer */
+/*
+ * With buffers per process a relay before 2.15 hands out nothing of a stream any more once it is closed
+ * (lttng-relayd live.c, viewer_get_next_index(): its trace chunk is gone), and the consumer closes
+ * it 1 to 50 ms after its last packet. So streams of processes are asked that often; where one of them
+ * has had a packet, more often for a while. Of many streams it is less often, for the relay's sake;
+ * of a process that has not written for some live timers, as of any stream.
+ */
+#define ATTACH_WATCH_PAUSE_US 4000
+#define ATTACH_WATCH_EACH_US 100	/* for each of their streams */
+#define ATTACH_HOT_PAUSE_US 1000
+#define ATTACH_HOT_US 60000
+#define ATTACH_WATCH_TIMERS 3
+#define ATTACH_APPEAR_US 10000		/* between two questions for new streams while processes begin; */
+#define ATTACH_FIRST_US 25000		/* before a first one does */
+#define ATTACH_LAST_US 250000		/* a stream's last packet is found so long before its end */
+#define ATTACH_CUT_US 1500000		/* a session's end is known so long after its streams' */
+#define ATTACH_MINOR_KEEPS 15
 #define ATTACH_MINOR_PIPELINE 8		/* relays before it answer a packet with "metadata first" */
 
 struct trace {
@@ -27,6 +44,8 @@ struct trace {
 	unsigned alive;			/* its data streams */
 	unsigned held;			/* of these: what waits for news */
 	bool begun;			/* it had one */
+	bool per_process;		/* buffers of one process: gone when that exits */
+	int64_t wrote;			/* monotonic, us: when it began, or had a packet last */
 	uint64_t metadata_stream, metadata_bytes;
 	int64_t due;
 };
@@ -45,6 +64,7 @@ struct stream {
 	unsigned number;		/* the feed's */
 	enum stream_state state;
 	int64_t due, pause;
+	int64_t found;			/* monotonic, us: when it had a packet last; 0: never */
 	unsigned errors;
 	uint8_t *packet;
 	uint64_t offset;
@@ -89,6 +109,10 @@ struct attach {
 	int64_t news_sent, news_from;	/* when the question was sent that is under way, and the
 					 * last one that was answered */
 	unsigned alive;			/* streams that are not over */
+	unsigned of_processes;		/* of these: traces of one process each */
+	int64_t appeared;		/* monotonic, us: when the last one of these was new; 0 */
+	unsigned cut;			/* streams that ended without their last packet, at .cut_at, unless */
+	int64_t cut_at;			/* the session turns out to be over */
 	guint turn;			/* the stream that is looked at first */
 	int64_t news_due, scan_due, told;
 	bool news_asked, hung_up;
@@ -97,6 +121,12 @@ struct attach {
 	enum feed_end end;
 	char *why;
 };
+
+/* So long after it was new, or wrote, a process is watched. */
+static inline int64_t attach_lately(const struct attach *a)
+{
+	return MAX(ATTACH_WATCH_TIMERS * (int64_t)a->feed.session.timer_us, 2 * G_USEC_PER_SEC);
+}
 
 static inline bool attach_has_window(const struct attach *a)
 {

@@ -66,12 +66,21 @@ static bool is_known(const struct attach *a, uint64_t id)
 	return false;
 }
 
+static void note_process(struct attach *a, struct trace *t)
+{
+	a->of_processes++;
+	t->per_process = true;
+	t->wrote = a->appeared = now_us();
+}
+
 static void add_data_stream(struct attach *a, struct trace *t, const struct viewer_stream *from)
 {
 	struct stream *s = g_new0(struct stream, 1);
 
 	s->id = from->id;
 	s->trace = t;
+	if (strstr(from->name, "ust/pid/") && a->v->minor < ATTACH_MINOR_KEEPS)
+		note_process(a, t);
 	if (a->sink->spool) {
 		g_autofree char *name = g_path_get_basename(from->name);
 		spool_add_stream(a->sink->spool, t->number, name);
@@ -139,19 +148,43 @@ void attach_end_stream(struct attach *a, struct stream *s, bool cut)
 	s->state = STREAM_OVER;
 	s->trace->alive--;
 	a->alive--;
+	a->of_processes -= s->trace->per_process;
 	if (!cut)
 		g_hash_table_remove(a->past->ends, &s->id);
 	attach_hold(a, &(struct held){ .kind = cut ? HELD_CUT : HELD_END, .stream = s });
 }
 
+static int64_t most_pause(const struct attach *a, const struct trace *t)
+{
+	int64_t often = MAX(ATTACH_WATCH_PAUSE_US, (int64_t)a->of_processes * ATTACH_WATCH_EACH_US);
+	int64_t now = now_us();
+	if (!t->per_process || now - t->wrote >= attach_lately(a))
+		return a->max_pause;
+	bool hot = now - t->wrote < ATTACH_HOT_US;
+	return hot ? MIN(ATTACH_HOT_PAUSE_US, a->max_pause) : MIN(often, a->max_pause);
+}
+
 /* Nothing there: the next question later, and later still. */
 static void rest(struct attach *a, struct stream *s)
 {
-	s->pause = CLAMP(s->pause * 2, ATTACH_LEAST_PAUSE_US, a->max_pause);
+	int64_t most = most_pause(a, s->trace);
+	s->pause = CLAMP(s->pause * 2, MIN(ATTACH_LEAST_PAUSE_US, most), most);
 	/* all at the same instants: one look for many */
 	s->due = (now_us() / s->pause + 1) * s->pause;
 	s->state = STREAM_RESTS;
 	a->scan_due = MIN(a->scan_due, s->due);
+}
+
+/* The process may have exited: all of its streams have their last packet then, for a moment. */
+static void ask_others(struct attach *a, const struct stream *s)
+{
+	for (guint i = 0; i < a->streams->len; i++) {
+		struct stream *other = g_ptr_array_index(a->streams, i);
+		if (other == s || other->trace != s->trace || other->state != STREAM_RESTS)
+			continue;
+		other->due = other->pause = 0;
+	}
+	a->scan_due = 0;
 }
 
 /* Did this packet come over a connection that broke? The very one that came last has
@@ -198,7 +231,10 @@ static bool found_packet(struct attach *a, struct stream *s, const struct viewer
 	s->size = (size_t)(x->packet_bits / 8);
 	s->content = (size_t)(x->content_bits + 7) / 8;
 	s->pause = 0;
+	s->found = s->trace->wrote = now_us();
 	s->state = STREAM_READY;
+	if (s->trace->per_process)
+		ask_others(a, s);
 	if (s->trace->wants && !s->trace->asked && !s->trace->gone && s->trace->has_metadata &&
 	    attach_has_window(a))
 		attach_ask_metadata(a, s->trace);
@@ -233,6 +269,26 @@ static void found_error(struct attach *a, struct stream *s)
 	rest(a, s);
 }
 
+/* While the session goes on it is of a process that has exited. */
+static void found_end(struct attach *a, struct stream *s)
+{
+	if (s->trace->per_process && now_us() - s->found > ATTACH_LAST_US) {
+		a->cut++;
+		a->cut_at = now_us();
+	}
+	attach_end_stream(a, s, false);
+}
+
+static void tell_cut(struct attach *a)
+{
+	if (!a->cut || a->hung_up || now_us() - a->cut_at < ATTACH_CUT_US)
+		return;
+	g_mutex_lock(&a->feed.owner->lock);
+	a->feed.owner->cut_short += a->cut;
+	g_mutex_unlock(&a->feed.owner->lock);
+	a->cut = 0;
+}
+
 static bool take_index(struct attach *a, const struct request *r, GError **error)
 {
 	struct stream *s = r->of;
@@ -260,7 +316,7 @@ static bool take_index(struct attach *a, const struct request *r, GError **error
 	else if (x.status == VIEWER_INDEX_ERR)
 		found_error(a, s);
 	else
-		attach_end_stream(a, s, false);
+		found_end(a, s);
 	return true;
 }
 
@@ -346,6 +402,7 @@ static bool take_streams(struct attach *a, G_GNUC_UNUSED const struct request *r
 	if (status == VIEWER_STREAMS_ERR)
 		return attach_broken(a, "it can't tell which streams there are");
 	a->hung_up = status == VIEWER_STREAMS_HUP;
+	tell_cut(a);
 	bool ok = attach_add_streams(a, streams);
 	attach_note_news(a);
 	return ok;

@@ -29,6 +29,7 @@ struct feed_owner {
 	size_t n_rows;
 	int timeout_ms;
 	int64_t newest;		/* instant of anything that came; INT64_MIN */
+	unsigned cut_short;	/* streams of processes that exited, whose last packet did not come */
 };
 
 struct feed;

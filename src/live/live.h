@@ -85,6 +85,8 @@ struct live_status {
 	unsigned stalled;		/* streams that lag behind, and the others go on without */
 	char stalled_name[128];		/* the one that is behind most, fit to be shown; "" */
 	int64_t stalled_ns;			/* the newest instant known of it; INT64_MIN */
+	unsigned cut_short;		/* streams of processes that exited whose last packet the relay did
+					 * not hand out: before LTTng 2.15, with buffers per process */
 	int64_t quiet_ns;		/* the newest event's, where all streams have passed LIVE_QUIET_NS
 					 * more since (inactivity beacons): nothing happens, or tracing is
 					 * stopped, which the protocol does not tell. INT64_MIN: events come,

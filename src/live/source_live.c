@@ -146,6 +146,7 @@ void live_get_status(struct source *s, struct live_status *ret)
 	keeper_tell(l);
 	*ret = l->status;
 	ret->lag_ns = l->owner.newest == INT64_MIN ? -1 : MAX(now - l->owner.newest, 0);
+	ret->cut_short = l->owner.cut_short;
 	bool quiet = l->event_ns != INT64_MIN && l->passed_ns >= l->event_ns &&
 		l->passed_ns - l->event_ns >= LIVE_QUIET_NS;
 	ret->quiet_ns = quiet ? l->event_ns : INT64_MIN;
