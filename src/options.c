@@ -270,6 +270,21 @@ static bool check_against(const struct options *o, const char *against, GError *
 	return true;
 }
 
+/* Rows of the whole system can't be narrowed to a process: they are by process then. */
+static bool choose_by(struct options *o, const struct words *w, GError **error)
+{
+	const unsigned of_threads = 1 << BY_PROCESS | 1 << BY_THREAD | 1 << BY_CONTAINER;
+	bool of_one = o->narrow.pid >= 0 || o->narrow.tid >= 0;
+
+	if (!o->view->only_by || !of_one || 1u << o->by & of_threads)
+		return true;
+	if (w->by)
+		return fail(error, "--only: view %s by %s can't be narrowed to a process or thread", o->view->id,
+			    w->by);
+	o->by = o->narrow.tid >= 0 ? BY_THREAD : BY_PROCESS;
+	return true;
+}
+
 static bool check_narrow(struct options *o, const struct words *w, GError **error)
 {
 	const char *option = w->only ? "--only" : "--against";
@@ -281,6 +296,8 @@ static bool check_narrow(struct options *o, const struct words *w, GError **erro
 		return fail(error, "%s: %s", option, why->message);
 	if (w->only && !narrow_fits(&o->narrow, o->view, &why))
 		return fail(error, "--only: %s", why->message);
+	if (w->only && !choose_by(o, w, error))
+		return false;
 	return !w->against || check_against(o, w->against, error);
 }
 

@@ -37,7 +37,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 }
 
 const struct view view_events = {
-	.only = ONLY_THREADS,
+	.only = ONLY_THREADS, .only_by = true,
 	.id = "events", .title = "Events",
 	.help = "Events by name, also those that blktop only counts; by second, too. By process, "
 		"thread or container they are counted only when that is asked for before the trace is read: "

@@ -146,6 +146,7 @@ struct view {
 	enum view_by default_by;	/* meaningful where it has thread rows */
 	bool has_by;			/* honours view_query.by: system, process, thread */
 	uint8_t only;			/* enum view_only */
+	bool only_by;			/* pid and tid narrow only rows by process, thread or container */
 	uint8_t more_by;		/* and these: 1 << BY_CPU, ... */
 	uint8_t counted_by;		/* of these, by which there are only rows where all events
 				 * were counted by thread (job's subscriptions) */

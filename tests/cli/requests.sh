@@ -112,6 +112,11 @@ holds "a process is who it is" "{r['fact']: r['value'] for r in kept['process']}
 refused 2 "--only" -b --view spans --only nonsense=1 "$demo"
 refused 2 "view syscalls takes pid=, tid=, not trace=" -b --view syscalls --only trace=1 "$demo"
 refused 2 "--against" -b --view compare --against nonsense "$demo"
+refused 2 "view events by system can't be narrowed" -b --view events --by system --only "pid=$pid" "$demo"
+json_of k_interrupts --view interrupts --only "pid=$pid"
+json_of k_events --view events --only "pid=$pid"
+holds "interrupts and events of a process are its own" "all(
+    kept[v] and all(r['pid'] == $pid for r in kept[v]) for v in ('interrupts', 'events'))"
 refused 2 "needs --view compare or changed" -b --view spans --against usual "$demo"
 refused 2 "compare takes usual" -b --view compare --against history "$demo"
 refused 2 "changed takes before or history" -b --view changed --against usual "$demo"
