@@ -47,7 +47,8 @@ static bool attach(struct attach *a, GError **error)
 		a->why = g_strdup(ends[status].why);
 		return false;
 	}
-	return attach_add_streams(a, streams);
+	a->listed = attach_add_streams(a, streams);
+	return a->listed;
 }
 
 /* Nobody waits for what is not there any more; whether it comes back, others know. */

@@ -45,7 +45,7 @@ struct trace {
 	unsigned held;			/* of these: what waits for news */
 	bool begun;			/* it had one */
 	bool per_process;		/* buffers of one process: gone when that exits */
-	int64_t wrote;			/* monotonic, us: when it began, or had a packet last */
+	int64_t wrote;			/* monotonic, us: when it began, or had a packet last; 0: long ago */
 	uint64_t metadata_stream, metadata_bytes;
 	int64_t due;
 };
@@ -110,7 +110,8 @@ struct attach {
 					 * last one that was answered */
 	unsigned alive;			/* streams that are not over */
 	unsigned of_processes;		/* of these: traces of one process each */
-	int64_t appeared;		/* monotonic, us: when the last one of these was new; 0 */
+	bool listed;			/* the streams that were there first are known */
+	int64_t appeared;		/* monotonic, us: when the last process began since then; 0 */
 	unsigned cut;			/* streams that ended without their last packet, at .cut_at, unless */
 	int64_t cut_at;			/* the session turns out to be over */
 	guint turn;			/* the stream that is looked at first */

@@ -70,7 +70,8 @@ static void note_process(struct attach *a, struct trace *t)
 {
 	a->of_processes++;
 	t->per_process = true;
-	t->wrote = a->appeared = now_us();
+	if (a->listed)
+		t->wrote = a->appeared = now_us();
 }
 
 static void add_data_stream(struct attach *a, struct trace *t, const struct viewer_stream *from)
