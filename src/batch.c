@@ -8,6 +8,7 @@
 #include "late.h"
 #include "local.h"
 #include "log.h"
+#include "narrow.h"
 #include "output.h"
 #include "reading.h"
 
@@ -273,6 +274,11 @@ static int print_recorded(struct batch *b)
 	if (range_code != EXIT_FINE)
 		return code != EXIT_FINE ? code : range_code;
 	tell_lacks(b);
+	g_autoptr(GError) error = NULL;
+	if (!narrow_is_there(&b->o->narrow, b->r.tl, &error)) {
+		log_error("%s", error->message);
+		return EXIT_FAILED;
+	}
 	if (!b->o->each)
 		widen_range(b, &from, &to);
 	if (b->o->each)

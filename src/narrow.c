@@ -137,6 +137,37 @@ bool narrow_fits(const struct view_query *q, const struct view *v, GError **erro
 	return false;
 }
 
+static bool is_span_there(const struct timeline *tl, uint64_t trace, uint64_t span)
+{
+	const GArray *spans = timeline_trace_spans(tl, trace);
+
+	for (guint i = 0; spans && i < spans->len; i++)
+		if (timeline_span(tl, g_array_index(spans, uint32_t, i))->span_id == span)
+			return true;
+	return false;
+}
+
+bool narrow_is_there(const struct view_query *q, const struct timeline *tl, GError **error)
+{
+	const uint64_t asked[][2] = {
+		{ q->trace_id, q->span_id }, { q->other_trace, q->other_span },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
+		uint64_t trace = asked[i][0], span = asked[i][1];
+		if (trace && !timeline_find_trace(tl, trace))
+			g_set_error(error, BLK_EXPR_ERROR, 0, "no trace %016" G_GINT64_MODIFIER
+				    "x in what was read", trace);
+		else if (trace && span && !is_span_there(tl, trace, span))
+			g_set_error(error, BLK_EXPR_ERROR, 0, "no span %016" G_GINT64_MODIFIER "x in trace %016"
+				    G_GINT64_MODIFIER "x", span, trace);
+		else
+			continue;
+		return false;
+	}
+	return true;
+}
+
 void narrow_clear(struct view_query *q)
 {
 	g_free((char *)q->service);

@@ -5,6 +5,7 @@
 #ifndef BLK_NARROW_H
 #define BLK_NARROW_H
 
+#include "state/timeline.h"
 #include "views/view.h"
 
 /*
@@ -16,6 +17,9 @@
 bool narrow_parse(struct view_query *ret, const char *only, const char *against, GError **error);
 /* Does the view honour all that is set of `only`? Else it would print more than was asked for. */
 bool narrow_fits(const struct view_query *q, const struct view *v, GError **error);
+/* Are the traces and spans that it names (also those compared against) in what was read? Else a
+ * table without rows would be all that is said. */
+bool narrow_is_there(const struct view_query *q, const struct timeline *tl, GError **error);
 void narrow_clear(struct view_query *q);
 
 #endif
