@@ -106,12 +106,33 @@ const char *facts_tag(const struct timeline *tl, const struct span *s, const cha
 	return NULL;
 }
 
+uint64_t facts_other_id(uint64_t upper, uint64_t lower)
+{
+	uint64_t x = (upper ^ upper >> 29) * UINT64_C(0x9e3779b97f4a7c15);
+	x = lower ^ (x ^ x >> 32);
+	return x ? x : 1;
+}
+
+/* A tag of that name may come from anybody. */
+static bool is_whole_id(const char *text, const struct span *s)
+{
+	if (strlen(text) != 32 || strspn(text, "0123456789abcdef") != 32)
+		return false;
+	g_autofree char *half = g_strndup(text, 16);
+	uint64_t upper = g_ascii_strtoull(half, NULL, 16), lower = g_ascii_strtoull(text + 16, NULL, 16);
+	return lower == s->trace_id || facts_other_id(upper, lower) == s->trace_id;
+}
+
+uint64_t export_parent_id(const struct span *s)
+{
+	return s->parent_id == s->span_id ? 0 : s->parent_id;
+}
+
 char *export_trace_id(const struct timeline *tl, const struct span *s, size_t digits)
 {
 	const char *whole = facts_tag(tl, s, TAG_TRACE_ID);
 	g_autofree char *low = json_hex(s->trace_id);
-	if (whole && strlen(whole) == 32 && strspn(whole, "0123456789abcdef") == 32 &&
-	    strcmp(whole + 16, low) == 0)
+	if (whole && is_whole_id(whole, s))
 		return g_strdup(whole);
 	return g_strdup_printf("%s%s", digits > 16 ? "0000000000000000" : "", low);
 }

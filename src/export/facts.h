@@ -21,6 +21,8 @@ GArray *facts_of_span(struct history *h, const struct tree *t, int node);
 /* What Zipkin says of a span that was imported, and blktop has no place for, is kept in
  * these tags and written back where it came from: they are no facts. */
 #define TAG_TRACE_ID "blktop.trace_id"		/* 32 hex digits */
+/* What a trace of such an id goes by where another one has its lower half; never 0. */
+uint64_t facts_other_id(uint64_t upper, uint64_t lower);
 #define TAG_KIND "blktop.kind"			/* PRODUCER, CONSUMER */
 /* How many waits were kept of a span, in it or below; a fact. */
 #define TAG_WAITS "blktop.waits"
@@ -29,6 +31,9 @@ const char *facts_tag(const struct timeline *tl, const struct span *s, const cha
 
 /* 16 or 32 hex digits, whatever is wanted at least. */
 char *export_trace_id(const struct timeline *tl, const struct span *s, size_t digits);
+
+/* 0: none, or it says that it is its own, which no reader of exports can show. */
+uint64_t export_parent_id(const struct span *s);
 
 /* The other half of a shared span; -1: it is not there, or it is not shared. */
 int export_other_half(const struct tree *t, int node);

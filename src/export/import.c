@@ -9,10 +9,13 @@
 #include "export/import_join.h"
 #include "export/json_items.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <gio/gio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#define MOST_BYTES ((goffset)1 << 30)	/* of a file, and about ten times as much memory */
+#define MOST_BYTES ((goffset)1 << 30)	/* of a file, and two to three times as much memory */
 #define TELL_EVERY 1024			/* spans */
 #define READING 0.9			/* of the time, about; the rest is joining */
 
@@ -42,19 +45,19 @@ static void leave_out(struct import *im, const char *path, unsigned n, const cha
 		    : g_strdup_printf("%s: %s", name, why);
 }
 
-static void tell(struct import *im, size_t at)
+static void tell(struct import *im, uint64_t at)
 {
 	double progress = READING * (double)(im->done + (goffset)at) / (double)MAX(im->bytes, 1);
 	im->stopped |= !watch_go_on(im->watch, MIN(progress, READING), im->joined.spans->len);
 }
 
-static void read_text(struct import *im, const char *path, const char *text, size_t len)
+static void read_items(struct import *im, const char *path, int fd)
 {
 	struct json_items items;
 	const char *item;
 	size_t n;
 
-	json_items_init(&items, text, len);
+	json_items_open(&items, fd);
 	for (unsigned i = 1; !im->stopped && json_items_next(&items, &item, &n); i++) {
 		g_autoptr(GError) error = NULL;
 		struct read_span *r = zipkin_read(&im->names, item, n, &error);
@@ -63,35 +66,36 @@ static void read_text(struct import *im, const char *path, const char *text, siz
 		else if (!joined_add(&im->joined, r))
 			leave_out(im, path, i, "too many spans of one id");
 		if (i % TELL_EVERY == 0)
-			tell(im, items.at);
+			tell(im, json_items_at(&items));
 	}
-	im->done += (goffset)len;
-	if (!items.error)
-		return;
-	g_autofree char *why = g_strdup_printf("at byte %zu: %s", items.at, items.error);
-	leave_out(im, path, 0, why);
+	uint64_t at = json_items_at(&items);
+	im->done += (goffset)at;
+	g_autofree char *why = items.error ? g_strdup_printf("at byte %" G_GUINT64_FORMAT ": %s", at,
+							       items.error) : NULL;
+	if (why)
+		leave_out(im, path, 0, why);
+	json_items_clear(&items);
 }
 
-static bool read_file(struct import *im, const char *path, GError **error)
+static void read_file(struct import *im, const char *path, GError **error)
 {
-	g_autoptr(GError) why = NULL;
-	g_autofree char *text = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
-	size_t len;
 
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+	if (fd < 0 || fstat(fd, &st) < 0)
+		g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "cannot read '%s': %s", path,
+			    g_strerror(errno));
+	else if (!S_ISREG(st.st_mode))
 		g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
 			    "cannot read '%s': directories of traces and files of spans can't be "
 			    "combined", path);
-	else if (stat(path, &st) == 0 && st.st_size > MOST_BYTES)
+	else if (st.st_size > MOST_BYTES)
 		g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED,
 			    "cannot read '%s': larger than 1 GiB", path);
-	else if (!g_file_get_contents(path, &text, &len, &why))
-		g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "cannot read '%s': %s", path,
-			    why->message);
 	else
-		read_text(im, path, text, len);
-	return text != NULL;
+		read_items(im, path, fd);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* ---- the publication ---- */

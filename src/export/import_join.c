@@ -2,6 +2,8 @@
 /* Reports, waits and calls find the span they belong to: see import_join.h. */
 #include "export/import_join.h"
 
+#include "export/facts.h"
+
 #include <string.h>
 
 #define MOST_CALLS 64			/* span.h: the longest of a span */
@@ -9,37 +11,25 @@
 #define MOST_SAME 256			/* spans of one id */
 #define MOST_DEPTH 64			/* of spans of one thread that a wait is in */
 
-/* Spans of one id: halves, and of other services. */
-struct same_id {
-	uint64_t trace, id;
-	GPtrArray *spans;		/* struct read_span, borrowed */
-};
-
 static guint hash_id(const void *v)
 {
-	const struct same_id *s = v;
-	uint64_t x = (s->trace ^ s->id << 32 ^ s->id >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	const struct read_span *r = v;
+	uint64_t x = (r->trace ^ r->id << 32 ^ r->id >> 32) * UINT64_C(0x9e3779b97f4a7c15);
 	return (guint)(x >> 32);
 }
 
 static gboolean equal_id(const void *va, const void *vb)
 {
-	const struct same_id *a = va, *b = vb;
+	const struct read_span *a = va, *b = vb;
 	return a->trace == b->trace && a->id == b->id;
-}
-
-static void free_same(void *v)
-{
-	struct same_id *s = v;
-	g_ptr_array_unref(s->spans);
-	g_free(s);
 }
 
 void joined_init(struct joined *j, struct import_names *names)
 {
 	*j = (struct joined){
 		.names = names, .spans = g_ptr_array_new_with_free_func(read_span_free),
-		.by_id = g_hash_table_new_full(hash_id, equal_id, free_same, NULL),
+		.by_id = g_hash_table_new(hash_id, equal_id),
+		.uppers = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 	};
 }
 
@@ -47,13 +37,28 @@ void joined_clear(struct joined *j)
 {
 	g_hash_table_unref(j->by_id);
 	g_ptr_array_unref(j->spans);
+	intmap_clear(&j->trace_at);
+	g_array_unref(j->uppers);
 }
 
-static GPtrArray *find(const struct joined *j, uint64_t trace, uint64_t id)
+/* Spans of one id, by .same: halves, and of other services. NULL: there is none. */
+static struct read_span *find(const struct joined *j, uint64_t trace, uint64_t id)
 {
-	const struct same_id key = { trace, id, NULL };
-	const struct same_id *found = g_hash_table_lookup(j->by_id, &key);
-	return found ? found->spans : NULL;
+	const struct read_span key = { .trace = trace, .id = id };
+	return g_hash_table_lookup(j->by_id, &key);
+}
+
+/* Ids of 32 digits go by their lower half, as those who know only that have it; where two differ in
+ * the upper half alone, the later one goes by another number. */
+static void set_trace(struct joined *j, struct read_span *r)
+{
+	uint32_t at = r->upper ? intmap_get(&j->trace_at, r->trace) : INTMAP_NONE;
+	if (r->upper && at == INTMAP_NONE) {
+		intmap_set(&j->trace_at, r->trace, j->uppers->len);
+		g_array_append_val(j->uppers, r->upper);
+	} else if (r->upper && g_array_index(j->uppers, uint64_t, at) != r->upper) {
+		r->trace = r->span->trace_id = facts_other_id(r->upper, r->trace);
+	}
 }
 
 /* ---- reports of one span ---- */
@@ -111,27 +116,26 @@ static bool is_same(const struct span *a, const struct span *b)
 
 bool joined_add(struct joined *j, struct read_span *r)
 {
-	GPtrArray *same = find(j, r->span->trace_id, r->span->span_id);
+	struct read_span *last = NULL;
+	guint n = 0;
 
-	for (guint i = 0; same && i < same->len; i++) {
-		struct read_span *other = g_ptr_array_index(same, i);
+	set_trace(j, r);
+	for (struct read_span *other = find(j, r->trace, r->id); other; other = other->same, n++) {
+		last = other;
 		if (!is_same(other->span, r->span))
 			continue;
 		merge(other, r);
 		read_span_free(r);
 		return true;
 	}
-	if (same && same->len >= MOST_SAME) {
+	if (n >= MOST_SAME) {
 		read_span_free(r);
 		return false;
 	}
-	if (!same) {
-		struct same_id *key = g_new(struct same_id, 1);
-		same = g_ptr_array_new();
-		*key = (struct same_id){ r->span->trace_id, r->span->span_id, same };
-		g_hash_table_add(j->by_id, key);
-	}
-	g_ptr_array_add(same, r);
+	if (last)
+		last->same = r;
+	else
+		g_hash_table_add(j->by_id, r);
 	g_ptr_array_add(j->spans, r);
 	return true;
 }
@@ -150,10 +154,9 @@ static struct read_span *owner_of(const struct joined *j, const struct read_span
 	uint64_t parent = k->parent_id;
 
 	for (int depth = 0; depth < 2; depth++) {
-		GPtrArray *same = parent ? find(j, k->trace_id, parent) : NULL;
+		struct read_span *p = parent ? find(j, k->trace_id, parent) : NULL;
 		parent = 0;
-		for (guint i = 0; same && i < same->len; i++) {
-			struct read_span *p = g_ptr_array_index(same, i);
+		for (; p; p = p->same) {
 			if (!p->span)
 				continue;
 			if (!is_kernel(p) && p->span->service == k->service &&
@@ -228,12 +231,11 @@ static void add_to_parents(const struct joined *j, const struct read_span *r,
 			   const struct span_wait *w)
 {
 	for (int depth = 0; r && depth < MOST_DEPTH; depth++) {
-		GPtrArray *same = r->span->parent_id ?
-			find(j, r->span->trace_id, r->span->parent_id) : NULL;
+		struct read_span *p = r->span->parent_id ?
+			find(j, r->trace, r->span->parent_id) : NULL;
 		const struct span *child = r->span;
 		r = NULL;
-		for (guint i = 0; same && !r && i < same->len; i++) {
-			struct read_span *p = g_ptr_array_index(same, i);
+		for (; p && !r; p = p->same) {
 			if (p->span && !is_kernel(p) && p->span != child && p->span->thread == w->thread &&
 			    p->span->begin_ns <= w->begin_ns && w->end_ns <= p->span->end_ns)
 				r = p;
@@ -327,13 +329,11 @@ static void sort_kernel(struct span *s)
 
 /* ---- the other end ---- */
 
-static bool has_kind(const GPtrArray *same, enum span_kind kind)
+static bool has_kind(const struct read_span *r, enum span_kind kind)
 {
-	for (guint i = 0; i < same->len; i++) {
-		const struct read_span *r = g_ptr_array_index(same, i);
+	for (; r; r = r->same)
 		if (r->span && r->span->kind == kind)
 			return true;
-	}
 	return false;
 }
 
@@ -353,7 +353,7 @@ static void add_peer_tag(struct joined *j, struct span *s, const char *key, cons
 /* Whom it talked to, as tags, unless that has told its own half. */
 static void tell_peer(struct joined *j, const struct read_span *r)
 {
-	const GPtrArray *same = find(j, r->span->trace_id, r->span->span_id);
+	const struct read_span *same = find(j, r->trace, r->id);
 	enum span_kind other = r->span->kind == SPAN_CLIENT ? SPAN_SERVER : SPAN_CLIENT;
 	g_autofree char *port = g_strdup_printf("%u", r->remote_port);
 
@@ -366,38 +366,51 @@ static void tell_peer(struct joined *j, const struct read_span *r)
 
 /* ---- self time ---- */
 
-static int compare_begin(const void *va, const void *vb)
+/* By trace and parent, then by begin. */
+static int compare_child(const void *va, const void *vb)
 {
 	const struct span *a = *(struct span *const *)va, *b = *(struct span *const *)vb;
+	if (a->trace_id != b->trace_id)
+		return a->trace_id < b->trace_id ? -1 : 1;
+	if (a->parent_id != b->parent_id)
+		return a->parent_id < b->parent_id ? -1 : 1;
 	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
-/* By parent: of which child spans the time of a span is. */
-static GHashTable *children_by_parent(const struct joined *j)
+static GPtrArray *sorted_children(const struct joined *j)
 {
-	GHashTable *children = g_hash_table_new_full(hash_id, equal_id, free_same, NULL);
+	GPtrArray *children = g_ptr_array_new();
 	for (guint i = 0; i < j->spans->len; i++) {
-		struct read_span *r = g_ptr_array_index(j->spans, i);
-		if (!r->span || !r->span->parent_id || r->span->parent_id == r->span->span_id)
-			continue;
-		struct same_id key = { r->span->trace_id, r->span->parent_id, NULL };
-		struct same_id *known = g_hash_table_lookup(children, &key);
-		if (!known) {
-			known = g_new(struct same_id, 1);
-			*known = key;
-			known->spans = g_ptr_array_new();
-			g_hash_table_add(children, known);
-		}
-		g_ptr_array_add(known->spans, r->span);
+		struct span *s = ((struct read_span *)j->spans->pdata[i])->span;
+		if (s && s->parent_id && s->parent_id != s->span_id)
+			g_ptr_array_add(children, s);
 	}
+	g_ptr_array_sort(children, compare_child);
 	return children;
+}
+
+static guint first_child(const GPtrArray *children, const struct span *of)
+{
+	const struct span key = { .trace_id = of->trace_id, .parent_id = of->span_id, .begin_ns = INT64_MIN };
+	const struct span *wanted = &key;
+	guint lo = 0, hi = children->len;
+	while (lo < hi) {
+		guint mid = lo + (hi - lo) / 2;
+		if (compare_child(&children->pdata[mid], &wanted) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 static int64_t self_time(const struct span *s, const GPtrArray *children)
 {
 	int64_t self = span_duration(s), done = s->begin_ns;
-	for (guint i = 0; children && i < children->len; i++) {
+	for (guint i = first_child(children, s); i < children->len; i++) {
 		const struct span *c = g_ptr_array_index(children, i);
+		if (c->trace_id != s->trace_id || c->parent_id != s->span_id)
+			break;
 		int64_t from = MAX(c->begin_ns, done), to = MIN(c->end_ns, s->end_ns);
 		if (to > from) {
 			self -= to - from;
@@ -409,20 +422,12 @@ static int64_t self_time(const struct span *s, const GPtrArray *children)
 
 static void set_self_times(struct joined *j)
 {
-	g_autoptr(GHashTable) children = children_by_parent(j);
-	GHashTableIter it;
-	void *key;
+	g_autoptr(GPtrArray) children = sorted_children(j);
 
-	g_hash_table_iter_init(&it, children);
-	while (g_hash_table_iter_next(&it, &key, NULL))
-		g_ptr_array_sort(((struct same_id *)key)->spans, compare_begin);
 	for (guint i = 0; i < j->spans->len; i++) {
 		struct read_span *r = g_ptr_array_index(j->spans, i);
-		if (!r->span || r->has_self)
-			continue;
-		struct same_id wanted = { r->span->trace_id, r->span->span_id, NULL };
-		const struct same_id *known = g_hash_table_lookup(children, &wanted);
-		r->span->self_ns = self_time(r->span, known ? known->spans : NULL);
+		if (r->span && !r->has_self)
+			r->span->self_ns = self_time(r->span, children);
 	}
 }
 

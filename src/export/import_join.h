@@ -7,12 +7,15 @@
 #ifndef BLK_EXPORT_IMPORT_JOIN_H
 #define BLK_EXPORT_IMPORT_JOIN_H
 
+#include "base/intmap.h"
 #include "export/zipkin_read.h"
 
 struct joined {
 	struct import_names *names;
 	GPtrArray *spans;		/* struct read_span, owned; .span NULL: it is part of another */
-	GHashTable *by_id;		/* private */
+	GHashTable *by_id;		/* private: a set of struct read_span, the first of each id */
+	struct intmap trace_at;		/* private: trace ids of 32 digits, by their lower half */
+	GArray *uppers;			/* private: uint64_t, of these */
 	unsigned without_time;		/* were left out: after joined_finish() */
 };
 

@@ -2,12 +2,65 @@
 /* The objects of a JSON text: see json_items.h. What is inside is the parser's. */
 #include "export/json_items.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
+
+#define WINDOW (256u << 10)		/* bytes, at first: as many as the longest object needs */
 
 void json_items_init(struct json_items *j, const char *text, size_t len)
 {
-	*j = (struct json_items){ .text = text, .len = len };
-	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+	*j = (struct json_items){ .text = text, .len = len, .fd = -1 };
+}
+
+void json_items_open(struct json_items *j, int fd)
+{
+	*j = (struct json_items){ .fd = fd, .room = WINDOW };
+	j->text = j->window = g_malloc(WINDOW);
+}
+
+void json_items_clear(struct json_items *j)
+{
+	g_clear_pointer(&j->window, g_free);
+	*j = (struct json_items){ .fd = -1 };
+}
+
+uint64_t json_items_at(const struct json_items *j)
+{
+	return j->passed + j->at;
+}
+
+/* What lies behind us makes room. False: there is no more of it, or (.error) it can't be read. */
+static bool read_more(struct json_items *j)
+{
+	ssize_t n;
+
+	if (j->fd < 0)
+		return false;
+	memmove(j->window, j->window + j->at, j->len - j->at);
+	j->passed += j->at;
+	j->len -= j->at;
+	j->at = 0;
+	if (j->len == j->room)
+		j->window = g_realloc(j->window, j->room *= 2);
+	j->text = j->window;
+	do
+		n = read(j->fd, j->window + j->len, j->room - j->len);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		j->error = g_strerror(errno);
+	if (n <= 0)
+		j->fd = -1;
+	j->len += n > 0 ? (size_t)n : 0;
+	return n > 0;
+}
+
+/* Of a byte order mark that some begin with. */
+static void skip_mark(struct json_items *j)
+{
+	while (!json_items_at(j) && j->len < 3 && read_more(j)) {
+	}
+	if (!json_items_at(j) && j->len >= 3 && memcmp(j->text, "\xef\xbb\xbf", 3) == 0)
 		j->at = 3;
 }
 
@@ -29,8 +82,8 @@ static size_t string_end(const struct json_items *j, size_t at)
 	return 0;
 }
 
-/* One past the object that begins at .at. */
-static size_t object_end(struct json_items *j)
+/* One past the object that begins at .at; 0: it is none (.error), or has no end yet. */
+static size_t find_end(struct json_items *j)
 {
 	unsigned depth = 0;
 	size_t i = j->at;
@@ -55,8 +108,19 @@ static size_t object_end(struct json_items *j)
 	}
 	if (i && depth == 0 && i - j->at <= JSON_MAX_ITEM)
 		return i;
-	j->error = i && i < j->len ? "a span that is too long" : "it ends inside of a span";
+	if (j->len - j->at > JSON_MAX_ITEM)
+		j->error = "a span that is too long";
 	return 0;
+}
+
+static size_t object_end(struct json_items *j)
+{
+	size_t end = find_end(j);
+	while (!end && !j->error && read_more(j))
+		end = find_end(j);
+	if (!end && !j->error)
+		j->error = "it ends inside of a span";
+	return end;
 }
 
 static bool open_list(struct json_items *j)
@@ -82,7 +146,8 @@ static bool close_list(struct json_items *j)
 
 bool json_items_next(struct json_items *j, const char **ret_text, size_t *ret_len)
 {
-	while (!j->error && j->at < j->len) {
+	skip_mark(j);
+	while (!j->error && (j->at < j->len || read_more(j))) {
 		char c = j->text[j->at];
 		if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
 			j->at++;

@@ -2,28 +2,42 @@
 /*
  * The objects of a JSON text, one by one, however many: what is in lists, and in lists of
  * lists. Each is handed out as text that is safe to parse: no deeper than JSON_MAX_DEPTH,
- * no longer than JSON_MAX_ITEM. Private to src/export/.
+ * no longer than JSON_MAX_ITEM. A file is read in windows, and held no further than the object
+ * at hand. Not thread safe. Private to src/export/.
  */
 #ifndef BLK_EXPORT_JSON_ITEMS_H
 #define BLK_EXPORT_JSON_ITEMS_H
 
 #include <glib.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define JSON_MAX_DEPTH 32
 #define JSON_MAX_LISTS 4		/* around the objects */
 #define JSON_MAX_ITEM (4u << 20)	/* bytes */
 
 struct json_items {
-	const char *text;
-	size_t len, at;
-	unsigned lists;			/* that are open */
 	const char *error;		/* why it ended before its end; NULL: it did not */
-	bool comma;			/* the next one needs one before it; private */
+	/* private */
+	const char *text;		/* of a window: what there is of it now */
+	size_t len, at;
+	uint64_t passed;		/* bytes before the window */
+	unsigned lists;			/* that are open */
+	bool comma;			/* the next one needs one before it */
+	int fd;				/* -1: none, or nothing more comes */
+	char *window;			/* NULL: the text is the caller's */
+	size_t room;
 };
 
+/* The text is the caller's, and stays. */
 void json_items_init(struct json_items *j, const char *text, size_t len);
-/* The next object: borrowed, not terminated. False: there is none, see .error and .at. */
+/* Of the file, from where it stands; the caller closes it after json_items_clear(). */
+void json_items_open(struct json_items *j, int fd);
+void json_items_clear(struct json_items *j);
+/* The next object: borrowed until the next call, not terminated. False: there is none; .error
+ * says why, if it is not the end. */
 bool json_items_next(struct json_items *j, const char **ret_text, size_t *ret_len);
+/* Bytes that lie behind us. */
+uint64_t json_items_at(const struct json_items *j);
 
 #endif

@@ -195,7 +195,7 @@ static void append_span(struct otlp *o, const struct tree *t, int node)
 	int parent = t->nodes[node].parent;
 	JsonBuilder *b = json_builder_new();
 
-	begin_span(b, tl, s, o->ids[node], parent >= 0 ? o->ids[parent] : s->parent_id);
+	begin_span(b, tl, s, o->ids[node], parent >= 0 ? o->ids[parent] : export_parent_id(s));
 	json_add_text(b, "name", timeline_string(tl, s->name));
 	json_add_int(b, "kind", kind_of(tl, s));
 	add_times(b, s->begin_ns, s->end_ns);

@@ -98,7 +98,7 @@ static void add_args(JsonBuilder *b, const struct perfetto *p, const struct item
 	const struct timeline *tl = p->t.set->h->tl;
 	const struct tree *tree = p->t.set->traces[i->trace].tree;
 	const struct span *s = item_span(&p->t, i);
-	uint64_t parent = i->kernel ? i->kernel->parent_id : s->parent_id;
+	uint64_t parent = i->kernel ? i->kernel->parent_id : export_parent_id(s);
 	g_autoptr(GArray) facts = i->kernel ? facts_of_kernel(tl, i->kernel) :
 		facts_of_span(p->t.set->h, tree, i->node);
 	g_autofree char *trace_id = export_trace_id(tl, s, 16);

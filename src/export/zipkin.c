@@ -99,8 +99,9 @@ static void append_span(GString *out, struct history *h, const struct tree *t, i
 	json_builder_begin_object(b);
 	add_trace_id(b, h->tl, s);
 	json_add_hex(b, "id", s->span_id);
-	if (s->parent_id)
-		json_add_hex(b, "parentId", s->parent_id);
+	uint64_t parent = export_parent_id(s);
+	if (parent)
+		json_add_hex(b, "parentId", parent);
 	json_add_text(b, "name", timeline_string(h->tl, s->name));
 	add_kind(b, h->tl, s);
 	/* Of an open span nobody knows how long; whoever has sent none yet waits for it. */

@@ -22,7 +22,6 @@ void read_span_free(void *read)
 	if (!r)
 		return;
 	span_unref(r->span);
-	g_free(r->trace_id);
 	g_free(r->remote_service);
 	g_free(r->remote_ip);
 	g_clear_pointer(&r->told, g_hash_table_unref);
@@ -77,14 +76,22 @@ static bool int_member(JsonObject *o, const char *key, int64_t least, int64_t mo
 	return *ret >= least && *ret <= most;
 }
 
-/* Up to 32 hexadecimal digits; what is above the lower 16 is left out. 0: it is no id. */
-static uint64_t id_member(JsonObject *o, const char *key)
+/* Up to 32 hexadecimal digits: the lower 16 of them, and those above. 0: it is no id. */
+static uint64_t id_member(JsonObject *o, const char *key, uint64_t *ret_upper)
 {
 	const char *text = text_member(o, key);
 	size_t n = text ? strlen(text) : 0;
+
+	*ret_upper = 0;
 	if (n < 1 || n > MOST_ID || strspn(text, "0123456789abcdefABCDEF") != n)
 		return 0;
-	return g_ascii_strtoull(n > 16 ? text + n - 16 : text, NULL, 16);
+	if (n > 16) {
+		char upper[17];
+		g_strlcpy(upper, text, n - 16 + 1);
+		*ret_upper = g_ascii_strtoull(upper, NULL, 16);
+		text += n - 16;
+	}
+	return g_ascii_strtoull(text, NULL, 16);
 }
 
 /* ---- tags ---- */
@@ -138,8 +145,12 @@ static void read_tags(struct import_names *names, struct read_span *r, JsonObjec
 				r->n_waits = (uint32_t)MIN(g_ascii_strtoull(text, NULL, 10), SPAN_MAX_WAITS);
 		}
 	}
-	if (r->trace_id)
-		add_tag(names, tags, r->span, TAG_TRACE_ID, r->trace_id);
+	if (r->upper) {
+		char whole[33];
+		g_snprintf(whole, sizeof whole, "%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x",
+			   r->upper, r->trace);
+		add_tag(names, tags, r->span, TAG_TRACE_ID, whole);
+	}
 	r->span->n_tags = tags->len;
 	r->span->tags = (struct span_tag *)g_array_free(tags, FALSE);
 }
@@ -148,18 +159,14 @@ static void read_tags(struct import_names *names, struct read_span *r, JsonObjec
 
 static void read_ids(struct read_span *r, JsonObject *o)
 {
-	const char *trace_id = text_member(o, "traceId");
+	struct span *s = r->span;
+	uint64_t unused;
 
-	r->span->trace_id = id_member(o, "traceId");
-	r->span->span_id = id_member(o, "id");
-	r->span->parent_id = id_member(o, "parentId");
-	if (!r->span->trace_id || strlen(trace_id) <= 16)
-		return;
-	g_autofree char *lower = g_ascii_strdown(trace_id, -1);
-	g_autofree char *whole = g_strdup_printf("%032d", 0);
-	memcpy(whole + MOST_ID - strlen(lower), lower, strlen(lower));
-	if (strspn(whole, "0") < 16)
-		r->trace_id = g_steal_pointer(&whole);
+	r->trace = s->trace_id = id_member(o, "traceId", &r->upper);
+	r->id = s->span_id = id_member(o, "id", &unused);
+	s->parent_id = id_member(o, "parentId", &unused);
+	if (s->parent_id == s->span_id)
+		s->parent_id = 0;	/* as Zipkin's own model has it: nobody is its own parent */
 }
 
 static const char *ip_of(JsonObject *endpoint)

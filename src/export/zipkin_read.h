@@ -13,7 +13,9 @@ struct read_span {
 	bool has_time, has_end;
 	bool has_self;			/* told by blktop itself */
 	uint32_t n_waits;		/* told to be kept of it, in it or below */
-	char *trace_id;			/* of 32 digits, or NULL */
+	uint64_t trace, id;		/* of the span, also when that is gone */
+	uint64_t upper;			/* the upper half of a trace id of 32 digits, else 0 */
+	struct read_span *same;		/* the next one of the same ids; import_join.c's */
 	char *remote_service, *remote_ip;	/* or NULL */
 	uint32_t remote_port;
 	GHashTable *told;		/* of waits and calls: tags that begin with "blktop."; or NULL */

@@ -9,9 +9,11 @@
 #include "export/json_items.h"
 #include "lib/fake_timeline.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char *write_temporary(const char *text, size_t len)
 {
@@ -211,6 +213,41 @@ static void test_wide_ids(void)
 	g_assert_null(strstr(zipkin, "blktop.kind"));
 	g_assert_nonnull(strstr(otlp, "\"traceId\":\"463ac35c9f6413ad48485a3953bb6124\""));
 	g_assert_nonnull(strstr(otlp, "\"kind\":4"));
+}
+
+/* Of one lower half: two traces, each with its own spans, and one that knows no more of its id. */
+static void test_alike_ids(void)
+{
+	static const char *const ids[] = {
+		"000000000000000a48485a3953bb6124", "000000000000000b48485a3953bb6124", "48485a3953bb6124",
+		"000000000000000b48485a3953bb6124",
+	};
+	g_autoptr(GString) text = g_string_new(NULL);
+	for (guint i = 0; i < G_N_ELEMENTS(ids); i++)
+		g_string_append_printf(text, "{\"traceId\":\"%s\",\"id\":\"%x\",\"timestamp\":1000,\"duration\":1}",
+				       ids[i], i + 1);
+	g_autoptr(blk_timeline) tl = import_text(text->str);
+	g_assert_cmpuint(timeline_n_traces(tl), ==, 2);
+	g_assert_nonnull(timeline_find_trace(tl, UINT64_C(0x48485a3953bb6124)));
+	g_autofree char *zipkin = export(tl, SPAN_ZIPKIN, false);
+	g_autoptr(JsonNode) root = json_from_string(zipkin, NULL);
+	JsonArray *spans = json_node_get_array(root);
+	g_assert_cmpuint(json_array_get_length(spans), ==, G_N_ELEMENTS(ids));
+	for (guint i = 0; i < G_N_ELEMENTS(ids); i++) {
+		JsonObject *o = json_array_get_object_element(spans, i);
+		guint id = (guint)g_ascii_strtoull(json_object_get_string_member(o, "id"), NULL, 16);
+		const char *trace = json_object_get_string_member(o, "traceId");
+		g_assert_cmpuint(id, <=, G_N_ELEMENTS(ids));
+		g_assert_cmpstr(trace, ==, ids[id - 1]);
+	}
+}
+
+/* It says that it is its own parent: a root, as Zipkin has it. */
+static void test_own_parent(void)
+{
+	g_autoptr(blk_timeline) tl = import_text(
+		"{\"traceId\":\"1\",\"id\":\"2\",\"parentId\":\"2\",\"timestamp\":1000,\"duration\":1}");
+	g_assert_cmphex(only(tl)->parent_id, ==, 0);
 }
 
 /* Two reports of one span, the second late; and the other half, which is no report of it. */
@@ -545,6 +582,60 @@ static void test_items(void)
 	g_assert_cmpstr(items.error, ==, NULL);
 }
 
+/* What a file holds, window by window, is what the text holds: at any place where a window may
+ * end, and of objects that are longer than one. */
+static void test_windows(void)
+{
+	g_autoptr(GString) text = g_string_new("\xef\xbb\xbf[");
+	for (guint i = 0; i < 40; i++) {
+		g_autofree char *filler = g_strnfill(i == 20 ? 3 << 20 : 16000 + i * 977, i % 2 ? '{' : '\\');
+		g_string_append_printf(text, "%s{\"%u\":\"%s%s\"}", i ? ", " : "", i, filler,
+				       i % 2 || strlen(filler) % 2 == 0 ? "" : "\\");
+	}
+	g_string_append(text, "]\n");
+	g_autofree char *path = write_temporary(text->str, text->len);
+	int fd = g_open(path, O_RDONLY | O_CLOEXEC);
+	struct json_items whole, file;
+	const char *a, *b;
+	size_t a_len, b_len;
+	json_items_init(&whole, text->str + 3, text->len - 3);
+	json_items_open(&file, fd);
+	for (guint i = 0; i < 40; i++) {
+		g_assert_true(json_items_next(&whole, &a, &a_len));
+		g_assert_true(json_items_next(&file, &b, &b_len));
+		g_assert_cmpmem(a, a_len, b, b_len);
+		g_assert_cmpuint(json_items_at(&whole) + 3, ==, json_items_at(&file));
+	}
+	g_assert_false(json_items_next(&file, &b, &b_len));
+	g_assert_cmpstr(file.error, ==, NULL);
+	g_assert_cmpuint(json_items_at(&file), ==, text->len);
+	json_items_clear(&file);
+	close(fd);
+	g_unlink(path);
+}
+
+/* Neither what never ends nor what is too long is held. */
+static void test_endless(void)
+{
+	static const char *const why[] = { "it ends inside of a span", "a span that is too long" };
+	for (guint i = 0; i < G_N_ELEMENTS(why); i++) {
+		g_autofree char *filler = g_strnfill(i ? 2 * JSON_MAX_ITEM : 1 << 20, 'x');
+		g_autofree char *text = g_strdup_printf("[{\"a\":\"%s", filler);
+		g_autofree char *path = write_temporary(text, strlen(text));
+		int fd = g_open(path, O_RDONLY | O_CLOEXEC);
+		struct json_items file;
+		const char *item;
+		size_t len;
+		json_items_open(&file, fd);
+		g_assert_false(json_items_next(&file, &item, &len));
+		g_assert_cmpstr(file.error, ==, why[i]);
+		g_assert_cmpuint(json_items_at(&file), ==, 1);
+		json_items_clear(&file);
+		close(fd);
+		g_unlink(path);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -562,6 +653,10 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/many-of-one-id", test_many_of_one_id);
 	g_test_add_func("/import/mutations", test_mutations);
 	g_test_add_func("/import/items", test_items);
+	g_test_add_func("/import/alike-ids", test_alike_ids);
+	g_test_add_func("/import/own-parent", test_own_parent);
+	g_test_add_func("/import/windows", test_windows);
+	g_test_add_func("/import/endless", test_endless);
 	g_test_add_func("/import/told", test_told);
 	g_test_add_func("/import/split", test_split);
 	return g_test_run();
