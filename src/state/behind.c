@@ -4,11 +4,6 @@
 
 #include "state/runs.h"
 
-struct neighbour {
-	const struct thread *thread;
-	int64_t ns;
-};
-
 static void add_piece(void *data, uint32_t thread, int64_t from, int64_t to)
 {
 	struct behind *b = data;
@@ -51,18 +46,30 @@ static int longest_first(gconstpointer a, gconstpointer b, gpointer data)
 	return thread_order(a, b, data);
 }
 
+#define FEW 32		/* entries: looked through rather than sorted */
+
+/* The entry, among those from `from` to `end`, of the thread; `end`: there is none. */
+static guint same_thread(const struct vec *all, guint from, guint end, const struct thread *thread)
+{
+	while (from < end && vec_at(all, struct neighbour, from)->thread != thread)
+		from++;
+	return from;
+}
+
 /* One entry a thread, the longest first. */
 static void sum_up(struct vec *all)
 {
+	bool few = all->len <= FEW;
 	guint kept = 0;
 	if (all->len < 2)
 		return;
-	vec_sort(all, sizeof(struct neighbour), thread_order, NULL);
+	if (!few)
+		vec_sort(all, sizeof(struct neighbour), thread_order, NULL);
 	for (guint i = 0; i < all->len; i++) {
 		const struct neighbour *n = vec_at(all, struct neighbour, i);
-		struct neighbour *last = kept ? vec_at(all, struct neighbour, kept - 1) : NULL;
-		if (last && last->thread == n->thread)
-			last->ns += n->ns;
+		guint at = same_thread(all, few || !kept ? 0 : kept - 1, kept, n->thread);
+		if (at < kept)
+			vec_at(all, struct neighbour, at)->ns += n->ns;
 		else
 			*vec_at(all, struct neighbour, kept++) = *n;
 	}

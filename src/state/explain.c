@@ -56,7 +56,7 @@ static bool open_wait(const struct thread *t, int64_t now, struct wait *w)
 	return true;
 }
 
-static const struct wait *wait_at(const struct thread *t, uint64_t index)
+static struct wait *wait_at(const struct thread *t, uint64_t index)
 {
 	if (index < t->waits_base || index - t->waits_base >= t->waits.len)
 		return NULL;
@@ -197,6 +197,56 @@ static void take_wait(struct spans *sp, struct span *span, uint32_t thread, cons
 	kept->len -= !inside;
 }
 
+/* A wait that spans of the trace hold whole: it is looked into once for all of them. */
+struct known_wait {
+	struct span_wait told;
+	const struct wait *wait;
+	int64_t idle_ns;		/* what it brought to struct behind */
+	uint32_t n, first;		/* of spans.known_behind */
+	bool inside;
+};
+
+static const struct known_wait *find_known(const struct spans *sp, const struct wait *w)
+{
+	if (w->known >= sp->known.len)
+		return NULL;
+	const struct known_wait *k = vec_at(&sp->known, struct known_wait, w->known);
+	return k->wait == w ? k : NULL;
+}
+
+static void take_known(struct spans *sp, struct span *span, const struct known_wait *k)
+{
+	struct behind *b = &sp->parts.behind;
+	if (k->inside)
+		*vec_add(&sp->parts.waits, struct span_wait) = k->told;
+	if (k->wait->cause == WAIT_FD)
+		span->part[k->told.part] += k->wait->wake - k->wait->begin;
+	b->idle += k->idle_ns;
+	vec_append(&b->all, vec_at(&sp->known_behind, struct neighbour, k->first), k->n, sizeof(struct neighbour));
+}
+
+static void take_whole(struct spans *sp, struct span *span, uint32_t thread, struct wait *w)
+{
+	struct behind *b = &sp->parts.behind;
+	const struct known_wait *known = find_known(sp, w);
+	if (known) {
+		take_known(sp, span, known);
+		return;
+	}
+	uint32_t n_behind = b->all.len, n_kept = sp->parts.waits.len;
+	int64_t idle = b->idle;
+	take_wait(sp, span, thread, w, w->begin, w->end);
+	w->known = sp->known.len;
+	struct known_wait *k = vec_add(&sp->known, struct known_wait);
+	k->wait = w;
+	k->idle_ns = b->idle - idle;
+	k->first = sp->known_behind.len;
+	k->n = b->all.len - n_behind;
+	k->inside = sp->parts.waits.len > n_kept;
+	k->told = *vec_at(&sp->parts.waits, struct span_wait, n_kept);	/* written in any case */
+	vec_append(&sp->known_behind, vec_at(&b->all, struct neighbour, n_behind), k->n, sizeof(struct neighbour));
+}
+
 /* The thread's account from annotation x to y, both by it. */
 static void explain_run(struct spans *sp, struct span *span, const struct annot *x, const struct annot *y)
 {
@@ -204,8 +254,10 @@ static void explain_run(struct spans *sp, struct span *span, const struct annot 
 	const struct thread *t = thread_at(sp->s, id);
 	add_difference(span->part, x->snap->part, y->snap->part);
 	for (uint64_t i = x->snap->wait_index; i < y->snap->wait_index; i++) {
-		const struct wait *w = wait_at(t, i);
-		if (w)
+		struct wait *w = wait_at(t, i);
+		if (w && w->begin >= x->ts && w->end <= y->ts)
+			take_whole(sp, span, id, w);
+		else if (w)
 			take_wait(sp, span, id, w, x->ts, y->ts);
 	}
 }

@@ -138,12 +138,12 @@ static void adopt(struct slice *s, struct thread *l, struct thread *r)
 /* Also of a right that is not hard: its wakeup, mostly, that the left has seen by now. */
 static void append_queued(struct thread *l, struct thread *r)
 {
-	const GArray *log = r->sched.queued;
-	for (guint i = 0; log && i < log->len; i++) {
-		const struct queued *q = &g_array_index(log, struct queued, i);
+	const struct vec *log = &r->sched.queued;
+	for (guint i = 0; i < log->len; i++) {
+		const struct queued *q = vec_at(log, struct queued, i);
 		runs_queued(l, q->ts, q->cpu);
 	}
-	g_clear_pointer(&r->sched.queued, g_array_unref);
+	vec_free(&r->sched.queued);
 }
 
 void thread_append(struct slice *s, struct thread *l, struct thread *r)

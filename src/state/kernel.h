@@ -128,7 +128,8 @@ struct thread_sched {
 	uint16_t first_cpu;		/* the first one of the slice, at .first_ns */
 	int16_t first_prio;
 	int64_t first_ns;
-	GArray *queued;			/* struct queued, see runs.h; or NULL */
+	struct vec queued;		/* struct queued, see runs.h */
+	uint32_t queued_hint;		/* where it was looked into last */
 	struct sched_slot slot[SCHED_SLOTS];
 	struct waker_slot waker;
 };

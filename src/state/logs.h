@@ -24,6 +24,7 @@ struct wait {
 	uint8_t part;			/* WAIT_PART (or PART_PREEMPTED) */
 	uint16_t off_cpu;		/* number of the CPU it left, or CPU_NONE */
 	uint32_t waker, waker_irq, cpu;
+	uint32_t known;			/* while spans are made: see explain.c. Any number */
 	struct wait_call call;		/* name 0: outside of one */
 };
 

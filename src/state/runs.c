@@ -20,11 +20,8 @@ void runs_add(struct cpu *c, int64_t ts)
 
 void runs_queued(struct thread *t, int64_t ts, uint16_t cpu)
 {
-	struct queued q = { ts, cpu };
 	t->st.queue_cpu = cpu;
-	if (!t->sched.queued)
-		t->sched.queued = g_array_new(false, true, sizeof q);
-	g_array_append_val(t->sched.queued, q);
+	*vec_add(&t->sched.queued, struct queued) = (struct queued){ ts, cpu };
 }
 
 static void begin_with(struct cpu *c, int64_t ts)
@@ -157,28 +154,23 @@ int64_t runs_next(const struct slice *s, const struct thread *t, int64_t from, i
 	return to;
 }
 
-static guint queued_at(const GArray *log, int64_t ts)	/* first entry at or behind it */
+static guint queued_at(struct thread *t, int64_t ts)	/* first entry at or behind it */
 {
-	guint lo = 0, hi = log ? log->len : 0;
-	while (lo < hi) {
-		guint mid = lo + (hi - lo) / 2;
-		if (g_array_index(log, struct queued, mid).ts < ts)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	if (ts == INT64_MIN)
+		return 0;
+	return t->sched.queued_hint = vec_first_after(&t->sched.queued, sizeof(struct queued),
+						      offsetof(struct queued, ts), ts - 1, t->sched.queued_hint);
 }
 
-void runs_runnable(const struct slice *s, const struct thread *t, const struct wait *w, int64_t from,
+void runs_runnable(const struct slice *s, struct thread *t, const struct wait *w, int64_t from,
 		   int64_t to, runs_queue tell, void *data)
 {
-	const GArray *log = t->sched.queued;
+	const struct vec *log = &t->sched.queued;
 	bool preempted = w->cause == WAIT_PART && w->part == PART_PREEMPTED;
 	uint16_t queue = w->off_cpu;
 	int64_t at = MAX(preempted ? w->begin : w->wake, from), end = MIN(w->end, to);
-	for (guint i = queued_at(log, w->begin); log && i < log->len && at < end; i++) {
-		const struct queued *q = &g_array_index(log, struct queued, i);
+	for (guint i = log->len ? queued_at(t, w->begin) : 0; i < log->len && at < end; i++) {
+		const struct queued *q = vec_at(log, struct queued, i);
 		int64_t until = CLAMP(q->ts, at, end);
 		if (q->ts > w->end)
 			break;
@@ -205,8 +197,7 @@ void runs_forget(struct slice *s, int64_t before)
 	}
 	for (guint i = 0; i < s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(s->threads, i);
-		guint n = t->forward == ID_NONE ? queued_at(t->sched.queued, before) : 0;
-		if (n)
-			g_array_remove_range(t->sched.queued, 0, n);
+		vec_drop(&t->sched.queued, t->forward == ID_NONE ? queued_at(t, before) : 0, sizeof(struct queued));
+		t->sched.queued_hint = 0;
 	}
 }

@@ -66,7 +66,7 @@ int64_t runs_next(const struct slice *s, const struct thread *t, int64_t from, i
 
 /* When it could have run within the wait, piece by piece; cpu: on whose queue, NULL: unknown. */
 typedef void (*runs_queue)(void *data, struct cpu *cpu, int64_t from, int64_t to);
-void runs_runnable(const struct slice *s, const struct thread *t, const struct wait *w, int64_t from,
+void runs_runnable(const struct slice *s, struct thread *t, const struct wait *w, int64_t from,
 		   int64_t to, runs_queue tell, void *data);
 
 #endif

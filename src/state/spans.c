@@ -86,7 +86,7 @@ void spans_free(struct spans *sp)
 	struct parts_of_span *p = &sp->parts;
 	struct vec *const rooms[] = {
 		&sp->ids, &sp->halves, &sp->segments, &sp->children, &sp->calls, &sp->chains,
-		&sp->inner, &sp->stack, &sp->starts, &p->annotations, &p->tags, &p->waits,
+		&sp->inner, &sp->stack, &sp->starts, &sp->known, &sp->known_behind, &p->annotations, &p->tags, &p->waits,
 		&p->calls, &p->slow, &p->hops, &p->behind.all, &p->behind_hop.all,
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(rooms); i++)
@@ -490,6 +490,7 @@ static void sort_and_split(struct spans *sp, struct strace *t)
 static void publish_trace(struct spans *sp, struct strace *t, struct publication *pub, int64_t now)
 {
 	struct making m = { t, strace_closed(t, now), now };
+	sp->known.len = sp->known_behind.len = 0;
 	sort_and_split(sp, t);
 	t->open = !m.closed;
 	t->goes_on = false;

@@ -29,6 +29,8 @@ struct segment { int64_t begin, end; uint32_t thread, half; };
 struct inner { uint32_t half, segment, index; };
 
 /* Who ran instead, see behind.h. */
+struct neighbour { const struct thread *thread; int64_t ns; };
+
 struct behind {
 	const struct slice *s;
 	struct vec all;			/* struct neighbour */
@@ -72,6 +74,7 @@ struct spans {
 	struct vec children;		/* struct child */
 	struct vec calls, chains;	/* struct inner: by half */
 	struct vec inner, stack, starts;	/* while those are found */
+	struct vec known, known_behind;	/* struct known_wait (explain.c), struct neighbour: of its waits */
 	struct parts_of_span parts;	/* while a span is made */
 };
 

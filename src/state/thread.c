@@ -33,8 +33,7 @@ static void clear(struct thread *t)
 		g_array_unref(t->aliases);
 	if (t->counters)
 		g_array_unref(t->counters);
-	if (t->sched.queued)
-		g_array_unref(t->sched.queued);
+	vec_free(&t->sched.queued);
 }
 
 void thread_free(struct thread *t)
