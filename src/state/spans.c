@@ -86,7 +86,8 @@ void spans_free(struct spans *sp)
 	struct parts_of_span *p = &sp->parts;
 	struct vec *const rooms[] = {
 		&sp->ids, &sp->halves, &sp->segments, &sp->children, &sp->calls, &sp->chains,
-		&sp->inner, &sp->stack, &sp->starts, &sp->known, &sp->known_behind, &p->annotations, &p->tags, &p->waits,
+		&sp->inner, &sp->stack, &sp->starts, &sp->known, &sp->known_behind,
+		&p->annotations, &p->tags, &p->waits,
 		&p->calls, &p->slow, &p->hops, &p->behind.all, &p->behind_hop.all,
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(rooms); i++)

@@ -331,7 +331,7 @@ static void add_meanwhile(GString *text, const struct history *h, const struct w
 				       duration(buf, why->culprit_also_ns));
 }
 
-/* A client that waited much longer than its server worked: say how long that was. */
+/* A client: say how long its server worked. true: that is what the wait was for, mostly. */
 static bool add_server(GString *text, const struct history *h, const struct tree *t,
 		       const struct why *why)
 {
@@ -343,7 +343,7 @@ static bool add_server(GString *text, const struct history *h, const struct tree
 			continue;
 		g_string_append_printf(text, "; %s had it for %s", timeline_string(h->tl, s->service),
 				       duration(buf, span_duration(s)));
-		return true;
+		return !why->wait || span_duration(s) * 2 >= wait_blocked(why->wait);
 	}
 	return false;
 }

@@ -193,6 +193,32 @@ static void test_other_waits(void)
 	assert_why(tl, 4, "waited 30.0ms in poll, woken by B/12", "poll: waited 30.0ms in poll");
 }
 
+/* A client waits 40 ms: for a server that has it most of the time, and for one that must start first. */
+static void test_late_server(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 1, 11, "A"), b = fake_thread(f, 0, 2, 12, "B");
+	for (uint64_t trace = 1; trace <= 2; trace++) {
+		struct fake_span d = { .trace = trace, .id = trace, .name = "send", .service = "s", .thread = a,
+			.kind = SPAN_CLIENT, .begin = 0, .end = 50 * FAKE_MS };
+		struct span *s = fake_span(f, &d);
+		fake_wait(s, PART_SOCKET, 1 * FAKE_MS, 41 * FAKE_MS, 0, b, fake_string(f, "recvfrom"));
+		fake_hop(s, b, PART_TIMER, 1 * FAKE_MS, 31 * FAKE_MS);
+		fake_hop(s, b, PART_USER, 31 * FAKE_MS, 41 * FAKE_MS)->on_cpu = true;
+		d.thread = b;
+		d.service = "store";
+		d.kind = SPAN_SERVER;
+		d.begin = (trace == 1 ? 17 : 31) * FAKE_MS;
+		d.end = 41 * FAKE_MS;
+		fake_span(f, &d);
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	assert_why(tl, 1, "waited 40.0ms for a socket, woken by B/12; store had it for 24.0ms; "
+		   "and send in store: computed 24.0ms", "socket 40.0ms");
+	assert_why(tl, 2, "waited 40.0ms for a socket, woken by B/12; store had it for 10.0ms; B/12 slept for "
+		   "30.0ms of it, computed for 10.0ms", "socket 40.0ms");
+}
+
 /* Two that wake each other must not be followed for ever. */
 static void test_queue_in_a_circle(void)
 {
@@ -541,6 +567,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/why/story", test_story);
 	g_test_add_func("/why/queue", test_queue);
 	g_test_add_func("/why/other-waits", test_other_waits);
+	g_test_add_func("/why/late-server", test_late_server);
 	g_test_add_func("/why/queue-in-a-circle", test_queue_in_a_circle);
 	g_test_add_func("/why/many-causes", test_many_causes);
 	g_test_add_func("/why/open-below", test_open_below);
