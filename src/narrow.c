@@ -2,6 +2,8 @@
 /* --only and --against: see narrow.h. */
 #include "narrow.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 enum kind { HEX, NUMBER, TEXT };
@@ -28,12 +30,8 @@ static bool fail(GError **error, const char *format, const char *text)
 
 static bool parse_hex(const char *text, uint64_t *ret, GError **error)
 {
-	const char *digits = g_ascii_strncasecmp(text, "0x", 2) == 0 ? text + 2 : text;
-	size_t n = strlen(digits);
-
-	if (n < 1 || n > 16 || strspn(digits, "0123456789abcdefABCDEF") != n)
-		return fail(error, "an id is 1 to 16 hex digits, not '%s'", text);
-	*ret = g_ascii_strtoull(digits, NULL, 16);
+	if (!text_parse_id(text, TEXT_TRACE_ID, ret))
+		return fail(error, "an id is 1 to 16 hex digits (of a trace 32), not '%s'", text);
 	return *ret != 0 || fail(error, "no span or trace has the id '%s'", text);
 }
 

@@ -7,6 +7,7 @@
 #include "options_here.h"
 #include "options_table.h"
 
+#include "base/text.h"
 #include "base/timefmt.h"
 #include "ui/nav.h"
 #include "views/logline.h"
@@ -153,13 +154,10 @@ static bool read_count(const char *option, const char *text, unsigned most, unsi
 	       (*ret <= most || fail(error, "%s takes 1 to %u, not '%s'", option, most, text));
 }
 
-static bool read_id(const char *option, const char *text, uint64_t *ret, GError **error)
+static bool read_id(const char *option, const char *text, unsigned most, uint64_t *ret, GError **error)
 {
-	const char *digits = g_ascii_strncasecmp(text, "0x", 2) == 0 ? text + 2 : text;
-	size_t n = strlen(digits);
-	if (n < 1 || n > 16 || strspn(digits, "0123456789abcdefABCDEF") != n)
-		return fail(error, "%s takes 1 to 16 hex digits, not '%s'", option, text);
-	*ret = g_ascii_strtoull(digits, NULL, 16);
+	if (!text_parse_id(text, most, ret))
+		return fail(error, "%s takes 1 to %u hex digits, not '%s'", option, most, text);
 	return *ret != 0 || fail(error, "%s: no span or trace has the id 0", option);
 }
 
@@ -446,8 +444,8 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 			    w->span ? "span" : "trace");
 	if (o->live)
 		return fail(error, "%s needs a recorded trace", w->command_name);
-	return (!w->span || read_id("--export-span", w->span, &o->selection.span_id, error)) &&
-	       (!w->trace || read_id("--export-trace", w->trace, &o->selection.trace_id, error)) &&
+	return (!w->span || read_id("--export-span", w->span, TEXT_ID, &o->selection.span_id, error)) &&
+	       (!w->trace || read_id("--export-trace", w->trace, TEXT_TRACE_ID, &o->selection.trace_id, error)) &&
 	       (!w->slowest || read_unsigned("--export-slowest", w->slowest,
 					     &o->selection.slowest, error));
 }

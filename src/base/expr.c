@@ -11,6 +11,8 @@
  */
 #include "base/expr.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -191,17 +193,7 @@ static void read_number(struct literal *l)
 
 static void read_hex(struct literal *l)
 {
-	const char *digits = l->text;
-	size_t n = 0;
-
-	if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
-		digits += 2;
-	while (g_ascii_isxdigit(digits[n]))
-		n++;
-	if (n == 0 || n > 16 || digits[n] != '\0')
-		return;
-	l->is_hex = true;
-	l->hex = g_ascii_strtoull(digits, NULL, 16);
+	l->is_hex = text_parse_id(l->text, TEXT_TRACE_ID, &l->hex);
 }
 
 /* Is there a value of this kind that the literal means? */

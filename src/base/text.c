@@ -192,3 +192,14 @@ char *text_shell_quote(const char *s)
 	g_string_append_c(out, '\'');
 	return g_string_free(out, FALSE);
 }
+
+bool text_parse_id(const char *s, unsigned most, uint64_t *ret)
+{
+	const char *digits = g_ascii_strncasecmp(s, "0x", 2) == 0 ? s + 2 : s;
+	size_t n = strlen(digits);
+
+	if (n < 1 || n > most || strspn(digits, "0123456789abcdefABCDEF") != n)
+		return false;
+	*ret = g_ascii_strtoull(n > TEXT_ID ? digits + n - TEXT_ID : digits, NULL, 16);
+	return true;
+}

@@ -36,6 +36,12 @@ char *text_pad(const char *s, unsigned cols);
  * begins with; never empty, at most 100 bytes. Free with g_free. */
 char *text_filename(const char *s);
 
+/* An id of a span or trace: 1 to `most` hex digits, perhaps behind "0x". Of more than 16, as other
+ * tracers have them, the lower 16 count. false: it is none; *ret stays. */
+bool text_parse_id(const char *s, unsigned most, uint64_t *ret);
+#define TEXT_ID 16
+#define TEXT_TRACE_ID 32
+
 /* `s` quoted for a POSIX shell where it needs it. Free with g_free. */
 char *text_shell_quote(const char *s);
 

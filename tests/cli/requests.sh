@@ -82,6 +82,11 @@ holds "the usual is about the median" "
 json_of k_same --view compare --only "trace=$worst" --against "$worst"
 holds "a request does not differ from itself" "kept['same'] and all(r['delta_ns'] == 0 for r in kept['same'])"
 
+json_of k_wide --view traces --only "trace=0123456789abcdef$worst"
+holds "of an id of 32 digits the lower half counts" "[r['trace_id'] for r in kept['wide']] == ['$worst']"
+json_of k_wider --view traces --filter "trace_id == 0123456789abcdef$worst"
+holds "in a filter, too" "kept['wider'] == kept['wide']"
+
 # The slowest of every name.
 json_of k_slow --view slow-spans --filter 'rank == 1'
 holds "the slowest are the slowest" "

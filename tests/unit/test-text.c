@@ -231,6 +231,24 @@ static void test_address(void)
 	}
 }
 
+static void test_parse_id(void)
+{
+	static const struct { const char *text; unsigned most; bool ok; uint64_t id; } cases[] = {
+		{ "1e9873C2aa104f01", TEXT_ID, true, UINT64_C(0x1e9873c2aa104f01) },
+		{ "0x7f", TEXT_ID, true, 0x7f }, { "0X7f", TEXT_ID, true, 0x7f }, { "0", TEXT_ID, true, 0 },
+		{ "463ac35c9f6413ad48485a3953bb6124", TEXT_TRACE_ID, true, UINT64_C(0x48485a3953bb6124) },
+		{ "a48485a3953bb6124", TEXT_TRACE_ID, true, UINT64_C(0x48485a3953bb6124) },
+		{ "a48485a3953bb6124", TEXT_ID, false, 0 }, { "", TEXT_ID, false, 0 }, { "0x", TEXT_ID, false, 0 },
+		{ "12g", TEXT_ID, false, 0 }, { "-1", TEXT_ID, false, 0 }, { " 1", TEXT_ID, false, 0 },
+		{ "463ac35c9f6413ad48485a3953bb61240", TEXT_TRACE_ID, false, 0 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		uint64_t id = 5;
+		g_assert_cmpint(text_parse_id(cases[i].text, cases[i].most, &id), ==, cases[i].ok);
+		g_assert_cmphex(id, ==, cases[i].ok ? cases[i].id : 5);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -242,6 +260,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/text/pad", test_pad);
 	g_test_add_func("/text/filename", test_filename);
 	g_test_add_func("/text/shell-quote", test_shell_quote);
+	g_test_add_func("/text/parse-id", test_parse_id);
 	g_test_add_func("/text/garbage", test_garbage);
 	g_test_add_func("/text/address", test_address);
 	return g_test_run();
