@@ -9,6 +9,7 @@
 
 #include "base/hist.h"
 #include "base/intmap.h"
+#include "base/vec.h"
 
 #include <glib.h>
 #include <stdbool.h>
