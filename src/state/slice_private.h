@@ -399,7 +399,7 @@ struct annot {
 	uint32_t cpu;		/* index in slice.cpus */
 	uint32_t rule;		/* of a mark: number of its rule, or RULE_FUNCTION */
 	uint32_t next;		/* of its trace: the one that came next, ID_NONE; see spans.c */
-	uint64_t address;	/* of a function */
+	uint64_t address;	/* of a function; 0: an exit that does not say (cyg_profile_fast's) */
 	struct snap *snap;	/* NULL: its thread's account is not known; the slice's */
 };
 
