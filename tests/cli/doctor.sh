@@ -74,6 +74,19 @@ run --doctor --format json "$TRACES/lost/trace-overwrite"
 doctor "overwritten: --discard" "any('--discard k0' in c for c in commands)"
 doctor "no state dump" "'lttng regenerate statedump --session lost-overwrite' in commands and d['problems']"
 
+# A part of it: that something was lost before is all that it tells.
+run save --from 97% -o "$work/part" "$TRACES/lost/trace"
+run --doctor --format json "$work/part"
+doctor "not counted is not 0" "{l['lost_events'] for l in d['losses']} == {None} and [c['lost_events'] for c in d['channels'] if c['losses']] == [None]"
+run --doctor "$work/part"
+ok "not counted: said" grep -q 'LOST an unknown number of events' "$work/out"
+ok "and with its repair" grep -q 'k0 (kernel) lost an unknown number of events, 2 times: its buffers were full' "$work/out"
+run report "$work/part"
+ok "not counted: on a page" grep -q 'nobody counted how many' "$work/out"
+run -b --view events "$work/part"
+ok "not counted: exit 3" [ "$code" -eq 3 ]
+ok "not counted: does not mean that it can't be read" grep -q 'or lost events before it begins' "$work/err"
+
 # Clocks of two machines, and of two boots.
 cp -r "$TRACES/kernel-small/trace" "$work/kernel/a"
 cp -r "$TRACES/demo/trace/kernel" "$work/kernel/b"
