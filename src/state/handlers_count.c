@@ -84,7 +84,7 @@ void user_learn(struct feed *f, struct thread *t)
 
 /* Whoever the event says it is; nobody else tells. Where that is a process alone, a thread of
  * it that has no number: below -1 here, to tell those of processes apart. */
-static const struct thread *user_who_says(struct feed *f)
+static struct thread *user_who_says(struct feed *f)
 {
 	bool by_kernel;
 	struct thread *t = user_thread(f, &by_kernel);
@@ -96,12 +96,14 @@ static const struct thread *user_who_says(struct feed *f)
 	return t;
 }
 
-void counted_event(struct feed *f, bool is_switch)
+void counted_event(struct feed *f, bool is_switch, bool counters)
 {
-	const struct thread *t;
+	struct thread *t;
 	if (!feed_is_kernel(f)) {
 		/* Also the idle task: it may only turn out later to have been that one. */
 		t = feed_has_kernel(f) ? cpu_task(f->s, f->c) : user_who_says(f);
+		if (counters)
+			counters_of_thread(f, t);
 	} else {
 		t = handler_task(f);
 		if (is_switch) {	/* it is the one's that leaves */
@@ -121,6 +123,6 @@ void counters_at_switch(struct feed *f, const struct thread *leaves)
 /* A thread of user space reads its own counters. */
 void counters_of_thread(struct feed *f, struct thread *t)
 {
-	if (t && f->cls->n_counters)
+	if (t && t->tid >= -1 && f->cls->n_counters)
 		counters_told(f->s, &t->counters, 0, f, t->self);
 }

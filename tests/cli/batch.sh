@@ -160,4 +160,13 @@ done
 run log --format json "$work/fields/pid"
 ok "buffers per pid: the log has processes" json "{l['comm'] for l in lines if l['kind'] == 'user'} == {'fields'} and {l['pid'] for l in lines} == {6104, 6105} and {l['tid'] for l in lines} == {None}"
 
+# Perf counters are contexts of events that blktop does not interpret, too.
+cp -r "$TRACES/kernel-ust/trace/ust" "$work/ust"
+run -b --view counters --by thread --format csv "$work/ust"
+cp "$work/out" "$work/with"
+ok "counters of user space" grep -q ',thread,' "$work/with"
+find "$work/ust" -name metadata -exec sed -i 's/"zipkin:/"zipkon:/' {} +
+run -b --view counters --by thread --format csv "$work/ust"
+ok "counters of other events" cmp "$work/with" "$work/out"
+
 done_testing
