@@ -180,35 +180,68 @@ static void know_clocks(struct scan *s)
 
 /* --- stream files --- */
 
-/* "k0" of "k0_1" (cpu 1) and "k0_1_12" (the twelfth file of it). */
-static char *channel_name(const char *file, uint32_t cpu)
+struct seen {			/* a stream file */
+	char *name;
+	uint64_t class, bytes, packet_bytes;
+	uint32_t cpu;		/* UINT32_MAX: not known */
+};
+
+static void seen_clear(void *p)
 {
-	g_autofree char *end = g_strdup_printf("_%u", cpu);
+	g_free(((struct seen *)p)->name);
+}
+
+static bool ends_in_cpu(const struct seen *f)
+{
+	g_autofree char *end = g_strdup_printf("_%u", f->cpu);
+	return g_str_has_suffix(f->name, end) && strlen(f->name) > strlen(end);
+}
+
+/* "k0" of "k0_1" (cpu 1), and where there are several files of a stream of "k0_1_12" (the
+ * twelfth of it). */
+static char *channel_name(const struct seen *f, bool several)
+{
 	g_autoptr(GRegex) regex = g_regex_new("^(.+?)_[0-9]+(?:_[0-9]+)?$", G_REGEX_RAW, 0, NULL);
 	g_autoptr(GMatchInfo) match = NULL;
 
-	if (cpu != UINT32_MAX && g_str_has_suffix(file, end) && strlen(file) > strlen(end))
-		return g_strndup(file, strlen(file) - strlen(end));
-	if (g_regex_match(regex, file, 0, &match))
+	if (f->cpu != UINT32_MAX && !several)
+		return g_strndup(f->name, (gsize)(strrchr(f->name, '_') - f->name));
+	if (g_regex_match(regex, f->name, 0, &match))
 		return g_match_info_fetch(match, 1);
-	return g_strdup(file);
+	return g_strdup(f->name);
 }
 
-static struct diag_channel *channel_of_file(struct scan *s, const struct ctf_packet *p,
-					    const char *name)
+static void know_channel(struct scan *s, const struct seen *f, bool several)
 {
-	const struct ctf_stream_class *sc = ctf_meta_stream(s->meta, p->stream_id);
-	g_autofree char *channel = channel_name(name, p->has_cpu ? p->cpu : UINT32_MAX);
+	const struct ctf_stream_class *sc = ctf_meta_stream(s->meta, f->class);
+	g_autofree char *channel = channel_name(f, several);
 	struct diag_channel *c = doctor_channel(s->doc, s->host, s->domain, s->session, channel);
 
 	if (sc && !c->contexts)
 		c->contexts = context_names(sc);
+	c->bytes += f->bytes;
+	c->packet_bytes = MAX(c->packet_bytes, f->packet_bytes);
 	g_hash_table_insert(s->doc->by_class,
-			    g_strdup_printf("%s|%016" G_GINT64_MODIFIER "x", s->uuid, p->stream_id), c);
-	return c;
+			    g_strdup_printf("%s|%016" G_GINT64_MODIFIER "x", s->uuid, f->class), c);
 }
 
-static void scan_file(struct scan *s, const char *name)
+/* The files of one channel, of which all streams have one file, or all may have several. */
+static void know_channels(struct scan *s, const GArray *files)
+{
+	g_autoptr(GHashTable) several = g_hash_table_new(g_int64_hash, g_int64_equal);
+
+	for (guint i = 0; i < files->len; i++) {
+		struct seen *f = &g_array_index(files, struct seen, i);
+		if (f->cpu != UINT32_MAX && !ends_in_cpu(f))
+			g_hash_table_add(several, &f->class);
+	}
+	for (guint i = 0; i < files->len; i++) {
+		const struct seen *f = &g_array_index(files, struct seen, i);
+		know_channel(s, f, g_hash_table_contains(several, &f->class));
+	}
+}
+
+static void scan_file(struct scan *s, const char *name, GArray *files)
 {
 	g_autoptr(GError) error = NULL;
 	struct ctf_index *x = ctf_index_open(s->meta, s->dir, name, &error);
@@ -224,11 +257,13 @@ static void scan_file(struct scan *s, const char *name)
 	if (n) {
 		struct ctf_packet first = p[0];
 		ctf_index_check(x, &first, NULL);
-		struct diag_channel *c = channel_of_file(s, &first, name);
+		struct seen f = { .name = g_strdup(name), .class = first.stream_id,
+				  .cpu = first.has_cpu ? first.cpu : UINT32_MAX };
 		for (size_t i = 0; i < n; i++) {
-			c->bytes += p[i].content_bits / 8;
-			c->packet_bytes = MAX(c->packet_bytes, p[i].packet_bits / 8);
+			f.bytes += p[i].content_bits / 8;
+			f.packet_bytes = MAX(f.packet_bytes, p[i].packet_bits / 8);
 		}
+		g_array_append_val(files, f);
 	}
 	ctf_index_free(x);
 }
@@ -242,6 +277,8 @@ static void scan_files(struct scan *s)
 {
 	g_autoptr(GDir) dir = g_dir_open(s->dir, 0, NULL);
 	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GArray) files = g_array_new(false, false, sizeof(struct seen));
+	g_array_set_clear_func(files, seen_clear);
 
 	for (const char *name; dir && (name = g_dir_read_name(dir));) {
 		g_autofree char *path = g_build_filename(s->dir, name, NULL);
@@ -251,7 +288,8 @@ static void scan_files(struct scan *s)
 	}
 	g_ptr_array_sort(names, compare_names);
 	for (guint i = 0; i < names->len; i++)
-		scan_file(s, names->pdata[i]);
+		scan_file(s, names->pdata[i], files);
+	know_channels(s, files);
 }
 
 static void scan_dir(struct doctor *doc, const char *dir)

@@ -74,6 +74,17 @@ run --doctor --format json "$TRACES/lost/trace-overwrite"
 doctor "overwritten: --discard" "any('--discard k0' in c for c in commands)"
 doctor "no state dump" "'lttng regenerate statedump --session lost-overwrite' in commands and d['problems']"
 
+# Several files of a stream (lttng enable-channel --tracefile-size): one channel all the same.
+cp -r "$TRACES/lost/trace/kernel" "$work/several"
+for cpu in 0 1; do
+	mv "$work/several/k0_$cpu" "$work/several/k0_${cpu}_$cpu"
+	mv "$work/several/index/k0_$cpu.idx" "$work/several/index/k0_${cpu}_$cpu.idx"
+done
+mv "$work/several/k0_0_0" "$work/several/k0_0_3"
+mv "$work/several/index/k0_0_0.idx" "$work/several/index/k0_0_3.idx"
+run --doctor --format json "$work/several"
+doctor "several files of a stream: one channel" "[c['channel'] for c in d['channels']] == ['k0'] and {l['channel'] for l in d['losses']} == {'k0'}"
+
 # A part of it: that something was lost before is all that it tells.
 run save --from 97% -o "$work/part" "$TRACES/lost/trace"
 run --doctor --format json "$work/part"
