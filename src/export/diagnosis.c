@@ -105,9 +105,11 @@ static void put_head(FILE *out, const struct diagnosis *d)
 /* Not counted: what can't be read, or was lost before the trace begins. */
 static void put_lost(FILE *out, uint64_t events, uint64_t packets)
 {
-	if (events || packets)
-		fprintf(out, "%" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " packets", events, packets);
-	else
+	if (events)
+		fprintf(out, "%" G_GUINT64_FORMAT " events%s", events, packets ? ", " : "");
+	if (packets)
+		fprintf(out, "%" G_GUINT64_FORMAT " packets", packets);
+	if (!events && !packets)
 		fputs("an unknown number of events", out);
 }
 

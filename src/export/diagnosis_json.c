@@ -33,10 +33,10 @@ static void add_texts(JsonBuilder *b, const char *key, const GPtrArray *texts)
 	json_builder_end_array(b);
 }
 
-/* null: something was lost that nobody counted. */
+/* null: something was lost that nobody counted, such as events of lost packets. */
 static void add_lost(JsonBuilder *b, uint64_t events, uint64_t packets, unsigned losses)
 {
-	if (losses && !events && !packets)
+	if (losses && !events)
 		json_add_null(b, "lost_events");
 	else
 		json_add_int(b, "lost_events", (int64_t)events);

@@ -71,6 +71,7 @@ run --doctor --format json "$TRACES/lost/trace"
 doctor "larger buffers" "any(c.startswith('lttng enable-channel --kernel --session lost-discard --subbuf-size=') and c.endswith(' k0') for c in commands)"
 doctor "cost what was lost" "[r['events_per_s'] for r in d['repairs'] if 'enable-channel' in r['commands'][0]] == [round(sum(l['lost_events'] for l in d['losses']) * 1e9 / (d['to_ns'] - d['from_ns']))]"
 run --doctor --format json "$TRACES/lost/trace-overwrite"
+doctor "overwritten: of packets events are not known" "{l['lost_events'] for l in d['losses'] if l['lost_packets']} == {None}"
 doctor "overwritten: --discard" "any('--discard k0' in c for c in commands)"
 doctor "no state dump" "'lttng regenerate statedump --session lost-overwrite' in commands and d['problems']"
 
