@@ -54,6 +54,7 @@ struct scan {
 	const char *dir;
 	struct ctf_meta *meta;
 	const char *host, *session, *domain;
+	GHashTable *begins;	/* "UUID|STREAM CLASS|CPU" -> struct begin * */
 	char uuid[40];
 };
 
@@ -183,7 +184,13 @@ static void know_clocks(struct scan *s)
 struct seen {			/* a stream file */
 	char *name;
 	uint64_t class, bytes, packet_bytes;
+	uint64_t first;		/* its least packet number; UINT64_MAX: they have none */
 	uint32_t cpu;		/* UINT32_MAX: not known */
+};
+
+struct begin {			/* of a stream, in all its files and chunks */
+	struct diag_channel *channel;
+	uint64_t first;
 };
 
 static void seen_clear(void *p)
@@ -211,6 +218,43 @@ static char *channel_name(const struct seen *f, bool several)
 	return g_strdup(f->name);
 }
 
+static void know_begin(struct scan *s, const struct seen *f, struct diag_channel *c)
+{
+	g_autofree char *key = g_strdup_printf("%s|%" G_GINT64_MODIFIER "x|%u", s->uuid, f->class, f->cpu);
+	struct begin *b = g_hash_table_lookup(s->begins, key);
+
+	if (!b) {
+		b = g_new(struct begin, 1);
+		*b = (struct begin){ c, UINT64_MAX };
+		g_hash_table_insert(s->begins, g_strdup(key), b);
+	}
+	b->first = MIN(b->first, f->first);
+}
+
+/* What was before is gone: nothing is lost by any counter. */
+static void check_begins(struct doctor *doc, GHashTable *begins)
+{
+	for (guint i = 0; i < doc->d->channels->len; i++) {
+		const struct diag_channel *c = doc->d->channels->pdata[i];
+		unsigned late = 0, all = 0;
+		GHashTableIter iter;
+		gpointer value;
+
+		g_hash_table_iter_init(&iter, begins);
+		while (g_hash_table_iter_next(&iter, NULL, &value)) {
+			const struct begin *b = value;
+			all += b->channel == c;
+			late += b->channel == c && b->first && b->first != UINT64_MAX;
+		}
+		if (late)
+			add_problem(doc, "%u of %u stream%s of channel %s (%s) do%s not begin with the first "
+				    "packet: what was before is not in the trace (overwritten "
+				    "buffers or files, a snapshot, or a chunk without those before it)",
+				    late, all, all == 1 ? "" : "s", c->name, c->domain,
+				    late == 1 ? "es" : "");
+	}
+}
+
 static void know_channel(struct scan *s, const struct seen *f, bool several)
 {
 	const struct ctf_stream_class *sc = ctf_meta_stream(s->meta, f->class);
@@ -219,6 +263,7 @@ static void know_channel(struct scan *s, const struct seen *f, bool several)
 
 	if (sc && !c->contexts)
 		c->contexts = context_names(sc);
+	know_begin(s, f, c);
 	c->bytes += f->bytes;
 	c->packet_bytes = MAX(c->packet_bytes, f->packet_bytes);
 	g_hash_table_insert(s->doc->by_class,
@@ -258,8 +303,9 @@ static void scan_file(struct scan *s, const char *name, GArray *files)
 		struct ctf_packet first = p[0];
 		ctf_index_check(x, &first, NULL);
 		struct seen f = { .name = g_strdup(name), .class = first.stream_id,
-				  .cpu = first.has_cpu ? first.cpu : UINT32_MAX };
+				  .cpu = first.has_cpu ? first.cpu : UINT32_MAX, .first = UINT64_MAX };
 		for (size_t i = 0; i < n; i++) {
+			f.first = p[i].has_seq ? MIN(f.first, p[i].seq) : f.first;
 			f.bytes += p[i].content_bits / 8;
 			f.packet_bytes = MAX(f.packet_bytes, p[i].packet_bits / 8);
 		}
@@ -292,9 +338,9 @@ static void scan_files(struct scan *s)
 	know_channels(s, files);
 }
 
-static void scan_dir(struct doctor *doc, const char *dir)
+static void scan_dir(struct doctor *doc, const char *dir, GHashTable *begins)
 {
-	struct scan s = { .doc = doc, .dir = dir, .meta = read_metadata(doc, dir) };
+	struct scan s = { .doc = doc, .dir = dir, .begins = begins, .meta = read_metadata(doc, dir) };
 
 	if (!s.meta)
 		return;
@@ -311,9 +357,11 @@ static void scan_dir(struct doctor *doc, const char *dir)
 void doctor_scan(struct doctor *doc, const char *const *paths)
 {
 	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL);
+	g_autoptr(GHashTable) begins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	doc->scanned = dirs != NULL;
 	for (guint i = 0; dirs && i < dirs->len; i++)
-		scan_dir(doc, dirs->pdata[i]);
+		scan_dir(doc, dirs->pdata[i], begins);
+	check_begins(doc, begins);
 }
 
 /* --- the pass --- */
