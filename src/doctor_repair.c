@@ -120,12 +120,15 @@ static char *loss_words(const struct diag_channel *c, uint64_t bytes, bool overw
 	if (c->lost_events)
 		g_string_append_printf(text, "%" G_GUINT64_FORMAT " events%s", c->lost_events,
 				       c->lost_packets ? " and " : "");
-	if (c->lost_packets || !c->lost_events)
+	if (c->lost_packets)
 		g_string_append_printf(text, "%" G_GUINT64_FORMAT " packets", c->lost_packets);
-	g_string_append_printf(text, ", %u time%s, at most about %s in %s: its buffers were %s; they "
-			       "are chosen before the session's first start", c->losses,
-			       c->losses == 1 ? "" : "s", timefmt_bytes(size, bytes),
-			       timefmt_duration(length, c->longest_ns),
+	if (!c->lost_events && !c->lost_packets)
+		g_string_append(text, "an unknown number of events");
+	g_string_append_printf(text, ", %u time%s", c->losses, c->losses == 1 ? "" : "s");
+	if (c->lost_events || c->lost_packets)
+		g_string_append_printf(text, ", at most about %s in %s", timefmt_bytes(size, bytes),
+				       timefmt_duration(length, c->longest_ns));
+	g_string_append_printf(text, ": its buffers were %s; they are chosen before the session's first start",
 			       overwrote ? "overwritten" : "full");
 	return g_string_free(text, FALSE);
 }

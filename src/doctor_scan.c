@@ -54,6 +54,7 @@ struct scan {
 	const char *dir;
 	struct ctf_meta *meta;
 	const char *host, *session, *domain;
+	GHashTable *begins;	/* "UUID|STREAM CLASS|CPU" -> struct begin * */
 	char uuid[40];
 };
 
@@ -180,35 +181,112 @@ static void know_clocks(struct scan *s)
 
 /* --- stream files --- */
 
-/* "k0" of "k0_1" (cpu 1) and "k0_1_12" (the twelfth file of it). */
-static char *channel_name(const char *file, uint32_t cpu)
+struct seen {			/* a stream file */
+	char *name;
+	uint64_t class, bytes, packet_bytes;
+	uint64_t first;		/* its least packet number; UINT64_MAX: they have none */
+	uint32_t cpu;		/* UINT32_MAX: not known */
+};
+
+struct begin {			/* of a stream, in all its files and chunks */
+	struct diag_channel *channel;
+	uint64_t first;
+};
+
+static void seen_clear(void *p)
 {
-	g_autofree char *end = g_strdup_printf("_%u", cpu);
+	g_free(((struct seen *)p)->name);
+}
+
+static bool ends_in_cpu(const struct seen *f)
+{
+	g_autofree char *end = g_strdup_printf("_%u", f->cpu);
+	return g_str_has_suffix(f->name, end) && strlen(f->name) > strlen(end);
+}
+
+/* "k0" of "k0_1" (cpu 1), and where there are several files of a stream of "k0_1_12" (the
+ * twelfth of it). */
+static char *channel_name(const struct seen *f, bool several)
+{
 	g_autoptr(GRegex) regex = g_regex_new("^(.+?)_[0-9]+(?:_[0-9]+)?$", G_REGEX_RAW, 0, NULL);
 	g_autoptr(GMatchInfo) match = NULL;
 
-	if (cpu != UINT32_MAX && g_str_has_suffix(file, end) && strlen(file) > strlen(end))
-		return g_strndup(file, strlen(file) - strlen(end));
-	if (g_regex_match(regex, file, 0, &match))
+	if (f->cpu != UINT32_MAX && !several)
+		return g_strndup(f->name, (gsize)(strrchr(f->name, '_') - f->name));
+	if (g_regex_match(regex, f->name, 0, &match))
 		return g_match_info_fetch(match, 1);
-	return g_strdup(file);
+	return g_strdup(f->name);
 }
 
-static struct diag_channel *channel_of_file(struct scan *s, const struct ctf_packet *p,
-					    const char *name)
+static void know_begin(struct scan *s, const struct seen *f, struct diag_channel *c)
 {
-	const struct ctf_stream_class *sc = ctf_meta_stream(s->meta, p->stream_id);
-	g_autofree char *channel = channel_name(name, p->has_cpu ? p->cpu : UINT32_MAX);
+	g_autofree char *key = g_strdup_printf("%s|%" G_GINT64_MODIFIER "x|%u", s->uuid, f->class, f->cpu);
+	struct begin *b = g_hash_table_lookup(s->begins, key);
+
+	if (!b) {
+		b = g_new(struct begin, 1);
+		*b = (struct begin){ c, UINT64_MAX };
+		g_hash_table_insert(s->begins, g_strdup(key), b);
+	}
+	b->first = MIN(b->first, f->first);
+}
+
+/* What was before is gone: nothing is lost by any counter. */
+static void check_begins(struct doctor *doc, GHashTable *begins)
+{
+	for (guint i = 0; i < doc->d->channels->len; i++) {
+		const struct diag_channel *c = doc->d->channels->pdata[i];
+		unsigned late = 0, all = 0;
+		GHashTableIter iter;
+		gpointer value;
+
+		g_hash_table_iter_init(&iter, begins);
+		while (g_hash_table_iter_next(&iter, NULL, &value)) {
+			const struct begin *b = value;
+			all += b->channel == c;
+			late += b->channel == c && b->first && b->first != UINT64_MAX;
+		}
+		if (late)
+			add_problem(doc, "%u of %u stream%s of channel %s (%s) do%s not begin with the first "
+				    "packet: what was before is not in the trace (overwritten "
+				    "buffers or files, a snapshot, or a chunk without those before it)",
+				    late, all, all == 1 ? "" : "s", c->name, c->domain,
+				    late == 1 ? "es" : "");
+	}
+}
+
+static void know_channel(struct scan *s, const struct seen *f, bool several)
+{
+	const struct ctf_stream_class *sc = ctf_meta_stream(s->meta, f->class);
+	g_autofree char *channel = channel_name(f, several);
 	struct diag_channel *c = doctor_channel(s->doc, s->host, s->domain, s->session, channel);
 
 	if (sc && !c->contexts)
 		c->contexts = context_names(sc);
+	know_begin(s, f, c);
+	c->bytes += f->bytes;
+	c->packet_bytes = MAX(c->packet_bytes, f->packet_bytes);
 	g_hash_table_insert(s->doc->by_class,
-			    g_strdup_printf("%s|%016" G_GINT64_MODIFIER "x", s->uuid, p->stream_id), c);
-	return c;
+			    g_strdup_printf("%s|%016" G_GINT64_MODIFIER "x", s->uuid, f->class), c);
 }
 
-static void scan_file(struct scan *s, const char *name)
+/* The files of one channel, of which all streams have one file, or all may have several. */
+static void know_channels(struct scan *s, const GArray *files)
+{
+	g_autoptr(GHashTable) several = g_hash_table_new(g_int64_hash, g_int64_equal);
+
+	for (guint i = 0; i < files->len; i++) {
+		struct seen *f = &g_array_index(files, struct seen, i);
+		if (f->cpu != UINT32_MAX && !ends_in_cpu(f))
+			g_hash_table_add(several, &f->class);
+	}
+	for (guint i = 0; i < files->len; i++) {
+		const struct seen *f = &g_array_index(files, struct seen, i);
+		know_channel(s, f, g_hash_table_contains(several, &f->class));
+	}
+}
+
+static void scan_file(struct scan *s, const char *name, GArray *files)
 {
 	g_autoptr(GError) error = NULL;
 	struct ctf_index *x = ctf_index_open(s->meta, s->dir, name, &error);
@@ -224,11 +302,14 @@ static void scan_file(struct scan *s, const char *name)
 	if (n) {
 		struct ctf_packet first = p[0];
 		ctf_index_check(x, &first, NULL);
-		struct diag_channel *c = channel_of_file(s, &first, name);
+		struct seen f = { .name = g_strdup(name), .class = first.stream_id,
+				  .cpu = first.has_cpu ? first.cpu : UINT32_MAX, .first = UINT64_MAX };
 		for (size_t i = 0; i < n; i++) {
-			c->bytes += p[i].content_bits / 8;
-			c->packet_bytes = MAX(c->packet_bytes, p[i].packet_bits / 8);
+			f.first = p[i].has_seq ? MIN(f.first, p[i].seq) : f.first;
+			f.bytes += p[i].content_bits / 8;
+			f.packet_bytes = MAX(f.packet_bytes, p[i].packet_bits / 8);
 		}
+		g_array_append_val(files, f);
 	}
 	ctf_index_free(x);
 }
@@ -242,6 +323,8 @@ static void scan_files(struct scan *s)
 {
 	g_autoptr(GDir) dir = g_dir_open(s->dir, 0, NULL);
 	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GArray) files = g_array_new(false, false, sizeof(struct seen));
+	g_array_set_clear_func(files, seen_clear);
 
 	for (const char *name; dir && (name = g_dir_read_name(dir));) {
 		g_autofree char *path = g_build_filename(s->dir, name, NULL);
@@ -251,12 +334,13 @@ static void scan_files(struct scan *s)
 	}
 	g_ptr_array_sort(names, compare_names);
 	for (guint i = 0; i < names->len; i++)
-		scan_file(s, names->pdata[i]);
+		scan_file(s, names->pdata[i], files);
+	know_channels(s, files);
 }
 
-static void scan_dir(struct doctor *doc, const char *dir)
+static void scan_dir(struct doctor *doc, const char *dir, GHashTable *begins)
 {
-	struct scan s = { .doc = doc, .dir = dir, .meta = read_metadata(doc, dir) };
+	struct scan s = { .doc = doc, .dir = dir, .begins = begins, .meta = read_metadata(doc, dir) };
 
 	if (!s.meta)
 		return;
@@ -273,9 +357,11 @@ static void scan_dir(struct doctor *doc, const char *dir)
 void doctor_scan(struct doctor *doc, const char *const *paths)
 {
 	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL);
+	g_autoptr(GHashTable) begins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	doc->scanned = dirs != NULL;
 	for (guint i = 0; dirs && i < dirs->len; i++)
-		scan_dir(doc, dirs->pdata[i]);
+		scan_dir(doc, dirs->pdata[i], begins);
+	check_begins(doc, begins);
 }
 
 /* --- the pass --- */

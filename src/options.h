@@ -112,7 +112,7 @@ void options_clear(struct options *o);
 /* Does the view show, by what was asked, what has to be counted while the trace is read? */
 static inline bool options_count_threads(const struct options *o)
 {
-	return o->view && (o->view->counted_by & 1u << o->by);
+	return o->view && (o->view->counts_all || (o->view->counted_by & 1u << o->by));
 }
 
 static inline int64_t options_step(const struct options *o)

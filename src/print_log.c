@@ -78,7 +78,8 @@ static int tell_end(const struct printer *p, const struct logsource_result *r, c
 	if (warning)
 		log_error("%s: left out", warning);
 	if (r->damaged)
-		log_error("parts of the trace can't be read: what is whole was");
+		log_error("parts of the trace can't be read, or lost events before it begins, which it does "
+			  "not count: what is whole was read");
 	return r->lost || r->damaged || warning ? EXIT_LOSS : EXIT_FINE;
 }
 

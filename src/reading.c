@@ -302,7 +302,8 @@ int reading_loss_code(struct reading *r)
 	if (r->live)
 		return EXIT_FINE;
 	if (trust.touched)
-		log_error("%u %s of the trace can't be read: what is whole was", trust.touched,
+		log_error("%u %s of the trace can't be read, or lost events before it begins, which it does "
+			  "not count: what is whole was read", trust.touched,
 			  trust.touched == 1 ? "part" : "parts");
 	return trust.touched || st.warning ? EXIT_LOSS : EXIT_FINE;
 }

@@ -102,6 +102,17 @@ static void put_head(FILE *out, const struct diagnosis *d)
 		fputs("listened to, not read: what is rare may be recorded and not have come\n", out);
 }
 
+/* Not counted: what can't be read, or was lost before the trace begins. */
+static void put_lost(FILE *out, uint64_t events, uint64_t packets)
+{
+	if (events)
+		fprintf(out, "%" G_GUINT64_FORMAT " events%s", events, packets ? ", " : "");
+	if (packets)
+		fprintf(out, "%" G_GUINT64_FORMAT " packets", packets);
+	if (!events && !packets)
+		fputs("an unknown number of events", out);
+}
+
 static void put_channel(FILE *out, const struct diagnosis *d, const struct diag_channel *c)
 {
 	double rate = diag_rate(d, c->events);
@@ -119,11 +130,9 @@ static void put_channel(FILE *out, const struct diagnosis *d, const struct diag_
 		fprintf(out, ", %.0f/s", rate);
 	fputs("; contexts ", out);
 	put(out, !c->contexts ? "not known" : *c->contexts ? c->contexts : "none");
-	if (c->lost_events || c->lost_packets || c->losses)
-		fprintf(out, "; LOST %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " packets",
-			c->lost_events, c->lost_packets);
-	else
-		fputs("; nothing lost", out);
+	fputs(c->losses ? "; LOST " : "; nothing lost", out);
+	if (c->losses)
+		put_lost(out, c->lost_events, c->lost_packets);
 	fputc('\n', out);
 }
 
@@ -135,8 +144,9 @@ static void put_loss(FILE *out, const struct diag_loss *l)
 		fprintf(out, " cpu%" G_GINT64_FORMAT, l->cpu);
 	if (l->vpid >= 0)
 		fprintf(out, " of process %" G_GINT64_FORMAT, l->vpid);
-	fprintf(out, ": %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " packets, %u time%s\n",
-		l->events, l->packets, l->losses, l->losses == 1 ? "" : "s");
+	fputs(": ", out);
+	put_lost(out, l->events, l->packets);
+	fprintf(out, ", %u time%s\n", l->losses, l->losses == 1 ? "" : "s");
 }
 
 static void put_question(FILE *out, const struct diag_question *q)

@@ -33,6 +33,17 @@ static void add_texts(JsonBuilder *b, const char *key, const GPtrArray *texts)
 	json_builder_end_array(b);
 }
 
+/* null: something was lost that nobody counted, such as events of lost packets. */
+static void add_lost(JsonBuilder *b, uint64_t events, uint64_t packets, unsigned losses)
+{
+	if (losses && !events)
+		json_add_null(b, "lost_events");
+	else
+		json_add_int(b, "lost_events", (int64_t)events);
+	json_add_int(b, "lost_packets", (int64_t)packets);
+	json_add_int(b, "losses", losses);
+}
+
 static void add_channel(JsonBuilder *b, const struct diagnosis *d, const struct diag_channel *c)
 {
 	json_builder_begin_object(b);
@@ -57,9 +68,7 @@ static void add_channel(JsonBuilder *b, const struct diagnosis *d, const struct 
 	add_known(b, "packet_bytes", (int64_t)c->packet_bytes, 0);
 	add_known(b, "first_ns", c->first_ns, TIME_UNKNOWN);
 	add_known(b, "last_ns", c->last_ns, TIME_UNKNOWN);
-	json_add_int(b, "lost_events", (int64_t)c->lost_events);
-	json_add_int(b, "lost_packets", (int64_t)c->lost_packets);
-	json_add_int(b, "losses", c->losses);
+	add_lost(b, c->lost_events, c->lost_packets, c->losses);
 	json_builder_end_object(b);
 }
 
@@ -71,9 +80,7 @@ static void add_loss(JsonBuilder *b, const struct diag_loss *l)
 	add_text(b, "channel", l->channel->name);
 	add_known(b, "cpu", l->cpu, -1);
 	add_known(b, "vpid", l->vpid, -1);
-	json_add_int(b, "lost_events", (int64_t)l->events);
-	json_add_int(b, "lost_packets", (int64_t)l->packets);
-	json_add_int(b, "losses", l->losses);
+	add_lost(b, l->events, l->packets, l->losses);
 	json_builder_end_object(b);
 }
 

@@ -35,7 +35,7 @@ struct logsource_range {
 };
 
 struct logsource_result {
-	bool lost, damaged;		/* something of the range was lost, or can't be read */
+	bool lost, damaged;		/* something of the range was lost, or can't be read (or not counted) */
 	bool names;			/* descriptors have names from before the range */
 };
 

@@ -24,7 +24,7 @@ static void make(const struct blk_subscription *rows, size_t n)
 	for (size_t i = 0; i < n; i++)
 		table.subs[i].event = "";
 	memcpy(table.subs + n, rows, n * sizeof *rows);
-	table.subs[2 * n].event = "*";
+	table.subs[2 * n] = (struct blk_subscription){ "*", { BLK_COUNTERS }, NULL };
 }
 
 const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n)
@@ -61,7 +61,7 @@ void on_counted(struct feed *f)
 	ev.row = (uint16_t)counting_base(ev.row);
 	usual.ev = &ev;
 	bool known = !counting_has(ev.row);
-	counted_event(&usual, known && slice_event_kind(ev.row) == KIND_SWITCH);
+	counted_event(&usual, known && slice_event_kind(ev.row) == KIND_SWITCH, !known);
 	if (known)
 		slice_handler(ev.row)(&usual);
 }

@@ -63,13 +63,17 @@ void user_learn(struct feed *f, struct thread *t)
 {
 	struct slice *s = f->s;
 	struct fact *fact;
+	int32_t said = user_pid(f);
 	uint32_t name = slice_string(s, blk_text(f->ev, BLK_CTX_PROCNAME));
+	const char *registered = blk_stream(s->tables, f->ev->stream)->vpid_procname;
+	if (!name && !t->name_last && registered && (t->tid < 0 || t->tid == said))
+		name = slice_string(s, (struct blk_text){ registered, (uint32_t)strlen(registered) });
 	if (name && name != t->name_last) {
 		fact = slice_fact(s, FACT_COMM, t->self, f->ts, f->seq);
 		fact->text = t->name_last = name;
 		t->comm_kept = false;
 	}
-	int32_t pid = t->pid_told ? -1 : user_pid(f);
+	int32_t pid = t->pid_told ? -1 : said;
 	if (pid > 0) {
 		fact = slice_fact(s, FACT_PID, t->self, f->ts, f->seq);
 		fact->a = pid;
@@ -78,22 +82,28 @@ void user_learn(struct feed *f, struct thread *t)
 	}
 }
 
-/* Whoever the event says it is; nobody else tells. */
-static const struct thread *user_who_says(struct feed *f)
+/* Whoever the event says it is; nobody else tells. Where that is a process alone, a thread of
+ * it that has no number: below -1 here, to tell those of processes apart. */
+static struct thread *user_who_says(struct feed *f)
 {
 	bool by_kernel;
 	struct thread *t = user_thread(f, &by_kernel);
+	int32_t pid = user_pid(f);
+	if (!t && pid > 0)
+		t = slice_thread(f->s, f->host, -1 - pid);
 	if (t)
 		user_learn(f, t);
 	return t;
 }
 
-void counted_event(struct feed *f, bool is_switch)
+void counted_event(struct feed *f, bool is_switch, bool counters)
 {
-	const struct thread *t;
+	struct thread *t;
 	if (!feed_is_kernel(f)) {
 		/* Also the idle task: it may only turn out later to have been that one. */
 		t = feed_has_kernel(f) ? cpu_task(f->s, f->c) : user_who_says(f);
+		if (counters)
+			counters_of_thread(f, t);
 	} else {
 		t = handler_task(f);
 		if (is_switch) {	/* it is the one's that leaves */
@@ -113,6 +123,6 @@ void counters_at_switch(struct feed *f, const struct thread *leaves)
 /* A thread of user space reads its own counters. */
 void counters_of_thread(struct feed *f, struct thread *t)
 {
-	if (t && f->cls->n_counters)
+	if (t && t->tid >= -1 && f->cls->n_counters)
 		counters_told(f->s, &t->counters, 0, f, t->self);
 }

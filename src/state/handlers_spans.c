@@ -133,7 +133,7 @@ static void function_mark(struct feed *f, enum annot_mark mark)
 	a.type = ANNOT_EVENT;
 	a.mark = mark;
 	a.rule = RULE_FUNCTION;
-	a.address = (uint64_t)blk_int(f->ev, F(0));
+	a.address = (uint64_t)blk_int_or(f->ev, F(0), 0);
 	a.key = strtab_add(f->s->strings, mark == MARK_BEGIN ? "start" : "end");
 	a.service = slice_string(f->s, blk_text(f->ev, BLK_CTX_PROCNAME));
 	add_annot(f, &a, false);

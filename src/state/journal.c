@@ -346,6 +346,18 @@ static void set_thread(struct journal_line *l, const struct jthread *t, const st
 	}
 }
 
+/* What buffers per process tell of whose they are, and a process of which no thread is told. */
+static void set_registered(struct journal_line *l, const struct jstream *s, const struct blk_event *e)
+{
+	if (l->tid < 0)
+		l->pid = (int32_t)blk_int_or(e, BLK_CTX_VPID, s->info->vpid);
+	bool is_whole = l->tid < 0 || l->tid == l->pid;
+	if (*l->comm || !is_whole || !s->info->vpid_procname || l->pid != s->info->vpid)
+		return;
+	g_ref_string_release(l->comm);
+	l->comm = g_ref_string_new(s->info->vpid_procname);
+}
+
 static GBytes *run_of(const struct blk_event *e)
 {
 	struct blk_text run = blk_text(e, BLK_FIELD0);
@@ -685,6 +697,8 @@ static void on_event(struct journal *j, const struct blk_event *e)
 						  c->name);
 		l->args = run_of(e);
 		set_thread(l, t, e);
+		if (!kernel)
+			set_registered(l, s, e);
 		put(j, l);
 	}
 	static void (*const learn[])(struct journal *j, const struct jstream *s,

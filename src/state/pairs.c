@@ -224,13 +224,16 @@ static void unwind(struct pairs *p, GArray *frames, guint at)
 	g_array_set_size(frames, kept);
 }
 
+/* An exit that does not say of which function is that of the innermost one, where its thread
+ * is known. */
 static void function_ends(struct pairs *p, struct annot *a)
 {
 	uint64_t thread = thread_key(p, a);
-	GArray *frames = g_hash_table_lookup(p->by_thread, &thread);
+	bool tells = a->address || a->vtid > 0;
+	GArray *frames = tells ? g_hash_table_lookup(p->by_thread, &thread) : NULL;
 	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < LOOKED_AT; i--, n++) {
 		struct frame f = g_array_index(frames, struct frame, i - 1);
-		if (f.rule != RULE_FUNCTION || f.key != a->address)
+		if (f.rule != RULE_FUNCTION || (a->address && f.key != a->address))
 			continue;
 		unwind(p, frames, i - 1);
 		if (!frames->len)
@@ -266,6 +269,8 @@ static const char *base_name(const char *path)
 uint32_t pairs_function(struct pairs *p, const struct annot *a)
 {
 	char text[256];
+	if (!a->address)
+		return 0;
 	uint64_t key = mixed(mixed(mixed(4, a->host), (uint64_t)a->vpid), a->address);
 	if (p->names_of != p->s->binaries->len)
 		g_hash_table_remove_all(p->names);

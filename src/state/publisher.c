@@ -125,7 +125,7 @@ static bool tell_thread(struct publisher *p, uint32_t id, void *pub)
 		return !is_over(p, now.exit_ns);
 	*told = now;
 	struct thread_info info = {
-		.host = t->host, .tid = t->tid, .process = now.process, .kernel = now.kernel,
+		.host = t->host, .tid = MAX(t->tid, -1), .process = now.process, .kernel = now.kernel,
 		.start_ns = now.start_ns, .exit_ns = now.exit_ns,
 		.names = comms ? (const struct name_at *)comms->data : NULL, .n_names = now.n_comms,
 	};

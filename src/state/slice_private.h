@@ -399,7 +399,7 @@ struct annot {
 	uint32_t cpu;		/* index in slice.cpus */
 	uint32_t rule;		/* of a mark: number of its rule, or RULE_FUNCTION */
 	uint32_t next;		/* of its trace: the one that came next, ID_NONE; see spans.c */
-	uint64_t address;	/* of a function */
+	uint64_t address;	/* of a function; 0: an exit that does not say (cyg_profile_fast's) */
 	struct snap *snap;	/* NULL: its thread's account is not known; the slice's */
 };
 
@@ -754,7 +754,8 @@ bool feed_is_kernel(const struct feed *f);	/* an event of the kernel's tracer */
 bool feed_has_kernel(const struct feed *f);	/* is its host's kernel traced? */
 void on_page_fault(struct feed *f);
 void on_probe(struct feed *f);
-void counted_event(struct feed *f, bool is_switch);	/* before its handler */
+/* Before its handler; counters: it has none that takes its perf counters. */
+void counted_event(struct feed *f, bool is_switch, bool counters);
 /* The kernel's current task of its CPU; of an event of user space else by vtid. */
 struct thread *user_thread(struct feed *f, bool *ret_by_kernel);
 void counters_at_switch(struct feed *f, const struct thread *leaves);	/* NULL: not known */

@@ -32,6 +32,7 @@ struct in_stream {
 	int64_t packet_end;		/* the latest; INT64_MAX: not known */
 	bool loss_pending;		/* discarded events of the packet that comes */
 	uint64_t lost_events;
+	int64_t below;			/* the counter of discarded events, its highest; see rise() */
 
 	int64_t second, second_end;	/* what the tallies are of; end in ns */
 	GArray *counts;			/* uint64_t by class index */
@@ -475,6 +476,16 @@ static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct b
 	return true;
 }
 
+/* By how much the counter of discarded events rose over its highest; babeltrace2 tells the step
+ * from packet to packet, modulo 2^64. That of user space says 0 for a packet now and then,
+ * and goes on where it was. */
+static uint64_t rise(struct in_stream *st, uint64_t step)
+{
+	int64_t below = (int64_t)((uint64_t)st->below - step);
+	st->below = MAX(below, 0);
+	return below < 0 ? -(uint64_t)below : 0;
+}
+
 /* babeltrace2 says it before the packet whose counter rose; the events were lost
  * at that packet's tail, so it waits for its end. */
 static bool on_discarded_events(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
@@ -485,9 +496,10 @@ static bool on_discarded_events(struct bt2_convert *c, const bt_message *msg, st
 	uint64_t count = 0;
 	if (!st)
 		return false;
-	if (bt_message_discarded_events_get_count(msg, &count) !=
-	    BT_PROPERTY_AVAILABILITY_AVAILABLE)
+	if (bt_message_discarded_events_get_count(msg, &count) != BT_PROPERTY_AVAILABILITY_AVAILABLE)
 		count = 0;
+	else if (!(count = rise(st, count)))
+		return true;
 	if (st->has_packets) {
 		st->loss_pending = true;
 		st->lost_events += count;

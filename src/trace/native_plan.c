@@ -72,21 +72,27 @@ static void drop_doubles(GArray *all)
 }
 
 /* The counter of discarded events is the stream's, from its begin: of the first packet
- * it tells that there were some, not how many belong here. */
+ * it tells that there were some, not how many belong here. That of user space says 0 for a
+ * packet now and then, and goes on where it was: what it rose to is what counts. */
 static void count_lost(struct native_packet *x, const struct native_packet *before)
 {
+	x->discarded_most = x->p.discarded;
 	if (!x->p.has_discarded || x->p.fault == CTF_GARBAGE)
 		return;
 	if (!before) {
 		x->has_lost = x->p.discarded != 0;
 		return;
 	}
-	if (!before->p.has_discarded || before->p.discarded == x->p.discarded)
+	if (!before->p.has_discarded)
 		return;
-	x->has_lost = true;
-	x->lost_events = x->p.discarded - before->p.discarded;
-	if (x->p.discarded_bits < 64)
-		x->lost_events &= (UINT64_C(1) << x->p.discarded_bits) - 1;
+	uint64_t all = x->p.discarded_bits < 64 ? (UINT64_C(1) << x->p.discarded_bits) - 1 : UINT64_MAX;
+	uint64_t rise = (x->p.discarded - before->discarded_most) & all;
+	if (rise > all / 2) {
+		x->discarded_most = before->discarded_most;
+	} else if (rise) {
+		x->has_lost = true;
+		x->lost_events = rise;
+	}
 }
 
 static void count_gap(struct native_packet *x, const struct native_packet *before)
@@ -152,6 +158,7 @@ static void place_packets(const struct native_stream *st, struct native_packet *
 		struct native_packet *x = &p[i];
 		set_times(st, x, before);
 		set_max_end(x, before, begin_of_next(st, p, i, n));
+		x->discarded_most = x->p.discarded;
 		if (!before || !behind_hole(x, before)) {
 			count_lost(x, before);
 			count_gap(x, before);

@@ -61,6 +61,7 @@ struct native_packet {
 	int64_t gap_begin_ns;		/* has_gap: the end of the one before */
 	uint64_t lost_packets;		/* missing before it; 0 in a silence, see struct blk_loss */
 	uint64_t lost_events;		/* by its counter; has_lost, 0: not known how many */
+	uint64_t discarded_most;	/* what the counter had risen to, in this and those before it */
 	bool has_lost, has_gap;
 };
 

@@ -266,7 +266,8 @@ void group_fill(struct common *c, struct rows *rows, uint32_t thread)
 		c->start_ns = t->start_ns;
 		c->comm = timeline_comm(tl, thread, until);
 	}
-	c->row.key[0] = key_int(c->row.key[0], (uint64_t)(by == BY_THREAD ? c->tid : c->pid));
+	bool by_tid = by == BY_THREAD && c->tid != -1;
+	c->row.key[0] = key_int(c->row.key[0], (uint64_t)(by_tid ? c->tid : by == BY_THREAD ? -2 - c->pid : c->pid));
 	c->row.key[1] = (uint64_t)c->start_ns;
 }
 

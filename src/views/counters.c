@@ -44,6 +44,6 @@ const struct view view_counters = {
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "value", .default_by = BY_PROCESS, .has_by = true,
 	.more_by = 1 << BY_SECOND | 1 << BY_CONTAINER,
-	.needs = needs,
+	.needs = needs, .counts_all = true,
 	.on_screen = true, .without_spans = true, .build = build,
 };

@@ -148,6 +148,8 @@ struct view {
 	uint8_t only;			/* enum view_only */
 	bool only_by;			/* pid and tid narrow only rows by process, thread or container */
 	uint8_t more_by;		/* and these: 1 << BY_CPU, ... */
+	bool counts_all;		/* asked for before a trace is read it wants all events looked at,
+					 * as their contexts may be counters */
 	uint8_t counted_by;		/* of these, by which there are only rows where all events
 				 * were counted by thread (job's subscriptions) */
 	bool on_screen;			/* false: batch only */

@@ -144,4 +144,29 @@ code=$?
 ok "--wait waits for a relay that is not there" [ "$code" -eq 124 ]
 ok "and says so" grep -q "cannot connect to relay 127.0.0.1:1:" "$work/err"
 
+# What is told of a process alone: its events are its own, of a thread that has no number.
+cp -r "$TRACES/ust-fields/trace" "$work/fields"
+find "$work/fields" -name metadata -exec sed -i 's/ _vtid;/ _xtid;/' {} +
+run -b --view events --by thread --format json "$work/fields/uid"
+ok "vpid alone: events are of processes" json "{r['name'] for r in lines[0]['rows'] if r['pid'] == 6082 and r['comm'] == 'fields'} > {'fields:first', 'fields:reals'}"
+ok "and of no thread" json "{r['tid'] for r in lines[0]['rows']} == {None}"
+find "$work/fields" -name metadata -exec sed -i 's/ _vpid;/ _xpid;/; s/ _procname\[/ _xrocname[/' {} +
+for by in process thread; do
+	run -b --view events --by process --format csv --columns pid,comm,name,count "$TRACES/ust-fields/trace/pid"
+	cp "$work/out" "$work/with"
+	run -b --view events --by "$by" --format csv --columns pid,comm,name,count "$work/fields/pid"
+	ok "buffers per process, by $by: no context is needed" cmp "$work/with" "$work/out"
+done
+run log --format json "$work/fields/pid"
+ok "buffers per pid: the log has processes" json "{l['comm'] for l in lines if l['kind'] == 'user'} == {'fields'} and {l['pid'] for l in lines} == {6104, 6105} and {l['tid'] for l in lines} == {None}"
+
+# Perf counters are contexts of events that blktop does not interpret, too.
+cp -r "$TRACES/kernel-ust/trace/ust" "$work/ust"
+run -b --view counters --by thread --format csv "$work/ust"
+cp "$work/out" "$work/with"
+ok "counters of user space" grep -q ',thread,' "$work/with"
+find "$work/ust" -name metadata -exec sed -i 's/"zipkin:/"zipkon:/' {} +
+run -b --view counters --by thread --format csv "$work/ust"
+ok "counters of other events" cmp "$work/with" "$work/out"
+
 done_testing

@@ -71,8 +71,39 @@ run --doctor --format json "$TRACES/lost/trace"
 doctor "larger buffers" "any(c.startswith('lttng enable-channel --kernel --session lost-discard --subbuf-size=') and c.endswith(' k0') for c in commands)"
 doctor "cost what was lost" "[r['events_per_s'] for r in d['repairs'] if 'enable-channel' in r['commands'][0]] == [round(sum(l['lost_events'] for l in d['losses']) * 1e9 / (d['to_ns'] - d['from_ns']))]"
 run --doctor --format json "$TRACES/lost/trace-overwrite"
+doctor "overwritten: of packets events are not known" "{l['lost_events'] for l in d['losses'] if l['lost_packets']} == {None}"
 doctor "overwritten: --discard" "any('--discard k0' in c for c in commands)"
+doctor "its begin was overwritten" "[p.split(' do not')[0] for p in d['problems'] if 'first packet' in p] == ['2 of 2 streams of channel k0 (kernel)']"
+run --doctor --format json "$TRACES"/rotation/trace/archives/*-1
+doctor "a chunk is not a whole" "len([p for p in d['problems'] if 'a chunk without those before it' in p]) == 2"
+run --doctor --format json "$TRACES/rotation/trace"
+doctor "all chunks are" "not d['problems']"
+run --doctor --format json "$TRACES/lost/trace-overwrite"
 doctor "no state dump" "'lttng regenerate statedump --session lost-overwrite' in commands and d['problems']"
+
+# Several files of a stream (lttng enable-channel --tracefile-size): one channel all the same.
+cp -r "$TRACES/lost/trace/kernel" "$work/several"
+for cpu in 0 1; do
+	mv "$work/several/k0_$cpu" "$work/several/k0_${cpu}_$cpu"
+	mv "$work/several/index/k0_$cpu.idx" "$work/several/index/k0_${cpu}_$cpu.idx"
+done
+mv "$work/several/k0_0_0" "$work/several/k0_0_3"
+mv "$work/several/index/k0_0_0.idx" "$work/several/index/k0_0_3.idx"
+run --doctor --format json "$work/several"
+doctor "several files of a stream: one channel" "[c['channel'] for c in d['channels']] == ['k0'] and {l['channel'] for l in d['losses']} == {'k0'}"
+
+# A part of it: that something was lost before is all that it tells.
+run save --from 97% -o "$work/part" "$TRACES/lost/trace"
+run --doctor --format json "$work/part"
+doctor "not counted is not 0" "{l['lost_events'] for l in d['losses']} == {None} and [c['lost_events'] for c in d['channels'] if c['losses']] == [None]"
+run --doctor "$work/part"
+ok "not counted: said" grep -q 'LOST an unknown number of events' "$work/out"
+ok "and with its repair" grep -q 'k0 (kernel) lost an unknown number of events, 2 times: its buffers were full' "$work/out"
+run report "$work/part"
+ok "not counted: on a page" grep -q 'nobody counted how many' "$work/out"
+run -b --view events "$work/part"
+ok "not counted: exit 3" [ "$code" -eq 3 ]
+ok "not counted: does not mean that it can't be read" grep -q 'or lost events before it begins' "$work/err"
 
 # Clocks of two machines, and of two boots.
 cp -r "$TRACES/kernel-small/trace" "$work/kernel/a"

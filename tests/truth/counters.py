@@ -29,7 +29,7 @@ def count_perf(events):
     """{(tid, counter, scope): sum}"""
     found, last = collections.Counter(), {}
     for e in events:
-        if not (e.name == "sched_switch" or e.name.startswith("zipkin:")):
+        if not (e.name == "sched_switch" or e.user_space):
             continue
         for name, value in e.ctx.items():
             if not is_counter(name) or not value:

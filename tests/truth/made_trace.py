@@ -389,7 +389,8 @@ class Maker:
         for _ in range(r.randrange(1, 8)):
             seq += r.choice([1, 1, 1, 1, 3]) if packets else 0
             discarded += r.choice([0, 0, 0, 5])
-            p = {"begin": clock, "discarded": discarded, "seq": seq, "offset": 0, "instance": instance, "class": sc}
+            told = r.choice([0] + [discarded] * 7)      # of user space it is 0 for a packet now and then
+            p = {"begin": clock, "discarded": told, "seq": seq, "offset": 0, "instance": instance, "class": sc}
             w = Bits(self.big)
             self.begin_packet(w, sc, instance)
             at = w.pos

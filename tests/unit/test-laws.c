@@ -727,6 +727,23 @@ static void test_functions(void)
 	g_assert_nonnull(strstr(report, "\"0x2328\""));
 }
 
+/* Exits that do not say of which function: of the innermost one of their thread. */
+static void test_functions_fast(void)
+{
+#define FAST(at, what, ctx) at " 0 u:lttng_ust_cyg_profile_fast:func_" what " " ctx "ctx.procname=\"g\"\n"
+	g_autofree char *report = every_cut("functions_fast",
+		FAST("10", "exit", "ctx.vtid=7 ") FAST("20", "entry addr=16", "ctx.vtid=7 ")
+		FAST("30", "entry addr=17", "ctx.vtid=7 ") FAST("40", "entry addr=18", "ctx.vtid=8 ")
+		FAST("50", "exit", "ctx.vtid=7 ") FAST("60", "exit", "ctx.vtid=7 ")
+		FAST("70", "exit", "") FAST("80", "exit", "ctx.vtid=8 "));
+	static const char *const wanted[] = {
+		"g,,localhost,,7,10,10,0,0,partial", "g,0x10,localhost,,7,20,60,40,20,complete",
+		"g,0x11,localhost,,7,30,50,20,20,complete", "g,0x12,localhost,,8,40,80,40,40,complete",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(wanted); i++)
+		g_assert_nonnull(strstr(report, wanted[i]));
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -762,6 +779,7 @@ int main(int argc, char **argv)
 			     test_cuts);
 	g_test_add_func("/laws/silences", test_silences);
 	g_test_add_func("/laws/functions", test_functions);
+	g_test_add_func("/laws/functions-fast", test_functions_fast);
 	g_test_add_func("/laws/counters", test_counters);
 	g_test_add_func("/laws/untold-switch", test_untold_switch);
 	g_test_add_func("/laws/idle-tells", test_idle_tells);

@@ -605,6 +605,29 @@ static void test_discarded(void)
 	live_clear(&l);
 }
 
+/* LTTng's counter of user space says 0 for a packet now and then, and goes on after it. */
+static void test_discarded_goes_back(void)
+{
+	static const uint64_t counters[] = { 0, 12, 0, 12, 3, 20 };
+	struct live l;
+	struct made a = { .uuid = 1 };
+	live_init(&l);
+	unsigned s = native_feed_add_stream(l.f, add_trace(&l, 1, "ust", BOOT_1, 0), "a", INT64_MAX);
+	for (unsigned i = 0; i < G_N_ELEMENTS(counters); i++) {
+		a.discarded = counters[i];
+		native_feed_packet(l.f, s, made_packet(&a, 1000 + 1000 * i, 1900 + 1000 * i, 0, 5));
+	}
+	drain(&l);
+	g_assert_cmpuint(l.losses->len, ==, 2);
+	struct blk_loss first = g_array_index(l.losses, struct blk_loss, 0);
+	struct blk_loss last = g_array_index(l.losses, struct blk_loss, 1);
+	g_assert_cmpuint(first.events, ==, 12);
+	g_assert_cmpint(first.end_ns, ==, 2900);
+	g_assert_cmpuint(last.events, ==, 8);
+	g_assert_cmpint(last.end_ns, ==, 6900);
+	live_clear(&l);
+}
+
 /* ---- clocks ---- */
 
 static int64_t first_of(const struct live *l, unsigned cpu)
@@ -678,6 +701,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/feed/merge/slow-taker", test_slow_taker);
 	g_test_add_func("/feed/streams/cut", test_cut);
 	g_test_add_func("/feed/streams/discarded", test_discarded);
+	g_test_add_func("/feed/streams/discarded-goes-back", test_discarded_goes_back);
 	g_test_add_func("/feed/clocks/pinned", test_clocks);
 	g_test_add_func("/feed/clocks/in-time", test_clock_in_time);
 	return g_test_run();
