@@ -32,6 +32,7 @@ struct pairs {
 	int64_t ts;		/* of the newest mark, */
 	unsigned n_at_ts;	/* and how many since then */
 	struct annot last;	/* the newest mark that is no tag */
+	bool alone;		/* it begins a span of which no end will be known to be its own */
 };
 
 static void frames_free(gpointer p)
@@ -83,30 +84,31 @@ static uint64_t mixed_text(uint64_t h, const char *text)
 
 /* ---- threads ---- */
 
-/* The thread of a kernel's event, NULL: idle, lost, or without a name (yet). */
+/* What the kernel says of whose the event is, NULL: idle, lost, or without a name (yet). */
 static const struct thread *kernel_thread(const struct pairs *p, const struct annot *a)
 {
-	const struct thread *t = a->thread == ID_NONE ? NULL : thread_at(p->s, a->thread);
+	uint32_t thread = thread_follow(p->s, a->thread);
+	const struct thread *t = thread == ID_NONE ? NULL : thread_at(p->s, thread);
 	return t && !t->idle && t->tid != -1 ? t : NULL;
 }
 
 bool pairs_must_wait(const struct pairs *p, const struct annot *a, int64_t now)
 {
-	if (!a->mark || !a->in_kernel || a->thread == ID_NONE || now - a->ts > NAMED_WITHIN_NS)
+	bool asks = a->in_kernel || (a->by_kernel && a->vtid <= 0);
+	if (!a->mark || !asks || a->thread == ID_NONE || now - a->ts > NAMED_WITHIN_NS)
 		return false;
 	const struct thread *t = thread_at(p->s, a->thread);
 	return !t->idle && t->tid == -1;
 }
 
+/* 0: nobody knows which one it is. Its CPU does not say: others of the process may have run there. */
 static uint64_t thread_key(const struct pairs *p, const struct annot *a)
 {
 	uint64_t h = mixed(1, a->host);
-	const struct thread *t = a->in_kernel ? kernel_thread(p, a) : NULL;
-	if (t)
-		return mixed(h, (uint64_t)t->tid);
-	if (a->vtid > 0)
+	if (!a->in_kernel && a->vtid > 0)
 		return mixed(h, (uint64_t)a->vtid);
-	return mixed(mixed(mixed(h, 2), (uint64_t)a->vpid), a->cpu);
+	const struct thread *t = a->in_kernel || a->by_kernel ? kernel_thread(p, a) : NULL;
+	return t ? mixed(h, (uint64_t)t->tid) : 0;
 }
 
 /* ---- frames ---- */
@@ -144,10 +146,11 @@ static void take_out(GHashTable *table, uint64_t key, const struct frame *f)
 
 static void push(struct pairs *p, const struct frame *f)
 {
-	GArray *frames = frames_of(p->by_thread, f->thread);
-	if (frames->len >= MOST_FRAMES)
+	GArray *frames = f->thread ? frames_of(p->by_thread, f->thread) : NULL;
+	if (frames && frames->len >= MOST_FRAMES)
 		g_array_remove_range(frames, 0, MOST_FRAMES / 4);
-	g_array_append_vals(frames, f, 1);
+	if (frames)
+		g_array_append_vals(frames, f, 1);
 	if (f->rule != RULE_FUNCTION) {
 		frames = frames_of(p->by_key, f->key);
 		g_array_append_vals(frames, f, 1);
@@ -205,6 +208,9 @@ static void function_begins(struct pairs *p, struct annot *a)
 	const struct frame *parent = innermost(p->by_thread, thread);
 	join(p, a, parent);
 	count_function(p, a, parent);
+	p->alone = !thread;
+	if (p->alone)
+		return;
 	struct frame f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = a->address,
 			   .thread = thread, .rule = RULE_FUNCTION };
 	push(p, &f);
@@ -224,13 +230,11 @@ static void unwind(struct pairs *p, GArray *frames, guint at)
 	g_array_set_size(frames, kept);
 }
 
-/* An exit that does not say of which function is that of the innermost one, where its thread
- * is known. */
+/* An exit that does not say of which function is that of the innermost one. */
 static void function_ends(struct pairs *p, struct annot *a)
 {
 	uint64_t thread = thread_key(p, a);
-	bool tells = a->address || a->vtid > 0;
-	GArray *frames = tells ? g_hash_table_lookup(p->by_thread, &thread) : NULL;
+	GArray *frames = thread ? g_hash_table_lookup(p->by_thread, &thread) : NULL;
 	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < LOOKED_AT; i--, n++) {
 		struct frame f = g_array_index(frames, struct frame, i - 1);
 		if (f.rule != RULE_FUNCTION || (a->address && f.key != a->address))
@@ -320,6 +324,9 @@ static void rule_begins(struct pairs *p, struct annot *a)
 		pop(p, *before);
 	}
 	join(p, a, find_parent(p, r, a, thread));
+	p->alone = r->begin_key.by_thread && !thread;
+	if (p->alone)
+		return;
 	struct frame f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = key, .thread = thread,
 			   .rule = a->rule };
 	push(p, &f);
@@ -328,8 +335,9 @@ static void rule_begins(struct pairs *p, struct annot *a)
 static void rule_ends(struct pairs *p, struct annot *a)
 {
 	const struct rule *r = rule_at(a->rule);
-	uint64_t key = rule_key(a->rule, a, a->trace, r->end_key.by_thread, thread_key(p, a));
-	const struct frame *f = innermost(p->by_key, key);
+	uint64_t thread = thread_key(p, a);
+	uint64_t key = rule_key(a->rule, a, a->trace, r->end_key.by_thread, thread);
+	const struct frame *f = thread || !r->end_key.by_thread ? innermost(p->by_key, key) : NULL;
 	if (!f) {
 		join(p, a, NULL);
 		return;
@@ -355,24 +363,26 @@ static void blkkin(struct pairs *p, const struct annot *a, bool opens, bool ends
 	push(p, &f);
 }
 
-void pairs_take(struct pairs *p, struct annot *a, bool opens, bool ends)
+bool pairs_take(struct pairs *p, struct annot *a, bool opens, bool ends)
 {
 	bool function = a->rule == RULE_FUNCTION;
+	p->alone = false;
 	if (a->mark == MARK_NONE) {
 		blkkin(p, a, opens, ends);
-		return;
+		return true;
 	}
 	if (a->mark == MARK_TAG) {
 		a->trace = p->last.trace;
 		a->span = p->last.span;
 		a->parent = p->last.parent;
-		return;
+		return true;
 	}
 	if (a->mark == MARK_BEGIN)
 		(function ? function_begins : rule_begins)(p, a);
 	else
 		(function ? function_ends : rule_ends)(p, a);
 	p->last = *a;
+	return !p->alone;
 }
 
 static void forget_in(GHashTable *table, bool (*gone)(uint64_t, void *), void *data)

@@ -18,8 +18,9 @@ void pairs_free(struct pairs *p);		/* NULL is fine */
 
 /* The next annotation; a mark gets its trace, span and parent. An end without a begin, and
  * a begin without an end, are spans of their own (partial). `opens`, `ends`: what one of
- * BlkKin's does, so that others can be its children. */
-void pairs_take(struct pairs *p, struct annot *a, bool opens, bool ends);
+ * BlkKin's does, so that others can be its children. false: it begins a span whose end can't be
+ * told from others', as nobody says of which thread it is: to be abandoned. */
+bool pairs_take(struct pairs *p, struct annot *a, bool opens, bool ends);
 
 /* Must it wait: its thread will have a name soon? */
 bool pairs_must_wait(const struct pairs *p, const struct annot *a, int64_t now);

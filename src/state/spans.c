@@ -147,8 +147,7 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 		enum core c = core_of(sp, a);
 		if (!final && pairs_must_wait(sp->pairs, a, now))
 			return;
-		if (pair_all)
-			pairs_take(sp->pairs, a, c == CORE_SR || c == CORE_START, is_end(c));
+		bool ends = !pair_all || pairs_take(sp->pairs, a, c == CORE_SR || c == CORE_START, is_end(c));
 		struct strace *t = trace_of(sp, a);
 		if (!t) {
 			slice_bin(sp->s, a->ts)->trust.late++;
@@ -160,6 +159,8 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 		t->last = MAX(t->last, a->ts);
 		chain_annot(sp, t, sp->done);
 		t->dirty = true;
+		if (!ends)
+			abandon(sp, a->trace, a->span);
 	}
 }
 

@@ -176,6 +176,18 @@ static const struct made made[] = {
 	  "40 0 u:zipkin:timestamp trace_name=\"get\" service_name=\"web\" trace_id=5 span_id=5 "
 	  "parent_span_id=0 event=\"ss\" ctx.vtid=7\n50 0 u:u:a ctx.vtid=7\n60 0 u:u:b ctx.vtid=7\n",
 	  "010-40 get web complete\n020-30 part  complete of get\n050-60 part  complete" },
+	{ "of-nobody", "[job]\nbegin=u:a\nend=u:b\n[part]\nbegin=u:c\nend=u:d\nkey=id\nparent=thread\n",
+	  "10 0 u:u:a ctx.vpid=7\n20 0 u:u:c id=1 ctx.vpid=7\n30 0 u:u:d id=1 ctx.vpid=7\n40 0 u:u:b ctx.vpid=7\n",
+	  "010-10 job  partial\n020-30 part  complete\n040-40 job  partial" },
+	{ "of-whom-the-kernel-says", "[job]\nbegin=u:a\nend=u:b\n",
+	  "10 0 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"s\" next_comm=\"p\"\n"
+	  "11 1 sched_switch prev_tid=0 prev_state=0 next_tid=8 prev_comm=\"s\" next_comm=\"p\"\n"
+	  "20 0 u:u:a\n25 1 u:u:a\n"
+	  "30 0 sched_switch prev_tid=7 prev_state=1 next_tid=8 prev_comm=\"p\" next_comm=\"p\"\n"
+	  "30 1 sched_switch prev_tid=8 prev_state=1 next_tid=7 prev_comm=\"p\" next_comm=\"p\"\n"
+	  "40 0 u:u:b\n50 1 u:u:b\n60 0 sched_switch prev_tid=8 prev_state=1 next_tid=0 prev_comm=\"p\" "
+	  "next_comm=\"s\"\n",
+	  "020-50 job  complete\n025-40 job  complete" },
 	{ "lost", "[job]\nbegin=u:a\nend=u:b\nkey=id\n",
 	  "10 0 u:u:a id=1\n20 0 u:!lost events=3 begin=15 end=20\n30 0 u:u:b id=1\n40 0 u:u:a id=1\n"
 	  "50 0 u:u:b id=1\n", "010-30 job  partial\n040-50 job  complete" },
