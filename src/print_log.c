@@ -19,11 +19,13 @@ struct printer {
 	GString *line;
 	int broken;			/* errno, once output failed */
 	int stop;
+	bool any;			/* line came, wanted or not */
 };
 
 static void print_line(void *data, struct journal_line *l)
 {
 	struct printer *p = data;
+	p->any = true;
 	if (reading_caught() || p->broken)
 		g_atomic_int_set(&p->stop, 1);
 	else if (!p->filter || logfilter_match(p->filter, l)) {
@@ -83,6 +85,13 @@ static int tell_end(const struct printer *p, const struct logsource_result *r, c
 	return r->lost || r->damaged || warning ? EXIT_LOSS : EXIT_FINE;
 }
 
+/* Not that none was wanted. */
+static bool is_empty(const struct printer *p, struct logsource *s)
+{
+	int64_t first, end;
+	return !p->any && !p->broken && !reading_caught() && !logsource_bounds(s, &first, &end, NULL);
+}
+
 int print_log(const struct options *o)
 {
 	g_autoptr(GError) error = NULL;
@@ -101,6 +110,10 @@ int print_log(const struct options *o)
 		if (fflush(stdout) != 0 && !p.broken)
 			p.broken = errno ? errno : EIO;
 		code = tell_end(&p, &result, logsource_warning(s));
+		if (code == EXIT_FINE && !error && is_empty(&p, s)) {
+			log_error("no events in the trace");
+			code = EXIT_FAILED;
+		}
 	}
 	if (error && !p.broken) {
 		log_error("%s", error->message);

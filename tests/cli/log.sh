@@ -15,6 +15,9 @@ refused 2 "before --to" log --from +2s --to +1s "$small"
 refused 2 "-b" log --each "$small"
 refused 1 "outside" log --from @1 --to @2 "$small"
 refused 1 "no trace" log "$work"
+cp -r "$TRACES/ust-fields/trace/uid" "$work/nothing"
+find "$work/nothing" -type f ! -name metadata -delete
+refused 1 "no events in the trace" log "$work/nothing"
 
 succeeds 0 "text" log --from +3s --to +3.2s "$demo"
 ok "a line an event, with instant, thread and CPU" \
