@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum kind { HEX, NUMBER, TEXT };
+enum kind { HEX, WIDE, NUMBER, TEXT };	/* WIDE: HEX, of 32 digits perhaps */
 
 static const struct key {
 	const char *name;
@@ -14,7 +14,7 @@ static const struct key {
 	size_t offset;
 	enum view_only only;
 } keys[] = {
-	{ "trace", HEX, offsetof(struct view_query, trace_id), ONLY_TRACE },
+	{ "trace", WIDE, offsetof(struct view_query, trace_id), ONLY_TRACE },
 	{ "span", HEX, offsetof(struct view_query, span_id), ONLY_SPAN },
 	{ "pid", NUMBER, offsetof(struct view_query, pid), ONLY_PID },
 	{ "tid", NUMBER, offsetof(struct view_query, tid), ONLY_TID },
@@ -28,9 +28,9 @@ static bool fail(GError **error, const char *format, const char *text)
 	return false;
 }
 
-static bool parse_hex(const char *text, uint64_t *ret, GError **error)
+static bool parse_hex(const char *text, enum kind kind, uint64_t *ret, GError **error)
 {
-	if (!text_parse_id(text, TEXT_TRACE_ID, ret))
+	if (!text_parse_id(text, kind == WIDE ? TEXT_TRACE_ID : TEXT_ID, ret))
 		return fail(error, "an id is 1 to 16 hex digits (of a trace 32), not '%s'", text);
 	return *ret != 0 || fail(error, "no span or trace has the id '%s'", text);
 }
@@ -51,8 +51,8 @@ static bool set_key(struct view_query *q, const struct key *k, const char *text,
 
 	if (!*text)
 		return fail(error, "'%s=' lacks what it is narrowed to", k->name);
-	if (k->kind == HEX)
-		return parse_hex(text, at, error);
+	if (k->kind <= WIDE)
+		return parse_hex(text, k->kind, at, error);
 	if (k->kind == NUMBER)
 		return parse_number(text, at, error);
 	g_free(*(char **)at);
@@ -95,8 +95,8 @@ static bool parse_against(struct view_query *q, const char *against, GError **er
 		q->history = true;
 		return true;
 	}
-	return parse_hex(ids[0] ? ids[0] : "", &q->other_trace, error) &&
-	       (!ids[0] || !ids[1] || parse_hex(ids[1], &q->other_span, error));
+	return parse_hex(ids[0] ? ids[0] : "", WIDE, &q->other_trace, error) &&
+	       (!ids[0] || !ids[1] || parse_hex(ids[1], HEX, &q->other_span, error));
 }
 
 bool narrow_parse(struct view_query *ret, const char *only, const char *against, GError **error)
@@ -113,7 +113,7 @@ static bool is_set(const struct view_query *q, const struct key *k)
 {
 	const void *at = (const char *)q + k->offset;
 
-	return k->kind == HEX ? *(const uint64_t *)at != 0 :
+	return k->kind <= WIDE ? *(const uint64_t *)at != 0 :
 		k->kind == NUMBER ? *(const int32_t *)at >= 0 : *(char *const *)at != NULL;
 }
 

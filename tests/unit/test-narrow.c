@@ -38,7 +38,9 @@ static void test_refuses(void)
 {
 	static const char *const bad[][2] = {
 		{ "", NULL }, { "trace", NULL }, { "trace=", NULL }, { "trace=0", NULL },
-		{ "trace=xyz", NULL }, { "trace=11112222333344445", NULL }, { "span=1", NULL },
+		{ "trace=xyz", NULL }, { "trace=111122223333444455556666777788889", NULL },
+		{ "trace=1,span=11112222333344445", NULL }, { NULL, "1:11112222333344445" },
+		{ "span=1", NULL },
 		{ "pid=-1", NULL }, { "pid=4294967297", NULL }, { "tid=1x", NULL },
 		{ "service=", NULL }, { "color=red", NULL }, { "trace=1,,pid=2", NULL },
 		{ "trace=1,", NULL }, { NULL, "" }, { NULL, "0" }, { NULL, "aa:" }, { NULL, "aa:0" },
