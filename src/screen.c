@@ -99,6 +99,8 @@ static const char *domains(const struct screen *s)
 {
 	bool kernel = s->preview_kernel || has_kernel(s->tl);
 	bool ust = s->preview_ust || timeline_has_spans(s->tl);
+	if (!kernel && timeline_has_spans(s->tl) && !timeline_has_events(s->tl))
+		return " spans";	/* of a file: whoever traced them */
 	return kernel && ust ? " kernel+ust" : kernel ? " kernel" : ust ? " ust" : "";
 }
 

@@ -33,6 +33,8 @@ until_true has_title 'stopped at [0-9]+%'
 result $? "Esc stops it"
 wait_for "get" && ! shows "reading ..."
 result $? "what was read stays"
+has_title 'long.json spans '
+result $? "of a file of spans, whoever traced them"
 keys q
 given_back 0
 result $? "and q gives the terminal back"
