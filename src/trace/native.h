@@ -57,7 +57,8 @@ bool native_has_row(const struct native *n, bool (*is_wanted)(unsigned row));
 uint64_t native_bytes_between(const struct native *n, int64_t from, int64_t to);
 
 /* Instants that cut [from, to) into at most n_pieces of about equal bytes: fills
- * ret[0 .. result - 1], ascending, each in (from, to); result < n_pieces. */
+ * ret[0 .. result - 1], ascending, each in (from, to); result < n_pieces. None is where a
+ * CPU of several streams may be losing events on one of them. */
 size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pieces,
 		   int64_t *ret);
 

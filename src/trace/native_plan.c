@@ -400,12 +400,75 @@ static GArray *make_edges(const struct native_plan *p, int64_t from, int64_t to,
 	return edges;
 }
 
+/*
+ * Where it is not cut. A CPU of several streams (channels) is known again by what one of them
+ * tells while another one loses events; which a piece that begins meanwhile can't know. From
+ * where on in its packet a stream loses is not known before it is read: all of the packet.
+ */
+struct uncut { int64_t begin, end; };		/* (begin, end] */
+
+static int compare_uncut(const void *a, const void *b)
+{
+	const struct uncut *x = a, *y = b;
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static bool shares_cpu(const struct native *n, size_t stream)
+{
+	const struct native_stream *st = g_ptr_array_index(n->streams, stream);
+	if (st->info.domain != BLK_DOMAIN_KERNEL || st->info.cpu == UINT32_MAX)
+		return false;
+	for (guint i = 0; i < n->streams->len; i++) {
+		const struct native_stream *other = g_ptr_array_index(n->streams, i);
+		if (i != stream && other->info.domain == BLK_DOMAIN_KERNEL &&
+		    !compare_cpus(&(struct tracing){ .stream = st }, &(struct tracing){ .stream = other }))
+			return true;
+	}
+	return false;
+}
+
+static void add_uncut(GArray *all, int64_t begin, int64_t end)
+{
+	g_array_append_val(all, ((struct uncut){ begin, end }));
+}
+
+static GArray *make_uncut(const struct native *n, const struct native_plan *p)
+{
+	GArray *all = g_array_new(false, false, sizeof(struct uncut));
+	for (size_t i = 0; i < p->n_streams; i++) {
+		if (!shares_cpu(n, i))
+			continue;
+		for (size_t k = 0; k < p->stream[i].n; k++) {
+			const struct native_packet *x = &p->stream[i].packet[k];
+			if (x->has_gap)
+				add_uncut(all, x->gap_begin_ns, x->begin_ns);
+			if (x->has_lost)
+				add_uncut(all, x->begin_ns, end_of(x));
+		}
+	}
+	g_array_sort(all, compare_uncut);
+	return all;
+}
+
+/* The next instant that may be a cut; *i is where the search goes on. */
+static int64_t next_cut(const GArray *uncut, guint *i, int64_t cut)
+{
+	for (; *i < uncut->len && g_array_index(uncut, struct uncut, *i).begin < cut; (*i)++) {
+		int64_t end = g_array_index(uncut, struct uncut, *i).end;
+		if (cut <= end)
+			cut = end < INT64_MAX ? end + 1 : end;
+	}
+	return cut;
+}
+
 size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pieces, int64_t *ret)
 {
 	struct native_plan *p = native_plan_take(n);
 	double all = 0, done = 0, rate = 0;
 	g_autoptr(GArray) edges = make_edges(p, from, to, &all);
+	g_autoptr(GArray) uncut = make_uncut(n, p);
 	size_t n_cuts = 0;
+	guint passed = 0;
 	for (guint i = 0; i + 1 < edges->len && n_cuts + 1 < n_pieces; i++) {
 		const struct edge *e = &g_array_index(edges, struct edge, i);
 		int64_t next = e[1].ts;
@@ -416,7 +479,7 @@ size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pi
 			if (done + bytes < goal)
 				break;
 			int64_t cut = e->ts + (int64_t)((goal - done) / rate);
-			cut = CLAMP(cut, e->ts, next);
+			cut = next_cut(uncut, &passed, CLAMP(cut, e->ts, next));
 			if (cut <= from || cut >= to || (n_cuts && cut <= ret[n_cuts - 1])) {
 				n_pieces--;	/* two cuts at one instant: one piece fewer */
 				continue;

@@ -394,6 +394,33 @@ static void test_open_losses(void)
 	}
 }
 
+/* Where a CPU has several streams, no piece begins while one of them loses events: what the
+ * others tell then of who runs, only the piece before it knows. */
+static void test_cuts_beside_losses(void)
+{
+	g_autofree char *path = test_trace("lost");	/* two sessions */
+	if (!path)
+		return;
+	g_autoptr(blk_native) n = open_native(path);
+	int64_t from, to, cut[64];
+	g_assert_true(native_bounds(n, &from, &to));
+	size_t found = 0;
+	for (size_t pieces = 2; pieces <= G_N_ELEMENTS(cut); pieces++) {
+		size_t n_cuts = native_cuts(n, from, to, pieces, cut);
+		found += n_cuts;
+		for (size_t i = 0; i < n_cuts; i++) {
+			size_t n_open;
+			struct source *s = native_range(n, cut[i], INT64_MAX, 0);
+			native_range_losses(s, &n_open);
+			g_assert_cmpuint(n_open, ==, 0);
+			source_free(s);
+			g_assert_cmpint(cut[i], >, i ? cut[i - 1] : from);
+			g_assert_cmpint(cut[i], <, to);
+		}
+	}
+	g_assert_cmpuint(found, >, 100);
+}
+
 /* ---- damage ---- */
 
 /* Also of a broken trace pieces are the whole, wherever it is cut. */
@@ -640,6 +667,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/native/few-files", test_few_files);
 	g_test_add_func("/native/many-tallies", test_many_tallies);
 	g_test_add_func("/native/open-losses", test_open_losses);
+	g_test_add_func("/native/cuts-beside-losses", test_cuts_beside_losses);
 	g_test_add_func("/native/kernel-is-known", test_kernel_is_known);
 	g_test_add_func("/native/cut-off", test_cut_off);
 	g_test_add_func("/native/garbage", test_garbage);
