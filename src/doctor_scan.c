@@ -249,7 +249,7 @@ static void check_begins(struct doctor *doc, GHashTable *begins)
 		if (late)
 			add_problem(doc, "%u of %u stream%s of channel %s (%s) do%s not begin with the first "
 				    "packet: what was before is not in the trace (overwritten "
-				    "buffers or files, a snapshot, or a chunk without those before it)",
+				    "buffers or files, a snapshot, a clear, or a chunk without those before it)",
 				    late, all, all == 1 ? "" : "s", c->name, c->domain,
 				    late == 1 ? "es" : "");
 	}

@@ -72,6 +72,16 @@ static void drop_wakes(struct thread *t, const struct thread *anonymous)
 			g_array_remove_index(t->head, i - 1);
 }
 
+/* Was it off any CPU since the anonymous task runs on this one? It came later then, and nobody
+ * saw the switch: the stream begins later than others, or its events were chosen. */
+static bool came_later(const struct cpu *c, const struct thread *who)
+{
+	const struct tstate *st = &who->st;
+	bool off = st->run == RUN_BLOCKED || st->run == RUN_PREEMPTED || st->run == RUN_NEW ||
+		   (st->run == RUN_WOKEN && st->off_cpu != CPU_NONE);
+	return who->hard && !who->idle && off && st->off_ns > c->since;
+}
+
 /*
  * The current task is anonymous, and turns out to be `tid`. If it is the one of the
  * slice's begin, the left neighbour may know better who that was until now (a switch can
@@ -107,7 +117,7 @@ void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32
 
 void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
-	if (cpu_task(s, c)->tid == -1)
+	if (cpu_task(s, c)->tid == -1 && !came_later(c, cpu_task_of_tid(s, c, tid)))
 		name_current(s, c, ts, seq, tid);
 	else
 		cpu_replace(s, c, ts, seq, tid);
@@ -258,6 +268,7 @@ void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
 		cpu_lost_begin(s, c, ts, seq);
 	charge_until(s, c, ts);
 	c->lost = false;
+	c->since = ts;
 	c->task = slice_anonymous(s, c);
 	cpu_runs(s, c, ts);
 	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self,

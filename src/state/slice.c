@@ -282,7 +282,7 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	c->cursor = s->rooted ? s->first : TS_NONE;
 	c->irq_since = c->named_ns = TS_NONE;
 	c->kernel_from = INT64_MAX;
-	c->kernel_to = INT64_MIN;
+	c->kernel_to = c->since = INT64_MIN;
 	c->irq_head = g_array_new(false, false, sizeof(struct irq_note));
 	c->irq_known = s->rooted;
 	irq_raises_init(s, c);

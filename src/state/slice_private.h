@@ -204,7 +204,7 @@ struct cpu {
 	int64_t first_ns;	/* instant of the first switch or loss */
 	bool lost;		/* between LOST_BEGIN and LOST_END */
 	int64_t kernel_from, kernel_to;	/* its first and last kernel event */
-	int64_t cursor;		/* charged up to here */
+	int64_t cursor, since;	/* charged up to here; its last loss ended there, or INT64_MIN */
 	struct irq_frame irq[IRQ_FRAMES];	/* stack of handlers */
 	struct raise raise[SOFTIRQS];
 	union {

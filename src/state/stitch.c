@@ -242,6 +242,7 @@ static void join_cpu(struct slice *a, struct cpu *c, struct cpu *b, bool untouch
 	const struct thread *left = cpu_task(a, c);
 	c->kernel_from = MIN(c->kernel_from, b->kernel_from);
 	c->kernel_to = MAX(c->kernel_to, b->kernel_to);
+	c->since = MAX(c->since, b->since);
 	if (b->first_known && c->cursor == TS_NONE) {
 		c->first_known = true;
 		c->first_ns = b->first_ns;

@@ -331,6 +331,22 @@ static void test_untold_switch(void)
 	}
 }
 
+/* A CPU that tells nothing until a task that slept elsewhere turns up on it, of which nobody saw
+ * the switch (a trace of one process; a stream that begins later): it did not run there since the
+ * trace's begin. */
+static void test_untold_begin(void)
+{
+	g_autofree char *report = every_cut("untold begin",
+		"10 1 syscall_entry_read ctx.tid=7 fd=3 count=8\n"
+		"20 1 sched_switch ctx.tid=7 prev_tid=7 prev_state=1 next_tid=0\n"
+		"50 0 syscall_exit_read ctx.tid=7 ret=8\n"
+		"60 0 syscall_entry_nanosleep ctx.tid=7\n"
+		"70 0 sched_switch ctx.tid=7 prev_tid=7 prev_state=1 next_tid=0\n");
+	/* It ran in [10, 20) and from 50 on, and waited in between. */
+	g_assert_nonnull(strstr(report, ",7,,,30,10,20,,,,30,0,1,8,"));
+	g_assert_nonnull(strstr(report, ",0,20,0,40,"));	/* CPU 0: 40 ns are not known */
+}
+
 /* User space tells of itself on a CPU that idles, says the kernel. */
 static void test_idle_tells(void)
 {
@@ -782,6 +798,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/functions-fast", test_functions_fast);
 	g_test_add_func("/laws/counters", test_counters);
 	g_test_add_func("/laws/untold-switch", test_untold_switch);
+	g_test_add_func("/laws/untold-begin", test_untold_begin);
 	g_test_add_func("/laws/idle-tells", test_idle_tells);
 	g_test_add_func("/laws/request-again", test_request_again);
 	g_test_add_func("/laws/born-again", test_born_again);
