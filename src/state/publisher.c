@@ -561,7 +561,7 @@ static struct trust total_trust(const struct publisher *p)
 		t.soft += b->trust.soft;
 		t.late += b->trust.late;
 	}
-	t.touched = p->s->losses->len;
+	t.touched = touched(p->s, INT64_MIN, INT64_MAX);
 	return t;
 }
 

@@ -52,6 +52,7 @@ struct bt2_convert {
 	GHashTable *layouts;
 	struct in_stream *last;		/* of the message before */
 	GArray *ends;			/* int64_t by stream of the source, see bt2_convert_end() */
+	GHashTable *pauses;		/* pause_key() of a packet's border -> int64_t: since when */
 };
 
 static void free_class_set(void *p)
@@ -93,6 +94,7 @@ struct bt2_convert *bt2_convert_new(struct source *s, struct bt2_clocks *clocks,
 	c->class_sets = g_hash_table_new_full(NULL, NULL, NULL, free_class_set);
 	c->class_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->layouts = layouts_new();
+	c->pauses = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->ends = g_array_new(FALSE, TRUE, sizeof(int64_t));
 	return c;
 }
@@ -102,6 +104,7 @@ void bt2_convert_free(struct bt2_convert *c)
 	if (!c)
 		return;
 	g_array_unref(c->ends);
+	g_hash_table_unref(c->pauses);
 	g_hash_table_unref(c->streams);
 	g_hash_table_unref(c->class_sets);
 	g_hash_table_unref(c->class_names);
@@ -425,6 +428,43 @@ static uint32_t packet_cpu(const bt_packet *packet)
 	return (uint32_t)MIN(bt_field_integer_unsigned_get_value(f), UINT32_MAX);
 }
 
+static char *pause_key(const char *order, int64_t ns, bool begins)
+{
+	return g_strdup_printf("%" G_GINT64_FORMAT "%c%s", ns, begins ? 'b' : 'e', order);
+}
+
+void bt2_convert_pause(struct bt2_convert *c, const char *order, int64_t last_end, int64_t begin,
+		       int64_t end)
+{
+	g_hash_table_insert(c->pauses, pause_key(order, last_end, false), g_memdup2(&begin, sizeof begin));
+	g_hash_table_insert(c->pauses, pause_key(order, end, true), g_memdup2(&begin, sizeof begin));
+}
+
+/* Of the packet that begins or ends there; NULL: it is at none. */
+static const int64_t *find_pause(const struct bt2_convert *c, const struct in_stream *st, int64_t ns, bool begins)
+{
+	if (st->index == G_MAXUINT16 || !g_hash_table_size(c->pauses))
+		return NULL;
+	g_autofree char *key = pause_key(blk_stream(&c->source->tables, st->index)->order, ns, begins);
+	return g_hash_table_lookup(c->pauses, key);
+}
+
+static void end_pause(struct bt2_convert *c, struct in_stream *st, const bt_clock_snapshot *at,
+		      struct bt2_out *out)
+{
+	int64_t end = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(at));
+	const int64_t *begin = find_pause(c, st, end, true);
+	if (!begin)
+		return;
+	struct blk_loss loss = { .begin_ns = MAX(*begin, st->last_ts), .silence = true };
+	st->last_ts = loss.begin_ns;
+	loss.end_ns = MAX(end, st->last_ts);
+	if (loss.end_ns >= st->second_end)
+		next_second(st, loss.end_ns, out);
+	push_loss(st, &loss, out);
+	st->last_ts = loss.end_ns;
+}
+
 static bool on_packet_beginning(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
 				GError **error)
 {
@@ -436,8 +476,9 @@ static bool on_packet_beginning(struct bt2_convert *c, const bt_message *msg, st
 		st->info.cpu = packet_cpu(packet);
 	if (!bt_stream_class_packets_have_beginning_default_clock_snapshot(st->classes->sc))
 		return true;
-	int64_t ts = advance(st,
-		bt_message_packet_beginning_borrow_default_clock_snapshot_const(msg));
+	const bt_clock_snapshot *begin = bt_message_packet_beginning_borrow_default_clock_snapshot_const(msg);
+	end_pause(c, st, begin, out);
+	int64_t ts = advance(st, begin);
 	ensure_added(c, st, ts, out);
 	/* Tallies belong to the second they were counted in: flush before time goes on. */
 	if (ts >= st->second_end)
@@ -454,19 +495,22 @@ static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct b
 	if (!st)
 		return false;
 	int64_t begin = st->last_ts, end = begin;
+	bool paused = false;
 	if (bt_stream_class_packets_have_end_default_clock_snapshot(st->classes->sc)) {
 		const bt_clock_snapshot *cs =
 			bt_message_packet_end_borrow_default_clock_snapshot_const(msg);
+		int64_t told = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(cs));
 		end = advance(st, cs);
-		st->packet_end = MAX(st->packet_end,
-				     bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(cs)));
+		st->packet_end = MAX(st->packet_end, told);
+		paused = find_pause(c, st, told, false) != NULL;
 	} else {
 		st->packet_end = INT64_MAX;
 	}
 	if (end >= st->second_end)
 		next_second(st, end, out);
-	if (st->loss_pending) {
-		struct blk_loss loss = { .events = st->lost_events, .begin_ns = begin, .end_ns = end };
+	if (st->loss_pending || paused) {
+		struct blk_loss loss = { .events = st->lost_events, .begin_ns = begin, .end_ns = end,
+					 .silence = !st->loss_pending };
 		ensure_added(c, st, begin, out);
 		push_loss(st, &loss, out);
 		st->loss_pending = false;

@@ -67,6 +67,10 @@ void bt2_convert_free(struct bt2_convert *c);	/* NULL is fine */
  * has one, else that of the first in sort order. Before the first message. */
 void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *streams, size_t n);
 
+/* A pause as native_each_pause() tells: babeltrace2 does not. */
+void bt2_convert_pause(struct bt2_convert *c, const char *order, int64_t last_end, int64_t begin,
+		       int64_t end);
+
 /* Appends the records of one message, none or several. False: the stream can't be
  * read (it has no clock). */
 bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,

@@ -97,9 +97,10 @@ struct blk_loss {
 	uint64_t events;	/* discarded events; 0 when not known */
 	uint64_t packets;	/* lost packets */
 	int64_t begin_ns, end_ns;
-	bool silence;		/* nobody traced this CPU, between two sessions of one boot: nothing
-				 * was lost. It is told on the later stream, from 1 ns behind the
-				 * packets of the earlier one. Recorded traces of kernels only. */
+	bool silence;		/* nobody traced this CPU, and nothing was lost: between two sessions of
+				 * one boot (told on the later stream, from 1 ns behind the packets of
+				 * the earlier one), or a pause of one, of which each stream tells, from its
+				 * last event on. Recorded traces of kernels only. */
 };
 
 /*

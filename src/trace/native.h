@@ -56,6 +56,12 @@ bool native_has_row(const struct native *n, bool (*is_wanted)(unsigned row));
 /* Bytes of packets that overlap [from, to), a border packet's by its share. */
 uint64_t native_bytes_between(const struct native *n, int64_t from, int64_t to);
 
+/* Pauses of kernels' sessions (lttng stop and start), as each stream has them: by its .order; from
+ * the last event of its packet that ends at last_end (ns); all were paused at `begin`; until its packet
+ * that begins at `end`. All packets have to be known. */
+typedef void (*native_pause)(void *data, const char *order, int64_t last_end, int64_t begin, int64_t end);
+void native_each_pause(const struct native *n, native_pause tell, void *data);
+
 /* Instants that cut [from, to) into at most n_pieces of about equal bytes: fills
  * ret[0 .. result - 1], ascending, each in (from, to); result < n_pieces. None is where a
  * CPU of several streams may be losing events on one of them. */

@@ -82,8 +82,11 @@ static void leave_packet(struct native_cursor *k)
 		end = advance(k, x->end_ns);
 	if (end >= k->second_end && begin != G_MININT64)
 		native_next_second(k, end);
-	if (begin != G_MININT64 && (x->has_lost || k->damaged)) {
-		struct blk_loss loss = { .events = x->lost_events, .begin_ns = begin, .end_ns = end };
+	bool lost = x->has_lost || k->damaged;
+	if (begin != G_MININT64 && (lost || x->is_paused)) {
+		struct blk_loss loss = {
+			.events = x->lost_events, .begin_ns = begin, .end_ns = end, .silence = !lost,
+		};
 		native_queue_loss(k, &loss);
 		k->last_ts = end;
 	}

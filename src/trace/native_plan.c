@@ -276,6 +276,7 @@ void native_plan_make(struct native *n)
 			plan->bytes += plan->stream[i].packet[k].p.packet_bits / 8;
 	}
 	place_silences(n, plan);
+	native_place_pauses(n, plan);
 	plan->known_from = known_from(n, plan);
 	g_mutex_lock(&n->lock);
 	struct native_plan *old = n->plan;
@@ -442,7 +443,7 @@ static GArray *make_uncut(const struct native *n, const struct native_plan *p)
 			const struct native_packet *x = &p->stream[i].packet[k];
 			if (x->has_gap)
 				add_uncut(all, x->gap_begin_ns, x->begin_ns);
-			if (x->has_lost)
+			if (x->has_lost || x->is_paused)
 				add_uncut(all, x->begin_ns, end_of(x));
 		}
 	}

@@ -63,6 +63,8 @@ struct native_packet {
 	uint64_t lost_events;		/* by its counter; has_lost, 0: not known how many */
 	uint64_t discarded_most;	/* what the counter had risen to, in this and those before it */
 	bool has_lost, has_gap;
+	bool is_pause;			/* the gap is one in which nobody traced, which began at some time */
+	bool is_paused;			/* behind the last event of this one */
 };
 
 struct native_plan_stream {
@@ -127,6 +129,8 @@ void native_packet_place(const struct native_stream *st, struct native_packet *x
 void native_plan_make(struct native *n);
 struct native_plan *native_plan_take(const struct native *n);	/* a reference */
 void native_plan_unref(struct native_plan *p);
+/* native_pauses.c: gaps where nobody traced between the packets of a session. */
+void native_place_pauses(const struct native *n, struct native_plan *plan);
 /* The first packet that events from `from` on can depend on; n when there is none. */
 size_t native_plan_find(const struct native_plan_stream *s, int64_t from);
 uint64_t native_plan_bytes(const struct native_plan *p, int64_t from, int64_t to);

@@ -10,6 +10,7 @@
 #include "trace/bt2_convert.h"
 #include "trace/bt2_open.h"
 #include "trace/merge.h"
+#include "trace/native.h"
 
 struct cursor {
 	bt_message_iterator *it;
@@ -433,6 +434,24 @@ static bool reader_open(struct reader *r, GPtrArray *dirs, GError **error)
 	return false;
 }
 
+static void add_pause(void *data, const char *order, int64_t last_end, int64_t begin, int64_t end)
+{
+	bt2_convert_pause(data, order, last_end, begin, end);
+}
+
+/* Packets of all streams at once are what tells of pauses: known from their headers, where these
+ * can be read. */
+static void find_pauses(struct reader *r, const char *const *paths, const struct blk_subscription *rows,
+			size_t n_rows)
+{
+	g_autoptr(blk_native) n = native_open(paths, rows, n_rows, NULL);
+	if (!n)
+		return;
+	while (native_index(n, 4096)) {
+	}
+	native_each_pause(n, add_pause, r->convert);
+}
+
 struct source *source_open_bt2(const char *const *paths, const struct blk_subscription *rows,
 			       size_t n_rows, GError **error)
 {
@@ -444,6 +463,7 @@ struct source *source_open_bt2(const char *const *paths, const struct blk_subscr
 	r->cursors = g_array_new(FALSE, TRUE, sizeof(struct cursor));
 	r->convert = bt2_convert_new(&r->source, NULL, rows, n_rows);
 	bt2_sizes_init(&r->sizes);
+	find_pauses(r, paths, rows, n_rows);
 	if (reader_open(r, dirs, error))
 		return &r->source;
 	reader_free(&r->source);

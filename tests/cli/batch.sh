@@ -160,6 +160,14 @@ done
 run log --format json "$work/fields/pid"
 ok "buffers per pid: the log has processes" json "{l['comm'] for l in lines if l['kind'] == 'user'} == {'fields'} and {l['pid'] for l in lines} == {6104, 6105} and {l['tid'] for l in lines} == {None}"
 
+# What ran between lttng stop and start nobody knows; nothing was lost, either.
+for reader in native babeltrace2; do
+	run -b --reader $reader --view cpus --each --step 1s --format json "$TRACES/pause/trace"
+	ok "a pause ($reader): not known" json "[[(r['run_ns'], r['unknown_ns']) for r in l['rows']] for l in lines[4:6]] == [[(None, 10**9)] * 2] * 2"
+	ok "and what was around it is" json "all(r['unknown_ns'] == 0 and r['run_ns'] > 0 for l in lines[1:3] + lines[7:] for r in l['rows'])"
+	ok "nothing is lost" [ "$code$(cat "$work/err")" = 0 ]
+done
+
 # Perf counters are contexts of events that blktop does not interpret, too.
 cp -r "$TRACES/kernel-ust/trace/ust" "$work/ust"
 run -b --view counters --by thread --format csv "$work/ust"

@@ -764,7 +764,7 @@ int main(int argc, char **argv)
 {
 	static const char *const names[] = {
 		"kernel-ust/trace", "lost/trace", "lost/trace-overwrite", "snapshot/trace",
-		"rotation/trace", "kernel-small/trace", "live/trace", "demo/trace",
+		"rotation/trace", "kernel-small/trace", "live/trace", "demo/trace", "pause/trace",
 		"public/uneven-streams", "public/scp_src",
 		"public/flipping-endianness",
 	};

@@ -421,6 +421,36 @@ static void test_cuts_beside_losses(void)
 	g_assert_cmpuint(found, >, 100);
 }
 
+static void count_pause(void *data, const char *order, int64_t last_end, int64_t begin, int64_t end)
+{
+	int64_t *sum = data;
+	g_assert_cmpint(last_end, <, begin);
+	g_assert_cmpint(end - begin, >, 2300 * INT64_C(1000000));
+	g_assert_cmpint(end - begin, <, 2400 * INT64_C(1000000));
+	sum[0]++;
+}
+
+/* Between lttng stop and start nobody traced; packets of idle CPUs, of losses, and of rotations lie
+ * apart as well. */
+static void test_pauses(void)
+{
+	static const struct { const char *name; int64_t n; } cases[] = {
+		{ "pause/trace", 2 }, { "rotation/trace", 0 }, { "lost/trace-overwrite", 0 }, { "live/trace", 0 },
+		{ "kernel-small/trace", 0 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *path = test_trace(cases[i].name);
+		if (!path)
+			return;
+		g_autoptr(blk_native) n = open_native(path);
+		int64_t sum[1] = { 0 };
+		while (native_index(n, 4096)) {
+		}
+		native_each_pause(n, count_pause, sum);
+		g_assert_cmpint(sum[0], ==, cases[i].n);
+	}
+}
+
 /* ---- damage ---- */
 
 /* Also of a broken trace pieces are the whole, wherever it is cut. */
@@ -667,6 +697,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/native/few-files", test_few_files);
 	g_test_add_func("/native/many-tallies", test_many_tallies);
 	g_test_add_func("/native/open-losses", test_open_losses);
+	g_test_add_func("/native/pauses", test_pauses);
 	g_test_add_func("/native/cuts-beside-losses", test_cuts_beside_losses);
 	g_test_add_func("/native/kernel-is-known", test_kernel_is_known);
 	g_test_add_func("/native/cut-off", test_cut_off);
