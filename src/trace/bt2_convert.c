@@ -457,7 +457,7 @@ static void end_pause(struct bt2_convert *c, struct in_stream *st, const bt_cloc
 	if (!begin)
 		return;
 	struct blk_loss loss = { .begin_ns = MAX(*begin, st->last_ts), .silence = true };
-	st->last_ts = loss.begin_ns;
+	st->last_ts = loss.begin_ns;		/* where tallies of before are told */
 	loss.end_ns = MAX(end, st->last_ts);
 	if (loss.end_ns >= st->second_end)
 		next_second(st, loss.end_ns, out);

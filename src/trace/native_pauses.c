@@ -6,8 +6,6 @@
  */
 #include "trace/native_private.h"
 
-#include <string.h>
-
 #define LEAST_NS INT64_C(250000000)
 
 struct span_of_packet {
@@ -15,25 +13,11 @@ struct span_of_packet {
 	int64_t begin, end;
 };
 
-static int compare_hosts(const struct native_stream *x, const struct native_stream *y)
-{
-	int order = strcmp(x->host, y->host);
-	return order ? order : strcmp(x->boot, y->boot);
-}
-
 static int compare_packets(const void *a, const void *b)
 {
 	const struct span_of_packet *x = a, *y = b;
-	int order = compare_hosts(x->stream, y->stream);
+	int order = native_compare_hosts(x->stream, y->stream);
 	return order ? order : (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-static bool is_whole(const struct native_stream *st)
-{
-	for (guint i = 0; i < st->files->len; i++)
-		if (!ctf_index_complete(((const struct native_file *)st->files->pdata[i])->index))
-			return false;
-	return true;
 }
 
 /* Its first packets that hold nothing: buffers that were made before lttng start. */
@@ -53,7 +37,7 @@ static GArray *kernel_packets(const struct native *n, const struct native_plan *
 		const struct native_stream *st = g_ptr_array_index(n->streams, i);
 		if (st->info.domain != BLK_DOMAIN_KERNEL)
 			continue;
-		if (!is_whole(st))
+		if (!native_stream_whole(st))
 			return NULL;
 		for (size_t k = n_before(&plan->stream[i]); k < plan->stream[i].n; k++) {
 			const struct native_packet *x = &plan->stream[i].packet[k];
@@ -90,7 +74,7 @@ static void place(const struct native *n, struct native_plan *plan, const struct
 {
 	for (guint i = 0; i < n->streams->len; i++) {
 		const struct native_stream *st = g_ptr_array_index(n->streams, i);
-		if (st->info.domain == BLK_DOMAIN_KERNEL && !compare_hosts(st, of))
+		if (st->info.domain == BLK_DOMAIN_KERNEL && !native_compare_hosts(st, of))
 			end_pause(&plan->stream[i], from, to);
 	}
 }
@@ -104,7 +88,7 @@ void native_place_pauses(const struct native *n, struct native_plan *plan)
 	int64_t covered = INT64_MAX;
 	for (guint i = 0; all && i < all->len; i++) {
 		const struct span_of_packet *s = &g_array_index(all, struct span_of_packet, i);
-		bool same = i && !compare_hosts(s[-1].stream, s->stream);
+		bool same = i && !native_compare_hosts(s[-1].stream, s->stream);
 		if (same && covered < INT64_MAX - LEAST_NS && s->begin - covered > LEAST_NS)
 			place(n, plan, s->stream, covered + 1, s->begin);
 		covered = same ? MAX(covered, s->end) : s->end;

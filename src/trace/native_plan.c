@@ -199,11 +199,15 @@ struct tracing {			/* of a CPU by a stream */
 	int64_t end_ns;			/* INT64_MAX: not known */
 };
 
+int native_compare_hosts(const struct native_stream *x, const struct native_stream *y)
+{
+	int order = strcmp(x->host, y->host);
+	return order ? order : strcmp(x->boot, y->boot);
+}
+
 static int compare_cpus(const struct tracing *x, const struct tracing *y)
 {
-	int order = strcmp(x->stream->host, y->stream->host);
-	if (!order)
-		order = strcmp(x->stream->boot, y->stream->boot);
+	int order = native_compare_hosts(x->stream, y->stream);
 	if (!order)
 		order = (x->stream->info.cpu > y->stream->info.cpu) -
 			(x->stream->info.cpu < y->stream->info.cpu);
@@ -220,7 +224,7 @@ static int compare_tracings(const void *a, const void *b)
 	return order ? order : strcmp(x->stream->info.order, y->stream->info.order);
 }
 
-static bool begins_here(const struct native_stream *st)
+bool native_stream_whole(const struct native_stream *st)
 {
 	for (guint i = 0; i < st->files->len; i++)
 		if (!ctf_index_complete(((const struct native_file *)st->files->pdata[i])->index))
@@ -248,7 +252,7 @@ static void place_silences(const struct native *n, struct native_plan *plan)
 		struct tracing *t = &g_array_index(all, struct tracing, i);
 		if (compare_cpus(before, t))
 			continue;
-		if (before->end_ns < t->first->begin_ns - 1 && begins_here(t->stream)) {
+		if (before->end_ns < t->first->begin_ns - 1 && native_stream_whole(t->stream)) {
 			t->first->has_gap = true;
 			t->first->gap_begin_ns = before->end_ns + 1;
 		}

@@ -129,6 +129,9 @@ void native_packet_place(const struct native_stream *st, struct native_packet *x
 void native_plan_make(struct native *n);
 struct native_plan *native_plan_take(const struct native *n);	/* a reference */
 void native_plan_unref(struct native_plan *p);
+bool native_stream_whole(const struct native_stream *st);	/* are all its packets known? */
+/* Orders by host, then boot. */
+int native_compare_hosts(const struct native_stream *x, const struct native_stream *y);
 /* native_pauses.c: gaps where nobody traced between the packets of a session. */
 void native_place_pauses(const struct native *n, struct native_plan *plan);
 /* The first packet that events from `from` on can depend on; n when there is none. */
