@@ -9,6 +9,7 @@
 
 #include <glib.h>
 #include <stdint.h>
+#include <string.h>
 
 struct vec {
 	void *data;
@@ -50,8 +51,30 @@ static inline uint32_t vec_first_after(const struct vec *v, size_t size, size_t 
 #undef KEY
 	return lo;
 }
-/* Stable: equal ones stay in their order. */
-void vec_sort(struct vec *v, size_t size, GCompareDataFunc compare, void *data);
+void vec_sort_many(struct vec *v, size_t size, GCompareDataFunc compare, void *data);	/* vec_sort() for many */
+
+#define VEC_FEW 24		/* sorted by insertion: without memory, and what is in order costs nothing */
+#define VEC_MOST_SIZE 128
+
+/* Stable: equal ones stay in their order. In the header so that `compare` becomes part of it. */
+static inline G_ALWAYS_INLINE void vec_sort(struct vec *v, size_t size, GCompareDataFunc compare, void *data)
+{
+	char *at = v->data, one[VEC_MOST_SIZE];
+	if (v->len > VEC_FEW || size > VEC_MOST_SIZE) {
+		vec_sort_many(v, size, compare, data);
+		return;
+	}
+	for (uint32_t i = 1; i < v->len; i++) {
+		uint32_t k = i;
+		while (k > 0 && compare(at + (k - 1) * size, at + i * size, data) > 0)
+			k--;
+		if (k == i)
+			continue;
+		memcpy(one, at + i * size, size);
+		memmove(at + (k + 1) * size, at + k * size, (i - k) * size);
+		memcpy(at + k * size, one, size);
+	}
+}
 
 /* One more at the end, not initialised. */
 static inline void *vec_more(struct vec *v, size_t size)

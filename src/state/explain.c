@@ -10,7 +10,7 @@
 /* ---- parts ---- */
 
 /* Counters of a thread between two snapshots; without waits by descriptor. */
-static void add_difference(int64_t part[PART_N], const int64_t *from, const int64_t *to)
+static void add_difference(int64_t *restrict part, const int64_t *restrict from, const int64_t *restrict to)
 {
 	for (unsigned p = 0; p < PART_N; p++)
 		part[p] += to[p] - from[p];
@@ -22,7 +22,7 @@ static void add_difference(int64_t part[PART_N], const int64_t *from, const int6
 
 static uint32_t wait_file(struct spans *sp, uint32_t thread, const struct wait *w)
 {
-	return names_file(sp->n, thread, w->call.fd, w->call.begin, w->call.seq);
+	return names_file_in(sp->n, spans_files(sp, thread), thread, w->call.fd, w->call.seq);
 }
 
 static enum part part_of_file(struct spans *sp, uint32_t file)
@@ -247,9 +247,11 @@ static void take_whole(struct spans *sp, struct span *span, uint32_t thread, str
 	vec_append(&sp->known_behind, vec_at(&b->all, struct neighbour, n_behind), k->n, sizeof(struct neighbour));
 }
 
-/* The thread's account from annotation x to y, both by it. */
+/* The thread's account from annotation x to y, both by it, and all in between. */
 static void explain_run(struct spans *sp, struct span *span, const struct annot *x, const struct annot *y)
 {
+	if (x == y)
+		return;
 	uint32_t id = thread_follow(sp->s, x->thread);
 	const struct thread *t = thread_at(sp->s, id);
 	add_difference(span->part, x->snap->part, y->snap->part);
@@ -280,25 +282,28 @@ static void explain_open(struct spans *sp, struct span *span, const struct annot
 void explain_half(struct spans *sp, const struct half *h, struct span *span)
 {
 	int64_t *part = span->part, known = 0;
-	const struct annot *x = NULL;
+	const struct annot *x = NULL, *from = NULL;	/* from .. x: a run of one thread's */
 	sp->parts.waits.len = 0;
 	behind_reset(&sp->parts.behind);
 	for (guint i = 0; i < h->n_annots; i++) {
 		const struct annot *y = annot_of(sp, h, i);
 		if (y->ts < h->begin || y->ts > h->end)
 			continue;
+		if (!x || x->thread != y->thread || !x->snap || !y->snap) {
+			explain_run(sp, span, from, x);
+			from = y;
+		}
 		if (x && x->thread != y->thread)
 			part[PART_HANDOFF] += y->ts - x->ts;
-		else if (x && x->snap && y->snap)
-			explain_run(sp, span, x, y);
 		x = y;
 	}
+	explain_run(sp, span, from, x);
 	if (x && h->end > x->ts && x->snap)
 		explain_open(sp, span, x, h->end);
 	untold(sp->s, span, &sp->parts.waits);
 	set_waits(&sp->parts.waits, span);
 	behind_sum(sp, span);
 	for (unsigned p = 0; p < PART_N; p++)
-		known += p == PART_UNKNOWN ? 0 : part[p];
-	part[PART_UNKNOWN] = h->end - h->begin - known;
+		known += part[p];
+	part[PART_UNKNOWN] += h->end - h->begin - known;
 }

@@ -79,32 +79,49 @@ static guint first_call(struct thread *t, int64_t from)
 					      from - 1, t->call_hint);
 }
 
+/* Which of those on the stack holds what ends then, as its place there from 1; 0: none does. */
+static guint innermost(const struct vec *stack, const struct segment *segs, int64_t end)
+{
+	guint k = stack->len;
+	while (k > 0 && segs[*vec_at(stack, guint, k - 1)].end < end)
+		k--;
+	return k;
+}
+
+/* How many calls from that one on lie in a segment that ends then, before the next begins. */
+static guint calls_inside(const struct thread *t, guint from, int64_t end, int64_t next_begin)
+{
+	const struct done_call *calls = t->calls.data;
+	int64_t until = MIN(end, next_begin);
+	guint i = from + 1;
+	while (i < t->calls.len && calls[i].begin < until && calls[i].end <= end)
+		i++;
+	return i - from;
+}
+
 /* The calls of one thread, whose segments are first .. end. */
 static void find_calls(struct spans *sp, guint first, guint end)
 {
 	const struct segment *segs = sp->segments.data;
 	struct thread *t = thread_at(sp->s, segs[first].thread);
+	const struct done_call *calls = t->calls.data;
 	struct vec *stack = &sp->stack;
-	guint next = first;
+	guint next = first, n;
 	int64_t last = segs[first].end;
 	stack->len = 0;
 	for (guint i = first + 1; i < end; i++)
 		last = MAX(last, segs[i].end);
-	for (guint i = first_call(t, segs[first].begin); i < t->calls.len; i++) {
-		const struct done_call *c = vec_at(&t->calls, struct done_call, i);
-		if (c->end > last)
-			break;
-		for (; next < end && segs[next].begin <= c->begin; next++)
+	for (guint i = first_call(t, segs[first].begin); i < t->calls.len && calls[i].end <= last; i += n) {
+		for (; next < end && segs[next].begin <= calls[i].begin; next++)
 			*vec_add(stack, guint) = next;
-		while (stack->len && segs[*vec_at(stack, guint, stack->len - 1)].end <= c->begin)
+		while (stack->len && segs[*vec_at(stack, guint, stack->len - 1)].end <= calls[i].begin)
 			stack->len--;
-		for (guint k = stack->len; k > 0; k--) {
-			guint seg = *vec_at(stack, guint, k - 1);
-			if (segs[seg].end < c->end)
-				continue;
-			*vec_add(&sp->inner, struct inner) = (struct inner){ segs[seg].half, seg, i };
-			break;
-		}
+		guint k = innermost(stack, segs, calls[i].end), seg = k ? *vec_at(stack, guint, k - 1) : 0;
+		n = 1;
+		if (k && k == stack->len)
+			n = calls_inside(t, i, segs[seg].end, next < end ? segs[next].begin : INT64_MAX);
+		if (k)
+			*vec_add(&sp->inner, struct inner) = (struct inner){ segs[seg].half, seg, i, n };
 	}
 }
 
@@ -142,35 +159,35 @@ static struct span_call *sum_of(struct vec *calls, uint32_t name)
 	return fresh;
 }
 
-/* Its number among the calls stands for its file, until it is known which are kept. */
-static void gather_call(struct spans *sp, const struct done_call *c, uint32_t thread, guint number)
+static void count_call(struct vec *sums, const struct span_slow_call *c)
 {
-	struct span_call *sum = sum_of(&sp->parts.calls, c->name);
-	int64_t took = c->end - c->begin;
+	struct span_call *sum = sum_of(sums, c->name);
 	sum->count++;
 	sum->errors += is_error(c->ret);
-	sum->total_ns += took;
-	if (took > sum->max_ns) {
-		sum->max_ns = took;
-		sum->file = number;
+	sum->total_ns += c->duration_ns;
+	if (c->duration_ns > sum->max_ns) {
+		sum->max_ns = c->duration_ns;
+		sum->file = c->file;
 	}
-	*vec_add(&sp->parts.slow, struct span_slow_call) = (struct span_slow_call){
-		.begin_ns = c->begin, .duration_ns = took, .ret = c->ret, .name = c->name,
-		.file = number, .thread = thread,
-	};
 }
 
-static const struct done_call *call_at(const struct spans *sp, const struct inner *in, uint32_t *ret_thread)
+static void gather_calls(struct spans *sp, const struct inner *in)
 {
-	*ret_thread = segment_at(sp, in->segment)->thread;
-	return vec_at(&thread_at(sp->s, *ret_thread)->calls, struct done_call, in->index);
-}
-
-static uint32_t file_of(struct spans *sp, guint number)
-{
-	uint32_t thread;
-	const struct done_call *c = call_at(sp, vec_at(&sp->calls, struct inner, number), &thread);
-	return c->fd >= 0 ? names_file(sp->n, thread, c->fd, c->begin, c->seq) : ID_NONE;
+	uint32_t thread = segment_at(sp, in->segment)->thread, shown = spans_map_thread(sp, thread);
+	const struct done_call *c = vec_at(&thread_at(sp->s, thread)->calls, struct done_call, in->index);
+	struct table *files = spans_files(sp, thread);
+	struct vec *slow = &sp->parts.slow;
+	vec_grow(slow, slow->len + in->n, sizeof(struct span_slow_call));
+	struct span_slow_call *to = vec_at(slow, struct span_slow_call, slow->len);
+	slow->len += in->n;
+	for (const struct done_call *end = c + in->n; c < end; c++, to++) {
+		*to = (struct span_slow_call){
+			.begin_ns = c->begin, .duration_ns = c->end - c->begin, .ret = c->ret, .name = c->name,
+			.file = c->fd >= 0 ? names_file_in(sp->n, files, thread, c->fd, c->seq) : ID_NONE,
+			.thread = shown,
+		};
+		count_call(&sp->parts.calls, to);
+	}
 }
 
 static int slowest_call(gconstpointer a, gconstpointer b, gpointer data)
@@ -207,43 +224,24 @@ static bool in_order(const struct vec *slow)
 	return true;
 }
 
-static void set_calls(struct spans *sp, const struct half *h, struct span *span)
+void explain_calls(struct spans *sp, const struct half *h, struct span *span)
 {
 	struct vec *sums = &sp->parts.calls, *slow = &sp->parts.slow;
+	sums->len = slow->len = 0;
+	if (!h->n_calls)
+		return;
+	for (guint i = h->calls; i < h->calls + h->n_calls; i++)
+		gather_calls(sp, vec_at(&sp->calls, struct inner, i));
 	vec_sort(sums, sizeof(struct span_call), largest_sum, sp->s->strings);
-	bool sorted = slow->len <= SPAN_MAX_SLOW && in_order(slow);
-	if (!sorted) {
+	if (slow->len > SPAN_MAX_SLOW) {
 		vec_sort(slow, sizeof(struct span_slow_call), slowest_call, NULL);
-		span->n_slow_more = slow->len - MIN(slow->len, SPAN_MAX_SLOW);
-		slow->len -= span->n_slow_more;
+		span->n_slow_more = slow->len - SPAN_MAX_SLOW;
+		slow->len = SPAN_MAX_SLOW;
+	}
+	if (span->n_slow_more || (h->n_calls > 1 && !in_order(slow)))	/* of one run they are */
 		vec_sort(slow, sizeof(struct span_slow_call), earliest_call, NULL);
-	}
-	for (guint i = 0; i < slow->len; i++) {
-		struct span_slow_call *c = vec_at(slow, struct span_slow_call, i);
-		c->file = file_of(sp, c->file);
-	}
-	for (guint i = 0; i < sums->len; i++) {
-		struct span_call *c = vec_at(sums, struct span_call, i);
-		c->file = sorted ? vec_at(slow, struct span_slow_call, c->file - h->calls)->file
-				 : file_of(sp, c->file);
-	}
 	span->slow = slow->data;
 	span->n_slow = slow->len;
 	span->calls = sums->data;
 	span->n_calls = sums->len;
-}
-
-void explain_calls(struct spans *sp, const struct half *h, struct span *span)
-{
-	uint32_t last = ID_NONE, shown = ID_NONE, thread;
-	sp->parts.calls.len = sp->parts.slow.len = 0;
-	for (guint i = h->calls; i < h->calls + h->n_calls; i++) {
-		const struct done_call *c = call_at(sp, vec_at(&sp->calls, struct inner, i), &thread);
-		if (thread != last)
-			shown = spans_map_thread(sp, thread);
-		last = thread;
-		gather_call(sp, c, shown, i);
-	}
-	if (h->n_calls)
-		set_calls(sp, h, span);
 }

@@ -41,7 +41,7 @@ static inline void finish_wait(struct slice *s, struct thread *t, int64_t ts, ui
 		t->out_call = st->call_state == CALL_IN ? st->call.name : 0;
 		return;
 	}
-	thread_log_wait(t, ts, cpu);
+	thread_log_wait(s, t, ts, cpu);
 }
 
 static inline void run(struct slice *s, struct thread *t, int64_t ts, uint32_t cpu, int16_t prio)

@@ -26,6 +26,7 @@ struct chain {
 /* What is told in one: running, and waits too short to be told. */
 struct mix {
 	int64_t from, to;		/* from: TS_NONE where nothing is open */
+	bool waits;			/* there are some */
 	int64_t part[PART_N];		/* of the waits */
 };
 
@@ -71,8 +72,8 @@ static void follow(struct chain *c, uint32_t thread, int64_t from, int64_t to)
 
 static void begin_mix(struct mix *m)
 {
-	memset(m, 0, sizeof *m);
 	m->from = TS_NONE;
+	m->waits = false;
 }
 
 static void end_mix(struct chain *c, struct mix *m)
@@ -81,7 +82,7 @@ static void end_mix(struct chain *c, struct mix *m)
 		return;
 	struct span_hop h = plain_hop(m->from, m->to, PART_UNKNOWN);
 	int64_t most = 0, waited = 0;
-	for (unsigned p = 0; p < PART_N; p++) {
+	for (unsigned p = 0; m->waits && p < PART_N; p++) {
 		waited += m->part[p];
 		if (m->part[p] > most) {
 			most = m->part[p];
@@ -207,6 +208,9 @@ static void mix_wait(struct chain *c, struct mix *m, const struct wait *w, int64
 {
 	int64_t wake = wake_of(w, from, to);
 	extend(m, from, to);
+	if (!m->waits)
+		memset(m->part, 0, sizeof m->part);
+	m->waits = true;
 	m->part[is_preempted(w) ? PART_PREEMPTED : PART_WAKEUP] += to - wake;
 	m->part[explain_part(c->sp, c->thread[c->depth], w)] += wake - from;
 }
@@ -263,7 +267,7 @@ static void add_thread(struct chain *c, int64_t from, int64_t to)
 			add_wait(c, w, begin, end);
 		}
 		cursor = MAX(cursor, end);
-		cpu = w->cpu == ID_NONE ? NULL : cpu_at(s, w->cpu);
+		cpu = runs_ran_on(s, w);
 	}
 	add_run(c, &m, cpu, cursor, to);
 	end_mix(c, &m);
@@ -297,7 +301,7 @@ static void find_waits(struct spans *sp, guint first, guint end)
 			continue;
 		guint seg = *vec_at(stack, guint, stack->len - 1);
 		if (w->waker != ID_NONE && is_long(&segs[seg], half_at(sp, segs[seg].half), w))
-			*vec_add(&sp->inner, struct inner) = (struct inner){ segs[seg].half, seg, i };
+			*vec_add(&sp->inner, struct inner) = (struct inner){ segs[seg].half, seg, i, 1 };
 	}
 }
 

@@ -25,6 +25,7 @@ struct wait {
 	uint16_t off_cpu;		/* number of the CPU it left, or CPU_NONE */
 	uint32_t waker, waker_irq, cpu;
 	uint32_t known;			/* while spans are made: see explain.c. Any number */
+	uint32_t run;			/* about where the log of .cpu tells that it ran again. Any number */
 	struct wait_call call;		/* name 0: outside of one */
 };
 

@@ -700,9 +700,13 @@ static struct seen see(const struct table *t, int64_t fd, uint64_t seq, uint32_t
 	return seen;
 }
 
-uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, int64_t ts, uint64_t seq)
+struct table *names_table(struct names *n, uint32_t thread)
 {
-	struct table *t = table_of(n, thread);
+	return table_of(n, thread);
+}
+
+uint32_t names_file_in(struct names *n, struct table *t, uint32_t thread, int32_t fd, uint64_t seq)
+{
 	struct seen *seen = &n->seen[((uintptr_t)t / sizeof *t + (uint32_t)fd) % SEEN_SLOTS];
 	if (seen->table == t && seen->fd == fd && seq >= seen->from && seq < seen->to)
 		return seen->file;
@@ -714,6 +718,11 @@ uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, int64_t ts, ui
 	char text[24];
 	snprintf(text, sizeof text, "fd %d", fd);
 	return file_id(n, thread_at(n->s, thread)->host, FILE_UNKNOWN, strtab_add(n->s->strings, text));
+}
+
+uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq)
+{
+	return names_file_in(n, table_of(n, thread), thread, fd, seq);
 }
 
 uint32_t names_n_files(const struct names *n)

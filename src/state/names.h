@@ -31,9 +31,13 @@ uint32_t names_process(const struct names *n, uint32_t thread);
 bool names_is_kernel(const struct names *n, uint32_t thread);
 const GArray *names_comms(const struct names *n, uint32_t thread);	/* struct name_at; may be NULL */
 
-/* What descriptor fd of the thread was just after event (ts, seq): a file id. Never
- * ID_NONE: where nothing is known it is "fd N" of unknown kind. */
-uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, int64_t ts, uint64_t seq);
+/* What descriptor fd of the thread was just after event `seq`: a file id. Never ID_NONE: where
+ * nothing is known it is "fd N" of unknown kind. */
+uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq);
+/* The same for many of one thread, with its table of descriptors (valid until names_update()). */
+struct table;
+struct table *names_table(struct names *n, uint32_t thread);
+uint32_t names_file_in(struct names *n, struct table *t, uint32_t thread, int32_t fd, uint64_t seq);
 
 /* Registries, only growing. */
 uint32_t names_n_files(const struct names *n);

@@ -348,7 +348,7 @@ static void make_files(struct making *m)
 		uint32_t id = idle_or_id(m, x->thread, &idle);
 		if (idle)
 			continue;
-		uint32_t file = names_file(m->p->names, x->thread, x->fd, x->ts, x->seq);
+		uint32_t file = names_file(m->p->names, x->thread, x->fd, x->seq);
 		enum file_kind kind = names_file_info(m->p->names, file)->kind;
 		m->soft |= kind == FILE_UNKNOWN;
 		if (x->blocked_ns)
@@ -413,7 +413,7 @@ static void make_slow(struct making *m)
 			.thread = id, .name = x->name, .cpu = x->cpu, .begin_ns = x->begin,
 			.duration_ns = x->duration, .ret = x->ret,
 			.file = x->fd < 0 ? ID_NONE
-					  : names_file(m->p->names, x->thread, x->fd, x->begin, x->seq),
+					  : names_file(m->p->names, x->thread, x->fd, x->seq),
 		};
 	}
 }

@@ -179,11 +179,12 @@ void runs_runnable(const struct slice *s, struct thread *t, const struct wait *w
 		at = until;
 		queue = q->cpu;
 	}
-	/* It ran elsewhere: when it was moved there, nobody saw. */
-	if (w->cpu != ID_NONE && queue != sched_cpu(cpu_at(s, w->cpu)))
-		queue = CPU_NONE;
-	if (at < end)
-		tell(data, cpu_of(s, t->host, queue), at, end);
+	if (at >= end)
+		return;
+	struct cpu *c = w->cpu == ID_NONE ? cpu_of(s, t->host, queue) : runs_ran_on(s, w);
+	if (w->cpu != ID_NONE && queue != sched_cpu(c))
+		c = NULL;	/* it ran elsewhere: when it was moved there, nobody saw */
+	tell(data, c, at, end);
 }
 
 /* ---- forgotten ---- */

@@ -49,6 +49,15 @@ void runs_map(struct cpu *b, const uint32_t *thread);	/* to a's threads */
 void runs_join(struct cpu *c, const struct cpu *b);	/* b's, mapped, to a's */
 void runs_forget(struct slice *s, int64_t before);
 
+/* Where the thread ran again; what is asked of that CPU next is near there, mostly. NULL: not known. */
+static inline struct cpu *runs_ran_on(const struct slice *s, const struct wait *w)
+{
+	struct cpu *c = w->cpu == ID_NONE ? NULL : cpu_at(s, w->cpu);
+	if (c)
+		c->run_hint = w->run;
+	return c;
+}
+
 /*
  * Who ran on the CPU within [from, to), piece by piece, without gaps. thread: ID_NONE where
  * that is not known; else it may be an idle task.

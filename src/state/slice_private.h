@@ -651,7 +651,7 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r);	/* r be
 void thread_charge(struct slice *s, struct thread *t, int64_t until);	/* open state, up to there */
 void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t who);
 void thread_snapshot(const struct thread *t, int64_t at, int64_t part[PART_SLICE_N]);
-void thread_log_wait(struct thread *t, int64_t ts, uint32_t cpu);	/* it ends there */
+void thread_log_wait(const struct slice *s, struct thread *t, int64_t ts, uint32_t cpu);	/* it ends there */
 void thread_free(struct thread *t);
 
 /* calls.c: finished calls */

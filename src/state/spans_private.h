@@ -18,15 +18,15 @@ struct half {
 	uint32_t service;
 	uint64_t id, parent;
 	int64_t begin, end, self_ns;
-	guint calls, n_calls;		/* in struct spans.calls */
+	guint calls, n_calls;		/* in struct spans.calls: runs of them */
 	guint chains, n_chains;		/* in struct spans.chains */
 };
 
 /* Where a half's thread was its own. */
 struct segment { int64_t begin, end; uint32_t thread, half; };
 
-/* A call, or a wait, of a segment's thread; by its number there. */
-struct inner { uint32_t half, segment, index; };
+/* A run of calls, or a wait, of a segment's thread: the number of its first there, and how many. */
+struct inner { uint32_t half, segment, index, n; };
 
 /* Who ran instead, see behind.h. */
 struct neighbour { const struct thread *thread; int64_t ns; };
@@ -76,6 +76,8 @@ struct spans {
 	struct vec inner, stack, starts;	/* while those are found */
 	struct vec known, known_behind;	/* struct known_wait (explain.c), struct neighbour: of its waits */
 	struct parts_of_span parts;	/* while a span is made */
+	uint32_t files_of;		/* thread: .files are its descriptors; ID_NONE */
+	struct table *files;
 };
 
 static inline struct half *half_at(const struct spans *sp, guint i)
@@ -100,6 +102,16 @@ static inline uint32_t spans_map_thread(const struct spans *sp, uint32_t thread)
 	if (!t || t->idle || t->tid == -1)
 		return ID_NONE;
 	return t->id != ID_NONE ? t->id : sp->thread(sp->thread_data, thread);
+}
+
+/* The thread's descriptors, for names_file_in(): one asks for those of one thread again and again. */
+static inline struct table *spans_files(struct spans *sp, uint32_t thread)
+{
+	if (sp->files_of != thread) {
+		sp->files_of = thread;
+		sp->files = names_table(sp->n, thread);
+	}
+	return sp->files;
 }
 
 uint32_t spans_irq_text(struct spans *sp, uint32_t host, uint32_t code);	/* irq_text() */

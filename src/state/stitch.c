@@ -93,7 +93,7 @@ static void map_rec(struct rec *r, const struct maps *m)
 	r->text = m->string[r->text];
 }
 
-static void map_logs(struct thread *t, const struct maps *m)
+static void map_logs(const struct slice *a, struct thread *t, const struct maps *m)
 {
 	for (guint i = 0; i < t->head->len; i++)
 		map_rec(&g_array_index(t->head, struct rec, i), m);
@@ -101,6 +101,7 @@ static void map_logs(struct thread *t, const struct maps *m)
 		struct wait *w = vec_at(&t->waits, struct wait, i);
 		w->waker = map_thread(m, w->waker);
 		w->cpu = map_cpu(m, w->cpu);
+		w->run += w->cpu == ID_NONE ? 0 : cpu_at(a, w->cpu)->runs.len;
 		w->wake_seq += w->wake_seq ? m->seq_add : 0;
 		w->call.name = m->string[w->call.name];
 		w->call.seq += m->seq_add;
@@ -143,7 +144,7 @@ static void move_threads(struct slice *a, struct slice *b, struct maps *m)
 		t->st.wake_seq += t->st.wake_seq ? m->seq_add : 0;
 		map_call(&t->st.call, m);
 		map_rec(&t->soft_exit, m);
-		map_logs(t, m);
+		map_logs(a, t, m);
 		counters_map(t->counters, m->string, m->thread);
 		g_ptr_array_add(a->threads, t);
 	}

@@ -199,7 +199,7 @@ static void take_call(struct tstate *st, const struct rec *r)
 	};
 }
 
-void thread_log_wait(struct thread *t, int64_t ts, uint32_t cpu)
+void thread_log_wait(const struct slice *s, struct thread *t, int64_t ts, uint32_t cpu)
 {
 	const struct tstate *st = &t->st;
 	bool woken = st->run == RUN_WOKEN, preempted = st->run == RUN_PREEMPTED;
@@ -208,7 +208,7 @@ void thread_log_wait(struct thread *t, int64_t ts, uint32_t cpu)
 		.wake_seq = st->wake_seq, .cause = preempted ? WAIT_PART : st->wait_cause,
 		.part = preempted ? PART_PREEMPTED : st->wait_part,
 		.waker = woken ? st->waker : ID_NONE, .waker_irq = woken ? st->waker_irq : 0,
-		.cpu = cpu, .off_cpu = st->off_cpu,
+		.cpu = cpu, .run = cpu_at(s, cpu)->runs.len, .off_cpu = st->off_cpu,
 		.in_soft_call = st->call_state == CALL_SOFT && !st->call_lost,
 		.call = st->call_state == CALL_IN ? wait_call(&st->call) : (struct wait_call){ 0 },
 	};
