@@ -7,6 +7,7 @@
  * completes moves the start sector of the rest. So a slice that does not begin with
  * the trace keeps its events, and they are told when its left neighbour is rooted.
  */
+#include "state/covered.h"
 #include "state/slice_private.h"
 
 #include "base/timefmt.h"
@@ -114,8 +115,6 @@ static void note_depth(struct bin_dev *c, const struct disk *d)
 	c->queued_max = MAX(c->queued_max, d->queued);
 }
 
-#define MAX_STEPS 1000000	/* as in charge.c: a clock that lies makes no bins without end */
-
 static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 {
 	int64_t from = d->cursor;
@@ -124,8 +123,8 @@ static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 	d->cursor = to;
 	if (!d->queued && !d->issued)
 		return;
-	from = MAX(from, to - MAX_STEPS * s->step);
-	while (from < to) {
+	from = covered_newest(s, from, to);
+	while ((from = covered_piece(s, from, to, true)) < to) {
 		int64_t end = MIN(time_floor(from, s->step) + s->step, to);
 		struct bin_dev *c = dev_cell(s, d, from);
 		c->busy_ns += d->issued ? end - from : 0;
@@ -159,8 +158,10 @@ static void settle(struct slice *s, struct disk *d, int64_t to)
 
 void blocks_charge(struct slice *s, int64_t until)
 {
-	for (guint i = 0; i < s->blocks->disks->len; i++)
-		settle(s, &g_array_index(s->blocks->disks, struct disk, i), until);
+	for (guint i = 0; i < s->blocks->disks->len; i++) {
+		struct disk *d = &g_array_index(s->blocks->disks, struct disk, i);
+		settle(s, d, covered_until(s, d->host, until));
+	}
 }
 
 /* ---- requests ---- */

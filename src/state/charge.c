@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Charging: an interval goes into its second's cells, split at the borders of seconds. */
 #include "state/cells.h"
+#include "state/covered.h"
 
 #include "base/timefmt.h"
-
-/* A clock that lies must not make bins without end: of a longer interval only the
- * newest part is charged. A million steps are eleven days of seconds. */
-#define MAX_STEPS 1000000
-
-static int64_t bounded(const struct slice *s, int64_t from, int64_t to)
-{
-	int64_t most = MAX_STEPS * s->step;
-	return from < to - most ? to - most : from;
-}
 
 /* The end of the piece of [from, to) that lies in from's second. */
 static int64_t piece_end(const struct slice *s, int64_t from, int64_t to)
@@ -28,8 +19,8 @@ void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from,
 		cell_of_thread(s, b, t)->part[part] += to - from;
 		return;
 	}
-	from = bounded(s, from, to);
-	while (from < to) {
+	from = covered_newest(s, from, to);
+	while ((from = covered_piece(s, from, to, part != PART_UNKNOWN)) < to) {
 		int64_t end = piece_end(s, from, to);
 		cell_of_thread(s, slice_bin(s, from), t)->part[part] += end - from;
 		from = end;
@@ -43,8 +34,8 @@ void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t 
 		cell_of_file(s, b, t, c)->blocked_ns += to - from;
 		return;
 	}
-	from = bounded(s, from, to);
-	while (from < to) {
+	from = covered_newest(s, from, to);
+	while ((from = covered_piece(s, from, to, true)) < to) {
 		int64_t end = piece_end(s, from, to);
 		cell_of_file(s, slice_bin(s, from), t, c)->blocked_ns += end - from;
 		from = end;
@@ -53,8 +44,8 @@ void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t 
 
 void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to)
 {
-	int64_t from = bounded(s, c->busy_from, to);
-	while (from < to) {
+	int64_t from = covered_newest(s, c->busy_from, to);
+	while ((from = covered_piece(s, from, to, true)) < to) {
 		int64_t end = piece_end(s, from, to);
 		struct bin_call *b = cell_of_call(s, slice_bin(s, from), t, c->name);
 		b->busy_ns += end - from;
@@ -72,8 +63,8 @@ void charge_cpu(struct slice *s, struct cpu *c, enum cpu_kind kind, int64_t from
 		cell_of_cpu(s, b, c)->ns[kind] += to - from;
 		return;
 	}
-	from = bounded(s, from, to);
-	while (from < to) {
+	from = covered_newest(s, from, to);
+	while ((from = covered_piece(s, from, to, kind != CPU_UNKNOWN)) < to) {
 		int64_t end = piece_end(s, from, to);
 		cell_of_cpu(s, slice_bin(s, from), c)->ns[kind] += end - from;
 		from = end;

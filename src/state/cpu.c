@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* CPUs: who runs, which interrupt handler runs, running and idle time, losses. */
 #include "state/counts.h"
+#include "state/covered.h"
 #include "state/fold.h"
 #include "state/runs.h"
 #include "state/sched.h"
@@ -44,13 +45,13 @@ void cpu_charge(struct slice *s, struct cpu *c, int64_t until)
 {
 	bool anonymous = cpu_kind(s, c) == CPU_UNKNOWN && !c->lost;
 	if (c->cursor != TS_NONE && !anonymous)
-		charge_until(s, c, until);
+		charge_until(s, c, covered_until(s, c->host, until));
 }
 
 void cpu_finish(struct slice *s, struct cpu *c, int64_t until)
 {
 	if (c->cursor != TS_NONE)
-		charge_until(s, c, until);
+		charge_until(s, c, covered_until(s, c->host, until));
 }
 
 /* ---- who runs ---- */

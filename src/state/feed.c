@@ -4,6 +4,7 @@
  * events, losses. Most events take a short way: plain.c.
  */
 #include "state/cells.h"
+#include "state/covered.h"
 #include "state/runs.h"
 
 #include <stdlib.h>
@@ -37,6 +38,7 @@ static uint32_t slice_host_named(struct slice *s, const struct blk_host *h)
 	struct slice_host new = {
 		.name = g_strdup(h->name), .boot = g_strdup(h->boot),
 		.release = g_strdup(release), .preempt_flag = preempt_flag(release), .id = ID_NONE,
+		.begin = INT64_MIN, .end = INT64_MAX,
 	};
 	g_array_append_val(s->hosts, new);
 	return s->hosts->len - 1;
@@ -46,6 +48,8 @@ static void learn_host(struct slice *s, uint32_t id, const struct blk_host *h)
 {
 	struct slice_host *mine = &g_array_index(s->hosts, struct slice_host, id);
 	mine->has_kernel |= h->has_kernel;
+	mine->begin = MAX(mine->begin, h->begin_ns);
+	mine->end = MIN(mine->end, h->end_ns);
 	if (!*mine->release && h->kernel_release && *h->kernel_release) {
 		g_free(mine->release);
 		mine->release = g_strdup(h->kernel_release);
@@ -166,13 +170,15 @@ static inline void count_event(struct slice *s, struct class_info *c, uint32_t h
 
 static inline void extend_coverage(struct slice *s, int64_t ts)
 {
+	covered_to(s, ts);
 	s->first = MIN(s->first, ts);
 	s->last = MAX(s->last, ts);
 }
 
-static void learn_cpu(struct slice *s, unsigned stream)
+static void learn_cpu(struct slice *s, unsigned stream, int64_t ts)
 {
 	struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream);
+	covered_begins(s, info->host, ts);
 	if (info->cpu == ID_NONE)
 		info->cpu = slice_cpu(s, info->host, blk_stream(s->tables, stream)->cpu);
 	info->c = cpu_at(s, info->cpu);
@@ -229,7 +235,7 @@ static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 		return;
 	}
 	extend_coverage(s, ev->ts);
-	learn_cpu(s, ev->stream);
+	learn_cpu(s, ev->stream, ev->ts);
 	feed_loss(s, ev, seq, ev->row == BLK_ROW_LOST_BEGIN);
 }
 
@@ -242,7 +248,7 @@ static void feed_event(struct slice *s, const struct blk_event *ev)
 	uint64_t seq = s->seq++;
 	extend_coverage(s, ev->ts);
 	if (!stream->c)
-		learn_cpu(s, ev->stream);
+		learn_cpu(s, ev->stream, ev->ts);
 	if (stream->kernel) {
 		stream->c->kernel_from = MIN(stream->c->kernel_from, ev->ts);
 		stream->c->kernel_to = ev->ts;
@@ -294,7 +300,7 @@ void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned
 	slice_add_loss(s, &l);
 	if (!l.kernel || st->cpu == UINT32_MAX)
 		return;
-	learn_cpu(s, stream);
+	learn_cpu(s, stream, l.begin);
 	info->c->lost = info->c->irq_known = true;
 	irq_raises_lost(info->c);
 	info->c->n_losses++;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A slice: its life and its registries. */
+#include "state/covered.h"
 #include "state/runs.h"
 
 #include "base/timefmt.h"
@@ -33,6 +34,7 @@ struct slice *slice_new(bool rooted, int64_t step_ns)
 	s->bins = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, bin_free_value);
 	s->facts = g_array_new(false, true, sizeof(struct fact));
 	s->losses = g_array_new(false, true, sizeof(struct loss));
+	s->voids = g_array_new(false, true, sizeof(struct time_void));
 	s->annots = g_array_new(false, true, sizeof(struct annot));
 	spare_init(&s->spare);
 	s->binaries = g_array_new(false, true, sizeof(struct binary));
@@ -60,6 +62,7 @@ void slice_free(struct slice *s)
 	g_array_unref(s->hosts);
 	g_array_unref(s->facts);
 	g_array_unref(s->losses);
+	g_array_unref(s->voids);
 	g_array_unref(s->annots);
 	slab_clear(&s->snaps);
 	spare_clear(&s->spare);
@@ -279,7 +282,7 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	c->self = i = s->cpus->len;
 	c->host = host;
 	c->number = number;
-	c->cursor = s->rooted ? s->first : TS_NONE;
+	c->cursor = !s->rooted ? TS_NONE : s->first == INT64_MAX ? s->first : covered_from(s, host);
 	c->irq_since = c->named_ns = TS_NONE;
 	c->kernel_from = INT64_MAX;
 	c->kernel_to = c->since = INT64_MIN;
@@ -292,7 +295,7 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 	c->start = c->task->self;
 	runs_start(s, c);
 	if (s->rooted && s->first != INT64_MAX)
-		thread_record(s, c->task, &(struct rec){ .type = REC_SINCE, .ts = s->first,
+		thread_record(s, c->task, &(struct rec){ .type = REC_SINCE, .ts = c->cursor,
 							 .cpu = i, .who = ID_NONE });
 	return i;
 }

@@ -405,9 +405,9 @@ struct annot {
 
 struct slice_host {
 	char *name, *boot, *release;
-	bool has_kernel;
-	uint32_t preempt_flag;	/* in prev_state: by kernel version */
-	uint32_t id;		/* in the publication's registry */
+	bool has_kernel, seen;	/* .seen: a record of it came */
+	uint32_t preempt_flag, id;	/* in prev_state: by kernel version; in the publication's registry */
+	int64_t begin, end;	/* as in struct blk_host, see covered.h */
 };
 
 /* What a source's indexes mean here. */
@@ -495,7 +495,7 @@ struct slice {
 	struct trust forgotten;		/* their sums */
 	GArray *facts;			/* struct fact */
 	guint facts_sorted;		/* so many from the front are known to be in order */
-	GArray *losses;			/* struct loss */
+	GArray *losses, *voids;		/* struct loss; struct time_void, see covered.h */
 	GArray *annots;			/* struct annot */
 	struct slab snaps;		/* theirs */
 	uint32_t n_published;		/* publications: what annotations that are gone were in */

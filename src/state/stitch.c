@@ -4,6 +4,7 @@
  * state goes into the right's symbols, the rest is added.
  */
 #include "state/counts.h"
+#include "state/covered.h"
 #include "state/runs.h"
 
 struct maps {			/* the right's ids in the left */
@@ -48,6 +49,7 @@ static uint32_t *map_hosts(struct slice *a, const struct slice *b)
 			if (strcmp(have->name, h->name) || strcmp(have->boot, h->boot))
 				continue;
 			have->has_kernel |= h->has_kernel;
+			covered_join_host(have, h);
 			map[i] = j;
 		}
 		if (map[i] != ID_NONE)
@@ -371,6 +373,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	m.seq_add = a->seq;
 	m.annot_add = a->annots->len;
 	add_losses(a, b, &m);
+	covered_join(a, b);
 	m.cpu = g_new(uint32_t, b->cpus->len + 1);
 	g_autofree bool *untouched = g_new(bool, b->cpus->len + 1);
 	for (guint i = 0; i < b->cpus->len; i++) {

@@ -3,6 +3,7 @@
  * The fold of one thread: records in, charges, waits, finished calls and snapshots
  * out. A thread that is not "hard" yet only collects its head; see slice.h.
  */
+#include "state/covered.h"
 #include "state/fold.h"
 
 struct thread *thread_new(uint32_t self)
@@ -167,6 +168,7 @@ void thread_charge(struct slice *s, struct thread *t, int64_t until)
 		return;
 	if (t->tid == -1 && t->st.run == RUN_UNKNOWN)
 		return;		/* a task without a name ends with the loss that hid it */
+	until = covered_until(s, t->host, until);
 	settle(s, t, until);
 	charge(s, t, until);
 	if (t->st.call_state == CALL_IN && t->st.call.name)	/* the dead were in exit_group */
@@ -526,7 +528,7 @@ void thread_root(struct slice *s, struct thread *t)
 	t->st.call_state = CALL_SOFT;
 	t->st.call_lost = t->fresh;
 	bool before = !t->fresh && t->tid != -1 && s->first != INT64_MAX;
-	t->st.cursor = before ? s->first : TS_NONE;
+	t->st.cursor = before ? covered_from(s, t->host) : TS_NONE;
 	for (guint i = 0; i < head->len; i++)
 		apply(s, t, &g_array_index(head, struct rec, i));
 }

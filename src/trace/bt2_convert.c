@@ -53,6 +53,7 @@ struct bt2_convert {
 	struct in_stream *last;		/* of the message before */
 	GArray *ends;			/* int64_t by stream of the source, see bt2_convert_end() */
 	GHashTable *pauses;		/* pause_key() of a packet's border -> int64_t: since when */
+	GHashTable *extents;		/* host_key() -> int64_t[2], see bt2_convert_extent() */
 };
 
 static void free_class_set(void *p)
@@ -95,6 +96,7 @@ struct bt2_convert *bt2_convert_new(struct source *s, struct bt2_clocks *clocks,
 	c->class_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->layouts = layouts_new();
 	c->pauses = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	c->extents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->ends = g_array_new(FALSE, TRUE, sizeof(int64_t));
 	return c;
 }
@@ -105,6 +107,7 @@ void bt2_convert_free(struct bt2_convert *c)
 		return;
 	g_array_unref(c->ends);
 	g_hash_table_unref(c->pauses);
+	g_hash_table_unref(c->extents);
 	g_hash_table_unref(c->streams);
 	g_hash_table_unref(c->class_sets);
 	g_hash_table_unref(c->class_names);
@@ -157,11 +160,28 @@ static char *make_order(const struct in_stream *st, uint32_t cpu)
 			       bt_stream_get_id(st->bt));
 }
 
+static char *host_key(const char *host, const char *boot)
+{
+	return g_strdup_printf("%s %s", boot, host);
+}
+
 static unsigned add_host(struct bt2_convert *c, const bt_trace *trace, const char *boot)
 {
 	const char *name = env_text(trace, "hostname", env_text(trace, "host", "?"));
 	const char *release = env_text(trace, "kernel_release", env_text(trace, "release", ""));
-	return source_add_host(c->source, name[0] ? name : "?", boot, release);
+	unsigned host = source_add_host(c->source, name[0] ? name : "?", boot, release);
+	g_autofree char *key = host_key(name[0] ? name : "?", boot);
+	const int64_t *extent = g_hash_table_lookup(c->extents, key);
+	if (extent)
+		source_host_lasts(c->source, host, extent[0], extent[1]);
+	return host;
+}
+
+void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boot, int64_t begin_ns,
+			int64_t end_ns)
+{
+	const int64_t extent[] = { begin_ns, end_ns };
+	g_hash_table_insert(c->extents, host_key(host, boot), g_memdup2(extent, sizeof extent));
 }
 
 /* -- streams and classes -------------------------------------------------- */

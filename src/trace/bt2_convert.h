@@ -71,6 +71,10 @@ void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *strea
 void bt2_convert_pause(struct bt2_convert *c, const char *order, int64_t last_end, int64_t begin,
 		       int64_t end);
 
+/* A host as native_each_extent() tells. Before its first stream. */
+void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boot, int64_t begin_ns,
+			int64_t end_ns);
+
 /* Appends the records of one message, none or several. False: the stream can't be
  * read (it has no clock). */
 bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,

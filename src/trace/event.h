@@ -144,6 +144,8 @@ struct blk_host {
 	char *boot;		/* clock uuid = boot id, or "" */
 	char *kernel_release;	/* "6.1.0-56-cloud-amd64", or "" */
 	bool has_kernel;	/* the trace has streams of its kernel, also where no record of them came */
+	int64_t begin_ns, end_ns;	/* it was traced from then to then only, while others were before or
+					 * later; INT64_MIN, INT64_MAX: all the time, or not known */
 };
 
 struct blk_class {

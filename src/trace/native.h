@@ -62,6 +62,13 @@ uint64_t native_bytes_between(const struct native *n, int64_t from, int64_t to);
 typedef void (*native_pause)(void *data, const char *order, int64_t last_end, int64_t begin, int64_t end);
 void native_each_pause(const struct native *n, native_pause tell, void *data);
 
+/* Hosts (and boots) with a kernel's trace that begins later, or ends earlier, than that of others: from
+ * when to when all of theirs tells; INT64_MIN: from the begin on, INT64_MAX: to the end. All packets
+ * have to be known, else none is told. */
+typedef void (*native_extent)(void *data, const char *host, const char *boot, const char *release,
+			      int64_t begin, int64_t end);
+void native_each_extent(const struct native *n, native_extent tell, void *data);
+
 /* Instants that cut [from, to) into at most n_pieces of about equal bytes: fills
  * ret[0 .. result - 1], ascending, each in (from, to); result < n_pieces. None is where a
  * CPU of several streams may be losing events on one of them. */

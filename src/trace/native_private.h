@@ -134,6 +134,8 @@ bool native_stream_whole(const struct native_stream *st);	/* are all its packets
 int native_compare_hosts(const struct native_stream *x, const struct native_stream *y);
 /* native_pauses.c: gaps where nobody traced between the packets of a session. */
 void native_place_pauses(const struct native *n, struct native_plan *plan);
+/* native_extents.c */
+void native_plan_extents(const struct native *n, const struct native_plan *plan, native_extent tell, void *data);
 /* The first packet that events from `from` on can depend on; n when there is none. */
 size_t native_plan_find(const struct native_plan_stream *s, int64_t from);
 uint64_t native_plan_bytes(const struct native_plan *p, int64_t from, int64_t to);

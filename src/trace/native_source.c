@@ -139,6 +139,12 @@ static const struct source_ops range_ops = {
 	.next = range_next, .cancel = range_cancel, .progress = range_progress, .free = range_free,
 };
 
+static void add_extent(void *data, const char *host, const char *boot, const char *release, int64_t begin,
+		       int64_t end)
+{
+	source_host_lasts(data, source_add_host(data, host, boot, release), begin, end);
+}
+
 struct source *native_range(struct native *n, int64_t from, int64_t to, size_t budget)
 {
 	struct native_source *s = g_new0(struct native_source, 1);
@@ -165,6 +171,7 @@ struct source *native_range(struct native *n, int64_t from, int64_t to, size_t b
 		native_cursor_init(s->cursor[i], s, g_ptr_array_index(n->streams, i),
 				   &s->plan->stream[i]);
 	}
+	native_plan_extents(n, s->plan, add_extent, &s->source);
 	return &s->source;
 }
 

@@ -90,6 +90,7 @@ unsigned source_add_host(struct source *s, const char *name, const char *boot,
 			 const char *kernel_release);	/* same name and boot: the same entry */
 unsigned source_add_stream(struct source *s, const struct blk_stream *stream);
 void source_has_kernel(struct source *s, unsigned host);	/* before its streams are added */
+void source_host_lasts(struct source *s, unsigned host, int64_t begin_ns, int64_t end_ns);	/* likewise */
 unsigned source_add_class(struct source *s, const char *name, uint16_t row,
 			  const char *counters);	/* counters: as in struct blk_class */
 

@@ -439,8 +439,14 @@ static void add_pause(void *data, const char *order, int64_t last_end, int64_t b
 	bt2_convert_pause(data, order, last_end, begin, end);
 }
 
-/* Packets of all streams at once are what tells of pauses: known from their headers, where these
- * can be read. */
+static void add_extent(void *data, const char *host, const char *boot, const char *release, int64_t begin,
+		       int64_t end)
+{
+	bt2_convert_extent(data, host, boot, begin, end);
+}
+
+/* Packets of all streams at once are what tells of pauses, and how long each host was traced: known
+ * from their headers, where these can be read. */
 static void find_pauses(struct reader *r, const char *const *paths, const struct blk_subscription *rows,
 			size_t n_rows)
 {
@@ -450,6 +456,7 @@ static void find_pauses(struct reader *r, const char *const *paths, const struct
 	while (native_index(n, 4096)) {
 	}
 	native_each_pause(n, add_pause, r->convert);
+	native_each_extent(n, add_extent, r->convert);
 }
 
 struct source *source_open_bt2(const char *const *paths, const struct blk_subscription *rows,

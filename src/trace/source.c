@@ -84,6 +84,8 @@ unsigned source_add_host(struct source *s, const char *name, const char *boot,
 	host->name = g_strdup(name);
 	host->boot = g_strdup(boot);
 	host->kernel_release = g_strdup(kernel_release);
+	host->begin_ns = INT64_MIN;
+	host->end_ns = INT64_MAX;
 	g_ptr_array_add(s->tables.hosts, host);
 	return s->tables.hosts->len - 1;
 }
@@ -92,6 +94,13 @@ void source_has_kernel(struct source *s, unsigned host)
 {
 	struct blk_host *h = s->tables.hosts->pdata[host];
 	h->has_kernel = true;
+}
+
+void source_host_lasts(struct source *s, unsigned host, int64_t begin_ns, int64_t end_ns)
+{
+	struct blk_host *h = s->tables.hosts->pdata[host];
+	h->begin_ns = begin_ns;
+	h->end_ns = end_ns;
 }
 
 unsigned source_add_stream(struct source *s, const struct blk_stream *stream)

@@ -347,6 +347,25 @@ static void test_untold_begin(void)
 	g_assert_nonnull(strstr(report, ",0,20,0,40,"));	/* CPU 0: 40 ns are not known */
 }
 
+/* Nothing is recorded for minutes, then for five days: of a thread that is seen after that only what
+ * was recorded is not known; a call goes on for minutes, and nothing for days. */
+static void test_voids(void)
+{
+	g_autofree char *report = every_cut("voids",
+		"1000000000 0 syscall_entry_poll ctx.tid=7\n"
+		"2000000000 0 sched_switch ctx.tid=7 prev_tid=7 prev_state=1 next_tid=0\n"
+		"182000000000 0 sched_switch ctx.tid=0 prev_tid=0 prev_state=0 next_tid=7\n"
+		"183000000000 0 syscall_exit_poll ctx.tid=7 ret=0\n"
+		"184000000000 0 sched_switch ctx.tid=7 prev_tid=7 prev_state=1 next_tid=0\n"
+		"432184000000000 0 sched_switch ctx.tid=0 prev_tid=0 prev_state=0 next_tid=9\n"
+		"432185000000000 0 sched_switch ctx.tid=9 prev_tid=9 prev_state=1 next_tid=0\n");
+	/* Blocked for 180 s and 2 s, of which the first were recorded by nobody else. */
+	g_assert_nonnull(strstr(report, "\nlocalhost,,7,,,3000000000,1000000000,2000000000,,,,182000000000,0,"));
+	/* Not known: the seconds with records, before it was seen. */
+	g_assert_nonnull(strstr(report, "\nlocalhost,,9,,,1000000000,1000000000,0,,,,0,5000000000,"));
+	g_assert_nonnull(strstr(report, "\nlocalhost,0,4000000000,181000000000,0,"));
+}
+
 /* User space tells of itself on a CPU that idles, says the kernel. */
 static void test_idle_tells(void)
 {
@@ -799,6 +818,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/counters", test_counters);
 	g_test_add_func("/laws/untold-switch", test_untold_switch);
 	g_test_add_func("/laws/untold-begin", test_untold_begin);
+	g_test_add_func("/laws/voids", test_voids);
 	g_test_add_func("/laws/idle-tells", test_idle_tells);
 	g_test_add_func("/laws/request-again", test_request_again);
 	g_test_add_func("/laws/born-again", test_born_again);

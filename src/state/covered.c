@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* When nothing was recorded: see covered.h. */
+#include "state/covered.h"
+
+#include "base/timefmt.h"
+
+#define VOID_OF_KNOWN_NS UINT64_C(86400000000000)
+#define MOST_STEPS 1000000		/* eleven days of seconds */
+
+void covered_add_void(struct slice *s, int64_t from, int64_t to)
+{
+	struct time_void v = { from, to };
+	g_array_append_val(s->voids, v);
+}
+
+void covered_join(struct slice *a, const struct slice *b)
+{
+	if (b->first != INT64_MAX)
+		covered_to(a, b->first);
+	g_array_append_vals(a->voids, b->voids->data, b->voids->len);
+}
+
+void covered_join_host(struct slice_host *mine, const struct slice_host *other)
+{
+	if (!mine->seen)
+		mine->begin = MAX(mine->begin, other->begin);
+	mine->seen |= other->seen;
+	mine->end = MIN(mine->end, other->end);
+}
+
+/* Behind the void of at least that length that holds the instant; else that. */
+static int64_t behind_void(const struct slice *s, int64_t from, uint64_t least)
+{
+	for (guint i = s->voids->len; i > 0; i--) {
+		const struct time_void *v = &g_array_index(s->voids, struct time_void, i - 1);
+		if (v->end <= from)
+			break;
+		int64_t begin = time_floor(v->begin, s->step) + s->step, end = time_floor(v->end, s->step);
+		if (from >= begin && from < end && covered_are_far(v->begin, v->end, least))
+			return end;
+	}
+	return from;
+}
+
+int64_t covered_newest(const struct slice *s, int64_t from, int64_t to)
+{
+	int64_t most = MOST_STEPS * s->step;
+	return covered_are_far(from, to, (uint64_t)most) ? to - most : from;
+}
+
+int64_t covered_piece(const struct slice *s, int64_t from, int64_t to, bool known)
+{
+	if (!covered_are_far(from, to, COVERED_VOID_NS))
+		return from;
+	return MIN(behind_void(s, from, known ? VOID_OF_KNOWN_NS : COVERED_VOID_NS), to);
+}
