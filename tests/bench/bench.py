@@ -44,6 +44,8 @@ EXPLAIN_BAR = 0.15      # of the kernel model's time, for explaining the spans o
 EXPLAINED = ("rotation", "live", "demo")  # of tests/traces: the more spans an event, the later
 SPANS_BUDGET = 512      # MiB given to the screen that shows nothing but spans
 TEXTS_BUDGET = 256      # and to one whose spans have a text each that no other has
+FRAMES_BAR = 20         # a second, of a waterfall that scrolls
+FRAMES = 200            # of it that are timed: 250 pages, less one, are there
 SEEK_BAR = 20           # ms until the events of any instant are there
 REGRESSION_BAR = 1.05   # instructions an event, against what is recorded
 GIGA = 1 << 30
@@ -211,13 +213,62 @@ def instants(tools, trace, size):
     line(f"first rows, {size}", f"{rows:.0f} ms", f"(bar {FIRST_BAR} ms)", rows <= FIRST_BAR)
 
 
-def screen_memory(tools, trace, size, budget=MEMORY_BUDGET):
-    """The screen's peak with a budget (MiB), on a terminal of 80x24, until it has loaded all."""
+def start_screen(tools, lines, columns, *arguments):
+    """(pid, terminal) of the program on a terminal of that size."""
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ.update(TERM="xterm-256color", LINES="24", COLUMNS="80")
-        os.execv(tools.blktop, [tools.blktop, "--memory", f"{budget}M", trace])
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        os.environ.update(TERM="xterm-256color", LINES=str(lines), COLUMNS=str(columns))
+        os.execv(tools.blktop, [tools.blktop, "--config", "none", *arguments])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    return pid, terminal
+
+
+def end_screen(pid, terminal):
+    os.kill(pid, signal.SIGTERM)
+    while select.select([terminal], [], [], 5)[0] and drain(terminal):
+        pass
+    os.waitpid(pid, 0)
+    os.close(terminal)
+
+
+def wait_for(terminal, text, seconds=60):
+    """Whether the screen says it in time."""
+    said, deadline = "", time.monotonic() + seconds
+    while text not in said and time.monotonic() < deadline:
+        if select.select([terminal], [], [], 0.1)[0]:
+            said += drain(terminal).decode(errors="replace")
+    return text in said
+
+
+def scrolling(tools):
+    """Frames a second of a request of 10,000 spans, a page and a line at a time, 140x45."""
+    target = made_spans(tools, 20000, 10000)
+    pid, terminal = start_screen(tools, 45, 140, "--view", "traces", target)
+    try:
+        if not wait_for(terminal, "request"):
+            sys.exit("the list of traces does not come")
+        os.write(terminal, b"\r")
+        if not wait_for(terminal, "10000 spans"):
+            sys.exit("the waterfall does not come")
+        for key, what in ((b"\x1b[6~", "page"), (b"\x1b[B", "line")):
+            begin = time.monotonic()
+            for _ in range(FRAMES):
+                os.write(terminal, key)
+                if not select.select([terminal], [], [], 10)[0]:
+                    sys.exit(f"a {what} of the waterfall does not come")
+                while select.select([terminal], [], [], 0)[0]:
+                    drain(terminal)
+            rate = FRAMES / (time.monotonic() - begin)
+            line(f"waterfall of 10,000 spans, a {what} at a time", f"{rate:.0f} frames/s", f"(bar {FRAMES_BAR})",
+                 rate >= FRAMES_BAR)
+    finally:
+        end_screen(pid, terminal)
+        forget(target)
+
+
+def screen_memory(tools, trace, size, budget=MEMORY_BUDGET):
+    """The screen's peak with a budget (MiB), on a terminal of 80x24, until it has loaded all."""
+    pid, terminal = start_screen(tools, 24, 80, "--memory", f"{budget}M", trace)
     quiet, last, deadline, said = 0, -1, time.monotonic() + 600, ""
     while quiet < 3 and time.monotonic() < deadline:
         until = time.monotonic() + 1
@@ -228,10 +279,7 @@ def screen_memory(tools, trace, size, budget=MEMORY_BUDGET):
         quiet = quiet + 1 if now - last <= 3 else 0  # 3 % of a CPU: it only redraws
         last = now
     peak = proc_field(pid, "VmHWM") / 1024
-    os.kill(pid, signal.SIGTERM)
-    while select.select([terminal], [], [], 5)[0] and drain(terminal):
-        pass
-    os.waitpid(pid, 0)
+    end_screen(pid, terminal)
     if peak == 0:
         sys.exit(f"{tools.blktop} --memory {budget}M {trace}: ended early\n{said[-500:]}")
     bar = budget + MEMORY_BESIDE
@@ -403,6 +451,7 @@ def main():
     if not (args.check or args.record):
         print("Spans", flush=True)
         span_costs(tools, runs)
+        scrolling(tools)
         span_memory(tools, 10 if "10G" in sizes else 3)
     for size in sizes if trace else []:
         if size == "1":
