@@ -22,7 +22,8 @@ struct process_row {
 	uint64_t faults;		/* events of page faults */
 	uint64_t perf_faults;		/* perf's count of them */
 	struct counted_ipc ipc;
-	bool calls_unknown;		/* the trace has no system calls */
+	uint32_t host;			/* ID_NONE: of all */
+	bool calls_unknown;		/* the trace has no system calls, or tells of none in the range */
 	bool faults_told, perf_faults_told;	/* in the range there are any */
 };
 
@@ -205,6 +206,7 @@ static void fill(struct process_row *r, struct rows *rows, uint32_t thread, doub
 	r->ppid = r->vpid = -1;
 	r->exit_ns = TIME_UNKNOWN;
 	r->seconds = seconds;
+	r->host = rows->query.by == BY_SYSTEM || rows->query.by == BY_CONTAINER || !t ? ID_NONE : t->host;
 	if (rows->query.by == BY_SYSTEM || rows->query.by == BY_CONTAINER)
 		return;
 	if (p) {
@@ -317,19 +319,40 @@ static void add_second(struct row_map *map, const struct second *s, double secon
 	}
 }
 
-/* Without events of the scheduler there are no states, without calls no counts: they
- * are unknown, not zero. */
-static void mark_unknown(struct rows *rows)
+/* Hosts (ID_NONE: all) whose CPUs have cells in the range: did any tell what it did? In a pause of the
+ * recording none did. */
+static void find_told(const struct timeline *tl, const struct range *range, struct intmap *told)
+{
+	for (size_t i = range->first; i < range->end; i++) {
+		const struct second *s = timeline_second(tl, i);
+		for (uint32_t k = 0; k < s->n_cpus; k++) {
+			const struct cpu_cell *c = &s->cpus[k];
+			bool tells = c->run_ns + c->idle_ns + c->irq_ns > 0;
+			if (tells || intmap_get(told, c->host) == INTMAP_NONE)
+				intmap_set(told, c->host, tells);
+			if (tells || intmap_get(told, ID_NONE) == INTMAP_NONE)
+				intmap_set(told, ID_NONE, tells);
+		}
+	}
+}
+
+/* Without events of the scheduler there are no states, without calls no counts, and where nothing was
+ * recorded neither: they are unknown, not zero. */
+static void mark_unknown(struct rows *rows, const struct range *range)
 {
 	bool states = timeline_has_event(rows->tl, "sched_switch"), calls = view_has_calls(rows->tl);
+	struct intmap hosts = { 0 };
+	find_told(rows->tl, range, &hosts);
 	for (guint i = 0; i < rows->rows->len; i++) {
 		struct process_row *r = rows->rows->pdata[i];
 		int64_t total;
 		part_largest(r->c.part, NULL, &total);
-		bool told = states && !(r->c.lacks & LACKS_SWITCHES);
+		bool dark = intmap_get(&hosts, r->host) == false && total > 0;
+		bool told = states && !(r->c.lacks & LACKS_SWITCHES) && !dark;
 		r->c.parts_unknown = !told && total == r->c.part[PART_UNKNOWN];
-		r->calls_unknown = !calls || r->c.lacks & LACKS_CALLS;
+		r->calls_unknown = !calls || r->c.lacks & LACKS_CALLS || (dark && !r->syscalls);
 	}
+	intmap_clear(&hosts);
 }
 
 struct rows *processes_build(const struct timeline *tl, const struct view_query *query)
@@ -339,7 +362,7 @@ struct rows *processes_build(const struct timeline *tl, const struct view_query 
 	for (size_t i = range.first; i < range.end; i++)
 		add_second(&map, timeline_second(tl, i), range.seconds);
 	add_gone(&map, range.seconds);
-	mark_unknown(map.rows);
+	mark_unknown(map.rows, &range);
 	mark_faults(map.rows, &range);
 	row_map_clear(&map);
 	common_finish(map.rows, NULL);

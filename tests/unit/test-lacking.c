@@ -350,6 +350,39 @@ static void test_nobody(void)
 	recording_free(both);
 }
 
+/* How many processes of that second say how long they were on a CPU, or how many calls they made. */
+static unsigned n_told(const struct timeline *tl, int64_t second, const char *column)
+{
+	const struct view *v = view_find("processes");
+	struct view_query q = VIEW_QUERY_INIT;
+	q.from_ns = second * INT64_C(1000000000);
+	q.to_ns = q.from_ns + INT64_C(1000000000);
+	q.by = BY_PROCESS;
+	struct rows *rows = v->build(tl, &q);
+	unsigned n = 0;
+	g_assert_cmpuint(rows->rows->len, >, 0);
+	for (guint i = 0; i < rows->rows->len; i++)
+		n += v->columns[view_column(v, column)].get(rows->rows->pdata[i], rows).kind != VALUE_NONE;
+	rows_free(rows);
+	return n;
+}
+
+/* Between lttng stop and lttng start nothing is known, of anybody. */
+static void test_pause(void)
+{
+	struct recording *r = traces_record("pause/trace");
+	if (!r)
+		return;
+	g_autoptr(blk_timeline) tl = load(r, NULL);
+	for (size_t i = 0; i < 2; i++) {
+		const char *column = i ? "syscalls" : "cpu_ns";
+		g_assert_cmpuint(n_told(tl, 1795412228, column), >, 0);
+		g_assert_cmpuint(n_told(tl, 1795412229, column), ==, 0);
+		g_assert_cmpuint(n_told(tl, 1795412231, column), >, 0);
+	}
+	recording_free(r);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const traces[] = {
@@ -360,6 +393,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/lacking/spans", test_spans);
 	g_test_add_func("/lacking/hosts", test_hosts);
 	g_test_add_func("/lacking/nobody", test_nobody);
+	g_test_add_func("/lacking/pause", test_pause);
 	for (size_t i = 0; i < G_N_ELEMENTS(traces); i++) {
 		g_autofree char *path = g_strdup_printf("/lacking/%s", traces[i]);
 		g_test_add_data_func(path, traces[i], test_zeros);
