@@ -28,6 +28,39 @@ void covered_join_host(struct slice_host *mine, const struct slice_host *other)
 	mine->end = MIN(mine->end, other->end);
 }
 
+static void each_cpu(struct slice *s, uint32_t host, void (*tell)(struct slice *, struct cpu *, int64_t, uint64_t),
+		     int64_t ts, uint64_t seq)
+{
+	for (guint i = 0; i < s->cpus->len; i++)
+		if (cpu_at(s, i)->host == host)
+			tell(s, cpu_at(s, i), ts, seq);
+}
+
+static void lose_threads(struct slice *s, uint32_t host, int64_t ts, uint64_t seq)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		if (t->host == host && t->forward == ID_NONE && t->hard && !t->idle && t->st.run != RUN_DEAD)
+			thread_record(s, t, &(struct rec){ .type = REC_LOST, .ts = ts, .seq = seq });
+	}
+}
+
+void covered_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uint64_t seq)
+{
+	struct slice_host *h = &g_array_index(s->hosts, struct slice_host, host);
+	if (!s->live)
+		return;
+	h->n_open = begins ? h->n_open + 1 : MAX(h->n_open, 1) - 1;
+	if (h->over && begins) {
+		h->over = false;
+		each_cpu(s, host, cpu_lost_end, ts, seq);
+	} else if (!h->over && !h->n_open) {
+		h->over = true;
+		each_cpu(s, host, cpu_lost_begin, ts, seq);
+		lose_threads(s, host, ts, seq);
+	}
+}
+
 /* Behind the void of at least that length that holds the instant; else that. */
 static int64_t behind_void(const struct slice *s, int64_t from, uint64_t least)
 {

@@ -52,6 +52,10 @@ static inline void covered_to(struct slice *s, int64_t ts)
 void covered_join(struct slice *a, const struct slice *b);
 void covered_join_host(struct slice_host *mine, const struct slice_host *other);
 
+/* Live: a stream of the host's kernel begins, or ends. When the last has, its session is gone, and
+ * nobody knows what runs there, until one begins again. */
+void covered_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uint64_t seq);
+
 /* Of what is charged for [from, to): where it begins at most, since a clock that lies must not make
  * steps without end. */
 int64_t covered_newest(const struct slice *s, int64_t from, int64_t to);

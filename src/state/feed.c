@@ -225,11 +225,16 @@ static void feed_tally(struct slice *s, const struct blk_event *ev)
 static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 {
 	uint64_t seq = s->seq++;
-	if (ev->row == BLK_ROW_HORIZON)		/* it has no stream */
+	if (ev->row == BLK_ROW_HORIZON) {	/* it has no stream */
 		s->horizon = MAX(s->horizon, ev->ts);
-	if (ev->row == BLK_ROW_HORIZON || ev->row == BLK_ROW_STREAM_ADD ||
-	    ev->row == BLK_ROW_STREAM_END)
 		return;
+	}
+	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
+	if (ev->row == BLK_ROW_STREAM_ADD || ev->row == BLK_ROW_STREAM_END) {
+		if (info->kernel)
+			covered_stream(s, info->host, ev->row == BLK_ROW_STREAM_ADD, ev->ts, seq);
+		return;
+	}
 	if (ev->row == BLK_ROW_TALLY) {
 		feed_tally(s, ev);
 		return;

@@ -405,16 +405,16 @@ struct annot {
 
 struct slice_host {
 	char *name, *boot, *release;
-	bool has_kernel, seen;	/* .seen: a record of it came */
 	uint32_t preempt_flag, id;	/* in prev_state: by kernel version; in the publication's registry */
-	int64_t begin, end;	/* as in struct blk_host, see covered.h */
+	bool has_kernel, seen, over;	/* .seen: a record of it came; .over: see covered_stream() */
+	uint32_t n_open;		/* likewise: its kernel's streams */
+	int64_t begin, end;		/* as in struct blk_host, see covered.h */
 };
 
 /* What a source's indexes mean here. */
 struct stream_info {
-	uint32_t host;
+	uint32_t host, cpu;	/* .cpu: index in slice.cpus; ID_NONE: no record came yet */
 	bool kernel;
-	uint32_t cpu;		/* index in slice.cpus; ID_NONE: no record came yet */
 	struct cpu *c;
 	struct cpu *plain;	/* .c, of a kernel's stream once a record of it came; or NULL */
 };

@@ -192,7 +192,7 @@ static void test_soft_second(void)
 	struct model *m = model_new(&(struct model_options){ .live = true });
 	struct blk_batch batch;
 	while (source_next(s, &batch, &error) == SOURCE_OK)
-		for (size_t i = 0; i < batch.n; i++) {
+		for (size_t i = 0; i < batch.n && batch.ev[i].row != BLK_ROW_STREAM_END; i++) {
 			model_feed(m, &s->tables, batch.ev + i, 1);
 			struct publication *p = model_now(m) > 2000000000 ? model_publish(m, false) : NULL;
 			if (!p)
@@ -202,6 +202,46 @@ static void test_soft_second(void)
 		}
 	g_assert_cmpuint(n_told, ==, G_N_ELEMENTS(told));
 	g_assert_false(tells_of(model_publish(m, true), 2000000000));
+	model_free(m);
+	source_free(s);
+}
+
+static void cpus_of(const struct publication *p, int64_t ret[][3])
+{
+	for (guint i = 0; i < p->seconds->len; i++) {
+		const struct second *s = g_ptr_array_index(p->seconds, i);
+		for (uint32_t k = 0; k < s->n_cpus; k++) {
+			ret[s->cpus[k].host][0] += s->cpus[k].run_ns;
+			ret[s->cpus[k].host][1] += s->cpus[k].idle_ns;
+			ret[s->cpus[k].host][2] += s->cpus[k].unknown_ns;
+		}
+	}
+}
+
+/* Live, of two hosts: the session of one is gone, and what ran there does not run on for ever. */
+static void test_host_over(void)
+{
+	g_autoptr(GError) error = NULL;
+	size_t n;
+	const struct blk_subscription *subs = model_subscriptions(&n);
+	blk_source *s = source_open_script(
+		"1000000000 0 k@a:sched_switch prev_tid=8 prev_state=0 next_tid=7\n"
+		"1000000000 0 k@b:sched_switch prev_tid=8 prev_state=0 next_tid=7\n"
+		"2000000000 0 k@a:syscall_entry_getpid ctx.tid=7\n"
+		"9000000000 0 k@b:sched_switch prev_tid=7 prev_state=0 next_tid=8\n", subs, n, &error);
+	g_assert_no_error(error);
+	struct model *m = model_new(&(struct model_options){ .live = true });
+	struct blk_batch batch;
+	int64_t cpus[2][3] = { { 0 } };
+	while (source_next(s, &batch, &error) == SOURCE_OK)
+		model_feed(m, &s->tables, batch.ev, batch.n);
+	struct publication *p = model_publish(m, true);
+	cpus_of(p, cpus);
+	g_assert_cmpint(cpus[0][0], ==, 1000000000);
+	g_assert_cmpint(cpus[0][2], ==, 7000000000);
+	g_assert_cmpint(cpus[1][0], ==, 8000000000);
+	g_assert_cmpint(cpus[1][2], ==, 0);
+	publication_free(p);
 	model_free(m);
 	source_free(s);
 }
@@ -352,6 +392,7 @@ int main(int argc, char **argv)
 	}
 	g_test_add_func("/model/horizon", test_horizon);
 	g_test_add_func("/model/soft-second", test_soft_second);
+	g_test_add_func("/model/host-over", test_host_over);
 	g_test_add_func("/model/thread-ends", test_thread_ends);
 	g_test_add_func("/model/socketpair", test_socketpair);
 	g_test_add_func("/model/live-full", test_live_full);
