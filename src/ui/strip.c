@@ -137,7 +137,7 @@ static char *whole_text(struct app *app, const struct extent_strip *strip, bool 
 
 	*ret_lost = false;
 	for (size_t i = 0; i < strip->n; i++) {
-		gaps += strip->points[i].gap;
+		gaps += strip->points[i].gap && !(i && strip->points[i - 1].gap);
 		*ret_lost |= strip->points[i].lost;
 	}
 	if (app->outline) {

@@ -3,34 +3,18 @@
 """Recordings of two hosts, weeks apart, in one directory: each counts as long as it was recorded,
 whoever reads it in whatever pieces, and the weeks between cost nothing."""
 import os
-import re
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import blk
+import shifted
 
 WEEKS = 3 * 7 * 86400
 MEMORY = 2 << 30  # of addresses: seconds of three weeks would be far more
 FLUSH_NS = 100_000_000  # a packet may end so long behind its last event
-
-
-def shift(directory, seconds):
-    """Later by so much: in the clock's offset of all its metadata, which keep their sizes."""
-    for root, _, files in os.walk(directory):
-        if "metadata" not in files:
-            continue
-        path = os.path.join(root, "metadata")
-        with open(path, "rb") as f:
-            text = f.read()
-        later = re.sub(rb"offset = (\d{19});", lambda m: b"offset = %d;" % (int(m[1]) + seconds * 10**9), text)
-        if later == text or len(later) != len(text):
-            raise blk.Failed(f"{path}: no offset to shift")
-        with open(path, "wb") as f:
-            f.write(later)
 
 
 def limited(*arguments):
@@ -61,8 +45,7 @@ def main():
     own = [os.path.join(blk.ROOT, "tests", "traces", name, "trace") for name in ("demo", "rotation")]
     with tempfile.TemporaryDirectory() as target:
         for i, trace in enumerate(own):
-            shutil.copytree(trace, os.path.join(target, str(i)))
-        shift(os.path.join(target, "1"), WEEKS)
+            shifted.write(trace, os.path.join(target, str(i)), i * WEEKS)
         both = limited("--view", "cpus", target)
         tap.ok(len(cpus(both)) == 4, "two CPUs of each host", both)
         as_alone(tap, both, [limited("--view", "cpus", trace) for trace in own])
