@@ -323,6 +323,24 @@ static void test_self(void)
 	g_assert_cmpint(timeline_span(tl, 4)->self_ns, ==, 1000);
 }
 
+/* As Brave and Envoy tell of a call: both halves have one id. What the server does is the
+ * client's waiting, and its calls are within its own half alone. */
+static void test_self_of_halves(void)
+{
+	g_autoptr(blk_timeline) tl = import_text(
+		"[{\"traceId\":\"a\",\"id\":\"1\",\"kind\":\"CLIENT\",\"timestamp\":1000,\"duration\":195,"
+		"  \"localEndpoint\":{\"serviceName\":\"front\"}},"
+		" {\"traceId\":\"a\",\"id\":\"1\",\"kind\":\"SERVER\",\"timestamp\":1040,\"duration\":120,"
+		"  \"shared\":true,\"localEndpoint\":{\"serviceName\":\"back\"}},"
+		" {\"traceId\":\"a\",\"id\":\"2\",\"parentId\":\"1\",\"kind\":\"CLIENT\",\"timestamp\":1050,"
+		"  \"duration\":30,\"localEndpoint\":{\"serviceName\":\"back\"}}]");
+
+	g_assert_cmpuint(timeline_n_spans(tl), ==, 3);
+	static const int64_t self_us[] = { 195 - 120, 120 - 30, 30 };
+	for (size_t i = 0; i < 3; i++)
+		g_assert_cmpint(timeline_span(tl, i)->self_ns, ==, self_us[i] * 1000);
+}
+
 /* ---- what is hostile ---- */
 
 #define GOOD "{\"traceId\":\"1\",\"id\":\"2\",\"timestamp\":5,\"duration\":1}"
@@ -647,6 +665,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/reports", test_reports);
 	g_test_add_func("/import/times", test_times);
 	g_test_add_func("/import/self", test_self);
+	g_test_add_func("/import/self-of-halves", test_self_of_halves);
 	g_test_add_func("/import/left-out", test_left_out);
 	g_test_add_func("/import/types", test_types);
 	g_test_add_func("/import/no-spans", test_no_spans);
