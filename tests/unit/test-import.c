@@ -426,6 +426,16 @@ static void test_no_spans(void)
 		g_assert_nonnull(error);
 		g_assert_nonnull(strstr(error->message, "no spans in"));
 	}
+	static const struct { const char *text, *why; } packed[] = {
+		{ "\x1f\x8b\x08\x04", "gzip" }, { "\x28\xb5\x2f\xfd", "zstd" },
+		{ "\xff\xfe[", "UTF-16" }, { "\xfe\xff", "UTF-16" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(packed); i++) {
+		g_autoptr(GError) why = NULL;
+		g_autofree char *warning = NULL;
+		g_assert_null(import_bytes(packed[i].text, strlen(packed[i].text), &warning, &why));
+		g_assert_nonnull(strstr(why->message, packed[i].why));
+	}
 	const char *const missing[] = { "/nowhere/x.json", NULL };
 	g_autoptr(GError) error = NULL;
 	g_assert_null(import_files(missing, NULL, NULL, &error));

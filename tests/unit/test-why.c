@@ -219,6 +219,24 @@ static void test_late_server(void)
 		   "30.0ms of it, computed for 10.0ms", "socket 40.0ms");
 }
 
+/* A span of which one annotation came did not take "no time": nobody knows how long it took. */
+static void test_one_instant(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 1, 11, "A");
+	struct fake_span d = { .trace = 1, .id = 1, .name = "x", .service = "s", .thread = a };
+	for (int state = SPAN_COMPLETE; state <= SPAN_PARTIAL; state++) {
+		d.trace = (uint64_t)state + 1;
+		d.state = state;
+		fake_span(f, &d);
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	for (int state = SPAN_COMPLETE; state <= SPAN_PARTIAL; state++) {
+		const char *text = state == SPAN_COMPLETE ? "took no time" : "only one instant of it is known";
+		assert_why(tl, (uint64_t)state + 1, text, text);
+	}
+}
+
 /* Two that wake each other must not be followed for ever. */
 static void test_queue_in_a_circle(void)
 {
@@ -560,6 +578,7 @@ static void test_outlives(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/why/one-instant", test_one_instant);
 	g_test_add_func("/tree/halves", test_tree_halves);
 	g_test_add_func("/tree/missing-parent", test_tree_missing_parent);
 	g_test_add_func("/tree/cycles", test_tree_cycles);
