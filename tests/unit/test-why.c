@@ -445,6 +445,22 @@ static void test_strip_without_threads(void)
 	rows_free(rows);
 }
 
+/* Of one instant nobody knows what the thread did then. */
+static void test_strip_of_an_instant(void)
+{
+	static const struct fake_span d = { .trace = 1, .id = 1, .name = "n", .service = "s",
+		.thread = ID_NONE, .begin = 5, .end = 5, .state = SPAN_PARTIAL };
+	struct fake *f = fake_new();
+	fake_span(f, &d);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	struct rows *rows = waterfall(tl, 1);
+	char cells[9] = { 0 };
+	waterfall_strip(rows, rows->rows->pdata[0], waterfall_of(rows)->begin_ns,
+			waterfall_of(rows)->begin_ns + 1, 8, cells);
+	g_assert_cmpint(cells[0], ==, '?');
+	rows_free(rows);
+}
+
 static void test_strip_edges(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
@@ -578,6 +594,7 @@ static void test_outlives(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/waterfall/strip-of-an-instant", test_strip_of_an_instant);
 	g_test_add_func("/why/one-instant", test_one_instant);
 	g_test_add_func("/tree/halves", test_tree_halves);
 	g_test_add_func("/tree/missing-parent", test_tree_missing_parent);
