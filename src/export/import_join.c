@@ -78,6 +78,13 @@ static bool has_tag(const struct span *s, const struct span_tag *t)
 	return false;
 }
 
+static int compare_annotations(gconstpointer va, gconstpointer vb, gpointer unused)
+{
+	const struct span_annotation *a = va, *b = vb;
+	(void)unused;
+	return (a->ts > b->ts) - (a->ts < b->ts);
+}
+
 /* What the second report says that the first one did not. */
 static void merge(struct read_span *to, const struct read_span *from)
 {
@@ -89,6 +96,9 @@ static void merge(struct read_span *to, const struct read_span *from)
 	for (uint32_t i = 0; i < more->n_annotations && s->n_annotations < MOST_MERGED; i++)
 		if (!has_annotation(s, &more->annotations[i]))
 			s->annotations[s->n_annotations++] = more->annotations[i];
+	if (more->n_annotations)
+		g_qsort_with_data(s->annotations, (int)s->n_annotations, sizeof *s->annotations,
+				  compare_annotations, NULL);
 	s->tags = g_renew(struct span_tag, s->tags, s->n_tags + more->n_tags);
 	for (uint32_t i = 0; i < more->n_tags && s->n_tags < MOST_MERGED; i++)
 		if (!has_tag(s, &more->tags[i])) {
@@ -106,11 +116,15 @@ static void merge(struct read_span *to, const struct read_span *from)
 	}
 	s->parent_id = s->parent_id ? s->parent_id : more->parent_id;
 	s->name = s->name ? s->name : more->name;
+	s->kind = s->kind != SPAN_LOCAL ? s->kind : more->kind;
+	s->service = s->service ? s->service : more->service;
 }
 
+/* A report that was sent before all was known may lack the kind, and the service. */
 static bool is_same(const struct span *a, const struct span *b)
 {
-	return a->kind == b->kind && (a->service == b->service || !a->service || !b->service);
+	bool kind = a->kind == b->kind || a->kind == SPAN_LOCAL || b->kind == SPAN_LOCAL;
+	return kind && (a->service == b->service || !a->service || !b->service);
 }
 
 bool joined_add(struct joined *j, struct read_span *r)

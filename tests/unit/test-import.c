@@ -323,6 +323,31 @@ static void test_self(void)
 	g_assert_cmpint(timeline_span(tl, 4)->self_ns, ==, 1000);
 }
 
+/* Of a span that was told before it was over, and before its kind was known. */
+static void test_told_in_part(void)
+{
+	g_autoptr(blk_timeline) tl = import_text(
+		"[{\"traceId\":\"a\",\"id\":\"1\",\"timestamp\":1000,"
+		"  \"annotations\":[{\"timestamp\":1002,\"value\":\"ws\"}]},"
+		" {\"traceId\":\"a\",\"id\":\"1\",\"kind\":\"CLIENT\",\"timestamp\":1000,\"duration\":10,"
+		"  \"name\":\"get\",\"localEndpoint\":{\"serviceName\":\"front\"}},"
+		" {\"traceId\":\"a\",\"id\":\"1\",\"kind\":\"SERVER\",\"timestamp\":1003,\"duration\":5,"
+		"  \"shared\":true,\"localEndpoint\":{\"serviceName\":\"back\"}}]");
+
+	g_assert_cmpuint(timeline_n_spans(tl), ==, 2);
+	const struct span *client = timeline_span(tl, 0), *server = timeline_span(tl, 1);
+	g_assert_cmpint(client->kind, ==, SPAN_CLIENT);
+	g_assert_cmpint(client->state, ==, SPAN_COMPLETE);
+	g_assert_cmpint(span_duration(client), ==, 10000);
+	g_assert_cmpstr(timeline_string(tl, client->service), ==, "front");
+	g_assert_cmpstr(timeline_string(tl, client->name), ==, "get");
+	static const char *const events[] = { "cs", "ws", "cr" };
+	g_assert_cmpuint(client->n_annotations, ==, 3);
+	for (size_t i = 0; i < 3; i++)
+		g_assert_cmpstr(timeline_string(tl, client->annotations[i].event), ==, events[i]);
+	g_assert_cmpint(server->kind, ==, SPAN_SERVER);
+}
+
 /* As Brave and Envoy tell of a call: both halves have one id. What the server does is the
  * client's waiting, and its calls are within its own half alone. */
 static void test_self_of_halves(void)
@@ -675,6 +700,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/reports", test_reports);
 	g_test_add_func("/import/times", test_times);
 	g_test_add_func("/import/self", test_self);
+	g_test_add_func("/import/told-in-part", test_told_in_part);
 	g_test_add_func("/import/self-of-halves", test_self_of_halves);
 	g_test_add_func("/import/left-out", test_left_out);
 	g_test_add_func("/import/types", test_types);
