@@ -90,13 +90,14 @@ static void merge(struct read_span *to, const struct read_span *from)
 {
 	struct span *s = to->span;
 	const struct span *more = from->span;
+	uint32_t before = s->n_annotations;
 
 	s->annotations = g_renew(struct span_annotation, s->annotations,
 				 s->n_annotations + more->n_annotations);
 	for (uint32_t i = 0; i < more->n_annotations && s->n_annotations < MOST_MERGED; i++)
 		if (!has_annotation(s, &more->annotations[i]))
 			s->annotations[s->n_annotations++] = more->annotations[i];
-	if (more->n_annotations)
+	if (s->n_annotations > before)
 		g_qsort_with_data(s->annotations, (int)s->n_annotations, sizeof *s->annotations,
 				  compare_annotations, NULL);
 	s->tags = g_renew(struct span_tag, s->tags, s->n_tags + more->n_tags);
