@@ -276,6 +276,7 @@ static int print_recorded(struct batch *b)
 	int code = reading_code(&b->r);
 	if (code != EXIT_FINE && !reading_range(&b->r, &first, &end))
 		return code;		/* nothing was read */
+	reading_release_signals();	/* nobody asks for them any more: they end us */
 	int range_code = reading_find_range(&b->r, b->o, &from, &to);
 	if (range_code != EXIT_FINE)
 		return code != EXIT_FINE ? code : range_code;
