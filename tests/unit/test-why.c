@@ -66,6 +66,30 @@ static void test_tree_missing_parent(void)
 	g_assert_cmpint(none->root, ==, -1);
 }
 
+/* Lists and trees name a trace after the same span, and that is the one the others are in, be it
+ * the half of a server whose caller told nothing. */
+static void assert_root(const struct fake_span *spans, size_t n, uint64_t root)
+{
+	struct fake *f = fake_new();
+	for (size_t i = 0; i < n; i++)
+		fake_span(f, &spans[i]);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_assert_cmpuint(timeline_find_trace(tl, 1)->root->span_id, ==, root);
+	g_assert_cmpuint(t->nodes[t->root].span->span_id, ==, root);
+}
+
+static void test_tree_root(void)
+{
+	assert_root((const struct fake_span[]){
+		{ .trace = 1, .id = 3, .parent = 2, UNKNOWN_THREAD, .begin = 10, .end = 20 },
+		{ .trace = 1, .id = 2, .parent = 9, UNKNOWN_THREAD, .begin = 0, .end = 50,
+		  .kind = SPAN_SERVER } }, 2, 2);
+	assert_root((const struct fake_span[]){
+		{ .trace = 1, .id = 2, UNKNOWN_THREAD, .begin = 0, .end = 50, .kind = SPAN_SERVER },
+		{ .trace = 1, .id = 3, UNKNOWN_THREAD, .begin = 10, .end = 20 } }, 2, 2);
+}
+
 static void test_tree_cycles(void)
 {
 	struct fake *f = fake_new();
@@ -595,6 +619,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/waterfall/strip-of-an-instant", test_strip_of_an_instant);
+	g_test_add_func("/tree/root", test_tree_root);
 	g_test_add_func("/why/one-instant", test_one_instant);
 	g_test_add_func("/tree/halves", test_tree_halves);
 	g_test_add_func("/tree/missing-parent", test_tree_missing_parent);
