@@ -13,6 +13,7 @@
 #include "reading.h"
 
 #include "base/timefmt.h"
+#include "state/rules.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -225,11 +226,16 @@ static void tell_lacks(const struct batch *b)
 	int64_t first, end;
 	if (!reading_range(&b->r, &first, &end))
 		return;
+	const char *where = b->o->live ? "came from this session" : "in this trace";
 	g_autofree char *lacks = view_lacks(b->o->view, b->r.tl);
 	if (lacks)
 		log_error("no %s %s: view %s lacks what they tell; "
-			  "blktop --recipe says how to record them", lacks,
-			  b->o->live ? "came from this session" : "in this trace", b->o->view->id);
+			  "blktop --recipe says how to record them", lacks, where, b->o->view->id);
+	for (size_t i = 0; !b->o->view->without_spans && i < rules_n_installed(); i++) {
+		g_autofree char *rule = rules_lacking(i, b->r.tl);
+		if (rule)
+			log_error("%s %s", rule, where);
+	}
 }
 
 /* Seconds (or steps) are stored and summed, never parts of them: the range that is printed is
@@ -270,6 +276,7 @@ static int print_recorded(struct batch *b)
 	int code = reading_code(&b->r);
 	if (code != EXIT_FINE && !reading_range(&b->r, &first, &end))
 		return code;		/* nothing was read */
+	reading_release_signals();	/* nobody asks for them any more: they end us */
 	int range_code = reading_find_range(&b->r, b->o, &from, &to);
 	if (range_code != EXIT_FINE)
 		return code != EXIT_FINE ? code : range_code;

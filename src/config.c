@@ -162,7 +162,9 @@ static bool rules_of_file(struct rules *rules, const char *path, bool only_marke
 	if (read_file(path, &text, &len, error))
 		return rules_parse(rules, visible, text, len, only_marked, error) &&
 		       rules_check(rules, error);
-	return only_marked || *error || fail(error, ENOENT, path, NULL);
+	if (!only_marked && !*error)
+		fail(error, ENOENT, path, NULL);
+	return only_marked;
 }
 
 /* Of blktoprc: what is wrong is told on the screen, and that goes on without. */
@@ -185,7 +187,11 @@ bool config_install_rules(const struct options *o, struct prefs *p, GError **err
 	struct rules *rules = rules_of_rc(o, p);
 	g_autoptr(GError) why = NULL;
 
-	if (o->spans && !rules_of_file(rules, o->spans, false, &why)) {
+	size_t n = rules_n(rules);
+
+	if (o->spans && rules_of_file(rules, o->spans, false, &why) && rules_n(rules) == n)
+		fail(&why, ENOENT, o->spans, "there is no [RULE] in it");
+	if (why) {
 		rules_free(rules);
 		g_propagate_error(error, g_steal_pointer(&why));
 		return false;

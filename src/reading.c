@@ -289,21 +289,34 @@ int reading_place_range(const struct options *o, int64_t first, int64_t end, int
 
 /* --- losses --- */
 
+char *reading_left_out(const struct job_status *st)
+{
+	return st->warning ? g_strdup_printf("%s: left out", st->warning) : NULL;
+}
+
+char *reading_damaged(const struct trust *t)
+{
+	if (!t->touched || t->lost_events || t->lost_packets)
+		return NULL;
+	return g_strdup_printf("%u %s of the trace can't be read, or lost events before it begins, which "
+			       "it does not count: what is whole was read", t->touched,
+			       t->touched == 1 ? "part" : "parts");
+}
+
 int reading_loss_code(struct reading *r)
 {
 	struct trust trust = timeline_trust(r->tl);
 	struct job_status st;
 
 	job_get_status(r->job, &st);
-	if (st.warning)
-		log_error("%s: left out", st.warning);
+	g_autofree char *left_out = reading_left_out(&st), *damaged = reading_damaged(&trust);
+	if (left_out)
+		log_error("%s", left_out);
 	if (trust.lost_events || trust.lost_packets)
 		return EXIT_LOSS;
 	if (r->live)
 		return EXIT_FINE;
-	if (trust.touched)
-		log_error("%u %s of the trace can't be read, or lost events before it begins, which it does "
-			  "not count: what is whole was read", trust.touched,
-			  trust.touched == 1 ? "part" : "parts");
+	if (damaged)
+		log_error("%s", damaged);
 	return trust.touched || st.warning ? EXIT_LOSS : EXIT_FINE;
 }

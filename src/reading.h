@@ -62,4 +62,9 @@ int reading_place_range(const struct options *o, int64_t first, int64_t end, int
  * the tracer lost is in the output. */
 int reading_loss_code(struct reading *r);
 
+/* What was not read of a trace, and what of it no counter tells: a line each (g_free), NULL:
+ * nothing. */
+char *reading_left_out(const struct job_status *st);
+char *reading_damaged(const struct trust *t);
+
 #endif

@@ -55,6 +55,7 @@ struct screen {
 	bool aligned;
 	bool again;			/* all is to be read again: clocks were moved */
 	char *moved;			/* which, and by how much */
+	unsigned told;			/* of what tell_unread() has */
 };
 
 /* --- backend: state --- */
@@ -212,6 +213,24 @@ static bool backend_align(void *data, char **ret_message)
 
 /* --- backend: a session of this machine --- */
 
+/* Once a recorded trace is read: what of it was not. NULL: all is told. */
+static char *tell_unread(struct screen *s, bool *ret_error)
+{
+	struct job_status st;
+	char *text = NULL;
+
+	job_get_status(s->job, &st);
+	if (s->live || st.phase <= JOB_LOADING)
+		return NULL;
+	struct trust trust = timeline_trust(s->tl);
+	for (; s->told < 2 && !text; s->told++) {
+		g_autofree char *line = s->told ? reading_left_out(&st) : reading_damaged(&trust);
+		text = line ? text_visible(line) : NULL;
+	}
+	*ret_error = text != NULL;
+	return text;
+}
+
 static char *backend_told(void *data, bool *ret_error)
 {
 	struct screen *s = data;
@@ -219,7 +238,7 @@ static char *backend_told(void *data, bool *ret_error)
 	char *text = local_told(s->o->running, ret_error);
 
 	if (text || !s->live)
-		return text;
+		return text ? text : tell_unread(s, ret_error);
 	job_get_status(s->job, &st);
 	*ret_error = false;
 	text = late_tell(&s->late, &st, g_get_monotonic_time());

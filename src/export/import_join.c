@@ -41,8 +41,7 @@ void joined_clear(struct joined *j)
 	g_array_unref(j->uppers);
 }
 
-/* Spans of one id, by .same: halves, and of other services. NULL: there is none. */
-static struct read_span *find(const struct joined *j, uint64_t trace, uint64_t id)
+struct read_span *joined_find(const struct joined *j, uint64_t trace, uint64_t id)
 {
 	const struct read_span key = { .trace = trace, .id = id };
 	return g_hash_table_lookup(j->by_id, &key);
@@ -79,17 +78,28 @@ static bool has_tag(const struct span *s, const struct span_tag *t)
 	return false;
 }
 
+static int compare_annotations(gconstpointer va, gconstpointer vb, gpointer unused)
+{
+	const struct span_annotation *a = va, *b = vb;
+	(void)unused;
+	return (a->ts > b->ts) - (a->ts < b->ts);
+}
+
 /* What the second report says that the first one did not. */
 static void merge(struct read_span *to, const struct read_span *from)
 {
 	struct span *s = to->span;
 	const struct span *more = from->span;
+	uint32_t before = s->n_annotations;
 
 	s->annotations = g_renew(struct span_annotation, s->annotations,
 				 s->n_annotations + more->n_annotations);
 	for (uint32_t i = 0; i < more->n_annotations && s->n_annotations < MOST_MERGED; i++)
 		if (!has_annotation(s, &more->annotations[i]))
 			s->annotations[s->n_annotations++] = more->annotations[i];
+	if (s->n_annotations > before)
+		g_qsort_with_data(s->annotations, (int)s->n_annotations, sizeof *s->annotations,
+				  compare_annotations, NULL);
 	s->tags = g_renew(struct span_tag, s->tags, s->n_tags + more->n_tags);
 	for (uint32_t i = 0; i < more->n_tags && s->n_tags < MOST_MERGED; i++)
 		if (!has_tag(s, &more->tags[i])) {
@@ -107,11 +117,15 @@ static void merge(struct read_span *to, const struct read_span *from)
 	}
 	s->parent_id = s->parent_id ? s->parent_id : more->parent_id;
 	s->name = s->name ? s->name : more->name;
+	s->kind = s->kind != SPAN_LOCAL ? s->kind : more->kind;
+	s->service = s->service ? s->service : more->service;
 }
 
+/* A report that was sent before all was known may lack the kind, and the service. */
 static bool is_same(const struct span *a, const struct span *b)
 {
-	return a->kind == b->kind && (a->service == b->service || !a->service || !b->service);
+	bool kind = a->kind == b->kind || a->kind == SPAN_LOCAL || b->kind == SPAN_LOCAL;
+	return kind && (a->service == b->service || !a->service || !b->service);
 }
 
 bool joined_add(struct joined *j, struct read_span *r)
@@ -120,7 +134,7 @@ bool joined_add(struct joined *j, struct read_span *r)
 	guint n = 0;
 
 	set_trace(j, r);
-	for (struct read_span *other = find(j, r->trace, r->id); other; other = other->same, n++) {
+	for (struct read_span *other = joined_find(j, r->trace, r->id); other; other = other->same, n++) {
 		last = other;
 		if (!is_same(other->span, r->span))
 			continue;
@@ -154,7 +168,7 @@ static struct read_span *owner_of(const struct joined *j, const struct read_span
 	uint64_t parent = k->parent_id;
 
 	for (int depth = 0; depth < 2; depth++) {
-		struct read_span *p = parent ? find(j, k->trace_id, parent) : NULL;
+		struct read_span *p = parent ? joined_find(j, k->trace_id, parent) : NULL;
 		parent = 0;
 		for (; p; p = p->same) {
 			if (!p->span)
@@ -232,7 +246,7 @@ static void add_to_parents(const struct joined *j, const struct read_span *r,
 {
 	for (int depth = 0; r && depth < MOST_DEPTH; depth++) {
 		struct read_span *p = r->span->parent_id ?
-			find(j, r->trace, r->span->parent_id) : NULL;
+			joined_find(j, r->trace, r->span->parent_id) : NULL;
 		const struct span *child = r->span;
 		r = NULL;
 		for (; p && !r; p = p->same) {
@@ -353,7 +367,7 @@ static void add_peer_tag(struct joined *j, struct span *s, const char *key, cons
 /* Whom it talked to, as tags, unless that has told its own half. */
 static void tell_peer(struct joined *j, const struct read_span *r)
 {
-	const struct read_span *same = find(j, r->trace, r->id);
+	const struct read_span *same = joined_find(j, r->trace, r->id);
 	enum span_kind other = r->span->kind == SPAN_CLIENT ? SPAN_SERVER : SPAN_CLIENT;
 	g_autofree char *port = g_strdup_printf("%u", r->remote_port);
 
@@ -362,73 +376,6 @@ static void tell_peer(struct joined *j, const struct read_span *r)
 	add_peer_tag(j, r->span, "peer.service", r->remote_service);
 	add_peer_tag(j, r->span, "peer.ip", r->remote_ip);
 	add_peer_tag(j, r->span, "peer.port", r->remote_port ? port : NULL);
-}
-
-/* ---- self time ---- */
-
-/* By trace and parent, then by begin. */
-static int compare_child(const void *va, const void *vb)
-{
-	const struct span *a = *(struct span *const *)va, *b = *(struct span *const *)vb;
-	if (a->trace_id != b->trace_id)
-		return a->trace_id < b->trace_id ? -1 : 1;
-	if (a->parent_id != b->parent_id)
-		return a->parent_id < b->parent_id ? -1 : 1;
-	return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
-}
-
-static GPtrArray *sorted_children(const struct joined *j)
-{
-	GPtrArray *children = g_ptr_array_new();
-	for (guint i = 0; i < j->spans->len; i++) {
-		struct span *s = ((struct read_span *)j->spans->pdata[i])->span;
-		if (s && s->parent_id && s->parent_id != s->span_id)
-			g_ptr_array_add(children, s);
-	}
-	g_ptr_array_sort(children, compare_child);
-	return children;
-}
-
-static guint first_child(const GPtrArray *children, const struct span *of)
-{
-	const struct span key = { .trace_id = of->trace_id, .parent_id = of->span_id, .begin_ns = INT64_MIN };
-	const struct span *wanted = &key;
-	guint lo = 0, hi = children->len;
-	while (lo < hi) {
-		guint mid = lo + (hi - lo) / 2;
-		if (compare_child(&children->pdata[mid], &wanted) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static int64_t self_time(const struct span *s, const GPtrArray *children)
-{
-	int64_t self = span_duration(s), done = s->begin_ns;
-	for (guint i = first_child(children, s); i < children->len; i++) {
-		const struct span *c = g_ptr_array_index(children, i);
-		if (c->trace_id != s->trace_id || c->parent_id != s->span_id)
-			break;
-		int64_t from = MAX(c->begin_ns, done), to = MIN(c->end_ns, s->end_ns);
-		if (to > from) {
-			self -= to - from;
-			done = to;
-		}
-	}
-	return self;
-}
-
-static void set_self_times(struct joined *j)
-{
-	g_autoptr(GPtrArray) children = sorted_children(j);
-
-	for (guint i = 0; i < j->spans->len; i++) {
-		struct read_span *r = g_ptr_array_index(j->spans, i);
-		if (r->span && !r->has_self)
-			r->span->self_ns = self_time(r->span, children);
-	}
 }
 
 /* ---- all of it ---- */
@@ -469,5 +416,5 @@ void joined_finish(struct joined *j)
 		if (r->remote_service || r->remote_ip || r->remote_port)
 			tell_peer(j, r);
 	}
-	set_self_times(j);
+	joined_set_self(j);
 }

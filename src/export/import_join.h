@@ -23,7 +23,11 @@ void joined_init(struct joined *j, struct import_names *names);
 void joined_clear(struct joined *j);
 /* Takes it over. False: there are too many of that id already. */
 bool joined_add(struct joined *j, struct read_span *r);
+/* Spans of one id, by .same: halves, and of other services. NULL: there is none. */
+struct read_span *joined_find(const struct joined *j, uint64_t trace, uint64_t id);
 /* All are there. */
 void joined_finish(struct joined *j);
+/* The self times of those that do not tell them; joined_finish() calls it. */
+void joined_set_self(struct joined *j);
 
 #endif

@@ -55,13 +55,28 @@ static bool read_more(struct json_items *j)
 	return n > 0;
 }
 
-/* Of a byte order mark that some begin with. */
+static const struct { const char *bytes; size_t n; const char *why; } marks[] = {
+	{ "\xef\xbb\xbf", 3, NULL },	/* UTF-8: passed over */
+	{ "\x1f\x8b", 2, "it is compressed by gzip: unpack it first" },
+	{ "\x28\xb5\x2f\xfd", 4, "it is compressed by zstd: unpack it first" },
+	{ "\xff\xfe", 2, "it is in UTF-16, JSON is UTF-8: iconv -f UTF-16 -t UTF-8" },
+	{ "\xfe\xff", 2, "it is in UTF-16, JSON is UTF-8: iconv -f UTF-16 -t UTF-8" },
+};
+
+/* What a file begins with that is no JSON. */
 static void skip_mark(struct json_items *j)
 {
-	while (!json_items_at(j) && j->len < 3 && read_more(j)) {
+	while (!json_items_at(j) && j->len < 4 && read_more(j)) {
 	}
-	if (!json_items_at(j) && j->len >= 3 && memcmp(j->text, "\xef\xbb\xbf", 3) == 0)
-		j->at = 3;
+	for (size_t i = 0; !json_items_at(j) && i < G_N_ELEMENTS(marks); i++) {
+		if (j->len < marks[i].n || memcmp(j->text, marks[i].bytes, marks[i].n) != 0)
+			continue;
+		if (marks[i].why)
+			j->error = marks[i].why;
+		else
+			j->at = marks[i].n;
+		return;
+	}
 }
 
 static bool fail(struct json_items *j, const char *why)

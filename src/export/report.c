@@ -179,7 +179,7 @@ static void put_request(struct page *p, unsigned n, uint64_t trace_id)
 	g_autofree char *name = markdown_code(timeline_string(p->tl, w->root->name));
 
 	g_string_append_printf(p->out, "\n## %u. %s: %s\n\n", n, name,
-			       timefmt_duration(buf, w->end_ns - w->begin_ns));
+			       timefmt_duration(buf, span_duration(w->root)));
 	put_request_facts(p, w);
 	put_verdict(p, w);
 	bars_append(bars, rows, p->options->utf8);

@@ -210,8 +210,6 @@ static void mix_field(uint64_t *h, const struct feed *f, const struct rule_event
 	unsigned slot = slot_at(e, field);
 	if (slot == SLOT_CPU) {
 		mix(h, cpu_at(f->s, f->cpu)->number);
-	} else if (!blk_has(f->ev, slot)) {
-		mix(h, 1);
 	} else if (f->ev->layout->slot[slot].repr == BLK_INT) {
 		mix(h, 2);
 		mix(h, (uint64_t)blk_int(f->ev, slot));
@@ -224,13 +222,18 @@ static void mix_field(uint64_t *h, const struct feed *f, const struct rule_event
 	}
 }
 
-/* What its fields are, whichever event they are of. */
+/* What its fields are, whichever event they are of; 0 (RULE_NO_KEY): one of them is not there. */
 static uint64_t key_of(const struct feed *f, const struct rule_event *e, const struct rule_key *k)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (guint i = 0; i < k->fields->len; i++)
-		mix_field(&h, f, e, g_array_index(k->fields, guint, i));
-	return h;
+	for (guint i = 0; i < k->fields->len; i++) {
+		guint field = g_array_index(k->fields, guint, i);
+		unsigned slot = slot_at(e, field);
+		if (slot != SLOT_CPU && !blk_has(f->ev, slot))
+			return RULE_NO_KEY;
+		mix_field(&h, f, e, field);
+	}
+	return h != RULE_NO_KEY ? h : 1;
 }
 
 static void add_field(GString *s, const struct feed *f, const struct rule_event *e, guint field)

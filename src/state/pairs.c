@@ -309,6 +309,8 @@ static const struct frame *find_parent(const struct pairs *p, const struct rule 
 		return NULL;
 	if (r->parent == PARENT_THREAD)
 		return innermost(p->by_thread, thread);
+	if (a->parent == RULE_NO_KEY)
+		return NULL;
 	return innermost(p->by_key, rule_key(r->parent_rule, a, a->parent,
 					     r->parent_key.by_thread, thread));
 }
@@ -318,13 +320,14 @@ static void rule_begins(struct pairs *p, struct annot *a)
 	const struct rule *r = rule_at(a->rule);
 	uint64_t thread = thread_key(p, a);
 	uint64_t key = rule_key(a->rule, a, a->trace, r->begin_key.by_thread, thread);
-	const struct frame *before = r->nested ? NULL : innermost(p->by_key, key);
+	bool alone = a->trace == RULE_NO_KEY || (r->begin_key.by_thread && !thread);
+	const struct frame *before = r->nested || alone ? NULL : innermost(p->by_key, key);
 	if (before) {			/* its end was never seen */
 		p->abandon(p->data, before->trace, before->span);
 		pop(p, *before);
 	}
 	join(p, a, find_parent(p, r, a, thread));
-	p->alone = r->begin_key.by_thread && !thread;
+	p->alone = alone;
 	if (p->alone)
 		return;
 	struct frame f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = key, .thread = thread,
@@ -337,7 +340,8 @@ static void rule_ends(struct pairs *p, struct annot *a)
 	const struct rule *r = rule_at(a->rule);
 	uint64_t thread = thread_key(p, a);
 	uint64_t key = rule_key(a->rule, a, a->trace, r->end_key.by_thread, thread);
-	const struct frame *f = thread || !r->end_key.by_thread ? innermost(p->by_key, key) : NULL;
+	bool alone = a->trace == RULE_NO_KEY || (r->end_key.by_thread && !thread);
+	const struct frame *f = alone ? NULL : innermost(p->by_key, key);
 	if (!f) {
 		join(p, a, NULL);
 		return;

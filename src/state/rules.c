@@ -17,6 +17,7 @@ struct reading {
 	const char *file;
 	unsigned line;
 	bool only_marked;
+	uint32_t seen;			/* of the rule: bits, by index in lines[] */
 	GError **error;
 };
 
@@ -325,6 +326,7 @@ static bool begin_rule(struct reading *r, const char *name)
 	rule->name = g_strdup(plain);
 	rule->file = g_strdup(r->file);
 	rule->line = r->line;
+	r->seen = 0;
 	event_init(&rule->begin);
 	event_init(&rule->end);
 	struct rule_key *const keys[] = { &rule->begin_key, &rule->end_key, &rule->parent_key };
@@ -357,9 +359,14 @@ static bool take_line(struct reading *r, char *line)
 	g_strstrip(value);
 	if (!*value)
 		return fail(r, "%s= has no value", line);
-	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
-		if (g_str_equal(lines[i].key, line))
-			return lines[i].take(r, value);
+	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
+		if (!g_str_equal(lines[i].key, line))
+			continue;
+		if (r->seen & 1u << i)
+			return fail(r, "[%s] has %s= already", r->rule->name, line);
+		r->seen |= 1u << i;
+		return lines[i].take(r, value);
+	}
 	return fail(r, "a rule has no '%s'", line);
 }
 

@@ -56,4 +56,10 @@ size_t rules_n(const struct rules *r);
  * then none are installed. */
 bool rules_install(struct rules *r, GError **error);
 
+struct timeline;
+/* The i-th of the installed rules: NULL, or (g_free) "FILE:LINE: [RULE]: no ..." where the
+ * trace has not the events that it joins: it made no whole span then. */
+char *rules_lacking(size_t i, const struct timeline *tl);
+size_t rules_n_installed(void);
+
 #endif

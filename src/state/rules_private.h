@@ -9,6 +9,7 @@
 
 #define SLOT_CPU 254			/* what is no slot of an event */
 #define SLOT_ABSENT 255
+#define RULE_NO_KEY 0			/* of an event that lacks a field of its key */
 
 /* The fields that one side of a rule reads. Slots are known once it is installed. */
 struct rule_event {

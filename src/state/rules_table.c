@@ -2,6 +2,7 @@
 /* The subscription table with what the installed rules ask for. */
 #include "state/rules_private.h"
 #include "state/slice.h"
+#include "state/timeline.h"
 
 #define NO_ROW G_MAXUINT16
 
@@ -159,6 +160,22 @@ const struct blk_subscription *rules_table(const struct blk_subscription *rows, 
 	g_mutex_unlock(&table.lock);
 	*ret_n = table.subs->len;
 	return (const struct blk_subscription *)(void *)table.subs->data;
+}
+
+size_t rules_n_installed(void)
+{
+	return table.rules ? rules_n(table.rules) : 0;
+}
+
+char *rules_lacking(size_t i, const struct timeline *tl)
+{
+	const struct rule *r = g_ptr_array_index(table.rules->all, i);
+	bool begins = timeline_has_event(tl, r->begin.name), ends = timeline_has_event(tl, r->end.name);
+	if (begins && ends)
+		return NULL;
+	return g_strdup_printf("%s:%u: [%s]: no %s%s%s", r->file, r->line, r->name,
+			       begins ? "" : r->begin.name, begins || ends ? "" : ", no ",
+			       ends ? "" : r->end.name);
 }
 
 unsigned rules_base_row(unsigned row)

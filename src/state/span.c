@@ -86,7 +86,8 @@ bool span_is_better_root(const struct span *s, const struct span *than)
 {
 	if ((s->parent_id == 0) != (than->parent_id == 0))
 		return s->parent_id == 0;
-	if ((s->kind == SPAN_SERVER) != (than->kind == SPAN_SERVER))
+	/* Of two halves of one span the client's: the server's clock may be another one. */
+	if (s->span_id == than->span_id && (s->kind == SPAN_SERVER) != (than->kind == SPAN_SERVER))
 		return than->kind == SPAN_SERVER;
 	if (s->begin_ns != than->begin_ns)
 		return s->begin_ns < than->begin_ns;

@@ -254,6 +254,8 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 		   !ended && !is_abandoned(m, h->id) ? SPAN_OPEN : SPAN_PARTIAL;
 	if (h->state == SPAN_OPEN)
 		h->end = MAX(h->end, m->now);
+	if (h->end < h->begin)		/* an end of another one, or by another clock: not told */
+		h->state = SPAN_PARTIAL;
 	h->end = MAX(h->end, h->begin);
 	if (h->state == SPAN_COMPLETE && lost_inside(sp, h))
 		h->state = SPAN_PARTIAL;

@@ -191,13 +191,15 @@ static void collect(struct builder *b, uint64_t trace_id)
 	g_qsort_with_data(b->by_id, b->n, sizeof(*b->by_id), compare_ids, b);
 }
 
-/* The root the trace is named after: a true one before orphans, else the first. */
+/* The root the trace is named after, the same one as in lists: a true one before orphans. */
 static int main_root(const struct tree *t)
 {
-	for (int i = 0; i < t->n; i++)
-		if (t->nodes[i].parent < 0 && !t->nodes[i].orphan)
-			return i;
-	return t->n ? 0 : -1;
+	int best = t->n ? 0 : -1;
+	for (int i = 1; i < t->n; i++)
+		if (t->nodes[i].parent < 0 &&
+		    span_is_better_root(t->nodes[i].span, t->nodes[best].span))
+			best = i;
+	return best;
 }
 
 struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)

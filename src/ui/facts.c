@@ -89,7 +89,7 @@ static void add_trust(GPtrArray *lines, const struct app *app, const struct trus
 		    G_GUINT64_FORMAT " spans, the slowest of each operation last", traces, spans);
 	add(lines, "  soft in this range: %" G_GUINT64_FORMAT
 	    " things that began before what is known", t->soft);
-	if (ever || t->touched) {
+	if ((ever || t->touched) && timeline_has_events(app->main)) {
 		add(lines, "  Events are lost where buffers are full before they are read. Larger "
 		    "ones, when the");
 		add(lines, "  channel is made anew (its size can't be changed later):");

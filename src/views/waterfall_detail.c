@@ -47,7 +47,7 @@ static char rest_letter(const struct span *s)
 	for (uint32_t i = 0; i < s->n_slow; i++)
 		in_calls += s->slow[i].duration_ns;
 	rest[PART_SYSCALL] -= MAX(in_calls, 0);
-	enum part most = PART_USER;
+	enum part most = span_duration(s) > 0 ? PART_USER : PART_UNKNOWN;
 	for (int p = 0; p < PART_N; p++)
 		if (rest[p] > rest[most])
 			most = p;

@@ -571,13 +571,19 @@ static void add_others(GString *text, const struct history *h, const struct tree
 	}
 }
 
+/* Of a span that lacks its other end nobody knows how long it took. */
+static const char *no_time(const struct span *s)
+{
+	return s->state == SPAN_COMPLETE ? "took no time" : "only one instant of it is known";
+}
+
 char *why_sentence(const struct history *h, const struct tree *t, int asked,
 		   const struct why *why)
 {
 	GString *text = g_string_new(NULL);
 	add_where(text, h, t, asked, why->node);
 	if (span_duration(t->nodes[why->node].span) <= 0) {
-		g_string_append(text, "took no time");
+		g_string_append(text, no_time(t->nodes[why->node].span));
 		return g_string_free(text, FALSE);
 	}
 	add_cause(text, h, t, why);
@@ -603,7 +609,7 @@ static void add_short(GString *text, const struct history *h, const struct span 
 {
 	char buf[TIMEFMT_LEN];
 	if (span_duration(s) <= 0) {
-		g_string_append(text, "took no time");
+		g_string_append(text, no_time(s));
 		return;
 	}
 	if (has_object(why->part)) {

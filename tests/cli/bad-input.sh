@@ -108,6 +108,17 @@ for seed in 1 2 3 4 5 6; do
 	esac
 done
 
+# Rules that cannot be read, or are none.
+mkfifo "$work/rules.fifo"
+: >"$work/empty"
+printf '[job]\nbegin=app:start\nend=syscall_exit_openat\n' >"$work/rules"
+for rules in "$work/nowhere" "$work" "$work/rules.fifo" "$work/empty"; do
+	refused 1 "$rules" -b --view spans --spans "$rules" "$small"
+done
+run -b --view spans --spans "$work/rules" "$small"
+ok "a rule whose event did not come is told" \
+	grep -q '/rules:1: \[job\]: no app:start in this trace' "$work/err"
+
 # A name with escapes reaches the terminal as text.
 mkdir "$work/$(printf 'a\033[31mb')"
 run -b "$work/$(printf 'a\033[31mb')"

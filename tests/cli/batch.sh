@@ -177,4 +177,19 @@ find "$work/ust" -name metadata -exec sed -i 's/"zipkin:/"zipkon:/' {} +
 run -b --view counters --by thread --format csv "$work/ust"
 ok "counters of other events" cmp "$work/with" "$work/out"
 
+# A signal ends who prints, too, once everything is read. (Sentences for spans so deep take seconds.)
+awk 'BEGIN { for (i = 1; i <= 10000; i++) printf "{\"traceId\":\"1\",\"id\":\"%x\",\"parentId\":\"%x\"," \
+	"\"timestamp\":%d,\"duration\":%d}\n", i, i - 1, 1000 + i, 90000 - 2 * i }' >"$work/deep.json"
+mkfifo "$work/slow"
+"$BLKTOP" -b --view spans --format csv "$work/deep.json" >"$work/slow" 2>/dev/null &
+printing=$!
+exec 3<"$work/slow"
+head -c 1 <&3 >/dev/null
+kill -TERM $printing
+cat <&3 >/dev/null
+code=0
+wait $printing || code=$?
+exec 3<&-
+ok "a signal ends the printing" [ "$code" -eq 143 ]
+
 done_testing

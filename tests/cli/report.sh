@@ -87,6 +87,14 @@ refused 2 "report has no --view" report --view spans "$ust"
 refused 2 "--worst takes a number above 0" report --worst 0 "$ust"
 refused 2 "--worst needs report" -b --worst 3 "$ust"
 refused 2 "no column" report --sort nonsense "$ust"
+
+# What goes on after the root ended does not make the request longer.
+t=1500000000000000
+printf '[{"traceId":"1","id":"1","name":"get","timestamp":%s,"duration":10},{"traceId":"1","id":"2",
+"parentId":"1","name":"later","timestamp":%s,"duration":900}]' $t $t >async.json
+run report async.json
+ok "the heading has the root's duration" grep -qF '## 1. `get`: 10.0us' out
+
 mkdir report
 cp -r "$ust" report/trace
 succeeds 0 "a directory of that name" -b ./report

@@ -38,4 +38,14 @@ result $? "of a file of spans, whoever traced them"
 keys q
 given_back 0
 result $? "and q gives the terminal back"
+
+# What is left out is told here, too.
+echo '[{"traceId":"1","id":"2","name":"get","timestamp":1700000000000000,"duration":5},{}]' >"$work/some.json"
+shell
+keys "'$blktop' some.json; echo rc=\$?" Enter
+wait_for "some.json: span 2: no valid traceId: left out"
+result $? "what is left out is told"
+keys q
+given_back 0
+result $? "and q gives the terminal back once more"
 done_testing

@@ -323,6 +323,49 @@ static void test_self(void)
 	g_assert_cmpint(timeline_span(tl, 4)->self_ns, ==, 1000);
 }
 
+/* Of a span that was told before it was over, and before its kind was known. */
+static void test_told_in_part(void)
+{
+	g_autoptr(blk_timeline) tl = import_text(
+		"[{\"traceId\":\"a\",\"id\":\"1\",\"timestamp\":1000,"
+		"  \"annotations\":[{\"timestamp\":1002,\"value\":\"ws\"}]},"
+		" {\"traceId\":\"a\",\"id\":\"1\",\"kind\":\"CLIENT\",\"timestamp\":1000,\"duration\":10,"
+		"  \"name\":\"get\",\"localEndpoint\":{\"serviceName\":\"front\"}},"
+		" {\"traceId\":\"a\",\"id\":\"1\",\"kind\":\"SERVER\",\"timestamp\":1003,\"duration\":5,"
+		"  \"shared\":true,\"localEndpoint\":{\"serviceName\":\"back\"}}]");
+
+	g_assert_cmpuint(timeline_n_spans(tl), ==, 2);
+	const struct span *client = timeline_span(tl, 0), *server = timeline_span(tl, 1);
+	g_assert_cmpint(client->kind, ==, SPAN_CLIENT);
+	g_assert_cmpint(client->state, ==, SPAN_COMPLETE);
+	g_assert_cmpint(span_duration(client), ==, 10000);
+	g_assert_cmpstr(timeline_string(tl, client->service), ==, "front");
+	g_assert_cmpstr(timeline_string(tl, client->name), ==, "get");
+	static const char *const events[] = { "cs", "ws", "cr" };
+	g_assert_cmpuint(client->n_annotations, ==, 3);
+	for (size_t i = 0; i < 3; i++)
+		g_assert_cmpstr(timeline_string(tl, client->annotations[i].event), ==, events[i]);
+	g_assert_cmpint(server->kind, ==, SPAN_SERVER);
+}
+
+/* As Brave and Envoy tell of a call: both halves have one id. What the server does is the
+ * client's waiting, and its calls are within its own half alone. */
+static void test_self_of_halves(void)
+{
+	g_autoptr(blk_timeline) tl = import_text(
+		"[{\"traceId\":\"a\",\"id\":\"1\",\"kind\":\"CLIENT\",\"timestamp\":1000,\"duration\":195,"
+		"  \"localEndpoint\":{\"serviceName\":\"front\"}},"
+		" {\"traceId\":\"a\",\"id\":\"1\",\"kind\":\"SERVER\",\"timestamp\":1040,\"duration\":120,"
+		"  \"shared\":true,\"localEndpoint\":{\"serviceName\":\"back\"}},"
+		" {\"traceId\":\"a\",\"id\":\"2\",\"parentId\":\"1\",\"kind\":\"CLIENT\",\"timestamp\":1050,"
+		"  \"duration\":30,\"localEndpoint\":{\"serviceName\":\"back\"}}]");
+
+	g_assert_cmpuint(timeline_n_spans(tl), ==, 3);
+	static const int64_t self_us[] = { 195 - 120, 120 - 30, 30 };
+	for (size_t i = 0; i < 3; i++)
+		g_assert_cmpint(timeline_span(tl, i)->self_ns, ==, self_us[i] * 1000);
+}
+
 /* ---- what is hostile ---- */
 
 #define GOOD "{\"traceId\":\"1\",\"id\":\"2\",\"timestamp\":5,\"duration\":1}"
@@ -407,6 +450,16 @@ static void test_no_spans(void)
 		g_assert_null(import_bytes(texts[i], strlen(texts[i]), &warning, &error));
 		g_assert_nonnull(error);
 		g_assert_nonnull(strstr(error->message, "no spans in"));
+	}
+	static const struct { const char *text, *why; } packed[] = {
+		{ "\x1f\x8b\x08\x04", "gzip" }, { "\x28\xb5\x2f\xfd", "zstd" },
+		{ "\xff\xfe[", "UTF-16" }, { "\xfe\xff", "UTF-16" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(packed); i++) {
+		g_autoptr(GError) why = NULL;
+		g_autofree char *warning = NULL;
+		g_assert_null(import_bytes(packed[i].text, strlen(packed[i].text), &warning, &why));
+		g_assert_nonnull(strstr(why->message, packed[i].why));
 	}
 	const char *const missing[] = { "/nowhere/x.json", NULL };
 	g_autoptr(GError) error = NULL;
@@ -647,6 +700,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/reports", test_reports);
 	g_test_add_func("/import/times", test_times);
 	g_test_add_func("/import/self", test_self);
+	g_test_add_func("/import/told-in-part", test_told_in_part);
+	g_test_add_func("/import/self-of-halves", test_self_of_halves);
 	g_test_add_func("/import/left-out", test_left_out);
 	g_test_add_func("/import/types", test_types);
 	g_test_add_func("/import/no-spans", test_no_spans);

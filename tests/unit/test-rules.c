@@ -42,6 +42,7 @@ static void test_errors(void)
 		{ "[thread]\nbegin=a\nend=b\n", "my.spans:1: [thread]: a rule needs a name" },
 		{ "[x]\nbegin=a\nend=b\ntags=a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q\n",
 		  "my.spans:1: [x]: of an event at most 16 fields" },
+		{ "[x]\nbegin=a\nbegin=b\nend=c\n", "my.spans:3: [x] has begin= already" },
 		{ "[x]\nbegin=\xff\n", "my.spans:2: the line is no text" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -188,6 +189,10 @@ static const struct made made[] = {
 	  "40 0 u:u:b\n50 1 u:u:b\n60 0 sched_switch prev_tid=8 prev_state=1 next_tid=0 prev_comm=\"p\" "
 	  "next_comm=\"s\"\n",
 	  "020-50 job  complete\n025-40 job  complete" },
+	{ "without-key", "[job]\nbegin=u:a\nend=u:b\nkey=id\n[part]\nbegin=u:c\nend=u:d\nkey=n\nparent=job\n"
+	  "parent_key=job\n",
+	  "10 0 u:u:a other=1\n20 0 u:u:a other=2\n30 0 u:u:b other=2\n40 0 u:u:c n=1 other=3\n50 0 u:u:d n=1\n",
+	  "010-10 job  partial\n020-20 job  partial\n030-30 job  partial\n040-50 part  complete" },
 	{ "lost", "[job]\nbegin=u:a\nend=u:b\nkey=id\n",
 	  "10 0 u:u:a id=1\n20 0 u:!lost events=3 begin=15 end=20\n30 0 u:u:b id=1\n40 0 u:u:a id=1\n"
 	  "50 0 u:u:b id=1\n", "010-30 job  partial\n040-50 job  complete" },

@@ -83,10 +83,13 @@ static void test_missing(void)
 	mark(&r, 40, 4, 99, "start");		/* no parent */
 	mark(&r, 50, 4, 99, "end");
 	mark(&r, 60, 5, 1, "what?");		/* neither */
+	mark(&r, 62, 7, 1, "end");		/* ends before it begins */
+	mark(&r, 64, 7, 1, "start");
 	mark(&r, 70, 1, 0, "end");
 	mark(&r, 3 * S, 6, 6, "start");		/* its own parent */
 	mark(&r, 3 * S + 5, 6, 6, "end");
 	publish(&r, true);
+	assert_span(r.tl, 7, SPAN_PARTIAL, 64, 64);
 	assert_span(r.tl, 1, SPAN_COMPLETE, 10, 70);
 	g_assert_cmpint(find(r.tl, 2)->state, ==, SPAN_PARTIAL);
 	g_assert_cmpint(find(r.tl, 2)->begin_ns, ==, 20);
@@ -94,9 +97,9 @@ static void test_missing(void)
 	assert_span(r.tl, 4, SPAN_COMPLETE, 40, 50);
 	assert_span(r.tl, 5, SPAN_PARTIAL, 60, 60);
 	assert_span(r.tl, 6, SPAN_COMPLETE, 3 * S, 3 * S + 5);
-	g_assert_cmpuint(timeline_n_spans(r.tl), ==, 6);
+	g_assert_cmpuint(timeline_n_spans(r.tl), ==, 7);
 	g_autoptr(blk_tree) t = tree_new(r.tl, 1);
-	g_assert_cmpint(t->n, ==, 6);
+	g_assert_cmpint(t->n, ==, 7);
 	g_assert_true(t->nodes[tree_find(t, 4, -1)].orphan);
 	g_assert_cmpint(t->nodes[tree_find(t, 4, -1)].parent, ==, -1);
 	g_assert_cmpint(tree_find(t, 1, -1), ==, t->root);

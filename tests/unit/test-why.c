@@ -66,6 +66,30 @@ static void test_tree_missing_parent(void)
 	g_assert_cmpint(none->root, ==, -1);
 }
 
+/* Lists and trees name a trace after the same span, and that is the one the others are in, be it
+ * the half of a server whose caller told nothing. */
+static void assert_root(const struct fake_span *spans, size_t n, uint64_t root)
+{
+	struct fake *f = fake_new();
+	for (size_t i = 0; i < n; i++)
+		fake_span(f, &spans[i]);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_assert_cmpuint(timeline_find_trace(tl, 1)->root->span_id, ==, root);
+	g_assert_cmpuint(t->nodes[t->root].span->span_id, ==, root);
+}
+
+static void test_tree_root(void)
+{
+	assert_root((const struct fake_span[]){
+		{ .trace = 1, .id = 3, .parent = 2, UNKNOWN_THREAD, .begin = 10, .end = 20 },
+		{ .trace = 1, .id = 2, .parent = 9, UNKNOWN_THREAD, .begin = 0, .end = 50,
+		  .kind = SPAN_SERVER } }, 2, 2);
+	assert_root((const struct fake_span[]){
+		{ .trace = 1, .id = 2, UNKNOWN_THREAD, .begin = 0, .end = 50, .kind = SPAN_SERVER },
+		{ .trace = 1, .id = 3, UNKNOWN_THREAD, .begin = 10, .end = 20 } }, 2, 2);
+}
+
 static void test_tree_cycles(void)
 {
 	struct fake *f = fake_new();
@@ -217,6 +241,24 @@ static void test_late_server(void)
 		   "and send in store: computed 24.0ms", "socket 40.0ms");
 	assert_why(tl, 2, "waited 40.0ms for a socket, woken by B/12; store had it for 10.0ms; B/12 slept for "
 		   "30.0ms of it, computed for 10.0ms", "socket 40.0ms");
+}
+
+/* A span of which one annotation came did not take "no time": nobody knows how long it took. */
+static void test_one_instant(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 1, 11, "A");
+	struct fake_span d = { .trace = 1, .id = 1, .name = "x", .service = "s", .thread = a };
+	for (int state = SPAN_COMPLETE; state <= SPAN_PARTIAL; state++) {
+		d.trace = (uint64_t)state + 1;
+		d.state = state;
+		fake_span(f, &d);
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	for (int state = SPAN_COMPLETE; state <= SPAN_PARTIAL; state++) {
+		const char *text = state == SPAN_COMPLETE ? "took no time" : "only one instant of it is known";
+		assert_why(tl, (uint64_t)state + 1, text, text);
+	}
 }
 
 /* Two that wake each other must not be followed for ever. */
@@ -427,6 +469,22 @@ static void test_strip_without_threads(void)
 	rows_free(rows);
 }
 
+/* Of one instant nobody knows what the thread did then. */
+static void test_strip_of_an_instant(void)
+{
+	static const struct fake_span d = { .trace = 1, .id = 1, .name = "n", .service = "s",
+		.thread = ID_NONE, .begin = 5, .end = 5, .state = SPAN_PARTIAL };
+	struct fake *f = fake_new();
+	fake_span(f, &d);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	struct rows *rows = waterfall(tl, 1);
+	char cells[9] = { 0 };
+	waterfall_strip(rows, rows->rows->pdata[0], waterfall_of(rows)->begin_ns,
+			waterfall_of(rows)->begin_ns + 1, 8, cells);
+	g_assert_cmpint(cells[0], ==, '?');
+	rows_free(rows);
+}
+
 static void test_strip_edges(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
@@ -560,6 +618,9 @@ static void test_outlives(void)
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/waterfall/strip-of-an-instant", test_strip_of_an_instant);
+	g_test_add_func("/tree/root", test_tree_root);
+	g_test_add_func("/why/one-instant", test_one_instant);
 	g_test_add_func("/tree/halves", test_tree_halves);
 	g_test_add_func("/tree/missing-parent", test_tree_missing_parent);
 	g_test_add_func("/tree/cycles", test_tree_cycles);
