@@ -297,30 +297,38 @@ static unsigned trust_cover(struct app *app, unsigned y, unsigned x)
 }
 
 /* Of the whole trace, from its packets: known before a second is read. */
+/* "14:03:05-14:04:00"; of several days "11-21 14:03:05 - 12-02 09:00:00". */
+static unsigned trust_time(struct app *app, unsigned y, unsigned x, const char *what, int64_t first, int64_t last)
+{
+	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
+	const size_t year = strlen("2026-"), day = strlen("2026-11-21");
+	if (strncmp(timefmt_date(a, first), timefmt_date(b, last), day))
+		return frame_add(app, y, x, ROLE_DIM, "   %s %s - %s", what, a + year, b + year);
+	return frame_add(app, y, x, ROLE_DIM, "   %s %s-%s", what, a + day + 1, b + day + 1);
+}
+
 static unsigned trust_outline(struct app *app, unsigned y, unsigned x)
 {
 	const struct outline *o = app->outline;
-	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
 	g_autofree char *lost = extent_lost_text(&app->extent, o->from_ns, o->to_ns);
 
 	x = frame_add(app, y, x, lost ? ROLE_DISTRUST : ROLE_DIM, "   in all lost %s",
 		      lost ? lost : "0");
-	return frame_add(app, y, x, ROLE_DIM, "   trace %s-%s", timefmt_clock(a, o->from_ns),
-			 timefmt_clock(b, o->to_ns));
+	return trust_time(app, y, x, "trace", o->from_ns, o->to_ns);
 }
 
 static unsigned trust_history(struct app *app, unsigned y, unsigned x)
 {
-	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
-	bool live = app->status.phase == UI_LIVE;
+	char a[TIMEFMT_LEN];
 	int64_t first, last;
 
 	if (!timeline_coverage(app->main, &first, &last))
 		return x;
 	if (timeline_kept_from(app->main) > first)
 		first = timeline_kept_from(app->main);
-	return frame_add(app, y, x, ROLE_DIM, "   history %s-%s", timefmt_clock(a, first),
-			 live ? "now" : timefmt_clock(b, last));
+	if (app->status.phase == UI_LIVE)
+		return frame_add(app, y, x, ROLE_DIM, "   history %s-now", timefmt_clock(a, first));
+	return trust_time(app, y, x, "history", first, last);
 }
 
 void frame_trust(struct app *app, unsigned y, const struct trust *trust)

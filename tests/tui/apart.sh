@@ -13,6 +13,8 @@ shell
 keys "'$blktop' --view cpus both; echo rc=\$?" Enter
 wait_for ': 2.38s 1 gap'
 result $? "the strip is of three weeks, with one gap"
+wait_for ' history 11-21 07:07:06 - 12-12 06:08:'
+result $? "history tells the days"
 wait_for '2 rows '
 result $? "the second's host alone has CPUs there"
 keys 0
