@@ -87,18 +87,6 @@ static bool is_futex(const struct wait *w)
 	return w->cause == WAIT_PART && w->part == PART_FUTEX;
 }
 
-/*
- * Which futexes are locks: FUTEX_LOCK_PI and _PI2 (include/uapi/linux/futex.h), and those waited for
- * with what says "locked, with waiters": 2 in glibc's, Rust's and Go's (Drepper, Futexes Are Tricky,
- * mutex2), FUTEX_WAITERS in musl's and in robust ones.
- */
-static bool is_lock(uint32_t op, uint32_t val)
-{
-	uint32_t command = op & 0x7f;	/* without _PRIVATE and _CLOCK_REALTIME */
-	return command == 6 || command == 13 ||
-	       ((command == 0 || command == 9) && (val == 2 || val & 0x80000000));
-}
-
 /* Also of a call that waits for something else than its file. */
 static bool has_file(const struct wait *w)
 {
@@ -125,8 +113,7 @@ bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64
 		.waker_irq = irq ? spans_irq_text(sp, host, irq) : 0,
 		.waker_call = waker == ID_NONE ? 0 : waker_call(sp, waker, w->wake),
 		.cpu = w->cpu == ID_NONE ? ID_NONE : cpu_at(s, w->cpu)->number,
-		.arg = is_futex(w) ? (uint64_t)w->call.arg : 0,
-		.lock = is_futex(w) && is_lock(w->call.op, w->call.val),
+		.arg = is_futex(w) ? w->call.futex : 0, .lock = is_futex(w) && w->call.lock,
 	};
 	return ret->end_ns > ret->begin_ns;
 }

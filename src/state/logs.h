@@ -8,11 +8,13 @@
 
 /* What is kept of the call in which a thread waited. */
 struct wait_call {
-	int64_t begin, arg;		/* its first argument: a futex's address */
-	uint64_t seq;
-	uint32_t name;
-	int32_t fd;
-	uint32_t op, val;		/* the next ones, of a futex */
+	union {
+		uint64_t seq;		/* of its entry, where it is for a file */
+		uint64_t futex;		/* its address, where it is for a futex */
+	};
+	uint32_t name : 31;
+	bool lock : 1;			/* the futex is a lock's */
+	int32_t fd;			/* -1: it is for no file */
 };
 
 /* A time off the CPU. */

@@ -611,7 +611,8 @@ static void ask_for_thread(GArray *asked, const struct thread *t)
 	for (uint32_t i = 0; i < t->calls.len; i++)
 		g_array_append_val(asked, vec_at(&t->calls, struct done_call, i)->seq);
 	for (uint32_t i = 0; i < t->waits.len; i++)
-		g_array_append_val(asked, vec_at(&t->waits, struct wait, i)->call.seq);
+		if (vec_at(&t->waits, struct wait, i)->call.fd >= 0)
+			g_array_append_val(asked, vec_at(&t->waits, struct wait, i)->call.seq);
 }
 
 /* Only seconds, spans that are not over and pending calls ask about what was before. */

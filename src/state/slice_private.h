@@ -589,12 +589,6 @@ static inline const struct call_info *info_of_call(const struct call *c)
 	return c->info ? c->info : call_info("");
 }
 
-static inline struct wait_call wait_call(const struct call *c)
-{
-	return (struct wait_call){ .begin = c->begin, .arg = c->arg[0], .seq = c->seq, .name = c->name,
-				   .fd = c->fd, .op = (uint32_t)c->arg[1], .val = (uint32_t)c->arg[2] };
-}
-
 static inline bool comm_is(const struct comm *c, const void *bytes)	/* 16 of them */
 {
 	uint64_t word[2];
@@ -651,6 +645,7 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r);	/* r be
 void thread_charge(struct slice *s, struct thread *t, int64_t until);	/* open state, up to there */
 void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t who);
 void thread_snapshot(const struct thread *t, int64_t at, int64_t part[PART_SLICE_N]);
+struct wait_call wait_call(const struct call *c);	/* thread.c */
 void thread_log_wait(const struct slice *s, struct thread *t, int64_t ts, uint32_t cpu);	/* it ends there */
 void thread_free(struct thread *t);
 

@@ -106,7 +106,7 @@ static void map_logs(const struct slice *a, struct thread *t, const struct maps 
 		w->run += w->cpu == ID_NONE ? 0 : cpu_at(a, w->cpu)->runs.len;
 		w->wake_seq += w->wake_seq ? m->seq_add : 0;
 		w->call.name = m->string[w->call.name];
-		w->call.seq += m->seq_add;
+		w->call.seq += w->call.fd >= 0 ? m->seq_add : 0;
 	}
 	for (guint i = 0; i < t->calls.len; i++) {
 		struct done_call *c = vec_at(&t->calls, struct done_call, i);
