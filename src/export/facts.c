@@ -348,7 +348,7 @@ static void set_wait(struct list *l, const struct timeline *tl, const struct spa
 	set_thread(l, tl, "blktop.waker", w->waker, w->wake_ns);
 	set_string(l, "blktop.waker_irq", timeline_string(tl, w->waker_irq));
 	set_string(l, "blktop.waker_syscall", timeline_string(tl, w->waker_call));
-	if (w->cpu != ID_NONE)
+	if (w->cpu != SPAN_NO_CPU)
 		set_int(l, "blktop.cpu", w->cpu);
 }
 

@@ -211,11 +211,13 @@ static bool make_wait(struct joined *j, const struct read_span *r, const struct 
 	const struct span *k = r->span;
 	const char *arg = read_fact(r, "blktop.arg");
 	int64_t wake, cpu, lock;
+	enum part part;
 
 	*ret = (struct span_wait){ .begin_ns = k->begin_ns, .end_ns = k->end_ns, .thread = k->thread,
 				     .behind = ID_NONE };
-	if (!part_of(read_fact(r, "blktop.part"), &ret->part))
+	if (!part_of(read_fact(r, "blktop.part"), &part))
 		return false;
+	ret->part = (uint8_t)part;
 	ret->wake_ns = read_fact_int(r, "blktop.wake_ns", &wake) ?
 		CLAMP(wake, k->begin_ns, k->end_ns) : k->end_ns;
 	ret->call = fact_string(j, r, "blktop.syscall");
@@ -223,8 +225,8 @@ static bool make_wait(struct joined *j, const struct read_span *r, const struct 
 	ret->waker = import_thread(j->names, in->host, read_fact(r, "blktop.waker"), -1, NULL);
 	ret->waker_irq = fact_string(j, r, "blktop.waker_irq");
 	ret->waker_call = fact_string(j, r, "blktop.waker_syscall");
-	ret->cpu = read_fact_int(r, "blktop.cpu", &cpu) && cpu >= 0 && cpu < INT32_MAX ?
-		(uint32_t)cpu : ID_NONE;
+	ret->cpu = read_fact_int(r, "blktop.cpu", &cpu) && cpu >= 0 && cpu < SPAN_NO_CPU ?
+		(uint16_t)cpu : SPAN_NO_CPU;
 	ret->arg = arg ? g_ascii_strtoull(arg, NULL, 16) : 0;
 	ret->lock = read_fact_int(r, "blktop.lock", &lock) && lock == 1;
 	return true;

@@ -119,7 +119,7 @@ static void add_wait(JsonBuilder *b, const struct timeline *tl, const struct spa
 	add_thread(b, tl, "waker", w->waker, w->wake_ns);
 	add_string(b, tl, "waker_irq", w->waker_irq);
 	add_string(b, tl, "waker_syscall", w->waker_call);
-	add_known_int(b, "cpu", w->cpu, w->cpu != ID_NONE);
+	add_known_int(b, "cpu", w->cpu, w->cpu != SPAN_NO_CPU);
 	json_builder_end_object(b);
 }
 

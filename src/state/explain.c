@@ -5,6 +5,7 @@
  * counter tells is unknown.
  */
 #include "state/behind.h"
+#include "state/sched.h"
 #include "state/unknown.h"
 
 /* ---- parts ---- */
@@ -107,12 +108,12 @@ bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64
 	}
 	*ret = (struct span_wait){
 		.begin_ns = MAX(w->begin, begin), .wake_ns = CLAMP(w->wake, begin, end),
-		.end_ns = MIN(w->end, end), .part = part, .thread = spans_map_thread(sp, thread),
+		.end_ns = MIN(w->end, end), .part = (uint8_t)part, .thread = spans_map_thread(sp, thread),
 		.call = w->call.name, .file = file, .behind = ID_NONE,
 		.waker = spans_map_thread(sp, waker),
 		.waker_irq = irq ? spans_irq_text(sp, host, irq) : 0,
 		.waker_call = waker == ID_NONE ? 0 : waker_call(sp, waker, w->wake),
-		.cpu = w->cpu == ID_NONE ? ID_NONE : cpu_at(s, w->cpu)->number,
+		.cpu = w->cpu == ID_NONE ? SPAN_NO_CPU : sched_cpu(cpu_at(s, w->cpu)),
 		.arg = is_futex(w) ? w->call.futex : 0, .lock = is_futex(w) && w->call.lock,
 	};
 	return ret->end_ns > ret->begin_ns;
@@ -165,7 +166,7 @@ static void untold(const struct slice *s, struct span *span, struct vec *waits)
 		waits->len = 0;
 	for (guint i = 0; i < waits->len; i++) {
 		struct span_wait *w = vec_at(waits, struct span_wait, i);
-		w->part = part_untold(s, w->part);
+		w->part = (uint8_t)part_untold(s, w->part);
 	}
 }
 

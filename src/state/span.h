@@ -36,7 +36,6 @@ struct span_wait {
 	int64_t begin_ns;		/* switched out (or the span's begin) */
 	int64_t wake_ns;		/* woken; == end_ns when not known */
 	int64_t end_ns;			/* on the CPU again (or the span's end) */
-	enum part part;			/* why it was blocked (or PREEMPTED) */
 	uint32_t thread;		/* who waited */
 	uint32_t call;			/* string: the system call, "" outside of one */
 	uint32_t file;			/* timeline_file(), UINT32_MAX: none */
@@ -44,11 +43,13 @@ struct span_wait {
 	uint32_t waker_irq;		/* string: "irq virtio0" when an interrupt woke it, else ""; with a
 					 * waker: the softirq that it raised in its call (cpu.c) */
 	uint32_t waker_call;		/* string: what the waker did last or does: "clock_nanosleep" */
-	uint32_t cpu;			/* where it ran again, UINT32_MAX: unknown */
-	uint64_t arg;			/* a futex's address; else 0 */
-	bool lock;			/* the futex is one of a lock (not of a condition, a thread's end) */
 	uint32_t behind;		/* who ran longest on its CPU while it was runnable, as waker */
+	uint16_t cpu;			/* where it ran again, or SPAN_NO_CPU */
+	uint8_t part;			/* enum part: why it was blocked (or PREEMPTED) */
+	bool lock;			/* the futex is one of a lock (not of a condition, a thread's end) */
+	uint64_t arg;			/* a futex's address; else 0 */
 };
+#define SPAN_NO_CPU UINT16_MAX		/* not known */
 #define SPAN_MAX_WAITS 32		/* the longest; more are counted */
 
 /* A thread that ran on the CPU on whose run queue the span's thread waited meanwhile. */
@@ -87,8 +88,8 @@ struct span_hop {
 /* System calls inside the span itself (not inside its children), by name. */
 struct span_call {
 	uint32_t name, count, errors;
-	int64_t total_ns, max_ns;
 	uint32_t file;			/* of the longest, UINT32_MAX: none */
+	int64_t total_ns, max_ns;
 };
 
 /* System calls kept whole, in order of begin (the 64 longest). */

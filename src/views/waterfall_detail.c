@@ -165,7 +165,7 @@ static GString *line_of_parts(const struct timeline *tl, const struct span *s)
 		order[p] = p;
 	g_qsort_with_data(order, PART_N, sizeof(*order), compare_parts, (void *)s->part);
 	g_string_append_printf(text, "%s  %s", timeline_string(tl, s->name), label);
-	if (w && w->cpu != ID_NONE)
+	if (w && w->cpu != SPAN_NO_CPU)
 		g_string_append_printf(text, " cpu%u", w->cpu);
 	g_string_append_printf(text, "  %s =", timefmt_duration(buf, span_duration(s)));
 	for (int i = 0; i < PART_N; i++)
@@ -238,7 +238,7 @@ static void add_wait(GPtrArray *lines, unsigned max, const struct timeline *tl,
 	if (w->part != PART_PREEMPTED && w->wake_ns < w->end_ns)
 		add_line(lines, max, line_of_waker(tl, s, w));
 	text = line_at(s, w->end_ns);
-	if (w->cpu != ID_NONE)
+	if (w->cpu != SPAN_NO_CPU)
 		g_string_append_printf(text, "runs on cpu%u", w->cpu);
 	else
 		g_string_append(text, "runs");
