@@ -240,6 +240,19 @@ def wait_for(terminal, text, seconds=60):
     return text in said
 
 
+def frame(terminal, key, what):
+    """Seconds from a key until the last of what it changes has come."""
+    begin = last = time.monotonic()
+    os.write(terminal, key)
+    wait = 10
+    while select.select([terminal], [], [], wait)[0]:
+        drain(terminal)
+        last, wait = time.monotonic(), 0.01
+    if last == begin:
+        sys.exit(f"a {what} of the waterfall does not come")
+    return last - begin
+
+
 def scrolling(tools):
     """Frames a second of a request of 10,000 spans, a page and a line at a time, 140x45."""
     target = made_spans(tools, 20000, 10000)
@@ -251,14 +264,7 @@ def scrolling(tools):
         if not wait_for(terminal, "10000 spans"):
             sys.exit("the waterfall does not come")
         for key, what in ((b"\x1b[6~", "page"), (b"\x1b[B", "line")):
-            begin = time.monotonic()
-            for _ in range(FRAMES):
-                os.write(terminal, key)
-                if not select.select([terminal], [], [], 10)[0]:
-                    sys.exit(f"a {what} of the waterfall does not come")
-                while select.select([terminal], [], [], 0)[0]:
-                    drain(terminal)
-            rate = FRAMES / (time.monotonic() - begin)
+            rate = FRAMES / sum(frame(terminal, key, what) for _ in range(FRAMES))
             line(f"waterfall of 10,000 spans, a {what} at a time", f"{rate:.0f} frames/s", f"(bar {FRAMES_BAR})",
                  rate >= FRAMES_BAR)
     finally:
