@@ -293,10 +293,14 @@ static uint64_t add_usual(struct comparing *c, const struct history *h, const st
 	g_autoptr(GArray) others = others_of(h, s);
 	const struct operation_info *op = history_operation(h, s);
 	guint first, n = middle_of(others, op, &first);
+	g_autoptr(blk_tree) t = NULL;	/* of the last one: they may all be in one trace */
 	uint64_t taken = 0;
 	for (guint i = first; i < first + n; i++) {
 		const struct span *o = other_at(others, i)->span;
-		g_autoptr(blk_tree) t = tree_new(h->tl, o->trace_id);
+		if (!t || t->trace_id != o->trace_id) {
+			tree_free(t);
+			t = tree_new(h->tl, o->trace_id);
+		}
 		int node = tree_find(t, o->span_id, o->kind);
 		if (node < 0)
 			continue;

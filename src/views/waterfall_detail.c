@@ -74,15 +74,15 @@ static void paint_waits(struct paint *p, const struct span *s)
 static void paint_below(struct paint *p, const struct waterfall *w,
 			const struct waterfall_row *row)
 {
-	int end = tree_end(w->tree, row->index);
-	for (int i = row->index + 1; i < end; i++) {
-		const struct tree_node *node = &w->tree->nodes[i];
-		bool same = tree_same_thread(row->span, node->span);
-		if (row->folded && same)
-			paint_waits(p, node->span);
-		else if (!row->folded && node->parent == row->index &&
-			 (same || row->span->thread == ID_NONE))
-			paint_interval(p, node->span->begin_ns, node->span->end_ns, CHILD);
+	const struct tree_node *nodes = w->tree->nodes;
+	int end = row->folded ? tree_end(w->tree, row->index) : 0;
+	for (int i = row->index + 1; i < end; i++)
+		if (tree_same_thread(row->span, nodes[i].span))
+			paint_waits(p, nodes[i].span);
+	for (int c = row->folded ? -1 : nodes[row->index].first_child; c >= 0; c = nodes[c].next) {
+		const struct span *child = nodes[c].span;
+		if (row->span->thread == ID_NONE || tree_same_thread(row->span, child))
+			paint_interval(p, child->begin_ns, child->end_ns, CHILD);
 	}
 }
 
