@@ -202,6 +202,32 @@ static int main_root(const struct tree *t)
 	return best;
 }
 
+static int compare_nodes(const void *va, const void *vb, void *data)
+{
+	const struct tree *t = data;
+	int x = *(const int *)va, y = *(const int *)vb;
+	const struct span *a = t->nodes[x].span, *b = t->nodes[y].span;
+	if (a->span_id != b->span_id)
+		return order(a->span_id, b->span_id);
+	return a->kind != b->kind ? (int)a->kind - (int)b->kind : x - y;
+}
+
+/* Children are behind their parents, so from the last one on all below is known. */
+static void finish(struct tree *t)
+{
+	t->by_id = g_new(int, t->n + 1);
+	for (int i = 0; i < t->n; i++) {
+		t->by_id[i] = i;
+		t->nodes[i].end = i + 1;
+	}
+	for (int i = t->n - 1; i >= 0; i--) {
+		int p = t->nodes[i].parent;
+		if (p >= 0)
+			t->nodes[p].end = MAX(t->nodes[p].end, t->nodes[i].end);
+	}
+	g_qsort_with_data(t->by_id, t->n, sizeof(*t->by_id), compare_nodes, t);
+}
+
 struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)
 {
 	struct tree *t = g_new0(struct tree, 1);
@@ -218,6 +244,7 @@ struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)
 	for (int i = 0; i < b.n; i++)
 		if (b.parent[i] < 0)
 			append_subtree(t, &b, i, place);
+	finish(t);
 	t->root = main_root(t);
 	g_free(b.spans);
 	g_free(b.by_id);
@@ -232,25 +259,38 @@ void tree_free(struct tree *t)
 		return;
 	for (int i = 0; i < t->n; i++)
 		span_unref(t->nodes[i].span);
+	if (t->index)
+		t->free_index(t->index);
+	g_free(t->by_id);
 	g_free(t->nodes);
 	g_free(t);
 }
 
-int tree_end(const struct tree *t, int i)
+/* First place in by_id that is of this id and kind, or behind these. */
+static int find_place(const struct tree *t, uint64_t id, int kind)
 {
-	int end = i + 1;
-	while (end < t->n && t->nodes[end].parent >= i)
-		end++;
-	return end;
+	int low = 0, high = t->n;
+	while (low < high) {
+		int mid = low + (high - low) / 2;
+		const struct span *s = t->nodes[t->by_id[mid]].span;
+		if (s->span_id < id || (s->span_id == id && (int)s->kind < kind))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 int tree_find(const struct tree *t, uint64_t span_id, int kind)
 {
-	for (int i = 0; i < t->n; i++)
-		if (t->nodes[i].span->span_id == span_id &&
-		    (kind < 0 || (int)t->nodes[i].span->kind == kind))
-			return i;
-	return -1;
+	int first = -1, last = kind < 0 ? SPAN_SERVER : kind;
+	for (int k = MAX(kind, 0); k <= last; k++) {
+		int place = find_place(t, span_id, k), i = place < t->n ? t->by_id[place] : -1;
+		if (i >= 0 && t->nodes[i].span->span_id == span_id &&
+		    (int)t->nodes[i].span->kind == k && (first < 0 || i < first))
+			first = i;
+	}
+	return first;
 }
 
 void tree_self_parts(const struct tree *t, int i, int64_t part[PART_N])

@@ -13,6 +13,7 @@ struct tree_node {
 	struct span *span;		/* a reference */
 	int parent;			/* index, -1: a root */
 	int first_child, next;		/* indexes, -1: none */
+	int end;			/* one past the last node of its subtree */
 	uint16_t depth;
 	bool orphan;			/* a root whose parent is not in the trace */
 	bool critical;			/* path_mark() has set it, see views/path.h */
@@ -24,13 +25,21 @@ struct tree {
 	int n;				/* 0: no such trace */
 	int root;			/* the one the trace is named after: a true root, else the
 					 * first orphan; -1 when empty */
+	int *by_id;			/* nodes by span id, kind, index: see tree_find() */
+	/* What views found out about all of it, so that they do once; made and freed by
+	 * views/why_index.h. NULL: nothing yet. */
+	void *index;
+	void (*free_index)(void *index);
 };
 
 struct tree *tree_new(const struct timeline *tl, uint64_t trace_id);
 void tree_free(struct tree *t);			/* NULL is fine */
 /* One past the last node of the subtree of node i. */
-int tree_end(const struct tree *t, int i);
-/* The node of a span (kind -1: its first half); -1: not in it. */
+static inline int tree_end(const struct tree *t, int i)
+{
+	return t->nodes[i].end;
+}
+/* The node of a span (kind -1: its first half), the first of several; -1: not in it. */
 int tree_find(const struct tree *t, uint64_t span_id, int kind);
 /* How much of node i's time node `child` covers. */
 int64_t tree_covers(const struct tree *t, int i, int child);

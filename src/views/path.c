@@ -2,6 +2,7 @@
 /* The critical path: see path.h. */
 #include "views/path.h"
 
+#include "base/intmap.h"
 #include "views/common.h"
 
 #include <string.h>
@@ -10,13 +11,14 @@
 #define MOST_STEPS 4000000	/* children and annotations looked at; then no more are */
 #define CRITICAL_SHARE 10	/* of its parent's time */
 
-struct rest { bool known, on_cpu, mixed; enum part part; };
+struct rest { bool on_cpu, mixed; enum part part; };
 
 struct walk {
 	struct history *h;
 	const struct tree *t;
 	GArray *path;
-	struct rest *rest;		/* by node, made when first asked for */
+	struct intmap at;		/* node -> .rests, made when first asked for */
+	GArray *rests;			/* struct rest */
 	unsigned depth, steps;
 };
 
@@ -220,7 +222,7 @@ static struct rest find_rest(const struct walk *w, int node)
 {
 	const struct span *s = span_at(w, node);
 	int64_t part[PART_N], all = 0, most = 0;
-	struct rest r = { .known = true, .part = PART_UNKNOWN };
+	struct rest r = { .part = PART_UNKNOWN };
 	tree_self_parts(w->t, node, part);
 	part[PART_HANDOFF] = 0;		/* told by annotations */
 	for (uint32_t i = 0; i < s->n_waits; i++) {
@@ -249,18 +251,28 @@ static struct rest find_rest(const struct walk *w, int node)
 	return r;
 }
 
+static struct rest rest_of(struct walk *w, int node)
+{
+	uint32_t at = intmap_get(&w->at, node);
+	if (at == INTMAP_NONE) {
+		struct rest r = find_rest(w, node);
+		at = w->rests->len;
+		g_array_append_val(w->rests, r);
+		intmap_set(&w->at, node, at);
+	}
+	return g_array_index(w->rests, struct rest, at);
+}
+
 static void add_rest_of(struct walk *w, int node, uint32_t thread, int64_t from, int64_t to)
 {
 	struct path_segment s = of_node(w, node, from, to);
-	struct rest *r = &w->rest[node];
 	if (from >= to)
 		return;
-	if (!r->known)
-		*r = find_rest(w, node);
+	struct rest r = rest_of(w, node);
 	s.thread = thread;
-	s.on_cpu = r->on_cpu;
-	s.part = r->part;
-	s.mixed = r->mixed;
+	s.on_cpu = r.on_cpu;
+	s.part = r.part;
+	s.mixed = r.mixed;
 	add_blocked(w, &s);
 }
 
@@ -373,10 +385,11 @@ static void walk_span(struct walk *w, int node, int64_t from, int64_t to)
 
 static GArray *path_between(struct history *h, const struct tree *t, int node, int64_t from, int64_t to)
 {
-	g_autofree struct rest *rest = g_new0(struct rest, t->n);
-	struct walk w = { .h = h, .t = t, .rest = rest,
+	g_autoptr(GArray) rests = g_array_new(FALSE, FALSE, sizeof(struct rest));
+	struct walk w = { .h = h, .t = t, .rests = rests,
 			  .path = g_array_new(FALSE, FALSE, sizeof(struct path_segment)) };
 	walk_span(&w, node, from, to);
+	intmap_clear(&w.at);
 	return w.path;
 }
 

@@ -4,13 +4,19 @@
 
 struct verdicts {
 	struct history *history;
-	struct tree *tree;		/* of the trace asked for last, or NULL */
+	GHashTable *trees;		/* trace id -> tree, of those asked for */
 };
+
+static void free_tree(void *t)
+{
+	tree_free(t);
+}
 
 struct verdicts *verdicts_new(const struct timeline *tl)
 {
 	struct verdicts *v = g_new0(struct verdicts, 1);
 	v->history = history_new(tl);
+	v->trees = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_tree);
 	return v;
 }
 
@@ -18,7 +24,7 @@ void verdicts_free(struct verdicts *v)
 {
 	if (!v)
 		return;
-	tree_free(v->tree);
+	g_hash_table_unref(v->trees);
 	history_free(v->history);
 	g_free(v);
 }
@@ -31,15 +37,16 @@ struct history *verdicts_history(struct verdicts *v)
 char *verdicts_of(struct verdicts *v, const struct span *s)
 {
 	struct why why;
-	if (!v->tree || v->tree->trace_id != s->trace_id) {
-		tree_free(v->tree);
-		v->tree = tree_new(v->history->tl, s->trace_id);
+	struct tree *t = g_hash_table_lookup(v->trees, &s->trace_id);
+	if (!t) {
+		t = tree_new(v->history->tl, s->trace_id);
+		g_hash_table_insert(v->trees, &t->trace_id, t);
 	}
-	int node = tree_find(v->tree, s->span_id, s->kind);
+	int node = tree_find(t, s->span_id, s->kind);
 	if (node < 0)
 		return NULL;
-	why_find(v->history, v->tree, node, &why);
-	return why_sentence(v->history, v->tree, node, &why);
+	why_find(v->history, t, node, &why);
+	return why_sentence(v->history, t, node, &why);
 }
 
 static void free_attached(void *data)

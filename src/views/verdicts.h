@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sentence of why.h for one span after the other, as rows ask for it: each costs a
- * tree of its trace, so the last one is kept. Private to src/views/.
+ * The sentence of why.h for one span after the other, as rows ask for it: each needs
+ * the tree of its trace, which is made once. Private to src/views/.
  */
 #ifndef BLK_VIEWS_VERDICTS_H
 #define BLK_VIEWS_VERDICTS_H

@@ -11,6 +11,7 @@
 #include "views/common.h"
 #include "views/neighbours.h"
 #include "views/path.h"
+#include "views/why_index.h"
 
 #include <string.h>
 
@@ -37,23 +38,6 @@ static const struct phrase {
 	[PART_OTHER] = { "was blocked ", ", on what is not known", "was blocked" },
 	[PART_UNKNOWN] = { "took ", ", the trace does not tell how", "" },
 };
-
-/* Both are one want: of a CPU. */
-static bool is_runnable(enum part p)
-{
-	return p == PART_PREEMPTED || p == PART_WAKEUP;
-}
-
-/* Of a part; of either runnable one, both. */
-static int64_t part_ns(const struct span *s, enum part p)
-{
-	return is_runnable(p) ? part_sum_runnable(s->part) : s->part[p];
-}
-
-static enum part larger_runnable(const struct span *s)
-{
-	return s->part[PART_PREEMPTED] >= s->part[PART_WAKEUP] ? PART_PREEMPTED : PART_WAKEUP;
-}
 
 /* Who was told by the trace: wait's peers have a name. */
 static bool has_object(enum part p)
@@ -87,64 +71,23 @@ const char *wait_object(const struct timeline *tl, const struct span_wait *w)
 	return strncmp(path, kind, len) == 0 && path[len] == ' ' ? path + len + 1 : path;
 }
 
-/* Down the tree, while one child covers more than half. */
-static int find_blamed(const struct tree *t, int node)
-{
-	for (;;) {
-		int64_t most = 0;
-		int child = -1;
-		for (int c = t->nodes[node].first_child; c >= 0; c = t->nodes[c].next) {
-			int64_t covers = tree_covers(t, node, c);
-			if (covers > most) {
-				most = covers;
-				child = c;
-			}
-		}
-		if (child < 0 || most * 2 <= span_duration(t->nodes[node].span))
-			return node;
-		node = child;
-	}
-}
-
 /* The largest part of its time, with the two runnable ones as one. */
 static enum part find_part(const struct span *s, int64_t *ret_ns)
 {
 	enum part p = part_largest(s->part, ret_ns, NULL);
 	int64_t runnable = part_sum_runnable(s->part);
-	if (!is_runnable(p) && runnable <= *ret_ns)
+	if (!part_is_runnable(p) && runnable <= *ret_ns)
 		return p;
 	*ret_ns = runnable;
 	return larger_runnable(s);
-}
-
-/* Further down on the same thread, while one child has more than half of the part. */
-static int find_part_in(const struct tree *t, int node, enum part part)
-{
-	for (int c = t->nodes[node].first_child; c >= 0;) {
-		const struct span *s = t->nodes[node].span, *child = t->nodes[c].span;
-		bool has = tree_same_thread(s, child) && part_ns(child, part) * 2 > part_ns(s, part);
-		if (has)
-			node = c;
-		c = has ? t->nodes[c].first_child : t->nodes[c].next;
-	}
-	return node;
 }
 
 /* The longest wait of the part in the span; where none is kept of it, in what is below it on
  * the same thread. */
 static const struct span_wait *find_wait(const struct tree *t, int node, enum part part)
 {
-	const struct span *s = t->nodes[node].span;
-	const struct span_wait *longest = why_longest_wait(s, part);
-	int end = longest ? node : tree_end(t, node);
-	for (int i = node + 1; i < end; i++) {
-		if (!tree_same_thread(s, t->nodes[i].span))
-			continue;
-		const struct span_wait *w = why_longest_wait(t->nodes[i].span, part);
-		if (w && (!longest || wait_blocked(w) > wait_blocked(longest)))
-			longest = w;
-	}
-	return longest;
+	const struct span_wait *longest = why_longest_wait(t->nodes[node].span, part);
+	return longest ? longest : why_index_wait_below(why_index_of(t), t, node, part);
 }
 
 /* What a thread did in an interval, from the waits of its spans. */
@@ -233,19 +176,57 @@ static bool waits_for_others(enum part p)
 	return p == PART_FUTEX || p == PART_SOCKET || p == PART_PIPE || p == PART_POLL || p == PART_OTHER;
 }
 
+/* Its longest wait of the part that is in none of its children. */
+static const struct span_wait *own_wait(const struct tree *t, int node, enum part part)
+{
+	const struct span *s = t->nodes[node].span;
+	const struct span_wait *longest = NULL;
+	for (uint32_t i = 0; i < s->n_waits; i++) {
+		const struct span_wait *w = &s->waits[i];
+		bool below = w->part != part;
+		for (int c = t->nodes[node].first_child; c >= 0 && !below; c = t->nodes[c].next) {
+			const struct span *child = t->nodes[c].span;
+			below = tree_same_thread(s, child) && w->begin_ns < child->end_ns &&
+				w->end_ns > child->begin_ns;
+		}
+		if (!below && (!longest || wait_blocked(w) > wait_blocked(longest)))
+			longest = w;
+	}
+	return longest;
+}
+
+/* Many spans blame the same one for the same part: whom that waited for is found once. `own`: in
+ * a wait that is in none of its children. */
+static void find_waited(struct history *h, const struct tree *t, bool own, struct why *why)
+{
+	struct why_index *ix = why_index_of(t);
+	const struct why *known = why_index_get(ix, why->node, why->part, own);
+	if (known) {
+		int64_t ns = why->ns;
+		*why = *known;
+		why->ns = ns;
+		return;
+	}
+	if (own)
+		why->wait = part_is_runnable(why->part) ? NULL : own_wait(t, why->node, why->part);
+	else
+		why->wait = find_wait(t, why->node, why->part);
+	if (why->wait && !own)
+		why->waker = why->wait->waker;
+	if (own ? why->part == PART_FUTEX : waits_for_others(why->part))
+		find_culprit(h, t, why->node, why);
+	why_index_set(ix, why->node, why->part, own, why);
+}
+
 void why_find(struct history *h, const struct tree *t, int node, struct why *ret)
 {
-	*ret = (struct why){ .node = find_blamed(t, node), .waker = ID_NONE, .culprit = ID_NONE };
+	struct why_index *ix = why_index_of(t);
+	*ret = (struct why){ .node = why_index_blamed(ix, node), .waker = ID_NONE, .culprit = ID_NONE };
 	ret->part = find_part(t->nodes[ret->node].span, &ret->ns);
-	ret->node = find_part_in(t, ret->node, ret->part);
+	ret->node = why_index_holder(ix, t, ret->node, ret->part);
 	/* An open one lasts longer than who called it, as far as the trace tells. */
 	ret->ns = MIN(part_ns(t->nodes[ret->node].span, ret->part), tree_covers(t, node, ret->node));
-	ret->wait = find_wait(t, ret->node, ret->part);
-	if (!ret->wait)
-		return;
-	ret->waker = ret->wait->waker;
-	if (waits_for_others(ret->part))
-		find_culprit(h, t, ret->node, ret);
+	find_waited(h, t, false, ret);
 }
 
 /* --- words --- */
@@ -307,7 +288,7 @@ static void add_holder(GString *text, const struct history *h, const struct why 
 static void add_waker(GString *text, const struct history *h, const struct why *why)
 {
 	const struct span_wait *w = why->wait;
-	if (why->part == PART_TIMER || is_runnable(why->part))
+	if (why->part == PART_TIMER || part_is_runnable(why->part))
 		return;			/* of a sleep the clock is the waker: says nothing */
 	if (why->waker != ID_NONE) {
 		g_autofree char *label = thread_label_new(h->tl, why->waker, w->wake_ns);
@@ -370,7 +351,7 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 	char buf[TIMEFMT_LEN];
 	const char *lacks = lacks_for(view_host_lacking(h->tl, s->host), why->part);
 	int64_t less = MIN(s->part[PART_PREEMPTED], s->part[PART_WAKEUP]);
-	bool both = is_runnable(why->part) && less * 8 > part_sum_runnable(s->part);
+	bool both = part_is_runnable(why->part) && less * 8 > part_sum_runnable(s->part);
 	const char *before = phrase[why->part].before, *after = phrase[why->part].after;
 	const char *call = why->part == PART_OTHER && why->wait ? timeline_string(h->tl, why->wait->call) : "";
 	if (both)
@@ -422,7 +403,7 @@ static void add_cause(GString *text, const struct history *h, const struct tree 
 		ns = why->wait->end_ns - why->wait->begin_ns;
 	add_did(text, h, s, why, ns);
 	add_object(text, h, s, why, ": ");
-	if (is_runnable(why->part))
+	if (part_is_runnable(why->part))
 		add_neighbour(text, h, s, ns);
 	if (is_lock(why)) {
 		add_holder(text, h, why, s->state == SPAN_OPEN);
@@ -441,86 +422,6 @@ static void add_cause(GString *text, const struct history *h, const struct tree 
 /* ---- more causes ---- */
 
 #define MOST_CAUSES 8			/* in one sentence; */
-#define MOST_CPU_WAITS 2		/* of them, of so many threads */
-#define OTHER_LEAST (5 * NS_PER_MS)	/* of a lock, a sleep: so long; */
-#define CPU_SHARE 5			/* of waits for a CPU, also of the whole; */
-#define COMPUTED_SHARE 12		/* of computing, what is more than usual of it */
-
-/* Of the span itself: less its direct children's of the same thread. */
-static int64_t own_part(const struct tree *t, int i, enum part part)
-{
-	const struct span *s = t->nodes[i].span;
-	int64_t own = s->part[part];
-	for (int c = t->nodes[i].first_child; c >= 0; c = t->nodes[c].next)
-		if (tree_same_thread(s, t->nodes[c].span))
-			own -= t->nodes[c].span->part[part];
-	/* What is mostly a lock: with the wakeup that it ended in. */
-	if (part == PART_FUTEX && own * 2 > span_duration(s))
-		own = span_duration(s);
-	return MAX(own, 0);
-}
-
-/* All that a thread waited for a CPU in the span; 0 where the parent tells. */
-static int64_t thread_runnable(const struct tree *t, int asked, int i)
-{
-	const struct tree_node *node = &t->nodes[i];
-	if (i != asked && node->parent >= 0 && tree_same_thread(t->nodes[node->parent].span, node->span))
-		return 0;
-	return part_sum_runnable(node->span->part);
-}
-
-/* A lock, a sleep: whenever it was long. Computing: where it did more than usual. */
-static bool is_notable(const struct history *h, const struct span *s, enum part part, int64_t ns,
-		       int64_t whole)
-{
-	if (part != PART_USER)
-		return ns >= OTHER_LEAST && (!is_runnable(part) || ns * CPU_SHARE >= whole);
-	int64_t usual = history_usual_user(h, s);
-	return usual >= 0 && (ns - usual) * COMPUTED_SHARE >= whole;
-}
-
-/* The first cause tells of what is below it on its thread, too; a wait for a CPU of all that its
- * thread waited for one. */
-static bool is_told(const struct tree *t, const struct why *told, unsigned n, int node, enum part part)
-{
-	unsigned n_cpu_waits = 0;
-	for (unsigned k = 0; k < n; k++) {
-		int at = told[k].node;
-		bool cpu = is_runnable(told[k].part) && is_runnable(part);
-		bool thread = tree_same_thread(t->nodes[at].span, t->nodes[node].span);
-		bool below = node > at && node < tree_end(t, at);
-		if (cpu && (node == at || thread || ++n_cpu_waits == MOST_CPU_WAITS))
-			return true;
-		if (told[k].part == part && (node == at || (k == 0 && below && thread)))
-			return true;
-	}
-	return false;
-}
-
-/* The longest that is not told yet; false: there is none worth telling. */
-static bool find_other(const struct history *h, const struct tree *t, int asked,
-		       const struct why *told, unsigned n_told, struct why *ret)
-{
-	static const enum part parts[] = { PART_FUTEX, PART_TIMER, PART_USER, PART_PREEMPTED };
-	int64_t whole = span_duration(t->nodes[asked].span);
-	int end = tree_end(t, asked);
-	*ret = (struct why){ .node = -1, .waker = ID_NONE, .culprit = ID_NONE };
-	for (int i = asked; i < end; i++) {
-		for (size_t k = 0; k < G_N_ELEMENTS(parts); k++) {
-			enum part part = parts[k];
-			int64_t ns = is_runnable(part) ? thread_runnable(t, asked, i)
-						       : own_part(t, i, part);
-			ns = MIN(ns, tree_covers(t, asked, i));
-			if (ns <= ret->ns || is_told(t, told, n_told, i, part) ||
-			    !is_notable(h, t->nodes[i].span, part, ns, whole))
-				continue;
-			ret->node = i;
-			ret->part = is_runnable(part) ? larger_runnable(t->nodes[i].span) : part;
-			ret->ns = ns;
-		}
-	}
-	return ret->node >= 0;
-}
 
 /* "lock in stored: "; nothing for the span that was asked about. */
 static void add_where(GString *text, const struct history *h, const struct tree *t, int asked, int node)
@@ -534,25 +435,6 @@ static void add_where(GString *text, const struct history *h, const struct tree 
 	g_string_append(text, ": ");
 }
 
-/* Its longest wait of the part that is in none of its children. */
-static const struct span_wait *own_wait(const struct tree *t, int node, enum part part)
-{
-	const struct span *s = t->nodes[node].span;
-	const struct span_wait *longest = NULL;
-	for (uint32_t i = 0; i < s->n_waits; i++) {
-		const struct span_wait *w = &s->waits[i];
-		bool below = w->part != part;
-		for (int c = t->nodes[node].first_child; c >= 0 && !below; c = t->nodes[c].next) {
-			const struct span *child = t->nodes[c].span;
-			below = tree_same_thread(s, child) && w->begin_ns < child->end_ns &&
-				w->end_ns > child->begin_ns;
-		}
-		if (!below && (!longest || wait_blocked(w) > wait_blocked(longest)))
-			longest = w;
-	}
-	return longest;
-}
-
 /* "; and lock: waited 25ms for a lock; thumbd-w0/254 slept holding it" */
 static void add_others(GString *text, const struct history *h, const struct tree *t, int asked,
 		       const struct why *first)
@@ -560,11 +442,9 @@ static void add_others(GString *text, const struct history *h, const struct tree
 	struct why told[MOST_CAUSES] = { *first };
 	for (unsigned n = 1; n < MOST_CAUSES; n++) {
 		struct why *other = &told[n];
-		if (!find_other(h, t, asked, told, n, other))
+		if (!why_index_other(why_index_of(t), (struct history *)h, t, asked, told, n, other))
 			return;
-		other->wait = is_runnable(other->part) ? NULL : own_wait(t, other->node, other->part);
-		if (other->part == PART_FUTEX)
-			find_culprit((struct history *)h, t, other->node, other);
+		find_waited((struct history *)h, t, true, other);
 		g_string_append(text, "; and ");
 		add_where(text, h, t, asked, other->node);
 		add_cause(text, h, t, other);

@@ -5,6 +5,7 @@
 #include "base/timefmt.h"
 #include "lib/fake_timeline.h"
 #include "views/path.h"
+#include "views/verdicts.h"
 #include "views/waterfall.h"
 #include "views/why.h"
 
@@ -155,6 +156,48 @@ static void test_story(void)
 		   "store: stored slept 79.6ms");
 	assert_why(tl, FAKE_OPEN, "lock: waited 2.05s for a lock; holder ? (futex 0x55efb1a37580)",
 		   "lock: futex, 0x55efb1a37580, holder ?");
+}
+
+#define DEEP 60000
+
+/* A chain of one thread, each span the parent of the next, that waits for a lock in the last one;
+ * odd ones are of one trace, even ones of another, as rows by duration have them. */
+static struct timeline *deep_traces(void)
+{
+	struct fake *f = fake_new();
+	uint32_t a = fake_thread(f, 0, 1, 11, "A"), b = fake_thread(f, 0, 1, 12, "B");
+	uint32_t thread[] = { a, b }, futex = fake_string(f, "futex");
+	fake_second(f, 0);
+	for (uint64_t i = 0; i < 2 * DEEP; i++) {
+		uint64_t trace = i % 2 + 1, id = i / 2 + 1;
+		int64_t begin = (int64_t)id * 100;
+		struct span *s = fake_span(f, &(struct fake_span){ .trace = trace, .id = id, .parent = id - 1,
+			.name = id == DEEP ? "last" : "n", .service = "s", .thread = thread[i % 2],
+			.begin = begin, .end = begin + 200 * FAKE_MS - 2 * (int64_t)i });
+		fake_wait(s, PART_FUTEX, 20 * FAKE_MS, 150 * FAKE_MS, 0, ID_NONE, futex);
+		s->waits[0].lock = true;
+	}
+	return fake_done(f);
+}
+
+/* What is the same for all spans of a tree is found once: a row for each of a deep one takes no
+ * time that anybody would notice, where a walk down for each took minutes. */
+static void test_deep(void)
+{
+	g_autoptr(blk_timeline) tl = deep_traces();
+	struct verdicts *v = verdicts_new(tl);
+	gint64 begin = g_get_monotonic_time();
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *s = timeline_span(tl, i);
+		g_autofree char *text = verdicts_of(v, s);
+		g_assert_cmpstr(text, ==, s->span_id == DEEP ?
+				"waited 130ms for a lock; who held it is not known" :
+				"last: waited 130ms for a lock; who held it is not known");
+	}
+	g_test_message("%zu verdicts took %.2f s", timeline_n_spans(tl),
+		       (g_get_monotonic_time() - begin) / 1e6);
+	g_assert_cmpint(g_get_monotonic_time() - begin, <, 60 * G_USEC_PER_SEC);
+	verdicts_free(v);
 }
 
 /* C waits for B, who waited for A, who sleeps: A is to blame. */
@@ -626,6 +669,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tree/cycles", test_tree_cycles);
 	g_test_add_func("/tree/random", test_tree_random);
 	g_test_add_func("/why/story", test_story);
+	g_test_add_func("/why/deep", test_deep);
 	g_test_add_func("/why/queue", test_queue);
 	g_test_add_func("/why/other-waits", test_other_waits);
 	g_test_add_func("/why/late-server", test_late_server);
