@@ -111,6 +111,7 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 {
 	const struct options *o = b->o;
 	struct view_query query = o->narrow;
+	narrow_resolve(&query, b->r.tl);
 	query.from_ns = from_ns;
 	query.to_ns = to_ns;
 	query.by = o->by;

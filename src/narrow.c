@@ -3,6 +3,7 @@
 #include "narrow.h"
 
 #include "base/text.h"
+#include "export/export.h"
 
 #include <string.h>
 
@@ -51,6 +52,8 @@ static bool set_key(struct view_query *q, const struct key *k, const char *text,
 
 	if (!*text)
 		return fail(error, "'%s=' lacks what it is narrowed to", k->name);
+	if (k->kind == WIDE)
+		q->trace_upper = text_id_upper(text);
 	if (k->kind <= WIDE)
 		return parse_hex(text, k->kind, at, error);
 	if (k->kind == NUMBER)
@@ -95,6 +98,7 @@ static bool parse_against(struct view_query *q, const char *against, GError **er
 		q->history = true;
 		return true;
 	}
+	q->other_upper = ids[0] ? text_id_upper(ids[0]) : 0;
 	return parse_hex(ids[0] ? ids[0] : "", WIDE, &q->other_trace, error) &&
 	       (!ids[0] || !ids[1] || parse_hex(ids[1], HEX, &q->other_span, error));
 }
@@ -145,10 +149,27 @@ static bool is_span_there(const struct timeline *tl, uint64_t trace, uint64_t sp
 	return false;
 }
 
-bool narrow_is_there(const struct view_query *q, const struct timeline *tl, GError **error)
+void narrow_resolve(struct view_query *q, const struct timeline *tl)
 {
+	q->trace_id = export_trace_named(tl, q->trace_upper, q->trace_id);
+	q->other_trace = export_trace_named(tl, q->other_upper, q->other_trace);
+	q->trace_upper = q->other_upper = 0;
+}
+
+void narrow_keep(const struct view_query *q, struct timeline *tl)
+{
+	const uint64_t ids[] = { q->trace_id, q->other_trace,
+				 q->trace_upper ? export_other_id(q->trace_upper, q->trace_id) : 0,
+				 q->other_upper ? export_other_id(q->other_upper, q->other_trace) : 0 };
+	timeline_keep_traces(tl, ids, G_N_ELEMENTS(ids));
+}
+
+bool narrow_is_there(const struct view_query *narrow, const struct timeline *tl, GError **error)
+{
+	struct view_query q = *narrow;
+	narrow_resolve(&q, tl);
 	const uint64_t asked[][2] = {
-		{ q->trace_id, q->span_id }, { q->other_trace, q->other_span },
+		{ q.trace_id, q.span_id }, { q.other_trace, q.other_span },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {

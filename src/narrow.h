@@ -15,6 +15,10 @@
  * narrow_clear(). false and *error: what is wrong; then ret is clear.
  */
 bool narrow_parse(struct view_query *ret, const char *only, const char *against, GError **error);
+/* Ids of 32 digits mean what they do among the traces that were read. */
+void narrow_resolve(struct view_query *q, const struct timeline *tl);
+/* So that these are there then: never evicted, whichever they will be. */
+void narrow_keep(const struct view_query *q, struct timeline *tl);
 /* Does the view honour all that is set of `only`? Else it would print more than was asked for. */
 bool narrow_fits(const struct view_query *q, const struct view *v, GError **error);
 /* Are the traces and spans that it names (also those compared against) in what was read? Else a

@@ -423,6 +423,12 @@ static bool check_save(struct options *o, const struct words *w, GError **error)
 	return !w->force || fail(error, "save has no --force: it writes over nothing");
 }
 
+static bool read_trace(struct options *o, const char *id, GError **error)
+{
+	o->selection.trace_upper = text_id_upper(id);
+	return read_id("--export-trace", id, TEXT_TRACE_ID, &o->selection.trace_id, error);
+}
+
 static bool check_export(struct options *o, const struct words *w, GError **error)
 {
 	if (w->worst && w->command != COMMAND_REPORT)
@@ -445,7 +451,7 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 	if (o->live)
 		return fail(error, "%s needs a recorded trace", w->command_name);
 	return (!w->span || read_id("--export-span", w->span, TEXT_ID, &o->selection.span_id, error)) &&
-	       (!w->trace || read_id("--export-trace", w->trace, TEXT_TRACE_ID, &o->selection.trace_id, error)) &&
+	       (!w->trace || read_trace(o, w->trace, error)) &&
 	       (!w->slowest || read_unsigned("--export-slowest", w->slowest,
 					     &o->selection.slowest, error));
 }

@@ -71,7 +71,7 @@ static struct timeline *new_timeline(const struct options *o)
 
 	if (!o->live && o->command == COMMAND_BATCH)
 		timeline_keep_seconds(tl);
-	timeline_keep_traces(tl, o->narrow.trace_id, o->narrow.other_trace);
+	narrow_keep(&o->narrow, tl);
 	return tl;
 }
 

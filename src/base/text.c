@@ -203,3 +203,12 @@ bool text_parse_id(const char *s, unsigned most, uint64_t *ret)
 	*ret = g_ascii_strtoull(n > TEXT_ID ? digits + n - TEXT_ID : digits, NULL, 16);
 	return true;
 }
+
+uint64_t text_id_upper(const char *s)
+{
+	const char *digits = g_ascii_strncasecmp(s, "0x", 2) == 0 ? s + 2 : s;
+	size_t n = strlen(digits);
+
+	g_autofree char *upper = g_strndup(digits, n > TEXT_ID ? n - TEXT_ID : 0);
+	return g_ascii_strtoull(upper, NULL, 16);
+}

@@ -39,6 +39,8 @@ char *text_filename(const char *s);
 /* An id of a span or trace: 1 to `most` hex digits, perhaps behind "0x". Of more than 16, as other
  * tracers have them, the lower 16 count. false: it is none; *ret stays. */
 bool text_parse_id(const char *s, unsigned most, uint64_t *ret);
+/* The digits of such an id before its lower 16; 0: there are none. */
+uint64_t text_id_upper(const char *s);
 #define TEXT_ID 16
 #define TEXT_TRACE_ID 32
 

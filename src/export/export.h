@@ -50,10 +50,17 @@ bool span_format_parse(const char *text, enum span_format *ret);
 /* What is exported. */
 struct span_selection {
 	uint64_t trace_id;	/* 0: not by trace */
+	uint64_t trace_upper;	/* of an id of 32 digits: the first half; 0: not told */
 	uint64_t span_id;	/* 0: the whole trace; else this span with its subtree */
 	unsigned slowest;	/* > 0: the N slowest traces instead */
 	bool with_kernel;	/* waits and long system calls as child spans, too */
 };
+
+/* A trace that was imported with an id of 32 digits goes by the lower half; where another one has
+ * that already, by this number, which is never 0. */
+uint64_t export_other_id(uint64_t upper, uint64_t lower);
+/* What such an id means in the timeline. upper 0: it is all there is. */
+uint64_t export_trace_named(const struct timeline *tl, uint64_t upper, uint64_t lower);
 
 /* The JSON text (free with g_free), *ret_spans how many. NULL and *error when the
  * timeline has no such trace or span. */

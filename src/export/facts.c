@@ -106,7 +106,7 @@ const char *facts_tag(const struct timeline *tl, const struct span *s, const cha
 	return NULL;
 }
 
-uint64_t facts_other_id(uint64_t upper, uint64_t lower)
+uint64_t export_other_id(uint64_t upper, uint64_t lower)
 {
 	uint64_t x = (upper ^ upper >> 29) * UINT64_C(0x9e3779b97f4a7c15);
 	x = lower ^ (x ^ x >> 32);
@@ -120,7 +120,7 @@ static bool is_whole_id(const char *text, const struct span *s)
 		return false;
 	g_autofree char *half = g_strndup(text, 16);
 	uint64_t upper = g_ascii_strtoull(half, NULL, 16), lower = g_ascii_strtoull(text + 16, NULL, 16);
-	return lower == s->trace_id || facts_other_id(upper, lower) == s->trace_id;
+	return lower == s->trace_id || export_other_id(upper, lower) == s->trace_id;
 }
 
 uint64_t export_parent_id(const struct span *s)

@@ -7,6 +7,7 @@
 #ifndef BLK_EXPORT_FACTS_H
 #define BLK_EXPORT_FACTS_H
 
+#include "export/export.h"
 #include "views/why.h"
 
 struct fact {
@@ -21,8 +22,6 @@ GArray *facts_of_span(struct history *h, const struct tree *t, int node);
 /* What Zipkin says of a span that was imported, and blktop has no place for, is kept in
  * these tags and written back where it came from: they are no facts. */
 #define TAG_TRACE_ID "blktop.trace_id"		/* 32 hex digits */
-/* What a trace of such an id goes by where another one has its lower half; never 0. */
-uint64_t facts_other_id(uint64_t upper, uint64_t lower);
 #define TAG_KIND "blktop.kind"			/* PRODUCER, CONSUMER */
 /* How many waits were kept of a span, in it or below; a fact. */
 #define TAG_WAITS "blktop.waits"

@@ -56,7 +56,7 @@ static void set_trace(struct joined *j, struct read_span *r)
 		intmap_set(&j->trace_at, r->trace, j->uppers->len);
 		g_array_append_val(j->uppers, r->upper);
 	} else if (r->upper && g_array_index(j->uppers, uint64_t, at) != r->upper) {
-		r->trace = r->span->trace_id = facts_other_id(r->upper, r->trace);
+		r->trace = r->span->trace_id = export_other_id(r->upper, r->trace);
 	}
 }
 

@@ -107,13 +107,19 @@ bool span_format_parse(const char *text, enum span_format *ret)
 	return false;
 }
 
+uint64_t export_trace_named(const struct timeline *tl, uint64_t upper, uint64_t lower)
+{
+	uint64_t other = upper ? export_other_id(upper, lower) : lower;
+	return timeline_find_trace(tl, other) ? other : lower;
+}
+
 char *span_export(const struct timeline *tl, const struct span_selection *what,
 		  enum span_format format, unsigned *ret_spans, GError **error)
 {
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(GArray) traces = g_array_new(FALSE, FALSE, sizeof(struct export_trace));
 	g_array_set_clear_func(traces, clear_trace);
-	uint64_t trace_id = what->trace_id;
+	uint64_t trace_id = export_trace_named(tl, what->trace_upper, what->trace_id);
 	if (what->slowest)
 		add_slowest(traces, h, what->slowest);
 	else if (!trace_id && what->span_id)

@@ -297,10 +297,10 @@ void timeline_keep_range(struct timeline *tl, int64_t from_ns, int64_t to_ns)
 	tl->wanted_to = to_ns;
 }
 
-void timeline_keep_traces(struct timeline *tl, uint64_t trace_id, uint64_t other)
+void timeline_keep_traces(struct timeline *tl, const uint64_t *trace_ids, size_t n)
 {
-	tl->kept[0] = trace_id;
-	tl->kept[1] = other;
+	for (size_t i = 0; i < TIMELINE_KEPT; i++)
+		tl->kept[i] = i < n ? trace_ids[i] : 0;
 }
 
 void timeline_pin(struct timeline *tl, uint64_t trace_id)

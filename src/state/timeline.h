@@ -150,8 +150,9 @@ typedef void (*timeline_evicting)(void *data, const uint64_t *trace_ids, size_t 
 void timeline_tell_evicting(struct timeline *tl, timeline_evicting tell, void *data);
 /* Traces of others than these instants are evicted first: these will be asked for. */
 void timeline_keep_range(struct timeline *tl, int64_t from_ns, int64_t to_ns);
-/* These are never evicted, and go on all the same. 0: none. */
-void timeline_keep_traces(struct timeline *tl, uint64_t trace_id, uint64_t other);
+/* These are never evicted, and go on all the same. At most TIMELINE_KEPT; 0: none. */
+#define TIMELINE_KEPT 4
+void timeline_keep_traces(struct timeline *tl, const uint64_t *trace_ids, size_t n);
 
 /*
  * When spans fill more than half of the memory budget, whole traces are evicted, oldest

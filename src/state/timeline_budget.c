@@ -43,7 +43,10 @@ struct candidate {
 
 static bool is_kept(const struct timeline *tl, uint64_t trace_id)
 {
-	return trace_id && (trace_id == tl->pinned || trace_id == tl->kept[0] || trace_id == tl->kept[1]);
+	bool kept = trace_id == tl->pinned;
+	for (size_t i = 0; i < TIMELINE_KEPT; i++)
+		kept = kept || trace_id == tl->kept[i];
+	return trace_id && kept;
 }
 
 static struct candidate weigh_trace(const struct timeline *tl, uint32_t i)

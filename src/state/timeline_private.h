@@ -81,7 +81,7 @@ struct timeline {
 	timeline_evicting evicting;	/* NULL: nobody is told */
 	void *evicting_data;
 	int64_t wanted_from, wanted_to;	/* traces of then are evicted after others; equal: of any time */
-	uint64_t kept[2];		/* trace ids that are never evicted; 0: none */
+	uint64_t kept[TIMELINE_KEPT];	/* trace ids that are never evicted; 0: none */
 	size_t beside_bytes;		/* what is held for spans that are to come */
 	size_t detail_bytes;		/* seconds and spans */
 	size_t span_bytes;		/* of these, spans */

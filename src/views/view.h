@@ -43,6 +43,8 @@ struct view_query {
 	bool history;			/* changed: all that is kept, not the range before */
 	uint64_t other_trace, other_span;
 	int other_kind;
+	/* Of ids that were given with 32 digits, the first halves: see narrow_resolve(). */
+	uint64_t trace_upper, other_upper;
 };
 #define VIEW_QUERY_INIT \
 	{ .span_kind = -1, .pid = -1, .tid = -1, .host = ID_NONE, .other_kind = -1 }

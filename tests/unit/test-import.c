@@ -6,6 +6,7 @@
 #include "export/export.h"
 #include "export/facts.h"
 #include "export/import.h"
+#include "narrow.h"
 #include "export/json_items.h"
 #include "lib/fake_timeline.h"
 
@@ -239,6 +240,30 @@ static void test_alike_ids(void)
 		const char *trace = json_object_get_string_member(o, "traceId");
 		g_assert_cmpuint(id, <=, G_N_ELEMENTS(ids));
 		g_assert_cmpstr(trace, ==, ids[id - 1]);
+	}
+}
+
+/* The whole of an id is one of them, its half the first. */
+static void test_alike_asked(void)
+{
+	static const struct { uint64_t upper; const char *second; } cases[] = {
+		{ 10, NULL }, { 11, "\"id\":\"000000000000000b\"" }, { 0, NULL }, { 12, NULL },
+	};
+	g_autoptr(blk_timeline) tl = import_text(
+		"{\"traceId\":\"000000000000000a48485a3953bb6124\",\"id\":\"a\",\"timestamp\":1000,\"duration\":1}"
+		"{\"traceId\":\"000000000000000b48485a3953bb6124\",\"id\":\"b\",\"timestamp\":1000,\"duration\":1}");
+	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct span_selection what = { .trace_id = UINT64_C(0x48485a3953bb6124),
+					       .trace_upper = cases[i].upper };
+		unsigned n;
+		g_autofree char *text = span_export(tl, &what, SPAN_ZIPKIN, &n, NULL);
+		g_assert_cmpuint(n, ==, 1);
+		g_assert_nonnull(strstr(text, cases[i].second ? cases[i].second :
+					"\"id\":\"000000000000000a\""));
+		struct view_query q = { .trace_id = what.trace_id, .trace_upper = cases[i].upper };
+		narrow_resolve(&q, tl);
+		g_assert_true((q.trace_id == what.trace_id) == !cases[i].second);
+		g_assert_nonnull(timeline_find_trace(tl, q.trace_id));
 	}
 }
 
@@ -709,6 +734,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/import/mutations", test_mutations);
 	g_test_add_func("/import/items", test_items);
 	g_test_add_func("/import/alike-ids", test_alike_ids);
+	g_test_add_func("/import/alike-asked", test_alike_asked);
 	g_test_add_func("/import/own-parent", test_own_parent);
 	g_test_add_func("/import/windows", test_windows);
 	g_test_add_func("/import/endless", test_endless);

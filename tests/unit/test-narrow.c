@@ -30,6 +30,13 @@ static void test_takes(void)
 	g_assert_cmpuint(q.other_trace, ==, 0xaa);
 	g_assert_cmpuint(q.other_span, ==, 0xbb);
 	g_assert_cmpint(q.other_kind, ==, -1);
+	g_assert_cmpuint(q.trace_upper | q.other_upper, ==, 0);
+	narrow_clear(&q);
+	g_assert_true(narrow_parse(&q, "trace=0x463ac35c9f6413ad48485a3953bb6124",
+				   "b48485a3953bb6124:1", NULL));
+	g_assert_cmpuint(q.trace_id, ==, UINT64_C(0x48485a3953bb6124));
+	g_assert_cmpuint(q.trace_upper, ==, UINT64_C(0x463ac35c9f6413ad));
+	g_assert_cmpuint(q.other_upper, ==, 0xb);
 	narrow_clear(&q);
 	narrow_clear(&q);
 }

@@ -400,7 +400,7 @@ static void test_whole_seconds(void)
 	uint64_t traces, spans;
 
 	timeline_keep_seconds(tl);
-	timeline_keep_traces(tl, 1, 2);
+	timeline_keep_traces(tl, (const uint64_t[]){ 1, 2 }, 2);
 	timeline_keep_range(tl, 500 * S, 600 * S);
 	for (uint32_t i = 0; i < 4000; i++) {
 		struct publication *p = publication_new();
