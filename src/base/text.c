@@ -212,3 +212,11 @@ uint64_t text_id_upper(const char *s)
 	g_autofree char *upper = g_strndup(digits, n > TEXT_ID ? n - TEXT_ID : 0);
 	return g_ascii_strtoull(upper, NULL, 16);
 }
+
+bool text_is_with_unit(const char *id, const char *name)
+{
+	static const char *const units[] = { "_ns", "_bytes", "_ratio", NULL };
+	size_t len = strlen(name);
+
+	return len && strncmp(id, name, len) == 0 && g_strv_contains(units, id + len);
+}

@@ -44,6 +44,9 @@ uint64_t text_id_upper(const char *s);
 #define TEXT_ID 16
 #define TEXT_TRACE_ID 32
 
+/* Is `id`, that of a column, `name` and its unit: _ns, _bytes, _ratio? */
+bool text_is_with_unit(const char *id, const char *name);
+
 /* `s` quoted for a POSIX shell where it needs it. Free with g_free. */
 char *text_shell_quote(const char *s);
 

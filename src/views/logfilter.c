@@ -2,6 +2,8 @@
 /* Filters over lines of the journal. */
 #include "views/logline.h"
 
+#include "base/text.h"
+
 #include <string.h>
 
 #define ARG_PREFIX "arg."
@@ -203,8 +205,8 @@ static struct value get_arg(struct logfilter *f, const char *name)
 static int find_column(const char *column)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
-		if (!strcmp(columns[i].id, column))
-			return (int)i;
+		if (!strcmp(columns[i].id, column) || text_is_with_unit(columns[i].id, column))
+			return (int)i;	/* none without its unit is another one's */
 	return -1;
 }
 

@@ -2,6 +2,7 @@
 /*
  * The registry of views, and what is done with the rows of any of them.
  */
+#include "base/text.h"
 #include "state/container.h"
 #include "views/logview.h"
 #include "views/registry.h"
@@ -49,12 +50,32 @@ char *view_container_name(const struct timeline *tl, uint32_t host, uint64_t con
 	return name ? name : g_strdup("unknown container");
 }
 
-int view_column(const struct view *v, const char *id)
+static int column_of_id(const struct view *v, const char *id)
 {
 	for (size_t i = 0; i < v->n_columns; i++)
 		if (strcmp(v->columns[i].id, id) == 0)
 			return i;
 	return -1;
+}
+
+/* Titles are without units, so who types them leaves these out as well; -1: none, or several. */
+static int column_without_unit(const struct view *v, const char *name)
+{
+	int found = -1;
+	for (size_t i = 0; i < v->n_columns; i++) {
+		if (!text_is_with_unit(v->columns[i].id, name))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = i;
+	}
+	return found;
+}
+
+int view_column(const struct view *v, const char *id)
+{
+	int i = column_of_id(v, id);
+	return i >= 0 ? i : column_without_unit(v, id);
 }
 
 const char *rows_text(struct rows *rows, const char *s)
@@ -185,10 +206,10 @@ struct cell_source {
 static int lookup_column(const char *column, const void *data)
 {
 	const struct view *v = data;
-	int i = view_column(v, column);
+	int i = column_of_id(v, column);
 	if (i < 0 && v->has_named && v->has_named(column))
 		return (int)(v->n_columns + g_quark_from_string(column));
-	return i;
+	return i < 0 ? column_without_unit(v, column) : i;
 }
 
 static struct value get_cell(int column, const void *row, const void *data)

@@ -172,7 +172,9 @@ extern const struct view *const view_all[];	/* NULL-terminated, in order of the 
 const struct view *view_find(const char *id);	/* NULL: no such view */
 bool view_has_by(const struct view *v, enum view_by by);
 enum view_by view_next_by(const struct view *v, enum view_by by);	/* round and round */
-int view_column(const struct view *v, const char *id);	/* -1: no such column */
+/* The column of the id; or (where there is none, and only one fits) of the id without its unit's
+ * suffix: "duration" is duration_ns. -1: no such column. */
+int view_column(const struct view *v, const char *id);
 
 /* Filters with `filter` (NULL: all) and sorts by column (stable; -1: canonical
  * order), in place. */

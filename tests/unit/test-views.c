@@ -455,6 +455,25 @@ static void test_unknown(void)
 	rows_free(rows);
 }
 
+/* As titles have them, without the unit; no other column's id, and not one of two. */
+static void test_without_unit(void)
+{
+	static const struct { const char *view, *name, *id; } cases[] = {
+		{ "spans", "duration", "duration_ns" }, { "spans", "duration_ns", "duration_ns" },
+		{ "processes", "cpu", NULL },	/* cpu_ns, cpu_ratio */
+		{ "processes", "pid", "pid" },	/* not pid_ns */
+		{ "spans", "dura", NULL }, { "spans", "", NULL }, { "spans", "_ns", NULL },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		const struct view *v = view_find(cases[i].view);
+		int c = view_column(v, cases[i].name);
+		g_assert_cmpstr(c < 0 ? NULL : v->columns[c].id, ==, cases[i].id);
+	}
+	struct expr *e = view_expr(view_find("spans"), "duration > 100ms", NULL);
+	g_assert_nonnull(e);
+	expr_free(e);
+}
+
 static void test_filter_and_sort(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
@@ -576,6 +595,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/views/narrowed-to-containers", test_narrowed_to_containers);
 	g_test_add_func("/views/names", test_names);
 	g_test_add_func("/views/unknown", test_unknown);
+	g_test_add_func("/views/without-unit", test_without_unit);
 	g_test_add_func("/views/filter-and-sort", test_filter_and_sort);
 	g_test_add_func("/views/narrowing", test_narrowing);
 	g_test_add_func("/views/traces", test_traces);
