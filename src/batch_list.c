@@ -13,7 +13,7 @@
 static bool is_in_pieces(const struct options *o)
 {
 	return o->view->lists_spans && !o->live && !o->each && o->sort < 0 && !o->at && !o->from &&
-	       !o->to && !o->narrow.trace_id;
+	       !o->to && !query_has_trace(&o->narrow);
 }
 
 static void print_piece(struct batch_list *list, const struct intmap *among, int64_t from_ns,

@@ -33,7 +33,23 @@ static bool parse_hex(const char *text, enum kind kind, uint64_t *ret, GError **
 {
 	if (!text_parse_id(text, kind == WIDE ? TEXT_TRACE_ID : TEXT_ID, ret))
 		return fail(error, "an id is 1 to 16 hex digits (of a trace 32), not '%s'", text);
-	return *ret != 0 || fail(error, "no span or trace has the id '%s'", text);
+	return true;
+}
+
+static bool parse_some(const char *text, enum kind kind, uint64_t *ret, GError **error)
+{
+	return parse_hex(text, kind, ret, error) &&
+	       (*ret != 0 || fail(error, "'%s' is no id that can be asked for here", text));
+}
+
+static bool set_trace(struct view_query *q, const char *text, GError **error)
+{
+	uint64_t id;
+	if (!parse_hex(text, WIDE, &id, error))
+		return false;
+	query_set_trace(q, id);
+	q->trace_upper = text_id_upper(text);
+	return true;
 }
 
 static bool parse_number(const char *text, int32_t *ret, GError **error)
@@ -53,9 +69,9 @@ static bool set_key(struct view_query *q, const struct key *k, const char *text,
 	if (!*text)
 		return fail(error, "'%s=' lacks what it is narrowed to", k->name);
 	if (k->kind == WIDE)
-		q->trace_upper = text_id_upper(text);
-	if (k->kind <= WIDE)
-		return parse_hex(text, k->kind, at, error);
+		return set_trace(q, text, error);
+	if (k->kind == HEX)
+		return parse_some(text, HEX, at, error);
 	if (k->kind == NUMBER)
 		return parse_number(text, at, error);
 	g_free(*(char **)at);
@@ -83,7 +99,7 @@ static bool parse_only(struct view_query *q, const char *only, GError **error)
 		if (!set_key(q, found, equal + 1, error))
 			return false;
 	}
-	if (q->span_id && !q->trace_id)
+	if (q->span_id && !query_has_trace(q))
 		return fail(error, "span=%s needs trace=ID as well", "ID");
 	return true;
 }
@@ -99,8 +115,8 @@ static bool parse_against(struct view_query *q, const char *against, GError **er
 		return true;
 	}
 	q->other_upper = ids[0] ? text_id_upper(ids[0]) : 0;
-	return parse_hex(ids[0] ? ids[0] : "", WIDE, &q->other_trace, error) &&
-	       (!ids[0] || !ids[1] || parse_hex(ids[1], HEX, &q->other_span, error));
+	return parse_some(ids[0] ? ids[0] : "", WIDE, &q->other_trace, error) &&
+	       (!ids[0] || !ids[1] || parse_some(ids[1], HEX, &q->other_span, error));
 }
 
 bool narrow_parse(struct view_query *ret, const char *only, const char *against, GError **error)
@@ -117,7 +133,9 @@ static bool is_set(const struct view_query *q, const struct key *k)
 {
 	const void *at = (const char *)q + k->offset;
 
-	return k->kind <= WIDE ? *(const uint64_t *)at != 0 :
+	if (k->kind == WIDE)
+		return query_has_trace(q);
+	return k->kind == HEX ? *(const uint64_t *)at != 0 :
 		k->kind == NUMBER ? *(const int32_t *)at >= 0 : *(char *const *)at != NULL;
 }
 
@@ -153,6 +171,7 @@ void narrow_resolve(struct view_query *q, const struct timeline *tl)
 {
 	q->trace_id = export_trace_named(tl, q->trace_upper, q->trace_id);
 	q->other_trace = export_trace_named(tl, q->other_upper, q->other_trace);
+	q->trace_zero = q->trace_zero && !q->trace_id;
 	q->trace_upper = q->other_upper = 0;
 }
 
@@ -168,16 +187,19 @@ bool narrow_is_there(const struct view_query *narrow, const struct timeline *tl,
 {
 	struct view_query q = *narrow;
 	narrow_resolve(&q, tl);
-	const uint64_t asked[][2] = {
-		{ q.trace_id, q.span_id }, { q.other_trace, q.other_span },
+	const struct { bool any; uint64_t trace, span; } asked[] = {
+		{ query_has_trace(&q), q.trace_id, q.span_id },
+		{ q.other_trace != 0, q.other_trace, q.other_span },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
-		uint64_t trace = asked[i][0], span = asked[i][1];
-		if (trace && !timeline_find_trace(tl, trace))
+		uint64_t trace = asked[i].trace, span = asked[i].span;
+		if (!asked[i].any)
+			continue;
+		if (!timeline_find_trace(tl, trace))
 			g_set_error(error, BLK_EXPR_ERROR, 0, "no trace %016" G_GINT64_MODIFIER
 				    "x in what was read", trace);
-		else if (trace && span && !is_span_there(tl, trace, span))
+		else if (span && !is_span_there(tl, trace, span))
 			g_set_error(error, BLK_EXPR_ERROR, 0, "no span %016" G_GINT64_MODIFIER "x in trace %016"
 				    G_GINT64_MODIFIER "x", span, trace);
 		else

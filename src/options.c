@@ -154,11 +154,16 @@ static bool read_count(const char *option, const char *text, unsigned most, unsi
 	       (*ret <= most || fail(error, "%s takes 1 to %u, not '%s'", option, most, text));
 }
 
-static bool read_id(const char *option, const char *text, unsigned most, uint64_t *ret, GError **error)
+static bool parse_id(const char *option, const char *text, unsigned most, uint64_t *ret, GError **error)
 {
-	if (!text_parse_id(text, most, ret))
-		return fail(error, "%s takes 1 to %u hex digits, not '%s'", option, most, text);
-	return *ret != 0 || fail(error, "%s: no span or trace has the id 0", option);
+	return text_parse_id(text, most, ret) ||
+	       fail(error, "%s takes 1 to %u hex digits, not '%s'", option, most, text);
+}
+
+static bool read_span(struct options *o, const char *id, GError **error)
+{
+	return parse_id("--export-span", id, TEXT_ID, &o->selection.span_id, error) &&
+	       (o->selection.span_id || fail(error, "%s", "--export-span takes no span of the id 0"));
 }
 
 static bool read_size(const char *option, const char *text, size_t *ret, GError **error)
@@ -426,7 +431,10 @@ static bool check_save(struct options *o, const struct words *w, GError **error)
 static bool read_trace(struct options *o, const char *id, GError **error)
 {
 	o->selection.trace_upper = text_id_upper(id);
-	return read_id("--export-trace", id, TEXT_TRACE_ID, &o->selection.trace_id, error);
+	if (!parse_id("--export-trace", id, TEXT_TRACE_ID, &o->selection.trace_id, error))
+		return false;
+	o->selection.trace_zero = !o->selection.trace_id;
+	return true;
 }
 
 static bool check_export(struct options *o, const struct words *w, GError **error)
@@ -450,7 +458,7 @@ static bool check_export(struct options *o, const struct words *w, GError **erro
 			    w->span ? "span" : "trace");
 	if (o->live)
 		return fail(error, "%s needs a recorded trace", w->command_name);
-	return (!w->span || read_id("--export-span", w->span, TEXT_ID, &o->selection.span_id, error)) &&
+	return (!w->span || read_span(o, w->span, error)) &&
 	       (!w->trace || read_trace(o, w->trace, error)) &&
 	       (!w->slowest || read_unsigned("--export-slowest", w->slowest,
 					     &o->selection.slowest, error));

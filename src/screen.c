@@ -354,6 +354,7 @@ static bool backend_export_span(void *data, const struct ui_export *what, char *
 {
 	struct screen *s = data;
 	struct span_selection selection = { .trace_id = what->trace_id, .span_id = what->span_id,
+					    .trace_zero = what->trace_zero,
 					    .with_kernel = what->with_kernel };
 	enum span_format format = SPAN_ZIPKIN;
 	g_autoptr(GError) error = NULL;

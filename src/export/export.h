@@ -50,6 +50,7 @@ bool span_format_parse(const char *text, enum span_format *ret);
 /* What is exported. */
 struct span_selection {
 	uint64_t trace_id;	/* 0: not by trace */
+	bool trace_zero;	/* the trace of the id 0 */
 	uint64_t trace_upper;	/* of an id of 32 digits: the first half; 0: not told */
 	uint64_t span_id;	/* 0: the whole trace; else this span with its subtree */
 	unsigned slowest;	/* > 0: the N slowest traces instead */

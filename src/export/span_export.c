@@ -122,9 +122,9 @@ char *span_export(const struct timeline *tl, const struct span_selection *what,
 	uint64_t trace_id = export_trace_named(tl, what->trace_upper, what->trace_id);
 	if (what->slowest)
 		add_slowest(traces, h, what->slowest);
-	else if (!trace_id && what->span_id)
+	else if (!trace_id && !what->trace_zero && what->span_id)
 		trace_id = trace_of_span(h, what->span_id);
-	if (!what->slowest && trace_id)
+	if (!what->slowest && (trace_id || what->trace_zero))
 		add_trace(traces, tl, trace_id, what->span_id);
 	*ret_spans = 0;
 	for (guint i = 0; i < traces->len; i++)
@@ -146,7 +146,7 @@ char *span_export_name(const struct span_selection *what)
 	g_autofree char *trace = json_hex(what->trace_id), *span = json_hex(what->span_id);
 	if (what->slowest)
 		return g_strdup_printf("./blktop-slowest-%u.json", what->slowest);
-	if (!what->trace_id)
+	if (!what->trace_id && !what->trace_zero)
 		return g_strdup_printf("./blktop-%s.json", span);
 	if (!what->span_id)
 		return g_strdup_printf("./blktop-%s.json", trace);

@@ -42,6 +42,7 @@ static struct view_query narrow_for(const struct view *view, const struct view_q
 	}
 	if (honours & BY_TRACE) {
 		narrow.trace_id = q->trace_id;
+		narrow.trace_zero = q->trace_zero;
 		narrow.span_id = q->span_id;
 		narrow.span_kind = q->span_kind;
 	}
@@ -60,7 +61,7 @@ static struct view_query narrow_for(const struct view *view, const struct view_q
 
 static bool is_narrow(const struct view_query *q)
 {
-	return q->trace_id || q->operation || q->service || q->pid >= 0 || q->tid >= 0 ||
+	return query_has_trace(q) || q->operation || q->service || q->pid >= 0 || q->tid >= 0 ||
 	       q->container;
 }
 
@@ -72,8 +73,8 @@ static struct view_query narrow_by_row(const struct view_query *base, const stru
 
 	if (!d)
 		return q;
-	if (d->trace_id) {
-		q.trace_id = d->trace_id;
+	if (query_has_trace(d)) {
+		query_set_trace(&q, d->trace_id);
 		q.span_id = d->span_id;
 		q.span_kind = d->span_kind;
 	}
@@ -95,7 +96,7 @@ static struct view_query narrow_by_row(const struct view_query *base, const stru
 /* What a narrowed place is called: the container, the trace, the operation, the process. */
 static char *narrow_name(const struct app *app, const struct view_query *q, bool with_trace)
 {
-	if (q->trace_id && with_trace)
+	if (query_has_trace(q) && with_trace)
 		return g_strdup_printf("%016" G_GINT64_MODIFIER "x", q->trace_id);
 	if (q->tid >= 0)
 		return g_strdup_printf("tid %d", q->tid);
@@ -139,7 +140,7 @@ static struct view_query narrow_here(struct place *p)
 		const struct thread_info *t = timeline_thread(p->rows->tl, w->span->thread);
 		const struct process_info *of = t ? timeline_process(p->rows->tl, t->process) : NULL;
 
-		q.trace_id = w->span->trace_id;
+		query_set_trace(&q, w->span->trace_id);
 		q.span_id = w->span->span_id;
 		q.span_kind = (int)w->span->kind;
 		q.host = t ? t->host : ID_NONE;
@@ -189,6 +190,7 @@ static void open_view(struct app *app, struct place *p, const struct view *view)
 	    !strcmp(view->id, "phases") && p->pane != PANE_PROCESSES) {
 		q = narrow_by_row(&q, place_selected(p));
 		q.trace_id = 0;
+		q.trace_zero = false;
 		if (!q.operation)
 			q.operation = operation_of_row(place_focus(p));
 	}
@@ -609,8 +611,9 @@ static bool selected_span(struct place *p, struct ui_export *ret)
 	if (p->view->kind != VIEW_WATERFALL)
 		q = narrow_by_row(&p->narrow, row);
 	ret->trace_id = q.trace_id;
+	ret->trace_zero = q.trace_zero;
 	ret->span_id = q.span_id;
-	return q.trace_id != 0;
+	return query_has_trace(&q);
 }
 
 static bool export_now(struct app *app, const struct ui_export *what)
@@ -675,9 +678,10 @@ static bool export_text(struct app *app, const char *text, GError **error)
 		}
 	}
 	what.path = path;
-	if (!what.trace_id)
+	bool chosen = what.trace_id || what.trace_zero;
+	if (!chosen)
 		g_set_error(error, BLK_EXPR_ERROR, 0, "select a trace or a span first");
-	return what.trace_id && (export_now(app, &what), true);
+	return chosen && (export_now(app, &what), true);
 }
 
 /* Move. */

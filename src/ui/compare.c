@@ -8,9 +8,9 @@
 /* The span of a row: of a trace without one it is the root. */
 static bool span_of(const struct row *row, struct view_query *q)
 {
-	if (!row || !row->drill.trace_id)
+	if (!row || !query_has_trace(&row->drill))
 		return false;
-	q->trace_id = row->drill.trace_id;
+	query_set_trace(q, row->drill.trace_id);
 	q->span_id = row->drill.span_id;
 	q->span_kind = row->drill.span_kind;
 	return true;

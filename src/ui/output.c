@@ -95,7 +95,7 @@ static char *row_verdict(const struct focus *f, const struct row *row)
 	if (verdict.kind != VALUE_TEXT)
 		return NULL;
 	s = g_string_new(NULL);
-	if (row->drill.trace_id)
+	if (query_has_trace(&row->drill))
 		g_string_append_printf(s, "%016" G_GINT64_MODIFIER "x", row->drill.trace_id);
 	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++) {
 		int column = view_column(f->view, ids[i]);

@@ -52,8 +52,8 @@ static void prepare(struct app *app, struct place *p)
 	if (w && (!t->bound || p->select_span))
 		select_first(p, w);
 	/* The slowest of a range was asked for: from now on it is this one. */
-	if (w && w->root && !p->narrow.trace_id) {
-		p->narrow.trace_id = w->trace_id;
+	if (w && w->root && !query_has_trace(&p->narrow)) {
+		query_set_trace(&p->narrow, w->trace_id);
 		timeline_pin(app->main, w->trace_id);
 	}
 }
@@ -368,7 +368,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 
 	if (!w || !w->root) {
 		canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM,
-			   p->narrow.trace_id ?
+			   query_has_trace(&p->narrow) ?
 			   "this trace is not in memory (any more): Esc goes back" :
 			   "no trace is chosen: 2 lists them, Enter opens one");
 		return;

@@ -38,6 +38,7 @@ struct ui_status {
 
 struct ui_export {
 	uint64_t trace_id, span_id;	/* span_id 0: the whole trace */
+	bool trace_zero;		/* the trace of the id 0 */
 	const char *format;		/* one of ui_export_formats[]; NULL: the first */
 	bool with_kernel;		/* waits and long calls as child spans, too */
 	const char *path;		/* NULL: the default name in the current directory */

@@ -179,7 +179,7 @@ void whole_choose(struct app *app, struct place *p)
 	if (!app->outline && !app->status.kept)
 		return;
 	nav_range(&app->nav, &begin, &end);
-	if (p->view->kind == VIEW_WATERFALL && p->narrow.trace_id)
+	if (p->view->kind == VIEW_WATERFALL && query_has_trace(&p->narrow))
 		app->cover = waterfall_cover(app, p);
 	else if (!app->outline)
 		app->cover = extent_kept_cover(&app->extent, begin, end, extent_fine_step(begin, end));

@@ -281,7 +281,7 @@ static void add_evicted(struct row_map *map, const struct periods *p)
 	bool narrowed = evicted_are_narrowed(&rows->query);
 	int64_t kept_from = timeline_kept_from(rows->tl);
 	struct evicted e = { 0 };
-	if (rows->query.trace_id || p->from[NOW] >= p->to[NOW])
+	if (query_has_trace(&rows->query) || p->from[NOW] >= p->to[NOW])
 		return;
 	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
 		const struct span_sum *s = timeline_span_sum(rows->tl, i);

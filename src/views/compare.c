@@ -435,7 +435,7 @@ static void finish(struct rows *rows, struct compare *cmp, const struct span *a,
 			cmp->b_ns = n_b ? mean(r->side[B].whole_ns, n_b) : -1;
 		}
 		r->mainly = mainly_of(rows, r, &ns);
-		r->c.row.drill.trace_id = r->side[A].n ? cmp->trace_id : cmp->other_trace;
+		query_set_trace(&r->c.row.drill, r->side[A].n ? cmp->trace_id : cmp->other_trace);
 	}
 	common_finish(rows, compare_rows);
 	set_about(rows, cmp, a);
@@ -446,9 +446,9 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 {
 	struct rows *rows = rows_new(tl, query);
 	struct compare *cmp = g_new0(struct compare, 1);
-	uint64_t trace_id = query->trace_id ? query->trace_id : traces_slowest(tl, query);
+	uint64_t trace_id = query_has_trace(query) ? query->trace_id : traces_slowest(tl, query);
 	g_autoptr(blk_tree) t = tree_new(tl, trace_id);
-	int node = find_node(t, query->trace_id ? query->span_id : 0, query->span_kind);
+	int node = find_node(t, query_has_trace(query) ? query->span_id : 0, query->span_kind);
 	rows->extra = cmp;
 	rows->free_extra = g_free;
 	cmp->b_ns = -1;

@@ -65,7 +65,7 @@ void evicted_tell_missing(struct rows *rows, const struct range *range, bool tra
 	const struct view_query *q = &rows->query;
 	bool named = q->operation || q->service;
 	struct evicted e = { 0 };
-	if (q->trace_id || q->among)
+	if (query_has_trace(q) || q->among)
 		return;
 	/* Of a trace with such a span it is not known in which it was. */
 	enum span_sum_of of = traces && !named ? SUM_TRACE : SUM_SPAN;
@@ -86,7 +86,7 @@ void evicted_tell_missing(struct rows *rows, const struct range *range, bool tra
 void evicted_tell_open(struct rows *rows, int64_t at)
 {
 	uint64_t most = 0;
-	if (rows->query.trace_id)
+	if (query_has_trace(&rows->query))
 		return;
 	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
 		const struct span_sum *s = timeline_span_sum(rows->tl, i);

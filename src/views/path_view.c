@@ -130,7 +130,7 @@ static void set_span(struct path_row *r, const struct timeline *tl, const struct
 	r->c.service = timeline_string(tl, s->service);
 	r->trace_id = s->trace_id;
 	r->span_id = s->span_id;
-	r->c.row.drill.trace_id = s->trace_id;
+	query_set_trace(&r->c.row.drill, s->trace_id);
 	r->c.row.drill.span_id = s->span_id;
 	r->c.row.drill.span_kind = (int)s->kind;
 }
@@ -147,7 +147,7 @@ static void add_segment(struct rows *rows, const struct path_segment *p, const s
 	group_fill(&r->c, rows, p->thread);
 	rows->query.by = by;
 	r->c.row.drill = (struct view_query)VIEW_QUERY_INIT;
-	r->c.row.drill.trace_id = of->trace_id;
+	query_set_trace(&r->c.row.drill, of->trace_id);
 	r->since = of->begin_ns;
 	r->p = *p;
 	set_span(r, tl, p->span);
@@ -186,7 +186,7 @@ static void add_sentences(struct rows *rows, struct history *h, const struct tre
 static struct rows *build(const struct timeline *tl, const struct view_query *query)
 {
 	struct rows *rows = rows_new(tl, query);
-	uint64_t trace_id = query->trace_id ? query->trace_id : traces_slowest(tl, query);
+	uint64_t trace_id = query_has_trace(query) ? query->trace_id : traces_slowest(tl, query);
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(blk_tree) t = tree_new(tl, trace_id);
 	int node = query->span_id ? tree_find(t, query->span_id, query->span_kind) : t->root;

@@ -312,7 +312,7 @@ static void add_evicted(struct phases *ph, const struct range *range)
 {
 	const struct timeline *tl = ph->rows->tl;
 	struct evicted e = { 0 }, inner = { 0 };
-	if (ph->rows->query.trace_id)
+	if (query_has_trace(&ph->rows->query))
 		return;
 	for (size_t i = 0; i < timeline_n_span_sums(tl); i++) {
 		const struct span_sum *s = timeline_span_sum(tl, i);
@@ -408,7 +408,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 		const struct trace_info *info = timeline_trace(h->tl, i);
 		if (info->begin_ns >= range.to_ns || info->end_ns < range.from_ns)
 			continue;
-		if (query->trace_id && query->trace_id != info->trace_id)
+		if (query_has_trace(query) && query->trace_id != info->trace_id)
 			continue;
 		g_autoptr(blk_tree) t = tree_new(tl, info->trace_id);
 		add_trace(&ph, t, &range);

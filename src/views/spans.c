@@ -41,7 +41,7 @@ bool query_wants_operation(const struct view_query *q, const struct timeline *tl
 bool query_wants_span(const struct view_query *q, const struct timeline *tl,
 		      const struct span *s)
 {
-	return (!q->trace_id || q->trace_id == s->trace_id) &&
+	return (!query_has_trace(q) || q->trace_id == s->trace_id) &&
 	       (!q->span_id || q->span_id == s->span_id) &&
 	       (q->span_kind < 0 || q->span_kind == (int)s->kind) &&
 	       (q->pid < 0 || q->pid == s->pid) && (q->tid < 0 || q->tid == s->tid) &&
@@ -80,7 +80,7 @@ void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s)
 	r->c.row.key[1] = span_row_key(s);
 	r->c.row.marked = s->errors > 0;
 	r->c.row.open = s->state == SPAN_OPEN;
-	r->c.row.drill.trace_id = s->trace_id;
+	query_set_trace(&r->c.row.drill, s->trace_id);
 	r->c.row.drill.span_id = s->span_id;
 	r->c.row.drill.span_kind = s->kind;
 }
@@ -267,7 +267,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	verdicts_attach(rows, tl);
 	if (query->among)
 		intmap_foreach(query->among, add_trace, rows);
-	else if (query->trace_id)
+	else if (query_has_trace(query))
 		add_trace(query->trace_id, 0, rows);
 	else
 		for (size_t i = 0; i < timeline_n_spans(tl); i++)

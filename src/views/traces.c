@@ -183,7 +183,7 @@ bool trace_in_range(const struct trace_info *t, const struct range *range)
 static bool wants_trace(const struct view_query *q, const struct timeline *tl,
 			const struct trace_info *t)
 {
-	if (q->trace_id && q->trace_id != t->trace_id)
+	if (query_has_trace(q) && q->trace_id != t->trace_id)
 		return false;
 	struct view_query wanted = *q;
 	wanted.span_id = 0;

@@ -31,6 +31,7 @@ struct view_query {
 	int64_t from_ns, to_ns;
 	enum view_by by;
 	uint64_t trace_id, span_id;	/* waterfall: the trace, and the selected span */
+	bool trace_zero;		/* the trace of the id 0, which some writers make; see below */
 	int span_kind;			/* enum span_kind, or -1 */
 	const char *operation;		/* name of a root span (phases, traces) */
 	const char *service;
@@ -48,6 +49,18 @@ struct view_query {
 };
 #define VIEW_QUERY_INIT \
 	{ .span_kind = -1, .pid = -1, .tid = -1, .host = ID_NONE, .other_kind = -1 }
+
+/* Is it narrowed to one trace? */
+static inline bool query_has_trace(const struct view_query *q)
+{
+	return q->trace_id || q->trace_zero;
+}
+
+static inline void query_set_trace(struct view_query *q, uint64_t trace_id)
+{
+	q->trace_id = trace_id;
+	q->trace_zero = !trace_id;
+}
 
 /* Base of every row; a view's row type embeds it first. */
 struct row {

@@ -156,7 +156,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	rows->extra = w;
 	rows->free_extra = waterfall_free;
 	g_ptr_array_set_free_func(rows->rows, NULL);	/* rows belong to w->all */
-	w->trace_id = query->trace_id ? query->trace_id : traces_slowest(tl, query);
+	w->trace_id = query_has_trace(query) ? query->trace_id : traces_slowest(tl, query);
 	w->usual_ns = w->blamed = -1;
 	w->x_usual = -1;
 	w->history = history_new(tl);

@@ -38,13 +38,17 @@ static void test_takes(void)
 	g_assert_cmpuint(q.trace_upper, ==, UINT64_C(0x463ac35c9f6413ad));
 	g_assert_cmpuint(q.other_upper, ==, 0xb);
 	narrow_clear(&q);
+	g_assert_false(query_has_trace(&q));
+	g_assert_true(narrow_parse(&q, "trace=0,span=1", NULL, NULL));	/* BlkKin makes none, others may */
+	g_assert_true(query_has_trace(&q) && q.trace_id == 0);
+	narrow_clear(&q);
 	narrow_clear(&q);
 }
 
 static void test_refuses(void)
 {
 	static const char *const bad[][2] = {
-		{ "", NULL }, { "trace", NULL }, { "trace=", NULL }, { "trace=0", NULL },
+		{ "", NULL }, { "trace", NULL }, { "trace=", NULL }, { "trace=0,span=0", NULL },
 		{ "trace=xyz", NULL }, { "trace=111122223333444455556666777788889", NULL },
 		{ "trace=1,span=11112222333344445", NULL }, { NULL, "1:11112222333344445" },
 		{ "span=1", NULL },

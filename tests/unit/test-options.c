@@ -153,6 +153,7 @@ static void test_export(void)
 		{ "--export-span 0xFF a", 0xff, 0, 0 },
 		{ "--export-trace ffffffffffffffff a", 0, UINT64_MAX, 0 },
 		{ "--export-trace 1 --export-span 2 a", 2, 1, 0 },
+		{ "--export-trace 0 a", 0, 0, 0 },
 		{ "--export-slowest 3 a", 0, 0, 3 },
 	};
 	struct options o;

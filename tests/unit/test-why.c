@@ -104,6 +104,31 @@ static void test_tree_cycles(void)
 	g_assert_cmpint(t->n, ==, 7);
 }
 
+/* BlkKin makes no trace of the id 0, others may: it is asked for as any, by what a row drills to. */
+static void test_tree_zero(void)
+{
+	struct fake *f = fake_new();
+	fake_second(f, 0);
+	fake_span(f, &(struct fake_span){ .trace = 0, .id = 1, UNKNOWN_THREAD, .begin = 1, .end = 9 });
+	fake_span(f, &(struct fake_span){ .trace = 5, .id = 2, UNKNOWN_THREAD, .begin = 1, .end = 99 });
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	struct view_query q = VIEW_QUERY_INIT;
+	q.to_ns = INT64_MAX;
+	query_set_trace(&q, 0);
+	struct rows *spans = view_find("spans")->build(tl, &q);
+	g_assert_cmpuint(spans->rows->len, ==, 1);
+	q = ((struct row *)spans->rows->pdata[0])->drill;
+	struct rows *rows = view_waterfall.build(tl, &q);
+	g_assert_cmpuint(rows->rows->len, ==, 1);
+	g_assert_cmpuint(waterfall_of(rows)->root->span_id, ==, 1);
+	rows_free(rows);
+	rows_free(spans);
+	q = (struct view_query)VIEW_QUERY_INIT;
+	rows = view_waterfall.build(tl, &q);
+	g_assert_cmpuint(waterfall_of(rows)->trace_id, ==, 5);
+	rows_free(rows);
+}
+
 /* Whatever ids and parents there are, every span is there once. */
 static void test_tree_random(void)
 {
@@ -667,6 +692,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/tree/halves", test_tree_halves);
 	g_test_add_func("/tree/missing-parent", test_tree_missing_parent);
 	g_test_add_func("/tree/cycles", test_tree_cycles);
+	g_test_add_func("/tree/zero", test_tree_zero);
 	g_test_add_func("/tree/random", test_tree_random);
 	g_test_add_func("/why/story", test_story);
 	g_test_add_func("/why/deep", test_deep);
