@@ -375,7 +375,7 @@ static void tell_peer(struct joined *j, const struct read_span *r)
 
 	if (r->span->kind != SPAN_LOCAL && has_kind(same, other))
 		return;
-	add_peer_tag(j, r->span, "peer.service", r->remote_service);
+	add_peer_tag(j, r->span, TAG_PEER_SERVICE, r->remote_service);
 	add_peer_tag(j, r->span, "peer.ip", r->remote_ip);
 	add_peer_tag(j, r->span, "peer.port", r->remote_port ? port : NULL);
 }

@@ -185,6 +185,21 @@ static void add_call(struct span_sums *sums, const struct tree *t, int i)
 		hist_add(&to->gaps, gap);
 }
 
+/* Of a service that tells nothing: what it did is not known. */
+static void add_call_outside(struct span_sums *sums, const struct tree *t, int i)
+{
+	const struct span *s = t->nodes[i].span;
+	uint32_t service = tree_called_outside(t, i);
+	if (service == ID_NONE)
+		return;
+	struct span_sum *to = sum_at(sums, &(struct span_sum_key){
+		.of = SUM_CALL, .service = service, .name = ID_NONE, .operation = ID_NONE,
+		.operation_service = s->service }, s->end_ns);
+	const int64_t part[PART_N] = { [PART_UNKNOWN] = span_duration(s) };
+	add_duration(to, part, span_duration(s));
+	to->errors += s->errors;
+}
+
 /* Which phases have been seen below which parents of an operation. */
 struct seen {
 	struct intmap phase[SPAN_SERVER + 1];	/* of each kind: service and name -> number */
@@ -272,6 +287,7 @@ void span_sums_add(struct span_sums *sums, const struct tree *t)
 		if (t->nodes[i].span->state != SPAN_OPEN) {
 			add_span(sums, t->nodes[i].span);
 			add_call(sums, t, i);
+			add_call_outside(sums, t, i);
 		}
 		if (t->nodes[i].parent < 0)
 			add_operation(sums, t, i);

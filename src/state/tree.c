@@ -233,6 +233,7 @@ struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)
 	struct tree *t = g_new0(struct tree, 1);
 	struct builder b = { .tl = tl };
 	collect(&b, trace_id);
+	t->tl = tl;
 	t->trace_id = trace_id;
 	t->nodes = g_new(struct tree_node, b.n + 1);
 	b.parent = g_new(int, 3 * b.n + 1);
@@ -311,6 +312,23 @@ bool tree_is_call(const struct tree *t, int i, const struct span **ret_caller)
 	*ret_caller = p;
 	return node->span->state != SPAN_OPEN && !node->orphan &&
 	       !(p && p->service == node->span->service);
+}
+
+uint32_t tree_called_outside(const struct tree *t, int i)
+{
+	const struct span *s = t->nodes[i].span;
+	if (s->kind != SPAN_CLIENT || s->state == SPAN_OPEN)
+		return ID_NONE;
+	for (int c = t->nodes[i].first_child; c >= 0; c = t->nodes[c].next)
+		if (t->nodes[c].span->service != s->service)
+			return ID_NONE;
+	for (uint32_t k = s->n_tags; k > 0; k--) {
+		const struct span_tag *tag = &s->tags[k - 1];
+		if (strcmp(timeline_string(t->tl, tag->key), TAG_PEER_SERVICE) == 0)
+			return tag->val != s->service && *timeline_string(t->tl, tag->val) ?
+				tag->val : ID_NONE;
+	}
+	return ID_NONE;
 }
 
 int64_t tree_call_ns(const struct span *caller, const struct span *s)

@@ -23,7 +23,8 @@ struct service_row {
 	uint32_t from, to;		/* hosts of callers and called */
 	bool hosts_differ;		/* several of them */
 	int64_t clock_ns, clock_error_ns;	/* the called one's is ahead; TIME_UNKNOWN */
-	const struct span *worst;	/* called span of the longest call; the rows hold it.
+	const struct span *worst;	/* called span of the longest call, or, where the called service
+					 * has none, the calling one; the rows hold it.
 					 * NULL: it was evicted */
 	int64_t worst_ns;
 	const char *verdict;		/* when it was asked for */
@@ -176,21 +177,37 @@ static struct service_row *row_of(struct row_map *map, uint32_t caller, uint32_t
 	return r;
 }
 
-/* A call from `caller` (NULL: outside) that is `s` in the called service. */
-static void add_call(struct row_map *map, const struct span *caller, const struct span *s,
-		     double seconds)
+static void add_one(struct service_row *r, const struct span *s, int64_t ns, const int64_t part[PART_N])
 {
-	struct service_row *r = row_of(map, caller ? caller->service : ID_NONE, s->service, seconds);
-	int64_t ns = tree_call_ns(caller, s);
-	add_hosts(r, caller, s);
 	hist_add(&r->c.latency, ns);
-	add_gap(r, caller, s);
 	if (is_worse(r, s, ns)) {
 		r->worst = s;
 		r->worst_ns = ns;
 	}
 	r->c.errors += s->errors;
-	common_add_parts(&r->c, s->part);
+	common_add_parts(&r->c, part);
+}
+
+/* A call from `caller` (NULL: outside) that is `s` in the called service. */
+static void add_call(struct row_map *map, const struct span *caller, const struct span *s,
+		     double seconds)
+{
+	struct service_row *r = row_of(map, caller ? caller->service : ID_NONE, s->service, seconds);
+	r->c.row.drill.service = r->c.service;
+	int64_t ns = tree_call_ns(caller, s);
+	add_hosts(r, caller, s);
+	add_gap(r, caller, s);
+	add_one(r, s, ns, s->part);
+}
+
+/* To a service that has no spans, as the caller's span tells: what it did is not known. */
+static void add_call_outside(struct row_map *map, const struct span *s, uint32_t service, double seconds)
+{
+	const int64_t part[PART_N] = { [PART_UNKNOWN] = span_duration(s) };
+	struct service_row *r = row_of(map, s->service, service, seconds);
+	if (!r->c.latency.count)
+		r->c.row.drill.service = r->caller;	/* there are no spans but these */
+	add_one(r, s, span_duration(s), part);
 }
 
 /* Of one of the two services, when one is asked for. */
@@ -208,6 +225,9 @@ static void add_trace(struct row_map *map, const struct tree *t, const struct ra
 		if (tree_is_call(t, i, &caller) && range_has_span(range, s) &&
 		    is_wanted(map->rows, caller ? caller->service : ID_NONE, s->service))
 			add_call(map, caller, s, range->seconds);
+		uint32_t outside = range_has_span(range, s) ? tree_called_outside(t, i) : ID_NONE;
+		if (outside != ID_NONE && is_wanted(map->rows, s->service, outside))
+			add_call_outside(map, s, outside, range->seconds);
 	}
 }
 

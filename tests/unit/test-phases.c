@@ -3,6 +3,7 @@
  * Phases and services: sums by hand, shares that close.
  */
 #include "lib/fake_timeline.h"
+#include "state/tree.h"
 #include "views/view.h"
 
 #include <string.h>
@@ -159,6 +160,48 @@ static void test_services(void)
 	rows_free(rows);
 }
 
+/* A database tells nothing: its row is what the callers say. Where the called service has spans, or
+ * the other end is the same service, they tell. */
+static void test_services_outside(void)
+{
+	struct fake *f = fake_new();
+	uint32_t peer = fake_string(f, TAG_PEER_SERVICE);
+	static const struct {
+		const char *name, *service, *peer; uint64_t parent; enum span_kind kind; int ms;
+	} all[] = {
+		{ "get", "web", NULL, 0, SPAN_SERVER, 90 }, { "select", "web", "mysql", 1, SPAN_CLIENT, 10 },
+		{ "select", "web", "mysql", 1, SPAN_CLIENT, 30 }, { "ask", "web", "store", 1, SPAN_CLIENT, 20 },
+		{ "ask", "store", NULL, 4, SPAN_SERVER, 15 }, { "own", "web", "web", 1, SPAN_CLIENT, 5 },
+		{ "local", "web", "redis", 1, SPAN_LOCAL, 5 }, { "none", "web", "", 1, SPAN_CLIENT, 5 },
+	};
+	fake_second(f, 0);
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+		struct span *s = fake_span(f, &(struct fake_span){ .trace = 1, .id = i + 1,
+			.parent = all[i].parent, .name = all[i].name, .service = all[i].service,
+			.kind = all[i].kind, .thread = ID_NONE, .begin = 0, .end = all[i].ms * FAKE_MS });
+		if (all[i].peer)
+			fake_tag(s, peer, fake_string(f, all[i].peer));
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	const struct view *v = view_find("services");
+	struct view_query q = VIEW_QUERY_INIT;
+	q.to_ns = INT64_MAX;
+	struct rows *rows = v->build(tl, &q);
+	static const char *const services[] = { "web", "mysql", "store" };
+	g_assert_cmpuint(rows->rows->len, ==, G_N_ELEMENTS(services));
+	for (guint i = 0; i < rows->rows->len; i++)
+		g_assert_cmpstr(cell(v, rows, i, "service").s, ==, services[i]);
+	g_assert_cmpstr(cell(v, rows, 1, "caller").s, ==, "web");
+	g_assert_cmpint(cell(v, rows, 1, "count").i, ==, 2);
+	g_assert_cmpint(cell(v, rows, 1, "max_ns").i, ==, 30 * FAKE_MS);
+	g_assert_cmpint(cell(v, rows, 1, "unknown_ns").i, ==, 40 * FAKE_MS);
+	g_assert_true(cell(v, rows, 1, "gap_ns").kind == VALUE_NONE);
+	g_assert_cmpstr(((struct row *)rows->rows->pdata[1])->drill.service, ==, "web");
+	g_assert_cmpint(cell(v, rows, 2, "count").i, ==, 1);
+	g_assert_cmpint(cell(v, rows, 2, "max_ns").i, ==, 15 * FAKE_MS);
+	rows_free(rows);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -168,5 +211,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/phases/inner-operation", test_inner_operation);
 	g_test_add_func("/phases/range", test_range);
 	g_test_add_func("/services/story", test_services);
+	g_test_add_func("/services/outside", test_services_outside);
 	return g_test_run();
 }
