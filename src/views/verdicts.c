@@ -4,8 +4,13 @@
 
 struct verdicts {
 	struct history *history;
-	GHashTable *trees;		/* trace id -> tree, of those asked for */
+	struct tree *small;		/* of the trace asked for last, or NULL */
+	GHashTable *large;		/* trace id -> tree, of those asked for: rows may be mixed */
+	int n_large;			/* their spans */
 };
+
+#define LARGE 256			/* spans; a smaller tree is made again as soon */
+#define MOST_LARGE 1000000		/* spans of trees that are kept: they hold them, and 100 to 300 bytes each */
 
 static void free_tree(void *t)
 {
@@ -16,7 +21,7 @@ struct verdicts *verdicts_new(const struct timeline *tl)
 {
 	struct verdicts *v = g_new0(struct verdicts, 1);
 	v->history = history_new(tl);
-	v->trees = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_tree);
+	v->large = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, free_tree);
 	return v;
 }
 
@@ -24,7 +29,8 @@ void verdicts_free(struct verdicts *v)
 {
 	if (!v)
 		return;
-	g_hash_table_unref(v->trees);
+	tree_free(v->small);
+	g_hash_table_unref(v->large);
 	history_free(v->history);
 	g_free(v);
 }
@@ -34,14 +40,31 @@ struct history *verdicts_history(struct verdicts *v)
 	return v->history;
 }
 
+static struct tree *tree_of(struct verdicts *v, uint64_t trace_id)
+{
+	struct tree *t = g_hash_table_lookup(v->large, &trace_id);
+	if (!t && v->small && v->small->trace_id == trace_id)
+		t = v->small;
+	if (t)
+		return t;
+	t = tree_new(v->history->tl, trace_id);
+	if (t->n < LARGE) {
+		tree_free(v->small);
+		return v->small = t;
+	}
+	if (t->n > MOST_LARGE - v->n_large) {
+		g_hash_table_remove_all(v->large);
+		v->n_large = 0;
+	}
+	v->n_large += MIN(t->n, MOST_LARGE);
+	g_hash_table_insert(v->large, &t->trace_id, t);
+	return t;
+}
+
 char *verdicts_of(struct verdicts *v, const struct span *s)
 {
 	struct why why;
-	struct tree *t = g_hash_table_lookup(v->trees, &s->trace_id);
-	if (!t) {
-		t = tree_new(v->history->tl, s->trace_id);
-		g_hash_table_insert(v->trees, &t->trace_id, t);
-	}
+	struct tree *t = tree_of(v, s->trace_id);
 	int node = tree_find(t, s->span_id, s->kind);
 	if (node < 0)
 		return NULL;
