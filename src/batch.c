@@ -265,10 +265,9 @@ static void widen_range(const struct batch *b, int64_t *from, int64_t *to)
 static int print_recorded(struct batch *b)
 {
 	int64_t from, to, first, end;
-	bool ranged = reading_keep_range(&b->r, b->o);
 
-	while (!b->list.broken && !reading_wait(&b->r, ranged ? 100 : 10))
-		ranged = ranged || reading_keep_range(&b->r, b->o);
+	while (!b->list.broken && !reading_wait(&b->r, 100))
+		;
 	if (b->list.broken) {
 		reading_stop(&b->r);
 		b->broken = b->list.broken;

@@ -59,6 +59,40 @@ size_t reading_timeline_memory(const struct options *o)
 	return o->memory - MIN(o->memory / 2, MOST_BESIDE);
 }
 
+/* What counts from the end is known only with it; *ret stays as it is then. */
+static bool parse(const char *text, int64_t first, const struct outline *whole, int64_t last,
+		  int64_t *ret)
+{
+	if (!text || (!whole && (strchr(text, '%') || strcmp(text, "end") == 0)))
+		return true;
+	return timefmt_parse_instant(text, first, first, last, ret, NULL);
+}
+
+/* What will be asked for by its time must stay from the first spans on: what comes in one go may
+ * be more than there is room for. */
+static void keep_range(void *data)
+{
+	struct reading *r = data;
+	const struct options *o = r->options;
+	int64_t first, newest, at = INT64_MIN, from = INT64_MIN, to = INT64_MAX;
+
+	if (!timeline_coverage(r->tl, &first, &newest))
+		return;
+	struct outline *whole = job_outline(r->job);
+	/* The last packet ends about where its events do; without an index nobody knows. */
+	int64_t last = whole ? MAX(whole->to_ns, newest) : newest;
+	bool fine = parse(o->from, first, whole, last, &from) && parse(o->to, first, whole, last, &to) &&
+		    parse(o->at, first, whole, last, &at);
+	outline_unref(whole);
+	if (at != INT64_MIN) {
+		from = time_floor(at, options_step(o));
+		to = from + options_step(o);
+	}
+	if (fine && (from != INT64_MIN || to != INT64_MAX))
+		timeline_keep_range(r->tl, MAX(from, first) - ABOUT_NS,
+				    to < INT64_MAX - ABOUT_NS ? to + ABOUT_NS : INT64_MAX);
+}
+
 /* What is written or compared whole needs all spans; what is printed of a recorded trace all its
  * seconds, and the traces asked for. */
 static struct timeline *new_timeline(const struct options *o)
@@ -86,7 +120,7 @@ int reading_start(struct reading *r, const struct options *o)
 		.without_spans = o->without_spans,
 	};
 
-	*r = (struct reading){ .live = o->live, .timeout_ms = o->relay.timeout_ms,
+	*r = (struct reading){ .options = o, .live = o->live, .timeout_ms = o->relay.timeout_ms,
 			       .waits = o->relay.wait };
 	if (o->live) {
 		int code;
@@ -110,6 +144,8 @@ int reading_start(struct reading *r, const struct options *o)
 		r->in = input_new_paths((const char *const *)o->paths, o->reader);
 	}
 	r->tl = new_timeline(o);
+	if (!o->live && (o->at || o->from || o->to))
+		timeline_tell_beginning(r->tl, keep_range, r);
 	if (!o->live)
 		options.publish_every_ns = NS_PER_S;
 	reading_catch_signals();
@@ -221,31 +257,6 @@ static int tell_outside(const char *option, int64_t at, int64_t first, int64_t l
 	log_error("%s: %s is outside of the trace, which goes from %s to %s", option,
 		  timefmt_date_ms(a, at), timefmt_date_ms(f, first), timefmt_date_ms(l, last));
 	return EXIT_FAILED;
-}
-
-static bool parse(const char *text, int64_t first, int64_t last, int64_t *ret)
-{
-	return !text || timefmt_parse_instant(text, first, first, last, ret, NULL);
-}
-
-bool reading_keep_range(struct reading *r, const struct options *o)
-{
-	int64_t first, newest, from = INT64_MIN, to = INT64_MAX;
-	if (!o->at && !o->from && !o->to)
-		return true;
-	if (!timeline_coverage(r->tl, &first, &newest))
-		return false;
-	struct outline *whole = job_outline(r->job);
-	/* The last packet ends about where its events do; without an index nobody knows. */
-	int64_t last = whole ? MAX(whole->to_ns, newest) : newest;
-	if (parse(o->from, first, last, &from) && parse(o->to, first, last, &to) &&
-	    parse(o->at, first, last, &from)) {
-		from = o->at ? time_floor(from, options_step(o)) : from;
-		to = o->at ? from + options_step(o) : to;
-		timeline_keep_range(r->tl, MAX(from, first) - ABOUT_NS, MIN(to, last) + ABOUT_NS);
-	}
-	outline_unref(whole);
-	return true;
 }
 
 int reading_find_range(const struct reading *r, const struct options *o, int64_t *ret_from,

@@ -10,6 +10,7 @@
 #include "options.h"
 
 struct reading {
+	const struct options *options;	/* reading_start()'s, not owned */
 	struct input *in;
 	struct job *job;
 	struct timeline *tl;
@@ -22,7 +23,8 @@ struct reading {
 };
 
 /* EXIT_FINE, or the program's exit code after the message was printed. Catches
- * SIGINT, SIGTERM and SIGHUP until reading_free(). */
+ * SIGINT, SIGTERM and SIGHUP until reading_free(). Both stay where they are until then. Of a
+ * recorded trace, spans of --at, --from and --to are evicted last. */
 int reading_start(struct reading *r, const struct options *o);
 /* Of --memory, what the timeline may hold. */
 size_t reading_timeline_memory(const struct options *o);
@@ -45,10 +47,6 @@ int reading_caught(void);
 
 /* Coverage as a half-open range; false while nothing was read. */
 bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to);
-
-/* Says the timeline which traces will be asked for, as far as that can be known at the begin. Call
- * it until it is true: then there is no more to say. */
-bool reading_keep_range(struct reading *r, const struct options *o);
 
 /* What --at, --from and --to mean in this trace; without them, all of it. EXIT_FINE, or
  * the program's exit code after the message was printed. */

@@ -291,6 +291,12 @@ void timeline_tell_evicting(struct timeline *tl, timeline_evicting tell, void *d
 	tl->evicting_data = data;
 }
 
+void timeline_tell_beginning(struct timeline *tl, timeline_beginning tell, void *data)
+{
+	tl->beginning = tell;
+	tl->beginning_data = data;
+}
+
 void timeline_keep_range(struct timeline *tl, int64_t from_ns, int64_t to_ns)
 {
 	tl->wanted_from = from_ns;
@@ -704,12 +710,23 @@ static bool has_entries(const struct publication *p)
 	       p->spans->len || p->classes->len;
 }
 
+static void tell_beginning(struct timeline *tl)
+{
+	timeline_beginning tell = tl->beginning;
+
+	if (!tell || !tl->has_coverage)
+		return;
+	tl->beginning = NULL;
+	tell(tl->beginning_data);
+}
+
 void timeline_apply(struct timeline *tl, struct publication *p)
 {
 	bool changed = has_entries(p);
 
 	changed |= release_held_back(tl);
 	changed |= apply_totals(tl, p);
+	tell_beginning(tl);
 	apply_registries(tl, p);
 	for (unsigned i = 0; i < p->seconds->len; i++) {
 		struct second **s = (struct second **)&g_ptr_array_index(p->seconds, i);

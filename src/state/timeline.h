@@ -148,6 +148,10 @@ void timeline_keep_seconds(struct timeline *tl);
  * still. Not told what goes with its seconds. */
 typedef void (*timeline_evicting)(void *data, const uint64_t *trace_ids, size_t n);
 void timeline_tell_evicting(struct timeline *tl, timeline_evicting tell, void *data);
+/* Told once: with the first publication that says since when there is something, before anything
+ * of it can be evicted. timeline_coverage() tells it then. */
+typedef void (*timeline_beginning)(void *data);
+void timeline_tell_beginning(struct timeline *tl, timeline_beginning tell, void *data);
 /* Traces of others than these instants are evicted first: these will be asked for. */
 void timeline_keep_range(struct timeline *tl, int64_t from_ns, int64_t to_ns);
 /* These are never evicted, and go on all the same. At most TIMELINE_KEPT; 0: none. */

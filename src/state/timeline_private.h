@@ -80,6 +80,8 @@ struct timeline {
 	bool whole_seconds;		/* they are never folded, nor dropped */
 	timeline_evicting evicting;	/* NULL: nobody is told */
 	void *evicting_data;
+	timeline_beginning beginning;	/* NULL: nobody is told (any more) */
+	void *beginning_data;
 	int64_t wanted_from, wanted_to;	/* traces of then are evicted after others; equal: of any time */
 	uint64_t kept[TIMELINE_KEPT];	/* trace ids that are never evicted; 0: none */
 	size_t beside_bytes;		/* what is held for spans that are to come */

@@ -1,6 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Copies a trace, as if it had been recorded so many seconds later: `shifted.py TRACE COPY SECONDS`."""
+"""Copies a trace, as if it had been recorded so many seconds later: `python3 shifted.py TRACE COPY SECONDS`."""
 import os
 import re
 import shutil
