@@ -207,15 +207,32 @@ static bool open_reader(const struct input *in, struct job_trace *ret, GError **
 	return ret->source != NULL;
 }
 
-/* Spans from files of JSON. */
+/* ---- spans from files of JSON ---- */
+
+static struct publication *next_spans(void *self, const struct string_offer *offer, GError **error)
+{
+	return import_next(self, offer, error);
+}
+
+static char *import_told(void *self)
+{
+	char *warning = import_warning(self);
+	if (warning)
+		log_note("%s", warning);
+	return warning;
+}
+
+static void free_import(void *self)
+{
+	import_free(self);
+}
+
 static bool open_files(const struct input *in, struct job_trace *ret, GError **error)
 {
-	ret->whole = import_files((const char *const *)in->paths, ret->watch, &ret->warning,
-				  error);
+	ret->maker = (struct job_maker){ next_spans, import_told, free_import,
+		import_open((const char *const *)in->paths, 0, ret->watch, error) };
 	ret->reader = g_strdup("import of Zipkin JSON");
-	if (ret->warning)
-		log_note("%s", ret->warning);
-	return ret->whole != NULL;
+	return ret->maker.self != NULL;
 }
 
 static bool open_trace(void *data, struct job_trace *ret, GError **error)

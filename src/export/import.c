@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files of spans as one publication: see import.h. All are read, then what belongs
- * together is joined: reports of one span, waits and calls with the span they were in.
+ * Files of spans as publications: see import.h. First it is found where the spans of each trace are;
+ * then some traces at a time are read, and what belongs together is joined: reports of one span,
+ * waits and calls with the span they were in.
  */
 #include "export/import.h"
 
 #include "base/timefmt.h"
 #include "export/import_join.h"
-#include "export/json_items.h"
+#include "export/import_survey.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <gio/gio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_BYTES ((goffset)1 << 30)	/* of a file, and two to three times as much memory */
+#define PIECE_BYTES (8u << 20)		/* of files, and two to three times as much memory */
 #define TELL_EVERY 1024			/* spans */
-#define READING 0.9			/* of the time, about; the rest is joining */
+#define SURVEY 0.1			/* of the time, about; the rest is reading */
+#define LAST_PLACE G_MAXUINT
 
 bool import_is_file(const char *path)
 {
@@ -26,61 +29,83 @@ bool import_is_file(const char *path)
 }
 
 struct import {
+	char **paths;
+	struct survey survey;
 	struct import_names names;
-	struct joined joined;
 	const struct watch *watch;
-	goffset bytes, done;		/* of all files; of those that are read */
-	bool stopped;
+	size_t piece_bytes;
+	uint64_t size;			/* of all files; when all are looked through */
+	uint64_t done;			/* of these bytes, or of the survey's items, lies behind us */
+	guint at;			/* in the survey's order: what is read next */
+	int fd;				/* of paths[file], or -1 */
+	guint file;
+	uint64_t number;		/* of publications */
+	uint32_t n_spans;		/* that were handed out */
+	struct intmap seconds;		/* in which these begin or end, in seconds */
+	int64_t first_ns, last_ns;	/* of these */
+	bool stopped, ended;
 	unsigned left_out;
-	char *why;			/* the first one was */
+	char *why;			/* the first one was, */
+	guint why_at;			/* which is this item of the survey */
 };
 
-static void leave_out(struct import *im, const char *path, unsigned n, const char *why)
+/* The first in the order of the files is told of. `nth`: of its file, or -1: of the file itself. */
+static void leave_out(struct import *im, guint item, guint file, int64_t nth, const char *why)
 {
 	im->left_out++;
-	if (im->why)
+	if (im->why && im->why_at <= item)
 		return;
-	g_autofree char *name = g_path_get_basename(path);
-	im->why = n ? g_strdup_printf("%s: span %u: %s", name, n, why)
-		    : g_strdup_printf("%s: %s", name, why);
+	g_autofree char *name = g_path_get_basename(im->paths[file]);
+	g_free(im->why);
+	im->why_at = item;
+	im->why = nth >= 0 ? g_strdup_printf("%s: span %" G_GINT64_FORMAT ": %s", name, nth + 1, why)
+			   : g_strdup_printf("%s: %s", name, why);
 }
 
-static void tell(struct import *im, uint64_t at)
+static void tell(struct import *im, double progress, uint64_t n)
 {
-	double progress = READING * (double)(im->done + (goffset)at) / (double)MAX(im->bytes, 1);
-	im->stopped |= !watch_go_on(im->watch, MIN(progress, READING), im->joined.spans->len);
+	im->stopped |= !watch_go_on(im->watch, MIN(progress, 1), n);
 }
 
-static void read_items(struct import *im, const char *path, int fd)
+/* ---- where it all is ---- */
+
+static void survey_items(struct import *im, guint file, int fd)
 {
+	struct survey *v = &im->survey;
 	struct json_items items;
 	const char *item;
 	size_t n;
 
 	json_items_open(&items, fd);
-	for (unsigned i = 1; !im->stopped && json_items_next(&items, &item, &n); i++) {
-		g_autoptr(GError) error = NULL;
-		struct read_span *r = zipkin_read(&im->names, item, n, &error);
-		if (!r)
-			leave_out(im, path, i, error->message);
-		else if (!joined_add(&im->joined, r))
-			leave_out(im, path, i, "too many spans of one id");
-		if (i % TELL_EVERY == 0)
-			tell(im, json_items_at(&items));
+	survey_begin_file(v);
+	while (!im->stopped && json_items_next(&items, &item, &n)) {
+		if (!survey_add(v, item, n, json_items_at(&items))) {
+			items.error = "too many spans";
+			break;
+		}
+		if (v->items->len % TELL_EVERY == 0)
+			tell(im, SURVEY * (double)(im->done + json_items_at(&items)) / (double)MAX(im->size, 1), 0);
 	}
 	uint64_t at = json_items_at(&items);
-	im->done += (goffset)at;
+	im->done += at;
 	g_autofree char *why = items.error ? g_strdup_printf("at byte %" G_GUINT64_FORMAT ": %s", at,
 							       items.error) : NULL;
 	if (why)
-		leave_out(im, path, 0, why);
+		leave_out(im, v->items->len, file, -1, why);
 	json_items_clear(&items);
 }
 
-static void read_file(struct import *im, const char *path, GError **error)
+static int open_file(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+static bool survey_file(struct import *im, guint file, GError **error)
+{
+	const char *path = im->paths[file];
+	int fd = open_file(path);
 	struct stat st;
+	bool fine = false;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED, "cannot read '%s': %s", path,
@@ -89,16 +114,104 @@ static void read_file(struct import *im, const char *path, GError **error)
 		g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
 			    "cannot read '%s': directories of traces and files of spans can't be "
 			    "combined", path);
-	else if (st.st_size > MOST_BYTES)
-		g_set_error(error, G_IO_ERROR, G_IO_ERROR_FAILED,
-			    "cannot read '%s': larger than 1 GiB", path);
 	else
-		read_items(im, path, fd);
+		fine = true;
+	if (fine)
+		survey_items(im, file, fd);
 	if (fd >= 0)
 		close(fd);
+	return fine;
+}
+
+/* ---- reading ---- */
+
+/* Of the file of an item; false: it is not there any more. */
+static bool read_text(struct import *im, const struct survey_item *item, guint file, char *ret)
+{
+	if (im->fd < 0 || im->file != file) {
+		if (im->fd >= 0)
+			close(im->fd);
+		im->fd = open_file(im->paths[file]);
+		im->file = file;
+	}
+	size_t have = 0;
+	while (im->fd >= 0 && have < item->n_bytes) {
+		ssize_t n = pread(im->fd, ret + have, item->n_bytes - have, (off_t)(item->at + have));
+		if (n <= 0 && !(n < 0 && errno == EINTR))
+			return false;
+		have += n > 0 ? (size_t)n : 0;
+	}
+	return have == item->n_bytes;
+}
+
+static void read_item(struct import *im, struct joined *joined, guint i, GByteArray *text)
+{
+	const struct survey_item *item = &g_array_index(im->survey.items, struct survey_item, i);
+	g_autoptr(GError) error = NULL;
+	guint file, nth;
+
+	survey_place(&im->survey, i, &file, &nth);
+	g_byte_array_set_size(text, item->n_bytes);
+	if (!read_text(im, item, file, (char *)text->data)) {
+		leave_out(im, i, file, nth, "the file was changed meanwhile");
+		return;
+	}
+	struct read_span *r = zipkin_read(&im->names, (const char *)text->data, text->len, &error);
+	if (!r)
+		leave_out(im, i, file, nth, error->message);
+	else if (!joined_add(joined, r))
+		leave_out(im, i, file, nth, "too many spans of one id");
+}
+
+/* Whole traces, as many as have room. */
+static guint end_of_piece(const struct import *im)
+{
+	const struct survey *v = &im->survey;
+	size_t bytes = 0;
+	guint end = im->at;
+
+	for (uint32_t trace = 0; end < v->items->len; end++) {
+		const struct survey_item *item = &g_array_index(v->items, struct survey_item, v->order[end]);
+		if (bytes >= im->piece_bytes && item->trace != trace)
+			break;
+		trace = item->trace;
+		bytes += item->n_bytes;
+	}
+	return end;
+}
+
+static int compare_items(const void *va, const void *vb)
+{
+	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+	return (a > b) - (a < b);
+}
+
+/* In the order of the files: they are read forwards, and of several reports the first one counts. */
+static void read_piece(struct import *im, struct joined *joined)
+{
+	struct survey *v = &im->survey;
+	g_autoptr(GByteArray) text = g_byte_array_new();
+	guint end = end_of_piece(im);
+
+	qsort(v->order + im->at, end - im->at, sizeof *v->order, compare_items);
+	for (; im->at < end && !im->stopped; im->at++) {
+		guint i = v->order[im->at];
+		read_item(im, joined, i, text);
+		im->done += g_array_index(v->items, struct survey_item, i).n_bytes;
+		if ((im->at + 1) % TELL_EVERY == 0)
+			tell(im, SURVEY + (1 - SURVEY) * (double)im->done / (double)MAX(v->bytes, 1),
+			     im->n_spans + joined->spans->len);
+	}
 }
 
 /* ---- the publication ---- */
+
+static void note_second(struct import *im, int64_t ns)
+{
+	uint64_t second = (uint64_t)(time_floor(ns, NS_PER_S) / NS_PER_S);
+	if (intmap_get(&im->seconds, second) == INTMAP_NONE)
+		intmap_set(&im->seconds, second, 0);
+}
 
 static int compare_int64(const void *va, const void *vb)
 {
@@ -107,23 +220,18 @@ static int compare_int64(const void *va, const void *vb)
 }
 
 /* Seconds in which a span begins or ends: there is nothing else to tell of them. */
-static void add_seconds(struct publication *pub, GArray *spans)
+static void add_seconds(const struct import *im, struct publication *pub)
 {
 	g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(int64_t));
 
-	for (guint i = 0; i < spans->len; i++) {
-		const struct span *s = g_array_index(spans, struct published_span, i).span;
-		const int64_t ends[] = { time_floor(s->begin_ns, NS_PER_S),
-					 time_floor(s->end_ns, NS_PER_S) };
-		g_array_append_vals(begins, ends, G_N_ELEMENTS(ends));
-		pub->first_ns = MIN(pub->first_ns, s->begin_ns);
-		pub->last_ns = MAX(pub->last_ns, s->end_ns);
+	for (uint32_t i = 0; im->seconds.mask && i <= im->seconds.mask; i++) {
+		int64_t begin = (int64_t)im->seconds.keys[i] * NS_PER_S;
+		if (im->seconds.values[i] != INTMAP_NONE)
+			g_array_append_val(begins, begin);
 	}
 	g_array_sort(begins, compare_int64);
 	for (guint i = 0; i < begins->len; i++) {
 		int64_t begin = g_array_index(begins, int64_t, i);
-		if (i > 0 && begin == g_array_index(begins, int64_t, i - 1))
-			continue;
 		struct second *second = second_new(MAX(begin, pub->first_ns),
 						   MIN(begin + NS_PER_S, pub->last_ns + 1));
 		second_seal(second);
@@ -154,11 +262,11 @@ static int64_t *end_of(GHashTable *ends, const struct span *s)
 }
 
 /* As if they had come when they were over: what memory has no room for goes oldest first. */
-static void add_spans(struct import *im, struct publication *pub)
+static void add_spans(struct import *im, struct joined *joined, struct publication *pub)
 {
 	g_autoptr(GArray) order = g_array_new(FALSE, FALSE, sizeof(struct place_in_time));
 	g_autoptr(GHashTable) ends = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
-	GPtrArray *spans = im->joined.spans;
+	GPtrArray *spans = joined->spans;
 
 	for (guint i = 0; i < spans->len; i++) {
 		const struct span *s = ((struct read_span *)spans->pdata[i])->span;
@@ -176,59 +284,114 @@ static void add_spans(struct import *im, struct publication *pub)
 		guint at = g_array_index(order, struct place_in_time, i).i;
 		struct read_span *r = spans->pdata[at];
 		span_seal(r->span);
-		publication_add_span(pub, pub->spans->len, g_steal_pointer(&r->span));
+		im->first_ns = MIN(im->first_ns, r->span->begin_ns);
+		im->last_ns = MAX(im->last_ns, r->span->end_ns);
+		note_second(im, r->span->begin_ns);
+		note_second(im, r->span->end_ns);
+		publication_add_span(pub, im->n_spans++, g_steal_pointer(&r->span));
 	}
 }
 
-static void finish(struct import *im, struct publication *pub)
+/* Before the end, about: to a microsecond, and without spans that only annotations date. */
+static void set_coverage(const struct import *im, struct publication *pub)
 {
-	joined_finish(&im->joined);
-	add_spans(im, pub);
-	im->left_out += im->joined.without_time;
-	if (im->joined.without_time && !im->why)
-		im->why = g_strdup("a span without a timestamp in microseconds");
-	pub->first_ns = INT64_MAX;
-	pub->last_ns = INT64_MIN;
-	add_seconds(pub, pub->spans);
-	pub->has_coverage = pub->spans->len > 0;
-	pub->n_events = pub->spans->len;
-	pub->trust.lost_events = im->left_out;
+	pub->has_coverage = im->n_spans > 0;
+	pub->first_ns = im->ended ? im->first_ns : MIN(im->first_ns, im->survey.first_ns);
+	pub->last_ns = im->ended ? im->last_ns : MAX(im->last_ns, im->survey.last_ns);
 }
 
-static goffset size_of(const char *path)
+static void fill(struct import *im, struct publication *pub)
+{
+	struct joined joined;
+
+	joined_init(&joined, &im->names);
+	read_piece(im, &joined);
+	joined_finish(&joined);
+	add_spans(im, &joined, pub);
+	im->left_out += joined.without_time;
+	if (joined.without_time && !im->why) {
+		im->why = g_strdup("a span without a timestamp in microseconds");
+		im->why_at = LAST_PLACE;
+	}
+	joined_clear(&joined);
+}
+
+struct publication *import_next(struct import *im, const struct string_offer *offer, GError **error)
+{
+	if (im->ended)
+		return NULL;
+	struct publication *pub = publication_new();
+	im->names.pub = pub;
+	im->names.number = pub->number = ++im->number;
+	if (im->number == 1)
+		import_string(&im->names, "");	/* the id 0 */
+	if (offer)
+		import_names_forget(&im->names, offer);
+	fill(im, pub);
+	im->ended = im->stopped || im->at == im->survey.items->len;
+	set_coverage(im, pub);
+	if (im->ended)
+		add_seconds(im, pub);
+	pub->n_events = im->n_spans;
+	pub->trust.lost_events = im->left_out;
+	pub->beside_bytes = im->ended ? 0 : survey_bytes(&im->survey) + pub->span_bytes;
+	if (!im->ended || im->n_spans)
+		return pub;
+	g_set_error(error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "no spans in '%s'%s%s", im->paths[0],
+		    im->why ? ": " : "", im->why ? im->why : "");
+	publication_free(pub);
+	return NULL;
+}
+
+char *import_warning(const struct import *im)
+{
+	if (!im->left_out)
+		return NULL;
+	return im->left_out == 1 ? g_strdup(im->why) :
+		g_strdup_printf("%s, and %u more", im->why, im->left_out - 1);
+}
+
+static uint64_t size_of(const char *path)
 {
 	struct stat st;
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? st.st_size : 0;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-struct publication *import_files(const char *const *paths, const struct watch *watch,
-				 char **ret_warning, GError **error)
+struct import *import_open(const char *const *paths, size_t piece_bytes, const struct watch *watch,
+			   GError **error)
 {
-	g_autoptr(GError) why = NULL;
-	struct publication *pub = publication_new();
-	struct import im = { .watch = watch };
+	struct import *im = g_new(struct import, 1);
+	bool fine = true;
 
-	import_names_init(&im.names, pub);
-	joined_init(&im.joined, &im.names);
-	for (size_t i = 0; paths[i]; i++)
-		im.bytes += size_of(paths[i]);
-	tell(&im, 0);
-	for (size_t i = 0; paths[i] && !why && !im.stopped; i++)
-		read_file(&im, paths[i], &why);
-	if (!why)
-		finish(&im, pub);
-	if (!why && !pub->spans->len)
-		g_set_error(&why, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "no spans in '%s'%s%s", paths[0],
-			    im.why ? ": " : "", im.why ? im.why : "");
-	if (!why && im.left_out)
-		*ret_warning = im.left_out == 1 ? g_strdup(im.why) :
-			g_strdup_printf("%s, and %u more", im.why, im.left_out - 1);
-	joined_clear(&im.joined);
-	import_names_clear(&im.names);
-	g_free(im.why);
-	if (!why)
-		return pub;
-	publication_free(pub);
-	g_propagate_error(error, g_steal_pointer(&why));
-	return NULL;
+	*im = (struct import){ .paths = g_strdupv((char **)paths), .watch = watch, .fd = -1,
+			       .piece_bytes = piece_bytes ? piece_bytes : PIECE_BYTES,
+			       .first_ns = INT64_MAX, .last_ns = INT64_MIN };
+	survey_init(&im->survey);
+	import_names_init(&im->names);
+	for (guint i = 0; im->paths[i]; i++)
+		im->size += size_of(im->paths[i]);
+	tell(im, 0, 0);
+	for (guint i = 0; im->paths[i] && fine && !im->stopped; i++)
+		fine = survey_file(im, i, error);
+	if (!fine) {
+		import_free(im);
+		return NULL;
+	}
+	survey_order(&im->survey);
+	im->done = 0;
+	return im;
+}
+
+void import_free(struct import *im)
+{
+	if (!im)
+		return;
+	if (im->fd >= 0)
+		close(im->fd);
+	survey_clear(&im->survey);
+	import_names_clear(&im->names);
+	intmap_clear(&im->seconds);
+	g_strfreev(im->paths);
+	g_free(im->why);
+	g_free(im);
 }

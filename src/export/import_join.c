@@ -358,7 +358,7 @@ static void add_peer_tag(struct joined *j, struct span *s, const char *key, cons
 	struct span_tag tag = { .ts = s->begin_ns, .key = import_string(j->names, key) };
 	if (!val || !*val)
 		return;
-	tag.val = import_string(j->names, val);
+	tag.val = import_passing(j->names, val);
 	for (uint32_t i = 0; i < s->n_tags; i++)
 		if (s->tags[i].key == tag.key)
 			return;

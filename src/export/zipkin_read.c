@@ -8,6 +8,7 @@
 #include "base/timefmt.h"
 #include "export/facts.h"
 #include "export/json.h"
+#include "export/json_peek.h"
 #include "views/spans.h"
 
 #include <gio/gio.h>
@@ -77,21 +78,27 @@ static bool int_member(JsonObject *o, const char *key, int64_t least, int64_t mo
 }
 
 /* Up to 32 hexadecimal digits: the lower 16 of them, and those above. 0: it is no id. */
+static uint64_t parse_id(const char *text, size_t n, uint64_t *ret_upper)
+{
+	char upper[17] = "", lower[17] = "";
+	size_t above = n > 16 ? n - 16 : 0;
+
+	*ret_upper = 0;
+	if (n < 1 || n > MOST_ID)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (!g_ascii_isxdigit(text[i]))
+			return 0;
+	memcpy(upper, text, above);
+	memcpy(lower, text + above, n - above);
+	*ret_upper = g_ascii_strtoull(upper, NULL, 16);
+	return g_ascii_strtoull(lower, NULL, 16);
+}
+
 static uint64_t id_member(JsonObject *o, const char *key, uint64_t *ret_upper)
 {
 	const char *text = text_member(o, key);
-	size_t n = text ? strlen(text) : 0;
-
-	*ret_upper = 0;
-	if (n < 1 || n > MOST_ID || strspn(text, "0123456789abcdefABCDEF") != n)
-		return 0;
-	if (n > 16) {
-		char upper[17];
-		g_strlcpy(upper, text, n - 16 + 1);
-		*ret_upper = g_ascii_strtoull(upper, NULL, 16);
-		text += n - 16;
-	}
-	return g_ascii_strtoull(text, NULL, 16);
+	return parse_id(text, text ? strlen(text) : 0, ret_upper);
 }
 
 /* ---- tags ---- */
@@ -110,7 +117,7 @@ static bool is_fact(const char *key, bool is_kernel)
 static void add_tag(struct import_names *names, GArray *tags, struct span *s, const char *key,
 		    const char *val)
 {
-	struct span_tag tag = { .key = import_string(names, key), .val = import_string(names, val) };
+	struct span_tag tag = { .key = import_string(names, key), .val = import_passing(names, val) };
 	s->errors += !g_ascii_strcasecmp(key, "error");
 	g_array_append_val(tags, tag);
 }
@@ -303,7 +310,7 @@ static void read_annotations(struct import_names *names, struct read_span *r, Js
 		if (!value || !int_member(a, "timestamp", 1, MOST_US, &us))
 			continue;
 		s->errors += !g_ascii_strcasecmp(value, "error");
-		add_annotation(all, import_string(names, value),
+		add_annotation(all, import_passing(names, value),
 			       exact_instant(s, us * NS_PER_US), ID_NONE);
 	}
 	g_array_sort(all, compare_annotations);
@@ -347,8 +354,6 @@ static void read_parts(struct read_span *r)
 		s->self_ns = self;
 }
 
-/* ---- all of it ---- */
-
 static void read_object(struct import_names *names, struct read_span *r, JsonObject *o)
 {
 	const char *name = text_member(o, "name");
@@ -367,6 +372,80 @@ static void read_object(struct import_names *names, struct read_span *r, JsonObj
 	if (!read_fact(r, "blktop.kernel"))
 		g_clear_pointer(&r->told, g_hash_table_unref);
 }
+
+/* ---- a look ahead ---- */
+
+static int64_t instant_of(JsonObject *o, int64_t *ret_duration)
+{
+	int64_t begin;
+
+	if (!int_member(o, "timestamp", 1, MOST_US, &begin))
+		return TIME_UNKNOWN;
+	if (!int_member(o, "duration", 0, MOST_US, ret_duration))
+		*ret_duration = 0;
+	return begin;
+}
+
+/* Where keys are written with escapes, or anything is odd. */
+static bool peek_parsed(const char *text, size_t len, struct zipkin_peek *ret)
+{
+	g_autoptr(JsonParser) parser = json_parser_new();
+	JsonNode *root = json_parser_load_from_data(parser, text, (gssize)len, NULL) ?
+		json_parser_get_root(parser) : NULL;
+	int64_t duration = 0;
+	uint64_t unused;
+
+	if (!root || !JSON_NODE_HOLDS_OBJECT(root))
+		return false;
+	ret->trace = id_member(json_node_get_object(root), "traceId", &unused);
+	ret->begin_ns = instant_of(json_node_get_object(root), &duration);
+	ret->end_ns = duration;
+	return ret->trace;
+}
+
+static int64_t number_in(const struct json_slice *s, int64_t least)
+{
+	char text[32] = "";
+
+	if (!s->n || s->n >= sizeof text)
+		return -1;
+	memcpy(text, s->text, s->n);
+	double d = g_ascii_strtod(text, NULL);
+	if (!(d >= (double)least && d <= (double)MOST_US))
+		return -1;
+	return strpbrk(text, ".eE") ? (int64_t)d : g_ascii_strtoll(text, NULL, 10);
+}
+
+static bool peek_simple(const char *text, size_t len, struct zipkin_peek *ret)
+{
+	static const char *const keys[] = { "traceId", "timestamp", "duration" };
+	struct json_slice in[G_N_ELEMENTS(keys)];
+	uint64_t unused;
+
+	if (!json_peek(text, len, keys, in, G_N_ELEMENTS(keys)) || in[0].n < 2 || *in[0].text != '"')
+		return false;
+	ret->trace = parse_id(in[0].text + 1, in[0].n - 2, &unused);
+	ret->begin_ns = number_in(&in[1], 1);
+	if (ret->begin_ns < 0)
+		ret->begin_ns = TIME_UNKNOWN;
+	ret->end_ns = MAX(number_in(&in[2], 0), 0);
+	return ret->trace;
+}
+
+bool zipkin_peek(const char *text, size_t len, struct zipkin_peek *ret)
+{
+	if (!peek_simple(text, len, ret) && !peek_parsed(text, len, ret))
+		return false;
+	if (ret->begin_ns == TIME_UNKNOWN) {
+		ret->end_ns = TIME_UNKNOWN;
+		return true;
+	}
+	ret->begin_ns *= NS_PER_US;
+	ret->end_ns = ret->begin_ns + ret->end_ns * NS_PER_US;
+	return true;
+}
+
+/* ---- all of it ---- */
 
 struct read_span *zipkin_read(struct import_names *names, const char *text, size_t len,
 			      GError **error)

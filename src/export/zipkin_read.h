@@ -26,6 +26,15 @@ void read_span_free(void *read);		/* NULL is fine */
 struct read_span *zipkin_read(struct import_names *names, const char *text, size_t len,
 			      GError **error);
 
+/* What can be told of a span without parsing all of it. */
+struct zipkin_peek {
+	uint64_t trace;			/* as .trace */
+	int64_t begin_ns, end_ns;	/* as its timestamp and duration have it; of one that has none
+					 * TIME_UNKNOWN */
+};
+/* False: it has no trace id, and zipkin_read() refuses it. */
+bool zipkin_peek(const char *text, size_t len, struct zipkin_peek *ret);
+
 /* A fact of blktop's; NULL, or false: it isn't told. */
 const char *read_fact(const struct read_span *r, const char *key);
 bool read_fact_int(const struct read_span *r, const char *key, int64_t *ret);

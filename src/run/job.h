@@ -82,6 +82,16 @@ typedef struct source *(*job_open)(void *data, GError **error);
 struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 		      const struct job_options *options);
 
+/* What needs no model: makes publications itself, on the job's thread. */
+struct job_maker {
+	/* The next one; NULL: there are no more, and *error: it failed. `offer` is what the timeline
+	 * no longer needs (publish.h), or NULL; the publication answers it. */
+	struct publication *(*next)(void *self, const struct string_offer *offer, GError **error);
+	char *(*warning)(void *self);	/* at the end: as in struct job_status (g_free), or NULL */
+	GDestroyNotify free;
+	void *self;			/* NULL: there is no maker */
+};
+
 /* The same for recorded traces, which may be readable in pieces, or need no model at all:
  * one of the three is set; or a live source together with the pieces, which grow
  * (piece_ops.renew), where what it delivers is kept. These are looked at, and read again
@@ -89,10 +99,10 @@ struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 struct job_trace {
 	struct source *source;
 	struct pieces pieces;
-	struct publication *whole;
+	struct job_maker maker;
 	char *reader, *warning;		/* as in struct job_status, g_free()d by the job */
-	/* Set by the job: what makes .whole tells how far it is (from then on it is LOADING), and
-	 * ends with what it has when it is asked to. */
+	/* Set by the job: a .maker tells how far it is, also while it is opened (from then on the job is
+	 * LOADING), and ends with what it has when it is asked to. */
 	const struct watch *watch;
 };
 typedef bool (*job_open_trace)(void *data, struct job_trace *ret, GError **error);

@@ -9,7 +9,7 @@
 
 #define AGAIN_PAUSE_US 5000		/* after SOURCE_AGAIN, should the source not wait itself */
 #define MAX_QUEUED 8			/* posts nobody has collected; then the model keeps them */
-#define PIECE_SPANS 8192		/* of what is known whole, at a time */
+#define PIECE_SPANS 8192		/* of what a maker made, at a time */
 #define CATCH_UP_US 500000
 #define POST_SHARE 10			/* of the time, at most a tenth goes into posting */
 #define MOST_REST_US 1000000		/* live: what waits costs no less later, and is looked at */
@@ -111,11 +111,17 @@ static size_t beside_bytes(const struct shared *s, const struct model *m,
 	       (s->preview ? preview_bytes(s->preview) : 0);
 }
 
-static void take_offer(struct shared *s, struct model *m)
+static struct string_offer *take_offer(struct shared *s)
 {
 	g_mutex_lock(&s->lock);
 	struct string_offer *offer = g_steal_pointer(&s->offer);
 	g_mutex_unlock(&s->lock);
+	return offer;
+}
+
+static void answer_offer(struct shared *s, struct model *m)
+{
+	struct string_offer *offer = take_offer(s);
 	if (offer)
 		model_forget_strings(m, offer);
 	string_offer_free(offer);
@@ -127,7 +133,7 @@ static void post(struct shared *s, struct model *m, bool final, enum source_stat
 		return;
 	if (!final && is_queue_full(s))
 		return;
-	take_offer(s, m);
+	answer_offer(s, m);
 	struct publication *p = model_publish(m, final);
 	if (!p)
 		return;
@@ -483,7 +489,7 @@ static void run_kept(struct shared *s, struct source *source, const struct piece
 	mender_free(m);
 }
 
-/* ---- what is known whole ---- */
+/* ---- what needs no model ---- */
 
 static bool is_told(void *data, double progress, uint64_t n)
 {
@@ -504,19 +510,48 @@ static void post_piece(struct shared *s, struct publication *p)
 }
 
 /* In pieces, so that memory's bounds hold in between. */
-static void post_whole(struct shared *s, struct publication *whole)
+static void post_made(struct shared *s, struct publication *made)
 {
 	g_autoptr(GPtrArray) tails = g_ptr_array_new();
 	struct publication *tail;
 
-	if (!is_stopped(s))
-		update_figures(s, 1, whole->n_events, whole->last_ns);
-	while ((tail = publication_split(whole, PIECE_SPANS)))
+	while ((tail = publication_split(made, PIECE_SPANS)))
 		g_ptr_array_add(tails, tail);
-	post_piece(s, whole);
+	post_piece(s, made);
 	while (tails->len)
 		post_piece(s, g_ptr_array_steal_index(tails, tails->len - 1));
-	set_phase(s, is_stopped(s) ? JOB_CANCELLED : JOB_DONE, NULL);
+}
+
+static void set_warning(struct shared *s, char *warning)
+{
+	g_mutex_lock(&s->lock);
+	g_free(s->status.warning);
+	s->status.warning = warning;
+	g_mutex_unlock(&s->lock);
+}
+
+static void run_maker(struct shared *s, const struct job_maker *maker)
+{
+	g_autoptr(GError) error = NULL;
+	struct publication *made;
+	uint64_t n_events = 0;
+	int64_t newest = TIME_UNKNOWN;
+
+	do {
+		struct string_offer *offer = take_offer(s);
+		made = maker->next(maker->self, offer, &error);
+		string_offer_free(offer);
+		if (made) {
+			n_events = made->n_events;
+			newest = made->last_ns;
+			post_made(s, made);
+		}
+	} while (made);
+	if (!is_stopped(s) && !error)
+		update_figures(s, 1, n_events, newest);
+	set_warning(s, maker->warning(maker->self));
+	set_phase(s, is_stopped(s) ? JOB_CANCELLED : error ? JOB_FAILED : JOB_DONE,
+		  error && !is_stopped(s) ? error->message : NULL);
 }
 
 /* ---- the thread ---- */
@@ -552,8 +587,8 @@ void *job_thread_main(void *shared)
 		tell_reader(s, &t);
 		set_source(s, t.source);	/* first: who sees the phase may cancel it */
 		set_phase(s, JOB_LOADING, NULL);
-		if (t.whole)
-			post_whole(s, t.whole);
+		if (t.maker.self)
+			run_maker(s, &t.maker);
 		else if (t.source && t.pieces.ops)
 			run_kept(s, t.source, &t.pieces);
 		else if (t.source)
@@ -563,6 +598,8 @@ void *job_thread_main(void *shared)
 	}
 	if (s->free_data)
 		s->free_data(s->data);	/* before its source: see job.h */
+	if (t.maker.self)
+		t.maker.free(t.maker.self);
 	source_free(t.source);		/* may hang as any call into a library */
 	pieces_free(&t.pieces);
 	g_mutex_lock(&s->lock);

@@ -134,6 +134,9 @@ struct publication *publication_split(struct publication *p, guint most)
 	tail->last_ns = p->last_ns;
 	tail->n_events = p->n_events;
 	tail->trust = p->trust;
+	tail->beside_bytes = p->beside_bytes;
+	tail->number = p->number;
+	p->number = 0;
 	g_array_append_vals(tail->spans, &g_array_index(p->spans, struct published_span, from), n - from);
 	for (guint i = from; i < n; i++) {
 		struct published_span *moved = &g_array_index(p->spans, struct published_span, i);

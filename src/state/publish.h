@@ -54,7 +54,8 @@ void publication_add_file(struct publication *p, uint32_t id, const struct file_
 void publication_add_span(struct publication *p, uint32_t slot, struct span *span);
 
 /* Takes spans off p's end into one of its own, to be applied after p: so many, and those before
- * them of the same trace. NULL: p has no more than `most`. */
+ * them of the same trace; the number as well: it counts when all is applied. NULL: p has no more than
+ * `most`. */
 struct publication *publication_split(struct publication *p, guint most);
 
 /* Takes p over (frees it). While more than the budget is held (and beside the timeline), old seconds are folded, to

@@ -108,4 +108,25 @@ ok "the trace that is asked for stays" json "len(lines[0]['rows']) == 10"
 run -b --memory 64M --view path --format json "$spans"
 ok "the slowest stays" json "sum(r['duration_ns'] for r in lines[0]['rows']) > 10**7"
 
+# Files of spans, too, each with a text of its own, told in any order.
+python3 - "$work/spans.json" <<-'EOF'
+	import random, sys
+	random.seed(5)
+	with open(sys.argv[1], "w") as f:
+	    spans = [(trace, i) for trace in range(50000) for i in range(5)]
+	    random.shuffle(spans)
+	    f.write("[")
+	    for n, (trace, i) in enumerate(spans):
+	        parent = f'"parentId":"{trace * 5 + 1:x}",' if i else ""
+	        f.write(f'{"," if n else ""}{{"traceId":"{trace + 1:x}","id":"{trace * 5 + i + 1:x}",{parent}"name":"n{i}",'
+	                f'"timestamp":{10**15 + trace * 1000 + i},"duration":{900 - i if trace != 777 else 90000 - i},'
+	                f'"localEndpoint":{{"serviceName":"s"}},"tags":{{"text":"{random.getrandbits(128):x}"}}}}\n')
+	    f.write("]")
+EOF
+peak $((64 + BESIDE)) -b --memory 64M --view phases --format json "$work/spans.json"
+ok "all count" json "{r['count'] for r in lines[0]['rows']} == {50000}"
+peak $((64 + BESIDE)) -b --memory 64M --view traces --sort duration_ns --format json "$work/spans.json"
+ok "the slowest of a file stays" json "lines[0]['rows'][0]['duration_ns'] == 9 * 10**7"
+ok "and what was dropped is told" grep -q 'traces of this range that were dropped' "$work/err"
+
 done_testing

@@ -9,36 +9,13 @@
 #include "narrow.h"
 #include "export/json_items.h"
 #include "lib/fake_timeline.h"
+#include "lib/importing.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char *write_temporary(const char *text, size_t len)
-{
-	g_autoptr(GError) error = NULL;
-	char *path = NULL;
-	int fd = g_file_open_tmp("blktop-import-XXXXXX.json", &path, &error);
-	g_assert_no_error(error);
-	g_assert_true(g_file_set_contents(path, text, (gssize)len, NULL));
-	g_assert_true(g_close(fd, NULL));
-	return path;
-}
-
-static struct timeline *import_bytes(const char *text, size_t len, char **warning, GError **error)
-{
-	g_autofree char *path = write_temporary(text, len);
-	const char *const paths[] = { path, NULL };
-	struct publication *pub = import_files(paths, NULL, warning, error);
-	g_unlink(path);
-	if (!pub)
-		return NULL;
-	struct timeline *tl = timeline_new(0);
-	timeline_apply(tl, pub);
-	return tl;
-}
 
 static struct timeline *import_text(const char *text)
 {
@@ -488,7 +465,7 @@ static void test_no_spans(void)
 	}
 	const char *const missing[] = { "/nowhere/x.json", NULL };
 	g_autoptr(GError) error = NULL;
-	g_assert_null(import_files(missing, NULL, NULL, &error));
+	g_assert_null(import_open(missing, 0, NULL, &error));
 	g_assert_nonnull(strstr(error->message, "/nowhere/x.json"));
 }
 
@@ -580,14 +557,19 @@ static bool note_progress(void *data, double progress, uint64_t n)
 static struct publication *import_told(struct told *t)
 {
 	g_autoptr(GError) error = NULL;
-	g_autofree char *warning = NULL, *text = many_spans();
+	g_autofree char *text = many_spans();
 	g_autofree char *path = write_temporary(text, strlen(text));
 	const char *const paths[] = { path, NULL };
 	const struct watch watch = { note_progress, t };
-	struct publication *pub = import_files(paths, &watch, &warning, &error);
-	g_unlink(path);
+	struct import *im = import_open(paths, 0, &watch, &error);
 	g_assert_no_error(error);
-	g_assert_null(warning);
+	struct publication *pub = import_next(im, NULL, &error);
+	g_assert_no_error(error);
+	g_assert_null(import_next(im, NULL, &error));
+	g_assert_no_error(error);
+	g_assert_null(import_warning(im));
+	import_free(im);
+	g_unlink(path);
 	return pub;
 }
 
@@ -599,7 +581,7 @@ static const struct span *span_at(const struct publication *p, guint i)
 /* It tells how far it is, and stops where it is asked to, with what it has. */
 static void test_told(void)
 {
-	struct told all = { 0 }, some = { .stop_after = 4 };
+	struct told all = { 0 }, some = { .stop_after = 14 };
 	struct publication *p = import_told(&all), *q = import_told(&some);
 	g_assert_cmpuint(p->spans->len, ==, 2 * MANY);
 	g_assert_cmpfloat(all.progress, >, 0.8);
