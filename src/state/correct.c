@@ -526,11 +526,15 @@ static void put_spans(struct correction *c, int64_t from, int64_t to)
 		if (s->state != SPAN_COMPLETE ||
 		    !(is_between(s->begin_ns, from, to) || is_between(s->end_ns, from, to)))
 			continue;
-		const struct span_entry *old = timeline_find_entry(c->tl, s);
+		unsigned of_window, of_own;
+		timeline_find_entry(c->from, s, &of_window);
+		map_span(c, s);
+		const struct span_entry *old = timeline_find_entry(c->tl, s, &of_own);
+		if (old && old->span->service != s->service && (of_own > 1 || of_window > 1))
+			old = NULL;	/* another service's half of that id */
 		uint32_t slot = old ? old->slot : own;
 		while (!old && intmap_get(&c->tl->by_slot, slot) != INTMAP_NONE)
 			slot = own = own + 1;
-		map_span(c, s);
 		timeline_put_span(c->tl, slot, span_ref(s));
 	}
 }

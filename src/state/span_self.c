@@ -10,38 +10,46 @@ static int child_order(gconstpointer a, gconstpointer b, gpointer data)
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* Is c within half h? The server half of a shared span lies in its client half; a
- * child of a shared span in the half of its own service, else the client's. */
-static bool covers(const struct half *h, const struct half *twin, const struct child *c)
+/* The halves of one id, the clients' first. */
+struct group { const struct half *half; guint n; };
+
+static struct group group_of(const struct half *halves, guint n, guint i)
 {
-	if (c->other_half)
-		return h->kind == SPAN_CLIENT && twin;
-	if (!twin)
-		return true;
-	bool servers = h->kind == SPAN_SERVER ? c->service == h->service
-					      : c->service == twin->service;
-	return (h->kind == SPAN_SERVER) == servers;
+	guint begin = i, end = i + 1;
+	while (begin && halves[begin - 1].id == halves[i].id)
+		begin--;
+	while (end < n && halves[end].id == halves[i].id)
+		end++;
+	return (struct group){ halves + begin, end - begin };
 }
 
-static int64_t self_time(const struct half *h, const struct half *twin, const struct child *c,
+/* The server half of a shared span lies in its client half; a child of a shared span in the half of
+ * its own service, a server's sooner, else in the first one, which is the client's. */
+static bool covers(const struct half *h, const struct group *of, const struct child *c)
+{
+	const struct half *in = of->half;
+	if (c->other_half)
+		return h == in;
+	for (guint i = of->n; of->n > 1 && i-- > 0;) {
+		const struct half *other = &of->half[i];
+		if (other->service == c->service && (in == of->half || other->kind == in->kind))
+			in = other;
+	}
+	return h == in;
+}
+
+static int64_t self_time(const struct half *h, const struct group *of, const struct child *c,
 			 const struct child *end)
 {
 	int64_t self = h->end - h->begin, covered = h->begin;
 	for (; c < end && c->parent == h->id; c++) {
 		int64_t from = MAX(c->begin, covered), to = MIN(c->end, h->end);
-		if (to <= from || !covers(h, twin, c))
+		if (to <= from || !covers(h, of, c))
 			continue;
 		self -= to - from;
 		covered = to;
 	}
 	return self;
-}
-
-static const struct half *twin_of(const struct half *halves, guint n, guint i)
-{
-	if (i + 1 < n && halves[i + 1].id == halves[i].id)
-		return &halves[i + 1];
-	return i && halves[i - 1].id == halves[i].id ? &halves[i - 1] : NULL;
 }
 
 void spans_set_self(struct spans *sp)
@@ -50,8 +58,8 @@ void spans_set_self(struct spans *sp)
 	guint n = sp->halves.len;
 	sp->children.len = 0;
 	for (guint i = 0; i < n; i++) {
-		const struct half *twin = twin_of(all, n, i);
-		bool other = twin && all[i].kind == SPAN_SERVER;
+		const struct group g = group_of(all, n, i);
+		bool other = all[i].kind == SPAN_SERVER && g.half->kind == SPAN_CLIENT;
 		struct child c = { other ? all[i].id : all[i].parent, all[i].service, other,
 				   all[i].begin, all[i].end };
 		if (c.parent && (other || c.parent != all[i].id))
@@ -68,6 +76,7 @@ void spans_set_self(struct spans *sp)
 			else
 				hi = mid;
 		}
-		all[i].self_ns = self_time(&all[i], twin_of(all, n, i), lo, end);
+		const struct group g = group_of(all, n, i);
+		all[i].self_ns = self_time(&all[i], &g, lo, end);
 	}
 }

@@ -5,7 +5,8 @@
 #include "state/rules_private.h"
 #include "state/strace.h"
 
-struct slot { uint64_t span; uint32_t kind, slot; };
+/* nth: of the halves of that kind, which are of as many services. */
+struct slot { uint64_t span; uint16_t kind, nth; uint32_t slot; };
 
 /* Idle tasks, and those without a name, are nobody. */
 static bool is_somebody(const struct slice *s, uint32_t thread)
@@ -95,23 +96,6 @@ void spans_free(struct spans *sp)
 	g_free(sp);
 }
 
-static inline enum core core_of(const struct spans *sp, const struct annot *a)
-{
-	if (a->type != ANNOT_EVENT)
-		return CORE_NONE;
-	if (a->key < CORE_KEYS)
-		return sp->core_of[a->key];
-	for (unsigned i = CORE_CS; i < CORE_N; i++)
-		if (a->key == sp->core[i])
-			return (enum core)i;
-	return CORE_NONE;
-}
-
-static bool is_end(enum core c)
-{
-	return c == CORE_CR || c == CORE_SS || c == CORE_END;
-}
-
 /* Its trace; NULL: that is forgotten, and the annotation too late. */
 static struct strace *trace_of(struct spans *sp, const struct annot *a)
 {
@@ -144,16 +128,16 @@ static void index_annots(struct spans *sp, int64_t now, bool final)
 	bool pair_all = rules_installed() || sp->s->has_functions;
 	for (; sp->done < sp->s->annots->len; sp->done++) {
 		struct annot *a = &g_array_index(sp->s->annots, struct annot, sp->done);
-		enum core c = core_of(sp, a);
+		enum core c = spans_core(sp, a);
 		if (!final && pairs_must_wait(sp->pairs, a, now))
 			return;
-		bool ends = !pair_all || pairs_take(sp->pairs, a, c == CORE_SR || c == CORE_START, is_end(c));
+		bool ends = !pair_all || pairs_take(sp->pairs, a, c == CORE_SR || c == CORE_START, core_is_end(c));
 		struct strace *t = trace_of(sp, a);
 		if (!t) {
 			slice_bin(sp->s, a->ts)->trust.late++;
 			continue;
 		}
-		if (!a->parent && is_end(c) && a->mark == MARK_NONE)
+		if (!a->parent && core_is_end(c) && a->mark == MARK_NONE)
 			t->root_end = MAX(t->root_end, a->ts);
 		t->first = MIN(t->first, a->ts);
 		t->last = MAX(t->last, a->ts);
@@ -239,16 +223,16 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 	bool begun = false, ended = false;
 	for (guint i = 0; i < h->n_annots; i++) {
 		const struct annot *a = &g_array_index(sp->s->annots, struct annot, h->annots[i]);
-		enum core c = core_of(sp, a);
+		enum core c = spans_core(sp, a);
 		bool begins = (c == CORE_CS || c == CORE_SR || c == CORE_START) && !begun;
 		if (!i || begins) {
 			h->begin = a->ts;
 			h->thread = thread_of(sp, a);
 		}
 		begun |= begins;
-		if (is_end(c) || !ended)
+		if (core_is_end(c) || !ended)
 			h->end = a->ts;
-		ended |= is_end(c);
+		ended |= core_is_end(c);
 	}
 	h->state = begun && ended ? SPAN_COMPLETE :
 		   !ended && !is_abandoned(m, h->id) ? SPAN_OPEN : SPAN_PARTIAL;
@@ -259,74 +243,6 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 	h->end = MAX(h->end, h->begin);
 	if (h->state == SPAN_COMPLETE && lost_inside(sp, h))
 		h->state = SPAN_PARTIAL;
-}
-
-static void add_half(struct spans *sp, const uint32_t *ids, guint n, enum span_kind kind)
-{
-	const struct annot *first = &g_array_index(sp->s->annots, struct annot, ids[0]);
-	struct half h = {
-		.annots = ids, .n_annots = n, .kind = kind, .id = first->span, .thread = ID_NONE,
-		.service = first->service,
-	};
-	for (guint i = 0; i < n && !h.parent; i++)
-		h.parent = g_array_index(sp->s->annots, struct annot, ids[i]).parent;
-	*vec_add(&sp->halves, struct half) = h;
-}
-
-/* Those of the server half behind the others, each in their order; returns how many are
- * before them. */
-static guint move_back(uint32_t *ids, guint n, const bool *back)
-{
-	g_autofree uint32_t *behind = g_new(uint32_t, n);
-	guint kept = 0, moved = 0;
-	for (guint i = 0; i < n; i++) {
-		if (back[i])
-			behind[moved++] = ids[i];
-		else
-			ids[kept++] = ids[i];
-	}
-	memcpy(ids + kept, behind, moved * sizeof(*ids));
-	return kept;
-}
-
-/* Which half an annotation belongs to that is not a core one: by thread, then by
- * service, else the client's. */
-static bool of_server(const struct annot *a, const struct annot *client, const struct annot *server)
-{
-	if (a->thread == server->thread || a->thread == client->thread)
-		return a->thread == server->thread && a->thread != client->thread;
-	return a->service == server->service && a->service != client->service;
-}
-
-/* One span's annotations (sorted) into one or two halves. */
-static void split_span(struct spans *sp, uint32_t *ids, guint n)
-{
-	const struct annot *annots = (const struct annot *)sp->s->annots->data;
-	const struct annot *client = NULL, *server = NULL;
-	for (guint i = 0; i < n; i++) {
-		enum core c = core_of(sp, &annots[ids[i]]);
-		if (!client && (c == CORE_CS || c == CORE_CR))
-			client = &annots[ids[i]];
-		if (!server && (c == CORE_SR || c == CORE_SS))
-			server = &annots[ids[i]];
-	}
-	if (!client || !server) {
-		add_half(sp, ids, n, client ? SPAN_CLIENT : server ? SPAN_SERVER : SPAN_LOCAL);
-		return;
-	}
-	uint64_t parent = annots[ids[0]].parent;	/* of both, unless they tell others */
-	g_autofree bool *back = g_new(bool, n);
-	for (guint i = 0; i < n; i++) {
-		const struct annot *a = &annots[ids[i]];
-		enum core c = core_of(sp, a);
-		back[i] = c == CORE_SR || c == CORE_SS ||
-			  (c != CORE_CS && c != CORE_CR && of_server(a, client, server));
-	}
-	guint before = move_back(ids, n, back);
-	add_half(sp, ids, before, SPAN_CLIENT);
-	add_half(sp, ids + before, n - before, SPAN_SERVER);
-	for (guint i = sp->halves.len - 2; parent && i < sp->halves.len; i++)
-		half_at(sp, i)->parent = parent;
 }
 
 /* ---- a span from its half ---- */
@@ -396,7 +312,9 @@ static int slot_order(gconstpointer a, gconstpointer b)
 	const struct slot *x = a, *y = b;
 	if (x->span != y->span)
 		return x->span < y->span ? -1 : 1;
-	return (x->kind > y->kind) - (x->kind < y->kind);
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return (x->nth > y->nth) - (x->nth < y->nth);
 }
 
 /* The slot that the span had before, among the trace's first n; ID_NONE: it is new. */
@@ -415,7 +333,7 @@ static void publish_half(struct spans *sp, struct strace *t, guint n_slots, cons
 	explain_half(sp, h, &made);
 	explain_calls(sp, h, &made);
 	hops_follow(sp, h, &made);
-	struct slot s = { h->id, h->kind, 0 };
+	struct slot s = { h->id, h->kind, h->nth, 0 };
 	s.slot = find_slot(t, n_slots, &s);
 	if (s.slot == ID_NONE) {
 		s.slot = sp->n_slots++;
@@ -487,7 +405,7 @@ static void sort_and_split(struct spans *sp, struct strace *t)
 	for (guint i = 0, n; i < sp->ids.len; i += n) {
 		for (n = 1; i + n < sp->ids.len && annots[ids[i + n]].span == annots[ids[i]].span;)
 			n++;
-		split_span(sp, &ids[i], n);
+		spans_split(sp, &ids[i], n);
 	}
 }
 

@@ -14,6 +14,7 @@ struct half {
 	const uint32_t *annots;		/* sorted by time; of one span and service side */
 	guint n_annots;
 	uint8_t kind, state;		/* enum span_kind, enum span_state */
+	uint8_t nth;			/* of its kind, of one span */
 	uint32_t thread;		/* of its begin, ID_NONE */
 	uint32_t service;
 	uint64_t id, parent;
@@ -80,6 +81,23 @@ struct spans {
 	struct table *files;
 };
 
+static inline enum core spans_core(const struct spans *sp, const struct annot *a)
+{
+	if (a->type != ANNOT_EVENT)
+		return CORE_NONE;
+	if (a->key < CORE_KEYS)
+		return sp->core_of[a->key];
+	for (unsigned i = CORE_CS; i < CORE_N; i++)
+		if (a->key == sp->core[i])
+			return (enum core)i;
+	return CORE_NONE;
+}
+
+static inline bool core_is_end(enum core c)
+{
+	return c == CORE_CR || c == CORE_SS || c == CORE_END;
+}
+
 static inline struct half *half_at(const struct spans *sp, guint i)
 {
 	return vec_at(&sp->halves, struct half, i);
@@ -115,6 +133,10 @@ static inline struct table *spans_files(struct spans *sp, uint32_t thread)
 }
 
 uint32_t spans_irq_text(struct spans *sp, uint32_t host, uint32_t code);	/* irq_text() */
+
+/* span_halves.c: one span's annotations (sorted by time, and sorted by half then) into halves: one, a
+ * client's and a server's, or several of these where several services say that they begin it. */
+void spans_split(struct spans *sp, uint32_t *ids, guint n);
 
 /* explain_calls.c: whose what is that threads did. */
 void spans_find_segments(struct spans *sp);

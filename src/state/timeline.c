@@ -607,29 +607,36 @@ static void hold_back(struct timeline *tl, struct span_entry entry)
 	g_array_append_val(tl->held_back, entry);
 }
 
-const struct span_entry *timeline_find_entry(const struct timeline *tl, const struct span *s)
+const struct span_entry *timeline_find_entry(const struct timeline *tl, const struct span *s, unsigned *ret_n)
 {
 	const GArray *indexes = timeline_trace_spans(tl, s->trace_id);
+	const struct span_entry *any = NULL, *same = NULL;
 
+	*ret_n = 0;
 	for (guint i = 0; indexes && i < indexes->len; i++) {
 		const struct span_entry *e = &g_array_index(tl->spans, struct span_entry,
 							    g_array_index(indexes, uint32_t, i));
-		if (e->span->span_id == s->span_id && e->span->kind == s->kind)
-			return e;
+		if (e->span->span_id != s->span_id || e->span->kind != s->kind)
+			continue;
+		++*ret_n;
+		any = e;
+		if (e->span->service == s->service)
+			same = e;
 	}
-	return NULL;
+	return same ? same : any;
 }
 
 /* A span the model tells once more, or for the first time, after it was made again of what is
  * kept: the model has its late events at the wrong time. */
 static bool is_known_better(const struct timeline *tl, const struct span_entry *entry)
 {
-	const struct span_entry *have;
+	unsigned n;
 
 	if (!tl->has_corrected || entry->corrected)
 		return false;
-	have = timeline_find_entry(tl, entry->span);
-	return have && have->corrected;
+	const struct span_entry *have = timeline_find_entry(tl, entry->span, &n);
+	return have && have->corrected &&
+	       (have->span->service == entry->span->service || have->slot == entry->slot);
 }
 
 static void apply_span(struct timeline *tl, struct span_entry entry)

@@ -119,9 +119,9 @@ void strings_offer_if_grown(struct timeline *tl);
 void strings_answer(struct timeline *tl, const GArray *forgotten);
 void strings_clear(struct timeline *tl);
 
-/* timeline.c: the version kept of the same span (trace, id and kind); NULL: none. Valid until
- * spans are applied. */
-const struct span_entry *timeline_find_entry(const struct timeline *tl, const struct span *s);
+/* timeline.c: the version kept of the same span (trace, id, kind, and service, where there is one of
+ * it); NULL: none. *ret_n: how many there are of other services, too. Valid until spans are applied. */
+const struct span_entry *timeline_find_entry(const struct timeline *tl, const struct span *s, unsigned *ret_n);
 
 /* timeline_traces.c: what spans tell together. */
 void traces_init(struct timeline *tl);

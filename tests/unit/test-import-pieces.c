@@ -223,8 +223,7 @@ static void test_changed(void)
 static void test_files(void)
 {
 	static const char *const texts[] = {
-		"[{\"traceId\":\"1\",\"id\":\"1\",\"timestamp\":5,\"duration\":3,\"name\":\"a\"},"
-			"{\"traceId\":\"9\",\"id\":\"x\"}]",
+		"[{\"traceId\":\"1\",\"id\":\"1\",\"timestamp\":5,\"duration\":3},{\"traceId\":\"9\",\"id\":\"x\"}]",
 		"[{\"traceId\":\"2\",\"id\":\"1\",\"timestamp\":1,\"duration\":3},",
 		"[{\"traceId\":\"1\",\"id\":\"1\",\"tags\":{\"more\":\"of it\"}}]",
 	};

@@ -9,6 +9,8 @@
 #include "state/tree.h"
 #include "views/waterfall.h"
 
+#include <string.h>
+
 #define MS INT64_C(1000000)
 #define S INT64_C(1000000000)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -181,21 +183,121 @@ static void test_cycles(void)
 	end(&r);
 }
 
-/* One id for two spans that have nothing in common: both are there, as halves of one. */
-static void test_same_id(void)
+/* Of the span 5 what a service tells. */
+static void tell(struct run *r, int64_t ts, const char *service, const char *event)
+{
+	span_feed_mark(r->f, &(struct span_mark){ .ts = ts, .trace = 1, .span = 5, .event = event,
+		.parent = 1, .service = service, .vtid = *service, .host = *service & 1 });
+}
+
+static const struct span *half_of(const struct timeline *tl, const char *service, enum span_kind kind)
+{
+	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
+		const struct span *s = timeline_span(tl, i);
+		if (s->kind == kind && strcmp(timeline_string(tl, s->service), service) == 0)
+			return s;
+	}
+	return NULL;
+}
+
+static void assert_half(const struct timeline *tl, const char *service, enum span_kind kind, int64_t begin_ns,
+			int64_t end_ns, unsigned n_annotations, int64_t self_ns)
+{
+	const struct span *s = half_of(tl, service, kind);
+	g_assert_nonnull(s);
+	g_assert_cmpint(s->state, ==, SPAN_COMPLETE);
+	g_assert_cmpint(s->begin_ns, ==, begin_ns);
+	g_assert_cmpint(s->end_ns, ==, end_ns);
+	g_assert_cmpuint(s->n_annotations, ==, n_annotations);
+	g_assert_cmpint(s->self_ns, ==, self_ns);
+	g_assert_cmpuint(s->parent_id, ==, 1);
+}
+
+/* One id for two spans that have nothing in common: two are there. Told in steps, too. */
+static void test_same_id(gconstpointer in_steps)
 {
 	struct run r = begin(&(struct model_options){ 0 });
+	tell(&r, 10, "b", "sr");
+	tell(&r, 20, "b", "found");
+	tell(&r, 50, "b", "ss");
+	if (in_steps)
+		publish(&r, false);
+	tell(&r, 110, "a", "sr");
+	tell(&r, 120, "b", "more");
+	if (in_steps)
+		publish(&r, false);
+	tell(&r, 150, "a", "ss");
+	publish(&r, true);
+	g_assert_cmpuint(timeline_n_spans(r.tl), ==, 2);
+	assert_half(r.tl, "b", SPAN_SERVER, 10, 50, 4, 40);
+	assert_half(r.tl, "a", SPAN_SERVER, 110, 150, 2, 40);
+	check_tree(r.tl, 2);
+	end(&r);
+}
+
+/* One that asks two: both answers lie in the question, and what they ask for themselves in them. */
+static void test_asked_two(void)
+{
+	struct run r = begin(&(struct model_options){ 0 });
+	tell(&r, 10, "c", "cs");
+	tell(&r, 20, "a", "sr");
+	tell(&r, 30, "b", "sr");
 	for (unsigned i = 0; i < 2; i++) {
-		span_feed_mark(r.f, &(struct span_mark){ .ts = 10 + 100 * i, .trace = 1, .span = 5,
-			.event = "sr", .service = i ? "b" : "a", .vtid = 7 + (int)i, .host = i });
-		span_feed_mark(r.f, &(struct span_mark){ .ts = 50 + 100 * i, .trace = 1, .span = 5,
-			.event = "ss", .service = i ? "b" : "a", .vtid = 7 + (int)i, .host = i });
+		span_feed_mark(r.f, &(struct span_mark){ .ts = 40, .trace = 1, .span = 6 + i, .parent = 5,
+			.event = "start", .service = i ? "b" : "a", .vtid = i ? 'b' : 'a', .host = !i });
+		span_feed_mark(r.f, &(struct span_mark){ .ts = 44 + i, .trace = 1, .span = 6 + i, .parent = 5,
+			.event = "end", .service = i ? "b" : "a", .vtid = i ? 'b' : 'a', .host = !i });
+	}
+	tell(&r, 60, "a", "ss");
+	tell(&r, 70, "b", "ss");
+	tell(&r, 90, "c", "cr");
+	publish(&r, true);
+	g_assert_cmpuint(timeline_n_spans(r.tl), ==, 5);
+	assert_half(r.tl, "c", SPAN_CLIENT, 10, 90, 2, 30);
+	assert_half(r.tl, "a", SPAN_SERVER, 20, 60, 2, 36);
+	assert_half(r.tl, "b", SPAN_SERVER, 30, 70, 2, 35);
+	g_autoptr(blk_tree) t = tree_new(r.tl, 1);
+	int client = tree_find(t, 5, SPAN_CLIENT);
+	for (int i = 0; i < t->n; i++) {
+		const struct span *s = t->nodes[i].span;
+		const struct span *above = i == client ? NULL : t->nodes[t->nodes[i].parent].span;
+		if (s->kind == SPAN_SERVER)
+			g_assert_cmpint(t->nodes[i].parent, ==, client);
+		else if (above)
+			g_assert_cmpuint(above->service, ==, s->service);
+	}
+	end(&r);
+}
+
+/* However many say so: none of what they tell is lost. */
+static void test_asked_many(void)
+{
+	struct run r = begin(&(struct model_options){ 0 });
+	unsigned told = 0;
+	for (int i = 0; i < 100; i++) {
+		g_autofree char *service = g_strdup_printf("%c%d", 'a' + i % 26, i);
+		tell(&r, 100 + i, service, i % 3 ? "sr" : "cs");
+		tell(&r, 300 + i, service, i % 3 ? "ss" : "cr");
 	}
 	publish(&r, true);
-	const struct span *s = find(r.tl, 5);
+	for (size_t i = 0; i < timeline_n_spans(r.tl); i++)
+		told += timeline_span(r.tl, i)->n_annotations;
+	g_assert_cmpuint(told, ==, 200);
+	g_assert_cmpuint(timeline_n_spans(r.tl), >=, 10);
+	g_assert_cmpuint(timeline_n_spans(r.tl), <=, 20);
+	check_tree(r.tl, (int)timeline_n_spans(r.tl));
+	end(&r);
+}
+
+/* Ends alone are no other service's; an end by another name is of whom it began. */
+static void test_renamed(void)
+{
+	struct run r = begin(&(struct model_options){ 0 });
+	tell(&r, 10, "a", "sr");
+	tell(&r, 50, "b", "ss");
+	publish(&r, true);
 	g_assert_cmpuint(timeline_n_spans(r.tl), ==, 1);
-	g_assert_cmpuint(s->n_annotations, ==, 4);
-	assert_span(r.tl, 5, SPAN_COMPLETE, 10, 150);
+	assert_half(r.tl, "a", SPAN_SERVER, 10, 50, 2, 40);
 	end(&r);
 }
 
@@ -328,7 +430,11 @@ int main(int argc, char **argv)
 	g_test_add_func("/spans/late", test_late);
 	g_test_add_func("/spans/given-up", test_given_up);
 	g_test_add_func("/spans/cycles", test_cycles);
-	g_test_add_func("/spans/same-id", test_same_id);
+	g_test_add_data_func("/spans/same-id", NULL, test_same_id);
+	g_test_add_data_func("/spans/same-id-in-steps", "", test_same_id);
+	g_test_add_func("/spans/asked-two", test_asked_two);
+	g_test_add_func("/spans/asked-many", test_asked_many);
+	g_test_add_func("/spans/renamed", test_renamed);
 	g_test_add_func("/spans/memory", test_memory);
 	g_test_add_func("/spans/endless", test_endless);
 	for (size_t i = 0; i < G_N_ELEMENTS(many); i++) {
