@@ -195,6 +195,7 @@ void unread_draw(struct app *app, struct place *p, struct box box);
 void frame_draw(struct app *app, struct place *p);	/* title, status, coach, key bar */
 struct box frame_body(const struct app *app);		/* what is left for the screen */
 /* "TRUST ok lost 0 soft 0   history ..." */
+const char *frame_nothing(const struct app *app);	/* as long as there is no instant to look at: why */
 void frame_trust(struct app *app, unsigned y, const struct trust *trust);
 /* Texts from (y, x) on, each only where it fits whole. Returns the column after them. */
 /* A sentence about all rows, on as many lines as it needs of those there are. Returns how many. */

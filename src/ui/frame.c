@@ -443,6 +443,13 @@ static char *status_text(struct app *app, struct place *p, enum role *ret_role)
 	return g_strdup("");
 }
 
+const char *frame_nothing(const struct app *app)
+{
+	if (app->status.phase == UI_DONE)
+		return "the trace holds no events";
+	return app->status.phase == UI_CANCELLED || app->status.phase == UI_FAILED ? "nothing was read" : "reading ...";
+}
+
 static void draw_status(struct app *app, struct place *p, unsigned y)
 {
 	enum role role;

@@ -192,7 +192,7 @@ static void draw(struct app *app, struct place *p, struct box box)
 			app->cursor_y = at;
 		if (!f.rows->rows->len && gaps)
 			canvas_put(app->canvas, y + 1, 1, box.cols, ROLE_DIM,
-				   app->nav.cursor_ns == TIME_UNKNOWN ? "reading ..." : empty[i]);
+				   app->nav.cursor_ns == TIME_UNKNOWN ? frame_nothing(app) : empty[i]);
 		y += table.rows + (gaps ? 1 : 0);
 		if (!f.rows->rows->len && gaps && y < box.y + box.rows)
 			y++;

@@ -58,7 +58,7 @@ static void draw_empty(struct app *app, struct place *p, struct box box)
 		"nothing in this range: Left, Right step, n: next outlier";
 
 	if (app->nav.cursor_ns == TIME_UNKNOWN)
-		why = app->status.phase == UI_DONE ? "the trace holds no events" : "reading ...";
+		why = frame_nothing(app);
 	else if (p->filter && p->rows->n_before_filter)
 		why = "no row passes the filter: \\ changes it, empty shows all";
 	canvas_put(app->canvas, box.y + 1, 1, box.cols, ROLE_DIM, why);

@@ -18,7 +18,7 @@ awk 'BEGIN {
 title() { t capture-pane -p -t now | head -1; }
 has_title() { title | grep -qE -- "$1"; }
 far() { title | sed -n 's/.* loading \([0-9]*\)%.*/\1/p'; }
-goes_on() { local now; now=$(far); [ -n "$now" ] && [ "$now" -gt "$first" ]; }
+goes_on() { local now; now=$(far); [ -n "$now" ] && [ "$now" -gt "$first" ] && [ "$now" -gt 15 ]; }
 
 shell
 keys "'$blktop' long.json; echo rc=\$?" Enter
@@ -38,6 +38,17 @@ result $? "of a file of spans, whoever traced them"
 keys q
 given_back 0
 result $? "and q gives the terminal back"
+
+# Stopped while it is looked through, nothing of it is there yet.
+shell
+keys "'$blktop' \$(yes long.json | head -20); echo rc=\$?" Enter
+until_true has_title 'loading [0-9]%'
+keys Escape
+until_true has_title 'stopped at [0-9]%' && wait_for "nothing was read" && ! shows "reading ..."
+result $? "Esc stops the first pass, too, and nothing was read"
+keys q
+given_back 0
+result $? "and q gives the terminal back after that"
 
 # What is left out is told here, too.
 echo '[{"traceId":"1","id":"2","name":"get","timestamp":1700000000000000,"duration":5},{}]' >"$work/some.json"
