@@ -225,9 +225,10 @@ static void add_seconds(const struct import *im, struct publication *pub)
 	g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(int64_t));
 
 	for (uint32_t i = 0; im->seconds.mask && i <= im->seconds.mask; i++) {
+		if (im->seconds.values[i] == INTMAP_NONE)
+			continue;
 		int64_t begin = (int64_t)im->seconds.keys[i] * NS_PER_S;
-		if (im->seconds.values[i] != INTMAP_NONE)
-			g_array_append_val(begins, begin);
+		g_array_append_val(begins, begin);
 	}
 	g_array_sort(begins, compare_int64);
 	for (guint i = 0; i < begins->len; i++) {
