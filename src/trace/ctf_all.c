@@ -9,6 +9,7 @@
 
 struct all {
 	struct fields_run *to;
+	GString *text;			/* scratch */
 	uint8_t scope;			/* enum field_scope */
 	unsigned depth;			/* 0: outside of the scope's own structure */
 };
@@ -23,19 +24,42 @@ int blk_slot_of_all(const struct blk_subscription *row)
 
 static const char *label_of(const struct ctf_type *t, uint64_t value)
 {
-	for (uint32_t i = 0; t->kind == CTF_ENUM && i < t->n_ranges; i++) {
-		const struct ctf_range *r = &t->range[i];
-		if (t->is_signed ? (int64_t)value >= (int64_t)r->lo && (int64_t)value <= (int64_t)r->hi
-				 : value >= r->lo && value <= r->hi)
-			return r->label;
-	}
+	for (uint32_t i = 0; t->kind == CTF_ENUM && i < t->n_ranges; i++)
+		if (ctf_within(t->is_signed, value, t->range[i].lo, t->range[i].hi))
+			return t->range[i].label;
 	return NULL;
 }
 
-static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value)
+static bool is_set(const struct ctf_range *r, uint64_t value)
+{
+	uint64_t hi = MIN(r->hi, 63);
+	for (uint64_t bit = r->lo; bit <= hi; bit++)
+		if (value >> bit & 1)
+			return true;
+	return false;
+}
+
+/* The names of a bit map's flags that are set: "A|B". */
+static const char *flags_of(struct all *a, const struct ctf_type *t, uint64_t value)
+{
+	const char *last = NULL;
+	g_string_truncate(a->text, 0);
+	for (uint32_t i = 0; i < t->n_ranges; i++) {
+		const char *label = t->range[i].label;
+		if (!is_set(&t->range[i], value) || !g_strcmp0(label, last))
+			continue;
+		g_string_append_printf(a->text, "%s%s", a->text->len ? "|" : "", label);
+		last = label;
+	}
+	return a->text->len ? a->text->str : NULL;
+}
+
+static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+		       unsigned bits)
 {
 	struct all *a = data;
-	const char *label = label_of(t, value);
+	const char *label = t->is_flags ? flags_of(a, t, value) : label_of(t, value);
+	(void)bits;
 	if (fields_is_length(name))
 		return;
 	fields_put(a->to, &(struct field){
@@ -57,10 +81,17 @@ static void on_text(void *data, const char *name, const struct ctf_type *t, cons
 		    uint64_t n)
 {
 	struct all *a = data;
-	(void)t;
+	if (t->encoding == CTF_UTF8) {
+		n = strnlen(bytes, MIN(n, G_MAXINT32));
+	} else {
+		g_string_truncate(a->text, 0);
+		ctf_text_utf8(t, bytes, n, a->text);
+		bytes = a->text->str;
+		n = a->text->len;
+	}
 	fields_put(a->to, &(struct field){
 		.kind = FIELD_TEXT, .scope = a->scope, .name = name, .text = bytes,
-		.len = (uint32_t)strnlen(bytes, MIN(n, G_MAXINT32)) });
+		.len = (uint32_t)n });
 }
 
 static void on_begin(void *data, const char *name, const struct ctf_type *t, uint64_t n)
@@ -86,7 +117,8 @@ bool ctf_all_read(const struct ctf_stream_class *sc, const struct ctf_event_clas
 		  struct fields_run *to)
 {
 	static const struct ctf_visitor visitor = { on_integer, on_real, on_text, on_begin, on_end };
-	struct all a = { .to = to };
+	g_autoptr(GString) text = g_string_new(NULL);
+	struct all a = { .to = to, .text = text };
 	fields_begin(to);
 	for (unsigned scope = 0; scope < CTF_N_SCOPES; scope++) {
 		const struct ctf_type *t = ctf_scope_type(sc, ec, scope);

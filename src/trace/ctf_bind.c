@@ -181,6 +181,7 @@ static bool bind_path(struct ctf_binding *b, const struct frame *up, const struc
 				      "is one length or tag too many");
 		f->reg = (uint16_t)b->next_reg++;
 	}
+	b->uses_header = b->uses_header || (root == CTF_ROOT_HEADER && b->now != root);
 	*ret_type = f->type;
 	*ret = f->reg;
 	return true;
@@ -216,16 +217,40 @@ static bool check_options(struct ctf_binding *b, const struct ctf_node *v,
 	return true;
 }
 
+/* Which values of the tag select which option: of several, the first option. */
+static void set_selects(struct ctf_binding *b, struct ctf_node *v, const struct ctf_type *tag)
+{
+	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct ctf_select));
+	for (uint32_t i = 0; i < v->t.n_fields; i++)
+		for (uint32_t k = 0; k < tag->n_ranges; k++) {
+			const struct ctf_range *r = &tag->range[k];
+			const char *name = v->t.field[i].name;
+			if (strcmp(r->label, name) && strcmp(r->label + (r->label[0] == '_'), name))
+				continue;
+			g_array_append_val(all, ((struct ctf_select){ r->lo, r->hi, i }));
+		}
+	v->t.tag_is_signed = tag->is_signed;
+	v->t.n_selects = all->len;
+	struct ctf_select *select = ctf_pool_alloc(b->p->pool, all->len * sizeof *select);
+	if (all->len)
+		memcpy(select, all->data, all->len * sizeof *select);
+	v->t.select = select;
+}
+
 static bool bind_tag(struct ctf_binding *b, struct ctf_node *v, const struct frame *up)
 {
+	const struct ctf_type *tag;
 	if (!v->ref)
 		return ctf_lex_fail(&b->p->lex, b->p->lex.tok.at, BLK_TRACE_ERROR_CORRUPT,
 				    "a variant without tag");
-	if (!bind_path(b, up, v->ref, &v->t.tag_type, &v->t.tag))
+	if (!bind_path(b, up, v->ref, &tag, &v->t.tag))
 		return false;
-	if (v->t.tag_type->kind != CTF_ENUM)
+	if (tag->kind != CTF_ENUM)
 		return refuse(b, v->ref, BLK_TRACE_ERROR_CORRUPT, "is no enumeration");
-	return check_options(b, v, v->t.tag_type);
+	if (!check_options(b, v, tag))
+		return false;
+	set_selects(b, v, tag);
+	return true;
 }
 
 static bool bind_length(struct ctf_binding *b, struct ctf_node *s, const struct frame *up)
@@ -277,6 +302,68 @@ static struct ctf_node *bind_type(struct ctf_binding *b, struct ctf_node *type,
 	return node;
 }
 
+/* ---- roles ---- */
+
+/* CTF 1.8 tells by reserved names what fields are for (CTF 1.8.3, 5.2, and what LTTng
+ * adds to packet contexts). False: one of them is no number. */
+static bool role_of(enum ctf_root root, const struct ctf_field *f, unsigned *ret)
+{
+	static const struct { enum ctf_root root; const char *name; unsigned role; } roles[] = {
+		{ CTF_ROOT_PACKET_HEADER, "magic", CTF_ROLE_MAGIC },
+		{ CTF_ROOT_PACKET_HEADER, "uuid", CTF_ROLE_UUID },
+		{ CTF_ROOT_PACKET_HEADER, "stream_id", CTF_ROLE_STREAM_CLASS },
+		{ CTF_ROOT_PACKET_HEADER, "stream_instance_id", CTF_ROLE_STREAM },
+		{ CTF_ROOT_PACKET_CONTEXT, "timestamp_begin", CTF_ROLE_TIMESTAMP },
+		{ CTF_ROOT_PACKET_CONTEXT, "timestamp_end", CTF_ROLE_END_TIMESTAMP },
+		{ CTF_ROOT_PACKET_CONTEXT, "content_size", CTF_ROLE_CONTENT_SIZE },
+		{ CTF_ROOT_PACKET_CONTEXT, "packet_size", CTF_ROLE_PACKET_SIZE },
+		{ CTF_ROOT_PACKET_CONTEXT, "packet_seq_num", CTF_ROLE_SEQUENCE },
+		{ CTF_ROOT_PACKET_CONTEXT, "events_discarded", CTF_ROLE_DISCARDED },
+		{ CTF_ROOT_HEADER, "id", CTF_ROLE_EVENT_CLASS },
+		{ CTF_ROOT_HEADER, "timestamp", CTF_ROLE_TIMESTAMP },
+	};
+	const struct ctf_type *t = f->type;
+	bool is_uuid = t->kind == CTF_ARRAY && t->length == 16 && t->element->bits == 8;
+	bool is_number = t->kind == CTF_INTEGER || t->kind == CTF_ENUM;
+	for (size_t i = 0; i < G_N_ELEMENTS(roles); i++) {
+		unsigned role = roles[i].role;
+		if (roles[i].root != root || strcmp(f->name, roles[i].name))
+			continue;
+		if (root == CTF_ROOT_HEADER && role == CTF_ROLE_TIMESTAMP && !t->clock)
+			continue;
+		*ret = role;
+		return role == CTF_ROLE_UUID ? is_uuid : is_number;
+	}
+	*ret = 0;
+	return true;
+}
+
+/* A copy of the type whose fields have their roles. NULL: too many types. */
+static struct ctf_node *set_roles(struct ctf_binding *b, enum ctf_root root, struct ctf_node *type,
+				  const char *at)
+{
+	struct ctf_node *node = own(b, type);
+	for (uint32_t i = 0; node && i < node->t.n_fields; i++) {
+		struct ctf_field *f = &node->t.field[i];
+		struct ctf_node *below = ctf_node_of(f->type);
+		unsigned role;
+		if (!role_of(root, f, &role)) {
+			ctf_lex_fail(&b->p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
+				     "a field '%s' that is not what this name stands for", f->name);
+			return NULL;
+		}
+		if (role && (below = own(b, below)))
+			below->t.roles = (uint16_t)role;
+		else if (root == CTF_ROOT_HEADER &&
+			 (below->t.kind == CTF_STRUCT || below->t.kind == CTF_VARIANT))
+			below = set_roles(b, root, below, at);
+		if (!below)
+			return NULL;
+		f->type = &below->t;
+	}
+	return node;
+}
+
 bool ctf_bind(struct ctf_binding *b, enum ctf_root which, struct ctf_node *type, const char *at)
 {
 	struct ctf_parser *p = b->p;
@@ -292,5 +379,7 @@ bool ctf_bind(struct ctf_binding *b, enum ctf_root which, struct ctf_node *type,
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
 				    "event classes of more than %u types", CTF_MAX_ALL_COST);
 	b->root[which] = bind_type(b, type, NULL);
+	if (b->root[which] && which <= CTF_ROOT_HEADER)
+		b->root[which] = set_roles(b, which, b->root[which], at);
 	return b->root[which] != NULL;
 }

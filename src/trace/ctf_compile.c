@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From types to steps. Event headers end on a byte at least (LTTng aligns them so);
+ * From types to steps. Event headers mostly end on a byte at least (LTTng aligns them so);
  * how much more is known of the position is followed through the class, so that
- * alignment costs a step only where it depends on the event.
+ * alignment costs a step only where it depends on the event. Values that LTTng does not
+ * write (LEB128, UTF-16, reversed bits) have one general step, which reads them by type.
  */
 #include "trace/ctf_all.h"
 #include "trace/ctf_header.h"
@@ -28,7 +29,6 @@ struct compile {
 	unsigned repeats;		/* repetitions around the type at hand */
 	unsigned picks;			/* level of the ways that names the round of the one around */
 	bool failed;
-	const char *why;		/* .failed: what is the matter; NULL: it is too big */
 	uint32_t row_bytes;
 	struct blk_layout *layout;
 	unsigned n_in_place;		/* wanted fields that a layout can reach */
@@ -164,11 +164,20 @@ static void set_integer(struct ctf_step *s, const struct ctf_type *t)
 	s->is_signed = t->is_signed;
 }
 
+/* Is it read as its type says, value by value? No step of its own knows these. */
+static bool is_odd(const struct ctf_type *t)
+{
+	if (t->kind == CTF_ARRAY || t->kind == CTF_SEQUENCE)
+		return t->encoding != CTF_UTF8 || is_odd(t->element) ||
+		       t->element->bits % t->element->align;
+	return t->is_var || t->is_reversed || t->encoding != CTF_UTF8;
+}
+
 /* Does the field lie at a byte that is the same in every event? */
 static bool is_fixed(const struct compile *c, const struct ctf_wanted *w)
 {
 	const struct ctf_type *t = w->leaf;
-	if (!c->fixed || c->offset % 8 || c->offset / 8 > UINT16_MAX)
+	if (!c->fixed || c->offset % 8 || c->offset / 8 > UINT16_MAX || is_odd(t))
 		return false;
 	if (w->kind == CTF_WANT_INT)
 		return t->bits == 8 || t->bits == 16 || t->bits == 32 || t->bits == 64;
@@ -208,15 +217,6 @@ static void add_fixed(struct compile *c, const struct ctf_wanted *w)
 	c->fixed_bits = MAX(c->fixed_bits, c->offset + size * 8u);
 }
 
-/* Elements are read one behind the other. */
-static void refuse_gaps(struct compile *c, const struct ctf_type *element)
-{
-	if (element->bits % element->align) {
-		c->failed = true;
-		c->why = "has elements with gaps between them";
-	}
-}
-
 static void want(struct compile *c, const struct ctf_wanted *w, enum ctf_op op, const struct ctf_type *t)
 {
 	bool fixed = is_fixed(c, w);
@@ -225,11 +225,13 @@ static void want(struct compile *c, const struct ctf_wanted *w, enum ctf_op op, 
 			(c->loads ? add_fixed : place)(c, w);
 		return;
 	}
-	struct ctf_step *s = add_load(c, op, w);
-	if (op >= CTF_OP_LOAD && op <= CTF_OP_LOAD_64) {
+	struct ctf_step *s = add_load(c, is_odd(t) ? CTF_OP_LOAD_WALK : op, w);
+	if (s->op == CTF_OP_LOAD_WALK) {
+		s->type = t;
+		s->reg = CTF_NO_REG;
+	} else if (op >= CTF_OP_LOAD && op <= CTF_OP_LOAD_64) {
 		set_integer(s, t);
 	} else if (op != CTF_OP_LOAD_STRING && op != CTF_OP_TAKE_STRING) {
-		refuse_gaps(c, t->element);
 		set_integer(s, t->element);
 		s->n = t->length;
 		s->reg = t->length_reg;
@@ -237,6 +239,15 @@ static void want(struct compile *c, const struct ctf_wanted *w, enum ctf_op op, 
 }
 
 /* ---- types ---- */
+
+/* Behind a field that only its type describes. */
+static void add_walk(struct compile *c, const struct ctf_type *t, uint16_t reg)
+{
+	struct ctf_step *s = add_move(c, CTF_OP_WALK);
+	s->type = t;
+	s->reg = reg;
+	forget(c, t->is_var || t->kind == CTF_STRING ? 8 : 1);
+}
 
 /* The usual ones have steps of their own. */
 static enum ctf_op load_of(const struct compile *c, const struct ctf_type *t)
@@ -249,7 +260,7 @@ static enum ctf_op load_of(const struct compile *c, const struct ctf_type *t)
 static void add_integer(struct compile *c, const struct ctf_type *t, uint16_t reg,
 			const struct below *below)
 {
-	if (reg != CTF_NO_REG) {
+	if (reg != CTF_NO_REG && !is_odd(t)) {
 		struct ctf_step *s = add_stay(c, CTF_OP_REG);
 		set_integer(s, t);
 		s->reg = reg;
@@ -257,17 +268,22 @@ static void add_integer(struct compile *c, const struct ctf_type *t, uint16_t re
 	for (unsigned i = 0; i < below->n; i++)
 		if (is_leaf(below, i))
 			want(c, below->w[i], load_of(c, t), t);
-	add_skip(c, t->bits);
+	if (t->kind != CTF_FLOAT && is_odd(t))
+		add_walk(c, t, reg);
+	else
+		add_skip(c, t->bits);
 }
 
-static void add_string(struct compile *c, const struct below *below)
+static void add_string(struct compile *c, const struct ctf_type *t, const struct below *below)
 {
 	/* in one step, where it is wanted once: its end is looked for once */
-	bool take = c->loads && !c->repeats && below->n == 1 && is_leaf(below, 0);
+	bool take = c->loads && !c->repeats && below->n == 1 && is_leaf(below, 0) && !is_odd(t);
 	for (unsigned i = 0; i < below->n; i++)
 		if (is_leaf(below, i))
-			want(c, below->w[i], take ? CTF_OP_TAKE_STRING : CTF_OP_LOAD_STRING, NULL);
-	if (!take)
+			want(c, below->w[i], take ? CTF_OP_TAKE_STRING : CTF_OP_LOAD_STRING, t);
+	if (is_odd(t))
+		add_walk(c, t, CTF_NO_REG);
+	else if (!take)
 		add_move(c, CTF_OP_STRING);
 	forget(c, 8);
 }
@@ -372,7 +388,6 @@ static void add_sequence(struct compile *c, const struct ctf_type *t, const stru
 			want(c, w, CTF_OP_LOAD_SEQUENCE, t);
 		} else if (c->loads && bits && !has_inner(below, t)) {
 			struct ctf_step *s = add_load(c, CTF_OP_LOAD_ELEMENT, w);
-			refuse_gaps(c, t->element);
 			set_integer(s, t->element);
 			s->reg = t->length_reg;
 			s->n = w->way[below->depth];
@@ -386,23 +401,6 @@ static void add_sequence(struct compile *c, const struct ctf_type *t, const stru
 	s->n = bits;
 	s->reg = t->length_reg;
 	forget(c, MIN(c->bit ? 1 : c->unit, bits & -bits));
-}
-
-static bool add_option(struct compile *c, const struct ctf_type *t, uint32_t option, guint from,
-		       guint to)
-{
-	const struct ctf_type *tag = t->tag_type;
-	bool any = false;
-	for (uint32_t i = 0; i < tag->n_ranges; i++) {
-		const struct ctf_range *r = &tag->range[i];
-		if (strcmp(r->label[0] == '_' ? r->label + 1 : r->label, t->field[option].name) &&
-		    strcmp(r->label, t->field[option].name))
-			continue;
-		struct ctf_choice k = { r->lo, r->hi, tag->is_signed, false, from, to };
-		g_array_append_val(c->choices, k);
-		any = true;
-	}
-	return any;
 }
 
 static void add_variant(struct compile *c, const struct ctf_type *t, const struct below *below)
@@ -419,16 +417,20 @@ static void add_variant(struct compile *c, const struct ctf_type *t, const struc
 		c->fixed = false;
 		c->unit = unit;
 		c->bit = bit;
-		add_type(c, t->field[i].type, CTF_NO_REG, &inner);
+		add_type(c, t->field[i].type, t->field[i].reg, &inner);
 		arrive(c);
 	}
 	from[t->n_fields] = c->steps->len;
 	s = &g_array_index(c->steps, struct ctf_step, at);
 	s->to = c->steps->len;
 	guint first = c->choices->len;
-	for (uint32_t i = 0; i < t->n_fields && !c->failed; i++)
-		add_option(c, t, i, from[i], from[i + 1]);
-	struct ctf_choice end = { .last = true };
+	for (uint32_t i = 0; i < t->n_selects && !c->failed; i++) {
+		const struct ctf_select *e = &t->select[i];
+		struct ctf_choice k = { .lo = e->lo, .hi = e->hi, .is_signed = t->tag_is_signed,
+					.from = from[e->option], .to = from[e->option + 1] };
+		g_array_append_val(c->choices, k);
+	}
+	struct ctf_choice end = { .last = true, .optional = t->kind == CTF_OPTIONAL };
 	g_array_append_val(c->choices, end);
 	s->n = first;
 	forget(c, 1);
@@ -447,7 +449,7 @@ static void add_type(struct compile *c, const struct ctf_type *t, uint16_t reg,
 		add_integer(c, t, reg, below);
 		break;
 	case CTF_STRING:
-		add_string(c, below);
+		add_string(c, t, below);
 		break;
 	case CTF_STRUCT:
 		add_struct(c, t, below);
@@ -459,6 +461,7 @@ static void add_type(struct compile *c, const struct ctf_type *t, uint16_t reg,
 		add_sequence(c, t, below);
 		break;
 	case CTF_VARIANT:
+	case CTF_OPTIONAL:
 		add_variant(c, t, below);
 		break;
 	}
@@ -478,14 +481,14 @@ static void add_all(struct compile *c, int slot)
 
 static void run_pass(struct compile *c, const struct ctf_stream_class *sc,
 		     const struct ctf_event_class *ec, const struct ctf_wanted *w, unsigned n,
-		     bool loads, int all)
+		     bool loads, int all, bool on_byte)
 {
 	g_array_set_size(c->steps, 0);
 	g_array_set_size(c->choices, 0);
 	c->ahead = 0;
-	c->unit = 8;
+	c->unit = on_byte ? 8 : 1;
 	c->bit = c->offset = 0;
-	c->fixed = true;
+	c->fixed = on_byte;
 	c->loads = loads;
 	c->row_bytes = c->n_in_place = c->n_fixed = c->fixed_slots = c->fixed_bits = 0;
 	memset(c->layout, 0, sizeof *c->layout);
@@ -522,19 +525,19 @@ static void take_program(struct compile *c, struct ctf_class *k)
 
 /* NULL, or why the class is refused. */
 static const char *compile_class(struct compile *c, const struct ctf_contexts *common, struct ctf_class *k,
-				 const struct blk_subscription *row, GHashTable *layouts)
+				 const struct blk_subscription *row, GHashTable *layouts, bool on_byte)
 {
 	const struct ctf_stream_class *sc = common->sc;
 	struct ctf_wanted w[BLK_MAX_SLOTS];
 	unsigned n = row ? ctf_wanted_find(common, k->ec, row, w) : 0;
 	int all = blk_slot_of_all(row);
 	k->sc = sc;
-	run_pass(c, sc, k->ec, w, n, false, all);
+	run_pass(c, sc, k->ec, w, n, false, all, on_byte);
 	k->copies = c->n_in_place < n || all >= 0;
 	if (k->copies)
-		run_pass(c, sc, k->ec, w, n, true, all);
+		run_pass(c, sc, k->ec, w, n, true, all, on_byte);
 	if (c->failed)
-		return c->why ? c->why : "is too big";
+		return "is too big";
 	k->row_bytes = MAX(c->row_bytes, 8);
 	if (row) {
 		k->layout = layouts_keep(layouts, c->layout);
@@ -597,6 +600,9 @@ bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows
 	struct blk_layout layout;
 	struct compile c = { .steps = steps, .choices = choices, .layout = &layout };
 	struct ctf_contexts common;
+	/* A class that has come since may have a length in the event header. */
+	if (!ctf_header_compile(d->sc, &d->header, &d->clock, error))
+		return false;
 	ctf_contexts_find(d->sc, &common);
 	for (guint i = d->classes->len; i < d->sc->events->len; i++) {
 		struct ctf_class *k = g_new0(struct ctf_class, 1);
@@ -604,7 +610,8 @@ bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows
 		k->row = blk_matcher_class(matcher, k->ec->name, ctf_wanted_is_probe(k->ec));
 		k->cls = number_with(d->sc, k, rows, number, data);
 		const struct blk_subscription *row = k->row == G_MAXUINT16 ? NULL : &rows[k->row];
-		const char *why = compile_class(&c, &common, k, row, layouts);
+		const char *why = compile_class(&c, &common, k, row, layouts,
+						d->header.ends_on_byte);
 		if (why) {
 			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
 				    "the event class '%s' %s", k->ec->name, why);
@@ -625,8 +632,7 @@ struct ctf_decoder *ctf_decoder_new(const struct ctf_stream_class *sc,
 	d->sc = sc;
 	d->classes = g_ptr_array_new_with_free_func(class_free);
 	d->by_far_id = g_hash_table_new(g_int64_hash, g_int64_equal);
-	if (ctf_header_compile(sc, &d->header, &d->clock, error) &&
-	    ctf_decoder_grow(d, rows, matcher, layouts, number, data, error))
+	if (ctf_decoder_grow(d, rows, matcher, layouts, number, data, error))
 		return d;
 	ctf_decoder_free(d);
 	return NULL;

@@ -4,83 +4,87 @@
  * LTTng's (lttng-modules, lttng-ring-buffer-client.h: lttng_event_header_size) are an
  * id of 5 or 16 bits with a timestamp of 27 or 32, or, behind the greatest id, a 32-bit
  * id with a whole 64-bit timestamp; parts are aligned in the packet, not in the header.
+ * Any other form is read by its type: slower, and always right.
  */
 #include "trace/ctf_header.h"
 
-static bool refuse(const struct ctf_stream_class *sc, const char *what, GError **error)
+#include "trace/ctf_walk.h"
+
+/* Integers that have a form of their own here. */
+static bool is_plain(const struct ctf_type *t, unsigned role)
 {
-	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
-		    "the event header of stream class %" G_GUINT64_FORMAT " %s", sc->id, what);
-	return false;
+	return (t->kind == CTF_INTEGER || t->kind == CTF_ENUM) && (t->roles & role) &&
+	       !t->is_signed && !t->is_var && !t->is_reversed;
 }
 
-static bool is_integer(const struct ctf_field *f)
+/* { id timestamp } in any order, with nothing else. */
+static bool plain_header(const struct ctf_type *t, struct ctf_header *h)
 {
-	return f && (f->type->kind == CTF_INTEGER || f->type->kind == CTF_ENUM);
-}
-
-/* { [id] [timestamp] } with nothing else. */
-static bool plain_header(const struct ctf_stream_class *sc, struct ctf_header *h,
-			 const struct ctf_clock **clock, GError **error)
-{
-	const struct ctf_type *t = sc->event_header;
-	const struct ctf_field *id = ctf_type_field(t, "id"), *ts = ctf_type_field(t, "timestamp");
-	if (t->n_fields != 2 || !is_integer(id) || !is_integer(ts) || !ts->type->clock)
-		return refuse(sc, "has a form that is not LTTng's", error);
-	h->id_bits = id->type->bits;
-	h->id_align = id->type->align;
-	h->id_be = id->type->big_endian;
-	h->ts_bits = ts->type->bits;
-	h->ts_align = ts->type->align;
-	h->ts_be = ts->type->big_endian;
-	h->ts_first = ts < id;
-	*clock = ts->type->clock;
+	const struct ctf_type *id = t->field[0].type, *ts = t->field[1].type;
+	if (t->n_fields != 2)
+		return false;
+	h->ts_first = is_plain(id, CTF_ROLE_TIMESTAMP);
+	if (h->ts_first) {
+		ts = id;
+		id = t->field[1].type;
+	}
+	if (!is_plain(id, CTF_ROLE_EVENT_CLASS) || !is_plain(ts, CTF_ROLE_TIMESTAMP))
+		return false;
+	h->id_bits = (uint8_t)id->bits;
+	h->id_align = id->align;
+	h->id_be = id->big_endian;
+	h->ts_bits = (uint8_t)ts->bits;
+	h->ts_align = ts->align;
+	h->ts_be = ts->big_endian;
 	return true;
 }
 
-/* compact = 0 ... N - 1, extended = N. */
-static bool enum_fits(const struct ctf_type *e, uint64_t *ret_extended)
+/* The option that the greatest id alone selects, where all others select the other one.
+ * Labels and names say nothing: LTTng 2.14 and later list them in any order. */
+static bool find_extended(const struct ctf_type *id, const struct ctf_type *v, uint32_t *ret_option,
+			  uint64_t *ret_id)
 {
-	if (e->kind != CTF_ENUM || e->n_ranges != 2 || e->is_signed)
+	if (v->n_fields != 2 || v->n_selects != 2 || v->tag_is_signed || id->bits > 63)
 		return false;
-	const struct ctf_range *a = &e->range[0], *b = &e->range[1];
-	*ret_extended = b->lo;
-	return !strcmp(a->label, "compact") && !strcmp(b->label, "extended") && !a->lo &&
-	       b->lo == b->hi && b->lo && a->hi == b->lo - 1 &&
-	       (e->bits == 64 || b->lo < UINT64_C(1) << e->bits);
+	const struct ctf_select *a = &v->select[0], *b = &v->select[1];
+	if (a->lo)
+		a = b, b = &v->select[0];
+	*ret_option = b->option;
+	*ret_id = b->lo;
+	return !a->lo && a->hi + 1 == b->lo && b->lo == b->hi && a->option != b->option &&
+	       b->lo == (UINT64_C(1) << id->bits) - 1;
 }
 
-static bool variant_header(const struct ctf_stream_class *sc, struct ctf_header *h,
-			   const struct ctf_clock **clock, GError **error)
+/* { id { timestamp } | { id timestamp } } */
+static bool variant_header(const struct ctf_type *t, struct ctf_header *h)
 {
-	const struct ctf_type *t = sc->event_header, *v = t->field[1].type;
-	const struct ctf_type *id = t->field[0].type;
-	if (v->n_fields != 2 || !enum_fits(id, &h->extended) || t->field[0].reg != v->tag)
-		return refuse(sc, "has a variant that is not LTTng's", error);
-	const struct ctf_type *a = v->field[0].type, *b = v->field[1].type;
-	if (strcmp(v->field[0].name, "compact") || strcmp(v->field[1].name, "extended") ||
-	    a->kind != CTF_STRUCT || b->kind != CTF_STRUCT || a->n_fields != 1 || b->n_fields != 2)
-		return refuse(sc, "has a variant that is not LTTng's", error);
-	const struct ctf_field *ts = ctf_type_field(a, "timestamp"), *id2 = ctf_type_field(b, "id");
-	const struct ctf_field *ts2 = ctf_type_field(b, "timestamp");
-	if (!is_integer(ts) || !is_integer(ts2) || id2 != &b->field[0] || !is_integer(id2) ||
-	    !ts->type->clock || ts2->type->clock != ts->type->clock)
-		return refuse(sc, "has timestamps of no clock", error);
+	uint32_t extended;
+	if (t->n_fields != 2 || t->field[1].type->kind != CTF_VARIANT)
+		return false;
+	const struct ctf_type *id = t->field[0].type, *v = t->field[1].type;
+	if (!is_plain(id, CTF_ROLE_EVENT_CLASS) || !t->field[0].reg || t->field[0].reg != v->tag ||
+	    !find_extended(id, v, &extended, &h->extended))
+		return false;
+	const struct ctf_type *a = v->field[!extended].type, *b = v->field[extended].type;
+	if (a->kind != CTF_STRUCT || b->kind != CTF_STRUCT || a->n_fields != 1 || b->n_fields != 2)
+		return false;
+	const struct ctf_type *ts = a->field[0].type, *id2 = b->field[0].type, *ts2 = b->field[1].type;
+	if (!is_plain(ts, CTF_ROLE_TIMESTAMP) || !is_plain(id2, CTF_ROLE_EVENT_CLASS) ||
+	    !is_plain(ts2, CTF_ROLE_TIMESTAMP))
+		return false;
 	*h = (struct ctf_header){
 		.has_variant = true, .extended = h->extended,
-		.id_bits = id->bits, .id_align = id->align, .id_be = id->big_endian,
-		.ts_bits = ts->type->bits, .ts_align = MAX(MAX(a->align, v->align), ts->type->align),
-		.ts_be = ts->type->big_endian,
-		.id2_bits = id2->type->bits, .id2_be = id2->type->big_endian,
-		.id2_align = MAX(MAX(b->align, v->align), id2->type->align),
-		.ts2_bits = ts2->type->bits, .ts2_align = ts2->type->align,
-		.ts2_be = ts2->type->big_endian,
+		.id_bits = (uint8_t)id->bits, .id_align = id->align, .id_be = id->big_endian,
+		.ts_bits = (uint8_t)ts->bits, .ts_align = MAX(MAX(a->align, v->align), ts->align),
+		.ts_be = ts->big_endian,
+		.id2_bits = (uint8_t)id2->bits, .id2_be = id2->big_endian,
+		.id2_align = MAX(MAX(b->align, v->align), id2->align),
+		.ts2_bits = (uint8_t)ts2->bits, .ts2_align = ts2->align, .ts2_be = ts2->big_endian,
 	};
-	*clock = ts->type->clock;
 	return true;
 }
 
-/* Programs of the classes begin behind it, on a byte. */
+/* Do programs of the classes begin on a byte behind it? */
 static bool ends_on_byte(const struct ctf_header *h)
 {
 	uint64_t first = h->ts_first ? h->ts_bits : h->id_bits;
@@ -91,32 +95,86 @@ static bool ends_on_byte(const struct ctf_header *h)
 	return h->align >= 8 && end % 8 == 0 && (!h->has_variant || long_end % 8 == 0);
 }
 
+/* LTTng's two, which have loops of their own. */
+static enum ctf_fast fast_of(const struct ctf_header *h)
+{
+	if (!h->has_variant || h->id_be || h->ts_be || h->fast_align < 8)
+		return CTF_FAST_NONE;
+	if (h->id_bits == 5 && h->ts_bits == 27 && h->ts_align == 1 && h->extended == 31)
+		return CTF_FAST_COMPACT;
+	if (h->id_bits == 16 && h->ts_bits == 32 && h->extended == UINT16_MAX &&
+	    h->ts_align <= MIN(h->fast_align, 16))
+		return CTF_FAST_LARGE;
+	return CTF_FAST_NONE;
+}
+
+/* The clock of the type's timestamps, those inside of it included; NULL: it has none. */
+static const struct ctf_clock *clock_of(const struct ctf_type *t)
+{
+	const struct ctf_clock *clock = NULL;
+	if (t->kind == CTF_INTEGER || t->kind == CTF_ENUM)
+		return t->roles & CTF_ROLE_TIMESTAMP ? t->clock : NULL;
+	if (t->kind != CTF_STRUCT && t->kind != CTF_VARIANT && t->kind != CTF_OPTIONAL)
+		return NULL;
+	for (uint32_t i = 0; !clock && i < t->n_fields; i++)
+		clock = clock_of(t->field[i].type);
+	return clock;
+}
+
 bool ctf_header_compile(const struct ctf_stream_class *sc, struct ctf_header *ret,
 			const struct ctf_clock **ret_clock, GError **error)
 {
 	const struct ctf_type *t = sc->event_header;
 	*ret = (struct ctf_header){ 0 };
-	if (!t || t->n_fields != 2)
-		return refuse(sc, "has a form that is not LTTng's", error);
-	bool ok = t->field[1].type->kind == CTF_VARIANT
-		? variant_header(sc, ret, ret_clock, error)
-		: plain_header(sc, ret, ret_clock, error);
-	if (!ok)
+	*ret_clock = t ? clock_of(t) : NULL;
+	if (!*ret_clock && sc->packet_context)
+		*ret_clock = clock_of(sc->packet_context);
+	if (!*ret_clock) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+			    "stream class %" G_GUINT64_FORMAT " has no timestamps: it has no clock, "
+			    "or neither its packets nor its events tell the time", sc->id);
 		return false;
-	ret->align = MAX(t->align, 1);
-	if (!ends_on_byte(ret))
-		return refuse(sc, "does not end on a byte", error);
-	ret->fast_align = MAX(ret->align, MAX(ret->id_align, 1));
-	if (ret->has_variant && !ret->id_be && !ret->ts_be && ret->fast_align >= 8) {
-		if (ret->id_bits == 5 && ret->ts_bits == 27 && ret->ts_align == 1 &&
-		    ret->extended == 31)
-			ret->fast = CTF_FAST_COMPACT;
-		if (ret->id_bits == 16 && ret->ts_bits == 32 && ret->extended == UINT16_MAX &&
-		    ret->ts_align <= MIN(ret->fast_align, 16))
-			ret->fast = CTF_FAST_LARGE;
 	}
+	if (t && !sc->header_regs && (variant_header(t, ret) || plain_header(t, ret))) {
+		ret->align = MAX(t->align, 1);
+		ret->ends_on_byte = ends_on_byte(ret);
+		ret->fast_align = MAX(ret->align, MAX(ret->id_align, 1));
+		ret->fast = (uint8_t)fast_of(ret);
+		return true;
+	}
+	*ret = (struct ctf_header){ .is_general = true, .general = t };
 	return true;
 }
+
+/* ---- any form ---- */
+
+struct walked { uint64_t clock, id; };
+
+static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+		       unsigned bits)
+{
+	struct walked *w = data;
+	if (t->roles & CTF_ROLE_EVENT_CLASS)
+		w->id = value;
+	if (t->roles & CTF_ROLE_TIMESTAMP)
+		w->clock = ctf_clock_advance(w->clock, value, bits);
+}
+
+static bool walk_header(const struct ctf_type *t, const uint8_t *base, uint64_t *pos, uint64_t end,
+			uint64_t *clock, uint64_t *id, uint64_t *regs)
+{
+	static const struct ctf_visitor visitor = { .integer = on_integer };
+	struct walked w = { .clock = *clock };
+	uint64_t at = *pos;
+	if (t && !ctf_walk(t, base, &at, end, regs, &visitor, &w))
+		return false;
+	*pos = at;
+	*clock = w.clock;
+	*id = w.id;
+	return true;
+}
+
+/* ---- the known forms ---- */
 
 /* One integer of the header. */
 static inline bool take(const uint8_t *base, uint64_t *pos, uint64_t end, uint32_t align,
@@ -131,8 +189,10 @@ static inline bool take(const uint8_t *base, uint64_t *pos, uint64_t end, uint32
 }
 
 bool ctf_header_read_slow(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,
-			  uint64_t end, uint64_t *clock, uint64_t *id)
+			  uint64_t end, uint64_t *clock, uint64_t *id, uint64_t *regs)
 {
+	if (h->is_general)
+		return walk_header(h->general, base, pos, end, clock, id, regs);
 	uint64_t at = ctf_align(*pos, h->align), ts = 0;
 	unsigned ts_bits = h->ts_bits;
 	bool ok = !h->ts_first || take(base, &at, end, h->ts_align, h->ts_bits, h->ts_be, &ts);

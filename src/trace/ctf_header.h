@@ -5,7 +5,8 @@
 
 #include "trace/ctf_program.h"
 
-/* False: UNSUPPORTED, named. *ret_clock: the clock of its timestamps. */
+/* False: UNSUPPORTED, named: no timestamps of a clock. *ret_clock: theirs. Fields are
+ * known by their roles (enum ctf_role), whatever they are called. */
 bool ctf_header_compile(const struct ctf_stream_class *sc, struct ctf_header *ret,
 			const struct ctf_clock **ret_clock, GError **error);
 

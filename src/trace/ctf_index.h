@@ -56,6 +56,11 @@ struct ctf_packet {
 bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, uint64_t offset,
 		     uint64_t file_size, struct ctf_packet *ret, size_t *ret_need, GError **error);
 
+/* Sets the registers of the packet header and context at `base`, which end before bit
+ * `end`: as many as the stream class has. */
+void ctf_packet_registers(const struct ctf_meta *m, const struct ctf_stream_class *sc,
+			  const uint8_t *base, uint64_t end, uint64_t *regs);
+
 struct ctf_index;
 
 /*

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Metadata as its users see it: from packets or plain text, looked up. See ctf_meta.h. */
+/* Metadata as its users see it: from packets, plain text or fragments, looked up. See
+ * ctf_meta.h. */
+#include "trace/ctf2.h"
 #include "trace/ctf_bits.h"
 #include "trace/ctf_parse.h"
 
@@ -50,6 +52,7 @@ void ctf_meta_free(struct ctf_meta *m)
 	g_string_free(p->name, TRUE);
 	g_string_free(p->key, TRUE);
 	g_ptr_array_unref(p->texts);
+	ctf2_free(p->ctf2);
 	ctf_pool_free(p->pool);
 	g_clear_error(&p->lex.error);
 	g_free(p);
@@ -133,20 +136,24 @@ bool ctf_meta_unpack(struct ctf_parser *p, const uint8_t *bytes, size_t n, GStri
 
 /* ---- text ---- */
 
-/* Plain text says what it is in its first comment. */
+/* Text of another version says so in its first comment, which 1.8 need not have. */
 static bool check_plain(const uint8_t *bytes, size_t n, GError **error)
 {
 	static const char begin[] = "/* CTF 1.8";
-	if (n >= strlen(begin) && !memcmp(bytes, begin, strlen(begin)))
-		return true;
-	bool is_json = n && (bytes[0] == 0x1e || bytes[0] == '{' || bytes[0] == '[');
-	bool is_other = n >= 7 && !memcmp(bytes, "/* CTF ", 7);
-	if (is_json || is_other)
+	size_t i = 0;
+	if (n >= 7 && !memcmp(bytes, "/* CTF ", 7)) {
+		if (n >= strlen(begin) && !memcmp(bytes, begin, strlen(begin)))
+			return true;
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
-			    "1:1: metadata of a version of CTF that is not 1.8");
-	else
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-			    "1:1: metadata that is neither packets nor begins with '%s'", begin);
+			    "1:1: metadata of a version of CTF that is neither 1.8 nor 2");
+		return false;
+	}
+	while (i < n && g_ascii_isspace(bytes[i]))
+		i++;
+	if (i == n || g_ascii_isalpha(bytes[i]) || bytes[i] == '/')
+		return true;
+	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+		    "1:1: metadata that begins neither like CTF 1.8 nor like CTF 2");
 	return false;
 }
 
@@ -156,7 +163,10 @@ bool ctf_meta_begin(struct ctf_parser *p, const uint8_t *bytes, size_t n, GError
 	if (p->started)
 		return true;
 	p->meta.packetised = is_packet(bytes, n, &be);
-	p->started = p->meta.packetised || check_plain(bytes, n, error);
+	p->meta.is_ctf2 = n && bytes[0] == CTF_RS;
+	if (p->meta.is_ctf2)
+		p->ctf2 = ctf2_new(p);
+	p->started = p->meta.packetised || p->meta.is_ctf2 || check_plain(bytes, n, error);
 	return p->started;
 }
 
@@ -196,6 +206,33 @@ static bool parse_all(struct ctf_parser *p, const char *text, size_t n, GError *
 	return false;
 }
 
+bool ctf_meta_fragment(struct ctf_parser *p, const char *text, size_t n, GError **error)
+{
+	if (ctf2_fragment(p->ctf2, text, n))
+		return true;
+	g_propagate_error(error, g_steal_pointer(&p->ctf2->error));
+	return false;
+}
+
+/* All fragments: each from its RS to the next, or to the end. */
+static bool parse_fragments(struct ctf_parser *p, const char *text, size_t n, GError **error)
+{
+	const char *end = text + n;
+	if (*text != CTF_RS) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+			    "metadata goes on without a record separator");
+		return false;
+	}
+	while (text < end) {
+		const char *next = memchr(text + 1, CTF_RS, (size_t)(end - text) - 1);
+		next = next ? next : end;
+		if (!ctf_meta_fragment(p, text + 1, (size_t)(next - text) - 1, error))
+			return false;
+		text = next;
+	}
+	return true;
+}
+
 bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **error)
 {
 	struct ctf_parser *p = (struct ctf_parser *)(void *)m;
@@ -203,6 +240,8 @@ bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **e
 		return true;
 	if (!ctf_meta_count(p, n, error) || !ctf_meta_begin(p, bytes, n, error))
 		return false;
+	if (m->is_ctf2)
+		return parse_fragments(p, bytes, n, error);
 	if (!m->packetised)
 		return parse_all(p, bytes, n, error);
 	GString *text = g_string_sized_new(n);
@@ -260,6 +299,14 @@ const struct ctf_field *ctf_type_field(const struct ctf_type *structure, const c
 	return NULL;
 }
 
+uint32_t ctf_type_option(const struct ctf_type *t, uint64_t tag)
+{
+	for (uint32_t i = 0; i < t->n_selects; i++)
+		if (ctf_within(t->tag_is_signed, tag, t->select[i].lo, t->select[i].hi))
+			return t->select[i].option;
+	return t->n_fields;
+}
+
 static bool fixed_struct(const struct ctf_type *t, uint64_t *ret_bits)
 {
 	uint64_t pos = 0, bits;
@@ -289,7 +336,7 @@ bool ctf_type_fixed(const struct ctf_type *t, uint64_t *ret_bits)
 	case CTF_ENUM:
 	case CTF_FLOAT:
 		*ret_bits = t->bits;
-		return true;
+		return !t->is_var;
 	case CTF_STRUCT:
 		return fixed_struct(t, ret_bits);
 	case CTF_ARRAY:
@@ -297,6 +344,7 @@ bool ctf_type_fixed(const struct ctf_type *t, uint64_t *ret_bits)
 	case CTF_STRING:
 	case CTF_SEQUENCE:
 	case CTF_VARIANT:
+	case CTF_OPTIONAL:
 		break;
 	}
 	return false;

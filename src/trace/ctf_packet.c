@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packet headers and contexts: fixed-size integers by the trace's own types, and a
- * uuid. What else a type may hold is refused: no tracer that is known writes it.
+ * Packet headers and contexts, read by their types; what the fields are for, their roles
+ * say. `cpu_id` has none in CTF 2: it is known by its name.
  */
 #include "trace/ctf_index.h"
 
 #include "trace/ctf_bits.h"
+#include "trace/ctf_walk.h"
 #include "trace/reader.h"
 
 #include <inttypes.h>
@@ -17,9 +18,10 @@ enum known {
 	K_DISCARDED, K_CPU, N_KNOWN,
 };
 
-static const char *const known_name[N_KNOWN] = {
-	"magic", "stream_id", "stream_instance_id", "timestamp_begin", "timestamp_end",
-	"content_size", "packet_size", "packet_seq_num", "events_discarded", "cpu_id",
+static const uint16_t role_of[N_KNOWN] = {
+	CTF_ROLE_MAGIC, CTF_ROLE_STREAM_CLASS, CTF_ROLE_STREAM, CTF_ROLE_TIMESTAMP,
+	CTF_ROLE_END_TIMESTAMP, CTF_ROLE_CONTENT_SIZE, CTF_ROLE_PACKET_SIZE, CTF_ROLE_SEQUENCE,
+	CTF_ROLE_DISCARDED, 0,
 };
 
 /* What was read so far; positions are bits from the packet's start. */
@@ -28,8 +30,12 @@ struct header {
 	const uint8_t *bytes;
 	uint64_t pos, have;		/* bits */
 	uint64_t need;			/* bits, when the bytes did not reach */
+	uint64_t *regs;			/* of the packet's header and context, or NULL */
 	uint64_t value[N_KNOWN];
 	uint8_t bits[N_KNOWN];		/* 0: the packet does not say */
+	uint8_t uuid[16];
+	unsigned n_uuid;		/* bytes of it that were read */
+	bool in_uuid;
 };
 
 static bool wrong(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -51,108 +57,67 @@ static bool unsupported(GError **error, const char *what, const char *name)
 	return false;
 }
 
-/* Moves to the type's alignment and asks for `bits` more behind it. */
-static bool reach(struct header *h, uint64_t align, uint64_t bits)
+static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+		       unsigned bits)
 {
-	uint64_t pos = ctf_align(h->pos, MAX(align, 1));
-
-	if (bits > h->have || pos > h->have - bits) {
-		h->need = pos + bits;
-		return false;
+	struct header *h = data;
+	if (h->in_uuid) {
+		h->uuid[MIN(h->n_uuid, 15)] = (uint8_t)value;
+		h->n_uuid++;
 	}
-	h->pos = pos;
-	return true;
-}
-
-static bool is_integer(const struct ctf_type *t)
-{
-	return (t->kind == CTF_INTEGER || t->kind == CTF_ENUM) && t->bits >= 1 && t->bits <= 64;
-}
-
-static bool read_integer(struct header *h, const struct ctf_field *f)
-{
-	const struct ctf_type *t = f->type;
-
-	if (!reach(h, t->align, t->bits))
-		return false;
-	for (int k = 0; k < N_KNOWN; k++) {
-		if (h->bits[k] || strcmp(f->name, known_name[k]) != 0)
+	bool is_cpu = !t->roles && name && !strcmp(name, "cpu_id");
+	for (int k = 0; (t->roles || is_cpu) && k < N_KNOWN; k++) {
+		if (!(k == K_CPU ? is_cpu : t->roles & role_of[k]))
 			continue;
-		h->value[k] = ctf_bits(h->bytes, h->pos, t->bits, t->big_endian);
-		h->bits[k] = t->bits;
-		break;
+		h->value[k] = value;
+		h->bits[k] = (uint8_t)MIN(bits, 64);
 	}
-	h->pos += t->bits;
-	return true;
 }
 
-static bool check_uuid(const struct header *h, GError **error)
+static void on_begin(void *data, const char *name, const struct ctf_type *t, uint64_t n)
 {
-	if (h->meta->has_uuid && memcmp(h->bytes + h->pos / 8, h->meta->uuid, 16) != 0)
-		return wrong(error, "the packet has another trace's uuid");
-	return true;
-}
-
-/* Arrays are passed over, but for the uuid. */
-static bool read_array(struct header *h, const struct ctf_field *f, GError **error)
-{
-	const struct ctf_type *t = f->type, *element = t->element;
-
-	if (!is_integer(element) || element->bits % MAX(element->align, 1) ||
-	    t->length > G_MAXUINT16 / 8)
-		return unsupported(error, "an array that is no array of packed integers",
-				   f->name);
-	uint64_t bits = t->length * element->bits;
-	if (!reach(h, MAX(t->align, element->align), bits))
-		return false;
-	if (strcmp(f->name, "uuid") == 0 && bits == 128 && element->bits == 8 &&
-	    h->pos % 8 == 0 && !check_uuid(h, error))
-		return false;
-	h->pos += bits;
-	return true;
-}
-
-static uint64_t alignment(const struct ctf_type *t)
-{
-	uint64_t align = MAX(t->align, 1);
-
-	for (uint32_t i = 0; i < t->n_fields; i++) {
-		const struct ctf_type *inner = t->field[i].type;
-		if (inner->kind == CTF_ARRAY)
-			align = MAX(align, inner->element->align);
-		align = MAX(align, inner->align);
+	struct header *h = data;
+	if (t->roles & CTF_ROLE_UUID) {
+		h->in_uuid = true;
+		h->n_uuid = 0;
 	}
-	return align;
+}
+
+static void on_end(void *data, const char *name, const struct ctf_type *t)
+{
+	struct header *h = data;
+	h->in_uuid = false;
 }
 
 /* False with *error unset: more bytes are needed. */
 static bool read_structure(struct header *h, const struct ctf_type *t, const char *name,
 			   GError **error)
 {
-	if (t->kind != CTF_STRUCT)
-		return unsupported(error, "is no structure", name);
-	if (!reach(h, alignment(t), 0))
-		return false;
-	for (uint32_t i = 0; i < t->n_fields; i++) {
-		const struct ctf_field *f = &t->field[i];
-		bool ok;
-		if (is_integer(f->type))
-			ok = read_integer(h, f);
-		else if (f->type->kind == CTF_ARRAY)
-			ok = read_array(h, f, error);
-		else
-			ok = unsupported(error, "only integers and arrays are known there",
-					 f->name);
-		if (!ok)
-			return false;
+	static const struct ctf_visitor visitor = {
+		.integer = on_integer, .begin = on_begin, .end = on_end,
+	};
+	uint64_t pos = h->pos;
+	if (ctf_walk(t, h->bytes, &pos, h->have, h->regs, &visitor, h)) {
+		h->pos = pos;
+		return true;
 	}
+	if (pos <= h->have)
+		return wrong(error, "%s: its fields contradict each other", name);
+	h->need = pos;
+	return false;
+}
+
+static bool check_uuid(const struct header *h, GError **error)
+{
+	if (h->meta->has_uuid && h->n_uuid == 16 && memcmp(h->uuid, h->meta->uuid, 16) != 0)
+		return wrong(error, "the packet has another trace's uuid");
 	return true;
 }
 
 static bool check_magic(const struct header *h, GError **error)
 {
 	if (!h->bits[K_MAGIC])
-		return unsupported(error, "has no magic", "packet.header");
+		return h->meta->is_ctf2 || unsupported(error, "has no magic", "packet.header");
 	if (h->value[K_MAGIC] != CTF_MAGIC)
 		return wrong(error, "no packet: it begins with 0x%08" PRIx64 ", not with 0x%08x",
 			     h->value[K_MAGIC], CTF_MAGIC);
@@ -176,11 +141,11 @@ static const struct ctf_stream_class *stream_class(const struct header *h, GErro
 static bool read_all(struct header *h, const struct ctf_stream_class **ret_class, GError **error)
 {
 	const struct ctf_meta *m = h->meta;
-
-	if (!m->packet_header)
+	if (!m->packet_header && !m->is_ctf2)
 		return unsupported(error, "is missing", "packet.header");
-	if (!read_structure(h, m->packet_header, "packet.header", error) ||
-	    !check_magic(h, error))
+	if (m->packet_header && !read_structure(h, m->packet_header, "packet.header", error))
+		return false;
+	if (!check_magic(h, error) || !check_uuid(h, error))
 		return false;
 	*ret_class = stream_class(h, error);
 	if (!*ret_class)
@@ -190,8 +155,8 @@ static bool read_all(struct header *h, const struct ctf_stream_class **ret_class
 		return false;
 	if (h->pos > G_MAXUINT16)
 		return unsupported(error, "is too long", "packet.context");
-	if ((h->bits[K_BEGIN] && h->bits[K_BEGIN] != 64) ||
-	    (h->bits[K_END] && h->bits[K_END] != 64))
+	if (!m->is_ctf2 && ((h->bits[K_BEGIN] && h->bits[K_BEGIN] != 64) ||
+			    (h->bits[K_END] && h->bits[K_END] != 64)))
 		return unsupported(error, "time of less than 64 bits", "packet.context");
 	return true;
 }
@@ -275,6 +240,9 @@ bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, u
 
 	*ret_need = 0;
 	h.have = MIN(h.have, (uint64_t)1 << 20);
+	/* Those of contexts are behind those of the header, in whichever class it is. */
+	g_autofree uint64_t *regs = m->packet_regs ? g_new0(uint64_t, m->packet_regs) : NULL;
+	h.regs = regs;
 	if (!read_all(&h, &sc, &problem)) {
 		uint64_t need = (h.need + 7) / 8;
 		if (!problem && need > left)
@@ -293,4 +261,14 @@ bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, u
 	set_times(&h, ret);
 	set_rest(&h, sc->id, ret);
 	return true;
+}
+
+void ctf_packet_registers(const struct ctf_meta *m, const struct ctf_stream_class *sc,
+			  const uint8_t *base, uint64_t end, uint64_t *regs)
+{
+	uint64_t pos = 0;
+	if (m->packet_header && !ctf_walk(m->packet_header, base, &pos, end, regs, NULL, NULL))
+		return;
+	if (sc->packet_context)
+		ctf_walk(sc->packet_context, base, &pos, end, regs, NULL, NULL);
 }

@@ -534,6 +534,8 @@ static bool parse_stream(struct ctf_parser *p)
 	for (enum ctf_root r = CTF_ROOT_PACKET_CONTEXT; r <= CTF_ROOT_CONTEXT; r++)
 		if (!ctf_bind(&b, r, c.type[r], c.at[r]))
 			return false;
+	if (b.next_reg > CTF_NO_REG + 1)
+		p->meta.packet_regs = MAX(p->meta.packet_regs, (uint16_t)b.next_reg);
 	return adopt(p, add_stream(p, c.id, &b)) && ctf_lex_expect(&p->lex, ';');
 }
 
@@ -590,6 +592,7 @@ static bool add_event(struct ctf_parser *p, struct ctf_stream *s, const struct c
 	e->text = text;
 	e->n_text = n_text;
 	s->pub.n_regs = MAX(s->pub.n_regs, (uint16_t)b.next_reg);
+	s->pub.header_regs = s->pub.header_regs || b.uses_header;
 	g_ptr_array_add(s->pub.events, e);
 	g_hash_table_insert(s->by_id, &e->pub.id, e);
 	return true;

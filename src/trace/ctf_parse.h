@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parser of CTF metadata, as its files share it (inside src/trace/):
+ * The parser of CTF metadata, as its files share it (inside src/trace/). Of CTF 1.8; that
+ * of CTF 2 is ctf2.h, on the same memory and types:
  *
  *     ctf_lex.c	text -> tokens
  *     ctf_parse.c	the blocks: trace, env, clock, stream, event
@@ -8,7 +9,7 @@
  *     ctf_scope.c	memory, and which name means which type where
  *     ctf_bind.c	which field a length or a tag is: registers
  *     ctf_meta.c	packets -> text; what the parser's users call
- *     ctf_pieces.c	the same of metadata that comes in pieces
+ *     ctf_pieces.c	the same of metadata that comes in pieces, CTF 2 included
  *
  * Every function that returns bool or a pointer says false or NULL once lex.error is set.
  */
@@ -57,6 +58,7 @@ static inline struct ctf_node *ctf_node_of(const struct ctf_type *t)
 	return (struct ctf_node *)(void *)t;
 }
 
+struct ctf2;				/* ctf2.h */
 struct ctf_pool;			/* memory that goes with the meta */
 struct ctf_scope {			/* names declared inside one pair of braces */
 	GHashTable *types;		/* name -> struct ctf_node *; NULL: none yet */
@@ -92,6 +94,7 @@ struct ctf_parser {
 	uint32_t packet_regs;		/* registers of the packet header, + 1 */
 	unsigned nested;		/* of the type being read */
 	bool started;			/* some text was seen */
+	struct ctf2 *ctf2;		/* the metadata is CTF 2; else NULL */
 	bool has_packet_uuid;
 	uint8_t packet_uuid[16];	/* of the metadata's own packets */
 };
@@ -163,6 +166,7 @@ struct ctf_binding {
 	struct ctf_parser *p;
 	struct ctf_node *root[CTF_N_ROOTS];	/* structures, bound; NULL: there is none */
 	bool open[CTF_N_ROOTS];			/* was bound here: its fields may get registers */
+	bool uses_header;			/* a length or tag is in the event header */
 	enum ctf_root now;
 	uint32_t serial, next_reg;
 };
@@ -175,7 +179,7 @@ bool ctf_bind(struct ctf_binding *b, enum ctf_root which, struct ctf_node *type,
 
 /* ---- ctf_meta.c ---- */
 
-/* Are these, the first bytes, packets or text? (10 of them tell.) */
+/* Which language do these, the first bytes, begin? (10 of them tell.) */
 bool ctf_meta_begin(struct ctf_parser *p, const uint8_t *bytes, size_t n, GError **error);
 bool ctf_meta_count(struct ctf_parser *p, size_t n, GError **error);	/* too many? */
 
@@ -184,6 +188,10 @@ bool ctf_meta_count(struct ctf_parser *p, size_t n, GError **error);	/* too many
 bool ctf_meta_unpack(struct ctf_parser *p, const uint8_t *bytes, size_t n, GString *text,
 		     size_t *ret_used, GError **error);
 bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **error);
+
+/* One fragment of CTF 2, without its RS. */
+bool ctf_meta_fragment(struct ctf_parser *p, const char *text, size_t n, GError **error);
+#define CTF_RS '\x1e'
 
 /* ---- ctf_parse.c ---- */
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Metadata in pieces: a relay hands out what it has, which may end in a packet or in a
- * declaration. Declarations end with a ';' outside of all braces, texts and comments.
+ * Metadata in pieces: a relay hands out what it has, which may end in a packet, in a
+ * declaration or in a fragment. Declarations (CTF 1.8) end with a ';' outside of all
+ * braces, texts and comments; fragments (CTF 2) with their outermost '}', or where the
+ * next one begins.
  */
 #include "trace/ctf_parse.h"
 
@@ -14,11 +16,12 @@ enum inside { IN_CODE, IN_TEXT, IN_CHARACTER, IN_COMMENT, IN_LINE };
 struct ctf_pieces {
 	struct ctf_parser *parser;
 	GString *raw;			/* the rest of a packet; plain text goes to .text */
-	GString *text;			/* the rest of a declaration */
+	GString *text;			/* the rest of a declaration or fragment */
 	size_t scanned;			/* of .text */
 	size_t whole;			/* up to there declarations are complete */
 	enum inside inside;
 	unsigned depth;
+	bool escaped;			/* CTF 2: behind a backslash */
 };
 
 struct ctf_pieces *ctf_pieces_new(struct ctf_meta *m)
@@ -120,6 +123,65 @@ static bool parse_whole(struct ctf_pieces *x, GError **error)
 	return ok;
 }
 
+/* Is the fragment that begins at `begin` complete? Where it ends goes to .whole. */
+static bool scan_fragment(struct ctf_pieces *x, size_t begin)
+{
+	const char *s = x->text->str;
+	for (; x->scanned < x->text->len; x->scanned++) {
+		char c = s[x->scanned];
+		if (c == CTF_RS && x->scanned > begin) {	/* JSON has none */
+			x->whole = x->scanned;
+			return true;
+		}
+		if (x->escaped)
+			x->escaped = false;
+		else if (x->inside == IN_TEXT && c == '\\')
+			x->escaped = true;
+		else if (c == '"')
+			x->inside = x->inside == IN_TEXT ? IN_CODE : IN_TEXT;
+		else if (x->inside == IN_CODE && c == '{')
+			x->depth++;
+		else if (x->inside == IN_CODE && c == '}' && x->depth && !--x->depth) {
+			x->whole = ++x->scanned;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool take_fragment(struct ctf_pieces *x, size_t begin, GError **error)
+{
+	const char *s = x->text->str + begin;
+	if (*s != CTF_RS) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+			    "metadata goes on without a record separator");
+		return false;
+	}
+	x->inside = IN_CODE;
+	x->escaped = false;
+	x->depth = 0;
+	return ctf_meta_fragment(x->parser, s + 1, x->whole - begin - 1, error);
+}
+
+/* Fragments that are complete; what is between them is white space. */
+static bool parse_fragments(struct ctf_pieces *x, GError **error)
+{
+	size_t begin = 0;		/* of a fragment */
+	for (;;) {
+		while (begin < x->text->len && is_space(x->text->str[begin]))
+			begin++;
+		x->scanned = MAX(x->scanned, begin);
+		if (begin == x->text->len || !scan_fragment(x, begin))
+			break;
+		if (!take_fragment(x, begin, error))
+			return false;
+		begin = x->whole;
+	}
+	g_string_erase(x->text, 0, (gssize)begin);
+	x->scanned -= begin;
+	return true;
+}
+
 bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError **error)
 {
 	struct ctf_parser *p = x->parser;
@@ -137,5 +199,5 @@ bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError
 	else if (!ctf_meta_unpack(p, raw, x->raw->len, x->text, &used, error))
 		return false;
 	g_string_erase(x->raw, 0, (gssize)used);
-	return parse_whole(x, error);
+	return p->meta.is_ctf2 ? parse_fragments(x, error) : parse_whole(x, error);
 }

@@ -37,11 +37,14 @@ enum ctf_op {
 	CTF_OP_LOAD_ARRAY,	/* row[off] = n elements of `bits`; no move */
 	CTF_OP_LOAD_SEQUENCE,	/* the same, register reg elements */
 	CTF_OP_LOAD_ELEMENT,	/* row[off] = element n, if register reg is greater; no move */
+	CTF_OP_LOAD_WALK,	/* row[off] = the field of .type here, as ctf_walk() reads it; no move */
 	CTF_OP_LOAD_ALL,	/* row[off] = all fields of the event that begins here */
 	CTF_OP_SKIP_SEQUENCE,	/* register reg elements of n bits */
 	CTF_OP_REPEAT,		/* steps up to `to`, n times */
 	CTF_OP_REPEAT_REG,	/* the same, register reg times */
 	CTF_OP_CHOOSE,		/* option by register reg: choice[n ..]; then go to `to` */
+	CTF_OP_WALK,		/* behind the field of .type, as ctf_walk() reads it; register
+				 * reg = its integer */
 };
 
 /*
@@ -58,7 +61,10 @@ struct ctf_step {
 	uint32_t to;
 	uint32_t pick;			/* loads in a repetition: only in this round, from 1 */
 	uint32_t ahead;			/* bits */
-	uint64_t n;
+	union {
+		uint64_t n;
+		const struct ctf_type *type;
+	};
 };
 
 /* A wanted field that lies at the same byte of every event of its class. */
@@ -69,10 +75,11 @@ struct ctf_fixed {
 	bool big_endian : 1, is_signed : 1, is_text : 1;
 };
 
-/* An option of a variant: for tags of [lo, hi] run the steps [from, to). */
+/* An option of a variant: for tags of [lo, hi] run the steps [from, to). The last one ends
+ * the list: no option is selected, which is wrong but for optionals. */
 struct ctf_choice {
 	uint64_t lo, hi;
-	bool is_signed, last;
+	bool is_signed, last, optional;
 	uint32_t from, to;
 };
 
@@ -97,10 +104,14 @@ struct ctf_class {
 
 enum ctf_fast { CTF_FAST_NONE, CTF_FAST_COMPACT, CTF_FAST_LARGE };
 
-/* How event headers look: LTTng's compact and large ones, and a plain id + timestamp. */
+/* How event headers look: LTTng's compact and large ones, a plain id + timestamp, and any
+ * other, which is read by its type. */
 struct ctf_header {
+	const struct ctf_type *general;	/* read by its type; the fields below mean nothing */
+	bool is_general;	/* .general NULL: there is no header at all */
+	bool ends_on_byte;	/* whatever is in it */
 	uint8_t fast;		/* enum ctf_fast: little endian and packed, the usual ones */
-	bool has_variant, be;
+	bool has_variant;
 	uint32_t align;		/* of the whole, bits */
 	uint32_t fast_align;
 	uint8_t id_bits, ts_bits;
@@ -177,17 +188,19 @@ static inline uint64_t ctf_clock_advance(uint64_t now, uint64_t low, unsigned bi
 struct ctf_at { uint64_t pos, clock, id; };
 
 bool ctf_header_read_slow(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,
-			  uint64_t end, uint64_t *clock, uint64_t *id);
+			  uint64_t end, uint64_t *clock, uint64_t *id, uint64_t *regs);
 
 /*
  * Reads the event header at *pos: moves *pos and *clock. False: does not fit. `fast` is
  * the header's own, or a constant where a loop is made for each kind. Only the rare kinds
- * need their addresses: so a loop keeps all three in registers.
+ * need their addresses: so a loop keeps all three in registers. `regs` as in struct ctf_run:
+ * a general header sets those of its fields.
  */
 static inline G_ALWAYS_INLINE bool ctf_header_read_as(const struct ctf_header *h,
 						      enum ctf_fast fast, const uint8_t *base,
 						      uint64_t *pos, uint64_t end,
-						      uint64_t *clock, uint64_t *id)
+						      uint64_t *clock, uint64_t *id,
+						      uint64_t *regs)
 {
 	uint64_t at = ctf_align(*pos, h->fast_align);
 	const uint8_t *p = base + (at >> 3);
@@ -214,7 +227,7 @@ static inline G_ALWAYS_INLINE bool ctf_header_read_as(const struct ctf_header *h
 		}
 	}
 	struct ctf_at x = { *pos, *clock, 0 };
-	bool fits = ctf_header_read_slow(h, base, &x.pos, end, &x.clock, &x.id);
+	bool fits = ctf_header_read_slow(h, base, &x.pos, end, &x.clock, &x.id, regs);
 	*pos = x.pos;
 	*clock = x.clock;
 	*id = x.id;
@@ -222,9 +235,9 @@ static inline G_ALWAYS_INLINE bool ctf_header_read_as(const struct ctf_header *h
 }
 
 static inline bool ctf_header_read(const struct ctf_header *h, const uint8_t *base, uint64_t *pos,
-				   uint64_t end, uint64_t *clock, uint64_t *id)
+				   uint64_t end, uint64_t *clock, uint64_t *id, uint64_t *regs)
 {
-	return ctf_header_read_as(h, h->fast, base, pos, end, clock, id);
+	return ctf_header_read_as(h, (enum ctf_fast)h->fast, base, pos, end, clock, id, regs);
 }
 
 #endif

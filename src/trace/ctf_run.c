@@ -3,6 +3,7 @@
 #include "trace/ctf_program.h"
 
 #include "trace/ctf_all.h"
+#include "trace/ctf_walk.h"
 
 #define MAX_BYTES (64u << 20)		/* of one array that is handed out */
 
@@ -128,14 +129,99 @@ static uint64_t repeat(const struct pass *p, const struct ctf_step *s, uint32_t 
 static uint64_t choose(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 {
 	uint64_t tag = p->run->regs[s->reg];
-	for (const struct ctf_choice *k = &p->c->choice[s->n]; !k->last; k++) {
-		bool in = k->is_signed
-			? (int64_t)tag >= (int64_t)k->lo && (int64_t)tag <= (int64_t)k->hi
-			: tag >= k->lo && tag <= k->hi;
-		if (in)
+	const struct ctf_choice *k = &p->c->choice[s->n];
+	for (; !k->last; k++)
+		if (ctf_within(k->is_signed, tag, k->lo, k->hi))
 			return run_steps(p, k->from, k->to, pos);
+	/* A variant's tag without an option: the event makes no sense. */
+	return k->optional ? pos : CTF_NO_FIT;
+}
+
+/* ---- fields read by their type ---- */
+
+/* What ctf_walk() finds: an integer, a text, or integers in the arena. */
+struct walked {
+	const struct pass *p;
+	const struct ctf_step *s;
+	uint64_t value;
+	uint8_t *list, *at;		/* NULL: no array */
+	uint64_t room;			/* elements that .list still has room for */
+};
+
+/* As babeltrace2's reader hands elements out. */
+static unsigned width_of(const struct ctf_type *t)
+{
+	return t->is_var ? 8 : t->bits <= 8 ? 1 : t->bits <= 16 ? 2 : t->bits <= 32 ? 4 : 8;
+}
+
+static void walked_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+			   unsigned bits)
+{
+	struct walked *w = data;
+	unsigned width = width_of(t);
+	w->value = value;
+	if (!w->room)
+		return;
+	value = GUINT64_TO_LE(value);
+	memcpy(w->at, &value, width);
+	w->at += width;
+	w->room--;
+}
+
+static void walked_text(void *data, const char *name, const struct ctf_type *t, const char *bytes,
+			uint64_t n)
+{
+	struct walked *w = data;
+	g_autoptr(GString) text = g_string_new(NULL);
+	ctf_text_utf8(t, bytes, n, text);
+	char *copy = arena_alloc(w->p->run->arena, text->len + 1);
+	memcpy(copy, text->str, text->len + 1);
+	keep_text(w->p, w->s, copy, text->len);
+}
+
+/* An element has one bit at least: more than there are bits do not come. */
+static void walked_begin(void *data, const char *name, const struct ctf_type *t, uint64_t n)
+{
+	struct walked *w = data;
+	unsigned width = width_of(t->element);
+	w->room = MIN(n, w->p->end);
+	w->room = w->room > MAX_BYTES / width ? 0 : w->room;
+	w->list = w->at = arena_alloc(w->p->run->arena, MAX(w->room * width, 1));
+}
+
+static bool load_walked(const struct pass *p, const struct ctf_step *s, uint64_t pos)
+{
+	static const struct ctf_visitor visitor = {
+		.integer = walked_integer, .text = walked_text, .begin = walked_begin,
+	};
+	struct walked w = { .p = p, .s = s };
+	if (!ctf_walk(s->type, p->base, &pos, p->end, p->run->regs, &visitor, &w))
+		return false;
+	if (w.list) {
+		uint64_t n = (uint64_t)(w.at - w.list);
+		keep_text(p, s, w.list, s->is_text ? strnlen((const char *)w.list, n) : n);
+	} else if (s->type->kind == CTF_INTEGER || s->type->kind == CTF_ENUM) {
+		memcpy(p->run->row + s->off, &w.value, sizeof w.value);
+		p->run->present |= 1u << s->slot;
 	}
-	return CTF_NO_FIT;	/* a tag without an option: the event makes no sense */
+	return true;
+}
+
+static void only_value(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+		       unsigned bits)
+{
+	*(uint64_t *)data = value;
+}
+
+static uint64_t walk_on(const struct pass *p, const struct ctf_step *s, uint64_t pos)
+{
+	static const struct ctf_visitor visitor = { .integer = only_value };
+	uint64_t value = 0;
+	if (!ctf_walk(s->type, p->base, &pos, p->end, p->run->regs, &visitor, &value))
+		return CTF_NO_FIT;
+	if (s->reg != CTF_NO_REG)
+		p->run->regs[s->reg] = value;
+	return pos;
 }
 
 static bool keep_all(const struct pass *p, const struct ctf_step *s, uint64_t pos)
@@ -189,6 +275,8 @@ static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 		return keep_elements(p, s, pos, s->n);
 	case CTF_OP_LOAD_SEQUENCE:
 		return keep_elements(p, s, pos, regs[s->reg]);
+	case CTF_OP_LOAD_WALK:
+		return load_walked(p, s, pos);
 	case CTF_OP_LOAD_ALL:
 		return keep_all(p, s, pos);
 	default:		/* CTF_OP_LOAD_ELEMENT */
@@ -225,6 +313,8 @@ static inline G_ALWAYS_INLINE uint64_t step_on(const struct pass *p, const struc
 	case CTF_OP_CHOOSE:
 		*at = first + s->to - 1;
 		return choose(p, s, pos);
+	case CTF_OP_WALK:
+		return walk_on(p, s, pos);
 	default:		/* CTF_OP_SKIP */
 		return pos;
 	}

@@ -15,15 +15,18 @@
  * the walk began with. Text and names are hostile.
  */
 struct ctf_visitor {
-	/* CTF_INTEGER, CTF_ENUM: signed ones by their bits, extended to 64. */
-	void (*integer)(void *data, const char *name, const struct ctf_type *t, uint64_t value);
+	/* CTF_INTEGER, CTF_ENUM: signed ones by their bits, extended to 64. `bits` are in
+	 * the packet: of LEB128 7 a byte. */
+	void (*integer)(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+			unsigned bits);
 	void (*real)(void *data, const char *name, const struct ctf_type *t, double value);
 	/* CTF_STRING: up to its NUL. Array or sequence of text: all n bytes, what is behind
-	 * a NUL included. Points into the packet. */
+	 * a NUL included. In the type's encoding: see ctf_text_utf8(). Points into the packet. */
 	void (*text)(void *data, const char *name, const struct ctf_type *t, const char *bytes,
 		     uint64_t n);
 	/* n: members of a structure, elements of an array or sequence (hostile: they may
-	 * turn out not to fit), or, of a variant, the index of its option. */
+	 * turn out not to fit), or, of a variant, the index of its option. An optional is
+	 * its field, by the optional's name, or nothing. */
 	void (*begin)(void *data, const char *name, const struct ctf_type *t, uint64_t n);
 	void (*end)(void *data, const char *name, const struct ctf_type *t);
 };
@@ -33,14 +36,18 @@ struct ctf_visitor {
  * from base), where the data end at bit `end`. Values that lengths and tags refer to go
  * to and come from regs, of the stream class's n_regs. `v` may be NULL: only *pos moves.
  *
- * False: the field does not fit, a variant's tag selects nothing, or it is more work
- * than a sound packet of that size can be (values of no size, counted by a hostile
- * length). The visitor has then seen a part of it, and *pos is anywhere up to `end`.
+ * False: the field does not fit (*pos is then where its data would end at least, behind
+ * `end`), a variant's tag selects nothing, a LEB128 has more than 64 bits, or it is more
+ * work than a sound packet of that size can be (values of no size, counted by a hostile
+ * length): *pos is then anywhere up to `end`. The visitor has seen a part of it.
  */
 bool ctf_walk(const struct ctf_type *t, const uint8_t *base, uint64_t *pos, uint64_t end,
 	      uint64_t *regs, const struct ctf_visitor *v, void *data);
 
-/* Which option the tag's value selects; t->n_fields: none. */
-uint32_t ctf_variant_option(const struct ctf_type *t, uint64_t tag);
+/*
+ * Appends n bytes of text in the type's encoding as UTF-8, up to the first zero code unit.
+ * What is no character becomes U+FFFD; UTF-8 itself is not checked.
+ */
+void ctf_text_utf8(const struct ctf_type *t, const char *bytes, uint64_t n, GString *ret);
 
 #endif

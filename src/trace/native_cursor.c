@@ -23,14 +23,21 @@ void native_cursor_init(struct native_cursor *k, struct native_source *s,
 	native_cursor_grow(k);
 }
 
+/* Registers for all that a packet may name. */
+static void need_registers(struct native_cursor *k, size_t n)
+{
+	if (n <= k->n_regs)
+		return;
+	k->run.regs = g_renew(uint64_t, k->run.regs, n);
+	memset(k->run.regs + k->n_regs, 0, (n - k->n_regs) * sizeof *k->run.regs);
+	k->n_regs = n;
+}
+
 void native_cursor_grow(struct native_cursor *k)
 {
-	size_t n_regs = k->stream->n_regs + 1u, n_counts = k->source->native->classes->len + 1u;
-	if (n_regs > k->n_regs) {
-		k->run.regs = g_renew(uint64_t, k->run.regs, n_regs);
-		memset(k->run.regs + k->n_regs, 0, (n_regs - k->n_regs) * sizeof *k->run.regs);
-		k->n_regs = n_regs;
-	}
+	size_t n_counts = k->source->native->classes->len + 1u;
+	if (k->decoder)
+		need_registers(k, k->decoder->sc->n_regs + 1u);
 	if (n_counts > k->n_counts) {
 		k->counts = g_renew(uint64_t, k->counts, n_counts);
 		memset(k->counts + k->n_counts, 0, (n_counts - k->n_counts) * sizeof *k->counts);
@@ -159,6 +166,11 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	k->pos = header.header_bits;
 	k->content_end = header.content_bits;
 	aim(k);
+	/* Hostile packets name another class than the first of their file. */
+	const struct ctf_stream_class *sc = k->decoder->sc;
+	need_registers(k, sc->n_regs + 1u);
+	if (sc->packet_regs)
+		ctf_packet_registers(x->file->m->meta, sc, k->base, k->end, k->run.regs);
 	return true;
 }
 
@@ -171,7 +183,7 @@ static bool next_packet(struct native_cursor *k)
 	if (x->has_gap)
 		begin_gap(k, x);
 	k->plain = x->p.fault == CTF_WHOLE && !k->damaged && x->begin_ns >= k->last_ts &&
-		   k->to_ns.freq == 1000000000;
+		   k->to_ns.freq == 1000000000 && !k->decoder->header.is_general;
 	/* Garbage lies behind what was before it, in any range; alone it lies nowhere. */
 	if (x->p.fault != CTF_GARBAGE || x->begin_ns) {
 		int64_t ts = advance(k, x->begin_ns);
@@ -340,7 +352,8 @@ static enum native_step cursor_step(struct native_cursor *k)
 			return NATIVE_END;
 		const struct ctf_class *c = NULL;
 		if (pos < k->end && !(k->damaged && is_blank(k)) &&
-		    ctf_header_read(&k->decoder->header, k->base, &pos, k->end, &clock, &id)) {
+		    ctf_header_read(&k->decoder->header, k->base, &pos, k->end, &clock, &id,
+				    k->run.regs)) {
 			c = ctf_decoder_class(k->decoder, id);
 			if (G_UNLIKELY(!c && k->plan->waits))
 				return NATIVE_LATER;
@@ -350,6 +363,10 @@ static enum native_step cursor_step(struct native_cursor *k)
 			}
 			body = pos;
 			next = c->n_steps ? native_run_class(k, c, pos) : pos + c->bits;
+		}
+		if (G_UNLIKELY(c && next == k->pos)) {	/* it would come for ever */
+			spoil(k);
+			continue;
 		}
 		if (G_UNLIKELY(!c || next > k->end)) {
 			enum more more = leave_events(k);

@@ -231,7 +231,8 @@ static uint64_t patch_members(struct patcher *p, const struct ctf_type *t, uint6
 	return pos;
 }
 
-static void see_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value)
+static void see_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+		       unsigned bits)
 {
 	struct patcher *p = data;
 

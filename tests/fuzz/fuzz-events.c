@@ -216,7 +216,8 @@ static size_t enter(struct seen *s, const char *name)
 	return before;
 }
 
-static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value)
+static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+		       unsigned bits)
 {
 	struct seen *s = data;
 	struct level *l = s->depth ? &s->level[s->depth - 1] : NULL;
@@ -289,7 +290,8 @@ struct header_values {
 	uint64_t id, clock;
 };
 
-static void on_header(void *data, const char *name, const struct ctf_type *t, uint64_t value)
+static void on_header(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+		       unsigned bits)
 {
 	struct header_values *h = data;
 	if (t->clock && t->bits < 64) {

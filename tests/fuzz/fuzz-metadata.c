@@ -62,8 +62,10 @@ static void check_type(struct check *c, const struct ctf_type *t, int depth)
 	case CTF_STRING:
 		break;
 	case CTF_VARIANT:
+	case CTF_OPTIONAL:
 		g_assert_true(t->tag && t->tag < c->n_regs);
-		g_assert_cmpint(t->tag_type->kind, ==, CTF_ENUM);
+		for (uint32_t i = 0; i < t->n_selects; i++)
+			g_assert_cmpuint(t->select[i].option, <, t->n_fields);
 		check_fields(c, t, depth + 1);
 		break;
 	case CTF_STRUCT:

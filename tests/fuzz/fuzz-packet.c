@@ -85,7 +85,8 @@ struct walked {
 	GHashTable *values;		/* name -> uint64_t *; the first of a name counts */
 };
 
-static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value)
+static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+		       unsigned bits)
 {
 	struct walked *w = data;
 	if (!name || g_hash_table_contains(w->values, name))

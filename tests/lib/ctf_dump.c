@@ -64,7 +64,10 @@ void ctf_dump_type(GString *out, const struct ctf_type *t)
 		return;
 	case CTF_VARIANT:
 		g_string_append_printf(out, "variant<#%u>", t->tag);
-		g_assert_cmpint(t->tag_type->kind, ==, CTF_ENUM);
+		dump_fields(out, t);
+		return;
+	case CTF_OPTIONAL:
+		g_string_append_printf(out, "optional<#%u>", t->tag);
 		dump_fields(out, t);
 		return;
 	case CTF_ARRAY:

@@ -191,7 +191,8 @@ static uint64_t advance(uint64_t clock, uint64_t low, unsigned bits)
 	return clock - old + low + (low < old ? step : 0);
 }
 
-static void see_header(void *data, const char *name, const struct ctf_type *t, uint64_t value)
+static void see_header(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+		       unsigned bits)
 {
 	struct header *h = data;
 	if (t->clock) {
@@ -224,7 +225,8 @@ bool events_stream_next(struct events_stream *s, struct events_event *ret, GErro
 	return ret->cls || fail(error, s, "an event of no known class");
 }
 
-static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value)
+static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+		       unsigned bits)
 {
 	digest_integer(data, name, t->is_signed, t->bits, value);
 }

@@ -100,7 +100,7 @@ static char *check_table(struct events_programs *p, const struct table *t,
 {
 	const struct ctf_decoder *d = decoder_of(t, s->sc);
 	uint64_t pos = e->begin, clock = e->before, id = 0;
-	if (!ctf_header_read(&d->header, s->bytes, &pos, s->end, &clock, &id))
+	if (!ctf_header_read(&d->header, s->bytes, &pos, s->end, &clock, &id, p->regs))
 		return g_strdup("the compiled event header does not fit");
 	if (pos != e->fields || clock != e->cycles || id != e->id)
 		return g_strdup_printf("the compiled event header says id %" PRIu64 ", time %" PRIu64

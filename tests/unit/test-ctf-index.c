@@ -324,10 +324,6 @@ static void test_header_refused(struct fixture *f, const void *unused)
 	f->file->data[1] ^= 1;
 	change_meta(f, "id = 7;", "id = 8;");
 	assert_refused(f, BLK_TRACE_ERROR_CORRUPT, "stream class 7");
-	change_meta(f, "u64 content_size;", "string content_size;");
-	assert_refused(f, BLK_TRACE_ERROR_UNSUPPORTED, "content_size");
-	change_meta(f, "u64 stream_instance_id;", "u64 length; u8 bytes[length];");
-	assert_refused(f, BLK_TRACE_ERROR_UNSUPPORTED, "bytes");
 	change_meta(f, "u32 magic;", "u32 other;");
 	assert_refused(f, BLK_TRACE_ERROR_UNSUPPORTED, "magic");
 	change_meta(f, "u64 timestamp_begin;", "u32 timestamp_begin;");

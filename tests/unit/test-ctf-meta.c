@@ -438,6 +438,10 @@ static void test_classes_twice(void)
 	g_assert_cmpint(code, ==, CORRUPT);
 	g_autofree char *stream = parse_error(BEGIN("le") "stream { id = 0; };\nstream { id = 0; };", &code);
 	g_assert_cmpstr(stream, ==, "17:1: a second stream of id 0");
+	g_autofree char *size = parse_error(BEGIN("le") "stream { id = 0; packet.context := struct {"
+					    " string content_size; }; };", &code);
+	g_assert_nonnull(strstr(size, "'content_size' that is not what this name stands for"));
+	g_assert_cmpint(code, ==, UNSUPPORTED);
 	g_autofree char *trace = parse_error(BEGIN("le") "trace { };", &code);
 	g_assert_cmpstr(trace, ==, "16:1: a second trace block");
 	g_autofree char *early = parse_error(BEGIN("le") EVENT("struct { }"), &code);
@@ -456,18 +460,28 @@ static void test_classes_twice(void)
 
 static void test_no_metadata(void)
 {
-	static const struct { const char *text; int code; } cases[] = {
-		{ "trace {", CORRUPT }, { " /* CTF 1.8 */", CORRUPT }, { "u", CORRUPT },
-		{ "{\"type\": \"preamble\"}", UNSUPPORTED }, { "\x1e{}", UNSUPPORTED },
-		{ "/* CTF 2.0 */", UNSUPPORTED }, { "/* CTF 1.9 */", UNSUPPORTED },
-		{ "/* CTF 1.8", CORRUPT },
+	static const struct { const char *text; int code; const char *says; } cases[] = {
+		{ "trace {", CORRUPT, "1:8: " }, { "u", UNSUPPORTED, "1:1: " },
+		{ "{\"type\": \"preamble\"}", CORRUPT, "1:1: " },
+		{ "\x1e{}", CORRUPT, "fragment 1: " },
+		{ "/* CTF 2.0 */", UNSUPPORTED, "1:1: " }, { "/* CTF 1.9 */", UNSUPPORTED, "1:1: " },
+		{ "/* CTF 1.8", CORRUPT, "1:1: " }, { "\x80 no text", CORRUPT, "1:1: " },
 	};
 	for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
 		gint code;
 		g_autofree char *message = parse_error(cases[i].text, &code);
-		g_assert_true(g_str_has_prefix(message, "1:1: "));
+		g_assert_true(g_str_has_prefix(message, cases[i].says));
 		g_assert_cmpint(code, ==, cases[i].code);
 	}
+}
+
+/* LTTng 2.14.0's kernel metadata is plain text without the comment that says what it is. */
+static void test_no_comment(void)
+{
+	const char *text = BEGIN("le") EVENT("struct { }") "stream { id = 0; };";
+	g_assert_true(g_str_has_prefix(text, "/* CTF 1.8 */"));
+	g_autoptr(blk_ctf_meta) m = parse(text + strlen("/* CTF 1.8 */"));
+	g_assert_cmpuint(ctf_meta_stream(m, 0)->events->len, ==, 1);
 }
 
 static void append_repeated(GString *s, const char *what, guint n)
@@ -667,6 +681,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ctf-meta/refusals", test_refusals);
 	g_test_add_func("/ctf-meta/classes-twice", test_classes_twice);
 	g_test_add_func("/ctf-meta/no-metadata", test_no_metadata);
+	g_test_add_func("/ctf-meta/no-comment", test_no_comment);
 	g_test_add_func("/ctf-meta/bounds", test_bounds);
 	g_test_add_func("/ctf-meta/many", test_many);
 	g_test_add_func("/ctf-meta/packets", test_packets);
