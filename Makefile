@@ -170,7 +170,7 @@ asan: asan-tests
 # The threads: jobs, the live connection, and the program over the recordings.
 # The other live tests hold time limits, which the sanitizer breaks.
 TSAN_LIVE := tests/live/outage.sh tests/live/processes.sh tests/live/relay.sh tests/live/session.sh tests/live/two-sessions.sh
-TSAN_TESTS := $(filter %-job %-logjob %-window %-parallel %-loop %-timeline %-live-viewer %-live-mend %-native-feed,$(TESTS:$(BUILD)/%=$(BUILD)-tsan/%))
+TSAN_TESTS := $(filter %-job %-logjob %-window %-parallel %-loop %-timeline %-live-viewer %-native-feed,$(TESTS:$(BUILD)/%=$(BUILD)-tsan/%))
 tsan:
 	@+$(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE=thread all tests
 	SANITIZED=$(BUILD)-tsan/blktop $(run) $(TSAN_TESTS) tests/lint/sanitized.sh

@@ -553,7 +553,9 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 	    (w->reader && !read_choice("--reader", w->reader, readers, &reader, error)))
 		return false;
 	o->reader = (enum reader)reader;
-	o->relay.babeltrace2 = o->reader == READER_BT2;
+	if (o->live && o->reader == READER_BT2)
+		return fail(error, "--reader babeltrace2 reads recorded traces: live sessions are read by "
+			    "the native reader alone");
 	return true;
 }
 
@@ -565,8 +567,7 @@ static bool check_spool(const struct options *o, const struct words *w, GError *
 		return fail(error, "--spool, --spool-size and --no-spool need a live session");
 	if (w->no_spool && (w->spool || w->spool_size))
 		return fail(error, "--no-spool and --spool%s can't be combined", w->spool ? "" : "-size");
-	return !o->relay.babeltrace2 || w->no_spool ||
-	       fail(error, "--spool needs the native reader: babeltrace2 hands out no packets");
+	return true;
 }
 
 static bool check_rest(struct options *o, const struct words *w, GError **error)

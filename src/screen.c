@@ -521,7 +521,7 @@ static int keep_packets(struct screen *s)
 	g_autoptr(GError) error = NULL;
 	g_autofree char *dir = o->spool ? g_strdup(o->spool) : spool_default_dir();
 
-	if (o->no_spool || o->relay.babeltrace2 || input_keep(s->in, dir, o->spool_size, &error))
+	if (o->no_spool || input_keep(s->in, dir, o->spool_size, &error))
 		return EXIT_FINE;
 	if (!o->spool) {
 		log_note("nothing is kept: %s", error->message);

@@ -74,7 +74,7 @@ static void leave(struct attach *a)
 	}
 }
 
-static enum feed_end run(struct feed *f, char **why)
+enum feed_end attach_run(struct feed *f, char **why)
 {
 	struct attach *a = (struct attach *)f;
 	g_autoptr(GError) error = NULL;
@@ -104,7 +104,7 @@ static void stream_free(gpointer p)
 	g_free(s);
 }
 
-static void free_attach(struct feed *f)
+void attach_free(struct feed *f)
 {
 	struct attach *a = (struct attach *)f;
 
@@ -115,14 +115,12 @@ static void free_attach(struct feed *f)
 	g_free(a);
 }
 
-static const struct feed_kind kind = { run, free_attach };
-
 struct feed *attach_new(struct feed_owner *owner, const struct live_url *url,
 			const struct viewer_session *session, const struct attach_options *o)
 {
 	struct attach *a = g_new0(struct attach, 1);
 
-	feed_init(&a->feed, &kind, owner, url, session);
+	feed_init(&a->feed, owner, url, session);
 	a->sink = o->sink;
 	a->seek = o->seek;
 	a->past = o->past;

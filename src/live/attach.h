@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The native feed: one attachment to one relay session, by our own client of the viewer
+ * What a feed does: one attachment to one relay session, by our own client of the viewer
  * protocol on a connection of its own. What comes is pushed to a struct native_feed,
  * which all attachments of a live source share.
  *
@@ -54,5 +54,10 @@ struct attach_options {
 
 struct feed *attach_new(struct feed_owner *owner, const struct live_url *url,
 			const struct viewer_session *session, const struct attach_options *o);
+
+/* For feed.c: the feed's thread, until the end or asked to stop. *why (may stay NULL) is the
+ * feed's. Its last data has been handed over when it returns. */
+enum feed_end attach_run(struct feed *f, char **why);
+void attach_free(struct feed *f);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What all feeds have: a thread, its end, how it is told to stop. */
-#include "live/feed.h"
+#include "live/attach.h"
 
 #include <unistd.h>
 
 #define MAX_TIMER_US 10000000
 
-void feed_init(struct feed *f, const struct feed_kind *kind, struct feed_owner *owner,
-	       const struct live_url *url, const struct viewer_session *session)
+void feed_init(struct feed *f, struct feed_owner *owner, const struct live_url *url,
+	       const struct viewer_session *session)
 {
-	f->kind = kind;
 	f->owner = owner;
 	f->url = url;
 	f->session = *session;
@@ -22,7 +21,7 @@ static gpointer run(gpointer data)
 {
 	struct feed *f = data;
 	char *why = NULL;
-	enum feed_end end = f->kind->run(f, &why), asked;
+	enum feed_end end = attach_run(f, &why), asked;
 
 	g_mutex_lock(&f->owner->lock);
 	asked = (enum feed_end)g_atomic_int_get(&f->stop);
@@ -57,7 +56,6 @@ void feed_stop(struct feed *f, enum feed_end as)
 {
 	g_atomic_int_compare_and_exchange(&f->stop, 0, (gint)as);
 	net_wake(f->wake_fd);
-	g_cond_broadcast(&f->owner->taken);
 }
 
 bool feed_join(struct feed *f, int timeout_ms)
@@ -81,7 +79,7 @@ void feed_free(struct feed *f)
 	int wake_fd = f->wake_fd, left_fd = f->left_fd;
 
 	g_free(f->why);
-	f->kind->free(f);
+	attach_free(f);
 	close(wake_fd);
 	if (left_fd >= 0)
 		close(left_fd);

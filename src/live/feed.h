@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A feed is one attachment to one relay session, on a thread of its own. It lives until
- * the session ends or something breaks; then the keeper makes another one. There are
- * two kinds: the native one (attach.h), and a babeltrace2 graph behind a gate
- * (feed_bt2.h).
+ * the session ends or something breaks; then the keeper makes another one. This is what
+ * the keeper sees of it; what the thread does is in attach.h.
  */
 #ifndef BLK_LIVE_FEED_H
 #define BLK_LIVE_FEED_H
@@ -24,7 +23,6 @@ struct feed_owner {
 	GMutex lock;
 	GCond arrived;		/* data, an end: for who waits for records */
 	GCond changed;		/* an end, a stop: for the keepers */
-	GCond taken;		/* room in a queue: for feeds */
 	const struct blk_subscription *rows;
 	size_t n_rows;
 	int timeout_ms;
@@ -32,16 +30,7 @@ struct feed_owner {
 	unsigned cut_short;	/* streams of processes that exited, whose last packet did not come */
 };
 
-struct feed;
-struct feed_kind {
-	/* The thread: until the end, or asked to stop; *why (may stay NULL) is the feed's.
-	 * Its last data has been handed over when it returns. */
-	enum feed_end (*run)(struct feed *f, char **why);
-	void (*free)(struct feed *f);
-};
-
 struct feed {
-	const struct feed_kind *kind;
 	struct feed_owner *owner;
 	const struct live_url *url;	/* the relay's */
 	struct viewer_session session;
@@ -53,7 +42,6 @@ struct feed {
 	GThread *thread;
 
 	/* under the lock */
-	size_t queued;			/* what is not merged yet; 0: nothing */
 	unsigned streams;		/* data streams seen */
 	enum feed_end end;
 	char *why;			/* of the end; may be NULL */
@@ -62,12 +50,11 @@ struct feed {
 
 	/* the keeper's */
 	int64_t started, missing_since;	/* monotonic, us; 0 */
-	bool reaped;
 };
 
-/* For the kinds: fills the base and starts the thread. */
-void feed_init(struct feed *f, const struct feed_kind *kind, struct feed_owner *owner,
-	       const struct live_url *url, const struct viewer_session *session);
+/* For attach_new(): fills the base and starts the thread. */
+void feed_init(struct feed *f, struct feed_owner *owner, const struct live_url *url,
+	       const struct viewer_session *session);
 void feed_start(struct feed *f, const char *name);
 bool feed_stopped(struct feed *f);	/* asked to end? Any thread */
 void feed_set_attached(struct feed *f);	/* the feed's thread, lock not held */

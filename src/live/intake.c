@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The native way: attachments push, records are taken from the native_feed. Its source
+ * Attachments push packets, and here records are taken from the native_feed. Its source
  * is the live source's inner one; they have the same tables.
  */
 #include "live/source_live.h"
 
 #include "base/text.h"
 
+#define NEXT_US 50000
 #define ATTACHING_US (2 * G_USEC_PER_SEC)	/* so long others wait for one that attaches */
 
-static void intake_init(struct live *l)
+void intake_init(struct live *l)
 {
 	g_mutex_init(&l->sink.push);
 	l->sink.feed = native_feed_new(l->owner.rows, l->owner.n_rows);
@@ -46,10 +47,10 @@ static void note_newest(struct live *l)
 	l->owner.newest = MAX(l->owner.newest, st.newest_ns);
 }
 
-static enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **error)
+enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **error)
 {
 	struct source *inner = native_feed_source(l->sink.feed);
-	int64_t deadline = g_get_monotonic_time() + LIVE_NEXT_US;
+	int64_t deadline = g_get_monotonic_time() + NEXT_US;
 	enum source_status st;
 	bool attaching, over;
 
@@ -69,21 +70,11 @@ static enum source_status intake_next(struct live *l, struct blk_batch *ret, GEr
 		return SOURCE_AGAIN;
 	st = source_next(inner, ret, error);
 	if (st == SOURCE_AGAIN)
-		native_feed_wait(l->sink.feed, LIVE_NEXT_US);
+		native_feed_wait(l->sink.feed, NEXT_US);
 	return st;
 }
 
-static bool intake_take_late(struct live *l, struct source_late *ret)
-{
-	return source_take_late(native_feed_source(l->sink.feed), ret);
-}
-
-static bool intake_idle(G_GNUC_UNUSED const struct live *l)
-{
-	return false;			/* the inner source tells */
-}
-
-static struct feed *intake_attach(struct live *l, struct keeper *k, const struct viewer_session *s)
+struct feed *intake_attach(struct live *l, struct keeper *k, const struct viewer_session *s)
 {
 	bool all = keeper_wants_all(k, s->id);
 	struct attach_options o = {
@@ -94,7 +85,7 @@ static struct feed *intake_attach(struct live *l, struct keeper *k, const struct
 	return attach_new(&l->owner, &k->url, s, &o);
 }
 
-static void intake_tell(struct live *l, struct live_status *ret)
+void intake_tell(struct live *l, struct live_status *ret)
 {
 	struct native_feed_status st;
 
@@ -109,17 +100,12 @@ static void intake_tell(struct live *l, struct live_status *ret)
 	g_strlcpy(ret->stalled_name, name ? name : "", sizeof ret->stalled_name);
 }
 
-static void intake_wake(struct live *l)
+void intake_wake(struct live *l)
 {
 	native_feed_wake(l->sink.feed);
 }
 
-static bool intake_let_go(G_GNUC_UNUSED struct live *l, G_GNUC_UNUSED struct feed *f)
-{
-	return true;
-}
-
-static void intake_clear(struct live *l)
+void intake_clear(struct live *l)
 {
 	native_feed_free(l->sink.feed);
 	packets_unref(l->sink.packets);
@@ -127,9 +113,3 @@ static void intake_clear(struct live *l)
 	g_ptr_array_unref(l->sink.members);
 	g_mutex_clear(&l->sink.push);
 }
-
-const struct live_way intake_way = {
-	.init = intake_init, .attach = intake_attach, .next = intake_next, .idle = intake_idle,
-	.take_late = intake_take_late,
-	.tell = intake_tell, .wake = intake_wake, .let_go = intake_let_go, .clear = intake_clear,
-};

@@ -121,7 +121,7 @@ static void give_up(struct keeper *k, int code, const char *format, ...)
 	if (!k->live->fatal)
 		k->live->fatal = g_error_new_valist(BLK_TRACE_ERROR, code, format, args);
 	va_end(args);
-	k->live->way->wake(k->live);
+	intake_wake(k->live);
 }
 
 /* -- feeds that ended --------------------------------------------------------- */
@@ -174,17 +174,14 @@ static void reap(struct keeper *k)
 
 	for (guint i = l->feeds->len; i-- > 0;) {
 		struct feed *f = g_ptr_array_index(l->feeds, i);
-		if (!is_mine(k, f) || !f->end || f->reaped)
+		if (!is_mine(k, f) || !f->end)
 			continue;
-		f->reaped = true;
 		ends[f->end](k, f);
 		if (f->left_fd >= 0)
 			g_array_append_val(k->left, f->left_fd);
 		f->left_fd = -1;
 		/* it has nothing left to do, and needs the lock for nothing */
 		g_thread_join(g_steal_pointer(&f->thread));
-		if (!l->way->let_go(l, f))
-			continue;
 		g_ptr_array_remove_index(l->feeds, i);
 		feed_free(f);
 	}
@@ -272,8 +269,7 @@ static void watch_running(struct keeper *k, const GArray *list, int64_t now)
 			f->missing_since = 0;
 		else if (!f->missing_since)
 			f->missing_since = now;
-		else if (now - MAX(f->missing_since, f->progress_at) > feed_patience(f) &&
-			 !f->queued)
+		else if (now - MAX(f->missing_since, f->progress_at) > feed_patience(f))
 			feed_stop(f, FEED_SESSION_OVER);
 	}
 }
@@ -294,7 +290,7 @@ static unsigned attach_new_ones(struct keeper *k, const GArray *list, int64_t no
 				"in CTF 2, which blktop cannot read; record it with "
 				"--trace-format=ctf-1.8", k->name);
 		else if (now >= k->retry_at && !find_running(k, s->id))
-			g_ptr_array_add(l->feeds, l->way->attach(l, k, s));
+			g_ptr_array_add(l->feeds, intake_attach(l, k, s));
 	}
 	return n;
 }
@@ -347,7 +343,7 @@ static void end_keeper(struct keeper *k)
 	for (size_t i = 0; i < l->n_keepers; i++)
 		all = all && l->keepers[i].ended;
 	l->ended = all;
-	l->way->wake(l);
+	intake_wake(l);
 }
 
 static void apply(struct keeper *k, const GArray *list)
@@ -438,7 +434,7 @@ static bool has_news(const struct keeper *k)
 
 	for (guint i = 0; i < feeds->len; i++) {
 		const struct feed *f = g_ptr_array_index(feeds, i);
-		if (is_mine(k, f) && f->end && !f->reaped)
+		if (is_mine(k, f) && f->end)
 			return true;
 	}
 	return false;

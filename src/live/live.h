@@ -13,7 +13,7 @@
 #define LIVE_DEFAULT_TIMEOUT_MS 10000
 
 /* "HOST", "HOST:PORT", "[v6]:PORT", "net://HOST[:PORT][/host/NAME/SESSION]",
- * also net4:// and net6:// (tcp family). Checked by us: babeltrace2 crashes on some. */
+ * also net4:// and net6:// (tcp family). */
 struct live_url {
 	char *host;		/* the relay */
 	uint16_t port;
@@ -48,7 +48,7 @@ void live_lister_free(struct live_lister *l);		/* never waits. NULL is fine */
 /*
  * A live source of one or more sessions (target and session set in each url), merged
  * by time: attaches to every relay session of each name, also to ones that appear
- * later. Reads natively (live/attach.h), or, asked to, through babeltrace2's graphs.
+ * later (live/attach.h).
  *
  * Returns at once: the relay is connected to on another thread. What keeps it from
  * attaching the first time (no relay, no such session, somebody else has it) is an
@@ -60,11 +60,10 @@ void live_lister_free(struct live_lister *l);		/* never waits. NULL is fine */
 struct spool;
 struct live_options {
 	int timeout_ms;			/* of each question to the relay */
-	bool babeltrace2;
 	bool from_beginning;		/* of what the relay has; else from its newest packets on */
 	bool wait;			/* for a relay and a session that are not there (yet, or
 					 * any more) */
-	struct spool *spool;		/* what comes natively goes there, too; or NULL. The source
+	struct spool *spool;		/* what comes goes there, too; or NULL. The source
 					 * takes a reference. Its numbers are given by this source */
 	size_t queue;			/* bytes of packets that may wait to be decoded; 0: 64 MiB */
 	int64_t late_ns;		/* how long a stream that lags behind is waited for;

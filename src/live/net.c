@@ -3,7 +3,6 @@
 #include "live/net.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -271,47 +270,6 @@ int net_listen_local(uint16_t *ret_port, GError **error)
 	}
 	*ret_port = ntohs(a.sin_port);
 	return fd;
-}
-
-/* Is the peer of this connection one of our own file descriptors? */
-static bool peer_is_own(int fd)
-{
-	struct sockaddr_in peer = { 0 }, a;
-	socklen_t len = sizeof peer;
-	bool own = false;
-	DIR *d;
-
-	if (getpeername(fd, (struct sockaddr *)&peer, &len))
-		return false;
-	d = opendir("/proc/self/fd");
-	if (!d)
-		return false;
-	for (struct dirent *e; !own && (e = readdir(d));) {
-		len = sizeof a;
-		a.sin_family = AF_UNSPEC;
-		own = !getsockname(atoi(e->d_name), (struct sockaddr *)&a, &len) &&
-		      a.sin_family == AF_INET && a.sin_port == peer.sin_port &&
-		      a.sin_addr.s_addr == peer.sin_addr.s_addr;
-	}
-	closedir(d);
-	return own;
-}
-
-bool net_accept_own(int listener, struct net *n, int wake_fd, int64_t deadline, GError **error)
-{
-	for (;;) {
-		int on = 1, fd;
-		if (!wait_for(listener, POLLIN, wake_fd, deadline, error))
-			return false;
-		fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd >= 0 && peer_is_own(fd)) {
-			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-			*n = (struct net){ .fd = fd, .wake_fd = wake_fd };
-			return true;
-		}
-		if (fd >= 0)
-			close(fd);
-	}
 }
 
 int net_wake_new(void)

@@ -42,8 +42,6 @@ void net_abort(int fd);
 
 /* A listening socket on 127.0.0.1; its port. */
 int net_listen_local(uint16_t *ret_port, GError **error);
-/* The first peer that is a socket of this very process: nobody else is let in. */
-bool net_accept_own(int listener, struct net *n, int wake_fd, int64_t deadline, GError **error);
 
 int net_wake_new(void);
 void net_wake(int wake_fd);

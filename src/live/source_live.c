@@ -27,7 +27,7 @@ static enum source_status live_next(struct source *s, struct blk_batch *ret, GEr
 
 	if (g_atomic_int_get(&l->cancelled))
 		return SOURCE_CANCELLED;
-	enum source_status st = l->way->next(l, ret, error);
+	enum source_status st = intake_next(l, ret, error);
 	if (st == SOURCE_OK)
 		note_passed(l, ret);
 	if (st != SOURCE_AGAIN)
@@ -39,8 +39,6 @@ static enum source_status live_next(struct source *s, struct blk_batch *ret, GEr
 	if (l->fatal) {
 		g_propagate_error(error, g_error_copy(l->fatal));
 		st = SOURCE_ERROR;
-	} else if (l->ended && l->way->idle(l)) {
-		st = SOURCE_END;
 	}
 	g_mutex_unlock(&l->owner.lock);
 	return st;
@@ -53,7 +51,7 @@ static void live_cancel(struct source *s)
 	g_mutex_lock(&l->owner.lock);
 	g_atomic_int_set(&l->cancelled, 1);
 	g_cond_broadcast(&l->owner.arrived);
-	l->way->wake(l);
+	intake_wake(l);
 	g_mutex_unlock(&l->owner.lock);
 }
 
@@ -67,14 +65,13 @@ static void live_free(struct source *s)
 	for (guint i = 0; i < l->feeds->len; i++)
 		feed_free(g_ptr_array_index(l->feeds, i));
 	g_ptr_array_unref(l->feeds);
-	l->way->clear(l);
+	intake_clear(l);
 	for (size_t i = 0; i < l->n_keepers; i++)
 		keeper_clear(&l->keepers[i]);
 	g_free(l->keepers);
 	g_mutex_clear(&l->owner.lock);
 	g_cond_clear(&l->owner.arrived);
 	g_cond_clear(&l->owner.changed);
-	g_cond_clear(&l->owner.taken);
 	g_clear_error(&l->fatal);
 	g_free(l);
 }
@@ -83,7 +80,7 @@ static bool live_take_late(struct source *s, struct source_late *ret)
 {
 	struct live *l = (struct live *)s;
 
-	return l->way->take_late && l->way->take_late(l, ret);
+	return source_take_late(native_feed_source(l->sink.feed), ret);
 }
 
 static const struct source_ops live_ops = {
@@ -104,15 +101,13 @@ static struct live *live_new(const struct live_url *urls, size_t n_urls,
 	g_mutex_init(&l->owner.lock);
 	g_cond_init(&l->owner.arrived);
 	g_cond_init(&l->owner.changed);
-	g_cond_init(&l->owner.taken);
 	l->owner.rows = rows;
 	l->owner.n_rows = n_rows;
 	l->owner.timeout_ms = options->timeout_ms;
 	l->owner.newest = l->event_ns = l->passed_ns = INT64_MIN;
 	l->feeds = g_ptr_array_new();
 	l->status.since_ns = g_get_real_time() * 1000;
-	l->way = options->babeltrace2 ? &merger_way : &intake_way;
-	l->way->init(l);
+	intake_init(l);
 	l->n_keepers = n_urls;
 	l->keepers = g_new0(struct keeper, n_urls);
 	for (size_t i = 0; i < n_urls; i++)
@@ -150,6 +145,6 @@ void live_get_status(struct source *s, struct live_status *ret)
 	bool quiet = l->event_ns != INT64_MIN && l->passed_ns >= l->event_ns &&
 		l->passed_ns - l->event_ns >= LIVE_QUIET_NS;
 	ret->quiet_ns = quiet ? l->event_ns : INT64_MIN;
-	l->way->tell(l, ret);
+	intake_tell(l, ret);
 	g_mutex_unlock(&l->owner.lock);
 }

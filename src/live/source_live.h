@@ -4,18 +4,9 @@
  *
  *     keeper (a thread)   one for each session asked for: lists the relay's sessions,
  *                         makes and ends feeds
- *     feed (a thread)     one attachment                          feed.h
- *
- * and either, natively,
- *
- *     attach              a feed: packets pushed to a native_feed  attach.h
+ *     feed (a thread)     one attachment: packets pushed to a native_feed, which all
+ *                         feeds share                             feed.h, attach.h
  *     intake              in source_next(): takes its records
- *
- * or with babeltrace2
- *
- *     feed_bt2            a feed: records in blocks               feed_bt2.h
- *       gate (a thread)   between its graph and the relay         gate.h
- *     merger              in source_next(): blocks to batches, by time
  *
  * All meet under owner.lock.
  */
@@ -23,29 +14,6 @@
 #define BLK_LIVE_SOURCE_LIVE_H
 
 #include "live/attach.h"
-#include "live/feed_bt2.h"
-
-/* A stream whose feed ended without ending it: until another feed's first record
- * its events are lost. */
-struct live_gap {
-	uint16_t stream;
-	int64_t begin;
-	bool lost;			/* else it only has to be ended */
-};
-
-struct merger {
-	struct blk_event batch[BLK_BATCH];
-	GPtrArray *held;		/* struct feed_block *: the batch points into them */
-	GPtrArray *held_of;		/* struct feed_bt2 *: whose */
-	GPtrArray *losses;		/* struct blk_loss * of the batch */
-	GHashTable *classes;		/* blk_class_key() -> class index + 1 */
-	GArray *gaps;			/* struct live_gap */
-	GPtrArray *retired;		/* struct feed *: ended and merged, but their layouts may
-					 * be in use */
-	struct bt2_clocks *clocks;
-	int64_t last;			/* of records delivered */
-	uint64_t late;
-};
 
 struct keeper {
 	struct live *live;
@@ -72,28 +40,8 @@ struct keeper {
 	char *trouble;			/* what is wrong; NULL: nothing */
 };
 
-/* What keepers make, and who takes what comes of it: one of two. */
-struct live_way {
-	void (*init)(struct live *l);
-	/* Lock held. */
-	struct feed *(*attach)(struct live *l, struct keeper *k, const struct viewer_session *s);
-	/* As source_next(), and may wait as long. */
-	enum source_status (*next)(struct live *l, struct blk_batch *ret, GError **error);
-	bool (*take_late)(struct live *l, struct source_late *ret);	/* as source_take_late() */
-	/* All feeds have ended, and lock held: has all been taken? */
-	bool (*idle)(const struct live *l);
-	/* Any thread, lock held: what it adds to the status. */
-	void (*tell)(struct live *l, struct live_status *ret);
-	/* Any thread: there is news for who waits in next(). */
-	void (*wake)(struct live *l);
-	/* A feed has ended and was reaped, lock held: true when it may be freed. */
-	bool (*let_go)(struct live *l, struct feed *f);
-	void (*clear)(struct live *l);
-};
-
 struct live {
 	struct source source;		/* first */
-	const struct live_way *way;
 	struct live_options options;
 	struct feed_owner owner;
 	struct keeper *keepers;
@@ -101,19 +49,27 @@ struct live {
 	gint cancelled;
 
 	/* under the lock */
-	GPtrArray *feeds;		/* struct feed * that run, or are not merged yet */
+	GPtrArray *feeds;		/* struct feed *: those that were not reaped */
 	struct live_status status;	/* lag and late are computed */
 	bool stop;
 	bool ended;			/* no feed will come any more */
 	GError *fatal;			/* why it can't go on */
 	int64_t event_ns, passed_ns;	/* delivered: newest event; before this all. INT64_MIN */
 
-	struct attach_sink sink;	/* one of these two is in use */
-	struct merger merger;
+	struct attach_sink sink;
 };
 
-extern const struct live_way merger_way, intake_way;
-#define LIVE_NEXT_US 50000		/* next() waits no longer */
+/* intake.c: the native_feed that all feeds push to, as part of the live source. */
+void intake_init(struct live *l);
+void intake_clear(struct live *l);
+/* As source_next(), and waits no longer than about 50 ms. */
+enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **error);
+/* A feed for that session of the relay, which runs. Lock held. */
+struct feed *intake_attach(struct live *l, struct keeper *k, const struct viewer_session *s);
+/* What it adds to the status. Any thread, lock held. */
+void intake_tell(struct live *l, struct live_status *ret);
+/* There is news for the thread that waits in intake_next(). Any thread. */
+void intake_wake(struct live *l);
 
 void keeper_init(struct keeper *k, struct live *l, const struct live_url *url);
 void keeper_clear(struct keeper *k);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What a user may write to name a relay or a session on it. Nothing is decoded
- * (a '%' is a '%'), everything is checked: babeltrace2 crashes on some of these.
+ * (a '%' is a '%'), everything is checked.
  */
 #include "live/live.h"
 

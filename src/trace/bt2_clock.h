@@ -19,8 +19,15 @@ struct bt2_clock {
 	char uuid[BT2_UUID_TEXT];	/* "" when it has none */
 };
 
-/* The offset that this boot uses; `mine` when none was pinned before. */
-struct bt2_offset bt2_clocks_pin(struct bt2_clocks *k, const char *uuid, struct bt2_offset mine);
+/*
+ * The offset pinned for each host boot (clock uuid): streams of one boot then compare by raw
+ * cycles. The first trace seen of a boot decides, unless bt2_convert_pin_clocks() chose
+ * before. One thread.
+ */
+struct bt2_clocks;
+struct bt2_clocks *bt2_clocks_new(void);
+void bt2_clocks_free(struct bt2_clocks *k);	/* NULL is fine */
+/* pinned: NULL for the clock's own offset. */
 void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_clocks *pinned);
 void bt2_uuid_text(const uint8_t *uuid, char ret[BT2_UUID_TEXT]);	/* NULL: "" */
 

@@ -83,12 +83,12 @@ static void free_stream(void *p)
 	g_free(st);
 }
 
-struct bt2_convert *bt2_convert_new(struct source *s, struct bt2_clocks *clocks,
-				    const struct blk_subscription *rows, size_t n_rows)
+struct bt2_convert *bt2_convert_new(struct source *s, const struct blk_subscription *rows,
+				    size_t n_rows)
 {
 	struct bt2_convert *c = g_new0(struct bt2_convert, 1);
 	c->source = s;
-	c->clocks = clocks ? bt2_clocks_ref(clocks) : bt2_clocks_new();
+	c->clocks = bt2_clocks_new();
 	c->rows = rows;
 	c->matcher = blk_matcher_new(rows, n_rows);
 	c->streams = g_hash_table_new_full(NULL, NULL, NULL, free_stream);
@@ -113,7 +113,7 @@ void bt2_convert_free(struct bt2_convert *c)
 	g_hash_table_unref(c->class_names);
 	g_hash_table_unref(c->layouts);
 	blk_matcher_free(c->matcher);
-	bt2_clocks_unref(c->clocks);
+	bt2_clocks_free(c->clocks);
 	g_free(c);
 }
 
@@ -663,18 +663,6 @@ int64_t bt2_convert_end(const struct bt2_convert *c, unsigned stream)
 	return stream < c->ends->len ? g_array_index(c->ends, int64_t, stream) : INT64_MAX;
 }
 
-static bool on_inactivity(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
-			  GError **error)
-{
-	const bt_clock_snapshot *cs =
-		bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(msg);
-	struct bt2_clock clock;
-	bt2_clock_init(&clock, bt_clock_snapshot_borrow_clock_class_const(cs), c->clocks);
-	push(out, bt2_clock_ns(&clock, bt_clock_snapshot_get_value(cs)), BLK_ROW_HORIZON,
-	     G_MAXUINT16);
-	return true;
-}
-
 bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
 			 GError **error)
 {
@@ -685,7 +673,6 @@ bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt
 	} handlers[] = {
 		{ BT_MESSAGE_TYPE_PACKET_BEGINNING, on_packet_beginning },
 		{ BT_MESSAGE_TYPE_PACKET_END, on_packet_end },
-		{ BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY, on_inactivity },
 		{ BT_MESSAGE_TYPE_DISCARDED_EVENTS, on_discarded_events },
 		{ BT_MESSAGE_TYPE_DISCARDED_PACKETS, on_discarded_packets },
 		{ BT_MESSAGE_TYPE_STREAM_BEGINNING, on_stream_beginning },

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From babeltrace2 messages to records: what the offline and the live reader share.
+ * From babeltrace2 messages to records.
  *
  * Everything is copied out of the message: the caller may release it at once
  * (which is also fastest, as babeltrace2 recycles its objects). Names and members
  * are resolved once per event class; afterwards no field is looked up by name.
  *
- *     struct bt2_convert *c = bt2_convert_new(&mine->source, NULL, rows, n_rows);
+ *     struct bt2_convert *c = bt2_convert_new(&mine->source, rows, n_rows);
  *     struct bt2_out out = { 0 };
  *     for each message (of any streams, of one iterator or of several):
  *             if (!bt2_convert_message(c, msg, &out, &error)) ...
@@ -18,12 +18,9 @@
  * streams in one `out` do not: BLK_ROW_LOST_BEGIN and BLK_ROW_TALLY are known late
  * and carry the instant they belong to (that of their stream's last event), so a
  * reader whose iterator carries several streams has to sort or clamp these.
- * A horizon (inactivity) has .stream G_MAXUINT16: it is about the whole iterator.
- * It is not stretched over losses that are not pushed yet.
  *
  * A converter, its source and its outs belong to one thread. The entries it adds
- * go to s->tables; a reader with a thread of its own gives it a private struct
- * source and copies new entries over to the public one under its own lock.
+ * go to s->tables.
  */
 #ifndef BLK_TRACE_BT2_CONVERT_H
 #define BLK_TRACE_BT2_CONVERT_H
@@ -47,20 +44,10 @@ void bt2_out_clear(struct bt2_out *o);
  * begin at from_ns instead, which is earlier. */
 void bt2_out_silence(struct bt2_out *o, int64_t from_ns);
 
-/*
- * The offset pinned for each host boot (clock uuid), shared by converters, from
- * any thread: streams of one boot then compare by raw cycles. The first trace
- * seen of a boot decides, unless bt2_convert_pin_clocks() chose before.
- */
-struct bt2_clocks;
-struct bt2_clocks *bt2_clocks_new(void);
-struct bt2_clocks *bt2_clocks_ref(struct bt2_clocks *k);
-void bt2_clocks_unref(struct bt2_clocks *k);
-
-/* `s` is borrowed (its tables are filled), `rows` too. clocks: NULL for its own. */
+/* `s` is borrowed (its tables are filled), `rows` too. */
 struct bt2_convert;
-struct bt2_convert *bt2_convert_new(struct source *s, struct bt2_clocks *clocks,
-				    const struct blk_subscription *rows, size_t n_rows);
+struct bt2_convert *bt2_convert_new(struct source *s, const struct blk_subscription *rows,
+				    size_t n_rows);
 void bt2_convert_free(struct bt2_convert *c);	/* NULL is fine */
 
 /* All streams known beforehand: pins the offset of the kernel's trace where a boot
@@ -87,7 +74,7 @@ int64_t bt2_convert_end(const struct bt2_convert *c, unsigned stream);
 void bt2_convert_flush(struct bt2_convert *c, struct bt2_out *out);
 
 /*
- * The source class "fs" or "lttng-live" of babeltrace2's plugin "ctf", for one graph:
+ * The source class "fs" of babeltrace2's plugin "ctf", for one graph:
  * to be given back when that graph is gone. Any thread. (babeltrace2's own reference
  * counts and plugin list are for one thread only.)
  */

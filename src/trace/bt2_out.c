@@ -36,46 +36,32 @@ void bt2_out_silence(struct bt2_out *o, int64_t from_ns)
 }
 
 struct bt2_clocks {
-	gint refs;
-	GMutex lock;
 	GHashTable *by_uuid;		/* char * -> struct bt2_offset * */
 };
 
 struct bt2_clocks *bt2_clocks_new(void)
 {
 	struct bt2_clocks *k = g_new0(struct bt2_clocks, 1);
-	k->refs = 1;
-	g_mutex_init(&k->lock);
 	k->by_uuid = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	return k;
 }
 
-struct bt2_clocks *bt2_clocks_ref(struct bt2_clocks *k)
+void bt2_clocks_free(struct bt2_clocks *k)
 {
-	g_atomic_int_inc(&k->refs);
-	return k;
-}
-
-void bt2_clocks_unref(struct bt2_clocks *k)
-{
-	if (!k || !g_atomic_int_dec_and_test(&k->refs))
-		return;
-	g_hash_table_unref(k->by_uuid);
-	g_mutex_clear(&k->lock);
+	if (k)
+		g_hash_table_unref(k->by_uuid);
 	g_free(k);
 }
 
-struct bt2_offset bt2_clocks_pin(struct bt2_clocks *k, const char *uuid, struct bt2_offset mine)
+/* The offset that this boot uses; `mine` when none was pinned before. */
+static struct bt2_offset pin(struct bt2_clocks *k, const char *uuid, struct bt2_offset mine)
 {
 	if (!uuid[0])
 		return mine;
-	g_mutex_lock(&k->lock);
 	struct bt2_offset *found = g_hash_table_lookup(k->by_uuid, uuid);
 	if (found)
-		mine = *found;
-	else
-		g_hash_table_insert(k->by_uuid, g_strdup(uuid), g_memdup2(&mine, sizeof mine));
-	g_mutex_unlock(&k->lock);
+		return *found;
+	g_hash_table_insert(k->by_uuid, g_strdup(uuid), g_memdup2(&mine, sizeof mine));
 	return mine;
 }
 
@@ -93,7 +79,7 @@ void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_
 	bt2_uuid_text(bt_clock_class_get_uuid(cc), ret->uuid);
 	bt_clock_class_get_offset(cc, &mine.seconds, &mine.cycles);
 	ret->freq = bt_clock_class_get_frequency(cc);
-	ret->offset = pinned ? bt2_clocks_pin(pinned, ret->uuid, mine) : mine;
+	ret->offset = pinned ? pin(pinned, ret->uuid, mine) : mine;
 	/* Wraps where the metadata is nonsense: unsigned, so that it is defined. */
 	ret->base_ns = (int64_t)((uint64_t)ret->offset.seconds * 1000000000u +
 				 (ret->freq == 1000000000 ? ret->offset.cycles : 0) +

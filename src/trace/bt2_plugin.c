@@ -9,7 +9,7 @@
 struct lent {
 	const bt_plugin *plugin;
 	const bt_component_class_source *cls;
-	const char *name;		/* interned: "fs", "lttng-live" */
+	const char *name;		/* interned: "fs" */
 	bool busy;
 };
 

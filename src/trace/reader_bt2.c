@@ -468,7 +468,7 @@ struct source *source_open_bt2(const char *const *paths, const struct blk_subscr
 	struct reader *r = g_new0(struct reader, 1);
 	source_init(&r->source, &reader_ops);
 	r->cursors = g_array_new(FALSE, TRUE, sizeof(struct cursor));
-	r->convert = bt2_convert_new(&r->source, NULL, rows, n_rows);
+	r->convert = bt2_convert_new(&r->source, rows, n_rows);
 	bt2_sizes_init(&r->sizes);
 	find_pauses(r, paths, rows, n_rows);
 	if (reader_open(r, dirs, error))

@@ -3,7 +3,7 @@
  * A live session, measured. Prints "attached", when it is, and at the end "key value"
  * lines: events, wall and CPU time of the whole process.
  *
- * Usage: bench-live MODE [--babeltrace2] [--seconds N] [--events N] URL
+ * Usage: bench-live MODE [--seconds N] [--events N] URL
  *
  *     drain   all that the relay has, from the beginning: until nothing came for half a
  *             second, or so many events
@@ -188,7 +188,7 @@ static int run(struct bench *b, struct source *s)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: bench-live drain|follow|model [--babeltrace2] [--seconds N] [--events N] URL\n");
+	fprintf(stderr, "usage: bench-live drain|follow|model [--seconds N] [--events N] URL\n");
 	return 2;
 }
 
@@ -204,9 +204,7 @@ int main(int argc, char **argv)
 	b->seconds = 60;
 	b->closing = INT64_MIN;
 	for (; i < argc && g_str_has_prefix(argv[i], "--"); i++) {
-		if (!strcmp(argv[i], "--babeltrace2"))
-			o.babeltrace2 = true;
-		else if (!strcmp(argv[i], "--seconds") && i + 1 < argc)
+		if (!strcmp(argv[i], "--seconds") && i + 1 < argc)
 			b->seconds = atof(argv[++i]);
 		else if (!strcmp(argv[i], "--events") && i + 1 < argc)
 			b->wanted = g_ascii_strtoull(argv[++i], NULL, 10);

@@ -224,7 +224,6 @@ def drain(tools):
         lab.run("lttng", "--no-sessiond", "stop", "spans")
         n = drain_once(tools, "records, merged", ["drain"], lab.url, DRAIN_BAR)
         drain_once(tools, "and the whole model", ["model"], lab.url, 0)
-        drain_once(tools, "--reader babeltrace2, the same records", ["drain", "--babeltrace2"], lab.url, 0, 1)
         if not shutil.which("babeltrace2"):
             return
         with Stored(os.path.join(lab.dir, "traces"), lab.home) as relay:

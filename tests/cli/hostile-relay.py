@@ -19,8 +19,7 @@ SRC = pathlib.Path(os.environ.get("SRCDIR", pathlib.Path(__file__).resolve().par
 BLKTOP = os.environ.get("BLKTOP", os.environ.get("BUILD", str(SRC / "build")) + "/blktop")
 RECORDING = Recording(SRC / "tests/traces/kernel-ust/trace/ust")
 SANITIZED = b"__asan_init" in pathlib.Path(BLKTOP).read_bytes()
-# KiB: what is queued, decoded, and kept; babeltrace2 makes much of metadata.
-MOST_MEMORY = {"native": 400 * 1024, "babeltrace2": 1024 * 1024, "": 1024 * 1024}
+MOST_MEMORY = 400 * 1024        # KiB: what is queued, decoded, and kept
 PATIENCE = 5                    # seconds until it is told to end
 ESC = b"\x1b]0;owned\x07\x1b[2J"
 
@@ -171,11 +170,11 @@ LIES = {
 
 # ---- one run ----
 
-def run(reader, name):
+def run(name):
     minor = 15 if name == "minor 4294967295" else 13
     relay = Relay(RECORDING, LIES[name], minor=minor)
-    command = [BLKTOP, "-b", "--view", "events", "--timeout", "1", "-n", "2"]
-    command += (["--reader", reader] if reader else []) + ["-r", f"net://127.0.0.1:{relay.port}/host/{HOST}/{SESSION}"]
+    command = [BLKTOP, "-b", "--view", "events", "--timeout", "1", "-n", "2",
+               "-r", f"net://127.0.0.1:{relay.port}/host/{HOST}/{SESSION}"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
     told = []
 
@@ -213,10 +212,10 @@ def run(reader, name):
     for thread in readers:
         thread.join()
     relay.close()
-    return reader, code, told, most[0], parts["out"], parts["err"]
+    return code, told, most[0], parts["out"], parts["err"]
 
 
-def wrong(reader, code, told, memory, out, err):
+def wrong(code, told, memory, out, err):
     """What was wrong with it; "" if nothing."""
     if "killed" in told:
         return "hangs: SIGTERM does not end it"
@@ -230,28 +229,26 @@ def wrong(reader, code, told, memory, out, err):
         return "failed without a message"
     if re.search(rb"[\x00-\x08\x0b-\x1f\x7f]", out + err) or b"\x9b" in out + err:
         return "printed control characters"
-    if memory > MOST_MEMORY[reader] and not SANITIZED:
+    if memory > MOST_MEMORY and not SANITIZED:
         return f"took {memory} KiB of memory"
     return ""
 
 
 def main():
     wanted = sys.argv[1:]
-    help_text = subprocess.run([BLKTOP, "--reader", "native", "-b", "-r", "127.0.0.1:1"], capture_output=True, text=True)
-    readers = ["native", "babeltrace2"] if help_text.returncode != 2 else [""]
-    cases = [(r, n) for r in readers for n in LIES if not wanted or n in wanted]
+    cases = [n for n in LIES if not wanted or n in wanted]
     print(f"1..{len(cases)}")
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        jobs = [(r, n, pool.submit(run, r, n)) for r, n in cases]
-        for i, (reader, name, job) in enumerate(jobs, 1):
-            _, code, told, memory, out, err = job.result()
-            why = wrong(reader, code, told, memory, out, err)
+        jobs = [(n, pool.submit(run, n)) for n in cases]
+        for i, (name, job) in enumerate(jobs, 1):
+            code, told, memory, out, err = job.result()
+            why = wrong(code, told, memory, out, err)
             if name == "nothing" and not why and (code != 0 or len(out) < 50):
                 why = f"the truth is not followed: exit status {code}"
             failed += bool(why)
             said = err.decode("utf-8", "replace").splitlines()
-            print(f"{'not ' if why else ''}ok {i} - {reader + ' ' if reader else ''}{name}: "
+            print(f"{'not ' if why else ''}ok {i} - {name}: "
                   f"{'waits' if told else 'exit ' + str(code)}, {memory} KiB")
             for line in [why] * bool(why) + said[-3:] * bool(why or wanted):
                 print("# " + line[:200])

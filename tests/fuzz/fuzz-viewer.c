@@ -308,7 +308,7 @@ static void attach(struct feed_owner *owner, const struct live_url *url, struct 
 	const struct viewer_session session = { .id = 1, .timer_us = 100000, .host = "web1",
 						.name = "spans" };
 	struct feed *f = attach_new(owner, url, &session, o);
-	enum feed_end end = f->kind->run(f, &f->why);
+	enum feed_end end = attach_run(f, &f->why);
 	g_assert_cmpint(end, >, FEED_RUNS);
 	g_assert_cmpint(end, <, FEED_N_ENDS);
 	g_assert_true(!f->why || g_utf8_validate(f->why, -1, NULL));

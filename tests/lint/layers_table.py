@@ -15,7 +15,7 @@ MAY = {
 
 # What has one place: the layers it may be used in, headers and calls.
 ONLY = {
-    "babeltrace2": (["trace", "live"], r"babeltrace2?/.*", r"\bbt_\w+\s*\("),
+    "babeltrace2": (["trace"], r"babeltrace2?/.*", r"\bbt_\w+\s*\("),
     "lttng-ctl": (["live"], r"lttng/.*", r"\blttng_\w+\s*\("),
     "sockets": (["live"], r"sys/socket\.h|sys/un\.h|netdb\.h|netinet/.*|arpa/.*",
                 r"\b(socket|connect|recv|send|getaddrinfo|g_socket_\w+|g_network_\w+)\s*\("),

@@ -2,9 +2,13 @@
 /*
  * Attaches to live sessions and prints what came, for the live tests:
  *
- *     live-count [-bBcw] [-e N] [-l MS] [-n SECONDS] [-t MS] URL...
+ *     live-count [-Bcw] [-e N] [-l MS] [-n SECONDS] [-t MS] URL...
+ *     live-count DIR...
  *
- * -e: stop when so many events came; -b: with babeltrace2; -B: from the beginning; -w: wait for the session; -l: the
+ * The second prints the same of traces in files, read with babeltrace2: the relay's own output is
+ * what live reading is held against.
+ *
+ * -e: stop when so many events came; -B: from the beginning; -w: wait for the session; -l: the
  * bound of lateness; -c: cancel from another thread after 0.3 s; -n: stop after so long
  * or with SIGINT (60); -t: time limit of the connection (2000). "status connected|gone ATTACHED MESSAGE"
  * on every change, "stalled NAME" likewise; at the end "event NAME COUNT" and other
@@ -112,8 +116,12 @@ static void count(struct counts *c, const struct blk_event *e, const struct blk_
 	}
 }
 
+static bool of_files;
+
 static void show_status(struct source *s)
 {
+	if (of_files)
+		return;
 	static char last[300], stalled[128];
 	char line[300];
 	struct live_status st;
@@ -135,9 +143,10 @@ static void show_status(struct source *s)
 
 static void show_counts(struct source *s, const struct counts *c)
 {
-	struct live_status st;
+	struct live_status st = { 0 };
 
-	live_get_status(s, &st);
+	if (!of_files)
+		live_get_status(s, &st);
 	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
 		printf("event %s %" PRIu64 "\n", rows[i].event, c->events[i]);
 	printf("roots %" PRIu64 "\nother %" PRIu64 "\n", c->root_begins, c->other);
@@ -193,8 +202,7 @@ static bool read_options(int argc, char **argv, struct live_options *o, double *
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "bBcwe:l:n:t:")) != -1) {
-		o->babeltrace2 |= opt == 'b';
+	while ((opt = getopt(argc, argv, "Bcwe:l:n:t:")) != -1) {
 		o->from_beginning |= opt == 'B';
 		o->wait |= opt == 'w';
 		*cancel |= opt == 'c';
@@ -212,32 +220,42 @@ static bool read_options(int argc, char **argv, struct live_options *o, double *
 	return optind < argc;
 }
 
+/* Of the operands; NULL: *error. */
+static struct source *open_all(char **operands, int n, const struct live_options *options,
+			       GError **error)
+{
+	struct live_url urls[8];
+	size_t n_urls = 0;
+
+	of_files = g_file_test(operands[0], G_FILE_TEST_IS_DIR);
+	if (of_files)
+		return source_open_bt2((const char *const *)operands, rows, G_N_ELEMENTS(rows), error);
+	while (n_urls < MIN((size_t)n, G_N_ELEMENTS(urls))) {
+		if (!live_url_parse(operands[n_urls], &urls[n_urls], error))
+			return NULL;
+		n_urls++;
+	}
+	struct source *s = live_open(urls, n_urls, options, rows, G_N_ELEMENTS(rows), error);
+	while (n_urls > 0)
+		live_url_clear(&urls[--n_urls]);
+	return s;
+}
+
 int main(int argc, char **argv)
 {
 	g_autoptr(GError) error = NULL;
-	struct live_url urls[8];
 	struct live_options options = { .timeout_ms = 2000, .late_ns = -1 };
 	struct counts c = { .last = INT64_MIN, .horizon = INT64_MIN };
 	double seconds = 60;
-
-	signal(SIGINT, interrupt);
 	uint64_t most = UINT64_MAX;
 	bool cancel = false;
-	size_t n = 0;
 
+	signal(SIGINT, interrupt);
 	if (!read_options(argc, argv, &options, &seconds, &most, &cancel)) {
-		fprintf(stderr, "live-count: URL expected\n");
+		fprintf(stderr, "live-count: URL or directory expected\n");
 		return 2;
 	}
-	for (; optind < argc && n < G_N_ELEMENTS(urls); optind++, n++) {
-		if (!live_url_parse(argv[optind], &urls[n], &error)) {
-			fprintf(stderr, "live-count: %s\n", error->message);
-			return 2;
-		}
-	}
-	g_autoptr(blk_source) s = live_open(urls, n, &options, rows, G_N_ELEMENTS(rows), &error);
-	while (n > 0)
-		live_url_clear(&urls[--n]);
+	g_autoptr(blk_source) s = open_all(argv + optind, argc - optind, &options, &error);
 	if (!s) {
 		printf("error %s\n", error->message);
 		return 1;
