@@ -7,12 +7,12 @@
 #   make build/tests/test-hist && build/tests/test-hist    the same by hand
 #
 # Variables: BUILD (build), CC, CFLAGS, SANITIZE (address,undefined | thread), JOBS,
-# DEVELOPER=1 (-Werror; in a git checkout), PREFIX (/usr/local), DESTDIR, V=1 (verbose).
+# DEVELOPER=1 (-Werror, as CI has it), PREFIX (/usr/local), DESTDIR, V=1 (verbose).
 
 BUILD ?= build
 PREFIX ?= /usr/local
 VERSION := 0.1.0
-DEVELOPER ?= $(if $(wildcard .git),1,)
+DEVELOPER ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 
 DATADIR = $(PREFIX)/share/blktop

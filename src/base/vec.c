@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Growing arrays: see vec.h. */
 #include "base/vec.h"
+#include "base/sort.h"
 
 #define LEAST 8
 #define SMALL (1024 * 1024)	/* bytes */
@@ -41,5 +42,5 @@ void vec_drop(struct vec *v, uint32_t n, size_t size)
 
 void vec_sort_many(struct vec *v, size_t size, GCompareDataFunc compare, void *data)
 {
-	g_qsort_with_data(v->data, (gint)v->len, size, compare, data);
+	sort_array(v->data, v->len, size, compare, data);
 }

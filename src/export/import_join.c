@@ -2,6 +2,7 @@
 /* Reports, waits and calls find the span they belong to: see import_join.h. */
 #include "export/import_join.h"
 
+#include "base/sort.h"
 #include "export/facts.h"
 
 #include <string.h>
@@ -98,8 +99,8 @@ static void merge(struct read_span *to, const struct read_span *from)
 		if (!has_annotation(s, &more->annotations[i]))
 			s->annotations[s->n_annotations++] = more->annotations[i];
 	if (s->n_annotations > before)
-		g_qsort_with_data(s->annotations, (int)s->n_annotations, sizeof *s->annotations,
-				  compare_annotations, NULL);
+		sort_array(s->annotations, s->n_annotations, sizeof *s->annotations,
+			   compare_annotations, NULL);
 	s->tags = g_renew(struct span_tag, s->tags, s->n_tags + more->n_tags);
 	for (uint32_t i = 0; i < more->n_tags && s->n_tags < MOST_MERGED; i++)
 		if (!has_tag(s, &more->tags[i])) {

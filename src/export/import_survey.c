@@ -2,6 +2,7 @@
 /* What is where in files of spans: see import_survey.h. */
 #include "export/import_survey.h"
 
+#include "base/sort.h"
 #include "export/zipkin_read.h"
 
 #define MOST_ITEMS (1u << 27)
@@ -92,7 +93,7 @@ void survey_order(struct survey *v)
 	v->order = g_new(uint32_t, v->items->len + 1);
 	for (guint i = 0; i < v->items->len; i++)
 		v->order[i] = i;
-	g_qsort_with_data(v->order, (int)v->items->len, sizeof *v->order, compare_items, v);
+	sort_array(v->order, v->items->len, sizeof *v->order, compare_items, v);
 	drop_traces(v);
 }
 

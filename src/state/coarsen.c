@@ -5,6 +5,7 @@
  */
 #include "state/coarsen.h"
 
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "state/publish.h"
 
@@ -392,8 +393,8 @@ static void coarsen_kind(struct second *to, struct second *const *seconds, size_
 			g_ptr_array_add(all, (char *)cells + c * k->size);
 	}
 	if (all->len)
-		g_qsort_with_data(all->pdata, (gint)all->len, sizeof(void *), order_pointers,
-				  (gpointer)k);
+		sort_array(all->pdata, all->len, sizeof(void *), order_pointers,
+			   (gpointer)k);
 	char *cells = g_malloc_n(all->len, k->size);
 	for (guint i = 0; i < all->len; i++) {
 		const char *from = all->pdata[i];

@@ -488,6 +488,14 @@ static void map_span(const struct correction *c, struct span *s)
 
 /* ---- putting in place ---- */
 
+/* The second of the timeline that `s` replaces; NULL: none, or several that are folded into one. */
+static const struct second *find_replaced(const struct timeline *tl, const struct second *s)
+{
+	const struct second *old = timeline_second(tl, timeline_find(tl, s->begin_ns));
+
+	return old && old->begin_ns <= s->begin_ns && !old->fold_ns ? old : NULL;
+}
+
 static unsigned put_seconds(struct correction *c, int64_t from, int64_t to)
 {
 	unsigned n = 0;
@@ -496,15 +504,15 @@ static unsigned put_seconds(struct correction *c, int64_t from, int64_t to)
 		struct second *s = g_ptr_array_index(c->from->seconds, i);
 		if (s->begin_ns < from || s->begin_ns >= to)
 			continue;
-		const struct second *old = timeline_second(c->tl, timeline_find(c->tl, s->begin_ns));
-		bool mine = old && old->begin_ns <= s->begin_ns && !old->fold_ns;
-		/* The first and last may be cut elsewhere. */
-		if (mine)
+		const struct second *old = find_replaced(c->tl, s);
+		s->version = 1;
+		s->trust.corrected = 1;
+		if (old) {	/* the first and last may be cut elsewhere */
 			s->begin_ns = old->begin_ns;
-		if (mine && old->end_ns > s->end_ns)
-			s->end_ns = old->end_ns;
-		s->version = mine ? old->version + 1 : 1;
-		s->trust.corrected = (mine ? old->trust.corrected : 0) + 1;
+			s->end_ns = MAX(s->end_ns, old->end_ns);
+			s->version += old->version;
+			s->trust.corrected += old->trust.corrected;
+		}
 		map_second(c, s);
 		timeline_put_second(c->tl, second_ref(s));
 		n++;

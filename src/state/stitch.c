@@ -3,6 +3,7 @@
  * Stitching two neighbours: the right's ids become the left's, the left's final
  * state goes into the right's symbols, the rest is added.
  */
+#include "base/sort.h"
 #include "state/counts.h"
 #include "state/covered.h"
 #include "state/runs.h"
@@ -305,8 +306,8 @@ static void sort_range(GArray *facts, guint from, guint to)
 	for (guint i = from + 1; i < to; i++)
 		if (fact_order(&g_array_index(facts, struct fact, i - 1),
 			       &g_array_index(facts, struct fact, i), NULL) > 0) {
-			g_qsort_with_data(&g_array_index(facts, struct fact, from),
-					  (gint)(to - from), sizeof(struct fact), fact_order, NULL);
+			sort_array(&g_array_index(facts, struct fact, from), to - from,
+				   sizeof(struct fact), fact_order, NULL);
 			return;
 		}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The containers of a timeline's processes: numbered, and what they are called. */
+#include "base/sort.h"
 #include "state/container.h"
 #include "state/timeline_private.h"
 
@@ -53,7 +54,7 @@ static void find_namesakes(struct timeline *tl)
 		if (entry_at(tl, i)->hostname)
 			named[n++] = entry_at(tl, i);
 	}
-	g_qsort_with_data(named, (gint)n, sizeof *named, by_name, tl);
+	sort_array(named, n, sizeof *named, by_name, tl);
 	for (guint i = 1; i < n; i++)
 		if (!compare_names(tl, named[i - 1], named[i]))
 			named[i - 1]->several = named[i]->several = true;

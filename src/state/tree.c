@@ -5,6 +5,7 @@
 #include "state/tree.h"
 
 #include "base/intmap.h"
+#include "base/sort.h"
 
 #include <string.h>
 
@@ -184,11 +185,11 @@ static void collect(struct builder *b, uint64_t trace_id)
 	for (int i = 0; i < b->n; i++)
 		b->spans[i] = (struct span *)timeline_span(b->tl,
 							   g_array_index(indexes, uint32_t, i));
-	g_qsort_with_data(b->spans, b->n, sizeof(*b->spans), compare_spans, (void *)b->tl);
+	sort_array(b->spans, b->n, sizeof(*b->spans), compare_spans, (void *)b->tl);
 	b->by_id = g_new(int, b->n + 1);
 	for (int i = 0; i < b->n; i++)
 		b->by_id[i] = i;
-	g_qsort_with_data(b->by_id, b->n, sizeof(*b->by_id), compare_ids, b);
+	sort_array(b->by_id, b->n, sizeof(*b->by_id), compare_ids, b);
 }
 
 /* The root the trace is named after, the same one as in lists: a true one before orphans. */
@@ -225,7 +226,7 @@ static void finish(struct tree *t)
 		if (p >= 0)
 			t->nodes[p].end = MAX(t->nodes[p].end, t->nodes[i].end);
 	}
-	g_qsort_with_data(t->by_id, t->n, sizeof(*t->by_id), compare_nodes, t);
+	sort_array(t->by_id, t->n, sizeof(*t->by_id), compare_nodes, t);
 }
 
 struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)

@@ -7,6 +7,7 @@
  * A stream's messages are converted and released as they come (15 at a time), its
  * records wait in the cursor until the merge takes them.
  */
+#include "base/sort.h"
 #include "trace/bt2_convert.h"
 #include "trace/bt2_open.h"
 #include "trace/merge.h"
@@ -204,7 +205,7 @@ static void build_heap(struct reader *r)
 	for (guint i = 0; i < r->cursors->len; i++)
 		if (cursor_at(r, i)->out.n)
 			sorted[n++] = i;
-	g_qsort_with_data(sorted, n, sizeof *sorted, compare_orders, r);
+	sort_array(sorted, n, sizeof *sorted, compare_orders, r);
 	r->heap = g_new0(struct merge_head, n + 1);
 	r->n_heap = n;
 	for (unsigned i = 0; i < n; i++) {

@@ -239,7 +239,7 @@ unsigned prompt_draw(const struct prompt *p, struct canvas *c, unsigned y)
 	if (label)
 		canvas_put(c, y, 0, label, ROLE_KEY, labels[p->kind]);
 	while (at >= room && *shown) {		/* the cursor stays visible */
-		char *next = g_utf8_next_char(shown);
+		const char *next = g_utf8_next_char(shown);
 		g_autofree char *one = g_strndup(shown, (gsize)(next - shown));
 
 		at -= MIN(text_width(one), at);

@@ -2,6 +2,7 @@
 /* All of one span as lines: see span_detail.h. */
 #include "views/span_detail.h"
 
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/clocks.h"
 #include "views/neighbours.h"
@@ -148,7 +149,7 @@ static void add_parts(struct detail *d)
 	char buf[TIMEFMT_LEN];
 	for (int p = 0; p < PART_N; p++)
 		order[p] = p;
-	g_qsort_with_data(order, PART_N, sizeof(*order), compare_parts, (void *)s->part);
+	sort_array(order, PART_N, sizeof(*order), compare_parts, (void *)s->part);
 	heading(d, "Its time");
 	for (int i = 0; i < PART_N; i++)
 		if (s->part[order[i]] > 0 || order[i] == PART_UNKNOWN)

@@ -2,6 +2,7 @@
 /*
  * The registry of views, and what is done with the rows of any of them.
  */
+#include "base/sort.h"
 #include "base/text.h"
 #include "state/container.h"
 #include "views/logview.h"
@@ -315,7 +316,7 @@ void rows_sort(struct rows *rows, const struct view *v, int column, bool descend
 		items[i].index = i;
 		items[i].value = v->columns[column].get(items[i].row, rows);
 	}
-	g_qsort_with_data(items, n, sizeof(*items), compare_items, &descending);
+	sort_array(items, n, sizeof(*items), compare_items, &descending);
 	for (guint i = 0; i < n; i++)
 		rows->rows->pdata[i] = items[i].row;
 }

@@ -2,6 +2,7 @@
 /*
  * The waterfall's bars, cell by cell, and the lines that explain one span.
  */
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "views/waterfall.h"
 #include "views/why.h"
@@ -163,7 +164,7 @@ static GString *line_of_parts(const struct timeline *tl, const struct span *s)
 	int order[PART_N];
 	for (int p = 0; p < PART_N; p++)
 		order[p] = p;
-	g_qsort_with_data(order, PART_N, sizeof(*order), compare_parts, (void *)s->part);
+	sort_array(order, PART_N, sizeof(*order), compare_parts, (void *)s->part);
 	g_string_append_printf(text, "%s  %s", timeline_string(tl, s->name), label);
 	if (w && w->cpu != SPAN_NO_CPU)
 		g_string_append_printf(text, " cpu%u", w->cpu);

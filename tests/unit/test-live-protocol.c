@@ -261,7 +261,7 @@ static void test_pipeline(void)
 	g_autoptr(GByteArray) text = g_byte_array_new();
 	g_autoptr(GError) error = NULL;
 	uint8_t index[VIEWER_INDEX_SIZE], packet[VIEWER_PACKET_HEAD + 20000] = { 0 };
-	uint8_t metadata[VIEWER_METADATA_HEAD + 5] = "            hello", asked[20], got[20000];
+	uint8_t metadata[VIEWER_METADATA_HEAD + 5], asked[20], got[20000];
 	struct viewer_answer answer;
 	struct viewer_index x;
 	uint32_t status;
@@ -279,6 +279,7 @@ static void test_pipeline(void)
 	relay_add_answer(r, VIEWER_PACKET, asked, sizeof asked, packet, sizeof packet);
 	viewer_put_u64(metadata, 5);
 	viewer_put_u32(metadata + 8, VIEWER_METADATA_OK);
+	memcpy(metadata + VIEWER_METADATA_HEAD, "hello", 5);
 	add_of(r, VIEWER_METADATA, 43, metadata, sizeof metadata);
 	put_stream(fresh, 44, 2, false, "p", "c");
 	add_of(r, VIEWER_NEW_STREAMS, 1, fresh->data, fresh->len);
