@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 
+#define CLOSE_RANGE_CLOEXEC_BIT 4	/* include/uapi/linux/close_range.h: closes on exec, not at once */
+
 static void bump(uint64_t *at, uint64_t seq)
 {
 	*at = MAX(*at, seq);
@@ -57,9 +59,11 @@ void call_facts_at_entry(struct slice *s, const struct thread *t, const struct r
 		f->a = f->b = r->fd;
 		fdop_bump(s, t, r->fd, r->seq + 1);
 	} else if (info->fdop == FDOP_CLOSE_RANGE) {
-		struct fact *f = slice_fact(s, FACT_CLOSE, t->self, r->ts, r->seq);
+		bool at_exec = r->arg[2] & CLOSE_RANGE_CLOEXEC_BIT;
+		struct fact *f = slice_fact(s, at_exec ? FACT_CLOEXEC : FACT_CLOSE, t->self, r->ts, r->seq);
 		f->a = r->arg[0];
 		f->b = MIN((uint64_t)r->arg[1], INT32_MAX);
+		f->flag = at_exec;
 		bump(&s->fdops.all, r->seq + 1);
 	} else if (info->fdop == FDOP_DUP2 && r->arg[1] >= 0) {
 		fdop_bump(s, t, r->arg[1], r->seq);
@@ -90,7 +94,7 @@ static void fcntl_facts(struct slice *s, const struct thread *t, const struct ca
 		break;
 	case F_SETFD:
 		f = slice_fact(s, FACT_CLOEXEC, t->self, exit->ts, exit->seq);
-		f->a = c->arg[0];
+		f->a = f->b = c->arg[0];
 		f->flag = c->arg[2] & FD_CLOEXEC;
 		break;
 	default:
@@ -112,14 +116,6 @@ static uint32_t socket_text(struct slice *s, const struct call *c)
 	return strtab_add(s->strings, text);
 }
 
-static uint32_t event_text(struct slice *s, const struct call *c)
-{
-	const char *name = strtab_get(s->strings, c->name);
-	size_t n = strcspn(name, "_0123456789");
-	g_autofree char *text = g_strdup_printf("%.*s", (int)n, name);
-	return strtab_add(s->strings, text);
-}
-
 /* Flags that mean close-on-exec, by call: which argument, which bits. */
 static bool call_cloexec(const struct slice *s, const struct call *c, enum call_fdop op)
 {
@@ -129,8 +125,9 @@ static bool call_cloexec(const struct slice *s, const struct call *c, enum call_
 	case FDOP_PIPE:
 	case FDOP_DUP2:
 	case FDOP_ACCEPT:
-	case FDOP_EVENT:
 		return c->arg[2] & O_CLOEXEC;
+	case FDOP_EVENT:
+		return call_makes_cloexec(c->info, c->arg[2]);
 	case FDOP_SOCKET:
 	case FDOP_SOCKETPAIR:
 		return c->arg[1] & O_CLOEXEC;	/* SOCK_CLOEXEC is the same bit */
@@ -159,7 +156,7 @@ static void call_facts(struct slice *s, const struct thread *t, const struct cal
 			 exit->text ? exit->text : strtab_add(s->strings, "socket"), -100, cloexec);
 		break;
 	case FDOP_EVENT:
-		new_file(s, t, exit, ret, FILE_EVENT, event_text(s, c), -100, cloexec);
+		new_file(s, t, exit, ret, FILE_EVENT, strtab_add(s->strings, c->info->makes), -100, cloexec);
 		break;
 	case FDOP_PIPE:
 	case FDOP_SOCKETPAIR:

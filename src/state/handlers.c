@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The subscription table and its handlers: what each event means to a slice. Names
- * of the same event in other tracer versions (LTTng 2.0 to 2.13) are rows, not ifs.
+ * of the same event in other tracer versions (LTTng 2.0 to 2.16) are rows, not ifs.
  */
 #include "base/address.h"
 #include "state/counts.h"
@@ -211,7 +211,7 @@ static void on_thread_exit(struct feed *f)
 {
 	current_task(f);
 	struct thread *t = slice_thread(f->s, f->host, (int32_t)blk_int(f->ev, F(0)));
-	slice_fact(f->s, FACT_EXIT, t->self, f->ts, f->seq);
+	slice_fact(f->s, FACT_EXIT, t->self, f->ts, f->seq)->a = blk_int_or(f->ev, F(1), -1);
 }
 
 /* ---- state dump ---- */
@@ -422,7 +422,7 @@ static void on_entry_address(struct feed *f)	/* connect, bind */
 	entered(f, t, &r);
 }
 
-/* Numbers lttng-modules does not know by name. */
+/* Numbers lttng-modules does not know by name: before 2.16 those of the last ten years. */
 static uint32_t numbered(struct feed *f)
 {
 	char text[32];
@@ -447,12 +447,17 @@ static void on_entry_unknown(struct feed *f)
 		r.arg[i] = blk_int_or(f->ev, F(1 + i), i == 2 ? 0 : -1);
 	if (info->has_fd)
 		r.fd = (int32_t)r.arg[0];
+	if (info->fdop == FDOP_EVENT)
+		r.arg[2] = blk_int_or(f->ev, F(1 + info->flags_arg), 0);
 	if (info->io) {		/* how much is behind them; only copy_file_range has a target */
 		r.arg[1] = info->io == IO_BOTH ? (int32_t)r.arg[2] : NO_FD;
 		r.arg[0] = -1;
 	}
-	if (info->fdop == FDOP_OPENAT || info->fdop == FDOP_OPEN)
+	if (info->fdop == FDOP_OPENAT || info->fdop == FDOP_OPEN) {
 		r.text = strtab_add(f->s->strings, "?");	/* the path is behind a pointer */
+		if (r.name == strtab_add(f->s->strings, "openat2"))
+			r.arg[2] = 0;		/* and so are its flags */
+	}
 	entered(f, t, &r);
 }
 
@@ -519,7 +524,7 @@ static void on_exit_unknown(struct feed *f)
 
 #define SPAN_FIELDS "trace_name", "service_name", "port_no|port", "ip", "trace_id", "span_id", \
 	"parent_span_id"
-#define ENTRY_FIELDS { "fd|fildes|epfd|fd_in|in_fd|fdin|sockfd|s", "filename|pathname|path|name", \
+#define ENTRY_FIELDS { "pidfd|fd|fildes|epfd|fd_in|in_fd|fdin|sockfd|fs_fd|s", "filename|pathname|path|name", \
 	"dfd|oldfd|fildes|family|domain|uaddr|fd|ufd", "cmd|newfd|type|max_fd|op", "flags|arg|val", \
 	"count|len|size", "fd_out|out_fd|fdout" }
 
@@ -537,7 +542,7 @@ static const struct row rows[] = {
 				    "child_pid", "child_comm", "child_ns_inum", "vtids[0]", "vtids[1]",
 				    "vtids[2]", "vtids[3]" }, "processes, threads" }, on_fork },
 	{ { "sched_process_exec", { "tid|pid", "old_tid|old_pid" }, "program names" }, on_exec },
-	{ { "sched_process_exit", { "tid|pid" }, "ends of threads" }, on_thread_exit },
+	{ { "sched_process_exit", { "tid|pid", "group_dead" }, "ends of threads" }, on_thread_exit },
 	{ { "lttng_statedump_process_state", { "tid", "pid", "ppid", "name", "type",
 			"file_table_address|files" }, "processes from before" }, on_dump_process },
 	{ { "lttng_statedump_process_pid_ns", { "tid", "ns_inum", "ns_level", "vpid" }, "containers" },
@@ -591,7 +596,7 @@ static const struct row rows[] = {
 #define ADDRESS { "fd", "family", "dport|sport", "v4addr", "v6addr", "path|sun_path" }
 	{ { "syscall_entry_connect", ADDRESS, "peers of sockets" }, on_entry_address },
 	{ { "syscall_entry_bind", ADDRESS, "addresses of sockets" }, on_entry_address },
-#define NUMBERED { "id", "args[0]", "args[1]", "args[2]" }
+#define NUMBERED { "id", "args[0]", "args[1]", "args[2]", "args[3]", "args[4]" }
 	{ { "syscall_entry_unknown", NUMBERED, "newer system calls" }, on_entry_unknown },
 	{ { "compat_syscall_entry_unknown", NUMBERED, NULL }, on_entry_unknown },
 	{ { "sys_unknown", NUMBERED, NULL }, on_entry_unknown },

@@ -444,7 +444,7 @@ static void finish_call(struct journal *j, struct jthread *t, struct journal_lin
 	const struct call_info *info = call_info(l->name);
 	if (!l->has_ret)
 		return;
-	jfds_call(j->fds, process_of(t), info, l->name, l->args, l->results, l->ret);
+	jfds_call(j->fds, process_of(t), info, l->args, l->results, l->ret);
 	bool makes = info->fdop == FDOP_ACCEPT || info->fdop == FDOP_DUP || info->fdop == FDOP_DUP2;
 	GRefString *name = makes && l->ret >= 0 ? jfds_name(j->fds, process_of(t), l->ret) : NULL;
 	if (name)

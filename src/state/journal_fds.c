@@ -154,7 +154,6 @@ void jfds_drop(struct jfds *t, int64_t process)
 struct call {
 	struct jfds *t;
 	int64_t process, ret;
-	const char *name;
 	const void *args, *results;
 	gsize n_args, n_results;
 };
@@ -200,10 +199,18 @@ static unsigned numbers(const void *run, gsize n, const char *name, unsigned mos
 	return found;
 }
 
+/* The same of a call that the tracer may know by number alone: then it is the args[i]. */
+static int64_t argument(const struct call *c, const char *names, unsigned i, int64_t absent)
+{
+	int64_t args[6];
+	unsigned n = numbers(c->args, c->n_args, "args", G_N_ELEMENTS(args), args);
+	return number(c, names, i < n ? args[i] : absent);
+}
+
 static void open_path(const struct call *c)
 {
 	g_autofree char *path = text_of(c, "filename|pathname|path");
-	int64_t dir = number(c, "dfd|dirfd", AT_CWD);
+	int64_t dir = (int32_t)argument(c, "dfd|dirfd", 0, AT_CWD);
 	bool cloexec = number(c, "flags", 0) & CLOEXEC;
 	const char *below = path && *path != '/' && dir != AT_CWD ? jfds_name(c->t, c->process, dir)
 								  : NULL;
@@ -291,9 +298,19 @@ static void control(const struct call *c)
 
 static void close_range_of(const struct call *c)
 {
-	int64_t fd = number(c, "fd", -1);
-	if (!(number(c, "flags", 0) & 4))		/* CLOSE_RANGE_CLOEXEC closes nothing */
-		forget(c->t, c->process, fd, (int64_t)(uint32_t)number(c, "max_fd", fd));
+	int64_t fd = argument(c, "fd", 0, -1), last = (int64_t)(uint32_t)argument(c, "max_fd", 1, fd);
+	GHashTable *h = g_hash_table_lookup(c->t->tables, &c->process);
+	GHashTableIter iter;
+	void *each, *e;
+	if (!(argument(c, "flags", 2, 0) & 4)) {
+		forget(c->t, c->process, fd, last);
+		return;
+	}
+	if (!h)				/* CLOSE_RANGE_CLOEXEC: they close on exec */
+		return;
+	g_hash_table_iter_init(&iter, h);
+	while (g_hash_table_iter_next(&iter, &each, &e))
+		((struct entry *)e)->cloexec |= GPOINTER_TO_INT(each) >= fd && GPOINTER_TO_INT(each) <= last;
 }
 
 void jfds_close(struct jfds *t, int64_t process, GBytes *args)
@@ -304,21 +321,16 @@ void jfds_close(struct jfds *t, int64_t process, GBytes *args)
 	forget(t, process, fd, fd);
 }
 
-static void open_thing(const struct call *c)
+static void open_thing(const struct call *c, const struct call_info *info)
 {
-	static const char *const endings[] = { "_create1", "_create", "_init1", "_init", "_setup",
-					       "_open", "fd2", "fd4" };
-	g_autofree char *text = g_strdup(c->name);
-	for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
-		if (g_str_has_suffix(text, endings[i]))
-			text[strlen(text) - strlen(endings[i]) + (i > 5 ? 2 : 0)] = '\0';
-	jfds_set(c->t, c->process, c->ret, text, number(c, "flags", 0) & CLOEXEC);
+	int64_t flags = argument(c, "flags", info->flags_arg, 0);
+	jfds_set(c->t, c->process, c->ret, info->makes, call_makes_cloexec(info, flags));
 }
 
-void jfds_call(struct jfds *t, int64_t process, const struct call_info *info, const char *name,
-	       GBytes *args, GBytes *results, int64_t ret)
+void jfds_call(struct jfds *t, int64_t process, const struct call_info *info, GBytes *args,
+	       GBytes *results, int64_t ret)
 {
-	struct call c = { .t = t, .process = process, .ret = ret, .name = name };
+	struct call c = { .t = t, .process = process, .ret = ret };
 	enum call_fdop op = info->fdop;
 	if (args)
 		c.args = g_bytes_get_data(args, &c.n_args);
@@ -342,7 +354,7 @@ void jfds_call(struct jfds *t, int64_t process, const struct call_info *info, co
 		break;
 	case FDOP_FCNTL: control(&c); break;
 	case FDOP_CLOSE_RANGE: close_range_of(&c); break;
-	case FDOP_EVENT: open_thing(&c); break;
+	case FDOP_EVENT: open_thing(&c, info); break;
 	case FDOP_EXEC: execute(t, process); break;
 	default: break;
 	}

@@ -28,7 +28,7 @@ void jfds_drop(struct jfds *t, int64_t process);
 void jfds_close(struct jfds *t, int64_t process, GBytes *args);
 
 /* A call came back: what it did to the descriptors. args, results: runs, or NULL. */
-void jfds_call(struct jfds *t, int64_t process, const struct call_info *info, const char *name,
-	       GBytes *args, GBytes *results, int64_t ret);
+void jfds_call(struct jfds *t, int64_t process, const struct call_info *info, GBytes *args,
+	       GBytes *results, int64_t ret);
 
 #endif

@@ -23,8 +23,9 @@ static const struct blk_subscription names[] = {
 	CALL("open*"), CALL("creat"), CALL("socket*"), CALL("accept*"), CALL("connect"),
 	CALL("bind"), CALL("pipe*"), CALL("dup*"), CALL("fcntl*"), CALL("close*"),
 	CALL("eventfd*"), CALL("timerfd_create"), CALL("signalfd*"), CALL("epoll_create*"),
-	CALL("inotify_init*"), CALL("memfd_create"), CALL("userfaultfd"),
-	CALL("perf_event_open"), CALL("pidfd_open"), CALL("io_uring_setup"), CALL("execve*"),
+	CALL("inotify_init*"), CALL("fanotify_init"), CALL("memfd_*"), CALL("userfaultfd"),
+	CALL("perf_event_open"), CALL("pidfd_*"), CALL("io_uring_setup"), CALL("execve*"),
+	CALL("fsopen"), CALL("fspick"), CALL("fsmount"), CALL("unknown"),
 #undef CALL
 	{ "sys_*", { "*" }, NULL }, { "exit_syscall", { "*" }, NULL },
 };
@@ -77,7 +78,8 @@ bool journal_is_fd(const char *field)
 {
 	static const char *const fields[] = {
 		"fd", "fildes", "sockfd", "epfd", "dfd", "dirfd", "olddfd", "newdfd", "oldfd", "newfd",
-		"in_fd", "out_fd", "fd_in", "fd_out", "fdin", "fdout", "mqdes", "dfd_fd", NULL
+		"in_fd", "out_fd", "fd_in", "fd_out", "fdin", "fdout", "mqdes", "dfd_fd", "pidfd", "fs_fd",
+		"from_dfd", "to_dfd", "mountdirfd", "fanotify_fd", "ufd", NULL
 	};
 	return g_strv_contains(fields, field);
 }

@@ -8,56 +8,6 @@
 
 #include <stdio.h>
 
-/* ---- files ---- */
-
-static guint file_hash(gconstpointer p)
-{
-	const struct file_info *f = p;
-	return f->host * 31u + f->kind * 7u + f->path * 2654435761u;
-}
-
-static gboolean file_equal(gconstpointer a, gconstpointer b)
-{
-	const struct file_info *x = a, *y = b;
-	return x->host == y->host && x->kind == y->kind && x->path == y->path;
-}
-
-static uint32_t file_id(struct names *n, uint32_t host, enum file_kind kind, uint32_t path)
-{
-	struct file_info f = { .host = host, .kind = kind, .path = path };
-	gpointer have = g_hash_table_lookup(n->file_ids, &f);
-	if (have)
-		return GPOINTER_TO_UINT(have) - 1;
-	g_array_append_val(n->files, f);
-	struct file_info *key = g_new(struct file_info, 1);
-	*key = f;
-	g_hash_table_insert(n->file_ids, key, GUINT_TO_POINTER(n->files->len));
-	return n->files->len - 1;
-}
-
-/* What the kernel's d_path and device names tell of a file's kind. */
-static enum file_kind kind_of_path(const char *path, enum file_kind otherwise)
-{
-	static const struct { const char *prefix; enum file_kind kind; } kinds[] = {
-		{ "socket:", FILE_SOCKET }, { "pipe:", FILE_PIPE }, { "anon_inode:", FILE_EVENT },
-		{ "/dev/tty", FILE_TTY }, { "/dev/pts/", FILE_TTY }, { "/dev/console", FILE_TTY },
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-		if (*path == *kinds[i].prefix && g_str_has_prefix(path, kinds[i].prefix))
-			return kinds[i].kind;
-	return *path ? otherwise : FILE_UNKNOWN;
-}
-
-enum part names_part_of(enum file_kind kind)
-{
-	static const uint8_t part[FILE_KIND_N] = {
-		[FILE_UNKNOWN] = PART_OTHER, [FILE_REGULAR] = PART_DISK, [FILE_SOCKET] = PART_SOCKET,
-		[FILE_PIPE] = PART_PIPE, [FILE_EVENT] = PART_OTHER, [FILE_TTY] = PART_OTHER,
-		[FILE_OTHER] = PART_OTHER,
-	};
-	return part[kind];
-}
-
 /* ---- tables ---- */
 
 static struct table *table_new(struct names *n)
@@ -272,7 +222,8 @@ static struct life *life_at(const struct names *n, uint32_t process)
 static void tell_life(struct names *n, uint32_t process)
 {
 	const struct life *l = life_at(n, process);
-	process_at(n, process)->exit_ns = l->alive || !l->leader_ended ? TIME_UNKNOWN : l->last_exit;
+	bool ended = l->all_ended || (!l->others_run && !l->alive && l->leader_ended);
+	process_at(n, process)->exit_ns = ended ? l->last_exit : TIME_UNKNOWN;
 }
 
 /* It is one thread more, or one less. None is left where the process was taken for over. */
@@ -283,6 +234,8 @@ static void count_alive(struct names *n, const struct person *p, int more)
 	struct life *l = life_at(n, p->process);
 	if (more > 0 || l->alive)
 		l->alive += (uint32_t)more;
+	if (more > 0)
+		l->all_ended = l->others_run = false;
 	tell_life(n, p->process);
 }
 
@@ -328,6 +281,8 @@ static void thread_ends(struct names *n, uint32_t thread, const struct fact *f)
 	l->last_exit = MAX(l->last_exit, f->ts);
 	l->last_seq = MAX(l->last_seq, f->seq);
 	l->leader_ended |= tid == process_at(n, p->process)->pid;
+	l->all_ended |= f->kind == FACT_EXIT && f->a == 1;
+	l->others_run = f->kind == FACT_EXIT && f->a == 0 && !l->all_ended;
 	tell_life(n, p->process);
 }
 
@@ -455,15 +410,15 @@ static void fact_open(struct names *n, const struct fact *f)
 	uint32_t path = full_path(n, f);
 	enum file_kind kind = f->file_kind;
 	if (kind == FILE_REGULAR)
-		kind = kind_of_path(strtab_get(n->s->strings, path), FILE_REGULAR);
+		kind = names_kind_of_path(strtab_get(n->s->strings, path), FILE_REGULAR);
 	struct version v = { .seq = f->seq, .cloexec = f->flag,
-			     .file = file_id(n, f->host, kind, path) };
+			     .file = names_file_id(n, f->host, kind, path) };
 	table_put(table_of(n, f->thread), f->a, &v);
 }
 
 static void fact_name(struct names *n, const struct fact *f)
 {
-	struct version v = { .seq = f->seq, .file = file_id(n, f->host, FILE_SOCKET, f->text) };
+	struct version v = { .seq = f->seq, .file = names_file_id(n, f->host, FILE_SOCKET, f->text) };
 	struct table *t = table_of(n, f->thread);
 	table_lookup(t, f->a, f->seq, &v.cloexec);
 	table_put(t, f->a, &v);
@@ -492,13 +447,24 @@ static void fact_dup(struct names *n, const struct fact *f)
 		table_put(t, f->b, &v);
 }
 
+static void set_cloexec(struct table *t, int64_t fd, const struct fact *f)
+{
+	struct version v = { .seq = f->seq, .cloexec = f->flag, .file = table_lookup(t, fd, f->seq, NULL) };
+	if (v.file != ID_NONE)
+		table_put(t, fd, &v);
+}
+
 static void fact_cloexec(struct names *n, const struct fact *f)
 {
 	struct table *t = table_of(n, f->thread);
-	struct version v = { .seq = f->seq, .cloexec = f->flag,
-			     .file = table_lookup(t, f->a, f->seq, NULL) };
-	if (v.file != ID_NONE)
-		table_put(t, f->a, &v);
+	if (f->b == f->a) {
+		set_cloexec(t, f->a, f);
+		return;
+	}
+	for (uint32_t slot = 0; t->fds.mask && slot <= t->fds.mask; slot++)
+		if (t->fds.values[slot] != INTMAP_NONE && (int64_t)t->fds.keys[slot] >= f->a &&
+		    (int64_t)t->fds.keys[slot] <= f->b)
+			set_cloexec(t, (int64_t)t->fds.keys[slot], f);
 }
 
 /* The thread that was .other goes on as the leader, under its tid. */
@@ -559,9 +525,9 @@ static void fact_dump_fd(struct names *n, const struct fact *f)
 		if (process == INTMAP_NONE)
 			process = process_new(n, f->host, (int32_t)f->a);
 	}
-	enum file_kind kind = kind_of_path(strtab_get(n->s->strings, f->text), FILE_REGULAR);
+	enum file_kind kind = names_kind_of_path(strtab_get(n->s->strings, f->text), FILE_REGULAR);
 	struct version v = { .seq = f->seq, .dumped = true, .cloexec = f->c & 02000000,
-			     .file = file_id(n, f->host, kind, f->text) };
+			     .file = names_file_id(n, f->host, kind, f->text) };
 	if (kind == FILE_UNKNOWN)
 		return;
 	struct table *t = table_real(g_ptr_array_index(n->tables, process));
@@ -717,7 +683,7 @@ uint32_t names_file_in(struct names *n, struct table *t, uint32_t thread, int32_
 	}
 	char text[24];
 	snprintf(text, sizeof text, "fd %d", fd);
-	return file_id(n, thread_at(n->s, thread)->host, FILE_UNKNOWN, strtab_add(n->s->strings, text));
+	return names_file_id(n, thread_at(n->s, thread)->host, FILE_UNKNOWN, strtab_add(n->s->strings, text));
 }
 
 uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq)
@@ -773,7 +739,7 @@ struct names *names_new(struct slice *s)
 	n->all_tables = g_ptr_array_new_with_free_func(table_free);
 	n->by_address = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->files = g_array_new(false, true, sizeof(struct file_info));
-	n->file_ids = g_hash_table_new_full(file_hash, file_equal, g_free, NULL);
+	n->file_ids = names_file_ids_new();
 	return n;
 }
 

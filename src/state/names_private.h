@@ -30,11 +30,13 @@ struct person {			/* a thread as names know it */
 	struct tellings told;	/* by its events */
 };
 
-/* A process ends with its last thread; while its leader was not seen to end, there may be
- * threads that nobody knows. */
+/* A process ends with its last thread. Since Linux 6.16 the kernel says which one that is; before, while
+ * its leader was not seen to end, there may be threads that are not known. */
 struct life {
 	uint32_t alive;		/* threads known to be its own, that have not ended */
 	bool leader_ended;
+	bool others_run;	/* the thread that ended last was not the process's last one */
+	bool all_ended;		/* the last thread has ended; exits of others may follow, from other CPUs */
 	int64_t last_exit;	/* ns; TIME_UNKNOWN: none ended yet */
 	uint64_t last_seq;	/* of that */
 };
@@ -70,6 +72,13 @@ struct names {
 	uint64_t news;		/* see names_news() */
 	uint64_t updated_to;	/* events: facts of those before it were applied */
 };
+
+/* The keys of names.file_ids. Free with g_hash_table_unref(). */
+GHashTable *names_file_ids_new(void);
+/* The number of the file; a new one gets the next. `path` is a string of the slice. */
+uint32_t names_file_id(struct names *n, uint32_t host, enum file_kind kind, uint32_t path);
+/* What the kernel's d_path and device names tell of a file's kind; FILE_UNKNOWN where the path is "". */
+enum file_kind names_kind_of_path(const char *path, enum file_kind otherwise);
 
 static inline struct table *table_real(struct table *t)
 {

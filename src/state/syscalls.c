@@ -23,6 +23,10 @@ static const char *const numbers[] = {
 #define SYNC(n, fd) { .name = n, .cause = PART_DISK, .has_fd = fd, .dir = IO_DIR_SYNC }
 #define CAUSE(n, c) { .name = n, .cause = c, .dir = IO_DIR_OTHER }
 #define FDOP(n, c, op) { .name = n, .cause = c, .fdop = op, .dir = IO_DIR_OTHER }
+/* What it makes, which of its flags mean close-on-exec, and which argument the flags are. */
+#define MAKES(n, what, bits, arg) { .name = n, .cause = PART_OTHER, .fdop = FDOP_EVENT, .makes = what, \
+	.cloexec = bits, .flags_arg = arg, .dir = IO_DIR_OTHER }
+#define O_CLOEXEC_BIT 02000000	/* as EFD_CLOEXEC, TFD_, SFD_, EPOLL_, IN_, UFFD_ */
 
 static const struct call_info table[] = {
 	BYFD("read", IO_READ), BYFD("pread64", IO_READ), BYFD("pread", IO_READ),
@@ -62,10 +66,13 @@ static const struct call_info table[] = {
 	DISKFD("fchdir"), DISK("mknod"), DISK("mknodat"), DISK("mount"), DISK("umount2"),
 	DISK("umount"), DISK("getxattr"), DISK("lgetxattr"), DISKFD("fgetxattr"), DISK("setxattr"),
 	DISK("lsetxattr"), DISKFD("fsetxattr"), DISK("listxattr"), DISKFD("flistxattr"),
-	DISK("removexattr"), DISK("io_getevents"), DISK("io_submit"),
+	DISK("removexattr"), DISK("setxattrat"), DISK("getxattrat"),
+	DISK("listxattrat"), DISK("removexattrat"), DISK("fchmodat2"), DISK("file_getattr"),
+	DISK("file_setattr"), DISK("io_getevents"), DISK("io_pgetevents"), DISK("io_submit"),
 
 	FDOP("open", PART_DISK, FDOP_OPEN), FDOP("creat", PART_DISK, FDOP_OPEN),
 	FDOP("openat", PART_DISK, FDOP_OPENAT), FDOP("openat2", PART_DISK, FDOP_OPENAT),
+	FDOP("open_tree", PART_DISK, FDOP_OPENAT), FDOP("open_tree_attr", PART_DISK, FDOP_OPENAT),
 	FDOP("open_by_handle_at", PART_DISK, FDOP_OPEN),
 	{ .name = "execve", .cause = PART_DISK, .fdop = FDOP_EXEC },
 	{ .name = "execveat", .cause = PART_DISK, .fdop = FDOP_EXEC },
@@ -76,15 +83,21 @@ static const struct call_info table[] = {
 	FDOP("dup", PART_OTHER, FDOP_DUP), FDOP("dup2", PART_OTHER, FDOP_DUP2),
 	FDOP("dup3", PART_OTHER, FDOP_DUP2), FDOP("fcntl", PART_OTHER, FDOP_FCNTL),
 	FDOP("pipe", PART_OTHER, FDOP_PIPE), FDOP("pipe2", PART_OTHER, FDOP_PIPE),
-	FDOP("eventfd", PART_OTHER, FDOP_EVENT), FDOP("eventfd2", PART_OTHER, FDOP_EVENT),
-	FDOP("timerfd_create", PART_OTHER, FDOP_EVENT), FDOP("signalfd", PART_OTHER, FDOP_EVENT),
-	FDOP("signalfd4", PART_OTHER, FDOP_EVENT), FDOP("epoll_create", PART_OTHER, FDOP_EVENT),
-	FDOP("epoll_create1", PART_OTHER, FDOP_EVENT), FDOP("inotify_init", PART_OTHER, FDOP_EVENT),
-	FDOP("inotify_init1", PART_OTHER, FDOP_EVENT), FDOP("memfd_create", PART_OTHER, FDOP_EVENT),
-	FDOP("userfaultfd", PART_OTHER, FDOP_EVENT), FDOP("perf_event_open", PART_OTHER, FDOP_EVENT),
-	FDOP("pidfd_open", PART_OTHER, FDOP_EVENT), FDOP("io_uring_setup", PART_OTHER, FDOP_EVENT),
+	MAKES("eventfd", "eventfd", 0, 0), MAKES("eventfd2", "eventfd", O_CLOEXEC_BIT, 1),
+	MAKES("timerfd_create", "timerfd", O_CLOEXEC_BIT, 1), MAKES("signalfd", "signalfd", 0, 0),
+	MAKES("signalfd4", "signalfd", O_CLOEXEC_BIT, 3), MAKES("epoll_create", "epoll", 0, 0),
+	MAKES("epoll_create1", "epoll", O_CLOEXEC_BIT, 0), MAKES("inotify_init", "inotify", 0, 0),
+	MAKES("inotify_init1", "inotify", O_CLOEXEC_BIT, 0),
+	MAKES("fanotify_init", "fanotify", 1, 0), MAKES("memfd_create", "memfd", 1, 1),
+	MAKES("memfd_secret", "memfd", O_CLOEXEC_BIT, 0),
+	MAKES("userfaultfd", "userfaultfd", O_CLOEXEC_BIT, 0),
+	MAKES("perf_event_open", "perf_event", 8, 4), MAKES("pidfd_open", "pidfd", CLOEXEC_ALWAYS, 1),
+	MAKES("pidfd_getfd", "fd of another process", CLOEXEC_ALWAYS, 2),
+	MAKES("io_uring_setup", "io_uring", CLOEXEC_ALWAYS, 1), MAKES("fsopen", "fsopen", 1, 1),
+	MAKES("fspick", "fspick", 1, 2), MAKES("fsmount", "fsmount", 1, 1),
 
-	CAUSE("futex", PART_FUTEX), CAUSE("futex_waitv", PART_FUTEX), CAUSE("futex_wait", PART_FUTEX),
+	{ .name = "futex", .cause = PART_FUTEX, .futex_args = true, .dir = IO_DIR_OTHER },
+	CAUSE("futex_waitv", PART_FUTEX), CAUSE("futex_wait", PART_FUTEX),
 	CAUSE("nanosleep", PART_TIMER), CAUSE("clock_nanosleep", PART_TIMER),
 	CAUSE("poll", PART_POLL), CAUSE("ppoll", PART_POLL), CAUSE("select", PART_POLL),
 	CAUSE("pselect6", PART_POLL), CAUSE("epoll_wait", PART_POLL), CAUSE("epoll_pwait", PART_POLL),

@@ -31,12 +31,17 @@ enum call_fdop {
 	FDOP_SOCKETPAIR,
 	FDOP_DUP, FDOP_DUP2, FDOP_FCNTL,
 	FDOP_CLOSE, FDOP_CLOSE_RANGE,
-	FDOP_EVENT,		/* eventfd, timerfd, signalfd, epoll, inotify, memfd, ... */
+	FDOP_EVENT,		/* eventfd, timerfd, signalfd, epoll, inotify, memfd, ...: see .makes */
 	FDOP_EXEC,
 };
 
+#define CLOEXEC_ALWAYS UINT32_MAX
+
 struct call_info {
 	const char *name;
+	const char *makes;	/* FDOP_EVENT: name of the new descriptor's file */
+	uint32_t cloexec;	/* FDOP_EVENT: flags that mean close-on-exec, or CLOEXEC_ALWAYS */
+	uint8_t flags_arg;	/* FDOP_EVENT: index of the argument that holds its flags */
 	bool by_fd;		/* blocked in it: by the kind of its descriptor */
 	uint8_t cause;		/* enum part, where not by_fd */
 	uint8_t io;		/* enum call_io: its return value is a number of bytes */
@@ -48,6 +53,7 @@ struct call_info {
 	bool has_fd;		/* works on a descriptor: counted in the files view */
 	bool no_exit;		/* never returns: exit, exit_group, rt_sigreturn */
 	bool no_call;		/* of these, back in user mode at once: rt_sigreturn */
+	bool futex_args;	/* its arguments are futex(2)'s: address, operation, value */
 };
 
 /* Never NULL. O(1); thread safe. */
@@ -55,6 +61,12 @@ const struct call_info *call_info(const char *name);
 
 /* Is the event the entry of one? In any version of the tracer. */
 bool event_is_call(const char *event);
+
+/* Does the descriptor that the call (FDOP_EVENT) made with these flags close on exec? */
+static inline bool call_makes_cloexec(const struct call_info *info, int64_t flags)
+{
+	return info->cloexec == CLOEXEC_ALWAYS || ((uint64_t)flags & info->cloexec);
+}
 
 /* The name of an x86-64 system call number, NULL when there is none. */
 const char *call_name_by_number(int64_t number);

@@ -221,6 +221,8 @@ struct wait_call wait_call(const struct call *c)
 		return w;
 	}
 	w.fd = -1;
+	if (!c->info->futex_args)	/* futex_waitv: addresses are behind a pointer */
+		return w;
 	w.futex = (uint64_t)c->arg[0];
 	w.lock = is_lock((uint32_t)c->arg[1], (uint32_t)c->arg[2]);
 	return w;

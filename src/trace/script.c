@@ -248,16 +248,51 @@ static void put_item(uint8_t *data, struct blk_layout *layout, int slot, const s
 }
 
 /* For "*": the item among all of the event's, contexts by their names without "ctx.". */
-static void run_item(struct fields_run *run, const struct item *item)
+static void run_item(struct fields_run *run, const struct item *item, bool is_element)
 {
 	bool is_context = g_str_has_prefix(item->key, "ctx.");
 	struct field f = {
 		.kind = item->is_text ? FIELD_TEXT : FIELD_SIGNED, .base = 10,
 		.scope = is_context ? FIELD_SPECIFIC : FIELD_PAYLOAD,
-		.name = item->key + (is_context ? 4 : 0), .value = (uint64_t)item->number,
+		.name = is_element ? "" : item->key + (is_context ? 4 : 0), .value = (uint64_t)item->number,
 		.text = item->is_text ? item->text.str : NULL, .len = item->text.len,
 	};
 	fields_put(run, &f);
+}
+
+/* Of "name[0]", "name[1]", ...: how many of them begin at i. */
+static guint list_at(const GArray *items, guint i)
+{
+	const char *key = g_array_index(items, struct item, i).key;
+	size_t len = strcspn(key, "[");
+	guint n = 0;
+	for (; i + n < items->len; n++) {
+		const char *next = g_array_index(items, struct item, i + n).key;
+		g_autofree char *index = g_strdup_printf("[%u]", n);
+		if (strncmp(key, next, len) || strcmp(next + len, index))
+			break;
+	}
+	return n;
+}
+
+static void run_items(struct fields_run *run, const GArray *items)
+{
+	for (guint i = 0; i < items->len; i++) {
+		guint n = list_at(items, i);
+		if (!n) {
+			run_item(run, &g_array_index(items, struct item, i), false);
+			continue;
+		}
+		const char *key = g_array_index(items, struct item, i).key;
+		g_autofree char *name = g_strndup(key, strcspn(key, "["));
+		struct field list = { .kind = FIELD_BEGIN, .scope = FIELD_PAYLOAD, .is_list = true,
+				      .name = name, .value = n };
+		fields_put(run, &list);
+		for (guint end = i + n; i < end; i++)
+			run_item(run, &g_array_index(items, struct item, i), true);
+		i--;
+		fields_put(run, &(struct field){ .kind = FIELD_END, .scope = FIELD_PAYLOAD, .name = "" });
+	}
 }
 
 static void put_run(struct script *s, uint8_t *data, struct blk_layout *layout, int slot,
@@ -353,8 +388,7 @@ static void push_event(struct script *s, const struct line *l, uint16_t row, con
 	if (all >= 0) {
 		struct fields_run run = { 0 };
 		fields_begin(&run);
-		for (guint i = 0; i < items->len; i++)
-			run_item(&run, &g_array_index(items, struct item, i));
+		run_items(&run, items);
 		put_run(s, data, &layout, all, &run);
 		fields_clear(&run);
 	}

@@ -289,6 +289,26 @@ static void test_thread_ends(void)
 		  "50 0 sched_process_exit tid=7 comm=\"a\"\n"
 		  "60 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n"
 		  "70 1 sched_process_fork parent_tid=5 child_tid=9 parent_pid=5 child_pid=9 child_comm=\"c\"\n", 70 },
+		/* Since Linux 6.16 the kernel says which thread is the last one: the leader is not, */
+		{ "50 0 sched_process_exit tid=7 comm=\"a\" group_dead=0\n", TIME_UNKNOWN },
+		/* another one is, and nobody saw the leader end, */
+		{ "40 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=7 child_comm=\"a\"\n"
+		  "50 1 sched_process_exit ctx.tid=9 tid=9 comm=\"a\" group_dead=1\n", 50 },
+		/* on another CPU one ends at the same time, and is told later, */
+		{ "40 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=7 child_comm=\"a\"\n"
+		  "50 0 sched_process_exit tid=7 comm=\"a\" group_dead=1\n"
+		  "51 1 sched_process_exit ctx.tid=9 tid=9 comm=\"a\" group_dead=0\n", 51 },
+		/* the leader ended for another thread to become it, */
+		{ "40 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=7 child_comm=\"a\"\n"
+		  "45 0 sched_process_exit tid=7 comm=\"a\" group_dead=0\n"
+		  "50 0 sched_switch prev_tid=7 prev_state=16 next_tid=9\n"
+		  "60 0 sched_process_exec tid=7 old_tid=9 filename=\"/b\"\n"
+		  "70 0 sched_process_exit tid=7 comm=\"b\" group_dead=1\n", 70 },
+		/* the last one's end was lost, and its tid is given away again. */
+		{ "40 0 sched_process_fork parent_tid=7 child_tid=9 parent_pid=7 child_pid=7 child_comm=\"a\"\n"
+		  "50 0 sched_process_exit tid=7 comm=\"a\" group_dead=0\n"
+		  "60 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n"
+		  "70 1 sched_process_fork parent_tid=5 child_tid=9 parent_pid=5 child_pid=9 child_comm=\"c\"\n", 70 },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		g_autofree char *script = g_strconcat(begin, cases[i].end, NULL);

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * System calls as two generations of the tracer record them: lttng-modules before 2.16
+ * has numbers for many of the last ten years, 2.16 has their names and fields. What
+ * happened is the same, so the account is the same.
+ */
+#include "export/export.h"
+#include "lib/traces.h"
+#include "state/journal.h"
+#include "state/slice.h"
+#include "state/syscalls.h"
+#include "views/logline.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One line of a script. A call has its name, its arguments by number and by name, and what it returns. */
+struct step {
+	const char *call;		/* NULL: .named is an event that both generations have */
+	const char *numbered, *named;
+	enum { BOTH, ENTRY, EXIT } what;
+	int tid;
+	int64_t ret;
+	bool both_named;		/* the older tracer knows its name, too */
+};
+
+#define EVENT(line) { .named = line }
+#define KNOWN(c, fields, r) { .call = c, .named = fields, .ret = r, .both_named = true }
+#define CALL(c, args, fields, r) { .call = c, .numbered = args, .named = fields, .ret = r }
+#define ENTERS(t, c, args, fields) { .call = c, .numbered = args, .named = fields, .what = ENTRY, .tid = t }
+#define LEAVES(t, c, r) { .call = c, .numbered = "", .named = "", .what = EXIT, .tid = t, .ret = r }
+
+static int64_t number_of(const char *call)
+{
+	for (int64_t i = 0; i < 1000; i++)
+		if (call_name_by_number(i) && !strcmp(call_name_by_number(i), call))
+			return i;
+	g_error("%s has no number", call);
+}
+
+static void add_half(GString *text, const struct step *s, bool named, bool entry, unsigned ts)
+{
+	int tid = s->tid ? s->tid : 7;
+	g_string_append_printf(text, "%u 0 syscall_%s_%s ctx.tid=%d ctx.pid=%d", ts, entry ? "entry" : "exit",
+			       named ? s->call : "unknown", tid, tid);
+	if (!named)
+		g_string_append_printf(text, " id=%" PRId64, number_of(s->call));
+	if (!entry)
+		g_string_append_printf(text, " ret=%" PRId64, s->ret);
+	if (entry || !named)
+		g_string_append_printf(text, " %s", named ? s->named : s->numbered);
+	g_string_append_c(text, '\n');
+}
+
+/* A line each 10 ns; a call that comes back takes 10 ns. */
+static char *script_of(const struct step *steps, size_t n, bool new)
+{
+	GString *text = g_string_new(NULL);
+	unsigned ts = 10;
+	for (size_t i = 0; i < n; i++, ts += 10) {
+		bool named = new || steps[i].both_named;
+		if (!steps[i].call) {
+			g_string_append_printf(text, "%u 0 %s\n", ts, steps[i].named);
+			continue;
+		}
+		if (steps[i].what != EXIT)
+			add_half(text, &steps[i], named, true, ts);
+		if (steps[i].what == BOTH)
+			ts += 10;
+		if (steps[i].what != ENTRY)
+			add_half(text, &steps[i], named, false, ts);
+	}
+	return g_string_free(text, FALSE);
+}
+
+static struct timeline *timeline_of(const char *script)
+{
+	struct recording *r = traces_record_script(script);
+	struct slice *s = slice_new(true, INT64_C(1000000000));
+	slice_feed(s, recording_tables(r), recording_event(r, 0), recording_n(r));
+	struct timeline *tl = timeline_new(0);
+	timeline_apply(tl, slice_finish(s));
+	slice_free(s);
+	recording_free(r);
+	return tl;
+}
+
+static void add_view(FILE *out, const struct timeline *tl, const char *id, enum view_by by)
+{
+	const struct view *v = view_find(id);
+	struct view_query q = VIEW_QUERY_INIT;
+	q.by = by;
+	struct rows *rows = v->build(tl, &q);
+	fprintf(out, "%s\n", id);
+	g_assert_true(rows_print(out, v, rows, FORMAT_CSV, true));
+	rows_free(rows);
+}
+
+static void add_parts(FILE *out, const struct timeline *tl, const struct second *sec)
+{
+	fprintf(out, "open ends %" PRIu64 "\n", sec->trust.soft);
+	for (size_t i = 0; i < sec->n_threads; i++)
+		for (unsigned k = 0; k < PART_N; k++)
+			if (sec->threads[i].part[k])
+				fprintf(out, "%d %s %" PRId64 "\n", timeline_thread(tl, sec->threads[i].thread)->tid,
+					part_info[k].id, sec->threads[i].part[k]);
+}
+
+/* What is told of calls, files and time; not the names of events, which differ. */
+static char *account(const char *script)
+{
+	g_autoptr(blk_timeline) tl = timeline_of(script);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	add_view(out, tl, "syscalls", BY_THREAD);
+	add_view(out, tl, "files", BY_THREAD);
+	add_view(out, tl, "processes", BY_THREAD);
+	add_view(out, tl, "processes", BY_PROCESS);
+	for (size_t i = 0; i < timeline_n_seconds(tl); i++)
+		add_parts(out, tl, timeline_second(tl, i));
+	fclose(out);
+	char *copy = g_strndup(text, len);
+	free(text);
+	return copy;
+}
+
+static const struct step story[] = {
+	EVENT("sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/0\" next_comm=\"a\""),
+	KNOWN("openat", "dfd=-100 filename=\"/data\" flags=0", 3),
+	CALL("memfd_create", "args[0]=4096 args[1]=1 args[2]=7", "uname=\"m\" flags=1", 4),
+	CALL("copy_file_range", "args[0]=3 args[1]=0 args[2]=4 args[3]=0 args[4]=100 args[5]=0",
+	     "fd_in=3 off_in=0 fd_out=4 off_out=0 flags=0", 100),
+	CALL("preadv2", "args[0]=3 args[1]=4096 args[2]=1", "fd=3 vec=4096 vlen=1 pos_l=0 pos_h=0 flags=0", 11),
+	CALL("pwritev2", "args[0]=4 args[1]=4096 args[2]=1", "fd=4 vec=4096 vlen=1 pos_l=0 pos_h=0 flags=0", 22),
+	KNOWN("vmsplice", "fd=4 uiov=4096 nr_segs=1 flags=0", 7),
+	/* Two exits: the parent's, and the child's with 0 under its own tid. */
+	ENTERS(7, "clone3", "args[0]=4096 args[1]=88", "uargs=4096 size=88"),
+	EVENT("sched_process_fork ctx.tid=7 parent_tid=7 child_tid=9 parent_pid=7 child_pid=9 child_comm=\"a\""),
+	LEAVES(7, "clone3", 9),
+	EVENT("sched_switch ctx.tid=7 prev_tid=7 prev_state=0 next_tid=9 prev_comm=\"a\" next_comm=\"a\""),
+	LEAVES(9, "clone3", 0),
+	ENTERS(9, "close_range", "args[0]=4 args[1]=4294967295 args[2]=0", "fd=4 max_fd=4294967295 flags=0"),
+	LEAVES(9, "close_range", 0),
+	/* The parent's exit comes after the child's exec. */
+	ENTERS(9, "vfork", "args[0]=0", ""),
+	EVENT("sched_process_fork ctx.tid=9 parent_tid=9 child_tid=10 parent_pid=9 child_pid=10 child_comm=\"a\""),
+	EVENT("sched_switch ctx.tid=9 prev_tid=9 prev_state=2 next_tid=10 prev_comm=\"a\" next_comm=\"a\""),
+	LEAVES(10, "vfork", 0),
+	ENTERS(10, "execveat", "args[0]=3 args[1]=4096 args[2]=8192",
+	       "fd=3 filename=\"\" argv=4096 envp=8192 flags=4096"),
+	EVENT("sched_process_exec ctx.tid=10 filename=\"/bin/b\" tid=10 old_tid=10"),
+	LEAVES(10, "execveat", 0),
+	EVENT("sched_waking ctx.tid=10 tid=9 target_cpu=0"),
+	EVENT("sched_switch ctx.tid=10 prev_tid=10 prev_state=0 next_tid=9 prev_comm=\"b\" next_comm=\"a\""),
+	LEAVES(9, "vfork", 10),
+	EVENT("sched_switch ctx.tid=9 prev_tid=9 prev_state=0 next_tid=7 prev_comm=\"a\" next_comm=\"a\""),
+	/* In the parent the file is open still. */
+	CALL("pwritev2", "args[0]=4 args[1]=4096 args[2]=1", "fd=4 vec=4096 vlen=1 pos_l=0 pos_h=0 flags=0", 33),
+	CALL("pidfd_open", "args[0]=9 args[1]=0", "pid=9 flags=0", 5),
+	CALL("io_uring_setup", "args[0]=8 args[1]=4096", "entries=8 params=4096", 6),
+	KNOWN("read", "fd=5 count=8", -22),
+	KNOWN("read", "fd=6 count=8", -22),
+	/* Marked to be closed on exec: they are open until then. */
+	CALL("close_range", "args[0]=3 args[1]=4 args[2]=4", "fd=3 max_fd=4 flags=4", 0),
+	CALL("preadv2", "args[0]=3 args[1]=4096 args[2]=1", "fd=3 vec=4096 vlen=1 pos_l=0 pos_h=0 flags=0", 44),
+	CALL("statx", "args[0]=4294967196 args[1]=4096", "dfd=-100 filename=\"/x\" flags=0 mask=0 buffer=0", 0),
+	ENTERS(7, "epoll_pwait2", "args[0]=5 args[1]=4096 args[2]=1",
+	       "epfd=5 events=4096 maxevents=1 timeout=0 sigmask=0 sigsetsize=8"),
+	EVENT("sched_switch ctx.tid=7 prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"a\" next_comm=\"swapper/0\""),
+	EVENT("sched_waking ctx.tid=0 tid=7 target_cpu=0"),
+	EVENT("sched_switch ctx.tid=0 prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/0\" next_comm=\"a\""),
+	LEAVES(7, "epoll_pwait2", 0),
+	ENTERS(7, "futex_waitv", "args[0]=4096 args[1]=6 args[2]=0",
+	       "waiters=4096 nr_futexes=6 flags=0 timeout=0 clockid=0"),
+	EVENT("sched_switch ctx.tid=7 prev_tid=7 prev_state=1 next_tid=0 prev_comm=\"a\" next_comm=\"swapper/0\""),
+	EVENT("sched_waking ctx.tid=0 tid=7 target_cpu=0"),
+	EVENT("sched_switch ctx.tid=0 prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/0\" next_comm=\"a\""),
+	LEAVES(7, "futex_waitv", 0),
+	ENTERS(7, "rt_sigreturn", "args[0]=0", ""),
+	CALL("getrandom", "args[0]=4096 args[1]=8", "ubuf=4096 len=8 flags=0", 8),
+	CALL("execveat", "args[0]=3 args[1]=4096 args[2]=8192",
+	     "fd=3 filename=\"\" argv=4096 envp=8192 flags=4096", 0),
+	KNOWN("read", "fd=3 count=8", 1),
+};
+
+static void test_same(void)
+{
+	g_autofree char *old = script_of(story, G_N_ELEMENTS(story), false);
+	g_autofree char *new = script_of(story, G_N_ELEMENTS(story), true);
+	g_assert_nonnull(strstr(old, "syscall_entry_unknown"));
+	g_assert_null(strstr(new, "unknown"));
+	g_autofree char *was = account(old), *is = account(new);
+	g_assert_cmpstr(is, ==, was);
+}
+
+/* "host,pid,comm,path,kind,reads,writes,read_bytes,write_bytes": what the story says. */
+static void test_story(void)
+{
+	static const char *const known[] = {
+		"\nlocalhost,7,7,a,clone3,1,0,0,20,", "\nlocalhost,9,9,a,vfork,1,0,0,90,",
+		"\nlocalhost,10,10,b,execveat,1,0,0,20,", "\nlocalhost,7,7,a,epoll_pwait2,1,0,0,40,",
+		"\nlocalhost,7,a,/data,file,3,0,155,0,", "\nlocalhost,7,a,memfd,event,0,4,0,162,",
+		"\nlocalhost,7,a,pidfd,event,1,0,0,0,", "\nlocalhost,7,a,io_uring,event,1,0,0,0,",
+		"\nlocalhost,7,a,fd 3,unknown,1,0,1,0,",	/* closed by execveat */
+		"\n7 poll 10\n", "\n7 futex 10\n", "\n9 other 50\n", "\nopen ends 0\n",
+	};
+	g_autofree char *script = script_of(story, G_N_ELEMENTS(story), true);
+	g_autofree char *text = account(script);
+	for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+		if (!strstr(text, known[i]))
+			g_error("no %s in\n%s", known[i], text);
+}
+
+/* The path of openat2 is told with its name only; its flags never are. */
+static void test_openat2(void)
+{
+	static const struct step steps[] = {
+		EVENT("sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/0\" next_comm=\"a\""),
+		KNOWN("openat", "dfd=-100 filename=\"/srv\" flags=65536", 3),
+		/* An address that has the bit of O_CLOEXEC. */
+		CALL("openat2", "args[0]=3 args[1]=4096 args[2]=524288", "dfd=3 filename=\"x\" how=524288 usize=24", 4),
+		EVENT("sched_process_exec ctx.tid=7 filename=\"/bin/b\" tid=7 old_tid=7"),
+		KNOWN("read", "fd=4 count=8", 8),
+		CALL("open_tree", "args[0]=3 args[1]=4096 args[2]=524288", "dfd=3 filename=\"y\" flags=524288", 5),
+		KNOWN("read", "fd=5 count=8", 1),
+	};
+	g_autofree char *new = script_of(steps, G_N_ELEMENTS(steps), true), *is = account(new);
+	g_autofree char *old = script_of(steps, G_N_ELEMENTS(steps), false), *was = account(old);
+	g_assert_nonnull(strstr(is, "\nlocalhost,7,a,/srv/x,file,1,0,8,0,"));
+	g_assert_nonnull(strstr(is, "\nlocalhost,7,a,/srv/y,file,1,0,1,0,"));
+	g_assert_nonnull(strstr(was, "\nlocalhost,7,a,/srv/?,file,2,0,9,0,"));
+}
+
+/* ---- the log ---- */
+
+static void keep_line(void *data, struct journal_line *l)
+{
+	g_autofree char *text = logline_text(l);
+	g_string_append_printf(data, "%s\n", text);
+	journal_line_unref(l);
+}
+
+static char *log_of(const char *script)
+{
+	size_t n;
+	const struct blk_subscription *rows = journal_subscriptions(&n);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(blk_source) s = source_open_script(script, rows, n, &error);
+	g_assert_no_error(error);
+	GString *text = g_string_new(NULL);
+	struct journal *j = journal_new(&(struct journal_options){ .from_ns = INT64_MIN, .to_ns = INT64_MAX },
+					keep_line, text);
+	struct blk_batch b;
+	while (source_next(s, &b, NULL) == SOURCE_OK)
+		journal_feed(j, &s->tables, b.ev, b.n);
+	journal_finish(j);
+	journal_free(j);
+	return g_string_free(text, FALSE);
+}
+
+/* What descriptors are called after calls of either kind. */
+static void test_log(void)
+{
+	static const struct step steps[] = {
+		EVENT("sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/0\" next_comm=\"a\""),
+		KNOWN("openat", "dfd=-100 filename=\"/a\" flags=0", 3),
+		CALL("memfd_create", "args[0]=4096 args[1]=0 args[2]=1", "uname=\"m\" flags=0", 4),
+		CALL("memfd_create", "args[0]=4096 args[1]=1 args[2]=0", "uname=\"m\" flags=1", 5),
+		CALL("pidfd_open", "args[0]=9 args[1]=0", "pid=9 flags=0", 6),
+		CALL("close_range", "args[0]=3 args[1]=3 args[2]=4", "fd=3 max_fd=3 flags=4", 0),
+		CALL("close_range", "args[0]=6 args[1]=4294967295 args[2]=0", "fd=6 max_fd=4294967295 flags=0", 0),
+		KNOWN("dup2", "oldfd=3 newfd=13", 13), KNOWN("dup2", "oldfd=4 newfd=14", 14),
+		KNOWN("dup2", "oldfd=5 newfd=15", 15), KNOWN("dup2", "oldfd=6 newfd=16", -9),
+		CALL("execveat", "args[0]=3 args[1]=4096 args[2]=8192",
+		     "fd=3 filename=\"\" argv=4096 envp=8192 flags=4096", 0),
+		KNOWN("dup2", "oldfd=3 newfd=23", -9), KNOWN("dup2", "oldfd=4 newfd=24", 24),
+		KNOWN("dup2", "oldfd=5 newfd=25", -9),
+	};
+	static const char *const known[] = {
+		"dup2(oldfd 3 \"/a\", newfd 13) = 13 \"/a\"", "dup2(oldfd 4 \"memfd\", newfd 14) = 14 \"memfd\"",
+		"dup2(oldfd 5 \"memfd\", newfd 15) = 15 \"memfd\"", "dup2(oldfd 6, newfd 16) = -1",
+		"dup2(oldfd 3, newfd 23) = -1", "dup2(oldfd 4 \"memfd\", newfd 24) = 24",
+		"dup2(oldfd 5, newfd 25) = -1",
+	};
+	for (int new = 0; new < 2; new++) {
+		g_autofree char *script = script_of(steps, G_N_ELEMENTS(steps), new), *text = log_of(script);
+		for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+			if (!strstr(text, known[i]))
+				g_error("no %s in\n%s", known[i], text);
+		g_assert_nonnull(strstr(text, "pidfd_open("));
+	}
+}
+
+/* What changes descriptors is read before a range of the log, too. */
+static void test_names_are_read(void)
+{
+	size_t n_rows;
+	const struct blk_subscription *rows = journal_name_subscriptions(&n_rows);
+	for (int64_t number = 0; number < 1000; number++) {
+		const char *call = call_name_by_number(number);
+		bool found = !call || !call_info(call)->fdop;
+		g_autofree char *event = g_strconcat("syscall_entry_", call, NULL);
+		for (size_t i = 0; i < n_rows && !found; i++)
+			found = g_pattern_match_simple(rows[i].event, event);
+		if (!found)
+			g_error("%s is not read", event);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	g_test_init(&argc, &argv, NULL);
+	g_test_add_func("/syscalls/same", test_same);
+	g_test_add_func("/syscalls/story", test_story);
+	g_test_add_func("/syscalls/openat2", test_openat2);
+	g_test_add_func("/syscalls/log", test_log);
+	g_test_add_func("/syscalls/names-are-read", test_names_are_read);
+	return g_test_run();
+}
