@@ -138,6 +138,34 @@ static const struct ctf_stream_class *stream_class(const struct header *h, GErro
 	return sc;
 }
 
+static void on_timestamp(void *data, const char *name, const struct ctf_type *t, uint64_t value,
+			 unsigned bits)
+{
+	struct header *h = data;
+	if (!(t->roles & CTF_ROLE_TIMESTAMP))
+		return;
+	h->value[K_BEGIN] = value;
+	h->bits[K_BEGIN] = 64;
+}
+
+/* A packet that does not say when it begins (CTF 2) begins with its first event. */
+static bool read_first_time(struct header *h, const struct ctf_stream_class *sc)
+{
+	static const struct ctf_visitor visitor = { .integer = on_timestamp };
+	uint64_t pos = h->pos;
+	bool is_empty = h->bits[K_CONTENT] ? h->value[K_CONTENT] <= pos :
+			h->bits[K_PACKET] && h->value[K_PACKET] <= pos;
+	if (h->bits[K_BEGIN] || is_empty || !sc->event_header)
+		return true;
+	g_autofree uint64_t *regs = g_new0(uint64_t, MAX(sc->n_regs, h->meta->packet_regs) + 1u);
+	if (h->regs)
+		memcpy(regs, h->regs, h->meta->packet_regs * sizeof *regs);
+	if (ctf_walk(sc->event_header, h->bytes, &pos, h->have, regs, &visitor, h) || pos <= h->have)
+		return true;
+	h->need = pos;
+	return false;
+}
+
 static bool read_all(struct header *h, const struct ctf_stream_class **ret_class, GError **error)
 {
 	const struct ctf_meta *m = h->meta;
@@ -158,7 +186,7 @@ static bool read_all(struct header *h, const struct ctf_stream_class **ret_class
 	if (!m->is_ctf2 && ((h->bits[K_BEGIN] && h->bits[K_BEGIN] != 64) ||
 			    (h->bits[K_END] && h->bits[K_END] != 64)))
 		return unsupported(error, "time of less than 64 bits", "packet.context");
-	return true;
+	return read_first_time(h, *ret_class);
 }
 
 /* Tracers fill a size in when the packet ends; before, it is 0 or all ones. */

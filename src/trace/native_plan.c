@@ -120,7 +120,8 @@ static void set_times(const struct native_stream *st, struct native_packet *x,
 									 : before->begin_ns;
 		return;
 	}
-	x->begin_ns = native_ns(&st->clock, x->p.begin);
+	/* An empty one may not say when it was. */
+	x->begin_ns = x->p.has_begin || !before ? native_ns(&st->clock, x->p.begin) : before->begin_ns;
 	if (x->p.fault != CTF_UNFINISHED && x->p.has_end)
 		x->end_ns = MAX(x->begin_ns, native_ns(&st->clock, x->p.end));
 }
