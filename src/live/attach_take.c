@@ -31,15 +31,16 @@ bool attach_broken(struct attach *a, const char *what)
 
 /* -- streams ----------------------------------------------------------------- */
 
-/* "HOST-ust/uid/0/64-bit" */
+/* "HOST/ust/uid/0/64-bit", and as name of a directory. */
 static unsigned add_trace(struct attach *a, const struct viewer_stream *of)
 {
-	if (a->sink->spool) {
-		g_autofree char *dir = g_path_get_dirname(of->name);
-		g_autofree char *name = g_strdup_printf("%s-%s", a->feed.session.host, dir);
-		spool_add_trace(a->sink->spool, name);
-	}
-	return native_feed_add_trace(a->sink->feed);
+	g_autofree char *dir = g_path_get_dirname(of->name);
+	g_autofree char *shown = g_strdup_printf("%s/%s", a->feed.session.host, dir);
+	g_autofree char *file = g_strdup_printf("%s-%s", a->feed.session.host, dir);
+
+	if (a->sink->spool)
+		spool_add_trace(a->sink->spool, file);
+	return native_feed_add_trace(a->sink->feed, shown);
 }
 
 static struct trace *find_trace(struct attach *a, const struct viewer_stream *of)
