@@ -331,6 +331,18 @@ static void tell_late(struct batch *b)
 		log_error("%s", cut);
 }
 
+/* Not an event was printed: the exit code. That nothing happened is well; that what came can't be
+ * read is not. */
+static int tell_nothing(struct batch *b, int code)
+{
+	struct job_status st;
+
+	job_get_status(b->r.job, &st);
+	log_error(st.warning ? "nothing of what came from '%s' can be read" : "no events came from '%s'",
+		  input_label(b->r.in));
+	return st.warning ? EXIT_FAILED : code;
+}
+
 /* A session: print each second as it closes. */
 static int print_live(struct batch *b)
 {
@@ -359,10 +371,10 @@ static int print_live(struct batch *b)
 		return code;
 	print_closed(b, INT64_MIN, INT64_MAX, true);
 	tell_late(b);
-	if (b->n_printed == 0 && code == EXIT_FINE)
-		log_error("no events came from '%s'", input_label(b->r.in));
 	tell_lacks(b);
-	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
+	if (code == EXIT_FINE)
+		code = reading_loss_code(&b->r);
+	return b->n_printed == 0 && (code == EXIT_FINE || code == EXIT_LOSS) ? tell_nothing(b, code) : code;
 }
 
 int batch_print(const struct options *options)

@@ -129,6 +129,16 @@ static int examine_trace(struct doctor *doc, const struct options *o)
 
 /* --- live --- */
 
+/* What can't be read is a finding; where that is all there is, an error. */
+static bool is_all_unread(struct doctor *doc, struct source *s, GError **error)
+{
+	doc->d->warning = source_warning(s);
+	if (!doc->d->warning || doc->d->events)
+		return false;
+	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, doc->d->warning);
+	return true;
+}
+
 static bool hear_session(struct doctor *doc, struct source *s, unsigned seconds, int timeout_ms,
 			 GError **error)
 {
@@ -144,7 +154,7 @@ static bool hear_session(struct doctor *doc, struct source *s, unsigned seconds,
 		if (st == SOURCE_OK)
 			hear_batch(doc, s, &batch);
 		else if (st != SOURCE_AGAIN)
-			return true;
+			return !is_all_unread(doc, s, error);
 		live_get_status(s, &status);
 		if (!attached && status.connected) {
 			attached = true;
@@ -154,7 +164,7 @@ static bool hear_session(struct doctor *doc, struct source *s, unsigned seconds,
 	if (!attached)
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT, "%s",
 			    status.message[0] ? status.message : "the relay did not let us attach");
-	return attached;
+	return attached && !is_all_unread(doc, s, error);
 }
 
 static int examine_session(struct doctor *doc, const struct options *o)

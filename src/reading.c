@@ -12,6 +12,7 @@
 
 #include <signal.h>
 
+#define LOST_SLACK_NS (500 * NS_PER_MS)
 #define TICK_MS 100		/* how late a signal or a lost relay may be noticed */
 #define STOP_PATIENCE_MS 5000	/* for the last publication after a stop */
 
@@ -163,6 +164,7 @@ void reading_free(struct reading *r)
 	timeline_free(r->tl);
 	input_unref(r->in);
 	g_free(r->told);
+	g_free(r->told_warning);
 	*r = (struct reading){ 0 };
 }
 
@@ -177,8 +179,21 @@ static bool relay_is_lost(struct reading *r)
 		g_free(r->told);
 		r->told = g_strdup(st.message);
 	}
+	/* a question in progress has the same limit, and its end says more */
 	return !r->waits && !st.connected && st.message[0] &&
-	       g_get_real_time() * NS_PER_US - st.since_ns > r->timeout_ms * NS_PER_MS;
+	       g_get_real_time() * NS_PER_US - st.since_ns > r->timeout_ms * NS_PER_MS + LOST_SLACK_NS;
+}
+
+static void tell_left_out(struct reading *r)
+{
+	struct job_status st;
+
+	job_get_status(r->job, &st);
+	g_autofree char *left_out = reading_left_out(&st);
+	if (left_out && g_strcmp0(st.warning, r->told_warning) != 0)
+		log_error("%s", left_out);
+	g_free(r->told_warning);
+	r->told_warning = g_strdup(st.warning);
 }
 
 void reading_stop(struct reading *r)
@@ -205,6 +220,8 @@ bool reading_wait(struct reading *r, int ms)
 		debug_reading(r->job, r->in, r->tl);
 		if (ended)
 			return true;
+		if (r->live)
+			tell_left_out(r);
 		if (caught)
 			reading_signal(r, caught);
 		else if (relay_is_lost(r))
@@ -320,13 +337,12 @@ int reading_loss_code(struct reading *r)
 	struct job_status st;
 
 	job_get_status(r->job, &st);
-	g_autofree char *left_out = reading_left_out(&st), *damaged = reading_damaged(&trust);
-	if (left_out)
-		log_error("%s", left_out);
+	g_autofree char *damaged = reading_damaged(&trust);
+	tell_left_out(r);
 	if (trust.lost_events || trust.lost_packets)
 		return EXIT_LOSS;
 	if (r->live)
-		return EXIT_FINE;
+		return st.warning ? EXIT_LOSS : EXIT_FINE;
 	if (damaged)
 		log_error("%s", damaged);
 	return trust.touched || st.warning ? EXIT_LOSS : EXIT_FINE;

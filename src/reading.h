@@ -20,6 +20,7 @@ struct reading {
 	int signal;			/* what ended it, or 0 */
 	bool lost_relay;		/* the relay was gone longer than timeout_ms */
 	char *told;			/* the connection's last message */
+	char *told_warning;		/* what is left out of a live session, as it was told last */
 };
 
 /* EXIT_FINE, or the program's exit code after the message was printed. Catches

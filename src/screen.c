@@ -129,7 +129,7 @@ static void fill_stalled(const struct live_status *st, struct ui_status *ret)
 		  sizeof ret->stalled);
 }
 
-static void fill_live_status(struct screen *s, struct ui_status *ret)
+static void fill_live_status(struct screen *s, const struct job_status *job, struct ui_status *ret)
 {
 	struct live_status st;
 	if (!input_live_status(s->in, &st))
@@ -141,7 +141,9 @@ static void fill_live_status(struct screen *s, struct ui_status *ret)
 	char clock[TIMEFMT_LEN];
 	g_autofree char *stalled = st.stalled ? stalled_text(&st) : NULL;
 	g_autofree char *trouble = input_keep_trouble(s->in);
-	g_autofree char *visible = text_visible(st.message[0] ? st.message : stalled ? stalled : trouble);
+	g_autofree char *left_out = reading_left_out(job);
+	g_autofree char *visible = text_visible(st.message[0] ? st.message : left_out ? left_out :
+						stalled ? stalled : trouble);
 	if (st.message[0] && !st.connected)
 		g_snprintf(ret->banner, sizeof ret->banner, "since %s: %s",
 			   timefmt_clock(clock, st.since_ns), visible);
@@ -180,7 +182,7 @@ static void backend_status(void *data, struct ui_status *ret)
 		   s->aligned ? " aligned" : "");
 	ret->kept = s->live && input_keeps(s->in, &ret->kept_from_ns);
 	if (s->live && st.phase <= JOB_LOADING)
-		fill_live_status(s, ret);
+		fill_live_status(s, &st, ret);
 	else if (s->live && st.phase == JOB_DONE)
 		g_strlcpy(ret->banner, "the session has ended", sizeof ret->banner);
 	if (st.phase == JOB_FAILED) {

@@ -47,6 +47,7 @@ struct trace {
 	bool per_process;		/* buffers of one process: gone when that exits */
 	int64_t wrote;			/* monotonic, us: when it began, or had a packet last; 0: long ago */
 	uint64_t metadata_stream, metadata_bytes;
+	bool restarts;			/* what comes next of its metadata is its beginning */
 	int64_t due;
 };
 

@@ -5,6 +5,8 @@
 #define MAX_TRACES 16384
 #define MAX_METADATA (256u << 20)	/* bytes of one trace, in all */
 #define METADATA_US 20000		/* between two questions for what was announced */
+#define MOST_PREAMBLE (64u << 10)	/* bytes of CTF 2's first fragment that are looked at */
+#define CTF2_SEPARATOR 0x1e		/* begins each fragment of CTF 2's metadata, and nothing else */
 #define MAX_ERRORS 20			/* of a stream in a row */
 
 static int64_t now_us(void)
@@ -31,15 +33,16 @@ bool attach_broken(struct attach *a, const char *what)
 
 /* -- streams ----------------------------------------------------------------- */
 
-/* "HOST-ust/uid/0/64-bit" */
+/* "HOST/ust/uid/0/64-bit", and as name of a directory. */
 static unsigned add_trace(struct attach *a, const struct viewer_stream *of)
 {
-	if (a->sink->spool) {
-		g_autofree char *dir = g_path_get_dirname(of->name);
-		g_autofree char *name = g_strdup_printf("%s-%s", a->feed.session.host, dir);
-		spool_add_trace(a->sink->spool, name);
-	}
-	return native_feed_add_trace(a->sink->feed);
+	g_autofree char *dir = g_path_get_dirname(of->name);
+	g_autofree char *shown = g_strdup_printf("%s/%s", a->feed.session.host, dir);
+	g_autofree char *file = g_strdup_printf("%s-%s", a->feed.session.host, dir);
+
+	if (a->sink->spool)
+		spool_add_trace(a->sink->spool, file);
+	return native_feed_add_trace(a->sink->feed, shown);
 }
 
 static struct trace *find_trace(struct attach *a, const struct viewer_stream *of)
@@ -107,6 +110,8 @@ bool attach_add_streams(struct attach *a, GPtrArray *streams)
 		struct trace *t = find_trace(a, from);
 		ok = t && a->streams->len < VIEWER_MAX_STREAMS;
 		if (ok && from->metadata) {
+			/* another one has all metadata from its beginning on */
+			t->restarts = t->has_metadata && t->metadata_stream != from->id;
 			t->has_metadata = t->wants = true;
 			t->gone = false;
 			t->metadata_stream = from->id;
@@ -361,6 +366,51 @@ static bool take_packet(struct attach *a, const struct request *r, GError **erro
 	return true;
 }
 
+/* Is it the first of CTF 2's fragments, which each metadata has once? */
+static bool is_preamble(const GByteArray *text)
+{
+	const uint8_t *next = text->len > 1 ? memchr(text->data + 1, CTF2_SEPARATOR, text->len - 1) : NULL;
+	gsize len = next ? (gsize)(next - text->data) : text->len;
+
+	if (!text->len || text->data[0] != CTF2_SEPARATOR)
+		return false;
+	/* quotes within texts are escaped, so this is a member, or one of an attribute */
+	g_autofree char *fragment = g_strndup((const char *)text->data + 1, MIN(len, MOST_PREAMBLE) - 1);
+	return g_regex_match_simple("\"type\"\\s*:\\s*\"preamble\"", fragment, G_REGEX_RAW, 0);
+}
+
+/* The trace's first bytes say what format they are in; so did the list. */
+static bool is_as_listed(const struct attach *a, const GByteArray *text)
+{
+	enum viewer_format format = a->feed.session.format;
+	bool ctf2 = text->data[0] == CTF2_SEPARATOR;
+
+	return format == VIEWER_FORMAT_UNKNOWN || (format == VIEWER_FORMAT_CTF2) == ctf2;
+}
+
+static bool push_metadata(struct attach *a, struct trace *t, GByteArray *text)
+{
+	bool again = t->metadata_bytes && (t->restarts || is_preamble(text));
+
+	if ((again || !t->metadata_bytes) && !is_as_listed(a, text))
+		return attach_broken(a, "metadata of a format that its list does not say");
+	t->metadata_bytes += text->len;
+	if (t->metadata_bytes > MAX_METADATA)
+		return attach_broken(a, "too much metadata");
+	t->restarts = false;
+	g_autoptr(GBytes) bytes = g_bytes_new(text->data, text->len);
+	push_begin(a);
+	if (again)
+		native_feed_metadata_restart(a->sink->feed, t->number);
+	if (again && a->sink->spool)
+		spool_metadata_restart(a->sink->spool, t->number);
+	if (a->sink->spool)
+		spool_metadata(a->sink->spool, t->number, g_bytes_ref(bytes));
+	native_feed_metadata(a->sink->feed, t->number, g_steal_pointer(&bytes));
+	push_end(a);
+	return true;
+}
+
 static bool take_metadata(struct attach *a, const struct request *r, GError **error)
 {
 	struct trace *t = r->of;
@@ -372,18 +422,11 @@ static bool take_metadata(struct attach *a, const struct request *r, GError **er
 	t->asked = false;
 	t->due = now_us() + METADATA_US;
 	a->scan_due = MIN(a->scan_due, t->due);
-	t->metadata_bytes += text->len;
-	if (t->metadata_bytes > MAX_METADATA)
-		return attach_broken(a, "too much metadata");
 	if (text->len) {
-		g_autoptr(GBytes) bytes = g_byte_array_free_to_bytes(g_steal_pointer(&text));
-		push_begin(a);
-		if (a->sink->spool)
-			spool_metadata(a->sink->spool, t->number, g_bytes_ref(bytes));
-		native_feed_metadata(a->sink->feed, t->number, g_steal_pointer(&bytes));
-		push_end(a);
 		t->wants = false;	/* what else there is, an index announces */
-	} else if (status == VIEWER_METADATA_NONE && t->metadata_bytes) {
+		return push_metadata(a, t, text);
+	}
+	if (status == VIEWER_METADATA_NONE && t->metadata_bytes) {
 		t->wants = false;
 	} else if (status == VIEWER_METADATA_ERR) {
 		t->wants = false;

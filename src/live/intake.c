@@ -74,6 +74,14 @@ enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **e
 	return st;
 }
 
+char *intake_unread(struct live *l)
+{
+	struct native_feed_status st;
+
+	native_feed_get_status(l->sink.feed, &st);
+	return st.unreadable && !st.readable ? native_feed_troubles(l->sink.feed) : NULL;
+}
+
 struct feed *intake_attach(struct live *l, struct keeper *k, const struct viewer_session *s)
 {
 	bool all = keeper_wants_all(k, s->id);

@@ -285,11 +285,7 @@ static unsigned attach_new_ones(struct keeper *k, const GArray *list, int64_t no
 		if (!is_ours(k, s) || has_id(k->done, s->id))
 			continue;
 		n++;
-		if (s->ctf2)
-			give_up(k, BLK_TRACE_ERROR_SESSION, "cannot attach to %s: it is recorded "
-				"in CTF 2, which blktop cannot read; record it with "
-				"--trace-format=ctf-1.8", k->name);
-		else if (now >= k->retry_at && !find_running(k, s->id))
+		if (now >= k->retry_at && !find_running(k, s->id))
 			g_ptr_array_add(l->feeds, intake_attach(l, k, s));
 	}
 	return n;

@@ -56,6 +56,10 @@ void live_lister_free(struct live_lister *l);		/* never waits. NULL is fine */
  * reports it through live_get_status(), and connects again with back-off. Ends
  * (SOURCE_END) when all sessions were destroyed. source_next() never blocks longer than
  * about 50 ms.
+ *
+ * A trace that can't be read (its metadata is wrong or does not come, no packet fits it) is left
+ * out: source_warning() says which, and why. Where nothing at all can be read, for some seconds or
+ * to the end, that is an error of source_next().
  */
 struct spool;
 struct live_options {

@@ -2,6 +2,8 @@
 /* The live source: opening, the reader's functions, the status. */
 #include "live/source_live.h"
 
+#define UNREAD_US (5 * G_USEC_PER_SEC)	/* nothing can be read for so long: an error */
+
 static void note_passed(struct live *l, const struct blk_batch *batch)
 {
 	int64_t event = INT64_MIN, passed = INT64_MIN;
@@ -21,6 +23,32 @@ static void note_passed(struct live *l, const struct blk_batch *batch)
 	g_mutex_unlock(&l->owner.lock);
 }
 
+/* Is all that came of no use, and is there no hope? A session's other part may begin later. */
+static bool is_unread(struct live *l, bool ended, GError **error)
+{
+	g_autofree char *why = intake_unread(l);
+	int64_t now = g_get_monotonic_time();
+
+	if (!why)
+		l->unread_since = 0;
+	else if (!l->unread_since)
+		l->unread_since = now;
+	if (!why || (!ended && now - l->unread_since < UNREAD_US))
+		return false;
+	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, why);
+	return true;
+}
+
+static bool has_failed(struct live *l, GError **error)
+{
+	g_mutex_lock(&l->owner.lock);
+	if (l->fatal)
+		g_propagate_error(error, g_error_copy(l->fatal));
+	bool failed = l->fatal != NULL;
+	g_mutex_unlock(&l->owner.lock);
+	return failed;
+}
+
 static enum source_status live_next(struct source *s, struct blk_batch *ret, GError **error)
 {
 	struct live *l = (struct live *)s;
@@ -30,18 +58,14 @@ static enum source_status live_next(struct source *s, struct blk_batch *ret, GEr
 	enum source_status st = intake_next(l, ret, error);
 	if (st == SOURCE_OK)
 		note_passed(l, ret);
-	if (st != SOURCE_AGAIN)
+	if (st != SOURCE_AGAIN && st != SOURCE_END)
 		return st;
 	ret->n = 0;
 	if (g_atomic_int_get(&l->cancelled))
 		return SOURCE_CANCELLED;
-	g_mutex_lock(&l->owner.lock);
-	if (l->fatal) {
-		g_propagate_error(error, g_error_copy(l->fatal));
-		st = SOURCE_ERROR;
-	}
-	g_mutex_unlock(&l->owner.lock);
-	return st;
+	if (st == SOURCE_AGAIN && has_failed(l, error))
+		return SOURCE_ERROR;
+	return is_unread(l, st == SOURCE_END, error) ? SOURCE_ERROR : st;
 }
 
 static void live_cancel(struct source *s)
@@ -83,9 +107,17 @@ static bool live_take_late(struct source *s, struct source_late *ret)
 	return source_take_late(native_feed_source(l->sink.feed), ret);
 }
 
+static char *live_warning(struct source *s)
+{
+	struct live *l = (struct live *)s;
+
+	return native_feed_troubles(l->sink.feed);
+}
+
 static const struct source_ops live_ops = {
 	.next = live_next,
 	.take_late = live_take_late,
+	.warning = live_warning,
 	.cancel = live_cancel,
 	.free = live_free,
 };

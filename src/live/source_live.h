@@ -56,6 +56,9 @@ struct live {
 	GError *fatal;			/* why it can't go on */
 	int64_t event_ns, passed_ns;	/* delivered: newest event; before this all. INT64_MIN */
 
+	int64_t unread_since;		/* monotonic, us: nothing of what comes can be read; 0. The reading
+					 * thread's */
+
 	struct attach_sink sink;
 };
 
@@ -66,6 +69,9 @@ void intake_clear(struct live *l);
 enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **error);
 /* A feed for that session of the relay, which runs. Lock held. */
 struct feed *intake_attach(struct live *l, struct keeper *k, const struct viewer_session *s);
+/* Why nothing of what came can be read (g_free); NULL: something can, or nothing came. The
+ * reading thread's. */
+char *intake_unread(struct live *l);
 /* What it adds to the status. Any thread, lock held. */
 void intake_tell(struct live *l, struct live_status *ret);
 /* There is news for the thread that waits in intake_next(). Any thread. */

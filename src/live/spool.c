@@ -25,8 +25,11 @@ struct op {
 /* The writer's view of a trace. */
 struct spooled_trace {
 	GByteArray *text;		/* its metadata so far */
-	struct ctf_meta *meta;		/* of it, or NULL: nobody can read that (yet) */
-	bool parsed, written;		/* all of the text is: in meta; in the files */
+	struct ctf_meta *meta;		/* of it, as far as it is complete; NULL: it has ended */
+	struct ctf_pieces *pieces;
+	bool failed;			/* it can't be read: for somebody else's reader, perhaps */
+	bool fresh;			/* .text has what the files lack */
+	bool written;			/* they have some */
 	bool refuses;			/* more than there may be */
 };
 
@@ -62,8 +65,18 @@ static void trace_free(void *data)
 {
 	struct spooled_trace *t = data;
 	g_byte_array_unref(t->text);
+	ctf_pieces_free(t->pieces);
 	ctf_meta_free(t->meta);
 	g_free(t);
+}
+
+static void begin_metadata(struct spooled_trace *t)
+{
+	ctf_pieces_free(t->pieces);
+	ctf_meta_free(t->meta);
+	t->meta = ctf_meta_new();
+	t->pieces = ctf_pieces_new(t->meta);
+	t->failed = false;
 }
 
 /* ---- the writer ---- */
@@ -88,6 +101,7 @@ static void do_trace(struct spool *s, const struct op *o)
 {
 	struct spooled_trace *t = g_new0(struct spooled_trace, 1);
 	t->text = g_byte_array_new();
+	begin_metadata(t);
 	g_ptr_array_add(s->traces, t);
 	spool_files_add_trace(s->files, o->name);
 }
@@ -103,14 +117,16 @@ static void do_metadata(struct spool *s, const struct op *o)
 		return;
 	}
 	g_byte_array_append(t->text, bytes, (guint)n);
-	t->parsed = t->written = false;
+	t->fresh = true;
+	t->failed = t->failed || !ctf_pieces_append(t->pieces, bytes, n, NULL);
 }
 
 static void do_restart(struct spool *s, const struct op *o)
 {
 	struct spooled_trace *t = g_ptr_array_index(s->traces, o->number);
 	g_byte_array_set_size(t->text, 0);
-	t->refuses = false;
+	begin_metadata(t);
+	t->fresh = t->refuses = false;
 }
 
 static void do_end_trace(struct spool *s, const struct op *o)
@@ -118,8 +134,10 @@ static void do_end_trace(struct spool *s, const struct op *o)
 	struct spooled_trace *t = g_ptr_array_index(s->traces, o->number);
 	g_byte_array_unref(t->text);
 	t->text = g_byte_array_new();
+	g_clear_pointer(&t->pieces, ctf_pieces_free);
 	g_clear_pointer(&t->meta, ctf_meta_free);
-	t->parsed = t->written = t->refuses = true;
+	t->fresh = false;
+	t->refuses = true;
 	spool_files_end_trace(s->files, o->number);
 }
 
@@ -129,18 +147,24 @@ static void do_stream(struct spool *s, const struct op *o)
 	spool_files_add_stream(s->files, o->number, o->name);
 }
 
-/* Metadata that is cut within a declaration can't be read: then what was before goes on. */
-static void read_metadata(struct spooled_trace *t)
+/* What packets are looked at by; NULL: as they come. */
+static const struct ctf_meta *readable(const struct spooled_trace *t)
 {
-	struct ctf_meta *m = ctf_meta_new();
+	return t->meta && !t->failed && t->meta->has_trace && t->meta->streams->len ? t->meta : NULL;
+}
 
-	t->parsed = true;
-	if (!ctf_meta_append(m, t->text->data, t->text->len, NULL)) {
-		ctf_meta_free(m);
-		return;
-	}
-	ctf_meta_free(t->meta);
-	t->meta = m;
+/* Nobody can read metadata that is cut within a declaration: then what was before stays. */
+static bool write_metadata(struct spool *s, unsigned number, GError **error)
+{
+	struct spooled_trace *t = g_ptr_array_index(s->traces, number);
+	bool whole = t->failed || (t->pieces && !ctf_pieces_wait(t->pieces));
+
+	if (!t->fresh || (t->written && !whole))
+		return true;
+	if (!spool_files_metadata(s->files, number, t->text, error))
+		return false;
+	t->fresh = false;
+	return t->written = true;
 }
 
 static int64_t instant(const struct ctf_meta *m, uint64_t cycles)
@@ -180,28 +204,25 @@ static void note_span(struct spool *s, const struct ctf_meta *m, const struct ct
 
 static void do_packet(struct spool *s, const struct op *o)
 {
-	struct spooled_trace *t = g_ptr_array_index(s->traces, g_array_index(s->streams, unsigned, o->number));
+	unsigned trace = g_array_index(s->streams, unsigned, o->number);
+	const struct spooled_trace *t = g_ptr_array_index(s->traces, trace);
+	const struct ctf_meta *m = readable(t);
 	g_autoptr(GError) error = NULL;
 	struct ctf_packet p;
 	size_t need;
 	gsize n;
 	const void *bytes = g_bytes_get_data(o->bytes, &n);
 
-	if (!t->parsed)
-		read_metadata(t);
-	if (t->meta && (!ctf_packet_read(t->meta, bytes, n, 0, n, &p, &need, NULL) ||
-			p.fault != CTF_WHOLE || p.packet_bits != (uint64_t)n * 8)) {
+	if (!t->text->len || (m && (!ctf_packet_read(m, bytes, n, 0, n, &p, &need, NULL) ||
+				    p.fault != CTF_WHOLE || p.packet_bits != (uint64_t)n * 8))) {
 		count(s, &s->status.refused);
 		return;
 	}
-	bool ok = t->written || spool_files_metadata(s->files,
-						     g_array_index(s->streams, unsigned, o->number),
-						     t->text, &error);
-	t->written = ok;
-	ok = ok && spool_files_packet(s->files, o->number, bytes, n, t->meta ? &p : NULL, &error);
+	bool ok = write_metadata(s, trace, &error) &&
+		  spool_files_packet(s->files, o->number, bytes, n, m ? &p : NULL, &error);
 	if (!ok)
 		stop(s, error);
-	note_span(s, t->meta, t->meta ? &p : NULL);
+	note_span(s, m, m ? &p : NULL);
 }
 
 static void (*const ops[])(struct spool *s, const struct op *o) = {

@@ -356,7 +356,9 @@ static bool read_entry(struct viewer *v, struct viewer_session *s, int64_t deadl
 	if (lengths) {
 		host_len = viewer_u32(p + 20);
 		name_len = viewer_u32(p + 24);
-		s->ctf2 = viewer_u32(p + 28) != 0;
+		static const enum viewer_format formats[] = { VIEWER_FORMAT_CTF1, VIEWER_FORMAT_CTF2 };
+		uint32_t format = viewer_u32(p + 28);
+		s->format = format < G_N_ELEMENTS(formats) ? formats[format] : VIEWER_FORMAT_UNKNOWN;
 	}
 	if (host_len > VIEWER_NAME_MAX || name_len > VIEWER_NAME_MAX) {
 		g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,

@@ -75,11 +75,14 @@ static inline void viewer_put_u64(uint8_t *p, uint64_t v)
 	memcpy(p, &v, sizeof v);
 }
 
+/* What the list says of a session's format, from 2.15 on. */
+enum viewer_format { VIEWER_FORMAT_UNKNOWN, VIEWER_FORMAT_CTF1, VIEWER_FORMAT_CTF2 };
+
 /* One session as the relay knows it. */
 struct viewer_session {
 	uint64_t id;
 	uint32_t timer_us, viewers, streams;
-	bool ctf2;		/* in a format that nobody here reads */
+	enum viewer_format format;
 	char host[VIEWER_NAME_MAX + 1], name[VIEWER_NAME_MAX + 1];
 };
 

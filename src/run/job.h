@@ -44,7 +44,7 @@ struct job_status {
 	char *reader;		/* "native", "babeltrace2: WHY NOT NATIVE"; NULL: not known
 				 * (yet), or live. Borrowed as message is */
 	char *warning;		/* NULL, or one line: what of the trace is left out, as it can't be
-				 * read at all. Borrowed as message is */
+				 * read at all; live: by now. Borrowed as message is */
 	unsigned jobs;		/* threads that read; 1 without pieces */
 	unsigned pieces_done, pieces;	/* stitched, and all; 0: not read in pieces */
 	int64_t hard_to_ns;	/* the timeline is final before this instant; TIME_UNKNOWN:

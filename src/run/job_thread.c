@@ -229,6 +229,22 @@ static void note_late(struct shared *s, struct source *source)
 	g_mutex_unlock(&s->lock);
 }
 
+static void set_warning(struct shared *s, char *warning)
+{
+	g_mutex_lock(&s->lock);
+	g_free(s->status.warning);
+	s->status.warning = warning;
+	g_mutex_unlock(&s->lock);
+}
+
+/* What the source says it leaves out. Where it says nothing, what was said when it was opened
+ * holds. */
+static void note_warning(struct shared *s, struct source *source)
+{
+	if (source->ops->warning)
+		set_warning(s, source_warning(source));
+}
+
 static enum source_status read_source(struct shared *s, struct source *source, struct model *m,
 				      GError **error)
 {
@@ -246,6 +262,7 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 		if (g_get_monotonic_time() < turn.due_us && !model_has_many_spans(m))
 			continue;
 		note_late(s, source);
+		note_warning(s, source);
 		post_in_turn(s, m, &turn);
 		update_figures(s, source_progress(source), model_n_events(m), model_now(m));
 	}
@@ -264,6 +281,7 @@ static void run_source(struct shared *s, struct source *source, bool lacks_spans
 	post(s, m, true, st);
 	update_figures(s, source_progress(source), model_n_events(m), model_now(m));
 	note_late(s, source);
+	note_warning(s, source);
 	if (s->mender && st == SOURCE_END)
 		mender_finish(s->mender, MEND_LAST_US);
 	end_phase(s, st, error);
@@ -520,14 +538,6 @@ static void post_made(struct shared *s, struct publication *made)
 	post_piece(s, made);
 	while (tails->len)
 		post_piece(s, g_ptr_array_steal_index(tails, tails->len - 1));
-}
-
-static void set_warning(struct shared *s, char *warning)
-{
-	g_mutex_lock(&s->lock);
-	g_free(s->status.warning);
-	s->status.warning = warning;
-	g_mutex_unlock(&s->lock);
 }
 
 static void run_maker(struct shared *s, const struct job_maker *maker)

@@ -12,6 +12,7 @@ static int64_t monotonic(void *data)
 void feed_news_clear(struct feed_news *x)
 {
 	g_clear_pointer(&x->bytes, g_bytes_unref);
+	g_clear_pointer(&x->name, g_free);
 }
 
 static void clear_news(void *x)
@@ -146,11 +147,12 @@ static void push(struct native_feed *f, struct feed_news news)
 	g_mutex_unlock(&f->lock);
 }
 
-unsigned native_feed_add_trace(struct native_feed *f)
+unsigned native_feed_add_trace(struct native_feed *f, const char *name)
 {
 	g_mutex_lock(&f->lock);
 	unsigned number = f->n_traces++;
-	push_locked(f, (struct feed_news){ .kind = FEED_TRACE, .number = number });
+	push_locked(f, (struct feed_news){ .kind = FEED_TRACE, .number = number,
+					   .name = g_strdup(name) });
 	g_mutex_unlock(&f->lock);
 	return number;
 }
@@ -274,24 +276,6 @@ void native_feed_wake(struct native_feed *f)
 	f->woken = true;
 	g_cond_broadcast(&f->pushed);
 	g_mutex_unlock(&f->lock);
-}
-
-void feed_set_trouble(struct native_feed *f, struct feed_trace *t, const char *text)
-{
-	g_mutex_lock(&f->lock);
-	g_free(t->trouble);
-	t->trouble = g_strdup(text);
-	g_mutex_unlock(&f->lock);
-}
-
-char *native_feed_trouble(struct native_feed *f, unsigned trace)
-{
-	char *text = NULL;
-	g_mutex_lock(&f->lock);
-	if (trace < f->traces->len)
-		text = g_strdup(((struct feed_trace *)g_ptr_array_index(f->traces, trace))->trouble);
-	g_mutex_unlock(&f->lock);
-	return text;
 }
 
 void native_feed_get_status(struct native_feed *f, struct native_feed_status *ret)

@@ -5,7 +5,7 @@
  * the same that native_range() gives of the same trace on disk.
  *
  *     struct native_feed *f = native_feed_new(rows, n_rows);
- *     unsigned t = native_feed_add_trace(f);
+ *     unsigned t = native_feed_add_trace(f, "web1/kernel");
  *     native_feed_metadata(f, t, bytes);
  *     unsigned s = native_feed_add_stream(f, t, "chan_0", late_us);
  *     native_feed_packet(f, s, bytes);		// again and again
@@ -53,8 +53,9 @@ void native_feed_set_clock(struct native_feed *f, int64_t (*now)(void *data), vo
 
 /* ---- the pusher's ---- */
 
-/* A trace: the unit that has metadata. Returns its number: 0, 1, 2, ... */
-unsigned native_feed_add_trace(struct native_feed *f);
+/* A trace: the unit that has metadata. name: for messages (copied). Returns its number: 0, 1, 2,
+ * ... */
+unsigned native_feed_add_trace(struct native_feed *f, const char *name);
 
 /*
  * More metadata: any number of bytes, packets or plain text, in pieces cut anywhere. What
@@ -122,9 +123,13 @@ void native_feed_wait(struct native_feed *f, int64_t timeout_us);
 /* Ends such a wait, and with source_cancel() the source. Any thread. */
 void native_feed_wake(struct native_feed *f);
 
-/* What is wrong with the trace, as new string: "metadata 12:5: ...", or NULL. Its packets
- * are left out from then on. */
+/* Why the trace can't be read, as new string: "cannot read metadata: 12:5: ...", or NULL. Wrong
+ * metadata is for good: its packets are left out from then on. That metadata does not come
+ * though packets do, or that no packet is one of the trace, may change. */
 char *native_feed_trouble(struct native_feed *f, unsigned trace);
+/* The same of the first of all that can't be read, with its name, and how many more there are;
+ * one line of visible text. */
+char *native_feed_troubles(struct native_feed *f);
 
 /* As of the last source_next(). */
 struct native_feed_status {
@@ -138,6 +143,8 @@ struct native_feed_status {
 	int stalled_stream;	/* one of them, the one behind most; -1 */
 	int64_t stalled_ns;	/* what that one has passed; INT64_MIN: nothing yet */
 	int waits_for;		/* the stream that holds the others up now; -1 */
+	unsigned unreadable;	/* traces that have a trouble, also those that have ended */
+	unsigned readable;	/* traces without one that had a packet, or could have one now */
 };
 void native_feed_get_status(struct native_feed *f, struct native_feed_status *ret);
 char *native_feed_stream_name(struct native_feed *f, unsigned stream);	/* new string */

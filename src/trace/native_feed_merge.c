@@ -181,6 +181,7 @@ static enum native_step refill(struct native_feed *f, struct feed_stream *x)
 		step = native_cursor_refill(k);
 	}
 	count_left(f, x);
+	feed_trouble_events(f, x);
 	if (step == NATIVE_RECORD)
 		move_late(f, k);
 	return step;
@@ -201,7 +202,7 @@ static bool ask_first(struct native_feed *f)
 		feed_stream_over(f, x);
 		return true;
 	}
-	if (x->cut) {
+	if (x->cut || (!x->track && x->trace->failed)) {
 		x->parked = true;
 		drop_first(s);
 		return true;
@@ -257,6 +258,7 @@ static void tell_status(struct native_feed *f)
 			st.stalled_ns = passed;
 		}
 	}
+	feed_trouble_count(f, &st);
 	g_mutex_lock(&f->lock);
 	f->status = st;
 	g_mutex_unlock(&f->lock);

@@ -40,6 +40,7 @@ void feed_trace_free(void *p)
 {
 	struct feed_trace *t = p;
 	meta_unref(t->meta);
+	g_free(t->name);
 	g_free(t->trouble);
 	g_free(t);
 }
@@ -86,13 +87,13 @@ static void take_metadata(struct native_feed *f, struct feed_trace *t, GBytes *b
 	const void *data = g_bytes_get_data(bytes, &size);
 	if (t->failed || t->ended)
 		return;
+	t->has_metadata |= size > 0;
 	if (!ctf_pieces_append(g->pieces, data, size, &error) ||
-	    !native_meta_compile(f->s.native, g->m, &error)) {
-		g_autofree char *text = g_strdup_printf("cannot read metadata: %s", error->message);
-		t->failed = true;
-		feed_set_trouble(f, t, text);
-	}
+	    !native_meta_compile(f->s.native, g->m, &error))
+		feed_trouble_metadata(f, t, error);
 	t->usable = !t->failed && g->m->meta->has_trace && g->m->decoders->len;
+	if (t->usable)
+		feed_trouble_over(f, t);
 	grow_tracks(f);
 }
 
@@ -293,9 +294,9 @@ static bool was_there(const struct feed_track *t, const struct ctf_packet *p)
 	       p->seq <= t->before.p.seq && p->begin <= t->before.p.begin;
 }
 
-/* Reads the header. False: it is no packet of the stream. */
+/* Reads the header. False: it is no packet of the stream; *error may say why. */
 static bool check_packet(const struct feed_stream *x, const struct feed_news *news,
-			 struct ctf_packet *ret)
+			 struct ctf_packet *ret, GError **error)
 {
 	gsize size;
 	size_t need;
@@ -303,7 +304,7 @@ static bool check_packet(const struct feed_stream *x, const struct feed_news *ne
 	const struct feed_track *t = x->track;
 	*ret = (struct ctf_packet){ 0 };
 	return size &&
-	       ctf_packet_read(x->trace->meta->m->meta, bytes, size, 0, size, ret, &need, NULL) &&
+	       ctf_packet_read(x->trace->meta->m->meta, bytes, size, 0, size, ret, &need, error) &&
 	       ret->has_begin && native_decoder(x->trace->meta->m, ret->stream_id) &&
 	       (!t || t->class_id == ret->stream_id);
 }
@@ -318,16 +319,27 @@ static bool may_become(const struct native_feed *f, const struct feed_stream *x,
 	return !t->usable || (ctf_pieces_wait(t->meta->pieces) && f->now_us - news->at_us < FEED_CLASS_US);
 }
 
+static void note_packet(struct native_feed *f, struct feed_trace *t, bool ok, const GError *error)
+{
+	f->refused += !ok;
+	if (!ok)
+		feed_trouble_packet(f, t, error);
+	else if (!t->placed)
+		feed_trouble_over(f, t);
+	t->placed |= ok;
+}
+
 /* False: it has to wait for metadata. */
 static bool place_packet(struct native_feed *f, struct feed_stream *x, struct feed_news *news)
 {
 	struct native_packet p = { .file = &x->trace->meta->file };
-	bool ok = x->trace->usable && check_packet(x, news, &p.p);
+	g_autoptr(GError) error = NULL;
+	bool ok = x->trace->usable && check_packet(x, news, &p.p, &error);
 	if (!ok && may_become(f, x, news))
 		return false;
 	if (ok && !x->track && !begin_track(f, x, &p.p))
 		return false;
-	f->refused += !ok;
+	note_packet(f, x->trace, ok, error);
 	if (!x->track || (ok && was_there(x->track, &p.p))) {
 		feed_unqueue(f, x, g_bytes_get_size(news->bytes));
 		return true;
@@ -416,10 +428,11 @@ static void place_news(struct native_feed *f, struct feed_stream *x)
 
 /* ---- the inbox ---- */
 
-static void take_trace(struct native_feed *f, const struct feed_news *news)
+static void take_trace(struct native_feed *f, struct feed_news *news)
 {
 	struct feed_trace *t = g_new0(struct feed_trace, 1);
 	t->meta = meta_new();
+	t->name = g_steal_pointer(&news->name);
 	t->added_us = news->at_us;
 	g_mutex_lock(&f->lock);
 	g_ptr_array_add(f->traces, t);
@@ -533,6 +546,7 @@ static void end_stream(struct native_feed *f, struct feed_stream *x)
 	struct feed_news *end = g_new0(struct feed_news, 1);
 	end->kind = FEED_STREAM_END;
 	g_queue_push_tail(&x->news, end);
+	feed_trouble_wait(f, x);
 	place_news(f, x);
 	if (!x->over)
 		set_over(f, x);		/* what it waits for will not come */
@@ -559,8 +573,10 @@ void feed_take_in(struct native_feed *f)
 		struct feed_stream *x = g_ptr_array_index(f->pending, i);
 		if (!x->gone)
 			place_news(f, x);
-		if (!g_queue_is_empty(&x->news) && !x->over)
-			f->pending->pdata[n++] = x;
+		if (g_queue_is_empty(&x->news) || x->over)
+			continue;
+		feed_trouble_wait(f, x);
+		f->pending->pdata[n++] = x;
 	}
 	g_ptr_array_set_size(f->pending, (gint)n);
 }

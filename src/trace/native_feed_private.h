@@ -4,6 +4,7 @@
  *
  *     native_feed.c	what is pushed, as news in an inbox; questions
  *     native_feed_place.c	news taken in: metadata compiled, packets placed in time
+ *     native_feed_trouble.c	traces that can't be read, and why
  *     native_feed_merge.c	records in the order of time; who waits for whom, how long
  */
 #ifndef BLK_TRACE_NATIVE_FEED_PRIVATE_H
@@ -22,6 +23,7 @@ struct feed_news {
 	enum feed_kind kind;
 	unsigned number;		/* of trace or stream */
 	GBytes *bytes;			/* owned, or NULL */
+	char *name;			/* of a trace: owned, or NULL */
 	uint64_t class_id, cycles;	/* of a beacon */
 	int64_t late_us;
 	int64_t at_us;			/* when it was taken in */
@@ -38,10 +40,13 @@ struct feed_meta {
 struct feed_trace {
 	struct feed_meta *meta;
 	int64_t added_us;
+	char *name;
 	bool usable;			/* packets can be read */
 	bool failed, ended;
+	bool has_metadata, placed;	/* some came; one packet at least could be read */
+	bool decoded;			/* one event at least could be read */
 	unsigned n_streams;		/* that have not ended */
-	char *trouble;			/* under the lock */
+	char *trouble;			/* under the lock; changed by the taker */
 };
 
 /* What is known of a stream since its first packet; goes on where another one takes over. */
@@ -79,7 +84,7 @@ struct feed_stream {
 	int64_t beacon_ns;		/* INT64_MIN: none */
 	int64_t overtaken_ns;		/* the others went on to here without it; INT64_MIN */
 	bool over, cut, gone;
-	bool parked;			/* cut, and all that came was delivered */
+	bool parked;			/* cut, or of a trace that failed; all that came was delivered */
 };
 
 /* How long packets wait for metadata that they need, once there is some. */
@@ -134,7 +139,6 @@ struct native_feed {
 /* native_feed.c */
 void feed_news_clear(struct feed_news *x);
 void feed_unqueue(struct native_feed *f, struct feed_stream *x, gsize bytes);
-void feed_set_trouble(struct native_feed *f, struct feed_trace *t, const char *text);
 
 /* native_feed_place.c */
 void feed_take_in(struct native_feed *f);		/* all that was pushed */
@@ -144,6 +148,17 @@ void feed_kept_clear(void *kept);
 void feed_stream_over(struct native_feed *f, struct feed_stream *x);	/* nothing is left of it */
 /* Drops what is decoded of the plan to the graves. */
 void feed_track_bury(struct native_feed *f, struct feed_stream *x);
+
+/* native_feed_trouble.c: the taker's. Metadata is wrong, for good. */
+void feed_trouble_metadata(struct native_feed *f, struct feed_trace *t, const GError *error);
+/* A packet was refused (error: NULL is fine); told while none could be read. */
+void feed_trouble_packet(struct native_feed *f, struct feed_trace *t, const GError *error);
+/* The stream's cursor was filled: told while no event could be read. */
+void feed_trouble_events(struct native_feed *f, const struct feed_stream *x);
+void feed_trouble_over(struct native_feed *f, struct feed_trace *t);	/* but not wrong metadata */
+/* The stream has news that wait: for metadata for too long? */
+void feed_trouble_wait(struct native_feed *f, const struct feed_stream *x);
+void feed_trouble_count(const struct native_feed *f, struct native_feed_status *ret);
 
 /* native_feed_merge.c */
 enum source_status feed_next(struct source *s, struct blk_batch *ret, GError **error);

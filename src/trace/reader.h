@@ -64,6 +64,7 @@ struct source_ops {
 	void (*cancel)(struct source *s);		/* any thread; may be NULL */
 	double (*progress)(struct source *s);		/* 0..1, < 0 unknown; may be NULL */
 	bool (*take_late)(struct source *s, struct source_late *ret);	/* may be NULL */
+	char *(*warning)(struct source *s);		/* may be NULL */
 	void (*free)(struct source *s);
 };
 
@@ -78,6 +79,9 @@ void source_cancel(struct source *s);
 double source_progress(struct source *s);
 /* What came late since the last call; false: nothing. The reading thread's. */
 bool source_take_late(struct source *s, struct source_late *ret);
+/* What is left out by now, as it can't be read, and why: one line of visible text (g_free); NULL:
+ * nothing. It may change while the source is read. The reading thread's. */
+char *source_warning(struct source *s);
 void source_free(struct source *s);		/* NULL is fine */
 typedef struct source blk_source;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_source, source_free)

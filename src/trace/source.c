@@ -26,6 +26,11 @@ bool source_take_late(struct source *s, struct source_late *ret)
 	return s->ops->take_late && s->ops->take_late(s, ret);
 }
 
+char *source_warning(struct source *s)
+{
+	return s->ops->warning ? s->ops->warning(s) : NULL;
+}
+
 void source_free(struct source *s)
 {
 	if (s)

@@ -234,6 +234,16 @@ def wrong(code, told, memory, out, err):
     return ""
 
 
+# What can't be read at all is an error that says why.
+SAYS = {
+    "metadata: nonsense": b"cannot read metadata: ", "metadata: a bomb": b"cannot read metadata: ",
+    "metadata: an escape": b"cannot read metadata: ", "metadata: none": b"packets came, but no metadata",
+    "metadata: an error": b"packets came, but no metadata", "metadata: empty": b"packets came, but no metadata",
+    "attach: no metadata": b"packets came, but no metadata", "packet: zeros": b"cannot read packets: ",
+    "packet: nonsense": b"cannot read packets: ",
+}
+
+
 def main():
     wanted = sys.argv[1:]
     cases = [n for n in LIES if not wanted or n in wanted]
@@ -246,6 +256,8 @@ def main():
             why = wrong(code, told, memory, out, err)
             if name == "nothing" and not why and (code != 0 or len(out) < 50):
                 why = f"the truth is not followed: exit status {code}"
+            if name in SAYS and not why and (code != 1 or SAYS[name] not in err):
+                why = f"exit status {code}, and it does not say '{SAYS[name].decode()}'"
             failed += bool(why)
             said = err.decode("utf-8", "replace").splitlines()
             print(f"{'not ' if why else ''}ok {i} - {name}: "

@@ -103,7 +103,7 @@ static void push(struct fuzz *z, unsigned what, unsigned whom, const uint8_t *by
 	memcpy(&cycles, bytes, MIN(n, 6));
 	switch (what % 12) {
 	case 0:
-		z->n_traces = native_feed_add_trace(z->f) + 1;
+		z->n_traces = native_feed_add_trace(z->f, "t") + 1;
 		break;
 	case 1:
 		push_metadata(z, whom, bytes, n);

@@ -153,7 +153,7 @@ void fed_rewind(struct fed *d)
 void fed_add(struct fed *d, struct native_feed *f)
 {
 	for (guint i = 0; i < d->traces->len; i++)
-		g_assert_cmpuint(native_feed_add_trace(f), ==, i);
+		g_assert_cmpuint(native_feed_add_trace(f, "t"), ==, i);
 	for (guint i = 0; i < d->streams->len; i++) {
 		struct fed_stream *s = g_ptr_array_index(d->streams, i);
 		s->id = native_feed_add_stream(f, s->trace, s->key, INT64_MAX);

@@ -126,10 +126,10 @@ static void test_new_list(void)
 	g_assert_cmpuint(s[0].streams, ==, 7);
 	g_assert_cmpstr(s[0].host, ==, "web");
 	g_assert_cmpstr(s[0].name, ==, "spans");
-	g_assert_false(s[0].ctf2);
+	g_assert_cmpint(s[0].format, ==, VIEWER_FORMAT_CTF1);
 	g_assert_cmpstr(s[1].host, ==, "");
 	g_assert_cmpstr(s[1].name, ==, longest);
-	g_assert_true(s[1].ctf2);
+	g_assert_cmpint(s[1].format, ==, VIEWER_FORMAT_CTF2);
 	close_relay(r, v);
 }
 

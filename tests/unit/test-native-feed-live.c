@@ -3,186 +3,9 @@
  * The feed with made-up streams: metadata that grows, lies and begins again, hostile
  * packets, streams that lag, end, are cut off and come back, clocks of one boot.
  */
-#include "trace/native_feed.h"
+#include "lib/made_feed.h"
 
 #include "trace/ctf_meta.h"
-
-static const struct blk_subscription rows[] = {
-	{ "said", { "n" }, NULL },
-	{ "later", { "text" }, NULL },
-};
-
-/* ---- a made-up trace ---- */
-
-#define BOOT_1 "01010101-0101-0101-0101-010101010101"
-#define BOOT_2 "02020202-0202-0202-0202-020202020202"
-
-static char *made_metadata(int uuid, const char *domain, const char *boot, int offset)
-{
-	return g_strdup_printf("/* CTF 1.8 */\n"
-		"typealias integer { size = 8; align = 8; } := u8;\n"
-		"typealias integer { size = 16; align = 8; } := u16;\n"
-		"typealias integer { size = 32; align = 8; } := u32;\n"
-		"typealias integer { size = 64; align = 8; } := u64;\n"
-		"trace { major = 1; minor = 8; byte_order = le;\n"
-		"	uuid = \"%02x000000-0000-0000-0000-000000000000\";\n"
-		"	packet.header := struct { u32 magic; u8 uuid[16]; u32 stream_id; "
-		"u64 stream_instance_id; }; };\n"
-		"env { hostname = \"h;{\\\"\"; domain = \"%s\"; }; /* } ; */ // ' {\n"
-		"clock { name = c; uuid = \"%s\"; freq = 1000000000; offset = %d; };\n"
-		"typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;\n"
-		"stream { id = 7; event.header := struct { u16 id; ts timestamp; };\n"
-		"	packet.context := struct { ts timestamp_begin; ts timestamp_end;\n"
-		"		u64 content_size; u64 packet_size; u64 packet_seq_num;\n"
-		"		u64 events_discarded; u32 cpu_id; }; };\n"
-		"event { id = 0; stream_id = 7; name = \"said\"; fields := struct { u32 n; }; };\n"
-		"event { id = 1; stream_id = 7; name = \"counted\"; fields := struct { u8 n; }; };\n",
-		uuid, domain, boot, offset);
-}
-
-static const char more_metadata[] =
-	"event { id = 300; stream_id = 7; name = \"later\"; fields := struct { string text; }; };\n";
-
-struct made {
-	int uuid;
-	uint64_t instance, seq, discarded;
-	uint32_t cpu;
-};
-
-static void put(GByteArray *a, uint64_t value, unsigned bytes)
-{
-	value = GUINT64_TO_LE(value);
-	g_byte_array_append(a, (const guint8 *)&value, bytes);
-}
-
-enum { AT_MAGIC = 0, AT_UUID = 4, AT_CLASS = 20, AT_BEGIN = 32, AT_END = 40, AT_CONTENT = 48,
-       AT_SIZE = 56, AT_EVENTS = 84 };
-
-/* n events `id` from `begin` on, 10 ns apart; up to `end`. */
-static GByteArray *made_bytes(struct made *m, uint64_t begin, uint64_t end, unsigned id, int n)
-{
-	GByteArray *a = g_byte_array_new();
-	put(a, 0xc1fc1fc1, 4);
-	put(a, (uint64_t)m->uuid, 8);
-	put(a, 0, 8);
-	put(a, 7, 4);
-	put(a, m->instance, 8);
-	for (int i = 0; i < 4; i++)
-		put(a, 0, 8);
-	put(a, m->seq++, 8);
-	put(a, m->discarded, 8);
-	put(a, m->cpu, 4);
-	g_assert_cmpuint(a->len, ==, AT_EVENTS);
-	for (int i = 0; i < n; i++) {
-		put(a, id, 2);
-		put(a, begin + (uint64_t)i * 10, 8);
-		if (id == 300)
-			g_byte_array_append(a, (const guint8 *)"text", 5);
-		else
-			put(a, (uint64_t)i, id ? 1 : 4);
-	}
-	uint64_t context[] = { GUINT64_TO_LE(begin), GUINT64_TO_LE(end),
-			       GUINT64_TO_LE(UINT64_C(8) * a->len),
-			       GUINT64_TO_LE(UINT64_C(8) * (a->len + 16)) };
-	memcpy(a->data + AT_BEGIN, context, sizeof context);
-	put(a, 0, 8);
-	put(a, 0, 8);
-	return a;
-}
-
-static GBytes *made_packet(struct made *m, uint64_t begin, uint64_t end, unsigned id, int n)
-{
-	return g_byte_array_free_to_bytes(made_bytes(m, begin, end, id, n));
-}
-
-/* ---- a feed, and what came of it ---- */
-
-struct live {
-	struct native_feed *f;
-	struct source *s;
-	int64_t now;
-	GArray *ev;		/* struct blk_event: as they came; losses are kept beside */
-	GArray *losses;		/* struct blk_loss: of the LOST_END */
-	uint64_t n[3];		/* said, later, counted */
-	int64_t last, horizon;
-	enum source_status status;
-};
-
-static int64_t clock_of(void *data)
-{
-	return ((struct live *)data)->now;
-}
-
-static void live_init(struct live *l)
-{
-	*l = (struct live){ .last = INT64_MIN, .horizon = INT64_MIN, .now = 1000000 };
-	l->f = native_feed_new(rows, G_N_ELEMENTS(rows));
-	l->s = native_feed_source(l->f);
-	l->ev = g_array_new(FALSE, FALSE, sizeof(struct blk_event));
-	l->losses = g_array_new(FALSE, FALSE, sizeof(struct blk_loss));
-	native_feed_set_clock(l->f, clock_of, l);
-}
-
-static void live_clear(struct live *l)
-{
-	native_feed_free(l->f);
-	g_array_unref(l->ev);
-	g_array_unref(l->losses);
-}
-
-static void take(struct live *l, const struct blk_event *e)
-{
-	g_assert_cmpint(e->ts, >=, l->last);
-	l->last = e->ts;
-	g_array_append_val(l->ev, *e);
-	if (e->row == BLK_ROW_HORIZON) {
-		l->horizon = e->ts;
-	} else if (e->row == BLK_ROW_LOST_END) {
-		g_array_append_vals(l->losses, e->data, 1);
-	} else if (e->row == BLK_ROW_TALLY) {
-		struct blk_tally tally;
-		memcpy(&tally, e->data, sizeof tally);
-		l->n[2] += tally.count;
-	} else if (e->row < 2) {
-		l->n[e->row]++;
-	}
-	if (e->row == 1)
-		g_assert_cmpint(blk_text(e, BLK_FIELD0).len, ==, 4);
-}
-
-static enum source_status drain(struct live *l)
-{
-	struct blk_batch batch;
-	while ((l->status = source_next(l->s, &batch, NULL)) == SOURCE_OK)
-		for (size_t i = 0; i < batch.n; i++)
-			take(l, &batch.ev[i]);
-	return l->status;
-}
-
-/* Time goes by while somebody waits for records. */
-static void pass(struct live *l, int64_t us)
-{
-	for (; us > 0; us -= 50000) {
-		l->now += MIN(us, 50000);
-		drain(l);
-	}
-}
-
-static unsigned add_trace(struct live *l, int uuid, const char *domain, const char *boot,
-			  int offset)
-{
-	unsigned t = native_feed_add_trace(l->f);
-	char *text = made_metadata(uuid, domain, boot, offset);
-	native_feed_metadata(l->f, t, g_bytes_new_take(text, strlen(text)));
-	return t;
-}
-
-static struct native_feed_status status_of(struct live *l)
-{
-	struct native_feed_status st;
-	native_feed_get_status(l->f, &st);
-	return st;
-}
 
 /* ---- metadata ---- */
 
@@ -191,18 +14,18 @@ static void test_grows(void)
 {
 	struct live l;
 	struct made m = { .uuid = 1 };
-	live_init(&l);
+	made_init(&l);
 	g_autofree char *text = made_metadata(1, "ust", BOOT_1, 0);
-	unsigned t = native_feed_add_trace(l.f);
+	unsigned t = native_feed_add_trace(l.f, "t");
 	unsigned s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
 	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5));
 	for (const char *p = text; *p; p++) {
 		g_assert_cmpuint(l.n[0], ==, 0);
 		native_feed_metadata(l.f, t, g_bytes_new(p, 1));
 		if (strlen(p) > 150)
-			g_assert_cmpint(drain(&l), ==, SOURCE_AGAIN);
+			g_assert_cmpint(made_drain(&l), ==, SOURCE_AGAIN);
 	}
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 5);
 	g_assert_cmpuint(native_feed_queued(l.f), ==, 0);
 	for (const char *p = more_metadata; *p; p++)
@@ -210,15 +33,15 @@ static void test_grows(void)
 	native_feed_packet(l.f, s, made_packet(&m, 2000, 3000, 300, 7));
 	native_feed_packet(l.f, s, made_packet(&m, 3000, 4000, 0, 2));
 	native_feed_packet(l.f, s, made_packet(&m, 4000, 5000, 1, 30));
-	drain(&l);
+	made_drain(&l);
 	native_feed_end(l.f);
-	g_assert_cmpint(drain(&l), ==, SOURCE_END);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 	g_assert_cmpuint(l.n[0], ==, 7);
 	g_assert_cmpuint(l.n[1], ==, 7);
 	g_assert_cmpuint(l.n[2], ==, 30);
 	g_assert_cmpuint(l.losses->len, ==, 0);
 	g_assert_null(native_feed_trouble(l.f, t));
-	live_clear(&l);
+	made_clear(&l);
 }
 
 /* What is wrong is told by line and column; the trace is left out, others go on. */
@@ -227,27 +50,27 @@ static void test_wrong_metadata(void)
 	struct live l;
 	struct made m1 = { .uuid = 1 }, m2 = { .uuid = 2, .cpu = 1 };
 	static const char wrong[] = "event { id = 2; stream_id = 7;\n name = ; };\n";
-	live_init(&l);
-	unsigned t1 = add_trace(&l, 1, "ust", BOOT_1, 0), t2 = add_trace(&l, 2, "ust", BOOT_1, 0);
+	made_init(&l);
+	unsigned t1 = made_trace(&l, 1, "ust", BOOT_1, 0), t2 = made_trace(&l, 2, "ust", BOOT_1, 0);
 	unsigned s1 = native_feed_add_stream(l.f, t1, "s1", INT64_MAX);
 	unsigned s2 = native_feed_add_stream(l.f, t2, "s2", INT64_MAX);
 	native_feed_packet(l.f, s1, made_packet(&m1, 1000, 2000, 0, 5));
 	native_feed_packet(l.f, s2, made_packet(&m2, 1000, 2000, 0, 5));
-	drain(&l);
+	made_drain(&l);
 	native_feed_metadata(l.f, t1, g_bytes_new_static(wrong, strlen(wrong)));
 	native_feed_packet(l.f, s1, made_packet(&m1, 2000, 3000, 0, 5));
 	native_feed_packet(l.f, s2, made_packet(&m2, 2000, 3000, 0, 5));
-	drain(&l);
+	made_drain(&l);
 	g_autofree char *trouble = native_feed_trouble(l.f, t1);
 	g_assert_nonnull(trouble);
 	g_assert_true(g_regex_match_simple("^cannot read metadata: [0-9]+:[0-9]+: ", trouble, 0, 0));
 	g_assert_null(native_feed_trouble(l.f, t2));
 	native_feed_end(l.f);
-	g_assert_cmpint(drain(&l), ==, SOURCE_END);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 	g_assert_cmpuint(l.n[0], ==, 15);
 	g_assert_cmpuint(l.losses->len, ==, 1);
-	g_assert_cmpuint(status_of(&l).refused, ==, 1);
-	live_clear(&l);
+	g_assert_cmpuint(made_status(&l).refused, ==, 1);
+	made_clear(&l);
 }
 
 static void test_garbage_metadata(void)
@@ -257,18 +80,18 @@ static void test_garbage_metadata(void)
 	for (size_t i = 0; i < G_N_ELEMENTS(garbage); i++) {
 		struct live l;
 		struct made m = { .uuid = 1 };
-		live_init(&l);
-		unsigned t = native_feed_add_trace(l.f);
+		made_init(&l);
+		unsigned t = native_feed_add_trace(l.f, "t");
 		unsigned s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
 		native_feed_metadata(l.f, t, g_bytes_new_static(garbage[i], strlen(garbage[i])));
 		native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5));
-		drain(&l);
+		made_drain(&l);
 		g_autofree char *trouble = native_feed_trouble(l.f, t);
 		g_assert_nonnull(trouble);
 		native_feed_end(l.f);
-		g_assert_cmpint(drain(&l), ==, SOURCE_END);
+		g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 		g_assert_cmpuint(native_feed_queued(l.f), ==, 0);
-		live_clear(&l);
+		made_clear(&l);
 	}
 }
 
@@ -277,26 +100,26 @@ static void test_restart(void)
 {
 	struct live l;
 	struct made m = { .uuid = 1 };
-	live_init(&l);
-	unsigned t = add_trace(&l, 1, "ust", BOOT_1, 0);
+	made_init(&l);
+	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
 	unsigned s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
 	for (uint64_t i = 1; i <= 20; i++) {
 		char *text = made_metadata(1, "ust", BOOT_1, 0);
 		native_feed_packet(l.f, s, made_packet(&m, i * 1000, i * 1000 + 900, i % 3 ? 0 : 1, 5));
 		if (i % 2)
-			drain(&l);
+			made_drain(&l);
 		native_feed_metadata_restart(l.f, t);
 		if (i % 5 == 0)
-			drain(&l);
+			made_drain(&l);
 		native_feed_metadata(l.f, t, g_bytes_new_take(text, strlen(text)));
 	}
 	native_feed_end(l.f);
-	g_assert_cmpint(drain(&l), ==, SOURCE_END);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 	g_assert_cmpuint(l.n[0], ==, 14 * 5);
 	g_assert_cmpuint(l.n[2], ==, 6 * 5);
 	g_assert_cmpuint(l.losses->len, ==, 0);
 	g_assert_cmpuint(l.s->tables.streams->len, ==, 1);
-	live_clear(&l);
+	made_clear(&l);
 }
 
 /* ---- hostile packets ---- */
@@ -326,8 +149,8 @@ static void test_hostile(void)
 	for (unsigned how = 0; how < N_DAMAGES; how++) {
 		struct live l;
 		struct made m = { .uuid = 1 };
-		live_init(&l);
-		unsigned t = add_trace(&l, 1, "ust", BOOT_1, 0);
+		made_init(&l);
+		unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
 		unsigned s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
 		for (uint64_t i = 1; i <= 5; i++) {
 			GByteArray *a = made_bytes(&m, i * 1000, i * 1000 + 900, 0, 5);
@@ -335,16 +158,16 @@ static void test_hostile(void)
 				damage(a, how);
 			native_feed_packet(l.f, s, g_byte_array_free_to_bytes(a));
 			if (how % 2)
-				drain(&l);
+				made_drain(&l);
 		}
 		native_feed_end(l.f);
-		g_assert_cmpint(drain(&l), ==, SOURCE_END);
+		g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 		g_assert_cmpuint(l.n[0], >=, 20);
 		g_assert_cmpuint(l.n[0], <=, 25);
 		if (l.n[0] < 25)
 			g_assert_cmpuint(l.losses->len, >=, 1);
 		g_assert_cmpuint(native_feed_queued(l.f), ==, 0);
-		live_clear(&l);
+		made_clear(&l);
 	}
 }
 
@@ -354,21 +177,21 @@ static void test_hostile_first(void)
 	for (unsigned how = 0; how < N_DAMAGES; how++) {
 		struct live l;
 		struct made m = { .uuid = 1 };
-		live_init(&l);
-		unsigned s = native_feed_add_stream(l.f, add_trace(&l, 1, "ust", BOOT_1, 0), "s", INT64_MAX);
+		made_init(&l);
+		unsigned s = native_feed_add_stream(l.f, made_trace(&l, 1, "ust", BOOT_1, 0), "s", INT64_MAX);
 		GByteArray *a = made_bytes(&m, 1000, 1900, 0, 5);
 		damage(a, how);
 		native_feed_packet(l.f, s, g_byte_array_free_to_bytes(a));
-		drain(&l);
+		made_drain(&l);
 		native_feed_packet(l.f, s, made_packet(&m, 2000, 2900, 0, 5));
 		native_feed_end_stream(l.f, s);
 		native_feed_packet(l.f, s, made_packet(&m, 3000, 3900, 0, 5));	/* too late */
 		native_feed_end(l.f);
-		g_assert_cmpint(drain(&l), ==, SOURCE_END);
+		g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 		g_assert_cmpuint(l.n[0], >=, 5);
 		g_assert_cmpuint(l.n[0], <=, 10);
 		g_assert_cmpuint(native_feed_queued(l.f), ==, 0);
-		live_clear(&l);
+		made_clear(&l);
 	}
 }
 
@@ -377,7 +200,7 @@ static void test_no_such(void)
 {
 	struct live l;
 	struct made m = { .uuid = 1 };
-	live_init(&l);
+	made_init(&l);
 	native_feed_packet(l.f, 5, made_packet(&m, 1000, 1900, 0, 5));
 	native_feed_beacon(l.f, 5, 0, 5);
 	native_feed_end_stream(l.f, 5);
@@ -387,12 +210,12 @@ static void test_no_such(void)
 	native_feed_end_trace(l.f, 5);
 	unsigned s = native_feed_add_stream(l.f, 9, "s", 0);
 	native_feed_packet(l.f, s, made_packet(&m, 1000, 1900, 0, 5));
-	g_assert_cmpint(drain(&l), ==, SOURCE_AGAIN);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_AGAIN);
 	g_assert_null(native_feed_trouble(l.f, 5));
 	g_assert_false(native_feed_wants(l.f, 99));
 	native_feed_end(l.f);
-	g_assert_cmpint(drain(&l), ==, SOURCE_END);
-	live_clear(&l);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
+	made_clear(&l);
 }
 
 /* ---- who waits for whom ---- */
@@ -401,34 +224,34 @@ static void test_horizon(void)
 {
 	struct live l;
 	struct made a = { .uuid = 1 }, b = { .uuid = 1, .instance = 1, .cpu = 1 };
-	live_init(&l);
-	unsigned t = add_trace(&l, 1, "ust", BOOT_1, 0);
+	made_init(&l);
+	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
 	unsigned sa = native_feed_add_stream(l.f, t, "a", INT64_MAX);
 	unsigned sb = native_feed_add_stream(l.f, t, "b", INT64_MAX);
 	native_feed_packet(l.f, sa, made_packet(&a, 1000, 1100, 0, 10));
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 0);	/* b may have something older */
-	g_assert_cmpint(status_of(&l).waits_for, ==, (int)sb);
+	g_assert_cmpint(made_status(&l).waits_for, ==, (int)sb);
 	g_assert_true(native_feed_wants(l.f, sb));
 	native_feed_beacon(l.f, sb, 7, 1045);
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 5);
 	g_assert_cmpint(l.horizon, ==, 1045);
 	native_feed_beacon(l.f, sb, NATIVE_FEED_ANY_CLASS, 5000);
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 10);
 	g_assert_cmpint(l.horizon, ==, 1100);	/* a's packet ends there */
 	native_feed_beacon(l.f, sa, 7, 3000000000);
 	native_feed_packet(l.f, sb, made_packet(&b, 6000, 6100, 0, 1));
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 11);
 	g_assert_cmpint(l.horizon, ==, 6100);
 	native_feed_end_stream(l.f, sb);
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpint(l.horizon, ==, 3000000000);
-	g_assert_cmpuint(status_of(&l).streams, ==, 1);
-	g_assert_cmpuint(status_of(&l).late, ==, 0);
-	live_clear(&l);
+	g_assert_cmpuint(made_status(&l).streams, ==, 1);
+	g_assert_cmpuint(made_status(&l).late, ==, 0);
+	made_clear(&l);
 }
 
 /* Counted events of a second are told when a beacon says that it is over. */
@@ -436,22 +259,22 @@ static void test_tally_by_beacon(void)
 {
 	struct live l;
 	struct made a = { .uuid = 1 };
-	live_init(&l);
-	unsigned s = native_feed_add_stream(l.f, add_trace(&l, 1, "ust", BOOT_1, 0), "a", INT64_MAX);
+	made_init(&l);
+	unsigned s = native_feed_add_stream(l.f, made_trace(&l, 1, "ust", BOOT_1, 0), "a", INT64_MAX);
 	native_feed_packet(l.f, s, made_packet(&a, 500000000, 600000000, 1, 10));
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[2], ==, 1);	/* the very first */
 	native_feed_beacon(l.f, s, 7, 900000000);
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[2], ==, 1);
 	native_feed_beacon(l.f, s, 7, 1000000000);
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[2], ==, 10);
 	native_feed_packet(l.f, s, made_packet(&a, 1200000000, 1300000000, 1, 4));
 	native_feed_end(l.f);
-	g_assert_cmpint(drain(&l), ==, SOURCE_END);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 	g_assert_cmpuint(l.n[2], ==, 14);
-	live_clear(&l);
+	made_clear(&l);
 }
 
 /* The others wait for a silent stream for its bound, no longer; what it has to say then is
@@ -460,40 +283,40 @@ static void test_late(void)
 {
 	struct live l;
 	struct made a = { .uuid = 1 }, b = { .uuid = 1, .instance = 1, .cpu = 1 };
-	live_init(&l);
-	unsigned t = add_trace(&l, 1, "ust", BOOT_1, 0);
+	made_init(&l);
+	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
 	unsigned sa = native_feed_add_stream(l.f, t, "a", 3000000);
 	unsigned sb = native_feed_add_stream(l.f, t, "b", 3000000);
 	native_feed_packet(l.f, sa, made_packet(&a, 1000, 1100, 0, 10));
 	native_feed_packet(l.f, sb, made_packet(&b, 1000, 1050, 0, 1));
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 7);	/* a's up to 1050, b's one */
 	l.now += 60000000;		/* the machine was asleep */
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 7);
-	pass(&l, 2700000);
+	made_pass(&l, 2700000);
 	g_assert_cmpuint(l.n[0], ==, 7);
-	g_assert_cmpuint(status_of(&l).stalled, ==, 0);
-	pass(&l, 500000);
+	g_assert_cmpuint(made_status(&l).stalled, ==, 0);
+	made_pass(&l, 500000);
 	g_assert_cmpuint(l.n[0], ==, 11);
-	g_assert_cmpuint(status_of(&l).stalled, ==, 1);
-	g_assert_cmpint(status_of(&l).stalled_stream, ==, (int)sb);
-	g_assert_cmpint(status_of(&l).stalled_ns, ==, 1050);
+	g_assert_cmpuint(made_status(&l).stalled, ==, 1);
+	g_assert_cmpint(made_status(&l).stalled_stream, ==, (int)sb);
+	g_assert_cmpint(made_status(&l).stalled_ns, ==, 1050);
 	g_autofree char *name = native_feed_stream_name(l.f, sb);
 	g_assert_cmpstr(name, ==, "b");
 	native_feed_packet(l.f, sb, made_packet(&b, 1060, 1200, 0, 8));
 	native_feed_beacon(l.f, sa, 7, 1101);
-	drain(&l);
-	struct native_feed_status st = status_of(&l);
+	made_drain(&l);
+	struct native_feed_status st = made_status(&l);
 	g_assert_cmpuint(l.n[0], ==, 16);	/* the rest waits for a */
 	g_assert_cmpuint(st.stalled, ==, 0);
 	g_assert_cmpuint(st.late, ==, 4);
 	g_assert_cmpint(st.late_from_ns, ==, 1060);
 	g_assert_cmpint(st.late_to_ns, ==, 1090);
 	native_feed_end(l.f);
-	g_assert_cmpint(drain(&l), ==, SOURCE_END);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 	g_assert_cmpuint(l.n[0], ==, 19);
-	live_clear(&l);
+	made_clear(&l);
 }
 
 /* A stream that says something all the time, but always of long ago, is waited for ten
@@ -503,8 +326,8 @@ static void test_always_late(void)
 	struct live l;
 	struct made a = { .uuid = 1 }, b = { .uuid = 1, .instance = 1, .cpu = 1 };
 	const uint64_t ms = 1000000;
-	live_init(&l);
-	unsigned t = add_trace(&l, 1, "ust", BOOT_1, 0);
+	made_init(&l);
+	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
 	unsigned sa = native_feed_add_stream(l.f, t, "a", 1000000);
 	unsigned sb = native_feed_add_stream(l.f, t, "b", 1000000);
 	for (uint64_t i = 500; i < 800; i++) {	/* b lags by 5 s, then by 15 s */
@@ -512,14 +335,14 @@ static void test_always_late(void)
 		native_feed_packet(l.f, sa, made_packet(&a, i * 100 * ms, i * 100 * ms + 99 * ms, 0, 1));
 		native_feed_packet(l.f, sb, made_packet(&b, old, old + 99 * ms, 0, 1));
 		l.now += 100000;
-		drain(&l);
+		made_drain(&l);
 		if (i == 649)
-			g_assert_cmpuint(status_of(&l).late, ==, 0);
+			g_assert_cmpuint(made_status(&l).late, ==, 0);
 		if (i > 660)
 			g_assert_cmpint(l.last, >=, (int64_t)((i - 113) * 100 * ms));
 	}
-	g_assert_cmpuint(status_of(&l).late, >, 40);
-	live_clear(&l);
+	g_assert_cmpuint(made_status(&l).late, >, 40);
+	made_clear(&l);
 }
 
 /* Whoever takes is slow, or asleep, and gets the other stream's packets only when he wants
@@ -529,8 +352,8 @@ static void test_slow_taker(void)
 	struct live l;
 	struct made a = { .uuid = 1 }, b = { .uuid = 1, .instance = 1, .cpu = 1 };
 	struct blk_batch batch;
-	live_init(&l);
-	unsigned t = add_trace(&l, 1, "ust", BOOT_1, 0);
+	made_init(&l);
+	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
 	unsigned sa = native_feed_add_stream(l.f, t, "a", 3000000);
 	unsigned sb = native_feed_add_stream(l.f, t, "b", 3000000);
 	for (uint64_t i = 1; i <= 60; i++)
@@ -538,7 +361,7 @@ static void test_slow_taker(void)
 	for (uint64_t i = 1; i <= 60;) {
 		l.status = source_next(l.s, &batch, NULL);
 		for (size_t k = 0; k < batch.n; k++)
-			take(&l, &batch.ev[k]);
+			made_take(&l, &batch.ev[k]);
 		l.now += 10000000;
 		if (native_feed_wants(l.f, sb)) {
 			native_feed_packet(l.f, sb, made_packet(&b, i * 10000, i * 10000 + 9999, 0, 600));
@@ -546,10 +369,10 @@ static void test_slow_taker(void)
 		}
 	}
 	native_feed_end(l.f);
-	g_assert_cmpint(drain(&l), ==, SOURCE_END);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 	g_assert_cmpuint(l.n[0], ==, 2 * 60 * 600);
-	g_assert_cmpuint(status_of(&l).late, ==, 0);
-	live_clear(&l);
+	g_assert_cmpuint(made_status(&l).late, ==, 0);
+	made_clear(&l);
 }
 
 /* ---- ends, cuts ---- */
@@ -558,8 +381,8 @@ static void test_cut(void)
 {
 	struct live l;
 	struct made a = { .uuid = 1, .instance = 3 }, other = { .uuid = 1, .instance = 4, .cpu = 1 };
-	live_init(&l);
-	unsigned t = add_trace(&l, 1, "ust", BOOT_1, 0);
+	made_init(&l);
+	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
 	unsigned s = native_feed_add_stream(l.f, t, "a", INT64_MAX);
 	unsigned so = native_feed_add_stream(l.f, t, "other", INT64_MAX);
 	GBytes *first = made_packet(&a, 1000, 1900, 0, 5);
@@ -567,16 +390,16 @@ static void test_cut(void)
 	native_feed_packet(l.f, so, made_packet(&other, 1000, 9000, 0, 5));
 	native_feed_cut_stream(l.f, s);
 	native_feed_end_trace(l.f, t);
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 10);
 	g_assert_cmpint(l.horizon, ==, 9000);	/* nobody waits for the one that was cut off */
-	t = add_trace(&l, 1, "ust", BOOT_1, 0);
+	t = made_trace(&l, 1, "ust", BOOT_1, 0);
 	s = native_feed_add_stream(l.f, t, "a again", INT64_MAX);
 	native_feed_packet(l.f, s, first);	/* was there */
 	a.seq += 3;
 	native_feed_packet(l.f, s, made_packet(&a, 9500, 9900, 0, 5));
 	native_feed_end(l.f);
-	g_assert_cmpint(drain(&l), ==, SOURCE_END);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 	g_assert_cmpuint(l.n[0], ==, 15);
 	g_assert_cmpuint(l.losses->len, ==, 1);
 	struct blk_loss loss = g_array_index(l.losses, struct blk_loss, 0);
@@ -584,25 +407,25 @@ static void test_cut(void)
 	g_assert_cmpint(loss.begin_ns, ==, 1900);
 	g_assert_cmpint(loss.end_ns, ==, 9500);
 	g_assert_cmpuint(l.s->tables.streams->len, ==, 2);
-	live_clear(&l);
+	made_clear(&l);
 }
 
 static void test_discarded(void)
 {
 	struct live l;
 	struct made a = { .uuid = 1 };
-	live_init(&l);
-	unsigned s = native_feed_add_stream(l.f, add_trace(&l, 1, "ust", BOOT_1, 0), "a", INT64_MAX);
+	made_init(&l);
+	unsigned s = native_feed_add_stream(l.f, made_trace(&l, 1, "ust", BOOT_1, 0), "a", INT64_MAX);
 	native_feed_packet(l.f, s, made_packet(&a, 1000, 1900, 0, 5));
 	a.discarded = 12;
 	native_feed_packet(l.f, s, made_packet(&a, 2000, 2900, 0, 5));
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.losses->len, ==, 1);		/* at once, not with the next packet */
 	struct blk_loss loss = g_array_index(l.losses, struct blk_loss, 0);
 	g_assert_cmpuint(loss.events, ==, 12);
 	g_assert_cmpint(loss.begin_ns, ==, 2040);
 	g_assert_cmpint(loss.end_ns, ==, 2900);
-	live_clear(&l);
+	made_clear(&l);
 }
 
 /* LTTng's counter of user space says 0 for a packet now and then, and goes on after it. */
@@ -611,13 +434,13 @@ static void test_discarded_goes_back(void)
 	static const uint64_t counters[] = { 0, 12, 0, 12, 3, 20 };
 	struct live l;
 	struct made a = { .uuid = 1 };
-	live_init(&l);
-	unsigned s = native_feed_add_stream(l.f, add_trace(&l, 1, "ust", BOOT_1, 0), "a", INT64_MAX);
+	made_init(&l);
+	unsigned s = native_feed_add_stream(l.f, made_trace(&l, 1, "ust", BOOT_1, 0), "a", INT64_MAX);
 	for (unsigned i = 0; i < G_N_ELEMENTS(counters); i++) {
 		a.discarded = counters[i];
 		native_feed_packet(l.f, s, made_packet(&a, 1000 + 1000 * i, 1900 + 1000 * i, 0, 5));
 	}
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.losses->len, ==, 2);
 	struct blk_loss first = g_array_index(l.losses, struct blk_loss, 0);
 	struct blk_loss last = g_array_index(l.losses, struct blk_loss, 1);
@@ -625,7 +448,7 @@ static void test_discarded_goes_back(void)
 	g_assert_cmpint(first.end_ns, ==, 2900);
 	g_assert_cmpuint(last.events, ==, 8);
 	g_assert_cmpint(last.end_ns, ==, 6900);
-	live_clear(&l);
+	made_clear(&l);
 }
 
 /* ---- clocks ---- */
@@ -645,26 +468,26 @@ static void test_clocks(void)
 {
 	struct live l;
 	struct made ust = { .uuid = 1 }, kernel = { .uuid = 2, .cpu = 1 }, other = { .uuid = 3, .cpu = 2 };
-	live_init(&l);
-	unsigned t1 = add_trace(&l, 1, "ust", BOOT_1, 100), t2 = native_feed_add_trace(l.f);
-	unsigned t3 = add_trace(&l, 3, "ust", BOOT_2, 700);
+	made_init(&l);
+	unsigned t1 = made_trace(&l, 1, "ust", BOOT_1, 100), t2 = native_feed_add_trace(l.f, "t");
+	unsigned t3 = made_trace(&l, 3, "ust", BOOT_2, 700);
 	unsigned s1 = native_feed_add_stream(l.f, t1, "ust", INT64_MAX);
 	unsigned s3 = native_feed_add_stream(l.f, t3, "other", INT64_MAX);
 	native_feed_packet(l.f, s1, made_packet(&ust, 1000, 1900, 0, 5));
 	native_feed_packet(l.f, s3, made_packet(&other, 1000, 1900, 0, 5));
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 0);	/* who knows what the third trace is */
 	char *text = made_metadata(2, "kernel", BOOT_1, 300);
 	native_feed_metadata(l.f, t2, g_bytes_new_take(text, strlen(text)));
 	unsigned s2 = native_feed_add_stream(l.f, t2, "kernel", INT64_MAX);
 	native_feed_packet(l.f, s2, made_packet(&kernel, 1000, 1900, 0, 5));
 	native_feed_end(l.f);
-	g_assert_cmpint(drain(&l), ==, SOURCE_END);
+	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 	g_assert_cmpuint(l.n[0], ==, 15);
 	g_assert_cmpint(first_of(&l, 0), ==, 1300);
 	g_assert_cmpint(first_of(&l, 1), ==, 1300);
 	g_assert_cmpint(first_of(&l, 2), ==, 1700);
-	live_clear(&l);
+	made_clear(&l);
 }
 
 /* A trace that never tells what it is holds no clock up for ever. */
@@ -672,16 +495,16 @@ static void test_clock_in_time(void)
 {
 	struct live l;
 	struct made ust = { .uuid = 1 };
-	live_init(&l);
-	unsigned t = add_trace(&l, 1, "ust", BOOT_1, 100);
-	native_feed_add_trace(l.f);
+	made_init(&l);
+	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 100);
+	native_feed_add_trace(l.f, "t");
 	unsigned s = native_feed_add_stream(l.f, t, "ust", INT64_MAX);
 	native_feed_packet(l.f, s, made_packet(&ust, 1000, 1900, 0, 5));
-	drain(&l);
+	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 0);
-	pass(&l, 1100000);
+	made_pass(&l, 1100000);
 	g_assert_cmpuint(l.n[0], ==, 5);
-	live_clear(&l);
+	made_clear(&l);
 }
 
 int main(int argc, char **argv)

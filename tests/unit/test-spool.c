@@ -3,6 +3,7 @@
  * The spool: fed with the packets of a recording it is that recording; bounded, private,
  * readable at any time, whatever is pushed and however it ends.
  */
+#include "lib/made_feed.h"
 #include "lib/test_traces.h"
 #include "live/spool.h"
 #include "live/spool_files.h"
@@ -445,6 +446,66 @@ static void test_full(void)
 	test_remove_tree(dir);
 }
 
+/* How many events "said" and "later" are in the spool as it is now. */
+static void count_made(struct spool *spool, unsigned said, unsigned later)
+{
+	static const struct blk_subscription rows[] = { { "said", { "n" }, NULL }, { "later", { "text" }, NULL } };
+	const char *const paths[] = { spool_path(spool), NULL };
+	g_autoptr(GError) error = NULL;
+	struct blk_batch b;
+	unsigned n[2] = { 0 };
+
+	g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+	g_autoptr(blk_source) source = source_open_native(paths, rows, G_N_ELEMENTS(rows), &error);
+	g_assert_no_error(error);
+	while (source_next(source, &b, &error) == SOURCE_OK)
+		for (size_t i = 0; i < b.n; i++)
+			if (b.ev[i].row < G_N_ELEMENTS(n))
+				n[b.ev[i].row]++;
+	g_assert_no_error(error);
+	g_assert_cmpuint(n[0], ==, said);
+	g_assert_cmpuint(n[1], ==, later);
+}
+
+static void push_text(struct spool *spool, const char *text, size_t n)
+{
+	spool_metadata(spool, 0, g_bytes_new(text, n));
+}
+
+/* Plain text that grows is readable at any time: half a declaration is written when the rest has
+ * come. Then it begins again. */
+static void test_metadata_grows(void)
+{
+	g_autofree char *dir = test_temp_dir(), *text = made_metadata(1, "ust", BOOT_1, 0);
+	g_autofree char *again = g_strconcat(text, more_metadata, NULL);
+	struct spool *spool = spool_new(dir, SPOOL_DEFAULT_LIMIT, "x", NULL);
+	struct made m = { .uuid = 1 };
+	size_t half = strlen(more_metadata) / 2;
+
+	spool_add_trace(spool, "t");
+	unsigned s = spool_add_stream(spool, 0, "s");
+	push_text(spool, text, strlen(text));
+	spool_packet(spool, s, made_packet(&m, 1000, 2000, 0, 5));
+	count_made(spool, 5, 0);
+	push_text(spool, more_metadata, half);
+	spool_packet(spool, s, made_packet(&m, 2000, 3000, 0, 5));
+	count_made(spool, 10, 0);
+	push_text(spool, more_metadata + half, strlen(more_metadata) - half);
+	spool_packet(spool, s, made_packet(&m, 3000, 4000, 300, 5));
+	count_made(spool, 10, 5);
+	spool_metadata_restart(spool, 0);
+	spool_packet(spool, s, made_packet(&m, 4000, 5000, 0, 5));	/* nobody knows what it is */
+	count_made(spool, 10, 5);
+	push_text(spool, again, strlen(again) - half);
+	spool_packet(spool, s, made_packet(&m, 5000, 6000, 0, 5));
+	count_made(spool, 15, 5);
+	push_text(spool, again + strlen(again) - half, half);
+	spool_packet(spool, s, made_packet(&m, 6000, 7000, 300, 5));
+	count_made(spool, 15, 10);
+	spool_unref(spool);
+	test_remove_tree(dir);
+}
+
 static void test_hostile(void)
 {
 	static const char *const names[] = { "../../../tmp/x", "\033]0;owned\007", "", ".", "metadata", "a/b",
@@ -503,6 +564,7 @@ int main(int argc, char **argv)
 		g_test_add_data_func(path, recordings[i], test_whole);
 	}
 	g_test_add_func("/spool/growing", test_growing);
+	g_test_add_func("/spool/metadata-grows", test_metadata_grows);
 	g_test_add_func("/spool/limit", test_limit);
 	g_test_add_func("/spool/old-runs", test_old_runs);
 	g_test_add_func("/spool/killed", test_killed);

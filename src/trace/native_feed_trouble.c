@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Traces that can't be read, and why: metadata that is wrong or does not come, packets that fit none. */
+#include "trace/native_feed_private.h"
+
+#include "base/text.h"
+
+#define METADATA_US 5000000		/* packets wait so long for metadata until that is reported */
+
+static void set_trouble(struct native_feed *f, struct feed_trace *t, char *text)
+{
+	g_mutex_lock(&f->lock);
+	g_free(t->trouble);
+	t->trouble = text;
+	g_mutex_unlock(&f->lock);
+}
+
+void feed_trouble_metadata(struct native_feed *f, struct feed_trace *t, const GError *error)
+{
+	t->failed = true;
+	set_trouble(f, t, g_strdup_printf("cannot read metadata: %s", error->message));
+}
+
+void feed_trouble_packet(struct native_feed *f, struct feed_trace *t, const GError *error)
+{
+	if (!t->placed && !t->trouble)
+		set_trouble(f, t, g_strdup_printf("cannot read packets: %s",
+						  error ? error->message : "they are none of the trace"));
+}
+
+void feed_trouble_events(struct native_feed *f, const struct feed_stream *x)
+{
+	const struct native_cursor *k = x->track->cursor;
+	struct feed_trace *t = x->trace;
+
+	if (t->decoded)
+		return;
+	t->decoded = k->counted->len;
+	for (unsigned i = 0; i < k->ahead_n && !t->decoded; i++)
+		t->decoded = k->ahead[i].row < BLK_ROW_FIRST_PSEUDO || k->ahead[i].row == BLK_ROW_TALLY;
+	if (t->decoded)
+		feed_trouble_over(f, t);
+	else if (k->damaged && !t->trouble)
+		set_trouble(f, t, g_strdup("cannot read events: they are not what the metadata says"));
+}
+
+void feed_trouble_over(struct native_feed *f, struct feed_trace *t)
+{
+	if (t->trouble && !t->failed)
+		set_trouble(f, t, NULL);
+}
+
+static const char *why_unusable(const struct feed_trace *t)
+{
+	if (!t->has_metadata)
+		return "packets came, but no metadata";
+	if (!t->meta->m->meta->has_trace)
+		return "packets came, but only the beginning of the metadata";
+	return "packets came, but the metadata has no stream class (LTTng 2.16 leaves that of a user-space "
+	       "channel out when the contexts pid or tid are added: vpid and vtid are the ones to use)";
+}
+
+void feed_trouble_wait(struct native_feed *f, const struct feed_stream *x)
+{
+	struct feed_trace *t = x->trace;
+	const struct feed_news *news = g_queue_peek_head((GQueue *)&x->news);
+
+	if (!t || t->usable || t->trouble || !news || news->kind != FEED_PACKET)
+		return;
+	if (f->ended || t->ended || f->now_us - news->at_us >= METADATA_US)
+		set_trouble(f, t, g_strdup(why_unusable(t)));
+}
+
+void feed_trouble_count(const struct native_feed *f, struct native_feed_status *ret)
+{
+	for (guint i = 0; i < f->traces->len; i++) {
+		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
+		ret->unreadable += t->trouble != NULL;
+		ret->readable += !t->trouble && (t->placed || (t->usable && !t->ended));
+	}
+}
+
+char *native_feed_trouble(struct native_feed *f, unsigned trace)
+{
+	char *text = NULL;
+	g_mutex_lock(&f->lock);
+	if (trace < f->traces->len)
+		text = g_strdup(((struct feed_trace *)g_ptr_array_index(f->traces, trace))->trouble);
+	g_mutex_unlock(&f->lock);
+	return text;
+}
+
+char *native_feed_troubles(struct native_feed *f)
+{
+	g_autofree char *first = NULL;
+	unsigned n = 0;
+
+	g_mutex_lock(&f->lock);
+	for (guint i = 0; i < f->traces->len; i++) {
+		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
+		if (t->trouble && !n++)
+			first = g_strdup_printf("cannot read trace '%s': %s", t->name, t->trouble);
+	}
+	g_mutex_unlock(&f->lock);
+	g_autofree char *visible = n ? text_visible(first) : NULL;
+	return n > 1 ? g_strdup_printf("%s, and %u more", visible, n - 1) : g_steal_pointer(&visible);
+}
