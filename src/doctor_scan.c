@@ -348,9 +348,11 @@ static void scan_dir(struct doctor *doc, const char *dir, GHashTable *begins)
 	s.session = ctf_meta_env(s.meta, "trace_name");
 	s.domain = doctor_domain(ctf_meta_env(s.meta, "domain"));
 	uuid_text(s.uuid, s.meta);
-	know_classes(&s);
-	know_clocks(&s);
-	scan_files(&s);
+	if (s.meta->streams->len) {	/* else nothing of it can be read, as the reader says */
+		know_classes(&s);
+		know_clocks(&s);
+		scan_files(&s);
+	}
 	ctf_meta_free(s.meta);
 }
 

@@ -98,6 +98,42 @@ static int list_tracepoints(enum plan_domain which, struct lttng_event **ret)
 	return n;
 }
 
+#if __has_include(<lttng/kernel.h>)	/* LTTng 2.14 and later */
+/* Why there is no kernel tracer, and what mends it; NULL: nothing beyond the error is known. */
+static const char *tracer_trouble(void)
+{
+	static const struct { enum lttng_kernel_tracer_status status; const char *words; } known[] = {
+		{ LTTNG_KERNEL_TRACER_STATUS_ERR_MODULES_MISSING,
+		  "the running kernel has no modules of LTTng; install them (apt install lttng-modules-dkms), "
+		  "and restart lttng-sessiond" },
+		{ LTTNG_KERNEL_TRACER_STATUS_ERR_MODULES_SIGNATURE,
+		  "the kernel refuses the signature of LTTng's modules; sign them with a key that it knows "
+		  "(mokutil --import), and restart lttng-sessiond" },
+		{ LTTNG_KERNEL_TRACER_STATUS_ERR_VERSION_MISMATCH,
+		  "LTTng's modules are of another version than its session daemon; install those of one "
+		  "release, and restart lttng-sessiond" },
+		{ LTTNG_KERNEL_TRACER_STATUS_ERR_MODULES_UNKNOWN,
+		  "LTTng's modules cannot be loaded; dmesg says why" },
+		{ LTTNG_KERNEL_TRACER_STATUS_ERR_OPEN_PROC_LTTNG,
+		  "/proc/lttng cannot be opened; load the modules (modprobe lttng-tracer), and restart "
+		  "lttng-sessiond" },
+	};
+	enum lttng_kernel_tracer_status status;
+
+	if (lttng_get_kernel_tracer_status(&status) != LTTNG_OK)
+		return NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+		if (known[i].status == status)
+			return known[i].words;
+	return NULL;
+}
+#else
+static const char *tracer_trouble(void)
+{
+	return NULL;
+}
+#endif
+
 GHashTable *control_kernel(GError **error)
 {
 	struct lttng_event *events = NULL;
@@ -107,7 +143,11 @@ GHashTable *control_kernel(GError **error)
 	if (n == -LTTNG_ERR_FATAL)
 		n = list_tracepoints(PLAN_KERNEL, &events);
 	if (n <= 0) {
-		fail_code(error, n ? n : LTTNG_ERR_KERN_NA, NULL, "the kernel is not traced");
+		const char *trouble = n == -LTTNG_ERR_NEED_ROOT_SESSIOND ? NULL : tracer_trouble();
+		if (trouble)
+			fail(error, "the kernel is not traced: %s", trouble);
+		else
+			fail_code(error, n ? n : LTTNG_ERR_KERN_NA, NULL, "the kernel is not traced");
 		return NULL;
 	}
 	GHashTable *names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

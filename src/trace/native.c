@@ -220,6 +220,32 @@ static int compare_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/*
+ * Without a stream class nothing of the files can be decoded. LTTng 2.16 writes such metadata where a
+ * channel of user space has the context pid or tid: it accepts both, then cannot register the program.
+ * Files without a byte are those of a session in which nothing happened.
+ */
+static void warn_classless(struct native *n, const struct native_meta *m, const char *dir,
+			   const GPtrArray *names)
+{
+	bool is_ust = !g_strcmp0(ctf_meta_env(m->meta, "domain"), "ust");
+	unsigned files = 0;
+
+	for (guint i = 0; i < names->len; i++) {
+		g_autofree char *path = g_build_filename(dir, g_ptr_array_index(names, i), NULL);
+		struct stat st;
+		files += !stat(path, &st) && st.st_size > 0;
+	}
+	if (!files)
+		return;
+	g_autofree char *text = g_strdup_printf(
+		"cannot read trace '%s': its metadata has no stream class, and there %s %u stream file%s%s",
+		dir, files == 1 ? "is" : "are", files, files == 1 ? "" : "s",
+		is_ust ? " (LTTng 2.16 writes it so when the context pid or tid is added to a channel of "
+			 "user space: record it again, with vpid and vtid)" : "");
+	warn(n, text);
+}
+
 static bool open_dir(struct native *n, const char *dir, GHashTable *by_key, GError **error)
 {
 	g_autoptr(GError) reason = NULL;
@@ -246,6 +272,10 @@ static bool open_dir(struct native *n, const char *dir, GHashTable *by_key, GErr
 			g_ptr_array_add(names, g_strdup(name));
 	}
 	g_ptr_array_sort(names, compare_text);
+	if (!m->meta->streams->len) {
+		warn_classless(n, m, dir, names);
+		return true;
+	}
 	for (guint i = 0; i < names->len; i++)
 		if (!open_file(n, m, dir, g_ptr_array_index(names, i), by_key, error))
 			return false;

@@ -108,6 +108,29 @@ for seed in 1 2 3 4 5 6; do
 	esac
 done
 
+# Metadata without a stream class, though there are stream files: the other traces are read.
+run -b --view processes "$small"
+cp "$work/out" "$work/alone"
+for quirk in "$SRCDIR"/tests/quirks/no-stream-class-*; do
+	name=$(basename "$quirk")
+	rm -rf "$work/classless" && cp -r "$small" "$work/classless" && cp -r "$quirk/ust" "$work/classless/"
+	run -b --view processes "$work/classless"
+	ok "$name: exit 3" [ "$code" -eq 3 ]
+	ok "$name: the rest is read" cmp -s "$work/out" "$work/alone"
+	ok "$name: told once" [ "$(grep -c 'no stream class' "$work/err")" -eq 1 ]
+	ok "$name: cause and remedy" grep -q '2 stream files .*context pid or tid .*with vpid and vtid' "$work/err"
+	refused 1 "no stream class" -b --view processes "$quirk"
+	run --doctor "$work/classless"
+	ok "$name: the doctor's exit status" [ "$code" -eq 3 ]
+	ok "$name: the doctor says it once" [ "$(grep -c 'stream class' "$work/out")" -eq 1 ]
+	ok "$name: the doctor's remedy" grep -q 'add-context --userspace .*--type vpid --type vtid' "$work/out"
+done
+find "$work/classless/ust" -name metadata -exec truncate -s 0 {} +
+run -b --view processes "$work/classless"
+ok "empty metadata: exit 3" [ "$code" -eq 3 ]
+ok "empty metadata: the rest is read" cmp -s "$work/out" "$work/alone"
+ok "empty metadata: told" grep -q 'no stream class, and there are 2 stream files: left out' "$work/err"
+
 # Rules that cannot be read, or are none.
 mkfifo "$work/rules.fifo"
 : >"$work/empty"

@@ -56,6 +56,14 @@ doctor "no kernel: one repair, the recipe" "answer['why'] == answer['cpu'] == 'n
 run --doctor --format json "$TRACES/ust-fields/trace/uid"
 doctor "contexts go where they lack" "[c for c in commands if 'add-context' in c] == ['lttng add-context --userspace --session uid --channel large --type vpid --type procname']"
 
+# LTTng 2.16 accepts the contexts pid and tid in user space, and then records nothing there.
+{
+	"$BLKTOP" --recipe
+	for trace in "$TRACES"/*/trace "$TRACES/demo/trace/kernel" "$TRACES/demo/trace/ust"; do "$BLKTOP" --doctor "$trace"; done
+} >"$work/advice"
+ok "contexts of user space are advised" [ "$(grep -cE 'add-context (-u|--userspace) .*(-t|--type) vtid' "$work/advice")" -ge 3 ]
+ok "but never pid and tid" sh -c "! grep -E 'add-context (-u|--userspace) .*(-t|--type) (pid|tid)' '$work/advice'"
+
 # Losses.
 run --doctor --format json "$TRACES/lost/trace"
 ok "losses: exit 3" [ "$code" -eq 3 ]
