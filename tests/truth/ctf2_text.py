@@ -42,7 +42,7 @@ def show(v):
 def show_object(v):
     if "int" in v:
         number = integer(v["int"], v["base"], v.get("size", 64))
-        names = v.get("labels")
+        names = [v["label"]] if "label" in v else v.get("labels")
         if names is None:
             return number
         quoted = ", ".join(map(text, names))
