@@ -358,7 +358,7 @@ static void scan_dir(struct doctor *doc, const char *dir, GHashTable *begins)
 
 void doctor_scan(struct doctor *doc, const char *const *paths)
 {
-	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL);
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL, NULL);
 	g_autoptr(GHashTable) begins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	doc->scanned = dirs != NULL;
 	for (guint i = 0; dirs && i < dirs->len; i++)

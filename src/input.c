@@ -178,33 +178,24 @@ static char *warning_of(const struct native *native)
 		: g_strdup_printf("%s, and %zu more", warnings[0], n - 1);
 }
 
-/* The native reader; where it refuses (and may), babeltrace2 with the reason. */
 static bool open_reader(const struct input *in, struct job_trace *ret, GError **error)
 {
 	const char *const *paths = (const char *const *)in->paths;
 	size_t n;
 	const struct blk_subscription *rows = subscriptions(in, &n);
-	g_autoptr(GError) refusal = NULL;
 
-	if (in->reader != READER_BT2) {
-		struct native *native = native_open(paths, rows, n, &refusal);
-		if (native) {
-			ret->warning = warning_of(native);
-			ret->pieces = pieces_native(native);
-			ret->reader = g_strdup("native");
-			return true;
-		}
-		if (in->reader == READER_NATIVE ||
-		    !g_error_matches(refusal, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED)) {
-			g_propagate_error(error, g_steal_pointer(&refusal));
-			return false;
-		}
+	if (in->reader == READER_BT2) {
+		ret->source = source_open_bt2(paths, rows, n, error);
+		ret->reader = g_strdup("babeltrace2: as asked for");
+		return ret->source != NULL;
 	}
-	ret->source = source_open_bt2(paths, rows, n, error);
-	if (ret->source)
-		ret->reader = g_strdup_printf("babeltrace2: %s", refusal ? refusal->message
-								       : "as asked for");
-	return ret->source != NULL;
+	struct native *native = native_open(paths, rows, n, error);
+	if (!native)
+		return false;
+	ret->warning = warning_of(native);
+	ret->pieces = pieces_native(native);
+	ret->reader = g_strdup("native");
+	return true;
 }
 
 /* ---- spans from files of JSON ---- */

@@ -11,7 +11,8 @@
 
 struct input;
 
-/* Which reader: the native one, unless it refuses the trace (auto). */
+/* Which reader: the native one (auto is the same), or babeltrace2's library, which is not
+ * hardened against hostile traces and is used only where it is asked for. */
 enum reader { READER_AUTO, READER_NATIVE, READER_BT2 };
 
 struct input *input_new_paths(const char *const *paths, enum reader reader);

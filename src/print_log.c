@@ -46,15 +46,12 @@ static void print_line(void *data, struct journal_line *l)
 
 static struct logsource *open_source(const struct options *o, GError **error)
 {
-	static const enum logsource_reader readers[] = {
-		[READER_AUTO] = LOGSOURCE_AUTO, [READER_NATIVE] = LOGSOURCE_NATIVE,
-		[READER_BT2] = LOGSOURCE_BT2,
-	};
+	bool by_bt2 = o->reader == READER_BT2;
 	if (!o->demo)
-		return logsource_new((const char *const *)o->paths, readers[o->reader], error);
+		return logsource_new((const char *const *)o->paths, by_bt2, error);
 	g_autofree char *demo = input_find_demo(error);
 	const char *const paths[] = { demo, NULL };
-	return demo ? logsource_new(paths, readers[o->reader], error) : NULL;
+	return demo ? logsource_new(paths, by_bt2, error) : NULL;
 }
 
 static int find_range(struct logsource *s, const struct options *o, struct logsource_range *ret)

@@ -49,7 +49,7 @@ static int find_range(const char *const *paths, const struct options *o, struct 
 	g_autoptr(GError) error = NULL;
 	int64_t first, end;
 	int code = EXIT_FAILED;
-	struct logsource *s = logsource_new(paths, LOGSOURCE_NATIVE, &error);
+	struct logsource *s = logsource_new(paths, false, &error);
 
 	if (s && logsource_bounds(s, &first, &end, &error))
 		code = reading_place_range(o, first, end, &cut->from_ns, &cut->to_ns);

@@ -296,14 +296,11 @@ static void backend_look(void *data, const struct look *look)
 
 static void backend_log_ask(void *data, const struct journal_want *want)
 {
-	static const enum logsource_reader readers[] = {
-		[READER_AUTO] = LOGSOURCE_AUTO, [READER_NATIVE] = LOGSOURCE_NATIVE,
-		[READER_BT2] = LOGSOURCE_BT2,
-	};
 	struct screen *s = data;
 	const char *const kept[] = { s->live ? input_kept(s->in) : NULL, NULL };
 	if (!s->log)
-		s->log = logjob_new(s->live ? kept : input_paths(s->in), readers[s->o->reader], job_fd(s->job));
+		s->log = logjob_new(s->live ? kept : input_paths(s->in), s->o->reader == READER_BT2,
+				    job_fd(s->job));
 	struct journal_want now = *want;
 	struct job_status st;
 

@@ -18,7 +18,7 @@
 struct logjob {
 	GThread *thread;
 	char **paths;
-	enum logsource_reader reader;
+	bool by_bt2;
 	int event_fd;
 	int stop;			/* atomic: what is being made is in vain */
 
@@ -144,7 +144,7 @@ static bool open_source(struct logjob *j, struct journal_window *w)
 {
 	g_autoptr(GError) error = NULL;
 	if (!j->source)
-		j->source = logsource_new((const char *const *)j->paths, j->reader, &error);
+		j->source = logsource_new((const char *const *)j->paths, j->by_bt2, &error);
 	if (j->source && !j->end && logsource_bounds(j->source, &j->first, &j->end, &error))
 		j->width = FIRST_WIDTH;
 	if (j->source && j->end)
@@ -197,11 +197,11 @@ static void *run(void *data)
 	return NULL;
 }
 
-struct logjob *logjob_new(const char *const *paths, enum logsource_reader reader, int event_fd)
+struct logjob *logjob_new(const char *const *paths, bool by_bt2, int event_fd)
 {
 	struct logjob *j = g_new0(struct logjob, 1);
 	j->paths = g_strdupv((char **)paths);
-	j->reader = reader;
+	j->by_bt2 = by_bt2;
 	j->event_fd = event_fd;
 	g_mutex_init(&j->lock);
 	g_cond_init(&j->changed);

@@ -3,7 +3,7 @@
  * The journal for a screen: a thread that reads pieces of a recorded trace around the
  * instants that are asked for. A newer question takes the place of the one before.
  *
- *     struct logjob *j = logjob_new(paths, reader, job_fd(job));
+ *     struct logjob *j = logjob_new(paths, by_bt2, job_fd(job));
  *     logjob_ask(j, &want);			// the fd rings
  *     struct journal_window *w = logjob_take(j);
  */
@@ -15,7 +15,7 @@
 
 struct logjob;
 /* event_fd: an eventfd that is written to when there is something to take. */
-struct logjob *logjob_new(const char *const *paths, enum logsource_reader reader, int event_fd);
+struct logjob *logjob_new(const char *const *paths, bool by_bt2, int event_fd);
 void logjob_free(struct logjob *j);		/* waits for its thread; NULL is fine */
 
 /* The directories have grown: looks at them again before the next answer. */

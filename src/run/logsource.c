@@ -23,27 +23,18 @@ static bool index_all(struct native *n)
 	return true;
 }
 
-struct logsource *logsource_new(const char *const *paths, enum logsource_reader reader,
-				GError **error)
+struct logsource *logsource_new(const char *const *paths, bool by_bt2, GError **error)
 {
-	g_autoptr(GError) refusal = NULL;
 	size_t n, n_warnings;
 	const struct blk_subscription *rows = journal_subscriptions(&n);
-	struct native *native = NULL;
-	if (reader != LOGSOURCE_BT2) {
-		native = native_open(paths, rows, n, &refusal);
-		if (!native && (reader == LOGSOURCE_NATIVE ||
-		    !g_error_matches(refusal, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED))) {
-			g_propagate_error(error, g_steal_pointer(&refusal));
-			return NULL;
-		}
-	}
+	struct native *native = by_bt2 ? NULL : native_open(paths, rows, n, error);
+	if (!native && !by_bt2)
+		return NULL;
 	struct logsource *s = g_new0(struct logsource, 1);
 	s->paths = g_strdupv((char **)paths);
 	s->all = native;
 	if (!native) {
-		s->reader = g_strdup_printf("babeltrace2: %s", refusal ? refusal->message
-								       : "as asked for");
+		s->reader = g_strdup("babeltrace2: as asked for");
 		/* What can't be opened at all is told now. */
 		struct source *source = source_open_bt2(paths, rows, n, error);
 		if (!source)

@@ -10,14 +10,12 @@
 #include "state/journal.h"
 #include "trace/reader.h"
 
-enum logsource_reader { LOGSOURCE_AUTO, LOGSOURCE_NATIVE, LOGSOURCE_BT2 };
-
+/* by_bt2: read by babeltrace2's library instead of the native reader. */
 struct logsource;
-struct logsource *logsource_new(const char *const *paths, enum logsource_reader reader,
-				GError **error);
+struct logsource *logsource_new(const char *const *paths, bool by_bt2, GError **error);
 void logsource_free(struct logsource *s);	/* NULL is fine */
 
-/* "native", "babeltrace2: WHY"; and what is left out as it can't be read (NULL: nothing). */
+/* "native", "babeltrace2: as asked for"; and what is left out as it can't be read (NULL: nothing). */
 const char *logsource_reader_name(const struct logsource *s);
 const char *logsource_warning(const struct logsource *s);
 

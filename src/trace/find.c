@@ -10,10 +10,12 @@
 
 #define MAX_DEPTH 16
 #define MAX_DIRS 200000
+#define MAX_LOOKS 4	/* into files of a directory without metadata */
 
 struct walk {
 	GPtrArray *found;
 	GHashTable *seen;	/* "dev:ino" of directories visited */
+	GPtrArray *without;	/* directories with streams and no metadata; or NULL */
 	bool again;		/* met one that another path had already */
 };
 
@@ -28,14 +30,33 @@ static bool fail(GError **error, const char *path, int code)
 
 static bool visit(struct walk *w, const char *path, int depth, GError **error);
 
-/* The directories in `dir`, sorted, without links. */
-static GPtrArray *list_dirs(DIR *dir)
+/* Does the file begin like a packet, in either byte order? */
+static bool is_stream(int dir, const char *name)
+{
+	static const uint8_t magic[2][4] = { { 0xc1, 0x1f, 0xfc, 0xc1 }, { 0xc1, 0xfc, 0x1f, 0xc1 } };
+	uint8_t begin[4];
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool ok = fd >= 0 && read(fd, begin, sizeof begin) == sizeof begin &&
+		  (!memcmp(begin, magic[0], 4) || !memcmp(begin, magic[1], 4));
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+/* The directories in `dir`, without links. *ret_streams: there are stream files beside. */
+static GPtrArray *list_dirs(DIR *dir, bool *ret_streams)
 {
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	unsigned looks = MAX_LOOKS;
+	*ret_streams = false;
 	for (struct dirent *e; (e = readdir(dir));) {
 		struct stat st;
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
+		if (e->d_type == DT_REG && looks && !*ret_streams) {
+			looks--;
+			*ret_streams = is_stream(dirfd(dir), e->d_name);
+		}
 		if (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN)
 			continue;
 		if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
@@ -50,8 +71,11 @@ static bool visit_children(struct walk *w, const char *path, int depth, GError *
 	DIR *dir = opendir(path);
 	if (!dir)
 		return fail(error, path, errno);
-	g_autoptr(GPtrArray) names = list_dirs(dir);
+	bool has_streams;
+	g_autoptr(GPtrArray) names = list_dirs(dir, &has_streams);
 	closedir(dir);
+	if (has_streams && w->without)
+		g_ptr_array_add(w->without, g_strdup(path));
 	for (guint i = 0; i < names->len; i++) {
 		g_autofree char *child = g_build_filename(path, names->pdata[i], NULL);
 		if (!visit(w, child, depth + 1, error))
@@ -101,26 +125,26 @@ static char *tidy(const char *path)
 	return g_string_free(s, FALSE);
 }
 
-GPtrArray *trace_find_dirs(const char *const *paths, GError **error)
+GPtrArray *trace_find_dirs(const char *const *paths, GPtrArray *without, GError **error)
 {
 	g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	struct walk w = { found, seen, false };
+	struct walk w = { .found = found, .seen = seen, .without = without };
 	for (size_t i = 0; paths[i]; i++) {
 		g_autofree char *path = tidy(paths[i]);
-		guint before = found->len;
+		guint before = found->len + (without ? without->len : 0);
 		w.again = false;
 		errno = 0;
 		if (!visit(&w, path, 0, error))
 			return NULL;
-		if (found->len == before && !w.again) {
+		if (found->len + (without ? without->len : 0) == before && !w.again) {
 			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND,
 				    "no trace in '%s': no directory there has a 'metadata' file",
 				    paths[i]);
 			return NULL;
 		}
 	}
-	if (!found->len) {
+	if (!found->len && !(without && without->len)) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND,
 			    "no trace directory was given");
 		return NULL;

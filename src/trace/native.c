@@ -162,6 +162,18 @@ static bool sample_fits(const struct ctf_index *x, struct ctf_packet *ret_first)
 	return true;
 }
 
+/* A part that can't be read is left out, with its reason; the first one counts where
+ * nothing is left. */
+static void leave_out(struct native *n, const GError *reason)
+{
+	bool other_reader = reason->code == BLK_TRACE_ERROR_UNSUPPORTED;
+	g_autofree char *text = g_strdup_printf("%s%s", reason->message, other_reader ?
+		" (--reader babeltrace2 may read it; that library is not hardened against hostile traces)" : "");
+	if (!n->warnings->len)
+		n->problem = reason->code;
+	warn(n, text);
+}
+
 static bool place_file(struct native *n, struct native_file *f, const struct ctf_packet *first,
 		       GHashTable *by_key, GError **error)
 {
@@ -179,13 +191,12 @@ static bool place_file(struct native *n, struct native_file *f, const struct ctf
 		g_ptr_array_add(n->streams, f->stream);
 		g_hash_table_insert(by_key, g_steal_pointer(&key), f->stream);
 	}
-	f->stream->n_regs = MAX(f->stream->n_regs, d->sc->n_regs);
 	g_ptr_array_add(f->stream->files, f);
 	return true;
 }
 
-static bool open_file(struct native *n, const struct native_meta *m, const char *dir,
-		      const char *name, GHashTable *by_key, GError **error)
+static void open_file(struct native *n, const struct native_meta *m, const char *dir,
+		      const char *name, GHashTable *by_key)
 {
 	g_autoptr(GError) reason = NULL;
 	struct ctf_packet first = { 0 };
@@ -194,25 +205,26 @@ static bool open_file(struct native *n, const struct native_meta *m, const char 
 	if (x && ctf_index_has_file(x) && !sample_fits(x, &first))
 		ctf_index_distrust(x);
 	if (!x) {
-		if (reason->code == BLK_TRACE_ERROR_UNSUPPORTED) {
-			g_propagate_error(error, g_steal_pointer(&reason));
-			return false;
-		}
-		warn(n, reason->message);
-		return true;
+		leave_out(n, reason);
+		return;
 	}
 	const struct ctf_packet *p = ctf_index_packets(x, &packets);
 	if (!packets || p->fault == CTF_GARBAGE || !sample_fits(x, &first)) {
 		ctf_index_free(x);
-		return true;		/* an empty stream: nothing ever came */
+		return;			/* an empty stream: nothing ever came */
 	}
 	ctf_index_rest(x);
 	struct native_file *f = g_new0(struct native_file, 1);
 	f->index = x;
 	f->m = m;
+	if (!place_file(n, f, &first, by_key, &reason)) {
+		leave_out(n, reason);
+		ctf_index_free(x);
+		g_free(f);
+		return;
+	}
 	g_ptr_array_add(n->files, f);
 	n->bytes += ctf_index_size(x);
-	return place_file(n, f, &first, by_key, error);
 }
 
 static int compare_text(const void *a, const void *b)
@@ -238,33 +250,23 @@ static void warn_classless(struct native *n, const struct native_meta *m, const 
 	}
 	if (!files)
 		return;
-	g_autofree char *text = g_strdup_printf(
-		"cannot read trace '%s': its metadata has no stream class, and there %s %u stream file%s%s",
+	g_autoptr(GError) reason = g_error_new(
+		BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, "cannot read trace '%s': its metadata has no stream class, and there %s %u stream file%s%s",
 		dir, files == 1 ? "is" : "are", files, files == 1 ? "" : "s",
 		is_ust ? " (LTTng 2.16 writes it so when the context pid or tid is added to a channel of "
 			 "user space: record it again, with vpid and vtid)" : "");
-	warn(n, text);
+	leave_out(n, reason);
 }
 
-static bool open_dir(struct native *n, const char *dir, GHashTable *by_key, GError **error)
+static GPtrArray *list_files(const char *dir, GError **error)
 {
-	g_autoptr(GError) reason = NULL;
-	const struct native_meta *m = open_metadata(n, dir, &reason);
-	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-	if (!m && reason->code == BLK_TRACE_ERROR_CORRUPT) {
-		warn(n, reason->message);	/* the other directories may be whole */
-		return true;
-	}
-	if (!m) {
-		g_propagate_error(error, g_steal_pointer(&reason));
-		return false;
-	}
 	g_autoptr(GDir) d = g_dir_open(dir, 0, NULL);
 	if (!d) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS, "cannot list '%s': %s", dir,
 			    g_strerror(errno));
-		return false;
+		return NULL;
 	}
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 	for (const char *name; (name = g_dir_read_name(d));) {
 		g_autofree char *path = g_build_filename(dir, name, NULL);
 		struct stat st;
@@ -272,14 +274,24 @@ static bool open_dir(struct native *n, const char *dir, GHashTable *by_key, GErr
 			g_ptr_array_add(names, g_strdup(name));
 	}
 	g_ptr_array_sort(names, compare_text);
+	return names;
+}
+
+static void open_dir(struct native *n, const char *dir, GHashTable *by_key)
+{
+	g_autoptr(GError) reason = NULL;
+	const struct native_meta *m = open_metadata(n, dir, &reason);
+	g_autoptr(GPtrArray) names = m ? list_files(dir, &reason) : NULL;
+	if (!names) {
+		leave_out(n, reason);
+		return;
+	}
 	if (!m->meta->streams->len) {
 		warn_classless(n, m, dir, names);
-		return true;
+		return;
 	}
 	for (guint i = 0; i < names->len; i++)
-		if (!open_file(n, m, dir, g_ptr_array_index(names, i), by_key, error))
-			return false;
-	return true;
+		open_file(n, m, dir, g_ptr_array_index(names, i), by_key);
 }
 
 /* ---- clocks ---- */
@@ -312,16 +324,22 @@ static void pin_clocks(struct native *n)
 struct native *native_open(const char *const *paths, const struct blk_subscription *rows,
 			   size_t n_rows, GError **error)
 {
-	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, error);
+	g_autoptr(GPtrArray) without = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, without, error);
 	if (!dirs)
 		return NULL;
 	g_autoptr(blk_native) n = native_new(rows, n_rows);
 	g_autoptr(GHashTable) by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (guint i = 0; i < dirs->len; i++)
-		if (!open_dir(n, g_ptr_array_index(dirs, i), by_key, error))
-			return NULL;
+		open_dir(n, g_ptr_array_index(dirs, i), by_key);
+	for (guint i = 0; i < without->len; i++) {
+		g_autoptr(GError) reason = g_error_new(
+			BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, "cannot read trace '%s': there are stream "
+			"files, and no 'metadata' file", (char *)g_ptr_array_index(without, i));
+		leave_out(n, reason);
+	}
 	if (!n->streams->len && n->warnings->len) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, "%s",
+		g_set_error(error, BLK_TRACE_ERROR, n->problem, "%s",
 			    (char *)g_ptr_array_index(n->warnings, 0));
 		return NULL;
 	}

@@ -72,9 +72,6 @@ static void grow_tracks(struct native_feed *f)
 	}
 	for (guint i = 0; i < f->order->len; i++) {
 		struct feed_stream *x = g_ptr_array_index(f->order, i);
-		const struct ctf_decoder *d = native_decoder(x->trace->meta->m, x->track->class_id);
-		if (d)
-			x->track->st->n_regs = MAX(x->track->st->n_regs, d->sc->n_regs);
 		native_cursor_grow(x->track->cursor);
 	}
 }
@@ -354,7 +351,6 @@ static bool place_packet(struct native_feed *f, struct feed_stream *x, struct fe
 	if (ok) {
 		t->before = p;
 		t->has_before = true;
-		t->st->n_regs = MAX(t->st->n_regs, native_decoder(p.file->m, p.p.stream_id)->sc->n_regs);
 		native_cursor_grow(t->cursor);
 		f->newest_ns = MAX(f->newest_ns, p.end_ns == INT64_MAX ? p.begin_ns : p.end_ns);
 	}

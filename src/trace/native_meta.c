@@ -141,7 +141,6 @@ struct native_stream *native_stream_new(const struct native_meta *m, const struc
 	int64_t vpid = -1;
 	st->files = g_ptr_array_new();
 	st->ctf_clock = d->clock;
-	st->n_regs = d->sc->n_regs;
 	st->host = g_strdup(name[0] ? name : "?");
 	st->boot = g_strdup(d->clock->uuid);
 	st->release = g_strdup(env(m->meta, "kernel_release", "release", ""));

@@ -43,7 +43,6 @@ struct native_stream {
 	char *order_base;
 	const struct ctf_clock *ctf_clock;
 	struct native_clock clock;
-	uint16_t n_regs;
 	GPtrArray *files;		/* struct native_file *, borrowed */
 };
 
@@ -89,6 +88,7 @@ struct native {
 	GPtrArray *files;		/* struct native_file * */
 	GPtrArray *streams;		/* struct native_stream *, in order of equal timestamps */
 	GPtrArray *warnings;		/* char * */
+	int problem;			/* code of the first one */
 	GArray *classes;		/* struct native_class */
 	GHashTable *class_names;
 	GHashTable *layouts;

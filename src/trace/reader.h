@@ -141,9 +141,10 @@ struct source *source_open_bt2(const char *const *paths, const struct blk_subscr
  * The trace directories below `paths`, sorted, as new strings (free with
  * g_ptr_array_unref). Errors: NOT_FOUND (says which path, and whether it is
  * missing, no directory, or has no trace inside), ACCESS. Links are not followed
- * below the given paths; depth is bounded.
+ * below the given paths; depth is bounded. `without` (or NULL) gets the directories that
+ * have stream files and no metadata, as new strings; the result may be empty then.
  */
-GPtrArray *trace_find_dirs(const char *const *paths, GError **error);
+GPtrArray *trace_find_dirs(const char *const *paths, GPtrArray *without, GError **error);
 
 /*
  * A scripted source for tests: one record a line,

@@ -463,7 +463,7 @@ static void find_pauses(struct reader *r, const char *const *paths, const struct
 struct source *source_open_bt2(const char *const *paths, const struct blk_subscription *rows,
 			       size_t n_rows, GError **error)
 {
-	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, error);
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL, error);
 	if (!dirs)
 		return NULL;
 	struct reader *r = g_new0(struct reader, 1);

@@ -455,7 +455,7 @@ int main(int argc, char **argv)
 
 	parse(&a, argc, argv);
 	const char *const paths[] = { a.in, NULL };
-	GPtrArray *dirs = trace_find_dirs(paths, &error);
+	GPtrArray *dirs = trace_find_dirs(paths, NULL, &error);
 	if (!dirs)
 		fail("%s", error->message);
 	for (guint i = 0; i < dirs->len; i++)

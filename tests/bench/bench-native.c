@@ -145,7 +145,7 @@ static void map_files(struct bench *b)
 {
 	const char *const paths[] = { b->path, NULL };
 	GError *error = NULL;
-	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, &error);
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL, &error);
 
 	check(error);
 	b->files = g_array_new(FALSE, FALSE, sizeof(struct mapped));

@@ -57,13 +57,26 @@ if command -v babeltrace2 >/dev/null; then
 		echo "env { odd = 'a'; };"
 	} >"$work/metadata"
 	cp "$work/metadata" "$metadata"
-	refused 1 "a character constant" -b --reader native "$work/odd"
-	rm -f "$work/log"
-	succeeds 0 "what the native reader refuses is read all the same" -b -j 2 --log "$work/log" "$work/odd"
-	ok "the log says why" grep -q 'babeltrace2: .*a character constant' "$work/log"
-	ok "nothing else is said" [ ! -s "$work/err" ]
+	for reader in native auto; do
+		refused 1 "a character constant" -b --reader $reader "$work/odd"
+		ok "$reader says what may read it" grep -q -- '--reader babeltrace2 may read it; that library is not hardened' "$work/err"
+	done
+	succeeds 0 "babeltrace2 reads it where it is asked to" -b --reader babeltrace2 "$work/odd"
+	cp -r "$TRACES/ust-fields" "$work/odd/other"
+	succeeds 3 "the other traces of a directory are read" -b "$work/odd"
+	ok "and this one is named" grep -q 'odd.*a character constant.*left out' "$work/err"
 else
-	skip "what the native reader refuses is read all the same" "no babeltrace2 to show its metadata"
+	skip "babeltrace2 reads it where it is asked to" "no babeltrace2 to show its metadata"
 fi
+
+# A part without its metadata, or with an empty one.
+for damage in 'rm -f' 'truncate -s 0'; do
+	rm -rf "$work/part"
+	cp -r "$TRACES/kernel-ust/trace" "$work/part"
+	$damage "$work/part/kernel/metadata"
+	succeeds 3 "$damage metadata: the rest is read" -b --view events "$work/part"
+	ok "$damage metadata: it is named" grep -q 'part/kernel.*left out' "$work/err"
+	ok "$damage metadata: spans are there" grep -q 'zipkin:timestamp' "$work/out"
+done
 
 done_testing

@@ -427,7 +427,7 @@ static void check_table(const char *dir, const char *table, const struct blk_sub
 static struct wide_names *all_names(const char *dir)
 {
 	const char *paths[] = { dir, NULL };
-	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL);
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL, NULL);
 	struct wide_names *names = wide_names_new();
 	for (guint i = 0; dirs && i < dirs->len; i++) {
 		g_autofree char *file = g_build_filename(dirs->pdata[i], "metadata", NULL);

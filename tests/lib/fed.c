@@ -115,7 +115,7 @@ static void add_dir(struct fed *d, const char *dir)
 struct fed *fed_open(const char *dir)
 {
 	const char *const paths[] = { dir, NULL };
-	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL);
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL, NULL);
 	struct fed *d = g_new0(struct fed, 1);
 	d->traces = g_ptr_array_new_with_free_func(bytes_free);
 	d->trace_at = g_array_new(FALSE, TRUE, sizeof(gsize));

@@ -84,7 +84,7 @@ static int check_dir(const char *dir, bool events, bool records)
 	const char *paths[] = { dir, NULL };
 	struct check_counts e = { 0 }, r = { 0 };
 	g_autoptr(GError) error = NULL;
-	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, &error);
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL, &error);
 	if (!dirs) {
 		fprintf(stderr, "compare-readers: %s\n", error->message);
 		return 2;

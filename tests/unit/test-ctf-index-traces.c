@@ -113,7 +113,7 @@ static void test_trace_index(const void *name)
 
 	if (!path)
 		return;
-	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL);
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL, NULL);
 	g_assert_nonnull(dirs);
 	for (guint i = 0; i < dirs->len; i++) {
 		struct ctf_meta *m = read_meta(dirs->pdata[i]);

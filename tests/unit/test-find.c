@@ -48,7 +48,7 @@ static char *find(struct tree *t, GError **error, const char *const *names)
 	for (; *names; names++)
 		g_ptr_array_add(paths, g_strconcat(t->root, *names, NULL));
 	g_ptr_array_add(paths, NULL);
-	g_autoptr(GPtrArray) found = trace_find_dirs((const char *const *)paths->pdata, error);
+	g_autoptr(GPtrArray) found = trace_find_dirs((const char *const *)paths->pdata, NULL, error);
 	if (!found)
 		return NULL;
 	GString *out = g_string_new(NULL);
@@ -107,7 +107,7 @@ static void test_not_found(struct tree *t, const void *unused)
 		g_assert_nonnull(strstr(error->message, cases[i].path));
 	}
 	g_autoptr(GError) error = NULL;
-	g_assert_null(trace_find_dirs((const char *const[]){ NULL }, &error));
+	g_assert_null(trace_find_dirs((const char *const[]){ NULL }, NULL, &error));
 	g_assert_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND);
 }
 

@@ -30,7 +30,7 @@ static void open_bench(struct bench *b)
 	const char *const paths[] = { trace, NULL };
 	struct logsource_range range = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .hold = SIZE_MAX };
 	struct logsource_result result;
-	struct logsource *s = logsource_new(paths, LOGSOURCE_AUTO, &error);
+	struct logsource *s = logsource_new(paths, false, &error);
 	g_assert_no_error(error);
 	b->whole = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
 	g_assert_true(logsource_bounds(s, &b->first, &b->end, &error));
@@ -38,7 +38,7 @@ static void open_bench(struct bench *b)
 	g_assert_false(result.lost);
 	logsource_free(s);
 	b->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	b->job = logjob_new(paths, LOGSOURCE_AUTO, b->fd);
+	b->job = logjob_new(paths, false, b->fd);
 }
 
 static void close_bench(struct bench *b)
@@ -167,7 +167,7 @@ static void test_nothing(void)
 {
 	const char *const paths[] = { "tests/traces/nothing-there", NULL };
 	int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	struct logjob *j = logjob_new(paths, LOGSOURCE_AUTO, fd);
+	struct logjob *j = logjob_new(paths, false, fd);
 	struct journal_want want = { .ask = ASK_AFTER, .pid = -1, .tid = -1 };
 	struct pollfd p = { fd, POLLIN, 0 };
 	logjob_ask(j, &want);

@@ -342,7 +342,7 @@ static void damage_file(const char *dir, const char *name, int round)
 static void damage_tree(const char *path, int round)
 {
 	const char *const paths[] = { path, NULL };
-	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL);
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL, NULL);
 	for (guint i = 0; i < dirs->len; i++) {
 		g_autofree char *index = g_build_filename(dirs->pdata[i], "index", NULL);
 		g_autoptr(GDir) list = g_dir_open(dirs->pdata[i], 0, NULL);

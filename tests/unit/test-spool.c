@@ -89,7 +89,7 @@ static bool story_init(struct story *s, const char *recording)
 	const char *const paths[] = { path, NULL };
 	if (!path)
 		return false;
-	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL);
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL, NULL);
 	s->metadata = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
 	s->stream_trace = g_array_new(FALSE, FALSE, sizeof(unsigned));
 	s->packets = g_array_new(FALSE, FALSE, sizeof(struct packet));
