@@ -91,22 +91,13 @@ static bool hear_native(struct doctor *doc, struct native *native, GError **erro
 static bool hear_trace(struct doctor *doc, const char *const *paths, enum reader reader,
 		       GError **error)
 {
-	g_autoptr(GError) refusal = NULL;
-	g_autoptr(blk_native) native = NULL;
-
-	if (reader != READER_BT2)
-		native = native_open(paths, nothing, G_N_ELEMENTS(nothing), &refusal);
-	if (native)
-		return hear_native(doc, native, error);
-	if (refusal && (reader == READER_NATIVE ||
-			!g_error_matches(refusal, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED))) {
-		g_propagate_error(error, g_steal_pointer(&refusal));
-		return false;
+	if (reader == READER_BT2) {
+		g_autoptr(blk_source) s = source_open_bt2(paths, nothing, G_N_ELEMENTS(nothing), error);
+		doc->d->reader = g_strdup("babeltrace2: as asked for");
+		return s && hear_all(doc, s, error);
 	}
-	g_autoptr(blk_source) s = source_open_bt2(paths, nothing, G_N_ELEMENTS(nothing), error);
-	doc->d->reader = g_strdup_printf("babeltrace2: %s", refusal ? refusal->message
-							 : "as asked for");
-	return s && hear_all(doc, s, error);
+	g_autoptr(blk_native) native = native_open(paths, nothing, G_N_ELEMENTS(nothing), error);
+	return native && hear_native(doc, native, error);
 }
 
 static int examine_trace(struct doctor *doc, const struct options *o)

@@ -74,12 +74,15 @@ struct ctf_select {			/* these values of a tag select this option */
 	uint32_t option;
 };
 
+/* Clocks whose offset is more are not believed: 146 years. */
+#define CTF_MOST_SECONDS INT64_C(4611686018)
+
 struct ctf_clock {
 	char *name;			/* "monotonic" */
 	char uuid[40];			/* of the boot: lower case with dashes; of another clock
 					 * of CTF 2: a digest of its identity; "": unknown */
 	uint64_t freq;			/* Hz, > 0 */
-	int64_t offset_s;
+	int64_t offset_s;		/* up to CTF_MOST_SECONDS, or down to less */
 	uint64_t offset;		/* cycles; less than freq once parsed */
 	bool absolute;
 };

@@ -161,7 +161,7 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	k->damaged = !k->decoder || !agree(&header, &x->p);
 	if (k->damaged)
 		return true;
-	k->latest = x->end_ns < INT64_MAX - NATIVE_OVERHANG_NS ? x->end_ns + NATIVE_OVERHANG_NS : INT64_MAX;
+	k->latest = x->end_ns < NATIVE_MOST_NS ? x->end_ns + NATIVE_OVERHANG_NS : NATIVE_MOST_NS;
 	k->clock = header.begin;
 	k->pos = header.header_bits;
 	k->content_end = header.content_bits;

@@ -376,7 +376,9 @@ static bool place_beacon(struct native_feed *f, struct feed_stream *x, const str
 		st.ctf_clock = d->clock;
 		native_stream_pin(&st, k);
 	}
-	x->beacon_ns = MAX(x->beacon_ns, native_ns(&st.clock, news->cycles));
+	int64_t beacon = native_ns_clamped(&st.clock, news->cycles);
+	if (!native_is_wild(beacon))
+		x->beacon_ns = MAX(x->beacon_ns, beacon);
 	f->newest_ns = MAX(f->newest_ns, x->beacon_ns);
 	return true;
 }

@@ -111,6 +111,7 @@ static bool behind_hole(const struct native_packet *x, const struct native_packe
 	       x->p.offset != before->p.offset + before->p.packet_bits / 8;
 }
 
+/* One whose times can't be is no packet that can be placed. */
 static void set_times(const struct native_stream *st, struct native_packet *x,
 		      const struct native_packet *before)
 {
@@ -121,9 +122,14 @@ static void set_times(const struct native_stream *st, struct native_packet *x,
 		return;
 	}
 	/* An empty one may not say when it was. */
-	x->begin_ns = x->p.has_begin || !before ? native_ns(&st->clock, x->p.begin) : before->begin_ns;
+	x->begin_ns = x->p.has_begin || !before ? native_ns_clamped(&st->clock, x->p.begin)
+						: before->begin_ns;
 	if (x->p.fault != CTF_UNFINISHED && x->p.has_end)
-		x->end_ns = MAX(x->begin_ns, native_ns(&st->clock, x->p.end));
+		x->end_ns = MAX(x->begin_ns, native_ns_clamped(&st->clock, x->p.end));
+	if (native_is_wild(x->begin_ns) || (x->end_ns != INT64_MAX && native_is_wild(x->end_ns))) {
+		x->p.fault = CTF_GARBAGE;
+		set_times(st, x, before);
+	}
 }
 
 /* Behind the one before. An unfinished one has events up to `unfinished_to`. */
@@ -149,7 +155,7 @@ static int64_t begin_of_next(const struct native_stream *st, const struct native
 			     size_t n)
 {
 	bool known = i + 1 < n && p[i + 1].p.fault != CTF_GARBAGE;
-	return known ? native_ns(&st->clock, p[i + 1].p.begin) : INT64_MAX;
+	return known ? native_ns_clamped(&st->clock, p[i + 1].p.begin) : INT64_MAX;
 }
 
 static void place_packets(const struct native_stream *st, struct native_packet *p, size_t n)
@@ -185,9 +191,10 @@ static int64_t known_from(const struct native *n, const struct native_plan *plan
 			return INT64_MAX;
 		for (size_t k = 0; k < n_packets; k++) {
 			if (k && p[k].offset != p[k - 1].offset + p[k - 1].packet_bits / 8)
-				from = MAX(from, native_ns(&f->stream->clock, p[k].begin));
+				from = MAX(from, native_ns_clamped(&f->stream->clock, p[k].begin));
 		}
-		from = MAX(from, native_ns(&f->stream->clock, p[p[0].offset ? 0 : n_packets > 1].begin));
+		from = MAX(from, native_ns_clamped(&f->stream->clock,
+							  p[p[0].offset ? 0 : n_packets > 1].begin));
 	}
 	return from;
 }

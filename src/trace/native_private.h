@@ -36,6 +36,23 @@ static inline int64_t native_ns(const struct native_clock *k, uint64_t cycles)
 	return (int64_t)(k->base_ns + (uint64_t)(all * 1000000000u / k->freq));
 }
 
+/* Times that are believed: up to the year 2116, so that any two differ by an int64_t. */
+#define NATIVE_MOST_NS (CTF_MOST_SECONDS * INT64_C(1000000000))
+
+/* The same of hostile cycles: what is beyond is the bound itself. */
+static inline int64_t native_ns_clamped(const struct native_clock *k, uint64_t cycles)
+{
+	__int128 ns = k->freq == 1000000000 ? (__int128)cycles
+					    : ((__int128)cycles + k->offset) * 1000000000 / k->freq;
+	ns += (int64_t)k->base_ns;
+	return (int64_t)CLAMP(ns, -NATIVE_MOST_NS, NATIVE_MOST_NS);
+}
+
+static inline bool native_is_wild(int64_t ns)
+{
+	return ns <= -NATIVE_MOST_NS || ns >= NATIVE_MOST_NS;
+}
+
 /* One stream: its packets may lie in several files (rotation chunks). */
 struct native_stream {
 	struct blk_stream info;		/* .host is unused; .order owned */
