@@ -6,6 +6,7 @@
 #define MAX_METADATA (256u << 20)	/* bytes of one trace, in all */
 #define METADATA_US 20000		/* between two questions for what was announced */
 #define MOST_PREAMBLE (64u << 10)	/* bytes of CTF 2's first fragment that are looked at */
+#define CTF1_BEGIN "/* CTF 1.8"
 #define CTF2_SEPARATOR 0x1e		/* begins each fragment of CTF 2's metadata, and nothing else */
 #define MAX_ERRORS 20			/* of a stream in a row */
 
@@ -366,14 +367,14 @@ static bool take_packet(struct attach *a, const struct request *r, GError **erro
 	return true;
 }
 
-/* Is it the first of CTF 2's fragments, which each metadata has once? */
-static bool is_preamble(const GByteArray *text)
+/* Is it the beginning of metadata? CTF 2 has one preamble, text of CTF 1.8 says its version first. */
+static bool is_beginning(const GByteArray *text)
 {
 	const uint8_t *next = text->len > 1 ? memchr(text->data + 1, CTF2_SEPARATOR, text->len - 1) : NULL;
 	gsize len = next ? (gsize)(next - text->data) : text->len;
 
-	if (!text->len || text->data[0] != CTF2_SEPARATOR)
-		return false;
+	if (text->data[0] != CTF2_SEPARATOR)
+		return text->len >= strlen(CTF1_BEGIN) && !memcmp(text->data, CTF1_BEGIN, strlen(CTF1_BEGIN));
 	/* quotes within texts are escaped, so this is a member, or one of an attribute */
 	g_autofree char *fragment = g_strndup((const char *)text->data + 1, MIN(len, MOST_PREAMBLE) - 1);
 	return g_regex_match_simple("\"type\"\\s*:\\s*\"preamble\"", fragment, G_REGEX_RAW, 0);
@@ -390,7 +391,7 @@ static bool is_as_listed(const struct attach *a, const GByteArray *text)
 
 static bool push_metadata(struct attach *a, struct trace *t, GByteArray *text)
 {
-	bool again = t->metadata_bytes && (t->restarts || is_preamble(text));
+	bool again = t->metadata_bytes && (t->restarts || is_beginning(text));
 
 	if ((again || !t->metadata_bytes) && !is_as_listed(a, text))
 		return attach_broken(a, "metadata of a format that its list does not say");
@@ -422,8 +423,8 @@ static bool take_metadata(struct attach *a, const struct request *r, GError **er
 	t->asked = false;
 	t->due = now_us() + METADATA_US;
 	a->scan_due = MIN(a->scan_due, t->due);
-	if (text->len) {
-		t->wants = false;	/* what else there is, an index announces */
+	if (text->len) {		/* until there is no more: only then an index announces it */
+		t->due = a->scan_due = 0;
 		return push_metadata(a, t, text);
 	}
 	if (status == VIEWER_METADATA_NONE && t->metadata_bytes) {

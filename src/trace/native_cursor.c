@@ -97,6 +97,8 @@ static void leave_packet(struct native_cursor *k)
 		native_queue_loss(k, &loss);
 		k->last_ts = end;
 	}
+	k->n_left++;
+	k->n_damaged += k->damaged;
 	k->packet = NULL;
 	k->pos = k->end = k->content_end = 0;
 }

@@ -89,6 +89,7 @@ struct native_cursor {
 	int64_t latest;			/* no event of the packet is that late */
 	bool ended;
 	bool damaged;			/* the packet's rest can't be read */
+	uint64_t n_left, n_damaged;	/* packets that were left; of them, such */
 	bool plain;			/* nothing of the packet is clamped or left out */
 
 	struct native_window window[2];

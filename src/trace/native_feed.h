@@ -144,7 +144,7 @@ struct native_feed_status {
 	int64_t stalled_ns;	/* what that one has passed; INT64_MIN: nothing yet */
 	int waits_for;		/* the stream that holds the others up now; -1 */
 	unsigned unreadable;	/* traces that have a trouble, also those that have ended */
-	unsigned readable;	/* traces without one that had a packet, or could have one now */
+	unsigned readable;	/* traces of which something was read, or may be yet: without a trouble */
 };
 void native_feed_get_status(struct native_feed *f, struct native_feed_status *ret);
 char *native_feed_stream_name(struct native_feed *f, unsigned stream);	/* new string */

@@ -45,6 +45,7 @@ struct feed_trace {
 	bool failed, ended;
 	bool has_metadata, placed;	/* some came; one packet at least could be read */
 	bool decoded;			/* one event at least could be read */
+	uint64_t n_packets, n_damaged;	/* that were decoded; of them, those that were not read to the end */
 	unsigned n_streams;		/* that have not ended */
 	char *trouble;			/* under the lock; changed by the taker */
 };
@@ -62,6 +63,7 @@ struct feed_track {
 	struct native_packet before;	/* the last one that was whole; has_before */
 	bool has_before, was_cut;
 	bool counts_told;		/* tallies, up to the beacon */
+	uint64_t n_damaged, n_ended;	/* of the cursor: what the trace has counted */
 	struct native_cursor *cursor;
 };
 
@@ -153,7 +155,7 @@ void feed_track_bury(struct native_feed *f, struct feed_stream *x);
 void feed_trouble_metadata(struct native_feed *f, struct feed_trace *t, const GError *error);
 /* A packet was refused (error: NULL is fine); told while none could be read. */
 void feed_trouble_packet(struct native_feed *f, struct feed_trace *t, const GError *error);
-/* The stream's cursor was filled: told while no event could be read. */
+/* The stream's cursor was filled: told while most packets can't be read to the end. */
 void feed_trouble_events(struct native_feed *f, const struct feed_stream *x);
 void feed_trouble_over(struct native_feed *f, struct feed_trace *t);	/* but not wrong metadata */
 /* The stream has news that wait: for metadata for too long? */

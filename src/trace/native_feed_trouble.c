@@ -27,20 +27,33 @@ void feed_trouble_packet(struct native_feed *f, struct feed_trace *t, const GErr
 						  error ? error->message : "they are none of the trace"));
 }
 
+static bool has_event(const struct native_cursor *k)
+{
+	bool any = k->counted->len;
+
+	for (unsigned i = 0; i < k->ahead_n && !any; i++)
+		any = k->ahead[i].row < BLK_ROW_FIRST_PSEUDO || k->ahead[i].row == BLK_ROW_TALLY;
+	return any;
+}
+
 void feed_trouble_events(struct native_feed *f, const struct feed_stream *x)
 {
 	const struct native_cursor *k = x->track->cursor;
+	struct feed_track *track = x->track;
 	struct feed_trace *t = x->trace;
 
-	if (t->decoded)
+	t->decoded = t->decoded || has_event(k);
+	if (track->n_ended == k->n_left)
 		return;
-	t->decoded = k->counted->len;
-	for (unsigned i = 0; i < k->ahead_n && !t->decoded; i++)
-		t->decoded = k->ahead[i].row < BLK_ROW_FIRST_PSEUDO || k->ahead[i].row == BLK_ROW_TALLY;
-	if (t->decoded)
+	t->n_packets += k->n_left - track->n_ended;
+	t->n_damaged += k->n_damaged - track->n_damaged;
+	track->n_ended = k->n_left;
+	track->n_damaged = k->n_damaged;
+	if (t->n_damaged * 2 <= t->n_packets)
 		feed_trouble_over(f, t);
-	else if (k->damaged && !t->trouble)
-		set_trouble(f, t, g_strdup("cannot read events: they are not what the metadata says"));
+	else if (!t->trouble)
+		set_trouble(f, t, g_strdup("cannot read events: in most packets they are not what the metadata "
+					   "says"));
 }
 
 void feed_trouble_over(struct native_feed *f, struct feed_trace *t)
@@ -75,7 +88,7 @@ void feed_trouble_count(const struct native_feed *f, struct native_feed_status *
 	for (guint i = 0; i < f->traces->len; i++) {
 		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
 		ret->unreadable += t->trouble != NULL;
-		ret->readable += !t->trouble && (t->placed || (t->usable && !t->ended));
+		ret->readable += t->decoded || (!t->trouble && (t->placed || (t->usable && !t->ended)));
 	}
 }
 

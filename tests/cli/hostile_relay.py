@@ -120,9 +120,13 @@ class Relay:
             else:
                 self.send(c, part)
 
+    def begin(self):
+        """The state of a connection."""
+        return {"streams": [Stream(path, i, trace) for i, (path, trace) in enumerate(self.recording.files)],
+                "metadata": [0] * len(self.recording.traces)}
+
     def serve(self, c):
-        state = {"streams": [Stream(path, i, trace) for i, (path, trace) in enumerate(self.recording.files)],
-                 "metadata": [0] * len(self.recording.traces)}
+        state = self.begin()
         self.open.add(c)
         try:
             with c:

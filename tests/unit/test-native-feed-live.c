@@ -75,7 +75,7 @@ static void test_wrong_metadata(void)
 
 static void test_garbage_metadata(void)
 {
-	static const char *const garbage[] = { "this is no metadata at all", "{\"type\": 1}      ",
+	static const char *const garbage[] = { "this is no metadata at all;", "{\"type\": 1}      ",
 					       "\x57\x1d\xd1\x75 packets of nothing that was ever known here" };
 	for (size_t i = 0; i < G_N_ELEMENTS(garbage); i++) {
 		struct live l;

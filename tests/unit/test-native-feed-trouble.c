@@ -92,7 +92,7 @@ static void test_holds_none(void)
 	struct made m = { .uuid = 1 };
 	made_init(&l);
 	unsigned t1 = made_trace(&l, 1, "ust", BOOT_1, 0), t2 = native_feed_add_trace(l.f, "bad");
-	native_feed_metadata(l.f, t2, g_bytes_new_static("this is no metadata", 19));
+	native_feed_metadata(l.f, t2, g_bytes_new_static("this is no metadata;", 20));
 	unsigned s1 = native_feed_add_stream(l.f, t1, "s1", INT64_MAX);
 	unsigned s2 = native_feed_add_stream(l.f, t2, "s2", INT64_MAX);
 	native_feed_packet(l.f, s2, made_packet(&m, 1000, 2000, 0, 5));
