@@ -101,9 +101,15 @@ def parse(line):
 
 
 def beside(trace, ending):
-    """What lies beside a recording: DIR/trace.txt.xz of DIR/trace; None: it is not there."""
-    path = os.path.normpath(trace) + ending
-    return path if os.path.exists(path) else None
+    """What lies beside a recording (DIR/trace.txt.xz of DIR/trace), or beside it in another folder of
+    recordings: the text of a copy may be there only. None: it is nowhere."""
+    trace = os.path.normpath(trace)
+    folders = [os.path.normpath(d) + os.sep for d in blk.trace_dirs()]
+    inside = [trace[len(d):] for d in folders if trace.startswith(d)]
+    for path in [trace] + [d + inside[0] for d in folders if inside]:
+        if os.path.exists(path + ending):
+            return path + ending
+    return None
 
 
 def metadata(path):
