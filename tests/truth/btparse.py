@@ -7,13 +7,22 @@ ns + offset(trace): blktop pins one offset a machine, the kernel trace's where t
 
 events() returns a list in order of (ns, kernel before user space, cpu, position in the text):
 babeltrace2 itself orders by wall clock, and the two domains' offsets are microseconds apart.
+
+Recordings in CTF 2 have the text of babeltrace2 2.1.2 beside them (trace.txt.xz, and trace.warnings
+where something was lost), since older ones cannot read them.
 """
+import functools
 import glob
+import json
+import lzma
 import os
 import re
+import shutil
 import subprocess
 
-HEAD = re.compile(r"\[(\d+)\] \(\S+\) (?:(\S+) )?(\S+): \{ ")
+import blk
+
+HEAD = re.compile(r"\[(\d+)\] (?:\(\S+\) )?(?:(\S+) )?(\S+): \{ ")
 CPU = re.compile(r"cpu_id = (\d+) \}, \{ ?")
 CONTEXT = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^"{}])*)\}, \{ ?')
 FIELD = re.compile(r'(\w+) = (?:\( )?("(?:[^"\\]|\\.)*"|0x[0-9A-F]+|[-\w.+]+)')
@@ -91,8 +100,68 @@ def parse(line):
     return Event(ns, host, name, cpu, ctx, line[at:])
 
 
+def beside(trace, ending):
+    """What lies beside a recording (DIR/trace.txt.xz of DIR/trace), or beside it in another folder of
+    recordings: the text of a copy may be there only. None: it is nowhere."""
+    trace = os.path.normpath(trace)
+    folders = [os.path.normpath(d) + os.sep for d in blk.trace_dirs()]
+    inside = [trace[len(d):] for d in folders if trace.startswith(d)]
+    for path in [trace] + [d + inside[0] for d in folders if inside]:
+        if os.path.exists(path + ending):
+            return path + ending
+    return None
+
+
+def metadata(path):
+    """(folder, bytes) of each metadata file below the path, sorted."""
+    for folder, _, files in sorted(os.walk(path)):
+        if "metadata" in files:
+            with open(os.path.join(folder, "metadata"), "rb") as f:
+                yield folder, f.read()
+
+
+def is_ctf2(path):
+    return any(text.startswith(b"\x1e") for _, text in metadata(path))
+
+
+def fragments(text, kind):
+    """The fragments of one type of CTF 2 metadata."""
+    found = (json.loads(f) for f in text.decode().split("\x1e")[1:])
+    return [f for f in found if f["type"] == kind]
+
+
+@functools.lru_cache(None)
+def version():
+    """(major, minor) of the installed babeltrace2; (0, 0): there is none."""
+    if not shutil.which("babeltrace2"):
+        return 0, 0
+    out = subprocess.run(["babeltrace2", "--version"], text=True, capture_output=True).stdout
+    m = re.search(r"(\d+)\.(\d+)", out)
+    return (int(m[1]), int(m[2])) if m else (0, 0)
+
+
+def unreadable(trace):
+    """Why there is no text of this trace; None: there is."""
+    if not is_ctf2(trace) or version() >= (2, 1) or beside(trace, ".txt.xz"):
+        return None
+    return "it is in CTF 2, which babeltrace2 reads from 2.1 on, and its text is not beside it"
+
+
+def recording(tap, name):
+    """The recording of that name, if it is here and there is text of it; else None, and tap says why."""
+    trace = blk.find(*name.split("/"))
+    why = unreadable(trace) if trace else "the trace is not there"
+    if why:
+        tap.skip(name, why)
+    return None if why else trace
+
+
 def text_lines(trace):
     """babeltrace2's lines; raises RuntimeError where it gives up."""
+    if is_ctf2(trace) and beside(trace, ".txt.xz"):
+        with lzma.open(beside(trace, ".txt.xz"), "rt", encoding="utf-8", errors="replace") as f:
+            yield from f
+        return
     bt = subprocess.Popen(["babeltrace2", "--clock-cycles", trace], text=True, errors="replace",
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     yield from bt.stdout
@@ -145,12 +214,44 @@ LOSS = re.compile(r"Tracer discarded (\d+) (event|packet)s? between \[(\d+)\.(\d
                   r"\[(\d+)\.(\d+)\]")
 
 
+CLOCK_LOSS = re.compile(r"Tracer discarded (\d+) (event|packet)s? between "
+                        r"\[(\d+):(\d+):(\d+)\.(\d+)\] and \[(\d+):(\d+):(\d+)\.(\d+)\]")
+
+
+def losses_beside(path):
+    """As losses(), of the warnings beside the recording, which have the time of the day in UTC."""
+    ns = 1000000000
+    with open(beside(path, ".warnings"), encoding="utf-8") as f:
+        text = f.read()
+    start = events(path)[0].ns + offset(path)
+    found = []
+    for n, what, *at in CLOCK_LOSS.findall(text):
+        h, m, s, part, h2, m2, s2, part2 = map(int, at)
+        day = start // (86400 * ns) * 86400 * ns
+        found.append((int(n), what, day + (h * 3600 + m * 60 + s) * ns + part,
+                      day + (h2 * 3600 + m2 * 60 + s2) * ns + part2))
+    return found
+
+
 def losses(path):
     """[(how many, "event" or "packet", begin, end)] as babeltrace2 warns of them, wall clock."""
-    r = subprocess.run(["babeltrace2", "--clock-seconds", path], text=True, errors="replace",
-                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if is_ctf2(path) and beside(path, ".txt.xz"):
+        return losses_beside(path) if beside(path, ".warnings") else []
     return [(int(n), what, int(a) * 1000000000 + int(b), int(c) * 1000000000 + int(d))
-            for n, what, a, b, c, d in LOSS.findall(r.stderr)]
+            for n, what, a, b, c, d in LOSS.findall(warnings(path, "--clock-seconds"))]
+
+
+def warnings(path, *options):
+    """What babeltrace2 says on standard error."""
+    if is_ctf2(path) and beside(path, ".txt.xz"):
+        at = beside(path, ".warnings")
+        if not at:
+            return ""
+        with open(at, encoding="utf-8") as f:
+            return f.read()
+    r = subprocess.run(["babeltrace2", *options, path], text=True, errors="replace",
+                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return r.stderr
 
 
 STREAM_LOSS = re.compile(r"(\d+) (event|packet)s? .*within stream \"[^\"]*/[^/\"]*_(\d+)\"")
@@ -158,10 +259,8 @@ STREAM_LOSS = re.compile(r"(\d+) (event|packet)s? .*within stream \"[^\"]*/[^/\"
 
 def losses_by_cpu(path):
     """{cpu of the stream (by its file's name): [losses, events, packets]}"""
-    r = subprocess.run(["babeltrace2", path], text=True, errors="replace",
-                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     found = {}
-    for n, what, cpu in STREAM_LOSS.findall(r.stderr):
+    for n, what, cpu in STREAM_LOSS.findall(warnings(path)):
         row = found.setdefault(int(cpu), [0, 0, 0])
         row[0] += 1
         row[1 if what == "event" else 2] += int(n)
@@ -170,40 +269,50 @@ def losses_by_cpu(path):
 
 OFFSET = re.compile(rb"\boffset = (\d+);")
 OFFSET_S = re.compile(rb"\boffset_s = (\d+);")
-DOMAIN = re.compile(rb'domain = "(\w+)"')
+
+
+def offset_of(text):
+    """The clock's offset that the metadata says, ns; None: it has no clock."""
+    if text.startswith(b"\x1e"):
+        for clock in fragments(text, "clock-class"):
+            at = clock.get("offset-from-origin", {})
+            return at.get("seconds", 0) * 1000000000 + at.get("cycles", 0) * 1000000000 // clock["frequency"]
+        return None
+    m, s = OFFSET.search(text), OFFSET_S.search(text)
+    return int(m[1]) + (int(s[1]) * 1000000000 if s else 0) if m else None
+
+
+def environment(text, name):
+    """What the metadata's environment says, as text; None: nothing."""
+    if text.startswith(b"\x1e"):
+        for trace in fragments(text, "trace-class"):
+            found = trace.get("environment", {}).get(name)
+            return None if found is None else str(found)
+        return None
+    m = re.search(rb'\b' + name.encode() + rb' = "([^"]*)"', text)
+    return m[1].decode() if m else None
 
 
 def offset(path):
     """Wall clock minus raw clock, ns, as the kernel's metadata says it, else any."""
     best = None
-    for folder, _, files in sorted(os.walk(path)):
-        if "metadata" not in files:
+    for _, text in metadata(path):
+        found = offset_of(text)
+        if found is None:
             continue
-        with open(os.path.join(folder, "metadata"), "rb") as f:
-            text = f.read()
-        m, domain = OFFSET.search(text), DOMAIN.search(text)
-        if not m:
-            continue
-        s = OFFSET_S.search(text)
-        found = int(m[1]) + (int(s[1]) * 1000000000 if s else 0)
-        if domain and domain[1] == b"kernel":
+        if environment(text, "domain") == "kernel":
             return found
         if best is None:
             best = found
     return best
 
 
-RELEASE = re.compile(rb'kernel_release = "(\d+)\.(\d+)')
-
-
 def kernel_release(path):
     """(major, minor) of the first kernel trace below the path; (0, 0) where none says."""
-    for folder, _, files in sorted(os.walk(path)):
-        if "metadata" in files:
-            with open(os.path.join(folder, "metadata"), "rb") as f:
-                m = RELEASE.search(f.read())
-            if m:
-                return int(m[1]), int(m[2])
+    for _, text in metadata(path):
+        m = re.match(r"(\d+)\.(\d+)", environment(text, "kernel_release") or "")
+        if m:
+            return int(m[1]), int(m[2])
     return 0, 0
 
 

@@ -14,7 +14,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import blk
 import btparse
 
-TRACES = ["kernel-small/trace", "kernel-ust/trace", "demo/trace", "faults/trace"]
+TRACES = ["kernel-small/trace", "kernel-ust/trace", "demo/trace", "faults/trace",
+          "ctf2/kernel-small/trace"]
 
 
 def is_counter(name):

@@ -19,7 +19,7 @@ import blk
 import btparse
 
 TRACES = ["demo/trace", "kernel-small/trace", "kernel-ust/trace", "live/trace", "rotation/trace",
-          "public/uneven-streams"]
+          "ctf2/kernel-small/trace", "ctf2/kernel-ust/trace", "public/uneven-streams"]
 SOFTIRQS = "HI TIMER NET_TX NET_RX BLOCK IRQ_POLL TASKLET SCHED HRTIMER RCU".split()
 TIMER = "timer_hrtimer_expire_"
 BEGINS = {"irq_handler_entry", "irq_softirq_entry", TIMER + "entry"}

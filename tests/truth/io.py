@@ -18,7 +18,8 @@ import btparse
 from recount import BOTH, READS, Recount, WRITES
 
 SYNCS = "fsync fdatasync sync_file_range syncfs sync msync".split()
-TRACES = ["kernel-small/trace", "kernel-ust/trace", "live/trace", "demo/trace", "rotation/trace"]
+TRACES = ["kernel-small/trace", "kernel-ust/trace", "live/trace", "demo/trace", "rotation/trace",
+          "ctf2/kernel-small/trace", "ctf2/kernel-ust/trace"]
 
 
 def sums(count):
@@ -136,11 +137,9 @@ def main():
         blk.skip_all(f"no {blk.BLKTOP}")
     tap = blk.Tap()
     for name in TRACES:
-        trace = blk.find(name)
+        trace = btparse.recording(tap, name)
         if trace:
             one(tap, name, trace)
-        else:
-            tap.skip(name, "the trace is not there")
     trace = blk.find("public", "uneven-streams")
     if trace and os.path.isdir(os.path.join(blk.SHARED, "oracle", "uneven-streams")):
         oracle(tap, trace)

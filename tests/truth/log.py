@@ -241,6 +241,9 @@ def judge(tap, name, trace, lossy):
         tap.ok(any(l["kind"] == "loss" for l in lines), f"{name}: losses are lines")
     else:
         judge_files(tap, name, trace, lines)
+    if btparse.is_ctf2(trace) and btparse.version() < (2, 1):
+        tap.skip(f"{name}: babeltrace2's reader prints the same", "it reads CTF 2 from 2.1 on")
+        return
     other = log(trace, "--reader", "babeltrace2", lossy=lossy)
     tap.ok(other == text, f"{name}: babeltrace2's reader prints the same {len(lines)} lines",
            *[(a, b) for a, b in zip(text.splitlines(), other.splitlines()) if a != b][:2])
@@ -250,10 +253,10 @@ def main():
     blk.need_babeltrace2()
     tap = blk.Tap()
     for name, lossy in (("kernel-small/trace", False), ("kernel-ust/trace", False), ("demo/trace", False),
-                        ("rotation/trace", False), ("snapshot/trace", False), ("lost/trace", True)):
-        trace = blk.find(*name.split("/"))
+                        ("rotation/trace", False), ("snapshot/trace", False), ("lost/trace", True),
+                        ("ctf2/kernel-small/trace", False), ("ctf2/kernel-ust/trace", False)):
+        trace = btparse.recording(tap, name)
         if not trace:
-            tap.skip(name, "not there")
             continue
         try:
             judge(tap, name, trace, lossy)

@@ -23,7 +23,7 @@ import blk
 import btparse
 
 TRACES = ["demo/trace", "kernel-small/trace", "kernel-ust/trace", "live/trace", "rotation/trace",
-          "public/uneven-streams"]
+          "ctf2/demo/trace", "ctf2/kernel-small/trace", "public/uneven-streams"]
 
 
 class Latency:

@@ -300,12 +300,16 @@ def public(tap, name):
 def main():
     blk.need_babeltrace2()
     tap = blk.Tap()
-    for name in ("demo", "kernel-small", "kernel-ust", "rotation", "live", "snapshot"):
-        trace = blk.find(name, "trace")
-        if not trace or not blk.truth(name):
-            tap.skip(name, "the trace or its truth is not there")
+    for name in ("demo", "kernel-small", "kernel-ust", "rotation", "live", "snapshot", "ctf2/demo",
+                 "ctf2/kernel-small", "ctf2/kernel-ust", "ctf2/rotation", "ctf2/snapshot"):
+        trace = btparse.recording(tap, name + "/trace")
+        if not trace:
             continue
-        offset, has_spans, partial = btparse.offset(trace), name != "kernel-small", name == "snapshot"
+        if not blk.truth(name):
+            tap.skip(name, "its truth is not there")
+            continue
+        what = os.path.basename(name)
+        offset, has_spans, partial = btparse.offset(trace), what != "kernel-small", what == "snapshot"
         events = btparse.events(trace)
         count = Recount(events)
         if has_spans:

@@ -22,11 +22,11 @@ import blk
 import btparse
 
 MS = 1000000
-NAMES = ("demo", "rotation", "live", "kernel-ust", "thumb", "crowd")
+NAMES = ("demo", "rotation", "live", "kernel-ust", "thumb", "crowd", "ctf2/demo", "ctf2/rotation", "ctf2/kernel-ust")
 # What the server does if its truth says nothing else.
 USUAL = {"lock_every": 9, "lock_ms": 60, "store_every": 13, "store_ms": 80, "encode_every": 11,
          "faults_from": 0}
-FIRST = {"demo": 350}       # the request that faults begin with, where the truth does not say it
+FIRST = {"demo": 350, "ctf2/demo": 350}       # the request that faults begin with, where the truth does not say it
 CPU = ("preempted_ns", "wakeup_ns")
 
 
