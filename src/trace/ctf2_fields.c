@@ -307,7 +307,9 @@ static struct ctf_node *read_bytes(struct reading *x, unsigned what)
 	node->t.is_text = what & IS_TEXT;
 	if (!(what & IS_DYNAMIC ? read_length_location(x, node) : read_length(x, node, 8)))
 		return NULL;
-	if (what & IS_TEXT ? !read_encoding(x, &node->t.encoding) : !read_roles(x, true, &node->t))
+	const char *media = NULL;
+	if (what & IS_TEXT ? !read_encoding(x, &node->t.encoding) : !read_roles(x, true, &node->t) ||
+	    !ctf2_text_of(x->v, &x->o, PROP_MEDIA_TYPE, x->at, false, &media))
 		return NULL;
 	if ((node->t.roles & CTF_ROLE_UUID) && (what & IS_DYNAMIC || node->t.length != 16)) {
 		fail(x, CORRUPT, "has the role of a uuid, and not 16 bytes");
@@ -666,6 +668,14 @@ static const struct field_class *class_of(struct ctf2 *v, const struct ctf2_prop
 	return NULL;
 }
 
+/* Unsigned integers and BLOBs have roles. */
+static bool check_roles(const struct reading *x, const struct field_class *c)
+{
+	bool may = ((c->read == read_integer || c->read == read_var) && !c->what) ||
+		   (c->read == read_bytes && !(c->what & IS_TEXT));
+	return may || !x->o.token[PROP_ROLES] || fail(x, CORRUPT, "has 'roles', which its type cannot have");
+}
+
 struct ctf_node *ctf2_field_class(struct ctf2 *v, uint32_t i, const struct ctf2_at *at)
 {
 	struct reading x = { .v = v, .at = at };
@@ -681,7 +691,7 @@ struct ctf_node *ctf2_field_class(struct ctf2 *v, uint32_t i, const struct ctf2_
 		node = read_alias(v, i, at);
 	} else if (ctf2_object(v, i, at, &x.o)) {
 		const struct field_class *c = class_of(v, &x.o, at);
-		node = c ? c->read(&x, c->what) : NULL;
+		node = c && check_roles(&x, c) ? c->read(&x, c->what) : NULL;
 	}
 	v->depth--;
 	return v->error ? NULL : node;

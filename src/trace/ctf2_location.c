@@ -133,14 +133,19 @@ static bool read_path(struct path *x, uint32_t i)
 	if (t->count > CTF_MAX_PATH)
 		return fail(x, BLK_TRACE_ERROR_UNSUPPORTED, "'path' has more than 16 parts");
 	uint32_t each = i + 1;
-	for (; x->n < t->count; x->n++) {
+	const char *name = NULL;
+	for (uint32_t k = 0; k < t->count; k++) {
 		const struct json_token *e = ctf2_token(v, each);
-		x->name[x->n] = NULL;
-		if (e->kind != JSON_NULL && !(x->name[x->n] = ctf2_string(v, each, x->at)))
+		name = e->kind == JSON_NULL ? NULL : ctf2_string(v, each, x->at);
+		if (!name && e->kind != JSON_NULL)
 			return false;
+		if (!name && x->n && x->name[x->n - 1])
+			x->n--;			/* out of the structure named before */
+		else
+			x->name[x->n++] = name;
 		each = e->next;
 	}
-	return x->name[x->n - 1] || fail(x, CORRUPT, "'path' ends with null");
+	return name || fail(x, CORRUPT, "'path' ends with null");
 }
 
 static bool search(struct path *x, bool has_origin)

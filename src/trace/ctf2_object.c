@@ -7,7 +7,7 @@
 static const char *const prop_name[N_PROPS] = {
 	[PROP_TYPE] = "type", [PROP_NAME] = "name", [PROP_NAMESPACE] = "namespace",
 	[PROP_UID] = "uid", [PROP_ID] = "id", [PROP_VERSION] = "version", [PROP_UUID] = "uuid",
-	[PROP_EXTENSIONS] = "extensions", [PROP_FIELD_CLASS] = "field-class",
+	[PROP_EXTENSIONS] = "extensions", [PROP_ATTRIBUTES] = "attributes", [PROP_FIELD_CLASS] = "field-class",
 	[PROP_ENVIRONMENT] = "environment", [PROP_PACKET_HEADER] = "packet-header-field-class",
 	[PROP_FREQUENCY] = "frequency", [PROP_ORIGIN] = "origin",
 	[PROP_OFFSET] = "offset-from-origin", [PROP_CLOCK_ID] = "default-clock-class-id",
@@ -107,7 +107,8 @@ bool ctf2_object(struct ctf2 *v, uint32_t i, const struct ctf2_at *at, struct ct
 		key = ctf2_token(v, key + 1)->next;
 	}
 	uint32_t none;
-	return ctf2_list_of(v, ret, PROP_EXTENSIONS, at, JSON_OBJECT, false, &none);
+	return ctf2_list_of(v, ret, PROP_EXTENSIONS, at, JSON_OBJECT, false, &none) &&
+	       ctf2_list_of(v, ret, PROP_ATTRIBUTES, at, JSON_OBJECT, false, &none);
 }
 
 /* ---- values ---- */

@@ -64,7 +64,7 @@ static void on_integer(void *data, const char *name, const struct ctf_type *t, u
 		return;
 	fields_put(a->to, &(struct field){
 		.kind = t->is_signed ? FIELD_SIGNED : FIELD_UNSIGNED, .scope = a->scope,
-		.base = t->base, .name = name, .value = value, .text = label,
+		.base = t->base, .name = name, .value = t->is_bool ? value != 0 : value, .text = label,
 		.len = label ? (uint32_t)strlen(label) : 0,
 	});
 }

@@ -115,8 +115,9 @@ def metadata_fragments(trace):
     for folder, _, files in os.walk(trace):
         if "metadata" in files:
             with open(os.path.join(folder, "metadata"), "rb") as f:
-                for part in f.read().split(b"\x1e")[1:]:
-                    yield json.loads(part)
+                data = f.read()
+            for part in data.split(b"\x1e")[1:] if data[:1] == b"\x1e" else ():
+                yield json.loads(part)
 
 
 def metadata_offsets(trace):

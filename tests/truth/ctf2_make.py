@@ -437,11 +437,11 @@ class Stream:
             add("packet-sequence-number", wide(32))
         if r.random() < 0.7:
             add("cpu_id", k.int(r.choice([8, 32]), False), "cpu_id")
-        for name, c in k.members(place, 1, 2):
-            members.append((name, c))
         r.shuffle(members)
-        # Lengths and selectors have to come before what refers to them.
-        members.sort(key=lambda x: not (x[1] in place.counters or x[1] in place.selectors))
+        at = 0
+        for member in k.members(place, 1, 2):   # in their order: they may refer to each other
+            at = r.randint(at, len(members)) + 1
+            members.insert(at - 1, member)
         self.context = Struct(members, r.choice([1, 8, 64])) if members else None
 
     def describe(self, meta):

@@ -136,6 +136,7 @@ int main(int argc, char **argv)
 	static const char *const names[] = {
 		"demo/trace", "kernel-small/trace", "kernel-ust/trace", "live/trace",
 		"lost/trace", "lost/trace-overwrite", "rotation/trace", "snapshot/trace",
+		"ctf2/demo/trace", "ctf2/lost/trace", "ctf2/ust-both/ctf-2",
 		"public/ros2", "public/uneven-streams", "public/scp_dest", "public/scp_src",
 		"public/flipping-endianness", "public/context-switches-ust",
 		"public/perf-taskset2", "public/glxgears-cyg-profile",

@@ -318,7 +318,8 @@ static void test_statedump(struct bench *b, const void *recording)
 int main(int argc, char **argv)
 {
 	static const char *const recordings[] = { "demo/trace", "kernel-ust/trace", "kernel-small/trace",
-						  "rotation/trace", "lost/trace", "snapshot/trace" };
+						  "rotation/trace", "lost/trace", "snapshot/trace",
+						  "ctf2/lost/trace", "ctf2/ust-both/ctf-2" };
 
 	g_test_init(&argc, &argv, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(recordings); i++) {

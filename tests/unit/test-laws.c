@@ -785,7 +785,7 @@ int main(int argc, char **argv)
 		"kernel-ust/trace", "lost/trace", "lost/trace-overwrite", "snapshot/trace",
 		"rotation/trace", "kernel-small/trace", "live/trace", "demo/trace", "pause/trace",
 		"public/uneven-streams", "public/scp_src",
-		"public/flipping-endianness",
+		"public/flipping-endianness", "ctf2/lost/trace", "ctf2/ust-both/ctf-2",
 	};
 	g_test_init(&argc, &argv, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
@@ -812,6 +812,9 @@ int main(int argc, char **argv)
 	}
 	g_test_add_data_func("/laws/cuts/public/glxgears-cyg-profile", "public/glxgears-cyg-profile",
 			     test_cuts);
+	g_test_add_data_func("/laws/counting/ctf2/lost/trace", "ctf2/lost/trace", test_counting);
+	g_test_add_data_func("/laws/ragged/ctf2/lost/trace", "ctf2/lost/trace", test_ragged);
+	g_test_add_data_func("/laws/ruled/ctf2/ust-both/ctf-2", "ctf2/ust-both/ctf-2", test_ruled);
 	g_test_add_func("/laws/silences", test_silences);
 	g_test_add_func("/laws/functions", test_functions);
 	g_test_add_func("/laws/functions-fast", test_functions_fast);

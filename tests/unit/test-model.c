@@ -400,6 +400,7 @@ int main(int argc, char **argv)
 {
 	static const char *const names[] = {
 		"kernel-ust/trace", "demo/trace", "lost/trace", "rotation/trace", "kernel-small/trace",
+		"ctf2/lost/trace",
 	};
 	g_test_init(&argc, &argv, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {

@@ -166,6 +166,7 @@ static struct account *of_files(const char *path)
 static const char *const traces[] = {
 	"demo/trace", "kernel-small/trace", "kernel-ust/trace", "live/trace", "lost/trace",
 	"lost/trace-overwrite", "rotation/trace", "snapshot/trace", "ust-fields/trace",
+	"ctf2/lost/trace", "ctf2/ust-both/ctf-2",
 };
 
 /* Everything is there before anybody asks: not only the same records, in the same places. */

@@ -157,7 +157,7 @@ static void assert_same(const struct account *a, const struct account *b)
 
 static const char *const traces[] = {
 	"demo/trace", "kernel-small/trace", "kernel-ust/trace", "live/trace", "lost/trace",
-	"lost/trace-overwrite", "lost", "rotation/trace", "snapshot/trace",
+	"lost/trace-overwrite", "lost", "rotation/trace", "snapshot/trace", "ctf2/lost/trace", "ctf2/ust-both/ctf-2",
 };
 
 static int compare_instants(const void *a, const void *b)
@@ -602,7 +602,8 @@ static void test_garbage(void)
 /* Without its index a trace reads the same; all packets are found by a walk. */
 static void test_no_index(void)
 {
-	static const char *const names[] = { "kernel-small/trace", "lost/trace", "kernel-ust/trace" };
+	static const char *const names[] = { "kernel-small/trace", "lost/trace", "kernel-ust/trace",
+					     "ctf2/lost/trace" };
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
 		g_autofree char *dir = copy_of(names[i]);
 		if (!dir)

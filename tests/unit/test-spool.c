@@ -217,7 +217,9 @@ static void test_whole(const void *recording)
 		g_assert_cmpuint(status.dropped + status.refused, ==, 0);
 		g_assert_cmpint(status.from_ns, <, status.to_ns);
 		spool_unref(spool);
-		for (int bt2 = 0; bt2 < 2; bt2++) {
+		/* Older versions of babeltrace2 cannot read CTF 2. */
+		int n_readers = g_str_has_prefix(recording, "ctf2/") ? 1 : 2;
+		for (int bt2 = 0; bt2 < n_readers; bt2++) {
 			g_autofree char *expected = recording_records(recording, bt2);
 			g_autofree char *got = records(path, bt2);
 			g_assert_cmpstr(expected, ==, got);
@@ -556,7 +558,7 @@ static void test_cannot(void)
 int main(int argc, char **argv)
 {
 	static const char *const recordings[] = { "demo/trace", "kernel-ust/trace", "lost/trace",
-						  "snapshot/trace" };
+						  "snapshot/trace", "ctf2/lost/trace" };
 
 	g_test_init(&argc, &argv, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(recordings); i++) {
