@@ -187,7 +187,7 @@ install: all man
 	install -D -m 644 $(BUILD)/blktop.1 '$(DESTDIR)$(PREFIX)/share/man/man1/blktop.1'
 	install -D -m 644 completions/blktop.bash '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/blktop'
 	install -D -m 644 completions/_blktop '$(DESTDIR)$(ZSHDIR)/_blktop'
-	cd tests/traces && find demo/trace -type f -exec install -D -m 644 '{}' '$(DESTDIR)$(PREFIX)/share/blktop/{}' ';'
+	cd tests/traces/ctf2 && find demo/trace -type f -exec install -D -m 644 '{}' '$(DESTDIR)$(PREFIX)/share/blktop/{}' ';'
 
 uninstall: uninstall-blkin
 	rm -f '$(DESTDIR)$(PREFIX)/bin/blktop' '$(DESTDIR)$(PREFIX)/share/man/man1/blktop.1' \

@@ -281,7 +281,7 @@ char *input_find_demo(GError **error)
 	/* The one that belongs to this very program first: beside its sources, or where
 	 * `make install` put it, wherever that was moved since. */
 	char *places[] = {
-		g_build_filename(root, "tests", "traces", "demo", "trace", NULL),
+		g_build_filename(root, "tests", "traces", "ctf2", "demo", "trace", NULL),
 		g_build_filename(root, "share", "blktop", "demo", NULL),
 		g_build_filename(BLKTOP_DATADIR, "demo", NULL),
 	};
@@ -294,7 +294,7 @@ char *input_find_demo(GError **error)
 	}
 	if (!found)
 		g_set_error(error, g_quark_from_static_string("blk-input"), 0,
-			    "the bundled recording is neither in %s/demo nor in %s/tests/traces/demo",
+			    "the bundled recording is neither in %s/demo nor in %s/tests/traces/ctf2/demo",
 			    BLKTOP_DATADIR, root);
 	return found;
 }

@@ -25,7 +25,10 @@ static void prepare(struct app *app, struct place *p)
 			break;
 		}
 	}
-	/* Nothing slow to stand on: begin where there are rows. */
+	/* Until a key is pressed the cursor is in the slowest, or in the first table that has
+	 * rows; the next second shown may have slow ones. */
+	if (!app->touched)
+		p->pane = PANE_SLOWEST;
 	if (!place_focus(p).rows->rows->len && !app->touched) {
 		for (int i = 0; i < OVERVIEW_PANES; i++) {
 			if (place_pane(p, i).rows->rows->len) {

@@ -12,6 +12,8 @@
  *     fed     merge, of the same packets fed from memory
  *     seek    the first events at 100 instants, at random
  *     index   opening: metadata, classes, packet index
+ *     metadata  only the metadata file of one trace directory: read, parsed, all event
+ *             classes compiled; records are event classes
  *     cuts    instants that cut the trace in pieces of about equal bytes
  */
 #include "lib/fed.h"
@@ -84,6 +86,7 @@ static struct native *open_native(const struct bench *b)
 struct scan {			/* of one trace directory */
 	struct ctf_meta *meta;
 	GPtrArray *decoders;
+	size_t bytes;		/* of the metadata file */
 };
 
 struct mapped {
@@ -110,6 +113,7 @@ static struct scan *open_scan(struct bench *b, const char *dir)
 	s->decoders = g_ptr_array_new();
 	g_file_get_contents(path, &text, &n, &error);
 	check(error);
+	s->bytes = n;
 	ctf_meta_append(s->meta, text, n, &error);
 	check(error);
 	for (guint i = 0; i < s->meta->streams->len; i++) {
@@ -181,7 +185,7 @@ static uint64_t scan_packet(const struct ctf_decoder *d, const struct ctf_packet
 {
 	uint64_t pos = p->header_bits, end = p->content_bits, clock = p->begin, id, n = 0;
 
-	while (pos < end && ctf_header_read(&d->header, bytes, &pos, end, &clock, &id)) {
+	while (pos < end && ctf_header_read(&d->header, bytes, &pos, end, &clock, &id, run->regs)) {
 		const struct ctf_class *c = ctf_decoder_class(d, id);
 		if (!c)
 			break;
@@ -283,6 +287,28 @@ static void run_fed(struct bench *b)
 	}
 }
 
+static void free_scan(struct scan *s)
+{
+	g_ptr_array_set_free_func(s->decoders, (GDestroyNotify)ctf_decoder_free);
+	g_ptr_array_free(s->decoders, TRUE);
+	ctf_meta_free(s->meta);
+	g_free(s);
+}
+
+static void run_metadata(struct bench *b)
+{
+	b->layouts = layouts_new();
+	b->matcher = blk_matcher_new(b->rows, 0);
+	struct scan *s = open_scan(b, b->path);
+
+	b->bytes = s->bytes;
+	for (guint i = 0; i < s->meta->streams->len; i++)
+		b->records += ((struct ctf_stream_class *)s->meta->streams->pdata[i])->events->len;
+	free_scan(s);
+	blk_matcher_free(b->matcher);
+	g_hash_table_unref(b->layouts);
+}
+
 static void run_index(struct bench *b)
 {
 	native_free(open_native(b));
@@ -363,7 +389,8 @@ static const struct mode {
 	{ "sum", true, run_sum, NULL }, { "scan", true, run_scan, NULL },
 	{ "merge", false, run_merge, NULL }, { "model", false, run_model, NULL },
 	{ "fed", false, run_fed, NULL },
-	{ "index", false, run_index, NULL }, { "seek", false, NULL, print_seeks },
+	{ "index", false, run_index, NULL }, { "metadata", false, run_metadata, NULL },
+	{ "seek", false, NULL, print_seeks },
 	{ "cuts", false, NULL, print_cuts },
 };
 

@@ -6,9 +6,11 @@ the pairs' ratios counts, so the machine's speed does not matter much. Of what o
 does CPU time counts, of what the user waits for the best of some tries. The trace is $BLKTOP_BENCH_TRACE (a directory or a .tar.xz), else
 ../shared/traces/kernel-busy-part.tar.xz beside the source tree; without it the parts
 that need it are skipped. $BENCH_RUNS pairs of each (5). Long traces are made of it below
-BUILD/bench-trace and removed in the end (BENCH_KEEP=1 keeps them).
+BUILD/bench-trace and removed in the end (BENCH_KEEP=1 keeps them); the pair of CTF 1.8 and
+CTF 2 that record-pair makes there stays.
 
     bench.py                 the trace itself, and 1 GB of it
+    bench.py --formats       only CTF 2 against CTF 1.8 (make bench-pair)
     bench.py --sizes 10G     10 GB of it (make bench-big)
     bench.py --check         instructions an event against tests/bench/instructions
     bench.py --record        writes that file
@@ -35,6 +37,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDED = os.path.join(HERE, "instructions")
 SMALL = os.path.join(HERE, "..", "traces", "kernel-small", "trace")
 
+RECORD_PAIR = os.path.join(HERE, "record-pair")
+METADATA = (            # format, the directory with the metadata, ms that it may take
+    ("CTF 1.8", os.path.join(SMALL, "kernel"), 0),
+    ("CTF 2", os.path.join(HERE, "..", "traces", "ctf2", "demo", "trace", "kernel"), 10))
+
 SPEED_BAR = 20          # times faster than babeltrace2 -o dummy
 THREADS_BAR = 0.85      # of what two independent readers of a half each reach
 MEMORY_BUDGET = 128     # MiB given to the screen
@@ -47,6 +54,7 @@ TEXTS_BUDGET = 256      # and to one whose spans have a text each that no other 
 FRAMES_BAR = 20         # a second, of a waterfall that scrolls
 FRAMES = 200            # of it that are timed: 250 pages, less one, are there
 SEEK_BAR = 20           # ms until the events of any instant are there
+CTF2_BAR = 1.05         # of the time of the same event in CTF 1.8
 REGRESSION_BAR = 1.05   # instructions an event, against what is recorded
 GIGA = 1 << 30
 
@@ -177,6 +185,55 @@ def speed(tools, trace, events, runs):
         ns = statistics.median(seconds[name]) / events * 1e9
         bar = f"(bar {SPEED_BAR} x)" if name == model else ""
         line(f"{name}, {ns:.0f} ns/event", f"{ratio:.1f} x faster", bar, not bar or ratio >= SPEED_BAR)
+
+
+def alternate(tools, mode, traces, runs):
+    """ns an event of both traces, by turns, and the median of the pairs' ratios (second : first)."""
+    ns = ([], [])
+    for run in range(runs + 1):
+        for which in (0, 1) if run % 2 else (1, 0):
+            found = tools.figures("bench-native", mode, traces[which])["ns_per_event"]
+            if run:  # the first warms the cache
+                ns[which].append(found)
+    return [statistics.median(of) for of in ns], statistics.median(b / a for a, b in zip(*ns))
+
+
+def pair(tools, runs):
+    """An event of CTF 2 against CTF 1.8: one run that two sessions recorded (record-pair)."""
+    what = "an event of CTF 2, of one of CTF 1.8"
+    where = os.path.join(tools.build, "bench-trace", "pair")
+    if not os.path.exists(where):
+        print("recording one run in CTF 1.8 and CTF 2: some minutes", flush=True)
+        made = subprocess.run([RECORD_PAIR, where], stderr=subprocess.PIPE, text=True, check=False)
+        if made.returncode != 0:
+            skipped(what, (made.stderr.strip() or "record-pair failed").rsplit("\n", 1)[-1])
+            return
+    traces = [os.path.join(where, name) for name in ("ctf-1.8", "ctf-2")]
+    with open(os.path.join(where, "events"), encoding="ascii") as f:
+        wanted = int(f.read())
+    events = [tools.figures("bench-native", "scan", trace)["events"] for trace in traces]
+    line("events emitted, read in CTF 1.8 and in CTF 2", f"{wanted / 1e6:.2f} million", f"({events[0]:.0f}, {events[1]:.0f})",
+         events == [wanted, wanted])
+    for mode, of, bar in (("merge", "decode + merge", 0), ("model", "decode + merge + whole model", CTF2_BAR)):
+        ns, ratio = alternate(tools, mode, traces, runs)
+        line(f"{what}: {of}", f"{ratio:.3f}", f"({ns[1]:.0f} : {ns[0]:.0f} ns{f', bar {bar}' if bar else ''})",
+             not bar or ratio <= bar)
+
+
+def metadata(tools, runs):
+    """Reading, parsing and compiling the metadata of kernel traces."""
+    for what, path, bar in METADATA:
+        size = os.path.getsize(os.path.join(path, "metadata"))
+        what = f"opening the kernel's metadata, {what}, {size / 1000:.0f} kB"
+        found = tools.figures("bench-native", "metadata", "--repeat", 10 * runs, path)
+        line(what, f"{found['ms']:.1f} ms", f"({found['records']:.0f} event classes{f', bar {bar} ms' if bar else ''})",
+             not bar or found["ms"] <= bar)
+
+
+def formats(tools, runs):
+    print("Formats", flush=True)
+    metadata(tools, runs)
+    pair(tools, runs)
 
 
 def threads(tools, trace, runs):
@@ -442,27 +499,16 @@ def long_trace(tools, trace, size):
         forget(target)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--blktop", default="build/blktop")
-    parser.add_argument("--build", default="build")
-    parser.add_argument("--sizes", default="1,1G", help="1: the trace as it is; 1G, 10G: so much of it (1,1G)")
-    parser.add_argument("--check", action="store_true", help="only the instructions, against those recorded")
-    parser.add_argument("--record", action="store_true", help="only the instructions: records them")
-    args = parser.parse_args()
-    tools = Tools(args.build, args.blktop)
-    runs = int(os.environ.get("BENCH_RUNS", "5"))
-    sizes = args.sizes.split(",")
-    trace, why = (None, "") if args.check or args.record else find_trace(args.build)
-    if not (args.check or args.record):
-        views(tools)
+def all_rows(tools, sizes, runs):
+    trace, why = find_trace(tools.build)
+    views(tools)
+    formats(tools, runs)
     if why:
         skipped("all that needs a busy trace", why)
-    if not (args.check or args.record):
-        print("Spans", flush=True)
-        span_costs(tools, runs)
-        scrolling(tools)
-        span_memory(tools, 10 if "10G" in sizes else 3)
+    print("Spans", flush=True)
+    span_costs(tools, runs)
+    scrolling(tools)
+    span_memory(tools, 10 if "10G" in sizes else 3)
     for size in sizes if trace else []:
         if size == "1":
             the_trace(tools, trace, runs)
@@ -470,8 +516,26 @@ def main():
             long_trace(tools, trace, size)
     if trace and "10G" not in sizes:
         skipped("10 GB of it", "make bench-big")
-    print("Instructions", flush=True)
-    check_instructions(tools, args.record)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--blktop", default="build/blktop")
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--sizes", default="1,1G", help="1: the trace as it is; 1G, 10G: so much of it (1,1G)")
+    parser.add_argument("--formats", action="store_true", help="only CTF 2 against CTF 1.8")
+    parser.add_argument("--check", action="store_true", help="only the instructions, against those recorded")
+    parser.add_argument("--record", action="store_true", help="only the instructions: records them")
+    args = parser.parse_args()
+    tools = Tools(args.build, args.blktop)
+    runs = int(os.environ.get("BENCH_RUNS", "5"))
+    if args.formats:
+        formats(tools, runs)
+    else:
+        if not (args.check or args.record):
+            all_rows(tools, args.sizes.split(","), runs)
+        print("Instructions", flush=True)
+        check_instructions(tools, args.record)
     print(f"missed: {', '.join(missed)}" if missed else "every bar is reached")
     sys.exit(1 if missed else 0)
 

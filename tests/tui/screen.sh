@@ -130,22 +130,38 @@ for term in xterm screen linux vt100 dumb; do
 	wait_for "rc=0" || result 1 "leaves with TERM=$term"
 done
 
-# The walk, on the real thing: from the start to the reason and the exported file.
+# The walk of the README, on the real thing: from the start to the reason and the exported file.
 demo=$PWD/tests/traces/demo
-if [ ! -x "$BLKTOP" ] || [ ! -d "$demo" ]; then
-	skip "the walk on the demo" "$BLKTOP or $demo is missing"
+walk=$PWD/tests/traces/ctf2/demo
+if [ ! -x "$BLKTOP" ] || [ ! -d "$walk" ]; then
+	skip "the walk on the demo" "$BLKTOP or $walk is missing"
 else
 	shell
-	keys "$(realpath "$BLKTOP") '$demo'; echo rc=\$?" Enter
+	keys "$(realpath "$BLKTOP") --config none --utc --demo; echo rc=\$?" Enter
 	# With a sanitizer, and others working beside us, it may take its time.
 	until_true shows "usual"
 	end=$((SECONDS + 120))
 	until shows "PAUSED" || [ $SECONDS -ge $end ]; do sleep 0.1; done
-	wait_for "PAUSED" && wait_for "SLOWEST + OPEN"
-	result $? "opens the demo paused on its worst second"
-	keys Enter
+	wait_for "PAUSED" && wait_for "▶16d47039 thumbnail"
+	result $? "opens the demo paused on its worst second, the cursor on the slowest request"
+	keys b -12s Enter
+	wait_for "▶0caffbf2 thumbnail"
+	result $? "b -12s: the first fault"
+	keys Down Down
+	wait_for "▶74a7806c thumbnail" && keys Enter
 	wait_for "WHY" && wait_for "PINNED"
 	result $? "Enter: why"
+	# The README's screen, all its lines.
+	sed -n '/^Overview › /,/^```/p' README.md | grep -v '^```' >"$work/readme"
+	as_readme() { t capture-pane -t now -p | cmp -s - "$work/readme"; }
+	until_true as_readme
+	result $? "and the screen is the README's"
+	woken() { shows "woken by thumbd-w3/286" && shows "› 0caffbf2a7a31e9f"; }
+	keys w
+	until_true woken
+	result $? "w: the request that held the lock"
+	keys Escape
+	wait_for "  (demo kernel+ust)"
 	keys e
 	until_true test -n "$(find "$work" -name 'blktop-*.json' -print -quit)" ||
 		until_true compgen -G "$work/blktop-*.json" >/dev/null

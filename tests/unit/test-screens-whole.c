@@ -527,6 +527,43 @@ static void test_done(void)
 	stop(&f);
 }
 
+/* Two seconds: one request in the first, only work in both. */
+static struct timeline *work_after_request(void)
+{
+	struct fake *f = fake_new();
+	uint32_t t = fake_thread(f, 0, 100, 100, "alpha");
+
+	fake_span(f, &(struct fake_span){ .trace = 0x1234, .id = 0x1234, .name = "request",
+		.service = "web", .thread = t, .begin = 100 * FAKE_MS, .end = 300 * FAKE_MS,
+		.state = SPAN_COMPLETE });
+	for (unsigned i = 0; i < 2; i++)
+		fake_cell(fake_second(f, i), t)->part[PART_USER] = 100 * FAKE_MS;
+	return fake_done(f);
+}
+
+/* The last second has processes alone, and is shown first. The cursor does not stay in
+ * their table when the worst second is known. */
+static void test_done_after_idle(void)
+{
+	struct fixture f = { .options = { .start_view = "overview" } };
+
+	begin();
+	seen.outline = outline_new(0, 2);
+	seen.preview = work_after_request();
+	seen.window.from_ns = FAKE_T0 + FAKE_S;
+	seen.window.to_ns = FAKE_T0 + 2 * FAKE_S;
+	start(&f, work_after_request(), 24, 80);
+	take(&f);
+	check(&f, "06:08:36 loading", true);
+	check(&f, "▶alpha", true);
+	seen.phase = UI_DONE;
+	seen.hard_to = INT64_MAX;
+	take(&f);
+	check(&f, "06:08:35 PAUSED", true);
+	check(&f, "▶00000000 request", true);
+	stop(&f);
+}
+
 static void test_every_key(void)
 {
 	struct timeline *(*const stages[])(void) = {
@@ -673,6 +710,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/whole/stop", test_stop);
 	g_test_add_func("/whole/play", test_play);
 	g_test_add_func("/whole/done", test_done);
+	g_test_add_func("/whole/done-after-idle", test_done_after_idle);
 	g_test_add_func("/whole/every-key", test_every_key);
 	g_test_add_func("/whole/kept", test_kept);
 	g_test_add_func("/whole/not-kept", test_not_kept);
