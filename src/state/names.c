@@ -81,26 +81,24 @@ static const struct version *table_find(const struct table *t, int64_t fd, uint6
 	return list->len && first->dumped ? first : NULL;
 }
 
-#define MAX_ANCESTORS 64
+/* Forks in forks through which a descriptor is followed; behind more it has no name. */
+#define MAX_ANCESTORS 256
 
 static uint32_t table_lookup(struct table *t, int64_t fd, uint64_t seq, bool *ret_cloexec)
 {
+	bool has_execed = false;	/* a descendant, after it inherited the descriptor */
+	t = table_real(t);
 	for (int depth = 0; t && depth < MAX_ANCESTORS; depth++) {
-		t = table_real(t);
 		const struct version *v = table_find(t, fd, seq);
 		if (v) {
-			bool gone = v->cloexec && exec_between(t, v->seq, seq);
+			bool closed = v->cloexec && (has_execed || exec_between(t, v->seq, seq));
 			if (ret_cloexec)
 				*ret_cloexec = v->cloexec;
-			return gone ? ID_NONE : v->file;
+			return closed ? ID_NONE : v->file;
 		}
-		uint64_t forked = t->parent_seq;
-		struct table *parent = table_real(t->parent);
-		if (!parent)
-			break;
-		bool cloexec = false;
-		uint32_t file = table_lookup(parent, fd, MIN(seq, forked), &cloexec);
-		return file != ID_NONE && cloexec && exec_between(t, forked, seq) ? ID_NONE : file;
+		has_execed = has_execed || exec_between(t, t->parent_seq, seq);
+		seq = MIN(seq, t->parent_seq);
+		t = table_real(t->parent);
 	}
 	return ID_NONE;
 }

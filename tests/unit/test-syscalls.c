@@ -233,6 +233,51 @@ static void test_openat2(void)
 	g_assert_nonnull(strstr(was, "\nlocalhost,7,a,/srv/?,file,2,0,9,0,"));
 }
 
+static void add_fork(GString *s, unsigned ts, int parent, int child)
+{
+	g_string_append_printf(s, "%u 0 sched_process_fork ctx.tid=%d parent_tid=%d child_tid=%d parent_pid=%d "
+			       "child_pid=%d child_comm=\"a\"\n", ts, parent, parent, child, parent, child);
+}
+
+static void add_read(GString *s, unsigned ts, int tid, int fd)
+{
+	g_string_append_printf(s, "%u 0 syscall_entry_read ctx.tid=%d ctx.pid=%d fd=%d count=8\n"
+			       "%u 0 syscall_exit_read ctx.tid=%d ctx.pid=%d ret=1\n", ts, tid, tid, fd,
+			       ts + 1, tid, tid);
+}
+
+/* What closes on exec is closed for those who inherited it over several forks, too. */
+static void test_inherited(void)
+{
+	static const char begin[] =
+		"1 0 syscall_entry_openat ctx.tid=7 ctx.pid=7 dfd=-100 filename=\"/open\" flags=0\n"
+		"2 0 syscall_exit_openat ctx.tid=7 ctx.pid=7 ret=3\n"
+		"3 0 syscall_entry_openat ctx.tid=7 ctx.pid=7 dfd=-100 filename=\"/cloexec\" flags=524288\n"
+		"4 0 syscall_exit_openat ctx.tid=7 ctx.pid=7 ret=4\n";
+	g_autoptr(GString) s = g_string_new(begin);
+	add_fork(s, 10, 7, 8);
+	add_fork(s, 11, 8, 9);
+	add_read(s, 20, 9, 4);		/* still open */
+	g_string_append(s, "30 0 sched_process_exec ctx.tid=9 filename=\"/bin/b\" tid=9 old_tid=9\n");
+	add_read(s, 40, 9, 3);
+	add_read(s, 50, 9, 4);
+	g_autofree char *text = account(s->str);
+	g_assert_nonnull(strstr(text, "\nlocalhost,9,a,/open,file,1,0,1,0,"));
+	g_assert_nonnull(strstr(text, ",/cloexec,file,1,0,1,0,"));
+	g_assert_nonnull(strstr(text, "\nlocalhost,9,a,fd 4,unknown,1,0,1,0,"));
+}
+
+/* Forks in forks, without end: the stack stays. */
+static void test_ancestors(void)
+{
+	g_autoptr(GString) s = g_string_new(NULL);
+	for (unsigned i = 0; i < 150000; i++)
+		add_fork(s, i + 1, (int)i + 1, (int)i + 2);
+	add_read(s, 200000, 150001, 3);
+	g_autofree char *text = account(s->str);
+	g_assert_nonnull(strstr(text, "fd 3,unknown,1,0,1,0,"));
+}
+
 /* ---- the log ---- */
 
 static void keep_line(void *data, struct journal_line *l)
@@ -316,6 +361,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/syscalls/story", test_story);
 	g_test_add_func("/syscalls/openat2", test_openat2);
 	g_test_add_func("/syscalls/log", test_log);
+	g_test_add_func("/syscalls/inherited", test_inherited);
+	g_test_add_func("/syscalls/ancestors", test_ancestors);
 	g_test_add_func("/syscalls/names-are-read", test_names_are_read);
 	return g_test_run();
 }
