@@ -173,7 +173,8 @@ static bool read_entry(const struct ctf_index *x, const uint8_t *e, size_t lengt
 		p.has_seq = first->has_seq;
 	}
 	if (p.offset != x->oldest_end || p.packet_bits % 8 || p.packet_bits / 8 == 0 ||
-	    p.packet_bits / 8 > x->size - x->oldest_end || p.content_bits > p.packet_bits ||
+	    p.packet_bits / 8 > x->size - x->oldest_end || p.packet_bits / 8 > CTF_MOST_PACKET ||
+	    p.content_bits > p.packet_bits ||
 	    p.content_bits < first->header_bits || p.stream_id != first->stream_id)
 		return false;
 	if (p.has_begin && p.has_end && (p.end < p.begin || p.end == 0))

@@ -215,6 +215,9 @@ static bool set_sizes(const struct header *h, uint64_t left, struct ctf_packet *
 	if (packet % 8)
 		return wrong(error, "the packet's size is no whole number of bytes (%" PRIu64
 			     " bits)", packet);
+	if (packet / 8 > CTF_MOST_PACKET)
+		return wrong(error, "the packet's size of %" PRIu64 " bytes is more than %u MiB", packet / 8,
+			     CTF_MOST_PACKET >> 20);
 	if (content > packet || content < h->pos)
 		return wrong(error, "the packet's content of %" PRIu64 " bits does not fit its "
 			     "size of %" PRIu64, content, packet);

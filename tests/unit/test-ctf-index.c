@@ -337,6 +337,7 @@ static void test_sizes_refused(struct fixture *f, const void *unused)
 		{ .content_bits = HEADER_BYTES * 8 - 8 },	/* less than its header */
 		{ .packet_bits = PACKET * 8 - 1 },		/* no whole bytes */
 		{ .packet_bits = 80, .content_bits = 80 },
+		{ .packet_bits = (uint64_t)(CTF_MOST_PACKET + 1) * 8 },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(specs); i++) {
