@@ -2,7 +2,8 @@
 /*
  * The hot loop for what is usual: whole packets of which nothing is clamped or left out,
  * classes that were met before, nothing at a second's end. What is unusual is left to
- * native_cursor.c.
+ * native_cursor.c. Such packets have no general event headers: no registers are needed to
+ * read one (struct ctf_header).
  */
 #include "trace/native_cursor.h"
 
@@ -80,7 +81,7 @@ static inline G_ALWAYS_INLINE void run(struct native_cursor *k, enum ctf_fast fa
 	const uint64_t limit = clock + ((uint64_t)stop - (uint64_t)here);
 	while (out < full) {
 		uint64_t at = pos, now = clock, id, next;
-		if (!ctf_header_read_as(header, fast, base, &at, end, &now, &id, k->run.regs) || id >= n_ids ||
+		if (!ctf_header_read_as(header, fast, base, &at, end, &now, &id, NULL) || id >= n_ids ||
 		    now - clock >= limit - clock)	/* too late, or earlier than the last */
 			break;
 		__builtin_prefetch(base + (at >> 3) + AHEAD);
@@ -131,7 +132,7 @@ void native_skip_plain(struct native_cursor *k)
 	for (;;) {
 		uint64_t at = pos, now = clock, id, next;
 		const struct ctf_class *c = NULL;
-		if (ctf_header_read(&d->header, k->base, &at, k->end, &now, &id, k->run.regs) && id < d->n_ids)
+		if (ctf_header_read(&d->header, k->base, &at, k->end, &now, &id, NULL) && id < d->n_ids)
 			c = d->by_id[id];
 		if (!c || now < clock || (int64_t)(base_ns + now) >= stop)
 			break;

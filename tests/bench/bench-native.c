@@ -184,8 +184,9 @@ static uint64_t scan_packet(const struct ctf_decoder *d, const struct ctf_packet
 			    const uint8_t *bytes, struct ctf_run *run)
 {
 	uint64_t pos = p->header_bits, end = p->content_bits, clock = p->begin, id, n = 0;
+	uint64_t *const regs = run->regs;
 
-	while (pos < end && ctf_header_read(&d->header, bytes, &pos, end, &clock, &id, run->regs)) {
+	while (pos < end && ctf_header_read(&d->header, bytes, &pos, end, &clock, &id, regs)) {
 		const struct ctf_class *c = ctf_decoder_class(d, id);
 		if (!c)
 			break;
