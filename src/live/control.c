@@ -235,6 +235,7 @@ static bool add_channel(const struct making *m, GError **error)
 	if (!channel)
 		return fail(error, "cannot describe channel '%s'", m->c->name);
 	g_strlcpy(channel->name, m->c->name, sizeof channel->name);
+	channel->enabled = 1;		/* LTTng 2.16 makes it disabled without that */
 	channel->attr.subbuf_size = m->c->subbuf_bytes;
 	channel->attr.num_subbuf = m->c->n_subbufs;
 	channel->attr.tracefile_size = m->p->file_bytes;
@@ -301,6 +302,7 @@ static void describe_event(const struct making *m, const struct plan_event *e,
 	};
 	ev->type = types[e->kind];
 	g_strlcpy(ev->name, e->name, sizeof ev->name);
+	ev->enabled = 1;
 	ev->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;
 	ev->loglevel = -1;
 	if (m->domain == PLAN_UST && m->p->loglevel >= 0) {

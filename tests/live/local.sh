@@ -21,7 +21,7 @@ here() {
 	"$LAB/lab-run" timeout 60 "$blktop" "$@" >"$work/out.$out" 2>"$work/out.$out.err" </dev/null
 }
 sessions() { "$LAB/lab-run" lttng --no-sessiond list 2>/dev/null; }
-is_listed() { sessions | grep -q " $1 "; }
+is_listed() { sessions | grep -q "[ \`]$1[ \`]"; }	# LTTng from 2.15 on quotes the name
 is_unlisted() { ! is_listed "$1"; }
 is_gone() { ! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status"; }
 has() { grep -qF -- "$2" "$work/out.$1"; }
