@@ -3,7 +3,7 @@
 usage: hold.py RELAY_PORT PORT_FILE FLAG_FILE NAME
 
 While FLAG_FILE exists, the viewer is told "nothing yet" of every stream whose name ends in NAME; all
-else goes through, a request at a time. Speaks the viewer's protocol up to minor 14.
+else goes through, a request at a time. Speaks the viewer's protocol up to minor 15.
 """
 import os
 import socket
@@ -11,8 +11,8 @@ import struct
 import sys
 import threading
 
-LIST, ATTACH, INDEX, PACKET, METADATA, NEWS = 2, 3, 4, 5, 6, 7
-FIXED = {1: 20, 8: 4, 9: 4, INDEX: 64}
+CONNECT, LIST, ATTACH, INDEX, PACKET, METADATA, NEWS = 1, 2, 3, 4, 5, 6, 7
+FIXED = {CONNECT: 20, 8: 4, 9: 4, INDEX: 64}
 SESSION, STREAM = 4 + 8 + 4 + 4 + 64 + 255, 8 + 8 + 4 + 4096 + 255
 RETRY = bytes(56) + struct.pack(">II", 2, 0)
 
@@ -30,7 +30,17 @@ def take(sock, n):
 class Connection:
     def __init__(self, viewer, relay, flag, name):
         self.viewer, self.relay, self.flag, self.name = viewer, relay, flag, name.encode()
-        self.held = set()
+        self.held, self.minor = set(), 0
+
+    def sessions(self, n):
+        """The entries of a list: from minor 15 on with the lengths of the names."""
+        if self.minor < 15:
+            return take(self.relay, n * SESSION)
+        data = b""
+        for _ in range(n):
+            head = take(self.relay, 32)
+            data += head + take(self.relay, sum(struct.unpack(">II", head[20:28])))
+        return data
 
     def streams(self, data):
         for at in range(0, len(data), STREAM):
@@ -46,7 +56,7 @@ class Connection:
             return take(relay, FIXED[command])
         if command == LIST:
             head = take(relay, 4)
-            return head + take(relay, struct.unpack(">I", head)[0] * SESSION)
+            return head + self.sessions(struct.unpack(">I", head)[0])
         if command in (ATTACH, NEWS):
             head = take(relay, 8)
             status, n = struct.unpack(">II", head)
@@ -72,7 +82,10 @@ class Connection:
                     self.viewer.sendall(RETRY)
                     continue
                 self.relay.sendall(head + payload)
-                self.viewer.sendall(self.reply(command))
+                answer = self.reply(command)
+                if command == CONNECT:      # both speak the lower minor
+                    self.minor = min(struct.unpack(">I", x[12:16])[0] for x in (payload, answer))
+                self.viewer.sendall(answer)
         except (EOFError, OSError):
             pass
         finally:
