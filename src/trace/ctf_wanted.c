@@ -82,13 +82,25 @@ static bool leaf_kind(const struct ctf_type *t, struct ctf_wanted *w)
 	return true;
 }
 
+/* What is optional has no name of its own. NULL: too deep. */
+static const struct ctf_type *into_optional(const struct ctf_type *t, struct ctf_wanted *w)
+{
+	while (t && t->kind == CTF_OPTIONAL) {
+		if (w->n_ways == CTF_MAX_WAYS)
+			return NULL;
+		w->way[w->n_ways++] = 0;
+		t = t->field[0].type;
+	}
+	return t;
+}
+
 static bool resolve(const struct ctf_type *t, const char *path, const char *end, struct ctf_wanted *w)
 {
 	w->n_ways = 0;
 	while (t && path < end) {
 		if (w->n_ways == CTF_MAX_WAYS)
 			return false;
-		t = step_down(t, &path, end, &w->way[w->n_ways++]);
+		t = into_optional(step_down(t, &path, end, &w->way[w->n_ways++]), w);
 	}
 	return t && leaf_kind(t, w);
 }

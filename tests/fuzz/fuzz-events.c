@@ -7,7 +7,8 @@
  * event is read with programs for several subscription tables; they have to end where
  * the walk ends, or not fit where it does not, and hand out the values it saw.
  *
- * Metadata: those below, made up of what real traces seldom have, then recorded ones.
+ * Metadata: those below, made up of what real traces seldom have, then recorded ones; or, behind
+ * a first byte of 255, the input's own in CTF 2, up to a zero.
  */
 #include <string.h>
 
@@ -82,7 +83,8 @@ static const char *const made_up[] = {
 
 static const char *const recorded[] = {
 	"kernel-small/trace/kernel", "kernel-ust/trace/ust/uid/0/64-bit",
-	"ust-fields/trace/uid/ust/uid/47113/64-bit",
+	"ust-fields/trace/uid/ust/uid/47113/64-bit", "ctf2/lost/trace/kernel",
+	"ctf2/ust-both/ctf-2/ust/uid/0/64-bit",
 };
 
 struct table {
@@ -109,36 +111,61 @@ static uint32_t number(void *data, const char *name, uint16_t row, const char *c
 	return 0;
 }
 
-static void add_meta(const char *bytes, size_t n)
+static void meta_clear(struct one_meta *o)
 {
-	g_autoptr(GError) error = NULL;
-	struct one_meta *o = &metas[n_metas++];
-	struct wide_names *names = wide_names_new();
+	for (unsigned i = 0; i < o->n_tables; i++) {
+		g_ptr_array_unref(o->table[i].decoders);
+		blk_matcher_free(o->table[i].matcher);
+		wide_table_clear(&o->table[i].wide);
+	}
+	ctf_meta_free(o->meta);
+	g_free(o->regs);
+	g_free(o->walk_regs);
+	*o = (struct one_meta){ 0 };
+}
+
+/* Metadata that is read is compiled, too. */
+static bool meta_init(struct one_meta *o, const char *bytes, size_t n, GError **error)
+{
 	o->meta = ctf_meta_new();
-	if (!ctf_meta_append(o->meta, bytes, n, &error))
-		g_error("metadata %u: %s", n_metas - 1, error->message);
+	if (!ctf_meta_append(o->meta, bytes, n, error)) {
+		meta_clear(o);
+		return false;
+	}
+	struct wide_names *names = wide_names_new();
+	bool ok = true;
 	wide_names_add(names, o->meta);
 	o->n_tables = 1 + wide_names_tables(names, MAX_TABLES);
 	for (unsigned i = 0; i < o->n_tables; i++) {
 		struct table *t = &o->table[i];
 		wide_table_init(&t->wide, names, i - (i > 0));
 		t->matcher = blk_matcher_new(t->wide.rows, i ? t->wide.n_rows : 0);
-		t->decoders = g_ptr_array_new();
-		for (guint j = 0; j < o->meta->streams->len; j++) {
+		t->decoders = g_ptr_array_new_with_free_func((GDestroyNotify)ctf_decoder_free);
+		for (guint j = 0; ok && j < o->meta->streams->len; j++) {
 			struct ctf_decoder *d = ctf_decoder_new(o->meta->streams->pdata[j],
 								t->wide.rows, t->matcher, layouts,
-								number, NULL, &error);
-			if (!d)
-				g_error("metadata %u: %s", n_metas - 1, error->message);
-			g_ptr_array_add(t->decoders, d);
+								number, NULL, error);
+			ok = d != NULL;
+			if (d)
+				g_ptr_array_add(t->decoders, d);
 		}
 	}
-	unsigned most = 0;
+	unsigned most = o->meta->packet_regs;
 	for (guint j = 0; j < o->meta->streams->len; j++)
 		most = MAX(most, ((struct ctf_stream_class *)o->meta->streams->pdata[j])->n_regs);
 	o->regs = g_new0(uint64_t, most + 1);
 	o->walk_regs = g_new0(uint64_t, most + 1);
 	wide_names_free(names);
+	if (!ok)
+		meta_clear(o);
+	return ok;
+}
+
+static void add_meta(const char *bytes, size_t n)
+{
+	g_autoptr(GError) error = NULL;
+	if (!meta_init(&metas[n_metas++], bytes, n, &error))
+		g_error("metadata %u: %s", n_metas - 1, error->message);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -223,7 +250,7 @@ static void on_integer(void *data, const char *name, const struct ctf_type *t, u
 	struct level *l = s->depth ? &s->level[s->depth - 1] : NULL;
 	if (l && l->is_array && l->bytes) {
 		uint64_t le = GUINT64_TO_LE(value);
-		unsigned width = t->bits <= 8 ? 1 : t->bits <= 16 ? 2 : t->bits <= 32 ? 4 : 8;
+		unsigned width = t->is_var ? 8 : t->bits <= 8 ? 1 : t->bits <= 16 ? 2 : t->bits <= 32 ? 4 : 8;
 		g_byte_array_append(l->bytes->bytes, (uint8_t *)&le, width);
 	}
 	if (l && l->is_array && l->element > 2) {	/* tables ask for two */
@@ -240,8 +267,12 @@ static void on_text(void *data, const char *name, const struct ctf_type *t, cons
 {
 	struct seen *s = data;
 	size_t before = enter(s, name);
-	g_byte_array_append(keep(s, false, false, 0)->bytes, (const uint8_t *)bytes,
-			    (guint)strnlen(bytes, n));
+	g_autoptr(GString) utf8 = g_string_new(NULL);
+	if (t->encoding == CTF_UTF8)
+		g_string_append_len(utf8, bytes, (gssize)strnlen(bytes, n));
+	else
+		ctf_text_utf8(t, bytes, n, utf8);
+	g_byte_array_append(keep(s, false, false, 0)->bytes, (const uint8_t *)utf8->str, (guint)utf8->len);
 	g_string_truncate(s->path, before);
 }
 
@@ -288,18 +319,21 @@ static void see(struct seen *s)
 
 struct header_values {
 	uint64_t id, clock;
+	bool by_roles;			/* CTF 2; else by names */
 };
 
 static void on_header(void *data, const char *name, const struct ctf_type *t, uint64_t value,
 		       unsigned bits)
 {
 	struct header_values *h = data;
-	if (t->clock && t->bits < 64) {
-		uint64_t step = UINT64_C(1) << t->bits, old = h->clock % step;
+	bool is_time = h->by_roles ? t->roles & CTF_ROLE_TIMESTAMP : t->clock != NULL;
+	bool is_id = h->by_roles ? t->roles & CTF_ROLE_EVENT_CLASS : name && !strcmp(name, "id");
+	if (is_time && bits < 64) {
+		uint64_t step = UINT64_C(1) << bits, old = h->clock % step;
 		h->clock = h->clock - old + value + (value < old ? step : 0);
-	} else if (t->clock) {
+	} else if (is_time) {
 		h->clock = value;
-	} else if (name && !strcmp(name, "id")) {
+	} else if (is_id) {
 		h->id = value;
 	}
 }
@@ -317,8 +351,8 @@ static bool walk_event(const struct one_meta *o, const struct ctf_stream_class *
 		       struct event *e)
 {
 	static const struct ctf_visitor header = { .integer = on_header };
-	struct header_values h = { 0, clock };
-	if (!ctf_walk(sc->event_header, base, &pos, end, o->walk_regs, &header, &h))
+	struct header_values h = { 0, clock, o->meta->is_ctf2 };
+	if (sc->event_header && !ctf_walk(sc->event_header, base, &pos, end, o->walk_regs, &header, &h))
 		return false;
 	e->id = h.id;
 	e->clock = h.clock;
@@ -394,7 +428,7 @@ static void check_table(const struct one_meta *o, const struct table *t, unsigne
 	static struct arena arena;
 	const struct ctf_decoder *d = t->decoders->pdata[stream];
 	uint64_t pos = begin, id = 0;
-	bool read = ctf_header_read(&d->header, base, &pos, end, &clock, &id);
+	bool read = ctf_header_read(&d->header, base, &pos, end, &clock, &id, o->regs);
 	if (read != has_header)
 		g_error("event header: %s", read ? "fits" : "does not fit");
 	if (!read)
@@ -433,12 +467,9 @@ static uint64_t skip_packet_header(const struct one_meta *o, const struct ctf_st
 	return pos;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_events(struct one_meta *o, const uint8_t *data, size_t size)
 {
 	static struct event e;
-	if (size < 4)
-		return 0;
-	struct one_meta *o = &metas[data[0] % n_metas];
 	unsigned stream = data[1] % o->meta->streams->len;
 	const struct ctf_stream_class *sc = o->meta->streams->pdata[stream];
 	/* a copy of its own, so that a byte behind it is a finding */
@@ -457,5 +488,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		pos = e.end;
 		clock = e.clock;
 	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 4)
+		return 0;
+	if (data[0] != 255) {
+		read_events(&metas[data[0] % n_metas], data, size);
+		return 0;
+	}
+	struct one_meta o = { 0 };
+	const uint8_t *end = memchr(data + 1, 0, size - 1);
+	if (!end || size - (size_t)(end - data) < 4 || !meta_init(&o, (const char *)data + 1, (size_t)(end - data) - 1, NULL))
+		return 0;
+	if (o.meta->streams->len)
+		read_events(&o, end, size - (size_t)(end - data));
+	meta_clear(&o);
 	return 0;
 }

@@ -83,17 +83,35 @@ static void check_same(const struct outcome *a, const struct outcome *b)
 
 struct walked {
 	GHashTable *values;		/* name -> uint64_t *; the first of a name counts */
+	bool by_roles;			/* CTF 2 */
 };
+
+/* What CTF 1.8 calls a field of this role; NULL: nothing that is checked. */
+static const char *name_of_role(const struct ctf_type *t, const char *name)
+{
+	static const struct { unsigned role; const char *name; } names[] = {
+		{ CTF_ROLE_TIMESTAMP, "timestamp_begin" }, { CTF_ROLE_END_TIMESTAMP, "timestamp_end" },
+		{ CTF_ROLE_SEQUENCE, "packet_seq_num" }, { CTF_ROLE_DISCARDED, "events_discarded" },
+		{ CTF_ROLE_STREAM, "stream_instance_id" }, { CTF_ROLE_PACKET_SIZE, "packet_size" },
+		{ CTF_ROLE_CONTENT_SIZE, "content_size" },
+	};
+	for (gsize i = 0; i < G_N_ELEMENTS(names); i++)
+		if (t->roles & names[i].role)
+			return names[i].name;
+	return !t->roles && name && !strcmp(name, "cpu_id") ? name : NULL;
+}
 
 static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value,
 		       unsigned bits)
 {
 	struct walked *w = data;
+	if (w->by_roles)
+		name = name_of_role(t, name);
 	if (!name || g_hash_table_contains(w->values, name))
 		return;
 	/* sizes and times count as they are written, without sign */
-	if (t->bits < 64)
-		value &= (UINT64_C(1) << t->bits) - 1;
+	if (bits < 64)
+		value &= (UINT64_C(1) << bits) - 1;
 	g_hash_table_insert(w->values, (char *)name, g_memdup2(&value, sizeof value));
 }
 
@@ -108,8 +126,9 @@ static void check_value(const struct walked *w, const char *name, bool has, uint
 static void check_walk(const struct file *f, const struct ctf_packet *p)
 {
 	static const struct ctf_visitor visitor = { .integer = on_integer };
-	uint64_t pos = 0, regs[64] = { 0 };
-	struct walked w = { g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free) };
+	static uint64_t regs[1 << 16];
+	uint64_t pos = 0;
+	struct walked w = { g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free), f->meta->is_ctf2 };
 	const struct ctf_stream_class *sc = ctf_meta_stream(f->meta, p->stream_id);
 	bool ok = ctf_walk(f->meta->packet_header, f->bytes, &pos, f->n * 8, regs, &visitor, &w) &&
 		  (!sc->packet_context || ctf_walk(sc->packet_context, f->bytes, &pos, f->n * 8, regs,

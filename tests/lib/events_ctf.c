@@ -180,12 +180,12 @@ static bool next_packet(struct events_stream *s, GError **error)
 
 struct header {
 	uint64_t id, clock;
-	bool has_id;
+	bool by_roles;			/* CTF 2; else by names, as CTF 1.8 has it */
 };
 
 static uint64_t advance(uint64_t clock, uint64_t low, unsigned bits)
 {
-	if (bits == 64)
+	if (bits >= 64)
 		return low;
 	uint64_t step = UINT64_C(1) << bits, old = clock % step;
 	return clock - old + low + (low < old ? step : 0);
@@ -195,18 +195,17 @@ static void see_header(void *data, const char *name, const struct ctf_type *t, u
 		       unsigned bits)
 {
 	struct header *h = data;
-	if (t->clock) {
-		h->clock = advance(h->clock, value, t->bits);
-	} else if (name && !strcmp(name, "id")) {
+	bool is_id = h->by_roles ? t->roles & CTF_ROLE_EVENT_CLASS : name && !strcmp(name, "id");
+	if (h->by_roles ? t->roles & CTF_ROLE_TIMESTAMP : t->clock != NULL)
+		h->clock = advance(h->clock, value, bits);
+	else if (is_id)
 		h->id = value;
-		h->has_id = true;
-	}
 }
 
 bool events_stream_next(struct events_stream *s, struct events_event *ret, GError **error)
 {
 	static const struct ctf_visitor visitor = { .integer = see_header };
-	struct header h = { 0 };
+	struct header h = { .by_roles = s->meta->is_ctf2 };
 	while (s->pos >= s->end)
 		if (!next_packet(s, error))
 			return false;
@@ -215,7 +214,8 @@ bool events_stream_next(struct events_stream *s, struct events_event *ret, GErro
 		.cpu = s->packet.has_cpu ? s->packet.cpu : UINT32_MAX,
 		.before = s->clock, .packet_offset = s->packet.offset, .begin = s->pos,
 	};
-	if (!ctf_walk(s->sc->event_header, s->bytes, &s->pos, s->end, s->regs, &visitor, &h))
+	if (s->sc->event_header &&
+	    !ctf_walk(s->sc->event_header, s->bytes, &s->pos, s->end, s->regs, &visitor, &h))
 		return fail(error, s, "an event header does not fit");
 	s->clock = h.clock;
 	ret->cycles = h.clock;

@@ -100,6 +100,8 @@ static char *check_table(struct events_programs *p, const struct table *t,
 {
 	const struct ctf_decoder *d = decoder_of(t, s->sc);
 	uint64_t pos = e->begin, clock = e->before, id = 0;
+	if (s->sc->packet_regs)
+		ctf_packet_registers(s->meta, s->sc, s->bytes, s->end, p->regs);
 	if (!ctf_header_read(&d->header, s->bytes, &pos, s->end, &clock, &id, p->regs))
 		return g_strdup("the compiled event header does not fit");
 	if (pos != e->fields || clock != e->cycles || id != e->id)

@@ -2,7 +2,7 @@
 /*
  * Are the native reader and babeltrace2 equal?
  *
- *     compare-readers [-e | -r] [-w TABLES] DIR...
+ *     compare-readers [-e | -r | -p] [-w TABLES] DIR...
  *
  * For the trace directories below each DIR:
  * events (-e): every event of every stream with all of its fields, decoded by our parser
@@ -11,12 +11,15 @@
  * records (-r): what source_open_native() and source_open_bt2() deliver of all of DIR
  * for the same subscription tables: the program's own, none, and ones that ask for all
  * fields (at most -w of them, 4). Both, when neither is said.
+ * programs (-p): the ends of the compiled programs against the plain walker alone; no
+ * babeltrace2 is asked.
  *
  * What babeltrace2 refuses, or aborts on, or what the native reader leaves to it, cannot
  * be compared: said with the reason, and counted. One line a directory sums up:
  *
  *     events DIR: N events, N streams, N different, N not comparable
  *     records DIR: N records, N streams, N different, N not comparable
+ *     programs DIR: N events, N streams, N different, N not comparable
  *
  * Exits with 1 where anything differs, 2 where nothing could be compared.
  */
@@ -28,6 +31,7 @@
 #include <unistd.h>
 
 #include "lib/check_events.h"
+#include "lib/check_programs.h"
 #include "lib/check_records.h"
 #include "trace/reader.h"
 
@@ -79,51 +83,61 @@ static void say(const char *what, const char *unit, const char *dir, const struc
 	       " not comparable\n", what, dir, c->events, unit, c->streams, c->different, c->refused);
 }
 
-static int check_dir(const char *dir, bool events, bool records)
+enum { EVENTS = 1 << 0, RECORDS = 1 << 1, PROGRAMS = 1 << 2 };
+
+static int check_dir(const char *dir, unsigned what)
 {
 	const char *paths[] = { dir, NULL };
-	struct check_counts e = { 0 }, r = { 0 };
+	struct check_counts e = { 0 }, r = { 0 }, p = { 0 };
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL, &error);
 	if (!dirs) {
 		fprintf(stderr, "compare-readers: %s\n", error->message);
 		return 2;
 	}
-	for (guint i = 0; events && i < dirs->len; i++)
-		in_child(check_events, dirs->pdata[i], &e);
-	if (events)
+	for (guint i = 0; i < dirs->len; i++) {
+		if (what & EVENTS)
+			in_child(check_events, dirs->pdata[i], &e);
+		if (what & PROGRAMS)
+			in_child(check_programs, dirs->pdata[i], &p);
+	}
+	if (what & EVENTS)
 		say("events", "events", dir, &e);
-	if (records) {
+	if (what & PROGRAMS)
+		say("programs", "events", dir, &p);
+	if (what & RECORDS) {
 		in_child(check_records, dir, &r);
 		say("records", "records", dir, &r);
 	}
-	if (e.different || r.different)
+	if (e.different || r.different || p.different)
 		return 1;
-	return (events && !e.streams && e.refused) || (records && !r.streams && r.refused) ? 2 : 0;
+	return (!e.streams && e.refused) || (!r.streams && r.refused) || (!p.streams && p.refused) ? 2 : 0;
 }
 
 int main(int argc, char **argv)
 {
-	bool events = false, records = false;
+	unsigned what = 0;
 	int opt, worst = 0;
-	while ((opt = getopt(argc, argv, "erw:")) != -1) {
+	while ((opt = getopt(argc, argv, "erpw:")) != -1) {
 		if (opt == 'e')
-			events = true;
+			what |= EVENTS;
 		else if (opt == 'r')
-			records = true;
+			what |= RECORDS;
+		else if (opt == 'p')
+			what |= PROGRAMS;
 		else if (opt == 'w')
 			check_records_tables = (unsigned)atoi(optarg);
 		else
 			return 64;
 	}
-	if (!events && !records)
-		events = records = true;
+	if (!what)
+		what = EVENTS | RECORDS;
 	if (optind == argc) {
-		fputs("usage: compare-readers [-e | -r] [-w TABLES] DIR...\n", stderr);
+		fputs("usage: compare-readers [-e | -r | -p] [-w TABLES] DIR...\n", stderr);
 		return 64;
 	}
 	for (int i = optind; i < argc; i++) {
-		int code = check_dir(argv[i], events, records);
+		int code = check_dir(argv[i], what);
 		worst = code == 1 || worst == 1 ? 1 : MAX(worst, code);
 	}
 	return worst;

@@ -6,7 +6,8 @@
   once, so that no babeltrace2 is needed here), and what was lost is what it warned of.
 - One run recorded by two sessions, in CTF 1.8 and in CTF 2: the same spans, and the data of the one
   read with the metadata of the other.
-- Traces made up from seeds 1 to SEEDS (60), of all that the specification allows: what they say."""
+- Traces made up from seeds 1 to SEEDS (60), of all that the specification allows: what they say; and the
+  compiled programs end where the plain walker does."""
 import collections
 import glob
 import json
@@ -29,6 +30,7 @@ THEIRS = os.path.join(blk.SHARED, "traces", "ctf2")
 WARNING = re.compile(r'Tracer discarded (\d+) (event|packet)s? between \[(\d+):(\d+):(\d+)\.(\d+)\] and '
                      r'\[(\d+):(\d+):(\d+)\.(\d+)\].*? within stream "[^"]*?/((?:kernel|ust)/[^"]*)_(\d+)"')
 DAY = 86400 * 10**9
+PROGRAMS = os.path.join(os.path.dirname(ctf2_events.TOOL), "compare-readers")
 CLOCKS_APART = 50000            # ns, of kernel and user space: each metadata file has an offset of its own
 
 
@@ -252,12 +254,15 @@ def judge_seed(seed):
         ctf2_make.Maker(seed).write(temp)
         with open(os.path.join(temp, "expected.jsonl"), encoding="utf-8") as f:
             head, *expected = map(json.loads, f)
+        programs = subprocess.run([PROGRAMS, "-p", os.path.join(temp, "trace")], capture_output=True, text=True)
         try:
             events, losses, _ = ctf2_events.events(os.path.join(temp, "trace"))
         except (ctf2_events.Refused, ValueError) as e:
             return [f"ctf2_make.py {seed}: {e}"], 0
     missing, more = match(expected, events, head["fuzzy"])
     problems = []
+    if programs.returncode or f": {len(expected)} events," not in programs.stdout:
+        problems.append(f"ctf2_make.py {seed}: compare-readers -p: {programs.stdout}")
     if missing or more:
         want, near = missing[0] if missing else ("none", [])
         problems.append(f"ctf2_make.py {seed}: {len(missing)} of {len(expected)} events are not there, {more} are too much: "

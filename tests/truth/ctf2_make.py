@@ -613,10 +613,10 @@ class Maker:
         with open(os.path.join(trace, "metadata"), "wb") as f:
             f.write(self.metadata())
         events, streams = [], []
-        for s in self.streams:
+        for number, s in enumerate(self.streams):
             for instance in range(self.r.choice([1, 1, 2, 3])):
                 cpu = self.r.randrange(8) if "cpu_id" in s.roles else None
-                expected, name = [], f"chan{len(streams)}_{instance}"
+                expected, name = [], f"chan{number}_{instance}"
                 packets = s.write(instance, cpu, expected)
                 self.write_file(trace, name, packets, s)
                 for e in expected:
