@@ -10,10 +10,26 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int journal_fd = -1;
 static int journal_level = LOG_LEVEL_NOTE;
+
+/* Only a log is appended to: blktop may run as root, and a name be mistyped. */
+static bool check_log(int fd, const char *path, GError **error)
+{
+	char begin[26] = "";		/* "2026-11-23T17:11:56.123Z 1" */
+	struct stat st;
+	bool is_log = !fstat(fd, &st) && (S_ISCHR(st.st_mode) || (S_ISREG(st.st_mode) && !st.st_size));
+	if (!is_log && S_ISREG(st.st_mode) && pread(fd, begin, sizeof begin, 0) == sizeof begin)
+		is_log = begin[4] == '-' && begin[10] == 'T' && begin[19] == '.' && begin[23] == 'Z' &&
+			 begin[24] == ' ' && g_ascii_isdigit(begin[25]);
+	if (!is_log)
+		g_set_error(error, g_quark_from_static_string("blk-log"), 0,
+			    "cannot open log '%s': it is there, and no log of blktop's", path);
+	return is_log;
+}
 
 bool log_open(const char *path, int level, GError **error)
 {
@@ -24,12 +40,18 @@ bool log_open(const char *path, int level, GError **error)
 	path = path ? path : wanted;
 	if (!path)
 		return true;
-	journal_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-	if (journal_fd >= 0)
-		return true;
-	g_set_error(error, g_quark_from_static_string("blk-log"), 0, "cannot open log '%s': %s",
-		    path, g_strerror(errno));
-	return false;
+	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
+	if (fd < 0) {
+		g_set_error(error, g_quark_from_static_string("blk-log"), 0, "cannot open log '%s': %s",
+			    path, errno == ELOOP ? "it is a link" : g_strerror(errno));
+		return false;
+	}
+	if (!check_log(fd, path, error)) {
+		close(fd);
+		return false;
+	}
+	journal_fd = fd;
+	return true;
 }
 
 bool log_is_debug(void)

@@ -17,8 +17,9 @@ enum log_level {
 	LOG_LEVEL_DEBUG,	/* each key, and every second how reading goes on */
 };
 
-/* Appends to `path`; NULL: to the file that BLKTOP_DEBUG names, at the level of debug; no
- * journal where there is none. level: -1: note. */
+/* Appends to `path`, which is new, empty, a log of blktop's, or a terminal, and no link; NULL: to the
+ * file that BLKTOP_DEBUG names, at the level of debug; no log where there is none. level:
+ * -1: note. */
 bool log_open(const char *path, int level, GError **error);
 bool log_is_debug(void);	/* is log_debug() written? For what is expensive to tell */
 void log_close(void);

@@ -157,5 +157,14 @@ if command -v script >/dev/null; then
 	ok "no TERM: told" grep -q 'TERM is not set' "$work/out"
 fi
 refused 1 "nowhere" -b --log "$work/nowhere/log" "$small"
+echo 'root:x:0:0' >"$work/other"
+refused 1 "no log of blktop's" -b --log "$work/other" "$small"
+ok "and it is as it was" [ "$(cat "$work/other")" = 'root:x:0:0' ]
+: >"$work/linked"
+ln -s linked "$work/link"
+refused 1 "it is a link" -b --log "$work/link" "$small"
+ok "and nothing is behind it" [ ! -s "$work/linked" ]
+succeeds 0 "an empty file is a log" -b --log "$work/linked" "$small"
+succeeds 0 "which is appended to" -b --log "$work/linked" "$small"
 
 done_testing
