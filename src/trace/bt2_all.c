@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* An event's fields one by one, as babeltrace2 hands them out: see bt2_all.h. */
 #include "trace/bt2_all.h"
+#include "trace/bt2_mip.h"
 
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct all {
 };
 
 static void put_field(struct all *a, const char *name, const bt_field *f);
+static void put_option(struct all *a, const bt_field *f);
 
 static bool is(const bt_field *f, bt_field_class_type kind)
 {
@@ -80,11 +82,46 @@ static void put_compound(struct all *a, const char *name, const bt_field *f)
 	else if (is(f, BT_FIELD_CLASS_TYPE_STRUCTURE))
 		put_members(a, f);
 	else if (is(f, BT_FIELD_CLASS_TYPE_VARIANT))
-		put_field(a, bt_field_class_variant_option_get_name(
-				  bt_field_variant_borrow_selected_option_class_const(f)),
-			  bt_field_variant_borrow_selected_option_field_const(f));
+		put_option(a, f);
 	put(a, (struct field){ .kind = FIELD_END }, NULL);
 	a->depth--;
+}
+
+/* Bytes, as the elements of a list. */
+static void put_blob(struct all *a, const char *name, const bt_field *f)
+{
+	uint64_t n;
+	const uint8_t *bytes = bt2_blob(f, &n);
+	put(a, (struct field){ .kind = FIELD_BEGIN, .is_list = true, .value = n }, name);
+	for (uint64_t i = 0; i < n && !a->to->full; i++)
+		put(a, (struct field){ .kind = FIELD_UNSIGNED, .base = 16, .value = bytes[i] }, NULL);
+	put(a, (struct field){ .kind = FIELD_END }, NULL);
+}
+
+static void put_bits(struct all *a, const char *name, const bt_field *f)
+{
+	g_autofree char *flags = bt2_flags(f);
+	put(a, (struct field){ .kind = FIELD_UNSIGNED, .base = 16,
+			       .value = bt_field_bit_array_get_value_as_integer(f),
+			       .text = flags, .len = flags ? (uint32_t)strlen(flags) : 0 }, name);
+}
+
+static void put_optional(struct all *a, const char *name, const bt_field *f)
+{
+	const bt_field *is_there = bt_field_option_borrow_field_const(f);
+	if (is_there)
+		put_field(a, name, is_there);
+}
+
+/* The option's name, or its number where it has none. */
+static void put_option(struct all *a, const bt_field *f)
+{
+	char number[24];
+	const char *name = bt_field_class_variant_option_get_name(
+		bt_field_variant_borrow_selected_option_class_const(f));
+	g_snprintf(number, sizeof number, "%" G_GUINT64_FORMAT,
+		   bt_field_variant_get_selected_option_index(f));
+	put_field(a, name ? name : number, bt_field_variant_borrow_selected_option_field_const(f));
 }
 
 static void put_field(struct all *a, const char *name, const bt_field *f)
@@ -107,8 +144,11 @@ static void put_field(struct all *a, const char *name, const bt_field *f)
 		put(a, (struct field){ .kind = FIELD_UNSIGNED, .base = 10,
 				       .value = bt_field_bool_get_value(f) }, name);
 	else if (is(f, BT_FIELD_CLASS_TYPE_BIT_ARRAY))
-		put(a, (struct field){ .kind = FIELD_UNSIGNED, .base = 16,
-				       .value = bt_field_bit_array_get_value_as_integer(f) }, name);
+		put_bits(a, name, f);
+	else if (is(f, BT_FIELD_CLASS_TYPE_OPTION))
+		put_optional(a, name, f);
+	else if (bt2_is_blob(bt_field_borrow_class_const(f)))
+		put_blob(a, name, f);
 	else
 		put_compound(a, name, f);
 }

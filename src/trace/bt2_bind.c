@@ -5,6 +5,7 @@
  */
 #include "trace/bt2_bind.h"
 #include "trace/bt2_all.h"
+#include "trace/bt2_mip.h"
 #include "trace/ctf_all.h"
 #include "trace/layouts.h"
 
@@ -103,6 +104,10 @@ static bool leaf_kind(const bt_field_class *fc, struct bt2_getter *g)
 			return true;
 		}
 	}
+	if (bt2_is_blob(fc)) {
+		g->kind = BT2_BLOB;
+		return true;
+	}
 	if (!type_is(fc, BT_FIELD_CLASS_TYPE_ARRAY))
 		return false;
 	const bt_field_class *element = bt_field_class_array_borrow_element_field_class_const(fc);
@@ -171,7 +176,7 @@ static void add_getter(struct bt2_binding *b, struct blk_layout *layout,
 		b->size += 8;
 		return;
 	}
-	l->repr = g->kind == BT2_BYTES ? BLK_BYTES_REF : BLK_TEXT_REF;
+	l->repr = g->kind >= BT2_BYTES ? BLK_BYTES_REF : BLK_TEXT_REF;
 	b->size += sizeof(struct blk_text);
 }
 
@@ -350,12 +355,26 @@ static struct blk_text copy_array(const struct bt2_getter *g, const bt_field *f,
 	return t;
 }
 
+static struct blk_text copy_blob(const bt_field *f, struct arena *arena)
+{
+	uint64_t n;
+	const uint8_t *bytes = bt2_blob(f, &n);
+	struct blk_text t = { "", 0 };
+	if (!n || n > G_MAXINT32)
+		return t;
+	char *copy = arena_alloc(arena, n);
+	memcpy(copy, bytes, n);
+	t.str = copy;
+	t.len = (uint32_t)n;
+	return t;
+}
+
 static void read_leaf(const struct bt2_getter *g, const bt_field *f, struct arena *arena,
 		      uint8_t *row)
 {
 	if (g->kind >= BT2_TEXT) {
-		struct blk_text t = g->kind == BT2_TEXT ? copy_text(f, arena)
-							: copy_array(g, f, arena);
+		struct blk_text t = g->kind == BT2_TEXT ? copy_text(f, arena) :
+				    g->kind == BT2_BLOB ? copy_blob(f, arena) : copy_array(g, f, arena);
 		memcpy(row + g->off, &t, sizeof t);
 		return;
 	}

@@ -8,7 +8,8 @@
 
 #define BT2_MAX_STEPS 6
 
-enum bt2_kind { BT2_UNSIGNED, BT2_SIGNED, BT2_BOOL, BT2_BITS, BT2_TEXT, BT2_CHARS, BT2_BYTES };
+enum bt2_kind { BT2_UNSIGNED, BT2_SIGNED, BT2_BOOL, BT2_BITS, BT2_TEXT, BT2_CHARS, BT2_BYTES,
+		BT2_BLOB };
 enum bt2_root { BT2_PAYLOAD, BT2_COMMON, BT2_SPECIFIC, BT2_N_ROOTS };
 
 /* The way from a root structure to one wanted field. */

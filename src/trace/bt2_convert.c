@@ -4,7 +4,7 @@
  * of an event is read in bt2_bind.c.
  */
 #include "trace/bt2_bind.h"
-#include "trace/bt2_clock.h"
+#include "trace/bt2_mip.h"
 #include "trace/layouts.h"
 
 #define NS_PER_S 1000000000
@@ -31,6 +31,7 @@ struct in_stream {
 	int64_t last_ts;		/* of any event or packet border */
 	int64_t packet_end;		/* the latest; INT64_MAX: not known */
 	bool loss_pending;		/* discarded events of the packet that comes */
+	bool counter_told;		/* babeltrace2 spoke of the counter of the packet that comes */
 	uint64_t lost_events;
 	int64_t below;			/* the counter of discarded events, its highest; see rise() */
 
@@ -53,6 +54,7 @@ struct bt2_convert {
 	struct in_stream *last;		/* of the message before */
 	GArray *ends;			/* int64_t by stream of the source, see bt2_convert_end() */
 	GHashTable *pauses;		/* pause_key() of a packet's border -> int64_t: since when */
+	GHashTable *falls;		/* pause_key() of a packet's beginning -> uint64_t; see bt2_convert_fall() */
 	GHashTable *extents;		/* host_key() -> int64_t[2], see bt2_convert_extent() */
 };
 
@@ -96,6 +98,7 @@ struct bt2_convert *bt2_convert_new(struct source *s, const struct blk_subscript
 	c->class_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->layouts = layouts_new();
 	c->pauses = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	c->falls = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->extents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	c->ends = g_array_new(FALSE, TRUE, sizeof(int64_t));
 	return c;
@@ -107,6 +110,7 @@ void bt2_convert_free(struct bt2_convert *c)
 		return;
 	g_array_unref(c->ends);
 	g_hash_table_unref(c->pauses);
+	g_hash_table_unref(c->falls);
 	g_hash_table_unref(c->extents);
 	g_hash_table_unref(c->streams);
 	g_hash_table_unref(c->class_sets);
@@ -146,7 +150,7 @@ static enum blk_domain env_domain(const bt_trace *trace)
 static char *make_order_base(const bt_stream *bt, const bt_trace *trace, const char *boot)
 {
 	char uuid[BT2_UUID_TEXT];
-	bt2_uuid_text(bt_trace_get_uuid(trace), uuid);
+	bt2_trace_identity(trace, uuid);
 	uint64_t sc = bt_stream_class_get_id(bt_stream_borrow_class_const(bt));
 	return g_strdup_printf("%s|%d|%s|%016" G_GINT64_MODIFIER "x", boot, env_domain(trace), uuid,
 			       sc);
@@ -485,6 +489,39 @@ static void end_pause(struct bt2_convert *c, struct in_stream *st, const bt_cloc
 	st->last_ts = loss.end_ns;
 }
 
+/* By how much the counter of discarded events rose over its highest; babeltrace2 tells the step
+ * from packet to packet, modulo 2^64. That of user space says 0 for a packet now and then,
+ * and goes on where it was. */
+static uint64_t rise(struct in_stream *st, uint64_t step)
+{
+	int64_t below = (int64_t)((uint64_t)st->below - step);
+	st->below = MAX(below, 0);
+	return below < 0 ? -(uint64_t)below : 0;
+}
+
+void bt2_convert_fall(struct bt2_convert *c, const char *order, int64_t begin_ns, uint64_t fall)
+{
+	g_hash_table_insert(c->falls, pause_key(order, begin_ns, true), g_memdup2(&fall, sizeof fall));
+}
+
+/* What babeltrace2 2.0 says of the packet's counter, and 2.1 does not: that it fell, and that it
+ * is not 0 in the first packet, which is a loss of unknown size. */
+static void check_fall(struct bt2_convert *c, struct in_stream *st, const bt_clock_snapshot *at)
+{
+	bool told = st->counter_told;
+	st->counter_told = false;
+	if (told || !g_hash_table_size(c->falls))
+		return;
+	int64_t begin = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(at));
+	const char *order = blk_stream(&c->source->tables, st->index)->order;
+	g_autofree char *key = pause_key(order, begin, true);
+	const uint64_t *fall = g_hash_table_lookup(c->falls, key);
+	if (fall && *fall)
+		rise(st, -*fall);
+	else if (fall)
+		st->loss_pending = true;
+}
+
 static bool on_packet_beginning(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
 				GError **error)
 {
@@ -500,6 +537,7 @@ static bool on_packet_beginning(struct bt2_convert *c, const bt_message *msg, st
 	end_pause(c, st, begin, out);
 	int64_t ts = advance(st, begin);
 	ensure_added(c, st, ts, out);
+	check_fall(c, st, begin);
 	/* Tallies belong to the second they were counted in: flush before time goes on. */
 	if (ts >= st->second_end)
 		next_second(st, ts, out);
@@ -540,16 +578,6 @@ static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct b
 	return true;
 }
 
-/* By how much the counter of discarded events rose over its highest; babeltrace2 tells the step
- * from packet to packet, modulo 2^64. That of user space says 0 for a packet now and then,
- * and goes on where it was. */
-static uint64_t rise(struct in_stream *st, uint64_t step)
-{
-	int64_t below = (int64_t)((uint64_t)st->below - step);
-	st->below = MAX(below, 0);
-	return below < 0 ? -(uint64_t)below : 0;
-}
-
 /* babeltrace2 says it before the packet whose counter rose; the events were lost
  * at that packet's tail, so it waits for its end. */
 static bool on_discarded_events(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
@@ -560,6 +588,7 @@ static bool on_discarded_events(struct bt2_convert *c, const bt_message *msg, st
 	uint64_t count = 0;
 	if (!st)
 		return false;
+	st->counter_told = true;
 	if (bt_message_discarded_events_get_count(msg, &count) != BT_PROPERTY_AVAILABILITY_AVAILABLE)
 		count = 0;
 	else if (!(count = rise(st, count)))

@@ -58,6 +58,9 @@ void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *strea
 void bt2_convert_pause(struct bt2_convert *c, const char *order, int64_t last_end, int64_t begin,
 		       int64_t end);
 
+/* A counter of discarded events as native_each_fall() tells: babeltrace2 2.1 does not. */
+void bt2_convert_fall(struct bt2_convert *c, const char *order, int64_t begin_ns, uint64_t fall);
+
 /* A host as native_each_extent() tells. Before its first stream. */
 void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boot, int64_t begin_ns,
 			int64_t end_ns);

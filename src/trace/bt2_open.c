@@ -10,7 +10,6 @@
 #include "trace/bt2_clock.h"
 #include "trace/bt2_open.h"
 
-#define METADATA_MAGIC 0x75d11d57u
 #define LOG_NONE BT_LOGGING_LEVEL_NONE
 
 static bool check_stream_files(const char *dir, unsigned header_bytes, struct bt2_sizes *z,
@@ -36,108 +35,11 @@ static bool check_stream_files(const char *dir, unsigned header_bytes, struct bt
 	return true;
 }
 
-/* The uuid in the trace block of metadata that is plain text; "" if none. */
-static char *text_uuid(const char *text)
+bool bt2_check_dir(const char *dir, struct bt2_sizes *z, struct bt2_metadata *ret, GError **error)
 {
-	static const char pattern[] =
-		"\\btrace\\s*\\{[^}]*?\\buuid\\s*=\\s*\"([-0-9a-fA-F]{36})\"";
-	g_autoptr(GRegex) regex = g_regex_new(pattern, G_REGEX_DOTALL | G_REGEX_RAW, 0, NULL);
-	g_autoptr(GMatchInfo) match = NULL;
-	if (!g_regex_match(regex, text, 0, &match))
-		return g_strdup("");
-	char *uuid = g_match_info_fetch(match, 1);
-	for (char *p = uuid; *p; p++)
-		*p = g_ascii_tolower(*p);
-	return uuid;
-}
-
-struct metadata_header {
-	uint32_t magic;
-	uint8_t uuid[16];
-	uint32_t checksum, content_bits, packet_bits;
-	uint8_t compression, encryption, checksum_scheme, major, minor;
-} __attribute__((packed));
-G_STATIC_ASSERT(sizeof(struct metadata_header) == 37);
-
-/* What is wrong with packetised metadata; NULL: nothing. babeltrace2 2.0 would
- * read for ever where a packet is cut off. */
-static const char *packets_fault(const char *bytes, size_t n)
-{
-	while (n) {
-		struct metadata_header h;
-		if (n < sizeof h)
-			return "its last packet is cut off";
-		memcpy(&h, bytes, sizeof h);
-		bool swapped = h.magic != METADATA_MAGIC;
-		uint64_t content = (swapped ? GUINT32_SWAP_LE_BE(h.content_bits) : h.content_bits) / 8;
-		uint64_t size = (swapped ? GUINT32_SWAP_LE_BE(h.packet_bits) : h.packet_bits) / 8;
-		if (swapped && h.magic != GUINT32_SWAP_LE_BE(METADATA_MAGIC))
-			return "a packet does not begin with the magic number";
-		if (h.compression || h.encryption || h.checksum_scheme)
-			return "it is compressed or encrypted";
-		if (content < sizeof h || size < content)
-			return "a packet's sizes are wrong";
-		if (content > n)
-			return "its last packet is cut off";
-		size = MIN(size, n);
-		bytes += size;
-		n -= size;
-	}
-	return NULL;
-}
-
-static const char *metadata_fault(const char *bytes, size_t n)
-{
-	uint32_t magic = 0;
-	memcpy(&magic, bytes, MIN(n, sizeof magic));
-	if (!n)
-		return "it is empty (was the trace recorded to the end?)";
-	if (magic == METADATA_MAGIC || magic == GUINT32_SWAP_LE_BE(METADATA_MAGIC))
-		return packets_fault(bytes, n);
-	if (bytes[0] == 0x1e || bytes[0] == '{' || bytes[0] == '[')
-		return "CTF 2 is not supported (CTF 1.8 is)";
-	if (n < 9 || memcmp(bytes, "/* CTF 1.", 9))
-		return "it is no CTF metadata";
-	return NULL;
-}
-
-static bool check_metadata(const char *file, char **uuid, unsigned *header_bytes, GError **error)
-{
-	g_autofree char *bytes = NULL;
-	g_autoptr(GError) reason = NULL;
-	gsize n;
-	if (!g_file_get_contents(file, &bytes, &n, &reason)) {
-		bool denied = g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_ACCES) ||
-			      g_error_matches(reason, G_FILE_ERROR, G_FILE_ERROR_PERM);
-		g_set_error(error, BLK_TRACE_ERROR,
-			    denied ? BLK_TRACE_ERROR_ACCESS : BLK_TRACE_ERROR_NOT_FOUND,
-			    "cannot read '%s': %s", file, denied ? "permission denied"
-								 : reason->message);
-		return false;
-	}
-	const char *fault = metadata_fault(bytes, n);
-	if (fault) {
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-			    "cannot read metadata '%s': %s", file, fault);
-		return false;
-	}
-	char packed[BT2_UUID_TEXT];
-	bt2_uuid_text((const uint8_t *)bytes + offsetof(struct metadata_header, uuid), packed);
-	*header_bytes = bt2_packet_header_bytes(bytes, n);
-	*uuid = bytes[0] == '/' ? text_uuid(bytes) : g_strdup(packed);
-	return true;
-}
-
-bool bt2_check_dir(const char *dir, struct bt2_sizes *z, char **uuid, GError **error)
-{
-	g_autofree char *metadata = g_build_filename(dir, "metadata", NULL);
-	g_autofree char *found = NULL;
-	unsigned header_bytes;
-	if (!check_metadata(metadata, &found, &header_bytes, error) ||
-	    !check_stream_files(dir, header_bytes, z, error))
-		return false;
-	*uuid = g_steal_pointer(&found);
-	return true;
+	g_autofree char *file = g_build_filename(dir, "metadata", NULL);
+	return bt2_check_metadata(file, ret, error) &&
+	       check_stream_files(dir, ret->header_bytes, z, error);
 }
 
 static const bt_component_source *add_source(bt_graph *graph, const bt_component_class_source *cls,

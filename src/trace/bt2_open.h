@@ -29,9 +29,17 @@ unsigned bt2_packet_header_bytes(const char *metadata, size_t n);
 bool bt2_check_packets(const char *file, uint64_t size, unsigned header_bytes,
 		       struct bt2_sizes *add, GError **error);
 
+/* What a metadata file is. */
+struct bt2_metadata {
+	char *uuid;			/* of the trace; "": not known. The caller's to free */
+	unsigned header_bytes;		/* as bt2_packet_header_bytes() */
+	bool is_ctf2;
+};
+bool bt2_check_metadata(const char *file, struct bt2_metadata *ret, GError **error);
+
 /* Checks one directory for what babeltrace2 would refuse with an obscure message or
- * none, adds its packets. *uuid: its trace's, "" if not known. */
-bool bt2_check_dir(const char *dir, struct bt2_sizes *z, char **uuid, GError **error);
+ * none, adds its packets. */
+bool bt2_check_dir(const char *dir, struct bt2_sizes *z, struct bt2_metadata *ret, GError **error);
 
 /* One src.ctf.fs component for each trace (directories of equal uuid are chunks of
  * one) in the graph; const bt_component_source *, borrowed. */

@@ -2,7 +2,7 @@
 /* What converted records lie in, pinned clocks, and babeltrace2's errors as GError. */
 #include "trace/bt2_convert.h"
 #include "trace/align.h"
-#include "trace/bt2_clock.h"
+#include "trace/bt2_mip.h"
 
 void bt2_out_reset(struct bt2_out *o)
 {
@@ -76,7 +76,7 @@ void bt2_uuid_text(const uint8_t *uuid, char ret[BT2_UUID_TEXT])
 void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_clocks *pinned)
 {
 	struct bt2_offset mine;
-	bt2_uuid_text(bt_clock_class_get_uuid(cc), ret->uuid);
+	bt2_clock_identity(cc, ret->uuid);
 	bt_clock_class_get_offset(cc, &mine.seconds, &mine.cycles);
 	ret->freq = bt_clock_class_get_frequency(cc);
 	ret->offset = pinned ? pin(pinned, ret->uuid, mine) : mine;

@@ -62,6 +62,12 @@ uint64_t native_bytes_between(const struct native *n, int64_t from, int64_t to);
 typedef void (*native_pause)(void *data, const char *order, int64_t last_end, int64_t begin, int64_t end);
 void native_each_pause(const struct native *n, native_pause tell, void *data);
 
+/* Packets whose counter of discarded events is less than that of the packet before (by `fall`), or
+ * is not 0 in the stream's first packet (`fall` 0): by the stream's .order and the packet's beginning
+ * (ns). */
+typedef void (*native_fall)(void *data, const char *order, int64_t begin, uint64_t fall);
+void native_each_fall(const struct native *n, native_fall tell, void *data);
+
 /* Hosts (and boots) with a kernel's trace that begins later, or ends earlier, than that of others: from
  * when to when all of theirs tells; INT64_MIN: from the begin on, INT64_MAX: to the end. All packets
  * have to be known, else none is told. */

@@ -95,6 +95,25 @@ void native_place_pauses(const struct native *n, struct native_plan *plan)
 	}
 }
 
+void native_each_fall(const struct native *n, native_fall tell, void *data)
+{
+	struct native_plan *plan = native_plan_take(n);
+	for (guint i = 0; i < n->streams->len; i++) {
+		const struct native_stream *st = g_ptr_array_index(n->streams, i);
+		const struct native_packet *before = NULL;
+		for (size_t k = 0; k < plan->stream[i].n; k++) {
+			const struct native_packet *x = &plan->stream[i].packet[k];
+			if (!x->p.has_discarded || x->p.fault == CTF_GARBAGE)
+				continue;
+			uint64_t was = before ? before->p.discarded : 0;
+			if (before ? x->p.discarded < was : x->p.discarded > 0)
+				tell(data, st->info.order, x->begin_ns, before ? was - x->p.discarded : 0);
+			before = x;
+		}
+	}
+	native_plan_unref(plan);
+}
+
 void native_each_pause(const struct native *n, native_pause tell, void *data)
 {
 	struct native_plan *plan = native_plan_take(n);

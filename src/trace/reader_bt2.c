@@ -9,6 +9,7 @@
  */
 #include "base/sort.h"
 #include "trace/bt2_convert.h"
+#include "trace/bt2_mip.h"
 #include "trace/bt2_open.h"
 #include "trace/merge.h"
 #include "trace/native.h"
@@ -416,16 +417,19 @@ static bool connect_all(struct reader *r, GPtrArray *sources)
 static bool reader_open(struct reader *r, GPtrArray *dirs, GError **error)
 {
 	g_autoptr(GPtrArray) uuids = g_ptr_array_new_with_free_func(g_free);
+	bool any_ctf2 = false;
 	for (guint i = 0; i < dirs->len; i++) {
-		char *uuid;
-		if (!bt2_check_dir(dirs->pdata[i], &r->sizes, &uuid, error))
+		struct bt2_metadata m = { 0 };
+		bool ok = bt2_check_dir(dirs->pdata[i], &r->sizes, &m, error);
+		g_ptr_array_add(uuids, m.uuid);
+		if (!ok)
 			return false;
-		g_ptr_array_add(uuids, uuid);
+		any_ctf2 = any_ctf2 || m.is_ctf2;
 	}
 	r->fs = bt2_class_take("fs", error);
 	if (!r->fs)
 		return false;
-	r->graph = bt_graph_create(0);
+	r->graph = bt_graph_create(bt2_mip_for(any_ctf2));
 	g_autoptr(GPtrArray) sources = bt2_add_sources(r->graph, r->fs, dirs, uuids, error);
 	if (!sources)
 		return false;
@@ -440,15 +444,20 @@ static void add_pause(void *data, const char *order, int64_t last_end, int64_t b
 	bt2_convert_pause(data, order, last_end, begin, end);
 }
 
+static void add_fall(void *data, const char *order, int64_t begin, uint64_t fall)
+{
+	bt2_convert_fall(data, order, begin, fall);
+}
+
 static void add_extent(void *data, const char *host, const char *boot, const char *release, int64_t begin,
 		       int64_t end)
 {
 	bt2_convert_extent(data, host, boot, begin, end);
 }
 
-/* Packets of all streams at once are what tells of pauses, and how long each host was traced: known
- * from their headers, where these can be read. */
-static void find_pauses(struct reader *r, const char *const *paths, const struct blk_subscription *rows,
+/* Packets of all streams at once are what tells of pauses, and how long each host was traced; and
+ * counters of discarded events are theirs: known from their headers, where these can be read. */
+static void read_headers(struct reader *r, const char *const *paths, const struct blk_subscription *rows,
 			size_t n_rows)
 {
 	g_autoptr(blk_native) n = native_open(paths, rows, n_rows, NULL);
@@ -457,6 +466,7 @@ static void find_pauses(struct reader *r, const char *const *paths, const struct
 	while (native_index(n, 4096)) {
 	}
 	native_each_pause(n, add_pause, r->convert);
+	native_each_fall(n, add_fall, r->convert);
 	native_each_extent(n, add_extent, r->convert);
 }
 
@@ -471,7 +481,7 @@ struct source *source_open_bt2(const char *const *paths, const struct blk_subscr
 	r->cursors = g_array_new(FALSE, TRUE, sizeof(struct cursor));
 	r->convert = bt2_convert_new(&r->source, rows, n_rows);
 	bt2_sizes_init(&r->sizes);
-	find_pauses(r, paths, rows, n_rows);
+	read_headers(r, paths, rows, n_rows);
 	if (reader_open(r, dirs, error))
 		return &r->source;
 	reader_free(&r->source);

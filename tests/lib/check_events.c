@@ -7,6 +7,7 @@
 #include "lib/events_bt2.h"
 #include "lib/events_ctf.h"
 #include "lib/events_program.h"
+#include "trace/bt2_mip.h"
 
 #define MAX_SHOWN 3		/* differences printed of one stream */
 
@@ -50,28 +51,20 @@ static const struct ctf_clock *clock_of(const struct ctf_type *t)
 	return NULL;
 }
 
-static void uuid_text(bt_uuid uuid, char ret[40])
-{
-	char *p = ret;
-	*p = '\0';
-	for (int i = 0; uuid && i < 16; i++)
-		p += sprintf(p, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
-}
-
 static void check_clock(struct check *c, const bt_stream_class *sc)
 {
 	const bt_clock_class *theirs = bt_stream_class_borrow_default_clock_class_const(sc);
 	const struct ctf_clock *ours = clock_of(c->stream->sc->event_header);
 	int64_t seconds;
 	uint64_t cycles;
-	char uuid[40];
+	char uuid[BT2_UUID_TEXT];
 	if (!theirs || !ours) {
 		if (theirs || ours)
 			differ(c, "only one reader knows a clock");
 		return;
 	}
 	bt_clock_class_get_offset(theirs, &seconds, &cycles);
-	uuid_text(bt_clock_class_get_uuid(theirs), uuid);
+	bt2_clock_identity(theirs, uuid);
 	if (bt_clock_class_get_frequency(theirs) != ours->freq || seconds != ours->offset_s ||
 	    cycles != ours->offset || strcmp(uuid, ours->uuid))
 		differ(c, "clock: babeltrace2 %" PRIu64 " Hz %" PRId64 " s %" PRIu64 " cycles %s, native %"

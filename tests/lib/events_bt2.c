@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/events_bt2.h"
+#include "trace/bt2_mip.h"
 
 /* -- fields --------------------------------------------------------------- */
 
@@ -43,6 +44,38 @@ static void digest_option(struct digest *d, const char *name, const bt_field *f)
 	digest_end(d);
 }
 
+static void digest_blob(struct digest *d, const char *name, const bt_field *f)
+{
+	uint64_t n;
+	const uint8_t *bytes = bt2_blob(f, &n);
+	digest_begin(d, name, DIGEST_ARRAY, n);
+	for (uint64_t i = 0; i < n; i++)
+		digest_integer(d, NULL, false, 8, bytes[i]);
+	digest_end(d);
+}
+
+/* Numbers that have no number's class, and what is there or not: false: f is something else. */
+static bool digest_other(struct digest *d, const char *name, const bt_field *f)
+{
+	const bt_field_class *fc = bt_field_borrow_class_const(f);
+	bt_field_class_type type = bt_field_get_class_type(f);
+	if (type == BT_FIELD_CLASS_TYPE_BOOL) {
+		digest_integer(d, name, false, 1, bt_field_bool_get_value(f) != 0);
+	} else if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY) {
+		digest_integer(d, name, false, (unsigned)bt_field_class_bit_array_get_length(fc),
+			       bt_field_bit_array_get_value_as_integer(f));
+	} else if (is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
+		const bt_field *there = bt_field_option_borrow_field_const(f);
+		if (there)
+			digest_field(d, name, there);
+	} else if (bt2_is_blob(fc)) {
+		digest_blob(d, name, f);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static void digest_field(struct digest *d, const char *name, const bt_field *f)
 {
 	const bt_field_class *fc = bt_field_borrow_class_const(f);
@@ -66,8 +99,8 @@ static void digest_field(struct digest *d, const char *name, const bt_field *f)
 		digest_real(d, name, (double)bt_field_real_single_precision_get_value(f));
 	else if (is(type, BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL))
 		digest_real(d, name, bt_field_real_double_precision_get_value(f));
-	else
-		digest_begin(d, name, DIGEST_SCOPE, (uint64_t)type);	/* not in CTF 1.8 */
+	else if (!digest_other(d, name, f))
+		digest_begin(d, name, DIGEST_SCOPE, (uint64_t)type);
 }
 
 /* No structure, and one without members, are the same. */
@@ -219,6 +252,12 @@ static const bt_component_source *add_fs(bt_graph *graph, const bt_plugin *ctf, 
 	return fs;
 }
 
+static bool is_ctf2(const char *dir)
+{
+	g_autofree char *file = g_build_filename(dir, "metadata", NULL), *bytes = NULL;
+	return g_file_get_contents(file, &bytes, NULL, NULL) && bytes[0] == 0x1e;
+}
+
 static bool connect_all(bt_graph *graph, const bt_component_source *fs, struct reader *r)
 {
 	const bt_component_sink *sink = NULL;
@@ -247,8 +286,13 @@ bool events_bt2_read(const char *dir, const struct events_bt2_visitor *v, void *
 			(GDestroyNotify)bt_message_iterator_put_ref),
 	};
 	const bt_plugin *ctf = NULL;
+	bool ctf2 = is_ctf2(dir);
+	if (ctf2 && bt2_ctf2_fault()) {
+		*reason = g_strdup(bt2_ctf2_fault());
+		return false;
+	}
 	bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &ctf);
-	bt_graph *graph = bt_graph_create(0);
+	bt_graph *graph = bt_graph_create(bt2_mip_for(ctf2));
 	const bt_component_source *fs = ctf ? add_fs(graph, ctf, dir) : NULL;
 	bool ok = fs && connect_all(graph, fs, &r);
 	/* A source without streams makes no graph that can run. */

@@ -228,7 +228,9 @@ bool events_stream_next(struct events_stream *s, struct events_event *ret, GErro
 static void on_integer(void *data, const char *name, const struct ctf_type *t, uint64_t value,
 		       unsigned bits)
 {
-	digest_integer(data, name, t->is_signed, t->bits, value);
+	/* As babeltrace2 has it: of a boolean or LEB128 it does not tell the bits. */
+	digest_integer(data, name, t->is_signed, t->is_bool ? 1 : t->is_var ? 64 : t->bits,
+		       t->is_bool ? value != 0 : value);
 }
 
 static void on_real(void *data, const char *name, const struct ctf_type *t, double value)

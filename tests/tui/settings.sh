@@ -94,7 +94,7 @@ wait_for "settings written to"
 { grep -qx '# my own words' "$rc" && grep -qx 'frobnicate = 3' "$rc" && grep -qx 'not a line' "$rc" &&
 	grep -qx 'theme = light' "$rc" && grep -qx 'x=y' "$rc" && grep -qx 'mouse=yes' "$rc"; }
 result $? "W keeps comments, unknown keys and what is no line"
-test "$(find "$work/config/blktop" -type f | wc -l)" = 1
+find "$work/config/blktop" -type f | wc -l | grep -qx 1
 result $? "W leaves no other file"
 quit
 result $? "and leaves the terminal as it was"

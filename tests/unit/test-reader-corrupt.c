@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "lib/test_traces.h"
+#include "trace/bt2_mip.h"
 #include "trace/reader.h"
 
 static const struct blk_subscription rows[] = { { "*", { NULL }, NULL } };
@@ -144,7 +145,7 @@ static void test_metadata(struct copy *c, const void *unused)
 	damage(c, "metadata", 0, "\177ELF", 4, -1);
 	assert_corrupt(c, "metadata", "no CTF metadata");
 	damage(c, "metadata", 0, "{\"t\"", 4, -1);
-	assert_corrupt(c, "metadata", "CTF 2");
+	assert_corrupt(c, "metadata", "no CTF metadata");
 	damage(c, "metadata", 0, NULL, 0, 0);
 	assert_corrupt(c, "metadata", "empty");
 }
@@ -234,6 +235,37 @@ static void test_noise(struct copy *c, const void *unused)
 	}
 }
 
+/* CTF 2 without the library for it; and what aborts babeltrace2 2.1. */
+static void test_versions(void)
+{
+	static const char ctf2[] = "\x1e{\"type\": \"preamble\", \"version\": 2}\n";
+	static const char clocked[] =
+		"/* CTF 1.8 */ typealias integer { size = 32; } := u32; trace { major = 1; minor = 8;"
+		" byte_order = le; packet.header := struct { u32 magic; }; }; clock { name = k; freq = 1000; };"
+		"typealias integer { size = 64; map = clock.k.value; } := t;"
+		"stream { event.header := struct { u32 id; t timestamp; }; };"
+		"event { name = e; id = 0; fields := struct { u32 x; }; };";
+	/* One packet with one event. */
+	static const guint32 packet[] = { GUINT32_TO_LE(0xc1fc1fc1), 0, 0, GUINT32_TO_LE(1), 0,
+					  GUINT32_TO_LE(7) };
+	struct copy c = { test_temp_dir() };
+	g_autofree char *metadata = in(&c, "metadata"), *stream = in(&c, "stream");
+	g_autoptr(GError) error = NULL;
+
+	g_assert_true(g_file_set_contents(metadata, ctf2, -1, NULL));
+	if (bt2_ctf2_fault())
+		assert_corrupt(&c, "metadata", "babeltrace2 2.1 or later");
+	g_assert_true(g_file_set_contents(metadata, clocked, -1, NULL));
+	g_assert_true(g_file_set_contents(stream, (const char *)packet, sizeof packet, NULL));
+	if (BT2_HAS_MIP1) {
+		assert_corrupt(&c, "metadata", "packets have no timestamp");
+	} else {
+		g_assert_true(read_all(&c, &error));
+		g_assert_no_error(error);
+	}
+	teardown(&c, NULL);
+}
+
 /* Whole stacks, or the sanitizer does not see that it is babeltrace2 that leaks after an error. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
@@ -256,5 +288,6 @@ int main(int argc, char **argv)
 	ADD("missing", test_missing);
 	ADD("access", test_access);
 	ADD("noise", test_noise);
+	g_test_add_func("/reader-corrupt/versions", test_versions);
 	return g_test_run();
 }
