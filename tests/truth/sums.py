@@ -125,6 +125,17 @@ def lives(tap, name, trace, first, last, born, dead):
         tap.none(odd, f"{name}: start and exit of {len(per)} threads")
 
 
+def process_ends(tap, name, trace, events, offset):
+    """Since Linux 6.16 the kernel says which thread is the last one of its process."""
+    ends = {e.ctx["pid"]: e.ns + offset for e in events
+            if e.name == "sched_process_exit" and e.payload.get("group_dead") == 1}
+    found = {r["pid"]: r["exit_ns"] for r in blk.rows("processes", trace, "--by", "process")
+             if r["exit_ns"] is not None}
+    bad = [f"pid {pid}: {found.get(pid)} not {ends.get(pid)}" for pid in sorted(ends.keys() | found.keys())
+           if found.get(pid) != ends.get(pid)]
+    tap.none(bad, f"{name}: ends of {len(ends)} processes")
+
+
 SUMMED = {
     "processes": ("thread", ("host", "pid", "tid", "start_ns"),
                   STATES + MODES + ("syscalls", "read_bytes", "write_bytes")),
@@ -269,6 +280,8 @@ def main():
             lives(tap, name, trace, first, last,
                   *((None, None) if lossy else births_and_deaths(events, offset,
                                                                      btparse.kernel_release(trace))))
+            if name in ("ctf2/kernel-small/trace", "ctf2/rotation/trace"):
+                process_ends(tap, name, trace, events, offset)
             if name in ("kernel-small/trace", "lost/trace", "ctf2/kernel-small/trace"):
                 whole_is_sum(tap, name, trace)
                 levels_agree(tap, name, trace)
