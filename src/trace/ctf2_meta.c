@@ -224,7 +224,7 @@ static bool read_clock_class(struct ctf2 *v, const struct ctf2_props *o)
 		return fail(v, CORRUPT, "'id' is that of an earlier clock class");
 	if (!read_offset(v, o, c) || !read_origin(v, o, c))
 		return false;
-	if (ABS(c->offset_s) > CTF_MOST_SECONDS || c->offset_s == INT64_MIN)
+	if (c->offset_s > CTF_MOST_SECONDS || c->offset_s < -CTF_MOST_SECONDS)
 		return fail(v, UNSUPPORTED, "'offset-from-origin' is more than 146 years");
 	c->name = (char *)(name ? name : id);
 	set_identity(c, space, name, uid);

@@ -397,7 +397,7 @@ static bool parse_clock(struct ctf_parser *p)
 		return false;
 	if (__builtin_add_overflow(c->offset_s, c->offset / c->freq, &c->offset_s))
 		return unsupported(p, at, "a clock that begins too late");
-	if (ABS(c->offset_s) > CTF_MOST_SECONDS || c->offset_s == INT64_MIN)
+	if (c->offset_s > CTF_MOST_SECONDS || c->offset_s < -CTF_MOST_SECONDS)
 		return unsupported(p, at, "a clock whose offset is more than 146 years");
 	c->offset %= c->freq;
 	for (guint i = 0; i < p->meta.clocks->len; i++)

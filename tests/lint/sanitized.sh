@@ -23,7 +23,7 @@ run() { # run ARGUMENT...: exit status 0 or 3 (read with loss), nothing said by 
 for view in $("$blktop" --list-views | awk '{ print $1 }'); do
 	run -b --view "$view" --format text tests/traces/snapshot/trace
 done
-for trace in tests/traces/*/trace*/; do
+for trace in tests/traces/*/trace*/ tests/traces/ctf2/{demo,lost}/trace tests/traces/ctf2/ust-both/ctf-2; do
 	run -b --view spans --each --format json "$trace"
 done
 run --export-slowest 20 tests/traces/kernel-ust/trace

@@ -255,13 +255,15 @@ class Header:
     """The event header. put() writes an event's id and time; step: how far the clock may go from
     one event to the next (None: the header has no time)."""
 
-    def __init__(self, k, clock, ids):
+    def __init__(self, k, clock, ids, blind):
         r = self.r = k.r
         self.k, self.has_clock = k, clock
         kinds = ["plain", "plain", "leb", "compact", "large", "sink", "three", "optional"]
         self.kind = r.choice(kinds if clock else ["plain", "leb"])
-        if ids == 0:
-            self.kind = "none"
+        if blind:       # the packet does not say when it begins: each event says all of its time
+            self.kind = "sink"
+        elif ids == 0:
+            self.kind = r.choice(["none", "time"]) if clock else "none"
         self.id, self.ts = [], []               # candidates, as the form needs them
         self.structure = getattr(self, "make_" + self.kind)()
 
@@ -277,6 +279,10 @@ class Header:
 
     def make_none(self):
         return None
+
+    def make_time(self):
+        """No id: there is one event class."""
+        return Struct([("t", self.is_time(self.k.int(self.r.randint(20, 64), False, plain=True)))], self.r.choice([1, 8]))
 
     def make_plain(self):
         """Any sizes, any order, other fields between."""
@@ -336,7 +342,7 @@ class Header:
         return [min(c.limits()[1], 1 << 40) for c in self.id]
 
     def id_limit(self):
-        return {"none": 0, "compact": 1 << 31, "large": 1 << 31}.get(self.kind) or max(self.most_ids(), default=0)
+        return {"none": 0, "time": 0, "compact": 1 << 31, "large": 1 << 31}.get(self.kind, max(self.most_ids(), default=0))
 
     def forms(self, number, step):
         """Ways to write it: (pool of the fields)."""
@@ -393,16 +399,17 @@ class Stream:
         self.m, self.r, self.id = maker, r, number
         self.clock = r.choice(maker.clocks) if maker.clocks else None
         self.exact = not maker.has_sizes        # the last event ends where the packet does
+        self.blind = r.random() < 0.1 and not k.tame
         place = Place()
         self.make_context(place)
-        self.header = Header(k, self.clock is not None, r.choice([0, 1, 1, 1, 1]))
+        self.header = Header(k, self.clock is not None, r.choice([0, 1, 1, 1, 1]), self.blind)
         self.common = k.structure(place, 1, 3) if r.random() < 0.5 else None
         self.events = {}
-        for _ in range(1 if self.header.kind == "none" else r.randrange(1, 6)):
+        for _ in range(1 if self.header.kind in ("none", "time") else r.randrange(1, 6)):
             here = place.inner()
             specific = k.structure(here, 1, 3) if r.random() < 0.3 else None
             payload = k.structure(here, 0, 8)
-            if self.exact or self.header.kind == "none":        # no event is empty
+            if self.exact or not self.header.id_limit():        # no event is empty
                 payload = Struct(payload.members + [("end", Int(8, k.order, align=8))], payload.minimum)
             number = r.choice([r.randrange(8), r.randint(0, self.header.id_limit())]) if self.header.id_limit() else 0
             number = min(number, self.header.id_limit())
@@ -427,7 +434,7 @@ class Stream:
                 add("packet-total-length", wide(32))
             if which != "total":
                 add("packet-content-length", wide(32))
-        if self.clock:
+        if self.clock and not self.blind:
             add("default-clock-timestamp", wide(56))
             if r.random() < 0.8 or k.tame:
                 add("packet-end-default-clock-timestamp", wide(56))
@@ -626,7 +633,7 @@ class Maker:
                 lost = [p["discarded"] for _, p in packets] if "discarded-event-record-counter-snapshot" in s.roles else [0]
                 streams.append({"name": name, "lost_events": lost[-1] - lost[0],
                                 "lost_packets": sum(b - a - 1 for a, b in zip(seqs, seqs[1:]))})
-        odd = max(0 if c["frequency"] == 10**9 else 2 for c in self.clocks)
+        odd = max((0 if c["frequency"] == 10**9 else 2 for c in self.clocks), default=0)
         with open(os.path.join(where, "expected.jsonl"), "w", encoding="utf-8") as f:
             for j in [{"streams": streams, "fuzzy": odd}] + events:
                 f.write(json.dumps(j) + "\n")

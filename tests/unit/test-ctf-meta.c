@@ -328,6 +328,8 @@ static const struct { const char *text; int code; const char *error; } refusals[
 	{ "clock { freq = 1; };", UNSUPPORTED, "2:7: clock without 'name'" },
 	{ "clock { name = c; freq = 0; };", CORRUPT, "2:26: a clock that stands" },
 	{ "clock { name = c; }; clock { name = \"c\"; };", UNSUPPORTED, "2:22: two clocks of one name" },
+	{ "clock { name = c; freq = 1; offset_s = -9223372036854775808; };", UNSUPPORTED,
+	  "2:1: a clock whose offset is more than 146 years" },
 	{ "clock { name = c; freq = 1; offset_s = 9223372036854775807; offset = 1; };", UNSUPPORTED,
 	  "2:1: a clock that begins too late" },
 	{ "typealias integer { size = 0; } := x;", CORRUPT, "2:11: an integer that has not 1 to 64 bits" },

@@ -206,6 +206,10 @@ static const struct refusal refused[] = {
 	{ "cycles below 0", CLOCK("\"frequency\":1000,\"offset-from-origin\":{\"cycles\":-1}"), 2, "cycles" },
 	{ "seconds beyond", CLOCK("\"frequency\":1000,\"offset-from-origin\":{\"seconds\":9223372036854775808}"
 	  ), 2, "seconds" },
+	{ "seconds too far", CLOCK("\"frequency\":1,\"offset-from-origin\":{\"seconds\":9223372036854775807}"), 2,
+	  "offset-from-origin" },
+	{ "seconds much too early", CLOCK("\"frequency\":1,"
+	  "\"offset-from-origin\":{\"seconds\":-9223372036854775808}"), 2, "offset-from-origin" },
 	{ "origin of Mars", CLOCK("\"frequency\":1,\"origin\":\"mars\""), 2, "origin" },
 	{ "origin without uid", CLOCK("\"frequency\":1,\"origin\":{\"name\":\"x\"}"), 2, "uid" },
 	{ "origin without name", CLOCK("\"frequency\":1,\"origin\":{\"uid\":\"x\"}"), 2, "name" },
@@ -471,7 +475,7 @@ static const struct { const char *name, *text; } valid[] = {
 	{ "optional by flag", P D E(STRUCT(M("n", BOOL) "," M("o", "{\"type\":\"optional\",\"field-class\":"
 	  STRING "," SEL("\"n\"") "}"))) },
 	{ "a clock far away", CLOCK("\"frequency\":3,"
-	  "\"offset-from-origin\":{\"seconds\":-4611686018427387904,\"cycles\":2}") },
+	  "\"offset-from-origin\":{\"seconds\":-4000000000,\"cycles\":2}") },
 	{ "origin of its own", CLOCK("\"frequency\":1,\"origin\":{\"name\":\"\",\"uid\":\"\"}") },
 	{ "roles", HEADER(M("m", ROLE("un", "32", "packet-magic-number")) "," M("i", ROLE("un", "7",
 	  "data-stream-id"))) },
