@@ -252,7 +252,8 @@ static void warn_classless(struct native *n, const struct native_meta *m, const 
 		return;
 	g_autoptr(GError) reason = g_error_new(
 		BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-		"cannot read trace '%s': its metadata has no stream class, and there %s %u stream file%s%s", dir, files == 1 ? "is" : "are", files, files == 1 ? "" : "s",
+		"cannot read trace '%s': its metadata has no stream class, and there %s %u stream file%s%s",
+		dir, files == 1 ? "is" : "are", files, files == 1 ? "" : "s",
 		is_ust ? " (LTTng 2.16 writes it so when the context pid or tid is added to a channel of "
 			 "user space: record it again, with vpid and vtid)" : "");
 	leave_out(n, reason);
