@@ -54,7 +54,7 @@ const struct option_row option_rows[] = {
 	WORD("slices", 0, "N", GROUP_READ, slices, NULL,
 	     "pieces that a recorded trace is read in (chosen by its size)"),
 	WORD("reader", 0, "WHICH", GROUP_READ, reader, "auto, native, babeltrace2",
-	     "auto, native or babeltrace2: the latter, on one thread, for what the first can't"),
+	     "native (auto is the same), or babeltrace2's library: on one thread, not hardened"),
 	COMMAND("batch", 'b', GROUP_PRINT, COMMAND_BATCH, "print a view, open no screen",
 		"print a view instead of opening the screen"),
 	WORD("view", 0, "VIEW", GROUP_PRINT, view, NULL,
