@@ -61,24 +61,15 @@ static const bt_component_source *add_source(bt_graph *graph, const bt_component
 	return source;
 }
 
-/* The directories of one trace together, or, if they refuse that, one by one. */
-static bool add_group(bt_graph *graph, const bt_component_class_source *cls, GPtrArray *group,
-		      GPtrArray *ret, GError **error)
+/* Adds each directory by itself. */
+static bool add_each(bt_graph *graph, const bt_component_class_source *cls, GPtrArray *group,
+		     GPtrArray *ret, GError **error)
 {
-	const bt_component_source *all = add_source(graph, cls, (char **)group->pdata, group->len);
-	if (all) {
-		g_ptr_array_add(ret, (void *)all);
-		return true;
-	}
 	for (guint i = 0; i < group->len; i++) {
-		g_autofree char *what = g_strdup_printf("cannot read trace '%s'",
-							(char *)group->pdata[i]);
-		const bt_component_source *one = NULL;
-		if (group->len > 1) {
-			bt_current_thread_clear_error();
-			one = add_source(graph, cls, (char **)&group->pdata[i], 1);
-		}
+		const bt_component_source *one = add_source(graph, cls, (char **)&group->pdata[i], 1);
 		if (!one) {
+			g_autofree char *what = g_strdup_printf("cannot read trace '%s'",
+								(char *)group->pdata[i]);
 			bt2_set_error(error, BLK_TRACE_ERROR_CORRUPT, what);
 			return false;
 		}
@@ -87,8 +78,24 @@ static bool add_group(bt_graph *graph, const bt_component_class_source *cls, GPt
 	return true;
 }
 
+/* The directories of one trace together. False without an error: apart now has its uuid. */
+static bool add_group(bt_graph *graph, const bt_component_class_source *cls, GPtrArray *group, char *uuid,
+		      GHashTable *apart, GPtrArray *ret, GError **error)
+{
+	if (group->len == 1 || g_hash_table_contains(apart, uuid))
+		return add_each(graph, cls, group, ret, error);
+	const bt_component_source *all = add_source(graph, cls, (char **)group->pdata, group->len);
+	if (!all) {
+		bt_current_thread_clear_error();
+		g_hash_table_add(apart, g_strdup(uuid));
+		return false;
+	}
+	g_ptr_array_add(ret, (void *)all);
+	return true;
+}
+
 GPtrArray *bt2_add_sources(bt_graph *graph, const bt_component_class_source *cls, GPtrArray *dirs,
-			   GPtrArray *uuids, GError **error)
+			   GPtrArray *uuids, GHashTable *apart, GError **error)
 {
 	g_autoptr(GPtrArray) sources = g_ptr_array_new();
 	g_autoptr(GHashTable) done = g_hash_table_new(g_str_hash, g_str_equal);
@@ -101,7 +108,7 @@ GPtrArray *bt2_add_sources(bt_graph *graph, const bt_component_class_source *cls
 		for (guint j = i + 1; uuid[0] && j < dirs->len; j++)
 			if (!strcmp(uuids->pdata[j], uuid))
 				g_ptr_array_add(group, dirs->pdata[j]);
-		if (!add_group(graph, cls, group, sources, error))
+		if (!add_group(graph, cls, group, uuid, apart, sources, error))
 			return NULL;
 	}
 	return g_steal_pointer(&sources);

@@ -41,9 +41,14 @@ bool bt2_check_metadata(const char *file, struct bt2_metadata *ret, GError **err
  * none, adds its packets. */
 bool bt2_check_dir(const char *dir, struct bt2_sizes *z, struct bt2_metadata *ret, GError **error);
 
-/* One src.ctf.fs component for each trace (directories of equal uuid are chunks of
- * one) in the graph; const bt_component_source *, borrowed. */
+/*
+ * One src.ctf.fs component for each trace (directories of equal uuid are chunks of one) in
+ * the graph; const bt_component_source *, borrowed. `apart` (strings, owned): uuids whose
+ * directories are not taken together. NULL without an error: babeltrace2 refused one more
+ * together, whose uuid is in `apart` now: to be called again with a new graph, as one that
+ * has failed takes nothing more (it aborts).
+ */
 GPtrArray *bt2_add_sources(bt_graph *graph, const bt_component_class_source *cls, GPtrArray *dirs,
-			   GPtrArray *uuids, GError **error);
+			   GPtrArray *uuids, GHashTable *apart, GError **error);
 
 #endif

@@ -429,10 +429,18 @@ static bool reader_open(struct reader *r, GPtrArray *dirs, GError **error)
 	r->fs = bt2_class_take("fs", error);
 	if (!r->fs)
 		return false;
-	r->graph = bt_graph_create(bt2_mip_for(any_ctf2));
-	g_autoptr(GPtrArray) sources = bt2_add_sources(r->graph, r->fs, dirs, uuids, error);
-	if (!sources)
+	g_autoptr(GHashTable) apart = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GPtrArray) sources = NULL;
+	g_autoptr(GError) reason = NULL;
+	while (!sources && !reason) {
+		bt_graph_put_ref(r->graph);
+		r->graph = bt_graph_create(bt2_mip_for(any_ctf2));
+		sources = bt2_add_sources(r->graph, r->fs, dirs, uuids, apart, &reason);
+	}
+	if (!sources) {
+		g_propagate_error(error, g_steal_pointer(&reason));
 		return false;
+	}
 	if (connect_all(r, sources))
 		return true;
 	bt2_set_error(error, BLK_TRACE_ERROR_INTERNAL, "cannot read the trace");

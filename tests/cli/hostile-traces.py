@@ -42,8 +42,13 @@ def run(program, arguments, seconds):
     return wrong
 
 
-def commands(trace, work, shown_by):
-    for number, command in enumerate(COMMANDS + ([shown_by] if shown_by else [])):
+# What babeltrace2's library refuses without harm: one damaged chunk among several. It is not hardened against the rest.
+BY_BABELTRACE2 = {"abort-709cff96", "abort-bd37a520"}
+
+
+def commands(name, trace, work, shown_by):
+    more = [["-b", "--reader", "babeltrace2", "--view", "events"]] if name in BY_BABELTRACE2 else []
+    for number, command in enumerate(COMMANDS + more + ([shown_by] if shown_by else [])):
         out = os.path.join(work, f"out.{number}")
         arguments = [out if a == "OUT" else a for a in command if a != "TRACE"]
         if command == shown_by and command[0] == "save":
@@ -58,7 +63,7 @@ def check(name, trace, work, shown_by=None):
             continue
         before = os.path.join(work, kind)
         os.makedirs(before)
-        wrong = [w for c in commands(trace, before, shown_by) for w in run(program, c, SECONDS[kind])]
+        wrong = [w for c in commands(name, trace, before, shown_by) for w in run(program, c, SECONDS[kind])]
         tap.ok(f"{name}, {kind}", wrong)
 
 
