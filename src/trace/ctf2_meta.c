@@ -319,6 +319,9 @@ static bool read_event_class(struct ctf2 *v, const struct ctf2_props *o)
 				 ", which did not come before", stream);
 	if (g_hash_table_contains(s->by_id, &id))
 		return ctf2_fail(v, NULL, CORRUPT, "is a second event record class of id %" G_GUINT64_FORMAT, id);
+	if (++v->p->n_events > CTF_MAX_EVENTS)
+		return ctf2_fail(v, NULL, UNSUPPORTED, "is one of more than %u event record classes",
+				 CTF_MAX_EVENTS);
 	enter_stream(v, s);
 	v->clock = NULL;
 	v->next_reg = CTF2_EVENT_REGS;

@@ -621,6 +621,9 @@ static bool parse_event(struct ctf_parser *p)
 		return false;
 	struct ctf_stream *s = g_hash_table_lookup(p->by_id, &c.stream);
 	size_t n = (size_t)(end - at);
+	if (++p->n_events > CTF_MAX_EVENTS)
+		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED, "more than %u events",
+				    CTF_MAX_EVENTS);
 	if (s)
 		return add_event(p, s, &c, at, n);
 	keep_orphan(p, &c, at, n);

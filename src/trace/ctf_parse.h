@@ -30,6 +30,7 @@
 #define CTF_MAX_ALIGN (1u << 15)
 #define CTF_MAX_REGS 4096u
 #define CTF_MAX_CLOCKS 256u
+#define CTF_MAX_EVENTS 100000u		/* event classes; a kernel has 1,500 */
 #define CTF_MAX_PATH 16u		/* parts of a.b.c */
 
 /* a.b.c, as a length or a tag is written. */
@@ -90,7 +91,7 @@ struct ctf_parser {
 	GArray *orphans;		/* events of streams that are not declared yet, or NULL */
 	GArray *ranges;			/* struct ctf_range: of the enumeration being read */
 	GString *name, *key;		/* scratch */
-	uint32_t n_nodes, n_bindings, all_cost, n_looks;
+	uint32_t n_nodes, n_bindings, all_cost, n_looks, n_events;
 	uint32_t packet_regs;		/* registers of the packet header, + 1 */
 	unsigned nested;		/* of the type being read */
 	bool started;			/* some text was seen */

@@ -504,6 +504,10 @@ static void refuse_unsupported(GString *text, const char *why)
 /* What would take all memory, stack or time is refused. */
 static void test_bounds(void)
 {
+	GString *events = g_string_new(BEGIN("le") "stream { id = 0; };\n");
+	for (guint i = 0; i <= 100000; i++)
+		g_string_append_printf(events, "event { id = %u; name = e; stream_id = 0; };\n", i);
+	refuse_unsupported(events, "more than 100000 events");
 	GString *deep = g_string_new("/* CTF 1.8 */ ");
 	append_repeated(deep, "struct { ", 100000);
 	refuse_unsupported(deep, "nested more than 32 deep");

@@ -602,6 +602,18 @@ static void test_many_by_aliases(void)
 	g_assert_nonnull(strstr(error->message, "fragment "));
 }
 
+static void test_many_events(void)
+{
+	g_autoptr(GString) text = g_string_new(RS P RS D);
+	for (int i = 0; i <= 100000; i++)
+		g_string_append_printf(text, RS "{\"type\":\"event-record-class\",\"id\":%d}", i + 1000);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(blk_ctf_meta) m = parse(text->str, text->len, &error);
+	g_assert_null(m);
+	g_assert_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED);
+	g_assert_nonnull(strstr(error->message, "100000 event record classes"));
+}
+
 static void test_long(void)
 {
 	g_autoptr(GString) text = g_string_new(RS P RS "{\"type\":\"data-stream-class\",\"name\":\"");
@@ -679,6 +691,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/ctf-meta2/deep", test_deep);
 	g_test_add_func("/ctf-meta2/deep-classes", test_deep_classes);
 	g_test_add_func("/ctf-meta2/aliases", test_many_by_aliases);
+	g_test_add_func("/ctf-meta2/many-events", test_many_events);
 	g_test_add_func("/ctf-meta2/long", test_long);
 	g_test_add_func("/ctf-meta2/endless", test_endless);
 	return g_test_run();
