@@ -141,6 +141,7 @@ check: deps
 # Unit tests once more with the sanitizers, in a tree of their own.
 SCRIPTS := $(shell find tests/cli tests/tui tests/truth tests/live tests/lint -maxdepth 1 -type f -perm -u+x \
 	\( -name '*.sh' -o -name '*.py' \) 2>/dev/null | sort)
+LONG := $(shell find tests/long -type f -perm -u+x 2>/dev/null | sort)
 ASAN_TESTS := $(TESTS:$(BUILD)/%=$(BUILD)-asan/%)
 run = BUILD='$(BUILD)' CC='$(CC)' PACKAGES='$(PACKAGES)' scripts/run-tests
 
@@ -156,8 +157,12 @@ check-lint check-tui check-truth check-live: check-%: all man tests
 
 check-%: all tests man FORCE
 	@found='$(strip $(filter %/test-$*,$(TESTS)) $(filter %/$*.sh %/$*.py %/test-$*.sh %/test-$*.py,$(SCRIPTS)))'; \
-	[ -n "$$found" ] || { echo "no test '$*': see tests/, and make check-unit, -lint, -tui, -truth, -live" >&2; exit 2; }; \
+	[ -n "$$found" ] || { echo "no test '$*': see tests/, and make check-unit, -lint, -tui, -truth, -live, -long" >&2; exit 2; }; \
 	VERBOSE=1 $(run) $$found
+
+# What takes long, downloads, or needs root: skipped, with the reason, where something is missing.
+check-long: all tests
+	TEST_SECONDS=7200 $(run) $(LONG)
 
 lint: check-lint
 
@@ -218,12 +223,12 @@ dist-free: clean
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
-	@echo 'Targets: all demo check check-NAME check-unit check-lint check-tui check-truth check-live'
+	@echo 'Targets: all demo check check-NAME check-unit check-lint check-tui check-truth check-live check-long'
 	@echo '         asan tsan lint bench man deps dist deb install uninstall clean dist-free help'
 
 FORCE:
 
-.PHONY: all man tests deps demo check check-built check-unit check-lint check-tui check-truth check-live \
+.PHONY: all man tests deps demo check check-built check-unit check-lint check-tui check-truth check-live check-long \
 	lint asan asan-tests tsan bench dist deb install uninstall clean dist-free help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

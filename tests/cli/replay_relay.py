@@ -6,7 +6,10 @@ transcript has a line a piece: connection, '>' (the viewer's) or '<', microsecon
 """
 import collections
 import lzma
+import pathlib
+import signal
 import struct
+import sys
 
 from hostile_relay import POINTS, Relay
 
@@ -123,10 +126,10 @@ class Transcript:
 
 class Replay(Relay):
     """minor: the relay's version. chop: no piece of metadata is longer. again: all of it comes once more,
-    when half of the indexes were given out."""
+    when half of the indexes were given out. stays: the sessions don't end."""
 
-    def __init__(self, transcript, minor=15, chop=0, again=False):
-        self.transcript, self.chop, self.again = transcript, chop, again
+    def __init__(self, transcript, minor=15, chop=0, again=False, stays=False):
+        self.transcript, self.chop, self.again, self.stays = transcript, chop, again, stays
         self.ended = set()              # sessions
         super().__init__(None, None, minor)
 
@@ -200,14 +203,13 @@ class Replay(Relay):
     def on_index(self, state, data):
         stream = struct.unpack(">Q", data)[0]
         replies = state["indexes"].get(stream)
-        if not replies:
-            state["over"].add(stream)
-            return struct.pack(">7QII", 0, 0, 0, 0, 0, 0, 0, INDEX_HUP, 0)
-        reply = replies.pop(0)
+        reply = replies.pop(0) if replies else struct.pack(">7QII", 0, 0, 0, 0, 0, 0, 0, INDEX_HUP, 0)
         status, flags = struct.unpack(">II", reply[56:])
+        if status == INDEX_HUP and self.stays:
+            return struct.pack(">7QII", 0, 0, 0, 0, 0, 0, 0, INDEX_RETRY, 0)
         if status == INDEX_HUP:
             state["over"].add(stream)
-        if self.again and not state["repeated"] and len(replies) <= state["half"][stream]:
+        if self.again and not state["repeated"] and replies is not None and len(replies) <= state["half"][stream]:
             state["repeated"] = True
             for number, pieces in self.transcript.metadata.items():
                 state["metadata"][number] += [piece for piece in pieces if piece[1]]
@@ -223,3 +225,23 @@ class Replay(Relay):
             if at <= here < at + len(pieces[at]):
                 got += pieces[at][here - at:here - at + n - len(got)]
         return struct.pack(">III", 1, n, 0) + got if len(got) == n else struct.pack(">III", 3, 0, 0)
+
+
+def main():
+    """replay_relay.py PORT_FILE TRANSCRIPT SPOILT: the sessions of both, which stay, until SIGTERM; the second
+    one's metadata is none."""
+    first, second = (Transcript(path) for path in sys.argv[2:])
+    for session in second.sessions:
+        second.spoil(session, b"\x1e{\"type\": \"preamble\", \"version\": 3}\n")
+    second.sessions = {s: (timer, 1, host, name) for s, (timer, _, host, name) in second.sessions.items()}
+    first.add(second, 100)
+    relay = Replay(first, stays=True)
+    temporary = pathlib.Path(sys.argv[1] + ".new")
+    temporary.write_text(str(relay.port), "utf-8")
+    temporary.rename(sys.argv[1])
+    signal.sigwait({signal.SIGTERM})
+
+
+if __name__ == "__main__":
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    main()

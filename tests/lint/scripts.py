@@ -15,7 +15,7 @@ def shell():
     if not shutil.which("shellcheck"):
         tap.skip("shellcheck", "shellcheck is not installed")
         return
-    paths = tap.files("scripts", ".ci", "tests/lint", "tests/cli", "tests/tui", "tests/truth", "tests/live", "tests/bench", "tests/lib")
+    paths = tap.files("scripts", ".ci", "tests/lint", "tests/cli", "tests/tui", "tests/truth", "tests/live", "tests/long", "tests/bench", "tests/lib")
     paths = [p for p in paths if p.endswith(".sh") or shebang(p).startswith(("#!/bin/sh", "#!/bin/bash", "#!/usr/bin/env bash"))]
     for path in paths:
         dialect = [] if shebang(path).startswith("#!") else ["--shell=bash"]

@@ -3,7 +3,7 @@
 usage: hold.py RELAY_PORT PORT_FILE FLAG_FILE NAME
 
 While FLAG_FILE exists, the viewer is told "nothing yet" of every stream whose name ends in NAME; all
-else goes through, a request at a time. Speaks the viewer's protocol up to minor 15.
+else goes through, a request at a time.
 """
 import os
 import socket
@@ -12,6 +12,7 @@ import sys
 import threading
 
 CONNECT, LIST, ATTACH, INDEX, PACKET, METADATA, NEWS = 1, 2, 3, 4, 5, 6, 7
+MINOR_NAMES = 15        # from here on names in the list have lengths
 FIXED = {CONNECT: 20, 8: 4, 9: 4, INDEX: 64}
 SESSION, STREAM = 4 + 8 + 4 + 4 + 64 + 255, 8 + 8 + 4 + 4096 + 255
 RETRY = bytes(56) + struct.pack(">II", 2, 0)
@@ -32,16 +33,6 @@ class Connection:
         self.viewer, self.relay, self.flag, self.name = viewer, relay, flag, name.encode()
         self.held, self.minor = set(), 0
 
-    def sessions(self, n):
-        """The entries of a list: from minor 15 on with the lengths of the names."""
-        if self.minor < 15:
-            return take(self.relay, n * SESSION)
-        data = b""
-        for _ in range(n):
-            head = take(self.relay, 32)
-            data += head + take(self.relay, sum(struct.unpack(">II", head[20:28])))
-        return data
-
     def streams(self, data):
         for at in range(0, len(data), STREAM):
             one = data[at:at + STREAM]
@@ -49,14 +40,24 @@ class Connection:
             if path.endswith(self.name):
                 self.held.add(one[:8])
 
+    def session(self):
+        if self.minor < MINOR_NAMES:
+            return take(self.relay, SESSION)
+        head = take(self.relay, 32)
+        host, name = struct.unpack(">II", head[20:28])
+        return head + take(self.relay, host + name)
+
     def reply(self, command):
         """The daemon's whole answer."""
         relay = self.relay
         if command in FIXED:
-            return take(relay, FIXED[command])
+            data = take(relay, FIXED[command])
+            if command == CONNECT:
+                self.minor = struct.unpack(">I", data[12:16])[0]
+            return data
         if command == LIST:
             head = take(relay, 4)
-            return head + self.sessions(struct.unpack(">I", head)[0])
+            return head + b"".join(self.session() for _ in range(struct.unpack(">I", head)[0]))
         if command in (ATTACH, NEWS):
             head = take(relay, 8)
             status, n = struct.unpack(">II", head)
@@ -82,10 +83,7 @@ class Connection:
                     self.viewer.sendall(RETRY)
                     continue
                 self.relay.sendall(head + payload)
-                answer = self.reply(command)
-                if command == CONNECT:      # both speak the lower minor
-                    self.minor = min(struct.unpack(">I", x[12:16])[0] for x in (payload, answer))
-                self.viewer.sendall(answer)
+                self.viewer.sendall(self.reply(command))
         except (EOFError, OSError):
             pass
         finally:

@@ -52,9 +52,14 @@ cleanup() {
 	for dir in $labs; do
 		LAB_DIR=$dir "$LAB/lab-down"
 	done
+	[ -z "${LAB_ROOT:-}" ] || { umount "$LAB_ROOT$work" && rmdir "$LAB_ROOT$work"; }
 	rm -rf "$work"
 }
 trap cleanup EXIT
+# The lab's folder has the same path in the root that it runs in.
+if [ -n "${LAB_ROOT:-}" ]; then
+	mkdir -p "$LAB_ROOT$work" && mount --bind "$work" "$LAB_ROOT$work" || exit 1
+fi
 in_lab() { "$LAB/lab-run" "$@" >>"$work/lab.log" 2>&1; }
 
 # The lab's relay daemon once more, on its ports; its session once more.
@@ -76,9 +81,10 @@ sessiond_again() {
 	until_true in_lab lttng --no-sessiond list
 }
 session_again() {
-	in_lab lttng --no-sessiond create spans --live="$LAB_LIVE_US" \
+	in_lab lttng --no-sessiond create spans ${LAB_FORMAT:+--trace-format="$LAB_FORMAT"} --live="$LAB_LIVE_US" \
 		--ctrl-url="tcp://$relay_host:$LAB_CTRL_PORT" --data-url="tcp://$relay_host:$((LAB_CTRL_PORT + 1))" &&
-		in_lab lttng --no-sessiond enable-channel -u chan -s spans "--buffers-${LAB_BUFFERS:-uid}" &&
+		in_lab lttng --no-sessiond enable-channel -u chan -s spans "--buffers-${LAB_BUFFERS:-uid}" \
+			${LAB_FILES:+$LAB_FILES} &&
 		in_lab lttng --no-sessiond add-context -u -s spans -c chan -t vpid -t vtid -t procname &&
 		in_lab lttng --no-sessiond enable-event -u -s spans -c chan 'zipkin:*' &&
 		in_lab lttng --no-sessiond start spans

@@ -24,13 +24,24 @@ free() { # nobody is attached any more, as far as the relay knows
 	"$BLKTOP" --list-sessions -r "127.0.0.1:$LAB_LIVE_PORT" >"$work/list" 2>&1 &&
 		! grep -q taken "$work/list"
 }
+# babeltrace2 is the referee; before 2.1 it can't read CTF 2
+reads_files() {
+	"$COUNT" "$LAB_DIR/traces" >"$work/out.files" || [ "${LAB_FORMAT:-}" != ctf-2 ]
+}
 both() { # both NAME
 	until_true free
 	"$COUNT" -B -e "$wanted" "$LAB_URL" >"$work/out.live"
-	"$COUNT" "$LAB_DIR/traces" >"$work/out.files"
 	is "$1: all events" "$(sum_of live)" "$wanted"
-	is "$1: all events are in the relay's files" "$(sum_of files)" "$wanted"
-	is "$1: the same events" "$(value live digest)" "$(value files digest)"
+	if reads_files; then
+		is "$1: all events are in the relay's files" "$(sum_of files)" "$wanted"
+		is "$1: the same events" "$(value live digest)" "$(value files digest)"
+	else
+		"$COUNT" -N "$LAB_DIR/traces" >"$work/out.files"
+		is "$1: the same events as the native reader has of the relay's files" "$(value live digest)" \
+			"$(value files digest)"
+		is "$1: as many as the root's babeltrace2 has" \
+			"$("$LAB/lab-run" babeltrace2 "$LAB_DIR/traces" 2>/dev/null | wc -l)" "$wanted"
+	fi
 	is "$1: records out of order" "$(value live disorder)" 0
 	is "$1: late records" "$(value live late)" 0
 	is "$1: lost" "$(value live lost)" "0 0"
@@ -48,7 +59,9 @@ same_rows() { # but for what live alone says (corrected), and when the second en
 	diff <(cut -d, -f1,4- "$work/rows.live") <(cut -d, -f1,3- "$work/rows.files") >"$work/out.diff"
 }
 ok "blktop, live" rows live --from-beginning "$LAB_URL"
-ok "blktop, the relay's files, by babeltrace2" rows files --reader babeltrace2 "$LAB_DIR/traces"
+reader=native
+! reads_files || reader=babeltrace2
+ok "blktop, the relay's files, by $reader" rows files --reader $reader "$LAB_DIR/traces"
 ok "blktop prints the same rows" same_rows
 ok "which are not empty" grep -q zipkin "$work/rows.live"
 export LAB_BUFFERS=pid

@@ -15,6 +15,9 @@ in_lab lttng --no-sessiond stop spans
 in_lab lttng --no-sessiond start spans
 span 2
 ok "stopped and started: the viewer stays" kill -0 "$viewer"
+rotates() { in_lab lttng --no-sessiond rotate spans; }
+ok "a live session can't be rotated" eval '! rotates'
+span 3
 in_lab lttng --no-sessiond destroy spans
 wait "$viewer"
 is "exit status" $? 0

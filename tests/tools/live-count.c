@@ -3,10 +3,10 @@
  * Attaches to live sessions and prints what came, for the live tests:
  *
  *     live-count [-Bcw] [-e N] [-l MS] [-n SECONDS] [-t MS] URL...
- *     live-count DIR...
+ *     live-count [-N] DIR...
  *
- * The second prints the same of traces in files, read with babeltrace2: the relay's own output is
- * what live reading is held against.
+ * The second prints the same of traces in files, read with babeltrace2 (-N: natively): the relay's
+ * own output is what live reading is held against.
  *
  * -e: stop when so many events came; -B: from the beginning; -w: wait for the session; -l: the
  * bound of lateness; -c: cancel from another thread after 0.3 s; -n: stop after so long
@@ -24,6 +24,7 @@
 
 #include "base/text.h"
 #include "live/live.h"
+#include "trace/native.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -116,7 +117,7 @@ static void count(struct counts *c, const struct blk_event *e, const struct blk_
 	}
 }
 
-static bool of_files;
+static bool of_files, natively;
 
 static void show_status(struct source *s)
 {
@@ -202,9 +203,10 @@ static bool read_options(int argc, char **argv, struct live_options *o, double *
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "Bcwe:l:n:t:")) != -1) {
+	while ((opt = getopt(argc, argv, "BNcwe:l:n:t:")) != -1) {
 		o->from_beginning |= opt == 'B';
 		o->wait |= opt == 'w';
+		natively |= opt == 'N';
 		*cancel |= opt == 'c';
 		if (opt == 'e')
 			*most = strtoull(optarg, NULL, 10);
@@ -229,7 +231,8 @@ static struct source *open_all(char **operands, int n, const struct live_options
 
 	of_files = g_file_test(operands[0], G_FILE_TEST_IS_DIR);
 	if (of_files)
-		return source_open_bt2((const char *const *)operands, rows, G_N_ELEMENTS(rows), error);
+		return (natively ? source_open_native : source_open_bt2)(
+			(const char *const *)operands, rows, G_N_ELEMENTS(rows), error);
 	while (n_urls < MIN((size_t)n, G_N_ELEMENTS(urls))) {
 		if (!live_url_parse(operands[n_urls], &urls[n_urls], error))
 			return NULL;

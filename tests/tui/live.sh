@@ -92,4 +92,19 @@ result $? "the relay is killed: the banner says so"
 keys q
 given_back 0
 result $? "q without a relay: the terminal as it was"
+
+rm "$work/port"
+python3 tests/cli/replay_relay.py "$work/port" tests/traces/viewer/ctf-2.transcript.xz \
+	tests/traces/viewer/ctf-1.8.transcript.xz &
+relay=$!
+until_true test -s "$work/port"
+url=net://127.0.0.1:$(cat "$work/port")/host/vm/mine
+keys "'$BLKTOP' --config none --utc --no-spool -r $url; echo rc=\$?" Enter
+wait_for "cannot read trace 'vm/ust/uid/0/64-bit': cannot read metadata: "
+result $? "one trace of two can't be read: the banner says which, and why"
+keys 4 && wait_for "spangen"
+result $? "the other one is shown"
+keys q
+given_back 0
+result $? "q: the terminal as it was"
 done_testing
