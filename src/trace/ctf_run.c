@@ -230,7 +230,8 @@ static bool keep_all(const struct pass *p, const struct ctf_step *s, uint64_t po
 	if (!ctf_all_read(p->c->sc, p->c->ec, p->base, pos, p->end, p->run->regs, all))
 		return false;
 	uint8_t *copy = arena_alloc(p->run->arena, MAX(all->bytes->len, 1));
-	memcpy(copy, all->bytes->data, all->bytes->len);
+	if (all->bytes->len)	/* else there may be no data at all */
+		memcpy(copy, all->bytes->data, all->bytes->len);
 	keep_text(p, s, copy, all->bytes->len);
 	return true;
 }

@@ -5,6 +5,8 @@ cd "${SRCDIR:-$(dirname "$0")/../..}" || exit 1
 blktop=${SANITIZED:-${BUILD:-build}-asan/blktop}
 [ -x "$blktop" ] || { echo "1..0 # SKIP $blktop is not built: make asan"; exit 0; }
 n=0 failed=0
+work=$(mktemp -d "${TMPDIR:-/tmp}/blktop-sanitized.XXXXXX")
+trap 'rm -rf "$work"' EXIT
 
 run() { # run ARGUMENT...: exit status 0 or 3 (read with loss), nothing said by a sanitizer
 	local messages status
@@ -25,6 +27,10 @@ for view in $("$blktop" --list-views | awk '{ print $1 }'); do
 done
 for trace in tests/traces/*/trace*/ tests/traces/ctf2/{demo,lost}/trace tests/traces/ctf2/ust-both/ctf-2; do
 	run -b --view spans --each --format json "$trace"
+done
+for seed in 7 43 44 101 102; do		# events of all fields, of no field, of all kinds of fields
+	python3 tests/truth/ctf2_make.py $seed "$work/$seed"
+	run log --format json "$work/$seed/trace"
 done
 run --export-slowest 20 tests/traces/kernel-ust/trace
 run --export-slowest 20 --format json tests/traces/kernel-ust/trace
