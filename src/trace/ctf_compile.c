@@ -369,11 +369,12 @@ static void add_array(struct compile *c, const struct ctf_type *t, const struct 
 		add_repeat(c, t->element, n, CTF_NO_REG, &(struct below){ .depth = below->depth });
 }
 
-/* Is a part of an element wanted? Whole elements need no repetition. */
+/* Is a part of an element wanted? Whole elements that are integers need no repetition. */
 static bool has_inner(const struct below *b, const struct ctf_type *t)
 {
 	for (unsigned i = 0; i < b->n; i++)
-		if (!is_leaf(b, i) && (b->w[i]->n_ways > b->depth + 1 || b->w[i]->leaf != t->element))
+		if (!is_leaf(b, i) && (b->w[i]->n_ways > b->depth + 1 || b->w[i]->leaf != t->element ||
+				       b->w[i]->kind != CTF_WANT_INT))
 			return true;
 	return false;
 }
