@@ -41,7 +41,10 @@ a_second_was_held() { [ "$(date +%s)" -ge $((held + 4)) ]; }
 until_true a_second_was_held
 keys p
 ok "it pauses" wait_for PAUSED
+paused=$(shown_second)
+moved() { [ "$(shown_second)" != "$paused" ]; }
 keys Left
+until_true moved
 second=$(shown_second)
 until_true more_than 0
 before=$(counted)
