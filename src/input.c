@@ -186,8 +186,10 @@ static bool open_reader(const struct input *in, struct job_trace *ret, GError **
 
 	if (in->reader == READER_BT2) {
 		ret->source = source_open_bt2(paths, rows, n, error);
+		if (!ret->source)
+			return false;
 		ret->reader = g_strdup("babeltrace2: as asked for");
-		return ret->source != NULL;
+		return true;
 	}
 	struct native *native = native_open(paths, rows, n, error);
 	if (!native)

@@ -246,7 +246,7 @@ static void test_versions(void)
 		"stream { event.header := struct { u32 id; t timestamp; }; };"
 		"event { name = e; id = 0; fields := struct { u32 x; }; };";
 	/* One packet with one event. */
-	static const guint32 packet[] = { GUINT32_TO_LE(0xc1fc1fc1), 0, 0, GUINT32_TO_LE(1), 0,
+	static const guint32 packet[] = { GUINT32_TO_LE(0xc1fc1fc1), 0, GUINT32_TO_LE(1), 0,
 					  GUINT32_TO_LE(7) };
 	struct copy c = { test_temp_dir() };
 	g_autofree char *metadata = in(&c, "metadata"), *stream = in(&c, "stream");
