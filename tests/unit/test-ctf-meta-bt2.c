@@ -25,9 +25,9 @@ static void append_sorted(GString *out, GPtrArray *lines)
 		g_string_append(out, lines->pdata[i]);
 }
 
-static void append_range(GString *out, gint64 lo, gint64 hi)
+static void add_range(GPtrArray *ranges, gint64 lo, gint64 hi)
 {
-	g_string_append_printf(out, " %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT, lo, hi);
+	g_ptr_array_add(ranges, g_strdup_printf(" %" G_GINT64_FORMAT "..%" G_GINT64_FORMAT, lo, hi));
 }
 
 /* ---- as we see it ---- */
@@ -44,9 +44,11 @@ static void our_labels(GString *out, const struct ctf_type *t)
 			continue;
 		GString *label = g_string_new(NULL);
 		g_string_append_printf(label, " '%s'", t->range[i].label);
+		g_autoptr(GPtrArray) ranges = g_ptr_array_new_with_free_func(g_free);
 		for (uint32_t j = i; j < t->n_ranges; j++)
 			if (!strcmp(t->range[j].label, t->range[i].label))
-				append_range(label, (gint64)t->range[j].lo, (gint64)t->range[j].hi);
+				add_range(ranges, (gint64)t->range[j].lo, (gint64)t->range[j].hi);
+		append_sorted(label, ranges);
 		g_ptr_array_add(labels, g_string_free(label, FALSE));
 	}
 	append_sorted(out, labels);
@@ -136,14 +138,16 @@ static void their_unsigned_labels(GString *out, const bt_field_class *fc)
 		GString *label = g_string_new(NULL);
 		g_string_append_printf(label, " '%s'", bt_field_class_enumeration_mapping_get_label(
 			bt_field_class_enumeration_unsigned_mapping_as_mapping_const(u)));
+		g_autoptr(GPtrArray) ranges = g_ptr_array_new_with_free_func(g_free);
 		uint64_t n = bt_integer_range_set_get_range_count(
 			bt_integer_range_set_unsigned_as_range_set_const(set));
 		for (uint64_t j = 0; j < n; j++) {
 			const bt_integer_range_unsigned *r =
 				bt_integer_range_set_unsigned_borrow_range_by_index_const(set, j);
-			append_range(label, (gint64)bt_integer_range_unsigned_get_lower(r),
-				     (gint64)bt_integer_range_unsigned_get_upper(r));
+			add_range(ranges, (gint64)bt_integer_range_unsigned_get_lower(r),
+				  (gint64)bt_integer_range_unsigned_get_upper(r));
 		}
+		append_sorted(label, ranges);
 		g_ptr_array_add(labels, g_string_free(label, FALSE));
 	}
 	append_sorted(out, labels);
@@ -160,14 +164,16 @@ static void their_signed_labels(GString *out, const bt_field_class *fc)
 		GString *label = g_string_new(NULL);
 		g_string_append_printf(label, " '%s'", bt_field_class_enumeration_mapping_get_label(
 			bt_field_class_enumeration_signed_mapping_as_mapping_const(s)));
+		g_autoptr(GPtrArray) ranges = g_ptr_array_new_with_free_func(g_free);
 		uint64_t n = bt_integer_range_set_get_range_count(
 			bt_integer_range_set_signed_as_range_set_const(set));
 		for (uint64_t j = 0; j < n; j++) {
 			const bt_integer_range_signed *r =
 				bt_integer_range_set_signed_borrow_range_by_index_const(set, j);
-			append_range(label, bt_integer_range_signed_get_lower(r),
-				     bt_integer_range_signed_get_upper(r));
+			add_range(ranges, bt_integer_range_signed_get_lower(r),
+				  bt_integer_range_signed_get_upper(r));
 		}
+		append_sorted(label, ranges);
 		g_ptr_array_add(labels, g_string_free(label, FALSE));
 	}
 	append_sorted(out, labels);
@@ -424,8 +430,15 @@ static guint count_events(const struct ctf_meta *m)
 static void assert_same_lines(const char *ours, const char *theirs)
 {
 	g_auto(GStrv) a = g_strsplit(ours, "\n", -1), b = g_strsplit(theirs, "\n", -1);
-	for (guint i = 0; a[i] && b[i]; i++)
+	for (guint i = 0; a[i] && b[i]; i++) {
+		size_t same = 0;	/* lines are long: where they differ comes first */
+		while (a[i][same] && a[i][same] == b[i][same])
+			same++;
+		if (a[i][same] != b[i][same])
+			g_test_message("from character %zu on: '%.200s' and '%.200s'", same, a[i] + same,
+				       b[i] + same);
 		g_assert_cmpstr(a[i], ==, b[i]);
+	}
 	g_assert_cmpuint(g_strv_length(a), ==, g_strv_length(b));
 }
 
