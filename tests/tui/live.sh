@@ -32,7 +32,7 @@ follow
 result $? "attaches: the history is there"
 until_true test -n "$(ls -d "$work"/state/blktop/spool/*/0* 2>/dev/null)"
 result $? "what comes is kept in XDG_STATE_HOME"
-[ -z "$(find "$work/state" -perm /077)" ]
+test -z "$(find "$work/state" -perm /077)"
 result $? "for nobody else to read"
 
 keys 4 && wait_for "Processes" && keys L

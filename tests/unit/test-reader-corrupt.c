@@ -241,7 +241,8 @@ static void test_versions(void)
 	static const char ctf2[] = "\x1e{\"type\": \"preamble\", \"version\": 2}\n";
 	static const char clocked[] =
 		"/* CTF 1.8 */ typealias integer { size = 32; } := u32; trace { major = 1; minor = 8;"
-		" byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; }; clock { name = k; freq = 1000; };"
+		" byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };"
+		" clock { name = k; freq = 1000; };"
 		"typealias integer { size = 64; map = clock.k.value; } := t;"
 		"stream { id = 0; event.header := struct { u32 id; t timestamp; }; };"
 		"event { name = e; id = 0; stream_id = 0; fields := struct { u32 x; }; };";
