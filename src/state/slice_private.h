@@ -230,7 +230,7 @@ enum fact_kind {
 	FACT_PID,		/* thread belongs to process .a (ppid .b or -1) */
 	FACT_FORK,		/* .other (child) by thread; child's pid .a, parent's pid .b */
 	FACT_EXEC,		/* close-on-exec; .other: the thread it was until then, or none */
-	FACT_EXIT,		/* .a: 1: of the process's last thread, 0: others go on, -1: not told */
+	FACT_EXIT,		/* .a: 1: the process's last thread, 0: others go on, -1: unknown */
 	FACT_KERNEL,		/* thread is a kernel thread */
 	FACT_OPEN,		/* fd .a is the file .text below dirfd .b; kind .kind, cloexec .flag */
 	FACT_NAME,		/* fd .a, a socket, has the peer .text */

@@ -131,7 +131,7 @@ static const char *classes_fault(const struct ctf_meta *meta)
 	return NULL;
 }
 
-/* Members of these roles and sizes, in this order. */
+/* Do the structure's first members have these roles and sizes (bits), in this order? */
 static bool begins_with(const struct ctf_type *t, const uint16_t (*members)[2], uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {

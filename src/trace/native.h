@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The native reader: LTTng's CTF 1.8 traces, any piece of them at once. It refuses
- * what it can't prove it knows (BLK_TRACE_ERROR_UNSUPPORTED names it); babeltrace2
- * (source_open_bt2) is the fallback, and its oracle in the tests: records are equal.
+ * The native reader: CTF 1.8 and CTF 2 traces, any piece of them at once. It refuses by
+ * name what it does not support (BLK_TRACE_ERROR_UNSUPPORTED). babeltrace2
+ * (source_open_bt2) is used only on request, and is the tests' referee: records are equal.
  *
  *     struct native *n = native_open(paths, rows, n_rows, &error);
  *     while (native_index(n, 4096)) ...		// only traces without index files

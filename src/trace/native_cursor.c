@@ -366,7 +366,7 @@ static enum native_step cursor_step(struct native_cursor *k)
 			body = pos;
 			next = c->n_steps ? native_run_class(k, c, pos) : pos + c->bits;
 		}
-		if (G_UNLIKELY(c && next == k->pos)) {	/* it would come for ever */
+		if (G_UNLIKELY(c && next == k->pos)) {	/* an event of no size would repeat without end */
 			spoil(k);
 			continue;
 		}

@@ -153,9 +153,9 @@ void feed_track_bury(struct native_feed *f, struct feed_stream *x);
 
 /* native_feed_trouble.c: the taker's. Metadata is wrong, for good. */
 void feed_trouble_metadata(struct native_feed *f, struct feed_trace *t, const GError *error);
-/* A packet was refused (error: NULL is fine); told while none could be read. */
+/* Notes that a packet was refused (error: NULL is fine); reported while none could be read. */
 void feed_trouble_packet(struct native_feed *f, struct feed_trace *t, const GError *error);
-/* The stream's cursor was filled: told while most packets can't be read to the end. */
+/* Notes that the stream's cursor was filled; reported while most packets can't be read to the end. */
 void feed_trouble_events(struct native_feed *f, const struct feed_stream *x);
 void feed_trouble_over(struct native_feed *f, struct feed_trace *t);	/* but not wrong metadata */
 /* The stream has news that wait: for metadata for too long? */
