@@ -4,6 +4,7 @@
  */
 #include "about.h"
 
+#include "base/isolation.h"
 #include "live/plan.h"
 #include "state/model.h"
 
@@ -155,7 +156,7 @@ static void print_curses(FILE *out)
 
 void about_version(FILE *out)
 {
-	static const char *const others[] = { "libjson-glib", "liblttng-ctl", "libpopt" };
+	static const char *const others[] = { "libjson-glib", "liblttng-ctl", "libpopt", "libseccomp" };
 
 	fprintf(out, "blktop %s\n", BLKTOP_VERSION);
 	fprintf(out, "GLib %u.%u.%u\n", glib_major_version, glib_minor_version, glib_micro_version);
@@ -167,4 +168,6 @@ void about_version(FILE *out)
 		if (dl_iterate_phdr(find_loaded, &l))
 			fprintf(out, "%s\n", l.file);
 	}
+	g_autofree char *isolation = isolation_describe();
+	fprintf(out, "isolation: %s\n", isolation);
 }

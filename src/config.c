@@ -4,6 +4,7 @@
 
 #include "log.h"
 
+#include "base/disk.h"
 #include "base/text.h"
 #include "state/rules.h"
 #include "ui/rc.h"
@@ -222,6 +223,18 @@ bool config_save(const struct options *o, const struct prefs *p, char **ret_mess
 		g_strdup_printf("settings written to %s", visible);
 	log_note("%s", *ret_message);
 	return !error;
+}
+
+void config_add_places(const struct options *o, GPtrArray *places)
+{
+	char *paths[] = { rc_path(o), history_path() };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
+		g_autofree char *real = resolve(paths[i]), *dir = g_path_get_dirname(real);
+		if (!is_none(o) && disk_make_dirs(dir))
+			g_ptr_array_add(places, g_steal_pointer(&dir));
+		g_free(paths[i]);
+	}
 }
 
 void config_save_history(const struct options *o, const struct prefs *p)

@@ -18,6 +18,9 @@ struct prefs *config_load(const struct options *o);
 bool config_install_rules(const struct options *o, struct prefs *p, GError **error);
 /* W: one line for the status row (g_free). true: written. */
 bool config_save(const struct options *o, const struct prefs *p, char **ret_message);
+/* Adds (g_strdup()) the directories where settings and typed lines are written, made where they are
+ * missing. */
+void config_add_places(const struct options *o, GPtrArray *places);
 /* At the end: the lines typed go behind those that others have written since. */
 void config_save_history(const struct options *o, const struct prefs *p);
 

@@ -11,6 +11,7 @@
 #include "output.h"
 #include "relay.h"
 
+#include "base/isolation.h"
 #include "base/timefmt.h"
 #include "live/live.h"
 #include "trace/native.h"
@@ -34,9 +35,10 @@ static void free_clock(void *data)
 	g_free(c);
 }
 
-static void doctor_init(struct doctor *doc, const char *label, bool live)
+static void doctor_init(struct doctor *doc, const struct options *o, const char *label, bool live)
 {
 	*doc = (struct doctor){ .d = diagnosis_new(label), .live = live };
+	doc->d->isolation = o->no_isolation ? g_strdup("off (--no-isolation)") : isolation_describe();
 	doc->d->live = live;
 	doc->by_class = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	doc->counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
@@ -108,7 +110,7 @@ static int examine_trace(struct doctor *doc, const struct options *o)
 	const char *const *paths = o->demo ? demo_paths : (const char *const *)o->paths;
 	g_autofree char *label = g_strjoinv(" ", (char **)paths);
 
-	doctor_init(doc, o->demo ? "demo" : label, false);
+	doctor_init(doc, o, o->demo ? "demo" : label, false);
 	if (!o->demo || demo) {
 		doctor_scan(doc, paths);
 		if (hear_trace(doc, paths, o->reader, &error))
@@ -165,12 +167,12 @@ static int examine_session(struct doctor *doc, const struct options *o)
 	g_autoptr(GArray) urls = relay_choose(o, false, &code);
 
 	if (!urls) {
-		doctor_init(doc, "", true);
+		doctor_init(doc, o, "", true);
 		return code;
 	}
 	const struct live_url *url = &g_array_index(urls, struct live_url, 0);
 	g_autofree char *label = live_url_format(url);
-	doctor_init(doc, label, true);
+	doctor_init(doc, o, label, true);
 	doc->session = g_strdup(url->session);
 	g_autoptr(blk_source) s = live_open(url, urls->len, &o->relay, everything,
 					    G_N_ELEMENTS(everything), &error);

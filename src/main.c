@@ -10,6 +10,7 @@
 #include "config.h"
 #include "doctor.h"
 #include "hosts.h"
+#include "isolate.h"
 #include "local.h"
 #include "log.h"
 #include "options.h"
@@ -79,13 +80,21 @@ static void take_settings(struct options *o)
 #define LEAST_QUEUE (8u << 20)
 #define MOST_QUEUE (64u << 20)
 
+/* From here on what others wrote is read. */
+static int run_isolated(const struct options *o)
+{
+	if (!isolate(o))
+		return EXIT_FAILED;
+	int code = o->align_hosts ? hosts_align(o) : EXIT_FINE;
+	return code != EXIT_FINE ? code : commands[o->command].run(o);
+}
+
 static int run_command(const struct options *o)
 {
-	int code = o->align_hosts ? hosts_align(o) : EXIT_FINE;
-	if (code != EXIT_FINE)
-		return code;
 	if (o->local || o->here.snapshot)
-		return local_run(o, commands[o->command].run);
+		return local_run(o, run_isolated);
+	if (o->command <= COMMAND_LIST_SESSIONS)
+		return run_isolated(o);
 	if (commands[o->command].run)
 		return commands[o->command].run(o);
 	commands[o->command].print(stdout);

@@ -638,6 +638,7 @@ static void move_words(struct options *o, struct words *w)
 	o->force = w->force;
 	o->statedump = w->statedump;
 	o->no_spool = w->no_spool;
+	o->no_isolation = w->no_isolation;
 	o->align_hosts = w->align_hosts;
 	o->utc = w->utc;
 	o->ascii = w->ascii;

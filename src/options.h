@@ -86,6 +86,7 @@ struct options {
 	bool align_hosts;
 	bool statedump;			/* save: --with-statedump */
 	bool no_spool;
+	bool no_isolation;
 	bool without_spans;		/* nobody asks for them: reading_start() makes none */
 	size_t spool_size;		/* bytes */
 	unsigned n_seconds;		/* -n; 0: no bound (doctor: 5) */

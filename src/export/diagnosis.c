@@ -64,6 +64,7 @@ void diagnosis_free(struct diagnosis *d)
 	g_free(d->label);
 	g_free(d->reader);
 	g_free(d->warning);
+	g_free(d->isolation);
 	g_free(d);
 }
 
@@ -82,15 +83,10 @@ static void put(FILE *out, const char *text)
 	fputs(visible, out);
 }
 
-static void put_head(FILE *out, const struct diagnosis *d)
+static void put_extent(FILE *out, const struct diagnosis *d)
 {
 	char from[TIMEFMT_LEN], to[TIMEFMT_LEN], length[TIMEFMT_LEN];
 
-	put(out, d->label);
-	if (d->reader) {
-		fputs(", read by ", out);
-		put(out, d->reader);
-	}
 	if (d->to_ns == TIME_UNKNOWN) {
 		fputs(": no events\n", out);
 		return;
@@ -100,6 +96,18 @@ static void put_head(FILE *out, const struct diagnosis *d)
 		timefmt_clock(to, d->to_ns));
 	if (d->live)
 		fputs("listened to, not read: what is rare may be recorded and not have come\n", out);
+}
+
+static void put_head(FILE *out, const struct diagnosis *d)
+{
+	put(out, d->label);
+	if (d->reader) {
+		fputs(", read by ", out);
+		put(out, d->reader);
+	}
+	put_extent(out, d);
+	if (d->isolation)
+		fprintf(out, "isolation: %s\n", d->isolation);
 }
 
 /* Not counted: what can't be read, or was lost before the trace begins. */

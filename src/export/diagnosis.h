@@ -50,7 +50,7 @@ struct diag_repair {
 };
 
 struct diagnosis {
-	char *label, *reader, *warning;	/* reader, warning: may be NULL */
+	char *label, *reader, *warning, *isolation;	/* but for the label they may be NULL */
 	bool live;
 	int64_t from_ns, to_ns;		/* TIME_UNKNOWN: no events */
 	uint64_t events;

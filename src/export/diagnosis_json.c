@@ -128,6 +128,7 @@ char *diagnosis_json(const struct diagnosis *d)
 	json_add_text(b, "blktop", BLKTOP_VERSION);
 	json_add_text(b, "doctor", d->label);
 	add_text(b, "reader", d->reader);
+	add_text(b, "isolation", d->isolation);
 	add_known(b, "from_ns", d->from_ns, TIME_UNKNOWN);
 	add_known(b, "to_ns", d->to_ns, TIME_UNKNOWN);
 	json_add_int(b, "events", (int64_t)d->events);

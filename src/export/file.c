@@ -6,6 +6,7 @@
 #include "export/export.h"
 
 #include "base/disk.h"
+#include "base/isolation.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +18,8 @@
 
 static bool fail(GError **error, const char *what, const char *path, int number)
 {
-	g_set_error(error, G_IO_ERROR, g_io_error_from_errno(number), "can't %s %s: %s", what, path,
-		    g_strerror(number));
+	g_set_error(error, G_IO_ERROR, g_io_error_from_errno(number), "can't %s %s: %s%s", what, path,
+		    g_strerror(number), isolation_hint(number));
 	return false;
 }
 

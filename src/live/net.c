@@ -227,6 +227,11 @@ bool net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GEr
 	return true;
 }
 
+bool net_wait_readable(struct net *n, int64_t deadline, GError **error)
+{
+	return wait_for(n->fd, POLLIN, n->wake_fd, deadline, error);
+}
+
 void net_close(struct net *n)
 {
 	if (n->fd >= 0)

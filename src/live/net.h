@@ -33,6 +33,7 @@ bool net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **e
 /* What has come, at least one and at most `max` bytes; 0: *error. */
 size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GError **error);
 bool net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error);
+bool net_wait_readable(struct net *n, int64_t deadline, GError **error);
 void net_close(struct net *n);
 /* Of a connection that broke, though the peer may not know: its descriptor, kept for a day
  * until net_abort() can tell the peer (what is closed while nothing gets through may never

@@ -3,6 +3,7 @@
 #include "live/viewer.h"
 
 #include "base/text.h"
+#include "live/connector.h"
 
 #define MAX_SESSIONS 4096
 
@@ -319,7 +320,7 @@ struct viewer *viewer_open(const struct live_url *url, int timeout_ms, int wake_
 	v->relay = viewer_relay_name(url);
 	v->timeout_ms = timeout_ms;
 	v->requests = g_byte_array_new();
-	if (!net_connect(&v->net, url->host, url->port, url->family, wake_fd, deadline, &why))
+	if (!connector_connect(&v->net, url, wake_fd, deadline, &why))
 		fail(v, error, "connect to", why);
 	else if (shake_hands(v, deadline, error))
 		return v;

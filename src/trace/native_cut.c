@@ -6,6 +6,7 @@
 #include "trace/native_private.h"
 
 #include "base/disk.h"
+#include "base/isolation.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -37,8 +38,10 @@ static bool fail(GError **error, const struct cut *c, int code, const char *why)
 
 static bool fail_disk(GError **error, const struct cut *c)
 {
-	return fail(error, c, BLK_TRACE_ERROR_ACCESS,
-		    errno == EEXIST ? "it is there already" : g_strerror(errno));
+	const int number = errno;
+	g_autofree char *why = g_strconcat(g_strerror(number), isolation_hint(number), NULL);
+
+	return fail(error, c, BLK_TRACE_ERROR_ACCESS, number == EEXIST ? "it is there already" : why);
 }
 
 static bool stopped(const struct cut *c, GError **error)

@@ -22,5 +22,6 @@ ONLY = {
     "threads": (["run", "live"], r"pthread\.h|threads\.h", r"\b(g_thread_\w+|pthread_(?!sigmask)\w+|thrd_\w+)\s*\("),
     "json-glib": (["export"], r"json-glib/.*", r"\bjson_(builder|generator|node|parser|object|array)_\w+\s*\("),
     "ncurses": (["ui"], r"(n?cursesw?/)?n?curses\.h|term\.h|panel\.h", r"\b(initscr|newterm|endwin|wget_wch|doupdate)\s*\("),
+    "libseccomp": (["base"], r"seccomp\.h", r"\bseccomp_\w+\s*\("),
     "popt": ([""], r"popt\.h", r"\bpopt[A-Z]\w+\s*\("),
 }
