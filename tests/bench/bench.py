@@ -42,6 +42,7 @@ METADATA = (            # format, the directory with the metadata, ms that it ma
     ("CTF 1.8", os.path.join(SMALL, "kernel"), 0),
     ("CTF 2", os.path.join(HERE, "..", "traces", "ctf2", "demo", "trace", "kernel"), 10))
 
+ISOLATION_BAR = 1.03      # CPU time of an isolated run, of one that is not
 SPEED_BAR = 20          # times faster than babeltrace2 -o dummy
 THREADS_BAR = 0.85      # of what two independent readers of a half each reach
 MEMORY_BUDGET = 128     # MiB given to the screen
@@ -475,10 +476,28 @@ def views(tools):
         missed.append("a second in a view")
 
 
+def isolation_cost(tools, trace, runs):
+    """The program with its filters of system calls and files, against --no-isolation, by turns."""
+    view = ["-b", "-j", "1", "--view", "syscalls", "--format", "csv"]
+    for what, path, times, bar in (("a run of the trace", trace, runs, ISOLATION_BAR),
+                                   ("a run of a small one", SMALL, 4 * runs, 0)):
+        seconds = ([], [])
+        for run in range(times + 1):
+            for which in (0, 1) if run % 2 else (1, 0):
+                cpu, _ = measure([tools.blktop, *(["--no-isolation"] if which == 0 else []), *view, path])
+                if run:  # the first warms the cache
+                    seconds[which].append(cpu)
+        ms = [statistics.median(of) * 1e3 for of in seconds]
+        ratio = statistics.median(b / a for a, b in zip(*seconds))
+        line(f"isolated, of not: {what}", f"{ratio:.3f}", f"({ms[1]:.1f} : {ms[0]:.1f} ms{f', bar {bar}' if bar else ''})",
+             not bar or ratio <= bar)
+
+
 def the_trace(tools, trace, runs):
     print("The trace", flush=True)
     events = steps(tools, trace, runs)
     speed(tools, trace, events, runs)
+    isolation_cost(tools, trace, 2 * runs)
 
 
 def long_trace(tools, trace, size):
