@@ -62,13 +62,20 @@ static void add_output(const struct options *o, GPtrArray *write)
 
 static void add_screen(const struct options *o, GPtrArray *write)
 {
-	g_autofree char *spool = o->spool ? g_strdup(o->spool) : spool_default_dir();
-
 	add(write, ".");
 	add(write, g_get_tmp_dir());
 	config_add_places(o, write);
-	if (o->n_urls && !o->no_spool && disk_make_dirs(spool))
-		add(write, spool);
+}
+
+/* The spool of a live session: printed views have one only where --spool asks for it. */
+static void add_spool(const struct options *o, GPtrArray *write)
+{
+	g_autofree char *dir = o->spool ? g_strdup(o->spool) : spool_default_dir();
+
+	if (!o->n_urls || o->no_spool || (!o->spool && o->command != COMMAND_SCREEN))
+		return;
+	if (disk_make_dirs(dir))
+		add(write, dir);
 }
 
 bool isolate(const struct options *o)
@@ -91,6 +98,7 @@ bool isolate(const struct options *o)
 	add_output(o, write);
 	if (o->command == COMMAND_SCREEN)
 		add_screen(o, write);
+	add_spool(o, write);
 	isolation_enter(read, write, &why);
 	if (why)
 		log_note("isolation: %s", why);

@@ -63,7 +63,7 @@ watched() { # watched ARGUMENT...: blktop that waits for the relay; $viewer, $co
 		[ "$(find /proc/$viewer/task -maxdepth 1 2>/dev/null | wc -l)" -gt 3 ] && break
 		sleep 0.02
 	done
-	connector=$(pgrep -P $viewer)
+	connector=$(pgrep -P $viewer -x blk-connector)
 }
 gone() { # gone PID: within some seconds
 	for _ in $(seq 250); do

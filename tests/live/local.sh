@@ -126,7 +126,7 @@ ok "the programs that were run, too" until_true no_strays
 
 # --- killed with its steward: the next one tells, and destroys
 start both --snapshot new
-steward=$(pgrep -P "$pid")
+steward=$(pgrep -P "$pid" -x blktop-steward)
 kill -KILL "$pid" "$steward"
 wait "$pid" 2>/dev/null
 ok "killed with its steward: the session stays" is_listed "$session"
