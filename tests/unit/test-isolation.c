@@ -31,6 +31,14 @@ static void places_make(struct places *p)
 	g_assert_cmpint(g_mkdir(p->in, 0700) + g_mkdir(p->out, 0700) + g_mkdir(p->elsewhere, 0700), ==, 0);
 }
 
+static void places_clear(struct places *p)
+{
+	g_free(p->top);
+	g_free(p->in);
+	g_free(p->out);
+	g_free(p->elsewhere);
+}
+
 static void put(const char *dir, const char *name)
 {
 	g_autofree char *path = g_build_filename(dir, name, NULL);
@@ -123,6 +131,7 @@ static void try_isolated(void)
 	g_assert_cmpstr(st.message, ==, "all was tried");
 	job_free(job);
 	timeline_free(tl);
+	places_clear(&p);
 	if (can)
 		g_test_message("isolated");
 }
