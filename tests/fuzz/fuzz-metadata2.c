@@ -166,7 +166,7 @@ static void splice(GString *s, size_t at, size_t end, const char *text, size_t n
 static void change_value(GRand *r, GString *s, const GArray *t)
 {
 	const struct token *v = any_value(r, t), *w = any_value(r, t);
-	if (!v)
+	if (!v || !w)
 		return;
 	if (g_rand_boolean(r)) {
 		const char *text = any_text(r, values, G_N_ELEMENTS(values));
@@ -210,10 +210,10 @@ static void change_fragments(GRand *r, GString *s)
 {
 	g_auto(GStrv) parts = g_strsplit(s->str, "\x1e", -1);
 	guint n = g_strv_length(parts);
-	guint i = (guint)g_rand_int_range(r, 0, (gint32)n), j = (guint)g_rand_int_range(r, 0, (gint32)n);
-	int how = g_rand_int_range(r, 0, 3);
 	if (n < 2)
 		return;
+	guint i = (guint)g_rand_int_range(r, 0, (gint32)n), j = (guint)g_rand_int_range(r, 0, (gint32)n);
+	int how = g_rand_int_range(r, 0, 3);
 	char *part = parts[i];
 	if (how == 0) {
 		parts[i] = parts[j];
