@@ -32,7 +32,8 @@ follow
 result $? "attaches: the history is there"
 until_true test -n "$(ls -d "$work"/state/blktop/spool/*/0* 2>/dev/null)"
 result $? "what comes is kept in XDG_STATE_HOME"
-test -z "$(find "$work/state" -perm /077)"
+is_private() { test -z "$(find "$work/state" -perm /077)"; }
+is_private
 result $? "for nobody else to read"
 
 keys 4 && wait_for "Processes" && keys L
