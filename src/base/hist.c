@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The log-linear histogram: a sorted array of the buckets that are used. Values
- * below 8 have a bucket each, then every octave has 8. Sums saturate instead of
- * overflowing, so a trace with absurd durations can't make them negative.
+ * The log-linear histogram: a sorted array of the buckets that are used. Sums saturate
+ * instead of overflowing, so absurd durations in a trace cannot make them negative.
  */
 #include "base/hist.h"
 
@@ -242,14 +241,14 @@ void hist_log_turn(struct hist_log *h)
 		hist_log_add(h, few.few[i], hist_bucket_index(few.few[i]));
 }
 
-void hist_log_grow(struct hist_log *h, unsigned octave)
+void hist_log_grow(struct hist_log *h, unsigned block)
 {
 	struct hist_many *m = h->many;
 
 	if (m->n == m->alloc)
-		h->many = m = many_resize(m, MIN(m->alloc * 2u, HIST_OCTAVES));
+		h->many = m = many_resize(m, MIN(m->alloc * 2u, HIST_BLOCKS));
 	memset(m->counts[m->n], 0, sizeof(m->counts[0]));
-	m->block[octave] = ++m->n;
+	m->block[block] = ++m->n;
 }
 
 void hist_log_clear(struct hist_log *h)
@@ -279,14 +278,14 @@ void hist_log_merge(struct hist_log *into, const struct hist_log *from)
 	into->many->sum = sum_saturating(into->many->sum, f->sum);
 	into->many->max = MAX(into->many->max, f->max);
 	into->many->min = MIN(into->many->min, f->min);
-	for (unsigned o = 0; o < HIST_OCTAVES; o++) {
-		if (!f->block[o])
+	for (unsigned b = 0; b < HIST_BLOCKS; b++) {
+		if (!f->block[b])
 			continue;
-		if (!into->many->block[o])
-			hist_log_grow(into, o);
-		uint32_t *to = into->many->counts[into->many->block[o] - 1u];
-		const uint32_t *add = f->counts[f->block[o] - 1u];
-		for (unsigned i = 0; i < 8; i++)
+		if (!into->many->block[b])
+			hist_log_grow(into, b);
+		uint32_t *to = into->many->counts[into->many->block[b] - 1u];
+		const uint32_t *add = f->counts[f->block[b] - 1u];
+		for (unsigned i = 0; i < HIST_BLOCK; i++)
 			to[i] = count_saturating(to[i], add[i]);
 	}
 }
@@ -296,13 +295,13 @@ static unsigned many_buckets(const struct hist_many *m, struct hist_bucket *to)
 {
 	unsigned n = 0;
 
-	for (unsigned o = 0; o < HIST_OCTAVES; o++) {
-		if (!m->block[o])
+	for (unsigned b = 0; b < HIST_BLOCKS; b++) {
+		if (!m->block[b])
 			continue;
-		const uint32_t *count = m->counts[m->block[o] - 1u];
-		for (unsigned i = 0; i < 8; i++)
+		const uint32_t *count = m->counts[m->block[b] - 1u];
+		for (unsigned i = 0; i < HIST_BLOCK; i++)
 			if (count[i])
-				to[n++] = (struct hist_bucket){ (uint16_t)(o * 8 + i), count[i] };
+				to[n++] = (struct hist_bucket){ (uint16_t)(b * HIST_BLOCK + i), count[i] };
 	}
 	return n;
 }

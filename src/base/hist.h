@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Log-linear histogram of latencies: 8 buckets an octave (at most 12.5 % wide),
- * values 0 .. 2^44 ns (4.9 hours; larger ones are clamped into the last bucket,
- * min, max and sum stay exact). Sparse: memory grows with the buckets used.
+ * Log-linear histogram of latencies, the one layout of all histograms: values 0 to 31 ns have a
+ * bucket each, then each octave has 32 (at most 1/32 = 3.125 % wide), up to 2^44 ns (4.9 hours; larger
+ * values are counted in the last bucket; min, max and sum stay exact). A quantile is a bucket's upper
+ * bound, so it is at most 3.2 % above the value that it stands for. Sparse: memory grows with
+ * the buckets used.
  *
  * Histograms add: adding is commutative and associative, so cut, stitched and
  * summed ranges agree. Not thread safe. A zeroed struct hist is an empty one.
@@ -13,7 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HIST_BUCKETS 336	/* enough for 2^44 with 8 an octave */
+#define HIST_SUB_BITS 5		/* 32 buckets an octave */
+#define HIST_MAX_BITS 44
+#define HIST_BUCKETS ((HIST_MAX_BITS - HIST_SUB_BITS + 1) << HIST_SUB_BITS)
 
 struct hist_bucket {
 	uint16_t index;
@@ -40,9 +44,6 @@ void hist_clear(struct hist *h);			/* frees, empty again */
  * bucket's upper bound clamped to [min, max]. q in (0, 1]. -1 when empty. */
 int64_t hist_quantile(const struct hist *h, double q);
 
-#define HIST_SUB_BITS 3
-#define HIST_MAX_BITS 44
-
 /* 0 .. HIST_BUCKETS - 1 */
 static inline unsigned hist_bucket_index(int64_t ns)
 {
@@ -59,18 +60,20 @@ int64_t hist_bucket_high(unsigned index);		/* largest ns in it */
 uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to); /* buckets [from, to] */
 
 /*
- * The same while it is made, for the hot path: no search and no move in an addition. The
- * first few values are kept as they are, for most cells have no more; then each octave in
- * use has a block of 8 counts. A zeroed one is empty. It is for less than 2^32 values.
+ * The same while values are added, for the hot path: an addition neither searches nor moves. The
+ * first few values are stored as they are, since most cells have no more; then each block of
+ * buckets in use has its counts. A zeroed one is empty. It holds less than 2^32 values.
  */
-#define HIST_OCTAVES (HIST_BUCKETS / 8)
+#define HIST_BLOCK_BITS 4
+#define HIST_BLOCK (1u << HIST_BLOCK_BITS)	/* buckets in a block */
+#define HIST_BLOCKS (HIST_BUCKETS / HIST_BLOCK)
 #define HIST_FEW 3
 
 struct hist_many {
 	int64_t sum, max, min;
 	uint8_t n, alloc;		/* blocks */
-	uint8_t block[HIST_OCTAVES];	/* of the octave, from 1; 0: none yet */
-	uint32_t counts[][8];		/* blocks, in the order of their first use */
+	uint8_t block[HIST_BLOCKS];	/* place of the block in .counts, from 1; 0: not used */
+	uint32_t counts[][HIST_BLOCK];	/* in the order of their first use */
 };
 
 struct hist_log {
@@ -81,7 +84,7 @@ struct hist_log {
 	};
 };
 
-void hist_log_grow(struct hist_log *h, unsigned octave);	/* for hist_log_add() */
+void hist_log_grow(struct hist_log *h, unsigned block);	/* for hist_log_add() */
 void hist_log_turn(struct hist_log *h);				/* the same: from few to many */
 void hist_log_merge(struct hist_log *into, const struct hist_log *from);
 void hist_log_clear(struct hist_log *h);
@@ -90,7 +93,7 @@ void hist_merge_log(struct hist *into, const struct hist_log *from);
 /* `bucket`: hist_bucket_index(ns); negative counts as 0. */
 static inline void hist_log_add(struct hist_log *h, int64_t ns, unsigned bucket)
 {
-	unsigned octave = bucket >> HIST_SUB_BITS;
+	unsigned block = bucket >> HIST_BLOCK_BITS;
 
 	ns = ns < 0 ? 0 : ns;
 	if (__builtin_expect(h->n <= HIST_FEW, 0)) {
@@ -102,13 +105,13 @@ static inline void hist_log_add(struct hist_log *h, int64_t ns, unsigned bucket)
 	}
 
 	struct hist_many *m = h->many;
-	unsigned place = m->block[octave];
+	unsigned place = m->block[block];
 	if (__builtin_expect(!place, 0)) {
-		hist_log_grow(h, octave);
+		hist_log_grow(h, block);
 		m = h->many;
-		place = m->block[octave];
+		place = m->block[block];
 	}
-	m->counts[place - 1u][bucket & 7]++;
+	m->counts[place - 1u][bucket & (HIST_BLOCK - 1)]++;
 	if (__builtin_add_overflow(m->sum, ns, &m->sum))
 		m->sum = INT64_MAX;
 	if (ns > m->max)

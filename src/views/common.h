@@ -200,13 +200,16 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 #define part_help_OTHER "blocked: anything else"
 #define part_help_UNKNOWN "the trace does not tell"
 
+/* In the help of every percentile: it is the upper bound of a histogram's bucket (base/hist.h). */
+#define PERCENTILE_BOUND " (at most 3.2 % high)"
+
 /* Latency columns of `stat`: total to max. */
 #define COLUMNS_QUANTILES(w, what) \
 	COLUMN_N("min_ns", "MIN", VALUE_NS, 0, 0, "shortest " what, get_min), \
 	COLUMN_N("avg_ns", "AVG", VALUE_NS, w, 5, "mean " what, get_avg), \
-	COLUMN_N("p50_ns", "p50", VALUE_NS, w, 4, "half of them take at most this", get_p50), \
-	COLUMN_N("p95_ns", "p95", VALUE_NS, w, 6, "95 % of them take at most this", get_p95), \
-	COLUMN_N("p99_ns", "p99", VALUE_NS, w, 2, "99 % of them take at most this", get_p99), \
+	COLUMN_N("p50_ns", "p50", VALUE_NS, w, 4, "half of them take at most this" PERCENTILE_BOUND, get_p50), \
+	COLUMN_N("p95_ns", "p95", VALUE_NS, w, 6, "95 % of them take at most this" PERCENTILE_BOUND, get_p95), \
+	COLUMN_N("p99_ns", "p99", VALUE_NS, w, 2, "99 % of them take at most this" PERCENTILE_BOUND, get_p99), \
 	COLUMN_N("max_ns", "MAX", VALUE_NS, w, 1, "longest " what, get_max)
 
 #endif

@@ -116,15 +116,15 @@ static GETTER(get_write_asked)
 		 "bytes that the writes asked for; null: some do not tell (writev, sendmsg)", \
 		 get_write_asked), \
 	COLUMN_N("read_total_ns", "RTOTAL", VALUE_NS, 0, 0, "time in reads", get_reads_total), \
-	COLUMN_N("read_p99_ns", "Rp99", VALUE_NS, 0, 0, "99 % of the reads take at most this", \
+	COLUMN_N("read_p99_ns", "Rp99", VALUE_NS, 0, 0, "99 % of the reads take at most this" PERCENTILE_BOUND, \
 		 get_reads_p99), \
 	COLUMN_N("read_max_ns", "RMAX", VALUE_NS, 0, 0, "longest read", get_reads_max), \
 	COLUMN_N("write_total_ns", "WTOTAL", VALUE_NS, 0, 0, "time in writes", get_writes_total), \
-	COLUMN_N("write_p99_ns", "Wp99", VALUE_NS, 0, 0, "99 % of the writes take at most this", \
+	COLUMN_N("write_p99_ns", "Wp99", VALUE_NS, 0, 0, "99 % of the writes take at most this" PERCENTILE_BOUND, \
 		 get_writes_p99), \
 	COLUMN_N("write_max_ns", "WMAX", VALUE_NS, 0, 0, "longest write", get_writes_max), \
 	COLUMN_N("sync_total_ns", "STOTAL", VALUE_NS, 0, 0, "time in syncs", get_syncs_total), \
-	COLUMN_N("sync_p99_ns", "Sp99", VALUE_NS, 0, 0, "99 % of the syncs take at most this", \
+	COLUMN_N("sync_p99_ns", "Sp99", VALUE_NS, 0, 0, "99 % of the syncs take at most this" PERCENTILE_BOUND, \
 		 get_syncs_p99), \
 	COLUMN_N("sync_max_ns", "SMAX", VALUE_NS, 0, 0, "longest sync", get_syncs_max)
 

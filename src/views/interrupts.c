@@ -82,7 +82,7 @@ static const struct column columns[] = {
 		 "softirqs that were seen being raised, until their handler began", get_wait_count),
 	COLUMN_N("raise_avg_ns", "RAISE AVG", VALUE_NS, 0, 0,
 		 "mean time from being raised to the handler's begin", get_wait_avg),
-	COLUMN_N("raise_p99_ns", "RAISE p99", VALUE_NS, 9, 3, "99 % of them take at most this",
+	COLUMN_N("raise_p99_ns", "RAISE p99", VALUE_NS, 9, 3, "99 % of them take at most this" PERCENTILE_BOUND,
 		 get_wait_p99),
 	COLUMN_N("raise_max_ns", "RAISE MAX", VALUE_NS, 9, 2,
 		 "longest time from being raised to the handler's begin", get_wait_max),

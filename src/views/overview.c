@@ -58,8 +58,8 @@ static const struct column columns[] = {
 	COLUMN_N("rate", "REQ/s", VALUE_COUNT, 5, 3, "how many ended a second", get_rate),
 	COLUMN_N("errors", "ERR", VALUE_COUNT, 3, 3, "errors in them", get_errors),
 	COLUMN_N("open", "OPEN", VALUE_COUNT, 0, 0, "how many have not ended", get_open),
-	COLUMN_N("p50_ns", "p50", VALUE_NS, 6, 2, "half of them take at most this", get_p50),
-	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 0, "99 % of them take at most this", get_p99),
+	COLUMN_N("p50_ns", "p50", VALUE_NS, 6, 2, "half of them take at most this" PERCENTILE_BOUND, get_p50),
+	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 0, "99 % of them take at most this" PERCENTILE_BOUND, get_p99),
 	COLUMN_N("max_ns", "MAX", VALUE_NS, 0, 0, "the slowest", get_max),
 	COLUMN_N("usual_ns", "USUAL", VALUE_NS, 0, 0, "p50 over all that is kept", get_usual),
 	COLUMN_N("x_usual_ratio", "xUSUAL", VALUE_RATIO, 6, 0, "p99 in times of the usual p50",
@@ -91,7 +91,7 @@ static const struct column process_columns[] = {
 		 "blocked; 100 % is one thread all the time", processes_get_block_ratio),
 	COLUMN_N("syscalls_rate", "SYSC/s", VALUE_COUNT, 7, 3, "system calls a second",
 		 processes_get_calls_rate),
-	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 4, "of its system calls", get_p99),
+	COLUMN_N("p99_ns", "p99", VALUE_NS, 6, 4, "of its system calls" PERCENTILE_BOUND, get_p99),
 };
 
 const struct view view_overview_slowest = {

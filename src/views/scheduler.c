@@ -131,7 +131,7 @@ static const struct column columns[] = {
 		 get_again_total),
 	COLUMN_N("preempted_avg_ns", "PRE AVG", VALUE_NS, 0, 0,
 		 "mean time from being preempted to getting a CPU", get_again_avg),
-	COLUMN_N("preempted_p99_ns", "PRE p99", VALUE_NS, 0, 0, "99 % of them take at most this",
+	COLUMN_N("preempted_p99_ns", "PRE p99", VALUE_NS, 0, 0, "99 % of them take at most this" PERCENTILE_BOUND,
 		 get_again_p99),
 	COLUMN_N("preempted_max_ns", "PRE MAX", VALUE_NS, 7, 3,
 		 "longest time from being preempted to getting a CPU", get_again_max),

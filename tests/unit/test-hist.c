@@ -39,8 +39,8 @@ static void test_buckets(void)
 		g_assert_cmpuint(hist_bucket_index(high), ==, i);
 		if (i)
 			g_assert_cmpint(hist_bucket_high(i - 1) + 1, ==, low);
-		if (i >= 8)		/* at most 12.5 % wide */
-			g_assert_cmpint((high - low + 1) * 8, <=, low);
+		if (i >= 32)		/* at most 3.125 % wide */
+			g_assert_cmpint((high - low + 1) * 32, <=, low);
 	}
 	g_assert_cmpuint(hist_bucket_index(-5), ==, 0);
 	g_assert_cmpuint(hist_bucket_index(INT64_C(1) << 44), ==, HIST_BUCKETS - 1);
