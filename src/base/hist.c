@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The log-linear histogram: a sorted array of the buckets that are used. Sums saturate
- * instead of overflowing, so absurd durations in a trace cannot make them negative.
+ * The log-linear histogram in its three forms. Sums and counts saturate instead of
+ * overflowing, so absurd durations in a trace cannot make them negative.
  */
 #include "base/hist.h"
 
@@ -11,7 +11,8 @@
 
 #define SUB_BITS HIST_SUB_BITS
 #define MAX_BITS HIST_MAX_BITS
-#define FEW 4			/* buckets that are sooner added one by one */
+#define FIRST_BLOCKS 2
+#define MALLOC_BYTES 16		/* what malloc adds to a piece of memory, about */
 
 int64_t hist_bucket_low(unsigned index)
 {
@@ -41,305 +42,354 @@ static uint32_t count_saturating(uint32_t a, uint32_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT32_MAX : sum;
 }
 
-/* Position of the first bucket whose index is not below `index`. */
-static unsigned lower_bound(const struct hist *h, unsigned index)
+static bool is_few(const struct hist *h)
 {
-	unsigned low = 0, high = h->n;
-
-	while (low < high) {
-		unsigned mid = (low + high) / 2;
-		if (h->buckets[mid].index < index)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return h->n <= HIST_FEW;
 }
 
-static void reserve(struct hist *h, unsigned n)
+/* ---- growing ---- */
+
+static size_t growing_size(unsigned blocks)
 {
-	if (n <= h->alloc)
-		return;
-	h->alloc = (uint16_t)MIN(MAX(n, h->alloc * 2u), MAX(n, (unsigned)HIST_BUCKETS));
-	h->buckets = g_renew(struct hist_bucket, h->buckets, h->alloc);
+	return offsetof(struct hist_many, counts) + blocks * sizeof(((struct hist_many *)NULL)->counts[0]);
 }
 
-static void insert_bucket(struct hist *h, unsigned at, unsigned index)
+static struct hist_many *resize_blocks(struct hist_many *m, unsigned blocks)
 {
-	reserve(h, h->n + 1u);
-	memmove(h->buckets + at + 1, h->buckets + at, (h->n - at) * sizeof(*h->buckets));
-	h->buckets[at] = (struct hist_bucket){ .index = (uint16_t)index };
-	h->n++;
-}
-
-static void add_to_bucket(struct hist *h, unsigned index, uint32_t count)
-{
-	unsigned at = lower_bound(h, index);
-	if (at == h->n || h->buckets[at].index != index)
-		insert_bucket(h, at, index);
-	h->buckets[at].count = count_saturating(h->buckets[at].count, count);
-}
-
-void hist_add(struct hist *h, int64_t ns)
-{
-	if (ns < 0)
-		ns = 0;
-	if (h->count == 0) {
-		h->min = h->max = ns;
-	} else if (ns < h->min) {
-		h->min = ns;
-	} else if (ns > h->max) {
-		h->max = ns;
-	}
-	h->count++;
-	h->sum = sum_saturating(h->sum, ns);
-
-	add_to_bucket(h, hist_bucket_index(ns), 1);
-}
-
-bool hist_remove(struct hist *h, int64_t ns)
-{
-	ns = MAX(ns, 0);
-	unsigned index = hist_bucket_index(ns), at = lower_bound(h, index);
-
-	if (at == h->n || h->buckets[at].index != index)
-		return false;
-	h->count--;
-	h->sum -= ns;
-	if (--h->buckets[at].count == 0) {
-		h->n--;
-		memmove(h->buckets + at, h->buckets + at + 1, (h->n - at) * sizeof(*h->buckets));
-	}
-	return h->count && (ns <= h->min || ns >= h->max);
-}
-
-/* How many different buckets the two use together. */
-static unsigned union_size(const struct hist *a, const struct hist *b)
-{
-	unsigned i = 0, j = 0, n = 0;
-
-	while (i < a->n && j < b->n) {
-		unsigned x = a->buckets[i].index, y = b->buckets[j].index;
-		i += x <= y;
-		j += y <= x;
-		n++;
-	}
-	return n + (a->n - i) + (b->n - j);
-}
-
-/* Merges from the back, in place: the room for the union is at the end. */
-static void merge_buckets(struct hist *into, const struct hist *from)
-{
-	unsigned total = union_size(into, from);
-	int i = into->n - 1, j = from->n - 1;
-
-	reserve(into, total);
-	for (unsigned k = total; k-- > 0;) {
-		if (j < 0)
-			break;		/* what is left is in its place already */
-		const struct hist_bucket *b = &from->buckets[j];
-		if (i >= 0 && into->buckets[i].index > b->index) {
-			into->buckets[k] = into->buckets[i--];
-		} else if (i >= 0 && into->buckets[i].index == b->index) {
-			uint32_t count = count_saturating(into->buckets[i--].count, b->count);
-			into->buckets[k] = (struct hist_bucket){ b->index, count };
-			j--;
-		} else {
-			into->buckets[k] = *b;
-			j--;
-		}
-	}
-	into->n = (uint16_t)total;
-}
-
-void hist_merge(struct hist *into, const struct hist *from)
-{
-	if (from->count == 0)
-		return;
-	if (into->count == 0) {
-		into->min = from->min;
-		into->max = from->max;
-	} else {
-		into->min = MIN(into->min, from->min);
-		into->max = MAX(into->max, from->max);
-	}
-	into->count += from->count;
-	into->sum = sum_saturating(into->sum, from->sum);
-	if (from->n > FEW) {
-		merge_buckets(into, from);
-		return;
-	}
-	for (unsigned i = 0; i < from->n; i++)
-		add_to_bucket(into, from->buckets[i].index, from->buckets[i].count);
-}
-
-void hist_copy(struct hist *to, const struct hist *from)
-{
-	*to = *from;
-	to->alloc = from->n;
-	to->buckets = g_memdup2(from->buckets, from->n * sizeof(*from->buckets));
-}
-
-void hist_clear(struct hist *h)
-{
-	g_free(h->buckets);
-	memset(h, 0, sizeof(*h));
-}
-
-int64_t hist_quantile(const struct hist *h, double q)
-{
-	if (h->count == 0)
-		return -1;
-
-	/* q * count may round up past an integer it should be (0.07 * 100); a tenth
-	 * of a millionth of a rank is below what any sample can tell. */
-	double wanted = ceil(q * (double)h->count - 1e-7);
-	uint64_t rank = wanted < 1 ? 1 : (uint64_t)MIN(wanted, (double)h->count);
-	uint64_t seen = 0;
-
-	for (unsigned i = 0; i < h->n; i++) {
-		seen += h->buckets[i].count;
-		if (seen < rank)
-			continue;
-		if (h->buckets[i].index == HIST_BUCKETS - 1)
-			break;		/* this one is open at the top */
-		return CLAMP(hist_bucket_high(h->buckets[i].index), h->min, h->max);
-	}
-	return h->max;
-}
-
-uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to)
-{
-	uint64_t count = 0;
-
-	for (unsigned i = lower_bound(h, from); i < h->n && h->buckets[i].index <= to; i++)
-		count += h->buckets[i].count;
-	return count;
-}
-
-/* ---- while it is made ---- */
-
-#define FIRST_BLOCKS 2
-
-static struct hist_many *many_resize(struct hist_many *m, unsigned blocks)
-{
-	m = g_realloc(m, sizeof(*m) + blocks * sizeof(m->counts[0]));
-	m->alloc = (uint8_t)blocks;
+	m = g_realloc(m, growing_size(blocks));
+	m->alloc = (uint16_t)blocks;
 	return m;
 }
 
-void hist_log_turn(struct hist_log *h)
+static struct hist_many *growing_new(void)
 {
-	struct hist_log few = *h;
+	struct hist_many *m = resize_blocks(NULL, FIRST_BLOCKS);
 
-	h->many = many_resize(NULL, FIRST_BLOCKS);
-	memset(h->many, 0, sizeof(*h->many));
-	h->many->alloc = FIRST_BLOCKS;
-	h->many->min = INT64_MAX;
-	h->n = HIST_FEW + 1;
-	for (unsigned i = 0; i < HIST_FEW; i++)
-		hist_log_add(h, few.few[i], hist_bucket_index(few.few[i]));
+	memset(m, 0, offsetof(struct hist_many, counts));
+	m->alloc = FIRST_BLOCKS;
+	m->min = INT64_MAX;
+	return m;
 }
 
-void hist_log_grow(struct hist_log *h, unsigned block)
+void hist_add_block(struct hist *h, unsigned block)
 {
 	struct hist_many *m = h->many;
 
 	if (m->n == m->alloc)
-		h->many = m = many_resize(m, MIN(m->alloc * 2u, HIST_BLOCKS));
+		h->many = m = resize_blocks(m, MIN(m->alloc * 2u, HIST_BLOCKS));
 	memset(m->counts[m->n], 0, sizeof(m->counts[0]));
-	m->block[block] = ++m->n;
+	m->place[block] = (uint8_t)++m->n;
 }
 
-void hist_log_clear(struct hist_log *h)
+static void add_count(struct hist *h, unsigned index, uint32_t count)
 {
-	if (h->n > HIST_FEW)
-		g_free(h->many);
-	memset(h, 0, sizeof(*h));
+	unsigned block = index >> HIST_BLOCK_BITS;
+
+	if (!h->many->place[block])
+		hist_add_block(h, block);
+	uint32_t *to = &h->many->counts[h->many->place[block] - 1u][index & (HIST_BLOCK - 1)];
+	*to = count_saturating(*to, count);
 }
 
-void hist_log_merge(struct hist_log *into, const struct hist_log *from)
+static void merge_packed(struct hist *into, const struct hist_many *from)
 {
-	if (from->n <= HIST_FEW) {
-		for (unsigned i = 0; i < from->n; i++)
-			hist_log_add(into, from->few[i], hist_bucket_index(from->few[i]));
-		return;
-	}
-	const struct hist_many *f = from->many;
-	struct hist_log few = *into;
-	if (into->n <= HIST_FEW) {
-		*into = (struct hist_log){ .n = HIST_FEW + 1, .many = many_resize(NULL, f->alloc) };
-		memcpy(into->many, f, sizeof(*f) + f->n * sizeof(f->counts[0]));
-		into->many->alloc = f->alloc;
-		for (unsigned i = 0; i < few.n; i++)
-			hist_log_add(into, few.few[i], hist_bucket_index(few.few[i]));
-		return;
-	}
-	into->many->sum = sum_saturating(into->many->sum, f->sum);
-	into->many->max = MAX(into->many->max, f->max);
-	into->many->min = MIN(into->many->min, f->min);
+	for (unsigned i = 0; i < from->n; i++)
+		add_count(into, from->bucket[i].index, from->bucket[i].count);
+}
+
+static void merge_growing(struct hist *into, const struct hist_many *from)
+{
 	for (unsigned b = 0; b < HIST_BLOCKS; b++) {
-		if (!f->block[b])
+		if (!from->place[b])
 			continue;
-		if (!into->many->block[b])
-			hist_log_grow(into, b);
-		uint32_t *to = into->many->counts[into->many->block[b] - 1u];
-		const uint32_t *add = f->counts[f->block[b] - 1u];
+		if (!into->many->place[b])
+			hist_add_block(into, b);
+		uint32_t *to = into->many->counts[into->many->place[b] - 1u];
+		const uint32_t *add = from->counts[from->place[b] - 1u];
 		for (unsigned i = 0; i < HIST_BLOCK; i++)
 			to[i] = count_saturating(to[i], add[i]);
 	}
 }
 
-/* The buckets in use, in order; returns how many. */
-static unsigned many_buckets(const struct hist_many *m, struct hist_bucket *to)
+/* `into` is growing, `from` has many. */
+static void merge_many(struct hist *into, const struct hist *from)
 {
-	unsigned n = 0;
+	const struct hist_many *f = from->many;
 
-	for (unsigned b = 0; b < HIST_BLOCKS; b++) {
-		if (!m->block[b])
-			continue;
-		const uint32_t *count = m->counts[m->block[b] - 1u];
-		for (unsigned i = 0; i < HIST_BLOCK; i++)
-			if (count[i])
-				to[n++] = (struct hist_bucket){ (uint16_t)(b * HIST_BLOCK + i), count[i] };
-	}
-	return n;
+	if (from->n == HIST_PACKED)
+		merge_packed(into, f);
+	else
+		merge_growing(into, f);
+	struct hist_many *m = into->many;
+	m->count += f->count;
+	m->sum = sum_saturating(m->sum, f->sum);
+	m->max = MAX(m->max, f->max);
+	m->min = MIN(m->min, f->min);
 }
 
-static void merge_few(struct hist *into, const struct hist_log *from)
+void hist_grow(struct hist *h)
 {
-	struct hist_bucket room[HIST_FEW];
-	struct hist h = { .buckets = room, .alloc = HIST_FEW };
+	struct hist before = *h;
 
-	if (into->count) {
+	if (h->n == HIST_GROWING)
+		return;
+	*h = (struct hist){ .n = HIST_GROWING, .many = growing_new() };
+	if (is_few(&before))
+		hist_merge(h, &before);
+	else
+		merge_many(h, &before);
+	hist_clear(&before);
+}
+
+void hist_merge(struct hist *into, const struct hist *from)
+{
+	if (is_few(from)) {
 		for (unsigned i = 0; i < from->n; i++)
 			hist_add(into, from->few[i]);
 		return;
 	}
-	for (unsigned i = 0; i < from->n; i++)
-		hist_add(&h, from->few[i]);
-	hist_copy(into, &h);
-}
-
-void hist_merge_log(struct hist *into, const struct hist_log *from)
-{
-	struct hist_bucket buckets[HIST_BUCKETS];
-
-	if (!from->n)
-		return;
-	if (from->n <= HIST_FEW) {
-		merge_few(into, from);
+	if (!into->n) {			/* often all there is: packed, unless more comes */
+		hist_copy(into, from);
 		return;
 	}
-	const struct hist_many *m = from->many;
-	struct hist h = {
-		.min = m->min, .max = m->max, .sum = m->sum, .buckets = buckets,
-		.n = (uint16_t)many_buckets(m, buckets),
-	};
-	for (unsigned i = 0; i < h.n; i++)
-		h.count += buckets[i].count;
-	if (into->count)
-		hist_merge(into, &h);
-	else
-		hist_copy(into, &h);
+	hist_grow(into);
+	merge_many(into, from);
+}
+
+/* ---- packed ---- */
+
+static size_t packed_size(unsigned buckets)
+{
+	return offsetof(struct hist_many, bucket) + buckets * sizeof(((struct hist_many *)NULL)->bucket[0]);
+}
+
+static unsigned buckets_in_use(const struct hist_many *m)
+{
+	unsigned n = 0;
+
+	for (unsigned b = 0; b < m->n; b++)
+		for (unsigned i = 0; i < HIST_BLOCK; i++)
+			n += m->counts[b][i] != 0;
+	return n;
+}
+
+static struct hist_many *packed_of(const struct hist_many *m)
+{
+	unsigned n = buckets_in_use(m), at = 0;
+	struct hist_many *p = g_malloc(packed_size(n));
+
+	memcpy(p, m, offsetof(struct hist_many, bucket));	/* it may be shorter than the struct */
+	p->n = p->alloc = (uint16_t)n;
+	for (unsigned b = 0; b < HIST_BLOCKS; b++) {
+		const uint32_t *count = m->place[b] ? m->counts[m->place[b] - 1u] : NULL;
+		for (unsigned i = 0; count && i < HIST_BLOCK; i++) {
+			if (!count[i])
+				continue;
+			p->bucket[at].index = b * HIST_BLOCK + i;
+			p->bucket[at++].count = count[i];
+		}
+	}
+	return p;
+}
+
+void hist_copy(struct hist *to, const struct hist *from)
+{
+	*to = *from;
+	if (from->n == HIST_GROWING) {
+		to->many = packed_of(from->many);
+		to->n = HIST_PACKED;
+	} else if (from->n == HIST_PACKED) {
+		to->many = g_memdup2(from->many, packed_size(from->many->n));
+	}
+}
+
+void hist_pack(struct hist *h)
+{
+	struct hist before = *h;
+
+	if (h->n != HIST_GROWING)
+		return;
+	hist_copy(h, &before);
+	hist_clear(&before);
+}
+
+void hist_clear(struct hist *h)
+{
+	if (!is_few(h))
+		g_free(h->many);
+	memset(h, 0, sizeof(*h));
+}
+
+size_t hist_bytes(const struct hist *h)
+{
+	if (is_few(h))
+		return 0;
+	return MALLOC_BYTES + (h->n == HIST_PACKED ? packed_size(h->many->n) : growing_size(h->many->alloc));
+}
+
+/* ---- taking values out ---- */
+
+static bool remove_few(struct hist *h, int64_t ns)
+{
+	for (unsigned i = 0; i < h->n; i++)
+		if (h->few[i] == ns) {
+			h->few[i] = h->few[--h->n];
+			break;
+		}
+	return false;
+}
+
+bool hist_remove(struct hist *h, int64_t ns)
+{
+	unsigned index = hist_bucket_index(ns);
+
+	ns = MAX(ns, 0);
+	if (is_few(h))
+		return remove_few(h, ns);
+	hist_grow(h);
+	struct hist_many *m = h->many;
+	unsigned place = m->place[index >> HIST_BLOCK_BITS];
+	uint32_t *count = place ? &m->counts[place - 1u][index & (HIST_BLOCK - 1)] : NULL;
+	if (!count || !*count)
+		return false;
+	--*count;
+	m->sum -= ns;
+	if (--m->count == 0) {
+		hist_clear(h);
+		return false;
+	}
+	return ns <= m->min || ns >= m->max;
+}
+
+void hist_reset_bounds(struct hist *h)
+{
+	if (is_few(h))
+		return;
+	h->many->min = INT64_MAX;
+	h->many->max = 0;
+}
+
+void hist_widen(struct hist *h, int64_t ns)
+{
+	if (is_few(h))
+		return;
+	ns = MAX(ns, 0);
+	h->many->min = MIN(h->many->min, ns);
+	h->many->max = MAX(h->many->max, ns);
+}
+
+/* ---- reading ---- */
+
+int64_t hist_sum(const struct hist *h)
+{
+	int64_t sum = 0;
+
+	if (!is_few(h))
+		return h->many->sum;
+	for (unsigned i = 0; i < h->n; i++)
+		sum = sum_saturating(sum, h->few[i]);
+	return sum;
+}
+
+int64_t hist_min(const struct hist *h)
+{
+	int64_t min = h->n ? INT64_MAX : 0;
+
+	if (!is_few(h))
+		return h->many->count ? h->many->min : 0;
+	for (unsigned i = 0; i < h->n; i++)
+		min = MIN(min, h->few[i]);
+	return min;
+}
+
+int64_t hist_max(const struct hist *h)
+{
+	int64_t max = 0;
+
+	if (!is_few(h))
+		return h->many->max;
+	for (unsigned i = 0; i < h->n; i++)
+		max = MAX(max, h->few[i]);
+	return max;
+}
+
+/* The bucket of the value of that rank, from 1 on; HIST_BUCKETS: it has none. */
+static unsigned bucket_of_rank(const struct hist *h, uint64_t rank)
+{
+	const struct hist_many *m = h->many;
+	uint64_t seen = 0;
+
+	if (h->n == HIST_PACKED) {
+		for (unsigned i = 0; i < m->n; i++)
+			if ((seen += m->bucket[i].count) >= rank)
+				return m->bucket[i].index;
+		return HIST_BUCKETS;
+	}
+	for (unsigned b = 0; b < HIST_BLOCKS; b++) {
+		const uint32_t *count = m->place[b] ? m->counts[m->place[b] - 1u] : NULL;
+		for (unsigned i = 0; count && i < HIST_BLOCK; i++)
+			if ((seen += count[i]) >= rank)
+				return b * HIST_BLOCK + i;
+	}
+	return HIST_BUCKETS;
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static unsigned bucket_of_few(const struct hist *h, uint64_t rank)
+{
+	struct hist sorted = *h;
+
+	qsort(sorted.few, sorted.n, sizeof(sorted.few[0]), compare_ns);
+	return hist_bucket_index(sorted.few[rank - 1]);
+}
+
+int64_t hist_quantile(const struct hist *h, double q)
+{
+	uint64_t count = hist_count(h);
+
+	if (!count)
+		return -1;
+
+	/* q * count may round up past an integer it should be (0.07 * 100); a tenth
+	 * of a millionth of a rank is below what any sample can tell. */
+	double wanted = ceil(q * (double)count - 1e-7);
+	uint64_t rank = wanted < 1 ? 1 : (uint64_t)MIN(wanted, (double)count);
+	unsigned bucket = is_few(h) ? bucket_of_few(h, rank) : bucket_of_rank(h, rank);
+
+	if (bucket >= HIST_BUCKETS - 1)		/* the last one is open at the top */
+		return hist_max(h);
+	return CLAMP(hist_bucket_high(bucket), hist_min(h), hist_max(h));
+}
+
+static uint64_t count_few(const struct hist *h, unsigned from, unsigned to)
+{
+	uint64_t count = 0;
+
+	for (unsigned i = 0; i < h->n; i++) {
+		unsigned bucket = hist_bucket_index(h->few[i]);
+		count += bucket >= from && bucket <= to;
+	}
+	return count;
+}
+
+uint64_t hist_count_between(const struct hist *h, unsigned from, unsigned to)
+{
+	const struct hist_many *m = h->many;
+	uint64_t count = 0;
+
+	if (is_few(h))
+		return count_few(h, from, to);
+	for (unsigned i = 0; h->n == HIST_PACKED && i < m->n; i++)
+		if (m->bucket[i].index >= from && m->bucket[i].index <= to)
+			count += m->bucket[i].count;
+	for (unsigned i = from; h->n == HIST_GROWING && i <= MIN(to, HIST_BUCKETS - 1u); i++) {
+		unsigned place = m->place[i >> HIST_BLOCK_BITS];
+		count += place ? m->counts[place - 1u][i & (HIST_BLOCK - 1)] : 0;
+	}
+	return count;
 }

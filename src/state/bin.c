@@ -48,10 +48,10 @@ static struct bin *bin_new(struct slice *s, int64_t index)
 void bin_free(struct bin *b)
 {
 	for (guint i = 0; i < b->calls->len; i++)
-		hist_log_clear(&g_array_index(b->calls, struct bin_call, i).latency);
+		hist_clear(&g_array_index(b->calls, struct bin_call, i).latency);
 	for (guint i = 0; i < b->files->len; i++)
 		for (unsigned d = 0; d < IO_DIR_N; d++)
-			hist_log_clear(&g_array_index(b->files, struct bin_file, i).latency[d]);
+			hist_clear(&g_array_index(b->files, struct bin_file, i).latency[d]);
 	bin_io_free(b);
 	bin_kernel_clear(&b->kernel);
 	g_array_unref(b->threads);
@@ -208,7 +208,7 @@ static void merge_threads(struct slice *s, struct bin *into, struct bin *from, c
 		c->errors += x->errors;
 		c->unfinished |= x->unfinished;
 		c->busy_ns += x->busy_ns;
-		hist_log_merge(&c->latency, &x->latency);
+		hist_merge(&c->latency, &x->latency);
 	}
 	for (guint i = 0; i < from->files->len; i++) {
 		struct bin_file *x = &g_array_index(from->files, struct bin_file, i);

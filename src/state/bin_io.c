@@ -14,8 +14,8 @@ void bin_io_init(struct bin *b)
 
 static void sums_clear(struct dev_sums *s)
 {
-	hist_log_clear(&s->latency);
-	hist_log_clear(&s->queue);
+	hist_clear(&s->latency);
+	hist_clear(&s->queue);
 }
 
 void bin_io_free(struct bin *b)

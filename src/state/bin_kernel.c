@@ -22,13 +22,13 @@ static void clear_hists(struct bin_kernel *k)
 {
 	for (guint i = 0; i < k->scheds->len; i++) {
 		struct bin_sched *c = &g_array_index(k->scheds, struct bin_sched, i);
-		hist_log_clear(&c->wakeup);
-		hist_log_clear(&c->preempted);
+		hist_clear(&c->wakeup);
+		hist_clear(&c->preempted);
 	}
 	for (guint i = 0; i < k->irqs->len; i++) {
 		struct bin_irq *c = &g_array_index(k->irqs, struct bin_irq, i);
-		hist_log_clear(&c->time);
-		hist_log_clear(&c->raise);
+		hist_clear(&c->time);
+		hist_clear(&c->raise);
 	}
 }
 
@@ -119,8 +119,8 @@ static void merge_irqs(struct slice *s, struct bin *into, const struct bin_kerne
 		const struct bin_irq *x = &g_array_index(from->irqs, struct bin_irq, i);
 		struct bin_irq *c = bin_irq(s, into, maps->cpu[x->cpu], x->code);
 		c->self += x->self;
-		hist_log_merge(&c->time, &x->time);
-		hist_log_merge(&c->raise, &x->raise);
+		hist_merge(&c->time, &x->time);
+		hist_merge(&c->raise, &x->raise);
 	}
 	for (guint i = 0; i < from->stolen->len; i++) {
 		const struct bin_stolen *x = &g_array_index(from->stolen, struct bin_stolen, i);
@@ -161,8 +161,8 @@ void bin_kernel_merge(struct slice *s, struct bin *into, const struct bin_kernel
 		c->preemptions += x->preemptions;
 		c->migrations += x->migrations;
 		c->moves += x->moves;
-		hist_log_merge(&c->wakeup, &x->wakeup);
-		hist_log_merge(&c->preempted, &x->preempted);
+		hist_merge(&c->wakeup, &x->wakeup);
+		hist_merge(&c->preempted, &x->preempted);
 	}
 	for (guint i = 0; i < from->wakers->len; i++) {
 		const struct bin_waker *x = &g_array_index(from->wakers, struct bin_waker, i);

@@ -89,9 +89,9 @@ static void count_done(struct slice *s, const struct disk *d, const struct reque
 		sums[i]->requests[r->dir] += whole;
 		sums[i]->bytes[r->dir] += bytes;
 		if (whole)
-			hist_log_add(&sums[i]->latency, r->service_ns, hist_bucket_index(r->service_ns));
+			hist_add_at(&sums[i]->latency, r->service_ns, hist_bucket_index(r->service_ns));
 		if (whole && r->was_queued)
-			hist_log_add(&sums[i]->queue, r->queue_ns, hist_bucket_index(r->queue_ns));
+			hist_add_at(&sums[i]->queue, r->queue_ns, hist_bucket_index(r->queue_ns));
 	}
 }
 

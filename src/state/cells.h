@@ -92,7 +92,7 @@ static inline struct bin_cpu *cell_of_cpu(struct slice *s, struct bin *b, struct
 static inline void file_count(struct bin_file *f, unsigned dir, uint64_t bytes, int64_t asked,
 			      bool error, int64_t latency, unsigned bucket)
 {
-	hist_log_add(&f->latency[dir], latency, bucket);
+	hist_add_at(&f->latency[dir], latency, bucket);
 	f->errors += error;
 	if (dir <= IO_DIR_WRITE) {
 		f->bytes[dir] += bytes;
@@ -109,7 +109,7 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 	int64_t latency = ts - c->begin;
 	unsigned bucket = hist_bucket_index(latency);
 	bool error = (uint64_t)ret >= (uint64_t)-4095;
-	hist_log_add(&bc->latency, latency, bucket);
+	hist_add_at(&bc->latency, latency, bucket);
 	bc->errors += error;
 	bt->syscalls++;
 	bt->errors += error;

@@ -17,14 +17,14 @@
 
 /* Who adds a field to a second or a cell adds it here. */
 #if GLIB_SIZEOF_VOID_P == 8
-G_STATIC_ASSERT(sizeof(struct second) == 392);
-G_STATIC_ASSERT(sizeof(struct dev_cell) == 192 && sizeof(struct dev_user_cell) == 152);
-G_STATIC_ASSERT(sizeof(struct file_cell) == 256 && sizeof(struct irq_cell) == 120);
+G_STATIC_ASSERT(sizeof(struct second) == 376);
+G_STATIC_ASSERT(sizeof(struct dev_cell) == 160 && sizeof(struct dev_user_cell) == 120);
+G_STATIC_ASSERT(sizeof(struct file_cell) == 192 && sizeof(struct irq_cell) == 88);
 G_STATIC_ASSERT(sizeof(struct loss_cell) == 48);
 G_STATIC_ASSERT(sizeof(struct stolen_cell) == 24 && sizeof(struct thread_cell) == 160);
 G_STATIC_ASSERT(offsetof(struct irq_cell, raise) - offsetof(struct irq_cell, time) ==
 		sizeof(struct hist));
-G_STATIC_ASSERT(sizeof(struct sched_cell) == 120 && sizeof(struct waker_cell) == 40);
+G_STATIC_ASSERT(sizeof(struct sched_cell) == 88 && sizeof(struct waker_cell) == 40);
 G_STATIC_ASSERT(sizeof(struct count_cell) == 24 && sizeof(struct flow_cell) == 80);
 #endif
 

@@ -15,7 +15,7 @@ void irq_done(struct slice *s, const struct cpu *c, const struct irq_frame *f, i
 	struct bin_irq *irq = bin_irq(s, b, c->self, f->code);
 	int64_t ns = MAX(ts - f->since, 0), self = MAX(ns - f->nested, 0);
 	irq->self += self;
-	hist_log_add(&irq->time, ns, hist_bucket_index(ns));
+	hist_add_at(&irq->time, ns, hist_bucket_index(ns));
 	if (f->thread == ID_NONE)
 		return;
 	struct bin_stolen *stolen = bin_stolen(s, b, f->thread, f->code);
@@ -43,7 +43,7 @@ static void count_raise(struct slice *s, const struct cpu *c, uint32_t vec, int6
 	if (since == TS_NONE)
 		return;
 	int64_t ns = MAX(ts - since, 0);
-	hist_log_add(&bin_irq(s, bin_at(s, ts), c->self, IRQ_SOFT(vec))->raise, ns,
+	hist_add_at(&bin_irq(s, bin_at(s, ts), c->self, IRQ_SOFT(vec))->raise, ns,
 		     hist_bucket_index(ns));
 }
 

@@ -33,8 +33,8 @@ struct bin_sched {
 	uint32_t preemptions;		/* of these, while it could have gone on */
 	uint32_t migrations;		/* sched_migrate_task to this CPU */
 	uint32_t moves;			/* seen here, after it was seen on another CPU */
-	struct hist_log wakeup;		/* woken -> on the CPU */
-	struct hist_log preempted;	/* preempted -> on the CPU */
+	struct hist wakeup;		/* woken -> on the CPU */
+	struct hist preempted;	/* preempted -> on the CPU */
 };
 
 /* A thread that was woken, and by whom; counted when it got its CPU. */
@@ -50,8 +50,8 @@ struct bin_irq {
 	uint32_t cpu;			/* index in slice.cpus */
 	uint32_t code;			/* IRQ_* */
 	int64_t self;			/* without handlers that interrupted it */
-	struct hist_log time;		/* with them */
-	struct hist_log raise;		/* of softirqs: raised -> its handler begins */
+	struct hist time;		/* with them */
+	struct hist raise;		/* of softirqs: raised -> its handler begins */
 };
 
 /* Time that interrupts took from a thread. */

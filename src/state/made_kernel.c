@@ -24,8 +24,8 @@ static void add_sched(struct sched_cell *c, const struct bin_sched *x)
 	c->preemptions += x->preemptions;
 	c->migrations += x->migrations;
 	c->moves += x->moves;
-	hist_merge_log(&c->wakeup, &x->wakeup);
-	hist_merge_log(&c->preempted, &x->preempted);
+	hist_merge(&c->wakeup, &x->wakeup);
+	hist_merge(&c->preempted, &x->preempted);
 }
 
 static void make_scheds(struct publisher *p, const struct bin *b, struct second *to)
@@ -44,7 +44,7 @@ static void make_scheds(struct publisher *p, const struct bin *b, struct second 
 		c->cpu = x->cpu;
 		c->prio = x->prio;
 		add_sched(c, x);
-		hist_merge_log(&to->wakeup, &x->wakeup);
+		hist_merge(&to->wakeup, &x->wakeup);
 	}
 	to->n_scheds = cells->len;
 	to->scheds = (struct sched_cell *)g_array_free(cells, false);
@@ -94,8 +94,8 @@ static void make_irqs(struct publisher *p, const struct bin *b, struct second *t
 			.host = c->host, .cpu = c->number, .code = x->code, .self_ns = x->self,
 			.name = irq_text(s, publisher_names(p), c->host, x->code),
 		};
-		hist_merge_log(&to->irqs[i].time, &x->time);
-		hist_merge_log(&to->irqs[i].raise, &x->raise);
+		hist_merge(&to->irqs[i].time, &x->time);
+		hist_merge(&to->irqs[i].raise, &x->raise);
 	}
 }
 

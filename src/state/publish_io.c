@@ -17,8 +17,8 @@ static void publish_devs(struct second *to, const struct bin *b, const struct pu
 		};
 		memcpy(c->requests, x->sums.requests, sizeof c->requests);
 		memcpy(c->bytes, x->sums.bytes, sizeof c->bytes);
-		hist_merge_log(&c->latency, &x->sums.latency);
-		hist_merge_log(&c->queue, &x->sums.queue);
+		hist_merge(&c->latency, &x->sums.latency);
+		hist_merge(&c->queue, &x->sums.queue);
 	}
 }
 
@@ -55,8 +55,8 @@ static void publish_dev_users(struct second *to, const struct bin *b, const stru
 			c->requests[k] += x->sums.requests[k];
 			c->bytes[k] += x->sums.bytes[k];
 		}
-		hist_merge_log(&c->latency, &x->sums.latency);
-		hist_merge_log(&c->queue, &x->sums.queue);
+		hist_merge(&c->latency, &x->sums.latency);
+		hist_merge(&c->queue, &x->sums.queue);
 	}
 }
 

@@ -314,14 +314,14 @@ static void make_calls(struct making *m)
 		c->errors += x->errors;
 		c->unfinished |= x->unfinished;
 		c->busy_ns += x->busy_ns;
-		hist_merge_log(&c->latency, &x->latency);
+		hist_merge(&c->latency, &x->latency);
 	}
 }
 
 static bool has_calls(const struct bin_file *x)
 {
 	for (unsigned d = 0; d < IO_DIR_N; d++)
-		if (!hist_log_empty(&x->latency[d]))
+		if (hist_count(&x->latency[d]))
 			return true;
 	return false;
 }
@@ -337,7 +337,7 @@ static void add_file(struct file_cell *c, const struct bin_file *x)
 	c->fd_low = MIN(c->fd_low, x->fd);
 	c->fd_high = MAX(c->fd_high, x->fd);
 	for (unsigned d = 0; d < IO_DIR_N; d++)
-		hist_merge_log(&c->latency[d], &x->latency[d]);
+		hist_merge(&c->latency[d], &x->latency[d]);
 }
 
 static void make_files(struct making *m)

@@ -82,7 +82,7 @@ static inline void sched_woken(struct slice *s, struct thread *t, int64_t ts, ui
 	struct bin *b = bin_at(s, ts);
 	int64_t ns = MAX(ts - st->wake_ns, 0);
 	uint32_t who = st->waker_irq ? st->waker_irq : st->waker;
-	hist_log_add(&cell_of_sched(s, b, t, cpu, prio)->wakeup, ns, hist_bucket_index(ns));
+	hist_add_at(&cell_of_sched(s, b, t, cpu, prio)->wakeup, ns, hist_bucket_index(ns));
 	if (G_UNLIKELY(st->wake_soft && (s->stitching || !s->rooted))) {
 		struct soft_wake w = { .ts = ts, .latency = ns, .seq = st->wake_seq,
 				       .thread = t->self, .who = who };
@@ -97,7 +97,7 @@ static inline void sched_again(struct slice *s, struct thread *t, int64_t ts, ui
 			       int16_t prio)
 {
 	int64_t ns = MAX(ts - t->st.off_ns, 0);
-	hist_log_add(&cell_of_sched(s, bin_at(s, ts), t, cpu, prio)->preempted, ns,
+	hist_add_at(&cell_of_sched(s, bin_at(s, ts), t, cpu, prio)->preempted, ns,
 		     hist_bucket_index(ns));
 }
 

@@ -15,11 +15,6 @@ struct second *second_new(int64_t begin_ns, int64_t end_ns)
 
 #define CHUNK 16		/* what malloc adds to a piece of memory, about */
 
-static size_t hist_bytes(const struct hist *h)
-{
-	return h->alloc ? h->alloc * sizeof(*h->buckets) + CHUNK : 0;
-}
-
 /* Cells come from arrays that may have grown beyond them. */
 static void shrink(struct second *s)
 {
@@ -29,9 +24,16 @@ static void shrink(struct second *s)
 	s->slow = g_renew(struct slow_call, s->slow, s->n_slow);
 }
 
+/* What a sealed histogram takes beside its cell. */
+static size_t seal_hist(struct hist *h)
+{
+	hist_pack(h);
+	return hist_bytes(h);
+}
+
 void second_seal(struct second *s)
 {
-	size_t bytes = sizeof(*s) + 8 * CHUNK + hist_bytes(&s->wakeup);
+	size_t bytes = sizeof(*s) + 8 * CHUNK + seal_hist(&s->wakeup);
 
 	shrink(s);
 	bytes += s->n_threads * sizeof(*s->threads) + s->n_cpus * sizeof(*s->cpus) +
@@ -42,20 +44,20 @@ void second_seal(struct second *s)
 		 s->n_stolen * sizeof(*s->stolen) + s->n_losses * sizeof(*s->losses) +
 		 s->n_counts * sizeof(*s->counts);
 	for (uint32_t i = 0; i < s->n_calls; i++)
-		bytes += hist_bytes(&s->calls[i].latency);
+		bytes += seal_hist(&s->calls[i].latency);
 	for (uint32_t i = 0; i < s->n_files; i++)
 		for (unsigned d = 0; d < IO_DIR_N; d++)
-			bytes += hist_bytes(&s->files[i].latency[d]);
+			bytes += seal_hist(&s->files[i].latency[d]);
 	for (uint32_t i = 0; i < s->n_devs; i++)
-		bytes += hist_bytes(&s->devs[i].latency) + hist_bytes(&s->devs[i].queue);
+		bytes += seal_hist(&s->devs[i].latency) + seal_hist(&s->devs[i].queue);
 	for (uint32_t i = 0; i < s->n_dev_users; i++)
-		bytes += hist_bytes(&s->dev_users[i].latency) + hist_bytes(&s->dev_users[i].queue);
+		bytes += seal_hist(&s->dev_users[i].latency) + seal_hist(&s->dev_users[i].queue);
 	bytes += s->n_dev_users * sizeof(*s->dev_users) + s->n_nets * sizeof(*s->nets);
 	bytes += s->n_flows * sizeof(*s->flows);
 	for (uint32_t i = 0; i < s->n_scheds; i++)
-		bytes += hist_bytes(&s->scheds[i].wakeup) + hist_bytes(&s->scheds[i].preempted);
+		bytes += seal_hist(&s->scheds[i].wakeup) + seal_hist(&s->scheds[i].preempted);
 	for (uint32_t i = 0; i < s->n_irqs; i++)
-		bytes += hist_bytes(&s->irqs[i].time) + hist_bytes(&s->irqs[i].raise);
+		bytes += seal_hist(&s->irqs[i].time) + seal_hist(&s->irqs[i].raise);
 	s->bytes = bytes;
 }
 

@@ -270,7 +270,7 @@ struct bin_thread {
 struct bin_call {
 	uint32_t thread, name, errors, unfinished;
 	int64_t busy_ns;
-	struct hist_log latency;
+	struct hist latency;
 };
 
 struct bin_file {		/* descriptor fd of thread, as it was at (ts, seq) */
@@ -282,7 +282,7 @@ struct bin_file {		/* descriptor fd of thread, as it was at (ts, seq) */
 	uint64_t bytes[2], asked[2];	/* IO_DIR_READ, IO_DIR_WRITE */
 	uint32_t untold[2];	/* calls that do not say how much they ask for */
 	uint32_t errors;
-	struct hist_log latency[IO_DIR_N];
+	struct hist latency[IO_DIR_N];
 };
 
 struct bin_slow {
@@ -296,7 +296,7 @@ struct bin_slow {
 struct dev_sums {
 	uint32_t requests[BLOCK_DIR_N];
 	uint64_t bytes[BLOCK_DIR_N];
-	struct hist_log latency, queue;	/* issue -> completion; insert -> issue */
+	struct hist latency, queue;	/* issue -> completion; insert -> issue */
 };
 
 struct bin_dev {		/* only rooted slices have them, see block.c */

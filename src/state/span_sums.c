@@ -45,8 +45,7 @@ size_t span_sums_bytes(const struct span_sums *sums)
 	size_t bytes = sums->index.mask * (sizeof(uint64_t) + sizeof(uint32_t));
 	for (guint i = 0; i < sums->list->len; i++) {
 		const struct span_sum *s = &g_array_index(sums->list, struct span_sum, i);
-		bytes += sizeof(*s) + (s->duration.alloc + s->gaps.alloc) *
-			 sizeof(struct hist_bucket);
+		bytes += sizeof(*s) + hist_bytes(&s->duration) + hist_bytes(&s->gaps);
 	}
 	return bytes;
 }

@@ -145,7 +145,7 @@ static struct operation_info *touch_operation(struct timeline *tl, const struct 
 	}
 	struct operation_info *op = operation_at(tl, i);
 	if (!op->changed) {
-		tl->operation_bytes -= (op->duration.alloc + op->user.alloc) * sizeof(struct hist_bucket);
+		tl->operation_bytes -= hist_bytes(&op->duration) + hist_bytes(&op->user);
 		g_array_append_val(tl->changed_operations, i);
 	}
 	op->changed = true;
@@ -191,14 +191,11 @@ void traces_count_evicted(struct timeline *tl, const struct span *s)
 
 static void set_extremes(struct hist *h, const struct extremes *e, bool known)
 {
-	h->min = known ? e->min : INT64_MAX;
-	h->max = known ? e->max : 0;
-}
-
-static void widen_hist(struct hist *h, int64_t ns)
-{
-	h->min = MIN(h->min, MAX(ns, 0));
-	h->max = MAX(h->max, ns);
+	hist_reset_bounds(h);
+	if (!known)
+		return;
+	hist_widen(h, e->min);
+	hist_widen(h, e->max);
 }
 
 /* The shortest and longest of operations that lost one of them to a later version of its span:
@@ -219,8 +216,8 @@ static void tighten_operations(struct timeline *tl)
 		struct operation_info *op = at == INTMAP_NONE ? NULL : operation_at(tl, at);
 		if (!op || !op->loose)
 			continue;
-		widen_hist(&op->duration, span_duration(s));
-		widen_hist(&op->user, s->part[PART_USER]);
+		hist_widen(&op->duration, span_duration(s));
+		hist_widen(&op->user, s->part[PART_USER]);
 	}
 	for (guint i = 0; i < tl->operations->len; i++)
 		operation_at(tl, i)->loose = false;
@@ -230,7 +227,7 @@ static void tighten_operations(struct timeline *tl)
 const struct operation_info *timeline_operation(const struct timeline *tl, const struct span *s)
 {
 	uint32_t i = intmap_get(&tl->by_operation, operation_key(s));
-	return i == INTMAP_NONE || !operation_at(tl, i)->duration.count ? NULL : operation_at(tl, i);
+	return i == INTMAP_NONE || !hist_count(&operation_at(tl, i)->duration) ? NULL : operation_at(tl, i);
 }
 
 /* ---- as spans come ---- */
@@ -281,7 +278,7 @@ void traces_settle(struct timeline *tl)
 		op->p99 = hist_quantile(&op->duration, 0.99);
 		op->user_p50 = hist_quantile(&op->user, 0.50);
 		op->changed = false;
-		tl->operation_bytes += (op->duration.alloc + op->user.alloc) * sizeof(struct hist_bucket);
+		tl->operation_bytes += hist_bytes(&op->duration) + hist_bytes(&op->user);
 	}
 	g_array_set_size(tl->changed_operations, 0);
 }

@@ -11,14 +11,14 @@
 
 struct stat stat_of(const struct hist *h)
 {
-	struct stat s = { .count = h->count, .min = -1, .avg = -1, .p50 = -1, .p95 = -1,
+	struct stat s = { .count = hist_count(h), .min = -1, .avg = -1, .p50 = -1, .p95 = -1,
 			  .p99 = -1, .max = -1 };
-	if (!h->count)
+	if (!s.count)
 		return s;
-	s.total = h->sum;
-	s.min = h->min;
-	s.max = h->max;
-	s.avg = h->sum / (int64_t)h->count;
+	s.total = hist_sum(h);
+	s.min = hist_min(h);
+	s.max = hist_max(h);
+	s.avg = s.total / (int64_t)s.count;
 	s.p50 = hist_quantile(h, 0.50);
 	s.p95 = hist_quantile(h, 0.95);
 	s.p99 = hist_quantile(h, 0.99);

@@ -91,7 +91,7 @@ void evicted_tell_open(struct rows *rows, int64_t at)
 	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
 		const struct span_sum *s = timeline_span_sum(rows->tl, i);
 		if (s->key.of == SUM_SPAN && s->end_ns - 1 > at &&
-		    s->begin_ns - s->duration.max <= at &&
+		    s->begin_ns - hist_max(&s->duration) <= at &&
 		    evicted_wanted(rows, s, s->key.service, s->key.name))
 			most += s->count;
 	}

@@ -275,7 +275,7 @@ static void add_kinds(struct row_map *map, const struct second *s)
 	for (uint32_t i = 0; i < s->n_calls; i++) {
 		const struct call_cell *cell = &s->calls[i];
 		const struct call_info *info = call_info(timeline_string(rows->tl, cell->name));
-		if (info->dir != IO_DIR_SYNC || info->has_fd || !cell->latency.count ||
+		if (info->dir != IO_DIR_SYNC || info->has_fd || !hist_count(&cell->latency) ||
 		    !query_wants_thread(&rows->query, rows->tl, cell->thread))
 			continue;
 		struct file_row *r = kind_row(map, cell->thread, "disk");

@@ -108,7 +108,7 @@ static void add_irq(struct row_map *map, const struct irq_cell *cell)
 	}
 	if (r->cpu != cell->cpu)
 		r->cpu = -1;
-	r->count += cell->time.count;
+	r->count += hist_count(&cell->time);
 	r->self_ns += cell->self_ns;
 	hist_merge(&r->c.latency, &cell->time);
 	hist_merge(&r->raise, &cell->raise);

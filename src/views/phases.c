@@ -295,7 +295,7 @@ static void add_sum(struct phases *ph, const struct span_sum *s)
 	r->self_ns += s->self_ns;
 	r->parents_ns += s->parents_ns;
 	r->evicted += s->count;
-	if (r->worst && s->duration.max > span_duration(r->worst))
+	if (r->worst && hist_max(&s->duration) > span_duration(r->worst))
 		r->worst = NULL;
 }
 
@@ -342,7 +342,7 @@ static void share_out(struct phases *ph)
 		root.depth0 = 1;
 		for (root.kind = SPAN_LOCAL; root.kind <= SPAN_SERVER; root.kind++) {
 			const struct phase_row *whole = g_hash_table_lookup(ph->index, &root);
-			r->whole_ns += whole ? whole->c.latency.sum : 0;
+			r->whole_ns += whole ? hist_sum(&whole->c.latency) : 0;
 		}
 	}
 }

@@ -205,7 +205,7 @@ static void add_call_outside(struct row_map *map, const struct span *s, uint32_t
 {
 	const int64_t part[PART_N] = { [PART_UNKNOWN] = span_duration(s) };
 	struct service_row *r = row_of(map, s->service, service, seconds);
-	if (!r->c.latency.count)
+	if (!hist_count(&r->c.latency))
 		r->c.row.drill.service = r->caller;	/* there are no spans but these */
 	add_one(r, s, span_duration(s), part);
 }
@@ -238,7 +238,7 @@ static void add_sum(struct service_row *r, const struct span_sum *s)
 	r->skewed += s->skewed;
 	r->c.errors += s->errors;
 	common_add_parts(&r->c, s->part);
-	if (r->worst && s->duration.max > r->worst_ns)
+	if (r->worst && hist_max(&s->duration) > r->worst_ns)
 		r->worst = NULL;
 }
 

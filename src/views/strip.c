@@ -75,8 +75,8 @@ static void add_root(struct strip *strip, const struct history *h, const struct 
 static void note_excess(struct strip_point *p, const struct history *h, const struct span_sum *s)
 {
 	struct span like = { .service = s->key.service, .name = s->key.name, .kind = s->key.kind };
-	int64_t usual = history_usual(h, &like), excess = s->duration.max - usual;
-	if (usual < 0 || s->duration.max < OUTLIER * usual || excess <= p->excess_ns)
+	int64_t usual = history_usual(h, &like), excess = hist_max(&s->duration) - usual;
+	if (usual < 0 || hist_max(&s->duration) < OUTLIER * usual || excess <= p->excess_ns)
 		return;
 	p->excess_ns = excess;
 	p->worst = NULL;
@@ -122,7 +122,7 @@ static void finish_points(struct strip *strip)
 	int64_t worst = 0;
 	for (guint i = 0; i < strip->points->len; i++) {
 		struct strip_point *p = point(strip, i);
-		p->count = p->hist.count;
+		p->count = hist_count(&p->hist);
 		p->p99_ns = hist_quantile(&p->hist, 0.99);
 		strip->max_ns = MAX(strip->max_ns, p->p99_ns);
 		hist_clear(&p->hist);

@@ -55,7 +55,7 @@ static void test_empty(void)
 	g_assert_cmpuint(hist_count_between(&h, 0, HIST_BUCKETS), ==, 0);
 	hist_copy(&copy, &h);
 	hist_merge(&copy, &h);
-	g_assert_cmpuint(copy.count, ==, 0);
+	g_assert_cmpuint(hist_count(&copy), ==, 0);
 	hist_clear(&copy);
 	hist_clear(&h);
 }
@@ -89,10 +89,10 @@ static void test_quantiles(void)
 			hist_add(&h, values[i]);
 		}
 		qsort(values, n, sizeof(*values), compare_ns);
-		g_assert_cmpuint(h.count, ==, n);
-		g_assert_cmpint(h.sum, ==, sum);
-		g_assert_cmpint(h.min, ==, values[0]);
-		g_assert_cmpint(h.max, ==, values[n - 1]);
+		g_assert_cmpuint(hist_count(&h), ==, n);
+		g_assert_cmpint(hist_sum(&h), ==, sum);
+		g_assert_cmpint(hist_min(&h), ==, values[0]);
+		g_assert_cmpint(hist_max(&h), ==, values[n - 1]);
 		for (int q = 1; q <= 1000; q += 37)
 			check_quantile(&h, values, n, q / 1000.0);
 		check_quantile(&h, values, n, 0.99);
@@ -104,16 +104,45 @@ static void test_quantiles(void)
 
 static void assert_equal(const struct hist *a, const struct hist *b)
 {
-	g_assert_cmpuint(a->count, ==, b->count);
-	g_assert_cmpint(a->sum, ==, b->sum);
-	g_assert_cmpuint(a->n, ==, b->n);
-	if (a->count) {
-		g_assert_cmpint(a->min, ==, b->min);
-		g_assert_cmpint(a->max, ==, b->max);
-	}
-	for (unsigned i = 0; i < a->n; i++) {
-		g_assert_cmpuint(a->buckets[i].index, ==, b->buckets[i].index);
-		g_assert_cmpuint(a->buckets[i].count, ==, b->buckets[i].count);
+	g_assert_cmpuint(hist_count(a), ==, hist_count(b));
+	g_assert_cmpint(hist_sum(a), ==, hist_sum(b));
+	g_assert_cmpint(hist_min(a), ==, hist_min(b));
+	g_assert_cmpint(hist_max(a), ==, hist_max(b));
+	for (unsigned i = 0; i < HIST_BUCKETS; i++)
+		g_assert_cmpuint(hist_count_between(a, i, i), ==, hist_count_between(b, i, i));
+	for (int q = 1; q <= 100; q++)
+		g_assert_cmpint(hist_quantile(a, q / 100.0), ==, hist_quantile(b, q / 100.0));
+}
+
+/* The forms hold the same values, and go on from each other. */
+static void test_forms(void)
+{
+	g_autoptr(GRand) rand = seeded();
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct hist growing = { 0 }, packed = { 0 }, copy, sum = { 0 }, twice = { 0 };
+		int n = g_rand_int_range(rand, 0, round % 2 ? 8 : 300);
+
+		hist_grow(&growing);
+		for (int i = 0; i < n; i++) {
+			int64_t v = random_ns(rand);
+			hist_add(&growing, v);
+			hist_add(&packed, v);
+			if (g_rand_boolean(rand))
+				hist_pack(&packed);
+		}
+		assert_equal(&growing, &packed);
+		hist_copy(&copy, &growing);
+		assert_equal(&copy, &growing);
+		g_assert_cmpuint(hist_bytes(&copy), <=, hist_bytes(&growing) + 16);
+		hist_merge(&sum, &copy);
+		hist_merge(&sum, &packed);
+		hist_merge(&twice, &growing);
+		hist_merge(&twice, &growing);
+		assert_equal(&sum, &twice);
+		struct hist *all[] = { &growing, &packed, &copy, &sum, &twice };
+		for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+			hist_clear(all[i]);
 	}
 }
 
@@ -151,11 +180,11 @@ static void test_clamping(void)
 	struct hist h = { 0 };
 
 	hist_add(&h, -7);
-	g_assert_cmpint(h.min, ==, 0);
+	g_assert_cmpint(hist_min(&h), ==, 0);
 	g_assert_cmpint(hist_quantile(&h, 1), ==, 0);
 	hist_add(&h, INT64_MAX);
 	hist_add(&h, INT64_MAX);
-	g_assert_cmpint(h.sum, ==, INT64_MAX);		/* not negative */
+	g_assert_cmpint(hist_sum(&h), ==, INT64_MAX);		/* not negative */
 	g_assert_cmpint(hist_quantile(&h, 0.99), ==, INT64_MAX);
 	g_assert_cmpint(hist_quantile(&h, 0.01), ==, 0);
 	hist_clear(&h);
@@ -178,21 +207,23 @@ static void test_remove(void)
 	g_assert_false(hist_remove(&h, 700));
 	g_assert_cmpint(hist_quantile(&h, 1), ==, 1000000);
 	g_assert_false(hist_remove(&h, 12345));
-	g_assert_cmpuint(h.count, ==, 4);
-	g_assert_cmpint(h.sum, ==, 5 + 700 + 1000000);
+	g_assert_cmpuint(hist_count(&h), ==, 4);
+	g_assert_cmpint(hist_sum(&h), ==, 5 + 700 + 1000000);
 	g_assert_true(hist_remove(&h, -3));		/* the least: that counted as 0 */
 	g_assert_true(hist_remove(&h, 1000000));
-	g_assert_cmpuint(h.count, ==, 2);
-	g_assert_cmpuint(h.n, ==, 2);
-	h.min = 5;
-	h.max = 700;
+	g_assert_cmpuint(hist_count(&h), ==, 2);
+	hist_reset_bounds(&h);
+	hist_widen(&h, 5);
+	hist_widen(&h, 700);
+	g_assert_cmpint(hist_min(&h), ==, 5);
+	g_assert_cmpint(hist_max(&h), ==, 700);
 	g_assert_true(hist_remove(&h, 5));
 	g_assert_false(hist_remove(&h, 700));		/* nothing is left to have bounds */
-	g_assert_cmpuint(h.count, ==, 0);
-	g_assert_cmpint(h.sum, ==, 0);
+	g_assert_cmpuint(hist_count(&h), ==, 0);
+	g_assert_cmpint(hist_sum(&h), ==, 0);
 	hist_add(&h, 42);
-	g_assert_cmpint(h.min, ==, 42);
-	g_assert_cmpint(h.max, ==, 42);
+	g_assert_cmpint(hist_min(&h), ==, 42);
+	g_assert_cmpint(hist_max(&h), ==, 42);
 	hist_clear(&h);
 }
 
@@ -232,6 +263,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/hist/empty", test_empty);
 	g_test_add_func("/hist/quantiles", test_quantiles);
 	g_test_add_func("/hist/merge", test_merge);
+	g_test_add_func("/hist/forms", test_forms);
 	g_test_add_func("/hist/clamping", test_clamping);
 	g_test_add_func("/hist/remove", test_remove);
 	g_test_add_func("/hist/nearest-rank", test_nearest_rank);

@@ -50,10 +50,10 @@ static void check_operation(const struct timeline *a, const struct timeline *b, 
 	g_assert_true(!x == !y);
 	if (!x)
 		return;
-	g_assert_cmpuint(x->duration.count, ==, y->duration.count);
-	g_assert_cmpint(x->duration.sum, ==, y->duration.sum);
-	g_assert_cmpint(x->duration.min, ==, y->duration.min);
-	g_assert_cmpint(x->duration.max, ==, y->duration.max);
+	g_assert_cmpuint(hist_count(&x->duration), ==, hist_count(&y->duration));
+	g_assert_cmpint(hist_sum(&x->duration), ==, hist_sum(&y->duration));
+	g_assert_cmpint(hist_min(&x->duration), ==, hist_min(&y->duration));
+	g_assert_cmpint(hist_max(&x->duration), ==, hist_max(&y->duration));
 	g_assert_cmpint(x->p50, ==, y->p50);
 	g_assert_cmpint(x->p99, ==, y->p99);
 	g_assert_cmpint(x->user_p50, ==, y->user_p50);

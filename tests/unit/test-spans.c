@@ -399,8 +399,8 @@ static void test_memory(void)
 		for (unsigned p = 0; p < PART_N; p++)
 			total += s->part[p];
 		if (s->key.of == SUM_SPAN || s->key.of == SUM_PHASE)
-			g_assert_cmpint(total, ==, s->duration.sum);
-		g_assert_cmpuint(s->count, ==, s->duration.count);
+			g_assert_cmpint(total, ==, hist_sum(&s->duration));
+		g_assert_cmpuint(s->count, ==, hist_count(&s->duration));
 		sum += s->key.of == SUM_SPAN ? s->count : 0;
 	}
 	g_assert_cmpuint(sum, ==, spans);

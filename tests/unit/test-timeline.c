@@ -374,7 +374,7 @@ static void test_folding(void)
 		g_assert_true(!s->fold_ns || s->end_ns <= timeline_folded_until(tl));
 		n_of[!s->fold_ns ? 0 : s->fold_ns == 10 * S ? 1 : 2]++;
 		end = s->end_ns;
-		calls += s->calls[0].latency.count;
+		calls += hist_count(&s->calls[0].latency);
 		for (uint32_t k = 0; k < s->n_threads; k++)
 			syscalls -= s->threads[k].syscalls;
 	}
