@@ -6,24 +6,17 @@
 
 #define MAX_CELLS_LIKE 65536u
 
-/* As many cells as in the second before: it will not grow, most likely. */
-static GArray *cells_like(const GArray *before, guint size)
-{
-	return g_array_sized_new(false, true, size, before ? MIN(before->len, MAX_CELLS_LIKE) : 0);
-}
-
 static void new_epochs(struct slice *s, struct bin *b)
 {
-	b->thread_epoch = ++s->epochs;
-	b->call_epoch = ++s->epochs;
-	b->file_epoch = ++s->epochs;
-	b->cpu_epoch = ++s->epochs;
-	bin_kernel_epochs(s, &b->kernel);
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		b->epoch[k] = ++s->epochs;
 }
 
 static struct bin *bin_new(struct slice *s, int64_t index)
 {
 	struct bin *b = g_new0(struct bin, 1);
+	const struct bin *like = s->bin_last;
+
 	b->index = index;
 	b->begin = index * s->step;
 	if (__builtin_add_overflow(b->begin, s->step, &b->end))
@@ -32,39 +25,19 @@ static struct bin *bin_new(struct slice *s, int64_t index)
 		b->begin = INT64_MIN;
 	if (index == s->window_to)
 		b->end = INT64_MAX;
-	bin_kernel_init(s, &b->kernel);
 	new_epochs(s, b);
-	const struct bin *like = s->bin_last;
-	b->threads = cells_like(like ? like->threads : NULL, sizeof(struct bin_thread));
-	b->calls = cells_like(like ? like->calls : NULL, sizeof(struct bin_call));
-	b->files = cells_like(like ? like->files : NULL, sizeof(struct bin_file));
-	bin_io_init(b);
-	b->events = g_array_new(false, true, sizeof(struct bin_event));
-	b->cpus = g_array_new(false, true, sizeof(struct bin_cpu));
+	/* As many cells as in the second before: it will not grow, most likely. */
+	for (enum cell_kind k = 0; like && k < CELL_KIND_N; k++)
+		cell_table_reserve(&b->table[k], built_layout(k), MIN(like->table[k].n, MAX_CELLS_LIKE));
 	b->slow = g_array_new(false, true, sizeof(struct bin_slow));
 	return b;
 }
 
 void bin_free(struct bin *b)
 {
-	for (guint i = 0; i < b->calls->len; i++)
-		hist_clear(&g_array_index(b->calls, struct bin_call, i).latency);
-	for (guint i = 0; i < b->files->len; i++)
-		for (unsigned d = 0; d < IO_DIR_N; d++)
-			hist_clear(&g_array_index(b->files, struct bin_file, i).latency[d]);
-	bin_io_free(b);
-	bin_kernel_clear(&b->kernel);
-	g_array_unref(b->threads);
-	g_array_unref(b->calls);
-	g_array_unref(b->files);
-	g_array_unref(b->events);
-	g_array_unref(b->cpus);
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		cell_table_clear(&b->table[k], built_layout(k));
 	g_array_unref(b->slow);
-	intmap_clear(&b->thread_map);
-	intmap_clear(&b->call_map);
-	intmap_clear(&b->file_map);
-	intmap_clear(&b->event_map);
-	intmap_clear(&b->cpu_map);
 	g_free(b);
 }
 
@@ -92,73 +65,44 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 	return b;
 }
 
-void *bin_cell(struct slice *s, struct intmap *map, GArray *cells, guint size, uint64_t key,
-	       uint32_t *epoch)
+void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind, const void *key)
 {
-	uint32_t i = intmap_get(map, key);
-	if (i == INTMAP_NONE) {
-		const char *before = cells->data;
-		i = cells->len;
-		g_array_set_size(cells, i + 1);
-		intmap_set(map, key, i);
-		if (cells->data != before && epoch)
-			*epoch = ++s->epochs;
-	}
-	return cells->data + (gsize)i * size;
+	const char *before = b->table[kind].cells;
+	void *cell = cell_table_get(&b->table[kind], built_layout(kind), key, NULL);
+
+	if (b->table[kind].cells != before)
+		b->epoch[kind] = ++s->epochs;
+	return cell;
 }
 
-struct bin_thread *bin_thread(struct slice *s, struct bin *b, uint32_t thread)
+void bin_event(struct slice *s, struct bin *b, uint32_t host, uint32_t name, uint64_t count)
 {
-	struct bin_thread *c = bin_cell(s, &b->thread_map, b->threads, sizeof *c, thread,
-				    &b->thread_epoch);
-	c->thread = thread;
-	return c;
+	BIN_CELL(s, b, event, .host = host, .name = name)->count += count;
 }
 
-struct bin_call *bin_call(struct slice *s, struct bin *b, uint32_t thread, uint32_t name)
+/* The newest cell of (thread, fd), unless the descriptor may have changed since: the map of this kind is
+ * by these two alone. */
+struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct thread *t, const struct call *call)
 {
-	struct bin_call *c = bin_cell(s, &b->call_map, b->calls, sizeof *c, pair(thread, name),
-				  &b->call_epoch);
-	c->thread = thread;
-	c->name = name;
-	return c;
-}
-
-struct bin_cpu *bin_cpu(struct slice *s, struct bin *b, uint32_t cpu)
-{
-	struct bin_cpu *c = bin_cell(s, &b->cpu_map, b->cpus, sizeof *c, cpu, &b->cpu_epoch);
-	c->cpu = cpu;
-	return c;
-}
-
-void bin_event(struct bin *b, uint32_t host, uint32_t name, uint64_t count)
-{
-	struct bin_event *c = bin_cell(NULL, &b->event_map, b->events, sizeof *c, pair(host, name), NULL);
-	c->host = host;
-	c->name = name;
-	c->count += count;
-}
-
-/* The newest cell of (thread, fd), unless the descriptor may have changed since. */
-struct bin_file *bin_file(struct slice *s, struct bin *b, const struct thread *t,
-			  const struct call *call)
-{
+	struct cell_table *files = &b->table[CELL_file];
+	const struct cell_layout *l = built_layout(CELL_file);
 	uint64_t key = pair(t->self, (uint32_t)call->fd);
-	uint32_t i = intmap_get(&b->file_map, key);
+	uint32_t i = intmap_get(&files->map, key);
+
 	if (i != INTMAP_NONE) {
-		struct bin_file *c = &g_array_index(b->files, struct bin_file, i);
+		struct built_file_cell *c = cell_at(files, l, i);
 		uint64_t lo = MIN(c->seq, call->seq), hi = MAX(c->seq, call->seq);
 		uint64_t op = fdop_last(&s->fdops, t, call->fd);
 		if (op <= lo || lo == hi)
 			return c;
 	}
-	intmap_set(&b->file_map, key, b->files->len);
-	struct bin_file c = { .thread = t->self, .fd = call->fd, .ts = call->begin, .seq = call->seq };
-	const char *before = b->files->data;
-	g_array_append_val(b->files, c);
-	if (b->files->data != before)
-		b->file_epoch = ++s->epochs;
-	return &g_array_index(b->files, struct bin_file, b->files->len - 1);
+	intmap_set(&files->map, key, files->n);
+	const char *before = files->cells;
+	struct built_file_cell fresh = { .thread = t->self, .fd = call->fd, .seq = call->seq };
+	struct built_file_cell *c = cell_table_append(files, l, &fresh);
+	if (files->cells != before)
+		b->epoch[CELL_file] = ++s->epochs;
+	return c;
 }
 
 /* Total order: longest first, then begin, cpu. */
@@ -190,114 +134,65 @@ void bin_slow(struct bin *b, const struct bin_slow *c)
 
 /* ---- merging, when slices are stitched ---- */
 
-static void merge_threads(struct slice *s, struct bin *into, struct bin *from, const struct bin_maps *maps)
+static void map_slow(struct bin_slow *c, const struct cell_maps *maps)
 {
-	for (guint i = 0; i < from->threads->len; i++) {
-		const struct bin_thread *x = &g_array_index(from->threads, struct bin_thread, i);
-		struct bin_thread *t = bin_thread(s, into, maps->thread[x->thread]);
-		t->syscalls += x->syscalls;
-		t->errors += x->errors;
-		t->read_bytes += x->read_bytes;
-		t->write_bytes += x->write_bytes;
-		for (unsigned p = 0; p < PART_SLICE_N; p++)
-			t->part[p] += x->part[p];
-	}
-	for (guint i = 0; i < from->calls->len; i++) {
-		const struct bin_call *x = &g_array_index(from->calls, struct bin_call, i);
-		struct bin_call *c = bin_call(s, into, maps->thread[x->thread], maps->string[x->name]);
-		c->errors += x->errors;
-		c->unfinished |= x->unfinished;
-		c->busy_ns += x->busy_ns;
-		hist_merge(&c->latency, &x->latency);
-	}
-	for (guint i = 0; i < from->files->len; i++) {
-		struct bin_file *x = &g_array_index(from->files, struct bin_file, i);
-		struct bin_file f = *x;
-		f.thread = maps->thread[x->thread];
-		f.seq += maps->seq_add;
-		memset(x->latency, 0, sizeof x->latency);
-		/* Never summed here: what the descriptor was is not known yet. */
-		g_array_append_val(into->files, f);
-	}
-	into->file_epoch = ++s->epochs;
-	for (guint i = 0; i < from->slow->len; i++) {
-		struct bin_slow c = g_array_index(from->slow, struct bin_slow, i);
-		c.thread = maps->thread[c.thread];
-		c.name = maps->string[c.name];
-		c.seq += maps->seq_add;
-		bin_slow(into, &c);
-	}
+	c->thread = maps->thread[c->thread];
+	c->name = maps->string[c->name];
+	c->seq += maps->seq_add;
 }
 
-/* Calls and files are not found any more: what still comes for them gets cells of its
- * own, which the publisher adds to these. */
-static void map_cells(struct bin *b, const struct bin_maps *maps)
+/* The cells get ids of another slice. Descriptors are not found by their cells any more: what still comes
+ * for them gets cells of its own, which the publisher adds to these. */
+static void map_kind(struct bin *b, enum cell_kind kind, const struct cell_maps *maps)
 {
-	for (guint i = 0; i < b->threads->len; i++) {
-		struct bin_thread *c = &g_array_index(b->threads, struct bin_thread, i);
-		c->thread = maps->thread[c->thread];
-		intmap_set(&b->thread_map, c->thread, i);
-	}
-	for (guint i = 0; i < b->calls->len; i++) {
-		struct bin_call *c = &g_array_index(b->calls, struct bin_call, i);
-		c->thread = maps->thread[c->thread];
-		c->name = maps->string[c->name];
-	}
-	for (guint i = 0; i < b->files->len; i++) {
-		struct bin_file *c = &g_array_index(b->files, struct bin_file, i);
-		c->thread = maps->thread[c->thread];
-		c->seq += maps->seq_add;
-	}
-	for (guint i = 0; i < b->slow->len; i++) {
-		struct bin_slow *c = &g_array_index(b->slow, struct bin_slow, i);
-		c->thread = maps->thread[c->thread];
-		c->name = maps->string[c->name];
-		c->seq += maps->seq_add;
-	}
+	const struct cell_layout *l = built_layout(kind);
+	struct cell_table *t = &b->table[kind];
+
+	for (uint32_t i = 0; i < t->n; i++)
+		cell_map(l, cell_at(t, l, i), maps);
+	if (kind == CELL_file)
+		intmap_clear(&t->map);
+	else
+		cell_table_index(t, l);
 }
 
-/* The ids of another slice become this one's; the cells stay where they are. */
-void bin_adopt(struct slice *s, struct bin *b, const struct bin_maps *maps)
+void bin_adopt(struct slice *s, struct bin *b, const struct cell_maps *maps)
 {
-	struct intmap *const all[] = {
-		&b->thread_map, &b->call_map, &b->file_map, &b->event_map, &b->cpu_map,
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-		intmap_clear(all[i]);
-	map_cells(b, maps);
-	bin_io_adopt(b, maps);
-	for (guint i = 0; i < b->events->len; i++) {
-		struct bin_event *c = &g_array_index(b->events, struct bin_event, i);
-		c->host = maps->host[c->host];
-		c->name = maps->string[c->name];
-		intmap_set(&b->event_map, pair(c->host, c->name), i);
-	}
-	for (guint i = 0; i < b->cpus->len; i++) {
-		struct bin_cpu *c = &g_array_index(b->cpus, struct bin_cpu, i);
-		c->cpu = maps->cpu[c->cpu];
-		intmap_set(&b->cpu_map, c->cpu, i);
-	}
-	bin_kernel_adopt(&b->kernel, maps);
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		map_kind(b, k, maps);
+	for (guint i = 0; i < b->slow->len; i++)
+		map_slow(&g_array_index(b->slow, struct bin_slow, i), maps);
 	new_epochs(s, b);
 	b->dirty = true;
 	g_hash_table_insert(s->bins, &b->index, b);
 }
 
-void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct bin_maps *maps)
+static void merge_kind(struct bin *into, struct bin *from, enum cell_kind kind, const struct cell_maps *maps)
 {
-	merge_threads(s, into, from, maps);
-	bin_io_merge(into, from, maps);
-	for (guint i = 0; i < from->events->len; i++) {
-		const struct bin_event *x = &g_array_index(from->events, struct bin_event, i);
-		bin_event(into, maps->host[x->host], maps->string[x->name], x->count);
+	const struct cell_layout *l = built_layout(kind);
+
+	for (uint32_t i = 0; i < from->table[kind].n; i++) {
+		void *cell = cell_at(&from->table[kind], l, i);
+		cell_map(l, cell, maps);
+		if (kind == CELL_file)		/* which file each is may still differ; takes its histograms */
+			cell_table_append(&into->table[kind], l, cell);
+		else
+			cell_table_add(&into->table[kind], l, cell);
 	}
-	for (guint i = 0; i < from->cpus->len; i++) {
-		const struct bin_cpu *x = &g_array_index(from->cpus, struct bin_cpu, i);
-		struct bin_cpu *c = bin_cpu(s, into, maps->cpu[x->cpu]);
-		for (unsigned k = 0; k < CPU_KIND_N; k++)
-			c->ns[k] += x->ns[k];
+	if (kind == CELL_file)
+		from->table[kind].n = 0;
+}
+
+void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct cell_maps *maps)
+{
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		merge_kind(into, from, k, maps);
+	new_epochs(s, into);
+	for (guint i = 0; i < from->slow->len; i++) {
+		struct bin_slow *c = &g_array_index(from->slow, struct bin_slow, i);
+		map_slow(c, maps);
+		bin_slow(into, c);
 	}
-	bin_kernel_merge(s, into, &from->kernel, maps);
 	into->trust.lost_events += from->trust.lost_events;
 	into->trust.lost_packets += from->trust.lost_packets;
 	into->trust.soft += from->trust.soft;

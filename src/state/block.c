@@ -15,7 +15,7 @@
 #define SECTOR_BYTES 512
 
 struct disk {			/* a device, in a rooted slice */
-	uint32_t host, dev, self;
+	uint32_t host, dev;
 	uint32_t queued, issued;	/* requests there now */
 	int64_t cursor;		/* charged, and looked for losses, up to here; TS_NONE */
 };
@@ -71,28 +71,34 @@ void blocks_free(struct blocks *k)
 
 /* ---- cells ---- */
 
-static struct bin_dev *dev_cell(struct slice *s, const struct disk *d, int64_t ts)
+static struct dev_cell *dev_cell(struct slice *s, const struct disk *d, int64_t ts)
 {
-	return bin_dev(slice_bin(s, ts), d->host, d->dev);
+	return BIN_CELL(s, slice_bin(s, ts), dev, .host = d->host, .dev = d->dev);
 }
 
-/* The device's own cell, and that of who asked for the request. */
+static struct dev_user_cell *user_cell(struct slice *s, const struct disk *d, const struct request *r, int64_t ts)
+{
+	return BIN_CELL(s, slice_bin(s, ts), dev_user, .thread = r->thread, .host = d->host, .dev = d->dev);
+}
+
+/* In the device's own cell, and in that of who asked for the request. */
+#define COUNT_DONE(cell, r, n_bytes, whole) \
+	do { \
+		(cell)->requests[(r)->dir] += (whole); \
+		(cell)->bytes[(r)->dir] += (n_bytes); \
+		if (whole) \
+			hist_add(&(cell)->latency, (r)->service_ns); \
+		if ((whole) && (r)->was_queued) \
+			hist_add(&(cell)->queue, (r)->queue_ns); \
+	} while (0)
+
 static void count_done(struct slice *s, const struct disk *d, const struct request *r, int64_t ts,
 		       uint64_t bytes, bool whole)
 {
-	struct bin *b = slice_bin(s, ts);
-	struct dev_sums *const sums[] = {
-		&bin_dev(b, d->host, d->dev)->sums,
-		&bin_dev_user(b, r->thread, d->self, d->host, d->dev)->sums,
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(sums); i++) {
-		sums[i]->requests[r->dir] += whole;
-		sums[i]->bytes[r->dir] += bytes;
-		if (whole)
-			hist_add_at(&sums[i]->latency, r->service_ns, hist_bucket_index(r->service_ns));
-		if (whole && r->was_queued)
-			hist_add_at(&sums[i]->queue, r->queue_ns, hist_bucket_index(r->queue_ns));
-	}
+	struct dev_cell *dev = dev_cell(s, d, ts);
+	struct dev_user_cell *user = user_cell(s, d, r, ts);
+	COUNT_DONE(dev, r, bytes, whole);
+	COUNT_DONE(user, r, bytes, whole);
 }
 
 /* ---- devices over time ---- */
@@ -101,7 +107,7 @@ static struct disk *disk_of(struct blocks *k, uint32_t host, uint32_t dev)
 {
 	uint32_t i = intmap_get(&k->disk_map, pair(host, dev));
 	if (i == INTMAP_NONE) {
-		struct disk d = { .host = host, .dev = dev, .self = k->disks->len, .cursor = TS_NONE };
+		struct disk d = { .host = host, .dev = dev, .cursor = TS_NONE };
 		i = k->disks->len;
 		g_array_append_val(k->disks, d);
 		intmap_set(&k->disk_map, pair(host, dev), i);
@@ -109,7 +115,7 @@ static struct disk *disk_of(struct blocks *k, uint32_t host, uint32_t dev)
 	return &g_array_index(k->disks, struct disk, i);
 }
 
-static void note_depth(struct bin_dev *c, const struct disk *d)
+static void note_depth(struct dev_cell *c, const struct disk *d)
 {
 	c->depth_max = MAX(c->depth_max, d->issued);
 	c->queued_max = MAX(c->queued_max, d->queued);
@@ -126,7 +132,7 @@ static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, true)) < to) {
 		int64_t end = MIN(time_floor(from, s->step) + s->step, to);
-		struct bin_dev *c = dev_cell(s, d, from);
+		struct dev_cell *c = dev_cell(s, d, from);
 		c->busy_ns += d->issued ? end - from : 0;
 		c->depth_ns += d->issued * (end - from);
 		c->queued_ns += d->queued * (end - from);
@@ -245,7 +251,7 @@ static void on_complete(struct slice *s, struct disk *d, const struct block_even
 		return;
 	}
 	dev_cell(s, d, e->ts)->errors += e->error;
-	bin_dev_user(slice_bin(s, e->ts), r->thread, d->self, d->host, d->dev)->errors += e->error;
+	user_cell(s, d, r, e->ts)->errors += e->error;
 	if (e->sectors && e->sectors < r->sectors) {	/* the rest stays under way */
 		uint64_t bytes = MIN(e->sectors * SECTOR_BYTES, r->bytes);
 		dev_cell(s, d, e->ts)->partial++;

@@ -27,22 +27,21 @@ static inline struct bin *bin_at(struct slice *s, int64_t ts)
 	return b;
 }
 
-static inline struct bin_thread *cell_of_thread(struct slice *s, struct bin *b, struct thread *t)
+static inline struct built_thread_cell *cell_of_thread(struct slice *s, struct bin *b, struct thread *t)
 {
-	if (t->cell_epoch != b->thread_epoch) {
-		t->cell = bin_thread(s, b, t->self);
-		t->cell_epoch = b->thread_epoch;
+	if (t->cell_epoch != b->epoch[CELL_thread]) {
+		t->cell = bin_cell(s, b, CELL_thread, &(struct built_thread_key){ .thread = t->self });
+		t->cell_epoch = b->epoch[CELL_thread];
 	}
 	return t->cell;
 }
 
-static inline struct bin_call *cell_of_call(struct slice *s, struct bin *b, struct thread *t,
-					    uint32_t name)
+static inline struct call_cell *cell_of_call(struct slice *s, struct bin *b, struct thread *t, uint32_t name)
 {
 	struct call_slot *slot = &t->call_slot[name * UINT32_C(0x9e3779b1) >> (32 - CALL_SLOTS_BITS)];
-	if (slot->epoch != b->call_epoch || slot->name != name) {
-		slot->cell = bin_call(s, b, t->self, name);
-		slot->epoch = b->call_epoch;
+	if (slot->epoch != b->epoch[CELL_call] || slot->name != name) {
+		slot->cell = BIN_CELL(s, b, call, .thread = t->self, .name = name);
+		slot->epoch = b->epoch[CELL_call];
 		slot->name = name;
 	}
 	return slot->cell;
@@ -62,34 +61,36 @@ static inline uint64_t fdop_last(const struct fdops *f, const struct thread *t, 
 }
 
 /* Where the descriptor may have changed since, it is another one: bin_file() knows. */
-static inline struct bin_file *cell_of_file(struct slice *s, struct bin *b, struct thread *t,
-					    const struct call *call)
+static inline struct built_file_cell *cell_of_file(struct slice *s, struct bin *b, struct thread *t,
+						   const struct call *call)
 {
 	struct file_slot *slot = &t->file_slot[(uint32_t)call->fd % FILE_SLOTS];
-	if (slot->epoch == b->file_epoch && slot->fd == call->fd) {
+	if (slot->epoch == b->epoch[CELL_file] && slot->fd == call->fd) {
 		uint64_t op = fdop_last(&s->fdops, t, call->fd);
 		if (op <= MIN(slot->cell->seq, call->seq))
 			return slot->cell;
 	}
 	slot->cell = bin_file(s, b, t, call);
-	slot->epoch = b->file_epoch;
+	slot->epoch = b->epoch[CELL_file];
 	slot->fd = call->fd;
 	return slot->cell;
 }
 
-static inline struct bin_cpu *cell_of_cpu(struct slice *s, struct bin *b, struct cpu *c)
+/* The figure of the CPU's cell that the interval is charged to. */
+static inline int64_t *cpu_figure(struct slice *s, struct bin *b, struct cpu *c, enum cpu_kind kind)
 {
-	if (c->cell_epoch != b->cpu_epoch) {
-		c->cell = bin_cpu(s, b, c->self);
-		c->cell_epoch = b->cpu_epoch;
+	if (c->cell_epoch != b->epoch[CELL_cpu]) {
+		c->cell = BIN_CELL(s, b, cpu, .host = c->host, .cpu = c->number);
+		c->cell_epoch = b->epoch[CELL_cpu];
 	}
-	return c->cell;
+	return kind == CPU_RUN ? &c->cell->run_ns : kind == CPU_IDLE ? &c->cell->idle_ns :
+	       kind == CPU_IRQ ? &c->cell->irq_ns : &c->cell->unknown_ns;
 }
 
 /* ---- a finished call's figures ---- */
 
 /* asked: how many bytes; -1: the call does not tell. */
-static inline void file_count(struct bin_file *f, unsigned dir, uint64_t bytes, int64_t asked,
+static inline void file_count(struct built_file_cell *f, unsigned dir, uint64_t bytes, int64_t asked,
 			      bool error, int64_t latency, unsigned bucket)
 {
 	hist_add_at(&f->latency[dir], latency, bucket);
@@ -103,7 +104,7 @@ static inline void file_count(struct bin_file *f, unsigned dir, uint64_t bytes, 
 
 /* bt: cell_of_thread(); bc: cell_of_call(); info: of c. */
 static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
-			      struct bin_thread *bt, struct bin_call *bc, const struct call *c,
+			      struct built_thread_cell *bt, struct call_cell *bc, const struct call *c,
 			      const struct call_info *info, int64_t ts, int64_t ret)
 {
 	int64_t latency = ts - c->begin;

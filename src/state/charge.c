@@ -47,7 +47,7 @@ void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to)
 	int64_t from = covered_newest(s, c->busy_from, to);
 	while ((from = covered_piece(s, from, to, true)) < to) {
 		int64_t end = piece_end(s, from, to);
-		struct bin_call *b = cell_of_call(s, slice_bin(s, from), t, c->name);
+		struct call_cell *b = cell_of_call(s, slice_bin(s, from), t, c->name);
 		b->busy_ns += end - from;
 		if (end == time_floor(from, s->step) + s->step)
 			b->unfinished = 1;	/* pending at this second's end */
@@ -60,13 +60,13 @@ void charge_cpu(struct slice *s, struct cpu *c, enum cpu_kind kind, int64_t from
 {
 	struct bin *b = from < to ? bin_of_all(s, from, to) : NULL;
 	if (b) {
-		cell_of_cpu(s, b, c)->ns[kind] += to - from;
+		*cpu_figure(s, b, c, kind) += to - from;
 		return;
 	}
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, kind != CPU_UNKNOWN)) < to) {
 		int64_t end = piece_end(s, from, to);
-		cell_of_cpu(s, slice_bin(s, from), c)->ns[kind] += end - from;
+		*cpu_figure(s, slice_bin(s, from), c, kind) += end - from;
 		from = end;
 	}
 }

@@ -378,37 +378,6 @@ struct id_field {
 };
 
 #define FIELD(kind, type, field) { kind, offsetof(struct type, field) }
-#define CELLS(array, type, ...) \
-	{ offsetof(struct second, array), offsetof(struct second, n_##array), sizeof(struct type), { __VA_ARGS__ } }
-
-#define MOST_FIELDS 4
-static const struct {
-	size_t array, n, size;
-	struct id_field field[MOST_FIELDS];	/* ends with one at 0, but for the first */
-} cells[] = {
-	CELLS(threads, thread_cell, FIELD(ID_THREAD, thread_cell, thread)),
-	CELLS(calls, call_cell, FIELD(ID_THREAD, call_cell, thread), FIELD(ID_STRING, call_cell, name)),
-	CELLS(files, file_cell, FIELD(ID_THREAD, file_cell, thread), FIELD(ID_FILE, file_cell, file)),
-	CELLS(cpus, cpu_cell, FIELD(ID_HOST, cpu_cell, host)),
-	CELLS(devs, dev_cell, FIELD(ID_HOST, dev_cell, host), FIELD(ID_STRING, dev_cell, name)),
-	CELLS(dev_users, dev_user_cell, FIELD(ID_THREAD, dev_user_cell, thread),
-	      FIELD(ID_HOST, dev_user_cell, host), FIELD(ID_STRING, dev_user_cell, name)),
-	CELLS(nets, net_cell, FIELD(ID_HOST, net_cell, host), FIELD(ID_STRING, net_cell, name)),
-	CELLS(flows, flow_cell, FIELD(ID_HOST, flow_cell, host), FIELD(ID_STRING, flow_cell, name)),
-	CELLS(events, event_cell, FIELD(ID_HOST, event_cell, host), FIELD(ID_STRING, event_cell, name)),
-	CELLS(slow, slow_call, FIELD(ID_THREAD, slow_call, thread), FIELD(ID_STRING, slow_call, name),
-	      FIELD(ID_FILE, slow_call, file)),
-	CELLS(scheds, sched_cell, FIELD(ID_THREAD, sched_cell, thread)),
-	CELLS(irqs, irq_cell, FIELD(ID_HOST, irq_cell, host), FIELD(ID_STRING, irq_cell, name)),
-	CELLS(stolen, stolen_cell, FIELD(ID_THREAD, stolen_cell, thread),
-	      FIELD(ID_STRING, stolen_cell, name)),
-	CELLS(losses, loss_cell, FIELD(ID_HOST, loss_cell, host)),
-	CELLS(wakers, waker_cell, FIELD(ID_THREAD, waker_cell, thread),
-	      FIELD(ID_THREAD, waker_cell, waker), FIELD(ID_STRING, waker_cell, irq)),
-	CELLS(counts, count_cell, FIELD(ID_THREAD, count_cell, thread),
-	      FIELD(ID_HOST, count_cell, host), FIELD(ID_STRING, count_cell, name)),
-};
-
 static const struct id_field wait_ids[] = {
 	FIELD(ID_THREAD, span_wait, thread), FIELD(ID_STRING, span_wait, call),
 	FIELD(ID_FILE, span_wait, file), FIELD(ID_THREAD, span_wait, waker),
@@ -460,15 +429,22 @@ static void map_each(const struct correction *c, void *array, size_t n, size_t s
 			map_field(c, (char *)array + i * size, &fields[k]);
 }
 
+static const struct id_field slow_call_ids[] = {
+	FIELD(ID_THREAD, slow_call, thread), FIELD(ID_STRING, slow_call, name), FIELD(ID_FILE, slow_call, file),
+};
+
 static void map_second(const struct correction *c, struct second *s)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(cells); i++) {
-		void *array;
+	const struct cell_maps maps = { .thread = c->thread_ids.to, .string = c->string_ids.to,
+					.host = c->host_ids.to, .file = c->file_ids.to, .published = true };
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++) {
+		const struct cell_layout *l = cell_layout(k);
 		uint32_t n;
-		memcpy(&array, (char *)s + cells[i].array, sizeof array);
-		memcpy(&n, (char *)s + cells[i].n, sizeof n);
-		map_each(c, array, n, cells[i].size, cells[i].field, MOST_FIELDS);
+		char *cells = second_cells(s, k, &n);
+		for (uint32_t i = 0; i < n; i++)
+			cell_map(l, cells + (size_t)i * l->size, &maps);
 	}
+	map_each(c, s->slow, s->n_slow, sizeof *s->slow, slow_call_ids, G_N_ELEMENTS(slow_call_ids));
 }
 
 #define MAP(array, n, ids) map_each(c, array, n, sizeof *(array), ids, G_N_ELEMENTS(ids))

@@ -7,25 +7,8 @@
 void count_for(struct slice *s, int64_t ts, uint32_t host, uint32_t thread, enum count_kind kind,
 	       uint32_t name, uint64_t value)
 {
-	bin_count(s, slice_bin(s, ts), &(struct bin_count){
-		.thread = thread, .host = host, .name = name, .kind = (uint8_t)kind, .value = value,
-	});
-}
-
-uint64_t count_key(uint32_t host, uint32_t thread, uint8_t kind, uint32_t name)
-{
-	return pair(thread == ID_NONE ? COUNT_NOBODY | host : thread,
-		    name | (uint32_t)kind << COUNT_NAME_BITS);
-}
-
-void bin_count(struct slice *s, struct bin *b, const struct bin_count *x)
-{
-	struct bin_kernel *k = &b->kernel;
-	struct bin_count *c = bin_cell(s, &k->count_map, k->counts, sizeof *c,
-				       count_key(x->host, x->thread, x->kind, x->name), NULL);
-	uint64_t value = c->value + x->value;
-	*c = *x;
-	c->value = value;
+	BIN_CELL(s, slice_bin(s, ts), count, .thread = thread, .host = host, .name = name,
+		 .kind = (uint16_t)kind)->value += value;
 }
 
 static struct counter *find(const GArray *all, uint32_t name)

@@ -13,8 +13,6 @@
 
 #include "state/slice_private.h"
 
-#define COUNT_NAME_BITS 29	/* of a string's id; above them enum count_kind */
-
 struct counter {		/* of a CPU or of a thread */
 	uint32_t name;		/* string */
 	uint32_t losses;	/* of its CPU before .last, in this slice */
@@ -23,8 +21,6 @@ struct counter {		/* of a CPU or of a thread */
 	uint32_t first_thread;	/* who ran before .first; ID_NONE: unknown */
 };
 
-uint64_t count_key(uint32_t host, uint32_t thread, uint8_t kind, uint32_t name);
-void bin_count(struct slice *s, struct bin *b, const struct bin_count *x);	/* added to its cell */
 /* thread: ID_NONE where nobody knows. */
 void count_for(struct slice *s, int64_t ts, uint32_t host, uint32_t thread, enum count_kind kind,
 	       uint32_t name, uint64_t value);

@@ -128,7 +128,7 @@ static void learn_tables(struct slice *s, const struct blk_tables *tables)
 static void count_class(struct slice *s, struct class_info *c)
 {
 	if (c->count)
-		bin_event(s->count_bin, c->host, c->event, c->count);
+		bin_event(s, s->count_bin, c->host, c->event, c->count);
 	c->count = 0;
 }
 
@@ -148,7 +148,7 @@ static void count_slowly(struct slice *s, struct class_info *c, uint32_t host, i
 		slice_flush(s);
 		struct bin *b = slice_bin(s, ts);
 		if (ts < b->begin || ts >= b->end) {
-			bin_event(b, host, c->event, 1);
+			bin_event(s, b, host, c->event, 1);
 			return;
 		}
 		s->count_bin = b;
@@ -198,12 +198,12 @@ static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq,
 	if (!begin && !loss.silence) {
 		struct bin *b = slice_bin(s, ev->ts);
 		struct trust *trust = &b->trust;
-		bin_loss(b, &(struct bin_loss){
-			.host = info->host, .cpu = st->cpu, .kernel = info->kernel,
-			.vpid = st->vpid > 0 ? st->vpid : -1, .count = 1,
-			.events = loss.events, .packets = loss.packets,
-			.ns = MAX(loss.end_ns - loss.begin_ns, 0),
-		});
+		struct loss_cell *c = BIN_CELL(s, b, loss, .host = info->host, .cpu = st->cpu,
+					       .vpid = st->vpid > 0 ? st->vpid : -1, .kernel = info->kernel);
+		c->count++;
+		c->events += loss.events;
+		c->packets += loss.packets;
+		c->ns += MAX(loss.end_ns - loss.begin_ns, 0);
 		trust->lost_events += loss.events;
 		trust->lost_packets += loss.packets;
 	}
@@ -217,7 +217,7 @@ static void feed_tally(struct slice *s, const struct blk_event *ev)
 	memcpy(&tally, ev->data, sizeof tally);
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	uint32_t name = g_array_index(s->class_infos, struct class_info, ev->cls).event;
-	bin_event(slice_bin(s, tally.second * INT64_C(1000000000)), info->host, name, tally.count);
+	bin_event(s, slice_bin(s, tally.second * INT64_C(1000000000)), info->host, name, tally.count);
 	s->n_events += tally.count;
 	extend_coverage(s, tally.last_ns);
 }

@@ -147,30 +147,30 @@ static bool take_v6(struct feed *f, bool sent, struct flow *flow)
 }
 
 /* The flow that the packet belongs to; NULL: it has no header of IP, or none is told. */
-static struct flow_sums *flow_of(struct feed *f, bool sent)
+static struct flow_cell *flow_of(struct feed *f, bool sent)
 {
 	struct flow flow = { 0 };
 	if (!take_v4(f, sent, &flow) && !take_v6(f, sent, &flow))
 		return NULL;
 	uint32_t name = slice_string(f->s, blk_text(f->ev, F(0)));
-	return bin_flow(slice_bin(f->s, f->ts), f->host, name, &flow);
+	return BIN_CELL(f->s, slice_bin(f->s, f->ts), flow, .host = f->host, .name = name, .flow = flow);
 }
 
-static struct net_sums *packet(struct feed *f, uint64_t *ret_bytes)
+static struct net_cell *packet(struct feed *f, uint64_t *ret_bytes)
 {
 	handler_task(f);
 	*ret_bytes = (uint64_t)blk_int_or(f->ev, F(1), 0);
 	uint32_t name = slice_string(f->s, blk_text(f->ev, F(0)));
-	return &bin_net(slice_bin(f->s, f->ts), f->host, name)->sums;
+	return BIN_CELL(f->s, slice_bin(f->s, f->ts), net, .host = f->host, .name = name);
 }
 
 void on_net_receive(struct feed *f)
 {
 	uint64_t bytes;
-	struct net_sums *sums = packet(f, &bytes);
-	sums->rx_packets++;
-	sums->rx_bytes += bytes;
-	struct flow_sums *flow = flow_of(f, false);
+	struct net_cell *net = packet(f, &bytes);
+	net->rx_packets++;
+	net->rx_bytes += bytes;
+	struct flow_cell *flow = flow_of(f, false);
 	if (flow) {
 		flow->rx_packets++;
 		flow->rx_bytes += bytes;
@@ -180,10 +180,10 @@ void on_net_receive(struct feed *f)
 void on_net_queue(struct feed *f)
 {
 	uint64_t bytes;
-	struct net_sums *sums = packet(f, &bytes);
-	sums->queued_packets++;
-	sums->queued_bytes += bytes;
-	struct flow_sums *flow = flow_of(f, true);
+	struct net_cell *net = packet(f, &bytes);
+	net->queued_packets++;
+	net->queued_bytes += bytes;
+	struct flow_cell *flow = flow_of(f, true);
 	if (flow) {
 		flow->tx_packets++;
 		flow->tx_bytes += bytes;
@@ -193,11 +193,11 @@ void on_net_queue(struct feed *f)
 void on_net_send(struct feed *f)
 {
 	uint64_t bytes;
-	struct net_sums *sums = packet(f, &bytes);
+	struct net_cell *net = packet(f, &bytes);
 	if (blk_int_or(f->ev, F(2), 0)) {
-		sums->tx_errors++;
+		net->tx_errors++;
 		return;
 	}
-	sums->tx_packets++;
-	sums->tx_bytes += bytes;
+	net->tx_packets++;
+	net->tx_bytes += bytes;
 }

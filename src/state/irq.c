@@ -12,15 +12,15 @@
 void irq_done(struct slice *s, const struct cpu *c, const struct irq_frame *f, int64_t ts)
 {
 	struct bin *b = bin_at(s, ts);
-	struct bin_irq *irq = bin_irq(s, b, c->self, f->code);
+	struct irq_cell *irq = BIN_CELL(s, b, irq, .host = c->host, .cpu = c->number, .code = f->code);
 	int64_t ns = MAX(ts - f->since, 0), self = MAX(ns - f->nested, 0);
-	irq->self += self;
+	irq->self_ns += self;
 	hist_add_at(&irq->time, ns, hist_bucket_index(ns));
 	if (f->thread == ID_NONE)
 		return;
-	struct bin_stolen *stolen = bin_stolen(s, b, f->thread, f->code);
+	struct stolen_cell *stolen = BIN_CELL(s, b, stolen, .thread = f->thread, .code = f->code);
 	stolen->count++;
-	stolen->ns += self;
+	stolen->self_ns += self;
 }
 
 void irq_raises_init(struct slice *s, struct cpu *c)
@@ -43,8 +43,9 @@ static void count_raise(struct slice *s, const struct cpu *c, uint32_t vec, int6
 	if (since == TS_NONE)
 		return;
 	int64_t ns = MAX(ts - since, 0);
-	hist_add_at(&bin_irq(s, bin_at(s, ts), c->self, IRQ_SOFT(vec))->raise, ns,
-		     hist_bucket_index(ns));
+	struct irq_cell *irq = BIN_CELL(s, bin_at(s, ts), irq, .host = c->host, .cpu = c->number,
+					.code = IRQ_SOFT(vec));
+	hist_add(&irq->raise, ns);
 }
 
 void irq_served(struct slice *s, struct cpu *c, int64_t ts, uint32_t vec)

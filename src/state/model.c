@@ -114,12 +114,19 @@ uint64_t model_n_events(const struct model *m)
 
 /* ---- how long a second can be corrected ---- */
 
+#define MAP_BYTES 24		/* of a cell's place in its map, about */
+#define HIST_BYTES 128		/* of a histogram of several values, about */
+
 /* About: the cells, with their maps and histograms. */
 static size_t bin_bytes(const struct bin *b)
 {
-	return sizeof *b + b->threads->len * (sizeof(struct bin_thread) + 24) +
-	       b->calls->len * (sizeof(struct bin_call) + 240) +
-	       b->files->len * (sizeof(struct bin_file) + 160);
+	size_t bytes = sizeof *b;
+
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++) {
+		const struct cell_layout *l = built_layout(k);
+		bytes += b->table[k].n * (l->size + MAP_BYTES + l->n_hists * (size_t)HIST_BYTES);
+	}
+	return bytes;
 }
 
 static int newest_first(gconstpointer a, gconstpointer b)

@@ -198,10 +198,10 @@ static inline void plain_exit(struct slice *s, struct bin *b, const struct blk_e
 			      const struct class_info *cls, struct thread *t)
 {
 	const struct call *call = &t->st.call;
-	struct bin_thread *bt = t->cell;	/* plain_caller() has charged it */
+	struct built_thread_cell *bt = t->cell;	/* plain_caller() has charged it */
 	int64_t ret = (int64_t)load8(ev->data + cls->plan.arg);
 	t->st.call_state = CALL_NONE;
-	struct bin_call *bc = cell_of_call(s, b, t, cls->name);
+	struct call_cell *bc = cell_of_call(s, b, t, cls->name);
 	bc->busy_ns += ev->ts - call->busy_from;
 	call_count(s, b, t, bt, bc, call, cls->info, ev->ts, ret);
 	if (G_UNLIKELY(t->open || !s->rooted || t->tid == -1))
@@ -260,7 +260,7 @@ static G_NO_INLINE bool plain_switch(struct slice *s, struct bin *b, const struc
 		counters_at_switch(&(struct feed){ .s = s, .ev = ev, .cls = cls, .c = c, .ts = ev->ts,
 						   .host = c->host }, prev);
 	if (ev->ts > c->cursor)
-		cell_of_cpu(s, b, c)->ns[prev->idle ? CPU_IDLE : CPU_RUN] += ev->ts - c->cursor;
+		*cpu_figure(s, b, c, prev->idle ? CPU_IDLE : CPU_RUN) += ev->ts - c->cursor;
 	c->cursor = ev->ts;
 	enum off_state state = off_state_of(s, c->host, (int64_t)load8(data + p->state));
 	int16_t next_prio = prio_at(data, p->next_prio);

@@ -74,6 +74,8 @@ void string_offer_free(struct string_offer *offer);	/* NULL is fine */
  * into .bytes when complete. */
 struct second *second_new(int64_t begin_ns, int64_t end_ns);
 void second_seal(struct second *s);
+/* Its cells of a kind are those of the table, which is empty then. */
+void second_set_cells(struct second *s, struct cell_table *from, enum cell_kind kind);
 struct span *span_new(void);
 /* A sealed copy with one reference, in one piece of memory with all its arrays. */
 struct span *span_pack(const struct span *s);

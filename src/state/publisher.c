@@ -4,9 +4,7 @@
 
 #include "base/timefmt.h"
 #include "state/names.h"
-#include "state/publish_io.h"
 #include "state/spans.h"
-#include "state/unknown.h"
 
 struct told {			/* what was last published of a thread */
 	uint32_t thread;	/* slice's id */
@@ -207,7 +205,7 @@ uint32_t publisher_thread(struct publisher *p, uint32_t thread, bool *ret_idle)
 	return *ret_idle || thread == ID_NONE ? ID_NONE : registry_thread(p, thread);
 }
 
-const struct names *publisher_names(const struct publisher *p)
+struct names *publisher_names(const struct publisher *p)
 {
 	return p->names;
 }
@@ -218,205 +216,6 @@ struct slice *publisher_slice(const struct publisher *p)
 }
 
 /* ---- seconds ---- */
-
-struct making {			/* one second in the making */
-	struct publisher *p;
-	struct bin *b;
-	struct second *second;
-	struct intmap threads, calls, files;
-	GArray *thread_cells, *call_cells, *file_cells;
-	bool soft;		/* something may be known better later */
-};
-
-static uint32_t idle_or_id(struct making *m, uint32_t thread, bool *ret_idle)
-{
-	return publisher_thread(m->p, thread, ret_idle);
-}
-
-static struct thread_cell *thread_cell(struct making *m, uint32_t id)
-{
-	uint32_t i = intmap_get(&m->threads, id);
-	if (i == INTMAP_NONE) {
-		struct thread_cell c = { .thread = id };
-		i = m->thread_cells->len;
-		g_array_append_val(m->thread_cells, c);
-		intmap_set(&m->threads, id, i);
-	}
-	return &g_array_index(m->thread_cells, struct thread_cell, i);
-}
-
-static void add_parts(struct making *m, struct thread_cell *c, uint32_t thread, const int64_t *part)
-{
-	int64_t all[PART_N];
-	memcpy(all, part, sizeof all);
-	all[PART_USER] += part[PART_SOFT_RUN] + part[PART_LOST_RUN];
-	all[PART_OTHER] += part[PART_SOFT_BLOCK] + part[PART_LOST_BLOCK];
-	if (names_is_kernel(m->p->names, thread)) {	/* no user mode, no page faults */
-		all[PART_KERNEL] += all[PART_USER] + all[PART_SYSCALL];
-		all[PART_OTHER] += all[PART_FAULT];
-		all[PART_USER] = all[PART_SYSCALL] = all[PART_FAULT] = 0;
-	}
-	parts_untold(m->p->s, all);
-	for (unsigned i = 0; i < PART_N; i++)
-		c->part[i] += all[i];
-}
-
-/* See slice_live(): no kernel tells of it. */
-static bool tells_itself(const struct slice *s, const struct thread *t)
-{
-	return s->live && !slice_has_kernel(s, t->host);
-}
-
-static bool is_empty(const struct bin_thread *x)
-{
-	for (unsigned i = 0; i < PART_SLICE_N; i++)
-		if (x->part[i])
-			return false;
-	return !x->syscalls && !x->read_bytes && !x->write_bytes;
-}
-
-static void make_threads(struct making *m)
-{
-	for (guint i = 0; i < m->b->threads->len; i++) {
-		const struct bin_thread *x = &g_array_index(m->b->threads, struct bin_thread, i);
-		bool idle;
-		uint32_t id = idle_or_id(m, x->thread, &idle);
-		if (idle)
-			continue;
-		if (is_empty(x) && !tells_itself(m->p->s, thread_at(m->p->s, x->thread)))
-			continue;
-		struct thread_cell *c = thread_cell(m, id);
-		add_parts(m, c, x->thread, x->part);
-		c->syscalls += x->syscalls;
-		c->errors += x->errors;
-		c->read_bytes += x->read_bytes;
-		c->write_bytes += x->write_bytes;
-		m->soft |= names_process(m->p->names, x->thread) == ID_NONE;
-	}
-}
-
-static void make_calls(struct making *m)
-{
-	for (guint i = 0; i < m->b->calls->len; i++) {
-		const struct bin_call *x = &g_array_index(m->b->calls, struct bin_call, i);
-		bool idle;
-		uint32_t id = idle_or_id(m, x->thread, &idle);
-		if (idle)
-			continue;
-		uint32_t at = intmap_get(&m->calls, pair(id, x->name));
-		if (at == INTMAP_NONE) {
-			struct call_cell new = { .thread = id, .name = x->name };
-			at = m->call_cells->len;
-			g_array_append_val(m->call_cells, new);
-			intmap_set(&m->calls, pair(id, x->name), at);
-		}
-		struct call_cell *c = &g_array_index(m->call_cells, struct call_cell, at);
-		c->errors += x->errors;
-		c->unfinished |= x->unfinished;
-		c->busy_ns += x->busy_ns;
-		hist_merge(&c->latency, &x->latency);
-	}
-}
-
-static bool has_calls(const struct bin_file *x)
-{
-	for (unsigned d = 0; d < IO_DIR_N; d++)
-		if (hist_count(&x->latency[d]))
-			return true;
-	return false;
-}
-
-static void add_file(struct file_cell *c, const struct bin_file *x)
-{
-	for (unsigned d = 0; d <= IO_DIR_WRITE; d++) {
-		c->bytes[d] += x->bytes[d];
-		c->asked[d] += x->asked[d];
-		c->untold[d] += x->untold[d];
-	}
-	c->errors += x->errors;
-	c->fd_low = MIN(c->fd_low, x->fd);
-	c->fd_high = MAX(c->fd_high, x->fd);
-	for (unsigned d = 0; d < IO_DIR_N; d++)
-		hist_merge(&c->latency[d], &x->latency[d]);
-}
-
-static void make_files(struct making *m)
-{
-	for (guint i = 0; i < m->b->files->len; i++) {
-		const struct bin_file *x = &g_array_index(m->b->files, struct bin_file, i);
-		bool idle;
-		uint32_t id = idle_or_id(m, x->thread, &idle);
-		if (idle)
-			continue;
-		uint32_t file = names_file(m->p->names, x->thread, x->fd, x->seq);
-		enum file_kind kind = names_file_info(m->p->names, file)->kind;
-		m->soft |= kind == FILE_UNKNOWN;
-		if (x->blocked_ns)
-			thread_cell(m, id)->part[part_untold(m->p->s, names_part_of(kind))] += x->blocked_ns;
-		if (!has_calls(x))
-			continue;
-		uint32_t at = intmap_get(&m->files, pair(id, file));
-		if (at == INTMAP_NONE) {
-			struct file_cell new = { .thread = id, .file = file, .fd_low = x->fd, .fd_high = x->fd };
-			at = m->file_cells->len;
-			g_array_append_val(m->file_cells, new);
-			intmap_set(&m->files, pair(id, file), at);
-		}
-		struct file_cell *c = &g_array_index(m->file_cells, struct file_cell, at);
-		add_file(c, x);
-	}
-}
-
-static void cpu_untold(struct cpu_cell *c)
-{
-	c->unknown_ns += c->run_ns + c->idle_ns;
-	c->run_ns = c->idle_ns = c->irq_ns = 0;
-}
-
-static void make_machine(struct making *m)
-{
-	struct second *to = m->second;
-	const struct bin *b = m->b;
-	to->n_cpus = b->cpus->len;
-	to->cpus = g_new0(struct cpu_cell, b->cpus->len);
-	for (guint i = 0; i < b->cpus->len; i++) {
-		const struct bin_cpu *x = &g_array_index(b->cpus, struct bin_cpu, i);
-		const struct cpu *c = cpu_at(m->p->s, x->cpu);
-		to->cpus[i] = (struct cpu_cell){
-			.host = c->host, .cpu = c->number, .run_ns = x->ns[CPU_RUN],
-			.idle_ns = x->ns[CPU_IDLE], .unknown_ns = x->ns[CPU_UNKNOWN],
-			.irq_ns = x->ns[CPU_IRQ],
-		};
-		if (!m->p->s->has_switches)	/* contexts tell who is there, not until when */
-			cpu_untold(&to->cpus[i]);
-	}
-	to->n_events = b->events->len;
-	to->events = g_new0(struct event_cell, b->events->len);
-	for (guint i = 0; i < b->events->len; i++) {
-		const struct bin_event *x = &g_array_index(b->events, struct bin_event, i);
-		to->events[i] = (struct event_cell){ x->host, x->name, x->count };
-	}
-	made_kernel(m->p, b, to);
-}
-
-static void make_slow(struct making *m)
-{
-	struct second *to = m->second;
-	to->slow = g_new0(struct slow_call, m->b->slow->len);
-	for (guint i = 0; i < m->b->slow->len; i++) {
-		const struct bin_slow *x = &g_array_index(m->b->slow, struct bin_slow, i);
-		bool idle;
-		uint32_t id = idle_or_id(m, x->thread, &idle);
-		if (idle)
-			continue;
-		to->slow[to->n_slow++] = (struct slow_call){
-			.thread = id, .name = x->name, .cpu = x->cpu, .begin_ns = x->begin,
-			.duration_ns = x->duration, .ret = x->ret,
-			.file = x->fd < 0 ? ID_NONE
-					  : names_file(m->p->names, x->thread, x->fd, x->seq),
-		};
-	}
-}
 
 static uint32_t touched(const struct slice *s, int64_t begin, int64_t end)
 {
@@ -432,33 +231,14 @@ static struct second *make_second(struct publisher *p, struct bin *b, bool open)
 {
 	struct slice *s = p->s;
 	int64_t begin = b->index * s->step;
-	struct making m = { .p = p, .b = b };
-	m.second = second_new(MAX(begin, s->first), MIN(begin + s->step, s->last + 1));
-	m.thread_cells = g_array_new(false, true, sizeof(struct thread_cell));
-	m.call_cells = g_array_new(false, true, sizeof(struct call_cell));
-	m.file_cells = g_array_new(false, true, sizeof(struct file_cell));
-	make_threads(&m);
-	make_calls(&m);
-	make_files(&m);
-	make_machine(&m);
-	make_slow(&m);
-	publish_io(m.second, b, &(struct publish_ids){ s, p->names, registry_thread, p });
-	struct second *to = m.second;
-	to->n_threads = m.thread_cells->len;
-	to->threads = (struct thread_cell *)g_array_free(m.thread_cells, false);
-	to->n_calls = m.call_cells->len;
-	to->calls = (struct call_cell *)g_array_free(m.call_cells, false);
-	to->n_files = m.file_cells->len;
-	to->files = (struct file_cell *)g_array_free(m.file_cells, false);
+	struct second *to = second_new(MAX(begin, s->first), MIN(begin + s->step, s->last + 1));
+	bool soft = publish_cells(p, b, to);
 	to->trust = b->trust;
 	to->trust.touched = touched(s, to->begin_ns, to->end_ns);
 	to->version = open ? 0 : ++b->version;
 	b->dirty = open;
-	b->soft = b->again = m.soft;
+	b->soft = b->again = soft;
 	b->news = p->news;
-	intmap_clear(&m.threads);
-	intmap_clear(&m.calls);
-	intmap_clear(&m.files);
 	second_seal(to);
 	return to;
 }
@@ -473,7 +253,7 @@ static bool charge_thread(struct publisher *p, uint32_t id, void *data)
 	struct thread *t = g_ptr_array_index(p->s->threads, id);
 	if (t->forward != ID_NONE)
 		return false;
-	if (to->final && !tells_itself(p->s, t) && !t->hard && !t->idle && (t->tid != -1 || t->head->len))
+	if (to->final && !thread_tells_itself(p->s, t) && !t->hard && !t->idle && (t->tid != -1 || t->head->len))
 		thread_root(p->s, t);
 	thread_charge(p->s, t, to->until);
 	return !t->hard || t->st.run != RUN_DEAD || t->exit_ns > to->until;
@@ -595,8 +375,11 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
 
 static void ask_for_bin(GArray *asked, const struct bin *b)
 {
-	for (guint i = 0; i < b->files->len; i++)
-		g_array_append_val(asked, g_array_index(b->files, struct bin_file, i).seq);
+	const struct cell_table *files = &b->table[CELL_file];
+	for (uint32_t i = 0; i < files->n; i++) {
+		const struct built_file_cell *c = cell_at(files, built_layout(CELL_file), i);
+		g_array_append_val(asked, c->seq);
+	}
 	for (guint i = 0; i < b->slow->len; i++)
 		g_array_append_val(asked, g_array_index(b->slow, struct bin_slow, i).seq);
 }

@@ -25,10 +25,14 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
  * published as they are and given up; what still comes for them counts as late. */
 void publisher_bound_spans(struct publisher *p, size_t bytes);
 
-/* For what makes parts of a second (made_*.c): the registry's id of a slice's thread;
+/* publish_cells.c: the bin's cells, in the registries' ids, into the second. Something in them may
+ * be known better later: true. */
+bool publish_cells(struct publisher *p, const struct bin *b, struct second *to);
+
+/* For publish_cells.c: the registry's id of a slice's thread;
  * ID_NONE for none and for idle tasks, which *ret_idle tells. */
 uint32_t publisher_thread(struct publisher *p, uint32_t thread, bool *ret_idle);
-const struct names *publisher_names(const struct publisher *p);
+struct names *publisher_names(const struct publisher *p);
 struct slice *publisher_slice(const struct publisher *p);
 
 /* For runs without end: forgets bins that ended before the instant (what is late for

@@ -43,12 +43,12 @@ void sched_patch_waker(struct slice *s, uint64_t seq, uint32_t irq)
 	}
 }
 
-static uint32_t map_who(uint32_t who, const struct bin_maps *maps)
+static uint32_t map_who(uint32_t who, const struct cell_maps *maps)
 {
 	return who >= IRQ_HARD(0) ? who : maps->thread[who];
 }
 
-void sched_map_wakes(struct slice *a, struct slice *b, const struct bin_maps *maps)
+void sched_map_wakes(struct slice *a, struct slice *b, const struct cell_maps *maps)
 {
 	for (guint i = 0; i < b->soft_wakes->len; i++) {
 		struct soft_wake w = g_array_index(b->soft_wakes, struct soft_wake, i);

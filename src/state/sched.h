@@ -23,26 +23,32 @@ static inline uint16_t sched_cpu(const struct cpu *c)
 	return (uint16_t)MIN(c->number, CPU_NONE - 1u);
 }
 
-static inline struct bin_sched *cell_of_sched(struct slice *s, struct bin *b, struct thread *t,
-					      uint16_t cpu, int16_t prio)
+static inline struct sched_cell *cell_of_sched(struct slice *s, struct bin *b, struct thread *t,
+					       uint16_t cpu, int16_t prio)
 {
 	struct sched_slot *slot = &t->sched.slot[cpu % SCHED_SLOTS];
 	uint32_t key = sched_key(cpu, prio);
-	if (slot->epoch != b->kernel.sched_epoch || slot->key != key) {
-		slot->cell = bin_sched(s, b, t->self, key);
-		slot->epoch = b->kernel.sched_epoch;
+	if (slot->epoch != b->epoch[CELL_sched] || slot->key != key) {
+		slot->cell = BIN_CELL(s, b, sched, .thread = t->self, .cpu = cpu, .prio = prio);
+		slot->epoch = b->epoch[CELL_sched];
 		slot->key = key;
 	}
 	return slot->cell;
 }
 
-static inline struct bin_waker *cell_of_waker(struct slice *s, struct bin *b, struct thread *t,
-					      uint32_t who)
+/* who: a thread, or the code of an interrupt; ID_NONE: unknown. */
+static inline struct waker_cell *bin_waker(struct slice *s, struct bin *b, uint32_t thread, uint32_t who)
+{
+	bool by_irq = who >= IRQ_HARD(0) && who != ID_NONE;
+	return BIN_CELL(s, b, waker, .thread = thread, .waker = by_irq ? ID_NONE : who, .irq = by_irq ? who : 0);
+}
+
+static inline struct waker_cell *cell_of_waker(struct slice *s, struct bin *b, struct thread *t, uint32_t who)
 {
 	struct waker_slot *slot = &t->sched.waker;
-	if (slot->epoch != b->kernel.waker_epoch || slot->who != who) {
+	if (slot->epoch != b->epoch[CELL_waker] || slot->who != who) {
 		slot->cell = bin_waker(s, b, t->self, who);
-		slot->epoch = b->kernel.waker_epoch;
+		slot->epoch = b->epoch[CELL_waker];
 		slot->who = who;
 	}
 	return slot->cell;
@@ -53,7 +59,7 @@ static inline void sched_out(struct slice *s, struct thread *t, int64_t ts, uint
 {
 	if (t->idle)
 		return;
-	struct bin_sched *c = cell_of_sched(s, bin_at(s, ts), t, cpu, prio);
+	struct sched_cell *c = cell_of_sched(s, bin_at(s, ts), t, cpu, prio);
 	c->switches++;
 	c->preemptions += preempted;
 	if (t->sched.last_cpu != cpu)
@@ -67,11 +73,11 @@ static inline void sched_in(struct slice *s, struct thread *t, int64_t ts, uint1
 		sched_seen(s, t, ts, cpu, prio);
 }
 
-static inline void waker_add(struct bin_waker *c, int64_t latency)
+static inline void waker_add(struct waker_cell *c, int64_t latency)
 {
 	c->count++;
-	c->total += latency;
-	c->max = MAX(c->max, latency);
+	c->total_ns += latency;
+	c->max_ns = MAX(c->max_ns, latency);
 }
 
 /* It was woken, and has its CPU. */

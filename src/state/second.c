@@ -2,6 +2,30 @@
 /* Closed seconds: life and memory. The cells' arrays are g_malloc'd and owned. */
 #include "state/publish.h"
 
+#include <stddef.h>
+
+#define MALLOC_BYTES 16		/* what malloc adds to a piece of memory, about */
+
+/* Where a second has the cells of a kind, and how many. */
+static const struct { size_t cells, n; } places[CELL_KIND_N] = {
+#define PLACE(kind, array, list, built, needs) \
+	[CELL_##kind] = { offsetof(struct second, array), offsetof(struct second, n_##array) },
+	CELL_KINDS(PLACE)
+};
+
+char *second_cells(const struct second *s, enum cell_kind kind, uint32_t *ret_n)
+{
+	*ret_n = *(const uint32_t *)(const void *)((const char *)s + places[kind].n);
+	return *(char *const *)(const void *)((const char *)s + places[kind].cells);
+}
+
+void second_set_cells(struct second *s, struct cell_table *from, enum cell_kind kind)
+{
+	uint32_t *n = (uint32_t *)(void *)((char *)s + places[kind].n);
+
+	*(void **)(void *)((char *)s + places[kind].cells) = cell_table_steal(from, cell_layout(kind), n);
+}
+
 struct second *second_new(int64_t begin_ns, int64_t end_ns)
 {
 	struct second *s = g_new0(struct second, 1);
@@ -13,52 +37,26 @@ struct second *second_new(int64_t begin_ns, int64_t end_ns)
 	return s;
 }
 
-#define CHUNK 16		/* what malloc adds to a piece of memory, about */
-
-/* Cells come from arrays that may have grown beyond them. */
-static void shrink(struct second *s)
+/* Bytes. */
+static size_t seal_kind(struct second *s, enum cell_kind kind)
 {
-	s->threads = g_renew(struct thread_cell, s->threads, s->n_threads);
-	s->calls = g_renew(struct call_cell, s->calls, s->n_calls);
-	s->files = g_renew(struct file_cell, s->files, s->n_files);
-	s->slow = g_renew(struct slow_call, s->slow, s->n_slow);
-}
+	const struct cell_layout *l = cell_layout(kind);
+	uint32_t n;
+	char *cells = second_cells(s, kind, &n);
+	size_t bytes = n ? MALLOC_BYTES + (size_t)n * l->size : 0;
 
-/* What a sealed histogram takes beside its cell. */
-static size_t seal_hist(struct hist *h)
-{
-	hist_pack(h);
-	return hist_bytes(h);
+	for (uint32_t i = 0; l->n_hists && i < n; i++)
+		bytes += cell_seal(l, cells + (size_t)i * l->size);
+	return bytes;
 }
 
 void second_seal(struct second *s)
 {
-	size_t bytes = sizeof(*s) + 8 * CHUNK + seal_hist(&s->wakeup);
-
-	shrink(s);
-	bytes += s->n_threads * sizeof(*s->threads) + s->n_cpus * sizeof(*s->cpus) +
-		 s->n_calls * sizeof(*s->calls) + s->n_files * sizeof(*s->files) +
-		 s->n_devs * sizeof(*s->devs) + s->n_events * sizeof(*s->events) +
-		 s->n_slow * sizeof(*s->slow) + s->n_scheds * sizeof(*s->scheds) +
-		 s->n_wakers * sizeof(*s->wakers) + s->n_irqs * sizeof(*s->irqs) +
-		 s->n_stolen * sizeof(*s->stolen) + s->n_losses * sizeof(*s->losses) +
-		 s->n_counts * sizeof(*s->counts);
-	for (uint32_t i = 0; i < s->n_calls; i++)
-		bytes += seal_hist(&s->calls[i].latency);
-	for (uint32_t i = 0; i < s->n_files; i++)
-		for (unsigned d = 0; d < IO_DIR_N; d++)
-			bytes += seal_hist(&s->files[i].latency[d]);
-	for (uint32_t i = 0; i < s->n_devs; i++)
-		bytes += seal_hist(&s->devs[i].latency) + seal_hist(&s->devs[i].queue);
-	for (uint32_t i = 0; i < s->n_dev_users; i++)
-		bytes += seal_hist(&s->dev_users[i].latency) + seal_hist(&s->dev_users[i].queue);
-	bytes += s->n_dev_users * sizeof(*s->dev_users) + s->n_nets * sizeof(*s->nets);
-	bytes += s->n_flows * sizeof(*s->flows);
-	for (uint32_t i = 0; i < s->n_scheds; i++)
-		bytes += seal_hist(&s->scheds[i].wakeup) + seal_hist(&s->scheds[i].preempted);
-	for (uint32_t i = 0; i < s->n_irqs; i++)
-		bytes += seal_hist(&s->irqs[i].time) + seal_hist(&s->irqs[i].raise);
-	s->bytes = bytes;
+	hist_pack(&s->wakeup);
+	s->slow = g_renew(struct slow_call, s->slow, s->n_slow);	/* the array may have been longer */
+	s->bytes = sizeof(*s) + hist_bytes(&s->wakeup) + s->n_slow * sizeof(*s->slow);
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		s->bytes += seal_kind(s, k);
 }
 
 struct second *second_ref(struct second *s)
@@ -67,47 +65,24 @@ struct second *second_ref(struct second *s)
 	return s;
 }
 
+static void free_kind(struct second *s, enum cell_kind kind)
+{
+	const struct cell_layout *l = cell_layout(kind);
+	uint32_t n;
+	char *cells = second_cells(s, kind, &n);
+
+	for (uint32_t i = 0; l->n_hists && i < n; i++)
+		cell_clear(l, cells + (size_t)i * l->size);
+	g_free(cells);
+}
+
 void second_unref(struct second *s)
 {
 	if (!s || !g_atomic_ref_count_dec(&s->refs))
 		return;
-	for (uint32_t i = 0; i < s->n_calls; i++)
-		hist_clear(&s->calls[i].latency);
-	for (uint32_t i = 0; i < s->n_files; i++)
-		for (unsigned d = 0; d < IO_DIR_N; d++)
-			hist_clear(&s->files[i].latency[d]);
-	for (uint32_t i = 0; i < s->n_devs; i++) {
-		hist_clear(&s->devs[i].latency);
-		hist_clear(&s->devs[i].queue);
-	}
-	for (uint32_t i = 0; i < s->n_dev_users; i++) {
-		hist_clear(&s->dev_users[i].latency);
-		hist_clear(&s->dev_users[i].queue);
-	}
-	for (uint32_t i = 0; i < s->n_scheds; i++) {
-		hist_clear(&s->scheds[i].wakeup);
-		hist_clear(&s->scheds[i].preempted);
-	}
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		free_kind(s, k);
 	hist_clear(&s->wakeup);
-	for (uint32_t i = 0; i < s->n_irqs; i++) {
-		hist_clear(&s->irqs[i].time);
-		hist_clear(&s->irqs[i].raise);
-	}
-	g_free(s->irqs);
-	g_free(s->stolen);
-	g_free(s->losses);
-	g_free(s->scheds);
-	g_free(s->wakers);
-	g_free(s->counts);
-	g_free(s->threads);
-	g_free(s->calls);
-	g_free(s->files);
-	g_free(s->cpus);
-	g_free(s->devs);
-	g_free(s->dev_users);
-	g_free(s->nets);
-	g_free(s->flows);
-	g_free(s->events);
 	g_free(s->slow);
 	g_free(s);
 }

@@ -16,15 +16,6 @@
 #include "state/spare.h"
 #include "state/syscalls.h"
 
-/* Symbolic parts: time in a call that only the left neighbour knows. */
-enum {
-	PART_SOFT_RUN = PART_N,		/* on a CPU in the initial call (or none) */
-	PART_SOFT_BLOCK,		/* blocked in it */
-	PART_LOST_RUN,			/* the same after a loss: the next call record tells */
-	PART_LOST_BLOCK,
-	PART_SLICE_N
-};
-
 #define NO_FD (-1)
 #define TS_NONE INT64_MIN
 
@@ -130,8 +121,8 @@ struct open_span { uint64_t trace, span; int64_t since; };
  * Where a thread's cells are in a bin: valid while .epoch is the epoch of the bin's
  * array, which changes whenever its cells move. So charging is an addition, mostly.
  */
-struct call_slot { uint32_t epoch, name; struct bin_call *cell; };
-struct file_slot { uint32_t epoch; int32_t fd; struct bin_file *cell; };
+struct call_slot { uint32_t epoch, name; struct call_cell *cell; };
+struct file_slot { uint32_t epoch; int32_t fd; struct built_file_cell *cell; };
 #define CALL_SLOTS_BITS 2
 #define FILE_SLOTS 4
 
@@ -161,7 +152,7 @@ struct thread {
 	};
 	struct comm comm;
 	uint32_t cell_epoch;
-	struct bin_thread *cell;
+	struct built_thread_cell *cell;
 	struct tstate st;
 	struct call_slot call_slot[1 << CALL_SLOTS_BITS];
 	struct file_slot file_slot[FILE_SLOTS];
@@ -195,7 +186,7 @@ struct cpu {
 	struct thread *task;	/* who runs; NULL: lost. Read it with cpu_task() */
 	struct thread *idle;	/* its idle task; NULL: not seen yet */
 	uint32_t cell_epoch;
-	struct bin_cpu *cell;
+	struct cpu_cell *cell;
 	uint32_t start;		/* the anonymous thread of the slice's begin */
 	int64_t named_ns;	/* when that one was named; TS_NONE */
 	uint64_t named_seq;
@@ -260,31 +251,6 @@ struct fact {
 
 /* ---- bins: one second under construction ---- */
 
-struct bin_thread {
-	uint32_t thread;
-	uint32_t syscalls, errors;
-	uint64_t read_bytes, write_bytes;
-	int64_t part[PART_SLICE_N];
-};
-
-struct bin_call {
-	uint32_t thread, name, errors, unfinished;
-	int64_t busy_ns;
-	struct hist latency;
-};
-
-struct bin_file {		/* descriptor fd of thread, as it was at (ts, seq) */
-	uint32_t thread;
-	int32_t fd;
-	int64_t ts;
-	uint64_t seq;
-	int64_t blocked_ns;	/* to be charged by the file's kind */
-	uint64_t bytes[2], asked[2];	/* IO_DIR_READ, IO_DIR_WRITE */
-	uint32_t untold[2];	/* calls that do not say how much they ask for */
-	uint32_t errors;
-	struct hist latency[IO_DIR_N];
-};
-
 struct bin_slow {
 	uint32_t thread, name, cpu;
 	int32_t fd;
@@ -293,33 +259,7 @@ struct bin_slow {
 };
 #define SLOW_PER_SECOND 64
 
-struct dev_sums {
-	uint32_t requests[BLOCK_DIR_N];
-	uint64_t bytes[BLOCK_DIR_N];
-	struct hist latency, queue;	/* issue -> completion; insert -> issue */
-};
-
-struct bin_dev {		/* only rooted slices have them, see block.c */
-	uint32_t host, dev;
-	uint32_t errors, partial, merges, requeues;
-	uint32_t depth_max, queued_max;
-	int64_t busy_ns, depth_ns, queued_ns;
-	struct dev_sums sums;
-};
-
-struct bin_dev_user {		/* what a thread (or ID_NONE) asked of a device */
-	uint32_t thread, host, dev, errors;
-	struct dev_sums sums;
-};
-
-struct bin_net {		/* a network device */
-	uint32_t host, name;
-	struct net_sums sums;
-};
-
-struct bin_event { uint32_t host, name; uint64_t count; };
-enum cpu_kind { CPU_RUN, CPU_IDLE, CPU_UNKNOWN, CPU_IRQ, CPU_KIND_N };
-struct bin_cpu { uint32_t cpu; int64_t ns[CPU_KIND_N]; };
+enum cpu_kind { CPU_RUN, CPU_IDLE, CPU_UNKNOWN, CPU_IRQ };
 
 struct bin {
 	int64_t index;		/* floor(ts / step) */
@@ -327,11 +267,10 @@ struct bin {
 	uint32_t version;	/* times published */
 	bool dirty, soft, again;	/* changed since; not all was known then; its turn, if there are news */
 	uint64_t news;		/* the publisher's count of them then */
-	uint32_t thread_epoch, call_epoch, file_epoch, cpu_epoch;	/* see struct call_slot */
-	struct intmap thread_map, call_map, file_map, dev_map, event_map, cpu_map, dev_user_map, net_map, flow_map;
-	GArray *threads, *calls, *files, *devs, *events, *cpus, *slow, *dev_users, *nets, *flows;
+	struct cell_table table[CELL_KIND_N];	/* by built_layout() */
+	uint32_t epoch[CELL_KIND_N];		/* see struct call_slot */
+	GArray *slow;				/* struct bin_slow, the slowest first */
 	int64_t slow_from;	/* shorter calls are none of the slowest; 0 while there is room */
-	struct bin_kernel kernel;
 	struct trust trust;
 };
 
@@ -552,6 +491,12 @@ static inline bool slice_has_kernel(const struct slice *s, uint32_t host)
 	return g_array_index(s->hosts, struct slice_host, host).has_kernel;
 }
 
+/* See slice_live(): no kernel tells of it. */
+static inline bool thread_tells_itself(const struct slice *s, const struct thread *t)
+{
+	return s->live && !slice_has_kernel(s, t->host);
+}
+
 static inline uint32_t thread_follow(const struct slice *s, uint32_t id)
 {
 	if (id == ID_NONE)
@@ -603,22 +548,17 @@ static inline uint64_t pair(uint32_t hi, uint32_t lo)
 
 /* bin.c */
 struct bin *slice_bin(struct slice *s, int64_t ts);
-struct bin_thread *bin_thread(struct slice *s, struct bin *b, uint32_t thread);
-struct bin_call *bin_call(struct slice *s, struct bin *b, uint32_t thread, uint32_t name);
-struct bin_file *bin_file(struct slice *s, struct bin *b, const struct thread *t,
-			  const struct call *c);
-struct bin_cpu *bin_cpu(struct slice *s, struct bin *b, uint32_t cpu);
-/* The cell of `key` in an array kept with its map, zeroed when it is new. Where the
- * cells moved, *epoch (or NULL) becomes another of s's. */
-void *bin_cell(struct slice *s, struct intmap *map, GArray *cells, guint size, uint64_t key,
-	       uint32_t *epoch);
-void bin_event(struct bin *b, uint32_t host, uint32_t name, uint64_t count);
+/* The cell of the key (a struct kind##_key), zeroed when it is new. */
+void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind, const void *key);
+#define BIN_CELL(s, b, kind, ...) \
+	((struct kind##_cell *)bin_cell(s, b, CELL_##kind, &(struct kind##_key){ __VA_ARGS__ }))
+struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct thread *t, const struct call *call);
+void bin_event(struct slice *s, struct bin *b, uint32_t host, uint32_t name, uint64_t count);
 void bin_slow(struct bin *b, const struct bin_slow *c);
 void bin_free(struct bin *b);
-struct bin_maps { const uint32_t *thread, *string, *host, *cpu; uint64_t seq_add; };
 void bin_merge(struct slice *s, struct bin *into, struct bin *from,
-	       const struct bin_maps *maps);	/* frees from */
-void bin_adopt(struct slice *s, struct bin *b, const struct bin_maps *maps);	/* of a second s has not */
+	       const struct cell_maps *maps);	/* frees from */
+void bin_adopt(struct slice *s, struct bin *b, const struct cell_maps *maps);	/* of a second s has not */
 
 /* charge.c: an interval, split at the borders of seconds */
 void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from, int64_t to);
@@ -732,17 +672,6 @@ void block_tell(struct slice *s, const struct block_event *e);
 void blocks_charge(struct slice *s, int64_t until);	/* devices in use, up to there */
 /* What b was told goes to a; maps of b's ids to a's. Takes it from b. */
 void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const uint32_t *thread);
-
-/* bin_io.c: cells of devices */
-struct bin_dev *bin_dev(struct bin *b, uint32_t host, uint32_t dev);
-/* disk: a small number for (host, dev) */
-struct bin_dev_user *bin_dev_user(struct bin *b, uint32_t thread, uint32_t disk, uint32_t host, uint32_t dev);
-struct bin_net *bin_net(struct bin *b, uint32_t host, uint32_t name);
-struct flow_sums *bin_flow(struct bin *b, uint32_t host, uint32_t name, const struct flow *flow);
-void bin_io_init(struct bin *b);
-void bin_io_free(struct bin *b);
-void bin_io_adopt(struct bin *b, const struct bin_maps *maps);	/* see bin_adopt() */
-void bin_io_merge(struct bin *into, const struct bin *from, const struct bin_maps *maps);
 
 /* handlers_count.c */
 bool feed_is_kernel(const struct feed *f);	/* an event of the kernel's tracer */

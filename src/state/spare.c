@@ -43,12 +43,14 @@ static void mark(const struct slice *s, guint8 *used, uint32_t thread)
 	used[thread_follow(s, thread)] = 1;
 }
 
-/* Rows that begin with the number of a thread. */
-static void mark_cells(const struct slice *s, guint8 *used, const GArray *cells)
+/* The threads that cells of the kind are about. */
+static void mark_kind(const struct slice *s, guint8 *used, const struct bin *b, enum cell_kind kind)
 {
-	guint size = g_array_get_element_size((GArray *)cells);
-	for (guint i = 0; i < cells->len; i++)
-		mark(s, used, *(const uint32_t *)(const void *)(cells->data + (gsize)i * size));
+	const struct cell_layout *l = built_layout(kind);
+	const struct cell_table *t = &b->table[kind];
+	for (const struct cell_field *f = l->fields; f < l->fields + l->n_keys; f++)
+		for (uint32_t i = 0; f->role == CELL_IS_THREAD && i < t->n; i++)
+			mark(s, used, *(const uint32_t *)(const void *)((char *)cell_at(t, l, i) + f->offset));
 }
 
 static void mark_bins(const struct slice *s, guint8 *used)
@@ -58,9 +60,10 @@ static void mark_bins(const struct slice *s, guint8 *used)
 	g_hash_table_iter_init(&it, s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		const struct bin *b = value;
-		const GArray *const all[] = { b->threads, b->calls, b->files, b->slow };
-		for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-			mark_cells(s, used, all[i]);
+		for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+			mark_kind(s, used, b, k);
+		for (guint i = 0; i < b->slow->len; i++)
+			mark(s, used, g_array_index(b->slow, struct bin_slow, i).thread);
 	}
 }
 

@@ -190,8 +190,8 @@ static void move_annots_and_facts(struct slice *a, struct slice *b, const struct
 
 static void move_bins(struct slice *a, struct slice *b, const struct maps *m)
 {
-	struct bin_maps maps = {
-		.thread = m->thread, .string = m->string, .host = m->host, .cpu = m->cpu,
+	struct cell_maps maps = {
+		.thread = m->thread, .string = m->string, .host = m->host,
 		.seq_add = m->seq_add,
 	};
 	GHashTableIter it;

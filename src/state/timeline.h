@@ -16,7 +16,6 @@
 #include "state/span.h"
 
 #define TIME_UNKNOWN INT64_MIN
-#define ID_NONE UINT32_MAX
 
 struct host_info {
 	char *name;

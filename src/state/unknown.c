@@ -6,10 +6,10 @@
 
 static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const struct verdict *v)
 {
-	uint32_t i = intmap_get(&b->thread_map, id);
-	if (i == INTMAP_NONE)
+	struct built_thread_cell *c = cell_table_find(&b->table[CELL_thread], built_layout(CELL_thread),
+						      &(struct built_thread_key){ .thread = id });
+	if (!c)
 		return;
-	struct bin_thread *c = &g_array_index(b->threads, struct bin_thread, i);
 	unsigned run = v->lost ? PART_LOST_RUN : PART_SOFT_RUN, block = run + 1;
 	if (!c->part[run] && !c->part[block])
 		return;

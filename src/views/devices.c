@@ -282,17 +282,16 @@ static void add_user(struct row_map *map, const struct dev_user_cell *cell, doub
 static void add_net(struct row_map *map, const struct net_cell *cell)
 {
 	bool taken = !(rows_lacks(map->rows, cell->host) & LACKS_TAKEN);
-	const struct net_sums *n = &cell->sums;
 	uint64_t key = key_int(key_int(2, cell->host), cell->name);
 	struct dev_row *r = row_of(map, key, cell->host, 1);
 	r->net = true;
 	r->c.name = timeline_string(map->rows->tl, cell->name);
 	r->c.row.key[0] = key_text(key_text(2, r->c.host), r->c.name);
-	r->in += n->rx_packets;
-	r->in_bytes += n->rx_bytes;
-	r->out += taken ? n->tx_packets : n->queued_packets;
-	r->out_bytes += taken ? n->tx_bytes : n->queued_bytes;
-	r->c.errors += n->tx_errors;
+	r->in += cell->rx_packets;
+	r->in_bytes += cell->rx_bytes;
+	r->out += taken ? cell->tx_packets : cell->queued_packets;
+	r->out_bytes += taken ? cell->tx_bytes : cell->queued_bytes;
+	r->c.errors += cell->tx_errors;
 }
 
 static void add_second(struct row_map *map, const struct second *s, double seconds)

@@ -15,7 +15,7 @@ struct peer_row {
 	struct flow flow;
 	const char *device, *local;
 	uint64_t flows;
-	struct flow_sums sums;
+	struct flow_cell sums;
 	uint32_t host;
 	uint32_t process;		/* whose it is; ID_NONE: nobody knows, or several */
 };
@@ -265,10 +265,10 @@ static void add_cell(struct row_map *map, const struct flow_cell *cell)
 	struct peer_row *r = row_map_get(map, key, sizeof(*r), &is_new);
 	if (is_new)
 		fill(r, map->rows, cell);
-	r->sums.rx_packets += cell->sums.rx_packets;
-	r->sums.rx_bytes += cell->sums.rx_bytes;
-	r->sums.tx_packets += cell->sums.tx_packets;
-	r->sums.tx_bytes += cell->sums.tx_bytes;
+	r->sums.rx_packets += cell->rx_packets;
+	r->sums.rx_bytes += cell->rx_bytes;
+	r->sums.tx_packets += cell->tx_packets;
+	r->sums.tx_bytes += cell->tx_bytes;
 }
 
 /* Flows are counted once all are known: by name one row may have the same flow at many devices and

@@ -199,8 +199,8 @@ static void add_flows(struct fake *f, struct second *s)
 	s->flows = g_new0(struct flow_cell, s->n_flows);
 	for (unsigned i = 0; i < s->n_flows; i++)
 		s->flows[i] = (struct flow_cell){ .name = fake_string(f, "eth0"), .flow = flows[i],
-			.sums = { .rx_packets = 280 >> 4 * i, .rx_bytes = 42000 >> 3 * i,
-				  .tx_packets = 271 >> 4 * i, .tx_bytes = 277000 >> 3 * i } };
+			.rx_packets = 280 >> 4 * i, .rx_bytes = 42000 >> 3 * i,
+			.tx_packets = 271 >> 4 * i, .tx_bytes = 277000 >> 3 * i };
 }
 
 static void add_machine(struct story *st, struct second *s)
@@ -231,9 +231,9 @@ static void add_machine(struct story *st, struct second *s)
 	hist_merge(&s->dev_users[0].queue, &s->devs[0].queue);
 	s->nets = g_new0(struct net_cell, 1);
 	s->n_nets = 1;
-	s->nets[0] = (struct net_cell){ .name = fake_string(f, "eth0"), .sums = {
+	s->nets[0] = (struct net_cell){ .name = fake_string(f, "eth0"),
 		.rx_packets = 310, .rx_bytes = 46500, .queued_packets = 290, .queued_bytes = 290000,
-		.tx_packets = 290, .tx_bytes = 290000 } };
+		.tx_packets = 290, .tx_bytes = 290000 };
 	add_flows(f, s);
 	hist_add(&s->wakeup, 100000);
 	hist_add(&s->wakeup, 3 * FAKE_MS);
@@ -303,21 +303,21 @@ static void add_counts(struct story *st, struct second *s)
 	const uint32_t cycles = fake_string(f, "cpu_cycles");
 	const uint32_t fault = fake_string(f, "x86_exceptions_page_fault_user");
 	const struct count_cell cells[] = {
-		{ st->worker[0], 0, instructions, COUNT_PERF, false, 310000000 },
-		{ st->worker[0], 0, cycles, COUNT_PERF, false, 250000000 },
-		{ st->stored, 0, instructions, COUNT_PERF, false, 90000000 },
-		{ st->stored, 0, cycles, COUNT_PERF, false, 180000000 },
-		{ ID_NONE, 0, instructions, COUNT_PERF, true, 4000000 },
-		{ ID_NONE, 0, cycles, COUNT_PERF, true, 9000000 },
-		{ ID_NONE, 0, instructions, COUNT_PERF, false, 700000 },
-		{ st->worker[0], 0, fault, COUNT_FAULT, false, 230 },
-		{ st->worker[1], 0, fault, COUNT_FAULT, false, 12 },
-		{ st->stored, 0, fake_string(f, "my_probe_fsync"), COUNT_PROBE, false, 9 },
-		{ st->worker[0], 0, fake_string(f, "sched_switch"), COUNT_EVENT, false, 700 },
-		{ ID_NONE, 0, fake_string(f, "sched_switch"), COUNT_EVENT, true, 500 },
-		{ st->worker[0], 0, fake_string(f, "syscall_entry_futex"), COUNT_EVENT, false, 40 },
-		{ st->thumbd, 0, fake_string(f, "zipkin:timestamp"), COUNT_EVENT, false, 150 },
-		{ st->stored, 0, fake_string(f, "zipkin:timestamp"), COUNT_EVENT, false, 100 },
+		{ .key = { st->worker[0], 0, instructions, COUNT_PERF, false }, .value = 310000000 },
+		{ .key = { st->worker[0], 0, cycles, COUNT_PERF, false }, .value = 250000000 },
+		{ .key = { st->stored, 0, instructions, COUNT_PERF, false }, .value = 90000000 },
+		{ .key = { st->stored, 0, cycles, COUNT_PERF, false }, .value = 180000000 },
+		{ .key = { ID_NONE, 0, instructions, COUNT_PERF, true }, .value = 4000000 },
+		{ .key = { ID_NONE, 0, cycles, COUNT_PERF, true }, .value = 9000000 },
+		{ .key = { ID_NONE, 0, instructions, COUNT_PERF, false }, .value = 700000 },
+		{ .key = { st->worker[0], 0, fault, COUNT_FAULT, false }, .value = 230 },
+		{ .key = { st->worker[1], 0, fault, COUNT_FAULT, false }, .value = 12 },
+		{ .key = { st->stored, 0, fake_string(f, "my_probe_fsync"), COUNT_PROBE, false }, .value = 9 },
+		{ .key = { st->worker[0], 0, fake_string(f, "sched_switch"), COUNT_EVENT, false }, .value = 700 },
+		{ .key = { ID_NONE, 0, fake_string(f, "sched_switch"), COUNT_EVENT, true }, .value = 500 },
+		{ .key = { st->worker[0], 0, fake_string(f, "syscall_entry_futex"), COUNT_EVENT, false }, .value = 40 },
+		{ .key = { st->thumbd, 0, fake_string(f, "zipkin:timestamp"), COUNT_EVENT, false }, .value = 150 },
+		{ .key = { st->stored, 0, fake_string(f, "zipkin:timestamp"), COUNT_EVENT, false }, .value = 100 },
 	};
 	s->counts = g_memdup2(cells, sizeof cells);
 	s->n_counts = G_N_ELEMENTS(cells);
