@@ -13,6 +13,7 @@
 void about_views(FILE *out);
 void about_columns(FILE *out, const struct view *v);
 void about_events(FILE *out);
+void about_metrics(FILE *out);	/* the figures of state/schema.h */
 void about_recipe(FILE *out);	/* a shell script for the traced machine */
 void about_version(FILE *out);
 

@@ -52,6 +52,7 @@ static const struct {
 	[COMMAND_LIST_VIEWS] = { .print = about_views },
 	[COMMAND_LIST_COLUMNS] = { .run = print_columns },
 	[COMMAND_LIST_EVENTS] = { .print = about_events },
+	[COMMAND_LIST_METRICS] = { .print = about_metrics },
 	[COMMAND_RECIPE] = { .print = about_recipe },
 	[COMMAND_PRINT_KEYS] = { .print = ui_print_keys },
 	[COMMAND_PRINT_BINDINGS] = { .print = ui_print_bindings },

@@ -65,6 +65,11 @@ columns_are services caller service count errors rate p50_ns p99_ns user_ns unkn
 succeeds 0 "--list-events" --list-events
 ok "--list-events knows sched_switch and its fields" grep -qE '^sched_switch .*prev_tid' "$work/out"
 ok "--list-events knows spans" grep -q '^zipkin:timestamp ' "$work/out"
+succeeds 0 "--list-metrics" --list-metrics
+ok "--list-metrics: name, unit, fields, help, events" \
+	grep -qE '^call\.latency +ns +thread,name +from entry to exit, .*\[syscall_entry_\*, syscall_exit_\*\]$' "$work/out"
+ok "--list-metrics: each element of an array" grep -qE '^file\.bytes\.write +bytes +thread,file ' "$work/out"
+ok "--list-metrics: each once" [ "$(cut -d' ' -f1 "$work/out" | sort | uniq -d | wc -l)" = 0 ]
 
 succeeds 0 "--recipe" --recipe
 cp "$work/out" "$work/recipe"

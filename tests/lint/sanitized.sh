@@ -35,6 +35,7 @@ done
 run --export-slowest 20 tests/traces/kernel-ust/trace
 run --export-slowest 20 --format json tests/traces/kernel-ust/trace
 run --list-events
+run --list-metrics
 run --recipe
 run --help
 echo "1..$n"
