@@ -475,7 +475,7 @@ const struct compare *compare_of(const struct rows *rows)
 static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 
 const struct view view_compare = {
-	.only = ONLY_SPANS,
+	.only = ONLY_SPANS, .of_span = true,
 	.id = "compare", .title = "Compare",
 	.help = "One request against another, or against what is usual for its operation: what "
 		"differs, by phase and by kernel state. A phase is what its spans did themselves.",
