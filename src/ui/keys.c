@@ -17,7 +17,7 @@ const struct command ui_commands[CMD_N] = {
 		"Phases: the spans of an operation, summed (of the selected operation)" },
 	[CMD_VIEW_4] = { "view-4", "Procs", "Views", "Processes: CPU, waiting, bytes" },
 	[CMD_VIEW_5] = { "view-5", "Calls", "Views",
-		"Syscalls; from a trace: those inside the selected span" },
+		"Syscalls; from a trace: of the selected span's thread" },
 	[CMD_VIEW_6] = { "view-6", "Files", "Views", "Files, sockets and pipes" },
 	[CMD_VIEW_7] = { "view-7", "Spans", "Views", "Spans, one by one" },
 	[CMD_VIEW_8] = { "view-8", "Serv", "Views", "Services" },
