@@ -190,9 +190,8 @@ static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq,
 	memcpy(&loss, ev->data, sizeof loss);
 	const struct blk_stream *st = blk_stream(s->tables, ev->stream);
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
-	slice_add_loss(s, &(struct loss){
-		.begin = loss.begin_ns, .end = loss.end_ns, .events = loss.events,
-		.packets = loss.packets, .host = info->host, .stream_cpu = st->cpu,
+	losses_add(&s->losses, &(struct loss){
+		.begin = loss.begin_ns, .end = loss.end_ns, .host = info->host, .stream_cpu = st->cpu,
 		.kernel = info->kernel, .silence = loss.silence,
 	});
 	if (!begin && !loss.silence) {
@@ -297,12 +296,11 @@ void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned
 	const struct blk_stream *st = blk_stream(tables, stream);
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream);
 	struct loss l = {
-		.begin = loss->begin_ns, .end = loss->end_ns, .events = loss->events,
-		.packets = loss->packets, .host = info->host,
+		.begin = loss->begin_ns, .end = loss->end_ns, .host = info->host,
 		.stream_cpu = st->cpu, .kernel = st->domain == BLK_DOMAIN_KERNEL,
 		.silence = loss->silence,
 	};
-	slice_add_loss(s, &l);
+	losses_add(&s->losses, &l);
 	if (!l.kernel || st->cpu == UINT32_MAX)
 		return;
 	learn_cpu(s, stream, l.begin);

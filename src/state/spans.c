@@ -205,16 +205,8 @@ static bool lost_inside(const struct spans *sp, const struct half *h)
 {
 	const struct annot *a = &g_array_index(sp->s->annots, struct annot,
 					       h->annots[0]);
-	const GArray *losses = sp->s->losses;
-	for (guint i = a->mark ? losses->len : 0; i > 0; i--) {
-		const struct loss *l = &g_array_index(losses, struct loss, i - 1);
-		if (l->max_end <= h->begin)
-			return false;
-		if (l->kernel == a->in_kernel && l->host == a->host && l->end > h->begin &&
-		    l->begin < h->end)
-			return true;
-	}
-	return false;
+	int64_t begin;
+	return a->mark && losses_find(&sp->s->losses, a->host, a->in_kernel, h->begin, h->end, &begin);
 }
 
 /* Begin, end and state of a half from its annotations. */
