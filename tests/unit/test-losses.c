@@ -272,8 +272,8 @@ static void test_same(void)
 	int running[2] = { 100, 200 };
 
 	for (int i = 0; i < 14; i++)
-		g_string_append_printf(script, "%d 0 lttng_statedump_process_state tid=%d pid=%d ppid=1 "
-				       "name=\"t\" type=0\n", i + 1, 100 * (1 + i / 7) + i % 7, 100 * (1 + i / 7) + i % 7);
+		g_string_append_printf(script, "%d 0 lttng_statedump_process_state tid=%d pid=5 ppid=1 name=\"t\" "
+				       "type=0\n", i + 1, 100 * (1 + i / 7) + i % 7);
 	for (int64_t n = 0; n < 400 * 50; n++) {
 		int64_t at = 10000 + n * 20 * MS;
 		int cpu = n % 2, next = 100 * (1 + cpu) + (running[cpu] + 1) % 100 % 7;
