@@ -68,7 +68,7 @@ struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, v
 		if (sp->core[i] < CORE_KEYS)
 			sp->core_of[sp->core[i]] = (uint8_t)i;
 	sp->thread = thread;
-	sp->forgot_at = INT64_MIN;
+	sp->forgot_at = sp->forgotten.unknown_to = sp->forgotten.last[0] = sp->forgotten.last[1] = INT64_MIN;
 	sp->thread_data = data;
 	sp->traces = g_ptr_array_new_with_free_func(strace_free);
 	sp->parts.behind.s = sp->parts.behind_hop.s = s;
@@ -82,7 +82,8 @@ void spans_free(struct spans *sp)
 	pairs_free(sp->pairs);
 	g_ptr_array_unref(sp->traces);
 	intmap_clear(&sp->by_id);
-	intmap_clear(&sp->forgotten);
+	intmap_clear(&sp->forgotten.ids[0]);
+	intmap_clear(&sp->forgotten.ids[1]);
 	intmap_clear(&sp->irqs);
 	struct parts_of_span *p = &sp->parts;
 	struct vec *const rooms[] = {
@@ -100,7 +101,7 @@ void spans_free(struct spans *sp)
 static struct strace *trace_of(struct spans *sp, const struct annot *a)
 {
 	struct strace *t = find_trace(sp, a->trace);
-	if (t || intmap_get(&sp->forgotten, a->trace) != INTMAP_NONE)
+	if (t || forgotten_has(&sp->forgotten, a))
 		return t;
 	t = g_new0(struct strace, 1);
 	t->id = a->trace;
