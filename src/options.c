@@ -397,7 +397,7 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 		return true;
 	if (w->command == COMMAND_EXPORT)
 		return span_format_parse(w->format, &o->span_format) ||
-		       fail(error, "--format takes zipkin, otlp, perfetto or json here, not '%s'", w->format);
+		       fail(error, "--format takes" SPAN_FORMAT_WORDS " here, not '%s'", w->format);
 	bool by_lines = w->command == COMMAND_DOCTOR || w->command == COMMAND_LOG ||
 			w->command == COMMAND_LIST_SESSIONS;
 	if (w->command != COMMAND_BATCH && !by_lines)

@@ -313,7 +313,7 @@ static void append_strips(struct perfetto *p)
 	}
 }
 
-void perfetto_append(GString *out, const struct export_set *set)
+void spans_perfetto(GString *out, const struct export_set *set)
 {
 	struct perfetto p = { .out = out, .base_ns = INT64_MAX };
 

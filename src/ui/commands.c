@@ -245,6 +245,24 @@ static void do_error(struct app *app, struct place *p, enum command_id command)
 	app_say(app, by > 0 ? "no marked row below" : "no marked row above");
 }
 
+static const char *const *export_formats(const struct app *app)
+{
+	static const char *const none[] = { NULL };
+
+	return app->backend && app->backend->export_formats ? app->backend->export_formats : none;
+}
+
+static void ask_export(struct app *app)
+{
+	const char *const *formats = export_formats(app);
+	g_autofree char *all = g_strjoinv(" ", (char **)formats);
+	g_autofree char *words = g_strdup_printf("%s%s", all, *all ? " " : "");
+	g_autofree char *text = g_strdup_printf("%s%sspan ", *formats ? *formats : "", *formats ? " " : "");
+
+	prompt_open(&app->prompt, PROMPT_EXPORT, text);
+	prompt_set_words(&app->prompt, words);
+}
+
 static void do_prompt(struct app *app, struct place *p, enum command_id command)
 {
 	switch (command) {
@@ -259,13 +277,11 @@ static void do_prompt(struct app *app, struct place *p, enum command_id command)
 		prompt_open(&app->prompt, PROMPT_GOTO, NULL);
 		break;
 	default:
-		prompt_open(&app->prompt, PROMPT_EXPORT, "zipkin span ");
+		ask_export(app);
 	}
 }
 
 /* Output. */
-
-const char *const ui_export_formats[] = { "zipkin", "otlp", "perfetto", "json", NULL };
 
 /* The trace and span that the cursor is on; false: none. */
 static bool selected_span(struct place *p, struct ui_export *ret)
@@ -310,11 +326,11 @@ static void do_export(struct app *app, struct place *p, enum command_id command)
 		do_prompt(app, p, command);
 }
 
-static const char *find_format(const char *word)
+static const char *find_format(const struct app *app, const char *word)
 {
-	for (size_t i = 0; ui_export_formats[i]; i++)
-		if (!strcmp(word, ui_export_formats[i]))
-			return ui_export_formats[i];
+	for (const char *const *f = export_formats(app); *f; f++)
+		if (!strcmp(word, *f))
+			return *f;
 	return NULL;
 }
 
@@ -326,7 +342,7 @@ static bool export_text(struct app *app, const char *text, GError **error)
 
 	selected_span(app_place(app), &what);
 	for (char **w = words; *w; w++) {
-		const char *format = find_format(*w);
+		const char *format = find_format(app, *w);
 
 		if (format)
 			what.format = format;

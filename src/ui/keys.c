@@ -42,7 +42,7 @@ const struct command ui_commands[CMD_N] = {
 	[CMD_EXPORT] = { "export", "JSON", "Output",
 		"Write the selected trace or span as Zipkin JSON, at once" },
 	[CMD_EXPORT_AS] = { "export-as", "as", "Output",
-		"The same, asking: zipkin otlp perfetto json, trace or span, with-kernel, FILE" },
+		"The same, asking for the format, trace or span, with-kernel, FILE" },
 	[CMD_COPY] = { "copy", "copy", "Output",
 		"Copy the verdict, the row or the tagged rows to the terminal's clipboard" },
 	[CMD_SAVE] = { "save", "save", "Output",
