@@ -3,6 +3,7 @@
  * The way of a batch into a slice: what the source's indexes mean here, the count of
  * events, losses. Most events take a short way: plain.c.
  */
+#include "base/call_event.h"
 #include "state/cells.h"
 #include "state/covered.h"
 #include "state/runs.h"
@@ -57,19 +58,6 @@ static void learn_host(struct slice *s, uint32_t id, const struct blk_host *h)
 	}
 }
 
-/* The event's name and, for system calls, the call's own name. */
-static const char *call_of_event(const char *event)
-{
-	static const char *const prefixes[] = {
-		"syscall_entry_", "syscall_exit_", "compat_syscall_entry_", "compat_syscall_exit_",
-		"exit_syscall_", "sys_", "compat_sys_",
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++)
-		if (g_str_has_prefix(event, prefixes[i]))
-			return event + strlen(prefixes[i]);
-	return event;
-}
-
 /* "cpu_instructions cpu_cycles" */
 static void learn_counters(struct slice *s, const char *names, struct class_info *c)
 {
@@ -82,7 +70,8 @@ static void learn_counters(struct slice *s, const char *names, struct class_info
 
 static void learn_class(struct slice *s, const struct blk_class *c)
 {
-	const char *call = call_of_event(c->name);
+	const char *call;
+	enum call_event what = call_event_of(c->name, &call);
 	const struct call_info *info = call_info(call);
 	struct class_info new = {
 		.event = strtab_add(s->strings, c->name), .name = strtab_add(s->strings, call),
@@ -93,7 +82,7 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 		new.kind = slice_event_kind(c->row);
 		s->has_functions |= new.on == on_function_entry;
 		s->has_switches |= new.kind == KIND_SWITCH;
-		s->has_calls |= event_is_call(c->name);
+		s->has_calls |= what == CALL_EVENT_ENTRY;
 	}
 	if ((new.kind == KIND_ENTRY || new.kind == KIND_EXIT) && (info->fdop || info->no_call || info->io == IO_BOTH))
 		new.kind = KIND_ANY;
