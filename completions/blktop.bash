@@ -60,7 +60,8 @@ _blktop() {
 		return
 		;;
 	--format)
-		mapfile -t COMPREPLY < <(compgen -W 'text csv json zipkin otlp perfetto' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W "text csv json $("${COMP_WORDS[0]}" --print-options 2>/dev/null |
+			sed -n 's/^[^\t]*\t--format\t.*://p')" -- "$cur")
 		return
 		;;
 	--color)

@@ -5,6 +5,7 @@
  */
 #include "doctor_private.h"
 
+#include "base/call_event.h"
 #include "base/text.h"
 #include "state/model.h"
 #include "views/registry.h"
@@ -14,17 +15,6 @@
 
 /* --- what is there --- */
 
-static bool is_syscall(const char *event)
-{
-	static const char *const prefixes[] = {
-		"syscall_entry_", "sys_", "compat_syscall_entry_", "compat_sys_",
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++)
-		if (g_str_has_prefix(event, prefixes[i]))
-			return true;
-	return false;
-}
-
 static int64_t count_syscalls(const struct doctor *doc)
 {
 	GHashTableIter iter;
@@ -33,7 +23,7 @@ static int64_t count_syscalls(const struct doctor *doc)
 
 	g_hash_table_iter_init(&iter, doc->counts);
 	while (g_hash_table_iter_next(&iter, &name, &count))
-		if (is_syscall(name))
+		if (call_event_of(name, NULL) == CALL_EVENT_ENTRY)
 			n = MAX(n, 0) + (int64_t)*(uint64_t *)count;
 	return n;
 }
@@ -261,9 +251,7 @@ static void repair_rest(struct doctor *doc, GHashTable *done)
 
 	for (size_t i = 0; i < n; i++) {
 		const char *event = rows[i].event;
-		if (!rows[i].needs || strpbrk(event, "*(") || is_syscall(event) ||
-		    g_str_has_prefix(event, "syscall_") || g_str_has_prefix(event, "exit_syscall") ||
-		    g_str_has_prefix(event, "compat_"))
+		if (!rows[i].needs || strpbrk(event, "*(") || call_event_of(event, NULL) != CALL_EVENT_NONE)
 			continue;
 		const char *names = question_names(event);
 		g_autofree char *first = repair_words(names);

@@ -4,24 +4,9 @@
 
 #include "base/text.h"
 #include "export/export.h"
+#include "views/narrowing.h"
 
 #include <string.h>
-
-enum kind { HEX, WIDE, NUMBER, TEXT };	/* WIDE: HEX, of 32 digits perhaps */
-
-static const struct key {
-	const char *name;
-	enum kind kind;
-	size_t offset;
-	enum view_only only;
-} keys[] = {
-	{ "trace", WIDE, offsetof(struct view_query, trace_id), ONLY_TRACE },
-	{ "span", HEX, offsetof(struct view_query, span_id), ONLY_SPAN },
-	{ "pid", NUMBER, offsetof(struct view_query, pid), ONLY_PID },
-	{ "tid", NUMBER, offsetof(struct view_query, tid), ONLY_TID },
-	{ "service", TEXT, offsetof(struct view_query, service), ONLY_SERVICE },
-	{ "operation", TEXT, offsetof(struct view_query, operation), ONLY_OPERATION },
-};
 
 static bool fail(GError **error, const char *format, const char *text)
 {
@@ -29,23 +14,23 @@ static bool fail(GError **error, const char *format, const char *text)
 	return false;
 }
 
-static bool parse_hex(const char *text, enum kind kind, uint64_t *ret, GError **error)
+static bool parse_hex(const char *text, bool of_trace, uint64_t *ret, GError **error)
 {
-	if (!text_parse_id(text, kind == WIDE ? TEXT_TRACE_ID : TEXT_ID, ret))
+	if (!text_parse_id(text, of_trace ? TEXT_TRACE_ID : TEXT_ID, ret))
 		return fail(error, "an id is 1 to 16 hex digits (of a trace 32), not '%s'", text);
 	return true;
 }
 
-static bool parse_some(const char *text, enum kind kind, uint64_t *ret, GError **error)
+static bool parse_some(const char *text, bool of_trace, uint64_t *ret, GError **error)
 {
-	return parse_hex(text, kind, ret, error) &&
+	return parse_hex(text, of_trace, ret, error) &&
 	       (*ret != 0 || fail(error, "'%s' is no id that can be asked for here", text));
 }
 
 static bool set_trace(struct view_query *q, const char *text, GError **error)
 {
 	uint64_t id;
-	if (!parse_hex(text, WIDE, &id, error))
+	if (!parse_hex(text, true, &id, error))
 		return false;
 	query_set_trace(q, id);
 	q->trace_upper = text_id_upper(text);
@@ -62,21 +47,32 @@ static bool parse_number(const char *text, int32_t *ret, GError **error)
 	return true;
 }
 
-static bool set_key(struct view_query *q, const struct key *k, const char *text, GError **error)
+static bool set_key(struct view_query *q, const struct narrowing *n, const char *text, GError **error)
 {
-	void *at = (char *)q + k->offset;
+	void *at = (char *)q + n->offset;
 
 	if (!*text)
-		return fail(error, "'%s=' lacks what it is narrowed to", k->name);
-	if (k->kind == WIDE)
+		return fail(error, "'%s=' lacks what it is narrowed to", n->name);
+	if (n->kind == NARROWING_TRACE)
 		return set_trace(q, text, error);
-	if (k->kind == HEX)
-		return parse_some(text, HEX, at, error);
-	if (k->kind == NUMBER)
+	if (n->kind == NARROWING_ID)
+		return parse_some(text, false, at, error);
+	if (n->kind == NARROWING_NUMBER)
 		return parse_number(text, at, error);
 	g_free(*(char **)at);
 	*(char **)at = g_strdup(text);
 	return true;
+}
+
+static const struct narrowing *find_key(const char *word, size_t len)
+{
+	for (size_t i = 0; i < N_NARROWINGS; i++) {
+		const char *name = narrowings[i].name;
+
+		if (name && strlen(name) == len && !strncmp(name, word, len))
+			return &narrowings[i];
+	}
+	return NULL;
 }
 
 static bool parse_only(struct view_query *q, const char *only, GError **error)
@@ -87,12 +83,8 @@ static bool parse_only(struct view_query *q, const char *only, GError **error)
 		return fail(error, "takes %s", "trace=ID and the like, not nothing");
 	for (char **w = words; *w; w++) {
 		const char *equal = strchr(g_strstrip(*w), '=');
-		const struct key *found = NULL;
+		const struct narrowing *found = equal ? find_key(*w, (size_t)(equal - *w)) : NULL;
 
-		for (size_t i = 0; equal && i < G_N_ELEMENTS(keys); i++)
-			if (strlen(keys[i].name) == (size_t)(equal - *w) &&
-			    !strncmp(keys[i].name, *w, (size_t)(equal - *w)))
-				found = &keys[i];
 		if (!found)
 			return fail(error, "takes trace=ID, span=ID, pid=N, tid=N, service=NAME, "
 				    "operation=NAME, not '%s'", *w);
@@ -115,8 +107,8 @@ static bool parse_against(struct view_query *q, const char *against, GError **er
 		return true;
 	}
 	q->other_upper = ids[0] ? text_id_upper(ids[0]) : 0;
-	return parse_some(ids[0] ? ids[0] : "", WIDE, &q->other_trace, error) &&
-	       (!ids[0] || !ids[1] || parse_some(ids[1], HEX, &q->other_span, error));
+	return parse_some(ids[0] ? ids[0] : "", true, &q->other_trace, error) &&
+	       (!ids[0] || !ids[1] || parse_some(ids[1], false, &q->other_span, error));
 }
 
 bool narrow_parse(struct view_query *ret, const char *only, const char *against, GError **error)
@@ -129,26 +121,18 @@ bool narrow_parse(struct view_query *ret, const char *only, const char *against,
 	return false;
 }
 
-static bool is_set(const struct view_query *q, const struct key *k)
-{
-	const void *at = (const char *)q + k->offset;
-
-	if (k->kind == WIDE)
-		return query_has_trace(q);
-	return k->kind == HEX ? *(const uint64_t *)at != 0 :
-		k->kind == NUMBER ? *(const int32_t *)at >= 0 : *(char *const *)at != NULL;
-}
-
 bool narrow_fits(const struct view_query *q, const struct view *v, GError **error)
 {
 	g_autoptr(GString) takes = g_string_new(NULL);
 	const char *other = NULL;
 
-	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-		if (v->only & keys[i].only)
-			g_string_append_printf(takes, "%s%s=", takes->len ? ", " : "", keys[i].name);
-		else if (is_set(q, &keys[i]))
-			other = keys[i].name;
+	for (size_t i = 0; i < N_NARROWINGS; i++) {
+		const struct narrowing *n = &narrowings[i];
+
+		if (n->name && v->only & n->only)
+			g_string_append_printf(takes, "%s%s=", takes->len ? ", " : "", n->name);
+		else if (n->name && narrowing_is_set(n, q))
+			other = n->name;
 	}
 	if (!other)
 		return true;

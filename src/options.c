@@ -11,6 +11,7 @@
 #include "base/timefmt.h"
 #include "ui/nav.h"
 #include "views/logline.h"
+#include "views/narrowing.h"
 
 #include <popt.h>
 #include <string.h>
@@ -276,15 +277,12 @@ static bool check_against(const struct options *o, const char *against, GError *
 /* Rows of the whole system can't be narrowed to a process: they are by process then. */
 static bool choose_by(struct options *o, const struct words *w, GError **error)
 {
-	const unsigned of_threads = 1 << BY_PROCESS | 1 << BY_THREAD | 1 << BY_CONTAINER;
-	bool of_one = o->narrow.pid >= 0 || o->narrow.tid >= 0;
+	enum view_by by = view_by_narrowed(o->view, o->by, &o->narrow);
 
-	if (!o->view->only_by || !of_one || 1u << o->by & of_threads)
-		return true;
-	if (w->by)
+	if (by != o->by && w->by)
 		return fail(error, "--only: view %s by %s can't be narrowed to a process or thread", o->view->id,
 			    w->by);
-	o->by = o->narrow.tid >= 0 ? BY_THREAD : BY_PROCESS;
+	o->by = by;
 	return true;
 }
 
@@ -399,7 +397,7 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 		return true;
 	if (w->command == COMMAND_EXPORT)
 		return span_format_parse(w->format, &o->span_format) ||
-		       fail(error, "--format takes zipkin, otlp, perfetto or json here, not '%s'", w->format);
+		       fail(error, "--format takes" SPAN_FORMAT_WORDS " here, not '%s'", w->format);
 	bool by_lines = w->command == COMMAND_DOCTOR || w->command == COMMAND_LOG ||
 			w->command == COMMAND_LIST_SESSIONS;
 	if (w->command != COMMAND_BATCH && !by_lines)

@@ -355,7 +355,7 @@ static bool backend_export_span(void *data, const struct ui_export *what, char *
 	struct span_selection selection = { .trace_id = what->trace_id, .span_id = what->span_id,
 					    .trace_zero = what->trace_zero,
 					    .with_kernel = what->with_kernel };
-	enum span_format format = SPAN_ZIPKIN;
+	enum span_format format = (enum span_format)0;
 	g_autoptr(GError) error = NULL;
 	g_autofree char *absolute = NULL;
 	unsigned n = 0;
@@ -376,13 +376,6 @@ static bool backend_export_span(void *data, const struct ui_export *what, char *
 	return true;
 }
 
-/* What the suffix says: .csv, .json, else aligned text. */
-static enum rows_format format_of(const char *path)
-{
-	return g_str_has_suffix(path, ".csv") ? FORMAT_CSV :
-		g_str_has_suffix(path, ".json") ? FORMAT_JSON : FORMAT_TEXT;
-}
-
 /* As shells do, since one types it. */
 static char *place_of(const char *path)
 {
@@ -400,7 +393,7 @@ static enum ui_saved backend_save_view(void *data, const struct ui_save *what,
 	FILE *memory = open_memstream(&text, &len);
 
 	(void)data;
-	bool ok = memory && rows_print(memory, what->view, what->rows, format_of(path), true);
+	bool ok = memory && rows_print(memory, what->view, what->rows, rows_format_of_path(path), true);
 	ok = memory && fclose(memory) == 0 && ok;
 	ok = ok && export_write_file(path, text, len, what->force, &absolute, &error);
 	if (ok)
@@ -647,7 +640,7 @@ static int run_ui(struct screen *s)
 	bool has_packets = !s->live || input_kept(s->in);
 	struct ui_backend backend = {
 		.data = s, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
-		.cancel = backend_cancel, .export_span = backend_export_span,
+		.cancel = backend_cancel, .export_span = backend_export_span, .export_formats = span_format_ids,
 		.save_view = backend_save_view, .outline = backend_outline,
 		.preview = backend_preview, .look = backend_look,
 		.log_ask = has_packets ? backend_log_ask : NULL,

@@ -13,6 +13,8 @@
 
 enum rows_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
 bool rows_format_parse(const char *text, enum rows_format *ret);
+/* What its suffix says: .csv, .json, else text. */
+enum rows_format rows_format_of_path(const char *path);
 
 /*
  * Prints the rows: TEXT aligned columns, raw units named in the header, nothing cut;
@@ -44,7 +46,13 @@ void rows_pieces_clear(struct rows_pieces *pieces);
  * ExportTraceServiceRequest as JSON on a line. Perfetto: trace-event JSON, as chrome and
  * ui.perfetto.dev open it. JSON: blktop's own, with all that is known, to the nanosecond.
  */
-enum span_format { SPAN_ZIPKIN, SPAN_OTLP, SPAN_PERFETTO, SPAN_JSON };
+#define SPAN_FORMATS(X) /* SPAN_NAME; and the id, which --format takes, of spans_ID(): a file each, see spans.h */ \
+	X(ZIPKIN, zipkin) X(OTLP, otlp) X(PERFETTO, perfetto) X(JSON, json)
+#define SPAN_FORMAT_ENUM_(name, id) SPAN_##name,
+enum span_format { SPAN_FORMATS(SPAN_FORMAT_ENUM_) SPAN_FORMAT_N };
+#define SPAN_FORMAT_WORD_(name, id) " " #id
+#define SPAN_FORMAT_WORDS SPAN_FORMATS(SPAN_FORMAT_WORD_)	/* " zipkin otlp ..." */
+extern const char *const span_format_ids[SPAN_FORMAT_N + 1];	/* NULL-terminated */
 bool span_format_parse(const char *text, enum span_format *ret);
 
 /* What is exported. */

@@ -320,7 +320,7 @@ char *kernel_span_name(const struct timeline *tl, const struct kernel_span *k)
 	if (k->call)
 		return g_strdup(timeline_string(tl, k->call->name));
 	if (k->wait->part == PART_PREEMPTED)
-		return g_strdup("preempted");
+		return g_strdup(part_info[k->wait->part].id);
 	return g_strdup_printf("blocked: %s", part_info[k->wait->part].id);
 }
 

@@ -360,7 +360,7 @@ static void append_nested(GString *out, const struct export_set *set,
 		g_string_append(out, "]}");
 }
 
-void native_append(GString *out, const struct export_set *set)
+void spans_json(GString *out, const struct export_set *set)
 {
 	g_string_append_printf(out, "{\"blktop\":\"%s\",\"traces\":[", BLKTOP_VERSION);
 	for (guint i = 0; i < set->n; i++) {

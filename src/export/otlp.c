@@ -250,7 +250,7 @@ static void append_resource(GString *out, const struct otlp *o, const struct res
 	g_string_append(out, "]}]}");
 }
 
-void otlp_append(GString *out, const struct export_set *set)
+void spans_otlp(GString *out, const struct export_set *set)
 {
 	g_autoptr(GArray) resources = g_array_new(FALSE, FALSE, sizeof(struct resource));
 	struct otlp o = { .set = set, .resources = resources,

@@ -245,7 +245,7 @@ static void append_wait(struct perfetto *p, const struct track *t, const struct 
 {
 	int64_t woken = CLAMP(w->wake_ns, w->begin_ns, w->end_ns);
 	if (w->part == PART_PREEMPTED) {
-		append_state(p, t, "preempted", MAX(from, w->begin_ns), w->end_ns);
+		append_state(p, t, part_info[w->part].id, MAX(from, w->begin_ns), w->end_ns);
 		return;
 	}
 	g_autofree char *name = g_strdup_printf("blocked: %s", part_info[w->part].id);
@@ -313,7 +313,7 @@ static void append_strips(struct perfetto *p)
 	}
 }
 
-void perfetto_append(GString *out, const struct export_set *set)
+void spans_perfetto(GString *out, const struct export_set *set)
 {
 	struct perfetto p = { .out = out, .base_ns = INT64_MAX };
 

@@ -11,18 +11,26 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const format_name[] = {
-	[FORMAT_TEXT] = "text", [FORMAT_CSV] = "csv", [FORMAT_JSON] = "json",
+static const struct { const char *id, *suffix; } formats[] = {
+	[FORMAT_TEXT] = { "text", ".txt" }, [FORMAT_CSV] = { "csv", ".csv" }, [FORMAT_JSON] = { "json", ".json" },
 };
 
 bool rows_format_parse(const char *text, enum rows_format *ret)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(format_name); i++)
-		if (strcmp(text, format_name[i]) == 0) {
+	for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
+		if (strcmp(text, formats[i].id) == 0) {
 			*ret = i;
 			return true;
 		}
 	return false;
+}
+
+enum rows_format rows_format_of_path(const char *path)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
+		if (g_str_has_suffix(path, formats[i].suffix))
+			return i;
+	return FORMAT_TEXT;
 }
 
 /* Raw, in the C locale; NULL: nothing known. */

@@ -87,21 +87,14 @@ static void set_error(GError **error, const struct span_selection *what)
 			    "x in the trace", what->span_id ? "span" : "trace", id);
 }
 
-static const struct {
-	const char *name;
-	void (*append)(GString *out, const struct export_set *set);
-} forms[] = {
-	[SPAN_ZIPKIN] = { "zipkin", zipkin_append },
-	[SPAN_OTLP] = { "otlp", otlp_append },
-	[SPAN_PERFETTO] = { "perfetto", perfetto_append },
-	[SPAN_JSON] = { "json", native_append },
-};
+#define SPAN_FORMAT_ID_(name, id) #id,
+const char *const span_format_ids[SPAN_FORMAT_N + 1] = { SPAN_FORMATS(SPAN_FORMAT_ID_) NULL };
 
 bool span_format_parse(const char *text, enum span_format *ret)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(forms); i++)
-		if (strcmp(text, forms[i].name) == 0) {
-			*ret = i;
+	for (int i = 0; i < SPAN_FORMAT_N; i++)
+		if (strcmp(text, span_format_ids[i]) == 0) {
+			*ret = (enum span_format)i;
 			return true;
 		}
 	return false;
@@ -113,9 +106,12 @@ uint64_t export_trace_named(const struct timeline *tl, uint64_t upper, uint64_t 
 	return timeline_find_trace(tl, other) ? other : lower;
 }
 
+#define SPAN_FORMAT_FUNCTION_(name, id) spans_##id,
+
 char *span_export(const struct timeline *tl, const struct span_selection *what,
 		  enum span_format format, unsigned *ret_spans, GError **error)
 {
+	static void (*const append[])(GString *, const struct export_set *) = { SPAN_FORMATS(SPAN_FORMAT_FUNCTION_) };
 	g_autoptr(blk_history) h = history_new(tl);
 	g_autoptr(GArray) traces = g_array_new(FALSE, FALSE, sizeof(struct export_trace));
 	g_array_set_clear_func(traces, clear_trace);
@@ -134,7 +130,7 @@ char *span_export(const struct timeline *tl, const struct span_selection *what,
 		return NULL;
 	}
 	GString *out = g_string_new(NULL);
-	forms[format].append(out, &(struct export_set){
+	append[format](out, &(struct export_set){
 		.h = h, .traces = (const struct export_trace *)traces->data, .n = traces->len,
 		.with_kernel = what->with_kernel,
 	});

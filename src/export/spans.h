@@ -5,6 +5,7 @@
 #ifndef BLK_EXPORT_SPANS_H
 #define BLK_EXPORT_SPANS_H
 
+#include "export/export.h"
 #include "export/facts.h"
 #include "export/json.h"
 
@@ -23,10 +24,8 @@ struct export_set {
 	bool with_kernel;
 };
 
-/* Append the whole text. */
-void zipkin_append(GString *out, const struct export_set *set);
-void otlp_append(GString *out, const struct export_set *set);
-void perfetto_append(GString *out, const struct export_set *set);
-void native_append(GString *out, const struct export_set *set);
+/* Append the whole text: spans_zipkin(), ... */
+#define SPAN_FORMAT_APPEND_(name, id) void spans_##id(GString *out, const struct export_set *set);
+SPAN_FORMATS(SPAN_FORMAT_APPEND_)
 
 #endif

@@ -150,7 +150,7 @@ static void append_node(GString *out, const struct export_set *set, const struct
 	}
 }
 
-void zipkin_append(GString *out, const struct export_set *set)
+void spans_zipkin(GString *out, const struct export_set *set)
 {
 	g_string_append_c(out, '[');
 	for (guint k = 0; k < set->n; k++) {

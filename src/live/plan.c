@@ -2,6 +2,7 @@
 /* What a session of this machine records: see plan.h. */
 #include "live/plan.h"
 
+#include "base/call_event.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "trace/reader.h"
@@ -28,13 +29,10 @@ static const struct plan_buffers {
 
 enum plan_origin plan_origin(const struct blk_subscription *row)
 {
-	static const char *const syscalls[] = { "syscall_", "sys_", "exit_syscall", "compat_" };
-
 	if (!row->needs || strcmp(row->event, BLK_PROBES) == 0)	/* where, only the user knows */
 		return PLAN_OLD;
-	for (size_t i = 0; i < G_N_ELEMENTS(syscalls); i++)
-		if (g_str_has_prefix(row->event, syscalls[i]))
-			return PLAN_SYSCALL;
+	if (call_event_of(row->event, NULL) != CALL_EVENT_NONE)
+		return PLAN_SYSCALL;
 	return strchr(row->event, ':') ? PLAN_SPAN : PLAN_TRACEPOINT;
 }
 

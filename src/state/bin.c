@@ -90,7 +90,7 @@ struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct th
 	uint32_t i = intmap_get(&files->map, key);
 
 	if (i != INTMAP_NONE) {
-		struct built_file_cell *c = cell_at(files, l, i);
+		struct built_file_cell *c = cell_table_at(files, l, i);
 		uint64_t lo = MIN(c->seq, call->seq), hi = MAX(c->seq, call->seq);
 		uint64_t op = fdop_last(&s->fdops, t, call->fd);
 		if (op <= lo || lo == hi)
@@ -149,7 +149,7 @@ static void map_kind(struct bin *b, enum cell_kind kind, const struct cell_maps 
 	struct cell_table *t = &b->table[kind];
 
 	for (uint32_t i = 0; i < t->n; i++)
-		cell_map(l, cell_at(t, l, i), maps);
+		cell_map(l, cell_table_at(t, l, i), maps);
 	if (kind == CELL_file)
 		intmap_clear(&t->map);
 	else
@@ -172,7 +172,7 @@ static void merge_kind(struct bin *into, struct bin *from, enum cell_kind kind, 
 	const struct cell_layout *l = built_layout(kind);
 
 	for (uint32_t i = 0; i < from->table[kind].n; i++) {
-		void *cell = cell_at(&from->table[kind], l, i);
+		void *cell = cell_table_at(&from->table[kind], l, i);
 		cell_map(l, cell, maps);
 		if (kind == CELL_file)		/* which file each is may still differ; takes its histograms */
 			cell_table_append(&into->table[kind], l, cell);

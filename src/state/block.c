@@ -141,6 +141,15 @@ static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 	}
 }
 
+void blocks_each_asker(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data)
+{
+	GHashTableIter it;
+	gpointer value;
+	g_hash_table_iter_init(&it, k->requests);
+	while (g_hash_table_iter_next(&it, NULL, &value))
+		each(((const struct request *)value)->thread, data);
+}
+
 static gboolean is_of_disk(gpointer key, gpointer value, gpointer disk)
 {
 	const struct request *r = value;

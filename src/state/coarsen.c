@@ -17,7 +17,7 @@ static void set_last(struct cell_table *t, const struct cell_layout *l, const st
 		     const char *last, uint32_t n)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		memset((char *)cell_at(t, l, i) + f->offset, 0, f->size);
+		memset((char *)cell_table_at(t, l, i) + f->offset, 0, f->size);
 	for (uint32_t i = 0; i < n; i++, last += l->size)
 		memcpy((char *)cell_table_get(t, l, last, NULL) + f->offset, last + f->offset, f->size);
 }

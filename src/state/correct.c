@@ -18,6 +18,7 @@ struct ids {
 struct correct_index {
 	GHashTable *strings;		/* text -> id + 1, of the timeline */
 	GHashTable *threads, *processes, *files;	/* struct who -> id + 1 */
+	struct intmap threads_before, processes_before;	/* id -> that of who had the tid, or pid, before */
 };
 
 struct correction {
@@ -97,6 +98,59 @@ static uint32_t recall_string(const struct correct_index *x, const char *text)
 	return GPOINTER_TO_UINT(g_hash_table_lookup(x->strings, text)) - 1;
 }
 
+/* Of threads and processes: the newest of a tid, and from it to the older ones. */
+static void remember_life(GHashTable *table, struct intmap *before, struct who who, uint32_t id)
+{
+	uint32_t newest = recall(table, who);
+
+	if (newest != ID_NONE && newest != id)
+		intmap_set(before, id, newest);
+	remember(table, who, id);
+}
+
+struct life { int64_t start_ns, exit_ns; };	/* TIME_UNKNOWN */
+
+static struct life thread_life(const struct timeline *tl, uint32_t id)
+{
+	const struct thread_info *t = timeline_thread(tl, id);
+
+	return (struct life){ t->start_ns, t->exit_ns };
+}
+
+static struct life process_life(const struct timeline *tl, uint32_t id)
+{
+	const struct process_info *p = timeline_process(tl, id);
+
+	return (struct life){ p->start_ns, p->exit_ns };
+}
+
+static bool is_before(int64_t a, int64_t b)
+{
+	return a != TIME_UNKNOWN && b != TIME_UNKNOWN && a < b;
+}
+
+/* Whose life was it, of all who had the tid? Not theirs who were gone before it began, or began after
+ * its end. Who began behind the window only where there is nobody else, or only one whom this one ended: its
+ * begin was told too late. */
+static uint32_t recall_life(const struct correction *c, GHashTable *table, const struct intmap *before,
+			    struct who who, struct life life,
+			    struct life (*life_of)(const struct timeline *tl, uint32_t id))
+{
+	uint32_t later = ID_NONE;
+
+	for (uint32_t id = recall(table, who); id != ID_NONE; id = intmap_get(before, id)) {
+		struct life had = life_of(c->tl, id);
+		if (is_before(had.exit_ns, life.start_ns) || is_before(life.exit_ns, had.start_ns))
+			continue;
+		if (later != ID_NONE && life_of(c->tl, later).start_ns == had.exit_ns)
+			return later;
+		if (had.start_ns == TIME_UNKNOWN || had.start_ns < c->to)
+			return id;
+		later = id;
+	}
+	return later;
+}
+
 static GHashTable *table_new(void)
 {
 	return g_hash_table_new_full(who_hash, who_equal, g_free, NULL);
@@ -107,7 +161,8 @@ static void index_threads(struct correction *c, uint32_t from, uint32_t to)
 	for (uint32_t i = from; i < to; i++) {
 		const struct thread_info *t = timeline_thread(c->tl, i);
 		if (t)
-			remember(c->index->threads, (struct who){ t->host, 0, t->tid }, i);
+			remember_life(c->index->threads, &c->index->threads_before,
+				      (struct who){ t->host, 0, t->tid }, i);
 	}
 }
 
@@ -116,7 +171,8 @@ static void index_processes(struct correction *c, uint32_t from, uint32_t to)
 	for (uint32_t i = from; i < to; i++) {
 		const struct process_info *p = timeline_process(c->tl, i);
 		if (p)
-			remember(c->index->processes, (struct who){ p->host, 0, p->pid }, i);
+			remember_life(c->index->processes, &c->index->processes_before,
+				      (struct who){ p->host, 0, p->pid }, i);
 	}
 }
 
@@ -183,6 +239,8 @@ void correct_index_free(struct correct_index *x)
 	g_hash_table_unref(x->threads);
 	g_hash_table_unref(x->processes);
 	g_hash_table_unref(x->files);
+	intmap_clear(&x->threads_before);
+	intmap_clear(&x->processes_before);
 	g_free(x);
 }
 
@@ -190,7 +248,8 @@ size_t correct_index_bytes(const struct correct_index *x)
 {
 	return !x ? 0 : g_hash_table_size(x->strings) * 32 +
 	       (g_hash_table_size(x->threads) + g_hash_table_size(x->processes) +
-		g_hash_table_size(x->files)) * 64;
+		g_hash_table_size(x->files)) * 64 +
+	       (x->threads_before.n + x->processes_before.n) * 24;
 }
 
 /* ---- what the window has, in the timeline ---- */
@@ -263,13 +322,14 @@ static void map_processes(struct correction *c)
 		struct process_info info = *p;
 		info.host = map(&c->host_ids, p->host);
 		struct who who = { info.host, 0, p->pid };
-		uint32_t id = recall(c->index->processes, who);
+		uint32_t id = recall_life(c, c->index->processes, &c->index->processes_before, who,
+					  (struct life){ p->start_ns, p->exit_ns }, process_life);
 		if (id == ID_NONE) {
 			id = registry_own(&c->tl->processes);
 			info.hostname = map(&c->string_ids, p->hostname);
 			info.leader = ID_NONE;		/* its threads are not known yet */
 			timeline_put_process(c->tl, id, &info);
-			remember(c->index->processes, who, id);
+			remember_life(c->index->processes, &c->index->processes_before, who, id);
 		} else {
 			learn_process(c, id, p);
 		}
@@ -322,14 +382,15 @@ static void map_threads(struct correction *c)
 		if (!t)
 			continue;
 		struct who who = { map(&c->host_ids, t->host), 0, t->tid };
-		uint32_t id = recall(c->index->threads, who);
+		uint32_t id = recall_life(c, c->index->threads, &c->index->threads_before, who,
+					  (struct life){ t->start_ns, t->exit_ns }, thread_life);
 		if (id == ID_NONE) {
 			id = registry_own(&c->tl->threads);
 			*(struct thread_info *)registry_put(&c->tl->threads, id) = (struct thread_info){
 				.host = who.host, .tid = t->tid, .process = ID_NONE,
 				.start_ns = TIME_UNKNOWN, .exit_ns = TIME_UNKNOWN,
 			};
-			remember(c->index->threads, who, id);
+			remember_life(c->index->threads, &c->index->threads_before, who, id);
 		}
 		learn_thread(c, id, t);
 		c->thread_ids.to[i] = id;

@@ -3,6 +3,7 @@
  * The way of a batch into a slice: what the source's indexes mean here, the count of
  * events, losses. Most events take a short way: plain.c.
  */
+#include "base/call_event.h"
 #include "state/cells.h"
 #include "state/covered.h"
 #include "state/runs.h"
@@ -57,19 +58,6 @@ static void learn_host(struct slice *s, uint32_t id, const struct blk_host *h)
 	}
 }
 
-/* The event's name and, for system calls, the call's own name. */
-static const char *call_of_event(const char *event)
-{
-	static const char *const prefixes[] = {
-		"syscall_entry_", "syscall_exit_", "compat_syscall_entry_", "compat_syscall_exit_",
-		"exit_syscall_", "sys_", "compat_sys_",
-	};
-	for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++)
-		if (g_str_has_prefix(event, prefixes[i]))
-			return event + strlen(prefixes[i]);
-	return event;
-}
-
 /* "cpu_instructions cpu_cycles" */
 static void learn_counters(struct slice *s, const char *names, struct class_info *c)
 {
@@ -82,7 +70,8 @@ static void learn_counters(struct slice *s, const char *names, struct class_info
 
 static void learn_class(struct slice *s, const struct blk_class *c)
 {
-	const char *call = call_of_event(c->name);
+	const char *call;
+	enum call_event what = call_event_of(c->name, &call);
 	const struct call_info *info = call_info(call);
 	struct class_info new = {
 		.event = strtab_add(s->strings, c->name), .name = strtab_add(s->strings, call),
@@ -93,7 +82,7 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 		new.kind = slice_event_kind(c->row);
 		s->has_functions |= new.on == on_function_entry;
 		s->has_switches |= new.kind == KIND_SWITCH;
-		s->has_calls |= event_is_call(c->name);
+		s->has_calls |= what == CALL_EVENT_ENTRY;
 	}
 	if ((new.kind == KIND_ENTRY || new.kind == KIND_EXIT) && (info->fdop || info->no_call || info->io == IO_BOTH))
 		new.kind = KIND_ANY;
@@ -190,9 +179,8 @@ static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq,
 	memcpy(&loss, ev->data, sizeof loss);
 	const struct blk_stream *st = blk_stream(s->tables, ev->stream);
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
-	slice_add_loss(s, &(struct loss){
-		.begin = loss.begin_ns, .end = loss.end_ns, .events = loss.events,
-		.packets = loss.packets, .host = info->host, .stream_cpu = st->cpu,
+	losses_add(&s->losses, &(struct loss){
+		.begin = loss.begin_ns, .end = loss.end_ns, .host = info->host, .stream_cpu = st->cpu,
 		.kernel = info->kernel, .silence = loss.silence,
 	});
 	if (!begin && !loss.silence) {
@@ -297,12 +285,11 @@ void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned
 	const struct blk_stream *st = blk_stream(tables, stream);
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream);
 	struct loss l = {
-		.begin = loss->begin_ns, .end = loss->end_ns, .events = loss->events,
-		.packets = loss->packets, .host = info->host,
+		.begin = loss->begin_ns, .end = loss->end_ns, .host = info->host,
 		.stream_cpu = st->cpu, .kernel = st->domain == BLK_DOMAIN_KERNEL,
 		.silence = loss->silence,
 	};
-	slice_add_loss(s, &l);
+	losses_add(&s->losses, &l);
 	if (!l.kernel || st->cpu == UINT32_MAX)
 		return;
 	learn_cpu(s, stream, l.begin);

@@ -4,6 +4,7 @@
  * of the same event in other tracer versions (LTTng 2.0 to 2.16) are rows, not ifs.
  */
 #include "base/address.h"
+#include "base/call_event.h"
 #include "state/counts.h"
 #include "state/rules_private.h"
 #include "state/runs.h"
@@ -589,22 +590,20 @@ static const struct row rows[] = {
 	{ { "net_dev_queue", PACKET_HEADERS, "packets to be sent, to whom" }, on_net_queue },
 	{ { "net_dev_xmit", PACKET, "packets sent" }, on_net_send },
 
-	{ { "syscall_entry_*", ENTRY_FIELDS, "system calls" }, on_entry },
-	{ { "compat_syscall_entry_*", ENTRY_FIELDS, NULL }, on_entry },
-	{ { "sys_*", ENTRY_FIELDS, NULL }, on_entry },
-	{ { "compat_sys_*", ENTRY_FIELDS, NULL }, on_entry },
+#define NEEDS_TODAY(what) what
+#define NEEDS_OLD(what) NULL
+#define ENTRY(prefix, when) { { prefix "*", ENTRY_FIELDS, NEEDS_##when("system calls") }, on_entry },
+	CALL_ENTRY_PREFIXES(ENTRY)
 #define ADDRESS { "fd", "family", "dport|sport", "v4addr", "v6addr", "path|sun_path" }
 	{ { "syscall_entry_connect", ADDRESS, "peers of sockets" }, on_entry_address },
 	{ { "syscall_entry_bind", ADDRESS, "addresses of sockets" }, on_entry_address },
 #define NUMBERED { "id", "args[0]", "args[1]", "args[2]", "args[3]", "args[4]" }
-	{ { "syscall_entry_unknown", NUMBERED, "newer system calls" }, on_entry_unknown },
-	{ { "compat_syscall_entry_unknown", NUMBERED, NULL }, on_entry_unknown },
-	{ { "sys_unknown", NUMBERED, NULL }, on_entry_unknown },
-	{ { "compat_sys_unknown", NUMBERED, NULL }, on_entry_unknown },
-	{ { "syscall_exit_*", { "ret" }, "system calls" }, on_call_exit },
-	{ { "compat_syscall_exit_*", { "ret" }, NULL }, on_call_exit },
-	{ { "exit_syscall", { "ret" }, NULL }, on_call_exit_nameless },
-	{ { "exit_syscall_*", { "ret" }, NULL }, on_call_exit },
+#define ENTRY_UNKNOWN(prefix, when) \
+	{ { prefix "unknown", NUMBERED, NEEDS_##when("newer system calls") }, on_entry_unknown },
+	CALL_ENTRY_PREFIXES(ENTRY_UNKNOWN)
+#define EXIT(prefix, when) { { prefix "*", { "ret" }, NEEDS_##when("system calls") }, on_call_exit },
+	CALL_EXIT_PREFIXES(EXIT)
+	{ { CALL_EXIT_NAMELESS, { "ret" }, NULL }, on_call_exit_nameless },
 #define TWO_FDS { "ret", "fildes[0]|socket[0]|usockvec[0]", "fildes[1]|socket[1]|usockvec[1]" }
 	{ { "syscall_exit_pipe", TWO_FDS, "pipes" }, on_call_exit },
 	{ { "syscall_exit_pipe2", TWO_FDS, "pipes" }, on_call_exit },
@@ -612,8 +611,9 @@ static const struct row rows[] = {
 #define PEER { "ret", "family", "sport|dport", "v4addr", "v6addr" }
 	{ { "syscall_exit_accept", PEER, "peers of sockets" }, on_exit_accept },
 	{ { "syscall_exit_accept4", PEER, "peers of sockets" }, on_exit_accept },
-	{ { "syscall_exit_unknown", { "id", "ret" }, "newer system calls" }, on_exit_unknown },
-	{ { "compat_syscall_exit_unknown", { "id", "ret" }, NULL }, on_exit_unknown },
+#define EXIT_UNKNOWN(prefix, when) \
+	{ { prefix "unknown", { "id", "ret" }, NEEDS_##when("newer system calls") }, on_exit_unknown },
+	CALL_EXIT_PREFIXES(EXIT_UNKNOWN)
 
 #define FAULT { "address" }
 	{ { "x86_exceptions_page_fault_*", FAULT, "page faults" }, on_page_fault },

@@ -3,6 +3,7 @@
 #include "state/journal_fds.h"
 #include "state/journal_window.h"
 
+#include "base/call_event.h"
 #include "base/fields.h"
 
 #include <string.h>
@@ -147,28 +148,23 @@ static struct jstream *stream_of(struct journal *j, unsigned i)
 
 static void classify(struct class_info *c, const char *name)
 {
-	static const struct { const char *prefix; enum what what; } calls[] = {
-		{ "syscall_entry_", EVENT_ENTRY }, { "syscall_exit_", EVENT_EXIT },
-		{ "compat_syscall_entry_", EVENT_ENTRY }, { "compat_syscall_exit_", EVENT_EXIT },
-		{ "compat_sys_", EVENT_ENTRY }, { "sys_", EVENT_ENTRY },
+	static const enum what of_call[] = {
+		[CALL_EVENT_NONE] = EVENT_PLAIN, [CALL_EVENT_ENTRY] = EVENT_ENTRY,
+		[CALL_EVENT_EXIT] = EVENT_EXIT, [CALL_EVENT_EXIT_NAMELESS] = EVENT_EXIT_ANY,
 	};
 	static const struct { const char *name; enum what what; } known[] = {
-		{ "exit_syscall", EVENT_EXIT_ANY }, { "sched_switch", EVENT_SWITCH },
+		{ "sched_switch", EVENT_SWITCH },
 		{ "sched_process_fork", EVENT_FORK }, { "sched_process_exec", EVENT_EXEC },
 		{ "sched_process_free", EVENT_FREE },
 		{ "lttng_statedump_process_state", EVENT_DUMP_PROCESS },
 		{ "lttng_statedump_file_descriptor", EVENT_DUMP_FD },
 	};
-	c->what = EVENT_PLAIN;
+	const char *call;
+	c->what = of_call[call_event_of(name, &call)];
 	for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
 		if (!strcmp(name, known[i].name))
 			c->what = known[i].what;
-	for (size_t i = 0; i < G_N_ELEMENTS(calls) && c->what == EVENT_PLAIN; i++)
-		if (g_str_has_prefix(name, calls[i].prefix)) {
-			c->what = calls[i].what;
-			name += strlen(calls[i].prefix);
-		}
-	c->name = g_ref_string_new(name);
+	c->name = g_ref_string_new(call);
 }
 
 static struct class_info *class_of(struct journal *j, uint32_t i)

@@ -183,6 +183,11 @@ size_t model_span_bytes(const struct model *m)
 	return slice_span_bytes(m->s);
 }
 
+size_t model_loss_bytes(const struct model *m)
+{
+	return losses_bytes(&m->s->losses);
+}
+
 bool model_is_full(const struct model *m)
 {
 	const struct model_options *o = &m->options;

@@ -68,6 +68,9 @@ void model_forget_strings(struct model *m, const struct string_offer *offer);
 /* What spans are made of, and is kept: bytes, about. */
 size_t model_span_bytes(const struct model *m);
 
+/* What it remembers of losses, one by one: bytes, about. Bounded in a run without end, see losses.h. */
+size_t model_loss_bytes(const struct model *m);
+
 /* Threads that it remembers: in a run without end not all that there were, see spare.h. */
 size_t model_n_threads(const struct model *m);
 

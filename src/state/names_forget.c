@@ -79,6 +79,9 @@ void names_forget_thread(struct names *n, const struct thread *t)
 	gpointer *person = t->self < n->persons->len ? &g_ptr_array_index(n->persons, t->self) : NULL;
 	if (intmap_get(&n->tid_last, key) == t->self)
 		intmap_remove(&n->tid_last, key);
+	for (guint i = t->tid == -1 ? n->anonymous->len : 0; i > 0; i--)
+		if (g_array_index(n->anonymous, uint32_t, i - 1) == t->self)
+			g_array_remove_index_fast(n->anonymous, i - 1);
 	if (person)
 		person_free(g_steal_pointer(person));
 	memset(n->seen, 0, sizeof n->seen);

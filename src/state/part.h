@@ -9,33 +9,50 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* All parts: id, which names their columns ("user_ns"), and name in this program. */
+#define PART_LIST(X) \
+	X(user, USER) X(syscall, SYSCALL) X(kernel, KERNEL) X(irq, IRQ) X(preempted, PREEMPTED) \
+	X(wakeup, WAKEUP) X(disk, DISK) X(socket, SOCKET) X(pipe, PIPE) X(futex, FUTEX) \
+	X(timer, TIMER) X(poll, POLL) X(fault, FAULT) X(handoff, HANDOFF) X(other, OTHER) \
+	X(unknown, UNKNOWN)
+
+/* And of each: title (3 or 4 columns), letter in a waterfall, what it is. */
+#define PART_ROW_USER "USR", 'u', "on a CPU, in user mode"
+#define PART_ROW_SYSCALL "SYS", 's', "on a CPU, in a system call"
+#define PART_ROW_KERNEL "KERN", 'k', "on a CPU, a kernel thread"
+#define PART_ROW_IRQ "IRQ", 'i', "on a CPU, taken by an interrupt or softirq"
+#define PART_ROW_PREEMPTED "PRE", 'r', "runnable, waiting for a CPU after it was switched out unwillingly"
+#define PART_ROW_WAKEUP "WAKE", 'w', "runnable, waiting for a CPU after it was woken"
+#define PART_ROW_DISK "DISK", 'D', "blocked on a file, a block device or a sync"
+#define PART_ROW_SOCKET "NET", 'n', "blocked on a socket"
+#define PART_ROW_PIPE "PIPE", 'p', "blocked on a pipe or fifo"
+#define PART_ROW_FUTEX "FUT", 'f', "blocked on a futex: a lock or a condition"
+#define PART_ROW_TIMER "TMR", 't', "blocked in a sleep"
+#define PART_ROW_POLL "POLL", 'o', "blocked in poll, select or epoll"
+#define PART_ROW_FAULT "FLT", 'F', "blocked outside of system calls: a page fault"
+#define PART_ROW_HANDOFF "HAND", 'h', "between annotations of different threads of a span"
+#define PART_ROW_OTHER "OTH", '-', "blocked on anything else: an eventfd, a terminal, a child"
+#define PART_ROW_UNKNOWN "UNK", '?', "the trace does not tell"
+
+#define PART_ENUM_(id, name) PART_##name,
 enum part {
-	PART_USER,		/* on a CPU, in user mode */
-	PART_SYSCALL,		/* on a CPU, in a system call */
-	PART_KERNEL,		/* on a CPU, a kernel thread */
-	PART_IRQ,		/* on a CPU, taken by an interrupt or softirq */
-	PART_PREEMPTED,		/* runnable after it was switched out unwillingly */
-	PART_WAKEUP,		/* runnable after it was woken */
-	PART_DISK,		/* blocked: file, block device, sync */
-	PART_SOCKET,		/* blocked: socket */
-	PART_PIPE,		/* blocked: pipe, fifo */
-	PART_FUTEX,		/* blocked: futex (a lock, a condition) */
-	PART_TIMER,		/* blocked: a sleep */
-	PART_POLL,		/* blocked: poll, select, epoll */
-	PART_FAULT,		/* blocked outside of system calls (page fault) */
-	PART_HANDOFF,		/* a span between annotations of different threads */
-	PART_OTHER,		/* blocked: anything else (eventfd, tty, wait4, ...) */
-	PART_UNKNOWN,		/* the trace does not tell */
+	PART_LIST(PART_ENUM_)
 	PART_N
 };
 
 struct part_info {
-	const char *id;		/* "user"; its column is "user_ns" */
-	const char *title;	/* "USR", 3 or 4 columns */
-	char letter;		/* in a waterfall: u s k i r w D n p f t o F h - ? */
-	const char *help;	/* one line */
+	const char *id, *title;
+	char letter;
+	const char *help;
 };
 extern const struct part_info part_info[PART_N];
+
+/* The same as string literals: part_help(USER). */
+#define PART_PICK_(pick, ...) pick(__VA_ARGS__)
+#define PART_TITLE_(title, letter, help) title
+#define PART_HELP_(title, letter, help) help
+#define part_title(name) PART_PICK_(PART_TITLE_, PART_ROW_##name)
+#define part_help(name) PART_PICK_(PART_HELP_, PART_ROW_##name)
 
 /* Waited for something, not for a CPU. */
 bool part_is_blocked(enum part p);

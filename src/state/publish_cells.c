@@ -219,7 +219,7 @@ static void make_kind(struct making *m, const struct bin *b, enum cell_kind kind
 	union any_cell cell;
 
 	for (uint32_t i = 0; i < b->table[kind].n; i++) {
-		const void *built = cell_at(&b->table[kind], l, i);
+		const void *built = cell_table_at(&b->table[kind], l, i);
 		if (makers[kind].make_other) {
 			makers[kind].make_other(m, built);
 			continue;

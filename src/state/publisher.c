@@ -120,7 +120,7 @@ static bool tell_thread(struct publisher *p, uint32_t id, void *pub)
 	if (id < p->threads_told && now.process == told->process && now.kernel == told->kernel &&
 	    now.n_comms == told->n_comms && now.start_ns == told->start_ns &&
 	    now.exit_ns == told->exit_ns)
-		return !is_over(p, now.exit_ns);
+		return !is_over(p, spare_is_lost(p->s, t) ? t->st.cursor : now.exit_ns);
 	*told = now;
 	struct thread_info info = {
 		.host = t->host, .tid = MAX(t->tid, -1), .process = now.process, .kernel = now.kernel,
@@ -217,16 +217,6 @@ struct slice *publisher_slice(const struct publisher *p)
 
 /* ---- seconds ---- */
 
-static uint32_t touched(const struct slice *s, int64_t begin, int64_t end)
-{
-	uint32_t n = 0;
-	for (guint i = 0; i < s->losses->len; i++) {
-		const struct loss *l = &g_array_index(s->losses, struct loss, i);
-		n += !l->silence && l->begin < end && l->end >= begin;
-	}
-	return n;
-}
-
 static struct second *make_second(struct publisher *p, struct bin *b, bool open)
 {
 	struct slice *s = p->s;
@@ -234,7 +224,7 @@ static struct second *make_second(struct publisher *p, struct bin *b, bool open)
 	struct second *to = second_new(MAX(begin, s->first), MIN(begin + s->step, s->last + 1));
 	bool soft = publish_cells(p, b, to);
 	to->trust = b->trust;
-	to->trust.touched = touched(s, to->begin_ns, to->end_ns);
+	to->trust.touched = (uint32_t)losses_touching(&s->losses, to->begin_ns, to->end_ns);
 	to->version = open ? 0 : ++b->version;
 	b->dirty = open;
 	b->soft = b->again = soft;
@@ -256,6 +246,8 @@ static bool charge_thread(struct publisher *p, uint32_t id, void *data)
 	if (to->final && !thread_tells_itself(p->s, t) && !t->hard && !t->idle && (t->tid != -1 || t->head->len))
 		thread_root(p->s, t);
 	thread_charge(p->s, t, to->until);
+	if (spare_is_lost(p->s, t))
+		return false;
 	return !t->hard || t->st.run != RUN_DEAD || t->exit_ns > to->until;
 }
 
@@ -341,7 +333,7 @@ static struct trust total_trust(const struct publisher *p)
 		t.soft += b->trust.soft;
 		t.late += b->trust.late;
 	}
-	t.touched = touched(p->s, INT64_MIN, INT64_MAX);
+	t.touched = (uint32_t)losses_touching(&p->s->losses, INT64_MIN, INT64_MAX);
 	return t;
 }
 
@@ -377,7 +369,7 @@ static void ask_for_bin(GArray *asked, const struct bin *b)
 {
 	const struct cell_table *files = &b->table[CELL_file];
 	for (uint32_t i = 0; i < files->n; i++) {
-		const struct built_file_cell *c = cell_at(files, built_layout(CELL_file), i);
+		const struct built_file_cell *c = cell_table_at(files, built_layout(CELL_file), i);
 		g_array_append_val(asked, c->seq);
 	}
 	for (guint i = 0; i < b->slow->len; i++)
@@ -426,7 +418,8 @@ static void mark_visited(const struct publisher *p, guint8 *used)
 		used[g_array_index(p->charged.ids, uint32_t, i)] = 1;
 	for (guint i = 0; i < p->told_threads.ids->len; i++) {
 		uint32_t id = g_array_index(p->told_threads.ids, uint32_t, i);
-		used[thread_follow(p->s, g_array_index(p->threads, struct told, id).thread)] = 1;
+		uint32_t thread = g_array_index(p->threads, struct told, id).thread;
+		used[thread] = used[thread_follow(p->s, thread)] = 1;
 	}
 	for (guint i = 0; i < p->told_processes.ids->len; i++) {
 		uint32_t id = g_array_index(p->told_processes.ids, uint32_t, i);
@@ -443,6 +436,7 @@ static void spare_threads(struct publisher *p, int64_t before)
 	if (!spare_is_due(s))
 		return;
 	g_autofree guint8 *used = g_malloc0(s->threads->len);
+	spare_follow(s);
 	spare_mark(s, used);
 	mark_visited(p, used);
 	for (guint i = 0; i < s->threads->len; i++) {
@@ -452,6 +446,7 @@ static void spare_threads(struct publisher *p, int64_t before)
 		names_forget_thread(p->names, t);
 		slice_thread_spare(s, t);
 	}
+	spare_drop_aliases(s);
 	s->spare.kept = s->threads->len - s->spare.free->len;
 }
 
@@ -476,6 +471,7 @@ void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 		g_hash_table_iter_remove(&it);
 	}
 	s->kept_from = MAX(s->kept_from, time_floor(before, s->step) / s->step);
+	losses_forget(&s->losses, s->kept_from * s->step);
 	forget_names(p);
 	spare_threads(p, MIN(s->last - 2 * OVER_AFTER_NS, s->kept_from * s->step));
 }

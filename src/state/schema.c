@@ -246,7 +246,7 @@ static uint32_t find(const struct cell_table *t, const struct cell_layout *l, co
 	uint32_t i;
 
 	for (*ret = map_key(l, key); (i = intmap_get(&t->map, *ret)) != INTMAP_NONE; ++*ret)
-		if (l->key_size <= sizeof *ret || !memcmp(cell_at(t, l, i), key, l->key_size))
+		if (l->key_size <= sizeof *ret || !memcmp(cell_table_at(t, l, i), key, l->key_size))
 			return i;
 	return INTMAP_NONE;
 }
@@ -256,7 +256,7 @@ void *cell_table_find(const struct cell_table *t, const struct cell_layout *l, c
 	uint64_t place;
 	uint32_t i = find(t, l, key, &place);
 
-	return i == INTMAP_NONE ? NULL : cell_at(t, l, i);
+	return i == INTMAP_NONE ? NULL : cell_table_at(t, l, i);
 }
 
 void cell_table_reserve(struct cell_table *t, const struct cell_layout *l, uint32_t room)
@@ -272,7 +272,7 @@ static void *more(struct cell_table *t, const struct cell_layout *l)
 {
 	if (t->n == t->room)
 		cell_table_reserve(t, l, t->room ? t->room * 2 : FIRST_ROOM);
-	return cell_at(t, l, t->n++);
+	return cell_table_at(t, l, t->n++);
 }
 
 void *cell_table_get(struct cell_table *t, const struct cell_layout *l, const void *key, bool *ret_new)
@@ -283,7 +283,7 @@ void *cell_table_get(struct cell_table *t, const struct cell_layout *l, const vo
 	if (ret_new)
 		*ret_new = i == INTMAP_NONE;
 	if (i != INTMAP_NONE)
-		return cell_at(t, l, i);
+		return cell_table_at(t, l, i);
 	intmap_set(&t->map, place, t->n);
 	char *cell = more(t, l);
 	memcpy(cell, key, l->key_size);
@@ -313,14 +313,14 @@ void cell_table_index(struct cell_table *t, const struct cell_layout *l)
 
 	intmap_clear(&t->map);
 	for (uint32_t i = 0; i < t->n; i++)
-		if (find(t, l, cell_at(t, l, i), &place) == INTMAP_NONE)
+		if (find(t, l, cell_table_at(t, l, i), &place) == INTMAP_NONE)
 			intmap_set(&t->map, place, i);
 }
 
 void cell_table_clear(struct cell_table *t, const struct cell_layout *l)
 {
 	for (uint32_t i = 0; l->n_hists && i < t->n; i++)
-		cell_clear(l, cell_at(t, l, i));
+		cell_clear(l, cell_table_at(t, l, i));
 	g_free(t->cells);
 	intmap_clear(&t->map);
 	*t = (struct cell_table){ 0 };

@@ -340,7 +340,7 @@ struct cell_maps {
 };
 void cell_map(const struct cell_layout *l, void *cell, const struct cell_maps *maps);
 
-static inline void *cell_at(const struct cell_table *t, const struct cell_layout *l, uint32_t i)
+static inline void *cell_table_at(const struct cell_table *t, const struct cell_layout *l, uint32_t i)
 {
 	return t->cells + (size_t)i * l->size;
 }

@@ -33,7 +33,7 @@ struct slice *slice_new(bool rooted, int64_t step_ns)
 	s->cpus = g_ptr_array_new();
 	s->bins = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, bin_free_value);
 	s->facts = g_array_new(false, true, sizeof(struct fact));
-	s->losses = g_array_new(false, true, sizeof(struct loss));
+	losses_init(&s->losses);
 	s->voids = g_array_new(false, true, sizeof(struct time_void));
 	s->annots = g_array_new(false, true, sizeof(struct annot));
 	spare_init(&s->spare);
@@ -61,7 +61,7 @@ void slice_free(struct slice *s)
 	g_hash_table_unref(s->classes);
 	g_array_unref(s->hosts);
 	g_array_unref(s->facts);
-	g_array_unref(s->losses);
+	losses_clear(&s->losses);
 	g_array_unref(s->voids);
 	g_array_unref(s->annots);
 	slab_clear(&s->snaps);
@@ -133,41 +133,6 @@ struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, i
 	};
 	g_array_append_val(s->facts, f);
 	return &g_array_index(s->facts, struct fact, s->facts->len - 1);
-}
-
-void slice_add_loss(struct slice *s, const struct loss *loss)
-{
-	struct loss new = *loss;
-	new.max_end = new.end;
-	for (guint i = s->losses->len; i > 0; i--) {
-		const struct loss *l = &g_array_index(s->losses, struct loss, i - 1);
-		if (i == s->losses->len)
-			new.max_end = MAX(new.max_end, l->max_end);
-		if (l->max_end < new.end)
-			break;
-		if (l->begin == new.begin && l->end == new.end && l->host == new.host &&
-		    l->stream_cpu == new.stream_cpu && l->kernel == new.kernel)
-			return;
-	}
-	g_array_append_val(s->losses, new);
-}
-
-bool slice_find_loss(const struct slice *s, uint32_t host, int64_t from, int64_t to,
-		     int64_t *ret_begin)
-{
-	bool found = false;
-	for (guint i = s->losses->len; i > 0; i--) {
-		const struct loss *l = &g_array_index(s->losses, struct loss, i - 1);
-		if (l->max_end <= from)
-			break;
-		if (!l->kernel || l->host != host || l->end <= from || l->begin >= to)
-			continue;
-		int64_t begin = MAX(l->begin, from);
-		if (!found || begin < *ret_begin)
-			*ret_begin = begin;
-		found = true;
-	}
-	return found;
 }
 
 /* ---- threads ---- */

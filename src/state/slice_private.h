@@ -11,6 +11,7 @@
 #include "state/contexts.h"
 #include "state/kernel.h"
 #include "state/logs.h"
+#include "state/losses.h"
 #include "state/second.h"
 #include "state/slice.h"
 #include "state/spare.h"
@@ -274,7 +275,7 @@ struct bin {
 	struct trust trust;
 };
 
-/* ---- block requests, losses, annotations ---- */
+/* ---- block requests, annotations ---- */
 
 enum block_what {
 	BLOCK_INSERT, BLOCK_ISSUE, BLOCK_COMPLETE, BLOCK_REQUEUE,
@@ -289,15 +290,6 @@ struct block_event {
 	uint8_t what;		/* enum block_what */
 	uint8_t dir;		/* enum block_dir */
 	bool error;
-};
-
-struct loss {
-	int64_t begin, end;
-	int64_t max_end;	/* latest end of this and all before it in the list */
-	uint64_t events, packets;
-	uint32_t host, stream_cpu;
-	bool kernel;
-	bool silence;		/* as in struct blk_loss: nothing was lost */
 };
 
 enum annot_type { ANNOT_EVENT, ANNOT_STRING, ANNOT_INT };
@@ -434,7 +426,8 @@ struct slice {
 	struct trust forgotten;		/* their sums */
 	GArray *facts;			/* struct fact */
 	guint facts_sorted;		/* so many from the front are known to be in order */
-	GArray *losses, *voids;		/* struct loss; struct time_void, see covered.h */
+	struct losses losses;
+	GArray *voids;			/* struct time_void, see covered.h */
 	GArray *annots;			/* struct annot */
 	struct slab snaps;		/* theirs */
 	uint32_t n_published;		/* publications: what annotations that are gone were in */
@@ -473,9 +466,6 @@ void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, ui
 struct thread *slice_anonymous(struct slice *s, struct cpu *c);
 struct thread *slice_idle(struct slice *s, struct cpu *c);
 struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts, uint64_t seq);
-void slice_add_loss(struct slice *s, const struct loss *loss);	/* once, however often it is told */
-bool slice_find_loss(const struct slice *s, uint32_t host, int64_t from, int64_t to,
-		     int64_t *ret_begin);
 
 static inline struct thread *thread_at(const struct slice *s, uint32_t id)
 {
@@ -517,15 +507,14 @@ static inline struct cpu *cpu_at(const struct slice *s, uint32_t i)
 /* Did any loss end after this? */
 static inline bool slice_lost_after(const struct slice *s, int64_t from)
 {
-	const GArray *l = s->losses;
-	return l->len && g_array_index(l, struct loss, l->len - 1).max_end > from;
+	return s->losses.latest > from;
 }
 
 /* A kernel loss of the host in (from, to)? */
 static inline bool slice_lost_between(const struct slice *s, uint32_t host, int64_t from, int64_t to,
 				      int64_t *ret_begin)
 {
-	return slice_lost_after(s, from) && slice_find_loss(s, host, from, to, ret_begin);
+	return slice_lost_after(s, from) && losses_find(&s->losses, host, true, from, to, ret_begin);
 }
 
 /* Never NULL. */
@@ -668,6 +657,7 @@ uint32_t irq_text(struct slice *s, const struct names *names, uint32_t host, uin
 /* block.c */
 struct blocks *blocks_new(void);
 void blocks_free(struct blocks *k);
+void blocks_each_asker(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data);
 void block_tell(struct slice *s, const struct block_event *e);
 void blocks_charge(struct slice *s, int64_t until);	/* devices in use, up to there */
 /* What b was told goes to a; maps of b's ids to a's. Takes it from b. */

@@ -68,7 +68,7 @@ struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, v
 		if (sp->core[i] < CORE_KEYS)
 			sp->core_of[sp->core[i]] = (uint8_t)i;
 	sp->thread = thread;
-	sp->forgot_at = INT64_MIN;
+	sp->forgot_at = sp->forgotten.unknown_to = sp->forgotten.last[0] = sp->forgotten.last[1] = INT64_MIN;
 	sp->thread_data = data;
 	sp->traces = g_ptr_array_new_with_free_func(strace_free);
 	sp->parts.behind.s = sp->parts.behind_hop.s = s;
@@ -82,7 +82,8 @@ void spans_free(struct spans *sp)
 	pairs_free(sp->pairs);
 	g_ptr_array_unref(sp->traces);
 	intmap_clear(&sp->by_id);
-	intmap_clear(&sp->forgotten);
+	intmap_clear(&sp->forgotten.ids[0]);
+	intmap_clear(&sp->forgotten.ids[1]);
 	intmap_clear(&sp->irqs);
 	struct parts_of_span *p = &sp->parts;
 	struct vec *const rooms[] = {
@@ -100,7 +101,7 @@ void spans_free(struct spans *sp)
 static struct strace *trace_of(struct spans *sp, const struct annot *a)
 {
 	struct strace *t = find_trace(sp, a->trace);
-	if (t || intmap_get(&sp->forgotten, a->trace) != INTMAP_NONE)
+	if (t || forgotten_has(&sp->forgotten, a))
 		return t;
 	t = g_new0(struct strace, 1);
 	t->id = a->trace;
@@ -205,16 +206,8 @@ static bool lost_inside(const struct spans *sp, const struct half *h)
 {
 	const struct annot *a = &g_array_index(sp->s->annots, struct annot,
 					       h->annots[0]);
-	const GArray *losses = sp->s->losses;
-	for (guint i = a->mark ? losses->len : 0; i > 0; i--) {
-		const struct loss *l = &g_array_index(losses, struct loss, i - 1);
-		if (l->max_end <= h->begin)
-			return false;
-		if (l->kernel == a->in_kernel && l->host == a->host && l->end > h->begin &&
-		    l->begin < h->end)
-			return true;
-	}
-	return false;
+	int64_t begin;
+	return a->mark && losses_find(&sp->s->losses, a->host, a->in_kernel, h->begin, h->end, &begin);
 }
 
 /* Begin, end and state of a half from its annotations. */

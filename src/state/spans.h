@@ -30,7 +30,9 @@ void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool 
 void spans_bound(struct spans *sp, size_t bytes);
 
 /* Forgets closed traces, and what of the threads' logs only they needed: for runs
- * without end. An annotation that comes for a forgotten trace is dropped and counted. */
+ * without end. An annotation that comes for a forgotten trace is dropped and counted as late: of the
+ * newest 250,000 to 500,000 by their ids; of older ones, whose ids are not known any more, when it is
+ * no newer than they were. */
 void spans_forget(struct spans *sp, int64_t now);
 
 /* Forgets what nobody needs any more of the strings that a timeline offers (publish.h); their ids

@@ -5,15 +5,34 @@
 #include "state/strace.h"
 
 #define FEW 1000		/* annotations: not worth making less room for them */
-#define MAX_FORGOTTEN 250000
 #define FORGET_EVERY_NS INT64_C(500000000)	/* all that is kept is walked for it: not at each refresh */
 #define HOLLOW 4	/* an array is made anew when it holds less than a quarter of before */
+
+bool forgotten_has(const struct forgotten *f, const struct annot *a)
+{
+	return intmap_get(&f->ids[0], a->trace) != INTMAP_NONE ||
+	       intmap_get(&f->ids[1], a->trace) != INTMAP_NONE || a->ts <= f->unknown_to;
+}
+
+static void remember(struct forgotten *f, const struct strace *t)
+{
+	if (f->ids[0].n >= FORGOTTEN_KEPT) {
+		f->unknown_to = MAX(f->unknown_to, f->last[1]);
+		intmap_clear(&f->ids[1]);
+		f->ids[1] = f->ids[0];
+		f->last[1] = f->last[0];
+		f->ids[0] = (struct intmap){ 0 };
+		f->last[0] = INT64_MIN;
+	}
+	intmap_set(&f->ids[0], t->id, 1);
+	f->last[0] = MAX(f->last[0], t->last);
+}
 
 static void forget_trace(struct spans *sp, guint i)
 {
 	struct strace *last = g_ptr_array_index(sp->traces, sp->traces->len - 1);
 	const struct strace *t = g_ptr_array_index(sp->traces, i);
-	intmap_set(&sp->forgotten, t->id, 1);
+	remember(&sp->forgotten, t);
 	intmap_set(&sp->by_id, last->id, i);
 	intmap_remove(&sp->by_id, t->id);
 	g_ptr_array_remove_index_fast(sp->traces, i);
@@ -23,8 +42,6 @@ static void forget_trace(struct spans *sp, guint i)
 static int64_t forget_traces(struct spans *sp, int64_t now)
 {
 	int64_t needed = now;
-	if (sp->forgotten.n > MAX_FORGOTTEN)
-		intmap_clear(&sp->forgotten);
 	for (guint i = sp->traces->len; i-- > 0;) {
 		const struct strace *t = g_ptr_array_index(sp->traces, i);
 		if (t->dirty || (t->open && !strace_closed(t, now)))

@@ -50,6 +50,18 @@ struct parts_of_span {
 						     SPAN_MAX_NEIGHBOURS * sizeof(struct span_neighbour)];
 };
 
+/* Traces that are over, by id, in two generations: when the younger one is full, the older one goes. */
+struct forgotten {
+	struct intmap ids[2];		/* the younger generation, the older one */
+	int64_t last[2];		/* the newest instant of theirs; INT64_MIN */
+	int64_t unknown_to;		/* and of those that are in neither any more */
+};
+#define FORGOTTEN_KEPT 250000		/* ids of a generation */
+
+/* May the annotation be of a trace that was forgotten? Of those whose ids are not known any more it is only
+ * known when they were. */
+bool forgotten_has(const struct forgotten *f, const struct annot *a);
+
 struct spans {
 	struct slice *s;
 	struct names *n;
@@ -64,7 +76,7 @@ struct spans {
 	guint most;			/* annotations kept; 0: no bound */
 	GPtrArray *traces;		/* struct strace * */
 	struct intmap by_id;		/* of a trace -> in traces */
-	struct intmap forgotten;	/* ids of traces */
+	struct forgotten forgotten;
 	uint32_t n_slots;
 	int64_t forgot_at;		/* instant; INT64_MIN: never */
 	struct intmap irqs;		/* host and code -> text, while spans are published */

@@ -50,7 +50,7 @@ static void mark_kind(const struct slice *s, guint8 *used, const struct bin *b, 
 	const struct cell_table *t = &b->table[kind];
 	for (const struct cell_field *f = l->fields; f < l->fields + l->n_keys; f++)
 		for (uint32_t i = 0; f->role == CELL_IS_THREAD && i < t->n; i++)
-			mark(s, used, *(const uint32_t *)(const void *)((char *)cell_at(t, l, i) + f->offset));
+			mark(s, used, *(const uint32_t *)(const void *)((char *)cell_table_at(t, l, i) + f->offset));
 }
 
 static void mark_bins(const struct slice *s, guint8 *used)
@@ -73,8 +73,6 @@ static void mark_thread(const struct slice *s, guint8 *used, const struct thread
 	mark(s, used, t->st.waker);
 	for (uint32_t i = 0; i < t->waits.len; i++)
 		mark(s, used, vec_at(&t->waits, struct wait, i)->waker);
-	for (guint i = 0; t->aliases && i < t->aliases->len; i++)
-		mark(s, used, g_array_index(t->aliases, uint32_t, i));
 }
 
 static void mark_cpu(const struct slice *s, guint8 *used, const struct cpu *c)
@@ -84,6 +82,16 @@ static void mark_cpu(const struct slice *s, guint8 *used, const struct cpu *c)
 		mark(s, used, c->task->self);
 	for (uint32_t i = 0; i < c->runs.len; i++)
 		mark(s, used, vec_at(&c->runs, struct run, i)->thread);
+	for (unsigned i = 0; i < MIN(c->irq_depth, IRQ_FRAMES); i++)
+		mark(s, used, c->irq[i].thread);
+}
+
+struct marking { const struct slice *s; guint8 *used; };
+
+static void mark_asker(uint32_t thread, void *data)
+{
+	const struct marking *m = data;
+	mark(m->s, m->used, thread);
 }
 
 void spare_mark(const struct slice *s, guint8 *used)
@@ -98,6 +106,7 @@ void spare_mark(const struct slice *s, guint8 *used)
 	}
 	for (guint i = 0; i < s->cpus->len; i++)
 		mark_cpu(s, used, cpu_at(s, i));
+	blocks_each_asker(s->blocks, mark_asker, &(struct marking){ s, used });
 	for (guint i = 0; i < s->threads->len; i++) {
 		const struct thread *t = g_ptr_array_index(s->threads, i);
 		if (t->st.run != RUN_DEAD)
@@ -105,10 +114,55 @@ void spare_mark(const struct slice *s, guint8 *used)
 	}
 }
 
+bool spare_is_lost(const struct slice *s, const struct thread *t)
+{
+	return t->tid == -1 && t->hard && t->st.run == RUN_UNKNOWN && t->forward == ID_NONE &&
+	       cpu_at(s, t->start_cpu)->task != t;
+}
+
+/* It was another one all the time, who has what it left. */
+static bool is_another(const struct thread *t, int64_t before)
+{
+	return t->forward != ID_NONE && t->st.cursor < before;
+}
+
+static bool is_dead(const struct slice *s, const struct thread *t, int64_t before)
+{
+	if (t->tid == -1)
+		return spare_is_lost(s, t) && t->st.cursor < before;
+	return t->hard && t->st.run == RUN_DEAD && t->exit_ns != TS_NONE && t->exit_ns < before &&
+	       t->tid > 0 && !t->idle && t->forward == ID_NONE && !t->absorbed;
+}
+
 bool spare_is_over(const struct slice *s, const struct thread *t, int64_t before)
 {
-	return t->hard && t->st.run == RUN_DEAD && t->exit_ns != TS_NONE && t->exit_ns < before &&
-	       t->tid > 0 && !t->idle && t->forward == ID_NONE && !t->absorbed && !t->aliases &&
-	       !t->head->len && !t->waits.len && !t->calls.len && !(t->annots && t->annots->len) &&
-	       !(t->open && t->open->len);
+	return is_another(t, before) ||
+	       (is_dead(s, t, before) && !t->aliases && !t->head->len && !t->waits.len && !t->calls.len &&
+		!(t->annots && t->annots->len) && !(t->open && t->open->len));
+}
+
+void spare_follow(struct slice *s)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		t->forward = thread_follow(s, t->forward);
+	}
+}
+
+/* Places that were given free are forwarded nowhere. */
+void spare_drop_aliases(struct slice *s)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		guint kept = 0;
+		for (guint k = 0; t->aliases && k < t->aliases->len; k++) {
+			uint32_t id = g_array_index(t->aliases, uint32_t, k);
+			if (((struct thread *)g_ptr_array_index(s->threads, id))->forward != ID_NONE)
+				g_array_index(t->aliases, uint32_t, kept++) = id;
+		}
+		if (t->aliases)
+			g_array_set_size(t->aliases, kept);
+		if (!kept)
+			g_clear_pointer(&t->aliases, g_array_unref);
+	}
 }

@@ -37,7 +37,15 @@ void slice_thread_spare(struct slice *s, struct thread *t);
 struct thread *thread_new(uint32_t self);	/* thread.c; owned by who asks, of no host yet */
 void thread_reset(struct thread *t);		/* as thread_new() made it */
 
-/* May its place be given again? It is over since before that instant, and has left nothing. */
+/* Has a loss ended it before anybody said who it was? Nothing will come of it. */
+bool spare_is_lost(const struct slice *s, const struct thread *t);
+
+/* May its place be given again? It is over since before that instant, and has left nothing; or it
+ * turned out to be another thread. Of a slice whose threads are all forwarded at once: spare_follow(). */
 bool spare_is_over(const struct slice *s, const struct thread *t, int64_t before);
+void spare_follow(struct slice *s);
+
+/* After places were given free: they are nobody's alias. */
+void spare_drop_aliases(struct slice *s);
 
 #endif

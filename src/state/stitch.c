@@ -65,15 +65,6 @@ static uint32_t *map_hosts(struct slice *a, const struct slice *b)
 	return map;
 }
 
-static void add_losses(struct slice *a, const struct slice *b, const struct maps *m)
-{
-	for (guint i = 0; i < b->losses->len; i++) {
-		struct loss l = g_array_index(b->losses, struct loss, i);
-		l.host = m->host[l.host];
-		slice_add_loss(a, &l);
-	}
-}
-
 /* ---- threads: from the right's array to the left's, in the left's terms ---- */
 
 static void map_call(struct call *c, const struct maps *m)
@@ -373,7 +364,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	m.host = map_hosts(a, b);
 	m.seq_add = a->seq;
 	m.annot_add = a->annots->len;
-	add_losses(a, b, &m);
+	losses_join(&a->losses, &b->losses, m.host);
 	covered_join(a, b);
 	m.cpu = g_new(uint32_t, b->cpus->len + 1);
 	g_autofree bool *untouched = g_new(bool, b->cpus->len + 1);

@@ -139,10 +139,3 @@ const char *call_name_by_number(int64_t number)
 {
 	return number >= 0 && number < (int64_t)G_N_ELEMENTS(numbers) ? numbers[number] : NULL;
 }
-
-bool event_is_call(const char *event)
-{
-	const char *plain = g_str_has_prefix(event, "compat_") ? event + strlen("compat_") : event;
-
-	return g_str_has_prefix(plain, "syscall_entry_") || g_str_has_prefix(plain, "sys_");
-}

@@ -59,9 +59,6 @@ struct call_info {
 /* Never NULL. O(1); thread safe. */
 const struct call_info *call_info(const char *name);
 
-/* Is the event the entry of one? In any version of the tracer. */
-bool event_is_call(const char *event);
-
 /* Does the descriptor that the call (FDOP_EVENT) made with these flags close on exec? */
 static inline bool call_makes_cloexec(const struct call_info *info, int64_t flags)
 {

@@ -7,9 +7,9 @@
  */
 #include "state/timeline_private.h"
 
+#include "base/call_event.h"
 #include "state/container.h"
 #include "state/publish.h"
-#include "state/syscalls.h"
 
 #include <string.h>
 
@@ -482,7 +482,7 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 	}
 	for (unsigned i = 0; i < p->classes->len; i++) {
 		char **name = (char **)&g_ptr_array_index(p->classes, i);
-		tl->has_calls |= event_is_call(*name);
+		tl->has_calls |= call_event_of(*name, NULL) == CALL_EVENT_ENTRY;
 		g_hash_table_add(tl->classes, g_steal_pointer(name));
 	}
 }
@@ -529,7 +529,7 @@ static void note_event(struct timeline *tl, const struct event_cell *cell)
 	const char *name = timeline_string(tl, cell->name);
 	intmap_set(&tl->by_host_event, key, 1);
 	g_hash_table_add(tl->host_events, g_strdup_printf("%u %s", cell->host, name));
-	if (event_is_call(name))
+	if (call_event_of(name, NULL) == CALL_EVENT_ENTRY)
 		g_hash_table_add(tl->host_events, g_strdup_printf("%u " ANY_CALL, cell->host));
 }
 

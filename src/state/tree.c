@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#define MAX_CANDIDATES 8	/* spans of one id looked at for a parent */
+#define FEW 8		/* spans of one id that are looked at one by one */
 
 /* While it is built: spans in canonical order, links by that order. */
 struct builder {
@@ -19,6 +19,10 @@ struct builder {
 	bool *orphan;
 	int n;
 	int *by_id;			/* indexes ordered by span id, then canonically */
+	/* Of more than FEW spans of one id the first of each thread, process, service and kind: of
+	 * pair(place of the id's first in by_id, what), the place. */
+	struct intmap of_thread, of_process, of_service, of_kind;
+	struct intmap processes;	/* pair(host, pid): a number for of_process */
 };
 
 static int order(uint64_t a, uint64_t b)
@@ -69,6 +73,50 @@ bool tree_same_thread(const struct span *a, const struct span *b)
 	return a->thread != ID_NONE && a->thread == b->thread;
 }
 
+/* ---- parents ---- */
+
+static uint64_t pair(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+/* Are there more than FEW of the id whose first one is at that place? */
+static bool is_many(const struct builder *b, int first)
+{
+	return first + FEW < b->n &&
+	       b->spans[b->by_id[first + FEW]]->span_id == b->spans[b->by_id[first]]->span_id;
+}
+
+static void set_first(struct intmap *m, int first, uint32_t what, int place)
+{
+	if (intmap_get(m, pair((uint32_t)first, what)) == INTMAP_NONE)
+		intmap_set(m, pair((uint32_t)first, what), (uint32_t)place);
+}
+
+static void index_span(struct builder *b, int first, int place)
+{
+	const struct span *s = b->spans[b->by_id[place]];
+	uint64_t process = pair(s->host, (uint32_t)s->pid);
+	if (s->thread != ID_NONE)
+		set_first(&b->of_thread, first, s->thread, place);
+	if (intmap_get(&b->processes, process) == INTMAP_NONE)
+		intmap_set(&b->processes, process, b->processes.n);
+	set_first(&b->of_process, first, intmap_get(&b->processes, process), place);
+	set_first(&b->of_service, first, s->service, place);
+	set_first(&b->of_kind, first, s->kind, place);
+}
+
+static void index_many(struct builder *b)
+{
+	for (int first = 0, next; first < b->n; first = next) {
+		bool many = is_many(b, first);
+		uint64_t id = b->spans[b->by_id[first]]->span_id;
+		for (next = first; next < b->n && b->spans[b->by_id[next]]->span_id == id; next++)
+			if (many)
+				index_span(b, first, next);
+	}
+}
+
 /* How well does `p` fit as the parent of `s`: the half nearest to it. */
 static int fit(const struct span *s, const struct span *p)
 {
@@ -81,32 +129,59 @@ static int fit(const struct span *s, const struct span *p)
 	return p->kind == SPAN_SERVER ? 2 : 1;
 }
 
-static int find_parent(const struct builder *b, int i)
+/* The same of many: the first of those that fit best. A place in by_id. */
+static int best_of_many(const struct builder *b, const struct span *s, int first)
 {
-	const struct span *s = b->spans[i];
-	int best = -1, best_fit = 0, seen = 0;
-	if (s->kind == SPAN_SERVER) {
-		for (int k = find_id(b, s->span_id); k < b->n && seen++ < MAX_CANDIDATES; k++) {
-			const struct span *p = b->spans[b->by_id[k]];
-			if (p->span_id != s->span_id)
-				break;
-			if (p->kind == SPAN_CLIENT)
-				return b->by_id[k];
-		}
+	uint32_t group = (uint32_t)first, at = INTMAP_NONE;
+	if (s->thread != ID_NONE)
+		at = intmap_get(&b->of_thread, pair(group, s->thread));
+	if (at == INTMAP_NONE && s->pid >= 0) {
+		uint32_t process = intmap_get(&b->processes, pair(s->host, (uint32_t)s->pid));
+		at = process == INTMAP_NONE ? process : intmap_get(&b->of_process, pair(group, process));
 	}
-	if (s->parent_id == 0 || s->parent_id == s->span_id)
-		return -1;
-	seen = 0;
-	for (int k = find_id(b, s->parent_id); k < b->n && seen++ < MAX_CANDIDATES; k++) {
-		const struct span *p = b->spans[b->by_id[k]];
-		if (p->span_id != s->parent_id)
-			break;
-		if (fit(s, p) > best_fit) {
-			best_fit = fit(s, p);
-			best = b->by_id[k];
+	if (at == INTMAP_NONE)
+		at = intmap_get(&b->of_service, pair(group, s->service));
+	if (at == INTMAP_NONE)
+		at = intmap_get(&b->of_kind, pair(group, SPAN_SERVER));
+	return at == INTMAP_NONE ? first : (int)at;
+}
+
+static int best_of_few(const struct builder *b, const struct span *s, int first)
+{
+	int best = -1, best_fit = 0;
+	for (int k = first; k < b->n && b->spans[b->by_id[k]]->span_id == s->parent_id; k++) {
+		if (fit(s, b->spans[b->by_id[k]]) > best_fit) {
+			best_fit = fit(s, b->spans[b->by_id[k]]);
+			best = k;
 		}
 	}
 	return best;
+}
+
+/* The first client's half of a server's span; a place in by_id, or -1. */
+static int find_client(const struct builder *b, const struct span *s)
+{
+	int first = find_id(b, s->span_id);
+	if (is_many(b, first)) {
+		uint32_t at = intmap_get(&b->of_kind, pair((uint32_t)first, SPAN_CLIENT));
+		return at == INTMAP_NONE ? -1 : (int)at;
+	}
+	for (int k = first; k < b->n && b->spans[b->by_id[k]]->span_id == s->span_id; k++)
+		if (b->spans[b->by_id[k]]->kind == SPAN_CLIENT)
+			return k;
+	return -1;
+}
+
+static int find_parent(const struct builder *b, int i)
+{
+	const struct span *s = b->spans[i];
+	int place = s->kind == SPAN_SERVER ? find_client(b, s) : -1;
+	if (place < 0 && s->parent_id != 0 && s->parent_id != s->span_id) {
+		int first = find_id(b, s->parent_id);
+		place = is_many(b, first) && b->spans[b->by_id[first]]->span_id == s->parent_id ?
+			best_of_many(b, s, first) : best_of_few(b, s, first);
+	}
+	return place < 0 ? -1 : b->by_id[place];
 }
 
 /* Parents that lead round in a circle: the first of the circle becomes a root. */
@@ -128,6 +203,7 @@ static void break_cycles(struct builder *b)
 
 static void link_spans(struct builder *b)
 {
+	index_many(b);
 	for (int i = 0; i < b->n; i++) {
 		b->parent[i] = find_parent(b, i);
 		b->orphan[i] = b->parent[i] < 0 && b->spans[i]->parent_id != 0;
@@ -248,6 +324,9 @@ struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)
 			append_subtree(t, &b, i, place);
 	finish(t);
 	t->root = main_root(t);
+	struct intmap *maps[] = { &b.of_thread, &b.of_process, &b.of_service, &b.of_kind, &b.processes };
+	for (size_t i = 0; i < G_N_ELEMENTS(maps); i++)
+		intmap_clear(maps[i]);
 	g_free(b.spans);
 	g_free(b.by_id);
 	g_free(b.parent);

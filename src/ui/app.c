@@ -189,7 +189,6 @@ void app_free(struct app *app)
 	if (app->prefs != app->options->prefs)
 		prefs_free(app->prefs);
 	g_free(app->message);
-	g_free(app->search);
 	g_free(app->copy);
 	g_free(app);
 }
@@ -255,7 +254,7 @@ static void build(struct app *app, struct place *p)
 
 	if (p->host)
 		p->narrow.host = find_host(app->tl, p->host);
-	q = p->narrow;
+	q = place_query(p);
 	nav_range(&app->nav, &q.from_ns, &q.to_ns);
 	q.gone_ns = GONE_NS;
 	p->rows = p->view->build(app->tl, &q);
@@ -348,12 +347,13 @@ bool app_filter(struct app *app, struct place *p, const char *text, GError **err
 /* A search follows the typing. */
 static void search_along(struct app *app)
 {
-	struct focus f = place_focus(app_place(app));
+	struct place *p = app_place(app);
+	struct focus f = place_focus(p);
 
-	g_free(app->search);
-	app->search = app->prompt.text->len ? g_strdup(app->prompt.text->str) : NULL;
+	g_free(p->search);
+	p->search = app->prompt.text->len ? g_strdup(app->prompt.text->str) : NULL;
 	table_select(f.table, f.rows, app->search_from);
-	if (app->search)
+	if (p->search)
 		app_search(app, 1, true);
 }
 
@@ -368,7 +368,7 @@ static void prompt_take_key(struct app *app, int key)
 		break;
 	case PROMPT_CANCELLED:
 		if (kind == PROMPT_SEARCH)
-			g_clear_pointer(&app->search, g_free);
+			g_clear_pointer(&app_place(app)->search, g_free);
 		prompt_close(&app->prompt);
 		break;
 	case PROMPT_ACCEPTED:
@@ -437,7 +437,7 @@ void app_key(struct app *app, int key)
 
 struct table_style app_table_style(const struct app *app, bool active)
 {
-	return (struct table_style){ .glyphs = app->glyphs, .match = app->search, .active = active,
+	return (struct table_style){ .glyphs = app->glyphs, .match = nav_top(&app->nav)->search, .active = active,
 				     .soft = app->cover.kind == COVER_SOFT };
 }
 

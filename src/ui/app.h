@@ -63,7 +63,6 @@ struct app {
 	struct prompt prompt;
 	struct popup popup;
 	struct ui_status status;
-	char *search;			/* text, or NULL */
 	int64_t prompt_from_ns;		/* cursor when a prompt was opened */
 	size_t search_from;		/* row the search began at */
 	char *message;			/* in the status line, or NULL */
@@ -122,6 +121,15 @@ void app_touch(struct app *app);		/* the user does something: nothing moves by i
 void settings_command(struct app *app, struct place *p, enum command_id command);
 void app_prompt_done(struct app *app, const char *text);	/* a prompt's line was taken */
 void app_search(struct app *app, int direction, bool from_here);
+
+/* From place to place (moves.c). */
+void moves_command(struct app *app, struct place *p, enum command_id command);
+/* What the selected row, or span, is of. Texts are the place's or the row's. */
+struct view_query moves_selected(struct place *p);
+/* What the view honours of all that the way to the place narrowed it to. Texts are the place's. */
+struct view_query place_query(const struct place *p);
+/* Its part of the breadcrumb: to what it is narrowed, and to what its view cannot be. g_free. */
+char *place_crumb(const struct app *app, const struct place *p);
 
 /* A list over the screen, of which one line is picked; takes lines over. */
 void app_pick(struct app *app, const char *title, GPtrArray *lines,

@@ -11,280 +11,6 @@
 
 typedef void (*handler)(struct app *app, struct place *p, enum command_id command);
 
-static const char *const numbered[] = {
-	"overview", "traces", "phases", "processes", "syscalls", "files", "spans", "services",
-	"events",
-};
-
-/* What of the narrowing a view honours when one comes to it by its number. */
-enum { BY_TRACE = 1, BY_OPERATION = 2, BY_PID = 4 };
-static const struct {
-	const char *view;
-	unsigned honours;
-} honoured[] = {
-	{ "traces", BY_OPERATION }, { "phases", BY_OPERATION }, { "compare", BY_TRACE },
-	{ "path", BY_TRACE },
-	{ "open", BY_OPERATION }, { "slow-spans", BY_OPERATION }, { "changed", BY_OPERATION },
-	{ "spans", BY_TRACE | BY_OPERATION }, { "syscalls", BY_PID },
-	{ "files", BY_PID }, { "processes", BY_PID }, { "process", BY_PID },
-	{ "scheduler", BY_PID }, { "wakers", BY_PID }, { "interrupts", BY_PID },
-	{ "counters", BY_PID },
-};
-
-static struct view_query narrow_for(const struct view *view, const struct view_query *q)
-{
-	struct view_query narrow = VIEW_QUERY_INIT;
-	unsigned honours = 0;
-
-	for (size_t i = 0; i < G_N_ELEMENTS(honoured); i++) {
-		if (!strcmp(honoured[i].view, view->id))
-			honours = honoured[i].honours;
-	}
-	if (honours & BY_TRACE) {
-		narrow.trace_id = q->trace_id;
-		narrow.trace_zero = q->trace_zero;
-		narrow.span_id = q->span_id;
-		narrow.span_kind = q->span_kind;
-	}
-	if (honours & BY_OPERATION) {
-		narrow.operation = q->operation;
-		narrow.service = q->service;
-	}
-	if (honours & BY_PID) {
-		narrow.pid = q->pid;
-		narrow.tid = q->tid;
-		narrow.host = q->host;
-		narrow.container = q->container;
-	}
-	return narrow;
-}
-
-static bool is_narrow(const struct view_query *q)
-{
-	return query_has_trace(q) || q->operation || q->service || q->pid >= 0 || q->tid >= 0 ||
-	       q->container;
-}
-
-/* What the selected row adds to what the place is narrowed to. */
-static struct view_query narrow_by_row(const struct view_query *base, const struct row *row)
-{
-	struct view_query q = *base;
-	const struct view_query *d = row ? &row->drill : NULL;
-
-	if (!d)
-		return q;
-	if (query_has_trace(d)) {
-		query_set_trace(&q, d->trace_id);
-		q.span_id = d->span_id;
-		q.span_kind = d->span_kind;
-	}
-	if (d->operation)
-		q.operation = d->operation;
-	if (d->service)
-		q.service = d->service;
-	if (d->pid >= 0)
-		q.pid = d->pid;
-	if (d->tid >= 0)
-		q.tid = d->tid;
-	if (d->host != ID_NONE)
-		q.host = d->host;
-	if (d->container)
-		q.container = d->container;
-	return q;
-}
-
-/* What a narrowed place is called: the container, the trace, the operation, the process. */
-static char *narrow_name(const struct app *app, const struct view_query *q, bool with_trace)
-{
-	if (query_has_trace(q) && with_trace)
-		return g_strdup_printf("%016" G_GINT64_MODIFIER "x", q->trace_id);
-	if (q->tid >= 0)
-		return g_strdup_printf("tid %d", q->tid);
-	if (q->pid >= 0)
-		return g_strdup_printf("pid %d", q->pid);
-	if (q->container)
-		return view_container_name(app->main, q->host, q->container);
-	if (q->operation && q->service && strcmp(q->operation, q->service)) {
-		g_autofree char *op = text_visible(q->operation), *sv = text_visible(q->service);
-
-		return g_strdup_printf("%s (%s)", op, sv);
-	}
-	return text_visible(q->operation ? q->operation : q->service ? q->service : "");
-}
-
-/* The first text of a row: what people call it. */
-static char *row_name(const struct view *v, const struct rows *rows, const struct row *row)
-{
-	for (size_t i = 0; i < v->n_columns; i++) {
-		const struct column *c = &v->columns[i];
-		struct value value = value_none();
-
-		if (c->kind == VALUE_TEXT && c->width && strcmp(c->id, "host"))
-			value = c->get(row, rows);
-		if (value.kind == VALUE_TEXT && *value.s)
-			return text_visible(value.s);
-	}
-	return NULL;
-}
-
-/* The selected span in a waterfall narrows what is opened beside it. */
-static struct view_query narrow_here(struct place *p)
-{
-	const struct row *row = place_selected(p);
-	const struct waterfall_row *w = (const struct waterfall_row *)row;
-	struct view_query q = p->narrow;
-
-	if (p->view->kind != VIEW_WATERFALL)
-		return q;
-	if (w && w->span) {
-		const struct thread_info *t = timeline_thread(p->rows->tl, w->span->thread);
-		const struct process_info *of = t ? timeline_process(p->rows->tl, t->process) : NULL;
-
-		query_set_trace(&q, w->span->trace_id);
-		q.span_id = w->span->span_id;
-		q.span_kind = (int)w->span->kind;
-		q.host = t ? t->host : ID_NONE;
-		q.tid = t ? t->tid : -1;
-		q.pid = of ? of->pid : -1;
-	}
-	return q;
-}
-
-/* From a span to what its thread did in the second in which it began. */
-static void to_its_second(struct app *app, struct place *from, struct place *to)
-{
-	const struct row *row = place_selected(from);
-	int32_t tid;
-	int64_t at;
-
-	if (from->view->kind != VIEW_WATERFALL || !row || to->narrow.tid < 0)
-		return;
-	waterfall_where(from->rows, row, &tid, &at);
-	app_pause(app);
-	nav_seek(&app->nav, app->main, at);
-	if (view_has_by(to->view, BY_THREAD))
-		to->narrow.by = BY_THREAD;
-}
-
-/* A trace is of the operation that its root span is named after. */
-static const char *operation_of_row(struct focus f)
-{
-	const struct row *row = table_selected(f.table, f.rows);
-	int column = view_column(f.view, "name");
-	struct value v = row && column >= 0 ? f.view->columns[column].get(row, f.rows) :
-		value_none();
-
-	return v.kind == VALUE_TEXT ? v.s : NULL;
-}
-
-static void open_view(struct app *app, struct place *p, const struct view *view)
-{
-	struct view_query q = narrow_here(p), narrow;
-	g_autofree char *name = NULL, *crumb = NULL;
-	struct place *below = NULL, *to;
-
-	if (view == p->view)
-		return;
-	/* From the first screen 3 shows the phases of the selected operation. */
-	if (app->nav.stack->len == 1 && p->view->kind == VIEW_OVERVIEW &&
-	    !strcmp(view->id, "phases") && p->pane != PANE_PROCESSES) {
-		q = narrow_by_row(&q, place_selected(p));
-		q.trace_id = 0;
-		q.trace_zero = false;
-		if (!q.operation)
-			q.operation = operation_of_row(place_focus(p));
-	}
-	narrow = narrow_for(view, &q);
-	name = narrow_name(app, &narrow, true);
-	crumb = *name ? g_strdup_printf("%s: %s", view->title, name) : g_strdup(view->title);
-	if (app->nav.stack->len == 1 && !is_narrow(&narrow)) {
-		nav_reset(&app->nav, place_new(view, &narrow, ""));
-		return;
-	}
-	if (p->lateral && app->nav.stack->len > 1)
-		below = g_ptr_array_index(app->nav.stack, app->nav.stack->len - 2);
-	if (below && below->view == view) {
-		app_back(app);
-		return;
-	}
-	to = place_new(view, &narrow, crumb);
-	to->lateral = true;
-	to_its_second(app, p, to);
-	if (below)
-		nav_pop(&app->nav);
-	app_open(app, to);
-}
-
-static void do_view(struct app *app, struct place *p, enum command_id command)
-{
-	const char *id = command == CMD_PATH ? "path" : numbered[command - CMD_VIEW_1];
-	const struct view *view = view_find(id);
-
-	if (view)
-		open_view(app, p, view);
-	else
-		app_error(app, "there is no view '%s'", id);
-}
-
-/* The views one can go to without a row: all on the screen but the waterfall. */
-static const struct view *nth_view(unsigned n)
-{
-	for (size_t i = 0; view_all[i]; i++) {
-		if (view_all[i]->on_screen && view_all[i]->kind != VIEW_WATERFALL && n-- == 0)
-			return view_all[i];
-	}
-	return NULL;
-}
-
-static char number_of(const struct view *v)
-{
-	for (size_t i = 0; i < G_N_ELEMENTS(numbered); i++) {
-		if (!strcmp(numbered[i], v->id))
-			return (char)('1' + i);
-	}
-	return ' ';
-}
-
-static void do_view_step(struct app *app, struct place *p, enum command_id command)
-{
-	unsigned n = 0, at = 0;
-
-	for (; nth_view(n); n++) {
-		if (nth_view(n) == p->view)
-			at = n;
-	}
-	/* In a waterfall at is 0: the overview's neighbours, as good as any. */
-	open_view(app, p, nth_view((at + (command == CMD_VIEW_NEXT ? 1 : n - 1)) % n));
-}
-
-static void view_picked(struct app *app, size_t line)
-{
-	const struct view *view = nth_view((unsigned)line);
-
-	if (view)
-		open_view(app, app_place(app), view);
-	else
-		screen_log_open(app, app_place(app), CMD_VIEW_LOG);
-}
-
-static void do_view_list(struct app *app, struct place *p, enum command_id command)
-{
-	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-	const struct view *v;
-
-	for (unsigned i = 0; (v = nth_view(i)); i++) {
-		g_autofree char *help = g_strdup(v->help ? v->help : "");
-		char *end = strstr(help, ". ");		/* the first sentence */
-
-		if (end)
-			*end = '\0';
-		g_ptr_array_add(lines, g_strdup_printf("%c %-13s %s", number_of(v), v->title, help));
-	}
-	g_ptr_array_add(lines, g_strdup_printf("L %-13s Every call and event, as strace would print them",
-					       view_log.title));
-	app_pick(app, "Views: Enter opens one", lines, view_picked);
-}
-
 void app_pick(struct app *app, const char *title, GPtrArray *lines,
 	      void (*picked)(struct app *app, size_t line))
 {
@@ -305,67 +31,6 @@ static void popup_do(struct app *app, enum command_id command)
 	chooser_free(app);
 }
 
-/* All columns of a row with what they mean: where Enter leads no further. */
-static void show_row(struct app *app, const struct focus *f, const struct row *row)
-{
-	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-
-	for (size_t i = 0; i < f->view->n_columns; i++) {
-		const struct column *c = &f->view->columns[i];
-		g_autofree char *text = table_cell(c, c->get(row, f->rows), 40);
-		g_autofree char *padded = text_pad(text, 24);
-
-		g_ptr_array_add(lines, g_strdup_printf("  %-16s %s %s", c->id, padded,
-						       c->help ? c->help : ""));
-	}
-	popup_open(&app->popup, f->view->title, lines, false);
-}
-
-/* A thread, and what is of no known process, has no page: its calls. A container's page are
- * its processes. Rows that are no thread's, or nobody knows whose, open nothing. */
-static const char *drill_of(const struct view *v, const struct row *row)
-{
-	bool process = row && row->drill.pid >= 0 && row->drill.tid < 0;
-
-	if (row && row->drill.pid < 0 && row->drill.tid < 0 && row->drill.container && !strcmp(v->drill, "process"))
-		return "processes";
-	return process || strcmp(v->drill, "process") ? v->drill : v->default_by == BY_SYSTEM ? NULL : "syscalls";
-}
-
-static void do_drill(struct app *app, struct place *p, enum command_id command)
-{
-	struct focus f = place_focus(p);
-	const struct row *row = table_selected(f.table, f.rows);
-	const char *drill = f.view->drill ? drill_of(f.view, row) : NULL;
-	const struct view *target = drill ? view_find(drill) : NULL;
-	struct view_query q;
-	struct place *to;
-	g_autofree char *name = NULL;
-
-	if (!row) {
-		app_error(app, "nothing to open: there are no rows");
-		return;
-	}
-	if (!target) {
-		show_row(app, &f, row);
-		return;
-	}
-	q = narrow_by_row(&p->narrow, row);
-	if (target->kind == VIEW_WATERFALL)
-		name = narrow_name(app, &q, true);
-	else
-		name = row_name(f.view, f.rows, row);
-	if (!name)
-		name = narrow_name(app, &q, false);
-	table_select(f.table, f.rows, f.table->cursor);
-	to = place_new(target, &q, name);
-	if (target->kind == VIEW_WATERFALL) {
-		to->select_span = row->drill.span_id;
-		to->select_kind = row->drill.span_kind;
-	}
-	app_open(app, to);	/* the row is gone from here on */
-}
-
 static void do_back(struct app *app, struct place *p, enum command_id command)
 {
 	if (app->nav.stack->len > 1) {
@@ -376,8 +41,8 @@ static void do_back(struct app *app, struct place *p, enum command_id command)
 		if (app->backend)
 			app->backend->cancel(app->backend->data);
 		app_say(app, "loading stopped: what was read stays");
-	} else if (app->search) {
-		g_clear_pointer(&app->search, g_free);
+	} else if (p->search) {
+		g_clear_pointer(&p->search, g_free);
 		app_say(app, "no search any more");
 	} else {
 		app_say(app, "this is the top: q quits");
@@ -520,7 +185,7 @@ void app_search(struct app *app, int direction, bool from_here)
 	long at = (long)f.table->cursor + (from_here ? 0 : direction);
 
 	for (unsigned tried = 0; tried <= panes; tried++) {
-		at = table_find(f.table, f.view, f.rows, at, direction, app->search);
+		at = table_find(f.table, f.view, f.rows, at, direction, p->search);
 		if (at >= 0) {
 			p->pane = pane;
 			table_select(f.table, f.rows, (size_t)at);
@@ -530,7 +195,7 @@ void app_search(struct app *app, int direction, bool from_here)
 		f = place_pane(p, pane);
 		at = direction > 0 ? 0 : (long)f.rows->rows->len - 1;
 	}
-	app_error(app, "no row holds '%s'", app->search);
+	app_error(app, "no row holds '%s'", p->search);
 }
 
 static void do_next(struct app *app, struct place *p, enum command_id command)
@@ -538,7 +203,7 @@ static void do_next(struct app *app, struct place *p, enum command_id command)
 	int direction = command == CMD_NEXT ? 1 : -1;
 	int64_t at;
 
-	if (app->search) {
+	if (p->search) {
 		app_search(app, direction, false);
 		return;
 	}
@@ -580,6 +245,24 @@ static void do_error(struct app *app, struct place *p, enum command_id command)
 	app_say(app, by > 0 ? "no marked row below" : "no marked row above");
 }
 
+static const char *const *export_formats(const struct app *app)
+{
+	static const char *const none[] = { NULL };
+
+	return app->backend && app->backend->export_formats ? app->backend->export_formats : none;
+}
+
+static void ask_export(struct app *app)
+{
+	const char *const *formats = export_formats(app);
+	g_autofree char *all = g_strjoinv(" ", (char **)formats);
+	g_autofree char *words = g_strdup_printf("%s%s", all, *all ? " " : "");
+	g_autofree char *text = g_strdup_printf("%s%sspan ", *formats ? *formats : "", *formats ? " " : "");
+
+	prompt_open(&app->prompt, PROMPT_EXPORT, text);
+	prompt_set_words(&app->prompt, words);
+}
+
 static void do_prompt(struct app *app, struct place *p, enum command_id command)
 {
 	switch (command) {
@@ -594,22 +277,17 @@ static void do_prompt(struct app *app, struct place *p, enum command_id command)
 		prompt_open(&app->prompt, PROMPT_GOTO, NULL);
 		break;
 	default:
-		prompt_open(&app->prompt, PROMPT_EXPORT, "zipkin span ");
+		ask_export(app);
 	}
 }
 
 /* Output. */
 
-const char *const ui_export_formats[] = { "zipkin", "otlp", "perfetto", "json", NULL };
-
 /* The trace and span that the cursor is on; false: none. */
 static bool selected_span(struct place *p, struct ui_export *ret)
 {
-	const struct row *row = place_selected(p);
-	struct view_query q = narrow_here(p);
+	struct view_query q = moves_selected(p);
 
-	if (p->view->kind != VIEW_WATERFALL)
-		q = narrow_by_row(&p->narrow, row);
 	ret->trace_id = q.trace_id;
 	ret->trace_zero = q.trace_zero;
 	ret->span_id = q.span_id;
@@ -648,11 +326,11 @@ static void do_export(struct app *app, struct place *p, enum command_id command)
 		do_prompt(app, p, command);
 }
 
-static const char *find_format(const char *word)
+static const char *find_format(const struct app *app, const char *word)
 {
-	for (size_t i = 0; ui_export_formats[i]; i++)
-		if (!strcmp(word, ui_export_formats[i]))
-			return ui_export_formats[i];
+	for (const char *const *f = export_formats(app); *f; f++)
+		if (!strcmp(word, *f))
+			return *f;
 	return NULL;
 }
 
@@ -664,7 +342,7 @@ static bool export_text(struct app *app, const char *text, GError **error)
 
 	selected_span(app_place(app), &what);
 	for (char **w = words; *w; w++) {
-		const char *format = find_format(*w);
+		const char *format = find_format(app, *w);
 
 		if (format)
 			what.format = format;
@@ -720,12 +398,12 @@ static void do_program(struct app *app, struct place *p, enum command_id command
 }
 
 static const handler handlers[CMD_N] = {
-	[CMD_VIEW_1] = do_view, [CMD_VIEW_2] = do_view, [CMD_VIEW_3] = do_view,
-	[CMD_VIEW_4] = do_view, [CMD_VIEW_5] = do_view, [CMD_VIEW_6] = do_view,
-	[CMD_VIEW_7] = do_view, [CMD_VIEW_8] = do_view, [CMD_VIEW_9] = do_view,
-	[CMD_PATH] = do_view, [CMD_VIEW_LIST] = do_view_list, [CMD_VIEW_LOG] = screen_log_open,
-	[CMD_VIEW_NEXT] = do_view_step, [CMD_VIEW_PREV] = do_view_step, [CMD_DRILL] = do_drill, [CMD_BACK] = do_back,
-	[CMD_COMPARE] = compare_command,
+	[CMD_VIEW_1] = moves_command, [CMD_VIEW_2] = moves_command, [CMD_VIEW_3] = moves_command,
+	[CMD_VIEW_4] = moves_command, [CMD_VIEW_5] = moves_command, [CMD_VIEW_6] = moves_command,
+	[CMD_VIEW_7] = moves_command, [CMD_VIEW_8] = moves_command, [CMD_VIEW_9] = moves_command,
+	[CMD_PATH] = moves_command, [CMD_VIEW_LIST] = moves_command, [CMD_VIEW_LOG] = screen_log_open,
+	[CMD_VIEW_NEXT] = moves_command, [CMD_VIEW_PREV] = moves_command,
+	[CMD_DRILL] = moves_command, [CMD_BACK] = do_back, [CMD_COMPARE] = compare_command,
 	[CMD_EXPORT] = do_export, [CMD_EXPORT_AS] = do_export, [CMD_COPY] = output_copy,
 	[CMD_SAVE] = output_save, [CMD_SAVE_TRACE] = output_save_trace,
 	[CMD_TIME_BACK] = do_time, [CMD_TIME_FORWARD] = do_time,
@@ -775,7 +453,7 @@ void app_prompt_done(struct app *app, const char *text)
 	switch (app->prompt.kind) {
 	case PROMPT_SEARCH:
 		if (!*line)
-			g_clear_pointer(&app->search, g_free);
+			g_clear_pointer(&app_place(app)->search, g_free);
 		break;
 	case PROMPT_FILTER:
 		taken = app_filter(app, app_place(app), line, &error);

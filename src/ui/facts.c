@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/timefmt.h"
+#include "views/narrowing.h"
 #include "views/needs.h"
 #include "views/repairs.h"
 
@@ -142,12 +143,28 @@ static void add_columns(GPtrArray *lines, const struct focus *f, unsigned cols)
 	add(lines, "%s", "");
 }
 
+/* To what the rows are narrowed, for --only and a shell; NULL: to nothing, or (ret_more) to what --only cannot say. */
+static char *only_text(const struct app *app, const struct place *p, bool *ret_more)
+{
+	struct view_query q = place_query(p);
+	g_autofree char *only = NULL, *visible = NULL;
+
+	if (timeline_n_hosts(app->tl) < 2)
+		q.host = ID_NONE;
+	only = query_only_text(&q);
+	*ret_more = !only && query_narrowed(&q);
+	visible = only ? text_visible(only) : NULL;
+	return visible ? text_shell_quote(visible) : NULL;
+}
+
 /* What prints the same rows. */
 static void add_batch(GPtrArray *lines, const struct app *app, struct place *p,
 		      const struct focus *f)
 {
 	g_autofree char *columns = table_chosen(f->table, f->view);
 	g_autofree char *sort = table_chosen_sort(f->table, f->view);
+	bool more;
+	g_autofree char *only = only_text(app, p, &more);
 	bool by = f->view->has_by || f->view->more_by;
 	int64_t from, to;
 	char a[TIMEFMT_LEN], b[TIMEFMT_LEN];
@@ -155,10 +172,12 @@ static void add_batch(GPtrArray *lines, const struct app *app, struct place *p,
 	if (f->view != p->view || app->nav.cursor_ns == TIME_UNKNOWN)
 		return;
 	nav_range(&app->nav, &from, &to);
-	add(lines, "The same in print");
+	add(lines, more ? "In print, but not narrowed to this" : "The same in print");
 	add(lines, "  blktop -b --view %s --from %s --to %s%s%s", f->view->id,
 	    timefmt_clock_ns(a, from), timefmt_clock_ns(b, to), by ? " --by " : "",
 	    by ? view_by_words[p->narrow.by] : "");
+	if (only)
+		add(lines, "    --only %s", only);
 	if (columns)
 		add(lines, "    --columns %s", columns);
 	if (sort)

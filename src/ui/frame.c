@@ -83,46 +83,68 @@ static char *time_text(const struct app *app, unsigned cols, unsigned *ret_mode_
 	return g_strdup_printf("%s %s%s", clock, mode, tail ? tail : "");
 }
 
-/* "Overview > thumbnail > 7f8e...": the middle goes first when it is too long. */
-static char *crumbs_text(const struct app *app, unsigned cols, guint *ret_skipped)
+/* A part of the path: text, and the place in the stack that it leads to; G_MAXUINT: none. */
+static void add_crumb(const struct app *app, GString *s, GArray *depths, const char *text, guint depth)
+{
+	if (s->len)
+		g_string_append_printf(s, " %s ", app->glyphs->crumb);
+	g_string_append(s, text);
+	g_array_append_val(depths, depth);
+}
+
+/* The path with the root or without, and from the place `first` on. */
+static char *crumbs_from(const struct app *app, bool with_root, guint first, GArray *ret_depths)
 {
 	GPtrArray *stack = app->nav.stack;
 	const struct place *root = g_ptr_array_index(stack, 0);
+	GString *s = g_string_new(NULL);
 
-	for (guint skip = 0; skip < stack->len; skip++) {
-		g_autoptr(GString) s = g_string_new(root->view->title);
+	g_array_set_size(ret_depths, 0);
+	if (with_root)
+		add_crumb(app, s, ret_depths, root->view->title, 0);
+	if (stack->len == 1 && app->status.source[0])
+		add_crumb(app, s, ret_depths, app->status.source, G_MAXUINT);
+	if (!with_root || first > 1)
+		add_crumb(app, s, ret_depths, "..", G_MAXUINT);
+	for (guint i = first; i < stack->len; i++) {
+		g_autofree char *crumb = place_crumb(app, g_ptr_array_index(stack, i));
 
-		*ret_skipped = skip;
-		if (stack->len == 1 && app->status.source[0])
-			g_string_append_printf(s, " %s %s", app->glyphs->crumb, app->status.source);
-		if (skip)
-			g_string_append_printf(s, " %s ..", app->glyphs->crumb);
-		for (guint i = 1 + skip; i < stack->len; i++) {
-			const struct place *p = g_ptr_array_index(stack, i);
-
-			g_string_append_printf(s, " %s %s", app->glyphs->crumb, p->crumb);
-		}
-		if (text_width(s->str) <= cols || skip + 1 == stack->len)
-			return g_strdup(s->str);
+		add_crumb(app, s, ret_depths, crumb, i);
 	}
-	return g_strdup(root->view->title);
+	return g_string_free(s, FALSE);
+}
+
+/* "Overview > thumbnail > 7f8e...": the middle goes first when it is too long, the last part never. */
+static char *crumbs_text(const struct app *app, unsigned cols, GArray *ret_depths)
+{
+	guint n = app->nav.stack->len;
+	char *text = NULL;
+
+	for (guint first = 1; first < MAX(n, 2); first++) {
+		g_free(text);
+		text = crumbs_from(app, true, first, ret_depths);
+		if (text_width(text) <= cols || n == 1)
+			return text;
+	}
+	g_free(text);
+	return crumbs_from(app, false, n - 1, ret_depths);
 }
 
 /* A click on a part of it goes back to there; what is between two marks is one place. */
-static void crumbs_hits(struct app *app, unsigned cols, guint skipped)
+static void crumbs_hits(struct app *app, unsigned cols, const GArray *depths)
 {
 	struct canvas *c = app->canvas;
-	guint part = 0, depth = app->nav.stack->len;
 	unsigned begin = 0;
+	guint part = 0;
 
-	for (unsigned x = 0; x <= cols; x++) {
+	for (unsigned x = 0; x <= cols && part < depths->len; x++) {
 		bool mark = x < cols && !strcmp(canvas_cell(c, 0, x)->ch, app->glyphs->crumb);
-		guint at = part && skipped ? part - 1 + skipped : part;
+		guint depth = g_array_index(depths, guint, part);
 
 		if (!mark && x < cols)
 			continue;
-		if (at < depth && !(part == 1 && skipped))
-			canvas_hit(c, 0, begin, x - begin, HIT_CRUMB, NULL, (int64_t)at);
+		if (depth != G_MAXUINT)
+			canvas_hit(c, 0, begin, x - begin, HIT_CRUMB, NULL, (int64_t)depth);
 		begin = x + 1;
 		part++;
 	}
@@ -158,17 +180,17 @@ static void draw_title(struct app *app, struct place *p)
 	struct canvas *c = app->canvas;
 	const struct waterfall *w = p->view->kind == VIEW_WATERFALL ? waterfall_of(p->rows) : NULL;
 	unsigned mode_at, x, used;
-	guint skipped = 0;
+	g_autoptr(GArray) depths = g_array_new(FALSE, FALSE, sizeof(guint));
 	g_autofree char *time = w && w->root ? pinned_text(app, p, w, &mode_at) :
 		time_text(app, c->cols, &mode_at);
 	unsigned time_cols = MIN(text_width(time), c->cols);
 	g_autofree char *source = NULL, *crumbs = NULL, *clipped = NULL;
 
 	x = c->cols - time_cols;
-	crumbs = crumbs_text(app, x > 2 ? x - 2 : 0, &skipped);
+	crumbs = crumbs_text(app, x > 2 ? x - 2 : 0, depths);
 	clipped = text_clip(crumbs, x > 2 ? x - 2 : 0, app->glyphs->utf8);
 	used = canvas_put(c, 0, 0, x, ROLE_CRUMB, clipped);
-	crumbs_hits(app, used, skipped);
+	crumbs_hits(app, used, depths);
 	source = g_strdup_printf("  (%s)", app->status.source);
 	if (app->nav.stack->len > 1 && app->status.source[0] && used + text_width(source) + 2 < x)
 		canvas_put(c, 0, used, x - used, ROLE_TITLE, source);

@@ -4,6 +4,9 @@
 #include "ui/phase_detail.h"
 
 #include "base/timefmt.h"
+#include "views/narrowing.h"
+
+#include <string.h>
 
 struct place *place_new(const struct view *view, const struct view_query *narrow,
 			const char *crumb)
@@ -43,6 +46,7 @@ void place_free(struct place *p)
 	g_free((char *)p->narrow.service);
 	g_free(p->host);
 	g_free(p->crumb);
+	g_free(p->search);
 	g_free(p->filter);
 	for (int i = 0; i < PANE_N; i++) {
 		expr_free(p->expr[i]);
@@ -105,6 +109,7 @@ void nav_init(struct nav *nav)
 {
 	*nav = (struct nav){
 		.stack = g_ptr_array_new_with_free_func(free_place),
+		.left = g_ptr_array_new_with_free_func(free_place),
 		.cursor_ns = TIME_UNKNOWN, .step_ns = NS_PER_S,
 		.a_ns = TIME_UNKNOWN, .b_ns = TIME_UNKNOWN,
 		.first_ns = TIME_UNKNOWN, .last_ns = TIME_UNKNOWN,
@@ -114,6 +119,7 @@ void nav_init(struct nav *nav)
 void nav_clear(struct nav *nav)
 {
 	g_clear_pointer(&nav->stack, g_ptr_array_unref);
+	g_clear_pointer(&nav->left, g_ptr_array_unref);
 }
 
 struct place *nav_top(const struct nav *nav)
@@ -121,25 +127,75 @@ struct place *nav_top(const struct nav *nav)
 	return nav->stack->len ? g_ptr_array_index(nav->stack, nav->stack->len - 1) : NULL;
 }
 
+/* Narrowed to the same, and what it is compared against. Ids of hosts are one timeline's. */
+static bool same_narrowing(const struct place *a, const struct place *b)
+{
+	const struct view_query *p = &a->narrow, *q = &b->narrow;
+
+	return p->trace_id == q->trace_id && p->trace_zero == q->trace_zero && p->span_id == q->span_id &&
+	       p->span_kind == q->span_kind && p->pid == q->pid && p->tid == q->tid &&
+	       p->container == q->container && !g_strcmp0(p->operation, q->operation) &&
+	       !g_strcmp0(p->service, q->service) && !g_strcmp0(a->host, b->host) &&
+	       p->other_trace == q->other_trace && p->other_span == q->other_span;
+}
+
+/* What a new place is for, beyond that. */
+static void take_errand(struct place *p, const struct place *from)
+{
+	p->lateral = from->lateral;
+	p->mark_ns = from->mark_ns;
+	p->select_span = from->select_span;
+	p->select_kind = from->select_kind;
+	p->select_pid = from->select_pid;
+	p->narrow.host = from->narrow.host;
+	if (from->narrow.by != from->view->default_by)
+		p->narrow.by = from->narrow.by;
+}
+
+/* The place, or the same one as it was left, then p is gone. */
+static struct place *come_back(struct nav *nav, struct place *p)
+{
+	for (guint i = nav->left->len; i-- > 0;) {
+		struct place *old = g_ptr_array_index(nav->left, i);
+
+		if (old->view != p->view || strcmp(old->crumb, p->crumb) || !same_narrowing(old, p))
+			continue;
+		g_ptr_array_steal_index(nav->left, i);
+		take_errand(old, p);
+		place_free(p);
+		return old;
+	}
+	return p;
+}
+
+static void leave(struct nav *nav, struct place *p)
+{
+	place_stale(p);
+	g_ptr_array_add(nav->left, p);
+	if (nav->left->len > NAV_LEFT_MAX)
+		g_ptr_array_remove_index(nav->left, 0);
+}
+
 void nav_push(struct nav *nav, struct place *p)
 {
 	if (nav_top(nav))
 		place_stale(nav_top(nav));	/* nothing out of sight may go out of date */
-	g_ptr_array_add(nav->stack, p);
+	g_ptr_array_add(nav->stack, come_back(nav, p));
 }
 
 bool nav_pop(struct nav *nav)
 {
 	if (nav->stack->len < 2)
 		return false;
-	g_ptr_array_set_size(nav->stack, (gint)nav->stack->len - 1);
+	leave(nav, g_ptr_array_steal_index(nav->stack, nav->stack->len - 1));
 	return true;
 }
 
 void nav_reset(struct nav *nav, struct place *root)
 {
-	g_ptr_array_set_size(nav->stack, 0);
-	g_ptr_array_add(nav->stack, root);
+	while (nav->stack->len)
+		leave(nav, g_ptr_array_steal_index(nav->stack, nav->stack->len - 1));
+	g_ptr_array_add(nav->stack, come_back(nav, root));
 }
 
 bool nav_bounds(const struct nav *nav, const struct timeline *tl, int64_t *ret_first,

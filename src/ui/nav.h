@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where the user is: a stack of places (a view with what it is narrowed to, its
- * selection, its filter) and one position in time that all of them share.
+ * selection, its filter, its search) and one position in time that all of them share.
+ * A place that is left is kept: who opens the same view again, narrowed to the same, finds
+ * it as it was.
  */
 #ifndef BLK_UI_NAV_H
 #define BLK_UI_NAV_H
@@ -20,12 +22,15 @@ const struct view *place_pane_view(const struct view *v, enum pane pane);
 
 struct place {
 	const struct view *view;
-	struct view_query narrow;	/* texts are owned */
+	struct view_query narrow;	/* all that the way here asked for, of which the view honours
+					 * place_query() (app.h); texts are owned */
 	char *host;			/* name of narrow.host: ids are one timeline's; or NULL */
-	char *crumb;			/* visible text; "" at the root */
+	char *crumb;			/* what it was opened by, visible text; "": named after what
+					 * it is narrowed to */
 	bool lateral;			/* come to by a view's number, not by Enter */
 	enum pane pane;			/* which has the cursor */
 	struct table table[PANE_N];
+	char *search;			/* text, or NULL */
 	char *filter;			/* text, or NULL */
 	struct expr *expr[PANE_N];	/* of it; NULL: rows of that pane are all shown */
 	struct rows *rows;		/* as built last, or NULL */
@@ -68,6 +73,7 @@ enum nav_mode {
 
 struct nav {
 	GPtrArray *stack;	/* struct place *, freed by it; never empty once shown */
+	GPtrArray *left;	/* struct place * that were left, the last one last; without rows */
 	enum nav_mode mode;
 	int64_t cursor_ns;	/* begin of the step shown; TIME_UNKNOWN: nothing read yet */
 	int64_t step_ns;
@@ -78,12 +84,15 @@ struct nav {
 	bool reading;		/* and not all of it is read: nobody knows the worst second */
 };
 
+#define NAV_LEFT_MAX 64		/* places that are kept after they were left */
+
 void nav_init(struct nav *nav);
 void nav_clear(struct nav *nav);
 struct place *nav_top(const struct nav *nav);		/* NULL while empty */
-void nav_push(struct nav *nav, struct place *p);	/* takes it over */
+/* Both take the place over, and put the same one in its stead that was left before. */
+void nav_push(struct nav *nav, struct place *p);
+void nav_reset(struct nav *nav, struct place *root);
 bool nav_pop(struct nav *nav);				/* false at the root */
-void nav_reset(struct nav *nav, struct place *root);	/* takes it over */
 
 /* Position in time. All return whether anything changed. */
 bool nav_tick(struct nav *nav, const struct timeline *tl);	/* as the mode wants it */

@@ -15,7 +15,7 @@ static const char *const labels[PROMPT_N] = {
 	[PROMPT_GOTO] = "go to (14:03:05 +90s -2m 5% start end worst): ",
 	[PROMPT_SAVE] = "save as (.txt .csv .json): ",
 	[PROMPT_TRACE] = "save as trace ([statedump] DIR): ",
-	[PROMPT_EXPORT] = "zipkin otlp perfetto json with-kernel: ",
+	[PROMPT_EXPORT] = "with-kernel: ",
 };
 
 /* In the file of the lines typed. */
@@ -46,7 +46,14 @@ void prompt_open(struct prompt *p, enum prompt_kind kind, const char *text)
 	}
 	p->back = 0;
 	set_text(p, text);
+	prompt_set_words(p, NULL);
 	prompt_set_error(p, NULL);
+}
+
+void prompt_set_words(struct prompt *p, const char *words)
+{
+	g_free(p->words);
+	p->words = g_strdup(words);
 }
 
 void prompt_close(struct prompt *p)
@@ -64,6 +71,7 @@ void prompt_clear(struct prompt *p)
 		recall_free(p->recall);
 	p->recall = NULL;
 	g_clear_pointer(&p->typed, g_free);
+	g_clear_pointer(&p->words, g_free);
 	g_clear_pointer(&p->error, g_free);
 }
 
@@ -223,7 +231,8 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 unsigned prompt_draw(const struct prompt *p, struct canvas *c, unsigned y)
 {
 	g_autofree char *before = g_strndup(p->text->str, p->at);
-	unsigned cols = c->cols, used, label = text_width(labels[p->kind]);
+	g_autofree char *words = g_strconcat(p->words ? p->words : "", labels[p->kind], NULL);
+	unsigned cols = c->cols, used, label = text_width(words);
 	unsigned typed = text_width(p->text->str), taken = label + typed + 3;
 	unsigned error_cols = !p->error ? 0 : MIN(text_width(p->error),
 						  MAX(cols / 2, cols - MIN(cols, taken)));
@@ -237,7 +246,7 @@ unsigned prompt_draw(const struct prompt *p, struct canvas *c, unsigned y)
 	room -= label;
 	canvas_fill(c, y, 0, cols, ROLE_TEXT, " ");
 	if (label)
-		canvas_put(c, y, 0, label, ROLE_KEY, labels[p->kind]);
+		canvas_put(c, y, 0, label, ROLE_KEY, words);
 	while (at >= room && *shown) {		/* the cursor stays visible */
 		const char *next = g_utf8_next_char(shown);
 		g_autofree char *one = g_strndup(shown, (gsize)(next - shown));

@@ -18,12 +18,14 @@ struct prompt {
 	bool own_recall;
 	size_t back;			/* how far back in them it is; 0: at what is typed */
 	char *typed;			/* that, while one of them is shown */
+	char *words;			/* before its label: what can be said; or NULL */
 	char *error;			/* why the line was not taken, or NULL */
 };
 
 enum prompt_result { PROMPT_EDITING, PROMPT_ACCEPTED, PROMPT_CANCELLED };
 
 void prompt_open(struct prompt *p, enum prompt_kind kind, const char *text);
+void prompt_set_words(struct prompt *p, const char *words);	/* of this line alone */
 void prompt_close(struct prompt *p);
 void prompt_clear(struct prompt *p);		/* frees all */
 enum prompt_result prompt_key(struct prompt *p, int key);

@@ -202,9 +202,9 @@ static void untag(struct app *app, struct place *p, struct focus *f)
 
 static void clear(struct app *app, struct place *p, struct focus *f)
 {
-	if (p->filter || app->search || f->table->only_tagged) {
+	if (p->filter || p->search || f->table->only_tagged) {
 		app_filter(app, p, "", NULL);
-		g_clear_pointer(&app->search, g_free);
+		g_clear_pointer(&p->search, g_free);
 		f->table->only_tagged = false;
 		app_say(app, "no filter, no search: all rows are shown");
 		place_stale(p);

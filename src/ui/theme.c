@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct role_row {
-	const char *id;
+	const char *id;			/* NULL, of parts: theirs */
 	struct style style[SCHEME_N];	/* mono; dark: 8, 256 colours; light: 8, 256 */
 };
 
@@ -71,37 +71,37 @@ static const struct role_row roles[ROLE_N] = {
 		L8(5, 0), C256(94, 0) } },
 	[ROLE_UNREAD] = { "unread", { MONO(0), C8(-1, 0), C256(245, 0),
 		L8(-1, 0), C256(242, 0) } },
-	[ROLE_PART + 0] = { "user", { MONO(0), C8(2, 0), C256(107, 0),
+	[ROLE_PART + PART_USER] = { NULL, { MONO(0), C8(2, 0), C256(107, 0),
 		L8(2, 0), C256(64, 0) } },
-	[ROLE_PART + 1] = { "syscall", { MONO(0), C8(6, 0), C256(73, 0),
+	[ROLE_PART + PART_SYSCALL] = { NULL, { MONO(0), C8(6, 0), C256(73, 0),
 		L8(6, 0), C256(30, 0) } },
-	[ROLE_PART + 2] = { "kernel", { MONO(0), C8(6, 0), C256(30, 0),
+	[ROLE_PART + PART_KERNEL] = { NULL, { MONO(0), C8(6, 0), C256(30, 0),
 		L8(6, 0), C256(23, 0) } },
-	[ROLE_PART + 3] = { "irq", { MONO(B), C8(6, B), C256(159, 0),
+	[ROLE_PART + PART_IRQ] = { NULL, { MONO(B), C8(6, B), C256(159, 0),
 		L8(6, B), C256(31, 0) } },
-	[ROLE_PART + 4] = { "preempted", { MONO(B), C8(3, 0), C256(178, 0),
+	[ROLE_PART + PART_PREEMPTED] = { NULL, { MONO(B), C8(3, 0), C256(178, 0),
 		L8(3, 0), C256(136, 0) } },
-	[ROLE_PART + 5] = { "wakeup", { MONO(B), C8(3, B), C256(221, 0),
+	[ROLE_PART + PART_WAKEUP] = { NULL, { MONO(B), C8(3, B), C256(221, 0),
 		L8(3, B), C256(130, 0) } },
-	[ROLE_PART + 6] = { "disk", { MONO(B), C8(1, 0), C256(167, 0),
+	[ROLE_PART + PART_DISK] = { NULL, { MONO(B), C8(1, 0), C256(167, 0),
 		L8(1, 0), C256(124, 0) } },
-	[ROLE_PART + 7] = { "socket", { MONO(B), C8(4, B), C256(75, 0),
+	[ROLE_PART + PART_SOCKET] = { NULL, { MONO(B), C8(4, B), C256(75, 0),
 		L8(4, B), C256(26, 0) } },
-	[ROLE_PART + 8] = { "pipe", { MONO(B), C8(4, 0), C256(110, 0),
+	[ROLE_PART + PART_PIPE] = { NULL, { MONO(B), C8(4, 0), C256(110, 0),
 		L8(4, 0), C256(61, 0) } },
-	[ROLE_PART + 9] = { "futex", { MONO(B), C8(5, B), C256(170, 0),
+	[ROLE_PART + PART_FUTEX] = { NULL, { MONO(B), C8(5, B), C256(170, 0),
 		L8(5, B), C256(127, 0) } },
-	[ROLE_PART + 10] = { "timer", { MONO(0), C8(5, 0), C256(139, 0),
+	[ROLE_PART + PART_TIMER] = { NULL, { MONO(0), C8(5, 0), C256(139, 0),
 		L8(5, 0), C256(96, 0) } },
-	[ROLE_PART + 11] = { "poll", { MONO(0), C8(4, 0), C256(61, 0),
+	[ROLE_PART + PART_POLL] = { NULL, { MONO(0), C8(4, 0), C256(61, 0),
 		L8(4, 0), C256(18, 0) } },
-	[ROLE_PART + 12] = { "fault", { MONO(B), C8(1, B), C256(203, 0),
+	[ROLE_PART + PART_FAULT] = { NULL, { MONO(B), C8(1, B), C256(203, 0),
 		L8(1, B), C256(160, 0) } },
-	[ROLE_PART + 13] = { "handoff", { MONO(0), C8(-1, 0), C256(180, 0),
+	[ROLE_PART + PART_HANDOFF] = { NULL, { MONO(0), C8(-1, 0), C256(180, 0),
 		L8(-1, 0), C256(137, 0) } },
-	[ROLE_PART + 14] = { "other", { MONO(0), C8(-1, 0), C256(250, 0),
+	[ROLE_PART + PART_OTHER] = { NULL, { MONO(0), C8(-1, 0), C256(250, 0),
 		L8(-1, 0), C256(240, 0) } },
-	[ROLE_PART + 15] = { "unknown", { MONO(0), C8(-1, 0), C256(245, 0),
+	[ROLE_PART + PART_UNKNOWN] = { NULL, { MONO(0), C8(-1, 0), C256(245, 0),
 		L8(-1, 0), C256(243, 0) } },
 	[ROLE_HEAT + 0] = { "heat0", { MONO(0), C8(4, 0), C256(61, 0),
 		L8(3, 0), C256(179, 0) } },
@@ -150,13 +150,13 @@ const struct style *theme_style(enum scheme scheme, enum role role)
 
 const char *theme_role_id(enum role role)
 {
-	return roles[role].id;
+	return role >= ROLE_PART && role < ROLE_HEAT ? part_info[role - ROLE_PART].id : roles[role].id;
 }
 
 int theme_role_find(const char *id)
 {
 	for (int i = 0; i < ROLE_N; i++) {
-		if (!strcmp(roles[i].id, id))
+		if (!strcmp(theme_role_id((enum role)i), id))
 			return i;
 	}
 	return -1;

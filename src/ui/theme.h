@@ -8,8 +8,7 @@
 #ifndef BLK_UI_THEME_H
 #define BLK_UI_THEME_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "views/view.h"
 
 enum role {
 	ROLE_TEXT, ROLE_DIM, ROLE_TITLE, ROLE_CRUMB, ROLE_LIVE, ROLE_PAUSED,
@@ -17,7 +16,7 @@ enum role {
 	ROLE_OPEN, ROLE_KEY, ROLE_KEYNAME, ROLE_STATUS, ROLE_ERROR, ROLE_COACH, ROLE_WHY,
 	ROLE_SPARK, ROLE_HOT, ROLE_MATCH, ROLE_AXIS, ROLE_SOFT, ROLE_UNREAD,
 	ROLE_PART,		/* + enum part: one a cause of time */
-	ROLE_HEAT = ROLE_PART + 16,	/* + 0 .. HEAT_LEVELS - 1: little to much */
+	ROLE_HEAT = ROLE_PART + PART_N,	/* + 0 .. HEAT_LEVELS - 1: little to much */
 	ROLE_N = ROLE_HEAT + 8
 };
 #define HEAT_LEVELS 8

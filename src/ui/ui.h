@@ -39,13 +39,11 @@ struct ui_status {
 struct ui_export {
 	uint64_t trace_id, span_id;	/* span_id 0: the whole trace */
 	bool trace_zero;		/* the trace of the id 0 */
-	const char *format;		/* one of ui_export_formats[]; NULL: the first */
+	const char *format;		/* of backend->export_formats; NULL: the first */
 	bool with_kernel;		/* waits and long calls as child spans, too */
 	const char *path;		/* NULL: the default name in the current directory */
 	const struct timeline *tl;	/* it is in: the timeline, or a preview */
 };
-
-extern const char *const ui_export_formats[];	/* NULL-terminated */
 
 struct ui_save {
 	const struct view *view;	/* with the columns to write, in order */
@@ -70,6 +68,7 @@ struct ui_backend {
 	/* One line for the status row (g_free): the absolute path, spans, bytes and the scp
 	 * line, or what failed. true: written. */
 	bool (*export_span)(void *data, const struct ui_export *what, char **ret_message);
+	const char *const *export_formats;	/* its, by id; NULL-terminated; NULL: it asks for none */
 	/* s: writes these rows as the file's suffix says; or NULL. The line (g_free) as above. */
 	enum ui_saved (*save_view)(void *data, const struct ui_save *what, char **ret_message);
 	/* S: begins to save a range as a trace; NULL: there is none to save from. false: why

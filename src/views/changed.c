@@ -126,8 +126,8 @@ static GETTER(get_before_rate)
 PART_LIST(PART_MORE)
 
 #define COLUMN_MORE(id, part) \
-	COLUMN_N("avg_" #id "_delta_ns", part_title_##part, VALUE_NS, 0, 0, \
-		 "longer in one than before (negative: shorter): " part_help_##part, \
+	COLUMN_N("avg_" #id "_delta_ns", part_title(part), VALUE_NS, 0, 0, \
+		 "longer in one than before (negative: shorter): " part_help(part), \
 		 get_##id##_delta),
 
 static const struct column columns[] = {

@@ -122,11 +122,6 @@ GETTER(get_runnable);
 GETTER(get_blocked);
 GETTER(get_mainly);
 /* One a part, as nanoseconds and as a share of all parts. */
-#define PART_LIST(X) \
-	X(user, USER) X(syscall, SYSCALL) X(kernel, KERNEL) X(irq, IRQ) X(preempted, PREEMPTED) \
-	X(wakeup, WAKEUP) X(disk, DISK) X(socket, SOCKET) X(pipe, PIPE) X(futex, FUTEX) \
-	X(timer, TIMER) X(poll, POLL) X(fault, FAULT) X(handoff, HANDOFF) X(other, OTHER) \
-	X(unknown, UNKNOWN)
 #define PART_GETTER(id, part) GETTER(get_##id); GETTER(get_##id##_ratio);
 PART_LIST(PART_GETTER)
 #undef PART_GETTER
@@ -164,41 +159,9 @@ GETTER(get_runq_ratio);		/* share of parts that is runnable */
 	  .align = ALIGN_LEFT, .optional = true, .usual = "host", .get = get_container, \
 	  .help = "host, or its hostname there, or the namespace that sets it apart; null: unknown" }
 #define COLUMN_PART_NS(id, part) \
-	COLUMN_N(#id "_ns", part_title_##part, VALUE_NS, 0, 0, part_help_##part, get_##id),
+	COLUMN_N(#id "_ns", part_title(part), VALUE_NS, 0, 0, part_help(part), get_##id),
 /* All parts in nanoseconds, for batch; the screen has its own ratio columns. */
 #define COLUMNS_PARTS PART_LIST(COLUMN_PART_NS)
-#define part_title_USER "USR"
-#define part_title_SYSCALL "SYS"
-#define part_title_KERNEL "KERN"
-#define part_title_IRQ "IRQ"
-#define part_title_PREEMPTED "PRE"
-#define part_title_WAKEUP "WAKE"
-#define part_title_DISK "DISK"
-#define part_title_SOCKET "NET"
-#define part_title_PIPE "PIPE"
-#define part_title_FUTEX "FUT"
-#define part_title_TIMER "TMR"
-#define part_title_POLL "POLL"
-#define part_title_FAULT "FLT"
-#define part_title_HANDOFF "HAND"
-#define part_title_OTHER "OTH"
-#define part_title_UNKNOWN "UNK"
-#define part_help_USER "on a CPU, in user mode"
-#define part_help_SYSCALL "on a CPU, in a system call"
-#define part_help_KERNEL "on a CPU, a kernel thread"
-#define part_help_IRQ "on a CPU, taken by an interrupt or softirq"
-#define part_help_PREEMPTED "runnable after it was switched out unwillingly"
-#define part_help_WAKEUP "runnable after it was woken"
-#define part_help_DISK "blocked: file, block device, sync"
-#define part_help_SOCKET "blocked: socket"
-#define part_help_PIPE "blocked: pipe, fifo, eventfd, tty"
-#define part_help_FUTEX "blocked: futex (a lock, a condition)"
-#define part_help_TIMER "blocked: a sleep"
-#define part_help_POLL "blocked: poll, select, epoll"
-#define part_help_FAULT "blocked outside of system calls (page fault)"
-#define part_help_HANDOFF "between annotations of different threads"
-#define part_help_OTHER "blocked: anything else"
-#define part_help_UNKNOWN "the trace does not tell"
 
 /* In the help of every percentile: it is the upper bound of a histogram's bucket (base/hist.h). */
 #define PERCENTILE_BOUND " (at most 3.2 % high)"

@@ -114,15 +114,11 @@ static GETTER(get_runq_delta)
 }
 
 #define COLUMN_DIFFERENCE(id, part) \
-	COLUMN_N(#id "_delta_ns", part_title_##part, VALUE_NS, width_##id, 4, \
-		 "more than there (negative: less): " part_help_##part, get_##id##_delta),
+	COLUMN_N(#id "_delta_ns", part_title(part), VALUE_NS, SHOWN(PART_##part) ? 7 : 0, 4, \
+		 "more than there (negative: less): " part_help(part), get_##id##_delta),
 /* On the screen as the phases have them: waiting for a CPU is one column. */
-enum {
-	width_user = 7, width_syscall = 7, width_kernel = 0, width_irq = 0, width_preempted = 0,
-	width_wakeup = 0, width_disk = 7, width_socket = 7, width_pipe = 0, width_futex = 7,
-	width_timer = 7, width_poll = 0, width_fault = 0, width_handoff = 0, width_other = 0,
-	width_unknown = 0,
-};
+#define SHOWN(part) ((part) == PART_USER || (part) == PART_SYSCALL || (part) == PART_DISK || \
+		     (part) == PART_SOCKET || (part) == PART_FUTEX || (part) == PART_TIMER)
 
 static const struct column columns[] = {
 	COLUMN_FLEX("name", "PHASE", 12, "name of its spans; (all): from begin to end", get_name),
@@ -475,7 +471,7 @@ const struct compare *compare_of(const struct rows *rows)
 static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 
 const struct view view_compare = {
-	.only = ONLY_SPANS,
+	.only = ONLY_SPANS, .of_span = true,
 	.id = "compare", .title = "Compare",
 	.help = "One request against another, or against what is usual for its operation: what "
 		"differs, by phase and by kernel state. A phase is what its spans did themselves.",

@@ -67,7 +67,7 @@ static const struct column columns[] = {
 	COLUMN_ID("cpu", "CPU", 5, 0, "number of the CPU", get_cpu_number),
 	COLUMN_N("run_ns", "RUN", VALUE_NS, 8, 2, "a thread ran", get_run),
 	COLUMN_N("idle_ns", "IDLE", VALUE_NS, 8, 3, "no thread ran", get_idle),
-	COLUMN_N("unknown_ns", "UNKNOWN", VALUE_NS, 8, 4, part_help_UNKNOWN, get_cpu_unknown),
+	COLUMN_N("unknown_ns", "UNKNOWN", VALUE_NS, 8, 4, part_help(UNKNOWN), get_cpu_unknown),
 	COLUMN_N("irq_ns", "IRQ", VALUE_NS, 8, 5, "of these, taken by interrupts", get_cpu_irq),
 	COLUMN_N("run_ratio", "RUN%", VALUE_RATIO, 6, 0, "share of time a thread ran", get_run_ratio),
 	COLUMN_N("irq_ratio", "IRQ%", VALUE_RATIO, 6, 1, "share of time taken by interrupts",
@@ -113,6 +113,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "sched_switch", NULL };
 
 const struct view view_cpus = {
+	.only = ONLY_HOST,
 	.id = "cpus", .title = "CPUs",
 	.help = "Each CPU: how long threads ran on it, how long it was idle, and what interrupts took.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),

@@ -168,6 +168,7 @@ static struct value get_named(const void *row, const struct rows *rows, const ch
 }
 
 const struct view view_log = {
+	.only = ONLY_PID | ONLY_TID,
 	.id = "log", .title = "Log",
 	.help = "Every call and event, as strace would print them: entry and exit joined, descriptors "
 		"named, events of programs in place. It is read from the trace around the cursor, and "

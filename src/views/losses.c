@@ -131,6 +131,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 }
 
 const struct view view_losses = {
+	.only = ONLY_HOST,
 	.id = "losses", .title = "Losses",
 	.help = "What the tracer lost, by stream: events it had no room for, packets that were "
 		"overwritten, how long that lasted, and the command that makes its buffers larger.",

@@ -205,7 +205,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "zipkin:timestamp", "sched_switch", "sched_waking|sched_wakeup", NULL };
 
 const struct view view_path = {
-	.only = ONLY_SPANS,
+	.only = ONLY_SPANS, .of_span = true,
 	.id = "path", .title = "Critical path",
 	.help = "What the time of one request was really spent on: where its thread was blocked on others, what "
 		"these did, whether they have spans or not. All pieces sum to its duration.",

@@ -356,7 +356,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 static const char *const needs[] = { "net_dev_queue", "net_if_receive_skb", NULL };
 
 const struct view view_peers = {
-	.only = ONLY_PID,
+	.only = ONLY_THREADS & ~ONLY_TID,
 	.id = "peers", .title = "Peers",
 	.help = "Who talks with whom over the network, as the headers of packets tell, for connections from "
 		"before the trace, too: rows are pairs of address and port at a network device, or other "

@@ -190,7 +190,7 @@ const struct process_page *process_page_of(const struct rows *rows)
 static const char *const needs[] = { "sched_switch", NEED_SYSCALLS, NULL };
 
 const struct view view_process = {
-	.only = ONLY_PID,
+	.only = ONLY_THREADS & ~ONLY_TID,
 	.id = "process", .title = "Process",
 	.help = "One process (--only pid=N, else the busiest): what it is; on the screen also its "
 		"threads, files with their bytes, system calls and slowest calls.",

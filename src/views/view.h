@@ -134,7 +134,7 @@ struct column {
 	struct value (*get)(const struct row *row, const struct rows *rows);
 };
 
-/* What rows can be narrowed to, by --only: the fields of view_query that a view honours. */
+/* What a view's rows can be narrowed to: the fields of view_query that it honours (narrowing.h). */
 enum view_only {
 	ONLY_TRACE = 1 << 0,
 	ONLY_SPAN = 1 << 1,
@@ -142,7 +142,9 @@ enum view_only {
 	ONLY_TID = 1 << 3,
 	ONLY_SERVICE = 1 << 4,
 	ONLY_OPERATION = 1 << 5,
-	ONLY_THREADS = ONLY_PID | ONLY_TID,
+	ONLY_HOST = 1 << 6,
+	ONLY_CONTAINER = 1 << 7,
+	ONLY_THREADS = ONLY_PID | ONLY_TID | ONLY_HOST | ONLY_CONTAINER,
 	ONLY_SPANS = ONLY_TRACE | ONLY_SPAN | ONLY_THREADS | ONLY_SERVICE | ONLY_OPERATION,
 };
 
@@ -161,13 +163,15 @@ struct view {
 	enum view_by default_by;	/* meaningful where it has thread rows */
 	bool has_by;			/* honours view_query.by: system, process, thread */
 	uint8_t only;			/* enum view_only */
-	bool only_by;			/* pid and tid narrow only rows by process, thread or container */
+	bool only_by;			/* but of ONLY_THREADS the host alone narrows rows that are not by
+					 * process, thread or container */
 	uint8_t more_by;		/* and these: 1 << BY_CPU, ... */
 	bool counts_all;		/* asked for before a trace is read it wants all events looked at,
 					 * as their contexts may be counters */
 	uint8_t counted_by;		/* of these, by which there are only rows where all events
 				 * were counted by thread (job's subscriptions) */
 	bool on_screen;			/* false: batch only */
+	bool of_span;			/* tells of one span, that of the query; without one of a trace's root */
 	bool lists_spans;		/* each row is of one trace, and honours view_query.among */
 	bool without_spans;		/* its rows are the same where no spans are made */
 	bool at_instant;		/* tells of the range's end; others sum its whole seconds */

@@ -183,7 +183,7 @@ static void append_call(GString *text, const struct timeline *tl, const struct s
 	const char *call = timeline_string(tl, w->call);
 	const struct file_info *f = timeline_file(tl, w->file);
 	if (w->part == PART_PREEMPTED) {
-		g_string_append(text, "preempted");
+		g_string_append(text, part_info[w->part].id);
 		return;
 	}
 	g_string_append(text, *call ? call : part_info[w->part].id);

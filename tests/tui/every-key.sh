@@ -20,7 +20,7 @@ story="$(realpath "$BUILD")/tests/test-loop --screen coach"
 promises=$(cat <<'PROMISES'
 overview | view-1 | | same
 table | view-1 | | SLOWEST + OPEN
-waterfall | view-1 | | 7f8efb3a8bed4f37 › Overview
+waterfall | view-1 | | › Overview: all, not only 7f8
 overview,table | view-2 | | Traces ›
 overview | view-3 | | Phases: thumbnail
 table | view-3 | | Phases ›

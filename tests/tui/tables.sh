@@ -115,6 +115,40 @@ keys Q
 given_back 0
 result $? "gives the terminal back"
 
+# ---- from place to place ----
+pick() { # pick TITLE: the view of this title from the list
+	keys F2
+	wait_for "Views: Enter opens one" || return 1
+	keys g
+	until shows "▶$1" || shows "▶  $1"; do keys j; sleep 0.05; done
+	keys Enter
+}
+rows_of() { t capture-pane -p -t now | sed -n "s/^$1: \([0-9]*\) rows* .*/\1/p"; }
+start
+wait_for "Processes: "
+pick "I/O"
+wait_for "I/O: " && all=$(rows_of "I\/O") && [ "$all" -gt 0 ]
+result $? "I/O is of the whole machine at the top"
+keys 4 g Enter
+wait_for "threads" && pick "I/O" && wait_for "› I/O: pid " && some=$(rows_of "I\/O") &&
+	[ "$some" -gt 0 ] && [ "$some" -lt "$all" ]
+result $? "from the page of a process it is of this process, and the breadcrumb says so"
+pick "CPUs" && wait_for "› CPUs: all, not only pid "
+result $? "what cannot be of a process says that it is of all"
+keys Escape Escape
+wait_for "Processes: "
+keys F4 'cpu_ratio > 0' Enter
+wait_for "filter cpu_ratio > 0" && keys G
+row=$(t capture-pane -p -t now | grep '^▶' | cut -c2-20)
+keys 5
+wait_for "Syscalls: " && wait_for "filter none"
+result $? "a filter is of its view"
+keys 4
+wait_for "Processes: " && wait_for "filter cpu_ratio > 0" && [ "$(t capture-pane -p -t now | grep '^▶' | cut -c2-20)" = "$row" ]
+result $? "and is still there, as is the selected row"
+keys Q
+given_back 0
+
 # ---- the same from the command line ----
 start --columns blocked_ns,comm,pid --sort -pid
 until_true header_has "BLOCK NAME" && wait_for "sort PID"

@@ -177,6 +177,49 @@ static void test_late(gconstpointer name)
 	fake_pieces_clear(&s.pieces);
 }
 
+/* A process ends, another one gets its pid, and then comes what was late for a second of the first. */
+static const char reused[] =
+	"1000 0 lttng_statedump_process_state tid=5 pid=5 ppid=1 name=\"sh\" type=0\n"
+	"1001 0 lttng_statedump_process_state tid=7 pid=7 ppid=1 name=\"other\" type=0\n"
+	"100000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/1\" next_comm=\"other\"\n"
+	"100000010 0 sched_switch prev_tid=0 prev_state=0 next_tid=5 prev_comm=\"swapper/0\" next_comm=\"sh\"\n"
+	"200000000 0 sched_process_fork parent_tid=5 child_tid=500 parent_pid=5 child_pid=500 child_comm=\"sh\"\n"
+	"300000000 0 sched_switch prev_tid=5 prev_state=1 next_tid=500 prev_comm=\"sh\" next_comm=\"old\"\n"
+	"1200000000 1 syscall_entry_read ctx.tid=7 fd=3 count=10\n"
+	"1300000000 1 syscall_exit_read ctx.tid=7 ret=10\n"
+	"1400000000 0 syscall_entry_write ctx.tid=500 fd=4 count=20\n"
+	"1500000000 0 syscall_exit_write ctx.tid=500 ret=20\n"
+	"2100000000 0 sched_process_exit ctx.tid=500 tid=500 comm=\"old\"\n"
+	"2110000000 0 sched_switch prev_tid=500 prev_state=16 next_tid=5 prev_comm=\"old\" next_comm=\"sh\"\n"
+	"2500000000 0 sched_process_fork parent_tid=5 child_tid=500 parent_pid=5 child_pid=500 child_comm=\"sh\"\n"
+	"2600000000 0 sched_switch prev_tid=5 prev_state=1 next_tid=500 prev_comm=\"sh\" next_comm=\"new\"\n"
+	"3500000000 0 syscall_entry_write ctx.tid=500 fd=4 count=20\n"
+	"3600000000 0 syscall_exit_write ctx.tid=500 ret=20\n"
+	"4200000000 1 syscall_entry_read ctx.tid=7 fd=3 count=10\n"
+	"4300000000 1 syscall_exit_read ctx.tid=7 ret=10\n"
+	"5300000000 0 syscall_entry_write ctx.tid=500 fd=4 count=20\n"
+	"5400000000 0 syscall_exit_write ctx.tid=500 ret=20\n";
+
+static void test_reused(void)
+{
+	struct recording *r = traces_record_script(reused);
+	struct job_status st;
+	struct scene s = { .kept = true };
+	g_autoptr(blk_timeline) right = in_order(r);
+
+	fake_pieces_init(&s.pieces, r);
+	s.source = tardy_new(r, NS_PER_S, 2 * NS_PER_S, 3 * NS_PER_S + 5);
+	g_assert_cmpuint(s.source->late.n, ==, 2);
+	g_autoptr(blk_timeline) tl = play(&s, &st);
+	g_assert_cmpuint(st.corrected, ==, 2);
+	for (int64_t at = 0; at < 6 * NS_PER_S; at += NS_PER_S) {
+		g_autofree char *expected = report_of_seconds(right, at, at + NS_PER_S);
+		g_autofree char *got = report_of_seconds(tl, at, at + NS_PER_S);
+		report_assert_equal("a pid that was given again", expected, got);
+	}
+	fake_pieces_clear(&s.pieces);
+}
+
 /* Nothing is kept: what is late is counted, and nothing is corrected. */
 static void test_not_kept(gconstpointer name)
 {
@@ -381,6 +424,7 @@ int main(int argc, char **argv)
 
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/correct/own-names", test_own_names);
+	g_test_add_func("/correct/reused", test_reused);
 	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)
 		for (size_t k = 0; k < G_N_ELEMENTS(traces); k++) {
 			g_autofree char *path = g_strdup_printf("/correct/%s/%s", tests[i].name, traces[k]);

@@ -184,6 +184,7 @@ static void test_prompt_long(void)
 		g_assert_cmpuint(prompt_draw(&p, c, 0), <, 60);
 	}
 	prompt_open(&p, PROMPT_EXPORT, "zipkin span");
+	prompt_set_words(&p, "zipkin otlp perfetto json ");
 	g_assert_cmpuint(prompt_draw(&p, c, 0), >, 40);		/* the formats are told at 60, too */
 	prompt_open(&p, PROMPT_FILTER, "");
 	type(&p, "(");

@@ -6,6 +6,7 @@
  *
  *     test-loop --screen [live] [ascii] [coach] [mono] [pick] [slow]
  */
+#include "export/export.h"
 #include "lib/fake_timeline.h"
 #include "ui/ui.h"
 
@@ -98,7 +99,8 @@ static int screen_main(int argc, char **argv)
 	struct screen_args a = { .options = { .at_ns = TIME_UNKNOWN }, .fd = { -1, -1 } };
 	const struct ui_backend backend = {
 		.data = &a, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
-		.cancel = backend_cancel, .export_span = backend_export, .save_view = backend_save,
+		.cancel = backend_cancel, .export_span = backend_export, .export_formats = span_format_ids,
+		.save_view = backend_save,
 		.save_trace = backend_save_trace, .save_prefs = backend_save_prefs,
 	};
 	struct timeline *tl;

@@ -98,7 +98,7 @@ static int64_t expected(const struct cell_layout *l, const GPtrArray *cells, con
 static void check_sums(const struct cell_layout *l, const struct cell_table *t, const GPtrArray *cells, bool names)
 {
 	for (uint32_t i = 0; i < t->n; i++) {
-		const char *c = cell_at(t, l, i);
+		const char *c = cell_table_at(t, l, i);
 		g_assert_true(cell_table_find(t, l, c) == c);
 		for (const struct cell_field *f = l->fields + l->n_keys; f < l->fields + l->n_fields; f++)
 			for (unsigned k = 0; k < f->n && (names || f->role != CELL_IS_NAME); k++)
@@ -134,8 +134,8 @@ static void test_sums(void)
 		check_sums(l, &all, cells, true);
 		for (unsigned h = 0; h < 2; h++)
 			for (uint32_t i = 0; i < half[h].n; i++) {
-				cell_seal(l, cell_at(&half[h], l, i));
-				cell_table_add(&both, l, cell_at(&half[h], l, i));
+				cell_seal(l, cell_table_at(&half[h], l, i));
+				cell_table_add(&both, l, cell_table_at(&half[h], l, i));
 			}
 		g_assert_cmpuint(both.n, ==, all.n);
 		check_sums(l, &both, cells, false);	/* the halves mix the order */

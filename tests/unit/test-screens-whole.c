@@ -74,8 +74,10 @@ static bool export_span(void *data, const struct ui_export *what, char **ret_mes
 	return true;
 }
 
+static const char *const formats[] = { "zipkin", "json", NULL };
 static const struct ui_backend backend = {
-	.status = status, .cancel = cancel, .export_span = export_span, .outline = give_outline,
+	.status = status, .cancel = cancel, .export_span = export_span, .export_formats = formats,
+	.outline = give_outline,
 	.preview = give_preview, .look = look,
 };
 

@@ -63,8 +63,10 @@ static void status(void *data, struct ui_status *ret)
 	ret->calm = seen.calm;
 }
 
+static const char *const formats[] = { "zipkin", "json", NULL };
 static const struct ui_backend backend = {
-	.status = status, .cancel = cancel, .export_span = export_span, .save_view = save_view,
+	.status = status, .cancel = cancel, .export_span = export_span, .export_formats = formats,
+	.save_view = save_view,
 };
 
 struct fixture {

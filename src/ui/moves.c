@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From place to place: by number, by the list of views, by Enter; what a place is narrowed to, and
+ * how the breadcrumb tells it.
+ */
+#include "ui/app.h"
+#include "ui/screen_log.h"
+
+#include "base/text.h"
+#include "views/narrowing.h"
+
+#include <string.h>
+
+static const char *const numbered[] = {
+	"overview", "traces", "phases", "processes", "syscalls", "files", "spans", "services",
+	"events",
+};
+
+/* --- what a place is narrowed to --- */
+
+struct view_query place_query(const struct place *p)
+{
+	struct view_query q = p->narrow;
+	unsigned only = view_honours(p->view, q.by);
+
+	/* A trace is less than the thread and the operation by which it was come to. */
+	if (query_has_trace(&q) && only & ONLY_TRACE)
+		only &= ONLY_TRACE | (p->view->of_span ? ONLY_SPAN : 0);
+	query_widen(&q, only);
+	return q;
+}
+
+/* What the selected row adds to what its view is narrowed to. */
+static struct view_query narrow_by_row(const struct view_query *base, const struct row *row)
+{
+	struct view_query q = *base;
+	const struct view_query *d = row ? &row->drill : NULL;
+
+	if (!d)
+		return q;
+	if (query_has_trace(d)) {
+		query_set_trace(&q, d->trace_id);
+		q.span_id = d->span_id;
+		q.span_kind = d->span_kind;
+	}
+	if (d->operation)
+		q.operation = d->operation;
+	if (d->service)
+		q.service = d->service;
+	if (d->pid >= 0)
+		q.pid = d->pid;
+	if (d->tid >= 0)
+		q.tid = d->tid;
+	if (d->host != ID_NONE)
+		q.host = d->host;
+	if (d->container)
+		q.container = d->container;
+	return q;
+}
+
+/* The selected span of a waterfall narrows what is opened beside it. */
+static struct view_query narrow_here(struct place *p)
+{
+	const struct row *row = place_selected(p);
+	const struct waterfall_row *w = (const struct waterfall_row *)row;
+	struct view_query q = p->narrow;
+
+	if (p->view->kind != VIEW_WATERFALL)
+		return q;
+	if (w && w->span) {
+		const struct thread_info *t = timeline_thread(p->rows->tl, w->span->thread);
+		const struct process_info *of = t ? timeline_process(p->rows->tl, t->process) : NULL;
+
+		query_set_trace(&q, w->span->trace_id);
+		q.span_id = w->span->span_id;
+		q.span_kind = (int)w->span->kind;
+		q.host = t ? t->host : ID_NONE;
+		q.tid = t ? t->tid : -1;
+		q.pid = of ? of->pid : -1;
+		q.container = 0;
+	}
+	return q;
+}
+
+struct view_query moves_selected(struct place *p)
+{
+	struct view_query q = place_query(p);
+
+	return p->view->kind == VIEW_WATERFALL ? narrow_here(p) : narrow_by_row(&q, place_selected(p));
+}
+
+/* --- how it is told --- */
+
+/* The narrowest of it: the trace, the thread, the process, the container, the operation, the host. */
+static char *narrow_name(const struct app *app, const struct place *p, const struct view_query *q)
+{
+	if (query_has_trace(q))
+		return g_strdup_printf("%016" G_GINT64_MODIFIER "x", q->trace_id);
+	if (q->tid >= 0)
+		return g_strdup_printf("tid %d", q->tid);
+	if (q->pid >= 0)
+		return g_strdup_printf("pid %d", q->pid);
+	if (q->container)
+		return view_container_name(app->main, q->host, q->container);
+	if (q->operation && q->service && strcmp(q->operation, q->service)) {
+		g_autofree char *op = text_visible(q->operation), *sv = text_visible(q->service);
+
+		return g_strdup_printf("%s (%s)", op, sv);
+	}
+	if (q->operation || q->service)
+		return text_visible(q->operation ? q->operation : q->service);
+	return text_visible(p->host ? p->host : "");
+}
+
+/* The first text of a row: what people call it. */
+static char *row_name(const struct view *v, const struct rows *rows, const struct row *row)
+{
+	for (size_t i = 0; i < v->n_columns; i++) {
+		const struct column *c = &v->columns[i];
+		struct value value = value_none();
+
+		if (c->kind == VALUE_TEXT && c->width && strcmp(c->id, "host"))
+			value = c->get(row, rows);
+		if (value.kind == VALUE_TEXT && *value.s)
+			return text_visible(value.s);
+	}
+	return NULL;
+}
+
+/* The only host is all there is. */
+static unsigned narrowed(const struct app *app, const struct view_query *q)
+{
+	return query_narrowed(q) & (timeline_n_hosts(app->tl) > 1 ? ~0u : ~(unsigned)ONLY_HOST);
+}
+
+char *place_crumb(const struct app *app, const struct place *p)
+{
+	struct view_query shown = place_query(p);
+	unsigned wanted = narrowed(app, &p->narrow), taken = narrowed(app, &shown);
+	g_autofree char *name = *p->crumb ? g_strdup(p->crumb) : narrow_name(app, p, taken ? &shown : &p->narrow);
+
+	if (!wanted)
+		return g_strdup(*p->crumb ? p->crumb : p->view->title);
+	if (!taken)
+		return g_strdup_printf("%s: all, not only %s", p->view->title, name);
+	if (taken == ONLY_HOST && wanted != ONLY_HOST) {
+		g_autofree char *host = text_visible(p->host ? p->host : ""), *rest = narrow_name(app, p, &p->narrow);
+
+		return g_strdup_printf("%s: all of %s, not only %s", p->view->title, host, rest);
+	}
+	return *p->crumb ? g_strdup(p->crumb) : g_strdup_printf("%s: %s", p->view->title, name);
+}
+
+/* --- by number, and by the list --- */
+
+/* Of what is counted only when it is asked for before a trace is read there may be no such rows. */
+static void choose_by(const struct app *app, struct place *to)
+{
+	enum view_by by = view_by_narrowed(to->view, to->narrow.by, &to->narrow);
+
+	if (!(to->view->counted_by & 1u << by) || app->options->counts_threads)
+		to->narrow.by = by;
+}
+
+static struct place *new_place(const struct app *app, const struct view *view, const struct view_query *narrow,
+			       const char *crumb)
+{
+	struct place *to = place_new(view, narrow, crumb);
+
+	choose_by(app, to);
+	return to;
+}
+
+/* From a span to what its thread did in the second in which it began. */
+static void to_its_second(struct app *app, struct place *from, struct place *to)
+{
+	const struct row *row = place_selected(from);
+	int32_t tid;
+	int64_t at;
+
+	if (from->view->kind != VIEW_WATERFALL || !row || place_query(to).tid < 0)
+		return;
+	waterfall_where(from->rows, row, &tid, &at);
+	app_pause(app);
+	nav_seek(&app->nav, app->main, at);
+	if (view_has_by(to->view, BY_THREAD))
+		to->narrow.by = BY_THREAD;
+}
+
+/* A trace is of the operation that its root span is named after. */
+static const char *operation_of_row(struct focus f)
+{
+	const struct row *row = table_selected(f.table, f.rows);
+	int column = view_column(f.view, "name");
+	struct value v = row && column >= 0 ? f.view->columns[column].get(row, f.rows) :
+		value_none();
+
+	return v.kind == VALUE_TEXT ? v.s : NULL;
+}
+
+static void open_view(struct app *app, struct place *p, const struct view *view)
+{
+	struct view_query q = narrow_here(p);
+	struct place *below = NULL, *to;
+
+	if (view == p->view)
+		return;
+	/* From the first screen 3 shows the phases of the selected operation. */
+	if (app->nav.stack->len == 1 && p->view->kind == VIEW_OVERVIEW &&
+	    !strcmp(view->id, "phases") && p->pane != PANE_PROCESSES) {
+		q = narrow_by_row(&q, place_selected(p));
+		query_widen(&q, ~(unsigned)(ONLY_TRACE | ONLY_SPAN));
+		if (!q.operation)
+			q.operation = operation_of_row(place_focus(p));
+	}
+	if (app->nav.stack->len == 1 && !narrowed(app, &q)) {
+		nav_reset(&app->nav, new_place(app, view, &q, ""));
+		return;
+	}
+	if (p->lateral && app->nav.stack->len > 1)
+		below = g_ptr_array_index(app->nav.stack, app->nav.stack->len - 2);
+	if (below && below->view == view) {
+		app_back(app);
+		return;
+	}
+	to = new_place(app, view, &q, "");
+	to->lateral = true;
+	to_its_second(app, p, to);
+	if (below)
+		nav_pop(&app->nav);
+	app_open(app, to);
+}
+
+static void do_view(struct app *app, struct place *p, enum command_id command)
+{
+	const char *id = command == CMD_PATH ? "path" : numbered[command - CMD_VIEW_1];
+	const struct view *view = view_find(id);
+
+	if (view)
+		open_view(app, p, view);
+	else
+		app_error(app, "there is no view '%s'", id);
+}
+
+/* The views one can go to without a row: all on the screen but the waterfall. */
+static const struct view *nth_view(unsigned n)
+{
+	for (size_t i = 0; view_all[i]; i++) {
+		if (view_all[i]->on_screen && view_all[i]->kind != VIEW_WATERFALL && n-- == 0)
+			return view_all[i];
+	}
+	return NULL;
+}
+
+static char number_of(const struct view *v)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(numbered); i++) {
+		if (!strcmp(numbered[i], v->id))
+			return (char)('1' + i);
+	}
+	return ' ';
+}
+
+static void do_view_step(struct app *app, struct place *p, enum command_id command)
+{
+	unsigned n = 0, at = 0;
+
+	for (; nth_view(n); n++) {
+		if (nth_view(n) == p->view)
+			at = n;
+	}
+	/* In a waterfall at is 0: the overview's neighbours, as good as any. */
+	open_view(app, p, nth_view((at + (command == CMD_VIEW_NEXT ? 1 : n - 1)) % n));
+}
+
+static void view_picked(struct app *app, size_t line)
+{
+	const struct view *view = nth_view((unsigned)line);
+
+	if (view)
+		open_view(app, app_place(app), view);
+	else
+		screen_log_open(app, app_place(app), CMD_VIEW_LOG);
+}
+
+static void do_view_list(struct app *app, struct place *p, enum command_id command)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	const struct view *v;
+
+	for (unsigned i = 0; (v = nth_view(i)); i++) {
+		g_autofree char *help = g_strdup(v->help ? v->help : "");
+		char *end = strstr(help, ". ");		/* the first sentence */
+
+		if (end)
+			*end = '\0';
+		g_ptr_array_add(lines, g_strdup_printf("%c %-13s %s", number_of(v), v->title, help));
+	}
+	g_ptr_array_add(lines, g_strdup_printf("L %-13s Every call and event, as strace would print them",
+					       view_log.title));
+	app_pick(app, "Views: Enter opens one", lines, view_picked);
+}
+
+/* --- by Enter --- */
+
+/* All columns of a row with what they mean: where Enter leads no further. */
+static void show_row(struct app *app, const struct focus *f, const struct row *row)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
+	for (size_t i = 0; i < f->view->n_columns; i++) {
+		const struct column *c = &f->view->columns[i];
+		g_autofree char *text = table_cell(c, c->get(row, f->rows), 40);
+		g_autofree char *padded = text_pad(text, 24);
+
+		g_ptr_array_add(lines, g_strdup_printf("  %-16s %s %s", c->id, padded,
+						       c->help ? c->help : ""));
+	}
+	popup_open(&app->popup, f->view->title, lines, false);
+}
+
+/* A thread, and what is of no known process, has no page: its calls. A container's page are
+ * its processes. Rows that are no thread's, or nobody knows whose, open nothing. */
+static const char *drill_of(const struct view *v, const struct row *row)
+{
+	bool process = row && row->drill.pid >= 0 && row->drill.tid < 0;
+
+	if (row && row->drill.pid < 0 && row->drill.tid < 0 && row->drill.container && !strcmp(v->drill, "process"))
+		return "processes";
+	return process || strcmp(v->drill, "process") ? v->drill : v->default_by == BY_SYSTEM ? NULL : "syscalls";
+}
+
+
+static void do_drill(struct app *app, struct place *p, enum command_id command)
+{
+	struct focus f = place_focus(p);
+	const struct row *row = table_selected(f.table, f.rows);
+	const char *drill = f.view->drill ? drill_of(f.view, row) : NULL;
+	const struct view *target = drill ? view_find(drill) : NULL;
+	struct view_query q = place_query(p);
+	struct place *to;
+	g_autofree char *name = NULL;
+
+	if (!row) {
+		app_error(app, "nothing to open: there are no rows");
+		return;
+	}
+	if (!target) {
+		show_row(app, &f, row);
+		return;
+	}
+	q = narrow_by_row(&q, row);
+	if (target->kind != VIEW_WATERFALL)
+		name = row_name(f.view, f.rows, row);
+	if (!name)
+		name = narrow_name(app, p, &q);
+	table_select(f.table, f.rows, f.table->cursor);
+	to = new_place(app, target, &q, name);
+	if (target->kind == VIEW_WATERFALL) {
+		to->select_span = row->drill.span_id;
+		to->select_kind = row->drill.span_kind;
+	}
+	app_open(app, to);	/* the row is gone from here on */
+}
+
+void moves_command(struct app *app, struct place *p, enum command_id command)
+{
+	switch (command) {
+	case CMD_VIEW_LIST:
+		do_view_list(app, p, command);
+		break;
+	case CMD_VIEW_NEXT:
+	case CMD_VIEW_PREV:
+		do_view_step(app, p, command);
+		break;
+	case CMD_DRILL:
+		do_drill(app, p, command);
+		break;
+	default:
+		do_view(app, p, command);
+	}
+}
