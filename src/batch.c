@@ -80,7 +80,7 @@ static bool prints_blocks(const struct options *o)
 static void choose_columns(struct batch *b)
 {
 	const struct options *o = b->o;
-	bool with_range = prints_blocks(o) && o->format == FORMAT_CSV;
+	bool with_range = prints_blocks(o) && rows_format_is_csv(o->format);
 	size_t n = o->columns ? o->n_columns : o->view->n_columns, i = 0;
 
 	b->columns = g_new0(struct column, n + G_N_ELEMENTS(range_columns));

@@ -393,6 +393,16 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 	       (!w->n || read_unsigned("-n", w->n, &o->n_seconds, error));
 }
 
+static bool check_csv_safe(struct options *o, const struct words *w, GError **error)
+{
+	if (!w->csv_safe || w->command == COMMAND_SCREEN)
+		return true;
+	if (o->format != FORMAT_CSV)
+		return fail(error, "--csv-safe needs --format csv, or the screen");
+	o->format = FORMAT_CSV_SAFE;
+	return true;
+}
+
 static bool check_format(struct options *o, const struct words *w, GError **error)
 {
 	if (!w->format)
@@ -626,7 +636,8 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 	       check_by(o, w, error) && check_narrow(o, w, error) && check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
 	       check_reading(o, w, error) && check_spool(o, w, error) &&
-	       check_format(o, w, error) && check_export(o, w, error) && check_rest(o, w, error);
+	       check_format(o, w, error) && check_csv_safe(o, w, error) &&
+	       check_export(o, w, error) && check_rest(o, w, error);
 }
 
 /* Hands the words that options keep over, frees the others. */
@@ -640,6 +651,7 @@ static void move_words(struct options *o, struct words *w)
 	o->no_spool = w->no_spool;
 	o->no_isolation = w->no_isolation;
 	o->align_hosts = w->align_hosts;
+	o->csv_safe = w->csv_safe;
 	o->utc = w->utc;
 	o->ascii = w->ascii;
 	o->at = g_steal_pointer(&w->at);

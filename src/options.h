@@ -84,6 +84,7 @@ struct options {
 	struct expr *expr;		/* --filter against --view; NULL: all, or no view */
 	bool each, force, utc, ascii;
 	bool align_hosts;
+	bool csv_safe;			/* screen: CSV is CSV_SAFE; else `format` has it */
 	bool statedump;			/* save: --with-statedump */
 	bool no_spool;
 	bool no_isolation;

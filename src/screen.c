@@ -377,9 +377,9 @@ static bool backend_export_span(void *data, const struct ui_export *what, char *
 }
 
 /* What the suffix says: .csv, .json, else aligned text. */
-static enum rows_format format_of(const char *path)
+static enum rows_format format_of(const struct options *o, const char *path)
 {
-	return g_str_has_suffix(path, ".csv") ? FORMAT_CSV :
+	return g_str_has_suffix(path, ".csv") ? (o->csv_safe ? FORMAT_CSV_SAFE : FORMAT_CSV) :
 		g_str_has_suffix(path, ".json") ? FORMAT_JSON : FORMAT_TEXT;
 }
 
@@ -395,12 +395,12 @@ static enum ui_saved backend_save_view(void *data, const struct ui_save *what,
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *absolute = NULL, *path = place_of(what->path);
+	const struct screen *s = data;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *memory = open_memstream(&text, &len);
 
-	(void)data;
-	bool ok = memory && rows_print(memory, what->view, what->rows, format_of(path), true);
+	bool ok = memory && rows_print(memory, what->view, what->rows, format_of(s->o, path), true);
 	ok = memory && fclose(memory) == 0 && ok;
 	ok = ok && export_write_file(path, text, len, what->force, &absolute, &error);
 	if (ok)
