@@ -513,7 +513,8 @@ const char *screen_lacks(void)
 	return NULL;
 }
 
-/* Where nothing can be kept live goes on, without a log; but who asked for it is told. */
+/* Where nothing can be kept, the live session goes on without a log, which a warning says; where --spool
+ * asked for it, that is an error. */
 static int keep_packets(struct screen *s)
 {
 	const struct options *o = s->o;
@@ -523,7 +524,9 @@ static int keep_packets(struct screen *s)
 	if (o->no_spool || input_keep(s->in, dir, o->spool_size, &error))
 		return EXIT_FINE;
 	if (!o->spool) {
+		g_autofree char *visible = text_visible(error->message);
 		log_note("nothing is kept: %s", error->message);
+		g_ptr_array_add(o->prefs->warnings, g_strdup_printf("what comes is not kept: %s", visible));
 		return EXIT_FINE;
 	}
 	log_error("--spool: %s", error->message);

@@ -5,6 +5,7 @@
 #include "live/spool_files.h"
 #include "trace/reader.h"
 
+#include "base/disk.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -323,8 +324,21 @@ char *spool_default_dir(void)
 	return g_build_filename(g_get_user_state_dir(), "blktop", "spool", NULL);
 }
 
+/* A link could lead what was traced, and what is deleted for room, anywhere. */
+bool spool_make_dir(const char *dir, GError **error)
+{
+	if (!disk_is_link(dir) && !disk_make_home_dir(dir, "XDG_STATE_HOME or --spool DIR", error))
+		return false;
+	if (!disk_is_link(dir))
+		return true;
+	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_LOOP, "'%s' is a link; name the directory that it leads to", dir);
+	return false;
+}
+
 struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GError **error)
 {
+	if (!spool_make_dir(dir, error))
+		return NULL;
 	struct spool_files *files = spool_files_new(dir, MAX(limit, SPOOL_LEAST), label, error);
 	if (!files)
 		return NULL;

@@ -8,6 +8,7 @@
 
 #include "live/control.h"
 
+#include "base/disk.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "trace/reader.h"
@@ -146,16 +147,20 @@ G_NORETURN static void become_program(struct stewardship *w, int go_fd)
 	_exit(code);
 }
 
+/* In the state directory; where there can be none, in that for temporary files. */
 static char *new_output(const struct stewardship *w)
 {
 	g_autofree char *name = g_strdup_printf("output-%s.txt", w->o->session);
-	g_autofree char *path = g_build_filename(w->o->state, name, NULL);
-	int fd = g_mkdir_with_parents(w->o->state, 0700) < 0 ? -1 :
-		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return NULL;
-	close(fd);
-	return g_steal_pointer(&path);
+	char *path = g_build_filename(w->o->state, name, NULL);
+	int fd = disk_make_home_dir(w->o->state, "", NULL) ? disk_create(path) : -1;
+
+	if (fd < 0) {
+		g_clear_pointer(&path, g_free);
+		fd = g_file_open_tmp("blktop-output-XXXXXX", &path, NULL);
+	}
+	if (fd >= 0)
+		close(fd);
+	return path;
 }
 
 bool follow_hold(struct stewardship *w, GError **error)

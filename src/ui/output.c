@@ -264,7 +264,8 @@ bool output_save_as(struct app *app, const char *path, GError **error)
 void output_save_trace(struct app *app, struct place *p, enum command_id command)
 {
 	if (!app->backend || !app->backend->save_trace) {
-		app_error(app, "cannot save a trace: there are no packets to save");
+		app_error(app, "cannot save a trace: there are no packets to save%s",
+			  app->options->live ? " (--no-spool, or ! tells why)" : "");
 		return;
 	}
 	if (app->nav.cursor_ns == TIME_UNKNOWN) {

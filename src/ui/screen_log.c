@@ -238,7 +238,7 @@ static const char *why_empty(const struct app *app, const struct log_state *s,
 			     const struct place *p)
 {
 	if (!can_ask(app))
-		return "nothing of this session is kept on disk (--no-spool), so there is no log of it";
+		return "nothing of this session is kept on disk (--no-spool, or ! tells why), so there is no log of it";
 	if (s->error)
 		return s->error;
 	if (s->asked || s->anchor == TIME_UNKNOWN)
