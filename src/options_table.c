@@ -158,7 +158,7 @@ const struct option_row option_rows[] = {
 	FLAG("keep", 0, GROUP_HERE, keep, "leave it there, and say how to end it",
 	     "leave the session at the end, and say how to attach to it and destroy it"),
 	COMMAND("sweep", 0, GROUP_HERE, COMMAND_SWEEP, "destroy what a killed blktop left",
-		"destroy the sessions of blktops that were killed"),
+		"end what killed blktops left: sessions, relay daemons, programs that they followed"),
 	WORD("snapshot", 0, "SESSION", GROUP_HERE, snapshot, "what P records; new: one of its own",
 	     "the snapshot session of this machine that is recorded by P and rules; new: make one"),
 	WORD("snapshot-when", 0, "RULE", GROUP_HERE, snapshot_when, "'p99 of thumbnail > 3 x usual'",

@@ -7,6 +7,7 @@
 #include "live/steward_work.h"
 
 #include "live/control.h"
+#include "live/proc.h"
 
 #include "base/disk.h"
 #include "base/limits.h"
@@ -16,9 +17,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,15 +28,12 @@
 
 /* --- children --- */
 
-/* Of /proc/PID/stat; 0: gone. The name may hold anything, ')' and blanks too. */
-static int parent_of(int pid)
+static void add_parent(int pid, void *parents)
 {
-	g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL;
-	int parent = 0;
-	if (!g_file_get_contents(path, &text, NULL, NULL))
-		return 0;
-	const char *end = strrchr(text, ')');
-	return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+	struct proc_stat st;
+
+	if (proc_read_stat(pid, &st))
+		g_hash_table_insert(parents, GINT_TO_POINTER(pid), GINT_TO_POINTER(st.parent));
 }
 
 static bool is_below(GHashTable *parents, int pid, int root)
@@ -53,17 +50,10 @@ GArray *follow_descendants(int root)
 {
 	g_autoptr(GHashTable) parents = g_hash_table_new(NULL, NULL);
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(int));
-	GDir *proc = g_dir_open("/proc", 0, NULL);
 	GHashTableIter iter;
 	gpointer key;
-	const char *name;
 
-	while (proc && (name = g_dir_read_name(proc)))
-		if (g_ascii_isdigit(*name))
-			g_hash_table_insert(parents, GINT_TO_POINTER(atoi(name)),
-					    GINT_TO_POINTER(parent_of(atoi(name))));
-	if (proc)
-		g_dir_close(proc);
+	proc_each(add_parent, parents);
 	g_hash_table_iter_init(&iter, parents);
 	while (g_hash_table_iter_next(&iter, &key, NULL)) {
 		int pid = GPOINTER_TO_INT(key);
@@ -125,9 +115,12 @@ static void give_files(struct stewardship *w)
 	}
 }
 
-G_NORETURN static void become_program(struct stewardship *w, int go_fd)
+G_NORETURN static void become_program(struct stewardship *w, pid_t steward, int go_fd)
 {
 	char byte;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != steward)
+		_exit(127);
 	for (int signo = 1; signo < 32; signo++)
 		signal(signo, SIG_DFL);
 	limits_restore_files();
@@ -177,10 +170,10 @@ bool follow_hold(struct stewardship *w, GError **error)
 		w->follow.output = new_output(w);
 	if (pipe2(go, O_CLOEXEC) < 0)
 		go[0] = go[1] = -1;
-	pid_t pid = fork();
+	pid_t steward = getpid(), pid = fork();
 	if (pid == 0) {
 		close(go[1]);
-		become_program(w, go[0]);
+		become_program(w, steward, go[0]);
 	}
 	close(go[0]);
 	if (pid < 0) {
@@ -191,6 +184,7 @@ bool follow_hold(struct stewardship *w, GError **error)
 	}
 	setpgid(pid, pid);
 	w->follow.program = pid;
+	w->follow.note = sweep_note_program(w->o->state, w->client, pid);
 	w->follow.go_fd = go[1];
 	return true;
 }
@@ -204,6 +198,14 @@ void follow_go(struct stewardship *w)
 				g_strerror(errno));
 	close(w->follow.go_fd);
 	w->follow.go_fd = -1;
+}
+
+static void forget_program(struct stewardship *w)
+{
+	w->follow.program = 0;
+	if (w->follow.note)
+		unlink(w->follow.note);
+	g_clear_pointer(&w->follow.note, g_free);
 }
 
 static void tell_end(struct stewardship *w, int status)
@@ -225,7 +227,7 @@ bool follow_ended(struct stewardship *w)
 	int status;
 	if (!w->follow.program || waitpid(w->follow.program, &status, WNOHANG) != w->follow.program)
 		return false;
-	w->follow.program = 0;
+	forget_program(w);
 	tell_end(w, status);
 	return true;
 }
@@ -248,7 +250,7 @@ void follow_end(struct stewardship *w)
 			kill(-pid, SIGKILL);
 		g_usleep(10000);
 	}
-	w->follow.program = 0;
+	forget_program(w);
 	stewardship_say(w, STEWARD_WORD_SAYS, "ended %s", w->o->program[0]);
 }
 

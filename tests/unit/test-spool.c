@@ -559,7 +559,8 @@ static void test_link(void)
 {
 	static const char *const ends[] = { "", "/", "/.", "/./" };
 	g_autofree char *dir = test_temp_dir(), *real = g_build_filename(dir, "real", NULL);
-	g_autofree char *link = g_build_filename(dir, "link", NULL), *dangling = g_build_filename(dir, "dangling", NULL);
+	g_autofree char *link = g_build_filename(dir, "link", NULL);
+	g_autofree char *dangling = g_build_filename(dir, "dangling", NULL);
 
 	g_assert_true(spool_make_dir(real, NULL));
 	g_assert_no_errno(symlink("real", link));
