@@ -12,6 +12,7 @@
 #include "output.h"
 #include "reading.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "state/rules.h"
 
@@ -23,7 +24,6 @@
  * ends by the wall clock then, this much later. */
 #define QUIET_GRACE_S 5
 #define SILENT_GRACE_S 1		/* where nothing came at all */
-#define MOST_EMPTY 600			/* seconds in a row; a longer gap is passed over */
 
 struct batch {
 	const struct options *o;
@@ -155,7 +155,7 @@ static bool print_empty(struct batch *b, int64_t until)
 
 	if (!b->n_printed || until == TIME_UNKNOWN || until == INT64_MAX)
 		return true;
-	if (until - b->printed_to > MOST_EMPTY * step)
+	if (until - b->printed_to > LIMIT_EMPTY_SECONDS * step)
 		return true;
 	for (int64_t at = b->printed_to; at + step <= until && !b->broken; at += step) {
 		if (b->o->n_seconds && b->n_printed >= b->o->n_seconds)

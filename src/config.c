@@ -5,6 +5,7 @@
 #include "log.h"
 
 #include "base/disk.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "state/rules.h"
 #include "ui/rc.h"
@@ -20,7 +21,6 @@
 /* What names other places than the usual ones. */
 #define RC_INSTEAD "XDG_CONFIG_HOME or --config FILE"
 #define HISTORY_INSTEAD "XDG_STATE_HOME"
-#define MOST_BYTES (1 << 20)	/* of a file that is read */
 
 static bool is_none(const struct options *o)
 {
@@ -56,11 +56,11 @@ static bool read_open(int fd, const char *path, char **ret_text, size_t *ret_len
 		return fail(error, errno, path, NULL);
 	if (!S_ISREG(st.st_mode))
 		return fail(error, EINVAL, path, "it is no file");
-	if (st.st_size > MOST_BYTES)
+	if (st.st_size > LIMIT_SETTINGS_BYTES)
 		return fail(error, EFBIG, path, "it is too long");
-	char *text = g_malloc(MOST_BYTES + 1);
-	while (n > 0 && len < MOST_BYTES) {
-		n = read(fd, text + len, MOST_BYTES - len);
+	char *text = g_malloc(LIMIT_SETTINGS_BYTES + 1);
+	while (n > 0 && len < LIMIT_SETTINGS_BYTES) {
+		n = read(fd, text + len, LIMIT_SETTINGS_BYTES - len);
 		if (n < 0 && errno == EINTR)
 			n = 1;
 		else if (n > 0)

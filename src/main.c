@@ -20,7 +20,7 @@
 #include "save.h"
 #include "screen.h"
 
-#include "base/limits.h"
+#include "base/open_files.h"
 #include "base/timefmt.h"
 #include "state/rules.h"
 #include "ui/rc.h"
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 
 	/* A reader that leaves, a relay or a session daemon that dies: told by errno. */
 	signal(SIGPIPE, SIG_IGN);
-	limits_raise_files();
+	open_files_raise();
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C");
 

@@ -7,6 +7,7 @@
 #include "options_here.h"
 #include "options_table.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "ui/nav.h"
@@ -17,12 +18,8 @@
 
 #define LEAST_MEMORY (16 << 20)
 #define DEFAULT_SPOOL "1G"
-#define MOST_JOBS 256
-#define MOST_SLICES 65536
 #define DEFAULT_WORST 5
-#define MOST_WORST 1000
 #define DEFAULT_LISTENING 5		/* seconds; doctor */
-#define MOST_LISTENING 86400
 
 /* --- splitting --- */
 
@@ -177,7 +174,7 @@ static bool read_seconds(const char *option, const char *text, int64_t least, in
 			 GError **error)
 {
 	return (timefmt_parse_duration(text, ret_ns, NULL) && *ret_ns >= least &&
-		*ret_ns <= 86400 * NS_PER_S) ||
+		*ret_ns <= LIMIT_TIMEOUT_SECONDS * NS_PER_S) ||
 	       fail(error, "%s takes seconds, not '%s'", option, text);
 }
 
@@ -370,7 +367,7 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 	if (w->command == COMMAND_DOCTOR && w->at)
 		return fail(error, "--doctor has no --at: it looks at the whole");
 	if (w->n && w->command == COMMAND_DOCTOR)
-		return o->live ? read_count("-n", w->n, MOST_LISTENING, &o->n_seconds, error) :
+		return o->live ? read_count("-n", w->n, LIMIT_LISTENING_SECONDS, &o->n_seconds, error) :
 			fail(error, "-n needs a relay");
 	bool ranged = w->command == COMMAND_BATCH || w->command == COMMAND_REPORT ||
 		      w->command == COMMAND_LOG || w->command == COMMAND_SAVE;
@@ -426,7 +423,7 @@ static bool check_report(struct options *o, const struct words *w, GError **erro
 	o->worst = DEFAULT_WORST;
 	if (o->live)
 		return fail(error, "report needs a recorded trace");
-	return !w->worst || read_count("--worst", w->worst, MOST_WORST, &o->worst, error);
+	return !w->worst || read_count("--worst", w->worst, LIMIT_REPORT_REQUESTS, &o->worst, error);
 }
 
 static bool check_save(struct options *o, const struct words *w, GError **error)
@@ -558,8 +555,8 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 		return fail(error, "--align-hosts and %s can't be combined", w->command_name);
 	if ((w->jobs || w->slices) && o->live)
 		return fail(error, "--jobs and --slices need a recorded trace");
-	if ((w->jobs && !read_count("--jobs", w->jobs, MOST_JOBS, &o->jobs, error)) ||
-	    (w->slices && !read_count("--slices", w->slices, MOST_SLICES, &o->slices, error)) ||
+	if ((w->jobs && !read_count("--jobs", w->jobs, LIMIT_THREADS, &o->jobs, error)) ||
+	    (w->slices && !read_count("--slices", w->slices, LIMIT_SLICES, &o->slices, error)) ||
 	    (w->reader && !read_choice("--reader", w->reader, readers, &reader, error)))
 		return false;
 	o->reader = (enum reader)reader;

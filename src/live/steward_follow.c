@@ -11,6 +11,7 @@
 
 #include "base/disk.h"
 #include "base/limits.h"
+#include "base/open_files.h"
 #include "base/text.h"
 #include "trace/reader.h"
 
@@ -22,9 +23,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define MOST_PIDS 4096
-#define END_PATIENCE_US (3 * G_USEC_PER_SEC)
 
 /* --- children --- */
 
@@ -66,7 +64,7 @@ GArray *follow_descendants(int root)
 static bool track_one(struct stewardship *w, int pid, GError **error)
 {
 	if (g_hash_table_contains(w->follow.pids, GINT_TO_POINTER(pid)) ||
-	    g_hash_table_size(w->follow.pids) >= MOST_PIDS)
+	    g_hash_table_size(w->follow.pids) >= LIMIT_FOLLOWED_PROCESSES)
 		return true;
 	g_hash_table_add(w->follow.pids, GINT_TO_POINTER(pid));
 	return control_track(w->plan, w->o->calls_only, pid, error) &&
@@ -123,7 +121,7 @@ G_NORETURN static void become_program(struct stewardship *w, pid_t steward, int 
 		_exit(127);
 	for (int signo = 1; signo < 32; signo++)
 		signal(signo, SIG_DFL);
-	limits_restore_files();
+	open_files_restore();
 	setpgid(0, 0);
 	give_files(w);
 	ssize_t n;
@@ -244,7 +242,7 @@ void follow_end(struct stewardship *w)
 	w->follow.go_fd = -1;
 	kill(-pid, SIGTERM);
 	kill(-pid, SIGCONT);
-	gint64 until = g_get_monotonic_time() + END_PATIENCE_US;
+	gint64 until = g_get_monotonic_time() + LIMIT_PROGRAM_END_SECONDS * G_USEC_PER_SEC;
 	while (waitpid(pid, &status, WNOHANG) == 0) {
 		if (g_get_monotonic_time() > until)
 			kill(-pid, SIGKILL);

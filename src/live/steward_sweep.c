@@ -10,6 +10,7 @@
 #include "live/proc.h"
 
 #include "base/disk.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 #include <fcntl.h>
@@ -22,7 +23,6 @@
 
 #define PATIENCE_MS 5000
 #define LOOK_US 20000
-#define END_PATIENCE_US (3 * G_USEC_PER_SEC)
 
 /* Of "relay-blktop-PID", the session's name, if that run is over; else NULL. */
 static const char *session_of(const char *entry, const char *prefix)
@@ -239,9 +239,9 @@ static void end_programs(const char *path, const struct note *note, void *said)
 	signal_all(programs, SIGTERM);
 	signal_all(programs, SIGCONT);
 	for (add_members(note, left); left->len; add_members(note, left)) {
-		if (g_get_monotonic_time() - begin > END_PATIENCE_US)
+		if (g_get_monotonic_time() - begin > LIMIT_PROGRAM_END_SECONDS * G_USEC_PER_SEC)
 			signal_all(left, SIGKILL);
-		if (g_get_monotonic_time() - begin > 2 * END_PATIENCE_US)
+		if (g_get_monotonic_time() - begin > 2 * LIMIT_PROGRAM_END_SECONDS * G_USEC_PER_SEC)
 			break;
 		g_usleep(LOOK_US);
 		g_ptr_array_set_size(left, 0);

@@ -5,11 +5,10 @@
 #include "state/tree.h"
 
 #include "base/intmap.h"
+#include "base/limits.h"
 #include "base/sort.h"
 
 #include <string.h>
-
-#define MAX_CANDIDATES 8	/* spans of one id looked at for a parent */
 
 /* While it is built: spans in canonical order, links by that order. */
 struct builder {
@@ -86,7 +85,7 @@ static int find_parent(const struct builder *b, int i)
 	const struct span *s = b->spans[i];
 	int best = -1, best_fit = 0, seen = 0;
 	if (s->kind == SPAN_SERVER) {
-		for (int k = find_id(b, s->span_id); k < b->n && seen++ < MAX_CANDIDATES; k++) {
+		for (int k = find_id(b, s->span_id); k < b->n && seen++ < LIMIT_PARENT_CANDIDATES; k++) {
 			const struct span *p = b->spans[b->by_id[k]];
 			if (p->span_id != s->span_id)
 				break;
@@ -97,7 +96,7 @@ static int find_parent(const struct builder *b, int i)
 	if (s->parent_id == 0 || s->parent_id == s->span_id)
 		return -1;
 	seen = 0;
-	for (int k = find_id(b, s->parent_id); k < b->n && seen++ < MAX_CANDIDATES; k++) {
+	for (int k = find_id(b, s->parent_id); k < b->n && seen++ < LIMIT_PARENT_CANDIDATES; k++) {
 		const struct span *p = b->spans[b->by_id[k]];
 		if (p->span_id != s->parent_id)
 			break;

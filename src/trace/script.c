@@ -13,6 +13,8 @@
 #include "trace/align.h"
 #include "trace/reader.h"
 
+#include "base/limits.h"
+
 #define NS_PER_S 1000000000
 
 struct script {
@@ -361,7 +363,7 @@ static char *put_items(const struct blk_subscription *row, const GArray *items, 
 		had[slot] = G_MAXINT;
 	for (guint i = 0; i < items->len; i++) {
 		const struct item *item = &g_array_index(items, struct item, i);
-		const char *counter = n < BLK_MAX_COUNTERS ? counter_of(row, item) : NULL;
+		const char *counter = n < LIMIT_EVENT_COUNTERS ? counter_of(row, item) : NULL;
 		if (counter) {
 			put_item(data, layout, (int)(BLK_CTX_COUNTER0 + n), item);
 			g_string_append_printf(counters, "%s%s", n++ ? " " : "", counter);

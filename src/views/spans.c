@@ -9,6 +9,8 @@
 #include "views/registry.h"
 #include "views/verdicts.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 #define SPAN(row) (((const struct span_row *)(row))->span)
@@ -134,7 +136,7 @@ GETTER(span_get_state)
 /* Has it room for more? Tells once where it has not. */
 static bool has_room(GString *to)
 {
-	if (to->len < SPAN_WORDS_MAX)
+	if (to->len < LIMIT_WORDS_BYTES)
 		return true;
 	if (!g_str_has_suffix(to->str, "..."))
 		g_string_append(to, " ...");

@@ -8,6 +8,8 @@
 #include "views/registry.h"
 #include "views/verdicts.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 #define ROW(row) ((const struct trace_row *)(row))
@@ -111,7 +113,7 @@ static void add_once(GString *to, const char *word)
 	for (const char *at = to->str; n && (at = strstr(at, word)); at += n)
 		if ((at == to->str || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
 			return;
-	if (to->len < SPAN_WORDS_MAX)
+	if (to->len < LIMIT_WORDS_BYTES)
 		g_string_append_printf(to, "%s%s", to->len ? " " : "", word);
 }
 
