@@ -72,7 +72,8 @@
 	X(DIRECTORIES, 200000, "directories", "directories below those that are opened", \
 	  "an error: name fewer", "an hour of rotations each second has 30,000") \
 	X(PACKET_BYTES, 256 << 20, "bytes", "a packet", \
-	  "in a file it is damaged; of a relay nonsense", "sub-buffers have 1 MB; a sparse file claims any size") \
+	  "of a file it is damaged; of a relay the answer makes no sense", \
+	  "sub-buffers have 1 MB; a sparse file claims any size") \
 	X(PACKET_HEADER_BYTES, 8191, "bytes", "header and context of a packet", \
 	  "the stream is left out", "tracers write 100") \
 	X(EVENT_BYTES, 64 << 20, "bytes", "an event", \
@@ -111,14 +112,14 @@
 	  "the others are not read", "a CPU counts about so many at once") \
 	X(COUNTERS, 64, "counters", "perf counters of a thread or a CPU", \
 	  "the others are not counted", "of names that differ; plenty of event classes") \
-	X(OPEN_SPANS, 4096, "spans", "spans by rules and functions that are open on a thread", \
+	X(OPEN_SPANS, 4096, "spans", "functions, and spans by rules, that are open on a thread or of a key", \
 	  "the oldest quarter stays open", "a stack of calls has 200") \
 	X(TRACE_FUNCTIONS, 65536, "spans", "functions in one trace of spans", \
 	  "the next one begins another trace", "a trace is held until it is complete") \
 	X(SPAN_HALVES, 16, "halves", "halves of a span: clients and servers that report one id", \
 	  "annotations of the others are the first one's", "the tracer reports 2") \
 	X(PARENT_CANDIDATES, 8, "spans", "spans of one id that a parent is looked for among", \
-	  "the others have no children", "tracers report 2") \
+	  "the nearest of these is the parent", "tracers report 2") \
 	X(OPEN_TRACE_SECONDS, 60, "s", "a trace of spans without an end after its last event", \
 	  "it is given up: its spans stay incomplete", "what waits longer than that has most likely been killed") \
 	X(SPAN_WAITS, 32, "waits", "waits of a span told one by one", \
@@ -127,8 +128,6 @@
 	  "the shorter ones are counted", "the longest explain it") \
 	X(SPAN_NEIGHBOURS, 8, "threads", "threads that had the CPU which a span waited for", \
 	  "the others are summed", "the longest explain it") \
-	X(SPAN_WAKERS, 64, "steps", "steps of what wakers did during one wait", \
-	  "what lies before is one step", "the chain is read by people") \
 	X(WAKER_DEPTH, 8, "threads", "wakers of wakers", \
 	  "no further one is asked", "a request goes through fewer threads") \
 	X(WAKER_LOOKS, 4096, "waits", "waits looked at to explain one", \
@@ -145,8 +144,6 @@
 	  "the rest is one segment", "the walk recurses") \
 	X(PATH_LOOKS, 4000000, "spans", "spans and annotations looked at for one critical path", \
 	  "the rest of it is told as waits", "0.5 s") \
-	X(CAUSE_LOOKS, 10000000, "spans", "spans looked at for the causes of one trace", \
-	  "later ones are told without their minor causes", "1 s") \
 	X(WORDS_BYTES, 16384, "bytes", "names joined in one cell: annotations, tags, services", \
 	  "... in place of the rest", "a cell is read by people") \
 	X(RULE_SECONDS, 3600, "s", "'for' of a rule for snapshots", \
@@ -165,12 +162,14 @@
 	  "the stream ends", "a relay says so of packets that were overwritten") \
 	X(RELAY_SESSIONS, 4096, "sessions", "sessions that a relay lists", \
 	  "the list is refused", "relays have 10") \
-	X(RELAY_STREAMS, 16384, "streams", "streams in one answer of a relay", \
+	X(RELAY_STREAMS, 16384, "streams", "streams of one session of a relay", \
 	  "the answer makes no sense", "1,000 CPUs have 3,000") \
 	X(RELAY_TRACES, 16384, "traces", "traces of one session of a relay", \
-	  "streams of further ones are not read", "buffers per process make a trace for each process") \
+	  "the answer makes no sense", "buffers per process make a trace for each process") \
 	X(RELAY_NAME_BYTES, 255, "bytes", "a name of a host or session in an answer", \
 	  "the answer makes no sense", "the protocol's fields") \
+	X(URL_BYTES, 1024, "bytes", "the URL of a relay or session", \
+	  "it is refused", "longer than all its parts may be") \
 	X(HOST_BYTES, 255, "bytes", "the name of a relay's host", \
 	  "the URL is refused", "DNS has no longer ones") \
 	X(TARGET_BYTES, 63, "bytes", "the name of a traced host in a URL", \
@@ -178,7 +177,7 @@
 	X(SESSION_BYTES, 254, "bytes", "the name of a session in a URL", \
 	  "the URL is refused", "the protocol's field") \
 	X(LIVE_TIMER_SECONDS, 10, "s", "a live timer that a relay tells, and that of --live-timer", \
-	  "of a relay it counts as that long; the option is refused", "streams are waited for two live timers") \
+	  "of a relay it counts as this; the option is refused", "streams are waited for two live timers") \
 	X(NEWS_MS, 1000, "ms", "data held until the relay was asked for new streams", \
 	  "it is shown; events of such streams may come late", "a relay answers in 20 ms") \
 	X(CLASS_MS, 1000, "ms", "packets held for metadata that was announced, or a clock of their host", \
@@ -195,6 +194,8 @@
 	  "what is not written is lost", "the program has to end") \
 	X(FOLLOWED_PROCESSES, 4096, "processes", "processes that a session follows (--pid, -- PROGRAM)", \
 	  "further children are not traced", "the tracer has a tracker for each") \
+	X(FOLLOWED_DEPTH, 64, "levels", "children of children of a followed process", \
+	  "those below are not traced", "a shell's pipeline has 3") \
 	X(PROGRAM_END_SECONDS, 3, "s", "a followed program after SIGTERM", \
 	  "SIGKILL", "the program has to end") \
 	X(SNAPSHOTS, 50, "snapshots", "snapshots of one run", \

@@ -36,7 +36,7 @@ static void add_parent(int pid, void *parents)
 
 static bool is_below(GHashTable *parents, int pid, int root)
 {
-	for (int depth = 0; depth < 64 && pid > 1; depth++) {
+	for (int depth = 0; depth <= LIMIT_FOLLOWED_DEPTH && pid > 1; depth++) {
 		if (pid == root)
 			return true;
 		pid = GPOINTER_TO_INT(g_hash_table_lookup(parents, GINT_TO_POINTER(pid)));

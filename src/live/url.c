@@ -129,7 +129,7 @@ static const char *check_bytes(const char *text)
 {
 	if (!*text)
 		return "it is empty";
-	if (strlen(text) > 1024)
+	if (strlen(text) > LIMIT_URL_BYTES)
 		return "it is too long";
 	for (const char *p = text; *p; p++) {
 		if (g_ascii_iscntrl(*p))

@@ -12,6 +12,7 @@
 
 #define SHARE 32		/* waits of less than that part of their span are not looked behind */
 #define SHARE_OF_WAIT 8		/* and so are waits of wakers, against the span's wait */
+#define ENOUGH_HOPS 64		/* of one wait: no further wakers are looked behind */
 #define MOST_TOLD 6		/* waits of one thread told one by one: the longest */
 
 struct chain {
@@ -58,7 +59,7 @@ static void add_thread(struct chain *c, int64_t from, int64_t to);
 static bool may_follow(const struct chain *c, uint32_t thread, int64_t from, int64_t to)
 {
 	return thread != ID_NONE && to - from >= c->least && c->depth < LIMIT_WAKER_DEPTH &&
-	       c->hops->len - c->first < LIMIT_SPAN_WAKERS && !in_chain(c, thread);
+	       c->hops->len - c->first < ENOUGH_HOPS && !in_chain(c, thread);
 }
 
 static void follow(struct chain *c, uint32_t thread, int64_t from, int64_t to)

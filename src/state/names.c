@@ -87,7 +87,7 @@ static uint32_t table_lookup(struct table *t, int64_t fd, uint64_t seq, bool *re
 {
 	bool has_execed = false;	/* a descendant, after it inherited the descriptor */
 	t = table_real(t);
-	for (int depth = 0; t && depth < LIMIT_FORKS; depth++) {
+	for (int depth = 0; t && depth <= LIMIT_FORKS; depth++) {
 		const struct version *v = table_find(t, fd, seq);
 		if (v) {
 			bool closed = v->cloexec && (has_execed || exec_between(t, v->seq, seq));

@@ -144,17 +144,21 @@ static void take_out(GHashTable *table, uint64_t key, const struct frame *f)
 	}
 }
 
+static void push_to(GHashTable *table, uint64_t key, const struct frame *f)
+{
+	GArray *frames = frames_of(table, key);
+
+	if (frames->len >= LIMIT_OPEN_SPANS)
+		g_array_remove_range(frames, 0, LIMIT_OPEN_SPANS / 4);
+	g_array_append_vals(frames, f, 1);
+}
+
 static void push(struct pairs *p, const struct frame *f)
 {
-	GArray *frames = f->thread ? frames_of(p->by_thread, f->thread) : NULL;
-	if (frames && frames->len >= LIMIT_OPEN_SPANS)
-		g_array_remove_range(frames, 0, LIMIT_OPEN_SPANS / 4);
-	if (frames)
-		g_array_append_vals(frames, f, 1);
-	if (f->rule != RULE_FUNCTION) {
-		frames = frames_of(p->by_key, f->key);
-		g_array_append_vals(frames, f, 1);
-	}
+	if (f->thread)
+		push_to(p->by_thread, f->thread, f);
+	if (f->rule != RULE_FUNCTION)
+		push_to(p->by_key, f->key, f);
 }
 
 static void pop(struct pairs *p, struct frame f)

@@ -27,7 +27,7 @@ struct strace {
 static inline bool strace_closed(const struct strace *t, int64_t now)
 {
 	return t->given_up || (t->root_end != TS_NONE && now - t->root_end >= SPANS_LINGER_NS && now >= t->last) ||
-	       now - t->last >= LIMIT_OPEN_TRACE_SECONDS * NS_PER_S;
+	       now - t->last > LIMIT_OPEN_TRACE_SECONDS * NS_PER_S;
 }
 
 #endif

@@ -620,9 +620,13 @@ struct source *source_open_script(const char *text, const struct blk_subscriptio
 	s->tallies = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	s->data = g_ptr_array_new_with_free_func(g_free);
 	s->events = g_array_new(FALSE, FALSE, sizeof(struct blk_event));
-	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-	for (unsigned i = 0; lines[i]; i++) {
-		struct line l = { .number = i + 1, .p = g_strchomp(lines[i]) };
+	g_autofree char *lines = g_strdup(text);
+	unsigned number = 0;
+	for (char *line = lines, *next; line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		struct line l = { .number = ++number, .p = g_strchomp(line) };
 		if (!read_line(s, &l, error)) {
 			script_free(&s->source);
 			return NULL;

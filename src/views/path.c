@@ -290,6 +290,8 @@ static void add_rest(struct walk *w, int node, int64_t from, int64_t to)
 	const struct span *s = span_at(w, node);
 	uint32_t thread = s->thread, n = 0;
 	int64_t since = s->begin_ns;
+	if (from >= to)
+		return;
 	if (s->part[PART_HANDOFF] > 0 && w->steps <= LIMIT_PATH_LOOKS)
 		n = s->n_annotations;
 	w->steps += n;

@@ -30,6 +30,9 @@ bool query_wants_span(const struct view_query *q, const struct timeline *tl,
 bool query_wants_operation(const struct view_query *q, const struct timeline *tl,
 			   const struct span *s);
 
+/* Appends the word, which has two parts, behind a blank; false: an ellipsis instead, as it would be more
+ * than LIMIT_WORDS_BYTES. */
+bool span_add_word(GString *to, const char *word, const char *rest);
 /* "user=7 size=12", "start encode end": appended to the text, at most LIMIT_WORDS_BYTES bytes of
  * it, then an ellipsis. */
 void span_add_tags(GString *to, const struct timeline *tl, const struct span *s);

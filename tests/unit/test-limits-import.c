@@ -101,7 +101,8 @@ static bool merged_facts(uint64_t n)
 		g_string_append_printf(tags, "%s\"k%u\":\"v\"", i > 1 ? "," : "", i);
 		g_string_append_printf(notes, "%s{\"timestamp\":%u,\"value\":\"a%u\"}", i > 1 ? "," : "", i + 5, i);
 	}
-	g_string_append_printf(text, "{\"traceId\":\"1\",\"id\":\"2\",\"timestamp\":5,\"tags\":{%s},\"annotations\":[%s]},"
+	g_string_append_printf(text, "{\"traceId\":\"1\",\"id\":\"2\",\"timestamp\":5,\"tags\":{%s},"
+			       "\"annotations\":[%s]},"
 			       "{\"traceId\":\"1\",\"id\":\"2\",\"timestamp\":5,\"tags\":{\"k0\":\"v\"},"
 			       "\"annotations\":[{\"timestamp\":5,\"value\":\"a0\"}]}]", tags->str, notes->str);
 	g_autoptr(blk_timeline) tl = import_bytes(text->str, text->len, &warning, &error);
@@ -130,8 +131,8 @@ static bool span_nesting(uint64_t n)
 			.service = "svc", .thread = thread, .begin = i * FAKE_MS,
 			.end = (2 * longest - i) * FAKE_MS, .state = SPAN_COMPLETE,
 		};
-		fake_wait(fake_span(f, &desc), PART_FUTEX, longest * FAKE_MS - FAKE_MS / 2, longest * FAKE_MS, 0, ID_NONE,
-			  ID_NONE);
+		fake_wait(fake_span(f, &desc), PART_FUTEX, longest * FAKE_MS - FAKE_MS / 2, longest * FAKE_MS, 0,
+			  ID_NONE, ID_NONE);
 	}
 	g_autoptr(blk_timeline) before = fake_done(f);
 	g_autofree char *text = span_export(before, &what, SPAN_ZIPKIN, &n_spans, &error);

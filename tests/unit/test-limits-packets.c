@@ -5,6 +5,7 @@
 #include "lib/test_traces.h"
 #include "trace/ctf_index.h"
 #include "trace/ctf_program.h"
+#include "trace/ctf_wanted.h"
 #include "trace/ctf_walk.h"
 #include "trace/cut.h"
 #include "trace/layouts.h"
@@ -273,6 +274,24 @@ static bool field_bytes(uint64_t n)
 	return len == n;
 }
 
+static bool event_counters(uint64_t n)
+{
+	g_autofree char *before = g_strdup_printf(METADATA("", ""), "ust");
+	g_autoptr(GString) text = g_string_new(before);
+	struct ctf_wanted wanted[LIMIT_EVENT_COUNTERS];
+	unsigned found;
+
+	g_string_append(text, "event { id = 2; stream_id = 0; name = \"e\"; context := struct { ");
+	for (uint64_t i = 0; i < n; i++)
+		g_string_append_printf(text, "u64 perf_c%u; ", (unsigned)i);
+	g_string_append(text, "}; };\n");
+	g_autoptr(blk_ctf_meta) m = parse(text->str);
+	const struct ctf_stream_class *sc = m->streams->pdata[0];
+	g_free(ctf_wanted_counters(sc, sc->events->pdata[2], wanted, &found));
+	g_assert_cmpuint(found, ==, MIN(n, LIMIT_EVENT_COUNTERS));
+	return found == n;
+}
+
 /* The list is one of them. */
 static bool empty_steps(uint64_t n)
 {
@@ -331,7 +350,8 @@ int main(int argc, char **argv)
 		{ "directory-depth", directory_depth, 0 }, { "directories", directories, 0 },
 		{ "packet-bytes", packet_bytes, 0 }, { "packet-header-bytes", packet_header_bytes, 0 },
 		{ "event-bytes", event_bytes, 0 }, { "field-bytes", field_bytes, 0 },
-		{ "empty-steps", empty_steps, 0 }, { "statedump-bytes", statedump_bytes, 0 },
+		{ "event-counters", event_counters, 0 }, { "empty-steps", empty_steps, 0 },
+		{ "statedump-bytes", statedump_bytes, 0 },
 	};
 
 	g_test_init(&argc, &argv, NULL);

@@ -182,7 +182,8 @@ static char *first_name(const char *text, const char *script)
 static bool rule_text_bytes(uint64_t n)
 {
 	g_autofree char *text = g_strnfill(n - 1, 'x');
-	g_autofree char *script = g_strdup_printf("1 0 a ctx.tid=7 ctx.pid=7 t=\"%sy\"\n2 0 b ctx.tid=7 ctx.pid=7\n", text);
+	g_autofree char *script = g_strdup_printf("1 0 a ctx.tid=7 ctx.pid=7 t=\"%sy\"\n"
+						  "2 0 b ctx.tid=7 ctx.pid=7\n", text);
 	g_autofree char *name = first_name("[r]\nbegin=a\nend=b\nname=${t}\n", script);
 
 	return g_str_has_suffix(name, "y");
