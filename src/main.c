@@ -22,6 +22,7 @@
 
 #include "base/open_files.h"
 #include "base/timefmt.h"
+#include "export/limits_print.h"
 #include "state/rules.h"
 #include "ui/rc.h"
 
@@ -32,6 +33,12 @@
 static int print_columns(const struct options *o)
 {
 	about_columns(stdout, o->view);
+	return EXIT_FINE;
+}
+
+static int print_limits(const struct options *o)
+{
+	limits_print(stdout, o->format);
 	return EXIT_FINE;
 }
 
@@ -52,6 +59,7 @@ static const struct {
 	[COMMAND_LIST_VIEWS] = { .print = about_views },
 	[COMMAND_LIST_COLUMNS] = { .run = print_columns },
 	[COMMAND_LIST_EVENTS] = { .print = about_events },
+	[COMMAND_LIST_LIMITS] = { .run = print_limits },
 	[COMMAND_RECIPE] = { .print = about_recipe },
 	[COMMAND_PRINT_KEYS] = { .print = ui_print_keys },
 	[COMMAND_PRINT_BINDINGS] = { .print = ui_print_bindings },

@@ -409,8 +409,9 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 		       fail(error, "--format takes zipkin, otlp, perfetto or json here, not '%s'", w->format);
 	bool by_lines = w->command == COMMAND_DOCTOR || w->command == COMMAND_LOG ||
 			w->command == COMMAND_LIST_SESSIONS;
-	if (w->command != COMMAND_BATCH && !by_lines)
-		return fail(error, "--format needs -b, log, --doctor, --list-sessions or an --export option");
+	if (w->command != COMMAND_BATCH && w->command != COMMAND_LIST_LIMITS && !by_lines)
+		return fail(error, "--format needs -b, log, --doctor, --list-sessions, --list-limits or an --export "
+			    "option");
 	if (by_lines && g_str_equal(w->format, "csv"))
 		return fail(error, "--format takes text or json here, not 'csv'");
 	return rows_format_parse(w->format, &o->format) ||

@@ -194,6 +194,7 @@ static void test_tell(void)
 	static const struct { const char *line; enum command command; } cases[] = {
 		{ "--list-views", COMMAND_LIST_VIEWS }, { "--list-columns spans", COMMAND_LIST_COLUMNS },
 		{ "--list-events", COMMAND_LIST_EVENTS }, { "--recipe", COMMAND_RECIPE },
+		{ "--list-limits", COMMAND_LIST_LIMITS }, { "--list-limits --format csv", COMMAND_LIST_LIMITS },
 		{ "--help", COMMAND_HELP }, { "-h", COMMAND_HELP }, { "--version", COMMAND_VERSION },
 		{ "--print-keys", COMMAND_PRINT_KEYS }, { "-b --help", COMMAND_HELP },
 		{ "--help -b --view nonsense", COMMAND_HELP },
