@@ -266,6 +266,7 @@ static bool relay_timeout_seconds(uint64_t n)
 	g_assert_no_error(error);
 	sim.delay = (int64_t)n * G_USEC_PER_SEC;
 	g_autoptr(GArray) list = viewer_list(v, &error);
+	g_assert_true(!list == (error != NULL));
 	viewer_free(v);
 	sim_end();
 	return limit_taken(error, "no answer in time");
