@@ -84,6 +84,14 @@ $(BUILD)/tests/%: tests/unit/%.c $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READY
 	@mkdir -p $(@D)
 	$(call say,CCLD)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
+# Functions that a test has instead of the program's.
+wraps = $(patsubst %,-Wl$(comma)--wrap=%,$(1))
+comma := ,
+$(BUILD)/tests/test-limits-live: private LDFLAGS += $(call wraps,net_connect net_read net_read_some net_write \
+	net_sleep feed_start g_get_monotonic_time g_thread_new g_thread_join)
+$(BUILD)/tests/test-limits-here: private LDFLAGS += $(call wraps,control_track control_snapshot proc_each \
+	proc_read_stat kill waitpid g_usleep g_get_monotonic_time pwrite)
+
 $(BUILD)/bench/%: tests/bench/%.c $(BUILD)/libtest.a $(BUILD)/libblktop.a $(READY)
 	@mkdir -p $(@D)
 	$(call say,CCLD)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) -o $@ $< $(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)

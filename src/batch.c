@@ -12,6 +12,7 @@
 #include "output.h"
 #include "reading.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "state/rules.h"
 
@@ -23,7 +24,6 @@
  * ends by the wall clock then, this much later. */
 #define QUIET_GRACE_S 5
 #define SILENT_GRACE_S 1		/* where nothing came at all */
-#define MOST_EMPTY 600			/* seconds in a row; a longer gap is passed over */
 
 struct batch {
 	const struct options *o;
@@ -80,7 +80,7 @@ static bool prints_blocks(const struct options *o)
 static void choose_columns(struct batch *b)
 {
 	const struct options *o = b->o;
-	bool with_range = prints_blocks(o) && o->format == FORMAT_CSV;
+	bool with_range = prints_blocks(o) && rows_format_is_csv(o->format);
 	size_t n = o->columns ? o->n_columns : o->view->n_columns, i = 0;
 
 	b->columns = g_new0(struct column, n + G_N_ELEMENTS(range_columns));
@@ -155,7 +155,7 @@ static bool print_empty(struct batch *b, int64_t until)
 
 	if (!b->n_printed || until == TIME_UNKNOWN || until == INT64_MAX)
 		return true;
-	if (until - b->printed_to > MOST_EMPTY * step)
+	if (until - b->printed_to > LIMIT_EMPTY_SECONDS * step)
 		return true;
 	for (int64_t at = b->printed_to; at + step <= until && !b->broken; at += step) {
 		if (b->o->n_seconds && b->n_printed >= b->o->n_seconds)

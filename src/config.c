@@ -5,6 +5,7 @@
 #include "log.h"
 
 #include "base/disk.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "state/rules.h"
 #include "ui/rc.h"
@@ -17,7 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST_BYTES (1 << 20)	/* of a file that is read */
+/* What names other places than the usual ones. */
+#define RC_INSTEAD "XDG_CONFIG_HOME or --config FILE"
+#define HISTORY_INSTEAD "XDG_STATE_HOME"
 
 static bool is_none(const struct options *o)
 {
@@ -53,11 +56,11 @@ static bool read_open(int fd, const char *path, char **ret_text, size_t *ret_len
 		return fail(error, errno, path, NULL);
 	if (!S_ISREG(st.st_mode))
 		return fail(error, EINVAL, path, "it is no file");
-	if (st.st_size > MOST_BYTES)
+	if (st.st_size > LIMIT_SETTINGS_BYTES)
 		return fail(error, EFBIG, path, "it is too long");
-	char *text = g_malloc(MOST_BYTES + 1);
-	while (n > 0 && len < MOST_BYTES) {
-		n = read(fd, text + len, MOST_BYTES - len);
+	char *text = g_malloc(LIMIT_SETTINGS_BYTES + 1);
+	while (n > 0 && len < LIMIT_SETTINGS_BYTES) {
+		n = read(fd, text + len, LIMIT_SETTINGS_BYTES - len);
 		if (n < 0 && errno == EINTR)
 			n = 1;
 		else if (n > 0)
@@ -90,16 +93,13 @@ static char *resolve(const char *path)
 	return g_strdup(real ? real : path);
 }
 
-static bool write_file(const char *path, const char *text, int mode, GError **error)
+static bool write_file(const char *path, const char *instead, const char *text, int mode, GError **error)
 {
 	g_autofree char *real = resolve(path), *dir = g_path_get_dirname(real);
 	struct stat st;
 
-	if (g_mkdir_with_parents(dir, 0700) < 0) {
-		g_set_error(error, G_FILE_ERROR, (int)g_file_error_from_errno(errno),
-			    "cannot make %s: %s", dir, g_strerror(errno));
+	if (!disk_make_home_dir(dir, instead, error))
 		return false;
-	}
 	if (stat(real, &st) == 0)
 		mode = st.st_mode & 0777;
 	return g_file_set_contents_full(real, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, mode, error);
@@ -134,11 +134,32 @@ static void load_history(struct prefs *p)
 		g_ptr_array_add(p->warnings, text_visible(error->message));
 }
 
+/* The filter of files (isolate.h) lets only what is there be written later. */
+static void make_place(struct prefs *p, const char *path, const char *instead, const char *what)
+{
+	g_autofree char *real = resolve(path), *dir = g_path_get_dirname(real);
+	g_autoptr(GError) error = NULL;
+
+	if (disk_make_home_dir(dir, instead, &error))
+		return;
+	g_autofree char *visible = text_visible(error->message);
+	g_ptr_array_add(p->warnings, g_strdup_printf("%s: %s", what, visible));
+}
+
+static void make_places(struct prefs *p, const struct options *o)
+{
+	g_autofree char *rc = rc_path(o), *history = history_path();
+
+	make_place(p, rc, RC_INSTEAD, "settings are not kept");
+	make_place(p, history, HISTORY_INSTEAD, "lines typed are not kept");
+}
+
 struct prefs *config_load(const struct options *o)
 {
 	struct prefs *p = prefs_new();
 
 	if (!is_none(o)) {
+		make_places(p, o);
 		load_rc(p, o);
 		load_history(p);
 	}
@@ -217,7 +238,7 @@ bool config_save(const struct options *o, const struct prefs *p, char **ret_mess
 		fail(&error, EINVAL, path, "it is no text");
 	if (!error) {
 		text = rc_write(p, old ? old : "", len);
-		write_file(path, text, 0644, &error);
+		write_file(path, RC_INSTEAD, text, 0644, &error);
 	}
 	*ret_message = error ? text_visible(error->message) :
 		g_strdup_printf("settings written to %s", visible);
@@ -231,7 +252,7 @@ void config_add_places(const struct options *o, GPtrArray *places)
 
 	for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
 		g_autofree char *real = resolve(paths[i]), *dir = g_path_get_dirname(real);
-		if (!is_none(o) && disk_make_dirs(dir))
+		if (!is_none(o))
 			g_ptr_array_add(places, g_steal_pointer(&dir));
 		g_free(paths[i]);
 	}
@@ -248,7 +269,7 @@ void config_save_history(const struct options *o, const struct prefs *p)
 	read_file(path, &old, &len, &error);
 	if (!error) {
 		text = recall_merge(p->recall, old ? old : "", len);
-		write_file(path, text, 0600, &error);
+		write_file(path, HISTORY_INSTEAD, text, 0600, &error);
 	}
 	if (error)
 		log_note("lines typed are not kept: %s", error->message);

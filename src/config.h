@@ -10,7 +10,7 @@
 #include "options.h"
 #include "ui/prefs.h"
 
-/* What the files say, and above that what the command line does. */
+/* What the files say, and above that what the command line does. Makes their directories. */
 struct prefs *config_load(const struct options *o);
 /* The rules for spans (state/rules.h) of --spans, which must be right, and of the screen's
  * blktoprc, where a wrong one is a warning in p and all there are left out (p: NULL for what
@@ -18,8 +18,8 @@ struct prefs *config_load(const struct options *o);
 bool config_install_rules(const struct options *o, struct prefs *p, GError **error);
 /* W: one line for the status row (g_free). true: written. */
 bool config_save(const struct options *o, const struct prefs *p, char **ret_message);
-/* Adds (g_strdup()) the directories where settings and typed lines are written, made where they are
- * missing. */
+/* Adds (g_strdup()) the directories where settings and typed lines are written, which config_load() made
+ * where they can be. */
 void config_add_places(const struct options *o, GPtrArray *places);
 /* At the end: the lines typed go behind those that others have written since. */
 void config_save_history(const struct options *o, const struct prefs *p);

@@ -5,6 +5,7 @@
  */
 #include "doctor_private.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "trace/ctf_index.h"
 #include "trace/ctf_wanted.h"
@@ -141,7 +142,7 @@ static void check_fields(struct scan *s, const struct ctf_event_class *ec)
 static void know_counts(struct scan *s, const struct ctf_stream_class *sc,
 			const struct ctf_event_class *ec)
 {
-	struct ctf_wanted wanted[BLK_MAX_COUNTERS];
+	struct ctf_wanted wanted[LIMIT_EVENT_COUNTERS];
 	unsigned n;
 	g_autofree char *counters = ctf_wanted_counters(sc, ec, wanted, &n);
 

@@ -5,7 +5,6 @@
 #include "config.h"
 #include "log.h"
 
-#include "base/disk.h"
 #include "base/isolation.h"
 #include "live/connector.h"
 #include "live/spool.h"
@@ -74,7 +73,7 @@ static void add_spool(const struct options *o, GPtrArray *write)
 
 	if (!o->n_urls || o->no_spool || (!o->spool && o->command != COMMAND_SCREEN))
 		return;
-	if (disk_make_dirs(dir))
+	if (spool_make_dir(dir, NULL))	/* else whoever opens it says why */
 		add(write, dir);
 }
 

@@ -20,8 +20,9 @@
 #include "save.h"
 #include "screen.h"
 
-#include "base/limits.h"
+#include "base/open_files.h"
 #include "base/timefmt.h"
+#include "export/limits_print.h"
 #include "state/rules.h"
 #include "ui/rc.h"
 
@@ -32,6 +33,12 @@
 static int print_columns(const struct options *o)
 {
 	about_columns(stdout, o->view);
+	return EXIT_FINE;
+}
+
+static int print_limits(const struct options *o)
+{
+	limits_print(stdout, o->format);
 	return EXIT_FINE;
 }
 
@@ -53,6 +60,7 @@ static const struct {
 	[COMMAND_LIST_COLUMNS] = { .run = print_columns },
 	[COMMAND_LIST_EVENTS] = { .print = about_events },
 	[COMMAND_LIST_METRICS] = { .print = about_metrics },
+	[COMMAND_LIST_LIMITS] = { .run = print_limits },
 	[COMMAND_RECIPE] = { .print = about_recipe },
 	[COMMAND_PRINT_KEYS] = { .print = ui_print_keys },
 	[COMMAND_PRINT_BINDINGS] = { .print = ui_print_bindings },
@@ -124,7 +132,7 @@ int main(int argc, char **argv)
 
 	/* A reader that leaves, a relay or a session daemon that dies: told by errno. */
 	signal(SIGPIPE, SIG_IGN);
-	limits_raise_files();
+	open_files_raise();
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C");
 

@@ -7,6 +7,7 @@
 #include "options_here.h"
 #include "options_table.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "ui/nav.h"
@@ -18,12 +19,8 @@
 
 #define LEAST_MEMORY (16 << 20)
 #define DEFAULT_SPOOL "1G"
-#define MOST_JOBS 256
-#define MOST_SLICES 65536
 #define DEFAULT_WORST 5
-#define MOST_WORST 1000
 #define DEFAULT_LISTENING 5		/* seconds; doctor */
-#define MOST_LISTENING 86400
 
 /* --- splitting --- */
 
@@ -178,7 +175,7 @@ static bool read_seconds(const char *option, const char *text, int64_t least, in
 			 GError **error)
 {
 	return (timefmt_parse_duration(text, ret_ns, NULL) && *ret_ns >= least &&
-		*ret_ns <= 86400 * NS_PER_S) ||
+		*ret_ns <= LIMIT_TIMEOUT_SECONDS * NS_PER_S) ||
 	       fail(error, "%s takes seconds, not '%s'", option, text);
 }
 
@@ -368,7 +365,7 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 	if (w->command == COMMAND_DOCTOR && w->at)
 		return fail(error, "--doctor has no --at: it looks at the whole");
 	if (w->n && w->command == COMMAND_DOCTOR)
-		return o->live ? read_count("-n", w->n, MOST_LISTENING, &o->n_seconds, error) :
+		return o->live ? read_count("-n", w->n, LIMIT_LISTENING_SECONDS, &o->n_seconds, error) :
 			fail(error, "-n needs a relay");
 	bool ranged = w->command == COMMAND_BATCH || w->command == COMMAND_REPORT ||
 		      w->command == COMMAND_LOG || w->command == COMMAND_SAVE;
@@ -391,6 +388,16 @@ static bool check_times(struct options *o, const struct words *w, GError **error
 	       (!w->n || read_unsigned("-n", w->n, &o->n_seconds, error));
 }
 
+static bool check_csv_safe(struct options *o, const struct words *w, GError **error)
+{
+	if (!w->csv_safe || w->command == COMMAND_SCREEN)
+		return true;
+	if (o->format != FORMAT_CSV)
+		return fail(error, "--csv-safe needs --format csv, or the screen");
+	o->format = FORMAT_CSV_SAFE;
+	return true;
+}
+
 static bool check_format(struct options *o, const struct words *w, GError **error)
 {
 	if (!w->format)
@@ -400,8 +407,9 @@ static bool check_format(struct options *o, const struct words *w, GError **erro
 		       fail(error, "--format takes" SPAN_FORMAT_WORDS " here, not '%s'", w->format);
 	bool by_lines = w->command == COMMAND_DOCTOR || w->command == COMMAND_LOG ||
 			w->command == COMMAND_LIST_SESSIONS;
-	if (w->command != COMMAND_BATCH && !by_lines)
-		return fail(error, "--format needs -b, log, --doctor, --list-sessions or an --export option");
+	if (w->command != COMMAND_BATCH && w->command != COMMAND_LIST_LIMITS && !by_lines)
+		return fail(error, "--format needs -b, log, --doctor, --list-sessions, --list-limits or an --export "
+			    "option");
 	if (by_lines && g_str_equal(w->format, "csv"))
 		return fail(error, "--format takes text or json here, not 'csv'");
 	return rows_format_parse(w->format, &o->format) ||
@@ -414,7 +422,7 @@ static bool check_report(struct options *o, const struct words *w, GError **erro
 	o->worst = DEFAULT_WORST;
 	if (o->live)
 		return fail(error, "report needs a recorded trace");
-	return !w->worst || read_count("--worst", w->worst, MOST_WORST, &o->worst, error);
+	return !w->worst || read_count("--worst", w->worst, LIMIT_REPORT_REQUESTS, &o->worst, error);
 }
 
 static bool check_save(struct options *o, const struct words *w, GError **error)
@@ -546,8 +554,8 @@ static bool check_reading(struct options *o, const struct words *w, GError **err
 		return fail(error, "--align-hosts and %s can't be combined", w->command_name);
 	if ((w->jobs || w->slices) && o->live)
 		return fail(error, "--jobs and --slices need a recorded trace");
-	if ((w->jobs && !read_count("--jobs", w->jobs, MOST_JOBS, &o->jobs, error)) ||
-	    (w->slices && !read_count("--slices", w->slices, MOST_SLICES, &o->slices, error)) ||
+	if ((w->jobs && !read_count("--jobs", w->jobs, LIMIT_THREADS, &o->jobs, error)) ||
+	    (w->slices && !read_count("--slices", w->slices, LIMIT_SLICES, &o->slices, error)) ||
 	    (w->reader && !read_choice("--reader", w->reader, readers, &reader, error)))
 		return false;
 	o->reader = (enum reader)reader;
@@ -624,7 +632,8 @@ static bool check_words(struct options *o, struct words *w, GPtrArray *operands,
 	       check_by(o, w, error) && check_narrow(o, w, error) && check_columns(o, w, error) &&
 	       check_filter(o, w, error) && check_times(o, w, error) &&
 	       check_reading(o, w, error) && check_spool(o, w, error) &&
-	       check_format(o, w, error) && check_export(o, w, error) && check_rest(o, w, error);
+	       check_format(o, w, error) && check_csv_safe(o, w, error) &&
+	       check_export(o, w, error) && check_rest(o, w, error);
 }
 
 /* Hands the words that options keep over, frees the others. */
@@ -638,6 +647,7 @@ static void move_words(struct options *o, struct words *w)
 	o->no_spool = w->no_spool;
 	o->no_isolation = w->no_isolation;
 	o->align_hosts = w->align_hosts;
+	o->csv_safe = w->csv_safe;
 	o->utc = w->utc;
 	o->ascii = w->ascii;
 	o->at = g_steal_pointer(&w->at);

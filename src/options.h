@@ -37,6 +37,7 @@ enum command {
 	COMMAND_LIST_COLUMNS,
 	COMMAND_LIST_EVENTS,
 	COMMAND_LIST_METRICS,
+	COMMAND_LIST_LIMITS,
 	COMMAND_RECIPE,
 	COMMAND_PRINT_KEYS,
 	COMMAND_PRINT_BINDINGS,
@@ -85,6 +86,7 @@ struct options {
 	struct expr *expr;		/* --filter against --view; NULL: all, or no view */
 	bool each, force, utc, ascii;
 	bool align_hosts;
+	bool csv_safe;			/* screen: CSV is CSV_SAFE; else `format` has it */
 	bool statedump;			/* save: --with-statedump */
 	bool no_spool;
 	bool no_isolation;

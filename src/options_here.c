@@ -2,6 +2,7 @@
 /* Options of sessions that are made on this machine: see options_here.h. */
 #include "options_here.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "live/plan.h"
 #include "views/rule.h"
@@ -10,9 +11,6 @@
 
 #define DEFAULT_TIMER_US 1000000
 #define LEAST_TIMER_NS (10 * NS_PER_MS)
-#define MOST_TIMER_NS (10 * NS_PER_S)
-#define MOST_NAME 200
-#define MOST_COUNTERS 16
 
 static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
@@ -51,7 +49,7 @@ static bool read_timer(struct here *h, const char *text, GError **error)
 	h->timer_us = DEFAULT_TIMER_US;
 	if (!text)
 		return true;
-	if (!timefmt_parse_duration(text, &ns, NULL) || ns < LEAST_TIMER_NS || ns > MOST_TIMER_NS)
+	if (!timefmt_parse_duration(text, &ns, NULL) || ns < LEAST_TIMER_NS || ns > LIMIT_LIVE_TIMER_SECONDS * NS_PER_S)
 		return fail(error, "--live-timer takes 10ms to 10s, not '%s'", text);
 	h->timer_us = (unsigned)(ns / NS_PER_US);
 	return true;
@@ -79,7 +77,8 @@ static bool read_session(struct here *h, const char *text, GError **error)
 {
 	static const char allowed[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "._-";
 	size_t n = text ? strlen(text) : 0;
-	if (text && (n == 0 || n > MOST_NAME || strspn(text, allowed) != n || *text == '-' || *text == '.'))
+	bool fits = n > 0 && n <= LIMIT_SESSION_NAME_BYTES;
+	if (text && (!fits || strspn(text, allowed) != n || *text == '-' || *text == '.'))
 		return fail(error, "--session takes a name of letters, digits, '.', '_' and '-', not '%s'",
 			    text);
 	h->session = g_strdup(text);
@@ -95,8 +94,8 @@ static bool read_counters(struct here *h, const char *text, GError **error)
 	for (char **name = h->counters; *name; name++)
 		if (!plan_counter(*name, &why))
 			return fail(error, "--perf: %s", why->message);
-	return g_strv_length(h->counters) <= MOST_COUNTERS ||
-	       fail(error, "--perf takes %d counters at most", MOST_COUNTERS);
+	return g_strv_length(h->counters) <= LIMIT_PERF_COUNTERS ||
+	       fail(error, "--perf takes %d counters at most", LIMIT_PERF_COUNTERS);
 }
 
 static bool read_probes(struct here *h, const char *text, GError **error)

@@ -16,7 +16,7 @@ struct words {
 	char *jobs, *slices, *reader, *step, *worst, *config, *theme, *mouse, *spans, *late_bound;
 	char *spool, *spool_size;
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
-	bool no_spool, no_isolation, align_hosts;
+	bool no_spool, no_isolation, align_hosts, csv_safe;
 	bool demo, from_beginning, wait, each, force, utc, ascii, statedump, with_kernel;
 	bool yes, keep, spans_only, calls_only, functions;
 	const char *const *program;	/* behind "--"; borrowed, NULL: none */

@@ -376,6 +376,14 @@ static bool backend_export_span(void *data, const struct ui_export *what, char *
 	return true;
 }
 
+/* What the suffix says: .csv, .json, else aligned text. */
+static enum rows_format format_of(const struct options *o, const char *path)
+{
+	enum rows_format format = rows_format_of_path(path);
+
+	return format == FORMAT_CSV && o->csv_safe ? FORMAT_CSV_SAFE : format;
+}
+
 /* As shells do, since one types it. */
 static char *place_of(const char *path)
 {
@@ -388,12 +396,12 @@ static enum ui_saved backend_save_view(void *data, const struct ui_save *what,
 {
 	g_autoptr(GError) error = NULL;
 	g_autofree char *absolute = NULL, *path = place_of(what->path);
+	const struct screen *s = data;
 	char *text = NULL;
 	size_t len = 0;
 	FILE *memory = open_memstream(&text, &len);
 
-	(void)data;
-	bool ok = memory && rows_print(memory, what->view, what->rows, rows_format_of_path(path), true);
+	bool ok = memory && rows_print(memory, what->view, what->rows, format_of(s->o, path), true);
 	ok = memory && fclose(memory) == 0 && ok;
 	ok = ok && export_write_file(path, text, len, what->force, &absolute, &error);
 	if (ok)
@@ -506,7 +514,8 @@ const char *screen_lacks(void)
 	return NULL;
 }
 
-/* Where nothing can be kept live goes on, without a log; but who asked for it is told. */
+/* Where nothing can be kept, the live session goes on without a log, which a warning says; where --spool
+ * asked for it, that is an error. */
 static int keep_packets(struct screen *s)
 {
 	const struct options *o = s->o;
@@ -516,7 +525,9 @@ static int keep_packets(struct screen *s)
 	if (o->no_spool || input_keep(s->in, dir, o->spool_size, &error))
 		return EXIT_FINE;
 	if (!o->spool) {
+		g_autofree char *visible = text_visible(error->message);
 		log_note("nothing is kept: %s", error->message);
+		g_ptr_array_add(o->prefs->warnings, g_strdup_printf("what comes is not kept: %s", visible));
 		return EXIT_FINE;
 	}
 	log_error("--spool: %s", error->message);

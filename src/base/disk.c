@@ -55,6 +55,41 @@ bool disk_make_dirs(const char *path)
 	return g_mkdir_with_parents(path, 0700) == 0;
 }
 
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	while (n > 0 && dir[n - 1] == '/')
+		n--;
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+bool disk_make_home_dir(const char *path, const char *instead, GError **error)
+{
+	const char *home = g_get_home_dir();
+	bool below = is_below(path, home), homeless = below && !g_file_test(home, G_FILE_TEST_IS_DIR);
+
+	if (!homeless && disk_make_dirs(path))
+		return true;
+	int number = homeless ? ENOENT : errno;
+	g_autofree char *why = homeless ? g_strdup_printf("there is no home directory '%s'", home) :
+		g_strdup_printf("cannot make '%s': %s", path, g_strerror(number));
+	g_set_error(error, G_FILE_ERROR, (int)g_file_error_from_errno(number), "%s%s%s%s", why,
+		    below ? "; " : "", below ? instead : "", below ? " names another place" : "");
+	return false;
+}
+
+bool disk_is_link(const char *path)
+{
+	g_autofree char *name = g_strdup(path);
+	struct stat st;
+
+	/* A slash at the end, or "/.", would follow it. */
+	while (strlen(name) > 1 && (g_str_has_suffix(name, "/") || g_str_has_suffix(name, "/.")))
+		name[strlen(name) - 1] = '\0';
+	return lstat(name, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
 bool disk_rename_new(const char *from, const char *to)
 {
 	struct stat st;

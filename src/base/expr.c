@@ -11,13 +11,11 @@
  */
 #include "base/expr.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 
 #include <math.h>
 #include <string.h>
-
-#define MAX_BYTES 4096
-#define MAX_DEPTH 64
 
 G_DEFINE_QUARK(blk-expr-error-quark, blk_expr_error)
 
@@ -409,8 +407,8 @@ static struct node *parse_not(struct parser *ps)
 
 	if (first.kind != TOKEN_NOT && first.kind != TOKEN_OPEN)
 		return parse_test(ps);
-	if (++ps->depth > MAX_DEPTH)
-		return fail(ps, first.begin, "nested more than %d deep", MAX_DEPTH);
+	if (++ps->depth > LIMIT_FILTER_DEPTH)
+		return fail(ps, first.begin, "nested more than %d deep", LIMIT_FILTER_DEPTH);
 	advance(ps);
 
 	g_autoptr(expr_node) inner = first.kind == TOKEN_NOT ? parse_not(ps) : parse_or(ps);
@@ -461,8 +459,8 @@ static struct node *parse_or(struct parser *ps)
 
 static bool check_text(const char *text, GError **error)
 {
-	if (strlen(text) > MAX_BYTES) {
-		g_set_error(error, BLK_EXPR_ERROR, 0, "filter: longer than %d bytes", MAX_BYTES);
+	if (strlen(text) > LIMIT_FILTER_BYTES) {
+		g_set_error(error, BLK_EXPR_ERROR, 0, "filter: longer than %d bytes", LIMIT_FILTER_BYTES);
 		return false;
 	}
 	const char *bad;

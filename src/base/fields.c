@@ -2,6 +2,8 @@
 /* Runs of fields: see fields.h. Made and read in one process, so nothing is portable. */
 #include "base/fields.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 /* Before name (with its NUL), value and text. */
@@ -47,7 +49,7 @@ void fields_put(struct fields_run *r, const struct field *f)
 		return;
 	if (f->kind == FIELD_REAL)
 		memcpy(&h.value, &f->real, sizeof h.value);
-	if ((uint64_t)r->bytes->len + sizeof h + h.name_size + h.len <= FIELDS_MOST) {
+	if ((uint64_t)r->bytes->len + sizeof h + h.name_size + h.len <= LIMIT_LOG_EVENT_BYTES) {
 		append(r, &h, name, f->text);
 		return;
 	}

@@ -14,6 +14,8 @@
 #ifndef BLK_BASE_FIELDS_H
 #define BLK_BASE_FIELDS_H
 
+#include "base/limits.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,10 +43,8 @@ struct field {
 	uint32_t len;
 };
 
-/* A run ends at this size: what is behind it is left out, and FIELD_MORE says so. */
-#define FIELDS_MOST (64u << 10)
-
-/* A run that is made. */
+/* A run that is made. It ends at LIMIT_LOG_EVENT_BYTES: what is behind is left out, and FIELD_MORE says
+ * so. */
 struct fields_run {
 	GByteArray *bytes;		/* NULL: made by the first fields_begin() */
 	bool full;

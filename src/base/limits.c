@@ -1,37 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The limit of open files: see limits.h. */
+/* The table of limits as data: see limits.h. */
 #include "base/limits.h"
 
 #include <glib.h>
 
-#include <stdbool.h>
-#include <sys/resource.h>
+#define ROW(name, limit, its_unit, bounds, beyond, reason) \
+	{ .group = GROUP, .id = #name, .value = (limit), .unit = its_unit, .what = bounds, .above = beyond, \
+	  .why = reason },
 
-#define USUAL 1024
+static struct limit rows[] = {
+#define GROUP "Metadata"
+	LIMITS_METADATA(ROW)
+#undef GROUP
+#define GROUP "Directories and packets"
+	LIMITS_PACKETS(ROW)
+#undef GROUP
+#define GROUP "Texts and filters"
+	LIMITS_TEXT(ROW)
+#undef GROUP
+#define GROUP "Model and views"
+	LIMITS_MODEL(ROW)
+#undef GROUP
+#define GROUP "Live sessions"
+	LIMITS_LIVE(ROW)
+#undef GROUP
+#define GROUP "Files of spans"
+	LIMITS_IMPORT(ROW)
+#undef GROUP
+#define GROUP "Program and screen"
+	LIMITS_PROGRAM(ROW)
+};
 
-static struct rlimit before;
-static bool raised;
-
-void limits_raise_files(void)
+/* METADATA_BYTES as "metadata-bytes". */
+static const char *machine_name(const char *name)
 {
-	struct rlimit files;
-	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= files.rlim_max)
-		return;
-	before = files;
-	files.rlim_cur = files.rlim_max;
-	raised = setrlimit(RLIMIT_NOFILE, &files) == 0;
+	g_autofree char *id = g_ascii_strdown(name, -1);
+	return g_intern_string(g_strdelimit(id, "_", '-'));
 }
 
-void limits_restore_files(void)
+const struct limit *limits_at(size_t i)
 {
-	if (raised)
-		setrlimit(RLIMIT_NOFILE, &before);
-}
+	static gsize named;
 
-size_t limits_files(void)
-{
-	struct rlimit files;
-	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
-		return USUAL;
-	return (size_t)MIN(files.rlim_cur, (rlim_t)G_MAXINT);
+	if (g_once_init_enter(&named)) {
+		for (size_t k = 0; k < G_N_ELEMENTS(rows); k++)
+			rows[k].id = machine_name(rows[k].id);
+		g_once_init_leave(&named, 1);
+	}
+	return i < G_N_ELEMENTS(rows) ? &rows[i] : NULL;
 }

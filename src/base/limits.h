@@ -1,18 +1,270 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How many files the process may have open: getrlimit(2), RLIMIT_NOFILE. Every stream that is read
- * has one open, on each thread; the usual limit of 1024 is for programs that use select(2).
+ * The limits: how much of hostile input is taken, how much of a resource is used, and for how long a
+ * peer is waited for. This table is the only place of them (tests/lint/limits.py); `--list-limits`
+ * and the man page print it, and for each row the unit test "/limit/ID" reaches it.
+ *
+ * A limit is a bound at which input is refused, cut, or no longer waited for, so that what is shown is not
+ * the same as without it. What only chooses between ways to the same result (sizes of caches, buffers and
+ * pieces, shares of --memory) is a constant of the file that uses it.
+ *
+ *     X(ID, value, unit, what it bounds, what happens above it, why this value)
+ *
+ * LIMIT_ID is the value, a constant expression. The ids are machine names: "metadata-bytes" for
+ * METADATA_BYTES; they stay.
  */
 #ifndef BLK_BASE_LIMITS_H
 #define BLK_BASE_LIMITS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-/* Raises it as far as the process may. Once, before threads. */
-void limits_raise_files(void);
-/* As it was before limits_raise_files(), for a program that is about to be executed; after fork(2). */
-void limits_restore_files(void);
-/* The limit now; 1024 where nobody knows. Any thread. */
-size_t limits_files(void);
+#define LIMITS_METADATA(X) \
+	X(METADATA_BYTES, 64 << 20, "bytes", "metadata of one trace", \
+	  "the trace is left out", "that of a kernel has 1 MB") \
+	X(FRAGMENT_BYTES, 4 << 20, "bytes", "a fragment of CTF 2 metadata", \
+	  "the trace is left out", "each event class has a fragment of its own") \
+	X(JSON_DEPTH, 200, "levels", "objects and arrays inside each other in a fragment", \
+	  "the trace is left out", "the scanner recurses; tracers write 10") \
+	X(TYPES, 1 << 21, "types", "types of one trace", \
+	  "the trace is left out", "200 MB of memory; a kernel has 20,000") \
+	X(TYPE_SIZE, 1 << 12, "types", "types in one type, every use counted", \
+	  "the trace is left out", "an event of a kernel has 60") \
+	X(ALL_TYPES, 1 << 22, "types", "the same of all classes of one trace", \
+	  "the trace is left out", "decoders are as large as that") \
+	X(TYPE_DEPTH, 32, "levels", "types inside each other", \
+	  "the trace is left out; with --reader babeltrace2 the field is", "decoders recurse; tracers write 5") \
+	X(FIELD_LOOKUPS, 1 << 26, "fields", "fields looked at for all lengths and tags of one trace", \
+	  "the trace is left out", "0.1 s; names that repeat make it quadratic") \
+	X(ARRAY_BITS, INT64_C(1) << 40, "bits", "an array of fixed length", \
+	  "the trace is left out", "sums of such sizes do not overflow") \
+	X(ALIGNMENT, 1 << 15, "bits", "an alignment", \
+	  "the trace is left out", "a page; no packet can be aligned better") \
+	X(FLOAT_BITS, 4096, "bits", "a floating point number", \
+	  "the trace is left out", "numbers above 64 bits are skipped, not read") \
+	X(EMPTY_ELEMENTS, 4096, "elements", "an array of elements without a size", \
+	  "the trace is left out", "they take time and no bytes") \
+	X(LENGTHS, 4095, "fields", "lengths and tags that one event can refer to", \
+	  "the trace is left out", "a register each, for every thread; a kernel's events have 20") \
+	X(HEADER_LENGTHS, 63, "fields", "of these, CTF 2: in the packet header", \
+	  "the trace is left out", "no tracer writes one there") \
+	X(CONTEXT_LENGTHS, 192, "fields", "of these, CTF 2: in the headers and contexts of a stream class", \
+	  "the trace is left out", "a context field has one at most, and there are 40") \
+	X(PATH_PARTS, 16, "names", "names in the path to a length or tag", \
+	  "the trace is left out", "tracers write 3") \
+	X(CLOCKS, 256, "clocks", "clocks of one trace", \
+	  "the trace is left out", "tracers write 1") \
+	X(EVENT_CLASSES, 100000, "classes", "event classes of one trace", \
+	  "the trace is left out", "a kernel has 1,500") \
+	X(TIME_SECONDS, INT64_C(4611686018), "s", "an instant, and a clock's offset, before or after 1970", \
+	  "an offset: the trace is left out; an instant: its packet is damaged", \
+	  "146 years, so that the difference of any two fits 64 bits") \
+	X(DECODE_STEPS, 20000, "steps", "steps of an event class's decoder", \
+	  "the trace is left out", "as many as its types, unless arrays are unrolled") \
+	X(UNROLLED_ELEMENTS, 64, "elements", "elements of an array one of which is read by itself", \
+	  "the field is missing", "each has decoder steps of its own") \
+	X(FIELD_DEPTH, 6, "levels", "structures, arrays and variants around a field that is read by itself", \
+	  "the field is missing", "of the fields that blktop knows none has more than 3")
+
+#define LIMITS_PACKETS(X) \
+	X(DIRECTORY_DEPTH, 16, "levels", "directories below one that is opened", \
+	  "deeper ones are not looked into", "the tracer makes 8") \
+	X(DIRECTORIES, 200000, "directories", "directories below those that are opened", \
+	  "an error: name fewer", "an hour of rotations each second has 30,000") \
+	X(PACKET_BYTES, 256 << 20, "bytes", "a packet", \
+	  "of a file it is damaged; of a relay the answer makes no sense", \
+	  "sub-buffers have 1 MB; a sparse file claims any size") \
+	X(PACKET_HEADER_BYTES, 8191, "bytes", "header and context of a packet", \
+	  "the stream is left out", "tracers write 100") \
+	X(EVENT_BYTES, 64 << 20, "bytes", "an event", \
+	  "the rest of its packet is lost", "it is held whole; no tracer writes one above a sub-buffer") \
+	X(FIELD_BYTES, 64 << 20, "bytes", "a list that is read, elements below a byte widened to one", \
+	  "it is empty", "lists of single bits take eight times their room") \
+	X(EMPTY_STEPS, 1 << 20, "fields", "fields of one event that take no room", \
+	  "the event does not fit: the rest of its packet is lost", "they take time and no bytes") \
+	X(STATEDUMP_BYTES, 256 << 20, "bytes", "packets looked through for the state dump (save --with-statedump)", \
+	  "the range is saved without one", "1 s; the dump of a busy machine has 20 MB")
+
+#define LIMITS_TEXT(X) \
+	X(TEXT_BYTES, 4096, "bytes", "a text of a trace: a name, a path, an annotation", \
+	  "it is cut", "the longest path of Linux") \
+	X(FILE_NAME_BYTES, 100, "bytes", "a file name made of a text", \
+	  "it is cut", "with what is appended it fits any file system") \
+	X(LOG_EVENT_BYTES, 64 << 10, "bytes", "all fields of an event in the log", \
+	  "the last ones are replaced by ...", "they are kept for every line that is shown") \
+	X(LOG_TEXT_BYTES, 256, "bytes", "a text in a line of the log", \
+	  "it is cut, with ... behind", "a line is read by people") \
+	X(LOG_ELEMENTS, 32, "elements", "elements of a list in a line of the log", \
+	  "the others are replaced by ...", "a line is read by people") \
+	X(FILTER_BYTES, 4096, "bytes", "a filter", \
+	  "it is refused", "nobody types more") \
+	X(FILTER_DEPTH, 64, "levels", "parentheses and negations inside each other in a filter", \
+	  "it is refused", "the parser recurses")
+
+#define LIMITS_MODEL(X) \
+	X(RULES, 1000, "rules", "rules for spans (--spans)", \
+	  "they are refused", "each is held against every event that it names") \
+	X(RULE_LINE_BYTES, 4096, "bytes", "a line of a file of rules", \
+	  "the file is refused", "nobody types more") \
+	X(RULE_TEXT_BYTES, 256, "bytes", "a text that a rule takes from an event", \
+	  "it is cut", "it is a part of a span's name") \
+	X(EVENT_COUNTERS, 6, "counters", "perf counters of an event class", \
+	  "the others are not read", "a CPU counts about so many at once") \
+	X(COUNTERS, 64, "counters", "perf counters of a thread or a CPU", \
+	  "the others are not counted", "of names that differ; plenty of event classes") \
+	X(OPEN_SPANS, 4096, "spans", "functions, and spans by rules, that are open on a thread or of a key", \
+	  "the oldest quarter stays open", "a stack of calls has 200") \
+	X(TRACE_FUNCTIONS, 65536, "spans", "functions in one trace of spans", \
+	  "the next one begins another trace", "a trace is held until it is complete") \
+	X(SPAN_HALVES, 16, "halves", "halves of a span: clients and servers that report one id", \
+	  "annotations of the others are the first one's", "the tracer reports 2") \
+	X(OPEN_TRACE_SECONDS, 60, "s", "a trace of spans without an end after its last event", \
+	  "it is given up: its spans stay incomplete", "what waits longer than that has most likely been killed") \
+	X(SPAN_WAITS, 32, "waits", "waits of a span told one by one", \
+	  "the shorter ones are counted", "the longest explain it") \
+	X(SPAN_CALLS, 64, "calls", "slow system calls of a span told one by one", \
+	  "the shorter ones are counted", "the longest explain it") \
+	X(SPAN_NEIGHBOURS, 8, "threads", "threads that had the CPU which a span waited for", \
+	  "the others are summed", "the longest explain it") \
+	X(WAKER_DEPTH, 8, "threads", "wakers of wakers", \
+	  "no further one is asked", "a request goes through fewer threads") \
+	X(WAKER_LOOKS, 4096, "waits", "waits looked at to explain one", \
+	  "the rest of it is told in one", "a waker may have waited a million times meanwhile") \
+	X(SECOND_CALLS, 64, "calls", "slowest system calls of a second told one by one", \
+	  "the others are in the histogram alone", "about a screen") \
+	X(OPERATIONS, 32768, "operations", "operations (service and name of spans), where memory is bounded", \
+	  "what is usual of further ones is not known", "names with an id inside would make one each") \
+	X(FORKS, 256, "processes", "forks in forks that a descriptor is followed through", \
+	  "it has no name", "every lookup walks them") \
+	X(GAP_STEPS, 1000000, "steps", "steps (seconds) of a gap in the trace", \
+	  "those before the last are not made", "11 days; a wrong clock may claim a century") \
+	X(PATH_DEPTH, 64, "threads", "threads of a critical path, one behind the other", \
+	  "the rest is one segment", "the walk recurses") \
+	X(PATH_LOOKS, 4000000, "spans", "spans and annotations looked at for one critical path", \
+	  "the rest of it is told as waits", "0.5 s") \
+	X(WORDS_BYTES, 16384, "bytes", "names joined in one cell: annotations, tags, services", \
+	  "... in place of the rest", "a cell is read by people") \
+	X(RULE_SECONDS, 3600, "s", "'for' of a rule for snapshots", \
+	  "the rule is refused", "an hour of buffers is none")
+
+#define LIMITS_LIVE(X) \
+	X(RELAY_TIMEOUT_SECONDS, 10, "s", "an answer of a relay, unless --timeout says another time", \
+	  "the connection is made anew; batch gives up", "a network that is merely slow answers sooner") \
+	X(TIMEOUT_SECONDS, 86400, "s", "--timeout and --late-bound", \
+	  "the option is refused", "a day") \
+	X(LOST_SESSION_SECONDS, 60, "s", "a session that is gone, until it is created again (--wait: for ever)", \
+	  "the live session ends", "a daemon that is started again needs 10 s") \
+	X(BROKEN_ANSWERS, 4, "answers", "answers of a relay in a row that make no sense", \
+	  "the relay is given up", "one may be a fault of the network") \
+	X(STREAM_ERRORS, 20, "errors", "errors of a relay about one stream in a row", \
+	  "the stream ends", "a relay says so of packets that were overwritten") \
+	X(RELAY_SESSIONS, 4096, "sessions", "sessions that a relay lists", \
+	  "the list is refused", "relays have 10") \
+	X(RELAY_STREAMS, 16384, "streams", "streams of one session of a relay", \
+	  "the answer makes no sense", "1,000 CPUs have 3,000") \
+	X(RELAY_TRACES, 16384, "traces", "traces of one session of a relay", \
+	  "the answer makes no sense", "buffers per process make a trace for each process") \
+	X(RELAY_NAME_BYTES, 255, "bytes", "a name of a host or session in an answer", \
+	  "the answer makes no sense", "the protocol's fields") \
+	X(URL_BYTES, 1024, "bytes", "the URL of a relay or session", \
+	  "it is refused", "longer than all its parts may be") \
+	X(HOST_BYTES, 255, "bytes", "the name of a relay's host", \
+	  "the URL is refused", "DNS has no longer ones") \
+	X(TARGET_BYTES, 63, "bytes", "the name of a traced host in a URL", \
+	  "the URL is refused", "the protocol's field") \
+	X(SESSION_BYTES, 254, "bytes", "the name of a session in a URL", \
+	  "the URL is refused", "the protocol's field") \
+	X(LIVE_TIMER_SECONDS, 10, "s", "a live timer that a relay tells, and that of --live-timer", \
+	  "of a relay it counts as this; the option is refused", "streams are waited for two live timers") \
+	X(NEWS_MS, 1000, "ms", "data held until the relay was asked for new streams", \
+	  "it is shown; events of such streams may come late", "a relay answers in 20 ms") \
+	X(CLASS_MS, 1000, "ms", "packets held for metadata that was announced, or a clock of their host", \
+	  "they are read without", "metadata is sent before the packets that need it") \
+	X(METADATA_SECONDS, 5, "s", "packets of a trace without metadata", \
+	  "it is reported: exit status 3", "a daemon sends it within a second") \
+	X(UNREADABLE_SECONDS, 5, "s", "a live session of which nothing can be read", \
+	  "an error: exit status 1", "metadata may still be on its way") \
+	X(SPOOL_QUEUE_BYTES, 64 << 20, "bytes", "packets that wait for the spool's disk", \
+	  "packets are dropped from the spool, and counted", "a second of a busy machine") \
+	X(SPOOL_ENTRIES, 100000, "files", "files looked at in a directory of spools", \
+	  "the others are neither counted nor deleted", "a trace has some hundred") \
+	X(SPOOL_END_SECONDS, 3, "s", "the spool's disk at the end", \
+	  "what is not written is lost", "the program has to end") \
+	X(FOLLOWED_PROCESSES, 4096, "processes", "processes that a session follows (--pid, -- PROGRAM)", \
+	  "further children are not traced", "the tracer has a tracker for each") \
+	X(FOLLOWED_DEPTH, 64, "levels", "children of children of a followed process", \
+	  "those below are not traced", "a shell's pipeline has 3") \
+	X(PROGRAM_END_SECONDS, 3, "s", "a followed program after SIGTERM", \
+	  "SIGKILL", "the program has to end") \
+	X(SNAPSHOTS, 50, "snapshots", "snapshots of one run", \
+	  "no more are taken", "each may be as large as the buffers") \
+	X(SESSION_NAME_BYTES, 200, "bytes", "--session", \
+	  "the option is refused", "file names are made of it") \
+	X(PERF_COUNTERS, 16, "counters", "--perf", \
+	  "the option is refused", "each is 8 bytes of every event") \
+	X(PROBE_BYTES, 200, "bytes", "a name in --kprobe", \
+	  "the option is refused", "the kernel has no longer symbols")
+
+#define LIMITS_IMPORT(X) \
+	X(SPAN_OBJECT_BYTES, 4 << 20, "bytes", "a span in a file of spans", \
+	  "the file is read up to there: exit status 3", "it is held whole; tracers write 10 kB") \
+	X(SPAN_OBJECT_DEPTH, 32, "levels", "objects and lists inside each other in a span", \
+	  "the file is read up to there: exit status 3", "the parser recurses; Zipkin has 3") \
+	X(SPAN_LISTS, 4, "lists", "lists around the spans of a file", \
+	  "the file is read up to there: exit status 3", "Zipkin writes 2") \
+	X(SPANS, 1 << 27, "spans", "spans in all files", \
+	  "an error", "16 bytes of each are held: 2 GB") \
+	X(SAME_SPANS, 256, "spans", "reports of one span", \
+	  "the others are left out, and counted", "each is compared with all; tracers write 2") \
+	X(MERGED_FACTS, 1000, "facts", "annotations, and tags, of a span that several reports add up to", \
+	  "those of further reports are left out", "each is compared with all") \
+	X(SPAN_NESTING, 64, "spans", "spans of one thread around an imported wait", \
+	  "the outer ones do not have it", "every wait is added to each")
+
+#define LIMITS_PROGRAM(X) \
+	X(THREADS, 256, "threads", "--jobs", \
+	  "the option is refused", "no disk feeds more") \
+	X(SLICES, 65536, "pieces", "--slices", \
+	  "the option is refused", "each costs some stitching") \
+	X(REPORT_REQUESTS, 1000, "requests", "--worst of a report", \
+	  "the option is refused", "a page is read by people") \
+	X(LISTENING_SECONDS, 86400, "s", "-n of --doctor", \
+	  "the option is refused", "a day") \
+	X(EMPTY_SECONDS, 600, "steps", "seconds in a row without an event that --each prints", \
+	  "a longer gap is passed over", "a wrong clock would print millions") \
+	X(SETTINGS_BYTES, 1 << 20, "bytes", "a file of settings, rules or typed lines", \
+	  "it is not read; --spans: an error", "people write it") \
+	X(SETTINGS_WARNINGS, 100, "lines", "lines of settings that are not understood and told one by one", \
+	  "the others are told in one", "the file may be no settings at all") \
+	X(TYPED_LINES, 100, "lines", "typed lines kept of each kind", \
+	  "the oldest is forgotten", "the list is read by people") \
+	X(TYPED_BYTES, 4000, "bytes", "a typed line", \
+	  "a longer one is not kept, and cannot be typed", "nobody types more") \
+	X(LOG_LINES, 9000, "lines", "lines of the log held on the screen", \
+	  "the far ones are read again when they are looked at", "some MB") \
+	X(MESSAGES, 10000, "messages", "messages held on the screen (!)", \
+	  "the oldest is forgotten, and counted", "some MB") \
+	X(COPY_BYTES, 48 << 10, "bytes", "what y copies to the terminal", \
+	  "it is cut at a row", "terminals drop longer ones")
+
+#define LIMITS_ALL(X) \
+	LIMITS_METADATA(X) LIMITS_PACKETS(X) LIMITS_TEXT(X) LIMITS_MODEL(X) LIMITS_LIVE(X) LIMITS_IMPORT(X) \
+	LIMITS_PROGRAM(X)
+
+/* With a negative neighbour those above INT_MAX are signed, too. */
+#define LIMIT_CONSTANT(id, value, unit, what, above, why) enum { LIMIT_SIGNED_##id = -1, LIMIT_##id = (value) };
+LIMITS_ALL(LIMIT_CONSTANT)
+#undef LIMIT_CONSTANT
+
+struct limit {
+	const char *group;	/* "Metadata"; rows of a group are neighbours */
+	const char *id;		/* "metadata-bytes" */
+	uint64_t value;
+	const char *unit;
+	const char *what, *above, *why;		/* parts of sentences, without a full stop */
+};
+
+/* Of row i, or NULL behind the last. Strings live for ever. Any thread. */
+const struct limit *limits_at(size_t i);
 
 #endif

@@ -6,6 +6,8 @@
  */
 #include "base/strtab.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 #define CHUNK_BYTES (64 * 1024)
@@ -192,7 +194,7 @@ static uint32_t give_id(struct strtab *t, const struct strtab_entry *entry)
 
 static uint32_t add(struct strtab *t, const char *s, size_t len, bool passing)
 {
-	len = s ? strnlen(s, MIN(len, STRTAB_MAX_LEN)) : 0;
+	len = s ? strnlen(s, MIN(len, LIMIT_TEXT_BYTES)) : 0;
 	if (len == 0)
 		s = "";
 	uint32_t hash = hash_bytes(s, len);
@@ -246,7 +248,7 @@ uint32_t strtab_add_passing(struct strtab *t, const char *s, size_t len)
 
 uint32_t strtab_add(struct strtab *t, const char *s)
 {
-	return strtab_add_len(t, s, STRTAB_MAX_LEN);
+	return strtab_add_len(t, s, LIMIT_TEXT_BYTES);
 }
 
 /* ---- passing ones ---- */
@@ -315,7 +317,7 @@ const char *strtab_get(const struct strtab *t, uint32_t id)
 
 uint32_t strtab_find(const struct strtab *t, const char *s)
 {
-	size_t len = s ? strnlen(s, STRTAB_MAX_LEN) : 0;
+	size_t len = s ? strnlen(s, LIMIT_TEXT_BYTES) : 0;
 	return find_slot(t, s ? s : "", len, hash_bytes(s ? s : "", len))->id;
 }
 

@@ -3,7 +3,7 @@
  * Strings kept once, known by small integers. Ids are dense from 0 (0 is always
  * "") and mean nothing outside their table: nothing is ordered or printed by id.
  * Strings may hold any byte but NUL (a NUL ends the string); at most
- * STRTAB_MAX_LEN bytes are kept of each. Pointers stay valid until strtab_free.
+ * LIMIT_TEXT_BYTES bytes are kept of each. Pointers stay valid until strtab_free.
  * Not thread safe.
  *
  * Passing strings (what many spans say once) may be forgotten: pointers to these are valid
@@ -13,11 +13,11 @@
 #ifndef BLK_BASE_STRTAB_H
 #define BLK_BASE_STRTAB_H
 
+#include "base/limits.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#define STRTAB_MAX_LEN 4096
 
 struct strtab;
 struct strtab *strtab_new(void);

@@ -2,6 +2,8 @@
 /* Hostile text made safe to show, measured and cut by terminal columns. */
 #include "base/text.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 /* --- made visible --- */
@@ -157,11 +159,9 @@ char *text_pad(const char *s, unsigned cols)
 
 /* --- quoted --- */
 
-#define MAX_FILENAME 100
-
 char *text_filename(const char *s)
 {
-	char *name = g_strndup(s && *s ? s : "_", MAX_FILENAME);
+	char *name = g_strndup(s && *s ? s : "_", LIMIT_FILE_NAME_BYTES);
 
 	for (char *p = name; *p; p++) {
 		if (!g_ascii_isalnum(*p) && !strchr("._-", *p))

@@ -11,14 +11,22 @@
 
 #include <stdio.h>
 
-enum rows_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON };
+/* CSV_SAFE is CSV that a spreadsheet takes for data: see rows_print(). */
+enum rows_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_CSV_SAFE };
+/* Of "text", "csv" and "json". */
 bool rows_format_parse(const char *text, enum rows_format *ret);
 /* What its suffix says: .csv, .json, else text. */
 enum rows_format rows_format_of_path(const char *path);
 
+static inline bool rows_format_is_csv(enum rows_format format)
+{
+	return format == FORMAT_CSV || format == FORMAT_CSV_SAFE;
+}
+
 /*
  * Prints the rows: TEXT aligned columns, raw units named in the header, nothing cut;
- * CSV (RFC 4180, header once: `header`), numbers raw; JSON one object on one line:
+ * CSV (RFC 4180, header once: `header`), numbers raw; CSV_SAFE the same, each text in quotes, and one
+ * that a spreadsheet could take for a formula after an apostrophe; JSON one object on one line:
  * {"blktop":VERSION,"view":ID,"range":{"from_ns":N,"to_ns":N},"trust":
  * {"lost_events":N,"lost_packets":N,"soft":N,"corrected":N,"dropped_traces":N,
  * "dropped_spans":N,"dropped":TEXT},"rows":[{COLUMN_ID:VALUE,...}]}.

@@ -2,15 +2,11 @@
 /* Reports, waits and calls find the span they belong to: see import_join.h. */
 #include "export/import_join.h"
 
+#include "base/limits.h"
 #include "base/sort.h"
 #include "export/facts.h"
 
 #include <string.h>
-
-#define MOST_CALLS 64			/* span.h: the longest of a span */
-#define MOST_MERGED 1000		/* annotations, tags: more are not taken from other reports */
-#define MOST_SAME 256			/* spans of one id */
-#define MOST_DEPTH 64			/* of spans of one thread that a wait is in */
 
 static guint hash_id(const void *v)
 {
@@ -95,14 +91,14 @@ static void merge(struct read_span *to, const struct read_span *from)
 
 	s->annotations = g_renew(struct span_annotation, s->annotations,
 				 s->n_annotations + more->n_annotations);
-	for (uint32_t i = 0; i < more->n_annotations && s->n_annotations < MOST_MERGED; i++)
+	for (uint32_t i = 0; i < more->n_annotations && s->n_annotations < LIMIT_MERGED_FACTS; i++)
 		if (!has_annotation(s, &more->annotations[i]))
 			s->annotations[s->n_annotations++] = more->annotations[i];
 	if (s->n_annotations > before)
 		sort_array(s->annotations, s->n_annotations, sizeof *s->annotations,
 			   compare_annotations, NULL);
 	s->tags = g_renew(struct span_tag, s->tags, s->n_tags + more->n_tags);
-	for (uint32_t i = 0; i < more->n_tags && s->n_tags < MOST_MERGED; i++)
+	for (uint32_t i = 0; i < more->n_tags && s->n_tags < LIMIT_MERGED_FACTS; i++)
 		if (!has_tag(s, &more->tags[i])) {
 			s->tags[s->n_tags] = more->tags[i];
 			s->tags[s->n_tags++].ts = to->has_time ? s->begin_ns : more->begin_ns;
@@ -143,7 +139,7 @@ bool joined_add(struct joined *j, struct read_span *r)
 		read_span_free(r);
 		return true;
 	}
-	if (n >= MOST_SAME) {
+	if (n >= LIMIT_SAME_SPANS) {
 		read_span_free(r);
 		return false;
 	}
@@ -235,7 +231,7 @@ static bool make_wait(struct joined *j, const struct read_span *r, const struct 
 
 static bool add_wait(struct span *s, const struct span_wait *w)
 {
-	if (s->n_waits >= SPAN_MAX_WAITS)
+	if (s->n_waits >= LIMIT_SPAN_WAITS)
 		return false;
 	s->waits = g_renew(struct span_wait, s->waits, s->n_waits + 1);
 	s->waits[s->n_waits++] = *w;
@@ -247,7 +243,7 @@ static bool add_wait(struct span *s, const struct span_wait *w)
 static void add_to_parents(const struct joined *j, const struct read_span *r,
 			   const struct span_wait *w)
 {
-	for (int depth = 0; r && depth < MOST_DEPTH; depth++) {
+	for (int depth = 0; r && depth < LIMIT_SPAN_NESTING; depth++) {
 		struct read_span *p = r->span->parent_id ?
 			joined_find(j, r->trace, r->span->parent_id) : NULL;
 		const struct span *child = r->span;
@@ -296,7 +292,7 @@ static bool take_call(struct joined *j, const struct read_span *r, struct span *
 {
 	struct span_slow_call c = { .begin_ns = r->span->begin_ns,
 				    .duration_ns = span_duration(r->span), .thread = r->span->thread };
-	if (s->n_slow >= MOST_CALLS || !read_fact(r, "blktop.syscall"))
+	if (s->n_slow >= LIMIT_SPAN_CALLS || !read_fact(r, "blktop.syscall"))
 		return false;
 	c.name = fact_string(j, r, "blktop.syscall");
 	c.file = fact_file(j, r);

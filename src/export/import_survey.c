@@ -2,10 +2,9 @@
 /* What is where in files of spans: see import_survey.h. */
 #include "export/import_survey.h"
 
+#include "base/limits.h"
 #include "base/sort.h"
 #include "export/zipkin_read.h"
-
-#define MOST_ITEMS (1u << 27)
 
 void survey_init(struct survey *v)
 {
@@ -58,7 +57,7 @@ bool survey_add(struct survey *v, const char *text, size_t n_bytes, uint64_t end
 	struct survey_item item = { end - n_bytes, (uint32_t)n_bytes, SURVEY_NO_TRACE };
 	struct zipkin_peek p;
 
-	if (v->items->len >= MOST_ITEMS)
+	if (v->items->len >= LIMIT_SPANS)
 		return false;
 	if (zipkin_peek(text, n_bytes, &p)) {
 		item.trace = trace_of(v, &p);

@@ -7,6 +7,7 @@
 #define BLK_EXPORT_IMPORT_SURVEY_H
 
 #include "base/intmap.h"
+#include "base/limits.h"
 #include "export/json_items.h"
 
 #define SURVEY_NO_TRACE 0u		/* of items without a trace's id: they are no spans */
@@ -14,7 +15,7 @@
 /* An object of a file. */
 struct survey_item {
 	uint64_t at;			/* byte */
-	uint32_t n_bytes;		/* at most JSON_MAX_ITEM */
+	uint32_t n_bytes;		/* at most LIMIT_SPAN_OBJECT_BYTES */
 	uint32_t trace;			/* a number; one for all ids of the same lower 16 digits */
 };
 

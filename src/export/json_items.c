@@ -2,6 +2,8 @@
 /* The objects of a JSON text: see json_items.h. What is inside is the parser's. */
 #include "export/json_items.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -103,7 +105,7 @@ static size_t find_end(struct json_items *j)
 	unsigned depth = 0;
 	size_t i = j->at;
 
-	while (i < j->len && i - j->at <= JSON_MAX_ITEM) {
+	while (i < j->len && i - j->at <= LIMIT_SPAN_OBJECT_BYTES) {
 		char c = j->text[i];
 		if (c == '"') {
 			i = string_end(j, i);
@@ -113,7 +115,7 @@ static size_t find_end(struct json_items *j)
 		}
 		i++;
 		if (c == '{' || c == '[') {
-			if (++depth > JSON_MAX_DEPTH) {
+			if (++depth > LIMIT_SPAN_OBJECT_DEPTH) {
 				j->error = "nested too deeply";
 				return 0;
 			}
@@ -121,9 +123,9 @@ static size_t find_end(struct json_items *j)
 			break;
 		}
 	}
-	if (i && depth == 0 && i - j->at <= JSON_MAX_ITEM)
+	if (i && depth == 0 && i - j->at <= LIMIT_SPAN_OBJECT_BYTES)
 		return i;
-	if (j->len - j->at > JSON_MAX_ITEM)
+	if (j->len - j->at > LIMIT_SPAN_OBJECT_BYTES)
 		j->error = "a span that is too long";
 	return 0;
 }
@@ -142,7 +144,7 @@ static bool open_list(struct json_items *j)
 {
 	if (j->lists && j->comma)
 		return fail(j, "a comma is missing");
-	if (++j->lists > JSON_MAX_LISTS)
+	if (++j->lists > LIMIT_SPAN_LISTS)
 		return fail(j, "too many lists inside one another");
 	j->comma = false;
 	j->at++;

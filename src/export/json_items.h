@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The objects of a JSON text, one by one, however many: what is in lists, and in lists of
- * lists. Each is handed out as text that is safe to parse: no deeper than JSON_MAX_DEPTH,
- * no longer than JSON_MAX_ITEM. A file is read in windows, and held no further than the object
+ * lists. Each is handed out as text that is safe to parse: no deeper than LIMIT_SPAN_OBJECT_DEPTH,
+ * no longer than LIMIT_SPAN_OBJECT_BYTES. A file is read in windows, and held no further than the object
  * at hand. Not thread safe. Private to src/export/.
  */
 #ifndef BLK_EXPORT_JSON_ITEMS_H
 #define BLK_EXPORT_JSON_ITEMS_H
 
+#include "base/limits.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#define JSON_MAX_DEPTH 32
-#define JSON_MAX_LISTS 4		/* around the objects */
-#define JSON_MAX_ITEM (4u << 20)	/* bytes */
 
 struct json_items {
 	const char *error;		/* why it ended before its end; NULL: it did not */

@@ -111,15 +111,20 @@ static void print_text(FILE *out, const struct view *v, const struct rows *rows,
 
 /* --- CSV --- */
 
+static void put_quoted(FILE *out, const char *text)
+{
+	for (const char *p = text; *p; p++) {
+		if (*p == '"')
+			fputc('"', out);
+		fputc(*p, out);
+	}
+}
+
 static void put_csv(FILE *out, const char *text, bool last)
 {
 	if (text && strpbrk(text, ",\"\r\n")) {
 		fputc('"', out);
-		for (const char *p = text; *p; p++) {
-			if (*p == '"')
-				fputc('"', out);
-			fputc(*p, out);
-		}
+		put_quoted(out, text);
 		fputc('"', out);
 	} else if (text) {
 		fputs(text, out);
@@ -127,15 +132,41 @@ static void put_csv(FILE *out, const char *text, bool last)
 	fputs(last ? "\r\n" : ",", out);
 }
 
-static void print_csv(FILE *out, const struct view *v, const struct rows *rows, bool header)
+/* Spreadsheets run a cell that begins so as a formula (OWASP, CSV injection). Of control characters,
+ * which they skip, a cell has none: they are visible. The last four are the wide forms. */
+static bool is_formula(const char *text)
+{
+	static const char *const begins[] = { "=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20" };
+
+	text += strspn(text, " ");
+	for (size_t i = 0; i < G_N_ELEMENTS(begins); i++)
+		if (g_str_has_prefix(text, begins[i]))
+			return true;
+	return false;
+}
+
+/* In quotes, so that another separator than the comma makes no cell of a part of it. */
+static void put_csv_safe(FILE *out, const char *text, bool last)
+{
+	fputs(is_formula(text) ? "\"'" : "\"", out);
+	put_quoted(out, text);
+	fputs(last ? "\"\r\n" : "\",", out);
+}
+
+static void print_csv(FILE *out, const struct view *v, const struct rows *rows, enum rows_format format,
+		      bool header)
 {
 	size_t n = v->n_columns;
 	for (size_t c = 0; header && c < n; c++)
 		put_csv(out, v->columns[c].id, c + 1 == n);
 	for (guint r = 0; r < rows->rows->len; r++)
 		for (size_t c = 0; c < n; c++) {
-			g_autofree char *text = cell_text(cell(v, rows, r, c));
-			put_csv(out, text, c + 1 == n);
+			struct value value = cell(v, rows, r, c);
+			g_autofree char *text = cell_text(value);
+			if (text && value.kind == VALUE_TEXT && format == FORMAT_CSV_SAFE)
+				put_csv_safe(out, text, c + 1 == n);
+			else
+				put_csv(out, text, c + 1 == n);
 		}
 }
 
@@ -274,10 +305,10 @@ bool rows_print_piece(FILE *out, const struct view *v, const struct rows *rows,
 	errno = 0;
 	if (p->format == FORMAT_TEXT)
 		print_text(out, v, rows, p);
-	else if (p->format == FORMAT_CSV)
-		print_csv(out, v, rows, p->header);
-	else
+	else if (p->format == FORMAT_JSON)
 		print_json_piece(out, v, rows, p, last);
+	else
+		print_csv(out, v, rows, p->format, p->header);
 	p->begun = true;
 	p->header = false;
 	p->n += rows->rows->len;

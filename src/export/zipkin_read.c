@@ -5,6 +5,7 @@
  */
 #include "export/zipkin_read.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "export/facts.h"
 #include "export/json.h"
@@ -149,7 +150,7 @@ static void read_tags(struct import_names *names, struct read_span *r, JsonObjec
 			else if (text)
 				add_tag(names, tags, r->span, key, text);
 			if (text && strcmp(key, TAG_WAITS) == 0)
-				r->n_waits = (uint32_t)MIN(g_ascii_strtoull(text, NULL, 10), SPAN_MAX_WAITS);
+				r->n_waits = (uint32_t)MIN(g_ascii_strtoull(text, NULL, 10), LIMIT_SPAN_WAITS);
 		}
 	}
 	if (r->upper) {

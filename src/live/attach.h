@@ -24,7 +24,6 @@
 #include "trace/native_feed.h"
 
 #define ATTACH_QUEUE (64u << 20)	/* bytes: attach_sink.queue, unless told */
-#define ATTACH_MAX_PACKET (256u << 20)	/* bytes; what claims more is nonsense */
 
 /* What attachments push to, borrowed by them. */
 struct attach_sink {

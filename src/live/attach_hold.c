@@ -2,7 +2,7 @@
 /* What came and waits, until the relay was asked for streams that are new: see attach.h. */
 #include "live/attach_private.h"
 
-#define HOLD_US 1000000			/* data is held so long, at most */
+#include "base/limits.h"
 
 void attach_hold(struct attach *a, const struct held *h)
 {
@@ -52,7 +52,7 @@ void attach_release(struct attach *a, bool all)
 		a->in_company |= m != a;
 		from = MIN(from, m->news_from);
 	}
-	from = MAX(from, g_get_monotonic_time() - HOLD_US);
+	from = MAX(from, g_get_monotonic_time() - LIMIT_NEWS_MS * G_TIME_SPAN_MILLISECOND);
 	while ((h = g_queue_peek_head(&a->held)) && (all || h->at <= from))
 		push(a, g_queue_pop_head(&a->held));
 	g_mutex_unlock(&a->sink->push);

@@ -2,13 +2,12 @@
 /* What follows from the replies: see attach_private.h. */
 #include "live/attach_private.h"
 
-#define MAX_TRACES 16384
-#define MAX_METADATA (256u << 20)	/* bytes of one trace, in all */
+#include "base/limits.h"
+
 #define METADATA_US 20000		/* between two questions for what was announced */
 #define MOST_PREAMBLE (64u << 10)	/* bytes of CTF 2's first fragment that are looked at */
 #define CTF1_BEGIN "/* CTF 1.8"
 #define CTF2_SEPARATOR 0x1e		/* begins each fragment of CTF 2's metadata, and nothing else */
-#define MAX_ERRORS 20			/* of a stream in a row */
 
 static int64_t now_us(void)
 {
@@ -51,7 +50,7 @@ static struct trace *find_trace(struct attach *a, const struct viewer_stream *of
 	uint64_t id = of->trace;
 	struct trace *t = g_hash_table_lookup(a->traces, &id);
 
-	if (!t && g_hash_table_size(a->traces) < MAX_TRACES) {
+	if (!t && g_hash_table_size(a->traces) < LIMIT_RELAY_TRACES) {
 		t = g_new0(struct trace, 1);
 		t->id = id;
 		t->number = add_trace(a, of);
@@ -109,7 +108,7 @@ bool attach_add_streams(struct attach *a, GPtrArray *streams)
 	for (guint i = 0; i < streams->len && ok; i++) {
 		const struct viewer_stream *from = g_ptr_array_index(streams, i);
 		struct trace *t = find_trace(a, from);
-		ok = t && a->streams->len < VIEWER_MAX_STREAMS;
+		ok = t && a->streams->len < LIMIT_RELAY_STREAMS;
 		if (ok && from->metadata) {
 			/* another one has all metadata from its beginning on */
 			t->restarts = t->has_metadata && t->metadata_stream != from->id;
@@ -228,7 +227,7 @@ static void tell_progress(struct attach *a)
 static bool found_packet(struct attach *a, struct stream *s, const struct viewer_index *x)
 {
 	if (x->packet_bits % 8 || x->content_bits > x->packet_bits || !x->content_bits ||
-	    x->packet_bits / 8 > ATTACH_MAX_PACKET || x->offset > INT64_MAX - ATTACH_MAX_PACKET)
+	    x->packet_bits / 8 > LIMIT_PACKET_BYTES || x->offset > INT64_MAX - LIMIT_PACKET_BYTES)
 		return attach_broken(a, "an impossible packet");
 	tell_progress(a);
 	if (came_before(a, s, x))
@@ -268,7 +267,7 @@ static void found_beacon(struct attach *a, struct stream *s, const struct viewer
 
 static void found_error(struct attach *a, struct stream *s)
 {
-	if (++s->errors > MAX_ERRORS) {
+	if (++s->errors > LIMIT_STREAM_ERRORS) {
 		attach_end_stream(a, s, true);
 		return;
 	}
@@ -338,7 +337,7 @@ static void end_packet(struct attach *a, struct stream *s)
 	if (s->spoilt) {		/* the gap in packet numbers will tell */
 		a->fetching -= s->size;
 		packets_give_back(packet);
-		if (s->again && ++s->errors < MAX_ERRORS)
+		if (s->again && ++s->errors < LIMIT_STREAM_ERRORS)
 			s->state = STREAM_READY;
 		return;
 	}
@@ -396,7 +395,7 @@ static bool push_metadata(struct attach *a, struct trace *t, GByteArray *text)
 	if ((again || !t->metadata_bytes) && !is_as_listed(a, text))
 		return attach_broken(a, "metadata of a format that its list does not say");
 	t->metadata_bytes += text->len;
-	if (t->metadata_bytes > MAX_METADATA)
+	if (t->metadata_bytes > LIMIT_METADATA_BYTES)
 		return attach_broken(a, "too much metadata");
 	t->restarts = false;
 	g_autoptr(GBytes) bytes = g_bytes_new(text->data, text->len);

@@ -2,6 +2,8 @@
 /* Connects for a process that may not: see connector.h. */
 #include "live/connector.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +14,6 @@
 #include <unistd.h>
 
 #define MOST_WHY 256			/* bytes of why it failed */
-#define MOST_MS 86400000		/* that one connection may take */
 
 /* What the client asks; with it comes the socket that the answer goes to. */
 struct wish {
@@ -127,7 +128,7 @@ G_NORETURN static void work(const struct live_url *urls, size_t n, int control)
 		if (len <= 0)
 			_exit(0);
 		bool ok = len == sizeof wish && answer >= 0 && wish.relay < n && wish.timeout_ms > 0 &&
-			  wish.timeout_ms <= MOST_MS;
+			  wish.timeout_ms <= LIMIT_TIMEOUT_SECONDS * 1000;
 		if (ok && fork() == 0)
 			serve(&urls[wish.relay], wish.timeout_ms, answer);
 		if (answer >= 0)
@@ -201,7 +202,7 @@ bool connector_connect(struct net *n, const struct live_url *url, int wake_fd, i
 	if (connector.fd < 0)
 		return net_connect(n, url->host, url->port, url->family, wake_fd, deadline, error);
 	*n = (struct net){ .fd = -1, .wake_fd = wake_fd };
-	wish.timeout_ms = (int32_t)CLAMP((deadline - g_get_monotonic_time()) / 1000, 1, MOST_MS);
+	wish.timeout_ms = (int32_t)CLAMP((deadline - g_get_monotonic_time()) / 1000, 1, LIMIT_TIMEOUT_SECONDS * 1000);
 	if (!find_relay(url, &wish.relay))
 		return fail(error, "the command line does not name it");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)

@@ -2,9 +2,9 @@
 /* What all feeds have: a thread, its end, how it is told to stop. */
 #include "live/attach.h"
 
-#include <unistd.h>
+#include "base/limits.h"
 
-#define MAX_TIMER_US 10000000
+#include <unistd.h>
 
 void feed_init(struct feed *f, struct feed_owner *owner, const struct live_url *url,
 	       const struct viewer_session *session)
@@ -87,11 +87,11 @@ void feed_free(struct feed *f)
 
 int64_t feed_timer_patience(uint32_t timer_us)
 {
-	return 2 * (int64_t)MIN(timer_us, MAX_TIMER_US) + G_USEC_PER_SEC;
+	return 2 * (int64_t)MIN(timer_us, LIMIT_LIVE_TIMER_SECONDS * G_USEC_PER_SEC) + G_USEC_PER_SEC;
 }
 
 int64_t feed_patience(const struct feed *f)
 {
 	return f->streams ? feed_timer_patience(f->session.timer_us)
-			  : MIN(f->session.timer_us, MAX_TIMER_US) + 300000;
+			  : MIN(f->session.timer_us, LIMIT_LIVE_TIMER_SECONDS * G_USEC_PER_SEC) + 300000;
 }

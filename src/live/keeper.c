@@ -6,12 +6,11 @@
  */
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "live/source_live.h"
 
 #define LOOK_US 500000
-#define GRACE_US (60 * G_USEC_PER_SEC)	/* for a lost session to be made again */
-#define MAX_BROKEN 5
 #define GOOD_LIFE_US (10 * G_USEC_PER_SEC)
 #define JOIN_MS 2000
 
@@ -159,7 +158,7 @@ static void end_broken(struct keeper *k, struct feed *f)
 
 	retry_later(k, f);
 	k->broken = soon ? k->broken + 1 : 1;
-	if (k->broken >= MAX_BROKEN)
+	if (k->broken > LIMIT_BROKEN_ANSWERS)
 		give_up(k, BLK_TRACE_ERROR_CORRUPT, "cannot read %s: %s", k->name,
 			f->why ? f->why : "?");
 }
@@ -365,7 +364,7 @@ static void apply(struct keeper *k, const GArray *list)
 	}
 	if (!k->empty_since)
 		k->empty_since = now;
-	if (!l->options.wait && (k->over || now - k->empty_since > GRACE_US)) {
+	if (!l->options.wait && (k->over || now - k->empty_since > LIMIT_LOST_SESSION_SECONDS * G_USEC_PER_SEC)) {
 		end_keeper(k);
 		return;
 	}

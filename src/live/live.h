@@ -9,8 +9,10 @@
 
 #include "trace/reader.h"
 
+#include "base/limits.h"
+
 #define LIVE_DEFAULT_PORT 5344
-#define LIVE_DEFAULT_TIMEOUT_MS 10000
+#define LIVE_DEFAULT_TIMEOUT_MS (LIMIT_RELAY_TIMEOUT_SECONDS * 1000)
 
 /* "HOST", "HOST:PORT", "[v6]:PORT", "net://HOST[:PORT][/host/NAME/SESSION]",
  * also net4:// and net6:// (tcp family). */

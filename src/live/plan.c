@@ -3,6 +3,7 @@
 #include "live/plan.h"
 
 #include "base/call_event.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "trace/reader.h"
@@ -12,7 +13,6 @@
 /* A ring of trace files for each stream at the relay: it would write for ever else. */
 #define FILE_BYTES (16u << 20)
 #define N_FILES 4
-#define MOST_SYMBOL 200
 #define LINE 79
 /* Measured on two cores at 50,000 events/s: relay and consumer daemons took 0.08 of 7.5 s. */
 #define EVENTS_PER_PERCENT 50000
@@ -92,7 +92,7 @@ bool plan_symbol(const char *text, char **ret_symbol, uint64_t *ret_offset, GErr
 
 	*ret_symbol = NULL;
 	*ret_offset = 0;
-	if (n == 0 || n > MOST_SYMBOL || g_ascii_isdigit(*text) || (text[n] && !offset))
+	if (n == 0 || n > LIMIT_PROBE_BYTES || g_ascii_isdigit(*text) || (text[n] && !offset))
 		return fail(error, "'%s' is no symbol of the kernel, such as vfs_read or vfs_read+0x10",
 			    text);
 	if (offset) {

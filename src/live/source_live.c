@@ -2,7 +2,7 @@
 /* The live source: opening, the reader's functions, the status. */
 #include "live/source_live.h"
 
-#define UNREAD_US (5 * G_USEC_PER_SEC)	/* nothing can be read for so long: an error */
+#include "base/limits.h"
 
 static void note_passed(struct live *l, const struct blk_batch *batch)
 {
@@ -33,7 +33,7 @@ static bool is_unread(struct live *l, bool ended, GError **error)
 		l->unread_since = 0;
 	else if (!l->unread_since)
 		l->unread_since = now;
-	if (!why || (!ended && now - l->unread_since < UNREAD_US))
+	if (!why || (!ended && now - l->unread_since < LIMIT_UNREADABLE_SECONDS * G_USEC_PER_SEC))
 		return false;
 	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, why);
 	return true;

@@ -5,13 +5,11 @@
 #include "live/spool_files.h"
 #include "trace/reader.h"
 
+#include "base/disk.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 #include <string.h>
-
-#define QUEUE_BYTES ((uint64_t)64 << 20)	/* that wait for the disk at most */
-#define MOST_METADATA (64u << 20)		/* bytes of a trace's */
-#define END_PATIENCE_US (3 * G_USEC_PER_SEC)
 
 enum op_kind { OP_TRACE, OP_METADATA, OP_RESTART, OP_END_TRACE, OP_STREAM, OP_PACKET };
 
@@ -112,7 +110,7 @@ static void do_metadata(struct spool *s, const struct op *o)
 	gsize n;
 	const void *bytes = g_bytes_get_data(o->bytes, &n);
 
-	if (t->refuses || n > MOST_METADATA - t->text->len) {
+	if (t->refuses || n > LIMIT_METADATA_BYTES - t->text->len) {
 		t->refuses = true;
 		return;
 	}
@@ -269,7 +267,7 @@ static void push(struct spool *s, enum op_kind kind, unsigned number, const char
 	uint64_t n = bytes ? g_bytes_get_size(bytes) : 0;
 
 	g_mutex_lock(&s->lock);
-	bool full = kind == OP_PACKET && s->queued + n > QUEUE_BYTES;
+	bool full = kind == OP_PACKET && s->queued + n > LIMIT_SPOOL_QUEUE_BYTES;
 	if (full || s->status.stopped) {
 		s->status.dropped += full && !s->status.stopped;
 		g_clear_pointer(&bytes, g_bytes_unref);
@@ -323,8 +321,21 @@ char *spool_default_dir(void)
 	return g_build_filename(g_get_user_state_dir(), "blktop", "spool", NULL);
 }
 
+/* A link could lead what was traced, and what is deleted for room, anywhere. */
+bool spool_make_dir(const char *dir, GError **error)
+{
+	if (!disk_is_link(dir) && !disk_make_home_dir(dir, "XDG_STATE_HOME or --spool DIR", error))
+		return false;
+	if (!disk_is_link(dir))
+		return true;
+	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_LOOP, "'%s' is a link; name the directory that it leads to", dir);
+	return false;
+}
+
 struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GError **error)
 {
+	if (!spool_make_dir(dir, error))
+		return NULL;
 	struct spool_files *files = spool_files_new(dir, MAX(limit, SPOOL_LEAST), label, error);
 	if (!files)
 		return NULL;
@@ -374,11 +385,11 @@ void spool_unref(struct spool *s)
 	if (!s || !g_atomic_ref_count_dec(&s->refs))
 		return;
 	g_mutex_lock(&s->lock);
-	if (!wait_done(s, false, END_PATIENCE_US))
+	if (!wait_done(s, false, LIMIT_SPOOL_END_SECONDS * G_USEC_PER_SEC))
 		s->status.stopped = true;	/* the rest is only freed */
 	s->quit = true;
 	g_cond_broadcast(&s->changed);
-	bool ended = wait_done(s, true, END_PATIENCE_US);
+	bool ended = wait_done(s, true, LIMIT_SPOOL_END_SECONDS * G_USEC_PER_SEC);
 	g_mutex_unlock(&s->lock);
 	if (!ended)
 		return;		/* it hangs on a disk that is gone: let it */

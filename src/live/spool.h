@@ -39,7 +39,10 @@ struct spool;
 /* XDG_STATE_HOME/blktop/spool, as new string. */
 char *spool_default_dir(void);
 
-/* dir is made where it is missing. *error (G_FILE_ERROR): what of it can't be made. */
+/* Makes the directory where it is missing. false, *error (G_FILE_ERROR): it is a link, or cannot be made. */
+bool spool_make_dir(const char *dir, GError **error);
+
+/* dir is made as above. *error (G_FILE_ERROR): what of it can't be made. */
 struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GError **error);
 struct spool *spool_ref(struct spool *s);
 /* The last one writes what is still queued (for some seconds at most). NULL is fine. */

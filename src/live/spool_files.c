@@ -103,8 +103,6 @@ static bool make_run(struct spool_files *f, const char *dir, const char *label, 
 	g_autofree char *name = run_name(label);
 	g_autofree char *path = g_build_filename(dir, name, NULL);
 
-	if (!disk_make_dirs(dir))
-		return fail(error, "make directory", dir);
 	f->path = g_strdup(path);
 	for (unsigned i = 2; mkdir(f->path, 0700) != 0; i++) {
 		if (errno != EEXIST || i > 99)

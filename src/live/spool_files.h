@@ -8,6 +8,7 @@
 
 struct spool_files;
 
+/* `dir` is there: spool_make_dir(). */
 struct spool_files *spool_files_new(const char *dir, uint64_t limit, const char *label,
 				    GError **error);
 void spool_files_free(struct spool_files *f);

@@ -3,6 +3,7 @@
 #include "live/spool_old.h"
 
 #include "base/disk.h"
+#include "base/limits.h"
 #include "trace/ctf_index_write.h"
 
 #include <errno.h>
@@ -11,8 +12,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define MOST_ENTRIES 100000		/* looked at in a directory */
 
 void spool_chunk_free(void *chunk)
 {
@@ -33,7 +32,7 @@ static GPtrArray *names_in(const char *path)
 	GDir *dir = g_dir_open(path, 0, NULL);
 	const char *name;
 
-	while (dir && names->len < MOST_ENTRIES && (name = g_dir_read_name(dir)))
+	while (dir && names->len < LIMIT_SPOOL_ENTRIES && (name = g_dir_read_name(dir)))
 		g_ptr_array_add(names, g_strdup(name));
 	if (dir)
 		g_dir_close(dir);

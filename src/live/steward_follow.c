@@ -7,40 +7,36 @@
 #include "live/steward_work.h"
 
 #include "live/control.h"
+#include "live/proc.h"
 
+#include "base/disk.h"
 #include "base/limits.h"
+#include "base/open_files.h"
 #include "base/text.h"
 #include "trace/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_PIDS 4096
-#define END_PATIENCE_US (3 * G_USEC_PER_SEC)
-
 /* --- children --- */
 
-/* Of /proc/PID/stat; 0: gone. The name may hold anything, ')' and blanks too. */
-static int parent_of(int pid)
+static void add_parent(int pid, void *parents)
 {
-	g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL;
-	int parent = 0;
-	if (!g_file_get_contents(path, &text, NULL, NULL))
-		return 0;
-	const char *end = strrchr(text, ')');
-	return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
+	struct proc_stat st;
+
+	if (proc_read_stat(pid, &st))
+		g_hash_table_insert(parents, GINT_TO_POINTER(pid), GINT_TO_POINTER(st.parent));
 }
 
 static bool is_below(GHashTable *parents, int pid, int root)
 {
-	for (int depth = 0; depth < 64 && pid > 1; depth++) {
+	for (int depth = 0; depth <= LIMIT_FOLLOWED_DEPTH && pid > 1; depth++) {
 		if (pid == root)
 			return true;
 		pid = GPOINTER_TO_INT(g_hash_table_lookup(parents, GINT_TO_POINTER(pid)));
@@ -52,17 +48,10 @@ GArray *follow_descendants(int root)
 {
 	g_autoptr(GHashTable) parents = g_hash_table_new(NULL, NULL);
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(int));
-	GDir *proc = g_dir_open("/proc", 0, NULL);
 	GHashTableIter iter;
 	gpointer key;
-	const char *name;
 
-	while (proc && (name = g_dir_read_name(proc)))
-		if (g_ascii_isdigit(*name))
-			g_hash_table_insert(parents, GINT_TO_POINTER(atoi(name)),
-					    GINT_TO_POINTER(parent_of(atoi(name))));
-	if (proc)
-		g_dir_close(proc);
+	proc_each(add_parent, parents);
 	g_hash_table_iter_init(&iter, parents);
 	while (g_hash_table_iter_next(&iter, &key, NULL)) {
 		int pid = GPOINTER_TO_INT(key);
@@ -75,7 +64,7 @@ GArray *follow_descendants(int root)
 static bool track_one(struct stewardship *w, int pid, GError **error)
 {
 	if (g_hash_table_contains(w->follow.pids, GINT_TO_POINTER(pid)) ||
-	    g_hash_table_size(w->follow.pids) >= MOST_PIDS)
+	    g_hash_table_size(w->follow.pids) >= LIMIT_FOLLOWED_PROCESSES)
 		return true;
 	g_hash_table_add(w->follow.pids, GINT_TO_POINTER(pid));
 	return control_track(w->plan, w->o->calls_only, pid, error) &&
@@ -124,12 +113,15 @@ static void give_files(struct stewardship *w)
 	}
 }
 
-G_NORETURN static void become_program(struct stewardship *w, int go_fd)
+G_NORETURN static void become_program(struct stewardship *w, pid_t steward, int go_fd)
 {
 	char byte;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != steward)
+		_exit(127);
 	for (int signo = 1; signo < 32; signo++)
 		signal(signo, SIG_DFL);
-	limits_restore_files();
+	open_files_restore();
 	setpgid(0, 0);
 	give_files(w);
 	ssize_t n;
@@ -146,16 +138,20 @@ G_NORETURN static void become_program(struct stewardship *w, int go_fd)
 	_exit(code);
 }
 
+/* In the state directory; where there can be none, in that for temporary files. */
 static char *new_output(const struct stewardship *w)
 {
 	g_autofree char *name = g_strdup_printf("output-%s.txt", w->o->session);
-	g_autofree char *path = g_build_filename(w->o->state, name, NULL);
-	int fd = g_mkdir_with_parents(w->o->state, 0700) < 0 ? -1 :
-		open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return NULL;
-	close(fd);
-	return g_steal_pointer(&path);
+	char *path = g_build_filename(w->o->state, name, NULL);
+	int fd = disk_make_home_dir(w->o->state, "", NULL) ? disk_create(path) : -1;
+
+	if (fd < 0) {
+		g_clear_pointer(&path, g_free);
+		fd = g_file_open_tmp("blktop-output-XXXXXX", &path, NULL);
+	}
+	if (fd >= 0)
+		close(fd);
+	return path;
 }
 
 bool follow_hold(struct stewardship *w, GError **error)
@@ -172,10 +168,10 @@ bool follow_hold(struct stewardship *w, GError **error)
 		w->follow.output = new_output(w);
 	if (pipe2(go, O_CLOEXEC) < 0)
 		go[0] = go[1] = -1;
-	pid_t pid = fork();
+	pid_t steward = getpid(), pid = fork();
 	if (pid == 0) {
 		close(go[1]);
-		become_program(w, go[0]);
+		become_program(w, steward, go[0]);
 	}
 	close(go[0]);
 	if (pid < 0) {
@@ -186,6 +182,7 @@ bool follow_hold(struct stewardship *w, GError **error)
 	}
 	setpgid(pid, pid);
 	w->follow.program = pid;
+	w->follow.note = sweep_note_program(w->o->state, w->client, pid);
 	w->follow.go_fd = go[1];
 	return true;
 }
@@ -199,6 +196,14 @@ void follow_go(struct stewardship *w)
 				g_strerror(errno));
 	close(w->follow.go_fd);
 	w->follow.go_fd = -1;
+}
+
+static void forget_program(struct stewardship *w)
+{
+	w->follow.program = 0;
+	if (w->follow.note)
+		unlink(w->follow.note);
+	g_clear_pointer(&w->follow.note, g_free);
 }
 
 static void tell_end(struct stewardship *w, int status)
@@ -220,7 +225,7 @@ bool follow_ended(struct stewardship *w)
 	int status;
 	if (!w->follow.program || waitpid(w->follow.program, &status, WNOHANG) != w->follow.program)
 		return false;
-	w->follow.program = 0;
+	forget_program(w);
 	tell_end(w, status);
 	return true;
 }
@@ -237,13 +242,13 @@ void follow_end(struct stewardship *w)
 	w->follow.go_fd = -1;
 	kill(-pid, SIGTERM);
 	kill(-pid, SIGCONT);
-	gint64 until = g_get_monotonic_time() + END_PATIENCE_US;
+	gint64 until = g_get_monotonic_time() + LIMIT_PROGRAM_END_SECONDS * G_USEC_PER_SEC;
 	while (waitpid(pid, &status, WNOHANG) == 0) {
 		if (g_get_monotonic_time() > until)
 			kill(-pid, SIGKILL);
 		g_usleep(10000);
 	}
-	w->follow.program = 0;
+	forget_program(w);
 	stewardship_say(w, STEWARD_WORD_SAYS, "ended %s", w->o->program[0]);
 }
 

@@ -4,6 +4,7 @@
 
 #include "live/control.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "base/text.h"
 
@@ -11,8 +12,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-
-#define MOST_SNAPSHOTS 50	/* of one run: each may be as large as the buffers */
 
 /* In the snapshot's own directory, where nothing reads it as a trace; of one that went to
  * another machine, in ours. */
@@ -49,9 +48,9 @@ void snapshot_take(struct stewardship *w, const char *cause)
 				"--snapshot names one, or makes one: --snapshot new");
 		return;
 	}
-	if (w->n_snapshots >= MOST_SNAPSHOTS) {
+	if (w->n_snapshots >= LIMIT_SNAPSHOTS) {
 		stewardship_say(w, STEWARD_WORD_COMPLAINS, "no snapshot: %u were taken, no more are",
-				MOST_SNAPSHOTS);
+				LIMIT_SNAPSHOTS);
 		return;
 	}
 	if (!control_snapshot(w->snapshot, w->snapshots_dir, &dir, &error)) {

@@ -9,6 +9,7 @@
 #include "live/steward_work.h"
 
 #include "live/control.h"
+#include "live/proc.h"
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -103,7 +104,7 @@ static GPtrArray *leftovers(void)
 	for (guint i = sessions->len; i > 0; i--) {
 		const struct control_session *c = sessions->pdata[i - 1];
 		int pid = steward_pid_of(c->name);
-		if (!pid || !sweep_is_gone(pid))
+		if (!pid || !proc_is_gone(pid))
 			g_ptr_array_remove_index(sessions, i - 1);
 	}
 	return sessions;
@@ -115,13 +116,30 @@ static char *leftover_words(const struct control_session *c)
 			       c->name);
 }
 
-static void describe_leftovers(GString *s)
+/* "sh (process 17), sleep (process 18), of a blktop ..."; NULL: none is left. */
+static char *programs_words(const struct stewardship *w)
 {
-	g_autoptr(GPtrArray) sessions = leftovers();
+	g_autoptr(GPtrArray) programs = sweep_programs(w->o->state);
+	g_autoptr(GString) s = g_string_new(NULL);
+
+	for (guint i = 0; i < programs->len; i++) {
+		const struct sweep_program *p = programs->pdata[i];
+		g_string_append_printf(s, "%s (process %d), ", p->name, p->pid);
+	}
+	return s->len ? g_strdup_printf("%sof a blktop that is gone; end it: blktop --sweep", s->str) : NULL;
+}
+
+static void describe_leftovers(const struct stewardship *w, GString *s, bool daemon_runs)
+{
+	g_autoptr(GPtrArray) sessions = daemon_runs ? leftovers() : g_ptr_array_new();
+	g_autofree char *programs = programs_words(w);
+
 	for (guint i = 0; i < sessions->len; i++) {
 		g_autofree char *text = leftover_words(sessions->pdata[i]);
 		plan_line(s, "left over", text);
 	}
+	if (programs)
+		plan_line(s, "left over", programs);
 }
 
 static void describe_place(struct stewardship *w, GString *s, bool daemon_runs)
@@ -182,8 +200,7 @@ static void on_look(struct stewardship *w, const char *text)
 						       n == 1 ? "" : "s", n == 1 ? "is" : "are");
 		plan_line(s, "now", now);
 	}
-	if (runs)
-		describe_leftovers(s);
+	describe_leftovers(w, s, runs);
 	answer(w, true, s->str, NULL);
 }
 
@@ -297,6 +314,9 @@ static void on_begin(struct stewardship *w, const char *text)
 		g_autofree char *words = leftover_words(old->pdata[i]);
 		stewardship_say(w, STEWARD_WORD_SAYS, "left over: %s", words);
 	}
+	g_autofree char *programs = programs_words(w);
+	if (programs)
+		stewardship_say(w, STEWARD_WORD_SAYS, "left over: %s", programs);
 	g_autofree char *url = w->o->watch_only ? g_strdup("") : live_url(w);
 	unsigned domains = w->plan->channel[PLAN_KERNEL].used + 1;
 	g_autofree char *all = g_strdup_printf("%s\n%u\n%s\n", url, domains,
@@ -315,6 +335,7 @@ static void on_sweep(struct stewardship *w, const char *text)
 	g_autoptr(GPtrArray) sessions = leftovers();
 	g_autoptr(GString) s = g_string_new(NULL);
 	(void)text;
+	sweep_end_programs(w->o->state, s);
 	for (guint i = 0; i < sessions->len; i++) {
 		const struct control_session *c = sessions->pdata[i];
 		g_autoptr(GError) error = NULL;
@@ -324,7 +345,7 @@ static void on_sweep(struct stewardship *w, const char *text)
 			g_string_append_printf(s, "%s\n", error->message);
 	}
 	sweep_files(w->o->state, s);
-	answer(w, true, s->len ? s->str : "no session of a blktop that is gone\n", NULL);
+	answer(w, true, s->len ? s->str : "nothing is left of a blktop that is gone\n", NULL);
 }
 
 /* --- the end --- */
@@ -488,7 +509,7 @@ static void take_files(struct stewardship *w)
 void steward_work(const struct steward_options *o, int fd)
 {
 	static const int ignored[] = { SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU };
-	struct stewardship w = { .o = o, .fd = fd, .follow.go_fd = -1 };
+	struct stewardship w = { .o = o, .fd = fd, .client = getppid(), .follow.go_fd = -1 };
 	struct sigaction term = { .sa_handler = on_term };
 
 	setsid();

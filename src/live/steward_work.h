@@ -31,11 +31,13 @@ struct follow {
 	char *output;			/* file with what it printed, or NULL */
 	bool told_end;			/* of the process --pid names */
 	GHashTable *pids;		/* being tracked; NULL: all processes are traced */
+	char *note;			/* file that tells --sweep of the program, or NULL */
 };
 
 struct stewardship {
 	const struct steward_options *o;
 	int fd;
+	pid_t client;
 	int std[3];			/* as they were, for the program */
 	struct plan *plan, *snapshot_plan;
 	char *snapshot;			/* session that snapshots are taken of, or NULL */
@@ -60,11 +62,22 @@ bool follow_has_printed(struct stewardship *w);	/* to its file; an empty one is 
 /* Below `root`, itself included: of int. For tests. */
 GArray *follow_descendants(int root);
 
+/*
+ * A followed program outlives blktop and its steward when both are killed and it ignores SIGTERM. The
+ * note, a file in `state`, tells a later run which process group that is; the steward removes it.
+ * sweep_programs(): the processes that are left of such programs, of struct sweep_program; free with
+ * g_ptr_array_unref().
+ */
+struct sweep_program { int pid; char *name; };
+char *sweep_note_program(const char *state, int client, int group);	/* the file; NULL: there is none */
+GPtrArray *sweep_programs(const char *state);
+/* Ends them, and removes the notes. Appends a line of each to `said`. */
+void sweep_end_programs(const char *state, GString *said);
+
 /* What killed runs left in files (steward_sweep.c). Relay directories in `state` of runs that are
  * gone are removed, after the relay daemon of ours that writes there, if it lives; of those of
  * snapshots only empty ones. Appends a line of each to `said`. Call it without their sessions. */
 void sweep_files(const char *state, GString *said);
-bool sweep_is_gone(int pid);
 
 /* Snapshots (steward_snapshot.c). */
 void snapshot_take(struct stewardship *w, const char *cause);

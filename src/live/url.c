@@ -8,11 +8,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "base/limits.h"
 #include "base/text.h"
-
-#define HOST_MAX 255
-#define TARGET_MAX 63		/* the viewer protocol's fields, less their NUL */
-#define SESSION_MAX 254
 
 static bool fail(GError **error, const char *text, const char *why)
 {
@@ -96,7 +93,7 @@ static const char *parse_authority(char *text, struct live_url *url)
 	}
 	if (!*host)
 		return "the host is missing";
-	if (strlen(host) > HOST_MAX)
+	if (strlen(host) > LIMIT_HOST_BYTES)
 		return "the host's name is too long";
 	url->host = g_strdup(host);
 	return NULL;
@@ -119,9 +116,9 @@ static const char *parse_path(const char *path, struct live_url *url)
 		return "there is something after the session's name";
 	if (!*part[0])
 		return "the traced host's name is missing, as in /host/NAME/SESSION";
-	if (strlen(part[0]) > TARGET_MAX)
+	if (strlen(part[0]) > LIMIT_TARGET_BYTES)
 		return "the traced host's name is too long";
-	if (strlen(part[1]) > SESSION_MAX)
+	if (strlen(part[1]) > LIMIT_SESSION_BYTES)
 		return "the session's name is too long";
 	url->target = g_strdup(part[0]);
 	url->session = g_strdup(part[1]);
@@ -132,7 +129,7 @@ static const char *check_bytes(const char *text)
 {
 	if (!*text)
 		return "it is empty";
-	if (strlen(text) > 1024)
+	if (strlen(text) > LIMIT_URL_BYTES)
 		return "it is too long";
 	for (const char *p = text; *p; p++) {
 		if (g_ascii_iscntrl(*p))

@@ -2,10 +2,9 @@
 /* The connection of the viewer protocol's client: hello, list, what goes out. */
 #include "live/viewer.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "live/connector.h"
-
-#define MAX_SESSIONS 4096
 
 char *viewer_relay_name(const struct live_url *url)
 {
@@ -170,7 +169,7 @@ bool viewer_get_metadata(struct viewer *v, GByteArray *into, uint32_t *ret_statu
 		return nonsense(v, error, "an unknown status of metadata");
 	if (*ret_status != VIEWER_METADATA_OK)
 		return true;
-	if (len > VIEWER_MAX_METADATA)
+	if (len > LIMIT_METADATA_BYTES)
 		return nonsense(v, error, "too much metadata");
 	/* piece by piece: what is only announced takes no memory */
 	while (len > 0) {
@@ -215,7 +214,7 @@ static bool read_streams(struct viewer *v, uint32_t n, GPtrArray *streams, GErro
 {
 	uint8_t p[VIEWER_STREAM_SIZE];
 
-	if (n > VIEWER_MAX_STREAMS)
+	if (n > LIMIT_RELAY_STREAMS)
 		return nonsense(v, error, "too many streams");
 	for (uint32_t i = 0; i < n; i++) {
 		if (!get(v, p, sizeof p, error))
@@ -361,7 +360,7 @@ static bool read_entry(struct viewer *v, struct viewer_session *s, int64_t deadl
 		uint32_t format = viewer_u32(p + 28);
 		s->format = format < G_N_ELEMENTS(formats) ? formats[format] : VIEWER_FORMAT_UNKNOWN;
 	}
-	if (host_len > VIEWER_NAME_MAX || name_len > VIEWER_NAME_MAX) {
+	if (host_len > LIMIT_RELAY_NAME_BYTES || name_len > LIMIT_RELAY_NAME_BYTES) {
 		g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
 				    "a name is too long");
 		return false;
@@ -384,7 +383,7 @@ GArray *viewer_list(struct viewer *v, GError **error)
 		return NULL;
 	}
 	uint32_t n = viewer_u32(count);
-	if (n > MAX_SESSIONS) {
+	if (n > LIMIT_RELAY_SESSIONS) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT,
 			    "cannot list the sessions of relay %s: it claims to have %u", v->relay,
 			    n);

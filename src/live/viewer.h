@@ -22,6 +22,8 @@
 #include "live/live.h"
 #include "live/net.h"
 
+#include "base/limits.h"
+
 /* Request: u64 data size, u32 command, u32 version, then the data. No reply header. */
 #define VIEWER_HEADER 16
 enum viewer_command {
@@ -41,13 +43,9 @@ enum viewer_command {
 #define VIEWER_ENTRY_NEW_SIZE 32 /* the same numbers, u32 host and name length, u32 format */
 #define VIEWER_HOST_SIZE 64
 #define VIEWER_NAME_SIZE 255
-#define VIEWER_NAME_MAX 255	/* of both, where they have lengths */
 #define VIEWER_INDEX_SIZE 64	/* seven u64 as in struct viewer_index, u32 status, flags */
 #define VIEWER_PACKET_HEAD 12	/* u32 status, length, flags */
 #define VIEWER_METADATA_HEAD 12	/* u64 length, u32 status */
-
-#define VIEWER_MAX_STREAMS 16384		/* of one reply */
-#define VIEWER_MAX_METADATA (64u << 20)		/* bytes of one reply */
 
 static inline uint32_t viewer_u32(const uint8_t *p)
 {
@@ -83,7 +81,7 @@ struct viewer_session {
 	uint64_t id;
 	uint32_t timer_us, viewers, streams;
 	enum viewer_format format;
-	char host[VIEWER_NAME_MAX + 1], name[VIEWER_NAME_MAX + 1];
+	char host[LIMIT_RELAY_NAME_BYTES + 1], name[LIMIT_RELAY_NAME_BYTES + 1];
 };
 
 /* A stream as the relay hands it out. */

@@ -5,11 +5,11 @@
  */
 #include "run/parallel.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "run/worker.h"
 #include "state/slice.h"
 
-#define MAX_THREADS 256
 #define BUFFERS (6 << 20)		/* all sources together */
 #define LEAST_BUFFERS (64 << 10)	/* a source */
 
@@ -21,7 +21,6 @@
 #define PIECE_BYTES (96 << 20)
 #define LEAST_PIECE (16 << 20)
 #define PIECES_A_THREAD 2	/* of what is left */
-#define MOST_SLICES 65536
 /* Where little happens for long a slice is as large as its seconds are many: about so much
  * for one. And so much is needed for a thread to be worth having. */
 #define SECOND_BYTES (128 << 10)
@@ -69,7 +68,7 @@ static void choose_slices(struct parallel_plan *plan, uint64_t bytes, size_t mem
 		piece = MIN(piece, MAX(LEAST_PIECE, memory / in_flight * 2));
 	if (memory && spans)
 		unit = piece = MIN(piece, MAX(LEAST_PIECE / 4, memory / SPANS_SHARE / in_flight));
-	plan->slices = (unsigned)CLAMP((bytes + unit / 2) / unit, 1, MOST_SLICES);
+	plan->slices = (unsigned)CLAMP((bytes + unit / 2) / unit, 1, LIMIT_SLICES);
 	plan->most = (unsigned)(piece / unit);
 }
 
@@ -82,7 +81,7 @@ static void bound_by_time(struct parallel_plan *plan, const struct pieces *p, si
 		return;
 	plan->most_ns = MAX(most, NS_PER_S);
 	plan->slices = (unsigned)CLAMP((to - from + most - 1) / plan->most_ns, plan->slices,
-				       MOST_SLICES);
+				       LIMIT_SLICES);
 }
 
 struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, unsigned slices,
@@ -95,12 +94,12 @@ struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, u
 		plan.threads = g_get_num_processors();
 	if (!threads && memory)
 		plan.threads = MIN(plan.threads, MAX(1, memory / THREAD_BYTES));
-	plan.threads = CLAMP(plan.threads, 1, MAX_THREADS);
+	plan.threads = CLAMP(plan.threads, 1, LIMIT_THREADS);
 	if (!plan.slices) {
 		choose_slices(&plan, bytes, memory, !pieces_lack_spans(p));
 		bound_by_time(&plan, p, memory);
 	}
-	plan.slices = MIN(plan.slices, MOST_SLICES);
+	plan.slices = MIN(plan.slices, LIMIT_SLICES);
 	plan.threads = MIN(plan.threads, plan.slices);
 	return plan;
 }

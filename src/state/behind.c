@@ -4,6 +4,8 @@
 
 #include "state/runs.h"
 
+#include "base/limits.h"
+
 static void add_piece(void *data, uint32_t thread, int64_t from, int64_t to)
 {
 	struct behind *b = data;
@@ -110,7 +112,7 @@ void behind_sum(struct spans *sp, struct span *span)
 	if (runnable <= 0)
 		return;
 	sum_up(&b->all);
-	guint n = MIN(b->all.len, SPAN_MAX_NEIGHBOURS);
+	guint n = MIN(b->all.len, LIMIT_SPAN_NEIGHBOURS);
 	*r = (struct span_behind){ .n = n, .n_more = b->all.len - n, .idle_ns = b->idle,
 				   .unknown_ns = runnable - b->idle };
 	for (guint i = 0; i < b->all.len; i++) {

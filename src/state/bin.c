@@ -2,6 +2,7 @@
 /* Bins: one second under construction; see charge.c for what goes into it. */
 #include "state/cells.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 
 #define MAX_CELLS_LIKE 65536u
@@ -119,16 +120,16 @@ static int slow_compare(gconstpointer pa, gconstpointer pb)
 void bin_slow(struct bin *b, const struct bin_slow *c)
 {
 	GArray *a = b->slow;
-	if (a->len == SLOW_PER_SECOND &&
+	if (a->len == LIMIT_SECOND_CALLS &&
 	    slow_compare(c, &g_array_index(a, struct bin_slow, a->len - 1)) >= 0)
 		return;
 	guint at = a->len;
 	while (at > 0 && slow_compare(c, &g_array_index(a, struct bin_slow, at - 1)) < 0)
 		at--;
 	g_array_insert_vals(a, at, c, 1);
-	if (a->len > SLOW_PER_SECOND)
-		g_array_set_size(a, SLOW_PER_SECOND);
-	if (a->len == SLOW_PER_SECOND)
+	if (a->len > LIMIT_SECOND_CALLS)
+		g_array_set_size(a, LIMIT_SECOND_CALLS);
+	if (a->len == LIMIT_SECOND_CALLS)
 		b->slow_from = g_array_index(a, struct bin_slow, a->len - 1).duration;
 }
 

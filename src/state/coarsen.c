@@ -4,12 +4,12 @@
  */
 #include "state/coarsen.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "state/publish.h"
 
 #include <string.h>
 
-#define MOST_SLOW 64
 #define WORTH 4			/* folding frees at least so much of what it takes, 1/n */
 
 /* Pending at the end: only of the last second. */
@@ -59,7 +59,7 @@ static void coarsen_slow(struct second *to, struct second *const *seconds, size_
 		if (seconds[i]->n_slow)
 			g_array_append_vals(all, seconds[i]->slow, seconds[i]->n_slow);
 	g_array_sort(all, order_slow);
-	to->n_slow = MIN(all->len, MOST_SLOW);
+	to->n_slow = MIN(all->len, LIMIT_SECOND_CALLS);
 	to->slow = (struct slow_call *)(void *)g_array_free(all, FALSE);
 }
 

@@ -2,7 +2,7 @@
 /* What threads are counted for: see counts.h. */
 #include "state/counts.h"
 
-#define MAX_COUNTERS 64		/* of a CPU or thread: more are not looked at */
+#include "base/limits.h"
 
 void count_for(struct slice *s, int64_t ts, uint32_t host, uint32_t thread, enum count_kind kind,
 	       uint32_t name, uint64_t value)
@@ -23,7 +23,7 @@ static void add(GArray **all, const struct counter *c)
 {
 	if (!*all)
 		*all = g_array_new(false, false, sizeof *c);
-	if ((*all)->len < MAX_COUNTERS)
+	if ((*all)->len < LIMIT_COUNTERS)
 		g_array_append_val(*all, *c);
 }
 

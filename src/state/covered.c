@@ -2,10 +2,10 @@
 /* When nothing was recorded: see covered.h. */
 #include "state/covered.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 
 #define VOID_OF_KNOWN_NS UINT64_C(86400000000000)
-#define MOST_STEPS 1000000		/* eleven days of seconds */
 
 void covered_add_void(struct slice *s, int64_t from, int64_t to)
 {
@@ -77,7 +77,7 @@ static int64_t behind_void(const struct slice *s, int64_t from, uint64_t least)
 
 int64_t covered_newest(const struct slice *s, int64_t from, int64_t to)
 {
-	int64_t most = MOST_STEPS * s->step;
+	int64_t most = LIMIT_GAP_STEPS * s->step;
 	return covered_are_far(from, to, (uint64_t)most) ? to - most : from;
 }
 

@@ -8,6 +8,8 @@
 #include "state/sched.h"
 #include "state/unknown.h"
 
+#include "base/limits.h"
+
 /* ---- parts ---- */
 
 /* Counters of a thread between two snapshots; without waits by descriptor. */
@@ -146,9 +148,9 @@ static bool in_order(const struct vec *waits)
 
 static void set_waits(struct vec *kept, struct span *span)
 {
-	if (kept->len > SPAN_MAX_WAITS || !in_order(kept)) {
+	if (kept->len > LIMIT_SPAN_WAITS || !in_order(kept)) {
 		vec_sort(kept, sizeof(struct span_wait), longest_wait, NULL);
-		span->n_waits_more = kept->len - MIN(kept->len, SPAN_MAX_WAITS);
+		span->n_waits_more = kept->len - MIN(kept->len, LIMIT_SPAN_WAITS);
 		kept->len -= span->n_waits_more;
 		vec_sort(kept, sizeof(struct span_wait), earliest_wait, NULL);
 	}

@@ -4,6 +4,8 @@
  */
 #include "state/spans_private.h"
 
+#include "base/limits.h"
+
 /* ---- segments ---- */
 
 static void add_segment(struct spans *sp, const struct annot *x, int64_t end, guint half)
@@ -204,8 +206,6 @@ static int earliest_call(gconstpointer a, gconstpointer b, gpointer data)
 	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-#define SPAN_MAX_SLOW 64
-
 static int largest_sum(gconstpointer a, gconstpointer b, gpointer strings)
 {
 	const struct span_call *x = a, *y = b;
@@ -233,10 +233,10 @@ void explain_calls(struct spans *sp, const struct half *h, struct span *span)
 	for (guint i = h->calls; i < h->calls + h->n_calls; i++)
 		gather_calls(sp, vec_at(&sp->calls, struct inner, i));
 	vec_sort(sums, sizeof(struct span_call), largest_sum, sp->s->strings);
-	if (slow->len > SPAN_MAX_SLOW) {
+	if (slow->len > LIMIT_SPAN_CALLS) {
 		vec_sort(slow, sizeof(struct span_slow_call), slowest_call, NULL);
-		span->n_slow_more = slow->len - SPAN_MAX_SLOW;
-		slow->len = SPAN_MAX_SLOW;
+		span->n_slow_more = slow->len - LIMIT_SPAN_CALLS;
+		slow->len = LIMIT_SPAN_CALLS;
 	}
 	if (span->n_slow_more || (h->n_calls > 1 && !in_order(slow)))	/* of one run they are */
 		vec_sort(slow, sizeof(struct span_slow_call), earliest_call, NULL);

@@ -8,6 +8,8 @@
 #include "state/covered.h"
 #include "state/runs.h"
 
+#include "base/limits.h"
+
 #include <stdlib.h>
 
 /* ---- what a source's indexes mean here ---- */
@@ -61,8 +63,8 @@ static void learn_host(struct slice *s, uint32_t id, const struct blk_host *h)
 /* "cpu_instructions cpu_cycles" */
 static void learn_counters(struct slice *s, const char *names, struct class_info *c)
 {
-	g_auto(GStrv) each = g_strsplit(names ? names : "", " ", BLK_MAX_COUNTERS + 1);
-	while (c->n_counters < BLK_MAX_COUNTERS && each[c->n_counters]) {
+	g_auto(GStrv) each = g_strsplit(names ? names : "", " ", LIMIT_EVENT_COUNTERS + 1);
+	while (c->n_counters < LIMIT_EVENT_COUNTERS && each[c->n_counters]) {
 		c->counter[c->n_counters] = strtab_add(s->strings, each[c->n_counters]);
 		c->n_counters++;
 	}

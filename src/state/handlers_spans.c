@@ -7,6 +7,8 @@
 #include "state/rules_private.h"
 #include "state/runs.h"
 
+#include "base/limits.h"
+
 #include <stdio.h>
 
 #define F(n) (BLK_FIELD0 + (n))
@@ -163,12 +165,10 @@ void on_binary(struct feed *f)
 
 /* ---- rules ---- */
 
-#define TEXT_MAX 256
-
 struct looked_at {			/* for expressions */
 	const struct feed *f;
 	const struct rule_event *e;
-	char text[TEXT_MAX];
+	char text[LIMIT_RULE_TEXT_BYTES + 1];
 };
 
 static unsigned slot_at(const struct rule_event *e, guint field)
@@ -187,7 +187,7 @@ static struct value value_of(int column, const void *row, const void *data)
 	if (at->f->ev->layout->slot[slot].repr == BLK_INT)
 		return value_int(VALUE_COUNT, blk_int(at->f->ev, slot));
 	struct blk_text t = blk_text(at->f->ev, slot);
-	size_t n = MIN(t.len, TEXT_MAX - 1);
+	size_t n = MIN(t.len, LIMIT_RULE_TEXT_BYTES);
 	memcpy(at->text, t.str, n);
 	at->text[n] = '\0';
 	return value_text(at->text);
@@ -247,7 +247,7 @@ static void add_field(GString *s, const struct feed *f, const struct rule_event 
 		g_string_append_printf(s, "%" G_GINT64_FORMAT, blk_int(f->ev, slot));
 	} else {
 		struct blk_text t = blk_text(f->ev, slot);
-		g_string_append_len(s, t.str, MIN(t.len, TEXT_MAX));
+		g_string_append_len(s, t.str, MIN(t.len, LIMIT_RULE_TEXT_BYTES));
 	}
 }
 

@@ -6,18 +6,19 @@
 #include "state/runs.h"
 #include "state/unknown.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 #define SHARE 32		/* waits of less than that part of their span are not looked behind */
 #define SHARE_OF_WAIT 8		/* and so are waits of wakers, against the span's wait */
+#define ENOUGH_HOPS 64		/* of one wait: no further wakers are looked behind */
 #define MOST_TOLD 6		/* waits of one thread told one by one: the longest */
-#define MOST_DEPTH 8		/* wakers of wakers */
-#define MOST_STEPS 4096		/* waits that are looked at for one wait of the span */
 
 struct chain {
 	struct spans *sp;
 	struct vec *hops;		/* struct span_hop, in order of time */
-	uint32_t thread[MOST_DEPTH + 1];	/* who waits for whom */
+	uint32_t thread[LIMIT_WAKER_DEPTH + 1];	/* who waits for whom */
 	guint first;			/* of this wait */
 	unsigned depth, steps;
 	int64_t least;			/* shorter waits of wakers are not looked behind */
@@ -57,8 +58,8 @@ static void add_thread(struct chain *c, int64_t from, int64_t to);
 /* Is that long enough, and the thread one that is not asked already? */
 static bool may_follow(const struct chain *c, uint32_t thread, int64_t from, int64_t to)
 {
-	return thread != ID_NONE && to - from >= c->least && c->depth < MOST_DEPTH &&
-	       c->hops->len - c->first < SPAN_MAX_HOPS && !in_chain(c, thread);
+	return thread != ID_NONE && to - from >= c->least && c->depth < LIMIT_WAKER_DEPTH &&
+	       c->hops->len - c->first < ENOUGH_HOPS && !in_chain(c, thread);
 }
 
 static void follow(struct chain *c, uint32_t thread, int64_t from, int64_t to)
@@ -135,7 +136,7 @@ static void add_run(struct chain *c, struct mix *m, struct cpu *cpu, int64_t fro
 			continue;
 		}
 		bool unborn = t->fresh && from < t->start_ns;
-		until = unborn ? MIN(t->start_ns, to) : runs_next(s, t, from, to, MOST_STEPS);
+		until = unborn ? MIN(t->start_ns, to) : runs_next(s, t, from, to, LIMIT_WAKER_LOOKS);
 		if (unborn && add_creator(c, m, t, from, until))
 			continue;
 		end_mix(c, m);
@@ -233,7 +234,7 @@ static int64_t least_told(struct chain *c, struct thread *t, int64_t from, int64
 	for (guint i = explain_first_wait(t, from); (w = wait_in(t, i, to)); i++) {
 		int64_t ns = MIN(w->end, to) - MAX(w->begin, from);
 		unsigned k = MOST_TOLD;
-		if (++c->steps > MOST_STEPS)
+		if (++c->steps > LIMIT_WAKER_LOOKS)
 			return G_MAXINT64;
 		if (ns <= most[k])
 			continue;

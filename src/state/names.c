@@ -6,6 +6,8 @@
  */
 #include "state/names_private.h"
 
+#include "base/limits.h"
+
 #include <stdio.h>
 
 /* ---- tables ---- */
@@ -81,14 +83,11 @@ static const struct version *table_find(const struct table *t, int64_t fd, uint6
 	return list->len && first->dumped ? first : NULL;
 }
 
-/* Forks in forks through which a descriptor is followed; behind more it has no name. */
-#define MAX_ANCESTORS 256
-
 static uint32_t table_lookup(struct table *t, int64_t fd, uint64_t seq, bool *ret_cloexec)
 {
 	bool has_execed = false;	/* a descendant, after it inherited the descriptor */
 	t = table_real(t);
-	for (int depth = 0; t && depth < MAX_ANCESTORS; depth++) {
+	for (int depth = 0; t && depth <= LIMIT_FORKS; depth++) {
 		const struct version *v = table_find(t, fd, seq);
 		if (v) {
 			bool closed = v->cloexec && (has_execed || exec_between(t, v->seq, seq));

@@ -4,12 +4,12 @@
 
 #include "state/rules_private.h"
 
+#include "base/limits.h"
+
 #include <stdio.h>
 
 #define RULE_BLKKIN (RULE_FUNCTION - 1)
 #define LOOKED_AT 64		/* frames, from the innermost outwards, for an end */
-#define MOST_FRAMES 4096	/* of one thread; older ones are forgotten */
-#define MOST_OF_TRACE 65536	/* functions of one trace; then the next begins */
 #define NAMED_WITHIN_NS INT64_C(2000000000)
 
 /* What is open. */
@@ -144,17 +144,21 @@ static void take_out(GHashTable *table, uint64_t key, const struct frame *f)
 	}
 }
 
+static void push_to(GHashTable *table, uint64_t key, const struct frame *f)
+{
+	GArray *frames = frames_of(table, key);
+
+	if (frames->len >= LIMIT_OPEN_SPANS)
+		g_array_remove_range(frames, 0, LIMIT_OPEN_SPANS / 4);
+	g_array_append_vals(frames, f, 1);
+}
+
 static void push(struct pairs *p, const struct frame *f)
 {
-	GArray *frames = f->thread ? frames_of(p->by_thread, f->thread) : NULL;
-	if (frames && frames->len >= MOST_FRAMES)
-		g_array_remove_range(frames, 0, MOST_FRAMES / 4);
-	if (frames)
-		g_array_append_vals(frames, f, 1);
-	if (f->rule != RULE_FUNCTION) {
-		frames = frames_of(p->by_key, f->key);
-		g_array_append_vals(frames, f, 1);
-	}
+	if (f->thread)
+		push_to(p->by_thread, f->thread, f);
+	if (f->rule != RULE_FUNCTION)
+		push_to(p->by_key, f->key, f);
 }
 
 static void pop(struct pairs *p, struct frame f)
@@ -195,7 +199,7 @@ static void count_function(struct pairs *p, struct annot *a, const struct frame 
 	if (!parent || parent->rule != RULE_FUNCTION)
 		return;
 	guint n = GPOINTER_TO_UINT(g_hash_table_lookup(p->sizes, &a->trace)) + 1;
-	if (n >= MOST_OF_TRACE) {
+	if (n >= LIMIT_TRACE_FUNCTIONS) {
 		a->trace = a->span;
 		return;
 	}

@@ -2,11 +2,11 @@
 /* Rules as text: see rules.h. Read line by line, so that an error has its line. */
 #include "state/rules_private.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 #define MARK "span "			/* before a rule's name, where groups are not all rules */
-#define MOST_RULES 1000
-#define MOST_LINE 4096
 
 G_DEFINE_QUARK(blk-rules-error-quark, blk_rules_error)
 
@@ -320,8 +320,8 @@ static bool begin_rule(struct reading *r, const char *name)
 		return fail(r, "[%s]: a rule needs a name, and 'thread' is none", name);
 	if (find_rule(r->rules, plain))
 		return fail(r, "[%s]: there is a rule of this name already", plain);
-	if (r->rules->all->len >= MOST_RULES)
-		return fail(r, "[%s]: there are more than %d rules", plain, MOST_RULES);
+	if (r->rules->all->len >= LIMIT_RULES)
+		return fail(r, "[%s]: there are more than %d rules", plain, LIMIT_RULES);
 	struct rule *rule = r->rule = g_new0(struct rule, 1);
 	rule->name = g_strdup(plain);
 	rule->file = g_strdup(r->file);
@@ -379,8 +379,8 @@ bool rules_parse(struct rules *rules, const char *file, const char *text, size_t
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 		size_t n = (size_t)((stop ? stop : end) - text);
 		r.line++;
-		if (!r.only_marked || r.rule || n <= MOST_LINE) {
-			if (n > MOST_LINE)
+		if (!r.only_marked || r.rule || n <= LIMIT_RULE_LINE_BYTES) {
+			if (n > LIMIT_RULE_LINE_BYTES)
 				return fail(&r, "the line is too long");
 			g_autofree char *line = g_strndup(text, n);
 			bool valid = !memchr(text, '\0', n) && g_utf8_validate(line, -1, NULL);

@@ -5,6 +5,7 @@
 
 #include "base/hist.h"
 #include "base/intmap.h"
+#include "base/limits.h"
 #include "base/slab.h"
 #include "base/strtab.h"
 #include "base/vec.h"
@@ -258,7 +259,6 @@ struct bin_slow {
 	int64_t begin, duration, ret;
 	uint64_t seq;
 };
-#define SLOW_PER_SECOND 64
 
 enum cpu_kind { CPU_RUN, CPU_IDLE, CPU_UNKNOWN, CPU_IRQ };
 
@@ -385,7 +385,7 @@ struct class_info {
 	const struct blk_layout *placeless;	/* one that is not contexts_any() */
 	uint32_t event;		/* string: the event's own name */
 	handler on;		/* of .row */
-	uint32_t counter[BLK_MAX_COUNTERS];	/* strings: what its counters are called */
+	uint32_t counter[LIMIT_EVENT_COUNTERS];	/* strings: what its counters are called */
 };
 
 /*

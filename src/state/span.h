@@ -50,14 +50,12 @@ struct span_wait {
 	uint64_t arg;			/* a futex's address; else 0 */
 };
 #define SPAN_NO_CPU UINT16_MAX		/* not known */
-#define SPAN_MAX_WAITS 32		/* the longest; more are counted */
 
 /* A thread that ran on the CPU on whose run queue the span's thread waited meanwhile. */
 struct span_neighbour {
 	uint32_t thread;		/* timeline_thread() */
 	int64_t ns;
 };
-#define SPAN_MAX_NEIGHBOURS 8		/* the longest; more are counted */
 
 /* What the span waited for a CPU behind: all of it sums to its preempted and wakeup parts. */
 struct span_behind {
@@ -83,7 +81,6 @@ struct span_hop {
 	bool on_cpu;			/* in what mode is not known: .part says nothing */
 	bool mixed;			/* it is all this mostly: waits too short to be told are in it */
 };
-#define SPAN_MAX_HOPS 64		/* of a wait, about: no more wakers are looked behind then */
 
 /* System calls inside the span itself (not inside its children), by name. */
 struct span_call {

@@ -5,11 +5,11 @@
  */
 #include "state/spans_private.h"
 
-#define MOST_HALVES 16			/* of a span; what more services tell is the first one's */
+#include "base/limits.h"
 
 /* Whose half: as its first core annotation says it. */
 struct owner { uint32_t service, thread; bool server; };
-struct owners { struct owner of[MOST_HALVES]; guint n; };
+struct owners { struct owner of[LIMIT_SPAN_HALVES]; guint n; };
 
 static bool is_server(enum core c)
 {
@@ -36,7 +36,7 @@ static void add_half(struct spans *sp, const uint32_t *ids, guint n, enum span_k
 /* Of one kind: who begins it, each service once; where nobody does, who ends it. */
 static void find_owners(const struct spans *sp, const uint32_t *ids, guint n, bool server, struct owners *to)
 {
-	guint before = to->n, most = server ? MOST_HALVES : MOST_HALVES / 2;
+	guint before = to->n, most = server ? LIMIT_SPAN_HALVES : LIMIT_SPAN_HALVES / 2;
 	for (int begins = 1; begins >= 0 && to->n == before; begins--)
 		for (guint i = 0; i < n && to->n < most; i++) {
 			const struct annot *a = &g_array_index(sp->s->annots, struct annot, ids[i]);
@@ -74,7 +74,7 @@ static void sort_by_owner(struct spans *sp, const struct owners *o, uint32_t *id
 {
 	g_autofree uint32_t *before = g_memdup2(ids, n * sizeof *ids);
 	g_autofree guint8 *owner = g_new(guint8, n);
-	guint to[MOST_HALVES], count[MOST_HALVES] = { 0 };
+	guint to[LIMIT_SPAN_HALVES], count[LIMIT_SPAN_HALVES] = { 0 };
 
 	for (guint i = 0; i < n; i++) {
 		const struct annot *a = &g_array_index(sp->s->annots, struct annot, ids[i]);
@@ -93,7 +93,7 @@ static void sort_by_owner(struct spans *sp, const struct owners *o, uint32_t *id
 static void split(struct spans *sp, uint32_t *ids, guint n)
 {
 	uint64_t parent = g_array_index(sp->s->annots, struct annot, ids[0]).parent;
-	guint at[MOST_HALVES + 1], nth[2] = { 0 }, first = sp->halves.len;
+	guint at[LIMIT_SPAN_HALVES + 1], nth[2] = { 0 }, first = sp->halves.len;
 	struct owners o = { .n = 0 };
 
 	find_owners(sp, ids, n, false, &o);

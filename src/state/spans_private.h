@@ -10,6 +10,8 @@
 #include "state/pairs.h"
 #include "state/spans.h"
 
+#include "base/limits.h"
+
 struct half {
 	const uint32_t *annots;		/* sorted by time; of one span and service side */
 	guint n_annots;
@@ -47,7 +49,7 @@ struct parts_of_span {
 	struct behind behind, behind_hop;
 	/* a struct span_behind */
 	_Alignas(struct span_behind) char neighbours[sizeof(struct span_behind) +
-						     SPAN_MAX_NEIGHBOURS * sizeof(struct span_neighbour)];
+						     LIMIT_SPAN_NEIGHBOURS * sizeof(struct span_neighbour)];
 };
 
 /* Traces that are over, by id, in two generations: when the younger one is full, the older one goes. */

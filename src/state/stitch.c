@@ -3,6 +3,7 @@
  * Stitching two neighbours: the right's ids become the left's, the left's final
  * state goes into the right's symbols, the rest is added.
  */
+#include "base/limits.h"
 #include "base/sort.h"
 #include "state/counts.h"
 #include "state/covered.h"
@@ -34,7 +35,7 @@ static uint32_t *map_strings(struct slice *a, const struct slice *b)
 	uint32_t *map = g_new(uint32_t, n);
 	for (uint32_t i = 0; i < n; i++)
 		map[i] = strtab_is_passing(b->strings, i) ?
-			 strtab_add_passing(a->strings, strtab_get(b->strings, i), STRTAB_MAX_LEN) :
+			 strtab_add_passing(a->strings, strtab_get(b->strings, i), LIMIT_TEXT_BYTES) :
 			 strtab_add(a->strings, strtab_get(b->strings, i));
 	return map;
 }

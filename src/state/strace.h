@@ -5,6 +5,9 @@
 
 #include "state/spans_private.h"
 
+#include "base/limits.h"
+#include "base/timefmt.h"
+
 struct strace {
 	uint64_t id;
 	guint n_annots;
@@ -20,13 +23,11 @@ struct strace {
 	int64_t published_at;	/* and when that was */
 };
 
-#define FORGET_AFTER_NS INT64_C(60000000000)	/* a trace without an end is given up */
-
 /* Closed 2 s after the root's end; without one, when it is given up. */
 static inline bool strace_closed(const struct strace *t, int64_t now)
 {
 	return t->given_up || (t->root_end != TS_NONE && now - t->root_end >= SPANS_LINGER_NS && now >= t->last) ||
-	       now - t->last >= FORGET_AFTER_NS;
+	       now - t->last > LIMIT_OPEN_TRACE_SECONDS * NS_PER_S;
 }
 
 #endif

@@ -5,8 +5,9 @@
  */
 #include "state/timeline_private.h"
 
+#include "base/limits.h"
+
 #define INDEXES_COST 112		/* bytes of a trace's array, without its elements, about */
-#define MOST_OPERATIONS 32768	/* where memory is bounded: traces may name every span anew */
 
 /* ---- traces ---- */
 
@@ -134,7 +135,7 @@ static struct operation_info *touch_operation(struct timeline *tl, const struct 
 {
 	uint64_t key = operation_key(s);
 	uint32_t i = intmap_get(&tl->by_operation, key);
-	if (i == INTMAP_NONE && tl->budget && tl->operations->len >= MOST_OPERATIONS)
+	if (i == INTMAP_NONE && tl->budget && tl->operations->len >= LIMIT_OPERATIONS)
 		return NULL;
 	if (i == INTMAP_NONE) {
 		struct operation_info fresh = { .service = s->service, .name = s->name,

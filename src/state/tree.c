@@ -5,6 +5,7 @@
 #include "state/tree.h"
 
 #include "base/intmap.h"
+#include "base/limits.h"
 #include "base/sort.h"
 
 #include <string.h>

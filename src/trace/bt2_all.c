@@ -3,9 +3,9 @@
 #include "trace/bt2_all.h"
 #include "trace/bt2_mip.h"
 
-#include <string.h>
+#include "base/limits.h"
 
-#define MAX_DEPTH 32
+#include <string.h>
 
 struct all {
 	struct fields_run *to;
@@ -68,7 +68,7 @@ static void put_compound(struct all *a, const char *name, const bt_field *f)
 {
 	uint64_t n = 1;
 	bool is_list = is(f, BT_FIELD_CLASS_TYPE_ARRAY);
-	if (a->depth == MAX_DEPTH)
+	if (a->depth == LIMIT_TYPE_DEPTH)
 		return;
 	a->depth++;
 	if (is_list)

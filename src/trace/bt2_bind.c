@@ -9,6 +9,8 @@
 #include "trace/ctf_all.h"
 #include "trace/layouts.h"
 
+#include "base/limits.h"
+
 static bool type_is(const bt_field_class *fc, bt_field_class_type type)
 {
 	return bt_field_class_type_is(bt_field_class_get_type(fc), type);
@@ -124,7 +126,7 @@ static bool resolve(const bt_field_class *fc, const char *path, const char *end,
 {
 	g->n_steps = 0;
 	while (fc && (path < end || type_is(fc, BT_FIELD_CLASS_TYPE_OPTION))) {
-		if (g->n_steps == BT2_MAX_STEPS)
+		if (g->n_steps == LIMIT_FIELD_DEPTH)
 			return false;
 		fc = step_down(fc, &path, end, &g->step[g->n_steps++]);
 	}
@@ -230,7 +232,7 @@ static char *bind_counters(struct bt2_binding *b, struct blk_layout *layout,
 	for (size_t r = 0; r < G_N_ELEMENTS(roots); r++) {
 		const bt_field_class *fc = root_class(ec, roots[r]);
 		uint64_t members = fc ? bt_field_class_structure_get_member_count(fc) : 0;
-		for (uint64_t i = 0; i < members && n < BLK_MAX_COUNTERS; i++) {
+		for (uint64_t i = 0; i < members && n < LIMIT_EVENT_COUNTERS; i++) {
 			struct bt2_getter g = { .root = roots[r], .slot = BLK_CTX_COUNTER0 + n };
 			const char *name = counter_at(fc, i, &g);
 			if (!name)

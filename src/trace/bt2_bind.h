@@ -4,9 +4,8 @@
 #define BLK_TRACE_BT2_BIND_H
 
 #include "base/fields.h"
+#include "base/limits.h"
 #include "trace/bt2_convert.h"
-
-#define BT2_MAX_STEPS 6
 
 enum bt2_kind { BT2_UNSIGNED, BT2_SIGNED, BT2_BOOL, BT2_BITS, BT2_TEXT, BT2_CHARS, BT2_BYTES,
 		BT2_BLOB };
@@ -19,7 +18,7 @@ struct bt2_getter {
 	struct bt2_step {
 		enum bt2_step_type { BT2_MEMBER, BT2_ELEMENT, BT2_VARIANT, BT2_OPTION } type;
 		uint32_t index;
-	} step[BT2_MAX_STEPS];
+	} step[LIMIT_FIELD_DEPTH];
 	uint8_t width;			/* bytes of an element (BT2_CHARS, BT2_BYTES) */
 };
 

@@ -20,11 +20,13 @@
 #include "trace/ctf_json.h"
 #include "trace/ctf_parse.h"
 
+#include "base/limits.h"
+
 /* Registers: 1 and up in the packet header, then those of stream classes (packet context,
  * event header, common context), then those of event classes, which share numbers. A
  * class that comes later may so name a field of an earlier one. */
-#define CTF2_STREAM_REGS 64u
-#define CTF2_EVENT_REGS 256u
+#define CTF2_STREAM_REGS (1 + LIMIT_HEADER_LENGTHS)
+#define CTF2_EVENT_REGS (CTF2_STREAM_REGS + LIMIT_CONTEXT_LENGTHS)
 
 /* Properties of all kinds of objects. */
 enum ctf2_prop {
@@ -123,7 +125,7 @@ bool ctf2_number_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop w
 		    const struct ctf2_at *at, bool required, uint64_t *ret);
 bool ctf2_signed_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
 		    const struct ctf2_at *at, int64_t *ret);
-/* A power of two up to CTF_MAX_ALIGN. */
+/* A power of two up to LIMIT_ALIGNMENT. */
 bool ctf2_alignment_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
 		       const struct ctf2_at *at, uint32_t *ret);
 /* One of a few words: its index in `words`, which ends with NULL. */

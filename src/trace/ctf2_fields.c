@@ -2,12 +2,12 @@
 /* Field classes of CTF 2 metadata (CTF2-SPEC-2.0, "Field classes") -> types. See ctf2.h. */
 #include "trace/ctf2.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 #define CORRUPT BLK_TRACE_ERROR_CORRUPT
 #define UNSUPPORTED BLK_TRACE_ERROR_UNSUPPORTED
-#define MAX_FLOAT_BITS 4096u
-#define MAX_EMPTY 4096u			/* elements that take no room, of one array */
 
 /* A field class being read. */
 struct reading {
@@ -30,8 +30,8 @@ static bool fail(const struct reading *x, int code, const char *why)
 static struct ctf_node *new_node(struct reading *x, enum ctf_kind kind)
 {
 	struct ctf2 *v = x->v;
-	if (v->p->n_nodes >= CTF_MAX_NODES) {
-		ctf2_fail(v, x->at, UNSUPPORTED, "is more than %u types", CTF_MAX_NODES);
+	if (v->p->n_nodes >= LIMIT_TYPES) {
+		ctf2_fail(v, x->at, UNSUPPORTED, "is more than %u types", LIMIT_TYPES);
 		return NULL;
 	}
 	return ctf_node_new(v->p, kind);
@@ -233,7 +233,7 @@ static struct ctf_node *read_bits(struct reading *x, unsigned what)
 static struct ctf_node *read_float(struct reading *x, unsigned what)
 {
 	struct ctf_node *node = new_node(x, CTF_FLOAT);
-	if (!node || !read_fixed(x, MAX_FLOAT_BITS, &node->t))
+	if (!node || !read_fixed(x, LIMIT_FLOAT_BITS, &node->t))
 		return NULL;
 	unsigned bits = node->t.bits;
 	node->min_bits = bits;
@@ -273,8 +273,8 @@ static bool read_length(struct reading *x, struct ctf_node *node, uint64_t eleme
 	if (!ctf2_number_of(x->v, &x->o, PROP_LENGTH, x->at, true, &node->t.length))
 		return false;
 	uint64_t all;
-	if (__builtin_mul_overflow(node->t.length, MAX(element_bits, 1), &all) || all > CTF_MAX_BITS ||
-	    (!element_bits && node->t.length > MAX_EMPTY))
+	if (__builtin_mul_overflow(node->t.length, MAX(element_bits, 1), &all) || all > LIMIT_ARRAY_BITS ||
+	    (!element_bits && node->t.length > LIMIT_EMPTY_ELEMENTS))
 		return fail(x, UNSUPPORTED, "'length' makes it too big");
 	node->min_bits = node->t.length * element_bits;
 	return true;
@@ -322,8 +322,8 @@ static struct ctf_node *read_bytes(struct reading *x, unsigned what)
 
 static bool too_many(const struct ctf2 *v, const struct ctf2_at *at, uint32_t n)
 {
-	return n <= CTF_MAX_COST ||
-	       ctf2_fail((struct ctf2 *)v, at, UNSUPPORTED, "has more than %u members", CTF_MAX_COST);
+	return n <= LIMIT_TYPE_SIZE ||
+	       ctf2_fail((struct ctf2 *)v, at, UNSUPPORTED, "has more than %u members", LIMIT_TYPE_SIZE);
 }
 
 /* The fields above `base` on the stack become the node's. */
@@ -403,7 +403,7 @@ static struct ctf_node *read_struct(struct reading *x, unsigned what)
 	for (uint32_t i = 0; ok && i < node->t.n_fields; i++) {
 		const struct ctf_type *t = node->t.field[i].type;
 		node->t.align = MAX(node->t.align, t->align);
-		node->min_bits = MIN(node->min_bits + ctf_node_of(t)->min_bits, CTF_MAX_BITS);
+		node->min_bits = MIN(node->min_bits + ctf_node_of(t)->min_bits, LIMIT_ARRAY_BITS);
 	}
 	return ok ? node : NULL;
 }
@@ -522,7 +522,7 @@ static bool read_options(struct reading *x, const struct ctf_type *tag, struct c
 	struct ctf_field *options = ctf_pool_alloc(v->p->pool, n * sizeof *options);
 	GArray *fields = v->p->fields;
 	uint32_t each = i + 1;
-	node->min_bits = CTF_MAX_BITS;
+	node->min_bits = LIMIT_ARRAY_BITS;
 	for (; here.index < n; here.index++) {
 		if (!read_option(x, each, &here, tag, here.index, all))
 			return false;
@@ -679,10 +679,10 @@ static bool check_roles(const struct reading *x, const struct field_class *c)
 struct ctf_node *ctf2_field_class(struct ctf2 *v, uint32_t i, const struct ctf2_at *at)
 {
 	struct reading x = { .v = v, .at = at };
-	if (v->depth >= CTF_MAX_DEPTH || ++v->cost > CTF_MAX_COST ||
-	    ++v->p->all_cost > CTF_MAX_ALL_COST) {
+	if (v->depth >= LIMIT_TYPE_DEPTH || ++v->cost > LIMIT_TYPE_SIZE ||
+	    ++v->p->all_cost > LIMIT_ALL_TYPES) {
 		ctf2_fail(v, at, UNSUPPORTED, "is in types nested more than %d deep, or one of more "
-			  "than %u types", CTF_MAX_DEPTH, CTF_MAX_COST);
+			  "than %u types", LIMIT_TYPE_DEPTH, LIMIT_TYPE_SIZE);
 		return NULL;
 	}
 	v->depth++;

@@ -8,6 +8,8 @@
  */
 #include "trace/ctf2.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 #define CORRUPT BLK_TRACE_ERROR_CORRUPT
@@ -17,7 +19,7 @@ struct path {
 	const struct ctf2_at *at;
 	enum ctf_root root;		/* the scope that it is in */
 	uint32_t n;
-	const char *name[CTF_MAX_PATH];	/* NULL: the structure around */
+	const char *name[LIMIT_PATH_PARTS];	/* NULL: the structure around */
 	const struct ctf_type *type;	/* of what was found */
 	uint16_t reg;			/* the same; CTF_NO_REG: nothing yet */
 };
@@ -35,7 +37,7 @@ static uint16_t next_register(struct ctf2 *v, enum ctf_root root)
 	uint32_t *next = root == CTF_ROOT_PACKET_HEADER ? &v->packet_regs :
 			 root <= CTF_ROOT_CONTEXT ? &v->stream->next_reg : &v->next_reg;
 	uint32_t limit = root == CTF_ROOT_PACKET_HEADER ? CTF2_STREAM_REGS :
-			 root <= CTF_ROOT_CONTEXT ? CTF2_EVENT_REGS : CTF_MAX_REGS;
+			 root <= CTF_ROOT_CONTEXT ? CTF2_EVENT_REGS : 1 + LIMIT_LENGTHS;
 	if (*next >= limit)
 		return CTF_NO_REG;
 	uint16_t reg = (uint16_t)(*next)++;
@@ -130,8 +132,9 @@ static bool read_path(struct path *x, uint32_t i)
 	const struct json_token *t = ctf2_token(v, i);
 	if (!t->count)
 		return fail(x, CORRUPT, "'path' is empty");
-	if (t->count > CTF_MAX_PATH)
-		return fail(x, BLK_TRACE_ERROR_UNSUPPORTED, "'path' has more than 16 parts");
+	if (t->count > LIMIT_PATH_PARTS)
+		return ctf2_fail(v, x->at, BLK_TRACE_ERROR_UNSUPPORTED, "'path' has more than %d parts",
+				 LIMIT_PATH_PARTS);
 	uint32_t each = i + 1;
 	const char *name = NULL;
 	for (uint32_t k = 0; k < t->count; k++) {

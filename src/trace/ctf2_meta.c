@@ -2,6 +2,7 @@
 /* Fragments of CTF 2 metadata (CTF2-SPEC-2.0, "Metadata stream"). See ctf2.h. */
 #include "trace/ctf2.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -207,8 +208,8 @@ static bool read_clock_class(struct ctf2 *v, const struct ctf2_props *o)
 	struct ctf_clock *c = ctf_pool_alloc(v->p->pool, sizeof *c);
 	const char *id = NULL, *space = NULL, *name = NULL, *uid = NULL, *text = NULL;
 	uint64_t number = 0;
-	if (v->p->meta.clocks->len >= CTF_MAX_CLOCKS)
-		return ctf2_fail(v, NULL, UNSUPPORTED, "is one of more than %u clocks", CTF_MAX_CLOCKS);
+	if (v->p->meta.clocks->len >= LIMIT_CLOCKS)
+		return ctf2_fail(v, NULL, UNSUPPORTED, "is one of more than %u clocks", LIMIT_CLOCKS);
 	if (!ctf2_text_of(v, o, PROP_ID, NULL, true, &id) ||
 	    !ctf2_text_of(v, o, PROP_NAMESPACE, NULL, false, &space) ||
 	    !ctf2_text_of(v, o, PROP_NAME, NULL, false, &name) ||
@@ -224,7 +225,7 @@ static bool read_clock_class(struct ctf2 *v, const struct ctf2_props *o)
 		return fail(v, CORRUPT, "'id' is that of an earlier clock class");
 	if (!read_offset(v, o, c) || !read_origin(v, o, c))
 		return false;
-	if (c->offset_s > CTF_MOST_SECONDS || c->offset_s < -CTF_MOST_SECONDS)
+	if (c->offset_s > LIMIT_TIME_SECONDS || c->offset_s < -LIMIT_TIME_SECONDS)
 		return fail(v, UNSUPPORTED, "'offset-from-origin' is more than 146 years");
 	c->name = (char *)(name ? name : id);
 	set_identity(c, space, name, uid);
@@ -319,9 +320,9 @@ static bool read_event_class(struct ctf2 *v, const struct ctf2_props *o)
 				 ", which did not come before", stream);
 	if (g_hash_table_contains(s->by_id, &id))
 		return ctf2_fail(v, NULL, CORRUPT, "is a second event record class of id %" G_GUINT64_FORMAT, id);
-	if (++v->p->n_events > CTF_MAX_EVENTS)
+	if (++v->p->n_events > LIMIT_EVENT_CLASSES)
 		return ctf2_fail(v, NULL, UNSUPPORTED, "is one of more than %u event record classes",
-				 CTF_MAX_EVENTS);
+				 LIMIT_EVENT_CLASSES);
 	enter_stream(v, s);
 	v->clock = NULL;
 	v->next_reg = CTF2_EVENT_REGS;
@@ -379,8 +380,8 @@ bool ctf2_fragment(struct ctf2 *v, const char *text, size_t n)
 	v->number++;
 	v->type = NULL;
 	v->text = (struct ctf2_text){ text, v->own_tokens };
-	if (n > JSON_MAX_BYTES)
-		return fail(v, UNSUPPORTED, "is bigger than 4 MiB");
+	if (n > LIMIT_FRAGMENT_BYTES)
+		return ctf2_fail(v, NULL, UNSUPPORTED, "is bigger than %d MiB", LIMIT_FRAGMENT_BYTES >> 20);
 	if (!json_scan(text, n, v->own_tokens, &why))
 		return ctf2_fail(v, NULL, CORRUPT, "byte %" G_GSIZE_FORMAT ": %s", why.at, why.text);
 	if (!ctf2_object(v, 0, NULL, &o))

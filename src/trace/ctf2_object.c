@@ -2,6 +2,8 @@
 /* JSON objects of CTF 2 metadata: properties by name, values by kind. See ctf2.h. */
 #include "trace/ctf2.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 static const char *const prop_name[N_PROPS] = {
@@ -195,9 +197,9 @@ bool ctf2_alignment_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_pro
 		return false;
 	if (!n || (n & (n - 1)))
 		return ctf2_fail(v, at, CORRUPT, "'%s' is no power of two", prop_name[which]);
-	if (n > CTF_MAX_ALIGN)
+	if (n > LIMIT_ALIGNMENT)
 		return ctf2_fail(v, at, BLK_TRACE_ERROR_UNSUPPORTED, "'%s' is more than %u",
-				 prop_name[which], CTF_MAX_ALIGN);
+				 prop_name[which], LIMIT_ALIGNMENT);
 	*ret = (uint32_t)n;
 	return true;
 }

@@ -6,6 +6,8 @@
  */
 #include "trace/ctf_parse.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 /* The structures (and variants) around the field that is being bound. */
@@ -55,7 +57,7 @@ static struct ctf_field *find_path(struct ctf_binding *b, struct ctf_node **slot
 	uint32_t i = limit;		/* from behind: lengths stand right before */
 	while (i && !ctf_field_is(&node->t.field[i - 1], path->part[c]))
 		i--;
-	b->p->n_looks += MIN(limit - i, CTF_MAX_LOOKS);
+	b->p->n_looks += MIN(limit - i, LIMIT_FIELD_LOOKUPS);
 	if (!i--)
 		return NULL;
 	struct ctf_field *found = &node->t.field[i];
@@ -162,7 +164,7 @@ static bool bind_path(struct ctf_binding *b, const struct frame *up, const struc
 {
 	enum ctf_root root;
 	struct ctf_field *f = find_field(b, up, path, &root);
-	if (b->p->n_looks > CTF_MAX_LOOKS)
+	if (b->p->n_looks > LIMIT_FIELD_LOOKUPS)
 		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
 			      "is found after more looks at fields than any tracer asks for");
 	if (!f)
@@ -176,7 +178,7 @@ static bool bind_path(struct ctf_binding *b, const struct frame *up, const struc
 		if (root != b->now && !b->open[root])
 			return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
 				      "is in the header or context of another declaration");
-		if (b->next_reg >= CTF_MAX_REGS)
+		if (b->next_reg > LIMIT_LENGTHS)
 			return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
 				      "is one length or tag too many");
 		f->reg = (uint16_t)b->next_reg++;
@@ -375,9 +377,9 @@ bool ctf_bind(struct ctf_binding *b, enum ctf_root which, struct ctf_node *type,
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT,
 				    "a header, context or payload that is no structure");
 	p->all_cost += type->cost;
-	if (p->all_cost > CTF_MAX_ALL_COST)
+	if (p->all_cost > LIMIT_ALL_TYPES)
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
-				    "event classes of more than %u types", CTF_MAX_ALL_COST);
+				    "event classes of more than %u types", LIMIT_ALL_TYPES);
 	b->root[which] = bind_type(b, type, NULL);
 	if (b->root[which] && which <= CTF_ROOT_HEADER)
 		b->root[which] = set_roles(b, which, b->root[which], at);

@@ -10,9 +10,9 @@
 #include "trace/ctf_wanted.h"
 #include "trace/layouts.h"
 
+#include "base/limits.h"
+
 #define MAX_DIRECT_ID 65536		/* ids looked up by index */
-#define MAX_STEPS 20000			/* of a class; a program, not a bomb */
-#define MAX_UNROLLED 64			/* elements of arrays, one of which is wanted */
 
 struct compile {
 	GArray *steps;			/* struct ctf_step */
@@ -54,9 +54,9 @@ static bool is_leaf(const struct below *b, unsigned i)
 static struct ctf_step *add(struct compile *c, enum ctf_op op)
 {
 	struct ctf_step s = { .op = op };
-	if (c->steps->len >= MAX_STEPS) {
+	if (c->steps->len >= LIMIT_DECODE_STEPS) {
 		c->failed = true;
-		g_array_set_size(c->steps, MAX_STEPS - 1);
+		g_array_set_size(c->steps, LIMIT_DECODE_STEPS - 1);
 	}
 	g_array_append_val(c->steps, s);
 	return &g_array_index(c->steps, struct ctf_step, c->steps->len - 1);
@@ -344,7 +344,7 @@ static uint64_t add_unrolled(struct compile *c, const struct ctf_type *t, const 
 	for (unsigned i = 0; i < below->n; i++)
 		if (!is_leaf(below, i))
 			n = MAX(n, (uint64_t)below->w[i]->way[below->depth] + 1);
-	if (n > MAX_UNROLLED || n > t->length)
+	if (n > LIMIT_UNROLLED_ELEMENTS || n > t->length)
 		return 0;
 	for (uint64_t i = 0; i < n; i++) {
 		struct below inner = narrow(below, i);
@@ -584,7 +584,7 @@ struct ctf_class *ctf_decoder_far(const struct ctf_decoder *d, uint64_t id)
 static uint32_t number_with(const struct ctf_stream_class *sc, const struct ctf_class *k,
 			    const struct blk_subscription *rows, ctf_number_class number, void *data)
 {
-	struct ctf_wanted w[BLK_MAX_COUNTERS];
+	struct ctf_wanted w[LIMIT_EVENT_COUNTERS];
 	g_autofree char *counters = NULL;
 	unsigned n;
 	if (k->row != G_MAXUINT16 && blk_wants_counters(&rows[k->row]))

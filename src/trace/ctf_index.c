@@ -4,6 +4,8 @@
 
 #include "trace/reader.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,7 +19,6 @@
 #define IDX_CHUNK (256 * 1024)
 
 #define HEADER_GUESS 256	/* bytes that hold any header seen so far */
-#define HEADER_MOST (256 * 1024)
 
 G_STATIC_ASSERT(sizeof(off_t) == 8);
 
@@ -123,15 +124,13 @@ bool ctf_index_header(const struct ctf_index *x, uint64_t offset, uint64_t limit
 		if (ctf_packet_read(x->meta, bytes, (size_t)got, offset, limit, ret, &need,
 				    error))
 			return true;
-		if (need <= n || need > HEADER_MOST)
+		if (need <= n)
 			break;
+		/* What is read one by one may be many small fields. */
+		n = MIN(MAX(need, 2 * n), limit - offset);
 		g_free(more);
-		bytes = more = g_malloc(need);
-		n = need;
+		bytes = more = g_malloc(n);
 	}
-	if (error && !*error)
-		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-			    "packet header of %zu bytes", need);
 	g_prefix_error(error, "%s at byte %" G_GUINT64_FORMAT ": ", x->path, offset);
 	return false;
 }
@@ -173,7 +172,7 @@ static bool read_entry(const struct ctf_index *x, const uint8_t *e, size_t lengt
 		p.has_seq = first->has_seq;
 	}
 	if (p.offset != x->oldest_end || p.packet_bits % 8 || p.packet_bits / 8 == 0 ||
-	    p.packet_bits / 8 > x->size - x->oldest_end || p.packet_bits / 8 > CTF_MOST_PACKET ||
+	    p.packet_bits / 8 > x->size - x->oldest_end || p.packet_bits / 8 > LIMIT_PACKET_BYTES ||
 	    p.content_bits > p.packet_bits ||
 	    p.content_bits < first->header_bits || p.stream_id != first->stream_id)
 		return false;

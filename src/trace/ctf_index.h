@@ -21,10 +21,6 @@
 
 #include "trace/ctf_meta.h"
 
-/* Packets that claim more bytes are damaged: LTTng's sub-buffers have some MiB, and empty
- * events of a sparse file would be read for minutes. */
-#define CTF_MOST_PACKET (256u << 20)
-
 enum ctf_fault {
 	CTF_WHOLE,
 	CTF_CUT_OFF,		/* the file ends in it */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "trace/ctf_json.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 struct scan {
@@ -175,7 +177,7 @@ static bool scan_value(struct scan *s)
 		return c == 't' ? scan_word(s, "true", JSON_TRUE) :
 		       c == 'f' ? scan_word(s, "false", JSON_FALSE) :
 				  scan_word(s, "null", JSON_NULL);
-	if (s->depth == JSON_MAX_DEPTH)
+	if (s->depth == LIMIT_JSON_DEPTH)
 		return fail(s, s->at, "objects and arrays in each other deeper than 200 levels");
 	s->depth++;
 	uint32_t i = add(s, c == '{' ? JSON_OBJECT : JSON_ARRAY, s->at++), count = 0;
@@ -190,7 +192,7 @@ bool json_scan(const char *text, size_t n, GArray *tokens, struct json_problem *
 	struct scan s = { .text = text, .at = text, .end = text + n, .tokens = tokens, .why = why };
 	const char *invalid;
 	g_array_set_size(tokens, 0);
-	if (n > JSON_MAX_BYTES)
+	if (n > LIMIT_FRAGMENT_BYTES)
 		return fail(&s, text, "more than 4 MiB");
 	if (!g_utf8_validate_len(text, n, &invalid))
 		return fail(&s, invalid, "bytes that are no UTF-8");

@@ -15,6 +15,8 @@
 #ifndef BLK_TRACE_CTF_JSON_H
 #define BLK_TRACE_CTF_JSON_H
 
+#include "base/limits.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,10 +34,6 @@ struct json_token {
 	uint32_t count;			/* members of an object, elements of an array */
 };
 
-/* Bounds of one text: far above what tracers write. */
-#define JSON_MAX_BYTES (4u << 20)
-#define JSON_MAX_DEPTH 200u
-
 struct json_problem {
 	const char *text;		/* static: "a string without end" */
 	size_t at;			/* byte of the text */
@@ -48,7 +46,7 @@ static inline const struct json_token *json_at(const GArray *tokens, uint32_t i)
 	return &g_array_index(tokens, struct json_token, i);
 }
 
-/* Replaces the tokens by those of the value in text[0, n), n up to JSON_MAX_BYTES, which
+/* Replaces the tokens by those of the value in text[0, n), n up to LIMIT_FRAGMENT_BYTES, which
  * is valid UTF-8 with nothing but white space around the value. False: *why. */
 bool json_scan(const char *text, size_t n, GArray *tokens, struct json_problem *why);
 

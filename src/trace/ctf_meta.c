@@ -5,6 +5,8 @@
 #include "trace/ctf_bits.h"
 #include "trace/ctf_parse.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 #define PACKET_MAGIC 0x75d11d57u
@@ -101,7 +103,7 @@ static bool read_packet(const uint8_t *bytes, size_t n, size_t at, struct packet
 	if (content % 8 || size % 8 || content < PACKET_HEADER * 8 || content > size)
 		return refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "sizes that can't be");
 	if (ret_more)
-		*ret_more = size / 8 > left && size / 8 <= CTF_MAX_TEXT;
+		*ret_more = size / 8 > left && size / 8 <= LIMIT_METADATA_BYTES;
 	if (size / 8 > left)
 		return !(ret_more && *ret_more) &&
 		       refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "cut off");
@@ -172,12 +174,12 @@ bool ctf_meta_begin(struct ctf_parser *p, const uint8_t *bytes, size_t n, GError
 
 bool ctf_meta_count(struct ctf_parser *p, size_t n, GError **error)
 {
-	if (n <= CTF_MAX_TEXT && p->n_text + n <= CTF_MAX_TEXT) {
+	if (n <= LIMIT_METADATA_BYTES && p->n_text + n <= LIMIT_METADATA_BYTES) {
 		p->n_text += n;
 		return true;
 	}
 	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
-		    "metadata of more than %u MiB", CTF_MAX_TEXT >> 20);
+		    "metadata of more than %u MiB", LIMIT_METADATA_BYTES >> 20);
 	return false;
 }
 

@@ -22,6 +22,8 @@
 #ifndef BLK_TRACE_CTF_META_H
 #define BLK_TRACE_CTF_META_H
 
+#include "base/limits.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,15 +76,12 @@ struct ctf_select {			/* these values of a tag select this option */
 	uint32_t option;
 };
 
-/* Clocks whose offset is more are not believed: 146 years. */
-#define CTF_MOST_SECONDS INT64_C(4611686018)
-
 struct ctf_clock {
 	char *name;			/* "monotonic" */
 	char uuid[40];			/* of the boot: lower case with dashes; of another clock
 					 * of CTF 2: a digest of its identity; "": unknown */
 	uint64_t freq;			/* Hz, > 0 */
-	int64_t offset_s;		/* up to CTF_MOST_SECONDS, or down to less */
+	int64_t offset_s;		/* up to LIMIT_TIME_SECONDS, or down to less */
 	uint64_t offset;		/* cycles; less than freq once parsed */
 	bool absolute;
 };
@@ -130,9 +129,6 @@ static inline bool ctf_within(bool is_signed, uint64_t v, uint64_t lo, uint64_t 
 {
 	return is_signed ? (int64_t)v >= (int64_t)lo && (int64_t)v <= (int64_t)hi : v >= lo && v <= hi;
 }
-
-/* Every type's shape is bounded: this deep, this big when all of it is counted. */
-#define CTF_MAX_DEPTH 32
 
 struct ctf_event_class {
 	uint64_t id;

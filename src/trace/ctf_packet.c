@@ -9,9 +9,14 @@
 #include "trace/ctf_walk.h"
 #include "trace/reader.h"
 
+#include "base/limits.h"
+
 #include <inttypes.h>
 
 #define CTF_MAGIC 0xc1fc1fc1
+#define MOST_READ (2 * LIMIT_PACKET_HEADER_BYTES)
+
+G_STATIC_ASSERT(LIMIT_PACKET_HEADER_BYTES * 8 <= G_MAXUINT16);	/* ctf_packet.header_bits */
 
 enum known {
 	K_MAGIC, K_STREAM, K_INSTANCE, K_BEGIN, K_END, K_CONTENT, K_PACKET, K_SEQ,
@@ -181,7 +186,7 @@ static bool read_all(struct header *h, const struct ctf_stream_class **ret_class
 	const struct ctf_type *context = (*ret_class)->packet_context;
 	if (context && !read_structure(h, context, "packet.context", error))
 		return false;
-	if (h->pos > G_MAXUINT16)
+	if (h->pos > LIMIT_PACKET_HEADER_BYTES * 8)
 		return unsupported(error, "is too long", "packet.context");
 	if (!m->is_ctf2 && ((h->bits[K_BEGIN] && h->bits[K_BEGIN] != 64) ||
 			    (h->bits[K_END] && h->bits[K_END] != 64)))
@@ -215,9 +220,9 @@ static bool set_sizes(const struct header *h, uint64_t left, struct ctf_packet *
 	if (packet % 8)
 		return wrong(error, "the packet's size is no whole number of bytes (%" PRIu64
 			     " bits)", packet);
-	if (packet / 8 > CTF_MOST_PACKET)
+	if (packet / 8 > LIMIT_PACKET_BYTES)
 		return wrong(error, "the packet's size of %" PRIu64 " bytes is more than %u MiB", packet / 8,
-			     CTF_MOST_PACKET >> 20);
+			     LIMIT_PACKET_BYTES >> 20);
 	if (content > packet || content < h->pos)
 		return wrong(error, "the packet's content of %" PRIu64 " bits does not fit its "
 			     "size of %" PRIu64, content, packet);
@@ -264,13 +269,13 @@ bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, u
 		     uint64_t file_size, struct ctf_packet *ret, size_t *ret_need, GError **error)
 {
 	uint64_t left = offset < file_size ? file_size - offset : 0;
-	/* A header is at most 64 Kibit, so that nothing below can overflow. */
 	struct header h = { .meta = m, .bytes = bytes, .have = MIN(n, left) * 8 };
 	const struct ctf_stream_class *sc = NULL;
 	GError *problem = NULL;
 
 	*ret_need = 0;
-	h.have = MIN(h.have, (uint64_t)1 << 20);
+	/* With the first event's header, which may say when the packet begins. */
+	h.have = MIN(h.have, (uint64_t)MOST_READ * 8);
 	/* Those of contexts are behind those of the header, in whichever class it is. */
 	g_autofree uint64_t *regs = m->packet_regs ? g_new0(uint64_t, m->packet_regs) : NULL;
 	h.regs = regs;
@@ -278,7 +283,7 @@ bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, u
 		uint64_t need = (h.need + 7) / 8;
 		if (!problem && need > left)
 			return wrong(error, "the file ends in the packet's header");
-		if (!problem && need > n)
+		if (!problem && need > n && need <= MOST_READ)
 			*ret_need = need;
 		else if (!problem)
 			return unsupported(error, "is too long", "packet.context");

@@ -2,6 +2,8 @@
 /* Values and blocks of CTF metadata: trace, env, clock, stream, event. See ctf_parse.h. */
 #include "trace/ctf_parse.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 static bool corrupt(struct ctf_parser *p, const char *at, const char *why)
@@ -64,14 +66,14 @@ bool ctf_parse_text(struct ctf_parser *p, char **ret)
 struct ctf_path *ctf_parse_path(struct ctf_parser *p)
 {
 	struct ctf_lexer *x = &p->lex;
-	const char *part[CTF_MAX_PATH];
+	const char *part[LIMIT_PATH_PARTS];
 	struct ctf_path path = { .at = x->tok.at };
 	do {
 		if (!ctf_lex_is(x, CTF_TOKEN_WORD)) {
 			ctf_lex_unexpected(x, "a name");
 			return NULL;
 		}
-		if (path.n == CTF_MAX_PATH) {
+		if (path.n == LIMIT_PATH_PARTS) {
 			unsupported(p, path.at, "a path of so many parts");
 			return NULL;
 		}
@@ -397,13 +399,13 @@ static bool parse_clock(struct ctf_parser *p)
 		return false;
 	if (__builtin_add_overflow(c->offset_s, c->offset / c->freq, &c->offset_s))
 		return unsupported(p, at, "a clock that begins too late");
-	if (c->offset_s > CTF_MOST_SECONDS || c->offset_s < -CTF_MOST_SECONDS)
+	if (c->offset_s > LIMIT_TIME_SECONDS || c->offset_s < -LIMIT_TIME_SECONDS)
 		return unsupported(p, at, "a clock whose offset is more than 146 years");
 	c->offset %= c->freq;
 	for (guint i = 0; i < p->meta.clocks->len; i++)
 		if (!strcmp(((struct ctf_clock *)p->meta.clocks->pdata[i])->name, c->name))
 			return unsupported(p, at, "two clocks of one name");
-	if (p->meta.clocks->len >= CTF_MAX_CLOCKS)
+	if (p->meta.clocks->len >= LIMIT_CLOCKS)
 		return unsupported(p, at, "so many clocks");
 	g_ptr_array_add(p->meta.clocks, c);
 	return ctf_lex_expect(&p->lex, ';');
@@ -621,9 +623,9 @@ static bool parse_event(struct ctf_parser *p)
 		return false;
 	struct ctf_stream *s = g_hash_table_lookup(p->by_id, &c.stream);
 	size_t n = (size_t)(end - at);
-	if (++p->n_events > CTF_MAX_EVENTS)
+	if (++p->n_events > LIMIT_EVENT_CLASSES)
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED, "more than %u events",
-				    CTF_MAX_EVENTS);
+				    LIMIT_EVENT_CLASSES);
 	if (s)
 		return add_event(p, s, &c, at, n);
 	keep_orphan(p, &c, at, n);

@@ -20,19 +20,6 @@
 #include "trace/ctf_meta.h"
 #include "trace/reader.h"
 
-/* Far above what a tracer writes, low enough that nobody waits or runs out of memory. */
-#define CTF_MAX_TEXT (64u << 20)	/* bytes of metadata */
-#define CTF_MAX_NODES (1u << 21)	/* types */
-#define CTF_MAX_COST (1u << 12)		/* types in one type, every use counted */
-#define CTF_MAX_ALL_COST (1u << 22)	/* the same of all classes */
-#define CTF_MAX_LOOKS (1u << 26)	/* at fields, for lengths and tags */
-#define CTF_MAX_BITS (UINT64_C(1) << 40)	/* of one array */
-#define CTF_MAX_ALIGN (1u << 15)
-#define CTF_MAX_REGS 4096u
-#define CTF_MAX_CLOCKS 256u
-#define CTF_MAX_EVENTS 100000u		/* event classes; a kernel has 1,500 */
-#define CTF_MAX_PATH 16u		/* parts of a.b.c */
-
 /* a.b.c, as a length or a tag is written. */
 struct ctf_path {
 	const char *at;			/* in the text */

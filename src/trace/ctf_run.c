@@ -5,7 +5,7 @@
 #include "trace/ctf_all.h"
 #include "trace/ctf_walk.h"
 
-#define MAX_BYTES (64u << 20)		/* of one array that is handed out */
+#include "base/limits.h"
 
 struct pass {
 	const struct ctf_class *c;
@@ -96,7 +96,7 @@ static bool keep_elements(const struct pass *p, const struct ctf_step *s, uint64
 	unsigned width = s->bits <= 8 ? 1 : s->bits <= 16 ? 2 : s->bits <= 32 ? 4 : 8;
 	if (!fit(p, pos, n, s->bits))
 		return false;
-	if (n > MAX_BYTES / width)
+	if (n > LIMIT_FIELD_BYTES / width)
 		n = 0;
 	const uint8_t *bytes = p->base + (pos >> 3);
 	if (G_UNLIKELY(pos & 7 || s->bits != 8)) {
@@ -185,7 +185,7 @@ static void walked_begin(void *data, const char *name, const struct ctf_type *t,
 	struct walked *w = data;
 	unsigned width = width_of(t->element);
 	w->room = MIN(n, w->p->end);
-	w->room = w->room > MAX_BYTES / width ? 0 : w->room;
+	w->room = w->room > LIMIT_FIELD_BYTES / width ? 0 : w->room;
 	w->list = w->at = arena_alloc(w->p->run->arena, MAX(w->room * width, 1));
 }
 
@@ -241,7 +241,7 @@ static inline G_ALWAYS_INLINE uint64_t take_string(const struct pass *p, const s
 						   uint64_t pos)
 {
 	uint64_t n = pos > p->end ? CTF_NO_FIT : string_length(p, pos);
-	if (G_UNLIKELY(n > MAX_BYTES))
+	if (G_UNLIKELY(n > LIMIT_FIELD_BYTES))
 		return CTF_NO_FIT;
 	keep_text(p, s, p->base + (pos >> 3), n);
 	return pos + (n + 1) * 8;
@@ -267,7 +267,7 @@ static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 		return true;
 	case CTF_OP_LOAD_STRING: {
 		uint64_t len = pos > p->end ? CTF_NO_FIT : string_length(p, pos);
-		if (len > MAX_BYTES)
+		if (len > LIMIT_FIELD_BYTES)
 			return false;
 		keep_text(p, s, p->base + (pos >> 3), len);
 		return true;

@@ -2,6 +2,8 @@
 /* The memory of the metadata parser, and the names of types. See ctf_parse.h. */
 #include "trace/ctf_parse.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 #define CHUNK (64u << 10)
@@ -53,9 +55,9 @@ char *ctf_pool_string(struct ctf_pool *pool, const char *s, size_t n)
 
 struct ctf_node *ctf_node_new(struct ctf_parser *p, enum ctf_kind kind)
 {
-	if (p->n_nodes >= CTF_MAX_NODES) {
+	if (p->n_nodes >= LIMIT_TYPES) {
 		ctf_lex_fail(&p->lex, p->lex.tok.at, BLK_TRACE_ERROR_UNSUPPORTED,
-			     "more than %u types", CTF_MAX_NODES);
+			     "more than %u types", LIMIT_TYPES);
 		return NULL;
 	}
 	p->n_nodes++;

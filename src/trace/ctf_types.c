@@ -2,6 +2,8 @@
 /* Types of CTF metadata, and the declarations that name them. See ctf_parse.h. */
 #include "trace/ctf_parse.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 static struct ctf_node *parse_spec(struct ctf_parser *p);
@@ -35,7 +37,7 @@ static bool check_align(struct ctf_parser *p, const char *at, uint64_t align)
 {
 	if (!align || (align & (align - 1)))
 		return corrupt(p, at, "an alignment that is no power of two");
-	return align <= CTF_MAX_ALIGN || unsupported(p, at, "so wide an alignment");
+	return align <= LIMIT_ALIGNMENT || unsupported(p, at, "so wide an alignment");
 }
 
 static bool read_align(struct ctf_parser *p, void *target)
@@ -419,12 +421,12 @@ struct dimension {
 
 static bool check_shape(struct ctf_parser *p, const char *at, uint64_t depth, uint64_t cost)
 {
-	if (depth > CTF_MAX_DEPTH)
+	if (depth > LIMIT_TYPE_DEPTH)
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
-				    "types nested more than %d deep", CTF_MAX_DEPTH);
-	if (cost > CTF_MAX_COST)
+				    "types nested more than %d deep", LIMIT_TYPE_DEPTH);
+	if (cost > LIMIT_TYPE_SIZE)
 		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
-				    "a type made of more than %u types", CTF_MAX_COST);
+				    "a type made of more than %u types", LIMIT_TYPE_SIZE);
 	return true;
 }
 
@@ -433,7 +435,7 @@ static bool measure_array(struct ctf_node *a, const struct ctf_node *e, uint64_t
 {
 	uint64_t stride = (MAX(e->fixed_bits, e->min_bits) + e->t.align - 1) & ~((uint64_t)e->t.align - 1);
 	uint64_t all;
-	if (__builtin_mul_overflow(stride, length, &all) || all > CTF_MAX_BITS)
+	if (__builtin_mul_overflow(stride, length, &all) || all > LIMIT_ARRAY_BITS)
 		return false;
 	a->min_bits = e->min_bits * length;
 	a->fixed = e->fixed;
@@ -475,11 +477,11 @@ static struct ctf_node *new_array(struct ctf_parser *p, struct ctf_node *e,
 static struct ctf_node *parse_dimensions(struct ctf_parser *p, struct ctf_node *type)
 {
 	struct ctf_lexer *x = &p->lex;
-	struct dimension d[CTF_MAX_DEPTH];
+	struct dimension d[LIMIT_TYPE_DEPTH];
 	size_t n = 0;
 	while (ctf_lex_skip(x, '[')) {
 		if (n == G_N_ELEMENTS(d)) {
-			check_shape(p, x->tok.at, CTF_MAX_DEPTH + 1, 0);
+			check_shape(p, x->tok.at, LIMIT_TYPE_DEPTH + 1, 0);
 			return NULL;
 		}
 		d[n] = (struct dimension){ .at = x->tok.at };
@@ -591,7 +593,7 @@ static void measure_struct(struct ctf_node *node)
 		node->t.align = MAX(node->t.align, f->t.align);
 		node->fixed = node->fixed && f->fixed;
 		node->fixed_bits = ((node->fixed_bits + align - 1) & ~(align - 1)) + f->fixed_bits;
-		node->min_bits = MIN(node->min_bits + f->min_bits, CTF_MAX_BITS);
+		node->min_bits = MIN(node->min_bits + f->min_bits, LIMIT_ARRAY_BITS);
 	}
 	if (!node->fixed)
 		node->fixed_bits = 0;
@@ -600,7 +602,7 @@ static void measure_struct(struct ctf_node *node)
 static void measure_variant(struct ctf_node *node)
 {
 	node->dynamic = true;
-	node->min_bits = node->t.n_fields ? CTF_MAX_BITS : 0;
+	node->min_bits = node->t.n_fields ? LIMIT_ARRAY_BITS : 0;
 	for (uint32_t i = 0; i < node->t.n_fields; i++)
 		node->min_bits = MIN(node->min_bits, ctf_node_of(node->t.field[i].type)->min_bits);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* See ctf_walk.h. Depth is bounded by the parser (CTF_MAX_DEPTH), work by `work`. */
+/* See ctf_walk.h. Depth is bounded by the parser (LIMIT_TYPE_DEPTH), work by `work`. */
 #include "trace/ctf_walk.h"
 #include "trace/ctf_bits.h"
 
+#include "base/limits.h"
+
 #include <math.h>
 #include <string.h>
-
-/* Values of no size (empty structures, sequences of length 0) that one walk may have,
- * beside one value a bit. */
-#define MAX_EMPTY (1u << 20)
 
 static const struct ctf_visitor nobody;
 
@@ -319,7 +317,8 @@ bool ctf_walk(const struct ctf_type *t, const uint8_t *base, uint64_t *pos, uint
 		return false;
 	struct walk w = {
 		.base = base, .pos = *pos, .end = end, .regs = regs,
-		.work = end - *pos + MAX_EMPTY, .v = v ? v : &nobody, .data = data,
+		/* A value a bit, and LIMIT_EMPTY_STEPS of no size (empty structures, sequences of length 0). */
+		.work = end - *pos + LIMIT_EMPTY_STEPS, .v = v ? v : &nobody, .data = data,
 	};
 	bool ok = walk_field(&w, t, NULL, CTF_NO_REG);
 	*pos = ok || w.need <= end ? w.pos : w.need;

@@ -4,6 +4,8 @@
 
 #include "trace/reader.h"
 
+#include "base/limits.h"
+
 #include <stdlib.h>
 
 const struct ctf_type *ctf_scope_type(const struct ctf_stream_class *sc,
@@ -86,7 +88,7 @@ static bool leaf_kind(const struct ctf_type *t, struct ctf_wanted *w)
 static const struct ctf_type *into_optional(const struct ctf_type *t, struct ctf_wanted *w)
 {
 	while (t && t->kind == CTF_OPTIONAL) {
-		if (w->n_ways == CTF_MAX_WAYS)
+		if (w->n_ways == LIMIT_FIELD_DEPTH)
 			return NULL;
 		w->way[w->n_ways++] = 0;
 		t = t->field[0].type;
@@ -98,7 +100,7 @@ static bool resolve(const struct ctf_type *t, const char *path, const char *end,
 {
 	w->n_ways = 0;
 	while (t && path < end) {
-		if (w->n_ways == CTF_MAX_WAYS)
+		if (w->n_ways == LIMIT_FIELD_DEPTH)
 			return false;
 		t = into_optional(step_down(t, &path, end, &w->way[w->n_ways++]), w);
 	}
@@ -135,7 +137,7 @@ char *ctf_wanted_counters(const struct ctf_stream_class *sc, const struct ctf_ev
 	unsigned n = 0;
 	for (size_t s = 0; s < G_N_ELEMENTS(scopes); s++) {
 		const struct ctf_type *t = ctf_scope_type(sc, ec, scopes[s]);
-		for (uint32_t i = 0; t && i < t->n_fields && n < BLK_MAX_COUNTERS; i++) {
+		for (uint32_t i = 0; t && i < t->n_fields && n < LIMIT_EVENT_COUNTERS; i++) {
 			if (!is_counter(&t->field[i]))
 				continue;
 			g_string_append_printf(names, "%s%s", n ? " " : "",

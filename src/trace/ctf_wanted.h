@@ -6,7 +6,7 @@
 #include "trace/ctf_meta.h"
 #include "trace/event.h"
 
-#define CTF_MAX_WAYS 6
+#include "base/limits.h"
 
 enum ctf_scope { CTF_COMMON, CTF_SPECIFIC, CTF_PAYLOAD, CTF_N_SCOPES };	/* as they lie */
 
@@ -15,7 +15,7 @@ enum ctf_want { CTF_WANT_INT, CTF_WANT_TEXT, CTF_WANT_BYTES };
 struct ctf_wanted {
 	uint8_t slot, scope, kind, n_ways;	/* kind: enum ctf_want */
 	const struct ctf_type *leaf;
-	uint32_t way[CTF_MAX_WAYS];	/* member, element or option number, one a level */
+	uint32_t way[LIMIT_FIELD_DEPTH];	/* member, element or option number, one a level */
 };
 
 /* The structure of a scope; NULL where the class has none. */
@@ -34,7 +34,7 @@ void ctf_contexts_find(const struct ctf_stream_class *sc, struct ctf_contexts *r
  * its stream class. */
 unsigned ctf_wanted_find(const struct ctf_contexts *common, const struct ctf_event_class *ec,
 			 const struct blk_subscription *row, struct ctf_wanted *ret);
-/* Its counters in their slots; ret has room for BLK_MAX_COUNTERS. Their names as in struct
+/* Its counters in their slots; ret has room for LIMIT_EVENT_COUNTERS. Their names as in struct
  * blk_class; NULL: none. */
 char *ctf_wanted_counters(const struct ctf_stream_class *sc, const struct ctf_event_class *ec,
 			  struct ctf_wanted *ret, unsigned *ret_n);

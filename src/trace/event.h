@@ -13,6 +13,8 @@
 #ifndef BLK_TRACE_EVENT_H
 #define BLK_TRACE_EVENT_H
 
+#include "base/limits.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,7 +36,6 @@
  * needs   short text: what blktop shows with it (--list-events), or NULL.
  */
 #define BLK_MAX_FIELDS 16
-#define BLK_MAX_COUNTERS 6
 #define BLK_COUNTERS "perf_*"
 #define BLK_PROBES "(probe)"
 struct blk_subscription {
@@ -50,7 +51,7 @@ enum blk_slot {
 	BLK_CTX_HOSTNAME, BLK_CTX_PID_NS, BLK_CTX_CGROUP_NS, BLK_CTX_UTS_NS,
 	BLK_N_CONTEXTS,
 	BLK_CTX_COUNTER0 = BLK_N_CONTEXTS,	/* the class's counters, where the row wants them */
-	BLK_FIELD0 = BLK_CTX_COUNTER0 + BLK_MAX_COUNTERS,	/* fields[0] of the row */
+	BLK_FIELD0 = BLK_CTX_COUNTER0 + LIMIT_EVENT_COUNTERS,	/* fields[0] of the row */
 	BLK_MAX_SLOTS = BLK_FIELD0 + BLK_MAX_FIELDS,
 };
 

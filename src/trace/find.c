@@ -8,8 +8,8 @@
 
 #include "trace/reader.h"
 
-#define MAX_DEPTH 16
-#define MAX_DIRS 200000
+#include "base/limits.h"
+
 #define MAX_LOOKS 4	/* into files of a directory without metadata */
 
 struct walk {
@@ -92,11 +92,15 @@ static bool visit(struct walk *w, const char *path, int depth, GError **error)
 	if (!S_ISDIR(st.st_mode))
 		return fail(error, path, ENOTDIR);
 	g_autofree char *id = g_strdup_printf("%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
-	if (g_hash_table_size(w->seen) >= MAX_DIRS)
-		return true;
 	if (!g_hash_table_add(w->seen, g_steal_pointer(&id))) {
 		w->again = true;
 		return true;
+	}
+	if (g_hash_table_size(w->seen) > LIMIT_DIRECTORIES) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+			    "cannot read '%s': there are more than %d directories; name fewer", path,
+			    LIMIT_DIRECTORIES);
+		return false;
 	}
 	g_autofree char *metadata = g_build_filename(path, "metadata", NULL);
 	if (!stat(metadata, &st) && S_ISREG(st.st_mode)) {
@@ -105,7 +109,7 @@ static bool visit(struct walk *w, const char *path, int depth, GError **error)
 	}
 	if (errno == EACCES)
 		return fail(error, path, EACCES);
-	return depth >= MAX_DEPTH || visit_children(w, path, depth, error);
+	return depth >= LIMIT_DIRECTORY_DEPTH || visit_children(w, path, depth, error);
 }
 
 static int compare_paths(const void *a, const void *b)

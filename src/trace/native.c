@@ -8,10 +8,11 @@
 
 #include "trace/layouts.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
 #include <sys/stat.h>
 
-#define MAX_METADATA (256u << 20)	/* bytes of one metadata file */
 #define SAMPLES 8			/* headers of a file held against its index at once */
 
 static void file_free(void *p)
@@ -85,7 +86,7 @@ static GBytes *read_metadata(const char *dir, GError **error)
 	struct stat st;
 	char *bytes;
 	gsize size;
-	if (!stat(path, &st) && (uint64_t)st.st_size > MAX_METADATA) {
+	if (!stat(path, &st) && (uint64_t)st.st_size > LIMIT_METADATA_BYTES) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
 			    "cannot read '%s': it is too big for metadata", path);
 		return NULL;

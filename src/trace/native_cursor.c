@@ -4,10 +4,11 @@
 
 #include "trace/layouts.h"
 
+#include "base/limits.h"
+
 #include <unistd.h>
 
 #define HEADER_BYTES 512		/* enough for LTTng's packet header and context */
-#define MAX_EVENT (64u << 20)		/* bytes; more is damage */
 
 void native_cursor_init(struct native_cursor *k, struct native_source *s,
 			const struct native_stream *stream, const struct native_plan_stream *plan)
@@ -216,8 +217,9 @@ static enum more read_more(struct native_cursor *k)
 	uint64_t had = w->offset + w->n - at;
 	size_t need = at == w->offset ? (size_t)had * 2 : (size_t)had + 1;
 	need = MIN(MAX(need, 1), (k->content_end + 7) / 8 - k->pos / 8);
-	if (need > MAX_EVENT)
+	if (had >= LIMIT_EVENT_BYTES)
 		return MORE_NONE;
+	need = MIN(need, LIMIT_EVENT_BYTES);
 	enum native_fill fill = native_window_have(k, k->packet->file, at, need);
 	if (fill == NATIVE_WAIT)
 		return MORE_WAIT;

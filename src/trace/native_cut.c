@@ -7,6 +7,7 @@
 
 #include "base/disk.h"
 #include "base/isolation.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #define COPY_AT_ONCE (1 << 20)		/* bytes */
-#define STATEDUMP_BYTES (256u << 20)	/* that are looked through for its end */
 
 struct range { int64_t from, to; };
 
@@ -68,7 +68,7 @@ static void find_dump(struct cut *c)
 	if (!c->what->statedump || !native_bounds(c->n, &first, &last) || first >= c->what->from_ns)
 		return;
 	last = c->what->from_ns;
-	while (native_bytes_between(c->n, first, last) > STATEDUMP_BYTES)
+	while (native_bytes_between(c->n, first, last) > LIMIT_STATEDUMP_BYTES)
 		last = first + (last - first) / 2;
 	struct source *s = native_range(c->n, INT64_MIN, last, 0);
 	while (!ended && source_next(s, &b, NULL) == SOURCE_OK) {

@@ -5,7 +5,6 @@
  */
 #include "trace/native_feed_private.h"
 
-#define PIN_US 1000000			/* a trace without metadata holds no clock up longer */
 #define MAX_LATE_US INT64_C(3600000000)	/* more is for ever */
 
 /* ---- what packets share ---- */
@@ -142,7 +141,7 @@ static const struct ctf_clock *pin(struct native_feed *f, const struct feed_trac
 		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
 		const struct ctf_decoder *d = first_decoder(t);
 		if (!t->usable && !t->failed && !t->ended && !f->ended &&
-		    f->now_us - t->added_us < PIN_US)
+		    f->now_us - t->added_us < FEED_CLASS_US)
 			return NULL;
 		if (d && !strcmp(d->clock->uuid, k->uuid) && before_trace(t, best)) {
 			best = t;

@@ -13,6 +13,8 @@
 #include "trace/native_cursor.h"
 #include "trace/native_feed.h"
 
+#include "base/limits.h"
+
 enum feed_kind {
 	FEED_TRACE, FEED_METADATA, FEED_RESTART, FEED_TRACE_END,
 	FEED_STREAM, FEED_LATE, FEED_PACKET, FEED_BEACON, FEED_STREAM_END, FEED_STREAM_CUT,
@@ -89,8 +91,8 @@ struct feed_stream {
 	bool parked;			/* cut, or of a trace that failed; all that came was delivered */
 };
 
-/* How long packets wait for metadata that they need, once there is some. */
-#define FEED_CLASS_US 1000000
+/* How long packets wait for metadata that they need, once there is some, and for their host's clock. */
+#define FEED_CLASS_US (LIMIT_CLASS_MS * G_TIME_SPAN_MILLISECOND)
 
 /* A stream that lags, but still speaks, may hold the others up so many times longer than
  * one that is silent: who catches up shall not be left behind. */

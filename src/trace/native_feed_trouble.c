@@ -2,9 +2,8 @@
 /* Traces that can't be read, and why: metadata that is wrong or does not come, packets that fit none. */
 #include "trace/native_feed_private.h"
 
+#include "base/limits.h"
 #include "base/text.h"
-
-#define METADATA_US 5000000		/* packets wait so long for metadata until that is reported */
 
 static void set_trouble(struct native_feed *f, struct feed_trace *t, char *text)
 {
@@ -79,7 +78,7 @@ void feed_trouble_wait(struct native_feed *f, const struct feed_stream *x)
 
 	if (!t || t->usable || t->trouble || !news || news->kind != FEED_PACKET)
 		return;
-	if (f->ended || t->ended || f->now_us - news->at_us >= METADATA_US)
+	if (f->ended || t->ended || f->now_us - news->at_us >= LIMIT_METADATA_SECONDS * G_USEC_PER_SEC)
 		set_trouble(f, t, g_strdup(why_unusable(t)));
 }
 

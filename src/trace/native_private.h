@@ -7,13 +7,14 @@
 #include "trace/ctf_program.h"
 #include "trace/native.h"
 
+#include "base/limits.h"
+
 /* Metadata and what was compiled of it; shared by directories with the same bytes. */
 struct native_meta {
 	struct ctf_meta *meta;
 	GPtrArray *decoders;		/* struct ctf_decoder *, as meta->streams */
 	char *uuid;			/* of the trace, text; "" when it has none */
 };
-
 
 struct native_file {
 	struct ctf_index *index;	/* NULL: packets that are fed */
@@ -37,7 +38,7 @@ static inline int64_t native_ns(const struct native_clock *k, uint64_t cycles)
 }
 
 /* Times that are believed: up to the year 2116, so that any two differ by an int64_t. */
-#define NATIVE_MOST_NS (CTF_MOST_SECONDS * INT64_C(1000000000))
+#define NATIVE_MOST_NS (LIMIT_TIME_SECONDS * INT64_C(1000000000))
 
 /* The same of hostile cycles: what is beyond is the bound itself. */
 static inline int64_t native_ns_clamped(const struct native_clock *k, uint64_t cycles)

@@ -5,7 +5,7 @@
  */
 #include "trace/native_cursor.h"
 
-#include "base/limits.h"
+#include "base/open_files.h"
 #include "trace/layouts.h"
 #include "trace/merge.h"
 
@@ -157,7 +157,7 @@ struct source *native_range(struct native *n, int64_t from, int64_t to, size_t b
 	s->n_cursors = s->plan->n_streams;
 	s->window = (budget ? budget : DEFAULT_BUDGET) / (2 * (s->n_cursors + 1));
 	s->window = CLAMP(s->window, MIN_WINDOW, MAX_WINDOW);
-	s->few_files = s->n_cursors > limits_files() / FILES_SHARE;
+	s->few_files = s->n_cursors > open_files_limit() / FILES_SHARE;
 	s->cls = g_new(uint32_t, n->classes->len + 1);
 	memset(s->cls, 0xff, (n->classes->len + 1) * sizeof *s->cls);
 	s->layouts = layouts_new();

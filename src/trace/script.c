@@ -13,6 +13,8 @@
 #include "trace/align.h"
 #include "trace/reader.h"
 
+#include "base/limits.h"
+
 #define NS_PER_S 1000000000
 
 struct script {
@@ -361,7 +363,7 @@ static char *put_items(const struct blk_subscription *row, const GArray *items, 
 		had[slot] = G_MAXINT;
 	for (guint i = 0; i < items->len; i++) {
 		const struct item *item = &g_array_index(items, struct item, i);
-		const char *counter = n < BLK_MAX_COUNTERS ? counter_of(row, item) : NULL;
+		const char *counter = n < LIMIT_EVENT_COUNTERS ? counter_of(row, item) : NULL;
 		if (counter) {
 			put_item(data, layout, (int)(BLK_CTX_COUNTER0 + n), item);
 			g_string_append_printf(counters, "%s%s", n++ ? " " : "", counter);
@@ -618,9 +620,13 @@ struct source *source_open_script(const char *text, const struct blk_subscriptio
 	s->tallies = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	s->data = g_ptr_array_new_with_free_func(g_free);
 	s->events = g_array_new(FALSE, FALSE, sizeof(struct blk_event));
-	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-	for (unsigned i = 0; lines[i]; i++) {
-		struct line l = { .number = i + 1, .p = g_strchomp(lines[i]) };
+	g_autofree char *lines = g_strdup(text);
+	unsigned number = 0;
+	for (char *line = lines, *next; line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		struct line l = { .number = ++number, .p = g_strchomp(line) };
 		if (!read_line(s, &l, error)) {
 			script_free(&s->source);
 			return NULL;

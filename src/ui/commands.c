@@ -120,7 +120,7 @@ static void do_step_size(struct app *app, struct place *p, enum command_id comma
 	if (!nav_change_step(&app->nav, app->main, finer ? -1 : 1, decodes ? NS_PER_MS : NS_PER_S))
 		app_say(app, !finer ? "10 minutes is the coarsest step" : decodes ?
 			"1 ms is the finest step" : app->options->live ?
-			"1 s is the finest step: no packets of this session are kept (--no-spool)" :
+			"1 s is the finest step: no packets of this session are kept (--no-spool, or ! tells why)" :
 			"1 s is the finest step here: finer ones are decoded from a recorded trace "
 			"by the native reader");
 	app_moved(app);

@@ -2,6 +2,7 @@
 /* All that the screen has said: see messages.h. */
 #include "ui/messages.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 
@@ -55,7 +56,7 @@ void messages_add(struct messages *m, int64_t at_ns, bool error, const char *tex
 	last = g_new0(struct message, 1);
 	*last = (struct message){ at_ns, at_ns, 1, error, g_strdup(text) };
 	g_queue_push_tail(&m->queue, last);
-	if (m->queue.length > MESSAGES_MAX) {
+	if (m->queue.length > LIMIT_MESSAGES) {
 		message_free(g_queue_pop_head(&m->queue));
 		m->n_gone++;
 	}

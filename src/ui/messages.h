@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * All that the screen has said, with its time: what ! shows. Nothing goes before
- * MESSAGES_MAX; what goes then is counted.
+ * LIMIT_MESSAGES; what goes then is counted.
  */
 #ifndef BLK_UI_MESSAGES_H
 #define BLK_UI_MESSAGES_H
 
+#include "base/limits.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#define MESSAGES_MAX 10000
 
 struct messages;
 

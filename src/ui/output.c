@@ -2,12 +2,11 @@
 /* What leaves the screen: rows to the clipboard, views to files. */
 #include "ui/app.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 
 #include <string.h>
-
-#define COPY_MAX (48 * 1024)	/* bytes: terminals drop longer ones, base64 added */
 
 /* A file does not show what may still change. */
 const char *output_soft_note(const struct app *app)
@@ -65,7 +64,7 @@ static char *tagged_text(const struct focus *f, unsigned *ret_n)
 		if (!keyset_has(&f->table->tags, row))
 			continue;
 		line = line_of(f, row);
-		if (s->len + strlen(line) > COPY_MAX)
+		if (s->len + strlen(line) > LIMIT_COPY_BYTES)
 			break;
 		g_string_append(s, line);
 		++*ret_n;
@@ -126,8 +125,8 @@ static char *sentence(const struct focus *f, const struct row *row)
 /* Never more than terminals take, and whole characters. */
 static void bound(char *text)
 {
-	if (strlen(text) > COPY_MAX)
-		*g_utf8_find_prev_char(text, text + COPY_MAX) = '\0';
+	if (strlen(text) > LIMIT_COPY_BYTES)
+		*g_utf8_find_prev_char(text, text + LIMIT_COPY_BYTES) = '\0';
 }
 
 void output_copy(struct app *app, struct place *p, enum command_id command)
@@ -264,7 +263,8 @@ bool output_save_as(struct app *app, const char *path, GError **error)
 void output_save_trace(struct app *app, struct place *p, enum command_id command)
 {
 	if (!app->backend || !app->backend->save_trace) {
-		app_error(app, "cannot save a trace: there are no packets to save");
+		app_error(app, "cannot save a trace: there are no packets to save%s",
+			  app->options->live ? " (--no-spool, or ! tells why)" : "");
 		return;
 	}
 	if (app->nav.cursor_ns == TIME_UNKNOWN) {

@@ -2,11 +2,12 @@
 /* The line editor: see prompt.h. */
 #include "ui/prompt.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 
 #include <string.h>
 
-#define PROMPT_MAX (RECALL_LINE - 6)	/* bytes of a line */
+#define PROMPT_MAX (LIMIT_TYPED_BYTES - 6)	/* bytes of a line */
 
 static const char *const labels[PROMPT_N] = {
 	[PROMPT_NONE] = "",

@@ -11,12 +11,12 @@
 #include "views/overview.h"
 #include "views/view.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 
 #include <string.h>
 
-#define WARNINGS_MAX 100
 #define GENERAL "blktop"
 #define VIEW_PREFIX "view "
 #define RULE_PREFIX "span "
@@ -303,12 +303,12 @@ static void warn(struct prefs *p, const char *name, guint line, const char *form
 	g_autofree char *why = NULL, *all = NULL;
 	va_list ap;
 
-	if (p->warnings->len > WARNINGS_MAX)
+	if (p->warnings->len > LIMIT_SETTINGS_WARNINGS)
 		return;
 	va_start(ap, format);
 	why = g_strdup_vprintf(format, ap);
 	va_end(ap);
-	all = p->warnings->len == WARNINGS_MAX ?
+	all = p->warnings->len == LIMIT_SETTINGS_WARNINGS ?
 		g_strdup_printf("%s:%u: and more that is not understood", name, line) :
 		g_strdup_printf("%s:%u: %s", name, line, why);
 	g_ptr_array_add(p->warnings, text_visible(all));

@@ -2,6 +2,8 @@
 /* Lines typed in prompts: see recall.h. */
 #include "ui/recall.h"
 
+#include "base/limits.h"
+
 #include <glib.h>
 #include <string.h>
 
@@ -47,7 +49,7 @@ static struct line *line_at(const struct recall *r, guint i)
 /* What a key press could have made. */
 static bool can_be_typed(const char *text, size_t len)
 {
-	if (!len || len > RECALL_LINE || !g_utf8_validate(text, (gssize)len, NULL))
+	if (!len || len > LIMIT_TYPED_BYTES || !g_utf8_validate(text, (gssize)len, NULL))
 		return false;
 	for (const char *p = text; p < text + len; p = g_utf8_next_char(p)) {
 		gunichar u = g_utf8_get_char(p);
@@ -79,7 +81,7 @@ static void drop_old(struct recall *r, const char *kind, const char *text)
 
 		if (strcmp(l->kind, kind))
 			continue;
-		if (!strcmp(l->text, text) || ++n >= RECALL_MAX)
+		if (!strcmp(l->text, text) || ++n >= LIMIT_TYPED_LINES)
 			g_array_remove_index(r->lines, i);
 	}
 }

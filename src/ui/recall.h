@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Lines typed in prompts, of each kind of prompt, the newest last; none twice, and at
- * most RECALL_MAX of a kind. As text for a file: a line each, "filter<Tab>LINE".
+ * most LIMIT_TYPED_LINES of a kind. As text for a file: a line each, "filter<Tab>LINE".
  */
 #ifndef BLK_UI_RECALL_H
 #define BLK_UI_RECALL_H
 
+#include "base/limits.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-
-#define RECALL_MAX 100		/* lines of one kind */
-#define RECALL_LINE 4000	/* bytes of one */
 
 struct recall *recall_new(void);
 void recall_free(struct recall *r);		/* NULL is fine */

@@ -5,13 +5,13 @@
  */
 #include "ui/screen_log.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "views/logview.h"
 
 #include <string.h>
 
-#define MOST_LINES 9000			/* kept; the far end is let go */
 #define NEAR 100			/* rows from an end: more is asked for */
 #define GROW_US 500000			/* live: so often what has come since */
 #define GROW_REST 4			/* times as long as the last answer took */
@@ -146,9 +146,9 @@ static void prepare(struct app *app, struct place *p)
 /* Lets go of the end that is farther from where lines came. */
 static void trim(struct log_state *s, bool keep_end)
 {
-	if (s->lines->len <= MOST_LINES)
+	if (s->lines->len <= LIMIT_LOG_LINES)
 		return;
-	guint n = s->lines->len - MOST_LINES;
+	guint n = s->lines->len - LIMIT_LOG_LINES;
 	if (keep_end) {
 		g_ptr_array_remove_range(s->lines, 0, n);
 		s->from = ((struct journal_line *)s->lines->pdata[0])->ts;
@@ -158,8 +158,8 @@ static void trim(struct log_state *s, bool keep_end)
 		s->from++;
 		s->at_begin = false;
 	} else {
-		s->to = ((struct journal_line *)s->lines->pdata[MOST_LINES])->ts;
-		guint end = MOST_LINES;
+		s->to = ((struct journal_line *)s->lines->pdata[LIMIT_LOG_LINES])->ts;
+		guint end = LIMIT_LOG_LINES;
 		while (end > 0 && ((struct journal_line *)s->lines->pdata[end - 1])->ts == s->to)
 			end--;
 		g_ptr_array_set_size(s->lines, (int)end);
@@ -238,7 +238,7 @@ static const char *why_empty(const struct app *app, const struct log_state *s,
 			     const struct place *p)
 {
 	if (!can_ask(app))
-		return "nothing of this session is kept on disk (--no-spool), so there is no log of it";
+		return "nothing of this session is kept on disk (--no-spool, or ! tells why), so there is no log of it";
 	if (s->error)
 		return s->error;
 	if (s->asked || s->anchor == TIME_UNKNOWN)

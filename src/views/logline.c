@@ -2,20 +2,19 @@
 /* Lines of the journal as strace would print them. */
 #include "views/logline.h"
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "base/timefmt.h"
 
 #include <string.h>
 
-#define MOST_TEXT 256			/* bytes of a text, and elements of a list, in a line */
-#define MOST_ELEMENTS 32
 #define AT_CWD (-100)
 #define POINTER (UINT64_C(1) << 46)	/* the tracer shows many addresses as decimals */
 
 /* Quoted, with C's escapes; long ones are cut. */
 static void put_quoted(GString *s, const char *text, size_t len)
 {
-	size_t n = MIN(len, MOST_TEXT);
+	size_t n = MIN(len, LIMIT_LOG_TEXT_BYTES);
 	g_string_append_c(s, '"');
 	for (size_t i = 0; i < n; i++) {
 		char c = text[i];
@@ -102,10 +101,10 @@ static void put_inside(GString *s, bool is_list, struct fields_cursor *c,
 		if (n++)
 			g_string_append(s, ", ");
 		put_field(s, &f, c, l);
-		if (n == MOST_ELEMENTS)
+		if (n == LIMIT_LOG_ELEMENTS)
 			shown = s->len;
 	}
-	if (n > MOST_ELEMENTS) {
+	if (n > LIMIT_LOG_ELEMENTS) {
 		g_string_truncate(s, shown);
 		g_string_append(s, ", ...");
 	}

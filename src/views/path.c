@@ -3,12 +3,11 @@
 #include "views/path.h"
 
 #include "base/intmap.h"
+#include "base/limits.h"
 #include "views/common.h"
 
 #include <string.h>
 
-#define MOST_DEPTH 64		/* from thread to thread, down the tree */
-#define MOST_STEPS 4000000	/* children and annotations looked at; then no more are */
 #define CRITICAL_SHARE 10	/* of its parent's time */
 
 struct rest { bool on_cpu, mixed; enum part part; };
@@ -178,7 +177,7 @@ static const bool is_own[PART_N] = {
 /* Blocked, or nobody knows: s is what the thread itself tells of it. */
 static void add_blocked(struct walk *w, const struct path_segment *s)
 {
-	if (is_own[s->part] || w->depth >= MOST_DEPTH || w->steps > MOST_STEPS) {
+	if (is_own[s->part] || w->depth >= LIMIT_PATH_DEPTH || w->steps > LIMIT_PATH_LOOKS) {
 		add_alone(w, s, s->begin_ns, s->end_ns);
 		return;
 	}
@@ -291,7 +290,9 @@ static void add_rest(struct walk *w, int node, int64_t from, int64_t to)
 	const struct span *s = span_at(w, node);
 	uint32_t thread = s->thread, n = 0;
 	int64_t since = s->begin_ns;
-	if (s->part[PART_HANDOFF] > 0 && w->steps <= MOST_STEPS)
+	if (from >= to)
+		return;
+	if (s->part[PART_HANDOFF] > 0 && w->steps <= LIMIT_PATH_LOOKS)
 		n = s->n_annotations;
 	w->steps += n;
 	for (uint32_t i = 0; i < n; i++) {

@@ -2,6 +2,7 @@
 /* A rule over operations: see rule.h. */
 #include "views/rule.h"
 
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "views/history.h"
 
@@ -9,7 +10,6 @@
 #include <string.h>
 
 #define DEFAULT_EVERY_NS (60 * NS_PER_S)
-#define MOST_FOR 3600
 
 enum subject { SUBJECT_QUANTILE, SUBJECT_MAX, SUBJECT_COUNT, SUBJECT_ERRORS };
 enum comparison { CMP_GT, CMP_GE, CMP_LT, CMP_LE };
@@ -185,8 +185,8 @@ static bool read_for(struct rule *r, const char *word, GError **error)
 {
 	char *end;
 	guint64 n = g_ascii_strtoull(word, &end, 10);
-	if (!g_ascii_isdigit(*word) || (*end && !g_str_equal(end, "s")) || n < 1 || n > MOST_FOR)
-		return fail(error, "'for' takes 1 to %d seconds, not '%s'", MOST_FOR, word);
+	if (!g_ascii_isdigit(*word) || (*end && !g_str_equal(end, "s")) || n < 1 || n > LIMIT_RULE_SECONDS)
+		return fail(error, "'for' takes 1 to %d seconds, not '%s'", LIMIT_RULE_SECONDS, word);
 	r->run = (unsigned)n;
 	return true;
 }

@@ -9,6 +9,8 @@
 #include "views/registry.h"
 #include "views/verdicts.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 #define SPAN(row) (((const struct span_row *)(row))->span)
@@ -131,29 +133,36 @@ GETTER(span_get_state)
 	return value_text(span_state_name[SPAN(row)->state]);
 }
 
-/* Has it room for more? Tells once where it has not. */
-static bool has_room(GString *to)
+bool span_add_word(GString *to, const char *word, const char *rest)
 {
-	if (to->len < SPAN_WORDS_MAX)
+	size_t n = strlen(word) + strlen(rest) + (to->len > 0);
+
+	if (to->len + n <= LIMIT_WORDS_BYTES) {
+		g_string_append_printf(to, "%s%s%s", to->len ? " " : "", word, rest);
 		return true;
-	if (!g_str_has_suffix(to->str, "..."))
+	}
+	if (!g_str_has_suffix(to->str, " ..."))
 		g_string_append(to, " ...");
 	return false;
 }
 
+static bool add_tag(GString *to, const struct timeline *tl, const struct span_tag *tag)
+{
+	g_autofree char *key = g_strconcat(timeline_string(tl, tag->key), "=", NULL);
+	return span_add_word(to, key, timeline_string(tl, tag->val));
+}
+
 void span_add_tags(GString *to, const struct timeline *tl, const struct span *s)
 {
-	for (uint32_t i = 0; i < s->n_tags && has_room(to); i++)
-		g_string_append_printf(to, "%s%s=%s", to->len ? " " : "",
-				       timeline_string(tl, s->tags[i].key),
-				       timeline_string(tl, s->tags[i].val));
+	for (uint32_t i = 0; i < s->n_tags && add_tag(to, tl, &s->tags[i]); i++)
+		;
 }
 
 void span_add_annotations(GString *to, const struct timeline *tl, const struct span *s)
 {
-	for (uint32_t i = 0; i < s->n_annotations && has_room(to); i++)
-		g_string_append_printf(to, "%s%s", to->len ? " " : "",
-				       timeline_string(tl, s->annotations[i].event));
+	for (uint32_t i = 0; i < s->n_annotations; i++)
+		if (!span_add_word(to, timeline_string(tl, s->annotations[i].event), ""))
+			return;
 }
 
 /* What is said of a span costs, so it is made at the first look and kept. */

@@ -7,6 +7,8 @@
 
 #include "views/common.h"
 
+#include "base/limits.h"
+
 struct span_row {
 	struct common c;		/* name, service, host, pid, tid, parts, errors */
 	struct span *span;		/* the rows hold it */
@@ -28,9 +30,11 @@ bool query_wants_span(const struct view_query *q, const struct timeline *tl,
 bool query_wants_operation(const struct view_query *q, const struct timeline *tl,
 			   const struct span *s);
 
-/* "user=7 size=12", "start encode end": appended to the text, at most SPAN_WORDS_MAX bytes of
+/* Appends the word, which has two parts, behind a blank; false: an ellipsis instead, as it would be more
+ * than LIMIT_WORDS_BYTES. */
+bool span_add_word(GString *to, const char *word, const char *rest);
+/* "user=7 size=12", "start encode end": appended to the text, at most LIMIT_WORDS_BYTES bytes of
  * it, then an ellipsis. */
-#define SPAN_WORDS_MAX 16384
 void span_add_tags(GString *to, const struct timeline *tl, const struct span *s);
 void span_add_annotations(GString *to, const struct timeline *tl, const struct span *s);
 

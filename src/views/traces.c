@@ -8,6 +8,8 @@
 #include "views/registry.h"
 #include "views/verdicts.h"
 
+#include "base/limits.h"
+
 #include <string.h>
 
 #define ROW(row) ((const struct trace_row *)(row))
@@ -111,8 +113,7 @@ static void add_once(GString *to, const char *word)
 	for (const char *at = to->str; n && (at = strstr(at, word)); at += n)
 		if ((at == to->str || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
 			return;
-	if (to->len < SPAN_WORDS_MAX)
-		g_string_append_printf(to, "%s%s", to->len ? " " : "", word);
+	span_add_word(to, word, "");
 }
 
 static void add_service(GString *to, const struct timeline *tl, const struct span *s)

@@ -9,7 +9,7 @@
 #define OTHER_LEAST (5 * NS_PER_MS)	/* of a lock, a sleep: so long; */
 #define CPU_SHARE 5			/* of waits for a CPU, also of the whole; */
 #define COMPUTED_SHARE 12		/* of computing, what is more than usual of it */
-#define MOST_LOOKS 10000000		/* at one cause of each span of a tree: shared by them, */
+#define ALL_LOOKS 10000000		/* at one cause of each span of a tree: shared by them, */
 #define LEAST_LOOKS 8			/* at least so many each */
 
 /* Parts that are told besides the first cause. */
@@ -344,7 +344,7 @@ static void push_range(GArray *ranges, int from, int to)
 static void search_below(struct search *x, struct why_index *ix, size_t k)
 {
 	const struct ranking *r = &ix->others[k];
-	int looks = MAX(MOST_LOOKS / ix->n, LEAST_LOOKS);
+	int looks = MAX(ALL_LOOKS / ix->n, LEAST_LOOKS);
 	g_array_set_size(ix->ranges, 0);
 	push_range(ix->ranges, ranking_find(r, 0, x->asked + 1),
 		   ranking_find(r, 0, tree_end(x->t, x->asked)));

@@ -10,6 +10,20 @@ succeeds 0 "the first view is processes" -b "$small"
 succeeds 0 "csv" -b --view syscalls --format csv "$small"
 head -1 "$work/out" >"$work/header"
 ok "csv has one header" [ "$(grep -cxFf "$work/header" "$work/out")" -eq 1 ]
+# A span whose name is a formula in spreadsheets, and a plain one
+cat >"$work/formula.json" <<-'EOF'
+[{"traceId":"1","id":"1","name":"=HYPERLINK(\"x\",1)","kind":"SERVER","timestamp":1000000,"duration":5,"localEndpoint":{"serviceName":"-api"}},
+ {"traceId":"2","id":"2","name":"get","kind":"SERVER","timestamp":1000010,"duration":5,"localEndpoint":{"serviceName":"web"}}]
+EOF
+run -b --view spans --format csv --columns name,service,duration_ns "$work/formula.json"
+printf 'name,service,duration_ns\r\n"=HYPERLINK(""x"",1)",-api,5000\r\nget,web,5000\r\n' >"$work/want"
+ok "csv has texts as they are" cmp "$work/want" "$work/out"
+run -b --view spans --format csv --csv-safe --columns name,service,duration_ns "$work/formula.json"
+printf 'name,service,duration_ns\r\n"\047=HYPERLINK(""x"",1)","\047-api",5000\r\n"get","web",5000\r\n' >"$work/want"
+ok "--csv-safe: formulas become text, numbers stay" cmp "$work/want" "$work/out"
+run -b --view processes --each --csv-safe --format csv "$small"
+ok "--each --csv-safe has the range in each row" grep -qE '^[0-9]+,[0-9]+,"' "$work/out"
+
 succeeds 0 "json" -b --view syscalls --format json "$small"
 ok "json is one object on one line" json "len(lines) == 1"
 ok "json has the envelope" json "list(lines[0]) == ['blktop', 'view', 'range', 'trust', 'rows'] and lines[0]['view'] == 'syscalls'"

@@ -27,6 +27,15 @@ refused 1 "$free" "net://127.0.0.1:$free/host/a/b"
 refused 1 "$free" -b -r "net://127.0.0.1:$free/host/a/b"
 refused 1 "no-such-host.invalid" -b -r no-such-host.invalid
 
+mkdir "$work/spool"
+ln -s spool "$work/link"
+for link in "$work/link" "$work/link/" "$work/link/."; do
+	refused 1 "is a link" -b --spool "$link" -r "net://127.0.0.1:$free/host/a/b"
+done
+ok "a link as --spool: nothing is made behind it" [ -z "$(ls -A "$work/spool")" ]
+touch "$work/file"
+refused 1 "cannot make '$work/file/spool': Not a directory" -b --spool "$work/file/spool" -r "net://127.0.0.1:$free/host/a/b"
+
 for mode in silent closing talking; do
 	relay $mode
 	begin=$SECONDS

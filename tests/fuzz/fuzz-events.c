@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "base/limits.h"
 #include "lib/wide_table.h"
 #include "trace/ctf_program.h"
 #include "trace/ctf_walk.h"
@@ -204,7 +205,7 @@ struct level {
 struct seen {
 	GHashTable *values;		/* path -> struct value * */
 	GString *path;
-	struct level level[2 * CTF_MAX_DEPTH];
+	struct level level[2 * LIMIT_TYPE_DEPTH];
 	unsigned depth;
 };
 

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/limits.h"
 #include "lib/ctf_dump.h"
 #include "lib/fuzz_metas.h"
 
@@ -50,7 +51,7 @@ static void check_leaf(const struct ctf_type *t)
 static void check_type(struct check *c, const struct ctf_type *t, int depth)
 {
 	g_assert_nonnull(t);
-	g_assert_cmpint(depth, <, CTF_MAX_DEPTH);
+	g_assert_cmpint(depth, <, LIMIT_TYPE_DEPTH);
 	g_assert_true(t->align && !(t->align & (t->align - 1)));
 	c->n_types++;
 	switch ((enum ctf_kind)t->kind) {

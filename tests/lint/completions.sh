@@ -26,6 +26,7 @@ offers() { # offers WANTED WORD...: completing the last word offers that
 
 offers --export-slowest --exp
 offers -b -
+offers --list-limits --list-l
 offers syscalls --view sys
 offers syscalls --view = sys
 offers spans --list-columns ''

@@ -36,6 +36,8 @@ run --export-slowest 20 tests/traces/kernel-ust/trace
 run --export-slowest 20 --format json tests/traces/kernel-ust/trace
 run --list-events
 run --list-metrics
+run --list-limits
+run --list-limits --format json
 run --recipe
 run --help
 echo "1..$n"

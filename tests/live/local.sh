@@ -140,6 +140,31 @@ ok "--sweep leaves the others" is_listed spans
 ok "--sweep removes what the relay wrote, and where no snapshot is" state_is_empty
 rm -rf "$XDG_STATE_HOME"
 
+# --- killed with its steward: what becomes of the program
+kill_both() {
+	steward=$(pgrep -P "$pid" -x blktop-steward)
+	kill -KILL "$pid" "$steward"
+	wait "$pid" 2>/dev/null
+}
+sleepers() { pgrep -u "$(stat -c %u "$LAB_HOME/bin")" -r DRST -x sleep; }
+no_sleepers() { [ -z "$(sleepers)" ]; }
+two_sleepers() { [ "$(sleepers | wc -l)" = 2 ]; }
+start mild -- sleep 1000
+until_true sleepers >/dev/null
+kill_both
+ok "killed with its steward: the program ends" until_true no_sleepers
+start stubborn -- /bin/sh -c 'trap "" TERM; sleep 1000 & sleep 1001 & wait'
+until_true two_sleepers
+kill_both
+here next -y -b -n 1
+ok "a program that ignores that: the next one tells" grep -qE "sh .*sleep .*a blktop that is gone; .*blktop --sweep" "$work/out.next.err"
+here sweep --sweep
+is "--sweep: exit status" $? 0
+ok "--sweep names it" grep -qE "^ended sleep \(process [0-9]+\)$" "$work/out.sweep"
+ok "--sweep ends it, and what it started" no_sleepers
+ok "--sweep leaves no file" state_is_empty
+rm -rf "$XDG_STATE_HOME"
+
 # --- kept
 here keep -y -b -n 1 --keep
 url=$(sed -n 's/.*Attach: *blktop -r //p' "$work/out.keep.err")

@@ -78,6 +78,28 @@ given_back 0
 result $? "q while it is frozen: the terminal as it was"
 kill -CONT "$relay"
 
+shell HOME=/nonexistent/home XDG_STATE_HOME= XDG_CONFIG_HOME=
+t resize-window -t now -x 140 -y 40
+keys "'$BLKTOP' --utc --timeout 1 -r $url; echo rc=\$?" Enter
+wait_for "settings are not kept: there is no home directory '/nonexistent/home'; XDG_CONFIG_HOME or --config FILE"
+result $? "no home directory: what is not kept, and what names another place"
+keys '!'
+wait_for "what comes is not kept: there is no home directory '/nonexistent/home'; XDG_STATE_HOME or --spool DIR"
+result $? "no home directory: the spool, too"
+keys Escape
+keys L
+wait_for "or ! tells why"
+result $? "no home directory: no log, and where it says why"
+keys Escape Escape
+keys W
+wait_for "XDG_CONFIG_HOME or --config FILE names another place"
+result $? "no home directory: no settings, and what to do"
+test ! -e /nonexistent
+result $? "no home directory: none is made"
+keys q
+given_back 0
+result $? "no home directory: it ends well"
+
 follow --no-spool
 keys L
 wait_for "nothing of this session is kept on disk"

@@ -150,9 +150,12 @@ keys Q
 given_back 0
 
 # ---- the same from the command line ----
-start --columns blocked_ns,comm,pid --sort -pid
+start --columns blocked_ns,comm,pid --sort -pid --csv-safe
 until_true header_has "BLOCK NAME" && wait_for "sort PID"
 result $? "--columns and --sort hold for the screen, too"
+keys s C-u "safe.csv" Enter
+wait_for "wrote " && grep -qE '^[0-9]*,"[^"]+",[0-9]+' "$work/safe.csv"
+result $? "--csv-safe: what s saves is quoted"
 keys Q
 given_back 0
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "lib/test_traces.h"
 #include "trace/ctf_index.h"
 #include "trace/reader.h"
@@ -337,7 +338,7 @@ static void test_sizes_refused(struct fixture *f, const void *unused)
 		{ .content_bits = HEADER_BYTES * 8 - 8 },	/* less than its header */
 		{ .packet_bits = PACKET * 8 - 1 },		/* no whole bytes */
 		{ .packet_bits = 80, .content_bits = 80 },
-		{ .packet_bits = (uint64_t)(CTF_MOST_PACKET + 1) * 8 },
+		{ .packet_bits = (uint64_t)(LIMIT_PACKET_BYTES + 1) * 8 },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(specs); i++) {
@@ -373,9 +374,9 @@ static void test_huge_offsets(struct fixture *f, const void *unused)
 	g_assert_false(ctf_packet_read(f->t->meta, f->file->data, 200, 0, size, &p, &need, NULL));
 	g_byte_array_set_size(f->file, 0);
 	f->n = 0;
-	add(f, (struct spec){ .packet_bits = (uint64_t)CTF_MOST_PACKET * 8 });
+	add(f, (struct spec){ .packet_bits = (uint64_t)LIMIT_PACKET_BYTES * 8 });
 	g_assert_true(ctf_packet_read(f->t->meta, f->file->data, 200, 0, size, &p, &need, NULL));
-	g_assert_cmpuint(p.packet_bits, ==, (uint64_t)CTF_MOST_PACKET * 8);
+	g_assert_cmpuint(p.packet_bits, ==, (uint64_t)LIMIT_PACKET_BYTES * 8);
 	g_assert_true(ctf_packet_read(f->t->meta, f->file->data, 200, at, size, &p, &need, NULL));
 	g_assert_cmpuint(p.fault, ==, CTF_CUT_OFF);
 	g_assert_cmpuint(p.packet_bits, ==, HEADER_BYTES * 8);

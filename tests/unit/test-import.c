@@ -3,6 +3,7 @@
  * Spans from Zipkin's JSON: what blktop wrote comes back as it was, what others wrote as
  * far as it goes, and what is hostile harms nobody.
  */
+#include "base/limits.h"
 #include "export/export.h"
 #include "export/facts.h"
 #include "export/import.h"
@@ -50,7 +51,6 @@ static JsonObject *find(JsonArray *spans, JsonObject *wanted)
 	}
 	g_error("no span %s", json_object_get_string_member(wanted, "id"));
 }
-
 
 static void assert_same(const char *before, const char *after)
 {
@@ -679,7 +679,7 @@ static void test_endless(void)
 {
 	static const char *const why[] = { "it ends inside of a span", "a span that is too long" };
 	for (guint i = 0; i < G_N_ELEMENTS(why); i++) {
-		g_autofree char *filler = g_strnfill(i ? 2 * JSON_MAX_ITEM : 1 << 20, 'x');
+		g_autofree char *filler = g_strnfill(i ? 2 * LIMIT_SPAN_OBJECT_BYTES : 1 << 20, 'x');
 		g_autofree char *text = g_strdup_printf("[{\"a\":\"%s", filler);
 		g_autofree char *path = write_temporary(text, strlen(text));
 		int fd = g_open(path, O_RDONLY | O_CLOEXEC);

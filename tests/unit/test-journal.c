@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The journal: calls joined, descriptors named, losses, what waits; as text, filters and JSON. */
+#include "base/limits.h"
 #include "base/timefmt.h"
 #include "export/log_json.h"
 #include "trace/reader.h"
@@ -330,16 +331,16 @@ static void test_fields(void)
 {
 	struct fields_run r = { 0 };
 	struct field f = { .kind = FIELD_TEXT, .scope = FIELD_PAYLOAD, .name = "t" };
-	g_autofree char *text = g_strnfill(FIELDS_MOST / 2, 'x');
+	g_autofree char *text = g_strnfill(LIMIT_LOG_EVENT_BYTES / 2, 'x');
 	unsigned n = 0;
 	fields_begin(&r);
 	f.text = text;
-	f.len = FIELDS_MOST / 2;
+	f.len = LIMIT_LOG_EVENT_BYTES / 2;
 	for (int i = 0; i < 4; i++)
 		fields_put(&r, &f);
 	struct fields_cursor c = fields_of(r.bytes->data, r.bytes->len);
 	g_assert_true(fields_next(&c, &f));
-	g_assert_cmpuint(f.len, ==, FIELDS_MOST / 2);
+	g_assert_cmpuint(f.len, ==, LIMIT_LOG_EVENT_BYTES / 2);
 	while (fields_next(&c, &f))
 		n++;
 	g_assert_cmpuint(n, ==, 1);

@@ -3,6 +3,7 @@
  * The viewer protocol, message by message: what is asked is byte for byte what the
  * protocol says, what is answered is understood, and nonsense is refused.
  */
+#include "base/limits.h"
 #include "lib/fake_relay.h"
 
 static struct viewer *open_relay(struct relay *r, int timeout_ms)
@@ -108,7 +109,7 @@ static void test_new_list(void)
 {
 	struct relay *r = relay_new(true);
 	g_autoptr(GByteArray) list = g_byte_array_new();
-	g_autofree char *longest = g_strnfill(VIEWER_NAME_MAX, 'n');
+	g_autofree char *longest = g_strnfill(LIMIT_RELAY_NAME_BYTES, 'n');
 	g_autoptr(GError) error = NULL;
 
 	put_new_session(list, 5, "web", "spans", 0);
@@ -137,7 +138,7 @@ static void test_long_name(void)
 {
 	struct relay *r = relay_new(true);
 	g_autoptr(GByteArray) list = g_byte_array_new();
-	g_autofree char *name = g_strnfill(VIEWER_NAME_MAX + 1, 'n');
+	g_autofree char *name = g_strnfill(LIMIT_RELAY_NAME_BYTES + 1, 'n');
 	g_autoptr(GError) error = NULL;
 
 	put_new_session(list, 5, "web", name, 0);
@@ -404,12 +405,12 @@ static void test_lengths(void)
 	viewer_put_u32(metadata + 8, VIEWER_METADATA_OK);
 	viewer_put_u64(metadata, UINT64_MAX);
 	expect(METADATA, metadata, sizeof metadata, false, BLK_TRACE_ERROR_CORRUPT);
-	viewer_put_u64(metadata, VIEWER_MAX_METADATA);
+	viewer_put_u64(metadata, LIMIT_METADATA_BYTES);
 	expect(METADATA, metadata, sizeof metadata, false, BLK_TRACE_ERROR_CONNECT);
 	viewer_put_u64(metadata, 0);
 	expect(METADATA, metadata, VIEWER_METADATA_HEAD, true, 0);
 	viewer_put_u32(streams, VIEWER_STREAMS_OK);
-	viewer_put_u32(streams + 4, VIEWER_MAX_STREAMS + 1);
+	viewer_put_u32(streams + 4, LIMIT_RELAY_STREAMS + 1);
 	expect(STREAMS, streams, sizeof streams, false, BLK_TRACE_ERROR_CORRUPT);
 	viewer_put_u32(streams + 4, 1);
 	expect(STREAMS, streams, sizeof streams, false, BLK_TRACE_ERROR_CONNECT);

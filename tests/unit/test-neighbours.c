@@ -3,6 +3,7 @@
  * Whom a span waited for a CPU behind: made events, of which the truth is known, whole and
  * cut anywhere.
  */
+#include "base/limits.h"
 #include "lib/cuts.h"
 #include "lib/traces.h"
 #include "views/neighbours.h"
@@ -149,7 +150,7 @@ static void test_many(void)
 	struct timeline *tl = timeline_new(0);
 	timeline_apply(tl, slice_finish(s));
 	const struct span *span = timeline_span(tl, 0);
-	g_assert_cmpuint(span->behind->n, ==, SPAN_MAX_NEIGHBOURS);
+	g_assert_cmpuint(span->behind->n, ==, LIMIT_SPAN_NEIGHBOURS);
 	g_assert_cmpuint(span->behind->n_more, ==, 4);
 	/* 20..31 ran 21, 23, ... 41 ns, the last one 359 */
 	g_assert_cmpint(span->behind->more_ns, ==, 21 + 23 + 25 + 27);

@@ -64,6 +64,21 @@ static void test_traces(void)
 	options_clear(&o);
 }
 
+static void test_csv(void)
+{
+	struct options o;
+
+	accept(&o, "-b --format csv a");
+	g_assert_cmpint(o.format, ==, FORMAT_CSV);
+	options_clear(&o);
+	accept(&o, "-b --format csv --csv-safe a");
+	g_assert_cmpint(o.format, ==, FORMAT_CSV_SAFE);
+	options_clear(&o);
+	accept(&o, "--csv-safe a");
+	g_assert_true(o.csv_safe);
+	options_clear(&o);
+}
+
 static void test_align(void)
 {
 	g_autoptr(GError) live = NULL, doctor = NULL;
@@ -180,6 +195,7 @@ static void test_tell(void)
 		{ "--list-views", COMMAND_LIST_VIEWS }, { "--list-columns spans", COMMAND_LIST_COLUMNS },
 		{ "--list-events", COMMAND_LIST_EVENTS }, { "--list-metrics", COMMAND_LIST_METRICS },
 		{ "--recipe", COMMAND_RECIPE },
+		{ "--list-limits", COMMAND_LIST_LIMITS }, { "--list-limits --format csv", COMMAND_LIST_LIMITS },
 		{ "--help", COMMAND_HELP }, { "-h", COMMAND_HELP }, { "--version", COMMAND_VERSION },
 		{ "--print-keys", COMMAND_PRINT_KEYS }, { "-b --help", COMMAND_HELP },
 		{ "--help -b --view nonsense", COMMAND_HELP },
@@ -257,6 +273,8 @@ static void test_refusals(void)
 		{ "-b --view spans --by thread a", "--by" },
 		{ "-b --format xml a", "'xml'" }, { "--format json a", "--format" },
 		{ "--export-slowest 1 --format csv a", "'csv'" },
+		{ "-b --csv-safe a", "--format csv" }, { "-b --csv-safe --format json a", "--format csv" },
+		{ "log --csv-safe a", "--csv-safe" },
 		{ "-b --at nonsense a", "nonsense" }, { "-b --at 1 --from 2 a", "--at" },
 		{ "-b --from x a", "--from" }, { "-b --to x a", "--to" }, { "--from start a", "--from" },
 		{ "-b --at start --each a", "--each" }, { "-b --at start -r relay", "--at" },
@@ -359,6 +377,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/options/traces", test_traces);
+	g_test_add_func("/options/csv", test_csv);
 	g_test_add_func("/options/align", test_align);
 	g_test_add_func("/options/relay", test_relay);
 	g_test_add_func("/options/batch", test_batch);

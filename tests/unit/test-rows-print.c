@@ -124,6 +124,39 @@ static void test_csv(void)
 	g_assert_cmpstr(csv, ==, "web1,\"a,b \"\"c\"\"\\x0ad\",3,,3,1.000000,,,,,\r\n");
 }
 
+static char *print_event(const char *name, enum rows_format format)
+{
+	struct fake *f = fake_new();
+	fake_event(fake_second(f, 0), 0, fake_string(f, name), 3);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	return print(tl, "events", format, false);
+}
+
+static void test_csv_safe(void)
+{
+	static const struct { const char *name, *plain, *safe; } cases[] = {
+		{ "read", "read", "\"read\"" },
+		{ "=1+1", "=1+1", "\"'=1+1\"" },
+		{ "+1", "+1", "\"'+1\"" },
+		{ "-1", "-1", "\"'-1\"" },
+		{ "@SUM(A1)", "@SUM(A1)", "\"'@SUM(A1)\"" },
+		{ "  =1", "  =1", "\"'  =1\"" },
+		{ "\uff1d1", "\uff1d1", "\"'\uff1d1\"" },
+		{ "a;=1", "a;=1", "\"a;=1\"" },		/* where the separator is another */
+		{ "=\"x\",1", "\"=\"\"x\"\",1\"", "\"'=\"\"x\"\",1\"" },
+		{ "\t=1", "\\x09=1", "\"\\x09=1\"" },	/* visible, and so no blank */
+		{ "\r=1", "\\x0d=1", "\"\\x0d=1\"" },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *plain = print_event(cases[i].name, FORMAT_CSV);
+		g_autofree char *safe = print_event(cases[i].name, FORMAT_CSV_SAFE);
+		g_autofree char *plain_wanted = g_strdup_printf("web1,%s,3,,3,1.000000,,,,,\r\n", cases[i].plain);
+		g_autofree char *safe_wanted = g_strdup_printf("\"web1\",%s,3,,3,1.000000,,,,,\r\n", cases[i].safe);
+		g_assert_cmpstr(plain, ==, plain_wanted);
+		g_assert_cmpstr(safe, ==, safe_wanted);
+	}
+}
+
 static void test_hostile(void)
 {
 	struct fake *f = fake_new();
@@ -183,6 +216,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/rows-print/json-values", test_json_values);
 	g_test_add_func("/rows-print/empty", test_empty);
 	g_test_add_func("/rows-print/csv", test_csv);
+	g_test_add_func("/rows-print/csv-safe", test_csv_safe);
 	g_test_add_func("/rows-print/hostile", test_hostile);
 	g_test_add_func("/rows-print/text-aligned", test_text_aligned);
 	g_test_add_func("/rows-print/write-error", test_write_error);

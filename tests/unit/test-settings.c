@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What the user chooses and keeps: blktoprc, keys, themes, lines typed, messages. */
+#include "base/limits.h"
 #include "ui/keymap.h"
 #include "ui/messages.h"
 #include "ui/prefs.h"
@@ -441,13 +442,13 @@ static void test_recall(void)
 	/* What others wrote since stays; what is ours goes behind. */
 	merged = recall_merge(r, "filter\tothers\nfilter\tb\n", 24);
 	g_assert_cmpstr(merged, ==, "filter\tothers\nfilter\tb\n");
-	for (int i = 0; i < 3 * RECALL_MAX; i++) {
+	for (int i = 0; i < 3 * LIMIT_TYPED_LINES; i++) {
 		g_autofree char *line = g_strdup_printf("line %d", i);
 
 		recall_add(r, "filter", line);
 	}
-	g_assert_nonnull(recall_get(r, "filter", RECALL_MAX - 1));
-	g_assert_null(recall_get(r, "filter", RECALL_MAX));
+	g_assert_nonnull(recall_get(r, "filter", LIMIT_TYPED_LINES - 1));
+	g_assert_null(recall_get(r, "filter", LIMIT_TYPED_LINES));
 	g_assert_cmpstr(recall_get(r, "goto", 0), ==, "+1s");
 	recall_free(r);
 }
@@ -528,7 +529,7 @@ static void test_messages(void)
 			"             and never was\n"
 			"  00:00:05 ! again   (3 times, until\n"
 			"             00:00:07)");
-	for (int i = 0; i < MESSAGES_MAX + 5; i++) {
+	for (int i = 0; i < LIMIT_MESSAGES + 5; i++) {
 		g_autofree char *text = g_strdup_printf("message %d", i);
 
 		messages_add(m, 0, false, text);
@@ -536,7 +537,7 @@ static void test_messages(void)
 	g_ptr_array_unref(lines);
 	lines = messages_lines(m, 80);
 	g_assert_cmpstr(g_ptr_array_index(lines, 0), ==, "  8 older ones are gone; --log FILE keeps all");
-	g_assert_cmpuint(lines->len, ==, MESSAGES_MAX + 1);
+	g_assert_cmpuint(lines->len, ==, LIMIT_MESSAGES + 1);
 	messages_free(m);
 }
 

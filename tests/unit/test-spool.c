@@ -551,8 +551,33 @@ static void test_cannot(void)
 	g_autoptr(GError) error = NULL;
 	g_assert_null(spool_new("/proc/nowhere", SPOOL_LEAST, "x", &error));
 	g_assert_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
-	g_assert_nonnull(strstr(error->message, "cannot make directory '/proc/nowhere'"));
+	g_assert_nonnull(strstr(error->message, "cannot make '/proc/nowhere'"));
 	spool_unref(NULL);
+}
+
+static void test_link(void)
+{
+	static const char *const ends[] = { "", "/", "/.", "/./" };
+	g_autofree char *dir = test_temp_dir(), *real = g_build_filename(dir, "real", NULL);
+	g_autofree char *link = g_build_filename(dir, "link", NULL);
+	g_autofree char *dangling = g_build_filename(dir, "dangling", NULL);
+
+	g_assert_true(spool_make_dir(real, NULL));
+	g_assert_no_errno(symlink("real", link));
+	g_assert_no_errno(symlink("nowhere", dangling));
+	for (size_t i = 0; i < 2 * G_N_ELEMENTS(ends); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autofree char *path = g_strconcat(i % 2 ? link : dangling, ends[i / 2], NULL);
+		g_assert_null(spool_new(path, SPOOL_LEAST, "x", &error));
+		g_assert_error(error, G_FILE_ERROR, G_FILE_ERROR_LOOP);
+	}
+	g_assert_cmpuint(entries(real), ==, 0);
+	/* What is below a link is the user's own choice: a state directory on another disk. */
+	g_autofree char *below = g_build_filename(link, "spool", NULL);
+	struct spool *spool = spool_new(below, SPOOL_LEAST, "x", NULL);
+	g_assert_nonnull(spool);
+	spool_unref(spool);
+	test_remove_tree(dir);
 }
 
 int main(int argc, char **argv)
@@ -574,5 +599,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/spool/full", test_full);
 	g_test_add_func("/spool/hostile", test_hostile);
 	g_test_add_func("/spool/cannot", test_cannot);
+	g_test_add_func("/spool/link", test_link);
 	return g_test_run();
 }

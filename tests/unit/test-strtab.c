@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The string table: every string once, ids dense, pointers that stay. */
+#include "base/limits.h"
 #include "base/strtab.h"
 
 #include <stdbool.h>
@@ -31,12 +32,12 @@ static void test_basics(void)
 
 static void test_long(void)
 {
-	g_autofree char *s = g_strnfill(STRTAB_MAX_LEN + 100, 'x');
+	g_autofree char *s = g_strnfill(LIMIT_TEXT_BYTES + 100, 'x');
 	struct strtab *t = strtab_new();
 
 	uint32_t id = strtab_add(t, s);
-	g_assert_cmpuint(strlen(strtab_get(t, id)), ==, STRTAB_MAX_LEN);
-	s[STRTAB_MAX_LEN + 1] = 'y';		/* beyond what is kept */
+	g_assert_cmpuint(strlen(strtab_get(t, id)), ==, LIMIT_TEXT_BYTES);
+	s[LIMIT_TEXT_BYTES + 1] = 'y';		/* beyond what is kept */
 	g_assert_cmpuint(strtab_add(t, s), ==, id);
 	g_assert_cmpuint(strtab_find(t, s), ==, id);
 	for (int i = 0; i < 100; i++) {		/* several chunks */
@@ -45,7 +46,7 @@ static void test_long(void)
 		strtab_add(t, s);
 	}
 	g_assert_cmpuint(strtab_n(t), ==, 102);
-	g_assert_cmpuint(strtab_bytes(t), >, 102 * STRTAB_MAX_LEN - 2 * STRTAB_MAX_LEN);
+	g_assert_cmpuint(strtab_bytes(t), >, 102 * LIMIT_TEXT_BYTES - 2 * LIMIT_TEXT_BYTES);
 	strtab_free(t);
 }
 

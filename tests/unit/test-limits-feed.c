@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The times for which packets of a live session wait: by a clock of the test's own. */
+#include "base/limits.h"
+#include "lib/limit_test.h"
+#include "lib/made_feed.h"
+
+#include <string.h>
+
+/* Packets of a trace without metadata, until just before n seconds have passed: may it still come? */
+static bool metadata_seconds(uint64_t n)
+{
+	struct live l;
+	struct made m = { .uuid = 1 };
+
+	made_init(&l);
+	unsigned t = native_feed_add_trace(l.f, "t"), s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
+	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5));
+	made_drain(&l);
+	made_pass(&l, (int64_t)n * G_USEC_PER_SEC - 1);
+	g_autofree char *trouble = native_feed_troubles(l.f);
+	g_assert_true(!trouble || strstr(trouble, "packets came, but no metadata"));
+	made_clear(&l);
+	return !trouble;
+}
+
+/* Packets while metadata of another trace, perhaps of the same boot, has not come: are they held until just
+ * before n ms have passed? */
+static bool is_held_for_clock(uint64_t n)
+{
+	struct live l;
+	struct made m = { .uuid = 1 };
+
+	made_init(&l);
+	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0), s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
+	native_feed_add_trace(l.f, "without");
+	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5));
+	made_drain(&l);
+	made_pass(&l, (int64_t)n * G_TIME_SPAN_MILLISECOND - 1);
+	uint64_t delivered = l.n[0];
+	made_clear(&l);
+	g_assert_true(delivered == 0 || delivered == 5);
+	return !delivered;
+}
+
+/* The same of events of a class that is not declared yet. */
+static bool is_held_for_class(uint64_t n)
+{
+	struct live l;
+	struct made m = { .uuid = 1 };
+
+	made_init(&l);
+	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0), s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
+	made_drain(&l);
+	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 300, 5));
+	made_drain(&l);
+	made_pass(&l, (int64_t)n * G_TIME_SPAN_MILLISECOND - 1);
+	native_feed_metadata(l.f, t, g_bytes_new_static(more_metadata, strlen(more_metadata)));
+	made_drain(&l);
+	uint64_t delivered = l.n[1];
+	made_clear(&l);
+	g_assert_true(delivered == 0 || delivered == 5);
+	return delivered == 5;
+}
+
+static bool class_ms(uint64_t n)
+{
+	bool held = is_held_for_clock(n);
+
+	g_assert_true(held == is_held_for_class(n));
+	return held;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct limit_test tests[] = {
+		{ "metadata-seconds", metadata_seconds, 0 }, { "class-ms", class_ms, 0 },
+	};
+
+	g_test_init(&argc, &argv, NULL);
+	limit_tests_add(tests, G_N_ELEMENTS(tests));
+	return g_test_run();
+}

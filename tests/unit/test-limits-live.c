@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The limits of what a relay says, and of the times for which it is waited for. Network, clock and threads
+ * are replaced (--wrap, see the Makefile): nothing waits.
+ */
+#include "base/limits.h"
+#include "lib/limit_test.h"
+#include "live/attach_private.h"
+#include "live/source_live.h"
+
+#include <string.h>
+
+static const struct live_url url = { .host = (char *)"relay", .port = 5344, .target = (char *)"web1",
+				     .session = (char *)"spans" };
+
+/* ---- a relay, as far as a test says it ---- */
+
+static struct {
+	int64_t now;			/* us */
+	int64_t delay;			/* us: until each answer comes */
+	GByteArray *asked, *said;
+	size_t said_at;
+	void (*answer)(enum viewer_command command);
+	uint64_t n;			/* the test's */
+	unsigned count, minor;
+	struct live *live;
+	GThreadFunc thread;		/* that was to be started last, */
+	void *thread_data;
+} sim;
+
+static void say_u32(uint32_t v)
+{
+	uint8_t p[4];
+	viewer_put_u32(p, v);
+	g_byte_array_append(sim.said, p, sizeof p);
+}
+
+static void say_u64(uint64_t v)
+{
+	uint8_t p[8];
+	viewer_put_u64(p, v);
+	g_byte_array_append(sim.said, p, sizeof p);
+}
+
+static void say_text(const char *text, size_t size)
+{
+	g_autofree char *field = g_malloc0(size);
+	memcpy(field, text, MIN(size, strlen(text)));
+	g_byte_array_append(sim.said, (const uint8_t *)field, (guint)size);
+}
+
+/* Up to 2.14. */
+static void say_session(uint64_t id)
+{
+	say_u64(id);
+	say_u32(1000000);
+	say_u32(0);
+	say_u32(1);
+	say_text("web1", VIEWER_HOST_SIZE);
+	say_text("spans", VIEWER_NAME_SIZE);
+}
+
+static void say_stream(uint64_t id, uint64_t trace)
+{
+	say_u64(id);
+	say_u64(trace);
+	say_u32(0);
+	say_text("ust/uid/0/64-bit", VIEWER_PATH_SIZE);
+	say_text("chan_0", VIEWER_NAME_SIZE);
+}
+
+static void say_index(enum viewer_index_status status)
+{
+	for (int i = 0; i < 7; i++)
+		say_u64(0);
+	say_u32(status);
+	say_u32(0);
+}
+
+static void say(enum viewer_command command)
+{
+	g_byte_array_set_size(sim.said, 0);
+	sim.said_at = 0;
+	if (command == VIEWER_CONNECT) {
+		say_u64(1);
+		say_u32(2);
+		say_u32(sim.minor);
+		say_u32(1);
+	} else if (command == VIEWER_CREATE || command == VIEWER_DETACH) {
+		say_u32(1);
+	} else {
+		sim.answer(command);
+	}
+}
+
+static void sim_begin(void (*answer)(enum viewer_command command), uint64_t n)
+{
+	memset(&sim, 0, sizeof sim);
+	sim.now = G_USEC_PER_SEC;
+	sim.minor = 13;
+	sim.asked = g_byte_array_new();
+	sim.said = g_byte_array_new();
+	sim.answer = answer;
+	sim.n = n;
+}
+
+static void sim_end(void)
+{
+	g_byte_array_unref(sim.asked);
+	g_byte_array_unref(sim.said);
+}
+
+/* ---- instead of a network, a clock, threads ---- */
+
+bool __wrap_net_connect(struct net *n, const char *host, uint16_t port, int family, int wake_fd, int64_t deadline,
+			GError **error);
+size_t __wrap_net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GError **error);
+bool __wrap_net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **error);
+bool __wrap_net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error);
+bool __wrap_net_sleep(int wake_fd, int64_t deadline);
+gint64 __wrap_g_get_monotonic_time(void);
+void __wrap_feed_start(struct feed *f, const char *name);
+GThread *__wrap_g_thread_new(const char *name, GThreadFunc func, gpointer data);
+gpointer __wrap_g_thread_join(GThread *thread);
+
+bool __wrap_net_connect(struct net *n, const char *host, uint16_t port, int family, int wake_fd, int64_t deadline,
+			GError **error)
+{
+	*n = (struct net){ .fd = -1, .wake_fd = wake_fd };
+	g_byte_array_set_size(sim.asked, 0);
+	g_byte_array_set_size(sim.said, 0);
+	sim.said_at = 0;
+	return true;
+}
+
+static bool answer_next(int64_t deadline)
+{
+	const uint8_t *p = sim.asked->data;
+
+	if (sim.asked->len < VIEWER_HEADER || sim.now + sim.delay > deadline)
+		return false;
+	sim.now += sim.delay;
+	uint64_t size = viewer_u64(p);
+	uint32_t command = viewer_u32(p + 8);
+	say(command);
+	g_byte_array_remove_range(sim.asked, 0, (guint)(VIEWER_HEADER + size));
+	return true;
+}
+
+size_t __wrap_net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GError **error)
+{
+	while (sim.said_at == sim.said->len)
+		if (!answer_next(deadline)) {
+			sim.now = MAX(sim.now, deadline);
+			g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT, "no answer in time");
+			return 0;
+		}
+	size_t got = MIN(max, sim.said->len - sim.said_at);
+	memcpy(buf, sim.said->data + sim.said_at, got);
+	sim.said_at += got;
+	return got;
+}
+
+bool __wrap_net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **error)
+{
+	for (size_t got; len > 0; buf = (char *)buf + got, len -= got) {
+		got = __wrap_net_read_some(n, buf, len, deadline, error);
+		if (!got)
+			return false;
+	}
+	return true;
+}
+
+bool __wrap_net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error)
+{
+	g_byte_array_append(sim.asked, buf, (guint)len);
+	return true;
+}
+
+bool __wrap_net_sleep(int wake_fd, int64_t deadline)
+{
+	sim.now = MAX(sim.now, deadline);
+	return false;
+}
+
+gint64 __wrap_g_get_monotonic_time(void)
+{
+	return sim.now;
+}
+
+void __wrap_feed_start(struct feed *f, const char *name)
+{
+	f->started = sim.now;
+}
+
+GThread *__wrap_g_thread_new(const char *name, GThreadFunc func, gpointer data)
+{
+	sim.thread = func;
+	sim.thread_data = data;
+	return NULL;
+}
+
+gpointer __wrap_g_thread_join(GThread *thread)
+{
+	return NULL;
+}
+
+/* ---- lists ---- */
+
+/* Are the sessions listed, and how many? */
+static bool is_listed(guint n, const char *words)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GArray) list = NULL;
+	struct viewer *v = viewer_open(&url, LIVE_DEFAULT_TIMEOUT_MS, -1, &error);
+
+	g_assert_no_error(error);
+	list = viewer_list(v, &error);
+	viewer_free(v);
+	sim_end();
+	g_assert_true(!list || list->len == n);
+	return limit_taken(error, words);
+}
+
+static void answer_sessions(enum viewer_command command)
+{
+	say_u32((uint32_t)sim.n);
+	for (uint64_t i = 0; i < sim.n; i++)
+		say_session(i + 1);
+}
+
+static bool relay_sessions(uint64_t n)
+{
+	sim_begin(answer_sessions, n);
+	return is_listed((guint)n, "it claims to have 4097");
+}
+
+static void answer_names(enum viewer_command command)
+{
+	g_autofree char *name = g_strnfill(sim.n, 'x');
+
+	say_u32(1);
+	say_u64(1);
+	for (int i = 0; i < 3; i++)
+		say_u32(1);
+	say_u32((uint32_t)sim.n);
+	say_u32((uint32_t)sim.n);
+	say_u32(1);
+	say_text(name, sim.n);
+	say_text(name, sim.n);
+}
+
+static bool relay_name_bytes(uint64_t n)
+{
+	sim_begin(answer_names, n);
+	sim.minor = 15;
+	return is_listed(1, "a name is too long");
+}
+
+static bool relay_timeout_seconds(uint64_t n)
+{
+	g_autoptr(GError) error = NULL;
+
+	sim_begin(answer_sessions, 1);
+	struct viewer *v = viewer_open(&url, LIVE_DEFAULT_TIMEOUT_MS, -1, &error);
+	g_assert_no_error(error);
+	sim.delay = (int64_t)n * G_USEC_PER_SEC;
+	g_autoptr(GArray) list = viewer_list(v, &error);
+	g_assert_true(!list == (error != NULL));
+	viewer_free(v);
+	sim_end();
+	return limit_taken(error, "no answer in time");
+}
+
+/* ---- attachments ---- */
+
+struct attached {
+	struct feed_owner owner;
+	struct attach_sink sink;
+	struct attach_options options;
+	struct feed *f;
+};
+
+static void attached_begin(struct attached *x)
+{
+	const struct viewer_session session = { .id = 1, .timer_us = 100000, .host = "web1", .name = "spans" };
+
+	*x = (struct attached){ .owner.timeout_ms = LIVE_DEFAULT_TIMEOUT_MS, .sink.late_us = -1,
+				.sink.queue = ATTACH_QUEUE };
+	g_mutex_init(&x->owner.lock);
+	g_mutex_init(&x->sink.push);
+	x->sink.packets = packets_new();
+	x->sink.feed = native_feed_new(NULL, 0);
+	x->sink.members = g_ptr_array_new();
+	x->options = (struct attach_options){ .sink = &x->sink, .seek = VIEWER_FROM_BEGINNING,
+					      .past = attach_past_new() };
+	x->f = attach_new(&x->owner, &url, &session, &x->options);
+}
+
+static void attached_end(struct attached *x)
+{
+	feed_free(x->f);
+	native_feed_free(x->sink.feed);
+	g_ptr_array_unref(x->sink.members);
+	packets_unref(x->sink.packets);
+	attach_past_free(x->options.past);
+	g_mutex_clear(&x->sink.push);
+	g_mutex_clear(&x->owner.lock);
+}
+
+static enum feed_end run(const char *words)
+{
+	struct attached x;
+
+	attached_begin(&x);
+	enum feed_end end = attach_run(x.f, &x.f->why);
+	if (end == FEED_BROKEN && !strstr(x.f->why, words))
+		g_error("'%s' is not about '%s'", x.f->why, words);
+	attached_end(&x);
+	sim_end();
+	return end;
+}
+
+static void answer_streams(enum viewer_command command)
+{
+	if (command == VIEWER_ATTACH) {
+		say_u32(VIEWER_ATTACHED);
+		say_u32((uint32_t)sim.n);
+		for (uint64_t i = 0; i < sim.n; i++)
+			say_stream(i + 1, 1);
+	} else if (command == VIEWER_NEXT_INDEX) {
+		say_index(VIEWER_INDEX_HUP);
+	} else {
+		say_u32(VIEWER_STREAMS_HUP);
+		say_u32(0);
+	}
+}
+
+static bool relay_streams(uint64_t n)
+{
+	sim_begin(answer_streams, n);
+	return run("too many streams") != FEED_BROKEN;
+}
+
+static void answer_errors(enum viewer_command command)
+{
+	if (command == VIEWER_ATTACH) {
+		say_u32(VIEWER_ATTACHED);
+		say_u32(1);
+		say_stream(1, 1);
+	} else if (command == VIEWER_NEXT_INDEX) {
+		say_index(sim.count++ < sim.n ? VIEWER_INDEX_ERR : VIEWER_INDEX_HUP);
+	} else {
+		say_u32(sim.now > 1000 * (int64_t)G_USEC_PER_SEC ? VIEWER_STREAMS_HUP : VIEWER_STREAMS_NONE);
+		say_u32(0);
+	}
+}
+
+/* Is the stream asked for once more after n errors? */
+static bool stream_errors(uint64_t n)
+{
+	sim_begin(answer_errors, n);
+	g_assert_cmpint(run(""), ==, FEED_SESSION_OVER);
+	g_assert_cmpuint(sim.count, <=, n + 1);
+	return sim.count == n + 1;
+}
+
+static void stream_free(void *stream)
+{
+	struct viewer_stream *s = stream;
+	g_free(s->name);
+	g_free(s);
+}
+
+/* Of n traces, a stream each. */
+static GPtrArray *streams_of(uint64_t n)
+{
+	GPtrArray *streams = g_ptr_array_new_with_free_func(stream_free);
+
+	for (uint64_t i = 1; i <= n; i++) {
+		struct viewer_stream *s = g_new0(struct viewer_stream, 1);
+		*s = (struct viewer_stream){ .id = i, .trace = i, .name = g_strdup("ust/uid/0/64-bit/chan_0") };
+		g_ptr_array_add(streams, s);
+	}
+	return streams;
+}
+
+static bool relay_traces(uint64_t n)
+{
+	g_autoptr(GPtrArray) streams = streams_of(n);
+	struct attached x;
+
+	sim_begin(answer_streams, 0);
+	attached_begin(&x);
+	struct attach *a = (struct attach *)x.f;
+	a->v = viewer_open(&url, LIVE_DEFAULT_TIMEOUT_MS, -1, NULL);
+	g_assert_true(attach_add_streams(a, streams) == (n <= LIMIT_RELAY_TRACES));
+	viewer_free(g_steal_pointer(&a->v));
+	guint traces = g_hash_table_size(a->traces);
+	g_assert_cmpuint(traces, ==, MIN(n, LIMIT_RELAY_TRACES));
+	g_assert_cmpuint(a->streams->len, ==, traces);
+	attached_end(&x);
+	sim_end();
+	return traces == n;
+}
+
+/* What came, while the relay is not asked for new streams: is it held until just before n ms? */
+static bool news_ms(uint64_t n)
+{
+	g_autoptr(GPtrArray) streams = streams_of(1);
+	struct attached x;
+
+	sim_begin(answer_streams, 0);
+	attached_begin(&x);
+	struct attach *a = (struct attach *)x.f;
+	g_assert_true(attach_add_streams(a, streams));
+	attach_join(a, true);
+	attach_hold(a, &(struct held){ .kind = HELD_END, .stream = a->streams->pdata[0] });
+	sim.now += (int64_t)n * G_TIME_SPAN_MILLISECOND - 1;
+	attach_release(a, false);
+	bool held = !g_queue_is_empty(&a->held);
+	attach_release(a, true);
+	attach_join(a, false);
+	attached_end(&x);
+	sim_end();
+	return held;
+}
+
+/* ---- the live source ---- */
+
+static void live_begin(void)
+{
+	const struct live_options options = { .timeout_ms = LIVE_DEFAULT_TIMEOUT_MS, .late_ns = -1 };
+
+	sim.live = (struct live *)live_open(&url, 1, &options, NULL, 0, NULL);
+	g_assert_nonnull(sim.thread);
+}
+
+static void end_feeds(enum feed_end as)
+{
+	for (guint i = 0; i < sim.live->feeds->len; i++) {
+		struct feed *f = sim.live->feeds->pdata[i];
+		f->end = f->end ? f->end : as;
+	}
+}
+
+static void live_end(void)
+{
+	end_feeds(FEED_LOST);
+	source_free(&sim.live->source);
+	sim_end();
+}
+
+/* Every 9 s, and each attachment breaks. */
+static void answer_broken(enum viewer_command command)
+{
+	sim.now += 9 * G_USEC_PER_SEC;
+	if (sim.live->feeds->len && sim.count < sim.n) {
+		end_feeds(FEED_BROKEN);
+		sim.count++;
+	} else if (sim.count == sim.n) {
+		sim.live->stop = true;
+	}
+	say_u32(1);
+	say_session(1);
+}
+
+static bool broken_answers(uint64_t n)
+{
+	sim_begin(answer_broken, n);
+	live_begin();
+	sim.thread(sim.thread_data);
+	bool taken = limit_taken(sim.live->fatal, "cannot read session 'spans'");
+	live_end();
+	return taken;
+}
+
+/* The session is there, then it is gone: at once, n s later, and then nobody asks any more. */
+static void answer_lost(enum viewer_command command)
+{
+	unsigned look = sim.count++;
+
+	if (look == 1)
+		end_feeds(FEED_LOST);
+	if (look == 2)
+		sim.now += (int64_t)sim.n * G_USEC_PER_SEC;
+	if (look == 3)
+		sim.live->stop = true;
+	say_u32(look == 0);
+	if (look == 0)
+		say_session(1);
+}
+
+static bool lost_session_seconds(uint64_t n)
+{
+	sim_begin(answer_lost, n);
+	live_begin();
+	sim.thread(sim.thread_data);
+	g_assert_null(sim.live->fatal);
+	bool waits = !sim.live->ended;
+	live_end();
+	return waits;
+}
+
+/* Until just before n s. */
+static bool unreadable_seconds(uint64_t n)
+{
+	g_autoptr(GError) error = NULL;
+	struct blk_batch batch;
+
+	sim_begin(answer_lost, n);
+	live_begin();
+	unsigned t = native_feed_add_trace(sim.live->sink.feed, "bad");
+	native_feed_metadata(sim.live->sink.feed, t, g_bytes_new_static("/* CTF 7 */", 11));
+	g_assert_cmpint(source_next(&sim.live->source, &batch, &error), ==, SOURCE_AGAIN);
+	sim.now += (int64_t)n * G_USEC_PER_SEC - 1;
+	source_next(&sim.live->source, &batch, &error);
+	live_end();
+	return limit_taken(error, "cannot read metadata");
+}
+
+static bool live_timer_seconds(uint64_t n)
+{
+	return feed_timer_patience((uint32_t)n * G_USEC_PER_SEC) == (2 * (int64_t)n + 1) * G_USEC_PER_SEC;
+}
+
+/* ---- URLs ---- */
+
+static bool is_url(const char *format, uint64_t n, const char *words)
+{
+	g_autofree char *name = g_strnfill(n, 'x'), *text = g_strdup_printf(format, name);
+	struct live_url parsed = { 0 };
+	g_autoptr(GError) error = NULL;
+
+	if (live_url_parse(text, &parsed, &error))
+		live_url_clear(&parsed);
+	return limit_taken(error, words);
+}
+
+static bool host_bytes(uint64_t n)
+{
+	return is_url("net://%s", n, "the host's name is too long");
+}
+
+static bool target_bytes(uint64_t n)
+{
+	return is_url("net://h/host/%s/s", n, "the traced host's name is too long");
+}
+
+static bool session_bytes(uint64_t n)
+{
+	return is_url("net://h/host/t/%s", n, "the session's name is too long");
+}
+
+/* Slashes at the end are no part of a name. */
+static bool url_bytes(uint64_t n)
+{
+	g_autofree char *slashes = g_strnfill(n - strlen("net://h"), '/');
+	g_autofree char *text = g_strconcat("net://h", slashes, NULL);
+	struct live_url parsed = { 0 };
+	g_autoptr(GError) error = NULL;
+
+	if (live_url_parse(text, &parsed, &error))
+		live_url_clear(&parsed);
+	return !error || !strstr(error->message, "it is too long");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct limit_test tests[] = {
+		{ "relay-sessions", relay_sessions, 0 }, { "relay-name-bytes", relay_name_bytes, 0 },
+		{ "relay-timeout-seconds", relay_timeout_seconds, 0 }, { "relay-streams", relay_streams, 0 },
+		{ "stream-errors", stream_errors, 0 }, { "relay-traces", relay_traces, 0 }, { "news-ms", news_ms, 0 },
+		{ "broken-answers", broken_answers, 0 }, { "lost-session-seconds", lost_session_seconds, 0 },
+		{ "unreadable-seconds", unreadable_seconds, 0 }, { "live-timer-seconds", live_timer_seconds, 0 },
+		{ "host-bytes", host_bytes, 0 }, { "target-bytes", target_bytes, 0 },
+		{ "session-bytes", session_bytes, 0 }, { "url-bytes", url_bytes, 0 },
+	};
+
+	g_test_init(&argc, &argv, NULL);
+	limit_tests_add(tests, G_N_ELEMENTS(tests));
+	return g_test_run();
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The limits of the command line and of files of settings. */
+#include "base/limits.h"
+#include "config.h"
+#include "lib/limit_test.h"
+#include "lib/test_traces.h"
+#include "state/rules.h"
+
+#include <string.h>
+
+/* ---- options ---- */
+
+/* The command line, with n in it, split at blanks. */
+static bool is_option(const char *format, uint64_t n, const char *words)
+{
+	g_autofree char *line = g_strdup_printf(format, n);
+	g_auto(GStrv) argv = g_strsplit(line, " ", -1);
+	g_autoptr(GError) error = NULL;
+	struct options o;
+
+	options_parse(&o, (int)g_strv_length(argv), (const char *const *)argv, &error);
+	options_clear(&o);
+	return limit_taken(error, words);
+}
+
+#define N G_GUINT64_FORMAT
+
+static bool threads(uint64_t n)
+{
+	return is_option("blktop --jobs %" N " a", n, "--jobs takes 1 to 256");
+}
+
+static bool slices(uint64_t n)
+{
+	return is_option("blktop --slices %" N " a", n, "--slices takes 1 to 65536");
+}
+
+static bool report_requests(uint64_t n)
+{
+	return is_option("blktop report --worst %" N " a", n, "--worst takes 1 to 1000");
+}
+
+static bool listening_seconds(uint64_t n)
+{
+	return is_option("blktop --doctor -n %" N " -r relay", n, "-n takes 1 to 86400");
+}
+
+static bool timeout_seconds(uint64_t n)
+{
+	bool late = is_option("blktop --late-bound %" N " -r relay", n, "--late-bound takes seconds");
+
+	g_assert_true(late == is_option("blktop --timeout %" N " -r relay", n, "--timeout takes seconds"));
+	return late;
+}
+
+static bool session_name_bytes(uint64_t n)
+{
+	g_autofree char *name = g_strnfill(n, 'x'), *line = g_strconcat("blktop --session ", name, NULL);
+
+	return is_option(line, 0, "--session takes a name");
+}
+
+static bool perf_counters(uint64_t n)
+{
+	g_autoptr(GString) line = g_string_new("blktop --perf page-faults");
+
+	for (uint64_t i = 1; i < n; i++)
+		g_string_append(line, ",page-faults");
+	return is_option(line->str, 0, "--perf takes 16 counters at most");
+}
+
+static bool probe_bytes(uint64_t n)
+{
+	g_autofree char *name = g_strnfill(n, 'x'), *line = g_strconcat("blktop --kprobe ", name, NULL);
+
+	return is_option(line, 0, "is no symbol of the kernel");
+}
+
+/* ---- settings ---- */
+
+static bool settings_bytes(uint64_t n)
+{
+	g_autofree char *dir = test_temp_dir(), *file = g_build_filename(dir, "rules", NULL);
+	g_autoptr(GString) text = g_string_new("[r]\nbegin=a\nend=b\n");
+	g_autoptr(GError) error = NULL;
+	const struct options o = { .spans = file };
+
+	while (text->len < n)
+		g_string_append(text, text->len + 1 == n || text->len % 100 == 99 ? "\n" : "#");
+	g_assert_true(g_file_set_contents(file, text->str, (gssize)text->len, NULL));
+	config_install_rules(&o, NULL, &error);
+	rules_install(NULL, NULL);
+	test_remove_tree(dir);
+	return limit_taken(error, "it is too long");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct limit_test tests[] = {
+		{ "threads", threads, 0 }, { "slices", slices, 0 }, { "report-requests", report_requests, 0 },
+		{ "listening-seconds", listening_seconds, 0 }, { "timeout-seconds", timeout_seconds, 0 },
+		{ "session-name-bytes", session_name_bytes, 0 }, { "perf-counters", perf_counters, 0 },
+		{ "probe-bytes", probe_bytes, 0 }, { "settings-bytes", settings_bytes, 0 },
+	};
+
+	g_test_init(&argc, &argv, NULL);
+	limit_tests_add(tests, G_N_ELEMENTS(tests));
+	return g_test_run();
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The limits of what views look at: trees of spans and critical paths. */
+#include "base/limits.h"
+#include "lib/fake_timeline.h"
+#include "lib/limit_test.h"
+#include "state/tree.h"
+#include "views/history.h"
+#include "views/path.h"
+#include "views/view.h"
+
+#include <string.h>
+
+/* A request through n + 1 threads, each of which waits for the next one: does the path lead to the last? */
+static bool path_depth(uint64_t n)
+{
+	const int64_t middle = 2 * (int64_t)n + 10;
+	struct fake *f = fake_new();
+
+	for (int64_t i = 0; i <= (int64_t)n; i++) {
+		const struct fake_span d = {
+			.trace = 1, .id = (uint64_t)i + 1, .parent = (uint64_t)i, .kind = SPAN_LOCAL, .name = "s",
+			.service = "s", .thread = fake_thread(f, 0, 100, 101 + (int)i, "worker"),
+			.begin = i * FAKE_MS, .end = (2 * middle - i) * FAKE_MS, .state = SPAN_COMPLETE,
+		};
+		struct span *s = fake_span(f, &d);
+		if (i < (int64_t)n)
+			fake_wait(s, PART_SOCKET, (i + 1) * FAKE_MS, (2 * middle - i - 1) * FAKE_MS, 0, ID_NONE, 0);
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(GArray) path = path_of(h, t, t->root);
+	bool last = false;
+	for (guint i = 0; i < path->len; i++) {
+		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+		last |= p->span && p->span->span_id == n + 1;
+	}
+	return last;
+}
+
+/* A root with many children and waits: for each wait all children are looked at, for its own time all
+ * annotations. n are looked at before its last wait: does that one lead to its child? */
+static bool path_looks(uint64_t n)
+{
+	const unsigned children = 1000, waits = (unsigned)(n / children) - 1;
+	const uint64_t annotations = n - (uint64_t)waits * children;
+	const int64_t step = 1000;
+	struct fake *f = fake_new();
+	uint32_t own = fake_thread(f, 0, 100, 101, "root"), other = fake_thread(f, 0, 100, 102, "other");
+	struct fake_span d = { .trace = 1, .id = 1, .name = "root", .service = "s", .thread = own, .begin = 0,
+			       .end = (int64_t)(waits + 2) * step, .state = SPAN_COMPLETE };
+	struct span *root = fake_span(f, &d);
+
+	/* Its own time is before the first wait, and behind the last one. */
+	for (unsigned i = 0; i <= waits; i++)
+		fake_wait(root, PART_SOCKET, i ? i * step : 1, (i + 1) * step, 0, ID_NONE, 0);
+	fake_part(root, PART_HANDOFF, 1);
+	for (uint64_t i = 0; i < annotations; i++)
+		fake_annotate(root, 0, 0);
+	d.parent = 1;
+	d.thread = other;
+	for (unsigned i = 0; i < children; i++) {
+		bool last = i + 1 == children;
+		d.id = i + 2;
+		d.begin = last ? (int64_t)waits * step + 10 : 0;
+		d.end = last ? (int64_t)waits * step + 20 : 0;
+		fake_span(f, &d);
+	}
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	g_autoptr(blk_tree) t = tree_new(tl, 1);
+	g_autoptr(blk_history) h = history_new(tl);
+	g_autoptr(GArray) path = path_of(h, t, t->root);
+	bool found = false;
+	for (guint i = 0; i < path->len; i++) {
+		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
+		found |= p->span && p->span->span_id == children + 1;
+	}
+	return found;
+}
+
+/* Annotations as words in one cell, n bytes in all. */
+static bool words_bytes(uint64_t n)
+{
+	const size_t each = 1000;		/* and a blank before it */
+	g_autofree char *word = g_strnfill(each, 'x'), *rest = g_strnfill(n % (each + 1), 'y');
+	struct fake *f = fake_new();
+	const struct fake_span d = { .trace = 1, .id = 1, .name = "s", .service = "s", .thread = ID_NONE, .begin = 0,
+				     .end = FAKE_MS, .state = SPAN_COMPLETE };
+	struct span *s = fake_span(f, &d);
+
+	for (uint64_t i = 0; i < n / (each + 1); i++)
+		fake_annotate(s, (int64_t)i, fake_string(f, word));
+	if (*rest)
+		fake_annotate(s, FAKE_MS / 2, fake_string(f, rest));
+	fake_second(f, 0);
+	g_autoptr(blk_timeline) tl = fake_done(f);
+	const struct view *v = view_find("spans");
+	struct view_query q = VIEW_QUERY_INIT;
+	struct rows *rows = v->build(tl, &q);
+	struct value value = v->columns[view_column(v, "annotations")].get(rows->rows->pdata[0], rows);
+	bool whole = !g_str_has_suffix(value.s, " ...");
+	g_assert_true(!whole || strlen(value.s) == n);
+	rows_free(rows);
+	return whole;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct limit_test tests[] = {
+		{ "path-depth", path_depth, 0 },
+		{ "path-looks", path_looks, 0 }, { "words-bytes", words_bytes, 0 },
+	};
+
+	g_test_init(&argc, &argv, NULL);
+	limit_tests_add(tests, G_N_ELEMENTS(tests));
+	return g_test_run();
+}
