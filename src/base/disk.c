@@ -123,6 +123,19 @@ void disk_sync_parent(const char *path)
 	disk_sync_dir(dir);
 }
 
+bool disk_sync_all(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	bool ok = syncfs(fd) == 0;
+	int number = errno;
+	close(fd);
+	errno = number;
+	return ok;
+}
+
 static void remove_at(int parent, const char *name)
 {
 	if (unlinkat(parent, name, 0) == 0 || (errno != EISDIR && errno != EPERM))

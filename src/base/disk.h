@@ -27,6 +27,7 @@ bool disk_is_link(const char *path);
 bool disk_rename_new(const char *from, const char *to);
 void disk_sync_dir(const char *path);		/* the names in it survive a crash now */
 void disk_sync_parent(const char *path);	/* of the directory that it is in */
+bool disk_sync_all(const char *path);		/* the whole file system that the directory is on */
 /* Deletes what is there and all below it; follows no link. */
 void disk_remove_tree(const char *path);
 

@@ -2,7 +2,9 @@
 /* Chunks that double in size, kept for the next round. */
 #include "trace/arena.h"
 
-#define CHUNK_BYTES (64 * 1024)
+/* The first chunk is small: a trace may have thousands of streams with a few events each. */
+#define FIRST_BYTES 2048
+#define CHUNK_BYTES (1024 * 1024)
 
 struct arena_chunk {
 	struct arena_chunk *older;
@@ -12,7 +14,7 @@ struct arena_chunk {
 
 void *arena_alloc_slow(struct arena *a, size_t size)
 {
-	size_t room = a->chunk ? MIN(a->chunk->size * 2, 16 * CHUNK_BYTES) : CHUNK_BYTES;
+	size_t room = a->chunk ? MIN(a->chunk->size * 2, CHUNK_BYTES) : FIRST_BYTES;
 	if (room < size)
 		room = size;
 	struct arena_chunk *chunk = g_malloc(sizeof *chunk + room);
@@ -40,7 +42,7 @@ void arena_reset(struct arena *a)
 	/* The newest chunk is the biggest, but for a single huge text. */
 	free_chunks(a->chunk->older);
 	a->chunk->older = NULL;
-	if (a->chunk->size > 16 * CHUNK_BYTES) {
+	if (a->chunk->size > CHUNK_BYTES) {
 		arena_clear(a);
 		return;
 	}

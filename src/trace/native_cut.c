@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define COPY_AT_ONCE (1 << 20)		/* bytes */
+#define SYNC_EACH 256			/* stream files */
 
 struct range { int64_t from, to; };
 
@@ -281,10 +282,16 @@ static char *place_of(const struct cut *c, const char *dir)
 
 /* ---- copying ---- */
 
-static bool close_file(int fd, bool ok)
+static bool syncs_at_once(const struct cut *c)
+{
+	return g_hash_table_size(c->packets) > SYNC_EACH;
+}
+
+/* Waits for the disk file by file, unless they are so many that all at once is sooner. */
+static bool close_file(const struct cut *c, int fd, bool ok)
 {
 	int number = errno;
-	ok = ok && fsync(fd) == 0;
+	ok = ok && (syncs_at_once(c) || fsync(fd) == 0);
 	if (!ok && !number)
 		number = errno;
 	if (close(fd) != 0 && ok) {
@@ -314,7 +321,7 @@ static bool copy_metadata(struct cut *c, const char *dir, const char *to, GError
 		return false;
 	}
 	c->ret->traces++;
-	return close_file(fd, disk_write(fd, bytes, n)) || fail_disk(error, c);
+	return close_file(c, fd, disk_write(fd, bytes, n)) || fail_disk(error, c);
 }
 
 static bool copy_bytes(struct cut *c, int from, uint64_t offset, uint64_t n, int to, GError **error)
@@ -366,7 +373,7 @@ static bool write_index(const struct cut *c, const char *path, const GArray *pac
 	}
 	int fd = disk_create(path);
 	errno = fd < 0 ? errno : 0;
-	return (fd >= 0 && close_file(fd, disk_write(fd, bytes, (size_t)(at - bytes)))) ||
+	return (fd >= 0 && close_file(c, fd, disk_write(fd, bytes, (size_t)(at - bytes)))) ||
 	       fail_disk(error, c);
 }
 
@@ -388,7 +395,7 @@ static bool copy_file(struct cut *c, const struct native_file *f, const GArray *
 		return fail_disk(error, c);
 	bool ok = copy_packets(c, f, packets, fd, error);
 	errno = 0;
-	if (!close_file(fd, ok))
+	if (!close_file(c, fd, ok))
 		return ok ? fail_disk(error, c) : false;
 	c->ret->streams++;
 	return (disk_make_dirs(index_dir) || fail_disk(error, c)) &&
@@ -420,6 +427,8 @@ static bool make_and_rename(struct cut *c, GError **error)
 		return fail_disk(error, c);
 	c->making = g_steal_pointer(&making);
 	bool ok = copy_all(c, error);
+	if (ok && syncs_at_once(c))
+		ok = disk_sync_all(c->making) || fail_disk(error, c);
 	if (ok) {
 		disk_sync_dir(c->making);
 		ok = disk_rename_new(c->making, c->ret->path) || fail_disk(error, c);

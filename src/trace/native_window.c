@@ -69,6 +69,10 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 	w->file = f;
 	w->offset = offset;
 	w->n = read_at(descriptor(k, f), w->bytes, want, offset);
+	if (w->n < w->cap / 2) {	/* thousands of streams may be of a few bytes each */
+		w->cap = MAX(w->n, 1);
+		w->bytes = g_realloc(w->bytes, w->cap);
+	}
 	if (s->few_files)
 		native_window_rest(k);
 	k->w ^= 1;
