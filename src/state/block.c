@@ -125,8 +125,9 @@ static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 		return;
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, true)) < to) {
-		int64_t end = MIN(time_floor(from, s->step) + s->step, to);
-		struct bin_dev *c = dev_cell(s, d, from);
+		struct bin *b = slice_bin(s, from);
+		int64_t end = covered_end(s, b, from, to);
+		struct bin_dev *c = bin_dev(b, d->host, d->dev);
 		c->busy_ns += d->issued ? end - from : 0;
 		c->depth_ns += d->issued * (end - from);
 		c->queued_ns += d->queued * (end - from);

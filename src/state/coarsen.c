@@ -486,7 +486,7 @@ static size_t find_block(const GPtrArray *seconds, size_t n, int64_t fold_ns, si
 		int64_t end = time_floor(at(seconds, i)->begin_ns, fold_ns) + fold_ns;
 		if (end > stays)
 			return 0;
-		for (last = i; last < n && at(seconds, last)->begin_ns < end &&
+		for (last = i; last < n && at(seconds, last)->begin_ns < end && at(seconds, last)->end_ns <= end &&
 		     at(seconds, last)->fold_ns < fold_ns; last++)
 			;
 		*ret_first = i;
