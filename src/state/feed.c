@@ -231,6 +231,8 @@ static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 	}
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	if (ev->row == BLK_ROW_STREAM_ADD || ev->row == BLK_ROW_STREAM_END) {
+		if (s->live && info->kernel && ev->row == BLK_ROW_STREAM_END && s->first != INT64_MAX)
+			extend_coverage(s, ev->ts);	/* who runs is known until then */
 		if (info->kernel)
 			covered_stream(s, info->host, ev->row == BLK_ROW_STREAM_ADD, ev->ts, seq);
 		return;

@@ -408,16 +408,21 @@ static void test_long_void(void)
 	g_autofree char *horizon = g_strdup_printf("%s%" G_GINT64_FORMAT " 0 !horizon\n", script->str, day);
 	g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 sched_switch ctx.tid=101 prev_tid=101 prev_state=1 next_tid=0\n",
 			       day);
-	const char *const scripts[] = { script->str, horizon };
+	/* Then comes an event; a horizon; live, the end of a stream whose last packet goes on until then. */
+	const char *const scripts[] = { script->str, horizon, horizon };
 	for (size_t i = 0; i < G_N_ELEMENTS(scripts); i++) {
 		struct recording *r = traces_record_script(scripts[i]);
-		struct model *m = model_new(&(struct model_options){ .live = i == 1 });
+		struct model *m = model_new(&(struct model_options){ .live = i > 0 });
 		g_autoptr(blk_timeline) tl = timeline_new(0);
-		for (size_t k = 0; k < recording_n(r); k++)
-			if (recording_event(r, k)->row != BLK_ROW_STREAM_END)
-				model_feed(m, recording_tables(r), recording_event(r, k), 1);
+		for (size_t k = 0; k < recording_n(r); k++) {
+			struct blk_event e = *recording_event(r, k);
+			if (e.row == BLK_ROW_STREAM_END)
+				e.ts = day;
+			if (i == 1 ? e.row != BLK_ROW_STREAM_END : e.row != BLK_ROW_HORIZON)
+				model_feed(m, recording_tables(r), &e, 1);
+		}
 		timeline_apply(tl, model_publish(m, false));
-		g_assert_cmpuint(timeline_n_seconds(tl), ==, 2 + i);
+		g_assert_cmpuint(timeline_n_seconds(tl), ==, 2 + (i == 1));
 		const struct second *sec = timeline_second(tl, 1);
 		g_assert_cmpint(sec->begin_ns, ==, 2 * STEP);
 		g_assert_cmpint(sec->end_ns, ==, day - (i == 1) * STEP);
