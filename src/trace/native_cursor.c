@@ -97,6 +97,7 @@ static void leave_packet(struct native_cursor *k)
 		native_queue_loss(k, &loss);
 		k->last_ts = end;
 	}
+	k->owes_loss |= k->damaged && begin == G_MININT64;
 	k->n_left++;
 	k->n_damaged += k->damaged;
 	k->packet = NULL;
@@ -194,6 +195,9 @@ static bool next_packet(struct native_cursor *k)
 		if (ts >= k->second_end)
 			native_next_second(k, ts);
 		k->last_ts = ts;
+		if (k->owes_loss)
+			native_queue_loss(k, &(struct blk_loss){ .begin_ns = ts, .end_ns = ts });
+		k->owes_loss = false;
 	}
 	if (x->p.fault != CTF_WHOLE && !k->damaged)
 		k->damaged = true;		/* what can be read of it comes first */

@@ -89,6 +89,7 @@ struct native_cursor {
 	int64_t latest;			/* no event of the packet is that late */
 	bool ended;
 	bool damaged;			/* the packet's rest can't be read */
+	bool owes_loss;			/* one was damaged before any time was known: told with the next */
 	uint64_t n_left, n_damaged;	/* packets that were left; of them, such */
 	bool plain;			/* nothing of the packet is clamped or left out */
 
