@@ -306,13 +306,14 @@ void native_fill(struct native_cursor *k, struct blk_event *e, const struct ctf_
 	}
 }
 
-/* The stream's range is over: its last records. */
-static enum native_step finish(struct native_cursor *k, bool stream_ends)
+/* The stream's range is over: its last records. within: in a packet, of which an event is behind the
+ * range; so is then the gap behind that packet, wherever the packet says that it ends. */
+static enum native_step finish(struct native_cursor *k, bool stream_ends, bool within)
 {
 	if (!k->ended) {
 		const struct native_packet *x = &k->plan->packet[k->next];
 		k->ended = true;
-		if (k->next < k->plan->n && x->has_gap && advance(k, x->gap_begin_ns) < k->source->to)
+		if (!within && k->next < k->plan->n && x->has_gap && advance(k, x->gap_begin_ns) < k->source->to)
 			begin_gap(k, x);	/* its begin is still ours */
 		native_queue_end(k, stream_ends);
 	}
@@ -379,7 +380,7 @@ static enum native_step cursor_step(struct native_cursor *k)
 			if (more == MORE_WAIT || more == MORE_LATER)
 				return more == MORE_WAIT ? NATIVE_STALL : NATIVE_LATER;
 			if (more == MORE_NONE)
-				return finish(k, k->next >= k->plan->n);
+				return finish(k, k->next >= k->plan->n, false);
 			continue;
 		}
 		int64_t at = native_ns(&k->to_ns, clock), ts = advance(k, at);
@@ -392,7 +393,7 @@ static enum native_step cursor_step(struct native_cursor *k)
 		if (G_UNLIKELY(ts >= s->to)) {
 			k->pos = k->end = k->content_end = 0;
 			k->packet = NULL;
-			return finish(k, false);
+			return finish(k, false, true);
 		}
 		if (G_UNLIKELY(ts < s->from)) {
 			k->last_ts = ts;
