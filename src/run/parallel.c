@@ -206,6 +206,7 @@ static void do_piece(struct parallel *p, unsigned i)
 	GError *error = NULL;
 	struct source *source = p->pieces.ops->range(p->pieces.trace, x->from, x->to,
 						     parallel_buffers(p->plan.threads));
+	source_stop_by(source, &p->stop);
 	struct slice *s = pieces_begin_slice(&p->pieces, source, i == 0, p->plan.step_ns);
 
 	enum source_status st = read_piece(p, x, s, source, &error);

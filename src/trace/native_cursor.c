@@ -8,6 +8,7 @@
 
 #define HEADER_BYTES 512		/* enough for LTTng's packet header and context */
 #define MAX_EVENT (64u << 20)		/* bytes; more is damage */
+#define STRETCH (UINT64_C(8) << 20)	/* bits of a packet in memory that are decoded at once */
 
 void native_cursor_init(struct native_cursor *k, struct native_source *s,
 			const struct native_stream *stream, const struct native_plan_stream *plan)
@@ -104,13 +105,21 @@ static void leave_packet(struct native_cursor *k)
 	k->pos = k->end = k->content_end = 0;
 }
 
-/* What the window has of the packet, as .base and .end. */
+/* Where what the window has of the packet ends. */
+static uint64_t window_end(const struct native_cursor *k)
+{
+	const struct native_window *w = native_window_now(k);
+	return MIN(k->content_end, (w->offset + w->n - k->packet->p.offset) * 8);
+}
+
+/* What the window has of the packet, as .base and .end; but no more than a stretch of it: whoever wants
+ * to stop waits for no longer than that. */
 static void aim(struct native_cursor *k)
 {
 	const struct native_window *w = native_window_now(k);
-	uint64_t at = k->packet->p.offset;
+	uint64_t at = k->packet->p.offset, end = window_end(k);
 	k->base = (const uint8_t *)((uintptr_t)w->bytes + (uintptr_t)(at - w->offset));
-	k->end = MIN(k->content_end, (w->offset + w->n - at) * 8);
+	k->end = end > k->pos && end - k->pos > STRETCH ? k->pos + STRETCH : end;
 }
 
 /* The header in the file and what the index said of it. */
@@ -208,7 +217,7 @@ static bool next_packet(struct native_cursor *k)
 
 /* ---- events ---- */
 
-enum more { MORE_READ, MORE_NONE, MORE_WAIT, MORE_LATER };
+enum more { MORE_READ, MORE_NONE, MORE_WAIT, MORE_LATER, MORE_STOP };
 
 /* The event at .pos does not fit into what the window has. */
 static enum more read_more(struct native_cursor *k)
@@ -216,6 +225,10 @@ static enum more read_more(struct native_cursor *k)
 	const struct native_window *w = native_window_now(k);
 	if (k->end >= k->content_end)
 		return MORE_NONE;		/* nor into the packet */
+	if (k->end < window_end(k)) {
+		k->end += MIN(window_end(k) - k->end, STRETCH);
+		return MORE_READ;
+	}
 	uint64_t at = k->packet->p.offset + k->pos / 8;
 	uint64_t had = w->offset + w->n - at;
 	size_t need = at == w->offset ? (size_t)had * 2 : (size_t)had + 1;
@@ -323,6 +336,8 @@ static enum native_step finish(struct native_cursor *k, bool stream_ends, bool w
 /* What is no event: the packet's end, the next one, more bytes. MORE_READ: go on. */
 static enum more leave_events(struct native_cursor *k)
 {
+	if (native_is_stopped(k->source))
+		return MORE_STOP;
 	if (k->packet && k->pos < k->content_end && !is_blank(k)) {
 		enum more more = read_more(k);
 		if (more != MORE_NONE)
@@ -379,6 +394,8 @@ static enum native_step cursor_step(struct native_cursor *k)
 			enum more more = leave_events(k);
 			if (more == MORE_WAIT || more == MORE_LATER)
 				return more == MORE_WAIT ? NATIVE_STALL : NATIVE_LATER;
+			if (more == MORE_STOP)
+				return NATIVE_END;
 			if (more == MORE_NONE)
 				return finish(k, k->next >= k->plan->n, false);
 			continue;

@@ -292,7 +292,7 @@ enum source_status feed_next(struct source *source, struct blk_batch *ret, GErro
 {
 	struct native_feed *f = (struct native_feed *)source;
 	struct native_source *s = &f->s;
-	if (g_atomic_int_get(&s->cancelled))
+	if (native_is_stopped(s))
 		return SOURCE_CANCELLED;
 	s->batch_number++;
 	s->n_batch = 0;
