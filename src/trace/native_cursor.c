@@ -173,7 +173,9 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	k->damaged = !k->decoder || !agree(&header, &x->p);
 	if (k->damaged)
 		return true;
-	k->latest = x->end_ns < NATIVE_MOST_NS ? x->end_ns + NATIVE_OVERHANG_NS : NATIVE_MOST_NS;
+	/* One that was never finished ends where the next begins: there a range looks for its events. */
+	int64_t end = x->end_ns == INT64_MAX && !k->plan->grows ? x->max_end_ns : x->end_ns;
+	k->latest = end < NATIVE_MOST_NS ? end + NATIVE_OVERHANG_NS : NATIVE_MOST_NS;
 	k->clock = header.begin;
 	k->pos = header.header_bits;
 	k->content_end = header.content_bits;

@@ -403,11 +403,11 @@ static void test_long_void(void)
 	g_autoptr(GString) script = g_string_new(NULL);
 	const int64_t begin = STEP, day = 80000 * STEP;
 	for (int tid = 1; tid <= 100; tid++)
-		g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 sched_switch ctx.tid=%d prev_tid=%d prev_state=1 next_tid=%d\n",
-				       begin + tid, tid, tid, tid + 1);
+		g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 sched_switch ctx.tid=%d prev_tid=%d "
+				       "prev_state=1 next_tid=%d\n", begin + tid, tid, tid, tid + 1);
 	g_autofree char *horizon = g_strdup_printf("%s%" G_GINT64_FORMAT " 0 !horizon\n", script->str, day);
-	g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 sched_switch ctx.tid=101 prev_tid=101 prev_state=1 next_tid=0\n",
-			       day);
+	g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 sched_switch ctx.tid=101 prev_tid=101 prev_state=1 "
+			       "next_tid=0\n", day);
 	/* Then comes an event; a horizon; live, the end of a stream whose last packet goes on until then. */
 	const char *const scripts[] = { script->str, horizon, horizon };
 	for (size_t i = 0; i < G_N_ELEMENTS(scripts); i++) {

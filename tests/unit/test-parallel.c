@@ -291,8 +291,9 @@ static void test_choose_long(void)
 static void test_choose_years(void)
 {
 	struct fake_pieces f;
-	fake_pieces_init(&f, traces_record_script("1000000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
-						  "1000000000000000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n"));
+	fake_pieces_init(&f, traces_record_script(
+		"1000000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"1000000000000000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n"));
 	struct pieces trace = fake_pieces_trace(&f);
 	struct parallel_plan plan = parallel_choose(&trace, 2, 0, 24 << 20);
 	g_assert_cmpuint(plan.slices, ==, 1);
