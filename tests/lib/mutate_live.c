@@ -234,7 +234,8 @@ static void change_metadata(struct talk *t)
 	default:
 		g_byte_array_append(text, b->data + VIEWER_METADATA_HEAD, b->len - VIEWER_METADATA_HEAD);
 		if (other->len > VIEWER_METADATA_HEAD)
-			g_byte_array_append(more, other->data + VIEWER_METADATA_HEAD, other->len - VIEWER_METADATA_HEAD);
+			g_byte_array_append(more, other->data + VIEWER_METADATA_HEAD,
+					    other->len - VIEWER_METADATA_HEAD);
 		mutate_metadata(text, more->len ? more : NULL, t->r);
 		mutate_splice(b, VIEWER_METADATA_HEAD, b->len - VIEWER_METADATA_HEAD, text->data, text->len);
 	}

@@ -239,7 +239,8 @@ static void change_clock(GString *s, GRand *r)
 	};
 	static const char *const values[] = {
 		"9223372037", "7000000000000000000", "9223372036854775807", "-9223372036854775808", "1", "0", "3",
-		"1000", "18446744073709551615", "4611686018", "-4611686018", "4611686017999999999", "0x7fffffffffffffff",
+		"1000", "18446744073709551615", "4611686018", "-4611686018", "4611686017999999999",
+		"0x7fffffffffffffff",
 	};
 	const char *word = words[mutate_pick(r, G_N_ELEMENTS(words))], *found = strstr(s->str, word);
 	if (!found)
