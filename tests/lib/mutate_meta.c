@@ -161,8 +161,7 @@ static void clone_stream_class(GString *s, GRand *r)
 {
 	static const char *const contexts[] = {
 		"event.context := struct {\n\t\tuint8_t _n;\n\t\tuint8_t _list[_n];\n\t};\n",
-		"event.context := struct {\n\t\tinteger { size = 32; align = 8; signed = 1; } _tid;\n"
-		"\t\tstring _procname;\n\t};\n",
+		"event.context := struct {\n\t\tinteger { size = 32; align = 8; } _tid;\n\t\tstring _procname;\n\t};\n",
 		"", "",
 	};
 	g_autoptr(GArray) ends = declarations_of(s);
