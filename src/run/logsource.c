@@ -120,7 +120,8 @@ static bool bounds_native(struct logsource *s, int64_t *first, int64_t *last)
 		return false;
 	*last = INT64_MIN;
 	/* Whole packets: what was looked through in vain is not again. */
-	for (int64_t width = NS_PER_MS; *last == INT64_MIN && *first != INT64_MAX; width = (to - begin) * 8) {
+	for (int64_t width = NS_PER_MS; *last == INT64_MIN && *first != INT64_MAX;
+	     width = MIN(to - begin, INT64_MAX / 8) * 8) {
 		int64_t any = INT64_MAX;
 		begin = to - from > width ? native_read_from(s->all, to - width) : from;
 		bool all = begin <= from;
