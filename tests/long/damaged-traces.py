@@ -171,7 +171,7 @@ def run_screen(program, r, trace, seconds):
     with tempfile.TemporaryFile() as said:
         master, slave = pty.openpty()
         process = subprocess.Popen([program, trace], stdin=slave, stdout=slave, stderr=said, start_new_session=True,
-                                   env={**os.environ, "TERM": "xterm-256color"})
+                                   env={**os.environ, "TERM": "xterm-256color"}, cwd=os.path.dirname(trace))  # keys may save
         os.close(slave)
         for key in [*(r.choice(KEYS) for _ in range(r.randrange(12))), b""]:
             if select.select([master], [], [], seconds if key == b"" else 0.5)[0]:
