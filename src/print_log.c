@@ -61,7 +61,10 @@ static int find_range(struct logsource *s, const struct options *o, struct logso
 	*ret = (struct logsource_range){ .from_ns = INT64_MIN, .to_ns = INT64_MAX };
 	if (!o->at && !o->from && !o->to)
 		return EXIT_FINE;
-	if (!logsource_bounds(s, &first, &end, &error)) {
+	bool known = logsource_bounds(s, &first, &end, &error);
+	if (reading_caught())
+		return EXIT_SIGNAL + reading_caught();
+	if (!known) {
 		log_error("%s", error ? error->message : "no events in the trace");
 		return EXIT_FAILED;
 	}
@@ -97,6 +100,8 @@ int print_log(const struct options *o)
 	struct logsource_range range;
 	reading_catch_signals();
 	struct logsource *s = open_source(o, &error);
+	if (s)
+		logsource_stop_by(s, reading_caught_by());
 	int code = s ? find_range(s, o, &range) : EXIT_FAILED;
 	if (s && code == EXIT_FINE && o->filter)
 		p.filter = logfilter_new(o->filter, &error);

@@ -22,6 +22,7 @@
 #define LISTED_EIGHTHS 3		/* of the memory for spans; their rows take as much */
 #define MOST_BESIDE (64 << 20)		/* what else is held than the timeline, about */
 
+G_STATIC_ASSERT(sizeof(sig_atomic_t) == sizeof(int));
 static volatile sig_atomic_t caught;
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 static struct sigaction before[G_N_ELEMENTS(signals)];
@@ -53,6 +54,11 @@ void reading_release_signals(void)
 int reading_caught(void)
 {
 	return caught;
+}
+
+const int *reading_caught_by(void)
+{
+	return (const int *)&caught;
 }
 
 size_t reading_timeline_memory(const struct options *o)

@@ -45,6 +45,7 @@ int reading_code(struct reading *r);
 void reading_catch_signals(void);
 void reading_release_signals(void);
 int reading_caught(void);
+const int *reading_caught_by(void);	/* where it stands, for those who are to stop by it: atomic */
 
 /* Coverage as a half-open range; false while nothing was read. */
 bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to);

@@ -30,9 +30,8 @@ void vec_drop(struct vec *v, uint32_t n, size_t size);		/* the first n */
  */
 static inline uint32_t vec_first_after(const struct vec *v, size_t size, size_t off, int64_t at, uint32_t hint)
 {
-	const char *key = (const char *)v->data + off;
 	uint32_t lo = MIN(hint, v->len), hi = lo, step = 1;
-#define KEY(i) (*(const int64_t *)(const void *)(key + (size_t)(i) * size))
+#define KEY(i) (*(const int64_t *)(const void *)((const char *)v->data + off + (size_t)(i) * size))
 	for (; hi < v->len && KEY(hi) <= at; step *= 2) {
 		lo = hi + 1;
 		hi = v->len - hi > step ? hi + step : v->len;

@@ -48,6 +48,7 @@ struct trace {
 	int64_t wrote;			/* monotonic, us: when it began, or had a packet last; 0: long ago */
 	uint64_t metadata_stream, metadata_bytes;
 	bool restarts;			/* what comes next of its metadata is its beginning */
+	bool last;			/* the session is over: when there is no more, packets wait for none */
 	int64_t due;
 };
 

@@ -426,13 +426,34 @@ static bool take_metadata(struct attach *a, const struct request *r, GError **er
 		t->due = a->scan_due = 0;
 		return push_metadata(a, t, text);
 	}
-	if (status == VIEWER_METADATA_NONE && t->metadata_bytes) {
+	if (t->last)
+		attach_end_trace(a, t);
+	if (status == VIEWER_METADATA_NONE && (t->metadata_bytes || t->last)) {
 		t->wants = false;
 	} else if (status == VIEWER_METADATA_ERR) {
 		t->wants = false;
 		t->gone = true;
 	}
 	return true;
+}
+
+/* The session is over. Packets that wait for metadata must not fill the queue for ever: what of it the
+ * relay still has is asked for once more, and behind that none is waited for. */
+static void ask_last_metadata(struct attach *a)
+{
+	GHashTableIter it;
+	gpointer value;
+
+	g_hash_table_iter_init(&it, a->traces);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		struct trace *t = value;
+		if (t->last || t->asked)
+			continue;
+		t->last = true;
+		t->wants = t->has_metadata && !t->gone;
+		if (!t->wants)
+			attach_end_trace(a, t);
+	}
 }
 
 static bool take_streams(struct attach *a, G_GNUC_UNUSED const struct request *r, GError **error)
@@ -448,6 +469,8 @@ static bool take_streams(struct attach *a, G_GNUC_UNUSED const struct request *r
 	a->hung_up = status == VIEWER_STREAMS_HUP;
 	tell_cut(a);
 	bool ok = attach_add_streams(a, streams);
+	if (ok && a->hung_up)
+		ask_last_metadata(a);
 	attach_note_news(a);
 	return ok;
 }

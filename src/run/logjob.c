@@ -145,6 +145,8 @@ static bool open_source(struct logjob *j, struct journal_window *w)
 	g_autoptr(GError) error = NULL;
 	if (!j->source)
 		j->source = logsource_new((const char *const *)j->paths, j->by_bt2, &error);
+	if (j->source)
+		logsource_stop_by(j->source, &j->stop);
 	if (j->source && !j->end && logsource_bounds(j->source, &j->first, &j->end, &error))
 		j->width = FIRST_WIDTH;
 	if (j->source && j->end)

@@ -6,21 +6,39 @@
 #include "trace/native.h"
 
 #define BUFFERS (8 << 20)
+#define INDEX_STEP 4096			/* packet headers of each file at once */
 
 struct logsource {
 	char **paths;
 	struct native *all;		/* NULL: babeltrace2 reads it */
 	struct native *names;		/* once it is needed */
 	char *reader, *warning;
+	const int *stop;		/* see logsource_stop_by() */
 	bool bounded;
 	int64_t first, end;		/* .bounded */
 };
 
-static bool index_all(struct native *n)
+/* False: stopped. */
+static bool index_all(const struct logsource *s, struct native *n)
 {
-	while (native_index(n, 65536))
-		;
+	while (!native_indexed(n)) {
+		if (s->stop && g_atomic_int_get(s->stop))
+			return false;
+		native_index(n, INDEX_STEP);
+	}
 	return true;
+}
+
+static struct source *open_range(const struct logsource *s, struct native *n, int64_t from, int64_t to)
+{
+	struct source *source = native_range(n, from, to, BUFFERS);
+	source_stop_by(source, s->stop);
+	return source;
+}
+
+void logsource_stop_by(struct logsource *s, const int *stop)
+{
+	s->stop = stop;
 }
 
 struct logsource *logsource_new(const char *const *paths, bool by_bt2, GError **error)
@@ -42,7 +60,6 @@ struct logsource *logsource_new(const char *const *paths, bool by_bt2, GError **
 		source_free(source);
 		return s;
 	}
-	index_all(native);
 	const char *const *warnings = native_warnings(native, &n_warnings);
 	s->reader = g_strdup("native");
 	if (n_warnings)
@@ -96,17 +113,20 @@ static bool see_events(struct source *source, bool one, int64_t *first, int64_t 
 
 static bool bounds_native(struct logsource *s, int64_t *first, int64_t *last)
 {
-	int64_t from, to;
-	if (!native_bounds(s->all, &from, &to))
+	int64_t from, to, begin;
+	if (!index_all(s, s->all) || !native_bounds(s->all, &from, &to))
 		return true;
-	if (!see_events(native_range(s->all, INT64_MIN, INT64_MAX, BUFFERS), true, first, last, NULL))
+	if (!see_events(open_range(s, s->all, INT64_MIN, INT64_MAX), true, first, last, NULL))
 		return false;
 	*last = INT64_MIN;
-	for (int64_t width = NS_PER_MS; *last == INT64_MIN && *first != INT64_MAX; width *= 8) {
-		int64_t begin = to - from > width ? to - width : INT64_MIN;
+	/* Whole packets: what was looked through in vain is not again. */
+	for (int64_t width = NS_PER_MS; *last == INT64_MIN && *first != INT64_MAX;
+	     width = MIN(to - begin, INT64_MAX / 8) * 8) {
 		int64_t any = INT64_MAX;
-		see_events(native_range(s->all, begin, INT64_MAX, BUFFERS), false, &any, last, NULL);
-		if (begin == INT64_MIN)
+		begin = to - from > width ? native_read_from(s->all, to - width) : from;
+		bool all = begin <= from;
+		see_events(open_range(s, s->all, all ? INT64_MIN : begin, INT64_MAX), false, &any, last, NULL);
+		if (all || (s->stop && g_atomic_int_get(s->stop)))
 			break;
 	}
 	return true;
@@ -126,7 +146,7 @@ bool logsource_bounds(struct logsource *s, int64_t *ret_from, int64_t *ret_to, G
 			if (!source || !see_events(source, false, &first, &last, error))
 				return false;
 		}
-		if (first == INT64_MAX)
+		if (first == INT64_MAX || last == INT64_MIN)
 			return false;
 		s->bounded = true;
 		s->first = first;
@@ -201,9 +221,8 @@ static bool feed_names(struct logsource *s, const struct pass *p, int64_t to, GE
 		s->names = native_open((const char *const *)s->paths, rows, n, error);
 		if (!s->names)
 			return false;
-		index_all(s->names);
 	}
-	return feed(p, native_range(s->names, INT64_MIN, to, BUFFERS), true, error);
+	return index_all(s, s->names) && feed(p, open_range(s, s->names, INT64_MIN, to), true, error);
 }
 
 static bool feed_native(struct logsource *s, const struct pass *p, GError **error)
@@ -214,8 +233,8 @@ static bool feed_native(struct logsource *s, const struct pass *p, GError **erro
 		from = r->from_ns - warm;
 	if (r->to_ns < INT64_MAX - r->beyond_ns)
 		to = r->to_ns + r->beyond_ns;
-	return (from == INT64_MIN || feed_names(s, p, from, error)) &&
-	       feed(p, native_range(s->all, from, to, BUFFERS), true, error);
+	return index_all(s, s->all) && (from == INT64_MIN || feed_names(s, p, from, error)) &&
+	       feed(p, open_range(s, s->all, from, to), true, error);
 }
 
 static bool feed_bt2(struct logsource *s, const struct pass *p, GError **error)

@@ -14,12 +14,14 @@
 struct logsource;
 struct logsource *logsource_new(const char *const *paths, bool by_bt2, GError **error);
 void logsource_free(struct logsource *s);	/* NULL is fine */
+/* What follows ends soon once *stop (atomic) is not 0, also within a large packet; it has to stay. */
+void logsource_stop_by(struct logsource *s, const int *stop);
 
 /* "native", "babeltrace2: as asked for"; and what is left out as it can't be read (NULL: nothing). */
 const char *logsource_reader_name(const struct logsource *s);
 const char *logsource_warning(const struct logsource *s);
 
-/* First to last event, half open. False: there is none (or *error). */
+/* First to last event, half open. False: there is none, or it was stopped (or *error). */
 bool logsource_bounds(struct logsource *s, int64_t *ret_from, int64_t *ret_to, GError **error);
 
 struct logsource_range {

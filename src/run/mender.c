@@ -28,7 +28,8 @@ struct mender {
 	GCond changed;
 	GArray *wounds;			/* struct wound, by begin */
 	int64_t closed_to;
-	bool hurry, stop, busy;
+	int stop;			/* atomic, too: see source_stop_by() */
+	bool hurry, busy;
 };
 
 struct mender *mender_new(const struct pieces *kept, int64_t step_ns, mender_post post, void *data)
@@ -114,7 +115,7 @@ bool mender_finish(struct mender *m, int64_t timeout_us)
 void mender_stop(struct mender *m)
 {
 	g_mutex_lock(&m->lock);
-	m->stop = true;
+	g_atomic_int_set(&m->stop, 1);
 	g_cond_broadcast(&m->changed);
 	g_mutex_unlock(&m->lock);
 }
@@ -192,7 +193,7 @@ static bool is_kept(const struct mender *m, const struct look_window *w)
 bool mender_work(void *mender)
 {
 	struct mender *m = mender;
-	const struct window_reader reader = { &m->kept, is_in_vain, m, 0 };
+	const struct window_reader reader = { &m->kept, is_in_vain, m, 0, &m->stop };
 	struct timeline *tl = NULL;
 	struct look_window w;
 

@@ -24,6 +24,7 @@
 /* Where little happens for long a slice is as large as its seconds are many: about so much
  * for one. And so much is needed for a thread to be worth having. */
 #define SECOND_BYTES (128 << 10)
+#define LEAST_BYTES (4 << 10)	/* of a slice: a clock that lies makes years of a few packets */
 #define THREAD_BYTES (8 << 20)
 
 #define SPANS_SHARE 32	/* annotations come to four times their bytes, not to a part */
@@ -73,15 +74,16 @@ static void choose_slices(struct parallel_plan *plan, uint64_t bytes, size_t mem
 }
 
 /* Bounded by time, too. */
-static void bound_by_time(struct parallel_plan *plan, const struct pieces *p, size_t memory)
+static void bound_by_time(struct parallel_plan *plan, const struct pieces *p, uint64_t bytes, size_t memory)
 {
 	int64_t from, to, most = (int64_t)(memory / (plan->threads + 2) / SECOND_BYTES) * NS_PER_S;
 
 	if (!memory || plan->threads == 1 || !p->ops->bounds(p->trace, &from, &to) || from >= to)
 		return;
 	plan->most_ns = MAX(most, NS_PER_S);
+	int64_t by_bytes = (int64_t)MIN(bytes / LEAST_BYTES + 1, LIMIT_SLICES);
 	plan->slices = (unsigned)CLAMP((to - from + most - 1) / plan->most_ns, plan->slices,
-				       LIMIT_SLICES);
+				       MAX(by_bytes, plan->slices));
 }
 
 struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, unsigned slices,
@@ -97,7 +99,7 @@ struct parallel_plan parallel_choose(const struct pieces *p, unsigned threads, u
 	plan.threads = CLAMP(plan.threads, 1, LIMIT_THREADS);
 	if (!plan.slices) {
 		choose_slices(&plan, bytes, memory, !pieces_lack_spans(p));
-		bound_by_time(&plan, p, memory);
+		bound_by_time(&plan, p, bytes, memory);
 	}
 	plan.slices = MIN(plan.slices, LIMIT_SLICES);
 	plan.threads = MIN(plan.threads, plan.slices);
@@ -203,6 +205,7 @@ static void do_piece(struct parallel *p, unsigned i)
 	GError *error = NULL;
 	struct source *source = p->pieces.ops->range(p->pieces.trace, x->from, x->to,
 						     parallel_buffers(p->plan.threads));
+	source_stop_by(source, &p->stop);
 	struct slice *s = pieces_begin_slice(&p->pieces, source, i == 0, p->plan.step_ns);
 
 	enum source_status st = read_piece(p, x, s, source, &error);

@@ -31,7 +31,8 @@ struct preview {
 
 	GMutex lock;			/* what follows */
 	GCond changed;
-	bool stop, made;		/* made: at least one window */
+	int stop;			/* atomic, too: see source_stop_by() */
+	bool made;			/* at least one window */
 	bool (*work)(void *data);	/* beside looks, or NULL */
 	void *work_data;
 	bool idle;			/* nothing to make */
@@ -224,7 +225,7 @@ static void make_less(struct preview *pv, const struct look_window *before)
 
 bool preview_step(struct preview *pv)
 {
-	struct window_reader reader = { &pv->pieces, is_in_vain, pv, 0 };
+	struct window_reader reader = { &pv->pieces, is_in_vain, pv, 0, &pv->stop };
 	struct look_window w, before;
 	bool too_much = false;
 
@@ -325,7 +326,7 @@ void preview_start(struct preview *pv)
 void preview_stop(struct preview *pv)
 {
 	g_mutex_lock(&pv->lock);
-	pv->stop = true;
+	g_atomic_int_set(&pv->stop, 1);
 	g_cond_broadcast(&pv->changed);
 	g_mutex_unlock(&pv->lock);
 }

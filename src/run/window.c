@@ -92,6 +92,7 @@ struct timeline *window_read_from(const struct window_reader *r, const struct lo
 {
 	int64_t end = end_of(r, w);
 	struct source *source = r->pieces->ops->range(r->pieces->trace, begin, end, BUFFERS);
+	source_stop_by(source, r->stop);
 	struct slice *s = pieces_begin_slice(r->pieces, source, true, w->step_ns);
 	struct timeline *tl = NULL;
 

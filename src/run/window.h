@@ -22,6 +22,7 @@ struct window_reader {
 	bool (*in_vain)(void *data);	/* asked now and then: need not go on? */
 	void *data;
 	size_t most;			/* bytes of what spans are made of; 0: no bound */
+	const int *stop;		/* as in source_stop_by(); NULL: only in_vain says so */
 };
 
 /* from_ns and to_ns are multiples of step_ns. NULL: it was in vain, or (*ret_too_much) more

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Bins: one second under construction; see charge.c for what goes into it. */
 #include "state/cells.h"
+#include "state/covered.h"
 
 #include "base/limits.h"
 #include "base/timefmt.h"
@@ -13,14 +14,15 @@ static void new_epochs(struct slice *s, struct bin *b)
 		b->epoch[k] = ++s->epochs;
 }
 
-static struct bin *bin_new(struct slice *s, int64_t index)
+static struct bin *bin_new(struct slice *s, int64_t index, int64_t after)
 {
 	struct bin *b = g_new0(struct bin, 1);
 	const struct bin *like = s->bin_last;
 
 	b->index = index;
+	b->after = after;
 	b->begin = index * s->step;
-	if (__builtin_add_overflow(b->begin, s->step, &b->end))
+	if (__builtin_mul_overflow(after, s->step, &b->end))
 		b->end = INT64_MAX;
 	if (index == s->window_from)		/* all before the window, and all behind it */
 		b->begin = INT64_MIN;
@@ -48,14 +50,17 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 		s->bin_last->dirty = true;
 		return s->bin_last;
 	}
-	int64_t index = time_floor(ts, s->step) / s->step;
+	struct time_void v;
+	bool is_void = G_UNLIKELY(s->voids->len) && covered_void_at(s, ts, 0, &v);
+	int64_t index = (is_void ? v.begin : time_floor(ts, s->step)) / s->step;
+	int64_t after = is_void ? v.end / s->step : index + 1;
 	index = CLAMP(index, s->window_from, s->window_to);
 	bool late = index < s->kept_from;
 	if (late)		/* that second is final: what comes for it goes to the oldest kept */
 		index = s->kept_from;
 	struct bin *b = g_hash_table_lookup(s->bins, &index);
 	if (!b) {
-		b = bin_new(s, index);
+		b = bin_new(s, index, MAX(after, index + 1));
 		g_hash_table_insert(s->bins, &b->index, b);
 	}
 	b->dirty = true;

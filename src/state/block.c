@@ -131,7 +131,8 @@ static void charge_depth(struct slice *s, struct disk *d, int64_t to)
 		return;
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, true)) < to) {
-		int64_t end = MIN(time_floor(from, s->step) + s->step, to);
+		struct bin *b = slice_bin(s, from);
+		int64_t end = covered_end(s, b, from, to);
 		struct dev_cell *c = dev_cell(s, d, from);
 		c->busy_ns += d->issued ? end - from : 0;
 		c->depth_ns += d->issued * (end - from);

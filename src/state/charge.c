@@ -3,15 +3,6 @@
 #include "state/cells.h"
 #include "state/covered.h"
 
-#include "base/timefmt.h"
-
-/* The end of the piece of [from, to) that lies in from's second. */
-static int64_t piece_end(const struct slice *s, int64_t from, int64_t to)
-{
-	int64_t border = time_floor(from, s->step) + s->step;
-	return MIN(border, to);
-}
-
 void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from, int64_t to)
 {
 	struct bin *b = bin_of_all(s, from, to);
@@ -21,8 +12,9 @@ void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from,
 	}
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, part != PART_UNKNOWN)) < to) {
-		int64_t end = piece_end(s, from, to);
-		cell_of_thread(s, slice_bin(s, from), t)->part[part] += end - from;
+		struct bin *at = slice_bin(s, from);
+		int64_t end = covered_end(s, at, from, to);
+		cell_of_thread(s, at, t)->part[part] += end - from;
 		from = end;
 	}
 }
@@ -36,8 +28,9 @@ void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t 
 	}
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, true)) < to) {
-		int64_t end = piece_end(s, from, to);
-		cell_of_file(s, slice_bin(s, from), t, c)->blocked_ns += end - from;
+		struct bin *at = slice_bin(s, from);
+		int64_t end = covered_end(s, at, from, to);
+		cell_of_file(s, at, t, c)->blocked_ns += end - from;
 		from = end;
 	}
 }
@@ -46,10 +39,11 @@ void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to)
 {
 	int64_t from = covered_newest(s, c->busy_from, to);
 	while ((from = covered_piece(s, from, to, true)) < to) {
-		int64_t end = piece_end(s, from, to);
-		struct call_cell *b = cell_of_call(s, slice_bin(s, from), t, c->name);
+		struct bin *at = slice_bin(s, from);
+		int64_t end = covered_end(s, at, from, to);
+		struct call_cell *b = cell_of_call(s, at, t, c->name);
 		b->busy_ns += end - from;
-		if (end == time_floor(from, s->step) + s->step)
+		if (end == covered_end(s, at, from, INT64_MAX))
 			b->unfinished = 1;	/* pending at this second's end */
 		from = end;
 	}
@@ -65,8 +59,9 @@ void charge_cpu(struct slice *s, struct cpu *c, enum cpu_kind kind, int64_t from
 	}
 	from = covered_newest(s, from, to);
 	while ((from = covered_piece(s, from, to, kind != CPU_UNKNOWN)) < to) {
-		int64_t end = piece_end(s, from, to);
-		*cpu_figure(s, slice_bin(s, from), c, kind) += end - from;
+		struct bin *at = slice_bin(s, from);
+		int64_t end = covered_end(s, at, from, to);
+		*cpu_figure(s, at, c, kind) += end - from;
 		from = end;
 	}
 }

@@ -94,20 +94,20 @@ static const struct second *at(const GPtrArray *seconds, size_t i)
 	return g_ptr_array_index(seconds, i);
 }
 
-/* The oldest of the first n seconds that make one of that length: from *ret_first on so
- * many, 0: none. Only whole ones, that end before the seconds which stay. */
-static size_t find_block(const GPtrArray *seconds, size_t n, int64_t fold_ns, size_t *ret_first)
+/* The oldest of the first n seconds, from *at on, that make one of that length: from *at on so many,
+ * 0: none. Only whole ones, that end before the seconds which stay. */
+static size_t find_block(const GPtrArray *seconds, size_t n, int64_t fold_ns, size_t *at_first)
 {
 	int64_t stays = at(seconds, n)->begin_ns;
 
-	for (size_t i = 0, last; i < n; i = MAX(last, i + 1)) {
+	for (size_t i = *at_first, last; i < n; i = MAX(last, i + 1)) {
 		int64_t end = time_floor(at(seconds, i)->begin_ns, fold_ns) + fold_ns;
 		if (end > stays)
 			return 0;
-		for (last = i; last < n && at(seconds, last)->begin_ns < end &&
+		for (last = i; last < n && at(seconds, last)->begin_ns < end && at(seconds, last)->end_ns <= end &&
 		     at(seconds, last)->fold_ns < fold_ns; last++)
 			;
-		*ret_first = i;
+		*at_first = i;
 		if (last - i > 1)
 			return last - i;
 	}
@@ -133,34 +133,66 @@ static size_t fold_block(GPtrArray *seconds, size_t first, size_t n, int64_t fol
 	return had - s->bytes;
 }
 
+static int level_of(const struct second *s)
+{
+	return !s->fold_ns ? 0 : s->fold_ns < folds[1] ? 1 : 2;
+}
+
 static void weigh_levels(const GPtrArray *seconds, size_t bytes[3])
 {
 	bytes[0] = bytes[1] = bytes[2] = 0;
-	for (size_t i = 0; i < seconds->len; i++) {
-		const struct second *s = at(seconds, i);
-		bytes[!s->fold_ns ? 0 : s->fold_ns < folds[1] ? 1 : 2] += s->bytes;
-	}
+	for (size_t i = 0; i < seconds->len; i++)
+		bytes[level_of(at(seconds, i))] += at(seconds, i)->bytes;
+}
+
+/* What folding has come to: each look begins where the last one of its length ended, or all seconds
+ * would be looked at for each ten of them. */
+struct folding {
+	GPtrArray *seconds;
+	size_t keep, bytes[3], first[2];	/* by level */
+};
+
+static size_t look_for_block(struct folding *f, int level)
+{
+	return find_block(f->seconds, f->seconds->len - f->keep, folds[level], &f->first[level]);
+}
+
+/* Folds the n seconds that were found to that level. By how much less is held; 0: it is not worth it. */
+static size_t fold_found(struct folding *f, int level, size_t n, int64_t *folded_until)
+{
+	size_t first = f->first[level], had[3] = { 0 };
+
+	for (size_t i = first; i < first + n; i++)
+		had[level_of(at(f->seconds, i))] += at(f->seconds, i)->bytes;
+	size_t less = fold_block(f->seconds, first, n, folds[level]);
+	if (!less)
+		return 0;
+	for (int i = 0; i < 3; i++)
+		f->bytes[i] -= had[i];
+	f->bytes[level + 1] += at(f->seconds, first)->bytes;
+	if (f->first[!level] > first)
+		f->first[!level] -= MIN(f->first[!level] - first, n - 1);
+	*folded_until = MAX(*folded_until, at(f->seconds, first)->end_ns);
+	return less;
 }
 
 size_t seconds_fold(GPtrArray *seconds, size_t keep, size_t excess, int64_t *folded_until)
 {
-	size_t bytes[3], first, freed = 0;
+	struct folding f = { .seconds = seconds, .keep = keep };
+	size_t freed = 0;
 
+	weigh_levels(seconds, f.bytes);
 	while (freed < excess && seconds->len > keep) {
-		weigh_levels(seconds, bytes);
-		if (bytes[2] > bytes[0] + bytes[1])
+		if (f.bytes[2] > f.bytes[0] + f.bytes[1])
 			break;			/* it is the oldest minutes' turn to go */
-		int level = bytes[1] > bytes[0] / 2;
-		size_t n = find_block(seconds, seconds->len - keep, folds[level], &first);
+		int level = f.bytes[1] > f.bytes[0] / 2;
+		size_t n = look_for_block(&f, level);
 		if (!n)
-			n = find_block(seconds, seconds->len - keep, folds[level = !level], &first);
-		if (!n)
-			break;
-		size_t less = fold_block(seconds, first, n, folds[level]);
+			n = look_for_block(&f, level = !level);
+		size_t less = n ? fold_found(&f, level, n, folded_until) : 0;
 		if (!less)
 			break;
 		freed += less;
-		*folded_until = MAX(*folded_until, at(seconds, first)->end_ns);
 	}
 	return freed;
 }

@@ -61,18 +61,36 @@ void covered_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uin
 	}
 }
 
-/* Behind the void of at least that length that holds the instant; else that. */
-static int64_t behind_void(const struct slice *s, int64_t from, uint64_t least)
+/* The number of the first void that ends behind the instant. */
+static guint first_void(const struct slice *s, int64_t ts)
 {
-	for (guint i = s->voids->len; i > 0; i--) {
-		const struct time_void *v = &g_array_index(s->voids, struct time_void, i - 1);
-		if (v->end <= from)
-			break;
-		int64_t begin = time_floor(v->begin, s->step) + s->step, end = time_floor(v->end, s->step);
-		if (from >= begin && from < end && covered_are_far(v->begin, v->end, least))
-			return end;
+	guint lo = 0, hi = s->voids->len;
+	while (lo < hi) {
+		guint mid = lo + (hi - lo) / 2;
+		if (g_array_index(s->voids, struct time_void, mid).end <= ts)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
-	return from;
+	return lo;
+}
+
+bool covered_void_at(const struct slice *s, int64_t ts, uint64_t least, struct time_void *ret)
+{
+	guint i = first_void(s, ts);
+	if (i == s->voids->len || s->window_from != INT64_MIN)
+		return false;
+	const struct time_void *v = &g_array_index(s->voids, struct time_void, i);
+	ret->begin = time_floor(v->begin, s->step) + s->step;
+	ret->end = time_floor(v->end, s->step);
+	return ts >= ret->begin && ts < ret->end && covered_are_far(v->begin, v->end, least);
+}
+
+int64_t covered_end(const struct slice *s, const struct bin *b, int64_t from, int64_t to)
+{
+	if (from >= b->begin && from < b->end)
+		return MIN(b->end, to);
+	return MIN(time_floor(from, s->step) + s->step, to);	/* that second is no longer kept */
 }
 
 int64_t covered_newest(const struct slice *s, int64_t from, int64_t to)
@@ -85,5 +103,8 @@ int64_t covered_piece(const struct slice *s, int64_t from, int64_t to, bool know
 {
 	if (!covered_are_far(from, to, COVERED_VOID_NS))
 		return from;
-	return MIN(behind_void(s, from, known ? VOID_OF_KNOWN_NS : COVERED_VOID_NS), to);
+	struct time_void v;
+	if (covered_void_at(s, from, known ? VOID_OF_KNOWN_NS : COVERED_VOID_NS, &v))
+		return MIN(v.end, to);
+	return from;
 }

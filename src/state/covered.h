@@ -61,6 +61,17 @@ void covered_stream(struct slice *s, uint32_t host, bool begins, int64_t ts, uin
 int64_t covered_newest(const struct slice *s, int64_t from, int64_t to);
 
 /*
+ * All that is charged to a void is one second, however long: thousands of threads that sleep over hours
+ * must not become thousands of cells a second. Does the instant lie within whole steps of a void of that
+ * length at least? Fills *ret with these steps (multiples of the step). Not of a slice with a window,
+ * whose seconds are steps.
+ */
+bool covered_void_at(const struct slice *s, int64_t ts, uint64_t least, struct time_void *ret);
+
+/* The end of the part of [from, to) that is charged to this bin, which is that of `from`. */
+int64_t covered_end(const struct slice *s, const struct bin *b, int64_t from, int64_t to);
+
+/*
  * Where the next piece of [from, to) begins that is to be charged; `to`: there is none. Steps in which
  * nobody recorded anything, and before and after which there was nothing for a minute, are left out of
  * what is not known; of what is known (a call that lasts, in a trace that tells little else) for a day.

@@ -207,9 +207,11 @@ static void feed_tally(struct slice *s, const struct blk_event *ev)
 	memcpy(&tally, ev->data, sizeof tally);
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	uint32_t name = g_array_index(s->class_infos, struct class_info, ev->cls).event;
-	bin_event(s, slice_bin(s, tally.second * INT64_C(1000000000)), info->host, name, tally.count);
+	/* Late ones may be of a time before all that is covered: that stays as it is. */
+	int64_t from = s->first == INT64_MAX ? INT64_MIN : s->first;
+	bin_event(s, slice_bin(s, MAX(tally.second * INT64_C(1000000000), from)), info->host, name, tally.count);
 	s->n_events += tally.count;
-	extend_coverage(s, tally.last_ns);
+	extend_coverage(s, MAX(tally.last_ns, from));
 }
 
 static void feed_pseudo(struct slice *s, const struct blk_event *ev)
@@ -221,6 +223,8 @@ static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 	}
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	if (ev->row == BLK_ROW_STREAM_ADD || ev->row == BLK_ROW_STREAM_END) {
+		if (s->live && info->kernel && ev->row == BLK_ROW_STREAM_END && s->first != INT64_MAX)
+			extend_coverage(s, ev->ts);	/* who runs is known until then */
 		if (info->kernel)
 			covered_stream(s, info->host, ev->row == BLK_ROW_STREAM_ADD, ev->ts, seq);
 		return;

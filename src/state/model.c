@@ -3,6 +3,7 @@
 #include "state/model.h"
 
 #include "base/timefmt.h"
+#include "state/covered.h"
 #include "state/publisher.h"
 #include "state/spans.h"
 
@@ -151,7 +152,7 @@ static int64_t room_from(const struct model *m, size_t budget)
 		const struct bin *b = g_ptr_array_index(bins, i);
 		bytes += bin_bytes(b);
 		if (i >= LEAST_CORRECTIONS && bytes > budget)
-			return (b->index + 1) * m->options.step_ns;
+			return b->after * m->options.step_ns;
 	}
 	return INT64_MIN;
 }
@@ -233,7 +234,7 @@ static void mark_again(struct model *m, int64_t now, int64_t forgotten, bool fin
 	for (guint i = 0; i < m->again->len; i++) {
 		struct again a = g_array_index(m->again, struct again, i);
 		struct bin *b = find_bin(m, a.bin);
-		bool due = final || a.due <= now || (a.bin + 1) * m->options.step_ns <= forgotten;
+		bool due = final || a.due <= now || (b && b->after * m->options.step_ns <= forgotten);
 		if (b && due)
 			b->again = true;
 		else if (b && !b->dirty)
@@ -250,7 +251,7 @@ static void put_off(struct model *m, int64_t now)
 	g_hash_table_iter_init(&it, m->s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *b = value;
-		int64_t end = (b->index + 1) * m->options.step_ns;
+		int64_t end = b->after * m->options.step_ns;
 		if (!b->soft || !b->again || end > m->border)
 			continue;
 		struct again a = { b->index, now + MAX(now - end, m->options.step_ns) };
@@ -273,8 +274,10 @@ struct publication *model_publish(struct model *m, bool final)
 	if (m->options.at_end && !final && forgotten == INT64_MIN && !model_has_many_spans(m))
 		return NULL;
 	m->border = border;
-	if (m->s->horizon > slice_last(m->s) && !final)
-		m->s->last = border > m->s->last ? border - 1 : m->s->last;
+	if (m->s->horizon > slice_last(m->s) && !final && border > m->s->last) {
+		covered_to(m->s, border - 1);
+		m->s->last = border - 1;
+	}
 	mark_again(m, now, forgotten, final);
 	m->s->n_published++;
 	struct publication *p = publisher_publish(m->publisher, border, now,

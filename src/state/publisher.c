@@ -220,8 +220,8 @@ struct slice *publisher_slice(const struct publisher *p)
 static struct second *make_second(struct publisher *p, struct bin *b, bool open)
 {
 	struct slice *s = p->s;
-	int64_t begin = b->index * s->step;
-	struct second *to = second_new(MAX(begin, s->first), MIN(begin + s->step, s->last + 1));
+	int64_t begin = b->index * s->step, end = b->after * s->step;
+	struct second *to = second_new(MAX(begin, s->first), MIN(end, s->last + 1));
 	bool soft = publish_cells(p, b, to);
 	to->trust = b->trust;
 	to->trust.touched = (uint32_t)losses_touching(&s->losses, to->begin_ns, to->end_ns);
@@ -309,13 +309,13 @@ static void publish_seconds(struct publisher *p, struct publication *pub, int64_
 	g_hash_table_iter_init(&it, p->s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *b = value;
-		if (is_due(p, b) && (what != PUBLISH_CLOSED || (b->index + 1) * p->s->step <= border))
+		if (is_due(p, b) && (what != PUBLISH_CLOSED || b->after * p->s->step <= border))
 			g_ptr_array_add(due, b);
 	}
 	g_ptr_array_sort(due, bin_order);
 	for (guint i = 0; i < due->len; i++) {
 		struct bin *b = g_ptr_array_index(due, i);
-		bool open = !final && (b->index + 1) * p->s->step > border;
+		bool open = !final && b->after * p->s->step > border;
 		g_ptr_array_add(pub->seconds, make_second(p, b, open));
 	}
 }
@@ -460,7 +460,7 @@ void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 	g_hash_table_iter_init(&it, s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct bin *b = value;
-		if ((b->index + 1) * s->step > before)
+		if (b->after * s->step > before)
 			continue;
 		s->forgotten.lost_events += b->trust.lost_events;
 		s->forgotten.lost_packets += b->trust.lost_packets;

@@ -3,7 +3,9 @@
  * A closed second: what happened in [begin_ns, end_ns), as cells (schema.h) keyed by the ids
  * of the timeline's registries (thread, file, string, host). Immutable and
  * reference-counted (atomically): made by the worker, read by anybody without
- * locks. What was late or soft makes a new version under the same begin_ns.
+ * locks. What was late or soft makes a new version under the same begin_ns. As long as
+ * the step; longer where nothing was recorded for a minute (covered.h), or where several
+ * were made one (.fold_ns).
  */
 #ifndef BLK_STATE_SECOND_H
 #define BLK_STATE_SECOND_H

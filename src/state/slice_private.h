@@ -263,7 +263,7 @@ struct bin_slow {
 enum cpu_kind { CPU_RUN, CPU_IDLE, CPU_UNKNOWN, CPU_IRQ };
 
 struct bin {
-	int64_t index;		/* floor(ts / step) */
+	int64_t index, after;	/* floor(ts / step), and behind it: the next, but for voids (covered.h) */
 	int64_t begin, end;	/* of that second */
 	uint32_t version;	/* times published */
 	bool dirty, soft, again;	/* changed since; not all was known then; its turn, if there are news */

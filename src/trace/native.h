@@ -75,9 +75,13 @@ typedef void (*native_extent)(void *data, const char *host, const char *boot, co
 			      int64_t begin, int64_t end);
 void native_each_extent(const struct native *n, native_extent tell, void *data);
 
+/* Where the packets begin that a range from there on reads: no later than `from`. */
+int64_t native_read_from(const struct native *n, int64_t from);
+
 /* Instants that cut [from, to) into at most n_pieces of about equal bytes: fills
  * ret[0 .. result - 1], ascending, each in (from, to); result < n_pieces. None is where a
- * CPU of several streams may be losing events on one of them. */
+ * CPU of several streams may be losing events on one of them, nor within giant packets: both sides
+ * decode what a cut divides. */
 size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pieces,
 		   int64_t *ret);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define HEADER_BYTES 512		/* enough for LTTng's packet header and context */
+#define STRETCH (UINT64_C(8) << 20)	/* bits of a packet in memory that are decoded at once */
 
 void native_cursor_init(struct native_cursor *k, struct native_source *s,
 			const struct native_stream *stream, const struct native_plan_stream *plan)
@@ -98,19 +99,28 @@ static void leave_packet(struct native_cursor *k)
 		native_queue_loss(k, &loss);
 		k->last_ts = end;
 	}
+	k->owes_loss |= k->damaged && begin == G_MININT64;
 	k->n_left++;
 	k->n_damaged += k->damaged;
 	k->packet = NULL;
 	k->pos = k->end = k->content_end = 0;
 }
 
-/* What the window has of the packet, as .base and .end. */
+/* Where what the window has of the packet ends. */
+static uint64_t window_end(const struct native_cursor *k)
+{
+	const struct native_window *w = native_window_now(k);
+	return MIN(k->content_end, (w->offset + w->n - k->packet->p.offset) * 8);
+}
+
+/* What the window has of the packet, as .base and .end; but no more than a stretch of it: whoever wants
+ * to stop waits for no longer than that. */
 static void aim(struct native_cursor *k)
 {
 	const struct native_window *w = native_window_now(k);
-	uint64_t at = k->packet->p.offset;
+	uint64_t at = k->packet->p.offset, end = window_end(k);
 	k->base = (const uint8_t *)((uintptr_t)w->bytes + (uintptr_t)(at - w->offset));
-	k->end = MIN(k->content_end, (w->offset + w->n - at) * 8);
+	k->end = end > k->pos && end - k->pos > STRETCH ? k->pos + STRETCH : end;
 }
 
 /* The header in the file and what the index said of it. */
@@ -164,7 +174,9 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	k->damaged = !k->decoder || !agree(&header, &x->p);
 	if (k->damaged)
 		return true;
-	k->latest = x->end_ns < NATIVE_MOST_NS ? x->end_ns + NATIVE_OVERHANG_NS : NATIVE_MOST_NS;
+	/* One that was never finished ends where the next begins: there a range looks for its events. */
+	int64_t end = x->end_ns == INT64_MAX && !k->plan->grows ? x->max_end_ns : x->end_ns;
+	k->latest = end < NATIVE_MOST_NS ? end + NATIVE_OVERHANG_NS : NATIVE_MOST_NS;
 	k->clock = header.begin;
 	k->pos = header.header_bits;
 	k->content_end = header.content_bits;
@@ -195,6 +207,9 @@ static bool next_packet(struct native_cursor *k)
 		if (ts >= k->second_end)
 			native_next_second(k, ts);
 		k->last_ts = ts;
+		if (k->owes_loss)
+			native_queue_loss(k, &(struct blk_loss){ .begin_ns = ts, .end_ns = ts });
+		k->owes_loss = false;
 	}
 	if (x->p.fault != CTF_WHOLE && !k->damaged)
 		k->damaged = true;		/* what can be read of it comes first */
@@ -205,7 +220,7 @@ static bool next_packet(struct native_cursor *k)
 
 /* ---- events ---- */
 
-enum more { MORE_READ, MORE_NONE, MORE_WAIT, MORE_LATER };
+enum more { MORE_READ, MORE_NONE, MORE_WAIT, MORE_LATER, MORE_STOP };
 
 /* The event at .pos does not fit into what the window has. */
 static enum more read_more(struct native_cursor *k)
@@ -213,6 +228,10 @@ static enum more read_more(struct native_cursor *k)
 	const struct native_window *w = native_window_now(k);
 	if (k->end >= k->content_end)
 		return MORE_NONE;		/* nor into the packet */
+	if (k->end < window_end(k)) {
+		k->end += MIN(window_end(k) - k->end, STRETCH);
+		return MORE_READ;
+	}
 	uint64_t at = k->packet->p.offset + k->pos / 8;
 	uint64_t had = w->offset + w->n - at;
 	size_t need = at == w->offset ? (size_t)had * 2 : (size_t)had + 1;
@@ -304,13 +323,14 @@ void native_fill(struct native_cursor *k, struct blk_event *e, const struct ctf_
 	}
 }
 
-/* The stream's range is over: its last records. */
-static enum native_step finish(struct native_cursor *k, bool stream_ends)
+/* The stream's range is over: its last records. within: in a packet, of which an event is behind the
+ * range; so is then the gap behind that packet, wherever the packet says that it ends. */
+static enum native_step finish(struct native_cursor *k, bool stream_ends, bool within)
 {
 	if (!k->ended) {
 		const struct native_packet *x = &k->plan->packet[k->next];
 		k->ended = true;
-		if (k->next < k->plan->n && x->has_gap && advance(k, x->gap_begin_ns) < k->source->to)
+		if (!within && k->next < k->plan->n && x->has_gap && advance(k, x->gap_begin_ns) < k->source->to)
 			begin_gap(k, x);	/* its begin is still ours */
 		native_queue_end(k, stream_ends);
 	}
@@ -320,6 +340,8 @@ static enum native_step finish(struct native_cursor *k, bool stream_ends)
 /* What is no event: the packet's end, the next one, more bytes. MORE_READ: go on. */
 static enum more leave_events(struct native_cursor *k)
 {
+	if (native_is_stopped(k->source))
+		return MORE_STOP;
 	if (k->packet && k->pos < k->content_end && !is_blank(k)) {
 		enum more more = read_more(k);
 		if (more != MORE_NONE)
@@ -376,8 +398,10 @@ static enum native_step cursor_step(struct native_cursor *k)
 			enum more more = leave_events(k);
 			if (more == MORE_WAIT || more == MORE_LATER)
 				return more == MORE_WAIT ? NATIVE_STALL : NATIVE_LATER;
+			if (more == MORE_STOP)
+				return NATIVE_END;
 			if (more == MORE_NONE)
-				return finish(k, k->next >= k->plan->n);
+				return finish(k, k->next >= k->plan->n, false);
 			continue;
 		}
 		int64_t at = native_ns(&k->to_ns, clock), ts = advance(k, at);
@@ -390,7 +414,7 @@ static enum native_step cursor_step(struct native_cursor *k)
 		if (G_UNLIKELY(ts >= s->to)) {
 			k->pos = k->end = k->content_end = 0;
 			k->packet = NULL;
-			return finish(k, false);
+			return finish(k, false, true);
 		}
 		if (G_UNLIKELY(ts < s->from)) {
 			k->last_ts = ts;

@@ -27,11 +27,16 @@ struct native_source {
 	struct merge_head *heap;	/* a cursor's rank is its number */
 	size_t n_heap;
 	bool primed, stalled;		/* stalled: the first of the heap waits for a new batch */
-	gint cancelled;
+	gint cancelled;			/* atomic */
 	uint64_t batch_number;
 	size_t n_batch;
 	struct blk_event batch[BLK_BATCH];
 };
+
+static inline bool native_is_stopped(const struct native_source *s)
+{
+	return g_atomic_int_get(&s->cancelled) || source_is_stopped(&s->source);
+}
 
 struct native_window {
 	uint8_t *bytes;
@@ -89,6 +94,7 @@ struct native_cursor {
 	int64_t latest;			/* no event of the packet is that late */
 	bool ended;
 	bool damaged;			/* the packet's rest can't be read */
+	bool owes_loss;			/* one was damaged before any time was known: told with the next */
 	uint64_t n_left, n_damaged;	/* packets that were left; of them, such */
 	bool plain;			/* nothing of the packet is clamped or left out */
 

@@ -67,8 +67,8 @@ unsigned native_feed_add_trace(struct native_feed *f, const char *name);
 void native_feed_metadata(struct native_feed *f, unsigned trace, GBytes *bytes);
 void native_feed_metadata_restart(struct native_feed *f, unsigned trace);
 
-/* No more metadata and no new streams; its streams may go on. Lets its memory go when
- * they have ended. */
+/* No more metadata and no new streams; its streams may go on. What waits for metadata is
+ * refused then. Lets its memory go when they have ended. */
 void native_feed_end_trace(struct native_feed *f, unsigned trace);
 
 /*

@@ -163,7 +163,7 @@ static bool may_wait(const struct native_feed *f, const struct feed_stream *x)
 	const struct feed_track *t = x->track;
 	const struct native_cursor *k = t->cursor;
 	size_t at = k->packet ? (size_t)(k->packet - t->plan.packet) : k->next;
-	return at < t->plan.n && !f->ended && !x->trace->failed &&
+	return at < t->plan.n && !f->ended && !x->trace->failed && !x->trace->ended &&
 	       f->now_us - g_array_index(t->kept, struct feed_kept, at).at_us < FEED_CLASS_US;
 }
 
@@ -202,7 +202,7 @@ static bool ask_first(struct native_feed *f)
 		feed_stream_over(f, x);
 		return true;
 	}
-	if (x->cut || (!x->track && x->trace->failed)) {
+	if (x->cut || (!x->track && (x->trace->failed || (x->trace->ended && !x->trace->usable)))) {
 		x->parked = true;
 		drop_first(s);
 		return true;
@@ -292,7 +292,7 @@ enum source_status feed_next(struct source *source, struct blk_batch *ret, GErro
 {
 	struct native_feed *f = (struct native_feed *)source;
 	struct native_source *s = &f->s;
-	if (g_atomic_int_get(&s->cancelled))
+	if (native_is_stopped(s))
 		return SOURCE_CANCELLED;
 	s->batch_number++;
 	s->n_batch = 0;

@@ -310,7 +310,7 @@ static bool may_become(const struct native_feed *f, const struct feed_stream *x,
 		       const struct feed_news *news)
 {
 	const struct feed_trace *t = x->trace;
-	if (t->failed || f->ended)
+	if (t->failed || t->ended || f->ended)
 		return false;
 	return !t->usable || (ctf_pieces_wait(t->meta->pieces) && f->now_us - news->at_us < FEED_CLASS_US);
 }
@@ -366,7 +366,7 @@ static bool place_beacon(struct native_feed *f, struct feed_stream *x, const str
 		st.clock = x->track->st->clock;
 	} else {
 		if (!x->trace->usable)
-			return x->trace->failed || f->ended;
+			return x->trace->failed || x->trace->ended || f->ended;
 		d = news->class_id == NATIVE_FEED_ANY_CLASS ? first_decoder(x->trace)
 							    : native_decoder(x->trace->meta->m, news->class_id);
 		const struct ctf_clock *k = d ? pin(f, x->trace, d->clock) : NULL;
@@ -568,6 +568,8 @@ void feed_take_in(struct native_feed *f)
 	guint n = 0;
 	for (guint i = 0; i < f->pending->len; i++) {
 		struct feed_stream *x = g_ptr_array_index(f->pending, i);
+		if (x->trace && x->trace->ended)	/* it is refused then, and that is why */
+			feed_trouble_wait(f, x);
 		if (!x->gone)
 			place_news(f, x);
 		if (g_queue_is_empty(&x->news) || x->over)

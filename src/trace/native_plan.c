@@ -383,7 +383,26 @@ uint64_t native_bytes_between(const struct native *n, int64_t from, int64_t to)
 	return bytes;
 }
 
-struct edge { int64_t ts; double rate; };	/* bytes/ns more from here on */
+int64_t native_read_from(const struct native *n, int64_t from)
+{
+	const struct native_plan *p = n->plan;
+	int64_t begin = from;
+	for (size_t i = 0; i < p->n_streams; i++) {
+		const struct native_plan_stream *s = &p->stream[i];
+		size_t first = native_plan_find(s, from);
+		if (first < s->n && s->packet[first].p.fault != CTF_GARBAGE)
+			begin = MIN(begin, s->packet[first].begin_ns);
+	}
+	return begin;
+}
+
+/* From here on: bytes/ns more, and bytes of packets more that a cut would divide. */
+struct edge { int64_t ts; double rate, divided; };
+
+/* Both sides decode the packets that a cut divides. What LTTng's sub-buffers come to is fine; giant packets
+ * are not read once for each piece. */
+#define FEW_DIVIDED (64.0 * (1 << 20))	/* bytes */
+#define MOST_DIVIDED 4			/* times the bytes of a piece */
 
 static int compare_edges(const void *a, const void *b)
 {
@@ -404,7 +423,8 @@ static GArray *make_edges(const struct native_plan *p, int64_t from, int64_t to,
 			if (begin >= end)
 				continue;
 			*ret_bytes += rate * (double)(end - begin);
-			struct edge up = { begin, rate }, down = { end, -rate };
+			double all = (double)(x->p.packet_bits / 8);
+			struct edge up = { begin, rate, all }, down = { end, -rate, -all };
 			g_array_append_val(edges, up);
 			g_array_append_val(edges, down);
 		}
@@ -477,15 +497,17 @@ static int64_t next_cut(const GArray *uncut, guint *i, int64_t cut)
 size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pieces, int64_t *ret)
 {
 	struct native_plan *p = native_plan_take(n);
-	double all = 0, done = 0, rate = 0;
+	double all = 0, done = 0, rate = 0, divided = 0;
 	g_autoptr(GArray) edges = make_edges(p, from, to, &all);
 	g_autoptr(GArray) uncut = make_uncut(n, p);
+	const double most_divided = MAX(FEW_DIVIDED, MOST_DIVIDED * all / (double)n_pieces);
 	size_t n_cuts = 0;
 	guint passed = 0;
 	for (guint i = 0; i + 1 < edges->len && n_cuts + 1 < n_pieces; i++) {
 		const struct edge *e = &g_array_index(edges, struct edge, i);
 		int64_t next = e[1].ts;
 		rate += e->rate;
+		divided += e->divided;
 		double bytes = rate * (double)(next - e->ts);
 		while (n_cuts + 1 < n_pieces && rate > 0) {
 			double goal = all * (double)(n_cuts + 1) / (double)n_pieces;
@@ -493,8 +515,8 @@ size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pi
 				break;
 			int64_t cut = e->ts + (int64_t)((goal - done) / rate);
 			cut = next_cut(uncut, &passed, CLAMP(cut, e->ts, next));
-			if (cut <= from || cut >= to || (n_cuts && cut <= ret[n_cuts - 1])) {
-				n_pieces--;	/* two cuts at one instant: one piece fewer */
+			if (cut <= from || cut >= to || (n_cuts && cut <= ret[n_cuts - 1]) || divided > most_divided) {
+				n_pieces--;	/* one piece fewer */
 				continue;
 			}
 			ret[n_cuts++] = cut;

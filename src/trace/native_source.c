@@ -85,7 +85,7 @@ static void prime(struct native_source *s)
 static enum source_status range_next(struct source *source, struct blk_batch *ret, GError **error)
 {
 	struct native_source *s = (struct native_source *)source;
-	if (g_atomic_int_get(&s->cancelled))
+	if (native_is_stopped(s))
 		return SOURCE_CANCELLED;
 	s->batch_number++;
 	s->n_batch = 0;
@@ -95,6 +95,8 @@ static enum source_status range_next(struct source *source, struct blk_batch *re
 	while (s->n_heap && s->n_batch < BLK_BATCH)
 		if (native_take_runs(s) && !refill(s))
 			break;
+	if (native_is_stopped(s))
+		return SOURCE_CANCELLED;
 	if (!s->n_batch)
 		return SOURCE_END;
 	*ret = (struct blk_batch){ s->batch, s->n_batch };

@@ -72,10 +72,19 @@ struct source_ops {
 struct source {
 	const struct source_ops *ops;
 	struct blk_tables tables;
+	const int *stop;		/* see source_stop_by() */
 };
 
 enum source_status source_next(struct source *s, struct blk_batch *ret, GError **error);
 void source_cancel(struct source *s);
+/* Whoever takes the records says, before the first: source_next() ends soon with CANCELLED, also in the
+ * middle of a large packet, once *stop is not 0. It is read by g_atomic_int_get() until the source is freed. */
+void source_stop_by(struct source *s, const int *stop);
+/* For implementations that may be long about one call. */
+static inline bool source_is_stopped(const struct source *s)
+{
+	return s->stop && g_atomic_int_get(s->stop);
+}
 double source_progress(struct source *s);
 /* What came late since the last call; false: nothing. The reading thread's. */
 bool source_take_late(struct source *s, struct source_late *ret);

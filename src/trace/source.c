@@ -7,7 +7,12 @@ G_DEFINE_QUARK(blk-trace-error-quark, blk_trace_error)
 enum source_status source_next(struct source *s, struct blk_batch *ret, GError **error)
 {
 	*ret = (struct blk_batch){ NULL, 0 };
-	return s->ops->next(s, ret, error);
+	return source_is_stopped(s) ? SOURCE_CANCELLED : s->ops->next(s, ret, error);
+}
+
+void source_stop_by(struct source *s, const int *stop)
+{
+	s->stop = stop;
 }
 
 void source_cancel(struct source *s)

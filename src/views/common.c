@@ -77,6 +77,23 @@ static int compare_rows(const void *a, const void *b)
 	return common_compare(*(const struct common *const *)a, *(const struct common *const *)b);
 }
 
+/* Rows of one name whose beginning is not in the trace (tasks without a name, reused ids) have
+ * the same keys: their order tells them apart. */
+static void keys_apart(const struct rows *rows)
+{
+	struct intmap seen = { 0 };
+	for (guint i = 0; i < rows->rows->len; i++) {
+		struct row *row = rows->rows->pdata[i];
+		uint64_t both = key_int(row->key[0], row->key[1]);
+		uint32_t n = intmap_get(&seen, both);
+		n = n == INTMAP_NONE ? 0 : n + 1;
+		intmap_set(&seen, both, n);
+		if (n)
+			row->key[1] = key_int(both, n);
+	}
+	intmap_clear(&seen);
+}
+
 void common_finish(struct rows *rows, GCompareFunc compare)
 {
 	for (guint i = 0; i < rows->rows->len; i++) {
@@ -86,6 +103,7 @@ void common_finish(struct rows *rows, GCompareFunc compare)
 	}
 	g_ptr_array_sort(rows->rows, compare ? compare : compare_rows);
 	rows->n_before_filter = rows->rows->len;
+	keys_apart(rows);
 }
 
 void common_add_parts(struct common *c, const int64_t part[PART_N])

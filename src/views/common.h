@@ -40,7 +40,7 @@ void *common_new(struct rows *rows, size_t size);
 /* Says whose host's it is: what it is called, and what its events lack. */
 void common_host(struct common *c, const struct rows *rows, uint32_t host);
 /* Fills in stat, orders the rows canonically; compare may be NULL (host, pid, tid,
- * start, service, name, comm). */
+ * start, service, name, comm); gives rows with equal keys keys of their own. */
 void common_finish(struct rows *rows, GCompareFunc compare);
 int common_compare(const struct common *a, const struct common *b);
 void common_add_parts(struct common *c, const int64_t part[PART_N]);

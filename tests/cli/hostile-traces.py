@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Traces that broke blktop once (tests/hostile): every command ends with a message or with the rest of
-the data, within time and memory, and the sanitizers find nothing."""
+"""Traces that broke blktop once (tests/hostile), and traces of two hosts of which one has a clock or a time at the
+ends of what 64 bits hold: every command ends with a message or with the rest of the data, within time and memory, and
+the sanitizers find nothing."""
 import ast
 import os
 import pathlib
+import re
 import resource
+import struct
 import subprocess
 import sys
 import tarfile
@@ -70,6 +73,91 @@ def check(name, trace, work, shown_by=None):
         tap.ok(f"{name}, {kind}", wrong)
 
 
+# The clock of the second host; what one, or all, of its packets say of their begin and end, and of the bits of their
+# content (None: as it was).
+CLOCKS = {"offset 7e18": (10**9, 0, 7 * 10**18), "offset 9223372037 s": (10**9, 9223372037, 0),
+          "offset -9223372037 s": (10**9, -9223372037, 0), "offset -2^63 s": (10**9, -2**63, 0), "offset 2^64 - 1": (10**9, 0, 2**64 - 1),
+          "just before the bound": (10**9, 4611686017, 999999999), "frequency 1": (1, 4611686000, 0), "frequency 3": (3, 0, 2**63),
+          "frequency 2^64 - 1": (2**64 - 1, 0, 1)}
+STAMPS = {"begin 2^63": (2**63, None), "end 2^63": (None, 2**63), "begin and end 2^63": (2**63, 2**63 + 1000),
+          "end 2^64 - 1": (None, 2**64 - 1), "begin 0": (0, None), "begin 2^63 - 1": (2**63 - 1, 2**63 - 1),
+          "all of 64 bits": (0, 2**64 - 1), "empty, in forty years": (2**60, 2**61, 84 * 8)}
+
+
+def plain(metadata):
+    """The text of metadata in packets."""
+    text, at = b"", 0
+    while at < len(metadata):
+        content, size = struct.unpack_from("<II", metadata, at + 24)
+        text += metadata[at + 37:at + content // 8]
+        at += size // 8
+    return text
+
+
+def set_clock(text, clock):
+    """Another host's, with that clock (frequency, seconds, cycles), or as it was."""
+    if text.startswith(b"\x1e"):
+        text = text.replace(b'"hostname": "', b'"hostname": "x').replace(b'"uuid": "', b'"uuid": "f', 1)
+        if clock:
+            text = re.sub(rb'"frequency": \d+', b'"frequency": %d' % clock[0], text)
+            text = re.sub(rb'"seconds": \d+', b'"seconds": %d' % clock[1], text)
+            text = re.sub(rb'"cycles": \d+', b'"cycles": %d' % clock[2], text)
+        return text
+    head, tail = plain(text).split(b"clock {", 1)
+    tail = re.sub(rb'uuid = "[0-9a-f]{8}', b'uuid = "357947b5', tail, count=1)
+    if clock:
+        tail = re.sub(rb"freq = \d+;", b"freq = %d; offset_s = %d;" % clock[:2], tail, count=1)
+        tail = re.sub(rb"offset = \d+;", b"offset = %d;" % clock[2], tail, count=1)
+    return head.replace(b'hostname = "', b'hostname = "x') + b"clock {" + tail
+
+
+def set_stamps(data, stamps, which):
+    data, at, number = bytearray(data), 0, 0
+    while at + 84 <= len(data):
+        for stamp, where in zip(stamps, (32, 40, 48)):
+            if stamp is not None and which in (None, number):
+                struct.pack_into("<Q", data, at + where, stamp)
+        at += struct.unpack_from("<Q", data, at + 56)[0] // 8
+        number += 1
+    return bytes(data)
+
+
+def two_hosts(recording, to, clock=None, stamps=(None, None), which=None):
+    """A recording with a directory of each process, one of which is another host's."""
+    for number, process in enumerate(sorted(p for p in pathlib.Path(recording).iterdir())):
+        place = pathlib.Path(to, process.name)
+        place.mkdir(parents=True)
+        for path in (p for p in process.iterdir() if p.is_file()):
+            data = path.read_bytes()
+            if number and path.name == "metadata":
+                data = set_clock(data, clock)
+            elif number:
+                data = set_stamps(data, stamps, which)
+            (place / path.name).write_bytes(data)
+
+
+def ends_of_time(work):
+    """(name, directory, whether something of it cannot be placed in time) of each."""
+    for form in ("lost", "ctf2/lost"):
+        recording = f"tests/traces/{form}/trace/ust/pid"
+        for number, (name, clock) in enumerate(CLOCKS.items()):
+            place = os.path.join(work, f"{form.replace('/', '-')}-clock-{number}")
+            two_hosts(recording, os.path.join(place, "trace"), clock=clock)
+            yield f"{form}, {name}", place, not name.startswith("frequency")
+        for number, (name, stamps) in enumerate(STAMPS.items()):
+            for which in (0, None):
+                place = os.path.join(work, f"{form.replace('/', '-')}-stamps-{number}-{which}")
+                two_hosts(recording, os.path.join(place, "trace"), stamps=stamps, which=which)
+                yield f"{form}, {name}, {'all packets' if which is None else 'one packet'}", place, "2^6" in name or "64" in name
+
+
+def check_reported(name, trace):
+    """What cannot be placed in time is reported, however little it is."""
+    status = subprocess.run([PROGRAMS["release"], "-b", "--view", "losses", trace], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
+    tap.ok(f"{name}: reported", [] if status == 3 else [f"exit status {status}"])
+
+
 def main():
     here = pathlib.Path("tests/hostile")
     with tempfile.TemporaryDirectory() as work:
@@ -84,6 +172,10 @@ def main():
                 inside = next(p for p in pathlib.Path(place).iterdir() if p.is_dir())
                 words = (inside / "arguments").read_text(encoding="utf-8")
                 check(each.name[:-7], str(inside / "trace"), place, ast.literal_eval(words[:words.index("]") + 1]))
+        for name, place, is_reported in ends_of_time(work):
+            check(name, os.path.join(place, "trace"), place)
+            if is_reported:
+                check_reported(name, os.path.join(place, "trace"))
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
     if os.access(PROGRAMS["sanitizers"], os.X_OK):
         tap.skip("memory", "the sanitizers' is not the program's")

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/fuzz_take.h"
+#include "trace/native_feed.h"
 
 #define MAX_PUSHES 400
 

@@ -4,21 +4,24 @@
 #   make fuzz TIME=60              each target, one after the other
 #   make check-run-short           each for a few seconds, as `make check` does it
 #   make build/fuzz/fuzz-metadata && build/fuzz/fuzz-metadata FILE...    without clang
+#   build/fuzz/fuzz-trace -runs=100000 -seed=1 build-fuzz/corpus/trace   the same, mutated (replay.c)
 #
 # $(BUILD)-fuzz holds the library again, as clang's fuzzer and sanitizers want it.
 
 FUZZ := $(BUILD)-fuzz
 FUZZ_CC ?= clang
 TIME ?= 60
+# clang takes NULL + 0, where an empty array begins, for an overflow of a pointer.
 FUZZ_FLAGS = $(filter-out -O% -fsanitize=%,$(ALL_CFLAGS)) -Itests -g -O1 -fno-omit-frame-pointer \
-	-fsanitize=address,undefined -fno-sanitize-recover=undefined -Wno-missing-prototypes
+	-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=pointer-overflow -Wno-missing-prototypes
 FUZZ_NAMES := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz-*.c))
 FUZZERS := $(FUZZ_NAMES:%=$(FUZZ)/%)
-FUZZ_LIB := $(patsubst src/%.c,$(FUZZ)/obj/%.o,$(wildcard src/base/*.c src/trace/*.c src/live/*.c))
+FUZZ_LIB := $(patsubst src/%.c,$(FUZZ)/obj/%.o,$(filter-out src/ui/%,$(LIB_SRC)))
 FUZZ_TEST_LIB := $(patsubst tests/lib/%.c,$(FUZZ)/obj/tests/%.o,$(wildcard tests/lib/*.c))
 FUZZ_CORPUS := $(FUZZ)/corpus
 # Functions that a target has instead of the program's.
 FUZZ_WRAP_viewer := net_connect net_read net_read_some net_write net_sleep feed_start g_get_monotonic_time
+FUZZ_WRAP_live := $(FUZZ_WRAP_viewer)
 fuzz_wraps = $(FUZZ_WRAP_$(patsubst fuzz-%,%,$(1)):%=-Wl,--wrap=%)
 
 $(FUZZ)/flags: said = $(FUZZ_CC) $(FUZZ_FLAGS)
@@ -53,9 +56,9 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/replay.c $(BUILD)/libtest.a $(BUILD)/
 	$(call say,CCLD)$(CC) $(ALL_CFLAGS) -Itests $(ALL_LDFLAGS) $(call fuzz_wraps,$*) -o $@ $< tests/fuzz/replay.c \
 		$(BUILD)/libtest.a $(BUILD)/libblktop.a $(LIBS)
 
-$(FUZZ_CORPUS): tests/fuzz/make-corpus
+$(FUZZ_CORPUS): tests/fuzz/make-corpus $(BUILD)/tools/make-seed
 	@rm -rf $@
-	$(call say,GEN)tests/fuzz/make-corpus $@
+	$(call say,GEN)BUILD=$(BUILD) tests/fuzz/make-corpus $@
 
 fuzzers: $(FUZZERS)
 
@@ -63,7 +66,7 @@ fuzzers: $(FUZZERS)
 $(FUZZ_NAMES): fuzz-%: $(FUZZ)/fuzz-% $(FUZZ_CORPUS)
 	@mkdir -p $(FUZZ)/findings $(FUZZ)/corpus-new/$* $(FUZZ_CORPUS)/$*
 	cd $(FUZZ) && nice $(CURDIR)/$< -max_total_time=$(TIME) -timeout=20 -rss_limit_mb=2048 \
-		-max_len=32768 -print_final_stats=1 $(FUZZ_OPTIONS) \
+		-max_len=65536 -print_final_stats=1 $(FUZZ_OPTIONS) \
 		$(if $(wildcard tests/fuzz/$*.dict),-dict=$(CURDIR)/tests/fuzz/$*.dict) \
 		-artifact_prefix=findings/$*- corpus-new/$* corpus/$* \
 		$(if $(wildcard tests/fuzz/seeds/$*),$(CURDIR)/tests/fuzz/seeds/$*)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What fuzz targets take from a native_feed: see fuzz_take.h. */
+/* What fuzz targets take from a source: see fuzz_take.h. */
 #include "fuzz_take.h"
 
 static void read_data(struct fuzz_taken *t, const struct blk_event *e)
@@ -33,6 +33,8 @@ enum source_status fuzz_take(struct source *s, struct fuzz_taken *t, int batches
 				g_assert_cmpuint(blk_class(&s->tables, e->cls)->row, ==, e->row);
 			read_data(t, e);
 		}
+		if (t->see)
+			t->see(t->data, &s->tables, &batch);
 	}
 	return status;
 }

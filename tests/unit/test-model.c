@@ -396,6 +396,74 @@ static void test_live_full(void)
 	source_free(s);
 }
 
+/* A clock that lies, or a day in which nothing happens: each thread that sleeps meanwhile is charged with
+ * all of it, in one second, not in one for each. */
+static void test_long_void(void)
+{
+	g_autoptr(GString) script = g_string_new(NULL);
+	const int64_t begin = STEP, day = 80000 * STEP;
+	for (int tid = 1; tid <= 100; tid++)
+		g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 sched_switch ctx.tid=%d prev_tid=%d "
+				       "prev_state=1 next_tid=%d\n", begin + tid, tid, tid, tid + 1);
+	g_autofree char *horizon = g_strdup_printf("%s%" G_GINT64_FORMAT " 0 !horizon\n", script->str, day);
+	g_string_append_printf(script, "%" G_GINT64_FORMAT " 0 sched_switch ctx.tid=101 prev_tid=101 prev_state=1 "
+			       "next_tid=0\n", day);
+	/* Then comes an event; a horizon; live, the end of a stream whose last packet goes on until then. */
+	const char *const scripts[] = { script->str, horizon, horizon };
+	for (size_t i = 0; i < G_N_ELEMENTS(scripts); i++) {
+		struct recording *r = traces_record_script(scripts[i]);
+		struct model *m = model_new(&(struct model_options){ .live = i > 0 });
+		g_autoptr(blk_timeline) tl = timeline_new(0);
+		for (size_t k = 0; k < recording_n(r); k++) {
+			struct blk_event e = *recording_event(r, k);
+			if (e.row == BLK_ROW_STREAM_END)
+				e.ts = day;
+			if (i == 1 ? e.row != BLK_ROW_STREAM_END : e.row != BLK_ROW_HORIZON)
+				model_feed(m, recording_tables(r), &e, 1);
+		}
+		timeline_apply(tl, model_publish(m, false));
+		g_assert_cmpuint(timeline_n_seconds(tl), ==, 2 + (i == 1));
+		const struct second *sec = timeline_second(tl, 1);
+		g_assert_cmpint(sec->begin_ns, ==, 2 * STEP);
+		g_assert_cmpint(sec->end_ns, ==, day - (i == 1) * STEP);
+		for (uint32_t k = 0; k < sec->n_threads; k++)
+			if (timeline_thread(tl, sec->threads[k].thread)->tid <= 100)
+				g_assert_cmpint(sec->threads[k].part[PART_OTHER], ==, sec->end_ns - sec->begin_ns);
+		model_free(m);
+		recording_free(r);
+	}
+}
+
+/* Live, events without a row that came too late: they are counted, and the coverage still begins where it
+ * began; what was before is no time that could be charged. */
+static void test_late_tally(void)
+{
+	static const char script[] = "200000000000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+				     "200001000000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n";
+	struct recording *r = traces_record_script(script);
+	struct model *m = model_new(&(struct model_options){ .live = true });
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+	const struct blk_tally tally = { .second = 1, .count = 5, .last_ns = 1500000000 };
+	int64_t first, last;
+	for (size_t i = 0; i < recording_n(r); i++) {
+		struct blk_event e = *recording_event(r, i);
+		model_feed(m, recording_tables(r), &e, 1);
+		e.row = BLK_ROW_TALLY;
+		e.data = (const uint8_t *)&tally;
+		e.layout = NULL;
+		if (recording_event(r, i)->layout)
+			model_feed(m, recording_tables(r), &e, 1);
+	}
+	timeline_apply(tl, model_publish(m, true));
+	g_assert_true(timeline_coverage(tl, &first, &last));
+	g_assert_cmpint(first, ==, INT64_C(200000000000000));
+	g_assert_cmpuint(timeline_n_seconds(tl), ==, 2);
+	g_assert_cmpint(timeline_second(tl, 0)->begin_ns, ==, first);
+	g_assert_cmpuint(timeline_n_events(tl), ==, 2 + 2 * 5);
+	model_free(m);
+	recording_free(r);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
@@ -413,6 +481,8 @@ int main(int argc, char **argv)
 	}
 	g_test_add_func("/model/horizon", test_horizon);
 	g_test_add_func("/model/soft-second", test_soft_second);
+	g_test_add_func("/model/long-void", test_long_void);
+	g_test_add_func("/model/late-tally", test_late_tally);
 	g_test_add_func("/model/host-over", test_host_over);
 	g_test_add_func("/model/thread-ends", test_thread_ends);
 	g_test_add_func("/model/socketpair", test_socketpair);

@@ -65,6 +65,32 @@ static void test_at_end(void)
 	}
 }
 
+/* A session that is over has no more metadata: what waits for it is refused, and leaves room for
+ * what others still have. */
+static void test_trace_ends(void)
+{
+	struct live l;
+	struct made m = { .uuid = 1 };
+	made_init(&l);
+	unsigned t1 = made_trace(&l, 1, "ust", BOOT_1, 0), t2 = native_feed_add_trace(l.f, "late");
+	unsigned s1 = native_feed_add_stream(l.f, t1, "s1", INT64_MAX);
+	unsigned s2 = native_feed_add_stream(l.f, t2, "s2", INT64_MAX);
+	native_feed_packet(l.f, s2, made_packet(&m, 1000, 2000, 0, 5));
+	native_feed_beacon(l.f, s2, NATIVE_FEED_ANY_CLASS, 3000);
+	native_feed_packet(l.f, s1, made_packet(&m, 1000, 2000, 0, 5));
+	made_drain(&l);
+	g_assert_cmpuint(native_feed_queued(l.f), >, 0);
+	g_assert_false(native_feed_wants(l.f, s2));
+	native_feed_end_trace(l.f, t2);
+	made_drain(&l);
+	g_assert_cmpuint(native_feed_queued(l.f), ==, 0);
+	g_assert_true(native_feed_wants(l.f, s2));
+	g_assert_cmpuint(made_status(&l).refused, ==, 1);
+	g_assert_cmpuint(l.n[0], ==, 5);
+	expect_trouble(&l, "cannot read trace 'late': packets came, but no metadata", 1, 1);
+	made_clear(&l);
+}
+
 /* Packets of another trace, then one of its own; events of no class, then one of a class. */
 static void test_packets(void)
 {
@@ -111,6 +137,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/feed-trouble/waits", test_waits);
 	g_test_add_func("/feed-trouble/at-end", test_at_end);
+	g_test_add_func("/feed-trouble/trace-ends", test_trace_ends);
 	g_test_add_func("/feed-trouble/packets", test_packets);
 	g_test_add_func("/feed-trouble/holds-none", test_holds_none);
 	return g_test_run();

@@ -4,6 +4,7 @@
  * damage costs what it hits and is marked, and the outline counts every byte. That its
  * records are babeltrace2's is tests/truth/readers.* (make check-readers).
  */
+#include "lib/made_feed.h"
 #include "lib/test_traces.h"
 #include "trace/native.h"
 
@@ -394,6 +395,55 @@ static void test_open_losses(void)
 	}
 }
 
+/* Wherever the trace of two packets is cut, its pieces are the whole. */
+static void check_cuts(const GByteArray *first, const GByteArray *second, unsigned losses, int64_t step)
+{
+	g_autofree char *dir = test_temp_dir();
+	g_autofree char *metadata = g_build_filename(dir, "metadata", NULL), *file = g_build_filename(dir, "s", NULL);
+	g_autofree char *text = made_metadata(1, "ust", BOOT_1, 0);
+	g_autoptr(GByteArray) bytes = g_byte_array_new();
+	g_byte_array_append(bytes, first->data, first->len);
+	g_byte_array_append(bytes, second->data, second->len);
+	g_assert_true(g_file_set_contents(metadata, text, -1, NULL));
+	g_assert_true(g_file_set_contents(file, (const char *)bytes->data, bytes->len, NULL));
+	g_autoptr(blk_native) n = open_native(dir);
+	struct account *all = whole(n, 0);
+	int64_t from, to;
+	g_assert_true(native_bounds(n, &from, &to));
+	g_assert_cmpuint(all->n_losses, ==, losses);
+	for (int64_t cut = from; cut <= to; cut += step) {
+		struct account *sum = account_new();
+		read_range(n, INT64_MIN, cut, 0, sum);
+		read_range(n, cut, INT64_MAX, 0, sum);
+		assert_same(all, sum);
+		account_free(sum);
+	}
+	account_free(all);
+	test_remove_tree(dir);
+}
+
+/* Events behind their packet's end, and packets missing behind it: one piece tells that loss. */
+static void test_gap_behind_events(void)
+{
+	struct made m = { .uuid = 1 };
+	g_autoptr(GByteArray) first = made_bytes(&m, 1000, 1020, 0, 6);
+	m.seq = 9;
+	g_autoptr(GByteArray) second = made_bytes(&m, 1030, 1200, 0, 3);
+	check_cuts(first, second, 1, 1);
+}
+
+/* A packet that was never finished, with an event long after the next one begins: no piece looks for
+ * it there, so none has it. */
+static void test_late_in_unfinished(void)
+{
+	struct made m = { .uuid = 1 };
+	g_autoptr(GByteArray) first = made_bytes(&m, 1000, 0, 0, 6);
+	g_autoptr(GByteArray) second = made_bytes(&m, 100000000, 300000000, 0, 3);
+	uint64_t late = GUINT64_TO_LE(UINT64_C(400000000));
+	memcpy(first->data + AT_EVENTS + 4 * 14 + 2, &late, sizeof late);	/* of the fifth event, behind its id */
+	check_cuts(first, second, 1, 1000000);
+}
+
 /* Where a CPU has several streams, no piece begins while one of them loses events: what the
  * others tell then of who runs, only the piece before it knows. */
 static void test_cuts_beside_losses(void)
@@ -699,6 +749,8 @@ int main(int argc, char **argv)
 	g_test_add_func("/native/many-tallies", test_many_tallies);
 	g_test_add_func("/native/open-losses", test_open_losses);
 	g_test_add_func("/native/pauses", test_pauses);
+	g_test_add_func("/native/gap-behind-events", test_gap_behind_events);
+	g_test_add_func("/native/late-in-unfinished", test_late_in_unfinished);
 	g_test_add_func("/native/cuts-beside-losses", test_cuts_beside_losses);
 	g_test_add_func("/native/kernel-is-known", test_kernel_is_known);
 	g_test_add_func("/native/cut-off", test_cut_off);

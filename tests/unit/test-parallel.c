@@ -287,6 +287,19 @@ static void test_choose_long(void)
 	fake_pieces_clear(&f);
 }
 
+/* Years of a few packets, by a clock that lies, are a few slices. */
+static void test_choose_years(void)
+{
+	struct fake_pieces f;
+	fake_pieces_init(&f, traces_record_script(
+		"1000000000 0 sched_switch prev_tid=0 prev_state=0 next_tid=7\n"
+		"1000000000000000000 0 sched_switch prev_tid=7 prev_state=1 next_tid=0\n"));
+	struct pieces trace = fake_pieces_trace(&f);
+	struct parallel_plan plan = parallel_choose(&trace, 2, 0, 24 << 20);
+	g_assert_cmpuint(plan.slices, ==, 1);
+	fake_pieces_clear(&f);
+}
+
 /* ---- what is looked at, before all else ---- */
 
 struct looker {
@@ -503,6 +516,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/parallel/joined", test_joined);
 	g_test_add_func("/parallel/plan", test_plan);
 	g_test_add_func("/parallel/choose-long", test_choose_long);
+	g_test_add_func("/parallel/choose-years", test_choose_years);
 	g_test_add_func("/parallel/preview", test_preview);
 	g_test_add_func("/parallel/preview-spans", test_preview_spans);
 	g_test_add_func("/parallel/preview-unindexed", test_preview_unindexed);

@@ -42,7 +42,7 @@ static struct timeline *whole_run(const struct recording *r, int64_t step, int64
 static struct timeline *read_window(const struct pieces *p, int64_t from, int64_t to, int64_t step,
 				    bool exact)
 {
-	const struct window_reader reader = { p, go_on, NULL, 0 };
+	const struct window_reader reader = { p, go_on, NULL, 0, NULL };
 
 	return window_read(&reader, &(struct look_window){ from, to, step, exact }, NULL);
 }

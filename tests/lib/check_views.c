@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "lib/check_views.h"
+
+#include <json-glib/json-glib.h>
+#include <string.h>
+
+/* --- formats --- */
+
+char *check_view_text(const struct view *v, const struct rows *rows, enum rows_format format)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	g_assert_true(rows_print(out, v, rows, format, true));
+	g_assert_cmpint(fclose(out), ==, 0);
+	g_assert_cmpuint(strlen(text), ==, len);
+	return text;
+}
+
+/* Reads one record; its fields. NULL: the text is over. */
+static GPtrArray *csv_record(const char **at)
+{
+	GPtrArray *fields = g_ptr_array_new_with_free_func(g_free);
+	GString *field = g_string_new(NULL);
+	bool quoted = false;
+	const char *p = *at;
+
+	for (; *p && (quoted || !g_str_has_prefix(p, "\r\n")); p++) {
+		if (*p == '"' && quoted && p[1] == '"')
+			g_string_append_c(field, *++p);
+		else if (*p == '"')
+			quoted = !quoted;
+		else if (*p == ',' && !quoted) {
+			g_ptr_array_add(fields, g_strdup(field->str));
+			g_string_truncate(field, 0);
+		} else
+			g_string_append_c(field, *p);
+	}
+	g_assert_false(quoted);
+	g_assert_true(g_str_has_prefix(p, "\r\n"));	/* the last line ends, too */
+	g_ptr_array_add(fields, g_string_free(field, FALSE));
+	*at = p + 2;
+	return fields;
+}
+
+static void check_csv(const struct view *v, const struct rows *rows, const char *text)
+{
+	const char *at = text;
+	g_autoptr(GPtrArray) header = csv_record(&at);
+
+	g_assert_cmpuint(header->len, ==, v->n_columns);
+	for (size_t c = 0; c < v->n_columns; c++)
+		g_assert_cmpstr(header->pdata[c], ==, v->columns[c].id);
+	for (guint r = 0; r < rows->rows->len; r++) {
+		g_autoptr(GPtrArray) record = csv_record(&at);
+		g_assert_cmpuint(record->len, ==, v->n_columns);
+		for (size_t c = 0; c < v->n_columns; c++) {
+			struct value value = v->columns[c].get(rows->rows->pdata[r], rows);
+			g_assert_true(value.kind != VALUE_NONE || !*(char *)record->pdata[c]);
+		}
+	}
+	g_assert_cmpstr(at, ==, "");
+}
+
+static void check_json_value(const struct column *c, JsonNode *node, struct value value)
+{
+	if (value.kind == VALUE_NONE || (value.kind == VALUE_TEXT && !value.s)) {
+		g_assert_true(JSON_NODE_HOLDS_NULL(node));
+		return;
+	}
+	/* A value is of its column's kind, whatever the row. */
+	g_assert_cmpint(value.kind, ==, c->kind);
+	if (JSON_NODE_HOLDS_NULL(node))
+		g_assert_cmpint(value.kind, ==, VALUE_RATIO);	/* infinite */
+	else if (value.kind == VALUE_TEXT || value.kind == VALUE_HEX64)
+		g_assert_cmpuint(json_node_get_value_type(node), ==, G_TYPE_STRING);
+	else if (value.kind == VALUE_RATIO)
+		g_assert_true(json_node_get_value_type(node) == G_TYPE_DOUBLE ||
+			      json_node_get_value_type(node) == G_TYPE_INT64);
+	else
+		g_assert_cmpint(json_node_get_int(node), ==, value.i);
+}
+
+static void check_json(const struct view *v, const struct rows *rows, const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(JsonParser) parser = json_parser_new();
+
+	g_assert_cmpuint(strcspn(text, "\n"), ==, strlen(text) - 1);	/* one line */
+	json_parser_load_from_data(parser, text, -1, &error);
+	g_assert_no_error(error);
+	JsonObject *o = json_node_get_object(json_parser_get_root(parser));
+	g_assert_cmpstr(json_object_get_string_member(o, "view"), ==, v->id);
+	g_assert_true(json_object_has_member(o, "range") && json_object_has_member(o, "trust"));
+	JsonArray *array = json_object_get_array_member(o, "rows");
+	g_assert_cmpuint(json_array_get_length(array), ==, rows->rows->len);
+	for (guint r = 0; r < rows->rows->len; r++) {
+		JsonObject *row = json_array_get_object_element(array, r);
+		g_assert_cmpuint(json_object_get_size(row), ==, v->n_columns);
+		for (size_t c = 0; c < v->n_columns; c++)
+			check_json_value(&v->columns[c], json_object_get_member(row, v->columns[c].id),
+					 v->columns[c].get(rows->rows->pdata[r], rows));
+	}
+}
+
+/* Nothing in it moves a cursor; a line for the header and each row. */
+static void check_text(const struct rows *rows, const char *text)
+{
+	guint lines = 0;
+	g_assert_true(g_utf8_validate(text, -1, NULL));
+	for (const char *p = text; *p; p++) {
+		lines += *p == '\n';
+		g_assert_true(*p == '\n' || (unsigned char)*p >= ' ');
+		g_assert_cmpint(*p, !=, 0x7f);
+	}
+	g_assert_cmpuint(lines, ==, rows->rows->len + 1);
+}
+
+/* --- rows --- */
+
+static guint key_hash(const void *v)
+{
+	const uint64_t *key = v;
+	return (guint)(key[0] ^ key[0] >> 32 ^ key[1] * 31);
+}
+
+static gboolean key_equal(const void *a, const void *b)
+{
+	return memcmp(a, b, 2 * sizeof(uint64_t)) == 0;
+}
+
+/* No two rows are the same one; the same rows come again, in the same order. */
+static void check_keys(const struct view *v, const struct rows *a, const struct rows *b)
+{
+	g_autoptr(GHashTable) seen = g_hash_table_new(key_hash, key_equal);
+
+	g_assert_cmpuint(a->rows->len, ==, b->rows->len);
+	for (guint i = 0; i < a->rows->len; i++) {
+		const struct row *x = a->rows->pdata[i], *y = b->rows->pdata[i];
+		if (!g_hash_table_add(seen, (gpointer)x->key))
+			g_error("%s, by %s: row %u has the key of another", v->id, view_by_words[a->query.by], i);
+		g_assert_true(key_equal(x->key, y->key));
+	}
+}
+
+static void check_sorts(const struct view *v, struct rows *rows)
+{
+	guint n = rows->rows->len;
+	for (size_t c = 0; c < v->n_columns; c++) {
+		rows_sort(rows, v, (int)c, v->columns[c].descending);
+		g_assert_cmpuint(rows->rows->len, ==, n);
+	}
+}
+
+static void check_view(const struct view *v, const struct timeline *tl,
+		       const struct view_query *query)
+{
+	struct rows *rows = v->build(tl, query), *again = v->build(tl, query);
+	g_autofree char *csv = check_view_text(v, rows, FORMAT_CSV);
+	g_autofree char *csv2 = check_view_text(v, again, FORMAT_CSV);
+	g_autofree char *json = check_view_text(v, rows, FORMAT_JSON);
+	g_autofree char *text = check_view_text(v, rows, FORMAT_TEXT);
+
+	check_keys(v, rows, again);
+	g_assert_cmpstr(csv, ==, csv2);
+	check_csv(v, rows, csv);
+	check_json(v, rows, json);
+	check_text(rows, text);
+	check_sorts(v, again);
+	rows_free(rows);
+	rows_free(again);
+}
+
+/* All of it; its coverage; a second in the middle; before and after. */
+static void check_ranges(const struct view *v, const struct timeline *tl, enum view_by by)
+{
+	int64_t first, last;
+	struct view_query q = VIEW_QUERY_INIT;
+
+	q.by = by;
+	check_view(v, tl, &q);
+	if (!timeline_coverage(tl, &first, &last))
+		return;
+	const int64_t middle = first + (last - first) / 2;
+	const int64_t ranges[][2] = {
+		{ first, last + 1 }, { middle, middle + 1000000000 },
+		{ first - 2000000000, first - 1000000000 }, { last + 2000000000, last + 3000000000 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(ranges); i++) {
+		q.from_ns = ranges[i][0];
+		q.to_ns = ranges[i][1];
+		check_view(v, tl, &q);
+	}
+}
+
+void check_views(const struct timeline *tl)
+{
+	for (const struct view *const *v = view_all; *v; v++)
+		for (int by = BY_SYSTEM; by < BY_N; by++)
+			if (view_has_by(*v, (enum view_by)by) || by == (int)(*v)->default_by)
+				check_ranges(*v, tl, (enum view_by)by);
+}

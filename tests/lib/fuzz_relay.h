@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A relay for fuzz targets, which answers whatever they say, below the client of the viewer protocol:
+ * it attaches, is thrown out and comes back. What is asked is well-formed; records come in the order
+ * of time; it ends, in a bounded number of questions.
+ *
+ * The functions of net.h, the clock and the thread are replaced (--wrap: fuzz.mk names them for each
+ * target that links this): nothing waits, and what an input does, it always does.
+ */
+#ifndef BLK_TEST_FUZZ_RELAY_H
+#define BLK_TEST_FUZZ_RELAY_H
+
+#include "lib/fuzz_take.h"
+#include "live/viewer.h"
+
+struct fuzz_relay {
+	/* Appends the reply. payload: as many bytes as the question has. */
+	void (*answer)(void *data, unsigned command, const uint8_t *payload, GByteArray *said);
+	void *data;
+	enum viewer_format format;	/* of the session, as it is listed */
+	bool lists;			/* it is asked for its sessions first */
+	const char *spool;		/* a directory that is to be made, for what is kept; NULL: none */
+	struct fuzz_taken *taken;	/* gets the records */
+};
+
+void fuzz_relay_run(const struct fuzz_relay *with, const struct blk_subscription *rows, size_t n_rows);
+
+/* Parts of replies. text: a field of `size` bytes, padded with zeros; as bytes are. */
+void fuzz_say_u32(GByteArray *said, uint32_t v);
+void fuzz_say_u64(GByteArray *said, uint64_t v);
+void fuzz_say_text(GByteArray *said, const char *text, size_t size);
+void fuzz_say_padded(GByteArray *said, const uint8_t *bytes, size_t n, size_t size);
+
+#endif
