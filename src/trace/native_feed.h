@@ -85,6 +85,15 @@ void native_feed_set_late(struct native_feed *f, unsigned stream, int64_t late_u
  * taken over (a reference) and must not change. */
 void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet);
 
+/* The same of one that an index announced. Where both differ, one of them is damaged: what fits both is
+ * used, and the packet counts as a damaged one. */
+struct native_feed_index {
+	uint64_t begin, end;		/* cycles */
+	uint64_t packet_bits, content_bits;
+};
+void native_feed_indexed_packet(struct native_feed *f, unsigned stream, GBytes *packet,
+				const struct native_feed_index *index);
+
 /* No event of the stream before that instant of its clock will come. stream_class: CTF
  * stream id, NATIVE_FEED_ANY_CLASS where it is not known. */
 #define NATIVE_FEED_ANY_CLASS UINT64_MAX
@@ -127,8 +136,8 @@ void native_feed_wake(struct native_feed *f);
  * metadata is for good: its packets are left out from then on. That metadata does not come
  * though packets do, or that no packet is one of the trace, may change. */
 char *native_feed_trouble(struct native_feed *f, unsigned trace);
-/* The same of the first of all that can't be read, with its name, and how many more there are;
- * one line of visible text. */
+/* The same of the first of all that can't be read, with its name, and how many more there are; also
+ * of those of which only some packets can't, which is for good. One line of visible text. */
 char *native_feed_troubles(struct native_feed *f);
 
 /* As of the last source_next(). */
@@ -137,7 +146,8 @@ struct native_feed_status {
 	int64_t horizon_ns;	/* what was delivered, all streams have passed; INT64_MIN */
 	uint64_t late;		/* events that came too late and were moved to the present */
 	int64_t late_from_ns, late_to_ns;	/* true times of these; from > to: none */
-	uint64_t refused;	/* packets that were none of their stream */
+	uint64_t refused;	/* packets that were none of the trace */
+	uint64_t unplaced;	/* of them, those that are in no loss: no packet of their stream was placed */
 	unsigned streams;	/* that have not ended */
 	unsigned stalled;	/* of them: those that the others went on without */
 	int stalled_stream;	/* one of them, the one behind most; -1 */

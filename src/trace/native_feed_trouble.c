@@ -20,11 +20,24 @@ void feed_trouble_metadata(struct native_feed *f, struct feed_trace *t, const GE
 	set_trouble(f, t, g_strdup_printf("cannot read metadata: %s", error->message));
 }
 
-void feed_trouble_packet(struct native_feed *f, struct feed_trace *t, const GError *error)
+static void set_partly(struct native_feed *f, const struct feed_stream *x, const char *why)
 {
+	struct feed_trace *t = x->trace;
+
+	if (t->partly)
+		return;
+	g_mutex_lock(&f->lock);
+	t->partly = g_strdup_printf("stream '%s': %s", x->name, why);
+	g_mutex_unlock(&f->lock);
+}
+
+void feed_trouble_packet(struct native_feed *f, const struct feed_stream *x, const char *why)
+{
+	struct feed_trace *t = x->trace;
+
 	if (!t->placed && !t->trouble)
-		set_trouble(f, t, g_strdup_printf("cannot read packets: %s",
-						  error ? error->message : "they are none of the trace"));
+		set_trouble(f, t, g_strdup_printf("cannot read packets: %s", why));
+	set_partly(f, x, why);
 }
 
 static bool has_event(const struct native_cursor *k)
@@ -47,6 +60,8 @@ void feed_trouble_events(struct native_feed *f, const struct feed_stream *x)
 		return;
 	t->n_packets += k->n_left - track->n_ended;
 	t->n_damaged += k->n_damaged - track->n_damaged;
+	if (k->n_damaged > track->n_damaged)
+		set_partly(f, x, "events are not what the metadata says");
 	track->n_ended = k->n_left;
 	track->n_damaged = k->n_damaged;
 	if (t->n_damaged * 2 <= t->n_packets)
@@ -110,8 +125,9 @@ char *native_feed_troubles(struct native_feed *f)
 	g_mutex_lock(&f->lock);
 	for (guint i = 0; i < f->traces->len; i++) {
 		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
-		if (t->trouble && !n++)
-			first = g_strdup_printf("cannot read trace '%s': %s", t->name, t->trouble);
+		if ((t->trouble || t->partly) && !n++)
+			first = g_strdup_printf("cannot read %strace '%s': %s", t->trouble ? "" : "all packets of ",
+						t->name, t->trouble ? t->trouble : t->partly);
 	}
 	g_mutex_unlock(&f->lock);
 	g_autofree char *visible = n ? text_visible(first) : NULL;
