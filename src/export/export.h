@@ -18,7 +18,7 @@ bool rows_format_parse(const char *text, enum rows_format *ret);
  * Prints the rows: TEXT aligned columns, raw units named in the header, nothing cut;
  * CSV (RFC 4180, header once: `header`), numbers raw; JSON one object on one line:
  * {"blktop":VERSION,"view":ID,"range":{"from_ns":N,"to_ns":N},"trust":
- * {"lost_events":N,"lost_packets":N,"soft":N,"corrected":N,"dropped_traces":N,
+ * {"lost_events":N,"lost_packets":N,"damaged_packets":N,"soft":N,"corrected":N,"dropped_traces":N,
  * "dropped_spans":N,"dropped":TEXT},"rows":[{COLUMN_ID:VALUE,...}]}.
  * Integers but ratios; missing is null (CSV: empty; text: "-"). Text in the C locale's
  * number format; text cells escaped for terminals in TEXT. false: errno is set.

@@ -298,10 +298,7 @@ void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct
 			c->ns[k] += x->ns[k];
 	}
 	bin_kernel_merge(s, into, &from->kernel, maps);
-	into->trust.lost_events += from->trust.lost_events;
-	into->trust.lost_packets += from->trust.lost_packets;
-	into->trust.soft += from->trust.soft;
-	into->trust.late += from->trust.late;
+	trust_add(&into->trust, &from->trust);
 	into->dirty = true;
 	bin_free(from);
 }

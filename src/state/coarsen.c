@@ -17,7 +17,7 @@
 
 /* Who adds a field to a second or a cell adds it here. */
 #if GLIB_SIZEOF_VOID_P == 8
-G_STATIC_ASSERT(sizeof(struct second) == 392);
+G_STATIC_ASSERT(sizeof(struct second) == 400);
 G_STATIC_ASSERT(sizeof(struct dev_cell) == 192 && sizeof(struct dev_user_cell) == 152);
 G_STATIC_ASSERT(sizeof(struct file_cell) == 256 && sizeof(struct irq_cell) == 120);
 G_STATIC_ASSERT(sizeof(struct loss_cell) == 48);
@@ -455,10 +455,7 @@ struct second *second_coarsen(struct second *const *seconds, size_t n, int64_t f
 	coarsen_slow(to, seconds, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct trust *t = &seconds[i]->trust;
-		to->trust.lost_events += t->lost_events;
-		to->trust.lost_packets += t->lost_packets;
-		to->trust.soft += t->soft;
-		to->trust.late += t->late;
+		trust_add(&to->trust, t);
 		to->trust.touched += t->touched;
 		to->trust.corrected += t->corrected != 0;
 		hist_merge(&to->wakeup, &seconds[i]->wakeup);

@@ -206,6 +206,7 @@ static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq,
 		});
 		trust->lost_events += loss.events;
 		trust->lost_packets += loss.packets;
+		trust->damaged += loss.damaged;
 	}
 	if (info->kernel && st->cpu != UINT32_MAX)
 		(begin ? cpu_lost_begin : cpu_lost_end)(s, info->c, ev->ts, seq);

@@ -691,7 +691,7 @@ static bool release_held_back(struct timeline *tl)
 static bool same_trust(const struct trust *a, const struct trust *b)
 {
 	return a->lost_events == b->lost_events && a->lost_packets == b->lost_packets &&
-	       a->soft == b->soft && a->late == b->late && a->touched == b->touched;
+	       a->damaged == b->damaged && a->soft == b->soft && a->late == b->late && a->touched == b->touched;
 }
 
 static bool apply_totals(struct timeline *tl, const struct publication *p)
