@@ -194,6 +194,11 @@ void native_feed_set_late(struct native_feed *f, unsigned stream, int64_t late_u
 	push(f, (struct feed_news){ .kind = FEED_LATE, .number = stream, .late_us = late_us });
 }
 
+void native_feed_touch(struct native_feed *f, unsigned stream)
+{
+	push(f, (struct feed_news){ .kind = FEED_TOUCH, .number = stream });
+}
+
 static struct feed_stream *find_locked(const struct native_feed *f, unsigned stream)
 {
 	return stream < f->all->len ? g_ptr_array_index(f->all, stream) : NULL;

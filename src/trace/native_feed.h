@@ -81,6 +81,9 @@ unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const cha
 				int64_t late_us);
 void native_feed_set_late(struct native_feed *f, unsigned stream, int64_t late_us);
 
+/* Something of the stream is on its way: it is not silent. */
+void native_feed_touch(struct native_feed *f, unsigned stream);
+
 /* A whole packet (header, context, content, padding), in the stream's order. The bytes are
  * taken over (a reference) and must not change. */
 void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet);

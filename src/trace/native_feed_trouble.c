@@ -117,18 +117,23 @@ char *native_feed_trouble(struct native_feed *f, unsigned trace)
 	return text;
 }
 
+/* A trace is another one after each connection that broke; it is told once. */
 char *native_feed_troubles(struct native_feed *f)
 {
+	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
 	g_autofree char *first = NULL;
-	unsigned n = 0;
 
 	g_mutex_lock(&f->lock);
 	for (guint i = 0; i < f->traces->len; i++) {
 		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
-		if ((t->trouble || t->partly) && !n++)
+		if (!(t->trouble || t->partly))
+			continue;
+		if (!g_hash_table_size(names))
 			first = g_strdup_printf("cannot read %strace '%s': %s", t->trouble ? "" : "all packets of ",
 						t->name, t->trouble ? t->trouble : t->partly);
+		g_hash_table_add(names, t->name);
 	}
+	unsigned n = g_hash_table_size(names);
 	g_mutex_unlock(&f->lock);
 	g_autofree char *visible = n ? text_visible(first) : NULL;
 	return n > 1 ? g_strdup_printf("%s, and %u more", visible, n - 1) : g_steal_pointer(&visible);

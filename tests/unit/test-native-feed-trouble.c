@@ -189,7 +189,8 @@ static void test_index(void)
 		unsigned s = native_feed_add_stream(l.f, made_trace(&l, 1, "ust", BOOT_1, 0), "s", INT64_MAX);
 		for (uint64_t i = 1; i <= 3; i++) {
 			GByteArray *a = made_bytes(&m, i * 1000, i * 1000 + 900, 0, 5);
-			uint64_t at[] = { [BEGIN] = AT_BEGIN, [END] = AT_END, [CONTENT] = AT_CONTENT, [SIZE] = AT_SIZE };
+			const guint at[] = { [BEGIN] = AT_BEGIN, [END] = AT_END, [CONTENT] = AT_CONTENT,
+					     [SIZE] = AT_SIZE };
 			struct native_feed_index x = {
 				.begin = i * 1000, .end = i * 1000 + 900, .packet_bits = UINT64_C(8) * a->len,
 				.content_bits = UINT64_C(8) * (a->len - 16),
