@@ -353,6 +353,17 @@ struct trust timeline_trust(const struct timeline *tl)
 	return tl->trust;
 }
 
+const struct missing *timeline_missing(const struct timeline *tl)
+{
+	return tl->has_missing ? &tl->missing : NULL;
+}
+
+void timeline_set_missing(struct timeline *tl, const struct missing *m)
+{
+	tl->missing = *m;
+	tl->has_missing = true;
+}
+
 uint64_t timeline_n_events(const struct timeline *tl)
 {
 	return tl->n_events;
