@@ -104,6 +104,8 @@ static void print_block_title(struct batch *b, const struct rows *rows)
 	if (rows->trust.lost_events || rows->trust.lost_packets)
 		printf("  lost %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " packets",
 		       rows->trust.lost_events, rows->trust.lost_packets);
+	if (rows->trust.damaged)
+		printf("  damaged %" G_GUINT64_FORMAT " packets", rows->trust.damaged);
 	puts(rows->trust.corrected ? "  corrected" : "");
 }
 
@@ -324,15 +326,9 @@ static void tell_late(struct batch *b)
 	g_autofree char *text = late_tell(&b->late, &st, INT64_MAX);
 	if (text)
 		log_error("%s", text);
-	struct live_status live;
-	g_autofree char *cut = input_live_status(b->r.in, &live) ? late_tell_cut(&b->late, live.cut_short, INT64_MAX)
-								 : NULL;
-	if (cut)
-		log_error("%s", cut);
 }
 
-/* Not an event was printed: the exit code. That nothing happened is well; that what came can't be
- * read is not. */
+/* Not an event was printed: that is no answer, but where a program was run to its end. */
 static int tell_nothing(struct batch *b, int code)
 {
 	struct job_status st;
@@ -340,7 +336,7 @@ static int tell_nothing(struct batch *b, int code)
 	job_get_status(b->r.job, &st);
 	log_error(st.warning ? "nothing of what came from '%s' can be read" : "no events came from '%s'",
 		  input_label(b->r.in));
-	return st.warning ? EXIT_FAILED : code;
+	return b->o->running && !st.warning ? code : EXIT_FAILED;
 }
 
 /* A session: print each second as it closes. */
@@ -372,9 +368,12 @@ static int print_live(struct batch *b)
 	print_closed(b, INT64_MIN, INT64_MAX, true);
 	tell_late(b);
 	tell_lacks(b);
-	if (code == EXIT_FINE)
-		code = reading_loss_code(&b->r);
-	return b->n_printed == 0 && (code == EXIT_FINE || code == EXIT_LOSS) ? tell_nothing(b, code) : code;
+	if (code == EXIT_FINE || code == EXIT_INCOMPLETE) {
+		int loss = reading_loss_code(&b->r);
+		code = code == EXIT_FINE ? loss : code;
+	}
+	bool ended_well = code == EXIT_FINE || code == EXIT_LOSS || code == EXIT_INCOMPLETE;
+	return b->n_printed == 0 && ended_well ? tell_nothing(b, code) : code;
 }
 
 int batch_print(const struct options *options)

@@ -28,16 +28,3 @@ char *late_tell(struct late_told *t, const struct job_status *st, int64_t now_us
 	return g_strdup_printf("%s events came too late and are not counted in their seconds, but when "
 			       "they came: nothing is kept on disk to correct these (--spool)", n);
 }
-
-char *late_tell_cut(struct late_told *t, unsigned cut_short, int64_t now_us)
-{
-	if (cut_short != t->cut)
-		t->cut_us = now_us;
-	t->cut = cut_short;
-	if (t->cut == t->told_cut || (now_us != INT64_MAX && now_us - t->cut_us < REST_US))
-		return NULL;
-	t->told_cut = t->cut;
-	return g_strdup_printf("%u stream%s of processes that exited lack%s what was written last: the relay "
-			       "did not hand it out (before LTTng 2.15; not with --buffers-uid)", t->cut,
-			       t->cut == 1 ? "" : "s", t->cut == 1 ? "s" : "");
-}

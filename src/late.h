@@ -9,15 +9,10 @@ struct late_told {			/* zeroed at first */
 	uint64_t late, told_late;
 	unsigned corrected, told_corrected;
 	int64_t changed_us;
-	unsigned cut, told_cut;
-	int64_t cut_us;
 };
 
 /* A line when there is news and it has come to rest, as new string; else NULL. now_us: a
  * monotonic clock; INT64_MAX: at once. */
 char *late_tell(struct late_told *t, const struct job_status *st, int64_t now_us);
-
-/* The same, of streams that ended without their last packet (live_status.cut_short). */
-char *late_tell_cut(struct late_told *t, unsigned cut_short, int64_t now_us);
 
 #endif

@@ -293,7 +293,8 @@ static int end(struct local *l, int code)
 		print_visible(left);
 	if (!left && !l->gone_told)
 		log_error("%s", error->message);
-	return exited && (code == EXIT_FINE || code == EXIT_LOSS) ? l->exit_code : code;
+	bool lossy = code == EXIT_LOSS || code == EXIT_INCOMPLETE;
+	return exited && (code == EXIT_FINE || (lossy && !l->o->fail_if_incomplete)) ? l->exit_code : code;
 }
 
 static int run_inside(struct local *l, int (*run)(const struct options *o))

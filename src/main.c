@@ -117,7 +117,7 @@ static int flush_output(int code)
 	bool failed = ferror(stdout) != 0;
 	if (fflush(stdout) == 0 && !failed)
 		return code;
-	if (code != EXIT_FINE && code != EXIT_LOSS)
+	if (code != EXIT_FINE && code != EXIT_LOSS && code != EXIT_INCOMPLETE)
 		return code;		/* it was told already */
 	if (errno == EPIPE)
 		return EXIT_SIGNAL + SIGPIPE;
@@ -150,6 +150,8 @@ int main(int argc, char **argv)
 		if (config_install_rules(&o, o.prefs, &error))
 			code = flush_output(run_command(&o));
 	}
+	if (o.fail_if_incomplete && (code == EXIT_LOSS || code == EXIT_INCOMPLETE))
+		code = EXIT_FAILED;
 	if (error)
 		log_error("%s", error->message);
 	if (o.prefs)

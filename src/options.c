@@ -644,6 +644,7 @@ static void move_words(struct options *o, struct words *w)
 	o->each = w->each;
 	o->force = w->force;
 	o->statedump = w->statedump;
+	o->fail_if_incomplete = w->fail_if_incomplete;
 	o->no_spool = w->no_spool;
 	o->no_isolation = w->no_isolation;
 	o->align_hosts = w->align_hosts;

@@ -20,6 +20,7 @@ enum exit_code {
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
 	EXIT_LOSS = 3,		/* batch: the trace was read with loss */
+	EXIT_INCOMPLETE = 4,	/* batch, live: the relay, the session daemon or the path gave up */
 	EXIT_SIGNAL = 128,	/* + its number */
 };
 
@@ -88,6 +89,7 @@ struct options {
 	bool align_hosts;
 	bool csv_safe;			/* screen: CSV is CSV_SAFE; else `format` has it */
 	bool statedump;			/* save: --with-statedump */
+	bool fail_if_incomplete;	/* EXIT_FAILED instead of _LOSS and _INCOMPLETE */
 	bool no_spool;
 	bool no_isolation;
 	bool without_spans;		/* nobody asks for them: reading_start() makes none */

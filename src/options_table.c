@@ -55,8 +55,10 @@ const struct option_row option_rows[] = {
 	     "pieces that a recorded trace is read in (chosen by its size)"),
 	WORD("reader", 0, "WHICH", GROUP_READ, reader, "auto, native, babeltrace2",
 	     "native (auto is the same), or babeltrace2's library: on one thread, not hardened"),
-	COMMAND("batch", 'b', GROUP_PRINT, COMMAND_BATCH, "print a view, open no screen",
+	COMMAND("batch", 'b', GROUP_PRINT, COMMAND_BATCH, NULL,
 		"print a view instead of opening the screen"),
+	FLAG("fail-if-incomplete", 0, GROUP_PRINT, fail_if_incomplete, "print a view; 1, not 3 or 4",
+	     "exit with 1 instead of 3 or 4: what is printed counts only where nothing is missing"),
 	WORD("view", 0, "VIEW", GROUP_PRINT, view, NULL,
 	     "the view to print, or the first one on the screen"),
 	WORD("by", 0, "BY", GROUP_PRINT, by, "process, thread, second, cpu, ...",
@@ -218,7 +220,7 @@ void options_print_help(FILE *out)
 	      "       blktop -b --view VIEW [OPTION...] TRACE_DIR | -r RELAY        print\n"
 	      "       blktop report | log | save [OPTION...] TRACE_DIR   page; calls; piece\n", out);
 	print_groups(out, GROUP_READ, GROUP_TELL);
-	fputs("Exit   0 fine, 1 failed, 2 usage, 3 read with loss (-b), 128 + signal\n", out);
+	fputs("Exit   0 fine, 1 failed, 2 usage, 3 read with loss, 4 incomplete, 128 + signal\n", out);
 }
 
 void options_print_help_here(FILE *out)

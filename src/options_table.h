@@ -17,7 +17,7 @@ struct words {
 	char *spool, *spool_size;
 	char *session, *pid, *live_timer, *loglevel, *perf, *kprobe, *snapshot, *snapshot_when;
 	bool no_spool, no_isolation, align_hosts, csv_safe;
-	bool demo, from_beginning, wait, each, force, utc, ascii, statedump, with_kernel;
+	bool demo, from_beginning, wait, each, force, utc, ascii, statedump, with_kernel, fail_if_incomplete;
 	bool yes, keep, spans_only, calls_only, functions;
 	const char *const *program;	/* behind "--"; borrowed, NULL: none */
 	enum command command;

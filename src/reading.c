@@ -251,7 +251,10 @@ int reading_code(struct reading *r)
 		log_error("gave up on the relay after %d s", r->timeout_ms / 1000);
 	if (r->signal)
 		return EXIT_SIGNAL + r->signal;
-	return st.phase == JOB_FAILED || r->lost_relay ? EXIT_FAILED : EXIT_FINE;
+	if (st.phase != JOB_FAILED && !r->lost_relay)
+		return EXIT_FINE;
+	int64_t from, to;
+	return r->live && reading_range(r, &from, &to) ? EXIT_INCOMPLETE : EXIT_FAILED;
 }
 
 bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to)
@@ -344,7 +347,12 @@ int reading_loss_code(struct reading *r)
 
 	job_get_status(r->job, &st);
 	g_autofree char *damaged = reading_damaged(&trust);
+	g_autofree char *missing = st.has_missing ? missing_text(&st.missing) : NULL;
 	tell_left_out(r);
+	if (missing)
+		log_error("%s", missing);
+	if (missing)
+		return EXIT_INCOMPLETE;
 	if (trust.lost_events || trust.lost_packets)
 		return EXIT_LOSS;
 	if (r->live)

@@ -37,7 +37,8 @@ bool reading_wait(struct reading *r, int ms);
 void reading_stop(struct reading *r);		/* ends it with what was read */
 void reading_signal(struct reading *r, int signal);
 
-/* The exit code so far: 128 + signal, EXIT_FAILED (tells why), EXIT_FINE. */
+/* The exit code so far: 128 + signal, EXIT_FINE, or, telling why, EXIT_FAILED; EXIT_INCOMPLETE where
+ * a live session was read until then. */
 int reading_code(struct reading *r);
 
 /* For who reads on its own: catches SIGINT, SIGTERM and SIGHUP until released; which one
@@ -58,8 +59,8 @@ int reading_find_range(const struct reading *r, const struct options *o, int64_t
 int reading_place_range(const struct options *o, int64_t first, int64_t end, int64_t *ret_from,
 			int64_t *ret_to);
 
-/* EXIT_LOSS where the tracer lost something or (this is told) a part can't be read: what
- * the tracer lost is in the output. */
+/* EXIT_INCOMPLETE where somebody gave up (this is told); EXIT_LOSS where the tracer lost something or
+ * (this is told) a part can't be read: what the tracer lost is in the output. */
 int reading_loss_code(struct reading *r);
 
 /* What was not read of a trace, and what of it no counter tells: a line each (g_free), NULL:

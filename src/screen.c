@@ -48,6 +48,7 @@ struct screen {
 	struct logjob *log;		/* once it was asked for */
 	struct savejob *saving;		/* or NULL */
 	struct late_told late;
+	bool told_missing;
 	/* A preview that was waited for, until the screen takes it. */
 	struct timeline *preview;
 	struct look_window window;	/* of it */
@@ -156,6 +157,14 @@ static void fill_live_status(struct screen *s, const struct job_status *job, str
 			   timefmt_clock(clock, st.quiet_ns));
 }
 
+static void fill_end(const struct job_status *st, struct ui_status *ret)
+{
+	g_autofree char *missing = st->has_missing ? missing_text(&st->missing) : NULL;
+	g_autofree char *text = missing ? g_strdup_printf("the session has ended, %s", missing) : NULL;
+
+	g_strlcpy(ret->banner, text ? text : "the session has ended", sizeof ret->banner);
+}
+
 static void backend_status(void *data, struct ui_status *ret)
 {
 	static const enum ui_phase phases[] = {
@@ -184,7 +193,7 @@ static void backend_status(void *data, struct ui_status *ret)
 	if (s->live && st.phase <= JOB_LOADING)
 		fill_live_status(s, &st, ret);
 	else if (s->live && st.phase == JOB_DONE)
-		g_strlcpy(ret->banner, "the session has ended", sizeof ret->banner);
+		fill_end(&st, ret);
 	if (st.phase == JOB_FAILED) {
 		g_autofree char *visible = text_visible(st.message);
 		g_strlcpy(ret->banner, visible, sizeof ret->banner);
@@ -245,8 +254,12 @@ static char *backend_told(void *data, bool *ret_error)
 	*ret_error = false;
 	text = late_tell(&s->late, &st, g_get_monotonic_time());
 	struct live_status live;
-	return text || !input_live_status(s->in, &live) ? text :
-		late_tell_cut(&s->late, live.cut_short, g_get_monotonic_time());
+	/* while something is wrong with the connection, the banner says what */
+	bool troubled = input_live_status(s->in, &live) && live.message[0];
+	if (text || troubled || !st.has_missing || !st.missing.gave_up || s->told_missing)
+		return text;
+	s->told_missing = true;
+	return missing_text(&st.missing);
 }
 
 static bool backend_snapshot(void *data, char **ret_message)

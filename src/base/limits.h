@@ -156,6 +156,8 @@
 	  "the live session ends", "a daemon that is started again needs 10 s") \
 	X(BROKEN_ANSWERS, 4, "answers", "answers of a relay in a row that make no sense", \
 	  "the relay is given up", "one may be a fault of the network") \
+	X(STUCK_CONNECTIONS, 4, "connections", "connections in a row that break while a packet comes", \
+	  "the relay is given up, exit status 4", "a path that drops large packets lets none through") \
 	X(STREAM_ERRORS, 20, "errors", "errors of a relay about one stream in a row", \
 	  "the stream ends", "a relay says so of packets that were overwritten") \
 	X(RELAY_SESSIONS, 4096, "sessions", "sessions that a relay lists", \

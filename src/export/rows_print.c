@@ -226,6 +226,26 @@ static void put_json_range(FILE *out, const struct rows *rows)
 			from, to);
 }
 
+/* Of all, as of now; null where nobody can know: of recorded traces. */
+static void add_missing(JsonBuilder *b, const struct missing *m)
+{
+	const struct { const char *name; int64_t n; } counts[] = {
+		{ "left_packets", m ? (int64_t)m->left_packets : 0 }, { "left_bytes", m ? (int64_t)m->left_bytes : 0 },
+		{ "unread_packets", m ? (int64_t)m->unread_packets : 0 }, { "ended_early", m ? m->ended_early : 0 },
+		{ "ends_unknown", m ? m->ends_unknown : 0 }, { "gave_up", m ? m->gave_up : 0 },
+	};
+
+	if (m && m->behind_ns >= 0)
+		json_add_int(b, "behind_ns", m->behind_ns);
+	else
+		json_add_null(b, "behind_ns");
+	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
+		if (m)
+			json_add_int(b, counts[i].name, counts[i].n);
+		else
+			json_add_null(b, counts[i].name);
+}
+
 /* Of the range; but what memory had no room for is of all, and in words of these rows. */
 static void put_json_trust(FILE *out, const struct rows *rows)
 {
@@ -239,6 +259,7 @@ static void put_json_trust(FILE *out, const struct rows *rows)
 	json_builder_begin_object(b);
 	json_add_int(b, "lost_events", (int64_t)rows->trust.lost_events);
 	json_add_int(b, "lost_packets", (int64_t)rows->trust.lost_packets);
+	json_add_int(b, "damaged_packets", (int64_t)rows->trust.damaged);
 	json_add_int(b, "soft", (int64_t)rows->trust.soft);
 	json_add_int(b, "corrected", rows->trust.corrected);
 	json_add_int(b, "dropped_traces", (int64_t)traces);
@@ -247,6 +268,7 @@ static void put_json_trust(FILE *out, const struct rows *rows)
 		json_add_text(b, "dropped", rows->dropped);
 	else
 		json_add_null(b, "dropped");
+	add_missing(b, timeline_missing(rows->tl));
 	json_builder_end_object(b);
 	json_append(text, b);
 	fwrite(text->str, 1, text->len, out);

@@ -47,8 +47,27 @@ static bool attach(struct attach *a, GError **error)
 		a->why = g_strdup(ends[status].why);
 		return false;
 	}
+	a->past->connection++;
 	a->listed = attach_add_streams(a, streams);
 	return a->listed;
+}
+
+/* What the keeper is told of how it ended. */
+static void tell_end(struct attach *a, bool over, bool whole)
+{
+	unsigned vanished = over ? attach_count_vanished(a) : 0;
+	uint64_t packets, bytes;
+
+	attach_sum_owed(a, &packets, &bytes);
+
+	g_mutex_lock(&a->feed.owner->lock);
+	a->feed.whole = whole;
+	a->feed.unstopped = !a->ends.flushed && a->ends.quiet_at && a->ends.last_begin > a->ends.quiet_at;
+	a->feed.given_up += vanished;
+	a->feed.owes = packets > 0;
+	a->past->owed_packets = packets;
+	a->past->owed_bytes = bytes;
+	g_mutex_unlock(&a->feed.owner->lock);
 }
 
 /* Nobody waits for what is not there any more; whether it comes back, others know. */
@@ -56,16 +75,20 @@ static void leave(struct attach *a)
 {
 	enum feed_end stop = (enum feed_end)g_atomic_int_get(&a->feed.stop);
 	bool over = stop ? stop == FEED_SESSION_OVER : a->end == FEED_SESSION_OVER;
+	bool whole = !a->alive;
 	GHashTableIter it;
 	gpointer value;
 
 	attach_join(a, false);
+	if (!over)
+		attach_disbelieve(a, a->end == FEED_BROKEN);
 	for (guint i = 0; i < a->streams->len; i++)
 		attach_end_stream(a, g_ptr_array_index(a->streams, i), !over);
 	attach_release(a, true);
 	g_hash_table_iter_init(&it, a->traces);
 	while (g_hash_table_iter_next(&it, NULL, &value))
 		attach_end_trace(a, value);
+	tell_end(a, over, whole);
 	/* so that the place is free at once; a silent relay finds out by itself */
 	if (stop && a->v && !a->n_asked) {
 		a->v->net.wake_fd = -1;
@@ -81,8 +104,13 @@ enum feed_end attach_run(struct feed *f, char **why)
 
 	a->end = FEED_LOST;
 	a->v = viewer_open(f->url, f->owner->timeout_ms, f->wake_fd, &error);
+	if (a->v)
+		a->v->net.came = &f->came;
 	if (a->v && attach(a, &error)) {
 		attach_join(a, true);
+		g_mutex_lock(&f->owner->lock);
+		a->past->open = true;
+		g_mutex_unlock(&f->owner->lock);
 		feed_set_attached(f);
 		converse(a, &error);
 	}

@@ -36,11 +36,25 @@ struct attach_sink {
 	int64_t late_us;		/* --late-bound; < 0: by the live timer */
 };
 
-/* What was had of a relay session before the connection broke: nothing comes twice. */
+/* What was had of a relay session before the connection broke: nothing comes twice, and nothing is left
+ * out. The feed's, while one runs; but .owed_* are under the lock. */
 struct attach_past {
-	GHashTable *ends;		/* stream id -> up to where it was had, cycles; 0: it was
-					 * there, but nothing is known */
-	uint64_t newest;		/* of all */
+	GHashTable *had;		/* of struct attach_had *, by its id */
+	bool any;			/* something was announced */
+	bool open;			/* under the lock: attached to once, and not over */
+	unsigned connection;		/* from 1 */
+	uint64_t since;			/* cycles; of streams of which nothing was had: what ended before was
+					 * there before we were, and is not wanted */
+	uint64_t owed_packets, owed_bytes;	/* announced, and not had when the connection ended */
+};
+/* Of a stream that is known; times are of packets, in cycles, end 0: there was none. */
+struct attach_had {
+	uint64_t id;			/* the relay's */
+	uint64_t begin, end;		/* the last one that was had */
+	uint64_t said_begin, said_end;	/* the last one that was announced */
+	uint64_t owed_packets, owed_bytes;	/* announced, and not had */
+	unsigned connection;		/* the last one over which the stream was announced */
+	bool over;			/* it ended: a relay may announce it again nevertheless */
 };
 struct attach_past *attach_past_new(void);
 void attach_past_free(struct attach_past *p);	/* NULL is fine */

@@ -2,7 +2,8 @@
 /* Which requests are due: see attach_private.h. */
 #include "live/attach_private.h"
 
-#define PIECE (1u << 20)		/* bytes of a packet in one request */
+#define PIECE (1u << 16)		/* bytes of a packet in one request: over a slow path it still shows that
+					 * something comes */
 #define FULL_US 5000			/* until there may be room in the queue */
 
 static void note(struct attach *a, enum request_kind kind, void *of, uint32_t len)
@@ -91,12 +92,16 @@ static void ask_stream(struct attach *a, struct stream *s, int64_t now)
 		attach_begin_packet(a, s);
 	else if (s->state == STREAM_PACKET)
 		attach_ask_pieces(a, s);
-	if (s->state == STREAM_READY)
+	if (s->state == STREAM_READY) {
+		a->full_at = now;
 		a->scan_due = MIN(a->scan_due, now + FULL_US);
+	}
 	if (s->state != STREAM_RESTS)
 		return;
-	if (s->due <= now && !has_room(a, s))
+	if (s->due <= now && !has_room(a, s)) {
+		a->full_at = now;
 		s->due = now + FULL_US;
+	}
 	if (s->due <= now && attach_has_window(a))
 		ask_index(a, s);
 	else

@@ -6,7 +6,8 @@
  *     attach.c		the thread: attaching, talking, leaving
  *     attach_ask.c	which requests are due
  *     attach_take.c	what follows from replies; streams
- *     attach_hold.c	what came and waits for news of other streams
+ *     attach_hold.c	what came and waits: for news of other streams, and to be believed
+ *     attach_past.c	what was had over connections that broke
  */
 #ifndef BLK_LIVE_ATTACH_PRIVATE_H
 #define BLK_LIVE_ATTACH_PRIVATE_H
@@ -32,7 +33,8 @@
 #define ATTACH_APPEAR_US 10000		/* between two questions for new streams while processes begin; */
 #define ATTACH_FIRST_US 25000		/* before a first one does */
 #define ATTACH_LAST_US 250000		/* a stream's last packet is found so long before its end */
-#define ATTACH_CUT_US 1500000		/* a session's end is known so long after its streams' */
+#define ATTACH_HUNG_US 1500000		/* a session's end is known so long after its streams' */
+#define ATTACH_PROOF 2			/* replies that made sense behind one that is believed */
 #define ATTACH_MINOR_KEEPS 15
 #define ATTACH_MINOR_PIPELINE 8		/* relays before it answer a packet with "metadata first" */
 
@@ -44,7 +46,8 @@ struct trace {
 	unsigned alive;			/* its data streams */
 	unsigned held;			/* of these: what waits for news */
 	bool begun;			/* it had one */
-	bool per_process;		/* buffers of one process: gone when that exits */
+	bool of_process;		/* buffers of one process: gone when that exits */
+	bool per_process;		/* and the relay hands out what they held last for a moment alone */
 	int64_t wrote;			/* monotonic, us: when it began, or had a packet last; 0: long ago */
 	uint64_t metadata_stream, metadata_bytes;
 	bool restarts;			/* what comes next of its metadata is its beginning */
@@ -72,20 +75,32 @@ struct stream {
 	uint64_t offset;
 	size_t size, content;		/* bytes of the packet; of them to be fetched */
 	size_t asked, got;
+	struct native_feed_index index;	/* of the packet */
 	bool spoilt, again;		/* the relay has not given a piece; but may */
 	bool index_asked;		/* of the one after this packet */
 	unsigned held;			/* packets that wait for news */
-	uint64_t had;			/* up to here its packets came before; 0: none did */
-	bool met;			/* the last of these is there again */
+	struct attach_had had;		/* up to here its packets came over earlier connections; .end 0: none
+					 * did, or they are passed */
+	bool reached;			/* what was announced then is announced again */
+	bool renewed;			/* something new was announced */
+	uint64_t since;			/* as in struct attach_past; 0: all is wanted */
+	bool passed, met;		/* some of these were there again; so was the last one */
+	uint64_t last_begin, last_end;	/* of its newest packet, cycles; 0: none yet */
+	uint64_t quiet_at;		/* the first beacon behind it; 0: none */
 };
 
-/* What came, until it may be pushed. */
-enum held_kind { HELD_PACKET, HELD_BEACON, HELD_END, HELD_CUT };
+/* What came, until it may be pushed. Where bytes were lost on the way, the reply behind them is nonsense:
+ * what came just before that is not believed, and is asked for again over the next connection. */
+enum held_kind { HELD_METADATA, HELD_PACKET, HELD_BEACON, HELD_END, HELD_CUT };
 struct held {
 	enum held_kind kind;
-	struct stream *stream;
+	struct trace *trace;
+	struct stream *stream;		/* NULL: metadata */
 	int64_t at;			/* monotonic, us: when it came */
-	GBytes *packet;
+	uint64_t reply;			/* the attachment's .n_replies then */
+	GBytes *bytes;			/* of a packet, of metadata */
+	struct native_feed_index index;	/* of a packet */
+	bool restarts;			/* of metadata: it is all of it, once more */
 	uint64_t class, end;		/* of a beacon */
 };
 
@@ -94,6 +109,19 @@ struct request {
 	enum request_kind kind;
 	void *of;			/* struct stream or trace */
 	uint32_t len;
+};
+
+/*
+ * Was tracing stopped before the session was over? Then each stream's last packet is one that the
+ * tracers flushed after the last event, be it empty (LTTng's SWITCH_FLUSH; live timers flush none
+ * that are empty). So it was not where one stream was quiet already, and had no packet any more, when
+ * another one's last packet had not begun. The protocol says nothing else of a session daemon that was
+ * killed. Streams of processes, which end with these, do not count.
+ */
+struct attach_ends {
+	bool flushed;			/* a stream's last packet was empty */
+	uint64_t quiet_at;		/* the least of all, cycles; 0: none was */
+	uint64_t last_begin;		/* the greatest of all */
 };
 
 struct attach {
@@ -106,7 +134,9 @@ struct attach {
 	GPtrArray *streams;		/* struct stream * */
 	struct request asked[ATTACH_WINDOW];
 	unsigned first, n_asked;
+	uint64_t n_replies;		/* that made sense */
 	size_t fetching;		/* bytes of packets that are begun, or held */
+	int64_t full_at;		/* monotonic, us: when something waited for room last */
 	GQueue held;			/* struct held *, in order */
 	int64_t news_sent, news_from;	/* when the question was sent that is under way, and the
 					 * last one that was answered */
@@ -114,8 +144,11 @@ struct attach {
 	unsigned of_processes;		/* of these: traces of one process each */
 	bool listed;			/* the streams that were there first are known */
 	int64_t appeared;		/* monotonic, us: when the last process began since then; 0 */
-	unsigned cut;			/* streams that ended without their last packet, at .cut_at, unless */
-	int64_t cut_at;			/* the session turns out to be over */
+	unsigned hung, hung_unknown;	/* streams that ended, at .hung_at the last of them, before their session,
+					 * unless that turns out to be over; of exited processes: those
+					 * of which the last packet may not have been handed out */
+	int64_t hung_at;
+	struct attach_ends ends;
 	guint turn;			/* the stream that is looked at first */
 	int64_t news_due, scan_due, told;
 	bool news_asked, hung_up;
@@ -146,7 +179,7 @@ void attach_ask_pieces(struct attach *a, struct stream *s);	/* of its packet */
 /* Of a READY stream; it stays that while there is no room. */
 void attach_begin_packet(struct attach *a, struct stream *s);
 
-/* attach_take.c: the next reply. False: *error, or .end and .why. */
+/* attach_take.c: the next reply. False: *error, or .end and .why, or .why alone: once more. */
 bool attach_take(struct attach *a, GError **error);
 bool attach_add_streams(struct attach *a, GPtrArray *streams);	/* struct viewer_stream * */
 /* Nobody waits for one that is cut: it may come back over another connection. */
@@ -158,8 +191,27 @@ void attach_hold(struct attach *a, const struct held *h);
 /* Pushes what came before all sessions of the host were asked for new streams. */
 void attach_release(struct attach *a, bool all);
 void attach_note_news(struct attach *a);	/* the answer came: releases */
+/* The connection broke: forgets what is held and not believed. all: nothing is. */
+void attach_disbelieve(struct attach *a, bool all);
 void attach_join(struct attach *a, bool attached);
-/* Up to here the stream was had, should we have to come back. */
-void attach_note_end(struct attach *a, uint64_t stream, uint64_t end);
+
+/* attach_past.c: what is had of a stream that is new to this connection; that it was announced, had. */
+void attach_recall(struct attach *a, struct stream *s);
+void attach_note_announced(struct attach *a, struct stream *s, const struct viewer_index *x);
+void attach_note_beacon(struct attach *a, uint64_t end);
+void attach_note_had(struct attach *a, const struct stream *s, const struct native_feed_index *x);
+void attach_note_refused(struct attach *a, const struct stream *s);	/* the relay does not give it */
+void attach_note_over(struct attach *a, const struct stream *s);
+/* The stream is over: has the relay kept back what it announced over an earlier connection? One that has
+ * closed a stream meanwhile says that it is over, and no more. */
+bool attach_is_withheld(struct attach *a, const struct stream *s);
+/* Streams that were there over an earlier connection, had not ended, and are not there any more. */
+unsigned attach_count_vanished(const struct attach *a);
+void attach_sum_owed(const struct attach *a, uint64_t *ret_packets, uint64_t *ret_bytes);
+/* Was the packet of the stream's next index had before? */
+enum attach_known { ATTACH_NEW, ATTACH_HAD, ATTACH_STRANGE };
+enum attach_known attach_compare(struct stream *s, const struct viewer_index *x);
+/* The stream has nothing older than the last packet that was had, any more: true: that was of another one. */
+bool attach_is_strange(const struct stream *s);
 
 #endif

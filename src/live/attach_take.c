@@ -8,6 +8,7 @@
 #define MOST_PREAMBLE (64u << 10)	/* bytes of CTF 2's first fragment that are looked at */
 #define CTF1_BEGIN "/* CTF 1.8"
 #define CTF2_SEPARATOR 0x1e		/* begins each fragment of CTF 2's metadata, and nothing else */
+#define PROGRESS_US 100000		/* between two times that it is told, at least */
 
 static int64_t now_us(void)
 {
@@ -69,7 +70,8 @@ static bool is_known(const struct attach *a, uint64_t id)
 	return false;
 }
 
-static void note_process(struct attach *a, struct trace *t)
+/* Before LTTng 2.15 what such a stream holds last is handed out for a moment alone. */
+static void watch_process(struct attach *a, struct trace *t)
 {
 	a->of_processes++;
 	t->per_process = true;
@@ -83,17 +85,16 @@ static void add_data_stream(struct attach *a, struct trace *t, const struct view
 
 	s->id = from->id;
 	s->trace = t;
-	if (strstr(from->name, "ust/pid/") && a->v->minor < ATTACH_MINOR_KEEPS)
-		note_process(a, t);
+	t->of_process = strstr(from->name, "ust/pid/");
+	if (t->of_process && a->v->minor < ATTACH_MINOR_KEEPS)
+		watch_process(a, t);
 	if (a->sink->spool) {
 		g_autofree char *name = g_path_get_basename(from->name);
 		spool_add_stream(a->sink->spool, t->number, name);
 	}
 	s->number = native_feed_add_stream(a->sink->feed, t->number, from->name, a->late_us);
 	s->due = now_us();
-	const uint64_t *had = g_hash_table_lookup(a->past->ends, &s->id);
-	s->had = had && *had ? *had : had ? a->past->newest : 0;
-	attach_note_end(a, s->id, 0);
+	attach_recall(a, s);
 	g_ptr_array_add(a->streams, s);
 	t->alive++;
 	t->begun = true;
@@ -155,8 +156,6 @@ void attach_end_stream(struct attach *a, struct stream *s, bool cut)
 	s->trace->alive--;
 	a->alive--;
 	a->of_processes -= s->trace->per_process;
-	if (!cut)
-		g_hash_table_remove(a->past->ends, &s->id);
 	attach_hold(a, &(struct held){ .kind = cut ? HELD_CUT : HELD_END, .stream = s });
 }
 
@@ -193,52 +192,75 @@ static void ask_others(struct attach *a, const struct stream *s)
 	a->scan_due = 0;
 }
 
-/* Did this packet come over a connection that broke? The very one that came last has
- * to be among them: numbers of streams begin anew with the relay, and clocks with the
- * machine. */
-static bool came_before(struct attach *a, struct stream *s, const struct viewer_index *x)
+/* What was had before is of others: everything once more. */
+static bool restart_session(struct attach *a)
 {
-	if (!s->had || x->end > s->had) {
-		s->had = 0;
-		return false;
-	}
-	s->met = s->met || x->end == s->had;
-	s->due = 0;
-	s->state = STREAM_RESTS;
-	a->scan_due = 0;
-	return true;
+	attach_disbelieve(a, true);
+	g_hash_table_remove_all(a->past->had);
+	a->past->since = 0;
+	a->why = g_strdup_printf("relay %s has other streams than before", a->v->relay);
+	return false;
 }
 
 /* -- replies ----------------------------------------------------------------- */
 
-/* Twice a second at most: the keeper wants to know that data comes. */
+/* The keeper wants to know that data comes, and the merge of which streams some is under way. */
 static void tell_progress(struct attach *a)
 {
 	int64_t now = now_us();
 
-	if (now - a->told < ATTACH_NEWS_US)
+	if (now - a->told < PROGRESS_US)
 		return;
 	a->told = now;
+	push_begin(a);
+	for (guint i = 0; i < a->streams->len; i++) {
+		const struct stream *s = g_ptr_array_index(a->streams, i);
+		if (s->state == STREAM_READY || s->state == STREAM_PACKET)
+			native_feed_touch(a->sink->feed, s->number);
+	}
+	push_end(a);
 	g_mutex_lock(&a->feed.owner->lock);
 	a->feed.progress_at = now;
 	g_mutex_unlock(&a->feed.owner->lock);
 }
 
-static bool found_packet(struct attach *a, struct stream *s, const struct viewer_index *x)
+static bool is_possible(const struct viewer_index *x)
 {
-	if (x->packet_bits % 8 || x->content_bits > x->packet_bits || !x->content_bits ||
-	    x->packet_bits / 8 > LIMIT_PACKET_BYTES || x->offset > INT64_MAX - LIMIT_PACKET_BYTES)
-		return attach_broken(a, "an impossible packet");
-	tell_progress(a);
-	if (came_before(a, s, x))
-		return true;
-	attach_note_end(a, s->id, x->end);
+	return x->packet_bits % 8 == 0 && x->content_bits && x->content_bits <= x->packet_bits &&
+	       x->packet_bits / 8 <= LIMIT_PACKET_BYTES && x->offset <= INT64_MAX - LIMIT_PACKET_BYTES;
+}
+
+static void note_packet(struct attach *a, struct stream *s, const struct viewer_index *x)
+{
+	attach_note_announced(a, s, x);
 	s->offset = x->offset;
 	s->size = (size_t)(x->packet_bits / 8);
 	s->content = (size_t)(x->content_bits + 7) / 8;
+	s->index = (struct native_feed_index){
+		.begin = x->begin, .end = x->end, .packet_bits = x->packet_bits, .content_bits = x->content_bits,
+	};
 	s->pause = 0;
 	s->found = s->trace->wrote = now_us();
 	s->state = STREAM_READY;
+}
+
+static bool found_packet(struct attach *a, struct stream *s, const struct viewer_index *x)
+{
+	if (!is_possible(x))
+		return attach_broken(a, "an impossible packet");
+	tell_progress(a);
+	s->last_begin = x->begin;
+	s->last_end = x->end;
+	s->quiet_at = 0;
+	enum attach_known known = attach_compare(s, x);
+	if (known == ATTACH_STRANGE)
+		return restart_session(a);
+	if (known == ATTACH_HAD) {
+		s->due = a->scan_due = 0;
+		s->state = STREAM_RESTS;
+		return true;
+	}
+	note_packet(a, s, x);
 	if (s->trace->per_process)
 		ask_others(a, s);
 	if (s->trace->wants && !s->trace->asked && !s->trace->gone && s->trace->has_metadata &&
@@ -250,49 +272,88 @@ static bool found_packet(struct attach *a, struct stream *s, const struct viewer
 	return true;
 }
 
-static void found_nothing(struct attach *a, struct stream *s)
+static bool found_nothing(struct attach *a, struct stream *s)
 {
-	if (s->had && !s->met)
-		s->had = 0;
 	rest(a, s);
+	return true;
 }
 
-static void found_beacon(struct attach *a, struct stream *s, const struct viewer_index *x)
+static bool found_beacon(struct attach *a, struct stream *s, const struct viewer_index *x)
 {
-	attach_note_end(a, s->id, x->end);
+	if (x->end > s->had.end && attach_is_strange(s))
+		return restart_session(a);
+	attach_note_beacon(a, x->end);
+	if (!s->quiet_at && x->end > s->last_end)
+		s->quiet_at = x->end;
 	attach_hold(a, &(struct held){ .kind = HELD_BEACON, .stream = s, .class = x->class,
 			       .end = x->end });
-	found_nothing(a, s);
+	return found_nothing(a, s);
 }
 
-static void found_error(struct attach *a, struct stream *s)
+static bool found_error(struct attach *a, struct stream *s)
 {
 	if (++s->errors > LIMIT_STREAM_ERRORS) {
+		g_mutex_lock(&a->feed.owner->lock);
+		a->feed.given_up++;
+		g_mutex_unlock(&a->feed.owner->lock);
 		attach_end_stream(a, s, true);
-		return;
+		return true;
 	}
 	s->pause = a->max_pause;
 	rest(a, s);
+	return true;
+}
+
+static void tell_withheld(struct attach *a)
+{
+	g_mutex_lock(&a->feed.owner->lock);
+	a->feed.given_up++;
+	a->feed.withheld = true;
+	g_mutex_unlock(&a->feed.owner->lock);
+}
+
+static void note_end(struct attach_ends *ends, const struct stream *s)
+{
+	ends->flushed |= s->last_end && s->last_begin == s->last_end;
+	ends->last_begin = MAX(ends->last_begin, s->last_begin);
+	if (s->quiet_at)
+		ends->quiet_at = ends->quiet_at ? MIN(ends->quiet_at, s->quiet_at) : s->quiet_at;
 }
 
 /* While the session goes on it is of a process that has exited. */
-static void found_end(struct attach *a, struct stream *s)
+static bool found_end(struct attach *a, struct stream *s)
 {
-	if (s->trace->per_process && now_us() - s->found > ATTACH_LAST_US) {
-		a->cut++;
-		a->cut_at = now_us();
-	}
+	if (attach_is_strange(s))
+		return restart_session(a);
+	if (attach_is_withheld(a, s))
+		tell_withheld(a);
+	if (!s->trace->of_process)
+		note_end(&a->ends, s);
+	if (!s->trace->of_process)
+		a->hung++;
+	else if (s->trace->per_process && now_us() - s->found > ATTACH_LAST_US)
+		a->hung_unknown++;
+	a->hung_at = now_us();
 	attach_end_stream(a, s, false);
+	return true;
 }
 
-static void tell_cut(struct attach *a)
+/* What the answers up to this one say of the session; the question was sent at .news_sent. */
+static void tell_state(struct attach *a)
 {
-	if (!a->cut || a->hung_up || now_us() - a->cut_at < ATTACH_CUT_US)
-		return;
-	g_mutex_lock(&a->feed.owner->lock);
-	a->feed.owner->cut_short += a->cut;
-	g_mutex_unlock(&a->feed.owner->lock);
-	a->cut = 0;
+	struct feed *f = &a->feed;
+	bool goes_on = !a->hung_up && a->news_sent - a->hung_at > ATTACH_HUNG_US;
+
+	g_mutex_lock(&f->owner->lock);
+	f->answered_at = a->news_sent;
+	if (now_us() - a->full_at < ATTACH_NEWS_US)
+		f->progress_at = now_us();
+	if (goes_on)
+		f->ends_unknown += a->hung_unknown;
+	f->early = a->hung_up ? 0 : goes_on ? a->hung : f->early;
+	g_mutex_unlock(&f->owner->lock);
+	if (goes_on)
+		a->hung_unknown = 0;
 }
 
 static bool take_index(struct attach *a, const struct request *r, GError **error)
@@ -316,14 +377,20 @@ static bool take_index(struct attach *a, const struct request *r, GError **error
 	if (x.status == VIEWER_INDEX_OK)
 		return found_packet(a, s, &x);
 	if (x.status == VIEWER_INDEX_INACTIVE)
-		found_beacon(a, s, &x);
-	else if (x.status == VIEWER_INDEX_RETRY)
-		found_nothing(a, s);
-	else if (x.status == VIEWER_INDEX_ERR)
-		found_error(a, s);
-	else
-		found_end(a, s);
-	return true;
+		return found_beacon(a, s, &x);
+	if (x.status == VIEWER_INDEX_RETRY)
+		return found_nothing(a, s);
+	return x.status == VIEWER_INDEX_ERR ? found_error(a, s) : found_end(a, s);
+}
+
+/* The relay does not give it. */
+static void forget_refused(struct attach *a, const struct stream *s)
+{
+	attach_note_refused(a, s);
+	g_mutex_lock(&a->feed.owner->lock);
+	a->feed.owner->refused_packets++;
+	a->feed.owner->refused_bytes += s->size;
+	g_mutex_unlock(&a->feed.owner->lock);
 }
 
 /* All pieces have come, or have been refused. */
@@ -334,15 +401,17 @@ static void end_packet(struct attach *a, struct stream *s)
 	s->state = s->index_asked ? STREAM_INDEX : STREAM_RESTS;
 	s->due = 0;
 	a->scan_due = 0;
-	if (s->spoilt) {		/* the gap in packet numbers will tell */
+	if (s->spoilt) {
 		a->fetching -= s->size;
 		packets_give_back(packet);
 		if (s->again && ++s->errors < LIMIT_STREAM_ERRORS)
 			s->state = STREAM_READY;
+		else
+			forget_refused(a, s);
 		return;
 	}
-	attach_hold(a, &(struct held){ .kind = HELD_PACKET, .stream = s, .packet =
-			       packets_to_bytes(packet, s->size) });
+	attach_hold(a, &(struct held){ .kind = HELD_PACKET, .stream = s, .index = s->index,
+			       .bytes = packets_to_bytes(packet, s->size) });
 }
 
 static bool take_packet(struct attach *a, const struct request *r, GError **error)
@@ -353,6 +422,7 @@ static bool take_packet(struct attach *a, const struct request *r, GError **erro
 	if (!viewer_get_packet(a->v, s->packet + s->got, r->len, &answer, error))
 		return false;
 	s->got += r->len;
+	tell_progress(a);
 	if (answer.status != VIEWER_PACKET_OK) {
 		s->spoilt = true;
 		s->again = answer.flags & VIEWER_FLAG_METADATA &&
@@ -388,7 +458,7 @@ static bool is_as_listed(const struct attach *a, const GByteArray *text)
 	return format == VIEWER_FORMAT_UNKNOWN || (format == VIEWER_FORMAT_CTF2) == ctf2;
 }
 
-static bool push_metadata(struct attach *a, struct trace *t, GByteArray *text)
+static bool hold_metadata(struct attach *a, struct trace *t, GByteArray *text)
 {
 	bool again = t->metadata_bytes && (t->restarts || is_beginning(text));
 
@@ -398,16 +468,8 @@ static bool push_metadata(struct attach *a, struct trace *t, GByteArray *text)
 	if (t->metadata_bytes > LIMIT_METADATA_BYTES)
 		return attach_broken(a, "too much metadata");
 	t->restarts = false;
-	g_autoptr(GBytes) bytes = g_bytes_new(text->data, text->len);
-	push_begin(a);
-	if (again)
-		native_feed_metadata_restart(a->sink->feed, t->number);
-	if (again && a->sink->spool)
-		spool_metadata_restart(a->sink->spool, t->number);
-	if (a->sink->spool)
-		spool_metadata(a->sink->spool, t->number, g_bytes_ref(bytes));
-	native_feed_metadata(a->sink->feed, t->number, g_steal_pointer(&bytes));
-	push_end(a);
+	attach_hold(a, &(struct held){ .kind = HELD_METADATA, .trace = t, .restarts = again,
+			       .bytes = g_bytes_new(text->data, text->len) });
 	return true;
 }
 
@@ -424,7 +486,8 @@ static bool take_metadata(struct attach *a, const struct request *r, GError **er
 	a->scan_due = MIN(a->scan_due, t->due);
 	if (text->len) {		/* until there is no more: only then an index announces it */
 		t->due = a->scan_due = 0;
-		return push_metadata(a, t, text);
+		tell_progress(a);
+		return hold_metadata(a, t, text);
 	}
 	if (t->last)
 		attach_end_trace(a, t);
@@ -467,7 +530,7 @@ static bool take_streams(struct attach *a, G_GNUC_UNUSED const struct request *r
 	if (status == VIEWER_STREAMS_ERR)
 		return attach_broken(a, "it can't tell which streams there are");
 	a->hung_up = status == VIEWER_STREAMS_HUP;
-	tell_cut(a);
+	tell_state(a);
 	bool ok = attach_add_streams(a, streams);
 	if (ok && a->hung_up)
 		ask_last_metadata(a);
@@ -485,6 +548,9 @@ bool attach_take(struct attach *a, GError **error)
 
 	a->first = (a->first + 1) % ATTACH_WINDOW;
 	a->n_asked--;
-	return takes[r.kind](a, &r, error);
+	if (!takes[r.kind](a, &r, error))
+		return false;
+	a->n_replies++;
+	return true;
 }
 

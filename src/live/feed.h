@@ -27,7 +27,9 @@ struct feed_owner {
 	size_t n_rows;
 	int timeout_ms;
 	int64_t newest;		/* instant of anything that came; INT64_MIN */
-	unsigned cut_short;	/* streams of processes that exited, whose last packet did not come */
+	/* of all feeds, also of those that have ended: */
+	uint64_t refused_packets, refused_bytes;	/* announced, and then not handed out */
+	unsigned ended_early, ends_unknown;		/* as in struct missing, of ended ones */
 };
 
 struct feed {
@@ -39,13 +41,24 @@ struct feed {
 					 * there (net_leave()), or -1; the thread's, later the
 					 * keeper's */
 	gint stop;			/* enum feed_end asked for, or 0 */
+	gint came;			/* s, monotonic: when bytes came last; atomic */
 	GThread *thread;
 
 	/* under the lock */
 	unsigned streams;		/* data streams seen */
 	enum feed_end end;
 	char *why;			/* of the end; may be NULL */
-	int64_t progress_at;		/* monotonic, us: when data came last, about */
+	int64_t progress_at;		/* monotonic, us: when data came last, or waited for room, about */
+	int64_t answered_at;		/* monotonic, us: the relay has answered what was asked until then */
+	bool advanced;			/* it has handed a packet on */
+	bool whole;			/* of an ended one: the relay said of each stream that it was over */
+	bool unstopped;			/* of an ended one: its last packets show that tracing was not stopped */
+	bool owes;			/* of an ended one: packets were announced that did not come */
+	unsigned given_up;		/* streams that the relay has only errors for, or keeps back */
+	bool withheld;			/* it kept some back that an earlier connection knew of */
+	unsigned early;			/* streams that are over while the session is not */
+	unsigned ends_unknown;		/* streams of exited processes whose last packet the relay may have
+					 * withheld (before LTTng 2.15) */
 	bool attached;
 
 	/* the keeper's */

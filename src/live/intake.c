@@ -85,11 +85,13 @@ char *intake_unread(struct live *l)
 struct feed *intake_attach(struct live *l, struct keeper *k, const struct viewer_session *s)
 {
 	bool all = keeper_wants_all(k, s->id);
+	struct attach_past *past = keeper_past(k, s->id);
 	struct attach_options o = {
-		.sink = &l->sink, .past = keeper_past(k, s->id),
+		.sink = &l->sink, .past = past,
 		.seek = all ? VIEWER_FROM_BEGINNING : VIEWER_FROM_LAST,
 	};
 
+	past->owed_packets = past->owed_bytes = 0;	/* it is announced again */
 	return attach_new(&l->owner, &k->url, s, &o);
 }
 
@@ -99,6 +101,7 @@ void intake_tell(struct live *l, struct live_status *ret)
 
 	native_feed_get_status(l->sink.feed, &st);
 	ret->late = st.late;
+	ret->missing.unread_packets = st.unplaced;
 	ret->stalled = st.stalled;
 	ret->stalled_ns = st.stalled_ns;
 	ret->stalled_name[0] = '\0';

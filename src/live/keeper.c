@@ -11,6 +11,8 @@
 #include "live/source_live.h"
 
 #define LOOK_US 500000
+#define STEADY_US G_USEC_PER_SEC	/* a connection after one that broke counts once it holds so long, or
+					 * packets come */
 #define GOOD_LIFE_US (10 * G_USEC_PER_SEC)
 #define JOIN_MS 2000
 
@@ -65,6 +67,11 @@ static bool is_mine(const struct keeper *k, const struct feed *f)
 	return f->url == &k->url;
 }
 
+static bool is_steady(const struct keeper *k, const struct feed *f)
+{
+	return !k->failures || f->advanced || g_get_monotonic_time() - f->started > STEADY_US;
+}
+
 /* Its feeds that run; *ret_attached: of them those that the relay has let in. */
 static unsigned count_running(const struct keeper *k, unsigned *ret_attached)
 {
@@ -77,9 +84,23 @@ static unsigned count_running(const struct keeper *k, unsigned *ret_attached)
 		if (!is_mine(k, f) || f->end)
 			continue;
 		n++;
-		*ret_attached += f->attached;
+		*ret_attached += f->attached && is_steady(k, f);
 	}
 	return n;
+}
+
+/* Does the relay say anything, be it to a feed? Its list may be late behind much data. */
+static bool is_answering(const struct keeper *k)
+{
+	const struct live *l = k->live;
+	gint now = (gint)(g_get_monotonic_time() / G_USEC_PER_SEC);
+	bool any = k->reachable;
+
+	for (guint i = 0; i < l->feeds->len && !any; i++) {
+		struct feed *f = g_ptr_array_index(l->feeds, i);
+		any = is_mine(k, f) && !f->end && now - g_atomic_int_get(&f->came) <= l->owner.timeout_ms / 1000;
+	}
+	return any;
 }
 
 /* -- what the user is told --------------------------------------------------- */
@@ -100,7 +121,7 @@ void keeper_tell(struct live *l)
 		unsigned mine;
 		count_running(k, &mine);
 		attached += mine;
-		if (!k->ended && !(mine && k->reachable) && !*message)
+		if (!k->ended && !(mine && is_answering(k)) && !*message)
 			message = k->trouble ? k->trouble : "attaching";
 	}
 	bool connected = attached && !*message;
@@ -123,19 +144,78 @@ static void give_up(struct keeper *k, int code, const char *format, ...)
 	intake_wake(k->live);
 }
 
+/* Not all that the session has, or had, is here. */
+static void note_given_up(struct keeper *k, const char *what)
+{
+	struct missing *m = &k->live->status.missing;
+
+	if (!m->gave_up)
+		g_snprintf(m->why, sizeof m->why, "%s %s", k->name, what);
+	m->gave_up = true;
+}
+
+void keeper_tell_missing(const struct live *l, struct missing *ret)
+{
+	ret->left_packets = l->owner.refused_packets;
+	ret->left_bytes = l->owner.refused_bytes;
+	ret->ended_early = l->owner.ended_early;
+	ret->ends_unknown = l->owner.ends_unknown;
+	for (guint i = 0; i < l->feeds->len; i++) {
+		const struct feed *f = g_ptr_array_index(l->feeds, i);
+		ret->ended_early += f->given_up + f->early;
+		ret->ends_unknown += f->ends_unknown;
+	}
+	for (size_t i = 0; i < l->n_keepers; i++) {
+		GHashTableIter it;
+		gpointer past;
+		g_hash_table_iter_init(&it, l->keepers[i].pasts);
+		while (g_hash_table_iter_next(&it, NULL, &past)) {
+			ret->left_packets += ((struct attach_past *)past)->owed_packets;
+			ret->left_bytes += ((struct attach_past *)past)->owed_bytes;
+		}
+	}
+}
+
 /* -- feeds that ended --------------------------------------------------------- */
 
 static void end_over(struct keeper *k, struct feed *f)
 {
 	g_array_append_val(k->done, f->session.id);
 	k->over = true;
+	struct attach_past *past = keeper_past(k, f->session.id);
+	bool cut_off = past->open && !f->attached;	/* it went while the connection was broken */
+	past->open = false;
+	k->live->owner.ended_early += f->given_up + f->early;
+	if (cut_off || f->withheld)
+		note_given_up(k, "was over when the connection was there again: "
+			      "the relay hands out nothing more of it");
+	else if (!f->whole || f->unstopped)
+		note_given_up(k, "has ended, though nobody destroyed it: its session daemon was killed, or its relay "
+			      "gave it up (is the disk full?)");
 }
 
 static void retry_later(struct keeper *k, struct feed *f)
 {
 	k->over = false;
-	k->retry_at = g_get_monotonic_time() + net_backoff(k->failures++);
+	if (f->advanced) {
+		k->failures = 0;
+		k->live->status.since_ns = g_get_real_time() * 1000;
+	}
+	int64_t now = g_get_monotonic_time();
+	bool at_once = f->advanced && now - f->started > STEADY_US;
+	int64_t pause = net_backoff(k->failures++);
+	k->retry_at = at_once ? now : now + pause;
 	set_trouble(k, g_strdup(f->why ? f->why : "the connection broke"));
+}
+
+/* Goes on from where it was; unless each connection breaks within the same packet. */
+static void end_lost(struct keeper *k, struct feed *f)
+{
+	retry_later(k, f);
+	k->stuck = f->advanced ? 0 : k->stuck + f->owes;
+	if (k->stuck > LIMIT_STUCK_CONNECTIONS)
+		give_up(k, BLK_TRACE_ERROR_CONNECT, "cannot read %s: each of %u connections broke before a packet had "
+			"come: %s", k->name, k->stuck, f->why ? f->why : "?");
 }
 
 #define TAKEN "cannot attach to %s: another viewer has it, and a relay lets only one in; " \
@@ -157,7 +237,7 @@ static void end_broken(struct keeper *k, struct feed *f)
 	bool soon = g_get_monotonic_time() - f->started < GOOD_LIFE_US;
 
 	retry_later(k, f);
-	k->broken = soon ? k->broken + 1 : 1;
+	k->broken = soon && !f->advanced ? k->broken + 1 : 1;
 	if (k->broken > LIMIT_BROKEN_ANSWERS)
 		give_up(k, BLK_TRACE_ERROR_CORRUPT, "cannot read %s: %s", k->name,
 			f->why ? f->why : "?");
@@ -166,7 +246,7 @@ static void end_broken(struct keeper *k, struct feed *f)
 static void reap(struct keeper *k)
 {
 	static void (*const ends[FEED_N_ENDS])(struct keeper *, struct feed *) = {
-		[FEED_SESSION_OVER] = end_over, [FEED_LOST] = retry_later,
+		[FEED_SESSION_OVER] = end_over, [FEED_LOST] = end_lost,
 		[FEED_TAKEN] = end_taken, [FEED_BROKEN] = end_broken,
 	};
 	struct live *l = k->live;
@@ -179,6 +259,7 @@ static void reap(struct keeper *k)
 		if (f->left_fd >= 0)
 			g_array_append_val(k->left, f->left_fd);
 		f->left_fd = -1;
+		l->owner.ends_unknown += f->ends_unknown;
 		/* it has nothing left to do, and needs the lock for nothing */
 		g_thread_join(g_steal_pointer(&f->thread));
 		g_ptr_array_remove_index(l->feeds, i);
@@ -221,7 +302,7 @@ bool keeper_wants_all(const struct keeper *k, uint64_t session)
 
 	if (l->options.from_beginning)
 		return true;
-	if (has_id(k->first, session) && !(past && past->newest))
+	if (has_id(k->first, session) && !(past && past->any))
 		return false;
 	if (!k->seen || count_running(k, &attached))
 		return true;		/* it appeared while we look */
@@ -254,8 +335,8 @@ static bool is_listed(const GArray *list, uint64_t id)
 	return false;
 }
 
-/* A feed whose session has left the list ends by itself, unless sessiond died: then
- * its streams would stay for ever. */
+/* A feed whose session has left the list ends by itself, unless sessiond died: then its streams would
+ * stay for ever. So it is ended once the relay, asked after that, has had nothing for some time. */
 static void watch_running(struct keeper *k, const GArray *list, int64_t now)
 {
 	const GPtrArray *feeds = k->live->feeds;
@@ -268,8 +349,25 @@ static void watch_running(struct keeper *k, const GArray *list, int64_t now)
 			f->missing_since = 0;
 		else if (!f->missing_since)
 			f->missing_since = now;
-		else if (now - MAX(f->missing_since, f->progress_at) > feed_patience(f))
+		else if (f->answered_at - MAX(f->missing_since, f->progress_at) > feed_patience(f))
 			feed_stop(f, FEED_SESSION_OVER);
+	}
+}
+
+/* Sessions that we were cut off from, and that are not there any more. */
+static void watch_lost(struct keeper *k, const GArray *list)
+{
+	GHashTableIter it;
+	gpointer id, value;
+
+	g_hash_table_iter_init(&it, k->pasts);
+	while (g_hash_table_iter_next(&it, &id, &value)) {
+		struct attach_past *past = value;
+		uint64_t session = *(uint64_t *)id;
+		if (!past->open || find_running(k, session) || is_listed(list, session))
+			continue;
+		past->open = false;
+		note_given_up(k, "went away before all of it was read");
 	}
 }
 
@@ -352,6 +450,7 @@ static void apply(struct keeper *k, const GArray *list)
 	if (l->fatal)
 		return;
 	watch_running(k, list, now);
+	watch_lost(k, list);
 	unsigned listed = attach_new_ones(k, list, now), running = count_running(k, &attached);
 	if (attached) {
 		k->failures = 0;
@@ -365,6 +464,8 @@ static void apply(struct keeper *k, const GArray *list)
 	if (!k->empty_since)
 		k->empty_since = now;
 	if (!l->options.wait && (k->over || now - k->empty_since > LIMIT_LOST_SESSION_SECONDS * G_USEC_PER_SEC)) {
+		if (!k->over)
+			note_given_up(k, "is not there any more");
 		end_keeper(k);
 		return;
 	}

@@ -90,15 +90,7 @@ struct live_status {
 	unsigned stalled;		/* streams that lag behind, and the others go on without */
 	char stalled_name[128];		/* the one that is behind most, fit to be shown; "" */
 	int64_t stalled_ns;			/* the newest instant known of it; INT64_MIN */
-	unsigned cut_short;		/* streams of processes that exited whose last packet the relay did
-					 * not hand out: before LTTng 2.15, with buffers per process */
-	/* Completeness: what is known to be missing of what there was. All 0 and false: nothing is. */
-	uint64_t left_packets, left_bytes;	/* announced by an index, and not had when reading ended: the
-					 * relay or the path gave up, or the relay refused them */
-	unsigned ended_early;		/* streams that ended while their session went on, or of which the last
-					 * packets are known not to have come */
-	bool gave_up;			/* the relay, the session daemon or the path gave up: not all they had
-					 * is here */
+	struct missing missing;
 	int64_t quiet_ns;		/* the newest event's, where all streams have passed LIVE_QUIET_NS
 					 * more since (inactivity beacons): nothing happens, or tracing is
 					 * stopped, which the protocol does not tell. INT64_MIN: events come,

@@ -183,6 +183,8 @@ size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GEr
 		/* the relay answers in two small writes: without this each costs 40 ms */
 		setsockopt(n->fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 		ssize_t got = recv(n->fd, buf, max, 0);
+		if (got > 0 && n->came)
+			g_atomic_int_set(n->came, (gint)(g_get_monotonic_time() / G_USEC_PER_SEC));
 		if (got > 0)
 			return (size_t)got;
 		if (got == 0)

@@ -18,6 +18,7 @@
 struct net {
 	int fd;
 	int wake_fd;
+	gint *came;		/* set to the second (monotonic clock) in which bytes came; atomic; or NULL */
 };
 
 int64_t net_deadline(int timeout_ms);

@@ -114,10 +114,19 @@ static char *live_warning(struct source *s)
 	return native_feed_troubles(l->sink.feed);
 }
 
+static void live_missing(struct source *s, struct missing *ret)
+{
+	struct live_status st;
+
+	live_get_status(s, &st);
+	*ret = st.missing;
+}
+
 static const struct source_ops live_ops = {
 	.next = live_next,
 	.take_late = live_take_late,
 	.warning = live_warning,
+	.missing = live_missing,
 	.cancel = live_cancel,
 	.free = live_free,
 };
@@ -159,6 +168,7 @@ struct source *live_open(const struct live_url *urls, size_t n_urls,
 		return NULL;
 	}
 	struct live *l = live_new(urls, n_urls, options, rows, n_rows);
+	blk_trace_error_quark();	/* made before several threads make errors */
 	for (size_t i = 0; i < n_urls; i++)
 		keeper_start(&l->keepers[i]);
 	return &l->source;
@@ -173,7 +183,8 @@ void live_get_status(struct source *s, struct live_status *ret)
 	keeper_tell(l);
 	*ret = l->status;
 	ret->lag_ns = l->owner.newest == INT64_MIN ? -1 : MAX(now - l->owner.newest, 0);
-	ret->cut_short = l->owner.cut_short;
+	ret->missing.behind_ns = l->ended ? -1 : ret->lag_ns;
+	keeper_tell_missing(l, &ret->missing);
 	bool quiet = l->event_ns != INT64_MIN && l->passed_ns >= l->event_ns &&
 		l->passed_ns - l->event_ns >= LIVE_QUIET_NS;
 	ret->quiet_ns = quiet ? l->event_ns : INT64_MIN;

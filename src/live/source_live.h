@@ -28,7 +28,9 @@ struct keeper {
 	bool seen;			/* a feed was attached once */
 	bool reachable;			/* the relay answered last time */
 	unsigned failures;		/* in a row */
-	unsigned broken;		/* feeds in a row that broke soon */
+	unsigned broken;		/* feeds in a row that broke soon, and handed no packet on */
+	unsigned stuck;			/* feeds in a row that were lost before an announced packet had come,
+					 * and handed none on */
 	int64_t retry_at;		/* monotonic, us: no new feed before */
 	int64_t empty_since;		/* the relay answers, but has no such session */
 	bool over;			/* the last feed ended with its session */
@@ -50,7 +52,7 @@ struct live {
 
 	/* under the lock */
 	GPtrArray *feeds;		/* struct feed *: those that were not reaped */
-	struct live_status status;	/* lag and late are computed */
+	struct live_status status;	/* lag, late, and most of what is missing are computed */
 	bool stop;
 	bool ended;			/* no feed will come any more */
 	GError *fatal;			/* why it can't go on */
@@ -86,6 +88,8 @@ void keeper_start(struct keeper *k);
 bool keepers_stop(struct live *l);
 /* The past of that relay session; the keeper's. Lock held. */
 struct attach_past *keeper_past(struct keeper *k, uint64_t session);
+/* Adds what keepers and feeds know to be missing. Lock held. */
+void keeper_tell_missing(const struct live *l, struct missing *ret);
 /* Is the session to be had from its beginning on? (What is in its past is not had
  * twice.) Lock held. */
 bool keeper_wants_all(const struct keeper *k, uint64_t session);

@@ -114,6 +114,22 @@ static bool get(struct viewer *v, void *buf, size_t len, GError **error)
 	       fail(v, error, "read from", why);
 }
 
+/* Data of any length, from a path of any speed: only silence is too long. */
+static bool get_data(struct viewer *v, uint8_t *into, size_t len, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	size_t n = MIN(len, v->ahead_n - v->ahead_at);
+
+	memcpy(into, v->ahead + v->ahead_at, n);
+	v->ahead_at += n;
+	for (size_t got; n < len; n += got) {
+		got = net_read_some(&v->net, into + n, len - n, net_deadline(v->timeout_ms), &why);
+		if (!got)
+			return fail(v, error, "read from", why);
+	}
+	return true;
+}
+
 static bool nonsense(const struct viewer *v, GError **error, const char *what)
 {
 	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
@@ -136,6 +152,8 @@ bool viewer_get_index(struct viewer *v, struct viewer_index *ret, GError **error
 	};
 	if (ret->status < VIEWER_INDEX_OK || ret->status > VIEWER_INDEX_EOF)
 		return nonsense(v, error, "an unknown status of an index");
+	if (ret->status != VIEWER_INDEX_OK && (ret->packet_bits || ret->content_bits))
+		return nonsense(v, error, "a packet where it says that there is none");
 	return true;
 }
 
@@ -153,7 +171,7 @@ bool viewer_get_packet(struct viewer *v, uint8_t *into, uint32_t len, struct vie
 		return true;
 	if (viewer_u32(p + 4) != len)
 		return nonsense(v, error, "not as much of a packet as asked for");
-	return get(v, into, len, error);
+	return get_data(v, into, len, error);
 }
 
 bool viewer_get_metadata(struct viewer *v, GByteArray *into, uint32_t *ret_status, GError **error)
@@ -175,7 +193,7 @@ bool viewer_get_metadata(struct viewer *v, GByteArray *into, uint32_t *ret_statu
 	while (len > 0) {
 		guint piece = (guint)MIN(len, 1u << 20);
 		g_byte_array_set_size(into, into->len + piece);
-		if (!get(v, into->data + into->len - piece, piece, error)) {
+		if (!get_data(v, into->data + into->len - piece, piece, error)) {
 			g_byte_array_set_size(into, had);
 			return false;
 		}

@@ -11,8 +11,9 @@
  * Who asks keeps the order, and bounds what is under way: a relay that can't get rid of
  * its replies reads no requests.
  *
- * Everything has the time limit of the connection and ends by its wake_fd. Nothing
- * the peer says is believed: lengths and counts are bounded, text is not terminated.
+ * Everything has the time limit of the connection and ends by its wake_fd; what packets and metadata hold
+ * may take longer, as long as bytes of it come. Nothing the peer says is believed: lengths and
+ * counts are bounded, text is not terminated.
  * Errors: BLK_TRACE_ERROR_CONNECT (it went away, is silent) and _CORRUPT (it answers
  * nonsense); afterwards the connection is of no use any more.
  */

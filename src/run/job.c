@@ -172,6 +172,18 @@ static void pass_offer(struct job *j, struct timeline *tl)
 	g_mutex_unlock(&j->s->lock);
 }
 
+static void collect_missing(struct job *j, struct timeline *tl)
+{
+	struct shared *s = j->s;
+
+	g_mutex_lock(&s->lock);
+	bool known = s->status.has_missing;
+	struct missing m = s->status.missing;
+	g_mutex_unlock(&s->lock);
+	if (known)
+		timeline_set_missing(tl, &m);
+}
+
 bool job_collect(struct job *j, struct timeline *tl)
 {
 	struct post *post;
@@ -188,6 +200,7 @@ bool job_collect(struct job *j, struct timeline *tl)
 		post_free(post);
 		any = true;
 	}
+	collect_missing(j, tl);
 	if (is_posted(j))
 		shared_wake_owner(j->s);	/* the rest in another turn: the owner has a screen */
 	if (any) {

@@ -57,6 +57,8 @@ struct job_status {
 	unsigned corrected;	/* live: seconds that were made again since, and collected; of kept
 				 * ones only */
 	bool corrects;		/* live: what comes is kept, so that this is done */
+	bool has_missing;	/* live: .missing tells something */
+	struct missing missing;	/* by now */
 };
 
 struct job_options {

@@ -245,6 +245,17 @@ static void note_warning(struct shared *s, struct source *source)
 		set_warning(s, source_warning(source));
 }
 
+static void note_missing(struct shared *s, struct source *source)
+{
+	struct missing m;
+	bool known = source_missing(source, &m);
+
+	g_mutex_lock(&s->lock);
+	s->status.has_missing = known;
+	s->status.missing = m;
+	g_mutex_unlock(&s->lock);
+}
+
 static enum source_status read_source(struct shared *s, struct source *source, struct model *m,
 				      GError **error)
 {
@@ -263,6 +274,7 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 			continue;
 		note_late(s, source);
 		note_warning(s, source);
+		note_missing(s, source);
 		post_in_turn(s, m, &turn);
 		update_figures(s, source_progress(source), model_n_events(m), model_now(m));
 	}
@@ -282,6 +294,7 @@ static void run_source(struct shared *s, struct source *source, bool lacks_spans
 	update_figures(s, source_progress(source), model_n_events(m), model_now(m));
 	note_late(s, source);
 	note_warning(s, source);
+	note_missing(s, source);
 	if (s->mender && st == SOURCE_END)
 		mender_finish(s->mender, MEND_LAST_US);
 	end_phase(s, st, error);

@@ -32,10 +32,7 @@ static void trim(struct publication *p, const struct look_window *w)
 			g_ptr_array_remove_index(p->seconds, i - 1);	/* unrefs it */
 			continue;
 		}
-		trust.lost_events += s->trust.lost_events;
-		trust.lost_packets += s->trust.lost_packets;
-		trust.soft += s->trust.soft;
-		trust.late += s->trust.late;
+		trust_add(&trust, &s->trust);
 		trust.touched = MAX(trust.touched, s->trust.touched);
 		for (guint k = 0; k < s->n_events; k++)
 			n_events += s->events[k].count;

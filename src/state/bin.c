@@ -199,10 +199,7 @@ void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct
 		map_slow(c, maps);
 		bin_slow(into, c);
 	}
-	into->trust.lost_events += from->trust.lost_events;
-	into->trust.lost_packets += from->trust.lost_packets;
-	into->trust.soft += from->trust.soft;
-	into->trust.late += from->trust.late;
+	trust_add(&into->trust, &from->trust);
 	into->dirty = true;
 	bin_free(from);
 }

@@ -73,10 +73,7 @@ struct second *second_coarsen(struct second *const *seconds, size_t n, int64_t f
 	coarsen_slow(to, seconds, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct trust *t = &seconds[i]->trust;
-		to->trust.lost_events += t->lost_events;
-		to->trust.lost_packets += t->lost_packets;
-		to->trust.soft += t->soft;
-		to->trust.late += t->late;
+		trust_add(&to->trust, t);
 		to->trust.touched += t->touched;
 		to->trust.corrected += t->corrected != 0;
 		hist_merge(&to->wakeup, &seconds[i]->wakeup);

@@ -196,6 +196,7 @@ static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq,
 		c->ns += MAX(loss.end_ns - loss.begin_ns, 0);
 		trust->lost_events += loss.events;
 		trust->lost_packets += loss.packets;
+		trust->damaged += loss.damaged;
 	}
 	if (info->kernel && st->cpu != UINT32_MAX)
 		(begin ? cpu_lost_begin : cpu_lost_end)(s, info->c, ev->ts, seq);

@@ -328,10 +328,7 @@ static struct trust total_trust(const struct publisher *p)
 	g_hash_table_iter_init(&it, p->s->bins);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		const struct bin *b = value;
-		t.lost_events += b->trust.lost_events;
-		t.lost_packets += b->trust.lost_packets;
-		t.soft += b->trust.soft;
-		t.late += b->trust.late;
+		trust_add(&t, &b->trust);
 	}
 	t.touched = (uint32_t)losses_touching(&p->s->losses, INT64_MIN, INT64_MAX);
 	return t;
@@ -462,10 +459,7 @@ void publisher_forget(struct publisher *p, int64_t before, int64_t now)
 		struct bin *b = value;
 		if (b->after * s->step > before)
 			continue;
-		s->forgotten.lost_events += b->trust.lost_events;
-		s->forgotten.lost_packets += b->trust.lost_packets;
-		s->forgotten.soft += b->trust.soft;
-		s->forgotten.late += b->trust.late;
+		trust_add(&s->forgotten, &b->trust);
 		if (s->bin_last == b)
 			s->bin_last = NULL;
 		g_hash_table_iter_remove(&it);

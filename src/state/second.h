@@ -21,12 +21,24 @@ struct slow_call {			/* one call kept whole */
 struct trust {
 	uint64_t lost_events;		/* ended in this second */
 	uint64_t lost_packets;
+	uint64_t damaged;		/* packets that were read in part, or not at all: what events they
+					 * held is not known */
 	uint64_t soft;			/* facts that stay open: unpaired exits, ... */
 	uint64_t late;			/* records that came after the second was closed */
 	uint32_t touched;		/* losses that overlap this second */
 	uint32_t corrected;		/* made again since events came too late for it (correct.h);
 					 * of several seconds: how many of them were */
 };
+
+/* What is counted; .touched and .corrected are each sum's own. */
+static inline void trust_add(struct trust *to, const struct trust *t)
+{
+	to->lost_events += t->lost_events;
+	to->lost_packets += t->lost_packets;
+	to->damaged += t->damaged;
+	to->soft += t->soft;
+	to->late += t->late;
+}
 
 struct second {
 	int64_t begin_ns, end_ns;	/* end exclusive; the first and last may be cut by coverage */

@@ -353,6 +353,17 @@ struct trust timeline_trust(const struct timeline *tl)
 	return tl->trust;
 }
 
+const struct missing *timeline_missing(const struct timeline *tl)
+{
+	return tl->has_missing ? &tl->missing : NULL;
+}
+
+void timeline_set_missing(struct timeline *tl, const struct missing *m)
+{
+	tl->missing = *m;
+	tl->has_missing = true;
+}
+
 uint64_t timeline_n_events(const struct timeline *tl)
 {
 	return tl->n_events;
@@ -691,7 +702,7 @@ static bool release_held_back(struct timeline *tl)
 static bool same_trust(const struct trust *a, const struct trust *b)
 {
 	return a->lost_events == b->lost_events && a->lost_packets == b->lost_packets &&
-	       a->soft == b->soft && a->late == b->late && a->touched == b->touched;
+	       a->damaged == b->damaged && a->soft == b->soft && a->late == b->late && a->touched == b->touched;
 }
 
 static bool apply_totals(struct timeline *tl, const struct publication *p)

@@ -12,6 +12,7 @@
 #ifndef BLK_STATE_TIMELINE_H
 #define BLK_STATE_TIMELINE_H
 
+#include "base/missing.h"
 #include "state/second.h"
 #include "state/span.h"
 
@@ -211,6 +212,9 @@ bool timeline_has_calls(const struct timeline *tl);
 /* Totals over everything read, also what was dropped from memory since. (Of .corrected:
  * none; each second tells its own.) */
 struct trust timeline_trust(const struct timeline *tl);
+/* What is known to be missing, of all; NULL: a recorded trace, of which nothing like it is known. */
+const struct missing *timeline_missing(const struct timeline *tl);
+void timeline_set_missing(struct timeline *tl, const struct missing *m);
 uint64_t timeline_n_events(const struct timeline *tl);
 size_t timeline_bytes(const struct timeline *tl);		/* memory held, about */
 size_t timeline_budget(const struct timeline *tl);

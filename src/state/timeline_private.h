@@ -76,6 +76,8 @@ struct timeline {
 	int64_t folded_until;		/* seconds that began before it may be folded */
 	uint64_t n_events, version;
 	struct trust trust;
+	struct missing missing;		/* has_missing */
+	bool has_missing;
 	size_t budget;
 	bool whole_seconds;		/* they are never folded, nor dropped */
 	timeline_evicting evicting;	/* NULL: nobody is told */

@@ -97,6 +97,8 @@ enum {
 struct blk_loss {
 	uint64_t events;	/* discarded events; 0 when not known */
 	uint64_t packets;	/* lost packets */
+	uint64_t damaged;	/* packets that are there, but whose events can't be read (to the end): how
+				 * many events that are is not known */
 	int64_t begin_ns, end_ns;
 	bool silence;		/* nobody traced this CPU, and nothing was lost: between two sessions of
 				 * one boot (told on the later stream, from 1 ns behind the packets of

@@ -94,7 +94,8 @@ static void leave_packet(struct native_cursor *k)
 	bool lost = x->has_lost || k->damaged;
 	if (begin != G_MININT64 && (lost || x->is_paused)) {
 		struct blk_loss loss = {
-			.events = x->lost_events, .begin_ns = begin, .end_ns = end, .silence = !lost,
+			.events = x->lost_events, .damaged = k->damaged ? MAX(x->n_unread, 1) : 0,
+			.begin_ns = begin, .end_ns = end, .silence = !lost,
 		};
 		native_queue_loss(k, &loss);
 		k->last_ts = end;

@@ -194,25 +194,45 @@ void native_feed_set_late(struct native_feed *f, unsigned stream, int64_t late_u
 	push(f, (struct feed_news){ .kind = FEED_LATE, .number = stream, .late_us = late_us });
 }
 
+void native_feed_touch(struct native_feed *f, unsigned stream)
+{
+	push(f, (struct feed_news){ .kind = FEED_TOUCH, .number = stream });
+}
+
 static struct feed_stream *find_locked(const struct native_feed *f, unsigned stream)
 {
 	return stream < f->all->len ? g_ptr_array_index(f->all, stream) : NULL;
 }
 
-void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet)
+static void push_packet(struct native_feed *f, unsigned stream, GBytes *packet,
+			const struct native_feed_index *index)
 {
+	struct feed_news news = { .kind = FEED_PACKET, .number = stream, .bytes = packet };
 	gsize size = g_bytes_get_size(packet);
 	g_mutex_lock(&f->lock);
 	struct feed_stream *x = find_locked(f, stream);
 	if (x) {
 		g_atomic_pointer_add(&f->queued, (gssize)size);
 		g_atomic_pointer_add(&x->queued, (gssize)size);
-		push_locked(f, (struct feed_news){ .kind = FEED_PACKET, .number = stream,
-						   .bytes = packet });
+		news.has_index = index != NULL;
+		if (index)
+			news.index = *index;
+		push_locked(f, news);
 	}
 	g_mutex_unlock(&f->lock);
 	if (!x)
 		g_bytes_unref(packet);
+}
+
+void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet)
+{
+	push_packet(f, stream, packet, NULL);
+}
+
+void native_feed_indexed_packet(struct native_feed *f, unsigned stream, GBytes *packet,
+				const struct native_feed_index *index)
+{
+	push_packet(f, stream, packet, index);
 }
 
 void native_feed_beacon(struct native_feed *f, unsigned stream, uint64_t stream_class,

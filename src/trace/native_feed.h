@@ -81,9 +81,21 @@ unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const cha
 				int64_t late_us);
 void native_feed_set_late(struct native_feed *f, unsigned stream, int64_t late_us);
 
+/* Something of the stream is on its way: it is not silent. */
+void native_feed_touch(struct native_feed *f, unsigned stream);
+
 /* A whole packet (header, context, content, padding), in the stream's order. The bytes are
  * taken over (a reference) and must not change. */
 void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet);
+
+/* The same of one that an index announced. Where both differ, one of them is damaged: what fits both is
+ * used, and the packet counts as a damaged one. */
+struct native_feed_index {
+	uint64_t begin, end;		/* cycles */
+	uint64_t packet_bits, content_bits;
+};
+void native_feed_indexed_packet(struct native_feed *f, unsigned stream, GBytes *packet,
+				const struct native_feed_index *index);
 
 /* No event of the stream before that instant of its clock will come. stream_class: CTF
  * stream id, NATIVE_FEED_ANY_CLASS where it is not known. */
@@ -127,8 +139,8 @@ void native_feed_wake(struct native_feed *f);
  * metadata is for good: its packets are left out from then on. That metadata does not come
  * though packets do, or that no packet is one of the trace, may change. */
 char *native_feed_trouble(struct native_feed *f, unsigned trace);
-/* The same of the first of all that can't be read, with its name, and how many more there are;
- * one line of visible text. */
+/* The same of the first of all that can't be read, with its name, and how many more there are; also
+ * of those of which only some packets can't, which is for good. One line of visible text. */
 char *native_feed_troubles(struct native_feed *f);
 
 /* As of the last source_next(). */
@@ -137,7 +149,8 @@ struct native_feed_status {
 	int64_t horizon_ns;	/* what was delivered, all streams have passed; INT64_MIN */
 	uint64_t late;		/* events that came too late and were moved to the present */
 	int64_t late_from_ns, late_to_ns;	/* true times of these; from > to: none */
-	uint64_t refused;	/* packets that were none of their stream */
+	uint64_t refused;	/* packets that were none of the trace */
+	uint64_t unplaced;	/* of them, those that are in no loss: no packet of their stream was placed */
 	unsigned streams;	/* that have not ended */
 	unsigned stalled;	/* of them: those that the others went on without */
 	int stalled_stream;	/* one of them, the one behind most; -1 */

@@ -243,7 +243,7 @@ static void tell_status(struct native_feed *f)
 	struct native_feed_status st = {
 		.newest_ns = f->newest_ns, .horizon_ns = f->last_ns, .late = f->late,
 		.late_from_ns = f->late_from_ns, .late_to_ns = f->late_to_ns,
-		.refused = f->refused, .stalled_stream = -1, .stalled_ns = INT64_MIN,
+		.refused = f->refused, .unplaced = f->unplaced, .stalled_stream = -1, .stalled_ns = INT64_MIN,
 		.waits_for = f->blocked ? (int)f->s.heap[0].cursor : -1,
 	};
 	for (size_t i = 0; i < f->s.n_heap; i++) {

@@ -41,6 +41,7 @@ void feed_trace_free(void *p)
 	meta_unref(t->meta);
 	g_free(t->name);
 	g_free(t->trouble);
+	g_free(t->partly);
 	g_free(t);
 }
 
@@ -209,7 +210,6 @@ static bool begin_track(struct native_feed *f, struct feed_stream *x, const stru
 		struct feed_track *t = x->track = g_new0(struct feed_track, 1);
 		t->st = native_stream_new(m, d, p, f->n_numbers++);
 		native_stream_pin(t->st, k);
-		t->class_id = p->stream_id;
 		t->key = g_steal_pointer(&key);
 		t->plan.grows = true;
 		t->kept = g_array_new(FALSE, FALSE, sizeof(struct feed_kept));
@@ -290,19 +290,41 @@ static bool was_there(const struct feed_track *t, const struct ctf_packet *p)
 	       p->seq <= t->before.p.seq && p->begin <= t->before.p.begin;
 }
 
-/* Reads the header. False: it is no packet of the stream; *error may say why. */
+/* Reads the header. False: it is no packet of the trace; *error may say why. A stream's packets may be of
+ * several classes, as those in a file. */
 static bool check_packet(const struct feed_stream *x, const struct feed_news *news,
 			 struct ctf_packet *ret, GError **error)
 {
 	gsize size;
 	size_t need;
 	const uint8_t *bytes = g_bytes_get_data(news->bytes, &size);
-	const struct feed_track *t = x->track;
 	*ret = (struct ctf_packet){ 0 };
 	return size &&
 	       ctf_packet_read(x->trace->meta->m->meta, bytes, size, 0, size, ret, &need, error) &&
-	       ret->has_begin && native_decoder(x->trace->meta->m, ret->stream_id) &&
-	       (!t || t->class_id == ret->stream_id);
+	       ret->has_begin && native_decoder(x->trace->meta->m, ret->stream_id);
+}
+
+/* Of two that should be the same, the smaller one that is possible: a time that is too late would hold
+ * for all that follows. */
+static uint64_t likely(uint64_t a, uint64_t b, uint64_t least)
+{
+	return a < least ? b : b < least ? a : MIN(a, b);
+}
+
+/* What the index said holds it against the header; true: they differ. */
+static bool reconcile(const struct feed_stream *x, const struct feed_news *news, struct ctf_packet *p)
+{
+	const struct native_feed_index *said = &news->index;
+	const struct feed_track *t = x->track;
+	if (!news->has_index || (p->begin == said->begin && p->end == said->end &&
+				 p->content_bits == said->content_bits && p->packet_bits == said->packet_bits))
+		return false;
+	p->begin = likely(p->begin, said->begin, t && t->has_before ? t->before.p.begin : 0);
+	p->end = likely(p->end, said->end, p->begin);
+	p->has_end = p->end >= p->begin;
+	p->content_bits = MIN(p->content_bits, said->content_bits);
+	p->fault = CTF_CUT_OFF;		/* what can be read of it comes first */
+	return true;
 }
 
 /* Is metadata still to come that the packet may need? */
@@ -315,14 +337,57 @@ static bool may_become(const struct native_feed *f, const struct feed_stream *x,
 	return !t->usable || (ctf_pieces_wait(t->meta->pieces) && f->now_us - news->at_us < FEED_CLASS_US);
 }
 
-static void note_packet(struct native_feed *f, struct feed_trace *t, bool ok, const GError *error)
+static void note_packet(struct native_feed *f, struct feed_stream *x, bool ok, const char *why)
 {
+	struct feed_trace *t = x->trace;
 	f->refused += !ok;
-	if (!ok)
-		feed_trouble_packet(f, t, error);
-	else if (!t->placed)
+	if (why)
+		feed_trouble_packet(f, x, why);
+	if (ok && !t->placed)
 		feed_trouble_over(f, t);
 	t->placed |= ok;
+}
+
+/* Packets before this one, the first, were refused: a loss where it begins. */
+static void append_unplaced(struct native_feed *f, struct feed_stream *x, int64_t begin_ns)
+{
+	struct native_packet p = {
+		.p.fault = CTF_GARBAGE, .file = &x->trace->meta->file, .begin_ns = begin_ns,
+		.end_ns = INT64_MAX, .max_end_ns = begin_ns, .n_unread = x->n_unplaced,
+	};
+	struct feed_news nothing = { .bytes = g_bytes_new_static("", 0), .at_us = f->now_us };
+	append(f, x, &p, &nothing);
+	x->track->n_refused += x->n_unplaced;
+	f->unplaced -= x->n_unplaced;
+	x->n_unplaced = 0;
+}
+
+/* Of those that the numbers say are missing, these came, and are damaged. */
+static void leave_refused(struct feed_track *t, struct native_packet *x)
+{
+	if (x->has_gap)
+		x->lost_packets -= MIN(x->lost_packets, t->n_refused);
+	x->has_gap = x->has_gap && x->lost_packets;
+	t->n_refused = 0;
+}
+
+/* Places it in its stream's time, where there is one; false: it is none. */
+static bool place_in_time(struct native_feed *f, struct feed_stream *x, const struct feed_news *news,
+			  struct native_packet *p, const char *error)
+{
+	const struct feed_track *t = x->track;
+	bool differs = !error && reconcile(x, news, &p->p);
+	if (error)
+		p->p = (struct ctf_packet){
+			.fault = CTF_GARBAGE, .packet_bits = g_bytes_get_size(news->bytes) * 8,
+		};
+	p->bytes = g_bytes_get_data(news->bytes, NULL);
+	if (t)
+		native_packet_place(t->st, p, t->has_before ? &t->before : NULL);
+	bool ok = p->p.fault != CTF_GARBAGE;
+	note_packet(f, x, ok, error ? error : !ok ? "its times can't be" :
+		    differs ? "the relay's index says other times or sizes" : NULL);
+	return ok;
 }
 
 /* False: it has to wait for metadata. */
@@ -335,19 +400,21 @@ static bool place_packet(struct native_feed *f, struct feed_stream *x, struct fe
 		return false;
 	if (ok && !x->track && !begin_track(f, x, &p.p))
 		return false;
-	note_packet(f, x->trace, ok, error);
-	if (!x->track || (ok && was_there(x->track, &p.p))) {
+	struct feed_track *t = x->track;
+	bool came = ok && was_there(t, &p.p);
+	if (!came)
+		ok = place_in_time(f, x, news, &p, ok ? NULL : error ? error->message : "they are none of the trace");
+	if (came || (!ok && !(t && t->has_before))) {
+		x->n_unplaced += !came;
+		f->unplaced += !came;
 		feed_unqueue(f, x, g_bytes_get_size(news->bytes));
 		return true;
 	}
-	struct feed_track *t = x->track;
-	p.bytes = g_bytes_get_data(news->bytes, NULL);
-	if (!ok)
-		p.p = (struct ctf_packet){
-			.fault = CTF_GARBAGE, .packet_bits = g_bytes_get_size(news->bytes) * 8,
-		};
-	native_packet_place(t->st, &p, t->has_before ? &t->before : NULL);
+	if (x->n_unplaced)
+		append_unplaced(f, x, p.begin_ns);
+	t->n_refused += !ok;
 	if (ok) {
+		leave_refused(t, &p);
 		t->before = p;
 		t->has_before = true;
 		native_cursor_grow(t->cursor);
@@ -485,8 +552,8 @@ static void take_stream_news(struct native_feed *f, struct feed_stream *x, struc
 			refuse(f, x, news);
 		return;
 	}
-	if (news->kind == FEED_LATE) {
-		set_late(f, x, news->late_us);
+	if (news->kind == FEED_LATE || news->kind == FEED_TOUCH) {
+		set_late(f, x, news->kind == FEED_LATE ? news->late_us : x->late_us);
 		return;
 	}
 	struct feed_news *kept = g_memdup2(news, sizeof *news);

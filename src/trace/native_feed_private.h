@@ -17,7 +17,7 @@
 
 enum feed_kind {
 	FEED_TRACE, FEED_METADATA, FEED_RESTART, FEED_TRACE_END,
-	FEED_STREAM, FEED_LATE, FEED_PACKET, FEED_BEACON, FEED_STREAM_END, FEED_STREAM_CUT,
+	FEED_STREAM, FEED_LATE, FEED_TOUCH, FEED_PACKET, FEED_BEACON, FEED_STREAM_END, FEED_STREAM_CUT,
 	FEED_END,
 };
 
@@ -27,6 +27,8 @@ struct feed_news {
 	GBytes *bytes;			/* owned, or NULL */
 	char *name;			/* of a trace: owned, or NULL */
 	uint64_t class_id, cycles;	/* of a beacon */
+	struct native_feed_index index;	/* of a packet; has_index */
+	bool has_index;
 	int64_t late_us;
 	int64_t at_us;			/* when it was taken in */
 };
@@ -49,13 +51,14 @@ struct feed_trace {
 	bool decoded;			/* one event at least could be read */
 	uint64_t n_packets, n_damaged;	/* that were decoded; of them, those that were not read to the end */
 	unsigned n_streams;		/* that have not ended */
-	char *trouble;			/* under the lock; changed by the taker */
+	/* under the lock; changed by the taker: */
+	char *trouble;			/* why it can't be read; NULL */
+	char *partly;			/* why some packets can't; NULL */
 };
 
 /* What is known of a stream since its first packet; goes on where another one takes over. */
 struct feed_track {
 	struct native_stream *st;
-	uint64_t class_id;
 	char *key;			/* trace, class, instance; NULL: can't be told again */
 	struct native_plan_stream plan;	/* packets that are not decoded, and the one at hand */
 	GArray *kept;			/* struct feed_kept: as the plan's */
@@ -64,6 +67,7 @@ struct feed_track {
 	size_t n_left, n_buried;	/* of them, the first: decoded; given to the graves */
 	struct native_packet before;	/* the last one that was whole; has_before */
 	bool has_before, was_cut;
+	uint64_t n_refused;		/* packets behind .before that are none */
 	bool counts_told;		/* tallies, up to the beacon */
 	uint64_t n_damaged, n_ended;	/* of the cursor: what the trace has counted */
 	struct native_cursor *cursor;
@@ -85,6 +89,7 @@ struct feed_stream {
 	int64_t spoke_us;		/* when anything of it came last */
 	GQueue news;			/* struct feed_news *: packets, beacons, ends not placed */
 	struct feed_track *track;	/* NULL: no packet yet */
+	uint32_t n_unplaced;		/* packets that were refused before */
 	int64_t beacon_ns;		/* INT64_MIN: none */
 	int64_t overtaken_ns;		/* the others went on to here without it; INT64_MIN */
 	bool over, cut, gone;
@@ -133,7 +138,7 @@ struct native_feed {
 	struct { int64_t at_us, ns; } mark[FEED_MARKS];	/* what was newest at that time */
 	unsigned n_marks;
 	int64_t max_late_us;
-	uint64_t late, refused;
+	uint64_t late, refused, unplaced;
 	int64_t late_from_ns, late_to_ns;
 	struct source_late fresh;	/* since it was taken last */
 	unsigned n_numbers;		/* instances told apart by number */
@@ -155,8 +160,8 @@ void feed_track_bury(struct native_feed *f, struct feed_stream *x);
 
 /* native_feed_trouble.c: the taker's. Metadata is wrong, for good. */
 void feed_trouble_metadata(struct native_feed *f, struct feed_trace *t, const GError *error);
-/* Notes that a packet was refused (error: NULL is fine); reported while none could be read. */
-void feed_trouble_packet(struct native_feed *f, struct feed_trace *t, const GError *error);
+/* Notes that a packet was refused, or taken with doubts, and why (NULL is fine). */
+void feed_trouble_packet(struct native_feed *f, const struct feed_stream *x, const char *why);
 /* Notes that the stream's cursor was filled; reported while most packets can't be read to the end. */
 void feed_trouble_events(struct native_feed *f, const struct feed_stream *x);
 void feed_trouble_over(struct native_feed *f, struct feed_trace *t);	/* but not wrong metadata */

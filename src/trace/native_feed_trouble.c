@@ -19,11 +19,24 @@ void feed_trouble_metadata(struct native_feed *f, struct feed_trace *t, const GE
 	set_trouble(f, t, g_strdup_printf("cannot read metadata: %s", error->message));
 }
 
-void feed_trouble_packet(struct native_feed *f, struct feed_trace *t, const GError *error)
+static void set_partly(struct native_feed *f, const struct feed_stream *x, const char *why)
 {
+	struct feed_trace *t = x->trace;
+
+	if (t->partly)
+		return;
+	g_mutex_lock(&f->lock);
+	t->partly = g_strdup_printf("stream '%s': %s", x->name, why);
+	g_mutex_unlock(&f->lock);
+}
+
+void feed_trouble_packet(struct native_feed *f, const struct feed_stream *x, const char *why)
+{
+	struct feed_trace *t = x->trace;
+
 	if (!t->placed && !t->trouble)
-		set_trouble(f, t, g_strdup_printf("cannot read packets: %s",
-						  error ? error->message : "they are none of the trace"));
+		set_trouble(f, t, g_strdup_printf("cannot read packets: %s", why));
+	set_partly(f, x, why);
 }
 
 static bool has_event(const struct native_cursor *k)
@@ -46,6 +59,8 @@ void feed_trouble_events(struct native_feed *f, const struct feed_stream *x)
 		return;
 	t->n_packets += k->n_left - track->n_ended;
 	t->n_damaged += k->n_damaged - track->n_damaged;
+	if (k->n_damaged > track->n_damaged)
+		set_partly(f, x, "events are not what the metadata says");
 	track->n_ended = k->n_left;
 	track->n_damaged = k->n_damaged;
 	if (t->n_damaged * 2 <= t->n_packets)
@@ -101,17 +116,23 @@ char *native_feed_trouble(struct native_feed *f, unsigned trace)
 	return text;
 }
 
+/* A trace is another one after each connection that broke; it is told once. */
 char *native_feed_troubles(struct native_feed *f)
 {
+	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
 	g_autofree char *first = NULL;
-	unsigned n = 0;
 
 	g_mutex_lock(&f->lock);
 	for (guint i = 0; i < f->traces->len; i++) {
 		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
-		if (t->trouble && !n++)
-			first = g_strdup_printf("cannot read trace '%s': %s", t->name, t->trouble);
+		if (!(t->trouble || t->partly))
+			continue;
+		if (!g_hash_table_size(names))
+			first = g_strdup_printf("cannot read %strace '%s': %s", t->trouble ? "" : "all packets of ",
+						t->name, t->trouble ? t->trouble : t->partly);
+		g_hash_table_add(names, t->name);
 	}
+	unsigned n = g_hash_table_size(names);
 	g_mutex_unlock(&f->lock);
 	g_autofree char *visible = n ? text_visible(first) : NULL;
 	return n > 1 ? g_strdup_printf("%s, and %u more", visible, n - 1) : g_steal_pointer(&visible);

@@ -20,6 +20,8 @@
 
 #include "trace/event.h"
 
+#include "base/missing.h"
+
 #define BLK_BATCH 512
 
 /* Owned by the source; contents valid until the next source_next(). */
@@ -65,6 +67,7 @@ struct source_ops {
 	double (*progress)(struct source *s);		/* 0..1, < 0 unknown; may be NULL */
 	bool (*take_late)(struct source *s, struct source_late *ret);	/* may be NULL */
 	char *(*warning)(struct source *s);		/* may be NULL */
+	void (*missing)(struct source *s, struct missing *ret);	/* may be NULL */
 	void (*free)(struct source *s);
 };
 
@@ -91,6 +94,8 @@ bool source_take_late(struct source *s, struct source_late *ret);
 /* What is left out by now, as it can't be read, and why: one line of visible text (g_free); NULL:
  * nothing. It may change while the source is read. The reading thread's. */
 char *source_warning(struct source *s);
+/* False: nothing is known of it (recorded traces). The reading thread's. */
+bool source_missing(struct source *s, struct missing *ret);
 void source_free(struct source *s);		/* NULL is fine */
 typedef struct source blk_source;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_source, source_free)

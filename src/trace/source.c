@@ -36,6 +36,14 @@ char *source_warning(struct source *s)
 	return s->ops->warning ? s->ops->warning(s) : NULL;
 }
 
+bool source_missing(struct source *s, struct missing *ret)
+{
+	*ret = (struct missing){ .behind_ns = -1 };
+	if (s->ops->missing)
+		s->ops->missing(s, ret);
+	return s->ops->missing != NULL;
+}
+
 void source_free(struct source *s)
 {
 	if (s)

@@ -83,6 +83,13 @@ static void add_trust(GPtrArray *lines, const struct app *app, const struct trus
 	    t->touched && !lost ? "; a loss touches it" : "");
 	add(lines, "  lost in all that is read: %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT
 	    " packets", all.lost_events, all.lost_packets);
+	if (t->damaged || all.damaged)
+		add(lines, "  packets that can't be read, or not to their end: %" G_GUINT64_FORMAT " in this range, %"
+		    G_GUINT64_FORMAT " in all; what events they held is not known", t->damaged, all.damaged);
+	const struct missing *missing = timeline_missing(app->main);
+	g_autofree char *incomplete = missing ? missing_text(missing) : NULL;
+	if (incomplete)
+		add(lines, "  %s", incomplete);
 	uint64_t traces, spans;
 	timeline_evicted(app->main, &traces, &spans);
 	if (traces)

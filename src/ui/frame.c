@@ -248,16 +248,29 @@ static unsigned trust_repair(struct app *app, unsigned y, unsigned x)
 	return told != x ? told : frame_add(app, y, x, ROLE_DIM, "  F7 tells what repairs");
 }
 
+/* Live: what did not come, of all. */
+static unsigned trust_missing(struct app *app, unsigned y, unsigned x, const struct missing *m)
+{
+	if (m->gave_up)
+		x = frame_add(app, y, x, ROLE_DISTRUST, " INCOMPLETE");
+	if (m->left_packets)
+		x = frame_add(app, y, x, ROLE_DISTRUST, " %" G_GUINT64_FORMAT " packets did not come", m->left_packets);
+	if (m->ended_early)
+		x = frame_add(app, y, x, ROLE_DISTRUST, " %u streams ended early", m->ended_early);
+	return x;
+}
+
 static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 {
-	bool bad = t->lost_events || t->lost_packets || t->touched;
+	const struct missing *m = timeline_missing(app->main);
+	bool bad = t->lost_events || t->lost_packets || t->touched, incomplete = m && missing_is_any(m);
 	enum role role = bad ? ROLE_DISTRUST : ROLE_TRUST;
 	int64_t from, to;
 
 	nav_range(&app->nav, &from, &to);
 	g_autofree char *stalled = lacks_stream(app, to);
-	unsigned x = frame_add(app, y, 0, stalled ? ROLE_DISTRUST : role, "TRUST %s",
-			       bad || stalled ? "!" : "ok");
+	unsigned x = frame_add(app, y, 0, stalled || incomplete ? ROLE_DISTRUST : role, "TRUST %s",
+			       bad || stalled || incomplete ? "!" : "ok");
 
 	if (stalled)
 		x = frame_add(app, y, x, ROLE_DISTRUST, " LACKS %s", stalled);
@@ -266,8 +279,12 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 		x = frame_add(app, y, x, role, " %" G_GUINT64_FORMAT " events", t->lost_events);
 	if (t->lost_packets)
 		x = frame_add(app, y, x, role, " %" G_GUINT64_FORMAT " packets", t->lost_packets);
-	if (bad && !t->lost_events && !t->lost_packets)
+	if (t->damaged)
+		x = frame_add(app, y, x, role, " %" G_GUINT64_FORMAT " damaged", t->damaged);
+	if (bad && !t->lost_events && !t->lost_packets && !t->damaged)
 		x = frame_add(app, y, x, role, " in part");
+	if (incomplete)
+		x = trust_missing(app, y, x, m);
 	x = frame_add(app, y, x, t->soft ? ROLE_DISTRUST : ROLE_TRUST,
 		      " soft %" G_GUINT64_FORMAT, t->soft);
 	uint64_t traces, spans;

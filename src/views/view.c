@@ -174,10 +174,7 @@ struct rows *rows_new(const struct timeline *tl, const struct view_query *query)
 		const struct second *s = timeline_second(tl, i);
 		if (!all && s->begin_ns >= query->to_ns)
 			break;
-		rows->trust.lost_events += s->trust.lost_events;
-		rows->trust.lost_packets += s->trust.lost_packets;
-		rows->trust.soft += s->trust.soft;
-		rows->trust.late += s->trust.late;
+		trust_add(&rows->trust, &s->trust);
 		rows->trust.touched += s->trust.touched;
 		rows->trust.corrected += s->trust.corrected != 0;
 	}

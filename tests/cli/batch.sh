@@ -102,6 +102,11 @@ ok "the loss is told" json "lines[0]['trust']['lost_events'] == 53255"
 run -b --view events --format json "$TRACES/lost/trace-overwrite"
 ok "lost packets: exit 3" [ "$code" -eq 3 ]
 ok "lost packets are told" json "lines[0]['trust']['lost_packets'] == 727"
+run -b --view events --format json --fail-if-incomplete "$TRACES/lost/trace-overwrite"
+ok "lost packets, --fail-if-incomplete: exit 1" [ "$code" -eq 1 ]
+ok "the same rows" json "lines[0]['trust']['lost_packets'] == 727"
+run -b --view events --fail-if-incomplete "$TRACES/demo"
+ok "nothing is lost, --fail-if-incomplete: exit 0" [ "$code" -eq 0 ]
 
 run -b --view spans "$small"
 ok "a view says what the trace lacks" grep -qE 'zipkin' "$work/err"

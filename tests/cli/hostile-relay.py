@@ -221,7 +221,7 @@ def wrong(code, told, memory, out, err):
         return "hangs: SIGTERM does not end it"
     if memory > 4 << 20:
         return "takes all memory"
-    if code not in (0, 1, 3, 128 + signal.SIGTERM) or b"Sanitizer" in err or b"runtime error" in err:
+    if code not in (0, 1, 3, 4, 128 + signal.SIGTERM) or b"Sanitizer" in err or b"runtime error" in err:
         return f"exit status {code}"
     if code == 128 + signal.SIGTERM and "told" not in told:
         return "ended by a signal that nobody sent"

@@ -24,10 +24,25 @@ class Stream:
         self.name, self.number, self.trace = path.name, number, trace
         with path.open("rb") as f:
             self.bytes = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
-        idx = (path.parent / "index" / (path.name + ".idx")).read_bytes()
-        length = struct.unpack(">I", idx[12:16])[0]
-        self.packets = [struct.unpack(">7Q", idx[at:at + 56]) for at in range(16, len(idx), length)]
+        index = path.parent / "index" / (path.name + ".idx")
+        self.packets = self.from_index(index.read_bytes()) if index.exists() else self.from_packets()
         self.next = 0
+
+    @staticmethod
+    def from_index(idx):
+        length = struct.unpack(">I", idx[12:16])[0]
+        return [struct.unpack(">7Q", idx[at:at + 56]) for at in range(16, len(idx), length)]
+
+    def from_packets(self):
+        """As LTTng's headers say: magic, uuid, stream class, instance, begin, end, content and packet size."""
+        packets, at = [], 0
+        while at + 64 <= len(self.bytes):
+            stream_class, _, begin, end, content, size = struct.unpack("<I5Q", self.bytes[at + 20:at + 64])
+            packets.append((at, size, content, begin, end, 0, stream_class))
+            at += size // 8
+            if not size:
+                break
+        return packets
 
 
 class Recording:
@@ -43,6 +58,8 @@ class Recording:
 
 
 class Relay:
+    stays = False                       # the session does not end
+
     def __init__(self, recording, lie=None, minor=13, packets=10 ** 9, sessions=1):
         self.recording, self.lie, self.minor = recording, lie or (lambda point, n, reply: reply), minor
         self.most, self.sessions = packets, sessions
@@ -50,7 +67,7 @@ class Relay:
         self.host, self.session, self.path, self.channel = HOST.encode(), SESSION.encode(), b"ust/uid/0/64-bit", None
         self.viewers = 0
         self.counts, self.lock = {}, threading.Lock()
-        self.over, self.stays, self.open = False, False, set()
+        self.over, self.open = False, set()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.stop_r, self.stop_w = socket.socketpair()

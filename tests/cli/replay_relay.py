@@ -10,6 +10,7 @@ import pathlib
 import signal
 import struct
 import sys
+import time
 
 from hostile_relay import POINTS, Relay
 
@@ -126,11 +127,17 @@ class Transcript:
 
 class Replay(Relay):
     """minor: the relay's version. chop: no piece of metadata is longer. again: all of it comes once more,
-    when half of the indexes were given out. stays: the sessions don't end."""
+    when half of the indexes were given out. stays: the sessions don't end. destroyed: once they are attached
+    to they are not listed any more; with stays as after the session daemon was killed. lasts: the session
+    goes on for so many seconds after its streams' ends. withholds: of what an earlier connection did not get it
+    only says that it is over, as relays do of a session that was destroyed meanwhile."""
 
-    def __init__(self, transcript, minor=15, chop=0, again=False, stays=False):
+    def __init__(self, transcript, minor=15, chop=0, again=False, stays=False, destroyed=False, lasts=0, withholds=False):
         self.transcript, self.chop, self.again, self.stays = transcript, chop, again, stays
+        self.destroyed, self.lasts, self.over_at = destroyed, lasts, None
+        self.withholds, self.attachments = withholds, 0
         self.ended = set()              # sessions
+        self.hangs_up = set()           # streams that end though the session stays
         super().__init__(None, None, minor)
 
     # One connection's state: what was given out of each stream.
@@ -184,6 +191,11 @@ class Replay(Relay):
         session = struct.unpack(">Q", data[:8])[0]
         if session not in self.transcript.attached:
             return struct.pack(">II", 3, 0)
+        if self.destroyed:
+            self.ended.add(session)
+        self.attachments += 1
+        if self.withholds and self.attachments > 1:
+            state["indexes"] = {}
         return self.hand_out(state, session, self.transcript.attached[session])
 
     def on_streams(self, state, data):
@@ -191,6 +203,9 @@ class Replay(Relay):
         if state["news"].get(session):
             return self.hand_out(state, session, state["news"][session].pop(0))
         if state["known"][session] and state["known"][session] <= state["over"]:
+            self.over_at = self.over_at or time.monotonic()
+            if time.monotonic() - self.over_at < self.lasts:
+                return struct.pack(">II", 2, 0)
             self.ended.add(session)
             return struct.pack(">II", 4, 0)
         return struct.pack(">II", 2, 0)
@@ -205,7 +220,7 @@ class Replay(Relay):
         replies = state["indexes"].get(stream)
         reply = replies.pop(0) if replies else struct.pack(">7QII", 0, 0, 0, 0, 0, 0, 0, INDEX_HUP, 0)
         status, flags = struct.unpack(">II", reply[56:])
-        if status == INDEX_HUP and self.stays:
+        if status == INDEX_HUP and self.stays and stream not in self.hangs_up:
             return struct.pack(">7QII", 0, 0, 0, 0, 0, 0, 0, INDEX_RETRY, 0)
         if status == INDEX_HUP:
             state["over"].add(stream)
@@ -229,13 +244,14 @@ class Replay(Relay):
 
 def main():
     """replay_relay.py PORT_FILE TRANSCRIPT SPOILT: the sessions of both, which stay, until SIGTERM; the second
-    one's metadata is none."""
-    first, second = (Transcript(path) for path in sys.argv[2:])
-    for session in second.sessions:
-        second.spoil(session, b"\x1e{\"type\": \"preamble\", \"version\": 3}\n")
-    second.sessions = {s: (timer, 1, host, name) for s, (timer, _, host, name) in second.sessions.items()}
-    first.add(second, 100)
-    relay = Replay(first, stays=True)
+    one's metadata is none. replay_relay.py PORT_FILE TRANSCRIPT: its session daemon is killed once it is attached to."""
+    first, *spoilt = (Transcript(path) for path in sys.argv[2:])
+    for second in spoilt:
+        for session in second.sessions:
+            second.spoil(session, b"\x1e{\"type\": \"preamble\", \"version\": 3}\n")
+        second.sessions = {s: (timer, 1, host, name) for s, (timer, _, host, name) in second.sessions.items()}
+        first.add(second, 100)
+    relay = Replay(first, stays=True, destroyed=not spoilt)
     temporary = pathlib.Path(sys.argv[1] + ".new")
     temporary.write_text(str(relay.port), "utf-8")
     temporary.rename(sys.argv[1])

@@ -47,7 +47,7 @@ static bool accept_one(struct relay *r, struct net *n)
 static gpointer relay_thread(gpointer data)
 {
 	struct relay *r = data;
-	struct net n;
+	struct net n = { .fd = -1 };
 
 	while (accept_one(r, &n)) {
 		talk(r, &n);

@@ -154,8 +154,9 @@ static void show_counts(struct source *s, const struct counts *c)
 	printf("lost %" PRIu64 " %" PRIu64 "\n", c->lost_events, c->lost_packets);
 	printf("digest %016" PRIx64 "\n", c->digest);
 	printf("gaps %" PRIu64 "\nstreams %" PRIu64 " %" PRIu64 "\n", c->gaps, c->added, c->ended);
-	printf("horizons %" PRIu64 "\nlate %" PRIu64 "\ncut_short %u\n", c->horizons,
-	       st.late, st.cut_short);
+	printf("horizons %" PRIu64 "\nlate %" PRIu64 "\n", c->horizons, st.late);
+	printf("ends_unknown %u\nended_early %u\nleft %" PRIu64 "\ngave_up %d\n", st.missing.ends_unknown,
+	       st.missing.ended_early, st.missing.left_packets, st.missing.gave_up);
 	printf("lag %" PRId64 "\n", st.lag_ns / 1000000);
 	printf("disorder %" PRIu64 "\nlongest %" PRId64 "\n", c->disorder, c->longest_us / 1000);
 }

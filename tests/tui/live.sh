@@ -130,4 +130,19 @@ result $? "the other one is shown"
 keys q
 given_back 0
 result $? "q: the terminal as it was"
+
+kill "$relay"
+rm "$work/port"
+python3 tests/cli/replay_relay.py "$work/port" tests/traces/viewer/ctf-2.transcript.xz &
+relay=$!
+until_true test -s "$work/port"
+url=net://127.0.0.1:$(cat "$work/port")/host/vm/mine
+keys "'$BLKTOP' --config none --utc --no-spool -r $url; echo rc=\$?" Enter
+wait_for "TRUST ! lost 0 INCOMPLETE"
+result $? "the session daemon was killed: the line of trust says that it is incomplete"
+shows "the session has ended, incomplete: session 'mine' of host 'vm'"
+result $? "and the bottom line why"
+keys q
+given_back 0
+result $? "q after that: the terminal as it was"
 done_testing

@@ -475,6 +475,32 @@ static bool broken_answers(uint64_t n)
 	return taken;
 }
 
+/* The same, but each connection was lost with a packet under way. */
+static void answer_stuck(enum viewer_command command)
+{
+	for (guint i = 0; i < sim.live->feeds->len; i++)
+		((struct feed *)sim.live->feeds->pdata[i])->owes = true;
+	sim.now += 9 * G_USEC_PER_SEC;
+	if (sim.live->feeds->len && sim.count < sim.n) {
+		end_feeds(FEED_LOST);
+		sim.count++;
+	} else if (sim.count == sim.n) {
+		sim.live->stop = true;
+	}
+	say_u32(1);
+	say_session(1);
+}
+
+static bool stuck_connections(uint64_t n)
+{
+	sim_begin(answer_stuck, n);
+	live_begin();
+	sim.thread(sim.thread_data);
+	bool taken = limit_taken(sim.live->fatal, "connections broke before a packet had come");
+	live_end();
+	return taken;
+}
+
 /* The session is there, then it is gone: at once, n s later, and then nobody asks any more. */
 static void answer_lost(enum viewer_command command)
 {
@@ -571,7 +597,8 @@ int main(int argc, char **argv)
 		{ "relay-sessions", relay_sessions, 0 }, { "relay-name-bytes", relay_name_bytes, 0 },
 		{ "relay-timeout-seconds", relay_timeout_seconds, 0 }, { "relay-streams", relay_streams, 0 },
 		{ "stream-errors", stream_errors, 0 }, { "relay-traces", relay_traces, 0 }, { "news-ms", news_ms, 0 },
-		{ "broken-answers", broken_answers, 0 }, { "lost-session-seconds", lost_session_seconds, 0 },
+		{ "broken-answers", broken_answers, 0 }, { "stuck-connections", stuck_connections, 0 },
+		{ "lost-session-seconds", lost_session_seconds, 0 },
 		{ "unreadable-seconds", unreadable_seconds, 0 }, { "live-timer-seconds", live_timer_seconds, 0 },
 		{ "host-bytes", host_bytes, 0 }, { "target-bytes", target_bytes, 0 },
 		{ "session-bytes", session_bytes, 0 }, { "url-bytes", url_bytes, 0 },

@@ -164,14 +164,17 @@ static void test_hostile(void)
 		g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 		g_assert_cmpuint(l.n[0], >=, 20);
 		g_assert_cmpuint(l.n[0], <=, 25);
-		if (l.n[0] < 25)
+		g_autofree char *told = native_feed_troubles(l.f);
+		if (l.n[0] < 25) {
 			g_assert_cmpuint(l.losses->len, >=, 1);
+			g_assert_nonnull(told);
+		}
 		g_assert_cmpuint(native_feed_queued(l.f), ==, 0);
 		made_clear(&l);
 	}
 }
 
-/* The first packet is none: the stream begins with the next. */
+/* The first packet is none: the stream begins with the next, and a loss. */
 static void test_hostile_first(void)
 {
 	for (unsigned how = 0; how < N_DAMAGES; how++) {
@@ -190,6 +193,11 @@ static void test_hostile_first(void)
 		g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 		g_assert_cmpuint(l.n[0], >=, 5);
 		g_assert_cmpuint(l.n[0], <=, 10);
+		g_autofree char *told = native_feed_troubles(l.f);
+		if (l.n[0] < 10) {
+			g_assert_cmpuint(l.losses->len, >=, 1);
+			g_assert_nonnull(told);
+		}
 		g_assert_cmpuint(native_feed_queued(l.f), ==, 0);
 		made_clear(&l);
 	}
@@ -343,6 +351,32 @@ static void test_always_late(void)
 	}
 	g_assert_cmpuint(made_status(&l).late, >, 40);
 	made_clear(&l);
+}
+
+/* A stream of which a packet is on its way is not silent, however long that takes. */
+static void test_under_way(void)
+{
+	for (int touched = 0; touched < 2; touched++) {
+		struct live l;
+		struct made a = { .uuid = 1 }, b = { .uuid = 1, .instance = 1, .cpu = 1 };
+		made_init(&l);
+		unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
+		unsigned sa = native_feed_add_stream(l.f, t, "a", 1000000);
+		unsigned sb = native_feed_add_stream(l.f, t, "b", 1000000);
+		native_feed_packet(l.f, sa, made_packet(&a, 1000, 9000, 0, 5));
+		native_feed_packet(l.f, sb, made_packet(&b, 1000, 1100, 0, 5));
+		for (int i = 0; i < 6; i++) {
+			if (touched)
+				native_feed_touch(l.f, sb);
+			made_pass(&l, 500000);
+			native_feed_beacon(l.f, sa, 7, (uint64_t)(9001 + i));
+		}
+		made_drain(&l);
+		native_feed_packet(l.f, sb, made_packet(&b, 1200, 1300, 0, 5));
+		made_drain(&l);
+		g_assert_cmpuint(made_status(&l).late, ==, touched ? 0 : 5);
+		made_clear(&l);
+	}
 }
 
 /* Whoever takes is slow, or asleep, and gets the other stream's packets only when he wants
@@ -521,6 +555,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/feed/merge/tallies", test_tally_by_beacon);
 	g_test_add_func("/feed/merge/late", test_late);
 	g_test_add_func("/feed/merge/always-late", test_always_late);
+	g_test_add_func("/feed/merge/under-way", test_under_way);
 	g_test_add_func("/feed/merge/slow-taker", test_slow_taker);
 	g_test_add_func("/feed/streams/cut", test_cut);
 	g_test_add_func("/feed/streams/discarded", test_discarded);

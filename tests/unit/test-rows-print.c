@@ -76,6 +76,38 @@ static void test_json(void)
 	}
 }
 
+static JsonObject *trust_of(JsonParser *parser, const struct timeline *tl)
+{
+	g_autofree char *text = print(tl, "syscalls", FORMAT_JSON, true);
+	g_assert_true(json_parser_load_from_data(parser, text, -1, NULL));
+	return json_object_get_object_member(json_node_get_object(json_parser_get_root(parser)), "trust");
+}
+
+/* How complete it is: null of a recorded trace, figures of a live session. */
+static void test_json_missing(void)
+{
+	static const char *const keys[] = {
+		"behind_ns", "left_packets", "left_bytes", "unread_packets", "ended_early", "ends_unknown", "gave_up",
+	};
+	g_autoptr(blk_timeline) tl = fake_timeline();
+	g_autoptr(JsonParser) parser = json_parser_new();
+	JsonObject *trust = trust_of(parser, tl);
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+		g_assert_true(json_object_get_null_member(trust, keys[i]));
+	g_assert_cmpint(json_object_get_int_member(trust, "damaged_packets"), ==, 0);
+	timeline_set_missing(tl, &(struct missing){
+		.behind_ns = 1, .left_packets = 2, .left_bytes = 3, .unread_packets = 4, .ended_early = 5,
+		.ends_unknown = 6, .gave_up = true,
+	});
+	trust = trust_of(parser, tl);
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+		g_assert_cmpint(json_object_get_int_member(trust, keys[i]), ==, i == 6 ? 1 : (gint64)i + 1);
+	timeline_set_missing(tl, &(struct missing){ .behind_ns = -1 });
+	trust = trust_of(parser, tl);
+	g_assert_true(json_object_get_null_member(trust, "behind_ns"));
+	g_assert_cmpint(json_object_get_int_member(trust, "gave_up"), ==, 0);
+}
+
 static void test_json_values(void)
 {
 	g_autoptr(blk_timeline) tl = fake_timeline();
@@ -214,6 +246,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/rows-print/formats", test_formats);
 	g_test_add_func("/rows-print/json", test_json);
 	g_test_add_func("/rows-print/json-values", test_json_values);
+	g_test_add_func("/rows-print/json-missing", test_json_missing);
 	g_test_add_func("/rows-print/empty", test_empty);
 	g_test_add_func("/rows-print/csv", test_csv);
 	g_test_add_func("/rows-print/csv-safe", test_csv_safe);
