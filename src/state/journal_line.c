@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Single lines of a journal, the words for them, and what is read for them. */
+#include "base/call_event.h"
 #include "state/journal.h"
 
 #include <string.h>
@@ -27,7 +28,10 @@ static const struct blk_subscription names[] = {
 	CALL("perf_event_open"), CALL("pidfd_*"), CALL("io_uring_setup"), CALL("execve*"),
 	CALL("fsopen"), CALL("fspick"), CALL("fsmount"), CALL("unknown"),
 #undef CALL
-	{ "sys_*", { "*" }, NULL }, { "exit_syscall", { "*" }, NULL },
+#define WHOLE_TODAY(prefix)
+#define WHOLE_OLD(prefix) { prefix "*", { "*" }, NULL },
+#define WHOLE(prefix, when) WHOLE_##when(prefix)
+	CALL_ENTRY_PREFIXES(WHOLE) CALL_EXIT_PREFIXES(WHOLE) { CALL_EXIT_NAMELESS, { "*" }, NULL },
 };
 
 const struct blk_subscription *journal_subscriptions(size_t *ret_n)

@@ -6,6 +6,7 @@
  */
 #include "export/export.h"
 #include "lib/traces.h"
+#include "base/call_event.h"
 #include "state/journal.h"
 #include "state/slice.h"
 #include "state/syscalls.h"
@@ -339,19 +340,53 @@ static void test_log(void)
 	}
 }
 
-/* What changes descriptors is read before a range of the log, too. */
-static void test_names_are_read(void)
+static bool is_read(const char *event)
 {
 	size_t n_rows;
 	const struct blk_subscription *rows = journal_name_subscriptions(&n_rows);
+
+	for (size_t i = 0; i < n_rows; i++)
+		if (g_pattern_match_simple(rows[i].event, event))
+			return true;
+	return false;
+}
+
+/* What changes descriptors is read before a range of the log, too: of 32 bit programs, and by any tracer. */
+static void test_names_are_read(void)
+{
+#define PREFIX(prefix, when) prefix,
+	static const char *const prefixes[] = { CALL_ENTRY_PREFIXES(PREFIX) CALL_EXIT_PREFIXES(PREFIX) };
+
 	for (int64_t number = 0; number < 1000; number++) {
 		const char *call = call_name_by_number(number);
-		bool found = !call || !call_info(call)->fdop;
-		g_autofree char *event = g_strconcat("syscall_entry_", call, NULL);
-		for (size_t i = 0; i < n_rows && !found; i++)
-			found = g_pattern_match_simple(rows[i].event, event);
-		if (!found)
-			g_error("%s is not read", event);
+		for (size_t i = 0; call && call_info(call)->fdop && i < G_N_ELEMENTS(prefixes); i++) {
+			g_autofree char *event = g_strconcat(prefixes[i], call, NULL);
+			if (!is_read(event))
+				g_error("%s is not read", event);
+		}
+	}
+	g_assert_true(is_read(CALL_EXIT_NAMELESS));
+}
+
+/* Events of calls by name, whichever tracer told them. */
+static void test_event_names(void)
+{
+	static const struct { const char *event, *call; enum call_event what; } all[] = {
+		{ "syscall_entry_read", "read", CALL_EVENT_ENTRY }, { "syscall_exit_read", "read", CALL_EVENT_EXIT },
+		{ "compat_syscall_entry_read", "read", CALL_EVENT_ENTRY },
+		{ "compat_syscall_exit_read", "read", CALL_EVENT_EXIT },
+		{ "sys_read", "read", CALL_EVENT_ENTRY }, { "compat_sys_read", "read", CALL_EVENT_ENTRY },
+		{ "exit_syscall_read", "read", CALL_EVENT_EXIT },
+		{ "exit_syscall", "exit_syscall", CALL_EVENT_EXIT_NAMELESS },
+		{ "sched_switch", "sched_switch", CALL_EVENT_NONE }, { "syscall_", "syscall_", CALL_EVENT_NONE },
+		{ "system", "system", CALL_EVENT_NONE }, { "", "", CALL_EVENT_NONE },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+		const char *call;
+		g_assert_cmpint(call_event_of(all[i].event, &call), ==, all[i].what);
+		g_assert_cmpstr(call, ==, all[i].call);
+		g_assert_cmpint(call_event_of(all[i].event, NULL), ==, all[i].what);
 	}
 }
 
@@ -365,5 +400,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/syscalls/inherited", test_inherited);
 	g_test_add_func("/syscalls/ancestors", test_ancestors);
 	g_test_add_func("/syscalls/names-are-read", test_names_are_read);
+	g_test_add_func("/syscalls/event-names", test_event_names);
 	return g_test_run();
 }
