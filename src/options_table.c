@@ -61,7 +61,7 @@ const struct option_row option_rows[] = {
 	     "exit with 1 instead of 3 or 4: what is printed counts only where nothing is missing"),
 	WORD("view", 0, "VIEW", GROUP_PRINT, view, NULL,
 	     "the view to print, or the first one on the screen"),
-	WORD("by", 0, "BY", GROUP_PRINT, by, "process second ...",
+	WORD("by", 0, "BY", GROUP_PRINT, by, "process cpu ...",
 	     "sum rows by system, process, thread, cpu, priority, name, second or container"),
 	WORD("format", 0, "FORMAT", GROUP_PRINT, format, NULL,
 	     "text, csv or json; of exported spans:" SPAN_FORMAT_WORDS),

@@ -30,7 +30,7 @@ follow() { # follow OPTION...: opens the screen on the relay
 
 follow
 result $? "attaches: the history is there"
-until_true test -n "$(ls -d "$work"/state/blktop/spool/*/0* 2>/dev/null)"
+until_true compgen -G "$work/state/blktop/spool/*/0*" >/dev/null
 result $? "what comes is kept in XDG_STATE_HOME"
 is_private() { test -z "$(find "$work/state" -perm /077)"; }
 is_private

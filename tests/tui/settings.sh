@@ -40,6 +40,12 @@ mouse_is() { [ "$(state '#{mouse_any_flag}')" = "$1" ]; }
 # row TEXT: the number of the first row that shows it, from 0; column TEXT: where it begins there
 row() { t capture-pane -p -t now | grep -nF -- "$1" | head -1 | cut -d: -f1 | awk '{ print $1 - 1 }'; }
 column() { t capture-pane -p -t now | grep -F -- "$1" | head -1 | awk -v s="$1" '{ print index($0, s) - 1 }'; }
+# at_row_of TEXT [N]: the cursor is N rows below the row that shows it
+at_row_of() {
+	local at
+	at=$(row "$1")
+	[ -n "$at" ] && at_row "$((at + ${2:-0}))"
+}
 # mouse BUTTON X Y, from 0: pressed and let go, as a terminal tells it (SGR)
 mouse() {
 	keys -l $'\033'"[<$1;$(($2 + 1));$(($3 + 1))M"
@@ -106,7 +112,8 @@ result $? "begins with the view and the step of the file"
 ! t capture-pane -t now -pe | grep -qE $'\033\\[([0-9]+;)*[34][0-8]'
 result $? "theme=mono: no colour"
 keys g j j
-until_true at_row "$(row '▶')" && [ "$(state '#{cursor_flag}')" = 1 ]
+cursor_on_selected() { at_row_of '▶' && [ "$(state '#{cursor_flag}')" = 1 ]; }
+until_true cursor_on_selected
 result $? "cursor=yes: seen on the selected row"
 keys z W
 wait_for "settings written" && grep -qx 'step=1s' "$rc" && grep -qx 'view=processes' "$rc" &&
@@ -192,10 +199,10 @@ start
 until_true mouse_is 1
 result $? "the mouse is asked for"
 click "stored  " 2
-until_true at_row "$(row 'stored  ')"
+until_true at_row_of 'stored  '
 result $? "a click selects"
 mouse 65 10 "$(row '56dda776')"
-until_true at_row "$(($(row '56dda776') + 3))"
+until_true at_row_of 56dda776 3
 result $? "the wheel moves on"
 keys 4
 wait_for "Processes:"
@@ -246,7 +253,7 @@ quit
 # Terminals of the older kind tell bytes.
 start TERM=screen
 keys -l $'\033[M '"$(printf '%b' '\x2d')$(printf "\\$(printf %o $(($(row 'stored  ') + 33)))")"
-until_true at_row "$(row 'stored  ')"
+until_true at_row_of 'stored  '
 result $? "a click as older terminals tell it"
 quit
 result $? "and gives the terminal back"
