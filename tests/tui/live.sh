@@ -94,7 +94,8 @@ keys Escape Escape
 keys W
 wait_for "XDG_CONFIG_HOME or --config FILE names another place"
 result $? "no home directory: no settings, and what to do"
-test ! -e /nonexistent
+is_missing() { test ! -e "$1"; }
+is_missing /nonexistent
 result $? "no home directory: none is made"
 keys q
 given_back 0
