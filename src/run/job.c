@@ -108,14 +108,6 @@ struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 	return start(s, data, free_data, options);
 }
 
-struct job *job_start_trace(job_open_trace open, void *data, GDestroyNotify free_data,
-			    const struct job_options *options)
-{
-	struct shared *s = g_new0(struct shared, 1);
-	s->open_trace = open;
-	return start(s, data, free_data, options);
-}
-
 int job_fd(const struct job *j)
 {
 	return j->s->event_fd;

@@ -35,7 +35,6 @@ struct shared {
 
 	/* Only the thread's. */
 	job_open open;
-	job_open_trace open_trace;
 	void *data;
 	GDestroyNotify free_data;
 	struct job_options options;

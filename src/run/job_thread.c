@@ -579,14 +579,6 @@ static void run_maker(struct shared *s, const struct job_maker *maker)
 
 /* ---- the thread ---- */
 
-static bool open_trace(struct shared *s, struct job_trace *ret, GError **error)
-{
-	if (s->open_trace)
-		return s->open_trace(s->data, ret, error);
-	ret->source = s->open(s->data, error);
-	return ret->source != NULL;
-}
-
 static void tell_reader(struct shared *s, const struct job_trace *t)
 {
 	g_mutex_lock(&s->lock);
@@ -602,7 +594,7 @@ void *job_thread_main(void *shared)
 	struct job_trace t = { .watch = &watch };
 	g_autoptr(GError) error = NULL;
 
-	if (!open_trace(s, &t, &error)) {
+	if (!s->open(s->data, &t, &error)) {
 		set_phase(s, is_stopped(s) ? JOB_CANCELLED : JOB_FAILED,
 			  error ? error->message : "the source can't be opened");
 	} else {

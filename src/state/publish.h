@@ -80,7 +80,5 @@ struct span *span_new(void);
 /* A sealed copy with one reference, in one piece of memory with all its arrays. */
 struct span *span_pack(const struct span *s);
 void span_seal(struct span *s);
-/* A deep copy with one reference, to make a new version of. */
-struct span *span_copy(const struct span *s);
 
 #endif

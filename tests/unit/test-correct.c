@@ -3,6 +3,7 @@
  * What comes too late in a live session: its seconds, and those in which it was told
  * instead, are made again of what is kept, and say what a run over everything in order says.
  */
+#include "lib/sources.h"
 #include "lib/fake_pieces.h"
 #include "lib/fake_timeline.h"
 #include "lib/report.h"
@@ -116,7 +117,7 @@ static bool open_scene(void *data, struct job_trace *ret, G_GNUC_UNUSED GError *
 static struct timeline *play(struct scene *s, struct job_status *ret)
 {
 	struct job_options options = { .threads = 1, .model.live = true, .model.provisional = true };
-	struct job *j = job_start_trace(open_scene, s, NULL, &options);
+	struct job *j = job_start(open_scene, s, NULL, &options);
 	struct timeline *tl = timeline_new(0);
 
 	g_assert_true(job_wait(j, tl, LONG_MS));
@@ -336,8 +337,8 @@ static void test_stays(gconstpointer name)
 		if (s->state != SPAN_COMPLETE || time_floor(s->begin_ns, NS_PER_S) != begin)
 			continue;
 		g_ptr_array_add(spans, (gpointer)s);
-		publication_add_span(p, (uint32_t)i, span_copy(s));
-		publication_add_span(p, (uint32_t)(n + i), span_copy(s));
+		publication_add_span(p, (uint32_t)i, span_pack(s));
+		publication_add_span(p, (uint32_t)(n + i), span_pack(s));
 	}
 	g_assert_cmpuint(spans->len, >, 0);
 	timeline_apply(tl, p);

@@ -4,6 +4,7 @@
  * preview, half of it read, stopped. GENERATE=1 writes tests/golden/ anew: look at the
  * difference.
  */
+#include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "state/coarsen.h"
 #include "state/publish.h"
