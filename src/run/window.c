@@ -5,6 +5,8 @@
 #include "base/timefmt.h"
 #include "state/slice.h"
 
+#define WARM_UP_NS (NS_PER_S / 4)	/* before a window, so that it is known who runs, and behind it for
+					 * how requests end: */
 #define WARM_UP_BYTES (8 << 20)		/* at most */
 #define SILENCE 16			/* times further back where nothing was found */
 #define BEHIND_BYTES (32 << 20)
@@ -76,12 +78,13 @@ static struct timeline *finish(const struct window_reader *r, const struct look_
 	return tl;
 }
 
-/* How far is read behind an exact window. */
+/* How far is read behind a window. */
 static int64_t end_of(const struct window_reader *r, const struct look_window *w)
 {
-	bool too_much = bytes_between(r, w->to_ns, w->to_ns + WINDOW_BEHIND_NS) > BEHIND_BYTES;
+	int64_t end = w->to_ns + (w->exact ? WINDOW_BEHIND_NS : WARM_UP_NS);
+	uint64_t most = w->exact ? BEHIND_BYTES : WARM_UP_BYTES;
 
-	return w->exact && !too_much ? w->to_ns + WINDOW_BEHIND_NS : w->to_ns;
+	return bytes_between(r, w->to_ns, end) > most ? w->to_ns : end;
 }
 
 struct timeline *window_read_from(const struct window_reader *r, const struct look_window *w,
@@ -112,7 +115,7 @@ static int64_t warm_up(const struct window_reader *r, const struct look_window *
 struct timeline *window_read(const struct window_reader *r, const struct look_window *w,
 			     bool *ret_too_much)
 {
-	int64_t first = INT64_MIN, end, back = warm_up(r, w, NS_PER_S / 4);
+	int64_t first = INT64_MIN, end, back = warm_up(r, w, WARM_UP_NS);
 
 	if (w->exact)
 		return window_read_from(r, w, INT64_MIN, ret_too_much);

@@ -14,7 +14,7 @@
 #include "run/pieces.h"
 #include "state/timeline.h"
 
-/* Behind exact windows some more is read, for how spans end. */
+/* Behind exact windows some more is read, for how spans end; behind others a quarter of a second. */
 #define WINDOW_BEHIND_NS INT64_C(3000000000)
 
 struct window_reader {

@@ -142,7 +142,7 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->string_states = g_byte_array_new();
 	traces_init(tl);
 	tl->containers = g_array_new(FALSE, FALSE, sizeof(struct container_entry));
-	tl->dropped_until = tl->folded_until = TIME_UNKNOWN;
+	tl->dropped_until = tl->folded_until = tl->gone_until = TIME_UNKNOWN;
 	span_sums_init(&tl->sums, memory_budget);
 	tl->budget = memory_budget;
 	return tl;

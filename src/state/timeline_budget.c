@@ -19,6 +19,11 @@ void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t 
 	*ret_spans = tl->gone_spans;
 }
 
+int64_t timeline_requests_from(const struct timeline *tl)
+{
+	return tl->gone_until;
+}
+
 size_t timeline_n_span_sums(const struct timeline *tl)
 {
 	return tl->sums.list->len;
@@ -144,8 +149,10 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
 			tl->span_bytes -= e->bytes;
 			tl->gone_spans++;
 			traces_count_evicted(tl, e->span);
-			if (e->span->state != SPAN_OPEN)
+			if (e->span->state != SPAN_OPEN) {
 				set_gone(tl, e->slot);
+				tl->gone_until = MAX(tl->gone_until, e->end_ns + 1);
+			}
 			span_unref(e->span);
 			continue;
 		}

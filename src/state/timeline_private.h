@@ -90,6 +90,7 @@ struct timeline {
 	size_t detail_bytes;		/* seconds and spans */
 	size_t span_bytes;		/* of these, spans */
 	uint64_t gone_traces, gone_spans;	/* evicted */
+	int64_t gone_until;		/* the last of these ended before it; TIME_UNKNOWN: none did */
 	GByteArray *gone_slots;		/* a bit each: evicted when it was over; of the model's */
 	struct span_sums sums;		/* of evicted spans */
 	size_t sum_bytes;
