@@ -119,8 +119,6 @@ static void set_gone(struct timeline *tl, uint32_t slot)
 {
 	guint at = slot / 8, have = tl->gone_slots->len;
 
-	if (slot >= TIMELINE_OWN)
-		return;
 	if (at >= have) {
 		g_byte_array_set_size(tl->gone_slots, at + 1 + at / 8);
 		memset(tl->gone_slots->data + have, 0, tl->gone_slots->len - have);
