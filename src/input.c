@@ -250,7 +250,7 @@ static void forget_source(void *data)
 struct job *input_start(struct input *in, const struct job_options *options)
 {
 	g_atomic_ref_count_inc(&in->refs);
-	return job_start_trace(in->paths ? open_trace : open_live, in, forget_source, options);
+	return job_start(in->paths ? open_trace : open_live, in, forget_source, options);
 }
 
 bool input_live_status(struct input *in, struct live_status *ret)

@@ -540,11 +540,6 @@ void expr_free(struct expr *e)
 	g_free(e);
 }
 
-const char *expr_text(const struct expr *e)
-{
-	return e->text;
-}
-
 /* --- evaluation --- */
 
 struct match {

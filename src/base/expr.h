@@ -41,7 +41,6 @@ typedef enum value_kind (*expr_kind)(int column, const void *data);
 bool expr_check(const struct expr *e, expr_kind kind, const void *data, GError **error);
 bool expr_match(const struct expr *e, expr_get get, const void *row, const void *data);
 void expr_free(struct expr *e);			/* NULL is fine */
-const char *expr_text(const struct expr *e);	/* as given */
 
 #define BLK_EXPR_ERROR (blk_expr_error_quark())
 GQuark blk_expr_error_quark(void);

@@ -315,12 +315,6 @@ const char *strtab_get(const struct strtab *t, uint32_t id)
 	return id < t->entries->len ? g_array_index(t->entries, struct strtab_entry, id).s : "";
 }
 
-uint32_t strtab_find(const struct strtab *t, const char *s)
-{
-	size_t len = s ? strnlen(s, LIMIT_TEXT_BYTES) : 0;
-	return find_slot(t, s ? s : "", len, hash_bytes(s ? s : "", len))->id;
-}
-
 uint32_t strtab_n(const struct strtab *t)
 {
 	return t->entries->len;

@@ -34,7 +34,6 @@ void strtab_forget(struct strtab *t, const uint32_t *ids, guint n);	/* all of th
 GArray *strtab_given_again(struct strtab *t);
 size_t strtab_passing_bytes(const struct strtab *t);
 const char *strtab_get(const struct strtab *t, uint32_t id);	/* "" for an unknown id */
-uint32_t strtab_find(const struct strtab *t, const char *s);	/* UINT32_MAX if absent */
 uint32_t strtab_n(const struct strtab *t);			/* ids so far: forgotten ones, too */
 size_t strtab_bytes(const struct strtab *t);			/* memory used, about */
 

@@ -174,16 +174,6 @@ char *timefmt_step(char buf[TIMEFMT_LEN], int64_t ns)
 	return buf;
 }
 
-char *timefmt_ms(char buf[TIMEFMT_LEN], int64_t ns)
-{
-	uint64_t v = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
-	uint64_t tenths = (v + NS_PER_MS / 20) / (NS_PER_MS / 10);
-
-	g_snprintf(buf, TIMEFMT_LEN, "%s%" G_GUINT64_FORMAT ".%u", ns < 0 && tenths ? "-" : "",
-		   tenths / 10, (unsigned)(tenths % 10));
-	return buf;
-}
-
 char *timefmt_bytes(char buf[TIMEFMT_LEN], uint64_t bytes)
 {
 	static const char units[] = "KMGTPE";

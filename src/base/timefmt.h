@@ -31,8 +31,6 @@ char *timefmt_date_ms(char buf[TIMEFMT_LEN], int64_t ns);	/* 2026-11-21 14:03:05
 char *timefmt_duration(char buf[TIMEFMT_LEN], int64_t ns);
 /* The same of what is round: 10ms, 1s, 10s, 1m, 1m30s. */
 char *timefmt_step(char buf[TIMEFMT_LEN], int64_t ns);
-/* Milliseconds with one decimal, no unit: 54.7 (waterfall columns). */
-char *timefmt_ms(char buf[TIMEFMT_LEN], int64_t ns);
 /* Bytes: 0, 512, 12.0K, 4.1M, 1.2G (powers of 1024), at most 5 columns. */
 char *timefmt_bytes(char buf[TIMEFMT_LEN], uint64_t bytes);
 /* Counts: 0 .. 9999, 18.2k, 1.31M, at most 5 columns. */

@@ -10,11 +10,6 @@
 
 #define WINDOW (256u << 10)		/* bytes, at first: as many as the longest object needs */
 
-void json_items_init(struct json_items *j, const char *text, size_t len)
-{
-	*j = (struct json_items){ .text = text, .len = len, .fd = -1 };
-}
-
 void json_items_open(struct json_items *j, int fd)
 {
 	*j = (struct json_items){ .fd = fd, .room = WINDOW };

@@ -27,8 +27,6 @@ struct json_items {
 	size_t room;
 };
 
-/* The text is the caller's, and stays. */
-void json_items_init(struct json_items *j, const char *text, size_t len);
 /* Of the file, from where it stands; the caller closes it after json_items_clear(). */
 void json_items_open(struct json_items *j, int fd);
 void json_items_clear(struct json_items *j);

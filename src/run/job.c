@@ -6,7 +6,6 @@
 #include "run/job_private.h"
 
 #include "run/worker.h"
-#include "state/correct.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -31,12 +30,18 @@ struct job {
 	int64_t gave_back_us;		/* monotonic */
 };
 
-void post_free(void *data)
+static void post_free(void *data)
 {
 	struct post *post = data;
 	publication_free(post->publication);
-	timeline_free(post->window);
 	g_free(post);
+}
+
+static void again_free(void *data)
+{
+	struct again *again = data;
+	publication_free(again->publication);
+	g_free(again);
 }
 
 void shared_unref(struct shared *s)
@@ -44,6 +49,7 @@ void shared_unref(struct shared *s)
 	if (!g_atomic_ref_count_dec(&s->refs))
 		return;
 	g_async_queue_unref(s->posts);	/* frees what was never collected */
+	g_async_queue_unref(s->again);
 	close(s->event_fd);
 	g_free(s->status.message);
 	g_free(s->status.reader);
@@ -76,6 +82,7 @@ static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 	g_atomic_ref_count_init(&s->refs);
 	g_atomic_ref_count_inc(&s->refs);	/* one is the thread's */
 	s->posts = g_async_queue_new_full(post_free);
+	s->again = g_async_queue_new_full(again_free);
 	s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->event_fd < 0)
 		g_error("no eventfd: %s", g_strerror(errno));
@@ -105,14 +112,6 @@ struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 {
 	struct shared *s = g_new0(struct shared, 1);
 	s->open = open;
-	return start(s, data, free_data, options);
-}
-
-struct job *job_start_trace(job_open_trace open, void *data, GDestroyNotify free_data,
-			    const struct job_options *options)
-{
-	struct shared *s = g_new0(struct shared, 1);
-	s->open_trace = open;
 	return start(s, data, free_data, options);
 }
 
@@ -149,15 +148,11 @@ static bool is_posted(struct job *j)
 
 static void apply(struct job *j, struct timeline *tl, struct post *post)
 {
-	if (post->window) {
-		j->corrected += timeline_correct(tl, g_steal_pointer(&post->window), post->from,
-						 post->to);
-		return;
-	}
 	g_atomic_int_add(&j->s->queued_kib, -post->kib);
 	timeline_apply(tl, g_steal_pointer(&post->publication));
 	g_atomic_int_inc(&j->s->collected);
 	j->hard_to = MAX(j->hard_to, post->closed_to);
+	j->corrected += post->corrected;
 }
 
 /* What no span uses any more the model may forget, too. */

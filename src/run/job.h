@@ -77,13 +77,6 @@ struct job_options {
 
 struct job;
 
-/* Runs on the job's thread; its data is freed there with `free_data` (may be NULL)
- * when reading has ended, before the source is: a last chance to forget the source. */
-typedef struct source *(*job_open)(void *data, GError **error);
-
-struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
-		      const struct job_options *options);
-
 /* What needs no model: makes publications itself, on the job's thread. */
 struct job_maker {
 	/* The next one; NULL: there are no more, and *error: it failed. `offer` is what the timeline
@@ -94,10 +87,9 @@ struct job_maker {
 	void *self;			/* NULL: there is no maker */
 };
 
-/* The same for recorded traces, which may be readable in pieces, or need no model at all:
- * one of the three is set; or a live source together with the pieces, which grow
- * (piece_ops.renew), where what it delivers is kept. These are looked at, and read again
- * for what came late. */
+/* What is to be read: one of a source, pieces and a maker (which needs no model) is set; or a live source
+ * together with the pieces, which grow (piece_ops.renew), where what it delivers is kept. These are looked
+ * at, and read again for what came late. */
 struct job_trace {
 	struct source *source;
 	struct pieces pieces;
@@ -107,9 +99,11 @@ struct job_trace {
 	 * LOADING), and ends with what it has when it is asked to. */
 	const struct watch *watch;
 };
-typedef bool (*job_open_trace)(void *data, struct job_trace *ret, GError **error);
-struct job *job_start_trace(job_open_trace open, void *data, GDestroyNotify free_data,
-			    const struct job_options *options);
+/* Runs on the job's thread; its data is freed there with `free_data` (may be NULL)
+ * when reading has ended, before the source is: a last chance to forget the source. */
+typedef bool (*job_open)(void *data, struct job_trace *ret, GError **error);
+struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
+		      const struct job_options *options);
 
 int job_fd(const struct job *j);	/* an eventfd, readable when there is something to collect */
 /* Applies what was posted, at least one and for no longer than a tenth of a second: then

@@ -19,8 +19,12 @@ struct post {
 	struct publication *publication;
 	int64_t closed_to;		/* with it, the timeline is final before that */
 	int kib;			/* of its spans */
-	/* or, in place of one: */
-	struct timeline *window;	/* of which these seconds are to be corrected */
+	unsigned corrected;		/* seconds in it that were read again */
+};
+
+/* Seconds of [from, to) that were read again, for the model. */
+struct again {
+	struct publication *publication;
 	int64_t from, to;
 };
 
@@ -28,6 +32,7 @@ struct shared {
 	gatomicrefcount refs;
 	GAsyncQueue *posts;		/* struct post * */
 	int queued_kib;			/* atomic: of spans, in posts */
+	GAsyncQueue *again;		/* struct again * */
 	int collected;			/* atomic: posts so far, wraps around */
 	int event_fd;
 	int stop;			/* atomic: end soon */
@@ -35,7 +40,6 @@ struct shared {
 
 	/* Only the thread's. */
 	job_open open;
-	job_open_trace open_trace;
 	void *data;
 	GDestroyNotify free_data;
 	struct job_options options;
@@ -58,7 +62,6 @@ struct shared {
 
 void shared_unref(struct shared *s);
 void shared_wake_owner(struct shared *s);
-void post_free(void *post);
 
 void *job_thread_main(void *shared);	/* takes over one reference */
 

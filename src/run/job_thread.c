@@ -91,11 +91,11 @@ static bool is_queue_full(struct shared *s)
 	       (most && (size_t)g_atomic_int_get(&s->queued_kib) > most);
 }
 
-static void push_publication(struct shared *s, struct publication *p, int64_t closed_to)
+static void push_publication(struct shared *s, struct publication *p, int64_t closed_to, unsigned corrected)
 {
 	struct post *item = g_new(struct post, 1);
 
-	*item = (struct post){ .publication = p, .closed_to = closed_to,
+	*item = (struct post){ .publication = p, .closed_to = closed_to, .corrected = corrected,
 			       .kib = (int)MIN(p->span_bytes / 1024, G_MAXINT / MAX_QUEUED / 2) };
 	g_atomic_int_add(&s->queued_kib, item->kib);
 	g_async_queue_push(s->posts, item);
@@ -140,7 +140,7 @@ static void post(struct shared *s, struct model *m, bool final, enum source_stat
 	int64_t hard_to = closed_to(m, final, how);
 	if (!final && p->span_bytes)
 		p->beside_bytes = beside_bytes(s, m, p);
-	push_publication(s, p, hard_to);
+	push_publication(s, p, hard_to, 0);
 	g_mutex_lock(&s->lock);
 	if (s->preview)
 		preview_hard_to(s->preview, hard_to);
@@ -229,6 +229,22 @@ static void note_late(struct shared *s, struct source *source)
 	g_mutex_unlock(&s->lock);
 }
 
+/* What was read again of it since. */
+static void adopt(struct shared *s, struct model *m)
+{
+	struct again *again;
+
+	while ((again = g_async_queue_try_pop(s->again))) {
+		struct publication *p = model_adopt(m, again->publication, again->from, again->to);
+		g_free(again);
+		if (!p)
+			continue;
+		p->beside_bytes = beside_bytes(s, m, p);
+		push_publication(s, p, INT64_MIN, p->seconds->len);
+		shared_wake_owner(s);
+	}
+}
+
 static void set_warning(struct shared *s, char *warning)
 {
 	g_mutex_lock(&s->lock);
@@ -275,6 +291,7 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 		note_late(s, source);
 		note_warning(s, source);
 		note_missing(s, source);
+		adopt(s, m);
 		post_in_turn(s, m, &turn);
 		update_figures(s, source_progress(source), model_n_events(m), model_now(m));
 	}
@@ -297,6 +314,7 @@ static void run_source(struct shared *s, struct source *source, bool lacks_spans
 	note_missing(s, source);
 	if (s->mender && st == SOURCE_END)
 		mender_finish(s->mender, MEND_LAST_US);
+	adopt(s, m);
 	end_phase(s, st, error);
 	set_source(s, NULL);
 	model_free(m);
@@ -476,16 +494,13 @@ static void run_pieces(struct shared *s, const struct pieces *p)
 
 /* ---- what is kept while it is read ---- */
 
-static void post_window(void *data, struct timeline *window, int64_t from, int64_t to)
+static void post_again(void *data, struct publication *publication, int64_t from, int64_t to)
 {
 	struct shared *s = data;
-	struct post *item = g_new0(struct post, 1);
+	struct again *again = g_new(struct again, 1);
 
-	item->window = window;
-	item->from = from;
-	item->to = to;
-	g_async_queue_push(s->posts, item);
-	shared_wake_owner(s);
+	*again = (struct again){ publication, from, to };
+	g_async_queue_push(s->again, again);
 }
 
 static void set_mender(struct shared *s, struct mender *m)
@@ -503,7 +518,7 @@ static void run_kept(struct shared *s, struct source *source, const struct piece
 {
 	int64_t step = s->options.model.step_ns > 0 ? s->options.model.step_ns : INT64_C(1000000000);
 	struct preview *pv = preview_new(kept, step, ring, s);
-	struct mender *m = mender_new(kept, step, post_window, s);
+	struct mender *m = mender_new(kept, step, post_again, s);
 
 	preview_bound_spans(pv, s->options.memory / PREVIEW_SHARE);
 	preview_work(pv, mender_work, m);
@@ -536,7 +551,7 @@ static void post_piece(struct shared *s, struct publication *p)
 {
 	while (is_queue_full(s) && !g_atomic_int_get(&s->discard))
 		g_usleep(1000);
-	push_publication(s, p, INT64_MAX);
+	push_publication(s, p, INT64_MAX, 0);
 	shared_wake_owner(s);
 }
 
@@ -579,14 +594,6 @@ static void run_maker(struct shared *s, const struct job_maker *maker)
 
 /* ---- the thread ---- */
 
-static bool open_trace(struct shared *s, struct job_trace *ret, GError **error)
-{
-	if (s->open_trace)
-		return s->open_trace(s->data, ret, error);
-	ret->source = s->open(s->data, error);
-	return ret->source != NULL;
-}
-
 static void tell_reader(struct shared *s, const struct job_trace *t)
 {
 	g_mutex_lock(&s->lock);
@@ -602,7 +609,7 @@ void *job_thread_main(void *shared)
 	struct job_trace t = { .watch = &watch };
 	g_autoptr(GError) error = NULL;
 
-	if (!open_trace(s, &t, &error)) {
+	if (!s->open(s->data, &t, &error)) {
 		set_phase(s, is_stopped(s) ? JOB_CANCELLED : JOB_FAILED,
 			  error ? error->message : "the source can't be opened");
 	} else {

@@ -87,7 +87,7 @@ void mender_note(struct mender *m, const struct source_late *late)
 
 	g_mutex_lock(&m->lock);
 	note_range(m, late->from_ns, late->to_ns, now_us);
-	note_range(m, late->at_from_ns, late->at_to_ns, now_us);
+	note_range(m, late->to_ns, late->at_to_ns, now_us);
 	g_mutex_unlock(&m->lock);
 }
 
@@ -194,7 +194,7 @@ bool mender_work(void *mender)
 {
 	struct mender *m = mender;
 	const struct window_reader reader = { &m->kept, is_in_vain, m, 0, &m->stop };
-	struct timeline *tl = NULL;
+	struct publication *again = NULL;
 	struct look_window w;
 
 	g_mutex_lock(&m->lock);
@@ -204,9 +204,9 @@ bool mender_work(void *mender)
 		return false;
 	int64_t begin_us = g_get_monotonic_time();
 	if (is_kept(m, &w))
-		tl = window_read_from(&reader, &w, begin_for(m, &w), NULL);
-	if (tl)
-		m->post(m->data, tl, w.from_ns, w.to_ns);
+		again = window_read_from(&reader, &w, begin_for(m, &w), NULL);
+	if (again)
+		m->post(m->data, again, w.from_ns, w.to_ns);
 	int64_t end_us = g_get_monotonic_time();
 	m->rest_until_us = end_us + (end_us - begin_us) * REST;
 	g_mutex_lock(&m->lock);

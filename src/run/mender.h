@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Makes seconds again that events came too late for (source_take_late()): those in which
- * the events were, and those in which they were told instead. Waits until a second is
+ * the events were, those in which they were told instead, and those between, which lacked them. Waits until a second is
  * closed and nothing more comes for it, and never takes more than a fifth of a core.
  *
  * One thread notes, one works; the pieces are the worker's.
@@ -10,12 +10,12 @@
 #define BLK_RUN_MENDER_H
 
 #include "run/pieces.h"
-#include "state/timeline.h"
+#include "state/publish.h"
 
 struct mender;
 
-/* The seconds of the window that begin in [from, to): given away (state/correct.h). */
-typedef void (*mender_post)(void *data, struct timeline *window, int64_t from, int64_t to);
+/* What was read again, given away, and of which range it is (model_adopt()). */
+typedef void (*mender_post)(void *data, struct publication *again, int64_t from, int64_t to);
 
 /* Borrows the pieces, of a trace that grows. */
 struct mender *mender_new(const struct pieces *kept, int64_t step_ns, mender_post post, void *data);

@@ -5,6 +5,8 @@
 #include "base/timefmt.h"
 #include "state/slice.h"
 
+#define WARM_UP_NS (NS_PER_S / 4)	/* before a window, so that it is known who runs, and behind it for
+					 * how requests end: */
 #define WARM_UP_BYTES (8 << 20)		/* at most */
 #define SILENCE 16			/* times further back where nothing was found */
 #define BEHIND_BYTES (32 << 20)
@@ -61,44 +63,43 @@ static bool read_all(const struct window_reader *r, struct slice *s, struct sour
 	return !in_vain && !too_much;
 }
 
-static struct timeline *finish(const struct window_reader *r, const struct look_window *w,
-			       struct slice *s, int64_t end)
+static struct publication *finish(const struct window_reader *r, const struct look_window *w,
+				  struct slice *s, int64_t end)
 {
-	struct timeline *tl = timeline_new(0);
 	int64_t first, last;
 	bool goes_on = r->pieces->ops->bounds(r->pieces->trace, &first, &last) && last > end;
 
 	if (slice_first(s) == INT64_MAX)
-		return tl;
+		return publication_new();
 	struct publication *p = goes_on ? slice_finish_at(s, end) : slice_finish(s);
 	trim(p, w);
-	timeline_apply(tl, p);
-	return tl;
+	return p;
 }
 
-/* How far is read behind an exact window. */
+/* How far is read behind a window. */
 static int64_t end_of(const struct window_reader *r, const struct look_window *w)
 {
-	bool too_much = bytes_between(r, w->to_ns, w->to_ns + WINDOW_BEHIND_NS) > BEHIND_BYTES;
+	int64_t end = w->to_ns + (w->exact ? WINDOW_BEHIND_NS : WARM_UP_NS);
+	uint64_t most = w->exact ? BEHIND_BYTES : WARM_UP_BYTES;
 
-	return w->exact && !too_much ? w->to_ns + WINDOW_BEHIND_NS : w->to_ns;
+	return bytes_between(r, w->to_ns, end) > most ? w->to_ns : end;
 }
 
-struct timeline *window_read_from(const struct window_reader *r, const struct look_window *w,
-				  int64_t begin, bool *ret_too_much)
+struct publication *window_read_from(const struct window_reader *r, const struct look_window *w,
+				     int64_t begin, bool *ret_too_much)
 {
 	int64_t end = end_of(r, w);
 	struct source *source = r->pieces->ops->range(r->pieces->trace, begin, end, BUFFERS);
 	source_stop_by(source, r->stop);
 	struct slice *s = pieces_begin_slice(r->pieces, source, true, w->step_ns);
-	struct timeline *tl = NULL;
+	struct publication *p = NULL;
 
 	slice_window(s, w->from_ns, w->to_ns);
 	if (read_all(r, s, source, ret_too_much))
-		tl = finish(r, w, s, end);
+		p = finish(r, w, s, end);
 	slice_free(s);
 	source_free(source);
-	return tl;
+	return p;
 }
 
 /* So long before the window is read at first; 0 where that is too much. */
@@ -109,14 +110,25 @@ static int64_t warm_up(const struct window_reader *r, const struct look_window *
 	return too_much ? 0 : back;
 }
 
+static struct timeline *read_timeline(const struct window_reader *r, const struct look_window *w,
+				      int64_t begin, bool *ret_too_much)
+{
+	struct publication *p = window_read_from(r, w, begin, ret_too_much);
+	struct timeline *tl = p ? timeline_new(0) : NULL;
+
+	if (tl)
+		timeline_apply(tl, p);
+	return tl;
+}
+
 struct timeline *window_read(const struct window_reader *r, const struct look_window *w,
 			     bool *ret_too_much)
 {
-	int64_t first = INT64_MIN, end, back = warm_up(r, w, NS_PER_S / 4);
+	int64_t first = INT64_MIN, end, back = warm_up(r, w, WARM_UP_NS);
 
 	if (w->exact)
-		return window_read_from(r, w, INT64_MIN, ret_too_much);
-	struct timeline *tl = window_read_from(r, w, w->from_ns - back, ret_too_much);
+		return read_timeline(r, w, INT64_MIN, ret_too_much);
+	struct timeline *tl = read_timeline(r, w, w->from_ns - back, ret_too_much);
 	r->pieces->ops->bounds(r->pieces->trace, &first, &end);
 	/* Where nothing happened, what happened last says what goes on. */
 	while (tl && timeline_n_seconds(tl) == 0 && back && w->from_ns - back > first) {
@@ -124,7 +136,7 @@ struct timeline *window_read(const struct window_reader *r, const struct look_wi
 		if (!back)
 			break;
 		timeline_free(tl);
-		tl = window_read_from(r, w, w->from_ns - back, ret_too_much);
+		tl = read_timeline(r, w, w->from_ns - back, ret_too_much);
 	}
 	return tl;
 }

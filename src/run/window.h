@@ -12,9 +12,9 @@
 
 #include "base/look.h"
 #include "run/pieces.h"
-#include "state/timeline.h"
+#include "state/publish.h"
 
-/* Behind exact windows some more is read, for how spans end. */
+/* Behind exact windows some more is read, for how spans end; behind others a quarter of a second. */
 #define WINDOW_BEHIND_NS INT64_C(3000000000)
 
 struct window_reader {
@@ -31,8 +31,9 @@ struct window_reader {
 struct timeline *window_read(const struct window_reader *r, const struct look_window *w,
 			     bool *ret_too_much);
 
-/* The same, read from there on (INT64_MIN: the trace's begin); ret_too_much may be NULL. */
-struct timeline *window_read_from(const struct window_reader *r, const struct look_window *w,
-				  int64_t begin, bool *ret_too_much);
+/* The same, read from there on (INT64_MIN: the trace's begin), as it was published; ret_too_much may be
+ * NULL. */
+struct publication *window_read_from(const struct window_reader *r, const struct look_window *w,
+				     int64_t begin, bool *ret_too_much);
 
 #endif

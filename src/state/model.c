@@ -3,6 +3,7 @@
 #include "state/model.h"
 
 #include "base/timefmt.h"
+#include "state/adopt.h"
 #include "state/covered.h"
 #include "state/publisher.h"
 #include "state/spans.h"
@@ -172,6 +173,15 @@ void model_forget_strings(struct model *m, const struct string_offer *offer)
 	if (!m->forgotten)
 		m->forgotten = g_array_new(false, false, sizeof(uint32_t));
 	slice_forget_strings(m->s, offer, m->forgotten);
+}
+
+struct publication *model_adopt(struct model *m, struct publication *again, int64_t from, int64_t to)
+{
+	m->s->n_published++;
+	struct publication *p = publisher_adopt(m->publisher, again, from, to);
+	if (p)
+		p->number = m->s->n_published;
+	return p;
 }
 
 size_t model_n_threads(const struct model *m)

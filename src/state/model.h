@@ -62,6 +62,13 @@ void model_stitch(struct model *m, struct slice *s);
  */
 struct publication *model_publish(struct model *m, bool final);
 
+/*
+ * An account of the same trace that was read again, in order (slice_finish(); taken over): its seconds that
+ * begin in [from, to), and the spans that begin or end there, take the place of what was published, in
+ * the model's ids. Also after the final publication. NULL: nothing of it is of use.
+ */
+struct publication *model_adopt(struct model *m, struct publication *again, int64_t from, int64_t to);
+
 /* The offer of who applies its publications (publish.h): the next one has the answer. */
 void model_forget_strings(struct model *m, const struct string_offer *offer);
 

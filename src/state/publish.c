@@ -111,7 +111,7 @@ void publication_add_file(struct publication *p, uint32_t id, const struct file_
 
 void publication_add_span(struct publication *p, uint32_t slot, struct span *span)
 {
-	struct published_span entry = { slot, span };
+	struct published_span entry = { slot, span, SPAN_NEW };
 	g_array_append_val(p->spans, entry);
 	p->span_bytes += sizeof(entry) + span->bytes;
 }

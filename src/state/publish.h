@@ -23,7 +23,10 @@ struct published_host { uint32_t id; struct host_info info; };
 struct published_thread { uint32_t id; struct thread_info info; struct name_at *names; }; /* names owned */
 struct published_process { uint32_t id; struct process_info info; };
 struct published_file { uint32_t id; struct file_info info; };
-struct published_span { uint32_t slot; struct span *span; };	/* slot: stable place in the list; span owned */
+/* slot: stable place in the list; span owned. Again: read once more (adopt.h), to take the place of what was
+ * told of the span; of an id with several halves, only of that of its service. */
+enum span_again { SPAN_NEW, SPAN_AGAIN, SPAN_HALF_AGAIN };
+struct published_span { uint32_t slot; struct span *span; enum span_again again; };
 
 struct publication {
 	GArray *strings, *hosts, *threads, *processes, *files;	/* of the structs above */
@@ -80,7 +83,5 @@ struct span *span_new(void);
 /* A sealed copy with one reference, in one piece of memory with all its arrays. */
 struct span *span_pack(const struct span *s);
 void span_seal(struct span *s);
-/* A deep copy with one reference, to make a new version of. */
-struct span *span_copy(const struct span *s);
 
 #endif

@@ -1,47 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Publications from a rooted slice; see publisher.h. */
-#include "state/publisher.h"
+#include "state/publisher_private.h"
 
 #include "base/timefmt.h"
-#include "state/names.h"
-#include "state/spans.h"
-
-struct told {			/* what was last published of a thread */
-	uint32_t thread;	/* slice's id */
-	uint32_t process;
-	bool kernel;
-	guint n_comms;
-	int64_t start_ns, exit_ns;
-};
-
-/* Numbers of what may still change, in order; of a run without end those that are over leave. */
-struct alive {
-	GArray *ids;		/* uint32_t */
-	guint seen;		/* looked at so far */
-};
-
-struct publisher {
-	struct slice *s;
-	struct names *names;
-	struct spans *spans;
-	uint32_t n_strings, n_hosts, n_files;
-	GArray *threads;	/* struct told, by registry id */
-	guint threads_told;	/* of these, published at least once */
-	struct alive charged, told_threads, told_processes;
-	GArray *processes;	/* struct process_info as published, leader mapped */
-	GHashTable *classes;	/* names published */
-	uint64_t news;		/* only grows: see look_for_news() */
-};
 
 /* ---- ids ---- */
 
-static uint32_t registry_thread(void *data, uint32_t thread)
+uint32_t publisher_thread_id(struct publisher *p, uint32_t thread)
 {
-	struct publisher *p = data;
 	thread = thread_follow(p->s, thread);
 	struct thread *t = g_ptr_array_index(p->s->threads, thread);
 	if (t->id == ID_NONE) {
-		struct told told = { .thread = thread, .process = ID_NONE,
+		struct told told = { .thread = thread, .tid = -1, .process = ID_NONE, .shown = ID_NONE,
 				     .start_ns = TS_NONE, .exit_ns = TS_NONE };
 		t->id = p->threads->len;
 		g_array_append_val(p->threads, told);
@@ -49,14 +19,35 @@ static uint32_t registry_thread(void *data, uint32_t thread)
 	return t->id;
 }
 
+static uint32_t span_thread(void *data, uint32_t thread)
+{
+	return publisher_thread_id(data, thread);
+}
+
+void lives_add(struct lives *l, uint32_t host, int32_t number, uint32_t id)
+{
+	uint64_t key = pair(host, (uint32_t)number);
+	guint n = l->before->len;
+	if (id >= n)
+		g_array_set_size(l->before, id + 1);
+	for (guint i = n; i < l->before->len; i++)
+		g_array_index(l->before, uint32_t, i) = ID_NONE;
+	uint32_t newest = intmap_get(&l->newest, key);
+	g_array_index(l->before, uint32_t, id) = newest == INTMAP_NONE ? ID_NONE : newest;
+	intmap_set(&l->newest, key, id);
+}
+
 struct publisher *publisher_new(struct slice *s)
 {
 	struct publisher *p = g_new0(struct publisher, 1);
 	p->s = s;
 	p->names = names_new(s);
-	p->spans = spans_new(s, p->names, registry_thread, p);
+	p->spans = spans_new(s, p->names, span_thread, p);
 	p->threads = g_array_new(false, true, sizeof(struct told));
 	p->processes = g_array_new(false, true, sizeof(struct process_info));
+	p->process_ids = g_array_new(false, false, sizeof(uint32_t));
+	p->thread_lives.before = g_array_new(false, false, sizeof(uint32_t));
+	p->process_lives.before = g_array_new(false, false, sizeof(uint32_t));
 	p->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	struct alive *alive[] = { &p->charged, &p->told_threads, &p->told_processes };
 	for (size_t i = 0; i < G_N_ELEMENTS(alive); i++)
@@ -72,6 +63,11 @@ void publisher_free(struct publisher *p)
 	names_free(p->names);
 	g_array_unref(p->threads);
 	g_array_unref(p->processes);
+	g_array_unref(p->process_ids);
+	g_array_unref(p->thread_lives.before);
+	g_array_unref(p->process_lives.before);
+	intmap_clear(&p->thread_lives.newest);
+	intmap_clear(&p->process_lives.newest);
 	g_array_unref(p->charged.ids);
 	g_array_unref(p->told_threads.ids);
 	g_array_unref(p->told_processes.ids);
@@ -106,14 +102,24 @@ static bool is_over(const struct publisher *p, int64_t exit_ns)
 
 /* ---- registries ---- */
 
+static uint32_t process_of(const struct publisher *p, uint32_t thread)
+{
+	uint32_t process = names_process(p->names, thread);
+	return process == ID_NONE ? ID_NONE : g_array_index(p->process_ids, uint32_t, process);
+}
+
 static bool tell_thread(struct publisher *p, uint32_t id, void *pub)
 {
 	struct told *told = &g_array_index(p->threads, struct told, id);
+	if (told->thread == ID_NONE)
+		return false;
 	told->thread = thread_follow(p->s, told->thread);
 	const struct thread *t = thread_at(p->s, told->thread);
 	const GArray *comms = names_comms(p->names, told->thread);
+	if (t->tid >= 0 && t->tid != told->tid)
+		lives_add(&p->thread_lives, t->host, t->tid, id);
 	struct told now = {
-		.thread = told->thread, .process = names_process(p->names, told->thread),
+		.thread = told->thread, .tid = MAX(t->tid, -1), .process = process_of(p, told->thread),
 		.kernel = names_is_kernel(p->names, told->thread), .n_comms = comms ? comms->len : 0,
 		.start_ns = t->start_ns, .exit_ns = t->exit_ns,
 	};
@@ -121,9 +127,10 @@ static bool tell_thread(struct publisher *p, uint32_t id, void *pub)
 	    now.n_comms == told->n_comms && now.start_ns == told->start_ns &&
 	    now.exit_ns == told->exit_ns)
 		return !is_over(p, spare_is_lost(p->s, t) ? t->st.cursor : now.exit_ns);
+	now.shown = now.process == told->process ? told->shown : now.process;
 	*told = now;
 	struct thread_info info = {
-		.host = t->host, .tid = MAX(t->tid, -1), .process = now.process, .kernel = now.kernel,
+		.host = t->host, .tid = MAX(t->tid, -1), .process = now.shown, .kernel = now.kernel,
 		.start_ns = now.start_ns, .exit_ns = now.exit_ns,
 		.names = comms ? (const struct name_at *)comms->data : NULL, .n_names = now.n_comms,
 	};
@@ -142,16 +149,20 @@ static bool same_process(const struct process_info *a, const struct process_info
 static bool tell_process(struct publisher *p, uint32_t i, void *pub)
 {
 	struct process_info info = *names_process_info(p->names, i);
-	bool new = i >= p->processes->len;
+	bool new = i >= p->process_ids->len;
 	if (info.leader != ID_NONE)
-		info.leader = registry_thread(p, info.leader);
-	if (new)
+		info.leader = publisher_thread_id(p, info.leader);
+	if (new) {
+		g_array_append_val(p->process_ids, p->processes->len);
+		lives_add(&p->process_lives, info.host, info.pid, p->processes->len);
 		g_array_append_val(p->processes, info);
-	struct process_info *told = &g_array_index(p->processes, struct process_info, i);
+	}
+	uint32_t id = g_array_index(p->process_ids, uint32_t, i);
+	struct process_info *told = &g_array_index(p->processes, struct process_info, id);
 	if (!new && same_process(told, &info))
 		return !is_over(p, info.exit_ns);
 	*told = info;
-	publication_add_process(pub, i, &info);
+	publication_add_process(pub, id, &info);
 	return true;
 }
 
@@ -172,7 +183,7 @@ static void tell_given_again(const struct slice *s, struct publication *pub)
 	g_array_set_size(ids, 0);
 }
 
-static void tell_registries(struct publisher *p, struct publication *pub)
+void publisher_tell(struct publisher *p, struct publication *pub)
 {
 	struct slice *s = p->s;
 	GHashTableIter it;
@@ -202,7 +213,7 @@ uint32_t publisher_thread(struct publisher *p, uint32_t thread, bool *ret_idle)
 {
 	thread = thread_follow(p->s, thread);
 	*ret_idle = thread != ID_NONE && thread_at(p->s, thread)->idle;
-	return *ret_idle || thread == ID_NONE ? ID_NONE : registry_thread(p, thread);
+	return *ret_idle || thread == ID_NONE ? ID_NONE : publisher_thread_id(p, thread);
 }
 
 struct names *publisher_names(const struct publisher *p)
@@ -334,6 +345,15 @@ static struct trust total_trust(const struct publisher *p)
 	return t;
 }
 
+void publisher_totals(const struct publisher *p, struct publication *pub)
+{
+	pub->has_coverage = true;
+	pub->first_ns = p->s->first;
+	pub->last_ns = p->s->last;
+	pub->n_events = p->s->n_events;
+	pub->trust = total_trust(p);
+}
+
 void publisher_bound_spans(struct publisher *p, size_t bytes)
 {
 	spans_bound(p->spans, bytes);
@@ -353,12 +373,8 @@ struct publication *publisher_publish(struct publisher *p, int64_t border, int64
 	look_for_news(p);
 	publish_seconds(p, pub, border, what);
 	spans_publish(p->spans, pub, now, final);
-	tell_registries(p, pub);
-	pub->has_coverage = true;
-	pub->first_ns = s->first;
-	pub->last_ns = s->last;
-	pub->n_events = s->n_events;
-	pub->trust = total_trust(p);
+	publisher_tell(p, pub);
+	publisher_totals(p, pub);
 	return pub;
 }
 
@@ -416,6 +432,8 @@ static void mark_visited(const struct publisher *p, guint8 *used)
 	for (guint i = 0; i < p->told_threads.ids->len; i++) {
 		uint32_t id = g_array_index(p->told_threads.ids, uint32_t, i);
 		uint32_t thread = g_array_index(p->threads, struct told, id).thread;
+		if (thread == ID_NONE)
+			continue;
 		used[thread] = used[thread_follow(p->s, thread)] = 1;
 	}
 	for (guint i = 0; i < p->told_processes.ids->len; i++) {

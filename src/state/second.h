@@ -26,7 +26,7 @@ struct trust {
 	uint64_t soft;			/* facts that stay open: unpaired exits, ... */
 	uint64_t late;			/* records that came after the second was closed */
 	uint32_t touched;		/* losses that overlap this second */
-	uint32_t corrected;		/* made again since events came too late for it (correct.h);
+	uint32_t corrected;		/* made again since events came too late for it (adopt.h);
 					 * of several seconds: how many of them were */
 };
 

@@ -66,22 +66,6 @@ struct span *span_pack(const struct span *s)
 	return r;
 }
 
-struct span *span_copy(const struct span *s)
-{
-	struct span *copy = g_memdup2(s, sizeof(*s));
-
-	copy->whole = false;
-	copy->annotations = g_memdup2(s->annotations, s->n_annotations * sizeof(*s->annotations));
-	copy->tags = g_memdup2(s->tags, s->n_tags * sizeof(*s->tags));
-	copy->waits = g_memdup2(s->waits, s->n_waits * sizeof(*s->waits));
-	copy->calls = g_memdup2(s->calls, s->n_calls * sizeof(*s->calls));
-	copy->slow = g_memdup2(s->slow, s->n_slow * sizeof(*s->slow));
-	copy->hops = g_memdup2(s->hops, s->n_hops * sizeof(*s->hops));
-	copy->behind = g_memdup2(s->behind, span_behind_size(s->behind));
-	g_atomic_ref_count_init(&copy->refs);
-	return copy;
-}
-
 bool span_is_better_root(const struct span *s, const struct span *than)
 {
 	if ((s->parent_id == 0) != (than->parent_id == 0))

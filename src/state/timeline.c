@@ -34,48 +34,27 @@ static void registry_grow(struct registry *r, uint32_t id)
 	r->alloc = alloc;
 }
 
-void *registry_put(struct registry *r, uint32_t id)
+static void *registry_put(struct registry *r, uint32_t id)
 {
-	if (id & TIMELINE_OWN) {
-		r = r->own;
-		id &= ~TIMELINE_OWN;
-	}
 	if (id >= r->alloc)
 		registry_grow(r, id);
 	r->n = MAX(r->n, id + 1);
-	r->indexed = MIN(r->indexed, id);
 	r->known[id] = true;
 	return r->entries + (size_t)id * r->size;
 }
 
-uint32_t registry_own(struct registry *r)
-{
-	if (!r->own) {
-		r->own = g_new0(struct registry, 1);
-		r->own->size = r->size;
-	}
-	return TIMELINE_OWN | r->own->n;
-}
-
 static const void *registry_get(const struct registry *r, uint32_t id)
 {
-	if (id >= TIMELINE_OWN && id < 2 * TIMELINE_OWN && r->own)
-		return registry_get(r->own, id - TIMELINE_OWN);
 	return id < r->n && r->known[id] ? r->entries + (size_t)id * r->size : NULL;
 }
 
 static size_t registry_bytes(const struct registry *r)
 {
-	size_t own = r->own ? (size_t)r->own->alloc * (r->size + sizeof(*r->known)) : 0;
-
-	return own + (size_t)r->alloc * (r->size + sizeof(*r->known));
+	return (size_t)r->alloc * (r->size + sizeof(*r->known));
 }
 
 static void registry_clear(struct registry *r, void (*clear)(void *entry))
 {
-	if (r->own)
-		registry_clear(r->own, clear);
-	g_free(r->own);
 	for (uint32_t id = 0; clear && id < r->n; id++)
 		clear(r->entries + (size_t)id * r->size);
 	g_free(r->entries);
@@ -142,7 +121,7 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->string_states = g_byte_array_new();
 	traces_init(tl);
 	tl->containers = g_array_new(FALSE, FALSE, sizeof(struct container_entry));
-	tl->dropped_until = tl->folded_until = TIME_UNKNOWN;
+	tl->dropped_until = tl->folded_until = tl->gone_until = TIME_UNKNOWN;
 	span_sums_init(&tl->sums, memory_budget);
 	tl->budget = memory_budget;
 	return tl;
@@ -152,7 +131,6 @@ void timeline_free(struct timeline *tl)
 {
 	if (!tl)
 		return;
-	correct_index_free(tl->index);		/* points to strings */
 	registry_clear(&tl->strings, clear_pointer);
 	registry_clear(&tl->hosts, clear_host);
 	registry_clear(&tl->threads, clear_thread);
@@ -378,7 +356,7 @@ size_t timeline_bytes(const struct timeline *tl)
 	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
 	       (tl->by_slot.mask + tl->by_container.mask) * (sizeof(uint64_t) + sizeof(uint32_t)) +
 	       tl->containers->len * sizeof(struct container_entry) + traces_bytes(tl) +
-	       tl->sum_bytes + tl->gone_slots->len + tl->string_states->len + correct_index_bytes(tl->index);
+	       tl->sum_bytes + tl->gone_slots->len + tl->string_states->len;
 }
 
 size_t timeline_budget(const struct timeline *tl)
@@ -414,8 +392,6 @@ void timeline_put_string(struct timeline *tl, uint32_t id, char *taken)
 {
 	char **entry = registry_put(&tl->strings, id);
 
-	if (*entry)		/* never but where somebody numbers them anew */
-		g_clear_pointer(&tl->index, correct_index_free);
 	if (*entry)
 		tl->registry_bytes -= strlen(*entry) + 1;
 	g_free(*entry);
@@ -466,7 +442,7 @@ static void apply_threads(struct timeline *tl, GArray *threads)
 	}
 }
 
-void timeline_put_process(struct timeline *tl, uint32_t id, const struct process_info *info)
+static void put_process(struct timeline *tl, uint32_t id, const struct process_info *info)
 {
 	struct process_info *p = registry_put(&tl->processes, id);
 
@@ -483,7 +459,7 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 	for (unsigned i = 0; i < p->processes->len; i++) {
 		struct published_process *e =
 			&g_array_index(p->processes, struct published_process, i);
-		timeline_put_process(tl, e->id, &e->info);
+		put_process(tl, e->id, &e->info);
 	}
 	if (p->processes->len && tl->has_hostnames)
 		containers_name(tl);
@@ -544,8 +520,23 @@ static void note_event(struct timeline *tl, const struct event_cell *cell)
 		g_hash_table_add(tl->host_events, g_strdup_printf("%u " ANY_CALL, cell->host));
 }
 
-void timeline_put_second(struct timeline *tl, struct second *s)
+/* It takes the place of the one that is there, which may be cut elsewhere. */
+static void correct_second(const struct timeline *tl, struct second *s)
 {
+	const struct second *old = timeline_second(tl, timeline_find(tl, s->begin_ns));
+
+	if (!old || old->begin_ns > s->begin_ns || old->fold_ns)
+		return;
+	s->begin_ns = old->begin_ns;
+	s->end_ns = MAX(s->end_ns, old->end_ns);
+	s->version = old->version + 1;
+	s->trust.corrected += old->trust.corrected;
+}
+
+static void put_second(struct timeline *tl, struct second *s)
+{
+	if (s->trust.corrected)
+		correct_second(tl, s);
 	if (s->begin_ns < tl->dropped_until || is_folded(tl, s->begin_ns) || is_corrected(tl, s)) {
 		second_unref(s);		/* a new version of what is no longer kept */
 		return;
@@ -618,7 +609,9 @@ static void hold_back(struct timeline *tl, struct span_entry entry)
 	g_array_append_val(tl->held_back, entry);
 }
 
-const struct span_entry *timeline_find_entry(const struct timeline *tl, const struct span *s, unsigned *ret_n)
+/* What is kept of the same span (trace, id, kind, and service, where there is one of it); NULL: nothing.
+ * *ret_n: how many there are of other services, too. */
+static const struct span_entry *find_entry(const struct timeline *tl, const struct span *s, unsigned *ret_n)
 {
 	const GArray *indexes = timeline_trace_spans(tl, s->trace_id);
 	const struct span_entry *any = NULL, *same = NULL;
@@ -645,7 +638,7 @@ static bool is_known_better(const struct timeline *tl, const struct span_entry *
 
 	if (!tl->has_corrected || entry->corrected)
 		return false;
-	const struct span_entry *have = timeline_find_entry(tl, entry->span, &n);
+	const struct span_entry *have = find_entry(tl, entry->span, &n);
 	return have && have->corrected &&
 	       (have->span->service == entry->span->service || have->slot == entry->slot);
 }
@@ -670,10 +663,14 @@ static void apply_span(struct timeline *tl, struct span_entry entry)
 		replace_span(tl, index, entry);
 }
 
-void timeline_put_span(struct timeline *tl, uint32_t slot, struct span *taken)
+/* A span that was read again, in the place of what there is of it. */
+static void correct_span(struct timeline *tl, struct span_entry entry, enum span_again again)
 {
-	struct span_entry entry = entry_of(taken, slot);
+	unsigned n;
+	const struct span_entry *old = find_entry(tl, entry.span, &n);
 
+	if (old && (old->span->service == entry.span->service || (n == 1 && again == SPAN_AGAIN)))
+		entry.slot = old->slot;
 	entry.corrected = tl->has_corrected = true;
 	apply_span(tl, entry);
 }
@@ -748,11 +745,12 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 	apply_registries(tl, p);
 	for (unsigned i = 0; i < p->seconds->len; i++) {
 		struct second **s = (struct second **)&g_ptr_array_index(p->seconds, i);
-		timeline_put_second(tl, g_steal_pointer(s));
+		put_second(tl, g_steal_pointer(s));
 	}
 	for (unsigned i = 0; i < p->spans->len; i++) {
 		struct published_span *e = &g_array_index(p->spans, struct published_span, i);
-		apply_span(tl, entry_of(g_steal_pointer(&e->span), e->slot));
+		struct span_entry entry = entry_of(g_steal_pointer(&e->span), e->slot);
+		e->again ? correct_span(tl, entry, e->again) : apply_span(tl, entry);
 	}
 	tl->beside_bytes = p->beside_bytes;
 	publication_free(p);

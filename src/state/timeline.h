@@ -196,6 +196,8 @@ struct span_sum {
 };
 /* Evicted since the begin. */
 void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans);
+/* Of the requests that ended at or after it none was evicted or dropped. TIME_UNKNOWN: none at all. */
+int64_t timeline_requests_from(const struct timeline *tl);
 size_t timeline_n_span_sums(const struct timeline *tl);
 const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i);	/* unordered */
 

@@ -19,6 +19,11 @@ void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t 
 	*ret_spans = tl->gone_spans;
 }
 
+int64_t timeline_requests_from(const struct timeline *tl)
+{
+	return tl->gone_until;
+}
+
 size_t timeline_n_span_sums(const struct timeline *tl)
 {
 	return tl->sums.list->len;
@@ -114,8 +119,6 @@ static void set_gone(struct timeline *tl, uint32_t slot)
 {
 	guint at = slot / 8, have = tl->gone_slots->len;
 
-	if (slot >= TIMELINE_OWN)
-		return;
 	if (at >= have) {
 		g_byte_array_set_size(tl->gone_slots, at + 1 + at / 8);
 		memset(tl->gone_slots->data + have, 0, tl->gone_slots->len - have);
@@ -144,8 +147,10 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
 			tl->span_bytes -= e->bytes;
 			tl->gone_spans++;
 			traces_count_evicted(tl, e->span);
-			if (e->span->state != SPAN_OPEN)
+			if (e->span->state != SPAN_OPEN) {
 				set_gone(tl, e->slot);
+				tl->gone_until = MAX(tl->gone_until, e->end_ns + 1);
+			}
 			span_unref(e->span);
 			continue;
 		}

@@ -79,8 +79,6 @@ void containers_name(struct timeline *tl)
 		entry_at(tl, i)->hostname = 0;
 	for (uint32_t i = 0; i < tl->processes.n; i++)
 		name_by(tl, i);
-	for (uint32_t i = 0; tl->processes.own && i < tl->processes.own->n; i++)
-		name_by(tl, TIMELINE_OWN | i);
 	find_namesakes(tl);
 }
 

@@ -13,11 +13,7 @@ struct registry {
 	bool *known;
 	uint32_t n, alloc;
 	uint32_t size;			/* bytes of an entry */
-	uint32_t indexed;		/* entries before it are in correct.c's index as they are */
-	struct registry *own;		/* entries that no publication made (correct.c), or NULL:
-					 * their ids have TIMELINE_OWN */
 };
-#define TIMELINE_OWN UINT32_C(0x40000000)
 
 /* With what a walk over all spans needs, so that it stays in this array. */
 struct span_entry {
@@ -90,6 +86,7 @@ struct timeline {
 	size_t detail_bytes;		/* seconds and spans */
 	size_t span_bytes;		/* of these, spans */
 	uint64_t gone_traces, gone_spans;	/* evicted */
+	int64_t gone_until;		/* the last of these ended before it; TIME_UNKNOWN: none did */
 	GByteArray *gone_slots;		/* a bit each: evicted when it was over; of the model's */
 	struct span_sums sums;		/* of evicted spans */
 	size_t sum_bytes;
@@ -101,14 +98,7 @@ struct timeline {
 	bool offering, offer_ready;	/* there is no answer yet; the offer is to be taken */
 	GArray *offer;			/* uint32_t: ids; NULL: none */
 	uint64_t offer_as_of;
-	struct correct_index *index;	/* correct.c; NULL: nothing was corrected so far */
 };
-
-/* correct.c */
-void correct_index_free(struct correct_index *index);	/* NULL is fine */
-size_t correct_index_bytes(const struct correct_index *index);	/* about */
-
-void correct_forget_string(struct timeline *tl, uint32_t id);	/* it is not found by its text */
 
 /* timeline_strings.c */
 void strings_put(struct timeline *tl, uint32_t id, char *taken, bool passing);
@@ -120,10 +110,6 @@ void strings_offer(struct timeline *tl);		/* if it is worth it */
 void strings_offer_if_grown(struct timeline *tl);
 void strings_answer(struct timeline *tl, const GArray *forgotten);
 void strings_clear(struct timeline *tl);
-
-/* timeline.c: the version kept of the same span (trace, id, kind, and service, where there is one of
- * it); NULL: none. *ret_n: how many there are of other services, too. Valid until spans are applied. */
-const struct span_entry *timeline_find_entry(const struct timeline *tl, const struct span *s, unsigned *ret_n);
 
 /* timeline_traces.c: what spans tell together. */
 void traces_init(struct timeline *tl);
@@ -141,16 +127,8 @@ void traces_settle(struct timeline *tl);
 void traces_forget(struct timeline *tl, uint32_t i);
 size_t traces_bytes(const struct timeline *tl);
 
-/* The entry of the id, zeroed if it is new. */
-void *registry_put(struct registry *r, uint32_t id);
-/* An id for an entry of the timeline's own. */
-uint32_t registry_own(struct registry *r);
 void timeline_put_string(struct timeline *tl, uint32_t id, char *taken);
 void timeline_drop_string(struct timeline *tl, uint32_t id);
-void timeline_put_process(struct timeline *tl, uint32_t id, const struct process_info *info);
-/* A second in the place of the one that began there, and a span in that of its slot. */
-void timeline_put_second(struct timeline *tl, struct second *taken);
-void timeline_put_span(struct timeline *tl, uint32_t slot, struct span *taken);
 
 /* timeline_containers.c */
 uint32_t containers_id(struct timeline *tl, const struct process_info *p);	/* for .container */

@@ -152,7 +152,6 @@ void strings_offer(struct timeline *tl)
 		tl->passing_bytes -= cost(timeline_string(tl, id));
 		tl->offered_bytes += cost(timeline_string(tl, id));
 		tl->string_states->data[id] = OFFERED;
-		correct_forget_string(tl, id);
 		g_array_append_val(ids, id);
 	}
 	tl->passing_left = tl->passing_bytes;
@@ -201,7 +200,6 @@ void strings_answer(struct timeline *tl, const GArray *forgotten)
 		if (!strings_is_offered(tl, id))
 			continue;
 		tl->string_states->data[id] = PASSES;
-		tl->strings.indexed = MIN(tl->strings.indexed, id);
 	}
 	tl->passing_bytes += tl->offered_bytes;
 	tl->offered_bytes = 0;

@@ -18,13 +18,6 @@ void align_install(const char *boot, int64_t ns)
 	g_mutex_unlock(&lock);
 }
 
-void align_clear(void)
-{
-	g_mutex_lock(&lock);
-	g_clear_pointer(&moved, g_hash_table_unref);
-	g_mutex_unlock(&lock);
-}
-
 int64_t align_of(const char *boot)
 {
 	g_mutex_lock(&lock);

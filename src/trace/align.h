@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 void align_install(const char *boot, int64_t ns);	/* in place of what that boot had */
-void align_clear(void);					/* none is moved */
 int64_t align_of(const char *boot);			/* ns to add; NULL, "", others: 0 */
 
 #endif

@@ -716,28 +716,6 @@ bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt
 	return true;
 }
 
-static int compare_streams(const void *a, const void *b)
-{
-	struct in_stream *const *x = a, *const *y = b;
-	return strcmp((*x)->order_base, (*y)->order_base);
-}
-
-void bt2_convert_flush(struct bt2_convert *c, struct bt2_out *out)
-{
-	g_autoptr(GPtrArray) all = g_ptr_array_new();
-	GHashTableIter iter;
-	void *each;
-	g_hash_table_iter_init(&iter, c->streams);
-	while (g_hash_table_iter_next(&iter, NULL, &each))
-		g_ptr_array_add(all, each);
-	g_ptr_array_sort(all, compare_streams);
-	for (guint i = 0; i < all->len; i++) {
-		struct in_stream *st = all->pdata[i];
-		if (st->index != G_MAXUINT16)
-			flush_tallies(st, out);
-	}
-}
-
 static int compare_text(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);

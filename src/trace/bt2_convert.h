@@ -12,7 +12,7 @@
  *             if (!bt2_convert_message(c, msg, &out, &error)) ...
  *             bt_message_put_ref(msg);
  *     ... out.ev[0 .. out.n - 1] are records in the order they came ...
- *     bt2_out_reset(&out);            when nobody needs them any more
+ *     bt2_out_clear(&out);            when nobody needs them any more
  *
  * Records of one stream have timestamps that never go down. Records of different
  * streams in one `out` do not: BLK_ROW_LOST_BEGIN and BLK_ROW_TALLY are known late
@@ -31,14 +31,13 @@
 #include "trace/reader.h"
 
 /* Where records go. A zeroed one is empty. Data of the records lies in the arena,
- * so both are valid until bt2_out_reset(). */
+ * so both are valid until bt2_out_clear(). */
 struct bt2_out {
 	struct blk_event *ev;
 	size_t n, cap;
 	struct arena *arena;	/* borrowed; NULL: `own` is used */
 	struct arena own;
 };
-void bt2_out_reset(struct bt2_out *o);
 void bt2_out_clear(struct bt2_out *o);
 /* Its first record is a stream's BLK_ROW_STREAM_ADD: that stream and a silence (struct blk_loss)
  * begin at from_ns instead, which is earlier. */
@@ -70,11 +69,8 @@ void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boo
 bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
 			 GError **error);
 
-/* Tallies counted since the last second border, of all streams: for the reader to
- * call when it stops in the middle. (The end of a stream does it for that stream.) */
 /* The latest end of the packets of a stream that has ended (ns); INT64_MAX: not known. */
 int64_t bt2_convert_end(const struct bt2_convert *c, unsigned stream);
-void bt2_convert_flush(struct bt2_convert *c, struct bt2_out *out);
 
 /*
  * The source class "fs" of babeltrace2's plugin "ctf", for one graph:

@@ -4,12 +4,6 @@
 #include "trace/align.h"
 #include "trace/bt2_mip.h"
 
-void bt2_out_reset(struct bt2_out *o)
-{
-	o->n = 0;
-	arena_reset(o->arena ? o->arena : &o->own);
-}
-
 void bt2_out_clear(struct bt2_out *o)
 {
 	g_free(o->ev);

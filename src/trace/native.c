@@ -395,11 +395,6 @@ uint64_t native_bytes(const struct native *n)
 	return n->bytes;
 }
 
-size_t native_n_streams(const struct native *n)
-{
-	return n->streams->len;
-}
-
 bool native_has_row(const struct native *n, bool (*is_wanted)(unsigned row))
 {
 	for (guint i = 0; i < n->classes->len; i++)

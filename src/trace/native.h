@@ -48,7 +48,6 @@ int64_t native_known_from(const struct native *n);
 /* Begin of the first and end of the last known packet, ns. False: no packet. */
 bool native_bounds(const struct native *n, int64_t *ret_from, int64_t *ret_to);
 uint64_t native_bytes(const struct native *n);		/* of all stream files */
-size_t native_n_streams(const struct native *n);
 
 /* Does the metadata have an event class of such a row? (It may never come.) */
 bool native_has_row(const struct native *n, bool (*is_wanted)(unsigned row));
@@ -103,9 +102,5 @@ struct source *native_range(struct native *n, int64_t from, int64_t to, size_t b
  * and their streams. The array is the source's. */
 struct native_loss { unsigned stream; struct blk_loss loss; };
 const struct native_loss *native_range_losses(struct source *s, size_t *ret_n);
-
-/* A source of the whole that owns its native (for callers that want only that). */
-struct source *source_open_native(const char *const *paths, const struct blk_subscription *rows,
-				  size_t n_rows, GError **error);
 
 #endif

@@ -184,16 +184,3 @@ const struct native_loss *native_range_losses(struct source *source, size_t *ret
 	*ret_n = s->open->len;
 	return (const struct native_loss *)s->open->data;
 }
-
-struct source *source_open_native(const char *const *paths, const struct blk_subscription *rows,
-				  size_t n_rows, GError **error)
-{
-	struct native *n = native_open(paths, rows, n_rows, error);
-	if (!n)
-		return NULL;
-	while (native_index(n, 65536))
-		;
-	struct source *source = native_range(n, INT64_MIN, INT64_MAX, 0);
-	((struct native_source *)source)->owned = n;
-	return source;
-}

@@ -160,27 +160,4 @@ struct source *source_open_bt2(const char *const *paths, const struct blk_subscr
  */
 GPtrArray *trace_find_dirs(const char *const *paths, GPtrArray *without, GError **error);
 
-/*
- * A scripted source for tests: one record a line,
- *     TS_NS CPU [DOMAIN[@HOST]:]EVENT key=value key="text" ctx.tid=12 ...
- *     TS_NS CPU !lost events=N packets=N begin=NS end=NS
- *     TS_NS CPU !horizon
- * DOMAIN is k (default) or u. Values: integers, "strings" with C escapes;
- * "name[0]=1 name[1]=2" are elements of an array. Records are sorted by time (stable).
- * Unsubscribed events become tallies.
- */
-struct source *source_open_script(const char *text, const struct blk_subscription *rows,
-				  size_t n_rows, GError **error);
-
-/*
- * Records kept in memory: reads all of `from` (taking it over) and can play any
- * part of it any number of times. For the property tests and ragged chunks.
- */
-struct recording;
-struct recording *recording_new(struct source *from, GError **error);	/* NULL on error */
-void recording_free(struct recording *r);
-size_t recording_n(const struct recording *r);
-const struct blk_event *recording_event(const struct recording *r, size_t i);
-const struct blk_tables *recording_tables(const struct recording *r);
-
 #endif

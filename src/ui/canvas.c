@@ -223,27 +223,3 @@ struct canvas_hit canvas_hit_at(const struct canvas *c, unsigned y, unsigned x)
 	}
 	return (struct canvas_hit){ .hit = HIT_NONE };
 }
-
-char *canvas_line(const struct canvas *c, unsigned y)
-{
-	GString *s = g_string_new(NULL);
-
-	for (unsigned x = 0; y < c->rows && x < c->cols; x++)
-		g_string_append(s, cell_at(c, y, x)->ch);
-	while (s->len && s->str[s->len - 1] == ' ')
-		g_string_truncate(s, s->len - 1);
-	return g_string_free(s, FALSE);
-}
-
-char *canvas_dump(const struct canvas *c)
-{
-	GString *s = g_string_new(NULL);
-
-	for (unsigned y = 0; y < c->rows; y++) {
-		g_autofree char *line = canvas_line(c, y);
-
-		g_string_append(s, line);
-		g_string_append_c(s, '\n');
-	}
-	return g_string_free(s, FALSE);
-}

@@ -82,9 +82,4 @@ void canvas_hit(struct canvas *c, unsigned y, unsigned x, unsigned cols, enum hi
 /* What is there; HIT_NONE: nothing. */
 struct canvas_hit canvas_hit_at(const struct canvas *c, unsigned y, unsigned x);
 
-/* The text, lines without trailing spaces, each ended by a newline. Free with g_free. */
-char *canvas_dump(const struct canvas *c);
-/* One line of it. Free with g_free. */
-char *canvas_line(const struct canvas *c, unsigned y);
-
 #endif

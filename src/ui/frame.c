@@ -12,6 +12,7 @@
 #define COACH "Enter why · w who woke it · e export · x hide"
 #define COACH_ASCII "Enter why - w who woke it - e export - x hide"
 #define STALLED_COLS 24
+#define REACH_COLS 120			/* so wide a line of trust has words for how far back there is what */
 
 static char *mode_text(const struct app *app)
 {
@@ -356,9 +357,34 @@ static unsigned trust_outline(struct app *app, unsigned y, unsigned x)
 	return trust_time(app, y, x, "trace", o->from_ns, o->to_ns);
 }
 
+/* Of a live session, how far back there is what: seconds, all requests, and on disk the packets that both
+ * are decoded from again. */
+static unsigned trust_reach(struct app *app, unsigned y, unsigned x, int64_t first)
+{
+	char clock[TIMEFMT_LEN];
+	const char *mark = "   ";
+	int64_t kept = app->status.kept ? app->status.kept_from_ns : TIME_UNKNOWN;
+	int64_t from = timeline_requests_from(app->main);
+	bool wide = app->canvas->cols >= REACH_COLS, is_kept = kept != TIME_UNKNOWN;
+	bool requests = timeline_has_spans(app->main) && (is_kept || from != TIME_UNKNOWN);
+
+	if (wide || (!requests && !is_kept)) {
+		x = frame_add(app, y, x, ROLE_DIM, "%shistory %s-now", mark, timefmt_clock(clock, first));
+		mark = ", ";
+	}
+	if (requests) {
+		timefmt_clock(clock, from > first ? time_floor(from - 1, NS_PER_S) + NS_PER_S : first);
+		x = frame_add(app, y, x, ROLE_DIM, wide ? "%srequests since %s" : "%sreq %s-", mark, clock);
+		mark = ", ";
+	}
+	if (is_kept)
+		x = frame_add(app, y, x, ROLE_DIM, wide ? "%spackets since %s" : "%spkt %s-", mark,
+			      timefmt_clock(clock, kept));
+	return x;
+}
+
 static unsigned trust_history(struct app *app, unsigned y, unsigned x)
 {
-	char a[TIMEFMT_LEN];
 	int64_t first, last;
 
 	if (!timeline_coverage(app->main, &first, &last))
@@ -366,7 +392,7 @@ static unsigned trust_history(struct app *app, unsigned y, unsigned x)
 	if (timeline_kept_from(app->main) > first)
 		first = timeline_kept_from(app->main);
 	if (app->status.phase == UI_LIVE)
-		return frame_add(app, y, x, ROLE_DIM, "   history %s-now", timefmt_clock(a, first));
+		return trust_reach(app, y, x, first);
 	return trust_time(app, y, x, "history", first, last);
 }
 

@@ -226,8 +226,11 @@ static bool newest(const struct nav *nav, const struct timeline *tl, int64_t *re
 
 static int64_t oldest(const struct nav *nav, const struct timeline *tl)
 {
-	return time_floor(nav->last_ns != TIME_UNKNOWN ? nav->first_ns :
-			  timeline_second(tl, 0)->begin_ns, nav->step_ns);
+	int64_t first = timeline_n_seconds(tl) ? timeline_second(tl, 0)->begin_ns : INT64_MAX;
+
+	if (nav->last_ns != TIME_UNKNOWN || (nav->first_ns != TIME_UNKNOWN && nav->first_ns < first))
+		first = nav->first_ns;
+	return time_floor(first, nav->step_ns);
 }
 
 static bool move_to(struct nav *nav, int64_t at)

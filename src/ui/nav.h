@@ -79,7 +79,8 @@ struct nav {
 	int64_t step_ns;
 	int64_t a_ns, b_ns;	/* ends of the range, TIME_UNKNOWN: not set */
 	bool fixed;		/* the cursor was asked for and need not be there yet */
-	/* Of the whole trace, where its outline tells: TIME_UNKNOWN: as far as it is read. */
+	/* Of the whole trace, where its outline tells; TIME_UNKNOWN: as far as it is read. Only first_ns: of a
+	 * live session, from where on it is kept. */
 	int64_t first_ns, last_ns;
 	bool reading;		/* and not all of it is read: nobody knows the worst second */
 };

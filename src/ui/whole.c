@@ -103,10 +103,15 @@ static void keep_to_seconds(struct app *app)
 		nav_set_step(&app->nav, NS_PER_S);
 }
 
-/* Steps below a second are of what is closed: who follows goes by seconds. */
+/* Steps below a second are of what is closed: who follows goes by seconds. One can go back to where
+ * what is kept begins. */
 static bool take_kept(struct app *app)
 {
+	int64_t first, last, kept_from = app->status.kept_from_ns;
+
 	app->extent.main = app->main;
+	if (kept_from != TIME_UNKNOWN && timeline_coverage(app->main, &first, &last))
+		app->nav.first_ns = MAX(first, kept_from);
 	app->extent.hard_to_ns = INT64_MAX;
 	if (app->nav.mode == NAV_FOLLOW && app->nav.step_ns < NS_PER_S)
 		nav_set_step(&app->nav, NS_PER_S);
@@ -168,6 +173,12 @@ static struct cover waterfall_cover(const struct app *app, const struct place *p
 	return (struct cover){ COVER_READ, false };
 }
 
+/* Are requests asked for that were evicted since? Who follows looks at the newest, which are there. */
+static bool is_about_requests(const struct app *app, const struct place *p, int64_t from, int64_t to)
+{
+	return app->nav.mode != NAV_FOLLOW && !p->view->without_spans && to - from <= LOOK_LONGEST_NS;
+}
+
 void whole_choose(struct app *app, struct place *p)
 {
 	struct timeline *const from[] = {
@@ -182,7 +193,8 @@ void whole_choose(struct app *app, struct place *p)
 	if (p->view->kind == VIEW_WATERFALL && query_has_trace(&p->narrow))
 		app->cover = waterfall_cover(app, p);
 	else if (!app->outline)
-		app->cover = extent_kept_cover(&app->extent, begin, end, extent_fine_step(begin, end));
+		app->cover = extent_kept_cover(&app->extent, begin, end, extent_fine_step(begin, end),
+					       is_about_requests(app, p, begin, end));
 	else if (extent_fine_step(begin, end))
 		app->cover = extent_fine_cover(&app->extent, begin, end,
 					       extent_fine_step(begin, end));
@@ -200,10 +212,13 @@ bool whole_decodes(const struct app *app)
 }
 
 /* Has the timeline been there, and yet not what is to be shown? */
-static bool is_asked_again(const struct app *app, const struct look *l)
+static bool is_asked_again(const struct app *app, const struct place *p, const struct look *l)
 {
 	const struct extent *e = &app->extent;
 
+	if (!app->outline)
+		return l->step_ns || extent_is_less(e, l->from_ns, l->to_ns,
+						    is_about_requests(app, p, l->from_ns, l->to_ns));
 	return l->step_ns || extent_is_folded(e->main, l->from_ns, l->to_ns, NULL, NULL) ||
 	       extent_is_dropped(e, l->from_ns, MIN(l->to_ns, l->from_ns + 1));
 }
@@ -232,7 +247,7 @@ void whole_look(struct app *app)
 
 		l.to_ns = l.from_ns + MAX(ns / NS_PER_S, 1) * NS_PER_S;
 	}
-	l.again = is_asked_again(app, &l);
+	l.again = is_asked_again(app, p, &l);
 	if (!app->outline && !l.again)
 		return;
 	if (is_same_look(&l, &app->look))

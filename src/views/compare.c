@@ -463,11 +463,6 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	return rows;
 }
 
-const struct compare *compare_of(const struct rows *rows)
-{
-	return rows->free_extra == g_free ? rows->extra : NULL;
-}
-
 static const char *const needs[] = { "zipkin:timestamp", "sched_switch", NULL };
 
 const struct view view_compare = {

@@ -30,7 +30,5 @@ struct compare {
 };
 
 extern const struct view view_compare;
-/* NULL when the rows are not of the view "compare". */
-const struct compare *compare_of(const struct rows *rows);
 
 #endif

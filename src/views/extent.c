@@ -109,22 +109,33 @@ struct cover extent_fine_cover(const struct extent *e, int64_t from, int64_t to,
 	return (struct cover){ previewed ? preview_kind(e) : COVER_UNREAD, !(previewed && all) };
 }
 
-struct cover extent_kept_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns)
+bool extent_is_less(const struct extent *e, int64_t from, int64_t to, bool with_spans)
+{
+	int64_t main_from, main_to;
+
+	kept(e, &main_from, &main_to);
+	return from < main_from || extent_is_folded(e->main, from, to, NULL, NULL) ||
+	       (with_spans && from < timeline_requests_from(e->main));
+}
+
+struct cover extent_kept_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns,
+			       bool with_spans)
 {
 	bool all, previewed = is_previewed(e, from, to, &all);
 	if (step_ns) {
 		previewed = previewed && e->window.step_ns == step_ns;
 		return (struct cover){ previewed ? preview_kind(e) : COVER_UNREAD, !(previewed && all) };
 	}
-	bool folded = extent_is_folded(e->main, from, to, NULL, NULL);
-	return (struct cover){ folded && all ? preview_kind(e) : COVER_READ, false };
+	if (all && extent_is_less(e, from, to, with_spans))
+		return (struct cover){ preview_kind(e), false };
+	return (struct cover){ extent_is_dropped(e, from, to) ? COVER_UNREAD : COVER_READ, false };
 }
 
 bool extent_is_dropped(const struct extent *e, int64_t from, int64_t to)
 {
 	int64_t main_from, main_to;
 	kept(e, &main_from, &main_to);
-	return e->outline && to <= main_from && from < e->hard_to_ns;
+	return to <= main_from && from < e->hard_to_ns;
 }
 
 bool extent_sum(const struct extent *e, int64_t from, int64_t to, struct extent_sum *ret)

@@ -33,11 +33,16 @@ struct cover extent_cover(const struct extent *e, int64_t from, int64_t to);
 int64_t extent_fine_step(int64_t from, int64_t to);
 struct cover extent_fine_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns);
 /* Of a live session whose packets are kept: main has all seconds, previews finer steps (0:
- * none) and what was folded. */
-struct cover extent_kept_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns);
+ * none) and what main has no more (extent_is_less()). */
+struct cover extent_kept_cover(const struct extent *e, int64_t from, int64_t to, int64_t step_ns,
+			       bool with_spans);
 bool extent_is_whole(const struct extent *e);		/* all of it is read, or no outline */
 /* Were the seconds of the range read, and left memory since? */
 bool extent_is_dropped(const struct extent *e, int64_t from, int64_t to);
+
+/* Is less of the range in main than was read: were seconds dropped or folded, or (with_spans) requests
+ * evicted that ended in it? */
+bool extent_is_less(const struct extent *e, int64_t from, int64_t to, bool with_spans);
 
 /* Is the range within seconds that were folded, so that more than it would be shown?
  * Then *ret_from, *ret_to are the borders of what is (may be NULL). */

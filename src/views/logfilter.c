@@ -126,14 +126,6 @@ static const struct {
 	{ "file", "the file or socket of its descriptor, or its path", get_file, VALUE_TEXT },
 };
 
-const char *logfilter_column(unsigned i, const char **ret_help)
-{
-	if (i >= G_N_ELEMENTS(columns))
-		return NULL;
-	*ret_help = columns[i].help;
-	return columns[i].id;
-}
-
 /* What is left of the path behind this field's name or number; NULL: it is another one. */
 static const char *behind(const struct field *f, bool in_list, unsigned index, const char *path)
 {

@@ -28,7 +28,5 @@ bool logfilter_match(struct logfilter *f, const struct journal_line *l);
 /* One of its columns, of a line; texts go to the chunk. */
 bool logfilter_has(const char *column);
 struct value logfilter_get(const struct journal_line *l, const char *column, GStringChunk *chunk);
-/* Names and helps of the columns, for the help; NULL: no more. */
-const char *logfilter_column(unsigned i, const char **ret_help);
 
 #endif

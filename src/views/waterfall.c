@@ -268,11 +268,6 @@ void waterfall_folds_set(waterfall_folds *folds, const struct row *row, bool fol
 		g_hash_table_remove(folds->keys, row->key);
 }
 
-void waterfall_folds_toggle(waterfall_folds *folds, const struct row *row)
-{
-	waterfall_folds_set(folds, row, !g_hash_table_contains(folds->keys, row->key));
-}
-
 /* The rows belong to w->all, so that what is hidden stays. */
 void waterfall_fold_rows(struct rows *rows, const waterfall_folds *folds)
 {

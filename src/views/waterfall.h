@@ -92,7 +92,6 @@ bool waterfall_waker(struct rows *rows, const struct waterfall_row *row,
 typedef struct waterfall_folds waterfall_folds;
 waterfall_folds *waterfall_folds_new(void);
 void waterfall_folds_free(waterfall_folds *folds);	/* NULL is fine */
-void waterfall_folds_toggle(waterfall_folds *folds, const struct row *row);
 void waterfall_folds_set(waterfall_folds *folds, const struct row *row, bool folded);
 void waterfall_fold_rows(struct rows *rows, const waterfall_folds *folds);
 

@@ -12,6 +12,7 @@
  * the machine's speed does not matter. SET (kernel, user, all): only that is run, ROUNDS times,
  * to be looked at in callgrind (--toggle-collect=run).
  */
+#include "lib/sources.h"
 #include "state/slice.h"
 #include "trace/native.h"
 #include "trace/reader.h"

@@ -90,7 +90,7 @@ static void run_whole(char *path, const struct job_options *options)
 {
 	double begin = now_ms(CLOCK_MONOTONIC);
 	struct timeline *tl = timeline_new(options->memory);
-	struct job *job = job_start_trace(open_trace, path, NULL, options);
+	struct job *job = job_start(open_trace, path, NULL, options);
 	struct job_status status;
 
 	job_wait(job, tl, -1);
@@ -128,7 +128,7 @@ static void run_first(char *path, struct job_options *options)
 	struct look_window w;
 
 	options->preview = true;
-	struct job *job = job_start_trace(open_trace, path, NULL, options);
+	struct job *job = job_start(open_trace, path, NULL, options);
 	while ((strip == 0 || rows == 0) && now_ms(CLOCK_MONOTONIC) - begin < GIVE_UP_MS) {
 		struct pollfd ring = { .fd = job_fd(job), .events = POLLIN };
 		poll(&ring, 1, 100);

@@ -11,6 +11,7 @@
  *
  * The native reader's records are taken if it can read the trace.
  */
+#include "lib/sources.h"
 #include "state/slice.h"
 #include "trace/native.h"
 #include "trace/reader.h"

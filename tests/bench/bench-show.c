@@ -16,13 +16,14 @@
 #define BAR_US 50000
 #define REPEAT 3		/* the best of so many counts: others use the machine too */
 
-static struct source *open_trace(void *data, GError **error)
+static bool open_trace(void *data, struct job_trace *ret, GError **error)
 {
 	size_t n;
 	const struct blk_subscription *rows = model_subscriptions(&n);
 	const char *const paths[] = { data, NULL };
 
-	return source_open_bt2(paths, rows, n, error);
+	ret->source = source_open_bt2(paths, rows, n, error);
+	return ret->source != NULL;
 }
 
 static int64_t show_once(const struct timeline *tl, const struct view *v,

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/sources.h"
 #include "lib/fuzz_model.h"
 #include "lib/fuzz_relay.h"
 #include "lib/mutate_live.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/sources.h"
 #include "lib/check_records.h"
 #include "lib/digest.h"
 #include "lib/wide_table.h"

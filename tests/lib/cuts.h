@@ -4,7 +4,7 @@
 #define BLK_TESTS_CUTS_H
 
 #include "state/slice.h"
-#include "trace/reader.h"
+#include "lib/sources.h"
 
 /* Of the recording's events [from, to), with the loss that is open there. A loss is open once
  * at most. Seconds are seconds. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* See fake_pieces.h. */
+#include "lib/sources.h"
 #include "lib/fake_pieces.h"
 
 #include <string.h>

@@ -350,7 +350,7 @@ static void publish_seconds(struct fake *f)
 	}
 }
 
-struct timeline *fake_done(struct fake *f)
+struct publication *fake_publication(struct fake *f)
 {
 	publish_threads(f);
 	publish_seconds(f);
@@ -359,12 +359,18 @@ struct timeline *fake_done(struct fake *f)
 		span_seal(s);
 		publication_add_span(f->p, i, s);
 	}
-	struct timeline *tl = timeline_new(0);
-	timeline_apply(tl, f->p);
+	struct publication *p = f->p;
 	g_hash_table_unref(f->strings);
 	g_hash_table_unref(f->processes);
 	g_array_unref(f->threads);
 	g_ptr_array_unref(f->spans);
 	g_free(f);
+	return p;
+}
+
+struct timeline *fake_done(struct fake *f)
+{
+	struct timeline *tl = timeline_new(0);
+	timeline_apply(tl, fake_publication(f));
 	return tl;
 }

@@ -22,6 +22,7 @@
 struct fake;
 struct fake *fake_new(void);			/* has one host, "web1" (0) */
 struct timeline *fake_done(struct fake *f);	/* frees f; host, cells and spans as added */
+struct publication *fake_publication(struct fake *f);	/* the same before it is applied */
 uint32_t fake_string(struct fake *f, const char *s);
 uint32_t fake_host(struct fake *f, const char *name);
 /* pid -1: of an unknown process. The process is made with its first thread. */

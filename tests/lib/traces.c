@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* See traces.h. */
+#include "lib/sources.h"
 #include "lib/traces.h"
 
 #include "lib/test_traces.h"

@@ -3,7 +3,7 @@
 #ifndef BLK_TESTS_TRACES_H
 #define BLK_TESTS_TRACES_H
 
-#include "trace/reader.h"
+#include "lib/sources.h"
 
 /* With the address sanitizer everything takes five times as long, and it looks for what any recording
  * shows: is this one of those that the plain build alone reads, in tests that read it many times? */

@@ -30,6 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/sources.h"
 #include "lib/check_events.h"
 #include "lib/check_programs.h"
 #include "lib/check_records.h"

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/sources.h"
 #include "base/text.h"
 #include "live/live.h"
 #include "trace/native.h"

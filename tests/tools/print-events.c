@@ -22,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/sources.h"
 #include "base/fields.h"
 #include "trace/native.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The canvas, the schemes, the glyph sets: no terminal needed. */
+#include "lib/canvas_text.h"
 #include "ui/canvas.h"
 #include "ui/glyphs.h"
 

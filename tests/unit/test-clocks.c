@@ -3,6 +3,7 @@
  * How far clocks are apart, from calls of which the truth is known: two hosts in a script,
  * read once, and again when they were moved.
  */
+#include "lib/sources.h"
 #include "hosts.h"
 #include "state/model.h"
 #include "trace/align.h"
@@ -212,7 +213,7 @@ static void test_move(void)
 	g_free(g_steal_pointer(&again));
 	g_assert_true(hosts_move(wrong, &again));
 	g_assert_cmpint(align_of("boot-of-b"), ==, -70 * MS);
-	align_clear();
+	align_install("boot-of-b", 0);
 	g_autoptr(blk_timeline) empty = timeline_new(0);
 	g_assert_false(hosts_move(empty, &one));
 	g_assert_nonnull(strstr(one, "one clock only"));
@@ -275,7 +276,7 @@ static void test_read_again(void)
 	g_assert_cmpint(align_of("boot-of-b"), ==, -offset);
 	g_assert_cmpint(align_of(""), ==, 0);
 	g_autoptr(blk_timeline) after = read_script(text->str);
-	align_clear();
+	align_install("boot-of-b", 0);
 	g_assert_cmpint(align_of("boot-of-b"), ==, 0);
 	g_assert_true(between(after, "a", "b", &again, &same));
 	g_assert_cmpint(again, ==, 0);

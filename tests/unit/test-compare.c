@@ -85,7 +85,7 @@ static void test_usual(void)
 	struct view_query q = VIEW_QUERY_INIT;
 	q.trace_id = FAKE_VICTIM;
 	struct rows *rows = build("compare", tl, &q);
-	const struct compare *cmp = compare_of(rows);
+	const struct compare *cmp = rows->extra;
 	guint lock = find(&view_compare, rows, "lock", NULL);
 	guint all = find(&view_compare, rows, "(all)", NULL);
 	g_assert_true(cmp->usual);
@@ -121,7 +121,7 @@ static void test_two(void)
 	}
 	guint root = find(v, there, "thumbnail", NULL);
 	g_assert_cmpint(cell(v, there, root, "timer_delta_ns").i, ==, 59930000);
-	g_assert_false(compare_of(there)->usual);
+	g_assert_false(((const struct compare *)there->extra)->usual);
 	rows_free(there);
 	rows_free(here);
 }
@@ -138,14 +138,14 @@ static void test_nothing_to_compare(void)
 	struct view_query q = VIEW_QUERY_INIT;
 	struct rows *rows = build("compare", tl, &q);
 	g_assert_cmpuint(rows->rows->len, ==, 2);
-	g_assert_cmpint(compare_of(rows)->b_ns, ==, -1);
+	g_assert_cmpint(((const struct compare *)rows->extra)->b_ns, ==, -1);
 	g_assert_cmpint(cell(&view_compare, rows, 0, "delta_ns").kind, ==, VALUE_NONE);
 	g_assert_null(rows->verdict);
 	rows_free(rows);
 	q.trace_id = 99;
 	rows = build("compare", tl, &q);
 	g_assert_cmpuint(rows->rows->len, ==, 0);
-	g_assert_cmpuint(compare_of(rows)->trace_id, ==, 0);
+	g_assert_cmpuint(((const struct compare *)rows->extra)->trace_id, ==, 0);
 	rows_free(rows);
 	q.trace_id = 5;
 	q.other_trace = 99;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What comes too late in a live session: its seconds, and those in which it was told
- * instead, are made again of what is kept, and say what a run over everything in order says.
+ * What comes too late in a live session: its seconds, those in which it was told instead and those between
+ * are made again of what is kept, and say what a run over everything in order says.
  */
+#include "lib/sources.h"
 #include "lib/fake_pieces.h"
 #include "lib/fake_timeline.h"
 #include "lib/report.h"
 #include "lib/traces.h"
 #include "base/timefmt.h"
 #include "run/job.h"
-#include "state/correct.h"
 #include "state/model.h"
+#include "state/publish.h"
 #include "state/timeline_private.h"
 
 #include <string.h>
@@ -116,7 +117,7 @@ static bool open_scene(void *data, struct job_trace *ret, G_GNUC_UNUSED GError *
 static struct timeline *play(struct scene *s, struct job_status *ret)
 {
 	struct job_options options = { .threads = 1, .model.live = true, .model.provisional = true };
-	struct job *j = job_start_trace(open_scene, s, NULL, &options);
+	struct job *j = job_start(open_scene, s, NULL, &options);
 	struct timeline *tl = timeline_new(0);
 
 	g_assert_true(job_wait(j, tl, LONG_MS));
@@ -164,16 +165,17 @@ static void test_late(gconstpointer name)
 	g_autoptr(blk_timeline) tl = play(&s, &st);
 	g_assert_cmpuint(st.late, ==, late);
 	g_assert_true(st.corrects);
-	g_assert_cmpuint(st.corrected, ==, 2);
-	g_assert_cmpuint(corrected_at(tl, from), ==, 1);
-	g_assert_cmpuint(corrected_at(tl, at), ==, 1);
-	g_assert_cmpuint(corrected_at(tl, first), ==, 0);
-	const int64_t corrected[] = { from, time_floor(at, NS_PER_S) };
-	for (size_t i = 0; i < G_N_ELEMENTS(corrected); i++) {
-		g_autofree char *expected = report_of_seconds(right, corrected[i], corrected[i] + NS_PER_S);
-		g_autofree char *got = report_of_seconds(tl, corrected[i], corrected[i] + NS_PER_S);
+	unsigned n = 0;
+	for (int64_t begin = from; begin <= at; begin += NS_PER_S) {
+		g_autofree char *expected = report_of_seconds(right, begin, begin + NS_PER_S);
+		g_autofree char *got = report_of_seconds(tl, begin, begin + NS_PER_S);
 		report_assert_equal("corrected", expected, got);
+		g_assert_cmpuint(corrected_at(tl, begin), ==, 1);
+		n++;
 	}
+	g_assert_cmpuint(st.corrected, ==, n);
+	g_assert_cmpuint(corrected_at(tl, first), ==, 0);
+	g_assert_cmpuint(corrected_at(tl, from + n * NS_PER_S), ==, 0);
 	fake_pieces_clear(&s.pieces);
 }
 
@@ -211,7 +213,7 @@ static void test_reused(void)
 	s.source = tardy_new(r, NS_PER_S, 2 * NS_PER_S, 3 * NS_PER_S + 5);
 	g_assert_cmpuint(s.source->late.n, ==, 2);
 	g_autoptr(blk_timeline) tl = play(&s, &st);
-	g_assert_cmpuint(st.corrected, ==, 2);
+	g_assert_cmpuint(st.corrected, ==, 3);
 	for (int64_t at = 0; at < 6 * NS_PER_S; at += NS_PER_S) {
 		g_autofree char *expected = report_of_seconds(right, at, at + NS_PER_S);
 		g_autofree char *got = report_of_seconds(tl, at, at + NS_PER_S);
@@ -243,7 +245,34 @@ static void test_not_kept(gconstpointer name)
 	fake_pieces_clear(&s.pieces);
 }
 
-/* ---- the timeline's side ---- */
+/* ---- the model's side ---- */
+
+/* The first events of it, read again. */
+static struct publication *read_again_to(const struct recording *r, size_t n)
+{
+	struct slice *s = slice_new(true, NS_PER_S);
+
+	slice_feed(s, recording_tables(r), recording_event(r, 0), n);
+	struct publication *p = slice_finish(s);
+	slice_free(s);
+	return p;
+}
+
+static struct publication *read_again(const struct recording *r)
+{
+	return read_again_to(r, recording_n(r));
+}
+
+/* Returns how many seconds it was. */
+static unsigned adopt(struct model *m, struct timeline *tl, struct publication *again, int64_t from, int64_t to)
+{
+	struct publication *p = model_adopt(m, again, from, to);
+	unsigned n = p ? p->seconds->len : 0;
+
+	if (p)
+		timeline_apply(tl, p);
+	return n;
+}
 
 /* Two readings of a trace number nothing alike: what one has of a second is in the other
  * what it was. All seconds at once, and what no reading before knew. */
@@ -253,36 +282,32 @@ static void test_ids(gconstpointer name)
 	if (!r)
 		return;
 	size_t half = recording_n(r) / 2;
-	struct slice *s = slice_new(true, NS_PER_S);
+	struct model *m = model_new(&(struct model_options){ 0 });
 	g_autoptr(blk_timeline) tl = timeline_new(0);
 
-	slice_feed(s, recording_tables(r), recording_event(r, 0), half);
-	timeline_apply(tl, slice_finish(s));
-	slice_free(s);
+	model_feed(m, recording_tables(r), recording_event(r, 0), half);
+	timeline_apply(tl, model_publish(m, true));
 	g_autoptr(blk_timeline) right = in_order(r);
-	struct timeline *window = in_order(r);
 	int64_t first, end;
 	g_assert_true(timeline_coverage(right, &first, &end));
 	int64_t from = time_floor(first, NS_PER_S);
 	/* Views ask of the last second what is open at the end of what is known. */
 	int64_t to = time_floor(recording_event(r, half)->ts, NS_PER_S);
-	unsigned n = timeline_correct(tl, window, from, end + 1);
-	g_assert_cmpuint(n, ==, timeline_n_seconds(right));
+	g_assert_cmpuint(adopt(m, tl, read_again(r), from, end + 1), ==, timeline_n_seconds(right));
 	g_autofree char *expected = report_of_seconds(right, from, to);
 	g_autofree char *got = report_of_seconds(tl, from, to);
 	report_assert_equal("the first half", expected, got);
 	/* Once more changes nothing but how often it was done. */
-	n = timeline_correct(tl, in_order(r), from, end + 1);
-	g_assert_cmpuint(n, ==, timeline_n_seconds(right));
+	g_assert_cmpuint(adopt(m, tl, read_again(r), from, end + 1), ==, timeline_n_seconds(right));
 	g_autofree char *again = report_of_seconds(tl, from, to);
 	report_assert_equal("again", expected, again);
 	g_assert_cmpuint(timeline_second(tl, 0)->trust.corrected, ==, 2);
 	g_assert_cmpuint(timeline_n_spans(tl), ==, timeline_n_spans(right));
+	model_free(m);
 	recording_free(r);
 }
 
-/* What is found by is kept from one correction to the next: what the model tells between them
- * is known the second time, and nothing is the timeline's own twice. */
+/* What was adopted is known when the model tells more, and nothing is there twice. */
 static void test_between(gconstpointer name)
 {
 	struct recording *r = traces_record(name);
@@ -298,14 +323,15 @@ static void test_between(gconstpointer name)
 	int64_t from = time_floor(first, NS_PER_S), to = time_floor(recording_event(r, half)->ts, NS_PER_S);
 	model_feed(m, recording_tables(r), recording_event(r, 0), half);
 	timeline_apply(tl, model_publish(m, false));
-	g_assert_cmpuint(timeline_correct(tl, in_order(r), from, to), >, 0);
-	uint32_t strings = tl->strings.own ? tl->strings.own->n : 0;
-	uint32_t threads = tl->threads.own ? tl->threads.own->n : 0;
+	g_assert_cmpuint(adopt(m, tl, read_again(r), from, to), >, 0);
 	model_feed(m, recording_tables(r), recording_event(r, half), n - half);
 	timeline_apply(tl, model_publish(m, true));
-	g_assert_cmpuint(timeline_correct(tl, in_order(r), from, end + 1), ==, timeline_n_seconds(right));
-	g_assert_cmpuint(tl->strings.own ? tl->strings.own->n : 0, ==, strings);
-	g_assert_cmpuint(tl->threads.own ? tl->threads.own->n : 0, ==, threads);
+	uint32_t strings = tl->strings.n, threads = tl->threads.n, processes = tl->processes.n, files = tl->files.n;
+	g_assert_cmpuint(adopt(m, tl, read_again(r), from, end + 1), ==, timeline_n_seconds(right));
+	g_assert_cmpuint(tl->strings.n, ==, strings);
+	g_assert_cmpuint(tl->threads.n, ==, threads);
+	g_assert_cmpuint(tl->processes.n, ==, processes);
+	g_assert_cmpuint(tl->files.n, ==, files);
 	g_autofree char *expected = report_of_seconds(right, from, end + 1);
 	g_autofree char *got = report_of_seconds(tl, from, end + 1);
 	report_assert_equal("all of it", expected, got);
@@ -319,9 +345,12 @@ static void test_stays(gconstpointer name)
 	struct recording *r = traces_record(name);
 	if (!r)
 		return;
-	g_autoptr(blk_timeline) tl = in_order(r);
+	struct model *m = model_new(&(struct model_options){ 0 });
+	g_autoptr(blk_timeline) tl = timeline_new(0);
+	model_feed(m, recording_tables(r), recording_event(r, 0), recording_n(r));
+	timeline_apply(tl, model_publish(m, true));
 	int64_t begin = timeline_second(tl, 1)->begin_ns;
-	g_assert_cmpuint(timeline_correct(tl, in_order(r), begin, begin + NS_PER_S), ==, 1);
+	g_assert_cmpuint(adopt(m, tl, read_again(r), begin, begin + NS_PER_S), ==, 1);
 	const struct second *mine = timeline_second(tl, 1);
 	struct publication *p = publication_new();
 	struct second *empty = second_new(begin, begin + NS_PER_S);
@@ -336,8 +365,8 @@ static void test_stays(gconstpointer name)
 		if (s->state != SPAN_COMPLETE || time_floor(s->begin_ns, NS_PER_S) != begin)
 			continue;
 		g_ptr_array_add(spans, (gpointer)s);
-		publication_add_span(p, (uint32_t)i, span_copy(s));
-		publication_add_span(p, (uint32_t)(n + i), span_copy(s));
+		publication_add_span(p, (uint32_t)i, span_pack(s));
+		publication_add_span(p, (uint32_t)(4 * n + i), span_pack(s));
 	}
 	g_assert_cmpuint(spans->len, >, 0);
 	timeline_apply(tl, p);
@@ -347,12 +376,65 @@ static void test_stays(gconstpointer name)
 	for (size_t i = 0; i < n; i++)
 		kept += g_ptr_array_find(spans, timeline_span(tl, i), NULL);
 	g_assert_cmpuint(kept, ==, spans->len);
+	model_free(m);
+	recording_free(r);
+}
+
+/* A process begins, and that comes too late: its thread, whom the model had known before, is its own from
+ * then on, also when the model tells more of it. */
+static const char late_begin[] =
+	"1000 0 lttng_statedump_process_state tid=5 pid=5 ppid=1 name=\"sh\" type=0\n"
+	"1001 0 lttng_statedump_process_state tid=7 pid=7 ppid=1 name=\"other\" type=0\n"
+	"100000000 1 sched_switch prev_tid=0 prev_state=0 next_tid=7 prev_comm=\"swapper/1\" next_comm=\"other\"\n"
+	"100000010 0 sched_switch prev_tid=0 prev_state=0 next_tid=5 prev_comm=\"swapper/0\" next_comm=\"sh\"\n"
+	"1050000000 1 syscall_entry_read ctx.tid=7 fd=3 count=10\n"
+	"1100000000 0 sched_process_fork parent_tid=5 child_tid=500 parent_pid=5 child_pid=500 child_comm=\"sh\"\n"
+	"2200000000 1 sched_process_fork parent_tid=500 child_tid=501 parent_pid=500 child_pid=500 child_comm=\"one\"\n"
+	"2300000000 1 sched_switch prev_tid=7 prev_state=1 next_tid=501 prev_comm=\"other\" next_comm=\"one\"\n"
+	"3500000000 1 syscall_entry_write ctx.tid=501 fd=4 count=20\n"
+	"3600000000 1 syscall_exit_write ctx.tid=501 ret=20\n"
+	"4500000000 1 sched_switch prev_tid=501 prev_state=1 next_tid=7 prev_comm=\"one\" next_comm=\"other\"\n"
+	"5300000000 1 sched_switch prev_tid=7 prev_state=1 next_tid=501 prev_comm=\"other\" next_comm=\"two\"\n"
+	"5400000000 1 syscall_entry_write ctx.tid=501 fd=4 count=20\n"
+	"5500000000 1 syscall_exit_write ctx.tid=501 ret=20\n";
+
+static void test_late_begin(void)
+{
+	struct recording *r = traces_record_script(late_begin);
+	struct tardy *t = tardy_new(r, 1075 * (NS_PER_S / 1000), 2 * NS_PER_S, 3 * NS_PER_S + 5);
+	struct model *m = model_new(&(struct model_options){ 0 });
+	g_autoptr(blk_timeline) right = in_order(r), tl = timeline_new(0);
+	size_t n = t->n;
+
+	while (t->ev[n - 1].ts > 4 * NS_PER_S)
+		n--;
+	g_assert_cmpuint(t->late.n, ==, 1);
+	model_feed(m, &t->base.tables, t->ev, n + 1);
+	timeline_apply(tl, model_publish(m, false));
+	g_assert_cmpuint(adopt(m, tl, read_again_to(r, n + 1), NS_PER_S, 4 * NS_PER_S), ==, 3);
+	model_feed(m, &t->base.tables, t->ev + n + 1, t->n - n - 1);
+	timeline_apply(tl, model_publish(m, true));
+	/* Before, the model takes whom it did not see begin for one that had been there. */
+	for (int64_t at = NS_PER_S; at < 6 * NS_PER_S; at += NS_PER_S) {
+		g_autofree char *expected = report_of_seconds(right, at, at + NS_PER_S);
+		g_autofree char *got = report_of_seconds(tl, at, at + NS_PER_S);
+		report_assert_equal("a process whose begin came late", expected, got);
+	}
+	model_free(m);
+	tardy_free(&t->base);
 	recording_free(r);
 }
 
 /* ---- names of its own ---- */
 
 #define NAMESAKES 12
+
+/* A machine of that name, which has nothing else in common. */
+static const char web1[] =
+	"1795241315000000000 0 k@web1:sched_switch prev_tid=0 prev_state=0 next_tid=9999 "
+	"prev_comm=\"swapper/0\" next_comm=\"x\"\n"
+	"1795241316999999999 0 k@web1:sched_switch prev_tid=9999 prev_state=1 next_tid=0 "
+	"prev_comm=\"x\" next_comm=\"swapper/0\"\n";
 
 static void count(struct second *s, uint32_t t, uint32_t name, enum count_kind kind, uint64_t n)
 {
@@ -395,23 +477,35 @@ static void tell_second(struct fake *f, unsigned second)
 	}
 }
 
-/* What was learnt by a correction is told apart from all that the model knows, in every view. */
+/* What nothing but the reading knows is told apart from all that the model knows, in every view. */
 static void test_own_names(void)
 {
-	struct fake *all = fake_new(), *model = fake_new(), *late = fake_new();
+	struct fake *all = fake_new(), *late = fake_new();
+	struct recording *r = traces_record_script(web1);
+	struct model *m = model_new(&(struct model_options){ 0 });
+	g_autoptr(blk_timeline) tl = timeline_new(0);
 
 	tell_second(all, 0);
 	tell_second(all, 1);
-	tell_second(model, 0);
-	fake_second(model, 1);
-	tell_second(late, 1);
 	fake_class(all, "sched_switch");
-	fake_class(model, "sched_switch");
-	g_autoptr(blk_timeline) right = fake_done(all), tl = fake_done(model);
-	g_assert_cmpuint(timeline_correct(tl, fake_done(late), FAKE_T0 + FAKE_S, FAKE_T0 + 2 * FAKE_S), ==, 1);
-	g_autofree char *expected = report_of_timeline(right);
-	g_autofree char *got = report_of_timeline(tl);
-	report_assert_equal("own names", expected, got);
+	g_autoptr(blk_timeline) right = fake_done(all);
+	tell_second(late, 0);
+	tell_second(late, 1);
+	struct publication *again = fake_publication(late);
+	model_feed(m, recording_tables(r), recording_event(r, 0), recording_n(r));
+	timeline_apply(tl, model_publish(m, true));
+	struct host_info *host = &g_array_index(again->hosts, struct published_host, 0).info;
+	g_free(host->boot);
+	host->boot = g_strdup(timeline_host(tl, 0)->boot);
+	g_assert_cmpuint(adopt(m, tl, again, FAKE_T0, FAKE_T0 + 2 * FAKE_S), ==, 2);
+	for (int i = 0; i < 2; i++) {
+		int64_t from = FAKE_T0 + i * FAKE_S;
+		g_autofree char *expected = report_of_seconds(right, from, from + FAKE_S);
+		g_autofree char *got = report_of_seconds(tl, from, from + FAKE_S);
+		report_assert_equal("own names", expected, got);
+	}
+	model_free(m);
+	recording_free(r);
 }
 
 int main(int argc, char **argv)
@@ -425,6 +519,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/correct/own-names", test_own_names);
 	g_test_add_func("/correct/reused", test_reused);
+	g_test_add_func("/correct/late-begin", test_late_begin);
 	for (size_t i = 0; i < G_N_ELEMENTS(tests); i++)
 		for (size_t k = 0; k < G_N_ELEMENTS(traces); k++) {
 			g_autofree char *path = g_strdup_printf("/correct/%s/%s", tests[i].name, traces[k]);

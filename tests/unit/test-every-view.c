@@ -4,6 +4,7 @@
  * ranges, in every format: what is printed has the shape that it is said to have. Views and
  * recordings are found, not listed: new ones are in.
  */
+#include "lib/sources.h"
 #include "lib/check_views.h"
 #include "lib/fake_timeline.h"
 #include "lib/test_traces.h"

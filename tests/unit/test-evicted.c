@@ -238,7 +238,7 @@ static void test_compare(void)
 	g_autoptr(blk_timeline) all = run(0, FEW), some = run(BUDGET, FEW);
 	const struct view *v = view_find("compare");
 	struct rows *a = rows_of(all, v, 0, 0, NULL), *b = rows_of(some, v, 0, 0, NULL);
-	const struct compare *x = compare_of(a), *y = compare_of(b);
+	const struct compare *x = a->extra, *y = b->extra;
 	g_assert_cmpuint(x->trace_id, ==, y->trace_id);
 	g_assert_cmpuint(x->n_evicted, ==, 0);
 	g_assert_cmpuint(y->n_evicted, ==, x->n_all - y->n_all);

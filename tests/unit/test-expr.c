@@ -45,7 +45,6 @@ static bool match(const char *text)
 	struct expr *e = expr_parse(text, lookup, columns, COL_N, &error);
 
 	g_assert_no_error(error);
-	g_assert_cmpstr(expr_text(e), ==, text);
 	bool ret = expr_match(e, get, row, columns);
 	expr_free(e);
 	return ret;

@@ -36,7 +36,7 @@ static struct timeline *anew(const struct timeline *tl)
 	struct publication *p = publication_new();
 
 	for (size_t i = 0; i < timeline_n_spans(tl); i++)
-		publication_add_span(p, (uint32_t)i, span_copy(timeline_span(tl, i)));
+		publication_add_span(p, (uint32_t)i, span_pack(timeline_span(tl, i)));
 	for (uint32_t i = 0; i < timeline_n_threads(tl); i++)
 		publication_add_thread(p, i, timeline_thread(tl, i));
 	timeline_apply(fresh, p);

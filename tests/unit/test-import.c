@@ -633,7 +633,7 @@ static void test_items(void)
 	struct json_items items;
 	const char *item;
 	size_t len;
-	json_items_init(&items, text, strlen(text));
+	items = (struct json_items){ .text = text, .len = strlen(text), .fd = -1 };
 	for (size_t i = 0; i < G_N_ELEMENTS(wanted); i++) {
 		g_assert_true(json_items_next(&items, &item, &len));
 		g_assert_cmpmem(item, len, wanted[i], strlen(wanted[i]));
@@ -658,7 +658,7 @@ static void test_windows(void)
 	struct json_items whole, file;
 	const char *a, *b;
 	size_t a_len, b_len;
-	json_items_init(&whole, text->str + 3, text->len - 3);
+	whole = (struct json_items){ .text = text->str + 3, .len = text->len - 3, .fd = -1 };
 	json_items_open(&file, fd);
 	for (guint i = 0; i < 40; i++) {
 		g_assert_true(json_items_next(&whole, &a, &a_len));

@@ -122,7 +122,7 @@ static void try_isolated(void)
 	g_assert_true((*isolation_hint(EACCES) != '\0') == ((can & ISOLATION_FILES) != 0));
 	g_assert_cmpstr(isolation_hint(ENOENT), ==, "");
 
-	struct job *job = job_start_trace(try_all, &p, no_free, &options);
+	struct job *job = job_start(try_all, &p, no_free, &options);
 	struct timeline *tl = timeline_new(1 << 20);
 	while (!job_wait(job, tl, 100))
 		;

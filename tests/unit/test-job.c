@@ -2,6 +2,7 @@
 /*
  * Jobs: a reading thread ends well, badly, on request, or never.
  */
+#include "lib/sources.h"
 #include "run/job.h"
 
 #include <poll.h>
@@ -134,7 +135,7 @@ static const struct source_ops actor_ops = {
 	.next = actor_next, .cancel = actor_cancel, .progress = actor_progress, .free = actor_free,
 };
 
-static struct source *open_actor(void *data, GError **error)
+static bool open_actor(void *data, struct job_trace *ret, GError **error)
 {
 	struct stage *st = data;
 	size_t n;
@@ -144,7 +145,7 @@ static struct source *open_actor(void *data, GError **error)
 		hang(st);
 	if (st->ending == END_NO_OPEN || st->ending == END_HANG_OPEN) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND, "no stage here");
-		return NULL;
+		return false;
 	}
 	struct actor *a = g_new0(struct actor, 1);
 	a->stage = st;
@@ -152,7 +153,8 @@ static struct source *open_actor(void *data, GError **error)
 	g_assert_nonnull(a->inner);
 	a->base.ops = &actor_ops;
 	a->base.tables = a->inner->tables;
-	return &a->base;
+	ret->source = &a->base;
+	return true;
 }
 
 static void free_data(void *data)

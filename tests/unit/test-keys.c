@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The command and key tables, and what is made from them. */
+#include "lib/canvas_text.h"
 #include "ui/escape.h"
 #include "ui/keys.h"
 #include "ui/popup.h"

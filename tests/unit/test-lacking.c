@@ -3,6 +3,7 @@
  * What a trace doesn't tell is unknown: recordings without some of their events, as if they
  * had not been enabled. No column may be 0 where the whole recording shows that it isn't.
  */
+#include "lib/sources.h"
 #include "lib/traces.h"
 #include "state/model.h"
 #include "ui/app.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The limits of the model: what is kept of threads, calls, waits and spans. */
 #include "base/limits.h"
+#include "lib/sources.h"
 #include "lib/limit_test.h"
 #include "lib/span_feed.h"
 #include "state/covered.h"

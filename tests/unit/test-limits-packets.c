@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The limits of directories, packets and events: files that are sparse, so that they cost no disk. */
 #include "base/limits.h"
+#include "lib/sources.h"
 #include "lib/limit_test.h"
 #include "lib/test_traces.h"
 #include "trace/ctf_index.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The limits of what the screen holds and reads. */
 #include "base/limits.h"
+#include "lib/sources.h"
+#include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "lib/limit_test.h"
 #include "trace/reader.h"

@@ -6,6 +6,7 @@
 #include "base/strtab.h"
 #include "base/text.h"
 #include "base/value.h"
+#include "lib/sources.h"
 #include "lib/limit_test.h"
 #include "state/model.h"
 #include "state/rules.h"

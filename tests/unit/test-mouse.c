@@ -3,6 +3,7 @@
  * Clicks and the wheel, on the picture of the story; the picture's colours; and what
  * hostile widths do to it. GENERATE=1 writes tests/golden/ anew.
  */
+#include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
 

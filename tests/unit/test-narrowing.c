@@ -4,6 +4,7 @@
  * And where Enter leads, the view can be narrowed by the row.
  */
 #include "export/export.h"
+#include "lib/sources.h"
 #include "lib/fake_timeline.h"
 #include "lib/traces.h"
 #include "state/model.h"

@@ -4,6 +4,7 @@
  * order they come, its records are those of the files. Damage is marked, lateness counted,
  * nobody waits for ever.
  */
+#include "lib/sources.h"
 #include "lib/check_records.h"
 #include "lib/fed.h"
 #include "lib/test_traces.h"

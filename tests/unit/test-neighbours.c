@@ -4,6 +4,7 @@
  * cut anywhere.
  */
 #include "base/limits.h"
+#include "lib/sources.h"
 #include "lib/cuts.h"
 #include "lib/traces.h"
 #include "views/neighbours.h"

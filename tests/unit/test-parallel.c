@@ -3,6 +3,7 @@
  * Traces read in pieces: whatever the number of threads and slices, the timeline is
  * the same; errors, an early end and a slow owner; and the preview that comes before.
  */
+#include "lib/sources.h"
 #include "lib/fake_pieces.h"
 #include "lib/report.h"
 #include "lib/traces.h"
@@ -61,7 +62,7 @@ static bool open_fake(void *data, struct job_trace *ret, GError **error)
 
 static char *report_of_job(struct fake_pieces *f, const struct job_options *options)
 {
-	struct job *j = job_start_trace(open_fake, f, NULL, options);
+	struct job *j = job_start(open_fake, f, NULL, options);
 	g_autoptr(blk_timeline) tl = timeline_new(0);
 	struct job_status st;
 	g_assert_true(job_wait(j, tl, LONG_MS));
@@ -124,7 +125,7 @@ static void test_empty(void)
 	struct fake_pieces f;
 	struct job_options options = { .threads = 2, .slices = 4, .preview = true };
 	fake_pieces_init(&f, record_script(""));
-	struct job *j = job_start_trace(open_fake, &f, NULL, &options);
+	struct job *j = job_start(open_fake, &f, NULL, &options);
 	g_autoptr(blk_timeline) tl = timeline_new(0);
 	struct job_status st;
 	g_assert_true(job_wait(j, tl, LONG_MS));
@@ -143,7 +144,7 @@ static void test_error(void)
 	struct job_options options = { .threads = 3, .slices = 10 };
 	fake_pieces_init(&f, record_story(10));
 	f.fail_at = 8 * STEP;
-	struct job *j = job_start_trace(open_fake, &f, NULL, &options);
+	struct job *j = job_start(open_fake, &f, NULL, &options);
 	g_autoptr(blk_timeline) tl = timeline_new(0);
 	struct job_status st;
 	g_assert_true(job_wait(j, tl, LONG_MS));
@@ -162,7 +163,7 @@ static void test_cancel(void)
 	struct job_options options = { .threads = 2, .slices = 10, .publish_every_ns = 1 };
 	fake_pieces_init(&f, record_story(10));
 	f.hang_at = 8 * STEP;
-	struct job *j = job_start_trace(open_fake, &f, NULL, &options);
+	struct job *j = job_start(open_fake, &f, NULL, &options);
 	g_autoptr(blk_timeline) tl = timeline_new(0);
 	struct job_status st;
 	fake_pieces_await_hanging(&f);
@@ -193,7 +194,7 @@ static void test_free_early(void)
 	fake_pieces_init(&f, record_story(4));
 	for (int i = 0; i < 20; i++) {
 		f.freed = false;
-		struct job *j = job_start_trace(open_fake, &f, NULL, &options);
+		struct job *j = job_start(open_fake, &f, NULL, &options);
 		if (i % 2)
 			job_look(j, &(struct look){ .from_ns = 2 * STEP, .to_ns = 3 * STEP });
 		job_free(j);
@@ -463,7 +464,7 @@ static void test_job_preview(void)
 	fake_pieces_init(&f, record_story(60));
 	f.index_steps = 5;
 	f.hang_at = 2 * STEP;
-	struct job *j = job_start_trace(open_fake, &f, NULL, &options);
+	struct job *j = job_start(open_fake, &f, NULL, &options);
 	g_autoptr(blk_timeline) tl = timeline_new(0);
 	fake_pieces_await_hanging(&f);
 	struct outline *o = job_outline(j);

@@ -4,6 +4,7 @@
  * recordings by name and count, of some also instant, CPU and fields; and what is
  * special about records: order, streams, losses, tallies, clocks.
  */
+#include "lib/sources.h"
 #include "lib/test_traces.h"
 #include "lib/traces.h"
 #include "trace/reader.h"

@@ -3,6 +3,8 @@
  * The log on the screen, without a trace: lines come from a script, as pieces that a
  * backend is asked for. GENERATE=1 writes tests/golden/ anew: look at the difference.
  */
+#include "lib/sources.h"
+#include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "trace/reader.h"
 #include "ui/app.h"

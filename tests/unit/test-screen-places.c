@@ -3,6 +3,7 @@
  * Going from place to place: every view is narrowed to what its own table says, and the breadcrumb
  * says to what; a place one comes back to is as it was left.
  */
+#include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
 #include "views/narrowing.h"

@@ -3,6 +3,7 @@
  * The page of a process: what it tells is what the views tell of that process alone, and
  * where its rows lead.
  */
+#include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
 

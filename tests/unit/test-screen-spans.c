@@ -3,6 +3,7 @@
  * What keys do to spans: comparing, tagging, copying verdicts, bars and states, and the way
  * from a span to its calls and to its thread's second.
  */
+#include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
 #include "ui/waterfall_bars.h"

@@ -3,6 +3,7 @@
  * Tables on the screen: columns chosen, sorted, tagged, saved, copied, arranged as a
  * tree; facts of a view; what has exited.
  */
+#include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
 #include "views/sum.h"

@@ -4,7 +4,9 @@
  * preview, half of it read, stopped. GENERATE=1 writes tests/golden/ anew: look at the
  * difference.
  */
+#include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
+#include "lib/span_feed.h"
 #include "state/coarsen.h"
 #include "state/publish.h"
 #include "ui/app.h"
@@ -658,6 +660,77 @@ static void test_kept(void)
 	stop(&f);
 }
 
+#define REQUESTS 2000			/* 20 s of them, of which a small budget holds some */
+
+/* Requests that take 1 to 5 ms, one every 10 ms, as a live session tells them. */
+static struct timeline *requests(size_t budget, unsigned from, unsigned to)
+{
+	struct timeline *tl = timeline_new(budget);
+	struct model *m = model_new(&(struct model_options){ .live = true });
+	struct span_feed *feed = span_feed_new(m);
+
+	for (unsigned n = from; n < to; n++) {
+		int64_t at = FAKE_T0 + n * 10 * FAKE_MS;
+		span_feed_mark(feed, &(struct span_mark){ .ts = at, .trace = n + 1, .span = n + 1, .event = "start",
+							   .name = "get", .service = "web", .vtid = 7 });
+		span_feed_mark(feed, &(struct span_mark){ .ts = at + (1 + n % 5) * FAKE_MS, .trace = n + 1,
+							   .span = n + 1, .event = "end", .name = "get",
+							   .service = "web", .vtid = 7 });
+		struct publication *p = n % 20 ? NULL : model_publish(m, false);
+		if (p)
+			timeline_apply(tl, p);
+	}
+	timeline_apply(tl, model_publish(m, true));
+	span_feed_free(feed);
+	model_free(m);
+	return tl;
+}
+
+/* Requests of a second that memory has no room for are decoded again when one goes back there,
+ * at steps of a second; the line of trust says how far back which are. */
+static void test_requests_again(void)
+{
+	struct fixture f = { .options = { .live = true, .start_view = "traces" } };
+	struct timeline *tl = requests(1 << 20, 0, REQUESTS);
+	char clock[TIMEFMT_LEN], until[TIMEFMT_LEN], line[64];
+
+	begin();
+	seen.phase = UI_LIVE;
+	seen.kept = true;
+	int64_t from = timeline_requests_from(tl);
+	g_assert_cmpint(from, >, FAKE_T0 + 5 * FAKE_S);
+	g_assert_cmpint(from, <, FAKE_T0 + 19 * FAKE_S);
+	start(&f, tl, 24, 80);
+	take(&f);
+	g_assert_cmpuint(seen.looks, ==, 0);
+	timefmt_clock(until, time_floor(from - 1, FAKE_S) + FAKE_S);
+	g_snprintf(line, sizeof line, "   req %s-, pkt %s-", until, timefmt_clock(clock, FAKE_T0));
+	check(&f, line, true);
+	app_resize(f.app, 24, 140);
+	app_draw(f.app);
+	g_snprintf(line, sizeof line, ", requests since %s, packets since %s", until, clock);
+	check(&f, line, true);
+	/* What is there is not asked for, what is not is. */
+	press(&f, "p");
+	g_assert_cmpuint(seen.looks, ==, 0);
+	g_snprintf(line, sizeof line, "b%s\r", timefmt_clock(clock, FAKE_T0 + 3 * FAKE_S));
+	press(&f, line);
+	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0 + 3 * FAKE_S);
+	g_assert_cmpint(seen.look.to_ns, ==, FAKE_T0 + 4 * FAKE_S);
+	g_assert_cmpint(seen.look.step_ns, ==, 0);
+	g_assert_true(seen.look.again);
+	check(&f, "decoded again", false);
+	seen.preview = requests(0, 300, 500);
+	seen.window = (struct look_window){ FAKE_T0 + 3 * FAKE_S, FAKE_T0 + 5 * FAKE_S, FAKE_S, true };
+	take(&f);
+	check(&f, "decoded again", true);
+	g_assert_cmpuint(nav_top(&f.app->nav)->rows->rows->len, ==, 100);
+	press(&f, "F");
+	take(&f);
+	check(&f, "decoded again", false);
+	stop(&f);
+}
+
 /* Nothing is kept: says why there are no finer steps. */
 static void test_not_kept(void)
 {
@@ -716,6 +789,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/whole/every-key", test_every_key);
 	g_test_add_func("/whole/kept", test_kept);
 	g_test_add_func("/whole/not-kept", test_not_kept);
+	g_test_add_func("/whole/requests-again", test_requests_again);
 	g_test_add_func("/whole/stalled", test_stalled);
 	g_test_add_func("/whole/folded-again", test_folded_again);
 	return g_test_run();

@@ -3,6 +3,7 @@
  * All screens on the story of tests/lib/fake_timeline.h, as text, and what the keys
  * do to them. GENERATE=1 writes tests/golden/ anew: look at the difference.
  */
+#include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Scripted sources, and recordings of them. */
+#include "lib/sources.h"
 #include "trace/reader.h"
 
 enum { SWITCH, OPEN, SPAN };

@@ -3,6 +3,7 @@
  * The spool: fed with the packets of a recording it is that recording; bounded, private,
  * readable at any time, whatever is pushed and however it ends.
  */
+#include "lib/sources.h"
 #include "lib/made_feed.h"
 #include "lib/test_traces.h"
 #include "live/spool.h"

@@ -5,6 +5,7 @@
  * happened is the same, so the account is the same.
  */
 #include "export/export.h"
+#include "lib/sources.h"
 #include "lib/traces.h"
 #include "base/call_event.h"
 #include "state/journal.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The table widget, on a view made for it. */
+#include "lib/canvas_text.h"
 #include "ui/table.h"
 
 #include <string.h>

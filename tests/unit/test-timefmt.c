@@ -71,19 +71,6 @@ static void test_duration_random(void)
 	}
 }
 
-static void test_ms(void)
-{
-	char buf[TIMEFMT_LEN];
-
-	g_assert_cmpstr(timefmt_ms(buf, 0), ==, "0.0");
-	g_assert_cmpstr(timefmt_ms(buf, 54700000), ==, "54.7");
-	g_assert_cmpstr(timefmt_ms(buf, 54750000), ==, "54.8");
-	g_assert_cmpstr(timefmt_ms(buf, 49999), ==, "0.0");
-	g_assert_cmpstr(timefmt_ms(buf, -49999), ==, "0.0");
-	g_assert_cmpstr(timefmt_ms(buf, -50000), ==, "-0.1");
-	g_assert_cmpstr(timefmt_ms(buf, INT64_MIN), ==, "-9223372036854.8");
-}
-
 static void test_amounts(void)
 {
 	static const struct { uint64_t n; const char *bytes, *count; } table[] = {
@@ -286,7 +273,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/timefmt/clock", test_clock);
 	g_test_add_func("/timefmt/duration", test_duration);
 	g_test_add_func("/timefmt/duration-random", test_duration_random);
-	g_test_add_func("/timefmt/ms", test_ms);
 	g_test_add_func("/timefmt/amounts", test_amounts);
 	g_test_add_func("/timefmt/instants", test_instants);
 	g_test_add_func("/timefmt/bad-instants", test_bad_instants);

@@ -220,7 +220,7 @@ static void test_span_copy(void)
 	struct span *s = make_span(1, 2, 3, 10, SPAN_OPEN);
 
 	s->tags[1].ts = 77;
-	struct span *copy = span_copy(s);
+	struct span *copy = span_pack(s);
 	span_unref(s);
 	g_assert_cmpint(copy->tags[1].ts, ==, 77);
 	g_assert_cmpuint(copy->n_waits, ==, 1);

@@ -4,6 +4,7 @@
  * span is drawn where it is. Says how many pictures a second there are; that is no test, for
  * the machine may have other work.
  */
+#include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "ui/app.h"
 

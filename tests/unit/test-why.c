@@ -631,10 +631,10 @@ static void test_folds(void)
 	waterfall_folds *folds = waterfall_folds_new();
 	struct rows *rows = waterfall(tl, FAKE_VICTIM);
 	int send = waterfall_find(rows, FAKE_VICTIM * 31 + 5, SPAN_CLIENT);
-	waterfall_folds_toggle(folds, rows->rows->pdata[send]);
+	waterfall_folds_set(folds, rows->rows->pdata[send], true);
 	waterfall_fold_rows(rows, folds);
 	g_assert_cmpuint(rows->rows->len, ==, 6);
-	waterfall_folds_toggle(folds, rows->rows->pdata[send]);
+	waterfall_folds_set(folds, rows->rows->pdata[send], false);
 	waterfall_folds_set(folds, rows->rows->pdata[0], true);
 	rows_free(rows);
 	rows = waterfall(tl, FAKE_VICTIM);
@@ -669,7 +669,7 @@ static void test_outlives(void)
 	const GArray *spans = timeline_trace_spans(tl, FAKE_VICTIM);
 	for (guint i = 0; i < spans->len; i++) {
 		uint32_t at = g_array_index(spans, uint32_t, i);
-		struct span *s = span_copy(timeline_span(tl, at));
+		struct span *s = span_pack(timeline_span(tl, at));
 		s->begin_ns++;
 		publication_add_span(p, at, s);
 	}

@@ -4,6 +4,7 @@
  * a whole run with that step says of it, byte for byte; who looks gets it when the main
  * pass is over, and what happened last where nothing happens now.
  */
+#include "lib/sources.h"
 #include "lib/fake_pieces.h"
 #include "lib/report.h"
 #include "lib/traces.h"
@@ -200,7 +201,7 @@ static void test_again(void)
 
 	struct recording *r = record_silence();
 	fake_pieces_init(&f, r);
-	struct job *j = job_start_trace(open_fake, &f, NULL, &options);
+	struct job *j = job_start(open_fake, &f, NULL, &options);
 	g_autoptr(blk_timeline) tl = timeline_new(0);
 	g_assert_true(job_wait(j, tl, LONG_MS));
 	for (size_t i = 0; i < G_N_ELEMENTS(looks); i++) {
@@ -233,7 +234,7 @@ static void test_stopped(void)
 
 	fake_pieces_init(&f, record_silence());
 	f.hang_at = 61 * NS_PER_S;
-	struct job *j = job_start_trace(open_fake, &f, NULL, &options);
+	struct job *j = job_start(open_fake, &f, NULL, &options);
 	g_autoptr(blk_timeline) tl = timeline_new(0);
 	fake_pieces_await_hanging(&f);
 	job_cancel(j);

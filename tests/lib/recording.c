@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Records kept in memory: what a source delivers once can be played again. */
-#include "trace/reader.h"
+#include "lib/sources.h"
 
 struct recording {
 	struct source *from;	/* kept for its tables and layouts */

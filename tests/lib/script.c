@@ -11,7 +11,7 @@
 #include "trace/ctf_all.h"
 #include "trace/layouts.h"
 #include "trace/align.h"
-#include "trace/reader.h"
+#include "lib/sources.h"
 
 #include "base/limits.h"
 

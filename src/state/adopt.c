@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A reading of its own in the registries of a publisher: see adopt.h. */
+#include "state/adopt.h"
+
+#include "state/names_private.h"
+#include "state/publisher_private.h"
+#include "state/spans_private.h"
+
+struct adoption {
+	struct publisher *p;
+	struct publication *from, *to;
+	int64_t until;			/* end of what is adopted */
+	uint32_t *string, *host, *thread, *process, *file;	/* the publisher's ids, by those of .from */
+};
+
+static uint32_t *map_new(const GArray *of)
+{
+	uint32_t *map = g_new(uint32_t, of->len + 1);
+
+	memset(map, 0xff, (of->len + 1) * sizeof *map);
+	return map;
+}
+
+static uint32_t map_id(const uint32_t *map, uint32_t id)
+{
+	return id == ID_NONE ? ID_NONE : map[id];
+}
+
+/* ---- what is known by what it is ---- */
+
+static void map_strings(struct adoption *a)
+{
+	struct slice *s = a->p->s;
+
+	a->string = map_new(a->from->strings);
+	for (guint i = 0; i < a->from->strings->len; i++) {
+		const struct published_string *e = &g_array_index(a->from->strings, struct published_string, i);
+		uint32_t id = e->passing ? strtab_add_passing(s->strings, e->s, LIMIT_TEXT_BYTES) :
+			      strtab_add(s->strings, e->s);
+		if (strtab_is_passing(s->strings, id))
+			strtab_set_used(s->strings, id, s->n_published);
+		a->string[e->id] = id;
+	}
+}
+
+static bool map_hosts(struct adoption *a)
+{
+	const GArray *hosts = a->p->s->hosts;
+
+	a->host = map_new(a->from->hosts);
+	for (guint i = 0; i < a->from->hosts->len; i++) {
+		const struct published_host *e = &g_array_index(a->from->hosts, struct published_host, i);
+		for (guint k = 0; k < hosts->len; k++) {
+			const struct slice_host *h = &g_array_index(hosts, struct slice_host, k);
+			if (!strcmp(h->name, e->info.name) && !strcmp(h->boot, e->info.boot))
+				a->host[e->id] = k;
+		}
+		if (a->host[e->id] == ID_NONE)
+			return false;
+	}
+	return true;
+}
+
+static void map_files(struct adoption *a)
+{
+	a->file = map_new(a->from->files);
+	for (guint i = 0; i < a->from->files->len; i++) {
+		const struct published_file *e = &g_array_index(a->from->files, struct published_file, i);
+		a->file[e->id] = names_file_id(a->p->names, a->host[e->info.host], e->info.kind,
+					       a->string[e->info.path]);
+	}
+}
+
+/* ---- threads and processes ---- */
+
+struct life_times { int64_t start_ns, exit_ns; };	/* TIME_UNKNOWN */
+
+static struct life_times thread_times(const struct publisher *p, uint32_t id)
+{
+	const struct told *t = &g_array_index(p->threads, struct told, id);
+
+	return (struct life_times){ t->start_ns, t->exit_ns };
+}
+
+static struct life_times process_times(const struct publisher *p, uint32_t id)
+{
+	const struct process_info *info = &g_array_index(p->processes, struct process_info, id);
+
+	return (struct life_times){ info->start_ns, info->exit_ns };
+}
+
+static bool is_before(int64_t a, int64_t b)
+{
+	return a != TIME_UNKNOWN && b != TIME_UNKNOWN && a < b;
+}
+
+/* Whose life was it, of all who had the number? Not theirs who were gone before it began, or began after
+ * its end. Who began behind what is adopted only where there is nobody else, or only one whom this one ended:
+ * its begin was told too late. */
+static uint32_t find_life(const struct adoption *a, const struct lives *l, uint64_t key, struct life_times life,
+			  struct life_times (*times_of)(const struct publisher *p, uint32_t id))
+{
+	uint32_t later = ID_NONE, next = intmap_get(&l->newest, key);
+
+	for (uint32_t id = next == INTMAP_NONE ? ID_NONE : next; id != ID_NONE;
+	     id = g_array_index(l->before, uint32_t, id)) {
+		struct life_times had = times_of(a->p, id);
+		if (is_before(had.exit_ns, life.start_ns) || is_before(life.exit_ns, had.start_ns))
+			continue;
+		if (later != ID_NONE && times_of(a->p, later).start_ns == had.exit_ns)
+			return later;
+		if (had.start_ns == TIME_UNKNOWN || had.start_ns < a->until)
+			return id;
+		later = id;
+	}
+	return later;
+}
+
+/* What began too late for the model began when it was told of it. */
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a == TIME_UNKNOWN ? b : b == TIME_UNKNOWN ? a : MIN(a, b);
+}
+
+static void map_processes(struct adoption *a)
+{
+	struct publisher *p = a->p;
+
+	a->process = map_new(a->from->processes);
+	for (guint i = 0; i < a->from->processes->len; i++) {
+		const struct published_process *e = &g_array_index(a->from->processes, struct published_process, i);
+		struct process_info info = e->info;
+		info.host = a->host[info.host];
+		uint32_t id = find_life(a, &p->process_lives, pair(info.host, (uint32_t)info.pid),
+					(struct life_times){ info.start_ns, info.exit_ns }, process_times);
+		if (id == ID_NONE) {
+			id = p->processes->len;
+			info.hostname = a->string[info.hostname];
+			info.leader = ID_NONE;
+			g_array_append_val(p->processes, info);
+			lives_add(&p->process_lives, info.host, info.pid, id);
+		}
+		a->process[e->id] = id;
+	}
+}
+
+/* In what the names know of it, so that it stays so. */
+static void learn_process(struct process_info *info, const struct process_info *again, uint32_t hostname)
+{
+	info->ppid = again->ppid >= 0 ? again->ppid : info->ppid;
+	info->start_ns = earlier(info->start_ns, again->start_ns);
+	info->exit_ns = earlier(info->exit_ns, again->exit_ns);
+	for (unsigned i = 0; i < NS_N; i++)
+		info->ns[i] = info->ns[i] ? info->ns[i] : again->ns[i];
+	info->vpid = info->vpid < 0 ? again->vpid : info->vpid;
+	if (!info->hostname_key) {
+		info->hostname = hostname;
+		info->hostname_key = again->hostname_key;
+	}
+}
+
+static void learn_processes(struct adoption *a)
+{
+	struct publisher *p = a->p;
+	g_autofree uint32_t *named = map_new(p->processes);	/* their numbers in the names */
+
+	for (guint i = 0; i < p->process_ids->len; i++)
+		named[g_array_index(p->process_ids, uint32_t, i)] = i;
+	for (guint i = 0; i < a->from->processes->len; i++) {
+		const struct published_process *e = &g_array_index(a->from->processes, struct published_process, i);
+		uint32_t id = a->process[e->id], hostname = a->string[e->info.hostname];
+		struct process_info *told = &g_array_index(p->processes, struct process_info, id);
+		learn_process(told, &e->info, hostname);
+		if (named[id] != ID_NONE)
+			learn_process(&g_array_index(p->names->processes, struct process_info, named[id]),
+				      &e->info, hostname);
+		else if (told->leader == ID_NONE)
+			told->leader = map_id(a->thread, e->info.leader);
+		publication_add_process(a->to, id, told);
+	}
+}
+
+/* The names of the reading, and behind it those there were. */
+static void learn_names(const struct adoption *a, GArray *names, const struct thread_info *again)
+{
+	g_autoptr(GArray) had = g_array_copy(names);
+
+	if (!again->n_names)
+		return;
+	g_array_set_size(names, 0);
+	for (uint32_t i = 0; i < again->n_names; i++) {
+		struct name_at n = { again->names[i].since, a->string[again->names[i].name] };
+		g_array_append_val(names, n);
+	}
+	for (guint i = 0; i < had->len; i++)
+		if (g_array_index(had, struct name_at, i).since >=
+		    MAX(a->until, again->names[again->n_names - 1].since + 1))
+			g_array_append_vals(names, &g_array_index(had, struct name_at, i), 1);
+}
+
+/* The slice's thread, as long as it knows it. */
+static struct thread *known_thread(const struct publisher *p, uint32_t id)
+{
+	uint32_t thread = g_array_index(p->threads, struct told, id).thread;
+	struct thread *t = thread == ID_NONE ? NULL : thread_at(p->s, thread_follow(p->s, thread));
+
+	return t && t->id == id ? t : NULL;
+}
+
+static void learn_thread(struct adoption *a, uint32_t id, const struct thread_info *again)
+{
+	struct told *told = &g_array_index(a->p->threads, struct told, id);
+	struct thread *t = known_thread(a->p, id);
+	g_autoptr(GArray) own = g_array_new(false, false, sizeof(struct name_at));
+	GArray *comms = t ? (GArray *)names_comms(a->p->names, t->self) : NULL;
+
+	if (!t && told->thread != ID_NONE)
+		return;			/* it is over, and all was told of it */
+	learn_names(a, comms ? comms : own, again);
+	comms = comms ? comms : own;
+	told->shown = again->process == ID_NONE ? told->shown : a->process[again->process];
+	told->n_comms = comms->len;
+	told->start_ns = earlier(told->start_ns, again->start_ns);
+	told->exit_ns = earlier(told->exit_ns, again->exit_ns);
+	if (t) {
+		t->start_ns = told->start_ns;
+		t->exit_ns = told->exit_ns;
+	}
+	struct thread_info info = {
+		.host = a->host[again->host], .tid = again->tid, .process = told->shown,
+		.kernel = told->kernel || again->kernel,
+		.start_ns = told->start_ns, .exit_ns = told->exit_ns,
+		.names = (const struct name_at *)(void *)comms->data, .n_names = comms->len,
+	};
+	publication_add_thread(a->to, id, &info);
+}
+
+static void map_threads(struct adoption *a)
+{
+	struct publisher *p = a->p;
+
+	a->thread = map_new(a->from->threads);
+	for (guint i = 0; i < a->from->threads->len; i++) {
+		const struct published_thread *e = &g_array_index(a->from->threads, struct published_thread, i);
+		uint32_t host = a->host[e->info.host];
+		uint32_t id = find_life(a, &p->thread_lives, pair(host, (uint32_t)e->info.tid),
+					(struct life_times){ e->info.start_ns, e->info.exit_ns }, thread_times);
+		if (id == ID_NONE) {
+			struct told told = { .thread = ID_NONE, .tid = e->info.tid, .process = ID_NONE,
+					     .shown = ID_NONE, .start_ns = TS_NONE, .exit_ns = TS_NONE };
+			id = p->threads->len;
+			g_array_append_val(p->threads, told);
+			lives_add(&p->thread_lives, host, e->info.tid, id);
+		}
+		learn_thread(a, id, &e->info);
+		a->thread[e->id] = id;
+	}
+}
+
+/* Those that nothing published names yet, too. */
+static void tell_all(struct adoption *a)
+{
+	struct slice *s = a->p->s;
+
+	for (guint i = 0; i < a->from->threads->len; i++) {
+		const struct published_thread *e = &g_array_index(a->from->threads, struct published_thread, i);
+		uint32_t t = intmap_get(&s->tid_last, pair(a->host[e->info.host], (uint32_t)e->info.tid));
+		if (t != INTMAP_NONE)
+			publisher_thread_id(a->p, t);
+	}
+	publisher_tell(a->p, a->to);
+}
+
+static void map_registries(struct adoption *a)
+{
+	map_strings(a);
+	map_files(a);
+	tell_all(a);
+	map_processes(a);
+	map_threads(a);
+	learn_processes(a);
+}
+
+/* ---- seconds and spans, in place: nobody else has them ---- */
+
+/* Which fields of a span are ids. */
+enum id_kind { ID_STRING, ID_HOST, ID_THREAD, ID_FILE };
+
+struct id_field {
+	enum id_kind kind;
+	size_t at;
+};
+
+#define FIELD(kind, type, field) { kind, offsetof(struct type, field) }
+static const struct id_field wait_ids[] = {
+	FIELD(ID_THREAD, span_wait, thread), FIELD(ID_STRING, span_wait, call),
+	FIELD(ID_FILE, span_wait, file), FIELD(ID_THREAD, span_wait, waker),
+	FIELD(ID_STRING, span_wait, waker_irq), FIELD(ID_STRING, span_wait, waker_call),
+	FIELD(ID_THREAD, span_wait, behind),
+};
+static const struct id_field hop_ids[] = {
+	FIELD(ID_THREAD, span_hop, thread), FIELD(ID_STRING, span_hop, call),
+	FIELD(ID_FILE, span_hop, file), FIELD(ID_THREAD, span_hop, waker),
+	FIELD(ID_STRING, span_hop, waker_irq), FIELD(ID_THREAD, span_hop, behind),
+};
+static const struct id_field call_ids[] = {
+	FIELD(ID_STRING, span_call, name), FIELD(ID_FILE, span_call, file),
+};
+static const struct id_field slow_ids[] = {
+	FIELD(ID_STRING, span_slow_call, name), FIELD(ID_FILE, span_slow_call, file),
+	FIELD(ID_THREAD, span_slow_call, thread),
+};
+static const struct id_field annotation_ids[] = {
+	FIELD(ID_STRING, span_annotation, event), FIELD(ID_THREAD, span_annotation, thread),
+};
+static const struct id_field tag_ids[] = {
+	FIELD(ID_STRING, span_tag, key), FIELD(ID_STRING, span_tag, val),
+};
+static const struct id_field neighbour_ids[] = {
+	FIELD(ID_THREAD, span_neighbour, thread),
+};
+static const struct id_field span_ids[] = {
+	FIELD(ID_STRING, span, name), FIELD(ID_STRING, span, service), FIELD(ID_STRING, span, ip),
+	FIELD(ID_HOST, span, host), FIELD(ID_THREAD, span, thread),
+};
+
+static void map_field(const struct adoption *a, void *of, const struct id_field *f)
+{
+	const uint32_t *const maps[] = {
+		[ID_STRING] = a->string, [ID_HOST] = a->host, [ID_THREAD] = a->thread, [ID_FILE] = a->file,
+	};
+	uint32_t *id = (uint32_t *)(void *)((char *)of + f->at);
+
+	*id = map_id(maps[f->kind], *id);
+}
+
+static void map_each(const struct adoption *a, void *array, size_t n, size_t size,
+		     const struct id_field *fields, size_t n_fields)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n_fields && (!k || fields[k].at); k++)
+			map_field(a, (char *)array + i * size, &fields[k]);
+}
+
+static const struct id_field slow_call_ids[] = {
+	FIELD(ID_THREAD, slow_call, thread), FIELD(ID_STRING, slow_call, name), FIELD(ID_FILE, slow_call, file),
+};
+
+static void map_second(const struct adoption *a, struct second *s)
+{
+	const struct cell_maps maps = { .thread = a->thread, .string = a->string,
+					.host = a->host, .file = a->file, .published = true };
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++) {
+		const struct cell_layout *l = cell_layout(k);
+		uint32_t n;
+		char *cells = second_cells(s, k, &n);
+		for (uint32_t i = 0; i < n; i++)
+			cell_map(l, cells + (size_t)i * l->size, &maps);
+	}
+	map_each(a, s->slow, s->n_slow, sizeof *s->slow, slow_call_ids, G_N_ELEMENTS(slow_call_ids));
+}
+
+#define MAP(array, n, ids) map_each(a, array, n, sizeof *(array), ids, G_N_ELEMENTS(ids))
+
+static void map_span(const struct adoption *a, struct span *s)
+{
+	MAP(s, 1, span_ids);
+	MAP(s->annotations, s->n_annotations, annotation_ids);
+	MAP(s->tags, s->n_tags, tag_ids);
+	MAP(s->waits, s->n_waits, wait_ids);
+	MAP(s->calls, s->n_calls, call_ids);
+	MAP(s->slow, s->n_slow, slow_ids);
+	MAP(s->hops, s->n_hops, hop_ids);
+	if (s->behind)
+		MAP(s->behind->top, s->behind->n, neighbour_ids);
+}
+
+static bool is_between(int64_t ts, int64_t from, int64_t to)
+{
+	return ts >= from && ts < to;
+}
+
+static bool has_seconds(const struct publication *p, int64_t from, int64_t to)
+{
+	for (guint i = 0; i < p->seconds->len; i++)
+		if (is_between(((struct second *)g_ptr_array_index(p->seconds, i))->begin_ns, from, to))
+			return true;
+	return false;
+}
+
+static void take_seconds(struct adoption *a, int64_t from, int64_t to)
+{
+	for (guint i = 0; i < a->from->seconds->len; i++) {
+		struct second *s = g_ptr_array_index(a->from->seconds, i);
+		if (!is_between(s->begin_ns, from, to))
+			continue;
+		map_second(a, s);
+		s->trust.corrected = 1;
+		g_ptr_array_add(a->to->seconds, second_ref(s));
+	}
+}
+
+/* Halves of one id are told apart by their services, where there are several. */
+static uint64_t half_key(const struct span *s)
+{
+	return (s->span_id * UINT64_C(0x9e3779b97f4a7c15)) ^ s->trace_id ^ (uint64_t)s->kind << 62;
+}
+
+static void take_spans(struct adoption *a, int64_t from, int64_t to)
+{
+	struct intmap halves = { 0 };
+
+	for (guint i = 0; i < a->from->spans->len; i++) {
+		uint64_t key = half_key(g_array_index(a->from->spans, struct published_span, i).span);
+		uint32_t n = intmap_get(&halves, key);
+		intmap_set(&halves, key, n == INTMAP_NONE ? 1 : n + 1);
+	}
+	for (guint i = 0; i < a->from->spans->len; i++) {
+		struct span *s = g_array_index(a->from->spans, struct published_span, i).span;
+		if (s->state != SPAN_COMPLETE ||
+		    !(is_between(s->begin_ns, from, to) || is_between(s->end_ns, from, to)))
+			continue;
+		map_span(a, s);
+		publication_add_span(a->to, a->p->spans->n_slots++, span_ref(s));
+		struct published_span *p = &g_array_index(a->to->spans, struct published_span, a->to->spans->len - 1);
+		p->again = intmap_get(&halves, half_key(s)) == 1 ? SPAN_AGAIN : SPAN_HALF_AGAIN;
+	}
+	intmap_clear(&halves);
+}
+
+static void clear(struct adoption *a)
+{
+	g_free(a->string);
+	g_free(a->host);
+	g_free(a->thread);
+	g_free(a->process);
+	g_free(a->file);
+	publication_free(a->from);
+}
+
+struct publication *publisher_adopt(struct publisher *p, struct publication *again, int64_t from, int64_t to)
+{
+	struct adoption a = { .p = p, .from = again, .to = publication_new(), .until = to };
+
+	if (has_seconds(again, from, to) && map_hosts(&a)) {
+		map_registries(&a);
+		take_seconds(&a, from, to);
+		take_spans(&a, from, to);
+		publisher_tell(p, a.to);	/* what is new by now */
+		publisher_totals(p, a.to);
+	} else {
+		g_clear_pointer(&a.to, publication_free);
+	}
+	clear(&a);
+	return a.to;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Sources for tests: scripts, records that are played again, and a whole recorded trace. */
+#ifndef BLK_TESTS_SOURCES_H
+#define BLK_TESTS_SOURCES_H
+
+#include "trace/reader.h"
+
+/*
+ * A scripted source for tests: one record a line,
+ *     TS_NS CPU [DOMAIN[@HOST]:]EVENT key=value key="text" ctx.tid=12 ...
+ *     TS_NS CPU !lost events=N packets=N begin=NS end=NS
+ *     TS_NS CPU !horizon
+ * DOMAIN is k (default) or u. Values: integers, "strings" with C escapes;
+ * "name[0]=1 name[1]=2" are elements of an array. Records are sorted by time (stable).
+ * Unsubscribed events become tallies.
+ */
+struct source *source_open_script(const char *text, const struct blk_subscription *rows,
+				  size_t n_rows, GError **error);
+
+/*
+ * Records kept in memory: reads all of `from` (taking it over) and can play any
+ * part of it any number of times. For the property tests and ragged chunks.
+ */
+struct recording;
+struct recording *recording_new(struct source *from, GError **error);	/* NULL on error */
+void recording_free(struct recording *r);
+size_t recording_n(const struct recording *r);
+const struct blk_event *recording_event(const struct recording *r, size_t i);
+const struct blk_tables *recording_tables(const struct recording *r);
+
+/* All of the traces below `paths`, by the native reader. */
+struct source *source_open_native(const char *const *paths, const struct blk_subscription *rows,
+				  size_t n_rows, GError **error);
+
+#endif
