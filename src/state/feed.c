@@ -86,7 +86,8 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 		s->has_switches |= new.kind == KIND_SWITCH;
 		s->has_calls |= what == CALL_EVENT_ENTRY;
 	}
-	if ((new.kind == KIND_ENTRY || new.kind == KIND_EXIT) && (info->fdop || info->no_call || info->io == IO_BOTH))
+	bool is_call = new.kind == KIND_ENTRY || new.kind == KIND_EXIT;
+	if (s->no_plain || (is_call && (info->fdop || info->no_call || info->io == IO_BOTH)))
 		new.kind = KIND_ANY;
 	learn_counters(s, c->counters, &new);
 	g_array_append_val(s->class_infos, new);

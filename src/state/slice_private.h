@@ -402,6 +402,7 @@ struct fdops {
 struct slice {
 	bool rooted, stitching;
 	bool no_spans, live;		/* nobody will ask for them, nor for what only they need; slice_live() */
+	bool no_plain;			/* see slice_without_plain() */
 	bool has_functions, has_switches, has_calls;	/* such events may come */
 	int64_t step;
 	int64_t first, last;		/* coverage; INT64_MAX, INT64_MIN */
