@@ -35,9 +35,9 @@ const GArray *names_comms(const struct names *n, uint32_t thread);	/* struct nam
  * nothing is known it is "fd N" of unknown kind. */
 uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq);
 /* The same for many of one thread, with its table of descriptors (valid until names_update()). */
-struct table;
-struct table *names_table(struct names *n, uint32_t thread);
-uint32_t names_file_in(struct names *n, struct table *t, uint32_t thread, int32_t fd, uint64_t seq);
+struct fdtable;
+struct fdtable *names_table(struct names *n, uint32_t thread);
+uint32_t names_file_in(struct names *n, struct fdtable *t, uint32_t thread, int32_t fd, uint64_t seq);
 
 /* Registries, only growing. */
 uint32_t names_n_files(const struct names *n);

@@ -268,6 +268,30 @@ static void test_inherited(void)
 	g_assert_nonnull(strstr(text, "\nlocalhost,9,a,fd 4,unknown,1,0,1,0,"));
 }
 
+/* close_range() closes what was inherited, too, at once or on exec. */
+static void test_range_inherited(void)
+{
+	g_autoptr(GString) s = g_string_new(
+		"1 0 syscall_entry_openat ctx.tid=7 ctx.pid=7 dfd=-100 filename=\"/data\" flags=0\n"
+		"2 0 syscall_exit_openat ctx.tid=7 ctx.pid=7 ret=3\n");
+	add_fork(s, 10, 7, 8);
+	add_fork(s, 11, 7, 9);
+	g_string_append(s, "20 0 syscall_entry_close_range ctx.tid=8 ctx.pid=8 fd=3 max_fd=4294967295 flags=0\n"
+			"21 0 syscall_exit_close_range ctx.tid=8 ctx.pid=8 ret=0\n");
+	add_read(s, 30, 8, 3);
+	g_string_append(s, "40 0 syscall_entry_close_range ctx.tid=9 ctx.pid=9 fd=3 max_fd=4294967295 flags=4\n"
+			"41 0 syscall_exit_close_range ctx.tid=9 ctx.pid=9 ret=0\n");
+	add_read(s, 50, 9, 3);
+	g_string_append(s, "60 0 sched_process_exec ctx.tid=9 filename=\"/bin/b\" tid=9 old_tid=9\n");
+	add_read(s, 70, 9, 3);
+	add_read(s, 80, 7, 3);
+	g_autofree char *text = account(s->str);
+	g_assert_nonnull(strstr(text, "\nlocalhost,8,a,fd 3,unknown,1,0,1,0,"));
+	g_assert_nonnull(strstr(text, "\nlocalhost,9,a,/data,file,1,0,1,0,"));
+	g_assert_nonnull(strstr(text, "\nlocalhost,9,a,fd 3,unknown,1,0,1,0,"));
+	g_assert_nonnull(strstr(text, "\nlocalhost,7,,/data,file,1,0,1,0,"));
+}
+
 /* Forks in forks, without end: the stack stays. (It overflowed with so many under the sanitizers.) */
 #define N_FORKS 30000
 static void test_ancestors(void)
@@ -398,6 +422,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/syscalls/openat2", test_openat2);
 	g_test_add_func("/syscalls/log", test_log);
 	g_test_add_func("/syscalls/inherited", test_inherited);
+	g_test_add_func("/syscalls/range-inherited", test_range_inherited);
 	g_test_add_func("/syscalls/ancestors", test_ancestors);
 	g_test_add_func("/syscalls/names-are-read", test_names_are_read);
 	g_test_add_func("/syscalls/event-names", test_event_names);
