@@ -2,6 +2,7 @@
 /* Finished system calls: their figures, and the facts they tell about descriptors. */
 #include "state/cells.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 #define CLOSE_RANGE_CLOEXEC_BIT 4	/* include/uapi/linux/close_range.h: closes on exec, not at once */
@@ -16,6 +17,12 @@ static void fdop_bump(struct slice *s, const struct thread *t, int64_t fd, uint6
 	unsigned slot = (uint32_t)fd % FDOP_SLOTS;
 	bump(&s->fdops.any[slot], seq);
 	bump(t->pid ? &s->fdops.own[fdop_own_slot(t->pid, fd)] : &s->fdops.loose[slot], seq);
+}
+
+/* A connect() that goes on in the background names its socket, too. */
+static bool has_effect(const struct call_info *info, int64_t ret)
+{
+	return info->fdop && (ret >= 0 || (info->fdop == FDOP_CONNECT && ret == -EINPROGRESS));
 }
 
 /* Of connect and bind: the descriptor that the entry told. */
@@ -37,9 +44,10 @@ void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r
 		if (!r->arg[0])
 			bump(&s->fdops.all, r->seq);
 	}
-	if (!info->fdop || r->arg[0] < 0)
+	if (!has_effect(info, r->arg[0]))
 		return;
-	fdop_bump(s, t, r->arg[0], r->seq);
+	if (r->arg[0] >= 0)
+		fdop_bump(s, t, r->arg[0], r->seq);
 	if (info->fdop == FDOP_PIPE || info->fdop == FDOP_SOCKETPAIR) {
 		fdop_bump(s, t, r->arg[1], r->seq);
 		fdop_bump(s, t, r->arg[2], r->seq);
@@ -244,7 +252,7 @@ void call_finished(struct slice *s, struct thread *t, struct call *c, const stru
 	struct bin *b = charge_call(s, t, c, exit->ts);
 	call_count(s, b, t, cell_of_thread(s, b, t), cell_of_call(s, b, t, c->name), c, c->info,
 		   exit->ts, ret);
-	if (c->info->fdop && ret >= 0)
+	if (has_effect(c->info, ret))
 		call_facts(s, t, c, exit, c->info->fdop);
 	call_log(s, t, c, exit->ts, ret);
 }

@@ -336,6 +336,14 @@ static void fact_dump_table(struct names *n, const struct fact *f)
 			GUINT_TO_POINTER(p->process + 1));
 }
 
+/* Did a call tell more of the socket than the dump, which says "socket:[1234]"? */
+static bool is_named_socket(const struct names *n, uint32_t file)
+{
+	const struct file_info *info = file == ID_NONE ? NULL : &g_array_index(n->files, struct file_info, file);
+	return info && info->kind == FILE_SOCKET &&
+	       !g_str_has_prefix(strtab_get(n->s->strings, info->path), "socket:");
+}
+
 static void fact_dump_fd(struct names *n, const struct fact *f)
 {
 	uint32_t process;
@@ -356,6 +364,8 @@ static void fact_dump_fd(struct names *n, const struct fact *f)
 	if (kind == FILE_UNKNOWN)
 		return;
 	struct fdtable *t = g_ptr_array_index(n->tables, process);
+	if (kind == FILE_SOCKET && is_named_socket(n, fdtable_file(t, f->b, f->seq)))
+		return;
 	n->news += !fdtable_has_own(t, f->b);	/* the first tells of all before it, too */
 	fdtable_put(t, f->b, &v);
 }

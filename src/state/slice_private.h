@@ -19,6 +19,7 @@
 #include "state/syscalls.h"
 
 #define NO_FD (-1)
+#define PATH_UNKNOWN "?"	/* of a file that was opened, nobody knows which */
 #define TS_NONE INT64_MIN
 
 /* ---- records of one thread: what its fold eats ---- */
