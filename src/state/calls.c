@@ -118,7 +118,7 @@ static uint32_t socket_text(struct slice *s, const struct call *c)
 	const char *t = type >= 1 && type <= 5 ? types[type] : "";
 	const char *name = family == 1 ? "unix" : family == 2 ? "inet" : family == 10 ? "inet6" :
 			   family == 16 ? "netlink" : family == 17 ? "packet" : NULL;
-	g_autofree char *text = name ? g_strdup_printf("socket %s %s", name, t)
+	g_autofree char *text = name ? g_strdup_printf("socket %s %s", name, t) : family < 0 ? g_strdup("socket")
 				     : g_strdup_printf("socket family %" G_GINT64_FORMAT " %s", family, t);
 	g_strchomp(text);
 	return strtab_add(s->strings, text);
@@ -203,6 +203,15 @@ static void call_facts(struct slice *s, const struct thread *t, const struct cal
 	}
 }
 
+void call_facts_of_exit(struct slice *s, const struct thread *t, const struct rec *exit)
+{
+	const struct call unknown = { .info = exit->info, .name = exit->name, .fd = NO_FD, .arg = { -1, -1, 0 },
+				      .text = strtab_add(s->strings, PATH_UNKNOWN) };
+	enum call_fdop op = exit->info->fdop;
+	if (op && op != FDOP_CONNECT && op != FDOP_BIND && exit->arg[0] >= 0)
+		call_facts(s, t, &unknown, exit, op);
+}
+
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret)
 {
 	*vec_add(&t->calls, struct done_call) = (struct done_call){
@@ -249,6 +258,7 @@ static struct bin *charge_call(struct slice *s, struct thread *t, struct call *c
 void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit)
 {
 	int64_t ret = exit->arg[0];
+	s->finished = c->seq;
 	struct bin *b = charge_call(s, t, c, exit->ts);
 	call_count(s, b, t, cell_of_thread(s, b, t), cell_of_call(s, b, t, c->name), c, c->info,
 		   exit->ts, ret);

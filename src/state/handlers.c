@@ -651,7 +651,7 @@ static const struct row rows[] = {
 	{ { "lttng_ust_dl:dlmopen", BINARY, NULL }, on_binary },
 };
 
-const struct blk_subscription *slice_subscriptions(size_t *ret_n)
+const struct blk_subscription *slice_base_subscriptions(size_t *ret_n)
 {
 	static struct blk_subscription subs[G_N_ELEMENTS(rows)];
 	static gsize once;
@@ -660,7 +660,15 @@ const struct blk_subscription *slice_subscriptions(size_t *ret_n)
 			subs[i] = rows[i].sub;
 		g_once_init_leave(&once, 1);
 	}
-	return rules_table(subs, G_N_ELEMENTS(rows), ret_n);
+	*ret_n = G_N_ELEMENTS(rows);
+	return subs;
+}
+
+const struct blk_subscription *slice_subscriptions(size_t *ret_n)
+{
+	size_t n;
+	const struct blk_subscription *subs = slice_base_subscriptions(&n);
+	return rules_table(subs, n, ret_n);
 }
 
 handler slice_handler(unsigned row)
@@ -674,6 +682,29 @@ handler slice_base_handler(unsigned row)
 {
 	unsigned base = rules_base_row(row);
 	return base < G_N_ELEMENTS(rows) ? rows[base].on : NULL;
+}
+
+handler slice_base_row_handler(size_t row)
+{
+	return rows[row].on;
+}
+
+static bool is_one_of(handler on, const handler *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (on == all[i])
+			return true;
+	return false;
+}
+
+bool slice_base_row_follows(size_t row)
+{
+	static const handler followers[] = {
+		on_sched_switch, on_fork, on_exec, on_thread_exit, on_dump_process, on_dump_fd, on_entry,
+		on_entry_address, on_entry_unknown, on_call_exit, on_call_exit_nameless, on_exit_accept,
+		on_exit_unknown,
+	};
+	return is_one_of(rows[row].on, followers, G_N_ELEMENTS(followers));
 }
 
 enum event_kind slice_event_kind(unsigned row)
@@ -690,9 +721,5 @@ bool slice_row_makes_spans(unsigned row)
 		on_function_exit, on_ruled,
 	};
 	row = counting_base(row);
-	handler h = counting_has(row) ? NULL : slice_handler(row);
-	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++)
-		if (h == makers[i])
-			return true;
-	return false;
+	return !counting_has(row) && is_one_of(slice_handler(row), makers, G_N_ELEMENTS(makers));
 }

@@ -514,6 +514,22 @@ uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq)
 	return names_file_in(n, table_of(n, thread), thread, fd, seq);
 }
 
+uint32_t names_known_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq)
+{
+	return fd < 0 ? ID_NONE : fdtable_file(table_of(n, thread), fd, seq);
+}
+
+uint32_t names_process_of_pid(const struct names *n, uint32_t host, int32_t pid)
+{
+	uint32_t process = intmap_get(&n->pid_last, pair(host, (uint32_t)pid));
+	return process == INTMAP_NONE ? ID_NONE : process;
+}
+
+GArray *names_open_files(const struct names *n, uint32_t process, uint64_t seq)
+{
+	return fdtable_open(g_ptr_array_index(n->tables, process), seq);
+}
+
 uint32_t names_n_files(const struct names *n)
 {
 	return n->files->len;
