@@ -194,7 +194,7 @@ static bool feed(const struct pass *p, struct source *source, bool is_native, GE
 	size_t n = 0;
 	const struct native_loss *open = is_native ? native_range_losses(source, &n) : NULL;
 	for (size_t i = 0; i < n; i++)
-		journal_begin_lost(p->j, &source->tables, open[i].stream);
+		journal_begin_lost(p->j, &source->tables, open[i].stream, &open[i].loss);
 	while (!is_stopped(p->range) && (st = source_next(source, &b, error)) == SOURCE_OK) {
 		see_loss(p, &b);
 		journal_feed(p->j, &source->tables, b.ev, b.n);

@@ -2,6 +2,7 @@
 /* Finished system calls: their figures, and the facts they tell about descriptors. */
 #include "state/cells.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 #define CLOSE_RANGE_CLOEXEC_BIT 4	/* include/uapi/linux/close_range.h: closes on exec, not at once */
@@ -16,6 +17,12 @@ static void fdop_bump(struct slice *s, const struct thread *t, int64_t fd, uint6
 	unsigned slot = (uint32_t)fd % FDOP_SLOTS;
 	bump(&s->fdops.any[slot], seq);
 	bump(t->pid ? &s->fdops.own[fdop_own_slot(t->pid, fd)] : &s->fdops.loose[slot], seq);
+}
+
+/* A connect() that goes on in the background names its socket, too. */
+static bool has_effect(const struct call_info *info, int64_t ret)
+{
+	return info->fdop && (ret >= 0 || (info->fdop == FDOP_CONNECT && ret == -EINPROGRESS));
 }
 
 /* Of connect and bind: the descriptor that the entry told. */
@@ -37,9 +44,10 @@ void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r
 		if (!r->arg[0])
 			bump(&s->fdops.all, r->seq);
 	}
-	if (!info->fdop || r->arg[0] < 0)
+	if (!has_effect(info, r->arg[0]))
 		return;
-	fdop_bump(s, t, r->arg[0], r->seq);
+	if (r->arg[0] >= 0)
+		fdop_bump(s, t, r->arg[0], r->seq);
 	if (info->fdop == FDOP_PIPE || info->fdop == FDOP_SOCKETPAIR) {
 		fdop_bump(s, t, r->arg[1], r->seq);
 		fdop_bump(s, t, r->arg[2], r->seq);
@@ -110,7 +118,7 @@ static uint32_t socket_text(struct slice *s, const struct call *c)
 	const char *t = type >= 1 && type <= 5 ? types[type] : "";
 	const char *name = family == 1 ? "unix" : family == 2 ? "inet" : family == 10 ? "inet6" :
 			   family == 16 ? "netlink" : family == 17 ? "packet" : NULL;
-	g_autofree char *text = name ? g_strdup_printf("socket %s %s", name, t)
+	g_autofree char *text = name ? g_strdup_printf("socket %s %s", name, t) : family < 0 ? g_strdup("socket")
 				     : g_strdup_printf("socket family %" G_GINT64_FORMAT " %s", family, t);
 	g_strchomp(text);
 	return strtab_add(s->strings, text);
@@ -195,6 +203,15 @@ static void call_facts(struct slice *s, const struct thread *t, const struct cal
 	}
 }
 
+void call_facts_of_exit(struct slice *s, const struct thread *t, const struct rec *exit)
+{
+	const struct call unknown = { .info = exit->info, .name = exit->name, .fd = NO_FD, .arg = { -1, -1, 0 },
+				      .text = strtab_add(s->strings, PATH_UNKNOWN) };
+	enum call_fdop op = exit->info->fdop;
+	if (op && op != FDOP_CONNECT && op != FDOP_BIND && exit->arg[0] >= 0)
+		call_facts(s, t, &unknown, exit, op);
+}
+
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret)
 {
 	*vec_add(&t->calls, struct done_call) = (struct done_call){
@@ -241,10 +258,11 @@ static struct bin *charge_call(struct slice *s, struct thread *t, struct call *c
 void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit)
 {
 	int64_t ret = exit->arg[0];
+	s->finished = c->seq;
 	struct bin *b = charge_call(s, t, c, exit->ts);
 	call_count(s, b, t, cell_of_thread(s, b, t), cell_of_call(s, b, t, c->name), c, c->info,
 		   exit->ts, ret);
-	if (c->info->fdop && ret >= 0)
+	if (has_effect(c->info, ret))
 		call_facts(s, t, c, exit, c->info->fdop);
 	call_log(s, t, c, exit->ts, ret);
 }

@@ -177,7 +177,7 @@ static void gather_calls(struct spans *sp, const struct inner *in)
 {
 	uint32_t thread = segment_at(sp, in->segment)->thread, shown = spans_map_thread(sp, thread);
 	const struct done_call *c = vec_at(&thread_at(sp->s, thread)->calls, struct done_call, in->index);
-	struct table *files = spans_files(sp, thread);
+	struct fdtable *files = spans_files(sp, thread);
 	struct vec *slow = &sp->parts.slow;
 	vec_grow(slow, slow->len + in->n, sizeof(struct span_slow_call));
 	struct span_slow_call *to = vec_at(slow, struct span_slow_call, slow->len);

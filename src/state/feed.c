@@ -6,6 +6,7 @@
 #include "base/call_event.h"
 #include "state/cells.h"
 #include "state/covered.h"
+#include "state/log_rows.h"
 #include "state/runs.h"
 
 #include "base/limits.h"
@@ -77,30 +78,39 @@ static void learn_class(struct slice *s, const struct blk_class *c)
 	const struct call_info *info = call_info(call);
 	struct class_info new = {
 		.event = strtab_add(s->strings, c->name), .name = strtab_add(s->strings, call),
-		.info = info, .row = c->row, .wants_args = info->fdop || info->cause == PART_FUTEX,
+		.info = info, .row = c->row, .call = (uint8_t)what,
+		.wants_args = info->fdop || info->cause == PART_FUTEX,
 	};
-	if (c->row != G_MAXUINT16) {
+	if (s->follow) {
+		new.on = c->row == G_MAXUINT16 ? NULL : log_row(c->row)->on;
+	} else if (c->row != G_MAXUINT16) {
 		new.on = slice_handler(c->row);
 		new.kind = slice_event_kind(c->row);
 		s->has_functions |= new.on == on_function_entry;
 		s->has_switches |= new.kind == KIND_SWITCH;
 		s->has_calls |= what == CALL_EVENT_ENTRY;
 	}
-	if ((new.kind == KIND_ENTRY || new.kind == KIND_EXIT) && (info->fdop || info->no_call || info->io == IO_BOTH))
+	bool is_call = new.kind == KIND_ENTRY || new.kind == KIND_EXIT;
+	if (s->no_plain || (is_call && (info->fdop || info->no_call || info->io == IO_BOTH)))
 		new.kind = KIND_ANY;
 	learn_counters(s, c->counters, &new);
 	g_array_append_val(s->class_infos, new);
 	g_hash_table_add(s->classes, g_strdup(c->name));
 }
 
+void slice_change_source(struct slice *s)
+{
+	slice_flush(s);
+	g_array_set_size(s->streams, 0);
+	g_array_set_size(s->class_infos, 0);
+	s->tables = NULL;
+}
+
 static void learn_tables(struct slice *s, const struct blk_tables *tables)
 {
-	if (s->tables != tables) {
-		slice_flush(s);
-		g_array_set_size(s->streams, 0);
-		g_array_set_size(s->class_infos, 0);
-		s->tables = tables;
-	}
+	if (s->tables != tables)
+		slice_change_source(s);
+	s->tables = tables;
 	for (guint i = s->streams->len; i < tables->streams->len; i++) {
 		const struct blk_stream *st = blk_stream(tables, i);
 		struct stream_info new = {
@@ -128,6 +138,13 @@ void slice_flush(struct slice *s)
 	for (guint i = 0; s->count_bin && i < s->class_infos->len; i++)
 		count_class(s, &g_array_index(s->class_infos, struct class_info, i));
 	s->count_bin = NULL;
+}
+
+void slice_drop_seconds(struct slice *s)
+{
+	slice_flush(s);
+	g_hash_table_remove_all(s->bins);
+	s->bin_last = NULL;
 }
 
 /* The first event of its second, or of another host's same class; or it is late. */
@@ -264,7 +281,7 @@ static void feed_event(struct slice *s, const struct blk_event *ev)
 		.s = s, .ev = ev, .cls = cls, .c = stream->c, .ts = ev->ts, .seq = seq,
 		.cpu = stream->cpu, .host = stream->host,
 	};
-	(cls->row == ev->row ? cls->on : slice_handler(ev->row))(&f);
+	(s->follow ? s->follow : cls->row == ev->row ? cls->on : slice_handler(ev->row))(&f);
 }
 
 void slice_feed(struct slice *s, const struct blk_tables *tables,

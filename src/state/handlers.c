@@ -59,9 +59,8 @@ static void keep_comm(struct thread *t, struct blk_text text)
 	memset(t->comm.mask, 0xff, text.len + 1);
 }
 
-static void other_comm(struct feed *f, struct thread *t, unsigned slot)
+static void take_comm(struct feed *f, struct thread *t, struct blk_text text)
 {
-	struct blk_text text = blk_text(f->ev, slot);
 	const char *last = strtab_get(f->s->strings, t->name_last);
 	bool same = strlen(last) == text.len && !memcmp(last, text.str, text.len);
 	if (!same) {
@@ -74,7 +73,7 @@ static void other_comm(struct feed *f, struct thread *t, unsigned slot)
 static inline void learn_comm(struct feed *f, struct thread *t, unsigned slot)
 {
 	if (t && !t->idle && blk_has(f->ev, slot) && !same_comm(t, f->ev, slot))
-		other_comm(f, t, slot);
+		take_comm(f, t, blk_text(f->ev, slot));
 }
 
 void handler_pid(struct feed *f, struct thread *t, int64_t told)
@@ -191,6 +190,15 @@ static void on_fork(struct feed *f)
 	fork_ns(f, child->self);
 }
 
+/* What the kernel calls a thread that executes the file. */
+static struct blk_text program_name(struct blk_text path)
+{
+	const char *slash = path.len ? memrchr(path.str, '/', path.len) : NULL;
+	const char *name = slash ? slash + 1 : path.str;
+	uint32_t len = (uint32_t)(path.str + path.len - name);
+	return (struct blk_text){ name, MIN(len, COMM_BYTES - 1) };
+}
+
 static void on_exec(struct feed *f)
 {
 	struct slice *s = f->s;
@@ -200,8 +208,11 @@ static void on_exec(struct feed *f)
 		cpu_context(s, f->c, f->ts, f->seq, old);
 	current_task(f);
 	uint32_t was = other ? slice_thread(s, f->host, old)->self : ID_NONE;
-	slice_fact(s, FACT_EXEC, slice_thread(s, f->host, tid)->self, f->ts, f->seq)->other = was;
+	struct thread *t = slice_thread(s, f->host, tid);
+	slice_fact(s, FACT_EXEC, t->self, f->ts, f->seq)->other = was;
 	s->fdops.all = MAX(s->fdops.all, f->seq);
+	if (!blk_has(f->ev, BLK_CTX_PROCNAME) && blk_has(f->ev, F(2)))
+		take_comm(f, t, program_name(blk_text(f->ev, F(2))));
 	if (!other)
 		return;
 	cpu_context(s, f->c, f->ts, f->seq, tid);
@@ -385,7 +396,8 @@ static void on_entry(struct feed *f)
 		r.arg[1] = field(f->ev, F(3), -1);
 		r.arg[2] = field(f->ev, F(4), 0);
 		if (r.info->fdop)
-			r.text = slice_string(f->s, blk_text(f->ev, F(1)));
+			r.text = blk_has(f->ev, F(1)) ? slice_string(f->s, blk_text(f->ev, F(1)))
+						      : strtab_add(f->s->strings, PATH_UNKNOWN);
 	} else {
 		r.arg[0] = field(f->ev, F(5), -1);
 		r.arg[1] = field(f->ev, F(6), NO_FD);
@@ -455,7 +467,7 @@ static void on_entry_unknown(struct feed *f)
 		r.arg[0] = -1;
 	}
 	if (info->fdop == FDOP_OPENAT || info->fdop == FDOP_OPEN) {
-		r.text = strtab_add(f->s->strings, "?");	/* the path is behind a pointer */
+		r.text = strtab_add(f->s->strings, PATH_UNKNOWN);	/* it is behind a pointer */
 		if (r.name == strtab_add(f->s->strings, "openat2"))
 			r.arg[2] = 0;		/* and so are its flags */
 	}
@@ -542,7 +554,7 @@ static const struct row rows[] = {
 	{ { "sched_process_fork", { "parent_tid|parent_pid", "child_tid|child_pid", "parent_pid",
 				    "child_pid", "child_comm", "child_ns_inum", "vtids[0]", "vtids[1]",
 				    "vtids[2]", "vtids[3]" }, "processes, threads" }, on_fork },
-	{ { "sched_process_exec", { "tid|pid", "old_tid|old_pid" }, "program names" }, on_exec },
+	{ { "sched_process_exec", { "tid|pid", "old_tid|old_pid", "filename" }, "program names" }, on_exec },
 	{ { "sched_process_exit", { "tid|pid", "group_dead" }, "ends of threads" }, on_thread_exit },
 	{ { "lttng_statedump_process_state", { "tid", "pid", "ppid", "name", "type",
 			"file_table_address|files" }, "processes from before" }, on_dump_process },
@@ -639,7 +651,7 @@ static const struct row rows[] = {
 	{ { "lttng_ust_dl:dlmopen", BINARY, NULL }, on_binary },
 };
 
-const struct blk_subscription *slice_subscriptions(size_t *ret_n)
+const struct blk_subscription *slice_base_subscriptions(size_t *ret_n)
 {
 	static struct blk_subscription subs[G_N_ELEMENTS(rows)];
 	static gsize once;
@@ -648,7 +660,15 @@ const struct blk_subscription *slice_subscriptions(size_t *ret_n)
 			subs[i] = rows[i].sub;
 		g_once_init_leave(&once, 1);
 	}
-	return rules_table(subs, G_N_ELEMENTS(rows), ret_n);
+	*ret_n = G_N_ELEMENTS(rows);
+	return subs;
+}
+
+const struct blk_subscription *slice_subscriptions(size_t *ret_n)
+{
+	size_t n;
+	const struct blk_subscription *subs = slice_base_subscriptions(&n);
+	return rules_table(subs, n, ret_n);
 }
 
 handler slice_handler(unsigned row)
@@ -662,6 +682,29 @@ handler slice_base_handler(unsigned row)
 {
 	unsigned base = rules_base_row(row);
 	return base < G_N_ELEMENTS(rows) ? rows[base].on : NULL;
+}
+
+handler slice_base_row_handler(size_t row)
+{
+	return rows[row].on;
+}
+
+static bool is_one_of(handler on, const handler *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (on == all[i])
+			return true;
+	return false;
+}
+
+bool slice_base_row_follows(size_t row)
+{
+	static const handler followers[] = {
+		on_sched_switch, on_fork, on_exec, on_thread_exit, on_dump_process, on_dump_fd, on_entry,
+		on_entry_address, on_entry_unknown, on_call_exit, on_call_exit_nameless, on_exit_accept,
+		on_exit_unknown,
+	};
+	return is_one_of(rows[row].on, followers, G_N_ELEMENTS(followers));
 }
 
 enum event_kind slice_event_kind(unsigned row)
@@ -678,9 +721,5 @@ bool slice_row_makes_spans(unsigned row)
 		on_function_exit, on_ruled,
 	};
 	row = counting_base(row);
-	handler h = counting_has(row) ? NULL : slice_handler(row);
-	for (size_t i = 0; i < G_N_ELEMENTS(makers); i++)
-		if (h == makers[i])
-			return true;
-	return false;
+	return !counting_has(row) && is_one_of(slice_handler(row), makers, G_N_ELEMENTS(makers));
 }

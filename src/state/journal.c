@@ -1,79 +1,60 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Records to lines: who runs where, calls from entry to exit, what waits for its turn. */
-#include "state/journal_fds.h"
+/*
+ * Records to lines: calls from entry to exit, what waits for its turn. Each record goes through a slice,
+ * which calls on_event() with the thread's state before and after it.
+ */
 #include "state/journal_window.h"
+#include "state/log_rows.h"
+#include "state/names.h"
 
 #include "base/call_event.h"
 #include "base/fields.h"
+#include "base/timefmt.h"
+#include "state/fdtable.h"
 
 #include <string.h>
 
 #define DEFAULT_HOLD 4096
 #define DEFAULT_HOLD_NS 1000000000
-
-enum what {
-	EVENT_PLAIN, EVENT_ENTRY, EVENT_EXIT, EVENT_EXIT_ANY,
-	EVENT_SWITCH, EVENT_FORK, EVENT_EXEC, EVENT_FREE, EVENT_DUMP_PROCESS, EVENT_DUMP_FD,
-};
-
-struct class_info {
-	uint8_t what;			/* enum what */
-	GRefString *name;		/* of the call, or of the event */
-};
-
-struct jthread {
-	int64_t key;			/* host, tid */
-	uint32_t host;
-	int32_t tid, pid;		/* pid -1: not known */
-	GRefString *comm;		/* or NULL */
-	uint32_t cpu;			/* it runs there; UINT32_MAX: nowhere, or not known */
-	struct journal_line *call;	/* in progress, or NULL */
-	bool told;			/* its entry was told, or lies before the range */
-};
-
-struct jcpu { uint64_t key; int32_t tid; };	/* tid -1: not known */
-
-struct jstream { uint32_t host, cpu; uint8_t domain; bool lost; const struct blk_stream *info; };
+#define FORGET_EVERY 65536	/* events */
+#define OVER_AFTER_NS (120 * NS_PER_S)
 
 struct journal {
 	struct journal_options o;
 	journal_tell tell;
 	void *data;
-	const struct blk_tables *tables;
-	GArray *streams;		/* struct jstream, of this source */
-	GPtrArray *classes;		/* struct class_info *, of this source */
-	GPtrArray *hosts;		/* GRefString * */
-	GHashTable *threads;		/* by key; owned */
-	GHashTable *cpus;		/* struct jcpu, by key */
-	GHashTable *dumped;		/* "host:address" -> process key (int64_t) */
-	struct jfds *fds;
+	struct slice *s;
+	struct names *names;		/* of .s; asked through names_now() */
+	GPtrArray *texts, *hosts;	/* GRefString *, of the slice's strings and hosts; NULL: not used yet */
+	GRefString *nobody;		/* "" */
+	GPtrArray *calls;		/* struct journal_line *, in progress, by the slice's thread; or NULL */
+	GByteArray *lost;		/* 1: in a loss; by stream of this source */
+	GArray *n_lost;			/* unsigned: streams in a loss, by the slice's host */
 	GQueue queue;			/* lines held back, by .seq */
-	unsigned n_lost;		/* streams in a loss */
-	uint64_t seq;
+	uint64_t seq, forgotten;	/* lines; the slice's events when it was made to forget */
 	int64_t now;
-	GRefString *nobody, *loss;
 };
 
-static void thread_free(void *p)
+/*
+ * The slice's cells are of no use here: all go into one second without end, which is thrown away now
+ * and then.
+ */
+static struct slice *new_slice(struct journal *j, handler follow)
 {
-	struct jthread *t = p;
-	if (t->comm)
-		g_ref_string_release(t->comm);
-	journal_line_unref(t->call);
-	g_free(t);
+	struct slice *s = slice_new(true, NS_PER_S);
+	slice_window(s, INT64_MAX, INT64_MAX);
+	slice_without_spans(s);
+	s->follow = follow;
+	s->follower = j;
+	return s;
 }
 
-static void class_free(void *p)
-{
-	struct class_info *c = p;
-	if (c)
-		g_ref_string_release(c->name);
-	g_free(c);
-}
+static void on_event(struct feed *f);
 
 static void text_free(void *p)
 {
-	g_ref_string_release(p);
+	if (p)
+		g_ref_string_release(p);
 }
 
 struct journal *journal_new(const struct journal_options *options, journal_tell tell, void *data)
@@ -84,15 +65,14 @@ struct journal *journal_new(const struct journal_options *options, journal_tell 
 	j->o.hold_ns = options->hold_ns ? options->hold_ns : DEFAULT_HOLD_NS;
 	j->tell = tell;
 	j->data = data;
-	j->streams = g_array_new(FALSE, TRUE, sizeof(struct jstream));
-	j->classes = g_ptr_array_new_with_free_func(class_free);
+	j->s = new_slice(j, on_event);
+	j->names = names_new(j->s);
+	j->texts = g_ptr_array_new_with_free_func(text_free);
 	j->hosts = g_ptr_array_new_with_free_func(text_free);
-	j->threads = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, thread_free);
-	j->cpus = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
-	j->dumped = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	j->fds = jfds_new();
 	j->nobody = g_ref_string_new("");
-	j->loss = g_ref_string_new("lost");
+	j->calls = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+	j->lost = g_byte_array_new();
+	j->n_lost = g_array_new(FALSE, TRUE, sizeof(unsigned));
 	g_queue_init(&j->queue);
 	return j;
 }
@@ -102,119 +82,81 @@ void journal_free(struct journal *j)
 	if (!j)
 		return;
 	g_queue_clear_full(&j->queue, (GDestroyNotify)journal_line_unref);
-	g_array_unref(j->streams);
-	g_ptr_array_unref(j->classes);
+	g_ptr_array_unref(j->texts);
 	g_ptr_array_unref(j->hosts);
-	g_hash_table_unref(j->threads);
-	g_hash_table_unref(j->cpus);
-	g_hash_table_unref(j->dumped);
-	jfds_free(j->fds);
 	g_ref_string_release(j->nobody);
-	g_ref_string_release(j->loss);
+	g_ptr_array_unref(j->calls);
+	g_byte_array_unref(j->lost);
+	g_array_unref(j->n_lost);
+	names_free(j->names);
+	slice_free(j->s);
 	g_free(j);
 }
 
 void journal_change_source(struct journal *j)
 {
-	g_array_set_size(j->streams, 0);
-	g_ptr_array_set_size(j->classes, 0);
-	j->n_lost = 0;
-	j->tables = NULL;
+	slice_change_source(j->s);
+	g_byte_array_set_size(j->lost, 0);
+	g_array_set_size(j->n_lost, 0);
 }
 
-/* ---- what records refer to ---- */
+/* ---- what the slice knows ---- */
 
-static uint32_t host_number(struct journal *j, const char *name)
+static struct names *names_now(struct journal *j)
 {
-	for (guint i = 0; i < j->hosts->len; i++)
-		if (!strcmp(j->hosts->pdata[i], name))
-			return i;
-	g_ptr_array_add(j->hosts, g_ref_string_new(name));
-	return j->hosts->len - 1;
+	if (j->s->facts->len)
+		names_update(j->names);
+	return j->names;
 }
 
-static struct jstream *stream_of(struct journal *j, unsigned i)
+static int32_t pid_of(struct journal *j, const struct thread *t)
 {
-	while (j->streams->len <= i) {
-		const struct blk_stream *s = blk_stream(j->tables, j->streams->len);
-		struct jstream mine = {
-			.host = host_number(j, blk_host(j->tables, s->host)->name), .cpu = s->cpu,
-			.domain = s->domain, .info = s,
-		};
-		g_array_append_val(j->streams, mine);
-	}
-	return &g_array_index(j->streams, struct jstream, i);
+	uint32_t process = t->idle ? ID_NONE : names_process(names_now(j), t->self);
+	return process == ID_NONE ? -1 : names_process_info(j->names, process)->pid;
 }
 
-static void classify(struct class_info *c, const char *name)
+/* A reference of the i-th, which is that text. */
+static GRefString *shared_text(GPtrArray *all, uint32_t i, const char *text)
 {
-	static const enum what of_call[] = {
-		[CALL_EVENT_NONE] = EVENT_PLAIN, [CALL_EVENT_ENTRY] = EVENT_ENTRY,
-		[CALL_EVENT_EXIT] = EVENT_EXIT, [CALL_EVENT_EXIT_NAMELESS] = EVENT_EXIT_ANY,
-	};
-	static const struct { const char *name; enum what what; } known[] = {
-		{ "sched_switch", EVENT_SWITCH },
-		{ "sched_process_fork", EVENT_FORK }, { "sched_process_exec", EVENT_EXEC },
-		{ "sched_process_free", EVENT_FREE },
-		{ "lttng_statedump_process_state", EVENT_DUMP_PROCESS },
-		{ "lttng_statedump_file_descriptor", EVENT_DUMP_FD },
-	};
-	const char *call;
-	c->what = of_call[call_event_of(name, &call)];
-	for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
-		if (!strcmp(name, known[i].name))
-			c->what = known[i].what;
-	c->name = g_ref_string_new(call);
+	if (i >= all->len)
+		g_ptr_array_set_size(all, (gint)i + 1);
+	if (!all->pdata[i])
+		all->pdata[i] = g_ref_string_new(text);
+	return g_ref_string_acquire(all->pdata[i]);
 }
 
-static struct class_info *class_of(struct journal *j, uint32_t i)
+static GRefString *string_at(struct journal *j, uint32_t string)
 {
-	if (i >= j->classes->len)
-		g_ptr_array_set_size(j->classes, i + 1);
-	if (!j->classes->pdata[i]) {
-		struct class_info *c = g_new0(struct class_info, 1);
-		classify(c, blk_class(j->tables, i)->name);
-		j->classes->pdata[i] = c;
-	}
-	return j->classes->pdata[i];
+	return shared_text(j->texts, string, strtab_get(j->s->strings, string));
 }
 
-static struct jthread *thread_of(struct journal *j, uint32_t host, int32_t tid)
+static GRefString *file_name(struct journal *j, uint32_t file)
 {
-	int64_t key = (int64_t)((uint64_t)host << 32 | (uint32_t)tid);
-	struct jthread *t = g_hash_table_lookup(j->threads, &key);
-	if (t)
-		return t;
-	t = g_new0(struct jthread, 1);
-	*t = (struct jthread){ .key = key, .host = host, .tid = tid, .pid = -1, .cpu = UINT32_MAX };
-	g_hash_table_insert(j->threads, &t->key, t);
-	return t;
+	return string_at(j, names_file_info(j->names, file)->path);
 }
 
-static struct jcpu *cpu_of(struct journal *j, uint32_t host, uint32_t cpu)
+static const char *host_name(const struct journal *j, uint32_t host)
 {
-	uint64_t key = (uint64_t)host << 32 | cpu;
-	struct jcpu *c = g_hash_table_lookup(j->cpus, &key);
-	if (c)
-		return c;
-	c = g_new0(struct jcpu, 1);
-	*c = (struct jcpu){ key, -1 };
-	g_hash_table_insert(j->cpus, &c->key, c);
-	return c;
+	return g_array_index(j->s->hosts, struct slice_host, host).name;
 }
 
-static int64_t process_of(const struct jthread *t)
+/* The number of the newest thread of that tid, or ID_NONE. */
+static uint32_t thread_of_tid(const struct journal *j, uint32_t host, int64_t tid)
 {
-	return jfds_key(t->host, t->tid, t->pid);
+	uint32_t id = tid > 0 ? intmap_get(&j->s->tid_last, pair(host, (uint32_t)tid)) : INTMAP_NONE;
+	return id == INTMAP_NONE ? ID_NONE : thread_follow(j->s, id);
 }
 
-static void rename_thread(struct jthread *t, const char *text, size_t len)
+/* Its call in progress, or NULL. */
+static struct journal_line *call_of(const struct journal *j, uint32_t thread)
 {
-	if (t->comm && strlen(t->comm) == len && !memcmp(t->comm, text, len))
-		return;
-	if (t->comm)
-		g_ref_string_release(t->comm);
-	t->comm = g_ref_string_new_len(text, (gssize)len);
+	return thread < j->calls->len ? j->calls->pdata[thread] : NULL;
+}
+
+/* The caller's. */
+static struct journal_line *take_call(struct journal *j, uint32_t thread)
+{
+	return thread < j->calls->len ? g_steal_pointer(&j->calls->pdata[thread]) : NULL;
 }
 
 /* ---- lines ---- */
@@ -246,12 +188,10 @@ static struct journal_line *copy_line(const struct journal_line *l)
 	return c;
 }
 
-/* Told as pending; the thread has the call itself until it comes back. */
+/* Told as pending; the call itself stays until it comes back. */
 static void tell_pending(struct journal *j, struct journal_line *l)
 {
-	struct jthread *t = thread_of(j, host_number(j, l->host), l->tid);
-	if (t->call == l)
-		t->told = true;
+	l->told = true;
 	tell(j, copy_line(l));
 	journal_line_unref(l);
 }
@@ -283,19 +223,21 @@ static void put(struct journal *j, struct journal_line *l)
 	flush(j);
 }
 
+/* Takes the name over. */
 static struct journal_line *line_new(struct journal *j, enum journal_kind kind, int64_t ts,
-				     const struct jstream *s, const char *name)
+				     unsigned stream, GRefString *name)
 {
+	uint32_t host = g_array_index(j->s->streams, struct stream_info, stream).host;
 	struct journal_line *l = g_new0(struct journal_line, 1);
 	g_atomic_ref_count_init(&l->refs);
 	l->kind = kind;
-	l->cpu = s->cpu;
+	l->cpu = blk_stream(j->s->tables, stream)->cpu;
 	l->tid = l->pid = -1;
 	l->ts = ts;
 	l->entry_ns = l->exit_ns = JOURNAL_UNKNOWN;
-	l->name = g_ref_string_acquire((char *)name);
+	l->name = name;
 	l->comm = g_ref_string_acquire(j->nobody);
-	l->host = g_ref_string_acquire(j->hosts->pdata[s->host]);
+	l->host = shared_text(j->hosts, host, host_name(j, host));
 	return l;
 }
 
@@ -304,73 +246,93 @@ static void fd_clear(void *p)
 	g_ref_string_release(((struct journal_fd *)p)->name);
 }
 
-/* The names of all descriptors among the fields, as they are now. */
-static void name_fds(struct journal *j, struct journal_line *l, int64_t process, GBytes *run)
+static GArray *fds_new(void)
+{
+	GArray *fds = g_array_new(FALSE, FALSE, sizeof(struct journal_fd));
+	g_array_set_clear_func(fds, fd_clear);
+	return fds;
+}
+
+/* The names of all descriptors among the fields, as they are at the event. */
+static void name_fds(struct journal *j, struct journal_line *l, const struct feed *f, const struct thread *t)
 {
 	gsize n;
-	const void *bytes = g_bytes_get_data(run, &n);
+	const void *bytes = g_bytes_get_data(l->args, &n);
 	struct fields_cursor c = fields_of(bytes, n);
-	struct field f;
-	while (fields_next(&c, &f)) {
-		if (f.scope != FIELD_PAYLOAD || f.kind > FIELD_UNSIGNED || !journal_is_fd(f.name))
+	struct field x;
+	while (fields_next(&c, &x)) {
+		int32_t fd = (int32_t)x.value;
+		if (x.scope != FIELD_PAYLOAD || x.kind > FIELD_UNSIGNED || !journal_is_fd(x.name) ||
+		    journal_line_fd(l, fd))
 			continue;
-		GRefString *name = jfds_name(j->fds, process, (int32_t)f.value);
-		struct journal_fd fd = { (int32_t)f.value, name };
-		if (!name || journal_line_fd(l, fd.fd))
+		uint32_t file = names_known_file(names_now(j), t->self, fd, f->seq);
+		if (file == ID_NONE)
 			continue;
-		if (!l->fds) {
-			l->fds = g_array_new(FALSE, FALSE, sizeof fd);
-			g_array_set_clear_func(l->fds, fd_clear);
-		}
-		g_ref_string_acquire(name);
-		g_array_append_val(l->fds, fd);
+		if (!l->fds)
+			l->fds = fds_new();
+		struct journal_fd named = { fd, file_name(j, file) };
+		g_array_append_val(l->fds, named);
 	}
 }
 
-static void set_thread(struct journal_line *l, const struct jthread *t, const struct blk_event *e)
+static void set_comm(struct journal_line *l, GRefString *comm)
 {
-	if (t) {
-		l->tid = t->tid;
-		l->pid = t->pid;
-	}
+	g_ref_string_release(l->comm);
+	l->comm = comm;
+}
+
+/* The event's own word on its name counts, which the slice mostly knows. */
+static void set_thread(struct journal *j, struct journal_line *l, const struct thread *t,
+		       const struct blk_event *e)
+{
 	struct blk_text comm = blk_text(e, BLK_CTX_PROCNAME);
-	if (!comm.len && t && t->comm)
-		comm = (struct blk_text){ t->comm, (uint32_t)strlen(t->comm) };
-	if (comm.len) {
-		g_ref_string_release(l->comm);
-		l->comm = g_ref_string_new_len(comm.str, comm.len);
+	const char *last = t ? strtab_get(j->s->strings, t->name_last) : "";
+	if (t) {
+		l->tid = t->task_tid;
+		l->pid = pid_of(j, t);
 	}
+	if (comm.len && (strlen(last) != comm.len || memcmp(last, comm.str, comm.len)))
+		set_comm(l, g_ref_string_new_len(comm.str, comm.len));
+	else if (*last)
+		set_comm(l, string_at(j, t->name_last));
 }
 
 /* What buffers per process tell of whose they are, and a process of which no thread is told. */
-static void set_registered(struct journal_line *l, const struct jstream *s, const struct blk_event *e)
+static void set_registered(struct journal_line *l, const struct blk_stream *s, const struct blk_event *e)
 {
 	if (l->tid < 0)
-		l->pid = (int32_t)blk_int_or(e, BLK_CTX_VPID, s->info->vpid);
+		l->pid = (int32_t)blk_int_or(e, BLK_CTX_VPID, s->vpid);
 	bool is_whole = l->tid < 0 || l->tid == l->pid;
-	if (*l->comm || !is_whole || !s->info->vpid_procname || l->pid != s->info->vpid)
+	if (*l->comm || !is_whole || !s->vpid_procname || l->pid != s->vpid)
 		return;
-	g_ref_string_release(l->comm);
-	l->comm = g_ref_string_new(s->info->vpid_procname);
+	set_comm(l, g_ref_string_new(s->vpid_procname));
 }
 
-static GBytes *run_of(const struct blk_event *e)
+static GBytes *run_of(const struct feed *f)
 {
-	struct blk_text run = blk_text(e, BLK_FIELD0);
+	struct blk_text run = blk_text(f->ev, log_row(f->ev->row)->all);
 	return g_bytes_new(run.str, run.len);
+}
+
+static int64_t field_int(const struct feed *f, const char *name, int64_t absent)
+{
+	struct blk_text run = blk_text(f->ev, log_row(f->ev->row)->all);
+	struct field x;
+	return fields_find(run.str, run.len, FIELD_PAYLOAD, name, &x) && x.kind <= FIELD_UNSIGNED
+		? (int64_t)x.value : absent;
 }
 
 /* ---- calls ---- */
 
 /* The call will never be seen to come back. */
-static void give_up(struct journal *j, struct jthread *t, bool lost)
+static void give_up(struct journal *j, uint32_t thread, bool lost)
 {
-	struct journal_line *l = g_steal_pointer(&t->call);
+	struct journal_line *l = take_call(j, thread);
 	if (!l)
 		return;
 	l->lost = lost;
 	l->state = LINE_UNFINISHED;
-	if (t->told && l->ts >= j->o.from_ns) {	/* it is not in the queue any more */
+	if (l->told && l->ts >= j->o.from_ns) {	/* it is not in the queue any more */
 		l->ts = j->now;
 		put(j, l);
 		return;
@@ -379,345 +341,271 @@ static void give_up(struct journal *j, struct jthread *t, bool lost)
 	flush(j);
 }
 
-static int64_t field_int(const struct blk_event *e, const char *name, int64_t absent)
+/* What lttng-modules does not know by name has a number: a new reference. */
+static GRefString *call_name(struct journal *j, const struct feed *f)
 {
-	struct blk_text run = blk_text(e, BLK_FIELD0);
-	struct field f;
-	return fields_find(run.str, run.len, FIELD_PAYLOAD, name, &f) && f.kind <= FIELD_UNSIGNED
-		? (int64_t)f.value : absent;
-}
-
-/* What lttng-modules does not know by name has a number: a new string. */
-static GRefString *call_name(const struct class_info *c, const struct blk_event *e)
-{
-	char text[32];
-	int64_t id = strcmp(c->name, "unknown") ? -1 : field_int(e, "id", -1);
+	char number[32];
+	int64_t id = strcmp(strtab_get(f->s->strings, f->cls->name), "unknown") ? -1 : field_int(f, "id", -1);
 	if (id < 0)
-		return g_ref_string_acquire(c->name);
-	g_snprintf(text, sizeof text, "syscall_%" G_GINT64_FORMAT, id);
-	const char *name = call_name_by_number(id);
-	return g_ref_string_new(name ? name : text);
+		return string_at(j, f->cls->name);
+	g_snprintf(number, sizeof number, "syscall_%" G_GINT64_FORMAT, id);
+	return g_ref_string_new(call_name_by_number(id) ? call_name_by_number(id) : number);
 }
 
-static void on_entry(struct journal *j, const struct jstream *s, struct jthread *t,
-		     const struct class_info *c, const struct blk_event *e)
+static void on_entry(struct journal *j, struct feed *f, const struct thread *t)
 {
-	GRefString *name = call_name(c, e);
-	struct journal_line *l = line_new(j, JOURNAL_CALL, e->ts, s, name);
-	const struct call_info *info = call_info(name);
-	g_ref_string_release(name);
-	give_up(j, t, false);
+	struct journal_line *l = line_new(j, JOURNAL_CALL, f->ts, f->ev->stream, call_name(j, f));
+	const struct call_info *info = call_info(l->name);
+	give_up(j, t->self, false);
 	l->state = info->no_exit ? LINE_NO_RETURN : LINE_PENDING;
-	l->entry_ns = e->ts;
-	l->args = run_of(e);
-	set_thread(l, t, e);
-	name_fds(j, l, process_of(t), l->args);
-	if (info->fdop == FDOP_CLOSE)
-		jfds_close(j->fds, process_of(t), l->args);
+	l->entry_ns = f->ts;
+	l->entry_seq = f->seq;
+	l->args = run_of(f);
+	set_thread(j, l, t, f->ev);
+	name_fds(j, l, f, t);
+	f->cls->on(f);
 	if (!info->no_exit) {
-		t->call = journal_line_ref(l);
-		t->told = e->ts < j->o.from_ns;
+		if (t->self >= j->calls->len)
+			g_ptr_array_set_size(j->calls, (gint)t->self + 1);
+		j->calls->pdata[t->self] = journal_line_ref(l);
+		l->told = f->ts < j->o.from_ns;
 	}
 	put(j, l);
 }
 
-static bool read_ret(const struct blk_event *e, int64_t *ret)
+static void finish_call(struct journal *j, struct feed *f, const struct thread *t, struct journal_line *l)
 {
-	struct blk_text run = blk_text(e, BLK_FIELD0);
-	struct field f;
-	if (!fields_find(run.str, run.len, FIELD_PAYLOAD, "ret", &f) || f.kind > FIELD_UNSIGNED)
-		return false;
-	*ret = (int64_t)f.value;
-	return true;
-}
-
-static void finish_call(struct journal *j, struct jthread *t, struct journal_line *l,
-			const struct blk_event *e)
-{
-	l->exit_ns = e->ts;
-	l->results = run_of(e);
-	l->has_ret = read_ret(e, &l->ret);
-	const struct call_info *info = call_info(l->name);
+	enum call_fdop op = call_info(l->name)->fdop;
+	struct blk_text run = blk_text(f->ev, log_row(f->ev->row)->all);
+	struct field ret;
+	l->exit_ns = f->ts;
+	l->results = run_of(f);
+	l->has_ret = fields_find(run.str, run.len, FIELD_PAYLOAD, "ret", &ret) && ret.kind <= FIELD_UNSIGNED;
 	if (!l->has_ret)
 		return;
-	jfds_call(j->fds, process_of(t), info, l->args, l->results, l->ret);
-	bool makes = info->fdop == FDOP_ACCEPT || info->fdop == FDOP_DUP || info->fdop == FDOP_DUP2;
-	GRefString *name = makes && l->ret >= 0 ? jfds_name(j->fds, process_of(t), l->ret) : NULL;
-	if (name)
-		l->ret_name = g_ref_string_acquire(name);
+	l->ret = (int64_t)ret.value;
+	if (op != FDOP_ACCEPT && op != FDOP_DUP && op != FDOP_DUP2)
+		return;
+	uint32_t file = names_known_file(names_now(j), t->self, (int32_t)l->ret, f->seq);
+	if (file != ID_NONE)
+		l->ret_name = file_name(j, file);
 }
 
-static void on_exit_call(struct journal *j, const struct jstream *s, struct jthread *t,
-			 const struct class_info *c, const struct blk_event *e)
+static void on_exit_call(struct journal *j, struct feed *f, const struct thread *t)
 {
-	struct journal_line *l = t->call;
-	GRefString *name = call_name(c, e);
-	if (l && c->what == EVENT_EXIT && strcmp(l->name, name)) {
-		give_up(j, t, false);
-		l = NULL;
-	}
-	if (l) {
-		t->call = NULL;
-		finish_call(j, t, l, e);
-		l->state = t->told ? LINE_RESUMED : LINE_WHOLE;
-		if (t->told) {
-			l->ts = e->ts;
+	struct journal_line *l = call_of(j, t->self);
+	f->cls->on(f);
+	if (l && f->s->finished == l->entry_seq) {
+		take_call(j, t->self);
+		finish_call(j, f, t, l);
+		l->state = l->told ? LINE_RESUMED : LINE_WHOLE;
+		if (l->told) {
+			l->ts = f->ts;
 			put(j, l);
 		} else {
 			journal_line_unref(l);
 			flush(j);
 		}
-		g_ref_string_release(name);
 		return;
 	}
-	l = line_new(j, JOURNAL_CALL, e->ts, s, name);
-	g_ref_string_release(name);
+	struct journal_line *pending = l;
+	l = line_new(j, JOURNAL_CALL, f->ts, f->ev->stream, call_name(j, f));
+	give_up(j, t->self, pending && !strcmp(pending->name, l->name));
 	l->state = LINE_EXIT;
-	set_thread(l, t, e);
-	finish_call(j, t, l, e);
+	set_thread(j, l, t, f->ev);
+	finish_call(j, f, t, l);
 	put(j, l);
-}
-
-/* ---- threads ---- */
-
-static struct blk_text field_text(const struct blk_event *e, const char *name)
-{
-	struct blk_text run = blk_text(e, BLK_FIELD0);
-	struct field f;
-	if (fields_find(run.str, run.len, FIELD_PAYLOAD, name, &f) && f.kind == FIELD_TEXT)
-		return (struct blk_text){ f.text, f.len };
-	return (struct blk_text){ "", 0 };
-}
-
-static void runs_on(struct journal *j, const struct jstream *s, int32_t tid)
-{
-	struct jcpu *c = cpu_of(j, s->host, s->cpu);
-	if (s->cpu == UINT32_MAX || c->tid == tid)
-		return;
-	if (c->tid > 0)
-		thread_of(j, s->host, c->tid)->cpu = UINT32_MAX;
-	c->tid = tid;
-	if (tid > 0)
-		thread_of(j, s->host, tid)->cpu = s->cpu;
-}
-
-static void on_switch(struct journal *j, const struct jstream *s, const struct blk_event *e)
-{
-	struct blk_text comm = field_text(e, "next_comm");
-	int32_t prev = (int32_t)field_int(e, "prev_tid", -1);
-	int32_t next = (int32_t)field_int(e, "next_tid", -1);
-	/* What happens to it elsewhere may be lost. */
-	if (prev > 0 && j->n_lost)
-		give_up(j, thread_of(j, s->host, prev), true);
-	runs_on(j, s, next);
-	if (next > 0 && comm.len)
-		rename_thread(thread_of(j, s->host, next), comm.str, comm.len);
-}
-
-static void set_process(struct journal *j, struct jthread *t, int32_t pid)
-{
-	if (pid >= 0 && t->tid > 0)
-		t->pid = pid;
-	(void)j;
-}
-
-static void on_fork(struct journal *j, const struct jstream *s, const struct blk_event *e)
-{
-	int32_t tid = (int32_t)field_int(e, "child_tid", -1), pid = (int32_t)field_int(e, "child_pid", -1);
-	int32_t parent_tid = (int32_t)field_int(e, "parent_tid", -1);
-	struct blk_text comm = field_text(e, "child_comm");
-	if (tid <= 0)
-		return;
-	struct jthread *parent = thread_of(j, s->host, parent_tid);
-	set_process(j, parent, (int32_t)field_int(e, "parent_pid", -1));
-	struct jthread *t = thread_of(j, s->host, tid);
-	give_up(j, t, false);		/* an older one of that number */
-	t->pid = -1;
-	set_process(j, t, pid >= 0 ? pid : tid);
-	if (comm.len)
-		rename_thread(t, comm.str, comm.len);
-	if (t->pid == tid)
-		jfds_fork(j->fds, process_of(parent), process_of(t));
-}
-
-static void on_exec(struct journal *j, const struct jstream *s, const struct blk_event *e)
-{
-	struct blk_text path = field_text(e, "filename");
-	int32_t tid = (int32_t)field_int(e, "tid", -1);
-	const char *slash = path.len ? g_strrstr_len(path.str, path.len, "/") : NULL;
-	const char *name = slash ? slash + 1 : path.str;
-	size_t len = MIN((size_t)(path.str + path.len - name), 15);
-	if (tid > 0 && len)
-		rename_thread(thread_of(j, s->host, tid), name, len);
-}
-
-static void on_free(struct journal *j, const struct jstream *s, const struct blk_event *e)
-{
-	int32_t tid = (int32_t)field_int(e, "tid", -1);
-	int64_t key = (int64_t)((uint64_t)s->host << 32 | (uint32_t)tid);
-	struct jthread *t = tid > 0 ? g_hash_table_lookup(j->threads, &key) : NULL;
-	if (!t)
-		return;
-	give_up(j, t, false);
-	if (t->pid == tid || t->pid < 0)
-		jfds_drop(j->fds, process_of(t));
-	if (t->cpu != UINT32_MAX)
-		cpu_of(j, t->host, t->cpu)->tid = -1;
-	g_hash_table_remove(j->threads, &key);
-}
-
-static char *dump_key(const struct jstream *s, int64_t address)
-{
-	return g_strdup_printf("%u:%" G_GINT64_MODIFIER "x", s->host, (uint64_t)address);
-}
-
-static void on_dump_process(struct journal *j, const struct jstream *s, const struct blk_event *e)
-{
-	int32_t tid = (int32_t)field_int(e, "tid", -1), pid = (int32_t)field_int(e, "pid", -1);
-	struct blk_text name = field_text(e, "name");
-	int64_t address = field_int(e, "file_table_address", field_int(e, "files", 0));
-	if (tid <= 0)
-		return;
-	struct jthread *t = thread_of(j, s->host, tid);
-	set_process(j, t, pid);
-	if (name.len)
-		rename_thread(t, name.str, name.len);
-	int64_t process = process_of(t);
-	if (address)
-		g_hash_table_replace(j->dumped, dump_key(s, address),
-				     g_memdup2(&process, sizeof process));
-}
-
-static void on_dump_fd(struct journal *j, const struct jstream *s, const struct blk_event *e)
-{
-	int64_t address = field_int(e, "file_table_address", field_int(e, "files", 0));
-	int32_t pid = (int32_t)field_int(e, "pid", -1);
-	struct blk_text path = field_text(e, "filename");
-	g_autofree char *name = g_strndup(path.str, path.len), *key = dump_key(s, address);
-	int64_t fd = field_int(e, "fd", -1), process = jfds_key(s->host, -1, pid);
-	const int64_t *dumped = address ? g_hash_table_lookup(j->dumped, key) : NULL;
-	if (dumped)
-		process = *dumped;
-	else if (pid < 0)
-		return;
-	/* A call has told more than the dump, which shows "socket:[1234]". */
-	GRefString *known = jfds_name(j->fds, process, fd);
-	if (path.len && !(known && g_str_has_prefix(known, "socket")))
-		jfds_set(j->fds, process, fd, name, field_int(e, "flags", 0) & 02000000);
 }
 
 /* ---- losses ---- */
 
-static void begin_lost(struct journal *j, struct jstream *s)
+static bool runs_elsewhere(const struct journal *j, const struct thread *t, uint32_t cpu)
 {
-	GHashTableIter iter;
-	void *each;
-	if (s->lost || s->domain != BLK_DOMAIN_KERNEL)
-		return;
-	s->lost = true;
-	j->n_lost++;
-	/* A call goes on only where it is sure that its thread stayed on another CPU. */
-	g_autoptr(GPtrArray) broken = g_ptr_array_new();
-	g_hash_table_iter_init(&iter, j->threads);
-	while (g_hash_table_iter_next(&iter, NULL, &each)) {
-		struct jthread *t = each;
-		if (t->call && t->host == s->host && (t->cpu == UINT32_MAX || t->cpu == s->cpu))
-			g_ptr_array_add(broken, t);
+	for (guint i = 0; i < j->s->cpus->len; i++) {
+		struct cpu *c = cpu_at(j->s, i);
+		if (c->host == t->host && c->number != cpu && cpu_task(j->s, c) == t)
+			return true;
 	}
-	for (guint i = 0; i < broken->len; i++)
-		give_up(j, broken->pdata[i], true);
-	runs_on(j, s, -1);
+	return false;
 }
 
-static void on_loss(struct journal *j, struct jstream *s, const struct blk_event *e)
+/* A call goes on only where it is sure that its thread stayed on another CPU. False: it is lost already. */
+static bool begin_lost(struct journal *j, unsigned stream)
 {
+	const struct stream_info *info = &g_array_index(j->s->streams, struct stream_info, stream);
+	if (j->lost->len <= stream) {
+		guint had = j->lost->len;
+		g_byte_array_set_size(j->lost, stream + 1);
+		memset(j->lost->data + had, 0, stream + 1 - had);
+	}
+	if (j->lost->data[stream] || !info->kernel)
+		return false;
+	if (j->n_lost->len <= info->host)
+		g_array_set_size(j->n_lost, info->host + 1);
+	j->lost->data[stream] = 1;
+	g_array_index(j->n_lost, unsigned, info->host)++;
+	for (guint i = 0; i < j->calls->len; i++) {
+		const struct thread *t = thread_at(j->s, i);
+		if (j->calls->pdata[i] && t->host == info->host &&
+		    !runs_elsewhere(j, t, blk_stream(j->s->tables, stream)->cpu))
+			give_up(j, i, true);
+	}
+	return true;
+}
+
+static bool is_lost(const struct journal *j, uint32_t host)
+{
+	return host < j->n_lost->len && g_array_index(j->n_lost, unsigned, host);
+}
+
+static void on_loss(struct journal *j, const struct blk_event *e)
+{
+	const struct stream_info *info = &g_array_index(j->s->streams, struct stream_info, e->stream);
 	if (e->row == BLK_ROW_LOST_END) {
-		j->n_lost -= s->lost;
-		s->lost = false;
+		if (e->stream < j->lost->len && j->lost->data[e->stream])
+			g_array_index(j->n_lost, unsigned, info->host)--;
+		if (e->stream < j->lost->len)
+			j->lost->data[e->stream] = 0;
 		return;
 	}
-	struct journal_line *l = line_new(j, JOURNAL_LOSS, e->ts, s, j->loss);
+	struct journal_line *l = line_new(j, JOURNAL_LOSS, e->ts, e->stream, g_ref_string_new("lost"));
 	memcpy(&l->loss, e->data, sizeof l->loss);
-	begin_lost(j, s);
+	begin_lost(j, e->stream);
 	put(j, l);
 }
 
-void journal_begin_lost(struct journal *j, const struct blk_tables *tables, unsigned stream)
+void journal_begin_lost(struct journal *j, const struct blk_tables *tables, unsigned stream,
+			const struct blk_loss *loss)
 {
-	j->tables = tables;
-	begin_lost(j, stream_of(j, stream));
+	slice_feed(j->s, tables, NULL, 0);
+	if (begin_lost(j, stream))
+		slice_feed(j->s, tables, &(struct blk_event){
+			.ts = MAX(loss->begin_ns, j->s->last), .data = (const uint8_t *)loss,
+			.stream = (uint16_t)stream, .row = BLK_ROW_LOST_BEGIN }, 1);
 }
 
 /* ---- records ---- */
 
-/* Who runs this: as the event says, else who the CPU was switched to. */
-static struct jthread *who(struct journal *j, const struct jstream *s, const struct blk_event *e)
+/* Who makes an event of the kernel, by its contexts or as the CPU was switched; NULL: not known. */
+static struct thread *kernel_thread(struct feed *f)
 {
-	int32_t on_cpu = s->cpu == UINT32_MAX ? -1 : cpu_of(j, s->host, s->cpu)->tid;
-	int64_t tid = blk_int_or(e, BLK_CTX_TID, -1), pid = blk_int_or(e, BLK_CTX_PID, -1);
-	if (s->domain == BLK_DOMAIN_KERNEL && tid >= 0)
-		runs_on(j, s, (int32_t)tid);
-	else if (s->domain == BLK_DOMAIN_KERNEL)
-		tid = on_cpu;
-	if (s->domain != BLK_DOMAIN_KERNEL) {
-		int64_t vtid = blk_int_or(e, BLK_CTX_VTID, tid);
-		pid = blk_int_or(e, BLK_CTX_VPID, pid >= 0 ? pid : s->info->vpid);
-		tid = on_cpu > 0 ? on_cpu : vtid;
-		if (tid != vtid)
-			pid = -1;	/* numbers of another namespace */
+	struct thread *t = handler_task(f);
+	if (!t && blk_has(f->ev, BLK_CTX_TID))	/* in a loss */
+		t = cpu_task_of_tid(f->s, f->c, (int32_t)blk_int(f->ev, BLK_CTX_TID));
+	return t && (t->idle || t->tid > 0) ? t : NULL;
+}
+
+/* Who makes an event of a program: as the kernel says, else as the event does. */
+static struct thread *user_thread_of(struct journal *j, struct feed *f)
+{
+	struct thread *t = cpu_task(f->s, f->c);
+	int64_t said = blk_int_or(f->ev, BLK_CTX_VTID, blk_int_or(f->ev, BLK_CTX_TID, -1));
+	int32_t pid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, blk_stream(f->s->tables, f->ev->stream)->vpid);
+	if (!t || t->tid <= 0)
+		t = said > 0 ? slice_thread(f->s, f->host, (int32_t)said) : NULL;
+	/* Else the numbers are those of another namespace. */
+	if (t && t->tid == said && pid > 0 && pid_of(j, t) < 0) {
+		struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
+		fact->a = pid;
+		fact->b = -1;
+		handler_pid(f, t, pid);
 	}
-	if (tid < 0)
-		return NULL;
-	struct jthread *t = thread_of(j, s->host, (int32_t)tid);
-	if (pid >= 0 && (s->domain == BLK_DOMAIN_KERNEL || t->pid < 0))
-		set_process(j, t, (int32_t)pid);
 	return t;
 }
 
-static void on_event(struct journal *j, const struct blk_event *e)
+/* Calls that end with this event, though no exit says so. */
+static void end_calls(struct journal *j, const struct feed *f)
 {
-	struct jstream *s = stream_of(j, e->stream);
-	const struct class_info *c = class_of(j, e->cls);
-	struct jthread *t = who(j, s, e);
-	bool kernel = s->domain == BLK_DOMAIN_KERNEL;
-	if (kernel && t && c->what == EVENT_ENTRY) {
-		on_entry(j, s, t, c, e);
+	const char *name = strtab_get(f->s->strings, f->cls->event);
+	if (strncmp(name, "sched_", 6))
 		return;
+	if (!strcmp(name, "sched_switch")) {	/* what happens to it elsewhere may be lost */
+		if (is_lost(j, f->host))
+			give_up(j, thread_of_tid(j, f->host, field_int(f, "prev_tid", -1)), true);
+	} else if (!strcmp(name, "sched_process_free")) {
+		give_up(j, thread_of_tid(j, f->host, field_int(f, "tid", -1)), false);
+	} else if (!strcmp(name, "sched_process_fork")) {	/* an older one of that number */
+		give_up(j, thread_of_tid(j, f->host, field_int(f, "child_tid", -1)), false);
 	}
-	if (kernel && t && (c->what == EVENT_EXIT || c->what == EVENT_EXIT_ANY)) {
-		on_exit_call(j, s, t, c, e);
-		return;
-	}
-	if (e->ts >= j->o.from_ns) {
-		struct journal_line *l = line_new(j, kernel ? JOURNAL_EVENT : JOURNAL_USER, e->ts, s,
-						  c->name);
-		l->args = run_of(e);
-		set_thread(l, t, e);
+}
+
+static void on_other(struct journal *j, struct feed *f, const struct thread *t, bool kernel)
+{
+	if (f->ts >= j->o.from_ns) {
+		struct journal_line *l = line_new(j, kernel ? JOURNAL_EVENT : JOURNAL_USER, f->ts, f->ev->stream,
+						  string_at(j, f->cls->name));
+		l->args = run_of(f);
+		set_thread(j, l, t, f->ev);
 		if (!kernel)
-			set_registered(l, s, e);
+			set_registered(l, blk_stream(f->s->tables, f->ev->stream), f->ev);
 		put(j, l);
 	}
-	static void (*const learn[])(struct journal *j, const struct jstream *s,
-				     const struct blk_event *e) = {
-		[EVENT_SWITCH] = on_switch, [EVENT_FORK] = on_fork, [EVENT_EXEC] = on_exec,
-		[EVENT_FREE] = on_free, [EVENT_DUMP_PROCESS] = on_dump_process,
-		[EVENT_DUMP_FD] = on_dump_fd,
-	};
-	if (kernel && c->what < G_N_ELEMENTS(learn) && learn[c->what])
-		learn[c->what](j, s, e);
+	if (kernel)
+		end_calls(j, f);
+	if (kernel && f->cls->on)
+		f->cls->on(f);
+}
+
+static void on_event(struct feed *f)
+{
+	struct journal *j = f->s->follower;
+	bool kernel = feed_is_kernel(f);
+	struct thread *t = kernel ? kernel_thread(f) : user_thread_of(j, f);
+	enum call_event what = kernel && t && !t->idle ? f->cls->call : CALL_EVENT_NONE;
+	if (what == CALL_EVENT_NONE)
+		on_other(j, f, t, kernel);
+	else if (what == CALL_EVENT_ENTRY)
+		on_entry(j, f, t);
+	else
+		on_exit_call(j, f, t);
+}
+
+/* Threads that are over, and that no call in progress is of. */
+static void forget_threads(struct journal *j, int64_t before)
+{
+	struct slice *s = j->s;
+	if (!spare_is_due(s))
+		return;
+	g_autofree guint8 *used = g_malloc0(s->threads->len);
+	spare_follow(s);
+	spare_mark(s, used);
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		if (used[i] || call_of(j, i) || !spare_is_over(s, t, before))
+			continue;
+		names_forget_thread(j->names, t);
+		slice_thread_spare(s, t);
+	}
+	spare_drop_aliases(s);
+	s->spare.kept = s->threads->len - s->spare.free->len;
+}
+
+/* What nobody will ask for: how it was before now. */
+static void forget(struct journal *j)
+{
+	g_autoptr(GArray) asked = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	struct names *names = names_now(j);
+	j->forgotten = j->s->seq;
+	slice_drop_seconds(j->s);
+	losses_forget(&j->s->losses, j->now - OVER_AFTER_NS);
+	if (names_may_forget(names))
+		names_forget(names, asked);
+	forget_threads(j, j->now - OVER_AFTER_NS);
 }
 
 void journal_feed(struct journal *j, const struct blk_tables *tables, const struct blk_event *ev,
 		  size_t n)
 {
-	j->tables = tables;
 	for (size_t i = 0; i < n; i++) {
 		j->now = MAX(j->now, ev[i].ts);
-		if (ev[i].row < BLK_ROW_FIRST_PSEUDO)
-			on_event(j, &ev[i]);
-		else if (ev[i].row == BLK_ROW_LOST_BEGIN || ev[i].row == BLK_ROW_LOST_END)
-			on_loss(j, stream_of(j, ev[i].stream), &ev[i]);
+		if (ev[i].row == BLK_ROW_LOST_BEGIN || ev[i].row == BLK_ROW_LOST_END) {
+			slice_feed(j->s, tables, NULL, 0);
+			on_loss(j, &ev[i]);
+		}
+		slice_feed(j->s, tables, &ev[i], 1);
 	}
+	if (j->s->seq - j->forgotten > FORGET_EVERY)
+		forget(j);
 }
 
 static int by_entry(gconstpointer a, gconstpointer b)
@@ -730,12 +618,9 @@ static int by_entry(gconstpointer a, gconstpointer b)
 GPtrArray *journal_open_calls(struct journal *j)
 {
 	GPtrArray *open = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
-	GHashTableIter iter;
-	void *each;
-	g_hash_table_iter_init(&iter, j->threads);
-	while (g_hash_table_iter_next(&iter, NULL, &each))
-		if (((struct jthread *)each)->call)
-			g_ptr_array_add(open, journal_line_ref(((struct jthread *)each)->call));
+	for (guint i = 0; i < j->calls->len; i++)
+		if (j->calls->pdata[i])
+			g_ptr_array_add(open, journal_line_ref(j->calls->pdata[i]));
 	g_ptr_array_sort(open, by_entry);
 	return open;
 }
@@ -745,8 +630,7 @@ void journal_finish(struct journal *j)
 	g_autoptr(GPtrArray) open = journal_open_calls(j);
 	for (guint i = 0; i < open->len; i++) {
 		struct journal_line *l = open->pdata[i];
-		struct jthread *t = thread_of(j, host_number(j, l->host), l->tid);
-		if (t->told) {		/* before the range, or as pending */
+		if (l->told) {		/* before the range, or as pending */
 			struct journal_line *end = copy_line(l);
 			end->state = LINE_UNFINISHED;
 			end->ts = MIN(MAX(j->now, j->o.from_ns), j->o.to_ns - 1);
@@ -754,16 +638,35 @@ void journal_finish(struct journal *j)
 		} else {
 			l->state = LINE_UNFINISHED;
 		}
-		g_clear_pointer(&t->call, journal_line_unref);
 	}
+	g_ptr_array_set_size(j->calls, 0);
 	flush(j);
 }
 
 /* ---- as it is now ---- */
 
+/* The host of that name that was met last: a boot is a host of its own. */
+static uint32_t host_named(const struct journal *j, const char *name)
+{
+	for (guint i = j->s->hosts->len; i > 0; i--)
+		if (!strcmp(host_name(j, i - 1), name))
+			return i - 1;
+	return ID_NONE;
+}
+
 GArray *journal_open_fds(struct journal *j, const char *host, int32_t pid)
 {
-	return jfds_all(j->fds, jfds_key(host_number(j, host), -1, pid));
+	GArray *all = fds_new();
+	uint32_t process = names_process_of_pid(names_now(j), host_named(j, host), pid);
+	if (process == ID_NONE || names_process_info(j->names, process)->exit_ns != TIME_UNKNOWN)
+		return all;
+	g_autoptr(GArray) open = names_open_files(j->names, process, j->s->seq);
+	for (guint i = 0; i < open->len; i++) {
+		const struct fd_open *o = &g_array_index(open, struct fd_open, i);
+		struct journal_fd fd = { o->fd, file_name(j, o->file) };
+		g_array_append_val(all, fd);
+	}
+	return all;
 }
 
 static int by_cpu(gconstpointer a, gconstpointer b)
@@ -774,17 +677,15 @@ static int by_cpu(gconstpointer a, gconstpointer b)
 
 void journal_all_cpus(struct journal *j, const char *host, GArray *ret)
 {
-	uint32_t number = host_number(j, host);
-	GHashTableIter iter;
-	void *each;
-	g_hash_table_iter_init(&iter, j->cpus);
-	while (g_hash_table_iter_next(&iter, NULL, &each)) {
-		const struct jcpu *c = each;
-		if (c->key >> 32 != number)
+	uint32_t number = host_named(j, host);
+	for (guint i = 0; i < j->s->cpus->len; i++) {
+		struct cpu *c = cpu_at(j->s, i);
+		const struct thread *t = cpu_task(j->s, c);
+		if (c->host != number || c->number == UINT32_MAX)
 			continue;
-		const struct jthread *t = c->tid > 0 ? thread_of(j, number, c->tid) : NULL;
-		struct journal_cpu cpu = { (uint32_t)c->key, c->tid,
-			t && t->comm ? g_ref_string_acquire(t->comm) : NULL };
+		bool known = t && (t->idle || t->tid > 0);
+		struct journal_cpu cpu = { c->number, known ? t->task_tid : -1,
+			known && t->name_last ? string_at(j, t->name_last) : NULL };
 		g_array_append_val(ret, cpu);
 	}
 	g_array_sort(ret, by_cpu);

@@ -2,7 +2,8 @@
 /*
  * The journal: every call and event of a range, line by line, as strace would tell them.
  * Entry and exit of a call are one line; descriptors have names; what is not known is
- * said to be unknown.
+ * said to be unknown. Who runs, which exit belongs to which entry and what a descriptor is
+ * called says a slice (slice.h) that is fed with the same events: the log has no account of its own.
  *
  *     struct journal *j = journal_new(&options, tell, data);
  *     ... journal_feed(j, &source->tables, batch.ev, batch.n) ...
@@ -11,8 +12,8 @@
  *
  * It reads sources that were opened with journal_subscriptions(): all fields of all
  * events. What comes before options.from_ns only teaches names and pending calls; a source
- * of journal_name_subscriptions() does that with much less to read. Memory is bounded by
- * the calls that are open, what is held back, and the names of descriptors.
+ * of journal_name_subscriptions() does that with much less to read. Memory grows with the calls that are
+ * open, what is held back, the names of descriptors, and with processes as the model's does.
  *
  * Lines are told in order of .ts. A call stands where it was entered; one that takes
  * longer than lines are held back is told twice, as strace does: LINE_PENDING where it was
@@ -68,6 +69,8 @@ struct journal_line {
 	GBytes *args, *results;		/* runs of base/fields.h: of entry or event; of exit. NULL */
 	GArray *fds;			/* struct journal_fd, or NULL */
 	struct blk_loss loss;
+	uint64_t entry_seq;		/* the journal's own, of calls: number of the entry, */
+	bool told;			/* and is that told, or before the range? */
 	gatomicrefcount refs;
 };
 struct journal_line *journal_line_ref(struct journal_line *l);
@@ -97,7 +100,8 @@ struct journal *journal_new(const struct journal_options *options, journal_tell 
 void journal_feed(struct journal *j, const struct blk_tables *tables, const struct blk_event *ev,
 		  size_t n);
 /* Another source begins with this stream in a loss. */
-void journal_begin_lost(struct journal *j, const struct blk_tables *tables, unsigned stream);
+void journal_begin_lost(struct journal *j, const struct blk_tables *tables, unsigned stream,
+			const struct blk_loss *loss);
 /* A source is over, another (of the same trace, later) comes. */
 void journal_change_source(struct journal *j);
 void journal_finish(struct journal *j);		/* tells what was held back */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Single lines of a journal, the words for them, and what is read for them. */
-#include "base/call_event.h"
+/* Single lines of a journal, and the words for them. */
 #include "state/journal.h"
 
 #include <string.h>
@@ -9,42 +8,6 @@ const char *const journal_kind_name[JOURNAL_KIND_N] = { "call", "event", "user",
 const char *const journal_state_name[LINE_STATE_N] = {
 	"whole", "pending", "resumed", "unfinished", "exit", "no-return",
 };
-
-static const struct blk_subscription everything[] = {
-	{ "*", { "*" }, "the log" },
-};
-
-/* What a name or a thread's process follows from; and who runs. */
-static const struct blk_subscription names[] = {
-	{ "sched_switch", { "*" }, NULL }, { "sched_process_fork", { "*" }, NULL },
-	{ "sched_process_free", { "*" }, NULL }, { "sched_process_exec", { "*" }, NULL },
-	{ "lttng_statedump_process_state", { "*" }, NULL },
-	{ "lttng_statedump_file_descriptor", { "*" }, NULL },
-#define CALL(name) { "syscall_entry_" name, { "*" }, NULL }, { "syscall_exit_" name, { "*" }, NULL }
-	CALL("open*"), CALL("creat"), CALL("socket*"), CALL("accept*"), CALL("connect"),
-	CALL("bind"), CALL("pipe*"), CALL("dup*"), CALL("fcntl*"), CALL("close*"),
-	CALL("eventfd*"), CALL("timerfd_create"), CALL("signalfd*"), CALL("epoll_create*"),
-	CALL("inotify_init*"), CALL("fanotify_init"), CALL("memfd_*"), CALL("userfaultfd"),
-	CALL("perf_event_open"), CALL("pidfd_*"), CALL("io_uring_setup"), CALL("execve*"),
-	CALL("fsopen"), CALL("fspick"), CALL("fsmount"), CALL("unknown"),
-#undef CALL
-#define WHOLE_TODAY(prefix)
-#define WHOLE_OLD(prefix) { prefix "*", { "*" }, NULL },
-#define WHOLE(prefix, when) WHOLE_##when(prefix)
-	CALL_ENTRY_PREFIXES(WHOLE) CALL_EXIT_PREFIXES(WHOLE) { CALL_EXIT_NAMELESS, { "*" }, NULL },
-};
-
-const struct blk_subscription *journal_subscriptions(size_t *ret_n)
-{
-	*ret_n = G_N_ELEMENTS(everything);
-	return everything;
-}
-
-const struct blk_subscription *journal_name_subscriptions(size_t *ret_n)
-{
-	*ret_n = G_N_ELEMENTS(names);
-	return names;
-}
 
 struct journal_line *journal_line_ref(struct journal_line *l)
 {

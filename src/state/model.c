@@ -49,6 +49,8 @@ struct model *model_new(const struct model_options *options)
 	m->s = slice_new(true, m->options.step_ns);
 	if (m->options.live)
 		slice_live(m->s);
+	if (m->options.no_plain)
+		slice_without_plain(m->s);
 	m->publisher = new_publisher(m, m->s);
 	m->border = m->shown = INT64_MIN;
 	m->again = g_array_new(false, false, sizeof(struct again));

@@ -31,6 +31,7 @@ struct model_options {
 	size_t span_budget;	/* annotations that wait to be published; 0: half of that */
 	bool at_end;		/* nobody looks meanwhile: seconds are published when memory
 				 * asks for it, and at the end */
+	bool no_plain;		/* as slice_without_plain() */
 };
 
 struct model;

@@ -1,106 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Facts applied: processes, names and descriptor tables. A table keeps every version
- * of every descriptor with its instant, so that any instant can be asked for:
- * exec and close-on-exec, inheritance over fork and dup are part of the lookup.
- */
+/* Facts applied: processes, names, and what calls did to descriptors. */
 #include "state/names_private.h"
 
-#include "base/limits.h"
-
 #include <stdio.h>
-
-/* ---- tables ---- */
-
-static struct table *table_new(struct names *n)
-{
-	struct table *t = g_new0(struct table, 1);
-	t->lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-	t->execs = g_array_new(false, false, sizeof(uint64_t));
-	g_ptr_array_add(n->all_tables, t);
-	return t;
-}
-
-static void table_free(gpointer p)
-{
-	struct table *t = p;
-	intmap_clear(&t->fds);
-	g_ptr_array_unref(t->lists);
-	g_array_unref(t->execs);
-	g_free(t);
-}
-
-static GArray *table_list(struct table *t, int64_t fd)
-{
-	uint32_t i = intmap_get(&t->fds, (uint64_t)fd);
-	if (i == INTMAP_NONE) {
-		i = t->lists->len;
-		g_ptr_array_add(t->lists, g_array_new(false, false, sizeof(struct version)));
-		intmap_set(&t->fds, (uint64_t)fd, i);
-	}
-	return g_ptr_array_index(t->lists, i);
-}
-
-static void table_put(struct table *t, int64_t fd, const struct version *v)
-{
-	GArray *list = table_list(t, fd);
-	guint at = list->len;
-	while (at > 0 && g_array_index(list, struct version, at - 1).seq > v->seq)
-		at--;
-	g_array_insert_vals(list, at, v, 1);
-}
-
-static bool exec_between(const struct table *t, uint64_t from, uint64_t to)
-{
-	for (guint i = t->execs->len; i > 0; i--) {
-		uint64_t e = g_array_index(t->execs, uint64_t, i - 1);
-		if (e <= from)
-			return false;
-		if (e <= to)
-			return true;
-	}
-	return false;
-}
-
-/* The newest version at or before seq, else a later one that the state dump told. */
-static const struct version *table_find(const struct table *t, int64_t fd, uint64_t seq)
-{
-	uint32_t i = intmap_get(&t->fds, (uint64_t)fd);
-	if (i == INTMAP_NONE)
-		return NULL;
-	const GArray *list = g_ptr_array_index(t->lists, i);
-	guint lo = 0, hi = list->len;
-	while (lo < hi) {
-		guint mid = (lo + hi) / 2;
-		if (g_array_index(list, struct version, mid).seq <= seq)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo > 0)
-		return &g_array_index(list, struct version, lo - 1);
-	const struct version *first = &g_array_index(list, struct version, 0);
-	return list->len && first->dumped ? first : NULL;
-}
-
-static uint32_t table_lookup(struct table *t, int64_t fd, uint64_t seq, bool *ret_cloexec)
-{
-	bool has_execed = false;	/* a descendant, after it inherited the descriptor */
-	t = table_real(t);
-	for (int depth = 0; t && depth <= LIMIT_FORKS; depth++) {
-		const struct version *v = table_find(t, fd, seq);
-		if (v) {
-			bool closed = v->cloexec && (has_execed || exec_between(t, v->seq, seq));
-			if (ret_cloexec)
-				*ret_cloexec = v->cloexec;
-			return closed ? ID_NONE : v->file;
-		}
-		has_execed = has_execed || exec_between(t, t->parent_seq, seq);
-		seq = MIN(seq, t->parent_seq);
-		t = table_real(t->parent);
-	}
-	return ID_NONE;
-}
 
 /* ---- threads and processes ---- */
 
@@ -134,35 +36,21 @@ void person_free(gpointer p)
 	g_free(person);
 }
 
-static struct table *table_of(struct names *n, uint32_t thread)
+static struct fdtable *table_new(struct names *n)
+{
+	struct fdtable *t = fdtable_new();
+	g_ptr_array_add(n->all_tables, t);
+	return t;
+}
+
+static struct fdtable *table_of(struct names *n, uint32_t thread)
 {
 	struct person *p = person_of(n, thread);
 	if (p->process != ID_NONE)
-		return table_real(g_ptr_array_index(n->tables, p->process));
+		return g_ptr_array_index(n->tables, p->process);
 	if (!p->table)
 		p->table = table_new(n);
-	return table_real(p->table);
-}
-
-static void merge_tables(struct table *into, struct table *from)
-{
-	for (uint32_t slot = 0; from->fds.mask && slot <= from->fds.mask; slot++) {
-		if (from->fds.values[slot] == INTMAP_NONE)
-			continue;
-		const GArray *list = g_ptr_array_index(from->lists, from->fds.values[slot]);
-		for (guint i = 0; i < list->len; i++)
-			table_put(into, (int64_t)from->fds.keys[slot],
-				  &g_array_index(list, struct version, i));
-	}
-	g_array_append_vals(into->execs, from->execs->data, from->execs->len);
-	if (!into->parent && from->parent != into) {
-		into->parent = from->parent;
-		into->parent_seq = from->parent_seq;
-	}
-	from->merged = into;		/* which answers from now on */
-	intmap_clear(&from->fds);
-	g_ptr_array_set_size(from->lists, 0);
-	g_array_set_size(from->execs, 0);
+	return p->table;
 }
 
 static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
@@ -251,13 +139,8 @@ static void join_process(struct names *n, uint32_t thread, uint32_t process)
 	count_alive(n, p, -1);
 	p->process = process;
 	count_alive(n, p, 1);
-	if (p->table) {
-		struct table *mine = table_real(p->table);
-		struct table *theirs = table_real(g_ptr_array_index(n->tables, process));
-		if (mine != theirs)
-			merge_tables(theirs, mine);
-		p->table = NULL;
-	}
+	if (p->table)
+		fdtable_merge(g_ptr_array_index(n->tables, process), g_steal_pointer(&p->table));
 	told_join(&dwelling_at(n, process)->told, &p->told);
 	settle(n, process);
 	thread = thread_follow(n->s, thread);
@@ -348,11 +231,8 @@ static void fact_fork(struct names *n, const struct fact *f)
 		dwelling_fork(dwelling_at(n, process), dwelling_at(n, from->process));
 		settle(n, process);
 	}
-	struct table *t = g_ptr_array_index(n->tables, process);
-	if (f->thread != ID_NONE) {
-		t->parent = table_of(n, f->thread);
-		t->parent_seq = f->seq;
-	}
+	if (f->thread != ID_NONE)
+		fdtable_fork(g_ptr_array_index(n->tables, process), table_of(n, f->thread), f->seq);
 }
 
 static void fact_ns(struct names *n, const struct fact *f)
@@ -394,7 +274,7 @@ static uint32_t full_path(struct names *n, const struct fact *f)
 	const char *path = strtab_get(n->s->strings, f->text);
 	if (f->b < 0 || *path == '/' || f->file_kind != FILE_REGULAR)
 		return f->text;
-	uint32_t dir = table_lookup(table_of(n, f->thread), f->b, f->seq, NULL);
+	uint32_t dir = fdtable_file(table_of(n, f->thread), f->b, f->seq);
 	if (dir == ID_NONE)
 		return f->text;
 	g_autofree char *full = g_strdup_printf("%s/%s",
@@ -408,60 +288,9 @@ static void fact_open(struct names *n, const struct fact *f)
 	enum file_kind kind = f->file_kind;
 	if (kind == FILE_REGULAR)
 		kind = names_kind_of_path(strtab_get(n->s->strings, path), FILE_REGULAR);
-	struct version v = { .seq = f->seq, .cloexec = f->flag,
-			     .file = names_file_id(n, f->host, kind, path) };
-	table_put(table_of(n, f->thread), f->a, &v);
-}
-
-static void fact_name(struct names *n, const struct fact *f)
-{
-	struct version v = { .seq = f->seq, .file = names_file_id(n, f->host, FILE_SOCKET, f->text) };
-	struct table *t = table_of(n, f->thread);
-	table_lookup(t, f->a, f->seq, &v.cloexec);
-	table_put(t, f->a, &v);
-}
-
-static void fact_close(struct names *n, const struct fact *f)
-{
-	struct table *t = table_of(n, f->thread);
-	struct version v = { .seq = f->seq + 1, .file = ID_NONE };	/* the call itself still has it */
-	if (f->b == f->a) {
-		table_put(t, f->a, &v);
-		return;
-	}
-	for (uint32_t slot = 0; t->fds.mask && slot <= t->fds.mask; slot++)
-		if (t->fds.values[slot] != INTMAP_NONE && (int64_t)t->fds.keys[slot] >= f->a &&
-		    (int64_t)t->fds.keys[slot] <= f->b)
-			table_put(t, (int64_t)t->fds.keys[slot], &v);
-}
-
-static void fact_dup(struct names *n, const struct fact *f)
-{
-	struct table *t = table_of(n, f->thread);
-	struct version v = { .seq = f->seq, .cloexec = f->flag,
-			     .file = table_lookup(t, f->a, f->seq, NULL) };
-	if (f->a != f->b)
-		table_put(t, f->b, &v);
-}
-
-static void set_cloexec(struct table *t, int64_t fd, const struct fact *f)
-{
-	struct version v = { .seq = f->seq, .cloexec = f->flag, .file = table_lookup(t, fd, f->seq, NULL) };
-	if (v.file != ID_NONE)
-		table_put(t, fd, &v);
-}
-
-static void fact_cloexec(struct names *n, const struct fact *f)
-{
-	struct table *t = table_of(n, f->thread);
-	if (f->b == f->a) {
-		set_cloexec(t, f->a, f);
-		return;
-	}
-	for (uint32_t slot = 0; t->fds.mask && slot <= t->fds.mask; slot++)
-		if (t->fds.values[slot] != INTMAP_NONE && (int64_t)t->fds.keys[slot] >= f->a &&
-		    (int64_t)t->fds.keys[slot] <= f->b)
-			set_cloexec(t, (int64_t)t->fds.keys[slot], f);
+	struct fd_version v = { .seq = f->seq, .cloexec = f->flag,
+				.file = names_file_id(n, f->host, kind, path) };
+	fdtable_put(table_of(n, f->thread), f->a, &v);
 }
 
 /* The thread that was .other goes on as the leader, under its tid. */
@@ -477,10 +306,9 @@ static void fact_exec(struct names *n, const struct fact *f)
 {
 	if (f->other != ID_NONE)
 		become_leader(n, f);
-	struct table *t = table_of(n, f->thread);
 	struct person *p = person_of(n, f->thread);
 	set_kernel(n, f->thread, false);
-	g_array_append_val(t->execs, f->seq);
+	fdtable_exec(table_of(n, f->thread), f->seq);
 	if (!p->exited)
 		return;
 	p->exited = false;	/* the leader ended, for another thread to become it */
@@ -508,6 +336,14 @@ static void fact_dump_table(struct names *n, const struct fact *f)
 			GUINT_TO_POINTER(p->process + 1));
 }
 
+/* Did a call tell more of the socket than the dump, which says "socket:[1234]"? */
+static bool is_named_socket(const struct names *n, uint32_t file)
+{
+	const struct file_info *info = file == ID_NONE ? NULL : &g_array_index(n->files, struct file_info, file);
+	return info && info->kind == FILE_SOCKET &&
+	       !g_str_has_prefix(strtab_get(n->s->strings, info->path), "socket:");
+}
+
 static void fact_dump_fd(struct names *n, const struct fact *f)
 {
 	uint32_t process;
@@ -523,13 +359,15 @@ static void fact_dump_fd(struct names *n, const struct fact *f)
 			process = process_new(n, f->host, (int32_t)f->a);
 	}
 	enum file_kind kind = names_kind_of_path(strtab_get(n->s->strings, f->text), FILE_REGULAR);
-	struct version v = { .seq = f->seq, .dumped = true, .cloexec = f->c & 02000000,
-			     .file = names_file_id(n, f->host, kind, f->text) };
+	struct fd_version v = { .seq = f->seq, .dumped = true, .cloexec = f->c & 02000000,
+				.file = names_file_id(n, f->host, kind, f->text) };
 	if (kind == FILE_UNKNOWN)
 		return;
-	struct table *t = table_real(g_ptr_array_index(n->tables, process));
-	n->news += !table_list(t, f->b)->len;	/* the first tells of all before it, too */
-	table_put(t, f->b, &v);
+	struct fdtable *t = g_ptr_array_index(n->tables, process);
+	if (kind == FILE_SOCKET && is_named_socket(n, fdtable_file(t, f->b, f->seq)))
+		return;
+	n->news += !fdtable_has_own(t, f->b);	/* the first tells of all before it, too */
+	fdtable_put(t, f->b, &v);
 }
 
 /* A name that stands for all instants. */
@@ -549,10 +387,17 @@ static void apply(struct names *n, const struct fact *f)
 	case FACT_EXEC: fact_exec(n, f); break;
 	case FACT_KERNEL: set_kernel(n, f->thread, true); break;
 	case FACT_OPEN: fact_open(n, f); break;
-	case FACT_NAME: fact_name(n, f); break;
-	case FACT_CLOSE: fact_close(n, f); break;
-	case FACT_DUP: fact_dup(n, f); break;
-	case FACT_CLOEXEC: fact_cloexec(n, f); break;
+	case FACT_NAME:
+		fdtable_rename(table_of(n, f->thread), f->a, f->seq,
+			       names_file_id(n, f->host, FILE_SOCKET, f->text));
+		break;
+	case FACT_CLOSE:	/* the call itself still has it */
+		fdtable_close(table_of(n, f->thread), f->a, f->b, f->seq + 1);
+		break;
+	case FACT_DUP: fdtable_dup(table_of(n, f->thread), f->a, f->b, f->seq, f->flag); break;
+	case FACT_CLOEXEC:
+		fdtable_set_cloexec(table_of(n, f->thread), f->a, f->b, f->seq, f->flag);
+		break;
 	case FACT_DUMP_TABLE: fact_dump_table(n, f); break;
 	case FACT_DUMP_FD: fact_dump_fd(n, f); break;
 	case FACT_IRQ:		/* the first: of several handlers one is as good as another */
@@ -585,8 +430,8 @@ static void adopt_anonymous(struct names *n)
 		struct person *into = person_of(n, real);
 		g_array_remove_index_fast(n->anonymous, i - 1);
 		n->news++;
-		if (p->table && !p->table->merged)
-			merge_tables(table_of(n, real), table_real(p->table));
+		if (p->table && !fdtable_is_merged(p->table))
+			fdtable_merge(table_of(n, real), p->table);
 		for (guint k = 0; p->comms && !into->comms && k < p->comms->len; k++) {
 			const struct name_at *c = &g_array_index(p->comms, struct name_at, k);
 			fact_comm(n, &(struct fact){ .thread = real, .ts = c->since, .text = c->name });
@@ -643,40 +488,21 @@ const GArray *names_comms(const struct names *n, uint32_t thread)
 	return p ? p->comms : NULL;
 }
 
-/* Only the table's own versions; else nothing is seen. */
-static struct seen see(const struct table *t, int64_t fd, uint64_t seq, uint32_t file)
-{
-	struct seen seen = { .table = t, .fd = fd, .from = seq, .to = seq, .file = file };
-	uint32_t i = intmap_get(&t->fds, (uint64_t)fd);
-	const GArray *list = i == INTMAP_NONE ? NULL : g_ptr_array_index(t->lists, i);
-	const struct version *v = list ? table_find(t, fd, seq) : NULL;
-	if (!v || v->seq > seq || v->file != file)
-		return seen;
-	const struct version *end = &g_array_index(list, struct version, list->len);
-	seen.from = v->seq;
-	seen.to = v + 1 < end ? v[1].seq : UINT64_MAX;
-	for (guint k = v->cloexec ? t->execs->len : 0; k > 0; k--) {
-		uint64_t exec = g_array_index(t->execs, uint64_t, k - 1);
-		if (exec > v->seq)
-			seen.to = MIN(seen.to, exec);
-	}
-	return seen;
-}
-
-struct table *names_table(struct names *n, uint32_t thread)
+struct fdtable *names_table(struct names *n, uint32_t thread)
 {
 	return table_of(n, thread);
 }
 
-uint32_t names_file_in(struct names *n, struct table *t, uint32_t thread, int32_t fd, uint64_t seq)
+uint32_t names_file_in(struct names *n, struct fdtable *t, uint32_t thread, int32_t fd, uint64_t seq)
 {
-	struct seen *seen = &n->seen[((uintptr_t)t / sizeof *t + (uint32_t)fd) % SEEN_SLOTS];
+	struct seen *seen = &n->seen[((uintptr_t)t / 64 + (uint32_t)fd) % SEEN_SLOTS];
 	if (seen->table == t && seen->fd == fd && seq >= seen->from && seq < seen->to)
 		return seen->file;
-	uint32_t file = table_lookup(t, fd, seq, NULL);
-	if (file != ID_NONE) {
-		*seen = see(t, fd, seq, file);
-		return file;
+	struct seen new = { .table = t, .fd = fd };
+	new.file = fdtable_file_while(t, fd, seq, &new.from, &new.to);
+	if (new.file != ID_NONE) {
+		*seen = new;
+		return new.file;
 	}
 	char text[24];
 	snprintf(text, sizeof text, "fd %d", fd);
@@ -686,6 +512,22 @@ uint32_t names_file_in(struct names *n, struct table *t, uint32_t thread, int32_
 uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq)
 {
 	return names_file_in(n, table_of(n, thread), thread, fd, seq);
+}
+
+uint32_t names_known_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq)
+{
+	return fd < 0 ? ID_NONE : fdtable_file(table_of(n, thread), fd, seq);
+}
+
+uint32_t names_process_of_pid(const struct names *n, uint32_t host, int32_t pid)
+{
+	uint32_t process = intmap_get(&n->pid_last, pair(host, (uint32_t)pid));
+	return process == INTMAP_NONE ? ID_NONE : process;
+}
+
+GArray *names_open_files(const struct names *n, uint32_t process, uint64_t seq)
+{
+	return fdtable_open(g_ptr_array_index(n->tables, process), seq);
 }
 
 uint32_t names_n_files(const struct names *n)
@@ -733,7 +575,7 @@ struct names *names_new(struct slice *s)
 	n->dwellings = g_array_new(false, true, sizeof(struct dwelling));
 	n->lives = g_array_new(false, true, sizeof(struct life));
 	n->tables = g_ptr_array_new();
-	n->all_tables = g_ptr_array_new_with_free_func(table_free);
+	n->all_tables = g_ptr_array_new_with_free_func((GDestroyNotify)fdtable_free);
 	n->by_address = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->files = g_array_new(false, true, sizeof(struct file_info));
 	n->file_ids = names_file_ids_new();

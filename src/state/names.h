@@ -35,9 +35,16 @@ const GArray *names_comms(const struct names *n, uint32_t thread);	/* struct nam
  * nothing is known it is "fd N" of unknown kind. */
 uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq);
 /* The same for many of one thread, with its table of descriptors (valid until names_update()). */
-struct table;
-struct table *names_table(struct names *n, uint32_t thread);
-uint32_t names_file_in(struct names *n, struct table *t, uint32_t thread, int32_t fd, uint64_t seq);
+struct fdtable;
+struct fdtable *names_table(struct names *n, uint32_t thread);
+uint32_t names_file_in(struct names *n, struct fdtable *t, uint32_t thread, int32_t fd, uint64_t seq);
+
+/* The file's number, or ID_NONE where nothing is known. */
+uint32_t names_known_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq);
+/* The newest process of that pid, or ID_NONE; what it has open just after event `seq`: struct fd_open of
+ * fdtable.h, by number. g_array_unref() */
+uint32_t names_process_of_pid(const struct names *n, uint32_t host, int32_t pid);
+GArray *names_open_files(const struct names *n, uint32_t process, uint64_t seq);
 
 /* Registries, only growing. */
 uint32_t names_n_files(const struct names *n);

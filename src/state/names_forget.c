@@ -8,52 +8,6 @@ static int seq_order(gconstpointer a, gconstpointer b)
 	return (x > y) - (x < y);
 }
 
-/* What copies of the table ask for: how it was when they were made. */
-static void note_forks(struct names *n)
-{
-	for (guint i = 0; i < n->all_tables->len; i++) {
-		const struct table *t = g_ptr_array_index(n->all_tables, i);
-		struct table *parent = t->merged ? NULL : table_real(t->parent);
-		if (!parent)
-			continue;
-		if (!parent->forks)
-			parent->forks = g_array_new(false, false, sizeof(uint64_t));
-		g_array_append_val(parent->forks, t->parent_seq);
-	}
-}
-
-/* Is one of the (sorted) instants in [from, to)? */
-static bool any_between(const GArray *instants, uint64_t from, uint64_t to)
-{
-	guint lo = 0, hi = instants ? instants->len : 0, n = hi;
-
-	while (lo < hi) {
-		guint mid = (lo + hi) / 2;
-		if (g_array_index(instants, uint64_t, mid) < from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < n && g_array_index(instants, uint64_t, lo) < to;
-}
-
-/* A version is asked for from its own instant up to the next one's. */
-static void forget_versions(GArray *list, const GArray *forks, const GArray *asked, uint64_t seq)
-{
-	guint kept = 0;
-
-	for (guint i = 0; i < list->len; i++) {
-		struct version v = g_array_index(list, struct version, i);
-		uint64_t next = i + 1 < list->len ? g_array_index(list, struct version, i + 1).seq
-						  : UINT64_MAX;
-		bool first = i == 0 && v.dumped;	/* tells of all that was before it, too */
-		if (next > seq || first || any_between(asked, v.seq, next) ||
-		    any_between(forks, v.seq, next))
-			g_array_index(list, struct version, kept++) = v;
-	}
-	g_array_set_size(list, kept);
-}
-
 #define OVER_AFTER_NS (60 * INT64_C(1000000000))	/* facts may come late */
 
 /* Descriptors of processes that are over, which nothing was copied from and nobody asks for. */
@@ -61,15 +15,9 @@ static void forget_dead(struct names *n, const GArray *asked)
 {
 	for (guint i = 0; i < n->tables->len; i++) {
 		const struct life *l = &g_array_index(n->lives, struct life, i);
-		struct table *t = table_real(g_ptr_array_index(n->tables, i));
 		int64_t exit_ns = g_array_index(n->processes, struct process_info, i).exit_ns;
-		if (exit_ns == TIME_UNKNOWN || exit_ns >= n->s->last - OVER_AFTER_NS || !t || t->forks ||
-		    !(t->lists->len || t->parent) || any_between(asked, t->parent_seq, l->last_seq + 1))
-			continue;
-		intmap_clear(&t->fds);
-		g_ptr_array_set_size(t->lists, 0);
-		g_array_set_size(t->execs, 0);
-		t->parent = NULL;
+		if (exit_ns != TIME_UNKNOWN && exit_ns < n->s->last - OVER_AFTER_NS)
+			fdtable_forget_ended(g_ptr_array_index(n->tables, i), asked, l->last_seq);
 	}
 }
 
@@ -100,15 +48,8 @@ void names_forget(struct names *n, GArray *asked)
 
 	n->n_facts = 0;
 	memset(n->seen, 0, sizeof n->seen);
-	note_forks(n);
 	g_array_sort(asked, seq_order);
+	fdtable_note_forks(n->all_tables);
 	forget_dead(n, asked);
-	for (guint i = 0; i < n->all_tables->len; i++) {
-		struct table *t = g_ptr_array_index(n->all_tables, i);
-		if (t->forks)
-			g_array_sort(t->forks, seq_order);
-		for (guint k = 0; k < t->lists->len; k++)
-			forget_versions(g_ptr_array_index(t->lists, k), t->forks, asked, seq);
-		g_clear_pointer(&t->forks, g_array_unref);
-	}
+	fdtable_forget(n->all_tables, asked, seq);
 }

@@ -1,31 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What names.c and names_forget.c share: people, and their tables of descriptors. */
+/* What names.c and names_forget.c share: threads and processes as names know them. */
 #ifndef BLK_STATE_NAMES_PRIVATE_H
 #define BLK_STATE_NAMES_PRIVATE_H
 
+#include "state/fdtable.h"
 #include "state/names.h"
-
-struct version {
-	uint64_t seq;
-	uint32_t file;		/* ID_NONE: closed or unknown */
-	bool cloexec, dumped;
-};
-
-struct table {			/* descriptors of a process, or of a thread of no known one */
-	struct intmap fds;	/* fd -> index in lists */
-	GPtrArray *lists;	/* GArray of struct version, by seq */
-	GArray *execs;		/* uint64_t seq */
-	struct table *parent;	/* what it was copied from */
-	uint64_t parent_seq;
-	struct table *merged;	/* has become part of that one */
-	GArray *forks;		/* uint64_t seq: where others were copied; while forgetting */
-};
 
 struct person {			/* a thread as names know it */
 	uint32_t process;
 	bool kernel;
 	bool exited;
-	struct table *table;
+	struct fdtable *table;	/* while its process is not known; names.all_tables owns it */
 	GArray *comms;
 	struct tellings told;	/* by its events */
 };
@@ -44,7 +29,7 @@ struct life {
 /* What a descriptor was from one change to the next: one asks for it again and again. */
 #define SEEN_SLOTS 256
 struct seen {
-	const struct table *table;	/* NULL: nothing here */
+	const struct fdtable *table;	/* NULL: nothing here */
 	int64_t fd;
 	uint64_t from, to;		/* seq: [from, to) */
 	uint32_t file;
@@ -60,7 +45,7 @@ struct names {
 	GArray *processes;	/* struct process_info */
 	GArray *dwellings;	/* struct dwelling, of each */
 	GArray *lives;		/* struct life, of each */
-	GPtrArray *tables;	/* of processes, by index; owned by all_tables */
+	GPtrArray *tables;	/* struct fdtable *, of processes, by index; owned by all_tables */
 	GPtrArray *all_tables;
 	struct intmap pid_last;	/* host << 32 | pid -> process */
 	struct intmap tid_last;	/* host << 32 | tid -> thread: the newest of a known process */
@@ -79,12 +64,5 @@ GHashTable *names_file_ids_new(void);
 uint32_t names_file_id(struct names *n, uint32_t host, enum file_kind kind, uint32_t path);
 /* What the kernel's d_path and device names tell of a file's kind; FILE_UNKNOWN where the path is "". */
 enum file_kind names_kind_of_path(const char *path, enum file_kind otherwise);
-
-static inline struct table *table_real(struct table *t)
-{
-	while (t && t->merged)
-		t = t->merged;
-	return t;
-}
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * The short way of what most events of a kernel trace are, entries and exits of system
  * calls, switches, wakeups: where all is as expected, it does what their handlers do.
- * Where anything is not, it does nothing, and the handlers do it.
+ * Where anything is not, it does nothing, and the handlers do it. tests/unit/test-plain.c holds it
+ * against them.
  */
 #include "state/fold.h"
 

@@ -57,6 +57,9 @@ static inline const struct rule *rule_at(unsigned i)
 /* The table that rules are part of; see handlers.c. */
 const struct blk_subscription *rules_table(const struct blk_subscription *rows, size_t n,
 					   size_t *ret_n);
+/* The row that takes events of that name, as readers choose it: exact before prefix, the longer prefix
+ * before the shorter. G_MAXUINT16: none. */
+unsigned subscription_of(const struct blk_subscription *rows, size_t n, const char *event);
 /* Of a row of that table: the row that had the event before, G_MAXUINT16: none. */
 unsigned rules_base_row(unsigned row);
 bool rules_has_row(unsigned row);		/* do rules want its event? */

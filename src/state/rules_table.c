@@ -53,17 +53,15 @@ const struct rules *rules_installed(void)
 	return table.rules;
 }
 
-/* Exact before prefix, the longer prefix before the shorter: as readers match them. */
-static unsigned match(const char *event)
+unsigned subscription_of(const struct blk_subscription *rows, size_t n, const char *event)
 {
 	unsigned best = NO_ROW;
 	size_t most = 0;
-	for (unsigned i = 0; i < table.subs->len; i++) {
-		const char *row = g_array_index(table.subs, struct blk_subscription, i).event;
-		size_t len = strlen(row);
-		if (g_str_equal(row, event))
+	for (unsigned i = 0; i < n; i++) {
+		size_t len = strlen(rows[i].event);
+		if (g_str_equal(rows[i].event, event))
 			return i;
-		if (len && row[len - 1] == '*' && !strncmp(row, event, len - 1) &&
+		if (len && rows[i].event[len - 1] == '*' && !strncmp(rows[i].event, event, len - 1) &&
 		    (best == NO_ROW || len > most)) {
 			best = i;
 			most = len;
@@ -75,7 +73,8 @@ static unsigned match(const char *event)
 /* The row of exactly this event, made where there is none. */
 static unsigned row_of(const char *event)
 {
-	unsigned at = match(event);
+	unsigned at = subscription_of((const struct blk_subscription *)(void *)table.subs->data, table.subs->len,
+				      event);
 	struct blk_subscription sub = { .event = event };
 	if (at != NO_ROW)
 		sub = g_array_index(table.subs, struct blk_subscription, at);

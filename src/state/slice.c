@@ -94,6 +94,11 @@ void slice_without_spans(struct slice *s)
 	s->no_spans = true;
 }
 
+void slice_without_plain(struct slice *s)
+{
+	s->no_plain = true;
+}
+
 uint64_t slice_n_events(const struct slice *s)
 {
 	return s->n_events;

@@ -56,6 +56,10 @@ bool slice_row_makes_spans(unsigned row);
  */
 void slice_live(struct slice *s);
 
+/* Every event goes through its handler, none takes the fast path (plain.c), which has to give the
+ * same: for tests that compare both. Before anything is fed. */
+void slice_without_plain(struct slice *s);
+
 /* Records in time order; `tables` is what their indexes mean. */
 void slice_feed(struct slice *s, const struct blk_tables *tables,
 		const struct blk_event *ev, size_t n);

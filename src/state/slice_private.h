@@ -19,6 +19,7 @@
 #include "state/syscalls.h"
 
 #define NO_FD (-1)
+#define PATH_UNKNOWN "?"	/* of a file that was opened, nobody knows which */
 #define TS_NONE INT64_MIN
 
 /* ---- records of one thread: what its fold eats ---- */
@@ -380,7 +381,7 @@ struct class_info {
 	bool wants_args;	/* arguments of the call are looked at */
 	const struct call_info *info;	/* of .name */
 	uint32_t name;		/* string: of the event, or of its system call */
-	uint8_t n_counters;
+	uint8_t n_counters, call;	/* .call: enum call_event */
 	struct plan plan;
 	const struct blk_layout *placeless;	/* one that is not contexts_any() */
 	uint32_t event;		/* string: the event's own name */
@@ -402,6 +403,10 @@ struct fdops {
 struct slice {
 	bool rooted, stitching;
 	bool no_spans, live;		/* nobody will ask for them, nor for what only they need; slice_live() */
+	bool no_plain;			/* see slice_without_plain() */
+	handler follow;			/* the log's, called for each event; it calls cls->on. Or NULL */
+	void *follower;			/* its data */
+	uint64_t finished;		/* number of the entry of the call that finished last */
 	bool has_functions, has_switches, has_calls;	/* such events may come */
 	int64_t step;
 	int64_t first, last;		/* coverage; INT64_MAX, INT64_MIN */
@@ -453,6 +458,8 @@ bool plan_learn(struct plan *p, const struct strtab *strings, const struct blk_l
 
 /* feed.c */
 void slice_flush(struct slice *s);	/* counts events where they belong: before bins are read */
+void slice_change_source(struct slice *s);	/* what comes next has tables of its own */
+void slice_drop_seconds(struct slice *s);	/* nobody will ask for what was counted until now */
 
 /* slice.c */
 uint32_t slice_string(struct slice *s, struct blk_text t);
@@ -587,6 +594,8 @@ void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r
 void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 void call_count_target(struct slice *s, struct bin *b, struct thread *t, const struct call *c,
 		       const struct call_info *info, int64_t ts, int64_t ret);	/* of IO_BOTH */
+/* Of an exit whose entry is not known for good: which descriptors it made, or what it closed. */
+void call_facts_of_exit(struct slice *s, const struct thread *t, const struct rec *exit);
 void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret);
 
 static inline enum off_state off_state_of(const struct slice *s, uint32_t host, int64_t prev_state)
@@ -710,5 +719,9 @@ void on_ruled(struct feed *f);		/* an event that rules ask for */
 handler slice_handler(unsigned row);
 handler slice_base_handler(unsigned row);	/* without rules; NULL: nobody asked */
 enum event_kind slice_event_kind(unsigned row);
+/* The table without rules: its rows, their handlers, and whether they follow threads, calls and names. */
+const struct blk_subscription *slice_base_subscriptions(size_t *ret_n);
+handler slice_base_row_handler(size_t row);
+bool slice_base_row_follows(size_t row);
 
 #endif

@@ -92,7 +92,7 @@ struct spans {
 	struct vec known, known_behind;	/* struct known_wait (explain.c), struct neighbour: of its waits */
 	struct parts_of_span parts;	/* while a span is made */
 	uint32_t files_of;		/* thread: .files are its descriptors; ID_NONE */
-	struct table *files;
+	struct fdtable *files;
 };
 
 static inline enum core spans_core(const struct spans *sp, const struct annot *a)
@@ -137,7 +137,7 @@ static inline uint32_t spans_map_thread(const struct spans *sp, uint32_t thread)
 }
 
 /* The thread's descriptors, for names_file_in(): one asks for those of one thread again and again. */
-static inline struct table *spans_files(struct spans *sp, uint32_t thread)
+static inline struct fdtable *spans_files(struct spans *sp, uint32_t thread)
 {
 	if (sp->files_of != thread) {
 		sp->files_of = thread;

@@ -30,7 +30,7 @@ uint32_t spare_take(struct spare *p)
 
 bool spare_is_due(const struct slice *s)
 {
-	return s->live && s->threads->len - s->spare.free->len > FEW + 2 * s->spare.kept;
+	return (s->live || s->follow) && s->threads->len - s->spare.free->len > FEW + 2 * s->spare.kept;
 }
 
 /* ---- who is named ---- */

@@ -135,6 +135,11 @@ const struct call_info *call_info(const char *name)
 	return info ? info : &nothing_known;
 }
 
+const struct call_info *call_info_at(size_t i)
+{
+	return i < G_N_ELEMENTS(table) ? &table[i] : NULL;
+}
+
 const char *call_name_by_number(int64_t number)
 {
 	return number >= 0 && number < (int64_t)G_N_ELEMENTS(numbers) ? numbers[number] : NULL;

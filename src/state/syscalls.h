@@ -10,6 +10,7 @@
 #include "state/part.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum call_io { IO_NONE, IO_READ, IO_WRITE, IO_BOTH };	/* both: splice, sendfile */
@@ -58,6 +59,8 @@ struct call_info {
 
 /* Never NULL. O(1); thread safe. */
 const struct call_info *call_info(const char *name);
+/* The i-th of those that are known; NULL: there are no more. */
+const struct call_info *call_info_at(size_t i);
 
 /* Does the descriptor that the call (FDOP_EVENT) made with these flags close on exec? */
 static inline bool call_makes_cloexec(const struct call_info *info, int64_t flags)

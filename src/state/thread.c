@@ -304,6 +304,8 @@ static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
 		return;
 	}
 	call_gone(s, t, r->ts);
+	if (s->follow)
+		call_facts_of_exit(s, t, r);
 	if (st->call_state == CALL_SOFT)
 		unknown_ends(s, t, SOFT_BY_EXIT, r);
 	else if (st->call_state == CALL_NONE ? !twice : st->call.name != 0)

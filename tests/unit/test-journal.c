@@ -222,7 +222,55 @@ static void test_lost(void)
 		   "00:00:00.000000009 --- lost 2 packets of CPU 1, until 00:00:00.000000014 ---\n"
 		   "00:00:00.000000010 [? 1/0] sched_switch: prev_comm = \"a\", prev_tid = 1, "
 		   "next_comm = \"b\", next_tid = 3\n"
-		   "00:00:00.000000015 [? 1/0] <... read resumed>?) = 1 <?>\n");
+		   "00:00:00.000000015 [a 1/0] <... read resumed>?) = 1 <?>\n");
+}
+
+/* What another host lost is nothing to the calls of this one. */
+static void test_lost_elsewhere(void)
+{
+	assert_log("1 0 k@a:syscall_entry_read ctx.tid=1 fd=0\n"
+		   "2 0 k@b:syscall_entry_poll ctx.tid=1\n"
+		   "3 0 k@b:!lost events=5 begin=3 end=9\n"
+		   "4 0 k@a:sched_switch ctx.tid=1 prev_tid=1 next_tid=2\n"
+		   "5 0 k@a:sched_switch prev_tid=2 next_tid=1\n"
+		   "6 0 k@a:syscall_exit_read ctx.tid=1 ret=1\n",
+		   "00:00:00.000000001 [? 1/0] read(fd 0) = 1 <0.000000005>\n"
+		   "00:00:00.000000002 [? 1/0] poll() = ? <lost>\n"
+		   "00:00:00.000000003 --- lost 5 events of CPU 0, until 00:00:00.000000009 ---\n"
+		   "00:00:00.000000004 [? 1/0] sched_switch: prev_tid = 1, next_tid = 2\n"
+		   "00:00:00.000000005 [? 2/0] sched_switch: prev_tid = 2, next_tid = 1\n");
+}
+
+/* A call whose entry is not known: what it returns is a new descriptor, of an unknown file; which ones it
+ * closed is not known, so none is said to be closed. */
+static void test_unknown_entry(void)
+{
+	assert_log("1 0 syscall_entry_openat ctx.tid=7 ctx.pid=7 dfd=-100 filename=\"/a\" flags=0\n"
+		   "2 0 syscall_exit_openat ctx.tid=7 ctx.pid=7 ret=3\n"
+		   "3 0 syscall_entry_openat ctx.tid=7 ctx.pid=7 dfd=-100 filename=\"/b\" flags=0\n"
+		   "4 0 syscall_exit_openat ctx.tid=7 ctx.pid=7 ret=4\n"
+		   "5 0 syscall_exit_openat ctx.tid=7 ctx.pid=7 ret=3\n"
+		   "6 0 syscall_exit_close_range ctx.tid=7 ctx.pid=7 ret=0\n"
+		   "7 0 syscall_exit_socket ctx.tid=7 ctx.pid=7 ret=5\n"
+		   "8 0 syscall_entry_poll ctx.tid=7 ctx.pid=7 fd=3 infd=0 in_fd=4 out_fd=5\n"
+		   "9 0 syscall_exit_poll ctx.tid=7 ctx.pid=7 ret=0\n",
+		   "00:00:00.000000001 [? 7/0] openat(dfd AT_FDCWD, filename = \"/a\", flags = 0) = 3 <0.000000001>\n"
+		   "00:00:00.000000003 [? 7/0] openat(dfd AT_FDCWD, filename = \"/b\", flags = 0) = 4 <0.000000001>\n"
+		   "00:00:00.000000005 [? 7/0] <... openat resumed>?) = 3 <?>\n"
+		   "00:00:00.000000006 [? 7/0] <... close_range resumed>?) = 0 <?>\n"
+		   "00:00:00.000000007 [? 7/0] <... socket resumed>?) = 5 <?>\n"
+		   "00:00:00.000000008 [? 7/0] poll(fd 3 \"?\", infd = 0, in_fd 4 \"/b\", out_fd 5 \"socket\") = 0 "
+		   "<0.000000001>\n");
+}
+
+/* Old tracers do not say whether a child is a process or a thread: nor does the log. */
+static void test_old_fork(void)
+{
+	g_autofree char *got = run(
+		"1 0 sched_process_fork ctx.tid=7 parent_tid=7 child_tid=8 child_comm=\"b\"\n"
+		"2 0 sched_switch prev_tid=7 next_tid=8\n"
+		"3 0 sched_wakeup tid=9\n", &all, "name == sched_wakeup", true);
+	g_assert_nonnull(strstr(got, "\"pid\":null,\"tid\":8,\"comm\":\"b\""));
 }
 
 static void test_hostile(void)
@@ -243,7 +291,7 @@ static void test_filter(void)
 		{ "", 3 }, { "/x", 1 }, { "kind == call", 2 }, { "error == ENOENT", 1 },
 		{ "error =~ .", 1 }, { "duration_ns > 500", 1 }, { "arg.count >= 64", 1 },
 		{ "arg.irq == 3 || ret == 64", 2 }, { "pid == 6 && name != read", 2 },
-		{ "file =~ x", 1 }, { "state == whole", 2 }, { "comm == cat", 1 }, { "cpu == 1", 0 },
+		{ "file =~ x", 1 }, { "state == whole", 2 }, { "comm == cat", 3 }, { "cpu == 1", 0 },
 		{ "arg.filename == /x", 1 }, { "arg.filename =~ ^/", 1 }, { "arg.fd == 5", 1 },
 		{ "arg.dfd == -100", 1 }, { "arg.count == 0x40", 1 }, { "arg.count > 0x40", 0 },
 		{ "arg.fd == 5 && arg.count < 100", 1 }, { "arg.ret == 64", 1 },
@@ -360,6 +408,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/journal/held", test_held);
 	g_test_add_func("/journal/range", test_range);
 	g_test_add_func("/journal/lost", test_lost);
+	g_test_add_func("/journal/lost-elsewhere", test_lost_elsewhere);
+	g_test_add_func("/journal/unknown-entry", test_unknown_entry);
+	g_test_add_func("/journal/old-fork", test_old_fork);
 	g_test_add_func("/journal/hostile", test_hostile);
 	g_test_add_func("/journal/filter", test_filter);
 	g_test_add_func("/journal/filter-inside", test_filter_inside);

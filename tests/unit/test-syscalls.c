@@ -230,9 +230,54 @@ static void test_openat2(void)
 	};
 	g_autofree char *new = script_of(steps, G_N_ELEMENTS(steps), true), *is = account(new);
 	g_autofree char *old = script_of(steps, G_N_ELEMENTS(steps), false), *was = account(old);
-	g_assert_nonnull(strstr(is, "\nlocalhost,7,a,/srv/x,file,1,0,8,0,"));
-	g_assert_nonnull(strstr(is, "\nlocalhost,7,a,/srv/y,file,1,0,1,0,"));
-	g_assert_nonnull(strstr(was, "\nlocalhost,7,a,/srv/?,file,2,0,9,0,"));
+	g_assert_nonnull(strstr(is, "\nlocalhost,7,b,/srv/x,file,1,0,8,0,"));
+	g_assert_nonnull(strstr(is, "\nlocalhost,7,b,/srv/y,file,1,0,1,0,"));
+	g_assert_nonnull(strstr(was, "\nlocalhost,7,b,/srv/?,file,2,0,9,0,"));
+}
+
+static void keep_line(void *data, struct journal_line *l)
+{
+	g_autofree char *text = logline_text(l);
+	g_string_append_printf(data, "%s\n", text);
+	journal_line_unref(l);
+}
+
+static char *log_of(const char *script)
+{
+	size_t n;
+	const struct blk_subscription *rows = journal_subscriptions(&n);
+	g_autoptr(GError) error = NULL;
+	g_autoptr(blk_source) s = source_open_script(script, rows, n, &error);
+	g_assert_no_error(error);
+	GString *text = g_string_new(NULL);
+	struct journal *j = journal_new(&(struct journal_options){ .from_ns = INT64_MIN, .to_ns = INT64_MAX },
+					keep_line, text);
+	struct blk_batch b;
+	while (source_next(s, &b, NULL) == SOURCE_OK)
+		journal_feed(j, &s->tables, b.ev, b.n);
+	journal_finish(j);
+	journal_free(j);
+	return g_string_free(text, FALSE);
+}
+
+/* A socket has the name of its peer also where connect() goes on in the background, and keeps it when a
+ * state dump says less. */
+static void test_sockets(void)
+{
+	static const char script[] =
+		"1 0 lttng_statedump_process_state ctx.tid=7 tid=7 pid=7 name=\"a\" file_table_address=99\n"
+		"2 0 syscall_entry_socket ctx.tid=7 ctx.pid=7 family=2 type=1\n"
+		"3 0 syscall_exit_socket ctx.tid=7 ctx.pid=7 ret=3\n"
+		"4 0 syscall_entry_connect ctx.tid=7 ctx.pid=7 fd=3 family=2 dport=80 v4addr=\"\\x0a\\x00\\x00\\x02\" "
+		"v4addr[0]=10 v4addr[1]=0 v4addr[2]=0 v4addr[3]=2\n"
+		"5 0 syscall_exit_connect ctx.tid=7 ctx.pid=7 ret=-115\n"
+		"6 0 lttng_statedump_file_descriptor ctx.tid=7 file_table_address=99 fd=3 "
+		"filename=\"socket:[5]\" flags=0\n"
+		"7 0 syscall_entry_write ctx.tid=7 ctx.pid=7 fd=3 count=8\n"
+		"8 0 syscall_exit_write ctx.tid=7 ctx.pid=7 ret=8\n";
+	g_autofree char *text = account(script), *log = log_of(script);
+	g_assert_nonnull(strstr(text, ",socket inet 10.0.0.2:80,socket,0,1,0,8,"));
+	g_assert_nonnull(strstr(log, "write(fd 3 \"socket inet 10.0.0.2:80\", count = 8) = 8"));
 }
 
 static void add_fork(GString *s, unsigned ts, int parent, int child)
@@ -264,9 +309,33 @@ static void test_inherited(void)
 	add_read(s, 40, 9, 3);
 	add_read(s, 50, 9, 4);
 	g_autofree char *text = account(s->str);
-	g_assert_nonnull(strstr(text, "\nlocalhost,9,a,/open,file,1,0,1,0,"));
+	g_assert_nonnull(strstr(text, "\nlocalhost,9,b,/open,file,1,0,1,0,"));
 	g_assert_nonnull(strstr(text, ",/cloexec,file,1,0,1,0,"));
-	g_assert_nonnull(strstr(text, "\nlocalhost,9,a,fd 4,unknown,1,0,1,0,"));
+	g_assert_nonnull(strstr(text, "\nlocalhost,9,b,fd 4,unknown,1,0,1,0,"));
+}
+
+/* close_range() closes what was inherited, too, at once or on exec. */
+static void test_range_inherited(void)
+{
+	g_autoptr(GString) s = g_string_new(
+		"1 0 syscall_entry_openat ctx.tid=7 ctx.pid=7 dfd=-100 filename=\"/data\" flags=0\n"
+		"2 0 syscall_exit_openat ctx.tid=7 ctx.pid=7 ret=3\n");
+	add_fork(s, 10, 7, 8);
+	add_fork(s, 11, 7, 9);
+	g_string_append(s, "20 0 syscall_entry_close_range ctx.tid=8 ctx.pid=8 fd=3 max_fd=4294967295 flags=0\n"
+			"21 0 syscall_exit_close_range ctx.tid=8 ctx.pid=8 ret=0\n");
+	add_read(s, 30, 8, 3);
+	g_string_append(s, "40 0 syscall_entry_close_range ctx.tid=9 ctx.pid=9 fd=3 max_fd=4294967295 flags=4\n"
+			"41 0 syscall_exit_close_range ctx.tid=9 ctx.pid=9 ret=0\n");
+	add_read(s, 50, 9, 3);
+	g_string_append(s, "60 0 sched_process_exec ctx.tid=9 filename=\"/bin/b\" tid=9 old_tid=9\n");
+	add_read(s, 70, 9, 3);
+	add_read(s, 80, 7, 3);
+	g_autofree char *text = account(s->str);
+	g_assert_nonnull(strstr(text, "\nlocalhost,8,a,fd 3,unknown,1,0,1,0,"));
+	g_assert_nonnull(strstr(text, "\nlocalhost,9,b,/data,file,1,0,1,0,"));
+	g_assert_nonnull(strstr(text, "\nlocalhost,9,b,fd 3,unknown,1,0,1,0,"));
+	g_assert_nonnull(strstr(text, "\nlocalhost,7,,/data,file,1,0,1,0,"));
 }
 
 /* Forks in forks, without end: the stack stays. (It overflowed with so many under the sanitizers.) */
@@ -282,31 +351,6 @@ static void test_ancestors(void)
 }
 
 /* ---- the log ---- */
-
-static void keep_line(void *data, struct journal_line *l)
-{
-	g_autofree char *text = logline_text(l);
-	g_string_append_printf(data, "%s\n", text);
-	journal_line_unref(l);
-}
-
-static char *log_of(const char *script)
-{
-	size_t n;
-	const struct blk_subscription *rows = journal_subscriptions(&n);
-	g_autoptr(GError) error = NULL;
-	g_autoptr(blk_source) s = source_open_script(script, rows, n, &error);
-	g_assert_no_error(error);
-	GString *text = g_string_new(NULL);
-	struct journal *j = journal_new(&(struct journal_options){ .from_ns = INT64_MIN, .to_ns = INT64_MAX },
-					keep_line, text);
-	struct blk_batch b;
-	while (source_next(s, &b, NULL) == SOURCE_OK)
-		journal_feed(j, &s->tables, b.ev, b.n);
-	journal_finish(j);
-	journal_free(j);
-	return g_string_free(text, FALSE);
-}
 
 /* What descriptors are called after calls of either kind. */
 static void test_log(void)
@@ -398,7 +442,9 @@ int main(int argc, char **argv)
 	g_test_add_func("/syscalls/story", test_story);
 	g_test_add_func("/syscalls/openat2", test_openat2);
 	g_test_add_func("/syscalls/log", test_log);
+	g_test_add_func("/syscalls/sockets", test_sockets);
 	g_test_add_func("/syscalls/inherited", test_inherited);
+	g_test_add_func("/syscalls/range-inherited", test_range_inherited);
 	g_test_add_func("/syscalls/ancestors", test_ancestors);
 	g_test_add_func("/syscalls/names-are-read", test_names_are_read);
 	g_test_add_func("/syscalls/event-names", test_event_names);
