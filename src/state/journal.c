@@ -133,14 +133,20 @@ static uint32_t host_number(struct journal *j, const char *name)
 	return j->hosts->len - 1;
 }
 
+static struct jstream read_stream(struct journal *j, unsigned i)
+{
+	const struct blk_stream *s = blk_stream(j->tables, i);
+	return (struct jstream){
+		.host = host_number(j, blk_host(j->tables, s->host)->name), .cpu = s->cpu,
+		.domain = s->domain, .info = s,
+		.lost = i < j->streams->len && g_array_index(j->streams, struct jstream, i).lost,
+	};
+}
+
 static struct jstream *stream_of(struct journal *j, unsigned i)
 {
 	while (j->streams->len <= i) {
-		const struct blk_stream *s = blk_stream(j->tables, j->streams->len);
-		struct jstream mine = {
-			.host = host_number(j, blk_host(j->tables, s->host)->name), .cpu = s->cpu,
-			.domain = s->domain, .info = s,
-		};
+		struct jstream mine = read_stream(j, j->streams->len);
 		g_array_append_val(j->streams, mine);
 	}
 	return &g_array_index(j->streams, struct jstream, i);
@@ -717,6 +723,8 @@ void journal_feed(struct journal *j, const struct blk_tables *tables, const stru
 			on_event(j, &ev[i]);
 		else if (ev[i].row == BLK_ROW_LOST_BEGIN || ev[i].row == BLK_ROW_LOST_END)
 			on_loss(j, stream_of(j, ev[i].stream), &ev[i]);
+		else if (ev[i].row == BLK_ROW_STREAM_ADD)	/* the number may have been another's */
+			*stream_of(j, ev[i].stream) = read_stream(j, ev[i].stream);
 	}
 }
 
