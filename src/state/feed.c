@@ -106,18 +106,33 @@ void slice_change_source(struct slice *s)
 	s->tables = NULL;
 }
 
+static struct stream_info stream_of(struct slice *s, unsigned stream)
+{
+	const struct blk_stream *st = blk_stream(s->tables, stream);
+	const struct blk_host *host = blk_host(s->tables, st->host);
+	struct stream_info info = {
+		.host = slice_host_named(s, host), .stream_cpu = st->cpu, .cpu = ID_NONE,
+		.kernel = st->domain == BLK_DOMAIN_KERNEL,
+	};
+	learn_host(s, info.host, host);
+	return info;
+}
+
+/* The number may have been another stream's before. */
+static void begin_stream(struct slice *s, unsigned stream)
+{
+	struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream), now = stream_of(s, stream);
+	if (info->host != now.host || info->stream_cpu != now.stream_cpu || info->kernel != now.kernel)
+		*info = now;
+}
+
 static void learn_tables(struct slice *s, const struct blk_tables *tables)
 {
 	if (s->tables != tables)
 		slice_change_source(s);
 	s->tables = tables;
 	for (guint i = s->streams->len; i < tables->streams->len; i++) {
-		const struct blk_stream *st = blk_stream(tables, i);
-		struct stream_info new = {
-			.host = slice_host_named(s, blk_host(tables, st->host)),
-			.cpu = ID_NONE, .kernel = st->domain == BLK_DOMAIN_KERNEL,
-		};
-		learn_host(s, new.host, blk_host(tables, st->host));
+		struct stream_info new = stream_of(s, i);
 		g_array_append_val(s->streams, new);
 	}
 	for (guint i = s->class_infos->len; i < tables->classes->len; i++)
@@ -239,6 +254,8 @@ static void feed_pseudo(struct slice *s, const struct blk_event *ev)
 		s->horizon = MAX(s->horizon, ev->ts);
 		return;
 	}
+	if (ev->row == BLK_ROW_STREAM_ADD)
+		begin_stream(s, ev->stream);
 	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
 	if (ev->row == BLK_ROW_STREAM_ADD || ev->row == BLK_ROW_STREAM_END) {
 		if (s->live && info->kernel && ev->row == BLK_ROW_STREAM_END && s->first != INT64_MAX)

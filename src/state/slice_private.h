@@ -346,6 +346,7 @@ struct slice_host {
 /* What a source's indexes mean here. */
 struct stream_info {
 	uint32_t host, cpu;	/* .cpu: index in slice.cpus; ID_NONE: no record came yet */
+	uint32_t stream_cpu;	/* as in struct blk_stream */
 	bool kernel;
 	struct cpu *c;
 	struct cpu *plain;	/* .c, of a kernel's stream once a record of it came; or NULL */

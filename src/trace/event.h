@@ -128,8 +128,8 @@ struct blk_event {
 };
 G_STATIC_ASSERT(sizeof(struct blk_event) == 32);
 
-/* What a stream is. Streams and classes are numbered per source, from 0, and
- * live as long as the source. */
+/* What a stream is. Streams and classes are numbered per source, from 0. A class lives as long as the source; the
+ * number of a stream may be given to another one behind its STREAM_END, which begins with its STREAM_ADD. */
 enum blk_domain { BLK_DOMAIN_KERNEL, BLK_DOMAIN_UST, BLK_DOMAIN_OTHER };
 
 struct blk_stream {
@@ -161,8 +161,8 @@ struct blk_class {
 
 /*
  * The tables that records refer to. Owned by the source (a reader or a set of
- * readers); entries are added, never changed or removed; pointers to entries
- * stay valid. The model reads it on the thread that calls the source.
+ * readers); entries are added, never removed, and only those of streams that are over
+ * change; pointers to entries stay valid. The model reads it on the thread that calls the source.
  */
 struct blk_tables {
 	GPtrArray *streams;	/* struct blk_stream * */

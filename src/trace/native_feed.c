@@ -78,9 +78,11 @@ struct native_feed *native_feed_new(const struct blk_subscription *rows, size_t 
 	g_cond_init(&f->pushed);
 	f->inbox = news_new();
 	f->taken = news_new();
-	f->all = g_ptr_array_new_with_free_func(stream_free);
+	f->all = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, stream_free);
 	f->traces = g_ptr_array_new_with_free_func(feed_trace_free);
 	f->streams = g_ptr_array_new();
+	f->free_slots = g_array_new(FALSE, FALSE, sizeof(guint));
+	f->dead = g_ptr_array_new();
 	f->pending = g_ptr_array_new();
 	f->order = g_ptr_array_new();
 	f->cut = g_hash_table_new(g_str_hash, g_str_equal);
@@ -110,7 +112,9 @@ void native_feed_free(struct native_feed *f)
 	g_ptr_array_unref(f->pending);
 	g_ptr_array_unref(f->order);
 	g_ptr_array_unref(f->streams);
-	g_ptr_array_unref(f->all);
+	g_array_unref(f->free_slots);
+	g_ptr_array_unref(f->dead);
+	g_hash_table_unref(f->all);
 	g_ptr_array_unref(f->traces);
 	g_hash_table_unref(f->boots);
 	g_mutex_clear(&f->lock);
@@ -181,8 +185,8 @@ unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const cha
 	g_queue_init(&x->news);
 	x->beacon_ns = x->overtaken_ns = INT64_MIN;
 	g_mutex_lock(&f->lock);
-	x->number = f->all->len;
-	g_ptr_array_add(f->all, x);
+	x->number = f->n_streams++;
+	g_hash_table_insert(f->all, GUINT_TO_POINTER(x->number), x);
 	push_locked(f, (struct feed_news){ .kind = FEED_STREAM, .number = x->number,
 					   .class_id = trace, .late_us = late_us });
 	g_mutex_unlock(&f->lock);
@@ -201,7 +205,7 @@ void native_feed_touch(struct native_feed *f, unsigned stream)
 
 static struct feed_stream *find_locked(const struct native_feed *f, unsigned stream)
 {
-	return stream < f->all->len ? g_ptr_array_index(f->all, stream) : NULL;
+	return g_hash_table_lookup(f->all, GUINT_TO_POINTER(stream));
 }
 
 static void push_packet(struct native_feed *f, unsigned stream, GBytes *packet,
@@ -211,16 +215,18 @@ static void push_packet(struct native_feed *f, unsigned stream, GBytes *packet,
 	gsize size = g_bytes_get_size(packet);
 	g_mutex_lock(&f->lock);
 	struct feed_stream *x = find_locked(f, stream);
-	if (x) {
+	bool known = stream < f->n_streams;
+	if (known) {
 		g_atomic_pointer_add(&f->queued, (gssize)size);
-		g_atomic_pointer_add(&x->queued, (gssize)size);
+		if (x)
+			g_atomic_pointer_add(&x->queued, (gssize)size);
 		news.has_index = index != NULL;
 		if (index)
 			news.index = *index;
 		push_locked(f, news);
 	}
 	g_mutex_unlock(&f->lock);
-	if (!x)
+	if (!known)
 		g_bytes_unref(packet);
 }
 

@@ -100,7 +100,7 @@ static void move_late(struct native_feed *f, struct native_cursor *k)
 static struct merge_head head_of(const struct native_feed *f, const struct feed_stream *x)
 {
 	const struct native_cursor *k = x->track ? x->track->cursor : NULL;
-	struct merge_head h = { .cursor = x->number };
+	struct merge_head h = { .cursor = x->slot };
 	h.ts = k && k->ahead_at < k->ahead_n ? k->ahead[k->ahead_at].ts
 					     : MAX(feed_passed(x), x->overtaken_ns);
 	return h;
@@ -125,7 +125,7 @@ static void rebuild(struct native_feed *f)
 	}
 	for (guint i = 0; i < f->streams->len; i++) {
 		const struct feed_stream *x = g_ptr_array_index(f->streams, i);
-		if (!x->track && !x->gone && !x->parked)
+		if (x && !x->track && !x->gone && !x->parked)
 			s->heap[s->n_heap++] = head_of(f, x);
 	}
 	merge_build(s->heap, s->n_heap);
@@ -172,6 +172,7 @@ static enum native_step refill(struct native_feed *f, struct feed_stream *x)
 	struct feed_track *t = x->track;
 	struct native_cursor *k = t->cursor;
 	feed_track_bury(f, x);
+	native_cursor_grow(k);
 	t->plan.waits = may_wait(f, x);
 	enum native_step step = native_cursor_refill(k);
 	bool silent = step == NATIVE_LATER && (x->cut || x->beacon_ns >= k->second_end);
@@ -244,8 +245,12 @@ static void tell_status(struct native_feed *f)
 		.newest_ns = f->newest_ns, .horizon_ns = f->last_ns, .late = f->late,
 		.late_from_ns = f->late_from_ns, .late_to_ns = f->late_to_ns,
 		.refused = f->refused, .unplaced = f->unplaced, .stalled_stream = -1, .stalled_ns = INT64_MIN,
-		.waits_for = f->blocked ? (int)f->s.heap[0].cursor : -1,
+		.waits_for = -1,
 	};
+	if (f->blocked) {
+		const struct feed_stream *first = g_ptr_array_index(f->streams, f->s.heap[0].cursor);
+		st.waits_for = (int)first->number;
+	}
 	for (size_t i = 0; i < f->s.n_heap; i++) {
 		const struct feed_stream *x = g_ptr_array_index(f->streams, f->s.heap[i].cursor);
 		st.streams++;
@@ -288,6 +293,17 @@ static void pass_time(struct native_feed *f)
 	f->clock_us = now;
 }
 
+/* All their records were taken: their places in the tables may be others'. */
+static void free_gone(struct native_feed *f)
+{
+	for (guint i = 0; i < f->gone->len; i++) {
+		const struct feed_track *t = g_ptr_array_index(f->gone, i);
+		if (t->cursor->index != G_MAXUINT16)
+			source_end_stream(&f->s.source, t->cursor->index);
+	}
+	g_ptr_array_set_size(f->gone, 0);
+}
+
 enum source_status feed_next(struct source *source, struct blk_batch *ret, GError **error)
 {
 	struct native_feed *f = (struct native_feed *)source;
@@ -297,7 +313,7 @@ enum source_status feed_next(struct source *source, struct blk_batch *ret, GErro
 	s->batch_number++;
 	s->n_batch = 0;
 	g_array_set_size(f->graves, 0);
-	g_ptr_array_set_size(f->gone, 0);
+	free_gone(f);
 	pass_time(f);
 	feed_take_in(f);
 	mark(f);

@@ -60,7 +60,7 @@ void feed_track_free(struct feed_track *t)
 
 /* ---- metadata ---- */
 
-static void grow_tracks(struct native_feed *f)
+static void grow_classes(struct native_feed *f)
 {
 	struct native_source *s = &f->s;
 	size_t n = s->native->classes->len;
@@ -69,10 +69,6 @@ static void grow_tracks(struct native_feed *f)
 		for (size_t i = f->n_grown; i <= n; i++)
 			s->cls[i] = UINT32_MAX;
 		f->n_grown = n;
-	}
-	for (guint i = 0; i < f->order->len; i++) {
-		struct feed_stream *x = g_ptr_array_index(f->order, i);
-		native_cursor_grow(x->track->cursor);
 	}
 }
 
@@ -91,7 +87,7 @@ static void take_metadata(struct native_feed *f, struct feed_trace *t, GBytes *b
 	t->usable = !t->failed && g->m->meta->has_trace && g->m->decoders->len;
 	if (t->usable)
 		feed_trouble_over(f, t);
-	grow_tracks(f);
+	grow_classes(f);
 }
 
 static void restart_metadata(struct feed_trace *t)
@@ -103,13 +99,40 @@ static void restart_metadata(struct feed_trace *t)
 	t->usable = false;
 }
 
-static void trace_over(struct feed_trace *t)
+static guint trace_place(const struct native_feed *f, unsigned number)
+{
+	guint from = 0, to = f->traces->len;
+
+	while (from < to) {
+		guint at = (from + to) / 2;
+		const struct feed_trace *t = g_ptr_array_index(f->traces, at);
+		if (t->number < number)
+			from = at + 1;
+		else
+			to = at;
+	}
+	return from;
+}
+
+struct feed_trace *feed_trace(const struct native_feed *f, unsigned number)
+{
+	guint at = trace_place(f, number);
+	struct feed_trace *t = at < f->traces->len ? g_ptr_array_index(f->traces, at) : NULL;
+
+	return t && t->number == number ? t : NULL;
+}
+
+static void trace_over(struct native_feed *f, struct feed_trace *t)
 {
 	if (!t->ended || t->n_streams)
 		return;
 	meta_unref(t->meta);
 	t->meta = NULL;
 	t->usable = false;
+	g_mutex_lock(&f->lock);
+	if (feed_trouble_forget(f, t))
+		g_ptr_array_remove_index(f->traces, trace_place(f, t->number));
+	g_mutex_unlock(&f->lock);
 }
 
 /* ---- clocks ---- */
@@ -158,14 +181,16 @@ static const struct ctf_clock *pin(struct native_feed *f, const struct feed_trac
 
 static void rank(struct native_feed *f, struct feed_stream *x)
 {
-	guint i = 0;
-	while (i < f->order->len) {
-		const struct feed_stream *other = g_ptr_array_index(f->order, i);
+	guint from = 0, to = f->order->len;
+	while (from < to) {
+		guint at = (from + to) / 2;
+		const struct feed_stream *other = g_ptr_array_index(f->order, at);
 		if (strcmp(x->track->st->info.order, other->track->st->info.order) < 0)
-			break;
-		i++;
+			to = at;
+		else
+			from = at + 1;
 	}
-	g_ptr_array_insert(f->order, (gint)i, x);
+	g_ptr_array_insert(f->order, (gint)from, x);
 	f->rebuild = true;
 }
 
@@ -192,7 +217,7 @@ static bool take_over(struct native_feed *f, struct feed_stream *x, const char *
 		g_atomic_pointer_add(&x->queued, (gssize)n);
 		g_atomic_pointer_add(&old->queued, -(gssize)n);
 	}
-	f->s.cursor[old->number] = NULL;
+	f->s.cursor[old->slot] = NULL;
 	x->beacon_ns = MAX(x->beacon_ns, old->beacon_ns);
 	feed_stream_over(f, old);
 	return true;
@@ -217,7 +242,7 @@ static bool begin_track(struct native_feed *f, struct feed_stream *x, const stru
 		t->cursor = g_new(struct native_cursor, 1);
 		native_cursor_init(t->cursor, &f->s, t->st, &t->plan);
 	}
-	f->s.cursor[x->number] = x->track->cursor;
+	f->s.cursor[x->slot] = x->track->cursor;
 	rank(f, x);
 	return true;
 }
@@ -417,7 +442,6 @@ static bool place_packet(struct native_feed *f, struct feed_stream *x, struct fe
 		leave_refused(t, &p);
 		t->before = p;
 		t->has_before = true;
-		native_cursor_grow(t->cursor);
 		f->newest_ns = MAX(f->newest_ns, p.end_ns == INT64_MAX ? p.begin_ns : p.end_ns);
 	}
 	append(f, x, &p, news);
@@ -451,11 +475,11 @@ static bool place_beacon(struct native_feed *f, struct feed_stream *x, const str
 
 static void set_over(struct native_feed *f, struct feed_stream *x)
 {
+	f->rebuild |= x->parked;
 	x->over = true;
 	x->cut = x->parked = false;
 	if (x->track)
 		x->track->plan.grows = false;
-	f->rebuild = true;
 }
 
 static bool place(struct native_feed *f, struct feed_stream *x, struct feed_news *news)
@@ -495,6 +519,7 @@ static void place_news(struct native_feed *f, struct feed_stream *x)
 static void take_trace(struct native_feed *f, struct feed_news *news)
 {
 	struct feed_trace *t = g_new0(struct feed_trace, 1);
+	t->number = news->number;
 	t->meta = meta_new();
 	t->name = g_steal_pointer(&news->name);
 	t->added_us = news->at_us;
@@ -512,7 +537,7 @@ static void take_trace_news(struct native_feed *f, struct feed_trace *t, struct 
 		restart_metadata(t);
 	} else {
 		t->ended = true;
-		trace_over(t);
+		trace_over(f, t);
 	}
 }
 
@@ -524,18 +549,36 @@ static void set_late(struct native_feed *f, struct feed_stream *x, int64_t late_
 		f->max_late_us = MAX(f->max_late_us, late_us);
 }
 
-static void take_stream(struct native_feed *f, const struct feed_news *news)
+/* NULL: it is gone, or there was none. */
+static struct feed_stream *find_stream(struct native_feed *f, unsigned number)
 {
 	g_mutex_lock(&f->lock);
-	struct feed_stream *x = g_ptr_array_index(f->all, news->number);
+	struct feed_stream *x = g_hash_table_lookup(f->all, GUINT_TO_POINTER(number));
 	g_mutex_unlock(&f->lock);
+	return x;
+}
+
+static void give_slot(struct native_feed *f, struct feed_stream *x)
+{
+	if (f->free_slots->len) {
+		x->slot = g_array_index(f->free_slots, guint, f->free_slots->len - 1);
+		g_array_set_size(f->free_slots, f->free_slots->len - 1);
+		f->streams->pdata[x->slot] = x;
+	} else {
+		x->slot = f->streams->len;
+		g_ptr_array_add(f->streams, x);
+		f->s.n_cursors = f->streams->len;
+		f->s.cursor = g_renew(struct native_cursor *, f->s.cursor, f->streams->len);
+	}
+	f->s.cursor[x->slot] = NULL;
+}
+
+static void take_stream(struct native_feed *f, const struct feed_news *news)
+{
+	struct feed_stream *x = find_stream(f, news->number);
 	set_late(f, x, news->late_us);
-	g_ptr_array_add(f->streams, x);
-	f->s.n_cursors = f->streams->len;
-	f->s.cursor = g_renew(struct native_cursor *, f->s.cursor, f->streams->len);
-	f->s.cursor[x->number] = NULL;
-	if (news->class_id < f->traces->len)
-		x->trace = g_ptr_array_index(f->traces, news->class_id);
+	give_slot(f, x);
+	x->trace = feed_trace(f, (unsigned)news->class_id);
 	if (!x->trace || x->trace->ended || f->ended) {
 		x->trace = NULL;
 		feed_stream_over(f, x);
@@ -547,7 +590,7 @@ static void take_stream(struct native_feed *f, const struct feed_news *news)
 
 static void take_stream_news(struct native_feed *f, struct feed_stream *x, struct feed_news *news)
 {
-	if (x->gone || x->over) {
+	if (!x || x->gone || x->over) {
 		if (news->bytes)
 			refuse(f, x, news);
 		return;
@@ -573,10 +616,10 @@ static void take_news(struct native_feed *f, struct feed_news *news)
 		take_stream(f, news);
 	else if (news->kind == FEED_END)
 		f->ended = true;
-	else if (news->kind <= FEED_TRACE_END && news->number < f->traces->len)
-		take_trace_news(f, g_ptr_array_index(f->traces, news->number), news);
-	else if (news->kind > FEED_TRACE_END && news->number < f->streams->len)
-		take_stream_news(f, g_ptr_array_index(f->streams, news->number), news);
+	else if (news->kind > FEED_TRACE_END)
+		take_stream_news(f, find_stream(f, news->number), news);
+	else if (feed_trace(f, news->number))
+		take_trace_news(f, feed_trace(f, news->number), news);
 	else if (news->bytes)
 		feed_unqueue(f, NULL, g_bytes_get_size(news->bytes));	/* for no trace */
 }
@@ -595,14 +638,30 @@ void feed_stream_over(struct native_feed *f, struct feed_stream *x)
 		if (x->track->key && g_hash_table_lookup(f->cut, x->track->key) == x)
 			g_hash_table_remove(f->cut, x->track->key);
 		g_ptr_array_remove(f->order, x);
-		f->s.cursor[x->number] = NULL;
+		f->s.cursor[x->slot] = NULL;
 		g_ptr_array_add(f->gone, g_steal_pointer(&x->track));
-		f->rebuild = true;		/* ranks are places in the order */
 	}
-	if (x->trace) {
-		x->trace->n_streams--;
-		trace_over(x->trace);
+	struct feed_trace *t = g_steal_pointer(&x->trace);
+	if (t) {
+		t->n_streams--;
+		trace_over(f, t);
 	}
+	g_ptr_array_add(f->dead, x);
+}
+
+/* The first n that are dead: no list has them any more. */
+static void free_dead(struct native_feed *f, guint n)
+{
+	for (guint i = 0; i < n; i++) {
+		struct feed_stream *x = g_ptr_array_index(f->dead, i);
+		f->streams->pdata[x->slot] = NULL;
+		g_array_append_val(f->free_slots, x->slot);
+		g_mutex_lock(&f->lock);
+		g_hash_table_remove(f->all, GUINT_TO_POINTER(x->number));	/* frees it */
+		g_mutex_unlock(&f->lock);
+	}
+	if (n)
+		g_ptr_array_remove_range(f->dead, 0, n);
 }
 
 static void end_stream(struct native_feed *f, struct feed_stream *x)
@@ -619,6 +678,7 @@ static void end_stream(struct native_feed *f, struct feed_stream *x)
 void feed_take_in(struct native_feed *f)
 {
 	bool ended = f->ended;
+	guint n_dead = f->dead->len;
 	g_mutex_lock(&f->lock);
 	GArray *inbox = f->inbox;
 	f->inbox = f->taken;
@@ -629,7 +689,7 @@ void feed_take_in(struct native_feed *f)
 	g_array_set_size(inbox, 0);
 	for (guint i = 0; f->ended && !ended && i < f->streams->len; i++) {
 		struct feed_stream *x = g_ptr_array_index(f->streams, i);
-		if (!x->gone)
+		if (x && !x->gone)
 			end_stream(f, x);
 	}
 	guint n = 0;
@@ -645,4 +705,5 @@ void feed_take_in(struct native_feed *f)
 		f->pending->pdata[n++] = x;
 	}
 	g_ptr_array_set_size(f->pending, (gint)n);
+	free_dead(f, n_dead);
 }

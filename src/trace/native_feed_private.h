@@ -42,6 +42,7 @@ struct feed_meta {
 };
 
 struct feed_trace {
+	unsigned number;
 	struct feed_meta *meta;
 	int64_t added_us;
 	char *name;
@@ -80,11 +81,11 @@ struct feed_kept {
 };
 
 struct feed_stream {
-	unsigned number;
+	unsigned number, slot;
 	char *name;
 	gsize queued;			/* bytes; atomic */
 	/* the taker's */
-	struct feed_trace *trace;
+	struct feed_trace *trace;	/* NULL: gone */
 	int64_t late_us;
 	int64_t spoke_us;		/* when anything of it came last */
 	GQueue news;			/* struct feed_news *: packets, beacons, ends not placed */
@@ -105,6 +106,9 @@ struct feed_stream {
 
 #define FEED_MARKS 128
 
+/* Traces that are over and could not be read, or not all of it: so many are told apart by name. */
+#define FEED_TROUBLED 256
+
 struct native_feed {
 	struct native_source s;		/* first */
 	int64_t (*now)(void *data);
@@ -114,15 +118,20 @@ struct native_feed {
 	GMutex lock;
 	GCond pushed;
 	GArray *inbox;			/* struct feed_news */
-	GPtrArray *all;			/* struct feed_stream *: all there ever were, owned */
-	unsigned n_traces;
+	GHashTable *all;		/* number -> struct feed_stream *: those not freed, owned */
+	unsigned n_traces, n_streams;	/* numbers given */
 	bool woken;
 	struct native_feed_status status;
-	GPtrArray *traces;		/* struct feed_trace *, owned; changed by the taker */
+	GPtrArray *traces;		/* struct feed_trace *, by number, owned; changed by the taker */
+	unsigned n_troubled;		/* of them, those that are over */
+	unsigned gone_unreadable, gone_readable;	/* of those that were freed, as in the status */
+	unsigned gone_troubled;		/* of them, those with a trouble of any kind */
 
 	/* the taker's */
 	GArray *taken;			/* struct feed_news: the inbox, being read */
-	GPtrArray *streams;		/* struct feed_stream *, as numbered; NULL: gone */
+	GPtrArray *streams;		/* struct feed_stream *, by slot; NULL: the slot is free */
+	GArray *free_slots;		/* guint */
+	GPtrArray *dead;		/* struct feed_stream *: gone, still in .streams */
 	GPtrArray *pending;		/* struct feed_stream * with news */
 	GPtrArray *order;		/* struct feed_stream * with a track, as ranked */
 	GHashTable *cut;		/* key -> struct feed_stream * */
@@ -153,8 +162,10 @@ void feed_unqueue(struct native_feed *f, struct feed_stream *x, gsize bytes);
 void feed_take_in(struct native_feed *f);		/* all that was pushed */
 void feed_track_free(struct feed_track *t);
 void feed_trace_free(void *t);
+struct feed_trace *feed_trace(const struct native_feed *f, unsigned number);	/* NULL: none, or it was freed */
 void feed_kept_clear(void *kept);
-void feed_stream_over(struct native_feed *f, struct feed_stream *x);	/* nothing is left of it */
+/* Nothing is left of it. It is freed when nobody may look at it any more. */
+void feed_stream_over(struct native_feed *f, struct feed_stream *x);
 /* Drops what is decoded of the plan to the graves. */
 void feed_track_bury(struct native_feed *f, struct feed_stream *x);
 
@@ -168,6 +179,8 @@ void feed_trouble_over(struct native_feed *f, struct feed_trace *t);	/* but not 
 /* The stream has news that wait: for metadata for too long? */
 void feed_trouble_wait(struct native_feed *f, const struct feed_stream *x);
 void feed_trouble_count(const struct native_feed *f, struct native_feed_status *ret);
+/* The trace is over: may it be freed? Counts it then; the first of those with a trouble stay. */
+bool feed_trouble_forget(struct native_feed *f, const struct feed_trace *t);
 
 /* native_feed_merge.c */
 enum source_status feed_next(struct source *s, struct blk_batch *ret, GError **error);

@@ -97,26 +97,49 @@ void feed_trouble_wait(struct native_feed *f, const struct feed_stream *x)
 		set_trouble(f, t, g_strdup(why_unusable(t)));
 }
 
+static bool is_readable(const struct feed_trace *t)
+{
+	return t->decoded || (!t->trouble && (t->placed || (t->usable && !t->ended)));
+}
+
 void feed_trouble_count(const struct native_feed *f, struct native_feed_status *ret)
 {
+	ret->unreadable = f->gone_unreadable;
+	ret->readable = f->gone_readable;
 	for (guint i = 0; i < f->traces->len; i++) {
 		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
 		ret->unreadable += t->trouble != NULL;
-		ret->readable += t->decoded || (!t->trouble && (t->placed || (t->usable && !t->ended)));
+		ret->readable += is_readable(t);
 	}
+}
+
+bool feed_trouble_forget(struct native_feed *f, const struct feed_trace *t)
+{
+	bool troubled = t->trouble || t->partly;
+
+	if (troubled && f->n_troubled < FEED_TROUBLED) {
+		f->n_troubled++;
+		return false;
+	}
+	f->gone_unreadable += t->trouble != NULL;
+	f->gone_readable += is_readable(t);
+	f->gone_troubled += troubled;
+	return true;
 }
 
 char *native_feed_trouble(struct native_feed *f, unsigned trace)
 {
 	char *text = NULL;
 	g_mutex_lock(&f->lock);
-	if (trace < f->traces->len)
-		text = g_strdup(((struct feed_trace *)g_ptr_array_index(f->traces, trace))->trouble);
+	const struct feed_trace *t = feed_trace(f, trace);
+	if (t)
+		text = g_strdup(t->trouble);
 	g_mutex_unlock(&f->lock);
 	return text;
 }
 
-/* A trace is another one after each connection that broke; it is told once. */
+/* A trace is another one after each connection that broke; it is told once, but for those of which the name is
+ * forgotten. */
 char *native_feed_troubles(struct native_feed *f)
 {
 	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
@@ -132,7 +155,7 @@ char *native_feed_troubles(struct native_feed *f)
 						t->name, t->trouble ? t->trouble : t->partly);
 		g_hash_table_add(names, t->name);
 	}
-	unsigned n = g_hash_table_size(names);
+	unsigned n = g_hash_table_size(names) + f->gone_troubled;
 	g_mutex_unlock(&f->lock);
 	g_autofree char *visible = n ? text_visible(first) : NULL;
 	return n > 1 ? g_strdup_printf("%s, and %u more", visible, n - 1) : g_steal_pointer(&visible);

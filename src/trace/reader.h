@@ -75,6 +75,7 @@ struct source_ops {
 struct source {
 	const struct source_ops *ops;
 	struct blk_tables tables;
+	GArray *free_streams;		/* guint: entries of streams that are over; or NULL */
 	const int *stop;		/* see source_stop_by() */
 };
 
@@ -107,6 +108,9 @@ void source_clear(struct source *s);
 unsigned source_add_host(struct source *s, const char *name, const char *boot,
 			 const char *kernel_release);	/* same name and boot: the same entry */
 unsigned source_add_stream(struct source *s, const struct blk_stream *stream);
+/* All records of the stream were taken, and its STREAM_END: the entry may become another stream's, which begins
+ * with its STREAM_ADD. */
+void source_end_stream(struct source *s, unsigned stream);
 void source_has_kernel(struct source *s, unsigned host);	/* before its streams are added */
 void source_host_lasts(struct source *s, unsigned host, int64_t begin_ns, int64_t end_ns);	/* likewise */
 unsigned source_add_class(struct source *s, const char *name, uint16_t row,

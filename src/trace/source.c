@@ -58,6 +58,13 @@ static void free_stream(void *p)
 	g_free(stream);
 }
 
+static void copy_stream(struct blk_stream *ret, const struct blk_stream *stream)
+{
+	*ret = *stream;
+	ret->vpid_procname = g_strdup(stream->vpid_procname);
+	ret->order = g_strdup(stream->order);
+}
+
 static void free_host(void *p)
 {
 	struct blk_host *host = p;
@@ -88,6 +95,7 @@ void source_clear(struct source *s)
 	g_clear_pointer(&s->tables.streams, g_ptr_array_unref);
 	g_clear_pointer(&s->tables.hosts, g_ptr_array_unref);
 	g_clear_pointer(&s->tables.classes, g_ptr_array_unref);
+	g_clear_pointer(&s->free_streams, g_array_unref);
 }
 
 unsigned source_add_host(struct source *s, const char *name, const char *boot,
@@ -123,16 +131,33 @@ void source_host_lasts(struct source *s, unsigned host, int64_t begin_ns, int64_
 
 unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
 {
+	guint n_free = s->free_streams ? s->free_streams->len : 0;
+	guint i = n_free ? g_array_index(s->free_streams, guint, n_free - 1) : s->tables.streams->len;
+
 	/* Records have 16 bits for it: what is beyond shares the last entry. */
-	if (s->tables.streams->len == G_MAXUINT16)
+	if (i == G_MAXUINT16)
 		return G_MAXUINT16 - 1;
-	struct blk_stream *copy = g_memdup2(stream, sizeof *stream);
-	copy->vpid_procname = g_strdup(stream->vpid_procname);
-	copy->order = g_strdup(stream->order);
-	g_ptr_array_add(s->tables.streams, copy);
+	if (n_free) {
+		g_array_set_size(s->free_streams, n_free - 1);
+		struct blk_stream *old = s->tables.streams->pdata[i];
+		g_free(old->vpid_procname);
+		g_free(old->order);
+	} else {
+		g_ptr_array_add(s->tables.streams, g_new(struct blk_stream, 1));
+	}
+	copy_stream(s->tables.streams->pdata[i], stream);
 	if (stream->domain == BLK_DOMAIN_KERNEL)
 		source_has_kernel(s, stream->host);
-	return s->tables.streams->len - 1;
+	return i;
+}
+
+void source_end_stream(struct source *s, unsigned stream)
+{
+	if (stream >= G_MAXUINT16 - 1)		/* it may be shared */
+		return;
+	if (!s->free_streams)
+		s->free_streams = g_array_new(FALSE, FALSE, sizeof(guint));
+	g_array_append_val(s->free_streams, stream);
 }
 
 unsigned source_add_class(struct source *s, const char *name, uint16_t row,

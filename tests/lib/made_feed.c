@@ -18,7 +18,7 @@ char *made_metadata(int uuid, const char *domain, const char *boot, int offset)
 		"typealias integer { size = 32; align = 8; } := u32;\n"
 		"typealias integer { size = 64; align = 8; } := u64;\n"
 		"trace { major = 1; minor = 8; byte_order = le;\n"
-		"	uuid = \"%02x000000-0000-0000-0000-000000000000\";\n"
+		"	uuid = \"%08x-0000-0000-0000-000000000000\";\n"
 		"	packet.header := struct { u32 magic; u8 uuid[16]; u32 stream_id; "
 		"u64 stream_instance_id; }; };\n"
 		"env { hostname = \"h;{\\\"\"; domain = \"%s\"; }; /* } ; */ // ' {\n"
@@ -30,7 +30,7 @@ char *made_metadata(int uuid, const char *domain, const char *boot, int offset)
 		"		u64 events_discarded; u32 cpu_id; }; };\n"
 		"event { id = 0; stream_id = 7; name = \"said\"; fields := struct { u32 n; }; };\n"
 		"event { id = 1; stream_id = 7; name = \"counted\"; fields := struct { u8 n; }; };\n",
-		uuid, domain, boot, offset);
+		GUINT32_SWAP_LE_BE((guint32)uuid), domain, boot, offset);
 }
 
 void made_put(GByteArray *a, uint64_t value, unsigned bytes)
