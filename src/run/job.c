@@ -289,8 +289,6 @@ static void let_go(struct shared *s)
 	s->unwanted = true;
 	if (s->preview)
 		preview_stop(s->preview);
-	if (s->mender)
-		mender_stop(s->mender);
 	g_cond_broadcast(&s->changed);
 	g_mutex_unlock(&s->lock);
 }

@@ -11,7 +11,6 @@
 #define BLK_RUN_JOB_PRIVATE_H
 
 #include "run/job.h"
-#include "run/mender.h"
 #include "run/parallel.h"
 #include "run/preview.h"
 
@@ -50,7 +49,6 @@ struct shared {
 	struct source *source;		/* to cancel them; NULL while there is none */
 	struct parallel *parallel;
 	struct preview *preview;	/* NULL: none (any more) */
-	struct mender *mender;		/* NULL: nothing can be corrected */
 	struct string_offer *offer;	/* the owner's, not looked at yet; NULL: none */
 	struct look look;		/* told before there was one */
 	struct outline *outline;

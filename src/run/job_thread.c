@@ -18,7 +18,7 @@
 #define OUTLINE_CELLS 1024
 #define FIGURES_US 50000		/* how old figures may be while nothing is stitched */
 #define INDEX_STEP 512			/* packets of each file at once */
-#define MEND_LAST_US (5 * G_USEC_PER_SEC)	/* at the end, for seconds that are to be corrected */
+#define CORRECT_LAST_US (5 * G_USEC_PER_SEC)	/* at the end, for seconds that are to be corrected */
 #define QUEUE_SHARE 32			/* of the memory: spans that wait for the owner, and */
 #define PREVIEW_SHARE 32		/* what a preview's spans are made of, which is half of them */
 #define PREVIEW_FIRST_US 100000		/* so long the main pass waits for the first preview */
@@ -144,8 +144,6 @@ static void post(struct shared *s, struct model *m, bool final, enum source_stat
 	g_mutex_lock(&s->lock);
 	if (s->preview)
 		preview_hard_to(s->preview, hard_to);
-	if (s->mender)
-		mender_closed_to(s->mender, hard_to);
 	g_mutex_unlock(&s->lock);
 	shared_wake_owner(s);
 }
@@ -222,8 +220,8 @@ static void note_late(struct shared *s, struct source *source)
 
 	if (!source_take_late(source, &late))
 		return;
-	if (s->mender)
-		mender_note(s->mender, &late);
+	if (s->preview)
+		preview_late(s->preview, &late);
 	g_mutex_lock(&s->lock);
 	s->status.late += late.n;
 	g_mutex_unlock(&s->lock);
@@ -312,8 +310,8 @@ static void run_source(struct shared *s, struct source *source, bool lacks_spans
 	note_late(s, source);
 	note_warning(s, source);
 	note_missing(s, source);
-	if (s->mender && st == SOURCE_END)
-		mender_finish(s->mender, MEND_LAST_US);
+	if (s->preview && st == SOURCE_END)
+		preview_finish(s->preview, CORRECT_LAST_US);
 	adopt(s, m);
 	end_phase(s, st, error);
 	set_source(s, NULL);
@@ -503,36 +501,24 @@ static void post_again(void *data, struct publication *publication, int64_t from
 	g_async_queue_push(s->again, again);
 }
 
-static void set_mender(struct shared *s, struct mender *m)
-{
-	g_mutex_lock(&s->lock);
-	s->mender = m;
-	s->status.corrects |= m != NULL;
-	if (m && s->unwanted)
-		mender_stop(m);
-	g_mutex_unlock(&s->lock);
-}
-
-/* One thread serves looks, and makes again what events came too late for. */
+/* One thread serves looks, and reads again what events came too late for. */
 static void run_kept(struct shared *s, struct source *source, const struct pieces *kept)
 {
 	int64_t step = s->options.model.step_ns > 0 ? s->options.model.step_ns : INT64_C(1000000000);
 	struct preview *pv = preview_new(kept, step, ring, s);
-	struct mender *m = mender_new(kept, step, post_again, s);
 
 	preview_bound_spans(pv, s->options.memory / PREVIEW_SHARE);
-	preview_work(pv, mender_work, m);
-	set_mender(s, m);
+	preview_correct(pv, post_again, s);
+	g_mutex_lock(&s->lock);
+	s->status.corrects = true;
+	g_mutex_unlock(&s->lock);
 	set_preview(s, pv);
 	preview_start(pv);
 	run_source(s, source, false);
 	if (s->options.preview)
 		serve_looks(s);
-	mender_stop(m);
 	set_preview(s, NULL);
 	preview_free(pv);
-	set_mender(s, NULL);
-	mender_free(m);
 }
 
 /* ---- what needs no model ---- */

@@ -3,12 +3,15 @@
 #include "run/preview.h"
 
 #include "base/timefmt.h"
+#include "run/stale.h"
 #include "run/window.h"
 #include "run/worker.h"
 
 #define WARM_UP_NS (NS_PER_S / 4)	/* has to be known before a window */
 #define LONG_US (INT64_C(3600) * G_USEC_PER_SEC)
-#define WORK_US 200000			/* work that may be due is looked for so often */
+#define STALE_US 200000			/* seconds that may be due are looked for so often */
+#define STALE_REST 4			/* times as long as reading them took */
+#define STALE_BYTES (64 << 20)		/* read before them, at most, for names and what is open */
 #define EXACT_BYTES (256 << 20)		/* read from the trace's begin on, at most */
 #define EXACT_BYTES_SPANS (64 << 20)	/* with spans: all of them are kept */
 
@@ -33,8 +36,11 @@ struct preview {
 	GCond changed;
 	int stop;			/* atomic, too: see source_stop_by() */
 	bool made;			/* at least one window */
-	bool (*work)(void *data);	/* beside looks, or NULL */
-	void *work_data;
+	struct stale *stale;		/* NULL: nothing is corrected */
+	preview_again again;
+	void *again_data;
+	int64_t rest_until_us;		/* the thread's */
+	bool hurry, correcting;
 	bool idle;			/* nothing to make */
 	struct look look;
 	bool looked_anew;		/* .look has changed since the maker looked */
@@ -263,6 +269,65 @@ bool preview_step(struct preview *pv)
 	return true;
 }
 
+/* ---- what events came too late for ---- */
+
+static bool is_stopping(void *data)
+{
+	return g_atomic_int_get(&((struct preview *)data)->stop);
+}
+
+/* From where on it is read: all there is before, or as much as is worth it. */
+static int64_t begin_for(const struct preview *pv, const struct look_window *w)
+{
+	const struct piece_ops *ops = pv->pieces.ops;
+	int64_t first, end;
+
+	if (!ops->bounds(pv->pieces.trace, &first, &end) || first >= w->from_ns)
+		return INT64_MIN;
+	for (int64_t back = w->from_ns - first; back > WARM_UP_NS; back /= 2)
+		if (ops->bytes_between(pv->pieces.trace, w->from_ns - back, w->to_ns) <= STALE_BYTES)
+			return back == w->from_ns - first ? INT64_MIN : w->from_ns - back;
+	return w->from_ns - WARM_UP_NS;
+}
+
+/* Is all of the window still kept? */
+static bool is_kept(const struct preview *pv, const struct look_window *w)
+{
+	const struct piece_ops *ops = pv->pieces.ops;
+	int64_t first, end;
+
+	return ops->renew(pv->pieces.trace, INT64_MAX, w->to_ns) &&
+	       ops->bounds(pv->pieces.trace, &first, &end) && first < w->to_ns && end >= w->from_ns;
+}
+
+/* False: nothing is due. */
+static bool read_stale(struct preview *pv)
+{
+	const struct window_reader reader = { &pv->pieces, is_stopping, pv, 0, &pv->stop };
+	int64_t begin_us = g_get_monotonic_time();
+	struct publication *again = NULL;
+	struct look_window w;
+
+	g_mutex_lock(&pv->lock);
+	pv->correcting = pv->stale && !pv->stop && (pv->hurry || begin_us >= pv->rest_until_us) &&
+			 stale_take(pv->stale, pv->hard_to, pv->hurry, begin_us, &w);
+	bool any = pv->correcting;
+	g_mutex_unlock(&pv->lock);
+	if (!any)
+		return false;
+	if (is_kept(pv, &w))
+		again = window_read_from(&reader, &w, begin_for(pv, &w), NULL);
+	if (again)
+		pv->again(pv->again_data, again, w.from_ns, w.to_ns);
+	int64_t end_us = g_get_monotonic_time();
+	pv->rest_until_us = end_us + (end_us - begin_us) * STALE_REST;
+	g_mutex_lock(&pv->lock);
+	pv->correcting = false;
+	g_cond_broadcast(&pv->changed);
+	g_mutex_unlock(&pv->lock);
+	return true;
+}
+
 static void *preview_main(void *data)
 {
 	struct preview *pv = data;
@@ -270,9 +335,9 @@ static void *preview_main(void *data)
 	for (;;) {
 		while (preview_step(pv))
 			;
-		if (pv->work && pv->work(pv->work_data))
+		if (read_stale(pv))
 			continue;
-		gint64 until = g_get_monotonic_time() + (pv->work ? WORK_US : LONG_US);
+		gint64 until = g_get_monotonic_time() + (pv->stale ? STALE_US : LONG_US);
 		g_mutex_lock(&pv->lock);
 		while (!pv->stop && pv->idle && g_cond_wait_until(&pv->changed, &pv->lock, until))
 			;
@@ -312,10 +377,33 @@ size_t preview_bytes(struct preview *pv)
 	return bytes;
 }
 
-void preview_work(struct preview *pv, bool (*work)(void *data), void *data)
+void preview_correct(struct preview *pv, preview_again again, void *data)
 {
-	pv->work = work;
-	pv->work_data = data;
+	pv->stale = stale_new(pv->step);
+	pv->again = again;
+	pv->again_data = data;
+}
+
+void preview_late(struct preview *pv, const struct source_late *late)
+{
+	g_mutex_lock(&pv->lock);
+	if (pv->stale)
+		stale_note(pv->stale, late, g_get_monotonic_time());
+	g_mutex_unlock(&pv->lock);
+}
+
+void preview_finish(struct preview *pv, int64_t timeout_us)
+{
+	gint64 until = g_get_monotonic_time() + timeout_us;
+
+	g_mutex_lock(&pv->lock);
+	pv->hurry = true;
+	pv->idle = false;
+	g_cond_broadcast(&pv->changed);
+	while (pv->stale && !pv->stop && (pv->correcting || !stale_is_empty(pv->stale)))
+		if (!g_cond_wait_until(&pv->changed, &pv->lock, until))
+			break;
+	g_mutex_unlock(&pv->lock);
 }
 
 void preview_start(struct preview *pv)
@@ -339,6 +427,7 @@ void preview_free(struct preview *pv)
 	if (pv->thread)
 		g_thread_join(pv->thread);
 	timeline_free(pv->ready);
+	stale_free(pv->stale);
 	g_mutex_clear(&pv->lock);
 	g_cond_clear(&pv->changed);
 	g_free(pv);

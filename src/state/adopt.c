@@ -138,6 +138,7 @@ static void map_processes(struct adoption *a)
 			info.hostname = a->string[info.hostname];
 			info.leader = ID_NONE;
 			g_array_append_val(p->processes, info);
+			g_array_append_val(p->process_names, (uint32_t){ ID_NONE });
 			lives_add(&p->process_lives, info.host, info.pid, id);
 		}
 		a->process[e->id] = id;
@@ -162,17 +163,15 @@ static void learn_process(struct process_info *info, const struct process_info *
 static void learn_processes(struct adoption *a)
 {
 	struct publisher *p = a->p;
-	g_autofree uint32_t *named = map_new(p->processes);	/* their numbers in the names */
 
-	for (guint i = 0; i < p->process_ids->len; i++)
-		named[g_array_index(p->process_ids, uint32_t, i)] = i;
 	for (guint i = 0; i < a->from->processes->len; i++) {
 		const struct published_process *e = &g_array_index(a->from->processes, struct published_process, i);
 		uint32_t id = a->process[e->id], hostname = a->string[e->info.hostname];
+		uint32_t named = g_array_index(p->process_names, uint32_t, id);
 		struct process_info *told = &g_array_index(p->processes, struct process_info, id);
 		learn_process(told, &e->info, hostname);
-		if (named[id] != ID_NONE)
-			learn_process(&g_array_index(p->names->processes, struct process_info, named[id]),
+		if (named != ID_NONE)
+			learn_process(&g_array_index(p->names->processes, struct process_info, named),
 				      &e->info, hostname);
 		else if (told->leader == ID_NONE)
 			told->leader = map_id(a->thread, e->info.leader);

@@ -46,6 +46,7 @@ struct publisher *publisher_new(struct slice *s)
 	p->threads = g_array_new(false, true, sizeof(struct told));
 	p->processes = g_array_new(false, true, sizeof(struct process_info));
 	p->process_ids = g_array_new(false, false, sizeof(uint32_t));
+	p->process_names = g_array_new(false, false, sizeof(uint32_t));
 	p->thread_lives.before = g_array_new(false, false, sizeof(uint32_t));
 	p->process_lives.before = g_array_new(false, false, sizeof(uint32_t));
 	p->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -64,6 +65,7 @@ void publisher_free(struct publisher *p)
 	g_array_unref(p->threads);
 	g_array_unref(p->processes);
 	g_array_unref(p->process_ids);
+	g_array_unref(p->process_names);
 	g_array_unref(p->thread_lives.before);
 	g_array_unref(p->process_lives.before);
 	intmap_clear(&p->thread_lives.newest);
@@ -154,6 +156,7 @@ static bool tell_process(struct publisher *p, uint32_t i, void *pub)
 		info.leader = publisher_thread_id(p, info.leader);
 	if (new) {
 		g_array_append_val(p->process_ids, p->processes->len);
+		g_array_append_val(p->process_names, i);
 		lives_add(&p->process_lives, info.host, info.pid, p->processes->len);
 		g_array_append_val(p->processes, info);
 	}

@@ -41,6 +41,7 @@ struct publisher {
 	struct alive charged, told_threads, told_processes;
 	GArray *processes;	/* struct process_info as published, leader mapped, by registry id */
 	GArray *process_ids;	/* uint32_t: registry's id of a process of the names */
+	GArray *process_names;	/* uint32_t, the other way; ID_NONE: only an adopted second has it */
 	struct lives thread_lives, process_lives;
 	GHashTable *classes;	/* names published */
 	uint64_t news;		/* only grows: see look_for_news() */

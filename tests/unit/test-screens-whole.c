@@ -731,6 +731,33 @@ static void test_requests_again(void)
 	stop(&f);
 }
 
+/* One can go back to seconds that are not in memory at all, as far as packets are kept. */
+static void test_dropped_again(void)
+{
+	struct fixture f = { .options = { .live = true, .start_view = "traces" } };
+	struct timeline *tl = requests(1 << 18, 0, 10 * REQUESTS);
+	char clock[TIMEFMT_LEN], line[64];
+
+	begin();
+	seen.phase = UI_LIVE;
+	seen.kept = true;
+	g_assert_cmpint(timeline_kept_from(tl), >, FAKE_T0 + 10 * FAKE_S);
+	start(&f, tl, 24, 80);
+	take(&f);
+	g_snprintf(line, sizeof line, "b%s\r", timefmt_clock(clock, FAKE_T0 + 5 * FAKE_S));
+	press(&f, line);
+	g_assert_cmpint(seen.look.from_ns, ==, FAKE_T0 + 5 * FAKE_S);
+	g_assert_true(seen.look.again);
+	check(&f, "no longer in memory (--memory): it is decoded again", true);
+	check(&f, "kept on disk, since", true);
+	seen.preview = requests(0, 500, 700);
+	seen.window = (struct look_window){ FAKE_T0 + 5 * FAKE_S, FAKE_T0 + 7 * FAKE_S, FAKE_S, true };
+	take(&f);
+	check(&f, "decoded again", true);
+	g_assert_cmpuint(nav_top(&f.app->nav)->rows->rows->len, ==, 100);
+	stop(&f);
+}
+
 /* Nothing is kept: says why there are no finer steps. */
 static void test_not_kept(void)
 {
@@ -790,6 +817,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/whole/kept", test_kept);
 	g_test_add_func("/whole/not-kept", test_not_kept);
 	g_test_add_func("/whole/requests-again", test_requests_again);
+	g_test_add_func("/whole/dropped-again", test_dropped_again);
 	g_test_add_func("/whole/stalled", test_stalled);
 	g_test_add_func("/whole/folded-again", test_folded_again);
 	return g_test_run();
