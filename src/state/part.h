@@ -16,23 +16,40 @@
 	X(timer, TIMER) X(poll, POLL) X(fault, FAULT) X(handoff, HANDOFF) X(other, OTHER) \
 	X(unknown, UNKNOWN)
 
-/* And of each: title (3 or 4 columns), letter in a waterfall, what it is. */
-#define PART_ROW_USER "USR", 'u', "on a CPU, in user mode"
-#define PART_ROW_SYSCALL "SYS", 's', "on a CPU, in a system call"
-#define PART_ROW_KERNEL "KERN", 'k', "on a CPU, a kernel thread"
-#define PART_ROW_IRQ "IRQ", 'i', "on a CPU, taken by an interrupt or softirq"
-#define PART_ROW_PREEMPTED "PRE", 'r', "runnable, waiting for a CPU after it was switched out unwillingly"
-#define PART_ROW_WAKEUP "WAKE", 'w', "runnable, waiting for a CPU after it was woken"
-#define PART_ROW_DISK "DISK", 'D', "blocked on a file, a block device or a sync"
-#define PART_ROW_SOCKET "NET", 'n', "blocked on a socket"
-#define PART_ROW_PIPE "PIPE", 'p', "blocked on a pipe or fifo"
-#define PART_ROW_FUTEX "FUT", 'f', "blocked on a futex: a lock or a condition"
-#define PART_ROW_TIMER "TMR", 't', "blocked in a sleep"
-#define PART_ROW_POLL "POLL", 'o', "blocked in poll, select or epoll"
-#define PART_ROW_FAULT "FLT", 'F', "blocked outside of system calls: a page fault"
-#define PART_ROW_HANDOFF "HAND", 'h', "between annotations of different threads of a span"
-#define PART_ROW_OTHER "OTH", '-', "blocked on anything else: an eventfd, a terminal, a child"
-#define PART_ROW_UNKNOWN "UNK", '?', "the trace does not tell"
+/* And of each: title (3 or 4 columns), letter in a waterfall, what it is; and in a sentence: "slept 5ms", what
+ * comes before the time and after it, and what another thread did meanwhile ("": nothing to say). */
+#define PART_ROW_USER "USR", 'u', "on a CPU, in user mode", \
+	"computed ", "", "computed"
+#define PART_ROW_SYSCALL "SYS", 's', "on a CPU, in a system call", \
+	"worked ", " in system calls", "was in system calls"
+#define PART_ROW_KERNEL "KERN", 'k', "on a CPU, a kernel thread", \
+	"ran ", " in the kernel", "ran in the kernel"
+#define PART_ROW_IRQ "IRQ", 'i', "on a CPU, taken by an interrupt or softirq", \
+	"lost ", " to interrupts", "was interrupted"
+#define PART_ROW_PREEMPTED "PRE", 'r', "runnable, waiting for a CPU after it was switched out unwillingly", \
+	"waited ", " for a CPU, preempted", "was preempted"
+#define PART_ROW_WAKEUP "WAKE", 'w', "runnable, waiting for a CPU after it was woken", \
+	"waited ", " for a CPU once woken", "waited for a CPU"
+#define PART_ROW_DISK "DISK", 'D', "blocked on a file, a block device or a sync", \
+	"waited ", " for the disk", "waited for the disk"
+#define PART_ROW_SOCKET "NET", 'n', "blocked on a socket", \
+	"waited ", " for a socket", "waited for a socket"
+#define PART_ROW_PIPE "PIPE", 'p', "blocked on a pipe or fifo", \
+	"waited ", " for a pipe", "waited for a pipe"
+#define PART_ROW_FUTEX "FUT", 'f', "blocked on a futex: a lock or a condition", \
+	"waited ", " on a futex", "waited on a futex"
+#define PART_ROW_TIMER "TMR", 't', "blocked in a sleep", \
+	"slept ", "", "slept"
+#define PART_ROW_POLL "POLL", 'o', "blocked in poll, select or epoll", \
+	"waited ", " in poll", "polled"
+#define PART_ROW_FAULT "FLT", 'F', "blocked outside of system calls: a page fault", \
+	"waited ", " for page faults", "waited for page faults"
+#define PART_ROW_HANDOFF "HAND", 'h', "between annotations of different threads of a span", \
+	"spent ", " between its threads", "handed over"
+#define PART_ROW_OTHER "OTH", '-', "blocked on anything else: an eventfd, a terminal, a child", \
+	"was blocked ", ", on what is not known", "was blocked"
+#define PART_ROW_UNKNOWN "UNK", '?', "the trace does not tell", \
+	"took ", ", the trace does not tell how", ""
 
 #define PART_ENUM_(id, name) PART_##name,
 enum part {
@@ -44,13 +61,14 @@ struct part_info {
 	const char *id, *title;
 	char letter;
 	const char *help;
+	const char *before, *after, *held;
 };
 extern const struct part_info part_info[PART_N];
 
 /* The same as string literals: part_help(USER). */
 #define PART_PICK_(pick, ...) pick(__VA_ARGS__)
-#define PART_TITLE_(title, letter, help) title
-#define PART_HELP_(title, letter, help) help
+#define PART_TITLE_(title, ...) title
+#define PART_HELP_(title, letter, help, ...) help
 #define part_title(name) PART_PICK_(PART_TITLE_, PART_ROW_##name)
 #define part_help(name) PART_PICK_(PART_HELP_, PART_ROW_##name)
 

@@ -13,11 +13,8 @@
 
 #include <string.h>
 
-const char *const file_kind_name[FILE_KIND_N] = {
-	[FILE_UNKNOWN] = "unknown", [FILE_REGULAR] = "file", [FILE_SOCKET] = "socket",
-	[FILE_PIPE] = "pipe", [FILE_EVENT] = "event", [FILE_TTY] = "tty",
-	[FILE_OTHER] = "other",
-};
+#define FILE_KIND_NAME_(id, name) name,
+const char *const file_kind_name[FILE_KIND_N] = { FILE_KIND_LIST(FILE_KIND_NAME_) };
 
 /* --- registries --- */
 

@@ -56,10 +56,13 @@ struct process_info {
 					 * unknown. See container.h. */
 };
 
-enum file_kind {
-	FILE_UNKNOWN, FILE_REGULAR, FILE_SOCKET, FILE_PIPE, FILE_EVENT, FILE_TTY, FILE_OTHER,
-	FILE_KIND_N
-};
+/* With what their columns and JSON call them; which paths are of a kind, and what one waits for who waits for
+ * such a file, is in names_files.c. */
+#define FILE_KIND_LIST(X) \
+	X(UNKNOWN, "unknown") X(REGULAR, "file") X(SOCKET, "socket") X(PIPE, "pipe") X(EVENT, "event") X(TTY, "tty") \
+	X(OTHER, "other")
+#define FILE_KIND_ENUM_(id, name) FILE_##id,
+enum file_kind { FILE_KIND_LIST(FILE_KIND_ENUM_) FILE_KIND_N };
 extern const char *const file_kind_name[FILE_KIND_N];	/* "file", "socket", ... */
 
 struct file_info {

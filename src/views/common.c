@@ -128,15 +128,17 @@ enum part part_largest(const int64_t part[PART_N], int64_t *ret_ns, int64_t *ret
 	return largest;
 }
 
-static const unsigned part_needs[PART_N] = {
-	[PART_USER] = LACKS_SWITCHES | LACKS_CALLS, [PART_SYSCALL] = LACKS_SWITCHES | LACKS_CALLS,
-	[PART_KERNEL] = LACKS_SWITCHES | LACKS_TASKS, [PART_IRQ] = LACKS_SWITCHES | LACKS_INTERRUPTS,
-	[PART_PREEMPTED] = LACKS_SWITCHES, [PART_WAKEUP] = LACKS_SWITCHES | LACKS_WAKINGS,
-	[PART_DISK] = LACKS_SWITCHES | LACKS_CALLS, [PART_SOCKET] = LACKS_SWITCHES | LACKS_CALLS,
-	[PART_PIPE] = LACKS_SWITCHES | LACKS_CALLS, [PART_FUTEX] = LACKS_SWITCHES | LACKS_CALLS,
-	[PART_TIMER] = LACKS_SWITCHES | LACKS_CALLS, [PART_POLL] = LACKS_SWITCHES | LACKS_CALLS,
-	[PART_FAULT] = LACKS_SWITCHES | LACKS_CALLS, [PART_OTHER] = LACKS_SWITCHES,
-};
+/* What says that a thread was in this part: of what it was blocked on, mostly its call does. */
+static unsigned needs_of_part(enum part p)
+{
+	static const unsigned others[PART_N] = {
+		[PART_USER] = LACKS_CALLS, [PART_SYSCALL] = LACKS_CALLS, [PART_KERNEL] = LACKS_TASKS,
+		[PART_IRQ] = LACKS_INTERRUPTS, [PART_WAKEUP] = LACKS_WAKINGS,
+	};
+	if (p == PART_HANDOFF || p == PART_UNKNOWN)
+		return 0;
+	return LACKS_SWITCHES | others[p] | (part_is_blocked(p) && p != PART_OTHER ? LACKS_CALLS : 0);
+}
 
 unsigned row_lacks(const struct row *row, const struct rows *rows)
 {
@@ -150,7 +152,7 @@ struct value unless_lacking(const struct row *row, const struct rows *rows, unsi
 
 bool part_is_told(unsigned lacks, enum part part, int64_t ns)
 {
-	unsigned lacking = lacks & part_needs[part];
+	unsigned lacking = lacks & needs_of_part(part);
 
 	/* Some kernel threads are known without a state dump. */
 	return !lacking || (lacking == LACKS_TASKS && ns);

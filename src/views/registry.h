@@ -1,37 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The views that view_all lists, one a file. Private to src/views/.
+ * The views that view_all lists. Private to src/views/.
  */
 #ifndef BLK_VIEWS_REGISTRY_H
 #define BLK_VIEWS_REGISTRY_H
 
-#include "views/compare.h"
-#include "views/overview.h"
-#include "views/process.h"
-#include "views/waterfall.h"
+#include "views/view.h"
 
-extern const struct view view_traces;
-extern const struct view view_phases;
-extern const struct view view_processes;
-extern const struct view view_syscalls;
-extern const struct view view_files;
-extern const struct view view_io;
-extern const struct view view_spans;
-extern const struct view view_path;
-extern const struct view view_open;
-extern const struct view view_changed;
-extern const struct view view_slow_spans;
-extern const struct view view_services;
-extern const struct view view_events;
-extern const struct view view_cpus;
-extern const struct view view_devices;
-extern const struct view view_peers;
-extern const struct view view_slow;
-extern const struct view view_scheduler;
-extern const struct view view_wakers;
-extern const struct view view_interrupts;
-extern const struct view view_losses;
-extern const struct view view_counters;
+/* All of them, in the order of --list-views: view_ID is in a file of its own. */
+#define VIEW_LIST(X) \
+	X(overview) X(traces) X(phases) X(processes) X(syscalls) X(files) X(spans) X(services) X(waterfall) \
+	X(events) X(cpus) X(devices) X(peers) X(io) X(slow) X(scheduler) X(wakers) X(interrupts) X(losses) \
+	X(path) X(open) X(slow_spans) X(compare) X(changed) X(process) X(counters)
+#define VIEW_DECLARE_(id) extern const struct view view_##id;
+VIEW_LIST(VIEW_DECLARE_)
 
 /* In .needs, which are names of events else: any system call; any perf counter, page fault,
  * hit of a probe, or one of these. */

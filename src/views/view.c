@@ -11,13 +11,8 @@
 
 #include <string.h>
 
-const struct view *const view_all[] = {
-	&view_overview, &view_traces, &view_phases, &view_processes, &view_syscalls, &view_files,
-	&view_spans, &view_services, &view_waterfall, &view_events, &view_cpus, &view_devices, &view_peers,
-	&view_io, &view_slow, &view_scheduler, &view_wakers, &view_interrupts, &view_losses,
-	&view_path, &view_open, &view_slow_spans, &view_compare, &view_changed,
-	&view_process, &view_counters, NULL
-};
+#define VIEW_POINTER_(id) &view_##id,
+const struct view *const view_all[] = { VIEW_LIST(VIEW_POINTER_) NULL };
 
 const struct view *view_find(const char *id)
 {

@@ -17,28 +17,6 @@
 
 #define MAX_HOPS 8		/* threads queueing behind each other */
 
-/* "did BEFORE 5ms AFTER"; held: what a holder did meanwhile. */
-static const struct phrase {
-	const char *before, *after, *held;
-} phrase[PART_N] = {
-	[PART_USER] = { "computed ", "", "computed" },
-	[PART_SYSCALL] = { "worked ", " in system calls", "was in system calls" },
-	[PART_KERNEL] = { "ran ", " in the kernel", "ran in the kernel" },
-	[PART_IRQ] = { "lost ", " to interrupts", "was interrupted" },
-	[PART_PREEMPTED] = { "waited ", " for a CPU, preempted", "was preempted" },
-	[PART_WAKEUP] = { "waited ", " for a CPU once woken", "waited for a CPU" },
-	[PART_DISK] = { "waited ", " for the disk", "waited for the disk" },
-	[PART_SOCKET] = { "waited ", " for a socket", "waited for a socket" },
-	[PART_PIPE] = { "waited ", " for a pipe", "waited for a pipe" },
-	[PART_FUTEX] = { "waited ", " on a futex", "waited on a futex" },
-	[PART_TIMER] = { "slept ", "", "slept" },
-	[PART_POLL] = { "waited ", " in poll", "polled" },
-	[PART_FAULT] = { "waited ", " for page faults", "waited for page faults" },
-	[PART_HANDOFF] = { "spent ", " between its threads", "handed over" },
-	[PART_OTHER] = { "was blocked ", ", on what is not known", "was blocked" },
-	[PART_UNKNOWN] = { "took ", ", the trace does not tell how", "" },
-};
-
 /* Who was told by the trace: wait's peers have a name. */
 static bool has_object(enum part p)
 {
@@ -129,7 +107,7 @@ static void ask_spans(struct history *h, const struct span_wait *w, struct why *
 		enum part p = part_largest(a.part, &ns, NULL);
 		bool told = ns * 2 >= to - from && a.longest;
 		why->culprit = thread;
-		why->culprit_did = told ? phrase[p].held : NULL;
+		why->culprit_did = told ? part_info[p].held : NULL;
 		why->culprit_ns = told ? ns : 0;
 		why->culprit_trace = told ? a.span->trace_id : at ? at->trace_id : 0;
 		why->culprit_span = told ? a.span->name : at ? at->name : 0;
@@ -145,7 +123,7 @@ static void ask_spans(struct history *h, const struct span_wait *w, struct why *
 /* NULL: nobody knows. */
 static const char *did_what(enum part p, bool on_cpu)
 {
-	return on_cpu && p == PART_UNKNOWN ? "ran" : *phrase[p].held ? phrase[p].held : NULL;
+	return on_cpu && p == PART_UNKNOWN ? "ran" : *part_info[p].held ? part_info[p].held : NULL;
 }
 
 /* As the critical path has it; where that knows nobody, as the spans of the waker do. */
@@ -352,7 +330,7 @@ static void add_did(GString *text, const struct history *h, const struct span *s
 	const char *lacks = lacks_for(view_host_lacking(h->tl, s->host), why->part);
 	int64_t less = MIN(s->part[PART_PREEMPTED], s->part[PART_WAKEUP]);
 	bool both = part_is_runnable(why->part) && less * 8 > part_sum_runnable(s->part);
-	const char *before = phrase[why->part].before, *after = phrase[why->part].after;
+	const char *before = part_info[why->part].before, *after = part_info[why->part].after;
 	const char *call = why->part == PART_OTHER && why->wait ? timeline_string(h->tl, why->wait->call) : "";
 	if (both)
 		after = " for a CPU";
