@@ -35,7 +35,7 @@ static struct publisher *new_publisher(const struct model *m, struct slice *s)
 {
 	struct publisher *p = publisher_new(s);
 	if (m->options.live || m->options.memory_budget)
-		publisher_bound_spans(p, MAX(8 * span_budget(m), LEAST_SPANS));
+		publisher_bound_spans(p, MAX(4 * span_budget(m), LEAST_SPANS));
 	return p;
 }
 
