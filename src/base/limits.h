@@ -132,7 +132,8 @@
 	  "the rest of it is told in one", "a waker may have waited a million times meanwhile") \
 	X(SECOND_CALLS, 64, "calls", "slowest system calls of a second told one by one", \
 	  "the others are in the histogram alone", "about a screen") \
-	X(OPERATIONS, 32768, "operations", "operations (service and name of spans), where memory is bounded", \
+	X(OPERATIONS, 32768, "operations", \
+	  "operations (service and name of spans), where memory is bounded; fewer below 200M", \
 	  "what is usual of further ones is not known", "names with an id inside would make one each") \
 	X(FORKS, 256, "processes", "forks in forks that a descriptor is followed through", \
 	  "it has no name", "every lookup walks them") \

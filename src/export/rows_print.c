@@ -262,6 +262,7 @@ static void put_json_trust(FILE *out, const struct rows *rows)
 	json_add_int(b, "damaged_packets", (int64_t)rows->trust.damaged);
 	json_add_int(b, "soft", (int64_t)rows->trust.soft);
 	json_add_int(b, "corrected", rows->trust.corrected);
+	json_add_int(b, "late_records", (int64_t)rows->trust.late);
 	json_add_int(b, "dropped_traces", (int64_t)traces);
 	json_add_int(b, "dropped_spans", (int64_t)spans);
 	if (rows->dropped)

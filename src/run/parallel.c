@@ -68,7 +68,7 @@ static void choose_slices(struct parallel_plan *plan, uint64_t bytes, size_t mem
 	if (memory)		/* a slice may come to half of its bytes */
 		piece = MIN(piece, MAX(LEAST_PIECE, memory / in_flight * 2));
 	if (memory && spans)
-		unit = piece = MIN(piece, MAX(LEAST_PIECE / 4, memory / SPANS_SHARE / in_flight));
+		unit = piece = MIN(piece, MAX(LEAST_PIECE / 16, memory / SPANS_SHARE / in_flight));
 	plan->slices = (unsigned)CLAMP((bytes + unit / 2) / unit, 1, LIMIT_SLICES);
 	plan->most = (unsigned)(piece / unit);
 }

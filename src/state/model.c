@@ -12,7 +12,7 @@
 #define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: so much may wait for its publication */
 #define LEAST_CORRECTIONS 3		/* the newest seconds can be, whatever they hold */
 
-#define LEAST_SPANS (96 << 20)	/* bytes: about 300,000 annotations of open traces */
+#define LEAST_SPANS (8 << 20)	/* bytes: about 70,000 annotations of traces that are not over */
 struct again { int64_t bin, due; };	/* a soft second, to be made again once `due` has come */
 
 struct model {
@@ -206,11 +206,11 @@ bool model_is_full(const struct model *m)
 	const struct model_options *o = &m->options;
 	/* Live, what is closed is forgotten by its age; but after an outage, or from the
 	 * beginning on, an hour may come in seconds. */
+	if (!o->memory_budget || model_has_many_spans(m))
+		return o->memory_budget;
 	if (o->live)
-		return o->memory_budget && m->border != INT64_MIN &&
-		       model_now(m) - m->border > UNPUBLISHED_NS;
-	return o->memory_budget &&
-	       (model_has_many_spans(m) || room_from(m, o->memory_budget) != INT64_MIN);
+		return m->border != INT64_MIN && model_now(m) - m->border > UNPUBLISHED_NS;
+	return room_from(m, o->memory_budget) != INT64_MIN;
 }
 
 /* What is forgotten after the next publication: seconds before the instant. */
@@ -279,7 +279,7 @@ struct publication *model_publish(struct model *m, bool final)
 		return final ? publication_new() : NULL;
 	int64_t border = time_floor(now, m->options.step_ns);
 	bool open = m->options.provisional && !final;
-	if (!final && border == m->border && !(open && now > m->shown))
+	if (!final && border == m->border && !(open && now > m->shown) && !model_has_many_spans(m))
 		return NULL;
 	m->shown = now;
 	int64_t forgotten = forget_before(m, now, final);

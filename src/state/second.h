@@ -24,7 +24,8 @@ struct trust {
 	uint64_t damaged;		/* packets that were read in part, or not at all: what events they
 					 * held is not known */
 	uint64_t soft;			/* facts that stay open: unpaired exits, ... */
-	uint64_t late;			/* records that came after the second was closed */
+	uint64_t late;			/* records that came after the second was closed, or of spans after their trace
+					 * was given up for lack of room */
 	uint32_t touched;		/* losses that overlap this second */
 	uint32_t corrected;		/* made again since events came too late for it (adopt.h);
 					 * of several seconds: how many of them were */

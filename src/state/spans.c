@@ -438,9 +438,15 @@ void spans_bound(struct spans *sp, size_t bytes)
 	sp->most = (guint)MIN(bytes / sizeof(struct annot), G_MAXUINT / 2);
 }
 
-static int longest_first(gconstpointer a, gconstpointer b)
+/* Those whose root has ended first, as little is still to come for them: the oldest. Then the longest. */
+static int nearest_end_first(gconstpointer a, gconstpointer b)
 {
 	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
+	bool x_ended = x->root_end != TS_NONE, y_ended = y->root_end != TS_NONE;
+	if (x_ended != y_ended)
+		return x_ended ? -1 : 1;
+	if (x_ended && x->root_end != y->root_end)
+		return x->root_end < y->root_end ? -1 : 1;
 	if (x->n_annots != y->n_annots)
 		return x->n_annots > y->n_annots ? -1 : 1;
 	return (x->id > y->id) - (x->id < y->id);
@@ -456,7 +462,7 @@ static void give_up(struct spans *sp, GPtrArray *due, int64_t now)
 	}
 	if (!sp->most || n <= sp->most)
 		return;
-	g_ptr_array_sort(due, longest_first);
+	g_ptr_array_sort(due, nearest_end_first);
 	for (guint i = 0; i < due->len && n > sp->most / 2; i++) {
 		struct strace *t = g_ptr_array_index(due, i);
 		if (strace_closed(t, now))

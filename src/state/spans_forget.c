@@ -171,7 +171,8 @@ static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
 
 void spans_forget(struct spans *sp, int64_t now)
 {
-	if (sp->forgot_at != INT64_MIN && now - sp->forgot_at < FORGET_EVERY_NS)
+	bool crowded = sp->most && sp->s->annots->len > sp->most;
+	if (sp->forgot_at != INT64_MIN && now - sp->forgot_at < FORGET_EVERY_NS && !crowded)
 		return;
 	sp->forgot_at = now;
 	int64_t needed = forget_traces(sp, now) - JUST_OUT_NS;

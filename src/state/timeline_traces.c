@@ -7,6 +7,8 @@
 
 #include "base/limits.h"
 
+#define OPERATIONS_SHARE 16		/* of the budget, without the histograms' buckets */
+#define FEWEST_OPERATIONS 1024
 #define INDEXES_COST 112		/* bytes of a trace's array, without its elements, about */
 
 /* ---- traces ---- */
@@ -130,12 +132,19 @@ static struct operation_info *operation_at(const struct timeline *tl, uint32_t i
 	return &g_array_index(tl->operations, struct operation_info, i);
 }
 
+static size_t most_operations(const struct timeline *tl)
+{
+	size_t most = tl->budget / OPERATIONS_SHARE / sizeof(struct operation_info);
+
+	return tl->budget ? CLAMP(most, FEWEST_OPERATIONS, LIMIT_OPERATIONS) : G_MAXUINT32;
+}
+
 /* The operation of a closed span, which is going to change; NULL: there is no room for it. */
 static struct operation_info *touch_operation(struct timeline *tl, const struct span *s)
 {
 	uint64_t key = operation_key(s);
 	uint32_t i = intmap_get(&tl->by_operation, key);
-	if (i == INTMAP_NONE && tl->budget && tl->operations->len >= LIMIT_OPERATIONS)
+	if (i == INTMAP_NONE && tl->operations->len >= most_operations(tl))
 		return NULL;
 	if (i == INTMAP_NONE) {
 		struct operation_info fresh = { .service = s->service, .name = s->name,

@@ -90,6 +90,9 @@ static void add_trust(GPtrArray *lines, const struct app *app, const struct trus
 	g_autofree char *incomplete = missing ? missing_text(missing) : NULL;
 	if (incomplete)
 		add(lines, "  %s", incomplete);
+	if (t->late)
+		add(lines, "  late in this range: %" G_GUINT64_FORMAT " records that came when their second, or their "
+		    "trace, was not kept any more", t->late);
 	uint64_t traces, spans;
 	timeline_evicted(app->main, &traces, &spans);
 	if (traces)

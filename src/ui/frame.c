@@ -288,6 +288,8 @@ static unsigned trust_losses(struct app *app, unsigned y, const struct trust *t)
 		x = trust_missing(app, y, x, m);
 	x = frame_add(app, y, x, t->soft ? ROLE_DISTRUST : ROLE_TRUST,
 		      " soft %" G_GUINT64_FORMAT, t->soft);
+	if (t->late)
+		x = frame_add(app, y, x, ROLE_DISTRUST, " late %" G_GUINT64_FORMAT, t->late);
 	uint64_t traces, spans;
 	timeline_evicted(app->main, &traces, &spans);
 	if (traces)

@@ -50,8 +50,9 @@ MEMORY_BESIDE = 64      # MiB that the program may take beside its budget
 FIRST_BAR = 100         # ms until the strip and the first rows of 10 GB are there
 EXPLAIN_BAR = 0.15      # of the kernel model's time, for explaining the spans of a recording
 EXPLAINED = ("rotation", "live", "demo")  # of tests/traces: the more spans an event, the later
-SPANS_BUDGET = 512      # MiB given to the screen that shows nothing but spans
-TEXTS_BUDGET = 256      # and to one whose spans have a text each that no other has
+SPANS_BUDGET = 64       # MiB given to the screen that shows nothing but spans
+TEXTS_BUDGET = 64       # and to one whose spans have a text each that no other has
+NAMES_BUDGET = 16       # likewise, with names that no other has
 FRAMES_BAR = 20         # a second, of a waterfall that scrolls
 FRAMES = 200            # of it that are timed: 250 pages, less one, are there
 SEEK_BAR = 20           # ms until the events of any instant are there
@@ -380,16 +381,16 @@ def span_costs(tools, runs):
 
 def printed_memory(tools, trace, size, view, budget):
     """The peak of a printed view with a budget (MiB)."""
-    _, peak = measure([tools.blktop, "-b", "--memory", f"{budget}M", "--view", view, "--format", "csv", trace])
+    _, peak = measure([tools.blktop, "-b", "--memory", f"{budget}M", "--view", *view.split(), "--format", "csv", trace])
     bar = budget + MEMORY_BESIDE
     line(f"-b --view {view} with --memory {budget}M, {size}", f"{peak:.0f} MiB", f"(bar {bar} MiB)", peak <= bar)
 
 
 def span_memory(tools, millions):
-    target = made_spans(tools, millions * 1000000)
+    target = made_spans(tools, int(millions * 1000000))
     try:
         screen_memory(tools, target, f"{millions} million spans", SPANS_BUDGET)
-        for view in ("phases", "traces"):
+        for view in ("services", "phases", "traces", "spans", "spans --sort duration"):
             printed_memory(tools, target, f"{millions} million spans", view, SPANS_BUDGET)
     finally:
         forget(target)
@@ -397,6 +398,13 @@ def span_memory(tools, millions):
     try:
         screen_memory(tools, target, "2 million spans with a text each", TEXTS_BUDGET)
         printed_memory(tools, target, "2 million spans with a text each", "phases", TEXTS_BUDGET)
+    finally:
+        forget(target)
+    target = made_spans(tools, 400000, 10, 10000, 0, 64)
+    try:
+        screen_memory(tools, target, "400,000 spans with names of their own", NAMES_BUDGET)
+        for view in ("phases", "traces", "spans --sort duration"):
+            printed_memory(tools, target, "400,000 spans with names of their own", view, NAMES_BUDGET)
     finally:
         forget(target)
 
@@ -527,7 +535,7 @@ def all_rows(tools, sizes, runs):
     print("Spans", flush=True)
     span_costs(tools, runs)
     scrolling(tools)
-    span_memory(tools, 10 if "10G" in sizes else 3)
+    span_memory(tools, 13.5 if "10G" in sizes else 3)
     for size in sizes if trace else []:
         if size == "1":
             the_trace(tools, trace, runs)

@@ -36,6 +36,9 @@ IDLE_BAR = 0.01
 LAG_SPARE = 500          # ms that closing a second may take beside the live timer
 MEMORY = 128             # --memory, MiB
 MEMORY_SPARE = 192       # MiB: the program, what the last two minutes may be corrected by, packets not decoded yet
+DENSE_SPANS = 3000000
+DENSE_MEMORY = (16, 64)  # --memory, MiB
+DENSE_SPARE = 64         # MiB beside
 LIMIT = 120              # s: of what takes seconds
 LIMIT_SOAK = 60          # s, and a tenth of what is replayed
 missed = []
@@ -315,6 +318,14 @@ def resident(pid, field="VmRSS"):
         return int(f.read().split(field + ":")[1].split()[0]) / 1024      # MiB
 
 
+def processes(pid):
+    """It, and all below it."""
+    yield pid
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text("ascii").split():
+            yield from processes(int(child))
+
+
 def wait_for_screen(screen, words, limit, every=lambda: None):
     until = time.monotonic() + limit
     while words not in (text := screen.text()):
@@ -350,7 +361,22 @@ def soak(tools):
     line("peak", f"{peak:.0f} MiB", f"(at most {MEMORY + MEMORY_SPARE} MiB)", peak <= MEMORY + MEMORY_SPARE)
 
 
-PARTS = {"drain": drain, "follow": follow, "lag": lag, "idle": idle, "soak": soak}
+def dense(tools):
+    """Spans at 440,000 events a second, from a relay of our own, as fast as they go: the screen's peak."""
+    print("Spans at 440,000 events a second", flush=True)
+    with tempfile.TemporaryDirectory(dir=tools.build) as work:
+        run([os.path.join(tools.build, "bench", "make-spans"), work + "/trace", str(DENSE_SPANS), "10", "4500"])
+        for memory in DENSE_MEMORY:
+            with Stored(work + "/trace", work) as relay:
+                command = [tools.blktop, "--config", "none", "--from-beginning", "--memory", f"{memory}M", "-r", relay.url]
+                with Screen(work, command) as screen:
+                    wait_for_screen(screen, "has ended", LIMIT)
+                    peak = sum(resident(pid, "VmHWM") for pid in processes(screen.process))
+            line(f"all processes' peaks with --memory {memory}M, {DENSE_SPANS / 1e6:.0f} million spans", f"{peak:.0f} MiB",
+                 f"(at most {memory + DENSE_SPARE} MiB)", peak <= memory + DENSE_SPARE)
+
+
+PARTS = {"drain": drain, "follow": follow, "lag": lag, "idle": idle, "soak": soak, "dense": dense}
 
 
 def main():

@@ -2,11 +2,12 @@
 /*
  * Writes a trace of nothing but spans, as LTTng-UST would:
  *
- *     make-spans OUT_DIR SPANS [SPANS_A_TRACE [NS_A_SPAN [TEXT_BYTES]]]
+ *     make-spans OUT_DIR SPANS [SPANS_A_TRACE [NS_A_SPAN [TEXT_BYTES [NAME_BYTES]]]]
  *
  * Requests of SPANS_A_TRACE spans (10): a root and phases below it, one after another,
  * on four threads, NS_A_SPAN apart (10000); every thousandth is ten times slower. Each span
- * has two annotations; with TEXT_BYTES a third one, a text that no other span has.
+ * has two annotations; with TEXT_BYTES a third one, a text that no other span has. With
+ * NAME_BYTES each phase has a name of its own, so long.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -107,7 +108,7 @@ static bool flush_packet(void)
 static bool mark(uint64_t ts, uint64_t trace, uint64_t span, uint64_t parent, const char *name,
 		 uint32_t tid, const char *event)
 {
-	if (used + 256 + strlen(event) > PACKET && !flush_packet())
+	if (used + 256 + strlen(event) + strlen(name) > PACKET && !flush_packet())
 		return false;
 	if (used == HEAD)
 		first_ts = ts;
@@ -129,26 +130,31 @@ static bool mark(uint64_t ts, uint64_t trace, uint64_t span, uint64_t parent, co
 	return true;
 }
 
-static const char *own_text(uint64_t span, uint64_t bytes)
+static const char *own_text(char *text, uint64_t span, uint64_t bytes)
 {
-	static char text[4096];
 	memset(text, '.', bytes);
 	text[bytes] = '\0';
 	snprintf(text + bytes / 2, bytes - bytes / 2, "%" PRIx64, span);
 	return text;
 }
 
-static bool request(uint64_t n, uint64_t each, uint64_t *ts, uint64_t gap, uint64_t bytes)
+struct wanted { uint64_t spans, each, gap, text_bytes, name_bytes; };
+
+static bool request(uint64_t n, const struct wanted *w, uint64_t *ts)
 {
 	static const char *const names[] = { "lock", "open", "read", "decode", "encode", "send" };
+	uint64_t each = w->each, gap = w->gap;
 	uint64_t root = n * (each + 1) + 1, trace = root * UINT64_C(0x9e3779b97f4a7c15) | 1;
 	uint32_t tid = 100 + (uint32_t)(n % 4);
 	bool ok = mark(*ts, trace, root, 0, "request", tid, "sr");
 	for (uint64_t i = 1; ok && i < each; i++) {
-		const char *name = names[i % (sizeof names / sizeof *names)];
+		static char text[4096], own[4096];
+		const char *name = w->name_bytes ? own_text(own, root + i, w->name_bytes)
+						 : names[i % (sizeof names / sizeof *names)];
 		uint64_t took = n % 1000 == 999 && i == 1 ? gap * each * 10 : gap / 2;
 		ok = mark(*ts += gap - gap / 2, trace, root + i, root, name, tid, "start") &&
-		     (!bytes || mark(*ts, trace, root + i, root, name, tid, own_text(root + i, bytes))) &&
+		     (!w->text_bytes || mark(*ts, trace, root + i, root, name, tid,
+					     own_text(text, root + i, w->text_bytes))) &&
 		     mark(*ts += took, trace, root + i, root, name, tid, "end");
 	}
 	return ok && mark(*ts += gap, trace, root, 0, "request", tid, "ss");
@@ -161,7 +167,7 @@ static FILE *create(const char *dir, const char *name)
 	return fopen(path, "wb");
 }
 
-static bool write_all(const char *dir, uint64_t spans, uint64_t each, uint64_t gap, uint64_t bytes)
+static bool write_all(const char *dir, const struct wanted *w)
 {
 	FILE *meta = create(dir, "metadata");
 	uint64_t ts = FIRST_NS;
@@ -169,22 +175,29 @@ static bool write_all(const char *dir, uint64_t spans, uint64_t each, uint64_t g
 	ok = meta && fclose(meta) == 0 && ok;
 	out = ok ? create(dir, "spans_0") : NULL;
 	used = HEAD;
-	for (uint64_t n = 0; out && ok && n * each < spans; n++)
-		ok = request(n, each, &ts, gap, bytes);
+	for (uint64_t n = 0; out && ok && n * w->each < w->spans; n++)
+		ok = request(n, w, &ts);
 	ok = out && flush_packet() && ok;
 	return out && fclose(out) == 0 && ok;
 }
 
+static bool is_length(uint64_t n)
+{
+	return !n || (n >= 36 && n <= 4000);
+}
+
 int main(int argc, char **argv)
 {
-	uint64_t n[4] = { 0, 10, 10000, 0 };
-	for (int i = 2; i < argc && i < 6; i++)
+	uint64_t n[5] = { 0, 10, 10000, 0, 0 };
+	for (int i = 2; i < argc && i < 7; i++)
 		n[i - 2] = strtoull(argv[i], NULL, 10);
-	if (argc < 3 || argc > 6 || !n[0] || !n[1] || !n[2] || n[3] > 4000 || (n[3] && n[3] < 36)) {
-		fputs("usage: make-spans OUT_DIR SPANS [SPANS_A_TRACE [NS_A_SPAN [TEXT_BYTES]]]\n", stderr);
+	if (argc < 3 || argc > 7 || !n[0] || !n[1] || !n[2] || !is_length(n[3]) || !is_length(n[4])) {
+		fputs("usage: make-spans OUT_DIR SPANS [SPANS_A_TRACE [NS_A_SPAN [TEXT_BYTES [NAME_BYTES]]]]\n",
+		      stderr);
 		return 2;
 	}
-	if ((mkdir(argv[1], 0777) && errno != EEXIST) || !write_all(argv[1], n[0], n[1], n[2], n[3])) {
+	const struct wanted w = { n[0], n[1], n[2], n[3], n[4] };
+	if ((mkdir(argv[1], 0777) && errno != EEXIST) || !write_all(argv[1], &w)) {
 		fprintf(stderr, "make-spans: %s: %s\n", argv[1], strerror(errno));
 		return 1;
 	}

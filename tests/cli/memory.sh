@@ -58,6 +58,28 @@ done
 peak $((64 + BESIDE)) -b --memory 64M --view phases --format json "$work/own"
 rm -r "$work/own"
 
+# However dense they are: what a second holds need not fit.
+"$MAKE_SPANS" "$work/dense" 500000 10 4500 || fail "a trace is made"
+run -b --memory 2G --view services --format json "$work/dense"
+rows "$work/out" "${counts[@]}" >"$work/all"
+for view in services phases traces 'spans --sort duration'; do
+	# shellcheck disable=SC2086 # words of an option
+	peak $((16 + BESIDE)) -b --memory 16M --view $view --format json "$work/dense"
+	[ "$view" = services ] || continue
+	ok "nothing came too late" json "lines[0]['trust']['late_records'] == 0"
+	rows "$work/out" "${counts[@]}" >"$work/some"
+	ok "all count" cmp "$work/all" "$work/some"
+done
+rm -r "$work/dense"
+
+# And with names of their own, which make an operation each.
+"$MAKE_SPANS" "$work/names" 200000 10 10000 0 64 || fail "a trace is made"
+for view in phases 'spans --sort duration'; do
+	# shellcheck disable=SC2086 # words of an option
+	peak $((16 + BESIDE)) -b --memory 16M --view $view --format json "$work/names"
+done
+rm -r "$work/names"
+
 # Lists have all, in pieces.
 listed=trace_id,span_id,begin_ns,duration_ns,name,pid
 for view in spans traces; do
