@@ -90,12 +90,12 @@ answers() {
 # banner NAME WORDS: it says so, and since when; the history is there and keys are answered
 banner() {
 	ok "$1: the banner says what" wait_for "$2"
-	ok "$1: since when" shows "since "
+	ok "$1: since when" shows_since
 	ok "$1: the history stays" shows "history "
 	ok "$1: keys are answered" answers
 }
 # Back and up to date: no banner, an open second that grows.
-follows() { lacks "since " && lacks "is silent" && t capture-pane -p -t now | head -n 1 | grep -Eq 'lag [01]\.'; }
+follows() { ! shows_since && lacks "is silent" && t capture-pane -p -t now | head -n 1 | grep -Eq 'lag [01]\.'; }
 shell "XDG_STATE_HOME='$work/state'"
 t resize-window -t now -x 140 -y 40
 keys "'$BLKTOP' --config none --utc --timeout 1 -r $LAB_URL; echo rc=\$?" Enter

@@ -25,7 +25,7 @@ lab_up
 spangen=$LAB_DIR/bin/spangen
 lacks() { ! shows "$1"; }
 head_shows() { t capture-pane -p -t now | head -n 1 | grep -Eq "$1"; }
-follows() { lacks "since " && lacks "is silent" && head_shows 'LIVE lag [01]\.'; }
+follows() { ! shows_since && lacks "is silent" && head_shows 'LIVE lag [01]\.'; }
 ended() { shows "the session has ended" && shows "history "; }
 watch() { # watch OPTION...: the screen on the session
 	shell "XDG_STATE_HOME='$work/state'"
@@ -75,7 +75,7 @@ kill -9 "$LAB_SESSIOND_PID"
 killed=$(date +%s)
 a_second_is_missing() { [ "$(date +%s)" -ge $((killed + 2)) ]; }
 ok "the session daemon is killed: the banner says that the session is missed" wait_for "is not there any more: waiting"
-ok "since when" shows "since "
+ok "since when" shows_since
 ok "the history stays" shows "history "
 keys 4
 wait_for "Processes: "

@@ -49,7 +49,7 @@ result $? "which opens"
 
 keys Down
 kill -USR1 "$relay"
-wait_for "Connection refused" && shows "since "
+wait_for "Connection refused" && shows_since
 result $? "cut and refused: the banner says what, and since when"
 shows "history 06:08"
 result $? "the history stays"
