@@ -11,6 +11,8 @@
 
 #define KEEP_SECONDS 10			/* the newest are never dropped */
 #define SLOWEST_KEPT 16			/* of each operation: evicted when nothing else is left */
+#define GONE_SHARE 16			/* of the budget for bits, a span's each; */
+#define LEAST_GONE (64u << 10)		/* but so many bytes. What was before is taken for gone */
 #define SETTLES_NS (3 * NS_PER_S)	/* traces are final 2 s after their root's end */
 
 void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans)
@@ -112,10 +114,17 @@ static GArray *weigh_traces(const struct timeline *tl)
 
 static void set_gone(struct timeline *tl, uint32_t slot)
 {
-	guint at = slot / 8, have = tl->gone_slots->len;
-
-	if (slot >= TIMELINE_OWN)
+	if (slot >= TIMELINE_OWN || slot < tl->gone_from)
 		return;
+	guint at = (slot - tl->gone_from) / 8, have = tl->gone_slots->len;
+	guint most = (guint)CLAMP(tl->budget / GONE_SHARE, LEAST_GONE, G_MAXINT);
+	if (at >= most) {
+		guint shift = at - most / 2;
+		g_byte_array_remove_range(tl->gone_slots, 0, MIN(shift, have));
+		tl->gone_from += shift * 8;
+		at -= shift;
+		have = tl->gone_slots->len;
+	}
 	if (at >= have) {
 		g_byte_array_set_size(tl->gone_slots, at + 1 + at / 8);
 		memset(tl->gone_slots->data + have, 0, tl->gone_slots->len - have);
@@ -125,7 +134,10 @@ static void set_gone(struct timeline *tl, uint32_t slot)
 
 bool timeline_is_gone(const struct timeline *tl, uint32_t slot)
 {
-	return slot / 8 < tl->gone_slots->len && tl->gone_slots->data[slot / 8] >> slot % 8 & 1;
+	if (slot < tl->gone_from)
+		return intmap_get(&tl->by_slot, slot) == INTMAP_NONE;
+	guint at = (slot - tl->gone_from) / 8;
+	return at < tl->gone_slots->len && tl->gone_slots->data[at] >> slot % 8 & 1;
 }
 
 /* Takes the spans to drop out of the list; returns each old index's new one, or ID_NONE. */

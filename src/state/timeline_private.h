@@ -90,7 +90,8 @@ struct timeline {
 	size_t detail_bytes;		/* seconds and spans */
 	size_t span_bytes;		/* of these, spans */
 	uint64_t gone_traces, gone_spans;	/* evicted */
-	GByteArray *gone_slots;		/* a bit each: evicted when it was over; of the model's */
+	GByteArray *gone_slots;		/* a bit each, from .gone_from on: evicted when it was over; of the model's */
+	uint32_t gone_from;		/* multiple of 8: what is before, and not here, is not told again */
 	struct span_sums sums;		/* of evicted spans */
 	size_t sum_bytes;
 	size_t registry_bytes;

@@ -313,6 +313,38 @@ static void test_budget(void)
 }
 
 /* 4000 traces of five spans, while so much is held beside the timeline; its bytes then. */
+#define ROUNDS 250u
+#define APART 4000000u		/* numbers of spans between those that are looked at */
+
+/* A thousand million spans that come and go: what is remembered of each keeps within the budget, too. */
+static void test_many_gone(void)
+{
+	g_autoptr(blk_timeline) tl = timeline_new(BUDGET);
+	uint64_t traces, spans, before;
+
+	apply_span(tl, 0, make_span(1, 1, 0, S / 2, SPAN_COMPLETE));
+	timeline_pin(tl, 1);
+	for (uint32_t i = 1; i < ROUNDS; i++) {
+		struct publication *p = publication_new();
+		for (uint32_t k = 0; k < 2000; k++)
+			publication_add_span(p, i * APART + k,
+					     make_span(i * APART + k, 1, i * S, i * S + k, SPAN_COMPLETE));
+		timeline_apply(tl, p);
+		g_assert_cmpuint(timeline_bytes(tl), <=, BUDGET);
+	}
+	timeline_evicted(tl, &traces, &before);
+	g_assert_cmpuint(before, >, ROUNDS * 1000);
+	size_t n = timeline_n_spans(tl);
+	for (uint32_t i = 1; i < ROUNDS / 2; i++)		/* told once more: they were counted */
+		apply_span(tl, i * APART, make_span(i * APART, 1, i * S, 999 * S, SPAN_COMPLETE));
+	g_assert_cmpuint(timeline_n_spans(tl), ==, n);
+	timeline_evicted(tl, &traces, &spans);
+	g_assert_cmpuint(spans, ==, before);
+	timeline_pin(tl, 0);
+	apply_span(tl, 0, make_span(1, 1, 0, 999 * S, SPAN_COMPLETE));
+	g_assert_cmpint(only_span(tl, 1)->end_ns, ==, 999 * S);		/* it is there still */
+}
+
 static size_t bytes_with(size_t beside)
 {
 	g_autoptr(blk_timeline) tl = timeline_new(BUDGET);
@@ -540,6 +572,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/timeline/span-copy", test_span_copy);
 	g_test_add_func("/timeline/pin", test_pin);
 	g_test_add_func("/timeline/budget", test_budget);
+	g_test_add_func("/timeline/many-gone", test_many_gone);
 	g_test_add_func("/timeline/beside", test_beside);
 	g_test_add_func("/timeline/folding", test_folding);
 	g_test_add_func("/timeline/whole-seconds", test_whole_seconds);
