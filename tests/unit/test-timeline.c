@@ -327,7 +327,8 @@ static void test_many_gone(void)
 	for (uint32_t i = 1; i < ROUNDS; i++) {
 		struct publication *p = publication_new();
 		for (uint32_t k = 0; k < 2000; k++)
-			publication_add_span(p, i * APART + k, make_span(i * APART + k, 1, i * S, i * S + k, SPAN_COMPLETE));
+			publication_add_span(p, i * APART + k,
+					     make_span(i * APART + k, 1, i * S, i * S + k, SPAN_COMPLETE));
 		timeline_apply(tl, p);
 		g_assert_cmpuint(timeline_bytes(tl), <=, BUDGET);
 	}
