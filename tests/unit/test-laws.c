@@ -440,7 +440,7 @@ static void test_other_leader(void)
 			"70 0 sched_process_exit tid=7 comm=\"b\"\n"
 			"80 0 sched_switch prev_tid=7 prev_state=16 next_tid=0\n", contexts[i]);
 		g_autofree char *report = every_cut("other leader", script);
-		g_assert_nonnull(strstr(report, "\nlocalhost,7,7,1,,30,30,0,0,,,0,0,0,0,0,,80,,,exited,"));
+		g_assert_nonnull(strstr(report, "\nlocalhost,7,7,1,b,30,30,0,0,,,0,0,0,0,0,,80,,,exited,"));
 		g_assert_nonnull(strstr(report, "\nlocalhost,7,9,1,a,25,0,25,0,,,0,0,0,0,0,20,50,"));
 	}
 }
