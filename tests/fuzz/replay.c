@@ -125,7 +125,8 @@ static void mutate(GPtrArray *seeds, GRand *r, size_t max_size)
 	const void *bytes = g_bytes_get_data(g_ptr_array_index(seeds, g_rand_int(r) % seeds->len), &n);
 	const void *other = g_bytes_get_data(g_ptr_array_index(seeds, g_rand_int(r) % seeds->len), &n_other);
 	now.size = MIN(n, max_size);
-	memcpy(now.bytes, bytes, now.size);
+	if (now.size)
+		memcpy(now.bytes, bytes, now.size);
 	if (LLVMFuzzerCustomCrossOver && !g_rand_int_range(r, 0, 8))
 		now.size = LLVMFuzzerCustomCrossOver(bytes, n, other, n_other, now.bytes, max_size, g_rand_int(r));
 	if (LLVMFuzzerCustomMutator)
