@@ -92,7 +92,7 @@ static void on_signal(int number)
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size)
 {
 	for (int n = g_random_int_range(1, 9); n > 0 && size; n--) {
-		size_t at = g_random_int() % size, many = MIN(1 + g_random_int() % 16, size - at);
+		size_t at = g_random_int() % size, most = 1 + g_random_int() % 16, many = MIN(most, size - at);
 		switch (g_random_int_range(0, 4)) {
 		case 0:
 			size -= many;
@@ -159,6 +159,8 @@ static void run_many(GPtrArray *seeds, unsigned runs, unsigned seed, size_t max_
 	}
 	alarm(0);
 	g_free(now.bytes);
+	now.bytes = NULL;
+	now.size = 0;
 }
 
 int main(int argc, char **argv)
