@@ -92,7 +92,7 @@ static void on_signal(int number)
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size)
 {
 	for (int n = g_random_int_range(1, 9); n > 0 && size; n--) {
-		size_t at = g_random_int() % size, many = MIN(1 + g_random_int() % 16, size - at);
+		size_t at = g_random_int() % size, most = 1 + g_random_int() % 16, many = MIN(most, size - at);
 		switch (g_random_int_range(0, 4)) {
 		case 0:
 			size -= many;
@@ -125,7 +125,8 @@ static void mutate(GPtrArray *seeds, GRand *r, size_t max_size)
 	const void *bytes = g_bytes_get_data(g_ptr_array_index(seeds, g_rand_int(r) % seeds->len), &n);
 	const void *other = g_bytes_get_data(g_ptr_array_index(seeds, g_rand_int(r) % seeds->len), &n_other);
 	now.size = MIN(n, max_size);
-	memcpy(now.bytes, bytes, now.size);
+	if (now.size)
+		memcpy(now.bytes, bytes, now.size);
 	if (LLVMFuzzerCustomCrossOver && !g_rand_int_range(r, 0, 8))
 		now.size = LLVMFuzzerCustomCrossOver(bytes, n, other, n_other, now.bytes, max_size, g_rand_int(r));
 	if (LLVMFuzzerCustomMutator)
@@ -158,6 +159,8 @@ static void run_many(GPtrArray *seeds, unsigned runs, unsigned seed, size_t max_
 	}
 	alarm(0);
 	g_free(now.bytes);
+	now.bytes = NULL;
+	now.size = 0;
 }
 
 int main(int argc, char **argv)

@@ -2,6 +2,7 @@
 #include "lib/fuzz_relay.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "live/attach.h"
 #include "trace/native_feed.h"
@@ -175,6 +176,15 @@ static void attach(struct feed_owner *owner, const struct live_url *url, struct 
 	feed_free(f);
 }
 
+/* Its clock begins with that of conditions, which wait for threads. */
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * G_USEC_PER_SEC + t.tv_nsec / 1000;
+}
+
 static struct spool *new_spool(const char *dir)
 {
 	g_autoptr(GError) error = NULL;
@@ -193,7 +203,7 @@ void fuzz_relay_run(const struct fuzz_relay *with, const struct blk_subscription
 				    .past = attach_past_new() };
 	memset(&relay, 0, sizeof relay);
 	relay.with = with;
-	relay.now = 1000000;
+	relay.now = now_us();
 	relay.asked = g_byte_array_new();
 	relay.said = g_byte_array_new();
 	g_mutex_init(&sink.push);

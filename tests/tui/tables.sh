@@ -138,13 +138,19 @@ result $? "what cannot be of a process says that it is of all"
 keys Escape Escape
 wait_for "Processes: "
 keys F4 'cpu_ratio > 0' Enter
-wait_for "filter cpu_ratio > 0" && keys G
-row=$(t capture-pane -p -t now | grep '^▶' | cut -c2-20)
+wait_for "filter cpu_ratio > 0"
+selected() { t capture-pane -p -t now | grep '^▶' | cut -c2-20; }
+row=$(selected)
+is_elsewhere() { [ -n "$(selected)" ] && [ "$(selected)" != "$row" ]; }
+keys G
+until_true is_elsewhere
+row=$(selected)
 keys 5
 wait_for "Syscalls: " && wait_for "filter none"
 result $? "a filter is of its view"
 keys 4
-wait_for "Processes: " && wait_for "filter cpu_ratio > 0" && [ "$(t capture-pane -p -t now | grep '^▶' | cut -c2-20)" = "$row" ]
+is_back() { [ "$(selected)" = "$row" ]; }
+wait_for "Processes: " && wait_for "filter cpu_ratio > 0" && until_true is_back
 result $? "and is still there, as is the selected row"
 keys Q
 given_back 0
