@@ -155,7 +155,9 @@ static inline void settle(struct slice *s, struct thread *t, int64_t ts)
 {
 	struct tstate *st = &t->st;
 	int64_t lost;
-	if (st->run == RUN_ON || st->run == RUN_DEAD || st->run == RUN_UNKNOWN ||
+	/* Unknown where, within a call: it left its CPU unseen. */
+	bool nowhere = st->run == RUN_UNKNOWN && st->call_state != CALL_IN;
+	if (st->run == RUN_ON || st->run == RUN_DEAD || nowhere ||
 	    !slice_lost_between(s, t->host, st->cursor, ts, &lost))
 		return;
 	charge(s, t, lost);

@@ -332,6 +332,25 @@ static void test_untold_switch(void)
 	}
 }
 
+/* It left its CPU unseen within a call, and something was lost meanwhile: nobody knows whether the exit is
+ * that call's. Without the loss it is. */
+static void test_untold_loss(void)
+{
+	static const char *const losses[] = { "", "30 1 !lost begin=30 end=50 events=5\n" };
+	for (size_t i = 0; i < G_N_ELEMENTS(losses); i++) {
+		g_autofree char *script = g_strdup_printf(
+			"5 1 sched_switch prev_tid=8 prev_state=1 next_tid=0\n"
+			"10 0 syscall_entry_read ctx.tid=7 fd=3 count=8\n"
+			"20 0 syscall_entry_getpid ctx.tid=9\n"
+			"%s"
+			"60 0 syscall_exit_read ctx.tid=7 ret=8\n"
+			"70 0 sched_switch ctx.tid=7 prev_tid=7 prev_state=1 next_tid=0\n", losses[i]);
+		g_autofree char *report = every_cut("untold loss", script);
+		if (!strstr(report, ",7,,read,1,") != (i == 1))
+			g_error("%zu: %s", i, strstr(report, "\nsyscalls "));
+	}
+}
+
 /* A CPU that tells nothing until a task that slept elsewhere turns up on it, of which nobody saw
  * the switch (a trace of one process; a stream that begins later): it did not run there since the
  * trace's begin. */
@@ -822,6 +841,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/laws/counters", test_counters);
 	g_test_add_func("/laws/untold-switch", test_untold_switch);
 	g_test_add_func("/laws/untold-begin", test_untold_begin);
+	g_test_add_func("/laws/untold-loss", test_untold_loss);
 	g_test_add_func("/laws/voids", test_voids);
 	g_test_add_func("/laws/idle-tells", test_idle_tells);
 	g_test_add_func("/laws/request-again", test_request_again);
