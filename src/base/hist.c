@@ -192,15 +192,16 @@ static struct hist_many *packed_of(const struct hist_many *m)
 	return p;
 }
 
+void hist_unshare_many(struct hist *h)
+{
+	h->many = h->n == HIST_GROWING ? packed_of(h->many) : g_memdup2(h->many, packed_size(h->many->n));
+	h->n = HIST_PACKED;
+}
+
 void hist_copy(struct hist *to, const struct hist *from)
 {
 	*to = *from;
-	if (from->n == HIST_GROWING) {
-		to->many = packed_of(from->many);
-		to->n = HIST_PACKED;
-	} else if (from->n == HIST_PACKED) {
-		to->many = g_memdup2(from->many, packed_size(from->many->n));
-	}
+	hist_unshare(to);
 }
 
 void hist_pack(struct hist *h)

@@ -132,6 +132,13 @@ void hist_widen(struct hist *h, int64_t ns);
 
 void hist_merge(struct hist *into, const struct hist *from);
 void hist_copy(struct hist *to, const struct hist *from);	/* packed; `to` is not cleared first */
+void hist_unshare_many(struct hist *h);
+/* Of a histogram whose bytes were copied: from now on it has a copy of its own, packed, of what both point to. */
+static inline void hist_unshare(struct hist *h)
+{
+	if (h->n > HIST_FEW)
+		hist_unshare_many(h);
+}
 void hist_pack(struct hist *h);				/* for what will not be added to */
 void hist_clear(struct hist *h);			/* frees, empty again */
 size_t hist_bytes(const struct hist *h);		/* allocated, without struct hist itself */

@@ -71,14 +71,16 @@ struct bin *slice_bin(struct slice *s, int64_t ts)
 	return b;
 }
 
-void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind, const void *key)
+uint32_t bin_cell_at(struct slice *s, struct bin *b, enum cell_kind kind, const void *key)
 {
-	const char *before = b->table[kind].cells;
-	void *cell = cell_table_get(&b->table[kind], built_layout(kind), key, NULL);
+	const struct cell_layout *l = built_layout(kind);
+	struct cell_table *t = &b->table[kind];
+	const char *before = t->cells;
+	const char *cell = cell_table_get(t, l, key, NULL);
 
-	if (b->table[kind].cells != before)
+	if (t->cells != before)
 		b->epoch[kind] = ++s->epochs;
-	return cell;
+	return (uint32_t)((size_t)(cell - t->cells) / l->size);
 }
 
 void bin_event(struct slice *s, struct bin *b, uint32_t host, uint32_t name, uint64_t count)

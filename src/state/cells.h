@@ -30,7 +30,8 @@ static inline struct bin *bin_at(struct slice *s, int64_t ts)
 static inline struct built_thread_cell *cell_of_thread(struct slice *s, struct bin *b, struct thread *t)
 {
 	if (t->cell_epoch != b->epoch[CELL_thread]) {
-		t->cell = bin_cell(s, b, CELL_thread, &(struct built_thread_key){ .thread = t->self });
+		t->cell = bin_cell(s, b, CELL_thread, &(struct built_thread_key){ .thread = t->self },
+				   sizeof(struct built_thread_key), sizeof(struct built_thread_cell));
 		t->cell_epoch = b->epoch[CELL_thread];
 	}
 	return t->cell;

@@ -50,6 +50,7 @@ static const char *name_of_block(unsigned i)
 	static const struct cell_layout *kind##_layout(void) \
 	{ \
 		typedef struct kind##_cell CELL; \
+		G_STATIC_ASSERT(sizeof(struct kind##_key) % sizeof(uint32_t) == 0);	/* hash_key() */ \
 		static const struct cell_field fields[] = { list(ROW_KEY, ROW_FIGURE, ROW_FIGURES) }; \
 		static const struct cell_layout layout = { \
 			.id = name, .size = sizeof(CELL), .key_size = sizeof(struct kind##_key), \
@@ -65,11 +66,12 @@ LAYOUT(built_file, "file", BUILT_FILE_CELL, "")
 
 const struct cell_layout *cell_layout(enum cell_kind kind)
 {
-	static const struct cell_layout *(*const layouts[])(void) = {
-#define LAYOUT_AT(kind, array, list, built, needs) [CELL_##kind] = kind##_layout,
+	switch (kind) {
+#define LAYOUT_AT(kind, array, list, built, needs) case CELL_##kind: return kind##_layout();
 		CELL_KINDS(LAYOUT_AT)
-	};
-	return layouts[kind]();
+	default:
+		g_assert_not_reached();
+	}
 }
 
 const struct cell_layout *built_layout(enum cell_kind kind)
@@ -156,7 +158,7 @@ static void cell_copy(const struct cell_layout *l, void *to, const void *from)
 	memcpy(to, from, l->size);
 	for (const struct cell_field *f = first_hist(l); f < fields_end(l); f++)
 		for (unsigned i = 0; i < f->n; i++)
-			hist_copy(&hists_of(f, to)[i], &hists_of(f, from)[i]);
+			hist_unshare(&hists_of(f, to)[i]);
 }
 
 void cell_clear(const struct cell_layout *l, void *cell)
@@ -224,29 +226,47 @@ static uint64_t hash_key(const void *key, size_t size)
 		h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 		h ^= h >> 29;
 	}
-	word = 0;
-	memcpy(&word, at, size);
-	return (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t half = 0;
+	if (size)
+		memcpy(&half, at, sizeof half);
+	return (h ^ half) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 /* A key of the map; one of up to eight bytes is that itself. */
-static uint64_t map_key(const struct cell_layout *l, const void *key)
+static inline uint64_t map_key(const struct cell_layout *l, const void *key)
 {
-	uint64_t word = 0;
+	uint64_t word;
+	uint32_t half;
 
-	if (l->key_size > sizeof word)
+	switch (l->key_size) {
+	case sizeof half:
+		memcpy(&half, key, sizeof half);
+		return half;
+	case sizeof word:
+		memcpy(&word, key, sizeof word);
+		return word;
+	default:
 		return hash_key(key, l->key_size);
-	memcpy(&word, key, l->key_size);
-	return word;
+	}
+}
+
+static inline bool is_key(const struct cell_layout *l, const void *cell, const void *key)
+{
+	const uint32_t *a = cell, *b = key;
+
+	for (unsigned i = 0; i < l->key_size / sizeof *a; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
 }
 
 /* Where the key's cell is, or INTMAP_NONE; *ret: the key of the map that is or would be its own. */
-static uint32_t find(const struct cell_table *t, const struct cell_layout *l, const void *key, uint64_t *ret)
+static inline uint32_t find(const struct cell_table *t, const struct cell_layout *l, const void *key, uint64_t *ret)
 {
 	uint32_t i;
 
 	for (*ret = map_key(l, key); (i = intmap_get(&t->map, *ret)) != INTMAP_NONE; ++*ret)
-		if (l->key_size <= sizeof *ret || !memcmp(cell_table_at(t, l, i), key, l->key_size))
+		if (l->key_size <= sizeof *ret || is_key(l, cell_table_at(t, l, i), key))
 			return i;
 	return INTMAP_NONE;
 }
@@ -312,6 +332,7 @@ void cell_table_index(struct cell_table *t, const struct cell_layout *l)
 	uint64_t place;
 
 	intmap_clear(&t->map);
+	memset(t->recent, 0, sizeof t->recent);
 	for (uint32_t i = 0; i < t->n; i++)
 		if (find(t, l, cell_table_at(t, l, i), &place) == INTMAP_NONE)
 			intmap_set(&t->map, place, i);

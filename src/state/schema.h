@@ -310,6 +310,7 @@ struct cell_table {
 	char *cells;
 	uint32_t n, room;
 	struct intmap map;		/* of keys to places */
+	uint32_t recent[8];		/* places by some bits of the key, for who knows its size (bin_cell()) */
 };
 
 /* The cell of the key, zeroed and with that key when it is new (*ret_new, may be NULL). */

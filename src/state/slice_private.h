@@ -545,10 +545,27 @@ static inline uint64_t pair(uint32_t hi, uint32_t lo)
 
 /* bin.c */
 struct bin *slice_bin(struct slice *s, int64_t ts);
-/* The cell of the key (a struct kind##_key), zeroed when it is new. */
-void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind, const void *key);
+/* Where in its table the cell of the key is, zeroed when it is new. */
+uint32_t bin_cell_at(struct slice *s, struct bin *b, enum cell_kind kind, const void *key);
+
+/* The cell of the key (a struct kind##_key). The sizes are known where it is called: most are found at once. */
+static inline void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind, const void *key, size_t key_size,
+			     size_t size)
+{
+	struct cell_table *t = &b->table[kind];
+	const uint32_t *word = key;
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < key_size / sizeof *word; i++)
+		sum = (sum ^ word[i]) * UINT32_C(0x9e3779b1);
+	uint32_t *at = &t->recent[sum >> 29];
+	if (*at >= t->n || memcmp(t->cells + *at * size, key, key_size))
+		*at = bin_cell_at(s, b, kind, key);
+	return t->cells + *at * size;
+}
 #define BIN_CELL(s, b, kind, ...) \
-	((struct kind##_cell *)bin_cell(s, b, CELL_##kind, &(struct kind##_key){ __VA_ARGS__ }))
+	((struct kind##_cell *)bin_cell(s, b, CELL_##kind, &(struct kind##_key){ __VA_ARGS__ }, \
+					sizeof(struct kind##_key), sizeof(struct kind##_cell)))
 struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct thread *t, const struct call *call);
 void bin_event(struct slice *s, struct bin *b, uint32_t host, uint32_t name, uint64_t count);
 void bin_slow(struct bin *b, const struct bin_slow *c);
