@@ -12,14 +12,12 @@
  */
 #include <string.h>
 
+#include "fuzz/fuzzer.h"
 #include "base/limits.h"
 #include "lib/wide_table.h"
 #include "trace/ctf_program.h"
 #include "trace/ctf_walk.h"
 #include "trace/layouts.h"
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MAX_TABLES 4
 #define MAX_EVENTS 200			/* of one input */

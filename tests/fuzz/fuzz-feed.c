@@ -9,12 +9,11 @@
  */
 #include <string.h>
 
+#include "fuzz/fuzzer.h"
 #include "lib/fuzz_take.h"
 #include "trace/native_feed.h"
 
 #define MAX_PUSHES 400
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct blk_subscription rows[] = {
 	{ "said", { "n", "text" }, NULL },

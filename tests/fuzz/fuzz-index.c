@@ -11,10 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fuzz/fuzzer.h"
 #include "lib/fuzz_metas.h"
 #include "trace/ctf_index.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char *dir, *stream_path, *index_dir, *index_path;
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fuzz/fuzzer.h"
 #include "lib/sources.h"
 #include "lib/fuzz_model.h"
 #include "lib/fuzz_relay.h"
@@ -19,12 +20,6 @@
 #define MEMORY (1u << 20)
 #define MANY 100			/* one of so many is looked at as a whole */
 #define SOME 10
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t n_one, const uint8_t *two, size_t n_two, uint8_t *out,
-				 size_t max_size, unsigned seed);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -71,30 +66,30 @@ static void say_streams(const GByteArray *b, GByteArray *said)
 		"kernel", "ust/uid/0/64-bit", "ust/pid/server-100-20261123-145604", "ust/uid/1000/64-bit", "../../../x",
 		"a\033[31mb", "", "ust/pid/\xff\xfe",
 	};
-	fuzz_say_padded(said, b->data, b->len, 4);
+	fake_say_padded(said, b->data, b->len, 4);
 	guint n = (b->len - MIN(b->len, 4)) / REPLY_STREAM;
-	fuzz_say_u32(said, n);
+	fake_say_u32(said, n);
 	for (guint i = 0; i < n; i++) {
 		const uint8_t *s = b->data + 4 + i * REPLY_STREAM;
 		g_byte_array_append(said, s, 20);
-		fuzz_say_text(said, paths[s[20] % G_N_ELEMENTS(paths)], VIEWER_PATH_SIZE);
-		fuzz_say_text(said, s[19] ? "metadata" : "chan_0", VIEWER_NAME_SIZE);
+		fake_say_text(said, paths[s[20] % G_N_ELEMENTS(paths)], VIEWER_PATH_SIZE);
+		fake_say_text(said, s[19] ? "metadata" : "chan_0", VIEWER_NAME_SIZE);
 	}
 }
 
 static void say_packet(const GByteArray *b, uint32_t len, GByteArray *said)
 {
 	guint head = MIN(b->len, VIEWER_PACKET_HEAD), at = said->len;
-	fuzz_say_padded(said, b->data, head, VIEWER_PACKET_HEAD);
+	fake_say_padded(said, b->data, head, VIEWER_PACKET_HEAD);
 	viewer_put_u32(said->data + at + 4, len);
 	if (viewer_u32(said->data + at) == VIEWER_PACKET_OK)
-		fuzz_say_padded(said, b->data + head, b->len - head, len);
+		fake_say_padded(said, b->data + head, b->len - head, len);
 }
 
 static void say_metadata(const GByteArray *b, GByteArray *said)
 {
 	guint head = MIN(b->len, VIEWER_METADATA_HEAD), at = said->len;
-	fuzz_say_padded(said, b->data, head, VIEWER_METADATA_HEAD);
+	fake_say_padded(said, b->data, head, VIEWER_METADATA_HEAD);
 	bool has = viewer_u32(said->data + at + 8) == VIEWER_METADATA_OK;
 	viewer_put_u64(said->data + at, has ? b->len - head : 0);
 	if (has)
@@ -116,7 +111,7 @@ static void say_end(unsigned command, GByteArray *said)
 	};
 	static const uint8_t hello[] = { 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 15, 0, 0, 0, 1 };
 	guint at = said->len;
-	fuzz_say_padded(said, hello, command == VIEWER_CONNECT ? sizeof hello : 0, sizes[command]);
+	fake_say_padded(said, hello, command == VIEWER_CONNECT ? sizeof hello : 0, sizes[command]);
 	if (command == VIEWER_CONNECT || command == VIEWER_LIST)
 		return;
 	guint where = command == VIEWER_NEXT_INDEX ? 56 : command == VIEWER_METADATA ? 8 : 0;
@@ -138,7 +133,7 @@ static void answer(void *data, unsigned command, const uint8_t *payload, GByteAr
 	else if (command == VIEWER_METADATA)
 		say_metadata(r->bytes, said);
 	else if (command == VIEWER_NEXT_INDEX)
-		fuzz_say_padded(said, r->bytes->data, r->bytes->len, VIEWER_INDEX_SIZE);
+		fake_say_padded(said, r->bytes->data, r->bytes->len, VIEWER_INDEX_SIZE);
 	else
 		g_byte_array_append(said, r->bytes->data, r->bytes->len);
 	reply_free(r);

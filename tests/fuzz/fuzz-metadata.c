@@ -7,11 +7,10 @@
  */
 #include <string.h>
 
+#include "fuzz/fuzzer.h"
 #include "base/limits.h"
 #include "lib/ctf_dump.h"
 #include "lib/fuzz_metas.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define BEGIN "/* CTF 1.8 */"
 

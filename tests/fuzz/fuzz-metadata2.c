@@ -7,14 +7,12 @@
  */
 #include <string.h>
 
+#include "fuzz/fuzzer.h"
 #include "lib/ctf_dump.h"
 #include "lib/fuzz_metas.h"
 #include "lib/mutate.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 /* Without the fuzzer there is none: replay.c. */
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size) __attribute__((weak));
 
 #define RS '\x1e'
 
@@ -77,7 +75,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 {
 	g_autoptr(GRand) r = g_rand_new_with_seed(seed);
 	if (!size || memchr(data, 0, size) || !g_rand_int_range(r, 0, 5))
-		return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, size, max_size) : size;
+		return LLVMFuzzerMutate(data, size, max_size);
 	g_autoptr(GString) s = g_string_new_len((char *)data, (gssize)size);
 	mutate_json(s, r);
 	size = MIN(s->len, max_size);

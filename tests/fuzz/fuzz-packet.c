@@ -7,11 +7,10 @@
  */
 #include <string.h>
 
+#include "fuzz/fuzzer.h"
 #include "lib/fuzz_metas.h"
 #include "trace/ctf_index.h"
 #include "trace/ctf_walk.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct file {
 	const struct ctf_meta *meta;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fuzz/fuzzer.h"
 #include "base/timefmt.h"
 #include "export/log_json.h"
 #include "lib/fuzz_model.h"
@@ -26,12 +27,6 @@
 #define PIECES 4
 #define MANY 100			/* one of so many inputs is looked at as a whole */
 #define SOME 10
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t n_one, const uint8_t *two, size_t n_two, uint8_t *out,
-				 size_t max_size, unsigned seed);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

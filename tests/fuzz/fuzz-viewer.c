@@ -9,9 +9,8 @@
  */
 #include <string.h>
 
+#include "fuzz/fuzzer.h"
 #include "lib/fuzz_relay.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct blk_subscription rows[] = {
 	{ "zipkin:timestamp", { "trace_name", "service_name", "port_no", "event" }, NULL },
@@ -51,10 +50,10 @@ static uint64_t number(const struct answer *a, size_t at, unsigned n)
 static void say_hello(struct relay *r, const struct answer *a, const uint8_t *request)
 {
 	r->minor = a ? byte(a, 0) : 13;
-	fuzz_say_u64(r->said, 1);
-	fuzz_say_u32(r->said, 2);
-	fuzz_say_u32(r->said, r->minor);
-	fuzz_say_u32(r->said, 1);
+	fake_say_u64(r->said, 1);
+	fake_say_u32(r->said, 2);
+	fake_say_u32(r->said, r->minor);
+	fake_say_u32(r->said, 1);
 }
 
 /* for each session: id, viewers, streams, format */
@@ -62,21 +61,21 @@ static void say_list(struct relay *r, const struct answer *a, const uint8_t *req
 {
 	static const struct answer one = { .bytes = (const uint8_t *)"\1\0\3", .n = 4 };
 	a = a ? a : &one;
-	fuzz_say_u32(r->said, (uint32_t)a->n / 4);
+	fake_say_u32(r->said, (uint32_t)a->n / 4);
 	for (size_t i = 0; i + 4 <= a->n; i += 4) {
-		fuzz_say_u64(r->said, byte(a, i));
-		fuzz_say_u32(r->said, 100000);
-		fuzz_say_u32(r->said, byte(a, i + 1));
-		fuzz_say_u32(r->said, byte(a, i + 2));
+		fake_say_u64(r->said, byte(a, i));
+		fake_say_u32(r->said, 100000);
+		fake_say_u32(r->said, byte(a, i + 1));
+		fake_say_u32(r->said, byte(a, i + 2));
 		if (MIN(r->minor, VIEWER_MINOR) >= VIEWER_MINOR_NAMES) {
-			fuzz_say_u32(r->said, 4);
-			fuzz_say_u32(r->said, 5);
-			fuzz_say_u32(r->said, byte(a, i + 3));
-			fuzz_say_text(r->said, "web1", 4);
-			fuzz_say_text(r->said, "spans", 5);
+			fake_say_u32(r->said, 4);
+			fake_say_u32(r->said, 5);
+			fake_say_u32(r->said, byte(a, i + 3));
+			fake_say_text(r->said, "web1", 4);
+			fake_say_text(r->said, "spans", 5);
 		} else {
-			fuzz_say_text(r->said, "web1", VIEWER_HOST_SIZE);
-			fuzz_say_text(r->said, "spans", VIEWER_NAME_SIZE);
+			fake_say_text(r->said, "web1", VIEWER_HOST_SIZE);
+			fake_say_text(r->said, "spans", VIEWER_NAME_SIZE);
 		}
 	}
 }
@@ -86,14 +85,14 @@ static void say_streams(struct relay *r, const struct answer *a, const uint8_t *
 {
 	static const struct answer hung_up = { .bytes = (const uint8_t *)"\4", .n = 1 };
 	a = a ? a : &hung_up;
-	fuzz_say_u32(r->said, byte(a, 0));
-	fuzz_say_u32(r->said, (uint32_t)(a->n - MIN(a->n, 1)) / 3);
+	fake_say_u32(r->said, byte(a, 0));
+	fake_say_u32(r->said, (uint32_t)(a->n - MIN(a->n, 1)) / 3);
 	for (size_t i = 1; i + 3 <= a->n; i += 3) {
-		fuzz_say_u64(r->said, byte(a, i));
-		fuzz_say_u64(r->said, byte(a, i + 1));
-		fuzz_say_u32(r->said, byte(a, i + 2));
-		fuzz_say_text(r->said, "ust/uid/0/64-bit", VIEWER_PATH_SIZE);
-		fuzz_say_text(r->said, "chan_0", VIEWER_NAME_SIZE);
+		fake_say_u64(r->said, byte(a, i));
+		fake_say_u64(r->said, byte(a, i + 1));
+		fake_say_u32(r->said, byte(a, i + 2));
+		fake_say_text(r->said, "ust/uid/0/64-bit", VIEWER_PATH_SIZE);
+		fake_say_text(r->said, "chan_0", VIEWER_NAME_SIZE);
 	}
 }
 
@@ -102,15 +101,15 @@ static void say_index(struct relay *r, const struct answer *a, const uint8_t *re
 {
 	static const struct answer hung_up = { .bytes = (const uint8_t *)"\3", .n = 1 };
 	a = a ? a : &hung_up;
-	fuzz_say_u64(r->said, 0);
-	fuzz_say_u64(r->said, number(a, 2, 2) * 8);
-	fuzz_say_u64(r->said, number(a, 4, 4));
-	fuzz_say_u64(r->said, number(a, 8, 8));
-	fuzz_say_u64(r->said, number(a, 16, 8));
-	fuzz_say_u64(r->said, 0);
-	fuzz_say_u64(r->said, byte(a, 24));
-	fuzz_say_u32(r->said, byte(a, 0));
-	fuzz_say_u32(r->said, byte(a, 1));
+	fake_say_u64(r->said, 0);
+	fake_say_u64(r->said, number(a, 2, 2) * 8);
+	fake_say_u64(r->said, number(a, 4, 4));
+	fake_say_u64(r->said, number(a, 8, 8));
+	fake_say_u64(r->said, number(a, 16, 8));
+	fake_say_u64(r->said, 0);
+	fake_say_u64(r->said, byte(a, 24));
+	fake_say_u32(r->said, byte(a, 0));
+	fake_say_u32(r->said, byte(a, 1));
 }
 
 /* status, flags, the packet's bytes: as many as are asked for */
@@ -120,12 +119,12 @@ static void say_packet(struct relay *r, const struct answer *a, const uint8_t *r
 	a = a ? a : &broken;
 	uint32_t len = viewer_u32(request + 16);
 	size_t has = a->n - MIN(a->n, 2);
-	fuzz_say_u32(r->said, byte(a, 0));
-	fuzz_say_u32(r->said, len);
-	fuzz_say_u32(r->said, byte(a, 1));
+	fake_say_u32(r->said, byte(a, 0));
+	fake_say_u32(r->said, len);
+	fake_say_u32(r->said, byte(a, 1));
 	if (byte(a, 0) != VIEWER_PACKET_OK)
 		return;
-	fuzz_say_padded(r->said, a->bytes + a->n - has, has, len);
+	fake_say_padded(r->said, a->bytes + a->n - has, has, len);
 }
 
 /* status, text */
@@ -134,8 +133,8 @@ static void say_metadata(struct relay *r, const struct answer *a, const uint8_t 
 	static const struct answer none = { .bytes = (const uint8_t *)"\2", .n = 1 };
 	a = a ? a : &none;
 	bool has = byte(a, 0) == VIEWER_METADATA_OK;
-	fuzz_say_u64(r->said, has ? a->n - 1 : 0);
-	fuzz_say_u32(r->said, byte(a, 0));
+	fake_say_u64(r->said, has ? a->n - 1 : 0);
+	fake_say_u32(r->said, byte(a, 0));
 	if (has)
 		g_byte_array_append(r->said, a->bytes + 1, (guint)(a->n - 1));
 }
@@ -143,7 +142,7 @@ static void say_metadata(struct relay *r, const struct answer *a, const uint8_t 
 /* status */
 static void say_status(struct relay *r, const struct answer *a, const uint8_t *request)
 {
-	fuzz_say_u32(r->said, a ? byte(a, 0) : 1);
+	fake_say_u32(r->said, a ? byte(a, 0) : 1);
 }
 
 static void (*const answers[])(struct relay *r, const struct answer *a, const uint8_t *request) = {

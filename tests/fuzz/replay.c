@@ -18,15 +18,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fuzz/fuzzer.h"
+
 #define MOST_SECONDS 20			/* of one input */
 #define SAY_EVERY 10000
 
-int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed) __attribute__((weak));
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t n_one, const uint8_t *two, size_t n_two, uint8_t *out,
-				 size_t max_size, unsigned seed) __attribute__((weak));
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+#pragma weak LLVMFuzzerInitialize
+#pragma weak LLVMFuzzerCustomMutator
+#pragma weak LLVMFuzzerCustomCrossOver
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 /* ---- files ---- */

@@ -4,12 +4,13 @@
  * it attaches, is thrown out and comes back. What is asked is well-formed; records come in the order
  * of time; it ends, in a bounded number of questions.
  *
- * The functions of net.h, the clock and the thread are replaced (--wrap: fuzz.mk names them for each
- * target that links this): nothing waits, and what an input does, it always does.
+ * Network and clock are those of fake_net.h, and no thread is started: nothing waits, and what an input does, it
+ * always does.
  */
 #ifndef BLK_TEST_FUZZ_RELAY_H
 #define BLK_TEST_FUZZ_RELAY_H
 
+#include "lib/fake_net.h"
 #include "lib/fuzz_take.h"
 #include "live/viewer.h"
 
@@ -24,11 +25,5 @@ struct fuzz_relay {
 };
 
 void fuzz_relay_run(const struct fuzz_relay *with, const struct blk_subscription *rows, size_t n_rows);
-
-/* Parts of replies. text: a field of `size` bytes, padded with zeros; as bytes are. */
-void fuzz_say_u32(GByteArray *said, uint32_t v);
-void fuzz_say_u64(GByteArray *said, uint64_t v);
-void fuzz_say_text(GByteArray *said, const char *text, size_t size);
-void fuzz_say_padded(GByteArray *said, const uint8_t *bytes, size_t n, size_t size);
 
 #endif

@@ -10,24 +10,21 @@ lab_up
 path='' blktop=''
 trap 'kill $path $blktop 2>/dev/null; cleanup' EXIT
 
-taken() { "$BLKTOP" --list-sessions -r "127.0.0.1:$LAB_LIVE_PORT" 2>/dev/null | grep -q taken; }
 # through MODE [NUMBER]: in $got, $code
 through() {
-	rm -f "$work/port" "$LAB_DIR"/truth
-	python3 "$SRCDIR/tests/lib/bad_path.py" "$LAB_LIVE_PORT" "$work/port" "$@" &
-	path=$!
-	until_true [ -s "$work/port" ]
-	timeout 100 "$BLKTOP" -b --view events --columns name,count --format json --timeout 2 \
-		"net://127.0.0.1:$(cat "$work/port")/${LAB_URL#net://*/}" >"$work/rows" 2>"$work/rows.err" &
+	rm -f "$LAB_DIR"/truth
+	path_up "$@"
+	timeout 100 "$BLKTOP" -b --view events --columns name,count --format json --timeout 2 "$path_url" \
+		>"$work/rows" 2>"$work/rows.err" &
 	blktop=$!
-	until_true taken
+	until_true is_taken
 	in_lab "$LAB_DIR/bin/spangen" -t 2 -n 300 -r 300 --truth "$LAB_DIR/truth"
 	in_lab lttng --no-sessiond destroy spans
 	code=0
 	wait "$blktop" || code=$?
 	kill "$path"
 	wait "$path" 2>/dev/null
-	got=$(python3 -c 'import json, sys; print(sum(r["count"] for l in open(sys.argv[1]) for r in json.loads(l)["rows"]))' "$work/rows")
+	got=$(events_in "$work/rows")
 	all=$(truth_of 4 "$LAB_DIR/truth")
 }
 whole() { [ "$got" = "$all" ] && [ "$code" = 0 ]; }

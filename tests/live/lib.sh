@@ -74,6 +74,20 @@ relay_again() {
 }
 # shellcheck disable=SC2086 # words
 listens() { ${LAB_RELAY_IN:-} bash -c 'exec 3<>"/dev/tcp/$0/$1"' "$relay_host" "$1" 2>/dev/null; }
+# A bad path to the lab's relay daemon (bad_path.py MODE [NUMBER]): its process is $path, the session by it $path_url.
+path_up() {
+	rm -f "$work/port"
+	python3 "$SRCDIR/tests/lib/bad_path.py" "$LAB_LIVE_PORT" "$work/port" "$@" &
+	path=$!
+	until_true [ -s "$work/port" ]
+	path_url=net://127.0.0.1:$(cat "$work/port")/${LAB_URL#net://*/}
+}
+# Has a viewer the session?
+is_taken() { "$BLKTOP" --list-sessions -r "127.0.0.1:$LAB_LIVE_PORT" 2>/dev/null | grep -q taken; }
+# events_in FILE: all that its JSON of the view events counts
+events_in() {
+	python3 -c 'import json, sys; print(sum(r["count"] for l in open(sys.argv[1]) for r in json.loads(l)["rows"]))' "$1"
+}
 sessiond_again() {
 	"$LAB/lab-run" lttng-sessiond --no-kernel </dev/null >>"$LAB_DIR/sessiond.log" 2>&1 &
 	LAB_SESSIOND_PID=$!

@@ -12,18 +12,14 @@ trap 'kill $path $blktop 2>/dev/null; cleanup' EXIT
 
 # follow NAME MODE NUMBER: blktop through such a path (bad_path.py); its process is $blktop, the path's $path
 follow() {
-	rm -f "$work/port"
-	python3 "$SRCDIR/tests/lib/bad_path.py" "$LAB_LIVE_PORT" "$work/port" "$2" "$3" &
-	path=$!
-	until_true [ -s "$work/port" ]
-	timeout 120 "$BLKTOP" -b --view events --columns name,count --format json --timeout 3 \
-		"net://127.0.0.1:$(cat "$work/port")/${LAB_URL#net://*/}" >"$work/rows.$1" 2>"$work/rows.err.$1" &
+	path_up "$2" "$3"
+	timeout 120 "$BLKTOP" -b --view events --columns name,count --format json --timeout 3 "$path_url" \
+		>"$work/rows.$1" 2>"$work/rows.err.$1" &
 	blktop=$!
-	until_true taken
+	until_true is_taken
 }
-taken() { "$BLKTOP" --list-sessions -r "127.0.0.1:$LAB_LIVE_PORT" 2>/dev/null | grep -q taken; }
 generate() { in_lab "$LAB_DIR/bin/spangen" -t 1 -n "$1" -r 100000 --truth "$LAB_DIR/truth"; }
-events_of() { python3 -c 'import json, sys; print(sum(r["count"] for l in open(sys.argv[1]) for r in json.loads(l)["rows"]))' "$work/rows.$1"; }
+events_of() { events_in "$work/rows.$1"; }
 missing() { # missing NAME KEY: what the last object says
 	python3 -c 'import json, sys; print(json.loads(open(sys.argv[1]).readlines()[-1])["trust"][sys.argv[2]])' "$work/rows.$1" "$2"
 }

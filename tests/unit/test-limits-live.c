@@ -4,6 +4,7 @@
  * are replaced (--wrap, see the Makefile): nothing waits.
  */
 #include "base/limits.h"
+#include "lib/fake_net.h"
 #include "lib/limit_test.h"
 #include "live/attach_private.h"
 #include "live/source_live.h"
@@ -16,10 +17,7 @@ static const struct live_url url = { .host = (char *)"relay", .port = 5344, .tar
 /* ---- a relay, as far as a test says it ---- */
 
 static struct {
-	int64_t now;			/* us */
 	int64_t delay;			/* us: until each answer comes */
-	GByteArray *asked, *said;
-	size_t said_at;
 	void (*answer)(enum viewer_command command);
 	uint64_t n;			/* the test's */
 	unsigned count, minor;
@@ -28,169 +26,70 @@ static struct {
 	void *thread_data;
 } sim;
 
-static void say_u32(uint32_t v)
-{
-	uint8_t p[4];
-	viewer_put_u32(p, v);
-	g_byte_array_append(sim.said, p, sizeof p);
-}
-
-static void say_u64(uint64_t v)
-{
-	uint8_t p[8];
-	viewer_put_u64(p, v);
-	g_byte_array_append(sim.said, p, sizeof p);
-}
-
-static void say_text(const char *text, size_t size)
-{
-	g_autofree char *field = g_malloc0(size);
-	memcpy(field, text, MIN(size, strlen(text)));
-	g_byte_array_append(sim.said, (const uint8_t *)field, (guint)size);
-}
-
 /* Up to 2.14. */
 static void say_session(uint64_t id)
 {
-	say_u64(id);
-	say_u32(1000000);
-	say_u32(0);
-	say_u32(1);
-	say_text("web1", VIEWER_HOST_SIZE);
-	say_text("spans", VIEWER_NAME_SIZE);
+	fake_say_u64(fake_net.said, id);
+	fake_say_u32(fake_net.said, 1000000);
+	fake_say_u32(fake_net.said, 0);
+	fake_say_u32(fake_net.said, 1);
+	fake_say_text(fake_net.said, "web1", VIEWER_HOST_SIZE);
+	fake_say_text(fake_net.said, "spans", VIEWER_NAME_SIZE);
 }
 
 static void say_stream(uint64_t id, uint64_t trace)
 {
-	say_u64(id);
-	say_u64(trace);
-	say_u32(0);
-	say_text("ust/uid/0/64-bit", VIEWER_PATH_SIZE);
-	say_text("chan_0", VIEWER_NAME_SIZE);
+	fake_say_u64(fake_net.said, id);
+	fake_say_u64(fake_net.said, trace);
+	fake_say_u32(fake_net.said, 0);
+	fake_say_text(fake_net.said, "ust/uid/0/64-bit", VIEWER_PATH_SIZE);
+	fake_say_text(fake_net.said, "chan_0", VIEWER_NAME_SIZE);
 }
 
 static void say_index(enum viewer_index_status status)
 {
 	for (int i = 0; i < 7; i++)
-		say_u64(0);
-	say_u32(status);
-	say_u32(0);
+		fake_say_u64(fake_net.said, 0);
+	fake_say_u32(fake_net.said, status);
+	fake_say_u32(fake_net.said, 0);
 }
 
-static void say(enum viewer_command command)
+static bool say(uint32_t command, const uint8_t *payload, uint64_t size, int64_t deadline)
 {
-	g_byte_array_set_size(sim.said, 0);
-	sim.said_at = 0;
+	if (fake_net.now + sim.delay > deadline)
+		return false;
+	fake_net.now += sim.delay;
 	if (command == VIEWER_CONNECT) {
-		say_u64(1);
-		say_u32(2);
-		say_u32(sim.minor);
-		say_u32(1);
+		fake_say_u64(fake_net.said, 1);
+		fake_say_u32(fake_net.said, 2);
+		fake_say_u32(fake_net.said, sim.minor);
+		fake_say_u32(fake_net.said, 1);
 	} else if (command == VIEWER_CREATE || command == VIEWER_DETACH) {
-		say_u32(1);
+		fake_say_u32(fake_net.said, 1);
 	} else {
 		sim.answer(command);
 	}
+	return true;
 }
 
 static void sim_begin(void (*answer)(enum viewer_command command), uint64_t n)
 {
 	memset(&sim, 0, sizeof sim);
-	sim.now = G_USEC_PER_SEC;
+	fake_net_begin(G_USEC_PER_SEC, say);
 	sim.minor = 13;
-	sim.asked = g_byte_array_new();
-	sim.said = g_byte_array_new();
 	sim.answer = answer;
 	sim.n = n;
 }
 
-static void sim_end(void)
-{
-	g_byte_array_unref(sim.asked);
-	g_byte_array_unref(sim.said);
-}
+/* ---- instead of threads ---- */
 
-/* ---- instead of a network, a clock, threads ---- */
-
-bool __wrap_net_connect(struct net *n, const char *host, uint16_t port, int family, int wake_fd, int64_t deadline,
-			GError **error);
-size_t __wrap_net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GError **error);
-bool __wrap_net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **error);
-bool __wrap_net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error);
-bool __wrap_net_sleep(int wake_fd, int64_t deadline);
-gint64 __wrap_g_get_monotonic_time(void);
 void __wrap_feed_start(struct feed *f, const char *name);
 GThread *__wrap_g_thread_new(const char *name, GThreadFunc func, gpointer data);
 gpointer __wrap_g_thread_join(GThread *thread);
 
-bool __wrap_net_connect(struct net *n, const char *host, uint16_t port, int family, int wake_fd, int64_t deadline,
-			GError **error)
-{
-	*n = (struct net){ .fd = -1, .wake_fd = wake_fd };
-	g_byte_array_set_size(sim.asked, 0);
-	g_byte_array_set_size(sim.said, 0);
-	sim.said_at = 0;
-	return true;
-}
-
-static bool answer_next(int64_t deadline)
-{
-	const uint8_t *p = sim.asked->data;
-
-	if (sim.asked->len < VIEWER_HEADER || sim.now + sim.delay > deadline)
-		return false;
-	sim.now += sim.delay;
-	uint64_t size = viewer_u64(p);
-	uint32_t command = viewer_u32(p + 8);
-	say(command);
-	g_byte_array_remove_range(sim.asked, 0, (guint)(VIEWER_HEADER + size));
-	return true;
-}
-
-size_t __wrap_net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GError **error)
-{
-	while (sim.said_at == sim.said->len)
-		if (!answer_next(deadline)) {
-			sim.now = MAX(sim.now, deadline);
-			g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT, "no answer in time");
-			return 0;
-		}
-	size_t got = MIN(max, sim.said->len - sim.said_at);
-	memcpy(buf, sim.said->data + sim.said_at, got);
-	sim.said_at += got;
-	return got;
-}
-
-bool __wrap_net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **error)
-{
-	for (size_t got; len > 0; buf = (char *)buf + got, len -= got) {
-		got = __wrap_net_read_some(n, buf, len, deadline, error);
-		if (!got)
-			return false;
-	}
-	return true;
-}
-
-bool __wrap_net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error)
-{
-	g_byte_array_append(sim.asked, buf, (guint)len);
-	return true;
-}
-
-bool __wrap_net_sleep(int wake_fd, int64_t deadline)
-{
-	sim.now = MAX(sim.now, deadline);
-	return false;
-}
-
-gint64 __wrap_g_get_monotonic_time(void)
-{
-	return sim.now;
-}
-
 void __wrap_feed_start(struct feed *f, const char *name)
 {
-	f->started = sim.now;
+	f->started = fake_net.now;
 }
 
 GThread *__wrap_g_thread_new(const char *name, GThreadFunc func, gpointer data)
@@ -217,14 +116,14 @@ static bool is_listed(guint n, const char *words)
 	g_assert_no_error(error);
 	list = viewer_list(v, &error);
 	viewer_free(v);
-	sim_end();
+	fake_net_end();
 	g_assert_true(!list || list->len == n);
 	return limit_taken(error, words);
 }
 
 static void answer_sessions(enum viewer_command command)
 {
-	say_u32((uint32_t)sim.n);
+	fake_say_u32(fake_net.said, (uint32_t)sim.n);
 	for (uint64_t i = 0; i < sim.n; i++)
 		say_session(i + 1);
 }
@@ -239,15 +138,15 @@ static void answer_names(enum viewer_command command)
 {
 	g_autofree char *name = g_strnfill(sim.n, 'x');
 
-	say_u32(1);
-	say_u64(1);
+	fake_say_u32(fake_net.said, 1);
+	fake_say_u64(fake_net.said, 1);
 	for (int i = 0; i < 3; i++)
-		say_u32(1);
-	say_u32((uint32_t)sim.n);
-	say_u32((uint32_t)sim.n);
-	say_u32(1);
-	say_text(name, sim.n);
-	say_text(name, sim.n);
+		fake_say_u32(fake_net.said, 1);
+	fake_say_u32(fake_net.said, (uint32_t)sim.n);
+	fake_say_u32(fake_net.said, (uint32_t)sim.n);
+	fake_say_u32(fake_net.said, 1);
+	fake_say_text(fake_net.said, name, sim.n);
+	fake_say_text(fake_net.said, name, sim.n);
 }
 
 static bool relay_name_bytes(uint64_t n)
@@ -268,7 +167,7 @@ static bool relay_timeout_seconds(uint64_t n)
 	g_autoptr(GArray) list = viewer_list(v, &error);
 	g_assert_true(!list == (error != NULL));
 	viewer_free(v);
-	sim_end();
+	fake_net_end();
 	return limit_taken(error, "no answer in time");
 }
 
@@ -317,22 +216,22 @@ static enum feed_end run(const char *words)
 	if (end == FEED_BROKEN && !strstr(x.f->why, words))
 		g_error("'%s' is not about '%s'", x.f->why, words);
 	attached_end(&x);
-	sim_end();
+	fake_net_end();
 	return end;
 }
 
 static void answer_streams(enum viewer_command command)
 {
 	if (command == VIEWER_ATTACH) {
-		say_u32(VIEWER_ATTACHED);
-		say_u32((uint32_t)sim.n);
+		fake_say_u32(fake_net.said, VIEWER_ATTACHED);
+		fake_say_u32(fake_net.said, (uint32_t)sim.n);
 		for (uint64_t i = 0; i < sim.n; i++)
 			say_stream(i + 1, 1);
 	} else if (command == VIEWER_NEXT_INDEX) {
 		say_index(VIEWER_INDEX_HUP);
 	} else {
-		say_u32(VIEWER_STREAMS_HUP);
-		say_u32(0);
+		fake_say_u32(fake_net.said, VIEWER_STREAMS_HUP);
+		fake_say_u32(fake_net.said, 0);
 	}
 }
 
@@ -345,14 +244,14 @@ static bool relay_streams(uint64_t n)
 static void answer_errors(enum viewer_command command)
 {
 	if (command == VIEWER_ATTACH) {
-		say_u32(VIEWER_ATTACHED);
-		say_u32(1);
+		fake_say_u32(fake_net.said, VIEWER_ATTACHED);
+		fake_say_u32(fake_net.said, 1);
 		say_stream(1, 1);
 	} else if (command == VIEWER_NEXT_INDEX) {
 		say_index(sim.count++ < sim.n ? VIEWER_INDEX_ERR : VIEWER_INDEX_HUP);
 	} else {
-		say_u32(sim.now > 1000 * (int64_t)G_USEC_PER_SEC ? VIEWER_STREAMS_HUP : VIEWER_STREAMS_NONE);
-		say_u32(0);
+		fake_say_u32(fake_net.said, fake_net.now > 1000 * (int64_t)G_USEC_PER_SEC ? VIEWER_STREAMS_HUP : VIEWER_STREAMS_NONE);
+		fake_say_u32(fake_net.said, 0);
 	}
 }
 
@@ -400,7 +299,7 @@ static bool relay_traces(uint64_t n)
 	g_assert_cmpuint(traces, ==, MIN(n, LIMIT_RELAY_TRACES));
 	g_assert_cmpuint(a->streams->len, ==, traces);
 	attached_end(&x);
-	sim_end();
+	fake_net_end();
 	return traces == n;
 }
 
@@ -416,13 +315,13 @@ static bool news_ms(uint64_t n)
 	g_assert_true(attach_add_streams(a, streams));
 	attach_join(a, true);
 	attach_hold(a, &(struct held){ .kind = HELD_END, .stream = a->streams->pdata[0] });
-	sim.now += (int64_t)n * G_TIME_SPAN_MILLISECOND - 1;
+	fake_net.now += (int64_t)n * G_TIME_SPAN_MILLISECOND - 1;
 	attach_release(a, false);
 	bool held = !g_queue_is_empty(&a->held);
 	attach_release(a, true);
 	attach_join(a, false);
 	attached_end(&x);
-	sim_end();
+	fake_net_end();
 	return held;
 }
 
@@ -448,20 +347,20 @@ static void live_end(void)
 {
 	end_feeds(FEED_LOST);
 	source_free(&sim.live->source);
-	sim_end();
+	fake_net_end();
 }
 
 /* Every 9 s, and each attachment breaks. */
 static void answer_broken(enum viewer_command command)
 {
-	sim.now += 9 * G_USEC_PER_SEC;
+	fake_net.now += 9 * G_USEC_PER_SEC;
 	if (sim.live->feeds->len && sim.count < sim.n) {
 		end_feeds(FEED_BROKEN);
 		sim.count++;
 	} else if (sim.count == sim.n) {
 		sim.live->stop = true;
 	}
-	say_u32(1);
+	fake_say_u32(fake_net.said, 1);
 	say_session(1);
 }
 
@@ -480,14 +379,14 @@ static void answer_stuck(enum viewer_command command)
 {
 	for (guint i = 0; i < sim.live->feeds->len; i++)
 		((struct feed *)sim.live->feeds->pdata[i])->owes = true;
-	sim.now += 9 * G_USEC_PER_SEC;
+	fake_net.now += 9 * G_USEC_PER_SEC;
 	if (sim.live->feeds->len && sim.count < sim.n) {
 		end_feeds(FEED_LOST);
 		sim.count++;
 	} else if (sim.count == sim.n) {
 		sim.live->stop = true;
 	}
-	say_u32(1);
+	fake_say_u32(fake_net.said, 1);
 	say_session(1);
 }
 
@@ -509,10 +408,10 @@ static void answer_lost(enum viewer_command command)
 	if (look == 1)
 		end_feeds(FEED_LOST);
 	if (look == 2)
-		sim.now += (int64_t)sim.n * G_USEC_PER_SEC;
+		fake_net.now += (int64_t)sim.n * G_USEC_PER_SEC;
 	if (look == 3)
 		sim.live->stop = true;
-	say_u32(look == 0);
+	fake_say_u32(fake_net.said, look == 0);
 	if (look == 0)
 		say_session(1);
 }
@@ -539,7 +438,7 @@ static bool unreadable_seconds(uint64_t n)
 	unsigned t = native_feed_add_trace(sim.live->sink.feed, "bad");
 	native_feed_metadata(sim.live->sink.feed, t, g_bytes_new_static("/* CTF 7 */", 11));
 	g_assert_cmpint(source_next(&sim.live->source, &batch, &error), ==, SOURCE_AGAIN);
-	sim.now += (int64_t)n * G_USEC_PER_SEC - 1;
+	fake_net.now += (int64_t)n * G_USEC_PER_SEC - 1;
 	source_next(&sim.live->source, &batch, &error);
 	live_end();
 	return limit_taken(error, "cannot read metadata");
