@@ -250,7 +250,8 @@ static void answer_errors(enum viewer_command command)
 	} else if (command == VIEWER_NEXT_INDEX) {
 		say_index(sim.count++ < sim.n ? VIEWER_INDEX_ERR : VIEWER_INDEX_HUP);
 	} else {
-		fake_say_u32(fake_net.said, fake_net.now > 1000 * (int64_t)G_USEC_PER_SEC ? VIEWER_STREAMS_HUP : VIEWER_STREAMS_NONE);
+		bool over = fake_net.now > 1000 * (int64_t)G_USEC_PER_SEC;
+		fake_say_u32(fake_net.said, over ? VIEWER_STREAMS_HUP : VIEWER_STREAMS_NONE);
 		fake_say_u32(fake_net.said, 0);
 	}
 }
