@@ -111,6 +111,7 @@ struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 		      const struct job_options *options)
 {
 	struct shared *s = g_new0(struct shared, 1);
+	s->kept_from = TIME_UNKNOWN;
 	s->open = open;
 	return start(s, data, free_data, options);
 }
@@ -167,6 +168,14 @@ static void pass_offer(struct job *j, struct timeline *tl)
 	g_mutex_unlock(&j->s->lock);
 }
 
+/* What is over since before that the model need not remember. */
+static void pass_kept_from(struct job *j, const struct timeline *tl)
+{
+	g_mutex_lock(&j->s->lock);
+	j->s->kept_from = timeline_kept_from(tl);
+	g_mutex_unlock(&j->s->lock);
+}
+
 static void collect_missing(struct job *j, struct timeline *tl)
 {
 	struct shared *s = j->s;
@@ -200,6 +209,7 @@ bool job_collect(struct job *j, struct timeline *tl)
 		shared_wake_owner(j->s);	/* the rest in another turn: the owner has a screen */
 	if (any) {
 		pass_offer(j, tl);
+		pass_kept_from(j, tl);
 		give_back(j, tl);
 	}
 	return any;

@@ -106,7 +106,7 @@ static void push_publication(struct shared *s, struct publication *p, int64_t cl
 static size_t beside_bytes(const struct shared *s, const struct model *m,
 			   const struct publication *p)
 {
-	return model_span_bytes(m) + p->span_bytes +
+	return model_bytes(m) + p->span_bytes +
 	       (s->parallel ? parallel_span_bytes(s->parallel) : 0) +
 	       (s->preview ? preview_bytes(s->preview) : 0);
 }
@@ -127,6 +127,14 @@ static void answer_offer(struct shared *s, struct model *m)
 	string_offer_free(offer);
 }
 
+static void learn_kept_from(struct shared *s, struct model *m)
+{
+	g_mutex_lock(&s->lock);
+	int64_t ns = s->kept_from;
+	g_mutex_unlock(&s->lock);
+	model_kept_from(m, ns);
+}
+
 static void post(struct shared *s, struct model *m, bool final, enum source_status how)
 {
 	if (g_atomic_int_get(&s->discard))
@@ -134,11 +142,12 @@ static void post(struct shared *s, struct model *m, bool final, enum source_stat
 	if (!final && is_queue_full(s))
 		return;
 	answer_offer(s, m);
+	learn_kept_from(s, m);
 	struct publication *p = model_publish(m, final);
 	if (!p)
 		return;
 	int64_t hard_to = closed_to(m, final, how);
-	if (!final && p->span_bytes)
+	if (!final)
 		p->beside_bytes = beside_bytes(s, m, p);
 	push_publication(s, p, hard_to, 0);
 	g_mutex_lock(&s->lock);

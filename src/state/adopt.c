@@ -77,14 +77,14 @@ struct life_times { int64_t start_ns, exit_ns; };	/* TIME_UNKNOWN */
 
 static struct life_times thread_times(const struct publisher *p, uint32_t id)
 {
-	const struct told *t = &g_array_index(p->threads, struct told, id);
+	const struct told *t = told_thread(p, id);
 
 	return (struct life_times){ t->start_ns, t->exit_ns };
 }
 
 static struct life_times process_times(const struct publisher *p, uint32_t id)
 {
-	const struct process_info *info = &g_array_index(p->processes, struct process_info, id);
+	const struct process_info *info = &told_process(p, id)->info;
 
 	return (struct life_times){ info->start_ns, info->exit_ns };
 }
@@ -102,8 +102,7 @@ static uint32_t find_life(const struct adoption *a, const struct lives *l, uint6
 {
 	uint32_t later = ID_NONE, next = intmap_get(&l->newest, key);
 
-	for (uint32_t id = next == INTMAP_NONE ? ID_NONE : next; id != ID_NONE;
-	     id = g_array_index(l->before, uint32_t, id)) {
+	for (uint32_t id = next == INTMAP_NONE ? ID_NONE : next; id != ID_NONE; id = lives_before(l, id)) {
 		struct life_times had = times_of(a->p, id);
 		if (is_before(had.exit_ns, life.start_ns) || is_before(life.exit_ns, had.start_ns))
 			continue;
@@ -134,12 +133,10 @@ static void map_processes(struct adoption *a)
 		uint32_t id = find_life(a, &p->process_lives, pair(info.host, (uint32_t)info.pid),
 					(struct life_times){ info.start_ns, info.exit_ns }, process_times);
 		if (id == ID_NONE) {
-			id = p->processes->len;
+			id = publisher_add_process(p, info.host, info.pid);
 			info.hostname = a->string[info.hostname];
 			info.leader = ID_NONE;
-			g_array_append_val(p->processes, info);
-			g_array_append_val(p->process_names, (uint32_t){ ID_NONE });
-			lives_add(&p->process_lives, info.host, info.pid, id);
+			told_process(p, id)->info = info;
 		}
 		a->process[e->id] = id;
 	}
@@ -167,12 +164,11 @@ static void learn_processes(struct adoption *a)
 	for (guint i = 0; i < a->from->processes->len; i++) {
 		const struct published_process *e = &g_array_index(a->from->processes, struct published_process, i);
 		uint32_t id = a->process[e->id], hostname = a->string[e->info.hostname];
-		uint32_t named = g_array_index(p->process_names, uint32_t, id);
-		struct process_info *told = &g_array_index(p->processes, struct process_info, id);
+		uint32_t named = told_process(p, id)->process;
+		struct process_info *told = &told_process(p, id)->info;
 		learn_process(told, &e->info, hostname);
 		if (named != ID_NONE)
-			learn_process(&g_array_index(p->names->processes, struct process_info, named),
-				      &e->info, hostname);
+			learn_process(&names_process_at(p->names, named)->info, &e->info, hostname);
 		else if (told->leader == ID_NONE)
 			told->leader = map_id(a->thread, e->info.leader);
 		publication_add_process(a->to, id, told);
@@ -200,7 +196,7 @@ static void learn_names(const struct adoption *a, GArray *names, const struct th
 /* The slice's thread, as long as it knows it. */
 static struct thread *known_thread(const struct publisher *p, uint32_t id)
 {
-	uint32_t thread = g_array_index(p->threads, struct told, id).thread;
+	uint32_t thread = told_thread(p, id)->thread;
 	struct thread *t = thread == ID_NONE ? NULL : thread_at(p->s, thread_follow(p->s, thread));
 
 	return t && t->id == id ? t : NULL;
@@ -208,12 +204,12 @@ static struct thread *known_thread(const struct publisher *p, uint32_t id)
 
 static void learn_thread(struct adoption *a, uint32_t id, const struct thread_info *again)
 {
-	struct told *told = &g_array_index(a->p->threads, struct told, id);
+	struct told *told = told_thread(a->p, id);
 	struct thread *t = known_thread(a->p, id);
 	g_autoptr(GArray) own = g_array_new(false, false, sizeof(struct name_at));
 	GArray *comms = t ? (GArray *)names_comms(a->p->names, t->self) : NULL;
 
-	if (!t && told->thread != ID_NONE)
+	if (!t && (told->thread != ID_NONE || told->released != TIME_UNKNOWN))
 		return;			/* it is over, and all was told of it */
 	learn_names(a, comms ? comms : own, again);
 	comms = comms ? comms : own;
@@ -245,10 +241,8 @@ static void map_threads(struct adoption *a)
 		uint32_t id = find_life(a, &p->thread_lives, pair(host, (uint32_t)e->info.tid),
 					(struct life_times){ e->info.start_ns, e->info.exit_ns }, thread_times);
 		if (id == ID_NONE) {
-			struct told told = { .thread = ID_NONE, .tid = e->info.tid, .process = ID_NONE,
-					     .shown = ID_NONE, .start_ns = TS_NONE, .exit_ns = TS_NONE };
-			id = p->threads->len;
-			g_array_append_val(p->threads, told);
+			id = publisher_add_thread(p, host);
+			told_thread(p, id)->tid = e->info.tid;
 			lives_add(&p->thread_lives, host, e->info.tid, id);
 		}
 		learn_thread(a, id, &e->info);

@@ -13,6 +13,7 @@ struct fdtable {
 	struct fdtable *parent;		/* what it was copied from */
 	uint64_t parent_seq;
 	struct fdtable *merged;		/* has become part of that one */
+	bool left;			/* only copies ask it */
 	GArray *forks;			/* uint64_t seq: where others were copied; while forgetting */
 };
 
@@ -30,6 +31,12 @@ void fdtable_free(struct fdtable *t)
 	g_ptr_array_unref(t->lists);
 	g_array_unref(t->execs);
 	g_free(t);
+}
+
+void fdtable_leave(struct fdtable *t)
+{
+	if (t)
+		t->left = true;
 }
 
 static void clear(struct fdtable *t)
@@ -281,8 +288,9 @@ void fdtable_set_cloexec(struct fdtable *t, int64_t first, int64_t last, uint64_
 void fdtable_note_forks(const GPtrArray *all)
 {
 	for (guint i = 0; i < all->len; i++) {
-		const struct fdtable *t = g_ptr_array_index(all, i);
-		struct fdtable *parent = t->merged ? NULL : real(t->parent);
+		struct fdtable *t = g_ptr_array_index(all, i), *parent = t->merged ? NULL : real(t->parent);
+		t->parent = parent;
+		t->merged = real(t->merged);
 		if (!parent)
 			continue;
 		if (!parent->forks)
@@ -338,10 +346,14 @@ void fdtable_forget_ended(struct fdtable *t, const GArray *asked, uint64_t last)
 	t->parent = NULL;
 }
 
-void fdtable_forget(const GPtrArray *all, const GArray *asked, uint64_t seq)
+void fdtable_forget(GPtrArray *all, const GArray *asked, uint64_t seq)
 {
-	for (guint i = 0; i < all->len; i++) {
+	for (guint i = all->len; i-- > 0;) {
 		struct fdtable *t = g_ptr_array_index(all, i);
+		if (t->left && !t->forks) {
+			g_ptr_array_remove_index_fast(all, i);	/* the last one, which was looked at */
+			continue;
+		}
 		if (t->forks)
 			g_array_sort(t->forks, seq_order);
 		for (guint k = 0; k < t->lists->len; k++)

@@ -48,8 +48,10 @@ struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
 		return NULL;
 	struct thread *t = slice_thread(f->s, f->host, vtid);
 	/* slice_live(): it is in this second. */
-	if (f->s->live && !feed_has_kernel(f))
+	if (f->s->live && !feed_has_kernel(f)) {
 		cell_of_thread(f->s, bin_at(f->s, f->ts), t);
+		t->heard_ns = f->ts;
+	}
 	return t;
 }
 

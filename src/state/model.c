@@ -21,6 +21,7 @@ struct model {
 	struct publisher *publisher;
 	int64_t border;		/* seconds before it are closed */
 	int64_t shown;		/* newest instant of the last publication */
+	int64_t kept_from;	/* see model_kept_from() */
 	GArray *again;		/* struct again */
 	size_t annots_kept, strings_kept;	/* when it was made to forget last */
 	GArray *forgotten;	/* uint32_t: strings, to be told; NULL: nothing was asked */
@@ -52,7 +53,7 @@ struct model *model_new(const struct model_options *options)
 	if (m->options.no_plain)
 		slice_without_plain(m->s);
 	m->publisher = new_publisher(m, m->s);
-	m->border = m->shown = INT64_MIN;
+	m->border = m->shown = m->kept_from = INT64_MIN;
 	m->again = g_array_new(false, false, sizeof(struct again));
 	return m;
 }
@@ -170,6 +171,11 @@ bool model_has_many_spans(const struct model *m)
 					    strings > m->strings_kept + span_budget(m));
 }
 
+void model_kept_from(struct model *m, int64_t ns)
+{
+	m->kept_from = ns;
+}
+
 void model_forget_strings(struct model *m, const struct string_offer *offer)
 {
 	if (!m->forgotten)
@@ -191,14 +197,9 @@ size_t model_n_threads(const struct model *m)
 	return m->s->threads->len - m->s->spare.free->len;
 }
 
-size_t model_span_bytes(const struct model *m)
+size_t model_bytes(const struct model *m)
 {
-	return slice_span_bytes(m->s);
-}
-
-size_t model_loss_bytes(const struct model *m)
-{
-	return losses_bytes(&m->s->losses);
+	return slice_span_bytes(m->s) + losses_bytes(&m->s->losses) + publisher_registry_bytes(m->publisher);
 }
 
 bool model_is_full(const struct model *m)
@@ -296,6 +297,7 @@ struct publication *model_publish(struct model *m, bool final)
 						  final ? PUBLISH_FINAL : open ? PUBLISH_OPEN : PUBLISH_CLOSED);
 	p->number = m->s->n_published;
 	p->forgotten = g_steal_pointer(&m->forgotten);
+	publisher_drop(m->publisher, p, m->kept_from);
 	if (!final && !m->options.live)
 		put_off(m, now);
 	if (!final && (m->options.live || m->options.memory_budget)) {

@@ -70,14 +70,15 @@ struct publication *model_publish(struct model *m, bool final);
  */
 struct publication *model_adopt(struct model *m, struct publication *again, int64_t from, int64_t to);
 
+/* Who applies its publications keeps nothing of before that instant (ns; timeline_kept_from()): the next one says
+ * which threads and processes are never named again. */
+void model_kept_from(struct model *m, int64_t ns);
+
 /* The offer of who applies its publications (publish.h): the next one has the answer. */
 void model_forget_strings(struct model *m, const struct string_offer *offer);
 
-/* What spans are made of, and is kept: bytes, about. */
-size_t model_span_bytes(const struct model *m);
-
-/* What it remembers of losses, one by one: bytes, about. Bounded in a run without end, see losses.h. */
-size_t model_loss_bytes(const struct model *m);
+/* What it holds: bytes, about, without the seconds that can be corrected, which have a bound of their own. */
+size_t model_bytes(const struct model *m);
 
 /* Threads that it remembers: in a run without end not all that there were, see spare.h. */
 size_t model_n_threads(const struct model *m);

@@ -47,7 +47,7 @@ static struct fdtable *table_of(struct names *n, uint32_t thread)
 {
 	struct person *p = person_of(n, thread);
 	if (p->process != ID_NONE)
-		return g_ptr_array_index(n->tables, p->process);
+		return names_process_at(n, p->process)->table;
 	if (!p->table)
 		p->table = table_new(n);
 	return p->table;
@@ -55,26 +55,26 @@ static struct fdtable *table_of(struct names *n, uint32_t thread)
 
 static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
 {
-	struct process_info p = {
-		.host = host, .pid = pid, .ppid = -1, .leader = ID_NONE, .vpid = -1,
-		.start_ns = TIME_UNKNOWN, .exit_ns = TIME_UNKNOWN,
+	uint32_t process = n->processes.n;
+	*(struct process *)pages_put(&n->processes, process) = (struct process){
+		.info = {
+			.host = host, .pid = pid, .ppid = -1, .leader = ID_NONE, .vpid = -1,
+			.start_ns = TIME_UNKNOWN, .exit_ns = TIME_UNKNOWN,
+		},
+		.life = { .last_exit = TIME_UNKNOWN }, .table = table_new(n), .id = ID_NONE,
 	};
-	g_array_append_val(n->processes, p);
-	g_array_set_size(n->dwellings, n->processes->len);
-	g_array_append_val(n->lives, ((struct life){ .last_exit = TIME_UNKNOWN }));
-	g_ptr_array_add(n->tables, table_new(n));
-	intmap_set(&n->pid_last, pair(host, (uint32_t)pid), n->processes->len - 1);
-	return n->processes->len - 1;
+	intmap_set(&n->pid_last, pair(host, (uint32_t)pid), process);
+	return process;
 }
 
 static struct process_info *process_at(const struct names *n, uint32_t i)
 {
-	return &g_array_index(n->processes, struct process_info, i);
+	return &names_process_at(n, i)->info;
 }
 
 static struct dwelling *dwelling_at(const struct names *n, uint32_t process)
 {
-	return &g_array_index(n->dwellings, struct dwelling, process);
+	return &names_process_at(n, process)->dwelling;
 }
 
 static void settle(struct names *n, uint32_t process)
@@ -101,7 +101,7 @@ static void set_kernel(struct names *n, uint32_t thread, bool kernel)
 
 static struct life *life_at(const struct names *n, uint32_t process)
 {
-	return &g_array_index(n->lives, struct life, process);
+	return &names_process_at(n, process)->life;
 }
 
 static void tell_life(struct names *n, uint32_t process)
@@ -137,10 +137,14 @@ static void join_process(struct names *n, uint32_t thread, uint32_t process)
 		return;
 	tell_news(n, thread);
 	count_alive(n, p, -1);
+	if (p->process != ID_NONE)
+		names_process_at(n, p->process)->persons--;
 	p->process = process;
+	names_process_at(n, process)->persons++;
 	count_alive(n, p, 1);
 	if (p->table)
-		fdtable_merge(g_ptr_array_index(n->tables, process), g_steal_pointer(&p->table));
+		fdtable_merge(names_process_at(n, process)->table, p->table);
+	fdtable_leave(g_steal_pointer(&p->table));
 	told_join(&dwelling_at(n, process)->told, &p->told);
 	settle(n, process);
 	thread = thread_follow(n->s, thread);
@@ -232,7 +236,7 @@ static void fact_fork(struct names *n, const struct fact *f)
 		settle(n, process);
 	}
 	if (f->thread != ID_NONE)
-		fdtable_fork(g_ptr_array_index(n->tables, process), table_of(n, f->thread), f->seq);
+		fdtable_fork(names_process_at(n, process)->table, table_of(n, f->thread), f->seq);
 }
 
 static void fact_ns(struct names *n, const struct fact *f)
@@ -351,7 +355,7 @@ static void fact_dump_fd(struct names *n, const struct fact *f)
 		g_autofree char *key =
 			g_strdup_printf("%u:%" G_GINT64_MODIFIER "x", f->host, (guint64)f->a);
 		process = GPOINTER_TO_UINT(g_hash_table_lookup(n->by_address, key));
-		if (!process--)
+		if (!process-- || !names_process_at(n, process))
 			return;
 	} else {
 		process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
@@ -363,7 +367,7 @@ static void fact_dump_fd(struct names *n, const struct fact *f)
 				.file = names_file_id(n, f->host, kind, f->text) };
 	if (kind == FILE_UNKNOWN)
 		return;
-	struct fdtable *t = g_ptr_array_index(n->tables, process);
+	struct fdtable *t = names_process_at(n, process)->table;
 	if (kind == FILE_SOCKET && is_named_socket(n, fdtable_file(t, f->b, f->seq)))
 		return;
 	n->news += !fdtable_has_own(t, f->b);	/* the first tells of all before it, too */
@@ -527,7 +531,7 @@ uint32_t names_process_of_pid(const struct names *n, uint32_t host, int32_t pid)
 
 GArray *names_open_files(const struct names *n, uint32_t process, uint64_t seq)
 {
-	return fdtable_open(g_ptr_array_index(n->tables, process), seq);
+	return fdtable_open(names_process_at(n, process)->table, seq);
 }
 
 uint32_t names_n_files(const struct names *n)
@@ -542,12 +546,13 @@ const struct file_info *names_file_info(const struct names *n, uint32_t file)
 
 uint32_t names_n_processes(const struct names *n)
 {
-	return n->processes->len;
+	return n->processes.n;
 }
 
 const struct process_info *names_process_info(const struct names *n, uint32_t process)
 {
-	return process_at(n, process);
+	const struct process *p = names_process_at(n, process);
+	return p ? &p->info : NULL;
 }
 
 static uint32_t string_or_none(uint32_t s)
@@ -571,10 +576,7 @@ struct names *names_new(struct slice *s)
 	n->s = s;
 	n->persons = g_ptr_array_new_with_free_func(person_free);
 	n->anonymous = g_array_new(false, false, sizeof(uint32_t));
-	n->processes = g_array_new(false, true, sizeof(struct process_info));
-	n->dwellings = g_array_new(false, true, sizeof(struct dwelling));
-	n->lives = g_array_new(false, true, sizeof(struct life));
-	n->tables = g_ptr_array_new();
+	n->processes.size = sizeof(struct process);
 	n->all_tables = g_ptr_array_new_with_free_func((GDestroyNotify)fdtable_free);
 	n->by_address = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->files = g_array_new(false, true, sizeof(struct file_info));
@@ -587,11 +589,8 @@ void names_free(struct names *n)
 	if (!n)
 		return;
 	g_ptr_array_unref(n->persons);
-	g_array_unref(n->processes);
-	g_array_unref(n->dwellings);
-	g_array_unref(n->lives);
+	pages_clear(&n->processes);
 	g_array_unref(n->anonymous);
-	g_ptr_array_unref(n->tables);
 	g_ptr_array_unref(n->all_tables);
 	g_hash_table_unref(n->by_address);
 	g_array_unref(n->files);

@@ -13,12 +13,33 @@ static int seq_order(gconstpointer a, gconstpointer b)
 /* Descriptors of processes that are over, which nothing was copied from and nobody asks for. */
 static void forget_dead(struct names *n, const GArray *asked)
 {
-	for (guint i = 0; i < n->tables->len; i++) {
-		const struct life *l = &g_array_index(n->lives, struct life, i);
-		int64_t exit_ns = g_array_index(n->processes, struct process_info, i).exit_ns;
-		if (exit_ns != TIME_UNKNOWN && exit_ns < n->s->last - OVER_AFTER_NS)
-			fdtable_forget_ended(g_ptr_array_index(n->tables, i), asked, l->last_seq);
+	PAGES_EACH(&n->processes, i) {
+		const struct process *p = names_process_at(n, i);
+		if (p->info.exit_ns != TIME_UNKNOWN && p->info.exit_ns < n->s->last - OVER_AFTER_NS)
+			fdtable_forget_ended(p->table, asked, p->life.last_seq);
 	}
+}
+
+static void forget_process(struct names *n, uint32_t process)
+{
+	const struct process *p = names_process_at(n, process);
+	uint64_t key = pair(p->info.host, (uint32_t)p->info.pid);
+
+	if (intmap_get(&n->pid_last, key) == process)
+		intmap_remove(&n->pid_last, key);
+	fdtable_leave(p->table);
+	pages_drop(&n->processes, process);
+}
+
+static void forget_person(struct names *n, const struct person *person, uint32_t thread)
+{
+	struct process *p = person->process == ID_NONE ? NULL : names_process_at(n, person->process);
+
+	fdtable_leave(person->table);
+	if (p && p->info.leader == thread)
+		p->info.leader = ID_NONE;
+	if (p && --p->persons == 0)
+		forget_process(n, person->process);
 }
 
 void names_forget_thread(struct names *n, const struct thread *t)
@@ -30,8 +51,10 @@ void names_forget_thread(struct names *n, const struct thread *t)
 	for (guint i = t->tid == -1 ? n->anonymous->len : 0; i > 0; i--)
 		if (g_array_index(n->anonymous, uint32_t, i - 1) == t->self)
 			g_array_remove_index_fast(n->anonymous, i - 1);
-	if (person)
+	if (person && *person) {
+		forget_person(n, *person, t->self);
 		person_free(g_steal_pointer(person));
+	}
 	memset(n->seen, 0, sizeof n->seen);
 }
 

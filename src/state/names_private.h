@@ -6,6 +6,8 @@
 #include "state/fdtable.h"
 #include "state/names.h"
 
+#include "base/pages.h"
+
 struct person {			/* a thread as names know it */
 	uint32_t process;
 	bool kernel;
@@ -26,6 +28,15 @@ struct life {
 	uint64_t last_seq;	/* of that */
 };
 
+struct process {
+	struct process_info info;	/* .leader: the slice's thread */
+	struct dwelling dwelling;
+	struct life life;
+	struct fdtable *table;	/* names.all_tables owns it */
+	uint32_t id;		/* in the publisher's registry; ID_NONE: not told yet */
+	uint32_t persons;	/* that are its threads, also those that have ended */
+};
+
 /* What a descriptor was from one change to the next: one asks for it again and again. */
 #define SEEN_SLOTS 256
 struct seen {
@@ -42,10 +53,7 @@ struct names {
 	struct seen seen[SEEN_SLOTS];	/* until other facts come */
 	GPtrArray *persons;	/* by thread id; NULL */
 	GArray *anonymous;	/* uint32_t: threads with a person but no tid */
-	GArray *processes;	/* struct process_info */
-	GArray *dwellings;	/* struct dwelling, of each */
-	GArray *lives;		/* struct life, of each */
-	GPtrArray *tables;	/* struct fdtable *, of processes, by index; owned by all_tables */
+	struct pages processes;	/* struct process; those that are over, and have no person, go */
 	GPtrArray *all_tables;
 	struct intmap pid_last;	/* host << 32 | pid -> process */
 	struct intmap tid_last;	/* host << 32 | tid -> thread: the newest of a known process */
@@ -57,6 +65,11 @@ struct names {
 	uint64_t news;		/* see names_news() */
 	uint64_t updated_to;	/* events: facts of those before it were applied */
 };
+
+static inline struct process *names_process_at(const struct names *n, uint32_t process)
+{
+	return pages_at(&n->processes, struct process, process);
+}
 
 /* The keys of names.file_ids. Free with g_hash_table_unref(). */
 GHashTable *names_file_ids_new(void);

@@ -2,7 +2,7 @@
 /*
  * A publication: what a worker hands to the owner of the timeline. Made on the
  * worker's thread, given away whole (a GAsyncQueue), applied on the main thread;
- * never touched by both. Ids are assigned by the worker: registries only grow (but for
+ * never touched by both. Ids are assigned by the worker: ids only grow (but for
  * passing strings, see timeline_take_offer()), entries of threads and processes may be
  * published again with more knowledge.
  *
@@ -30,13 +30,14 @@ struct published_span { uint32_t slot; struct span *span; enum span_again again;
 
 struct publication {
 	GArray *strings, *hosts, *threads, *processes, *files;	/* of the structs above */
+	GArray *gone_threads, *gone_processes;	/* uint32_t: no publication names them any more */
 	uint64_t number;		/* of its maker's: 1, 2, ...; 0: it does not count */
 	GArray *forgotten;		/* uint32_t: what it forgot of the strings that were offered, which
 					 * mean nothing until they are among .strings; NULL: no answer */
 	GPtrArray *seconds;		/* struct second *, owned; replaces one of the same begin_ns */
 	GArray *spans;			/* struct published_span */
 	size_t span_bytes;		/* what these hold, about */
-	size_t beside_bytes;		/* what its maker goes on to hold for spans, about */
+	size_t beside_bytes;		/* what its maker goes on to hold, about */
 	GPtrArray *classes;		/* char *, owned: event names the source knows (new ones) */
 	bool has_coverage;
 	int64_t first_ns, last_ns;	/* coverage so far */

@@ -6,16 +6,40 @@
 
 /* ---- ids ---- */
 
+uint32_t publisher_add_thread(struct publisher *p, uint32_t host)
+{
+	uint32_t id = p->threads.n;
+	*(struct told *)pages_put(&p->threads, id) = (struct told){
+		.thread = ID_NONE, .before = ID_NONE, .host = host, .tid = -1, .process = ID_NONE, .shown = ID_NONE,
+		.start_ns = TS_NONE, .exit_ns = TS_NONE, .released = TIME_UNKNOWN,
+	};
+	return id;
+}
+
+/* A thread of user space that was silent for so long that it was forgotten: it is the same one, as nobody says
+ * that it ended. */
+static uint32_t find_silent(struct publisher *p, const struct thread *t)
+{
+	uint32_t id = thread_tells_itself(p->s, t) ? lives_newest(&p->thread_lives, t->host, t->tid) : ID_NONE;
+	const struct told *told = id == ID_NONE ? NULL : told_thread(p, id);
+	return told && told->released != TIME_UNKNOWN && told->exit_ns == TS_NONE ? id : ID_NONE;
+}
+
 uint32_t publisher_thread_id(struct publisher *p, uint32_t thread)
 {
 	thread = thread_follow(p->s, thread);
 	struct thread *t = g_ptr_array_index(p->s->threads, thread);
-	if (t->id == ID_NONE) {
-		struct told told = { .thread = thread, .tid = -1, .process = ID_NONE, .shown = ID_NONE,
-				     .start_ns = TS_NONE, .exit_ns = TS_NONE };
-		t->id = p->threads->len;
-		g_array_append_val(p->threads, told);
-	}
+	if (t->id != ID_NONE)
+		return t->id;
+	t->id = find_silent(p, t);
+	if (t->id == ID_NONE)
+		t->id = publisher_add_thread(p, t->host);
+	else
+		g_array_append_val(p->told_threads.ids, t->id);
+	struct told *told = told_thread(p, t->id);
+	told->thread = thread;
+	told->released = TIME_UNKNOWN;
+	told->n_comms = G_MAXUINT;	/* to be told, whatever is known of it */
 	return t->id;
 }
 
@@ -24,17 +48,41 @@ static uint32_t span_thread(void *data, uint32_t thread)
 	return publisher_thread_id(data, thread);
 }
 
+static uint32_t *before_of(const struct lives *l, uint32_t id)
+{
+	return (uint32_t *)(void *)((char *)pages_get(l->entries, id) + l->at_before);
+}
+
+uint32_t lives_before(const struct lives *l, uint32_t id)
+{
+	return *before_of(l, id);
+}
+
+uint32_t lives_newest(const struct lives *l, uint32_t host, int32_t number)
+{
+	uint32_t id = intmap_get(&l->newest, pair(host, (uint32_t)number));
+	return id == INTMAP_NONE ? ID_NONE : id;
+}
+
 void lives_add(struct lives *l, uint32_t host, int32_t number, uint32_t id)
 {
-	uint64_t key = pair(host, (uint32_t)number);
-	guint n = l->before->len;
-	if (id >= n)
-		g_array_set_size(l->before, id + 1);
-	for (guint i = n; i < l->before->len; i++)
-		g_array_index(l->before, uint32_t, i) = ID_NONE;
-	uint32_t newest = intmap_get(&l->newest, key);
-	g_array_index(l->before, uint32_t, id) = newest == INTMAP_NONE ? ID_NONE : newest;
-	intmap_set(&l->newest, key, id);
+	*before_of(l, id) = lives_newest(l, host, number);
+	intmap_set(&l->newest, pair(host, (uint32_t)number), id);
+}
+
+/* The entry is there still. */
+static void lives_remove(struct lives *l, uint32_t host, int32_t number, uint32_t id)
+{
+	uint32_t newest = lives_newest(l, host, number), before = lives_before(l, id);
+	if (newest == id && before == ID_NONE) {
+		intmap_remove(&l->newest, pair(host, (uint32_t)number));
+	} else if (newest == id) {
+		intmap_set(&l->newest, pair(host, (uint32_t)number), before);
+	} else {
+		for (uint32_t i = newest; i != ID_NONE; i = lives_before(l, i))
+			if (lives_before(l, i) == id)
+				*before_of(l, i) = before;
+	}
 }
 
 struct publisher *publisher_new(struct slice *s)
@@ -43,12 +91,13 @@ struct publisher *publisher_new(struct slice *s)
 	p->s = s;
 	p->names = names_new(s);
 	p->spans = spans_new(s, p->names, span_thread, p);
-	p->threads = g_array_new(false, true, sizeof(struct told));
-	p->processes = g_array_new(false, true, sizeof(struct process_info));
-	p->process_ids = g_array_new(false, false, sizeof(uint32_t));
-	p->process_names = g_array_new(false, false, sizeof(uint32_t));
-	p->thread_lives.before = g_array_new(false, false, sizeof(uint32_t));
-	p->process_lives.before = g_array_new(false, false, sizeof(uint32_t));
+	p->threads.size = sizeof(struct told);
+	p->processes.size = sizeof(struct told_process);
+	p->thread_lives = (struct lives){ .entries = &p->threads, .at_before = offsetof(struct told, before) };
+	p->process_lives = (struct lives){ .entries = &p->processes,
+					   .at_before = offsetof(struct told_process, before) };
+	p->released_threads = g_array_new(false, false, sizeof(struct released));
+	p->released_processes = g_array_new(false, false, sizeof(struct released));
 	p->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	struct alive *alive[] = { &p->charged, &p->told_threads, &p->told_processes };
 	for (size_t i = 0; i < G_N_ELEMENTS(alive); i++)
@@ -62,12 +111,10 @@ void publisher_free(struct publisher *p)
 		return;
 	spans_free(p->spans);
 	names_free(p->names);
-	g_array_unref(p->threads);
-	g_array_unref(p->processes);
-	g_array_unref(p->process_ids);
-	g_array_unref(p->process_names);
-	g_array_unref(p->thread_lives.before);
-	g_array_unref(p->process_lives.before);
+	pages_clear(&p->threads);
+	pages_clear(&p->processes);
+	g_array_unref(p->released_threads);
+	g_array_unref(p->released_processes);
 	intmap_clear(&p->thread_lives.newest);
 	intmap_clear(&p->process_lives.newest);
 	g_array_unref(p->charged.ids);
@@ -107,13 +154,13 @@ static bool is_over(const struct publisher *p, int64_t exit_ns)
 static uint32_t process_of(const struct publisher *p, uint32_t thread)
 {
 	uint32_t process = names_process(p->names, thread);
-	return process == ID_NONE ? ID_NONE : g_array_index(p->process_ids, uint32_t, process);
+	return process == ID_NONE ? ID_NONE : names_process_at(p->names, process)->id;
 }
 
 static bool tell_thread(struct publisher *p, uint32_t id, void *pub)
 {
-	struct told *told = &g_array_index(p->threads, struct told, id);
-	if (told->thread == ID_NONE)
+	struct told *told = told_thread(p, id);
+	if (!told || told->thread == ID_NONE)
 		return false;
 	told->thread = thread_follow(p->s, told->thread);
 	const struct thread *t = thread_at(p->s, told->thread);
@@ -121,7 +168,8 @@ static bool tell_thread(struct publisher *p, uint32_t id, void *pub)
 	if (t->tid >= 0 && t->tid != told->tid)
 		lives_add(&p->thread_lives, t->host, t->tid, id);
 	struct told now = {
-		.thread = told->thread, .tid = MAX(t->tid, -1), .process = process_of(p, told->thread),
+		.thread = told->thread, .before = told->before, .host = t->host, .tid = MAX(t->tid, -1),
+		.process = process_of(p, told->thread), .released = TIME_UNKNOWN,
 		.kernel = names_is_kernel(p->names, told->thread), .n_comms = comms ? comms->len : 0,
 		.start_ns = t->start_ns, .exit_ns = t->exit_ns,
 	};
@@ -148,24 +196,51 @@ static bool same_process(const struct process_info *a, const struct process_info
 	       a->leader == b->leader && a->start_ns == b->start_ns && a->exit_ns == b->exit_ns;
 }
 
+/* As find_silent(). */
+static uint32_t find_silent_process(const struct publisher *p, const struct process_info *info)
+{
+	bool silent = p->s->live && !slice_has_kernel(p->s, info->host);
+	uint32_t id = silent ? lives_newest(&p->process_lives, info->host, info->pid) : ID_NONE;
+	const struct told_process *told = id == ID_NONE ? NULL : told_process(p, id);
+	return told && told->released != TIME_UNKNOWN && told->info.exit_ns == TIME_UNKNOWN ? id : ID_NONE;
+}
+
+uint32_t publisher_add_process(struct publisher *p, uint32_t host, int32_t pid)
+{
+	uint32_t id = p->processes.n;
+	*(struct told_process *)pages_put(&p->processes, id) = (struct told_process){
+		.info.leader = ID_NONE, .process = ID_NONE, .before = ID_NONE, .released = TIME_UNKNOWN,
+	};
+	lives_add(&p->process_lives, host, pid, id);
+	return id;
+}
+
+static void new_process(struct publisher *p, struct process *process, uint32_t number)
+{
+	uint32_t id = find_silent_process(p, &process->info);
+	if (id == ID_NONE)
+		id = publisher_add_process(p, process->info.host, process->info.pid);
+	struct told_process *told = told_process(p, id);
+	told->process = number;
+	told->released = TIME_UNKNOWN;
+	process->id = id;
+}
+
 static bool tell_process(struct publisher *p, uint32_t i, void *pub)
 {
-	struct process_info info = *names_process_info(p->names, i);
-	bool new = i >= p->process_ids->len;
-	if (info.leader != ID_NONE)
-		info.leader = publisher_thread_id(p, info.leader);
-	if (new) {
-		g_array_append_val(p->process_ids, p->processes->len);
-		g_array_append_val(p->process_names, i);
-		lives_add(&p->process_lives, info.host, info.pid, p->processes->len);
-		g_array_append_val(p->processes, info);
-	}
-	uint32_t id = g_array_index(p->process_ids, uint32_t, i);
-	struct process_info *told = &g_array_index(p->processes, struct process_info, id);
+	struct process *process = names_process_at(p->names, i);
+	if (!process)
+		return false;
+	struct process_info info = process->info;
+	bool new = process->id == ID_NONE;
+	if (new)
+		new_process(p, process, i);
+	struct process_info *told = &told_process(p, process->id)->info;
+	info.leader = info.leader != ID_NONE ? publisher_thread_id(p, info.leader) : told->leader;
 	if (!new && same_process(told, &info))
 		return !is_over(p, info.exit_ns);
 	*told = info;
-	publication_add_process(pub, id, &info);
+	publication_add_process(pub, process->id, &info);
 	return true;
 }
 
@@ -192,8 +267,8 @@ void publisher_tell(struct publisher *p, struct publication *pub)
 	GHashTableIter it;
 	gpointer name;
 	visit_alive(p, &p->told_processes, names_n_processes(p->names), tell_process, pub);
-	visit_alive(p, &p->told_threads, p->threads->len, tell_thread, pub);
-	p->threads_told = p->threads->len;
+	visit_alive(p, &p->told_threads, p->threads.n, tell_thread, pub);
+	p->threads_told = p->threads.n;
 	for (; p->n_files < names_n_files(p->names); p->n_files++)
 		publication_add_file(pub, p->n_files, names_file_info(p->names, p->n_files));
 	for (; p->n_hosts < s->hosts->len; p->n_hosts++) {
@@ -427,45 +502,124 @@ static void forget_names(struct publisher *p)
 	names_forget(p->names, asked);
 }
 
-/* Who is alive is visited; who is told as alive, or as a process's leader, may be told again. */
-static void mark_visited(const struct publisher *p, guint8 *used)
+static void mark_visited(const struct publisher *p, guint8 *used, uint32_t thread, int64_t before)
+{
+	if (thread == ID_NONE || spare_is_silent(p->s, thread_at(p->s, thread), before))
+		return;
+	used[thread] = used[thread_follow(p->s, thread)] = 1;
+}
+
+/* Who is alive is visited; who is told as alive may be told again. */
+static void mark_all_visited(const struct publisher *p, guint8 *used, int64_t before)
 {
 	for (guint i = 0; i < p->charged.ids->len; i++)
-		used[g_array_index(p->charged.ids, uint32_t, i)] = 1;
+		mark_visited(p, used, g_array_index(p->charged.ids, uint32_t, i), before);
 	for (guint i = 0; i < p->told_threads.ids->len; i++) {
-		uint32_t id = g_array_index(p->told_threads.ids, uint32_t, i);
-		uint32_t thread = g_array_index(p->threads, struct told, id).thread;
-		if (thread == ID_NONE)
-			continue;
-		used[thread] = used[thread_follow(p->s, thread)] = 1;
+		const struct told *told = told_thread(p, g_array_index(p->told_threads.ids, uint32_t, i));
+		mark_visited(p, used, told ? told->thread : ID_NONE, before);
 	}
-	for (guint i = 0; i < p->told_processes.ids->len; i++) {
-		uint32_t id = g_array_index(p->told_processes.ids, uint32_t, i);
-		uint32_t leader = names_process_info(p->names, id)->leader;
-		if (leader != ID_NONE)
-			used[thread_follow(p->s, leader)] = 1;
-	}
+}
+
+static void release_process(struct publisher *p, uint32_t id)
+{
+	struct told_process *told = told_process(p, id);
+	told->process = ID_NONE;
+	told->released = p->s->last;
+	g_array_append_val(p->released_processes, ((struct released){ told->released, id }));
+}
+
+static void release_thread(struct publisher *p, struct thread *t)
+{
+	uint32_t number = names_process(p->names, t->self);
+	const struct process *process = number == ID_NONE ? NULL : names_process_at(p->names, number);
+	uint32_t id = process ? process->id : ID_NONE;
+	names_forget_thread(p->names, t);
+	if (id != ID_NONE && !names_process_at(p->names, number))
+		release_process(p, id);
+	if (t->id == ID_NONE)
+		return;
+	struct told *told = told_thread(p, t->id);
+	told->thread = ID_NONE;
+	told->released = p->s->last;
+	g_array_append_val(p->released_threads, ((struct released){ told->released, t->id }));
 }
 
 /* Gives the places of threads free that are over, and that nothing which is kept names. */
 static void spare_threads(struct publisher *p, int64_t before)
 {
+	enum { FREE = 2 };
 	struct slice *s = p->s;
+	guint kept = 0;
 	if (!spare_is_due(s))
 		return;
 	g_autofree guint8 *used = g_malloc0(s->threads->len);
 	spare_follow(s);
 	spare_mark(s, used);
-	mark_visited(p, used);
+	mark_all_visited(p, used, before);
 	for (guint i = 0; i < s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(s->threads, i);
 		if (used[i] || !spare_is_over(s, t, before))
 			continue;
-		names_forget_thread(p->names, t);
+		release_thread(p, t);
 		slice_thread_spare(s, t);
+		used[i] = FREE;
 	}
+	for (guint i = 0; i < p->charged.ids->len; i++) {
+		uint32_t id = g_array_index(p->charged.ids, uint32_t, i);
+		if (used[id] != FREE)
+			g_array_index(p->charged.ids, uint32_t, kept++) = id;
+	}
+	g_array_set_size(p->charged.ids, kept);
 	spare_drop_aliases(s);
 	s->spare.kept = s->threads->len - s->spare.free->len;
+}
+
+#define THREAD_BYTES 512	/* of a thread's logs and its person, and of a process's table, about */
+
+size_t publisher_registry_bytes(const struct publisher *p)
+{
+	size_t entries = p->thread_lives.newest.mask + p->process_lives.newest.mask + p->s->tid_last.mask +
+			 p->s->tid_first.mask + p->names->pid_last.mask + p->names->tid_last.mask;
+	return p->s->threads->len * (sizeof(struct thread) + THREAD_BYTES) + pages_bytes(&p->names->processes) +
+	       pages_bytes(&p->threads) + pages_bytes(&p->processes) +
+	       entries * (sizeof(uint64_t) + sizeof(uint32_t));
+}
+
+static void drop_thread(struct publisher *p, struct publication *pub, const struct released *r)
+{
+	const struct told *told = told_thread(p, r->id);
+	if (told->released != r->at)
+		return;			/* it was heard of again */
+	if (told->tid >= 0)
+		lives_remove(&p->thread_lives, told->host, told->tid, r->id);
+	pages_drop(&p->threads, r->id);
+	g_array_append_val(pub->gone_threads, r->id);
+}
+
+static void drop_process(struct publisher *p, struct publication *pub, const struct released *r)
+{
+	const struct told_process *told = told_process(p, r->id);
+	if (told->released != r->at)
+		return;
+	lives_remove(&p->process_lives, told->info.host, told->info.pid, r->id);
+	pages_drop(&p->processes, r->id);
+	g_array_append_val(pub->gone_processes, r->id);
+}
+
+/* Those before the instant, which are the first ones. */
+static void drop_released(struct publisher *p, struct publication *pub, GArray *all, int64_t before,
+			  void (*drop)(struct publisher *p, struct publication *pub, const struct released *r))
+{
+	guint n = 0;
+	while (n < all->len && g_array_index(all, struct released, n).at < before)
+		drop(p, pub, &g_array_index(all, struct released, n++));
+	g_array_remove_range(all, 0, n);
+}
+
+void publisher_drop(struct publisher *p, struct publication *pub, int64_t before)
+{
+	drop_released(p, pub, p->released_threads, before, drop_thread);
+	drop_released(p, pub, p->released_processes, before, drop_process);
 }
 
 void publisher_forget(struct publisher *p, int64_t before, int64_t now)

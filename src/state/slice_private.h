@@ -161,6 +161,7 @@ struct thread {
 	struct file_slot file_slot[FILE_SLOTS];
 	struct thread_sched sched;
 	int64_t start_ns, exit_ns;	/* TS_NONE */
+	int64_t heard_ns;	/* of thread_tells_itself(): its last event; TS_NONE */
 	uint32_t start_cpu, creator;	/* anonymous: its CPU; .fresh: the thread that made it, or ID_NONE */
 	GArray *head;		/* struct rec */
 	struct vec waits;	/* struct wait */

@@ -30,7 +30,8 @@ uint32_t spare_take(struct spare *p)
 
 bool spare_is_due(const struct slice *s)
 {
-	return (s->live || s->follow) && s->threads->len - s->spare.free->len > FEW + 2 * s->spare.kept;
+	return (s->live || s->follow) &&
+	       s->threads->len - s->spare.free->len > FEW + s->spare.kept + s->spare.kept / 4;
 }
 
 /* ---- who is named ---- */
@@ -126,6 +127,12 @@ static bool is_another(const struct thread *t, int64_t before)
 	return t->forward != ID_NONE && t->st.cursor < before;
 }
 
+bool spare_is_silent(const struct slice *s, const struct thread *t, int64_t before)
+{
+	return thread_tells_itself(s, t) && !t->hard && t->tid != -1 && t->forward == ID_NONE && !t->absorbed &&
+	       t->heard_ns != TS_NONE && t->heard_ns < before;
+}
+
 static bool is_dead(const struct slice *s, const struct thread *t, int64_t before)
 {
 	if (t->tid == -1)
@@ -137,7 +144,7 @@ static bool is_dead(const struct slice *s, const struct thread *t, int64_t befor
 bool spare_is_over(const struct slice *s, const struct thread *t, int64_t before)
 {
 	return is_another(t, before) ||
-	       (is_dead(s, t, before) && !t->aliases && !t->head->len && !t->waits.len && !t->calls.len &&
+	       ((is_dead(s, t, before) || spare_is_silent(s, t, before)) && !t->aliases && !t->head->len && !t->waits.len && !t->calls.len &&
 		!(t->annots && t->annots->len) && !(t->open && t->open->len));
 }
 

@@ -40,6 +40,10 @@ void thread_reset(struct thread *t);		/* as thread_new() made it */
 /* Has a loss ended it before anybody said who it was? Nothing will come of it. */
 bool spare_is_lost(const struct slice *s, const struct thread *t);
 
+/* Live, and no kernel tells of it: was it not heard of since before that instant? Nobody says when such a thread
+ * ends. It may be heard of again: it gets another place then, and is the same one in the registry. */
+bool spare_is_silent(const struct slice *s, const struct thread *t, int64_t before);
+
 /* May its place be given again? It is over since before that instant, and has left nothing; or it
  * turned out to be another thread. Of a slice whose threads are all forwarded at once: spare_follow(). */
 bool spare_is_over(const struct slice *s, const struct thread *t, int64_t before);

@@ -18,46 +18,6 @@ const char *const file_kind_name[FILE_KIND_N] = { FILE_KIND_LIST(FILE_KIND_NAME_
 
 /* --- registries --- */
 
-static void registry_grow(struct registry *r, uint32_t id)
-{
-	uint32_t alloc = MAX(64, r->alloc);
-
-	while (alloc <= id)
-		alloc = alloc > UINT32_MAX / 2 ? UINT32_MAX : alloc * 2;
-	r->entries = g_realloc_n(r->entries, alloc, r->size);
-	r->known = g_renew(bool, r->known, alloc);
-	memset(r->entries + (size_t)r->alloc * r->size, 0, (size_t)(alloc - r->alloc) * r->size);
-	memset(r->known + r->alloc, 0, (alloc - r->alloc) * sizeof(*r->known));
-	r->alloc = alloc;
-}
-
-static void *registry_put(struct registry *r, uint32_t id)
-{
-	if (id >= r->alloc)
-		registry_grow(r, id);
-	r->n = MAX(r->n, id + 1);
-	r->known[id] = true;
-	return r->entries + (size_t)id * r->size;
-}
-
-static const void *registry_get(const struct registry *r, uint32_t id)
-{
-	return id < r->n && r->known[id] ? r->entries + (size_t)id * r->size : NULL;
-}
-
-static size_t registry_bytes(const struct registry *r)
-{
-	return (size_t)r->alloc * (r->size + sizeof(*r->known));
-}
-
-static void registry_clear(struct registry *r, void (*clear)(void *entry))
-{
-	for (uint32_t id = 0; clear && id < r->n; id++)
-		clear(r->entries + (size_t)id * r->size);
-	g_free(r->entries);
-	g_free(r->known);
-}
-
 void host_info_clear(struct host_info *h)
 {
 	g_free(h->name);
@@ -78,6 +38,14 @@ static void clear_pointer(void *entry)	/* a string */
 static void clear_thread(void *entry)
 {
 	g_free((void *)((struct thread_info *)entry)->names);
+}
+
+static void registry_clear(struct pages *r, void (*clear)(void *entry))
+{
+	if (clear)
+		PAGES_EACH(r, id)
+			clear(pages_get(r, id));
+	pages_clear(r);
 }
 
 /* --- life --- */
@@ -115,6 +83,8 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->spans = span_entries_new();
 	tl->held_back = span_entries_new();
 	tl->gone_slots = g_byte_array_new();
+	tl->gone_threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	tl->gone_processes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	tl->string_states = g_byte_array_new();
 	traces_init(tl);
 	tl->containers = g_array_new(FALSE, FALSE, sizeof(struct container_entry));
@@ -140,6 +110,8 @@ void timeline_free(struct timeline *tl)
 	g_array_free(tl->spans, TRUE);
 	g_array_free(tl->held_back, TRUE);
 	g_byte_array_unref(tl->gone_slots);
+	g_array_unref(tl->gone_threads);
+	g_array_unref(tl->gone_processes);
 	traces_clear(tl);
 	intmap_clear(&tl->by_slot);
 	intmap_clear(&tl->by_container);
@@ -189,28 +161,28 @@ size_t timeline_find(const struct timeline *tl, int64_t at)
 
 const char *timeline_string(const struct timeline *tl, uint32_t id)
 {
-	char *const *s = registry_get(&tl->strings, id);
+	char *const *s = pages_get(&tl->strings, id);
 	return s && *s ? *s : "";
 }
 
 const struct host_info *timeline_host(const struct timeline *tl, uint32_t id)
 {
-	return registry_get(&tl->hosts, id);
+	return pages_get(&tl->hosts, id);
 }
 
 const struct thread_info *timeline_thread(const struct timeline *tl, uint32_t id)
 {
-	return registry_get(&tl->threads, id);
+	return pages_get(&tl->threads, id);
 }
 
 const struct process_info *timeline_process(const struct timeline *tl, uint32_t id)
 {
-	return registry_get(&tl->processes, id);
+	return pages_get(&tl->processes, id);
 }
 
 const struct file_info *timeline_file(const struct timeline *tl, uint32_t id)
 {
-	return registry_get(&tl->files, id);
+	return pages_get(&tl->files, id);
 }
 
 uint32_t timeline_n_hosts(const struct timeline *tl)
@@ -218,14 +190,9 @@ uint32_t timeline_n_hosts(const struct timeline *tl)
 	return tl->hosts.n;
 }
 
-uint32_t timeline_n_threads(const struct timeline *tl)
+uint32_t timeline_next_thread(const struct timeline *tl, uint32_t from)
 {
-	return tl->threads.n;
-}
-
-uint32_t timeline_n_processes(const struct timeline *tl)
-{
-	return tl->processes.n;
+	return pages_next(&tl->threads, from);
 }
 
 const char *timeline_comm(const struct timeline *tl, uint32_t thread, int64_t until)
@@ -347,9 +314,9 @@ uint64_t timeline_n_events(const struct timeline *tl)
 size_t timeline_bytes(const struct timeline *tl)
 {
 	return sizeof(*tl) + tl->detail_bytes + tl->registry_bytes +
-	       registry_bytes(&tl->strings) + registry_bytes(&tl->hosts) +
-	       registry_bytes(&tl->threads) + registry_bytes(&tl->processes) +
-	       registry_bytes(&tl->files) + tl->seconds->len * sizeof(void *) +
+	       pages_bytes(&tl->strings) + pages_bytes(&tl->hosts) +
+	       pages_bytes(&tl->threads) + pages_bytes(&tl->processes) +
+	       pages_bytes(&tl->files) + tl->seconds->len * sizeof(void *) +
 	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
 	       (tl->by_slot.mask + tl->by_container.mask) * (sizeof(uint64_t) + sizeof(uint32_t)) +
 	       tl->containers->len * sizeof(struct container_entry) + traces_bytes(tl) +
@@ -387,7 +354,7 @@ uint64_t timeline_serial(const struct timeline *tl)
 
 void timeline_put_string(struct timeline *tl, uint32_t id, char *taken)
 {
-	char **entry = registry_put(&tl->strings, id);
+	char **entry = pages_put(&tl->strings, id);
 
 	if (*entry)
 		tl->registry_bytes -= strlen(*entry) + 1;
@@ -398,7 +365,7 @@ void timeline_put_string(struct timeline *tl, uint32_t id, char *taken)
 
 void timeline_drop_string(struct timeline *tl, uint32_t id)
 {
-	char **entry = registry_put(&tl->strings, id);
+	char **entry = pages_put(&tl->strings, id);
 
 	tl->registry_bytes -= *entry ? strlen(*entry) + 1 : 0;
 	g_clear_pointer(entry, g_free);
@@ -419,7 +386,7 @@ static void apply_hosts(struct timeline *tl, GArray *hosts)
 {
 	for (unsigned i = 0; i < hosts->len; i++) {
 		struct published_host *p = &g_array_index(hosts, struct published_host, i);
-		struct host_info *entry = registry_put(&tl->hosts, p->id);
+		struct host_info *entry = pages_put(&tl->hosts, p->id);
 		host_info_clear(entry);
 		entry->name = g_steal_pointer(&p->info.name);
 		entry->boot = g_steal_pointer(&p->info.boot);
@@ -430,7 +397,7 @@ static void apply_threads(struct timeline *tl, GArray *threads)
 {
 	for (unsigned i = 0; i < threads->len; i++) {
 		struct published_thread *p = &g_array_index(threads, struct published_thread, i);
-		struct thread_info *entry = registry_put(&tl->threads, p->id);
+		struct thread_info *entry = pages_put(&tl->threads, p->id);
 		tl->registry_bytes -= entry->n_names * sizeof(*entry->names);
 		clear_thread(entry);
 		*entry = p->info;
@@ -441,7 +408,7 @@ static void apply_threads(struct timeline *tl, GArray *threads)
 
 static void put_process(struct timeline *tl, uint32_t id, const struct process_info *info)
 {
-	struct process_info *p = registry_put(&tl->processes, id);
+	struct process_info *p = pages_put(&tl->processes, id);
 
 	*p = *info;
 	p->container = containers_id(tl, p);
@@ -453,6 +420,8 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 	apply_strings(tl, p);
 	apply_hosts(tl, p->hosts);
 	apply_threads(tl, p->threads);
+	g_array_append_vals(tl->gone_threads, p->gone_threads->data, p->gone_threads->len);
+	g_array_append_vals(tl->gone_processes, p->gone_processes->data, p->gone_processes->len);
 	for (unsigned i = 0; i < p->processes->len; i++) {
 		struct published_process *e =
 			&g_array_index(p->processes, struct published_process, i);
@@ -462,7 +431,7 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 		containers_name(tl);
 	for (unsigned i = 0; i < p->files->len; i++) {
 		struct published_file *e = &g_array_index(p->files, struct published_file, i);
-		*(struct file_info *)registry_put(&tl->files, e->id) = e->info;
+		*(struct file_info *)pages_put(&tl->files, e->id) = e->info;
 	}
 	for (unsigned i = 0; i < p->classes->len; i++) {
 		char **name = (char **)&g_ptr_array_index(p->classes, i);
@@ -752,6 +721,7 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 	tl->beside_bytes = p->beside_bytes;
 	publication_free(p);
 	traces_settle(tl);
+	timeline_drop_gone(tl);
 	timeline_keep_budget(tl);
 	if (changed)
 		tl->version++;

@@ -316,6 +316,94 @@ static void drop_seconds(struct timeline *tl, size_t excess)
 	drop_spans(tl, goes);
 }
 
+/* ---- threads and processes that are never named again ---- */
+
+#define FEW_GONE 1024			/* not worth to look which of them spans name */
+
+static void use(struct intmap *used, uint32_t thread)
+{
+	if (thread != ID_NONE)
+		intmap_set(used, thread, 1);
+}
+
+static void use_threads(struct intmap *used, const struct span *s)
+{
+	use(used, s->thread);
+	for (uint32_t i = 0; i < s->n_annotations; i++)
+		use(used, s->annotations[i].thread);
+	for (uint32_t i = 0; i < s->n_waits; i++) {
+		use(used, s->waits[i].thread);
+		use(used, s->waits[i].waker);
+		use(used, s->waits[i].behind);
+	}
+	for (uint32_t i = 0; i < s->n_slow; i++)
+		use(used, s->slow[i].thread);
+	for (uint32_t i = 0; i < s->n_hops; i++) {
+		use(used, s->hops[i].thread);
+		use(used, s->hops[i].waker);
+		use(used, s->hops[i].behind);
+	}
+	for (uint32_t i = 0; s->behind && i < s->behind->n; i++)
+		use(used, s->behind->top[i].thread);
+}
+
+static void use_all_threads(struct intmap *used, const GArray *entries)
+{
+	for (guint i = 0; i < entries->len; i++)
+		use_threads(used, g_array_index(entries, struct span_entry, i).span);
+}
+
+static void drop_thread(struct timeline *tl, uint32_t id)
+{
+	struct thread_info *t = pages_get(&tl->threads, id);
+
+	if (!t)
+		return;
+	tl->registry_bytes -= t->n_names * sizeof(*t->names);
+	g_free((void *)t->names);
+	pages_drop(&tl->threads, id);
+}
+
+/* Those of the numbers that are used stay among them. */
+static void drop_unused(struct timeline *tl, GArray *ids, const struct intmap *used,
+			void (*drop)(struct timeline *tl, uint32_t id))
+{
+	guint kept = 0;
+
+	for (guint i = 0; i < ids->len; i++) {
+		uint32_t id = g_array_index(ids, uint32_t, i);
+		if (intmap_get(used, id) == INTMAP_NONE)
+			drop(tl, id);
+		else
+			g_array_index(ids, uint32_t, kept++) = id;
+	}
+	g_array_set_size(ids, kept);
+}
+
+static void drop_process(struct timeline *tl, uint32_t id)
+{
+	pages_drop(&tl->processes, id);
+}
+
+void timeline_drop_gone(struct timeline *tl)
+{
+	struct intmap threads = { 0 }, processes = { 0 };
+
+	if (tl->gone_threads->len + tl->gone_processes->len <= 2 * tl->gone_left + FEW_GONE)
+		return;
+	use_all_threads(&threads, tl->spans);
+	use_all_threads(&threads, tl->held_back);
+	drop_unused(tl, tl->gone_threads, &threads, drop_thread);
+	for (guint i = 0; i < tl->gone_threads->len; i++) {
+		const struct thread_info *t = timeline_thread(tl, g_array_index(tl->gone_threads, uint32_t, i));
+		use(&processes, t ? t->process : ID_NONE);
+	}
+	drop_unused(tl, tl->gone_processes, &processes, drop_process);
+	tl->gone_left = tl->gone_threads->len + tl->gone_processes->len;
+	intmap_clear(&threads);
+	intmap_clear(&processes);
+}
+
 /* The budget less what is held beside the timeline. */
 static size_t room(const struct timeline *tl)
 {

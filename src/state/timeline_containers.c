@@ -77,7 +77,7 @@ void containers_name(struct timeline *tl)
 {
 	for (uint32_t i = 0; i < tl->containers->len; i++)
 		entry_at(tl, i)->hostname = 0;
-	for (uint32_t i = 0; i < tl->processes.n; i++)
+	PAGES_EACH(&tl->processes, i)
 		name_by(tl, i);
 	find_namesakes(tl);
 }

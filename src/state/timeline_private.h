@@ -4,16 +4,9 @@
 #define BLK_STATE_TIMELINE_PRIVATE_H
 
 #include "base/intmap.h"
+#include "base/pages.h"
 #include "state/span_sums.h"
 #include "state/timeline.h"
-
-/* Entries by id; ids may come in any order, what was not put yet is not there. */
-struct registry {
-	char *entries;
-	bool *known;
-	uint32_t n, alloc;
-	uint32_t size;			/* bytes of an entry */
-};
 
 /* With what a walk over all spans needs, so that it stays in this array. */
 struct span_entry {
@@ -41,11 +34,13 @@ struct container_entry {
 };
 
 struct timeline {
-	struct registry strings;	/* char *, owned */
-	struct registry hosts;		/* struct host_info */
-	struct registry threads;	/* struct thread_info, names owned */
-	struct registry processes;	/* struct process_info */
-	struct registry files;		/* struct file_info */
+	struct pages strings;		/* char *, owned */
+	struct pages hosts;		/* struct host_info */
+	struct pages threads;		/* struct thread_info, names owned */
+	struct pages processes;		/* struct process_info */
+	struct pages files;		/* struct file_info */
+	GArray *gone_threads, *gone_processes;	/* uint32_t: no publication names them any more; spans may */
+	guint gone_left;		/* of these, at the last look: that spans name */
 	GHashTable *classes;		/* event names, a set */
 	GHashTable *host_events;	/* "HOST NAME": what came from whom, a set */
 	struct intmap by_host_event;	/* host and string: it is in there */
@@ -106,6 +101,7 @@ void strings_put(struct timeline *tl, uint32_t id, char *taken, bool passing);
 void strings_stay(struct timeline *tl, uint32_t id);	/* others than spans use it */
 bool strings_is_passing(const struct timeline *tl, uint32_t id);
 bool strings_is_offered(const struct timeline *tl, uint32_t id);
+void timeline_drop_gone(struct timeline *tl);	/* threads and processes that nothing names any more */
 size_t strings_passing_bytes(const struct timeline *tl);	/* without what is offered */
 void strings_offer(struct timeline *tl);		/* if it is worth it */
 void strings_offer_if_grown(struct timeline *tl);

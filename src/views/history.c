@@ -52,7 +52,7 @@ struct thread_index {
 
 static uint32_t place_of(const struct thread_index *x, uint32_t thread)
 {
-	return MIN(thread, x->n - 1);
+	return thread % x->n;
 }
 
 static void thread_index_free(struct thread_index *x)
@@ -69,7 +69,7 @@ static struct thread_index *thread_index_new(const struct timeline *tl)
 {
 	struct thread_index *x = g_new0(struct thread_index, 1);
 	size_t n = timeline_n_spans(tl);
-	x->n = timeline_n_threads(tl) + 1;
+	x->n = (uint32_t)MIN(n, UINT32_MAX / 2) + 1;
 	x->from = g_new0(size_t, x->n + 1);
 	x->sorted = g_new0(bool, x->n);
 	for (size_t i = 0; i < n; i++) {

@@ -226,10 +226,10 @@ static void add_gone(struct row_map *map, double seconds)
 {
 	const struct timeline *tl = map->rows->tl;
 	const struct view_query *q = &map->rows->query;
-	uint32_t n = q->gone_ns > 0 && q->by != BY_SYSTEM && q->by != BY_CONTAINER ?
-		     timeline_n_threads(tl) : 0;
 
-	for (uint32_t i = 0; i < n; i++) {
+	if (q->gone_ns <= 0 || q->by == BY_SYSTEM || q->by == BY_CONTAINER)
+		return;
+	for (uint32_t i = timeline_next_thread(tl, 0); i != ID_NONE; i = timeline_next_thread(tl, i + 1)) {
 		const struct thread_info *t = timeline_thread(tl, i);
 		const struct process_info *p = timeline_process(tl, t->process);
 		int64_t exit_ns = q->by == BY_THREAD ? t->exit_ns : p ? p->exit_ns : TIME_UNKNOWN;

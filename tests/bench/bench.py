@@ -409,6 +409,15 @@ def span_memory(tools, millions):
         forget(target)
 
 
+def processes_memory(tools, thousands):
+    """A simulated part of a day of 10 million processes with buffers of their own: the peak no longer grows."""
+    for budget in (NAMES_BUDGET, SPANS_BUDGET):
+        found = tools.figures("bench-processes", str(thousands * 1000), str(budget << 20))
+        peak, bar = found["peak_kib"] / 1024, budget + MEMORY_BESIDE
+        line(f"{thousands},000 processes with buffers of their own, --memory {budget}M", f"{peak:.0f} MiB",
+             f"(bar {bar} MiB)", peak <= bar)
+
+
 def proc_field(pid, name):
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
         for text in f:
@@ -536,6 +545,7 @@ def all_rows(tools, sizes, runs):
     span_costs(tools, runs)
     scrolling(tools)
     span_memory(tools, 13.5 if "10G" in sizes else 3)
+    processes_memory(tools, 10000 if "10G" in sizes else 200)
     for size in sizes if trace else []:
         if size == "1":
             the_trace(tools, trace, runs)

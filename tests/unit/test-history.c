@@ -37,7 +37,7 @@ static struct timeline *anew(const struct timeline *tl)
 
 	for (size_t i = 0; i < timeline_n_spans(tl); i++)
 		publication_add_span(p, (uint32_t)i, span_pack(timeline_span(tl, i)));
-	for (uint32_t i = 0; i < timeline_n_threads(tl); i++)
+	for (uint32_t i = timeline_next_thread(tl, 0); i != ID_NONE; i = timeline_next_thread(tl, i + 1))
 		publication_add_thread(p, i, timeline_thread(tl, i));
 	timeline_apply(fresh, p);
 	return fresh;

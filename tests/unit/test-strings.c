@@ -124,7 +124,7 @@ static void run(const struct model_options *options, unsigned late)
 			continue;
 		publish(&y, false);
 		size_t *to = &most[n > N / 2];
-		*to = MAX(*to, model_span_bytes(y.m) + timeline_bytes(y.tl));
+		*to = MAX(*to, model_bytes(y.m) + timeline_bytes(y.tl));
 		if (n % (N / 50) == 0)
 			assert_texts(&y);
 	}

@@ -134,8 +134,8 @@ static void test_registries(void)
 	g_assert_cmpstr(timeline_host(tl, 1)->name, ==, "web1");
 	g_assert_null(timeline_host(tl, 0));	/* not published */
 	g_assert_cmpuint(timeline_n_hosts(tl), ==, 2);
-	g_assert_cmpuint(timeline_n_threads(tl), ==, 1001);
-	g_assert_cmpuint(timeline_n_processes(tl), ==, 4);
+	g_assert_cmpuint(timeline_next_thread(tl, 0), ==, 1000);
+	g_assert_cmpuint(timeline_next_thread(tl, 1001), ==, ID_NONE);
 	g_assert_null(timeline_thread(tl, 999));
 	g_assert_cmpint(timeline_thread(tl, 1000)->tid, ==, 42);
 	g_assert_cmpint(timeline_process(tl, 3)->pid, ==, 42);
