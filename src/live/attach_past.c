@@ -5,6 +5,11 @@
  */
 #include "live/attach_private.h"
 
+#include "base/limits.h"
+
+/* Of streams that ended so many are known, as processes come and go: a relay lists some after they have ended. */
+#define OVER_KEPT LIMIT_RELAY_STREAMS
+
 struct attach_past *attach_past_new(void)
 {
 	struct attach_past *p = g_new0(struct attach_past, 1);
@@ -15,6 +20,8 @@ struct attach_past *attach_past_new(void)
 
 void attach_past_free(struct attach_past *p)
 {
+	if (p)
+		g_queue_clear(&p->over);
 	if (p)
 		g_hash_table_unref(p->had);
 	g_free(p);
@@ -51,7 +58,8 @@ void attach_sum_owed(const struct attach *a, uint64_t *ret_packets, uint64_t *re
 	GHashTableIter it;
 	gpointer value;
 
-	*ret_packets = *ret_bytes = 0;
+	*ret_packets = a->past->gone_packets;
+	*ret_bytes = a->past->gone_bytes;
 	g_hash_table_iter_init(&it, a->past->had);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		*ret_packets += ((struct attach_had *)value)->owed_packets;
@@ -114,9 +122,25 @@ void attach_note_had(struct attach *a, const struct stream *s, const struct nati
 	had->end = x->end;
 }
 
+static void forget_first(struct attach_past *p)
+{
+	struct attach_had *had = g_queue_pop_head(&p->over);
+
+	p->gone_packets += had->owed_packets;
+	p->gone_bytes += had->owed_bytes;
+	g_hash_table_remove(p->had, &had->id);
+}
+
 void attach_note_over(struct attach *a, const struct stream *s)
 {
-	find(a, s)->over = true;
+	struct attach_had *had = find(a, s);
+
+	if (had->over)
+		return;
+	had->over = true;
+	g_queue_push_tail(&a->past->over, had);
+	if (a->past->over.length > OVER_KEPT)
+		forget_first(a->past);
 }
 
 bool attach_is_withheld(struct attach *a, const struct stream *s)

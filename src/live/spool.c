@@ -7,6 +7,7 @@
 
 #include "base/disk.h"
 #include "base/limits.h"
+#include "base/pages.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -20,10 +21,10 @@ struct op {
 	GBytes *bytes;
 };
 
-/* The writer's view of a trace. */
+/* The writer's view of a trace, until that ends. */
 struct spooled_trace {
 	GByteArray *text;		/* its metadata so far */
-	struct ctf_meta *meta;		/* of it, as far as it is complete; NULL: it has ended */
+	struct ctf_meta *meta;		/* of it, as far as it is complete */
 	struct ctf_pieces *pieces;
 	bool failed;			/* it can't be read: for somebody else's reader, perhaps */
 	bool fresh;			/* .text has what the files lack */
@@ -35,8 +36,7 @@ struct spool {
 	gatomicrefcount refs;
 	GThread *thread;
 	struct spool_files *files;	/* the writer's, as what follows */
-	GPtrArray *traces;		/* struct spooled_trace * */
-	GArray *streams;		/* unsigned: the trace */
+	struct pages traces;		/* struct spooled_trace */
 	GPtrArray *chunks;		/* struct span *, of the files' chunks from 1 on */
 
 	unsigned n_traces, n_streams;	/* the pusher's */
@@ -59,13 +59,19 @@ static void op_free(void *data)
 	g_free(o);
 }
 
-static void trace_free(void *data)
+static struct spooled_trace *trace_at(const struct spool *s, unsigned trace)
 {
-	struct spooled_trace *t = data;
+	return pages_at(&s->traces, struct spooled_trace, trace);
+}
+
+static void drop_trace(struct spool *s, unsigned trace)
+{
+	struct spooled_trace *t = trace_at(s, trace);
+
 	g_byte_array_unref(t->text);
 	ctf_pieces_free(t->pieces);
 	ctf_meta_free(t->meta);
-	g_free(t);
+	pages_drop(&s->traces, trace);
 }
 
 static void begin_metadata(struct spooled_trace *t)
@@ -97,19 +103,20 @@ static void count(struct spool *s, uint64_t *counter)
 
 static void do_trace(struct spool *s, const struct op *o)
 {
-	struct spooled_trace *t = g_new0(struct spooled_trace, 1);
+	struct spooled_trace *t = pages_put(&s->traces, o->number);
 	t->text = g_byte_array_new();
 	begin_metadata(t);
-	g_ptr_array_add(s->traces, t);
 	spool_files_add_trace(s->files, o->name);
 }
 
 static void do_metadata(struct spool *s, const struct op *o)
 {
-	struct spooled_trace *t = g_ptr_array_index(s->traces, o->number);
+	struct spooled_trace *t = trace_at(s, o->number);
 	gsize n;
 	const void *bytes = g_bytes_get_data(o->bytes, &n);
 
+	if (!t)
+		return;
 	if (t->refuses || n > LIMIT_METADATA_BYTES - t->text->len) {
 		t->refuses = true;
 		return;
@@ -121,7 +128,9 @@ static void do_metadata(struct spool *s, const struct op *o)
 
 static void do_restart(struct spool *s, const struct op *o)
 {
-	struct spooled_trace *t = g_ptr_array_index(s->traces, o->number);
+	struct spooled_trace *t = trace_at(s, o->number);
+	if (!t)
+		return;
 	g_byte_array_set_size(t->text, 0);
 	begin_metadata(t);
 	t->fresh = t->refuses = false;
@@ -129,33 +138,28 @@ static void do_restart(struct spool *s, const struct op *o)
 
 static void do_end_trace(struct spool *s, const struct op *o)
 {
-	struct spooled_trace *t = g_ptr_array_index(s->traces, o->number);
-	g_byte_array_unref(t->text);
-	t->text = g_byte_array_new();
-	g_clear_pointer(&t->pieces, ctf_pieces_free);
-	g_clear_pointer(&t->meta, ctf_meta_free);
-	t->fresh = false;
-	t->refuses = true;
+	if (!trace_at(s, o->number))
+		return;
+	drop_trace(s, o->number);
 	spool_files_end_trace(s->files, o->number);
 }
 
 static void do_stream(struct spool *s, const struct op *o)
 {
-	g_array_append_val(s->streams, o->number);
 	spool_files_add_stream(s->files, o->number, o->name);
 }
 
 /* What packets are looked at by; NULL: as they come. */
 static const struct ctf_meta *readable(const struct spooled_trace *t)
 {
-	return t->meta && !t->failed && t->meta->has_trace && t->meta->streams->len ? t->meta : NULL;
+	return !t->failed && t->meta->has_trace && t->meta->streams->len ? t->meta : NULL;
 }
 
 /* Nobody can read metadata that is cut within a declaration: then what was before stays. */
 static bool write_metadata(struct spool *s, unsigned number, GError **error)
 {
-	struct spooled_trace *t = g_ptr_array_index(s->traces, number);
-	bool whole = t->failed || (t->pieces && !ctf_pieces_wait(t->pieces));
+	struct spooled_trace *t = trace_at(s, number);
+	bool whole = t->failed || !ctf_pieces_wait(t->pieces);
 
 	if (!t->fresh || (t->written && !whole))
 		return true;
@@ -202,16 +206,17 @@ static void note_span(struct spool *s, const struct ctf_meta *m, const struct ct
 
 static void do_packet(struct spool *s, const struct op *o)
 {
-	unsigned trace = g_array_index(s->streams, unsigned, o->number);
-	const struct spooled_trace *t = g_ptr_array_index(s->traces, trace);
-	const struct ctf_meta *m = readable(t);
+	unsigned trace = 0;
+	bool known = spool_files_find_stream(s->files, o->number, &trace);
+	const struct spooled_trace *t = known ? trace_at(s, trace) : NULL;
+	const struct ctf_meta *m = t ? readable(t) : NULL;
 	g_autoptr(GError) error = NULL;
 	struct ctf_packet p;
 	size_t need;
 	gsize n;
 	const void *bytes = g_bytes_get_data(o->bytes, &n);
 
-	if (!t->text->len || (m && (!ctf_packet_read(m, bytes, n, 0, n, &p, &need, NULL) ||
+	if (!t || !t->text->len || (m && (!ctf_packet_read(m, bytes, n, 0, n, &p, &need, NULL) ||
 				    p.fault != CTF_WHOLE || p.packet_bits != (uint64_t)n * 8))) {
 		count(s, &s->status.refused);
 		return;
@@ -342,8 +347,7 @@ struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GErr
 	struct spool *s = g_new0(struct spool, 1);
 	g_atomic_ref_count_init(&s->refs);
 	s->files = files;
-	s->traces = g_ptr_array_new_with_free_func(trace_free);
-	s->streams = g_array_new(FALSE, FALSE, sizeof(unsigned));
+	s->traces.size = sizeof(struct spooled_trace);
 	s->chunks = g_ptr_array_new_with_free_func(g_free);
 	s->status.from_ns = INT64_MAX;
 	s->status.to_ns = INT64_MIN;
@@ -395,8 +399,9 @@ void spool_unref(struct spool *s)
 		return;		/* it hangs on a disk that is gone: let it */
 	g_thread_join(s->thread);
 	spool_files_free(s->files);
-	g_ptr_array_unref(s->traces);
-	g_array_unref(s->streams);
+	PAGES_EACH(&s->traces, i)
+		drop_trace(s, i);
+	pages_clear(&s->traces);
 	g_ptr_array_unref(s->chunks);
 	g_queue_clear_full(&s->queue, op_free);
 	g_mutex_clear(&s->lock);

@@ -6,6 +6,7 @@
 #include "trace/ctf_index_write.h"
 
 #include "base/disk.h"
+#include "base/pages.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ struct file_trace {
 	GBytes *metadata;		/* NULL: none yet */
 	unsigned chunk;			/* in which its directory was made last; 0: none */
 	bool is_new;			/* metadata is not in that directory */
+	GArray *streams;		/* unsigned */
 };
 
 struct file_stream {
@@ -44,16 +46,18 @@ struct spool_files {
 	unsigned chunk, oldest;
 	uint64_t chunk_bytes, chunk_packets;	/* of the newest; and without metadata */
 	GQueue old;			/* struct spool_chunk *, the oldest first; not the newest */
-	GPtrArray *traces, *streams;
+	struct pages traces, streams;	/* struct file_trace, file_stream: those that have not ended */
 	unsigned n_open;
 };
 
-static void trace_free(void *data)
+static struct file_trace *trace_at(const struct spool_files *f, unsigned trace)
 {
-	struct file_trace *t = data;
-	g_free(t->name);
-	g_clear_pointer(&t->metadata, g_bytes_unref);
-	g_free(t);
+	return pages_at(&f->traces, struct file_trace, trace);
+}
+
+static struct file_stream *stream_at(const struct spool_files *f, unsigned stream)
+{
+	return pages_at(&f->streams, struct file_stream, stream);
 }
 
 static void close_files(struct spool_files *f, struct file_stream *st)
@@ -69,15 +73,8 @@ static void close_files(struct spool_files *f, struct file_stream *st)
 
 static void close_all(struct spool_files *f)
 {
-	for (guint i = 0; i < f->streams->len; i++)
-		close_files(f, g_ptr_array_index(f->streams, i));
-}
-
-static void stream_free(void *data)
-{
-	struct file_stream *st = data;
-	g_free(st->name);
-	g_free(st);
+	PAGES_EACH(&f->streams, i)
+		close_files(f, stream_at(f, i));
 }
 
 static bool fail(GError **error, const char *what, const char *path)
@@ -126,8 +123,8 @@ struct spool_files *spool_files_new(const char *dir, uint64_t limit, const char 
 	f->limit = limit;
 	f->chunk = f->oldest = 1;
 	g_queue_init(&f->old);
-	f->traces = g_ptr_array_new_with_free_func(trace_free);
-	f->streams = g_ptr_array_new_with_free_func(stream_free);
+	f->traces.size = sizeof(struct file_trace);
+	f->streams.size = sizeof(struct file_stream);
 	if (!make_run(f, dir, label, error)) {
 		spool_files_free(f);
 		return NULL;
@@ -140,9 +137,10 @@ void spool_files_free(struct spool_files *f)
 {
 	if (!f)
 		return;
-	close_all(f);
-	g_ptr_array_unref(f->traces);
-	g_ptr_array_unref(f->streams);
+	PAGES_EACH(&f->traces, i)
+		spool_files_end_trace(f, i);
+	pages_clear(&f->traces);
+	pages_clear(&f->streams);
 	g_queue_clear_full(&f->old, spool_chunk_free);
 	/* A run that got nothing leaves nothing. */
 	if (f->path && f->lock_fd >= 0 && !f->bytes)
@@ -207,22 +205,45 @@ static void count(struct spool_files *f, uint64_t bytes)
 
 /* ---- traces ---- */
 
+static void end_stream(struct spool_files *f, unsigned number)
+{
+	struct file_stream *st = stream_at(f, number);
+
+	close_files(f, st);
+	g_free(st->name);
+	pages_drop(&f->streams, number);
+}
+
 void spool_files_add_trace(struct spool_files *f, const char *name)
 {
-	struct file_trace *t = g_new0(struct file_trace, 1);
+	unsigned number = f->traces.n;
+	struct file_trace *t = pages_put(&f->traces, number);
 	g_autofree char *safe = text_filename(name);
-	t->name = g_strdup_printf("%s-%u", safe, f->traces->len);
-	g_ptr_array_add(f->traces, t);
+	t->name = g_strdup_printf("%s-%u", safe, number);
+	t->streams = g_array_new(FALSE, FALSE, sizeof(unsigned));
 }
 
 void spool_files_add_stream(struct spool_files *f, unsigned trace, const char *name)
 {
-	struct file_stream *st = g_new0(struct file_stream, 1);
+	struct file_trace *t = trace_at(f, trace);
+	unsigned number = f->streams.n;
+	struct file_stream *st = pages_put(&f->streams, number);
 	g_autofree char *safe = text_filename(name);
-	st->name = g_strdup_printf("%s-%u", safe, f->streams->len);
+	st->name = g_strdup_printf("%s-%u", safe, number);
 	st->trace = trace;
 	st->fd = st->index_fd = -1;
-	g_ptr_array_add(f->streams, st);
+	if (t)
+		g_array_append_val(t->streams, number);
+	else
+		end_stream(f, number);
+}
+
+bool spool_files_find_stream(const struct spool_files *f, unsigned stream, unsigned *ret_trace)
+{
+	const struct file_stream *st = stream_at(f, stream);
+	if (st)
+		*ret_trace = st->trace;
+	return st;
 }
 
 static char *trace_path(const struct spool_files *f, const struct file_trace *t, unsigned chunk)
@@ -280,19 +301,21 @@ static bool make_trace(struct spool_files *f, struct file_trace *t, GError **err
 
 void spool_files_end_trace(struct spool_files *f, unsigned trace)
 {
-	struct file_trace *t = g_ptr_array_index(f->traces, trace);
+	struct file_trace *t = trace_at(f, trace);
 
+	if (!t)
+		return;
 	g_clear_pointer(&t->metadata, g_bytes_unref);
-	for (guint i = 0; i < f->streams->len; i++) {
-		struct file_stream *st = g_ptr_array_index(f->streams, i);
-		if (st->trace == trace)
-			close_files(f, st);
-	}
+	for (guint i = 0; i < t->streams->len; i++)
+		end_stream(f, g_array_index(t->streams, unsigned, i));
+	g_array_unref(t->streams);
+	g_free(t->name);
+	pages_drop(&f->traces, trace);
 }
 
 bool spool_files_metadata(struct spool_files *f, unsigned trace, const GByteArray *all, GError **error)
 {
-	struct file_trace *t = g_ptr_array_index(f->traces, trace);
+	struct file_trace *t = trace_at(f, trace);
 
 	g_clear_pointer(&t->metadata, g_bytes_unref);
 	t->metadata = g_bytes_new(all->data, all->len);
@@ -377,8 +400,8 @@ static bool write_entry(struct spool_files *f, struct file_stream *st, const str
 bool spool_files_packet(struct spool_files *f, unsigned stream, const void *bytes, size_t n,
 			const struct ctf_packet *p, GError **error)
 {
-	struct file_stream *st = g_ptr_array_index(f->streams, stream);
-	struct file_trace *t = g_ptr_array_index(f->traces, st->trace);
+	struct file_stream *st = stream_at(f, stream);
+	struct file_trace *t = trace_at(f, st->trace);
 
 	if (!t->metadata)
 		return true;		/* nobody could read it */

@@ -13,6 +13,7 @@
 #include "trace/native.h"
 
 #include <glib/gstdio.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -547,6 +548,54 @@ static void test_hostile(void)
 	test_remove_tree(dir);
 }
 
+#define PROCESSES 4000
+#define GROWTH (200u << 10)		/* bytes, over three quarters of them */
+
+static void push_process(struct spool *spool, unsigned i)
+{
+	struct made m = { .uuid = (int)i + 1, .instance = 1 };
+	char *text = made_metadata((int)i + 1, "ust", BOOT_1, 0);
+
+	g_assert_cmpuint(spool_add_trace(spool, "h-ust-pid-worker"), ==, i);
+	spool_metadata(spool, i, g_bytes_new_take(text, strlen(text)));
+	g_assert_cmpuint(spool_add_stream(spool, i, "chan_0"), ==, i);
+	spool_packet(spool, i, made_packet(&m, i * UINT64_C(1000) + 1, i * UINT64_C(1000) + 900, 0, 3));
+	spool_end_trace(spool, i);
+}
+
+/* Processes with buffers of their own come and go: what is over leaves nothing behind but on the disk. What is still
+ * said of it is refused. */
+static void test_processes(void)
+{
+	g_autofree char *dir = test_temp_dir();
+	struct spool *spool = spool_new(dir, SPOOL_LEAST, "x", NULL);
+	struct made m = { .uuid = 1, .instance = 1 };
+	struct spool_status st;
+	size_t early = 0;
+
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		push_process(spool, i);
+		if (i % 10 == 0)	/* what waits has its room kept */
+			g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+		if (i == PROCESSES / 4)
+			early = mallinfo2().uordblks;
+	}
+	g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+	g_assert_cmpuint(mallinfo2().uordblks, <, early + GROWTH);
+	spool_metadata(spool, 0, g_bytes_new_static("late", 4));
+	spool_metadata_restart(spool, 0);
+	spool_end_trace(spool, 0);
+	spool_add_stream(spool, 0, "late");
+	spool_packet(spool, PROCESSES, made_packet(&m, 1, 900, 0, 3));
+	spool_packet(spool, 0, made_packet(&m, 1, 900, 0, 3));
+	g_assert_true(spool_flush(spool, 60 * G_USEC_PER_SEC));
+	spool_get_status(spool, &st);
+	g_assert_cmpuint(st.refused, ==, 2);
+	g_assert_false(st.stopped);
+	spool_unref(spool);
+	test_remove_tree(dir);
+}
+
 static void test_cannot(void)
 {
 	g_autoptr(GError) error = NULL;
@@ -599,6 +648,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/spool/killed-any-time", test_killed_any_time);
 	g_test_add_func("/spool/full", test_full);
 	g_test_add_func("/spool/hostile", test_hostile);
+	g_test_add_func("/spool/processes", test_processes);
 	g_test_add_func("/spool/cannot", test_cannot);
 	g_test_add_func("/spool/link", test_link);
 	return g_test_run();
