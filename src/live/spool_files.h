@@ -22,7 +22,7 @@ void spool_files_add_stream(struct spool_files *f, unsigned trace, const char *n
 bool spool_files_metadata(struct spool_files *f, unsigned trace, const GByteArray *all, GError **error);
 /* Nothing more comes: it and its streams are forgotten. Nothing of a trace that is not there. */
 void spool_files_end_trace(struct spool_files *f, unsigned trace);
-bool spool_files_find_stream(const struct spool_files *f, unsigned stream, unsigned *ret_trace);	/* is it there? */
+bool spool_files_find_stream(const struct spool_files *f, unsigned stream, unsigned *ret_trace); /* is it there? */
 /* A packet of a stream that is there; p is what its header says, or NULL where nobody can read it. */
 bool spool_files_packet(struct spool_files *f, unsigned stream, const void *bytes, size_t n,
 			const struct ctf_packet *p, GError **error);
