@@ -560,24 +560,21 @@ static void on_event(struct feed *f)
 		on_exit_call(j, f, t);
 }
 
+static void release_thread(struct thread *t, void *names)
+{
+	names_forget_thread(names, t);
+}
+
 /* Threads that are over, and that no call in progress is of. */
 static void forget_threads(struct journal *j, int64_t before)
 {
 	struct slice *s = j->s;
 	if (!spare_is_due(s))
 		return;
-	g_autofree guint8 *used = g_malloc0(s->threads->len);
-	spare_follow(s);
-	spare_mark(s, used);
-	for (guint i = 0; i < s->threads->len; i++) {
-		struct thread *t = g_ptr_array_index(s->threads, i);
-		if (used[i] || call_of(j, i) || !spare_is_over(s, t, before))
-			continue;
-		names_forget_thread(j->names, t);
-		slice_thread_spare(s, t);
-	}
-	spare_drop_aliases(s);
-	s->spare.kept = s->threads->len - s->spare.free->len;
+	g_autofree guint8 *used = spare_mark_used(s);
+	for (guint i = 0; i < s->threads->len; i++)
+		used[i] |= call_of(j, i) != NULL;
+	spare_free(s, used, before, release_thread, j->names);
 }
 
 /* What nobody will ask for: how it was before now. */

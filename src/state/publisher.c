@@ -528,8 +528,9 @@ static void release_process(struct publisher *p, uint32_t id)
 	g_array_append_val(p->released_processes, ((struct released){ told->released, id }));
 }
 
-static void release_thread(struct publisher *p, struct thread *t)
+static void release_thread(struct thread *t, void *publisher)
 {
+	struct publisher *p = publisher;
 	uint32_t number = names_process(p->names, t->self);
 	const struct process *process = number == ID_NONE ? NULL : names_process_at(p->names, number);
 	uint32_t id = process ? process->id : ID_NONE;
@@ -547,31 +548,18 @@ static void release_thread(struct publisher *p, struct thread *t)
 /* Gives the places of threads free that are over, and that nothing which is kept names. */
 static void spare_threads(struct publisher *p, int64_t before)
 {
-	enum { FREE = 2 };
-	struct slice *s = p->s;
 	guint kept = 0;
-	if (!spare_is_due(s))
+	if (!spare_is_due(p->s))
 		return;
-	g_autofree guint8 *used = g_malloc0(s->threads->len);
-	spare_follow(s);
-	spare_mark(s, used);
+	g_autofree guint8 *used = spare_mark_used(p->s);
 	mark_all_visited(p, used, before);
-	for (guint i = 0; i < s->threads->len; i++) {
-		struct thread *t = g_ptr_array_index(s->threads, i);
-		if (used[i] || !spare_is_over(s, t, before))
-			continue;
-		release_thread(p, t);
-		slice_thread_spare(s, t);
-		used[i] = FREE;
-	}
+	spare_free(p->s, used, before, release_thread, p);
 	for (guint i = 0; i < p->charged.ids->len; i++) {
 		uint32_t id = g_array_index(p->charged.ids, uint32_t, i);
-		if (used[id] != FREE)
+		if (used[id] != SPARE_FREED)
 			g_array_index(p->charged.ids, uint32_t, kept++) = id;
 	}
 	g_array_set_size(p->charged.ids, kept);
-	spare_drop_aliases(s);
-	s->spare.kept = s->threads->len - s->spare.free->len;
 }
 
 #define THREAD_BYTES 512	/* of a thread's logs and its person, and of a process's table, about */

@@ -95,7 +95,7 @@ static void mark_asker(uint32_t thread, void *data)
 	mark(m->s, m->used, thread);
 }
 
-void spare_mark(const struct slice *s, guint8 *used)
+static void mark_all(const struct slice *s, guint8 *used)
 {
 	mark_bins(s, used);
 	for (guint i = 0; i < s->annots->len; i++)
@@ -113,6 +113,23 @@ void spare_mark(const struct slice *s, guint8 *used)
 		if (t->st.run != RUN_DEAD)
 			mark_thread(s, used, t);
 	}
+}
+
+static void forward_at_once(struct slice *s)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		t->forward = thread_follow(s, t->forward);
+	}
+}
+
+guint8 *spare_mark_used(struct slice *s)
+{
+	guint8 *used = g_malloc0(s->threads->len);
+
+	forward_at_once(s);
+	mark_all(s, used);
+	return used;
 }
 
 bool spare_is_lost(const struct slice *s, const struct thread *t)
@@ -141,7 +158,8 @@ static bool is_dead(const struct slice *s, const struct thread *t, int64_t befor
 	       t->tid > 0 && !t->idle && t->forward == ID_NONE && !t->absorbed;
 }
 
-bool spare_is_over(const struct slice *s, const struct thread *t, int64_t before)
+/* Since before that instant, and has left nothing; or it turned out to be another thread. */
+static bool is_over(const struct slice *s, const struct thread *t, int64_t before)
 {
 	return is_another(t, before) ||
 	       ((is_dead(s, t, before) || spare_is_silent(s, t, before)) &&
@@ -149,16 +167,8 @@ bool spare_is_over(const struct slice *s, const struct thread *t, int64_t before
 		!(t->annots && t->annots->len) && !(t->open && t->open->len));
 }
 
-void spare_follow(struct slice *s)
-{
-	for (guint i = 0; i < s->threads->len; i++) {
-		struct thread *t = g_ptr_array_index(s->threads, i);
-		t->forward = thread_follow(s, t->forward);
-	}
-}
-
 /* Places that were given free are forwarded nowhere. */
-void spare_drop_aliases(struct slice *s)
+static void drop_aliases(struct slice *s)
 {
 	for (guint i = 0; i < s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(s->threads, i);
@@ -173,4 +183,18 @@ void spare_drop_aliases(struct slice *s)
 		if (!kept)
 			g_clear_pointer(&t->aliases, g_array_unref);
 	}
+}
+
+void spare_free(struct slice *s, guint8 *used, int64_t before, void (*release)(struct thread *t, void *data), void *data)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		if (used[i] || !is_over(s, t, before))
+			continue;
+		release(t, data);
+		slice_thread_spare(s, t);
+		used[i] = SPARE_FREED;
+	}
+	drop_aliases(s);
+	s->spare.kept = s->threads->len - s->spare.free->len;
 }

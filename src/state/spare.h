@@ -29,10 +29,16 @@ uint32_t spare_take(struct spare *p);
 /* Have threads become so many that it is worth looking? */
 bool spare_is_due(const struct slice *s);
 
-/* Marks (used[number] = 1) whom logs, facts, annotations, bins and CPUs name. */
-void spare_mark(const struct slice *s, guint8 *used);
+/* By number: 1 for the threads that logs, facts, annotations, bins and CPUs name, else 0. Free with g_free(). Where a
+ * slice's threads are forwarded, they are so at once from here on. */
+guint8 *spare_mark_used(struct slice *s);
 
-/* It is nobody, until its place is given again; slice.c. */
+/* Frees the slots of the threads that are over since before that instant (ns) and not marked: calls release for each
+ * just before. They are marked SPARE_FREED. */
+#define SPARE_FREED 2
+void spare_free(struct slice *s, guint8 *used, int64_t before, void (*release)(struct thread *t, void *data), void *data);
+
+/* Frees the slot for reuse; slice.c. */
 void slice_thread_spare(struct slice *s, struct thread *t);
 struct thread *thread_new(uint32_t self);	/* thread.c; owned by who asks, of no host yet */
 void thread_reset(struct thread *t);		/* as thread_new() made it */
@@ -43,13 +49,5 @@ bool spare_is_lost(const struct slice *s, const struct thread *t);
 /* Live, and no kernel tells of it: was it not heard of since before that instant? Nobody says when such a thread
  * ends. It may be heard of again: it gets another place then, and is the same one in the registry. */
 bool spare_is_silent(const struct slice *s, const struct thread *t, int64_t before);
-
-/* May its place be given again? It is over since before that instant, and has left nothing; or it
- * turned out to be another thread. Of a slice whose threads are all forwarded at once: spare_follow(). */
-bool spare_is_over(const struct slice *s, const struct thread *t, int64_t before);
-void spare_follow(struct slice *s);
-
-/* After places were given free: they are nobody's alias. */
-void spare_drop_aliases(struct slice *s);
 
 #endif
