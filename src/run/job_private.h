@@ -49,7 +49,6 @@ struct shared {
 	struct source *source;		/* to cancel them; NULL while there is none */
 	struct parallel *parallel;
 	struct preview *preview;	/* NULL: none (any more) */
-	struct string_offer *offer;	/* the owner's, not looked at yet; NULL: none */
 	struct look look;		/* told before there was one */
 	struct outline *outline;
 	struct job_status status;	/* .message, .reader, .warning owned */

@@ -70,9 +70,6 @@ struct publication *model_publish(struct model *m, bool final);
  */
 struct publication *model_adopt(struct model *m, struct publication *again, int64_t from, int64_t to);
 
-/* The offer of who applies its publications (publish.h): the next one has the answer. */
-void model_forget_strings(struct model *m, const struct string_offer *offer);
-
 /* What spans are made of, and is kept: bytes, about. */
 size_t model_span_bytes(const struct model *m);
 
