@@ -202,9 +202,9 @@ static bool open_reader(const struct input *in, struct job_trace *ret, GError **
 
 /* ---- spans from files of JSON ---- */
 
-static struct publication *next_spans(void *self, const struct string_offer *offer, GError **error)
+static struct publication *next_spans(void *self, GError **error)
 {
-	return import_next(self, offer, error);
+	return import_next(self, error);
 }
 
 static char *import_told(void *self)

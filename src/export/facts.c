@@ -84,11 +84,10 @@ static bool is_kept_elsewhere(const char *key)
 	return strcmp(key, TAG_TRACE_ID) == 0 || strcmp(key, TAG_KIND) == 0;
 }
 
-static void set_tags(struct list *l, const struct timeline *tl, const struct span *s)
+static void set_tags(struct list *l, const struct span *s)
 {
 	for (uint32_t i = 0; i < s->n_tags; i++) {
-		const char *key = timeline_string(tl, s->tags[i].key);
-		const char *val = timeline_string(tl, s->tags[i].val);
+		const char *key = s->tags[i].key, *val = s->tags[i].val;
 		if (is_kept_elsewhere(key))
 			continue;
 		if (s->tags[i].is_int)
@@ -98,11 +97,11 @@ static void set_tags(struct list *l, const struct timeline *tl, const struct spa
 	}
 }
 
-const char *facts_tag(const struct timeline *tl, const struct span *s, const char *key)
+const char *facts_tag(const struct span *s, const char *key)
 {
 	for (uint32_t i = s->n_tags; i > 0; i--)
-		if (strcmp(timeline_string(tl, s->tags[i - 1].key), key) == 0)
-			return timeline_string(tl, s->tags[i - 1].val);
+		if (strcmp(s->tags[i - 1].key, key) == 0)
+			return s->tags[i - 1].val;
 	return NULL;
 }
 
@@ -128,9 +127,9 @@ uint64_t export_parent_id(const struct span *s)
 	return s->parent_id == s->span_id ? 0 : s->parent_id;
 }
 
-char *export_trace_id(const struct timeline *tl, const struct span *s, size_t digits)
+char *export_trace_id(const struct span *s, size_t digits)
 {
-	const char *whole = facts_tag(tl, s, TAG_TRACE_ID);
+	const char *whole = facts_tag(s, TAG_TRACE_ID);
 	g_autofree char *low = json_hex(s->trace_id);
 	if (whole && is_whole_id(whole, s))
 		return g_strdup(whole);
@@ -151,7 +150,7 @@ static void set_waker(struct list *l, const struct timeline *tl, const struct sp
 static void set_neighbour(struct list *l, const struct timeline *tl, const struct span *s)
 {
 	int64_t ns;
-	if (facts_tag(tl, s, "blktop.neighbour"))
+	if (facts_tag(s, "blktop.neighbour"))
 		return;		/* imported: only the name is left of it */
 	g_autofree char *label = neighbour_main(tl, s, &ns);
 	if (!label)
@@ -176,9 +175,9 @@ GArray *facts_of_span(struct history *h, const struct tree *t, int node)
 	struct list l = list_new();
 	struct why why;
 
-	set_tags(&l, h->tl, s);
+	set_tags(&l, s);
 	/* The sentence of a span that was imported knew more than what is left of it. */
-	if (!facts_tag(h->tl, s, "blktop.why")) {
+	if (!facts_tag(s, "blktop.why")) {
 		why_find(h, t, node, &why);
 		g_autofree char *sentence = why_sentence(h, t, node, &why);
 		set_string(&l, "blktop.why", sentence ? sentence : "");

@@ -26,10 +26,10 @@ GArray *facts_of_span(struct history *h, const struct tree *t, int node);
 /* How many waits were kept of a span, in it or below; a fact. */
 #define TAG_WAITS "blktop.waits"
 /* The last tag of that name; NULL: none. */
-const char *facts_tag(const struct timeline *tl, const struct span *s, const char *key);
+const char *facts_tag(const struct span *s, const char *key);
 
 /* 16 or 32 hex digits, whatever is wanted at least. */
-char *export_trace_id(const struct timeline *tl, const struct span *s, size_t digits);
+char *export_trace_id(const struct span *s, size_t digits);
 
 /* 0: none, or it says that it is its own, which no reader of exports can show. */
 uint64_t export_parent_id(const struct span *s);

@@ -39,7 +39,6 @@ struct import {
 	guint at;			/* in the survey's order: what is read next */
 	int fd;				/* of paths[file], or -1 */
 	guint file;
-	uint64_t number;		/* of publications */
 	uint32_t n_spans;		/* that were handed out */
 	struct intmap seconds;		/* in which these begin or end, in seconds */
 	int64_t first_ns, last_ns;	/* of these */
@@ -317,17 +316,13 @@ static void fill(struct import *im, struct publication *pub)
 	joined_clear(&joined);
 }
 
-struct publication *import_next(struct import *im, const struct string_offer *offer, GError **error)
+struct publication *import_next(struct import *im, GError **error)
 {
 	if (im->ended)
 		return NULL;
 	struct publication *pub = publication_new();
 	im->names.pub = pub;
-	im->names.number = pub->number = ++im->number;
-	if (im->number == 1)
-		import_string(&im->names, "");	/* the id 0 */
-	if (offer)
-		import_names_forget(&im->names, offer);
+	import_string(&im->names, "");	/* the id 0 */
 	fill(im, pub);
 	im->ended = im->stopped || im->at == im->survey.items->len;
 	set_coverage(im, pub);

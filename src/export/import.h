@@ -13,7 +13,7 @@
  * are (import_survey.h), then read trace by trace, a few MiB at a time.
  *
  *     struct import *im = import_open(paths, 0, watch, &error);
- *     while (im && (pub = import_next(im, offer, &error)))
+ *     while (im && (pub = import_next(im, &error)))
  *             ... timeline_apply(tl, pub) ...
  *     char *warning = import_warning(im);
  *     import_free(im);
@@ -39,9 +39,8 @@ void import_free(struct import *im);		/* NULL is fine */
 
 /* The next spans: by the end of their traces, each trace in one run and in one publication. Seconds, the
  * exact coverage and all that was left out are in the last one; the ones before say about which
- * times all will cover. `offer`: what the timeline no longer needs (timeline_take_offer()), or NULL;
- * the publication answers it. NULL: there are no more; and *error: there was no span at all. */
-struct publication *import_next(struct import *im, const struct string_offer *offer, GError **error);
+ * times all will cover. NULL: there are no more; and *error: there was no span at all. */
+struct publication *import_next(struct import *im, GError **error);
 
 /* When all is read: one line on what was left out, as in struct job_status (g_free); or NULL. */
 char *import_warning(const struct import *im);

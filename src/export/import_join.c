@@ -82,6 +82,13 @@ static int compare_annotations(gconstpointer va, gconstpointer vb, gpointer unus
 	return (a->ts > b->ts) - (a->ts < b->ts);
 }
 
+/* A text that was not told. */
+static void learn_text(const char **text, const char *more)
+{
+	if (!**text)
+		*text = reftext_ref(more);
+}
+
 /* What the second report says that the first one did not. */
 static void merge(struct read_span *to, const struct read_span *from)
 {
@@ -92,8 +99,10 @@ static void merge(struct read_span *to, const struct read_span *from)
 	s->annotations = g_renew(struct span_annotation, s->annotations,
 				 s->n_annotations + more->n_annotations);
 	for (uint32_t i = 0; i < more->n_annotations && s->n_annotations < LIMIT_MERGED_FACTS; i++)
-		if (!has_annotation(s, &more->annotations[i]))
-			s->annotations[s->n_annotations++] = more->annotations[i];
+		if (!has_annotation(s, &more->annotations[i])) {
+			s->annotations[s->n_annotations] = more->annotations[i];
+			reftext_ref(s->annotations[s->n_annotations++].event);
+		}
 	if (s->n_annotations > before)
 		sort_array(s->annotations, s->n_annotations, sizeof *s->annotations,
 			   compare_annotations, NULL);
@@ -101,6 +110,8 @@ static void merge(struct read_span *to, const struct read_span *from)
 	for (uint32_t i = 0; i < more->n_tags && s->n_tags < LIMIT_MERGED_FACTS; i++)
 		if (!has_tag(s, &more->tags[i])) {
 			s->tags[s->n_tags] = more->tags[i];
+			reftext_ref(s->tags[s->n_tags].key);
+			reftext_ref(s->tags[s->n_tags].val);
 			s->tags[s->n_tags++].ts = to->has_time ? s->begin_ns : more->begin_ns;
 		}
 	s->errors = MAX(s->errors, more->errors);
@@ -113,16 +124,16 @@ static void merge(struct read_span *to, const struct read_span *from)
 		to->has_end = from->has_end;
 	}
 	s->parent_id = s->parent_id ? s->parent_id : more->parent_id;
-	s->name = s->name ? s->name : more->name;
+	learn_text(&s->name, more->name);
 	s->kind = s->kind != SPAN_LOCAL ? s->kind : more->kind;
-	s->service = s->service ? s->service : more->service;
+	learn_text(&s->service, more->service);
 }
 
 /* A report that was sent before all was known may lack the kind, and the service. */
 static bool is_same(const struct span *a, const struct span *b)
 {
 	bool kind = a->kind == b->kind || a->kind == SPAN_LOCAL || b->kind == SPAN_LOCAL;
-	return kind && (a->service == b->service || !a->service || !b->service);
+	return kind && (a->service == b->service || !*a->service || !*b->service);
 }
 
 bool joined_add(struct joined *j, struct read_span *r)
@@ -350,17 +361,16 @@ static bool has_kind(const struct read_span *r, enum span_kind kind)
 	return false;
 }
 
-static void add_peer_tag(struct joined *j, struct span *s, const char *key, const char *val)
+static void add_peer_tag(struct span *s, const char *key, const char *val)
 {
-	struct span_tag tag = { .ts = s->begin_ns, .key = import_string(j->names, key) };
 	if (!val || !*val)
 		return;
-	tag.val = import_passing(j->names, val);
 	for (uint32_t i = 0; i < s->n_tags; i++)
-		if (s->tags[i].key == tag.key)
+		if (!strcmp(s->tags[i].key, key))
 			return;
 	s->tags = g_renew(struct span_tag, s->tags, s->n_tags + 1);
-	s->tags[s->n_tags++] = tag;
+	s->tags[s->n_tags++] = (struct span_tag){ .ts = s->begin_ns, .key = reftext_new(key),
+						  .val = reftext_new(val) };
 }
 
 /* Whom it talked to, as tags, unless that has told its own half. */
@@ -372,9 +382,9 @@ static void tell_peer(struct joined *j, const struct read_span *r)
 
 	if (r->span->kind != SPAN_LOCAL && has_kind(same, other))
 		return;
-	add_peer_tag(j, r->span, TAG_PEER_SERVICE, r->remote_service);
-	add_peer_tag(j, r->span, "peer.ip", r->remote_ip);
-	add_peer_tag(j, r->span, "peer.port", r->remote_port ? port : NULL);
+	add_peer_tag(r->span, TAG_PEER_SERVICE, r->remote_service);
+	add_peer_tag(r->span, "peer.ip", r->remote_ip);
+	add_peer_tag(r->span, "peer.port", r->remote_port ? port : NULL);
 }
 
 /* ---- all of it ---- */

@@ -4,21 +4,11 @@
 
 #include <string.h>
 
-struct import_text {
-	char *text;			/* the table's key; NULL: it was forgotten */
-	uint64_t used;			/* last, in the publication of that number */
-	bool passing;
-};
-
 void import_names_init(struct import_names *n)
 {
 	GHashTable **tables[] = { &n->strings, &n->hosts, &n->threads, &n->processes, &n->files };
 
-	*n = (struct import_names){
-		.texts = g_array_new(FALSE, FALSE, sizeof(struct import_text)),
-		.free_ids = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-	};
-	n->placed = g_hash_table_new(NULL, NULL);
+	*n = (struct import_names){ .placed = g_hash_table_new(NULL, NULL) };
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		*tables[i] = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 }
@@ -31,24 +21,6 @@ void import_names_clear(struct import_names *n)
 	g_hash_table_unref(n->processes);
 	g_hash_table_unref(n->files);
 	g_hash_table_unref(n->placed);
-	g_array_unref(n->texts);
-	g_array_unref(n->free_ids);
-}
-
-void import_names_forget(struct import_names *n, const struct string_offer *offer)
-{
-	n->pub->forgotten = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	for (guint i = 0; i < offer->ids->len; i++) {
-		uint32_t id = g_array_index(offer->ids, uint32_t, i);
-		struct import_text *t = id < n->texts->len ?
-			&g_array_index(n->texts, struct import_text, id) : NULL;
-		if (!t || !t->text || !t->passing || t->used > offer->as_of)
-			continue;
-		g_hash_table_remove(n->strings, t->text);
-		t->text = NULL;
-		g_array_append_val(n->free_ids, id);
-		g_array_append_val(n->pub->forgotten, id);
-	}
 }
 
 /* The id of a key; *ret_new: it is a new one, which the caller has to publish. */
@@ -64,47 +36,13 @@ static uint32_t id_of(GHashTable *table, const char *key, bool *ret_new)
 	return id;
 }
 
-static uint32_t new_string(struct import_names *n, const char *text)
-{
-	struct import_text t = { .text = g_strdup(text) };
-	uint32_t id = n->texts->len;
-
-	if (n->free_ids->len) {
-		id = g_array_index(n->free_ids, uint32_t, n->free_ids->len - 1);
-		g_array_set_size(n->free_ids, n->free_ids->len - 1);
-		g_array_index(n->texts, struct import_text, id) = t;
-	} else {
-		g_array_append_val(n->texts, t);
-	}
-	g_hash_table_insert(n->strings, t.text, GUINT_TO_POINTER(id + 1));
-	return id;
-}
-
-static uint32_t find_string(struct import_names *n, const char *text, bool passing)
-{
-	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(n->strings, text));
-	uint32_t id = known ? known - 1 : new_string(n, text);
-	struct import_text *t = &g_array_index(n->texts, struct import_text, id);
-
-	t->used = n->number;
-	if (known && (passing || !t->passing))
-		return id;
-	t->passing = passing;
-	if (passing)
-		publication_add_passing(n->pub, id, text);
-	else
-		publication_add_string(n->pub, id, text);
-	return id;
-}
-
 uint32_t import_string(struct import_names *n, const char *text)
 {
-	return find_string(n, text, false);
-}
-
-uint32_t import_passing(struct import_names *n, const char *text)
-{
-	return find_string(n, text, true);
+	bool is_new;
+	uint32_t id = id_of(n->strings, text, &is_new);
+	if (is_new)
+		publication_add_string(n->pub, id, text);
+	return id;
 }
 
 uint32_t import_host(struct import_names *n, const char *name)

@@ -10,21 +10,14 @@
 
 struct import_names {
 	struct publication *pub;	/* where new ones go; the caller's, who sets it */
-	uint64_t number;		/* pub's, the caller's as well: strings are used in it */
-	GArray *texts;			/* private: struct import_text, by id */
-	GArray *free_ids;		/* private: uint32_t, of strings that were forgotten */
 	GHashTable *strings, *hosts, *threads, *processes, *files;	/* -> id + 1 */
 	GHashTable *placed;		/* threads whose process is known; private */
 };
 
 void import_names_init(struct import_names *n);
 void import_names_clear(struct import_names *n);
-/* Of the strings that are offered, what is not used since: pub says which. */
-void import_names_forget(struct import_names *n, const struct string_offer *offer);
 
 uint32_t import_string(struct import_names *n, const char *text);
-/* The same, of tags and annotations: there may be as many as spans. */
-uint32_t import_passing(struct import_names *n, const char *text);
 uint32_t import_host(struct import_names *n, const char *name);	/* NULL or "": ID_NONE */
 /* "comm/123" of a host, as thread_label_new() writes it; ID_NONE: it is no such label.
  * pid -1: not known; a thread of a known process is found without, too. */

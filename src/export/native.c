@@ -9,13 +9,17 @@
 #include "views/path.h"
 #include "views/spans.h"
 
-static void add_string(JsonBuilder *b, const struct timeline *tl, const char *key, uint32_t id)
+static void add_text_or_null(JsonBuilder *b, const char *key, const char *text)
 {
-	const char *text = timeline_string(tl, id);
 	if (*text)
 		json_add_text(b, key, text);
 	else
 		json_add_null(b, key);
+}
+
+static void add_string(JsonBuilder *b, const struct timeline *tl, const char *key, uint32_t id)
+{
+	add_text_or_null(b, key, timeline_string(tl, id));
 }
 
 static void add_thread(JsonBuilder *b, const struct timeline *tl, const char *key,
@@ -79,17 +83,17 @@ static void add_annotations(JsonBuilder *b, const struct timeline *tl, const str
 		const struct span_annotation *a = &s->annotations[i];
 		json_builder_begin_object(b);
 		json_add_int(b, "at_ns", a->ts);
-		json_add_text(b, "event", timeline_string(tl, a->event));
+		json_add_text(b, "event", a->event);
 		add_thread(b, tl, "thread", a->thread, a->ts);
 		json_builder_end_object(b);
 	}
 	json_builder_end_array(b);
 	begin_array(b, "tags");
 	for (uint32_t i = 0; i < s->n_tags; i++) {
-		const char *val = timeline_string(tl, s->tags[i].val);
+		const char *val = s->tags[i].val;
 		json_builder_begin_object(b);
 		json_add_int(b, "at_ns", s->tags[i].ts);
-		json_add_text(b, "key", timeline_string(tl, s->tags[i].key));
+		json_add_text(b, "key", s->tags[i].key);
 		if (s->tags[i].is_int)
 			json_add_int(b, "value", g_ascii_strtoll(val, NULL, 10));
 		else
@@ -231,9 +235,9 @@ static void add_identity(JsonBuilder *b, const struct timeline *tl, const struct
 		json_add_text(b, "kind", kind);
 	else
 		json_add_null(b, "kind");
-	json_add_text(b, "service", timeline_string(tl, s->service));
-	json_add_text(b, "name", timeline_string(tl, s->name));
-	add_string(b, tl, "ip", s->ip);
+	json_add_text(b, "service", s->service);
+	json_add_text(b, "name", s->name);
+	add_text_or_null(b, "ip", s->ip);
 	add_known_int(b, "port", s->port, s->port != 0);
 	if (host)
 		json_add_text(b, "host", host->name);
@@ -290,7 +294,7 @@ static void append_kernel(GString *out, const struct timeline *tl, const struct 
 	json_add_hex(b, "span_id", k->id);
 	json_add_hex(b, "parent_id", k->parent_id);
 	json_add_text(b, "kernel", k->call ? "syscall" : "wait");
-	json_add_text(b, "service", timeline_string(tl, s->service));
+	json_add_text(b, "service", s->service);
 	json_add_text(b, "name", name);
 	add_thread(b, tl, "thread", k->thread, k->end_ns);
 	json_add_int(b, "begin_ns", k->begin_ns);

@@ -18,7 +18,8 @@ enum { KIND_INTERNAL = 1, KIND_SERVER, KIND_CLIENT, KIND_PRODUCER, KIND_CONSUMER
 enum { STATUS_ERROR = 2 };
 
 struct resource {
-	uint32_t service, host;
+	const char *service;
+	uint32_t host;
 	int32_t pid;
 	GString *spans;
 };
@@ -39,7 +40,7 @@ static void clear_resource(void *v)
 
 static GString *resource_of(struct otlp *o, const struct span *s)
 {
-	g_autofree char *key = g_strdup_printf("%u %u %d", s->service, s->host, s->pid);
+	g_autofree char *key = g_strdup_printf("%p %u %d", s->service, s->host, s->pid);
 	GString *known = g_hash_table_lookup(o->by_key, key);
 	if (known)
 		return known;
@@ -106,25 +107,24 @@ static void add_attributes(JsonBuilder *b, GArray *facts)
 	g_array_unref(facts);
 }
 
-static void add_events(JsonBuilder *b, const struct timeline *tl, const struct span *s)
+static void add_events(JsonBuilder *b, const struct span *s)
 {
 	begin_array(b, "events");
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		const struct span_annotation *a = &s->annotations[i];
-		const char *event = timeline_string(tl, a->event);
-		if (facts_is_core(s, event))
+		if (facts_is_core(s, a->event))
 			continue;
 		json_builder_begin_object(b);
 		add_time(b, "timeUnixNano", MAX(a->ts, 0));
-		json_add_text(b, "name", event);
+		json_add_text(b, "name", a->event);
 		json_builder_end_object(b);
 	}
 	json_builder_end_array(b);
 }
 
-static void add_status(JsonBuilder *b, const struct timeline *tl, const struct span *s)
+static void add_status(JsonBuilder *b, const struct span *s)
 {
-	const char *message = facts_tag(tl, s, "error");
+	const char *message = facts_tag(s, "error");
 	json_builder_set_member_name(b, "status");
 	json_builder_begin_object(b);
 	if (s->errors) {
@@ -137,20 +137,19 @@ static void add_status(JsonBuilder *b, const struct timeline *tl, const struct s
 
 /* ---- spans ---- */
 
-static int kind_of(const struct timeline *tl, const struct span *s)
+static int kind_of(const struct span *s)
 {
 	static const int kinds[] = {
 		[SPAN_LOCAL] = KIND_INTERNAL, [SPAN_CLIENT] = KIND_CLIENT, [SPAN_SERVER] = KIND_SERVER,
 	};
-	const char *kept = facts_tag(tl, s, TAG_KIND);
+	const char *kept = facts_tag(s, TAG_KIND);
 	return g_strcmp0(kept, "PRODUCER") == 0 ? KIND_PRODUCER :
 		g_strcmp0(kept, "CONSUMER") == 0 ? KIND_CONSUMER : kinds[s->kind];
 }
 
-static void begin_span(JsonBuilder *b, const struct timeline *tl, const struct span *s,
-		       uint64_t id, uint64_t parent)
+static void begin_span(JsonBuilder *b, const struct span *s, uint64_t id, uint64_t parent)
 {
-	g_autofree char *trace_id = export_trace_id(tl, s, 32);
+	g_autofree char *trace_id = export_trace_id(s, 32);
 	json_builder_begin_object(b);
 	json_add_text(b, "traceId", trace_id);
 	json_add_hex(b, "spanId", id);
@@ -180,7 +179,7 @@ static void append_kernel(struct otlp *o, const struct span *s, uint64_t id,
 	const struct timeline *tl = o->set->h->tl;
 	JsonBuilder *b = json_builder_new();
 	g_autofree char *name = kernel_span_name(tl, k);
-	begin_span(b, tl, s, k->id, k->parent_id == s->span_id ? id : k->parent_id);
+	begin_span(b, s, k->id, k->parent_id == s->span_id ? id : k->parent_id);
 	json_add_text(b, "name", name);
 	json_add_int(b, "kind", KIND_INTERNAL);
 	add_times(b, k->begin_ns, k->end_ns);
@@ -190,18 +189,17 @@ static void append_kernel(struct otlp *o, const struct span *s, uint64_t id,
 
 static void append_span(struct otlp *o, const struct tree *t, int node)
 {
-	const struct timeline *tl = o->set->h->tl;
 	const struct span *s = t->nodes[node].span;
 	int parent = t->nodes[node].parent;
 	JsonBuilder *b = json_builder_new();
 
-	begin_span(b, tl, s, o->ids[node], parent >= 0 ? o->ids[parent] : export_parent_id(s));
-	json_add_text(b, "name", timeline_string(tl, s->name));
-	json_add_int(b, "kind", kind_of(tl, s));
+	begin_span(b, s, o->ids[node], parent >= 0 ? o->ids[parent] : export_parent_id(s));
+	json_add_text(b, "name", s->name);
+	json_add_int(b, "kind", kind_of(s));
 	add_times(b, s->begin_ns, s->end_ns);
 	add_attributes(b, facts_of_span(o->set->h, t, node));
-	add_events(b, tl, s);
-	add_status(b, tl, s);
+	add_events(b, s);
+	add_status(b, s);
 	end_span(resource_of(o, s), b);
 	if (!o->set->with_kernel)
 		return;
@@ -230,12 +228,11 @@ static void append_resource(GString *out, const struct otlp *o, const struct res
 {
 	const struct timeline *tl = o->set->h->tl;
 	const struct host_info *host = timeline_host(tl, r->host);
-	const char *service = timeline_string(tl, r->service);
 	JsonBuilder *b = json_builder_new();
 
 	json_builder_begin_object(b);
 	begin_array(b, "attributes");
-	add_text_attribute(b, "service.name", *service ? service : "unknown_service");
+	add_text_attribute(b, "service.name", *r->service ? r->service : "unknown_service");
 	if (host && *host->name)
 		add_text_attribute(b, "host.name", host->name);
 	if (r->pid >= 0)

@@ -101,7 +101,7 @@ static void add_args(JsonBuilder *b, const struct perfetto *p, const struct item
 	uint64_t parent = i->kernel ? i->kernel->parent_id : export_parent_id(s);
 	g_autoptr(GArray) facts = i->kernel ? facts_of_kernel(tl, i->kernel) :
 		facts_of_span(p->t.set->h, tree, i->node);
-	g_autofree char *trace_id = export_trace_id(tl, s, 16);
+	g_autofree char *trace_id = export_trace_id(s, 16);
 
 	json_builder_set_member_name(b, "args");
 	json_builder_begin_object(b);
@@ -109,7 +109,7 @@ static void add_args(JsonBuilder *b, const struct perfetto *p, const struct item
 	json_add_hex(b, "span_id", i->kernel ? i->kernel->id : s->span_id);
 	if (parent)
 		json_add_hex(b, "parent_id", parent);
-	json_add_text(b, "service", timeline_string(tl, s->service));
+	json_add_text(b, "service", s->service);
 	for (guint k = 0; k < facts->len; k++) {
 		const struct fact *f = &g_array_index(facts, struct fact, k);
 		/* What JavaScript's numbers can't hold stays text. */
@@ -125,7 +125,7 @@ static char *item_name(const struct perfetto *p, const struct item *i)
 {
 	const struct timeline *tl = p->t.set->h->tl;
 	return i->kernel ? kernel_span_name(tl, i->kernel) :
-		g_strdup(timeline_string(tl, item_span(&p->t, i)->name));
+		g_strdup(item_span(&p->t, i)->name);
 }
 
 static void add_category(struct perfetto *p, const struct item *i, bool with_id)
@@ -160,13 +160,12 @@ static void append_slice(struct perfetto *p, const struct item *i)
 
 static void append_instants(struct perfetto *p, const struct item *i)
 {
-	const struct timeline *tl = p->t.set->h->tl;
 	const struct track *t = &g_array_index(p->t.tracks, struct track, i->track);
 	const struct span *s = item_span(&p->t, i);
 
 	for (uint32_t k = 0; !i->kernel && k < s->n_annotations; k++) {
 		const struct span_annotation *a = &s->annotations[k];
-		const char *event = timeline_string(tl, a->event);
+		const char *event = a->event;
 		if (facts_is_core(s, event) || a->ts < p->base_ns)
 			continue;
 		begin_event(p, i->async ? "n" : "i", t->pid, t->tid);

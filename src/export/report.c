@@ -176,7 +176,7 @@ static void put_request(struct page *p, unsigned n, uint64_t trace_id)
 	const struct waterfall *w = waterfall_of(rows);
 	char buf[TIMEFMT_LEN];
 	g_autoptr(GString) bars = g_string_new(NULL);
-	g_autofree char *name = markdown_code(timeline_string(p->tl, w->root->name));
+	g_autofree char *name = markdown_code(w->root->name);
 
 	g_string_append_printf(p->out, "\n## %u. %s: %s\n\n", n, name,
 			       timefmt_duration(buf, span_duration(w->root)));

@@ -82,7 +82,8 @@ void report_phases(GString *out, const struct timeline *tl, uint64_t trace_id)
 /* --- system calls --- */
 
 struct call {
-	uint32_t service, name;
+	const char *service;
+	uint32_t name;			/* string */
 	uint64_t count, errors;
 	int64_t total_ns;
 	const struct span_call *longest;
@@ -118,15 +119,14 @@ static int compare_calls(const void *va, const void *vb, void *data)
 	if (a->total_ns != b->total_ns)
 		return a->total_ns > b->total_ns ? -1 : 1;
 	int order = strcmp(timeline_string(tl, a->name), timeline_string(tl, b->name));
-	return order ? order : strcmp(timeline_string(tl, a->service),
-				      timeline_string(tl, b->service));
+	return order ? order : strcmp(a->service, b->service);
 }
 
 static void put_call(GString *out, const struct timeline *tl, const struct call *c)
 {
 	const struct file_info *f = timeline_file(tl, c->longest->file);
 	put_cell(out, timeline_string(tl, c->name));
-	put_cell(out, timeline_string(tl, c->service));
+	put_cell(out, c->service);
 	put_number(out, c->count);
 	put_number(out, c->errors);
 	put_duration(out, c->total_ns);
@@ -300,8 +300,8 @@ static void put_piece(GString *out, const struct waterfall *w, const struct time
 				  thread_label_new(tl, p->thread, p->end_ns);
 	g_autofree char *words = path_words(tl, p);
 	g_autofree char *span = !p->span ? g_strdup("") : p->node >= 0 ?
-		g_strdup(timeline_string(tl, p->span->name)) :
-		g_strdup_printf("%s %016" G_GINT64_MODIFIER "x", timeline_string(tl, p->span->name),
+		g_strdup(p->span->name) :
+		g_strdup_printf("%s %016" G_GINT64_MODIFIER "x", p->span->name,
 				p->span->trace_id);
 	put_duration(out, MAX(p->begin_ns - w->begin_ns, 0));
 	put_duration(out, p->end_ns - p->begin_ns);

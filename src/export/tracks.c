@@ -32,7 +32,7 @@ static int64_t number_process(struct tracks *t, const struct span *s, const char
 static char *process_name(const struct timeline *tl, const struct span *s)
 {
 	const struct host_info *host = timeline_host(tl, s->host);
-	GString *name = g_string_new(timeline_string(tl, s->service));
+	GString *name = g_string_new(s->service);
 
 	if (s->pid >= 0)
 		g_string_append_printf(name, "%s%d", name->len ? " " : "", s->pid);
@@ -47,7 +47,7 @@ static unsigned track_of(struct tracks *t, const struct span *s, uint32_t thread
 	const struct thread_info *info = timeline_thread(tl, thread);
 	/* Of a process that nobody knows, the service is. */
 	g_autofree char *process = s->pid >= 0 ? g_strdup_printf("%u %d", s->host, s->pid) :
-		g_strdup_printf("%u s%u", s->host, s->service);
+		g_strdup_printf("%u s%p", s->host, s->service);
 	g_autofree char *key = g_strdup_printf("%s %u", process, thread);
 	void *known;
 

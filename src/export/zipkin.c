@@ -11,18 +11,16 @@
 
 #include <string.h>
 
-static void add_endpoint(JsonBuilder *b, const struct timeline *tl, const char *member,
-			 const struct span *s)
+static void add_endpoint(JsonBuilder *b, const char *member, const struct span *s)
 {
-	g_autofree char *service = json_valid_text(timeline_string(tl, s->service));
+	g_autofree char *service = json_valid_text(s->service);
 	g_autofree char *lower = g_utf8_strdown(service, -1);
-	const char *ip = timeline_string(tl, s->ip);
 	json_builder_set_member_name(b, member);
 	json_builder_begin_object(b);
 	if (*lower)
 		json_add_text(b, "serviceName", lower);
-	if (g_hostname_is_ip_address(ip))
-		json_add_text(b, strchr(ip, ':') ? "ipv6" : "ipv4", ip);
+	if (g_hostname_is_ip_address(s->ip))
+		json_add_text(b, strchr(s->ip, ':') ? "ipv6" : "ipv4", s->ip);
 	if (s->port > 0 && s->port <= 65535)
 		json_add_int(b, "port", s->port);
 	json_builder_end_object(b);
@@ -30,22 +28,21 @@ static void add_endpoint(JsonBuilder *b, const struct timeline *tl, const char *
 
 /* Core annotations are the span's kind and times already, but where one was not seen; the rest
  * must be unique. */
-static void add_annotations(JsonBuilder *b, const struct timeline *tl, const struct span *s)
+static void add_annotations(JsonBuilder *b, const struct span *s)
 {
 	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	json_builder_set_member_name(b, "annotations");
 	json_builder_begin_array(b);
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		const struct span_annotation *a = &s->annotations[i];
-		const char *event = timeline_string(tl, a->event);
 		int64_t us = time_floor(a->ts, NS_PER_US) / NS_PER_US;
-		if (facts_is_core(s, event) && s->state != SPAN_PARTIAL)
+		if (facts_is_core(s, a->event) && s->state != SPAN_PARTIAL)
 			continue;
-		if (!g_hash_table_add(seen, g_strdup_printf("%" G_GINT64_FORMAT " %s", us, event)))
+		if (!g_hash_table_add(seen, g_strdup_printf("%" G_GINT64_FORMAT " %s", us, a->event)))
 			continue;
 		json_builder_begin_object(b);
 		json_add_int(b, "timestamp", us);
-		json_add_text(b, "value", event);
+		json_add_text(b, "value", a->event);
 		json_builder_end_object(b);
 	}
 	json_builder_end_array(b);
@@ -64,19 +61,19 @@ static void add_tags(JsonBuilder *b, GArray *facts)
 }
 
 /* 32 digits where Zipkin gave so many; blktop counts with the lower 16. */
-static void add_trace_id(JsonBuilder *b, const struct timeline *tl, const struct span *s)
+static void add_trace_id(JsonBuilder *b, const struct span *s)
 {
-	g_autofree char *id = export_trace_id(tl, s, 16);
+	g_autofree char *id = export_trace_id(s, 16);
 	json_add_text(b, "traceId", id);
 }
 
-static void add_kind(JsonBuilder *b, const struct timeline *tl, const struct span *s)
+static void add_kind(JsonBuilder *b, const struct span *s)
 {
 	static const char *const kinds[] = {
 		[SPAN_LOCAL] = NULL, [SPAN_CLIENT] = "CLIENT", [SPAN_SERVER] = "SERVER",
 	};
 	static const char *const messaging[] = { "PRODUCER", "CONSUMER", NULL };
-	const char *kept = facts_tag(tl, s, TAG_KIND);
+	const char *kept = facts_tag(s, TAG_KIND);
 	if (kept && g_strv_contains(messaging, kept))
 		json_add_text(b, "kind", kept);
 	else if (kinds[s->kind])
@@ -97,23 +94,23 @@ static void append_span(GString *out, struct history *h, const struct tree *t, i
 	int other = export_other_half(t, node);
 	JsonBuilder *b = json_builder_new();
 	json_builder_begin_object(b);
-	add_trace_id(b, h->tl, s);
+	add_trace_id(b, s);
 	json_add_hex(b, "id", s->span_id);
 	uint64_t parent = export_parent_id(s);
 	if (parent)
 		json_add_hex(b, "parentId", parent);
-	json_add_text(b, "name", timeline_string(h->tl, s->name));
-	add_kind(b, h->tl, s);
+	json_add_text(b, "name", s->name);
+	add_kind(b, s);
 	/* Of an open span nobody knows how long; whoever has sent none yet waits for it. */
 	add_times(b, s->begin_ns, span_duration(s), s->state != SPAN_OPEN);
 	if (other >= 0 && s->kind == SPAN_SERVER) {
 		json_builder_set_member_name(b, "shared");
 		json_builder_add_boolean_value(b, TRUE);
 	}
-	add_endpoint(b, h->tl, "localEndpoint", s);
+	add_endpoint(b, "localEndpoint", s);
 	if (other >= 0)
-		add_endpoint(b, h->tl, "remoteEndpoint", t->nodes[other].span);
-	add_annotations(b, h->tl, s);
+		add_endpoint(b, "remoteEndpoint", t->nodes[other].span);
+	add_annotations(b, s);
 	add_tags(b, facts_of_span(h, t, node));
 	json_builder_end_object(b);
 	json_append(out, b);
@@ -125,12 +122,12 @@ static void append_kernel(GString *out, const struct timeline *tl, const struct 
 	JsonBuilder *b = json_builder_new();
 	g_autofree char *name = kernel_span_name(tl, k);
 	json_builder_begin_object(b);
-	add_trace_id(b, tl, s);
+	add_trace_id(b, s);
 	json_add_hex(b, "id", k->id);
 	json_add_hex(b, "parentId", k->parent_id);
 	json_add_text(b, "name", name);
 	add_times(b, k->begin_ns, k->end_ns - k->begin_ns, true);
-	add_endpoint(b, tl, "localEndpoint", s);
+	add_endpoint(b, "localEndpoint", s);
 	add_tags(b, facts_of_kernel(tl, k));
 	json_builder_end_object(b);
 	json_append(out, b);

@@ -115,10 +115,9 @@ static bool is_fact(const char *key, bool is_kernel)
 	       (is_kernel || (strcmp(key, "blktop.waker") && strcmp(key, TAG_WAITS)));
 }
 
-static void add_tag(struct import_names *names, GArray *tags, struct span *s, const char *key,
-		    const char *val)
+static void add_tag(GArray *tags, struct span *s, const char *key, const char *val)
 {
-	struct span_tag tag = { .key = import_string(names, key), .val = import_passing(names, val) };
+	struct span_tag tag = { .key = reftext_new(key), .val = reftext_new(val) };
 	s->errors += !g_ascii_strcasecmp(key, "error");
 	g_array_append_val(tags, tag);
 }
@@ -132,7 +131,7 @@ static char *tag_text(JsonNode *value)
 	return is_text ? json_node_dup_string(value) : json_to_string(value, FALSE);
 }
 
-static void read_tags(struct import_names *names, struct read_span *r, JsonObject *o)
+static void read_tags(struct read_span *r, JsonObject *o)
 {
 	JsonObject *object = object_member(o, "tags");
 	GArray *tags = g_array_new(FALSE, TRUE, sizeof(struct span_tag));
@@ -148,7 +147,7 @@ static void read_tags(struct import_names *names, struct read_span *r, JsonObjec
 			if (text && is_fact(key, is_kernel))
 				g_hash_table_insert(r->told, g_strdup(key), g_strdup(text));
 			else if (text)
-				add_tag(names, tags, r->span, key, text);
+				add_tag(tags, r->span, key, text);
 			if (text && strcmp(key, TAG_WAITS) == 0)
 				r->n_waits = (uint32_t)MIN(g_ascii_strtoull(text, NULL, 10), LIMIT_SPAN_WAITS);
 		}
@@ -157,7 +156,7 @@ static void read_tags(struct import_names *names, struct read_span *r, JsonObjec
 		char whole[33];
 		g_snprintf(whole, sizeof whole, "%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x",
 			   r->upper, r->trace);
-		add_tag(names, tags, r->span, TAG_TRACE_ID, whole);
+		add_tag(tags, r->span, TAG_TRACE_ID, whole);
 	}
 	r->span->n_tags = tags->len;
 	r->span->tags = (struct span_tag *)g_array_free(tags, FALSE);
@@ -183,7 +182,7 @@ static const char *ip_of(JsonObject *endpoint)
 	return ip ? ip : text_member(endpoint, "ipv6");
 }
 
-static void read_endpoints(struct import_names *names, struct read_span *r, JsonObject *o)
+static void read_endpoints(struct read_span *r, JsonObject *o)
 {
 	JsonObject *local = object_member(o, "localEndpoint");
 	JsonObject *remote = object_member(o, "remoteEndpoint");
@@ -191,8 +190,8 @@ static void read_endpoints(struct import_names *names, struct read_span *r, Json
 	const char *ip = local ? ip_of(local) : NULL;
 	int64_t port;
 
-	r->span->service = import_string(names, service ? service : "");
-	r->span->ip = import_string(names, ip ? ip : "");
+	r->span->service = reftext_new(service);
+	r->span->ip = reftext_new(ip);
 	if (local && int_member(local, "port", 1, 65535, &port))
 		r->span->port = (uint32_t)port;
 	if (!remote)
@@ -204,7 +203,7 @@ static void read_endpoints(struct import_names *names, struct read_span *r, Json
 }
 
 /* Messages have kinds of their own, which are kept. */
-static enum span_kind read_kind(struct import_names *names, struct read_span *r, JsonObject *o)
+static enum span_kind read_kind(struct read_span *r, JsonObject *o)
 {
 	const char *kind = text_member(o, "kind");
 	struct span *s = r->span;
@@ -213,8 +212,8 @@ static enum span_kind read_kind(struct import_names *names, struct read_span *r,
 		return SPAN_LOCAL;
 	if (strcmp(kind, "PRODUCER") == 0 || strcmp(kind, "CONSUMER") == 0) {
 		s->tags = g_renew(struct span_tag, s->tags, s->n_tags + 1);
-		s->tags[s->n_tags++] = (struct span_tag){ .key = import_string(names, TAG_KIND),
-							  .val = import_string(names, kind) };
+		s->tags[s->n_tags++] = (struct span_tag){ .key = reftext_new(TAG_KIND),
+							  .val = reftext_new(kind) };
 	}
 	return strcmp(kind, "CLIENT") == 0 || strcmp(kind, "PRODUCER") == 0 ? SPAN_CLIENT :
 		strcmp(kind, "SERVER") == 0 || strcmp(kind, "CONSUMER") == 0 ? SPAN_SERVER :
@@ -271,9 +270,9 @@ static void read_times(struct read_span *r, JsonObject *o)
 
 /* ---- annotations ---- */
 
-static void add_annotation(GArray *all, uint32_t event, int64_t ts, uint32_t thread)
+static void add_annotation(GArray *all, const char *event, int64_t ts, uint32_t thread)
 {
-	struct span_annotation a = { .ts = ts, .event = event, .thread = thread };
+	struct span_annotation a = { .ts = ts, .event = reftext_new(event), .thread = thread };
 	g_array_append_val(all, a);
 }
 
@@ -293,7 +292,7 @@ static int compare_annotations(const void *va, const void *vb)
 
 /* The kind's own are said by begin and end, but by blktop itself of a span that lacks one; of a
  * span without a time the others say it. */
-static void read_annotations(struct import_names *names, struct read_span *r, JsonObject *o)
+static void read_annotations(struct read_span *r, JsonObject *o)
 {
 	static const char *const core[][2] = {
 		[SPAN_CLIENT] = { "cs", "cr" }, [SPAN_SERVER] = { "sr", "ss" },
@@ -311,8 +310,7 @@ static void read_annotations(struct import_names *names, struct read_span *r, Js
 		if (!value || !int_member(a, "timestamp", 1, MOST_US, &us))
 			continue;
 		s->errors += !g_ascii_strcasecmp(value, "error");
-		add_annotation(all, import_passing(names, value),
-			       exact_instant(s, us * NS_PER_US), ID_NONE);
+		add_annotation(all, value, exact_instant(s, us * NS_PER_US), ID_NONE);
 	}
 	g_array_sort(all, compare_annotations);
 	if (!r->has_time && all->len) {
@@ -322,9 +320,9 @@ static void read_annotations(struct import_names *names, struct read_span *r, Js
 	}
 	bool said = s->state == SPAN_PARTIAL && read_fact(r, "blktop.state");
 	if (s->kind != SPAN_LOCAL && r->has_time && !said) {
-		add_annotation(all, import_string(names, core[s->kind][0]), s->begin_ns, s->thread);
+		add_annotation(all, core[s->kind][0], s->begin_ns, s->thread);
 		if (s->state == SPAN_COMPLETE)
-			add_annotation(all, import_string(names, core[s->kind][1]), s->end_ns, s->thread);
+			add_annotation(all, core[s->kind][1], s->end_ns, s->thread);
 		g_array_sort(all, compare_annotations);
 	}
 	s->n_annotations = all->len;
@@ -359,13 +357,13 @@ static void read_object(struct import_names *names, struct read_span *r, JsonObj
 {
 	const char *name = text_member(o, "name");
 
-	r->span->name = import_string(names, name ? name : "");
-	read_tags(names, r, o);
-	r->span->kind = read_kind(names, r, o);
-	read_endpoints(names, r, o);
+	r->span->name = reftext_new(name);
+	read_tags(r, o);
+	r->span->kind = read_kind(r, o);
+	read_endpoints(r, o);
 	read_thread(names, r);
 	read_times(r, o);
-	read_annotations(names, r, o);
+	read_annotations(r, o);
 	for (uint32_t i = 0; i < r->span->n_tags; i++)
 		r->span->tags[i].ts = r->span->begin_ns;
 	read_parts(r);

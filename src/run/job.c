@@ -55,7 +55,6 @@ void shared_unref(struct shared *s)
 	g_free(s->status.reader);
 	g_free(s->status.warning);
 	outline_unref(s->outline);
-	string_offer_free(s->offer);
 	g_mutex_clear(&s->lock);
 	g_cond_clear(&s->changed);
 	g_free(s);
@@ -156,18 +155,6 @@ static void apply(struct job *j, struct timeline *tl, struct post *post)
 	j->corrected += post->corrected;
 }
 
-/* What no span uses any more the model may forget, too. */
-static void pass_offer(struct job *j, struct timeline *tl)
-{
-	struct string_offer *offer = timeline_take_offer(tl);
-	if (!offer)
-		return;
-	g_mutex_lock(&j->s->lock);
-	string_offer_free(j->s->offer);
-	j->s->offer = offer;
-	g_mutex_unlock(&j->s->lock);
-}
-
 /* What is over since before that the model need not remember. */
 static void pass_kept_from(struct job *j, const struct timeline *tl)
 {
@@ -208,7 +195,6 @@ bool job_collect(struct job *j, struct timeline *tl)
 	if (is_posted(j))
 		shared_wake_owner(j->s);	/* the rest in another turn: the owner has a screen */
 	if (any) {
-		pass_offer(j, tl);
 		pass_kept_from(j, tl);
 		give_back(j, tl);
 	}

@@ -79,9 +79,8 @@ struct job;
 
 /* What needs no model: makes publications itself, on the job's thread. */
 struct job_maker {
-	/* The next one; NULL: there are no more, and *error: it failed. `offer` is what the timeline
-	 * no longer needs (publish.h), or NULL; the publication answers it. */
-	struct publication *(*next)(void *self, const struct string_offer *offer, GError **error);
+	/* The next one; NULL: there are no more, and *error: it failed. */
+	struct publication *(*next)(void *self, GError **error);
 	char *(*warning)(void *self);	/* at the end: as in struct job_status (g_free), or NULL */
 	GDestroyNotify free;
 	void *self;			/* NULL: there is no maker */

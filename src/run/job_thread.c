@@ -111,22 +111,6 @@ static size_t beside_bytes(const struct shared *s, const struct model *m,
 	       (s->preview ? preview_bytes(s->preview) : 0);
 }
 
-static struct string_offer *take_offer(struct shared *s)
-{
-	g_mutex_lock(&s->lock);
-	struct string_offer *offer = g_steal_pointer(&s->offer);
-	g_mutex_unlock(&s->lock);
-	return offer;
-}
-
-static void answer_offer(struct shared *s, struct model *m)
-{
-	struct string_offer *offer = take_offer(s);
-	if (offer)
-		model_forget_strings(m, offer);
-	string_offer_free(offer);
-}
-
 static void learn_kept_from(struct shared *s, struct model *m)
 {
 	g_mutex_lock(&s->lock);
@@ -141,7 +125,6 @@ static void post(struct shared *s, struct model *m, bool final, enum source_stat
 		return;
 	if (!final && is_queue_full(s))
 		return;
-	answer_offer(s, m);
 	learn_kept_from(s, m);
 	struct publication *p = model_publish(m, final);
 	if (!p)
@@ -571,9 +554,7 @@ static void run_maker(struct shared *s, const struct job_maker *maker)
 	int64_t newest = TIME_UNKNOWN;
 
 	do {
-		struct string_offer *offer = take_offer(s);
-		made = maker->next(maker->self, offer, &error);
-		string_offer_free(offer);
+		made = maker->next(maker->self, &error);
 		if (made) {
 			n_events = made->n_events;
 			newest = made->last_ns;

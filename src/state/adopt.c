@@ -35,11 +35,7 @@ static void map_strings(struct adoption *a)
 	a->string = map_new(a->from->strings);
 	for (guint i = 0; i < a->from->strings->len; i++) {
 		const struct published_string *e = &g_array_index(a->from->strings, struct published_string, i);
-		uint32_t id = e->passing ? strtab_add_passing(s->strings, e->s, LIMIT_TEXT_BYTES) :
-			      strtab_add(s->strings, e->s);
-		if (strtab_is_passing(s->strings, id))
-			strtab_set_used(s->strings, id, s->n_published);
-		a->string[e->id] = id;
+		a->string[e->id] = strtab_add(s->strings, e->s);
 	}
 }
 
@@ -304,16 +300,12 @@ static const struct id_field slow_ids[] = {
 	FIELD(ID_THREAD, span_slow_call, thread),
 };
 static const struct id_field annotation_ids[] = {
-	FIELD(ID_STRING, span_annotation, event), FIELD(ID_THREAD, span_annotation, thread),
-};
-static const struct id_field tag_ids[] = {
-	FIELD(ID_STRING, span_tag, key), FIELD(ID_STRING, span_tag, val),
+	FIELD(ID_THREAD, span_annotation, thread),
 };
 static const struct id_field neighbour_ids[] = {
 	FIELD(ID_THREAD, span_neighbour, thread),
 };
 static const struct id_field span_ids[] = {
-	FIELD(ID_STRING, span, name), FIELD(ID_STRING, span, service), FIELD(ID_STRING, span, ip),
 	FIELD(ID_HOST, span, host), FIELD(ID_THREAD, span, thread),
 };
 
@@ -359,7 +351,6 @@ static void map_span(const struct adoption *a, struct span *s)
 {
 	MAP(s, 1, span_ids);
 	MAP(s->annotations, s->n_annotations, annotation_ids);
-	MAP(s->tags, s->n_tags, tag_ids);
 	MAP(s->waits, s->n_waits, wait_ids);
 	MAP(s->calls, s->n_calls, call_ids);
 	MAP(s->slow, s->n_slow, slow_ids);

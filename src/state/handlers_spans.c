@@ -89,10 +89,10 @@ static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_
 	struct slice *s = f->s;
 	struct annot a = annot_here(f);
 	a.type = type;
-	a.name = slice_passing(s, blk_text(f->ev, F(0)));
-	a.service = slice_passing(s, blk_text(f->ev, F(1)));
+	a.name = slice_text(s, blk_text(f->ev, F(0)));
+	a.service = slice_text(s, blk_text(f->ev, F(1)));
 	a.port = (uint32_t)blk_int(f->ev, F(2));
-	a.ip = slice_passing(s, blk_text(f->ev, F(3)));
+	a.ip = slice_text(s, blk_text(f->ev, F(3)));
 	a.trace = (uint64_t)blk_int(f->ev, F(4));
 	a.span = (uint64_t)blk_int(f->ev, F(5));
 	a.parent = (uint64_t)blk_int(f->ev, F(6));
@@ -106,15 +106,15 @@ void on_timestamp(struct feed *f)
 	if (see_thread(f))
 		return;
 	struct blk_text event = blk_text(f->ev, F(7));
-	annotate(f, ANNOT_EVENT, slice_passing(f->s, event), 0, ends_span(event));
+	annotate(f, ANNOT_EVENT, slice_text(f->s, event), 0, ends_span(event));
 }
 
 void on_keyval_string(struct feed *f)
 {
 	if (see_thread(f))
 		return;
-	annotate(f, ANNOT_STRING, slice_passing(f->s, blk_text(f->ev, F(7))),
-		 slice_passing(f->s, blk_text(f->ev, F(8))), false);
+	annotate(f, ANNOT_STRING, slice_text(f->s, blk_text(f->ev, F(7))),
+		 slice_text(f->s, blk_text(f->ev, F(8))), false);
 }
 
 void on_keyval_integer(struct feed *f)
@@ -123,8 +123,8 @@ void on_keyval_integer(struct feed *f)
 	if (see_thread(f))
 		return;
 	snprintf(text, sizeof text, "%" G_GINT64_FORMAT, blk_int(f->ev, F(8)));
-	annotate(f, ANNOT_INT, slice_passing(f->s, blk_text(f->ev, F(7))),
-		 strtab_add_passing(f->s->strings, text, sizeof text), false);
+	annotate(f, ANNOT_INT, slice_text(f->s, blk_text(f->ev, F(7))),
+		 strtab_add_len(f->s->texts, text, sizeof text), false);
 }
 
 /* ---- functions ---- */
@@ -136,8 +136,8 @@ static void function_mark(struct feed *f, enum annot_mark mark)
 	a.mark = mark;
 	a.rule = RULE_FUNCTION;
 	a.address = (uint64_t)blk_int_or(f->ev, F(0), 0);
-	a.key = strtab_add(f->s->strings, mark == MARK_BEGIN ? "start" : "end");
-	a.service = slice_string(f->s, blk_text(f->ev, BLK_CTX_PROCNAME));
+	a.key = strtab_add(f->s->texts, mark == MARK_BEGIN ? "start" : "end");
+	a.service = slice_text(f->s, blk_text(f->ev, BLK_CTX_PROCNAME));
 	add_annot(f, &a, false);
 }
 
@@ -259,7 +259,7 @@ static uint32_t fill(const struct feed *f, const struct rule *r, const struct ru
 		if (i < t->fields->len)
 			add_field(s, f, &r->begin, g_array_index(t->fields, guint, i));
 	}
-	return strtab_add_passing(f->s->strings, s->str, s->len);
+	return strtab_add_len(f->s->texts, s->str, s->len);
 }
 
 static void tag(struct feed *f, const struct annot *of, uint32_t key, uint32_t val, bool is_int)
@@ -276,14 +276,14 @@ static void tag(struct feed *f, const struct annot *of, uint32_t key, uint32_t v
 
 static void tag_fields(struct feed *f, const struct rule *r, const struct annot *a)
 {
-	struct strtab *strings = f->s->strings;
+	struct strtab *texts = f->s->texts;
 	for (guint i = 0; i < r->tags->len; i++) {
 		guint field = g_array_index(r->tags, guint, i);
 		unsigned slot = slot_at(&r->begin, field);
 		g_autoptr(GString) val = g_string_new(NULL);
 		add_field(val, f, &r->begin, field);
-		tag(f, a, strtab_add(strings, g_ptr_array_index(r->begin.fields, field)),
-		    strtab_add_passing(strings, val->str, val->len),
+		tag(f, a, strtab_add(texts, g_ptr_array_index(r->begin.fields, field)),
+		    strtab_add_len(texts, val->str, val->len),
 		    slot == SLOT_CPU || f->ev->layout->slot[slot].repr == BLK_INT);
 	}
 }
@@ -295,7 +295,7 @@ static struct annot rule_mark(struct feed *f, unsigned number, enum annot_mark m
 	a.mark = mark;
 	a.rule = number;
 	a.span = number;
-	a.key = strtab_add(f->s->strings, mark == MARK_BEGIN ? "start" : "end");
+	a.key = strtab_add(f->s->texts, mark == MARK_BEGIN ? "start" : "end");
 	return a;
 }
 
@@ -308,9 +308,9 @@ static bool can_fill(const struct rule_template *t, bool begins)
 static void rule_names(struct feed *f, const struct rule *r, bool begins, struct annot *a)
 {
 	a->name = can_fill(&r->text, begins) ? fill(f, r, &r->text)
-					     : strtab_add(f->s->strings, r->name);
+					     : strtab_add(f->s->texts, r->name);
 	a->service = can_fill(&r->service, begins) ? fill(f, r, &r->service) :
-		     slice_string(f->s, blk_text(f->ev, BLK_CTX_PROCNAME));
+		     slice_text(f->s, blk_text(f->ev, BLK_CTX_PROCNAME));
 }
 
 static void rule_begins(struct feed *f, unsigned number)
@@ -337,8 +337,8 @@ static void rule_ends(struct feed *f, unsigned number)
 	a.trace = key_of(f, &r->end, &r->end_key);
 	add_annot(f, &a, !r->nested);
 	if (r->end.error_if && holds(f, &r->end, r->end.error_if)) {
-		struct strtab *strings = f->s->strings;
-		tag(f, &a, strtab_add(strings, "error"), strtab_add(strings, "1"), true);
+		struct strtab *texts = f->s->texts;
+		tag(f, &a, strtab_add(texts, "error"), strtab_add(texts, "1"), true);
 	}
 }
 

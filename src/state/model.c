@@ -23,8 +23,7 @@ struct model {
 	int64_t shown;		/* newest instant of the last publication */
 	int64_t kept_from;	/* see model_kept_from() */
 	GArray *again;		/* struct again */
-	size_t annots_kept, strings_kept;	/* when it was made to forget last */
-	GArray *forgotten;	/* uint32_t: strings, to be told; NULL: nothing was asked */
+	size_t annots_kept, texts_kept;	/* when it was made to forget last */
 };
 
 static size_t span_budget(const struct model *m)
@@ -65,7 +64,6 @@ void model_free(struct model *m)
 	publisher_free(m->publisher);
 	slice_free(m->s);
 	g_array_unref(m->again);
-	g_clear_pointer(&m->forgotten, g_array_unref);
 	g_free(m);
 }
 
@@ -166,9 +164,8 @@ static int64_t room_from(const struct model *m, size_t budget)
 bool model_has_many_spans(const struct model *m)
 {
 	size_t more = MAX(span_budget(m) / sizeof(struct annot), m->annots_kept / 2);
-	size_t strings = strtab_passing_bytes(m->s->strings);
 	return m->options.memory_budget && (m->s->annots->len > m->annots_kept + more ||
-					    strings > m->strings_kept + span_budget(m));
+					    strtab_bytes(m->s->texts) > m->texts_kept + span_budget(m));
 }
 
 void model_kept_from(struct model *m, int64_t ns)
@@ -176,20 +173,9 @@ void model_kept_from(struct model *m, int64_t ns)
 	m->kept_from = ns;
 }
 
-void model_forget_strings(struct model *m, const struct string_offer *offer)
-{
-	if (!m->forgotten)
-		m->forgotten = g_array_new(false, false, sizeof(uint32_t));
-	slice_forget_strings(m->s, offer, m->forgotten);
-}
-
 struct publication *model_adopt(struct model *m, struct publication *again, int64_t from, int64_t to)
 {
-	m->s->n_published++;
-	struct publication *p = publisher_adopt(m->publisher, again, from, to);
-	if (p)
-		p->number = m->s->n_published;
-	return p;
+	return publisher_adopt(m->publisher, again, from, to);
 }
 
 size_t model_n_threads(const struct model *m)
@@ -292,18 +278,15 @@ struct publication *model_publish(struct model *m, bool final)
 		m->s->last = border - 1;
 	}
 	mark_again(m, now, forgotten, final);
-	m->s->n_published++;
 	struct publication *p = publisher_publish(m->publisher, border, now,
 						  final ? PUBLISH_FINAL : open ? PUBLISH_OPEN : PUBLISH_CLOSED);
-	p->number = m->s->n_published;
-	p->forgotten = g_steal_pointer(&m->forgotten);
 	publisher_drop(m->publisher, p, m->kept_from);
 	if (!final && !m->options.live)
 		put_off(m, now);
 	if (!final && (m->options.live || m->options.memory_budget)) {
 		publisher_forget(m->publisher, MAX(forgotten, slice_first(m->s)), now);
 		m->annots_kept = m->s->annots->len;
-		m->strings_kept = strtab_passing_bytes(m->s->strings);
+		m->texts_kept = strtab_bytes(m->s->texts);
 	}
 	if (final)
 		m->border = INT64_MAX;

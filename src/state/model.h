@@ -74,9 +74,6 @@ struct publication *model_adopt(struct model *m, struct publication *again, int6
  * which threads and processes are never named again. */
 void model_kept_from(struct model *m, int64_t ns);
 
-/* The offer of who applies its publications (publish.h): the next one has the answer. */
-void model_forget_strings(struct model *m, const struct string_offer *offer);
-
 /* What it holds: bytes, about, without the seconds that can be corrected, which have a bound of their own. */
 size_t model_bytes(const struct model *m);
 

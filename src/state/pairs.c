@@ -5,6 +5,7 @@
 #include "state/rules_private.h"
 
 #include "base/limits.h"
+#include "base/reftext.h"
 
 #include <stdio.h>
 
@@ -27,7 +28,7 @@ struct pairs {
 	GHashTable *by_key;	/* uint64_t -> GArray of struct frame, innermost last */
 	GHashTable *by_thread;	/* the same */
 	GHashTable *sizes;	/* of traces of functions: uint64_t -> how many */
-	GHashTable *names;	/* of functions: uint64_t -> string + 1 */
+	GHashTable *names;	/* of functions: uint64_t -> reftext */
 	guint names_of;		/* binaries when they were made */
 	int64_t ts;		/* of the newest mark, */
 	unsigned n_at_ts;	/* and how many since then */
@@ -45,6 +46,11 @@ static GHashTable *frames_table(void)
 	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, frames_free);
 }
 
+static void unref_text(gpointer p)
+{
+	reftext_unref(p);
+}
+
 struct pairs *pairs_new(struct slice *s, pairs_abandon abandon, void *data)
 {
 	struct pairs *p = g_new0(struct pairs, 1);
@@ -54,7 +60,7 @@ struct pairs *pairs_new(struct slice *s, pairs_abandon abandon, void *data)
 	p->by_key = frames_table();
 	p->by_thread = frames_table();
 	p->sizes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	p->names = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	p->names = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, unref_text);
 	return p;
 }
 
@@ -274,26 +280,26 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-uint32_t pairs_function(struct pairs *p, const struct annot *a)
+const char *pairs_function(struct pairs *p, const struct annot *a)
 {
 	char text[256];
 	if (!a->address)
-		return 0;
+		return strtab_get(p->s->texts, 0);
 	uint64_t key = mixed(mixed(mixed(4, a->host), (uint64_t)a->vpid), a->address);
 	if (p->names_of != p->s->binaries->len)
 		g_hash_table_remove_all(p->names);
 	p->names_of = p->s->binaries->len;
 	gpointer have = g_hash_table_lookup(p->names, &key);
 	if (have)
-		return GPOINTER_TO_UINT(have) - 1;
+		return have;
 	const struct binary *b = binary_at(p, a);
 	if (b)
 		snprintf(text, sizeof text, "%.200s+0x%" G_GINT64_MODIFIER "x",
 			 base_name(strtab_get(p->s->strings, b->path)), a->address - b->base);
 	else
 		snprintf(text, sizeof text, "0x%" G_GINT64_MODIFIER "x", a->address);
-	uint32_t name = strtab_add(p->s->strings, text);
-	g_hash_table_insert(p->names, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(name + 1));
+	const char *name = reftext_new(text);
+	g_hash_table_insert(p->names, g_memdup2(&key, sizeof key), (gpointer)name);
 	return name;
 }
 

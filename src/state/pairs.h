@@ -28,7 +28,8 @@ bool pairs_must_wait(const struct pairs *p, const struct annot *a, int64_t now);
 /* Forgets what is open of traces for which gone() holds. */
 void pairs_forget(struct pairs *p, bool (*gone)(uint64_t trace, void *data), void *data);
 
-/* The function that an annotation is of: "glxgears+0x472b"; a string; 0: it does not say. */
-uint32_t pairs_function(struct pairs *p, const struct annot *a);
+/* The function that an annotation is of: "glxgears+0x472b"; a reftext, "": it does not say. Valid until the
+ * next call. */
+const char *pairs_function(struct pairs *p, const struct annot *a);
 
 #endif

@@ -61,7 +61,6 @@ void publication_free(struct publication *p)
 	if (!p)
 		return;
 	g_array_free(p->strings, TRUE);
-	g_clear_pointer(&p->forgotten, g_array_unref);
 	g_array_free(p->hosts, TRUE);
 	g_array_free(p->threads, TRUE);
 	g_array_free(p->processes, TRUE);
@@ -76,13 +75,7 @@ void publication_free(struct publication *p)
 
 void publication_add_string(struct publication *p, uint32_t id, const char *s)
 {
-	struct published_string entry = { id, g_strdup(s ? s : ""), false };
-	g_array_append_val(p->strings, entry);
-}
-
-void publication_add_passing(struct publication *p, uint32_t id, const char *s)
-{
-	struct published_string entry = { id, g_strdup(s), true };
+	struct published_string entry = { id, g_strdup(s ? s : "") };
 	g_array_append_val(p->strings, entry);
 }
 
@@ -139,8 +132,6 @@ struct publication *publication_split(struct publication *p, guint most)
 	tail->n_events = p->n_events;
 	tail->trust = p->trust;
 	tail->beside_bytes = p->beside_bytes;
-	tail->number = p->number;
-	p->number = 0;
 	g_array_append_vals(tail->spans, &g_array_index(p->spans, struct published_span, from), n - from);
 	for (guint i = from; i < n; i++) {
 		struct published_span *moved = &g_array_index(p->spans, struct published_span, i);

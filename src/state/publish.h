@@ -2,9 +2,8 @@
 /*
  * A publication: what a worker hands to the owner of the timeline. Made on the
  * worker's thread, given away whole (a GAsyncQueue), applied on the main thread;
- * never touched by both. Ids are assigned by the worker: ids only grow (but for
- * passing strings, see timeline_take_offer()), entries of threads and processes may be
- * published again with more knowledge.
+ * never touched by both. Ids are assigned by the worker: they only grow, entries of
+ * threads and processes may be published again with more knowledge.
  *
  *     struct publication *p = publication_new();
  *     uint32_t id = first_string_id;              // worker counts on
@@ -18,7 +17,7 @@
 
 #include "state/timeline.h"
 
-struct published_string { uint32_t id; char *s; bool passing; };	/* passing: only spans use it */
+struct published_string { uint32_t id; char *s; };
 struct published_host { uint32_t id; struct host_info info; };
 struct published_thread { uint32_t id; struct thread_info info; struct name_at *names; }; /* names owned */
 struct published_process { uint32_t id; struct process_info info; };
@@ -31,9 +30,6 @@ struct published_span { uint32_t slot; struct span *span; enum span_again again;
 struct publication {
 	GArray *strings, *hosts, *threads, *processes, *files;	/* of the structs above */
 	GArray *gone_threads, *gone_processes;	/* uint32_t: no publication names them any more */
-	uint64_t number;		/* of its maker's: 1, 2, ...; 0: it does not count */
-	GArray *forgotten;		/* uint32_t: what it forgot of the strings that were offered, which
-					 * mean nothing until they are among .strings; NULL: no answer */
 	GPtrArray *seconds;		/* struct second *, owned; replaces one of the same begin_ns */
 	GArray *spans;			/* struct published_span */
 	size_t span_bytes;		/* what these hold, about */
@@ -48,7 +44,6 @@ struct publication {
 struct publication *publication_new(void);
 void publication_free(struct publication *p);		/* NULL is fine */
 void publication_add_string(struct publication *p, uint32_t id, const char *s);
-void publication_add_passing(struct publication *p, uint32_t id, const char *s);
 /* boot: NULL, "": not known. */
 void publication_add_host(struct publication *p, uint32_t id, const char *name, const char *boot);
 void publication_add_thread(struct publication *p, uint32_t id, const struct thread_info *info); /* copies names */
@@ -58,21 +53,13 @@ void publication_add_file(struct publication *p, uint32_t id, const struct file_
 void publication_add_span(struct publication *p, uint32_t slot, struct span *span);
 
 /* Takes spans off p's end into one of its own, to be applied after p: so many, and those before
- * them of the same trace; the number as well: it counts when all is applied. NULL: p has no more than
- * `most`. */
+ * them of the same trace. NULL: p has no more than `most`. */
 struct publication *publication_split(struct publication *p, guint most);
 
 /* Takes p over (frees it). While more than the budget is held (and beside the timeline), old seconds are folded, to
  * 10 s, then to a minute (timeline_folded_until() tells); then the oldest seconds and spans
  * are dropped, never pinned traces (timeline_kept_from() tells). */
 void timeline_apply(struct timeline *tl, struct publication *p);
-
-/* Strings that no span of the timeline uses any more, once the publication of that number was
- * applied. Whoever makes the publications may use them again; it answers in one of the next. Until then
- * there is no other offer. NULL: there is none. Free with string_offer_free(). */
-struct string_offer { uint64_t as_of; GArray *ids; /* uint32_t */ };
-struct string_offer *timeline_take_offer(struct timeline *tl);
-void string_offer_free(struct string_offer *offer);	/* NULL is fine */
 
 /* For makers: an empty second / span with one reference, and their memory counted
  * into .bytes when complete. */
@@ -81,7 +68,7 @@ void second_seal(struct second *s);
 /* Its cells of a kind are those of the table, which is empty then. */
 void second_set_cells(struct second *s, struct cell_table *from, enum cell_kind kind);
 struct span *span_new(void);
-/* A sealed copy with one reference, in one piece of memory with all its arrays. */
+/* A sealed copy with one reference, in one piece of memory with all its arrays; takes the references of its texts. */
 struct span *span_pack(const struct span *s);
 void span_seal(struct span *s);
 

@@ -244,23 +244,6 @@ static bool tell_process(struct publisher *p, uint32_t i, void *pub)
 	return true;
 }
 
-static void tell_string(const struct slice *s, struct publication *pub, uint32_t id)
-{
-	if (strtab_is_passing(s->strings, id))
-		publication_add_passing(pub, id, strtab_get(s->strings, id));
-	else
-		publication_add_string(pub, id, strtab_get(s->strings, id));
-}
-
-/* Ids that meant forgotten ones. */
-static void tell_given_again(const struct slice *s, struct publication *pub)
-{
-	GArray *ids = strtab_given_again(s->strings);
-	for (guint i = 0; i < ids->len; i++)
-		tell_string(s, pub, g_array_index(ids, uint32_t, i));
-	g_array_set_size(ids, 0);
-}
-
 void publisher_tell(struct publisher *p, struct publication *pub)
 {
 	struct slice *s = p->s;
@@ -276,8 +259,7 @@ void publisher_tell(struct publisher *p, struct publication *pub)
 		publication_add_host(pub, p->n_hosts, h->name, h->boot);
 	}
 	for (; p->n_strings < strtab_n(s->strings); p->n_strings++)
-		tell_string(s, pub, p->n_strings);
-	tell_given_again(s, pub);
+		publication_add_string(pub, p->n_strings, strtab_get(s->strings, p->n_strings));
 	g_hash_table_iter_init(&it, s->classes);
 	while (g_hash_table_iter_next(&it, &name, NULL)) {
 		if (g_hash_table_contains(p->classes, name))

@@ -27,6 +27,7 @@ struct slice *slice_new(bool rooted, int64_t step_ns)
 	s->last = s->kept_from = s->horizon = s->window_from = INT64_MIN;
 	s->window_to = INT64_MAX;
 	s->strings = strtab_new();
+	s->texts = strtab_new_reftexts();
 	s->hosts = g_array_new(false, true, sizeof(struct slice_host));
 	g_array_set_clear_func(s->hosts, host_clear);
 	s->threads = g_ptr_array_new();
@@ -75,6 +76,7 @@ void slice_free(struct slice *s)
 	intmap_clear(&s->cpu_map);
 	intmap_clear(&s->irq_named);
 	strtab_free(s->strings);
+	strtab_free(s->texts);
 	g_free(s);
 }
 
@@ -106,7 +108,7 @@ uint64_t slice_n_events(const struct slice *s)
 
 size_t slice_span_bytes(const struct slice *s)
 {
-	return s->annots->len * sizeof(struct annot) + strtab_passing_bytes(s->strings);
+	return s->annots->len * sizeof(struct annot) + strtab_bytes(s->texts);
 }
 
 int64_t slice_first(const struct slice *s)
@@ -124,9 +126,9 @@ uint32_t slice_string(struct slice *s, struct blk_text t)
 	return strtab_add_len(s->strings, t.str, t.len);
 }
 
-uint32_t slice_passing(struct slice *s, struct blk_text t)
+uint32_t slice_text(struct slice *s, struct blk_text t)
 {
-	return strtab_add_passing(s->strings, t.str, t.len);
+	return strtab_add_len(s->texts, t.str, t.len);
 }
 
 struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts,

@@ -324,8 +324,9 @@ struct annot {
 	uint8_t mark;		/* enum annot_mark */
 	bool by_kernel;		/* .thread comes from the kernel trace */
 	bool in_kernel;		/* an event of the kernel: nobody but that knows its thread */
-	uint32_t name, service, ip, port;
-	uint32_t key, val;	/* event, or key and value (strings) */
+	uint32_t name, service, ip;	/* texts, as the next two */
+	uint32_t key, val;	/* event, or key and value */
+	uint32_t port;
 	uint32_t host;
 	uint32_t thread;	/* the kernel's current task; ID_NONE: unknown */
 	int32_t vpid, vtid;
@@ -415,6 +416,7 @@ struct slice {
 	uint64_t seq;			/* events so far */
 	uint64_t n_events;		/* with tallies */
 	struct strtab *strings;
+	struct strtab *texts;		/* reftexts: what annotations say; may be forgotten with these */
 	GArray *hosts;			/* struct slice_host */
 	GPtrArray *threads;		/* struct thread * */
 	struct spare spare;		/* of these, nobody */
@@ -437,7 +439,6 @@ struct slice {
 	GArray *voids;			/* struct time_void, see covered.h */
 	GArray *annots;			/* struct annot */
 	struct slab snaps;		/* theirs */
-	uint32_t n_published;		/* publications: what annotations that are gone were in */
 	GArray *binaries;		/* struct binary, in order */
 	struct blocks *blocks;		/* block requests, see block.c */
 	GArray *soft_wakes;		/* struct soft_wake */
@@ -465,7 +466,7 @@ void slice_drop_seconds(struct slice *s);	/* nobody will ask for what was counte
 
 /* slice.c */
 uint32_t slice_string(struct slice *s, struct blk_text t);
-uint32_t slice_passing(struct slice *s, struct blk_text t);	/* only annotations use it */
+uint32_t slice_text(struct slice *s, struct blk_text t);
 uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
 struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid);	/* of its newest life */
 struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid);

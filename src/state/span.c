@@ -6,9 +6,23 @@ struct span *span_new(void)
 {
 	struct span *s = g_new(struct span, 1);
 
-	*s = (struct span){ .thread = UINT32_MAX, .tid = -1, .pid = -1 };
+	*s = (struct span){ .name = reftext_new(""), .service = reftext_new(""), .ip = reftext_new(""),
+			    .thread = UINT32_MAX, .tid = -1, .pid = -1 };
 	g_atomic_ref_count_init(&s->refs);
 	return s;
+}
+
+static void unref_text(const char *text, void *unused)
+{
+	reftext_unref(text);
+}
+
+static void weigh_text(const char *text, void *span)
+{
+	struct span *s = span;
+	bool is_long = reftext_len(text) >= SPAN_LONG_TEXT;
+	s->bytes += is_long ? 0 : reftext_len(text) + 1;
+	s->has_long_text |= is_long;
 }
 
 /* What the allocator takes for n things: a few words more, and rounded up. */
@@ -29,6 +43,7 @@ void span_seal(struct span *s)
 		   taken(s->n_calls, sizeof *s->calls) + taken(s->n_slow, sizeof *s->slow) +
 		   taken(s->n_hops, sizeof *s->hops) +
 		   taken(s->behind != NULL, span_behind_size(s->behind));
+	span_each_text(s, weigh_text, s);
 }
 
 /* The next piece of the memory: of s's array, if it has one. */
@@ -62,6 +77,7 @@ struct span *span_pack(const struct span *s)
 	r->hops = pack(&at, s->hops, hops);
 	r->behind = pack(&at, s->behind, behind);
 	r->bytes = taken(1, size);
+	span_each_text(r, weigh_text, r);
 	g_atomic_ref_count_init(&r->refs);
 	return r;
 }
@@ -90,6 +106,7 @@ void span_unref(struct span *s)
 {
 	if (!s || !g_atomic_ref_count_dec(&s->refs))
 		return;
+	span_each_text(s, unref_text, NULL);
 	if (!s->whole) {
 		g_free(s->annotations);
 		g_free(s->tags);

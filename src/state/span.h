@@ -4,12 +4,16 @@
  * account of its time. Immutable and reference-counted (atomically); an open span
  * is published again when it changes.
  *
+ * What it says itself (its names, annotations, tags) are reftexts (base/reftext.h), never NULL, which it
+ * holds references of: equal texts are equal pointers. All other strings are timeline_string().
+ *
  * A span that carries both cs/cr and sr/ss is two halves: two struct span of the
  * same ids with kind CLIENT and SERVER, each explained by its own thread.
  */
 #ifndef BLK_STATE_SPAN_H
 #define BLK_STATE_SPAN_H
 
+#include "base/reftext.h"
 #include "state/part.h"
 
 #include <glib.h>
@@ -21,13 +25,13 @@ enum span_state { SPAN_COMPLETE, SPAN_OPEN, SPAN_PARTIAL };
 
 struct span_annotation {
 	int64_t ts;
-	uint32_t event;			/* string: "cs", "sr", "start", any */
+	const char *event;		/* "cs", "sr", "start", any */
 	uint32_t thread;		/* UINT32_MAX: unknown */
 };
 
 struct span_tag {
 	int64_t ts;
-	uint32_t key, val;		/* strings; integers as decimal text */
+	const char *key, *val;		/* integers as decimal text */
 	bool is_int;
 };
 
@@ -99,27 +103,33 @@ struct span {
 	uint64_t trace_id, span_id, parent_id;	/* parent 0: a root */
 	enum span_kind kind;
 	enum span_state state;
-	uint32_t name, service, ip;	/* strings */
+	const char *name, *service, *ip;
 	uint32_t port;
 	uint32_t host;			/* timeline_host() */
 	uint32_t thread;		/* of its begin; UINT32_MAX: unknown */
 	int32_t tid, pid;		/* as the trace says; -1 unknown */
+	uint32_t errors;		/* tags or annotations named "error"; failed calls do not count */
 	int64_t begin_ns;
 	int64_t end_ns;			/* of an open span: the last instant known of it */
 	int64_t self_ns;		/* duration less what its children cover */
-	uint32_t errors;		/* tags or annotations named "error"; failed calls do not count */
 	int64_t part[PART_N];		/* sums to end_ns - begin_ns exactly */
-	struct span_annotation *annotations;	uint32_t n_annotations;
-	struct span_tag *tags;			uint32_t n_tags;
-	struct span_wait *waits;		uint32_t n_waits, n_waits_more;
-	struct span_call *calls;		uint32_t n_calls;
-	struct span_slow_call *slow;		uint32_t n_slow, n_slow_more;
-	struct span_hop *hops;			uint32_t n_hops;	/* in order of begin */
+	struct span_annotation *annotations;	/* n_annotations */
+	struct span_tag *tags;
+	struct span_wait *waits;
+	struct span_call *calls;
+	struct span_slow_call *slow;
+	struct span_hop *hops;		/* in order of begin */
 	struct span_behind *behind;	/* NULL: it never waited for a CPU */
-	size_t bytes;			/* memory held, about */
+	uint32_t n_annotations, n_tags, n_calls, n_hops;
+	uint32_t n_waits, n_waits_more, n_slow, n_slow_more;	/* more: than are kept */
+	size_t bytes;			/* memory held, about: with its texts up to SPAN_LONG_TEXT, as if no
+					 * other span had them; longer ones are the timeline's to count */
 	bool whole;			/* private: its arrays lie behind it */
+	bool has_long_text;		/* one that .bytes does not count */
 	gatomicrefcount refs;		/* private */
 };
+
+#define SPAN_LONG_TEXT 64		/* bytes */
 
 static inline int64_t span_duration(const struct span *s)
 {
@@ -138,5 +148,19 @@ bool span_is_better_root(const struct span *s, const struct span *than);
 
 struct span *span_ref(struct span *s);
 void span_unref(struct span *s);		/* NULL is fine */
+
+/* Calls it for each of the span's texts, as often as the span says it. */
+static inline void span_each_text(const struct span *s, void (*visit)(const char *text, void *data), void *data)
+{
+	visit(s->name, data);
+	visit(s->service, data);
+	visit(s->ip, data);
+	for (uint32_t i = 0; i < s->n_annotations; i++)
+		visit(s->annotations[i].event, data);
+	for (uint32_t i = 0; i < s->n_tags; i++) {
+		visit(s->tags[i].key, data);
+		visit(s->tags[i].val, data);
+	}
+}
 
 #endif

@@ -16,6 +16,10 @@
 static void clear_sum(void *data)
 {
 	struct span_sum *s = data;
+	reftext_unref(s->key.service);
+	reftext_unref(s->key.name);
+	reftext_unref(s->key.operation_service);
+	reftext_unref(s->key.operation);
 	hist_clear(&s->duration);
 	hist_clear(&s->gaps);
 }
@@ -45,15 +49,17 @@ size_t span_sums_bytes(const struct span_sums *sums)
 	size_t bytes = sums->index.mask * (sizeof(uint64_t) + sizeof(uint32_t));
 	for (guint i = 0; i < sums->list->len; i++) {
 		const struct span_sum *s = &g_array_index(sums->list, struct span_sum, i);
-		bytes += sizeof(*s) + hist_bytes(&s->duration) + hist_bytes(&s->gaps);
+		bytes += sizeof(*s) + hist_bytes(&s->duration) + hist_bytes(&s->gaps) +
+			 reftext_bytes(s->key.service) + reftext_bytes(s->key.name) +
+			 reftext_bytes(s->key.operation_service) + reftext_bytes(s->key.operation);
 	}
 	return bytes;
 }
 
 static uint64_t hash(const struct span_sum_key *key, int64_t slot)
 {
-	const uint32_t word[] = { key->of, key->service, key->name, key->kind,
-				  key->operation_service, key->operation, key->top };
+	const uint64_t word[] = { key->of, reftext_pair(key->service, key->name), key->kind,
+				  reftext_pair(key->operation_service, key->operation), key->top };
 	uint64_t h = (uint64_t)slot;
 	for (size_t i = 0; i < G_N_ELEMENTS(word); i++)
 		h = (h ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ h >> 29;
@@ -92,6 +98,10 @@ static struct span_sum *find_or_add(struct span_sums *sums, const struct span_su
 				  .end_ns = INT64_MIN };
 	if (have)
 		return have;
+	reftext_ref(key->service);
+	reftext_ref(key->name);
+	reftext_ref(key->operation_service);
+	reftext_ref(key->operation);
 	intmap_set(&sums->index, place, sums->list->len);
 	g_array_append_val(sums->list, fresh);
 	return &g_array_index(sums->list, struct span_sum, sums->list->len - 1);
@@ -129,8 +139,7 @@ static void fold(struct span_sums *sums)
 /* The sum that something which ended then goes into. Valid until the next one. */
 static struct span_sum *sum_at(struct span_sums *sums, const struct span_sum_key *key, int64_t at)
 {
-	struct span_sum_key others = { .of = key->of, .others = true, .service = ID_NONE,
-		.name = ID_NONE, .operation = ID_NONE, .operation_service = ID_NONE };
+	struct span_sum_key others = { .of = key->of, .others = true };
 	uint64_t place;
 	struct span_sum *s = find(sums, key, time_floor(at, sums->step_ns), &place);
 	while (!s && sums->list->len >= sums->most && sums->step_ns < WIDEST_STEP) {
@@ -158,7 +167,6 @@ static void add_span(struct span_sums *sums, const struct span *s)
 {
 	struct span_sum *to = sum_at(sums, &(struct span_sum_key){
 		.of = SUM_SPAN, .service = s->service, .name = s->name, .kind = s->kind,
-		.operation = ID_NONE, .operation_service = ID_NONE,
 		.top = span_is_request(s) }, s->end_ns);
 	add_duration(to, s->part, span_duration(s));
 	to->errors += s->errors;
@@ -172,8 +180,8 @@ static void add_call(struct span_sums *sums, const struct tree *t, int i)
 	if (!tree_is_call(t, i, &caller))
 		return;
 	struct span_sum *to = sum_at(sums, &(struct span_sum_key){
-		.of = SUM_CALL, .service = s->service, .name = ID_NONE, .operation = ID_NONE,
-		.operation_service = caller ? caller->service : ID_NONE }, s->end_ns);
+		.of = SUM_CALL, .service = s->service,
+		.operation_service = caller ? caller->service : NULL }, s->end_ns);
 	add_duration(to, s->part, tree_call_ns(caller, s));
 	to->errors += s->errors;
 	if (!tree_call_gap(caller, s, &gap))
@@ -188,12 +196,11 @@ static void add_call(struct span_sums *sums, const struct tree *t, int i)
 static void add_call_outside(struct span_sums *sums, const struct tree *t, int i)
 {
 	const struct span *s = t->nodes[i].span;
-	uint32_t service = tree_called_outside(t, i);
-	if (service == ID_NONE)
+	const char *service = tree_called_outside(t, i);
+	if (!service)
 		return;
 	struct span_sum *to = sum_at(sums, &(struct span_sum_key){
-		.of = SUM_CALL, .service = service, .name = ID_NONE, .operation = ID_NONE,
-		.operation_service = s->service }, s->end_ns);
+		.of = SUM_CALL, .service = service, .operation_service = s->service }, s->end_ns);
 	const int64_t part[PART_N] = { [PART_UNKNOWN] = span_duration(s) };
 	add_duration(to, part, span_duration(s));
 	to->errors += s->errors;
@@ -210,7 +217,7 @@ struct seen {
 static bool is_first(struct seen *seen, const struct span *s, int parent)
 {
 	struct intmap *phases = &seen->phase[s->kind];
-	uint64_t name = (uint64_t)s->service << 32 | s->name;
+	uint64_t name = reftext_pair(s->service, s->name);
 	uint32_t phase = intmap_get(phases, name);
 	if (phase == INTMAP_NONE) {
 		phase = seen->n++;
@@ -274,7 +281,7 @@ static void add_trace(struct span_sums *sums, const struct tree *t)
 		return;
 	struct span_sum *to = sum_at(sums, &(struct span_sum_key){
 		.of = SUM_TRACE, .service = root->service, .name = root->name, .kind = root->kind,
-		.operation = ID_NONE, .operation_service = ID_NONE, .top = !root->parent_id },
+		.top = !root->parent_id },
 		root->end_ns);
 	add_duration(to, root->part, span_duration(root));
 }

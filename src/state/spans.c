@@ -63,7 +63,7 @@ struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, v
 		[CORE_START] = "start", [CORE_END] = "end",
 	};
 	for (unsigned i = CORE_CS; i < CORE_N; i++)
-		sp->core[i] = strtab_add(s->strings, cores[i]);
+		sp->core[i] = strtab_add(s->texts, cores[i]);
 	for (unsigned i = CORE_CS; i < CORE_N; i++)
 		if (sp->core[i] < CORE_KEYS)
 			sp->core_of[sp->core[i]] = (uint8_t)i;
@@ -240,6 +240,11 @@ static void bound_half(struct spans *sp, struct half *h, const struct making *m)
 
 /* ---- a span from its half ---- */
 
+static const char *text_of(const struct spans *sp, uint32_t id)
+{
+	return strtab_take(sp->s->texts, id);
+}
+
 static void fill_ids(struct spans *sp, const struct half *h, struct span *span)
 {
 	const struct annot *a = annot_of(sp, h, 0);
@@ -248,9 +253,9 @@ static void fill_ids(struct spans *sp, const struct half *h, struct span *span)
 	span->parent_id = h->parent;
 	span->kind = h->kind;
 	span->state = h->state;
-	span->name = a->rule == RULE_FUNCTION ? pairs_function(sp->pairs, a) : a->name;
-	span->service = a->service;
-	span->ip = a->ip;
+	span->name = a->rule == RULE_FUNCTION ? reftext_ref(pairs_function(sp->pairs, a)) : text_of(sp, a->name);
+	span->service = text_of(sp, a->service);
+	span->ip = text_of(sp, a->ip);
 	span->port = a->port;
 	span->host = a->host;
 	span->thread = spans_map_thread(sp, h->thread);
@@ -272,8 +277,8 @@ static bool is_error(struct spans *sp, uint32_t key)
 {
 	if (key < CORE_KEYS && sp->no_error[key])
 		return false;
-	bool error = !g_ascii_strcasecmp(strtab_get(sp->s->strings, key), "error");
-	if (key < CORE_KEYS && !strtab_is_passing(sp->s->strings, key))
+	bool error = !g_ascii_strcasecmp(strtab_get(sp->s->texts, key), "error");
+	if (key < CORE_KEYS)
 		sp->no_error[key] = !error;
 	return error;
 }
@@ -287,10 +292,10 @@ static void fill_annots(struct spans *sp, const struct half *h, struct span *spa
 		span->errors += is_error(sp, a->key);
 		if (a->type == ANNOT_EVENT)
 			*vec_add(events, struct span_annotation) = (struct span_annotation){
-				a->ts, a->key, spans_map_thread(sp, a->thread) };
+				a->ts, text_of(sp, a->key), spans_map_thread(sp, a->thread) };
 		else
 			*vec_add(tags, struct span_tag) = (struct span_tag){
-				a->ts, a->key, a->val, a->type == ANNOT_INT };
+				a->ts, text_of(sp, a->key), text_of(sp, a->val), a->type == ANNOT_INT };
 	}
 	span->annotations = events->data;
 	span->n_annotations = events->len;

@@ -9,7 +9,6 @@
 #include "state/names.h"
 
 struct spans;
-struct string_offer;
 
 /* How slice ids are published: thread of the slice -> id in the registry. */
 typedef uint32_t (*spans_thread)(void *data, uint32_t thread);
@@ -34,9 +33,5 @@ void spans_bound(struct spans *sp, size_t bytes);
  * newest 250,000 to 500,000 by their ids; of older ones, whose ids are not known any more, when it is
  * no newer than they were. */
 void spans_forget(struct spans *sp, int64_t now);
-
-/* Forgets what nobody needs any more of the strings that a timeline offers (publish.h); their ids
- * are added to `forgotten` (uint32_t). */
-void slice_forget_strings(struct slice *s, const struct string_offer *offer, GArray *forgotten);
 
 #endif

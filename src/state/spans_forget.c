@@ -6,6 +6,7 @@
 
 #define FEW 1000		/* annotations: not worth making less room for them */
 #define FORGET_EVERY_NS INT64_C(500000000)	/* all that is kept is walked for it: not at each refresh */
+#define FEW_TEXTS (64u << 10)	/* bytes of texts: not worth looking for which are used */
 #define HOLLOW 4	/* an array is made anew when it holds less than a quarter of before */
 
 bool forgotten_has(const struct forgotten *f, const struct annot *a)
@@ -58,35 +59,23 @@ static bool is_gone(uint64_t trace, void *data)
 	return intmap_get(&sp->by_id, trace) == INTMAP_NONE;
 }
 
-/* Publications so far may use what it says; those that come do not. */
-static void let_strings_go(struct slice *s, const struct annot *a)
+/* What no annotation says any more: spans that were published have references of their own. */
+static void forget_texts(struct spans *sp)
 {
-	const uint32_t ids[] = { a->name, a->service, a->ip, a->key, a->val };
-	for (size_t i = 0; i < G_N_ELEMENTS(ids); i++)
-		strtab_set_used(s->strings, ids[i], s->n_published);
-}
-
-static void mark_strings(const struct slice *s, guint8 *used)
-{
+	const struct slice *s = sp->s;
+	size_t bytes = strtab_bytes(s->texts);
+	if (bytes <= sp->texts_kept + MAX(sp->texts_kept, FEW_TEXTS))
+		return;
+	g_autofree guint8 *used = g_new0(guint8, strtab_n(s->texts));
+	for (unsigned i = CORE_CS; i < CORE_N; i++)
+		used[sp->core[i]] = 1;
 	for (guint i = 0; i < s->annots->len; i++) {
 		const struct annot *a = &g_array_index(s->annots, struct annot, i);
 		used[a->name] = used[a->service] = used[a->ip] = used[a->key] = used[a->val] = 1;
 	}
-}
-
-void slice_forget_strings(struct slice *s, const struct string_offer *offer, GArray *forgotten)
-{
-	g_autofree guint8 *used = g_new0(guint8, strtab_n(s->strings));
-	guint before = forgotten->len;
-	mark_strings(s, used);
-	for (guint i = 0; i < offer->ids->len; i++) {
-		uint32_t id = g_array_index(offer->ids, uint32_t, i);
-		if (strtab_is_passing(s->strings, id) && !used[id] &&
-		    strtab_used(s->strings, id) <= offer->as_of)
-			g_array_append_val(forgotten, id);
-	}
-	strtab_forget(s->strings, (const uint32_t *)(void *)forgotten->data + before,
-		      forgotten->len - before);
+	strtab_forget(s->texts, used);
+	memset(sp->no_error, 0, sizeof sp->no_error);
+	sp->texts_kept = strtab_bytes(s->texts);
 }
 
 /* Keeps only the annotations of traces that are left; `map`: old to new number. */
@@ -99,7 +88,6 @@ static void compact_annots(struct spans *sp, uint32_t *map)
 		bool keep = i >= sp->done || intmap_get(&sp->by_id, a->trace) != INTMAP_NONE;
 		map[i] = keep ? kept : ID_NONE;
 		if (!keep) {
-			let_strings_go(sp->s, a);
 			slab_put(&sp->s->snaps, a->snap);
 			continue;
 		}
@@ -178,6 +166,7 @@ void spans_forget(struct spans *sp, int64_t now)
 	int64_t needed = forget_traces(sp, now) - JUST_OUT_NS;
 	g_autofree uint32_t *map = g_new(uint32_t, sp->s->annots->len + 1);
 	compact_annots(sp, map);
+	forget_texts(sp);
 	pairs_forget(sp->pairs, is_gone, sp);
 	runs_forget(sp->s, needed);
 	for (guint i = 0; i < sp->s->threads->len; i++) {

@@ -70,8 +70,8 @@ struct spans {
 	struct pairs *pairs;
 	spans_thread thread;
 	void *thread_data;
-	uint32_t core[CORE_N];		/* their strings */
-	/* Of the first strings, which most are: enum core; and whether it is known to be no error. */
+	uint32_t core[CORE_N];		/* their texts */
+	/* Of the first texts, which most are: enum core; and whether it is known to be no error. */
 	uint8_t core_of[CORE_KEYS];
 	bool no_error[CORE_KEYS];
 	guint done;			/* annotations indexed */
@@ -81,6 +81,7 @@ struct spans {
 	struct forgotten forgotten;
 	uint32_t n_slots;
 	int64_t forgot_at;		/* instant; INT64_MIN: never */
+	size_t texts_kept;		/* bytes, when texts were forgotten last */
 	struct intmap irqs;		/* host and code -> text, while spans are published */
 	/* While a trace is made: */
 	struct vec ids;			/* uint32_t: its annotations, by span and time */

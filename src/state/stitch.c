@@ -3,14 +3,13 @@
  * Stitching two neighbours: the right's ids become the left's, the left's final
  * state goes into the right's symbols, the rest is added.
  */
-#include "base/limits.h"
 #include "base/sort.h"
 #include "state/counts.h"
 #include "state/covered.h"
 #include "state/runs.h"
 
 struct maps {			/* the right's ids in the left */
-	uint32_t *string, *host, *cpu;
+	uint32_t *string, *text, *host, *cpu;
 	uint32_t *thread;	/* just shifted: right thread i is thread[i] */
 	uint32_t n_threads;
 	uint32_t annot_add;
@@ -29,14 +28,12 @@ static uint32_t map_cpu(const struct maps *m, uint32_t cpu)
 
 /* ---- registries ---- */
 
-static uint32_t *map_strings(struct slice *a, const struct slice *b)
+static uint32_t *map_strings(struct strtab *a, const struct strtab *b)
 {
-	uint32_t n = strtab_n(b->strings);
+	uint32_t n = strtab_n(b);
 	uint32_t *map = g_new(uint32_t, n);
 	for (uint32_t i = 0; i < n; i++)
-		map[i] = strtab_is_passing(b->strings, i) ?
-			 strtab_add_passing(a->strings, strtab_get(b->strings, i), LIMIT_TEXT_BYTES) :
-			 strtab_add(a->strings, strtab_get(b->strings, i));
+		map[i] = strtab_add(a, strtab_get(b, i));
 	return map;
 }
 
@@ -154,9 +151,9 @@ static void move_annots_and_facts(struct slice *a, struct slice *b, const struct
 		x->host = m->host[x->host];
 		x->cpu = m->cpu[x->cpu];
 		x->thread = map_thread(m, x->thread);
-		uint32_t *const strings[] = { &x->name, &x->service, &x->ip, &x->key, &x->val };
-		for (size_t k = 0; k < G_N_ELEMENTS(strings); k++)
-			*strings[k] = m->string[*strings[k]];
+		uint32_t *const texts[] = { &x->name, &x->service, &x->ip, &x->key, &x->val };
+		for (size_t k = 0; k < G_N_ELEMENTS(texts); k++)
+			*texts[k] = m->text[*texts[k]];
 	}
 	g_array_append_vals(a->annots, b->annots->data, b->annots->len);
 	g_array_set_size(b->annots, 0);
@@ -361,7 +358,8 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	slice_flush(b);
 	if (a->first == INT64_MAX)
 		a->first = b->first;
-	m.string = map_strings(a, b);
+	m.string = map_strings(a->strings, b->strings);
+	m.text = map_strings(a->texts, b->texts);
 	m.host = map_hosts(a, b);
 	m.seq_add = a->seq;
 	m.annot_add = a->annots->len;
@@ -411,6 +409,7 @@ struct slice *slice_stitch(struct slice *a, struct slice *b)
 	a->horizon = MAX(a->horizon, b->horizon);
 	slice_free(b);
 	g_free(m.string);
+	g_free(m.text);
 	g_free(m.host);
 	g_free(m.cpu);
 	g_free(m.thread);

@@ -85,7 +85,6 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->gone_slots = g_byte_array_new();
 	tl->gone_threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	tl->gone_processes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	tl->string_states = g_byte_array_new();
 	traces_init(tl);
 	tl->containers = g_array_new(FALSE, FALSE, sizeof(struct container_entry));
 	tl->dropped_until = tl->folded_until = tl->gone_until = TIME_UNKNOWN;
@@ -117,7 +116,7 @@ void timeline_free(struct timeline *tl)
 	intmap_clear(&tl->by_container);
 	g_array_free(tl->containers, TRUE);
 	span_sums_clear(&tl->sums);
-	strings_clear(tl);
+	intmap_clear(&tl->long_texts);
 	g_free(tl);
 }
 
@@ -318,9 +317,10 @@ size_t timeline_bytes(const struct timeline *tl)
 	       pages_bytes(&tl->threads) + pages_bytes(&tl->processes) +
 	       pages_bytes(&tl->files) + tl->seconds->len * sizeof(void *) +
 	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
-	       (tl->by_slot.mask + tl->by_container.mask) * (sizeof(uint64_t) + sizeof(uint32_t)) +
+	       (tl->by_slot.mask + tl->by_container.mask + tl->long_texts.mask) *
+		       (sizeof(uint64_t) + sizeof(uint32_t)) +
 	       tl->containers->len * sizeof(struct container_entry) + traces_bytes(tl) +
-	       tl->sum_bytes + tl->gone_slots->len + tl->string_states->len;
+	       tl->sum_bytes + tl->gone_slots->len + tl->text_bytes;
 }
 
 size_t timeline_budget(const struct timeline *tl)
@@ -352,34 +352,17 @@ uint64_t timeline_serial(const struct timeline *tl)
 
 /* --- applying --- */
 
-void timeline_put_string(struct timeline *tl, uint32_t id, char *taken)
+static void apply_strings(struct timeline *tl, const GArray *strings)
 {
-	char **entry = pages_put(&tl->strings, id);
-
-	if (*entry)
-		tl->registry_bytes -= strlen(*entry) + 1;
-	g_free(*entry);
-	*entry = taken;
-	tl->registry_bytes += strlen(*entry) + 1;
-}
-
-void timeline_drop_string(struct timeline *tl, uint32_t id)
-{
-	char **entry = pages_put(&tl->strings, id);
-
-	tl->registry_bytes -= *entry ? strlen(*entry) + 1 : 0;
-	g_clear_pointer(entry, g_free);
-}
-
-static void apply_strings(struct timeline *tl, const struct publication *p)
-{
-	if (p->forgotten)
-		strings_answer(tl, p->forgotten);
-	for (unsigned i = 0; i < p->strings->len; i++) {
-		struct published_string *s = &g_array_index(p->strings, struct published_string, i);
-		strings_put(tl, s->id, g_steal_pointer(&s->s), s->passing);
+	for (unsigned i = 0; i < strings->len; i++) {
+		struct published_string *s = &g_array_index(strings, struct published_string, i);
+		char **entry = pages_put(&tl->strings, s->id);
+		if (*entry)
+			tl->registry_bytes -= strlen(*entry) + 1;
+		g_free(*entry);
+		*entry = g_steal_pointer(&s->s);
+		tl->registry_bytes += strlen(*entry) + 1;
 	}
-	tl->applied = p->number ? p->number : tl->applied;
 }
 
 static void apply_hosts(struct timeline *tl, GArray *hosts)
@@ -417,7 +400,7 @@ static void put_process(struct timeline *tl, uint32_t id, const struct process_i
 
 static void apply_registries(struct timeline *tl, struct publication *p)
 {
-	apply_strings(tl, p);
+	apply_strings(tl, p->strings);
 	apply_hosts(tl, p->hosts);
 	apply_threads(tl, p->threads);
 	g_array_append_vals(tl->gone_threads, p->gone_threads->data, p->gone_threads->len);
@@ -532,6 +515,50 @@ static struct span_entry entry_of(struct span *span, uint32_t slot)
 	};
 }
 
+static void count_text(const char *text, void *data)
+{
+	struct timeline *tl = data;
+	uint64_t key = (uint64_t)(uintptr_t)text;
+
+	if (reftext_len(text) < SPAN_LONG_TEXT)
+		return;
+	uint32_t n = intmap_get(&tl->long_texts, key);
+	tl->text_bytes += n == INTMAP_NONE ? reftext_bytes(text) : 0;
+	intmap_set(&tl->long_texts, key, n == INTMAP_NONE ? 1 : n + 1);
+}
+
+static void uncount_text(const char *text, void *data)
+{
+	struct timeline *tl = data;
+	uint64_t key = (uint64_t)(uintptr_t)text;
+
+	if (reftext_len(text) < SPAN_LONG_TEXT)
+		return;
+	uint32_t n = intmap_get(&tl->long_texts, key);
+	if (n > 1) {
+		intmap_set(&tl->long_texts, key, n - 1);
+		return;
+	}
+	intmap_remove(&tl->long_texts, key);
+	tl->text_bytes -= reftext_bytes(text);
+}
+
+static void count_span(struct timeline *tl, const struct span_entry *entry)
+{
+	tl->detail_bytes += entry->bytes;
+	tl->span_bytes += entry->bytes;
+	if (entry->span->has_long_text)
+		span_each_text(entry->span, count_text, tl);
+}
+
+void timeline_uncount(struct timeline *tl, const struct span_entry *entry)
+{
+	tl->detail_bytes -= entry->bytes;
+	tl->span_bytes -= entry->bytes;
+	if (entry->span->has_long_text)
+		span_each_text(entry->span, uncount_text, tl);
+}
+
 static void add_span(struct timeline *tl, struct span_entry entry)
 {
 	tl->has_spans = true;
@@ -544,8 +571,7 @@ static void add_span(struct timeline *tl, struct span_entry entry)
 	g_array_append_val(tl->spans, entry);
 	intmap_set(&tl->by_slot, entry.slot, index);
 	traces_add(tl, &entry, index);
-	tl->detail_bytes += entry.bytes;
-	tl->span_bytes += entry.bytes;
+	count_span(tl, &entry);
 }
 
 static void replace_span(struct timeline *tl, uint32_t index, struct span_entry entry)
@@ -553,10 +579,8 @@ static void replace_span(struct timeline *tl, uint32_t index, struct span_entry 
 	struct span_entry *old = &g_array_index(tl->spans, struct span_entry, index);
 
 	traces_replace(tl, old, &entry, index);
-	tl->detail_bytes += entry.bytes;
-	tl->detail_bytes -= old->bytes;
-	tl->span_bytes += entry.bytes;
-	tl->span_bytes -= old->bytes;
+	count_span(tl, &entry);
+	timeline_uncount(tl, old);
 	span_unref(old->span);
 	*old = entry;
 }
@@ -686,9 +710,8 @@ static bool apply_totals(struct timeline *tl, const struct publication *p)
 
 static bool has_entries(const struct publication *p)
 {
-	return p->strings->len || (p->forgotten && p->forgotten->len) || p->hosts->len ||
-	       p->threads->len || p->processes->len || p->files->len || p->seconds->len ||
-	       p->spans->len || p->classes->len;
+	return p->strings->len || p->hosts->len || p->threads->len || p->processes->len || p->files->len ||
+	       p->seconds->len || p->spans->len || p->classes->len;
 }
 
 static void tell_beginning(struct timeline *tl)

@@ -5,8 +5,7 @@
  * applying publications that a worker made (see publish.h); everything handed
  * out is const and stays valid until the next timeline_apply().
  *
- * Ids are dense from 0 and stable for the life of the timeline; but a string that only spans
- * use goes after them, and another one gets its id. Nothing may be ordered or printed by id.
+ * Ids are dense from 0 and stable for the life of the timeline. Nothing may be ordered or printed by id.
  * Strings from traces are hostile: see base/text.h.
  */
 #ifndef BLK_STATE_TIMELINE_H
@@ -127,7 +126,7 @@ const struct trace_info *timeline_find_trace(const struct timeline *tl, uint64_t
 
 /* Closed spans by what they do, since the begin: also those that were evicted. */
 struct operation_info {
-	uint32_t service, name;
+	const char *service, *name;	/* reftexts, held */
 	bool server;			/* the server halves of that name */
 	bool changed, loose;		/* private */
 	struct hist duration;
@@ -179,11 +178,11 @@ enum span_sum_of {
 struct span_sum_key {
 	enum span_sum_of of;
 	enum span_kind kind;
-	uint32_t service, name;		/* strings; of calls only the service */
-	uint32_t operation_service, operation;	/* of the root; of a call the caller's service
-						 * (ID_NONE: from outside) */
+	const char *service, *name;	/* reftexts, held; of calls only the service */
+	const char *operation_service, *operation;	/* of the root; of a call the caller's service
+							 * (NULL: from outside) */
 	bool top;
-	bool others;			/* of what had no room: no string is known */
+	bool others;			/* of what had no room: no text is known */
 };
 struct span_sum {
 	struct span_sum_key key;

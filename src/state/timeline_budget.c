@@ -41,7 +41,7 @@ const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i)
 /* A trace as something to evict. */
 struct candidate {
 	uint32_t trace;			/* in traces */
-	uint32_t service, name;		/* of its root */
+	const char *service, *name;	/* of its root */
 	uint32_t rank;			/* among those of its operation; 0: the slowest */
 	int64_t duration, end;
 	size_t bytes;
@@ -75,11 +75,12 @@ static int order(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
+/* One operation after the other, in whatever order. */
 static int by_operation(gconstpointer a, gconstpointer b)
 {
 	const struct candidate *x = a, *y = b;
-	int of = order(x->service, y->service);
-	of = of ? of : order(x->name, y->name);
+	int of = order((intptr_t)x->service, (intptr_t)y->service);
+	of = of ? of : order((intptr_t)x->name, (intptr_t)y->name);
 	of = of ? of : order(y->duration, x->duration);
 	return of ? of : order(y->end, x->end);
 }
@@ -97,7 +98,7 @@ static int by_worth(gconstpointer a, gconstpointer b)
 		return is_slow(x) ? 1 : -1;
 	if (is_slow(x) && x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
-	return order(x->end, y->end);
+	return x->end != y->end ? order(x->end, y->end) : order(x->trace, y->trace);
 }
 
 static GArray *weigh_traces(const struct timeline *tl)
@@ -157,8 +158,7 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
 		if (goes[i]) {
 			moved[i] = ID_NONE;
 			intmap_remove(&tl->by_slot, e->slot);
-			tl->detail_bytes -= e->bytes;
-			tl->span_bytes -= e->bytes;
+			timeline_uncount(tl, e);
 			tl->gone_spans++;
 			traces_count_evicted(tl, e->span);
 			if (e->span->state != SPAN_OPEN) {
@@ -410,42 +410,30 @@ static size_t room(const struct timeline *tl)
 	return tl->budget - MIN(tl->beside_bytes, tl->budget / 2);
 }
 
-/* What is offered goes. */
-static size_t bytes_to_stay(const struct timeline *tl)
-{
-	return timeline_bytes(tl) - tl->offered_bytes;
-}
-
-/* Spans, with the strings that they alone use. */
+/* Spans, with their long texts. */
 static void evict_to(struct timeline *tl, size_t least, size_t spare, size_t excess)
 {
-	size_t all = tl->span_bytes + strings_passing_bytes(tl);
+	size_t all = tl->span_bytes + tl->text_bytes;
 	if (all <= least + spare)
 		return;
 	excess = MIN(all - least, excess);
 	evict_traces(tl, (size_t)((double)excess / (double)all * (double)tl->span_bytes));
-	strings_offer(tl);
 }
 
 void timeline_keep_budget(struct timeline *tl)
 {
-	size_t room_for = room(tl);
+	size_t room_for = room(tl), held = timeline_bytes(tl);
 
-	if (!tl->budget || bytes_to_stay(tl) <= room_for)
+	if (!tl->budget || held <= room_for)
 		return;
-	strings_offer_if_grown(tl);
-	size_t held = bytes_to_stay(tl);
 	size_t least = tl->whole_seconds ? room_for / 8 : room_for * 3 / 8;
-	if (held > room_for)
-		evict_to(tl, least, room_for / 8, held - room_for / 16 * 13);
-	held = bytes_to_stay(tl);
+	evict_to(tl, least, room_for / 8, held - room_for / 16 * 13);
+	held = timeline_bytes(tl);
 	if (held <= room_for || tl->seconds->len <= KEEP_SECONDS || tl->whole_seconds)
 		return;
 	size_t excess = held - (room_for - room_for / 16);
 	size_t freed = seconds_fold(tl->seconds, KEEP_SECONDS, excess, &tl->folded_until);
 	tl->detail_bytes -= freed;
-	if (freed < excess && tl->seconds->len > KEEP_SECONDS) {
+	if (freed < excess && tl->seconds->len > KEEP_SECONDS)
 		drop_seconds(tl, excess - freed);
-		strings_offer(tl);
-	}
 }

@@ -87,26 +87,11 @@ struct timeline {
 	struct span_sums sums;		/* of evicted spans */
 	size_t sum_bytes;
 	size_t registry_bytes;
-	GByteArray *string_states;	/* by id, see timeline_strings.c */
-	size_t passing_bytes, offered_bytes;	/* of registry_bytes, about: of strings that may go, */
-	size_t passing_left;		/* as they were when these were looked through last */
-	uint64_t applied;		/* number of the last publication that had one */
-	bool offering, offer_ready;	/* there is no answer yet; the offer is to be taken */
-	GArray *offer;			/* uint32_t: ids; NULL: none */
-	uint64_t offer_as_of;
+	struct intmap long_texts;	/* reftext that is no part of span.bytes -> how often spans say it */
+	size_t text_bytes;		/* of these texts */
 };
 
-/* timeline_strings.c */
-void strings_put(struct timeline *tl, uint32_t id, char *taken, bool passing);
-void strings_stay(struct timeline *tl, uint32_t id);	/* others than spans use it */
-bool strings_is_passing(const struct timeline *tl, uint32_t id);
-bool strings_is_offered(const struct timeline *tl, uint32_t id);
 void timeline_drop_gone(struct timeline *tl);	/* threads and processes that nothing names any more */
-size_t strings_passing_bytes(const struct timeline *tl);	/* without what is offered */
-void strings_offer(struct timeline *tl);		/* if it is worth it */
-void strings_offer_if_grown(struct timeline *tl);
-void strings_answer(struct timeline *tl, const GArray *forgotten);
-void strings_clear(struct timeline *tl);
 
 /* timeline_traces.c: what spans tell together. */
 void traces_init(struct timeline *tl);
@@ -124,12 +109,12 @@ void traces_settle(struct timeline *tl);
 void traces_forget(struct timeline *tl, uint32_t i);
 size_t traces_bytes(const struct timeline *tl);
 
-void timeline_put_string(struct timeline *tl, uint32_t id, char *taken);
-void timeline_drop_string(struct timeline *tl, uint32_t id);
-
 /* timeline_containers.c */
 uint32_t containers_id(struct timeline *tl, const struct process_info *p);	/* for .container */
 void containers_name(struct timeline *tl);	/* processes changed, or what they are called */
+
+/* timeline.c: a span's memory is no longer the timeline's. */
+void timeline_uncount(struct timeline *tl, const struct span_entry *entry);
 
 /* timeline_budget.c */
 void timeline_keep_budget(struct timeline *tl);

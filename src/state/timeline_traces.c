@@ -117,14 +117,15 @@ static void unindex_span(struct timeline *tl, const struct span_entry *old, uint
 static void clear_operation(void *data)
 {
 	struct operation_info *op = data;
+	reftext_unref(op->service);
+	reftext_unref(op->name);
 	hist_clear(&op->duration);
 	hist_clear(&op->user);
 }
 
 static uint64_t operation_key(const struct span *s)
 {
-	uint64_t key = (uint64_t)s->service << 32 | s->name;
-	return s->kind == SPAN_SERVER ? key | UINT64_C(1) << 63 : key;
+	return reftext_pair(s->service, s->name) + (s->kind == SPAN_SERVER);
 }
 
 static struct operation_info *operation_at(const struct timeline *tl, uint32_t i)
@@ -147,11 +148,12 @@ static struct operation_info *touch_operation(struct timeline *tl, const struct 
 	if (i == INTMAP_NONE && tl->operations->len >= most_operations(tl))
 		return NULL;
 	if (i == INTMAP_NONE) {
-		struct operation_info fresh = { .service = s->service, .name = s->name,
+		struct operation_info fresh = { .service = reftext_ref(s->service), .name = reftext_ref(s->name),
 			.server = s->kind == SPAN_SERVER };
 		i = tl->operations->len;
 		intmap_set(&tl->by_operation, key, i);
 		g_array_append_val(tl->operations, fresh);
+		tl->operation_bytes += reftext_bytes(s->service) + reftext_bytes(s->name);
 	}
 	struct operation_info *op = operation_at(tl, i);
 	if (!op->changed) {

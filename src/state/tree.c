@@ -23,7 +23,7 @@ struct builder {
 	/* Of more than FEW spans of one id the first of each thread, process, service and kind: of
 	 * pair(place of the id's first in by_id, what), the place. */
 	struct intmap of_thread, of_process, of_service, of_kind;
-	struct intmap processes;	/* pair(host, pid): a number for of_process */
+	struct intmap processes, services;	/* pair(host, pid), the reftext: a number for of_process, of_service */
 };
 
 static int order(uint64_t a, uint64_t b)
@@ -31,10 +31,9 @@ static int order(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare_spans(const void *va, const void *vb, void *data)
+static int compare_spans(const void *va, const void *vb, void *unused)
 {
 	const struct span *a = *(struct span *const *)va, *b = *(struct span *const *)vb;
-	const struct timeline *tl = data;
 	if (a->begin_ns != b->begin_ns)
 		return a->begin_ns < b->begin_ns ? -1 : 1;
 	if (a->end_ns != b->end_ns)
@@ -43,7 +42,7 @@ static int compare_spans(const void *va, const void *vb, void *data)
 		return (int)a->kind - (int)b->kind;
 	if (a->span_id != b->span_id)
 		return order(a->span_id, b->span_id);
-	int names = strcmp(timeline_string(tl, a->service), timeline_string(tl, b->service));
+	int names = strcmp(a->service, b->service);
 	return names ? names : a->tid - b->tid;
 }
 
@@ -94,16 +93,21 @@ static void set_first(struct intmap *m, int first, uint32_t what, int place)
 		intmap_set(m, pair((uint32_t)first, what), (uint32_t)place);
 }
 
+/* The key's number: a new one where it has none. */
+static uint32_t number_of(struct intmap *m, uint64_t key)
+{
+	if (intmap_get(m, key) == INTMAP_NONE)
+		intmap_set(m, key, m->n);
+	return intmap_get(m, key);
+}
+
 static void index_span(struct builder *b, int first, int place)
 {
 	const struct span *s = b->spans[b->by_id[place]];
-	uint64_t process = pair(s->host, (uint32_t)s->pid);
 	if (s->thread != ID_NONE)
 		set_first(&b->of_thread, first, s->thread, place);
-	if (intmap_get(&b->processes, process) == INTMAP_NONE)
-		intmap_set(&b->processes, process, b->processes.n);
-	set_first(&b->of_process, first, intmap_get(&b->processes, process), place);
-	set_first(&b->of_service, first, s->service, place);
+	set_first(&b->of_process, first, number_of(&b->processes, pair(s->host, (uint32_t)s->pid)), place);
+	set_first(&b->of_service, first, number_of(&b->services, (uint64_t)(uintptr_t)s->service), place);
 	set_first(&b->of_kind, first, s->kind, place);
 }
 
@@ -140,8 +144,9 @@ static int best_of_many(const struct builder *b, const struct span *s, int first
 		uint32_t process = intmap_get(&b->processes, pair(s->host, (uint32_t)s->pid));
 		at = process == INTMAP_NONE ? process : intmap_get(&b->of_process, pair(group, process));
 	}
-	if (at == INTMAP_NONE)
-		at = intmap_get(&b->of_service, pair(group, s->service));
+	uint32_t service = intmap_get(&b->services, (uint64_t)(uintptr_t)s->service);
+	if (at == INTMAP_NONE && service != INTMAP_NONE)
+		at = intmap_get(&b->of_service, pair(group, service));
 	if (at == INTMAP_NONE)
 		at = intmap_get(&b->of_kind, pair(group, SPAN_SERVER));
 	return at == INTMAP_NONE ? first : (int)at;
@@ -262,7 +267,7 @@ static void collect(struct builder *b, uint64_t trace_id)
 	for (int i = 0; i < b->n; i++)
 		b->spans[i] = (struct span *)timeline_span(b->tl,
 							   g_array_index(indexes, uint32_t, i));
-	sort_array(b->spans, b->n, sizeof(*b->spans), compare_spans, (void *)b->tl);
+	sort_array(b->spans, b->n, sizeof(*b->spans), compare_spans, NULL);
 	b->by_id = g_new(int, b->n + 1);
 	for (int i = 0; i < b->n; i++)
 		b->by_id[i] = i;
@@ -325,7 +330,7 @@ struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)
 			append_subtree(t, &b, i, place);
 	finish(t);
 	t->root = main_root(t);
-	struct intmap *maps[] = { &b.of_thread, &b.of_process, &b.of_service, &b.of_kind, &b.processes };
+	struct intmap *maps[] = { &b.of_thread, &b.of_process, &b.of_service, &b.of_kind, &b.processes, &b.services };
 	for (size_t i = 0; i < G_N_ELEMENTS(maps); i++)
 		intmap_clear(maps[i]);
 	g_free(b.spans);
@@ -395,21 +400,20 @@ bool tree_is_call(const struct tree *t, int i, const struct span **ret_caller)
 	       !(p && p->service == node->span->service);
 }
 
-uint32_t tree_called_outside(const struct tree *t, int i)
+const char *tree_called_outside(const struct tree *t, int i)
 {
 	const struct span *s = t->nodes[i].span;
 	if (s->kind != SPAN_CLIENT || s->state == SPAN_OPEN)
-		return ID_NONE;
+		return NULL;
 	for (int c = t->nodes[i].first_child; c >= 0; c = t->nodes[c].next)
 		if (t->nodes[c].span->service != s->service)
-			return ID_NONE;
+			return NULL;
 	for (uint32_t k = s->n_tags; k > 0; k--) {
 		const struct span_tag *tag = &s->tags[k - 1];
-		if (strcmp(timeline_string(t->tl, tag->key), TAG_PEER_SERVICE) == 0)
-			return tag->val != s->service && *timeline_string(t->tl, tag->val) ?
-				tag->val : ID_NONE;
+		if (strcmp(tag->key, TAG_PEER_SERVICE) == 0)
+			return tag->val != s->service && *tag->val ? tag->val : NULL;
 	}
-	return ID_NONE;
+	return NULL;
 }
 
 int64_t tree_call_ns(const struct span *caller, const struct span *s)

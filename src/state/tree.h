@@ -52,10 +52,10 @@ void tree_self_parts(const struct tree *t, int i, int64_t part[PART_N]);
 
 /* Did another service, or (NULL) the outside, ask for the closed span of node i? */
 bool tree_is_call(const struct tree *t, int i, const struct span **ret_caller);
-/* The service (a string) that the closed client span of node i says it called, where nothing below it
- * is of another service, as with databases: nothing of such a one is in the trace. ID_NONE: none. */
+/* The service (a reftext) that the closed client span of node i says it called, where nothing below it
+ * is of another service, as with databases: nothing of such a one is in the trace. NULL: none. */
 #define TAG_PEER_SERVICE "peer.service"
-uint32_t tree_called_outside(const struct tree *t, int i);
+const char *tree_called_outside(const struct tree *t, int i);
 /* How long it took, as the caller saw it; and what the caller's span took longer: the way
  * there and back, for that one ends when it has the answer. Durations need no common clock. */
 int64_t tree_call_ns(const struct span *caller, const struct span *s);

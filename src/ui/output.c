@@ -75,7 +75,7 @@ static char *tagged_text(const struct focus *f, unsigned *ret_n)
 static char *verdict_text(const struct app *app, const struct waterfall *w)
 {
 	g_autofree char *why = text_visible(w->why ? w->why : "");
-	g_autofree char *name = text_visible(timeline_string(app->tl, w->root->name));
+	g_autofree char *name = text_visible(w->root->name);
 	char duration[TIMEFMT_LEN];
 
 	return g_strdup_printf("%016" G_GINT64_MODIFIER "x %s %s: %s", w->trace_id, name,

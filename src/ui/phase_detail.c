@@ -38,7 +38,7 @@ static bool below_operation(const struct timeline *tl, const struct span *span,
 	for (guint i = 0; operation && spans && i < spans->len; i++) {
 		const struct span *s = timeline_span(tl, g_array_index(spans, uint32_t, i));
 
-		if (s && !strcmp(timeline_string(tl, s->name), operation))
+		if (s && !strcmp(s->name, operation))
 			return true;
 	}
 	return !operation;
@@ -149,7 +149,7 @@ static void gather(struct phase_detail *d, const struct rows *spans, const char 
 		const struct span *s = find_span(tl, row);
 
 		if (!s || s->state == SPAN_OPEN || !below_operation(tl, s, operation) ||
-		    (service && strcmp(timeline_string(tl, s->service), service)))
+		    (service && strcmp(s->service, service)))
 			continue;
 		g_ptr_array_add(list, (gpointer)s);
 		add_span(d, s);

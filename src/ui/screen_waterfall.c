@@ -73,7 +73,7 @@ static void draw_summary(struct app *app, struct place *p, const struct waterfal
 {
 	struct canvas *c = app->canvas;
 	char duration[TIMEFMT_LEN];
-	g_autofree char *name = text_visible(timeline_string(app->tl, w->root->name));
+	g_autofree char *name = text_visible(w->root->name);
 	g_autofree char *zoom = g_strdup_printf("zoom %.0f%s", p->zoom, "x");
 	g_autofree char *s = NULL, *usual = NULL;
 

@@ -210,14 +210,13 @@ static bool is_wanted(const struct view_query *q, const struct timeline *tl, con
 static struct changed_row *row_of(struct row_map *map, const struct periods *p,
 				  const struct span *s)
 {
-	const struct timeline *tl = map->rows->tl;
-	uint64_t key = (uint64_t)s->service << 33 | (uint64_t)s->name << 2 | s->kind;	/* 31 bits each */
+	uint64_t key = reftext_pair(s->service, s->name) + s->kind;
 	bool is_new;
 	struct changed_row *r = row_map_get(map, key, sizeof(*r), &is_new);
 	if (!is_new)
 		return r;
-	r->c.service = timeline_string(tl, s->service);
-	r->c.name = timeline_string(tl, s->name);
+	r->c.service = rows_hold_text(map->rows, s->service);
+	r->c.name = rows_hold_text(map->rows, s->name);
 	r->kind = span_kind_name(s->kind);
 	r->c.row.key[0] = key_int(key_text(key_text(0, r->c.service), r->c.name), s->kind);
 	r->c.row.drill.operation = r->c.name;

@@ -147,13 +147,14 @@ struct comparing {
 };
 
 struct phase_id {
-	uint32_t service, name, kind, whole;
+	const char *service, *name;
+	uint32_t kind, whole;
 };
 
 static guint id_hash(const void *v)
 {
 	const struct phase_id *id = v;
-	return intmap_hash((uint64_t)id->service << 32 | id->name) ^ id->kind << 1 ^ id->whole;
+	return intmap_hash(reftext_pair(id->service, id->name)) ^ id->kind << 1 ^ id->whole;
 }
 
 static gboolean id_equal(const void *a, const void *b)
@@ -165,19 +166,18 @@ static struct compare_row *row_of(struct comparing *c, const struct span *s, boo
 {
 	struct phase_id id = { s->service, s->name, s->kind, whole };
 	if (whole)			/* two operations may be compared */
-		id = (struct phase_id){ ID_NONE, ID_NONE, 0, whole };
+		id = (struct phase_id){ NULL, NULL, 0, whole };
 	struct compare_row *r = g_hash_table_lookup(c->index, &id);
-	const struct timeline *tl = c->rows->tl;
 	if (r)
 		return r;
 	r = common_new(c->rows, sizeof(*r));
 	r->is_whole = whole;
-	r->c.service = timeline_string(tl, s->service);
-	r->c.name = whole ? "(all)" : timeline_string(tl, s->name);
+	r->c.service = rows_hold_text(c->rows, s->service);
+	r->c.name = whole ? "(all)" : s->name;
 	r->kind = whole ? NULL : span_kind_name(s->kind);
 	r->c.row.key[0] = key_text(key_text(0, r->c.service), r->c.name);
 	r->c.row.key[1] = key_int(0, (uint64_t)s->kind << 1 | whole);
-	r->c.row.drill.operation = timeline_string(tl, s->name);
+	r->c.row.drill.operation = rows_hold_text(c->rows, s->name);
 	r->c.row.drill.service = r->c.service;
 	r->c.row.drill.span_id = 0;
 	r->c.row.drill.span_kind = -1;
@@ -374,7 +374,7 @@ static void set_about(struct rows *rows, struct compare *cmp, const struct span 
 	g_autoptr(GString) text = g_string_new(NULL);
 	char buf[TIMEFMT_LEN];
 	g_string_printf(text, "%08x %s %s", (unsigned)(cmp->trace_id >> 32),
-			timeline_string(rows->tl, a->name), timefmt_duration(buf, cmp->a_ns));
+			a->name, timefmt_duration(buf, cmp->a_ns));
 	if (cmp->b_ns < 0)
 		g_string_append(text, cmp->usual ? ": no other of that operation has ended" :
 				": the other one is not in memory (any more)");

@@ -25,17 +25,16 @@ bool evicted_counts(struct evicted *e, const struct range *range, const struct s
 	return false;
 }
 
-static bool is_name(const struct timeline *tl, const char *wanted, uint32_t have)
+static bool is_name(const char *wanted, const char *have)
 {
-	return !wanted || strcmp(wanted, timeline_string(tl, have)) == 0;
+	return !wanted || g_strcmp0(wanted, have) == 0;
 }
 
-bool evicted_wanted(const struct rows *rows, const struct span_sum *s, uint32_t service,
-		    uint32_t operation)
+bool evicted_wanted(const struct rows *rows, const struct span_sum *s, const char *service,
+		    const char *operation)
 {
 	const struct view_query *q = &rows->query;
-	return s->key.others || (is_name(rows->tl, q->service, service) &&
-				 is_name(rows->tl, q->operation, operation));
+	return s->key.others || (is_name(q->service, service) && is_name(q->operation, operation));
 }
 
 static void add_about(struct rows *rows, const char *text)

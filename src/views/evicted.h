@@ -18,10 +18,10 @@ struct evicted {
 bool evicted_are_narrowed(const struct view_query *q);
 /* Is the sum to be counted in the range? The caller asks only for sums that it would want. */
 bool evicted_counts(struct evicted *e, const struct range *range, const struct span_sum *s);
-/* Does the sum pass the query's service and operation, by these strings? Names of others are
+/* Does the sum pass the query's service and operation, by these texts? Names of others are
  * unknown: they may. */
-bool evicted_wanted(const struct rows *rows, const struct span_sum *s, uint32_t service,
-		    uint32_t operation);
+bool evicted_wanted(const struct rows *rows, const struct span_sum *s, const char *service,
+		    const char *operation);
 /* Tells in rows->about, after what is there, how many `what` are counted, and how many can't be;
  * `lacks`: what is not known of those counted. Nothing where there are none. */
 void evicted_tell(struct rows *rows, const struct evicted *e, const char *what, const char *lacks);

@@ -115,14 +115,12 @@ const struct view view_overview_processes = {
 static struct operation_row *row_of(struct row_map *map, const struct history *h,
 				    const struct span *s, double seconds)
 {
-	const struct timeline *tl = map->rows->tl;
-	uint64_t key = (uint64_t)s->service << 32 | s->name | (s->kind == SPAN_SERVER ?
-							       UINT64_C(1) << 63 : 0);
+	uint64_t key = reftext_pair(s->service, s->name) + (s->kind == SPAN_SERVER);
 	bool is_new;
 	struct operation_row *r = row_map_get(map, key, sizeof(*r), &is_new);
 	if (is_new) {
-		r->c.name = timeline_string(tl, s->name);
-		r->c.service = timeline_string(tl, s->service);
+		r->c.name = rows_hold_text(map->rows, s->name);
+		r->c.service = rows_hold_text(map->rows, s->service);
 		r->c.row.key[0] = key_int(key_text(key_text(0, r->c.service), r->c.name),
 					  s->kind == SPAN_SERVER);
 		r->c.row.drill.operation = r->c.name;
@@ -188,7 +186,7 @@ static void add_operations(struct rows *rows, const struct history *h, const str
 	for (size_t i = 0; i < timeline_n_spans(h->tl); i++) {
 		const struct span *s = timeline_span(h->tl, i);
 		if (span_is_request(s) && range_has_span(range, s) &&
-		    query_wants_operation(&rows->query, rows->tl, s))
+		    query_wants_operation(&rows->query, s))
 			add_span(&map, h, s, range->seconds);
 	}
 	struct evicted evicted = { 0 };
@@ -241,7 +239,7 @@ static const char *worst_text(struct rows *rows, struct history *h, const struct
 	if (node >= 0)
 		why_find(h, t, node, &why);
 	g_autofree char *text = g_strdup_printf("%s:%s%s +%s",
-		timeline_string(rows->tl, p->worst_name), node < 0 ? "" : " ",
+		p->worst_name, node < 0 ? "" : " ",
 		node < 0 ? "" : part_info[why.part].id, timefmt_duration(buf, p->excess_ns));
 	return rows_text(rows, text);
 }

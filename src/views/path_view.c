@@ -120,14 +120,14 @@ static const struct column columns[] = {
 	COLUMN_CONTAINER,
 };
 
-static void set_span(struct path_row *r, const struct timeline *tl, const struct span *s)
+static void set_span(struct path_row *r, struct rows *rows, const struct span *s)
 {
 	r->p.span = NULL;		/* it may go; the rows stay */
 	r->c.service = r->c.name = NULL;
 	if (!s)
 		return;
-	r->c.name = timeline_string(tl, s->name);
-	r->c.service = timeline_string(tl, s->service);
+	r->c.name = rows_hold_text(rows, s->name);
+	r->c.service = rows_hold_text(rows, s->service);
 	r->trace_id = s->trace_id;
 	r->span_id = s->span_id;
 	query_set_trace(&r->c.row.drill, s->trace_id);
@@ -150,7 +150,7 @@ static void add_segment(struct rows *rows, const struct path_segment *p, const s
 	query_set_trace(&r->c.row.drill, of->trace_id);
 	r->since = of->begin_ns;
 	r->p = *p;
-	set_span(r, tl, p->span);
+	set_span(r, rows, p->span);
 	r->c.row.key[0] = key_int(r->c.row.key[0], (uint64_t)p->begin_ns);
 	r->c.comm = p->thread == ID_NONE ? NULL : timeline_comm(tl, p->thread, p->end_ns);
 	r->what = rows_text(rows, words);
@@ -176,8 +176,8 @@ static void add_sentences(struct rows *rows, struct history *h, const struct tre
 	struct why why;
 	why_find(h, t, node, &why);
 	g_autofree char *sentence = why_sentence(h, t, node, &why);
-	g_autofree char *about = g_strdup_printf("%s of %s, %08x: %s", timeline_string(h->tl, s->name),
-		timeline_string(h->tl, s->service), (unsigned)(s->trace_id >> 32),
+	g_autofree char *about = g_strdup_printf("%s of %s, %08x: %s", s->name,
+		s->service, (unsigned)(s->trace_id >> 32),
 		timefmt_duration(took, span_duration(s)));
 	rows->verdict = rows_text(rows, sentence);
 	rows->about = rows_text(rows, about);

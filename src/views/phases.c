@@ -135,7 +135,7 @@ struct phases {
 };
 
 struct phase_key {
-	uint32_t operation_service, operation, service, name;
+	const char *operation_service, *operation, *service, *name;
 	uint32_t kind;			/* enum span_kind, or KIND_SELF */
 	uint32_t depth0;		/* 1: the root itself */
 };
@@ -158,14 +158,13 @@ static gboolean key_equal(const void *a, const void *b)
 static struct phase_row *phase_of(struct phases *ph, const struct phase_key *key)
 {
 	struct phase_row *r = g_hash_table_lookup(ph->index, key);
-	const struct timeline *tl = ph->rows->tl;
 	if (r)
 		return r;
 	r = common_new(ph->rows, sizeof(*r));
-	r->operation = timeline_string(tl, key->operation);
-	r->operation_service = timeline_string(tl, key->operation_service);
-	r->c.service = timeline_string(tl, key->service);
-	r->c.name = key->kind == KIND_SELF ? SELF : timeline_string(tl, key->name);
+	r->operation = rows_hold_text(ph->rows, key->operation);
+	r->operation_service = rows_hold_text(ph->rows, key->operation_service);
+	r->c.service = rows_hold_text(ph->rows, key->service);
+	r->c.name = key->kind == KIND_SELF ? SELF : key->name;
 	r->kind = key->kind == KIND_SELF ? NULL : span_kind_name(key->kind);
 	r->seconds = ph->seconds;
 	r->index = ph->rows->rows->len;
@@ -174,7 +173,7 @@ static struct phase_row *phase_of(struct phases *ph, const struct phase_key *key
 	uint64_t id = key_text(key_text(0, r->operation_service), r->operation);
 	id = key_text(key_text(id, r->c.service), r->c.name);
 	r->c.row.key[0] = key_int(id, (uint64_t)key->kind << 1 | key->depth0);
-	r->c.row.drill.operation = timeline_string(tl, key->name);
+	r->c.row.drill.operation = rows_hold_text(ph->rows, key->name);
 	r->c.row.drill.service = r->c.service;
 	g_hash_table_insert(ph->index, g_memdup2(key, sizeof(*key)), r);
 	return r;
@@ -268,8 +267,8 @@ static void add_trace(struct phases *ph, const struct tree *t, const struct rang
 	const struct view_query *q = &ph->rows->query;
 	for (int i = 0; i < t->n; i++) {
 		const struct span *s = t->nodes[i].span;
-		bool wanted = q->operation ? query_wants_operation(q, ph->rows->tl, s) :
-			t->nodes[i].parent < 0 && query_wants_operation(q, ph->rows->tl, s);
+		bool wanted = q->operation ? query_wants_operation(q, s) :
+			t->nodes[i].parent < 0 && query_wants_operation(q, s);
 		if (!wanted || s->state == SPAN_OPEN || !range_has_span(range, s))
 			continue;
 		add_operation(ph, t, i);

@@ -260,14 +260,13 @@ static void tested_free(void *data)
 	g_free(t);
 }
 
-static bool belongs(const struct rule *r, const struct timeline *tl, const struct span *s,
-		    const struct second *second)
+static bool belongs(const struct rule *r, const struct span *s, const struct second *second)
 {
 	if (s->state == SPAN_OPEN || !span_is_request(s))
 		return false;
 	int64_t end = s->end_ns;
 	return end >= second->begin_ns && end < second->end_ns &&
-	       (!r->operation || g_str_equal(r->operation, timeline_string(tl, s->name)));
+	       (!r->operation || g_str_equal(r->operation, s->name));
 }
 
 /* Operations of the second by their numbers in the history. */
@@ -277,7 +276,7 @@ static GHashTable *collect(const struct rule *r, const struct history *h,
 	GHashTable *all = g_hash_table_new_full(NULL, NULL, NULL, tested_free);
 	for (size_t i = timeline_n_spans(h->tl); i > 0; i--) {
 		const struct span *s = timeline_span(h->tl, i - 1);
-		if (!belongs(r, h->tl, s, second))
+		if (!belongs(r, s, second))
 			continue;
 		const struct operation_info *info = history_operation(h, s);
 		struct tested *t = info ? g_hash_table_lookup(all, info) : NULL;
@@ -286,7 +285,7 @@ static GHashTable *collect(const struct rule *r, const struct history *h,
 		if (!t) {
 			t = g_new0(struct tested, 1);
 			t->info = info;
-			t->name = timeline_string(h->tl, s->name);
+			t->name = s->name;
 			g_hash_table_insert(all, (gpointer)info, t);
 		}
 		hist_add(&t->duration, span_duration(s));

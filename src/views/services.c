@@ -157,17 +157,15 @@ static bool is_worse(const struct service_row *r, const struct span *s, int64_t 
 		s->span_id < r->worst->span_id;
 }
 
-/* caller: a string; ID_NONE: outside. */
-static struct service_row *row_of(struct row_map *map, uint32_t caller, uint32_t service,
+/* caller: NULL: outside. */
+static struct service_row *row_of(struct row_map *map, const char *caller, const char *service,
 				  double seconds)
 {
-	const struct timeline *tl = map->rows->tl;
 	bool is_new;
-	struct service_row *r = row_map_get(map, (uint64_t)caller << 32 | service, sizeof(*r),
-					    &is_new);
+	struct service_row *r = row_map_get(map, reftext_pair(caller, service), sizeof(*r), &is_new);
 	if (is_new) {
-		r->caller = caller != ID_NONE ? timeline_string(tl, caller) : NULL;
-		r->c.service = timeline_string(tl, service);
+		r->caller = rows_hold_text(map->rows, caller);
+		r->c.service = rows_hold_text(map->rows, service);
 		r->c.row.key[0] = key_text(key_text(0, r->caller), r->c.service);
 		r->c.row.drill.service = r->c.service;
 		r->c.row.drill.operation = NULL;
@@ -192,7 +190,7 @@ static void add_one(struct service_row *r, const struct span *s, int64_t ns, con
 static void add_call(struct row_map *map, const struct span *caller, const struct span *s,
 		     double seconds)
 {
-	struct service_row *r = row_of(map, caller ? caller->service : ID_NONE, s->service, seconds);
+	struct service_row *r = row_of(map, caller ? caller->service : NULL, s->service, seconds);
 	r->c.row.drill.service = r->c.service;
 	int64_t ns = tree_call_ns(caller, s);
 	add_hosts(r, caller, s);
@@ -201,7 +199,7 @@ static void add_call(struct row_map *map, const struct span *caller, const struc
 }
 
 /* To a service that has no spans, as the caller's span tells: what it did is not known. */
-static void add_call_outside(struct row_map *map, const struct span *s, uint32_t service, double seconds)
+static void add_call_outside(struct row_map *map, const struct span *s, const char *service, double seconds)
 {
 	const int64_t part[PART_N] = { [PART_UNKNOWN] = span_duration(s) };
 	struct service_row *r = row_of(map, s->service, service, seconds);
@@ -211,11 +209,10 @@ static void add_call_outside(struct row_map *map, const struct span *s, uint32_t
 }
 
 /* Of one of the two services, when one is asked for. */
-static bool is_wanted(const struct rows *rows, uint32_t caller, uint32_t service)
+static bool is_wanted(const struct rows *rows, const char *caller, const char *service)
 {
 	const char *wanted = rows->query.service;
-	return !wanted || strcmp(wanted, timeline_string(rows->tl, service)) == 0 ||
-	       (caller != ID_NONE && strcmp(wanted, timeline_string(rows->tl, caller)) == 0);
+	return !wanted || strcmp(wanted, service) == 0 || (caller && strcmp(wanted, caller) == 0);
 }
 
 static void add_trace(struct row_map *map, const struct tree *t, const struct range *range)
@@ -223,10 +220,10 @@ static void add_trace(struct row_map *map, const struct tree *t, const struct ra
 	for (int i = 0; i < t->n; i++) {
 		const struct span *s = t->nodes[i].span, *caller;
 		if (tree_is_call(t, i, &caller) && range_has_span(range, s) &&
-		    is_wanted(map->rows, caller ? caller->service : ID_NONE, s->service))
+		    is_wanted(map->rows, caller ? caller->service : NULL, s->service))
 			add_call(map, caller, s, range->seconds);
-		uint32_t outside = range_has_span(range, s) ? tree_called_outside(t, i) : ID_NONE;
-		if (outside != ID_NONE && is_wanted(map->rows, s->service, outside))
+		const char *outside = range_has_span(range, s) ? tree_called_outside(t, i) : NULL;
+		if (outside && is_wanted(map->rows, s->service, outside))
 			add_call_outside(map, s, outside, range->seconds);
 	}
 }
@@ -248,7 +245,7 @@ static void add_evicted(struct row_map *map, const struct range *range, struct e
 	const struct rows *rows = map->rows;
 	for (size_t i = 0; i < timeline_n_span_sums(rows->tl); i++) {
 		const struct span_sum *s = timeline_span_sum(rows->tl, i);
-		uint32_t caller = s->key.operation_service;
+		const char *caller = s->key.operation_service;
 		if (s->key.of == SUM_CALL &&
 		    (s->key.others || is_wanted(rows, caller, s->key.service)) &&
 		    evicted_counts(e, range, s))

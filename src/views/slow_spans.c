@@ -122,7 +122,7 @@ static struct rows *build(const struct timeline *tl, const struct view_query *qu
 	bool by_name = query->by == BY_NAME;
 	for (guint i = 0; i < spans->len && (by_name || i < MOST); i++) {
 		const struct span *s = spans->pdata[i];
-		uint64_t key = (uint64_t)s->service << 32 | s->name;
+		uint64_t key = reftext_pair(s->service, s->name);
 		uint32_t rank = intmap_get(&seen, key);
 		rank = rank == INTMAP_NONE ? 1 : rank + 1;
 		intmap_set(&seen, key, rank);

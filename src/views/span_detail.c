@@ -47,12 +47,12 @@ static void add_ids(struct detail *d)
 {
 	const struct span *s = d->s;
 	const struct host_info *host = timeline_host(d->tl, s->host);
-	const char *ip = timeline_string(d->tl, s->ip), *kind = span_kind_name(s->kind);
+	const char *ip = s->ip, *kind = span_kind_name(s->kind);
 	g_autoptr(GString) text = g_string_new(NULL);
 	add(d, "trace %016" G_GINT64_MODIFIER "x  span %016" G_GINT64_MODIFIER "x  %s%016"
 	    G_GINT64_MODIFIER "x", s->trace_id, s->span_id, s->parent_id ? "parent " :
 	    "a root: no parent ", s->parent_id);
-	g_string_append_printf(text, "service %s  host %s", timeline_string(d->tl, s->service),
+	g_string_append_printf(text, "service %s  host %s", s->service,
 			       host ? host->name : "-");
 	if (*ip)
 		g_string_append_printf(text, "  endpoint %s:%u", ip, s->port);
@@ -175,11 +175,11 @@ static void add_behind(struct detail *d)
 #define PATH_SHARE 200		/* of the span: what is shorter is summed */
 
 /* "decode", "thumbnail 1e9873c2": in another trace. */
-static char *name_of_span(const struct detail *d, const struct path_segment *p)
+static char *name_of_span(const struct path_segment *p)
 {
 	if (!p->span)
 		return g_strdup("-");
-	const char *name = timeline_string(d->tl, p->span->name);
+	const char *name = p->span->name;
 	return p->node >= 0 ? g_strdup(name) :
 		g_strdup_printf("%s %08x", name, (unsigned)(p->span->trace_id >> 32));
 }
@@ -189,7 +189,7 @@ static char *label_of(const struct detail *d, const struct path_segment *p)
 {
 	if (p->thread != ID_NONE)
 		return thread_label_new(d->tl, p->thread, p->end_ns);
-	return g_strdup(p->span ? timeline_string(d->tl, p->span->service) : "-");
+	return g_strdup(p->span ? p->span->service : "-");
 }
 
 static void add_path(struct detail *d, const struct waterfall_row *row)
@@ -209,7 +209,7 @@ static void add_path(struct detail *d, const struct waterfall_row *row)
 			continue;
 		}
 		g_autofree char *label = label_of(d, p);
-		g_autofree char *text = path_words(d->tl, p), *name = name_of_span(d, p);
+		g_autofree char *text = path_words(d->tl, p), *name = name_of_span(p);
 		add(d, "  %9s %7s %*s%-*s %-10s %s", since(at, d, p->begin_ns), timefmt_duration(took, ns),
 		    (int)MIN(p->hops, 4), "", (int)(20 - MIN(p->hops, 4)), label, name, text);
 	}
@@ -256,13 +256,13 @@ static void add_annotations(struct detail *d)
 	for (uint32_t i = 0; i < s->n_annotations; i++) {
 		const struct span_annotation *a = &s->annotations[i];
 		g_autofree char *label = thread_label_new(d->tl, a->thread, a->ts);
-		add(d, "  %9s  %-16s %s", since(at, d, a->ts), timeline_string(d->tl, a->event), label);
+		add(d, "  %9s  %-16s %s", since(at, d, a->ts), a->event, label);
 	}
 	if (s->n_tags)
 		heading(d, "Tags");
 	for (uint32_t i = 0; i < s->n_tags; i++)
 		add(d, "  %9s  %s = %s", since(at, d, s->tags[i].ts),
-		    timeline_string(d->tl, s->tags[i].key), timeline_string(d->tl, s->tags[i].val));
+		    s->tags[i].key, s->tags[i].val);
 }
 
 static const char *file_of(const struct detail *d, uint32_t file)

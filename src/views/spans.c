@@ -32,12 +32,11 @@ uint64_t span_row_key(const struct span *s)
 	return s->trace_id ^ (uint64_t)s->kind << 62;
 }
 
-bool query_wants_operation(const struct view_query *q, const struct timeline *tl,
-			   const struct span *s)
+bool query_wants_operation(const struct view_query *q, const struct span *s)
 {
-	if (q->operation && strcmp(q->operation, timeline_string(tl, s->name)) != 0)
+	if (q->operation && strcmp(q->operation, s->name) != 0)
 		return false;
-	return !q->service || strcmp(q->service, timeline_string(tl, s->service)) == 0;
+	return !q->service || strcmp(q->service, s->service) == 0;
 }
 
 bool query_wants_span(const struct view_query *q, const struct timeline *tl,
@@ -48,7 +47,7 @@ bool query_wants_span(const struct view_query *q, const struct timeline *tl,
 	       (q->span_kind < 0 || q->span_kind == (int)s->kind) &&
 	       (q->pid < 0 || q->pid == s->pid) && (q->tid < 0 || q->tid == s->tid) &&
 	       (q->host == ID_NONE || q->host == s->host) && (!q->container || query_wants_thread(q, tl, s->thread)) &&
-	       query_wants_operation(q, tl, s);
+	       query_wants_operation(q, s);
 }
 
 static void unref_span(void *span)
@@ -69,8 +68,8 @@ void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s)
 	const struct thread_info *t = timeline_thread(tl, s->thread);
 	rows_hold_span(rows, s);
 	r->span = (struct span *)s;
-	r->c.name = timeline_string(tl, s->name);
-	r->c.service = timeline_string(tl, s->service);
+	r->c.name = s->name;
+	r->c.service = s->service;
 	common_host(&r->c, rows, s->host);
 	r->c.pid = s->pid;
 	r->c.tid = s->tid;
@@ -146,32 +145,32 @@ bool span_add_word(GString *to, const char *word, const char *rest)
 	return false;
 }
 
-static bool add_tag(GString *to, const struct timeline *tl, const struct span_tag *tag)
+static bool add_tag(GString *to, const struct span_tag *tag)
 {
-	g_autofree char *key = g_strconcat(timeline_string(tl, tag->key), "=", NULL);
-	return span_add_word(to, key, timeline_string(tl, tag->val));
+	g_autofree char *key = g_strconcat(tag->key, "=", NULL);
+	return span_add_word(to, key, tag->val);
 }
 
-void span_add_tags(GString *to, const struct timeline *tl, const struct span *s)
+void span_add_tags(GString *to, const struct span *s)
 {
-	for (uint32_t i = 0; i < s->n_tags && add_tag(to, tl, &s->tags[i]); i++)
+	for (uint32_t i = 0; i < s->n_tags && add_tag(to, &s->tags[i]); i++)
 		;
 }
 
-void span_add_annotations(GString *to, const struct timeline *tl, const struct span *s)
+void span_add_annotations(GString *to, const struct span *s)
 {
 	for (uint32_t i = 0; i < s->n_annotations; i++)
-		if (!span_add_word(to, timeline_string(tl, s->annotations[i].event), ""))
+		if (!span_add_word(to, s->annotations[i].event, ""))
 			return;
 }
 
 /* What is said of a span costs, so it is made at the first look and kept. */
 static struct value said(struct rows *rows, const char **kept, const struct span *s,
-			 void (*add)(GString *to, const struct timeline *tl, const struct span *s))
+			 void (*add)(GString *to, const struct span *s))
 {
 	if (!*kept) {
 		g_autoptr(GString) text = g_string_new(NULL);
-		add(text, rows->tl, s);
+		add(text, s);
 		*kept = rows_text(rows, text->str);
 	}
 	return value_text(**kept ? *kept : NULL);

@@ -27,16 +27,15 @@ void span_row_fill(struct span_row *r, struct rows *rows, const struct span *s);
 bool query_wants_span(const struct view_query *q, const struct timeline *tl,
 		      const struct span *s);
 /* Has it the query's operation (name) and service? NULL: any. */
-bool query_wants_operation(const struct view_query *q, const struct timeline *tl,
-			   const struct span *s);
+bool query_wants_operation(const struct view_query *q, const struct span *s);
 
 /* Appends the word, which has two parts, behind a blank; false: an ellipsis instead, as it would be more
  * than LIMIT_WORDS_BYTES. */
 bool span_add_word(GString *to, const char *word, const char *rest);
 /* "user=7 size=12", "start encode end": appended to the text, at most LIMIT_WORDS_BYTES bytes of
  * it, then an ellipsis. */
-void span_add_tags(GString *to, const struct timeline *tl, const struct span *s);
-void span_add_annotations(GString *to, const struct timeline *tl, const struct span *s);
+void span_add_tags(GString *to, const struct span *s);
+void span_add_annotations(GString *to, const struct span *s);
 
 GETTER(span_get_trace_id);
 GETTER(span_get_span_id);

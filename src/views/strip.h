@@ -15,7 +15,7 @@ struct strip_point {
 	bool lost, gap, outlier, corrected;
 	bool folded;			/* for lack of memory it tells of its neighbours, too */
 	const struct span *worst;	/* furthest above its usual; NULL: none, or it is evicted */
-	uint32_t worst_name;		/* the worst one's (string) */
+	const char *worst_name;		/* the worst one's */
 	int64_t excess_ns;		/* how far; 0: none is */
 	struct hist hist;		/* private */
 };

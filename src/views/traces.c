@@ -76,7 +76,7 @@ static int compare_begin(const void *va, const void *vb)
 
 /* What the spans of a trace say, in order of time. */
 static struct value said(struct rows *rows, const char **kept, uint64_t trace_id,
-			 void (*add)(GString *to, const struct timeline *tl, const struct span *s))
+			 void (*add)(GString *to, const struct span *s))
 {
 	const GArray *indexes = timeline_trace_spans(rows->tl, trace_id);
 	if (!*kept) {
@@ -87,7 +87,7 @@ static struct value said(struct rows *rows, const char **kept, uint64_t trace_id
 						g_array_index(indexes, uint32_t, i)));
 		g_ptr_array_sort(spans, compare_begin);
 		for (guint i = 0; i < spans->len; i++)
-			add(text, rows->tl, spans->pdata[i]);
+			add(text, spans->pdata[i]);
 		*kept = rows_text(rows, text->str);
 	}
 	return value_text(**kept ? *kept : NULL);
@@ -116,14 +116,14 @@ static void add_once(GString *to, const char *word)
 	span_add_word(to, word, "");
 }
 
-static void add_service(GString *to, const struct timeline *tl, const struct span *s)
+static void add_service(GString *to, const struct span *s)
 {
-	add_once(to, timeline_string(tl, s->service));
+	add_once(to, s->service);
 }
 
-static void add_name(GString *to, const struct timeline *tl, const struct span *s)
+static void add_name(GString *to, const struct span *s)
 {
-	add_once(to, timeline_string(tl, s->name));
+	add_once(to, s->name);
 }
 
 static GETTER(get_all_services)
@@ -203,8 +203,10 @@ static uint32_t count_services(const struct timeline *tl, uint64_t trace_id)
 {
 	const GArray *spans = timeline_trace_spans(tl, trace_id);
 	struct intmap seen = { 0 };
-	for (guint i = 0; spans && i < spans->len; i++)
-		intmap_set(&seen, timeline_span(tl, g_array_index(spans, uint32_t, i))->service, 1);
+	for (guint i = 0; spans && i < spans->len; i++) {
+		const struct span *s = timeline_span(tl, g_array_index(spans, uint32_t, i));
+		intmap_set(&seen, (uint64_t)(uintptr_t)s->service, 1);
+	}
 	uint32_t n = seen.n;
 	intmap_clear(&seen);
 	return n;

@@ -79,6 +79,19 @@ const char *rows_text(struct rows *rows, const char *s)
 	return s ? g_string_chunk_insert_const(rows->text, s) : NULL;
 }
 
+static void unref_text(gpointer text)
+{
+	reftext_unref(text);
+}
+
+const char *rows_hold_text(struct rows *rows, const char *reftext)
+{
+	if (!rows->reftexts)
+		rows->reftexts = g_ptr_array_new_with_free_func(unref_text);
+	g_ptr_array_add(rows->reftexts, (gpointer)reftext_ref(reftext));
+	return reftext;
+}
+
 /* --- what the trace lacks --- */
 
 #define MOST_NAMES 8
@@ -184,6 +197,7 @@ void rows_free(struct rows *rows)
 		rows->free_extra(rows->extra);
 	g_ptr_array_unref(rows->rows);
 	g_clear_pointer(&rows->spans, g_ptr_array_unref);
+	g_clear_pointer(&rows->reftexts, g_ptr_array_unref);
 	g_string_chunk_free(rows->text);
 	g_free(rows->host_lacks);
 	g_free(rows);

@@ -99,7 +99,7 @@ enum lack {
 struct rows {
 	GPtrArray *rows;		/* struct row *, freed by the array */
 	GStringChunk *text;		/* texts of the rows live here */
-	GPtrArray *spans;		/* those the rows point to, referenced; NULL: none */
+	GPtrArray *spans, *reftexts;	/* those the rows point to, referenced; NULL: none */
 	const struct timeline *tl;
 	struct view_query query;	/* as asked (strings copied into text) */
 	struct trust trust;		/* of the seconds summed */
@@ -219,5 +219,6 @@ unsigned rows_lacks(const struct rows *rows, uint32_t host);
 /* For builders. */
 struct rows *rows_new(const struct timeline *tl, const struct view_query *query);
 const char *rows_text(struct rows *rows, const char *s);	/* kept with the rows */
+const char *rows_hold_text(struct rows *rows, const char *reftext);	/* returns it */
 
 #endif

@@ -78,11 +78,11 @@ static const struct column columns[] = {
 static const char *row_name(struct rows *rows, const struct tree *t, int i)
 {
 	const struct span *s = t->nodes[i].span;
-	const char *name = timeline_string(rows->tl, s->name);
+	const char *name = s->name;
 	int p = t->nodes[i].parent;
 	if (p < 0 || t->nodes[p].span->service == s->service)
 		return name;
-	g_autofree char *both = g_strdup_printf("%s %s", name, timeline_string(rows->tl, s->service));
+	g_autofree char *both = g_strdup_printf("%s %s", name, s->service);
 	return rows_text(rows, both);
 }
 
@@ -116,7 +116,7 @@ static void count_whole(struct waterfall *w)
 		w->end_ns = MAX(w->end_ns, s->end_ns);
 		w->open |= s->state == SPAN_OPEN;
 		w->errors += s->errors;
-		intmap_set(&services, s->service, 1);
+		intmap_set(&services, (uint64_t)(uintptr_t)s->service, 1);
 		if (s->pid >= 0)
 			intmap_set(&processes, (uint64_t)s->host << 32 | (uint32_t)s->pid, 1);
 	}

@@ -157,7 +157,7 @@ static int compare_parts(const void *va, const void *vb, void *data)
 static GString *line_of_parts(const struct timeline *tl, const struct span *s)
 {
 	GString *text = g_string_new(NULL);
-	g_autofree char *label = s->thread == ID_NONE ? g_strdup(timeline_string(tl, s->service)) :
+	g_autofree char *label = s->thread == ID_NONE ? g_strdup(s->service) :
 				 thread_label_new(tl, s->thread, s->end_ns);
 	const struct span_wait *w = why_longest_wait(s, PART_N);
 	char buf[TIMEFMT_LEN];
@@ -165,7 +165,7 @@ static GString *line_of_parts(const struct timeline *tl, const struct span *s)
 	for (int p = 0; p < PART_N; p++)
 		order[p] = p;
 	sort_array(order, PART_N, sizeof(*order), compare_parts, (void *)s->part);
-	g_string_append_printf(text, "%s  %s", timeline_string(tl, s->name), label);
+	g_string_append_printf(text, "%s  %s", s->name, label);
 	if (w && w->cpu != SPAN_NO_CPU)
 		g_string_append_printf(text, " cpu%u", w->cpu);
 	g_string_append_printf(text, "  %s =", timefmt_duration(buf, span_duration(s)));
@@ -299,7 +299,7 @@ static GString *line_of_usual(const struct history *h, const struct span *s)
 		all++;
 		same += o->part[p] > ns / 2;
 	}
-	g_string_append_printf(text, "usual %s p50 %s", timeline_string(h->tl, s->name),
+	g_string_append_printf(text, "usual %s p50 %s", s->name,
 			       usual < 0 ? "-" : timefmt_duration(buf, usual));
 	if (ns > 0 && all)
 		g_string_append_printf(text, "   others with %s over %s: %u of %u", part_info[p].id,
@@ -340,12 +340,11 @@ static GString *line_of_calls(const struct timeline *tl, const struct span *s)
 	return text;
 }
 
-static GString *line_of_tags(const struct timeline *tl, const struct span *s)
+static GString *line_of_tags(const struct span *s)
 {
 	GString *text = g_string_new("tags:");
 	for (uint32_t i = 0; i < s->n_tags; i++)
-		g_string_append_printf(text, " %s=%s", timeline_string(tl, s->tags[i].key),
-				       timeline_string(tl, s->tags[i].val));
+		g_string_append_printf(text, " %s=%s", s->tags[i].key, s->tags[i].val);
 	return text;
 }
 
@@ -362,7 +361,7 @@ GPtrArray *waterfall_detail(const struct rows *rows, const struct waterfall_row 
 	if (s->n_calls)
 		add_line(lines, max_lines, line_of_calls(rows->tl, s));
 	if (s->n_tags)
-		add_line(lines, max_lines, line_of_tags(rows->tl, s));
+		add_line(lines, max_lines, line_of_tags(s));
 	return lines;
 }
 
@@ -420,7 +419,7 @@ bool waterfall_waker(struct rows *rows, const struct waterfall_row *row,
 	g_autofree char *label = thread_label_new(rows->tl, ret->thread, ret->at_ns);
 	g_autofree char *text = g_strdup_printf("%s at %s%s%s", label,
 		timefmt_clock_ms(buf, ret->at_ns), s ? ", in " : "",
-		s ? timeline_string(rows->tl, s->name) : "");
+		s ? s->name : "");
 	ret->text = rows_text(rows, text);
 	return true;
 }

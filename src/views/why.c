@@ -110,7 +110,7 @@ static void ask_spans(struct history *h, const struct span_wait *w, struct why *
 		why->culprit_did = told ? part_info[p].held : NULL;
 		why->culprit_ns = told ? ns : 0;
 		why->culprit_trace = told ? a.span->trace_id : at ? at->trace_id : 0;
-		why->culprit_span = told ? a.span->name : at ? at->name : 0;
+		why->culprit_span = told ? a.span->name : at ? at->name : NULL;
 		if (!told || p != PART_FUTEX || a.longest->waker == ID_NONE ||
 		    a.longest->waker == thread)
 			return;
@@ -145,7 +145,7 @@ static void find_culprit(struct history *h, const struct tree *t, int node, stru
 	why->culprit_also = c.second_ns ? did_what(c.second, c.second_on_cpu) : NULL;
 	why->culprit_also_ns = c.second_ns;
 	why->culprit_trace = c.span ? c.span->trace_id : 0;
-	why->culprit_span = c.span ? c.span->name : 0;
+	why->culprit_span = c.span ? c.span->name : NULL;
 }
 
 /* Nobody but it had to act: the waker was a messenger. */
@@ -254,9 +254,9 @@ static void add_holder(GString *text, const struct history *h, const struct why 
 	g_string_append_printf(text, "; %s ", label);
 	if (why->culprit_did)
 		g_string_append_printf(text, "%s holding it", why->culprit_did);
-	else if (why->culprit_span)
+	else if (why->culprit_span && *why->culprit_span)
 		g_string_append_printf(text, "held it, in %s",
-				       timeline_string(h->tl, why->culprit_span));
+				       why->culprit_span);
 	else
 		g_string_append(text, "woke it");
 	if (why->culprit_trace)
@@ -291,8 +291,7 @@ static void add_meanwhile(GString *text, const struct history *h, const struct w
 }
 
 /* A client: say how long its server worked. true: that is what the wait was for, mostly. */
-static bool add_server(GString *text, const struct history *h, const struct tree *t,
-		       const struct why *why)
+static bool add_server(GString *text, const struct tree *t, const struct why *why)
 {
 	const struct span *client = t->nodes[why->node].span;
 	char buf[TIMEFMT_LEN];
@@ -300,7 +299,7 @@ static bool add_server(GString *text, const struct history *h, const struct tree
 		const struct span *s = t->nodes[c].span;
 		if (s->kind != SPAN_SERVER || s->span_id != client->span_id)
 			continue;
-		g_string_append_printf(text, "; %s had it for %s", timeline_string(h->tl, s->service),
+		g_string_append_printf(text, "; %s had it for %s", s->service,
 				       duration(buf, span_duration(s)));
 		return !why->wait || span_duration(s) * 2 >= wait_blocked(why->wait);
 	}
@@ -393,7 +392,7 @@ static void add_cause(GString *text, const struct history *h, const struct tree 
 	}
 	if (why->wait)
 		add_waker(text, h, why);
-	if (why->part != PART_SOCKET || !add_server(text, h, t, why))
+	if (why->part != PART_SOCKET || !add_server(text, t, why))
 		add_meanwhile(text, h, why);
 }
 
@@ -402,14 +401,14 @@ static void add_cause(GString *text, const struct history *h, const struct tree 
 #define MOST_CAUSES 8			/* in one sentence; */
 
 /* "lock in stored: "; nothing for the span that was asked about. */
-static void add_where(GString *text, const struct history *h, const struct tree *t, int asked, int node)
+static void add_where(GString *text, const struct tree *t, int asked, int node)
 {
 	const struct span *s = t->nodes[node].span, *top = t->nodes[asked].span;
 	if (node == asked)
 		return;
-	g_string_append(text, timeline_string(h->tl, s->name));
+	g_string_append(text, s->name);
 	if (s->service != top->service)
-		g_string_append_printf(text, " in %s", timeline_string(h->tl, s->service));
+		g_string_append_printf(text, " in %s", s->service);
 	g_string_append(text, ": ");
 }
 
@@ -424,7 +423,7 @@ static void add_others(GString *text, const struct history *h, const struct tree
 			return;
 		find_waited((struct history *)h, t, true, other);
 		g_string_append(text, "; and ");
-		add_where(text, h, t, asked, other->node);
+		add_where(text, t, asked, other->node);
 		add_cause(text, h, t, other);
 	}
 }
@@ -439,7 +438,7 @@ char *why_sentence(const struct history *h, const struct tree *t, int asked,
 		   const struct why *why)
 {
 	GString *text = g_string_new(NULL);
-	add_where(text, h, t, asked, why->node);
+	add_where(text, t, asked, why->node);
 	if (span_duration(t->nodes[why->node].span) <= 0) {
 		g_string_append(text, no_time(t->nodes[why->node].span));
 		return g_string_free(text, FALSE);
@@ -488,11 +487,11 @@ char *why_short(const struct history *h, const struct tree *t, int asked,
 	GString *text = g_string_new(NULL);
 	bool lock = why->part == PART_FUTEX && span_duration(s) > 0;
 	if (why->node != asked)
-		g_string_append_printf(text, "%s: ", timeline_string(h->tl, s->name));
+		g_string_append_printf(text, "%s: ", s->name);
 	else if (!has_object(why->part) && !lock && span_duration(s) > 0)
 		g_string_append_printf(text, "%s: ", part_word(view_host_lacking(h->tl, s->host), why->part));
 	if (s->service != top->service)
-		g_string_append_printf(text, "%s%s ", timeline_string(h->tl, s->service),
+		g_string_append_printf(text, "%s%s ", s->service,
 				       has_object(why->part) || lock ? "," : "");
 	if (lock) {
 		g_string_append(text, "futex, ");

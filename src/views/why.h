@@ -22,7 +22,7 @@ struct why {
 	const char *culprit_also;	/* what it did for longest but that; NULL: nothing known */
 	int64_t culprit_also_ns;
 	uint64_t culprit_trace;		/* what it worked for; 0: unknown */
-	uint32_t culprit_span;		/* string: name of that span; "" unknown */
+	const char *culprit_span;	/* name of that span; NULL: unknown */
 };
 
 void why_find(struct history *h, const struct tree *t, int node, struct why *ret);

@@ -40,8 +40,8 @@ static void add_send(struct story *st, const struct request *r, int64_t begin, e
 	int64_t end = begin + r->store + 800000, from = begin + 400000, to = end - 400000;
 	struct span *client = phase(st, r, 5, "send", begin, end);
 	client->kind = SPAN_CLIENT;
-	fake_annotate(client, begin, fake_string(st->f, "cs"));
-	fake_annotate(client, end, fake_string(st->f, "cr"));
+	fake_annotate(client, begin, "cs");
+	fake_annotate(client, end, "cr");
 	struct span_wait *w = fake_wait(client, PART_SOCKET, begin + 100000, end - 50000, 100000,
 					st->stored, st->recv);
 	w->file = st->sock;
@@ -49,8 +49,8 @@ static void add_send(struct story *st, const struct request *r, int64_t begin, e
 		.trace = r->trace, .id = id, .parent = r->trace, .kind = SPAN_SERVER,
 		.name = "send", .service = "stored", .thread = st->stored,
 		.begin = from, .end = to });
-	fake_annotate(server, from, fake_string(st->f, "sr"));
-	fake_annotate(server, to, fake_string(st->f, "ss"));
+	fake_annotate(server, from, "sr");
+	fake_annotate(server, to, "ss");
 	struct span *store = fake_span(st->f, &(struct fake_span){
 		.trace = r->trace, .id = child_id(r->trace, 6), .parent = id, .name = "store",
 		.service = "stored", .thread = st->stored, .begin = from + 100000,
@@ -60,8 +60,8 @@ static void add_send(struct story *st, const struct request *r, int64_t begin, e
 		part == PART_DISK ? st->thumb : ID_NONE;
 	fake_wait(server, part, from + 200000, to - 200000, 50000, ID_NONE, call);
 	server->self_ns = 200000;
-	fake_tag(store, fake_string(st->f, "bytes"), fake_string(st->f, "131072"));
-	fake_tag(store, fake_string(st->f, "path"), fake_string(st->f, "/srv/thumb/x"));
+	fake_tag(store, "bytes", "131072");
+	fake_tag(store, "path", "/srv/thumb/x");
 }
 
 /* The whole request; its root, which still is all user time. */
@@ -100,7 +100,7 @@ static void add_good_requests(struct story *st)
 		};
 		struct span *root = add_request(st, &r, 0, PART_DISK);
 		if (i == 7) {
-			fake_tag(root, fake_string(st->f, "error"), fake_string(st->f, "EIO"));
+			fake_tag(root, "error", "EIO");
 			root->errors = 1;
 		}
 	}

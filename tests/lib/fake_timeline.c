@@ -231,9 +231,9 @@ struct span *fake_span(struct fake *f, const struct fake_span *d)
 	s->parent_id = d->parent;
 	s->kind = d->kind;
 	s->state = d->state;
-	s->name = fake_string(f, d->name);
-	s->service = fake_string(f, d->service);
-	s->ip = fake_string(f, "10.0.0.7");
+	s->name = reftext_new(d->name);
+	s->service = reftext_new(d->service);
+	s->ip = reftext_new("10.0.0.7");
 	s->port = 9000;
 	s->thread = d->thread;
 	s->tid = s->pid = -1;
@@ -302,20 +302,31 @@ void fake_behind(struct span *s, uint32_t thread, int64_t ns)
 	s->behind->unknown_ns -= ns;
 }
 
-void fake_tag(struct span *s, uint32_t key, uint32_t val)
+void fake_tag(struct span *s, const char *key, const char *val)
 {
 	struct span_tag *t = ADD(s->tags, s->n_tags);
 	t->ts = s->begin_ns;
-	t->key = key;
-	t->val = val;
+	t->key = reftext_new(key);
+	t->val = reftext_new(val);
 }
 
-void fake_annotate(struct span *s, int64_t at, uint32_t event)
+void fake_annotate(struct span *s, int64_t at, const char *event)
 {
 	struct span_annotation *a = ADD(s->annotations, s->n_annotations);
 	a->ts = FAKE_T0 + at;
-	a->event = event;
+	a->event = reftext_new(event);
 	a->thread = s->thread;
+}
+
+static void ref_text(const char *text, void *unused)
+{
+	reftext_ref(text);
+}
+
+struct span *fake_copy(const struct span *s)
+{
+	span_each_text(s, ref_text, NULL);
+	return span_pack(s);
 }
 
 static void publish_threads(struct fake *f)

@@ -65,8 +65,9 @@ struct span_hop *fake_hop(struct span *s, uint32_t thread, enum part part, int64
 /* The span's time without a CPU was spent behind that thread. */
 void fake_behind(struct span *s, uint32_t thread, int64_t ns);
 void fake_part(struct span *s, enum part part, int64_t ns);	/* taken from user time */
-void fake_tag(struct span *s, uint32_t key, uint32_t val);
-void fake_annotate(struct span *s, int64_t at, uint32_t event);
+void fake_tag(struct span *s, const char *key, const char *val);
+void fake_annotate(struct span *s, int64_t at, const char *event);
+struct span *fake_copy(const struct span *s);			/* a sealed one, with texts of its own */
 
 /*
  * The story: host web1; thumbd (pid 246, threads 254-257) asks stored (pid 253) for

@@ -17,10 +17,6 @@ void fuzz_model_begin(struct fuzz_model *m, const struct model_options *options,
 
 void fuzz_model_publish(struct fuzz_model *m)
 {
-	struct string_offer *offer = timeline_take_offer(m->timeline);
-	if (offer)
-		model_forget_strings(m->model, offer);
-	string_offer_free(offer);
 	struct publication *p = model_publish(m->model, false);
 	if (p)
 		timeline_apply(m->timeline, p);

@@ -18,16 +18,11 @@ char *write_temporary(const char *text, size_t len)
 static struct timeline *apply_all(struct import *im, size_t budget, GError **error)
 {
 	struct timeline *tl = timeline_new(budget);
-	struct string_offer *offer = NULL;
 	GError *why = NULL;
 	struct publication *pub;
 
-	while ((pub = import_next(im, offer, &why))) {
-		string_offer_free(offer);
+	while ((pub = import_next(im, &why)))
 		timeline_apply(tl, pub);
-		offer = timeline_take_offer(tl);
-	}
-	string_offer_free(offer);
 	if (!why)
 		return tl;
 	timeline_free(tl);

@@ -141,12 +141,12 @@ static void test_zipkin_edges(void)
 	struct fake *f = fake_new();
 	struct span *s = fake_span(f, &(struct fake_span){ .trace = UINT64_MAX, .id = 1, .parent = 9,
 		.name = "x\033", .service = "UPPER", .thread = ID_NONE, .begin = 1, .end = 1 });
-	s->ip = fake_string(f, "fe80::1");
+	s->ip = reftext_new("fe80::1");
 	s->port = 0;
 	for (int i = 0; i < 3; i++)
-		fake_annotate(s, i, fake_string(f, "same"));	/* within one microsecond */
-	fake_tag(s, fake_string(f, "k"), fake_string(f, "1"));
-	fake_tag(s, fake_string(f, "k"), fake_string(f, "\xff"));
+		fake_annotate(s, i, "same");	/* within one microsecond */
+	fake_tag(s, "k", "1");
+	fake_tag(s, "k", "\xff");
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	unsigned n;
 	g_autoptr(JsonNode) root = export(tl, (struct span_selection){ .span_id = 1 },
@@ -261,11 +261,10 @@ static void test_otlp_edges(void)
 	struct fake *f = fake_new();
 	struct span *s = fake_span(f, &(struct fake_span){ .trace = 1, .id = 1, .name = "x\033",
 		.service = "", .thread = ID_NONE, .begin = 5, .end = 5 });
-	fake_annotate(s, 5, fake_string(f, "odd\xff"));
-	fake_tag(s, fake_string(f, ""), fake_string(f, "no key"));
-	fake_tag(s, fake_string(f, "error"), fake_string(f, "broken"));
-	fake_tag(s, fake_string(f, TAG_TRACE_ID), fake_string(f,
-		"a1b2000000000000" "0000000000000001"));
+	fake_annotate(s, 5, "odd\xff");
+	fake_tag(s, "", "no key");
+	fake_tag(s, "error", "broken");
+	fake_tag(s, TAG_TRACE_ID, "a1b2000000000000" "0000000000000001");
 	s->errors = 1;
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	unsigned n;

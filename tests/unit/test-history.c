@@ -12,6 +12,7 @@
 /* A span whose slot is its number; what is left open is published again later. */
 static struct span *make(GRand *rand, unsigned slot, bool open)
 {
+	static const char *const names[] = { "", "a", "b", "c" };
 	struct span *s = span_new();
 
 	s->trace_id = 1 + slot / 5;
@@ -19,8 +20,8 @@ static struct span *make(GRand *rand, unsigned slot, bool open)
 	s->parent_id = slot % 5 ? 1 + slot / 5 * 5 : 0;
 	s->kind = slot % 3 ? SPAN_LOCAL : SPAN_SERVER;
 	s->state = open ? SPAN_OPEN : slot % 7 ? SPAN_COMPLETE : SPAN_PARTIAL;
-	s->name = slot % 4;
-	s->service = 4 + slot % 2;
+	s->name = reftext_new(names[slot % 4]);
+	s->service = reftext_new(names[slot % 2]);
 	s->thread = slot % 3;
 	s->begin_ns = FAKE_T0 + slot * FAKE_MS;
 	s->end_ns = s->begin_ns + g_rand_int_range(rand, 1, 100) * FAKE_MS;
@@ -36,7 +37,7 @@ static struct timeline *anew(const struct timeline *tl)
 	struct publication *p = publication_new();
 
 	for (size_t i = 0; i < timeline_n_spans(tl); i++)
-		publication_add_span(p, (uint32_t)i, span_pack(timeline_span(tl, i)));
+		publication_add_span(p, (uint32_t)i, fake_copy(timeline_span(tl, i)));
 	for (uint32_t i = timeline_next_thread(tl, 0); i != ID_NONE; i = timeline_next_thread(tl, i + 1))
 		publication_add_thread(p, i, timeline_thread(tl, i));
 	timeline_apply(fresh, p);

@@ -122,7 +122,7 @@ static void test_mutations(void)
 	}
 }
 
-/* ---- texts that pass ---- */
+/* ---- texts ---- */
 
 #define MANY 20000
 
@@ -147,14 +147,14 @@ static void check_texts(const struct timeline *tl)
 		g_autofree char *wanted = g_strdup_printf("the only text of its kind, number %u",
 							  (unsigned)s->trace_id);
 		g_assert_cmpuint(s->n_tags, ==, 2);
-		g_assert_cmpstr(timeline_string(tl, s->tags[1].key), ==, "text");
-		g_assert_cmpstr(timeline_string(tl, s->tags[1].val), ==, wanted);
-		g_assert_cmpstr(timeline_string(tl, s->tags[0].val), ==, "have it");
+		g_assert_cmpstr(s->tags[1].key, ==, "text");
+		g_assert_cmpstr(s->tags[1].val, ==, wanted);
+		g_assert_cmpstr(s->tags[0].val, ==, "have it");
 	}
 }
 
-/* What no span needs any more is forgotten, and its id given again: the texts of the spans that are
- * kept stay what they are. */
+/* They are no strings of the timeline, so they go with their spans; those of the spans that are kept stay
+ * what they are. */
 static void test_texts(void)
 {
 	g_autofree char *text = many_texts();
@@ -163,27 +163,19 @@ static void test_texts(void)
 	g_autoptr(GError) error = NULL;
 	g_autoptr(blk_timeline) tl = timeline_new(1 << 20);
 	struct import *im = import_open(paths, 50000, NULL, &error);
-	struct string_offer *offer = NULL;
 	struct publication *pub;
-	uint32_t most = 0, forgotten = 0;
-	while ((pub = import_next(im, offer, &error))) {
-		g_assert_true((offer != NULL) == (pub->forgotten != NULL));
-		forgotten += pub->forgotten ? pub->forgotten->len : 0;
-		string_offer_free(offer);
-		for (guint i = 0; i < pub->strings->len; i++)
-			most = MAX(most, g_array_index(pub->strings, struct published_string, i).id);
+	uint32_t strings = 0;
+	while ((pub = import_next(im, &error))) {
+		strings += pub->strings->len;
 		timeline_apply(tl, pub);
-		offer = timeline_take_offer(tl);
 		check_texts(tl);
 	}
 	g_assert_no_error(error);
-	string_offer_free(offer);
 	import_free(im);
 	g_unlink(path);
 	g_assert_cmpuint(timeline_n_spans(tl), >, 100);
 	g_assert_cmpuint(timeline_n_spans(tl), <, MANY / 2);
-	g_assert_cmpuint(forgotten, >, MANY / 2);
-	g_assert_cmpuint(most, <, MANY / 2);
+	g_assert_cmpuint(strings, ==, 1);
 	int64_t first, last;
 	g_assert_true(timeline_coverage(tl, &first, &last));
 	g_assert_cmpint(first, ==, 1000000);
@@ -197,7 +189,7 @@ static void test_coverage(void)
 	const char *const paths[] = { path, NULL };
 	g_autoptr(GError) error = NULL;
 	struct import *im = import_open(paths, 50000, NULL, &error);
-	struct publication *pub = import_next(im, NULL, &error);
+	struct publication *pub = import_next(im, &error);
 	g_assert_true(pub->has_coverage);
 	g_assert_cmpuint(pub->spans->len, <, MANY / 10);
 	g_assert_cmpint(pub->first_ns, ==, 1000000);
@@ -222,7 +214,7 @@ static void test_changed(void)
 	uint64_t n = 0;
 	g_assert_no_error(error);
 	g_assert_cmpint(truncate(path, (off_t)strlen(text) / 2), ==, 0);
-	while ((pub = import_next(im, NULL, &error))) {
+	while ((pub = import_next(im, &error))) {
 		n = pub->n_events;
 		publication_free(pub);
 	}
@@ -252,7 +244,7 @@ static void test_files(void)
 	struct import *im = import_open((const char *const *)paths, 1, NULL, &error);
 	g_autoptr(blk_timeline) tl = timeline_new(0);
 	struct publication *pub;
-	while ((pub = import_next(im, NULL, &error)))
+	while ((pub = import_next(im, &error)))
 		timeline_apply(tl, pub);
 	g_assert_no_error(error);
 	g_assert_cmpuint(timeline_n_spans(tl), ==, 2);

@@ -171,7 +171,7 @@ static char *first_name(const char *text, const char *script)
 	struct timeline *tl = timeline_new(0);
 	timeline_apply(tl, model_publish(m, true));
 	g_assert_cmpuint(timeline_n_spans(tl), ==, 1);
-	char *name = g_strdup(timeline_string(tl, timeline_span(tl, 0)->name));
+	char *name = g_strdup(timeline_span(tl, 0)->name);
 	timeline_free(tl);
 	model_free(m);
 	source_free(source);

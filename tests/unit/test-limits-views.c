@@ -56,7 +56,7 @@ static bool path_looks(uint64_t n)
 		fake_wait(root, PART_SOCKET, i ? i * step : 1, (i + 1) * step, 0, ID_NONE, 0);
 	fake_part(root, PART_HANDOFF, 1);
 	for (uint64_t i = 0; i < annotations; i++)
-		fake_annotate(root, 0, 0);
+		fake_annotate(root, 0, "");
 	d.parent = 1;
 	d.thread = other;
 	for (unsigned i = 0; i < children; i++) {
@@ -89,9 +89,9 @@ static bool words_bytes(uint64_t n)
 	struct span *s = fake_span(f, &d);
 
 	for (uint64_t i = 0; i < n / (each + 1); i++)
-		fake_annotate(s, (int64_t)i, fake_string(f, word));
+		fake_annotate(s, (int64_t)i, word);
 	if (*rest)
-		fake_annotate(s, FAKE_MS / 2, fake_string(f, rest));
+		fake_annotate(s, FAKE_MS / 2, rest);
 	fake_second(f, 0);
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	const struct view *v = view_find("spans");

@@ -269,7 +269,7 @@ static char *path_text(const struct timeline *tl)
 		const struct path_segment *p = &g_array_index(path, struct path_segment, i);
 		g_autofree char *words = path_words(tl, p);
 		g_string_append_printf(text, "%" G_GINT64_FORMAT " %s %s, ", (p->end_ns - p->begin_ns) / FAKE_MS,
-				       p->span ? timeline_string(tl, p->span->name) : "-", words);
+				       p->span ? p->span->name : "-", words);
 	}
 	return g_string_free(text, FALSE);
 }
@@ -304,7 +304,7 @@ static void test_children(void)
 	g_autoptr(blk_tree) t = tree_new(tl, 1);
 	path_mark(t);
 	for (int i = 0; i < t->n; i++) {
-		const char *name = timeline_string(tl, t->nodes[i].span->name);
+		const char *name = t->nodes[i].span->name;
 		g_assert_cmpint(t->nodes[i].critical, ==, !strcmp(name, "first") || !strcmp(name, "last"));
 	}
 }
@@ -342,7 +342,7 @@ static void add_random(struct fake *f, uint64_t id, const uint32_t *thread)
 	if (g_test_rand_bit()) {
 		fake_part(s, PART_HANDOFF, end - begin);
 		for (int64_t at = begin; at < end; at += g_test_rand_int_range(1, 10)) {
-			fake_annotate(s, at, 0);
+			fake_annotate(s, at, "");
 			s->annotations[s->n_annotations - 1].thread = thread[g_test_rand_int_range(0, 4)];
 		}
 	}

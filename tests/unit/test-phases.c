@@ -165,7 +165,6 @@ static void test_services(void)
 static void test_services_outside(void)
 {
 	struct fake *f = fake_new();
-	uint32_t peer = fake_string(f, TAG_PEER_SERVICE);
 	static const struct {
 		const char *name, *service, *peer; uint64_t parent; enum span_kind kind; int ms;
 	} all[] = {
@@ -180,7 +179,7 @@ static void test_services_outside(void)
 			.parent = all[i].parent, .name = all[i].name, .service = all[i].service,
 			.kind = all[i].kind, .thread = ID_NONE, .begin = 0, .end = all[i].ms * FAKE_MS });
 		if (all[i].peer)
-			fake_tag(s, peer, fake_string(f, all[i].peer));
+			fake_tag(s, TAG_PEER_SERVICE, all[i].peer);
 	}
 	g_autoptr(blk_timeline) tl = fake_done(f);
 	const struct view *v = view_find("services");

@@ -95,7 +95,7 @@ static uint64_t id_at(const struct timeline *tl, int64_t begin, const char *name
 {
 	for (size_t i = 0; i < timeline_n_spans(tl); i++) {
 		const struct span *s = timeline_span(tl, i);
-		if (s->begin_ns == begin && g_str_equal(timeline_string(tl, s->name), name))
+		if (s->begin_ns == begin && g_str_equal(s->name, name))
 			return s->span_id;
 	}
 	return 0;
@@ -118,10 +118,10 @@ static char *told(struct timeline *tl)
 			if (timeline_span(tl, k)->span_id == s->parent_id)
 				parent = timeline_span(tl, k);
 		g_assert_true(!parent || parent->trace_id == s->trace_id);
-		g_autofree char *of = parent ? g_strdup_printf(" of %s", timeline_string(tl, parent->name))
+		g_autofree char *of = parent ? g_strdup_printf(" of %s", parent->name)
 					     : g_strdup(s->parent_id ? " of ?" : "");
 		g_ptr_array_add(lines, g_strdup_printf("%03d-%d %s %s %s%s%s", (int)s->begin_ns,
-			(int)s->end_ns, timeline_string(tl, s->name), timeline_string(tl, s->service),
+			(int)s->end_ns, s->name, s->service,
 			states[s->state], s->errors ? " error" : "", of));
 	}
 	g_ptr_array_sort(lines, by_text);

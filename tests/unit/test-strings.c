@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Strings of spans that have gone: forgotten by the timeline and by the model, and their ids given
- * to others, while what is kept goes on to say what it said.
+ * Texts of spans that have gone go with them, in the timeline and in the model, while what is kept goes on to say
+ * what it said.
  */
 #include "lib/span_feed.h"
 
@@ -20,8 +20,6 @@ struct story {
 	struct timeline *tl;
 	GQueue *queue;			/* publications that are not applied yet */
 	unsigned late;			/* so many stay there */
-	GQueue *offers;			/* that the model was not asked yet */
-	uint64_t n_offers;
 };
 
 /* Mostly a text that never comes again; now and then one that does. */
@@ -51,26 +49,14 @@ static void request(struct story *y, uint64_t n)
 
 static void apply(struct story *y)
 {
-	struct string_offer *offer;
-
 	while (g_queue_get_length(y->queue) > y->late) {
 		timeline_apply(y->tl, g_queue_pop_head(y->queue));
 		g_assert_cmpuint(timeline_bytes(y->tl), <=, 2 * BUDGET);
-		if ((offer = timeline_take_offer(y->tl)))
-			g_queue_push_tail(y->offers, offer);
-		g_assert_null(timeline_take_offer(y->tl));
 	}
-	g_assert_cmpuint(g_queue_get_length(y->offers), <=, 1);		/* until it is answered */
 }
 
 static void publish(struct story *y, bool final)
 {
-	struct string_offer *offer = g_queue_pop_head(y->offers);
-	if (offer) {
-		model_forget_strings(y->m, offer);
-		y->n_offers++;
-	}
-	string_offer_free(offer);
 	struct publication *p = model_publish(y->m, final);
 	if (p)
 		g_queue_push_tail(y->queue, p);
@@ -82,10 +68,10 @@ static void assert_texts(const struct story *y)
 	for (size_t i = 0; i < timeline_n_spans(y->tl); i++) {
 		const struct span *s = timeline_span(y->tl, i);
 		g_autofree char *text = text_of(s->trace_id);
-		g_assert_cmpstr(timeline_string(y->tl, s->name), ==, "request");
-		g_assert_cmpstr(timeline_string(y->tl, s->service), ==, "svc");
+		g_assert_cmpstr(s->name, ==, "request");
+		g_assert_cmpstr(s->service, ==, "svc");
 		for (uint32_t k = 0; k < s->n_annotations; k++)
-			g_assert_cmpstr(timeline_string(y->tl, s->annotations[k].event), ==,
+			g_assert_cmpstr(s->annotations[k].event, ==,
 					k == 0 ? "sr" : k == 1 ? text : "ss");
 	}
 }
@@ -93,7 +79,7 @@ static void assert_texts(const struct story *y)
 static void begin(struct story *y, const struct model_options *options, unsigned late)
 {
 	*y = (struct story){ .m = model_new(options), .tl = timeline_new(BUDGET), .late = late,
-			     .queue = g_queue_new(), .offers = g_queue_new() };
+			     .queue = g_queue_new() };
 	y->f = span_feed_new(y->m);
 }
 
@@ -104,7 +90,6 @@ static void end(struct story *y)
 	apply(y);
 	assert_texts(y);
 	g_queue_free(y->queue);
-	g_queue_free_full(y->offers, (GDestroyNotify)string_offer_free);
 	span_feed_free(y->f);
 	model_free(y->m);
 	timeline_free(y->tl);
@@ -128,7 +113,6 @@ static void run(const struct model_options *options, unsigned late)
 		if (n % (N / 50) == 0)
 			assert_texts(&y);
 	}
-	g_assert_cmpuint(y.n_offers, >, 5);
 	g_assert_cmpuint(most[1], <, most[0] + most[0] / 4);
 	g_assert_cmpuint(most[1], <, 4 * BUDGET);
 	end(&y);
@@ -143,29 +127,11 @@ static void test_level(void)
 	run(&recorded, 0);
 }
 
-/* What is under way may use again what was offered. */
+/* What is under way says what nobody else knows any more. */
 static void test_late(void)
 {
 	run(&live, MOST_QUEUED);
 	run(&recorded, MOST_QUEUED / 2);
-}
-
-/* Nobody answers: nothing goes, and nothing is wrong. */
-static void test_unanswered(void)
-{
-	struct story y;
-
-	begin(&y, &recorded, 0);
-	for (uint64_t n = 1; n <= 30000; n++) {
-		request(&y, n);
-		if (n % 100)
-			continue;
-		struct publication *p = model_publish(y.m, false);
-		if (p)
-			timeline_apply(y.tl, p);
-	}
-	assert_texts(&y);
-	end(&y);
 }
 
 int main(int argc, char **argv)
@@ -173,6 +139,5 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/strings/level", test_level);
 	g_test_add_func("/strings/late", test_late);
-	g_test_add_func("/strings/unanswered", test_unanswered);
 	return g_test_run();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The string table: every string once, ids dense, pointers that stay. */
 #include "base/limits.h"
+#include "base/reftext.h"
 #include "base/strtab.h"
 
 #include <stdbool.h>
@@ -79,44 +80,40 @@ static void test_random(void)
 	strtab_free(t);
 }
 
-static uint32_t add_passing(struct strtab *t, const char *s)
-{
-	return strtab_add_passing(t, s, strlen(s));
-}
-
-/* What passes goes and comes, what stays is not touched; ids that are free are given again. */
-static void test_passing(void)
+/* What is forgotten goes, and its id is given again; what is used stays. */
+static void test_reftexts(void)
 {
 	enum { N = 3000 };
-	struct strtab *t = strtab_new();
+	struct strtab *t = strtab_new_reftexts();
 	uint32_t id[N];
 	char s[32];
+	size_t most = 0;
 
 	for (unsigned round = 0; round < 20; round++) {
-		g_array_set_size(strtab_given_again(t), 0);
 		for (unsigned i = 0; i < N; i++) {
-			g_snprintf(s, sizeof s, i % 2 ? "%u.%u" : "a longer one %u.%u", round, i);
-			id[i] = i % 7 ? add_passing(t, s) : strtab_add(t, s);
-			g_assert_cmpuint(add_passing(t, s), ==, id[i]);
-			if (i % 5 == 0)
-				g_assert_cmpuint(strtab_add(t, s), ==, id[i]);	/* now it stays */
+			g_snprintf(s, sizeof s, i % 2 ? "%u.%u" : "a longer one %u.%u", i % 7 ? round : 99, i);
+			id[i] = strtab_add(t, s);
+			g_assert_cmpuint(strtab_add_len(t, s, strlen(s)), ==, id[i]);
 			g_assert_cmpstr(strtab_get(t, id[i]), ==, s);
-			g_assert_true(strtab_is_passing(t, id[i]) == (i % 7 && i % 5));
-			g_assert_cmpuint(strtab_used(t, id[i]), ==, 0);
-			strtab_set_used(t, id[i], i);
 		}
-		g_assert_cmpuint(strtab_given_again(t)->len > N / 2, ==, round > 0);
+		const char *held = strtab_take(t, id[1]);
+		g_assert_true(held == strtab_get(t, id[1]));
+		g_autofree guint8 *used = g_new0(guint8, strtab_n(t));
+		for (unsigned i = 0; i < N; i += 7)
+			used[id[i]] = 1;
+		most = MAX(most, strtab_bytes(t));
+		strtab_forget(t, used);
+		g_assert_cmpuint(strtab_bytes(t), <, most / 4 * 3);
 		for (unsigned i = 0; i < N; i++) {
-			g_assert_cmpuint(strtab_used(t, id[i]), ==, i);
-			if (strtab_is_passing(t, id[i]))
-				strtab_forget(t, &id[i], 1);
+			g_snprintf(s, sizeof s, i % 2 ? "99.%u" : "a longer one 99.%u", i);
+			g_assert_cmpstr(strtab_get(t, id[i]), ==, i % 7 ? "" : s);
 		}
-		for (unsigned i = 0; i < N; i++) {
-			g_snprintf(s, sizeof s, i % 2 ? "%u.%u" : "a longer one %u.%u", round, i);
-				}
-		g_assert_cmpuint(strtab_passing_bytes(t), ==, 0);
+		g_snprintf(s, sizeof s, "%u.1", round);
+		g_assert_cmpstr(held, ==, s);
+		reftext_unref(held);
 	}
-	g_assert_cmpuint(strtab_n(t), <, 20 * N / 2);
+	g_assert_cmpstr(strtab_get(t, 0), ==, "");
+	g_assert_cmpuint(strtab_n(t), ==, N + 1);
 	strtab_free(t);
 }
 
@@ -125,7 +122,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/strtab/basics", test_basics);
 	g_test_add_func("/strtab/long", test_long);
-	g_test_add_func("/strtab/passing", test_passing);
+	g_test_add_func("/strtab/reftexts", test_reftexts);
 	g_test_add_func("/strtab/random", test_random);
 	return g_test_run();
 }

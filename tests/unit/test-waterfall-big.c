@@ -38,7 +38,7 @@ static struct timeline *big_trace(void)
 		if (inner)
 			d.end = MIN(d.begin + 101 * 10000, end);
 		struct span *s = fake_span(f, &d);
-		fake_annotate(s, d.begin + 4000, fake_string(f, "half way"));
+		fake_annotate(s, d.begin + 4000, "half way");
 	}
 	return fake_done(f);
 }

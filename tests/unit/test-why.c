@@ -669,7 +669,7 @@ static void test_outlives(void)
 	const GArray *spans = timeline_trace_spans(tl, FAKE_VICTIM);
 	for (guint i = 0; i < spans->len; i++) {
 		uint32_t at = g_array_index(spans, uint32_t, i);
-		struct span *s = span_pack(timeline_span(tl, at));
+		struct span *s = fake_copy(timeline_span(tl, at));
 		s->begin_ns++;
 		publication_add_span(p, at, s);
 	}
