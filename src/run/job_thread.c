@@ -155,6 +155,12 @@ struct turn {
 	int64_t trim_us;	/* holes are not given back to the system before */
 };
 
+/* The first batch is posted at once; of a short run nothing is given back. */
+static struct turn turn_begin(void)
+{
+	return (struct turn){ .trim_us = g_get_monotonic_time() + TRIM_EVERY_US };
+}
+
 /* Slices and seconds come and go on several threads, and leave holes between those
  * that stay. */
 static void trim(struct shared *s, struct turn *t, int64_t now_us)
@@ -273,7 +279,7 @@ static void note_missing(struct shared *s, struct source *source)
 static enum source_status read_source(struct shared *s, struct source *source, struct model *m,
 				      GError **error)
 {
-	struct turn turn = { 0 };		/* the first batch is posted at once */
+	struct turn turn = turn_begin();
 
 	while (!is_stopped(s)) {
 		struct blk_batch batch = { 0 };
@@ -347,7 +353,7 @@ static enum source_status stitch_pieces(struct shared *s, struct parallel *p, st
 		[PARALLEL_END] = SOURCE_END, [PARALLEL_STOPPED] = SOURCE_CANCELLED,
 		[PARALLEL_ERROR] = SOURCE_ERROR,
 	};
-	struct turn turn = { 0 };
+	struct turn turn = turn_begin();
 	bool news = false;
 
 	for (;;) {
