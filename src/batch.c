@@ -129,7 +129,8 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 		b->broken = errno ? errno : EIO;
 	if (rows->dropped)
 		log_error("%s: %s (--memory)", o->view->id, rows->dropped);
-	rows_free(rows);
+	if (prints_blocks(o) || !reading_may_leave(&b->r))
+		rows_free(rows);
 	b->header = false;
 }
 
@@ -390,6 +391,8 @@ int batch_print(const struct options *options)
 		if (b.broken)
 			code = output_code(b.broken);
 	}
+	if (reading_may_leave(&b.r))
+		return code;
 	g_free(b.columns);
 	batch_list_clear(&b.list);
 	g_clear_pointer(&b.corrected, g_hash_table_unref);

@@ -321,7 +321,8 @@ static void run_source(struct shared *s, struct source *source, bool lacks_spans
 	adopt(s, m);
 	end_phase(s, st, error);
 	set_source(s, NULL);
-	model_free(m);
+	if (!s->options.leaves)
+		model_free(m);
 }
 
 /* ---- pieces, on several threads ---- */
@@ -388,7 +389,8 @@ static void run_parallel(struct shared *s, const struct pieces *pieces,
 	post(s, m, true, st);
 	update_figures(s, progress, model_n_events(m), model_now(m));
 	end_phase(s, st, error);
-	model_free(m);
+	if (!s->options.leaves)
+		model_free(m);
 }
 
 static void run_whole(struct shared *s, const struct pieces *pieces)

@@ -36,10 +36,21 @@ static struct bin *bin_new(struct slice *s, int64_t index, int64_t after)
 	return b;
 }
 
-void bin_free(struct bin *b)
+static void clear_cells(struct bin *b)
 {
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		cell_table_clear(&b->table[k], built_layout(k));
+}
+
+void bin_drop_cells(struct slice *s, struct bin *b)
+{
+	clear_cells(b);
+	new_epochs(s, b);
+}
+
+void bin_free(struct bin *b)
+{
+	clear_cells(b);
 	g_array_unref(b->slow);
 	g_free(b);
 }

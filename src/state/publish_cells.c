@@ -218,6 +218,8 @@ static void make_kind(struct making *m, const struct bin *b, enum cell_kind kind
 	const struct cell_layout *l = built_layout(kind);
 	union any_cell cell;
 
+	if (!makers[kind].make_other)		/* nearly each becomes one */
+		cell_table_reserve(&m->table[kind], l, b->table[kind].n);
 	for (uint32_t i = 0; i < b->table[kind].n; i++) {
 		const void *built = cell_table_at(&b->table[kind], l, i);
 		if (makers[kind].make_other) {

@@ -331,6 +331,8 @@ static void publish_seconds(struct publisher *p, struct publication *pub, int64_
 		struct bin *b = g_ptr_array_index(due, i);
 		bool open = !final && b->after * p->s->step > border;
 		g_ptr_array_add(pub->seconds, make_second(p, b, open));
+		if (final)
+			bin_drop_cells(p->s, b);	/* the next ones are made where they were */
 	}
 }
 

@@ -279,19 +279,25 @@ void *cell_table_find(const struct cell_table *t, const struct cell_layout *l, c
 	return i == INTMAP_NONE ? NULL : cell_table_at(t, l, i);
 }
 
+static void resize(struct cell_table *t, const struct cell_layout *l, uint32_t room)
+{
+	t->room = room;
+	t->cells = g_realloc_n(t->cells, room, l->size);
+}
+
 void cell_table_reserve(struct cell_table *t, const struct cell_layout *l, uint32_t room)
 {
 	if (room <= t->room)
 		return;
-	t->room = room;
-	t->cells = g_realloc_n(t->cells, room, l->size);
+	resize(t, l, room);
+	intmap_reserve(&t->map, room);
 }
 
 /* One more, not initialised. */
 static void *more(struct cell_table *t, const struct cell_layout *l)
 {
 	if (t->n == t->room)
-		cell_table_reserve(t, l, t->room ? t->room * 2 : FIRST_ROOM);
+		resize(t, l, t->room ? t->room * 2 : FIRST_ROOM);
 	return cell_table_at(t, l, t->n++);
 }
 

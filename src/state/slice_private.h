@@ -570,6 +570,7 @@ struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct th
 void bin_event(struct slice *s, struct bin *b, uint32_t host, uint32_t name, uint64_t count);
 void bin_slow(struct bin *b, const struct bin_slow *c);
 void bin_free(struct bin *b);
+void bin_drop_cells(struct slice *s, struct bin *b);	/* it is published for the last time */
 void bin_merge(struct slice *s, struct bin *into, struct bin *from,
 	       const struct cell_maps *maps);	/* frees from */
 void bin_adopt(struct slice *s, struct bin *b, const struct cell_maps *maps);	/* of a second s has not */
