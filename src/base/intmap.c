@@ -60,22 +60,38 @@ void intmap_reserve(struct intmap *m, uint32_t n)
 		resize(m, slots);
 }
 
+/* The slot of the key, which is put there if it is new: that slot is free but for the key. */
+static uint32_t slot_for(struct intmap *m, uint64_t key)
+{
+	if (!m->mask)
+		alloc_slots(m, FIRST_SLOTS);
+	uint32_t i = find_slot(m, key);
+	if (m->values[i] != INTMAP_NONE)
+		return i;
+	if (m->n + 1 > most(m->mask)) {
+		resize(m, (m->mask + 1) * 2);
+		i = find_slot(m, key);
+	}
+	m->keys[i] = key;
+	m->n++;
+	return i;
+}
+
 void intmap_set(struct intmap *m, uint64_t key, uint32_t value)
 {
 	g_return_if_fail(value != INTMAP_NONE);
 
-	if (!m->mask)
-		alloc_slots(m, FIRST_SLOTS);
-	uint32_t i = find_slot(m, key);
-	if (m->values[i] == INTMAP_NONE) {
-		if (m->n + 1 > most(m->mask)) {
-			resize(m, (m->mask + 1) * 2);
-			i = find_slot(m, key);
-		}
-		m->keys[i] = key;
-		m->n++;
-	}
+	uint32_t i = slot_for(m, key);	/* .values may move */
 	m->values[i] = value;
+}
+
+uint32_t intmap_add(struct intmap *m, uint64_t key, uint32_t value)
+{
+	uint32_t i = slot_for(m, key);
+
+	if (m->values[i] == INTMAP_NONE)
+		m->values[i] = value;
+	return m->values[i];
 }
 
 bool intmap_remove(struct intmap *m, uint64_t key)

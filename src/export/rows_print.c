@@ -34,6 +34,18 @@ enum rows_format rows_format_of_path(const char *path)
 	return FORMAT_TEXT;
 }
 
+/* g_string_append_len(), without a call where there is room. */
+static inline void append(GString *out, const char *text, size_t len)
+{
+	if (G_UNLIKELY(out->len + len >= out->allocated_len)) {
+		g_string_append_len(out, text, (gssize)len);
+		return;
+	}
+	memcpy(out->str + out->len, text, len);
+	out->len += len;
+	out->str[out->len] = '\0';
+}
+
 static void append_int(GString *out, int64_t i)
 {
 	char digits[24], *p = digits + sizeof digits;
@@ -44,7 +56,7 @@ static void append_int(GString *out, int64_t i)
 	while (rest /= 10);
 	if (i < 0)
 		*--p = '-';
-	g_string_append_len(out, p, digits + sizeof digits - p);
+	append(out, p, (size_t)(digits + sizeof digits - p));
 }
 
 #define RATIO_UNIT 1000000		/* six digits */
@@ -171,7 +183,7 @@ static bool is_formula(const char *text)
 static void append_csv(GString *row, const char *text, bool safe)
 {
 	if (!safe && !strpbrk(text, ",\"\r\n")) {
-		g_string_append(row, text);
+		append(row, text, strlen(text));
 		return;
 	}
 	g_string_append(row, safe && is_formula(text) ? "\"'" : "\"");
@@ -194,6 +206,14 @@ static void append_csv_cell(GString *row, struct value v, enum rows_format forma
 		append_csv(row, text->str, format == FORMAT_CSV_SAFE);
 }
 
+static void append_csv_end(GString *row, bool last)
+{
+	if (last)
+		append(row, "\r\n", 2);
+	else
+		append(row, ",", 1);
+}
+
 static void print_csv(FILE *out, const struct view *v, const struct rows *rows, enum rows_format format,
 		      bool header)
 {
@@ -202,12 +222,12 @@ static void print_csv(FILE *out, const struct view *v, const struct rows *rows, 
 
 	for (size_t c = 0; header && c < n; c++) {
 		append_csv(row, v->columns[c].id, false);
-		g_string_append(row, c + 1 == n ? "\r\n" : ",");
+		append_csv_end(row, c + 1 == n);
 	}
 	for (guint r = 0; r < rows->rows->len; r++) {
 		for (size_t c = 0; c < n; c++) {
 			append_csv_cell(row, cell(v, rows, r, c), format, text);
-			g_string_append(row, c + 1 == n ? "\r\n" : ",");
+			append_csv_end(row, c + 1 == n);
 		}
 		fwrite(row->str, 1, row->len, out);
 		g_string_truncate(row, 0);

@@ -29,9 +29,9 @@ static struct bin *bin_new(struct slice *s, int64_t index, int64_t after)
 	if (index == s->window_to)
 		b->end = INT64_MAX;
 	new_epochs(s, b);
-	/* As many cells as in the second before: it will not grow, most likely. */
+	/* As many cells as in the second before, and some more: it will not grow, most likely. */
 	for (enum cell_kind k = 0; like && k < CELL_KIND_N; k++)
-		cell_table_reserve(&b->table[k], built_layout(k), MIN(like->table[k].n, MAX_CELLS_LIKE));
+		cell_table_reserve(&b->table[k], built_layout(k), MIN(like->table[k].n + like->table[k].n / 4, MAX_CELLS_LIKE));
 	b->slow = g_array_new(false, true, sizeof(struct bin_slow));
 	return b;
 }

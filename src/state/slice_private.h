@@ -162,7 +162,7 @@ struct thread {
 	struct thread_sched sched;
 	int64_t start_ns, exit_ns;	/* TS_NONE */
 	uint32_t start_cpu, creator;	/* anonymous: its CPU; .fresh: the thread that made it, or ID_NONE */
-	GArray *head;		/* struct rec */
+	struct vec head;	/* struct rec */
 	struct vec waits;	/* struct wait */
 	uint64_t waits_base;	/* waits dropped before the first */
 	int64_t out_ns;		/* end of the last wait before those; TS_NONE */

@@ -137,7 +137,7 @@ static bool is_dead(const struct slice *s, const struct thread *t, int64_t befor
 bool spare_is_over(const struct slice *s, const struct thread *t, int64_t before)
 {
 	return is_another(t, before) ||
-	       (is_dead(s, t, before) && !t->aliases && !t->head->len && !t->waits.len && !t->calls.len &&
+	       (is_dead(s, t, before) && !t->aliases && !t->head.len && !t->waits.len && !t->calls.len &&
 		!(t->annots && t->annots->len) && !(t->open && t->open->len));
 }
 
