@@ -235,7 +235,7 @@ static void tell_lacks(const struct batch *b)
 	if (lacks)
 		log_error("no %s %s: view %s lacks what they tell; "
 			  "blktop --recipe says how to record them", lacks, where, b->o->view->id);
-	for (size_t i = 0; !b->o->view->without_spans && i < rules_n_installed(); i++) {
+	for (size_t i = 0; !b->o->view->reads && i < rules_n_installed(); i++) {
 		g_autofree char *rule = rules_lacking(i, b->r.tl);
 		if (rule)
 			log_error("%s %s", rule, where);
@@ -382,7 +382,7 @@ int batch_print(const struct options *options)
 	struct options o = *options;
 	struct batch b = { .o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN };
 
-	o.without_spans = o.view->without_spans && !o.here.snapshot_when;	/* rules are about spans */
+	o.without_spans = o.view->reads && !o.here.snapshot_when;	/* rules are about spans */
 	int code = reading_start(&b.r, &o);
 	if (code == EXIT_FINE) {
 		choose_columns(&b);

@@ -125,6 +125,7 @@ int reading_start(struct reading *r, const struct options *o)
 		.model.live = o->live, .model.memory_budget = o->memory, .model.at_end = !o->live,
 		.model.span_budget = o->command == COMMAND_BATCH ? MIN(o->memory / SPANS_SHARE, MOST_SPANS) : 0,
 		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
+		.model.cells = !o->live && o->command == COMMAND_BATCH ? o->view->reads : 0,
 		.without_spans = o->without_spans,
 		.leaves = !o->live && o->command == COMMAND_BATCH && !SANITIZED,
 	};

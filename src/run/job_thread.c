@@ -608,6 +608,7 @@ void *job_thread_main(void *shared)
 			  error ? error->message : "the source can't be opened");
 	} else {
 		t.pieces.without_spans = s->options.without_spans;
+		t.pieces.cells = s->options.model.cells;
 		tell_reader(s, &t);
 		set_source(s, t.source);	/* first: who sees the phase may cancel it */
 		set_phase(s, JOB_LOADING, NULL);

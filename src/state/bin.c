@@ -105,6 +105,8 @@ struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct th
 {
 	struct cell_table *files = &b->table[CELL_file];
 	const struct cell_layout *l = built_layout(CELL_file);
+	if (s->unread[CELL_file].n)
+		return (struct built_file_cell *)(void *)s->unread[CELL_file].cells;
 	uint64_t key = pair(t->self, (uint32_t)call->fd);
 	uint32_t i = intmap_get(&files->map, key);
 

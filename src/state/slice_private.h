@@ -423,6 +423,7 @@ struct slice {
 	GPtrArray *cpus;		/* struct cpu * */
 	struct intmap cpu_map;		/* host << 32 | number */
 	GHashTable *bins;		/* int64_t index -> struct bin */
+	struct cell_table unread[CELL_KIND_N];	/* of kinds that nobody reads: one cell that takes all */
 	struct bin *bin_last;		/* cache */
 	uint32_t epochs;		/* handed out, see struct call_slot */
 	uint64_t news;			/* published threads that turned out to be others */
@@ -556,6 +557,8 @@ static inline void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind
 	const uint32_t *word = key;
 	uint32_t sum = 0;
 
+	if (s->unread[kind].n)
+		return s->unread[kind].cells;
 	for (size_t i = 0; i < key_size / sizeof *word; i++)
 		sum = (sum ^ word[i]) * UINT32_C(0x9e3779b1);
 	uint32_t *at = &t->recent[sum >> 29];
