@@ -129,7 +129,8 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 		b->broken = errno ? errno : EIO;
 	if (rows->dropped)
 		log_error("%s: %s (--memory)", o->view->id, rows->dropped);
-	rows_free(rows);
+	if (prints_blocks(o) || !reading_may_leave(&b->r))
+		rows_free(rows);
 	b->header = false;
 }
 
@@ -234,7 +235,7 @@ static void tell_lacks(const struct batch *b)
 	if (lacks)
 		log_error("no %s %s: view %s lacks what they tell; "
 			  "blktop --recipe says how to record them", lacks, where, b->o->view->id);
-	for (size_t i = 0; !b->o->view->without_spans && i < rules_n_installed(); i++) {
+	for (size_t i = 0; !b->o->view->reads && i < rules_n_installed(); i++) {
 		g_autofree char *rule = rules_lacking(i, b->r.tl);
 		if (rule)
 			log_error("%s %s", rule, where);
@@ -381,7 +382,7 @@ int batch_print(const struct options *options)
 	struct options o = *options;
 	struct batch b = { .o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN };
 
-	o.without_spans = o.view->without_spans && !o.here.snapshot_when;	/* rules are about spans */
+	o.without_spans = o.view->reads && !o.here.snapshot_when;	/* rules are about spans */
 	int code = reading_start(&b.r, &o);
 	if (code == EXIT_FINE) {
 		choose_columns(&b);
@@ -390,6 +391,8 @@ int batch_print(const struct options *options)
 		if (b.broken)
 			code = output_code(b.broken);
 	}
+	if (reading_may_leave(&b.r))
+		return code;
 	g_free(b.columns);
 	batch_list_clear(&b.list);
 	g_clear_pointer(&b.corrected, g_hash_table_unref);

@@ -8,6 +8,7 @@
 #include "log.h"
 #include "relay.h"
 
+#include "base/sanitized.h"
 #include "base/timefmt.h"
 
 #include <signal.h>
@@ -124,7 +125,9 @@ int reading_start(struct reading *r, const struct options *o)
 		.model.live = o->live, .model.memory_budget = o->memory, .model.at_end = !o->live,
 		.model.span_budget = o->command == COMMAND_BATCH ? MIN(o->memory / SPANS_SHARE, MOST_SPANS) : 0,
 		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
+		.model.cells = !o->live && o->command == COMMAND_BATCH ? o->view->reads : 0,
 		.without_spans = o->without_spans,
+		.leaves = !o->live && o->command == COMMAND_BATCH && !SANITIZED,
 	};
 
 	*r = (struct reading){ .options = o, .live = o->live, .timeout_ms = o->relay.timeout_ms,
@@ -172,6 +175,11 @@ void reading_free(struct reading *r)
 	g_free(r->told);
 	g_free(r->told_warning);
 	*r = (struct reading){ 0 };
+}
+
+bool reading_may_leave(const struct reading *r)
+{
+	return r->whole && !r->live && !SANITIZED;
 }
 
 /* Says on stderr what the connection says; has the relay been gone for too long? */
@@ -224,6 +232,7 @@ bool reading_wait(struct reading *r, int ms)
 	for (;;) {
 		bool ended = job_wait(r->job, r->tl, ms >= 0 && ms < TICK_MS ? ms : TICK_MS);
 		debug_reading(r->job, r->in, r->tl);
+		r->whole |= ended;
 		if (ended)
 			return true;
 		if (r->live)

@@ -15,6 +15,7 @@ struct reading {
 	struct job *job;
 	struct timeline *tl;
 	bool live;
+	bool whole;			/* it was read to its end */
 	bool waits;			/* --wait: for a relay and a session, however long */
 	int timeout_ms;
 	int signal;			/* what ended it, or 0 */
@@ -30,6 +31,9 @@ int reading_start(struct reading *r, const struct options *o);
 /* Of --memory, what the timeline may hold. */
 size_t reading_timeline_memory(const struct options *o);
 void reading_free(struct reading *r);
+/* May it be left to the system instead, which frees it faster? At the end of the program, when all of a
+ * recorded trace was read. */
+bool reading_may_leave(const struct reading *r);
 
 /* Waits at most `ms` (-1: until the end); true when the reading has ended. A signal
  * or a lost relay ends it with what was read. Tells about the connection. */

@@ -17,6 +17,12 @@ static void alloc_slots(struct intmap *m, uint32_t slots)
 	memset(m->values, 0xff, slots * sizeof(*m->values));	/* INTMAP_NONE */
 }
 
+/* Entries that so many slots, less one, have room for. */
+static uint32_t most(uint32_t mask)
+{
+	return mask - mask / 4;
+}
+
 /* The slot of the key, or the free one where it belongs. */
 static uint32_t find_slot(const struct intmap *m, uint64_t key)
 {
@@ -27,12 +33,12 @@ static uint32_t find_slot(const struct intmap *m, uint64_t key)
 	return i;
 }
 
-static void grow(struct intmap *m)
+static void resize(struct intmap *m, uint32_t to_slots)
 {
 	struct intmap old = *m;
-	uint32_t slots = old.mask + 1;
+	uint32_t slots = old.mask ? old.mask + 1 : 0;
 
-	alloc_slots(m, slots * 2);
+	alloc_slots(m, to_slots);
 	for (uint32_t i = 0; i < slots; i++) {
 		if (old.values[i] == INTMAP_NONE)
 			continue;
@@ -44,22 +50,48 @@ static void grow(struct intmap *m)
 	g_free(old.values);
 }
 
+void intmap_reserve(struct intmap *m, uint32_t n)
+{
+	uint32_t slots = FIRST_SLOTS;
+
+	while (slots < UINT32_MAX / 2 && n > most(slots - 1))
+		slots *= 2;
+	if (slots > m->mask + 1)
+		resize(m, slots);
+}
+
+/* The slot of the key, which is put there if it is new: that slot is free but for the key. */
+static uint32_t slot_for(struct intmap *m, uint64_t key)
+{
+	if (!m->mask)
+		alloc_slots(m, FIRST_SLOTS);
+	uint32_t i = find_slot(m, key);
+	if (m->values[i] != INTMAP_NONE)
+		return i;
+	if (m->n + 1 > most(m->mask)) {
+		resize(m, (m->mask + 1) * 2);
+		i = find_slot(m, key);
+	}
+	m->keys[i] = key;
+	m->n++;
+	return i;
+}
+
 void intmap_set(struct intmap *m, uint64_t key, uint32_t value)
 {
 	g_return_if_fail(value != INTMAP_NONE);
 
-	if (!m->mask)
-		alloc_slots(m, FIRST_SLOTS);
-	uint32_t i = find_slot(m, key);
-	if (m->values[i] == INTMAP_NONE) {
-		if (m->n + 1 > m->mask - m->mask / 4) {
-			grow(m);
-			i = find_slot(m, key);
-		}
-		m->keys[i] = key;
-		m->n++;
-	}
+	uint32_t i = slot_for(m, key);	/* .values may move */
 	m->values[i] = value;
+}
+
+uint32_t intmap_add(struct intmap *m, uint64_t key, uint32_t value)
+{
+	uint32_t i = slot_for(m, key);
+
+	if (m->values[i] == INTMAP_NONE)
+		m->values[i] = value;
+	return m->values[i];
 }
 
 bool intmap_remove(struct intmap *m, uint64_t key)

@@ -39,6 +39,8 @@ static inline uint32_t intmap_get(const struct intmap *m, uint64_t key)
 }
 
 void intmap_set(struct intmap *m, uint64_t key, uint32_t value);	/* adds or replaces */
+uint32_t intmap_add(struct intmap *m, uint64_t key, uint32_t value);	/* adds or keeps; the value that is there */
+void intmap_reserve(struct intmap *m, uint32_t n);		/* room for so many in all */
 bool intmap_remove(struct intmap *m, uint64_t key);		/* was it there? */
 void intmap_clear(struct intmap *m);				/* frees, empty again */
 

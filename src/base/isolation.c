@@ -2,6 +2,8 @@
 /* The filters of system calls and of files: see isolation.h. */
 #include "base/isolation.h"
 
+#include "base/sanitized.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <seccomp.h>
@@ -12,18 +14,6 @@
 #include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
-
-#if defined(__has_feature)
-#define CLANG_HAS(x) __has_feature(x)
-#else
-#define CLANG_HAS(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || CLANG_HAS(address_sanitizer) || \
-	CLANG_HAS(thread_sanitizer) || CLANG_HAS(memory_sanitizer)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
 
 static unsigned held;			/* of enum isolation; set before the first thread */
 

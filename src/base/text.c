@@ -54,20 +54,28 @@ static const char *append_visible(GString *out, const char *p, const char *end)
 	return next;
 }
 
+static void append_visible_len(GString *out, const char *s, size_t len)
+{
+	const char *p = s, *end = s + len;
+
+	while (p < end && is_plain(*p))
+		p++;
+	g_string_append_len(out, s, p - s);
+	while (p < end)				/* nearly never */
+		p = append_visible(out, p, end);
+}
+
+void text_append_visible(GString *out, const char *s)
+{
+	append_visible_len(out, s, strlen(s));
+}
+
 char *text_visible_len(const char *s, size_t len)
 {
-	const char *p = s ? s : "", *end = s ? s + strnlen(s, len) : p;
-	const char *q = p;
+	size_t n = s ? strnlen(s, len) : 0;
+	GString *out = g_string_sized_new(n);
 
-	while (q < end && is_plain(*q))
-		q++;
-	if (q == end)				/* nearly always */
-		return g_strndup(p, (size_t)(end - p));
-
-	GString *out = g_string_sized_new((size_t)(end - p) + 16);
-	g_string_append_len(out, p, q - p);
-	while (q < end)
-		q = append_visible(out, q, end);
+	append_visible_len(out, s ? s : "", n);
 	return g_string_free(out, FALSE);
 }
 

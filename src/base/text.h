@@ -16,6 +16,7 @@
  * stays. Free with g_free. NULL gives "". */
 char *text_visible(const char *s);
 char *text_visible_len(const char *s, size_t len);
+void text_append_visible(GString *out, const char *s);	/* the same, appended; s: not NULL */
 
 /* Columns that `s` (valid UTF-8) takes on a terminal: wide characters 2, combining
  * 0. Never negative. */

@@ -8,6 +8,7 @@
 #include "export/json.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -33,21 +34,75 @@ enum rows_format rows_format_of_path(const char *path)
 	return FORMAT_TEXT;
 }
 
-/* Raw, in the C locale; NULL: nothing known. */
-static char *cell_text(struct value v)
+/* g_string_append_len(), without a call where there is room. */
+static inline void append(GString *out, const char *text, size_t len)
+{
+	if (G_UNLIKELY(out->len + len >= out->allocated_len)) {
+		g_string_append_len(out, text, (gssize)len);
+		return;
+	}
+	memcpy(out->str + out->len, text, len);
+	out->len += len;
+	out->str[out->len] = '\0';
+}
+
+static void append_int(GString *out, int64_t i)
+{
+	char digits[24], *p = digits + sizeof digits;
+	uint64_t rest = i < 0 ? -(uint64_t)i : (uint64_t)i;
+
+	do
+		*--p = (char)('0' + rest % 10);
+	while (rest /= 10);
+	if (i < 0)
+		*--p = '-';
+	append(out, p, (size_t)(digits + sizeof digits - p));
+}
+
+#define RATIO_UNIT 1000000		/* six digits */
+
+/* As printf() does, exact and ties to even, but several times faster: most are below 2^32. */
+static void append_ratio(GString *out, double d)
 {
 	char buf[G_ASCII_DTOSTR_BUF_SIZE];
+	int exponent;
+	double mantissa = frexp(d, &exponent);		/* d = mantissa * 2^exponent */
+	int below = DBL_MANT_DIG - exponent;		/* bits behind the binary point */
+
+	if (signbit(d) || exponent > 32 || below > 120) {
+		g_string_append(out, g_ascii_formatd(buf, sizeof buf, "%.6f", d));
+		return;
+	}
+	unsigned __int128 n = (unsigned __int128)(uint64_t)ldexp(mantissa, DBL_MANT_DIG) * RATIO_UNIT;
+	unsigned __int128 half = (unsigned __int128)1 << (below - 1), rest = n & (2 * half - 1);
+	uint64_t units = (uint64_t)(n >> below);
+	units += rest > half || (rest == half && units & 1);
+	append_int(out, (int64_t)(units / RATIO_UNIT));
+	gsize at = out->len;
+	append_int(out, (int64_t)(RATIO_UNIT + units % RATIO_UNIT));	/* 1, then all digits */
+	out->str[at] = '.';
+}
+
+/* Raw, in the C locale; false: nothing known. */
+static bool append_cell(GString *out, struct value v)
+{
 	switch (v.kind) {
 	case VALUE_NONE:
-		return NULL;
+		return false;
 	case VALUE_RATIO:
-		return isfinite(v.d) ? g_strdup(g_ascii_formatd(buf, sizeof(buf), "%.6f", v.d)) : NULL;
+		if (isfinite(v.d))
+			append_ratio(out, v.d);
+		return isfinite(v.d);
 	case VALUE_HEX64:
-		return json_hex(v.i);
+		g_string_append_printf(out, "%016" G_GINT64_MODIFIER "x", v.i);
+		return true;
 	case VALUE_TEXT:
-		return v.s ? text_visible(v.s) : NULL;
+		if (v.s)
+			text_append_visible(out, v.s);
+		return v.s;
 	default:
-		return g_strdup_printf("%" G_GINT64_FORMAT, v.i);
+		append_int(out, v.i);
+		return true;
 	}
 }
 
@@ -69,22 +124,22 @@ static void put_padded(FILE *out, const char *text, unsigned width, bool left, b
 	fputs(last ? "\n" : "  ", out);
 }
 
-static char *text_cell(const struct view *v, const struct rows *rows, guint row, size_t column)
+static const char *text_cell(GString *text, const struct view *v, const struct rows *rows, guint row, size_t column)
 {
-	char *text = cell_text(cell(v, rows, row, column));
-	return text ? text : g_strdup("-");
+	g_string_truncate(text, 0);
+	if (!append_cell(text, cell(v, rows, row, column)))
+		g_string_append_c(text, '-');
+	return text->str;
 }
 
 /* Cells are made twice rather than kept: there may be very many. */
-static void widen(unsigned *width, const struct view *v, const struct rows *rows)
+static void widen(unsigned *width, const struct view *v, const struct rows *rows, GString *text)
 {
 	for (size_t c = 0; c < v->n_columns; c++)
 		width[c] = MAX(width[c], text_width(v->columns[c].id));
 	for (guint r = 0; r < rows->rows->len; r++)
-		for (size_t c = 0; c < v->n_columns; c++) {
-			g_autofree char *text = text_cell(v, rows, r, c);
-			width[c] = MAX(width[c], text_width(text));
-		}
+		for (size_t c = 0; c < v->n_columns; c++)
+			width[c] = MAX(width[c], text_width(text_cell(text, v, rows, r, c)));
 }
 
 static void put_text_cell(FILE *out, const struct view *v, size_t c, const char *text,
@@ -97,40 +152,19 @@ static void put_text_cell(FILE *out, const struct view *v, size_t c, const char 
 static void print_text(FILE *out, const struct view *v, const struct rows *rows,
 		       struct rows_pieces *p)
 {
+	g_autoptr(GString) text = g_string_new(NULL);
+
 	if (!p->width)
 		p->width = g_new0(unsigned, v->n_columns);
-	widen(p->width, v, rows);
+	widen(p->width, v, rows, text);
 	for (size_t c = 0; p->header && c < v->n_columns; c++)
 		put_text_cell(out, v, c, v->columns[c].id, p->width);
 	for (guint r = 0; r < rows->rows->len; r++)
-		for (size_t c = 0; c < v->n_columns; c++) {
-			g_autofree char *text = text_cell(v, rows, r, c);
-			put_text_cell(out, v, c, text, p->width);
-		}
+		for (size_t c = 0; c < v->n_columns; c++)
+			put_text_cell(out, v, c, text_cell(text, v, rows, r, c), p->width);
 }
 
 /* --- CSV --- */
-
-static void put_quoted(FILE *out, const char *text)
-{
-	for (const char *p = text; *p; p++) {
-		if (*p == '"')
-			fputc('"', out);
-		fputc(*p, out);
-	}
-}
-
-static void put_csv(FILE *out, const char *text, bool last)
-{
-	if (text && strpbrk(text, ",\"\r\n")) {
-		fputc('"', out);
-		put_quoted(out, text);
-		fputc('"', out);
-	} else if (text) {
-		fputs(text, out);
-	}
-	fputs(last ? "\r\n" : ",", out);
-}
 
 /* Spreadsheets run a cell that begins so as a formula (OWASP, CSV injection). Of control characters,
  * which they skip, a cell has none: they are visible. The last four are the wide forms. */
@@ -145,29 +179,60 @@ static bool is_formula(const char *text)
 	return false;
 }
 
-/* In quotes, so that another separator than the comma makes no cell of a part of it. */
-static void put_csv_safe(FILE *out, const char *text, bool last)
+/* Safe: in quotes, so that another separator than the comma makes no cell of a part of it. */
+static void append_csv(GString *row, const char *text, bool safe)
 {
-	fputs(is_formula(text) ? "\"'" : "\"", out);
-	put_quoted(out, text);
-	fputs(last ? "\"\r\n" : "\",", out);
+	if (!safe && !strpbrk(text, ",\"\r\n")) {
+		append(row, text, strlen(text));
+		return;
+	}
+	g_string_append(row, safe && is_formula(text) ? "\"'" : "\"");
+	for (const char *p = text; *p; p++) {
+		if (*p == '"')
+			g_string_append_c(row, '"');
+		g_string_append_c(row, *p);
+	}
+	g_string_append_c(row, '"');
+}
+
+static void append_csv_cell(GString *row, struct value v, enum rows_format format, GString *text)
+{
+	if (v.kind != VALUE_TEXT) {
+		append_cell(row, v);
+		return;
+	}
+	g_string_truncate(text, 0);
+	if (append_cell(text, v))
+		append_csv(row, text->str, format == FORMAT_CSV_SAFE);
+}
+
+static void append_csv_end(GString *row, bool last)
+{
+	if (last)
+		append(row, "\r\n", 2);
+	else
+		append(row, ",", 1);
 }
 
 static void print_csv(FILE *out, const struct view *v, const struct rows *rows, enum rows_format format,
 		      bool header)
 {
+	g_autoptr(GString) row = g_string_new(NULL), text = g_string_new(NULL);
 	size_t n = v->n_columns;
-	for (size_t c = 0; header && c < n; c++)
-		put_csv(out, v->columns[c].id, c + 1 == n);
-	for (guint r = 0; r < rows->rows->len; r++)
+
+	for (size_t c = 0; header && c < n; c++) {
+		append_csv(row, v->columns[c].id, false);
+		append_csv_end(row, c + 1 == n);
+	}
+	for (guint r = 0; r < rows->rows->len; r++) {
 		for (size_t c = 0; c < n; c++) {
-			struct value value = cell(v, rows, r, c);
-			g_autofree char *text = cell_text(value);
-			if (text && value.kind == VALUE_TEXT && format == FORMAT_CSV_SAFE)
-				put_csv_safe(out, text, c + 1 == n);
-			else
-				put_csv(out, text, c + 1 == n);
+			append_csv_cell(row, cell(v, rows, r, c), format, text);
+			append_csv_end(row, c + 1 == n);
 		}
+		fwrite(row->str, 1, row->len, out);
+		g_string_truncate(row, 0);
+	}
+	fwrite(row->str, 1, row->len, out);	/* a header without rows */
 }
 
 /* --- JSON --- */

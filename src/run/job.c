@@ -9,11 +9,13 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <sys/mman.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #define LONG_ARRAY (1 << 20)
+#define HEAP_AHEAD (64 << 20)
 #define DEFAULT_PUBLISH_NS (100 * INT64_C(1000000))
 #define COLLECT_US 100000		/* an owner with a screen is kept no longer */
 #define GIVE_BACK_US 1000000		/* so seldom is free memory given back */
@@ -67,6 +69,17 @@ void shared_wake_owner(struct shared *s)
 	(void)n;			/* EAGAIN: it is awake already */
 }
 
+/* What a reader fills is touched for the first time a large page at a time: page faults are a fifth of the
+ * time of a short run. malloc_trim() gives back what is unused of it, and it does not come again. */
+static void grow_heap_ahead(void)
+{
+	mallopt(M_TRIM_THRESHOLD, 2 * HEAP_AHEAD);
+	mallopt(M_TOP_PAD, HEAP_AHEAD);
+	g_free(g_malloc(LONG_ARRAY / 2));	/* by more than is free at its end */
+	mallopt(M_TOP_PAD, LONG_ARRAY);
+	madvise((char *)sbrk(0) - HEAP_AHEAD, HEAP_AHEAD, MADV_HUGEPAGE);	/* a kernel without: as before */
+}
+
 static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 			 const struct job_options *options)
 {
@@ -78,6 +91,8 @@ static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 	 * (glibc's grow_heap()). Several would wait for each other. */
 	if (options->threads == 1)
 		mallopt(M_ARENA_MAX, 1);
+	if (options->threads == 1 && !options->model.live)
+		grow_heap_ahead();
 	g_atomic_ref_count_init(&s->refs);
 	g_atomic_ref_count_inc(&s->refs);	/* one is the thread's */
 	s->posts = g_async_queue_new_full(post_free);

@@ -147,6 +147,12 @@ struct turn {
 	int64_t trim_us;	/* holes are not given back to the system before */
 };
 
+/* The first batch is posted at once; of a short run nothing is given back. */
+static struct turn turn_begin(void)
+{
+	return (struct turn){ .trim_us = g_get_monotonic_time() + TRIM_EVERY_US };
+}
+
 /* Slices and seconds come and go on several threads, and leave holes between those
  * that stay. */
 static void trim(struct shared *s, struct turn *t, int64_t now_us)
@@ -265,7 +271,7 @@ static void note_missing(struct shared *s, struct source *source)
 static enum source_status read_source(struct shared *s, struct source *source, struct model *m,
 				      GError **error)
 {
-	struct turn turn = { 0 };		/* the first batch is posted at once */
+	struct turn turn = turn_begin();
 
 	while (!is_stopped(s)) {
 		struct blk_batch batch = { 0 };
@@ -307,7 +313,8 @@ static void run_source(struct shared *s, struct source *source, bool lacks_spans
 	adopt(s, m);
 	end_phase(s, st, error);
 	set_source(s, NULL);
-	model_free(m);
+	if (!s->options.leaves)
+		model_free(m);
 }
 
 /* ---- pieces, on several threads ---- */
@@ -339,7 +346,7 @@ static enum source_status stitch_pieces(struct shared *s, struct parallel *p, st
 		[PARALLEL_END] = SOURCE_END, [PARALLEL_STOPPED] = SOURCE_CANCELLED,
 		[PARALLEL_ERROR] = SOURCE_ERROR,
 	};
-	struct turn turn = { 0 };
+	struct turn turn = turn_begin();
 	bool news = false;
 
 	for (;;) {
@@ -374,7 +381,8 @@ static void run_parallel(struct shared *s, const struct pieces *pieces,
 	post(s, m, true, st);
 	update_figures(s, progress, model_n_events(m), model_now(m));
 	end_phase(s, st, error);
-	model_free(m);
+	if (!s->options.leaves)
+		model_free(m);
 }
 
 static void run_whole(struct shared *s, const struct pieces *pieces)
@@ -590,6 +598,7 @@ void *job_thread_main(void *shared)
 			  error ? error->message : "the source can't be opened");
 	} else {
 		t.pieces.without_spans = s->options.without_spans;
+		t.pieces.cells = s->options.model.cells;
 		tell_reader(s, &t);
 		set_source(s, t.source);	/* first: who sees the phase may cancel it */
 		set_phase(s, JOB_LOADING, NULL);

@@ -16,6 +16,7 @@ struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, 
 	size_t n;
 	const struct native_loss *losses = p->ops->losses(source, &n);
 
+	slice_read_cells(s, p->cells);
 	if (pieces_lack_spans(p))
 		slice_without_spans(s);
 	for (size_t i = 0; i < n; i++)

@@ -29,17 +29,28 @@ static struct bin *bin_new(struct slice *s, int64_t index, int64_t after)
 	if (index == s->window_to)
 		b->end = INT64_MAX;
 	new_epochs(s, b);
-	/* As many cells as in the second before: it will not grow, most likely. */
+	/* As many cells as in the second before, and some more: it will not grow, most likely. */
 	for (enum cell_kind k = 0; like && k < CELL_KIND_N; k++)
-		cell_table_reserve(&b->table[k], built_layout(k), MIN(like->table[k].n, MAX_CELLS_LIKE));
+		cell_table_reserve(&b->table[k], built_layout(k), MIN(like->table[k].n + like->table[k].n / 4, MAX_CELLS_LIKE));
 	b->slow = g_array_new(false, true, sizeof(struct bin_slow));
 	return b;
 }
 
-void bin_free(struct bin *b)
+static void clear_cells(struct bin *b)
 {
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		cell_table_clear(&b->table[k], built_layout(k));
+}
+
+void bin_drop_cells(struct slice *s, struct bin *b)
+{
+	clear_cells(b);
+	new_epochs(s, b);
+}
+
+void bin_free(struct bin *b)
+{
+	clear_cells(b);
 	g_array_unref(b->slow);
 	g_free(b);
 }
@@ -94,6 +105,8 @@ struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct th
 {
 	struct cell_table *files = &b->table[CELL_file];
 	const struct cell_layout *l = built_layout(CELL_file);
+	if (s->unread[CELL_file].n)
+		return (struct built_file_cell *)(void *)s->unread[CELL_file].cells;
 	uint64_t key = pair(t->self, (uint32_t)call->fd);
 	uint32_t i = intmap_get(&files->map, key);
 

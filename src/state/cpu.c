@@ -65,12 +65,14 @@ struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid)
  * meanwhile was nothing. */
 static void drop_wakes(struct thread *t, const struct thread *anonymous)
 {
-	const struct rec *first = (const struct rec *)anonymous->head->data;
-	if (anonymous->head->len && first->type == REC_SINCE && first->state)
+	const struct rec *first = anonymous->head.data;
+	if (anonymous->head.len && first->type == REC_SINCE && first->state)
 		return;		/* only since a loss */
-	for (guint i = t->head->len; i > 0; i--)
-		if (g_array_index(t->head, struct rec, i - 1).type == REC_WAKE)
-			g_array_remove_index(t->head, i - 1);
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < t->head.len; i++)
+		if (vec_at(&t->head, struct rec, i)->type != REC_WAKE)
+			*vec_at(&t->head, struct rec, kept++) = *vec_at(&t->head, struct rec, i);
+	t->head.len = kept;
 }
 
 /* Was it off any CPU since the anonymous task runs on this one? It came later then, and nobody

@@ -155,8 +155,8 @@ void thread_append(struct slice *s, struct thread *l, struct thread *r)
 	counters_join(s, &l->counters, 0, l->host, &r->counters);
 	if (l->idle || r->idle)
 		return;
-	for (guint i = 0; i < r->head->len; i++)
-		thread_record(s, l, &g_array_index(r->head, struct rec, i));
+	for (guint i = 0; i < r->head.len; i++)
+		thread_record(s, l, vec_at(&r->head, struct rec, i));
 	append_queued(l, r);
 	if (r->hard)
 		adopt(s, l, r);

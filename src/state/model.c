@@ -51,6 +51,7 @@ struct model *model_new(const struct model_options *options)
 		slice_live(m->s);
 	if (m->options.no_plain)
 		slice_without_plain(m->s);
+	slice_read_cells(m->s, m->options.cells);
 	m->publisher = new_publisher(m, m->s);
 	m->border = m->shown = m->kept_from = INT64_MIN;
 	m->again = g_array_new(false, false, sizeof(struct again));

@@ -32,6 +32,7 @@ struct model_options {
 	bool at_end;		/* nobody looks meanwhile: seconds are published when memory
 				 * asks for it, and at the end */
 	bool no_plain;		/* as slice_without_plain() */
+	uint32_t cells;		/* as slice_read_cells() */
 };
 
 struct model;

@@ -13,6 +13,7 @@ struct making {			/* one second in the making */
 	struct names *names;
 	struct second *second;
 	struct cell_table table[CELL_KIND_N];	/* by cell_layout() */
+	struct intmap irqs;	/* (host, code) -> string: what interrupts are called meanwhile */
 	bool soft;		/* something may be known better later */
 };
 
@@ -30,9 +31,15 @@ static bool resolve_thread(struct making *m, uint32_t *thread)
 	return !idle;
 }
 
-static uint32_t name_of_irq(const struct making *m, uint32_t host, uint32_t code)
+static uint32_t name_of_irq(struct making *m, uint32_t host, uint32_t code)
 {
-	return irq_text(m->s, m->names, host, code);
+	uint32_t name = intmap_get(&m->irqs, pair(host, code));
+
+	if (name == INTMAP_NONE) {
+		name = irq_text(m->s, m->names, host, code);
+		intmap_set(&m->irqs, pair(host, code), name);
+	}
+	return name;
 }
 
 /*
@@ -218,6 +225,8 @@ static void make_kind(struct making *m, const struct bin *b, enum cell_kind kind
 	const struct cell_layout *l = built_layout(kind);
 	union any_cell cell;
 
+	if (!makers[kind].make_other)		/* nearly each becomes one */
+		cell_table_reserve(&m->table[kind], l, b->table[kind].n);
 	for (uint32_t i = 0; i < b->table[kind].n; i++) {
 		const void *built = cell_table_at(&b->table[kind], l, i);
 		if (makers[kind].make_other) {
@@ -257,5 +266,6 @@ bool publish_cells(struct publisher *p, const struct bin *b, struct second *to)
 	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
 		second_set_cells(to, &m.table[k], k);
 	make_slow(&m, b);
+	intmap_clear(&m.irqs);
 	return m.soft;
 }

@@ -314,7 +314,7 @@ static bool charge_thread(struct publisher *p, uint32_t id, void *data)
 	struct thread *t = g_ptr_array_index(p->s->threads, id);
 	if (t->forward != ID_NONE)
 		return false;
-	if (to->final && !thread_tells_itself(p->s, t) && !t->hard && !t->idle && (t->tid != -1 || t->head->len))
+	if (to->final && !thread_tells_itself(p->s, t) && !t->hard && !t->idle && (t->tid != -1 || t->head.len))
 		thread_root(p->s, t);
 	thread_charge(p->s, t, to->until);
 	if (spare_is_lost(p->s, t))
@@ -388,6 +388,8 @@ static void publish_seconds(struct publisher *p, struct publication *pub, int64_
 		struct bin *b = g_ptr_array_index(due, i);
 		bool open = !final && b->after * p->s->step > border;
 		g_ptr_array_add(pub->seconds, make_second(p, b, open));
+		if (final)
+			bin_drop_cells(p->s, b);	/* the next ones are made where they were */
 	}
 }
 
@@ -454,8 +456,8 @@ static void ask_for_thread(GArray *asked, const struct thread *t)
 {
 	if (t->st.call_state == CALL_IN)
 		g_array_append_val(asked, t->st.call.seq);
-	for (guint i = 0; i < t->head->len; i++)
-		g_array_append_val(asked, g_array_index(t->head, struct rec, i).seq);
+	for (guint i = 0; i < t->head.len; i++)
+		g_array_append_val(asked, vec_at(&t->head, struct rec, i)->seq);
 	for (uint32_t i = 0; i < t->calls.len; i++)
 		g_array_append_val(asked, vec_at(&t->calls, struct done_call, i)->seq);
 	for (uint32_t i = 0; i < t->waits.len; i++)

@@ -279,32 +279,50 @@ void *cell_table_find(const struct cell_table *t, const struct cell_layout *l, c
 	return i == INTMAP_NONE ? NULL : cell_table_at(t, l, i);
 }
 
+static void resize(struct cell_table *t, const struct cell_layout *l, uint32_t room)
+{
+	t->room = room;
+	t->cells = g_realloc_n(t->cells, room, l->size);
+}
+
 void cell_table_reserve(struct cell_table *t, const struct cell_layout *l, uint32_t room)
 {
 	if (room <= t->room)
 		return;
-	t->room = room;
-	t->cells = g_realloc_n(t->cells, room, l->size);
+	resize(t, l, room);
+	intmap_reserve(&t->map, room);
 }
 
 /* One more, not initialised. */
 static void *more(struct cell_table *t, const struct cell_layout *l)
 {
 	if (t->n == t->room)
-		cell_table_reserve(t, l, t->room ? t->room * 2 : FIRST_ROOM);
+		resize(t, l, t->room ? t->room * 2 : FIRST_ROOM);
 	return cell_table_at(t, l, t->n++);
+}
+
+/* Where the key's cell is, or is to be: then it is new, and the place is .n. */
+static uint32_t place_of(struct cell_table *t, const struct cell_layout *l, const void *key)
+{
+	uint64_t place;
+
+	if (l->key_size <= sizeof place)
+		return intmap_add(&t->map, map_key(l, key), t->n);
+	uint32_t i = find(t, l, key, &place);
+	if (i != INTMAP_NONE)
+		return i;
+	intmap_set(&t->map, place, t->n);
+	return t->n;
 }
 
 void *cell_table_get(struct cell_table *t, const struct cell_layout *l, const void *key, bool *ret_new)
 {
-	uint64_t place;
-	uint32_t i = find(t, l, key, &place);
+	uint32_t i = place_of(t, l, key);
 
 	if (ret_new)
-		*ret_new = i == INTMAP_NONE;
-	if (i != INTMAP_NONE)
+		*ret_new = i == t->n;
+	if (i < t->n)
 		return cell_table_at(t, l, i);
-	intmap_set(&t->map, place, t->n);
 	char *cell = more(t, l);
 	memcpy(cell, key, l->key_size);
 	memset(cell + l->key_size, 0, l->size - l->key_size);
@@ -318,13 +336,12 @@ void *cell_table_append(struct cell_table *t, const struct cell_layout *l, const
 
 void cell_table_add(struct cell_table *t, const struct cell_layout *l, const void *cell)
 {
-	bool is_new;
-	void *to = cell_table_get(t, l, cell, &is_new);
+	uint32_t i = place_of(t, l, cell);
 
-	if (is_new)
-		cell_copy(l, to, cell);
+	if (i == t->n)
+		cell_copy(l, more(t, l), cell);
 	else
-		cell_add(l, to, cell);
+		cell_add(l, cell_table_at(t, l, i), cell);
 }
 
 void cell_table_index(struct cell_table *t, const struct cell_layout *l)

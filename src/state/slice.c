@@ -71,6 +71,8 @@ void slice_free(struct slice *s)
 	g_array_unref(s->soft_wakes);
 	g_array_unref(s->streams);
 	g_array_unref(s->class_infos);
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		cell_table_clear(&s->unread[k], built_layout(k));
 	intmap_clear(&s->tid_last);
 	intmap_clear(&s->tid_first);
 	intmap_clear(&s->cpu_map);
@@ -94,6 +96,16 @@ void slice_live(struct slice *s)
 void slice_without_spans(struct slice *s)
 {
 	s->no_spans = true;
+}
+
+void slice_read_cells(struct slice *s, uint32_t kinds)
+{
+	static const char no_key[sizeof(struct flow_key)] = { 0 };
+	const uint32_t always = 1u << CELL_thread | 1u << CELL_event | 1u << CELL_cpu | 1u << CELL_loss;
+
+	for (enum cell_kind k = 0; kinds && k < CELL_KIND_N; k++)
+		if (!((kinds | always) >> k & 1))
+			cell_table_get(&s->unread[k], built_layout(k), no_key, NULL);
 }
 
 void slice_without_plain(struct slice *s)

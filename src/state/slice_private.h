@@ -163,7 +163,7 @@ struct thread {
 	int64_t start_ns, exit_ns;	/* TS_NONE */
 	int64_t heard_ns;	/* of thread_tells_itself(): its last event; TS_NONE */
 	uint32_t start_cpu, creator;	/* anonymous: its CPU; .fresh: the thread that made it, or ID_NONE */
-	GArray *head;		/* struct rec */
+	struct vec head;	/* struct rec */
 	struct vec waits;	/* struct wait */
 	uint64_t waits_base;	/* waits dropped before the first */
 	int64_t out_ns;		/* end of the last wait before those; TS_NONE */
@@ -426,6 +426,7 @@ struct slice {
 	GPtrArray *cpus;		/* struct cpu * */
 	struct intmap cpu_map;		/* host << 32 | number */
 	GHashTable *bins;		/* int64_t index -> struct bin */
+	struct cell_table unread[CELL_KIND_N];	/* of kinds that nobody reads: one cell that takes all */
 	struct bin *bin_last;		/* cache */
 	uint32_t epochs;		/* handed out, see struct call_slot */
 	uint64_t news;			/* published threads that turned out to be others */
@@ -558,6 +559,8 @@ static inline void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind
 	const uint32_t *word = key;
 	uint32_t sum = 0;
 
+	if (s->unread[kind].n)
+		return s->unread[kind].cells;
 	for (size_t i = 0; i < key_size / sizeof *word; i++)
 		sum = (sum ^ word[i]) * UINT32_C(0x9e3779b1);
 	uint32_t *at = &t->recent[sum >> 29];
@@ -572,6 +575,7 @@ struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct th
 void bin_event(struct slice *s, struct bin *b, uint32_t host, uint32_t name, uint64_t count);
 void bin_slow(struct bin *b, const struct bin_slow *c);
 void bin_free(struct bin *b);
+void bin_drop_cells(struct slice *s, struct bin *b);	/* it is published for the last time */
 void bin_merge(struct slice *s, struct bin *into, struct bin *from,
 	       const struct cell_maps *maps);	/* frees from */
 void bin_adopt(struct slice *s, struct bin *b, const struct cell_maps *maps);	/* of a second s has not */

@@ -136,8 +136,8 @@ static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
 	}
 	if (t->annots)
 		g_array_set_size(t->annots, kept);
-	for (guint i = 0; i < t->head->len; i++) {
-		struct rec *r = &g_array_index(t->head, struct rec, i);
+	for (guint i = 0; i < t->head.len; i++) {
+		struct rec *r = vec_at(&t->head, struct rec, i);
 		if ((r->type == REC_SPAN || r->type == REC_MARK) && r->who != ID_NONE)
 			r->who = map[r->who];
 	}

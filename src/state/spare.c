@@ -163,7 +163,7 @@ static bool is_over(const struct slice *s, const struct thread *t, int64_t befor
 {
 	return is_another(t, before) ||
 	       ((is_dead(s, t, before) || spare_is_silent(s, t, before)) &&
-		!t->aliases && !t->head->len && !t->waits.len && !t->calls.len &&
+		!t->aliases && !t->head.len && !t->waits.len && !t->calls.len &&
 		!(t->annots && t->annots->len) && !(t->open && t->open->len));
 }
 

@@ -87,8 +87,8 @@ static void map_rec(struct rec *r, const struct maps *m)
 
 static void map_logs(const struct slice *a, struct thread *t, const struct maps *m)
 {
-	for (guint i = 0; i < t->head->len; i++)
-		map_rec(&g_array_index(t->head, struct rec, i), m);
+	for (guint i = 0; i < t->head.len; i++)
+		map_rec(vec_at(&t->head, struct rec, i), m);
 	for (guint i = 0; i < t->waits.len; i++) {
 		struct wait *w = vec_at(&t->waits, struct wait, i);
 		w->waker = map_thread(m, w->waker);

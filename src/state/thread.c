@@ -15,15 +15,13 @@ struct thread *thread_new(uint32_t self)
 		.soft_from = { INT64_MAX, INT64_MAX },
 		.st = { .cursor = TS_NONE, .waker = ID_NONE, .off_cpu = CPU_NONE, .queue_cpu = CPU_NONE },
 		.sched.last_cpu = CPU_NONE,
-		.head = g_array_new(false, false, sizeof(struct rec)),
 	};
 	return t;
 }
 
 static void clear(struct thread *t)
 {
-	if (t->head)
-		g_array_unref(t->head);
+	vec_free(&t->head);
 	vec_free(&t->waits);
 	vec_free(&t->calls);
 	if (t->annots)
@@ -420,8 +418,8 @@ static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
 	st->cursor = r->ts;
 	st->irq_known = true;
 	st->call_state = CALL_SOFT;
-	for (guint i = 0; i < t->head->len; i++) {
-		const struct rec *h = &g_array_index(t->head, struct rec, i);
+	for (guint i = 0; i < t->head.len; i++) {
+		const struct rec *h = vec_at(&t->head, struct rec, i);
 		if (h->type == REC_SINCE && h->state)
 			st->call_lost = t->begins_lost = true;
 	}
@@ -465,13 +463,13 @@ static void collect(struct slice *s, struct thread *t, const struct rec *r)
 {
 	int64_t lost;
 	if (r->type == REC_WAKE)	/* only the first can matter, and the first after a loss */
-		for (guint i = t->head->len; i > 0; i--) {
-			const struct rec *h = &g_array_index(t->head, struct rec, i - 1);
+		for (guint i = t->head.len; i > 0; i--) {
+			const struct rec *h = vec_at(&t->head, struct rec, i - 1);
 			if (h->type == REC_WAKE &&
 			    !slice_lost_between(s, t->host, h->ts, r->ts, &lost))
 				return;
 		}
-	g_array_append_val(t->head, *r);
+	*vec_add(&t->head, struct rec) = *r;
 	if (r->type == REC_WAKE || r->type == REC_SINCE || r->type == REC_MARK ||
 	    r->type == REC_IRQ_IN || r->type == REC_IRQ_OUT)
 		return;
@@ -551,8 +549,8 @@ void thread_record(struct slice *s, struct thread *t, const struct rec *r)
 /* Begins at the trace's begin: what its head tells is all there is. */
 void thread_root(struct slice *s, struct thread *t)
 {
-	g_autoptr(GArray) head = t->head;
-	t->head = g_array_new(false, false, sizeof(struct rec));
+	struct vec head = t->head;
+	t->head = (struct vec){ 0 };
 	t->hard = true;
 	t->st.run = RUN_UNKNOWN;
 	t->st.irq_known = true;
@@ -560,8 +558,9 @@ void thread_root(struct slice *s, struct thread *t)
 	t->st.call_lost = t->fresh;
 	bool before = !t->fresh && t->tid != -1 && s->first != INT64_MAX;
 	t->st.cursor = before ? covered_from(s, t->host) : TS_NONE;
-	for (guint i = 0; i < head->len; i++)
-		apply(s, t, &g_array_index(head, struct rec, i));
+	for (guint i = 0; i < head.len; i++)
+		apply(s, t, vec_at(&head, struct rec, i));
+	vec_free(&head);
 }
 
 void thread_born(struct thread *t, int64_t ts)
@@ -591,8 +590,8 @@ void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq
 			return;
 		}
 	}
-	for (guint i = 0; i < t->head->len; i++) {
-		struct rec *r = &g_array_index(t->head, struct rec, i);
+	for (guint i = 0; i < t->head.len; i++) {
+		struct rec *r = vec_at(&t->head, struct rec, i);
 		if (r->type == REC_WAKE && r->seq == seq) {
 			r->irq = irq;
 			r->who = who;

@@ -45,5 +45,5 @@ const struct view view_counters = {
 	.default_sort = "value", .default_by = BY_PROCESS, .has_by = true,
 	.more_by = 1 << BY_SECOND | 1 << BY_CONTAINER,
 	.needs = needs, .counts_all = true,
-	.on_screen = true, .without_spans = true, .build = build,
+	.on_screen = true, .reads = READS(count), .build = build,
 };

@@ -117,5 +117,5 @@ const struct view view_cpus = {
 	.id = "cpus", .title = "CPUs",
 	.help = "Each CPU: how long threads ran on it, how long it was idle, and what interrupts took.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
-	.default_sort = "cpu", .needs = needs, .on_screen = true, .without_spans = true, .build = build,
+	.default_sort = "cpu", .needs = needs, .on_screen = true, .reads = READS(cpu), .build = build,
 };

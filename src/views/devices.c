@@ -347,5 +347,5 @@ const struct view view_devices = {
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .needs = needs,
 	.default_by = BY_SYSTEM, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
-	.without_spans = true, .build = build,
+	.reads = READS(dev) | READS(dev_user) | READS(net), .build = build,
 };

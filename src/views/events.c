@@ -45,5 +45,5 @@ const struct view view_events = {
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "count", .default_by = BY_SYSTEM, .has_by = true, .more_by = 1 << BY_SECOND | 1 << BY_CONTAINER,
 	.counted_by = 1 << BY_PROCESS | 1 << BY_THREAD | 1 << BY_CONTAINER,
-	.on_screen = true, .without_spans = true, .build = build,
+	.on_screen = true, .reads = READS(event) | READS(count), .build = build,
 };

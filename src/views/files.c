@@ -305,7 +305,7 @@ const struct view view_files = {
 	.columns = file_columns, .n_columns = G_N_ELEMENTS(file_columns),
 	.default_sort = "total_ns", .drill = NULL, .needs = needs,
 	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
-	.without_spans = true,
+	.reads = READS(file),
 	.build = build_files,
 };
 
@@ -317,6 +317,6 @@ const struct view view_io = {
 	.columns = io_columns, .n_columns = G_N_ELEMENTS(io_columns),
 	.default_sort = "total_ns", .drill = "files", .needs = needs,
 	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
-	.without_spans = true,
+	.reads = READS(file) | READS(call),
 	.build = build_io,
 };

@@ -182,5 +182,6 @@ const struct view view_interrupts = {
 		"each process, thread and container.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "self_ns", .needs = needs, .default_by = BY_SYSTEM, .has_by = true,
-	.more_by = 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true, .without_spans = true, .build = build,
+	.more_by = 1 << BY_CPU | 1 << BY_CONTAINER, .on_screen = true,
+	.reads = READS(irq) | READS(stolen), .build = build,
 };

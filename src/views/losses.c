@@ -137,5 +137,5 @@ const struct view view_losses = {
 		"overwritten, how long that lasted, and the command that makes its buffers larger.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "events", .nothing = "no event of this range was lost",
-	.on_screen = true, .without_spans = true, .build = build,
+	.on_screen = true, .reads = READS(loss), .build = build,
 };

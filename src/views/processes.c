@@ -379,7 +379,7 @@ const struct view view_processes = {
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "cpu_ratio", .drill = "process", .needs = needs,
 	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
-	.without_spans = true,
+	.reads = READS(thread) | READS(file) | READS(call) | READS(count) | READS(cpu),
 	.build = processes_build,
 	.arrange = arrange,
 };

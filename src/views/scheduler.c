@@ -233,5 +233,5 @@ const struct view view_scheduler = {
 	.default_sort = "total_ns", .drill = "wakers", .needs = needs, .default_by = BY_PROCESS,
 	.has_by = true,
 	.more_by = 1 << BY_CPU | 1 << BY_PRIORITY | 1 << BY_CONTAINER, .on_screen = true,
-	.without_spans = true, .build = build,
+	.reads = READS(sched), .build = build,
 };

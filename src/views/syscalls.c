@@ -95,6 +95,6 @@ const struct view view_syscalls = {
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "total_ns", .drill = "slow", .needs = needs,
 	.default_by = BY_PROCESS, .has_by = true, .more_by = 1 << BY_CONTAINER, .on_screen = true,
-	.without_spans = true,
+	.reads = READS(call),
 	.build = build,
 };

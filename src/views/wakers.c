@@ -139,5 +139,5 @@ const struct view view_wakers = {
 		"for a CPU then.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "count", .needs = needs, .default_by = BY_THREAD, .has_by = true, .more_by = 1 << BY_CONTAINER,
-	.on_screen = true, .without_spans = true, .build = build,
+	.on_screen = true, .reads = READS(waker), .build = build,
 };

@@ -76,8 +76,10 @@ static void test_random(void)
 		bool there = g_hash_table_lookup_extended(expected, &k, NULL, &value);
 		g_assert_cmpuint(intmap_get(&m, key), ==,
 				 there ? GPOINTER_TO_UINT(value) : INTMAP_NONE);
-		if (i % 5000 == 0)
+		if (i % 5000 == 0) {
+			intmap_reserve(&m, (uint32_t)g_rand_int_range(rand, 0, 1 << 14));
 			check_all(&m, expected);
+		}
 	}
 	check_all(&m, expected);
 	intmap_clear(&m);
@@ -97,6 +99,22 @@ static void test_empty(void)
 	g_assert_cmpuint(m.n, ==, 0);
 	intmap_clear(&m);
 	intmap_clear(&m);
+}
+
+/* So many come without growing. */
+static void test_reserve(void)
+{
+	for (uint32_t n = 1; n < 300; n++) {
+		struct intmap m = { 0 };
+		intmap_reserve(&m, n);
+		uint32_t mask = m.mask;
+		for (uint32_t i = 0; i < n; i++)
+			intmap_set(&m, i, i);
+		g_assert_cmpuint(m.mask, ==, mask);
+		intmap_reserve(&m, 1);
+		g_assert_cmpuint(m.mask, ==, mask);
+		intmap_clear(&m);
+	}
 }
 
 static void test_many(void)
@@ -119,6 +137,7 @@ int main(int argc, char **argv)
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/intmap/empty", test_empty);
 	g_test_add_func("/intmap/random", test_random);
+	g_test_add_func("/intmap/reserve", test_reserve);
 	g_test_add_func("/intmap/many", test_many);
 	return g_test_run();
 }

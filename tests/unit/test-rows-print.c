@@ -7,6 +7,7 @@
 
 #include <json-glib/json-glib.h>
 #include <locale.h>
+#include <math.h>
 #include <string.h>
 
 static char *print(const struct timeline *tl, const char *view, enum rows_format format,
@@ -164,6 +165,43 @@ static char *print_event(const char *name, enum rows_format format)
 	return print(tl, "events", format, false);
 }
 
+static double ratios[] = {
+	0, -0.0, 0.5, 1, 0.0000005, 0.0000015, 0.0000025, 1.9999995, 4.9e-324, 1e-40,
+	4294967295.5, 4294967296.0, 1e300, -0.25,
+	0, 0, 0, 0,	/* random ones */
+};
+
+static struct value get_ratio(const struct row *row, const struct rows *rows)
+{
+	(void)rows;
+	return value_ratio(*(const double *)(const void *)row);
+}
+
+/* Numbers are made by hand: each as printf() has it. */
+static void test_csv_ratios(void)
+{
+	static const struct column column = { .id = "r", .kind = VALUE_RATIO, .get = get_ratio };
+	static const struct view view = { .id = "v", .columns = &column, .n_columns = 1 };
+
+	for (unsigned round = 0; round < 20000; round++) {
+		g_autoptr(GPtrArray) all = g_ptr_array_new();
+		g_autoptr(GString) wanted = g_string_new(NULL);
+		char buf[G_ASCII_DTOSTR_BUF_SIZE], *text = NULL;
+		size_t len;
+		for (size_t i = 0; i < G_N_ELEMENTS(ratios); i++) {
+			if (i >= G_N_ELEMENTS(ratios) - 4)
+				ratios[i] = ldexp(g_test_rand_double(), g_test_rand_int_range(-50, 40));
+			g_ptr_array_add(all, &ratios[i]);
+			g_string_append_printf(wanted, "%s\r\n", g_ascii_formatd(buf, sizeof buf, "%.6f", ratios[i]));
+		}
+		FILE *out = open_memstream(&text, &len);
+		g_assert_true(rows_print(out, &view, &(struct rows){ .rows = all }, FORMAT_CSV, false));
+		fclose(out);
+		g_assert_cmpstr(text, ==, wanted->str);
+		free(text);
+	}
+}
+
 static void test_csv_safe(void)
 {
 	static const struct { const char *name, *plain, *safe; } cases[] = {
@@ -249,6 +287,7 @@ int main(int argc, char **argv)
 	g_test_add_func("/rows-print/json-missing", test_json_missing);
 	g_test_add_func("/rows-print/empty", test_empty);
 	g_test_add_func("/rows-print/csv", test_csv);
+	g_test_add_func("/rows-print/csv-ratios", test_csv_ratios);
 	g_test_add_func("/rows-print/csv-safe", test_csv_safe);
 	g_test_add_func("/rows-print/hostile", test_hostile);
 	g_test_add_func("/rows-print/text-aligned", test_text_aligned);
