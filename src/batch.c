@@ -13,6 +13,7 @@
 #include "reading.h"
 
 #include "base/limits.h"
+#include "base/sanitized.h"
 #include "base/timefmt.h"
 #include "state/rules.h"
 
@@ -129,7 +130,7 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 		b->broken = errno ? errno : EIO;
 	if (rows->dropped)
 		log_error("%s: %s (--memory)", o->view->id, rows->dropped);
-	if (prints_blocks(o) || !reading_may_leave(&b->r))
+	if (prints_blocks(o) || !reading_leaves(&b->r))
 		rows_free(rows);
 	b->header = false;
 }
@@ -383,6 +384,8 @@ int batch_print(const struct options *options)
 	struct batch b = { .o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN };
 
 	o.without_spans = o.view->reads && !o.here.snapshot_when;	/* rules are about spans */
+	o.cells = o.live ? 0 : o.view->reads;
+	o.leaves = !o.live && !SANITIZED;
 	int code = reading_start(&b.r, &o);
 	if (code == EXIT_FINE) {
 		choose_columns(&b);
@@ -391,8 +394,6 @@ int batch_print(const struct options *options)
 		if (b.broken)
 			code = output_code(b.broken);
 	}
-	if (reading_may_leave(&b.r))
-		return code;
 	g_free(b.columns);
 	batch_list_clear(&b.list);
 	g_clear_pointer(&b.corrected, g_hash_table_unref);

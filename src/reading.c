@@ -8,7 +8,6 @@
 #include "log.h"
 #include "relay.h"
 
-#include "base/sanitized.h"
 #include "base/timefmt.h"
 
 #include <signal.h>
@@ -125,9 +124,9 @@ int reading_start(struct reading *r, const struct options *o)
 		.model.live = o->live, .model.memory_budget = o->memory, .model.at_end = !o->live,
 		.model.span_budget = o->command == COMMAND_BATCH ? MIN(o->memory / SPANS_SHARE, MOST_SPANS) : 0,
 		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
-		.model.cells = !o->live && o->command == COMMAND_BATCH ? o->view->reads : 0,
+		.model.cells = o->cells,
 		.without_spans = o->without_spans,
-		.leaves = !o->live && o->command == COMMAND_BATCH && !SANITIZED,
+		.leaves = o->leaves,
 	};
 
 	*r = (struct reading){ .options = o, .live = o->live, .timeout_ms = o->relay.timeout_ms,
@@ -165,21 +164,23 @@ int reading_start(struct reading *r, const struct options *o)
 	return EXIT_FINE;
 }
 
+bool reading_leaves(const struct reading *r)
+{
+	return r->whole && r->options->leaves;
+}
+
 void reading_free(struct reading *r)
 {
 	if (r->job)
 		reading_release_signals();
 	job_free(r->job);
+	if (reading_leaves(r))
+		return;
 	timeline_free(r->tl);
 	input_unref(r->in);
 	g_free(r->told);
 	g_free(r->told_warning);
 	*r = (struct reading){ 0 };
-}
-
-bool reading_may_leave(const struct reading *r)
-{
-	return r->whole && !r->live && !SANITIZED;
 }
 
 /* Says on stderr what the connection says; has the relay been gone for too long? */

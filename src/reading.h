@@ -31,9 +31,9 @@ int reading_start(struct reading *r, const struct options *o);
 /* Of --memory, what the timeline may hold. */
 size_t reading_timeline_memory(const struct options *o);
 void reading_free(struct reading *r);
-/* May it be left to the system instead, which frees it faster? At the end of the program, when all of a
- * recorded trace was read. */
-bool reading_may_leave(const struct reading *r);
+/* Is what was read left to the system, which frees it faster? Where that is wanted (options.leaves), and all
+ * was read. */
+bool reading_leaves(const struct reading *r);
 
 /* Waits at most `ms` (-1: until the end); true when the reading has ended. A signal
  * or a lost relay ends it with what was read. Tells about the connection. */

@@ -51,9 +51,13 @@ static void append_int(GString *out, int64_t i)
 	char digits[24], *p = digits + sizeof digits;
 	uint64_t rest = i < 0 ? -(uint64_t)i : (uint64_t)i;
 
-	do
+	for (; rest >= 100; rest /= 100) {	/* two at a time: their divisions do not wait for each other */
 		*--p = (char)('0' + rest % 10);
-	while (rest /= 10);
+		*--p = (char)('0' + rest / 10 % 10);
+	}
+	*--p = (char)('0' + rest % 10);
+	if (rest >= 10)
+		*--p = (char)('0' + rest / 10);
 	if (i < 0)
 		*--p = '-';
 	append(out, p, (size_t)(digits + sizeof digits - p));

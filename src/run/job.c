@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 #define LONG_ARRAY (1 << 20)
-#define HEAP_AHEAD (64 << 20)
+#define MOST_AHEAD (64u << 20)
+#define HEAP_SHARE 8
 #define DEFAULT_PUBLISH_NS (100 * INT64_C(1000000))
 #define COLLECT_US 100000		/* an owner with a screen is kept no longer */
 #define GIVE_BACK_US 1000000		/* so seldom is free memory given back */
@@ -71,13 +72,15 @@ void shared_wake_owner(struct shared *s)
 
 /* What a reader fills is touched for the first time a large page at a time: page faults are a fifth of the
  * time of a short run. malloc_trim() gives back what is unused of it, and it does not come again. */
-static void grow_heap_ahead(void)
+static void grow_heap_ahead(size_t memory)
 {
-	mallopt(M_TRIM_THRESHOLD, 2 * HEAP_AHEAD);
-	mallopt(M_TOP_PAD, HEAP_AHEAD);
+	size_t ahead = memory ? MIN(memory / HEAP_SHARE, MOST_AHEAD) : MOST_AHEAD;
+
+	mallopt(M_TRIM_THRESHOLD, (int)(2 * ahead));
+	mallopt(M_TOP_PAD, (int)ahead);
 	g_free(g_malloc(LONG_ARRAY / 2));	/* by more than is free at its end */
 	mallopt(M_TOP_PAD, LONG_ARRAY);
-	madvise((char *)sbrk(0) - HEAP_AHEAD, HEAP_AHEAD, MADV_HUGEPAGE);	/* a kernel without: as before */
+	madvise((char *)sbrk(0) - ahead, ahead, MADV_HUGEPAGE);	/* a kernel without: as before */
 }
 
 static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
@@ -87,12 +90,14 @@ static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 	 * they leave holes that nothing else fits into. */
 	if (options->memory)
 		mallopt(M_MMAP_THRESHOLD, LONG_ARRAY);
-	/* One reader needs no heap of its own: those of threads grow by a system call a page
-	 * (glibc's grow_heap()). Several would wait for each other. */
-	if (options->threads == 1)
+	/* A reader or two need no heap of their own: those of threads grow by a system call a page
+	 * (glibc's grow_heap()). More would wait for each other, and so would the screen. */
+	bool printed = !options->model.live && !options->preview;
+	unsigned threads = options->threads ? options->threads : g_get_num_processors();
+	if (threads <= (printed ? 2 : 1))
 		mallopt(M_ARENA_MAX, 1);
-	if (options->threads == 1 && !options->model.live)
-		grow_heap_ahead();
+	if (threads <= 2 && printed)
+		grow_heap_ahead(options->memory);
 	g_atomic_ref_count_init(&s->refs);
 	g_atomic_ref_count_inc(&s->refs);	/* one is the thread's */
 	s->posts = g_async_queue_new_full(post_free);

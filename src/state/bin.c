@@ -31,7 +31,9 @@ static struct bin *bin_new(struct slice *s, int64_t index, int64_t after)
 	new_epochs(s, b);
 	/* As many cells as in the second before, and some more: it will not grow, most likely. */
 	for (enum cell_kind k = 0; like && k < CELL_KIND_N; k++)
-		cell_table_reserve(&b->table[k], built_layout(k), MIN(like->table[k].n + like->table[k].n / 4, MAX_CELLS_LIKE));
+		cell_table_reserve(&b->table[k], built_layout(k),
+				   MIN(like->table[k].n + like->table[k].n / 4, MAX_CELLS_LIKE));
+	b->slow_from = s->unread_kinds & READS_SLOW ? INT64_MAX : 0;
 	b->slow = g_array_new(false, true, sizeof(struct bin_slow));
 	return b;
 }
@@ -105,7 +107,7 @@ struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct th
 {
 	struct cell_table *files = &b->table[CELL_file];
 	const struct cell_layout *l = built_layout(CELL_file);
-	if (s->unread[CELL_file].n)
+	if (!slice_reads(s, CELL_file))
 		return (struct built_file_cell *)(void *)s->unread[CELL_file].cells;
 	uint64_t key = pair(t->self, (uint32_t)call->fd);
 	uint32_t i = intmap_get(&files->map, key);

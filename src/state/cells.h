@@ -119,7 +119,7 @@ static inline void call_count(struct slice *s, struct bin *b, struct thread *t,
 		uint64_t bytes = ret > 0 ? (uint64_t)ret & info->bytes_mask : 0;
 		bt->read_bytes += info->reads ? bytes : 0;
 		bt->write_bytes += info->writes ? bytes : 0;
-		if (c->fd >= 0)
+		if (c->fd >= 0 && slice_reads(s, CELL_file))
 			file_count(cell_of_file(s, b, t, c), info->dir, bytes, c->arg[0], error, latency,
 				   bucket);
 		if (info->io == IO_BOTH)

@@ -21,6 +21,8 @@ void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from,
 
 void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t from, int64_t to)
 {
+	if (!slice_reads(s, CELL_file))
+		return;
 	struct bin *b = from < to ? bin_of_all(s, from, to) : NULL;
 	if (b) {
 		cell_of_file(s, b, t, c)->blocked_ns += to - from;

@@ -11,6 +11,8 @@
 
 void irq_done(struct slice *s, const struct cpu *c, const struct irq_frame *f, int64_t ts)
 {
+	if (!slice_reads(s, CELL_irq) && !slice_reads(s, CELL_stolen))
+		return;
 	struct bin *b = bin_at(s, ts);
 	struct irq_cell *irq = BIN_CELL(s, b, irq, .host = c->host, .cpu = c->number, .code = f->code);
 	int64_t ns = MAX(ts - f->since, 0), self = MAX(ns - f->nested, 0);
@@ -40,7 +42,7 @@ void irq_raised(struct cpu *c, int64_t ts, uint32_t vec)
 
 static void count_raise(struct slice *s, const struct cpu *c, uint32_t vec, int64_t since, int64_t ts)
 {
-	if (since == TS_NONE)
+	if (since == TS_NONE || !slice_reads(s, CELL_irq))
 		return;
 	int64_t ns = MAX(ts - since, 0);
 	struct irq_cell *irq = BIN_CELL(s, bin_at(s, ts), irq, .host = c->host, .cpu = c->number,

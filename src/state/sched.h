@@ -57,7 +57,7 @@ static inline struct waker_cell *cell_of_waker(struct slice *s, struct bin *b, s
 static inline void sched_out(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
 			     int16_t prio, bool preempted)
 {
-	if (t->idle)
+	if (t->idle || !slice_reads(s, CELL_sched))
 		return;
 	struct sched_cell *c = cell_of_sched(s, bin_at(s, ts), t, cpu, prio);
 	c->switches++;
@@ -69,7 +69,7 @@ static inline void sched_out(struct slice *s, struct thread *t, int64_t ts, uint
 static inline void sched_in(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
 			    int16_t prio)
 {
-	if (t->sched.last_cpu != cpu && !t->idle)
+	if (t->sched.last_cpu != cpu && !t->idle && slice_reads(s, CELL_sched))
 		sched_seen(s, t, ts, cpu, prio);
 }
 
@@ -85,6 +85,8 @@ static inline void sched_woken(struct slice *s, struct thread *t, int64_t ts, ui
 			       int16_t prio)
 {
 	const struct tstate *st = &t->st;
+	if (!slice_reads(s, CELL_sched) && !slice_reads(s, CELL_waker))
+		return;
 	struct bin *b = bin_at(s, ts);
 	int64_t ns = MAX(ts - st->wake_ns, 0);
 	uint32_t who = st->waker_irq ? st->waker_irq : st->waker;
@@ -103,6 +105,8 @@ static inline void sched_again(struct slice *s, struct thread *t, int64_t ts, ui
 			       int16_t prio)
 {
 	int64_t ns = MAX(ts - t->st.off_ns, 0);
+	if (!slice_reads(s, CELL_sched))
+		return;
 	hist_add_at(&cell_of_sched(s, bin_at(s, ts), t, cpu, prio)->preempted, ns,
 		     hist_bucket_index(ns));
 }

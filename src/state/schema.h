@@ -243,6 +243,10 @@ enum cell_kind {
 	CELL_KIND_N
 };
 
+/* What of seconds is read, in a set. */
+#define READS(kind) (1u << CELL_##kind)
+#define READS_SLOW (1u << CELL_KIND_N)		/* the slowest calls */
+
 /* ---- the structs: struct call_cell, and its keys alone, struct call_key ---- */
 
 #define CELL_NONE(...)

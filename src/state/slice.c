@@ -101,10 +101,11 @@ void slice_without_spans(struct slice *s)
 void slice_read_cells(struct slice *s, uint32_t kinds)
 {
 	static const char no_key[sizeof(struct flow_key)] = { 0 };
-	const uint32_t always = 1u << CELL_thread | 1u << CELL_event | 1u << CELL_cpu | 1u << CELL_loss;
+	const uint32_t always = READS(thread) | READS(event) | READS(cpu) | READS(loss);
 
-	for (enum cell_kind k = 0; kinds && k < CELL_KIND_N; k++)
-		if (!((kinds | always) >> k & 1))
+	s->unread_kinds = kinds ? ~(kinds | always) : 0;
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		if (!slice_reads(s, k))
 			cell_table_get(&s->unread[k], built_layout(k), no_key, NULL);
 }
 

@@ -49,9 +49,9 @@ const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n);
 void slice_without_spans(struct slice *s);
 bool slice_row_makes_spans(unsigned row);
 
-/* Of cells of these kinds (1 << enum cell_kind) nobody asks for others: none are kept. Those that others
- * follow from (threads, events, CPUs, losses) are always there, though the parts of a thread's time are
- * not right without files. 0: of all kinds. Before anything is fed. */
+/* Who asks reads only cells of these kinds (READS(call), ...) or the slowest calls (READS_SLOW): nothing
+ * else of a second is kept. But threads, events, CPUs and losses always are, though without files the parts
+ * of a thread's time are not right. 0: all is read. Before anything is fed. */
 void slice_read_cells(struct slice *s, uint32_t kinds);
 
 /*

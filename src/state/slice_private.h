@@ -426,7 +426,8 @@ struct slice {
 	GPtrArray *cpus;		/* struct cpu * */
 	struct intmap cpu_map;		/* host << 32 | number */
 	GHashTable *bins;		/* int64_t index -> struct bin */
-	struct cell_table unread[CELL_KIND_N];	/* of kinds that nobody reads: one cell that takes all */
+	uint32_t unread_kinds;		/* see slice_reads() */
+	struct cell_table unread[CELL_KIND_N];	/* of these: one cell that takes all */
 	struct bin *bin_last;		/* cache */
 	uint32_t epochs;		/* handed out, see struct call_slot */
 	uint64_t news;			/* published threads that turned out to be others */
@@ -546,6 +547,12 @@ static inline uint64_t pair(uint32_t hi, uint32_t lo)
 	return (uint64_t)hi << 32 | lo;
 }
 
+/* Does anybody, see slice_read_cells(). */
+static inline bool slice_reads(const struct slice *s, enum cell_kind kind)
+{
+	return !(s->unread_kinds >> kind & 1);
+}
+
 /* bin.c */
 struct bin *slice_bin(struct slice *s, int64_t ts);
 /* Where in its table the cell of the key is, zeroed when it is new. */
@@ -559,7 +566,7 @@ static inline void *bin_cell(struct slice *s, struct bin *b, enum cell_kind kind
 	const uint32_t *word = key;
 	uint32_t sum = 0;
 
-	if (s->unread[kind].n)
+	if (!slice_reads(s, kind))
 		return s->unread[kind].cells;
 	for (size_t i = 0; i < key_size / sizeof *word; i++)
 		sum = (sum ^ word[i]) * UINT32_C(0x9e3779b1);

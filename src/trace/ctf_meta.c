@@ -25,6 +25,7 @@ struct ctf_meta *ctf_meta_new(void)
 	p->native = g_ptr_array_new();
 	p->fields = g_array_new(FALSE, FALSE, sizeof(struct ctf_field));
 	p->ranges = g_array_new(FALSE, FALSE, sizeof(struct ctf_range));
+	p->integers = g_hash_table_new(g_str_hash, g_str_equal);
 	p->name = g_string_new(NULL);
 	p->key = g_string_new(NULL);
 	p->packet_regs = CTF_NO_REG + 1;
@@ -51,6 +52,7 @@ void ctf_meta_free(struct ctf_meta *m)
 	g_array_unref(p->ranges);
 	if (p->orphans)
 		g_array_unref(p->orphans);
+	g_hash_table_unref(p->integers);
 	g_string_free(p->name, TRUE);
 	g_string_free(p->key, TRUE);
 	g_ptr_array_unref(p->texts);

@@ -77,6 +77,7 @@ struct ctf_parser {
 	GArray *fields;			/* struct ctf_field: stack of the structures being read */
 	GArray *orphans;		/* events of streams that are not declared yet, or NULL */
 	GArray *ranges;			/* struct ctf_range: of the enumeration being read */
+	GHashTable *integers;		/* "{ size = 8; ... }" -> struct ctf_node *: most are written many times */
 	GString *name, *key;		/* scratch */
 	uint32_t n_nodes, n_bindings, all_cost, n_looks, n_events;
 	uint32_t packet_regs;		/* registers of the packet header, + 1 */

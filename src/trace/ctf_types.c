@@ -152,11 +152,9 @@ static struct ctf_node *new_number(struct ctf_parser *p, enum ctf_kind kind, con
 	return node;
 }
 
-static struct ctf_node *parse_integer(struct ctf_parser *p)
+static struct ctf_node *new_integer(struct ctf_parser *p, const char *at)
 {
-	const char *at = p->lex.tok.at;
 	struct number n = { .base = 10 };
-	ctf_lex_next(&p->lex);
 	if (!ctf_parse_block(p, integer_attributes, G_N_ELEMENTS(integer_attributes), &n, "integer"))
 		return NULL;
 	if (!n.size || n.size > 64) {
@@ -170,6 +168,27 @@ static struct ctf_node *parse_integer(struct ctf_parser *p)
 	node->t.is_text = n.is_text;
 	node->t.base = (uint8_t)n.base;
 	node->t.clock = n.clock;
+	return node;
+}
+
+/* What was written so before is the same type; a comment may hold a brace, which is none of its end then. */
+static struct ctf_node *parse_integer(struct ctf_parser *p)
+{
+	const char *at = p->lex.tok.at;
+	ctf_lex_next(&p->lex);
+	const char *begin = p->lex.tok.at, *end = memchr(begin, '}', (size_t)(p->lex.end - begin));
+	if (!end || memchr(begin, '/', (size_t)(end - begin)))
+		return new_integer(p, at);
+	g_autofree char *text = g_strndup(begin, (size_t)(end + 1 - begin));
+	struct ctf_node *node = g_hash_table_lookup(p->integers, text);
+	if (node) {
+		p->lex.at = end + 1;
+		ctf_lex_next(&p->lex);
+		return node;
+	}
+	node = new_integer(p, at);
+	if (node)
+		g_hash_table_insert(p->integers, ctf_pool_string(p->pool, text, strlen(text)), node);
 	return node;
 }
 

@@ -44,7 +44,7 @@ void common_host(struct common *c, const struct rows *rows, uint32_t id)
 
 static int compare_text(const char *a, const char *b)
 {
-	return g_strcmp0(a, b);
+	return a == b ? 0 : g_strcmp0(a, b);	/* most are one string of the timeline */
 }
 
 static int compare_int(int64_t a, int64_t b)

@@ -110,5 +110,5 @@ const struct view view_slow = {
 		"second the 64 longest are kept, and the 8 longest of each process.",
 	.columns = columns, .n_columns = G_N_ELEMENTS(columns),
 	.default_sort = "duration_ns", .needs = needs, .default_by = BY_THREAD,
-	.on_screen = true, .reads = READS(thread), .build = build,
+	.on_screen = true, .reads = READS_SLOW, .build = build,
 };

@@ -148,8 +148,6 @@ enum view_only {
 	ONLY_SPANS = ONLY_TRACE | ONLY_SPAN | ONLY_THREADS | ONLY_SERVICE | ONLY_OPERATION,
 };
 
-#define READS(kind) (1u << CELL_##kind)
-
 struct view {
 	const char *id;			/* "syscalls" */
 	const char *title;		/* "Syscalls" */
@@ -175,8 +173,8 @@ struct view {
 	bool on_screen;			/* false: batch only */
 	bool of_span;			/* tells of one span, that of the query; without one of a trace's root */
 	bool lists_spans;		/* each row is of one trace, and honours view_query.among */
-	uint32_t reads;			/* its rows are the same where no spans are made, and only cells of
-					 * these kinds (slice_read_cells()); 0: it may read any */
+	uint32_t reads;			/* its rows are the same where no spans are made, and no more of a
+					 * second is kept (slice_read_cells()); 0: it may read all */
 	bool at_instant;		/* tells of the range's end; others sum its whole seconds */
 	/* Rows in canonical order (never by id); never NULL. */
 	struct rows *(*build)(const struct timeline *tl, const struct view_query *query);

@@ -36,6 +36,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDED = os.path.join(HERE, "instructions")
 SMALL = os.path.join(HERE, "..", "traces", "kernel-small", "trace")
+MANY_THREADS = os.path.join(HERE, "..", "traces", "many-threads", "trace.tar.xz")
 
 RECORD_PAIR = os.path.join(HERE, "record-pair")
 METADATA = (            # format, the directory with the metadata, ms that it may take
@@ -44,6 +45,9 @@ METADATA = (            # format, the directory with the metadata, ms that it ma
 
 ISOLATION_BAR = 1.03      # CPU time of an isolated run, of one that is not
 SPEED_BAR = 20          # times faster than babeltrace2 -o dummy
+PROCESS_BAR = 20        # likewise, of the time that a user waits for the whole process
+SHORT_THREADS_BAR = 8   # likewise, where most threads live for some ms
+TWO_THREADS_BAR = 1.8   # times faster than one
 THREADS_BAR = 0.85      # of what two independent readers of a half each reach
 MEMORY_BUDGET = 128     # MiB given to the screen
 MEMORY_BESIDE = 64      # MiB that the program may take beside its budget
@@ -100,14 +104,19 @@ def find_trace(build):
         return None, f"no trace: {source} does not exist (set BLKTOP_BENCH_TRACE)"
     if os.path.isdir(source):
         return source, ""
-    target = os.path.join(build, "bench-trace", "source")
+    return unpacked(build, source, "source"), ""
+
+
+def unpacked(build, source, name):
+    """The directory where what is packed there was unpacked once."""
+    target = os.path.join(build, "bench-trace", name)
     if not os.path.exists(os.path.join(target, "unpacked")):
         print(f"unpacking {source}", flush=True)
         with tarfile.open(source) as tar:
             tar.extractall(target)
         with open(os.path.join(target, "unpacked"), "w", encoding="ascii"):
             pass
-    return target, ""
+    return target
 
 
 def amplified(tools, trace, size):
@@ -189,6 +198,19 @@ def speed(tools, trace, events, runs):
         line(f"{name}, {ns:.0f} ns/event", f"{ratio:.1f} x faster", bar, not bar or ratio >= SPEED_BAR)
 
 
+def whole_process(tools, what, trace, runs, bar):
+    """What a user waits for, by turns: of babeltrace2's empty pass and of a view, one thread, the best."""
+    commands = [["babeltrace2", "-o", "dummy", trace],
+                [tools.blktop, "-b", "-j", "1", "--view", "syscalls", "--format", "csv", trace]]
+    seconds = [[], []]
+    for _ in range(runs + 1):
+        seconds[0].append(wall_of(commands[0]))
+        seconds[1] += [wall_of(commands[1]) for _ in range(4)]
+    other, own = (min(of) for of in seconds)
+    ratio = other / own
+    line(f"whole process, {what}, {own * 1e3:.0f} ms", f"{ratio:.1f} x faster", f"(bar {bar} x)", ratio >= bar)
+
+
 def alternate(tools, mode, traces, runs):
     """ns an event of both traces, by turns, and the median of the pairs' ratios (second : first)."""
     ns = ([], [])
@@ -254,7 +276,7 @@ def threads(tools, trace, runs):
         took["one"].append(wall_of(job + ["1", trace]))
     reached = statistics.median(h / t for h, t in zip(took["halves"], took["two"]))
     gain = statistics.median(o / t for o, t in zip(took["one"], took["two"]))
-    line("two threads against one", f"{gain:.2f} x faster")
+    line("two threads against one", f"{gain:.2f} x faster", f"(bar {TWO_THREADS_BAR} x)", gain >= TWO_THREADS_BAR)
     line("of what two independent half-readers reach", f"{reached * 100:.0f} %", f"(bar {THREADS_BAR * 100:.0f} %)",
          reached >= THREADS_BAR)
 
@@ -515,6 +537,7 @@ def the_trace(tools, trace, runs):
     events = steps(tools, trace, runs)
     speed(tools, trace, events, runs)
     isolation_cost(tools, trace, 2 * runs)
+    whole_process(tools, "the trace", trace, runs, PROCESS_BAR)
 
 
 def long_trace(tools, trace, size):
@@ -539,6 +562,9 @@ def all_rows(tools, sizes, runs):
     trace, why = find_trace(tools.build)
     views(tools)
     formats(tools, runs)
+    print("Short threads", flush=True)
+    short = unpacked(tools.build, MANY_THREADS, "many-threads")
+    whole_process(tools, "8,600 short threads", short, runs, SHORT_THREADS_BAR)
     if why:
         skipped("all that needs a busy trace", why)
     print("Spans", flush=True)
