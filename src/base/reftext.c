@@ -14,15 +14,20 @@
 
 #define TABLE_BITS 6
 #define FEWEST_CHAINS 16u
+/* What so many hold is held for ever, the first of such texts at least: counting costs more then. */
+#define OFTEN 4096u			/* references */
+#define KEPT_TEXTS 1024			/* texts */
+#define KEPT (1u << 31)			/* in .refs: these are not counted any more */
 #define PLACE_COST 24			/* in its table, and what malloc adds, about */
 
 struct reftext {
 	struct reftext *next;		/* of its chain */
 	atomic_uint refs;
 	uint32_t hash;
-	uint32_t len;
+	uint32_t len;			/* right before the text: see reftext_len() */
 	char text[];
 };
+_Static_assert(offsetof(struct reftext, text) == offsetof(struct reftext, len) + sizeof(uint32_t), "reftext_len()");
 
 static struct table {
 	GMutex lock;
@@ -30,8 +35,8 @@ static struct table {
 	uint32_t n, mask;
 } tables[1 << TABLE_BITS];
 
-/* Of spans most of what may be said is not: its references are not counted. */
-static struct reftext nothing = { .text = "" };
+static struct reftext nothing = { .refs = KEPT, .text = "" };
+static atomic_int n_kept;
 
 static struct reftext *of(const char *text)
 {
@@ -113,7 +118,7 @@ const char *reftext_new_len(const char *s, size_t len)
 	g_mutex_lock(&t->lock);
 	struct reftext *r = find(t, s, len, hash);
 	if (r)
-		atomic_fetch_add_explicit(&r->refs, 1, memory_order_relaxed);
+		reftext_ref(r->text);
 	else
 		r = add(t, s, len, hash);
 	g_mutex_unlock(&t->lock);
@@ -127,8 +132,15 @@ const char *reftext_new(const char *s)
 
 void reftext_ref_n(const char *text, unsigned n)
 {
-	if (text && text != nothing.text)
-		atomic_fetch_add_explicit(&of(text)->refs, n, memory_order_relaxed);
+	atomic_uint *refs = text ? &of(text)->refs : NULL;
+
+	if (!refs || atomic_load_explicit(refs, memory_order_relaxed) >= KEPT)
+		return;
+	if (atomic_fetch_add_explicit(refs, n, memory_order_relaxed) < OFTEN ||
+	    atomic_load_explicit(&n_kept, memory_order_relaxed) >= KEPT_TEXTS)
+		return;
+	atomic_fetch_add_explicit(&n_kept, 1, memory_order_relaxed);
+	atomic_fetch_or_explicit(refs, KEPT, memory_order_relaxed);
 }
 
 const char *reftext_ref(const char *text)
@@ -151,12 +163,13 @@ static void take_out(struct table *t, struct reftext *r)
 
 void reftext_unref_n(const char *text, unsigned n)
 {
-	if (!text || text == nothing.text)
+	if (!text)
 		return;
 	struct reftext *r = of(text);
 	unsigned refs = atomic_load_explicit(&r->refs, memory_order_relaxed);
 	while (refs > n)
-		if (atomic_compare_exchange_weak_explicit(&r->refs, &refs, refs - n, memory_order_release,
+		if (refs >= KEPT ||
+		    atomic_compare_exchange_weak_explicit(&r->refs, &refs, refs - n, memory_order_release,
 							  memory_order_relaxed))
 			return;
 	struct table *t = table_of(r->hash);
@@ -172,11 +185,6 @@ void reftext_unref_n(const char *text, unsigned n)
 void reftext_unref(const char *text)
 {
 	reftext_unref_n(text, 1);
-}
-
-size_t reftext_len(const char *text)
-{
-	return of(text)->len;
 }
 
 size_t reftext_bytes(const char *text)

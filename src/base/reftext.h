@@ -20,8 +20,15 @@ const char *reftext_ref(const char *text);		/* returns it; NULL is fine, here an
 void reftext_unref(const char *text);
 void reftext_ref_n(const char *text, unsigned n);	/* so many at once */
 void reftext_unref_n(const char *text, unsigned n);
-size_t reftext_len(const char *text);			/* bytes without the NUL */
 size_t reftext_bytes(const char *text);			/* memory held, about; NULL: none */
+
+/* Bytes without the NUL. */
+static inline size_t reftext_len(const char *text)
+{
+	uint32_t n;
+	memcpy(&n, text - sizeof n, sizeof n);
+	return n;
+}
 
 /* Two of them as one key of a map, in this order. Like all such mixed keys it says nothing of the order of texts,
  * and differs from run to run. */

@@ -440,7 +440,13 @@ static int trace_order(gconstpointer a, gconstpointer b)
 
 void spans_bound(struct spans *sp, size_t bytes)
 {
-	sp->most = (guint)MIN(bytes / sizeof(struct annot), G_MAXUINT / 2);
+	sp->room = bytes;
+}
+
+guint spans_most(const struct spans *sp)
+{
+	size_t texts = strtab_bytes(sp->s->texts) / MAX(sp->s->annots->len, 1);
+	return (guint)MIN(sp->room / (sizeof(struct annot) + texts), G_MAXUINT / 2);
 }
 
 /* Those whose root has ended first, as little is still to come for them: the oldest. Then the longest. */
@@ -460,15 +466,15 @@ static int nearest_end_first(gconstpointer a, gconstpointer b)
 /* Until what stays has room, with some to spare. */
 static void give_up(struct spans *sp, GPtrArray *due, int64_t now)
 {
-	guint n = 0;
+	guint n = 0, most = spans_most(sp);
 	for (guint i = 0; i < due->len; i++) {
 		const struct strace *t = g_ptr_array_index(due, i);
 		n += strace_closed(t, now) ? 0 : t->n_annots;
 	}
-	if (!sp->most || n <= sp->most)
+	if (!sp->room || n <= most)
 		return;
 	g_ptr_array_sort(due, nearest_end_first);
-	for (guint i = 0; i < due->len && n > sp->most / 2; i++) {
+	for (guint i = 0; i < due->len && n > most / 2; i++) {
 		struct strace *t = g_ptr_array_index(due, i);
 		if (strace_closed(t, now))
 			continue;

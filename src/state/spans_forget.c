@@ -159,7 +159,7 @@ static void trim_thread(struct thread *t, const uint32_t *map, int64_t needed)
 
 void spans_forget(struct spans *sp, int64_t now)
 {
-	bool crowded = sp->most && sp->s->annots->len > sp->most;
+	bool crowded = sp->room && sp->s->annots->len > spans_most(sp);
 	if (sp->forgot_at != INT64_MIN && now - sp->forgot_at < FORGET_EVERY_NS && !crowded)
 		return;
 	sp->forgot_at = now;

@@ -75,7 +75,7 @@ struct spans {
 	uint8_t core_of[CORE_KEYS];
 	bool no_error[CORE_KEYS];
 	guint done;			/* annotations indexed */
-	guint most;			/* annotations kept; 0: no bound */
+	size_t room;			/* bytes for annotations that are kept, with their texts; 0: no bound */
 	GPtrArray *traces;		/* struct strace * */
 	struct intmap by_id;		/* of a trace -> in traces */
 	struct forgotten forgotten;
@@ -146,6 +146,9 @@ static inline struct fdtable *spans_files(struct spans *sp, uint32_t thread)
 	}
 	return sp->files;
 }
+
+/* Annotations for which there is room, about, as long as their texts are; 0: no bound. */
+guint spans_most(const struct spans *sp);
 
 uint32_t spans_irq_text(struct spans *sp, uint32_t host, uint32_t code);	/* irq_text() */
 

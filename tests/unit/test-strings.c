@@ -5,6 +5,7 @@
  */
 #include "lib/span_feed.h"
 
+#include "base/limits.h"
 #include "state/publish.h"
 
 #include <string.h>
@@ -83,16 +84,21 @@ static void begin(struct story *y, const struct model_options *options, unsigned
 	y->f = span_feed_new(y->m);
 }
 
+static void finish(struct story *y)
+{
+	g_queue_free(y->queue);
+	span_feed_free(y->f);
+	model_free(y->m);
+	timeline_free(y->tl);
+}
+
 static void end(struct story *y)
 {
 	publish(y, true);
 	y->late = 0;
 	apply(y);
 	assert_texts(y);
-	g_queue_free(y->queue);
-	span_feed_free(y->f);
-	model_free(y->m);
-	timeline_free(y->tl);
+	finish(y);
 }
 
 /* A minute of requests that each say something of their own: what is held does not grow. */
@@ -134,10 +140,41 @@ static void test_late(void)
 	run(&recorded, MOST_QUEUED / 2);
 }
 
+/* What waits to be published is bounded in bytes, also where each annotation says as much as it can. */
+static void test_long(void)
+{
+	struct story y;
+	char text[LIMIT_TEXT_BYTES + 1];
+	size_t most = 0;
+
+	begin(&y, &live, 0);
+	for (uint64_t n = 1; n <= 20000; n++) {
+		int64_t at = S + (int64_t)n * MS / 20;
+		memset(text, 'x', sizeof text - 1);
+		g_snprintf(text + sizeof text - 9, 9, "%08u", (unsigned)n);
+		mark(&y, n, at, "sr");
+		mark(&y, n, at + 1, text);
+		mark(&y, n, at + 2, "ss");
+		if (n % 100)
+			continue;
+		publish(&y, false);
+		most = MAX(most, model_bytes(y.m));
+	}
+	g_assert_cmpuint(most, >, BUDGET / 4);
+	g_assert_cmpuint(most, <, 4 * BUDGET);
+	publish(&y, true);
+	uint64_t traces, spans;
+	timeline_evicted(y.tl, &traces, &spans);
+	g_assert_cmpuint(timeline_n_spans(y.tl) + spans, ==, 20000);
+	g_assert_cmpuint(timeline_trust(y.tl).late, ==, 0);
+	finish(&y);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/strings/level", test_level);
 	g_test_add_func("/strings/late", test_late);
+	g_test_add_func("/strings/long", test_long);
 	return g_test_run();
 }
