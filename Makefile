@@ -146,16 +146,19 @@ demo:
 check: deps
 	@+$(again) check-built
 
-# Unit tests once more with the sanitizers, in a tree of their own.
+# Unit tests run with the sanitizers, in a tree of their own; without them those that show less there: what takes
+# memory, and the long recordings.
 SCRIPTS := $(shell find tests/cli tests/tui tests/truth tests/live tests/lint -maxdepth 1 -type f -perm -u+x \
 	\( -name '*.sh' -o -name '*.py' \) 2>/dev/null | sort)
 LONG := $(shell find tests/long -type f -perm -u+x 2>/dev/null | sort)
 ASAN_TESTS := $(TESTS:$(BUILD)/%=$(BUILD)-asan/%)
+PLAIN_SRC := $(shell grep -lE 'mallinfo|getrusage|__SANITIZE|rlimit|lib/cuts\.h' $(TEST_SRC))
+PLAIN_TESTS := $(PLAIN_SRC:tests/unit/%.c=$(BUILD)/tests/%)
 run = BUILD='$(BUILD)' CC='$(CC)' PACKAGES='$(PACKAGES)' scripts/run-tests
 
 # The long ones first, so that none is left running alone.
 check-built: all tests man asan-tests
-	$(run) $(filter tests/truth/%,$(SCRIPTS)) $(ASAN_TESTS) $(TESTS) $(filter-out tests/truth/%,$(SCRIPTS))
+	$(run) $(filter tests/truth/%,$(SCRIPTS)) $(ASAN_TESTS) $(PLAIN_TESTS) $(filter-out tests/truth/%,$(SCRIPTS))
 
 check-unit: tests
 	$(run) $(TESTS)

@@ -238,24 +238,6 @@ static void test_nearest_rank(void)
 	hist_clear(&h);
 }
 
-static void test_speed(void)
-{
-	struct hist h = { 0 };
-	uint64_t v = 88172645463325252u;
-
-	if (!g_test_perf()) {
-		g_test_skip("only with -m perf");
-		return;
-	}
-	g_test_timer_start();
-	for (int i = 0; i < 10000000; i++) {
-		v ^= v << 13, v ^= v >> 7, v ^= v << 17;
-		hist_add(&h, (int64_t)(v & 0xffffff));
-	}
-	g_test_minimized_result(g_test_timer_elapsed(), "10M hist_add");
-	hist_clear(&h);
-}
-
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -267,6 +249,5 @@ int main(int argc, char **argv)
 	g_test_add_func("/hist/clamping", test_clamping);
 	g_test_add_func("/hist/remove", test_remove);
 	g_test_add_func("/hist/nearest-rank", test_nearest_rank);
-	g_test_add_func("/hist/speed", test_speed);
 	return g_test_run();
 }
