@@ -185,7 +185,8 @@ static void drop_aliases(struct slice *s)
 	}
 }
 
-void spare_free(struct slice *s, guint8 *used, int64_t before, void (*release)(struct thread *t, void *data), void *data)
+void spare_free(struct slice *s, guint8 *used, int64_t before, void (*release)(struct thread *t, void *data),
+		void *data)
 {
 	for (guint i = 0; i < s->threads->len; i++) {
 		struct thread *t = g_ptr_array_index(s->threads, i);

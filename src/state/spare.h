@@ -36,7 +36,8 @@ guint8 *spare_mark_used(struct slice *s);
 /* Frees the slots of the threads that are over since before that instant (ns) and not marked: calls release for each
  * just before. They are marked SPARE_FREED. */
 #define SPARE_FREED 2
-void spare_free(struct slice *s, guint8 *used, int64_t before, void (*release)(struct thread *t, void *data), void *data);
+void spare_free(struct slice *s, guint8 *used, int64_t before, void (*release)(struct thread *t, void *data),
+		void *data);
 
 /* Frees the slot for reuse; slice.c. */
 void slice_thread_spare(struct slice *s, struct thread *t);

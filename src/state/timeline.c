@@ -659,6 +659,11 @@ static void correct_span(struct timeline *tl, struct span_entry entry, enum span
 	unsigned n;
 	const struct span_entry *old = find_entry(tl, entry.span, &n);
 
+	/* It may have been evicted, and counts in the sums then. */
+	if (!old && entry.end_ns < tl->gone_until) {
+		span_unref(entry.span);
+		return;
+	}
 	if (old && (old->span->service == entry.span->service || (n == 1 && again == SPAN_AGAIN)))
 		entry.slot = old->slot;
 	entry.corrected = tl->has_corrected = true;

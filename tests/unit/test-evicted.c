@@ -4,6 +4,7 @@
  * changed and the p99 strip are the same with a small budget as without one, or say that they are not
  * whole.
  */
+#include "lib/fake_timeline.h"
 #include "lib/span_feed.h"
 
 #include "state/publish.h"
@@ -403,6 +404,25 @@ static void test_told_again(void)
 	}
 }
 
+/* Spans that were evicted and are read again, to correct what was late, count once. */
+static void test_read_again(void)
+{
+	g_autoptr(blk_timeline) all = run(0, FEW), some = run(BUDGET, FEW);
+	struct publication *p = publication_new();
+	uint64_t evicted, spans, traces;
+	size_t kept = timeline_n_spans(some);
+	timeline_evicted(some, &traces, &evicted);
+	g_assert_cmpuint(evicted, >, 0);
+	g_assert_cmpuint(kept + evicted, ==, timeline_n_spans(all));
+	for (size_t i = 0; i < timeline_n_spans(all); i++) {
+		publication_add_span(p, (uint32_t)(1000000 + i), fake_copy(timeline_span(all, i)));
+		g_array_index(p->spans, struct published_span, i).again = SPAN_AGAIN;
+	}
+	timeline_apply(some, p);
+	timeline_evicted(some, &traces, &spans);
+	g_assert_cmpuint(timeline_n_spans(some) + spans, ==, kept + evicted);
+}
+
 int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
@@ -416,5 +436,6 @@ int main(int argc, char **argv)
 	g_test_add_func("/evicted/unknown", test_unknown);
 	g_test_add_func("/evicted/many-names", test_many_names);
 	g_test_add_func("/evicted/told-again", test_told_again);
+	g_test_add_func("/evicted/read-again", test_read_again);
 	return g_test_run();
 }
