@@ -29,12 +29,6 @@ struct doctor {
 	bool recorded_by_lttng;		/* a session's name is known */
 };
 
-const char *doctor_domain(const char *env_domain);	/* "kernel", "ust", "other" */
-
-/* The channel of that name; made where there is none. Texts may be NULL. */
-struct diag_channel *doctor_channel(struct doctor *doc, const char *host, const char *domain,
-				    const char *session, const char *name);
-void doctor_know(struct doctor *doc, const char *event, uint64_t more);
 /* How often any of "a|b" came; -1: none of them is known. "syscall_*" too. */
 int64_t doctor_count(const struct doctor *doc, const char *names);
 

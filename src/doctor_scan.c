@@ -13,13 +13,15 @@
 
 #include <string.h>
 
-const char *doctor_domain(const char *domain)
+/* "kernel", "ust", "other" */
+static const char *doctor_domain(const char *domain)
 {
 	return g_strcmp0(domain, "kernel") == 0 ? "kernel" : g_strcmp0(domain, "ust") == 0 ? "ust" :
 		"other";
 }
 
-struct diag_channel *doctor_channel(struct doctor *doc, const char *host, const char *domain,
+/* The channel of that name; made where there is none. Texts may be NULL. */
+static struct diag_channel *doctor_channel(struct doctor *doc, const char *host, const char *domain,
 				    const char *session, const char *name)
 {
 	for (guint i = 0; i < doc->d->channels->len; i++) {
@@ -38,7 +40,7 @@ struct diag_channel *doctor_channel(struct doctor *doc, const char *host, const 
 	return c;
 }
 
-void doctor_know(struct doctor *doc, const char *event, uint64_t more)
+static void doctor_know(struct doctor *doc, const char *event, uint64_t more)
 {
 	uint64_t *count = g_hash_table_lookup(doc->counts, event);
 	if (!count) {

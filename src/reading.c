@@ -220,7 +220,7 @@ void reading_stop(struct reading *r)
 			return;		/* it hangs: what was posted is all there is */
 }
 
-void reading_signal(struct reading *r, int signal)
+static void reading_signal(struct reading *r, int signal)
 {
 	if (!r->signal)
 		r->signal = signal;

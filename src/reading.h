@@ -39,7 +39,6 @@ bool reading_leaves(const struct reading *r);
  * or a lost relay ends it with what was read. Tells about the connection. */
 bool reading_wait(struct reading *r, int ms);
 void reading_stop(struct reading *r);		/* ends it with what was read */
-void reading_signal(struct reading *r, int signal);
 
 /* The exit code so far: 128 + signal, EXIT_FINE, or, telling why, EXIT_FAILED; EXIT_INCOMPLETE where
  * a live session was read until then. */

@@ -169,9 +169,6 @@ static inline bool attach_has_window(const struct attach *a)
 	return a->n_asked < ATTACH_WINDOW;
 }
 
-/* It answered what can't be: false. */
-bool attach_broken(struct attach *a, const char *what);
-
 /* attach_ask.c: all that is due, as far as the window goes; when to look again. */
 void attach_ask_due(struct attach *a, int64_t now);
 void attach_ask_metadata(struct attach *a, struct trace *t);

@@ -25,7 +25,8 @@ static void push_end(struct attach *a)
 	g_mutex_unlock(&a->sink->push);
 }
 
-bool attach_broken(struct attach *a, const char *what)
+/* It answered what can't be: false. */
+static bool attach_broken(struct attach *a, const char *what)
 {
 	a->end = FEED_BROKEN;
 	a->why = g_strdup_printf("relay %s answered nonsense: %s", a->v->relay, what);

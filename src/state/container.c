@@ -30,7 +30,7 @@ uint64_t container_of(const struct process_info *p)
 	return p && p->hostname_key ? CONTAINER_HOST : container;
 }
 
-bool container_is_namespace(uint64_t container)
+static bool container_is_namespace(uint64_t container)
 {
 	uint64_t kind = container >> KIND_SHIFT;
 

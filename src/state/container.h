@@ -16,7 +16,6 @@
 #define CONTAINER_HOST UINT64_C(2)	/* none: all that are known are the first ones */
 
 uint64_t container_of(const struct process_info *p);	/* NULL: unknown */
-bool container_is_namespace(uint64_t container);
 bool container_ns_is_first(enum ns_kind kind, uint32_t inode);	/* the kernel's own? */
 
 /* process_info.hostname_key: tells hostnames apart; 0: unknown. */

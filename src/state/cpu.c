@@ -109,7 +109,8 @@ static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t se
 	cpu_runs(s, c, ts);
 }
 
-void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
+/* The trace says another task runs here than was known: nobody saw the switch. */
+static void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
 {
 	charge_until(s, c, ts);
 	to_current(s, c, &(struct rec){ .type = REC_AWAY, .ts = ts, .seq = seq, .cpu = c->self });

@@ -142,7 +142,7 @@ static void hist_field(const struct cell_field *f, char *to, const char *from)
 		hist_merge(&a[i], &b[i]);
 }
 
-void cell_add(const struct cell_layout *l, void *into, const void *from)
+static void cell_add(const struct cell_layout *l, void *into, const void *from)
 {
 	static void (*const adds[])(const struct cell_field *, char *, const char *) = {
 		[CELL_IS_SUM] = sum_field, [CELL_IS_LAST] = max_field, [CELL_IS_MAX] = max_field,

@@ -332,7 +332,6 @@ void cell_table_clear(struct cell_table *t, const struct cell_layout *l);
 /* Its cells, exactly so many, as array for g_free(); the table is empty then. */
 void *cell_table_steal(struct cell_table *t, const struct cell_layout *l, uint32_t *ret_n);
 
-void cell_add(const struct cell_layout *l, void *into, const void *from);
 void cell_clear(const struct cell_layout *l, void *cell);		/* frees its histograms */
 /* Makes histograms small, for what is stored; what they take beside the cell, bytes. */
 size_t cell_seal(const struct cell_layout *l, void *cell);

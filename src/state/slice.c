@@ -157,7 +157,7 @@ struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, i
 
 /* ---- threads ---- */
 
-struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
+static struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
 {
 	uint32_t id = spare_take(&s->spare);
 	struct thread *t = id == ID_NONE ? thread_new(s->threads->len) : thread_at(s, id);

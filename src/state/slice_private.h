@@ -471,7 +471,6 @@ uint32_t slice_string(struct slice *s, struct blk_text t);
 uint32_t slice_text(struct slice *s, struct blk_text t);
 uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
 struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid);	/* of its newest life */
-struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid);
 /* Forked: who had the tid until then is gone. */
 struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
 void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq);
@@ -649,8 +648,6 @@ struct switching {
 	enum off_state prev_state;
 };
 void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w);
-/* The trace says another task runs here than was known: nobody saw the switch. */
-void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid);
 /* Its thread `tid`; 0: its idle task. */
 struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid);
 /* A context named its task, and that is not the one known; see cpu_context(). */

@@ -59,7 +59,8 @@ void packets_clear(struct packets *p)
 
 /* ---- files ---- */
 
-gssize ctf_pread(int fd, void *bytes, size_t n, uint64_t offset)
+/* Reads up to n bytes; less than n: the file ends there. -1: errno says why not. */
+static gssize ctf_pread(int fd, void *bytes, size_t n, uint64_t offset)
 {
 	size_t done = 0;
 

@@ -35,9 +35,6 @@ void packets_push_back(struct packets *p, const struct ctf_packet *packet);
 void packets_push_front(struct packets *p, const struct ctf_packet *packet);
 void packets_clear(struct packets *p);
 
-/* Reads up to n bytes; less than n: the file ends there. -1: errno says why not. */
-gssize ctf_pread(int fd, void *bytes, size_t n, uint64_t offset);
-
 /* The header at `offset` of a file that ends at `limit`. */
 bool ctf_index_header(const struct ctf_index *x, uint64_t offset, uint64_t limit,
 		      struct ctf_packet *ret, GError **error);

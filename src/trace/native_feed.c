@@ -193,11 +193,6 @@ unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const cha
 	return x->number;
 }
 
-void native_feed_set_late(struct native_feed *f, unsigned stream, int64_t late_us)
-{
-	push(f, (struct feed_news){ .kind = FEED_LATE, .number = stream, .late_us = late_us });
-}
-
 void native_feed_touch(struct native_feed *f, unsigned stream)
 {
 	push(f, (struct feed_news){ .kind = FEED_TOUCH, .number = stream });

@@ -79,7 +79,6 @@ void native_feed_end_trace(struct native_feed *f, unsigned trace);
  */
 unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const char *name,
 				int64_t late_us);
-void native_feed_set_late(struct native_feed *f, unsigned stream, int64_t late_us);
 
 /* Something of the stream is on its way: it is not silent. */
 void native_feed_touch(struct native_feed *f, unsigned stream);

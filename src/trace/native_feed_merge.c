@@ -10,7 +10,8 @@
 
 #define STEP_US 100000			/* between two calls of one who waits, at most */
 
-int64_t feed_passed(const struct feed_stream *x)
+/* The instant that the stream has passed: nothing older is in its packets, or will come. */
+static int64_t feed_passed(const struct feed_stream *x)
 {
 	const struct feed_track *t = x->track;
 	if (!t)

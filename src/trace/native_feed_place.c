@@ -595,8 +595,8 @@ static void take_stream_news(struct native_feed *f, struct feed_stream *x, struc
 			refuse(f, x, news);
 		return;
 	}
-	if (news->kind == FEED_LATE || news->kind == FEED_TOUCH) {
-		set_late(f, x, news->kind == FEED_LATE ? news->late_us : x->late_us);
+	if (news->kind == FEED_TOUCH) {
+		set_late(f, x, x->late_us);
 		return;
 	}
 	struct feed_news *kept = g_memdup2(news, sizeof *news);

@@ -17,7 +17,7 @@
 
 enum feed_kind {
 	FEED_TRACE, FEED_METADATA, FEED_RESTART, FEED_TRACE_END,
-	FEED_STREAM, FEED_LATE, FEED_TOUCH, FEED_PACKET, FEED_BEACON, FEED_STREAM_END, FEED_STREAM_CUT,
+	FEED_STREAM, FEED_TOUCH, FEED_PACKET, FEED_BEACON, FEED_STREAM_END, FEED_STREAM_CUT,
 	FEED_END,
 };
 
@@ -185,8 +185,5 @@ bool feed_trouble_forget(struct native_feed *f, const struct feed_trace *t);
 /* native_feed_merge.c */
 enum source_status feed_next(struct source *s, struct blk_batch *ret, GError **error);
 bool feed_take_late(struct source *s, struct source_late *ret);
-
-/* The instant that the stream has passed: nothing older is in its packets, or will come. */
-int64_t feed_passed(const struct feed_stream *x);
 
 #endif

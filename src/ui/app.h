@@ -190,7 +190,6 @@ struct strip_data {
 	int64_t max_ns;			/* -1: no p99, but bytes */
 	double max_bytes;
 };
-unsigned strip_width(const struct strip_data *s, unsigned cells);
 unsigned strip_cell(const struct strip_data *s, size_t point, unsigned cells);
 void strip_draw_cells(struct app *app, const struct strip_data *s, unsigned y, unsigned x,
 		      unsigned cells, bool marks_below);

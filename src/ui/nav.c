@@ -37,7 +37,7 @@ void place_stale(struct place *p)
 	g_clear_pointer(&p->detail, phase_detail_free);
 }
 
-void place_free(struct place *p)
+static void place_free(struct place *p)
 {
 	if (!p)
 		return;

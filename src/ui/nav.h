@@ -49,7 +49,6 @@ struct place {
 
 struct place *place_new(const struct view *view, const struct view_query *narrow,
 			const char *crumb);
-void place_free(struct place *p);
 void place_stale(struct place *p);	/* its rows are built again when next looked at */
 
 /* What the cursor is in. */

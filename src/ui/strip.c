@@ -11,7 +11,7 @@
 
 #define STRIP_WIDEST 8		/* cells of one second in a short trace */
 
-unsigned strip_width(const struct strip_data *s, unsigned cells)
+static unsigned strip_width(const struct strip_data *s, unsigned cells)
 {
 	return s->n ? CLAMP(cells / (unsigned)s->n, 1, STRIP_WIDEST) : 1;
 }

@@ -27,7 +27,8 @@ const char *span_kind_name(enum span_kind kind)
 	return name[kind];
 }
 
-uint64_t span_row_key(const struct span *s)
+/* key[1] of its row; key[0] is the span id */
+static uint64_t span_row_key(const struct span *s)
 {
 	return s->trace_id ^ (uint64_t)s->kind << 62;
 }

@@ -17,7 +17,6 @@ struct span_row {
 
 extern const char *const span_state_name[];	/* by enum span_state */
 const char *span_kind_name(enum span_kind kind);	/* NULL: local */
-uint64_t span_row_key(const struct span *s);	/* key[1]; key[0] is the span id */
 
 /* A span that a row points to: it may be evicted, or there is a newer version of it, while the
  * rows are shown. */

@@ -171,7 +171,8 @@ static const struct column columns[] = {
 	COLUMN_VERDICT(trace_get_verdict),
 };
 
-bool trace_in_range(const struct trace_info *t, const struct range *range)
+/* Does the trace belong to the range? */
+static bool trace_in_range(const struct trace_info *t, const struct range *range)
 {
 	if (t->root->state == SPAN_OPEN || !t->open)
 		return range_has_span(range, t->root);

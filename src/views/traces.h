@@ -29,8 +29,6 @@ GETTER(trace_get_x_usual);
 GETTER(trace_get_why);
 GETTER(trace_get_verdict);
 
-/* Does the trace belong to the range? */
-bool trace_in_range(const struct trace_info *t, const struct range *range);
 /* The slowest one that has ended in the range, else an open one; 0: there is none. */
 uint64_t traces_slowest(const struct timeline *tl, const struct view_query *query);
 struct rows *traces_build(const struct timeline *tl, const struct view_query *query);

@@ -143,7 +143,6 @@ static void test_late_news(void)
 	native_feed_packet(l.f, p.stream, made_packet(&m, 2000, 3000, 0, 3));
 	native_feed_beacon(l.f, p.stream, 7, 4000);
 	native_feed_touch(l.f, p.stream);
-	native_feed_set_late(l.f, p.stream, 5);
 	native_feed_end_stream(l.f, p.stream);
 	native_feed_end_trace(l.f, p.trace);
 	made_drain(&l);
