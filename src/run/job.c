@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define LONG_ARRAY (1 << 20)
-#define MOST_AHEAD (64u << 20)
+#define HEAP_AHEAD (64u << 20)
 #define HEAP_SHARE 8
 #define DEFAULT_PUBLISH_NS (100 * INT64_C(1000000))
 #define COLLECT_US 100000		/* an owner with a screen is kept no longer */
@@ -74,7 +74,7 @@ void shared_wake_owner(struct shared *s)
  * time of a short run. malloc_trim() gives back what is unused of it, and it does not come again. */
 static void grow_heap_ahead(size_t memory)
 {
-	size_t ahead = memory ? MIN(memory / HEAP_SHARE, MOST_AHEAD) : MOST_AHEAD;
+	size_t ahead = memory ? MIN(memory / HEAP_SHARE, HEAP_AHEAD) : HEAP_AHEAD;
 
 	mallopt(M_TRIM_THRESHOLD, (int)(2 * ahead));
 	mallopt(M_TOP_PAD, (int)ahead);
