@@ -340,3 +340,13 @@ bool ctf_lex_unescape(struct ctf_lexer *x, const struct ctf_token *tok, char *re
 	*ret = '\0';
 	return true;
 }
+
+const char *ctf_lex_block_end(const struct ctf_lexer *x)
+{
+	const char *end = memchr(x->tok.at, '}', (size_t)(x->end - x->tok.at));
+
+	for (const char *c = x->tok.at + 1; end && c < end; c++)
+		if (*c == '/' || *c == '"' || *c == '\'' || *c == '{')
+			return NULL;
+	return end;
+}

@@ -81,4 +81,8 @@ bool ctf_lex_fail(struct ctf_lexer *x, const char *at, int code, const char *for
 /* What a string token says, to `ret`, which has room for tok->n + 1 bytes. */
 bool ctf_lex_unescape(struct ctf_lexer *x, const struct ctf_token *tok, char *ret);
 
+/* The '}' that ends the block at the current token, its '{', found without reading tokens. NULL: there is none, or a
+ * comment, a string or another block inside may hold a '}'. */
+const char *ctf_lex_block_end(const struct ctf_lexer *x);
+
 #endif

@@ -171,13 +171,13 @@ static struct ctf_node *new_integer(struct ctf_parser *p, const char *at)
 	return node;
 }
 
-/* What was written so before is the same type; a comment may hold a brace, which is none of its end then. */
+/* The same text is the same type. */
 static struct ctf_node *parse_integer(struct ctf_parser *p)
 {
 	const char *at = p->lex.tok.at;
 	ctf_lex_next(&p->lex);
-	const char *begin = p->lex.tok.at, *end = memchr(begin, '}', (size_t)(p->lex.end - begin));
-	if (!end || memchr(begin, '/', (size_t)(end - begin)))
+	const char *begin = p->lex.tok.at, *end = ctf_lex_block_end(&p->lex);
+	if (!end)
 		return new_integer(p, at);
 	g_autofree char *text = g_strndup(begin, (size_t)(end + 1 - begin));
 	struct ctf_node *node = g_hash_table_lookup(p->integers, text);

@@ -123,6 +123,12 @@ static const struct { const char *fields, *dump; } types[] = {
 	{ "struct { variant <stream.event.header.id> { uint8_t compact; struct { } extended; } v; }",
 	  "struct/1{v:variant<#1>{compact:u8le/8 extended:struct/1{}}}" },
 	{ "struct { uint8_t a[id]; }", "struct/8{a:seq[#1]/8(u8le/8)}" },
+	/* Alike up to a brace that does not end them. */
+	{ "struct { integer { typealias integer { size = 8; } := x; size = 16; } a;"
+	  " integer { typealias integer { size = 8; } := x; size = 32; } b; }",
+	  "struct/8{a:u16le/8 b:u32le/8}" },
+	{ "struct { integer { /* } */ size = 16; } a; integer { /* } */ size = 32; } b; }",
+	  "struct/8{a:u16le/8 b:u32le/8}" },
 	/* Enumerations. */
 	{ "struct { enum : uint8_t { A, B, C = 7, D, E = 10 ... 12, F, } e; }",
 	  "struct/8{e:enum(u8le/8 A=0..0 B=1..1 C=7..7 D=8..8 E=10..12 F=13..13)}" },
