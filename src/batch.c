@@ -130,7 +130,7 @@ static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
 		b->broken = errno ? errno : EIO;
 	if (rows->dropped)
 		log_error("%s: %s (--memory)", o->view->id, rows->dropped);
-	if (prints_blocks(o) || !reading_leaves(&b->r))
+	if (prints_blocks(o) || !reading_skips_free(&b->r))
 		rows_free(rows);
 	b->header = false;
 }
@@ -385,7 +385,7 @@ int batch_print(const struct options *options)
 
 	o.without_spans = o.view->reads && !o.here.snapshot_when;	/* rules are about spans */
 	o.cells = o.live ? 0 : o.view->reads;
-	o.leaves = !o.live && !SANITIZED;
+	o.skip_free = !o.live && !SANITIZED;
 	int code = reading_start(&b.r, &o);
 	if (code == EXIT_FINE) {
 		choose_columns(&b);

@@ -92,10 +92,10 @@ struct options {
 	bool fail_if_incomplete;	/* EXIT_FAILED instead of _LOSS and _INCOMPLETE */
 	bool no_spool;
 	bool no_isolation;
-	/* For reading_start(), of who knows it: */
-	bool without_spans;		/* nobody asks for them: none are made */
-	uint32_t cells;			/* what of seconds is read, as view.reads */
-	bool leaves;			/* the program ends then: what was read is left to the system */
+	/* Set by the caller of reading_start(): */
+	bool without_spans;		/* make no spans */
+	uint32_t cells;			/* the cells of a second that are read, as view.reads */
+	bool skip_free;			/* the program exits after reading: do not free what was read */
 	size_t spool_size;		/* bytes */
 	unsigned n_seconds;		/* -n; 0: no bound (doctor: 5) */
 	unsigned worst;			/* report: --worst */

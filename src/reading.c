@@ -126,7 +126,7 @@ int reading_start(struct reading *r, const struct options *o)
 		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
 		.model.cells = o->cells,
 		.without_spans = o->without_spans,
-		.leaves = o->leaves,
+		.skip_free = o->skip_free,
 	};
 
 	*r = (struct reading){ .options = o, .live = o->live, .timeout_ms = o->relay.timeout_ms,
@@ -164,9 +164,9 @@ int reading_start(struct reading *r, const struct options *o)
 	return EXIT_FINE;
 }
 
-bool reading_leaves(const struct reading *r)
+bool reading_skips_free(const struct reading *r)
 {
-	return r->whole && r->options->leaves;
+	return r->whole && r->options->skip_free;
 }
 
 void reading_free(struct reading *r)
@@ -174,7 +174,7 @@ void reading_free(struct reading *r)
 	if (r->job)
 		reading_release_signals();
 	job_free(r->job);
-	if (reading_leaves(r))
+	if (reading_skips_free(r))
 		return;
 	timeline_free(r->tl);
 	input_unref(r->in);

@@ -31,9 +31,8 @@ int reading_start(struct reading *r, const struct options *o);
 /* Of --memory, what the timeline may hold. */
 size_t reading_timeline_memory(const struct options *o);
 void reading_free(struct reading *r);
-/* Is what was read left to the system, which frees it faster? Where that is wanted (options.leaves), and all
- * was read. */
-bool reading_leaves(const struct reading *r);
+/* Everything was read and the process exits next (options.skip_free): the kernel frees memory faster than we do. */
+bool reading_skips_free(const struct reading *r);
 
 /* Waits at most `ms` (-1: until the end); true when the reading has ended. A signal
  * or a lost relay ends it with what was read. Tells about the connection. */

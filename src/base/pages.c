@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbered things in pages: see pages.h. */
+/* See pages.h. */
 #include "base/pages.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static struct page *page_of(struct pages *p, uint32_t i)
 	}
 	if (!p->page[i]) {
 		p->page[i] = g_malloc0(page_bytes(p));
-		p->n_here++;
+		p->n_allocated++;
 	}
 	return p->page[i];
 }
@@ -46,7 +46,7 @@ void pages_drop(struct pages *p, uint32_t id)
 	if ((*page)->known)
 		return;
 	g_clear_pointer(page, g_free);
-	p->n_here--;
+	p->n_allocated--;
 }
 
 uint32_t pages_next(const struct pages *p, uint32_t from)
@@ -63,7 +63,7 @@ uint32_t pages_next(const struct pages *p, uint32_t from)
 
 size_t pages_bytes(const struct pages *p)
 {
-	return p->n_here * page_bytes(p) + p->n_pages * sizeof *p->page;
+	return p->n_allocated * page_bytes(p) + p->n_pages * sizeof *p->page;
 }
 
 void pages_clear(struct pages *p)

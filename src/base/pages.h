@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Things of one size by their numbers, which only grow: in pages of PAGE_ENTRIES, so that what is dropped gives
- * its memory back with the last of its page, and nothing ever moves. A zeroed struct with .size set is an empty
- * one. Not thread safe.
+ * An array of entries of one size, in pages of PAGE_ENTRIES. Entries can be dropped: a page without entries is freed.
+ * Entries never move. For ids that are counted up and not reused. A zeroed struct with .size set is an empty array.
+ * Not thread safe.
  */
 #ifndef BLK_BASE_PAGES_H
 #define BLK_BASE_PAGES_H
@@ -16,15 +16,15 @@
 #define PAGES_NONE UINT32_MAX
 
 struct page {
-	uint64_t known;			/* bit i: entry i is there */
+	uint64_t known;			/* bit i: entry i exists */
 	max_align_t entries[];
 };
 
 struct pages {
-	struct page **page;		/* NULL: none of its entries is there */
+	struct page **page;		/* NULL: none of its entries exists */
 	uint32_t n_pages;		/* room in .page */
-	uint32_t n;			/* one more than the highest number ever put */
-	uint32_t n_here;		/* pages that are there */
+	uint32_t n;			/* one more than the highest id ever put */
+	uint32_t n_allocated;		/* pages that are not NULL */
 	uint32_t size;			/* bytes of an entry, set by who makes it */
 };
 
@@ -37,14 +37,14 @@ static inline void *pages_get(const struct pages *p, uint32_t id)
 	return page && page->known >> i & 1 ? (char *)page->entries + (size_t)i * p->size : NULL;
 }
 
-void *pages_put(struct pages *p, uint32_t id);		/* zeroed, if it was not there */
-void pages_drop(struct pages *p, uint32_t id);		/* nothing where it is not there */
-uint32_t pages_next(const struct pages *p, uint32_t from);	/* the first that is there, of from on; PAGES_NONE */
+void *pages_put(struct pages *p, uint32_t id);		/* the entry; a new one is zeroed */
+void pages_drop(struct pages *p, uint32_t id);		/* does nothing if it does not exist */
+uint32_t pages_next(const struct pages *p, uint32_t from);	/* the first id >= from that exists; PAGES_NONE */
 size_t pages_bytes(const struct pages *p);		/* memory held */
 void pages_clear(struct pages *p);			/* frees; empty again, of the same size */
 
 #define pages_at(p, type, id) ((type *)pages_get(p, id))
-/* For each number that is there, in order. The entries may be dropped meanwhile. */
+/* For each id that exists, in order. The body may drop entries. */
 #define PAGES_EACH(p, id) for (uint32_t id = pages_next(p, 0); id != PAGES_NONE; id = pages_next(p, id + 1))
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Texts held once: chained hash tables, each with a lock. What is in a table has a reference: the
- * last one goes under the lock, so none that is found there is about to be freed.
+ * Hash tables with chains, each with a lock. The last reference is released under the lock, so a text that is found in
+ * a table is never about to be freed.
  */
 #include "base/reftext.h"
 
@@ -14,10 +14,11 @@
 
 #define TABLE_BITS 6
 #define FEWEST_CHAINS 16u
-/* What so many hold is held for ever, the first of such texts at least: counting costs more then. */
+/* The first texts that reach so many references are never freed and not counted any more: threads would contend for
+ * their counters. */
 #define OFTEN 4096u			/* references */
-#define KEPT_TEXTS 1024			/* texts */
-#define KEPT (1u << 31)			/* in .refs: these are not counted any more */
+#define PERMANENT_TEXTS 1024			/* texts */
+#define PERMANENT (1u << 31)			/* in .refs: these are not counted any more */
 #define PLACE_COST 24			/* in its table, and what malloc adds, about */
 
 struct reftext {
@@ -35,8 +36,8 @@ static struct table {
 	uint32_t n, mask;
 } tables[1 << TABLE_BITS];
 
-static struct reftext nothing = { .refs = KEPT, .text = "" };
-static atomic_int n_kept;
+static struct reftext nothing = { .refs = PERMANENT, .text = "" };
+static atomic_int n_permanent;
 
 static struct reftext *of(const char *text)
 {
@@ -134,13 +135,13 @@ void reftext_ref_n(const char *text, unsigned n)
 {
 	atomic_uint *refs = text ? &of(text)->refs : NULL;
 
-	if (!refs || atomic_load_explicit(refs, memory_order_relaxed) >= KEPT)
+	if (!refs || atomic_load_explicit(refs, memory_order_relaxed) >= PERMANENT)
 		return;
 	if (atomic_fetch_add_explicit(refs, n, memory_order_relaxed) < OFTEN ||
-	    atomic_load_explicit(&n_kept, memory_order_relaxed) >= KEPT_TEXTS)
+	    atomic_load_explicit(&n_permanent, memory_order_relaxed) >= PERMANENT_TEXTS)
 		return;
-	atomic_fetch_add_explicit(&n_kept, 1, memory_order_relaxed);
-	atomic_fetch_or_explicit(refs, KEPT, memory_order_relaxed);
+	atomic_fetch_add_explicit(&n_permanent, 1, memory_order_relaxed);
+	atomic_fetch_or_explicit(refs, PERMANENT, memory_order_relaxed);
 }
 
 const char *reftext_ref(const char *text)
@@ -168,7 +169,7 @@ void reftext_unref_n(const char *text, unsigned n)
 	struct reftext *r = of(text);
 	unsigned refs = atomic_load_explicit(&r->refs, memory_order_relaxed);
 	while (refs > n)
-		if (refs >= KEPT ||
+		if (refs >= PERMANENT ||
 		    atomic_compare_exchange_weak_explicit(&r->refs, &refs, refs - n, memory_order_release,
 							  memory_order_relaxed))
 			return;

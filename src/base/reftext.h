@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Texts that many hold at once: each is in memory once, whoever has it, and goes with its last
- * reference. So equal texts are equal pointers, as long as a reference is held. Any thread, at any
- * time. Any byte but NUL (a NUL ends the text); at most LIMIT_TEXT_BYTES of them are kept.
+ * Interned texts with reference counts: each text is in memory once and is freed with its last reference. While a
+ * reference is held, equal texts are equal pointers. Thread safe. A text ends at a NUL; at most LIMIT_TEXT_BYTES bytes
+ * are stored.
  *
  * (GLib's g_ref_string_new_intern() may give out a text whose last reference another thread is
  * releasing, and has one lock for all.)
@@ -16,7 +16,7 @@
 
 const char *reftext_new(const char *s);			/* a reference; NULL counts as "" */
 const char *reftext_new_len(const char *s, size_t len);
-const char *reftext_ref(const char *text);		/* returns it; NULL is fine, here and below */
+const char *reftext_ref(const char *text);		/* returns text; NULL is fine, here and below */
 void reftext_unref(const char *text);
 void reftext_ref_n(const char *text, unsigned n);	/* so many at once */
 void reftext_unref_n(const char *text, unsigned n);

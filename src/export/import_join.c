@@ -82,7 +82,7 @@ static int compare_annotations(gconstpointer va, gconstpointer vb, gpointer unus
 	return (a->ts > b->ts) - (a->ts < b->ts);
 }
 
-/* A text that was not told. */
+/* Sets a text that is empty so far. */
 static void learn_text(const char **text, const char *more)
 {
 	if (!**text)

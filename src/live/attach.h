@@ -46,8 +46,8 @@ struct attach_past {
 	uint64_t since;			/* cycles; of streams of which nothing was had: what ended before was
 					 * there before we were, and is not wanted */
 	uint64_t owed_packets, owed_bytes;	/* announced, and not had when the connection ended */
-	GQueue over;			/* struct attach_had * of streams that ended, the first to end first */
-	uint64_t gone_packets, gone_bytes;	/* .owed_* of those that were forgotten */
+	GQueue ended;			/* struct attach_had * of streams that ended, the oldest first */
+	uint64_t forgotten_packets, forgotten_bytes;	/* sums of .owed_* of those that were forgotten */
 };
 /* Of a stream that is known; times are of packets, in cycles, end 0: there was none. */
 struct attach_had {

@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 
-/* Of streams that ended so many are known, as processes come and go: a relay lists some after they have ended. */
-#define OVER_KEPT LIMIT_RELAY_STREAMS
+/* A relay may list a stream after it has ended: so many are remembered. */
+#define ENDED_REMEMBERED LIMIT_RELAY_STREAMS
 
 struct attach_past *attach_past_new(void)
 {
@@ -20,10 +20,10 @@ struct attach_past *attach_past_new(void)
 
 void attach_past_free(struct attach_past *p)
 {
-	if (p)
-		g_queue_clear(&p->over);
-	if (p)
-		g_hash_table_unref(p->had);
+	if (!p)
+		return;
+	g_queue_clear(&p->ended);
+	g_hash_table_unref(p->had);
 	g_free(p);
 }
 
@@ -58,8 +58,8 @@ void attach_sum_owed(const struct attach *a, uint64_t *ret_packets, uint64_t *re
 	GHashTableIter it;
 	gpointer value;
 
-	*ret_packets = a->past->gone_packets;
-	*ret_bytes = a->past->gone_bytes;
+	*ret_packets = a->past->forgotten_packets;
+	*ret_bytes = a->past->forgotten_bytes;
 	g_hash_table_iter_init(&it, a->past->had);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		*ret_packets += ((struct attach_had *)value)->owed_packets;
@@ -124,10 +124,10 @@ void attach_note_had(struct attach *a, const struct stream *s, const struct nati
 
 static void forget_first(struct attach_past *p)
 {
-	struct attach_had *had = g_queue_pop_head(&p->over);
+	struct attach_had *had = g_queue_pop_head(&p->ended);
 
-	p->gone_packets += had->owed_packets;
-	p->gone_bytes += had->owed_bytes;
+	p->forgotten_packets += had->owed_packets;
+	p->forgotten_bytes += had->owed_bytes;
 	g_hash_table_remove(p->had, &had->id);
 }
 
@@ -138,8 +138,8 @@ void attach_note_over(struct attach *a, const struct stream *s)
 	if (had->over)
 		return;
 	had->over = true;
-	g_queue_push_tail(&a->past->over, had);
-	if (a->past->over.length > OVER_KEPT)
+	g_queue_push_tail(&a->past->ended, had);
+	if (a->past->ended.length > ENDED_REMEMBERED)
 		forget_first(a->past);
 }
 

@@ -197,9 +197,9 @@ static void ask_others(struct attach *a, const struct stream *s)
 static bool restart_session(struct attach *a)
 {
 	attach_disbelieve(a, true);
-	g_queue_clear(&a->past->over);
+	g_queue_clear(&a->past->ended);
 	g_hash_table_remove_all(a->past->had);
-	a->past->gone_packets = a->past->gone_bytes = 0;
+	a->past->forgotten_packets = a->past->forgotten_bytes = 0;
 	a->past->since = 0;
 	a->why = g_strdup_printf("relay %s has other streams than before", a->v->relay);
 	return false;

@@ -20,10 +20,10 @@ void spool_files_add_trace(struct spool_files *f, const char *name);
 void spool_files_add_stream(struct spool_files *f, unsigned trace, const char *name);
 /* All of a trace's metadata so far, as it is written from now on. */
 bool spool_files_metadata(struct spool_files *f, unsigned trace, const GByteArray *all, GError **error);
-/* Nothing more comes: it and its streams are forgotten. Nothing of a trace that is not there. */
+/* The trace has ended: forgets it and its streams. Does nothing for an unknown trace. */
 void spool_files_end_trace(struct spool_files *f, unsigned trace);
-bool spool_files_find_stream(const struct spool_files *f, unsigned stream, unsigned *ret_trace); /* is it there? */
-/* A packet of a stream that is there; p is what its header says, or NULL where nobody can read it. */
+bool spool_files_find_stream(const struct spool_files *f, unsigned stream, unsigned *ret_trace); /* false: unknown */
+/* A packet of a known stream. p: its header, or NULL if that cannot be read. */
 bool spool_files_packet(struct spool_files *f, unsigned stream, const void *bytes, size_t n,
 			const struct ctf_packet *p, GError **error);
 /* Begin of the oldest chunk that is still there, in the caller's count of chunks. */

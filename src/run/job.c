@@ -9,9 +9,9 @@
 
 #include <errno.h>
 #include <malloc.h>
-#include <sys/mman.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define LONG_ARRAY (1 << 20)
@@ -70,8 +70,8 @@ void shared_wake_owner(struct shared *s)
 	(void)n;			/* EAGAIN: it is awake already */
 }
 
-/* What a reader fills is touched for the first time a large page at a time: page faults are a fifth of the
- * time of a short run. malloc_trim() gives back what is unused of it, and it does not come again. */
+/* Page faults are a fifth of the time of a short run: the heap grows at once, and by large pages. malloc_trim() gives
+ * back what is not used of it. */
 static void grow_heap_ahead(size_t memory)
 {
 	size_t ahead = memory ? MIN(memory / HEAP_SHARE, HEAP_AHEAD) : HEAP_AHEAD;
@@ -80,7 +80,7 @@ static void grow_heap_ahead(size_t memory)
 	mallopt(M_TOP_PAD, (int)ahead);
 	g_free(g_malloc(LONG_ARRAY / 2));	/* by more than is free at its end */
 	mallopt(M_TOP_PAD, LONG_ARRAY);
-	madvise((char *)sbrk(0) - ahead, ahead, MADV_HUGEPAGE);	/* a kernel without: as before */
+	madvise((char *)sbrk(0) - ahead, ahead, MADV_HUGEPAGE);	/* it is fine if this fails */
 }
 
 static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
@@ -90,13 +90,14 @@ static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 	 * they leave holes that nothing else fits into. */
 	if (options->memory)
 		mallopt(M_MMAP_THRESHOLD, LONG_ARRAY);
-	/* A reader or two need no heap of their own: those of threads grow by a system call a page
-	 * (glibc's grow_heap()). More would wait for each other, and so would the screen. */
+	/* One heap for one or two threads: the heaps of threads grow by a system call a page (glibc's grow_heap()).
+	 * More threads would wait for each other, and so would the screen. */
 	bool printed = !options->model.live && !options->preview;
 	unsigned threads = options->threads ? options->threads : g_get_num_processors();
-	if (threads <= (printed ? 2 : 1))
+	bool one_heap = threads <= (printed ? 2 : 1);
+	if (one_heap)
 		mallopt(M_ARENA_MAX, 1);
-	if (threads <= 2 && printed)
+	if (one_heap && printed)
 		grow_heap_ahead(options->memory);
 	g_atomic_ref_count_init(&s->refs);
 	g_atomic_ref_count_inc(&s->refs);	/* one is the thread's */
@@ -175,7 +176,7 @@ static void apply(struct job *j, struct timeline *tl, struct post *post)
 	j->corrected += post->corrected;
 }
 
-/* What is over since before that the model need not remember. */
+/* The model may forget threads and processes that ended before. */
 static void pass_kept_from(struct job *j, const struct timeline *tl)
 {
 	g_mutex_lock(&j->s->lock);

@@ -73,7 +73,7 @@ struct job_options {
 	int64_t look_ns;	/* the instant looked at first; 0: the trace's end */
 
 	bool without_spans;	/* nobody asks for spans: none are made */
-	bool leaves;		/* the process ends soon after: what it was made of is left to the system */
+	bool skip_free;		/* the process exits soon after: do not free the model */
 };
 
 struct job;

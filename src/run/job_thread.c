@@ -313,7 +313,7 @@ static void run_source(struct shared *s, struct source *source, bool lacks_spans
 	adopt(s, m);
 	end_phase(s, st, error);
 	set_source(s, NULL);
-	if (!s->options.leaves)
+	if (!s->options.skip_free)
 		model_free(m);
 }
 
@@ -381,7 +381,7 @@ static void run_parallel(struct shared *s, const struct pieces *pieces,
 	post(s, m, true, st);
 	update_figures(s, progress, model_n_events(m), model_now(m));
 	end_phase(s, st, error);
-	if (!s->options.leaves)
+	if (!s->options.skip_free)
 		model_free(m);
 }
 

@@ -37,7 +37,7 @@ struct pieces {
 	const struct piece_ops *ops;
 	void *trace;
 	bool without_spans;		/* nobody asks for them */
-	uint32_t cells;			/* kinds that are asked for, as slice_read_cells() */
+	uint32_t cells;			/* kinds that are read, as in slice_read_cells() */
 };
 
 /* The native reader's trace, which is taken over. */

@@ -73,14 +73,14 @@ struct life_times { int64_t start_ns, exit_ns; };	/* TIME_UNKNOWN */
 
 static struct life_times thread_times(const struct publisher *p, uint32_t id)
 {
-	const struct told *t = told_thread(p, id);
+	const struct thread_entry *t = thread_entry(p, id);
 
 	return (struct life_times){ t->start_ns, t->exit_ns };
 }
 
 static struct life_times process_times(const struct publisher *p, uint32_t id)
 {
-	const struct process_info *info = &told_process(p, id)->info;
+	const struct process_info *info = &process_entry(p, id)->info;
 
 	return (struct life_times){ info->start_ns, info->exit_ns };
 }
@@ -132,7 +132,7 @@ static void map_processes(struct adoption *a)
 			id = publisher_add_process(p, info.host, info.pid);
 			info.hostname = a->string[info.hostname];
 			info.leader = ID_NONE;
-			told_process(p, id)->info = info;
+			process_entry(p, id)->info = info;
 		}
 		a->process[e->id] = id;
 	}
@@ -160,14 +160,13 @@ static void learn_processes(struct adoption *a)
 	for (guint i = 0; i < a->from->processes->len; i++) {
 		const struct published_process *e = &g_array_index(a->from->processes, struct published_process, i);
 		uint32_t id = a->process[e->id], hostname = a->string[e->info.hostname];
-		uint32_t named = told_process(p, id)->process;
-		struct process_info *told = &told_process(p, id)->info;
-		learn_process(told, &e->info, hostname);
-		if (named != ID_NONE)
-			learn_process(&names_process_at(p->names, named)->info, &e->info, hostname);
-		else if (told->leader == ID_NONE)
-			told->leader = map_id(a->thread, e->info.leader);
-		publication_add_process(a->to, id, told);
+		struct process_entry *entry = process_entry(p, id);
+		learn_process(&entry->info, &e->info, hostname);
+		if (entry->process != ID_NONE)
+			learn_process(&names_process_at(p->names, entry->process)->info, &e->info, hostname);
+		else if (entry->info.leader == ID_NONE)
+			entry->info.leader = map_id(a->thread, e->info.leader);
+		publication_add_process(a->to, id, &entry->info);
 	}
 }
 
@@ -192,7 +191,7 @@ static void learn_names(const struct adoption *a, GArray *names, const struct th
 /* The slice's thread, as long as it knows it. */
 static struct thread *known_thread(const struct publisher *p, uint32_t id)
 {
-	uint32_t thread = told_thread(p, id)->thread;
+	uint32_t thread = thread_entry(p, id)->thread;
 	struct thread *t = thread == ID_NONE ? NULL : thread_at(p->s, thread_follow(p->s, thread));
 
 	return t && t->id == id ? t : NULL;
@@ -200,27 +199,27 @@ static struct thread *known_thread(const struct publisher *p, uint32_t id)
 
 static void learn_thread(struct adoption *a, uint32_t id, const struct thread_info *again)
 {
-	struct told *told = told_thread(a->p, id);
+	struct thread_entry *entry = thread_entry(a->p, id);
 	struct thread *t = known_thread(a->p, id);
 	g_autoptr(GArray) own = g_array_new(false, false, sizeof(struct name_at));
 	GArray *comms = t ? (GArray *)names_comms(a->p->names, t->self) : NULL;
 
-	if (!t && (told->thread != ID_NONE || told->released != TIME_UNKNOWN))
+	if (!t && (entry->thread != ID_NONE || entry->released != TIME_UNKNOWN))
 		return;			/* it is over, and all was told of it */
 	learn_names(a, comms ? comms : own, again);
 	comms = comms ? comms : own;
-	told->shown = again->process == ID_NONE ? told->shown : a->process[again->process];
-	told->n_comms = comms->len;
-	told->start_ns = earlier(told->start_ns, again->start_ns);
-	told->exit_ns = earlier(told->exit_ns, again->exit_ns);
+	entry->shown = again->process == ID_NONE ? entry->shown : a->process[again->process];
+	entry->n_comms = comms->len;
+	entry->start_ns = earlier(entry->start_ns, again->start_ns);
+	entry->exit_ns = earlier(entry->exit_ns, again->exit_ns);
 	if (t) {
-		t->start_ns = told->start_ns;
-		t->exit_ns = told->exit_ns;
+		t->start_ns = entry->start_ns;
+		t->exit_ns = entry->exit_ns;
 	}
 	struct thread_info info = {
-		.host = a->host[again->host], .tid = again->tid, .process = told->shown,
-		.kernel = told->kernel || again->kernel,
-		.start_ns = told->start_ns, .exit_ns = told->exit_ns,
+		.host = a->host[again->host], .tid = again->tid, .process = entry->shown,
+		.kernel = entry->kernel || again->kernel,
+		.start_ns = entry->start_ns, .exit_ns = entry->exit_ns,
 		.names = (const struct name_at *)(void *)comms->data, .n_names = comms->len,
 	};
 	publication_add_thread(a->to, id, &info);
@@ -238,7 +237,7 @@ static void map_threads(struct adoption *a)
 					(struct life_times){ e->info.start_ns, e->info.exit_ns }, thread_times);
 		if (id == ID_NONE) {
 			id = publisher_add_thread(p, host);
-			told_thread(p, id)->tid = e->info.tid;
+			thread_entry(p, id)->tid = e->info.tid;
 			lives_add(&p->thread_lives, host, e->info.tid, id);
 		}
 		learn_thread(a, id, &e->info);
@@ -272,64 +271,16 @@ static void map_registries(struct adoption *a)
 
 /* ---- seconds and spans, in place: nobody else has them ---- */
 
-/* Which fields of a span are ids. */
-enum id_kind { ID_STRING, ID_HOST, ID_THREAD, ID_FILE };
-
-struct id_field {
-	enum id_kind kind;
-	size_t at;
-};
-
-#define FIELD(kind, type, field) { kind, offsetof(struct type, field) }
-static const struct id_field wait_ids[] = {
-	FIELD(ID_THREAD, span_wait, thread), FIELD(ID_STRING, span_wait, call),
-	FIELD(ID_FILE, span_wait, file), FIELD(ID_THREAD, span_wait, waker),
-	FIELD(ID_STRING, span_wait, waker_irq), FIELD(ID_STRING, span_wait, waker_call),
-	FIELD(ID_THREAD, span_wait, behind),
-};
-static const struct id_field hop_ids[] = {
-	FIELD(ID_THREAD, span_hop, thread), FIELD(ID_STRING, span_hop, call),
-	FIELD(ID_FILE, span_hop, file), FIELD(ID_THREAD, span_hop, waker),
-	FIELD(ID_STRING, span_hop, waker_irq), FIELD(ID_THREAD, span_hop, behind),
-};
-static const struct id_field call_ids[] = {
-	FIELD(ID_STRING, span_call, name), FIELD(ID_FILE, span_call, file),
-};
-static const struct id_field slow_ids[] = {
-	FIELD(ID_STRING, span_slow_call, name), FIELD(ID_FILE, span_slow_call, file),
-	FIELD(ID_THREAD, span_slow_call, thread),
-};
-static const struct id_field annotation_ids[] = {
-	FIELD(ID_THREAD, span_annotation, thread),
-};
-static const struct id_field neighbour_ids[] = {
-	FIELD(ID_THREAD, span_neighbour, thread),
-};
-static const struct id_field span_ids[] = {
-	FIELD(ID_HOST, span, host), FIELD(ID_THREAD, span, thread),
-};
-
-static void map_field(const struct adoption *a, void *of, const struct id_field *f)
+static void map_id_in_place(enum span_id kind, uint32_t *id, void *adoption)
 {
+	const struct adoption *a = adoption;
 	const uint32_t *const maps[] = {
-		[ID_STRING] = a->string, [ID_HOST] = a->host, [ID_THREAD] = a->thread, [ID_FILE] = a->file,
+		[SPAN_ID_STRING] = a->string, [SPAN_ID_HOST] = a->host, [SPAN_ID_THREAD] = a->thread,
+		[SPAN_ID_FILE] = a->file,
 	};
-	uint32_t *id = (uint32_t *)(void *)((char *)of + f->at);
 
-	*id = map_id(maps[f->kind], *id);
+	*id = map_id(maps[kind], *id);
 }
-
-static void map_each(const struct adoption *a, void *array, size_t n, size_t size,
-		     const struct id_field *fields, size_t n_fields)
-{
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < n_fields && (!k || fields[k].at); k++)
-			map_field(a, (char *)array + i * size, &fields[k]);
-}
-
-static const struct id_field slow_call_ids[] = {
-	FIELD(ID_THREAD, slow_call, thread), FIELD(ID_STRING, slow_call, name), FIELD(ID_FILE, slow_call, file),
-};
 
 static void map_second(const struct adoption *a, struct second *s)
 {
@@ -342,21 +293,11 @@ static void map_second(const struct adoption *a, struct second *s)
 		for (uint32_t i = 0; i < n; i++)
 			cell_map(l, cells + (size_t)i * l->size, &maps);
 	}
-	map_each(a, s->slow, s->n_slow, sizeof *s->slow, slow_call_ids, G_N_ELEMENTS(slow_call_ids));
-}
-
-#define MAP(array, n, ids) map_each(a, array, n, sizeof *(array), ids, G_N_ELEMENTS(ids))
-
-static void map_span(const struct adoption *a, struct span *s)
-{
-	MAP(s, 1, span_ids);
-	MAP(s->annotations, s->n_annotations, annotation_ids);
-	MAP(s->waits, s->n_waits, wait_ids);
-	MAP(s->calls, s->n_calls, call_ids);
-	MAP(s->slow, s->n_slow, slow_ids);
-	MAP(s->hops, s->n_hops, hop_ids);
-	if (s->behind)
-		MAP(s->behind->top, s->behind->n, neighbour_ids);
+	for (uint32_t i = 0; i < s->n_slow; i++) {
+		s->slow[i].thread = map_id(a->thread, s->slow[i].thread);
+		s->slow[i].name = map_id(a->string, s->slow[i].name);
+		s->slow[i].file = map_id(a->file, s->slow[i].file);
+	}
 }
 
 static bool is_between(int64_t ts, int64_t from, int64_t to)
@@ -404,7 +345,7 @@ static void take_spans(struct adoption *a, int64_t from, int64_t to)
 		if (s->state != SPAN_COMPLETE ||
 		    !(is_between(s->begin_ns, from, to) || is_between(s->end_ns, from, to)))
 			continue;
-		map_span(a, s);
+		span_each_id(s, map_id_in_place, a);
 		publication_add_span(a->to, a->p->spans->n_slots++, span_ref(s));
 		struct published_span *p = &g_array_index(a->to->spans, struct published_span, a->to->spans->len - 1);
 		p->again = intmap_get(&halves, half_key(s)) == 1 ? SPAN_AGAIN : SPAN_HALF_AGAIN;

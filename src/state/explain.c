@@ -113,7 +113,7 @@ bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64
 		.end_ns = MIN(w->end, end), .part = (uint8_t)part, .thread = spans_map_thread(sp, thread),
 		.call = w->call.name, .file = file, .behind = ID_NONE,
 		.waker = spans_map_thread(sp, waker),
-		.waker_irq = irq ? spans_irq_text(sp, host, irq) : 0,
+		.waker_irq = irq ? irq_text(&sp->irqs, sp->s, sp->n, host, irq) : 0,
 		.waker_call = waker == ID_NONE ? 0 : waker_call(sp, waker, w->wake),
 		.cpu = w->cpu == ID_NONE ? SPAN_NO_CPU : sched_cpu(cpu_at(s, w->cpu)),
 		.arg = is_futex(w) ? w->call.futex : 0, .lock = is_futex(w) && w->call.lock,

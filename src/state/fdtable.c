@@ -13,7 +13,7 @@ struct fdtable {
 	struct fdtable *parent;		/* what it was copied from */
 	uint64_t parent_seq;
 	struct fdtable *merged;		/* has become part of that one */
-	bool left;			/* only copies ask it */
+	bool unowned;			/* only copies refer to it */
 	GArray *forks;			/* uint64_t seq: where others were copied; while forgetting */
 };
 
@@ -33,10 +33,10 @@ void fdtable_free(struct fdtable *t)
 	g_free(t);
 }
 
-void fdtable_leave(struct fdtable *t)
+void fdtable_disown(struct fdtable *t)
 {
 	if (t)
-		t->left = true;
+		t->unowned = true;
 }
 
 static void clear(struct fdtable *t)
@@ -350,8 +350,8 @@ void fdtable_forget(GPtrArray *all, const GArray *asked, uint64_t seq)
 {
 	for (guint i = all->len; i-- > 0;) {
 		struct fdtable *t = g_ptr_array_index(all, i);
-		if (t->left && !t->forks) {
-			g_ptr_array_remove_index_fast(all, i);	/* the last one, which was looked at */
+		if (t->unowned && !t->forks) {
+			g_ptr_array_remove_index_fast(all, i);	/* moves the last one here, which was looked at */
 			continue;
 		}
 		if (t->forks)

@@ -16,8 +16,8 @@ struct fdtable;			/* of a process, or of a thread whose process is not known */
 struct fdtable *fdtable_new(void);
 void fdtable_free(struct fdtable *t);	/* nothing may refer to it: free all of a slice together */
 
-/* Nobody asks it any more, but for copies of it: fdtable_forget() frees it when there are none. NULL is fine. */
-void fdtable_leave(struct fdtable *t);
+/* Its owner has gone: fdtable_forget() frees it when no copy refers to it. NULL is fine. */
+void fdtable_disown(struct fdtable *t);
 
 /* `from` becomes part of `into` and answers as it does from now on. Nothing if they are one already. */
 void fdtable_merge(struct fdtable *into, struct fdtable *from);
@@ -56,7 +56,7 @@ GArray *fdtable_open(const struct fdtable *t, uint64_t seq);
  * For runs without end: of what was before event `seq` only the instants `asked` (sorted) will be asked
  * for, and those at which tables of `all` were forked. In this order: fdtable_note_forks(), then
  * fdtable_forget_ended() of each process that ended, at event `last`, then fdtable_forget(), which frees
- * (takes from `all`) those that were left.
+ * disowned tables and removes them from `all`.
  */
 void fdtable_note_forks(const GPtrArray *all);
 void fdtable_forget_ended(struct fdtable *t, const GArray *asked, uint64_t last);

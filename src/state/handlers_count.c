@@ -48,10 +48,9 @@ struct thread *user_thread(struct feed *f, bool *ret_by_kernel)
 		return NULL;
 	struct thread *t = slice_thread(f->s, f->host, vtid);
 	/* slice_live(): it is in this second. */
-	if (f->s->live && !feed_has_kernel(f)) {
+	if (f->s->live && !feed_has_kernel(f))
 		cell_of_thread(f->s, bin_at(f->s, f->ts), t);
-		t->heard_ns = f->ts;
-	}
+	t->last_event_ns = f->ts;
 	return t;
 }
 
@@ -93,6 +92,8 @@ static struct thread *user_who_says(struct feed *f)
 	int32_t pid = user_pid(f);
 	if (!t && pid > 0)
 		t = slice_thread(f->s, f->host, -1 - pid);
+	if (t)
+		t->last_event_ns = f->ts;
 	if (t)
 		user_learn(f, t);
 	return t;

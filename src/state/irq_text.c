@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-uint32_t irq_text(struct slice *s, const struct names *names, uint32_t host, uint32_t code)
+static uint32_t make_text(struct slice *s, const struct names *names, uint32_t host, uint32_t code)
 {
 	static const char *const softirqs[] = {	/* include/linux/interrupt.h */
 		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
@@ -23,4 +23,15 @@ uint32_t irq_text(struct slice *s, const struct names *names, uint32_t host, uin
 	else
 		snprintf(text, sizeof text, "irq %u %.100s", n, name ? strtab_get(s->strings, name) : "?");
 	return strtab_add(s->strings, text);
+}
+
+uint32_t irq_text(struct intmap *cache, struct slice *s, const struct names *names, uint32_t host, uint32_t code)
+{
+	uint32_t text = intmap_get(cache, pair(host, code));
+
+	if (text == INTMAP_NONE) {
+		text = make_text(s, names, host, code);
+		intmap_set(cache, pair(host, code), text);
+	}
+	return text;
 }

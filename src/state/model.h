@@ -71,11 +71,11 @@ struct publication *model_publish(struct model *m, bool final);
  */
 struct publication *model_adopt(struct model *m, struct publication *again, int64_t from, int64_t to);
 
-/* Who applies its publications keeps nothing of before that instant (ns; timeline_kept_from()): the next one says
- * which threads and processes are never named again. */
+/* The timeline retains no second from before that time (ns; timeline_kept_from()). The next publication lists the
+ * threads and processes that ended before, and to which no later publication refers. */
 void model_kept_from(struct model *m, int64_t ns);
 
-/* What it holds: bytes, about, without the seconds that can be corrected, which have a bound of their own. */
+/* Bytes it holds, about, without the seconds that can be corrected, which have a bound of their own. */
 size_t model_bytes(const struct model *m);
 
 /* Threads that it remembers: in a run without end not all that there were, see spare.h. */

@@ -138,13 +138,13 @@ static void join_process(struct names *n, uint32_t thread, uint32_t process)
 	tell_news(n, thread);
 	count_alive(n, p, -1);
 	if (p->process != ID_NONE)
-		names_process_at(n, p->process)->persons--;
+		names_process_at(n, p->process)->n_threads--;
 	p->process = process;
-	names_process_at(n, process)->persons++;
+	names_process_at(n, process)->n_threads++;
 	count_alive(n, p, 1);
 	if (p->table)
 		fdtable_merge(names_process_at(n, process)->table, p->table);
-	fdtable_leave(g_steal_pointer(&p->table));
+	fdtable_disown(g_steal_pointer(&p->table));
 	told_join(&dwelling_at(n, process)->told, &p->told);
 	settle(n, process);
 	thread = thread_follow(n->s, thread);

@@ -24,8 +24,9 @@ uint64_t names_news(const struct names *n);
  * `asked` alone (uint64_t seq; sorted here). may: is it worth it? */
 bool names_may_forget(const struct names *n);
 void names_forget(struct names *n, GArray *asked);
-/* It is over, and nobody will ask; so is its process, where it was the last one that is known of it. */
-void names_forget_thread(struct names *n, const struct thread *t);
+/* The thread has ended and is never asked about again. A process goes with the last thread that is known of it: then
+ * returns what struct process calls .id; else ID_NONE. */
+uint32_t names_forget_thread(struct names *n, const struct thread *t);
 
 /* All by thread ids of the slice (followed inside). ID_NONE: unknown. */
 uint32_t names_process(const struct names *n, uint32_t thread);
@@ -47,7 +48,7 @@ uint32_t names_known_file(struct names *n, uint32_t thread, int32_t fd, uint64_t
 uint32_t names_process_of_pid(const struct names *n, uint32_t host, int32_t pid);
 GArray *names_open_files(const struct names *n, uint32_t process, uint64_t seq);
 
-/* Registries. Files only grow; processes go with their last person, their numbers are not given again. */
+/* Registries. Files only grow; processes go with their last thread. Numbers are not reused. */
 uint32_t names_n_files(const struct names *n);
 const struct file_info *names_file_info(const struct names *n, uint32_t file);
 uint32_t names_n_processes(const struct names *n);	/* one more than the highest number */

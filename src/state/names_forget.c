@@ -20,42 +20,46 @@ static void forget_dead(struct names *n, const GArray *asked)
 	}
 }
 
-static void forget_process(struct names *n, uint32_t process)
+/* Returns its id in the publisher's registry. */
+static uint32_t forget_process(struct names *n, uint32_t process)
 {
 	const struct process *p = names_process_at(n, process);
 	uint64_t key = pair(p->info.host, (uint32_t)p->info.pid);
+	uint32_t id = p->id;
 
 	if (intmap_get(&n->pid_last, key) == process)
 		intmap_remove(&n->pid_last, key);
-	fdtable_leave(p->table);
+	fdtable_disown(p->table);
 	pages_drop(&n->processes, process);
+	return id;
 }
 
-static void forget_person(struct names *n, const struct person *person, uint32_t thread)
+static uint32_t forget_person(struct names *n, const struct person *person, uint32_t thread)
 {
 	struct process *p = person->process == ID_NONE ? NULL : names_process_at(n, person->process);
 
-	fdtable_leave(person->table);
+	fdtable_disown(person->table);
 	if (p && p->info.leader == thread)
 		p->info.leader = ID_NONE;
-	if (p && --p->persons == 0)
-		forget_process(n, person->process);
+	return p && --p->n_threads == 0 ? forget_process(n, person->process) : ID_NONE;
 }
 
-void names_forget_thread(struct names *n, const struct thread *t)
+uint32_t names_forget_thread(struct names *n, const struct thread *t)
 {
 	uint64_t key = pair(t->host, (uint32_t)t->tid);
 	gpointer *person = t->self < n->persons->len ? &g_ptr_array_index(n->persons, t->self) : NULL;
+	uint32_t process = ID_NONE;
 	if (intmap_get(&n->tid_last, key) == t->self)
 		intmap_remove(&n->tid_last, key);
 	for (guint i = t->tid == -1 ? n->anonymous->len : 0; i > 0; i--)
 		if (g_array_index(n->anonymous, uint32_t, i - 1) == t->self)
 			g_array_remove_index_fast(n->anonymous, i - 1);
 	if (person && *person) {
-		forget_person(n, *person, t->self);
+		process = forget_person(n, *person, t->self);
 		person_free(g_steal_pointer(person));
 	}
 	memset(n->seen, 0, sizeof n->seen);
+	return process;
 }
 
 #define FORGET_EVERY 16384	/* facts */

@@ -33,8 +33,8 @@ struct process {
 	struct dwelling dwelling;
 	struct life life;
 	struct fdtable *table;	/* names.all_tables owns it */
-	uint32_t id;		/* in the publisher's registry; ID_NONE: not told yet */
-	uint32_t persons;	/* that are its threads, also those that have ended */
+	uint32_t id;		/* in the publisher's registry; ID_NONE: not published yet */
+	uint32_t n_threads;	/* known ones, also those that have ended */
 };
 
 /* What a descriptor was from one change to the next: one asks for it again and again. */
@@ -53,7 +53,7 @@ struct names {
 	struct seen seen[SEEN_SLOTS];	/* until other facts come */
 	GPtrArray *persons;	/* by thread id; NULL */
 	GArray *anonymous;	/* uint32_t: threads with a person but no tid */
-	struct pages processes;	/* struct process; those that are over, and have no person, go */
+	struct pages processes;	/* struct process; one is dropped with its last thread */
 	GPtrArray *all_tables;
 	struct intmap pid_last;	/* host << 32 | pid -> process */
 	struct intmap tid_last;	/* host << 32 | tid -> thread: the newest of a known process */

@@ -47,8 +47,8 @@ struct publication *publication_new(void)
 	p->hosts = array_new(sizeof(struct published_host), clear_host);
 	p->threads = array_new(sizeof(struct published_thread), clear_thread);
 	p->processes = array_new(sizeof(struct published_process), NULL);
-	p->gone_threads = array_new(sizeof(uint32_t), NULL);
-	p->gone_processes = array_new(sizeof(uint32_t), NULL);
+	p->ended_threads = array_new(sizeof(uint32_t), NULL);
+	p->ended_processes = array_new(sizeof(uint32_t), NULL);
 	p->files = array_new(sizeof(struct published_file), NULL);
 	p->seconds = g_ptr_array_new_with_free_func(unref_second);
 	p->spans = array_new(sizeof(struct published_span), clear_span);
@@ -64,8 +64,8 @@ void publication_free(struct publication *p)
 	g_array_free(p->hosts, TRUE);
 	g_array_free(p->threads, TRUE);
 	g_array_free(p->processes, TRUE);
-	g_array_free(p->gone_threads, TRUE);
-	g_array_free(p->gone_processes, TRUE);
+	g_array_free(p->ended_threads, TRUE);
+	g_array_free(p->ended_processes, TRUE);
 	g_array_free(p->files, TRUE);
 	g_ptr_array_free(p->seconds, TRUE);
 	g_array_free(p->spans, TRUE);

@@ -29,11 +29,11 @@ struct published_span { uint32_t slot; struct span *span; enum span_again again;
 
 struct publication {
 	GArray *strings, *hosts, *threads, *processes, *files;	/* of the structs above */
-	GArray *gone_threads, *gone_processes;	/* uint32_t: no publication names them any more */
+	GArray *ended_threads, *ended_processes;	/* uint32_t: ids to which no later publication refers */
 	GPtrArray *seconds;		/* struct second *, owned; replaces one of the same begin_ns */
 	GArray *spans;			/* struct published_span */
 	size_t span_bytes;		/* what these hold, about */
-	size_t beside_bytes;		/* what its maker goes on to hold, about */
+	size_t beside_bytes;		/* bytes that its maker still holds, about */
 	GPtrArray *classes;		/* char *, owned: event names the source knows (new ones) */
 	bool has_coverage;
 	int64_t first_ns, last_ns;	/* coverage so far */
@@ -68,6 +68,9 @@ void second_seal(struct second *s);
 /* Its cells of a kind are those of the table, which is empty then. */
 void second_set_cells(struct second *s, struct cell_table *from, enum cell_kind kind);
 struct span *span_new(void);
+/* Calls it for each id in the span (of span.h; ID_NONE, too), which it may change. */
+enum span_id { SPAN_ID_STRING, SPAN_ID_HOST, SPAN_ID_THREAD, SPAN_ID_FILE };
+void span_each_id(struct span *s, void (*visit)(enum span_id kind, uint32_t *id, void *data), void *data);
 /* A sealed copy with one reference, in one piece of memory with all its arrays; takes the references of its texts. */
 struct span *span_pack(const struct span *s);
 void span_seal(struct span *s);

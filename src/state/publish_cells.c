@@ -13,7 +13,7 @@ struct making {			/* one second in the making */
 	struct names *names;
 	struct second *second;
 	struct cell_table table[CELL_KIND_N];	/* by cell_layout() */
-	struct intmap irqs;	/* (host, code) -> string: what interrupts are called meanwhile */
+	struct intmap irqs;	/* cache of irq_text() */
 	bool soft;		/* something may be known better later */
 };
 
@@ -33,13 +33,7 @@ static bool resolve_thread(struct making *m, uint32_t *thread)
 
 static uint32_t name_of_irq(struct making *m, uint32_t host, uint32_t code)
 {
-	uint32_t name = intmap_get(&m->irqs, pair(host, code));
-
-	if (name == INTMAP_NONE) {
-		name = irq_text(m->s, m->names, host, code);
-		intmap_set(&m->irqs, pair(host, code), name);
-	}
-	return name;
+	return irq_text(&m->irqs, m->s, m->names, host, code);
 }
 
 /*

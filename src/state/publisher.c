@@ -9,20 +9,20 @@
 uint32_t publisher_add_thread(struct publisher *p, uint32_t host)
 {
 	uint32_t id = p->threads.n;
-	*(struct told *)pages_put(&p->threads, id) = (struct told){
+	*(struct thread_entry *)pages_put(&p->threads, id) = (struct thread_entry){
 		.thread = ID_NONE, .before = ID_NONE, .host = host, .tid = -1, .process = ID_NONE, .shown = ID_NONE,
 		.start_ns = TS_NONE, .exit_ns = TS_NONE, .released = TIME_UNKNOWN,
 	};
 	return id;
 }
 
-/* A thread of user space that was silent for so long that it was forgotten: it is the same one, as nobody says
- * that it ended. */
+/* The entry of a user-space thread that the slice has released because it had no event for long: it is the same thread,
+ * as there is no event of its end. ID_NONE: there is none. */
 static uint32_t find_silent(struct publisher *p, const struct thread *t)
 {
 	uint32_t id = thread_tells_itself(p->s, t) ? lives_newest(&p->thread_lives, t->host, t->tid) : ID_NONE;
-	const struct told *told = id == ID_NONE ? NULL : told_thread(p, id);
-	return told && told->released != TIME_UNKNOWN && told->exit_ns == TS_NONE ? id : ID_NONE;
+	const struct thread_entry *entry = id == ID_NONE ? NULL : thread_entry(p, id);
+	return entry && entry->released != TIME_UNKNOWN && entry->exit_ns == TS_NONE ? id : ID_NONE;
 }
 
 uint32_t publisher_thread_id(struct publisher *p, uint32_t thread)
@@ -35,11 +35,11 @@ uint32_t publisher_thread_id(struct publisher *p, uint32_t thread)
 	if (t->id == ID_NONE)
 		t->id = publisher_add_thread(p, t->host);
 	else
-		g_array_append_val(p->told_threads.ids, t->id);
-	struct told *told = told_thread(p, t->id);
-	told->thread = thread;
-	told->released = TIME_UNKNOWN;
-	told->n_comms = G_MAXUINT;	/* to be told, whatever is known of it */
+		g_array_append_val(p->open_threads.ids, t->id);
+	struct thread_entry *entry = thread_entry(p, t->id);
+	entry->thread = thread;
+	entry->released = TIME_UNKNOWN;
+	entry->n_comms = G_MAXUINT;	/* publish it, whatever was published of it before */
 	return t->id;
 }
 
@@ -70,7 +70,7 @@ void lives_add(struct lives *l, uint32_t host, int32_t number, uint32_t id)
 	intmap_set(&l->newest, pair(host, (uint32_t)number), id);
 }
 
-/* The entry is there still. */
+/* Before the entry is dropped. */
 static void lives_remove(struct lives *l, uint32_t host, int32_t number, uint32_t id)
 {
 	uint32_t newest = lives_newest(l, host, number), before = lives_before(l, id);
@@ -91,15 +91,15 @@ struct publisher *publisher_new(struct slice *s)
 	p->s = s;
 	p->names = names_new(s);
 	p->spans = spans_new(s, p->names, span_thread, p);
-	p->threads.size = sizeof(struct told);
-	p->processes.size = sizeof(struct told_process);
-	p->thread_lives = (struct lives){ .entries = &p->threads, .at_before = offsetof(struct told, before) };
+	p->threads.size = sizeof(struct thread_entry);
+	p->processes.size = sizeof(struct process_entry);
+	p->thread_lives = (struct lives){ .entries = &p->threads, .at_before = offsetof(struct thread_entry, before) };
 	p->process_lives = (struct lives){ .entries = &p->processes,
-					   .at_before = offsetof(struct told_process, before) };
+					   .at_before = offsetof(struct process_entry, before) };
 	p->released_threads = g_array_new(false, false, sizeof(struct released));
 	p->released_processes = g_array_new(false, false, sizeof(struct released));
 	p->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	struct alive *alive[] = { &p->charged, &p->told_threads, &p->told_processes };
+	struct alive *alive[] = { &p->charged, &p->open_threads, &p->open_processes };
 	for (size_t i = 0; i < G_N_ELEMENTS(alive); i++)
 		alive[i]->ids = g_array_new(false, false, sizeof(uint32_t));
 	return p;
@@ -118,8 +118,8 @@ void publisher_free(struct publisher *p)
 	intmap_clear(&p->thread_lives.newest);
 	intmap_clear(&p->process_lives.newest);
 	g_array_unref(p->charged.ids);
-	g_array_unref(p->told_threads.ids);
-	g_array_unref(p->told_processes.ids);
+	g_array_unref(p->open_threads.ids);
+	g_array_unref(p->open_processes.ids);
 	g_hash_table_unref(p->classes);
 	g_free(p);
 }
@@ -159,26 +159,26 @@ static uint32_t process_of(const struct publisher *p, uint32_t thread)
 
 static bool tell_thread(struct publisher *p, uint32_t id, void *pub)
 {
-	struct told *told = told_thread(p, id);
-	if (!told || told->thread == ID_NONE)
+	struct thread_entry *entry = thread_entry(p, id);
+	if (entry->thread == ID_NONE)
 		return false;
-	told->thread = thread_follow(p->s, told->thread);
-	const struct thread *t = thread_at(p->s, told->thread);
-	const GArray *comms = names_comms(p->names, told->thread);
-	if (t->tid >= 0 && t->tid != told->tid)
+	entry->thread = thread_follow(p->s, entry->thread);
+	const struct thread *t = thread_at(p->s, entry->thread);
+	const GArray *comms = names_comms(p->names, entry->thread);
+	if (t->tid >= 0 && t->tid != entry->tid)
 		lives_add(&p->thread_lives, t->host, t->tid, id);
-	struct told now = {
-		.thread = told->thread, .before = told->before, .host = t->host, .tid = MAX(t->tid, -1),
-		.process = process_of(p, told->thread), .released = TIME_UNKNOWN,
-		.kernel = names_is_kernel(p->names, told->thread), .n_comms = comms ? comms->len : 0,
+	struct thread_entry now = {
+		.thread = entry->thread, .before = entry->before, .host = t->host, .tid = MAX(t->tid, -1),
+		.process = process_of(p, entry->thread), .released = TIME_UNKNOWN,
+		.kernel = names_is_kernel(p->names, entry->thread), .n_comms = comms ? comms->len : 0,
 		.start_ns = t->start_ns, .exit_ns = t->exit_ns,
 	};
-	if (id < p->threads_told && now.process == told->process && now.kernel == told->kernel &&
-	    now.n_comms == told->n_comms && now.start_ns == told->start_ns &&
-	    now.exit_ns == told->exit_ns)
+	if (id < p->n_published && now.process == entry->process && now.kernel == entry->kernel &&
+	    now.n_comms == entry->n_comms && now.start_ns == entry->start_ns &&
+	    now.exit_ns == entry->exit_ns)
 		return !is_over(p, spare_is_lost(p->s, t) ? t->st.cursor : now.exit_ns);
-	now.shown = now.process == told->process ? told->shown : now.process;
-	*told = now;
+	now.shown = now.process == entry->process ? entry->shown : now.process;
+	*entry = now;
 	struct thread_info info = {
 		.host = t->host, .tid = MAX(t->tid, -1), .process = now.shown, .kernel = now.kernel,
 		.start_ns = now.start_ns, .exit_ns = now.exit_ns,
@@ -201,14 +201,14 @@ static uint32_t find_silent_process(const struct publisher *p, const struct proc
 {
 	bool silent = p->s->live && !slice_has_kernel(p->s, info->host);
 	uint32_t id = silent ? lives_newest(&p->process_lives, info->host, info->pid) : ID_NONE;
-	const struct told_process *told = id == ID_NONE ? NULL : told_process(p, id);
-	return told && told->released != TIME_UNKNOWN && told->info.exit_ns == TIME_UNKNOWN ? id : ID_NONE;
+	const struct process_entry *entry = id == ID_NONE ? NULL : process_entry(p, id);
+	return entry && entry->released != TIME_UNKNOWN && entry->info.exit_ns == TIME_UNKNOWN ? id : ID_NONE;
 }
 
 uint32_t publisher_add_process(struct publisher *p, uint32_t host, int32_t pid)
 {
 	uint32_t id = p->processes.n;
-	*(struct told_process *)pages_put(&p->processes, id) = (struct told_process){
+	*(struct process_entry *)pages_put(&p->processes, id) = (struct process_entry){
 		.info.leader = ID_NONE, .process = ID_NONE, .before = ID_NONE, .released = TIME_UNKNOWN,
 	};
 	lives_add(&p->process_lives, host, pid, id);
@@ -220,9 +220,9 @@ static void new_process(struct publisher *p, struct process *process, uint32_t n
 	uint32_t id = find_silent_process(p, &process->info);
 	if (id == ID_NONE)
 		id = publisher_add_process(p, process->info.host, process->info.pid);
-	struct told_process *told = told_process(p, id);
-	told->process = number;
-	told->released = TIME_UNKNOWN;
+	struct process_entry *entry = process_entry(p, id);
+	entry->process = number;
+	entry->released = TIME_UNKNOWN;
 	process->id = id;
 }
 
@@ -235,11 +235,11 @@ static bool tell_process(struct publisher *p, uint32_t i, void *pub)
 	bool new = process->id == ID_NONE;
 	if (new)
 		new_process(p, process, i);
-	struct process_info *told = &told_process(p, process->id)->info;
-	info.leader = info.leader != ID_NONE ? publisher_thread_id(p, info.leader) : told->leader;
-	if (!new && same_process(told, &info))
+	struct process_info *entry = &process_entry(p, process->id)->info;
+	info.leader = info.leader != ID_NONE ? publisher_thread_id(p, info.leader) : entry->leader;
+	if (!new && same_process(entry, &info))
 		return !is_over(p, info.exit_ns);
-	*told = info;
+	*entry = info;
 	publication_add_process(pub, process->id, &info);
 	return true;
 }
@@ -249,9 +249,9 @@ void publisher_tell(struct publisher *p, struct publication *pub)
 	struct slice *s = p->s;
 	GHashTableIter it;
 	gpointer name;
-	visit_alive(p, &p->told_processes, names_n_processes(p->names), tell_process, pub);
-	visit_alive(p, &p->told_threads, p->threads.n, tell_thread, pub);
-	p->threads_told = p->threads.n;
+	visit_alive(p, &p->open_processes, names_n_processes(p->names), tell_process, pub);
+	visit_alive(p, &p->open_threads, p->threads.n, tell_thread, pub);
+	p->n_published = p->threads.n;
 	for (; p->n_files < names_n_files(p->names); p->n_files++)
 		publication_add_file(pub, p->n_files, names_file_info(p->names, p->n_files));
 	for (; p->n_hosts < s->hosts->len; p->n_hosts++) {
@@ -493,46 +493,43 @@ static void mark_visited(const struct publisher *p, guint8 *used, uint32_t threa
 	used[thread] = used[thread_follow(p->s, thread)] = 1;
 }
 
-/* Who is alive is visited; who is told as alive may be told again. */
+/* Threads that are charged, or may be published again; but not silent ones. */
 static void mark_all_visited(const struct publisher *p, guint8 *used, int64_t before)
 {
 	for (guint i = 0; i < p->charged.ids->len; i++)
 		mark_visited(p, used, g_array_index(p->charged.ids, uint32_t, i), before);
-	for (guint i = 0; i < p->told_threads.ids->len; i++) {
-		const struct told *told = told_thread(p, g_array_index(p->told_threads.ids, uint32_t, i));
-		mark_visited(p, used, told ? told->thread : ID_NONE, before);
+	for (guint i = 0; i < p->open_threads.ids->len; i++) {
+		const struct thread_entry *entry = thread_entry(p, g_array_index(p->open_threads.ids, uint32_t, i));
+		mark_visited(p, used, entry->thread, before);
 	}
 }
 
 static void release_process(struct publisher *p, uint32_t id)
 {
-	struct told_process *told = told_process(p, id);
-	told->process = ID_NONE;
-	told->released = p->s->last;
-	g_array_append_val(p->released_processes, ((struct released){ told->released, id }));
+	struct process_entry *entry = process_entry(p, id);
+	entry->process = ID_NONE;
+	entry->released = p->s->last;
+	g_array_append_val(p->released_processes, ((struct released){ entry->released, id }));
 }
 
 static void release_thread(struct thread *t, void *publisher)
 {
 	struct publisher *p = publisher;
-	uint32_t number = names_process(p->names, t->self);
-	const struct process *process = number == ID_NONE ? NULL : names_process_at(p->names, number);
-	uint32_t id = process ? process->id : ID_NONE;
-	names_forget_thread(p->names, t);
-	if (id != ID_NONE && !names_process_at(p->names, number))
-		release_process(p, id);
+	uint32_t process = names_forget_thread(p->names, t);
+	if (process != ID_NONE)
+		release_process(p, process);
 	if (t->id == ID_NONE)
 		return;
-	struct told *told = told_thread(p, t->id);
-	told->thread = ID_NONE;
-	told->released = p->s->last;
-	g_array_append_val(p->released_threads, ((struct released){ told->released, t->id }));
+	struct thread_entry *entry = thread_entry(p, t->id);
+	entry->thread = ID_NONE;
+	entry->released = p->s->last;
+	g_array_append_val(p->released_threads, ((struct released){ entry->released, t->id }));
 }
 
 /* Gives the places of threads free that are over, and that nothing which is kept names. */
 static void spare_threads(struct publisher *p, int64_t before)
 {
-	guint kept = 0;
+	guint n_charged = 0, n_open = 0;
 	if (!spare_is_due(p->s))
 		return;
 	g_autofree guint8 *used = spare_mark_used(p->s);
@@ -541,12 +538,18 @@ static void spare_threads(struct publisher *p, int64_t before)
 	for (guint i = 0; i < p->charged.ids->len; i++) {
 		uint32_t id = g_array_index(p->charged.ids, uint32_t, i);
 		if (used[id] != SPARE_FREED)
-			g_array_index(p->charged.ids, uint32_t, kept++) = id;
+			g_array_index(p->charged.ids, uint32_t, n_charged++) = id;
 	}
-	g_array_set_size(p->charged.ids, kept);
+	for (guint i = 0; i < p->open_threads.ids->len; i++) {
+		uint32_t id = g_array_index(p->open_threads.ids, uint32_t, i);
+		if (thread_entry(p, id)->released == TIME_UNKNOWN)
+			g_array_index(p->open_threads.ids, uint32_t, n_open++) = id;
+	}
+	g_array_set_size(p->charged.ids, n_charged);
+	g_array_set_size(p->open_threads.ids, n_open);
 }
 
-#define THREAD_BYTES 512	/* of a thread's logs and its person, and of a process's table, about */
+#define THREAD_BYTES 512	/* of a thread's logs, its names and its share of a descriptor table, about */
 
 size_t publisher_registry_bytes(const struct publisher *p)
 {
@@ -559,26 +562,26 @@ size_t publisher_registry_bytes(const struct publisher *p)
 
 static void drop_thread(struct publisher *p, struct publication *pub, const struct released *r)
 {
-	const struct told *told = told_thread(p, r->id);
-	if (told->released != r->at)
-		return;			/* it was heard of again */
-	if (told->tid >= 0)
-		lives_remove(&p->thread_lives, told->host, told->tid, r->id);
+	const struct thread_entry *entry = thread_entry(p, r->id);
+	if (!entry || entry->released != r->at)
+		return;			/* it had events again */
+	if (entry->tid >= 0)
+		lives_remove(&p->thread_lives, entry->host, entry->tid, r->id);
 	pages_drop(&p->threads, r->id);
-	g_array_append_val(pub->gone_threads, r->id);
+	g_array_append_val(pub->ended_threads, r->id);
 }
 
 static void drop_process(struct publisher *p, struct publication *pub, const struct released *r)
 {
-	const struct told_process *told = told_process(p, r->id);
-	if (told->released != r->at)
+	const struct process_entry *entry = process_entry(p, r->id);
+	if (!entry || entry->released != r->at)
 		return;
-	lives_remove(&p->process_lives, told->info.host, told->info.pid, r->id);
+	lives_remove(&p->process_lives, entry->info.host, entry->info.pid, r->id);
 	pages_drop(&p->processes, r->id);
-	g_array_append_val(pub->gone_processes, r->id);
+	g_array_append_val(pub->ended_processes, r->id);
 }
 
-/* Those before the instant, which are the first ones. */
+/* Those released before that time (ns): they come first. */
 static void drop_released(struct publisher *p, struct publication *pub, GArray *all, int64_t before,
 			  void (*drop)(struct publisher *p, struct publication *pub, const struct released *r))
 {

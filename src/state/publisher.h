@@ -39,11 +39,11 @@ struct slice *publisher_slice(const struct publisher *p);
  * them is counted), closed traces, and the logs nobody needs any more. */
 void publisher_forget(struct publisher *p, int64_t before, int64_t now);
 
-/* What threads and processes take, also those of which only the registry's entries are left: bytes, about. */
+/* Bytes that threads and processes take, about: in the slice, and their registry entries. */
 size_t publisher_registry_bytes(const struct publisher *p);
 
-/* Drops what is known of threads and processes that were forgotten before the instant (ns), and tells so in pub: who
- * has its publications keeps nothing of before. */
+/* Drops the registry entries of threads and processes that were released before that time (ns), and lists them in pub.
+ * The timeline must retain no second from before it. */
 void publisher_drop(struct publisher *p, struct publication *pub, int64_t before);
 
 #endif

@@ -7,9 +7,8 @@
 #include "state/publisher.h"
 #include "state/spans.h"
 
-struct told {			/* what was last published of a thread */
-	uint32_t thread;	/* slice's id; ID_NONE: the slice has forgotten it, or only an adopted
-				 * second has it */
+struct thread_entry {			/* what was last published of a thread */
+	uint32_t thread;	/* slice's id; ID_NONE: released, or only an adopted second has it */
 	uint32_t before;	/* as in struct lives */
 	uint32_t host;
 	int32_t tid;		/* by which it is among the lives; -1: it is not */
@@ -19,7 +18,7 @@ struct told {			/* what was last published of a thread */
 	bool kernel;
 	guint n_comms;
 	int64_t start_ns, exit_ns;
-	int64_t released;	/* as in struct released; TIME_UNKNOWN: it is not */
+	int64_t released;	/* when the slice released it (ns); TIME_UNKNOWN: it has not */
 };
 
 /* Numbers of what may still change, in order; of a run without end those that are over leave. */
@@ -28,23 +27,22 @@ struct alive {
 	guint seen;		/* looked at so far */
 };
 
-struct told_process {
+struct process_entry {
 	struct process_info info;	/* as published, leader mapped */
-	uint32_t process;	/* the names' number of it; ID_NONE: they have forgotten it, or only an adopted
-				 * second has it */
+	uint32_t process;	/* its number in names.h; ID_NONE: released, or only an adopted second has it */
 	uint32_t before;	/* as in struct lives */
-	int64_t released;	/* as in struct released; TIME_UNKNOWN: it is not */
+	int64_t released;	/* as in struct thread_entry */
 };
 
-/* Who had a number (tid, pid) of a host, by registry ids: the newest, and by the entry's .before who had it before
- * that one, and so on; ID_NONE: nobody. */
+/* Which registry entries had a number (tid, pid) of a host: the newest one, and in its .before the one before it, and
+ * so on; ID_NONE: none. */
 struct lives {
 	struct intmap newest;	/* host << 32 | number */
 	struct pages *entries;
 	size_t at_before;	/* offset of .before in an entry */
 };
 
-/* An entry that the slice forgot, at that time (ns): it is dropped when nothing of before is kept any more. */
+/* An entry that the slice released at that time (ns): it is dropped when the timeline retains nothing from before. */
 struct released { int64_t at; uint32_t id; };
 
 struct publisher {
@@ -52,10 +50,10 @@ struct publisher {
 	struct names *names;
 	struct spans *spans;
 	uint32_t n_strings, n_hosts, n_files;
-	struct pages threads;	/* struct told, by registry id */
-	guint threads_told;	/* numbers below it were published at least once */
-	struct alive charged, told_threads, told_processes;
-	struct pages processes;	/* struct told_process, by registry id */
+	struct pages threads;	/* struct thread_entry, by registry id */
+	guint n_published;	/* numbers below it were published at least once */
+	struct alive charged, open_threads, open_processes;
+	struct pages processes;	/* struct process_entry, by registry id */
 	struct lives thread_lives, process_lives;
 	GArray *released_threads, *released_processes;	/* struct released, the oldest first */
 	GHashTable *classes;	/* names published */
@@ -70,19 +68,19 @@ uint32_t publisher_thread_id(struct publisher *p, uint32_t thread);
 void publisher_totals(const struct publisher *p, struct publication *pub);
 void lives_add(struct lives *l, uint32_t host, int32_t number, uint32_t id);
 uint32_t lives_before(const struct lives *l, uint32_t id);
-uint32_t lives_newest(const struct lives *l, uint32_t host, int32_t number);	/* ID_NONE: nobody */
+uint32_t lives_newest(const struct lives *l, uint32_t host, int32_t number);	/* ID_NONE: none */
 
-static inline struct told *told_thread(const struct publisher *p, uint32_t id)
+static inline struct thread_entry *thread_entry(const struct publisher *p, uint32_t id)
 {
-	return pages_at(&p->threads, struct told, id);
+	return pages_at(&p->threads, struct thread_entry, id);
 }
 
-static inline struct told_process *told_process(const struct publisher *p, uint32_t id)
+static inline struct process_entry *process_entry(const struct publisher *p, uint32_t id)
 {
-	return pages_at(&p->processes, struct told_process, id);
+	return pages_at(&p->processes, struct process_entry, id);
 }
 
-/* A new entry, with nothing told of it yet. */
+/* A new entry, not published yet. */
 uint32_t publisher_add_thread(struct publisher *p, uint32_t host);
 uint32_t publisher_add_process(struct publisher *p, uint32_t host, int32_t pid);
 

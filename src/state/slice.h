@@ -49,9 +49,9 @@ const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n);
 void slice_without_spans(struct slice *s);
 bool slice_row_makes_spans(unsigned row);
 
-/* Who asks reads only cells of these kinds (READS(call), ...) or the slowest calls (READS_SLOW): nothing
- * else of a second is kept. But threads, events, CPUs and losses always are, though without files the parts
- * of a thread's time are not right. 0: all is read. Before anything is fed. */
+/* Only cells of these kinds (READS(call), ...), and the slowest calls (READS_SLOW), are made; and always those of
+ * threads, events, CPUs and losses. Without file cells the parts of a thread's time are wrong. 0: all kinds. Before
+ * anything is fed. */
 void slice_read_cells(struct slice *s, uint32_t kinds);
 
 /*

@@ -161,7 +161,7 @@ struct thread {
 	struct file_slot file_slot[FILE_SLOTS];
 	struct thread_sched sched;
 	int64_t start_ns, exit_ns;	/* TS_NONE */
-	int64_t heard_ns;	/* of thread_tells_itself(): its last event; TS_NONE */
+	int64_t last_event_ns;	/* its last one of user space; TS_NONE */
 	uint32_t start_cpu, creator;	/* anonymous: its CPU; .fresh: the thread that made it, or ID_NONE */
 	struct vec head;	/* struct rec */
 	struct vec waits;	/* struct wait */
@@ -427,7 +427,7 @@ struct slice {
 	struct intmap cpu_map;		/* host << 32 | number */
 	GHashTable *bins;		/* int64_t index -> struct bin */
 	uint32_t unread_kinds;		/* see slice_reads() */
-	struct cell_table unread[CELL_KIND_N];	/* of these: one cell that takes all */
+	struct cell_table unread[CELL_KIND_N];	/* of these: one cell that is written and never read */
 	struct bin *bin_last;		/* cache */
 	uint32_t epochs;		/* handed out, see struct call_slot */
 	uint64_t news;			/* published threads that turned out to be others */
@@ -546,7 +546,7 @@ static inline uint64_t pair(uint32_t hi, uint32_t lo)
 	return (uint64_t)hi << 32 | lo;
 }
 
-/* Does anybody, see slice_read_cells(). */
+/* Are cells of the kind made? See slice_read_cells(). */
 static inline bool slice_reads(const struct slice *s, enum cell_kind kind)
 {
 	return !(s->unread_kinds >> kind & 1);
@@ -687,9 +687,10 @@ static inline void cpu_context(struct slice *s, struct cpu *c, int64_t ts, uint6
 		cpu_other_task(s, c, ts, seq, tid);
 }
 
-/* irq_text.c: "irq 34 nvme0q1", "softirq NET_RX"; a string */
+/* irq_text.c: "irq 34 nvme0q1", "softirq NET_RX"; a string. cache: texts made before (empty at first); clear it when
+ * names may have changed. */
 struct names;
-uint32_t irq_text(struct slice *s, const struct names *names, uint32_t host, uint32_t code);
+uint32_t irq_text(struct intmap *cache, struct slice *s, const struct names *names, uint32_t host, uint32_t code);
 
 /* block.c */
 struct blocks *blocks_new(void);

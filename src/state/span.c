@@ -82,6 +82,59 @@ struct span *span_pack(const struct span *s)
 	return r;
 }
 
+/* Which fields of a span are ids. */
+struct id_field {
+	enum span_id kind;
+	size_t at;
+};
+
+#define FIELD(kind, type, field) { SPAN_ID_##kind, offsetof(struct type, field) }
+static const struct id_field wait_ids[] = {
+	FIELD(THREAD, span_wait, thread), FIELD(STRING, span_wait, call), FIELD(FILE, span_wait, file),
+	FIELD(THREAD, span_wait, waker), FIELD(STRING, span_wait, waker_irq), FIELD(STRING, span_wait, waker_call),
+	FIELD(THREAD, span_wait, behind),
+};
+static const struct id_field hop_ids[] = {
+	FIELD(THREAD, span_hop, thread), FIELD(STRING, span_hop, call), FIELD(FILE, span_hop, file),
+	FIELD(THREAD, span_hop, waker), FIELD(STRING, span_hop, waker_irq), FIELD(THREAD, span_hop, behind),
+};
+static const struct id_field call_ids[] = { FIELD(STRING, span_call, name), FIELD(FILE, span_call, file) };
+static const struct id_field slow_ids[] = {
+	FIELD(STRING, span_slow_call, name), FIELD(FILE, span_slow_call, file), FIELD(THREAD, span_slow_call, thread),
+};
+static const struct id_field annotation_ids[] = { FIELD(THREAD, span_annotation, thread) };
+static const struct id_field neighbour_ids[] = { FIELD(THREAD, span_neighbour, thread) };
+static const struct id_field span_ids[] = { FIELD(HOST, span, host), FIELD(THREAD, span, thread) };
+
+struct visitor {
+	void (*visit)(enum span_id kind, uint32_t *id, void *data);
+	void *data;
+};
+
+static void visit_array(const struct visitor *v, void *array, size_t n, size_t size, const struct id_field *fields,
+			size_t n_fields)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n_fields; k++)
+			v->visit(fields[k].kind, (void *)((char *)array + i * size + fields[k].at), v->data);
+}
+
+#define VISIT(v, array, n, ids) visit_array(v, array, n, sizeof *(array), ids, G_N_ELEMENTS(ids))
+
+void span_each_id(struct span *s, void (*visit)(enum span_id kind, uint32_t *id, void *data), void *data)
+{
+	const struct visitor v = { visit, data };
+
+	VISIT(&v, s, 1, span_ids);
+	VISIT(&v, s->annotations, s->n_annotations, annotation_ids);
+	VISIT(&v, s->waits, s->n_waits, wait_ids);
+	VISIT(&v, s->calls, s->n_calls, call_ids);
+	VISIT(&v, s->slow, s->n_slow, slow_ids);
+	VISIT(&v, s->hops, s->n_hops, hop_ids);
+	if (s->behind)
+		VISIT(&v, s->behind->top, s->behind->n, neighbour_ids);
+}
+
 bool span_is_better_root(const struct span *s, const struct span *than)
 {
 	if ((s->parent_id == 0) != (than->parent_id == 0))

@@ -4,8 +4,8 @@
  * account of its time. Immutable and reference-counted (atomically); an open span
  * is published again when it changes.
  *
- * What it says itself (its names, annotations, tags) are reftexts (base/reftext.h), never NULL, which it
- * holds references of: equal texts are equal pointers. All other strings are timeline_string().
+ * Its names, annotations and tags are reftexts (base/reftext.h) of which it holds references; never NULL. All other
+ * strings are ids of timeline_string().
  *
  * A span that carries both cs/cr and sr/ss is two halves: two struct span of the
  * same ids with kind CLIENT and SERVER, each explained by its own thread.

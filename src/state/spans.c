@@ -15,17 +15,6 @@ static bool is_somebody(const struct slice *s, uint32_t thread)
 	return t && !t->idle && t->tid != -1;
 }
 
-uint32_t spans_irq_text(struct spans *sp, uint32_t host, uint32_t code)
-{
-	uint64_t key = (uint64_t)host << 32 | code;
-	uint32_t text = intmap_get(&sp->irqs, key);
-	if (text == INTMAP_NONE) {
-		text = irq_text(sp->s, sp->n, host, code);
-		intmap_set(&sp->irqs, key, text);
-	}
-	return text;
-}
-
 static void strace_free(gpointer p)
 {
 	struct strace *t = p;

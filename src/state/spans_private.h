@@ -82,7 +82,7 @@ struct spans {
 	uint32_t n_slots;
 	int64_t forgot_at;		/* instant; INT64_MIN: never */
 	size_t texts_kept;		/* bytes, when texts were forgotten last */
-	struct intmap irqs;		/* host and code -> text, while spans are published */
+	struct intmap irqs;		/* cache of irq_text(), while spans are published */
 	/* While a trace is made: */
 	struct vec ids;			/* uint32_t: its annotations, by span and time */
 	struct vec halves;		/* struct half; their annotations are in ids */
@@ -150,7 +150,6 @@ static inline struct fdtable *spans_files(struct spans *sp, uint32_t thread)
 /* Annotations for which there is room, about, as long as their texts are; 0: no bound. */
 guint spans_most(const struct spans *sp);
 
-uint32_t spans_irq_text(struct spans *sp, uint32_t host, uint32_t code);	/* irq_text() */
 
 /* span_halves.c: one span's annotations (sorted by time, and sorted by half then) into halves: one, a
  * client's and a server's, or several of these where several services say that they begin it. */

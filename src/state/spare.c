@@ -147,7 +147,7 @@ static bool is_another(const struct thread *t, int64_t before)
 bool spare_is_silent(const struct slice *s, const struct thread *t, int64_t before)
 {
 	return thread_tells_itself(s, t) && !t->hard && t->tid != -1 && t->forward == ID_NONE && !t->absorbed &&
-	       t->heard_ns != TS_NONE && t->heard_ns < before;
+	       t->last_event_ns != TS_NONE && t->last_event_ns < before;
 }
 
 static bool is_dead(const struct slice *s, const struct thread *t, int64_t before)
@@ -158,7 +158,7 @@ static bool is_dead(const struct slice *s, const struct thread *t, int64_t befor
 	       t->tid > 0 && !t->idle && t->forward == ID_NONE && !t->absorbed;
 }
 
-/* Since before that instant, and has left nothing; or it turned out to be another thread. */
+/* It ended before that time (ns) and nothing is left of it; or it turned out to be another thread. */
 static bool is_over(const struct slice *s, const struct thread *t, int64_t before)
 {
 	return is_another(t, before) ||

@@ -29,12 +29,12 @@ uint32_t spare_take(struct spare *p);
 /* Have threads become so many that it is worth looking? */
 bool spare_is_due(const struct slice *s);
 
-/* By number: 1 for the threads that logs, facts, annotations, bins and CPUs name, else 0. Free with g_free(). Where a
- * slice's threads are forwarded, they are so at once from here on. */
+/* By slot: 1 if logs, facts, annotations, bins or CPUs refer to its thread, else 0. Free with g_free(). Shortens chains
+ * of forwarded threads. */
 guint8 *spare_mark_used(struct slice *s);
 
-/* Frees the slots of the threads that are over since before that instant (ns) and not marked: calls release for each
- * just before. They are marked SPARE_FREED. */
+/* Frees the slots of threads that ended before that time (ns) and are not marked. Calls release() just before for each
+ * and marks it SPARE_FREED. */
 #define SPARE_FREED 2
 void spare_free(struct slice *s, guint8 *used, int64_t before, void (*release)(struct thread *t, void *data),
 		void *data);
@@ -47,8 +47,8 @@ void thread_reset(struct thread *t);		/* as thread_new() made it */
 /* Has a loss ended it before anybody said who it was? Nothing will come of it. */
 bool spare_is_lost(const struct slice *s, const struct thread *t);
 
-/* Live, and no kernel tells of it: was it not heard of since before that instant? Nobody says when such a thread
- * ends. It may be heard of again: it gets another place then, and is the same one in the registry. */
+/* Live, without a kernel trace of its host: has the thread had no event since before that time (ns)? There is no event
+ * of its end. If it has events later it gets another slot, and the same registry entry. */
 bool spare_is_silent(const struct slice *s, const struct thread *t, int64_t before);
 
 #endif

@@ -11,7 +11,7 @@ struct thread *thread_new(uint32_t self)
 	struct thread *t = g_new(struct thread, 1);
 	*t = (struct thread){
 		.self = self, .tid = -1, .task_tid = -1, .forward = ID_NONE, .creator = ID_NONE, .id = ID_NONE,
-		.start_ns = TS_NONE, .exit_ns = TS_NONE, .heard_ns = TS_NONE, .out_ns = TS_NONE,
+		.start_ns = TS_NONE, .exit_ns = TS_NONE, .last_event_ns = TS_NONE, .out_ns = TS_NONE,
 		.soft_from = { INT64_MAX, INT64_MAX },
 		.st = { .cursor = TS_NONE, .waker = ID_NONE, .off_cpu = CPU_NONE, .queue_cpu = CPU_NONE },
 		.sched.last_cpu = CPU_NONE,

@@ -83,8 +83,8 @@ struct timeline *timeline_new(size_t memory_budget)
 	tl->spans = span_entries_new();
 	tl->held_back = span_entries_new();
 	tl->gone_slots = g_byte_array_new();
-	tl->gone_threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	tl->gone_processes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	tl->ended_threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	tl->ended_processes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	traces_init(tl);
 	tl->containers = g_array_new(FALSE, FALSE, sizeof(struct container_entry));
 	tl->dropped_until = tl->folded_until = tl->gone_until = TIME_UNKNOWN;
@@ -109,8 +109,8 @@ void timeline_free(struct timeline *tl)
 	g_array_free(tl->spans, TRUE);
 	g_array_free(tl->held_back, TRUE);
 	g_byte_array_unref(tl->gone_slots);
-	g_array_unref(tl->gone_threads);
-	g_array_unref(tl->gone_processes);
+	g_array_unref(tl->ended_threads);
+	g_array_unref(tl->ended_processes);
 	traces_clear(tl);
 	intmap_clear(&tl->by_slot);
 	intmap_clear(&tl->by_container);
@@ -403,8 +403,8 @@ static void apply_registries(struct timeline *tl, struct publication *p)
 	apply_strings(tl, p->strings);
 	apply_hosts(tl, p->hosts);
 	apply_threads(tl, p->threads);
-	g_array_append_vals(tl->gone_threads, p->gone_threads->data, p->gone_threads->len);
-	g_array_append_vals(tl->gone_processes, p->gone_processes->data, p->gone_processes->len);
+	g_array_append_vals(tl->ended_threads, p->ended_threads->data, p->ended_threads->len);
+	g_array_append_vals(tl->ended_processes, p->ended_processes->data, p->ended_processes->len);
 	for (unsigned i = 0; i < p->processes->len; i++) {
 		struct published_process *e =
 			&g_array_index(p->processes, struct published_process, i);
@@ -659,7 +659,7 @@ static void correct_span(struct timeline *tl, struct span_entry entry, enum span
 	unsigned n;
 	const struct span_entry *old = find_entry(tl, entry.span, &n);
 
-	/* It may have been evicted, and counts in the sums then. */
+	/* It may be in the sums of evicted spans already. */
 	if (!old && entry.end_ns < tl->gone_until) {
 		span_unref(entry.span);
 		return;
@@ -749,7 +749,7 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 	tl->beside_bytes = p->beside_bytes;
 	publication_free(p);
 	traces_settle(tl);
-	timeline_drop_gone(tl);
+	timeline_drop_ended(tl);
 	timeline_keep_budget(tl);
 	if (changed)
 		tl->version++;

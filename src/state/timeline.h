@@ -94,8 +94,8 @@ const struct thread_info *timeline_thread(const struct timeline *tl, uint32_t id
 const struct process_info *timeline_process(const struct timeline *tl, uint32_t id);
 const struct file_info *timeline_file(const struct timeline *tl, uint32_t id);
 uint32_t timeline_n_hosts(const struct timeline *tl);
-/* The first thread of that id or above; ID_NONE: there is none. Those that are over, and that nothing which is kept
- * names, go in runs without end. */
+/* The id of the first thread >= from; ID_NONE: none. In live runs, threads that ended are dropped when nothing retained
+ * refers to them. */
 uint32_t timeline_next_thread(const struct timeline *tl, uint32_t from);
 /* What the processes of a container (of container.h) on the host say they are called there, if
  * it is not what the machine is called; NULL: nobody says. Of several names the first by the

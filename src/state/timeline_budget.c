@@ -4,6 +4,7 @@
  * seconds are folded, then dropped. Where these have to stay as they are, spans have what they
  * leave. Some more than needed goes at once, not to walk the lists at every call.
  */
+#include "state/publish.h"
 #include "state/timeline_private.h"
 
 #include "base/timefmt.h"
@@ -316,41 +317,20 @@ static void drop_seconds(struct timeline *tl, size_t excess)
 	drop_spans(tl, goes);
 }
 
-/* ---- threads and processes that are never named again ---- */
+/* ---- threads and processes that no later publication refers to ---- */
 
-#define FEW_GONE 1024			/* not worth to look which of them spans name */
+#define FEW_ENDED 1024			/* too few to look which of them spans refer to */
 
-static void use(struct intmap *used, uint32_t thread)
+static void use_thread(enum span_id kind, uint32_t *id, void *used)
 {
-	if (thread != ID_NONE)
-		intmap_set(used, thread, 1);
-}
-
-static void use_threads(struct intmap *used, const struct span *s)
-{
-	use(used, s->thread);
-	for (uint32_t i = 0; i < s->n_annotations; i++)
-		use(used, s->annotations[i].thread);
-	for (uint32_t i = 0; i < s->n_waits; i++) {
-		use(used, s->waits[i].thread);
-		use(used, s->waits[i].waker);
-		use(used, s->waits[i].behind);
-	}
-	for (uint32_t i = 0; i < s->n_slow; i++)
-		use(used, s->slow[i].thread);
-	for (uint32_t i = 0; i < s->n_hops; i++) {
-		use(used, s->hops[i].thread);
-		use(used, s->hops[i].waker);
-		use(used, s->hops[i].behind);
-	}
-	for (uint32_t i = 0; s->behind && i < s->behind->n; i++)
-		use(used, s->behind->top[i].thread);
+	if (kind == SPAN_ID_THREAD && *id != ID_NONE)
+		intmap_set(used, *id, 1);
 }
 
 static void use_all_threads(struct intmap *used, const GArray *entries)
 {
 	for (guint i = 0; i < entries->len; i++)
-		use_threads(used, g_array_index(entries, struct span_entry, i).span);
+		span_each_id(g_array_index(entries, struct span_entry, i).span, use_thread, used);
 }
 
 static void drop_thread(struct timeline *tl, uint32_t id)
@@ -364,7 +344,7 @@ static void drop_thread(struct timeline *tl, uint32_t id)
 	pages_drop(&tl->threads, id);
 }
 
-/* Those of the numbers that are used stay among them. */
+/* Ids that are used stay in the list. */
 static void drop_unused(struct timeline *tl, GArray *ids, const struct intmap *used,
 			void (*drop)(struct timeline *tl, uint32_t id))
 {
@@ -385,21 +365,22 @@ static void drop_process(struct timeline *tl, uint32_t id)
 	pages_drop(&tl->processes, id);
 }
 
-void timeline_drop_gone(struct timeline *tl)
+void timeline_drop_ended(struct timeline *tl)
 {
 	struct intmap threads = { 0 }, processes = { 0 };
 
-	if (tl->gone_threads->len + tl->gone_processes->len <= 2 * tl->gone_left + FEW_GONE)
+	if (tl->ended_threads->len + tl->ended_processes->len <= 2 * tl->ended_left + FEW_ENDED)
 		return;
 	use_all_threads(&threads, tl->spans);
 	use_all_threads(&threads, tl->held_back);
-	drop_unused(tl, tl->gone_threads, &threads, drop_thread);
-	for (guint i = 0; i < tl->gone_threads->len; i++) {
-		const struct thread_info *t = timeline_thread(tl, g_array_index(tl->gone_threads, uint32_t, i));
-		use(&processes, t ? t->process : ID_NONE);
+	drop_unused(tl, tl->ended_threads, &threads, drop_thread);
+	for (guint i = 0; i < tl->ended_threads->len; i++) {
+		const struct thread_info *t = timeline_thread(tl, g_array_index(tl->ended_threads, uint32_t, i));
+		if (t && t->process != ID_NONE)
+			intmap_set(&processes, t->process, 1);
 	}
-	drop_unused(tl, tl->gone_processes, &processes, drop_process);
-	tl->gone_left = tl->gone_threads->len + tl->gone_processes->len;
+	drop_unused(tl, tl->ended_processes, &processes, drop_process);
+	tl->ended_left = tl->ended_threads->len + tl->ended_processes->len;
 	intmap_clear(&threads);
 	intmap_clear(&processes);
 }

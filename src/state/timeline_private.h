@@ -39,8 +39,8 @@ struct timeline {
 	struct pages threads;		/* struct thread_info, names owned */
 	struct pages processes;		/* struct process_info */
 	struct pages files;		/* struct file_info */
-	GArray *gone_threads, *gone_processes;	/* uint32_t: no publication names them any more; spans may */
-	guint gone_left;		/* of these, at the last look: that spans name */
+	GArray *ended_threads, *ended_processes;	/* uint32_t: only spans may refer to them */
+	guint ended_left;		/* how many of these spans referred to at the last look */
 	GHashTable *classes;		/* event names, a set */
 	GHashTable *host_events;	/* "HOST NAME": what came from whom, a set */
 	struct intmap by_host_event;	/* host and string: it is in there */
@@ -91,7 +91,7 @@ struct timeline {
 	size_t text_bytes;		/* of these texts */
 };
 
-void timeline_drop_gone(struct timeline *tl);	/* threads and processes that nothing names any more */
+void timeline_drop_ended(struct timeline *tl);	/* drops ended threads and processes to which no span refers */
 
 /* timeline_traces.c: what spans tell together. */
 void traces_init(struct timeline *tl);

@@ -93,21 +93,15 @@ static void set_first(struct intmap *m, int first, uint32_t what, int place)
 		intmap_set(m, pair((uint32_t)first, what), (uint32_t)place);
 }
 
-/* The key's number: a new one where it has none. */
-static uint32_t number_of(struct intmap *m, uint64_t key)
-{
-	if (intmap_get(m, key) == INTMAP_NONE)
-		intmap_set(m, key, m->n);
-	return intmap_get(m, key);
-}
-
 static void index_span(struct builder *b, int first, int place)
 {
 	const struct span *s = b->spans[b->by_id[place]];
 	if (s->thread != ID_NONE)
 		set_first(&b->of_thread, first, s->thread, place);
-	set_first(&b->of_process, first, number_of(&b->processes, pair(s->host, (uint32_t)s->pid)), place);
-	set_first(&b->of_service, first, number_of(&b->services, (uint64_t)(uintptr_t)s->service), place);
+	uint32_t process = intmap_add(&b->processes, pair(s->host, (uint32_t)s->pid), b->processes.n);
+	uint32_t service = intmap_add(&b->services, (uint64_t)(uintptr_t)s->service, b->services.n);
+	set_first(&b->of_process, first, process, place);
+	set_first(&b->of_service, first, service, place);
 	set_first(&b->of_kind, first, s->kind, place);
 }
 

@@ -541,14 +541,6 @@ static void take_trace_news(struct native_feed *f, struct feed_trace *t, struct 
 	}
 }
 
-static void set_late(struct native_feed *f, struct feed_stream *x, int64_t late_us)
-{
-	x->late_us = late_us;
-	x->spoke_us = f->now_us;
-	if (late_us < MAX_LATE_US)
-		f->max_late_us = MAX(f->max_late_us, late_us);
-}
-
 /* NULL: it is gone, or there was none. */
 static struct feed_stream *find_stream(struct native_feed *f, unsigned number)
 {
@@ -576,7 +568,10 @@ static void give_slot(struct native_feed *f, struct feed_stream *x)
 static void take_stream(struct native_feed *f, const struct feed_news *news)
 {
 	struct feed_stream *x = find_stream(f, news->number);
-	set_late(f, x, news->late_us);
+	x->late_us = news->late_us;
+	x->spoke_us = f->now_us;
+	if (x->late_us < MAX_LATE_US)
+		f->max_late_us = MAX(f->max_late_us, x->late_us);
 	give_slot(f, x);
 	x->trace = feed_trace(f, (unsigned)news->class_id);
 	if (!x->trace || x->trace->ended || f->ended) {
@@ -596,7 +591,7 @@ static void take_stream_news(struct native_feed *f, struct feed_stream *x, struc
 		return;
 	}
 	if (news->kind == FEED_TOUCH) {
-		set_late(f, x, x->late_us);
+		x->spoke_us = f->now_us;
 		return;
 	}
 	struct feed_news *kept = g_memdup2(news, sizeof *news);

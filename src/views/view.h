@@ -173,8 +173,8 @@ struct view {
 	bool on_screen;			/* false: batch only */
 	bool of_span;			/* tells of one span, that of the query; without one of a trace's root */
 	bool lists_spans;		/* each row is of one trace, and honours view_query.among */
-	uint32_t reads;			/* its rows are the same where no spans are made, and no more of a
-					 * second is kept (slice_read_cells()); 0: it may read all */
+	uint32_t reads;			/* it needs no spans, and only these cells of a second
+					 * (slice_read_cells()); 0: it may need everything */
 	bool at_instant;		/* tells of the range's end; others sum its whole seconds */
 	/* Rows in canonical order (never by id); never NULL. */
 	struct rows *(*build)(const struct timeline *tl, const struct view_query *query);
@@ -220,6 +220,6 @@ unsigned rows_lacks(const struct rows *rows, uint32_t host);
 /* For builders. */
 struct rows *rows_new(const struct timeline *tl, const struct view_query *query);
 const char *rows_text(struct rows *rows, const char *s);	/* kept with the rows */
-const char *rows_hold_text(struct rows *rows, const char *reftext);	/* returns it */
+const char *rows_hold_text(struct rows *rows, const char *reftext);	/* refers to it; returns it; NULL is fine */
 
 #endif

@@ -33,14 +33,14 @@ static long peak_kib(void)
 
 int main(int argc, char **argv)
 {
-	struct made_processes m;
+	struct made_processes m = { .ns_a_process = NS_A_PROCESS, .pid_of = pid_of };
 
 	if (argc != 3) {
 		fprintf(stderr, "usage: bench-processes PROCESSES MEMORY_BYTES\n");
 		return 2;
 	}
 	unsigned n = (unsigned)strtoul(argv[1], NULL, 10);
-	made_processes_init(&m, strtoull(argv[2], NULL, 10), NS_A_PROCESS, pid_of);
+	made_processes_init(&m, strtoull(argv[2], NULL, 10), false);
 	while (m.n < n) {
 		made_processes_run(&m, MIN(TRIM_EVERY, n - m.n));
 		malloc_trim(0);

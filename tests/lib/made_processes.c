@@ -2,6 +2,8 @@
 /* See made_processes.h. */
 #include "lib/made_processes.h"
 
+#include "lib/made_feed.h"
+
 #include <string.h>
 
 static const char metadata_format[] =
@@ -21,72 +23,66 @@ static const char metadata_format[] =
 	"stream { id = 7; event.header := struct { u16 id; ts timestamp; };\n"
 	"packet.context := struct { ts timestamp_begin; ts timestamp_end; u64 content_size; u64 packet_size;\n"
 	"u64 packet_seq_num; u64 events_discarded; u32 cpu_id; };\n"
-	"event.context := struct { i32 _vpid; i32 _vtid; }; };\n"
+	"%s };\n"
 	"event { id = 0; stream_id = 7; name = \"zipkin:timestamp\"; fields := struct { string _trace_name;\n"
 	"string _service_name; i32 _port_no; string _ip; u64 _trace_id; u64 _span_id; u64 _parent_span_id;\n"
 	"string _event; }; };\n";
 
 
-static void put(GByteArray *a, uint64_t value, unsigned bytes)
-{
-	value = GUINT64_TO_LE(value);
-	g_byte_array_append(a, (const guint8 *)&value, bytes);
-}
+static const char context[] = "event.context := struct { i32 _vpid; i32 _vtid; };";
 
 static void put_text(GByteArray *a, const char *text)
 {
 	g_byte_array_append(a, (const guint8 *)text, (guint)strlen(text) + 1);
 }
 
-static void put_event(GByteArray *a, unsigned i, int32_t pid, uint64_t ts, const char *event)
+static void put_event(GByteArray *a, const struct made_processes *m, unsigned i, uint64_t ts, const char *event)
 {
-	put(a, 0, 2);
-	put(a, ts, 8);
-	put(a, (uint32_t)pid, 4);
-	put(a, (uint32_t)pid, 4);
+	made_put(a, 0, 2);
+	made_put(a, ts, 8);
+	for (int k = 0; !m->counts && k < 2; k++)
+		made_put(a, (uint32_t)m->pid_of(i), 4);
 	put_text(a, "op");
 	put_text(a, "worker");
-	put(a, 0, 4);
+	made_put(a, 0, 4);
 	put_text(a, "");
-	put(a, i + 1, 8);
-	put(a, i + 1, 8);
-	put(a, 0, 8);
+	made_put(a, i + 1, 8);
+	made_put(a, i + 1, 8);
+	made_put(a, 0, 8);
 	put_text(a, event);
 }
 
-static GBytes *packet_of(const struct made_processes *m, unsigned i, int32_t pid)
+static GBytes *packet_of(const struct made_processes *m, unsigned i)
 {
-	enum { AT_BEGIN = 32 };
 	GByteArray *a = g_byte_array_new();
 	uint64_t begin = (uint64_t)i * (uint64_t)m->ns_a_process, end = begin + (uint64_t)m->ns_a_process / 2;
 
-	put(a, 0xc1fc1fc1, 4);
-	put(a, GUINT32_SWAP_LE_BE(i), 4);
-	put(a, 0, 4);
-	put(a, 0, 8);
-	put(a, 7, 4);
-	put(a, 1, 8);
+	made_put(a, 0xc1fc1fc1, 4);
+	made_put(a, GUINT32_SWAP_LE_BE(i), 4);
+	made_put(a, 0, 4);
+	made_put(a, 0, 8);
+	made_put(a, 7, 4);
+	made_put(a, 1, 8);
 	for (int k = 0; k < 6; k++)
-		put(a, 0, 8);
-	put(a, i % 4, 4);
-	put_event(a, i, pid, begin, "sr");
-	put_event(a, i, pid, end, "ss");
-	uint64_t context[] = { GUINT64_TO_LE(begin), GUINT64_TO_LE(end),
+		made_put(a, 0, 8);
+	made_put(a, i % 4, 4);
+	put_event(a, m, i, begin, "sr");
+	put_event(a, m, i, end, "ss");
+	uint64_t times[] = { GUINT64_TO_LE(begin), GUINT64_TO_LE(end),
 			       GUINT64_TO_LE(UINT64_C(8) * a->len), GUINT64_TO_LE(UINT64_C(8) * a->len) };
-	memcpy(a->data + AT_BEGIN, context, sizeof context);
+	memcpy(a->data + AT_BEGIN, times, sizeof times);
 	return g_byte_array_free_to_bytes(a);
 }
 
 static void begin(struct made_processes *m, unsigned i)
 {
-	int32_t pid = m->pid_of(i);
 	struct made_process *p = &m->alive[i % MADE_ALIVE];
-	char *text = g_strdup_printf(metadata_format, i, pid);
+	char *text = g_strdup_printf(metadata_format, i, m->pid_of(i), m->counts ? "" : context);
 
 	p->trace = native_feed_add_trace(m->feed, "worker");
 	native_feed_metadata(m->feed, p->trace, g_bytes_new_take(text, strlen(text)));
 	p->stream = native_feed_add_stream(m->feed, p->trace, "s", INT64_MAX);
-	native_feed_indexed_packet(m->feed, p->stream, packet_of(m, i, pid), NULL);
+	native_feed_indexed_packet(m->feed, p->stream, packet_of(m, i), NULL);
 }
 
 static void end(struct made_processes *m, unsigned i)
@@ -97,12 +93,14 @@ static void end(struct made_processes *m, unsigned i)
 	native_feed_end_trace(m->feed, p->trace);
 }
 
-void made_processes_init(struct made_processes *m, size_t memory, int64_t ns_a_process, int32_t (*pid_of)(unsigned i))
+void made_processes_init(struct made_processes *m, size_t memory, bool counts)
 {
 	size_t n_rows;
-	const struct blk_subscription *rows = model_subscriptions(&n_rows);
+	const struct blk_subscription *rows = counts ? model_subscriptions_counting(&n_rows) :
+					      model_subscriptions(&n_rows);
 
-	*m = (struct made_processes){ .ns_a_process = ns_a_process, .pid_of = pid_of };
+	m->counts = counts;
+	m->n = 0;
 	m->feed = native_feed_new(rows, n_rows);
 	m->source = native_feed_source(m->feed);
 	m->model = model_new(&(struct model_options){ .live = true, .memory_budget = memory });

@@ -17,13 +17,14 @@ struct made_processes {
 	struct source *source;
 	struct model *model;
 	struct timeline *timeline;
-	int64_t ns_a_process;			/* from the begin of one to that of the next */
-	int32_t (*pid_of)(unsigned i);
+	int64_t ns_a_process;			/* from the begin of one to that of the next; set by who makes it */
+	int32_t (*pid_of)(unsigned i);		/* likewise */
+	bool counts;				/* events are counted by thread, and do not say which one it is */
 	unsigned n;				/* begun so far */
 	struct made_process { unsigned trace, stream; } alive[MADE_ALIVE];
 };
 
-void made_processes_init(struct made_processes *m, size_t memory, int64_t ns_a_process, int32_t (*pid_of)(unsigned i));
+void made_processes_init(struct made_processes *m, size_t memory, bool counts);
 void made_processes_run(struct made_processes *m, unsigned n);	/* so many more */
 void made_processes_end(struct made_processes *m);		/* of all; the last publication */
 void made_processes_clear(struct made_processes *m);

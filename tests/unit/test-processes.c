@@ -66,10 +66,10 @@ static void check_same(const struct timeline *tl)
 
 static void test_many(void)
 {
-	struct made_processes m;
+	struct made_processes m = { .ns_a_process = NS_A_PROCESS, .pid_of = pid_of };
 	size_t most[STEPS];
 
-	made_processes_init(&m, MEMORY, NS_A_PROCESS, pid_of);
+	made_processes_init(&m, MEMORY, false);
 	for (int step = 0; step < STEPS; step++) {
 		made_processes_run(&m, STEP);
 		check_names(m.timeline);
@@ -85,6 +85,22 @@ static void test_many(void)
 	made_processes_clear(&m);
 }
 
+/* Without contexts only the trace says which process it is. */
+static void test_without_contexts(void)
+{
+	struct made_processes m = { .ns_a_process = NS_A_PROCESS, .pid_of = pid_of };
+
+	made_processes_init(&m, MEMORY, true);
+	for (int step = 0; step < STEPS; step++) {
+		made_processes_run(&m, STEP);
+		g_assert_cmpuint(count_threads(m.timeline), <, MOST_THREADS);
+		g_assert_cmpuint(model_n_threads(m.model), <, MOST_THREADS);
+	}
+	made_processes_end(&m);
+	g_assert_cmpuint(timeline_n_events(m.timeline), ==, 2 * STEP * STEPS);
+	made_processes_clear(&m);
+}
+
 static int32_t number_of(unsigned i)
 {
 	return i == 0 || i == 3 * STEP ? 7 : (int32_t)(1000 + i);
@@ -94,10 +110,10 @@ static int32_t number_of(unsigned i)
 static void test_silent(void)
 {
 	for (int roomy = 0; roomy < 2; roomy++) {
-		struct made_processes m;
+		struct made_processes m = { .ns_a_process = NS_A_PROCESS, .pid_of = number_of };
 		uint32_t first = ID_NONE, again = ID_NONE;
 
-		made_processes_init(&m, roomy ? MEMORY * 256 : MEMORY, NS_A_PROCESS, number_of);
+		made_processes_init(&m, roomy ? MEMORY * 256 : MEMORY, false);
 		made_processes_run(&m, 3 * STEP + STEP / 4);
 		made_processes_end(&m);
 		check_names(m.timeline);
@@ -118,6 +134,7 @@ int main(int argc, char **argv)
 {
 	g_test_init(&argc, &argv, NULL);
 	g_test_add_func("/processes/many", test_many);
+	g_test_add_func("/processes/without-contexts", test_without_contexts);
 	g_test_add_func("/processes/silent", test_silent);
 	return g_test_run();
 }
