@@ -146,8 +146,8 @@ demo:
 check: deps
 	@+$(again) check-built
 
-# Unit tests run with the sanitizers, in a tree of their own; without them those that show less there: what takes
-# memory, and the long recordings.
+# Unit tests run with the sanitizers, in a tree of their own. Those that measure memory or read long recordings also run
+# without.
 SCRIPTS := $(shell find tests/cli tests/tui tests/truth tests/live tests/lint -maxdepth 1 -type f -perm -u+x \
 	\( -name '*.sh' -o -name '*.py' \) 2>/dev/null | sort)
 LONG := $(shell find tests/long -type f -perm -u+x 2>/dev/null | sort)
