@@ -5,7 +5,7 @@
 struct window { int64_t begin, end; };
 
 struct loss_cover {
-	GArray *windows;	/* struct window, in order; none touches the next */
+	GArray *windows;	/* struct window, in order; none overlaps the next */
 	int64_t forgotten_to;	/* end of the last that is forgotten; INT64_MIN: none is */
 };
 
@@ -142,10 +142,26 @@ static guint first_ending(const struct loss_cover *c, int64_t instant, bool afte
 	return low;
 }
 
+static bool is_empty(const struct window *w)
+{
+	return w->begin == w->end;
+}
+
+/* Do they overlap, or is one an instant at the border of the other? Two that only touch stay apart: nothing was lost at
+ * the instant between them. */
+static bool is_one(const struct window *earlier, const struct window *later)
+{
+	return later->begin < earlier->end ||
+	       (later->begin == earlier->end && (is_empty(earlier) || is_empty(later)));
+}
+
 static void cover_add(struct loss_cover *c, struct window w)
 {
-	guint first = first_ending(c, w.begin, false), next = first;
-	for (; next < c->windows->len && window_at(c, next)->begin <= w.end; next++) {
+	guint first = first_ending(c, w.begin, false);
+	if (first < c->windows->len && window_at(c, first)->end == w.begin && !is_one(window_at(c, first), &w))
+		first++;
+	guint next = first;
+	for (; next < c->windows->len && is_one(&w, window_at(c, next)); next++) {
 		w.begin = MIN(w.begin, window_at(c, next)->begin);
 		w.end = MAX(w.end, window_at(c, next)->end);
 	}
