@@ -5,11 +5,13 @@
 #include "base/timefmt.h"
 #include "state/adopt.h"
 #include "state/covered.h"
+#include "state/names.h"
 #include "state/publisher.h"
 #include "state/spans.h"
 
 #define CORRECTIONS_NS (120 * NS_PER_S)	/* live: so long a second can be corrected */
 #define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: so much may wait for its publication */
+#define FACTS_AT_ONCE 4096	/* what names are made of is taken in before there is more: it needs memory */
 #define LEAST_CORRECTIONS 3		/* the newest seconds can be, whatever they hold */
 
 #define LEAST_SPANS (8 << 20)	/* bytes: about 70,000 annotations of traces that are not over */
@@ -86,6 +88,8 @@ void model_without_spans(struct model *m)
 void model_feed(struct model *m, const struct blk_tables *tables, const struct blk_event *ev, size_t n)
 {
 	slice_feed(m->s, tables, ev, n);
+	if (m->s->facts->len >= FACTS_AT_ONCE)
+		names_update(publisher_names(m->publisher));
 }
 
 void model_stitch(struct model *m, struct slice *s)
