@@ -219,11 +219,6 @@ unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, char **r
 	return held;
 }
 
-unsigned isolation_holds(void)
-{
-	return held;
-}
-
 const char *isolation_hint(int number)
 {
 	return number == EACCES && held & ISOLATION_FILES ?

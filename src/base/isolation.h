@@ -29,9 +29,6 @@ unsigned isolation_can(void);
  */
 unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, char **ret_why);
 
-/* Which of both hold for this process by isolation_enter(). Any thread. */
-unsigned isolation_holds(void);
-
 /* To be appended to a message about a file that errno `number` kept from being written: why the
  * filter of files may be the cause; "" where it is not. */
 const char *isolation_hint(int number);

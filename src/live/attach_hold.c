@@ -51,7 +51,7 @@ static void push_packet(struct attach *a, const struct held *h)
 	attach_note_had(a, h->stream, &h->index);
 	if (a->sink->spool)
 		spool_packet(a->sink->spool, h->stream->number, g_bytes_ref(h->bytes));
-	native_feed_indexed_packet(a->sink->feed, h->stream->number, h->bytes, &h->index);
+	native_feed_packet(a->sink->feed, h->stream->number, h->bytes, &h->index);
 }
 
 static void push(struct attach *a, struct held *h)

@@ -24,7 +24,6 @@ struct wish {
 /* The client's side; set before the first thread. */
 static struct {
 	int fd;				/* -1: there is no connector */
-	pid_t pid;
 	const struct live_url *urls;	/* borrowed */
 	size_t n;
 } connector = { .fd = -1 };
@@ -152,19 +151,9 @@ bool connector_start(const struct live_url *urls, size_t n, GError **error)
 		return false;
 	}
 	connector.fd = pair[0];
-	connector.pid = pid;
 	connector.urls = urls;
 	connector.n = n;
 	return true;
-}
-
-void connector_stop(void)
-{
-	if (connector.fd < 0)
-		return;
-	close(connector.fd);
-	connector.fd = -1;
-	waitpid(connector.pid, NULL, 0);
 }
 
 /* ---- the client's side ---- */

@@ -14,8 +14,6 @@
 /* Forks it, for the relays (host, port, family) of these URLs; there must not be any other thread. Once a
  * process. */
 bool connector_start(const struct live_url *urls, size_t n, GError **error);
-/* Lets it go; for tests. */
-void connector_stop(void);
 
 /* net_connect(), by the connector where one was started: only to what it was started for. Any thread. */
 bool connector_connect(struct net *n, const struct live_url *url, int wake_fd, int64_t deadline,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The model of one run: a rooted slice and its publisher. */
-#include "state/model.h"
+#include "state/model_private.h"
 
 #include "base/timefmt.h"
 #include "state/adopt.h"
@@ -16,17 +16,6 @@
 
 #define LEAST_SPANS (8 << 20)	/* bytes: about 70,000 annotations of traces that are not over */
 struct again { int64_t bin, due; };	/* a soft second, to be made again once `due` has come */
-
-struct model {
-	struct model_options options;
-	struct slice *s;
-	struct publisher *publisher;
-	int64_t border;		/* seconds before it are closed */
-	int64_t shown;		/* newest instant of the last publication */
-	int64_t kept_from;	/* see model_kept_from() */
-	GArray *again;		/* struct again */
-	size_t annots_kept, texts_kept;	/* when it was made to forget last */
-};
 
 static size_t span_budget(const struct model *m)
 {
@@ -181,11 +170,6 @@ void model_kept_from(struct model *m, int64_t ns)
 struct publication *model_adopt(struct model *m, struct publication *again, int64_t from, int64_t to)
 {
 	return publisher_adopt(m->publisher, again, from, to);
-}
-
-size_t model_n_threads(const struct model *m)
-{
-	return m->s->threads->len - m->s->spare.free->len;
 }
 
 size_t model_bytes(const struct model *m)

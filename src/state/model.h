@@ -78,9 +78,6 @@ void model_kept_from(struct model *m, int64_t ns);
 /* Bytes it holds, about, without the seconds that can be corrected, which have a bound of their own. */
 size_t model_bytes(const struct model *m);
 
-/* Threads that it remembers: in a run without end not all that there were, see spare.h. */
-size_t model_n_threads(const struct model *m);
-
 /* Do more annotations wait to be published than is good? Costs nothing. */
 bool model_has_many_spans(const struct model *m);
 

@@ -284,8 +284,3 @@ uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
 							 .cpu = i, .who = ID_NONE });
 	return i;
 }
-
-struct slice *slice_root(struct slice *s)
-{
-	return s->rooted ? s : slice_stitch(slice_new(true, s->step), s);
-}

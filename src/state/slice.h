@@ -78,9 +78,6 @@ size_t slice_span_bytes(const struct slice *s);		/* of what spans are made of, a
 int64_t slice_first(const struct slice *s);		/* INT64_MAX when empty */
 int64_t slice_last(const struct slice *s);		/* INT64_MIN when empty */
 
-/* The slice as one that begins at the trace's begin: consumes it. */
-struct slice *slice_root(struct slice *s);
-
 /*
  * Windows of lost events that are open when the slice begins: told from the packet
  * index (or the left neighbour's records) before anything is fed, since the slice

@@ -305,24 +305,6 @@ void timeline_set_missing(struct timeline *tl, const struct missing *m)
 	tl->has_missing = true;
 }
 
-uint64_t timeline_n_events(const struct timeline *tl)
-{
-	return tl->n_events;
-}
-
-size_t timeline_bytes(const struct timeline *tl)
-{
-	return sizeof(*tl) + tl->detail_bytes + tl->registry_bytes +
-	       pages_bytes(&tl->strings) + pages_bytes(&tl->hosts) +
-	       pages_bytes(&tl->threads) + pages_bytes(&tl->processes) +
-	       pages_bytes(&tl->files) + tl->seconds->len * sizeof(void *) +
-	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
-	       (tl->by_slot.mask + tl->by_container.mask + tl->long_texts.mask) *
-		       (sizeof(uint64_t) + sizeof(uint32_t)) +
-	       tl->containers->len * sizeof(struct container_entry) + traces_bytes(tl) +
-	       tl->sum_bytes + tl->gone_slots->len + tl->text_bytes;
-}
-
 size_t timeline_budget(const struct timeline *tl)
 {
 	return tl->budget;
@@ -497,9 +479,9 @@ static void put_second(struct timeline *tl, struct second *s)
 	if (s->fold_ns)
 		tl->folded_until = MAX(tl->folded_until, s->end_ns);
 	const struct second *old = timeline_second(tl, at);
-	tl->detail_bytes += s->bytes;
+	tl->second_bytes += s->bytes;
 	if (old && old->begin_ns == s->begin_ns) {
-		tl->detail_bytes -= old->bytes;
+		tl->second_bytes -= old->bytes;
 		second_unref(g_ptr_array_index(tl->seconds, at));
 		g_ptr_array_index(tl->seconds, at) = s;
 	} else {
@@ -545,7 +527,6 @@ static void uncount_text(const char *text, void *data)
 
 static void count_span(struct timeline *tl, const struct span_entry *entry)
 {
-	tl->detail_bytes += entry->bytes;
 	tl->span_bytes += entry->bytes;
 	if (entry->span->has_long_text)
 		span_each_text(entry->span, count_text, tl);
@@ -553,7 +534,6 @@ static void count_span(struct timeline *tl, const struct span_entry *entry)
 
 void timeline_uncount(struct timeline *tl, const struct span_entry *entry)
 {
-	tl->detail_bytes -= entry->bytes;
 	tl->span_bytes -= entry->bytes;
 	if (entry->span->has_long_text)
 		span_each_text(entry->span, uncount_text, tl);

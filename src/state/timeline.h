@@ -220,7 +220,6 @@ struct trust timeline_trust(const struct timeline *tl);
 /* What is known to be missing, of all; NULL: a recorded trace, of which nothing like it is known. */
 const struct missing *timeline_missing(const struct timeline *tl);
 void timeline_set_missing(struct timeline *tl, const struct missing *m);
-uint64_t timeline_n_events(const struct timeline *tl);
 size_t timeline_bytes(const struct timeline *tl);		/* memory held, about */
 size_t timeline_budget(const struct timeline *tl);
 /* Oldest instant still kept in seconds; > first of coverage once old ones were dropped. */

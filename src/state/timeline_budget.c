@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Room in a timeline: spans may fill half of the budget, then whole traces are evicted;
- * seconds are folded, then dropped. Where these have to stay as they are, spans have what they
- * leave. Some more than needed goes at once, not to walk the lists at every call.
- */
+/* Room in a timeline: see the table of stores, at the end. Of spans whole traces are evicted, seconds are folded, then
+ * dropped. */
 #include "state/publish.h"
 #include "state/timeline_private.h"
 
@@ -312,7 +309,7 @@ static void drop_seconds(struct timeline *tl, size_t excess)
 			mark_trace(tl, c->trace, goes);
 	}
 	for (size_t i = 0; i < n; i++)
-		tl->detail_bytes -= timeline_second(tl, i)->bytes;
+		tl->second_bytes -= timeline_second(tl, i)->bytes;
 	g_ptr_array_remove_range(tl->seconds, 0, (unsigned)n);
 	drop_spans(tl, goes);
 }
@@ -385,36 +382,90 @@ void timeline_drop_ended(struct timeline *tl)
 	intmap_clear(&processes);
 }
 
+/* ---- the stores ---- */
+
+#define MAP_BYTES (sizeof(uint64_t) + sizeof(uint32_t))	/* of a place of an intmap */
+
+/* With their texts, and what is known of their traces. */
+static size_t bytes_of_spans(const struct timeline *tl)
+{
+	return tl->span_bytes + tl->text_bytes + traces_bytes(tl) + tl->gone_slots->len +
+	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
+	       (tl->by_slot.mask + tl->long_texts.mask) * MAP_BYTES;
+}
+
+static void drop_of_spans(struct timeline *tl, size_t bytes)
+{
+	evict_traces(tl, (size_t)((double)bytes / (double)bytes_of_spans(tl) * (double)tl->span_bytes));
+}
+
+static size_t bytes_of_seconds(const struct timeline *tl)
+{
+	return tl->second_bytes + tl->seconds->len * sizeof(void *);
+}
+
+/* The oldest are folded, then dropped. */
+static void drop_of_seconds(struct timeline *tl, size_t bytes)
+{
+	if (tl->whole_seconds || tl->seconds->len <= KEEP_SECONDS)
+		return;
+	size_t freed = seconds_fold(tl->seconds, KEEP_SECONDS, bytes, &tl->folded_until);
+
+	tl->second_bytes -= freed;
+	if (freed < bytes && tl->seconds->len > KEEP_SECONDS)
+		drop_seconds(tl, bytes - freed);
+}
+
+static size_t bytes_of_sums(const struct timeline *tl)
+{
+	return tl->sum_bytes;
+}
+
+static size_t bytes_of_names(const struct timeline *tl)
+{
+	return sizeof *tl + tl->registry_bytes + pages_bytes(&tl->strings) + pages_bytes(&tl->hosts) +
+	       pages_bytes(&tl->threads) + pages_bytes(&tl->processes) + pages_bytes(&tl->files) +
+	       tl->by_container.mask * MAP_BYTES + tl->containers->len * sizeof(struct container_entry);
+}
+
+/* In sixteenths of the room: a store has a share of its own, whatever the others need; it makes room when it has
+ * `spare` more, until all together take `aim`: some more than needed, not to walk its lists at every call. Where seconds
+ * have to stay as they are, shares are a third. */
+static const struct store {
+	size_t (*bytes)(const struct timeline *tl);
+	void (*drop)(struct timeline *tl, size_t bytes);	/* about; NULL: goes with what refers to it, or is bounded */
+	unsigned share, spare, aim;
+} stores[] = {			/* those that drop first come first */
+	{ bytes_of_spans, drop_of_spans, 6, 2, 13 },
+	{ bytes_of_seconds, drop_of_seconds, 0, 0, 15 },
+	{ bytes_of_sums, NULL, 0, 0, 0 },
+	{ bytes_of_names, NULL, 0, 0, 0 },
+};
+
+size_t timeline_bytes(const struct timeline *tl)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(stores); i++)
+		bytes += stores[i].bytes(tl);
+	return bytes;
+}
+
 /* The budget less what is held beside the timeline. */
-static size_t room(const struct timeline *tl)
+static size_t room_of(const struct timeline *tl)
 {
 	return tl->budget - MIN(tl->beside_bytes, tl->budget / 2);
 }
 
-/* Spans, with their long texts. */
-static void evict_to(struct timeline *tl, size_t least, size_t spare, size_t excess)
-{
-	size_t all = tl->span_bytes + tl->text_bytes;
-	if (all <= least + spare)
-		return;
-	excess = MIN(all - least, excess);
-	evict_traces(tl, (size_t)((double)excess / (double)all * (double)tl->span_bytes));
-}
-
 void timeline_keep_budget(struct timeline *tl)
 {
-	size_t room_for = room(tl), held = timeline_bytes(tl);
+	size_t room = room_of(tl), held;
 
-	if (!tl->budget || held <= room_for)
+	if (!tl->budget)
 		return;
-	size_t least = tl->whole_seconds ? room_for / 8 : room_for * 3 / 8;
-	evict_to(tl, least, room_for / 8, held - room_for / 16 * 13);
-	held = timeline_bytes(tl);
-	if (held <= room_for || tl->seconds->len <= KEEP_SECONDS || tl->whole_seconds)
-		return;
-	size_t excess = held - (room_for - room_for / 16);
-	size_t freed = seconds_fold(tl->seconds, KEEP_SECONDS, excess, &tl->folded_until);
-	tl->detail_bytes -= freed;
-	if (freed < excess && tl->seconds->len > KEEP_SECONDS)
-		drop_seconds(tl, excess - freed);
+	for (const struct store *s = stores; s->drop && (held = timeline_bytes(tl)) > room; s++) {
+		size_t own = s->bytes(tl), share = room / 16 * (tl->whole_seconds ? s->share / 3 : s->share);
+		if (own > share + room / 16 * s->spare)
+			s->drop(tl, MIN(own - share, held - room / 16 * s->aim));
+	}
 }

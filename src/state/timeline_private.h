@@ -78,8 +78,7 @@ struct timeline {
 	int64_t wanted_from, wanted_to;	/* traces of then are evicted after others; equal: of any time */
 	uint64_t kept[TIMELINE_KEPT];	/* trace ids that are never evicted; 0: none */
 	size_t beside_bytes;		/* what is held for spans that are to come */
-	size_t detail_bytes;		/* seconds and spans */
-	size_t span_bytes;		/* of these, spans */
+	size_t second_bytes, span_bytes;
 	uint64_t gone_traces, gone_spans;	/* evicted */
 	int64_t gone_until;		/* the last of these ended before it; TIME_UNKNOWN: none did */
 	GByteArray *gone_slots;		/* a bit each, from .gone_from on: evicted when it was over; of the model's */

@@ -263,12 +263,6 @@ const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_
 	return g_hash_table_lookup(p->by_id, &id);
 }
 
-const struct ctf_event_class *ctf_stream_event(const struct ctf_stream_class *sc, uint64_t id)
-{
-	const struct ctf_stream *s = (const struct ctf_stream *)(const void *)sc;
-	return g_hash_table_lookup(s->by_id, &id);
-}
-
 /* The last entry of a name, as later ones replace earlier ones. */
 static const struct ctf_env *find_env(const struct ctf_meta *m, const char *name)
 {

@@ -196,7 +196,6 @@ bool ctf_pieces_wait(const struct ctf_pieces *x);	/* is there a rest? */
 
 /* Classes by id; NULL when there is none (yet). */
 const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_t id);
-const struct ctf_event_class *ctf_stream_event(const struct ctf_stream_class *sc, uint64_t id);
 const char *ctf_meta_env(const struct ctf_meta *m, const char *name);	/* text; NULL */
 bool ctf_meta_env_number(const struct ctf_meta *m, const char *name, int64_t *ret);
 

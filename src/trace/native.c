@@ -390,11 +390,6 @@ double native_index_progress(const struct native *n)
 	return n->bytes ? MIN(1, known / (double)n->bytes) : 1;
 }
 
-uint64_t native_bytes(const struct native *n)
-{
-	return n->bytes;
-}
-
 bool native_has_row(const struct native *n, bool (*is_wanted)(unsigned row))
 {
 	for (guint i = 0; i < n->classes->len; i++)

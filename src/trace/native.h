@@ -47,7 +47,6 @@ int64_t native_known_from(const struct native *n);
 
 /* Begin of the first and end of the last known packet, ns. False: no packet. */
 bool native_bounds(const struct native *n, int64_t *ret_from, int64_t *ret_to);
-uint64_t native_bytes(const struct native *n);		/* of all stream files */
 
 /* Does the metadata have an event class of such a row? (It may never come.) */
 bool native_has_row(const struct native *n, bool (*is_wanted)(unsigned row));

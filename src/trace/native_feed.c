@@ -129,12 +129,6 @@ struct source *native_feed_source(struct native_feed *f)
 	return &f->s.source;
 }
 
-void native_feed_set_clock(struct native_feed *f, int64_t (*now)(void *data), void *data)
-{
-	f->now = now;
-	f->now_data = data;
-}
-
 /* ---- pushing ---- */
 
 static void push_locked(struct native_feed *f, struct feed_news news)
@@ -203,7 +197,7 @@ static struct feed_stream *find_locked(const struct native_feed *f, unsigned str
 	return g_hash_table_lookup(f->all, GUINT_TO_POINTER(stream));
 }
 
-static void push_packet(struct native_feed *f, unsigned stream, GBytes *packet,
+void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet,
 			const struct native_feed_index *index)
 {
 	struct feed_news news = { .kind = FEED_PACKET, .number = stream, .bytes = packet };
@@ -223,17 +217,6 @@ static void push_packet(struct native_feed *f, unsigned stream, GBytes *packet,
 	g_mutex_unlock(&f->lock);
 	if (!known)
 		g_bytes_unref(packet);
-}
-
-void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet)
-{
-	push_packet(f, stream, packet, NULL);
-}
-
-void native_feed_indexed_packet(struct native_feed *f, unsigned stream, GBytes *packet,
-				const struct native_feed_index *index)
-{
-	push_packet(f, stream, packet, index);
 }
 
 void native_feed_beacon(struct native_feed *f, unsigned stream, uint64_t stream_class,

@@ -8,7 +8,7 @@
  *     unsigned t = native_feed_add_trace(f, "web1/kernel");
  *     native_feed_metadata(f, t, bytes);
  *     unsigned s = native_feed_add_stream(f, t, "chan_0", late_us);
- *     native_feed_packet(f, s, bytes);		// again and again
+ *     native_feed_packet(f, s, bytes, NULL);	// again and again
  *     native_feed_beacon(f, s, class_id, cycles);
  *     native_feed_end_stream(f, s);
  *     native_feed_end(f);
@@ -40,16 +40,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_native_feed, native_feed_free)
 /*
  * The source, part of the feed (source_free() of it frees the feed). source_next() never
  * waits: SOURCE_AGAIN when nothing can be delivered now, SOURCE_END after
- * native_feed_end(). It fails never: what is wrong with one trace is native_feed_trouble()
- * and a loss, the others go on. The tables are as any source's.
+ * native_feed_end(). It fails never: what is wrong with one trace is told by
+ * native_feed_troubles() and a loss, the others go on. The tables are as any source's. Time in which source_next() had
+ * something to deliver makes nobody late, nor does more than 100 ms between two calls: the taker was slow, or stopped.
  */
 struct source *native_feed_source(struct native_feed *f);
-
-/* The clock by which lateness is measured, us, monotonic; g_get_monotonic_time() unless a
- * test says otherwise. Before the first push. Time in which source_next() had something to
- * deliver does not count, nor more than 100 ms between two calls: nobody is late because
- * the taker was slow, or stopped. */
-void native_feed_set_clock(struct native_feed *f, int64_t (*now)(void *data), void *data);
 
 /* ---- the pusher's ---- */
 
@@ -83,18 +78,15 @@ unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const cha
 /* Something of the stream is on its way: it is not silent. */
 void native_feed_touch(struct native_feed *f, unsigned stream);
 
-/* A whole packet (header, context, content, padding), in the stream's order. The bytes are
- * taken over (a reference) and must not change. */
-void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet);
-
-/* The same of one that an index announced. Where both differ, one of them is damaged: what fits both is
- * used, and the packet counts as a damaged one. */
 struct native_feed_index {
 	uint64_t begin, end;		/* cycles */
 	uint64_t packet_bits, content_bits;
 };
-void native_feed_indexed_packet(struct native_feed *f, unsigned stream, GBytes *packet,
-				const struct native_feed_index *index);
+/* A whole packet (header, context, content, padding), in the stream's order. The bytes are taken over (a reference)
+ * and must not change. `index`: what announced it; NULL: nothing did. Where both differ, one of them is damaged: what
+ * fits both is used, and the packet counts as a damaged one. */
+void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet,
+			const struct native_feed_index *index);
 
 /* No event of the stream before that instant of its clock will come. stream_class: CTF
  * stream id, NATIVE_FEED_ANY_CLASS where it is not known. */
@@ -134,12 +126,10 @@ void native_feed_wait(struct native_feed *f, int64_t timeout_us);
 /* Ends such a wait, and with source_cancel() the source. Any thread. */
 void native_feed_wake(struct native_feed *f);
 
-/* Why the trace can't be read, as new string: "cannot read metadata: 12:5: ...", or NULL. Wrong
- * metadata is for good: its packets are left out from then on. That metadata does not come
+/* Why the first of the traces that can't be read can't, with its name ("cannot read metadata: 12:5: ..."), and how many
+ * more there are; also of those of which only some packets can't, which is for good. One line of visible text, g_free;
+ * NULL: all can be read. Wrong metadata is for good: its packets are left out from then on. That metadata does not come
  * though packets do, or that no packet is one of the trace, may change. */
-char *native_feed_trouble(struct native_feed *f, unsigned trace);
-/* The same of the first of all that can't be read, with its name, and how many more there are; also
- * of those of which only some packets can't, which is for good. One line of visible text. */
 char *native_feed_troubles(struct native_feed *f);
 
 /* As of the last source_next(). */

@@ -127,17 +127,6 @@ bool feed_trouble_forget(struct native_feed *f, const struct feed_trace *t)
 	return true;
 }
 
-char *native_feed_trouble(struct native_feed *f, unsigned trace)
-{
-	char *text = NULL;
-	g_mutex_lock(&f->lock);
-	const struct feed_trace *t = feed_trace(f, trace);
-	if (t)
-		text = g_strdup(t->trouble);
-	g_mutex_unlock(&f->lock);
-	return text;
-}
-
 /* A trace is another one after each connection that broke; it is told once, but for those of which the name is
  * forgotten. */
 char *native_feed_troubles(struct native_feed *f)

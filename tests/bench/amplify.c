@@ -11,6 +11,7 @@
  *
  * Refused: broken packets, rotated traces (chunks of one trace), several clock rates.
  */
+#include "lib/inspect.h"
 #include "base/disk.h"
 #include "trace/ctf_index_write.h"
 #include "trace/ctf_bits.h"

@@ -17,6 +17,7 @@
  *     cuts    instants that cut the trace in pieces of about equal bytes
  */
 #include "lib/fed.h"
+#include "lib/inspect.h"
 #include "state/slice.h"
 #include "trace/ctf_index.h"
 #include "trace/ctf_program.h"

@@ -14,6 +14,7 @@
 
 #include "fuzz/fuzzer.h"
 #include "base/limits.h"
+#include "lib/inspect.h"
 #include "lib/wide_table.h"
 #include "trace/ctf_program.h"
 #include "trace/ctf_walk.h"

@@ -11,6 +11,7 @@
 
 #include "fuzz/fuzzer.h"
 #include "lib/fuzz_take.h"
+#include "lib/inspect.h"
 #include "trace/native_feed.h"
 
 #define MAX_PUSHES 400
@@ -132,7 +133,7 @@ static void push(struct fuzz *z, unsigned what, unsigned whom, const uint8_t *by
 		g_assert_cmpint(fuzz_take(z->s, &z->taken, (int)whom), !=, SOURCE_END);
 		break;
 	default:
-		native_feed_packet(z->f, stream, packet(bytes, n));
+		native_feed_packet(z->f, stream, packet(bytes, n), NULL);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "lib/ctf_dump.h"
 #include "lib/fuzz_metas.h"
+#include "lib/inspect.h"
 
 #define BEGIN "/* CTF 1.8 */"
 

@@ -14,6 +14,7 @@
 #include "base/timefmt.h"
 #include "export/log_json.h"
 #include "lib/fuzz_model.h"
+#include "lib/inspect.h"
 #include "lib/mutate.h"
 #include "lib/report.h"
 #include "lib/test_traces.h"

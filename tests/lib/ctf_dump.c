@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/ctf_dump.h"
+#include "lib/inspect.h"
 
 static void dump_number(GString *out, const struct ctf_type *t)
 {

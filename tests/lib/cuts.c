@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* See cuts.h. */
+#include "lib/inspect.h"
 #include "lib/sources.h"
 #include "lib/cuts.h"
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "lib/events_ctf.h"
+#include "lib/inspect.h"
 #include "trace/ctf_walk.h"
 #include "trace/reader.h"
 

@@ -176,7 +176,7 @@ bool fed_push_next(struct native_feed *f, struct fed_stream *s)
 		return false;
 	if (s->at < s->packets->len) {
 		struct fed_packet *p = &g_array_index(s->packets, struct fed_packet, s->at++);
-		native_feed_packet(f, s->id, g_bytes_ref(p->bytes));
+		native_feed_packet(f, s->id, g_bytes_ref(p->bytes), NULL);
 	} else {
 		native_feed_end_stream(f, s->id);
 		s->ended = true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* See made_feed.h. */
+#include "lib/inspect.h"
 #include "lib/made_feed.h"
 
 static const struct blk_subscription rows[] = {

@@ -82,7 +82,7 @@ static void begin(struct made_processes *m, unsigned i)
 	p->trace = native_feed_add_trace(m->feed, "worker");
 	native_feed_metadata(m->feed, p->trace, g_bytes_new_take(text, strlen(text)));
 	p->stream = native_feed_add_stream(m->feed, p->trace, "s", INT64_MAX);
-	native_feed_indexed_packet(m->feed, p->stream, packet_of(m, i), NULL);
+	native_feed_packet(m->feed, p->stream, packet_of(m, i), NULL);
 }
 
 static void end(struct made_processes *m, unsigned i)

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "lib/inspect.h"
 #include "lib/lttng_packet.h"
 #include "lib/mutate.h"
 #include "trace/ctf_index.h"

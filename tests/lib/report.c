@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* See report.h. */
+#include "lib/inspect.h"
 #include "lib/report.h"
 
 #include "export/export.h"

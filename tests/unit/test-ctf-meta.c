@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/ctf_dump.h"
+#include "lib/inspect.h"
 #include "lib/test_traces.h"
 #include "trace/reader.h"
 

@@ -3,6 +3,7 @@
  * A range saved as a trace: its records are those of the whole, whatever was damaged
  * there; names of traces stay names; it is there whole and private, or not at all.
  */
+#include "lib/inspect.h"
 #include "lib/test_traces.h"
 #include "trace/cut.h"
 #include "trace/native.h"

@@ -8,6 +8,7 @@
 #include "export/import_survey.h"
 #include "export/zipkin_read.h"
 #include "lib/importing.h"
+#include "lib/inspect.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -8,6 +8,7 @@
  * BLKTOP_LAWS_PIECES: into how many pieces, instead of random numbers.
  * BLKTOP_LAWS_DUMP: a directory for both reports when they differ.
  */
+#include "lib/inspect.h"
 #include "lib/sources.h"
 #include "lib/report.h"
 #include "lib/traces.h"

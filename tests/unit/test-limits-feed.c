@@ -14,7 +14,7 @@ static bool metadata_seconds(uint64_t n)
 
 	made_init(&l);
 	unsigned t = native_feed_add_trace(l.f, "t"), s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
-	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5));
+	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5), NULL);
 	made_drain(&l);
 	made_pass(&l, (int64_t)n * G_USEC_PER_SEC - 1);
 	g_autofree char *trouble = native_feed_troubles(l.f);
@@ -33,7 +33,7 @@ static bool is_held_for_clock(uint64_t n)
 	made_init(&l);
 	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0), s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
 	native_feed_add_trace(l.f, "without");
-	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5));
+	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5), NULL);
 	made_drain(&l);
 	made_pass(&l, (int64_t)n * G_TIME_SPAN_MILLISECOND - 1);
 	uint64_t delivered = l.n[0];
@@ -51,7 +51,7 @@ static bool is_held_for_class(uint64_t n)
 	made_init(&l);
 	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0), s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
 	made_drain(&l);
-	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 300, 5));
+	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 300, 5), NULL);
 	made_drain(&l);
 	made_pass(&l, (int64_t)n * G_TIME_SPAN_MILLISECOND - 1);
 	native_feed_metadata(l.f, t, g_bytes_new_static(more_metadata, strlen(more_metadata)));

@@ -3,6 +3,7 @@
  * Losses: what is found by search is what is found by looking at every one; and a live session that
  * loses events all day holds no more in the evening than in the morning, and tells the same.
  */
+#include "lib/inspect.h"
 #include "lib/sources.h"
 #include "lib/report.h"
 #include "state/losses.h"

@@ -3,6 +3,7 @@
  * The model in a run: published bit by bit, with and without forgetting, it tells
  * what one slice of the whole tells.
  */
+#include "lib/inspect.h"
 #include "lib/sources.h"
 #include "lib/report.h"
 #include "lib/traces.h"

@@ -3,6 +3,7 @@
  * The feed with made-up streams: metadata that grows, lies and begins again, hostile
  * packets, streams that lag, end, are cut off and come back, clocks of one boot.
  */
+#include "lib/inspect.h"
 #include "lib/made_feed.h"
 
 #include "trace/ctf_meta.h"
@@ -18,7 +19,7 @@ static void test_grows(void)
 	g_autofree char *text = made_metadata(1, "ust", BOOT_1, 0);
 	unsigned t = native_feed_add_trace(l.f, "t");
 	unsigned s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
-	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5));
+	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5), NULL);
 	for (const char *p = text; *p; p++) {
 		g_assert_cmpuint(l.n[0], ==, 0);
 		native_feed_metadata(l.f, t, g_bytes_new(p, 1));
@@ -30,9 +31,9 @@ static void test_grows(void)
 	g_assert_cmpuint(native_feed_queued(l.f), ==, 0);
 	for (const char *p = more_metadata; *p; p++)
 		native_feed_metadata(l.f, t, g_bytes_new(p, 1));
-	native_feed_packet(l.f, s, made_packet(&m, 2000, 3000, 300, 7));
-	native_feed_packet(l.f, s, made_packet(&m, 3000, 4000, 0, 2));
-	native_feed_packet(l.f, s, made_packet(&m, 4000, 5000, 1, 30));
+	native_feed_packet(l.f, s, made_packet(&m, 2000, 3000, 300, 7), NULL);
+	native_feed_packet(l.f, s, made_packet(&m, 3000, 4000, 0, 2), NULL);
+	native_feed_packet(l.f, s, made_packet(&m, 4000, 5000, 1, 30), NULL);
 	made_drain(&l);
 	native_feed_end(l.f);
 	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
@@ -54,12 +55,12 @@ static void test_wrong_metadata(void)
 	unsigned t1 = made_trace(&l, 1, "ust", BOOT_1, 0), t2 = made_trace(&l, 2, "ust", BOOT_1, 0);
 	unsigned s1 = native_feed_add_stream(l.f, t1, "s1", INT64_MAX);
 	unsigned s2 = native_feed_add_stream(l.f, t2, "s2", INT64_MAX);
-	native_feed_packet(l.f, s1, made_packet(&m1, 1000, 2000, 0, 5));
-	native_feed_packet(l.f, s2, made_packet(&m2, 1000, 2000, 0, 5));
+	native_feed_packet(l.f, s1, made_packet(&m1, 1000, 2000, 0, 5), NULL);
+	native_feed_packet(l.f, s2, made_packet(&m2, 1000, 2000, 0, 5), NULL);
 	made_drain(&l);
 	native_feed_metadata(l.f, t1, g_bytes_new_static(wrong, strlen(wrong)));
-	native_feed_packet(l.f, s1, made_packet(&m1, 2000, 3000, 0, 5));
-	native_feed_packet(l.f, s2, made_packet(&m2, 2000, 3000, 0, 5));
+	native_feed_packet(l.f, s1, made_packet(&m1, 2000, 3000, 0, 5), NULL);
+	native_feed_packet(l.f, s2, made_packet(&m2, 2000, 3000, 0, 5), NULL);
 	made_drain(&l);
 	g_autofree char *trouble = native_feed_trouble(l.f, t1);
 	g_assert_nonnull(trouble);
@@ -84,7 +85,7 @@ static void test_garbage_metadata(void)
 		unsigned t = native_feed_add_trace(l.f, "t");
 		unsigned s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
 		native_feed_metadata(l.f, t, g_bytes_new_static(garbage[i], strlen(garbage[i])));
-		native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5));
+		native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5), NULL);
 		made_drain(&l);
 		g_autofree char *trouble = native_feed_trouble(l.f, t);
 		g_assert_nonnull(trouble);
@@ -105,7 +106,7 @@ static void test_restart(void)
 	unsigned s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
 	for (uint64_t i = 1; i <= 20; i++) {
 		char *text = made_metadata(1, "ust", BOOT_1, 0);
-		native_feed_packet(l.f, s, made_packet(&m, i * 1000, i * 1000 + 900, i % 3 ? 0 : 1, 5));
+		native_feed_packet(l.f, s, made_packet(&m, i * 1000, i * 1000 + 900, i % 3 ? 0 : 1, 5), NULL);
 		if (i % 2)
 			made_drain(&l);
 		native_feed_metadata_restart(l.f, t);
@@ -156,7 +157,7 @@ static void test_hostile(void)
 			GByteArray *a = made_bytes(&m, i * 1000, i * 1000 + 900, 0, 5);
 			if (i == 3)
 				damage(a, how);
-			native_feed_packet(l.f, s, g_byte_array_free_to_bytes(a));
+			native_feed_packet(l.f, s, g_byte_array_free_to_bytes(a), NULL);
 			if (how % 2)
 				made_drain(&l);
 		}
@@ -184,11 +185,11 @@ static void test_hostile_first(void)
 		unsigned s = native_feed_add_stream(l.f, made_trace(&l, 1, "ust", BOOT_1, 0), "s", INT64_MAX);
 		GByteArray *a = made_bytes(&m, 1000, 1900, 0, 5);
 		damage(a, how);
-		native_feed_packet(l.f, s, g_byte_array_free_to_bytes(a));
+		native_feed_packet(l.f, s, g_byte_array_free_to_bytes(a), NULL);
 		made_drain(&l);
-		native_feed_packet(l.f, s, made_packet(&m, 2000, 2900, 0, 5));
+		native_feed_packet(l.f, s, made_packet(&m, 2000, 2900, 0, 5), NULL);
 		native_feed_end_stream(l.f, s);
-		native_feed_packet(l.f, s, made_packet(&m, 3000, 3900, 0, 5));	/* too late */
+		native_feed_packet(l.f, s, made_packet(&m, 3000, 3900, 0, 5), NULL);	/* too late */
 		native_feed_end(l.f);
 		g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 		g_assert_cmpuint(l.n[0], >=, 5);
@@ -209,7 +210,7 @@ static void test_no_such(void)
 	struct live l;
 	struct made m = { .uuid = 1 };
 	made_init(&l);
-	native_feed_packet(l.f, 5, made_packet(&m, 1000, 1900, 0, 5));
+	native_feed_packet(l.f, 5, made_packet(&m, 1000, 1900, 0, 5), NULL);
 	native_feed_beacon(l.f, 5, 0, 5);
 	native_feed_end_stream(l.f, 5);
 	native_feed_cut_stream(l.f, 5);
@@ -217,7 +218,7 @@ static void test_no_such(void)
 	native_feed_metadata_restart(l.f, 5);
 	native_feed_end_trace(l.f, 5);
 	unsigned s = native_feed_add_stream(l.f, 9, "s", 0);
-	native_feed_packet(l.f, s, made_packet(&m, 1000, 1900, 0, 5));
+	native_feed_packet(l.f, s, made_packet(&m, 1000, 1900, 0, 5), NULL);
 	g_assert_cmpint(made_drain(&l), ==, SOURCE_AGAIN);
 	g_assert_null(native_feed_trouble(l.f, 5));
 	g_assert_false(native_feed_wants(l.f, 99));
@@ -236,7 +237,7 @@ static void test_horizon(void)
 	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
 	unsigned sa = native_feed_add_stream(l.f, t, "a", INT64_MAX);
 	unsigned sb = native_feed_add_stream(l.f, t, "b", INT64_MAX);
-	native_feed_packet(l.f, sa, made_packet(&a, 1000, 1100, 0, 10));
+	native_feed_packet(l.f, sa, made_packet(&a, 1000, 1100, 0, 10), NULL);
 	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 0);	/* b may have something older */
 	g_assert_cmpint(made_status(&l).waits_for, ==, (int)sb);
@@ -250,7 +251,7 @@ static void test_horizon(void)
 	g_assert_cmpuint(l.n[0], ==, 10);
 	g_assert_cmpint(l.horizon, ==, 1100);	/* a's packet ends there */
 	native_feed_beacon(l.f, sa, 7, 3000000000);
-	native_feed_packet(l.f, sb, made_packet(&b, 6000, 6100, 0, 1));
+	native_feed_packet(l.f, sb, made_packet(&b, 6000, 6100, 0, 1), NULL);
 	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 11);
 	g_assert_cmpint(l.horizon, ==, 6100);
@@ -269,7 +270,7 @@ static void test_tally_by_beacon(void)
 	struct made a = { .uuid = 1 };
 	made_init(&l);
 	unsigned s = native_feed_add_stream(l.f, made_trace(&l, 1, "ust", BOOT_1, 0), "a", INT64_MAX);
-	native_feed_packet(l.f, s, made_packet(&a, 500000000, 600000000, 1, 10));
+	native_feed_packet(l.f, s, made_packet(&a, 500000000, 600000000, 1, 10), NULL);
 	made_drain(&l);
 	g_assert_cmpuint(l.n[2], ==, 1);	/* the very first */
 	native_feed_beacon(l.f, s, 7, 900000000);
@@ -278,7 +279,7 @@ static void test_tally_by_beacon(void)
 	native_feed_beacon(l.f, s, 7, 1000000000);
 	made_drain(&l);
 	g_assert_cmpuint(l.n[2], ==, 10);
-	native_feed_packet(l.f, s, made_packet(&a, 1200000000, 1300000000, 1, 4));
+	native_feed_packet(l.f, s, made_packet(&a, 1200000000, 1300000000, 1, 4), NULL);
 	native_feed_end(l.f);
 	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 	g_assert_cmpuint(l.n[2], ==, 14);
@@ -295,8 +296,8 @@ static void test_late(void)
 	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
 	unsigned sa = native_feed_add_stream(l.f, t, "a", 3000000);
 	unsigned sb = native_feed_add_stream(l.f, t, "b", 3000000);
-	native_feed_packet(l.f, sa, made_packet(&a, 1000, 1100, 0, 10));
-	native_feed_packet(l.f, sb, made_packet(&b, 1000, 1050, 0, 1));
+	native_feed_packet(l.f, sa, made_packet(&a, 1000, 1100, 0, 10), NULL);
+	native_feed_packet(l.f, sb, made_packet(&b, 1000, 1050, 0, 1), NULL);
 	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 7);	/* a's up to 1050, b's one */
 	l.now += 60000000;		/* the machine was asleep */
@@ -312,7 +313,7 @@ static void test_late(void)
 	g_assert_cmpint(made_status(&l).stalled_ns, ==, 1050);
 	g_autofree char *name = native_feed_stream_name(l.f, sb);
 	g_assert_cmpstr(name, ==, "b");
-	native_feed_packet(l.f, sb, made_packet(&b, 1060, 1200, 0, 8));
+	native_feed_packet(l.f, sb, made_packet(&b, 1060, 1200, 0, 8), NULL);
 	native_feed_beacon(l.f, sa, 7, 1101);
 	made_drain(&l);
 	struct native_feed_status st = made_status(&l);
@@ -340,8 +341,8 @@ static void test_always_late(void)
 	unsigned sb = native_feed_add_stream(l.f, t, "b", 1000000);
 	for (uint64_t i = 500; i < 800; i++) {	/* b lags by 5 s, then by 15 s */
 		uint64_t lag = i < 650 ? 50 : 150, old = (i - lag) * 100 * ms;
-		native_feed_packet(l.f, sa, made_packet(&a, i * 100 * ms, i * 100 * ms + 99 * ms, 0, 1));
-		native_feed_packet(l.f, sb, made_packet(&b, old, old + 99 * ms, 0, 1));
+		native_feed_packet(l.f, sa, made_packet(&a, i * 100 * ms, i * 100 * ms + 99 * ms, 0, 1), NULL);
+		native_feed_packet(l.f, sb, made_packet(&b, old, old + 99 * ms, 0, 1), NULL);
 		l.now += 100000;
 		made_drain(&l);
 		if (i == 649)
@@ -363,8 +364,8 @@ static void test_under_way(void)
 		unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
 		unsigned sa = native_feed_add_stream(l.f, t, "a", 1000000);
 		unsigned sb = native_feed_add_stream(l.f, t, "b", 1000000);
-		native_feed_packet(l.f, sa, made_packet(&a, 1000, 9000, 0, 5));
-		native_feed_packet(l.f, sb, made_packet(&b, 1000, 1100, 0, 5));
+		native_feed_packet(l.f, sa, made_packet(&a, 1000, 9000, 0, 5), NULL);
+		native_feed_packet(l.f, sb, made_packet(&b, 1000, 1100, 0, 5), NULL);
 		for (int i = 0; i < 6; i++) {
 			if (touched)
 				native_feed_touch(l.f, sb);
@@ -372,7 +373,7 @@ static void test_under_way(void)
 			native_feed_beacon(l.f, sa, 7, (uint64_t)(9001 + i));
 		}
 		made_drain(&l);
-		native_feed_packet(l.f, sb, made_packet(&b, 1200, 1300, 0, 5));
+		native_feed_packet(l.f, sb, made_packet(&b, 1200, 1300, 0, 5), NULL);
 		made_drain(&l);
 		g_assert_cmpuint(made_status(&l).late, ==, touched ? 0 : 5);
 		made_clear(&l);
@@ -391,14 +392,14 @@ static void test_slow_taker(void)
 	unsigned sa = native_feed_add_stream(l.f, t, "a", 3000000);
 	unsigned sb = native_feed_add_stream(l.f, t, "b", 3000000);
 	for (uint64_t i = 1; i <= 60; i++)
-		native_feed_packet(l.f, sa, made_packet(&a, i * 10000, i * 10000 + 9999, 0, 600));
+		native_feed_packet(l.f, sa, made_packet(&a, i * 10000, i * 10000 + 9999, 0, 600), NULL);
 	for (uint64_t i = 1; i <= 60;) {
 		l.status = source_next(l.s, &batch, NULL);
 		for (size_t k = 0; k < batch.n; k++)
 			made_take(&l, &batch.ev[k]);
 		l.now += 10000000;
 		if (native_feed_wants(l.f, sb)) {
-			native_feed_packet(l.f, sb, made_packet(&b, i * 10000, i * 10000 + 9999, 0, 600));
+			native_feed_packet(l.f, sb, made_packet(&b, i * 10000, i * 10000 + 9999, 0, 600), NULL);
 			i++;
 		}
 	}
@@ -420,8 +421,8 @@ static void test_cut(void)
 	unsigned s = native_feed_add_stream(l.f, t, "a", INT64_MAX);
 	unsigned so = native_feed_add_stream(l.f, t, "other", INT64_MAX);
 	GBytes *first = made_packet(&a, 1000, 1900, 0, 5);
-	native_feed_packet(l.f, s, g_bytes_ref(first));
-	native_feed_packet(l.f, so, made_packet(&other, 1000, 9000, 0, 5));
+	native_feed_packet(l.f, s, g_bytes_ref(first), NULL);
+	native_feed_packet(l.f, so, made_packet(&other, 1000, 9000, 0, 5), NULL);
 	native_feed_cut_stream(l.f, s);
 	native_feed_end_trace(l.f, t);
 	made_drain(&l);
@@ -429,9 +430,9 @@ static void test_cut(void)
 	g_assert_cmpint(l.horizon, ==, 9000);	/* nobody waits for the one that was cut off */
 	t = made_trace(&l, 1, "ust", BOOT_1, 0);
 	s = native_feed_add_stream(l.f, t, "a again", INT64_MAX);
-	native_feed_packet(l.f, s, first);	/* was there */
+	native_feed_packet(l.f, s, first, NULL);	/* was there */
 	a.seq += 3;
-	native_feed_packet(l.f, s, made_packet(&a, 9500, 9900, 0, 5));
+	native_feed_packet(l.f, s, made_packet(&a, 9500, 9900, 0, 5), NULL);
 	native_feed_end(l.f);
 	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 	g_assert_cmpuint(l.n[0], ==, 15);
@@ -450,9 +451,9 @@ static void test_discarded(void)
 	struct made a = { .uuid = 1 };
 	made_init(&l);
 	unsigned s = native_feed_add_stream(l.f, made_trace(&l, 1, "ust", BOOT_1, 0), "a", INT64_MAX);
-	native_feed_packet(l.f, s, made_packet(&a, 1000, 1900, 0, 5));
+	native_feed_packet(l.f, s, made_packet(&a, 1000, 1900, 0, 5), NULL);
 	a.discarded = 12;
-	native_feed_packet(l.f, s, made_packet(&a, 2000, 2900, 0, 5));
+	native_feed_packet(l.f, s, made_packet(&a, 2000, 2900, 0, 5), NULL);
 	made_drain(&l);
 	g_assert_cmpuint(l.losses->len, ==, 1);		/* at once, not with the next packet */
 	struct blk_loss loss = g_array_index(l.losses, struct blk_loss, 0);
@@ -472,7 +473,7 @@ static void test_discarded_goes_back(void)
 	unsigned s = native_feed_add_stream(l.f, made_trace(&l, 1, "ust", BOOT_1, 0), "a", INT64_MAX);
 	for (unsigned i = 0; i < G_N_ELEMENTS(counters); i++) {
 		a.discarded = counters[i];
-		native_feed_packet(l.f, s, made_packet(&a, 1000 + 1000 * i, 1900 + 1000 * i, 0, 5));
+		native_feed_packet(l.f, s, made_packet(&a, 1000 + 1000 * i, 1900 + 1000 * i, 0, 5), NULL);
 	}
 	made_drain(&l);
 	g_assert_cmpuint(l.losses->len, ==, 2);
@@ -507,14 +508,14 @@ static void test_clocks(void)
 	unsigned t3 = made_trace(&l, 3, "ust", BOOT_2, 700);
 	unsigned s1 = native_feed_add_stream(l.f, t1, "ust", INT64_MAX);
 	unsigned s3 = native_feed_add_stream(l.f, t3, "other", INT64_MAX);
-	native_feed_packet(l.f, s1, made_packet(&ust, 1000, 1900, 0, 5));
-	native_feed_packet(l.f, s3, made_packet(&other, 1000, 1900, 0, 5));
+	native_feed_packet(l.f, s1, made_packet(&ust, 1000, 1900, 0, 5), NULL);
+	native_feed_packet(l.f, s3, made_packet(&other, 1000, 1900, 0, 5), NULL);
 	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 0);	/* who knows what the third trace is */
 	char *text = made_metadata(2, "kernel", BOOT_1, 300);
 	native_feed_metadata(l.f, t2, g_bytes_new_take(text, strlen(text)));
 	unsigned s2 = native_feed_add_stream(l.f, t2, "kernel", INT64_MAX);
-	native_feed_packet(l.f, s2, made_packet(&kernel, 1000, 1900, 0, 5));
+	native_feed_packet(l.f, s2, made_packet(&kernel, 1000, 1900, 0, 5), NULL);
 	native_feed_end(l.f);
 	g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
 	g_assert_cmpuint(l.n[0], ==, 15);
@@ -533,7 +534,7 @@ static void test_clock_in_time(void)
 	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 100);
 	native_feed_add_trace(l.f, "t");
 	unsigned s = native_feed_add_stream(l.f, t, "ust", INT64_MAX);
-	native_feed_packet(l.f, s, made_packet(&ust, 1000, 1900, 0, 5));
+	native_feed_packet(l.f, s, made_packet(&ust, 1000, 1900, 0, 5), NULL);
 	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 0);
 	made_pass(&l, 1100000);

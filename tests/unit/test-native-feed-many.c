@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Processes that come and go through the feed, as those with buffers of their own do: each costs the same, and what
  * is over leaves nothing behind. */
+#include "lib/inspect.h"
 #include "lib/made_feed.h"
 
 #include "state/slice.h"
@@ -32,7 +33,7 @@ static struct process begin(struct live *l, int i)
 	struct process p = { .trace = made_trace(l, i + 2, "ust", BOOT_1, 0) };
 
 	p.stream = native_feed_add_stream(l->f, p.trace, "s", INT64_MAX);
-	native_feed_packet(l->f, p.stream, made_packet(&m, (uint64_t)i * 1000 + 1, (uint64_t)i * 1000 + 900, 0, 3));
+	native_feed_packet(l->f, p.stream, made_packet(&m, (uint64_t)i * 1000 + 1, (uint64_t)i * 1000 + 900, 0, 3), NULL);
 	return p;
 }
 
@@ -140,7 +141,7 @@ static void test_late_news(void)
 	for (int i = 0; i < 5; i++)
 		made_drain(&l);
 	struct made m = { .uuid = 2 };
-	native_feed_packet(l.f, p.stream, made_packet(&m, 2000, 3000, 0, 3));
+	native_feed_packet(l.f, p.stream, made_packet(&m, 2000, 3000, 0, 3), NULL);
 	native_feed_beacon(l.f, p.stream, 7, 4000);
 	native_feed_touch(l.f, p.stream);
 	native_feed_end_stream(l.f, p.stream);
@@ -168,9 +169,9 @@ static void lose(struct live *l, struct slice *s, int uuid, const char *boot)
 	unsigned t = made_trace(l, uuid, "kernel", boot, 0), x = native_feed_add_stream(l->f, t, "s", INT64_MAX);
 	uint64_t at = (uint64_t)uuid * 10000;
 
-	native_feed_packet(l->f, x, made_packet(&m, at, at + 1000, 1, 3));
+	native_feed_packet(l->f, x, made_packet(&m, at, at + 1000, 1, 3), NULL);
 	m.discarded = 5;
-	native_feed_packet(l->f, x, made_packet(&m, at + 1000, at + 2000, 1, 3));
+	native_feed_packet(l->f, x, made_packet(&m, at + 1000, at + 2000, 1, 3), NULL);
 	feed_slice(l, s);
 	native_feed_end_stream(l->f, x);
 	native_feed_end_trace(l->f, t);

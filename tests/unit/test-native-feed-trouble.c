@@ -23,7 +23,7 @@ static void test_waits(void)
 	made_init(&l);
 	unsigned t = native_feed_add_trace(l.f, "web1/u\033st");
 	unsigned s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
-	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5));
+	native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5), NULL);
 	made_pass(&l, 4000000);
 	expect_trouble(&l, NULL, 0, 0);
 	made_pass(&l, 2000000);
@@ -55,7 +55,7 @@ static void test_at_end(void)
 		unsigned t = native_feed_add_trace(l.f, "t");
 		unsigned s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
 		native_feed_metadata(l.f, t, g_bytes_new(text, (gsize)(strstr(text, cases[i].until) - text)));
-		native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5));
+		native_feed_packet(l.f, s, made_packet(&m, 1000, 2000, 0, 5), NULL);
 		made_drain(&l);
 		expect_trouble(&l, NULL, 0, 0);
 		native_feed_end(l.f);
@@ -75,9 +75,9 @@ static void test_trace_ends(void)
 	unsigned t1 = made_trace(&l, 1, "ust", BOOT_1, 0), t2 = native_feed_add_trace(l.f, "late");
 	unsigned s1 = native_feed_add_stream(l.f, t1, "s1", INT64_MAX);
 	unsigned s2 = native_feed_add_stream(l.f, t2, "s2", INT64_MAX);
-	native_feed_packet(l.f, s2, made_packet(&m, 1000, 2000, 0, 5));
+	native_feed_packet(l.f, s2, made_packet(&m, 1000, 2000, 0, 5), NULL);
 	native_feed_beacon(l.f, s2, NATIVE_FEED_ANY_CLASS, 3000);
-	native_feed_packet(l.f, s1, made_packet(&m, 1000, 2000, 0, 5));
+	native_feed_packet(l.f, s1, made_packet(&m, 1000, 2000, 0, 5), NULL);
 	made_drain(&l);
 	g_assert_cmpuint(native_feed_queued(l.f), >, 0);
 	g_assert_false(native_feed_wants(l.f, s2));
@@ -99,14 +99,14 @@ static void test_packets(void)
 	made_init(&l);
 	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
 	unsigned s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
-	native_feed_packet(l.f, s, made_packet(&other, 1000, 2000, 0, 5));
+	native_feed_packet(l.f, s, made_packet(&other, 1000, 2000, 0, 5), NULL);
 	made_pass(&l, 2000000);
 	expect_trouble(&l, "cannot read packets: ", 1, 0);
-	native_feed_packet(l.f, s, made_packet(&m, 2000, 3000, 77, 5));
+	native_feed_packet(l.f, s, made_packet(&m, 2000, 3000, 77, 5), NULL);
 	made_pass(&l, 2000000);
 	expect_trouble(&l, "cannot read events: ", 1, 0);
-	native_feed_packet(l.f, s, made_packet(&m, 3000, 4000, 1, 5));
-	native_feed_packet(l.f, s, made_packet(&m, 4000, 5000, 1, 5));
+	native_feed_packet(l.f, s, made_packet(&m, 3000, 4000, 1, 5), NULL);
+	native_feed_packet(l.f, s, made_packet(&m, 4000, 5000, 1, 5), NULL);
 	made_drain(&l);
 	expect_trouble(&l, "cannot read all packets of trace 't': stream 's': ", 0, 1);
 	made_clear(&l);
@@ -154,7 +154,7 @@ static void expect_classes(const uint32_t classes[4], unsigned read, unsigned da
 	native_feed_metadata(l.f, t, g_bytes_new_static(other_class, sizeof other_class - 1));
 	unsigned s = native_feed_add_stream(l.f, t, "s", INT64_MAX);
 	for (unsigned i = 0; i < 4; i++) {
-		native_feed_packet(l.f, s, packet_of_class(&m, 1000 + i * 1000, classes[i]));
+		native_feed_packet(l.f, s, packet_of_class(&m, 1000 + i * 1000, classes[i]), NULL);
 		made_drain(&l);
 	}
 	made_pass(&l, 2000000);
@@ -190,9 +190,9 @@ static void test_no_packet(void)
 	unsigned t = made_trace(&l, 1, "ust", BOOT_1, 0);
 	unsigned s1 = native_feed_add_stream(l.f, t, "good", INT64_MAX);
 	unsigned s2 = native_feed_add_stream(l.f, t, "b\033ad", INT64_MAX);
-	native_feed_packet(l.f, s1, made_packet(&good, 1000, 1900, 0, 5));
+	native_feed_packet(l.f, s1, made_packet(&good, 1000, 1900, 0, 5), NULL);
 	for (int i = 0; i < 3; i++)
-		native_feed_packet(l.f, s2, packet_of_class(&m, 1000, 9));
+		native_feed_packet(l.f, s2, packet_of_class(&m, 1000, 9), NULL);
 	made_pass(&l, 2000000);
 	expect_trouble(&l, "stream 'b\\x1bad': ", 0, 1);
 	g_assert_cmpuint(made_status(&l).unplaced, ==, 3);
@@ -227,7 +227,7 @@ static void test_index(void)
 				*field[how] ^= UINT64_C(1) << (how < CONTENT ? 40 : 7);
 			else if (i == 2 && how < 2 * N_FIELDS)
 				a->data[at[how - N_FIELDS] + (how < N_FIELDS + CONTENT ? 5 : 1)] ^= 1;
-			native_feed_indexed_packet(l.f, s, g_byte_array_free_to_bytes(a), &x);
+			native_feed_packet(l.f, s, g_byte_array_free_to_bytes(a), &x);
 		}
 		native_feed_end(l.f);
 		g_assert_cmpint(made_drain(&l), ==, SOURCE_END);
@@ -250,8 +250,8 @@ static void test_holds_none(void)
 	native_feed_metadata(l.f, t2, g_bytes_new_static("this is no metadata;", 20));
 	unsigned s1 = native_feed_add_stream(l.f, t1, "s1", INT64_MAX);
 	unsigned s2 = native_feed_add_stream(l.f, t2, "s2", INT64_MAX);
-	native_feed_packet(l.f, s2, made_packet(&m, 1000, 2000, 0, 5));
-	native_feed_packet(l.f, s1, made_packet(&m, 1000, 2000, 0, 5));
+	native_feed_packet(l.f, s2, made_packet(&m, 1000, 2000, 0, 5), NULL);
+	native_feed_packet(l.f, s1, made_packet(&m, 1000, 2000, 0, 5), NULL);
 	made_drain(&l);
 	g_assert_cmpuint(l.n[0], ==, 5);
 	expect_trouble(&l, "cannot read trace 'bad': cannot read metadata: ", 1, 1);

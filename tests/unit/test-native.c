@@ -4,6 +4,7 @@
  * damage costs what it hits and is marked, and the outline counts every byte. That its
  * records are babeltrace2's is tests/truth/readers.* (make check-readers).
  */
+#include "lib/inspect.h"
 #include "lib/sources.h"
 #include "lib/made_feed.h"
 #include "lib/test_traces.h"

@@ -3,6 +3,7 @@
  * Traces read in pieces: whatever the number of threads and slices, the timeline is
  * the same; errors, an early end and a slow owner; and the preview that comes before.
  */
+#include "lib/inspect.h"
 #include "lib/sources.h"
 #include "lib/fake_pieces.h"
 #include "lib/report.h"

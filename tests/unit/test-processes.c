@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Processes with buffers of their own that come and go, with nobody who says when they end: what is over leaves
  * nothing behind, what is kept has its names, and who is heard of again is the same one. */
+#include "lib/inspect.h"
 #include "lib/made_processes.h"
 
 #define NS_A_PROCESS INT64_C(86400000)

@@ -3,6 +3,7 @@
  * A run without end in which processes come and go: what it remembers of them does not grow, and it
  * tells of each second what a model tells that forgets nothing.
  */
+#include "lib/inspect.h"
 #include "lib/sources.h"
 #include "lib/report.h"
 #include "lib/traces.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The timeline's store: applying, replacing, dropping, pinning. */
 #include "lib/fake_timeline.h"
+#include "lib/inspect.h"
 
 #include "state/publish.h"
 
