@@ -163,32 +163,33 @@ static size_t packed_size(unsigned buckets)
 	return offsetof(struct hist_many, bucket) + buckets * sizeof(((struct hist_many *)NULL)->bucket[0]);
 }
 
-static unsigned buckets_in_use(const struct hist_many *m)
+/* Most counts are 0: two are looked at at once. */
+static unsigned pack_block(struct hist_bucket *to, unsigned first, const uint32_t *count)
 {
 	unsigned n = 0;
 
-	for (unsigned b = 0; b < m->n; b++)
-		for (unsigned i = 0; i < HIST_BLOCK; i++)
-			n += m->counts[b][i] != 0;
+	for (unsigned i = 0; i < HIST_BLOCK; i += 2) {
+		uint64_t two;
+		memcpy(&two, &count[i], sizeof two);
+		for (unsigned k = i; two && k < i + 2; k++)
+			if (count[k])
+				to[n++] = (struct hist_bucket){ .index = first + k, .count = count[k] };
+	}
 	return n;
 }
 
 static struct hist_many *packed_of(const struct hist_many *m)
 {
-	unsigned n = buckets_in_use(m), at = 0;
-	struct hist_many *p = g_malloc(packed_size(n));
+	struct hist_bucket bucket[HIST_BLOCKS * HIST_BLOCK];
+	unsigned n = 0;
 
+	for (unsigned b = 0; b < HIST_BLOCKS; b++)
+		if (m->place[b])
+			n += pack_block(bucket + n, b * HIST_BLOCK, m->counts[m->place[b] - 1u]);
+	struct hist_many *p = g_malloc(packed_size(n));
 	memcpy(p, m, offsetof(struct hist_many, bucket));	/* it may be shorter than the struct */
 	p->n = p->alloc = (uint16_t)n;
-	for (unsigned b = 0; b < HIST_BLOCKS; b++) {
-		const uint32_t *count = m->place[b] ? m->counts[m->place[b] - 1u] : NULL;
-		for (unsigned i = 0; count && i < HIST_BLOCK; i++) {
-			if (!count[i])
-				continue;
-			p->bucket[at].index = b * HIST_BLOCK + i;
-			p->bucket[at++].count = count[i];
-		}
-	}
+	memcpy(p->bucket, bucket, n * sizeof *bucket);
 	return p;
 }
 

@@ -43,7 +43,7 @@ struct hist_many {
 			uint8_t place[HIST_BLOCKS];	/* of the block in .counts, from 1; 0: not used */
 			uint32_t counts[][HIST_BLOCK];	/* in the order of their first use */
 		};
-		struct { uint32_t index, count; } bucket[1];	/* .n of them */
+		struct hist_bucket { uint32_t index, count; } bucket[1];	/* .n of them */
 	};
 };
 

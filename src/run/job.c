@@ -90,11 +90,11 @@ static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 	 * they leave holes that nothing else fits into. */
 	if (options->memory)
 		mallopt(M_MMAP_THRESHOLD, LONG_ARRAY);
-	/* One heap for one or two threads: the heaps of threads grow by a system call a page (glibc's grow_heap()).
-	 * More threads would wait for each other, and so would the screen. */
+	/* One heap for one thread, or two that keep few kinds of cells: the heaps of threads grow by a system call a
+	 * page (glibc's grow_heap()). More would wait for each other, and so would the screen. */
 	bool printed = !options->model.live && !options->preview;
 	unsigned threads = options->threads ? options->threads : g_get_num_processors();
-	bool one_heap = threads <= (printed ? 2 : 1);
+	bool one_heap = threads <= (printed && options->model.cells ? 2 : 1);
 	if (one_heap)
 		mallopt(M_ARENA_MAX, 1);
 	if (one_heap && printed)
