@@ -156,9 +156,20 @@ static uint32_t give_id(struct strtab *t, const struct strtab_entry *entry)
 	return id;
 }
 
+static size_t length(const char *s, size_t len)
+{
+	return s ? strnlen(s, MIN(len, LIMIT_TEXT_BYTES)) : 0;
+}
+
+bool strtab_has(const struct strtab *t, const char *s, size_t len)
+{
+	len = length(s, len);
+	return !len || find_slot(t, s, len, reftext_hash(s, len))->id != UINT32_MAX;
+}
+
 static uint32_t add(struct strtab *t, const char *s, size_t len)
 {
-	len = s ? strnlen(s, MIN(len, LIMIT_TEXT_BYTES)) : 0;
+	len = length(s, len);
 	if (len == 0)
 		s = "";
 	uint32_t hash = reftext_hash(s, len);

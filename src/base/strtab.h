@@ -23,6 +23,7 @@ struct strtab *strtab_new_reftexts(void);		/* of reftexts */
 void strtab_free(struct strtab *t);
 uint32_t strtab_add(struct strtab *t, const char *s);		/* NULL counts as "" */
 uint32_t strtab_add_len(struct strtab *t, const char *s, size_t len);
+bool strtab_has(const struct strtab *t, const char *s, size_t len);	/* "" is always there */
 /* Of a table of reftexts: a reference, which costs less than reftext_ref() of a text that many threads have. */
 const char *strtab_take(struct strtab *t, uint32_t id);
 /* Of a table of reftexts: forgets each id for which used[id] is 0 (strtab_n() of them), but not "". */

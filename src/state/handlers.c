@@ -257,7 +257,7 @@ static void on_dump_fd(struct feed *f)
 	fact->flag = blk_has(f->ev, F(0));		/* by table address, else by pid */
 	fact->a = fact->flag ? blk_int(f->ev, F(0)) : blk_int(f->ev, F(1));
 	fact->b = blk_int(f->ev, F(2));
-	fact->text = slice_string(f->s, blk_text(f->ev, F(3)));
+	fact->text = slice_path(f->s, blk_text(f->ev, F(3)));
 	fact->c = blk_int_or(f->ev, F(4), 0);
 }
 
@@ -396,7 +396,7 @@ static void on_entry(struct feed *f)
 		r.arg[1] = field(f->ev, F(3), -1);
 		r.arg[2] = field(f->ev, F(4), 0);
 		if (r.info->fdop)
-			r.text = blk_has(f->ev, F(1)) ? slice_string(f->s, blk_text(f->ev, F(1)))
+			r.text = blk_has(f->ev, F(1)) ? slice_path(f->s, blk_text(f->ev, F(1)))
 						      : strtab_add(f->s->strings, PATH_UNKNOWN);
 	} else {
 		r.arg[0] = field(f->ev, F(5), -1);
@@ -420,7 +420,7 @@ static uint32_t socket_text(struct feed *f, int64_t family, int64_t port, struct
 		address_text(address, 6, (const uint8_t *)v6.str, (uint16_t)port);
 		snprintf(text, sizeof text, "socket inet6 %s", address);
 	}
-	return strtab_add(f->s->strings, text);
+	return slice_path(f->s, (struct blk_text){ text, (uint32_t)strlen(text) });
 }
 
 static void on_entry_address(struct feed *f)	/* connect, bind */

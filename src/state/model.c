@@ -11,6 +11,7 @@
 
 #define CORRECTIONS_NS (120 * NS_PER_S)	/* live: so long a second can be corrected */
 #define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: so much may wait for its publication */
+#define PATHS_SHARE 8		/* of the memory budget, for names of files in a run without end */
 #define FACTS_AT_ONCE 4096	/* what names are made of is taken in before there is more: it needs memory */
 #define LEAST_CORRECTIONS 3		/* the newest seconds can be, whatever they hold */
 
@@ -38,8 +39,10 @@ struct model *model_new(const struct model_options *options)
 	if (m->options.step_ns <= 0)
 		m->options.step_ns = NS_PER_S;
 	m->s = slice_new(true, m->options.step_ns);
-	if (m->options.live)
+	if (m->options.live) {
 		slice_live(m->s);
+		slice_bound_paths(m->s, m->options.memory_budget / PATHS_SHARE);
+	}
 	if (m->options.no_plain)
 		slice_without_plain(m->s);
 	slice_read_cells(m->s, m->options.cells);

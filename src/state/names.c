@@ -283,7 +283,7 @@ static uint32_t full_path(struct names *n, const struct fact *f)
 		return f->text;
 	g_autofree char *full = g_strdup_printf("%s/%s",
 		strtab_get(n->s->strings, g_array_index(n->files, struct file_info, dir).path), path);
-	return strtab_add(n->s->strings, full);
+	return slice_path(n->s, (struct blk_text){ full, (uint32_t)strlen(full) });
 }
 
 static void fact_open(struct names *n, const struct fact *f)

@@ -93,6 +93,11 @@ void slice_live(struct slice *s)
 	s->live = true;
 }
 
+void slice_bound_paths(struct slice *s, size_t bytes)
+{
+	s->path_room = bytes;
+}
+
 void slice_without_spans(struct slice *s)
 {
 	s->no_spans = true;
@@ -137,6 +142,31 @@ int64_t slice_last(const struct slice *s)
 uint32_t slice_string(struct slice *s, struct blk_text t)
 {
 	return strtab_add_len(s->strings, t.str, t.len);
+}
+
+#define PATH_BYTES 256		/* of a file in the registries, beside its name, about */
+
+/* What is kept of a name that there is no room for. */
+static uint32_t shorter_path(struct slice *s, struct blk_text t)
+{
+	bool socket = g_str_has_prefix(t.str, "socket "), few = s->path_bytes >= 2 * s->path_room;
+	const char *end = strrchr(t.str, !socket ? '/' : few ? ' ' : ':');
+	g_autofree char *text = g_strdup_printf("%.*s*", end && (socket || !few) ? (int)(end + 1 - t.str) : 0, t.str);
+
+	if (!strtab_has(s->strings, text, strlen(text)))
+		s->path_bytes += strlen(text) + PATH_BYTES;
+	return strtab_add(s->strings, text);
+}
+
+uint32_t slice_path(struct slice *s, struct blk_text t)
+{
+	if (s->path_room && !strtab_has(s->strings, t.str, t.len)) {
+		g_autofree char *name = g_strndup(t.str, t.len);
+		if (s->path_bytes >= s->path_room)
+			return shorter_path(s, (struct blk_text){ name, t.len });
+		s->path_bytes += t.len + PATH_BYTES;
+	}
+	return slice_string(s, t);
 }
 
 uint32_t slice_text(struct slice *s, struct blk_text t)

@@ -61,6 +61,13 @@ void slice_read_cells(struct slice *s, uint32_t kinds);
  */
 void slice_live(struct slice *s);
 
+/*
+ * Names of files and of peers may take so much memory (bytes, about, with what else is kept of each); of new ones
+ * beyond it the folder or address is kept, with a star, and beyond twice that only that there are others.
+ * 0: no bound. Before anything is fed; not for slices that are stitched: it depends on what came before.
+ */
+void slice_bound_paths(struct slice *s, size_t bytes);
+
 /* Every event goes through its handler, none takes the fast path (plain.c), which has to give the
  * same: for tests that compare both. Before anything is fed. */
 void slice_without_plain(struct slice *s);

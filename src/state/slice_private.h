@@ -407,6 +407,7 @@ struct slice {
 	bool rooted, stitching;
 	bool no_spans, live;		/* nobody will ask for them, nor for what only they need; slice_live() */
 	bool no_plain;			/* see slice_without_plain() */
+	size_t path_bytes, path_room;	/* see slice_bound_paths() */
 	handler follow;			/* the log's, called for each event; it calls cls->on. Or NULL */
 	void *follower;			/* its data */
 	uint64_t finished;		/* number of the entry of the call that finished last */
@@ -468,6 +469,7 @@ void slice_drop_seconds(struct slice *s);	/* nobody will ask for what was counte
 
 /* slice.c */
 uint32_t slice_string(struct slice *s, struct blk_text t);
+uint32_t slice_path(struct slice *s, struct blk_text t);	/* of a file or peer: see slice_bound_paths() */
 uint32_t slice_text(struct slice *s, struct blk_text t);
 uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number);
 struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid);	/* of its newest life */

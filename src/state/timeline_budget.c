@@ -429,11 +429,11 @@ static size_t bytes_of_names(const struct timeline *tl)
 }
 
 /* In sixteenths of the room: a store has a share of its own, whatever the others need; it makes room when it has
- * `spare` more, until all together take `aim`: some more than needed, not to walk its lists at every call. Where seconds
- * have to stay as they are, shares are a third. */
+ * `spare` more, until all together take `aim`: some more than needed, not to walk its lists at every call. Where
+ * seconds have to stay as they are, shares are a third. */
 static const struct store {
 	size_t (*bytes)(const struct timeline *tl);
-	void (*drop)(struct timeline *tl, size_t bytes);	/* about; NULL: goes with what refers to it, or is bounded */
+	void (*drop)(struct timeline *tl, size_t bytes);	/* about; NULL: see who refers to it */
 	unsigned share, spare, aim;
 } stores[] = {			/* those that drop first come first */
 	{ bytes_of_spans, drop_of_spans, 6, 2, 13 },

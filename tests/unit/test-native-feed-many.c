@@ -33,7 +33,8 @@ static struct process begin(struct live *l, int i)
 	struct process p = { .trace = made_trace(l, i + 2, "ust", BOOT_1, 0) };
 
 	p.stream = native_feed_add_stream(l->f, p.trace, "s", INT64_MAX);
-	native_feed_packet(l->f, p.stream, made_packet(&m, (uint64_t)i * 1000 + 1, (uint64_t)i * 1000 + 900, 0, 3), NULL);
+	uint64_t at = (uint64_t)i * 1000;
+	native_feed_packet(l->f, p.stream, made_packet(&m, at + 1, at + 900, 0, 3), NULL);
 	return p;
 }
 
