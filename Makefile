@@ -28,8 +28,8 @@ PKG_LIBS := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null)
 ALL_LDFLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(WRAPPED:%=-Wl,--wrap=%) $(WRAP_OBJ) $(LDFLAGS)
 LIBS = $(PKG_LIBS) -lm -lpthread
 
-LAYERS := base trace live state run views export ui
-LIB_SRC := $(foreach l,$(LAYERS),$(wildcard src/$(l)/*.c)) $(filter-out src/main.c,$(wildcard src/*.c))
+LAYERS := base trace live state run views export ui cli app cmd
+LIB_SRC := $(foreach l,$(LAYERS),$(wildcard src/$(l)/*.c src/$(l)/*/*.c))
 LIB_OBJ := $(LIB_SRC:src/%.c=$(BUILD)/obj/%.o)
 ifeq ($(SANITIZE),thread)
 WRAPPED := g_mutex_lock g_mutex_trylock g_mutex_unlock g_cond_wait g_cond_wait_until g_async_queue_push \
@@ -109,7 +109,7 @@ $(FLAGS) $(BUILD)/datadir: FORCE
 	[ "$$new" = "$$(cat $@ 2>/dev/null)" ] || printf '%s\n' "$$new" >$@
 
 # Another PREFIX is no reason to compile everything again.
-$(BUILD)/obj/input.o: $(BUILD)/datadir
+$(BUILD)/obj/app/input.o: $(BUILD)/datadir
 
 $(BUILD)/have-libraries:
 	@mkdir -p $(@D)

@@ -5,25 +5,25 @@
  * Wires the parts: options say what is wanted, screen.c shows it, batch.c prints it,
  * about.c tells what there is.
  */
-#include "about.h"
-#include "batch.h"
-#include "config.h"
-#include "doctor.h"
-#include "hosts.h"
-#include "isolate.h"
-#include "local.h"
-#include "log.h"
-#include "options.h"
-#include "print_log.h"
-#include "relay.h"
-#include "report.h"
-#include "save.h"
-#include "screen.h"
+#include "cli/lists.h"
+#include "cmd/batch.h"
+#include "cli/config.h"
+#include "cmd/doctor/doctor.h"
+#include "app/host_clocks.h"
+#include "app/isolate.h"
+#include "cmd/local.h"
+#include "cli/messages.h"
+#include "cli/options.h"
+#include "cmd/log.h"
+#include "app/relay.h"
+#include "cmd/report.h"
+#include "cmd/save.h"
+#include "cmd/screen.h"
 
 #include "base/open_files.h"
 #include "base/timefmt.h"
 #include "export/limits_print.h"
-#include "state/rules.h"
+#include "state/spans/rules.h"
 #include "ui/rc.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static const struct {
 	[COMMAND_PRINT_OPTIONS] = { .print = options_print_table },
 	[COMMAND_PRINT_COMMANDS] = { .print = options_print_commands },
 	[COMMAND_HELP] = { .print = options_print_help },
-	[COMMAND_HELP_HERE] = { .print = options_print_help_here },
+	[COMMAND_HELP_HERE] = { .print = options_print_help_session },
 	[COMMAND_VERSION] = { .print = about_version },
 };
 

@@ -30,7 +30,7 @@ static bool is_format(gunichar c)
 	}
 }
 
-static bool is_plain(char c)
+static bool is_fast(char c)
 {
 	return c >= 0x20 && c < 0x7f;
 }
@@ -58,7 +58,7 @@ static void append_visible_len(GString *out, const char *s, size_t len)
 {
 	const char *p = s, *end = s + len;
 
-	while (p < end && is_plain(*p))
+	while (p < end && is_fast(*p))
 		p++;
 	g_string_append_len(out, s, p - s);
 	while (p < end)				/* nearly never */

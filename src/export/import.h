@@ -22,7 +22,7 @@
 #define BLK_EXPORT_IMPORT_H
 
 #include "base/watch.h"
-#include "state/publish.h"
+#include "state/store/publication.h"
 
 struct import;
 

@@ -6,7 +6,7 @@
 #ifndef BLK_EXPORT_IMPORT_NAMES_H
 #define BLK_EXPORT_IMPORT_NAMES_H
 
-#include "state/publish.h"
+#include "state/store/publication.h"
 
 struct import_names {
 	struct publication *pub;	/* where new ones go; the caller's, who sets it */

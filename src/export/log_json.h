@@ -3,7 +3,7 @@
 #ifndef BLK_EXPORT_LOG_JSON_H
 #define BLK_EXPORT_LOG_JSON_H
 
-#include "state/journal.h"
+#include "state/calllog/calllog.h"
 
 /*
  * Appends one object, without a newline:

@@ -50,7 +50,7 @@ void live_lister_free(struct live_lister *l);		/* never waits. NULL is fine */
 /*
  * A live source of one or more sessions (target and session set in each url), merged
  * by time: attaches to every relay session of each name, also to ones that appear
- * later (live/attach.h).
+ * later (live/viewer/attach.h).
  *
  * Returns at once: the relay is connected to on another thread. What keeps it from
  * attaching the first time (no relay, no such session, somebody else has it) is an

@@ -26,7 +26,7 @@ struct job {
 	struct shared *s;
 	GThread *thread;
 	char *message, *reader, *warning;	/* what the last job_get_status() lent */
-	int64_t hard_to;		/* of what was collected */
+	int64_t final_to;		/* of what was collected */
 	unsigned corrected;		/* seconds */
 	int64_t folded, kept;		/* of the timeline, when memory was given back */
 	uint64_t evicted;		/* and its spans until then */
@@ -115,14 +115,14 @@ static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 	s->look.from_ns = s->look.to_ns = options->look_ns ? options->look_ns : TIME_UNKNOWN;
 	s->status = (struct job_status){
 		.phase = JOB_OPENING, .progress = -1, .newest_ns = TIME_UNKNOWN,
-		.jobs = 1, .hard_to_ns = TIME_UNKNOWN, .index_progress = -1,
+		.jobs = 1, .final_to_ns = TIME_UNKNOWN, .index_progress = -1,
 	};
 	g_mutex_init(&s->lock);
 	g_cond_init(&s->changed);
 
 	struct job *j = g_new0(struct job, 1);
 	j->s = s;
-	j->hard_to = TIME_UNKNOWN;
+	j->final_to = TIME_UNKNOWN;
 	j->thread = worker_new("blk-reader", job_thread_main, s);
 	return j;
 }
@@ -172,7 +172,7 @@ static void apply(struct job *j, struct timeline *tl, struct post *post)
 	g_atomic_int_add(&j->s->queued_kib, -post->kib);
 	timeline_apply(tl, g_steal_pointer(&post->publication));
 	g_atomic_int_inc(&j->s->collected);
-	j->hard_to = MAX(j->hard_to, post->closed_to);
+	j->final_to = MAX(j->final_to, post->closed_to);
 	j->corrected += post->corrected;
 }
 
@@ -243,9 +243,9 @@ void job_get_status(struct job *j, struct job_status *ret)
 	ret->message = j->message;
 	ret->reader = j->reader;
 	ret->warning = j->warning;
-	ret->closed_to_ns = j->hard_to;
+	ret->closed_to_ns = j->final_to;
 	ret->corrected = j->corrected;
-	ret->hard_to_ns = ret->pieces ? j->hard_to : TIME_UNKNOWN;
+	ret->final_to_ns = ret->pieces ? j->final_to : TIME_UNKNOWN;
 	if (ret->phase >= JOB_DONE && is_posted(j))
 		ret->phase = JOB_LOADING;	/* not all of it is collected */
 }

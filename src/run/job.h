@@ -24,7 +24,7 @@
 #include "base/look.h"
 #include "base/watch.h"
 #include "run/pieces.h"
-#include "state/model.h"
+#include "state/slice/model.h"
 
 enum job_phase {
 	JOB_OPENING,		/* the source is being opened / connected */
@@ -47,7 +47,7 @@ struct job_status {
 				 * read at all; live: by now. Borrowed as message is */
 	unsigned jobs;		/* threads that read; 1 without pieces */
 	unsigned pieces_done, pieces;	/* stitched, and all; 0: not read in pieces */
-	int64_t hard_to_ns;	/* the timeline is final before this instant; TIME_UNKNOWN:
+	int64_t final_to_ns;	/* the timeline is final before this instant; TIME_UNKNOWN:
 				 * nowhere yet. Once DONE: past the trace's end; what was stopped
 				 * or failed is final as far as it was read */
 	double index_progress;	/* 0..1 of the packet index; < 0: no index is used */

@@ -129,13 +129,13 @@ static void post(struct shared *s, struct model *m, bool final, enum source_stat
 	struct publication *p = model_publish(m, final);
 	if (!p)
 		return;
-	int64_t hard_to = closed_to(m, final, how);
+	int64_t final_to = closed_to(m, final, how);
 	if (!final)
 		p->beside_bytes = beside_bytes(s, m, p);
-	push_publication(s, p, hard_to, 0);
+	push_publication(s, p, final_to, 0);
 	g_mutex_lock(&s->lock);
 	if (s->preview)
-		preview_hard_to(s->preview, hard_to);
+		preview_final_to(s->preview, final_to);
 	g_mutex_unlock(&s->lock);
 	shared_wake_owner(s);
 }

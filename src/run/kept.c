@@ -2,7 +2,7 @@
 /* A spool in pieces: opened anew when what is asked for is not known of it. See kept.h. */
 #include "run/kept.h"
 
-#include "live/spool.h"
+#include "live/spool/spool.h"
 
 #define FLUSH_US 2000000		/* a slow disk is waited for so long */
 #define INDEX_STEP 65536

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a live session keeps on disk (live/spool.h), as a trace in pieces that grows: what
+ * What a live session keeps on disk (live/spool/spool.h), as a trace in pieces that grows: what
  * is known of it is as of the last renew(). One thread's.
  */
 #ifndef BLK_RUN_KEPT_H

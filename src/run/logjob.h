@@ -11,7 +11,7 @@
 #define BLK_RUN_LOGJOB_H
 
 #include "run/logsource.h"
-#include "state/journal_window.h"
+#include "state/calllog/calllog_window.h"
 
 struct logjob;
 /* event_fd: an eventfd that is written to when there is something to take. */

@@ -3,7 +3,7 @@
 #include "run/logsource.h"
 
 #include "base/timefmt.h"
-#include "trace/native.h"
+#include "trace/native/native.h"
 
 #define BUFFERS (8 << 20)
 #define INDEX_STEP 4096			/* packet headers of each file at once */

@@ -7,7 +7,7 @@
 #ifndef BLK_RUN_LOGSOURCE_H
 #define BLK_RUN_LOGSOURCE_H
 
-#include "state/journal.h"
+#include "state/calllog/calllog.h"
 #include "trace/reader.h"
 
 /* by_bt2: read by babeltrace2's library instead of the native reader. */

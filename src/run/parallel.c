@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/timefmt.h"
 #include "run/worker.h"
-#include "state/slice.h"
+#include "state/slice/slice.h"
 
 #define BUFFERS (6 << 20)		/* all sources together */
 #define LEAST_BUFFERS (64 << 10)	/* a source */

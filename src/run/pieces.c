@@ -2,17 +2,17 @@
 /* Traces in pieces: see pieces.h. */
 #include "run/pieces.h"
 
-#include "state/slice.h"
+#include "state/slice/slice.h"
 
 bool pieces_lack_spans(const struct pieces *p)
 {
 	return p->without_spans || !p->ops->has_row(p->trace, slice_row_makes_spans);
 }
 
-struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, bool rooted,
+struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, bool from_start,
 				 int64_t step_ns)
 {
-	struct slice *s = slice_new(rooted, step_ns);
+	struct slice *s = slice_new(from_start, step_ns);
 	size_t n;
 	const struct native_loss *losses = p->ops->losses(source, &n);
 

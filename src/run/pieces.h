@@ -4,7 +4,7 @@
  * threads as there are. What a job needs of such a trace, as a table of functions:
  * the program has the native reader's (pieces_native()), tests have scripts.
  *
- * The functions mean what their namesakes in trace/native.h mean, and the rules for
+ * The functions mean what their namesakes in trace/native/native.h mean, and the rules for
  * threads are the same: once indexed() is true, everything but free() may be called
  * on any thread; until then one thread calls.
  */
@@ -12,7 +12,7 @@
 #define BLK_RUN_PIECES_H
 
 #include "base/outline.h"
-#include "trace/native.h"
+#include "trace/native/native.h"
 
 struct piece_ops {
 	bool (*index)(void *trace, size_t max);		/* more to walk? */
@@ -54,7 +54,7 @@ static inline void pieces_free(struct pieces *p)
 bool pieces_lack_spans(const struct pieces *p);
 
 /* A slice with what is open when the source begins; call before its first batch. */
-struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, bool rooted,
+struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, bool from_start,
 				 int64_t step_ns);
 
 #endif

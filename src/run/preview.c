@@ -47,7 +47,7 @@ struct preview {
 	guint stage;			/* of stages, the next one to make; their number: all made */
 	guint halved;			/* so often is what is looked at: it had too many spans */
 	struct look_window now;		/* being made, or made last; empty: none */
-	int64_t hard_to;
+	int64_t final_to;
 	struct timeline *ready;
 	struct look_window ready_window;
 	size_t bytes;			/* of what was made last */
@@ -134,7 +134,7 @@ static struct look_window widen(const struct preview *pv, const struct look_wind
  * is closed, that is. */
 static bool is_served(const struct preview *pv)
 {
-	return !pv->pieces.ops->renew || (pv->look.again && pv->look.to_ns <= pv->hard_to);
+	return !pv->pieces.ops->renew || (pv->look.again && pv->look.to_ns <= pv->final_to);
 }
 
 /* The maker looks, with the lock held: outside of what it makes or has made? */
@@ -157,7 +157,7 @@ static bool is_worth_exactness(const struct preview *pv, const struct look_windo
 {
 	uint64_t most = pieces_lack_spans(&pv->pieces) ? EXACT_BYTES : EXACT_BYTES_SPANS;
 
-	return pv->look.again && w->to_ns <= pv->hard_to && !pv->now.exact &&
+	return pv->look.again && w->to_ns <= pv->final_to && !pv->now.exact &&
 	       pv->pieces.ops->bytes_between(pv->pieces.trace, INT64_MIN, w->to_ns) <= most;
 }
 
@@ -173,7 +173,7 @@ static bool is_wanted(const struct preview *pv, const struct stage *stage,
 	}
 	if (stage > stages && is_in(w, &pv->now))
 		return false;			/* no wider than what there is */
-	return pv->look.again || w->to_ns > pv->hard_to;
+	return pv->look.again || w->to_ns > pv->final_to;
 }
 
 /* The next window to make; with the lock held. */
@@ -190,7 +190,7 @@ static bool choose(struct preview *pv, struct look_window *ret)
 		if (is_wanted(pv, stage, ret))
 			return pv->pieces.ops->known_from(pv->pieces.trace) <=
 			       ret->from_ns - WARM_UP_NS;
-		if (stage->exact && pv->look.again && pv->hard_to < ret->to_ns)
+		if (stage->exact && pv->look.again && pv->final_to < ret->to_ns)
 			return false;		/* later, perhaps */
 	}
 	return false;
@@ -211,7 +211,7 @@ static bool is_in_vain(void *data)
 static void renew(struct preview *pv)
 {
 	g_mutex_lock(&pv->lock);
-	int64_t to = pv->look.to_ns, closed = pv->hard_to;
+	int64_t to = pv->look.to_ns, closed = pv->final_to;
 	bool served = is_served(pv);
 	g_mutex_unlock(&pv->lock);
 	if (served)
@@ -310,7 +310,7 @@ static bool read_stale(struct preview *pv)
 
 	g_mutex_lock(&pv->lock);
 	pv->correcting = pv->stale && !pv->stop && (pv->hurry || begin_us >= pv->rest_until_us) &&
-			 stale_take(pv->stale, pv->hard_to, pv->hurry, begin_us, &w);
+			 stale_take(pv->stale, pv->final_to, pv->hurry, begin_us, &w);
 	bool any = pv->correcting;
 	g_mutex_unlock(&pv->lock);
 	if (!any)
@@ -358,7 +358,7 @@ struct preview *preview_new(const struct pieces *p, int64_t step_ns, GFunc ring,
 	pv->step = step_ns;
 	pv->ring = ring;
 	pv->ring_data = data;
-	pv->look.from_ns = pv->hard_to = INT64_MIN;
+	pv->look.from_ns = pv->final_to = INT64_MIN;
 	g_mutex_init(&pv->lock);
 	g_cond_init(&pv->changed);
 	return pv;
@@ -455,15 +455,15 @@ void preview_look(struct preview *pv, const struct look *look)
 	g_mutex_unlock(&pv->lock);
 }
 
-void preview_hard_to(struct preview *pv, int64_t instant)
+void preview_final_to(struct preview *pv, int64_t instant)
 {
 	g_mutex_lock(&pv->lock);
 	int64_t to = pv->pieces.ops->renew ? pv->look.to_ns : pv->now.to_ns;
-	if (pv->look.again && pv->hard_to < to && instant >= to) {
+	if (pv->look.again && pv->final_to < to && instant >= to) {
 		pv->idle = false;		/* it can be made exact, or at all */
 		g_cond_broadcast(&pv->changed);
 	}
-	pv->hard_to = MAX(pv->hard_to, instant);
+	pv->final_to = MAX(pv->final_to, instant);
 	g_mutex_unlock(&pv->lock);
 }
 

@@ -30,7 +30,7 @@ void preview_free(struct preview *pv);		/* waits for its thread; NULL is fine */
 
 void preview_look(struct preview *pv, const struct look *look);		/* as job_look() */
 /* What lies before this instant needs no preview any more, but again. */
-void preview_hard_to(struct preview *pv, int64_t instant);
+void preview_final_to(struct preview *pv, int64_t instant);
 void preview_stop(struct preview *pv);		/* it makes nothing more */
 
 /* The newest window that was made, once; NULL: nothing new. */

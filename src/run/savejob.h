@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A range of a trace being saved (trace/cut.h), on a thread of its own.
+ * A range of a trace being saved (trace/native/cut.h), on a thread of its own.
  *
  *     struct savejob *j = savejob_new(&cut, job_fd(job));
  *     ... the fd rings ...
@@ -9,7 +9,7 @@
 #ifndef BLK_RUN_SAVEJOB_H
 #define BLK_RUN_SAVEJOB_H
 
-#include "trace/cut.h"
+#include "trace/native/cut.h"
 
 struct savejob;
 /* Copies what it needs of `cut` (whose .stop is not used). event_fd: an eventfd that is

@@ -3,7 +3,7 @@
 #include "run/window.h"
 
 #include "base/timefmt.h"
-#include "state/slice.h"
+#include "state/slice/slice.h"
 
 #define WARM_UP_NS (NS_PER_S / 4)	/* before a window, so that it is known who runs, and behind it for
 					 * how requests end: */

@@ -413,7 +413,7 @@ static char *take_group(const struct rc_line *l)
 	if (!strcmp(l->group, GENERAL) || !strcmp(l->group, "colors") || !strcmp(l->group, "keys"))
 		return NULL;
 	if (g_str_has_prefix(l->group, RULE_PREFIX))
-		return NULL;		/* state/rules.h reads them */
+		return NULL;		/* state/spans/rules.h reads them */
 	return g_strdup_printf("unknown group [%s]", l->group);
 }
 

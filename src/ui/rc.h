@@ -12,7 +12,7 @@
  *     hot=209 bold
  *     [keys]
  *     time-back=Left H
- *     [span NAME]                       a rule: state/rules.h
+ *     [span NAME]                       a rule: state/spans/rules.h
  *
  * What is not understood is said with its line, and stays as it is when the file is
  * written: only values change, and what is missing is added.

@@ -30,7 +30,7 @@ struct ui_status {
 	bool calm;		/* .banner is of no fault */
 	char reader[160];	/* "native", "babeltrace2: WHY", or "": visible text */
 	unsigned pieces_done, pieces;	/* 0: not read in pieces */
-	int64_t hard_to_ns;	/* of a trace with an outline: final before it; TIME_UNKNOWN */
+	int64_t final_to_ns;	/* of a trace with an outline: final before it; TIME_UNKNOWN */
 	double index_progress;	/* 0..1 of the packet index; < 0: none is used */
 	bool kept;		/* live: packets are kept, and looks (.look) are decoded from them */
 	int64_t kept_from_ns;	/* the oldest one's begin; TIME_UNKNOWN: none yet */

@@ -91,9 +91,9 @@ static void set_bounds(struct app *app)
 	app->nav.first_ns = app->nav.last_ns = TIME_UNKNOWN;	/* as it was read */
 }
 
-static int64_t hard_to(const struct app *app)
+static int64_t final_to(const struct app *app)
 {
-	return app->status.phase == UI_DONE ? INT64_MAX : app->status.hard_to_ns;
+	return app->status.phase == UI_DONE ? INT64_MAX : app->status.final_to_ns;
 }
 
 /* A finer step was asked for before it was known that nobody decodes it. */
@@ -112,7 +112,7 @@ static bool take_kept(struct app *app)
 	app->extent.main = app->main;
 	if (kept_from != TIME_UNKNOWN && timeline_coverage(app->main, &first, &last))
 		app->nav.first_ns = MAX(first, kept_from);
-	app->extent.hard_to_ns = INT64_MAX;
+	app->extent.final_to_ns = INT64_MAX;
 	if (app->nav.mode == NAV_FOLLOW && app->nav.step_ns < NS_PER_S)
 		nav_set_step(&app->nav, NS_PER_S);
 	bool changed = take_preview(app);
@@ -140,14 +140,14 @@ void whole_take(struct app *app)
 		return;
 	}
 	changed |= take_preview(app);
-	hard = hard_to(app);
-	changed |= hard != app->extent.hard_to_ns;
-	if (hard != app->extent.hard_to_ns)
+	hard = final_to(app);
+	changed |= hard != app->extent.final_to_ns;
+	if (hard != app->extent.final_to_ns)
 		forget_strip(app);
 	app->extent.outline = app->outline;
 	app->extent.main = app->main;
 	app->extent.preview = app->preview;
-	app->extent.hard_to_ns = hard;
+	app->extent.final_to_ns = hard;
 	app->nav.reading = !extent_is_whole(&app->extent);
 	set_bounds(app);
 	if (changed)
@@ -168,7 +168,7 @@ static struct cover waterfall_cover(const struct app *app, const struct place *p
 	bool in_main = timeline_trace_spans(app->main, p->narrow.trace_id) != NULL;
 	bool in_preview = app->preview && timeline_trace_spans(app->preview, p->narrow.trace_id);
 
-	if (in_preview && !(in_main && e->hard_to_ns >= e->window.to_ns))
+	if (in_preview && !(in_main && e->final_to_ns >= e->window.to_ns))
 		return (struct cover){ COVER_SOFT, false };
 	return (struct cover){ COVER_READ, false };
 }
@@ -261,7 +261,7 @@ const struct extent_strip *whole_strip(struct app *app)
 	if (app->strip && app->strip_version != timeline_version(app->main))
 		forget_strip(app);
 	if (!app->strip) {
-		struct extent read = { .main = app->main, .hard_to_ns = INT64_MAX };
+		struct extent read = { .main = app->main, .final_to_ns = INT64_MAX };
 
 		app->strip = extent_strip_new(app->outline ? &app->extent : &read);
 	}

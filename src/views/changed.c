@@ -120,7 +120,7 @@ static GETTER(get_before_rate)
 	{ \
 		const struct changed_row *r = ROW(row); \
 		int64_t ns = part_more(r, PART_##which); \
-		return has_both(r) && part_is_told(rows->lacks, PART_##which, ns) ? \
+		return has_both(r) && part_is_known(rows->lacks, PART_##which, ns) ? \
 			value_int(VALUE_NS, ns) : value_none(); \
 	}
 PART_LIST(PART_MORE)

@@ -25,7 +25,7 @@
 #define BLK_VIEWS_CLOCKS_H
 
 #include "base/timefmt.h"
-#include "state/timeline.h"
+#include "state/store/timeline.h"
 
 /* A clock: hosts of one boot share it. */
 struct clock {

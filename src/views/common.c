@@ -5,7 +5,7 @@
 #include "views/common.h"
 
 #include "base/timefmt.h"
-#include "state/container.h"
+#include "state/store/container.h"
 
 #include <string.h>
 
@@ -150,7 +150,7 @@ struct value unless_lacking(const struct row *row, const struct rows *rows, unsi
 	return row_lacks(row, rows) & lacks ? value_none() : value;
 }
 
-bool part_is_told(unsigned lacks, enum part part, int64_t ns)
+bool part_is_known(unsigned lacks, enum part part, int64_t ns)
 {
 	unsigned lacking = lacks & needs_of_part(part);
 

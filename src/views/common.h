@@ -53,7 +53,7 @@ unsigned row_lacks(const struct row *row, const struct rows *rows);
 struct value unless_lacking(const struct row *row, const struct rows *rows, unsigned lacks, struct value value);
 
 /* Does the trace have the events that tell this part from others? `ns`: what it told of it. */
-bool part_is_told(unsigned lacks, enum part part, int64_t ns);
+bool part_is_known(unsigned lacks, enum part part, int64_t ns);
 /* "futex"; "cpu" where the trace does not tell what a thread did there. */
 const char *part_word(unsigned lacks, enum part part);
 

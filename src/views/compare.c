@@ -3,7 +3,7 @@
 #include "views/compare.h"
 
 #include "base/timefmt.h"
-#include "state/tree.h"
+#include "state/store/span_tree.h"
 #include "views/history.h"
 #include "views/registry.h"
 #include "views/spans.h"
@@ -99,7 +99,7 @@ static GETTER(get_mainly_text)
 	{ \
 		const struct compare_row *r = ROW(row); \
 		int64_t a = r->side[A].part[PART_##which], b = r->side[B].part[PART_##which]; \
-		return part_is_told(rows->lacks, PART_##which, a | b) ? difference(a, b, r->n_b) : \
+		return part_is_known(rows->lacks, PART_##which, a | b) ? difference(a, b, r->n_b) : \
 			value_none(); \
 	}
 PART_LIST(PART_DIFFERENCE)

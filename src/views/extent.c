@@ -9,7 +9,7 @@
 
 bool extent_is_whole(const struct extent *e)
 {
-	return !e->outline || e->hard_to_ns >= e->outline->to_ns;
+	return !e->outline || e->final_to_ns >= e->outline->to_ns;
 }
 
 /* Main holds [*ret_from, *ret_to): not what is still to be read, not what was dropped. */
@@ -17,7 +17,7 @@ static bool kept(const struct extent *e, int64_t *ret_from, int64_t *ret_to)
 {
 	int64_t first, last;
 	*ret_from = INT64_MIN;
-	*ret_to = e->hard_to_ns;
+	*ret_to = e->final_to_ns;
 	if (timeline_coverage(e->main, &first, &last) && timeline_kept_from(e->main) > first)
 		*ret_from = timeline_kept_from(e->main);
 	return *ret_from < *ret_to;
@@ -135,7 +135,7 @@ bool extent_is_dropped(const struct extent *e, int64_t from, int64_t to)
 {
 	int64_t main_from, main_to;
 	kept(e, &main_from, &main_to);
-	return to <= main_from && from < e->hard_to_ns;
+	return to <= main_from && from < e->final_to_ns;
 }
 
 bool extent_sum(const struct extent *e, int64_t from, int64_t to, struct extent_sum *ret)

@@ -14,7 +14,7 @@
 struct extent {
 	const struct outline *outline;	/* NULL: the timeline is all there is to know */
 	const struct timeline *main;
-	int64_t hard_to_ns;		/* main is final before it; INT64_MAX: all is read;
+	int64_t final_to_ns;		/* main is final before it; INT64_MAX: all is read;
 					 * TIME_UNKNOWN: nothing is */
 	const struct timeline *preview;	/* NULL: none */
 	struct look_window window;	/* of the preview */

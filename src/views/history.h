@@ -8,7 +8,7 @@
 #ifndef BLK_VIEWS_HISTORY_H
 #define BLK_VIEWS_HISTORY_H
 
-#include "state/timeline.h"
+#include "state/store/timeline.h"
 
 struct thread_index;
 

@@ -8,7 +8,7 @@
 
 #include "base/expr.h"
 #include "base/fields.h"
-#include "state/journal.h"
+#include "state/calllog/calllog.h"
 
 /* What happened, without instant and thread: `read(fd 5 "x", count = 64) = 64 <0.000012>`,
  * `sched_switch: prev_comm = "a", ...`, `lost 5 events until 14:03:05.123456789`. */

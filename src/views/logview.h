@@ -6,7 +6,7 @@
 #ifndef BLK_VIEWS_LOGVIEW_H
 #define BLK_VIEWS_LOGVIEW_H
 
-#include "state/journal_window.h"
+#include "state/calllog/calllog_window.h"
 #include "views/view.h"
 
 extern const struct view view_log;

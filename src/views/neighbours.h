@@ -6,8 +6,8 @@
 #ifndef BLK_VIEWS_NEIGHBOURS_H
 #define BLK_VIEWS_NEIGHBOURS_H
 
-#include "state/span.h"
-#include "state/timeline.h"
+#include "state/store/span.h"
+#include "state/store/timeline.h"
 
 struct neighbour_row {
 	char *label;		/* "ffmpeg/77", "thumbd, 3 threads", "(idle)", "(unknown)" */

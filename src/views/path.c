@@ -84,7 +84,7 @@ static bool add_hops(struct walk *w, const struct path_segment *s, int64_t from,
 	if (cursor < to)
 		return false;
 	for (uint32_t i = first; i < span->n_hops && span->hops[i].begin_ns < to; i++) {
-		const struct span_hop *h = &span->hops[i];
+		const struct chain_link *h = &span->hops[i];
 		struct path_segment p = {
 			.begin_ns = MAX(h->begin_ns, from), .end_ns = MIN(h->end_ns, to),
 			.thread = h->thread, .part = h->part, .on_cpu = h->on_cpu, .mixed = h->mixed,

@@ -5,13 +5,13 @@
  * At any instant it is on the span's thread while that runs or waits for a CPU, the clock or a
  * disk. Where it is blocked on others it is with them: on the child of another thread that ended
  * last before it went on; else on the thread that woke it, and on the one that woke that, which
- * need no span (state/hops.h). Where an interrupt woke it nobody else is known: the path stays,
+ * need no span (state/spans/waker_chain.h). Where an interrupt woke it nobody else is known: the path stays,
  * and says on what it was blocked.
  */
 #ifndef BLK_VIEWS_PATH_H
 #define BLK_VIEWS_PATH_H
 
-#include "state/tree.h"
+#include "state/store/span_tree.h"
 #include "views/history.h"
 
 struct path_segment {

@@ -4,7 +4,7 @@
  * machines. Headers tell no process: whose a flow is follows from the names of sockets.
  */
 #include "base/address.h"
-#include "state/container.h"
+#include "state/store/container.h"
 #include "views/common.h"
 #include "views/registry.h"
 

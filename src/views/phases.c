@@ -4,7 +4,7 @@
  * requests that ended in the range. The root itself is a row (the total), and what it
  * did outside of its children is "(self)".
  */
-#include "state/tree.h"
+#include "state/store/span_tree.h"
 #include "views/evicted.h"
 #include "views/history.h"
 #include "views/registry.h"

@@ -17,7 +17,7 @@
 #ifndef BLK_VIEWS_RULE_H
 #define BLK_VIEWS_RULE_H
 
-#include "state/timeline.h"
+#include "state/store/timeline.h"
 
 struct rule;
 

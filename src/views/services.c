@@ -3,7 +3,7 @@
  * Which service calls which: where a span's parent belongs to another service, the
  * two halves of a shared span included.
  */
-#include "state/tree.h"
+#include "state/store/span_tree.h"
 #include "views/clocks.h"
 #include "views/evicted.h"
 #include "views/history.h"

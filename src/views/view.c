@@ -4,7 +4,7 @@
  */
 #include "base/sort.h"
 #include "base/text.h"
-#include "state/container.h"
+#include "state/store/container.h"
 #include "views/logview.h"
 #include "views/registry.h"
 #include "views/repairs.h"

@@ -11,7 +11,7 @@
 
 #include "base/expr.h"
 #include "base/value.h"
-#include "state/timeline.h"
+#include "state/store/timeline.h"
 
 enum view_kind { VIEW_TABLE, VIEW_OVERVIEW, VIEW_TREE, VIEW_WATERFALL, VIEW_PROCESS };
 enum view_by {

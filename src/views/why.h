@@ -6,7 +6,7 @@
 #ifndef BLK_VIEWS_WHY_H
 #define BLK_VIEWS_WHY_H
 
-#include "state/tree.h"
+#include "state/store/span_tree.h"
 #include "views/history.h"
 
 struct why {

@@ -13,9 +13,9 @@
  */
 #include "lib/inspect.h"
 #include "base/disk.h"
-#include "trace/ctf_index_write.h"
-#include "trace/ctf_bits.h"
-#include "trace/ctf_walk.h"
+#include "trace/ctf/ctf_index_write.h"
+#include "trace/ctf/ctf_bits.h"
+#include "trace/ctf/ctf_walk.h"
 #include "trace/reader.h"
 
 #include <errno.h>

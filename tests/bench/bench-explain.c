@@ -13,8 +13,8 @@
  * to be looked at in callgrind (--toggle-collect=run).
  */
 #include "lib/sources.h"
-#include "state/slice.h"
-#include "trace/native.h"
+#include "state/slice/slice.h"
+#include "trace/native/native.h"
 #include "trace/reader.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@
  *     first   until the strip of the whole trace and the rows of its last second are there
  */
 #include "run/job.h"
-#include "trace/native.h"
+#include "trace/native/native.h"
 #include "views/view.h"
 
 #include <inttypes.h>

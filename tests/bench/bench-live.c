@@ -13,7 +13,7 @@
  *     model   drain, and the whole model
  */
 #include "live/live.h"
-#include "state/slice.h"
+#include "state/slice/slice.h"
 
 #include <inttypes.h>
 #include <stdio.h>

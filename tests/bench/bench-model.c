@@ -12,8 +12,8 @@
  * The native reader's records are taken if it can read the trace.
  */
 #include "lib/sources.h"
-#include "state/slice.h"
-#include "trace/native.h"
+#include "state/slice/slice.h"
+#include "trace/native/native.h"
 #include "trace/reader.h"
 
 #include <stdio.h>

@@ -18,11 +18,11 @@
  */
 #include "lib/fed.h"
 #include "lib/inspect.h"
-#include "state/slice.h"
-#include "trace/ctf_index.h"
-#include "trace/ctf_program.h"
-#include "trace/layouts.h"
-#include "trace/native.h"
+#include "state/slice/slice.h"
+#include "trace/ctf/ctf_index.h"
+#include "trace/ctf/ctf_program.h"
+#include "trace/ctf/layouts.h"
+#include "trace/native/native.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -16,9 +16,9 @@
 #include "base/limits.h"
 #include "lib/inspect.h"
 #include "lib/wide_table.h"
-#include "trace/ctf_program.h"
-#include "trace/ctf_walk.h"
-#include "trace/layouts.h"
+#include "trace/ctf/ctf_program.h"
+#include "trace/ctf/ctf_walk.h"
+#include "trace/ctf/layouts.h"
 
 #define MAX_TABLES 4
 #define MAX_EVENTS 200			/* of one input */

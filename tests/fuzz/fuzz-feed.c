@@ -12,7 +12,7 @@
 #include "fuzz/fuzzer.h"
 #include "lib/fuzz_take.h"
 #include "lib/inspect.h"
-#include "trace/native_feed.h"
+#include "trace/native/native_feed.h"
 
 #define MAX_PUSHES 400
 

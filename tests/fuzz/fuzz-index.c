@@ -13,7 +13,7 @@
 
 #include "fuzz/fuzzer.h"
 #include "lib/fuzz_metas.h"
-#include "trace/ctf_index.h"
+#include "trace/ctf/ctf_index.h"
 
 static char *dir, *stream_path, *index_dir, *index_path;
 

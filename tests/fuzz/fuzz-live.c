@@ -15,7 +15,7 @@
 #include "lib/fuzz_relay.h"
 #include "lib/mutate_live.h"
 #include "lib/test_traces.h"
-#include "trace/native.h"
+#include "trace/native/native.h"
 
 #define MEMORY (1u << 20)
 #define MANY 100			/* one of so many is looked at as a whole */

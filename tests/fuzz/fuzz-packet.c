@@ -9,8 +9,8 @@
 
 #include "fuzz/fuzzer.h"
 #include "lib/fuzz_metas.h"
-#include "trace/ctf_index.h"
-#include "trace/ctf_walk.h"
+#include "trace/ctf/ctf_index.h"
+#include "trace/ctf/ctf_walk.h"
 
 struct file {
 	const struct ctf_meta *meta;

@@ -20,9 +20,9 @@
 #include "lib/test_traces.h"
 #include "run/logsource.h"
 #include "run/pieces.h"
-#include "state/slice.h"
-#include "trace/cut.h"
-#include "trace/native.h"
+#include "state/slice/slice.h"
+#include "trace/native/cut.h"
+#include "trace/native/native.h"
 
 #define MEMORY (1u << 20)		/* of a timeline that has to forget */
 #define PIECES 4

@@ -7,7 +7,7 @@
 #include "lib/events_bt2.h"
 #include "lib/events_ctf.h"
 #include "lib/events_program.h"
-#include "trace/bt2_mip.h"
+#include "trace/bt2/bt2_mip.h"
 
 #define MAX_SHOWN 3		/* differences printed of one stream */
 

@@ -7,8 +7,8 @@
 #include "lib/check_records.h"
 #include "lib/digest.h"
 #include "lib/wide_table.h"
-#include "state/slice.h"
-#include "trace/native.h"
+#include "state/slice/slice.h"
+#include "trace/native/native.h"
 
 #define MAX_SHOWN 3		/* differences of a stream that are printed */
 

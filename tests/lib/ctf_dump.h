@@ -3,7 +3,7 @@
 #ifndef BLK_TEST_CTF_DUMP_H
 #define BLK_TEST_CTF_DUMP_H
 
-#include "trace/ctf_meta.h"
+#include "trace/ctf/ctf_meta.h"
 
 /* "struct/8{a:u32le/8 b#1:u8le/8 c:seq[#1](i8le/8t)}": integers as sign, bits, byte order
  * and alignment; t: text; %N: base N; @NAME: clock; #N: register. */

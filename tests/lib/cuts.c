@@ -10,9 +10,9 @@
 
 #define STEP INT64_C(1000000000)
 
-struct slice *cuts_slice(const struct recording *r, size_t from, size_t to, bool rooted)
+struct slice *cuts_slice(const struct recording *r, size_t from, size_t to, bool from_start)
 {
-	struct slice *s = slice_new(rooted, STEP);
+	struct slice *s = slice_new(from_start, STEP);
 	for (size_t i = 0; i < from; i++) {
 		const struct blk_event *e = recording_event(r, i);
 		bool open = e->row == BLK_ROW_LOST_BEGIN;

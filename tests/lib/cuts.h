@@ -3,12 +3,12 @@
 #ifndef BLK_TESTS_CUTS_H
 #define BLK_TESTS_CUTS_H
 
-#include "state/slice.h"
+#include "state/slice/slice.h"
 #include "lib/sources.h"
 
 /* Of the recording's events [from, to), with the loss that is open there. A loss is open once
  * at most. Seconds are seconds. */
-struct slice *cuts_slice(const struct recording *r, size_t from, size_t to, bool rooted);
+struct slice *cuts_slice(const struct recording *r, size_t from, size_t to, bool from_start);
 
 /* The report of all of it is that of its pieces, in both orders of stitching. */
 void cuts_check(const char *name, const struct recording *r);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "lib/events_bt2.h"
-#include "trace/bt2_mip.h"
+#include "trace/bt2/bt2_mip.h"
 
 /* -- fields --------------------------------------------------------------- */
 

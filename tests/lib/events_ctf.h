@@ -8,7 +8,7 @@
 #define BLK_TEST_EVENTS_CTF_H
 
 #include "lib/digest.h"
-#include "trace/ctf_index.h"
+#include "trace/ctf/ctf_index.h"
 
 /* All files of one stream: those of one instance, else one file. */
 struct events_stream {

@@ -3,8 +3,8 @@
 
 #include "lib/events_program.h"
 #include "lib/wide_table.h"
-#include "trace/ctf_program.h"
-#include "trace/layouts.h"
+#include "trace/ctf/ctf_program.h"
+#include "trace/ctf/layouts.h"
 
 #define MAX_TABLES 6
 

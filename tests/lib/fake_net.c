@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "live/viewer.h"
+#include "live/viewer/viewer.h"
 
 struct fake_net fake_net;
 

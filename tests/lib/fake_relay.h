@@ -6,7 +6,7 @@
 #ifndef BLK_TEST_FAKE_RELAY_H
 #define BLK_TEST_FAKE_RELAY_H
 
-#include "live/viewer.h"
+#include "live/viewer/viewer.h"
 
 /* After `ask` bytes, which have to be `wanted` (NULL: any), it says `text`. */
 struct relay_step {

@@ -4,7 +4,7 @@
  */
 #include "lib/fake_timeline.h"
 
-#include "state/container.h"
+#include "state/store/container.h"
 
 #include <string.h>
 
@@ -282,10 +282,10 @@ struct span_wait *fake_wait(struct span *s, enum part part, int64_t begin, int64
 	return w;
 }
 
-struct span_hop *fake_hop(struct span *s, uint32_t thread, enum part part, int64_t begin, int64_t end)
+struct chain_link *fake_hop(struct span *s, uint32_t thread, enum part part, int64_t begin, int64_t end)
 {
-	struct span_hop *h = ADD(s->hops, s->n_hops);
-	*h = (struct span_hop){
+	struct chain_link *h = ADD(s->hops, s->n_hops);
+	*h = (struct chain_link){
 		.begin_ns = FAKE_T0 + begin, .end_ns = FAKE_T0 + end, .thread = thread, .depth = 1,
 		.part = part == PART_N ? PART_UNKNOWN : part, .on_cpu = part == PART_N,
 		.file = ID_NONE, .waker = ID_NONE, .behind = ID_NONE };

@@ -12,7 +12,7 @@
 #ifndef BLK_TESTS_FAKE_TIMELINE_H
 #define BLK_TESTS_FAKE_TIMELINE_H
 
-#include "state/publish.h"
+#include "state/store/publication.h"
 
 /* 2026-11-21 06:08:35 UTC */
 #define FAKE_T0 INT64_C(1795241315000000000)
@@ -61,7 +61,7 @@ struct span *fake_span(struct fake *f, const struct fake_span *desc);
 struct span_wait *fake_wait(struct span *s, enum part part, int64_t begin, int64_t end,
 			    int64_t wakeup, uint32_t waker, uint32_t call);
 /* What a waker did in [begin, end) of a wait of the span. PART_N: it ran. */
-struct span_hop *fake_hop(struct span *s, uint32_t thread, enum part part, int64_t begin, int64_t end);
+struct chain_link *fake_hop(struct span *s, uint32_t thread, enum part part, int64_t begin, int64_t end);
 /* The span's time without a CPU was spent behind that thread. */
 void fake_behind(struct span *s, uint32_t thread, int64_t ns);
 void fake_part(struct span *s, enum part part, int64_t ns);	/* taken from user time */

@@ -2,7 +2,7 @@
 /* See fed.h. */
 #include "lib/fed.h"
 
-#include "trace/ctf_index.h"
+#include "trace/ctf/ctf_index.h"
 
 #include <sys/stat.h>
 

@@ -6,7 +6,7 @@
 #ifndef BLK_TEST_FED_H
 #define BLK_TEST_FED_H
 
-#include "trace/native_feed.h"
+#include "trace/native/native_feed.h"
 
 struct fed_packet {
 	GBytes *bytes;

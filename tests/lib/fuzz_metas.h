@@ -3,7 +3,7 @@
 #ifndef BLK_TEST_FUZZ_METAS_H
 #define BLK_TEST_FUZZ_METAS_H
 
-#include "trace/ctf_meta.h"
+#include "trace/ctf/ctf_meta.h"
 
 #define FUZZ_MADE_UP 7		/* of them; the recorded ones come behind */
 

@@ -3,7 +3,7 @@
 
 #include "export/report.h"
 #include "lib/check_views.h"
-#include "state/publish.h"
+#include "state/store/publication.h"
 
 #include <json-glib/json-glib.h>
 

@@ -15,8 +15,8 @@
 #define BLK_TEST_FUZZ_MODEL_H
 
 #include "lib/fuzz_take.h"
-#include "state/model.h"
-#include "state/timeline.h"
+#include "state/slice/model.h"
+#include "state/store/timeline.h"
 
 struct fuzz_model {
 	struct model *model;

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "live/attach.h"
-#include "trace/native_feed.h"
+#include "live/viewer/attach.h"
+#include "trace/native/native_feed.h"
 
 #define MOST_QUESTIONS 20000
 #define MOST_BYTES (8u << 20)

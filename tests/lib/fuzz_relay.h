@@ -12,7 +12,7 @@
 
 #include "lib/fake_net.h"
 #include "lib/fuzz_take.h"
-#include "live/viewer.h"
+#include "live/viewer/viewer.h"
 
 struct fuzz_relay {
 	/* Appends the reply. payload: as many bytes as the question has. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "lib/inspect.h"
 
-#include "state/model_private.h"
-#include "state/slice_private.h"
-#include "state/timeline_private.h"
-#include "trace/ctf_parse.h"
-#include "trace/native_feed_private.h"
-#include "trace/native_private.h"
+#include "state/slice/model_private.h"
+#include "state/slice/slice_private.h"
+#include "state/store/timeline_private.h"
+#include "trace/ctf/ctf_parse.h"
+#include "trace/native/native_feed_private.h"
+#include "trace/native/native_private.h"
 
 uint64_t timeline_n_events(const struct timeline *tl)
 {
@@ -17,7 +17,7 @@ size_t model_n_threads(const struct model *m)
 {
 	const struct slice *s = publisher_slice(m->publisher);
 
-	return s->threads->len - s->spare.free->len;
+	return s->threads->len - s->slots.free->len;
 }
 
 uint64_t native_bytes(const struct native *n)
@@ -27,7 +27,7 @@ uint64_t native_bytes(const struct native *n)
 
 struct slice *slice_root(struct slice *s)
 {
-	return s->rooted ? s : slice_stitch(slice_new(true, s->step), s);
+	return s->from_start ? s : slice_stitch(slice_new(true, s->step), s);
 }
 
 const struct ctf_event_class *ctf_stream_event(const struct ctf_stream_class *sc, uint64_t id)

@@ -3,12 +3,12 @@
 #ifndef BLK_TEST_INSPECT_H
 #define BLK_TEST_INSPECT_H
 
-#include "state/model.h"
-#include "state/slice.h"
-#include "state/timeline.h"
-#include "trace/ctf_meta.h"
-#include "trace/native.h"
-#include "trace/native_feed.h"
+#include "state/slice/model.h"
+#include "state/slice/slice.h"
+#include "state/store/timeline.h"
+#include "trace/ctf/ctf_meta.h"
+#include "trace/native/native.h"
+#include "trace/native/native_feed.h"
 
 uint64_t timeline_n_events(const struct timeline *tl);		/* that were read, of all */
 size_t model_n_threads(const struct model *m);			/* that it remembers now */

@@ -3,7 +3,7 @@
 #ifndef BLK_TEST_MADE_FEED_H
 #define BLK_TEST_MADE_FEED_H
 
-#include "trace/native_feed.h"
+#include "trace/native/native_feed.h"
 
 #define BOOT_1 "01010101-0101-0101-0101-010101010101"
 #define BOOT_2 "02020202-0202-0202-0202-020202020202"

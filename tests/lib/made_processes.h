@@ -7,8 +7,8 @@
 #ifndef BLK_TEST_MADE_PROCESSES_H
 #define BLK_TEST_MADE_PROCESSES_H
 
-#include "state/model.h"
-#include "trace/native_feed.h"
+#include "state/slice/model.h"
+#include "trace/native/native_feed.h"
 
 #define MADE_ALIVE 100
 

@@ -8,8 +8,8 @@
 #include "lib/inspect.h"
 #include "lib/lttng_packet.h"
 #include "lib/mutate.h"
-#include "trace/ctf_index.h"
-#include "trace/ctf_walk.h"
+#include "trace/ctf/ctf_index.h"
+#include "trace/ctf/ctf_walk.h"
 
 #define MOST_EVENTS 4096
 

@@ -5,7 +5,7 @@
 #include "lib/lttng_packet.h"
 #include "lib/mutate.h"
 #include "lib/mutate_live.h"
-#include "live/viewer.h"
+#include "live/viewer/viewer.h"
 
 #define HEAD 6				/* bytes of a reply before its own */
 #define INDEX_STATUS 56			/* in the reply to VIEWER_NEXT_INDEX; flags behind it */

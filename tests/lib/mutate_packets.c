@@ -4,7 +4,7 @@
 
 #include "lib/lttng_packet.h"
 #include "lib/mutate.h"
-#include "trace/ctf_index_write.h"
+#include "trace/ctf/ctf_index_write.h"
 
 static const uint8_t magic[] = { 0xc1, 0x1f, 0xfc, 0xc1 };
 

@@ -2,7 +2,7 @@
 /* A recorded trace as one source: see sources.h. */
 #include "lib/sources.h"
 
-#include "trace/native_cursor.h"
+#include "trace/native/native_cursor.h"
 
 struct source *source_open_native(const char *const *paths, const struct blk_subscription *rows,
 				  size_t n_rows, GError **error)

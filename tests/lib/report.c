@@ -4,7 +4,7 @@
 #include "lib/report.h"
 
 #include "export/export.h"
-#include "state/publish.h"
+#include "state/store/publication.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/ctf_all.h"
-#include "trace/layouts.h"
+#include "trace/ctf/ctf_all.h"
+#include "trace/ctf/layouts.h"
 #include "trace/align.h"
 #include "lib/sources.h"
 

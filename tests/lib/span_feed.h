@@ -6,7 +6,7 @@
 #ifndef BLK_TESTS_SPAN_FEED_H
 #define BLK_TESTS_SPAN_FEED_H
 
-#include "state/model.h"
+#include "state/slice/model.h"
 
 struct span_mark {
 	int64_t ts;

@@ -4,9 +4,9 @@
 #include "lib/traces.h"
 
 #include "lib/test_traces.h"
-#include "state/model.h"
-#include "state/slice.h"
-#include "trace/native.h"
+#include "state/slice/model.h"
+#include "state/slice/slice.h"
+#include "trace/native/native.h"
 
 static struct recording *record(const char *name, const struct blk_subscription *subs, size_t n)
 {

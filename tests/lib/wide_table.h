@@ -6,7 +6,7 @@
 #ifndef BLK_TEST_WIDE_TABLE_H
 #define BLK_TEST_WIDE_TABLE_H
 
-#include "trace/ctf_meta.h"
+#include "trace/ctf/ctf_meta.h"
 #include "trace/event.h"
 
 struct wide_table {

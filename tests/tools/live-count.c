@@ -25,7 +25,7 @@
 #include "lib/sources.h"
 #include "base/text.h"
 #include "live/live.h"
-#include "trace/native.h"
+#include "trace/native/native.h"
 
 static volatile sig_atomic_t interrupted;
 

@@ -18,7 +18,7 @@
 #include "lib/ctf_dump.h"
 #include "lib/events_ctf.h"
 #include "lib/lttng_packet.h"
-#include "trace/ctf_index_write.h"
+#include "trace/ctf/ctf_index_write.h"
 
 #define METADATA_PACKET 4000	/* bytes of text in one packet of metadata */
 #define PADDING 16		/* bytes behind the content of a packet */

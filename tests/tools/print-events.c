@@ -24,7 +24,7 @@
 
 #include "lib/sources.h"
 #include "base/fields.h"
-#include "trace/native.h"
+#include "trace/native/native.h"
 
 static const struct blk_subscription rows[] = { { "*", { "*", NULL }, NULL } };
 
@@ -53,14 +53,14 @@ static void put_key(const char *key, const char *value)
 
 static void put_integer(const struct field *f)
 {
-	bool is_plain = !f->text && (f->base == 10 || !f->base);
-	if (!is_plain)
+	bool is_fast = !f->text && (f->base == 10 || !f->base);
+	if (!is_fast)
 		fputs("{\"int\": ", stdout);
 	if (f->kind == FIELD_SIGNED)
 		printf("%" PRId64, (int64_t)f->value);
 	else
 		printf("%" PRIu64, f->value);
-	if (is_plain)
+	if (is_fast)
 		return;
 	printf(", \"base\": %u", f->base ? f->base : 10);
 	if (f->text) {

@@ -4,8 +4,8 @@
  * read once, and again when they were moved.
  */
 #include "lib/sources.h"
-#include "hosts.h"
-#include "state/model.h"
+#include "app/host_clocks.h"
+#include "state/slice/model.h"
 #include "trace/align.h"
 #include "trace/reader.h"
 #include "views/clocks.h"

@@ -10,9 +10,9 @@
 #include "lib/traces.h"
 #include "base/timefmt.h"
 #include "run/job.h"
-#include "state/model.h"
-#include "state/publish.h"
-#include "state/timeline_private.h"
+#include "state/slice/model.h"
+#include "state/store/publication.h"
+#include "state/store/timeline_private.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "lib/test_traces.h"
-#include "trace/ctf_index.h"
+#include "trace/ctf/ctf_index.h"
 #include "trace/reader.h"
 
 static struct ctf_meta *read_meta(const char *dir)

@@ -9,7 +9,7 @@
 
 #include "base/limits.h"
 #include "lib/test_traces.h"
-#include "trace/ctf_index.h"
+#include "trace/ctf/ctf_index.h"
 #include "trace/reader.h"
 
 #define PACKET 4096

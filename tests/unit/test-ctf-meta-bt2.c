@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "lib/test_traces.h"
-#include "trace/bt2_mip.h"
-#include "trace/ctf_meta.h"
+#include "trace/bt2/bt2_mip.h"
+#include "trace/ctf/ctf_meta.h"
 #include "trace/reader.h"
 
 static gint by_text(gconstpointer a, gconstpointer b)

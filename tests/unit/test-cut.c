@@ -5,9 +5,9 @@
  */
 #include "lib/inspect.h"
 #include "lib/test_traces.h"
-#include "trace/cut.h"
-#include "trace/native.h"
-#include "state/model.h"
+#include "trace/native/cut.h"
+#include "trace/native/native.h"
+#include "state/slice/model.h"
 
 #include <gio/gio.h>
 #include <glib/gstdio.h>

@@ -8,8 +8,8 @@
 #include "lib/check_views.h"
 #include "lib/fake_timeline.h"
 #include "lib/test_traces.h"
-#include "state/model.h"
-#include "trace/native.h"
+#include "state/slice/model.h"
+#include "trace/native/native.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "lib/fake_timeline.h"
 #include "lib/span_feed.h"
 
-#include "state/publish.h"
+#include "state/store/publication.h"
 #include "views/compare.h"
 #include "views/overview.h"
 #include "views/registry.h"

@@ -7,7 +7,7 @@
 #include "export/export.h"
 #include "export/facts.h"
 #include "export/import.h"
-#include "narrow.h"
+#include "cli/filters.h"
 #include "export/json_items.h"
 #include "lib/fake_timeline.h"
 #include "lib/importing.h"

@@ -14,7 +14,7 @@
 
 #include "base/isolation.h"
 #include "lib/fake_relay.h"
-#include "live/connector.h"
+#include "live/viewer/connector.h"
 #include "run/job.h"
 
 struct places {

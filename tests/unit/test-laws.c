@@ -13,9 +13,9 @@
 #include "lib/report.h"
 #include "lib/traces.h"
 
-#include "state/publish.h"
-#include "state/rules.h"
-#include "state/slice.h"
+#include "state/store/publication.h"
+#include "state/spans/rules.h"
+#include "state/slice/slice.h"
 #include "views/view.h"
 
 #define STEP INT64_C(1000000000)
@@ -46,9 +46,9 @@ static GArray *losses_open_at(const struct recording *r, size_t at)
 }
 
 /* The slice of records [from, to). */
-static struct slice *slice_of(const struct recording *r, size_t from, size_t to, bool rooted)
+static struct slice *slice_of(const struct recording *r, size_t from, size_t to, bool from_start)
 {
-	struct slice *s = slice_new(rooted, STEP);
+	struct slice *s = slice_new(from_start, STEP);
 	g_autoptr(GArray) lost = from ? losses_open_at(r, from) : NULL;
 	for (guint i = 0; lost && i < lost->len; i++) {
 		const struct open_loss *o = &g_array_index(lost, struct open_loss, i);
@@ -116,11 +116,11 @@ static void check_cuts(const char *data, struct recording *r)
 			n = (unsigned)g_ascii_strtoull(pieces, NULL, 10);
 		g_autoptr(GArray) cuts = random_cuts(r, n);
 		g_autoptr(GPtrArray) slices = g_ptr_array_new();
-		bool rooted = g_test_rand_bit();
+		bool from_start = g_test_rand_bit();
 		for (guint i = 0; i + 1 < cuts->len; i++)
 			g_ptr_array_add(slices, slice_of(r, g_array_index(cuts, size_t, i),
 							 g_array_index(cuts, size_t, i + 1),
-							 rooted && !i));
+							 from_start && !i));
 		g_autofree char *got = report_of_slice(slice_root(random_tree(slices)));
 		g_autofree char *what = g_strdup_printf("%s in %u pieces, the first cuts at %zu %zu",
 			data, n, g_array_index(cuts, size_t, 1),

@@ -7,11 +7,11 @@
 #include "base/limits.h"
 #include "lib/limit_test.h"
 #include "lib/test_traces.h"
-#include "live/control.h"
-#include "live/proc.h"
-#include "live/spool.h"
-#include "live/spool_old.h"
-#include "live/steward_work.h"
+#include "live/session/control.h"
+#include "live/session/proc.h"
+#include "live/spool/spool.h"
+#include "live/spool/spool_old.h"
+#include "live/session/helper_work.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -108,8 +108,8 @@ ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at)
 
 static unsigned track(void)
 {
-	const struct steward_options options = { .pid = ROOT };
-	struct stewardship w = { .o = &options, .fd = -1 };
+	const struct session_helper_options options = { .pid = ROOT };
+	struct helper_state w = { .o = &options, .fd = -1 };
 	g_autoptr(GError) error = NULL;
 
 	g_assert_true(follow_track(&w, &error));
@@ -138,8 +138,8 @@ static bool followed_depth(uint64_t n)
 static bool program_end_seconds(uint64_t n)
 {
 	char *program[] = { (char *)"program", NULL };
-	const struct steward_options options = { .program = program };
-	struct stewardship w = { .o = &options, .fd = -1, .follow = { .program = 4711, .go_fd = -1 } };
+	const struct session_helper_options options = { .program = program };
+	struct helper_state w = { .o = &options, .fd = -1, .follow = { .program = 4711, .go_fd = -1 } };
 
 	sim_begin(n);
 	sim.now = G_USEC_PER_SEC;
@@ -152,8 +152,8 @@ static bool program_end_seconds(uint64_t n)
 static bool snapshots(uint64_t n)
 {
 	g_autofree char *dir = test_temp_dir();
-	const struct steward_options options = { .session = "s" };
-	struct stewardship w = { .o = &options, .fd = -1, .snapshot = (char *)"s", .snapshots_dir = dir };
+	const struct session_helper_options options = { .session = "s" };
+	struct helper_state w = { .o = &options, .fd = -1, .snapshot = (char *)"s", .snapshots_dir = dir };
 
 	sim_begin(n);
 	for (uint64_t i = 0; i < n; i++)

@@ -6,8 +6,8 @@
 #include "base/limits.h"
 #include "lib/fake_net.h"
 #include "lib/limit_test.h"
-#include "live/attach_private.h"
-#include "live/source_live.h"
+#include "live/viewer/attach_private.h"
+#include "live/viewer/source_live.h"
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
 /* The limits of metadata: each is reached, in CTF 1.8 or CTF 2, and named where it is exceeded. */
 #include "base/limits.h"
 #include "lib/limit_test.h"
-#include "trace/ctf_json.h"
-#include "trace/ctf_parse.h"
-#include "trace/ctf_program.h"
-#include "trace/layouts.h"
+#include "trace/ctf/ctf_json.h"
+#include "trace/ctf/ctf_parse.h"
+#include "trace/ctf/ctf_program.h"
+#include "trace/ctf/layouts.h"
 
 #include <string.h>
 

@@ -4,11 +4,11 @@
 #include "lib/sources.h"
 #include "lib/limit_test.h"
 #include "lib/span_feed.h"
-#include "state/covered.h"
-#include "state/model.h"
-#include "state/publish.h"
-#include "state/rules.h"
-#include "state/slice_private.h"
+#include "state/kernel/coverage.h"
+#include "state/slice/model.h"
+#include "state/store/publication.h"
+#include "state/spans/rules.h"
+#include "state/slice/slice_private.h"
 #include "trace/reader.h"
 
 #include <string.h>

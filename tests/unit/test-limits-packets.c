@@ -4,13 +4,13 @@
 #include "lib/sources.h"
 #include "lib/limit_test.h"
 #include "lib/test_traces.h"
-#include "trace/ctf_index.h"
-#include "trace/ctf_program.h"
-#include "trace/ctf_wanted.h"
-#include "trace/ctf_walk.h"
-#include "trace/cut.h"
-#include "trace/layouts.h"
-#include "trace/native.h"
+#include "trace/ctf/ctf_index.h"
+#include "trace/ctf/ctf_program.h"
+#include "trace/ctf/ctf_wanted.h"
+#include "trace/ctf/ctf_walk.h"
+#include "trace/native/cut.h"
+#include "trace/ctf/layouts.h"
+#include "trace/native/native.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>

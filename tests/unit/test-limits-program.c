@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The limits of the command line and of files of settings. */
 #include "base/limits.h"
-#include "config.h"
+#include "cli/config.h"
 #include "lib/limit_test.h"
 #include "lib/test_traces.h"
-#include "state/rules.h"
+#include "state/spans/rules.h"
 
 #include <string.h>
 

@@ -89,7 +89,7 @@ static struct journal_window *log_take(void *data)
 
 static void status(void *data, struct ui_status *ret)
 {
-	*ret = (struct ui_status){ .phase = UI_DONE, .progress = 1, .lag_ns = -1, .hard_to_ns = INT64_MAX };
+	*ret = (struct ui_status){ .phase = UI_DONE, .progress = 1, .lag_ns = -1, .final_to_ns = INT64_MAX };
 }
 
 static const struct ui_backend backend = { .status = status, .log_ask = log_ask, .log_take = log_take };

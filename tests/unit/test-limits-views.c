@@ -3,7 +3,7 @@
 #include "base/limits.h"
 #include "lib/fake_timeline.h"
 #include "lib/limit_test.h"
-#include "state/tree.h"
+#include "state/store/span_tree.h"
 #include "views/history.h"
 #include "views/path.h"
 #include "views/view.h"

@@ -6,8 +6,8 @@
 #include "lib/inspect.h"
 #include "lib/sources.h"
 #include "lib/report.h"
-#include "state/losses.h"
-#include "state/model.h"
+#include "state/kernel/losses.h"
+#include "state/slice/model.h"
 #include "trace/reader.h"
 
 #include <string.h>

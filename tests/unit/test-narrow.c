@@ -2,7 +2,7 @@
 /*
  * --only and --against: what they take, what they refuse.
  */
-#include "narrow.h"
+#include "cli/filters.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "lib/sources.h"
 #include "lib/fake_timeline.h"
 #include "lib/traces.h"
-#include "state/model.h"
+#include "state/slice/model.h"
 #include "views/narrowing.h"
 #include "views/registry.h"
 

@@ -6,7 +6,7 @@
 #include "lib/inspect.h"
 #include "lib/made_feed.h"
 
-#include "trace/ctf_meta.h"
+#include "trace/ctf/ctf_meta.h"
 
 /* ---- metadata ---- */
 

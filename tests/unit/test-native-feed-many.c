@@ -4,7 +4,7 @@
 #include "lib/inspect.h"
 #include "lib/made_feed.h"
 
-#include "state/slice.h"
+#include "state/slice/slice.h"
 
 #include <malloc.h>
 #include <time.h>

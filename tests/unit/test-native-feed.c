@@ -9,9 +9,9 @@
 #include "lib/fed.h"
 #include "lib/test_traces.h"
 #include "lib/traces.h"
-#include "state/slice.h"
-#include "trace/ctf_index.h"
-#include "trace/native.h"
+#include "state/slice/slice.h"
+#include "trace/ctf/ctf_index.h"
+#include "trace/native/native.h"
 
 /* What a run of records says: one number a record, tallies summed by their cells. */
 struct account {

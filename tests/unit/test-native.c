@@ -8,7 +8,7 @@
 #include "lib/sources.h"
 #include "lib/made_feed.h"
 #include "lib/test_traces.h"
-#include "trace/native.h"
+#include "trace/native/native.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "views/neighbours.h"
 #include "views/why.h"
 
-#include "state/publish.h"
+#include "state/store/publication.h"
 
 #include <string.h>
 

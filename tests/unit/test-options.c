@@ -2,7 +2,7 @@
 /*
  * The command line: what it means, and what is refused in which words.
  */
-#include "options.h"
+#include "cli/options.h"
 
 #include <string.h>
 
@@ -357,7 +357,7 @@ static void check_screen(const char *text)
 static void test_help(void)
 {
 	char *help = printed(options_print_help), *table = printed(options_print_table);
-	char *here = printed(options_print_help_here);
+	char *here = printed(options_print_help_session);
 	g_auto(GStrv) rows = g_strsplit(table, "\n", -1);
 
 	check_screen(help);

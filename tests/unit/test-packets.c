@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Memory for packets goes round, and what is not filled is zero. */
-#include "live/packets.h"
+#include "live/viewer/packets.h"
 
 #include <string.h>
 

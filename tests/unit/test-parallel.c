@@ -12,7 +12,7 @@
 #include "run/job.h"
 #include "run/parallel.h"
 #include "run/preview.h"
-#include "state/slice.h"
+#include "state/slice/slice.h"
 
 #include <poll.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static char *report_of_job(struct fake_pieces *f, const struct job_options *opti
 	g_assert_cmpuint(st.pieces, <=, MAX(1, options->slices));
 	g_assert_cmpuint(st.pieces_done, ==, st.pieces);
 	g_assert_cmpfloat(st.progress, ==, 1);
-	g_assert_cmpint(st.hard_to_ns, ==, INT64_MAX);
+	g_assert_cmpint(st.final_to_ns, ==, INT64_MAX);
 	g_assert_cmpuint(st.n_events, ==, timeline_n_events(tl));
 	job_free(j);
 	g_assert_true(f->freed);
@@ -177,7 +177,7 @@ static void test_cancel(void)
 	g_assert_cmpint(st.phase, ==, JOB_LOADING);
 	g_assert_cmpuint(st.pieces, ==, 10);
 	g_assert_cmpuint(st.jobs, ==, 2);
-	g_assert_cmpint(st.hard_to_ns, >=, 6 * STEP);
+	g_assert_cmpint(st.final_to_ns, >=, 6 * STEP);
 	job_cancel(j);
 	fake_pieces_release(&f);
 	g_assert_true(job_wait(j, tl, LONG_MS));
@@ -426,11 +426,11 @@ static void test_preview(void)
 	look(&l, 3 * STEP, INT64_MAX);	/* too long: the end of it */
 	expect_window(&l, 31, 61);
 	g_assert_false(preview_step(l.pv));
-	preview_hard_to(l.pv, 10 * STEP);
+	preview_final_to(l.pv, 10 * STEP);
 	look(&l, 5 * STEP, 6 * STEP);		/* read for good, but not all around */
 	expect_window(&l, 1, 31);
 	g_assert_false(preview_step(l.pv));
-	preview_hard_to(l.pv, INT64_MAX);
+	preview_final_to(l.pv, INT64_MAX);
 	look(&l, TIME_UNKNOWN, TIME_UNKNOWN);
 	g_assert_false(preview_step(l.pv));
 	looker_clear(&l);

@@ -3,7 +3,7 @@
  * Phases and services: sums by hand, shares that close.
  */
 #include "lib/fake_timeline.h"
-#include "state/tree.h"
+#include "state/store/span_tree.h"
 #include "views/view.h"
 
 #include <string.h>

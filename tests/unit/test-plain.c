@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fast path (state/plain.c) gives what the handlers give: every recording with it and without it,
+ * The fast path (state/kernel/fast_path.c) gives what the handlers give: every recording with it and without it,
  * whole, without spans, cut in two, and as a live run that publishes meanwhile.
  */
 #include "lib/report.h"
 #include "lib/test_traces.h"
 #include "lib/traces.h"
 
-#include "state/model.h"
-#include "state/slice_private.h"
-#include "trace/native.h"
+#include "state/slice/model.h"
+#include "state/slice/slice_private.h"
+#include "trace/native/native.h"
 
 #define STEP INT64_C(1000000000)
 #define BATCH 100	/* records: so that some second ends within one */
@@ -30,7 +30,7 @@ static struct slice *slice_of(const struct recording *r, const struct way *way, 
 {
 	struct slice *s = slice_new(!from, STEP);
 	if (!plain)
-		slice_without_plain(s);
+		slice_without_fast_path(s);
 	if (!way->spans)
 		slice_without_spans(s);
 	feed(s, r, from, to);
@@ -49,7 +49,7 @@ static size_t middle_of(const struct recording *r)
 static char *live_report(const struct recording *r, bool plain)
 {
 	struct model *m = model_new(&(struct model_options){ .live = true, .provisional = true,
-							     .no_plain = !plain });
+							     .no_fast_path = !plain });
 	struct timeline *tl = timeline_new(0);
 	for (size_t i = 0; i < recording_n(r); i += BATCH) {
 		model_feed(m, recording_tables(r), recording_event(r, i), MIN(recording_n(r) - i, BATCH));

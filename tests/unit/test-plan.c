@@ -3,10 +3,10 @@
  * What a session of this machine records: what the subscription table reads and nothing else,
  * and never a context that crashes a kernel.
  */
-#include "live/plan.h"
-#include "live/steward_work.h"
+#include "live/session/plan.h"
+#include "live/session/helper_work.h"
 
-#include "state/model.h"
+#include "state/slice/model.h"
 
 #include <string.h>
 #include <sys/socket.h>
@@ -209,14 +209,14 @@ static void test_words(void)
 
 static void test_session_names(void)
 {
-	g_assert_cmpint(steward_pid_of("blktop-123"), ==, 123);
-	g_assert_cmpint(steward_pid_of("blktop-123-snapshot"), ==, 123);
+	g_assert_cmpint(session_helper_pid_of("blktop-123"), ==, 123);
+	g_assert_cmpint(session_helper_pid_of("blktop-123-snapshot"), ==, 123);
 	static const char *const others[] = {
 		"", "blktop", "blktop-", "blktop-x", "blktop-1x", "blktop-12-", "my-blktop-12", "blktop--1",
 		"blktop-99999999999", "blktop-12-snapshots",
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
-		g_assert_cmpint(steward_pid_of(others[i]), ==, 0);
+		g_assert_cmpint(session_helper_pid_of(others[i]), ==, 0);
 }
 
 /* This process has a child, which has one: both wait for the end of their input. */
@@ -251,7 +251,7 @@ static void test_descendants(void)
 
 /* A steward that says `steps` times what it does, each time after a pause, and then answers, or
  * says nothing more. */
-static struct steward *slow_steward(int steps, int pause_ms, bool answers)
+static struct session_helper *slow_steward(int steps, int pause_ms, bool answers)
 {
 	int pair[2];
 	char byte;
@@ -271,24 +271,24 @@ static struct steward *slow_steward(int steps, int pause_ms, bool answers)
 		_exit(0);
 	}
 	close(pair[1]);
-	return steward_of(pair[0], pid);
+	return session_helper_of(pair[0], pid);
 }
 
 /* What goes on may take longer than the limit; what hangs is named. */
 static void test_progress(void)
 {
 	g_autoptr(GError) error = NULL;
-	struct steward *s = slow_steward(8, 400, true);
-	g_autofree char *answer = steward_ask(s, STEWARD_BEGIN, NULL, 2000, &error);
+	struct session_helper *s = slow_steward(8, 400, true);
+	g_autofree char *answer = session_helper_ask(s, STEWARD_BEGIN, NULL, 2000, &error);
 
 	g_assert_no_error(error);
 	g_assert_cmpstr(answer, ==, "url");
-	steward_free(s);
+	session_helper_free(s);
 	s = slow_steward(1, 0, false);
-	g_assert_null(steward_ask(s, STEWARD_BEGIN, NULL, 500, &error));
+	g_assert_null(session_helper_ask(s, STEWARD_BEGIN, NULL, 500, &error));
 	g_assert_cmpstr(error->message, ==,
 			"the session daemon does not answer within 0.5 s: enabling 'x'; is it stopped?");
-	steward_free(s);
+	session_helper_free(s);
 }
 
 int main(int argc, char **argv)

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "lib/test_traces.h"
-#include "trace/bt2_mip.h"
+#include "trace/bt2/bt2_mip.h"
 #include "trace/reader.h"
 
 static const struct blk_subscription rows[] = { { "*", { NULL }, NULL } };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The schema of cells: what its tables say, and what follows from them, against plain sums. */
-#include "state/publish.h"
+#include "state/store/publication.h"
 
 #include <string.h>
 

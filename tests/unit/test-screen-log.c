@@ -38,7 +38,7 @@ static struct journal_window *log_take(void *data)
 static void status(void *data, struct ui_status *ret)
 {
 	(void)data;
-	*ret = (struct ui_status){ .phase = phase, .lag_ns = -1, .hard_to_ns = INT64_MAX };
+	*ret = (struct ui_status){ .phase = phase, .lag_ns = -1, .final_to_ns = INT64_MAX };
 	g_strlcpy(ret->source, "story kernel+ust", sizeof ret->source);
 }
 

@@ -7,8 +7,8 @@
 #include "lib/canvas_text.h"
 #include "lib/fake_timeline.h"
 #include "lib/span_feed.h"
-#include "state/coarsen.h"
-#include "state/publish.h"
+#include "state/store/coarsen.h"
+#include "state/store/publication.h"
 #include "ui/app.h"
 
 #include "base/timefmt.h"
@@ -22,7 +22,7 @@ static struct {
 	const char *reader;
 	double progress;
 	unsigned pieces;
-	int64_t hard_to;
+	int64_t final_to;
 	struct outline *outline;
 	struct timeline *preview;
 	struct look_window window;
@@ -39,7 +39,7 @@ static void status(void *data, struct ui_status *ret)
 	*ret = (struct ui_status){ .phase = seen.phase, .progress = seen.progress,
 		.n_events = 1310000, .events_per_s = 16200000, .lag_ns = -1,
 		.pieces_done = seen.pieces * 2 / 5, .pieces = seen.pieces,
-		.hard_to_ns = seen.hard_to, .index_progress = 1,
+		.final_to_ns = seen.final_to, .index_progress = 1,
 		.kept = seen.kept, .kept_from_ns = FAKE_T0 };
 	ret->stalled_ns = seen.stalled_ns;
 	g_strlcpy(ret->stalled, seen.stalled ? seen.stalled : "", sizeof ret->stalled);
@@ -120,7 +120,7 @@ static void begin(void)
 	seen.reader = "native";
 	seen.progress = 0.42;
 	seen.pieces = 40;
-	seen.hard_to = TIME_UNKNOWN;
+	seen.final_to = TIME_UNKNOWN;
 }
 
 static void start(struct fixture *f, struct timeline *tl, unsigned rows, unsigned cols)
@@ -223,7 +223,7 @@ static struct timeline *processes_at(unsigned second, bool backwards, unsigned c
 static struct timeline *stage_outline(void)
 {
 	seen.outline = outline_new(-34, 6);
-	seen.hard_to = TIME_UNKNOWN;
+	seen.final_to = TIME_UNKNOWN;
 	return timeline_new(0);
 }
 
@@ -242,7 +242,7 @@ static struct timeline *stage_preview(void)
 static struct timeline *stage_half(void)
 {
 	seen.outline = outline_new(0, 40);
-	seen.hard_to = FAKE_T0 + 6 * FAKE_S;
+	seen.final_to = FAKE_T0 + 6 * FAKE_S;
 	return fake_timeline();
 }
 
@@ -275,7 +275,7 @@ static struct timeline *stage_fine(void)
 	struct timeline *tl = stage_half();
 
 	seen.phase = UI_DONE;
-	seen.hard_to = INT64_MAX;
+	seen.final_to = INT64_MAX;
 	seen.preview = processes_at(5, false, 10);
 	seen.window = (struct look_window){
 		.from_ns = FAKE_T0 + 5 * FAKE_S, .to_ns = FAKE_T0 + 6 * FAKE_S,
@@ -301,7 +301,7 @@ static struct timeline *stage_folded(void)
 	p->last_ns = FAKE_T0 + FAKE_S - 1;
 	timeline_apply(tl, p);
 	seen.outline = outline_new(-15, 1);
-	seen.hard_to = INT64_MAX;
+	seen.final_to = INT64_MAX;
 	seen.phase = UI_DONE;
 	return tl;
 }
@@ -438,7 +438,7 @@ static void test_swap(void)
 	check(&f, "beta", true);
 	press(&f, "/futex\r");
 	check(&f, "▶", true);
-	seen.hard_to = FAKE_T0 + FAKE_S;
+	seen.final_to = FAKE_T0 + FAKE_S;
 	seen.progress = 1;
 	take(&f);
 	check(&f, "soft:", false);
@@ -561,7 +561,7 @@ static void test_done_after_idle(void)
 	check(&f, "06:08:36 loading", true);
 	check(&f, "▶alpha", true);
 	seen.phase = UI_DONE;
-	seen.hard_to = INT64_MAX;
+	seen.final_to = INT64_MAX;
 	take(&f);
 	check(&f, "06:08:35 PAUSED", true);
 	check(&f, "▶00000000 request", true);
@@ -594,7 +594,7 @@ static void test_every_key(void)
 				take(&f);
 			}
 			if (g_rand_int_range(rand, 0, 50) == 0)
-				seen.hard_to = FAKE_T0 + g_rand_int_range(rand, 1, 7) * FAKE_S;
+				seen.final_to = FAKE_T0 + g_rand_int_range(rand, 1, 7) * FAKE_S;
 			press_key(&f, ui_bindings[g_rand_int_range(rand, 0,
 							(int)ui_n_bindings)].key);
 			f.app->quit = false;

@@ -5,8 +5,8 @@
  */
 #include "lib/span_feed.h"
 
-#include "state/publish.h"
-#include "state/tree.h"
+#include "state/store/publication.h"
+#include "state/store/span_tree.h"
 #include "views/waterfall.h"
 
 #include <string.h>

@@ -6,11 +6,11 @@
 #include "lib/sources.h"
 #include "lib/made_feed.h"
 #include "lib/test_traces.h"
-#include "live/spool.h"
-#include "live/spool_files.h"
-#include "live/spool_old.h"
-#include "state/model.h"
-#include "trace/native.h"
+#include "live/spool/spool.h"
+#include "live/spool/spool_files.h"
+#include "live/spool/spool_old.h"
+#include "state/slice/model.h"
+#include "trace/native/native.h"
 
 #include <glib/gstdio.h>
 #include <malloc.h>

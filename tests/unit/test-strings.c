@@ -6,7 +6,7 @@
 #include "lib/span_feed.h"
 
 #include "base/limits.h"
-#include "state/publish.h"
+#include "state/store/publication.h"
 
 #include <string.h>
 

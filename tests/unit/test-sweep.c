@@ -4,8 +4,8 @@
  * name nothing of ours change nothing.
  */
 #include "lib/test_traces.h"
-#include "live/proc.h"
-#include "live/steward_work.h"
+#include "live/session/proc.h"
+#include "live/session/helper_work.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -56,20 +56,20 @@ static pid_t start(const char *state, int client)
 	int fds[2];
 
 	g_assert_no_errno(pipe(fds));
-	pid_t steward = fork();
-	if (steward == 0)
+	pid_t session_helper = fork();
+	if (session_helper == 0)
 		be_steward(state, client, fds[1]);
 	for (size_t n = 0; n < sizeof ready; n++)
 		g_assert_cmpint(read(fds[0], ready + n, 1), ==, 1);
 	close(fds[0]);
 	close(fds[1]);
-	return steward;
+	return session_helper;
 }
 
-static void kill_steward(pid_t steward)
+static void kill_steward(pid_t session_helper)
 {
-	kill(steward, SIGKILL);
-	g_assert_cmpint(waitpid(steward, NULL, 0), ==, steward);
+	kill(session_helper, SIGKILL);
+	g_assert_cmpint(waitpid(session_helper, NULL, 0), ==, session_helper);
 }
 
 static guint n_left(const char *state)
@@ -82,10 +82,10 @@ static void test_program(void)
 {
 	g_autofree char *state = test_temp_dir();
 	int client = ended_pid();
-	pid_t steward = start(state, client);
+	pid_t session_helper = start(state, client);
 
 	g_assert_cmpuint(n_left(state), ==, 0);		/* the steward will end it */
-	kill_steward(steward);
+	kill_steward(session_helper);
 	g_autoptr(GPtrArray) programs = sweep_programs(state);
 	g_assert_cmpuint(programs->len, ==, 1);
 	const struct sweep_program *p = programs->pdata[0];
@@ -107,11 +107,11 @@ static void test_program(void)
 static void test_client_lives(void)
 {
 	g_autofree char *state = test_temp_dir();
-	pid_t steward = start(state, getpid());
+	pid_t session_helper = start(state, getpid());
 	g_autofree char *name = g_strdup_printf("program-blktop-%d", (int)getpid());
 	g_autofree char *note = g_build_filename(state, name, NULL), *text = NULL;
 
-	kill_steward(steward);
+	kill_steward(session_helper);
 	g_assert_cmpuint(n_left(state), ==, 0);
 	g_autoptr(GString) said = g_string_new(NULL);
 	sweep_end_programs(state, said);
@@ -124,9 +124,9 @@ static void test_client_lives(void)
 static void test_hostile_notes(void)
 {
 	g_autofree char *state = test_temp_dir();
-	int client = ended_pid(), steward = ended_pid();
+	int client = ended_pid(), session_helper = ended_pid();
 	g_autofree char *of_parent = g_strdup_printf("%d %d", (int)getppid(), (int)getpgrp());
-	g_autofree char *of_us = g_strdup_printf("%d %d", steward, (int)getpgrp());
+	g_autofree char *of_us = g_strdup_printf("%d %d", session_helper, (int)getpgrp());
 	const char *const notes[] = { "", "1 1", "0 0", "-1 -1", "x", of_parent, of_us, "99999999999999 99999999999" };
 	g_autofree char *name = g_strdup_printf("program-blktop-%d", client);
 	g_autofree char *path = g_build_filename(state, name, NULL);

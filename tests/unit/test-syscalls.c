@@ -8,9 +8,9 @@
 #include "lib/sources.h"
 #include "lib/traces.h"
 #include "base/call_event.h"
-#include "state/journal.h"
-#include "state/slice.h"
-#include "state/syscalls.h"
+#include "state/calllog/calllog.h"
+#include "state/slice/slice.h"
+#include "state/kernel/syscalls.h"
 #include "views/logline.h"
 
 #include <inttypes.h>

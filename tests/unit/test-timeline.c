@@ -3,7 +3,7 @@
 #include "lib/fake_timeline.h"
 #include "lib/inspect.h"
 
-#include "state/publish.h"
+#include "state/store/publication.h"
 
 #include <string.h>
 

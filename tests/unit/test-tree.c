@@ -4,7 +4,7 @@
  * are, as a look at every one finds it.
  */
 #include "lib/fake_timeline.h"
-#include "state/tree.h"
+#include "state/store/span_tree.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "run/job.h"
 #include "run/preview.h"
 #include "run/window.h"
-#include "state/coarsen.h"
+#include "state/store/coarsen.h"
 
 #include <poll.h>
 
@@ -242,7 +242,7 @@ static void test_stopped(void)
 	g_assert_true(job_wait(j, tl, LONG_MS));
 	job_get_status(j, &st);
 	g_assert_cmpint(st.phase, ==, JOB_CANCELLED);
-	g_assert_cmpint(st.hard_to_ns, <, 61 * NS_PER_S);
+	g_assert_cmpint(st.final_to_ns, <, 61 * NS_PER_S);
 	job_free(j);
 	fake_pieces_clear(&f);
 }

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is read: see input.h. The job's thread opens and closes the source, the main
+ * thread asks for the state of the connection: the pointer between them is under
+ * the mutex, and gone before the source is.
+ */
+#include "app/input.h"
+
+#include "cli/messages.h"
+
+#include "live/spool/spool.h"
+#include "run/kept.h"
+
+#include "base/text.h"
+#include "export/import.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FLUSH_US 50000		/* a slow disk is waited for so long */
+
+struct input {
+	gatomicrefcount refs;
+	char **paths;			/* NULL: live */
+	enum reader reader;
+	bool count_threads;
+	GArray *urls;			/* struct live_url */
+	struct live_options options;
+	char *label;
+	GMutex lock;
+	struct source *source;		/* live, while it is open */
+};
+
+static struct input *input_new(void)
+{
+	struct input *in = g_new0(struct input, 1);
+	g_atomic_ref_count_init(&in->refs);
+	g_mutex_init(&in->lock);
+	return in;
+}
+
+void input_unref(struct input *in)
+{
+	if (!in || !g_atomic_ref_count_dec(&in->refs))
+		return;
+	g_strfreev(in->paths);
+	if (in->urls)
+		g_array_unref(in->urls);
+	g_free(in->label);
+	spool_unref(in->options.spool);
+	g_mutex_clear(&in->lock);
+	g_free(in);
+}
+
+/* The last name of a path that tells something: ".../demo/trace/" is "demo". */
+static char *label_path(const char *path)
+{
+	static const char *const dull[] = { "trace", "kernel", "ust", ".", "..", "/", NULL };
+	g_autofree char *absolute = g_canonicalize_filename(path, NULL);
+	g_autofree char *name = g_path_get_basename(absolute);
+
+	while (g_strv_contains(dull, name)) {
+		g_autofree char *parent = g_path_get_dirname(absolute);
+		if (g_str_equal(parent, absolute))
+			break;
+		g_free(absolute);
+		absolute = g_steal_pointer(&parent);
+		g_free(name);
+		name = g_path_get_basename(absolute);
+	}
+	return text_visible(name);
+}
+
+struct input *input_new_paths(const char *const *paths, enum reader reader)
+{
+	struct input *in = input_new();
+	in->reader = reader;
+	in->paths = g_strdupv((char **)paths);
+	in->label = label_path(paths[0]);
+	guint more = g_strv_length(in->paths) - 1;
+	if (more > 0) {
+		g_autofree char *first = in->label;
+		in->label = g_strdup_printf("%s +%u", first, more);
+	}
+	return in;
+}
+
+struct input *input_new_live(GArray *urls, const struct live_options *options)
+{
+	const struct live_url *url = &g_array_index(urls, struct live_url, 0);
+	struct input *in = input_new();
+	in->urls = urls;
+	in->options = *options;
+	in->options.spool = NULL;
+	g_autofree char *text = g_strdup_printf("%s/%s %s", url->host, url->target, url->session);
+	g_autofree char *first = text_visible(text);
+	in->label = urls->len > 1 ? g_strdup_printf("%s +%u", first, urls->len - 1)
+				  : g_steal_pointer(&first);
+	return in;
+}
+
+void input_count_threads(struct input *in, bool count)
+{
+	in->count_threads = count;
+}
+
+static const struct blk_subscription *subscriptions(const struct input *in, size_t *ret_n)
+{
+	return in->count_threads ? model_subscriptions_counting(ret_n) : model_subscriptions(ret_n);
+}
+
+void input_again(struct input *in)
+{
+	in->options.from_beginning = true;
+	g_clear_pointer(&in->options.spool, spool_unref);
+}
+
+bool input_keep(struct input *in, const char *dir, uint64_t limit, GError **error)
+{
+	in->options.spool = spool_new(dir, limit, in->label, error);
+	return in->options.spool != NULL;
+}
+
+const char *input_kept(struct input *in)
+{
+	if (!in->options.spool)
+		return NULL;
+	spool_flush(in->options.spool, FLUSH_US);
+	return spool_path(in->options.spool);
+}
+
+bool input_keeps(struct input *in, int64_t *ret_from)
+{
+	struct spool_status st;
+
+	if (!in->options.spool)
+		return false;
+	spool_get_status(in->options.spool, &st);
+	*ret_from = st.from_ns > st.to_ns ? TIME_UNKNOWN : st.from_ns;
+	return true;
+}
+
+char *input_keep_trouble(struct input *in)
+{
+	struct spool_status st = { 0 };
+	if (in->options.spool)
+		spool_get_status(in->options.spool, &st);
+	return st.message[0] ? g_strdup(st.message) : NULL;
+}
+
+static bool open_live(void *data, struct job_trace *ret, GError **error)
+{
+	struct input *in = data;
+	size_t n;
+	const struct blk_subscription *rows = subscriptions(in, &n);
+
+	struct source *source = live_open((const struct live_url *)in->urls->data, in->urls->len,
+					  &in->options, rows, n, error);
+	g_mutex_lock(&in->lock);
+	in->source = source;
+	g_mutex_unlock(&in->lock);
+	ret->source = source;
+	if (source && in->options.spool)
+		ret->pieces = pieces_kept(in->options.spool, rows, n);
+	return source != NULL;
+}
+
+/* The first thing that is left out, and how many more; all of them are in the log. */
+static char *warning_of(const struct native *native)
+{
+	size_t n;
+	const char *const *warnings = native_warnings(native, &n);
+
+	for (size_t i = 0; i < n; i++)
+		log_note("%s", warnings[i]);
+	return n == 0 ? NULL : n == 1 ? g_strdup(warnings[0])
+		: g_strdup_printf("%s, and %zu more", warnings[0], n - 1);
+}
+
+static bool open_reader(const struct input *in, struct job_trace *ret, GError **error)
+{
+	const char *const *paths = (const char *const *)in->paths;
+	size_t n;
+	const struct blk_subscription *rows = subscriptions(in, &n);
+
+	if (in->reader == READER_BT2) {
+		ret->source = source_open_bt2(paths, rows, n, error);
+		if (!ret->source)
+			return false;
+		ret->reader = g_strdup("babeltrace2: as asked for");
+		return true;
+	}
+	struct native *native = native_open(paths, rows, n, error);
+	if (!native)
+		return false;
+	ret->warning = warning_of(native);
+	ret->pieces = pieces_native(native);
+	ret->reader = g_strdup("native");
+	return true;
+}
+
+/* ---- spans from files of JSON ---- */
+
+static struct publication *next_spans(void *self, GError **error)
+{
+	return import_next(self, error);
+}
+
+static char *import_told(void *self)
+{
+	char *warning = import_warning(self);
+	if (warning)
+		log_note("%s", warning);
+	return warning;
+}
+
+static void free_import(void *self)
+{
+	import_free(self);
+}
+
+static bool open_files(const struct input *in, struct job_trace *ret, GError **error)
+{
+	ret->maker = (struct job_maker){ next_spans, import_told, free_import,
+		import_open((const char *const *)in->paths, 0, ret->watch, error) };
+	ret->reader = g_strdup("import of Zipkin JSON");
+	return ret->maker.self != NULL;
+}
+
+static bool open_trace(void *data, struct job_trace *ret, GError **error)
+{
+	const struct input *in = data;
+	bool ok = import_is_file(in->paths[0]) ? open_files(in, ret, error)
+					       : open_reader(in, ret, error);
+	if (ok)
+		log_note("%s is read by %s", in->label, ret->reader);
+	return ok;
+}
+
+static void forget_source(void *data)
+{
+	struct input *in = data;
+	g_mutex_lock(&in->lock);
+	in->source = NULL;
+	g_mutex_unlock(&in->lock);
+	input_unref(in);
+}
+
+struct job *input_start(struct input *in, const struct job_options *options)
+{
+	g_atomic_ref_count_inc(&in->refs);
+	return job_start(in->paths ? open_trace : open_live, in, forget_source, options);
+}
+
+bool input_live_status(struct input *in, struct live_status *ret)
+{
+	g_mutex_lock(&in->lock);
+	bool open = in->source != NULL;
+	if (open)
+		live_get_status(in->source, ret);
+	g_mutex_unlock(&in->lock);
+	return open;
+}
+
+const char *const *input_paths(const struct input *in)
+{
+	return (const char *const *)in->paths;
+}
+
+const char *input_label(const struct input *in)
+{
+	return in->label;
+}
+
+char *input_find_demo(GError **error)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	g_autofree char *dir = g_path_get_dirname(exe);
+	g_autofree char *root = g_path_get_dirname(dir);
+	/* The one that belongs to this very program first: beside its sources, or where
+	 * `make install` put it, wherever that was moved since. */
+	char *places[] = {
+		g_build_filename(root, "tests", "traces", "ctf2", "demo", "trace", NULL),
+		g_build_filename(root, "share", "blktop", "demo", NULL),
+		g_build_filename(BLKTOP_DATADIR, "demo", NULL),
+	};
+	char *found = NULL;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
+		if (!found && g_file_test(places[i], G_FILE_TEST_IS_DIR))
+			found = g_steal_pointer(&places[i]);
+		g_free(places[i]);
+	}
+	if (!found)
+		g_set_error(error, g_quark_from_static_string("blk-input"), 0,
+			    "the bundled recording is neither in %s/demo nor in %s/tests/traces/ctf2/demo",
+			    BLKTOP_DATADIR, root);
+	return found;
+}

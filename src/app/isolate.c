@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the program needs of files and connections: see isolate.h. */
+#include "app/isolate.h"
+
+#include "cli/config.h"
+#include "cli/messages.h"
+
+#include "base/isolation.h"
+#include "live/viewer/connector.h"
+#include "live/spool/spool.h"
+
+/* What libraries open late: locales and their converters, terminals, time zones, plugins of
+ * babeltrace2, names of users (for the home directory). */
+static const char *const system_paths[] = {
+	"/usr", "/lib", "/lib64", "/etc/terminfo", "/etc/localtime", "/etc/locale.alias", "/etc/passwd",
+	"/etc/nsswitch.conf", "/etc/ld.so.cache", "/dev/urandom", "/dev/zero", "/proc/self",
+};
+static const char *const system_variables[] = {
+	"TERMINFO", "TERMINFO_DIRS", "TZDIR", "LOCPATH", "GCONV_PATH", "BABELTRACE_PLUGIN_PATH",
+};
+static const char *const below_home[] = { ".terminfo", ".local/lib/babeltrace2" };
+
+static void add(GPtrArray *paths, const char *path)
+{
+	g_ptr_array_add(paths, g_strdup(path));
+}
+
+static void add_system(GPtrArray *read)
+{
+	for (gsize i = 0; i < G_N_ELEMENTS(system_paths); i++)
+		add(read, system_paths[i]);
+	for (gsize i = 0; i < G_N_ELEMENTS(system_variables); i++) {
+		g_auto(GStrv) parts = g_strsplit(g_getenv(system_variables[i]) ? g_getenv(system_variables[i]) : "",
+						 ":", -1);
+		for (char **p = parts; *p; p++)
+			if (**p)
+				add(read, *p);
+	}
+	for (gsize i = 0; i < G_N_ELEMENTS(below_home); i++)
+		g_ptr_array_add(read, g_build_filename(g_get_home_dir(), below_home[i], NULL));
+}
+
+static void add_inputs(const struct options *o, GPtrArray *read)
+{
+	g_autofree char *demo = o->demo ? input_find_demo(NULL) : NULL;
+
+	for (char **p = o->paths; p && *p; p++)
+		add(read, *p);
+	if (demo)
+		add(read, demo);
+}
+
+/* A file is made beside its place under another name, and renamed. */
+static void add_output(const struct options *o, GPtrArray *write)
+{
+	if (!o->output || g_str_equal(o->output, "-"))
+		return;
+	add(write, o->output);
+	g_ptr_array_add(write, g_path_get_dirname(o->output));
+}
+
+static void add_screen(const struct options *o, GPtrArray *write)
+{
+	add(write, ".");
+	add(write, g_get_tmp_dir());
+	config_add_places(o, write);
+}
+
+/* The spool of a live session: printed views have one only where --spool asks for it. */
+static void add_spool(const struct options *o, GPtrArray *write)
+{
+	g_autofree char *dir = o->spool ? g_strdup(o->spool) : spool_default_dir();
+
+	if (!o->n_urls || o->no_spool || (!o->spool && o->command != COMMAND_SCREEN))
+		return;
+	if (spool_make_dir(dir, NULL))	/* else whoever opens it says why */
+		add(write, dir);
+}
+
+bool isolate(const struct options *o)
+{
+	g_autoptr(GPtrArray) read = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) write = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GError) error = NULL;
+	g_autofree char *why = NULL;
+
+	if (o->no_isolation)
+		return true;
+	if (o->n_urls && !connector_start(o->urls, o->n_urls, &error)) {
+		log_error("cannot start the process that connects to relays: %s", error->message);
+		return false;
+	}
+	add_system(read);
+	add_inputs(o, read);
+	add(write, "/dev/null");
+	add(write, "/dev/tty");
+	add_output(o, write);
+	if (o->command == COMMAND_SCREEN)
+		add_screen(o, write);
+	add_spool(o, write);
+	isolation_enter(read, write, &why);
+	if (why)
+		log_note("isolation: %s", why);
+	return true;
+}

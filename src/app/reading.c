@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reading without a screen: see reading.h.
+ */
+#include "app/reading.h"
+
+#include "app/debug_log.h"
+#include "cli/messages.h"
+#include "app/relay.h"
+
+#include "base/timefmt.h"
+
+#include <signal.h>
+
+#define LOST_SLACK_NS (500 * NS_PER_MS)
+#define TICK_MS 100		/* how late a signal or a lost relay may be noticed */
+#define STOP_PATIENCE_MS 5000	/* for the last publication after a stop */
+
+#define ABOUT_NS (NS_PER_S / 10)
+#define SPANS_SHARE 32			/* of the memory: annotations that wait to become spans; */
+#define MOST_SPANS (12 << 20)		/* no more than that */
+#define LISTED_EIGHTHS 3		/* of the memory for spans; their rows take as much */
+#define MOST_BESIDE (64 << 20)		/* what else is held than the timeline, about */
+
+G_STATIC_ASSERT(sizeof(sig_atomic_t) == sizeof(int));
+static volatile sig_atomic_t caught;
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+static struct sigaction before[G_N_ELEMENTS(signals)];
+
+static void catch_signal(int signal)
+{
+	caught = signal;
+}
+
+void reading_catch_signals(void)
+{
+	/* Once: the second Ctrl-C ends the program whatever hangs. */
+	struct sigaction action = { .sa_handler = catch_signal, .sa_flags = (int)SA_RESETHAND };
+	sigemptyset(&action.sa_mask);
+	caught = 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++) {
+		sigaction(signals[i], NULL, &before[i]);
+		if (before[i].sa_handler != SIG_IGN)	/* nohup stays */
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+void reading_release_signals(void)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
+		sigaction(signals[i], &before[i], NULL);
+}
+
+int reading_caught(void)
+{
+	return caught;
+}
+
+const int *reading_caught_by(void)
+{
+	return (const int *)&caught;
+}
+
+size_t reading_timeline_memory(const struct options *o)
+{
+	return o->memory - MIN(o->memory / 2, MOST_BESIDE);
+}
+
+/* What counts from the end is known only with it; *ret stays as it is then. */
+static bool parse(const char *text, int64_t first, const struct outline *whole, int64_t last,
+		  int64_t *ret)
+{
+	if (!text || (!whole && (strchr(text, '%') || strcmp(text, "end") == 0)))
+		return true;
+	return timefmt_parse_instant(text, first, first, last, ret, NULL);
+}
+
+/* What will be asked for by its time must stay from the first spans on: what comes in one go may
+ * be more than there is room for. */
+static void keep_range(void *data)
+{
+	struct reading *r = data;
+	const struct options *o = r->options;
+	int64_t first, newest, at = INT64_MIN, from = INT64_MIN, to = INT64_MAX;
+
+	if (!timeline_coverage(r->tl, &first, &newest))
+		return;
+	struct outline *whole = job_outline(r->job);
+	/* The last packet ends about where its events do; without an index nobody knows. */
+	int64_t last = whole ? MAX(whole->to_ns, newest) : newest;
+	bool fine = parse(o->from, first, whole, last, &from) && parse(o->to, first, whole, last, &to) &&
+		    parse(o->at, first, whole, last, &at);
+	outline_unref(whole);
+	if (at != INT64_MIN) {
+		from = time_floor(at, options_step(o));
+		to = from + options_step(o);
+	}
+	if (fine && (from != INT64_MIN || to != INT64_MAX))
+		timeline_keep_range(r->tl, MAX(from, first) - ABOUT_NS,
+				    to < INT64_MAX - ABOUT_NS ? to + ABOUT_NS : INT64_MAX);
+}
+
+/* What is written or compared whole needs all spans; what is printed of a recorded trace all its
+ * seconds, and the traces asked for. */
+static struct timeline *new_timeline(const struct options *o)
+{
+	bool whole = !o->live && o->command != COMMAND_SCREEN && o->command != COMMAND_BATCH;
+	size_t memory = reading_timeline_memory(o);
+	if (!o->live && o->command == COMMAND_BATCH && o->view->lists_spans)
+		memory = memory / 8 * LISTED_EIGHTHS;
+	struct timeline *tl = timeline_new(whole ? 0 : memory);
+
+	if (!o->live && o->command == COMMAND_BATCH)
+		timeline_keep_seconds(tl);
+	narrow_keep(&o->narrow, tl);
+	return tl;
+}
+
+int reading_start(struct reading *r, const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+	struct job_options options = {
+		.model.step_ns = o->step_ns,
+		.model.live = o->live, .model.memory_budget = o->memory, .model.at_end = !o->live,
+		.model.span_budget = o->command == COMMAND_BATCH ? MIN(o->memory / SPANS_SHARE, MOST_SPANS) : 0,
+		.threads = o->jobs, .slices = o->slices, .memory = o->memory,
+		.model.cells = o->cells,
+		.without_spans = o->without_spans,
+		.skip_free = o->skip_free,
+	};
+
+	*r = (struct reading){ .options = o, .live = o->live, .timeout_ms = o->relay.timeout_ms,
+			       .waits = o->relay.wait };
+	if (o->live) {
+		int code;
+		GArray *urls = relay_choose(o, false, &code);
+		if (!urls)
+			return code;
+		r->in = input_new_live(urls, &o->relay);
+		if (o->spool && !input_keep(r->in, o->spool, o->spool_size, &error)) {
+			log_error("--spool: %s", error->message);
+			return EXIT_FAILED;
+		}
+	} else if (o->demo) {
+		g_autofree char *demo = input_find_demo(&error);
+		const char *const paths[] = { demo, NULL };
+		if (!demo) {
+			log_error("%s", error->message);
+			return EXIT_FAILED;
+		}
+		r->in = input_new_paths(paths, o->reader);
+	} else {
+		r->in = input_new_paths((const char *const *)o->paths, o->reader);
+	}
+	r->tl = new_timeline(o);
+	if (!o->live && (o->at || o->from || o->to))
+		timeline_tell_beginning(r->tl, keep_range, r);
+	if (!o->live)
+		options.publish_every_ns = NS_PER_S;
+	reading_catch_signals();
+	log_note("reading %s", input_label(r->in));
+	input_count_threads(r->in, options_count_threads(o));
+	r->job = input_start(r->in, &options);
+	return EXIT_FINE;
+}
+
+bool reading_skips_free(const struct reading *r)
+{
+	return r->whole && r->options->skip_free;
+}
+
+void reading_free(struct reading *r)
+{
+	if (r->job)
+		reading_release_signals();
+	job_free(r->job);
+	if (reading_skips_free(r))
+		return;
+	timeline_free(r->tl);
+	input_unref(r->in);
+	g_free(r->told);
+	g_free(r->told_warning);
+	*r = (struct reading){ 0 };
+}
+
+/* Says on stderr what the connection says; has the relay been gone for too long? */
+static bool relay_is_lost(struct reading *r)
+{
+	struct live_status st;
+	if (!r->live || !input_live_status(r->in, &st))
+		return false;
+	if (st.message[0] && g_strcmp0(st.message, r->told) != 0) {
+		log_error("%s", st.message);
+		g_free(r->told);
+		r->told = g_strdup(st.message);
+	}
+	/* a question in progress has the same limit, and its end says more */
+	return !r->waits && !st.connected && st.message[0] &&
+	       g_get_real_time() * NS_PER_US - st.since_ns > r->timeout_ms * NS_PER_MS + LOST_SLACK_NS;
+}
+
+static void tell_left_out(struct reading *r)
+{
+	struct job_status st;
+
+	job_get_status(r->job, &st);
+	g_autofree char *left_out = reading_left_out(&st);
+	if (left_out && g_strcmp0(st.warning, r->told_warning) != 0)
+		log_error("%s", left_out);
+	g_free(r->told_warning);
+	r->told_warning = g_strdup(st.warning);
+}
+
+void reading_stop(struct reading *r)
+{
+	job_cancel(r->job);
+	gint64 until = g_get_monotonic_time() + STOP_PATIENCE_MS * 1000;
+	while (!job_wait(r->job, r->tl, TICK_MS))
+		if (g_get_monotonic_time() > until)
+			return;		/* it hangs: what was posted is all there is */
+}
+
+static void reading_signal(struct reading *r, int signal)
+{
+	if (!r->signal)
+		r->signal = signal;
+}
+
+bool reading_wait(struct reading *r, int ms)
+{
+	gint64 until = g_get_monotonic_time() + (gint64)ms * 1000;
+
+	for (;;) {
+		bool ended = job_wait(r->job, r->tl, ms >= 0 && ms < TICK_MS ? ms : TICK_MS);
+		debug_reading(r->job, r->in, r->tl);
+		r->whole |= ended;
+		if (ended)
+			return true;
+		if (r->live)
+			tell_left_out(r);
+		if (caught)
+			reading_signal(r, caught);
+		else if (relay_is_lost(r))
+			r->lost_relay = true;
+		if (r->signal || r->lost_relay) {
+			reading_stop(r);
+			return true;
+		}
+		if (ms >= 0 && g_get_monotonic_time() >= until)
+			return false;
+	}
+}
+
+int reading_code(struct reading *r)
+{
+	struct job_status st;
+	job_get_status(r->job, &st);
+	if (st.phase == JOB_FAILED)
+		log_error("%s", st.message);
+	if (r->lost_relay)
+		log_error("gave up on the relay after %d s", r->timeout_ms / 1000);
+	if (r->signal)
+		return EXIT_SIGNAL + r->signal;
+	if (st.phase != JOB_FAILED && !r->lost_relay)
+		return EXIT_FINE;
+	int64_t from, to;
+	return r->live && reading_range(r, &from, &to) ? EXIT_INCOMPLETE : EXIT_FAILED;
+}
+
+bool reading_range(const struct reading *r, int64_t *ret_from, int64_t *ret_to)
+{
+	if (!timeline_coverage(r->tl, ret_from, ret_to))
+		return false;
+	*ret_to += 1;		/* the last event's instant belongs to it */
+	return true;
+}
+
+/* --- ranges --- */
+
+static bool instant(const char *option, const char *text, int64_t first, int64_t last,
+		    int64_t *ret)
+{
+	g_autoptr(GError) error = NULL;
+	if (!text || timefmt_parse_instant(text, first, first, last, ret, &error))
+		return true;
+	log_error("%s: %s", option, error->message);
+	return false;
+}
+
+static int tell_outside(const char *option, int64_t at, int64_t first, int64_t last)
+{
+	char a[TIMEFMT_LEN], f[TIMEFMT_LEN], l[TIMEFMT_LEN];
+	log_error("%s: %s is outside of the trace, which goes from %s to %s", option,
+		  timefmt_date_ms(a, at), timefmt_date_ms(f, first), timefmt_date_ms(l, last));
+	return EXIT_FAILED;
+}
+
+int reading_find_range(const struct reading *r, const struct options *o, int64_t *ret_from,
+		       int64_t *ret_to)
+{
+	int64_t first, end;
+
+	if (reading_range(r, &first, &end))
+		return reading_place_range(o, first, end, ret_from, ret_to);
+	log_error("no events in '%s'", input_label(r->in));
+	return EXIT_FAILED;
+}
+
+int reading_place_range(const struct options *o, int64_t first, int64_t end, int64_t *ret_from,
+			int64_t *ret_to)
+{
+	*ret_from = first;
+	*ret_to = end;
+	if (o->at) {
+		int64_t at;
+		if (!instant("--at", o->at, first, end - 1, &at))
+			return EXIT_USAGE;
+		*ret_from = time_floor(at, options_step(o));
+		*ret_to = *ret_from + options_step(o);
+		if (*ret_to <= first || *ret_from >= end)
+			return tell_outside("--at", at, first, end - 1);
+	}
+	if (!instant("--from", o->from, first, end - 1, ret_from) ||
+	    !instant("--to", o->to, first, end - 1, ret_to))
+		return EXIT_USAGE;
+	if (o->to && *ret_to == end - 1)
+		*ret_to = end;		/* "end" holds the last event */
+	if (*ret_from >= *ret_to) {
+		log_error("--from has to be before --to");
+		return EXIT_USAGE;
+	}
+	if (*ret_to <= first || *ret_from >= end)
+		return tell_outside("--from", *ret_from, first, end - 1);
+	return EXIT_FINE;
+}
+
+/* --- losses --- */
+
+char *reading_left_out(const struct job_status *st)
+{
+	return st->warning ? g_strdup_printf("%s: left out", st->warning) : NULL;
+}
+
+char *reading_damaged(const struct trust *t)
+{
+	if (!t->touched || t->lost_events || t->lost_packets)
+		return NULL;
+	return g_strdup_printf("%u %s of the trace can't be read, or lost events before it begins, which "
+			       "it does not count: what is whole was read", t->touched,
+			       t->touched == 1 ? "part" : "parts");
+}
+
+int reading_loss_code(struct reading *r)
+{
+	struct trust trust = timeline_trust(r->tl);
+	struct job_status st;
+
+	job_get_status(r->job, &st);
+	g_autofree char *damaged = reading_damaged(&trust);
+	g_autofree char *missing = st.has_missing ? missing_text(&st.missing) : NULL;
+	tell_left_out(r);
+	if (missing)
+		log_error("%s", missing);
+	if (missing)
+		return EXIT_INCOMPLETE;
+	if (trust.lost_events || trust.lost_packets)
+		return EXIT_LOSS;
+	if (r->live)
+		return st.warning ? EXIT_LOSS : EXIT_FINE;
+	if (damaged)
+		log_error("%s", damaged);
+	return trust.touched || st.warning ? EXIT_LOSS : EXIT_FINE;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sessions of a relay daemon, listed and chosen: see relay.h.
+ */
+#include "app/relay.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+#include "export/sessions.h"
+#include "cli/messages.h"
+
+#include <poll.h>
+
+/* Who has one session, and tells it so soon, is attached to without a list. */
+#define FIRST_PATIENCE_MS 150
+
+struct choice {
+	const struct options *o;
+	const struct live_url *url;
+	GPtrArray *sessions;		/* struct live_session *; NULL: not known yet */
+	struct live_lister *lister;
+	char *error;			/* of the last answer, visible text; or NULL */
+	bool answered;			/* there was a list */
+};
+
+static void set_target(struct live_url *ret, const struct live_url *relay,
+		       const struct live_session *session)
+{
+	*ret = (struct live_url){
+		.host = g_strdup(relay->host), .port = relay->port, .family = relay->family,
+		.target = g_strdup(session ? session->target : relay->target),
+		.session = g_strdup(session ? session->name : relay->session),
+	};
+}
+
+static void pad(GString *line, const char *text, unsigned width)
+{
+	g_autofree char *visible = text_visible(text);
+	g_string_append(line, visible);
+	for (unsigned w = text_width(visible); w < width; w++)
+		g_string_append_c(line, ' ');
+	g_string_append(line, "  ");
+}
+
+/* One aligned line for each session; *ret_title: its heading. */
+static GPtrArray *session_lines(GPtrArray *sessions, char **ret_title)
+{
+	unsigned target_width = 4, name_width = 7;
+	for (guint i = 0; i < sessions->len; i++) {
+		const struct live_session *s = g_ptr_array_index(sessions, i);
+		g_autofree char *target = text_visible(s->target);
+		g_autofree char *name = text_visible(s->name);
+		target_width = MAX(target_width, text_width(target));
+		name_width = MAX(name_width, text_width(name));
+	}
+	GString *title = g_string_new(NULL);
+	pad(title, "HOST", target_width);
+	pad(title, "SESSION", name_width);
+	g_string_append(title, " TIMER STREAMS VIEWERS");
+	*ret_title = g_string_free(title, FALSE);
+
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < sessions->len; i++) {
+		const struct live_session *s = g_ptr_array_index(sessions, i);
+		GString *line = g_string_new(NULL);
+		char timer[TIMEFMT_LEN];
+		pad(line, s->target, target_width);
+		pad(line, s->name, name_width);
+		timefmt_duration(timer, s->timer_us * NS_PER_US);
+		g_string_append_printf(line, "%6s %7u %7u", timer, s->streams, s->viewers);
+		if (s->viewers)
+			g_string_append(line, " (taken)");
+		g_ptr_array_add(lines, g_string_free(line, FALSE));
+	}
+	return lines;
+}
+
+/* Leaves those that the URL does not mean, should it name only a host. */
+static void keep_meant(const struct live_url *url, GPtrArray *all)
+{
+	for (guint i = 0; url->target && i < all->len; i++) {
+		const struct live_session *s = g_ptr_array_index(all, i);
+		if (!g_str_equal(s->target, url->target))
+			g_ptr_array_remove_index(all, i--);
+	}
+}
+
+/* The newest answer; false: there is none. */
+static bool take_answer(struct choice *c)
+{
+	g_autoptr(GError) error = NULL;
+	GPtrArray *now = live_lister_take(c->lister, &error);
+
+	if (!now && !error)
+		return false;
+	g_clear_pointer(&c->error, g_free);
+	if (error)
+		c->error = text_visible(error->message);
+	if (!now)
+		return true;
+	keep_meant(c->url, now);
+	if (c->sessions)
+		g_ptr_array_unref(c->sessions);
+	c->sessions = now;
+	return true;
+}
+
+/* The sessions, and below them what there is to say. */
+static void set_lines(struct choice *c, struct ui_pick *pick)
+{
+	g_autofree char *title = NULL, *relay = live_url_format(c->url);
+	g_autofree char *visible = text_visible(relay);
+	char *told = NULL;
+
+	if (pick->lines)
+		g_ptr_array_unref(pick->lines);
+	pick->lines = c->sessions ? session_lines(c->sessions, &title) :
+		g_ptr_array_new_with_free_func(g_free);
+	pick->n_choices = pick->lines->len;
+	if (c->error)
+		told = g_strdup_printf("%s; asking again", c->error);
+	else if (!c->sessions)
+		told = g_strdup_printf("asking %s ...", visible);
+	else if (!pick->n_choices)
+		told = g_strdup_printf("%s has no live session (yet)", visible);
+	if (told)
+		g_ptr_array_add(pick->lines, told);
+}
+
+static bool refresh_pick(struct ui_pick *pick, void *data)
+{
+	struct choice *c = data;
+	if (!take_answer(c))
+		return false;
+	/* The only one, but not one that others left. */
+	pick->chosen = !c->answered && c->sessions && c->sessions->len == 1;
+	c->answered |= c->sessions != NULL;
+	set_lines(c, pick);
+	return true;
+}
+
+static int pick_session(struct choice *c, struct live_url *ret, bool *ret_left)
+{
+	struct ui_options ui = { .live = true, .ascii = c->o->ascii, .color = c->o->color,
+				 .prefs = c->o->prefs, .at_ns = TIME_UNKNOWN };
+	struct ui_pick pick = { .title = "Sessions: HOST, SESSION, TIMER, STREAMS, VIEWERS",
+				.refresh = refresh_pick, .data = c,
+				.fd = live_lister_fd(c->lister) };
+	set_lines(c, &pick);
+	int i = ui_pick(&ui, &pick);
+
+	if (i >= 0 && c->sessions && (guint)i < c->sessions->len)
+		set_target(ret, c->url, g_ptr_array_index(c->sessions, (guint)i));
+	else
+		*ret_left = true;
+	g_ptr_array_unref(pick.lines);
+	return EXIT_FINE;
+}
+
+/* On a screen, which is there at once. */
+static int choose_on_screen(struct choice *c, struct live_url *ret, bool *ret_left)
+{
+	int code = EXIT_FINE;
+
+	c->lister = live_lister_new(c->url, c->o->relay.timeout_ms);
+	struct pollfd ring = { .fd = live_lister_fd(c->lister), .events = POLLIN };
+	if (poll(&ring, 1, FIRST_PATIENCE_MS) > 0)
+		take_answer(c);
+	c->answered = c->sessions != NULL;
+	if (c->sessions && c->sessions->len == 1)
+		set_target(ret, c->url, g_ptr_array_index(c->sessions, 0));
+	else
+		code = pick_session(c, ret, ret_left);
+	live_lister_free(c->lister);
+	g_clear_pointer(&c->sessions, g_ptr_array_unref);
+	g_free(c->error);
+	return code;
+}
+
+static char *session_url(const struct live_url *relay, const struct live_session *session)
+{
+	struct live_url url;
+	set_target(&url, relay, session);
+	g_autofree char *text = live_url_format(&url);
+	live_url_clear(&url);
+	return text_visible(text);
+}
+
+static int refuse_many(const struct choice *c)
+{
+	g_autoptr(GString) urls = g_string_new(NULL);
+	for (guint i = 0; i < c->sessions->len; i++) {
+		g_autofree char *url = session_url(c->url, g_ptr_array_index(c->sessions, i));
+		g_string_append_printf(urls, "\n  %s", url);
+	}
+	log_error("the relay has %u sessions; name one of them:%s", c->sessions->len, urls->str);
+	return EXIT_USAGE;
+}
+
+static int refuse_none(const struct live_url *url)
+{
+	g_autofree char *where = live_url_format(url);
+	log_error("relay %s has no live session; make one with: lttng create NAME --live "
+		  "--set-url=net://%s", where, url->host);
+	return EXIT_FAILED;
+}
+
+static int choose_one(const struct options *o, const struct live_url *url, bool may_pick,
+		      struct live_url *ret, bool *ret_left)
+{
+	g_autoptr(GError) error = NULL;
+	struct choice c = { .o = o, .url = url };
+	int code = EXIT_FINE;
+
+	if (url->target && url->session) {
+		set_target(ret, url, NULL);
+		return EXIT_FINE;
+	}
+	if (may_pick)
+		return choose_on_screen(&c, ret, ret_left);
+	c.sessions = live_list_sessions(url, o->relay.timeout_ms, &error);
+	if (!c.sessions) {
+		log_error("%s", error->message);
+		return EXIT_FAILED;
+	}
+	keep_meant(url, c.sessions);
+	if (c.sessions->len == 0)
+		code = refuse_none(url);
+	else if (c.sessions->len == 1)
+		set_target(ret, url, g_ptr_array_index(c.sessions, 0));
+	else
+		code = refuse_many(&c);
+	g_ptr_array_unref(c.sessions);
+	return code;
+}
+
+static void clear_url(gpointer url)
+{
+	live_url_clear(url);
+}
+
+static bool has_url(const GArray *urls, const struct live_url *url)
+{
+	for (guint i = 0; i < urls->len; i++) {
+		const struct live_url *u = &g_array_index(urls, struct live_url, i);
+		if (u->port == url->port && u->family == url->family && !strcmp(u->host, url->host) &&
+		    !g_strcmp0(u->target, url->target) && !g_strcmp0(u->session, url->session))
+			return true;
+	}
+	return false;
+}
+
+GArray *relay_choose(const struct options *o, bool may_pick, int *ret_code)
+{
+	g_autoptr(GArray) urls = g_array_new(FALSE, TRUE, sizeof(struct live_url));
+
+	g_array_set_clear_func(urls, clear_url);
+	*ret_code = EXIT_FINE;
+	for (size_t i = 0; i < o->n_urls; i++) {
+		struct live_url url = { 0 };
+		bool left = false;
+		*ret_code = choose_one(o, &o->urls[i], may_pick, &url, &left);
+		if (*ret_code != EXIT_FINE || left)
+			return NULL;
+		if (has_url(urls, &url))
+			live_url_clear(&url);	/* given twice: a relay lets one viewer in */
+		else
+			g_array_append_val(urls, url);
+	}
+	return g_steal_pointer(&urls);
+}
+
+static int list_json(const struct options *o, const GPtrArray *sessions)
+{
+	g_autofree struct session_facts *facts = g_new0(struct session_facts, sessions->len + 1);
+	g_autoptr(GPtrArray) urls = g_ptr_array_new_with_free_func(g_free);
+
+	for (guint i = 0; i < sessions->len; i++) {
+		const struct live_session *s = g_ptr_array_index(sessions, i);
+		g_ptr_array_add(urls, session_url(o->urls, s));
+		facts[i] = (struct session_facts){
+			.host = s->target, .session = s->name, .url = g_ptr_array_index(urls, i),
+			.timer_us = s->timer_us, .streams = s->streams, .viewers = s->viewers,
+		};
+	}
+	g_autofree char *text = sessions_json(facts, sessions->len);
+	fputs(text, stdout);
+	return EXIT_FINE;
+}
+
+int relay_list_sessions(const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+	g_autoptr(GPtrArray) sessions = live_list_sessions(o->urls, o->relay.timeout_ms,
+								     &error);
+	if (!sessions) {
+		log_error("%s", error->message);
+		return EXIT_FAILED;
+	}
+	if (o->format == FORMAT_JSON)
+		return list_json(o, sessions);
+	g_autofree char *title = NULL;
+	g_autoptr(GPtrArray) lines = session_lines(sessions, &title);
+	printf("%s  URL\n", title);
+	for (guint i = 0; i < sessions->len; i++) {
+		g_autofree char *url = session_url(o->urls, g_ptr_array_index(sessions, i));
+		printf("%s  %s\n", (char *)g_ptr_array_index(lines, i), url);
+	}
+	return EXIT_FINE;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Files of settings: see config.h. */
+#include "cli/config.h"
+
+#include "cli/messages.h"
+
+#include "base/disk.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "state/spans/rules.h"
+#include "ui/rc.h"
+#include "ui/recall.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What names other places than the usual ones. */
+#define RC_INSTEAD "XDG_CONFIG_HOME or --config FILE"
+#define HISTORY_INSTEAD "XDG_STATE_HOME"
+
+static bool is_none(const struct options *o)
+{
+	return o->config && g_str_equal(o->config, "none");
+}
+
+static char *rc_path(const struct options *o)
+{
+	return o->config ? g_strdup(o->config) :
+		g_build_filename(g_get_user_config_dir(), "blktop", "blktoprc", NULL);
+}
+
+static char *history_path(void)
+{
+	return g_build_filename(g_get_user_state_dir(), "blktop", "history", NULL);
+}
+
+static bool fail(GError **error, int code, const char *path, const char *why)
+{
+	g_set_error(error, G_FILE_ERROR, (int)g_file_error_from_errno(code), "cannot read %s: %s",
+		    path, why ? why : g_strerror(code));
+	return false;
+}
+
+/* A regular file of a sane size: no pipe that is never written, no device. */
+static bool read_open(int fd, const char *path, char **ret_text, size_t *ret_len, GError **error)
+{
+	struct stat st;
+	size_t len = 0;
+	ssize_t n = 1;
+
+	if (fstat(fd, &st) < 0)
+		return fail(error, errno, path, NULL);
+	if (!S_ISREG(st.st_mode))
+		return fail(error, EINVAL, path, "it is no file");
+	if (st.st_size > LIMIT_SETTINGS_BYTES)
+		return fail(error, EFBIG, path, "it is too long");
+	char *text = g_malloc(LIMIT_SETTINGS_BYTES + 1);
+	while (n > 0 && len < LIMIT_SETTINGS_BYTES) {
+		n = read(fd, text + len, LIMIT_SETTINGS_BYTES - len);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			len += (size_t)n;
+	}
+	text[len] = '\0';
+	*ret_text = g_realloc(text, len + 1);
+	*ret_len = len;
+	return n >= 0 || (g_free(text), fail(error, errno, path, NULL));
+}
+
+/* No such file: false without an error. */
+static bool read_file(const char *path, char **ret_text, size_t *ret_len, GError **error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	*ret_text = NULL;
+	*ret_len = 0;
+	if (fd < 0)
+		return errno != ENOENT && fail(error, errno, path, NULL);
+	bool ok = read_open(fd, path, ret_text, ret_len, error);
+	close(fd);
+	return ok;
+}
+
+/* A link to a file (dotfiles) stays one: what it points to is replaced. */
+static char *resolve(const char *path)
+{
+	g_autofree char *real = realpath(path, NULL);
+	return g_strdup(real ? real : path);
+}
+
+static bool write_file(const char *path, const char *instead, const char *text, int mode, GError **error)
+{
+	g_autofree char *real = resolve(path), *dir = g_path_get_dirname(real);
+	struct stat st;
+
+	if (!disk_make_home_dir(dir, instead, error))
+		return false;
+	if (stat(real, &st) == 0)
+		mode = st.st_mode & 0777;
+	return g_file_set_contents_full(real, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, mode, error);
+}
+
+/* --- settings --- */
+
+static void load_rc(struct prefs *p, const struct options *o)
+{
+	g_autofree char *path = rc_path(o), *text = NULL, *visible = text_visible(path);
+	g_autofree char *name = g_path_get_basename(visible);
+	g_autoptr(GError) error = NULL;
+	size_t len;
+
+	if (read_file(path, &text, &len, &error))
+		rc_read(p, name, text, len);
+	else if (error)
+		g_ptr_array_add(p->warnings, text_visible(error->message));
+	else if (o->config)
+		g_ptr_array_add(p->warnings, g_strdup_printf("there is no %s: W makes it", visible));
+}
+
+static void load_history(struct prefs *p)
+{
+	g_autofree char *path = history_path(), *text = NULL;
+	g_autoptr(GError) error = NULL;
+	size_t len;
+
+	if (read_file(path, &text, &len, &error))
+		recall_read(p->recall, text, len);
+	else if (error)
+		g_ptr_array_add(p->warnings, text_visible(error->message));
+}
+
+/* The filter of files (isolate.h) lets only what is there be written later. */
+static void make_place(struct prefs *p, const char *path, const char *instead, const char *what)
+{
+	g_autofree char *real = resolve(path), *dir = g_path_get_dirname(real);
+	g_autoptr(GError) error = NULL;
+
+	if (disk_make_home_dir(dir, instead, &error))
+		return;
+	g_autofree char *visible = text_visible(error->message);
+	g_ptr_array_add(p->warnings, g_strdup_printf("%s: %s", what, visible));
+}
+
+static void make_places(struct prefs *p, const struct options *o)
+{
+	g_autofree char *rc = rc_path(o), *history = history_path();
+
+	make_place(p, rc, RC_INSTEAD, "settings are not kept");
+	make_place(p, history, HISTORY_INSTEAD, "lines typed are not kept");
+}
+
+struct prefs *config_load(const struct options *o)
+{
+	struct prefs *p = prefs_new();
+
+	if (!is_none(o)) {
+		make_places(p, o);
+		load_rc(p, o);
+		load_history(p);
+	}
+	if (o->theme >= 0)
+		p->theme = (enum theme)o->theme;
+	if (o->mouse >= 0)
+		p->mouse = o->mouse > 0;
+	p->utc = p->utc || o->utc;
+	p->ascii = p->ascii || o->ascii;
+	if (o->memory_given)
+		p->memory = o->memory;
+	for (guint i = 0; i < p->warnings->len; i++)
+		log_note("%s", (char *)g_ptr_array_index(p->warnings, i));
+	return p;
+}
+
+static bool rules_of_file(struct rules *rules, const char *path, bool only_marked, GError **error)
+{
+	g_autofree char *text = NULL, *visible = text_visible(path);
+	size_t len;
+
+	if (read_file(path, &text, &len, error))
+		return rules_parse(rules, visible, text, len, only_marked, error) &&
+		       rules_check(rules, error);
+	if (!only_marked && !*error)
+		fail(error, ENOENT, path, NULL);
+	return only_marked;
+}
+
+/* Of blktoprc: what is wrong is told on the screen, and that goes on without. */
+static struct rules *rules_of_rc(const struct options *o, struct prefs *p)
+{
+	g_autofree char *path = rc_path(o);
+	g_autoptr(GError) why = NULL;
+	struct rules *rules = rules_new();
+
+	if (!p || is_none(o) || rules_of_file(rules, path, true, &why))
+		return rules;
+	log_note("%s", why->message);
+	g_ptr_array_add(p->warnings, text_visible(why->message));
+	rules_free(rules);
+	return rules_new();
+}
+
+bool config_install_rules(const struct options *o, struct prefs *p, GError **error)
+{
+	struct rules *rules = rules_of_rc(o, p);
+	g_autoptr(GError) why = NULL;
+
+	size_t n = rules_n(rules);
+
+	if (o->spans && rules_of_file(rules, o->spans, false, &why) && rules_n(rules) == n)
+		fail(&why, ENOENT, o->spans, "there is no [RULE] in it");
+	if (why) {
+		rules_free(rules);
+		g_propagate_error(error, g_steal_pointer(&why));
+		return false;
+	}
+	if (!rules_n(rules))
+		g_clear_pointer(&rules, rules_free);
+	return !rules || rules_install(rules, error);
+}
+
+bool config_save(const struct options *o, const struct prefs *p, char **ret_message)
+{
+	g_autofree char *path = rc_path(o), *old = NULL, *text = NULL, *visible = text_visible(path);
+	g_autoptr(GError) error = NULL;
+	size_t len;
+
+	if (is_none(o)) {
+		*ret_message = g_strdup("cannot write the settings: started with --config none");
+		return false;
+	}
+	read_file(path, &old, &len, &error);
+	if (!error && old && memchr(old, '\0', len))
+		fail(&error, EINVAL, path, "it is no text");
+	if (!error) {
+		text = rc_write(p, old ? old : "", len);
+		write_file(path, RC_INSTEAD, text, 0644, &error);
+	}
+	*ret_message = error ? text_visible(error->message) :
+		g_strdup_printf("settings written to %s", visible);
+	log_note("%s", *ret_message);
+	return !error;
+}
+
+void config_add_places(const struct options *o, GPtrArray *places)
+{
+	char *paths[] = { rc_path(o), history_path() };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
+		g_autofree char *real = resolve(paths[i]), *dir = g_path_get_dirname(real);
+		if (!is_none(o))
+			g_ptr_array_add(places, g_steal_pointer(&dir));
+		g_free(paths[i]);
+	}
+}
+
+void config_save_history(const struct options *o, const struct prefs *p)
+{
+	g_autofree char *path = history_path(), *old = NULL, *text = NULL;
+	g_autoptr(GError) error = NULL;
+	size_t len;
+
+	if (is_none(o) || !recall_changed(p->recall))
+		return;
+	read_file(path, &old, &len, &error);
+	if (!error) {
+		text = recall_merge(p->recall, old ? old : "", len);
+		write_file(path, HISTORY_INSTEAD, text, 0600, &error);
+	}
+	if (error)
+		log_note("lines typed are not kept: %s", error->message);
+}

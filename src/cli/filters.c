@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* --only and --against: see narrow.h. */
+#include "cli/filters.h"
+
+#include "base/text.h"
+#include "export/export.h"
+#include "views/narrowing.h"
+
+#include <string.h>
+
+static bool fail(GError **error, const char *format, const char *text)
+{
+	g_set_error(error, BLK_EXPR_ERROR, 0, format, text);
+	return false;
+}
+
+static bool parse_hex(const char *text, bool of_trace, uint64_t *ret, GError **error)
+{
+	if (!text_parse_id(text, of_trace ? TEXT_TRACE_ID : TEXT_ID, ret))
+		return fail(error, "an id is 1 to 16 hex digits (of a trace 32), not '%s'", text);
+	return true;
+}
+
+static bool parse_some(const char *text, bool of_trace, uint64_t *ret, GError **error)
+{
+	return parse_hex(text, of_trace, ret, error) &&
+	       (*ret != 0 || fail(error, "'%s' is no id that can be asked for here", text));
+}
+
+static bool set_trace(struct view_query *q, const char *text, GError **error)
+{
+	uint64_t id;
+	if (!parse_hex(text, true, &id, error))
+		return false;
+	query_set_trace(q, id);
+	q->trace_upper = text_id_upper(text);
+	return true;
+}
+
+static bool parse_number(const char *text, int32_t *ret, GError **error)
+{
+	guint64 n = 0;
+
+	if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXINT32, &n, NULL))
+		return fail(error, "'%s' is no process or thread id", text);
+	*ret = (int32_t)n;
+	return true;
+}
+
+static bool set_key(struct view_query *q, const struct narrowing *n, const char *text, GError **error)
+{
+	void *at = (char *)q + n->offset;
+
+	if (!*text)
+		return fail(error, "'%s=' lacks what it is narrowed to", n->name);
+	if (n->kind == NARROWING_TRACE)
+		return set_trace(q, text, error);
+	if (n->kind == NARROWING_ID)
+		return parse_some(text, false, at, error);
+	if (n->kind == NARROWING_NUMBER)
+		return parse_number(text, at, error);
+	g_free(*(char **)at);
+	*(char **)at = g_strdup(text);
+	return true;
+}
+
+static const struct narrowing *find_key(const char *word, size_t len)
+{
+	for (size_t i = 0; i < N_NARROWINGS; i++) {
+		const char *name = narrowings[i].name;
+
+		if (name && strlen(name) == len && !strncmp(name, word, len))
+			return &narrowings[i];
+	}
+	return NULL;
+}
+
+static bool parse_only(struct view_query *q, const char *only, GError **error)
+{
+	g_auto(GStrv) words = g_strsplit(only, ",", -1);
+
+	if (!*words)
+		return fail(error, "takes %s", "trace=ID and the like, not nothing");
+	for (char **w = words; *w; w++) {
+		const char *equal = strchr(g_strstrip(*w), '=');
+		const struct narrowing *found = equal ? find_key(*w, (size_t)(equal - *w)) : NULL;
+
+		if (!found)
+			return fail(error, "takes trace=ID, span=ID, pid=N, tid=N, service=NAME, "
+				    "operation=NAME, not '%s'", *w);
+		if (!set_key(q, found, equal + 1, error))
+			return false;
+	}
+	if (q->span_id && !query_has_trace(q))
+		return fail(error, "span=%s needs trace=ID as well", "ID");
+	return true;
+}
+
+static bool parse_against(struct view_query *q, const char *against, GError **error)
+{
+	g_auto(GStrv) ids = g_strsplit(against, ":", 2);
+
+	if (!strcmp(against, "usual") || !strcmp(against, "before"))
+		return true;
+	if (!strcmp(against, "history")) {
+		q->history = true;
+		return true;
+	}
+	q->other_upper = ids[0] ? text_id_upper(ids[0]) : 0;
+	return parse_some(ids[0] ? ids[0] : "", true, &q->other_trace, error) &&
+	       (!ids[0] || !ids[1] || parse_some(ids[1], false, &q->other_span, error));
+}
+
+bool narrow_parse(struct view_query *ret, const char *only, const char *against, GError **error)
+{
+	*ret = (struct view_query)VIEW_QUERY_INIT;
+	if ((!only || parse_only(ret, only, error)) &&
+	    (!against || parse_against(ret, against, error)))
+		return true;
+	narrow_clear(ret);
+	return false;
+}
+
+bool narrow_fits(const struct view_query *q, const struct view *v, GError **error)
+{
+	g_autoptr(GString) takes = g_string_new(NULL);
+	const char *other = NULL;
+
+	for (size_t i = 0; i < N_NARROWINGS; i++) {
+		const struct narrowing *n = &narrowings[i];
+
+		if (n->name && v->only & n->only)
+			g_string_append_printf(takes, "%s%s=", takes->len ? ", " : "", n->name);
+		else if (n->name && narrowing_is_set(n, q))
+			other = n->name;
+	}
+	if (!other)
+		return true;
+	g_set_error(error, BLK_EXPR_ERROR, 0, "view %s takes %s, not %s=", v->id,
+		    takes->len ? takes->str : "nothing", other);
+	return false;
+}
+
+static bool is_span_there(const struct timeline *tl, uint64_t trace, uint64_t span)
+{
+	const GArray *spans = timeline_trace_spans(tl, trace);
+
+	for (guint i = 0; spans && i < spans->len; i++)
+		if (timeline_span(tl, g_array_index(spans, uint32_t, i))->span_id == span)
+			return true;
+	return false;
+}
+
+void narrow_resolve(struct view_query *q, const struct timeline *tl)
+{
+	q->trace_id = export_trace_named(tl, q->trace_upper, q->trace_id);
+	q->other_trace = export_trace_named(tl, q->other_upper, q->other_trace);
+	q->trace_zero = q->trace_zero && !q->trace_id;
+	q->trace_upper = q->other_upper = 0;
+}
+
+void narrow_keep(const struct view_query *q, struct timeline *tl)
+{
+	const uint64_t ids[] = { q->trace_id, q->other_trace,
+				 q->trace_upper ? export_other_id(q->trace_upper, q->trace_id) : 0,
+				 q->other_upper ? export_other_id(q->other_upper, q->other_trace) : 0 };
+	timeline_keep_traces(tl, ids, G_N_ELEMENTS(ids));
+}
+
+bool narrow_is_there(const struct view_query *narrow, const struct timeline *tl, GError **error)
+{
+	struct view_query q = *narrow;
+	narrow_resolve(&q, tl);
+	const struct { bool any; uint64_t trace, span; } asked[] = {
+		{ query_has_trace(&q), q.trace_id, q.span_id },
+		{ q.other_trace != 0, q.other_trace, q.other_span },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
+		uint64_t trace = asked[i].trace, span = asked[i].span;
+		if (!asked[i].any)
+			continue;
+		if (!timeline_find_trace(tl, trace))
+			g_set_error(error, BLK_EXPR_ERROR, 0, "no trace %016" G_GINT64_MODIFIER
+				    "x in what was read", trace);
+		else if (span && !is_span_there(tl, trace, span))
+			g_set_error(error, BLK_EXPR_ERROR, 0, "no span %016" G_GINT64_MODIFIER "x in trace %016"
+				    G_GINT64_MODIFIER "x", span, trace);
+		else
+			continue;
+		return false;
+	}
+	return true;
+}
+
+void narrow_clear(struct view_query *q)
+{
+	g_free((char *)q->service);
+	g_free((char *)q->operation);
+	*q = (struct view_query)VIEW_QUERY_INIT;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Lists, the recording recipe and versions: see about.h.
+ */
+#include "cli/lists.h"
+
+#include "base/isolation.h"
+#include "live/session/plan.h"
+#include "state/slice/model.h"
+#include "state/store/schema.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- views and columns --- */
+
+/* The first sentence. */
+static int sentence_length(const char *help)
+{
+	const char *end = strstr(help, ". ");
+	size_t n = end ? (size_t)(end - help) : strcspn(help, "\n");
+	if (!end && n > 0 && help[n - 1] == '.')
+		n--;
+	return (int)n;
+}
+
+void about_views(FILE *out)
+{
+	for (const struct view *const *v = view_all; *v; v++)
+		fprintf(out, "%-12s  %.*s%s\n", (*v)->id, sentence_length((*v)->help), (*v)->help,
+		       (*v)->has_by || (*v)->more_by ? " (--by)" : "");
+}
+
+void about_columns(FILE *out, const struct view *v)
+{
+	int width = 0;
+	for (size_t i = 0; i < v->n_columns; i++)
+		width = MAX(width, (int)strlen(v->columns[i].id));
+	for (size_t i = 0; i < v->n_columns; i++)
+		fprintf(out, "%-*s  %s (%s)\n", width, v->columns[i].id, v->columns[i].help,
+		       value_unit(v->columns[i].kind));
+}
+
+/* --- events --- */
+
+void about_events(FILE *out)
+{
+	size_t n;
+	const struct blk_subscription *rows = model_subscriptions(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		g_autofree char *fields = g_strjoinv(" ", (char **)rows[i].fields);
+		fprintf(out, "%-32s  %s%s%s\n", rows[i].event, rows[i].needs ? rows[i].needs : "-",
+		       *fields ? ": " : "", fields);
+	}
+}
+
+/* --- metrics --- */
+
+/* "call.latency", "file.bytes.read": the unit stands beside it. */
+static char *metric_name(const struct cell_layout *l, const struct cell_field *f, unsigned element)
+{
+	size_t length = strlen(f->id) - (g_str_has_suffix(f->id, "_ns") ? strlen("_ns") : 0);
+
+	return g_strdup_printf("%s.%.*s%s%s", l->id, (int)length, f->id, f->element ? "." : "",
+			       f->element ? f->element(element) : "");
+}
+
+static void print_metric(FILE *out, const struct cell_layout *l, const struct cell_field *f, unsigned element)
+{
+	g_autofree char *name = metric_name(l, f, element);
+	g_autoptr(GString) fields = g_string_new(NULL);
+
+	for (unsigned i = 0; i < l->n_keys; i++)
+		g_string_append_printf(fields, "%s%s", i ? "," : "", l->fields[i].id);
+	fprintf(out, "%-28s  %-5s  %-22s  %s%s%s%s\n", name, value_unit(f->unit), fields->str, f->help,
+		*l->needs ? " [" : "", l->needs, *l->needs ? "]" : "");
+}
+
+void about_metrics(FILE *out)
+{
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++) {
+		const struct cell_layout *l = cell_layout(k);
+		for (const struct cell_field *f = l->fields + l->n_keys; f < l->fields + l->n_fields; f++)
+			for (unsigned i = 0; f->unit != VALUE_TEXT && f->unit != VALUE_ID && i < f->n; i++)
+				print_metric(out, l, f, i);
+	}
+}
+
+static void print_enable_lines(FILE *out, const char *channel, enum plan_origin origin)
+{
+	size_t n;
+	const struct blk_subscription *rows = model_subscriptions(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (plan_origin(&rows[i]) != origin)
+			continue;
+		fprintf(out, "%slttng enable-event -%c -s \"$session\" -c %s '%s'\t# %s\n",
+			origin == PLAN_SPAN ? "" : "\t", origin == PLAN_SPAN ? 'u' : 'k',
+			channel, rows[i].event, rows[i].needs);
+	}
+}
+
+static const char recipe_begin[] =
+	"#!/bin/sh\n"
+	"# Records what blktop reads. Run it as root, or in the group \"tracing\":\n"
+	"#   blktop --recipe >record.sh\n"
+	"#   sh record.sh [SESSION [DIRECTORY]]        a trace in DIRECTORY\n"
+	"#   sh record.sh SESSION net://RELAY          live: blktop -r RELAY\n"
+	"# then:  lttng stop SESSION; lttng destroy SESSION; blktop DIRECTORY\n"
+	"set -eu\n"
+	"session=${1:-blktop}\n"
+	"where=${2:-$PWD/$session-trace}\n"
+	"case $where in\n"
+	"*://*) lttng create \"$session\" --live=1000000 --set-url=\"$where\" ;;\n"
+	"*) lttng create \"$session\" --output=\"$where\" ;;\n"
+	"esac\n"
+	"\n"
+	"# The kernel: who runs, what it calls, why it waits. Starting the session also\n"
+	"# records the state dump: the threads and open files that were there before.\n"
+	"# Larger or more sub-buffers where events are lost: these are 16 MiB a CPU.\n"
+	"if lttng enable-channel -k -s \"$session\" kernel --subbuf-size=1M --num-subbuf=16; then\n"
+	"\tlttng add-context -k -s \"$session\" -c kernel -t pid -t tid -t procname\n";
+
+static const char recipe_middle[] =
+	"\tlttng enable-event -k -s \"$session\" -c kernel --syscall --all\n"
+	"else\n"
+	"\techo 'no kernel tracer here: spans will be recorded, but nothing explains them' >&2\n"
+	"fi\n"
+	"\n"
+	"# Userspace: the spans. One set of buffers for each user.\n"
+	"lttng enable-channel -u -s \"$session\" spans --buffers-uid --subbuf-size=256k --num-subbuf=8\n"
+	"lttng add-context -u -s \"$session\" -c spans -t vpid -t vtid -t procname\n";
+
+void about_recipe(FILE *out)
+{
+	fputs(recipe_begin, out);
+	print_enable_lines(out, "kernel", PLAN_TRACEPOINT);
+	fputs(recipe_middle, out);
+	print_enable_lines(out, "spans", PLAN_SPAN);
+	fputs("\nlttng start \"$session\"\n", out);
+}
+
+/* --- versions --- */
+
+/* The file name behind a loaded library: "libpopt.so.0.0.2". */
+struct loaded {
+	const char *stem;
+	char file[NAME_MAX];
+};
+
+static int find_loaded(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct loaded *l = data;
+	char path[PATH_MAX];
+	g_autofree char *name = g_path_get_basename(info->dlpi_name);
+
+	(void)size;
+	if (!g_str_has_prefix(name, l->stem))
+		return 0;
+	if (!realpath(info->dlpi_name, path))
+		g_strlcpy(path, info->dlpi_name, sizeof path);
+	g_autofree char *file = g_path_get_basename(path);
+	g_strlcpy(l->file, file, sizeof l->file);
+	return 1;
+}
+
+/* Asked of the library by name, so that only its layer includes its header. */
+static unsigned ask_number(const char *function)
+{
+	void *symbol = dlsym(RTLD_DEFAULT, function);
+	unsigned (*ask)(void);
+	memcpy(&ask, &symbol, sizeof ask);
+	return symbol ? ask() : 0;
+}
+
+static void print_curses(FILE *out)
+{
+	void *symbol = dlsym(RTLD_DEFAULT, "curses_version");
+	const char *(*ask)(void);
+	memcpy(&ask, &symbol, sizeof ask);
+	if (symbol)
+		fprintf(out, "%s\n", ask());
+}
+
+void about_version(FILE *out)
+{
+	static const char *const others[] = { "libjson-glib", "liblttng-ctl", "libpopt", "libseccomp" };
+
+	fprintf(out, "blktop %s\n", BLKTOP_VERSION);
+	fprintf(out, "GLib %u.%u.%u\n", glib_major_version, glib_minor_version, glib_micro_version);
+	fprintf(out, "babeltrace2 %u.%u.%u\n", ask_number("bt_version_get_major"),
+	       ask_number("bt_version_get_minor"), ask_number("bt_version_get_patch"));
+	print_curses(out);
+	for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+		struct loaded l = { .stem = others[i] };
+		if (dl_iterate_phdr(find_loaded, &l))
+			fprintf(out, "%s\n", l.file);
+	}
+	g_autofree char *isolation = isolation_describe();
+	fprintf(out, "isolation: %s\n", isolation);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the program tells about itself, from its tables: views, columns, events, how
+ * to record them, versions.
+ */
+#ifndef BLK_CLI_LISTS_H
+#define BLK_CLI_LISTS_H
+
+#include "views/view.h"
+
+#include <stdio.h>
+
+void about_views(FILE *out);
+void about_columns(FILE *out, const struct view *v);
+void about_events(FILE *out);
+void about_metrics(FILE *out);	/* the figures of state/store/schema.h */
+void about_recipe(FILE *out);	/* a shell script for the traced machine */
+void about_version(FILE *out);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Messages and the journal: see log.h. Main thread only.
+ */
+#include "cli/messages.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int journal_fd = -1;
+static int journal_level = LOG_LEVEL_NOTE;
+
+/* Only a log is appended to: blktop may run as root, and a name be mistyped. */
+static bool check_log(int fd, const char *path, GError **error)
+{
+	char begin[26] = "";		/* "2026-11-23T17:11:56.123Z 1" */
+	struct stat st;
+	bool is_log = !fstat(fd, &st) && (S_ISCHR(st.st_mode) || (S_ISREG(st.st_mode) && !st.st_size));
+	if (!is_log && S_ISREG(st.st_mode) && pread(fd, begin, sizeof begin, 0) == sizeof begin)
+		is_log = begin[4] == '-' && begin[10] == 'T' && begin[19] == '.' && begin[23] == 'Z' &&
+			 begin[24] == ' ' && g_ascii_isdigit(begin[25]);
+	if (!is_log)
+		g_set_error(error, g_quark_from_static_string("blk-log"), 0,
+			    "cannot open log '%s': it is there, and no log of blktop's", path);
+	return is_log;
+}
+
+bool log_open(const char *path, int level, GError **error)
+{
+	const char *wanted = g_getenv("BLKTOP_DEBUG");
+	if (wanted && !*wanted)
+		wanted = NULL;
+	journal_level = level >= 0 ? level : wanted ? LOG_LEVEL_DEBUG : LOG_LEVEL_NOTE;
+	path = path ? path : wanted;
+	if (!path)
+		return true;
+	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
+	if (fd < 0) {
+		g_set_error(error, g_quark_from_static_string("blk-log"), 0, "cannot open log '%s': %s",
+			    path, errno == ELOOP ? "it is a link" : g_strerror(errno));
+		return false;
+	}
+	if (!check_log(fd, path, error)) {
+		close(fd);
+		return false;
+	}
+	journal_fd = fd;
+	return true;
+}
+
+bool log_is_debug(void)
+{
+	return journal_fd >= 0 && journal_level >= LOG_LEVEL_DEBUG;
+}
+
+void log_close(void)
+{
+	if (journal_fd >= 0)
+		close(journal_fd);
+	journal_fd = -1;
+}
+
+/* Lines stay lines, everything else that a terminal might obey is escaped. */
+static char *make_visible(const char *text)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line; line++) {
+		char *visible = text_visible(*line);
+		g_free(*line);
+		*line = visible;
+	}
+	return g_strjoinv("\n", lines);
+}
+
+static void write_journal(const char *visible)
+{
+	if (journal_fd < 0)
+		return;
+	g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+	g_autofree char *stamp = g_date_time_format(now, "%Y-%m-%dT%H:%M:%S.%f");
+	g_autofree char *line = g_strdup_printf("%.23sZ %d %s\n", stamp, (int)getpid(), visible);
+	ssize_t n = write(journal_fd, line, strlen(line));
+	(void)n;			/* a full disk must not end the session */
+}
+
+void log_error(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_autofree char *visible = make_visible(text);
+	fprintf(stderr, "blktop: %s\n", visible);
+	write_journal(visible);
+}
+
+static void note_in_journal(int level, const char *format, va_list args)
+{
+	if (journal_fd < 0 || level > journal_level)
+		return;
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	g_autofree char *visible = make_visible(text);
+	write_journal(visible);
+}
+
+void log_note(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	note_in_journal(LOG_LEVEL_NOTE, format, args);
+	va_end(args);
+}
+
+void log_debug(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	note_in_journal(LOG_LEVEL_DEBUG, format, args);
+	va_end(args);
+}

@@ -1,0 +1,705 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The command line: see options.h. popt splits it (and permutes operands), the
+ * checks below give every value its meaning.
+ */
+#include "cli/options.h"
+#include "cli/options_session.h"
+#include "cli/options_table.h"
+
+#include "base/limits.h"
+#include "base/text.h"
+#include "base/timefmt.h"
+#include "ui/nav.h"
+#include "views/logline.h"
+#include "views/narrowing.h"
+
+#include <popt.h>
+#include <string.h>
+
+#define LEAST_MEMORY (16 << 20)
+#define DEFAULT_SPOOL "1G"
+#define DEFAULT_WORST 5
+#define DEFAULT_LISTENING 5		/* seconds; doctor */
+
+/* --- splitting --- */
+
+static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static bool fail(GError **error, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_set_error_literal(error, g_quark_from_static_string("blk-options"), 0, text);
+	return false;
+}
+
+static bool is_asking(enum command command)
+{
+	return command == COMMAND_HELP || command == COMMAND_HELP_HERE || command == COMMAND_VERSION;
+}
+
+static bool set_command(struct words *w, enum command command, const char *name, GError **error)
+{
+	/* Asking for help is never wrong. */
+	if (is_asking(w->command))
+		return true;
+	bool asks = is_asking(command);
+	if (w->command_name && w->command != command && !asks)
+		return fail(error, "%s and %s can't be combined", w->command_name, name);
+	w->command = command;
+	w->command_name = name;
+	return true;
+}
+
+/* "--name", for messages; lives for ever. */
+static const char *dashed_name(const struct option_row *r)
+{
+	g_autofree char *name = g_strconcat("--", r->name, NULL);
+	return g_intern_string(name);
+}
+
+/* The subcommand that the command line begins with; NULL: none. */
+static const struct subcommand *find_subcommand(int argc, const char *const *argv)
+{
+	for (size_t i = 0; argc > 1 && i < option_n_subcommands; i++)
+		if (g_str_equal(argv[1], option_subcommands[i].word))
+			return &option_subcommands[i];
+	return NULL;
+}
+
+static bool take_option(struct words *w, const struct option_row *r, char *arg, GError **error)
+{
+	char *base = (char *)w;
+
+	if (r->kind == KIND_FLAG) {
+		*(bool *)(base + r->offset) = true;
+	} else if (r->kind == KIND_LIST) {
+		g_ptr_array_add(*(GPtrArray **)(base + r->offset), g_strdup(arg));
+	} else if (r->offset != WORD_NONE) {
+		char **word = (char **)(base + r->offset);
+		char *all = r->kind == KIND_JOINED && *word ? g_strconcat(*word, ",", arg, NULL) :
+			g_strdup(arg);
+		g_free(*word);
+		*word = all;
+	}
+	return r->kind != KIND_COMMAND || set_command(w, r->command, dashed_name(r), error);
+}
+
+/* What is behind "--" is a program, whatever it looks like; popt could not tell it from
+ * directories. Returns how many words are before it. */
+static int split_program(struct words *w, int argc, const char *const *argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (g_str_equal(argv[i], "--")) {
+			w->program = argv + i + 1;
+			return i;
+		}
+	return argc;
+}
+
+static bool split_args(struct words *w, GPtrArray *operands, int argc, const char *const *argv,
+		       GError **error)
+{
+	g_autofree struct poptOption *table = g_new0(struct poptOption, option_n_rows + 1);
+	for (size_t i = 0; i < option_n_rows; i++)
+		table[i] = (struct poptOption){
+			.longName = option_rows[i].name, .shortName = option_rows[i].letter,
+			.argInfo = option_rows[i].arg ? POPT_ARG_STRING : POPT_ARG_NONE,
+			.val = (int)i + 1,
+		};
+
+	argc = split_program(w, argc, argv);
+	const struct subcommand *sub = find_subcommand(argc, argv);
+	bool ok = !sub || set_command(w, sub->command, sub->word, error);
+	/* The first word is not looked at: the program's name, or the subcommand. */
+	poptContext con = poptGetContext("blktop", argc - (sub != NULL),
+					 (const char **)argv + (sub != NULL), table, 0);
+	int val = 0;
+	while (ok && (val = poptGetNextOpt(con)) > 0) {
+		char *arg = poptGetOptArg(con);
+		ok = take_option(w, &option_rows[val - 1], arg, error);
+		free(arg);
+	}
+	if (ok && val < -1)
+		ok = fail(error, "%s: %s", poptBadOption(con, POPT_BADOPTION_NOALIAS),
+			  poptStrerror(val));
+	const char *operand;
+	while (ok && (operand = poptGetArg(con)))
+		g_ptr_array_add(operands, g_strdup(operand));
+	poptFreeContext(con);
+	return ok;
+}
+
+/* --- the meaning of single words --- */
+
+static bool read_unsigned(const char *option, const char *text, unsigned *ret, GError **error)
+{
+	char *end;
+	guint64 n = g_ascii_strtoull(text, &end, 10);
+	if (!g_ascii_isdigit(*text) || *end || n == 0 || n > 1000000000)
+		return fail(error, "%s takes a number above 0, not '%s'", option, text);
+	*ret = (unsigned)n;
+	return true;
+}
+
+static bool read_count(const char *option, const char *text, unsigned most, unsigned *ret,
+		       GError **error)
+{
+	return read_unsigned(option, text, ret, error) &&
+	       (*ret <= most || fail(error, "%s takes 1 to %u, not '%s'", option, most, text));
+}
+
+static bool parse_id(const char *option, const char *text, unsigned most, uint64_t *ret, GError **error)
+{
+	return text_parse_id(text, most, ret) ||
+	       fail(error, "%s takes 1 to %u hex digits, not '%s'", option, most, text);
+}
+
+static bool read_span(struct options *o, const char *id, GError **error)
+{
+	return parse_id("--export-span", id, TEXT_ID, &o->selection.span_id, error) &&
+	       (o->selection.span_id || fail(error, "%s", "--export-span takes no span of the id 0"));
+}
+
+static bool read_size(const char *option, const char *text, size_t *ret, GError **error)
+{
+	if (!timefmt_parse_bytes(text, ret))
+		return fail(error, "%s takes a size such as 512M or 2G, not '%s'", option, text);
+	return *ret >= LEAST_MEMORY || fail(error, "%s needs 16M or more, not '%s'", option, text);
+}
+
+static bool read_seconds(const char *option, const char *text, int64_t least, int64_t *ret_ns,
+			 GError **error)
+{
+	return (timefmt_parse_duration(text, ret_ns, NULL) && *ret_ns >= least &&
+		*ret_ns <= LIMIT_TIMEOUT_SECONDS * NS_PER_S) ||
+	       fail(error, "%s takes seconds, not '%s'", option, text);
+}
+
+static bool read_step(const char *text, int64_t *ret, GError **error)
+{
+	if (timefmt_parse_duration(text, ret, NULL) && nav_is_step(*ret))
+		return true;
+	return fail(error, "--step is one of 1ms, 10ms, 100ms, 1s, 10s, 1m, 10m, not '%s'", text);
+}
+
+/* The number of the word in a list of words, -1 when it is none of them. */
+static int find_word(const char *text, const char *const *words)
+{
+	for (int i = 0; words[i]; i++)
+		if (g_str_equal(words[i], text))
+			return i;
+	return -1;
+}
+
+static bool read_choice(const char *option, const char *text, const char *const *words,
+			unsigned *ret, GError **error)
+{
+	int i = find_word(text, words);
+	if (i < 0) {
+		g_autofree char *all = g_strjoinv(", ", (char **)words);
+		return fail(error, "%s takes one of %s, not '%s'", option, all, text);
+	}
+	*ret = (unsigned)i;
+	return true;
+}
+
+/* Only whether it can be read: what it is relative to comes with the trace. */
+static bool check_instant(const char *option, const char *text, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	int64_t ns;
+	if (!text || timefmt_parse_instant(text, 0, 0, NS_PER_S, &ns, &why))
+		return true;
+	return fail(error, "%s: %s", option, why->message);
+}
+
+static bool read_column(const struct view *v, const char *option, const char *id, int *ret,
+			GError **error)
+{
+	*ret = view_column(v, id);
+	return *ret >= 0 || fail(error, "%s: view %s has no column '%s'; "
+				 "blktop --list-columns %s tells them", option, v->id, id, v->id);
+}
+
+/* --- checks --- */
+
+static bool check_view(struct options *o, bool batch, const char *id, GError **error)
+{
+	o->view = view_find(id);
+	if (o->view == &view_log && batch)
+		return fail(error, "the log is printed by: blktop log TRACE_DIR");
+	return o->view || fail(error, "no view '%s'; blktop --list-views tells them", id);
+}
+
+static bool check_by(struct options *o, const struct words *w, GError **error)
+{
+	unsigned by = 0;
+
+	if (o->view)
+		o->by = o->view->default_by;
+	if (!w->by)
+		return true;
+	if (!read_choice("--by", w->by, view_by_words, &by, error))
+		return false;
+	if (!o->view)
+		return fail(error, "--by needs --view");
+	if (!o->view->has_by && !o->view->more_by)
+		return fail(error, "view %s has no --by", o->view->id);
+	if (!view_has_by(o->view, (enum view_by)by))
+		return fail(error, "view %s has no --by %s", o->view->id, w->by);
+	o->by = (enum view_by)by;
+	return true;
+}
+
+/* A request is held against the usual or another, a range against another. */
+static bool check_against(const struct options *o, const char *against, GError **error)
+{
+	const char *view = o->view ? o->view->id : "";
+	bool compares = g_str_equal(view, "compare"), changed = g_str_equal(view, "changed");
+	bool of_range = o->narrow.history || g_str_equal(against, "before");
+
+	if (!compares && !changed)
+		return fail(error, "--against needs --view compare or changed");
+	if (compares && of_range)
+		return fail(error, "--against: compare takes usual or TRACE[:SPAN], not '%s'", against);
+	if (changed && !of_range)
+		return fail(error, "--against: changed takes before or history, not '%s'", against);
+	return true;
+}
+
+/* Rows of the whole system can't be narrowed to a process: they are by process then. */
+static bool choose_by(struct options *o, const struct words *w, GError **error)
+{
+	enum view_by by = view_by_narrowed(o->view, o->by, &o->narrow);
+
+	if (by != o->by && w->by)
+		return fail(error, "--only: view %s by %s can't be narrowed to a process or thread", o->view->id,
+			    w->by);
+	o->by = by;
+	return true;
+}
+
+static bool check_narrow(struct options *o, const struct words *w, GError **error)
+{
+	const char *option = w->only ? "--only" : "--against";
+	g_autoptr(GError) why = NULL;
+
+	if ((w->only || w->against) && w->command != COMMAND_BATCH)
+		return fail(error, "%s needs -b", option);
+	if (!narrow_parse(&o->narrow, w->only, w->against, &why))
+		return fail(error, "%s: %s", option, why->message);
+	if (w->only && !narrow_fits(&o->narrow, o->view, &why))
+		return fail(error, "--only: %s", why->message);
+	if (w->only && !choose_by(o, w, error))
+		return false;
+	return !w->against || check_against(o, w->against, error);
+}
+
+static bool check_columns(struct options *o, const struct words *w, GError **error)
+{
+	o->sort = -1;
+	if (!w->sort && !w->columns)
+		return true;
+	bool batch = o->view && (w->command == COMMAND_BATCH || w->command == COMMAND_SCREEN);
+	if (!batch && w->command == COMMAND_REPORT && w->columns)
+		return fail(error, "--columns needs -b --view");
+	if (!batch && w->command != COMMAND_REPORT)
+		return fail(error, "--sort and --columns need --view");
+	if (w->sort) {
+		bool turned = w->sort[0] == '-';
+		if (o->view->kind == VIEW_WATERFALL)
+			return fail(error, "view %s is a tree: it has no --sort", o->view->id);
+		if (!read_column(o->view, "--sort", w->sort + turned, &o->sort, error))
+			return false;
+		o->sort_descending = o->view->columns[o->sort].descending != turned;
+	}
+	if (!w->columns)
+		return true;
+	g_auto(GStrv) ids = g_strsplit(w->columns, ",", -1);
+	o->columns = g_new0(unsigned, g_strv_length(ids) + 1);
+	for (char **id = ids; *id; id++) {
+		int column;
+		if (!read_column(o->view, "--columns", g_strstrip(*id), &column, error))
+			return false;
+		o->columns[o->n_columns++] = (unsigned)column;
+	}
+	return o->n_columns > 0 || fail(error, "--columns names no column");
+}
+
+static bool check_log_filter(const char *text, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+	struct logfilter *filter = text ? logfilter_new(text, &why) : NULL;
+	logfilter_free(filter);
+	return !why || fail(error, "--filter: %s", why->message);
+}
+
+static bool check_filter(struct options *o, const struct words *w, GError **error)
+{
+	g_autoptr(GError) why = NULL;
+
+	if (w->command == COMMAND_LOG)
+		return check_log_filter(w->filter, error);
+
+	if (w->filter && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH &&
+	    w->command != COMMAND_REPORT)
+		return fail(error, "--filter needs -b, log, report or the screen");
+	if (!w->filter || !o->view)
+		return true;		/* the screen reads it against the view it begins with */
+	o->expr = view_expr(o->view, w->filter, &why);
+	return o->expr || fail(error, "--filter: %s", why->message);
+}
+
+static bool check_times(struct options *o, const struct words *w, GError **error)
+{
+	if (w->at && (w->from || w->to))
+		return fail(error, "--at and --from, --to can't be combined");
+	if (w->at && w->each)
+		return fail(error, "--at and --each can't be combined");
+	if ((w->at || w->from || w->to) && o->live)
+		return fail(error, "--at, --from and --to need a recorded trace");
+	if (w->command == COMMAND_DOCTOR && w->at)
+		return fail(error, "--doctor has no --at: it looks at the whole");
+	if (w->n && w->command == COMMAND_DOCTOR)
+		return o->live ? read_count("-n", w->n, LIMIT_LISTENING_SECONDS, &o->n_seconds, error) :
+			fail(error, "-n needs a relay");
+	bool ranged = w->command == COMMAND_BATCH || w->command == COMMAND_REPORT ||
+		      w->command == COMMAND_LOG || w->command == COMMAND_SAVE;
+	if ((w->from || w->to) && !ranged)
+		return fail(error, "--from and --to need -b, log, report or save");
+	if (w->at && !ranged && w->command != COMMAND_SCREEN)
+		return fail(error, "--at needs -b, log, report, save or the screen");
+	if ((w->each || w->n) && w->command != COMMAND_BATCH)
+		return fail(error, "--each and -n need -b");
+	if (w->command == COMMAND_DOCTOR)
+		o->n_seconds = DEFAULT_LISTENING;
+	if (w->step && w->command != COMMAND_BATCH && w->command != COMMAND_SCREEN)
+		return fail(error, "--step needs -b, or the screen");
+	if (w->step && !read_step(w->step, &o->step_ns, error))
+		return false;
+	if (w->n && !o->live && !w->each)
+		return fail(error, "-n needs --each, or a relay");
+	return check_instant("--at", w->at, error) && check_instant("--from", w->from, error) &&
+	       check_instant("--to", w->to, error) &&
+	       (!w->n || read_unsigned("-n", w->n, &o->n_seconds, error));
+}
+
+static bool check_csv_safe(struct options *o, const struct words *w, GError **error)
+{
+	if (!w->csv_safe || w->command == COMMAND_SCREEN)
+		return true;
+	if (o->format != FORMAT_CSV)
+		return fail(error, "--csv-safe needs --format csv, or the screen");
+	o->format = FORMAT_CSV_SAFE;
+	return true;
+}
+
+static bool check_format(struct options *o, const struct words *w, GError **error)
+{
+	if (!w->format)
+		return true;
+	if (w->command == COMMAND_EXPORT)
+		return span_format_parse(w->format, &o->span_format) ||
+		       fail(error, "--format takes" SPAN_FORMAT_WORDS " here, not '%s'", w->format);
+	bool by_lines = w->command == COMMAND_DOCTOR || w->command == COMMAND_LOG ||
+			w->command == COMMAND_LIST_SESSIONS;
+	if (w->command != COMMAND_BATCH && w->command != COMMAND_LIST_LIMITS && !by_lines)
+		return fail(error, "--format needs -b, log, --doctor, --list-sessions, --list-limits or an --export "
+			    "option");
+	if (by_lines && g_str_equal(w->format, "csv"))
+		return fail(error, "--format takes text or json here, not 'csv'");
+	return rows_format_parse(w->format, &o->format) ||
+	       fail(error, "--format takes text, csv or json, not '%s'", w->format);
+}
+
+/* Its requests are rows of the view traces. */
+static bool check_report(struct options *o, const struct words *w, GError **error)
+{
+	o->worst = DEFAULT_WORST;
+	if (o->live)
+		return fail(error, "report needs a recorded trace");
+	return !w->worst || read_count("--worst", w->worst, LIMIT_REPORT_REQUESTS, &o->worst, error);
+}
+
+static bool check_save(struct options *o, const struct words *w, GError **error)
+{
+	if (o->live)
+		return fail(error, "save needs a recorded trace");
+	if (!w->output || !*w->output)
+		return fail(error, "save needs -o DIR: where the range is saved");
+	return !w->force || fail(error, "save has no --force: it writes over nothing");
+}
+
+static bool read_trace(struct options *o, const char *id, GError **error)
+{
+	o->selection.trace_upper = text_id_upper(id);
+	if (!parse_id("--export-trace", id, TEXT_TRACE_ID, &o->selection.trace_id, error))
+		return false;
+	o->selection.trace_zero = !o->selection.trace_id;
+	return true;
+}
+
+static bool check_export(struct options *o, const struct words *w, GError **error)
+{
+	if (w->worst && w->command != COMMAND_REPORT)
+		return fail(error, "--worst needs report");
+	if (w->statedump && w->command != COMMAND_SAVE)
+		return fail(error, "--with-statedump needs save");
+	if (w->with_kernel && w->command != COMMAND_EXPORT)
+		return fail(error, "--with-kernel needs an --export option");
+	if (w->command == COMMAND_REPORT)
+		return check_report(o, w, error);
+	if (w->command == COMMAND_SAVE)
+		return check_save(o, w, error);
+	if (w->command != COMMAND_EXPORT)
+		return w->command == COMMAND_DOCTOR || !(w->output || w->force) ||
+		       fail(error, "-o and --force need report, save, --doctor or an --export option");
+	o->selection.with_kernel = w->with_kernel;
+	if (w->slowest && (w->span || w->trace))
+		return fail(error, "--export-slowest and --export-%s can't be combined",
+			    w->span ? "span" : "trace");
+	if (o->live)
+		return fail(error, "%s needs a recorded trace", w->command_name);
+	return (!w->span || read_span(o, w->span, error)) &&
+	       (!w->trace || read_trace(o, w->trace, error)) &&
+	       (!w->slowest || read_unsigned("--export-slowest", w->slowest,
+					     &o->selection.slowest, error));
+}
+
+static bool is_url(const char *text)
+{
+	static const char *const schemes[] = { "net://", "net4://", "net6://", "tcp://", NULL };
+	for (int i = 0; schemes[i]; i++)
+		if (g_str_has_prefix(text, schemes[i]))
+			return true;
+	return false;
+}
+
+static bool check_relays(struct options *o, const struct words *w, GError **error)
+{
+	o->n_urls = 0;
+	o->urls = g_new0(struct live_url, w->relays->len + 1);
+	for (guint i = 0; i < w->relays->len; i++) {
+		const char *relay = g_ptr_array_index(w->relays, i);
+		g_autoptr(GError) why = NULL;
+		struct live_url *url = &o->urls[o->n_urls++];
+		if (!live_url_parse(relay, url, &why))
+			return fail(error, "%s", why->message);
+		if (w->wait && !url->session)
+			return fail(error, "--wait needs to know for which session: "
+				    "net://HOST[:PORT]/host/NAME/SESSION");
+	}
+	o->live = w->relays->len > 0;
+	if (!o->live && (w->from_beginning || w->wait || w->late_bound))
+		return fail(error, "--from-beginning, --wait and --late-bound need a relay");
+	if (w->relays->len > 1 && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH)
+		return fail(error, "%s takes one relay", w->command_name);
+	return true;
+}
+
+/* A command behind an option would be taken for a directory that is not there. */
+static bool check_command_first(GPtrArray *operands, GError **error)
+{
+	const char *first = operands->len ? g_ptr_array_index(operands, 0) : "";
+
+	for (size_t i = 0; i < option_n_subcommands; i++)
+		if (g_str_equal(first, option_subcommands[i].word) &&
+		    !g_file_test(first, G_FILE_TEST_EXISTS))
+			return fail(error, "%s comes first, before all options: blktop %s ...", first,
+				    first);
+	return true;
+}
+
+/* Where to read: directories, relays (also as operands), or the demo. */
+static bool check_source(struct options *o, struct words *w, GPtrArray *operands, GError **error)
+{
+	for (guint i = 0; i < operands->len; i++) {
+		char *operand = g_ptr_array_index(operands, i);
+		if (!is_url(operand))
+			continue;
+		g_ptr_array_add(w->relays, g_strdup(operand));
+		g_ptr_array_remove_index(operands, i--);
+	}
+	if (!check_command_first(operands, error) || !check_relays(o, w, error))
+		return false;
+	if (o->live + w->demo + (operands->len > 0) > 1)
+		return fail(error, "a relay, --demo and trace directories can't be combined");
+	if (w->command == COMMAND_LOG && o->live)
+		return fail(error, "log needs a recorded trace");
+	if (w->command == COMMAND_LIST_SESSIONS && !o->live)
+		return fail(error, "--list-sessions needs -r HOST");
+	bool reads = w->command < COMMAND_LIST_SESSIONS;
+	if (!reads && operands->len > 0)
+		return fail(error, "%s takes no '%s'", w->command_name,
+			    (char *)g_ptr_array_index(operands, 0));
+	if (reads && !o->live && !w->demo && operands->len == 0 && w->command > COMMAND_BATCH)
+		return fail(error, "no trace directory and no relay given");
+	o->local = !o->live && !w->demo && operands->len == 0 && w->command <= COMMAND_BATCH;
+	o->live |= o->local;
+	return true;
+}
+
+static bool check_reading(struct options *o, const struct words *w, GError **error)
+{
+	static const char *const readers[] = { "auto", "native", "babeltrace2", NULL };
+	unsigned reader = READER_AUTO;
+
+	if (w->align_hosts && o->local)
+		return fail(error, "--align-hosts needs a trace or a relay: this machine has one clock");
+	if (w->align_hosts && w->command >= COMMAND_DOCTOR)
+		return fail(error, "--align-hosts and %s can't be combined", w->command_name);
+	if ((w->jobs || w->slices) && o->live)
+		return fail(error, "--jobs and --slices need a recorded trace");
+	if ((w->jobs && !read_count("--jobs", w->jobs, LIMIT_THREADS, &o->jobs, error)) ||
+	    (w->slices && !read_count("--slices", w->slices, LIMIT_SLICES, &o->slices, error)) ||
+	    (w->reader && !read_choice("--reader", w->reader, readers, &reader, error)))
+		return false;
+	o->reader = (enum reader)reader;
+	if (o->live && o->reader == READER_BT2)
+		return fail(error, "--reader babeltrace2 reads recorded traces: live sessions are read by "
+			    "the native reader alone");
+	return true;
+}
+
+static bool check_spool(const struct options *o, const struct words *w, GError **error)
+{
+	if (!w->spool && !w->spool_size && !w->no_spool)
+		return true;
+	if (!o->live)
+		return fail(error, "--spool, --spool-size and --no-spool need a live session");
+	if (w->no_spool && (w->spool || w->spool_size))
+		return fail(error, "--no-spool and --spool%s can't be combined", w->spool ? "" : "-size");
+	return true;
+}
+
+static bool check_rest(struct options *o, const struct words *w, GError **error)
+{
+	static const char *const whens[] = { "auto", "always", "never", NULL };
+	static const char *const switches[] = { "off", "on", NULL };
+	static const char *const levels[] = { "error", "note", "debug", NULL };
+	unsigned color = UI_COLOR_AUTO, theme = 0, mouse = 0, level = 0;
+
+	int64_t timeout = LIVE_DEFAULT_TIMEOUT_MS * NS_PER_MS;
+
+	o->relay.late_ns = -1;
+	if ((w->color && !read_choice("--color", w->color, whens, &color, error)) ||
+	    (w->theme && !read_choice("--theme", w->theme, theme_ids, &theme, error)) ||
+	    (w->mouse && !read_choice("--mouse", w->mouse, switches, &mouse, error)) ||
+	    (w->log_level && !read_choice("--log-level", w->log_level, levels, &level, error)) ||
+	    (w->timeout && !read_seconds("--timeout", w->timeout, NS_PER_MS, &timeout, error)) ||
+	    (w->late_bound &&
+	     !read_seconds("--late-bound", w->late_bound, 0, &o->relay.late_ns, error)))
+		return false;
+	o->relay.timeout_ms = (int)(timeout / NS_PER_MS);
+	o->relay.from_beginning = w->from_beginning;
+	o->relay.wait = w->wait;
+	o->color = (enum ui_color)color;
+	o->theme = w->theme ? (int)theme : -1;
+	o->mouse = w->mouse ? (int)mouse : -1;
+	o->log_level = w->log_level ? (int)level : -1;
+	o->memory_given = w->memory != NULL;
+	return read_size("--memory", w->memory ? w->memory : DEFAULT_MEMORY, &o->memory, error) &&
+	       read_size("--spool-size", w->spool_size ? w->spool_size : DEFAULT_SPOOL, &o->spool_size,
+			 error);
+}
+
+static bool check_words(struct options *o, struct words *w, GPtrArray *operands, GError **error)
+{
+	const char *view = w->list_columns ? w->list_columns : w->view;
+	const struct here_words here = {
+		.session = w->session, .pid = w->pid, .live_timer = w->live_timer,
+		.loglevel = w->loglevel, .perf = w->perf, .kprobe = w->kprobe,
+		.snapshot = w->snapshot, .snapshot_when = w->snapshot_when, .yes = w->yes,
+		.keep = w->keep, .spans_only = w->spans_only, .calls_only = w->calls_only,
+		.functions = w->functions, .program = w->program, .has_end = w->n != NULL,
+		.command = w->command,
+	};
+
+	if (w->command == COMMAND_REPORT && view)
+		return fail(error, "report has no --view: its requests are rows of traces");
+	if (w->view && w->command != COMMAND_SCREEN && w->command != COMMAND_BATCH)
+		return fail(error, "--view needs -b or the screen");
+	if (!view && w->command == COMMAND_BATCH)
+		view = "processes";
+	if (w->command == COMMAND_REPORT)
+		view = "traces";
+	return check_source(o, w, operands, error) && options_check_session(o, &here, error) &&
+	       (!view || check_view(o, w->command == COMMAND_BATCH, view, error)) &&
+	       check_by(o, w, error) && check_narrow(o, w, error) && check_columns(o, w, error) &&
+	       check_filter(o, w, error) && check_times(o, w, error) &&
+	       check_reading(o, w, error) && check_spool(o, w, error) &&
+	       check_format(o, w, error) && check_csv_safe(o, w, error) &&
+	       check_export(o, w, error) && check_rest(o, w, error);
+}
+
+/* Hands the words that options keep over, frees the others. */
+static void move_words(struct options *o, struct words *w)
+{
+	o->command = w->command;
+	o->demo = w->demo;
+	o->each = w->each;
+	o->force = w->force;
+	o->statedump = w->statedump;
+	o->fail_if_incomplete = w->fail_if_incomplete;
+	o->no_spool = w->no_spool;
+	o->no_isolation = w->no_isolation;
+	o->align_hosts = w->align_hosts;
+	o->csv_safe = w->csv_safe;
+	o->utc = w->utc;
+	o->ascii = w->ascii;
+	o->at = g_steal_pointer(&w->at);
+	o->from = g_steal_pointer(&w->from);
+	o->to = g_steal_pointer(&w->to);
+	o->filter = g_steal_pointer(&w->filter);
+	o->output = g_steal_pointer(&w->output);
+	o->log = g_steal_pointer(&w->log);
+	o->config = g_steal_pointer(&w->config);
+	o->spool = g_steal_pointer(&w->spool);
+	o->spans = g_steal_pointer(&w->spans);
+	for (size_t i = 0; i < option_n_rows; i++)
+		if (option_rows[i].kind != KIND_FLAG && option_rows[i].kind != KIND_LIST &&
+		    option_rows[i].offset != WORD_NONE)
+			g_clear_pointer((char **)((char *)w + option_rows[i].offset), g_free);
+}
+
+bool options_parse(struct options *ret, int argc, const char *const *argv, GError **error)
+{
+	g_autoptr(GPtrArray) operands = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) relays = g_ptr_array_new_with_free_func(g_free);
+	struct words w = { .relays = relays };
+
+	*ret = (struct options){ .sort = -1, .theme = -1, .mouse = -1, .log_level = -1 };
+	bool ok = split_args(&w, operands, argc, argv, error);
+	if (ok && !is_asking(w.command))
+		ok = check_words(ret, &w, operands, error);
+	move_words(ret, &w);
+	g_ptr_array_add(operands, NULL);
+	ret->paths = g_strdupv((char **)operands->pdata);
+	return ok;
+}
+
+void options_clear(struct options *o)
+{
+	g_strfreev(o->paths);
+	for (size_t i = 0; i < o->n_urls; i++)
+		live_url_clear(&o->urls[i]);
+	g_free(o->urls);
+	g_free(o->columns);
+	expr_free(o->expr);
+	narrow_clear(&o->narrow);
+	g_free(o->at);
+	g_free(o->from);
+	g_free(o->to);
+	g_free(o->filter);
+	g_free(o->output);
+	g_free(o->log);
+	g_free(o->config);
+	g_free(o->spool);
+	g_free(o->spans);
+	options_clear_session(&o->here);
+	*o = (struct options){ 0 };
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Printing views and exporting spans without a screen: see batch.h.
+ */
+#include "cmd/batch.h"
+
+#include "cmd/batch_list.h"
+#include "app/late_events.h"
+#include "cmd/local.h"
+#include "cli/messages.h"
+#include "cli/filters.h"
+#include "cmd/output.h"
+#include "app/reading.h"
+
+#include "base/limits.h"
+#include "base/sanitized.h"
+#include "base/timefmt.h"
+#include "state/spans/rules.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+/* A session whose streams say nothing, not even that they are idle, closes no second: -n
+ * ends by the wall clock then, this much later. */
+#define QUIET_GRACE_S 5
+#define SILENT_GRACE_S 1		/* where nothing came at all */
+
+struct batch {
+	const struct options *o;
+	struct reading r;
+	struct view view;		/* what is printed: the view with the columns asked for */
+	struct column *columns;		/* its columns */
+	bool header;			/* still to be printed */
+	int broken;			/* errno, once output failed */
+	unsigned n_printed;		/* blocks */
+	int64_t printed_to;		/* end of the last second printed */
+	GHashTable *corrected;		/* begin of a second printed -> how often corrected then */
+	unsigned n_corrected;		/* in all, when these were looked for last */
+	struct late_reported late;
+	struct batch_list list;
+	int64_t since_ns;		/* seconds that ended before are not asked for */
+};
+
+/* --- columns --- */
+
+static struct value get_from_ns(const struct row *row, const struct rows *rows)
+{
+	(void)row;
+	return value_int(VALUE_TIME, rows->query.from_ns);
+}
+
+static struct value get_to_ns(const struct row *row, const struct rows *rows)
+{
+	(void)row;
+	return value_int(VALUE_TIME, rows->query.to_ns);
+}
+
+static struct value get_corrected(const struct row *row, const struct rows *rows)
+{
+	(void)row;
+	return value_int(VALUE_COUNT, rows->trust.corrected);
+}
+
+/* CSV has one header for all blocks: the range is in the rows then. */
+static const struct column range_columns[] = {
+	{ .id = "from_ns", .title = "FROM", .kind = VALUE_TIME, .help = "begin of the range",
+	  .get = get_from_ns },
+	{ .id = "to_ns", .title = "TO", .kind = VALUE_TIME, .help = "end of the range",
+	  .get = get_to_ns },
+	/* live */
+	{ .id = "corrected", .title = "CORRECTED", .kind = VALUE_COUNT,
+	  .help = "1: the range is said anew, since events came too late", .get = get_corrected },
+};
+
+static bool prints_blocks(const struct options *o)
+{
+	return o->each || o->live;
+}
+
+static void choose_columns(struct batch *b)
+{
+	const struct options *o = b->o;
+	bool with_range = prints_blocks(o) && rows_format_is_csv(o->format);
+	size_t n = o->columns ? o->n_columns : o->view->n_columns, i = 0;
+
+	b->columns = g_new0(struct column, n + G_N_ELEMENTS(range_columns));
+	for (size_t k = 0; with_range && k < G_N_ELEMENTS(range_columns) - !o->live; k++)
+		b->columns[i++] = range_columns[k];
+	for (size_t k = 0; k < n; k++)
+		b->columns[i++] = o->view->columns[o->columns ? o->columns[k] : k];
+	b->view = *o->view;
+	b->view.columns = b->columns;
+	b->view.n_columns = i;
+}
+
+static void print_block_title(struct batch *b, const struct rows *rows)
+{
+	char from[TIMEFMT_LEN], to[TIMEFMT_LEN];
+	timefmt_date(from, rows->query.from_ns);
+	if (options_step(b->o) < NS_PER_S)
+		timefmt_date_ms(from, rows->query.from_ns);
+	timefmt_clock_ms(to, rows->query.to_ns);
+	printf("%s# %s  %s to %s", b->header ? "" : "\n", b->view.id, from, to);
+	if (rows->trust.lost_events || rows->trust.lost_packets)
+		printf("  lost %" G_GUINT64_FORMAT " events, %" G_GUINT64_FORMAT " packets",
+		       rows->trust.lost_events, rows->trust.lost_packets);
+	if (rows->trust.damaged)
+		printf("  damaged %" G_GUINT64_FORMAT " packets", rows->trust.damaged);
+	puts(rows->trust.corrected ? "  corrected" : "");
+}
+
+static void print_range(struct batch *b, int64_t from_ns, int64_t to_ns)
+{
+	const struct options *o = b->o;
+	struct view_query query = o->narrow;
+	narrow_resolve(&query, b->r.tl);
+	query.from_ns = from_ns;
+	query.to_ns = to_ns;
+	query.by = o->by;
+	struct rows *rows = o->view->build(b->r.tl, &query);
+
+	rows_filter(rows, o->view, o->expr);
+	if (o->sort >= 0)
+		rows_sort(rows, o->view, o->sort, o->sort_descending);
+	if (prints_blocks(o) && o->format == FORMAT_TEXT)
+		print_block_title(b, rows);
+	bool header = b->header || o->format == FORMAT_TEXT;
+	if (!rows_print(stdout, &b->view, rows, o->format, header) || fflush(stdout) != 0)
+		b->broken = errno ? errno : EIO;
+	if (rows->dropped)
+		log_error("%s: %s (--memory)", o->view->id, rows->dropped);
+	if (prints_blocks(o) || !reading_skips_free(&b->r))
+		rows_free(rows);
+	b->header = false;
+}
+
+/* Newer events than those of the last second have come already: spans that end among
+ * them are published before their second is, and must not be counted twice. */
+static bool is_ahead(const struct timeline *tl, const struct second *last)
+{
+	int64_t first, newest;
+	return timeline_coverage(tl, &first, &newest) && newest >= last->end_ns;
+}
+
+static void note_printed(struct batch *b, const struct second *s)
+{
+	if (!b->corrected)
+		b->corrected = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_hash_table_insert(b->corrected, g_memdup2(&s->begin_ns, sizeof s->begin_ns),
+			    GUINT_TO_POINTER(s->trust.corrected));
+}
+
+/* Time passes also while nothing happens: seconds without any event up to the instant.
+ * False: no more are wanted. */
+static bool print_empty(struct batch *b, int64_t until)
+{
+	int64_t step = options_step(b->o);
+
+	if (!b->n_printed || until == TIME_UNKNOWN || until == INT64_MAX)
+		return true;
+	if (until - b->printed_to > LIMIT_EMPTY_SECONDS * step)
+		return true;
+	for (int64_t at = b->printed_to; at + step <= until && !b->broken; at += step) {
+		if (b->o->n_seconds && b->n_printed >= b->o->n_seconds)
+			return false;
+		print_range(b, at, at + step);
+		b->n_printed++;
+		b->printed_to = at + step;
+	}
+	return !b->broken && !(b->o->n_seconds && b->n_printed >= b->o->n_seconds);
+}
+
+/* The seconds that were closed since the last time, inside the range. Unless this is
+ * the end, the last one is left until the next one is there, too. */
+static void print_closed(struct batch *b, int64_t from_ns, int64_t to_ns, bool is_end)
+{
+	const struct timeline *tl = b->r.tl;
+	unsigned most = b->o->n_seconds;
+	int64_t since = MAX(from_ns, b->printed_to);
+	size_t n = timeline_n_seconds(tl);
+	struct job_status st;
+
+	job_get_status(b->r.job, &st);
+	if (!is_end && n > 0 && is_ahead(tl, timeline_second(tl, n - 1)) &&
+	    st.closed_to_ns <= timeline_second(tl, n - 1)->end_ns)
+		n--;
+	for (size_t i = timeline_find(tl, since); i < n; i++) {
+		const struct second *s = timeline_second(tl, i);
+		if (b->broken || (most && b->n_printed >= most) || s->begin_ns >= to_ns)
+			return;
+		if (s->begin_ns < b->printed_to || s->end_ns <= b->since_ns)
+			continue;	/* a new version of one that was printed; before the program */
+		if (b->o->live && !print_empty(b, s->begin_ns))
+			return;
+		print_range(b, s->begin_ns, s->end_ns);
+		b->n_printed++;
+		b->printed_to = s->end_ns;
+		if (b->o->live)
+			note_printed(b, s);
+	}
+	if (b->o->live && !is_end && n == timeline_n_seconds(tl))
+		print_empty(b, st.closed_to_ns);
+}
+
+/* Seconds that were printed and are known better now, once more: -n does not count them. */
+static void print_corrected(struct batch *b)
+{
+	const struct timeline *tl = b->r.tl;
+	struct job_status st;
+
+	job_get_status(b->r.job, &st);
+	if (st.corrected == b->n_corrected)
+		return;
+	b->n_corrected = st.corrected;
+	for (size_t i = 0; i < timeline_n_seconds(tl) && !b->broken; i++) {
+		const struct second *s = timeline_second(tl, i);
+		gpointer was = g_hash_table_lookup(b->corrected, &s->begin_ns);
+		if (s->begin_ns >= b->printed_to || s->end_ns <= b->since_ns ||
+		    GPOINTER_TO_UINT(was) == s->trust.corrected)
+			continue;	/* one that was not known at all was corrected 0 times */
+		print_range(b, s->begin_ns, s->end_ns);
+		note_printed(b, s);
+	}
+}
+
+/* --- the two ways of printing --- */
+
+static void tell_lacks(const struct batch *b)
+{
+	int64_t first, end;
+	if (!reading_range(&b->r, &first, &end))
+		return;
+	const char *where = b->o->live ? "came from this session" : "in this trace";
+	g_autofree char *lacks = view_lacks(b->o->view, b->r.tl);
+	if (lacks)
+		log_error("no %s %s: view %s lacks what they tell; "
+			  "blktop --recipe says how to record them", lacks, where, b->o->view->id);
+	for (size_t i = 0; !b->o->view->reads && i < rules_n_installed(); i++) {
+		g_autofree char *rule = rules_lacking(i, b->r.tl);
+		if (rule)
+			log_error("%s %s", rule, where);
+	}
+}
+
+/* Seconds (or steps) are stored and summed, never parts of them: the range that is printed is
+ * that of what was counted. */
+static void widen_range(const struct batch *b, int64_t *from, int64_t *to)
+{
+	const struct timeline *tl = b->r.tl;
+	const int64_t asked_from = *from, asked_to = *to;
+	size_t first = timeline_find(tl, *from), end = first;
+	char a[TIMEFMT_LEN], z[TIMEFMT_LEN], step[TIMEFMT_LEN];
+
+	if (b->o->view->at_instant)
+		return;
+	while (end < timeline_n_seconds(tl) && timeline_second(tl, end)->begin_ns < asked_to)
+		end++;
+	if (end == first)
+		return;
+	*from = MIN(asked_from, timeline_second(tl, first)->begin_ns);
+	*to = MAX(asked_to, timeline_second(tl, end - 1)->end_ns);
+	if (!b->o->step_ns && (*from < asked_from || *to > asked_to))
+		log_error("counted in steps of %s: from %s to %s; --step counts finer ones",
+			  timefmt_step(step, options_step(b->o)), timefmt_date_ms(a, *from), timefmt_clock_ms(z, *to));
+}
+
+/* A recorded trace: read first, then print. */
+static int print_recorded(struct batch *b)
+{
+	int64_t from, to, first, end;
+
+	while (!b->list.broken && !reading_wait(&b->r, 100))
+		;
+	if (b->list.broken) {
+		reading_stop(&b->r);
+		b->broken = b->list.broken;
+		return EXIT_FAILED;
+	}
+	int code = reading_code(&b->r);
+	if (code != EXIT_FINE && !reading_range(&b->r, &first, &end))
+		return code;		/* nothing was read */
+	reading_release_signals();	/* nobody asks for them any more: they end us */
+	int range_code = reading_find_range(&b->r, b->o, &from, &to);
+	if (range_code != EXIT_FINE)
+		return code != EXIT_FINE ? code : range_code;
+	tell_lacks(b);
+	g_autoptr(GError) error = NULL;
+	if (!narrow_is_there(&b->o->narrow, b->r.tl, &error)) {
+		log_error("%s", error->message);
+		return EXIT_FAILED;
+	}
+	if (!b->o->each)
+		widen_range(b, &from, &to);
+	if (b->o->each)
+		print_closed(b, from, to, true);
+	else if (batch_list_is_begun(&b->list))
+		batch_list_finish(&b->list, from, to);
+	else
+		print_range(b, from, to);
+	b->broken = b->broken ? b->broken : b->list.broken;
+	return code != EXIT_FINE ? code : reading_loss_code(&b->r);
+}
+
+/* A session of this machine: its program, its rule, what it tells. */
+static void serve_local(struct batch *b)
+{
+	struct local *l = b->o->running;
+	bool is_error;
+
+	local_tick(l, b->r.in);
+	b->since_ns = local_program_ns(l);
+	local_watch(l, b->r.tl);
+	for (char *text; (text = local_told(l, &is_error)); g_free(text))
+		log_error("%s", text);
+}
+
+static gint64 grace_us(const struct batch *b)
+{
+	return (timeline_n_seconds(b->r.tl) ? QUIET_GRACE_S : SILENT_GRACE_S) * G_USEC_PER_SEC;
+}
+
+static void tell_late(struct batch *b)
+{
+	struct job_status st;
+
+	job_get_status(b->r.job, &st);
+	g_autofree char *text = late_tell(&b->late, &st, INT64_MAX);
+	if (text)
+		log_error("%s", text);
+}
+
+/* Not an event was printed: that is no answer, but where a program was run to its end. */
+static int tell_nothing(struct batch *b, int code)
+{
+	struct job_status st;
+
+	job_get_status(b->r.job, &st);
+	log_error(st.warning ? "nothing of what came from '%s' can be read" : "no events came from '%s'",
+		  input_label(b->r.in));
+	return b->o->running && !st.warning ? code : EXIT_FAILED;
+}
+
+/* A session: print each second as it closes. */
+static int print_live(struct batch *b)
+{
+	unsigned most = b->o->n_seconds;
+	gint64 patience = (gint64)most * (options_step(b->o) / NS_PER_US);
+	gint64 attached = 0;
+	bool ended = false;
+
+	while (!ended && !b->broken && !(most && b->n_printed >= most)) {
+		struct live_status st;
+		ended = reading_wait(&b->r, 50);
+		serve_local(b);
+		print_closed(b, INT64_MIN, INT64_MAX, ended);
+		if (b->corrected)
+			print_corrected(b);
+		if (!attached && b->since_ns < INT64_MAX && input_live_status(b->r.in, &st) &&
+		    st.connected)
+			attached = g_get_monotonic_time();
+		if (most && attached && g_get_monotonic_time() - attached > patience + grace_us(b))
+			break;
+	}
+	if (!ended)
+		reading_stop(&b->r);
+	int code = reading_code(&b->r);
+	if (b->broken)
+		return code;
+	print_closed(b, INT64_MIN, INT64_MAX, true);
+	tell_late(b);
+	tell_lacks(b);
+	if (code == EXIT_FINE || code == EXIT_INCOMPLETE) {
+		int loss = reading_loss_code(&b->r);
+		code = code == EXIT_FINE ? loss : code;
+	}
+	bool ended_well = code == EXIT_FINE || code == EXIT_LOSS || code == EXIT_INCOMPLETE;
+	return b->n_printed == 0 && ended_well ? tell_nothing(b, code) : code;
+}
+
+int batch_print(const struct options *options)
+{
+	struct options o = *options;
+	struct batch b = { .o = &o, .header = true, .printed_to = INT64_MIN, .since_ns = INT64_MIN };
+
+	o.without_spans = o.view->reads && !o.here.snapshot_when;	/* rules are about spans */
+	o.cells = o.live ? 0 : o.view->reads;
+	o.skip_free = !o.live && !SANITIZED;
+	int code = reading_start(&b.r, &o);
+	if (code == EXIT_FINE) {
+		choose_columns(&b);
+		batch_list_begin(&b.list, &o, &b.view, b.r.tl);
+		code = o.live ? print_live(&b) : print_recorded(&b);
+		if (b.broken)
+			code = output_code(b.broken);
+	}
+	g_free(b.columns);
+	batch_list_clear(&b.list);
+	g_clear_pointer(&b.corrected, g_hash_table_unref);
+	reading_free(&b.r);
+	return code;
+}
+
+/* --- export --- */
+
+static int export_spans(struct reading *r, const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+	unsigned n_spans = 0;
+
+	reading_wait(r, -1);
+	int code = reading_code(r);
+	if (r->signal || (code != EXIT_FINE && timeline_n_spans(r->tl) == 0))
+		return code;
+	g_autofree char *text = span_export(r->tl, &o->selection, o->span_format, &n_spans, &error);
+	if (!text) {
+		log_error("%s", error->message);
+		return EXIT_FAILED;
+	}
+	if (reading_loss_code(r) != EXIT_FINE)
+		log_error("the trace was read with loss: spans may lack parts");
+	g_autofree char *what = g_strdup_printf("%u span%s", n_spans, n_spans == 1 ? "" : "s");
+	int written = output_write(o, text, what);
+	return written != EXIT_FINE ? written : code;
+}
+
+int batch_export(const struct options *o)
+{
+	struct reading r;
+	int code = reading_start(&r, o);
+	if (code == EXIT_FINE)
+		code = export_spans(&r, o);
+	reading_free(&r);
+	return code;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the doctor makes of what it found: which questions have an answer, what is wrong with
+ * clocks, contexts and the state dump.
+ */
+#include "cmd/doctor/doctor_private.h"
+
+#include "base/call_event.h"
+#include "base/text.h"
+#include "state/slice/model.h"
+#include "views/registry.h"
+#include "views/repairs.h"
+
+#include <string.h>
+
+/* --- what is there --- */
+
+static int64_t count_syscalls(const struct doctor *doc)
+{
+	GHashTableIter iter;
+	gpointer name, count;
+	int64_t n = -1;
+
+	g_hash_table_iter_init(&iter, doc->counts);
+	while (g_hash_table_iter_next(&iter, &name, &count))
+		if (call_event_of(name, NULL) == CALL_EVENT_ENTRY)
+			n = MAX(n, 0) + (int64_t)*(uint64_t *)count;
+	return n;
+}
+
+int64_t doctor_count(const struct doctor *doc, const char *names)
+{
+	if (strcmp(names, NEED_SYSCALLS) == 0)
+		return count_syscalls(doc);
+	g_auto(GStrv) each = g_strsplit(names, "|", -1);
+	int64_t n = -1;
+	for (char **name = each; *name; name++) {
+		const uint64_t *count = g_hash_table_lookup(doc->counts, *name);
+		if (count)
+			n = MAX(n, 0) + (int64_t)*count;
+	}
+	return n;
+}
+
+/* "ust.vtid": do all channels of the domain that had events have it? */
+static bool has_context(const struct doctor *doc, const char *need)
+{
+	const char *dot = strchr(need, '.');
+
+	for (guint i = 0; i < doc->d->channels->len; i++) {
+		const struct diag_channel *c = doc->d->channels->pdata[i];
+		if (strncmp(c->domain, need, (size_t)(dot - need)) != 0 || !c->contexts)
+			continue;
+		g_auto(GStrv) words = g_strsplit(c->contexts, " ", -1);
+		if (!g_strv_contains((const char *const *)words, dot + 1))
+			return false;
+	}
+	return true;
+}
+
+/* The state dump is in the metadata of every kernel trace that asked for it; it has to have
+ * been taken as well. */
+static bool is_there(const struct doctor *doc, const char *need)
+{
+	if (repair_is_context(need))
+		return has_context(doc, need);
+	int64_t n = doctor_count(doc, need);
+	return g_str_has_prefix(need, "lttng_statedump_") ? n > 0 : n >= 0;
+}
+
+/* --- questions --- */
+
+static struct diag_question *answer(struct doctor *doc, const struct question *q)
+{
+	struct diag_question *a = g_new0(struct diag_question, 1);
+	a->question = q;
+	a->missing = g_ptr_array_new_with_free_func(g_free);
+	for (size_t i = 0; q->needs[i]; i++) {
+		if (is_there(doc, q->needs[i]))
+			continue;
+		a->answer = ANSWER_NO;
+		if (!question_is_on_request(q))	/* else the wants say it, one by one */
+			g_ptr_array_add(a->missing, repair_words(q->needs[i]));
+	}
+	for (size_t i = 0; q->wants[i].need; i++) {
+		if (is_there(doc, q->wants[i].need))
+			continue;
+		g_autofree char *name = repair_words(q->wants[i].need);
+		a->answer = a->answer == ANSWER_NO ? ANSWER_NO : ANSWER_PARTLY;
+		g_ptr_array_add(a->missing, g_strdup_printf("%s: %s", name, q->wants[i].lacks));
+	}
+	g_ptr_array_add(doc->d->questions, a);
+	return a;
+}
+
+/* --- repairs of what is missing --- */
+
+static GPtrArray *command(char *text)
+{
+	GPtrArray *commands = g_ptr_array_new_with_free_func(g_free);
+	g_ptr_array_add(commands, text);
+	return commands;
+}
+
+/* What is no event of its own has other costs. NULL: as any event. */
+static char *special_cost(const struct doctor *doc, const char *need, const struct diag_channel *c,
+			  double *ret_events_per_s)
+{
+	*ret_events_per_s = -1;
+	if (strcmp(need, NEED_PROBES) == 0)
+		return g_strdup("as many as the functions are called, each a trap into the kernel");
+	if (strcmp(need, NEED_FAULTS) == 0)
+		return g_strdup("as many as pages are touched first, most of them by programs that start");
+	if (strcmp(need, NEED_PERF) != 0)
+		return NULL;
+	double rate = c ? diag_rate(doc->d, 3 * sizeof(uint64_t) * c->events) : -1;
+	*ret_events_per_s = 0;
+	return g_strdup_printf("no event more, %.1f kB/s, and counters are read at every event; only "
+			       "before the session's first start, and where the machine has such "
+			       "counters", MAX(rate, 0) / 1000);
+}
+
+static void repair_event(struct doctor *doc, const char *need, const char *what)
+{
+	bool plural = repair_is_plural(need);
+	const char *domain = repair_domain(need);
+	const struct diag_channel *c = doctor_find_channel(doc, domain);
+	g_autofree char *name = repair_words(need);
+	g_autofree char *where = doctor_where(doc, domain, c);
+	double rate;
+	char *why = special_cost(doc, need, c, &rate);
+
+	if (!why)
+		rate = doctor_estimate(doc, need, &why);
+	char *problem = g_strdup_printf("%s%s%s%s %s", name, what ? " (" : "", what ? what : "",
+					what ? ")" : "",
+					doc->live ? "did not come while it was listened to" :
+					plural ? "are not recorded" : "is not recorded");
+	struct diag_repair *r = doctor_repair(doc, problem, repair_commands(need, where), rate, why);
+	r->on_request = repair_is_plural(need) && strcmp(need, NEED_SYSCALLS) != 0;
+}
+
+static void repair_statedumps(struct doctor *doc)
+{
+	const struct diag_channel *c = doctor_find_channel(doc, "kernel");
+
+	doctor_repair(doc, g_strdup("the state dump is not in the trace: processes and open files from "
+				    "before it have no names"),
+		      command(repair_statedump(c && c->session ? c->session : "SESSION")), 0,
+		      g_strdup("a burst once, of some events for each process and open file"));
+}
+
+/* " --type vpid", and its bytes, where the channel lacks it. */
+static void add_type(GString *types, uint64_t *bytes, const struct diag_channel *c,
+		     const char *type, unsigned size)
+{
+	g_auto(GStrv) words = g_strsplit(c->contexts ? c->contexts : "", " ", -1);
+	if (g_strv_contains((const char *const *)words, type))
+		return;
+	g_string_append_printf(types, " --type %s", type);
+	*bytes += size * c->events;
+}
+
+/* To each channel of user space what it lacks. */
+static void repair_contexts(struct doctor *doc)
+{
+	GPtrArray *commands = g_ptr_array_new_with_free_func(g_free);
+	uint64_t bytes = 0;
+
+	for (guint i = 0; i < doc->d->channels->len; i++) {
+		const struct diag_channel *c = doc->d->channels->pdata[i];
+		g_autoptr(GString) types = g_string_new(NULL);
+		g_autofree char *where = doctor_where(doc, "ust", c);
+		if (strcmp(c->domain, "ust") != 0)
+			continue;
+		add_type(types, &bytes, c, "vpid", 4);
+		add_type(types, &bytes, c, "vtid", 4);
+		add_type(types, &bytes, c, "procname", 17);
+		if (types->len)
+			g_ptr_array_add(commands, g_strdup_printf("lttng add-context %s%s", where,
+								  types->str));
+	}
+	double rate = diag_rate(doc->d, bytes);
+	doctor_repair(doc, g_strdup("events of user space do not say which thread made them; a session "
+				    "takes new contexts only before its first start"), commands, 0,
+		      rate < 0 ? NULL : g_strdup_printf("no event more, %.1f kB/s", rate / 1000));
+}
+
+static void repair_whole_kernel(struct doctor *doc)
+{
+	GPtrArray *commands = command(g_strdup("blktop --recipe >record.sh"));
+	g_ptr_array_add(commands, g_strdup("sh record.sh NEW_SESSION"));
+	doctor_repair(doc, g_strdup("nothing of the kernel is recorded; a session takes new channels "
+				    "only before its first start"), commands, -1,
+		      g_strdup("nothing recorded here comes about as often"));
+}
+
+/* The lines of the recipe that are about spans. */
+static void repair_whole_ust(struct doctor *doc)
+{
+	const struct diag_channel spans = { .name = (char *)"spans" };
+	g_autofree char *where = doctor_where(doc, "ust", &spans);
+	g_autofree char *session = g_strndup(where, strlen(where) - strlen(" --channel spans"));
+	GPtrArray *commands = command(g_strdup_printf(
+		"lttng enable-channel %s --buffers-uid --subbuf-size=256K --num-subbuf=8 spans",
+		session));
+	g_ptr_array_add(commands, g_strdup_printf("lttng add-context %s --type vpid --type vtid "
+						  "--type procname", where));
+	g_ptr_array_add(commands, g_strdup_printf("lttng enable-event %s 'zipkin:*'", where));
+	doctor_repair(doc, g_strdup("no spans of services are recorded; a session takes new channels only "
+				    "before its first start"), commands, -1,
+		      g_strdup("as many as the services make"));
+}
+
+static void repair_missing(struct doctor *doc, const char *need, const char *what, GHashTable *done)
+{
+	g_autofree char *name = repair_words(need);
+
+	/* Without any channel of the domain there is one repair for all of it. */
+	if (is_there(doc, need) || !doctor_find_channel(doc, repair_domain(need)))
+		return;
+	if (repair_is_context(need)) {
+		if (g_hash_table_add(done, g_strdup("ust.")))
+			repair_contexts(doc);
+	} else if (doctor_count(doc, need) == 0) {
+		if (g_hash_table_add(done, g_strdup("statedump")))
+			repair_statedumps(doc);
+	} else if (g_hash_table_add(done, g_steal_pointer(&name))) {
+		repair_event(doc, need, what);
+	}
+}
+
+/* What a row of the subscription table is for; NULL: not in it. */
+static const char *purpose(const char *need)
+{
+	size_t n;
+	const struct blk_subscription *rows = model_subscriptions(&n);
+	g_autofree char *name = repair_words(need);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(rows[i].event, name) == 0)
+			return rows[i].needs;
+	return NULL;
+}
+
+/* And what the model reads beyond the questions: rows with a purpose that no name of it
+ * serves. System calls come together. */
+static void repair_rest(struct doctor *doc, GHashTable *done)
+{
+	size_t n;
+	const struct blk_subscription *rows = model_subscriptions(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *event = rows[i].event;
+		if (!rows[i].needs || strpbrk(event, "*(") || call_event_of(event, NULL) != CALL_EVENT_NONE)
+			continue;
+		const char *names = question_names(event);
+		g_autofree char *first = repair_words(names);
+		if (strcmp(first, event) == 0)
+			repair_missing(doc, names, rows[i].needs, done);
+	}
+}
+
+/* --- the rest of the findings --- */
+
+static void check_trace(struct doctor *doc)
+{
+	const struct diag_channel *kernel = doctor_find_channel(doc, "kernel");
+	const struct diag_channel *ust = doctor_find_channel(doc, "ust");
+
+	if (doc->d->to_ns == TIME_UNKNOWN)
+		g_ptr_array_add(doc->d->problems, g_strdup(doc->live ?
+			"no event came while it was listened to" : "the trace has no events"));
+	if (kernel && ust && kernel->first_ns != TIME_UNKNOWN && ust->first_ns != TIME_UNKNOWN &&
+	    (kernel->last_ns < ust->first_ns || ust->last_ns < kernel->first_ns))
+		g_ptr_array_add(doc->d->problems,
+				g_strdup("the kernel's and the user-space part do not overlap in time: "
+					 "no span can be explained"));
+	if (kernel && doc->d->to_ns != TIME_UNKNOWN && doctor_count(doc, "lttng_statedump_start") == 0 &&
+	    doctor_count(doc, "lttng_statedump_process_state") == 0)
+		g_ptr_array_add(doc->d->problems,
+				g_strdup("a state dump was asked for and is not in the trace"));
+}
+
+void doctor_advise(struct doctor *doc)
+{
+	g_autoptr(GHashTable) done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	struct diagnosis *d = doc->d;
+
+	for (guint i = 0; i < d->channels->len; i++) {
+		const struct diag_channel *c = d->channels->pdata[i];
+		if (c->first_ns == TIME_UNKNOWN)
+			continue;
+		d->from_ns = d->from_ns == TIME_UNKNOWN ? c->first_ns : MIN(d->from_ns, c->first_ns);
+		d->to_ns = d->to_ns == TIME_UNKNOWN ? c->last_ns : MAX(d->to_ns, c->last_ns);
+	}
+	for (guint i = 0; i < d->all_questions->len; i++)
+		answer(doc, d->all_questions->pdata[i]);
+	doctor_check_clocks(doc);
+	check_trace(doc);
+	doctor_repair_losses(doc);
+	if (!doctor_find_channel(doc, "kernel"))
+		repair_whole_kernel(doc);
+	if (!doctor_find_channel(doc, "ust"))
+		repair_whole_ust(doc);
+	for (guint i = 0; i < d->all_questions->len; i++) {
+		const struct question *q = d->all_questions->pdata[i];
+		/* Any of what is counted on request is enough: each is wanted alone, too. */
+		for (size_t k = 0; q->needs[k] && !question_is_on_request(q); k++)
+			repair_missing(doc, q->needs[k], purpose(q->needs[k]), done);
+		for (size_t k = 0; q->wants[k].need; k++)
+			repair_missing(doc, q->wants[k].need, purpose(q->wants[k].need), done);
+	}
+	repair_rest(doc, done);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * blktop --doctor: see doctor.h. A pass over the events, in which only their classes are
+ * looked at; nothing is changed anywhere, and a live session is only listened to.
+ */
+#include "cmd/doctor/doctor.h"
+
+#include "cmd/doctor/doctor_private.h"
+#include "app/input.h"
+#include "cli/messages.h"
+#include "cmd/output.h"
+#include "app/relay.h"
+
+#include "base/isolation.h"
+#include "base/timefmt.h"
+#include "live/live.h"
+#include "trace/native/native.h"
+
+#include <string.h>
+
+/* Nothing is asked for: all events come as tallies. */
+static const struct blk_subscription nothing[] = { { .event = "blktop:nothing" } };
+/* Contexts are told by the events themselves. */
+static const struct blk_subscription everything[] = {
+	{ .event = "*", .fields = { BLK_COUNTERS } },
+	[DOCTOR_ROW_PROBE] = { .event = BLK_PROBES, .fields = { BLK_COUNTERS } },
+};
+
+static void free_clock(void *data)
+{
+	struct doctor_clock *c = data;
+	g_free(c->where);
+	g_free(c->host);
+	g_free(c->uuid);
+	g_free(c);
+}
+
+static void doctor_init(struct doctor *doc, const struct options *o, const char *label, bool live)
+{
+	*doc = (struct doctor){ .d = diagnosis_new(label), .live = live };
+	doc->d->isolation = o->no_isolation ? g_strdup("off (--no-isolation)") : isolation_describe();
+	doc->d->live = live;
+	doc->by_class = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	doc->counts = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	doc->clocks = g_ptr_array_new_with_free_func(free_clock);
+}
+
+static void doctor_clear(struct doctor *doc)
+{
+	diagnosis_free(doc->d);
+	g_hash_table_unref(doc->by_class);
+	g_hash_table_unref(doc->counts);
+	g_ptr_array_unref(doc->clocks);
+	g_free(doc->session);
+}
+
+static void hear_batch(struct doctor *doc, const struct source *s, const struct blk_batch *batch)
+{
+	for (size_t i = 0; i < batch->n; i++)
+		doctor_hear(doc, &s->tables, &batch->ev[i]);
+}
+
+/* --- recorded --- */
+
+static bool hear_all(struct doctor *doc, struct source *s, GError **error)
+{
+	struct blk_batch batch;
+	enum source_status st;
+
+	while ((st = source_next(s, &batch, error)) == SOURCE_OK || st == SOURCE_AGAIN)
+		if (st == SOURCE_OK)
+			hear_batch(doc, s, &batch);
+	return st == SOURCE_END;
+}
+
+static bool hear_native(struct doctor *doc, struct native *native, GError **error)
+{
+	size_t n;
+	const char *const *warnings = native_warnings(native, &n);
+	g_autoptr(GPtrArray) lines = g_ptr_array_new();
+
+	for (size_t i = 0; i < n; i++)
+		g_ptr_array_add(lines, (char *)warnings[i]);
+	g_ptr_array_add(lines, NULL);
+	doc->d->warning = n ? g_strjoinv("; ", (char **)lines->pdata) : NULL;
+	doc->d->reader = g_strdup("native");
+	while (native_index(native, 4096))
+		;
+	g_autoptr(blk_source) s = native_range(native, INT64_MIN, INT64_MAX, 0);
+	return hear_all(doc, s, error);
+}
+
+static bool hear_trace(struct doctor *doc, const char *const *paths, enum reader reader,
+		       GError **error)
+{
+	if (reader == READER_BT2) {
+		g_autoptr(blk_source) s = source_open_bt2(paths, nothing, G_N_ELEMENTS(nothing), error);
+		doc->d->reader = g_strdup("babeltrace2: as asked for");
+		return s && hear_all(doc, s, error);
+	}
+	g_autoptr(blk_native) native = native_open(paths, nothing, G_N_ELEMENTS(nothing), error);
+	return native && hear_native(doc, native, error);
+}
+
+static int examine_trace(struct doctor *doc, const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *demo = o->demo ? input_find_demo(&error) : NULL;
+	const char *const demo_paths[] = { demo, NULL };
+	const char *const *paths = o->demo ? demo_paths : (const char *const *)o->paths;
+	g_autofree char *label = g_strjoinv(" ", (char **)paths);
+
+	doctor_init(doc, o, o->demo ? "demo" : label, false);
+	if (!o->demo || demo) {
+		doctor_scan(doc, paths);
+		if (hear_trace(doc, paths, o->reader, &error))
+			return EXIT_FINE;
+	}
+	log_error("%s", error ? error->message : "the trace can't be read");
+	return EXIT_FAILED;
+}
+
+/* --- live --- */
+
+/* What can't be read is a finding; where that is all there is, an error. */
+static bool is_all_unread(struct doctor *doc, struct source *s, GError **error)
+{
+	doc->d->warning = source_warning(s);
+	if (!doc->d->warning || doc->d->events)
+		return false;
+	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, doc->d->warning);
+	return true;
+}
+
+static bool hear_session(struct doctor *doc, struct source *s, unsigned seconds, int timeout_ms,
+			 GError **error)
+{
+	gint64 begin = g_get_monotonic_time(), until = begin + (gint64)timeout_ms * 1000;
+	bool attached = false;
+	struct live_status status = { 0 };
+
+	while (g_get_monotonic_time() < until) {
+		struct blk_batch batch;
+		enum source_status st = source_next(s, &batch, error);
+		if (st == SOURCE_ERROR)
+			return false;
+		if (st == SOURCE_OK)
+			hear_batch(doc, s, &batch);
+		else if (st != SOURCE_AGAIN)
+			return !is_all_unread(doc, s, error);
+		live_get_status(s, &status);
+		if (!attached && status.connected) {
+			attached = true;
+			until = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
+		}
+	}
+	if (!attached)
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT, "%s",
+			    status.message[0] ? status.message : "the relay did not let us attach");
+	return attached && !is_all_unread(doc, s, error);
+}
+
+static int examine_session(struct doctor *doc, const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+	int code;
+	g_autoptr(GArray) urls = relay_choose(o, false, &code);
+
+	if (!urls) {
+		doctor_init(doc, o, "", true);
+		return code;
+	}
+	const struct live_url *url = &g_array_index(urls, struct live_url, 0);
+	g_autofree char *label = live_url_format(url);
+	doctor_init(doc, o, label, true);
+	doc->session = g_strdup(url->session);
+	g_autoptr(blk_source) s = live_open(url, urls->len, &o->relay, everything,
+					    G_N_ELEMENTS(everything), &error);
+	if (s && hear_session(doc, s, o->n_seconds, o->relay.timeout_ms, &error))
+		return EXIT_FINE;
+	log_error("%s", error ? error->message : "the session can't be read");
+	return EXIT_FAILED;
+}
+
+/* --- the result --- */
+
+static bool is_answered(const struct diag_question *q)
+{
+	return q->answer == ANSWER_YES || question_is_on_request(q->question);
+}
+
+static bool is_well(const struct diagnosis *d)
+{
+	bool well = !d->losses->len && !d->warning;
+	for (guint i = 0; i < d->questions->len; i++)
+		well &= is_answered(d->questions->pdata[i]);
+	return well;
+}
+
+static int tell(const struct diagnosis *d, const struct options *o)
+{
+	g_autofree char *text = NULL;
+	size_t len;
+
+	if (o->format == FORMAT_JSON) {
+		text = diagnosis_json(d);
+	} else {
+		FILE *out = open_memstream(&text, &len);
+		diagnosis_print_text(out, d);
+		fclose(out);
+	}
+	int code = output_write(o, text, NULL);
+	return code != EXIT_FINE ? code : is_well(d) ? EXIT_FINE : EXIT_LOSS;
+}
+
+int doctor_run(const struct options *o)
+{
+	struct doctor doc;
+	int code = o->live ? examine_session(&doc, o) : examine_trace(&doc, o);
+
+	if (code == EXIT_FINE) {
+		doctor_advise(&doc);
+		code = tell(doc.d, o);
+	}
+	doctor_clear(&doc);
+	return code;
+}

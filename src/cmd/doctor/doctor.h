@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * blktop --doctor: which questions a trace or a live session can answer, which not and why,
+ * and what repairs it.
+ */
+#ifndef BLK_CMD_DOCTOR_DOCTOR_H
+#define BLK_CMD_DOCTOR_DOCTOR_H
+
+#include "cli/options.h"
+
+/* The exit code: EXIT_FINE when every question is answered and nothing was lost, EXIT_LOSS
+ * when something is missing or was lost. */
+int doctor_run(const struct options *o);
+
+#endif

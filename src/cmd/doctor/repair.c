@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Repairs: the lttng command lines, what they cost, what buffers would have held what was
+ * lost; and what the clocks tell.
+ */
+#include "cmd/doctor/doctor_private.h"
+
+#include "base/timefmt.h"
+#include "views/repairs.h"
+
+#include <string.h>
+
+struct diag_repair *doctor_repair(struct doctor *doc, char *problem, GPtrArray *commands,
+				  double events_per_s, char *cost)
+{
+	struct diag_repair *r = g_new0(struct diag_repair, 1);
+	r->problem = problem;
+	r->commands = commands;
+	r->events_per_s = events_per_s;
+	r->cost = cost;
+	g_ptr_array_add(doc->d->repairs, r);
+	return r;
+}
+
+/* The busiest one. */
+const struct diag_channel *doctor_find_channel(const struct doctor *doc, const char *domain)
+{
+	const struct diag_channel *found = NULL;
+	for (guint i = 0; i < doc->d->channels->len; i++) {
+		const struct diag_channel *c = doc->d->channels->pdata[i];
+		if (strcmp(c->domain, domain) == 0 && (!found || c->events > found->events))
+			found = c;
+	}
+	return found;
+}
+
+/* "--kernel --session S --channel C". */
+char *doctor_where(const struct doctor *doc, const char *domain, const struct diag_channel *c)
+{
+	const char *known = c && c->session ? c->session : doc->session;
+
+	for (guint i = 0; !known && i < doc->d->channels->len; i++)
+		known = ((struct diag_channel *)doc->d->channels->pdata[i])->session;
+	return repair_where(domain, known ? known : "SESSION", c && c->name ? c->name : "CHANNEL");
+}
+
+/* --- costs --- */
+
+/* How often an event comes for each one of another. The factors of the scheduler's are those
+ * of ordinary servers: about half of the switches end in a wait that somebody ends. */
+static const struct {
+	const char *event, *like;
+	double factor;
+} comparable[] = {
+	{ "sched_waking", "sched_switch", 0.5 },
+	{ "sched_switch", "sched_waking|sched_wakeup", 2 },
+	{ "sched_wakeup_new", "sched_process_fork", 1 },
+	{ "sched_process_fork", "sched_process_exit", 1 },
+	{ "sched_process_exit", "sched_process_fork", 1 },
+	{ "sched_process_exec", "sched_process_fork", 1 },
+	{ "block_rq_issue", "block_rq_complete", 1 },
+	{ "block_rq_complete", "block_rq_issue", 1 },
+	{ "block_rq_insert", "block_rq_issue", 1 },
+	{ "irq_handler_entry", "irq_handler_exit", 1 },
+	{ "irq_handler_exit", "irq_handler_entry", 1 },
+	{ "irq_softirq_entry", "irq_softirq_exit|softirq_exit", 1 },
+	{ "irq_softirq_exit", "irq_softirq_entry|softirq_entry", 1 },
+	{ "irq_softirq_raise", "irq_softirq_entry|softirq_entry", 1 },
+	{ "net_dev_queue", "net_if_receive_skb", 1 },
+	{ "net_if_receive_skb", "net_dev_queue", 1 },
+	{ "zipkin:keyval_string", "zipkin:timestamp", 0.5 },
+	{ "zipkin:keyval_integer", "zipkin:timestamp", 0.5 },
+	{ "zipkin:timestamp", "zipkin:keyval_string|zipkin:keyval", 2 },
+};
+
+double doctor_estimate(const struct doctor *doc, const char *event, char **ret_why)
+{
+	g_autofree char *name = g_strndup(event, strcspn(event, "|"));
+
+	if (g_str_has_prefix(name, "lttng_statedump_")) {
+		*ret_why = g_strdup("only when the session starts");
+		return 0;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(comparable); i++) {
+		if (strcmp(comparable[i].event, name) != 0)
+			continue;
+		int64_t n = doctor_count(doc, comparable[i].like);
+		double rate = diag_rate(doc->d, (uint64_t)MAX(n, 0));
+		if (n < 0 || rate < 0)
+			continue;
+		g_autofree char *like = g_strndup(comparable[i].like,
+						  strcspn(comparable[i].like, "|"));
+		*ret_why = g_strdup_printf("%g for each %s", comparable[i].factor, like);
+		return rate * comparable[i].factor;
+	}
+	*ret_why = g_strdup("nothing recorded here comes about as often");
+	return -1;
+}
+
+/* --- buffers --- */
+
+static uint64_t power_of_two(uint64_t least)
+{
+	uint64_t n = 1;
+	while (n < least && n < (UINT64_C(1) << 40))
+		n *= 2;
+	return n;
+}
+
+#define LEAST_SUBBUF (256 << 10)
+#define LEAST_SUBBUFS 8
+
+/* "k0 of the kernel lost 53255 events in 46 times, ..." */
+static char *loss_words(const struct diag_channel *c, uint64_t bytes, bool overwrote)
+{
+	GString *text = g_string_new(NULL);
+	char length[TIMEFMT_LEN], size[TIMEFMT_LEN];
+
+	g_string_append_printf(text, "%s (%s) lost ", c->name ? c->name : "a channel", c->domain);
+	if (c->lost_events)
+		g_string_append_printf(text, "%" G_GUINT64_FORMAT " events%s", c->lost_events,
+				       c->lost_packets ? " and " : "");
+	if (c->lost_packets)
+		g_string_append_printf(text, "%" G_GUINT64_FORMAT " packets", c->lost_packets);
+	if (!c->lost_events && !c->lost_packets)
+		g_string_append(text, "an unknown number of events");
+	g_string_append_printf(text, ", %u time%s", c->losses, c->losses == 1 ? "" : "s");
+	if (c->lost_events || c->lost_packets)
+		g_string_append_printf(text, ", at most about %s in %s", timefmt_bytes(size, bytes),
+				       timefmt_duration(length, c->longest_ns));
+	g_string_append_printf(text, ": its buffers were %s; they are chosen before the session's first start",
+			       overwrote ? "overwritten" : "full");
+	return g_string_free(text, FALSE);
+}
+
+/* Twice what was lost at once, and that in sub-buffers no smaller than those there were. */
+static void repair_loss(struct doctor *doc, const struct diag_channel *c)
+{
+	GPtrArray *commands = g_ptr_array_new_with_free_func(g_free);
+	double event_bytes = c->events && c->bytes ? (double)c->bytes / (double)c->events : 64;
+	uint64_t lost = (uint64_t)(event_bytes * (double)c->worst_events) +
+			(c->losses ? c->lost_packets / c->losses + 1 : 0) * c->packet_bytes;
+	uint64_t subbuf = power_of_two(MAX(c->packet_bytes, LEAST_SUBBUF));
+	uint64_t n = power_of_two(MAX(2 * lost / subbuf + 4, LEAST_SUBBUFS));
+	char held[TIMEFMT_LEN];
+	bool overwrote = c->lost_packets && !c->lost_events;
+
+	g_ptr_array_add(commands, repair_buffers(c->domain, c->session ? c->session : "SESSION",
+						 c->name, subbuf, n, overwrote));
+	doctor_repair(doc, loss_words(c, lost, overwrote), commands,
+		      c->lost_events ? diag_rate(doc->d, c->lost_events) : -1,
+		      g_strdup_printf("what was lost is recorded; %s of memory for each CPU, of each "
+				      "user or process", timefmt_bytes(held, subbuf * n)));
+}
+
+void doctor_repair_losses(struct doctor *doc)
+{
+	for (guint i = 0; i < doc->d->channels->len; i++) {
+		const struct diag_channel *c = doc->d->channels->pdata[i];
+		if (c->losses)
+			repair_loss(doc, c);
+	}
+}
+
+/* --- clocks --- */
+
+static void problem(struct doctor *doc, char *text)
+{
+	for (guint i = 0; i < doc->d->problems->len; i++)
+		if (strcmp(doc->d->problems->pdata[i], text) == 0) {
+			g_free(text);
+			return;
+		}
+	g_ptr_array_add(doc->d->problems, text);
+}
+
+#define OFFSET_TOLD_NS NS_PER_MS	/* less than this is how clocks are read, and is mended */
+
+static void compare_clocks(struct doctor *doc, const struct doctor_clock *a,
+			   const struct doctor_clock *b)
+{
+	char buf[TIMEFMT_LEN];
+
+	if (g_strcmp0(a->host, b->host) != 0) {
+		problem(doc, g_strdup_printf("traces of several hosts (%s, %s): their clocks are not "
+					     "compared, instants may differ by their skew",
+					     a->host ? a->host : "?", b->host ? b->host : "?"));
+		return;
+	}
+	if (strcmp(a->uuid, b->uuid) != 0) {
+		problem(doc, g_strdup_printf("clocks of %s and %s (host %s) have different uuids: they are "
+					     "of different boots, and spans in one can't be explained by "
+					     "the other", a->where, b->where, a->host ? a->host : "?"));
+		return;
+	}
+	__int128 off = a->offset_ns - b->offset_ns;
+	int64_t ns = (int64_t)(off < 0 ? -off : off);
+	if (ns >= OFFSET_TOLD_NS)
+		problem(doc, g_strdup_printf("clock offsets of the %s and %s traces of %s differ by %s: "
+					     "the kernel's is used for both", a->domain, b->domain,
+					     a->host ? a->host : "?", timefmt_duration(buf, ns)));
+}
+
+void doctor_check_clocks(struct doctor *doc)
+{
+	for (guint i = 0; i < doc->clocks->len; i++) {
+		const struct doctor_clock *c = doc->clocks->pdata[i];
+		if (!c->host)
+			problem(doc, g_strdup_printf("%s does not say which host it is of", c->where));
+		if (!*c->uuid)
+			problem(doc, g_strdup_printf("the clock of %s has no uuid: whether it is that of "
+						     "the other traces is not known", c->where));
+		/* Each against the first is enough to tell that they differ. */
+		if (i)
+			compare_clocks(doc, doc->clocks->pdata[0], c);
+	}
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the doctor reads: metadata and packet headers of a recorded trace, and the records of
+ * a pass over its events, of which only how many of each came is of interest.
+ */
+#include "cmd/doctor/doctor_private.h"
+
+#include "base/limits.h"
+#include "base/timefmt.h"
+#include "trace/ctf/ctf_index.h"
+#include "trace/ctf/ctf_wanted.h"
+#include "views/registry.h"
+
+#include <string.h>
+
+/* "kernel", "ust", "other" */
+static const char *doctor_domain(const char *domain)
+{
+	return g_strcmp0(domain, "kernel") == 0 ? "kernel" : g_strcmp0(domain, "ust") == 0 ? "ust" :
+		"other";
+}
+
+/* The channel of that name; made where there is none. Texts may be NULL. */
+static struct diag_channel *doctor_channel(struct doctor *doc, const char *host, const char *domain,
+				    const char *session, const char *name)
+{
+	for (guint i = 0; i < doc->d->channels->len; i++) {
+		struct diag_channel *c = doc->d->channels->pdata[i];
+		if (g_strcmp0(c->host, host) == 0 && strcmp(c->domain, domain) == 0 &&
+		    g_strcmp0(c->session, session) == 0 && g_strcmp0(c->name, name) == 0)
+			return c;
+	}
+	struct diag_channel *c = g_new0(struct diag_channel, 1);
+	c->host = g_strdup(host);
+	c->domain = domain;
+	c->session = g_strdup(session);
+	c->name = g_strdup(name);
+	c->first_ns = c->last_ns = TIME_UNKNOWN;
+	g_ptr_array_add(doc->d->channels, c);
+	return c;
+}
+
+static void doctor_know(struct doctor *doc, const char *event, uint64_t more)
+{
+	uint64_t *count = g_hash_table_lookup(doc->counts, event);
+	if (!count) {
+		count = g_new0(uint64_t, 1);
+		g_hash_table_insert(doc->counts, g_strdup(event), count);
+	}
+	*count += more;
+}
+
+/* --- metadata --- */
+
+struct scan {
+	struct doctor *doc;
+	const char *dir;
+	struct ctf_meta *meta;
+	const char *host, *session, *domain;
+	GHashTable *begins;	/* "UUID|STREAM CLASS|CPU" -> struct begin * */
+	char uuid[40];
+};
+
+static void add_problem(struct doctor *doc, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void add_problem(struct doctor *doc, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_ptr_array_add(doc->d->problems, g_strdup_vprintf(format, args));
+	va_end(args);
+}
+
+static struct ctf_meta *read_metadata(struct doctor *doc, const char *dir)
+{
+	g_autofree char *path = g_build_filename(dir, "metadata", NULL);
+	g_autofree char *bytes = NULL;
+	g_autoptr(GError) error = NULL;
+	g_autoptr(blk_ctf_meta) meta = ctf_meta_new();
+	gsize n;
+
+	if (g_file_get_contents(path, &bytes, &n, &error) &&
+	    ctf_meta_append(meta, bytes, n, &error))
+		return g_steal_pointer(&meta);
+	doc->scanned = false;
+	add_problem(doc, "metadata of %s can't be looked into: %s", dir, error->message);
+	return NULL;
+}
+
+/* As the order keys of streams have it, without dashes. */
+static void uuid_text(char ret[40], const struct ctf_meta *m)
+{
+	*ret = '\0';
+	for (int i = 0; m->has_uuid && i < 16; i++)
+		g_snprintf(ret + 2 * i, 3, "%02x", m->uuid[i]);
+}
+
+/* "pid tid procname", as the metadata has them. */
+static char *context_names(const struct ctf_stream_class *sc)
+{
+	GString *names = g_string_new(NULL);
+	for (uint32_t i = 0; sc->event_context && i < sc->event_context->n_fields; i++)
+		g_string_append_printf(names, "%s%s", i ? " " : "",
+				       sc->event_context->field[i].name);
+	return g_string_free(names, FALSE);
+}
+
+/* What no question can do without, of the events that it needs. */
+static const struct {
+	const char *event, *fields[5];	/* "a|b": one of them */
+} essential[] = {
+	{ "sched_switch", { "prev_tid|prev_pid", "prev_state", "next_tid|next_pid" } },
+	{ "sched_waking", { "tid|pid" } },
+	{ "sched_wakeup", { "tid|pid" } },
+	{ "sched_process_fork", { "child_tid|child_pid", "child_comm" } },
+	{ "block_rq_issue", { "dev", "sector", "rwbs" } },
+	{ "block_rq_complete", { "dev", "sector" } },
+	{ "irq_handler_entry", { "irq" } },
+	{ "zipkin:timestamp", { "trace_id", "span_id", "parent_span_id", "event" } },
+};
+
+static bool has_field(const struct ctf_event_class *ec, const char *names)
+{
+	g_auto(GStrv) each = g_strsplit(names, "|", -1);
+	for (char **name = each; *name; name++)
+		if (ec->fields && ctf_type_field(ec->fields, *name))
+			return true;
+	return false;
+}
+
+static void check_fields(struct scan *s, const struct ctf_event_class *ec)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(essential); i++) {
+		if (strcmp(ec->name, essential[i].event) != 0)
+			continue;
+		for (size_t f = 0; essential[i].fields[f]; f++)
+			if (!has_field(ec, essential[i].fields[f]))
+				add_problem(s->doc, "%s of %s has no field %s: what needs it stays "
+					    "unknown", ec->name, s->dir, essential[i].fields[f]);
+	}
+}
+
+/* What is known by its fields, not by its name. */
+static void know_counts(struct scan *s, const struct ctf_stream_class *sc,
+			const struct ctf_event_class *ec)
+{
+	struct ctf_wanted wanted[LIMIT_EVENT_COUNTERS];
+	unsigned n;
+	g_autofree char *counters = ctf_wanted_counters(sc, ec, wanted, &n);
+
+	if (counters)
+		doctor_know(s->doc, NEED_PERF, 0);
+	if (ctf_wanted_is_probe(ec))
+		doctor_know(s->doc, NEED_PROBES, 0);
+}
+
+static void know_classes(struct scan *s)
+{
+	for (guint i = 0; i < s->meta->streams->len; i++) {
+		const struct ctf_stream_class *sc = s->meta->streams->pdata[i];
+		for (guint k = 0; k < sc->events->len; k++) {
+			const struct ctf_event_class *ec = sc->events->pdata[k];
+			doctor_know(s->doc, ec->name, 0);
+			check_fields(s, ec);
+			know_counts(s, sc, ec);
+		}
+	}
+}
+
+static void know_clocks(struct scan *s)
+{
+	for (guint i = 0; i < s->meta->clocks->len; i++) {
+		const struct ctf_clock *k = s->meta->clocks->pdata[i];
+		struct doctor_clock *c = g_new0(struct doctor_clock, 1);
+		c->where = g_strdup(s->dir);
+		c->host = g_strdup(s->host);
+		c->uuid = g_strdup(k->uuid);
+		c->domain = s->domain;
+		c->offset_ns = (__int128)k->offset_s * NS_PER_S +
+			       (__int128)k->offset * NS_PER_S / k->freq;
+		g_ptr_array_add(s->doc->clocks, c);
+	}
+}
+
+/* --- stream files --- */
+
+struct seen {			/* a stream file */
+	char *name;
+	uint64_t class, bytes, packet_bytes;
+	uint64_t first;		/* its least packet number; UINT64_MAX: they have none */
+	uint32_t cpu;		/* UINT32_MAX: not known */
+};
+
+struct begin {			/* of a stream, in all its files and chunks */
+	struct diag_channel *channel;
+	uint64_t first;
+};
+
+static void seen_clear(void *p)
+{
+	g_free(((struct seen *)p)->name);
+}
+
+static bool ends_in_cpu(const struct seen *f)
+{
+	g_autofree char *end = g_strdup_printf("_%u", f->cpu);
+	return g_str_has_suffix(f->name, end) && strlen(f->name) > strlen(end);
+}
+
+/* "k0" of "k0_1" (cpu 1), and where there are several files of a stream of "k0_1_12" (the
+ * twelfth of it). */
+static char *channel_name(const struct seen *f, bool several)
+{
+	g_autoptr(GRegex) regex = g_regex_new("^(.+?)_[0-9]+(?:_[0-9]+)?$", G_REGEX_RAW, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+
+	if (f->cpu != UINT32_MAX && !several)
+		return g_strndup(f->name, (gsize)(strrchr(f->name, '_') - f->name));
+	if (g_regex_match(regex, f->name, 0, &match))
+		return g_match_info_fetch(match, 1);
+	return g_strdup(f->name);
+}
+
+static void know_begin(struct scan *s, const struct seen *f, struct diag_channel *c)
+{
+	g_autofree char *key = g_strdup_printf("%s|%" G_GINT64_MODIFIER "x|%u", s->uuid, f->class, f->cpu);
+	struct begin *b = g_hash_table_lookup(s->begins, key);
+
+	if (!b) {
+		b = g_new(struct begin, 1);
+		*b = (struct begin){ c, UINT64_MAX };
+		g_hash_table_insert(s->begins, g_strdup(key), b);
+	}
+	b->first = MIN(b->first, f->first);
+}
+
+/* What was before is gone: nothing is lost by any counter. */
+static void check_begins(struct doctor *doc, GHashTable *begins)
+{
+	for (guint i = 0; i < doc->d->channels->len; i++) {
+		const struct diag_channel *c = doc->d->channels->pdata[i];
+		unsigned late = 0, all = 0;
+		GHashTableIter iter;
+		gpointer value;
+
+		g_hash_table_iter_init(&iter, begins);
+		while (g_hash_table_iter_next(&iter, NULL, &value)) {
+			const struct begin *b = value;
+			all += b->channel == c;
+			late += b->channel == c && b->first && b->first != UINT64_MAX;
+		}
+		if (late)
+			add_problem(doc, "%u of %u stream%s of channel %s (%s) do%s not begin with the first "
+				    "packet: what was before is not in the trace (overwritten "
+				    "buffers or files, a snapshot, a clear, or a chunk without those before it)",
+				    late, all, all == 1 ? "" : "s", c->name, c->domain,
+				    late == 1 ? "es" : "");
+	}
+}
+
+static void know_channel(struct scan *s, const struct seen *f, bool several)
+{
+	const struct ctf_stream_class *sc = ctf_meta_stream(s->meta, f->class);
+	g_autofree char *channel = channel_name(f, several);
+	struct diag_channel *c = doctor_channel(s->doc, s->host, s->domain, s->session, channel);
+
+	if (sc && !c->contexts)
+		c->contexts = context_names(sc);
+	know_begin(s, f, c);
+	c->bytes += f->bytes;
+	c->packet_bytes = MAX(c->packet_bytes, f->packet_bytes);
+	g_hash_table_insert(s->doc->by_class,
+			    g_strdup_printf("%s|%016" G_GINT64_MODIFIER "x", s->uuid, f->class), c);
+}
+
+/* The files of one channel, of which all streams have one file, or all may have several. */
+static void know_channels(struct scan *s, const GArray *files)
+{
+	g_autoptr(GHashTable) several = g_hash_table_new(g_int64_hash, g_int64_equal);
+
+	for (guint i = 0; i < files->len; i++) {
+		struct seen *f = &g_array_index(files, struct seen, i);
+		if (f->cpu != UINT32_MAX && !ends_in_cpu(f))
+			g_hash_table_add(several, &f->class);
+	}
+	for (guint i = 0; i < files->len; i++) {
+		const struct seen *f = &g_array_index(files, struct seen, i);
+		know_channel(s, f, g_hash_table_contains(several, &f->class));
+	}
+}
+
+static void scan_file(struct scan *s, const char *name, GArray *files)
+{
+	g_autoptr(GError) error = NULL;
+	struct ctf_index *x = ctf_index_open(s->meta, s->dir, name, &error);
+	size_t n;
+
+	if (!x) {
+		add_problem(s->doc, "%s", error->message);
+		return;
+	}
+	while (ctf_index_walk(x, 4096))
+		;
+	const struct ctf_packet *p = ctf_index_packets(x, &n);
+	if (n) {
+		struct ctf_packet first = p[0];
+		ctf_index_check(x, &first, NULL);
+		struct seen f = { .name = g_strdup(name), .class = first.stream_id,
+				  .cpu = first.has_cpu ? first.cpu : UINT32_MAX, .first = UINT64_MAX };
+		for (size_t i = 0; i < n; i++) {
+			f.first = p[i].has_seq ? MIN(f.first, p[i].seq) : f.first;
+			f.bytes += p[i].content_bits / 8;
+			f.packet_bytes = MAX(f.packet_bytes, p[i].packet_bits / 8);
+		}
+		g_array_append_val(files, f);
+	}
+	ctf_index_free(x);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void scan_files(struct scan *s)
+{
+	g_autoptr(GDir) dir = g_dir_open(s->dir, 0, NULL);
+	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GArray) files = g_array_new(false, false, sizeof(struct seen));
+	g_array_set_clear_func(files, seen_clear);
+
+	for (const char *name; dir && (name = g_dir_read_name(dir));) {
+		g_autofree char *path = g_build_filename(s->dir, name, NULL);
+		if (name[0] != '.' && strcmp(name, "metadata") != 0 &&
+		    g_file_test(path, G_FILE_TEST_IS_REGULAR))
+			g_ptr_array_add(names, g_strdup(name));
+	}
+	g_ptr_array_sort(names, compare_names);
+	for (guint i = 0; i < names->len; i++)
+		scan_file(s, names->pdata[i], files);
+	know_channels(s, files);
+}
+
+static void scan_dir(struct doctor *doc, const char *dir, GHashTable *begins)
+{
+	struct scan s = { .doc = doc, .dir = dir, .begins = begins, .meta = read_metadata(doc, dir) };
+
+	if (!s.meta)
+		return;
+	s.host = ctf_meta_env(s.meta, "hostname");
+	s.session = ctf_meta_env(s.meta, "trace_name");
+	s.domain = doctor_domain(ctf_meta_env(s.meta, "domain"));
+	uuid_text(s.uuid, s.meta);
+	if (s.meta->streams->len) {	/* else nothing of it can be read, as the reader says */
+		know_classes(&s);
+		know_clocks(&s);
+		scan_files(&s);
+	}
+	ctf_meta_free(s.meta);
+}
+
+void doctor_scan(struct doctor *doc, const char *const *paths)
+{
+	g_autoptr(GPtrArray) dirs = trace_find_dirs(paths, NULL, NULL);
+	g_autoptr(GHashTable) begins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	doc->scanned = dirs != NULL;
+	for (guint i = 0; dirs && i < dirs->len; i++)
+		scan_dir(doc, dirs->pdata[i], begins);
+	check_begins(doc, begins);
+}
+
+/* --- the pass --- */
+
+/* By its order key, which ends in "TRACE UUID|STREAM CLASS|CPU". */
+static struct diag_channel *channel_of_stream(struct doctor *doc, const struct blk_tables *t,
+					      const struct blk_stream *st)
+{
+	static const char *const domains[] = {
+		[BLK_DOMAIN_KERNEL] = "kernel", [BLK_DOMAIN_UST] = "ust", [BLK_DOMAIN_OTHER] = "other",
+	};
+	g_auto(GStrv) words = g_strsplit(st->order, "|", -1);
+	guint n = g_strv_length(words);
+	g_auto(GStrv) uuid = g_strsplit(n < 3 ? "" : words[n - 3], "-", -1);
+	g_autofree char *digits = g_strjoinv("", uuid);
+	g_autofree char *key = n < 3 ? g_strdup(st->order) :
+		g_strconcat(digits, "|", words[n - 2], NULL);
+	struct diag_channel *c = g_hash_table_lookup(doc->by_class, key);
+
+	if (!c) {
+		c = doctor_channel(doc, blk_host(t, st->host)->name, domains[st->domain],
+				   doc->session, NULL);
+		g_hash_table_insert(doc->by_class, g_steal_pointer(&key), c);
+	}
+	return c;
+}
+
+static void hear_loss(struct doctor *doc, const struct blk_stream *st, struct diag_channel *c,
+		      const struct blk_loss *loss)
+{
+	struct diag_loss *l = NULL;
+
+	for (guint i = 0; i < doc->d->losses->len && !l; i++) {
+		struct diag_loss *x = doc->d->losses->pdata[i];
+		if (x->channel == c && x->vpid == st->vpid &&
+		    x->cpu == (st->cpu == UINT32_MAX ? -1 : (int64_t)st->cpu))
+			l = x;
+	}
+	if (!l) {
+		l = g_new0(struct diag_loss, 1);
+		l->channel = c;
+		l->cpu = st->cpu == UINT32_MAX ? -1 : (int64_t)st->cpu;
+		l->vpid = st->vpid;
+		g_ptr_array_add(doc->d->losses, l);
+	}
+	l->events += loss->events;
+	l->packets += loss->packets;
+	l->losses++;
+	c->lost_events += loss->events;
+	c->lost_packets += loss->packets;
+	c->losses++;
+	c->worst_events = MAX(c->worst_events, loss->events);
+	c->longest_ns = MAX(c->longest_ns, loss->end_ns - loss->begin_ns);
+}
+
+/* Live: what the tables do not tell, the first event of each class does. */
+static void hear_contexts(struct diag_channel *c, const struct blk_class *cls,
+			  const struct blk_event *e)
+{
+	static const struct { unsigned slot; const char *name; } contexts[] = {
+		{ BLK_CTX_PID, "pid" }, { BLK_CTX_TID, "tid" }, { BLK_CTX_PPID, "ppid" },
+		{ BLK_CTX_PROCNAME, "procname" }, { BLK_CTX_VPID, "vpid" }, { BLK_CTX_VTID, "vtid" },
+	};
+	g_autoptr(GString) names = g_string_new(NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(contexts); i++)
+		if (blk_has(e, contexts[i].slot))
+			g_string_append_printf(names, "%s%s", names->len ? " " : "",
+					       contexts[i].name);
+	g_auto(GStrv) counters = g_strsplit(cls->counters ? cls->counters : "", " ", -1);
+	for (char **name = counters; *name; name++)
+		g_string_append_printf(names, "%sperf_%s", names->len ? " " : "", *name);
+	c->contexts = g_strdup(names->str);
+}
+
+static void hear_events(struct doctor *doc, struct diag_channel *c, const char *name,
+			uint64_t count, int64_t first, int64_t last)
+{
+	doctor_know(doc, name, count);
+	doc->d->events += count;
+	c->events += count;
+	if (c->first_ns == TIME_UNKNOWN || first < c->first_ns)
+		c->first_ns = first;
+	if (c->last_ns == TIME_UNKNOWN || last > c->last_ns)
+		c->last_ns = last;
+}
+
+void doctor_hear(struct doctor *doc, const struct blk_tables *t, const struct blk_event *e)
+{
+	if (e->row == BLK_ROW_HORIZON || e->row == BLK_ROW_LOST_BEGIN)
+		return;
+	const struct blk_stream *st = blk_stream(t, e->stream);
+	struct diag_channel *c = channel_of_stream(doc, t, st);
+
+	if (e->row == BLK_ROW_STREAM_ADD) {
+		c->streams++;
+	} else if (e->row == BLK_ROW_LOST_END) {
+		const struct blk_loss *loss = (const struct blk_loss *)e->data;
+		if (!loss->silence)
+			hear_loss(doc, st, c, loss);
+	} else if (e->row == BLK_ROW_TALLY) {
+		const struct blk_tally *tally = (const struct blk_tally *)e->data;
+		hear_events(doc, c, blk_class(t, e->cls)->name, tally->count,
+			    MIN(e->ts, tally->last_ns), tally->last_ns);
+	} else if (e->row < BLK_ROW_FIRST_PSEUDO) {
+		const struct blk_class *cls = blk_class(t, e->cls);
+		if (!c->contexts)
+			hear_contexts(c, cls, e);
+		if (cls->counters)
+			doctor_know(doc, NEED_PERF, 0);
+		if (e->row == DOCTOR_ROW_PROBE)
+			doctor_know(doc, NEED_PROBES, 1);
+		hear_events(doc, c, cls->name, 1, e->ts, e->ts);
+	}
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A session of this machine: see local.h. */
+#include "cmd/local.h"
+
+#include "cli/messages.h"
+#include "cmd/screen.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+#include "live/session/helper.h"
+#include "state/slice/model.h"
+#include "views/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define LOOK_MS 15000
+#define BEGIN_MS 60000		/* for each step */
+#define END_MS 20000
+#define GO_PATIENCE_US (5 * G_USEC_PER_SEC)	/* for the reader, until the program runs anyway */
+#define KEY_ESC 27
+#define KEY_CTRL_C 3
+#define KEY_CTRL_D 4
+
+struct local {
+	const struct options *o;
+	struct session_helper *session_helper;
+	char *session, *state;
+	char *url;			/* "": no session of our own */
+	char *snapshot;			/* session of the snapshots; "": none */
+	unsigned domains;
+	bool gone_reported;			/* the program runs, */
+	int64_t gone_ns;		/* since then */
+	gint64 begun_us;
+	struct rule *rule;
+	int64_t watched_to;		/* end of the last second that was held against it */
+	bool ended;			/* the steward was told to */
+	bool exited;			/* the program ended by itself */
+	int exit_code;
+};
+
+/* --- while it is read --- */
+
+static void go_when_attached(struct local *l, struct input *in)
+{
+	struct live_status st;
+	bool attached = input_live_status(in, &st) && st.connected && st.attached >= l->domains;
+	if (!attached && g_get_monotonic_time() - l->begun_us < GO_PATIENCE_US)
+		return;
+	l->gone_ns = g_get_real_time() * NS_PER_US;
+	session_helper_tell(l->session_helper, STEWARD_GO, NULL);
+	l->gone_reported = true;
+}
+
+void local_tick(struct local *l, struct input *in)
+{
+	if (l && l->o->here.program && !l->gone_reported)
+		go_when_attached(l, in);
+}
+
+int64_t local_program_ns(const struct local *l)
+{
+	if (!l || !l->o->here.program)
+		return INT64_MIN;
+	return l->gone_reported ? l->gone_ns : INT64_MAX;
+}
+
+void local_watch(struct local *l, const struct timeline *tl)
+{
+	if (!l || !l->rule)
+		return;
+	/* Spans that end in the last second may still be on their way until the next is there. */
+	size_t n = timeline_n_seconds(tl);
+	for (size_t i = timeline_find(tl, l->watched_to); i + 1 < n; i++) {
+		const struct second *s = timeline_second(tl, i);
+		if (s->begin_ns < l->watched_to)
+			continue;
+		g_autofree char *cause = rule_check(l->rule, tl, s);
+		if (cause)
+			session_helper_tell(l->session_helper, STEWARD_SNAPSHOT, cause);
+		l->watched_to = s->end_ns;
+	}
+}
+
+static char *tell_gone(const struct local *l)
+{
+	return *l->url ? g_strdup_printf("the process that destroys the session at the end is gone; "
+					 "do it by hand: lttng destroy %s", l->session) :
+		g_strdup("the process that takes snapshots is gone");
+}
+
+char *local_told(struct local *l, bool *ret_error)
+{
+	char *text = NULL;
+	*ret_error = false;
+	while (l) {
+		enum session_helper_answer said = session_helper_take(l->session_helper, &text);
+		*ret_error = said == STEWARD_COMPLAINS || said == STEWARD_GONE;
+		if (said == STEWARD_GONE)
+			return l->ended ? NULL : tell_gone(l);
+		if (said != STEWARD_EXITED)
+			return text;
+		l->exited = true;
+		l->exit_code = atoi(text);
+		g_clear_pointer(&text, g_free);
+	}
+	return NULL;
+}
+
+bool local_snapshot(struct local *l, char **ret_message)
+{
+	if (!l || !*l->snapshot) {
+		*ret_message = g_strdup("no snapshot session: begin with --snapshot new, or --snapshot "
+					"SESSION");
+		return false;
+	}
+	session_helper_tell(l->session_helper, STEWARD_SNAPSHOT, "by hand");
+	*ret_message = g_strdup_printf("taking a snapshot of %s", l->snapshot);
+	return true;
+}
+
+/* --- asking --- */
+
+/* One key of the terminal, without Enter where that can be; -1: none comes. */
+static int read_key(void)
+{
+	struct termios before, raw;
+	unsigned char key;
+	bool modes = tcgetattr(STDIN_FILENO, &before) == 0;
+
+	if (modes) {
+		raw = before;
+		raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
+		raw.c_cc[VMIN] = 1;
+		raw.c_cc[VTIME] = 0;
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+	}
+	ssize_t n = read(STDIN_FILENO, &key, 1);
+	if (modes)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
+	return n == 1 ? key : -1;
+}
+
+static void print_visible(const char *text)
+{
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line && (line[1] || **line); line++) {
+		g_autofree char *visible = text_visible(*line);
+		fprintf(stderr, "%s\n", visible);
+	}
+}
+
+/* Prints what is left over and what became of it. */
+static void sweep(struct local *l)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *said = session_helper_ask(l->session_helper, STEWARD_SWEEP, NULL, END_MS, &error);
+	print_visible(said ? said : error->message);
+}
+
+/* What will be traced, and Enter. false: the user leaves. */
+static bool agree(struct local *l, const char *text)
+{
+	bool left_over = strstr(text, "\n  left over ") != NULL;
+
+	fprintf(stderr, "blktop makes a live session on this machine, and %s:\n",
+		l->o->here.keep ? "leaves it there at the end (--keep)" : "destroys it at the end");
+	print_visible(text);
+	for (;;) {
+		fprintf(stderr, "Enter: begin%s   Esc, q: leave\n",
+			left_over ? "   d: destroy what is left over" : "");
+		int key = read_key();
+		if (key == '\n' || key == '\r')
+			return true;
+		if (key == 'd' && left_over)
+			sweep(l);
+		else if (key < 0 || key == 'q' || key == KEY_ESC || key == KEY_CTRL_C ||
+			 key == KEY_CTRL_D)
+			return false;
+	}
+}
+
+/* --- making --- */
+
+static char *line_at(char **lines, guint i)
+{
+	return g_strdup(i < g_strv_length(lines) ? lines[i] : "");
+}
+
+static bool begin(struct local *l, GError **error)
+{
+	g_autofree char *all = session_helper_ask(l->session_helper, STEWARD_BEGIN, NULL, BEGIN_MS, error);
+	if (!all)
+		return false;
+	g_auto(GStrv) lines = g_strsplit(all, "\n", -1);
+	g_autofree char *domains = line_at(lines, 1);
+	l->url = line_at(lines, 0);
+	l->domains = (unsigned)atoi(domains);
+	l->snapshot = line_at(lines, 2);
+	l->begun_us = g_get_monotonic_time();
+	log_note("made session %s: %s, snapshots of '%s'", l->session, l->url, l->snapshot);
+	return true;
+}
+
+static struct session_helper *start_steward(struct local *l, const struct options *o, GError **error)
+{
+	size_t n;
+	const struct here *h = &o->here;
+	const struct blk_subscription *rows = model_subscriptions(&n);
+	struct session_helper_options options = {
+		.session = l->session, .watch_only = !o->local, .timer_us = h->timer_us, .rows = rows,
+		.n_rows = n, .spans_only = h->spans_only, .calls_only = h->calls_only,
+		.functions = h->functions, .keep = h->keep, .loglevel = h->loglevel,
+		.counters = h->counters, .probes = h->probes, .pid = h->pid, .program = h->program,
+		.on_screen = o->command == COMMAND_SCREEN, .state = l->state, .log = o->log,
+		.snapshot = h->snapshot,
+	};
+	return session_helper_new(&options, error);
+}
+
+static void local_clear(struct local *l)
+{
+	session_helper_free(l->session_helper);
+	rule_free(l->rule);
+	g_free(l->session);
+	g_free(l->state);
+	g_free(l->url);
+	g_free(l->snapshot);
+}
+
+static bool local_init(struct local *l, const struct options *o, GError **error)
+{
+	*l = (struct local){ .o = o, .watched_to = INT64_MIN };
+	/* one that is kept is nobody's left-over: steward_pid_of() finds no pid in it */
+	l->session = o->here.session ? g_strdup(o->here.session) :
+		g_strdup_printf(o->here.keep ? "blktop-kept-%d" : "blktop-%d", (int)getpid());
+	l->state = g_build_filename(g_get_user_state_dir(), "blktop", NULL);
+	if (o->here.snapshot_when)
+		l->rule = rule_parse(o->here.snapshot_when, NULL);
+	l->session_helper = start_steward(l, o, error);
+	return l->session_helper != NULL;
+}
+
+static int fail_with(const GError *error)
+{
+	log_error("%s", error->message);
+	return EXIT_FAILED;
+}
+
+/* EXIT_FINE: agreed, or *ret_left. */
+static int ask_first(struct local *l, bool *ret_left)
+{
+	g_autoptr(GError) error = NULL;
+
+	*ret_left = false;
+	if (l->o->here.yes || !l->o->local)
+		return EXIT_FINE;
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+		log_error("no trace directory and no relay given: a session of this machine is made once "
+			  "you agree, and there is no terminal to ask at; -y makes it at once\n"
+			  "Try 'blktop --help', 'blktop --help-here'.");
+		return EXIT_USAGE;
+	}
+	g_autofree char *text = session_helper_ask(l->session_helper, STEWARD_LOOK, NULL, LOOK_MS, &error);
+	if (!text)
+		return fail_with(error);
+	*ret_left = !agree(l, text);
+	return EXIT_FINE;
+}
+
+/* What was told and not shown yet, on the plain terminal. */
+static void tell_rest(struct local *l)
+{
+	bool is_error;
+	for (char *text; (text = local_told(l, &is_error)); g_free(text))
+		if (is_error || l->o->command != COMMAND_BATCH)
+			log_error("%s", text);
+		else
+			log_note("%s", text);
+}
+
+static int end(struct local *l, int code)
+{
+	g_autoptr(GError) error = NULL;
+	tell_rest(l);
+	bool exited = l->exited;	/* before anybody ends it */
+	l->ended = true;
+	g_autofree char *left = session_helper_ask(l->session_helper, STEWARD_END, NULL, END_MS, &error);
+	tell_rest(l);
+	if (left && *left)
+		print_visible(left);
+	if (!left && !l->gone_reported)
+		log_error("%s", error->message);
+	bool lossy = code == EXIT_LOSS || code == EXIT_INCOMPLETE;
+	return exited && (code == EXIT_FINE || (lossy && !l->o->fail_if_incomplete)) ? l->exit_code : code;
+}
+
+static int run_inside(struct local *l, int (*run)(const struct options *o))
+{
+	g_autoptr(GError) error = NULL;
+	struct options mine = *l->o;
+
+	if (!begin(l, &error))
+		return fail_with(error);
+	mine.running = l;
+	if (!l->o->local)
+		return end(l, run(&mine));
+	struct live_url url = { 0 };
+	if (!live_url_parse(l->url, &url, &error))
+		return end(l, fail_with(error));
+	mine.urls = &url;
+	mine.n_urls = 1;
+	mine.relay.from_beginning = true;	/* its first event is ours, too */
+	int code = run(&mine);
+	live_url_clear(&url);
+	return end(l, code);
+}
+
+int local_run(const struct options *o, int (*run)(const struct options *o))
+{
+	g_autoptr(GError) error = NULL;
+	struct local l;
+	bool left = false;
+
+	/* Before anything is made for it. */
+	const char *lacks = o->local && o->command == COMMAND_SCREEN ? screen_lacks() : NULL;
+	if (lacks && (o->here.yes || isatty(STDIN_FILENO))) {
+		log_error("%s; 'blktop -b --view VIEW' prints without one", lacks);
+		return EXIT_FAILED;
+	}
+
+	if (!local_init(&l, o, &error)) {
+		local_clear(&l);
+		return fail_with(error);
+	}
+	int code = ask_first(&l, &left);
+	if (code == EXIT_FINE && !left)
+		code = run_inside(&l, run);
+	local_clear(&l);
+	return code;
+}
+
+int local_sweep(const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+	struct local l;
+	int code = EXIT_FINE;
+
+	if (!local_init(&l, o, &error)) {
+		local_clear(&l);
+		return fail_with(error);
+	}
+	g_autofree char *said = session_helper_ask(l.session_helper, STEWARD_SWEEP, NULL, END_MS, &error);
+	if (said)
+		fputs(said, stdout);
+	else
+		code = fail_with(error);
+	local_clear(&l);
+	return code;
+}

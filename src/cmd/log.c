@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The log to standard output: see print_log.h. */
+#include "cmd/log.h"
+
+#include "cli/messages.h"
+#include "cmd/output.h"
+#include "app/reading.h"
+
+#include "export/log_json.h"
+#include "run/logsource.h"
+#include "views/logline.h"
+
+#include <errno.h>
+#include <signal.h>
+
+struct printer {
+	const struct options *o;
+	struct logfilter *filter;	/* NULL: all */
+	GString *line;
+	int broken;			/* errno, once output failed */
+	int stop;
+	bool any;			/* line came, wanted or not */
+};
+
+static void print_line(void *data, struct journal_line *l)
+{
+	struct printer *p = data;
+	p->any = true;
+	if (reading_caught() || p->broken)
+		g_atomic_int_set(&p->stop, 1);
+	else if (!p->filter || logfilter_match(p->filter, l)) {
+		if (p->o->format == FORMAT_JSON) {
+			g_string_truncate(p->line, 0);
+			log_json(p->line, l);
+		} else {
+			g_autofree char *text = logline_text(l);
+			g_string_assign(p->line, text);
+		}
+		g_string_append_c(p->line, '\n');
+		errno = 0;
+		if (fwrite(p->line->str, 1, p->line->len, stdout) != p->line->len)
+			p->broken = errno ? errno : EIO;
+	}
+	journal_line_unref(l);
+}
+
+static struct logsource *open_source(const struct options *o, GError **error)
+{
+	bool by_bt2 = o->reader == READER_BT2;
+	if (!o->demo)
+		return logsource_new((const char *const *)o->paths, by_bt2, error);
+	g_autofree char *demo = input_find_demo(error);
+	const char *const paths[] = { demo, NULL };
+	return demo ? logsource_new(paths, by_bt2, error) : NULL;
+}
+
+static int find_range(struct logsource *s, const struct options *o, struct logsource_range *ret)
+{
+	g_autoptr(GError) error = NULL;
+	int64_t first, end;
+	*ret = (struct logsource_range){ .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+	if (!o->at && !o->from && !o->to)
+		return EXIT_FINE;
+	bool known = logsource_bounds(s, &first, &end, &error);
+	if (reading_caught())
+		return EXIT_SIGNAL + reading_caught();
+	if (!known) {
+		log_error("%s", error ? error->message : "no events in the trace");
+		return EXIT_FAILED;
+	}
+	return reading_place_range(o, first, end, &ret->from_ns, &ret->to_ns);
+}
+
+static int tell_end(const struct printer *p, const struct logsource_result *r, const char *warning)
+{
+	if (p->broken)
+		return output_code(p->broken);
+	if (reading_caught())
+		return EXIT_SIGNAL + reading_caught();
+	if (warning)
+		log_error("%s: left out", warning);
+	if (r->damaged)
+		log_error("parts of the trace can't be read, or lost events before it begins, which it does "
+			  "not count: what is whole was read");
+	return r->lost || r->damaged || warning ? EXIT_LOSS : EXIT_FINE;
+}
+
+/* Not that none was wanted. */
+static bool is_empty(const struct printer *p, struct logsource *s)
+{
+	int64_t first, end;
+	return !p->any && !p->broken && !reading_caught() && !logsource_bounds(s, &first, &end, NULL);
+}
+
+int print_log(const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+	struct printer p = { .o = o, .line = g_string_new(NULL) };
+	struct logsource_result result = { 0 };
+	struct logsource_range range;
+	reading_catch_signals();
+	struct logsource *s = open_source(o, &error);
+	if (s)
+		logsource_stop_by(s, reading_caught_by());
+	int code = s ? find_range(s, o, &range) : EXIT_FAILED;
+	if (s && code == EXIT_FINE && o->filter)
+		p.filter = logfilter_new(o->filter, &error);
+	if (s && code == EXIT_FINE && !error) {
+		log_note("the log is read by %s", logsource_reader_name(s));
+		range.stop = &p.stop;
+		logsource_run(s, &range, print_line, &p, &result, NULL, &error);
+		if (fflush(stdout) != 0 && !p.broken)
+			p.broken = errno ? errno : EIO;
+		code = tell_end(&p, &result, logsource_warning(s));
+		if (code == EXIT_FINE && !error && is_empty(&p, s)) {
+			log_error("no events in the trace");
+			code = EXIT_FAILED;
+		}
+	}
+	if (error && !p.broken) {
+		log_error("%s", error->message);
+		code = EXIT_FAILED;
+	}
+	reading_release_signals();
+	logsource_free(s);
+	logfilter_free(p.filter);
+	g_string_free(p.line, TRUE);
+	return code;
+}

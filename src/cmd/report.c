@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* blktop report: see report.h. */
+#include "cmd/report.h"
+
+#include "cli/messages.h"
+#include "cmd/output.h"
+#include "app/reading.h"
+
+#include "export/report.h"
+
+#include <langinfo.h>
+#include <string.h>
+
+static bool is_utf8(const struct options *o)
+{
+	return !o->ascii && g_ascii_strcasecmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+/* The page, NULL when there is nothing to write it about; tells why. */
+static char *make_page(struct reading *r, const struct options *o, int *ret_code)
+{
+	struct job_status st;
+	unsigned n;
+	struct report_options options = {
+		.filter = o->expr, .sort = o->sort, .descending = o->sort_descending,
+		.worst = o->worst, .utf8 = is_utf8(o), .utc = o->utc, .label = input_label(r->in),
+	};
+
+	*ret_code = reading_find_range(r, o, &options.from_ns, &options.to_ns);
+	if (*ret_code != EXIT_FINE)
+		return NULL;
+	job_get_status(r->job, &st);
+	options.reader = st.reader;
+	options.warning = st.warning;
+	char *page = report_markdown(r->tl, &options, &n);
+	if (n == 0) {
+		*ret_code = EXIT_FAILED;
+		log_error("no requests %sin '%s': blktop --recipe says how to record their spans",
+			  o->expr || o->from || o->to ? "of that kind " : "", input_label(r->in));
+		g_clear_pointer(&page, g_free);
+	}
+	return page;
+}
+
+int report_write(const struct options *o)
+{
+	struct reading r;
+	int code = reading_start(&r, o), why;
+
+	if (code == EXIT_FINE) {
+		reading_wait(&r, -1);
+		code = reading_code(&r);
+		g_autofree char *page = code == EXIT_FINE ? make_page(&r, o, &code) : NULL;
+		why = page ? output_write(o, page, NULL) : EXIT_FINE;
+		if (page)
+			code = why != EXIT_FINE ? why : reading_loss_code(&r);
+	}
+	reading_free(&r);
+	return code;
+}

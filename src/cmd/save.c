@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* blktop save: see save.h. */
+#include "cmd/save.h"
+
+#include "cli/messages.h"
+#include "app/reading.h"
+
+#include "base/timefmt.h"
+#include "run/logsource.h"
+
+#include <inttypes.h>
+#include <signal.h>
+
+static int stop;			/* atomic */
+
+static void append_count(GString *s, uint64_t n, const char *one, const char *many)
+{
+	g_string_append_printf(s, "%" PRIu64 " %s", n, n == 1 ? one : many);
+}
+
+char *save_describe(const struct trace_cut *cut, const struct trace_cut_result *r)
+{
+	char bytes[TIMEFMT_LEN], from[TIMEFMT_LEN], to[TIMEFMT_LEN];
+	GString *s = g_string_new(NULL);
+
+	append_count(s, r->streams, "stream, ", "streams, ");
+	append_count(s, r->packets, "packet, ", "packets, ");
+	g_string_append_printf(s, "%s, %s to %s", timefmt_bytes(bytes, r->bytes),
+			       timefmt_clock_ms(from, r->from_ns), timefmt_clock_ms(to, r->to_ns));
+	if (r->has_statedump)
+		g_string_append(s, ", with the state dump");
+	else if (cut->statedump)
+		g_string_append(s, "; no state dump was found before it");
+	if (r->damaged || r->unreadable) {
+		g_string_append(s, "; ");
+		if (r->damaged)
+			append_count(s, r->damaged, "damaged packet", "damaged packets");
+		if (r->damaged && r->unreadable)
+			g_string_append(s, " and ");
+		if (r->unreadable)
+			append_count(s, r->unreadable, "unreadable file", "unreadable files");
+		g_string_append(s, r->damaged + r->unreadable == 1 ? " is left out" : " are left out");
+	}
+	return g_string_free(s, FALSE);
+}
+
+static int find_range(const char *const *paths, const struct options *o, struct trace_cut *cut)
+{
+	g_autoptr(GError) error = NULL;
+	int64_t first, end;
+	int code = EXIT_FAILED;
+	struct logsource *s = logsource_new(paths, false, &error);
+
+	if (s && logsource_bounds(s, &first, &end, &error))
+		code = reading_place_range(o, first, end, &cut->from_ns, &cut->to_ns);
+	else
+		log_error("%s", error ? error->message : "no events in the trace");
+	logsource_free(s);
+	return code;
+}
+
+static void stop_saving(int signal)
+{
+	(void)signal;
+	g_atomic_int_set(&stop, 1);
+}
+
+static int write_range(const struct trace_cut *cut)
+{
+	g_autoptr(GError) error = NULL;
+	struct trace_cut_result r;
+	struct sigaction action = { .sa_handler = stop_saving, .sa_flags = (int)SA_RESETHAND };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(signals); i++)
+		sigaction(signals[i], &action, NULL);
+	if (!trace_cut_write(cut, &r, &error)) {
+		log_error("%s", error->message);
+		return g_atomic_int_get(&stop) ? EXIT_SIGNAL + SIGINT : EXIT_FAILED;
+	}
+	g_autofree char *what = save_describe(cut, &r);
+	int code = r.damaged || r.unreadable ? EXIT_LOSS : EXIT_FINE;
+	fprintf(stderr, "wrote %s: %s\n", r.path, what);
+	g_free(r.path);
+	return code;
+}
+
+int save_write(const struct options *o)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *demo = o->demo ? input_find_demo(&error) : NULL;
+	const char *const demo_paths[] = { demo, NULL };
+	const char *const *paths = o->demo ? demo_paths : (const char *const *)o->paths;
+	struct trace_cut cut = {
+		.paths = paths, .statedump = o->statedump, .to = o->output, .stop = &stop,
+	};
+
+	if (o->demo && !demo) {
+		log_error("%s", error->message);
+		return EXIT_FAILED;
+	}
+	int code = find_range(paths, o, &cut);
+	return code == EXIT_FINE ? write_range(&cut) : code;
+}

@@ -1,0 +1,746 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The screen's other end: see screen.h. A job reads, the screen pumps what it
+ * posted, and asks for exports and files.
+ */
+#include "cmd/screen.h"
+
+#include "cli/config.h"
+#include "app/debug_log.h"
+#include "app/host_clocks.h"
+#include "app/input.h"
+#include "app/late_events.h"
+#include "cmd/local.h"
+#include "cli/messages.h"
+#include "app/reading.h"
+#include "app/relay.h"
+#include "cmd/save.h"
+
+#include "live/spool/spool.h"
+#include "run/logjob.h"
+#include "run/savejob.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+
+#include <errno.h>
+#include <gio/gio.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A trace that can't be read says so on the plain terminal: the screen waits this
+ * long for the first events before it opens. */
+#define FIRST_PATIENCE_MS 400
+#define SLICE_MS 10
+/* Beside the timeline, bytes: seconds that can be corrected; with the rest of what a
+ * model keeps, and pieces of the trace on their way. */
+#define MOST_CORRECTIONS (24 << 20)
+#define READ_AT_ONCE (32 * 1024 * 1024)	/* bytes of packets */
+
+struct screen {
+	const struct options *o;
+	struct input *in;
+	struct job *job;
+	struct timeline *tl;
+	bool live;
+	struct logjob *log;		/* once it was asked for */
+	struct savejob *saving;		/* or NULL */
+	struct late_reported late;
+	bool told_missing;
+	/* A preview that was waited for, until the screen takes it. */
+	struct timeline *preview;
+	struct look_window window;	/* of it */
+	bool preview_kernel, preview_ust;	/* what any of them held */
+	bool aligned;
+	bool again;			/* all is to be read again: clocks were moved */
+	char *moved;			/* which, and by how much */
+	unsigned told;			/* of what tell_unread() has */
+};
+
+/* --- backend: state --- */
+
+static int backend_fd(void *data)
+{
+	struct screen *s = data;
+	return job_fd(s->job);
+}
+
+static bool backend_pump(void *data)
+{
+	struct screen *s = data;
+	bool changed = job_collect(s->job, s->tl);
+	if (changed)
+		local_watch(s->o->running, s->tl);
+	debug_reading(s->job, s->in, s->tl);
+	return changed;
+}
+
+static void backend_cancel(void *data)
+{
+	struct screen *s = data;
+	log_note("loading stopped by the user");
+	job_cancel(s->job);
+}
+
+/* What kinds of tracing the trace holds, as far as it was read. */
+static bool has_kernel(const struct timeline *tl)
+{
+	static const char *const kernel_events[] = {
+		"sched_switch", "syscall_entry_read", "sys_read", "sched_waking",
+		"lttng_statedump_start", "block_rq_issue",
+	};
+	bool kernel = false;
+	for (size_t i = 0; i < G_N_ELEMENTS(kernel_events); i++)
+		kernel = kernel || timeline_has_event(tl, kernel_events[i]);
+	return kernel;
+}
+
+static const char *domains(const struct screen *s)
+{
+	bool kernel = s->preview_kernel || has_kernel(s->tl);
+	bool ust = s->preview_ust || timeline_has_spans(s->tl);
+	if (!kernel && timeline_has_spans(s->tl) && !timeline_has_events(s->tl))
+		return " spans";	/* of a file: whoever traced them */
+	return kernel && ust ? " kernel+ust" : kernel ? " kernel" : ust ? " ust" : "";
+}
+
+/* The others went on; a new message each second would be restless. */
+static char *stalled_text(const struct live_status *st)
+{
+	int64_t behind = st->stalled_ns == INT64_MIN ? 0 :
+		(g_get_real_time() * NS_PER_US - st->stalled_ns) / (10 * NS_PER_S) * 10;
+	g_autofree char *more = st->stalled > 1 ? g_strdup_printf(" and %u more", st->stalled - 1) : NULL;
+	g_autofree char *since = behind > 0 ?
+		g_strdup_printf("for more than %" G_GINT64_FORMAT " s", behind) : NULL;
+
+	return g_strdup_printf("stream %s%s is silent%s%s: the others go on without it",
+			       st->stalled_name, more ? more : "", since ? " " : "", since ? since : "");
+}
+
+/* The end of its name tells which one it is. */
+static void fill_stalled(const struct live_status *st, struct ui_status *ret)
+{
+	g_autofree char *visible = text_visible(st->stalled_name);
+	const char *slash = strrchr(visible, '/');
+
+	ret->stalled_ns = st->stalled_ns;
+	g_strlcpy(ret->stalled, slash && slash[1] ? slash + 1 : *visible ? visible : "a stream",
+		  sizeof ret->stalled);
+}
+
+static void fill_live_status(struct screen *s, const struct job_status *job, struct ui_status *ret)
+{
+	struct live_status st;
+	if (!input_live_status(s->in, &st))
+		return;
+	ret->lag_ns = st.lag_ns;
+	ret->late = st.late;
+	if (st.stalled)
+		fill_stalled(&st, ret);
+	char clock[TIMEFMT_LEN];
+	g_autofree char *stalled = st.stalled ? stalled_text(&st) : NULL;
+	g_autofree char *trouble = input_keep_trouble(s->in);
+	g_autofree char *left_out = reading_left_out(job);
+	g_autofree char *visible = text_visible(st.message[0] ? st.message : left_out ? left_out :
+						stalled ? stalled : trouble);
+	if (st.message[0] && !st.connected)
+		g_snprintf(ret->banner, sizeof ret->banner, "since %s: %s",
+			   timefmt_clock(clock, st.since_ns), visible);
+	else
+		g_strlcpy(ret->banner, visible, sizeof ret->banner);
+	ret->calm = !*ret->banner && st.quiet_ns != INT64_MIN;
+	if (ret->calm)
+		g_snprintf(ret->banner, sizeof ret->banner,
+			   "no event since %s: nothing happens, or tracing is stopped (lttng start)",
+			   timefmt_clock(clock, st.quiet_ns));
+}
+
+static void fill_end(const struct job_status *st, struct ui_status *ret)
+{
+	g_autofree char *missing = st->has_missing ? missing_text(&st->missing) : NULL;
+	g_autofree char *text = missing ? g_strdup_printf("the session has ended, %s", missing) : NULL;
+
+	g_strlcpy(ret->banner, text ? text : "the session has ended", sizeof ret->banner);
+}
+
+static void backend_status(void *data, struct ui_status *ret)
+{
+	static const enum ui_phase phases[] = {
+		[JOB_OPENING] = UI_OPENING, [JOB_LOADING] = UI_LOADING, [JOB_DONE] = UI_DONE,
+		[JOB_CANCELLED] = UI_CANCELLED, [JOB_FAILED] = UI_FAILED,
+	};
+	struct screen *s = data;
+	struct job_status st;
+
+	local_tick(s->o->running, s->in);
+	job_get_status(s->job, &st);
+	*ret = (struct ui_status){
+		.phase = s->live && st.phase == JOB_LOADING ? UI_LIVE : phases[st.phase],
+		.progress = st.progress, .n_events = st.n_events,
+		.events_per_s = st.events_per_s, .lag_ns = -1,
+		.pieces_done = st.pieces_done, .pieces = st.pieces,
+		.final_to_ns = st.final_to_ns, .index_progress = st.index_progress,
+	};
+	if (st.reader) {
+		g_autofree char *visible = text_visible(st.reader);
+		g_strlcpy(ret->reader, visible, sizeof ret->reader);
+	}
+	g_snprintf(ret->source, sizeof ret->source, "%s%s%s", input_label(s->in), domains(s),
+		   s->aligned ? " aligned" : "");
+	ret->kept = s->live && input_keeps(s->in, &ret->kept_from_ns);
+	if (s->live && st.phase <= JOB_LOADING)
+		fill_live_status(s, &st, ret);
+	else if (s->live && st.phase == JOB_DONE)
+		fill_end(&st, ret);
+	if (st.phase == JOB_FAILED) {
+		g_autofree char *visible = text_visible(st.message);
+		g_strlcpy(ret->banner, visible, sizeof ret->banner);
+	}
+}
+
+static bool backend_align(void *data, char **ret_message)
+{
+	struct screen *s = data;
+	struct job_status st;
+
+	job_get_status(s->job, &st);
+	if (!s->live && st.phase <= JOB_LOADING) {
+		*ret_message = g_strdup("not all calls are read yet that tell how far clocks are apart");
+		return false;
+	}
+	g_autofree char *told = NULL;
+	s->again = hosts_move(s->tl, &told);
+	log_note("%s", told);
+	*ret_message = text_visible(told);
+	if (s->again) {
+		g_free(s->moved);
+		s->moved = g_strdup(*ret_message);
+		s->aligned = true;
+	}
+	return s->again;
+}
+
+/* --- backend: a session of this machine --- */
+
+/* Once a recorded trace is read: what of it was not. NULL: all is told. */
+static char *tell_unread(struct screen *s, bool *ret_error)
+{
+	struct job_status st;
+	char *text = NULL;
+
+	job_get_status(s->job, &st);
+	if (s->live || st.phase <= JOB_LOADING)
+		return NULL;
+	struct trust trust = timeline_trust(s->tl);
+	for (; s->told < 2 && !text; s->told++) {
+		g_autofree char *line = s->told ? reading_left_out(&st) : reading_damaged(&trust);
+		text = line ? text_visible(line) : NULL;
+	}
+	*ret_error = text != NULL;
+	return text;
+}
+
+static char *backend_told(void *data, bool *ret_error)
+{
+	struct screen *s = data;
+	struct job_status st;
+	char *text = local_told(s->o->running, ret_error);
+
+	if (text || !s->live)
+		return text ? text : tell_unread(s, ret_error);
+	job_get_status(s->job, &st);
+	*ret_error = false;
+	text = late_tell(&s->late, &st, g_get_monotonic_time());
+	struct live_status live;
+	/* while something is wrong with the connection, the banner says what */
+	bool troubled = input_live_status(s->in, &live) && live.message[0];
+	if (text || troubled || !st.has_missing || !st.missing.gave_up || s->told_missing)
+		return text;
+	s->told_missing = true;
+	return missing_text(&st.missing);
+}
+
+static bool backend_snapshot(void *data, char **ret_message)
+{
+	struct screen *s = data;
+	return local_snapshot(s->o->running, ret_message);
+}
+
+/* --- backend: a trace before it is read --- */
+
+static struct outline *backend_outline(void *data)
+{
+	struct screen *s = data;
+	return s->live ? NULL : job_outline(s->job);
+}
+
+static bool fetch_preview(struct screen *s)
+{
+	struct look_window window;
+	struct timeline *fresh = job_take_preview(s->job, &window);
+	if (!fresh)
+		return false;
+	if (s->preview)
+		timeline_free(s->preview);
+	s->preview = fresh;
+	s->window = window;
+	s->preview_kernel |= has_kernel(fresh);
+	s->preview_ust |= timeline_has_spans(fresh);
+	return true;
+}
+
+static struct timeline *backend_preview(void *data, struct look_window *ret)
+{
+	struct screen *s = data;
+	fetch_preview(s);
+	*ret = s->window;
+	return g_steal_pointer(&s->preview);
+}
+
+static void backend_look(void *data, const struct look *look)
+{
+	struct screen *s = data;
+	job_look(s->job, look);
+}
+
+/* --- backend: the log --- */
+
+static void backend_log_ask(void *data, const struct journal_want *want)
+{
+	struct screen *s = data;
+	const char *const kept[] = { s->live ? input_kept(s->in) : NULL, NULL };
+	if (!s->log)
+		s->log = logjob_new(s->live ? kept : input_paths(s->in), s->o->reader == READER_BT2,
+				    job_fd(s->job));
+	struct journal_want now = *want;
+	struct job_status st;
+
+	if (s->live) {
+		job_get_status(s->job, &st);
+		/* What the merge has passed is all there; while it goes on, not what is behind. */
+		now.until_ns = st.phase == JOB_LOADING && st.newest_ns != TIME_UNKNOWN ? st.newest_ns : 0;
+		logjob_refresh(s->log);
+	}
+	logjob_ask(s->log, &now);
+}
+
+static struct journal_window *backend_log_take(void *data)
+{
+	struct screen *s = data;
+	return s->log ? logjob_take(s->log) : NULL;
+}
+
+/* --- backend: files --- */
+
+static char *scp_hint(const char *absolute)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+	if (gethostname(host, sizeof host - 1) < 0 || !host[0])
+		g_strlcpy(host, "HOST", sizeof host);
+	g_autofree char *from = g_strdup_printf("%s:%s", host, absolute);
+	g_autofree char *quoted = text_shell_quote(from);
+	return g_strdup_printf("scp %s .", quoted);
+}
+
+static char *wrote(const char *absolute, const char *what, size_t bytes)
+{
+	g_autofree char *visible = text_visible(absolute);
+	g_autofree char *scp = scp_hint(absolute);
+	g_autofree char *scp_visible = text_visible(scp);
+	g_autofree char *size = bytes < 1024 ? g_strdup_printf("%zu B", bytes)
+			      : bytes < 1 << 20 ? g_strdup_printf("%.1f KiB", (double)bytes / 1024)
+			      : g_strdup_printf("%.1f MiB", (double)bytes / (1 << 20));
+	return g_strdup_printf("wrote %s: %s%s   %s", visible, what, size, scp_visible);
+}
+
+static bool give_up(char **ret_message, const GError *error)
+{
+	*ret_message = text_visible(error->message);
+	log_note("%s", error->message);
+	return false;
+}
+
+static bool backend_export_span(void *data, const struct ui_export *what, char **ret_message)
+{
+	struct screen *s = data;
+	struct span_selection selection = { .trace_id = what->trace_id, .span_id = what->span_id,
+					    .trace_zero = what->trace_zero,
+					    .with_kernel = what->with_kernel };
+	enum span_format format = (enum span_format)0;
+	g_autoptr(GError) error = NULL;
+	g_autofree char *absolute = NULL;
+	unsigned n = 0;
+
+	if (what->format)
+		span_format_parse(what->format, &format);
+	g_autofree char *text = span_export(what->tl ? what->tl : s->tl, &selection,
+					    format, &n, &error);
+	if (!text)
+		return give_up(ret_message, error);
+	g_autofree char *name = what->path ? g_strdup(what->path) : span_export_name(&selection);
+	size_t len = strlen(text);
+	if (!export_write_file(name, text, len, false, &absolute, &error))
+		return give_up(ret_message, error);
+	g_autofree char *spans = g_strdup_printf("%u span%s, ", n, n == 1 ? "" : "s");
+	*ret_message = wrote(absolute, spans, len);
+	log_note("%s", *ret_message);
+	return true;
+}
+
+/* What the suffix says: .csv, .json, else aligned text. */
+static enum rows_format format_of(const struct options *o, const char *path)
+{
+	enum rows_format format = rows_format_of_path(path);
+
+	return format == FORMAT_CSV && o->csv_safe ? FORMAT_CSV_SAFE : format;
+}
+
+/* As shells do, since one types it. */
+static char *place_of(const char *path)
+{
+	return g_str_has_prefix(path, "~/") ? g_build_filename(g_get_home_dir(), path + 2, NULL) :
+		g_strdup(path);
+}
+
+static enum ui_saved backend_save_view(void *data, const struct ui_save *what,
+				       char **ret_message)
+{
+	g_autoptr(GError) error = NULL;
+	g_autofree char *absolute = NULL, *path = place_of(what->path);
+	const struct screen *s = data;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *memory = open_memstream(&text, &len);
+
+	bool ok = memory && rows_print(memory, what->view, what->rows, format_of(s->o, path), true);
+	ok = memory && fclose(memory) == 0 && ok;
+	ok = ok && export_write_file(path, text, len, what->force, &absolute, &error);
+	if (ok)
+		*ret_message = wrote(absolute, "", len);
+	else
+		*ret_message = text_visible(error ? error->message : g_strerror(errno));
+	free(text);
+	return ok ? UI_SAVED : g_error_matches(error, G_IO_ERROR, G_IO_ERROR_EXISTS) ?
+		UI_SAVE_EXISTS : UI_SAVE_FAILED;
+}
+
+static bool backend_save_trace(void *data, const struct ui_save_trace *what, char **ret_message)
+{
+	struct screen *s = data;
+	g_autofree char *path = place_of(what->path);
+	const char *const kept[] = { s->live ? input_kept(s->in) : NULL, NULL };
+	struct trace_cut cut = {
+		.paths = s->live ? kept : input_paths(s->in), .from_ns = what->from_ns, .to_ns = what->to_ns,
+		.statedump = what->statedump, .to = path,
+	};
+
+	if (s->saving) {
+		*ret_message = g_strdup("the range before is still being saved");
+		return false;
+	}
+	if (g_file_test(path, G_FILE_TEST_EXISTS)) {
+		*ret_message = g_strdup("it is there already");
+		return false;
+	}
+	s->saving = savejob_new(&cut, job_fd(s->job));
+	return true;
+}
+
+static char *backend_saved_trace(void *data, bool *ret_done)
+{
+	struct screen *s = data;
+	struct trace_cut_result r;
+	g_autoptr(GError) error = NULL;
+	char *message = NULL;
+
+	if (!s->saving || !savejob_take(s->saving, &r, &error))
+		return NULL;
+	*ret_done = !error;
+	if (error) {
+		give_up(&message, error);
+	} else {
+		g_autofree char *what = save_describe(savejob_cut(s->saving), &r);
+		g_autofree char *visible = text_visible(r.path);
+		message = g_strdup_printf("wrote %s: %s", visible, what);
+		log_note("%s", message);
+		g_free(r.path);
+	}
+	g_clear_pointer(&s->saving, savejob_free);
+	return message;
+}
+
+static bool backend_save_prefs(void *data, char **ret_message)
+{
+	struct screen *s = data;
+	return config_save(s->o, s->o->prefs, ret_message);
+}
+
+static void backend_note(void *data, const char *text)
+{
+	(void)data;
+	log_note("screen: %s", text);
+}
+
+static void backend_debug(void *data, const char *text)
+{
+	(void)data;
+	log_debug("screen: %s", text);
+}
+
+/* --columns and --sort are what somebody could have chosen on the screen. */
+static void take_columns(const struct options *o)
+{
+	if (!o->view || !o->prefs)
+		return;
+	if (o->n_columns) {
+		g_autoptr(GString) ids = g_string_new(NULL);
+
+		for (size_t i = 0; i < o->n_columns; i++)
+			g_string_append_printf(ids, "%s%s", i ? "," : "",
+					       o->view->columns[o->columns[i]].id);
+		prefs_view_set_columns(o->prefs, o->view->id, ids->str);
+	}
+	if (o->sort >= 0) {
+		const struct column *c = &o->view->columns[o->sort];
+		g_autofree char *sort = g_strconcat(o->sort_descending == c->descending ? "" : "-",
+						    c->id, NULL);
+
+		prefs_view_set_sort(o->prefs, o->view->id, sort);
+	}
+}
+
+/* --- start and end --- */
+
+/* Who types instead of stdin is the screen's own business. */
+const char *screen_lacks(void)
+{
+	const char *term = g_getenv("TERM");
+
+	if (!isatty(STDOUT_FILENO))
+		return "the screen needs a terminal";
+	if (!term || !*term)
+		return "the screen needs to know the terminal, and TERM is not set";
+	if (g_str_equal(term, "dumb"))
+		return "the screen needs a terminal that can move its cursor, not TERM=dumb";
+	return NULL;
+}
+
+/* Where nothing can be kept, the live session goes on without a log, which a warning says; where --spool
+ * asked for it, that is an error. */
+static int keep_packets(struct screen *s)
+{
+	const struct options *o = s->o;
+	g_autoptr(GError) error = NULL;
+	g_autofree char *dir = o->spool ? g_strdup(o->spool) : spool_default_dir();
+
+	if (o->no_spool || input_keep(s->in, dir, o->spool_size, &error))
+		return EXIT_FINE;
+	if (!o->spool) {
+		g_autofree char *visible = text_visible(error->message);
+		log_note("nothing is kept: %s", error->message);
+		g_ptr_array_add(o->prefs->warnings, g_strdup_printf("what comes is not kept: %s", visible));
+		return EXIT_FINE;
+	}
+	log_error("--spool: %s", error->message);
+	return EXIT_FAILED;
+}
+
+static int open_input(struct screen *s, bool *ret_left)
+{
+	const struct options *o = s->o;
+	g_autoptr(GError) error = NULL;
+
+	*ret_left = false;
+	if (o->live) {
+		int code;
+		GArray *urls = relay_choose(o, !screen_lacks(), &code);
+		if (urls)
+			s->in = input_new_live(urls, &o->relay);
+		*ret_left = !urls && code == EXIT_FINE;
+		return urls && !screen_lacks() ? keep_packets(s) : code;
+	}
+	if (!o->demo) {
+		s->in = input_new_paths((const char *const *)o->paths, o->reader);
+		return EXIT_FINE;
+	}
+	g_autofree char *demo = input_find_demo(&error);
+	const char *const paths[] = { demo, NULL };
+	if (!demo) {
+		log_error("%s", error->message);
+		return EXIT_FAILED;
+	}
+	s->in = input_new_paths(paths, o->reader);
+	return EXIT_FINE;
+}
+
+static bool has_outline(struct screen *s)
+{
+	struct outline *o = job_outline(s->job);
+	outline_unref(o);
+	return o != NULL;
+}
+
+/* A trace that is read at once is better shown whole: its worst second is known then. Of
+ * others the end is shown first, as soon as it can be. */
+static bool is_shown_early(struct screen *s)
+{
+	struct outline *o = job_outline(s->job);
+	bool early = o && o->bytes > READ_AT_ONCE && fetch_preview(s);
+	outline_unref(o);
+	return early;
+}
+
+/* Waits for the first events, or until it is clear that none will come. */
+static bool wait_first(struct screen *s)
+{
+	struct job_status st;
+	gint64 opened = 0;
+
+	for (;;) {
+		struct pollfd rings = { .fd = job_fd(s->job), .events = POLLIN };
+		poll(&rings, 1, SLICE_MS);
+		bool ended = job_wait(s->job, s->tl, 0);
+		local_tick(s->o->running, s->in);
+		job_get_status(s->job, &st);
+		if (ended || is_shown_early(s) || (!has_outline(s) && timeline_n_seconds(s->tl) > 0))
+			break;
+		/* A relay has its own time limit; a directory may lie on a slow disk. */
+		if (!opened && (st.phase == JOB_LOADING || !s->live))
+			opened = g_get_monotonic_time();
+		if (opened && g_get_monotonic_time() - opened > FIRST_PATIENCE_MS * 1000)
+			break;
+	}
+	if (st.phase == JOB_FAILED && st.n_events == 0)
+		log_error("%s", st.message);
+	else if (st.phase == JOB_DONE && st.n_events == 0)
+		log_error("no events in '%s'", input_label(s->in));
+	else
+		return true;
+	return false;
+}
+
+/* First and last instant of the trace, as far as they are known. */
+static bool known_bounds(struct screen *s, int64_t *ret_first, int64_t *ret_last, bool *ret_all)
+{
+	struct outline *o = job_outline(s->job);
+	*ret_all = o && o->complete;
+	bool known = o != NULL;
+	if (known) {
+		*ret_first = o->from_ns;
+		*ret_last = o->to_ns - 1;
+	}
+	outline_unref(o);
+	return known || timeline_coverage(s->tl, ret_first, ret_last);
+}
+
+/* --at on the screen: relative to the begin, so wait for that (for "end" and "5%": for
+ * all of it). */
+static bool find_start(struct screen *s, int64_t *ret_at)
+{
+	const char *at = s->o->at;
+	g_autoptr(GError) error = NULL;
+	int64_t first, last;
+
+	*ret_at = TIME_UNKNOWN;
+	if (!at)
+		return true;
+	bool whole = strchr(at, '%') || g_str_equal(at, "end");
+	bool all;
+	while (!job_wait(s->job, s->tl, SLICE_MS))
+		if (known_bounds(s, &first, &last, &all) && (all || (!whole && !has_outline(s))))
+			break;
+	if (!known_bounds(s, &first, &last, &all) ||
+	    timefmt_parse_instant(at, first, first, last, ret_at, &error))
+		return true;
+	log_error("--at: %s", error->message);
+	return false;
+}
+
+static int run_ui(struct screen *s)
+{
+	const struct options *o = s->o;
+	bool has_packets = !s->live || input_kept(s->in);
+	struct ui_backend backend = {
+		.data = s, .fd = backend_fd, .pump = backend_pump, .status = backend_status,
+		.cancel = backend_cancel, .export_span = backend_export_span, .export_formats = span_format_ids,
+		.save_view = backend_save_view, .outline = backend_outline,
+		.preview = backend_preview, .look = backend_look,
+		.log_ask = has_packets ? backend_log_ask : NULL,
+		.log_take = has_packets ? backend_log_take : NULL,
+		.save_trace = has_packets ? backend_save_trace : NULL,
+		.saved_trace = has_packets ? backend_saved_trace : NULL,
+		.save_prefs = backend_save_prefs, .note = backend_note, .debug = backend_debug,
+		.told = backend_told, .snapshot = backend_snapshot,
+		/* A session that was made for us goes with the connection to it. */
+		.align = o->local ? NULL : backend_align,
+	};
+	take_columns(o);
+	struct ui_options options = {
+		.live = s->live, .ascii = o->ascii, .coach = o->demo, .color = o->color,
+		.step_ns = o->step_ns,
+		.start_view = o->view ? o->view->id : NULL, .start_by = o->view ? view_by_words[o->by] : NULL,
+		.counts_threads = options_count_threads(o), .filter = o->filter,
+		.prefs = o->prefs, .say = s->moved,
+	};
+	/* Only now: that there is no such trace is said without a terminal, too. */
+	const char *lacks = screen_lacks();
+	if (lacks) {
+		log_error("%s; 'blktop -b --view VIEW' prints without one", lacks);
+		return EXIT_FAILED;
+	}
+	if (!find_start(s, &options.at_ns))
+		return EXIT_USAGE;
+
+	int code = ui_run(&options, &backend, s->tl);
+	struct job_status st;
+	job_get_status(s->job, &st);
+	if (code != EXIT_FINE || st.phase != JOB_FAILED)
+		return code;
+	log_error("%s", st.message);
+	return EXIT_FAILED;
+}
+
+/* Reads, shows, and leaves nothing of it. */
+static int run_once(struct screen *s)
+{
+	const struct options *o = s->o;
+	struct job_options options = {
+		.model.live = o->live, .model.provisional = o->live,
+		.model.memory_budget = MIN(o->memory / 16, MOST_CORRECTIONS),
+		.memory = o->memory, .preview = true, .threads = o->jobs, .slices = o->slices,
+	};
+	log_note("reading %s", input_label(s->in));
+	s->tl = timeline_new(reading_timeline_memory(o));
+	input_count_threads(s->in, options_count_threads(o));
+	s->job = input_start(s->in, &options);
+	int code = wait_first(s) ? run_ui(s) : EXIT_FAILED;
+	g_clear_pointer(&s->log, logjob_free);		/* these ring the job's bell */
+	g_clear_pointer(&s->saving, savejob_free);
+	g_clear_pointer(&s->job, job_free);
+	g_clear_pointer(&s->tl, timeline_free);
+	g_clear_pointer(&s->preview, timeline_free);
+	return code;
+}
+
+int screen_run(const struct options *o)
+{
+	struct screen s = { .o = o, .live = o->live, .aligned = o->align_hosts };
+	bool left;
+
+	int code = open_input(&s, &left);
+	if (code == EXIT_FINE && !left)
+		code = run_once(&s);
+	while (code == EXIT_FINE && s.again) {
+		s.again = false;
+		s.late = (struct late_reported){ 0 };
+		input_again(s.in);
+		code = o->live ? keep_packets(&s) : EXIT_FINE;
+		if (code == EXIT_FINE)
+			code = run_once(&s);
+	}
+	input_unref(s.in);
+	g_free(s.moved);
+	return code;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Daemons of LTTng that nobody started yet: see daemons.h. */
+#include "live/session/daemons.h"
+
+#include "live/session/control.h"
+#include "live/live.h"
+#include "live/viewer/net.h"
+
+#include "base/disk.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define USUAL_CONTROL 5342
+#define PROBE_MS 500
+#define RELAY_START_MS 60000
+#define SESSION_START_MS 300000
+#define TELL_EVERY_US G_USEC_PER_SEC
+#define LOOK_EVERY_US 20000
+#define TRIES 5
+
+static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static bool fail(GError **error, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT, text);
+	return false;
+}
+
+static char *find_program(const char *name, GError **error)
+{
+	g_autofree char *beside = g_build_filename("/usr/sbin", name, NULL);
+	char *path = g_find_program_in_path(name);
+	if (!path && g_file_test(beside, G_FILE_TEST_IS_EXECUTABLE))
+		path = g_steal_pointer(&beside);
+	if (!path)
+		fail(error, "there is no %s: install it (apt install lttng-tools)", name);
+	return path;
+}
+
+/* Only what is async-signal-safe is needed, but this process has one thread anyway. */
+static void become(char **argv, bool stays)
+{
+	int null = open("/dev/null", O_RDWR);
+	for (int fd = 0; null >= 0 && fd < 2; fd++)
+		dup2(null, fd);		/* what it says on stderr goes where the steward's words go */
+	for (int signal = 1; signal < 32; signal++)
+		sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+	setsid();
+	if (!stays)
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+	execv(argv[0], argv);
+	_exit(127);
+}
+
+static pid_t spawn(char **argv, bool stays, GError **error)
+{
+	pid_t parent = getpid(), pid = fork();
+	if (pid == 0) {
+		if (getppid() != parent)
+			_exit(127);
+		become(argv, stays);
+	}
+	if (pid < 0)
+		fail(error, "cannot start %s: %s", argv[0], g_strerror(errno));
+	return pid < 0 ? 0 : pid;
+}
+
+/* A daemon that is being started. */
+struct starting {
+	pid_t pid;
+	const char *what;		/* "starting lttng-relayd" */
+	int limit_ms;
+	const struct control_watch *watch;
+	bool (*ready)(const void *data);
+	const void *data;
+};
+
+/* Waits until the daemon is ready; false: it ended, or would not. */
+static bool wait_ready(const struct starting *s)
+{
+	gint64 begin = g_get_monotonic_time(), told = 0;
+
+	while (!s->ready(s->data)) {
+		gint64 now = g_get_monotonic_time();
+		if (waitpid(s->pid, NULL, WNOHANG) == s->pid)
+			return false;
+		if (now - begin > (gint64)s->limit_ms * 1000) {
+			daemons_end(s->pid, 1000);
+			return false;
+		}
+		if (now - told > TELL_EVERY_US) {
+			s->watch->doing(s->watch->data, s->what);
+			told = now;
+		}
+		g_usleep(LOOK_EVERY_US);
+	}
+	return true;
+}
+
+/* --- the relay daemon --- */
+
+static bool accepts(uint16_t port)
+{
+	struct net n = { .fd = -1, .wake_fd = -1 };
+	bool ok = net_connect(&n, "127.0.0.1", port, AF_INET, -1, net_deadline(PROBE_MS), NULL);
+	if (ok)
+		net_close(&n);
+	return ok;
+}
+
+static bool is_relay(uint16_t live)
+{
+	struct live_url url = { .host = (char *)"127.0.0.1", .port = live, .family = AF_INET };
+	GPtrArray *sessions = live_list_sessions(&url, PROBE_MS, NULL);
+	if (sessions)
+		g_ptr_array_unref(sessions);
+	return sessions != NULL;
+}
+
+bool daemons_find_relay(struct relay_place *ret)
+{
+	*ret = (struct relay_place){ USUAL_CONTROL, USUAL_CONTROL + 1, LIVE_DEFAULT_PORT, 0, NULL };
+	return accepts(ret->control) && accepts(ret->data) && is_relay(ret->live);
+}
+
+/* Three ports that are free now; somebody may be faster. */
+static bool choose_ports(struct relay_place *ret, GError **error)
+{
+	uint16_t *ports[] = { &ret->control, &ret->data, &ret->live };
+	int fds[G_N_ELEMENTS(ports)];
+	bool ok = true;
+	for (size_t i = 0; i < G_N_ELEMENTS(ports); i++) {
+		fds[i] = ok ? net_listen_local(ports[i], error) : -1;
+		ok = fds[i] >= 0;
+	}
+	for (size_t i = 0; i < G_N_ELEMENTS(ports); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return ok;
+}
+
+static bool relay_ready(const void *data)
+{
+	const struct relay_place *place = data;
+	return accepts(place->control) && is_relay(place->live);
+}
+
+static bool try_relay(struct relay_place *place, char *program, bool stays,
+		      const struct control_watch *watch, GError **error)
+{
+	if (!choose_ports(place, error))
+		return false;
+	g_autofree char *control = g_strdup_printf("--control-port=tcp://127.0.0.1:%u", place->control);
+	g_autofree char *data = g_strdup_printf("--data-port=tcp://127.0.0.1:%u", place->data);
+	g_autofree char *live = g_strdup_printf("--live-port=tcp://127.0.0.1:%u", place->live);
+	g_autofree char *output = g_strdup_printf("--output=%s", place->dir);
+	char *argv[] = { program, control, data, live, output, NULL };
+
+	place->pid = spawn(argv, stays, error);
+	if (!place->pid)
+		return false;
+	const struct starting s = {
+		place->pid, "starting lttng-relayd", RELAY_START_MS, watch, relay_ready, place,
+	};
+	if (wait_ready(&s))
+		return true;
+	place->pid = 0;
+	return fail(error, "lttng-relayd does not start on 127.0.0.1:%u; try by hand: %s %s %s %s %s",
+		    place->control, program, control, data, live, output);
+}
+
+bool daemons_start_relay(struct relay_place *ret, const char *state, const char *name, bool stays,
+			 const struct control_watch *watch, GError **error)
+{
+	*ret = (struct relay_place){ 0 };
+	g_autofree char *program = find_program("lttng-relayd", error);
+	if (!program || !(ret->dir = daemons_make_dir(state, name, error)))
+		return false;
+	for (int i = 0; i < TRIES; i++) {
+		if (error)
+			g_clear_error(error);
+		if (try_relay(ret, program, stays, watch, error))
+			return true;
+	}
+	daemons_remove(ret->dir);
+	g_clear_pointer(&ret->dir, g_free);
+	return false;
+}
+
+/* --- the session daemon --- */
+
+static bool session_ready(const void *data)
+{
+	(void)data;
+	return control_alive();
+}
+
+pid_t daemons_start_session(bool stays, const struct control_watch *watch, GError **error)
+{
+	g_autofree char *program = find_program("lttng-sessiond", error);
+	char *argv[] = { program, NULL };
+	pid_t pid = program ? spawn(argv, stays, error) : 0;
+
+	const struct starting s = {
+		pid, "starting lttng-sessiond", SESSION_START_MS, watch, session_ready, NULL,
+	};
+
+	if (!pid || wait_ready(&s))
+		return pid;
+	fail(error, "lttng-sessiond does not start; try by hand: %s --verbose", program);
+	return 0;
+}
+
+/* --- ends --- */
+
+void daemons_end(pid_t pid, int patience_ms)
+{
+	if (pid <= 0 || kill(pid, SIGTERM) < 0)
+		return;
+	gint64 until = g_get_monotonic_time() + patience_ms * 1000;
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		if (g_get_monotonic_time() > until) {
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, 0);
+			return;
+		}
+		g_usleep(LOOK_EVERY_US);
+	}
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	remove(path);
+	return 0;
+}
+
+void daemons_remove(const char *dir)
+{
+	if (dir)
+		nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+char *daemons_make_dir(const char *state, const char *name, GError **error)
+{
+	g_autofree char *dir = g_build_filename(state, name, NULL);
+
+	if (disk_make_home_dir(state, "", NULL) && mkdir(dir, 0700) == 0)
+		return g_steal_pointer(&dir);
+	g_autofree char *pattern = g_strdup_printf("blktop-%s-XXXXXX", name);
+	return g_dir_make_tmp(pattern, error);
+}

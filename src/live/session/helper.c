@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The steward, as its client sees it: see helper.h. */
+#include "live/session/helper_work.h"
+
+#include "trace/reader.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FREE_PATIENCE_MS 15000
+
+struct said {
+	enum session_helper_answer kind;
+	char *text;
+};
+
+struct session_helper {
+	int fd;				/* -1: it is gone */
+	pid_t pid;
+	GQueue said;			/* of struct said *, not taken yet */
+	bool gone_reported;
+};
+
+static void fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void fail(GError **error, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION, text);
+}
+
+struct session_helper *session_helper_of(int fd, pid_t pid)
+{
+	struct session_helper *s = g_new0(struct session_helper, 1);
+
+	s->fd = fd;
+	s->pid = pid;
+	g_queue_init(&s->said);
+	return s;
+}
+
+struct session_helper *session_helper_new(const struct session_helper_options *o, GError **error)
+{
+	int pair[2];
+
+	/* Packets: one message is one piece, and the end of either side is the end. */
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		fail(error, "cannot make a connection to the steward: %s", g_strerror(errno));
+		return NULL;
+	}
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(pair[0]);
+		session_helper_work(o, pair[1]);
+	}
+	close(pair[1]);
+	if (pid < 0) {
+		fail(error, "cannot start the steward: %s", g_strerror(errno));
+		close(pair[0]);
+		return NULL;
+	}
+	return session_helper_of(pair[0], pid);
+}
+
+void session_helper_tell(struct session_helper *s, enum session_helper_request what, const char *text)
+{
+	g_autofree char *packet = g_strdup_printf("%c%s", 'A' + (int)what, text ? text : "");
+	if (s->fd >= 0)
+		send(s->fd, packet, MIN(strlen(packet), STEWARD_PACKET), MSG_NOSIGNAL);
+}
+
+static void keep(struct session_helper *s, enum session_helper_answer kind, const char *text)
+{
+	struct said *said = g_new0(struct said, 1);
+	said->kind = kind;
+	said->text = g_strdup(text);
+	g_queue_push_tail(&s->said, said);
+}
+
+/* One packet, waiting for at most timeout_ms (-1: for ever): its first letter, 0: none came.
+ * What is no answer is kept. */
+static char hear(struct session_helper *s, int timeout_ms, char **ret_text)
+{
+	char packet[STEWARD_PACKET + 1];
+	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+
+	if (s->fd < 0 || poll(&p, 1, timeout_ms) <= 0)
+		return 0;
+	ssize_t n = recv(s->fd, packet, sizeof packet - 1, 0);
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return 0;
+	if (n <= 0) {
+		close(s->fd);
+		s->fd = -1;
+		return 0;
+	}
+	packet[n] = '\0';
+	switch (packet[0]) {
+	case STEWARD_WORD_SAYS:
+		keep(s, STEWARD_SAYS, packet + 1);
+		break;
+	case STEWARD_WORD_COMPLAINS:
+		keep(s, STEWARD_COMPLAINS, packet + 1);
+		break;
+	case STEWARD_WORD_EXITED:
+		keep(s, STEWARD_EXITED, packet + 1);
+		break;
+	default:
+		*ret_text = g_strdup(packet + 1);
+	}
+	return packet[0];
+}
+
+static void fail_late(int ms, const char *doing, GError **error)
+{
+	fail(error, "the session daemon does not answer within %g s%s%s; is it stopped?", ms / 1000.0,
+	     doing ? ": " : "", doing ? doing : "");
+}
+
+char *session_helper_ask(struct session_helper *s, enum session_helper_request what, const char *text, int timeout_ms,
+		  GError **error)
+{
+	gint64 until = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
+	g_autofree char *doing = NULL;
+
+	session_helper_tell(s, what, text);
+	while (s->fd >= 0) {
+		gint64 left = timeout_ms < 0 ? -1 : MAX(until - g_get_monotonic_time(), 0) / 1000;
+		char *answer = NULL;
+		char word = hear(s, (int)left, &answer);
+		if (word == STEWARD_WORD_DONE)
+			return answer;
+		if (word == STEWARD_WORD_FAILED) {
+			fail(error, "%s", answer);
+			g_free(answer);
+			return NULL;
+		}
+		if (word == STEWARD_WORD_DOING) {	/* it goes on */
+			until = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
+			g_free(doing);
+			doing = g_steal_pointer(&answer);
+			continue;
+		}
+		g_free(answer);
+		if (left == 0) {
+			fail_late(timeout_ms, doing, error);
+			return NULL;
+		}
+	}
+	fail(error, "the process that makes and destroys the session has ended");
+	return NULL;
+}
+
+enum session_helper_answer session_helper_take(struct session_helper *s, char **ret_text)
+{
+	char *stray = NULL;
+
+	*ret_text = NULL;
+	while (hear(s, 0, &stray))
+		g_clear_pointer(&stray, g_free);
+	struct said *said = g_queue_pop_head(&s->said);
+	if (said) {
+		enum session_helper_answer kind = said->kind;
+		*ret_text = said->text;
+		g_free(said);
+		return kind;
+	}
+	if (s->fd >= 0 || s->gone_reported)
+		return STEWARD_NOTHING;
+	s->gone_reported = true;
+	return STEWARD_GONE;
+}
+
+/* Its last words, so that it does not wait for a reader. */
+static void hear_out(struct session_helper *s, gint64 until)
+{
+	char *text = NULL;
+	while (s->fd >= 0 && g_get_monotonic_time() < until) {
+		hear(s, 100, &text);
+		g_clear_pointer(&text, g_free);
+	}
+}
+
+void session_helper_free(struct session_helper *s)
+{
+	if (!s)
+		return;
+	gint64 until = g_get_monotonic_time() + FREE_PATIENCE_MS * 1000;
+	if (s->fd >= 0)
+		shutdown(s->fd, SHUT_WR);
+	hear_out(s, until);
+	while (waitpid(s->pid, NULL, WNOHANG) == 0 && g_get_monotonic_time() < until)
+		g_usleep(10000);
+	if (s->fd >= 0)
+		close(s->fd);
+	for (struct said *said; (said = g_queue_pop_head(&s->said)); g_free(said))
+		g_free(said->text);
+	g_free(s);
+}
+
+int session_helper_pid_of(const char *session)
+{
+	static const char prefix[] = STEWARD_SESSION_PREFIX;
+	if (!g_str_has_prefix(session, prefix))
+		return 0;
+	const char *digits = session + strlen(prefix);
+	size_t n = strspn(digits, "0123456789");
+	bool ours = n > 0 && n < 10 && (!digits[n] || g_str_equal(digits + n, STEWARD_SNAPSHOT_SUFFIX));
+	return ours ? atoi(digits) : 0;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The program that is followed, and the children of what is followed. LTTng's trackers hold
+ * process ids and do not follow forks: new children are looked for in /proc, ten times a
+ * second. One that lives shorter is missed.
+ */
+#include "live/session/helper_work.h"
+
+#include "live/session/control.h"
+#include "live/session/proc.h"
+
+#include "base/disk.h"
+#include "base/limits.h"
+#include "base/open_files.h"
+#include "base/text.h"
+#include "trace/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- children --- */
+
+static void add_parent(int pid, void *parents)
+{
+	struct proc_stat st;
+
+	if (proc_read_stat(pid, &st))
+		g_hash_table_insert(parents, GINT_TO_POINTER(pid), GINT_TO_POINTER(st.parent));
+}
+
+static bool is_below(GHashTable *parents, int pid, int root)
+{
+	for (int depth = 0; depth <= LIMIT_FOLLOWED_DEPTH && pid > 1; depth++) {
+		if (pid == root)
+			return true;
+		pid = GPOINTER_TO_INT(g_hash_table_lookup(parents, GINT_TO_POINTER(pid)));
+	}
+	return false;
+}
+
+GArray *follow_descendants(int root)
+{
+	g_autoptr(GHashTable) parents = g_hash_table_new(NULL, NULL);
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(int));
+	GHashTableIter iter;
+	gpointer key;
+
+	proc_each(add_parent, parents);
+	g_hash_table_iter_init(&iter, parents);
+	while (g_hash_table_iter_next(&iter, &key, NULL)) {
+		int pid = GPOINTER_TO_INT(key);
+		if (is_below(parents, pid, root))
+			g_array_append_val(all, pid);
+	}
+	return all;
+}
+
+static bool track_one(struct helper_state *w, int pid, GError **error)
+{
+	if (g_hash_table_contains(w->follow.pids, GINT_TO_POINTER(pid)) ||
+	    g_hash_table_size(w->follow.pids) >= LIMIT_FOLLOWED_PROCESSES)
+		return true;
+	g_hash_table_add(w->follow.pids, GINT_TO_POINTER(pid));
+	return control_track(w->plan, w->o->calls_only, pid, error) &&
+	       (!w->made_snapshot || control_track(w->snapshot_plan, w->o->calls_only, pid, error));
+}
+
+bool follow_track(struct helper_state *w, GError **error)
+{
+	int root = w->o->program ? w->follow.program : w->o->pid;
+	if (root <= 0)
+		return true;
+	bool first = w->follow.pids == NULL;
+	if (first) {
+		w->follow.pids = g_hash_table_new(NULL, NULL);
+		if (!track_one(w, root, error))
+			return false;
+	}
+	g_autoptr(GArray) pids = follow_descendants(root);
+	if (first && pids->len == 0) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION,
+			    "there is no process %d", root);
+		return false;
+	}
+	if (pids->len == 0 && w->o->pid && !w->follow.told_end) {
+		w->follow.told_end = true;
+		helper_say(w, STEWARD_WORD_COMPLAINS, "process %d has ended", root);
+	}
+	for (guint i = 0; i < pids->len; i++)
+		if (!track_one(w, g_array_index(pids, int, i), error))
+			return false;
+	return true;
+}
+
+/* --- the program --- */
+
+/* What it prints must not spoil the screen, and not mix with what is printed in batch. */
+static void give_files(struct helper_state *w)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int file = w->follow.output ? open(w->follow.output, O_WRONLY | O_APPEND | O_CLOEXEC) : null;
+
+	dup2(isatty(w->std[0]) ? null : w->std[0], 0);
+	for (int fd = 1; fd < 3; fd++) {
+		int own = w->o->on_screen ? w->std[fd] : w->std[2];
+		dup2(w->o->on_screen && isatty(own) ? file : own, fd);
+	}
+}
+
+G_NORETURN static void become_program(struct helper_state *w, pid_t session_helper, int go_fd)
+{
+	char byte;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != session_helper)
+		_exit(127);
+	for (int signo = 1; signo < 32; signo++)
+		signal(signo, SIG_DFL);
+	open_files_restore();
+	setpgid(0, 0);
+	give_files(w);
+	ssize_t n;
+	do {
+		n = read(go_fd, &byte, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(127);		/* nobody waits for it any more */
+	execvp(w->o->program[0], w->o->program);
+	int code = errno == ENOENT ? 127 : 126;
+	const char *why = g_strerror(errno);
+	if (write(2, why, strlen(why)) < 0)
+		code = 126;
+	_exit(code);
+}
+
+/* In the state directory; where there can be none, in that for temporary files. */
+static char *new_output(const struct helper_state *w)
+{
+	g_autofree char *name = g_strdup_printf("output-%s.txt", w->o->session);
+	char *path = g_build_filename(w->o->state, name, NULL);
+	int fd = disk_make_home_dir(w->o->state, "", NULL) ? disk_create(path) : -1;
+
+	if (fd < 0) {
+		g_clear_pointer(&path, g_free);
+		fd = g_file_open_tmp("blktop-output-XXXXXX", &path, NULL);
+	}
+	if (fd >= 0)
+		close(fd);
+	return path;
+}
+
+bool follow_hold(struct helper_state *w, GError **error)
+{
+	g_autofree char *found = g_find_program_in_path(w->o->program[0]);
+	int go[2];
+
+	if (!found) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_NOT_FOUND,
+			    "cannot run '%s': there is no such program", w->o->program[0]);
+		return false;
+	}
+	if (w->o->on_screen && (isatty(w->std[1]) || isatty(w->std[2])))
+		w->follow.output = new_output(w);
+	if (pipe2(go, O_CLOEXEC) < 0)
+		go[0] = go[1] = -1;
+	pid_t session_helper = getpid(), pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		become_program(w, session_helper, go[0]);
+	}
+	close(go[0]);
+	if (pid < 0) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_INTERNAL, "cannot run '%s': %s",
+			    w->o->program[0], g_strerror(errno));
+		close(go[1]);
+		return false;
+	}
+	setpgid(pid, pid);
+	w->follow.program = pid;
+	w->follow.note = sweep_note_program(w->o->state, w->client, pid);
+	w->follow.go_fd = go[1];
+	return true;
+}
+
+void follow_go(struct helper_state *w)
+{
+	if (w->follow.go_fd < 0)
+		return;
+	if (write(w->follow.go_fd, "g", 1) < 0)
+		helper_say(w, STEWARD_WORD_COMPLAINS, "cannot let %s run: %s", w->o->program[0],
+				g_strerror(errno));
+	close(w->follow.go_fd);
+	w->follow.go_fd = -1;
+}
+
+static void forget_program(struct helper_state *w)
+{
+	w->follow.program = 0;
+	if (w->follow.note)
+		unlink(w->follow.note);
+	g_clear_pointer(&w->follow.note, g_free);
+}
+
+static void tell_end(struct helper_state *w, int status)
+{
+	g_autofree char *name = text_visible(w->o->program[0]);
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+
+	helper_say(w, STEWARD_WORD_EXITED, "%d", code);
+	if (WIFEXITED(status))
+		helper_say(w, code ? STEWARD_WORD_COMPLAINS : STEWARD_WORD_SAYS,
+				"%s ended with exit status %d", name, code);
+	else
+		helper_say(w, STEWARD_WORD_COMPLAINS, "%s was ended by signal %d (%s)", name,
+				WTERMSIG(status), strsignal(WTERMSIG(status)));
+}
+
+bool follow_ended(struct helper_state *w)
+{
+	int status;
+	if (!w->follow.program || waitpid(w->follow.program, &status, WNOHANG) != w->follow.program)
+		return false;
+	forget_program(w);
+	tell_end(w, status);
+	return true;
+}
+
+void follow_end(struct helper_state *w)
+{
+	pid_t pid = w->follow.program;
+	int status = 0;
+
+	if (!pid)
+		return;
+	if (w->follow.go_fd >= 0)
+		close(w->follow.go_fd);	/* held: it ends by itself */
+	w->follow.go_fd = -1;
+	kill(-pid, SIGTERM);
+	kill(-pid, SIGCONT);
+	gint64 until = g_get_monotonic_time() + LIMIT_PROGRAM_END_SECONDS * G_USEC_PER_SEC;
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		if (g_get_monotonic_time() > until)
+			kill(-pid, SIGKILL);
+		g_usleep(10000);
+	}
+	forget_program(w);
+	helper_say(w, STEWARD_WORD_SAYS, "ended %s", w->o->program[0]);
+}
+
+bool follow_has_printed(struct helper_state *w)
+{
+	struct stat st;
+	if (!w->follow.output || stat(w->follow.output, &st) < 0)
+		return false;
+	if (st.st_size == 0)
+		unlink(w->follow.output);
+	return st.st_size > 0;
+}

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The steward's own side: what its client asks for, and the end. See helper.h.
+ *
+ * Whatever ends the client ends the connection; nothing here may leave before what was made
+ * is destroyed. SIGTERM is the same as the end of the connection; what a terminal sends
+ * does not come here (setsid).
+ */
+#include "live/session/helper_work.h"
+
+#include "live/session/control.h"
+#include "live/session/proc.h"
+
+#include "base/text.h"
+#include "base/timefmt.h"
+#include "trace/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define TICK_MS 100		/* how late new children and the program's end are noticed */
+#define DAEMON_PATIENCE_MS 5000
+
+static volatile sig_atomic_t terminated;
+
+static void on_term(int signal)
+{
+	terminated = signal;
+}
+
+void helper_say(struct helper_state *w, char word, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_autofree char *packet = g_strdup_printf("%c%s", word, text);
+	send(w->fd, packet, MIN(strlen(packet), STEWARD_PACKET), MSG_NOSIGNAL);
+}
+
+static void answer(struct helper_state *w, bool ok, const char *text, const GError *error)
+{
+	helper_say(w, ok ? STEWARD_WORD_DONE : STEWARD_WORD_FAILED, "%s",
+			ok ? text : error ? error->message : "it failed");
+}
+
+/* --- what it does, of what takes long --- */
+
+static void doing(void *helper_state, const char *what)
+{
+	helper_say(helper_state, STEWARD_WORD_DOING, "%s", what);
+}
+
+/* --- what it would do --- */
+
+static unsigned n_cpus(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+	return n > 0 ? (unsigned)n : 1;
+}
+
+/* The plan by what is known now; *ret_tracepoints is what the plan was made from. */
+static void make_plan(struct helper_state *w, bool daemon_runs)
+{
+	const struct session_helper_options *o = w->o;
+	g_autoptr(GError) why = NULL;
+
+	doing(w, "asking the session daemon what the kernel has");
+	GHashTable *tracepoints = daemon_runs && !o->spans_only ? control_kernel(&why) : NULL;
+	/* Before a daemon of root runs, nobody knows whether there is a kernel tracer. */
+	bool may = !daemon_runs && geteuid() == 0;
+	struct plan_wish wish = {
+		.session = o->session, .timer_us = o->timer_us, .rows = o->rows, .n_rows = o->n_rows,
+		.kernel = tracepoints || may, .spans_only = o->spans_only, .tracepoints = tracepoints,
+		.no_kernel = why ? why->message : "not traced: it needs root, or the group tracing and a "
+			"session daemon of root: sudo blktop",
+		.calls_only = o->calls_only, .functions = o->functions, .loglevel = o->loglevel,
+		.counters = o->counters, .probes = o->probes,
+	};
+	bool own_snapshots = g_strcmp0(o->snapshot, "new") == 0;
+	g_autofree char *name = g_strconcat(o->session, STEWARD_SNAPSHOT_SUFFIX, NULL);
+
+	plan_free(w->plan);
+	plan_free(w->snapshot_plan);
+	w->plan = plan_new(&wish);
+	w->snapshot_plan = own_snapshots ? plan_new_snapshot(&wish, name) : NULL;
+	g_free(w->snapshot);
+	w->snapshot = own_snapshots ? g_steal_pointer(&name) : g_strdup(o->snapshot);
+	if (tracepoints)
+		g_hash_table_unref(tracepoints);
+}
+
+/* Sessions of blktops that are gone, as struct control_session. */
+static GPtrArray *leftovers(void)
+{
+	GPtrArray *sessions = control_sessions();
+	for (guint i = sessions->len; i > 0; i--) {
+		const struct control_session *c = sessions->pdata[i - 1];
+		int pid = session_helper_pid_of(c->name);
+		if (!pid || !proc_is_gone(pid))
+			g_ptr_array_remove_index(sessions, i - 1);
+	}
+	return sessions;
+}
+
+static char *leftover_words(const struct control_session *c)
+{
+	return g_strdup_printf("%s, of a blktop that is gone; destroy it: lttng destroy %s", c->name,
+			       c->name);
+}
+
+/* "sh (process 17), sleep (process 18), of a blktop ..."; NULL: none is left. */
+static char *programs_words(const struct helper_state *w)
+{
+	g_autoptr(GPtrArray) programs = sweep_programs(w->o->state);
+	g_autoptr(GString) s = g_string_new(NULL);
+
+	for (guint i = 0; i < programs->len; i++) {
+		const struct sweep_program *p = programs->pdata[i];
+		g_string_append_printf(s, "%s (process %d), ", p->name, p->pid);
+	}
+	return s->len ? g_strdup_printf("%sof a blktop that is gone; end it: blktop --sweep", s->str) : NULL;
+}
+
+static void describe_leftovers(const struct helper_state *w, GString *s, bool daemon_runs)
+{
+	g_autoptr(GPtrArray) sessions = daemon_runs ? leftovers() : g_ptr_array_new();
+	g_autofree char *programs = programs_words(w);
+
+	for (guint i = 0; i < sessions->len; i++) {
+		g_autofree char *text = leftover_words(sessions->pdata[i]);
+		plan_line(s, "left over", text);
+	}
+	if (programs)
+		plan_line(s, "left over", programs);
+}
+
+static void describe_place(struct helper_state *w, GString *s, bool daemon_runs)
+{
+	struct relay_place place;
+
+	if (!daemon_runs)
+		plan_line(s, "daemons", "none runs: lttng-sessiond is started, and ended at the end");
+	bool found = daemons_find_relay(&place);
+	g_autofree char *text = found ?
+		g_strdup_printf("the daemon on 127.0.0.1:%u, which runs already", place.live) :
+		g_strdup_printf("none runs: lttng-relayd is started on free ports of 127.0.0.1, writes to "
+				"%s, and %s", w->o->state,
+				w->o->keep ? "stays" : "is ended and its files removed at the end");
+	plan_line(s, "relay", text);
+}
+
+static void describe_followed(const struct helper_state *w, GString *s)
+{
+	const struct session_helper_options *o = w->o;
+	g_autofree char *who = o->program ? text_visible(o->program[0]) :
+		g_strdup_printf("process %d", o->pid);
+	const char *extent = !w->plan->channel[PLAN_KERNEL].used ? "" : o->calls_only ?
+		": their spans and system calls, nothing else" :
+		": spans of these alone; of the kernel all, to tell who woke them and who ran instead";
+	g_autofree char *text = g_strdup_printf("%s and its children%s", who, extent);
+
+	if (o->program || o->pid)
+		plan_line(s, "follows", text);
+}
+
+static void describe_snapshots(const struct helper_state *w, GString *s)
+{
+	char memory[TIMEFMT_LEN];
+	g_autofree char *text = !w->snapshot_plan ? g_strdup_printf("of session %s", w->snapshot) :
+		g_strdup_printf("a second session, %s: the same events in buffers that are overwritten, "
+				"%s of memory", w->snapshot,
+				timefmt_bytes(memory, plan_memory(w->snapshot_plan, n_cpus())));
+	plan_line(s, "snapshots", text);
+}
+
+static void on_look(struct helper_state *w, const char *text)
+{
+	g_autoptr(GString) s = g_string_new(NULL);
+	bool runs = control_alive();
+
+	(void)text;
+	make_plan(w, runs);
+	g_autofree char *what = plan_describe(w->plan, n_cpus());
+	g_string_append(s, what);
+	describe_followed(w, s);
+	describe_place(w, s, runs);
+	if (w->snapshot)
+		describe_snapshots(w, s);
+	if (runs && !w->o->program) {
+		unsigned n = control_programs("zipkin:");
+		g_autofree char *now = g_strdup_printf("%u program%s with spans %s running", n,
+						       n == 1 ? "" : "s", n == 1 ? "is" : "are");
+		plan_line(s, "now", now);
+	}
+	describe_leftovers(w, s, runs);
+	answer(w, true, s->str, NULL);
+}
+
+/* --- making --- */
+
+static bool make_live(struct helper_state *w, GError **error)
+{
+	g_autofree char *name = g_strdup_printf("relay-%s", w->o->session);
+	const struct control_watch watch = { doing, w };
+
+	if (w->o->watch_only)
+		return true;
+	doing(w, "looking for a relay daemon");
+	if (!daemons_find_relay(&w->relay) &&
+	    !daemons_start_relay(&w->relay, w->o->state, name, w->o->keep, &watch, error))
+		return false;
+	g_autofree char *ctrl = g_strdup_printf("tcp://127.0.0.1:%u", w->relay.control);
+	g_autofree char *data = g_strdup_printf("tcp://127.0.0.1:%u", w->relay.data);
+	w->made = control_make(w->plan, ctrl, data, NULL, &watch, error);
+	return w->made;
+}
+
+static bool make_snapshots(struct helper_state *w, GError **error)
+{
+	g_autofree char *name = g_strdup_printf("snapshots-%s", w->o->session);
+	const struct control_watch watch = { doing, w };
+
+	if (!w->snapshot)
+		return true;
+	w->snapshots_dir = daemons_make_dir(w->o->state, name, error);
+	if (!w->snapshots_dir)
+		return false;
+	w->made_snapshot = w->snapshot_plan &&
+		control_make(w->snapshot_plan, NULL, NULL, w->snapshots_dir, &watch, error);
+	return w->made_snapshot || !w->snapshot_plan;
+}
+
+/* Both sessions are there by now: each is told who is followed. */
+static bool follow(struct helper_state *w, GError **error)
+{
+	if (w->o->watch_only)
+		return true;
+	if (w->o->program && !follow_hold(w, error))
+		return false;
+	return !(w->o->pid || w->o->program) || follow_track(w, error);
+}
+
+/* The flight recorder first: a rule may be true of the first second that is seen. */
+static bool start(struct helper_state *w, GError **error)
+{
+	doing(w, "starting the session");
+	return (!w->made_snapshot || control_start(w->snapshot, error)) &&
+	       (!w->made || control_start(w->o->session, error));
+}
+
+static bool check_snapshot(struct helper_state *w, GError **error)
+{
+	if (!w->snapshot || w->snapshot_plan)
+		return true;
+	g_autoptr(GPtrArray) sessions = control_sessions();
+	for (guint i = 0; i < sessions->len; i++) {
+		const struct control_session *c = sessions->pdata[i];
+		if (g_str_equal(c->name, w->snapshot) && c->snapshot)
+			return true;
+	}
+	g_autofree char *quoted = text_shell_quote(w->snapshot);
+	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION,
+		    "there is no snapshot session '%s' here; make one (lttng create %s --snapshot), or "
+		    "say --snapshot new", w->snapshot, quoted);
+	return false;
+}
+
+static bool begin(struct helper_state *w, GError **error)
+{
+	const struct control_watch watch = { doing, w };
+
+	doing(w, "looking for a session daemon");
+	if (!control_alive() && !w->o->watch_only) {
+		w->sessiond = daemons_start_session(w->o->keep, &watch, error);
+		if (!w->sessiond)
+			return false;
+	}
+	make_plan(w, true);
+	if (!check_snapshot(w, error))
+		return false;
+	return make_live(w, error) && make_snapshots(w, error) && follow(w, error) && start(w, error);
+}
+
+static char *live_url(const struct helper_state *w)
+{
+	char host[HOST_NAME_MAX + 1] = "localhost";
+	gethostname(host, sizeof host - 1);
+	return g_strdup_printf("net://127.0.0.1:%u/host/%s/%s", w->relay.live, host, w->o->session);
+}
+
+static void clean_up(struct helper_state *w);
+
+static void on_begin(struct helper_state *w, const char *text)
+{
+	g_autoptr(GError) error = NULL;
+	(void)text;
+	if (!begin(w, &error)) {
+		clean_up(w);
+		answer(w, false, NULL, error);
+		return;
+	}
+	if (!w->o->watch_only && !w->o->spans_only && !w->plan->channel[PLAN_KERNEL].used)
+		helper_say(w, STEWARD_WORD_SAYS, "%s", w->plan->channel[PLAN_KERNEL].why_not);
+	g_autoptr(GPtrArray) old = leftovers();
+	for (guint i = 0; i < old->len; i++) {
+		g_autofree char *words = leftover_words(old->pdata[i]);
+		helper_say(w, STEWARD_WORD_SAYS, "left over: %s", words);
+	}
+	g_autofree char *programs = programs_words(w);
+	if (programs)
+		helper_say(w, STEWARD_WORD_SAYS, "left over: %s", programs);
+	g_autofree char *url = w->o->watch_only ? g_strdup("") : live_url(w);
+	unsigned domains = w->plan->channel[PLAN_KERNEL].used + 1;
+	g_autofree char *all = g_strdup_printf("%s\n%u\n%s\n", url, domains,
+					       w->snapshot ? w->snapshot : "");
+	answer(w, true, all, NULL);
+}
+
+static void on_go(struct helper_state *w, const char *text)
+{
+	(void)text;
+	follow_go(w);
+}
+
+static void on_sweep(struct helper_state *w, const char *text)
+{
+	g_autoptr(GPtrArray) sessions = leftovers();
+	g_autoptr(GString) s = g_string_new(NULL);
+	(void)text;
+	sweep_end_programs(w->o->state, s);
+	for (guint i = 0; i < sessions->len; i++) {
+		const struct control_session *c = sessions->pdata[i];
+		g_autoptr(GError) error = NULL;
+		if (control_destroy(c->name, &error))
+			g_string_append_printf(s, "destroyed %s\n", c->name);
+		else
+			g_string_append_printf(s, "%s\n", error->message);
+	}
+	sweep_files(w->o->state, s);
+	answer(w, true, s->len ? s->str : "nothing is left of a blktop that is gone\n", NULL);
+}
+
+/* --- the end --- */
+
+static void destroy(struct helper_state *w, bool *made, const char *session)
+{
+	g_autoptr(GError) error = NULL;
+	if (*made && !control_destroy(session, &error))
+		helper_say(w, STEWARD_WORD_COMPLAINS, "%s", error->message);
+	*made = false;
+}
+
+/* Ours, unless somebody else uses it by now. */
+static void end_session_daemon(struct helper_state *w)
+{
+	if (!w->sessiond)
+		return;
+	g_autoptr(GPtrArray) others = control_sessions();
+	if (others->len == 0)
+		daemons_end(w->sessiond, DAEMON_PATIENCE_MS);
+	else
+		helper_say(w, STEWARD_WORD_SAYS, "lttng-sessiond (process %d) goes on: it has other "
+				"sessions", (int)w->sessiond);
+	w->sessiond = 0;
+}
+
+static void clean_up(struct helper_state *w)
+{
+	follow_end(w);
+	destroy(w, &w->made, w->o->session);
+	destroy(w, &w->made_snapshot, w->snapshot);
+	daemons_end(w->relay.pid, DAEMON_PATIENCE_MS);
+	daemons_remove(w->relay.dir);
+	w->relay.pid = 0;
+	g_clear_pointer(&w->relay.dir, g_free);
+	end_session_daemon(w);
+	if (w->snapshots_dir && w->n_snapshots == 0)
+		rmdir(w->snapshots_dir);
+}
+
+/* What is kept, and the commands to go on with it. */
+static char *leave(struct helper_state *w)
+{
+	g_autofree char *url = live_url(w);
+	GString *s = g_string_new(NULL);
+
+	g_string_append_printf(s, "session %s goes on. Attach:   blktop -r %s\n"
+			       "Destroy:  lttng destroy %s", w->o->session, url, w->o->session);
+	if (w->made_snapshot)
+		g_string_append_printf(s, " && lttng destroy %s", w->snapshot);
+	if (w->relay.pid) {
+		g_autofree char *dir = text_shell_quote(w->relay.dir);
+		g_string_append_printf(s, " && kill %d && rm -r %s", (int)w->relay.pid, dir);
+	}
+	if (w->sessiond)
+		g_string_append_printf(s, " && kill %d", (int)w->sessiond);
+	g_string_append_c(s, '\n');
+	w->made = w->made_snapshot = false;
+	w->relay.pid = w->sessiond = 0;
+	g_clear_pointer(&w->relay.dir, g_free);
+	return g_string_free(s, FALSE);
+}
+
+static char *end(struct helper_state *w)
+{
+	g_autoptr(GString) s = g_string_new(NULL);
+	if (w->o->keep && w->made) {
+		g_autofree char *left = leave(w);
+		g_string_append(s, left);
+	}
+	if (w->n_snapshots)
+		g_string_append_printf(s, "%u snapshot%s in %s\n", w->n_snapshots,
+				       w->n_snapshots == 1 ? "" : "s", w->snapshots_dir);
+	clean_up(w);
+	if (follow_has_printed(w))
+		g_string_append_printf(s, "what %s printed is in %s\n", w->o->program[0],
+				       w->follow.output);
+	return g_strdup(s->str);
+}
+
+static void on_end(struct helper_state *w, const char *text)
+{
+	(void)text;
+	g_autofree char *said = end(w);
+	answer(w, true, said, NULL);
+	w->ended = true;
+}
+
+static void on_snapshot(struct helper_state *w, const char *text)
+{
+	snapshot_take(w, text);
+}
+
+/* --- the process --- */
+
+static void serve(struct helper_state *w, const char *packet)
+{
+	static void (*const on[])(struct helper_state *w, const char *text) = {
+		[STEWARD_LOOK] = on_look, [STEWARD_BEGIN] = on_begin, [STEWARD_GO] = on_go,
+		[STEWARD_SNAPSHOT] = on_snapshot, [STEWARD_SWEEP] = on_sweep, [STEWARD_END] = on_end,
+	};
+	unsigned what = (unsigned)(packet[0] - 'A');
+	if (what < G_N_ELEMENTS(on))
+		on[what](w, packet + 1);
+}
+
+/* The program is over: what it told is on its way to the viewer, and nothing more will
+ * come. Whoever follows only it sees the end of the session. */
+static void program_ended(struct helper_state *w)
+{
+	if (!w->o->keep)
+		destroy(w, &w->made, w->o->session);
+}
+
+static void tick(struct helper_state *w)
+{
+	g_autoptr(GError) error = NULL;
+	if (!w->made)
+		return;
+	if (!follow_track(w, &error))
+		helper_say(w, STEWARD_WORD_COMPLAINS, "%s", error->message);
+	if (follow_ended(w))
+		program_ended(w);
+}
+
+static void run(struct helper_state *w)
+{
+	char packet[STEWARD_PACKET + 1];
+
+	while (!terminated && !w->ended) {
+		struct pollfd p = { .fd = w->fd, .events = POLLIN };
+		bool follows = w->follow.pids != NULL;
+		int ready = poll(&p, 1, follows ? TICK_MS : -1);
+		if (follows)
+			tick(w);
+		if (ready <= 0)
+			continue;
+		ssize_t n = recv(w->fd, packet, sizeof packet - 1, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		packet[n] = '\0';
+		serve(w, packet);
+	}
+}
+
+/* Its own standard files are nobody's: the program gets those that were here. */
+static void take_files(struct helper_state *w)
+{
+	const char *log = w->o->log ? w->o->log : "/dev/null";
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int words = open(log, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	for (int fd = 0; fd < 3; fd++) {
+		w->std[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		dup2(fd == 2 && words >= 0 ? words : null, fd);
+	}
+}
+
+void session_helper_work(const struct session_helper_options *o, int fd)
+{
+	static const int ignored[] = { SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU };
+	struct helper_state w = { .o = o, .fd = fd, .client = getppid(), .follow.go_fd = -1 };
+	struct sigaction term = { .sa_handler = on_term };
+
+	setsid();
+	prctl(PR_SET_NAME, "blktop-steward");
+	sigaction(SIGTERM, &term, NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	take_files(&w);
+	run(&w);
+	if (!w.ended)
+		g_free(end(&w));	/* the client is gone: nobody hears what is left */
+	_exit(0);
+}

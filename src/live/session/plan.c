@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a session of this machine records: see plan.h. */
+#include "live/session/plan.h"
+
+#include "base/call_event.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "base/timefmt.h"
+#include "trace/reader.h"
+
+#include <string.h>
+
+/* A ring of trace files for each stream at the relay: it would write for ever else. */
+#define FILE_BYTES (16u << 20)
+#define N_FILES 4
+#define LINE 79
+/* Measured on two cores at 50,000 events/s: relay and consumer daemons took 0.08 of 7.5 s. */
+#define EVENTS_PER_PERCENT 50000
+
+/* As the recipe has them. */
+static const struct plan_buffers {
+	const char *channel;
+	unsigned subbuf_kib, n_subbufs;
+	const char *contexts[4];
+} buffers[PLAN_DOMAINS] = {
+	[PLAN_KERNEL] = { "kernel", 1024, 16, { "pid", "tid", "procname" } },
+	[PLAN_UST] = { "spans", 256, 8, { "vpid", "vtid", "procname" } },
+};
+
+enum plan_origin plan_origin(const struct blk_subscription *row)
+{
+	if (!row->needs || strcmp(row->event, BLK_PROBES) == 0)	/* where, only the user knows */
+		return PLAN_OLD;
+	if (call_event_of(row->event, NULL) != CALL_EVENT_NONE)
+		return PLAN_SYSCALL;
+	return strchr(row->event, ':') ? PLAN_SPAN : PLAN_TRACEPOINT;
+}
+
+/* --- words of options --- */
+
+static const struct plan_counter counters[] = {
+	{ "cpu-clock", 0, false }, { "task-clock", 1, false }, { "page-faults", 2, true },
+	{ "context-switches", 3, true }, { "cpu-migrations", 4, true }, { "minor-faults", 5, true },
+	{ "major-faults", 6, true }, { "alignment-faults", 7, false },
+	{ "emulation-faults", 8, false },
+};
+
+static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static bool fail(GError **error, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_autofree char *text = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION, text);
+	return false;
+}
+
+const struct plan_counter *plan_counter(const char *name, GError **error)
+{
+	g_autoptr(GString) all = g_string_new(NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(counters); i++) {
+		if (g_str_equal(counters[i].name, name))
+			return &counters[i];
+		g_string_append_printf(all, "%s%s", i ? ", " : "", counters[i].name);
+	}
+	fail(error, "no software counter '%s'; there are %s (hardware counters crash kernels that "
+	     "have none)", name, all->str);
+	return NULL;
+}
+
+int plan_loglevel(const char *name)
+{
+	static const char *const levels[] = {
+		"emerg", "alert", "crit", "err", "warning", "notice", "info", "debug-system",
+		"debug-program", "debug-process", "debug-module", "debug-unit", "debug-function",
+		"debug-line", "debug",
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(levels); i++)
+		if (g_ascii_strcasecmp(levels[i], name) == 0)
+			return (int)i;
+	return -1;
+}
+
+bool plan_symbol(const char *text, char **ret_symbol, uint64_t *ret_offset, GError **error)
+{
+	static const char allowed[] = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_.$";
+	size_t n = strspn(text, allowed);
+	const char *offset = text[n] == '+' ? text + n + 1 : NULL;
+	char *end = NULL;
+
+	*ret_symbol = NULL;
+	*ret_offset = 0;
+	if (n == 0 || n > LIMIT_PROBE_BYTES || g_ascii_isdigit(*text) || (text[n] && !offset))
+		return fail(error, "'%s' is no symbol of the kernel, such as vfs_read or vfs_read+0x10",
+			    text);
+	if (offset) {
+		*ret_offset = g_ascii_strtoull(offset, &end, 0);
+		if (!g_ascii_isdigit(*offset) || *end)
+			return fail(error, "'%s' is no offset behind a symbol of the kernel", offset);
+	}
+	*ret_symbol = g_strndup(text, n);
+	return true;
+}
+
+bool plan_probe_check(const struct plan_event *probe, uint64_t offset, GError **error)
+{
+	return offset == probe->offset ||
+	       fail(error, "cannot probe '%s+0x%" G_GINT64_MODIFIER "x': this session daemon drops the "
+		    "offset (lttng-tools 2.13 does); --kprobe %s probes its begin", probe->symbol,
+		    probe->offset, probe->symbol);
+}
+
+/* --- events --- */
+
+static void event_free(void *data)
+{
+	struct plan_event *e = data;
+	g_free(e->name);
+	g_free(e->symbol);
+	g_free(e);
+}
+
+static struct plan_event *add_event(struct plan_channel *c, enum plan_kind kind, const char *name)
+{
+	struct plan_event *e = g_new0(struct plan_event, 1);
+	e->kind = kind;
+	e->name = g_strdup(name);
+	g_ptr_array_add(c->events, e);
+	return e;
+}
+
+static bool has_event(const struct plan_channel *c, const char *name)
+{
+	for (guint i = 0; i < c->events->len; i++) {
+		const struct plan_event *e = c->events->pdata[i];
+		if (g_str_equal(e->name, name))
+			return true;
+	}
+	return false;
+}
+
+static bool tracer_has(GHashTable *tracepoints, const char *pattern)
+{
+	GHashTableIter iter;
+	gpointer name;
+	size_t n = strlen(pattern);
+
+	if (n == 0 || pattern[n - 1] != '*')
+		return g_hash_table_contains(tracepoints, pattern);
+	g_hash_table_iter_init(&iter, tracepoints);
+	while (g_hash_table_iter_next(&iter, &name, NULL))
+		if (strncmp(name, pattern, n - 1) == 0)
+			return true;
+	return false;
+}
+
+/* The tracer accepts names that it does not have, silently; so only those it lists are asked
+ * for, old names too. Where it tells nothing: today's. */
+static bool wants_tracepoint(const struct plan_wish *w, const struct blk_subscription *row)
+{
+	enum plan_origin origin = plan_origin(row);
+	bool dump = g_str_has_prefix(row->event, "lttng_statedump_");
+
+	if (origin == PLAN_SYSCALL || origin == PLAN_SPAN || strchr(row->event, ':'))
+		return false;
+	if (w->calls_only)	/* what its tasks do themselves: others' events are kept out */
+		return g_str_has_prefix(row->event, "sched_process_");
+	if (dump || !w->tracepoints)
+		return origin == PLAN_TRACEPOINT;
+	return tracer_has(w->tracepoints, row->event);
+}
+
+static void add_kernel(struct plan_channel *c, const struct plan_wish *w)
+{
+	for (size_t i = 0; i < w->n_rows; i++)
+		if (wants_tracepoint(w, &w->rows[i]))
+			add_event(c, PLAN_KIND_TRACEPOINT, w->rows[i].event);
+	add_event(c, PLAN_KIND_SYSCALLS, "*");
+	for (char **text = w->probes; text && *text; text++) {
+		g_autofree char *symbol = NULL;
+		uint64_t offset;
+		if (!plan_symbol(*text, &symbol, &offset, NULL))
+			continue;
+		g_autofree char *name = offset ? g_strdup_printf("probe_%s_0x%" G_GINT64_MODIFIER "x",
+								 symbol, offset) :
+			g_strconcat("probe_", symbol, NULL);
+		if (has_event(c, name))
+			continue;
+		struct plan_event *e = add_event(c, PLAN_KIND_KPROBE, name);
+		e->symbol = g_steal_pointer(&symbol);
+		e->offset = offset;
+	}
+}
+
+/* "zipkin:*" of "zipkin:timestamp": all that a provider of spans has, its older names too. */
+static char *provider_of(const char *event)
+{
+	return g_strdup_printf("%.*s:*", (int)strcspn(event, ":"), event);
+}
+
+static void add_programs(struct plan_channel *c, const struct plan_wish *w)
+{
+	for (size_t i = 0; i < w->n_rows; i++) {
+		g_autofree char *name = provider_of(w->rows[i].event);
+		if (plan_origin(&w->rows[i]) == PLAN_SPAN && !has_event(c, name))
+			add_event(c, PLAN_KIND_TRACEPOINT, name);
+	}
+	/* Other rows of programs are about functions: they are many events, so only on request. */
+	for (size_t i = 0; i < w->n_rows && w->functions; i++) {
+		g_autofree char *provider = provider_of(w->rows[i].event);
+		if (strchr(w->rows[i].event, ':') && !has_event(c, provider))
+			add_event(c, PLAN_KIND_TRACEPOINT, w->rows[i].event);
+	}
+}
+
+static void channel_init(struct plan_channel *c, enum plan_domain domain)
+{
+	const struct plan_buffers *b = &buffers[domain];
+	c->name = b->channel;
+	c->subbuf_bytes = (uint64_t)b->subbuf_kib << 10;
+	c->n_subbufs = b->n_subbufs;
+	c->contexts = b->contexts;
+	c->n_contexts = g_strv_length((char **)b->contexts);
+	c->events = g_ptr_array_new_with_free_func(event_free);
+}
+
+/* --- the plan --- */
+
+struct plan *plan_new(const struct plan_wish *w)
+{
+	struct plan *p = g_new0(struct plan, 1);
+	struct plan_channel *kernel = &p->channel[PLAN_KERNEL], *ust = &p->channel[PLAN_UST];
+
+	p->session = g_strdup(w->session);
+	p->timer_us = w->timer_us;
+	p->file_bytes = FILE_BYTES;
+	p->n_files = N_FILES;
+	p->loglevel = w->loglevel;
+	channel_init(kernel, PLAN_KERNEL);
+	channel_init(ust, PLAN_UST);
+	kernel->used = w->kernel && !w->spans_only;
+	if (kernel->used)
+		add_kernel(kernel, w);
+	else
+		kernel->why_not = g_strdup(w->spans_only ? "not traced, as asked for: --spans-only" : w->no_kernel);
+	ust->used = true;
+	add_programs(ust, w);
+	for (char **name = w->counters; name && *name; name++) {
+		const struct plan_counter *c = plan_counter(*name, NULL);
+		if (c && p->n_counters < G_N_ELEMENTS(p->counters))
+			p->counters[p->n_counters++] = c;
+	}
+	return p;
+}
+
+struct plan *plan_new_snapshot(const struct plan_wish *w, const char *session)
+{
+	struct plan_wish own = *w;
+	own.session = session;
+	own.timer_us = 0;
+	struct plan *p = plan_new(&own);
+	p->file_bytes = 0;
+	p->n_files = 0;
+	return p;
+}
+
+void plan_free(struct plan *p)
+{
+	if (!p)
+		return;
+	for (int i = 0; i < PLAN_DOMAINS; i++) {
+		g_ptr_array_unref(p->channel[i].events);
+		g_free(p->channel[i].why_not);
+	}
+	g_free(p->session);
+	g_free(p);
+}
+
+/* --- in words --- */
+
+unsigned plan_count(const struct plan_channel *c, enum plan_kind kind)
+{
+	unsigned n = 0;
+	for (guint i = 0; i < c->events->len; i++)
+		n += ((const struct plan_event *)c->events->pdata[i])->kind == kind;
+	return n;
+}
+
+uint64_t plan_memory(const struct plan *p, unsigned n_cpus)
+{
+	uint64_t sum = 0;
+	for (int i = 0; i < PLAN_DOMAINS; i++)
+		if (p->channel[i].used)
+			sum += p->channel[i].subbuf_bytes * p->channel[i].n_subbufs * n_cpus;
+	return sum;
+}
+
+uint64_t plan_disk(const struct plan *p, unsigned n_cpus)
+{
+	unsigned used = 0;
+	for (int i = 0; i < PLAN_DOMAINS; i++)
+		used += p->channel[i].used;
+	return p->file_bytes * p->n_files * n_cpus * used;
+}
+
+void plan_line(GString *s, const char *title, const char *text)
+{
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
+	unsigned used = LINE;		/* begins a line */
+
+	for (char **word = words; *word; word++) {
+		unsigned width = text_width(*word);
+		if (used + 1 + width > LINE) {
+			g_string_append_printf(s, "%s  %-9s", word == words ? "" : "\n",
+					       word == words ? title : "");
+			used = 11;
+		}
+		g_string_append_printf(s, " %s", *word);
+		used += 1 + width;
+	}
+	g_string_append_c(s, '\n');
+}
+
+static void describe_events(GString *s, const struct plan_channel *c)
+{
+	unsigned points = plan_count(c, PLAN_KIND_TRACEPOINT), probes = plan_count(c, PLAN_KIND_KPROBE);
+	g_autoptr(GString) names = g_string_new(NULL);
+
+	if (plan_count(c, PLAN_KIND_SYSCALLS))
+		g_string_append_printf(s, "all system calls, %u tracepoints", points);
+	for (guint i = 0; i < c->events->len; i++) {
+		const struct plan_event *e = c->events->pdata[i];
+		if (e->kind == PLAN_KIND_KPROBE || !plan_count(c, PLAN_KIND_SYSCALLS))
+			g_string_append_printf(names, "%s%s", names->len ? " " : "", e->name);
+	}
+	if (probes)
+		g_string_append(s, ", ");
+	g_string_append(s, names->str);
+}
+
+static void describe_channel(GString *s, const struct plan *p, enum plan_domain domain,
+			     unsigned n_cpus)
+{
+	static const char *const title[] = { "kernel", "programs" };
+	const struct plan_channel *c = &p->channel[domain];
+	char size[TIMEFMT_LEN], all[TIMEFMT_LEN];
+
+	if (!c->used) {
+		plan_line(s, title[domain], c->why_not ? c->why_not : "not traced");
+		return;
+	}
+	g_autoptr(GString) events = g_string_new(NULL), contexts = g_string_new("contexts");
+	describe_events(events, c);
+	if (domain == PLAN_UST && p->loglevel >= 0)
+		g_string_append_printf(events, ", log levels 0 to %d", p->loglevel);
+	plan_line(s, title[domain], events->str);
+	for (unsigned i = 0; i < c->n_contexts; i++)
+		g_string_append_printf(contexts, " %s", c->contexts[i]);
+	for (unsigned i = 0; i < p->n_counters; i++)
+		if (domain == PLAN_KERNEL || p->counters[i]->thread)
+			g_string_append_printf(contexts, " perf:%s:%s",
+					       domain == PLAN_KERNEL ? "cpu" : "thread",
+					       p->counters[i]->name);
+	plan_line(s, "", contexts->str);
+	g_autofree char *buffers_text = g_strdup_printf("channel %s: %" G_GUINT64_FORMAT " sub-buffers of "
+		"%s for each of %u CPUs%s: %s", c->name, c->n_subbufs,
+		timefmt_bytes(size, c->subbuf_bytes), n_cpus, domain == PLAN_UST ? " and each user" : "",
+		timefmt_bytes(all, c->subbuf_bytes * c->n_subbufs * n_cpus));
+	plan_line(s, "", buffers_text);
+}
+
+char *plan_describe(const struct plan *p, unsigned n_cpus)
+{
+	GString *s = g_string_new(NULL);
+	char timer[TIMEFMT_LEN], memory[TIMEFMT_LEN], disk[TIMEFMT_LEN];
+	g_autofree char *session = g_strdup_printf("%s, live timer %s", p->session,
+		timefmt_step(timer, (int64_t)p->timer_us * NS_PER_US));
+	g_autofree char *cost = g_strdup_printf("%s of memory, %s of disk at most (rings of %u files); "
+		"about 1 %% of a CPU to carry %u events a second",
+		timefmt_bytes(memory, plan_memory(p, n_cpus)), timefmt_bytes(disk, plan_disk(p, n_cpus)),
+		p->n_files, EVENTS_PER_PERCENT);
+
+	plan_line(s, "session", session);
+	for (int i = 0; i < PLAN_DOMAINS; i++)
+		describe_channel(s, p, i, n_cpus);
+	plan_line(s, "cost", cost);
+	return g_string_free(s, FALSE);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Files of /proc: see proc.h. */
+#include "live/session/proc.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool proc_read_stat(int pid, struct proc_stat *ret)
+{
+	g_autofree char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL;
+
+	if (!g_file_get_contents(path, &text, NULL, NULL))
+		return false;
+	/* The name may hold anything, ')' and blanks too. */
+	char *name = strchr(text, '('), *end = strrchr(text, ')');
+	if (!name || !end ||
+	    sscanf(end + 1, " %c %d %d %d", &ret->state, &ret->parent, &ret->group, &ret->session) != 4)
+		return false;
+	*end = '\0';
+	g_strlcpy(ret->name, name + 1, sizeof ret->name);
+	return true;
+}
+
+bool proc_is_gone(int pid)
+{
+	struct proc_stat st;
+
+	if (kill(pid, 0) < 0 && errno == ESRCH)
+		return true;
+	return proc_read_stat(pid, &st) && st.state == 'Z';
+}
+
+void proc_each(void (*each)(int pid, void *data), void *data)
+{
+	GDir *proc = g_dir_open("/proc", 0, NULL);
+	const char *name;
+
+	while (proc && (name = g_dir_read_name(proc)))
+		if (g_ascii_isdigit(*name))
+			each(atoi(name), data);
+	if (proc)
+		g_dir_close(proc);
+}

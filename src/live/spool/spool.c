@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The queue to the disk, and what of packets goes there: see spool.h. */
+#include "live/spool/spool.h"
+
+#include "live/spool/spool_files.h"
+#include "trace/reader.h"
+
+#include "base/disk.h"
+#include "base/limits.h"
+#include "base/pages.h"
+#include "base/text.h"
+
+#include <string.h>
+
+enum op_kind { OP_TRACE, OP_METADATA, OP_RESTART, OP_END_TRACE, OP_STREAM, OP_PACKET };
+
+struct op {
+	enum op_kind kind;
+	unsigned number;		/* of the trace, or stream */
+	char *name;
+	GBytes *bytes;
+};
+
+/* The writer's view of a trace, until that ends. */
+struct spooled_trace {
+	GByteArray *text;		/* its metadata so far */
+	struct ctf_meta *meta;		/* of it, as far as it is complete */
+	struct ctf_pieces *pieces;
+	bool failed;			/* it can't be read: for somebody else's reader, perhaps */
+	bool fresh;			/* .text has what the files lack */
+	bool written;			/* they have some */
+	bool refuses;			/* more than there may be */
+};
+
+struct spool {
+	gatomicrefcount refs;
+	GThread *thread;
+	struct spool_files *files;	/* the writer's, as what follows */
+	struct pages traces;		/* struct spooled_trace */
+	GPtrArray *chunks;		/* struct span *, of the files' chunks from 1 on */
+
+	unsigned n_traces, n_streams;	/* the pusher's */
+
+	GMutex lock;			/* what follows */
+	GCond changed;
+	GQueue queue;			/* struct op * */
+	uint64_t queued, pushed, done;	/* bytes; operations */
+	bool quit, ended;
+	struct spool_status status;
+};
+
+struct span { int64_t from, to; };
+
+static void op_free(void *data)
+{
+	struct op *o = data;
+	g_free(o->name);
+	g_clear_pointer(&o->bytes, g_bytes_unref);
+	g_free(o);
+}
+
+static struct spooled_trace *trace_at(const struct spool *s, unsigned trace)
+{
+	return pages_at(&s->traces, struct spooled_trace, trace);
+}
+
+static void drop_trace(struct spool *s, unsigned trace)
+{
+	struct spooled_trace *t = trace_at(s, trace);
+
+	g_byte_array_unref(t->text);
+	ctf_pieces_free(t->pieces);
+	ctf_meta_free(t->meta);
+	pages_drop(&s->traces, trace);
+}
+
+static void begin_metadata(struct spooled_trace *t)
+{
+	ctf_pieces_free(t->pieces);
+	ctf_meta_free(t->meta);
+	t->meta = ctf_meta_new();
+	t->pieces = ctf_pieces_new(t->meta);
+	t->failed = false;
+}
+
+/* ---- the writer ---- */
+
+static void stop(struct spool *s, const GError *error)
+{
+	g_autofree char *visible = text_visible(error->message);
+	g_mutex_lock(&s->lock);
+	s->status.stopped = true;
+	g_snprintf(s->status.message, sizeof s->status.message, "the spool stopped: %s", visible);
+	g_mutex_unlock(&s->lock);
+}
+
+static void count(struct spool *s, uint64_t *counter)
+{
+	g_mutex_lock(&s->lock);
+	++*counter;
+	g_mutex_unlock(&s->lock);
+}
+
+static void do_trace(struct spool *s, const struct op *o)
+{
+	struct spooled_trace *t = pages_put(&s->traces, o->number);
+	t->text = g_byte_array_new();
+	begin_metadata(t);
+	spool_files_add_trace(s->files, o->name);
+}
+
+static void do_metadata(struct spool *s, const struct op *o)
+{
+	struct spooled_trace *t = trace_at(s, o->number);
+	gsize n;
+	const void *bytes = g_bytes_get_data(o->bytes, &n);
+
+	if (!t)
+		return;
+	if (t->refuses || n > LIMIT_METADATA_BYTES - t->text->len) {
+		t->refuses = true;
+		return;
+	}
+	g_byte_array_append(t->text, bytes, (guint)n);
+	t->fresh = true;
+	t->failed = t->failed || !ctf_pieces_append(t->pieces, bytes, n, NULL);
+}
+
+static void do_restart(struct spool *s, const struct op *o)
+{
+	struct spooled_trace *t = trace_at(s, o->number);
+	if (!t)
+		return;
+	g_byte_array_set_size(t->text, 0);
+	begin_metadata(t);
+	t->fresh = t->refuses = false;
+}
+
+static void do_end_trace(struct spool *s, const struct op *o)
+{
+	if (!trace_at(s, o->number))
+		return;
+	drop_trace(s, o->number);
+	spool_files_end_trace(s->files, o->number);
+}
+
+static void do_stream(struct spool *s, const struct op *o)
+{
+	spool_files_add_stream(s->files, o->number, o->name);
+}
+
+/* What packets are looked at by; NULL: as they come. */
+static const struct ctf_meta *readable(const struct spooled_trace *t)
+{
+	return !t->failed && t->meta->has_trace && t->meta->streams->len ? t->meta : NULL;
+}
+
+/* Nobody can read metadata that is cut within a declaration: then what was before stays. */
+static bool write_metadata(struct spool *s, unsigned number, GError **error)
+{
+	struct spooled_trace *t = trace_at(s, number);
+	bool whole = t->failed || !ctf_pieces_wait(t->pieces);
+
+	if (!t->fresh || (t->written && !whole))
+		return true;
+	if (!spool_files_metadata(s->files, number, t->text, error))
+		return false;
+	t->fresh = false;
+	return t->written = true;
+}
+
+static int64_t instant(const struct ctf_meta *m, uint64_t cycles)
+{
+	const struct ctf_clock *k = g_ptr_array_index(m->clocks, 0);
+	unsigned __int128 all = (unsigned __int128)k->offset + cycles;
+	all = all * 1000000000u / k->freq + (unsigned __int128)MAX(k->offset_s, 0) * 1000000000u;
+	return all > INT64_MAX ? INT64_MAX : (int64_t)all;
+}
+
+static void note_span(struct spool *s, const struct ctf_meta *m, const struct ctf_packet *p)
+{
+	unsigned chunk = spool_files_chunk(s->files), oldest = spool_files_oldest(s->files);
+	struct span all = { INT64_MAX, INT64_MIN };
+
+	while (s->chunks->len < chunk) {
+		struct span *fresh = g_new(struct span, 1);
+		*fresh = all;
+		g_ptr_array_add(s->chunks, fresh);
+	}
+	if (p && p->has_begin && p->has_end && m->clocks->len == 1) {
+		struct span *now = g_ptr_array_index(s->chunks, chunk - 1);
+		now->from = MIN(now->from, instant(m, p->begin));
+		now->to = MAX(now->to, instant(m, p->end));
+	}
+	for (unsigned i = oldest; i <= chunk; i++) {
+		const struct span *each = g_ptr_array_index(s->chunks, i - 1);
+		all.from = MIN(all.from, each->from);
+		all.to = MAX(all.to, each->to);
+	}
+	g_mutex_lock(&s->lock);
+	s->status.bytes = spool_files_bytes(s->files);
+	s->status.from_ns = all.from;
+	s->status.to_ns = all.to;
+	g_mutex_unlock(&s->lock);
+}
+
+static void do_packet(struct spool *s, const struct op *o)
+{
+	unsigned trace = 0;
+	bool known = spool_files_find_stream(s->files, o->number, &trace);
+	const struct spooled_trace *t = known ? trace_at(s, trace) : NULL;
+	const struct ctf_meta *m = t ? readable(t) : NULL;
+	g_autoptr(GError) error = NULL;
+	struct ctf_packet p;
+	size_t need;
+	gsize n;
+	const void *bytes = g_bytes_get_data(o->bytes, &n);
+
+	if (!t || !t->text->len || (m && (!ctf_packet_read(m, bytes, n, 0, n, &p, &need, NULL) ||
+				    p.fault != CTF_WHOLE || p.packet_bits != (uint64_t)n * 8))) {
+		count(s, &s->status.refused);
+		return;
+	}
+	bool ok = write_metadata(s, trace, &error) &&
+		  spool_files_packet(s->files, o->number, bytes, n, m ? &p : NULL, &error);
+	if (!ok)
+		stop(s, error);
+	note_span(s, m, m ? &p : NULL);
+}
+
+static void (*const ops[])(struct spool *s, const struct op *o) = {
+	[OP_TRACE] = do_trace, [OP_METADATA] = do_metadata, [OP_RESTART] = do_restart,
+	[OP_END_TRACE] = do_end_trace, [OP_STREAM] = do_stream, [OP_PACKET] = do_packet,
+};
+
+static uint64_t size_of(const struct op *o)
+{
+	return o->bytes ? g_bytes_get_size(o->bytes) : 0;
+}
+
+static void *run(void *data)
+{
+	struct spool *s = data;
+
+	g_mutex_lock(&s->lock);
+	while (!s->quit || !g_queue_is_empty(&s->queue)) {
+		struct op *o = g_queue_pop_head(&s->queue);
+		if (!o) {
+			g_cond_wait(&s->changed, &s->lock);
+			continue;
+		}
+		bool stopped = s->status.stopped;
+		g_mutex_unlock(&s->lock);
+		if (!stopped)
+			ops[o->kind](s, o);
+		g_mutex_lock(&s->lock);
+		s->queued -= size_of(o);
+		s->done++;
+		op_free(o);
+		g_cond_broadcast(&s->changed);
+	}
+	s->ended = true;
+	g_cond_broadcast(&s->changed);
+	g_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+/* ---- the pusher ---- */
+
+static void push(struct spool *s, enum op_kind kind, unsigned number, const char *name, GBytes *bytes)
+{
+	uint64_t n = bytes ? g_bytes_get_size(bytes) : 0;
+
+	g_mutex_lock(&s->lock);
+	bool full = kind == OP_PACKET && s->queued + n > LIMIT_SPOOL_QUEUE_BYTES;
+	if (full || s->status.stopped) {
+		s->status.dropped += full && !s->status.stopped;
+		g_clear_pointer(&bytes, g_bytes_unref);
+	} else {
+		struct op *o = g_new0(struct op, 1);
+		*o = (struct op){ kind, number, g_strdup(name), bytes };
+		g_queue_push_tail(&s->queue, o);
+		s->queued += n;
+		s->pushed++;
+		g_cond_broadcast(&s->changed);
+	}
+	g_mutex_unlock(&s->lock);
+}
+
+unsigned spool_add_trace(struct spool *s, const char *name)
+{
+	push(s, OP_TRACE, s->n_traces, name, NULL);
+	return s->n_traces++;
+}
+
+void spool_metadata(struct spool *s, unsigned trace, GBytes *bytes)
+{
+	push(s, OP_METADATA, trace, NULL, bytes);
+}
+
+void spool_metadata_restart(struct spool *s, unsigned trace)
+{
+	push(s, OP_RESTART, trace, NULL, NULL);
+}
+
+void spool_end_trace(struct spool *s, unsigned trace)
+{
+	push(s, OP_END_TRACE, trace, NULL, NULL);
+}
+
+unsigned spool_add_stream(struct spool *s, unsigned trace, const char *name)
+{
+	push(s, OP_STREAM, trace, name, NULL);
+	return s->n_streams++;
+}
+
+void spool_packet(struct spool *s, unsigned stream, GBytes *packet)
+{
+	push(s, OP_PACKET, stream, NULL, packet);
+}
+
+/* ---- the whole ---- */
+
+char *spool_default_dir(void)
+{
+	return g_build_filename(g_get_user_state_dir(), "blktop", "spool", NULL);
+}
+
+/* A link could lead what was traced, and what is deleted for room, anywhere. */
+bool spool_make_dir(const char *dir, GError **error)
+{
+	if (!disk_is_link(dir) && !disk_make_home_dir(dir, "XDG_STATE_HOME or --spool DIR", error))
+		return false;
+	if (!disk_is_link(dir))
+		return true;
+	g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_LOOP, "'%s' is a link; name the directory that it leads to", dir);
+	return false;
+}
+
+struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GError **error)
+{
+	if (!spool_make_dir(dir, error))
+		return NULL;
+	struct spool_files *files = spool_files_new(dir, MAX(limit, SPOOL_LEAST), label, error);
+	if (!files)
+		return NULL;
+	struct spool *s = g_new0(struct spool, 1);
+	g_atomic_ref_count_init(&s->refs);
+	s->files = files;
+	s->traces.size = sizeof(struct spooled_trace);
+	s->chunks = g_ptr_array_new_with_free_func(g_free);
+	s->status.from_ns = INT64_MAX;
+	s->status.to_ns = INT64_MIN;
+	g_mutex_init(&s->lock);
+	g_cond_init(&s->changed);
+	g_queue_init(&s->queue);
+	s->thread = g_thread_new("spool", run, s);
+	return s;
+}
+
+/* For what was pushed before, or for the writer's end. */
+static bool wait_done(struct spool *s, bool end, int64_t timeout_us)
+{
+	gint64 until = g_get_monotonic_time() + timeout_us;
+	uint64_t goal = s->pushed;
+
+	while (end ? !s->ended : s->done < goal)
+		if (!g_cond_wait_until(&s->changed, &s->lock, until))
+			return false;
+	return true;
+}
+
+bool spool_flush(struct spool *s, int64_t timeout_us)
+{
+	g_mutex_lock(&s->lock);
+	bool done = wait_done(s, false, timeout_us);
+	g_mutex_unlock(&s->lock);
+	return done;
+}
+
+struct spool *spool_ref(struct spool *s)
+{
+	g_atomic_ref_count_inc(&s->refs);
+	return s;
+}
+
+void spool_unref(struct spool *s)
+{
+	if (!s || !g_atomic_ref_count_dec(&s->refs))
+		return;
+	g_mutex_lock(&s->lock);
+	if (!wait_done(s, false, LIMIT_SPOOL_END_SECONDS * G_USEC_PER_SEC))
+		s->status.stopped = true;	/* the rest is only freed */
+	s->quit = true;
+	g_cond_broadcast(&s->changed);
+	bool ended = wait_done(s, true, LIMIT_SPOOL_END_SECONDS * G_USEC_PER_SEC);
+	g_mutex_unlock(&s->lock);
+	if (!ended)
+		return;		/* it hangs on a disk that is gone: let it */
+	g_thread_join(s->thread);
+	spool_files_free(s->files);
+	PAGES_EACH(&s->traces, i)
+		drop_trace(s, i);
+	pages_clear(&s->traces);
+	g_ptr_array_unref(s->chunks);
+	g_queue_clear_full(&s->queue, op_free);
+	g_mutex_clear(&s->lock);
+	g_cond_clear(&s->changed);
+	g_free(s);
+}
+
+const char *spool_path(const struct spool *s)
+{
+	return spool_files_path(s->files);
+}
+
+void spool_get_status(struct spool *s, struct spool_status *ret)
+{
+	g_mutex_lock(&s->lock);
+	*ret = s->status;
+	g_mutex_unlock(&s->lock);
+}

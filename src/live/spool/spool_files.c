@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Chunks on disk: see spool_files.h. */
+#include "live/spool/spool_files.h"
+
+#include "live/spool/spool_old.h"
+#include "trace/ctf/ctf_index_write.h"
+
+#include "base/disk.h"
+#include "base/pages.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CHUNKS 16			/* that the limit is divided into */
+#define OPEN_STREAMS 256		/* that keep their files open */
+#define DIRECTORIES (3 * 4096)		/* bytes that a trace's directories take */
+
+struct file_trace {
+	char *name;			/* of the directory */
+	GBytes *metadata;		/* NULL: none yet */
+	unsigned chunk;			/* in which its directory was made last; 0: none */
+	bool is_new;			/* metadata is not in that directory */
+	GArray *streams;		/* unsigned */
+};
+
+struct file_stream {
+	unsigned trace;
+	char *name;
+	unsigned chunk;			/* that its files are of; 0: none */
+	int fd, index_fd;		/* -1: not open */
+	uint64_t size;			/* of the file: whole packets */
+	uint64_t n_entries;
+	size_t entry;			/* bytes of one; 0: no index file */
+};
+
+struct spool_files {
+	char *path;			/* of this run */
+	int lock_fd;
+	uint64_t limit, bytes, all_bytes;	/* of this run; of all that may be deleted */
+	unsigned chunk, oldest;
+	uint64_t chunk_bytes, chunk_packets;	/* of the newest; and without metadata */
+	GQueue old;			/* struct spool_chunk *, the oldest first; not the newest */
+	struct pages traces, streams;	/* struct file_trace, file_stream: those that have not ended */
+	unsigned n_open;
+};
+
+static struct file_trace *trace_at(const struct spool_files *f, unsigned trace)
+{
+	return pages_at(&f->traces, struct file_trace, trace);
+}
+
+static struct file_stream *stream_at(const struct spool_files *f, unsigned stream)
+{
+	return pages_at(&f->streams, struct file_stream, stream);
+}
+
+static void close_files(struct spool_files *f, struct file_stream *st)
+{
+	if (st->fd >= 0)
+		f->n_open--;
+	if (st->fd >= 0)
+		close(st->fd);
+	if (st->index_fd >= 0)
+		close(st->index_fd);
+	st->fd = st->index_fd = -1;
+}
+
+static void close_all(struct spool_files *f)
+{
+	PAGES_EACH(&f->streams, i)
+		close_files(f, stream_at(f, i));
+}
+
+static bool fail(GError **error, const char *what, const char *path)
+{
+	int number = errno;
+	g_set_error(error, G_FILE_ERROR, g_file_error_from_errno(number), "cannot %s '%s': %s", what,
+		    path, g_strerror(number));
+	return false;
+}
+
+/* ---- the run ---- */
+
+static char *run_name(const char *label)
+{
+	g_autofree char *safe = text_filename(label);
+	g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+	g_autofree char *date = g_date_time_format(now, "%Y%m%dT%H%M%SZ");
+	return g_strdup_printf("%s-%s-%d", safe, date, (int)getpid());
+}
+
+static bool make_run(struct spool_files *f, const char *dir, const char *label, GError **error)
+{
+	g_autofree char *name = run_name(label);
+	g_autofree char *path = g_build_filename(dir, name, NULL);
+
+	f->path = g_strdup(path);
+	for (unsigned i = 2; mkdir(f->path, 0700) != 0; i++) {
+		if (errno != EEXIST || i > 99)
+			return fail(error, "make directory", f->path);
+		g_free(f->path);
+		f->path = g_strdup_printf("%s-%u", path, i);
+	}
+	g_autofree char *lock = g_build_filename(f->path, SPOOL_LOCK, NULL);
+	f->lock_fd = disk_create(lock);
+	if (f->lock_fd < 0 || flock(f->lock_fd, LOCK_EX | LOCK_NB) != 0)
+		return fail(error, "lock", lock);
+	return true;
+}
+
+struct spool_files *spool_files_new(const char *dir, uint64_t limit, const char *label,
+				    GError **error)
+{
+	struct spool_files *f = g_new0(struct spool_files, 1);
+
+	f->lock_fd = -1;
+	f->limit = limit;
+	f->chunk = f->oldest = 1;
+	g_queue_init(&f->old);
+	f->traces.size = sizeof(struct file_trace);
+	f->streams.size = sizeof(struct file_stream);
+	if (!make_run(f, dir, label, error)) {
+		spool_files_free(f);
+		return NULL;
+	}
+	f->all_bytes = spool_old_find(dir, &f->old);
+	return f;
+}
+
+void spool_files_free(struct spool_files *f)
+{
+	if (!f)
+		return;
+	PAGES_EACH(&f->traces, i)
+		spool_files_end_trace(f, i);
+	pages_clear(&f->traces);
+	pages_clear(&f->streams);
+	g_queue_clear_full(&f->old, spool_chunk_free);
+	/* A run that got nothing leaves nothing. */
+	if (f->path && f->lock_fd >= 0 && !f->bytes)
+		disk_remove_tree(f->path);
+	if (f->lock_fd >= 0)
+		close(f->lock_fd);
+	g_free(f->path);
+	g_free(f);
+}
+
+/* ---- chunks ---- */
+
+static char *chunk_path(const struct spool_files *f, unsigned chunk)
+{
+	return g_strdup_printf("%s/%0*u", f->path, SPOOL_DIGITS, chunk);
+}
+
+static void drop_oldest(struct spool_files *f)
+{
+	struct spool_chunk *c = g_queue_pop_head(&f->old);
+	bool own = g_str_has_prefix(c->path, f->path) && c->path[strlen(f->path)] == '/';
+
+	disk_remove_tree(c->path);
+	if (!own)
+		spool_old_forget_run(c->path);
+	f->all_bytes -= c->bytes;
+	if (own) {
+		f->bytes -= c->bytes;
+		f->oldest++;
+	}
+	spool_chunk_free(c);
+}
+
+static void begin_chunk(struct spool_files *f)
+{
+	struct spool_chunk *c = g_new0(struct spool_chunk, 1);
+
+	close_all(f);
+	c->path = chunk_path(f, f->chunk);
+	c->bytes = f->chunk_bytes;	/* as if linked metadata were its alone */
+	g_queue_push_tail(&f->old, c);
+	f->chunk_bytes = f->chunk_packets = 0;
+	f->chunk++;
+}
+
+static void make_room(struct spool_files *f, const struct file_trace *t, uint64_t bytes)
+{
+	if (f->chunk_packets && f->chunk_packets + bytes > f->limit / CHUNKS)
+		begin_chunk(f);
+	if (t->chunk != f->chunk)
+		bytes += DIRECTORIES + g_bytes_get_size(t->metadata);
+	while (f->all_bytes + bytes > f->limit && !g_queue_is_empty(&f->old))
+		drop_oldest(f);
+}
+
+static void count(struct spool_files *f, uint64_t bytes)
+{
+	f->chunk_bytes += bytes;
+	f->bytes += bytes;
+	f->all_bytes += bytes;
+}
+
+/* ---- traces ---- */
+
+static void end_stream(struct spool_files *f, unsigned number)
+{
+	struct file_stream *st = stream_at(f, number);
+
+	close_files(f, st);
+	g_free(st->name);
+	pages_drop(&f->streams, number);
+}
+
+void spool_files_add_trace(struct spool_files *f, const char *name)
+{
+	unsigned number = f->traces.n;
+	struct file_trace *t = pages_put(&f->traces, number);
+	g_autofree char *safe = text_filename(name);
+	t->name = g_strdup_printf("%s-%u", safe, number);
+	t->streams = g_array_new(FALSE, FALSE, sizeof(unsigned));
+}
+
+void spool_files_add_stream(struct spool_files *f, unsigned trace, const char *name)
+{
+	struct file_trace *t = trace_at(f, trace);
+	unsigned number = f->streams.n;
+	struct file_stream *st = pages_put(&f->streams, number);
+	g_autofree char *safe = text_filename(name);
+	st->name = g_strdup_printf("%s-%u", safe, number);
+	st->trace = trace;
+	st->fd = st->index_fd = -1;
+	if (t)
+		g_array_append_val(t->streams, number);
+	else
+		end_stream(f, number);
+}
+
+bool spool_files_find_stream(const struct spool_files *f, unsigned stream, unsigned *ret_trace)
+{
+	const struct file_stream *st = stream_at(f, stream);
+	if (st)
+		*ret_trace = st->trace;
+	return st;
+}
+
+static char *trace_path(const struct spool_files *f, const struct file_trace *t, unsigned chunk)
+{
+	return g_strdup_printf("%s/%0*u/%s", f->path, SPOOL_DIGITS, chunk, t->name);
+}
+
+/* Under a hidden name first, so that readers have all of it or none. */
+static bool write_metadata(struct file_trace *t, const char *dir, GError **error)
+{
+	g_autofree char *path = g_build_filename(dir, "metadata", NULL);
+	g_autofree char *making = g_build_filename(dir, ".metadata", NULL);
+	gsize n;
+	const void *bytes = g_bytes_get_data(t->metadata, &n);
+
+	unlink(making);
+	int fd = disk_create(making);
+	bool ok = fd >= 0 && disk_write(fd, bytes, n);
+	int number = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = number;
+	if (!ok || rename(making, path) != 0) {
+		fail(error, "write", path);
+		unlink(making);
+		return false;
+	}
+	t->is_new = false;
+	return true;
+}
+
+/* The trace's directory in this chunk, with its metadata: that of the chunk before where
+ * nothing was added. */
+static bool make_trace(struct spool_files *f, struct file_trace *t, GError **error)
+{
+	g_autofree char *dir = trace_path(f, t, f->chunk);
+	g_autofree char *index = g_build_filename(dir, "index", NULL);
+	g_autofree char *metadata = g_build_filename(dir, "metadata", NULL);
+	g_autofree char *last = trace_path(f, t, t->chunk);
+	g_autofree char *before = g_build_filename(last, "metadata", NULL);
+
+	if (t->chunk == f->chunk && t->is_new)
+		count(f, g_bytes_get_size(t->metadata));
+	if (t->chunk == f->chunk)
+		return !t->is_new || write_metadata(t, dir, error);
+	if (!disk_make_dirs(index))
+		return fail(error, "make directory", index);
+	bool linked = t->chunk && !t->is_new && link(before, metadata) == 0;
+	if (!linked && !write_metadata(t, dir, error))
+		return false;
+	t->chunk = f->chunk;
+	count(f, DIRECTORIES + g_bytes_get_size(t->metadata));
+	return true;
+}
+
+void spool_files_end_trace(struct spool_files *f, unsigned trace)
+{
+	struct file_trace *t = trace_at(f, trace);
+
+	if (!t)
+		return;
+	g_clear_pointer(&t->metadata, g_bytes_unref);
+	for (guint i = 0; i < t->streams->len; i++)
+		end_stream(f, g_array_index(t->streams, unsigned, i));
+	g_array_unref(t->streams);
+	g_free(t->name);
+	pages_drop(&f->traces, trace);
+}
+
+bool spool_files_metadata(struct spool_files *f, unsigned trace, const GByteArray *all, GError **error)
+{
+	struct file_trace *t = trace_at(f, trace);
+
+	g_clear_pointer(&t->metadata, g_bytes_unref);
+	t->metadata = g_bytes_new(all->data, all->len);
+	t->is_new = true;
+	/* Streams that are there may get events of the new classes only now. */
+	return t->chunk != f->chunk || make_trace(f, t, error);
+}
+
+/* ---- packets ---- */
+
+static int open_file(const char *path, bool is_new)
+{
+	return is_new ? disk_create(path) : open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+}
+
+static bool open_files(struct spool_files *f, struct file_stream *st, const struct file_trace *t,
+		       GError **error)
+{
+	g_autofree char *dir = trace_path(f, t, f->chunk);
+	g_autofree char *path = g_build_filename(dir, st->name, NULL);
+	g_autofree char *index = g_strdup_printf("%s/index/%s.idx", dir, st->name);
+	bool is_new = st->chunk != f->chunk;
+
+	if (!is_new && st->fd >= 0)
+		return true;
+	close_files(f, st);
+	if (f->n_open >= OPEN_STREAMS)
+		close_all(f);
+	st->fd = open_file(path, is_new);
+	if (st->fd < 0 && errno == EMFILE) {
+		close_all(f);
+		st->fd = open_file(path, is_new);
+	}
+	if (st->fd < 0)
+		return fail(error, "open", path);
+	f->n_open++;
+	if (is_new) {
+		st->chunk = f->chunk;
+		st->size = st->n_entries = 0;
+		st->entry = 0;
+	}
+	/* Without an index file readers look at all headers. */
+	if (is_new || st->entry)
+		st->index_fd = open_file(index, is_new);
+	return true;
+}
+
+/* An index that lacks a packet tells nothing of those behind it. */
+static void drop_index(struct spool_files *f, struct file_stream *st, const struct file_trace *t)
+{
+	g_autofree char *dir = trace_path(f, t, f->chunk);
+	g_autofree char *index = g_strdup_printf("%s/index/%s.idx", dir, st->name);
+
+	if (st->index_fd >= 0)
+		close(st->index_fd);
+	st->index_fd = -1;
+	st->entry = 0;
+	unlink(index);
+}
+
+static bool write_entry(struct spool_files *f, struct file_stream *st, const struct ctf_packet *p)
+{
+	uint8_t bytes[CTF_INDEX_MOST];
+	struct ctf_packet here = *p;
+
+	if (!st->entry) {
+		st->entry = ctf_index_entry_size(p);
+		ctf_index_put_header(bytes, st->entry);
+		if (!disk_write_at(st->index_fd, bytes, CTF_INDEX_HEADER, 0))
+			return false;
+		count(f, CTF_INDEX_HEADER);
+	}
+	here.offset = st->size;
+	ctf_index_put_entry(bytes, st->entry, &here);
+	if (!disk_write_at(st->index_fd, bytes, st->entry, CTF_INDEX_HEADER + st->n_entries * st->entry))
+		return false;
+	st->n_entries++;
+	count(f, st->entry);
+	return true;
+}
+
+bool spool_files_packet(struct spool_files *f, unsigned stream, const void *bytes, size_t n,
+			const struct ctf_packet *p, GError **error)
+{
+	struct file_stream *st = stream_at(f, stream);
+	struct file_trace *t = trace_at(f, st->trace);
+
+	if (!t->metadata)
+		return true;		/* nobody could read it */
+	make_room(f, t, n + CTF_INDEX_MOST);
+	if (!make_trace(f, t, error) || !open_files(f, st, t, error))
+		return false;
+	if (!disk_write_at(st->fd, bytes, n, st->size)) {
+		g_autofree char *path = g_build_filename(f->path, st->name, NULL);
+		fail(error, "write", path);
+		/* What readers find are whole packets. */
+		if (ftruncate(st->fd, (off_t)st->size) != 0)
+			g_prefix_error(error, "with half a packet left: ");
+		return false;
+	}
+	if (st->index_fd >= 0 && (!p || !write_entry(f, st, p)))
+		drop_index(f, st, t);
+	st->size += n;
+	f->chunk_packets += n;
+	count(f, n);
+	return true;
+}
+
+const char *spool_files_path(const struct spool_files *f)
+{
+	return f->path;
+}
+
+uint64_t spool_files_bytes(const struct spool_files *f)
+{
+	return f->bytes;
+}
+
+unsigned spool_files_oldest(const struct spool_files *f)
+{
+	return f->oldest;
+}
+
+unsigned spool_files_chunk(const struct spool_files *f)
+{
+	return f->chunk;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The thread of an attachment: see attach.h. */
+#include "live/viewer/attach_private.h"
+
+#define FAREWELL_MS 200
+
+/* Until it ends (.end), breaks (*error, or .end with .why), or is asked to stop. */
+static void converse(struct attach *a, GError **error)
+{
+	while (!feed_stopped(&a->feed)) {
+		int64_t now = g_get_monotonic_time();
+		if (a->hung_up && !a->alive && g_queue_is_empty(&a->held)) {
+			a->end = FEED_SESSION_OVER;
+			return;
+		}
+		if (a->scan_due <= now && a->n_asked < ATTACH_WINDOW / 2)
+			attach_ask_due(a, now);
+		if (a->v->requests->len && !viewer_flush(a->v, error))
+			return;
+		if (!a->n_asked)
+			net_sleep(a->feed.wake_fd, MAX(a->scan_due, now + ATTACH_LEAST_PAUSE_US / 2));
+		else if (!attach_take(a, error))
+			return;
+	}
+}
+
+static bool attach(struct attach *a, GError **error)
+{
+	static const struct {
+		enum feed_end end;
+		const char *why;
+	} ends[] = {
+		[VIEWER_TAKEN] = { FEED_TAKEN, "another viewer is attached to the session" },
+		[VIEWER_UNKNOWN] = { FEED_SESSION_OVER, "the session does not exist any more" },
+		[VIEWER_NOT_LIVE] = { FEED_BROKEN, "the session is not a live one" },
+		[VIEWER_BAD_SEEK] = { FEED_BROKEN, "the relay cannot begin there" },
+		[VIEWER_NO_VIEWER_SESSION] = { FEED_LOST, "the relay has lost our place" },
+	};
+	g_autoptr(GPtrArray) streams = g_ptr_array_new_with_free_func(viewer_stream_free);
+	uint32_t status;
+
+	a->news_from = g_get_monotonic_time();
+	if (!viewer_attach(a->v, a->feed.session.id, a->seek, &status, streams, error))
+		return false;
+	if (status != VIEWER_ATTACHED) {
+		a->end = ends[status].end;
+		a->why = g_strdup(ends[status].why);
+		return false;
+	}
+	a->past->connection++;
+	a->listed = attach_add_streams(a, streams);
+	return a->listed;
+}
+
+/* What the keeper is told of how it ended. */
+static void tell_end(struct attach *a, bool over, bool whole)
+{
+	unsigned vanished = over ? attach_count_vanished(a) : 0;
+	uint64_t packets, bytes;
+
+	attach_sum_owed(a, &packets, &bytes);
+
+	g_mutex_lock(&a->feed.owner->lock);
+	a->feed.whole = whole;
+	a->feed.unstopped = !a->ends.flushed && a->ends.quiet_at && a->ends.last_begin > a->ends.quiet_at;
+	a->feed.given_up += vanished;
+	a->feed.owes = packets > 0;
+	a->past->owed_packets = packets;
+	a->past->owed_bytes = bytes;
+	g_mutex_unlock(&a->feed.owner->lock);
+}
+
+/* Nobody waits for what is not there any more; whether it comes back, others know. */
+static void leave(struct attach *a)
+{
+	enum feed_end stop = (enum feed_end)g_atomic_int_get(&a->feed.stop);
+	bool over = stop ? stop == FEED_SESSION_OVER : a->end == FEED_SESSION_OVER;
+	bool whole = !a->alive;
+	GHashTableIter it;
+	gpointer value;
+
+	attach_join(a, false);
+	if (!over)
+		attach_disbelieve(a, a->end == FEED_BROKEN);
+	for (guint i = 0; i < a->streams->len; i++)
+		attach_end_stream(a, g_ptr_array_index(a->streams, i), !over);
+	attach_release(a, true);
+	g_hash_table_iter_init(&it, a->traces);
+	while (g_hash_table_iter_next(&it, NULL, &value))
+		attach_end_trace(a, value);
+	tell_end(a, over, whole);
+	/* so that the place is free at once; a silent relay finds out by itself */
+	if (stop && a->v && !a->n_asked) {
+		a->v->net.wake_fd = -1;
+		a->v->timeout_ms = FAREWELL_MS;
+		viewer_detach(a->v, a->feed.session.id, NULL);
+	}
+}
+
+enum feed_end attach_run(struct feed *f, char **why)
+{
+	struct attach *a = (struct attach *)f;
+	g_autoptr(GError) error = NULL;
+
+	a->end = FEED_LOST;
+	a->v = viewer_open(f->url, f->owner->timeout_ms, f->wake_fd, &error);
+	if (a->v)
+		a->v->net.came = &f->came;
+	if (a->v && attach(a, &error)) {
+		attach_join(a, true);
+		g_mutex_lock(&f->owner->lock);
+		a->past->open = true;
+		g_mutex_unlock(&f->owner->lock);
+		feed_set_attached(f);
+		converse(a, &error);
+	}
+	if (g_error_matches(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT))
+		a->end = FEED_BROKEN;
+	leave(a);
+	if (a->v && a->end == FEED_LOST && !feed_stopped(f))
+		f->left_fd = net_leave(&a->v->net);
+	viewer_free(g_steal_pointer(&a->v));
+	*why = error ? g_strdup(error->message) : g_steal_pointer(&a->why);
+	return a->end;
+}
+
+static void stream_free(gpointer p)
+{
+	struct stream *s = p;
+
+	packets_give_back(s->packet);
+	g_free(s);
+}
+
+void attach_free(struct feed *f)
+{
+	struct attach *a = (struct attach *)f;
+
+	/* nothing is held: it left */
+	g_ptr_array_unref(a->streams);
+	g_hash_table_unref(a->traces);
+	g_free(a->why);
+	g_free(a);
+}
+
+struct feed *attach_new(struct feed_owner *owner, const struct live_url *url,
+			const struct viewer_session *session, const struct attach_options *o)
+{
+	struct attach *a = g_new0(struct attach, 1);
+
+	feed_init(&a->feed, owner, url, session);
+	a->sink = o->sink;
+	a->seek = o->seek;
+	a->past = o->past;
+	a->traces = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+	a->streams = g_ptr_array_new_with_free_func(stream_free);
+	a->max_pause = CLAMP(session->timer_us / 10, ATTACH_LEAST_PAUSE_US, ATTACH_MOST_PAUSE_US);
+	a->late_us = a->sink->late_us >= 0 ? a->sink->late_us
+					   : feed_timer_patience(session->timer_us);
+	feed_start(&a->feed, "blk-attach");
+	return &a->feed;
+}

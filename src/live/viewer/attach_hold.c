@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What came and waits, until the relay was asked for streams that are new: see attach.h. */
+#include "live/viewer/attach_private.h"
+
+#include "base/limits.h"
+
+void attach_hold(struct attach *a, const struct held *h)
+{
+	struct held *kept = g_memdup2(h, sizeof *h);
+
+	kept->at = g_get_monotonic_time();
+	kept->reply = a->n_replies;
+	if (h->stream)
+		kept->trace = h->stream->trace;
+	if (h->stream)
+		h->stream->held++;
+	kept->trace->held++;
+	g_queue_push_tail(&a->held, kept);
+	a->scan_due = 0;
+}
+
+/* .bytes was passed on. */
+static void held_free(struct held *h)
+{
+	if (h->stream)
+		h->stream->held--;
+	h->trace->held--;
+	g_free(h);
+}
+
+static void push_metadata(struct attach *a, const struct held *h)
+{
+	struct native_feed *f = a->sink->feed;
+	struct spool *spool = a->sink->spool;
+	unsigned number = h->trace->number;
+
+	if (h->restarts)
+		native_feed_metadata_restart(f, number);
+	if (h->restarts && spool)
+		spool_metadata_restart(spool, number);
+	if (spool)
+		spool_metadata(spool, number, g_bytes_ref(h->bytes));
+	native_feed_metadata(f, number, h->bytes);
+}
+
+static void push_packet(struct attach *a, const struct held *h)
+{
+	size_t size = g_bytes_get_size(h->bytes);
+
+	a->fetching -= size;
+	attach_note_had(a, h->stream, &h->index);
+	if (a->sink->spool)
+		spool_packet(a->sink->spool, h->stream->number, g_bytes_ref(h->bytes));
+	native_feed_packet(a->sink->feed, h->stream->number, h->bytes, &h->index);
+}
+
+static void push(struct attach *a, struct held *h)
+{
+	struct native_feed *f = a->sink->feed;
+
+	if (h->kind == HELD_METADATA) {
+		push_metadata(a, h);
+	} else if (h->kind == HELD_PACKET) {
+		push_packet(a, h);
+	} else if (h->kind == HELD_BEACON) {
+		native_feed_beacon(f, h->stream->number, h->class, h->end);
+	} else if (h->kind == HELD_END) {
+		attach_note_over(a, h->stream);
+		native_feed_end_stream(f, h->stream->number);
+	} else {
+		native_feed_cut_stream(f, h->stream->number);
+	}
+	held_free(h);
+}
+
+void attach_disbelieve(struct attach *a, bool all)
+{
+	GQueue kept = G_QUEUE_INIT;
+	struct held *h;
+
+	while ((h = g_queue_pop_head(&a->held))) {
+		if (h->kind == HELD_CUT || (!all && a->n_replies - h->reply > ATTACH_PROOF)) {
+			g_queue_push_tail(&kept, h);
+		} else if (h->kind == HELD_END) {
+			h->kind = HELD_CUT;
+			g_queue_push_tail(&kept, h);
+		} else {
+			if (h->kind == HELD_PACKET)
+				a->fetching -= g_bytes_get_size(h->bytes);
+			if (h->bytes)
+				g_bytes_unref(h->bytes);
+			held_free(h);
+		}
+	}
+	a->held = kept;
+}
+
+/* The keeper wants to know that it goes on: once is enough. */
+static void tell_advance(struct attach *a)
+{
+	if (a->feed.advanced)		/* nobody else sets it */
+		return;
+	g_mutex_lock(&a->feed.owner->lock);
+	a->feed.advanced = true;
+	g_mutex_unlock(&a->feed.owner->lock);
+}
+
+/* Pushes what came before all sessions of the host were asked for new streams. */
+void attach_release(struct attach *a, bool all)
+{
+	int64_t from = INT64_MAX;
+	struct held *h;
+
+	g_mutex_lock(&a->sink->push);
+	a->in_company = false;
+	for (guint i = 0; i < a->sink->members->len; i++) {
+		const struct attach *m = g_ptr_array_index(a->sink->members, i);
+		if (strcmp(m->feed.session.host, a->feed.session.host))
+			continue;
+		a->in_company |= m != a;
+		from = MIN(from, m->news_from);
+	}
+	from = MAX(from, g_get_monotonic_time() - LIMIT_NEWS_MS * G_TIME_SPAN_MILLISECOND);
+	bool advances = false;
+	while ((h = g_queue_peek_head(&a->held)) && (all || h->at <= from)) {
+		advances |= h->kind == HELD_PACKET;
+		push(a, g_queue_pop_head(&a->held));
+	}
+	g_mutex_unlock(&a->sink->push);
+	if (advances)
+		tell_advance(a);
+}
+
+void attach_note_news(struct attach *a)
+{
+	g_mutex_lock(&a->sink->push);
+	a->news_from = a->news_sent;
+	g_mutex_unlock(&a->sink->push);
+	attach_release(a, false);
+}
+
+void attach_join(struct attach *a, bool attached)
+{
+	g_mutex_lock(&a->sink->push);
+	if (attached)
+		g_ptr_array_add(a->sink->members, a);
+	else
+		g_ptr_array_remove_fast(a->sink->members, a);
+	g_mutex_unlock(&a->sink->push);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Connects for a process that may not: see connector.h. */
+#include "live/viewer/connector.h"
+
+#include "base/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_WHY 256			/* bytes of why it failed */
+
+/* What the client asks; with it comes the socket that the answer goes to. */
+struct wish {
+	uint32_t relay;			/* of those it was started for */
+	int32_t timeout_ms;
+};
+
+/* The client's side; set before the first thread. */
+static struct {
+	int fd;				/* -1: there is no connector */
+	const struct live_url *urls;	/* borrowed */
+	size_t n;
+} connector = { .fd = -1 };
+
+static bool fail(GError **error, const char *why)
+{
+	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CONNECT, why);
+	return false;
+}
+
+/* ---- a message with a descriptor ---- */
+
+union room {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static bool send_fd(int to, const void *bytes, size_t len, int fd)
+{
+	union room room = { 0 };
+	struct iovec data = { .iov_base = (void *)bytes, .iov_len = len };
+	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		m.msg_control = room.bytes;
+		m.msg_controllen = sizeof room.bytes;
+		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof fd);
+		memcpy(CMSG_DATA(c), &fd, sizeof fd);
+	}
+	ssize_t n;
+	do {
+		n = sendmsg(to, &m, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n == (ssize_t)len;
+}
+
+/* Bytes of the next message, 0: the other side is gone, < 0: errno; *ret_fd: what came with it, or -1. */
+static ssize_t receive_fd(int from, void *bytes, size_t max, int *ret_fd)
+{
+	union room room = { 0 };
+	struct iovec data = { .iov_base = bytes, .iov_len = max };
+	struct msghdr m = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = room.bytes,
+			    .msg_controllen = sizeof room.bytes };
+	ssize_t n;
+
+	*ret_fd = -1;
+	do {
+		n = recvmsg(from, &m, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&m);
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof *ret_fd))
+		memcpy(ret_fd, CMSG_DATA(c), sizeof *ret_fd);
+	return n;
+}
+
+/* ---- its own side ---- */
+
+/* One connection, in a process of its own: resolvers may hang. A client that has given up has closed
+ * its end of `answer`, which ends the waiting. */
+G_NORETURN static void serve(const struct live_url *url, int timeout_ms, int answer)
+{
+	g_autoptr(GError) error = NULL;
+	struct net n = { .fd = -1 };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (net_connect(&n, url->host, url->port, url->family, answer, net_deadline(timeout_ms), &error))
+		send_fd(answer, "", 1, n.fd);
+	else
+		send_fd(answer, error->message, MIN(strlen(error->message), MOST_WHY - 1), -1);
+	_exit(0);
+}
+
+/* Only what it needs; the terminal and files that are open are not its business. */
+static void keep_only(int control)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	dup3(control, 3, O_CLOEXEC);
+	close_range(4, ~0u, 0);
+}
+
+G_NORETURN static void work(const struct live_url *urls, size_t n, int control)
+{
+	struct wish wish;
+	int answer;
+
+	prctl(PR_SET_NAME, "blk-connector");
+	/* It ends with its client, which may have something to say about a signal. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGCHLD, SIG_IGN);	/* nobody waits for those below */
+	keep_only(control);
+	for (;;) {
+		ssize_t len = receive_fd(3, &wish, sizeof wish, &answer);
+		if (len <= 0)
+			_exit(0);
+		bool ok = len == sizeof wish && answer >= 0 && wish.relay < n && wish.timeout_ms > 0 &&
+			  wish.timeout_ms <= LIMIT_TIMEOUT_SECONDS * 1000;
+		if (ok && fork() == 0)
+			serve(&urls[wish.relay], wish.timeout_ms, answer);
+		if (answer >= 0)
+			close(answer);
+	}
+}
+
+bool connector_start(const struct live_url *urls, size_t n, GError **error)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return fail(error, g_strerror(errno));
+	pid_t pid = fork();
+	if (pid == 0)
+		work(urls, n, pair[1]);
+	close(pair[1]);
+	if (pid < 0) {
+		fail(error, g_strerror(errno));
+		close(pair[0]);
+		return false;
+	}
+	connector.fd = pair[0];
+	connector.urls = urls;
+	connector.n = n;
+	return true;
+}
+
+/* ---- the client's side ---- */
+
+static bool find_relay(const struct live_url *url, uint32_t *ret)
+{
+	for (size_t i = 0; i < connector.n; i++) {
+		const struct live_url *u = &connector.urls[i];
+		*ret = (uint32_t)i;
+		if (u->port == url->port && u->family == url->family && g_str_equal(u->host, url->host))
+			return true;
+	}
+	return false;
+}
+
+static bool take_answer(struct net *n, int from, int64_t deadline, GError **error)
+{
+	char why[MOST_WHY] = "";
+	struct net answer = { .fd = from, .wake_fd = n->wake_fd };
+
+	if (!net_wait_readable(&answer, deadline, error))
+		return false;
+	ssize_t len = receive_fd(from, why, sizeof why - 1, &n->fd);
+	if (len > 0 && n->fd >= 0)
+		return true;
+	return fail(error, len > 0 ? why : "the process that connects is gone");
+}
+
+bool connector_connect(struct net *n, const struct live_url *url, int wake_fd, int64_t deadline,
+		       GError **error)
+{
+	struct wish wish;
+	int pair[2];
+
+	if (connector.fd < 0)
+		return net_connect(n, url->host, url->port, url->family, wake_fd, deadline, error);
+	*n = (struct net){ .fd = -1, .wake_fd = wake_fd };
+	wish.timeout_ms = (int32_t)CLAMP((deadline - g_get_monotonic_time()) / 1000, 1, LIMIT_TIMEOUT_SECONDS * 1000);
+	if (!find_relay(url, &wish.relay))
+		return fail(error, "the command line does not name it");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return fail(error, g_strerror(errno));
+	bool ok = send_fd(connector.fd, &wish, sizeof wish, pair[1]);
+	close(pair[1]);
+	ok = ok ? take_answer(n, pair[0], deadline, error) : fail(error, "the process that connects is gone");
+	close(pair[0]);
+	return ok;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What all feeds have: a thread, its end, how it is told to stop. */
+#include "live/viewer/attach.h"
+
+#include "base/limits.h"
+
+#include <unistd.h>
+
+void feed_init(struct feed *f, struct feed_owner *owner, const struct live_url *url,
+	       const struct viewer_session *session)
+{
+	f->owner = owner;
+	f->url = url;
+	f->session = *session;
+	f->started = g_get_monotonic_time();
+	f->wake_fd = net_wake_new();
+	f->left_fd = -1;
+}
+
+static gpointer run(gpointer data)
+{
+	struct feed *f = data;
+	char *why = NULL;
+	enum feed_end end = attach_run(f, &why), asked;
+
+	g_mutex_lock(&f->owner->lock);
+	asked = (enum feed_end)g_atomic_int_get(&f->stop);
+	f->why = why;
+	f->end = asked ? asked : end;
+	g_cond_broadcast(&f->owner->arrived);
+	g_cond_broadcast(&f->owner->changed);
+	g_mutex_unlock(&f->owner->lock);
+	return NULL;
+}
+
+void feed_start(struct feed *f, const char *name)
+{
+	f->thread = g_thread_new(name, run, f);
+}
+
+bool feed_stopped(struct feed *f)
+{
+	return g_atomic_int_get(&f->stop);
+}
+
+void feed_set_attached(struct feed *f)
+{
+	g_mutex_lock(&f->owner->lock);
+	f->attached = true;
+	g_cond_broadcast(&f->owner->arrived);
+	g_cond_broadcast(&f->owner->changed);
+	g_mutex_unlock(&f->owner->lock);
+}
+
+void feed_stop(struct feed *f, enum feed_end as)
+{
+	g_atomic_int_compare_and_exchange(&f->stop, 0, (gint)as);
+	net_wake(f->wake_fd);
+}
+
+bool feed_join(struct feed *f, int timeout_ms)
+{
+	int64_t deadline = net_deadline(timeout_ms);
+
+	if (!f->thread)
+		return true;
+	g_mutex_lock(&f->owner->lock);
+	while (!f->end && g_cond_wait_until(&f->owner->arrived, &f->owner->lock, deadline))
+		;
+	bool ended = f->end;
+	g_mutex_unlock(&f->owner->lock);
+	if (ended)
+		g_thread_join(g_steal_pointer(&f->thread));
+	return ended;
+}
+
+void feed_free(struct feed *f)
+{
+	int wake_fd = f->wake_fd, left_fd = f->left_fd;
+
+	g_free(f->why);
+	attach_free(f);
+	close(wake_fd);
+	if (left_fd >= 0)
+		close(left_fd);
+}
+
+int64_t feed_timer_patience(uint32_t timer_us)
+{
+	return 2 * (int64_t)MIN(timer_us, LIMIT_LIVE_TIMER_SECONDS * G_USEC_PER_SEC) + G_USEC_PER_SEC;
+}
+
+int64_t feed_patience(const struct feed *f)
+{
+	return f->streams ? feed_timer_patience(f->session.timer_us)
+			  : MIN(f->session.timer_us, LIMIT_LIVE_TIMER_SECONDS * G_USEC_PER_SEC) + 300000;
+}

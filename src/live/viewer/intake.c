@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Attachments push packets, and here records are taken from the native_feed. Its source
+ * is the live source's inner one; they have the same tables.
+ */
+#include "live/viewer/source_live.h"
+
+#include "base/text.h"
+
+#define NEXT_US 50000
+#define ATTACHING_US (2 * G_USEC_PER_SEC)	/* so long others wait for one that attaches */
+
+void intake_init(struct live *l)
+{
+	g_mutex_init(&l->sink.push);
+	l->sink.feed = native_feed_new(l->owner.rows, l->owner.n_rows);
+	l->sink.packets = packets_new();
+	l->sink.queue = l->options.queue ? l->options.queue : ATTACH_QUEUE;
+	l->sink.members = g_ptr_array_new();
+	if (l->options.spool)
+		l->sink.spool = spool_ref(l->options.spool);
+	l->sink.late_us = l->options.late_ns < 0 ? -1 : l->options.late_ns / 1000;
+	/* borrowed */
+	source_clear(&l->source);
+	l->source.tables = native_feed_source(l->sink.feed)->tables;
+}
+
+/* What a session has before the others' streams are known must not go ahead of them.
+ * Lock held. */
+static bool is_attaching(const struct live *l)
+{
+	int64_t now = g_get_monotonic_time();
+
+	for (guint i = 0; i < l->feeds->len; i++) {
+		const struct feed *f = g_ptr_array_index(l->feeds, i);
+		if (!f->end && !f->attached && now - f->started < ATTACHING_US)
+			return true;
+	}
+	return false;
+}
+
+static void note_newest(struct live *l)
+{
+	struct native_feed_status st;
+
+	native_feed_get_status(l->sink.feed, &st);
+	l->owner.newest = MAX(l->owner.newest, st.newest_ns);
+}
+
+enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **error)
+{
+	struct source *inner = native_feed_source(l->sink.feed);
+	int64_t deadline = g_get_monotonic_time() + NEXT_US;
+	enum source_status st;
+	bool attaching, over;
+
+	g_mutex_lock(&l->owner.lock);
+	while ((attaching = is_attaching(l)) && !g_atomic_int_get(&l->cancelled) &&
+	       g_cond_wait_until(&l->owner.arrived, &l->owner.lock, deadline))
+		;
+	over = l->ended && !l->feeds->len;
+	note_newest(l);
+	g_mutex_unlock(&l->owner.lock);
+	if (over) {
+		g_mutex_lock(&l->sink.push);
+		native_feed_end(l->sink.feed);
+		g_mutex_unlock(&l->sink.push);
+	}
+	if (attaching)
+		return SOURCE_AGAIN;
+	st = source_next(inner, ret, error);
+	if (st == SOURCE_AGAIN)
+		native_feed_wait(l->sink.feed, NEXT_US);
+	return st;
+}
+
+char *intake_unread(struct live *l)
+{
+	struct native_feed_status st;
+
+	native_feed_get_status(l->sink.feed, &st);
+	return st.unreadable && !st.readable ? native_feed_troubles(l->sink.feed) : NULL;
+}
+
+struct feed *intake_attach(struct live *l, struct keeper *k, const struct viewer_session *s)
+{
+	bool all = keeper_wants_all(k, s->id);
+	struct attach_past *past = keeper_past(k, s->id);
+	struct attach_options o = {
+		.sink = &l->sink, .past = past,
+		.seek = all ? VIEWER_FROM_BEGINNING : VIEWER_FROM_LAST,
+	};
+
+	past->owed_packets = past->owed_bytes = 0;	/* it is announced again */
+	return attach_new(&l->owner, &k->url, s, &o);
+}
+
+void intake_tell(struct live *l, struct live_status *ret)
+{
+	struct native_feed_status st;
+
+	native_feed_get_status(l->sink.feed, &st);
+	ret->late = st.late;
+	ret->missing.unread_packets = st.unplaced;
+	ret->stalled = st.stalled;
+	ret->stalled_ns = st.stalled_ns;
+	ret->stalled_name[0] = '\0';
+	if (st.stalled_stream < 0)
+		return;
+	g_autofree char *name = native_feed_stream_name(l->sink.feed, (unsigned)st.stalled_stream);
+	g_strlcpy(ret->stalled_name, name ? name : "", sizeof ret->stalled_name);
+}
+
+void intake_wake(struct live *l)
+{
+	native_feed_wake(l->sink.feed);
+}
+
+void intake_clear(struct live *l)
+{
+	native_feed_free(l->sink.feed);
+	packets_unref(l->sink.packets);
+	spool_unref(l->sink.spool);
+	g_ptr_array_unref(l->sink.members);
+	g_mutex_clear(&l->sink.push);
+}

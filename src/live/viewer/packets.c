@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Memory for packets: see packets.h. */
+#include "live/viewer/packets.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_FREE (8u << 20)		/* bytes kept for packets to come */
+#define MOST_WASTE 4			/* not for one of less than a fourth of its size */
+
+struct packets {
+	gatomicrefcount refs;
+	GMutex lock;
+	GPtrArray *free;		/* struct packet *, given back last: last */
+	size_t free_bytes;
+};
+
+struct packet {
+	struct packets *pool;
+	size_t size;
+	size_t touched;			/* behind it all is zero, and no page was ever needed */
+	max_align_t bytes[];
+};
+
+static struct packet *packet_of(uint8_t *bytes)
+{
+	return (struct packet *)(void *)(bytes - offsetof(struct packet, bytes));
+}
+
+struct packets *packets_new(void)
+{
+	struct packets *p = g_new0(struct packets, 1);
+
+	g_atomic_ref_count_init(&p->refs);
+	g_mutex_init(&p->lock);
+	p->free = g_ptr_array_new_with_free_func(free);
+	return p;
+}
+
+void packets_unref(struct packets *p)
+{
+	if (!p || !g_atomic_ref_count_dec(&p->refs))
+		return;
+	g_ptr_array_unref(p->free);
+	g_mutex_clear(&p->lock);
+	g_free(p);
+}
+
+static struct packet *take_free(struct packets *p, size_t size)
+{
+	struct packet *found = NULL;
+
+	g_mutex_lock(&p->lock);
+	for (guint i = p->free->len; i-- > 0 && !found;) {
+		struct packet *x = g_ptr_array_index(p->free, i);
+		if (x->size < size || x->size / MOST_WASTE > size)
+			continue;
+		found = g_ptr_array_steal_index(p->free, i);
+		p->free_bytes -= found->size;
+	}
+	g_mutex_unlock(&p->lock);
+	return found;
+}
+
+uint8_t *packets_take(struct packets *p, size_t size, size_t content)
+{
+	struct packet *x = take_free(p, size);
+
+	if (!x) {
+		x = size < G_MAXSIZE - sizeof *x ? calloc(1, sizeof *x + size) : NULL;
+		if (!x)
+			return NULL;
+		x->size = size;
+	}
+	uint8_t *bytes = (uint8_t *)x->bytes;
+	if (x->touched > content)
+		memset(bytes + content, 0, x->touched - content);
+	x->touched = content;
+	x->pool = p;
+	g_atomic_ref_count_inc(&p->refs);
+	return bytes;
+}
+
+void packets_give_back(uint8_t *bytes)
+{
+	if (!bytes)
+		return;
+	struct packet *x = packet_of(bytes);
+	struct packets *p = x->pool;
+
+	g_mutex_lock(&p->lock);
+	bool keeps = p->free_bytes + x->size <= MOST_FREE;
+	if (keeps) {
+		g_ptr_array_add(p->free, x);
+		p->free_bytes += x->size;
+	}
+	g_mutex_unlock(&p->lock);
+	if (!keeps)
+		free(x);
+	packets_unref(p);
+}
+
+static void give_back(gpointer bytes)
+{
+	packets_give_back(bytes);
+}
+
+GBytes *packets_to_bytes(uint8_t *packet, size_t size)
+{
+	return g_bytes_new_with_free_func(packet, size, give_back, packet);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The live source: opening, the reader's functions, the status. */
+#include "live/viewer/source_live.h"
+
+#include "base/limits.h"
+
+static void note_passed(struct live *l, const struct blk_batch *batch)
+{
+	int64_t event = INT64_MIN, passed = INT64_MIN;
+
+	for (size_t i = batch->n; i-- > 0 && event == INT64_MIN;) {
+		const struct blk_event *e = &batch->ev[i];
+		if (e->row == BLK_ROW_HORIZON)
+			passed = MAX(passed, e->ts);
+		else if (e->row < BLK_ROW_FIRST_PSEUDO || e->row == BLK_ROW_TALLY)
+			event = e->ts;
+	}
+	g_mutex_lock(&l->owner.lock);
+	l->event_ns = MAX(l->event_ns, event);
+	l->passed_ns = MAX(l->passed_ns, passed);
+	if (l->event_ns == INT64_MIN)		/* it was quiet when we came */
+		l->event_ns = passed;
+	g_mutex_unlock(&l->owner.lock);
+}
+
+/* Is all that came of no use, and is there no hope? A session's other part may begin later. */
+static bool is_unread(struct live *l, bool ended, GError **error)
+{
+	g_autofree char *why = intake_unread(l);
+	int64_t now = g_get_monotonic_time();
+
+	if (!why)
+		l->unread_since = 0;
+	else if (!l->unread_since)
+		l->unread_since = now;
+	if (!why || (!ended && now - l->unread_since < LIMIT_UNREADABLE_SECONDS * G_USEC_PER_SEC))
+		return false;
+	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, why);
+	return true;
+}
+
+static bool has_failed(struct live *l, GError **error)
+{
+	g_mutex_lock(&l->owner.lock);
+	if (l->fatal)
+		g_propagate_error(error, g_error_copy(l->fatal));
+	bool failed = l->fatal != NULL;
+	g_mutex_unlock(&l->owner.lock);
+	return failed;
+}
+
+static enum source_status live_next(struct source *s, struct blk_batch *ret, GError **error)
+{
+	struct live *l = (struct live *)s;
+
+	if (g_atomic_int_get(&l->cancelled))
+		return SOURCE_CANCELLED;
+	enum source_status st = intake_next(l, ret, error);
+	if (st == SOURCE_OK)
+		note_passed(l, ret);
+	if (st != SOURCE_AGAIN && st != SOURCE_END)
+		return st;
+	ret->n = 0;
+	if (g_atomic_int_get(&l->cancelled))
+		return SOURCE_CANCELLED;
+	if (st == SOURCE_AGAIN && has_failed(l, error))
+		return SOURCE_ERROR;
+	return is_unread(l, st == SOURCE_END, error) ? SOURCE_ERROR : st;
+}
+
+static void live_cancel(struct source *s)
+{
+	struct live *l = (struct live *)s;
+
+	g_mutex_lock(&l->owner.lock);
+	g_atomic_int_set(&l->cancelled, 1);
+	g_cond_broadcast(&l->owner.arrived);
+	intake_wake(l);
+	g_mutex_unlock(&l->owner.lock);
+}
+
+static void live_free(struct source *s)
+{
+	struct live *l = (struct live *)s;
+
+	/* a thread that would not end keeps what it uses: all of it */
+	if (!keepers_stop(l))
+		return;
+	for (guint i = 0; i < l->feeds->len; i++)
+		feed_free(g_ptr_array_index(l->feeds, i));
+	g_ptr_array_unref(l->feeds);
+	intake_clear(l);
+	for (size_t i = 0; i < l->n_keepers; i++)
+		keeper_clear(&l->keepers[i]);
+	g_free(l->keepers);
+	g_mutex_clear(&l->owner.lock);
+	g_cond_clear(&l->owner.arrived);
+	g_cond_clear(&l->owner.changed);
+	g_clear_error(&l->fatal);
+	g_free(l);
+}
+
+static bool live_take_late(struct source *s, struct source_late *ret)
+{
+	struct live *l = (struct live *)s;
+
+	return source_take_late(native_feed_source(l->sink.feed), ret);
+}
+
+static char *live_warning(struct source *s)
+{
+	struct live *l = (struct live *)s;
+
+	return native_feed_troubles(l->sink.feed);
+}
+
+static void live_missing(struct source *s, struct missing *ret)
+{
+	struct live_status st;
+
+	live_get_status(s, &st);
+	*ret = st.missing;
+}
+
+static const struct source_ops live_ops = {
+	.next = live_next,
+	.take_late = live_take_late,
+	.warning = live_warning,
+	.missing = live_missing,
+	.cancel = live_cancel,
+	.free = live_free,
+};
+
+static struct live *live_new(const struct live_url *urls, size_t n_urls,
+			     const struct live_options *options,
+			     const struct blk_subscription *rows, size_t n_rows)
+{
+	struct live *l = g_new0(struct live, 1);
+
+	source_init(&l->source, &live_ops);
+	l->options = *options;
+	g_mutex_init(&l->owner.lock);
+	g_cond_init(&l->owner.arrived);
+	g_cond_init(&l->owner.changed);
+	l->owner.rows = rows;
+	l->owner.n_rows = n_rows;
+	l->owner.timeout_ms = options->timeout_ms;
+	l->owner.newest = l->event_ns = l->passed_ns = INT64_MIN;
+	l->feeds = g_ptr_array_new();
+	l->status.since_ns = g_get_real_time() * 1000;
+	intake_init(l);
+	l->n_keepers = n_urls;
+	l->keepers = g_new0(struct keeper, n_urls);
+	for (size_t i = 0; i < n_urls; i++)
+		keeper_init(&l->keepers[i], l, &urls[i]);
+	return l;
+}
+
+struct source *live_open(const struct live_url *urls, size_t n_urls,
+			 const struct live_options *options,
+			 const struct blk_subscription *rows, size_t n_rows, GError **error)
+{
+	for (size_t i = 0; i < n_urls; i++) {
+		if (urls[i].target && urls[i].session)
+			continue;
+		g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION,
+				    "cannot attach: no session is named");
+		return NULL;
+	}
+	struct live *l = live_new(urls, n_urls, options, rows, n_rows);
+	blk_trace_error_quark();	/* made before several threads make errors */
+	for (size_t i = 0; i < n_urls; i++)
+		keeper_start(&l->keepers[i]);
+	return &l->source;
+}
+
+void live_get_status(struct source *s, struct live_status *ret)
+{
+	struct live *l = (struct live *)s;
+	int64_t now = g_get_real_time() * 1000;
+
+	g_mutex_lock(&l->owner.lock);
+	keeper_tell(l);
+	*ret = l->status;
+	ret->lag_ns = l->owner.newest == INT64_MIN ? -1 : MAX(now - l->owner.newest, 0);
+	ret->missing.behind_ns = l->ended ? -1 : ret->lag_ns;
+	keeper_tell_missing(l, &ret->missing);
+	bool quiet = l->event_ns != INT64_MIN && l->passed_ns >= l->event_ns &&
+		l->passed_ns - l->event_ns >= LIVE_QUIET_NS;
+	ret->quiet_ns = quiet ? l->event_ns : INT64_MIN;
+	intake_tell(l, ret);
+	g_mutex_unlock(&l->owner.lock);
+}

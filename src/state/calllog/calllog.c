@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Records to lines: calls from entry to exit, what waits for its turn. Each record goes through a slice,
+ * which calls on_event() with the thread's state before and after it.
+ */
+#include "state/calllog/calllog_window.h"
+#include "state/calllog/calllog_rows.h"
+#include "state/names/names.h"
+
+#include "base/call_event.h"
+#include "base/fields.h"
+#include "base/timefmt.h"
+#include "state/names/fdtable.h"
+
+#include <string.h>
+
+#define DEFAULT_HOLD 4096
+#define DEFAULT_HOLD_NS 1000000000
+#define FORGET_EVERY 65536	/* events */
+#define OVER_AFTER_NS (120 * NS_PER_S)
+
+struct journal {
+	struct journal_options o;
+	journal_tell tell;
+	void *data;
+	struct slice *s;
+	struct names *names;		/* of .s; asked through names_now() */
+	GPtrArray *texts, *hosts;	/* GRefString *, of the slice's strings and hosts; NULL: not used yet */
+	GRefString *nobody;		/* "" */
+	GPtrArray *calls;		/* struct journal_line *, in progress, by the slice's thread; or NULL */
+	GByteArray *lost;		/* 1: in a loss; by stream of this source */
+	GArray *n_lost;			/* unsigned: streams in a loss, by the slice's host */
+	GQueue queue;			/* lines held back, by .seq */
+	uint64_t seq, forgotten;	/* lines; the slice's events when it was made to forget */
+	int64_t now;
+};
+
+/*
+ * The slice's cells are of no use here: all go into one second without end, which is thrown away now
+ * and then.
+ */
+static struct slice *new_slice(struct journal *j, handler follow)
+{
+	struct slice *s = slice_new(true, NS_PER_S);
+	slice_window(s, INT64_MAX, INT64_MAX);
+	slice_without_spans(s);
+	s->follow = follow;
+	s->follower = j;
+	return s;
+}
+
+static void on_event(struct feed *f);
+
+static void text_free(void *p)
+{
+	if (p)
+		g_ref_string_release(p);
+}
+
+struct journal *journal_new(const struct journal_options *options, journal_tell tell, void *data)
+{
+	struct journal *j = g_new0(struct journal, 1);
+	j->o = *options;
+	j->o.hold = options->hold ? options->hold : DEFAULT_HOLD;
+	j->o.hold_ns = options->hold_ns ? options->hold_ns : DEFAULT_HOLD_NS;
+	j->tell = tell;
+	j->data = data;
+	j->s = new_slice(j, on_event);
+	j->names = names_new(j->s);
+	j->texts = g_ptr_array_new_with_free_func(text_free);
+	j->hosts = g_ptr_array_new_with_free_func(text_free);
+	j->nobody = g_ref_string_new("");
+	j->calls = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+	j->lost = g_byte_array_new();
+	j->n_lost = g_array_new(FALSE, TRUE, sizeof(unsigned));
+	g_queue_init(&j->queue);
+	return j;
+}
+
+void journal_free(struct journal *j)
+{
+	if (!j)
+		return;
+	g_queue_clear_full(&j->queue, (GDestroyNotify)journal_line_unref);
+	g_ptr_array_unref(j->texts);
+	g_ptr_array_unref(j->hosts);
+	g_ref_string_release(j->nobody);
+	g_ptr_array_unref(j->calls);
+	g_byte_array_unref(j->lost);
+	g_array_unref(j->n_lost);
+	names_free(j->names);
+	slice_free(j->s);
+	g_free(j);
+}
+
+void journal_change_source(struct journal *j)
+{
+	slice_change_source(j->s);
+	g_byte_array_set_size(j->lost, 0);
+	g_array_set_size(j->n_lost, 0);
+}
+
+/* ---- what the slice knows ---- */
+
+static struct names *names_now(struct journal *j)
+{
+	if (j->s->facts->len)
+		names_update(j->names);
+	return j->names;
+}
+
+static int32_t pid_of(struct journal *j, const struct thread *t)
+{
+	uint32_t process = t->idle ? ID_NONE : names_process(names_now(j), t->self);
+	return process == ID_NONE ? -1 : names_process_info(j->names, process)->pid;
+}
+
+/* A reference of the i-th, which is that text. */
+static GRefString *shared_text(GPtrArray *all, uint32_t i, const char *text)
+{
+	if (i >= all->len)
+		g_ptr_array_set_size(all, (gint)i + 1);
+	if (!all->pdata[i])
+		all->pdata[i] = g_ref_string_new(text);
+	return g_ref_string_acquire(all->pdata[i]);
+}
+
+static GRefString *string_at(struct journal *j, uint32_t string)
+{
+	return shared_text(j->texts, string, strtab_get(j->s->strings, string));
+}
+
+static GRefString *file_name(struct journal *j, uint32_t file)
+{
+	return string_at(j, names_file_info(j->names, file)->path);
+}
+
+static const char *host_name(const struct journal *j, uint32_t host)
+{
+	return g_array_index(j->s->hosts, struct slice_host, host).name;
+}
+
+/* The number of the newest thread of that tid, or ID_NONE. */
+static uint32_t thread_of_tid(const struct journal *j, uint32_t host, int64_t tid)
+{
+	uint32_t id = tid > 0 ? intmap_get(&j->s->tid_last, pair(host, (uint32_t)tid)) : INTMAP_NONE;
+	return id == INTMAP_NONE ? ID_NONE : thread_follow(j->s, id);
+}
+
+/* Its call in progress, or NULL. */
+static struct journal_line *call_of(const struct journal *j, uint32_t thread)
+{
+	return thread < j->calls->len ? j->calls->pdata[thread] : NULL;
+}
+
+/* The caller's. */
+static struct journal_line *take_call(struct journal *j, uint32_t thread)
+{
+	return thread < j->calls->len ? g_steal_pointer(&j->calls->pdata[thread]) : NULL;
+}
+
+/* ---- lines ---- */
+
+static void tell(struct journal *j, struct journal_line *l)
+{
+	if (l->ts >= j->o.from_ns && l->ts < j->o.to_ns)
+		j->tell(j->data, l);
+	else
+		journal_line_unref(l);
+}
+
+static bool is_waiting(const struct journal_line *l)
+{
+	return l->kind == JOURNAL_CALL && l->state == LINE_PENDING;
+}
+
+static struct journal_line *copy_line(const struct journal_line *l)
+{
+	struct journal_line *c = g_memdup2(l, sizeof *l);
+	g_atomic_ref_count_init(&c->refs);
+	g_ref_string_acquire(c->name);
+	g_ref_string_acquire(c->comm);
+	g_ref_string_acquire(c->host);
+	if (c->args)
+		g_bytes_ref(c->args);
+	if (c->fds)
+		g_array_ref(c->fds);
+	return c;
+}
+
+/* Told as pending; the call itself stays until it comes back. */
+static void tell_pending(struct journal *j, struct journal_line *l)
+{
+	l->told = true;
+	tell(j, copy_line(l));
+	journal_line_unref(l);
+}
+
+/* What need not wait any longer. */
+static void flush(struct journal *j)
+{
+	struct journal_line *l;
+	while ((l = g_queue_peek_head(&j->queue))) {
+		if (!is_waiting(l)) {
+			tell(j, g_queue_pop_head(&j->queue));
+			continue;
+		}
+		if (j->queue.length <= j->o.hold && j->now - l->ts <= j->o.hold_ns)
+			return;
+		tell_pending(j, g_queue_pop_head(&j->queue));
+	}
+}
+
+/* In its turn; takes the line over. */
+static void put(struct journal *j, struct journal_line *l)
+{
+	l->seq = ++j->seq;
+	if (l->ts < j->o.from_ns) {
+		journal_line_unref(l);
+		return;
+	}
+	g_queue_push_tail(&j->queue, l);
+	flush(j);
+}
+
+/* Takes the name over. */
+static struct journal_line *line_new(struct journal *j, enum journal_kind kind, int64_t ts,
+				     unsigned stream, GRefString *name)
+{
+	uint32_t host = g_array_index(j->s->streams, struct stream_info, stream).host;
+	struct journal_line *l = g_new0(struct journal_line, 1);
+	g_atomic_ref_count_init(&l->refs);
+	l->kind = kind;
+	l->cpu = blk_stream(j->s->tables, stream)->cpu;
+	l->tid = l->pid = -1;
+	l->ts = ts;
+	l->entry_ns = l->exit_ns = JOURNAL_UNKNOWN;
+	l->name = name;
+	l->comm = g_ref_string_acquire(j->nobody);
+	l->host = shared_text(j->hosts, host, host_name(j, host));
+	return l;
+}
+
+static void fd_clear(void *p)
+{
+	g_ref_string_release(((struct journal_fd *)p)->name);
+}
+
+static GArray *fds_new(void)
+{
+	GArray *fds = g_array_new(FALSE, FALSE, sizeof(struct journal_fd));
+	g_array_set_clear_func(fds, fd_clear);
+	return fds;
+}
+
+/* The names of all descriptors among the fields, as they are at the event. */
+static void name_fds(struct journal *j, struct journal_line *l, const struct feed *f, const struct thread *t)
+{
+	gsize n;
+	const void *bytes = g_bytes_get_data(l->args, &n);
+	struct fields_cursor c = fields_of(bytes, n);
+	struct field x;
+	while (fields_next(&c, &x)) {
+		int32_t fd = (int32_t)x.value;
+		if (x.scope != FIELD_PAYLOAD || x.kind > FIELD_UNSIGNED || !journal_is_fd(x.name) ||
+		    journal_line_fd(l, fd))
+			continue;
+		uint32_t file = names_known_file(names_now(j), t->self, fd, f->seq);
+		if (file == ID_NONE)
+			continue;
+		if (!l->fds)
+			l->fds = fds_new();
+		struct journal_fd named = { fd, file_name(j, file) };
+		g_array_append_val(l->fds, named);
+	}
+}
+
+static void set_comm(struct journal_line *l, GRefString *comm)
+{
+	g_ref_string_release(l->comm);
+	l->comm = comm;
+}
+
+/* The event's own word on its name counts, which the slice mostly knows. */
+static void set_thread(struct journal *j, struct journal_line *l, const struct thread *t,
+		       const struct blk_event *e)
+{
+	struct blk_text comm = blk_text(e, BLK_CTX_PROCNAME);
+	const char *last = t ? strtab_get(j->s->strings, t->name_last) : "";
+	if (t) {
+		l->tid = t->task_tid;
+		l->pid = pid_of(j, t);
+	}
+	if (comm.len && (strlen(last) != comm.len || memcmp(last, comm.str, comm.len)))
+		set_comm(l, g_ref_string_new_len(comm.str, comm.len));
+	else if (*last)
+		set_comm(l, string_at(j, t->name_last));
+}
+
+/* What buffers per process tell of whose they are, and a process of which no thread is told. */
+static void set_registered(struct journal_line *l, const struct blk_stream *s, const struct blk_event *e)
+{
+	if (l->tid < 0)
+		l->pid = (int32_t)blk_int_or(e, BLK_CTX_VPID, s->vpid);
+	bool is_whole = l->tid < 0 || l->tid == l->pid;
+	if (*l->comm || !is_whole || !s->vpid_procname || l->pid != s->vpid)
+		return;
+	set_comm(l, g_ref_string_new(s->vpid_procname));
+}
+
+static GBytes *run_of(const struct feed *f)
+{
+	struct blk_text run = blk_text(f->ev, log_row(f->ev->row)->all);
+	return g_bytes_new(run.str, run.len);
+}
+
+static int64_t field_int(const struct feed *f, const char *name, int64_t absent)
+{
+	struct blk_text run = blk_text(f->ev, log_row(f->ev->row)->all);
+	struct field x;
+	return fields_find(run.str, run.len, FIELD_PAYLOAD, name, &x) && x.kind <= FIELD_UNSIGNED
+		? (int64_t)x.value : absent;
+}
+
+/* ---- calls ---- */
+
+/* The call will never be seen to come back. */
+static void give_up(struct journal *j, uint32_t thread, bool lost)
+{
+	struct journal_line *l = take_call(j, thread);
+	if (!l)
+		return;
+	l->lost = lost;
+	l->state = LINE_UNFINISHED;
+	if (l->told && l->ts >= j->o.from_ns) {	/* it is not in the queue any more */
+		l->ts = j->now;
+		put(j, l);
+		return;
+	}
+	journal_line_unref(l);			/* the queue has it, or nobody wants it */
+	flush(j);
+}
+
+/* What lttng-modules does not know by name has a number: a new reference. */
+static GRefString *call_name(struct journal *j, const struct feed *f)
+{
+	char number[32];
+	int64_t id = strcmp(strtab_get(f->s->strings, f->cls->name), "unknown") ? -1 : field_int(f, "id", -1);
+	if (id < 0)
+		return string_at(j, f->cls->name);
+	g_snprintf(number, sizeof number, "syscall_%" G_GINT64_FORMAT, id);
+	return g_ref_string_new(call_name_by_number(id) ? call_name_by_number(id) : number);
+}
+
+static void on_entry(struct journal *j, struct feed *f, const struct thread *t)
+{
+	struct journal_line *l = line_new(j, JOURNAL_CALL, f->ts, f->ev->stream, call_name(j, f));
+	const struct call_info *info = call_info(l->name);
+	give_up(j, t->self, false);
+	l->state = info->no_exit ? LINE_NO_RETURN : LINE_PENDING;
+	l->entry_ns = f->ts;
+	l->entry_seq = f->seq;
+	l->args = run_of(f);
+	set_thread(j, l, t, f->ev);
+	name_fds(j, l, f, t);
+	f->cls->on(f);
+	if (!info->no_exit) {
+		if (t->self >= j->calls->len)
+			g_ptr_array_set_size(j->calls, (gint)t->self + 1);
+		j->calls->pdata[t->self] = journal_line_ref(l);
+		l->told = f->ts < j->o.from_ns;
+	}
+	put(j, l);
+}
+
+static void finish_call(struct journal *j, struct feed *f, const struct thread *t, struct journal_line *l)
+{
+	enum call_fdop op = call_info(l->name)->fdop;
+	struct blk_text run = blk_text(f->ev, log_row(f->ev->row)->all);
+	struct field ret;
+	l->exit_ns = f->ts;
+	l->results = run_of(f);
+	l->has_ret = fields_find(run.str, run.len, FIELD_PAYLOAD, "ret", &ret) && ret.kind <= FIELD_UNSIGNED;
+	if (!l->has_ret)
+		return;
+	l->ret = (int64_t)ret.value;
+	if (op != FDOP_ACCEPT && op != FDOP_DUP && op != FDOP_DUP2)
+		return;
+	uint32_t file = names_known_file(names_now(j), t->self, (int32_t)l->ret, f->seq);
+	if (file != ID_NONE)
+		l->ret_name = file_name(j, file);
+}
+
+static void on_exit_call(struct journal *j, struct feed *f, const struct thread *t)
+{
+	struct journal_line *l = call_of(j, t->self);
+	f->cls->on(f);
+	if (l && f->s->finished == l->entry_seq) {
+		take_call(j, t->self);
+		finish_call(j, f, t, l);
+		l->state = l->told ? LINE_RESUMED : LINE_WHOLE;
+		if (l->told) {
+			l->ts = f->ts;
+			put(j, l);
+		} else {
+			journal_line_unref(l);
+			flush(j);
+		}
+		return;
+	}
+	struct journal_line *pending = l;
+	l = line_new(j, JOURNAL_CALL, f->ts, f->ev->stream, call_name(j, f));
+	give_up(j, t->self, pending && !strcmp(pending->name, l->name));
+	l->state = LINE_EXIT;
+	set_thread(j, l, t, f->ev);
+	finish_call(j, f, t, l);
+	put(j, l);
+}
+
+/* ---- losses ---- */
+
+static bool runs_elsewhere(const struct journal *j, const struct thread *t, uint32_t cpu)
+{
+	for (guint i = 0; i < j->s->cpus->len; i++) {
+		struct cpu *c = cpu_at(j->s, i);
+		if (c->host == t->host && c->number != cpu && cpu_task(j->s, c) == t)
+			return true;
+	}
+	return false;
+}
+
+/* A call goes on only where it is sure that its thread stayed on another CPU. False: it is lost already. */
+static bool begin_lost(struct journal *j, unsigned stream)
+{
+	const struct stream_info *info = &g_array_index(j->s->streams, struct stream_info, stream);
+	if (j->lost->len <= stream) {
+		guint had = j->lost->len;
+		g_byte_array_set_size(j->lost, stream + 1);
+		memset(j->lost->data + had, 0, stream + 1 - had);
+	}
+	if (j->lost->data[stream] || !info->kernel)
+		return false;
+	if (j->n_lost->len <= info->host)
+		g_array_set_size(j->n_lost, info->host + 1);
+	j->lost->data[stream] = 1;
+	g_array_index(j->n_lost, unsigned, info->host)++;
+	for (guint i = 0; i < j->calls->len; i++) {
+		const struct thread *t = thread_at(j->s, i);
+		if (j->calls->pdata[i] && t->host == info->host &&
+		    !runs_elsewhere(j, t, blk_stream(j->s->tables, stream)->cpu))
+			give_up(j, i, true);
+	}
+	return true;
+}
+
+static bool is_lost(const struct journal *j, uint32_t host)
+{
+	return host < j->n_lost->len && g_array_index(j->n_lost, unsigned, host);
+}
+
+static void on_loss(struct journal *j, const struct blk_event *e)
+{
+	const struct stream_info *info = &g_array_index(j->s->streams, struct stream_info, e->stream);
+	if (e->row == BLK_ROW_LOST_END) {
+		if (e->stream < j->lost->len && j->lost->data[e->stream])
+			g_array_index(j->n_lost, unsigned, info->host)--;
+		if (e->stream < j->lost->len)
+			j->lost->data[e->stream] = 0;
+		return;
+	}
+	struct journal_line *l = line_new(j, JOURNAL_LOSS, e->ts, e->stream, g_ref_string_new("lost"));
+	memcpy(&l->loss, e->data, sizeof l->loss);
+	begin_lost(j, e->stream);
+	put(j, l);
+}
+
+void journal_begin_lost(struct journal *j, const struct blk_tables *tables, unsigned stream,
+			const struct blk_loss *loss)
+{
+	slice_feed(j->s, tables, NULL, 0);
+	if (begin_lost(j, stream))
+		slice_feed(j->s, tables, &(struct blk_event){
+			.ts = MAX(loss->begin_ns, j->s->last), .data = (const uint8_t *)loss,
+			.stream = (uint16_t)stream, .row = BLK_ROW_LOST_BEGIN }, 1);
+}
+
+/* ---- records ---- */
+
+/* Who makes an event of the kernel, by its contexts or as the CPU was switched; NULL: not known. */
+static struct thread *kernel_thread(struct feed *f)
+{
+	struct thread *t = handler_task(f);
+	if (!t && blk_has(f->ev, BLK_CTX_TID))	/* in a loss */
+		t = cpu_task_of_tid(f->s, f->c, (int32_t)blk_int(f->ev, BLK_CTX_TID));
+	return t && (t->idle || t->tid > 0) ? t : NULL;
+}
+
+/* Who makes an event of a program: as the kernel says, else as the event does. */
+static struct thread *user_thread_of(struct journal *j, struct feed *f)
+{
+	struct thread *t = cpu_task(f->s, f->c);
+	int64_t said = blk_int_or(f->ev, BLK_CTX_VTID, blk_int_or(f->ev, BLK_CTX_TID, -1));
+	int32_t pid = (int32_t)blk_int_or(f->ev, BLK_CTX_VPID, blk_stream(f->s->tables, f->ev->stream)->vpid);
+	if (!t || t->tid <= 0)
+		t = said > 0 ? slice_thread(f->s, f->host, (int32_t)said) : NULL;
+	/* Else the numbers are those of another namespace. */
+	if (t && t->tid == said && pid > 0 && pid_of(j, t) < 0) {
+		struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
+		fact->a = pid;
+		fact->b = -1;
+		handler_pid(f, t, pid);
+	}
+	return t;
+}
+
+/* Calls that end with this event, though no exit says so. */
+static void end_calls(struct journal *j, const struct feed *f)
+{
+	const char *name = strtab_get(f->s->strings, f->cls->event);
+	if (strncmp(name, "sched_", 6))
+		return;
+	if (!strcmp(name, "sched_switch")) {	/* what happens to it elsewhere may be lost */
+		if (is_lost(j, f->host))
+			give_up(j, thread_of_tid(j, f->host, field_int(f, "prev_tid", -1)), true);
+	} else if (!strcmp(name, "sched_process_free")) {
+		give_up(j, thread_of_tid(j, f->host, field_int(f, "tid", -1)), false);
+	} else if (!strcmp(name, "sched_process_fork")) {	/* an older one of that number */
+		give_up(j, thread_of_tid(j, f->host, field_int(f, "child_tid", -1)), false);
+	}
+}
+
+static void on_other(struct journal *j, struct feed *f, const struct thread *t, bool kernel)
+{
+	if (f->ts >= j->o.from_ns) {
+		struct journal_line *l = line_new(j, kernel ? JOURNAL_EVENT : JOURNAL_USER, f->ts, f->ev->stream,
+						  string_at(j, f->cls->name));
+		l->args = run_of(f);
+		set_thread(j, l, t, f->ev);
+		if (!kernel)
+			set_registered(l, blk_stream(f->s->tables, f->ev->stream), f->ev);
+		put(j, l);
+	}
+	if (kernel)
+		end_calls(j, f);
+	if (kernel && f->cls->on)
+		f->cls->on(f);
+}
+
+static void on_event(struct feed *f)
+{
+	struct journal *j = f->s->follower;
+	bool kernel = feed_is_kernel(f);
+	struct thread *t = kernel ? kernel_thread(f) : user_thread_of(j, f);
+	enum call_event what = kernel && t && !t->idle ? f->cls->call : CALL_EVENT_NONE;
+	if (what == CALL_EVENT_NONE)
+		on_other(j, f, t, kernel);
+	else if (what == CALL_EVENT_ENTRY)
+		on_entry(j, f, t);
+	else
+		on_exit_call(j, f, t);
+}
+
+static void release_thread(struct thread *t, void *names)
+{
+	names_forget_thread(names, t);
+}
+
+/* Threads that are over, and that no call in progress is of. */
+static void forget_threads(struct journal *j, int64_t before)
+{
+	struct slice *s = j->s;
+	if (!thread_slots_are_due(s))
+		return;
+	g_autofree guint8 *used = thread_slots_mark_used(s);
+	for (guint i = 0; i < s->threads->len; i++)
+		used[i] |= call_of(j, i) != NULL;
+	thread_slots_free_ended(s, used, before, release_thread, j->names);
+}
+
+/* What nobody will ask for: how it was before now. */
+static void forget(struct journal *j)
+{
+	g_autoptr(GArray) asked = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	struct names *names = names_now(j);
+	j->forgotten = j->s->seq;
+	slice_drop_seconds(j->s);
+	losses_forget(&j->s->losses, j->now - OVER_AFTER_NS);
+	if (names_may_forget(names))
+		names_forget(names, asked);
+	forget_threads(j, j->now - OVER_AFTER_NS);
+}
+
+void journal_feed(struct journal *j, const struct blk_tables *tables, const struct blk_event *ev,
+		  size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		j->now = MAX(j->now, ev[i].ts);
+		if (ev[i].row == BLK_ROW_LOST_BEGIN || ev[i].row == BLK_ROW_LOST_END) {
+			slice_feed(j->s, tables, NULL, 0);
+			on_loss(j, &ev[i]);
+		}
+		slice_feed(j->s, tables, &ev[i], 1);
+	}
+	if (j->s->seq - j->forgotten > FORGET_EVERY)
+		forget(j);
+}
+
+static int by_entry(gconstpointer a, gconstpointer b)
+{
+	const struct journal_line *x = *(struct journal_line *const *)a;
+	const struct journal_line *y = *(struct journal_line *const *)b;
+	return x->ts != y->ts ? (x->ts < y->ts ? -1 : 1) : x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+GPtrArray *journal_open_calls(struct journal *j)
+{
+	GPtrArray *open = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+	for (guint i = 0; i < j->calls->len; i++)
+		if (j->calls->pdata[i])
+			g_ptr_array_add(open, journal_line_ref(j->calls->pdata[i]));
+	g_ptr_array_sort(open, by_entry);
+	return open;
+}
+
+void journal_finish(struct journal *j)
+{
+	g_autoptr(GPtrArray) open = journal_open_calls(j);
+	for (guint i = 0; i < open->len; i++) {
+		struct journal_line *l = open->pdata[i];
+		if (l->told) {		/* before the range, or as pending */
+			struct journal_line *end = copy_line(l);
+			end->state = LINE_UNFINISHED;
+			end->ts = MIN(MAX(j->now, j->o.from_ns), j->o.to_ns - 1);
+			put(j, end);
+		} else {
+			l->state = LINE_UNFINISHED;
+		}
+	}
+	g_ptr_array_set_size(j->calls, 0);
+	flush(j);
+}
+
+/* ---- as it is now ---- */
+
+/* The host of that name that was met last: a boot is a host of its own. */
+static uint32_t host_named(const struct journal *j, const char *name)
+{
+	for (guint i = j->s->hosts->len; i > 0; i--)
+		if (!strcmp(host_name(j, i - 1), name))
+			return i - 1;
+	return ID_NONE;
+}
+
+GArray *journal_open_fds(struct journal *j, const char *host, int32_t pid)
+{
+	GArray *all = fds_new();
+	uint32_t process = names_process_of_pid(names_now(j), host_named(j, host), pid);
+	if (process == ID_NONE || names_process_info(j->names, process)->exit_ns != TIME_UNKNOWN)
+		return all;
+	g_autoptr(GArray) open = names_open_files(j->names, process, j->s->seq);
+	for (guint i = 0; i < open->len; i++) {
+		const struct fd_open *o = &g_array_index(open, struct fd_open, i);
+		struct journal_fd fd = { o->fd, file_name(j, o->file) };
+		g_array_append_val(all, fd);
+	}
+	return all;
+}
+
+static int by_cpu(gconstpointer a, gconstpointer b)
+{
+	const struct journal_cpu *x = a, *y = b;
+	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+void journal_all_cpus(struct journal *j, const char *host, GArray *ret)
+{
+	uint32_t number = host_named(j, host);
+	for (guint i = 0; i < j->s->cpus->len; i++) {
+		struct cpu *c = cpu_at(j->s, i);
+		const struct thread *t = cpu_task(j->s, c);
+		if (c->host != number || c->number == UINT32_MAX)
+			continue;
+		bool known = t && (t->idle || t->tid > 0);
+		struct journal_cpu cpu = { c->number, known ? t->task_tid : -1,
+			known && t->name_last ? string_at(j, t->name_last) : NULL };
+		g_array_append_val(ret, cpu);
+	}
+	g_array_sort(ret, by_cpu);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Pieces of the journal: see journal_window.h. */
+#include "state/calllog/calllog_window.h"
+
+static void cpu_clear(void *p)
+{
+	GRefString *comm = ((struct journal_cpu *)p)->comm;
+	if (comm)
+		g_ref_string_release(comm);
+}
+
+struct journal_window *journal_window_new(const struct journal_want *want)
+{
+	struct journal_window *w = g_new0(struct journal_window, 1);
+	w->want = *want;
+	w->from_ns = w->to_ns = want->at_ns;
+	w->lines = g_ptr_array_new_with_free_func((GDestroyNotify)journal_line_unref);
+	w->cpus = g_array_new(FALSE, FALSE, sizeof(struct journal_cpu));
+	g_array_set_clear_func(w->cpus, cpu_clear);
+	return w;
+}
+
+void journal_window_free(struct journal_window *w)
+{
+	if (!w)
+		return;
+	g_ptr_array_unref(w->lines);
+	g_array_unref(w->cpus);
+	g_clear_pointer(&w->fds, g_array_unref);
+	g_free(w->error);
+	g_free(w);
+}
+
+static int by_time(gconstpointer a, gconstpointer b)
+{
+	const struct journal_line *x = *(struct journal_line *const *)a;
+	const struct journal_line *y = *(struct journal_line *const *)b;
+	return x->ts < y->ts ? -1 : x->ts > y->ts;
+}
+
+static guint hash_call(gconstpointer p)
+{
+	const struct journal_line *l = p;
+	return (guint)l->entry_ns * 31u + (guint)l->tid + g_str_hash(l->host);
+}
+
+static gboolean same_call(gconstpointer a, gconstpointer b)
+{
+	const struct journal_line *x = a, *y = b;
+	return x->entry_ns == y->entry_ns && x->tid == y->tid && g_str_equal(x->host, y->host);
+}
+
+static guint hash_thread(gconstpointer p)
+{
+	const struct journal_line *l = p;
+	return (guint)l->tid + g_str_hash(l->host);
+}
+
+static gboolean same_thread(gconstpointer a, gconstpointer b)
+{
+	const struct journal_line *x = a, *y = b;
+	return x->tid == y->tid && g_str_equal(x->host, y->host);
+}
+
+/* The exit tells how the call ended that the entry began, in an earlier piece. */
+static void complete(struct journal_line *exit, const struct journal_line *entry)
+{
+	exit->state = LINE_RESUMED;
+	exit->cpu = entry->cpu;
+	exit->entry_ns = entry->entry_ns;
+	exit->args = entry->args ? g_bytes_ref(entry->args) : NULL;
+	exit->fds = entry->fds ? g_array_ref(entry->fds) : NULL;
+}
+
+/* Exits of unknown entries, where the thread's call before has no end, and nothing was
+ * lost between. */
+static void find_entries(GPtrArray *lines)
+{
+	g_autoptr(GHashTable) last = g_hash_table_new(hash_thread, same_thread);
+	g_ptr_array_sort(lines, by_time);
+	for (guint i = 0; i < lines->len; i++) {
+		struct journal_line *l = lines->pdata[i], *before;
+		if (l->kind == JOURNAL_LOSS)
+			g_hash_table_remove_all(last);
+		if (l->kind != JOURNAL_CALL)
+			continue;
+		before = g_hash_table_lookup(last, l);
+		if (l->state == LINE_EXIT && before && before->state == LINE_UNFINISHED &&
+		    !before->lost && g_str_equal(before->name, l->name))
+			complete(l, before);
+		g_hash_table_replace(last, l, l);
+	}
+}
+
+void journal_join_lines(GPtrArray *lines)
+{
+	find_entries(lines);
+	g_autoptr(GHashTable) entries = g_hash_table_new(hash_call, same_call);
+	for (guint i = 0; i < lines->len; i++) {
+		struct journal_line *l = lines->pdata[i];
+		if (l->kind == JOURNAL_CALL && l->entry_ns == l->ts && l->state != LINE_NO_RETURN)
+			g_hash_table_add(entries, l);
+	}
+	for (guint i = 0; i < lines->len; i++) {
+		struct journal_line *l = lines->pdata[i], *entry;
+		if (l->kind != JOURNAL_CALL || l->state != LINE_RESUMED ||
+		    !(entry = g_hash_table_lookup(entries, l)))
+			continue;
+		if (entry->state == LINE_WHOLE) {
+			g_ptr_array_remove_index(lines, i--);
+			continue;
+		}
+		/* Its end was behind the window that had its entry: it stands there now. */
+		g_hash_table_remove(entries, entry);
+		l->ts = l->entry_ns;
+		l->state = LINE_WHOLE;
+		g_ptr_array_remove(lines, entry);
+		i = (guint)-1;
+		g_hash_table_add(entries, l);
+	}
+	g_ptr_array_sort(lines, by_time);
+}

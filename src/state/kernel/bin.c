@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Bins: one second under construction; see charge.c for what goes into it. */
+#include "state/kernel/cell_cache.h"
+#include "state/kernel/coverage.h"
+
+#include "base/limits.h"
+#include "base/timefmt.h"
+
+#define MAX_CELLS_LIKE 65536u
+
+static void new_epochs(struct slice *s, struct bin *b)
+{
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		b->epoch[k] = ++s->epochs;
+}
+
+static struct bin *bin_new(struct slice *s, int64_t index, int64_t after)
+{
+	struct bin *b = g_new0(struct bin, 1);
+	const struct bin *like = s->bin_last;
+
+	b->index = index;
+	b->after = after;
+	b->begin = index * s->step;
+	if (__builtin_mul_overflow(after, s->step, &b->end))
+		b->end = INT64_MAX;
+	if (index == s->window_from)		/* all before the window, and all behind it */
+		b->begin = INT64_MIN;
+	if (index == s->window_to)
+		b->end = INT64_MAX;
+	new_epochs(s, b);
+	/* As many cells as in the second before, and some more: it will not grow, most likely. */
+	for (enum cell_kind k = 0; like && k < CELL_KIND_N; k++)
+		cell_table_reserve(&b->table[k], built_layout(k),
+				   MIN(like->table[k].n + like->table[k].n / 4, MAX_CELLS_LIKE));
+	b->slow_from = s->unread_kinds & READS_SLOW ? INT64_MAX : 0;
+	b->slow = g_array_new(false, true, sizeof(struct bin_slow));
+	return b;
+}
+
+static void clear_cells(struct bin *b)
+{
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		cell_table_clear(&b->table[k], built_layout(k));
+}
+
+void bin_drop_cells(struct slice *s, struct bin *b)
+{
+	clear_cells(b);
+	new_epochs(s, b);
+}
+
+void bin_free(struct bin *b)
+{
+	clear_cells(b);
+	g_array_unref(b->slow);
+	g_free(b);
+}
+
+struct bin *slice_bin(struct slice *s, int64_t ts)
+{
+	if (s->bin_last && ts >= s->bin_last->begin && ts < s->bin_last->end) {
+		s->bin_last->dirty = true;
+		return s->bin_last;
+	}
+	struct time_void v;
+	bool is_void = G_UNLIKELY(s->voids->len) && covered_void_at(s, ts, 0, &v);
+	int64_t index = (is_void ? v.begin : time_floor(ts, s->step)) / s->step;
+	int64_t after = is_void ? v.end / s->step : index + 1;
+	index = CLAMP(index, s->window_from, s->window_to);
+	bool late = index < s->kept_from;
+	if (late)		/* that second is final: what comes for it goes to the oldest kept */
+		index = s->kept_from;
+	struct bin *b = g_hash_table_lookup(s->bins, &index);
+	if (!b) {
+		b = bin_new(s, index, MAX(after, index + 1));
+		g_hash_table_insert(s->bins, &b->index, b);
+	}
+	b->dirty = true;
+	if (late)
+		b->trust.late++;
+	else
+		s->bin_last = b;
+	return b;
+}
+
+uint32_t bin_cell_at(struct slice *s, struct bin *b, enum cell_kind kind, const void *key)
+{
+	const struct cell_layout *l = built_layout(kind);
+	struct cell_table *t = &b->table[kind];
+	const char *before = t->cells;
+	const char *cell = cell_table_get(t, l, key, NULL);
+
+	if (t->cells != before)
+		b->epoch[kind] = ++s->epochs;
+	return (uint32_t)((size_t)(cell - t->cells) / l->size);
+}
+
+void bin_event(struct slice *s, struct bin *b, uint32_t host, uint32_t name, uint64_t count)
+{
+	BIN_CELL(s, b, event, .host = host, .name = name)->count += count;
+}
+
+/* The newest cell of (thread, fd), unless the descriptor may have changed since: the map of this kind is
+ * by these two alone. */
+struct built_file_cell *bin_file(struct slice *s, struct bin *b, const struct thread *t, const struct call *call)
+{
+	struct cell_table *files = &b->table[CELL_file];
+	const struct cell_layout *l = built_layout(CELL_file);
+	if (!slice_reads(s, CELL_file))
+		return (struct built_file_cell *)(void *)s->unread[CELL_file].cells;
+	uint64_t key = pair(t->self, (uint32_t)call->fd);
+	uint32_t i = intmap_get(&files->map, key);
+
+	if (i != INTMAP_NONE) {
+		struct built_file_cell *c = cell_table_at(files, l, i);
+		uint64_t lo = MIN(c->seq, call->seq), hi = MAX(c->seq, call->seq);
+		uint64_t op = fdop_last(&s->fdops, t, call->fd);
+		if (op <= lo || lo == hi)
+			return c;
+	}
+	intmap_set(&files->map, key, files->n);
+	const char *before = files->cells;
+	struct built_file_cell fresh = { .thread = t->self, .fd = call->fd, .seq = call->seq };
+	struct built_file_cell *c = cell_table_append(files, l, &fresh);
+	if (files->cells != before)
+		b->epoch[CELL_file] = ++s->epochs;
+	return c;
+}
+
+/* Total order: longest first, then begin, cpu. */
+static int slow_compare(gconstpointer pa, gconstpointer pb)
+{
+	const struct bin_slow *a = pa, *b = pb;
+	if (a->duration != b->duration)
+		return a->duration > b->duration ? -1 : 1;
+	if (a->begin != b->begin)
+		return a->begin < b->begin ? -1 : 1;
+	return (a->cpu > b->cpu) - (a->cpu < b->cpu);
+}
+
+void bin_slow(struct bin *b, const struct bin_slow *c)
+{
+	GArray *a = b->slow;
+	if (a->len == LIMIT_SECOND_CALLS &&
+	    slow_compare(c, &g_array_index(a, struct bin_slow, a->len - 1)) >= 0)
+		return;
+	guint at = a->len;
+	while (at > 0 && slow_compare(c, &g_array_index(a, struct bin_slow, at - 1)) < 0)
+		at--;
+	g_array_insert_vals(a, at, c, 1);
+	if (a->len > LIMIT_SECOND_CALLS)
+		g_array_set_size(a, LIMIT_SECOND_CALLS);
+	if (a->len == LIMIT_SECOND_CALLS)
+		b->slow_from = g_array_index(a, struct bin_slow, a->len - 1).duration;
+}
+
+/* ---- merging, when slices are stitched ---- */
+
+static void map_slow(struct bin_slow *c, const struct cell_maps *maps)
+{
+	c->thread = maps->thread[c->thread];
+	c->name = maps->string[c->name];
+	c->seq += maps->seq_add;
+}
+
+/* The cells get ids of another slice. Descriptors are not found by their cells any more: what still comes
+ * for them gets cells of its own, which the publisher adds to these. */
+static void map_kind(struct bin *b, enum cell_kind kind, const struct cell_maps *maps)
+{
+	const struct cell_layout *l = built_layout(kind);
+	struct cell_table *t = &b->table[kind];
+
+	for (uint32_t i = 0; i < t->n; i++)
+		cell_map(l, cell_table_at(t, l, i), maps);
+	if (kind == CELL_file)
+		intmap_clear(&t->map);
+	else
+		cell_table_index(t, l);
+}
+
+void bin_adopt(struct slice *s, struct bin *b, const struct cell_maps *maps)
+{
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		map_kind(b, k, maps);
+	for (guint i = 0; i < b->slow->len; i++)
+		map_slow(&g_array_index(b->slow, struct bin_slow, i), maps);
+	new_epochs(s, b);
+	b->dirty = true;
+	g_hash_table_insert(s->bins, &b->index, b);
+}
+
+static void merge_kind(struct bin *into, struct bin *from, enum cell_kind kind, const struct cell_maps *maps)
+{
+	const struct cell_layout *l = built_layout(kind);
+
+	for (uint32_t i = 0; i < from->table[kind].n; i++) {
+		void *cell = cell_table_at(&from->table[kind], l, i);
+		cell_map(l, cell, maps);
+		if (kind == CELL_file)		/* which file each is may still differ; takes its histograms */
+			cell_table_append(&into->table[kind], l, cell);
+		else
+			cell_table_add(&into->table[kind], l, cell);
+	}
+	if (kind == CELL_file)
+		from->table[kind].n = 0;
+}
+
+void bin_merge(struct slice *s, struct bin *into, struct bin *from, const struct cell_maps *maps)
+{
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		merge_kind(into, from, k, maps);
+	new_epochs(s, into);
+	for (guint i = 0; i < from->slow->len; i++) {
+		struct bin_slow *c = &g_array_index(from->slow, struct bin_slow, i);
+		map_slow(c, maps);
+		bin_slow(into, c);
+	}
+	trust_add(&into->trust, &from->trust);
+	into->dirty = true;
+	bin_free(from);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Block requests: inserted into a queue, issued to the device, completed, in parts or
+ * at once; merged and requeued on the way. By device and start sector.
+ *
+ * Which request an event is about follows from all events before it: a part that
+ * completes moves the start sector of the rest. So a slice that does not begin with
+ * the trace keeps its events, and they are told when its left neighbour is rooted.
+ */
+#include "state/kernel/coverage.h"
+#include "state/slice/slice_private.h"
+
+#include "base/timefmt.h"
+
+#define SECTOR_BYTES 512
+
+struct disk {			/* a device, in a rooted slice */
+	uint32_t host, dev;
+	uint32_t queued, issued;	/* requests there now */
+	int64_t cursor;		/* charged, and looked for losses, up to here; TS_NONE */
+};
+
+struct request {
+	uint64_t key;		/* the disk */
+	uint64_t sector;
+	int64_t since;		/* it is where it is */
+	int64_t queue_ns, service_ns;	/* before that */
+	uint64_t bytes, sectors;	/* of what is not complete */
+	uint32_t thread;	/* who asked for it; ID_NONE */
+	uint8_t dir;		/* enum block_dir */
+	bool issued;
+	bool was_queued;	/* .queue_ns is known */
+};
+
+static guint request_hash(gconstpointer p)
+{
+	const struct request *r = p;
+	return intmap_hash(r->key * 31 + r->sector);
+}
+
+static gboolean request_equal(gconstpointer a, gconstpointer b)
+{
+	const struct request *x = a, *y = b;
+	return x->key == y->key && x->sector == y->sector;
+}
+
+struct blocks {
+	GHashTable *requests;	/* struct request, owned */
+	GArray *disks;		/* struct disk */
+	struct intmap disk_map;	/* (host, dev) */
+	GArray *told;		/* struct block_event: of slices that are not rooted */
+};
+
+struct blocks *blocks_new(void)
+{
+	struct blocks *k = g_new0(struct blocks, 1);
+	k->requests = g_hash_table_new_full(request_hash, request_equal, NULL, g_free);
+	k->disks = g_array_new(false, true, sizeof(struct disk));
+	k->told = g_array_new(false, false, sizeof(struct block_event));
+	return k;
+}
+
+void blocks_free(struct blocks *k)
+{
+	g_hash_table_unref(k->requests);
+	g_array_unref(k->disks);
+	g_array_unref(k->told);
+	intmap_clear(&k->disk_map);
+	g_free(k);
+}
+
+/* ---- cells ---- */
+
+static struct dev_cell *dev_cell(struct slice *s, const struct disk *d, int64_t ts)
+{
+	return BIN_CELL(s, slice_bin(s, ts), dev, .host = d->host, .dev = d->dev);
+}
+
+static struct dev_user_cell *user_cell(struct slice *s, const struct disk *d, const struct request *r, int64_t ts)
+{
+	return BIN_CELL(s, slice_bin(s, ts), dev_user, .thread = r->thread, .host = d->host, .dev = d->dev);
+}
+
+/* In the device's own cell, and in that of who asked for the request. */
+#define COUNT_DONE(cell, r, n_bytes, whole) \
+	do { \
+		(cell)->requests[(r)->dir] += (whole); \
+		(cell)->bytes[(r)->dir] += (n_bytes); \
+		if (whole) \
+			hist_add(&(cell)->latency, (r)->service_ns); \
+		if ((whole) && (r)->was_queued) \
+			hist_add(&(cell)->queue, (r)->queue_ns); \
+	} while (0)
+
+static void count_done(struct slice *s, const struct disk *d, const struct request *r, int64_t ts,
+		       uint64_t bytes, bool whole)
+{
+	struct dev_cell *dev = dev_cell(s, d, ts);
+	struct dev_user_cell *user = user_cell(s, d, r, ts);
+	COUNT_DONE(dev, r, bytes, whole);
+	COUNT_DONE(user, r, bytes, whole);
+}
+
+/* ---- devices over time ---- */
+
+static struct disk *disk_of(struct blocks *k, uint32_t host, uint32_t dev)
+{
+	uint32_t i = intmap_get(&k->disk_map, pair(host, dev));
+	if (i == INTMAP_NONE) {
+		struct disk d = { .host = host, .dev = dev, .cursor = TS_NONE };
+		i = k->disks->len;
+		g_array_append_val(k->disks, d);
+		intmap_set(&k->disk_map, pair(host, dev), i);
+	}
+	return &g_array_index(k->disks, struct disk, i);
+}
+
+static void note_depth(struct dev_cell *c, const struct disk *d)
+{
+	c->depth_max = MAX(c->depth_max, d->issued);
+	c->queued_max = MAX(c->queued_max, d->queued);
+}
+
+static void charge_depth(struct slice *s, struct disk *d, int64_t to)
+{
+	int64_t from = d->cursor;
+	if (from == TS_NONE || from >= to)
+		return;
+	d->cursor = to;
+	if (!d->queued && !d->issued)
+		return;
+	from = covered_newest(s, from, to);
+	while ((from = covered_piece(s, from, to, true)) < to) {
+		struct bin *b = slice_bin(s, from);
+		int64_t end = covered_end(s, b, from, to);
+		struct dev_cell *c = dev_cell(s, d, from);
+		c->busy_ns += d->issued ? end - from : 0;
+		c->depth_ns += d->issued * (end - from);
+		c->queued_ns += d->queued * (end - from);
+		note_depth(c, d);
+		from = end;
+	}
+}
+
+void blocks_each_asker(const struct blocks *k, void (*each)(uint32_t thread, void *data), void *data)
+{
+	GHashTableIter it;
+	gpointer value;
+	g_hash_table_iter_init(&it, k->requests);
+	while (g_hash_table_iter_next(&it, NULL, &value))
+		each(((const struct request *)value)->thread, data);
+}
+
+static gboolean is_of_disk(gpointer key, gpointer value, gpointer disk)
+{
+	const struct request *r = value;
+	const struct disk *d = disk;
+	return r->key == pair(d->host, d->dev);
+}
+
+/* Up to there; nothing is known any more of what was under way when events were lost. */
+static void settle(struct slice *s, struct disk *d, int64_t to)
+{
+	int64_t lost;
+	if (d->cursor != TS_NONE && (d->queued || d->issued) &&
+	    slice_lost_between(s, d->host, d->cursor, to, &lost)) {
+		charge_depth(s, d, lost);
+		g_hash_table_foreach_remove(s->blocks->requests, is_of_disk, d);
+		d->queued = d->issued = 0;
+	}
+	charge_depth(s, d, to);
+	d->cursor = MAX(d->cursor, to);
+}
+
+void blocks_charge(struct slice *s, int64_t until)
+{
+	for (guint i = 0; i < s->blocks->disks->len; i++) {
+		struct disk *d = &g_array_index(s->blocks->disks, struct disk, i);
+		settle(s, d, covered_until(s, d->host, until));
+	}
+}
+
+/* ---- requests ---- */
+
+static struct request *find(struct slice *s, const struct disk *d, uint64_t sector)
+{
+	struct request key = { .key = pair(d->host, d->dev), .sector = sector };
+	return g_hash_table_lookup(s->blocks->requests, &key);
+}
+
+static void leave(struct disk *d, const struct request *r)
+{
+	if (r->issued)
+		d->issued--;
+	else
+		d->queued--;
+}
+
+static void drop(struct slice *s, struct disk *d, struct request *r)
+{
+	if (!r)
+		return;
+	leave(d, r);
+	g_hash_table_remove(s->blocks->requests, r);
+}
+
+/* Whoever begins again where another one is, knows that the older one is gone. */
+static struct request *begin(struct slice *s, struct disk *d, const struct block_event *e)
+{
+	struct request *r = g_new0(struct request, 1);
+	drop(s, d, find(s, d, e->sector));
+	*r = (struct request){
+		.key = pair(d->host, d->dev), .sector = e->sector, .since = e->ts,
+		.bytes = e->bytes, .sectors = e->sectors, .thread = e->thread, .dir = e->dir,
+	};
+	g_hash_table_add(s->blocks->requests, r);
+	d->queued++;
+	return r;
+}
+
+/* The same request, from another sector on. */
+static void move(struct slice *s, struct disk *d, struct request *r, uint64_t sector)
+{
+	g_hash_table_steal(s->blocks->requests, r);
+	drop(s, d, find(s, d, sector));
+	r->sector = sector;
+	g_hash_table_add(s->blocks->requests, r);
+}
+
+static void on_insert(struct slice *s, struct disk *d, const struct block_event *e)
+{
+	begin(s, d, e);
+}
+
+static void on_issue(struct slice *s, struct disk *d, const struct block_event *e)
+{
+	struct request *r = find(s, d, e->sector);
+	if (r && !r->issued) {
+		r->queue_ns += e->ts - r->since;
+		r->was_queued = true;
+		if (r->thread == ID_NONE)
+			r->thread = e->thread;
+	} else {
+		r = begin(s, d, e);
+	}
+	r->since = e->ts;
+	r->bytes = e->bytes;
+	r->sectors = e->sectors;
+	r->dir = e->dir;
+	r->issued = true;
+	d->queued--;
+	d->issued++;
+}
+
+static void on_complete(struct slice *s, struct disk *d, const struct block_event *e)
+{
+	struct request *r = find(s, d, e->sector);
+	if (!r || !r->issued) {
+		slice_bin(s, e->ts)->trust.soft++;
+		drop(s, d, r);
+		return;
+	}
+	dev_cell(s, d, e->ts)->errors += e->error;
+	user_cell(s, d, r, e->ts)->errors += e->error;
+	if (e->sectors && e->sectors < r->sectors) {	/* the rest stays under way */
+		uint64_t bytes = MIN(e->sectors * SECTOR_BYTES, r->bytes);
+		dev_cell(s, d, e->ts)->partial++;
+		count_done(s, d, r, e->ts, bytes, false);
+		r->bytes -= bytes;
+		r->sectors -= e->sectors;
+		move(s, d, r, e->sector + e->sectors);
+		return;
+	}
+	r->service_ns += e->ts - r->since;
+	count_done(s, d, r, e->ts, r->bytes, true);
+	drop(s, d, r);
+}
+
+static void on_requeue(struct slice *s, struct disk *d, const struct block_event *e)
+{
+	struct request *r = find(s, d, e->sector);
+	dev_cell(s, d, e->ts)->requeues++;
+	if (!r || !r->issued)
+		return;
+	r->service_ns += e->ts - r->since;
+	r->since = e->ts;
+	r->issued = false;
+	d->issued--;
+	d->queued++;
+}
+
+/* The request of the event is part of the one before it now. */
+static void on_merge(struct slice *s, struct disk *d, const struct block_event *e)
+{
+	struct request *r = find(s, d, e->sector);
+	dev_cell(s, d, e->ts)->merges++;
+	if (r && !r->issued)
+		drop(s, d, r);
+}
+
+/* A bio went to the end of a waiting request. */
+static void on_backmerge(struct slice *s, struct disk *d, const struct block_event *e)
+{
+	dev_cell(s, d, e->ts)->merges++;
+}
+
+/* A bio went before a waiting request, which begins there now. */
+static void on_frontmerge(struct slice *s, struct disk *d, const struct block_event *e)
+{
+	struct request *r = find(s, d, e->sector + e->sectors);
+	dev_cell(s, d, e->ts)->merges++;
+	if (r && !r->issued && e->sectors)
+		move(s, d, r, e->sector);
+}
+
+static void apply(struct slice *s, const struct block_event *e)
+{
+	static void (*const on[])(struct slice *, struct disk *, const struct block_event *) = {
+		[BLOCK_INSERT] = on_insert, [BLOCK_ISSUE] = on_issue, [BLOCK_COMPLETE] = on_complete,
+		[BLOCK_REQUEUE] = on_requeue, [BLOCK_MERGE] = on_merge,
+		[BLOCK_BACKMERGE] = on_backmerge, [BLOCK_FRONTMERGE] = on_frontmerge,
+	};
+	struct disk *d = disk_of(s->blocks, e->host, e->dev);
+	settle(s, d, e->ts);
+	on[e->what](s, d, e);
+	if (d->issued || d->queued)
+		note_depth(dev_cell(s, d, e->ts), d);
+}
+
+void block_tell(struct slice *s, const struct block_event *e)
+{
+	if (s->from_start)
+		apply(s, e);
+	else
+		g_array_append_val(s->blocks->told, *e);
+}
+
+void blocks_join(struct slice *a, struct slice *b, const uint32_t *host, const uint32_t *thread)
+{
+	for (guint i = 0; i < b->blocks->told->len; i++) {
+		struct block_event *e = &g_array_index(b->blocks->told, struct block_event, i);
+		e->host = host[e->host];
+		if (e->thread != ID_NONE)
+			e->thread = thread[e->thread];
+		block_tell(a, e);
+	}
+	g_array_set_size(b->blocks->told, 0);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Finished system calls: their figures, and the facts they tell about descriptors. */
+#include "state/kernel/cell_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#define CLOSE_RANGE_CLOEXEC_BIT 4	/* include/uapi/linux/close_range.h: closes on exec, not at once */
+
+static void bump(uint64_t *at, uint64_t seq)
+{
+	*at = MAX(*at, seq);
+}
+
+static void fdop_bump(struct slice *s, const struct thread *t, int64_t fd, uint64_t seq)
+{
+	unsigned slot = (uint32_t)fd % FDOP_SLOTS;
+	bump(&s->fdops.any[slot], seq);
+	bump(t->pid ? &s->fdops.own[fdop_own_slot(t->pid, fd)] : &s->fdops.loose[slot], seq);
+}
+
+/* A connect() that goes on in the background names its socket, too. */
+static bool has_effect(const struct call_info *info, int64_t ret)
+{
+	return info->fdop && (ret >= 0 || (info->fdop == FDOP_CONNECT && ret == -EINPROGRESS));
+}
+
+/* Of connect and bind: the descriptor that the entry told. */
+static void bump_named(struct slice *s, const struct thread *t, const struct rec *r)
+{
+	const struct call *c = &t->st.call;
+	if (t->hard && t->st.call_state == CALL_IN && c->name == r->name && c->fd >= 0)
+		fdop_bump(s, t, c->fd, r->seq);
+	else
+		bump(&s->fdops.all, r->seq);
+}
+
+/* What a call's exit may have changed, whether or not its entry is known. */
+void call_exit_bump(struct slice *s, const struct thread *t, const struct rec *r)
+{
+	const struct call_info *info = r->info;
+	if (!r->name && r->arg[0] >= 0) {	/* old tracers do not say which call */
+		fdop_bump(s, t, r->arg[0], r->seq);
+		if (!r->arg[0])
+			bump(&s->fdops.all, r->seq);
+	}
+	if (!has_effect(info, r->arg[0]))
+		return;
+	if (r->arg[0] >= 0)
+		fdop_bump(s, t, r->arg[0], r->seq);
+	if (info->fdop == FDOP_PIPE || info->fdop == FDOP_SOCKETPAIR) {
+		fdop_bump(s, t, r->arg[1], r->seq);
+		fdop_bump(s, t, r->arg[2], r->seq);
+	}
+	if (info->fdop == FDOP_CONNECT || info->fdop == FDOP_BIND)
+		bump_named(s, t, r);
+	else if (info->fdop == FDOP_CLOSE_RANGE || info->fdop == FDOP_EXEC)
+		bump(&s->fdops.all, r->seq);
+}
+
+/* close works from its entry on: the number may be taken again before its exit. */
+void call_facts_at_entry(struct slice *s, const struct thread *t, const struct rec *r)
+{
+	const struct call_info *info = r->info;
+	if (info->fdop == FDOP_CLOSE && r->fd >= 0) {
+		struct fact *f = slice_fact(s, FACT_CLOSE, t->self, r->ts, r->seq);
+		f->a = f->b = r->fd;
+		fdop_bump(s, t, r->fd, r->seq + 1);
+	} else if (info->fdop == FDOP_CLOSE_RANGE) {
+		bool at_exec = r->arg[2] & CLOSE_RANGE_CLOEXEC_BIT;
+		struct fact *f = slice_fact(s, at_exec ? FACT_CLOEXEC : FACT_CLOSE, t->self, r->ts, r->seq);
+		f->a = r->arg[0];
+		f->b = MIN((uint64_t)r->arg[1], INT32_MAX);
+		f->flag = at_exec;
+		bump(&s->fdops.all, r->seq + 1);
+	} else if (info->fdop == FDOP_DUP2 && r->arg[1] >= 0) {
+		fdop_bump(s, t, r->arg[1], r->seq);
+	}
+}
+
+static void new_file(struct slice *s, const struct thread *t, const struct rec *exit, int64_t fd,
+		     uint8_t kind, uint32_t text, int64_t dirfd, bool cloexec)
+{
+	struct fact *f = slice_fact(s, FACT_OPEN, t->self, exit->ts, exit->seq);
+	f->a = fd;
+	f->b = dirfd;
+	f->text = text;
+	f->file_kind = kind;
+	f->flag = cloexec;
+}
+
+static void fcntl_facts(struct slice *s, const struct thread *t, const struct call *c, const struct rec *exit)
+{
+	struct fact *f;
+	switch (c->arg[1]) {
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+		f = slice_fact(s, FACT_DUP, t->self, exit->ts, exit->seq);
+		f->a = c->arg[0];
+		f->b = exit->arg[0];
+		f->flag = c->arg[1] == F_DUPFD_CLOEXEC;
+		break;
+	case F_SETFD:
+		f = slice_fact(s, FACT_CLOEXEC, t->self, exit->ts, exit->seq);
+		f->a = f->b = c->arg[0];
+		f->flag = c->arg[2] & FD_CLOEXEC;
+		break;
+	default:
+		break;
+	}
+}
+
+/* The socket's family and type in words; a stable text whatever the flags are. */
+static uint32_t socket_text(struct slice *s, const struct call *c)
+{
+	static const char *const types[] = { "", "stream", "dgram", "raw", "rdm", "seqpacket" };
+	int64_t family = c->arg[0], type = c->arg[1] & 0xf;
+	const char *t = type >= 1 && type <= 5 ? types[type] : "";
+	const char *name = family == 1 ? "unix" : family == 2 ? "inet" : family == 10 ? "inet6" :
+			   family == 16 ? "netlink" : family == 17 ? "packet" : NULL;
+	g_autofree char *text = name ? g_strdup_printf("socket %s %s", name, t) : family < 0 ? g_strdup("socket")
+				     : g_strdup_printf("socket family %" G_GINT64_FORMAT " %s", family, t);
+	g_strchomp(text);
+	return strtab_add(s->strings, text);
+}
+
+/* Flags that mean close-on-exec, by call: which argument, which bits. */
+static bool call_cloexec(const struct slice *s, const struct call *c, enum call_fdop op)
+{
+	switch (op) {
+	case FDOP_OPEN:
+	case FDOP_OPENAT:
+	case FDOP_PIPE:
+	case FDOP_DUP2:
+	case FDOP_ACCEPT:
+		return c->arg[2] & O_CLOEXEC;
+	case FDOP_EVENT:
+		return call_makes_cloexec(c->info, c->arg[2]);
+	case FDOP_SOCKET:
+	case FDOP_SOCKETPAIR:
+		return c->arg[1] & O_CLOEXEC;	/* SOCK_CLOEXEC is the same bit */
+	default:
+		return false;
+	}
+}
+
+static void call_facts(struct slice *s, const struct thread *t, const struct call *c, const struct rec *exit,
+		       enum call_fdop op)
+{
+	int64_t ret = exit->arg[0];
+	bool cloexec = call_cloexec(s, c, op);
+	struct fact *f;
+	switch (op) {
+	case FDOP_OPEN:
+	case FDOP_OPENAT:
+		new_file(s, t, exit, ret, FILE_REGULAR, c->text,
+			 op == FDOP_OPENAT ? c->arg[0] : -100, cloexec);
+		break;
+	case FDOP_SOCKET:
+		new_file(s, t, exit, ret, FILE_SOCKET, socket_text(s, c), -100, cloexec);
+		break;
+	case FDOP_ACCEPT:
+		new_file(s, t, exit, ret, FILE_SOCKET,
+			 exit->text ? exit->text : strtab_add(s->strings, "socket"), -100, cloexec);
+		break;
+	case FDOP_EVENT:
+		new_file(s, t, exit, ret, FILE_EVENT, strtab_add(s->strings, c->info->makes), -100, cloexec);
+		break;
+	case FDOP_PIPE:
+	case FDOP_SOCKETPAIR:
+		for (int i = 1; i <= 2; i++)
+			if (exit->arg[i] >= 0)
+				new_file(s, t, exit, exit->arg[i],
+					 op == FDOP_PIPE ? FILE_PIPE : FILE_SOCKET,
+					 strtab_add(s->strings, op == FDOP_PIPE ? "pipe" : "socketpair"),
+					 -100, cloexec);
+		break;
+	case FDOP_CONNECT:
+	case FDOP_BIND:
+		if (!c->text)
+			break;
+		f = slice_fact(s, FACT_NAME, t->self, exit->ts, exit->seq);
+		f->a = c->fd;
+		f->text = c->text;
+		break;
+	case FDOP_DUP:
+	case FDOP_DUP2:
+		f = slice_fact(s, FACT_DUP, t->self, exit->ts, exit->seq);
+		f->a = c->arg[0];
+		f->b = ret;
+		f->flag = cloexec;
+		break;
+	case FDOP_FCNTL:
+		fcntl_facts(s, t, c, exit);
+		break;
+	case FDOP_EXEC:
+		slice_fact(s, FACT_EXEC, t->self, exit->ts, exit->seq);
+		break;
+	case FDOP_NONE:
+	case FDOP_CLOSE:
+	case FDOP_CLOSE_RANGE:
+		break;
+	}
+}
+
+void call_facts_of_exit(struct slice *s, const struct thread *t, const struct rec *exit)
+{
+	const struct call unknown = { .info = exit->info, .name = exit->name, .fd = NO_FD, .arg = { -1, -1, 0 },
+				      .text = strtab_add(s->strings, PATH_UNKNOWN) };
+	enum call_fdop op = exit->info->fdop;
+	if (op && op != FDOP_CONNECT && op != FDOP_BIND && exit->arg[0] >= 0)
+		call_facts(s, t, &unknown, exit, op);
+}
+
+void call_keep(struct thread *t, const struct call *c, int64_t ts, int64_t ret)
+{
+	*vec_add(&t->calls, struct done_call) = (struct done_call){
+		.begin = c->begin, .end = ts, .ret = ret, .seq = c->seq, .name = c->name, .fd = c->fd,
+	};
+}
+
+void call_slow(struct slice *s, struct bin *b, const struct thread *t, const struct call *c,
+	       int64_t ts, int64_t ret)
+{
+	bin_slow(b, &(struct bin_slow){
+		.thread = t->self, .name = c->name, .cpu = cpu_at(s, c->cpu)->number,
+		.fd = c->info->has_fd ? c->fd : NO_FD, .begin = c->begin, .duration = ts - c->begin,
+		.ret = ret, .seq = c->seq,
+	});
+}
+
+void call_count_target(struct slice *s, struct bin *b, struct thread *t, const struct call *c,
+		       const struct call_info *info, int64_t ts, int64_t ret)
+{
+	struct call target = *c;
+	int64_t latency = ts - c->begin;
+	target.fd = (int32_t)c->arg[1];
+	if (target.fd >= 0)
+		file_count(cell_of_file(s, b, t, &target), IO_DIR_WRITE,
+			   ret > 0 ? (uint64_t)ret & info->bytes_mask : 0, c->arg[0],
+			   (uint64_t)ret >= (uint64_t)-4095, latency, hist_bucket_index(latency));
+}
+
+/* The bin of its exit; the time in it is charged. */
+static struct bin *charge_call(struct slice *s, struct thread *t, struct call *c, int64_t ts)
+{
+	struct bin *b = s->bin_last;
+	if (!b || c->busy_from < b->begin || ts < c->busy_from || ts >= b->end) {
+		charge_busy(s, t, c, ts);
+		return slice_bin(s, ts);
+	}
+	if (ts > c->busy_from)
+		cell_of_call(s, b, t, c->name)->busy_ns += ts - c->busy_from;
+	b->dirty = true;
+	return b;
+}
+
+void call_finished(struct slice *s, struct thread *t, struct call *c, const struct rec *exit)
+{
+	int64_t ret = exit->arg[0];
+	s->finished = c->seq;
+	struct bin *b = charge_call(s, t, c, exit->ts);
+	call_count(s, b, t, cell_of_thread(s, b, t), cell_of_call(s, b, t, c->name), c, c->info,
+		   exit->ts, ret);
+	if (has_effect(c->info, ret))
+		call_facts(s, t, c, exit, c->info->fdop);
+	call_log(s, t, c, exit->ts, ret);
+}

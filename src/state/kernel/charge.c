@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Charging: an interval goes into its second's cells, split at the borders of seconds. */
+#include "state/kernel/cell_cache.h"
+#include "state/kernel/coverage.h"
+
+void charge_part(struct slice *s, struct thread *t, unsigned part, int64_t from, int64_t to)
+{
+	struct bin *b = bin_of_all(s, from, to);
+	if (b) {
+		cell_of_thread(s, b, t)->part[part] += to - from;
+		return;
+	}
+	from = covered_newest(s, from, to);
+	while ((from = covered_piece(s, from, to, part != PART_UNKNOWN)) < to) {
+		struct bin *at = slice_bin(s, from);
+		int64_t end = covered_end(s, at, from, to);
+		cell_of_thread(s, at, t)->part[part] += end - from;
+		from = end;
+	}
+}
+
+void charge_fd(struct slice *s, struct thread *t, const struct call *c, int64_t from, int64_t to)
+{
+	if (!slice_reads(s, CELL_file))
+		return;
+	struct bin *b = from < to ? bin_of_all(s, from, to) : NULL;
+	if (b) {
+		cell_of_file(s, b, t, c)->blocked_ns += to - from;
+		return;
+	}
+	from = covered_newest(s, from, to);
+	while ((from = covered_piece(s, from, to, true)) < to) {
+		struct bin *at = slice_bin(s, from);
+		int64_t end = covered_end(s, at, from, to);
+		cell_of_file(s, at, t, c)->blocked_ns += end - from;
+		from = end;
+	}
+}
+
+void charge_busy(struct slice *s, struct thread *t, struct call *c, int64_t to)
+{
+	int64_t from = covered_newest(s, c->busy_from, to);
+	while ((from = covered_piece(s, from, to, true)) < to) {
+		struct bin *at = slice_bin(s, from);
+		int64_t end = covered_end(s, at, from, to);
+		struct call_cell *b = cell_of_call(s, at, t, c->name);
+		b->busy_ns += end - from;
+		if (end == covered_end(s, at, from, INT64_MAX))
+			b->unfinished = 1;	/* pending at this second's end */
+		from = end;
+	}
+	c->busy_from = MAX(c->busy_from, to);
+}
+
+void charge_cpu(struct slice *s, struct cpu *c, enum cpu_kind kind, int64_t from, int64_t to)
+{
+	struct bin *b = from < to ? bin_of_all(s, from, to) : NULL;
+	if (b) {
+		*cpu_figure(s, b, c, kind) += to - from;
+		return;
+	}
+	from = covered_newest(s, from, to);
+	while ((from = covered_piece(s, from, to, kind != CPU_UNKNOWN)) < to) {
+		struct bin *at = slice_bin(s, from);
+		int64_t end = covered_end(s, at, from, to);
+		*cpu_figure(s, at, c, kind) += end - from;
+		from = end;
+	}
+}

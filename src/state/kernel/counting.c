@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The subscription table that counts all events by thread: rows that nothing matches, then
+ * those of the usual table, and one for all else. So a row's number says how it is taken.
+ */
+#include "state/kernel/counts.h"
+
+static struct {
+	struct blk_subscription *subs;
+	size_t n;			/* of the usual table in it */
+	GMutex lock;
+} table;
+
+static bool is_current(const struct blk_subscription *rows, size_t n)
+{
+	return table.subs && table.n == n && !memcmp(table.subs + n, rows, n * sizeof *rows);
+}
+
+static void make(const struct blk_subscription *rows, size_t n)
+{
+	g_free(table.subs);
+	table.subs = g_new0(struct blk_subscription, 2 * n + 1);
+	table.n = n;
+	for (size_t i = 0; i < n; i++)
+		table.subs[i].event = "";
+	memcpy(table.subs + n, rows, n * sizeof *rows);
+	table.subs[2 * n] = (struct blk_subscription){ "*", { BLK_COUNTERS }, NULL };
+}
+
+const struct blk_subscription *slice_subscriptions_counting(size_t *ret_n)
+{
+	size_t n;
+	const struct blk_subscription *rows = slice_subscriptions(&n);
+	g_mutex_lock(&table.lock);
+	if (!is_current(rows, n))
+		make(rows, n);
+	g_mutex_unlock(&table.lock);
+	*ret_n = 2 * n + 1;
+	return table.subs;
+}
+
+unsigned counting_base(unsigned row)
+{
+	size_t n;
+	slice_subscriptions(&n);
+	return row < n ? row : row - (unsigned)n;
+}
+
+bool counting_has(unsigned row)
+{
+	size_t n;
+	slice_subscriptions(&n);
+	return row >= n;
+}
+
+/* As if it came by the usual table, after it was counted. */
+void on_counted(struct feed *f)
+{
+	struct blk_event ev = *f->ev;
+	struct feed usual = *f;
+	ev.row = (uint16_t)counting_base(ev.row);
+	usual.ev = &ev;
+	bool known = !counting_has(ev.row);
+	counted_event(&usual, known && slice_event_kind(ev.row) == KIND_SWITCH, !known);
+	if (known)
+		slice_handler(ev.row)(&usual);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* CPUs: who runs, which interrupt handler runs, running and idle time, losses. */
+#include "state/kernel/counts.h"
+#include "state/kernel/coverage.h"
+#include "state/kernel/thread_state.h"
+#include "state/kernel/cpu_runs.h"
+#include "state/kernel/sched.h"
+
+void cpu_free(struct cpu *c)
+{
+	g_array_unref(c->irq_head);
+	counters_free(c->counters);
+	vec_free(&c->runs);
+	g_free(c);
+}
+
+static void to_current(struct slice *s, struct cpu *c, const struct rec *r)
+{
+	struct thread *t = cpu_task(s, c);
+	if (t)
+		thread_record(s, t, r);
+}
+
+/* ---- time of the CPU itself ---- */
+
+static enum cpu_kind cpu_kind(const struct slice *s, struct cpu *c)
+{
+	const struct thread *t = cpu_task(s, c);
+	return !t ? CPU_UNKNOWN : t->idle ? CPU_IDLE : t->tid == -1 ? CPU_UNKNOWN : CPU_RUN;
+}
+
+static void charge_until(struct slice *s, struct cpu *c, int64_t ts)
+{
+	if (c->cursor == TS_NONE) {		/* before: the left neighbour knows */
+		c->first_known = true;
+		c->first_ns = ts;
+	} else {
+		charge_cpu(s, c, cpu_kind(s, c), c->cursor, ts);
+	}
+	c->cursor = MAX(c->cursor, ts);
+}
+
+/* At the border of a closed second: not while the task may still be named. */
+void cpu_charge(struct slice *s, struct cpu *c, int64_t until)
+{
+	bool anonymous = cpu_kind(s, c) == CPU_UNKNOWN && !c->lost;
+	if (c->cursor != TS_NONE && !anonymous)
+		charge_until(s, c, covered_until(s, c->host, until));
+}
+
+void cpu_finish(struct slice *s, struct cpu *c, int64_t until)
+{
+	if (c->cursor != TS_NONE)
+		charge_until(s, c, covered_until(s, c->host, until));
+}
+
+/* ---- who runs ---- */
+
+struct thread *cpu_task_of_tid(struct slice *s, struct cpu *c, int32_t tid)
+{
+	return tid ? slice_thread(s, c->host, tid) : slice_idle(s, c);
+}
+
+/* It was on a CPU from the slice's begin on, as its anonymous part tells: what woke it
+ * meanwhile was nothing. */
+static void drop_wakes(struct thread *t, const struct thread *anonymous)
+{
+	const struct rec *first = anonymous->head.data;
+	if (anonymous->head.len && first->type == REC_SINCE && first->state)
+		return;		/* only since a loss */
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < t->head.len; i++)
+		if (vec_at(&t->head, struct rec, i)->type != REC_WAKE)
+			*vec_at(&t->head, struct rec, kept++) = *vec_at(&t->head, struct rec, i);
+	t->head.len = kept;
+}
+
+/* Was it off any CPU since the anonymous task runs on this one? It came later then, and nobody
+ * saw the switch: the stream begins later than others, or its events were chosen. */
+static bool came_later(const struct cpu *c, const struct thread *who)
+{
+	const struct tstate *st = &who->st;
+	bool off = st->run == RUN_BLOCKED || st->run == RUN_PREEMPTED || st->run == RUN_NEW ||
+		   (st->run == RUN_WOKEN && st->off_cpu != CPU_NONE);
+	return who->hard && !who->idle && off && st->off_ns > c->since;
+}
+
+/*
+ * The current task is anonymous, and turns out to be `tid`. If it is the one of the
+ * slice's begin, the left neighbour may know better who that was until now (a switch can
+ * be lost without a word): its part ends here, and goes to whom the left says, while
+ * `tid` begins with a head as after any other border.
+ */
+static void name_current(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
+{
+	struct thread *was = c->task, *who = cpu_task_of_tid(s, c, tid);
+	bool first = was && was->self == c->start;
+	if (first) {
+		c->named_ns = ts;
+		c->named_seq = seq;
+		c->named_tid = tid;
+	}
+	if (was && !who->hard)
+		drop_wakes(who, was);
+	bool parted = first && !s->from_start && (who->idle || !who->hard);
+	if (was && was != who && !parted)
+		thread_append(s, who, was);
+	c->task = who;
+	cpu_runs(s, c, ts);
+}
+
+/* The trace says another task runs here than was known: nobody saw the switch. */
+static void cpu_replace(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
+{
+	charge_until(s, c, ts);
+	to_current(s, c, &(struct rec){ .type = REC_AWAY, .ts = ts, .seq = seq, .cpu = c->self });
+	c->task = cpu_task_of_tid(s, c, tid);
+	cpu_runs(s, c, ts);
+	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self });
+}
+
+void cpu_other_task(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, int32_t tid)
+{
+	if (cpu_task(s, c)->tid == -1 && !came_later(c, cpu_task_of_tid(s, c, tid)))
+		name_current(s, c, ts, seq, tid);
+	else
+		cpu_replace(s, c, ts, seq, tid);
+}
+
+void cpu_switch(struct slice *s, struct cpu *c, const struct switching *w)
+{
+	cpu_no_irq(c);
+	cpu_context(s, c, w->ts, w->seq, w->prev_tid);
+	charge_until(s, c, w->ts);
+	struct thread *prev = cpu_task(s, c);
+	if (prev) {
+		sched_out(s, prev, w->ts, sched_cpu(c), w->prev_prio,
+			  w->prev_state == OFF_PREEMPTED);
+		thread_off(s, prev, w->ts, w->seq, c->self, w->prev_state);
+	}
+	c->lost = false;
+	c->task = cpu_task_of_tid(s, c, w->next_tid);
+	cpu_runs(s, c, w->ts);
+	sched_in(s, c->task, w->ts, sched_cpu(c), w->next_prio);
+	thread_run(s, c->task, w->ts, w->seq, c->self, w->next_prio);
+}
+
+/* ---- interrupts ---- */
+
+static void handler_ends(struct slice *s, struct cpu *c, const struct irq_note *n)
+{
+	uint16_t depth = --c->irq_depth;
+	if (depth < IRQ_FRAMES) {
+		const struct irq_frame *f = &c->irq[depth];
+		if (depth)
+			c->irq[depth - 1].nested += n->ts - f->since;
+		if (c->irq_known && f->code == n->code)
+			irq_done(s, c, f, n->ts);
+	}
+	if (!depth && c->irq_known)
+		charge_cpu(s, c, CPU_IRQ, c->irq_since, n->ts);
+}
+
+/*
+ * What a thread sends to its own machine is received within the call that sends it: the
+ * softirq that it raised runs before the call ends, and wakes whom the thread wanted to wake.
+ * (net/core/dev.c: netif_rx() raises, local_bh_enable() runs it.) Behind a handler, a switch
+ * or a call's end nothing is known of who raised what: ksoftirqd may serve many at once.
+ */
+#define INLINE_SOFTIRQS (1U << 2 | 1U << 3)	/* NET_TX, NET_RX */
+
+static bool take_raised(struct cpu *c, uint32_t code)
+{
+	uint32_t vec = code - IRQ_SOFT(0);
+	bool raised = code >= IRQ_SOFT(0) && vec < 8 && c->raised & 1U << vec;
+	if (raised)
+		c->raised &= (uint8_t)~(1U << vec);
+	return raised;
+}
+
+static void note_raise(struct cpu *c, uint32_t vec)
+{
+	uint32_t bit = vec < 8 ? INLINE_SOFTIRQS & 1U << vec : 0;
+	if (c->irq_depth)
+		c->raised &= (uint8_t)~bit;	/* an interrupt's now, too */
+	else
+		c->raised |= (uint8_t)bit;
+}
+
+static void handler_begins(struct cpu *c, const struct irq_note *n)
+{
+	bool inlined = take_raised(c, n->code);
+	if (c->irq_depth < IRQ_FRAMES)
+		c->irq[c->irq_depth] = (struct irq_frame){
+			.code = n->code, .thread = n->thread, .since = n->ts, .inlined = inlined,
+		};
+	if (!c->irq_depth++)
+		c->irq_since = n->ts;
+}
+
+/*
+ * Handlers that began before the slice are the left neighbour's to know: until a call
+ * or a switch shows that none runs, notes are only kept, and played to the left's
+ * state when it is there.
+ */
+void cpu_irq_note(struct slice *s, struct cpu *c, const struct irq_note *n)
+{
+	const struct irq_frame *frame = cpu_irq_frame(c);
+	if (!c->irq_known)
+		g_array_append_val(c->irq_head, *n);
+	if (n->kind == IRQ_WOKE && frame)
+		thread_patch_waker(s, n->thread, n->seq, frame->code, irq_frame_waker(frame));
+	else if (n->kind == IRQ_RAISED)
+		note_raise(c, n->code);
+	else if (n->kind == IRQ_BEGAN)
+		handler_begins(c, n);
+	else if (n->kind == IRQ_ENDED && c->irq_depth)
+		handler_ends(s, c, n);
+}
+
+void cpu_irq_in(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code)
+{
+	const struct thread *t = cpu_task(s, c);
+	cpu_irq_note(s, c, &(struct irq_note){ .ts = ts, .seq = seq, .kind = IRQ_BEGAN, .code = code,
+						 .thread = t ? t->self : ID_NONE });
+	to_current(s, c, &(struct rec){ .type = REC_IRQ_IN, .ts = ts, .seq = seq, .cpu = c->self });
+}
+
+void cpu_irq_out(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq, uint32_t code)
+{
+	cpu_irq_note(s, c, &(struct irq_note){ .ts = ts, .seq = seq, .kind = IRQ_ENDED, .code = code,
+						 .thread = ID_NONE });
+	to_current(s, c, &(struct rec){ .type = REC_IRQ_OUT, .ts = ts, .seq = seq, .cpu = c->self });
+}
+
+bool cpu_waker_soft(const struct slice *s, const struct cpu *c)
+{
+	return !s->from_start && !c->irq_known && !c->irq_depth;
+}
+
+uint32_t cpu_waker(struct slice *s, struct cpu *c, uint32_t woken, uint64_t seq, uint32_t *ret_irq)
+{
+	const struct irq_frame *frame = cpu_irq_frame(c);
+	if (!c->irq_known) {
+		struct irq_note n = { .kind = IRQ_WOKE, .thread = woken, .seq = seq };
+		g_array_append_val(c->irq_head, n);
+	}
+	*ret_irq = frame ? frame->code : 0;
+	if (frame)
+		return irq_frame_waker(frame);
+	const struct thread *t = cpu_task(s, c);
+	return t ? t->self : ID_NONE;
+}
+
+/* ---- losses ---- */
+
+void cpu_lost_begin(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
+{
+	cpu_no_irq(c);
+	charge_until(s, c, ts);
+	to_current(s, c, &(struct rec){ .type = REC_LOST, .ts = ts, .seq = seq, .cpu = c->self });
+	irq_raises_lost(c);
+	c->task = NULL;
+	c->lost = true;
+	c->n_losses++;
+	cpu_runs(s, c, ts);
+}
+
+void cpu_lost_end(struct slice *s, struct cpu *c, int64_t ts, uint64_t seq)
+{
+	if (!c->lost)
+		cpu_lost_begin(s, c, ts, seq);
+	charge_until(s, c, ts);
+	c->lost = false;
+	c->since = ts;
+	c->task = slice_anonymous(s, c);
+	cpu_runs(s, c, ts);
+	to_current(s, c, &(struct rec){ .type = REC_SINCE, .ts = ts, .seq = seq, .cpu = c->self,
+					  .state = 1 });
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The way of a batch into a slice: what the source's indexes mean here, the count of
+ * events, losses. Most events take a short way: plain.c.
+ */
+#include "base/call_event.h"
+#include "state/kernel/cell_cache.h"
+#include "state/kernel/coverage.h"
+#include "state/calllog/calllog_rows.h"
+#include "state/kernel/cpu_runs.h"
+
+#include "base/limits.h"
+
+#include <stdlib.h>
+
+/* ---- what a source's indexes mean here ---- */
+
+static uint32_t preempt_flag(const char *release)
+{
+	static const struct { int major, minor; uint32_t flag; } by_version[] = {
+		/* include/trace/events/sched.h: TASK_REPORT_MAX, earlier TASK_STATE_MAX */
+		{ 4, 14, 256 }, { 4, 8, 4096 }, { 4, 2, 2048 }, { 3, 9, 1024 }, { 1, 0, 512 },
+	};
+	char *end;
+	long major = strtol(release, &end, 10);
+	long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+	for (size_t i = 0; i < G_N_ELEMENTS(by_version); i++)
+		if (major > by_version[i].major ||
+		    (major == by_version[i].major && minor >= by_version[i].minor))
+			return by_version[i].flag;
+	return 256 | 512 | 1024 | 2048 | 4096;
+}
+
+static uint32_t slice_host_named(struct slice *s, const struct blk_host *h)
+{
+	for (guint i = 0; i < s->hosts->len; i++) {
+		const struct slice_host *have = &g_array_index(s->hosts, struct slice_host, i);
+		if (!strcmp(have->name, h->name) && !strcmp(have->boot, h->boot))
+			return i;
+	}
+	const char *release = h->kernel_release ? h->kernel_release : "";
+	struct slice_host new = {
+		.name = g_strdup(h->name), .boot = g_strdup(h->boot),
+		.release = g_strdup(release), .preempt_flag = preempt_flag(release), .id = ID_NONE,
+		.begin = INT64_MIN, .end = INT64_MAX,
+	};
+	g_array_append_val(s->hosts, new);
+	return s->hosts->len - 1;
+}
+
+static void learn_host(struct slice *s, uint32_t id, const struct blk_host *h)
+{
+	struct slice_host *mine = &g_array_index(s->hosts, struct slice_host, id);
+	mine->has_kernel |= h->has_kernel;
+	mine->begin = MAX(mine->begin, h->begin_ns);
+	mine->end = MIN(mine->end, h->end_ns);
+	if (!*mine->release && h->kernel_release && *h->kernel_release) {
+		g_free(mine->release);
+		mine->release = g_strdup(h->kernel_release);
+		mine->preempt_flag = preempt_flag(mine->release);
+	}
+}
+
+/* "cpu_instructions cpu_cycles" */
+static void learn_counters(struct slice *s, const char *names, struct class_info *c)
+{
+	g_auto(GStrv) each = g_strsplit(names ? names : "", " ", LIMIT_EVENT_COUNTERS + 1);
+	while (c->n_counters < LIMIT_EVENT_COUNTERS && each[c->n_counters]) {
+		c->counter[c->n_counters] = strtab_add(s->strings, each[c->n_counters]);
+		c->n_counters++;
+	}
+}
+
+static void learn_class(struct slice *s, const struct blk_class *c)
+{
+	const char *call;
+	enum call_event what = call_event_of(c->name, &call);
+	const struct call_info *info = call_info(call);
+	struct class_info new = {
+		.event = strtab_add(s->strings, c->name), .name = strtab_add(s->strings, call),
+		.info = info, .row = c->row, .call = (uint8_t)what,
+		.wants_args = info->fdop || info->cause == PART_FUTEX,
+	};
+	if (s->follow) {
+		new.on = c->row == G_MAXUINT16 ? NULL : log_row(c->row)->on;
+	} else if (c->row != G_MAXUINT16) {
+		new.on = slice_handler(c->row);
+		new.kind = slice_event_kind(c->row);
+		s->has_functions |= new.on == on_function_entry;
+		s->has_switches |= new.kind == KIND_SWITCH;
+		s->has_calls |= what == CALL_EVENT_ENTRY;
+	}
+	bool is_call = new.kind == KIND_ENTRY || new.kind == KIND_EXIT;
+	if (s->no_fast_path || (is_call && (info->fdop || info->no_call || info->io == IO_BOTH)))
+		new.kind = KIND_ANY;
+	learn_counters(s, c->counters, &new);
+	g_array_append_val(s->class_infos, new);
+	g_hash_table_add(s->classes, g_strdup(c->name));
+}
+
+void slice_change_source(struct slice *s)
+{
+	slice_flush(s);
+	g_array_set_size(s->streams, 0);
+	g_array_set_size(s->class_infos, 0);
+	s->tables = NULL;
+}
+
+static struct stream_info stream_of(struct slice *s, unsigned stream)
+{
+	const struct blk_stream *st = blk_stream(s->tables, stream);
+	const struct blk_host *host = blk_host(s->tables, st->host);
+	struct stream_info info = {
+		.host = slice_host_named(s, host), .stream_cpu = st->cpu, .cpu = ID_NONE,
+		.kernel = st->domain == BLK_DOMAIN_KERNEL,
+	};
+	learn_host(s, info.host, host);
+	return info;
+}
+
+/* The number may have been another stream's before. */
+static void begin_stream(struct slice *s, unsigned stream)
+{
+	struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream), now = stream_of(s, stream);
+	if (info->host != now.host || info->stream_cpu != now.stream_cpu || info->kernel != now.kernel)
+		*info = now;
+}
+
+static void learn_tables(struct slice *s, const struct blk_tables *tables)
+{
+	if (s->tables != tables)
+		slice_change_source(s);
+	s->tables = tables;
+	for (guint i = s->streams->len; i < tables->streams->len; i++) {
+		struct stream_info new = stream_of(s, i);
+		g_array_append_val(s->streams, new);
+	}
+	for (guint i = s->class_infos->len; i < tables->classes->len; i++)
+		learn_class(s, blk_class(tables, i));
+}
+
+/* ---- counting events by class ---- */
+
+static void count_class(struct slice *s, struct class_info *c)
+{
+	if (c->count)
+		bin_event(s, s->count_bin, c->host, c->event, c->count);
+	c->count = 0;
+}
+
+void slice_flush(struct slice *s)
+{
+	for (guint i = 0; s->count_bin && i < s->class_infos->len; i++)
+		count_class(s, &g_array_index(s->class_infos, struct class_info, i));
+	s->count_bin = NULL;
+}
+
+void slice_drop_seconds(struct slice *s)
+{
+	slice_flush(s);
+	g_hash_table_remove_all(s->bins);
+	s->bin_last = NULL;
+}
+
+/* The first event of its second, or of another host's same class; or it is late. */
+static void count_slowly(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
+{
+	if (s->count_bin && ts >= s->count_bin->begin && ts < s->count_bin->end) {
+		count_class(s, c);
+	} else {
+		slice_flush(s);
+		struct bin *b = slice_bin(s, ts);
+		if (ts < b->begin || ts >= b->end) {
+			bin_event(s, b, host, c->event, 1);
+			return;
+		}
+		s->count_bin = b;
+	}
+	c->host = host;
+	c->count = 1;
+}
+
+static inline void count_event(struct slice *s, struct class_info *c, uint32_t host, int64_t ts)
+{
+	const struct bin *b = s->count_bin;
+	if (b && ts >= b->begin && ts < b->end && c->host == host)
+		c->count++;
+	else
+		count_slowly(s, c, host, ts);
+}
+
+/* ---- what is no event ---- */
+
+static inline void extend_coverage(struct slice *s, int64_t ts)
+{
+	covered_to(s, ts);
+	s->first = MIN(s->first, ts);
+	s->last = MAX(s->last, ts);
+}
+
+static void learn_cpu(struct slice *s, unsigned stream, int64_t ts)
+{
+	struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream);
+	covered_begins(s, info->host, ts);
+	if (info->cpu == ID_NONE)
+		info->cpu = slice_cpu(s, info->host, blk_stream(s->tables, stream)->cpu);
+	info->c = cpu_at(s, info->cpu);
+}
+
+static void feed_loss(struct slice *s, const struct blk_event *ev, uint64_t seq, bool begin)
+{
+	struct blk_loss loss;
+	memcpy(&loss, ev->data, sizeof loss);
+	const struct blk_stream *st = blk_stream(s->tables, ev->stream);
+	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
+	losses_add(&s->losses, &(struct loss){
+		.begin = loss.begin_ns, .end = loss.end_ns, .host = info->host, .stream_cpu = st->cpu,
+		.kernel = info->kernel, .silence = loss.silence,
+	});
+	if (!begin && !loss.silence) {
+		struct bin *b = slice_bin(s, ev->ts);
+		struct trust *trust = &b->trust;
+		struct loss_cell *c = BIN_CELL(s, b, loss, .host = info->host, .cpu = st->cpu,
+					       .vpid = st->vpid > 0 ? st->vpid : -1, .kernel = info->kernel);
+		c->count++;
+		c->events += loss.events;
+		c->packets += loss.packets;
+		c->ns += MAX(loss.end_ns - loss.begin_ns, 0);
+		trust->lost_events += loss.events;
+		trust->lost_packets += loss.packets;
+		trust->damaged += loss.damaged;
+	}
+	if (info->kernel && st->cpu != UINT32_MAX)
+		(begin ? cpu_lost_begin : cpu_lost_end)(s, info->c, ev->ts, seq);
+}
+
+static void feed_tally(struct slice *s, const struct blk_event *ev)
+{
+	struct blk_tally tally;
+	memcpy(&tally, ev->data, sizeof tally);
+	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
+	uint32_t name = g_array_index(s->class_infos, struct class_info, ev->cls).event;
+	/* Late ones may be of a time before all that is covered: that stays as it is. */
+	int64_t from = s->first == INT64_MAX ? INT64_MIN : s->first;
+	bin_event(s, slice_bin(s, MAX(tally.second * INT64_C(1000000000), from)), info->host, name, tally.count);
+	s->n_events += tally.count;
+	extend_coverage(s, MAX(tally.last_ns, from));
+}
+
+static void feed_pseudo(struct slice *s, const struct blk_event *ev)
+{
+	uint64_t seq = s->seq++;
+	if (ev->row == BLK_ROW_HORIZON) {	/* it has no stream */
+		s->horizon = MAX(s->horizon, ev->ts);
+		return;
+	}
+	if (ev->row == BLK_ROW_STREAM_ADD)
+		begin_stream(s, ev->stream);
+	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, ev->stream);
+	if (ev->row == BLK_ROW_STREAM_ADD || ev->row == BLK_ROW_STREAM_END) {
+		if (s->live && info->kernel && ev->row == BLK_ROW_STREAM_END && s->first != INT64_MAX)
+			extend_coverage(s, ev->ts);	/* who runs is known until then */
+		if (info->kernel)
+			covered_stream(s, info->host, ev->row == BLK_ROW_STREAM_ADD, ev->ts, seq);
+		return;
+	}
+	if (ev->row == BLK_ROW_TALLY) {
+		feed_tally(s, ev);
+		return;
+	}
+	extend_coverage(s, ev->ts);
+	learn_cpu(s, ev->stream, ev->ts);
+	feed_loss(s, ev, seq, ev->row == BLK_ROW_LOST_BEGIN);
+}
+
+/* ---- feeding ---- */
+
+static void feed_event(struct slice *s, const struct blk_event *ev)
+{
+	struct stream_info *stream = &g_array_index(s->streams, struct stream_info, ev->stream);
+	struct class_info *cls = &g_array_index(s->class_infos, struct class_info, ev->cls);
+	uint64_t seq = s->seq++;
+	extend_coverage(s, ev->ts);
+	if (!stream->c)
+		learn_cpu(s, ev->stream, ev->ts);
+	if (stream->kernel) {
+		stream->c->kernel_from = MIN(stream->c->kernel_from, ev->ts);
+		stream->c->kernel_to = ev->ts;
+		stream->plain = stream->c;
+	}
+	s->n_events++;
+	count_event(s, cls, stream->host, ev->ts);
+	if (cls->kind != KIND_ANY && cls->plan.layout != ev->layout &&
+	    (!stream->kernel || cls->row != ev->row ||
+	     !plan_learn(&cls->plan, s->strings, ev->layout, cls->kind)))
+		cls->kind = KIND_ANY;
+	struct feed f = {
+		.s = s, .ev = ev, .cls = cls, .c = stream->c, .ts = ev->ts, .seq = seq,
+		.cpu = stream->cpu, .host = stream->host,
+	};
+	(s->follow ? s->follow : cls->row == ev->row ? cls->on : slice_handler(ev->row))(&f);
+}
+
+void slice_feed(struct slice *s, const struct blk_tables *tables,
+		const struct blk_event *ev, size_t n)
+{
+	learn_tables(s, tables);
+	for (size_t i = 0; i < n; i++) {
+		i += feed_fast(s, ev + i, n - i);
+		if (i == n)
+			break;
+		if (ev[i].row != BLK_ROW_HORIZON &&
+		    (ev[i].stream >= s->streams->len || ev[i].cls >= s->class_infos->len))
+			learn_tables(s, tables);	/* grew within the batch */
+		if (ev[i].row >= BLK_ROW_FIRST_PSEUDO)
+			feed_pseudo(s, &ev[i]);
+		else
+			feed_event(s, &ev[i]);
+	}
+}
+
+void slice_begin_lost(struct slice *s, const struct blk_tables *tables, unsigned stream,
+		      const struct blk_loss *loss)
+{
+	learn_tables(s, tables);
+	const struct blk_stream *st = blk_stream(tables, stream);
+	const struct stream_info *info = &g_array_index(s->streams, struct stream_info, stream);
+	struct loss l = {
+		.begin = loss->begin_ns, .end = loss->end_ns, .host = info->host,
+		.stream_cpu = st->cpu, .kernel = st->domain == BLK_DOMAIN_KERNEL,
+		.silence = loss->silence,
+	};
+	losses_add(&s->losses, &l);
+	if (!l.kernel || st->cpu == UINT32_MAX)
+		return;
+	learn_cpu(s, stream, l.begin);
+	info->c->lost = info->c->irq_known = true;
+	irq_raises_lost(info->c);
+	info->c->n_losses++;
+	info->c->task = NULL;
+	runs_start(s, info->c);
+}

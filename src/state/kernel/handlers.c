@@ -1,0 +1,725 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The subscription table and its handlers: what each event means to a slice. Names
+ * of the same event in other tracer versions (LTTng 2.0 to 2.16) are rows, not ifs.
+ */
+#include "base/address.h"
+#include "base/call_event.h"
+#include "state/kernel/counts.h"
+#include "state/spans/rules_private.h"
+#include "state/kernel/cpu_runs.h"
+#include "state/kernel/sched.h"
+
+#include <stdio.h>
+
+#define F(n) (BLK_FIELD0 + (n))
+
+/* blk_int_or(), with what is common inline. */
+static inline int64_t field(const struct blk_event *ev, unsigned slot, int64_t absent)
+{
+	const struct blk_slot_layout *l = &ev->layout->slot[slot];
+	const uint8_t *p = ev->data + l->off;
+	uint64_t v8;
+	uint32_t v4;
+	if (l->repr != BLK_INT)
+		return absent;
+	if (G_BYTE_ORDER != G_LITTLE_ENDIAN || l->big_endian || l->size < 4)
+		return blk_int_or(ev, slot, absent);
+	if (l->size == 8) {
+		memcpy(&v8, p, 8);
+		return (int64_t)v8;
+	}
+	memcpy(&v4, p, 4);
+	return l->is_signed ? (int64_t)(int32_t)v4 : (int64_t)v4;
+}
+
+/* ---- who ---- */
+
+/* Is it the name told last for this thread? False: perhaps. */
+static inline bool same_comm(const struct thread *t, const struct blk_event *ev, unsigned slot)
+{
+	const struct blk_slot_layout *l = &ev->layout->slot[slot];
+	const char *have = (const char *)t->comm.word;
+	struct blk_text text;
+	if (!t->comm_kept)
+		return false;
+	if (l->repr == BLK_TEXT_INLINE && l->size >= COMM_BYTES)
+		return comm_is(&t->comm, ev->data + l->off);
+	text = blk_text(ev, slot);
+	return text.len < COMM_BYTES && !have[text.len] && !memcmp(have, text.str, text.len);
+}
+
+static void keep_comm(struct thread *t, struct blk_text text)
+{
+	t->comm_kept = text.len < COMM_BYTES;
+	if (!t->comm_kept)
+		return;
+	memset(&t->comm, 0, sizeof t->comm);
+	memcpy(t->comm.word, text.str, text.len);
+	memset(t->comm.mask, 0xff, text.len + 1);
+}
+
+static void take_comm(struct feed *f, struct thread *t, struct blk_text text)
+{
+	const char *last = strtab_get(f->s->strings, t->name_last);
+	bool same = strlen(last) == text.len && !memcmp(last, text.str, text.len);
+	if (!same) {
+		t->name_last = slice_string(f->s, text);
+		slice_fact(f->s, FACT_COMM, t->self, f->ts, f->seq)->text = t->name_last;
+	}
+	keep_comm(t, text);
+}
+
+static inline void learn_comm(struct feed *f, struct thread *t, unsigned slot)
+{
+	if (t && !t->idle && blk_has(f->ev, slot) && !same_comm(t, f->ev, slot))
+		take_comm(f, t, blk_text(f->ev, slot));
+}
+
+void handler_pid(struct feed *f, struct thread *t, int64_t told)
+{
+	int32_t pid = told > 0 && told <= INT32_MAX ? (int32_t)told : 0;
+	if (t->pid_reported && t->pid != pid)	/* another table of descriptors */
+		f->s->fdops.all = MAX(f->s->fdops.all, f->seq);
+	t->pid_reported = true;
+	t->pid = pid;
+}
+
+static void learn_pid(struct feed *f, struct thread *t)
+{
+	struct fact *fact = slice_fact(f->s, FACT_PID, t->self, f->ts, f->seq);
+	fact->a = blk_int(f->ev, BLK_CTX_PID);
+	fact->b = blk_int_or(f->ev, BLK_CTX_PPID, -1);
+	handler_pid(f, t, fact->a);
+}
+
+/* What the contexts of a kernel event tell of the current task; returns it. */
+static inline struct thread *current_task(struct feed *f)
+{
+	if (blk_has(f->ev, BLK_CTX_TID))
+		cpu_context(f->s, f->c, f->ts, f->seq, (int32_t)field(f->ev, BLK_CTX_TID, 0));
+	struct thread *t = cpu_task(f->s, f->c);
+	if (!t)
+		return NULL;
+	if (!t->pid_reported && blk_has(f->ev, BLK_CTX_PID))
+		learn_pid(f, t);
+	learn_comm(f, t, BLK_CTX_PROCNAME);
+	if (G_UNLIKELY(f->ev->layout != f->cls->placeless))
+		contexts_learn(f, t);
+	return t;
+}
+
+/* ---- scheduler ---- */
+
+static int16_t prio_of(const struct feed *f, unsigned slot)
+{
+	return blk_has(f->ev, slot) ? sched_prio(field(f->ev, slot, 0)) : PRIO_NONE;
+}
+
+static void on_sched_switch(struct feed *f)
+{
+	int32_t prev = (int32_t)field(f->ev, F(0), 0), next = (int32_t)field(f->ev, F(2), 0);
+	struct slice *s = f->s;
+	if (blk_has(f->ev, BLK_CTX_TID))
+		current_task(f);
+	struct thread *was = cpu_task(s, f->c);
+	if (f->cls->n_counters) {
+		cpu_context(s, f->c, f->ts, f->seq, prev);
+		counters_at_switch(f, cpu_task(s, f->c));
+	}
+	cpu_switch(s, f->c, &(struct switching){
+		.ts = f->ts, .seq = f->seq, .prev_tid = prev, .next_tid = next,
+		.prev_prio = prio_of(f, F(5)), .next_prio = prio_of(f, F(6)),
+		.prev_state = off_state_of(s, f->host, field(f->ev, F(1), 0)),
+	});
+	if (prev && was)	/* an anonymous one has its name by now */
+		learn_comm(f, thread_at(s, was->self), F(3));
+	if (next)
+		learn_comm(f, cpu_task(s, f->c), F(4));
+}
+
+static uint16_t cpu_number(const struct feed *f, unsigned slot)
+{
+	return (uint16_t)CLAMP(field(f->ev, slot, 0), 0, CPU_NONE - 1);
+}
+
+static void on_sched_wake(struct feed *f)
+{
+	struct slice *s = f->s;
+	current_task(f);
+	int32_t tid = (int32_t)field(f->ev, F(0), 0);
+	if (tid <= 0)
+		return;
+	struct thread *woken = slice_thread(s, f->host, tid);
+	uint32_t irq, waker = cpu_waker(s, f->c, woken->self, f->seq, &irq);
+	thread_wake(s, woken, &(struct waking){
+		.ts = f->ts, .seq = f->seq, .cpu = f->cpu, .who = waker, .irq = irq,
+		.soft = cpu_waker_soft(s, f->c),
+	});
+	if (blk_has(f->ev, F(1)))
+		thread_queued(s, woken, f->ts, cpu_number(f, F(1)));
+}
+
+static void on_migrate(struct feed *f)
+{
+	current_task(f);
+	int32_t tid = (int32_t)field(f->ev, F(0), 0);
+	if (tid <= 0)
+		return;
+	struct thread *t = slice_thread(f->s, f->host, tid);
+	sched_migrated(f->s, t, f->ts, cpu_number(f, F(2)), prio_of(f, F(1)));
+	thread_queued(f->s, t, f->ts, cpu_number(f, F(2)));
+}
+
+static void on_fork(struct feed *f)
+{
+	struct slice *s = f->s;
+	struct thread *parent = current_task(f);
+	int32_t child_tid = (int32_t)blk_int(f->ev, F(1));
+	if (blk_has(f->ev, F(0)))
+		parent = slice_thread(s, f->host, (int32_t)blk_int(f->ev, F(0)));
+	struct thread *child = slice_thread_born(s, f->host, child_tid, f->ts, f->seq);
+	struct fact *fact = slice_fact(s, FACT_FORK, parent ? parent->self : ID_NONE, f->ts, f->seq);
+	fact->other = child->self;
+	child->creator = fact->thread;
+	fact->host = f->host;
+	fact->a = blk_int_or(f->ev, F(3), -1);
+	fact->b = blk_int_or(f->ev, F(2), -1);
+	fact->c = blk_int_or(f->ev, F(0), -1);
+	learn_comm(f, child, F(4));
+	fork_ns(f, child->self);
+}
+
+/* What the kernel calls a thread that executes the file. */
+static struct blk_text program_name(struct blk_text path)
+{
+	const char *slash = path.len ? memrchr(path.str, '/', path.len) : NULL;
+	const char *name = slash ? slash + 1 : path.str;
+	uint32_t len = (uint32_t)(path.str + path.len - name);
+	return (struct blk_text){ name, MIN(len, COMM_BYTES - 1) };
+}
+
+static void on_exec(struct feed *f)
+{
+	struct slice *s = f->s;
+	int32_t tid = (int32_t)blk_int(f->ev, F(0)), old = (int32_t)blk_int_or(f->ev, F(1), tid);
+	bool other = old != tid && old > 0;	/* of the process: it goes on as the leader */
+	if (other)
+		cpu_context(s, f->c, f->ts, f->seq, old);
+	current_task(f);
+	uint32_t was = other ? slice_thread(s, f->host, old)->self : ID_NONE;
+	struct thread *t = slice_thread(s, f->host, tid);
+	slice_fact(s, FACT_EXEC, t->self, f->ts, f->seq)->other = was;
+	s->fdops.all = MAX(s->fdops.all, f->seq);
+	if (!blk_has(f->ev, BLK_CTX_PROCNAME) && blk_has(f->ev, F(2)))
+		take_comm(f, t, program_name(blk_text(f->ev, F(2))));
+	if (!other)
+		return;
+	cpu_context(s, f->c, f->ts, f->seq, tid);
+	slice_tid_again(s, f->host, old, f->ts, f->seq);
+}
+
+static void on_thread_exit(struct feed *f)
+{
+	current_task(f);
+	struct thread *t = slice_thread(f->s, f->host, (int32_t)blk_int(f->ev, F(0)));
+	slice_fact(f->s, FACT_EXIT, t->self, f->ts, f->seq)->a = blk_int_or(f->ev, F(1), -1);
+}
+
+/* ---- state dump ---- */
+
+static void on_dump_process(struct feed *f)
+{
+	struct slice *s = f->s;
+	current_task(f);
+	int32_t tid = (int32_t)blk_int(f->ev, F(0));
+	if (tid <= 0)
+		return;
+	struct thread *t = slice_thread(s, f->host, tid);
+	struct fact *fact = slice_fact(s, FACT_PID, t->self, f->ts, f->seq);
+	fact->a = blk_int_or(f->ev, F(1), -1);
+	fact->b = blk_int_or(f->ev, F(2), -1);
+	handler_pid(f, t, fact->a);
+	learn_comm(f, t, F(3));
+	if (blk_int_or(f->ev, F(4), 0) == 1)
+		slice_fact(s, FACT_KERNEL, t->self, f->ts, f->seq);
+	if (blk_has(f->ev, F(5))) {
+		fact = slice_fact(s, FACT_DUMP_TABLE, t->self, f->ts, f->seq);
+		fact->a = blk_int(f->ev, F(5));
+	}
+}
+
+static void on_dump_fd(struct feed *f)
+{
+	current_task(f);
+	struct fact *fact = slice_fact(f->s, FACT_DUMP_FD, ID_NONE, f->ts, f->seq);
+	fact->host = f->host;
+	fact->flag = blk_has(f->ev, F(0));		/* by table address, else by pid */
+	fact->a = fact->flag ? blk_int(f->ev, F(0)) : blk_int(f->ev, F(1));
+	fact->b = blk_int(f->ev, F(2));
+	fact->text = slice_path(f->s, blk_text(f->ev, F(3)));
+	fact->c = blk_int_or(f->ev, F(4), 0);
+}
+
+static void name_fact(struct feed *f, enum fact_kind kind, int64_t a, unsigned slot)
+{
+	struct fact *fact = slice_fact(f->s, kind, ID_NONE, f->ts, f->seq);
+	fact->host = f->host;
+	fact->a = a;
+	fact->text = slice_string(f->s, blk_text(f->ev, slot));
+}
+
+static void on_dump_irq(struct feed *f)
+{
+	current_task(f);
+	name_fact(f, FACT_IRQ, IRQ_HARD(blk_int(f->ev, F(0))), F(1));
+}
+
+static void on_dump_device(struct feed *f)
+{
+	current_task(f);
+	name_fact(f, FACT_DEV, blk_int(f->ev, F(0)), F(1));
+}
+
+/* ---- interrupts ---- */
+
+static void on_irq_entry(struct feed *f)
+{
+	current_task(f);
+	uint32_t code = IRQ_HARD(blk_int(f->ev, F(0)));
+	if (blk_has(f->ev, F(1)) &&
+	    intmap_get(&f->s->irq_named, pair(f->host, code)) == INTMAP_NONE) {
+		intmap_set(&f->s->irq_named, pair(f->host, code), 1);
+		name_fact(f, FACT_IRQ, code, F(1));
+	}
+	cpu_irq_in(f->s, f->c, f->ts, f->seq, code);
+}
+
+static void on_irq_exit(struct feed *f)
+{
+	current_task(f);
+	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_HARD(blk_int(f->ev, F(0))));
+}
+
+static void on_softirq_raise(struct feed *f)
+{
+	current_task(f);
+	uint32_t vec = (uint32_t)blk_int(f->ev, F(0));
+	irq_raised(f->c, f->ts, vec);
+	cpu_irq_note(f->s, f->c, &(struct irq_note){ .kind = IRQ_RAISED, .code = vec, .thread = ID_NONE });
+}
+
+static void on_softirq_entry(struct feed *f)
+{
+	current_task(f);
+	irq_served(f->s, f->c, f->ts, (uint32_t)blk_int(f->ev, F(0)));
+	cpu_irq_in(f->s, f->c, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
+}
+
+static void on_softirq_exit(struct feed *f)
+{
+	current_task(f);
+	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_SOFT(blk_int(f->ev, F(0))));
+}
+
+struct thread *handler_task(struct feed *f)
+{
+	return current_task(f);
+}
+
+static void on_timer_entry(struct feed *f)
+{
+	current_task(f);
+	cpu_irq_in(f->s, f->c, f->ts, f->seq, IRQ_TIMER);
+}
+
+static void on_timer_exit(struct feed *f)
+{
+	current_task(f);
+	cpu_irq_out(f->s, f->c, f->ts, f->seq, IRQ_TIMER);
+}
+
+/* x86_irq_vectors_local_timer_entry: the name is all that is said of it. */
+static void on_vector(struct feed *f)
+{
+	const char *event = strtab_get(f->s->strings, f->cls->event) + strlen("x86_irq_vectors_");
+	bool entry = g_str_has_suffix(event, "_entry");
+	if (!entry && !g_str_has_suffix(event, "_exit"))
+		return;
+	current_task(f);
+	uint32_t code = IRQ_VECTOR(blk_int(f->ev, F(0)));
+	if (!entry) {
+		cpu_irq_out(f->s, f->c, f->ts, f->seq, code);
+		return;
+	}
+	if (intmap_get(&f->s->irq_named, pair(f->host, code)) == INTMAP_NONE) {
+		struct fact *fact = slice_fact(f->s, FACT_IRQ, ID_NONE, f->ts, f->seq);
+		intmap_set(&f->s->irq_named, pair(f->host, code), 1);
+		fact->host = f->host;
+		fact->a = code;
+		fact->text = slice_string(f->s, (struct blk_text){
+			event, (uint32_t)(strlen(event) - strlen("_entry")) });
+	}
+	cpu_irq_in(f->s, f->c, f->ts, f->seq, code);
+}
+
+/* ---- system calls ---- */
+
+/* Who makes it: the current task, if there is a real one; else NULL. */
+static inline struct thread *caller(struct feed *f, struct rec *r, enum rec_type type)
+{
+	struct thread *t = current_task(f);
+	*r = (struct rec){
+		.type = type, .ts = f->ts, .seq = f->seq, .cpu = f->cpu, .fd = NO_FD,
+		.name = f->cls->name, .info = f->cls->info, .who = ID_NONE,
+	};
+	cpu_no_irq(f->c);
+	return t && !t->idle ? t : NULL;
+}
+
+static void entered(struct feed *f, struct thread *t, const struct rec *r)
+{
+	if (r->info->fdop)
+		call_facts_at_entry(f->s, t, r);
+	thread_record(f->s, t, r);
+}
+
+static void on_entry(struct feed *f)
+{
+	struct rec r;
+	struct thread *t = caller(f, &r, REC_ENTER);
+	if (!t)
+		return;
+	r.fd = (int32_t)field(f->ev, F(0), NO_FD);
+	if (f->cls->wants_args) {
+		r.arg[0] = field(f->ev, F(2), -1);
+		r.arg[1] = field(f->ev, F(3), -1);
+		r.arg[2] = field(f->ev, F(4), 0);
+		if (r.info->fdop)
+			r.text = blk_has(f->ev, F(1)) ? slice_path(f->s, blk_text(f->ev, F(1)))
+						      : strtab_add(f->s->strings, PATH_UNKNOWN);
+	} else {
+		r.arg[0] = field(f->ev, F(5), -1);
+		r.arg[1] = field(f->ev, F(6), NO_FD);
+	}
+	entered(f, t, &r);
+}
+
+static uint32_t socket_text(struct feed *f, int64_t family, int64_t port, struct blk_text v4,
+			    struct blk_text v6, struct blk_text path)
+{
+	char text[256] = "", address[ADDRESS_MOST];
+	if (family == 1) {
+		if (!path.len)
+			return 0;
+		snprintf(text, sizeof text, "socket unix %.*s", (int)MIN(path.len, 200u), path.str);
+	} else if (v4.len >= 4) {
+		address_text(address, 4, (const uint8_t *)v4.str, (uint16_t)port);
+		snprintf(text, sizeof text, "socket inet %s", address);
+	} else if (v6.len >= 16) {
+		address_text(address, 6, (const uint8_t *)v6.str, (uint16_t)port);
+		snprintf(text, sizeof text, "socket inet6 %s", address);
+	}
+	return slice_path(f->s, (struct blk_text){ text, (uint32_t)strlen(text) });
+}
+
+static void on_entry_address(struct feed *f)	/* connect, bind */
+{
+	struct rec r;
+	struct thread *t = caller(f, &r, REC_ENTER);
+	if (!t)
+		return;
+	r.fd = (int32_t)blk_int_or(f->ev, F(0), NO_FD);
+	r.text = socket_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)), blk_text(f->ev, F(3)),
+			     blk_text(f->ev, F(4)), blk_text(f->ev, F(5)));
+	entered(f, t, &r);
+}
+
+/* Numbers lttng-modules does not know by name: before 2.16 those of the last ten years. */
+static uint32_t numbered(struct feed *f)
+{
+	char text[32];
+	int64_t number = blk_int_or(f->ev, F(0), -1);
+	const char *name = call_name_by_number(number);
+	if (!name) {
+		snprintf(text, sizeof text, "syscall_%" G_GINT64_FORMAT, number);
+		name = text;
+	}
+	return strtab_add(f->s->strings, name);
+}
+
+static void on_entry_unknown(struct feed *f)
+{
+	struct rec r;
+	struct thread *t = caller(f, &r, REC_ENTER);
+	if (!t)
+		return;
+	r.name = numbered(f);
+	const struct call_info *info = r.info = call_info(strtab_get(f->s->strings, r.name));
+	for (int i = 0; i < 3; i++)
+		r.arg[i] = blk_int_or(f->ev, F(1 + i), i == 2 ? 0 : -1);
+	if (info->has_fd)
+		r.fd = (int32_t)r.arg[0];
+	if (info->fdop == FDOP_EVENT)
+		r.arg[2] = blk_int_or(f->ev, F(1 + info->flags_arg), 0);
+	if (info->io) {		/* how much is behind them; only copy_file_range has a target */
+		r.arg[1] = info->io == IO_BOTH ? (int32_t)r.arg[2] : NO_FD;
+		r.arg[0] = -1;
+	}
+	if (info->fdop == FDOP_OPENAT || info->fdop == FDOP_OPEN) {
+		r.text = strtab_add(f->s->strings, PATH_UNKNOWN);	/* it is behind a pointer */
+		if (r.name == strtab_add(f->s->strings, "openat2"))
+			r.arg[2] = 0;		/* and so are its flags */
+	}
+	entered(f, t, &r);
+}
+
+static void left(struct feed *f, struct thread *t, const struct rec *r)
+{
+	if (r->info->fdop || !r->name)
+		call_exit_bump(f->s, t, r);
+	thread_record(f->s, t, r);
+}
+
+static void on_call_exit(struct feed *f)
+{
+	struct rec r;
+	struct thread *t = caller(f, &r, REC_EXIT);
+	if (!t)
+		return;
+	r.arg[0] = field(f->ev, F(0), 0);
+	r.arg[1] = field(f->ev, F(1), -1);
+	r.arg[2] = field(f->ev, F(2), -1);
+	left(f, t, &r);
+}
+
+static void on_call_exit_nameless(struct feed *f)
+{
+	struct rec r;
+	struct thread *t = caller(f, &r, REC_EXIT);
+	if (!t)
+		return;
+	r.name = 0;
+	r.info = call_info("");
+	r.arg[0] = blk_int(f->ev, F(0));
+	r.arg[1] = r.arg[2] = -1;
+	left(f, t, &r);
+}
+
+static void on_exit_accept(struct feed *f)
+{
+	struct rec r;
+	struct thread *t = caller(f, &r, REC_EXIT);
+	if (!t)
+		return;
+	r.arg[0] = blk_int(f->ev, F(0));
+	if (r.arg[0] >= 0)
+		r.text = socket_text(f, blk_int(f->ev, F(1)), blk_int(f->ev, F(2)),
+				     blk_text(f->ev, F(3)), blk_text(f->ev, F(4)),
+				     (struct blk_text){ "", 0 });
+	left(f, t, &r);
+}
+
+static void on_exit_unknown(struct feed *f)
+{
+	struct rec r;
+	struct thread *t = caller(f, &r, REC_EXIT);
+	if (!t)
+		return;
+	r.name = numbered(f);
+	r.info = call_info(strtab_get(f->s->strings, r.name));
+	r.arg[0] = blk_int(f->ev, F(1));
+	r.arg[1] = r.arg[2] = -1;
+	left(f, t, &r);
+}
+
+/* ---- the table ---- */
+
+#define SPAN_FIELDS "trace_name", "service_name", "port_no|port", "ip", "trace_id", "span_id", \
+	"parent_span_id"
+#define ENTRY_FIELDS { "pidfd|fd|fildes|epfd|fd_in|in_fd|fdin|sockfd|fs_fd|s", "filename|pathname|path|name", \
+	"dfd|oldfd|fildes|family|domain|uaddr|fd|ufd", "cmd|newfd|type|max_fd|op", "flags|arg|val", \
+	"count|len|size", "fd_out|out_fd|fdout" }
+
+struct row { struct blk_subscription sub; handler on; };
+static const struct row rows[] = {
+	{ { "sched_switch", { "prev_tid|prev_pid", "prev_state", "next_tid|next_pid", "prev_comm",
+			      "next_comm", "prev_prio", "next_prio", BLK_COUNTERS },
+	    "CPU time, thread states" }, on_sched_switch },
+	{ { "sched_waking", { "tid|pid", "target_cpu" }, "who woke whom, wakeup latency" }, on_sched_wake },
+	{ { "sched_wakeup", { "tid|pid", "target_cpu" }, "who woke whom, before Linux 4.4" }, on_sched_wake },
+	{ { "sched_wakeup_new", { "tid|pid", "target_cpu" }, "new threads" }, on_sched_wake },
+	{ { "sched_migrate_task", { "tid|pid", "prio", "dest_cpu" },
+	    "migrations, whose run queue a thread waits on" }, on_migrate },
+	{ { "sched_process_fork", { "parent_tid|parent_pid", "child_tid|child_pid", "parent_pid",
+				    "child_pid", "child_comm", "child_ns_inum", "vtids[0]", "vtids[1]",
+				    "vtids[2]", "vtids[3]" }, "processes, threads" }, on_fork },
+	{ { "sched_process_exec", { "tid|pid", "old_tid|old_pid", "filename" }, "program names" }, on_exec },
+	{ { "sched_process_exit", { "tid|pid", "group_dead" }, "ends of threads" }, on_thread_exit },
+	{ { "lttng_statedump_process_state", { "tid", "pid", "ppid", "name", "type",
+			"file_table_address|files" }, "processes from before" }, on_dump_process },
+	{ { "lttng_statedump_process_pid_ns", { "tid", "ns_inum", "ns_level", "vpid" }, "containers" },
+	  on_dump_pid_ns },
+	{ { "lttng_statedump_process_cgroup_ns", { "tid", "ns_inum" }, "containers" }, on_dump_cgroup_ns },
+	{ { "lttng_statedump_process_uts_ns", { "tid", "ns_inum" }, "containers" }, on_dump_uts_ns },
+	{ { "lttng_statedump_file_descriptor", { "file_table_address|files", "pid", "fd", "filename",
+			"flags" }, "files open from before" }, on_dump_fd },
+	{ { "lttng_statedump_interrupt", { "irq", "action|name" }, "names of interrupts" }, on_dump_irq },
+	{ { "lttng_statedump_block_device", { "dev", "diskname" }, "names of disks" }, on_dump_device },
+	{ { "irq_handler_entry", { "irq", "name" }, "time taken by interrupts" }, on_irq_entry },
+	{ { "irq_handler_exit", { "irq" }, "time taken by interrupts" }, on_irq_exit },
+	{ { "irq_softirq_entry", { "vec" }, "time taken by softirqs" }, on_softirq_entry },
+	{ { "irq_softirq_exit", { "vec" }, "time taken by softirqs" }, on_softirq_exit },
+	{ { "irq_softirq_raise", { "vec" }, "how long softirqs wait" }, on_softirq_raise },
+	{ { "softirq_raise", { "vec" }, NULL }, on_softirq_raise },
+	{ { "timer_hrtimer_expire_entry", { "function" }, "time taken by timers" }, on_timer_entry },
+	{ { "timer_hrtimer_expire_exit", { "hrtimer" }, "time taken by timers" }, on_timer_exit },
+	{ { "hrtimer_expire_entry", { "function" }, NULL }, on_timer_entry },
+	{ { "hrtimer_expire_exit", { "hrtimer" }, NULL }, on_timer_exit },
+	{ { "x86_irq_vectors_*", { "vector" }, "time taken by the CPU's own interrupts" }, on_vector },
+	{ { "softirq_entry", { "vec" }, NULL }, on_softirq_entry },
+	{ { "softirq_exit", { "vec" }, NULL }, on_softirq_exit },
+#define BLOCK { "dev", "sector", "rwbs", "nr_sector", "bytes", "tid" }
+	{ { "block_rq_insert", BLOCK, "time in the queues of disks" }, on_block_insert },
+	{ { "block_rq_issue", BLOCK, "disks" }, on_block_issue },
+	{ { "block_rq_complete", { "dev", "sector", "rwbs", "nr_sector", "error|errors" }, "disks" },
+	  on_block_complete },
+	{ { "block_rq_requeue", BLOCK, "requests sent to a disk again" }, on_block_requeue },
+	{ { "block_rq_merge", BLOCK, "requests that became one" }, on_block_merge },
+	{ { "block_bio_backmerge", BLOCK, "requests that became one" }, on_block_backmerge },
+	{ { "block_bio_frontmerge", BLOCK, "requests that became one" }, on_block_frontmerge },
+
+#define PACKET { "name", "len", "rc" }
+#define PORTS(header) header ".source_port", header ".dest_port"
+#define IPV4 "network_header.ipv4."
+#define IPV6 "network_header.ipv6."
+#define PACKET_HEADERS { "name", "len", IPV4 "saddr", IPV4 "daddr", IPV4 "protocol", IPV4 "frag_off", \
+	PORTS(IPV4 "transport_header.tcp"), PORTS(IPV4 "transport_header.udp"), \
+	IPV6 "saddr", IPV6 "daddr", \
+	PORTS(IPV6 "transport_header.tcp"), PORTS(IPV6 "transport_header.udp") }
+	{ { "net_if_receive_skb", PACKET_HEADERS, "packets received, from whom" }, on_net_receive },
+	{ { "netif_receive_skb", PACKET, NULL }, on_net_receive },
+	{ { "net_dev_queue", PACKET_HEADERS, "packets to be sent, to whom" }, on_net_queue },
+	{ { "net_dev_xmit", PACKET, "packets sent" }, on_net_send },
+
+#define NEEDS_TODAY(what) what
+#define NEEDS_OLD(what) NULL
+#define ENTRY(prefix, when) { { prefix "*", ENTRY_FIELDS, NEEDS_##when("system calls") }, on_entry },
+	CALL_ENTRY_PREFIXES(ENTRY)
+#define ADDRESS { "fd", "family", "dport|sport", "v4addr", "v6addr", "path|sun_path" }
+	{ { "syscall_entry_connect", ADDRESS, "peers of sockets" }, on_entry_address },
+	{ { "syscall_entry_bind", ADDRESS, "addresses of sockets" }, on_entry_address },
+#define NUMBERED { "id", "args[0]", "args[1]", "args[2]", "args[3]", "args[4]" }
+#define ENTRY_UNKNOWN(prefix, when) \
+	{ { prefix "unknown", NUMBERED, NEEDS_##when("newer system calls") }, on_entry_unknown },
+	CALL_ENTRY_PREFIXES(ENTRY_UNKNOWN)
+#define EXIT(prefix, when) { { prefix "*", { "ret" }, NEEDS_##when("system calls") }, on_call_exit },
+	CALL_EXIT_PREFIXES(EXIT)
+	{ { CALL_EXIT_NAMELESS, { "ret" }, NULL }, on_call_exit_nameless },
+#define TWO_FDS { "ret", "fildes[0]|socket[0]|usockvec[0]", "fildes[1]|socket[1]|usockvec[1]" }
+	{ { "syscall_exit_pipe", TWO_FDS, "pipes" }, on_call_exit },
+	{ { "syscall_exit_pipe2", TWO_FDS, "pipes" }, on_call_exit },
+	{ { "syscall_exit_socketpair", TWO_FDS, "socket pairs" }, on_call_exit },
+#define PEER { "ret", "family", "sport|dport", "v4addr", "v6addr" }
+	{ { "syscall_exit_accept", PEER, "peers of sockets" }, on_exit_accept },
+	{ { "syscall_exit_accept4", PEER, "peers of sockets" }, on_exit_accept },
+#define EXIT_UNKNOWN(prefix, when) \
+	{ { prefix "unknown", { "id", "ret" }, NEEDS_##when("newer system calls") }, on_exit_unknown },
+	CALL_EXIT_PREFIXES(EXIT_UNKNOWN)
+
+#define FAULT { "address" }
+	{ { "x86_exceptions_page_fault_*", FAULT, "page faults" }, on_page_fault },
+	{ { "exceptions_page_fault_*", FAULT, NULL }, on_page_fault },
+	{ { "page_fault_user", FAULT, NULL }, on_page_fault },
+	{ { "page_fault_kernel", FAULT, NULL }, on_page_fault },
+	{ { BLK_PROBES, { "ip" }, "hits of kprobes, kretprobes and uprobes" }, on_probe },
+
+	{ { "zipkin:timestamp", { SPAN_FIELDS, "event", BLK_COUNTERS }, "spans" }, on_timestamp },
+	{ { "zipkin:keyval_string", { SPAN_FIELDS, "key", "val", BLK_COUNTERS }, "tags of spans" },
+	  on_keyval_string },
+	{ { "zipkin:keyval", { SPAN_FIELDS, "key", "val", BLK_COUNTERS }, NULL }, on_keyval_string },
+	{ { "zipkin:keyval_integer", { SPAN_FIELDS, "key", "val", BLK_COUNTERS }, "tags of spans" },
+	  on_keyval_integer },
+	{ { "lttng_ust_cyg_profile:func_entry", { "addr", BLK_COUNTERS }, NULL }, on_function_entry },
+	{ { "lttng_ust_cyg_profile:func_exit", { "addr", BLK_COUNTERS }, NULL }, on_function_exit },
+	{ { "lttng_ust_cyg_profile_fast:func_entry", { "addr", BLK_COUNTERS }, NULL }, on_function_entry },
+	{ { "lttng_ust_cyg_profile_fast:func_exit", { "addr", BLK_COUNTERS }, NULL }, on_function_exit },
+#define BINARY { "baddr", "memsz", "path" }
+	{ { "lttng_ust_statedump:bin_info", BINARY, NULL }, on_binary },
+	{ { "lttng_ust_lib:load", BINARY, NULL }, on_binary },
+	{ { "lttng_ust_dl:dlopen", BINARY, NULL }, on_binary },
+	{ { "lttng_ust_dl:dlmopen", BINARY, NULL }, on_binary },
+};
+
+const struct blk_subscription *slice_base_subscriptions(size_t *ret_n)
+{
+	static struct blk_subscription subs[G_N_ELEMENTS(rows)];
+	static gsize once;
+	if (g_once_init_enter(&once)) {
+		for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+			subs[i] = rows[i].sub;
+		g_once_init_leave(&once, 1);
+	}
+	*ret_n = G_N_ELEMENTS(rows);
+	return subs;
+}
+
+const struct blk_subscription *slice_subscriptions(size_t *ret_n)
+{
+	size_t n;
+	const struct blk_subscription *subs = slice_base_subscriptions(&n);
+	return rules_table(subs, n, ret_n);
+}
+
+handler slice_handler(unsigned row)
+{
+	if (counting_has(row))
+		return on_counted;
+	return rules_has_row(row) ? on_ruled : rows[row].on;
+}
+
+handler slice_base_handler(unsigned row)
+{
+	unsigned base = rules_base_row(row);
+	return base < G_N_ELEMENTS(rows) ? rows[base].on : NULL;
+}
+
+handler slice_base_row_handler(size_t row)
+{
+	return rows[row].on;
+}
+
+static bool is_one_of(handler on, const handler *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (on == all[i])
+			return true;
+	return false;
+}
+
+bool slice_base_row_follows(size_t row)
+{
+	static const handler followers[] = {
+		on_sched_switch, on_fork, on_exec, on_thread_exit, on_dump_process, on_dump_fd, on_entry,
+		on_entry_address, on_entry_unknown, on_call_exit, on_call_exit_nameless, on_exit_accept,
+		on_exit_unknown,
+	};
+	return is_one_of(rows[row].on, followers, G_N_ELEMENTS(followers));
+}
+
+enum event_kind slice_event_kind(unsigned row)
+{
+	handler on = slice_handler(row);
+	return on == on_entry ? KIND_ENTRY : on == on_call_exit ? KIND_EXIT :
+	       on == on_sched_switch ? KIND_SWITCH : on == on_sched_wake ? KIND_WAKE : KIND_ANY;
+}
+
+bool slice_row_makes_spans(unsigned row)
+{
+	static const handler makers[] = {
+		on_timestamp, on_keyval_string, on_keyval_integer, on_function_entry,
+		on_function_exit, on_ruled,
+	};
+	row = counting_base(row);
+	return !counting_has(row) && is_one_of(slice_handler(row), makers, G_N_ELEMENTS(makers));
+}

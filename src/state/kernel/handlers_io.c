@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What events of block and network devices mean to a slice; their rows are in handlers.c. */
+#include "state/slice/slice_private.h"
+
+#define F(n) (BLK_FIELD0 + (n))
+
+/* ---- block ---- */
+
+/* Bits of rwbs, in all versions of the tracer. */
+enum { RWBS_WRITE = 1, RWBS_DISCARD = 2, RWBS_READ = 4, RWBS_FLUSH = 256 };
+
+static enum block_dir direction(int64_t rwbs, uint64_t bytes)
+{
+	if (rwbs & RWBS_WRITE)
+		return BLOCK_WRITE;
+	if (rwbs & RWBS_READ)
+		return BLOCK_READ;
+	return (rwbs & (RWBS_DISCARD | RWBS_FLUSH)) || !bytes ? BLOCK_OTHER : BLOCK_READ;
+}
+
+/* The task that the event names; it is the current one, mostly. None in an interrupt of an
+ * idle CPU. */
+static uint32_t block_task(struct feed *f, const struct thread *task)
+{
+	int32_t tid = (int32_t)blk_int_or(f->ev, F(5), -1);
+	if (tid > 0 && !(task && task->task_tid == tid))
+		task = slice_thread(f->s, f->host, tid);
+	return task && !task->idle && tid ? task->self : ID_NONE;
+}
+
+static struct block_event block_event_of(struct feed *f, enum block_what what)
+{
+	const struct thread *task = handler_task(f);
+	struct block_event e = {
+		.ts = f->ts, .host = f->host, .what = what, .thread = ID_NONE,
+		.dev = (uint32_t)blk_int(f->ev, F(0)), .sector = (uint64_t)blk_int(f->ev, F(1)),
+		.sectors = (uint64_t)blk_int_or(f->ev, F(3), 0),
+	};
+	if (what == BLOCK_COMPLETE)
+		return e;
+	e.bytes = (uint64_t)blk_int_or(f->ev, F(4), 0);
+	if (!e.bytes)
+		e.bytes = e.sectors * 512;
+	e.dir = direction(blk_int(f->ev, F(2)), e.bytes);
+	if (what == BLOCK_INSERT || what == BLOCK_ISSUE)
+		e.thread = block_task(f, task);
+	return e;
+}
+
+static void tell(struct feed *f, enum block_what what)
+{
+	struct block_event e = block_event_of(f, what);
+	block_tell(f->s, &e);
+}
+
+void on_block_insert(struct feed *f)
+{
+	tell(f, BLOCK_INSERT);
+}
+
+void on_block_issue(struct feed *f)
+{
+	tell(f, BLOCK_ISSUE);
+}
+
+void on_block_complete(struct feed *f)
+{
+	struct block_event e = block_event_of(f, BLOCK_COMPLETE);
+	e.error = blk_int_or(f->ev, F(4), 0) != 0;
+	block_tell(f->s, &e);
+}
+
+void on_block_requeue(struct feed *f)
+{
+	tell(f, BLOCK_REQUEUE);
+}
+
+void on_block_merge(struct feed *f)
+{
+	tell(f, BLOCK_MERGE);
+}
+
+void on_block_backmerge(struct feed *f)
+{
+	tell(f, BLOCK_BACKMERGE);
+}
+
+void on_block_frontmerge(struct feed *f)
+{
+	tell(f, BLOCK_FRONTMERGE);
+}
+
+/* ---- network ---- */
+
+/* The fields of PACKET_HEADERS in handlers.c, behind name and length. */
+enum {
+	V4_SOURCE = 2, V4_DEST, V4_PROTOCOL, V4_FRAGMENT, V4_TCP, V4_UDP = V4_TCP + 2,
+	V6_SOURCE = V4_UDP + 2, V6_DEST, V6_TCP, V6_UDP = V6_TCP + 2,
+};
+#define FRAGMENT_OFFSET 0x1fff	/* of IPv4: ports are in the first fragment only */
+
+static void take_ports(struct feed *f, unsigned tcp, unsigned udp, bool sent, struct flow *flow)
+{
+	unsigned at = blk_has(f->ev, F(tcp)) ? tcp : udp;
+	if (!blk_has(f->ev, F(at)))
+		return;
+	uint16_t source = (uint16_t)blk_int(f->ev, F(at)), dest = (uint16_t)blk_int(f->ev, F(at + 1));
+	flow->protocol = at == tcp ? FLOW_TCP : FLOW_UDP;
+	flow->local_port = sent ? source : dest;
+	flow->peer_port = sent ? dest : source;
+}
+
+static bool take_v4(struct feed *f, bool sent, struct flow *flow)
+{
+	struct blk_text local = blk_text(f->ev, F(sent ? V4_SOURCE : V4_DEST));
+	struct blk_text peer = blk_text(f->ev, F(sent ? V4_DEST : V4_SOURCE));
+	if (local.len < 4 || peer.len < 4)
+		return false;
+	flow->family = 4;
+	flow->protocol = (uint8_t)blk_int_or(f->ev, F(V4_PROTOCOL), FLOW_OTHER);
+	memcpy(flow->local, local.str, 4);
+	memcpy(flow->peer, peer.str, 4);
+	if (!(blk_int(f->ev, F(V4_FRAGMENT)) & FRAGMENT_OFFSET))
+		take_ports(f, V4_TCP, V4_UDP, sent, flow);
+	return true;
+}
+
+/* Eight numbers, each two bytes, the lower one first: as they are sent. */
+static void copy_v6(uint8_t *to, const char *from)
+{
+	for (unsigned i = 0; i < 16; i++)
+		to[i] = (uint8_t)from[i ^ 1];
+}
+
+static bool take_v6(struct feed *f, bool sent, struct flow *flow)
+{
+	struct blk_text local = blk_text(f->ev, F(sent ? V6_SOURCE : V6_DEST));
+	struct blk_text peer = blk_text(f->ev, F(sent ? V6_DEST : V6_SOURCE));
+	if (local.len < 16 || peer.len < 16)
+		return false;
+	flow->family = 6;
+	flow->protocol = FLOW_OTHER;
+	copy_v6(flow->local, local.str);
+	copy_v6(flow->peer, peer.str);
+	take_ports(f, V6_TCP, V6_UDP, sent, flow);
+	return true;
+}
+
+/* The flow that the packet belongs to; NULL: it has no header of IP, or none is told. */
+static struct flow_cell *flow_of(struct feed *f, bool sent)
+{
+	struct flow flow = { 0 };
+	if (!take_v4(f, sent, &flow) && !take_v6(f, sent, &flow))
+		return NULL;
+	uint32_t name = slice_string(f->s, blk_text(f->ev, F(0)));
+	return BIN_CELL(f->s, slice_bin(f->s, f->ts), flow, .host = f->host, .name = name, .flow = flow);
+}
+
+static struct net_cell *packet(struct feed *f, uint64_t *ret_bytes)
+{
+	handler_task(f);
+	*ret_bytes = (uint64_t)blk_int_or(f->ev, F(1), 0);
+	uint32_t name = slice_string(f->s, blk_text(f->ev, F(0)));
+	return BIN_CELL(f->s, slice_bin(f->s, f->ts), net, .host = f->host, .name = name);
+}
+
+void on_net_receive(struct feed *f)
+{
+	uint64_t bytes;
+	struct net_cell *net = packet(f, &bytes);
+	net->rx_packets++;
+	net->rx_bytes += bytes;
+	struct flow_cell *flow = flow_of(f, false);
+	if (flow) {
+		flow->rx_packets++;
+		flow->rx_bytes += bytes;
+	}
+}
+
+void on_net_queue(struct feed *f)
+{
+	uint64_t bytes;
+	struct net_cell *net = packet(f, &bytes);
+	net->queued_packets++;
+	net->queued_bytes += bytes;
+	struct flow_cell *flow = flow_of(f, true);
+	if (flow) {
+		flow->tx_packets++;
+		flow->tx_bytes += bytes;
+	}
+}
+
+void on_net_send(struct feed *f)
+{
+	uint64_t bytes;
+	struct net_cell *net = packet(f, &bytes);
+	if (blk_int_or(f->ev, F(2), 0)) {
+		net->tx_errors++;
+		return;
+	}
+	net->tx_packets++;
+	net->tx_bytes += bytes;
+}

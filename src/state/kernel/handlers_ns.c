@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is told of where processes live: see contexts.h. The rows are in handlers.c. */
+#include "state/store/container.h"
+#include "state/slice/slice_private.h"
+
+#define F(n) (BLK_FIELD0 + (n))
+
+/* ---- state dump and forks ---- */
+
+static struct fact *ns_fact(struct feed *f, uint32_t thread, enum ns_kind kind, unsigned slot)
+{
+	struct fact *fact = slice_fact(f->s, FACT_NS, thread, f->ts, f->seq);
+	fact->a = kind;
+	fact->b = blk_int(f->ev, slot);
+	fact->c = -1;
+	return fact;
+}
+
+static struct fact *dumped(struct feed *f, enum ns_kind kind)
+{
+	handler_task(f);
+	int32_t tid = (int32_t)blk_int(f->ev, F(0));
+	return tid > 0 ? ns_fact(f, slice_thread(f->s, f->host, tid)->self, kind, F(1)) : NULL;
+}
+
+void on_dump_pid_ns(struct feed *f)
+{
+	struct fact *fact = dumped(f, NS_PID);
+	if (!fact)
+		return;
+	fact->c = blk_int_or(f->ev, F(3), -1);
+	fact->level = (uint8_t)CLAMP(blk_int_or(f->ev, F(2), 0), 0, UINT8_MAX);
+}
+
+void on_dump_cgroup_ns(struct feed *f)
+{
+	dumped(f, NS_CGROUP);
+}
+
+void on_dump_uts_ns(struct feed *f)
+{
+	dumped(f, NS_UTS);
+}
+
+/* Its other namespaces are those of its parent. Its tid in each pid namespace is told from the
+ * outermost inwards: that of a leader in the last one is its process's pid there. */
+#define VTIDS 4				/* of fields from F(6) on; of more the last is not known */
+void fork_ns(struct feed *f, uint32_t child)
+{
+	unsigned n = 0;
+
+	if (!blk_has(f->ev, F(5)))
+		return;
+	struct fact *fact = ns_fact(f, child, NS_PID, F(5));
+	while (n < VTIDS && blk_has(f->ev, F(6) + n))
+		n++;
+	int64_t vtid = n && n < VTIDS ? blk_int(f->ev, F(6) + n - 1) : 0;
+	if (vtid <= 0 || vtid > INT32_MAX || blk_int(f->ev, F(1)) != blk_int_or(f->ev, F(3), -1))
+		return;
+	fact->c = vtid;
+	fact->level = (uint8_t)(n - 1);
+}
+
+/* ---- contexts ---- */
+
+static const struct { uint8_t kind, slot; } numbers[] = {
+	{ NS_PID, BLK_CTX_PID_NS }, { NS_CGROUP, BLK_CTX_CGROUP_NS }, { NS_UTS, BLK_CTX_UTS_NS },
+	{ CONTEXT_VPID, BLK_CTX_VPID },
+};
+
+/* As the event tells it; 0: it does not. */
+static uint32_t number_of(const struct blk_event *ev, size_t i)
+{
+	int64_t n = blk_int_or(ev, numbers[i].slot, 0);
+	int64_t max = numbers[i].kind == CONTEXT_VPID ? INT32_MAX : UINT32_MAX;
+	return n > 0 && n <= max ? (uint32_t)n : 0;
+}
+
+static bool same_hostname(const struct strtab *strings, const struct contexts *told, struct blk_text t)
+{
+	const char *have = strtab_get(strings, told->value[CONTEXT_HOSTNAME]);
+	return !t.len || (strlen(have) == t.len && !memcmp(have, t.str, t.len));
+}
+
+bool contexts_known(const struct strtab *strings, const struct contexts *told,
+		    const struct blk_event *ev)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		uint32_t n = number_of(ev, i);
+		if (n && n != told->value[numbers[i].kind])
+			return false;
+	}
+	return same_hostname(strings, told, blk_text(ev, BLK_CTX_HOSTNAME));
+}
+
+/* In another pid namespace a thread has another tid. */
+static int32_t vtid_here(const struct blk_event *ev)
+{
+	int64_t ns = blk_int_or(ev, BLK_CTX_PID_NS, 0), vtid = blk_int_or(ev, BLK_CTX_VTID, 0);
+	bool nested = ns > 0 && ns <= UINT32_MAX && !container_ns_is_first(NS_PID, (uint32_t)ns);
+
+	return nested || vtid <= 0 || vtid > INT32_MAX ? 0 : (int32_t)vtid;
+}
+
+static struct fact *context_fact(struct feed *f, struct thread *t, unsigned kind, uint32_t value)
+{
+	struct fact *fact = slice_fact(f->s, FACT_CONTEXT, t->self, f->ts, f->seq);
+	fact->a = kind;
+	t->told.value[kind] = value;
+	fact->flag = !feed_is_kernel(f) && feed_has_kernel(f);
+	if (fact->flag)
+		fact->c = context_teller(f->c->self, vtid_here(f->ev));
+	return fact;
+}
+
+/* Of another one than the CPU's task: the kernel's trace has not begun there, or is over. */
+static bool tells_of_another(const struct feed *f, const struct thread *t)
+{
+	int32_t vtid = feed_is_kernel(f) ? 0 : vtid_here(f->ev);
+
+	return vtid && t->tid != -1 && vtid != t->tid;
+}
+
+void contexts_learn(struct feed *f, struct thread *t)
+{
+	struct blk_text hostname = blk_text(f->ev, BLK_CTX_HOSTNAME);
+
+	if (!contexts_any(f->ev->layout)) {
+		f->cls->placeless = f->ev->layout;
+		return;
+	}
+	if (!t || t->idle || contexts_known(f->s->strings, &t->told, f->ev) || tells_of_another(f, t))
+		return;
+	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		unsigned kind = numbers[i].kind;
+		uint32_t n = number_of(f->ev, i);
+		if (n && n != t->told.value[kind])
+			context_fact(f, t, kind, n)->b = n;
+	}
+	if (!same_hostname(f->s->strings, &t->told, hostname)) {
+		uint32_t name = slice_string(f->s, hostname);
+		context_fact(f, t, CONTEXT_HOSTNAME, name)->text = name;
+	}
+}
+
+void contexts_join(struct contexts *left, const struct contexts *right)
+{
+	for (unsigned k = 0; k < CONTEXT_N; k++)
+		left->value[k] = right->value[k] ? right->value[k] : left->value[k];
+}

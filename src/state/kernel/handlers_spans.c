@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Events that spans are made of: BlkKin's annotations, entries and exits of functions,
+ * and whatever rules name.
+ */
+#include "state/kernel/counts.h"
+#include "state/spans/rules_private.h"
+#include "state/kernel/cpu_runs.h"
+
+#include "base/limits.h"
+
+#include <stdio.h>
+
+#define F(n) (BLK_FIELD0 + (n))
+
+/* ---- an annotation, and who made it ---- */
+
+static bool ends_span(struct blk_text t)
+{
+	static const struct { char s[8]; uint32_t len; } ends[] = {
+		{ "cr", 2 }, { "ss", 2 }, { "end", 3 }, { "finish", 6 }, { "stop", 4 },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
+		if (t.len == ends[i].len && !memcmp(t.str, ends[i].s, t.len))
+			return true;
+	return false;
+}
+
+/* Of the kernel's current task, or where there is no kernel of whoever says it is: never of
+ * one of that name while the kernel says that nobody runs. */
+static void learn_places(struct feed *f, struct thread *t)
+{
+	if (f->ev->layout != f->cls->placeless)
+		contexts_learn(f, t);
+}
+
+/* Its instant, place and thread. */
+static struct annot annot_here(struct feed *f)
+{
+	struct annot a = {
+		.ts = f->ts, .seq = f->seq, .host = f->host, .thread = ID_NONE, .cpu = f->cpu,
+		.vpid = user_pid(f),
+		.vtid = (int32_t)blk_int_or(f->ev, BLK_CTX_VTID, -1),
+		.in_kernel = feed_is_kernel(f),
+	};
+	if (a.in_kernel)
+		a.vpid = a.vtid = -1;
+	return a;
+}
+
+static void add_annot(struct feed *f, struct annot *a, bool ends)
+{
+	struct slice *s = f->s;
+	struct thread *t = user_thread(f, &a->by_kernel);
+	if (!a->in_kernel)
+		counters_of_thread(f, t);
+	a->thread = t ? t->self : ID_NONE;
+	uint32_t id = s->no_spans ? ID_NONE : s->annots->len;
+	if (id != ID_NONE)
+		g_array_append_vals(s->annots, a, 1);
+	if (s->from_start && !id)
+		runs_begin(s, f->ts);
+	if (a->by_kernel) {
+		thread_record(s, t, &(struct rec){
+			.type = a->in_kernel ? REC_MARK : REC_SPAN, .ts = f->ts, .seq = f->seq,
+			.cpu = f->cpu, .who = id, .state = ends,
+		});
+	} else if (t) {
+		user_learn(f, t);
+	}
+	if (!a->in_kernel)
+		learn_places(f, (a->by_kernel && !t->idle) || !feed_has_kernel(f) ? t : NULL);
+}
+
+/* ---- BlkKin's ---- */
+
+/* What it tells of its thread is all that anybody asks for. False: its span is, too. */
+static bool see_thread(struct feed *f)
+{
+	if (!f->s->no_spans)
+		return false;
+	struct annot a = annot_here(f);
+	add_annot(f, &a, false);
+	return true;
+}
+
+static void annotate(struct feed *f, enum annot_type type, uint32_t key, uint32_t val, bool ends)
+{
+	struct slice *s = f->s;
+	struct annot a = annot_here(f);
+	a.type = type;
+	a.name = slice_text(s, blk_text(f->ev, F(0)));
+	a.service = slice_text(s, blk_text(f->ev, F(1)));
+	a.port = (uint32_t)blk_int(f->ev, F(2));
+	a.ip = slice_text(s, blk_text(f->ev, F(3)));
+	a.trace = (uint64_t)blk_int(f->ev, F(4));
+	a.span = (uint64_t)blk_int(f->ev, F(5));
+	a.parent = (uint64_t)blk_int(f->ev, F(6));
+	a.key = key;
+	a.val = val;
+	add_annot(f, &a, ends);
+}
+
+void on_timestamp(struct feed *f)
+{
+	if (see_thread(f))
+		return;
+	struct blk_text event = blk_text(f->ev, F(7));
+	annotate(f, ANNOT_EVENT, slice_text(f->s, event), 0, ends_span(event));
+}
+
+void on_keyval_string(struct feed *f)
+{
+	if (see_thread(f))
+		return;
+	annotate(f, ANNOT_STRING, slice_text(f->s, blk_text(f->ev, F(7))),
+		 slice_text(f->s, blk_text(f->ev, F(8))), false);
+}
+
+void on_keyval_integer(struct feed *f)
+{
+	char text[24];
+	if (see_thread(f))
+		return;
+	snprintf(text, sizeof text, "%" G_GINT64_FORMAT, blk_int(f->ev, F(8)));
+	annotate(f, ANNOT_INT, slice_text(f->s, blk_text(f->ev, F(7))),
+		 strtab_add_len(f->s->texts, text, sizeof text), false);
+}
+
+/* ---- functions ---- */
+
+static void function_mark(struct feed *f, enum annot_mark mark)
+{
+	struct annot a = annot_here(f);
+	a.type = ANNOT_EVENT;
+	a.mark = mark;
+	a.rule = RULE_FUNCTION;
+	a.address = (uint64_t)blk_int_or(f->ev, F(0), 0);
+	a.key = strtab_add(f->s->texts, mark == MARK_BEGIN ? "start" : "end");
+	a.service = slice_text(f->s, blk_text(f->ev, BLK_CTX_PROCNAME));
+	add_annot(f, &a, false);
+}
+
+void on_function_entry(struct feed *f)
+{
+	function_mark(f, MARK_BEGIN);
+}
+
+void on_function_exit(struct feed *f)
+{
+	function_mark(f, MARK_END);
+}
+
+/* lttng_ust_statedump:bin_info and its like: where a program or library lies. */
+void on_binary(struct feed *f)
+{
+	struct annot a = annot_here(f);
+	struct binary b = {
+		.ts = f->ts, .base = (uint64_t)blk_int(f->ev, F(0)),
+		.size = (uint64_t)blk_int(f->ev, F(1)), .host = f->host, .vpid = a.vpid,
+		.path = slice_string(f->s, blk_text(f->ev, F(2))),
+	};
+	g_array_append_val(f->s->binaries, b);
+}
+
+/* ---- rules ---- */
+
+struct looked_at {			/* for expressions */
+	const struct feed *f;
+	const struct rule_event *e;
+	char text[LIMIT_RULE_TEXT_BYTES + 1];
+};
+
+static unsigned slot_at(const struct rule_event *e, guint field)
+{
+	return g_array_index(e->slots, uint8_t, field);
+}
+
+static struct value value_of(int column, const void *row, const void *data)
+{
+	struct looked_at *at = (struct looked_at *)row;
+	unsigned slot = slot_at(at->e, (guint)column);
+	if (slot == SLOT_CPU)
+		return value_int(VALUE_COUNT, cpu_at(at->f->s, at->f->cpu)->number);
+	if (!blk_has(at->f->ev, slot))
+		return value_none();
+	if (at->f->ev->layout->slot[slot].repr == BLK_INT)
+		return value_int(VALUE_COUNT, blk_int(at->f->ev, slot));
+	struct blk_text t = blk_text(at->f->ev, slot);
+	size_t n = MIN(t.len, LIMIT_RULE_TEXT_BYTES);
+	memcpy(at->text, t.str, n);
+	at->text[n] = '\0';
+	return value_text(at->text);
+}
+
+static bool holds(const struct feed *f, const struct rule_event *e, const struct expr *expr)
+{
+	struct looked_at at = { .f = f, .e = e };
+	return expr_match(expr, value_of, &at, NULL);
+}
+
+static void mix(uint64_t *h, uint64_t x)
+{
+	*h = (*h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+	*h ^= *h >> 29;
+}
+
+static void mix_field(uint64_t *h, const struct feed *f, const struct rule_event *e, guint field)
+{
+	unsigned slot = slot_at(e, field);
+	if (slot == SLOT_CPU) {
+		mix(h, cpu_at(f->s, f->cpu)->number);
+	} else if (f->ev->layout->slot[slot].repr == BLK_INT) {
+		mix(h, 2);
+		mix(h, (uint64_t)blk_int(f->ev, slot));
+	} else {
+		struct blk_text t = blk_text(f->ev, slot);
+		mix(h, 3);
+		mix(h, t.len);
+		for (uint32_t i = 0; i < t.len; i++)
+			mix(h, (uint8_t)t.str[i]);
+	}
+}
+
+/* What its fields are, whichever event they are of; 0 (RULE_NO_KEY): one of them is not there. */
+static uint64_t key_of(const struct feed *f, const struct rule_event *e, const struct rule_key *k)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	for (guint i = 0; i < k->fields->len; i++) {
+		guint field = g_array_index(k->fields, guint, i);
+		unsigned slot = slot_at(e, field);
+		if (slot != SLOT_CPU && !blk_has(f->ev, slot))
+			return RULE_NO_KEY;
+		mix_field(&h, f, e, field);
+	}
+	return h != RULE_NO_KEY ? h : 1;
+}
+
+static void add_field(GString *s, const struct feed *f, const struct rule_event *e, guint field)
+{
+	unsigned slot = slot_at(e, field);
+	if (slot == SLOT_CPU) {
+		g_string_append_printf(s, "%u", cpu_at(f->s, f->cpu)->number);
+	} else if (!blk_has(f->ev, slot)) {
+		g_string_append_c(s, '?');
+	} else if (f->ev->layout->slot[slot].repr == BLK_INT) {
+		g_string_append_printf(s, "%" G_GINT64_FORMAT, blk_int(f->ev, slot));
+	} else {
+		struct blk_text t = blk_text(f->ev, slot);
+		g_string_append_len(s, t.str, MIN(t.len, LIMIT_RULE_TEXT_BYTES));
+	}
+}
+
+static uint32_t fill(const struct feed *f, const struct rule *r, const struct rule_template *t)
+{
+	g_autoptr(GString) s = g_string_new(NULL);
+	for (guint i = 0; i < t->texts->len; i++) {
+		g_string_append(s, g_ptr_array_index(t->texts, i));
+		if (i < t->fields->len)
+			add_field(s, f, &r->begin, g_array_index(t->fields, guint, i));
+	}
+	return strtab_add_len(f->s->texts, s->str, s->len);
+}
+
+static void tag(struct feed *f, const struct annot *of, uint32_t key, uint32_t val, bool is_int)
+{
+	struct annot a = *of;
+	a.type = is_int ? ANNOT_INT : ANNOT_STRING;
+	a.mark = MARK_TAG;
+	a.key = key;
+	a.val = val;
+	a.thread = ID_NONE;
+	a.by_kernel = false;
+	add_annot(f, &a, false);
+}
+
+static void tag_fields(struct feed *f, const struct rule *r, const struct annot *a)
+{
+	struct strtab *texts = f->s->texts;
+	for (guint i = 0; i < r->tags->len; i++) {
+		guint field = g_array_index(r->tags, guint, i);
+		unsigned slot = slot_at(&r->begin, field);
+		g_autoptr(GString) val = g_string_new(NULL);
+		add_field(val, f, &r->begin, field);
+		tag(f, a, strtab_add(texts, g_ptr_array_index(r->begin.fields, field)),
+		    strtab_add_len(texts, val->str, val->len),
+		    slot == SLOT_CPU || f->ev->layout->slot[slot].repr == BLK_INT);
+	}
+}
+
+static struct annot rule_mark(struct feed *f, unsigned number, enum annot_mark mark)
+{
+	struct annot a = annot_here(f);
+	a.type = ANNOT_EVENT;
+	a.mark = mark;
+	a.rule = number;
+	a.span = number;
+	a.key = strtab_add(f->s->texts, mark == MARK_BEGIN ? "start" : "end");
+	return a;
+}
+
+/* The end has only what does not depend on the begin's fields. */
+static bool can_fill(const struct rule_template *t, bool begins)
+{
+	return t->texts && (begins || !t->fields->len);
+}
+
+static void rule_names(struct feed *f, const struct rule *r, bool begins, struct annot *a)
+{
+	a->name = can_fill(&r->text, begins) ? fill(f, r, &r->text)
+					     : strtab_add(f->s->texts, r->name);
+	a->service = can_fill(&r->service, begins) ? fill(f, r, &r->service) :
+		     slice_text(f->s, blk_text(f->ev, BLK_CTX_PROCNAME));
+}
+
+static void rule_begins(struct feed *f, unsigned number)
+{
+	const struct rule *r = rule_at(number);
+	if (r->begin.only_if && !holds(f, &r->begin, r->begin.only_if))
+		return;
+	struct annot a = rule_mark(f, number, MARK_BEGIN);
+	rule_names(f, r, true, &a);
+	a.trace = key_of(f, &r->begin, &r->begin_key);
+	if (r->parent == PARENT_RULE)
+		a.parent = key_of(f, &r->begin, &r->parent_key);
+	add_annot(f, &a, false);
+	tag_fields(f, r, &a);
+}
+
+static void rule_ends(struct feed *f, unsigned number)
+{
+	const struct rule *r = rule_at(number);
+	if (r->end.only_if && !holds(f, &r->end, r->end.only_if))
+		return;
+	struct annot a = rule_mark(f, number, MARK_END);
+	rule_names(f, r, false, &a);
+	a.trace = key_of(f, &r->end, &r->end_key);
+	add_annot(f, &a, !r->nested);
+	if (r->end.error_if && holds(f, &r->end, r->end.error_if)) {
+		struct strtab *texts = f->s->texts;
+		tag(f, &a, strtab_add(texts, "error"), strtab_add(texts, "1"), true);
+	}
+}
+
+/* What the event means by itself first: it knows the thread then. */
+void on_ruled(struct feed *f)
+{
+	handler base = slice_base_handler(f->ev->row);
+	const GArray *begun = rules_begun_by(f->ev->row), *ended = rules_ended_by(f->ev->row);
+	if (base)
+		base(f);
+	else if (feed_is_kernel(f))
+		handler_task(f);
+	for (guint i = 0; i < ended->len; i++)
+		rule_ends(f, g_array_index(ended, guint, i));
+	for (guint i = 0; i < begun->len; i++)
+		rule_begins(f, g_array_index(begun, guint, i));
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* When events were lost: see losses.h. */
+#include "state/kernel/losses.h"
+
+struct window { int64_t begin, end; };
+
+struct loss_cover {
+	GArray *windows;	/* struct window, in order; none overlaps the next */
+	int64_t forgotten_to;	/* end of the last that is forgotten; INT64_MIN: none is */
+};
+
+static void cover_clear(gpointer p)
+{
+	struct loss_cover *c = p;
+	if (c->windows)
+		g_array_unref(c->windows);
+}
+
+void losses_init(struct losses *l)
+{
+	*l = (struct losses){
+		.told = g_array_new(false, false, sizeof(struct loss)),
+		.begins = g_array_new(false, false, sizeof(int64_t)),
+		.covers = g_array_new(false, true, sizeof(struct loss_cover)),
+		.latest = INT64_MIN,
+	};
+	g_array_set_clear_func(l->covers, cover_clear);
+}
+
+void losses_clear(struct losses *l)
+{
+	g_array_unref(l->told);
+	g_array_unref(l->begins);
+	g_array_unref(l->covers);
+}
+
+/* ---- those that count ---- */
+
+static int order(const struct loss *a, const struct loss *b)
+{
+	if (a->end != b->end)
+		return a->end < b->end ? -1 : 1;
+	if (a->begin != b->begin)
+		return a->begin < b->begin ? -1 : 1;
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	if (a->stream_cpu != b->stream_cpu)
+		return a->stream_cpu < b->stream_cpu ? -1 : 1;
+	return (int)a->kernel - (int)b->kernel;
+}
+
+/* How many are before that one. */
+static guint told_before(const struct losses *l, const struct loss *x)
+{
+	guint low = 0, high = l->told->len;
+	while (low < high) {
+		guint at = low + (high - low) / 2;
+		if (order(&g_array_index(l->told, struct loss, at), x) < 0)
+			low = at + 1;
+		else
+			high = at;
+	}
+	return low;
+}
+
+/* How many end before the instant. */
+static guint ended_before(const struct losses *l, int64_t instant)
+{
+	return told_before(l, &(struct loss){ .begin = INT64_MIN, .end = instant });
+}
+
+/* How many begin before the instant. */
+static guint begun_before(const struct losses *l, int64_t instant)
+{
+	guint low = 0, high = l->begins->len;
+	while (low < high) {
+		guint at = low + (high - low) / 2;
+		if (g_array_index(l->begins, int64_t, at) < instant)
+			low = at + 1;
+		else
+			high = at;
+	}
+	return low;
+}
+
+/* Records come in order of time, so it is near the end. */
+static void count(struct losses *l, const struct loss *loss)
+{
+	guint at = told_before(l, loss);
+	if (at < l->told->len && !order(&g_array_index(l->told, struct loss, at), loss))
+		return;
+	g_array_insert_val(l->told, at, *loss);
+	g_array_insert_val(l->begins, begun_before(l, loss->begin), loss->begin);
+}
+
+uint64_t losses_touching(const struct losses *l, int64_t begin, int64_t end)
+{
+	uint64_t before = begin == INT64_MIN ? l->n_forgotten : 0;
+	/* Who ends before the range has begun before its end. */
+	guint begun = end == INT64_MAX ? l->begins->len : begun_before(l, end);
+	return before + begun - MIN(begun, ended_before(l, begin));
+}
+
+/* ---- when any was ---- */
+
+static struct loss_cover *cover_of(const struct losses *l, uint32_t host, bool kernel)
+{
+	guint i = 2 * host + kernel;
+	return i < l->covers->len ? &g_array_index(l->covers, struct loss_cover, i) : NULL;
+}
+
+static struct loss_cover *cover_made(struct losses *l, uint32_t host, bool kernel)
+{
+	guint i = 2 * host + kernel;
+	if (i >= l->covers->len)
+		g_array_set_size(l->covers, i + 1);
+	struct loss_cover *c = &g_array_index(l->covers, struct loss_cover, i);
+	if (!c->windows) {
+		c->windows = g_array_new(false, false, sizeof(struct window));
+		c->forgotten_to = INT64_MIN;
+	}
+	return c;
+}
+
+static struct window *window_at(const struct loss_cover *c, guint i)
+{
+	return &g_array_index(c->windows, struct window, i);
+}
+
+/* The first window that ends at the instant or later (after: later). */
+static guint first_ending(const struct loss_cover *c, int64_t instant, bool after)
+{
+	guint low = 0, high = c->windows->len;
+	while (low < high) {
+		guint at = low + (high - low) / 2;
+		int64_t end = window_at(c, at)->end;
+		if (end < instant || (after && end == instant))
+			low = at + 1;
+		else
+			high = at;
+	}
+	return low;
+}
+
+static bool is_empty(const struct window *w)
+{
+	return w->begin == w->end;
+}
+
+/* Do they overlap, or is one an instant at the border of the other? Two that only touch stay apart: nothing was lost at
+ * the instant between them. */
+static bool is_one(const struct window *earlier, const struct window *later)
+{
+	return later->begin < earlier->end ||
+	       (later->begin == earlier->end && (is_empty(earlier) || is_empty(later)));
+}
+
+static void cover_add(struct loss_cover *c, struct window w)
+{
+	guint first = first_ending(c, w.begin, false);
+	if (first < c->windows->len && window_at(c, first)->end == w.begin && !is_one(window_at(c, first), &w))
+		first++;
+	guint next = first;
+	for (; next < c->windows->len && is_one(&w, window_at(c, next)); next++) {
+		w.begin = MIN(w.begin, window_at(c, next)->begin);
+		w.end = MAX(w.end, window_at(c, next)->end);
+	}
+	if (next == first) {
+		g_array_insert_val(c->windows, first, w);
+		return;
+	}
+	*window_at(c, first) = w;
+	if (next - first > 1)
+		g_array_remove_range(c->windows, first + 1, next - first - 1);
+}
+
+bool losses_find(const struct losses *l, uint32_t host, bool kernel, int64_t from, int64_t to,
+		 int64_t *ret_begin)
+{
+	const struct loss_cover *c = cover_of(l, host, kernel);
+	if (!c || !c->windows)
+		return false;
+	if (c->forgotten_to > from) {
+		*ret_begin = from;
+		return true;
+	}
+	guint i = first_ending(c, from, true);
+	if (i == c->windows->len || window_at(c, i)->begin >= to)
+		return false;
+	*ret_begin = MAX(window_at(c, i)->begin, from);
+	return true;
+}
+
+/* ---- both ---- */
+
+void losses_add(struct losses *l, const struct loss *loss)
+{
+	struct loss new = *loss;
+	new.end = MAX(new.end, new.begin);
+	l->latest = MAX(l->latest, new.end);
+	if (!new.silence)
+		count(l, &new);
+	cover_add(cover_made(l, new.host, new.kernel), (struct window){ new.begin, new.end });
+}
+
+void losses_join(struct losses *l, const struct losses *from, const uint32_t *host)
+{
+	l->latest = MAX(l->latest, from->latest);
+	for (guint i = 0; i < from->told->len; i++) {
+		struct loss x = g_array_index(from->told, struct loss, i);
+		x.host = host[x.host];
+		count(l, &x);
+	}
+	for (guint i = 0; i < from->covers->len; i++) {
+		const struct loss_cover *c = &g_array_index(from->covers, struct loss_cover, i);
+		for (guint k = 0; c->windows && k < c->windows->len; k++)
+			cover_add(cover_made(l, host[i / 2], i % 2), *window_at(c, k));
+	}
+}
+
+/* Half of them at once, as the rest has to move. */
+void losses_forget(struct losses *l, int64_t before)
+{
+	guint n = ended_before(l, before);
+	if (n > LOSSES_KEPT && n > l->told->len / 2) {
+		l->n_forgotten += n;
+		g_array_remove_range(l->told, 0, n);
+		/* Before the instant it is all one which are left. */
+		g_array_remove_range(l->begins, 0, n);
+	}
+	for (guint i = 0; i < l->covers->len; i++) {
+		struct loss_cover *c = &g_array_index(l->covers, struct loss_cover, i);
+		guint old = c->windows ? first_ending(c, before, false) : 0;
+		if (old < 2 * LOSSES_KEPT || old < c->windows->len / 2)
+			continue;
+		c->forgotten_to = window_at(c, old - LOSSES_KEPT - 1)->end;
+		g_array_remove_range(c->windows, 0, old - LOSSES_KEPT);
+	}
+}
+
+size_t losses_bytes(const struct losses *l)
+{
+	size_t n = l->told->len * (sizeof(struct loss) + sizeof(int64_t)) +
+		   l->covers->len * sizeof(struct loss_cover);
+	for (guint i = 0; i < l->covers->len; i++) {
+		const struct loss_cover *c = &g_array_index(l->covers, struct loss_cover, i);
+		n += c->windows ? c->windows->len * sizeof(struct window) : 0;
+	}
+	return n;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The scheduler's account that is not counted at once: see sched.h. */
+#include "state/kernel/sched.h"
+
+void sched_seen(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu, int16_t prio)
+{
+	struct thread_sched *h = &t->sched;
+	if (h->last_cpu == CPU_NONE) {		/* the left neighbour may know where it was */
+		h->first_cpu = cpu;
+		h->first_ns = ts;
+		h->first_prio = prio;
+	} else {
+		cell_of_sched(s, bin_at(s, ts), t, cpu, prio)->moves++;
+	}
+	h->last_cpu = cpu;
+}
+
+void sched_migrated(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu, int16_t prio)
+{
+	cell_of_sched(s, bin_at(s, ts), t, cpu, prio)->migrations++;
+}
+
+/* The right's first CPU is compared with the left's last one. */
+void sched_append(struct slice *s, struct thread *l, const struct thread *r)
+{
+	struct thread_sched *h = &l->sched;
+	const struct thread_sched *n = &r->sched;
+	if (n->last_cpu == CPU_NONE)
+		return;
+	if (h->last_cpu != n->first_cpu)
+		sched_seen(s, l, n->first_ns, n->first_cpu, n->first_prio);
+	h->last_cpu = n->last_cpu;
+}
+
+/* ---- wakeups whose waker is not known for sure ---- */
+
+void sched_patch_waker(struct slice *s, uint64_t seq, uint32_t irq)
+{
+	for (guint i = 0; i < s->soft_wakes->len; i++) {
+		struct soft_wake *w = &g_array_index(s->soft_wakes, struct soft_wake, i);
+		if (w->seq == seq)
+			w->who = irq;
+	}
+}
+
+static uint32_t map_who(uint32_t who, const struct cell_maps *maps)
+{
+	return who >= IRQ_HARD(0) ? who : maps->thread[who];
+}
+
+void sched_map_wakes(struct slice *a, struct slice *b, const struct cell_maps *maps)
+{
+	for (guint i = 0; i < b->soft_wakes->len; i++) {
+		struct soft_wake w = g_array_index(b->soft_wakes, struct soft_wake, i);
+		w.thread = maps->thread[w.thread];
+		w.who = map_who(w.who, maps);
+		w.seq += maps->seq_add;
+		g_array_append_val(a->soft_wakes, w);
+	}
+}
+
+void sched_wakes_known(struct slice *s)
+{
+	for (guint i = 0; i < s->soft_wakes->len; i++) {
+		const struct soft_wake *w = &g_array_index(s->soft_wakes, struct soft_wake, i);
+		waker_add(bin_waker(s, bin_at(s, w->ts), w->thread, w->who), w->latency);
+	}
+	g_array_set_size(s->soft_wakes, 0);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Counting what the scheduler does, inline: thread.c and plain.c both do it a lot. Only
+ * for src/state/.
+ */
+#ifndef BLK_STATE_KERNEL_SCHED_H
+#define BLK_STATE_KERNEL_SCHED_H
+
+#include "state/kernel/cell_cache.h"
+
+static inline uint32_t sched_key(uint16_t cpu, int16_t prio)
+{
+	return (uint32_t)cpu << 16 | (uint16_t)prio;
+}
+
+static inline int16_t sched_prio(int64_t prio)
+{
+	return (int16_t)CLAMP(prio, PRIO_NONE + 1, INT16_MAX);
+}
+
+static inline uint16_t sched_cpu(const struct cpu *c)
+{
+	return (uint16_t)MIN(c->number, CPU_NONE - 1u);
+}
+
+static inline struct sched_cell *cell_of_sched(struct slice *s, struct bin *b, struct thread *t,
+					       uint16_t cpu, int16_t prio)
+{
+	struct sched_slot *slot = &t->sched.slot[cpu % SCHED_SLOTS];
+	uint32_t key = sched_key(cpu, prio);
+	if (slot->epoch != b->epoch[CELL_sched] || slot->key != key) {
+		slot->cell = BIN_CELL(s, b, sched, .thread = t->self, .cpu = cpu, .prio = prio);
+		slot->epoch = b->epoch[CELL_sched];
+		slot->key = key;
+	}
+	return slot->cell;
+}
+
+/* who: a thread, or the code of an interrupt; ID_NONE: unknown. */
+static inline struct waker_cell *bin_waker(struct slice *s, struct bin *b, uint32_t thread, uint32_t who)
+{
+	bool by_irq = who >= IRQ_HARD(0) && who != ID_NONE;
+	return BIN_CELL(s, b, waker, .thread = thread, .waker = by_irq ? ID_NONE : who, .irq = by_irq ? who : 0);
+}
+
+static inline struct waker_cell *cell_of_waker(struct slice *s, struct bin *b, struct thread *t, uint32_t who)
+{
+	struct waker_slot *slot = &t->sched.waker;
+	if (slot->epoch != b->epoch[CELL_waker] || slot->who != who) {
+		slot->cell = bin_waker(s, b, t->self, who);
+		slot->epoch = b->epoch[CELL_waker];
+		slot->who = who;
+	}
+	return slot->cell;
+}
+
+static inline void sched_out(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
+			     int16_t prio, bool preempted)
+{
+	if (t->idle || !slice_reads(s, CELL_sched))
+		return;
+	struct sched_cell *c = cell_of_sched(s, bin_at(s, ts), t, cpu, prio);
+	c->switches++;
+	c->preemptions += preempted;
+	if (t->sched.last_cpu != cpu)
+		sched_seen(s, t, ts, cpu, prio);
+}
+
+static inline void sched_in(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
+			    int16_t prio)
+{
+	if (t->sched.last_cpu != cpu && !t->idle && slice_reads(s, CELL_sched))
+		sched_seen(s, t, ts, cpu, prio);
+}
+
+static inline void waker_add(struct waker_cell *c, int64_t latency)
+{
+	c->count++;
+	c->total_ns += latency;
+	c->max_ns = MAX(c->max_ns, latency);
+}
+
+/* It was woken, and has its CPU. */
+static inline void sched_woken(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
+			       int16_t prio)
+{
+	const struct tstate *st = &t->st;
+	if (!slice_reads(s, CELL_sched) && !slice_reads(s, CELL_waker))
+		return;
+	struct bin *b = bin_at(s, ts);
+	int64_t ns = MAX(ts - st->wake_ns, 0);
+	uint32_t who = st->waker_irq ? st->waker_irq : st->waker;
+	hist_add_at(&cell_of_sched(s, b, t, cpu, prio)->wakeup, ns, hist_bucket_index(ns));
+	if (G_UNLIKELY(st->wake_soft && (s->stitching || !s->from_start))) {
+		struct soft_wake w = { .ts = ts, .latency = ns, .seq = st->wake_seq,
+				       .thread = t->self, .who = who };
+		g_array_append_val(s->soft_wakes, w);
+		return;
+	}
+	waker_add(cell_of_waker(s, b, t, who), ns);
+}
+
+/* It was preempted, and has its CPU again. */
+static inline void sched_again(struct slice *s, struct thread *t, int64_t ts, uint16_t cpu,
+			       int16_t prio)
+{
+	int64_t ns = MAX(ts - t->st.off_ns, 0);
+	if (!slice_reads(s, CELL_sched))
+		return;
+	hist_add_at(&cell_of_sched(s, bin_at(s, ts), t, cpu, prio)->preempted, ns,
+		     hist_bucket_index(ns));
+}
+
+#endif

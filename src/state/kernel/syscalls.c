@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The table behind syscalls.h, and its hash. */
+#include "state/kernel/syscalls.h"
+
+#include <glib.h>
+#include <stddef.h>
+
+static const char *const numbers[] = {
+#include "state/kernel/syscall_numbers.h"
+};
+
+/* Rows: io and descriptor first, then what is waited for. */
+#define IO(i) .io = i, .reads = (i) == IO_READ || (i) == IO_BOTH, \
+	.writes = (i) == IO_WRITE || (i) == IO_BOTH, .bytes_mask = (i) == IO_NONE ? 0 : UINT64_MAX, \
+	.dir = (i) == IO_NONE ? IO_DIR_OTHER : (i) == IO_WRITE ? IO_DIR_WRITE : IO_DIR_READ
+#define BYFD(n, i) { .name = n, .by_fd = true, .has_fd = true, IO(i) }
+#define SOCK(n, i) { .name = n, .cause = PART_SOCKET, .has_fd = true, IO(i) }
+#define MESSAGES(n, i) { .name = n, .cause = PART_SOCKET, .has_fd = true, .io = i, \
+	.reads = (i) == IO_READ, .writes = (i) == IO_WRITE, \
+	.dir = (i) == IO_WRITE ? IO_DIR_WRITE : IO_DIR_READ }
+#define DISK(n) { .name = n, .cause = PART_DISK, .dir = IO_DIR_OTHER }
+#define DISKFD(n) { .name = n, .cause = PART_DISK, .has_fd = true, .dir = IO_DIR_OTHER }
+#define SYNC(n, fd) { .name = n, .cause = PART_DISK, .has_fd = fd, .dir = IO_DIR_SYNC }
+#define CAUSE(n, c) { .name = n, .cause = c, .dir = IO_DIR_OTHER }
+#define FDOP(n, c, op) { .name = n, .cause = c, .fdop = op, .dir = IO_DIR_OTHER }
+/* What it makes, which of its flags mean close-on-exec, and which argument the flags are. */
+#define MAKES(n, what, bits, arg) { .name = n, .cause = PART_OTHER, .fdop = FDOP_EVENT, .makes = what, \
+	.cloexec = bits, .flags_arg = arg, .dir = IO_DIR_OTHER }
+#define O_CLOEXEC_BIT 02000000	/* as EFD_CLOEXEC, TFD_, SFD_, EPOLL_, IN_, UFFD_ */
+
+static const struct call_info table[] = {
+	BYFD("read", IO_READ), BYFD("pread64", IO_READ), BYFD("pread", IO_READ),
+	BYFD("readv", IO_READ), BYFD("preadv", IO_READ), BYFD("preadv2", IO_READ),
+	BYFD("write", IO_WRITE), BYFD("pwrite64", IO_WRITE), BYFD("pwrite", IO_WRITE),
+	BYFD("writev", IO_WRITE), BYFD("pwritev", IO_WRITE), BYFD("pwritev2", IO_WRITE),
+	BYFD("sendfile", IO_BOTH), BYFD("sendfile64", IO_BOTH), BYFD("splice", IO_BOTH),
+	BYFD("tee", IO_BOTH), BYFD("vmsplice", IO_WRITE), BYFD("copy_file_range", IO_BOTH),
+	BYFD("ioctl", IO_NONE), BYFD("lseek", IO_NONE),
+
+	SOCK("recvfrom", IO_READ), SOCK("recv", IO_READ), SOCK("recvmsg", IO_READ),
+	MESSAGES("recvmmsg", IO_READ), SOCK("sendto", IO_WRITE), SOCK("send", IO_WRITE),
+	SOCK("sendmsg", IO_WRITE), MESSAGES("sendmmsg", IO_WRITE), SOCK("shutdown", IO_NONE),
+	{ .name = "accept", .cause = PART_SOCKET, .has_fd = true, .dir = IO_DIR_OTHER,
+	  .fdop = FDOP_ACCEPT },
+	{ .name = "accept4", .cause = PART_SOCKET, .has_fd = true, .dir = IO_DIR_OTHER,
+	  .fdop = FDOP_ACCEPT },
+	{ .name = "connect", .cause = PART_SOCKET, .has_fd = true, .dir = IO_DIR_OTHER,
+	  .fdop = FDOP_CONNECT },
+	FDOP("bind", PART_SOCKET, FDOP_BIND), FDOP("socket", PART_SOCKET, FDOP_SOCKET),
+	FDOP("socketpair", PART_SOCKET, FDOP_SOCKETPAIR),
+
+	/* A lock of whoever has the file open, not the disk. */
+	{ .name = "flock", .cause = PART_OTHER, .has_fd = true, .dir = IO_DIR_OTHER },
+	SYNC("fsync", true), SYNC("fdatasync", true), SYNC("sync_file_range", true),
+	SYNC("syncfs", true), SYNC("sync", false), SYNC("msync", false),
+	DISKFD("getdents"), DISKFD("getdents64"), DISKFD("ftruncate"),
+	DISKFD("fallocate"), DISKFD("fadvise64"), DISKFD("readahead"), DISK("truncate"),
+	DISKFD("fstat"), DISKFD("newfstat"), DISK("stat"), DISK("newstat"), DISK("lstat"),
+	DISK("newlstat"), DISK("newfstatat"), DISK("fstatat64"), DISK("statx"), DISK("statfs"),
+	DISKFD("fstatfs"), DISK("access"), DISK("faccessat"), DISK("faccessat2"), DISK("unlink"),
+	DISK("unlinkat"), DISK("rename"), DISK("renameat"), DISK("renameat2"), DISK("mkdir"),
+	DISK("mkdirat"), DISK("rmdir"), DISK("link"), DISK("linkat"), DISK("symlink"),
+	DISK("symlinkat"), DISK("readlink"), DISK("readlinkat"), DISK("chmod"), DISKFD("fchmod"),
+	DISK("fchmodat"), DISK("chown"), DISKFD("fchown"), DISK("fchownat"), DISK("lchown"),
+	DISK("utime"), DISK("utimes"), DISK("utimensat"), DISK("futimesat"), DISK("chdir"),
+	DISKFD("fchdir"), DISK("mknod"), DISK("mknodat"), DISK("mount"), DISK("umount2"),
+	DISK("umount"), DISK("getxattr"), DISK("lgetxattr"), DISKFD("fgetxattr"), DISK("setxattr"),
+	DISK("lsetxattr"), DISKFD("fsetxattr"), DISK("listxattr"), DISKFD("flistxattr"),
+	DISK("removexattr"), DISK("setxattrat"), DISK("getxattrat"),
+	DISK("listxattrat"), DISK("removexattrat"), DISK("fchmodat2"), DISK("file_getattr"),
+	DISK("file_setattr"), DISK("io_getevents"), DISK("io_pgetevents"), DISK("io_submit"),
+
+	FDOP("open", PART_DISK, FDOP_OPEN), FDOP("creat", PART_DISK, FDOP_OPEN),
+	FDOP("openat", PART_DISK, FDOP_OPENAT), FDOP("openat2", PART_DISK, FDOP_OPENAT),
+	FDOP("open_tree", PART_DISK, FDOP_OPENAT), FDOP("open_tree_attr", PART_DISK, FDOP_OPENAT),
+	FDOP("open_by_handle_at", PART_DISK, FDOP_OPEN),
+	{ .name = "execve", .cause = PART_DISK, .fdop = FDOP_EXEC },
+	{ .name = "execveat", .cause = PART_DISK, .fdop = FDOP_EXEC },
+
+	{ .name = "close", .cause = PART_OTHER, .fdop = FDOP_CLOSE, .has_fd = true, .by_fd = true,
+	  .dir = IO_DIR_OTHER },
+	FDOP("close_range", PART_OTHER, FDOP_CLOSE_RANGE),
+	FDOP("dup", PART_OTHER, FDOP_DUP), FDOP("dup2", PART_OTHER, FDOP_DUP2),
+	FDOP("dup3", PART_OTHER, FDOP_DUP2), FDOP("fcntl", PART_OTHER, FDOP_FCNTL),
+	FDOP("pipe", PART_OTHER, FDOP_PIPE), FDOP("pipe2", PART_OTHER, FDOP_PIPE),
+	MAKES("eventfd", "eventfd", 0, 0), MAKES("eventfd2", "eventfd", O_CLOEXEC_BIT, 1),
+	MAKES("timerfd_create", "timerfd", O_CLOEXEC_BIT, 1), MAKES("signalfd", "signalfd", 0, 0),
+	MAKES("signalfd4", "signalfd", O_CLOEXEC_BIT, 3), MAKES("epoll_create", "epoll", 0, 0),
+	MAKES("epoll_create1", "epoll", O_CLOEXEC_BIT, 0), MAKES("inotify_init", "inotify", 0, 0),
+	MAKES("inotify_init1", "inotify", O_CLOEXEC_BIT, 0),
+	MAKES("fanotify_init", "fanotify", 1, 0), MAKES("memfd_create", "memfd", 1, 1),
+	MAKES("memfd_secret", "memfd", O_CLOEXEC_BIT, 0),
+	MAKES("userfaultfd", "userfaultfd", O_CLOEXEC_BIT, 0),
+	MAKES("perf_event_open", "perf_event", 8, 4), MAKES("pidfd_open", "pidfd", CLOEXEC_ALWAYS, 1),
+	MAKES("pidfd_getfd", "fd of another process", CLOEXEC_ALWAYS, 2),
+	MAKES("io_uring_setup", "io_uring", CLOEXEC_ALWAYS, 1), MAKES("fsopen", "fsopen", 1, 1),
+	MAKES("fspick", "fspick", 1, 2), MAKES("fsmount", "fsmount", 1, 1),
+
+	{ .name = "futex", .cause = PART_FUTEX, .futex_args = true, .dir = IO_DIR_OTHER },
+	CAUSE("futex_waitv", PART_FUTEX), CAUSE("futex_wait", PART_FUTEX),
+	CAUSE("nanosleep", PART_TIMER), CAUSE("clock_nanosleep", PART_TIMER),
+	CAUSE("poll", PART_POLL), CAUSE("ppoll", PART_POLL), CAUSE("select", PART_POLL),
+	CAUSE("pselect6", PART_POLL), CAUSE("epoll_wait", PART_POLL), CAUSE("epoll_pwait", PART_POLL),
+	CAUSE("epoll_pwait2", PART_POLL),
+
+	{ .name = "fork", .cause = PART_OTHER, .twice = true },
+	{ .name = "vfork", .cause = PART_OTHER, .twice = true },
+	{ .name = "clone", .cause = PART_OTHER, .twice = true },
+	{ .name = "clone3", .cause = PART_OTHER, .twice = true },
+	{ .name = "exit", .cause = PART_OTHER, .no_exit = true },
+	{ .name = "exit_group", .cause = PART_OTHER, .no_exit = true },
+	{ .name = "rt_sigreturn", .cause = PART_OTHER, .no_exit = true, .no_call = true },
+	{ .name = "sigreturn", .cause = PART_OTHER, .no_exit = true, .no_call = true },
+};
+
+static const struct call_info nothing_known = {
+	.name = "", .cause = PART_OTHER, .dir = IO_DIR_OTHER,
+};
+
+static GHashTable *table_hash(void)
+{
+	static GHashTable *hash;
+	if (g_once_init_enter(&hash)) {
+		GHashTable *h = g_hash_table_new(g_str_hash, g_str_equal);
+		for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+			g_hash_table_insert(h, (gpointer)table[i].name, (gpointer)&table[i]);
+		g_once_init_leave(&hash, h);
+	}
+	return hash;
+}
+
+const struct call_info *call_info(const char *name)
+{
+	const struct call_info *info = g_hash_table_lookup(table_hash(), name);
+	return info ? info : &nothing_known;
+}
+
+const struct call_info *call_info_at(size_t i)
+{
+	return i < G_N_ELEMENTS(table) ? &table[i] : NULL;
+}
+
+const char *call_name_by_number(int64_t number)
+{
+	return number >= 0 && number < (int64_t)G_N_ELEMENTS(numbers) ? numbers[number] : NULL;
+}

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The fold of one thread: records in, charges, waits, finished calls and snapshots
+ * out. A thread that is not "hard" yet only collects its head; see slice.h.
+ */
+#include "state/kernel/coverage.h"
+#include "state/kernel/thread_state.h"
+
+struct thread *thread_new(uint32_t self)
+{
+	struct thread *t = g_new(struct thread, 1);
+	*t = (struct thread){
+		.self = self, .tid = -1, .task_tid = -1, .forward = ID_NONE, .creator = ID_NONE, .id = ID_NONE,
+		.start_ns = TS_NONE, .exit_ns = TS_NONE, .last_event_ns = TS_NONE, .out_ns = TS_NONE,
+		.soft_from = { INT64_MAX, INT64_MAX },
+		.st = { .cursor = TS_NONE, .waker = ID_NONE, .off_cpu = CPU_NONE, .queue_cpu = CPU_NONE },
+		.sched.last_cpu = CPU_NONE,
+	};
+	return t;
+}
+
+static void clear(struct thread *t)
+{
+	vec_free(&t->head);
+	vec_free(&t->waits);
+	vec_free(&t->calls);
+	if (t->annots)
+		g_array_unref(t->annots);
+	if (t->open)
+		g_array_unref(t->open);
+	if (t->aliases)
+		g_array_unref(t->aliases);
+	if (t->counters)
+		g_array_unref(t->counters);
+	vec_free(&t->sched.queued);
+}
+
+void thread_free(struct thread *t)
+{
+	clear(t);
+	g_free(t);
+}
+
+void thread_reset(struct thread *t)
+{
+	struct thread *fresh = thread_new(t->self);
+	clear(t);
+	*t = *fresh;
+	g_free(fresh);
+}
+
+/* ---- charging the open state ---- */
+
+/* Which part the open state is charged to; PART_SLICE_N: by the call's descriptor. */
+static inline unsigned open_part(const struct tstate *st)
+{
+	switch ((enum run_state)st->run) {
+	case RUN_ON:
+		if (st->irq_depth)
+			return PART_IRQ;
+		if (st->call_state == CALL_IN)
+			return PART_SYSCALL;
+		if (st->call_state == CALL_NONE)
+			return PART_USER;
+		return st->call_lost ? PART_LOST_RUN : PART_SOFT_RUN;
+	case RUN_BLOCKED:
+		if (st->wait_cause == WAIT_FD)
+			return PART_SLICE_N;
+		if (st->wait_cause == WAIT_LOST)
+			return PART_LOST_BLOCK;
+		return st->wait_cause == WAIT_SOFT ? PART_SOFT_BLOCK : st->wait_part;
+	case RUN_PREEMPTED:
+		return PART_PREEMPTED;
+	case RUN_WOKEN:
+	case RUN_NEW:
+		return PART_WAKEUP;
+	case RUN_UNKNOWN:
+	case RUN_DEAD:
+		break;
+	}
+	return PART_UNKNOWN;
+}
+
+static inline void charge(struct slice *s, struct thread *t, int64_t until)
+{
+	struct tstate *st = &t->st;
+	if (st->run == RUN_DEAD || st->cursor == TS_NONE) {
+		st->cursor = st->run == RUN_DEAD ? st->cursor : until;
+		return;
+	}
+	if (until <= st->cursor)
+		return;
+	unsigned part = open_part(st);
+	if (part == PART_SLICE_N) {
+		charge_fd(s, t, &st->call, st->cursor, until);
+	} else {
+		struct bin *b = bin_of_all(s, st->cursor, until);
+		if (b)
+			cell_of_thread(s, b, t)->part[part] += until - st->cursor;
+		else
+			charge_part(s, t, part, st->cursor, until);
+		st->part[part] += until - st->cursor;
+		if (part >= PART_N) {
+			int64_t *from = &t->soft_from[part >= PART_LOST_RUN];
+			*from = MIN(*from, st->cursor);
+		}
+	}
+	st->cursor = until;
+}
+
+/* The same for what is usual, a part of its own within one second; false: it is not. */
+static inline G_ALWAYS_INLINE bool charge_within(struct slice *s, struct thread *t, enum part part,
+						 int64_t until)
+{
+	struct tstate *st = &t->st;
+	struct bin *b = s->bin_last;
+	if (!b || st->cursor < b->begin || until > b->end || until <= st->cursor)
+		return false;
+	int64_t ns = until - st->cursor;
+	b->dirty = true;
+	cell_of_thread(s, b, t)->part[part] += ns;
+	st->part[part] += ns;
+	st->cursor = until;
+	return true;
+}
+
+/* Nobody saw how its call ended: it was in it until here, as far as is known. */
+static void call_gone(struct slice *s, struct thread *t, int64_t ts)
+{
+	if (t->st.call_state == CALL_IN && t->st.call.name)
+		charge_busy(s, t, &t->st.call, ts);
+}
+
+static void forget_call(struct tstate *st)
+{
+	st->call_state = CALL_SOFT;
+	st->call_lost = true;
+	memset(&st->call, 0, sizeof st->call);
+}
+
+/* What was known of it ends here. */
+static void lose(struct slice *s, struct thread *t)
+{
+	call_gone(s, t, t->st.cursor);
+	unknown_ends(s, t, SOFT_BY_LOSS, &(struct rec){ .type = REC_LOST, .ts = t->st.cursor });
+	t->st.run = RUN_UNKNOWN;
+	t->st.irq_depth = 0;
+	forget_call(&t->st);
+}
+
+/* Off the CPU while events of any CPU were lost: nobody knows what it did since. */
+static inline void settle(struct slice *s, struct thread *t, int64_t ts)
+{
+	struct tstate *st = &t->st;
+	int64_t lost;
+	/* Unknown where, within a call: it left its CPU unseen. */
+	bool nowhere = st->run == RUN_UNKNOWN && st->call_state != CALL_IN;
+	if (st->run == RUN_ON || st->run == RUN_DEAD || nowhere ||
+	    !slice_lost_between(s, t->host, st->cursor, ts, &lost))
+		return;
+	charge(s, t, lost);
+	lose(s, t);
+}
+
+void thread_charge(struct slice *s, struct thread *t, int64_t until)
+{
+	if (!t->hard || t->idle || t->forward != ID_NONE)
+		return;
+	if (t->tid == -1 && t->st.run == RUN_UNKNOWN)
+		return;		/* a task without a name ends with the loss that hid it */
+	until = covered_until(s, t->host, until);
+	settle(s, t, until);
+	charge(s, t, until);
+	if (t->st.call_state == CALL_IN && t->st.call.name)	/* the dead were in exit_group */
+		charge_busy(s, t, &t->st.call, t->st.run == RUN_DEAD ? MIN(t->exit_ns, until) : until);
+}
+
+void thread_snapshot(const struct thread *t, int64_t at, int64_t part[PART_SLICE_N])
+{
+	memcpy(part, t->st.part, sizeof t->st.part);
+	unsigned p = open_part(&t->st);
+	if (p < PART_SLICE_N && t->st.run != RUN_DEAD && t->st.cursor != TS_NONE && at > t->st.cursor)
+		part[p] += at - t->st.cursor;
+}
+
+/* ---- the fold ---- */
+
+static void take_call(struct tstate *st, const struct rec *r)
+{
+	const struct call_info *info = r->info;
+	st->call_lost = false;
+	if (info->no_call) {
+		st->call_state = CALL_NONE;	/* rt_sigreturn: back in user mode at once */
+		return;
+	}
+	st->call_state = CALL_IN;
+	st->call = (struct call){
+		.begin = r->ts, .busy_from = r->ts, .seq = r->seq, .name = r->name,
+		.text = r->text, .fd = r->fd, .cpu = r->cpu, .info = info,
+		.arg = { r->arg[0], r->arg[1], r->arg[2] },
+	};
+}
+
+/*
+ * Which futexes are locks: FUTEX_LOCK_PI and _PI2 (include/uapi/linux/futex.h), and those waited for
+ * with what says "locked, with waiters": 2 in glibc's, Rust's and Go's (Drepper, Futexes Are Tricky,
+ * mutex2), FUTEX_WAITERS in musl's and in robust ones.
+ */
+static bool is_lock(uint32_t op, uint32_t val)
+{
+	uint32_t command = op & 0x7f;	/* without _PRIVATE and _CLOCK_REALTIME */
+	return command == 6 || command == 13 ||
+	       ((command == 0 || command == 9) && (val == 2 || val & 0x80000000));
+}
+
+struct wait_call wait_call(const struct call *c)
+{
+	struct wait_call w = { .name = c->name, .fd = c->fd };
+	if (!c->info || c->info->cause != PART_FUTEX) {
+		w.seq = c->seq;
+		return w;
+	}
+	w.fd = -1;
+	if (!c->info->futex_args)	/* futex_waitv: addresses are behind a pointer */
+		return w;
+	w.futex = (uint64_t)c->arg[0];
+	w.lock = is_lock((uint32_t)c->arg[1], (uint32_t)c->arg[2]);
+	return w;
+}
+
+void thread_log_wait(const struct slice *s, struct thread *t, int64_t ts, uint32_t cpu)
+{
+	const struct tstate *st = &t->st;
+	bool woken = st->run == RUN_WOKEN, preempted = st->run == RUN_PREEMPTED;
+	*vec_add(&t->waits, struct wait) = (struct wait){
+		.begin = st->off_ns, .wake = woken ? st->wake_ns : ts, .end = ts,
+		.wake_seq = st->wake_seq, .cause = preempted ? WAIT_PART : st->wait_cause,
+		.part = preempted ? PART_PREEMPTED : st->wait_part,
+		.waker = woken ? st->waker : ID_NONE, .waker_irq = woken ? st->waker_irq : 0,
+		.cpu = cpu, .run = cpu_at(s, cpu)->runs.len, .off_cpu = st->off_cpu,
+		.in_soft_call = st->call_state == CALL_SOFT && !st->call_lost,
+		.call = st->call_state == CALL_IN ? wait_call(&st->call) : (struct wait_call){ .fd = -1 },
+	};
+}
+
+static void do_since(struct slice *s, struct thread *t, const struct rec *r)
+{
+	t->st.run = RUN_ON;
+	t->st.irq_known = false;
+	t->st.irq_depth = 0;
+	if (r->state)
+		forget_call(&t->st);
+}
+
+static void do_away(struct slice *s, struct thread *t, const struct rec *r)
+{
+	t->st.run = RUN_UNKNOWN;
+	t->st.irq_depth = 0;
+}
+
+static void do_run(struct slice *s, struct thread *t, const struct rec *r)
+{
+	run(s, t, r->ts, r->cpu, (int16_t)r->arg[0]);
+}
+
+static void do_off(struct slice *s, struct thread *t, const struct rec *r)
+{
+	off(t, r->ts, sched_cpu(cpu_at(s, r->cpu)), r->state);
+}
+
+static void do_wake(struct slice *s, struct thread *t, const struct rec *r)
+{
+	wake(t, &(struct waking){ .ts = r->ts, .seq = r->seq, .who = r->who, .irq = r->irq,
+				  .soft = r->arg[0] != 0 });
+}
+
+static void call_begins(struct slice *s, struct thread *t, const struct rec *r)
+{
+	unknown_ends(s, t, SOFT_BY_ENTER, r);
+	call_gone(s, t, r->ts);
+	t->st.run = RUN_ON;
+	t->st.irq_known = true;
+	t->st.irq_depth = 0;
+}
+
+static void do_enter(struct slice *s, struct thread *t, const struct rec *r)
+{
+	call_begins(s, t, r);
+	if (t->st.call_state == CALL_IN && t->st.call.name)
+		slice_bin(s, r->ts)->trust.soft++;	/* superseded: its exit was never seen */
+	take_call(&t->st, r);
+}
+
+static void do_exit(struct slice *s, struct thread *t, const struct rec *r)
+{
+	struct tstate *st = &t->st;
+	bool twice = r->info->twice;
+	st->run = RUN_ON;
+	st->irq_known = true;
+	st->irq_depth = 0;
+	if (st->call_state == CALL_IN && st->call.name && (st->call.name == r->name || !r->name)) {
+		st->call_state = CALL_NONE;
+		call_finished(s, t, &st->call, r);
+		return;
+	}
+	call_gone(s, t, r->ts);
+	if (s->follow)
+		call_facts_of_exit(s, t, r);
+	if (st->call_state == CALL_SOFT)
+		unknown_ends(s, t, SOFT_BY_EXIT, r);
+	else if (st->call_state == CALL_NONE ? !twice : st->call.name != 0)
+		slice_bin(s, r->ts)->trust.soft++;
+	st->call_state = CALL_NONE;
+	st->call_lost = false;
+}
+
+#define OPEN_LOOKED_AT 64	/* of a thread that works for thousands at a time */
+
+/* Which spans it is in: their system calls are kept. Of functions, and of what may nest by
+ * the same key, nobody knows here which one ends. */
+static void track_open(struct thread *t, const struct annot *a, bool ends)
+{
+	struct open_span key = { a->trace, a->span, a->ts };
+	if (!t->open)
+		t->open = g_array_new(false, false, sizeof key);
+	guint to = t->open->len > OPEN_LOOKED_AT ? t->open->len - OPEN_LOOKED_AT : 0;
+	for (guint i = t->open->len; i > to; i--) {
+		const struct open_span *o = &g_array_index(t->open, struct open_span, i - 1);
+		if (o->trace != key.trace || o->span != key.span)
+			continue;
+		if (ends)
+			g_array_remove_index(t->open, i - 1);
+		return;
+	}
+	if (!ends)
+		g_array_append_val(t->open, key);
+}
+
+void thread_exit_call(struct slice *s, struct thread *t, const struct rec *exit)
+{
+	do_exit(s, t, exit);
+}
+
+/* The counters as they are now go with the annotation. */
+static void do_mark(struct slice *s, struct thread *t, const struct rec *r)
+{
+	if (r->who == ID_NONE)
+		return;		/* its trace is forgotten */
+	struct annot *a = &g_array_index(s->annots, struct annot, r->who);
+	a->thread = t->self;
+	if (!a->snap)
+		a->snap = slab_get(&s->snaps, sizeof *a->snap);
+	a->snap->wait_index = t->waits_base + t->waits.len;
+	memcpy(a->snap->part, t->st.part, sizeof a->snap->part);
+	if (!t->annots)
+		t->annots = g_array_new(false, false, sizeof(uint32_t));
+	g_array_append_val(t->annots, r->who);
+	track_open(t, a, r->state);
+}
+
+static void do_span(struct slice *s, struct thread *t, const struct rec *r)
+{
+	call_begins(s, t, r);	/* tracepoints of user space: it is in user mode */
+	t->st.call_state = CALL_NONE;
+	t->st.call_lost = false;
+	do_mark(s, t, r);
+}
+
+static void do_irq_in(struct slice *s, struct thread *t, const struct rec *r)
+{
+	t->st.irq_depth++;
+}
+
+static void do_irq_out(struct slice *s, struct thread *t, const struct rec *r)
+{
+	if (t->st.irq_depth)
+		t->st.irq_depth--;
+}
+
+static void do_lost(struct slice *s, struct thread *t, const struct rec *r)
+{
+	lose(s, t);
+}
+
+static void do_gone(struct slice *s, struct thread *t, const struct rec *r)
+{
+	lose(s, t);
+	t->st.run = RUN_DEAD;
+	t->exit_ns = r->ts;
+}
+
+typedef void (*fold)(struct slice *, struct thread *, const struct rec *);
+static const fold folds[] = {
+	[REC_SINCE] = do_since, [REC_AWAY] = do_away, [REC_RUN] = do_run, [REC_OFF] = do_off,
+	[REC_WAKE] = do_wake, [REC_ENTER] = do_enter, [REC_EXIT] = do_exit,
+	[REC_IRQ_IN] = do_irq_in, [REC_IRQ_OUT] = do_irq_out, [REC_SPAN] = do_span,
+	[REC_MARK] = do_mark,
+	[REC_LOST] = do_lost, [REC_GONE] = do_gone,
+};
+
+static void apply(struct slice *s, struct thread *t, const struct rec *r)
+{
+	settle(s, t, r->ts);
+	if (r->type == REC_IRQ_OUT && !t->st.irq_depth && !t->st.irq_known && t->st.run == RUN_ON) {
+		t->st.irq_depth = 1;	/* the handler began before anything was seen */
+		t->st.irq_known = true;
+	}
+	charge(s, t, r->ts);
+	folds[r->type](s, t, r);
+}
+
+/* ---- heads ---- */
+
+/* The state right after the record that made the thread hard. */
+static void begin_after(struct slice *s, struct thread *t, const struct rec *r)
+{
+	struct tstate *st = &t->st;
+	st->cursor = r->ts;
+	st->irq_known = true;
+	st->call_state = CALL_SOFT;
+	for (guint i = 0; i < t->head.len; i++) {
+		const struct rec *h = vec_at(&t->head, struct rec, i);
+		if (h->type == REC_SINCE && h->state)
+			st->call_lost = t->begins_lost = true;
+	}
+	t->soft_end = SOFT_OPEN;
+	switch ((enum rec_type)r->type) {
+	case REC_OFF:
+		do_off(s, t, r);
+		break;
+	case REC_ENTER:
+		st->run = RUN_ON;
+		take_call(st, r);
+		break;
+	case REC_EXIT:
+	case REC_SPAN:
+		st->run = RUN_ON;
+		st->call_state = CALL_NONE;
+		st->call_lost = false;
+		break;
+	case REC_LOST:
+		st->run = RUN_UNKNOWN;
+		forget_call(st);
+		t->begins_lost = true;
+		break;
+	case REC_GONE:
+		st->run = RUN_DEAD;
+		forget_call(st);
+		t->begins_lost = true;
+		t->exit_ns = r->ts;
+		break;
+	case REC_AWAY:
+		st->run = RUN_UNKNOWN;
+		break;
+	default:
+		st->run = RUN_ON;
+		break;
+	}
+	t->hard = true;
+}
+
+static void collect(struct slice *s, struct thread *t, const struct rec *r)
+{
+	int64_t lost;
+	if (r->type == REC_WAKE)	/* only the first can matter, and the first after a loss */
+		for (guint i = t->head.len; i > 0; i--) {
+			const struct rec *h = vec_at(&t->head, struct rec, i - 1);
+			if (h->type == REC_WAKE &&
+			    !slice_lost_between(s, t->host, h->ts, r->ts, &lost))
+				return;
+		}
+	*vec_add(&t->head, struct rec) = *r;
+	if (r->type == REC_WAKE || r->type == REC_SINCE || r->type == REC_MARK ||
+	    r->type == REC_IRQ_IN || r->type == REC_IRQ_OUT)
+		return;
+	if (is_final(s, t))
+		thread_root(s, t);
+	else
+		begin_after(s, t, r);
+}
+
+/* ---- the records that are most, without making them records ---- */
+
+void thread_run(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
+		int16_t prio)
+{
+	if (t->idle)
+		return;
+	if (!t->hard) {
+		collect(s, t, &(struct rec){ .type = REC_RUN, .ts = ts, .seq = seq, .cpu = cpu,
+					     .arg = { prio } });
+		return;
+	}
+	bool woken = t->st.run == RUN_WOKEN;
+	if ((!woken && t->st.run != RUN_PREEMPTED) || slice_lost_after(s, t->st.cursor) ||
+	    !charge_within(s, t, woken ? PART_WAKEUP : PART_PREEMPTED, ts)) {
+		settle(s, t, ts);
+		charge(s, t, ts);
+	}
+	run(s, t, ts, cpu, prio);
+}
+
+void thread_off(struct slice *s, struct thread *t, int64_t ts, uint64_t seq, uint32_t cpu,
+		enum off_state state)
+{
+	if (t->idle)
+		return;
+	if (!t->hard) {
+		collect(s, t, &(struct rec){ .type = REC_OFF, .ts = ts, .seq = seq, .cpu = cpu,
+					     .state = state });
+		return;
+	}
+	bool in_call = t->st.call_state == CALL_IN;
+	if (t->st.run != RUN_ON || t->st.irq_depth || (!in_call && t->st.call_state != CALL_NONE) ||
+	    !charge_within(s, t, in_call ? PART_SYSCALL : PART_USER, ts)) {
+		settle(s, t, ts);
+		charge(s, t, ts);
+	}
+	off(t, ts, sched_cpu(cpu_at(s, cpu)), state);
+}
+
+void thread_wake(struct slice *s, struct thread *t, const struct waking *w)
+{
+	if (t->idle)
+		return;
+	if (!t->hard) {
+		collect(s, t, &(struct rec){ .type = REC_WAKE, .ts = w->ts, .seq = w->seq,
+					     .cpu = w->cpu, .who = w->who, .irq = w->irq,
+					     .arg = { w->soft } });
+		return;
+	}
+	if (thread_wakes_not(s, t))
+		return;
+	settle(s, t, w->ts);
+	charge(s, t, w->ts);
+	wake(t, w);
+}
+
+void thread_record(struct slice *s, struct thread *t, const struct rec *r)
+{
+	if (t->idle)
+		return;
+	if (t->hard)
+		apply(s, t, r);
+	else
+		collect(s, t, r);
+}
+
+/* Begins at the trace's begin: what its head tells is all there is. */
+void thread_root(struct slice *s, struct thread *t)
+{
+	struct vec head = t->head;
+	t->head = (struct vec){ 0 };
+	t->hard = true;
+	t->st.run = RUN_UNKNOWN;
+	t->st.irq_known = true;
+	t->st.call_state = CALL_SOFT;
+	t->st.call_lost = t->fresh;
+	bool before = !t->fresh && t->tid != -1 && s->first != INT64_MAX;
+	t->st.cursor = before ? covered_from(s, t->host) : TS_NONE;
+	for (guint i = 0; i < head.len; i++)
+		apply(s, t, vec_at(&head, struct rec, i));
+	vec_free(&head);
+}
+
+void thread_born(struct thread *t, int64_t ts)
+{
+	t->fresh = t->hard = true;
+	t->start_ns = ts;
+	t->st.run = RUN_NEW;
+	t->st.irq_known = true;
+	t->st.cursor = t->st.off_ns = ts;
+	t->st.call_state = CALL_IN;	/* it returns from its parent's fork, a call without a name */
+}
+
+/* The wakeup `seq` was by a handler; who: the thread that raised that, or ID_NONE. */
+void thread_patch_waker(struct slice *s, uint32_t id, uint64_t seq, uint32_t irq, uint32_t who)
+{
+	struct thread *t = thread_at(s, id);
+	sched_patch_waker(s, seq, irq);
+	if (t->st.wake_seq == seq) {
+		t->st.waker_irq = irq;
+		t->st.waker = who;
+	}
+	for (guint i = t->waits.len; i > 0; i--) {
+		struct wait *w = vec_at(&t->waits, struct wait, i - 1);
+		if (w->wake_seq == seq) {
+			w->waker_irq = irq;
+			w->waker = who;
+			return;
+		}
+	}
+	for (guint i = 0; i < t->head.len; i++) {
+		struct rec *r = vec_at(&t->head, struct rec, i);
+		if (r->type == REC_WAKE && r->seq == seq) {
+			r->irq = irq;
+			r->who = who;
+		}
+	}
+}

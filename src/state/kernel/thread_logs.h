@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is kept of a thread's past for its spans: waits and calls. Only for src/state/. */
+#ifndef BLK_STATE_KERNEL_THREAD_LOGS_H
+#define BLK_STATE_KERNEL_THREAD_LOGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is kept of the call in which a thread waited. */
+struct wait_call {
+	union {
+		uint64_t seq;		/* of its entry, where it is for a file */
+		uint64_t futex;		/* its address, where it is for a futex */
+	};
+	uint32_t name : 31;
+	bool lock : 1;			/* the futex is a lock's */
+	int32_t fd;			/* -1: it is for no file */
+};
+
+/* A time off the CPU. */
+struct wait {
+	int64_t begin, wake, end;	/* wake: == end when never woken */
+	uint64_t wake_seq;
+	uint8_t cause : 7;		/* enum wait_cause */
+	bool in_soft_call : 1;		/* .call: the initial one, if the left tells it */
+	uint8_t part;			/* WAIT_PART (or PART_PREEMPTED) */
+	uint16_t off_cpu;		/* number of the CPU it left, or CPU_NONE */
+	uint32_t waker, waker_irq, cpu;
+	uint32_t known;			/* while spans are made: see explain.c. Any number */
+	uint32_t run;			/* about where the log of .cpu tells that it ran again. Any number */
+	struct wait_call call;		/* name 0: outside of one */
+};
+
+/* A finished call of a thread with spans. */
+struct done_call {
+	int64_t begin, end, ret;
+	uint64_t seq;			/* of the entry */
+	uint32_t name;
+	int32_t fd;
+};
+
+#endif

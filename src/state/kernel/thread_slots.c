@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Places of threads that are over: see spare.h. */
+#include "state/kernel/thread_slots.h"
+
+#include "state/kernel/cpu_runs.h"
+
+#define FEW 512		/* threads: not worth it */
+
+void thread_slots_init(struct thread_slots *p)
+{
+	p->free = g_array_new(false, false, sizeof(uint32_t));
+	p->again = g_array_new(false, false, sizeof(uint32_t));
+}
+
+void thread_slots_clear(struct thread_slots *p)
+{
+	g_array_unref(p->free);
+	g_array_unref(p->again);
+}
+
+uint32_t thread_slots_take(struct thread_slots *p)
+{
+	if (!p->free->len)
+		return ID_NONE;
+	uint32_t id = g_array_index(p->free, uint32_t, p->free->len - 1);
+	g_array_set_size(p->free, p->free->len - 1);
+	g_array_append_val(p->again, id);
+	return id;
+}
+
+bool thread_slots_are_due(const struct slice *s)
+{
+	return (s->live || s->follow) &&
+	       s->threads->len - s->slots.free->len > FEW + s->slots.kept + s->slots.kept / 4;
+}
+
+/* ---- who is named ---- */
+
+static void mark(const struct slice *s, guint8 *used, uint32_t thread)
+{
+	if (thread == ID_NONE)
+		return;
+	used[thread] = 1;
+	used[thread_follow(s, thread)] = 1;
+}
+
+/* The threads that cells of the kind are about. */
+static void mark_kind(const struct slice *s, guint8 *used, const struct bin *b, enum cell_kind kind)
+{
+	const struct cell_layout *l = built_layout(kind);
+	const struct cell_table *t = &b->table[kind];
+	for (const struct cell_field *f = l->fields; f < l->fields + l->n_keys; f++)
+		for (uint32_t i = 0; f->role == CELL_IS_THREAD && i < t->n; i++)
+			mark(s, used, *(const uint32_t *)(const void *)((char *)cell_table_at(t, l, i) + f->offset));
+}
+
+static void mark_bins(const struct slice *s, guint8 *used)
+{
+	GHashTableIter it;
+	gpointer value;
+	g_hash_table_iter_init(&it, s->bins);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		const struct bin *b = value;
+		for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+			mark_kind(s, used, b, k);
+		for (guint i = 0; i < b->slow->len; i++)
+			mark(s, used, g_array_index(b->slow, struct bin_slow, i).thread);
+	}
+}
+
+static void mark_thread(const struct slice *s, guint8 *used, const struct thread *t)
+{
+	mark(s, used, t->creator);
+	mark(s, used, t->st.waker);
+	for (uint32_t i = 0; i < t->waits.len; i++)
+		mark(s, used, vec_at(&t->waits, struct wait, i)->waker);
+}
+
+static void mark_cpu(const struct slice *s, guint8 *used, const struct cpu *c)
+{
+	mark(s, used, c->start);
+	if (c->task)
+		mark(s, used, c->task->self);
+	for (uint32_t i = 0; i < c->runs.len; i++)
+		mark(s, used, vec_at(&c->runs, struct run, i)->thread);
+	for (unsigned i = 0; i < MIN(c->irq_depth, IRQ_FRAMES); i++)
+		mark(s, used, c->irq[i].thread);
+}
+
+struct marking { const struct slice *s; guint8 *used; };
+
+static void mark_asker(uint32_t thread, void *data)
+{
+	const struct marking *m = data;
+	mark(m->s, m->used, thread);
+}
+
+static void mark_all(const struct slice *s, guint8 *used)
+{
+	mark_bins(s, used);
+	for (guint i = 0; i < s->annots->len; i++)
+		mark(s, used, g_array_index(s->annots, struct annot, i).thread);
+	for (guint i = 0; i < s->facts->len; i++) {
+		const struct fact *f = &g_array_index(s->facts, struct fact, i);
+		mark(s, used, f->thread);
+		mark(s, used, f->other);
+	}
+	for (guint i = 0; i < s->cpus->len; i++)
+		mark_cpu(s, used, cpu_at(s, i));
+	blocks_each_asker(s->blocks, mark_asker, &(struct marking){ s, used });
+	for (guint i = 0; i < s->threads->len; i++) {
+		const struct thread *t = g_ptr_array_index(s->threads, i);
+		if (t->st.run != RUN_DEAD)
+			mark_thread(s, used, t);
+	}
+}
+
+static void forward_at_once(struct slice *s)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		t->forward = thread_follow(s, t->forward);
+	}
+}
+
+guint8 *thread_slots_mark_used(struct slice *s)
+{
+	guint8 *used = g_malloc0(s->threads->len);
+
+	forward_at_once(s);
+	mark_all(s, used);
+	return used;
+}
+
+bool thread_is_lost(const struct slice *s, const struct thread *t)
+{
+	return t->tid == -1 && t->hard && t->st.run == RUN_UNKNOWN && t->forward == ID_NONE &&
+	       cpu_at(s, t->start_cpu)->task != t;
+}
+
+/* It was another one all the time, who has what it left. */
+static bool is_another(const struct thread *t, int64_t before)
+{
+	return t->forward != ID_NONE && t->st.cursor < before;
+}
+
+bool thread_is_silent(const struct slice *s, const struct thread *t, int64_t before)
+{
+	return thread_tells_itself(s, t) && !t->hard && t->tid != -1 && t->forward == ID_NONE && !t->absorbed &&
+	       t->last_event_ns != TS_NONE && t->last_event_ns < before;
+}
+
+static bool is_dead(const struct slice *s, const struct thread *t, int64_t before)
+{
+	if (t->tid == -1)
+		return thread_is_lost(s, t) && t->st.cursor < before;
+	return t->hard && t->st.run == RUN_DEAD && t->exit_ns != TS_NONE && t->exit_ns < before &&
+	       t->tid > 0 && !t->idle && t->forward == ID_NONE && !t->absorbed;
+}
+
+/* It ended before that time (ns) and nothing is left of it; or it turned out to be another thread. */
+static bool is_over(const struct slice *s, const struct thread *t, int64_t before)
+{
+	return is_another(t, before) ||
+	       ((is_dead(s, t, before) || thread_is_silent(s, t, before)) &&
+		!t->aliases && !t->head.len && !t->waits.len && !t->calls.len &&
+		!(t->annots && t->annots->len) && !(t->open && t->open->len));
+}
+
+/* Places that were given free are forwarded nowhere. */
+static void drop_aliases(struct slice *s)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		guint kept = 0;
+		for (guint k = 0; t->aliases && k < t->aliases->len; k++) {
+			uint32_t id = g_array_index(t->aliases, uint32_t, k);
+			if (((struct thread *)g_ptr_array_index(s->threads, id))->forward != ID_NONE)
+				g_array_index(t->aliases, uint32_t, kept++) = id;
+		}
+		if (t->aliases)
+			g_array_set_size(t->aliases, kept);
+		if (!kept)
+			g_clear_pointer(&t->aliases, g_array_unref);
+	}
+}
+
+void thread_slots_free_ended(struct slice *s, guint8 *used, int64_t before,
+			     void (*release)(struct thread *t, void *data), void *data)
+{
+	for (guint i = 0; i < s->threads->len; i++) {
+		struct thread *t = g_ptr_array_index(s->threads, i);
+		if (used[i] || !is_over(s, t, before))
+			continue;
+		release(t, data);
+		slice_thread_release(s, t);
+		used[i] = THREAD_SLOT_FREED;
+	}
+	drop_aliases(s);
+	s->slots.kept = s->threads->len - s->slots.free->len;
+}

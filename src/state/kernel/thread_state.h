@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a thread's state becomes when it is switched out or in, or woken; its time up to
+ * then is charged already. Inline, as thread.c and plain.c both do it a lot.
+ */
+#ifndef BLK_STATE_KERNEL_THREAD_STATE_H
+#define BLK_STATE_KERNEL_THREAD_STATE_H
+
+#include "state/kernel/cpu_runs.h"
+#include "state/kernel/sched.h"
+#include "state/kernel/unknown_calls.h"
+
+static inline void set_wait_cause(struct tstate *st)
+{
+	st->wait_cause = WAIT_PART;
+	if (st->call_state == CALL_IN)
+		call_cause(&st->call, &st->wait_cause, &st->wait_part);
+	else if (st->call_state == CALL_NONE)
+		st->wait_part = PART_FAULT;
+	else
+		st->wait_cause = st->call_lost ? WAIT_LOST : WAIT_SOFT;
+}
+
+static inline void finish_wait(struct slice *s, struct thread *t, int64_t ts, uint32_t cpu,
+			       int16_t prio)
+{
+	struct tstate *st = &t->st;
+	bool woken = st->run == RUN_WOKEN;
+	if (woken || (st->run == RUN_NEW && st->wake_seq))
+		sched_woken(s, t, ts, sched_cpu(cpu_at(s, cpu)), prio);
+	else if (st->run == RUN_PREEMPTED)
+		sched_again(s, t, ts, sched_cpu(cpu_at(s, cpu)), prio);
+	else if (st->run != RUN_BLOCKED)
+		return;
+	if (st->run == RUN_NEW)
+		return;
+	if (s->no_spans)
+		return;
+	if (s->from_start && !s->annots->len && t->tid != -1) {	/* nobody can ask for more */
+		t->out_ns = ts;
+		t->out_call = st->call_state == CALL_IN ? st->call.name : 0;
+		return;
+	}
+	thread_log_wait(s, t, ts, cpu);
+}
+
+static inline void run(struct slice *s, struct thread *t, int64_t ts, uint32_t cpu, int16_t prio)
+{
+	finish_wait(s, t, ts, cpu, prio);
+	t->st.run = RUN_ON;
+	t->st.irq_known = true;
+	t->st.irq_depth = 0;
+}
+
+static inline void off(struct thread *t, int64_t ts, uint16_t cpu, enum off_state off_state)
+{
+	static const uint8_t state[] = {
+		[OFF_BLOCKED] = RUN_BLOCKED, [OFF_PREEMPTED] = RUN_PREEMPTED, [OFF_DEAD] = RUN_DEAD,
+	};
+	t->st.run = state[off_state];
+	t->st.off_ns = ts;
+	t->st.off_cpu = t->st.queue_cpu = cpu;
+	t->st.irq_known = true;
+	t->st.irq_depth = 0;
+	t->st.wake_seq = 0;
+	if (off_state == OFF_DEAD)
+		t->exit_ns = ts;
+	else
+		set_wait_cause(&t->st);
+}
+
+/* The handler that runs. */
+static inline const struct irq_frame *cpu_irq_frame(const struct cpu *c)
+{
+	return c->irq_depth ? &c->irq[MIN(c->irq_depth, IRQ_FRAMES) - 1] : NULL;
+}
+
+/* Who wakes what it wakes; ID_NONE: nobody but itself. */
+static inline uint32_t irq_frame_waker(const struct irq_frame *f)
+{
+	return f->inlined ? f->thread : ID_NONE;
+}
+
+/* Told twice, or it runs: it goes on as it is, unless a loss hid something. */
+static inline bool thread_wakes_not(const struct slice *s, const struct thread *t)
+{
+	return t->st.run != RUN_BLOCKED && t->st.run != RUN_UNKNOWN && t->st.run != RUN_NEW &&
+	       !slice_lost_after(s, t->st.cursor);
+}
+
+static inline void woken_by(struct tstate *st, const struct waking *w)
+{
+	st->wake_ns = w->ts;
+	st->wake_seq = w->seq;
+	st->wake_soft = w->soft;
+	st->waker = w->who;
+	st->waker_irq = w->irq;
+}
+
+static inline void wake(struct thread *t, const struct waking *w)
+{
+	struct tstate *st = &t->st;
+	if (st->run == RUN_NEW && !st->wake_seq) {
+		woken_by(st, w);	/* it stays new: that is no wait */
+		return;
+	}
+	if (st->run == RUN_UNKNOWN) {	/* it was blocked, nobody knows since when */
+		st->off_ns = w->ts;
+		st->off_cpu = st->queue_cpu = CPU_NONE;
+		set_wait_cause(st);
+	} else if (st->run != RUN_BLOCKED) {
+		return;
+	}
+	st->run = RUN_WOKEN;
+	woken_by(st, w);
+}
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Calls that are not known, and what becomes of the time in them; see unknown.h. */
+#include "state/kernel/unknown_calls.h"
+
+#include "base/timefmt.h"
+
+static void resolve_cell(struct slice *s, struct bin *b, uint32_t id, const struct verdict *v)
+{
+	struct built_thread_cell *c = cell_table_find(&b->table[CELL_thread], built_layout(CELL_thread),
+						      &(struct built_thread_key){ .thread = id });
+	if (!c)
+		return;
+	unsigned run = v->lost ? PART_LOST_RUN : PART_SOFT_RUN, block = run + 1;
+	if (!c->part[run] && !c->part[block])
+		return;
+	int64_t ran = c->part[run], blocked = c->part[block];
+	b->dirty = true;
+	c->part[run] = 0;
+	c->part[v->run_part] += ran;
+	c->part[block] = 0;
+	if (v->cause == WAIT_PART)
+		c->part[v->part] += blocked;
+	else if (blocked)
+		bin_file(s, b, thread_at(s, id), v->call)->blocked_ns += blocked;
+}
+
+/* Counters: of a thread, or a snapshot of them. */
+static void resolve_parts(int64_t part[PART_SLICE_N], const struct verdict *v)
+{
+	unsigned run = v->lost ? PART_LOST_RUN : PART_SOFT_RUN, block = run + 1;
+	int64_t ran = part[run], blocked = part[block];
+	part[run] = 0;
+	part[v->run_part] += ran;
+	part[block] = 0;
+	if (v->cause == WAIT_PART)
+		part[v->part] += blocked;
+}
+
+static void resolve_state(struct slice *s, struct thread *t, const struct verdict *v)
+{
+	uint8_t pending = v->lost ? WAIT_LOST : WAIT_SOFT;
+	resolve_parts(t->st.part, v);
+	for (guint i = 0; t->annots && i < t->annots->len; i++) {
+		uint32_t id = g_array_index(t->annots, uint32_t, i);
+		const struct annot *a = &g_array_index(s->annots, struct annot, id);
+		if (a->snap)
+			resolve_parts(a->snap->part, v);
+	}
+	for (guint i = 0; i < t->waits.len; i++) {
+		struct wait *w = vec_at(&t->waits, struct wait, i);
+		if (w->cause != pending)
+			continue;
+		w->cause = v->part == PART_LOST_BLOCK ? WAIT_LOST : v->cause;
+		w->part = v->part;
+	}
+	if (t->st.wait_cause == pending) {
+		t->st.wait_cause = v->part == PART_LOST_BLOCK ? WAIT_LOST : v->cause;
+		t->st.wait_part = v->part;
+	}
+}
+
+/* Moves what was charged softly to t (under id and its aliases) where it belongs. */
+void resolve(struct slice *s, struct thread *t, const struct verdict *v)
+{
+	int64_t *from = &t->soft_from[v->lost];
+	if (*from != INT64_MAX) {
+		int64_t first = time_floor(*from, s->step) / s->step;
+		GHashTableIter it;
+		gpointer value;
+		g_hash_table_iter_init(&it, s->bins);
+		while (g_hash_table_iter_next(&it, NULL, &value)) {
+			struct bin *b = value;
+			if (b->index < first)
+				continue;
+			resolve_cell(s, b, t->self, v);
+			for (guint i = 0; t->aliases && i < t->aliases->len; i++)
+				resolve_cell(s, b, g_array_index(t->aliases, uint32_t, i), v);
+		}
+		if (v->part == PART_LOST_BLOCK)
+			t->soft_from[1] = MIN(t->soft_from[1], *from);
+		*from = INT64_MAX;
+	}
+	resolve_state(s, t, v);
+}
+
+void verdict_of_call(const struct call *c, struct verdict *v)
+{
+	*v = (struct verdict){ .run_part = PART_SYSCALL, .call = c };
+	call_cause(c, &v->cause, &v->part);
+}
+
+const struct verdict was_user = { .run_part = PART_USER, .cause = WAIT_PART, .part = PART_FAULT };
+const struct verdict was_lost = { .run_part = PART_USER, .cause = WAIT_PART, .part = PART_OTHER };
+const struct verdict is_lost = {
+	.run_part = PART_LOST_RUN, .cause = WAIT_PART, .part = PART_LOST_BLOCK
+};
+
+/* The unknown call ended with this exit. */
+void verdict_of_exit(const struct rec *exit, struct verdict *v)
+{
+	struct call c = { .name = exit->name, .info = exit->info, .fd = NO_FD, .begin = TS_NONE };
+	verdict_of_call(&c, v);
+	v->call = NULL;
+}
+
+/* The initial call, unknown until now, ended. Unless the thread begins with the trace,
+ * the left neighbour tells what it was. */
+void soft_ends(struct slice *s, struct thread *t, enum soft_end how,
+	       const struct rec *by)
+{
+	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
+	t->soft_end = how;
+	if (by)
+		t->soft_exit = *by;
+	if (!is_final(s, t))
+		return;
+	if (how == SOFT_BY_EXIT) {
+		verdict_of_exit(by, &v);
+		slice_bin(s, by->ts)->trust.soft++;
+	}
+	resolve(s, t, &v);
+}
+
+/* A call unknown since a loss ended. */
+void lost_ends(struct slice *s, struct thread *t, enum soft_end how,
+		      const struct rec *by)
+{
+	struct verdict v = how == SOFT_BY_LOSS ? was_lost : was_user;
+	if (how == SOFT_BY_EXIT)
+		verdict_of_exit(by, &v);
+	v.lost = true;
+	resolve(s, t, &v);
+	if (!t->begins_lost || t->soft_end != SOFT_OPEN)
+		return;
+	t->soft_end = how;	/* for what is left of it */
+	if (by)
+		t->soft_exit = *by;
+}
+
+void unknown_ends(struct slice *s, struct thread *t, enum soft_end how,
+			 const struct rec *by)
+{
+	if (t->st.call_state != CALL_SOFT)
+		return;
+	if (!t->st.call_lost) {
+		soft_ends(s, t, how, by);
+		return;
+	}
+	lost_ends(s, t, how, by);
+	if (how == SOFT_BY_EXIT)
+		slice_bin(s, by->ts)->trust.soft++;
+}
+
+/* ---- what is not recorded ---- */
+
+enum part part_is_unknown(const struct slice *s, enum part part)
+{
+	if (!s->has_switches)
+		return part == PART_HANDOFF ? part : PART_UNKNOWN;
+	return part == PART_FAULT && !s->has_calls ? PART_OTHER : part;	/* outside of which? */
+}
+
+void parts_are_unknown(const struct slice *s, int64_t part[PART_N])
+{
+	if (s->has_switches && s->has_calls)
+		return;
+	if (s->has_switches) {
+		part[PART_OTHER] += part[PART_FAULT];
+		part[PART_FAULT] = 0;
+		return;
+	}
+	int64_t handoff = part[PART_HANDOFF], all = -handoff;
+	for (enum part p = 0; p < PART_N; p++) {
+		all += part[p];
+		part[p] = 0;
+	}
+	part[PART_HANDOFF] = handoff;
+	part[PART_UNKNOWN] = all;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Descriptor tables: see fdtable.h. */
+#include "state/names/fdtable.h"
+
+#include "base/intmap.h"
+#include "base/limits.h"
+#include "state/store/timeline.h"
+
+struct fdtable {
+	struct intmap fds;		/* fd -> index in lists */
+	GPtrArray *lists;		/* GArray of struct fd_version, by seq */
+	GArray *execs;			/* uint64_t seq */
+	struct fdtable *parent;		/* what it was copied from */
+	uint64_t parent_seq;
+	struct fdtable *merged;		/* has become part of that one */
+	bool unowned;			/* only copies refer to it */
+	GArray *forks;			/* uint64_t seq: where others were copied; while forgetting */
+};
+
+struct fdtable *fdtable_new(void)
+{
+	struct fdtable *t = g_new0(struct fdtable, 1);
+	t->lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+	t->execs = g_array_new(false, false, sizeof(uint64_t));
+	return t;
+}
+
+void fdtable_free(struct fdtable *t)
+{
+	intmap_clear(&t->fds);
+	g_ptr_array_unref(t->lists);
+	g_array_unref(t->execs);
+	g_free(t);
+}
+
+void fdtable_disown(struct fdtable *t)
+{
+	if (t)
+		t->unowned = true;
+}
+
+static void clear(struct fdtable *t)
+{
+	intmap_clear(&t->fds);
+	g_ptr_array_set_size(t->lists, 0);
+	g_array_set_size(t->execs, 0);
+}
+
+static struct fdtable *real(const struct fdtable *t)
+{
+	while (t && t->merged)
+		t = t->merged;
+	return (struct fdtable *)t;
+}
+
+bool fdtable_is_merged(const struct fdtable *t)
+{
+	return t->merged;
+}
+
+/* ---- versions ---- */
+
+static GArray *list_of(const struct fdtable *t, int64_t fd)
+{
+	uint32_t i = intmap_get(&t->fds, (uint64_t)fd);
+	return i == INTMAP_NONE ? NULL : g_ptr_array_index(t->lists, i);
+}
+
+static void put(struct fdtable *t, int64_t fd, const struct fd_version *v)
+{
+	GArray *list = list_of(t, fd);
+	if (!list) {
+		list = g_array_new(false, false, sizeof *v);
+		intmap_set(&t->fds, (uint64_t)fd, t->lists->len);
+		g_ptr_array_add(t->lists, list);
+	}
+	guint at = list->len;
+	while (at > 0 && g_array_index(list, struct fd_version, at - 1).seq > v->seq)
+		at--;
+	g_array_insert_vals(list, at, v, 1);
+}
+
+void fdtable_put(struct fdtable *t, int64_t fd, const struct fd_version *v)
+{
+	put(real(t), fd, v);
+}
+
+bool fdtable_has_own(const struct fdtable *t, int64_t fd)
+{
+	const GArray *list = list_of(real(t), fd);
+	return list && list->len;
+}
+
+static bool exec_between(const struct fdtable *t, uint64_t from, uint64_t to)
+{
+	for (guint i = t->execs->len; i > 0; i--) {
+		uint64_t e = g_array_index(t->execs, uint64_t, i - 1);
+		if (e <= from)
+			return false;
+		if (e <= to)
+			return true;
+	}
+	return false;
+}
+
+/* The newest version at or before seq, else a later one that the state dump told. */
+static const struct fd_version *find(const struct fdtable *t, int64_t fd, uint64_t seq)
+{
+	const GArray *list = list_of(t, fd);
+	if (!list)
+		return NULL;
+	guint lo = 0, hi = list->len;
+	while (lo < hi) {
+		guint mid = (lo + hi) / 2;
+		if (g_array_index(list, struct fd_version, mid).seq <= seq)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo > 0)
+		return &g_array_index(list, struct fd_version, lo - 1);
+	const struct fd_version *first = &g_array_index(list, struct fd_version, 0);
+	return list->len && first->dumped ? first : NULL;
+}
+
+static uint32_t lookup(const struct fdtable *t, int64_t fd, uint64_t seq, bool *ret_cloexec)
+{
+	bool has_execed = false;	/* a descendant, after it inherited the descriptor */
+	t = real(t);
+	for (int depth = 0; t && depth <= LIMIT_FORKS; depth++) {
+		const struct fd_version *v = find(t, fd, seq);
+		if (v) {
+			bool closed = v->cloexec && (has_execed || exec_between(t, v->seq, seq));
+			if (ret_cloexec)
+				*ret_cloexec = v->cloexec;
+			return closed ? ID_NONE : v->file;
+		}
+		has_execed = has_execed || exec_between(t, t->parent_seq, seq);
+		seq = MIN(seq, t->parent_seq);
+		t = real(t->parent);
+	}
+	return ID_NONE;
+}
+
+uint32_t fdtable_file(const struct fdtable *t, int64_t fd, uint64_t seq)
+{
+	return lookup(t, fd, seq, NULL);
+}
+
+/* Only the table's own versions tell how long they last. */
+uint32_t fdtable_file_while(const struct fdtable *t, int64_t fd, uint64_t seq, uint64_t *ret_from,
+			    uint64_t *ret_to)
+{
+	t = real(t);
+	uint32_t file = lookup(t, fd, seq, NULL);
+	const GArray *list = list_of(t, fd);
+	const struct fd_version *v = list ? find(t, fd, seq) : NULL;
+	*ret_from = *ret_to = seq;
+	if (file == ID_NONE || !v || v->seq > seq)
+		return file;
+	const struct fd_version *end = &g_array_index(list, struct fd_version, list->len);
+	*ret_from = v->seq;
+	*ret_to = v + 1 < end ? v[1].seq : UINT64_MAX;
+	for (guint k = v->cloexec ? t->execs->len : 0; k > 0; k--) {
+		uint64_t exec = g_array_index(t->execs, uint64_t, k - 1);
+		if (exec > v->seq)
+			*ret_to = MIN(*ret_to, exec);
+	}
+	return file;
+}
+
+static int by_number(gconstpointer a, gconstpointer b)
+{
+	const struct fd_open *x = a, *y = b;
+	return (x->fd > y->fd) - (x->fd < y->fd);
+}
+
+/* Those of [first, last] that are open just after seq, its own and the inherited ones. */
+static GArray *open_between(const struct fdtable *t, int64_t first, int64_t last, uint64_t seq)
+{
+	g_autoptr(GArray) met = g_array_new(false, false, sizeof(struct fd_open));
+	GArray *open = g_array_new(false, false, sizeof(struct fd_open));
+	const struct fdtable *from = real(t);
+	for (int depth = 0; from && depth <= LIMIT_FORKS; depth++, from = real(from->parent))
+		for (uint32_t slot = 0; from->fds.mask && slot <= from->fds.mask; slot++) {
+			struct fd_open o = { (int64_t)from->fds.keys[slot], ID_NONE };
+			if (from->fds.values[slot] != INTMAP_NONE && o.fd >= first && o.fd <= last)
+				g_array_append_val(met, o);
+		}
+	g_array_sort(met, by_number);
+	for (guint i = 0; i < met->len; i++) {
+		struct fd_open o = g_array_index(met, struct fd_open, i);
+		if (i && g_array_index(met, struct fd_open, i - 1).fd == o.fd)
+			continue;
+		o.file = lookup(t, o.fd, seq, NULL);
+		if (o.file != ID_NONE)
+			g_array_append_val(open, o);
+	}
+	return open;
+}
+
+GArray *fdtable_open(const struct fdtable *t, uint64_t seq)
+{
+	return open_between(t, 0, INT32_MAX, seq);
+}
+
+/* ---- what calls do ---- */
+
+void fdtable_merge(struct fdtable *into, struct fdtable *from)
+{
+	into = real(into);
+	from = real(from);
+	if (into == from)
+		return;
+	for (uint32_t slot = 0; from->fds.mask && slot <= from->fds.mask; slot++) {
+		if (from->fds.values[slot] == INTMAP_NONE)
+			continue;
+		const GArray *list = g_ptr_array_index(from->lists, from->fds.values[slot]);
+		for (guint i = 0; i < list->len; i++)
+			put(into, (int64_t)from->fds.keys[slot], &g_array_index(list, struct fd_version, i));
+	}
+	g_array_append_vals(into->execs, from->execs->data, from->execs->len);
+	if (!into->parent && from->parent != into) {
+		into->parent = from->parent;
+		into->parent_seq = from->parent_seq;
+	}
+	from->merged = into;
+	clear(from);
+}
+
+void fdtable_fork(struct fdtable *child, struct fdtable *parent, uint64_t seq)
+{
+	child = real(child);
+	child->parent = parent;
+	child->parent_seq = seq;
+}
+
+void fdtable_exec(struct fdtable *t, uint64_t seq)
+{
+	g_array_append_val(real(t)->execs, seq);
+}
+
+void fdtable_rename(struct fdtable *t, int64_t fd, uint64_t seq, uint32_t file)
+{
+	struct fd_version v = { .seq = seq, .file = file };
+	lookup(t, fd, seq, &v.cloexec);
+	fdtable_put(t, fd, &v);
+}
+
+void fdtable_dup(struct fdtable *t, int64_t from, int64_t to, uint64_t seq, bool cloexec)
+{
+	struct fd_version v = { .seq = seq, .cloexec = cloexec, .file = lookup(t, from, seq, NULL) };
+	if (from != to)
+		fdtable_put(t, to, &v);
+}
+
+void fdtable_close(struct fdtable *t, int64_t first, int64_t last, uint64_t seq)
+{
+	struct fd_version v = { .seq = seq, .file = ID_NONE };
+	if (first == last) {
+		fdtable_put(t, first, &v);
+		return;
+	}
+	g_autoptr(GArray) open = open_between(t, first, last, seq);
+	for (guint i = 0; i < open->len; i++)
+		fdtable_put(t, g_array_index(open, struct fd_open, i).fd, &v);
+}
+
+void fdtable_set_cloexec(struct fdtable *t, int64_t first, int64_t last, uint64_t seq, bool cloexec)
+{
+	struct fd_version v = { .seq = seq, .cloexec = cloexec };
+	if (first == last) {
+		v.file = lookup(t, first, seq, NULL);
+		if (v.file != ID_NONE)
+			fdtable_put(t, first, &v);
+		return;
+	}
+	g_autoptr(GArray) open = open_between(t, first, last, seq);
+	for (guint i = 0; i < open->len; i++) {
+		v.file = g_array_index(open, struct fd_open, i).file;
+		fdtable_put(t, g_array_index(open, struct fd_open, i).fd, &v);
+	}
+}
+
+/* ---- forgetting ---- */
+
+/* What copies of a table ask for: how it was when they were made. */
+void fdtable_note_forks(const GPtrArray *all)
+{
+	for (guint i = 0; i < all->len; i++) {
+		struct fdtable *t = g_ptr_array_index(all, i), *parent = t->merged ? NULL : real(t->parent);
+		t->parent = parent;
+		t->merged = real(t->merged);
+		if (!parent)
+			continue;
+		if (!parent->forks)
+			parent->forks = g_array_new(false, false, sizeof(uint64_t));
+		g_array_append_val(parent->forks, t->parent_seq);
+	}
+}
+
+static int seq_order(gconstpointer a, gconstpointer b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Is one of the (sorted) instants in [from, to)? */
+static bool any_between(const GArray *instants, uint64_t from, uint64_t to)
+{
+	guint lo = 0, hi = instants ? instants->len : 0, n = hi;
+
+	while (lo < hi) {
+		guint mid = (lo + hi) / 2;
+		if (g_array_index(instants, uint64_t, mid) < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < n && g_array_index(instants, uint64_t, lo) < to;
+}
+
+/* A version is asked for from its own instant up to the next one's. */
+static void forget_versions(GArray *list, const GArray *forks, const GArray *asked, uint64_t seq)
+{
+	guint kept = 0;
+
+	for (guint i = 0; i < list->len; i++) {
+		struct fd_version v = g_array_index(list, struct fd_version, i);
+		uint64_t next = i + 1 < list->len ? g_array_index(list, struct fd_version, i + 1).seq
+						  : UINT64_MAX;
+		bool first = i == 0 && v.dumped;	/* tells of all that was before it, too */
+		if (next > seq || first || any_between(asked, v.seq, next) ||
+		    any_between(forks, v.seq, next))
+			g_array_index(list, struct fd_version, kept++) = v;
+	}
+	g_array_set_size(list, kept);
+}
+
+void fdtable_forget_ended(struct fdtable *t, const GArray *asked, uint64_t last)
+{
+	t = real(t);
+	if (!t || t->forks || !(t->lists->len || t->parent) || any_between(asked, t->parent_seq, last + 1))
+		return;
+	clear(t);
+	t->parent = NULL;
+}
+
+void fdtable_forget(GPtrArray *all, const GArray *asked, uint64_t seq)
+{
+	for (guint i = all->len; i-- > 0;) {
+		struct fdtable *t = g_ptr_array_index(all, i);
+		if (t->unowned && !t->forks) {
+			g_ptr_array_remove_index_fast(all, i);	/* moves the last one here, which was looked at */
+			continue;
+		}
+		if (t->forks)
+			g_array_sort(t->forks, seq_order);
+		for (guint k = 0; k < t->lists->len; k++)
+			forget_versions(g_ptr_array_index(t->lists, k), t->forks, asked, seq);
+		g_clear_pointer(&t->forks, g_array_unref);
+	}
+}

@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Facts applied: processes, names, and what calls did to descriptors. */
+#include "state/names/names_private.h"
+
+#include <stdio.h>
+
+/* ---- threads and processes ---- */
+
+static struct thread_identity *identity_of(struct names *n, uint32_t thread)
+{
+	thread = thread_follow(n->s, thread);
+	if (thread >= n->identities->len)
+		g_ptr_array_set_size(n->identities, thread + 1);
+	struct thread_identity *p = g_ptr_array_index(n->identities, thread);
+	if (!p) {
+		p = g_new0(struct thread_identity, 1);
+		p->process = ID_NONE;
+		g_ptr_array_index(n->identities, thread) = p;
+		if (thread_at(n->s, thread)->tid == -1)
+			g_array_append_val(n->anonymous, thread);
+	}
+	return p;
+}
+
+static const struct thread_identity *find_identity(const struct names *n, uint32_t thread)
+{
+	thread = thread_follow(n->s, thread);
+	return thread < n->identities->len ? g_ptr_array_index(n->identities, thread) : NULL;
+}
+
+void identity_free(gpointer p)
+{
+	struct thread_identity *thread_identity = p;
+	if (thread_identity && thread_identity->comms)
+		g_array_unref(thread_identity->comms);
+	g_free(thread_identity);
+}
+
+static struct fdtable *table_new(struct names *n)
+{
+	struct fdtable *t = fdtable_new();
+	g_ptr_array_add(n->all_tables, t);
+	return t;
+}
+
+static struct fdtable *table_of(struct names *n, uint32_t thread)
+{
+	struct thread_identity *p = identity_of(n, thread);
+	if (p->process != ID_NONE)
+		return names_process_at(n, p->process)->table;
+	if (!p->table)
+		p->table = table_new(n);
+	return p->table;
+}
+
+static uint32_t process_new(struct names *n, uint32_t host, int32_t pid)
+{
+	uint32_t process = n->processes.n;
+	*(struct process *)pages_put(&n->processes, process) = (struct process){
+		.info = {
+			.host = host, .pid = pid, .ppid = -1, .leader = ID_NONE, .vpid = -1,
+			.start_ns = TIME_UNKNOWN, .exit_ns = TIME_UNKNOWN,
+		},
+		.lifetime = { .last_exit = TIME_UNKNOWN }, .table = table_new(n), .id = ID_NONE,
+	};
+	intmap_set(&n->pid_last, pair(host, (uint32_t)pid), process);
+	return process;
+}
+
+static struct process_info *process_at(const struct names *n, uint32_t i)
+{
+	return &names_process_at(n, i)->info;
+}
+
+static struct process_ns *process_ns_at(const struct names *n, uint32_t process)
+{
+	return &names_process_at(n, process)->process_ns;
+}
+
+static void settle(struct names *n, uint32_t process)
+{
+	struct process_info *info = process_at(n, process);
+	const struct slice_host *host = &g_array_index(n->s->hosts, struct slice_host, info->host);
+
+	process_ns_resolve(process_ns_at(n, process), info, n->s->strings, host->name);
+}
+
+/* Something else is true of all its past, which may have been told already. */
+static void invalidate_published(struct names *n, uint32_t thread)
+{
+	n->generation += thread_at(n->s, thread_follow(n->s, thread))->id != ID_NONE;
+}
+
+static void set_kernel(struct names *n, uint32_t thread, bool kernel)
+{
+	struct thread_identity *p = identity_of(n, thread);
+	if (p->kernel != kernel)
+		invalidate_published(n, thread);
+	p->kernel = kernel;
+}
+
+static struct lifetime *lifetime_at(const struct names *n, uint32_t process)
+{
+	return &names_process_at(n, process)->lifetime;
+}
+
+static void update_exit(struct names *n, uint32_t process)
+{
+	const struct lifetime *l = lifetime_at(n, process);
+	bool ended = l->all_ended || (!l->others_run && !l->alive && l->leader_ended);
+	process_at(n, process)->exit_ns = ended ? l->last_exit : TIME_UNKNOWN;
+}
+
+/* It is one thread more, or one less. None is left where the process was taken for over. */
+static void count_alive(struct names *n, const struct thread_identity *p, int more)
+{
+	if (p->process == ID_NONE || p->exited)
+		return;
+	struct lifetime *l = lifetime_at(n, p->process);
+	if (more > 0 || l->alive)
+		l->alive += (uint32_t)more;
+	if (more > 0)
+		l->all_ended = l->others_run = false;
+	update_exit(n, p->process);
+}
+
+static void identity_ends(struct names *n, struct thread_identity *p)
+{
+	count_alive(n, p, -1);
+	p->exited = true;
+}
+
+static void join_process(struct names *n, uint32_t thread, uint32_t process)
+{
+	struct thread_identity *p = identity_of(n, thread);
+	if (p->process == process)
+		return;
+	invalidate_published(n, thread);
+	count_alive(n, p, -1);
+	if (p->process != ID_NONE)
+		names_process_at(n, p->process)->n_threads--;
+	p->process = process;
+	names_process_at(n, process)->n_threads++;
+	count_alive(n, p, 1);
+	if (p->table)
+		fdtable_merge(names_process_at(n, process)->table, p->table);
+	fdtable_disown(g_steal_pointer(&p->table));
+	context_merge(&process_ns_at(n, process)->told, &p->told);
+	settle(n, process);
+	thread = thread_follow(n->s, thread);
+	const struct thread *t = g_ptr_array_index(n->s->threads, thread);
+	if (t->tid == process_at(n, process)->pid)
+		process_at(n, process)->leader = thread;
+	if (t->tid > 0)
+		intmap_set(&n->tid_last, pair(t->host, (uint32_t)t->tid), thread);
+}
+
+/* A thread of a known process is over. */
+static void thread_ends(struct names *n, uint32_t thread, const struct fact *f)
+{
+	struct thread_identity *p = identity_of(n, thread);
+	struct lifetime *l = lifetime_at(n, p->process);
+	int32_t tid = thread_at(n->s, thread_follow(n->s, thread))->tid;
+	identity_ends(n, p);
+	l->last_exit = MAX(l->last_exit, f->ts);
+	l->last_seq = MAX(l->last_seq, f->seq);
+	l->leader_ended |= tid == process_at(n, p->process)->pid;
+	l->all_ended |= f->kind == FACT_EXIT && f->a == 1;
+	l->others_run = f->kind == FACT_EXIT && f->a == 0 && !l->all_ended;
+	update_exit(n, p->process);
+}
+
+/* ---- facts ---- */
+
+static void fact_pid(struct names *n, const struct fact *f)
+{
+	struct thread_identity *p = identity_of(n, f->thread);
+	uint32_t process = p->process;
+	if (f->a < 0)
+		return;
+	if (process == ID_NONE || process_at(n, process)->pid != f->a) {
+		process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
+		if (process == INTMAP_NONE)
+			process = process_new(n, f->host, (int32_t)f->a);
+		join_process(n, f->thread, process);
+	}
+	if (f->b >= 0)
+		process_at(n, process)->ppid = (int32_t)f->b;
+}
+
+/* A tid is another's from here on: who had it is over, though nobody saw that. */
+static void tid_again(struct names *n, const struct fact *f, int32_t tid)
+{
+	uint32_t before = intmap_get(&n->tid_last, pair(f->host, (uint32_t)tid));
+	const struct thread_identity *p = before == INTMAP_NONE ? NULL : find_identity(n, before);
+	if (p && !p->exited && p->process != ID_NONE &&
+	    thread_follow(n->s, before) != thread_follow(n->s, f->other))
+		thread_ends(n, before, f);
+}
+
+static void fact_fork(struct names *n, const struct fact *f)
+{
+	struct thread_identity *parent = f->thread == ID_NONE ? NULL : identity_of(n, f->thread);
+	int32_t child_tid = thread_at(n->s, f->other)->tid;
+	if (parent && f->b >= 0 && parent->process == ID_NONE) {
+		struct fact pid = { .kind = FACT_PID, .host = f->host, .thread = f->thread,
+				    .a = f->b, .b = -1 };
+		fact_pid(n, &pid);
+	}
+	tid_again(n, f, child_tid);
+	bool kernel = (parent && parent->kernel) || f->c == 2;	/* kthreadd */
+	set_kernel(n, f->other, kernel);
+	if (f->a < 0)
+		return;		/* old tracers do not say whose process the child is */
+	if (f->a != child_tid) {
+		uint32_t process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
+		if (process == INTMAP_NONE)
+			process = process_new(n, f->host, (int32_t)f->a);
+		join_process(n, f->other, process);
+		return;
+	}
+	uint32_t before = intmap_get(&n->pid_last, pair(f->host, (uint32_t)child_tid));
+	if (before != INTMAP_NONE && process_at(n, before)->exit_ns == TIME_UNKNOWN) {
+		*lifetime_at(n, before) = (struct lifetime){ .leader_ended = true, .last_exit = f->ts,
+							.last_seq = f->seq };
+		update_exit(n, before);		/* nobody saw it */
+	}
+	uint32_t process = process_new(n, f->host, child_tid);
+	join_process(n, f->other, process);
+	struct process_info *info = process_at(n, process);
+	info->start_ns = f->ts;
+	info->ppid = (int32_t)f->b;
+	const struct thread_identity *from = f->thread == ID_NONE ? NULL : find_identity(n, f->thread);
+	if (from && from->process != ID_NONE) {
+		process_ns_fork(process_ns_at(n, process), process_ns_at(n, from->process));
+		settle(n, process);
+	}
+	if (f->thread != ID_NONE)
+		fdtable_fork(names_process_at(n, process)->table, table_of(n, f->thread), f->seq);
+}
+
+static void fact_ns(struct names *n, const struct fact *f)
+{
+	const struct thread_identity *p = find_identity(n, f->thread);
+	if (!p || p->process == ID_NONE)
+		return;
+	process_ns_dump(process_ns_at(n, p->process), f, process_at(n, p->process)->pid);
+	settle(n, p->process);
+}
+
+/* Of a process's threads the one counts that told something new last. */
+static void fact_context(struct names *n, const struct fact *f)
+{
+	struct thread_identity *p = context_holds(n->s, f) ? identity_of(n, f->thread) : NULL;
+	if (!p || !context_update(&p->told, f) || p->process == ID_NONE)
+		return;
+	context_merge(&process_ns_at(n, p->process)->told, &p->told);
+	settle(n, p->process);
+}
+
+static void fact_comm(struct names *n, const struct fact *f)
+{
+	struct thread_identity *p = identity_of(n, f->thread);
+	struct name_at name = { .since = f->ts, .name = f->text };
+	if (!p->comms)
+		p->comms = g_array_new(false, false, sizeof name);
+	guint at = p->comms->len;
+	while (at > 0 && g_array_index(p->comms, struct name_at, at - 1).since > name.since)
+		at--;
+	if (at > 0 && g_array_index(p->comms, struct name_at, at - 1).name == f->text)
+		return;
+	g_array_insert_vals(p->comms, at, &name, 1);
+}
+
+/* The path as passed, prefixed by the directory of its dirfd. */
+static uint32_t full_path(struct names *n, const struct fact *f)
+{
+	const char *path = strtab_get(n->s->strings, f->text);
+	if (f->b < 0 || *path == '/' || f->file_kind != FILE_REGULAR)
+		return f->text;
+	uint32_t dir = fdtable_file(table_of(n, f->thread), f->b, f->seq);
+	if (dir == ID_NONE)
+		return f->text;
+	g_autofree char *full = g_strdup_printf("%s/%s",
+		strtab_get(n->s->strings, g_array_index(n->files, struct file_info, dir).path), path);
+	return slice_path(n->s, (struct blk_text){ full, (uint32_t)strlen(full) });
+}
+
+static void fact_open(struct names *n, const struct fact *f)
+{
+	uint32_t path = full_path(n, f);
+	enum file_kind kind = f->file_kind;
+	if (kind == FILE_REGULAR)
+		kind = names_kind_of_path(strtab_get(n->s->strings, path), FILE_REGULAR);
+	struct fd_version v = { .seq = f->seq, .cloexec = f->flag,
+				.file = names_file_id(n, f->host, kind, path) };
+	fdtable_put(table_of(n, f->thread), f->a, &v);
+}
+
+/* The thread that was .other goes on as the leader, under its tid. */
+static void become_leader(struct names *n, const struct fact *f)
+{
+	struct thread_identity *was = identity_of(n, f->other);
+	if (was->process != ID_NONE && identity_of(n, f->thread)->process == ID_NONE)
+		join_process(n, f->thread, was->process);
+	identity_ends(n, was);
+}
+
+static void fact_exec(struct names *n, const struct fact *f)
+{
+	if (f->other != ID_NONE)
+		become_leader(n, f);
+	struct thread_identity *p = identity_of(n, f->thread);
+	set_kernel(n, f->thread, false);
+	fdtable_exec(table_of(n, f->thread), f->seq);
+	if (!p->exited)
+		return;
+	p->exited = false;	/* the leader ended, for another thread to become it */
+	count_alive(n, p, 1);
+}
+
+static void fact_exit(struct names *n, const struct fact *f)
+{
+	if (identity_of(n, f->thread)->process == ID_NONE) {	/* a leader of which nothing else was told */
+		int32_t tid = thread_at(n->s, thread_follow(n->s, f->thread))->tid;
+		uint32_t own = intmap_get(&n->pid_last, pair(f->host, (uint32_t)tid));
+		if (own == INTMAP_NONE)
+			return;
+		join_process(n, f->thread, own);
+	}
+	thread_ends(n, f->thread, f);
+}
+
+static void fact_dump_table(struct names *n, const struct fact *f)
+{
+	const struct thread_identity *p = identity_of(n, f->thread);
+	if (p->process != ID_NONE)
+		g_hash_table_insert(n->by_address,
+			g_strdup_printf("%u:%" G_GINT64_MODIFIER "x", f->host, (guint64)f->a),
+			GUINT_TO_POINTER(p->process + 1));
+}
+
+/* Did a call tell more of the socket than the dump, which says "socket:[1234]"? */
+static bool is_named_socket(const struct names *n, uint32_t file)
+{
+	const struct file_info *info = file == ID_NONE ? NULL : &g_array_index(n->files, struct file_info, file);
+	return info && info->kind == FILE_SOCKET &&
+	       !g_str_has_prefix(strtab_get(n->s->strings, info->path), "socket:");
+}
+
+static void fact_dump_fd(struct names *n, const struct fact *f)
+{
+	uint32_t process;
+	if (f->flag) {
+		g_autofree char *key =
+			g_strdup_printf("%u:%" G_GINT64_MODIFIER "x", f->host, (guint64)f->a);
+		process = GPOINTER_TO_UINT(g_hash_table_lookup(n->by_address, key));
+		if (!process-- || !names_process_at(n, process))
+			return;
+	} else {
+		process = intmap_get(&n->pid_last, pair(f->host, (uint32_t)f->a));
+		if (process == INTMAP_NONE)
+			process = process_new(n, f->host, (int32_t)f->a);
+	}
+	enum file_kind kind = names_kind_of_path(strtab_get(n->s->strings, f->text), FILE_REGULAR);
+	struct fd_version v = { .seq = f->seq, .dumped = true, .cloexec = f->c & 02000000,
+				.file = names_file_id(n, f->host, kind, f->text) };
+	if (kind == FILE_UNKNOWN)
+		return;
+	struct fdtable *t = names_process_at(n, process)->table;
+	if (kind == FILE_SOCKET && is_named_socket(n, fdtable_file(t, f->b, f->seq)))
+		return;
+	n->generation += !fdtable_has_own(t, f->b);	/* the first tells of all before it, too */
+	fdtable_put(t, f->b, &v);
+}
+
+/* A name that stands for all instants. */
+static void name_number(struct names *n, struct intmap *names, const struct fact *f)
+{
+	uint64_t key = pair(f->host, (uint32_t)f->a);
+	n->generation += intmap_get(names, key) != f->text;
+	intmap_set(names, key, f->text);
+}
+
+static void apply(struct names *n, const struct fact *f)
+{
+	switch ((enum fact_kind)f->kind) {
+	case FACT_COMM: fact_comm(n, f); break;
+	case FACT_PID: fact_pid(n, f); break;
+	case FACT_FORK: fact_fork(n, f); break;
+	case FACT_EXEC: fact_exec(n, f); break;
+	case FACT_KERNEL: set_kernel(n, f->thread, true); break;
+	case FACT_OPEN: fact_open(n, f); break;
+	case FACT_NAME:
+		fdtable_rename(table_of(n, f->thread), f->a, f->seq,
+			       names_file_id(n, f->host, FILE_SOCKET, f->text));
+		break;
+	case FACT_CLOSE:	/* the call itself still has it */
+		fdtable_close(table_of(n, f->thread), f->a, f->b, f->seq + 1);
+		break;
+	case FACT_DUP: fdtable_dup(table_of(n, f->thread), f->a, f->b, f->seq, f->flag); break;
+	case FACT_CLOEXEC:
+		fdtable_set_cloexec(table_of(n, f->thread), f->a, f->b, f->seq, f->flag);
+		break;
+	case FACT_DUMP_TABLE: fact_dump_table(n, f); break;
+	case FACT_DUMP_FD: fact_dump_fd(n, f); break;
+	case FACT_IRQ:		/* the first: of several handlers one is as good as another */
+		if (intmap_get(&n->irqs, pair(f->host, (uint32_t)f->a)) == INTMAP_NONE)
+			name_number(n, &n->irqs, f);
+		break;
+	case FACT_DEV: name_number(n, &n->devs, f); break;
+	case FACT_NS: fact_ns(n, f); break;
+	case FACT_CONTEXT: fact_context(n, f); break;
+	case FACT_EXIT: fact_exit(n, f); break;
+	}
+}
+
+/* What it told before anybody knew who it is. */
+static void adopt_contexts(struct names *n, const struct thread_identity *p)
+{
+	context_merge(&process_ns_at(n, p->process)->told, &p->told);
+	settle(n, p->process);
+}
+
+/* A task that was anonymous when its facts came has its name by now. */
+static void adopt_anonymous(struct names *n)
+{
+	for (guint i = n->anonymous->len; i > 0; i--) {
+		uint32_t id = g_array_index(n->anonymous, uint32_t, i - 1);
+		uint32_t real = thread_follow(n->s, id);
+		if (real == id)
+			continue;
+		struct thread_identity *p = g_ptr_array_index(n->identities, id);
+		struct thread_identity *into = identity_of(n, real);
+		g_array_remove_index_fast(n->anonymous, i - 1);
+		n->generation++;
+		if (p->table && !fdtable_is_merged(p->table))
+			fdtable_merge(table_of(n, real), p->table);
+		for (guint k = 0; p->comms && !into->comms && k < p->comms->len; k++) {
+			const struct name_at *c = &g_array_index(p->comms, struct name_at, k);
+			fact_comm(n, &(struct fact){ .thread = real, .ts = c->since, .text = c->name });
+		}
+		context_merge(&into->told, &p->told);
+		if (p->process != ID_NONE && into->process == ID_NONE)
+			join_process(n, real, p->process);
+		else if (into->process != ID_NONE)
+			adopt_contexts(n, into);
+		into->kernel |= p->kernel;
+		if (p->exited)
+			identity_ends(n, into);
+		identity_ends(n, p);		/* they are one */
+	}
+}
+
+void names_update(struct names *n)
+{
+	memset(n->seen, 0, sizeof n->seen);
+	adopt_anonymous(n);
+	for (guint i = 0; i < n->s->facts->len; i++) {
+		const struct fact *f = &g_array_index(n->s->facts, struct fact, i);
+		n->generation += f->seq < n->updated_to;
+		apply(n, f);
+	}
+	n->updated_to = n->s->seq;
+	n->n_facts += n->s->facts->len;
+	g_array_set_size(n->s->facts, 0);
+	n->s->facts_sorted = 0;
+}
+
+uint64_t names_generation(const struct names *n)
+{
+	return n->generation;
+}
+
+/* ---- questions ---- */
+
+uint32_t names_process(const struct names *n, uint32_t thread)
+{
+	const struct thread_identity *p = find_identity(n, thread);
+	return p ? p->process : ID_NONE;
+}
+
+bool names_is_kernel(const struct names *n, uint32_t thread)
+{
+	const struct thread_identity *p = find_identity(n, thread);
+	return p && p->kernel;
+}
+
+const GArray *names_comms(const struct names *n, uint32_t thread)
+{
+	const struct thread_identity *p = find_identity(n, thread);
+	return p ? p->comms : NULL;
+}
+
+struct fdtable *names_table(struct names *n, uint32_t thread)
+{
+	return table_of(n, thread);
+}
+
+uint32_t names_file_in(struct names *n, struct fdtable *t, uint32_t thread, int32_t fd, uint64_t seq)
+{
+	struct seen *seen = &n->seen[((uintptr_t)t / 64 + (uint32_t)fd) % SEEN_SLOTS];
+	if (seen->table == t && seen->fd == fd && seq >= seen->from && seq < seen->to)
+		return seen->file;
+	struct seen new = { .table = t, .fd = fd };
+	new.file = fdtable_file_while(t, fd, seq, &new.from, &new.to);
+	if (new.file != ID_NONE) {
+		*seen = new;
+		return new.file;
+	}
+	char text[24];
+	snprintf(text, sizeof text, "fd %d", fd);
+	return names_file_id(n, thread_at(n->s, thread)->host, FILE_UNKNOWN, strtab_add(n->s->strings, text));
+}
+
+uint32_t names_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq)
+{
+	return names_file_in(n, table_of(n, thread), thread, fd, seq);
+}
+
+uint32_t names_known_file(struct names *n, uint32_t thread, int32_t fd, uint64_t seq)
+{
+	return fd < 0 ? ID_NONE : fdtable_file(table_of(n, thread), fd, seq);
+}
+
+uint32_t names_process_of_pid(const struct names *n, uint32_t host, int32_t pid)
+{
+	uint32_t process = intmap_get(&n->pid_last, pair(host, (uint32_t)pid));
+	return process == INTMAP_NONE ? ID_NONE : process;
+}
+
+GArray *names_open_files(const struct names *n, uint32_t process, uint64_t seq)
+{
+	return fdtable_open(names_process_at(n, process)->table, seq);
+}
+
+uint32_t names_n_files(const struct names *n)
+{
+	return n->files->len;
+}
+
+const struct file_info *names_file_info(const struct names *n, uint32_t file)
+{
+	return &g_array_index(n->files, struct file_info, file);
+}
+
+uint32_t names_n_processes(const struct names *n)
+{
+	return n->processes.n;
+}
+
+const struct process_info *names_process_info(const struct names *n, uint32_t process)
+{
+	const struct process *p = names_process_at(n, process);
+	return p ? &p->info : NULL;
+}
+
+static uint32_t string_or_none(uint32_t s)
+{
+	return s == INTMAP_NONE ? 0 : s;
+}
+
+uint32_t names_irq(const struct names *n, uint32_t host, uint32_t code)
+{
+	return string_or_none(intmap_get(&n->irqs, pair(host, code)));
+}
+
+uint32_t names_dev(const struct names *n, uint32_t host, uint32_t dev)
+{
+	return string_or_none(intmap_get(&n->devs, pair(host, dev)));
+}
+
+struct names *names_new(struct slice *s)
+{
+	struct names *n = g_new0(struct names, 1);
+	n->s = s;
+	n->identities = g_ptr_array_new_with_free_func(identity_free);
+	n->anonymous = g_array_new(false, false, sizeof(uint32_t));
+	n->processes.size = sizeof(struct process);
+	n->all_tables = g_ptr_array_new_with_free_func((GDestroyNotify)fdtable_free);
+	n->by_address = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	n->files = g_array_new(false, true, sizeof(struct file_info));
+	n->file_ids = names_file_ids_new();
+	return n;
+}
+
+void names_free(struct names *n)
+{
+	if (!n)
+		return;
+	g_ptr_array_unref(n->identities);
+	pages_clear(&n->processes);
+	g_array_unref(n->anonymous);
+	g_ptr_array_unref(n->all_tables);
+	g_hash_table_unref(n->by_address);
+	g_array_unref(n->files);
+	g_hash_table_unref(n->file_ids);
+	intmap_clear(&n->pid_last);
+	intmap_clear(&n->tid_last);
+	intmap_clear(&n->irqs);
+	intmap_clear(&n->devs);
+	g_free(n);
+}

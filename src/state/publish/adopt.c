@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A reading of its own in the registries of a publisher: see adopt.h. */
+#include "state/publish/adopt.h"
+
+#include "state/names/names_private.h"
+#include "state/publish/publisher_private.h"
+#include "state/spans/spans_private.h"
+
+struct adoption {
+	struct publisher *p;
+	struct publication *from, *to;
+	int64_t until;			/* end of what is adopted */
+	uint32_t *string, *host, *thread, *process, *file;	/* the publisher's ids, by those of .from */
+};
+
+static uint32_t *map_new(const GArray *of)
+{
+	uint32_t *map = g_new(uint32_t, of->len + 1);
+
+	memset(map, 0xff, (of->len + 1) * sizeof *map);
+	return map;
+}
+
+static uint32_t map_id(const uint32_t *map, uint32_t id)
+{
+	return id == ID_NONE ? ID_NONE : map[id];
+}
+
+/* ---- what is known by what it is ---- */
+
+static void map_strings(struct adoption *a)
+{
+	struct slice *s = a->p->s;
+
+	a->string = map_new(a->from->strings);
+	for (guint i = 0; i < a->from->strings->len; i++) {
+		const struct published_string *e = &g_array_index(a->from->strings, struct published_string, i);
+		a->string[e->id] = strtab_add(s->strings, e->s);
+	}
+}
+
+static bool map_hosts(struct adoption *a)
+{
+	const GArray *hosts = a->p->s->hosts;
+
+	a->host = map_new(a->from->hosts);
+	for (guint i = 0; i < a->from->hosts->len; i++) {
+		const struct published_host *e = &g_array_index(a->from->hosts, struct published_host, i);
+		for (guint k = 0; k < hosts->len; k++) {
+			const struct slice_host *h = &g_array_index(hosts, struct slice_host, k);
+			if (!strcmp(h->name, e->info.name) && !strcmp(h->boot, e->info.boot))
+				a->host[e->id] = k;
+		}
+		if (a->host[e->id] == ID_NONE)
+			return false;
+	}
+	return true;
+}
+
+static void map_files(struct adoption *a)
+{
+	a->file = map_new(a->from->files);
+	for (guint i = 0; i < a->from->files->len; i++) {
+		const struct published_file *e = &g_array_index(a->from->files, struct published_file, i);
+		a->file[e->id] = names_file_id(a->p->names, a->host[e->info.host], e->info.kind,
+					       a->string[e->info.path]);
+	}
+}
+
+/* ---- threads and processes ---- */
+
+struct lifetime_span { int64_t start_ns, exit_ns; };	/* TIME_UNKNOWN */
+
+static struct lifetime_span thread_times(const struct publisher *p, uint32_t id)
+{
+	const struct thread_entry *t = thread_entry(p, id);
+
+	return (struct lifetime_span){ t->start_ns, t->exit_ns };
+}
+
+static struct lifetime_span process_times(const struct publisher *p, uint32_t id)
+{
+	const struct process_info *info = &process_entry(p, id)->info;
+
+	return (struct lifetime_span){ info->start_ns, info->exit_ns };
+}
+
+static bool is_before(int64_t a, int64_t b)
+{
+	return a != TIME_UNKNOWN && b != TIME_UNKNOWN && a < b;
+}
+
+/* Whose life was it, of all who had the number? Not theirs who were gone before it began, or began after
+ * its end. Who began behind what is adopted only where there is nobody else, or only one whom this one ended:
+ * its begin was told too late. */
+static uint32_t find_owner(const struct adoption *a, const struct owners *l, uint64_t key,
+			   struct lifetime_span lifetime,
+			   struct lifetime_span (*times_of)(const struct publisher *p, uint32_t id))
+{
+	uint32_t later = ID_NONE, next = intmap_get(&l->newest, key);
+
+	for (uint32_t id = next == INTMAP_NONE ? ID_NONE : next; id != ID_NONE; id = owners_before(l, id)) {
+		struct lifetime_span had = times_of(a->p, id);
+		if (is_before(had.exit_ns, lifetime.start_ns) || is_before(lifetime.exit_ns, had.start_ns))
+			continue;
+		if (later != ID_NONE && times_of(a->p, later).start_ns == had.exit_ns)
+			return later;
+		if (had.start_ns == TIME_UNKNOWN || had.start_ns < a->until)
+			return id;
+		later = id;
+	}
+	return later;
+}
+
+/* What began too late for the model began when it was told of it. */
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a == TIME_UNKNOWN ? b : b == TIME_UNKNOWN ? a : MIN(a, b);
+}
+
+static void map_processes(struct adoption *a)
+{
+	struct publisher *p = a->p;
+
+	a->process = map_new(a->from->processes);
+	for (guint i = 0; i < a->from->processes->len; i++) {
+		const struct published_process *e = &g_array_index(a->from->processes, struct published_process, i);
+		struct process_info info = e->info;
+		info.host = a->host[info.host];
+		uint32_t id = find_owner(a, &p->pid_owners, pair(info.host, (uint32_t)info.pid),
+					(struct lifetime_span){ info.start_ns, info.exit_ns }, process_times);
+		if (id == ID_NONE) {
+			id = publisher_add_process(p, info.host, info.pid);
+			info.hostname = a->string[info.hostname];
+			info.leader = ID_NONE;
+			process_entry(p, id)->info = info;
+		}
+		a->process[e->id] = id;
+	}
+}
+
+/* In what the names know of it, so that it stays so. */
+static void learn_process(struct process_info *info, const struct process_info *again, uint32_t hostname)
+{
+	info->ppid = again->ppid >= 0 ? again->ppid : info->ppid;
+	info->start_ns = earlier(info->start_ns, again->start_ns);
+	info->exit_ns = earlier(info->exit_ns, again->exit_ns);
+	for (unsigned i = 0; i < NS_N; i++)
+		info->ns[i] = info->ns[i] ? info->ns[i] : again->ns[i];
+	info->vpid = info->vpid < 0 ? again->vpid : info->vpid;
+	if (!info->hostname_key) {
+		info->hostname = hostname;
+		info->hostname_key = again->hostname_key;
+	}
+}
+
+static void learn_processes(struct adoption *a)
+{
+	struct publisher *p = a->p;
+
+	for (guint i = 0; i < a->from->processes->len; i++) {
+		const struct published_process *e = &g_array_index(a->from->processes, struct published_process, i);
+		uint32_t id = a->process[e->id], hostname = a->string[e->info.hostname];
+		struct process_entry *entry = process_entry(p, id);
+		learn_process(&entry->info, &e->info, hostname);
+		if (entry->process != ID_NONE)
+			learn_process(&names_process_at(p->names, entry->process)->info, &e->info, hostname);
+		else if (entry->info.leader == ID_NONE)
+			entry->info.leader = map_id(a->thread, e->info.leader);
+		publication_add_process(a->to, id, &entry->info);
+	}
+}
+
+/* The names of the reading, and behind it those there were. */
+static void learn_names(const struct adoption *a, GArray *names, const struct thread_info *again)
+{
+	g_autoptr(GArray) had = g_array_copy(names);
+
+	if (!again->n_names)
+		return;
+	g_array_set_size(names, 0);
+	for (uint32_t i = 0; i < again->n_names; i++) {
+		struct name_at n = { again->names[i].since, a->string[again->names[i].name] };
+		g_array_append_val(names, n);
+	}
+	for (guint i = 0; i < had->len; i++)
+		if (g_array_index(had, struct name_at, i).since >=
+		    MAX(a->until, again->names[again->n_names - 1].since + 1))
+			g_array_append_vals(names, &g_array_index(had, struct name_at, i), 1);
+}
+
+/* The slice's thread, as long as it knows it. */
+static struct thread *known_thread(const struct publisher *p, uint32_t id)
+{
+	uint32_t thread = thread_entry(p, id)->thread;
+	struct thread *t = thread == ID_NONE ? NULL : thread_at(p->s, thread_follow(p->s, thread));
+
+	return t && t->id == id ? t : NULL;
+}
+
+static void learn_thread(struct adoption *a, uint32_t id, const struct thread_info *again)
+{
+	struct thread_entry *entry = thread_entry(a->p, id);
+	struct thread *t = known_thread(a->p, id);
+	g_autoptr(GArray) own = g_array_new(false, false, sizeof(struct name_at));
+	GArray *comms = t ? (GArray *)names_comms(a->p->names, t->self) : NULL;
+
+	if (!t && (entry->thread != ID_NONE || entry->released != TIME_UNKNOWN))
+		return;			/* it is over, and all was told of it */
+	learn_names(a, comms ? comms : own, again);
+	comms = comms ? comms : own;
+	entry->shown = again->process == ID_NONE ? entry->shown : a->process[again->process];
+	entry->n_comms = comms->len;
+	entry->start_ns = earlier(entry->start_ns, again->start_ns);
+	entry->exit_ns = earlier(entry->exit_ns, again->exit_ns);
+	if (t) {
+		t->start_ns = entry->start_ns;
+		t->exit_ns = entry->exit_ns;
+	}
+	struct thread_info info = {
+		.host = a->host[again->host], .tid = again->tid, .process = entry->shown,
+		.kernel = entry->kernel || again->kernel,
+		.start_ns = entry->start_ns, .exit_ns = entry->exit_ns,
+		.names = (const struct name_at *)(void *)comms->data, .n_names = comms->len,
+	};
+	publication_add_thread(a->to, id, &info);
+}
+
+static void map_threads(struct adoption *a)
+{
+	struct publisher *p = a->p;
+
+	a->thread = map_new(a->from->threads);
+	for (guint i = 0; i < a->from->threads->len; i++) {
+		const struct published_thread *e = &g_array_index(a->from->threads, struct published_thread, i);
+		uint32_t host = a->host[e->info.host];
+		uint32_t id = find_owner(a, &p->tid_owners, pair(host, (uint32_t)e->info.tid),
+					(struct lifetime_span){ e->info.start_ns, e->info.exit_ns }, thread_times);
+		if (id == ID_NONE) {
+			id = publisher_add_thread(p, host);
+			thread_entry(p, id)->tid = e->info.tid;
+			owners_add(&p->tid_owners, host, e->info.tid, id);
+		}
+		learn_thread(a, id, &e->info);
+		a->thread[e->id] = id;
+	}
+}
+
+/* Those that nothing published names yet, too. */
+static void tell_all(struct adoption *a)
+{
+	struct slice *s = a->p->s;
+
+	for (guint i = 0; i < a->from->threads->len; i++) {
+		const struct published_thread *e = &g_array_index(a->from->threads, struct published_thread, i);
+		uint32_t t = intmap_get(&s->tid_last, pair(a->host[e->info.host], (uint32_t)e->info.tid));
+		if (t != INTMAP_NONE)
+			publisher_thread_id(a->p, t);
+	}
+	publisher_tell(a->p, a->to);
+}
+
+static void map_registries(struct adoption *a)
+{
+	map_strings(a);
+	map_files(a);
+	tell_all(a);
+	map_processes(a);
+	map_threads(a);
+	learn_processes(a);
+}
+
+/* ---- seconds and spans, in place: nobody else has them ---- */
+
+static void map_id_in_place(enum span_id kind, uint32_t *id, void *adoption)
+{
+	const struct adoption *a = adoption;
+	const uint32_t *const maps[] = {
+		[SPAN_ID_STRING] = a->string, [SPAN_ID_HOST] = a->host, [SPAN_ID_THREAD] = a->thread,
+		[SPAN_ID_FILE] = a->file,
+	};
+
+	*id = map_id(maps[kind], *id);
+}
+
+static void map_second(const struct adoption *a, struct second *s)
+{
+	const struct cell_maps maps = { .thread = a->thread, .string = a->string,
+					.host = a->host, .file = a->file, .published = true };
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++) {
+		const struct cell_layout *l = cell_layout(k);
+		uint32_t n;
+		char *cells = second_cells(s, k, &n);
+		for (uint32_t i = 0; i < n; i++)
+			cell_map(l, cells + (size_t)i * l->size, &maps);
+	}
+	for (uint32_t i = 0; i < s->n_slow; i++) {
+		s->slow[i].thread = map_id(a->thread, s->slow[i].thread);
+		s->slow[i].name = map_id(a->string, s->slow[i].name);
+		s->slow[i].file = map_id(a->file, s->slow[i].file);
+	}
+}
+
+static bool is_between(int64_t ts, int64_t from, int64_t to)
+{
+	return ts >= from && ts < to;
+}
+
+static bool has_seconds(const struct publication *p, int64_t from, int64_t to)
+{
+	for (guint i = 0; i < p->seconds->len; i++)
+		if (is_between(((struct second *)g_ptr_array_index(p->seconds, i))->begin_ns, from, to))
+			return true;
+	return false;
+}
+
+static void take_seconds(struct adoption *a, int64_t from, int64_t to)
+{
+	for (guint i = 0; i < a->from->seconds->len; i++) {
+		struct second *s = g_ptr_array_index(a->from->seconds, i);
+		if (!is_between(s->begin_ns, from, to))
+			continue;
+		map_second(a, s);
+		s->trust.corrected = 1;
+		g_ptr_array_add(a->to->seconds, second_ref(s));
+	}
+}
+
+/* Halves of one id are told apart by their services, where there are several. */
+static uint64_t half_key(const struct span *s)
+{
+	return (s->span_id * UINT64_C(0x9e3779b97f4a7c15)) ^ s->trace_id ^ (uint64_t)s->kind << 62;
+}
+
+static void take_spans(struct adoption *a, int64_t from, int64_t to)
+{
+	struct intmap halves = { 0 };
+
+	for (guint i = 0; i < a->from->spans->len; i++) {
+		uint64_t key = half_key(g_array_index(a->from->spans, struct published_span, i).span);
+		uint32_t n = intmap_get(&halves, key);
+		intmap_set(&halves, key, n == INTMAP_NONE ? 1 : n + 1);
+	}
+	for (guint i = 0; i < a->from->spans->len; i++) {
+		struct span *s = g_array_index(a->from->spans, struct published_span, i).span;
+		if (s->state != SPAN_COMPLETE ||
+		    !(is_between(s->begin_ns, from, to) || is_between(s->end_ns, from, to)))
+			continue;
+		span_each_id(s, map_id_in_place, a);
+		publication_add_span(a->to, a->p->spans->n_slots++, span_ref(s));
+		struct published_span *p = &g_array_index(a->to->spans, struct published_span, a->to->spans->len - 1);
+		p->again = intmap_get(&halves, half_key(s)) == 1 ? SPAN_AGAIN : SPAN_HALF_AGAIN;
+	}
+	intmap_clear(&halves);
+}
+
+static void clear(struct adoption *a)
+{
+	g_free(a->string);
+	g_free(a->host);
+	g_free(a->thread);
+	g_free(a->process);
+	g_free(a->file);
+	publication_free(a->from);
+}
+
+struct publication *publisher_adopt(struct publisher *p, struct publication *again, int64_t from, int64_t to)
+{
+	struct adoption a = { .p = p, .from = again, .to = publication_new(), .until = to };
+
+	if (has_seconds(again, from, to) && map_hosts(&a)) {
+		map_registries(&a);
+		take_seconds(&a, from, to);
+		take_spans(&a, from, to);
+		publisher_tell(p, a.to);	/* what is new by now */
+		publisher_totals(p, a.to);
+	} else {
+		g_clear_pointer(&a.to, publication_free);
+	}
+	clear(&a);
+	return a.to;
+}

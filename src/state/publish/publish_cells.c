@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The cells of a second, from those of a bin: ids of the slice become ids of the registries, and what
+ * follows from names is filled in. Cells that become the same one are added.
+ */
+#include "state/names/names.h"
+#include "state/publish/publisher.h"
+#include "state/kernel/unknown_calls.h"
+
+struct making {			/* one second in the making */
+	struct publisher *p;
+	struct slice *s;
+	struct names *names;
+	struct second *second;
+	struct cell_table table[CELL_KIND_N];	/* by cell_layout() */
+	struct intmap irqs;	/* cache of irq_text() */
+	bool soft;		/* something may be known better later */
+};
+
+static struct thread_cell *thread_cell(struct making *m, uint32_t id)
+{
+	return cell_table_get(&m->table[CELL_thread], cell_layout(CELL_thread), &id, NULL);
+}
+
+/* The thread of a cell, as the registry has it; false: it is an idle task. */
+static bool resolve_thread(struct making *m, uint32_t *thread)
+{
+	bool idle;
+
+	*thread = publisher_thread(m->p, *thread, &idle);
+	return !idle;
+}
+
+static uint32_t name_of_irq(struct making *m, uint32_t host, uint32_t code)
+{
+	return irq_text(&m->irqs, m->s, m->names, host, code);
+}
+
+/*
+ * ---- each kind ----
+ *
+ * From a bin's cell, or a copy of it that borrows its histograms, to a second's; false: it is left out.
+ */
+
+static void add_parts(struct making *m, struct thread_cell *c, uint32_t thread, const int64_t *part)
+{
+	int64_t all[PART_N];
+
+	memcpy(all, part, sizeof all);
+	all[PART_USER] += part[PART_SOFT_RUN] + part[PART_LOST_RUN];
+	all[PART_OTHER] += part[PART_SOFT_BLOCK] + part[PART_LOST_BLOCK];
+	if (names_is_kernel(m->names, thread)) {	/* no user mode, no page faults */
+		all[PART_KERNEL] += all[PART_USER] + all[PART_SYSCALL];
+		all[PART_OTHER] += all[PART_FAULT];
+		all[PART_USER] = all[PART_SYSCALL] = all[PART_FAULT] = 0;
+	}
+	parts_are_unknown(m->s, all);
+	for (unsigned i = 0; i < PART_N; i++)
+		c->part[i] += all[i];
+}
+
+static bool is_empty(const struct built_thread_cell *x)
+{
+	for (unsigned i = 0; i < PART_SLICE_N; i++)
+		if (x->part[i])
+			return false;
+	return !x->syscalls && !x->read_bytes && !x->write_bytes;
+}
+
+static void make_thread(struct making *m, const void *built)
+{
+	const struct built_thread_cell *x = built;
+	uint32_t id = x->thread;
+
+	if (!resolve_thread(m, &id) ||
+	    (is_empty(x) && !thread_tells_itself(m->s, thread_at(m->s, x->thread))))
+		return;
+	struct thread_cell *c = thread_cell(m, id);
+	add_parts(m, c, x->thread, x->part);
+	c->syscalls += x->syscalls;
+	c->errors += x->errors;
+	c->read_bytes += x->read_bytes;
+	c->write_bytes += x->write_bytes;
+	m->soft |= names_process(m->names, x->thread) == ID_NONE;
+}
+
+static bool has_calls(const struct built_file_cell *x)
+{
+	for (unsigned d = 0; d < IO_DIR_N; d++)
+		if (hist_count(&x->latency[d]))
+			return true;
+	return false;
+}
+
+static void make_file(struct making *m, const void *built)
+{
+	const struct built_file_cell *x = built;
+	uint32_t id = x->thread;
+
+	if (!resolve_thread(m, &id))
+		return;
+	uint32_t file = names_file(m->names, x->thread, x->fd, x->seq);
+	enum file_kind kind = names_file_info(m->names, file)->kind;
+	m->soft |= kind == FILE_UNKNOWN;
+	if (x->blocked_ns)
+		thread_cell(m, id)->part[part_is_unknown(m->s, names_part_of(kind))] += x->blocked_ns;
+	if (!has_calls(x))
+		return;
+	struct file_cell c = { .thread = id, .file = file, .fd_low = x->fd, .fd_high = x->fd, .errors = x->errors };
+	memcpy(c.untold, x->untold, sizeof c.untold);
+	memcpy(c.bytes, x->bytes, sizeof c.bytes);
+	memcpy(c.asked, x->asked, sizeof c.asked);
+	memcpy(c.latency, x->latency, sizeof c.latency);
+	cell_table_add(&m->table[CELL_file], cell_layout(CELL_file), &c);
+}
+
+static bool make_of_thread(struct making *m, void *cell)
+{
+	return resolve_thread(m, cell);	/* which it begins with */
+}
+
+static bool make_cpu(struct making *m, void *cell)
+{
+	struct cpu_cell *c = cell;
+
+	if (!m->s->has_switches) {	/* contexts tell who is there, not until when */
+		c->unknown_ns += c->run_ns + c->idle_ns;
+		c->run_ns = c->idle_ns = c->irq_ns = 0;
+	}
+	return true;
+}
+
+static bool make_sched(struct making *m, void *cell)
+{
+	const struct sched_cell *c = cell;
+
+	if (!make_of_thread(m, cell))
+		return false;
+	hist_merge(&m->second->wakeup, &c->wakeup);
+	return true;
+}
+
+static bool make_irq(struct making *m, void *cell)
+{
+	struct irq_cell *c = cell;
+
+	c->name = name_of_irq(m, c->host, c->code);
+	return true;
+}
+
+static bool make_stolen(struct making *m, void *cell)
+{
+	struct stolen_cell *c = cell;
+
+	c->name = name_of_irq(m, thread_at(m->s, c->thread)->host, c->code);
+	return make_of_thread(m, cell);
+}
+
+static bool make_waker(struct making *m, void *cell)
+{
+	struct waker_cell *c = cell;
+	uint32_t host = thread_at(m->s, c->thread)->host;
+
+	if (!make_of_thread(m, cell))
+		return false;
+	c->idle = !resolve_thread(m, &c->waker);
+	c->irq = c->irq ? name_of_irq(m, host, c->irq) : 0;
+	return true;
+}
+
+static bool make_count(struct making *m, void *cell)
+{
+	struct count_cell *c = cell;
+
+	c->idle = !resolve_thread(m, &c->thread);
+	return true;
+}
+
+static bool make_dev(struct making *m, void *cell)
+{
+	struct dev_cell *c = cell;
+
+	c->name = names_dev(m->names, c->host, c->dev);
+	return true;
+}
+
+static bool make_dev_user(struct making *m, void *cell)
+{
+	struct dev_user_cell *c = cell;
+
+	resolve_thread(m, &c->thread);	/* idle tasks ask for nothing: it is not known who did */
+	c->name = names_dev(m->names, c->host, c->dev);
+	return true;
+}
+
+/* ---- all kinds ---- */
+
+/* A cell of any kind. */
+union any_cell {
+#define ANY_CELL(kind, array, list, built, needs) struct kind##_cell kind;
+	CELL_KINDS(ANY_CELL)
+};
+
+/* .make_other: of kinds that another struct is built of. */
+static const struct {
+	void (*make_other)(struct making *m, const void *built);
+	bool (*make)(struct making *m, void *cell);
+} makers[CELL_KIND_N] = {
+	[CELL_thread] = { .make_other = make_thread }, [CELL_file] = { .make_other = make_file },
+	[CELL_call] = { .make = make_of_thread }, [CELL_cpu] = { .make = make_cpu },
+	[CELL_sched] = { .make = make_sched }, [CELL_irq] = { .make = make_irq },
+	[CELL_stolen] = { .make = make_stolen }, [CELL_waker] = { .make = make_waker },
+	[CELL_count] = { .make = make_count }, [CELL_dev] = { .make = make_dev },
+	[CELL_dev_user] = { .make = make_dev_user },
+};
+
+static void make_kind(struct making *m, const struct bin *b, enum cell_kind kind)
+{
+	const struct cell_layout *l = built_layout(kind);
+	union any_cell cell;
+
+	if (!makers[kind].make_other)		/* nearly each becomes one */
+		cell_table_reserve(&m->table[kind], l, b->table[kind].n);
+	for (uint32_t i = 0; i < b->table[kind].n; i++) {
+		const void *built = cell_table_at(&b->table[kind], l, i);
+		if (makers[kind].make_other) {
+			makers[kind].make_other(m, built);
+			continue;
+		}
+		memcpy(&cell, built, l->size);
+		if (!makers[kind].make || makers[kind].make(m, &cell))
+			cell_table_add(&m->table[kind], l, &cell);
+	}
+}
+
+static void make_slow(struct making *m, const struct bin *b)
+{
+	struct second *to = m->second;
+
+	to->slow = g_new0(struct slow_call, b->slow->len);
+	for (guint i = 0; i < b->slow->len; i++) {
+		const struct bin_slow *x = &g_array_index(b->slow, struct bin_slow, i);
+		uint32_t id = x->thread;
+		if (!resolve_thread(m, &id))
+			continue;
+		to->slow[to->n_slow++] = (struct slow_call){
+			.thread = id, .name = x->name, .cpu = x->cpu, .begin_ns = x->begin,
+			.duration_ns = x->duration, .ret = x->ret,
+			.file = x->fd < 0 ? ID_NONE : names_file(m->names, x->thread, x->fd, x->seq),
+		};
+	}
+}
+
+bool publish_cells(struct publisher *p, const struct bin *b, struct second *to)
+{
+	struct making m = { .p = p, .s = publisher_slice(p), .names = publisher_names(p), .second = to };
+
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		make_kind(&m, b, k);
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		second_set_cells(to, &m.table[k], k);
+	make_slow(&m, b);
+	intmap_clear(&m.irqs);
+	return m.soft;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Composition of one thread's parts: the left, then the right, as one. */
+#include "state/kernel/counts.h"
+#include "state/kernel/cpu_runs.h"
+#include "state/kernel/unknown_calls.h"
+
+/* What the right's initial call was, now that the left's last state is known. */
+static void tell_right(struct slice *s, struct thread *l, struct thread *r)
+{
+	struct verdict v = was_user;
+	bool has_exit = r->soft_end == SOFT_BY_EXIT;
+	bool lost = l->st.call_state == CALL_SOFT;
+	if (l->st.call_state == CALL_IN) {
+		if (l->st.call.name)
+			verdict_of_call(&l->st.call, &v);
+		else
+			v = (struct verdict){ .run_part = PART_SYSCALL, .part = PART_OTHER };
+	} else if (lost && has_exit) {
+		verdict_of_exit(&r->soft_exit, &v);
+	} else if (lost && r->soft_end != SOFT_BY_ENTER) {
+		v = r->soft_end == SOFT_OPEN ? is_lost : was_lost;
+	}
+	resolve(s, r, &v);
+	for (guint i = 0; i < r->waits.len; i++) {
+		struct wait *w = vec_at(&r->waits, struct wait, i);
+		if (w->in_soft_call && l->st.call_state == CALL_IN)
+			w->call = wait_call(&l->st.call);
+		w->in_soft_call = false;
+	}
+	if (!has_exit) {
+		if (r->soft_end != SOFT_OPEN && l->st.call_state == CALL_IN && l->st.call.name)
+			charge_busy(s, l, &l->st.call, r->soft_exit.ts);
+		if (lost && r->soft_end != SOFT_OPEN)
+			lost_ends(s, l, r->soft_end, &r->soft_exit);
+		else if (r->soft_end == SOFT_BY_ENTER && r->soft_exit.type == REC_ENTER &&
+			 l->st.call_state == CALL_IN && l->st.call.name)
+			slice_bin(s, r->soft_exit.ts)->trust.soft++;	/* superseded */
+		return;
+	}
+	/* Its exit, fed to the left: pairs, or counts as loose. The time is charged. */
+	struct rec e = r->soft_exit;
+	thread_exit_call(s, l, &e);
+}
+
+/* Both do not know the initial call: the right's end of it is the left's too. */
+static void share_soft(struct slice *s, struct thread *l, struct thread *r)
+{
+	if (r->soft_end == SOFT_OPEN)
+		return;
+	soft_ends(s, l, r->soft_end, &r->soft_exit);
+}
+
+static void append_log(struct vec *l, struct vec *r, size_t size)
+{
+	if (!l->len) {
+		vec_free(l);
+		*l = *r;
+		*r = (struct vec){ 0 };
+		return;
+	}
+	vec_append(l, r->data, r->len, size);
+	vec_free(r);
+}
+
+static void append_logs(struct slice *s, struct thread *l, struct thread *r)
+{
+	if (r->out_ns != TS_NONE) {
+		l->out_ns = r->out_ns;
+		l->out_call = r->out_call;
+	}
+	uint64_t waits = l->waits_base + l->waits.len;
+	for (guint i = 0; r->annots && i < r->annots->len; i++) {
+		uint32_t id = g_array_index(r->annots, uint32_t, i);
+		struct annot *a = &g_array_index(s->annots, struct annot, id);
+		a->thread = l->self;
+		if (!a->snap)
+			continue;
+		a->snap->wait_index += waits - r->waits_base;
+		for (unsigned p = 0; p < PART_SLICE_N; p++)
+			a->snap->part[p] += l->st.part[p];
+	}
+	append_log(&l->waits, &r->waits, sizeof(struct wait));
+	append_log(&l->calls, &r->calls, sizeof(struct done_call));
+	GArray **const pairs[][2] = {
+		{ &l->annots, &r->annots }, { &l->open, &r->open },
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
+		GArray **a = pairs[i][0], **b = pairs[i][1];
+		if (*a && *b) {
+			g_array_append_vals(*a, (*b)->data, (*b)->len);
+			g_array_unref(*b);
+		} else if (*b) {
+			*a = *b;
+		}
+		*b = NULL;
+	}
+}
+
+/* From here on what is charged under the right's ids is the left's. */
+static void adopt_aliases(struct thread *l, struct thread *r)
+{
+	if (!l->aliases)
+		l->aliases = g_array_new(false, false, sizeof(uint32_t));
+	g_array_append_val(l->aliases, r->self);
+	if (r->aliases)
+		g_array_append_vals(l->aliases, r->aliases->data, r->aliases->len);
+}
+
+/* The right is hard: the left, having seen the right's head, goes on as it. */
+static void adopt(struct slice *s, struct thread *l, struct thread *r)
+{
+	bool left_knows = l->st.call_state != CALL_SOFT || l->st.call_lost;
+	bool right_soft = r->st.call_state == CALL_SOFT && !r->st.call_lost;
+	if (r->begins_lost && l->st.call_state == CALL_SOFT && r->soft_end != SOFT_OPEN)
+		lost_ends(s, l, r->soft_end, &r->soft_exit);
+	else if (left_knows && !r->begins_lost)
+		tell_right(s, l, r);
+	append_logs(s, l, r);
+	struct tstate st = r->st;
+	for (unsigned p = 0; p < PART_SLICE_N; p++)
+		st.part[p] += l->st.part[p];
+	if (right_soft) {
+		st.call_state = l->st.call_state;
+		st.call_lost = l->st.call_lost;
+		st.call = l->st.call;
+	}
+	l->st = st;
+	l->hard = true;
+	for (int i = 0; i < 2; i++)
+		l->soft_from[i] = MIN(l->soft_from[i], r->soft_from[i]);
+	adopt_aliases(l, r);
+	if (!left_knows && !r->begins_lost)
+		share_soft(s, l, r);
+	if (r->exit_ns != TS_NONE)
+		l->exit_ns = r->exit_ns;
+}
+
+/* Also of a right that is not hard: its wakeup, mostly, that the left has seen by now. */
+static void append_queued(struct thread *l, struct thread *r)
+{
+	const struct vec *log = &r->sched.queued;
+	for (guint i = 0; i < log->len; i++) {
+		const struct queued *q = vec_at(log, struct queued, i);
+		runs_queued(l, q->ts, q->cpu);
+	}
+	vec_free(&r->sched.queued);
+}
+
+void thread_append(struct slice *s, struct thread *l, struct thread *r)
+{
+	r->forward = l->self;
+	r->absorbed = true;
+	s->generation += r->id != ID_NONE;
+	sched_append(s, l, r);
+	counters_join(s, &l->counters, 0, l->host, &r->counters);
+	if (l->idle || r->idle)
+		return;
+	for (guint i = 0; i < r->head.len; i++)
+		thread_record(s, l, vec_at(&r->head, struct rec, i));
+	append_queued(l, r);
+	if (r->hard)
+		adopt(s, l, r);
+	else
+		adopt_aliases(l, r);
+	if (!l->name_last) {
+		l->name_last = r->name_last;
+		l->comm_kept = false;
+	}
+	contexts_join(&l->told, &r->told);
+	l->pid_reported |= r->pid_reported;
+	l->pid = r->pid ? r->pid : l->pid;
+}

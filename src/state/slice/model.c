@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The model of one run: a rooted slice and its publisher. */
+#include "state/slice/model_private.h"
+
+#include "base/timefmt.h"
+#include "state/publish/adopt.h"
+#include "state/kernel/coverage.h"
+#include "state/names/names.h"
+#include "state/publish/publisher.h"
+#include "state/spans/spans.h"
+
+#define CORRECTIONS_NS (120 * NS_PER_S)	/* live: so long a second can be corrected */
+#define UNPUBLISHED_NS (10 * NS_PER_S)	/* live: so much may wait for its publication */
+#define PATHS_SHARE 8		/* of the memory budget, for names of files in a run without end */
+#define FACTS_AT_ONCE 4096	/* what names are made of is taken in before there is more: it needs memory */
+#define LEAST_CORRECTIONS 3		/* the newest seconds can be, whatever they hold */
+
+#define LEAST_SPANS (8 << 20)	/* bytes: about 70,000 annotations of traces that are not over */
+struct again { int64_t bin, due; };	/* a soft second, to be made again once `due` has come */
+
+static size_t span_budget(const struct model *m)
+{
+	return m->options.span_budget ? m->options.span_budget : m->options.memory_budget / 2;
+}
+
+/* Without a budget all is kept: a recorded trace is read to its end. */
+static struct publisher *new_publisher(const struct model *m, struct slice *s)
+{
+	struct publisher *p = publisher_new(s);
+	if (m->options.live || m->options.memory_budget)
+		publisher_bound_spans(p, MAX(4 * span_budget(m), LEAST_SPANS));
+	return p;
+}
+
+struct model *model_new(const struct model_options *options)
+{
+	struct model *m = g_new0(struct model, 1);
+	m->options = *options;
+	if (m->options.step_ns <= 0)
+		m->options.step_ns = NS_PER_S;
+	m->s = slice_new(true, m->options.step_ns);
+	if (m->options.live) {
+		slice_live(m->s);
+		slice_bound_paths(m->s, m->options.memory_budget / PATHS_SHARE);
+	}
+	if (m->options.no_fast_path)
+		slice_without_fast_path(m->s);
+	slice_read_cells(m->s, m->options.cells);
+	m->publisher = new_publisher(m, m->s);
+	m->border = m->shown = m->kept_from = INT64_MIN;
+	m->again = g_array_new(false, false, sizeof(struct again));
+	return m;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	publisher_free(m->publisher);
+	slice_free(m->s);
+	g_array_unref(m->again);
+	g_free(m);
+}
+
+const struct blk_subscription *model_subscriptions(size_t *ret_n)
+{
+	return slice_subscriptions(ret_n);
+}
+
+const struct blk_subscription *model_subscriptions_counting(size_t *ret_n)
+{
+	return slice_subscriptions_counting(ret_n);
+}
+
+void model_without_spans(struct model *m)
+{
+	slice_without_spans(m->s);
+}
+
+void model_feed(struct model *m, const struct blk_tables *tables, const struct blk_event *ev, size_t n)
+{
+	slice_feed(m->s, tables, ev, n);
+	if (m->s->facts->len >= FACTS_AT_ONCE)
+		names_update(publisher_names(m->publisher));
+}
+
+void model_stitch(struct model *m, struct slice *s)
+{
+	if (slice_first(m->s) == INT64_MAX && s->from_start) {
+		publisher_free(m->publisher);
+		slice_free(m->s);
+		m->s = s;
+		m->publisher = new_publisher(m, s);
+		return;
+	}
+	struct slice *both = slice_stitch(m->s, s);
+	g_assert(both == m->s);		/* the publisher has it */
+}
+
+int64_t model_closed_to(const struct model *m)
+{
+	return m->border;
+}
+
+int64_t model_now(const struct model *m)
+{
+	return MAX(slice_last(m->s), m->s->horizon);
+}
+
+uint64_t model_n_events(const struct model *m)
+{
+	return slice_n_events(m->s);
+}
+
+/* ---- how long a second can be corrected ---- */
+
+#define MAP_BYTES 24		/* of a cell's place in its map, about */
+#define HIST_BYTES 128		/* of a histogram of several values, about */
+
+/* About: the cells, with their maps and histograms. */
+static size_t bin_bytes(const struct bin *b)
+{
+	size_t bytes = sizeof *b;
+
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++) {
+		const struct cell_layout *l = built_layout(k);
+		bytes += b->table[k].n * (l->size + MAP_BYTES + l->n_hists * (size_t)HIST_BYTES);
+	}
+	return bytes;
+}
+
+static int newest_first(gconstpointer a, gconstpointer b)
+{
+	int64_t x = (*(struct bin *const *)a)->index, y = (*(struct bin *const *)b)->index;
+	return (x < y) - (x > y);
+}
+
+/* The begin of the oldest second for which there is room; INT64_MIN: for all. */
+static int64_t room_from(const struct model *m, size_t budget)
+{
+	g_autoptr(GPtrArray) bins = g_ptr_array_new();
+	size_t bytes = 0;
+	GHashTableIter it;
+	gpointer value;
+
+	g_hash_table_iter_init(&it, m->s->bins);
+	while (g_hash_table_iter_next(&it, NULL, &value))
+		g_ptr_array_add(bins, value);
+	g_ptr_array_sort(bins, newest_first);
+	for (guint i = 0; i < bins->len; i++) {
+		const struct bin *b = g_ptr_array_index(bins, i);
+		bytes += bin_bytes(b);
+		if (i >= LEAST_CORRECTIONS && bytes > budget)
+			return b->after * m->options.step_ns;
+	}
+	return INT64_MIN;
+}
+
+/* What spans are made of may take as much as seconds; what is not over stays, and is no
+ * reason to publish all the time. */
+bool model_has_many_spans(const struct model *m)
+{
+	size_t more = MAX(span_budget(m) / sizeof(struct annot), m->annots_kept / 2);
+	return m->options.memory_budget && (m->s->annots->len > m->annots_kept + more ||
+					    strtab_bytes(m->s->texts) > m->texts_kept + span_budget(m));
+}
+
+void model_kept_from(struct model *m, int64_t ns)
+{
+	m->kept_from = ns;
+}
+
+struct publication *model_adopt(struct model *m, struct publication *again, int64_t from, int64_t to)
+{
+	return publisher_adopt(m->publisher, again, from, to);
+}
+
+size_t model_bytes(const struct model *m)
+{
+	return slice_span_bytes(m->s) + losses_bytes(&m->s->losses) + publisher_registry_bytes(m->publisher);
+}
+
+bool model_is_full(const struct model *m)
+{
+	const struct model_options *o = &m->options;
+	/* Live, what is closed is forgotten by its age; but after an outage, or from the
+	 * beginning on, an hour may come in seconds. */
+	if (!o->memory_budget || model_has_many_spans(m))
+		return o->memory_budget;
+	if (o->live)
+		return m->border != INT64_MIN && model_now(m) - m->border > UNPUBLISHED_NS;
+	return room_from(m, o->memory_budget) != INT64_MIN;
+}
+
+/* What is forgotten after the next publication: seconds before the instant. */
+static int64_t forget_before(const struct model *m, int64_t now, bool final)
+{
+	const struct model_options *o = &m->options;
+
+	if (final || (!o->live && !o->memory_budget))
+		return INT64_MIN;
+	if (o->live)
+		return now - CORRECTIONS_NS;
+	int64_t from = room_from(m, o->memory_budget);
+	/* Who publishes only then makes room at once for some time. */
+	return from == INT64_MIN || !o->at_end ? from : room_from(m, o->memory_budget / 2);
+}
+
+/* ---- soft seconds ----
+ *
+ * A second with a name that is not known is made anew when there are news of names. Of a
+ * recorded trace not at every publication, but each time its age has doubled, before it is
+ * forgotten, and at the end.
+ */
+
+static struct bin *find_bin(const struct model *m, int64_t index)
+{
+	return g_hash_table_lookup(m->s->bins, &index);
+}
+
+static void mark_again(struct model *m, int64_t now, int64_t forgotten, bool final)
+{
+	guint kept = 0;
+
+	for (guint i = 0; i < m->again->len; i++) {
+		struct again a = g_array_index(m->again, struct again, i);
+		struct bin *b = find_bin(m, a.bin);
+		bool due = final || a.due <= now || (b && b->after * m->options.step_ns <= forgotten);
+		if (b && due)
+			b->again = true;
+		else if (b && !b->dirty)
+			g_array_index(m->again, struct again, kept++) = a;
+	}
+	g_array_set_size(m->again, kept);
+}
+
+static void put_off(struct model *m, int64_t now)
+{
+	GHashTableIter it;
+	gpointer value;
+
+	g_hash_table_iter_init(&it, m->s->bins);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		struct bin *b = value;
+		int64_t end = b->after * m->options.step_ns;
+		if (!b->soft || !b->again || end > m->border)
+			continue;
+		struct again a = { b->index, now + MAX(now - end, m->options.step_ns) };
+		g_array_append_val(m->again, a);
+		b->again = false;
+	}
+}
+
+struct publication *model_publish(struct model *m, bool final)
+{
+	int64_t now = model_now(m);
+	if (now == INT64_MIN || slice_first(m->s) == INT64_MAX)
+		return final ? publication_new() : NULL;
+	int64_t border = time_floor(now, m->options.step_ns);
+	bool open = m->options.provisional && !final;
+	if (!final && border == m->border && !(open && now > m->shown) && !model_has_many_spans(m))
+		return NULL;
+	m->shown = now;
+	int64_t forgotten = forget_before(m, now, final);
+	if (m->options.at_end && !final && forgotten == INT64_MIN && !model_has_many_spans(m))
+		return NULL;
+	m->border = border;
+	if (m->s->horizon > slice_last(m->s) && !final && border > m->s->last) {
+		covered_to(m->s, border - 1);
+		m->s->last = border - 1;
+	}
+	mark_again(m, now, forgotten, final);
+	struct publication *p = publisher_publish(m->publisher, border, now,
+						  final ? PUBLISH_FINAL : open ? PUBLISH_OPEN : PUBLISH_CLOSED);
+	publisher_drop(m->publisher, p, m->kept_from);
+	if (!final && !m->options.live)
+		put_off(m, now);
+	if (!final && (m->options.live || m->options.memory_budget)) {
+		publisher_forget(m->publisher, MAX(forgotten, slice_first(m->s)), now);
+		m->annots_kept = m->s->annots->len;
+		m->texts_kept = strtab_bytes(m->s->texts);
+	}
+	if (final)
+		m->border = INT64_MAX;
+	return p;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The inside of a model: see model.h. */
+#ifndef BLK_STATE_SLICE_MODEL_PRIVATE_H
+#define BLK_STATE_SLICE_MODEL_PRIVATE_H
+
+#include "state/slice/model.h"
+#include "state/publish/publisher.h"
+
+struct model {
+	struct model_options options;
+	struct slice *s;
+	struct publisher *publisher;
+	int64_t border;		/* seconds before it are closed */
+	int64_t shown;		/* newest instant of the last publication */
+	int64_t kept_from;	/* see model_kept_from() */
+	GArray *again;		/* struct again */
+	size_t annots_kept, texts_kept;	/* when it was made to forget last */
+};
+
+#endif

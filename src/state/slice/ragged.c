@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Pieces whose streams begin and end at different instants, as rotation chunks are:
+ *
+ *     stream 0   |-----------------|                 |   before: pre, raw
+ *     stream 1      |-----------------|              |   between: a slice
+ *                   lo             hi                |   after: post, raw
+ *
+ * The slice covers the instants that all streams cover; the fringes wait for their
+ * neighbour's. A piece in which no instant is covered by all is all fringe.
+ */
+#include "state/slice/slice_private.h"
+
+struct open_loss { unsigned stream; struct blk_loss loss; };
+
+struct ragged {
+	int64_t step;
+	const struct blk_tables *tables;
+	guint n_streams;
+	int64_t *begin, *end;		/* per stream */
+	GPtrArray *pre, *post;		/* const struct blk_event *, in order */
+	struct slice *mid;		/* of [lo, hi); NULL: all is in pre */
+	int64_t lo, hi;
+	GArray *open;			/* struct open_loss: windows open at hi */
+};
+
+void ragged_free(struct ragged *r)
+{
+	if (!r)
+		return;
+	g_free(r->begin);
+	g_free(r->end);
+	g_ptr_array_unref(r->pre);
+	g_ptr_array_unref(r->post);
+	g_array_unref(r->open);
+	slice_free(r->mid);
+	g_free(r);
+}
+
+static struct ragged *ragged_alloc(int64_t step, const struct blk_tables *tables, guint n)
+{
+	struct ragged *r = g_new0(struct ragged, 1);
+	r->step = step;
+	r->tables = tables;
+	r->n_streams = n;
+	r->begin = g_new(int64_t, n + 1);
+	r->end = g_new(int64_t, n + 1);
+	r->pre = g_ptr_array_new();
+	r->post = g_ptr_array_new();
+	r->open = g_array_new(false, false, sizeof(struct open_loss));
+	return r;
+}
+
+/* Follows the windows of lost events over a record. */
+static void track_loss(GArray *open, const struct blk_event *e)
+{
+	if (e->row == BLK_ROW_LOST_BEGIN) {
+		struct open_loss o = { .stream = e->stream };
+		memcpy(&o.loss, e->data, sizeof o.loss);
+		g_array_append_val(open, o);
+	} else if (e->row == BLK_ROW_LOST_END) {
+		for (guint i = 0; i < open->len; i++)
+			if (g_array_index(open, struct open_loss, i).stream == e->stream) {
+				g_array_remove_index(open, i);
+				return;
+			}
+	}
+}
+
+static void begin_slice(struct ragged *r, struct slice *s, const GArray *open)
+{
+	for (guint i = 0; i < open->len; i++) {
+		const struct open_loss *o = &g_array_index(open, struct open_loss, i);
+		slice_begin_lost(s, r->tables, o->stream, &o->loss);
+	}
+}
+
+static int event_order(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct blk_event *x = *(const struct blk_event *const *)a;
+	const struct blk_event *y = *(const struct blk_event *const *)b;
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	if (x->stream == y->stream || x->row == BLK_ROW_HORIZON || y->row == BLK_ROW_HORIZON)
+		return 0;
+	return strcmp(blk_stream(data, x->stream)->order, blk_stream(data, y->stream)->order);
+}
+
+/*
+ * Splits `raw` (taken over; sorted here) at lo and hi: pre, a slice, post. What is
+ * open before the first of it is in `open`, which becomes what is open at hi.
+ */
+static void split(struct ragged *r, GPtrArray *raw, GArray *open, int64_t lo, int64_t hi)
+{
+	struct slice *s = NULL;
+	g_ptr_array_sort_with_data(raw, event_order, (gpointer)r->tables);
+	for (guint i = 0; i < raw->len; i++) {
+		const struct blk_event *e = g_ptr_array_index(raw, i);
+		if (e->ts < lo) {
+			track_loss(open, e);
+			g_ptr_array_add(r->pre, (gpointer)e);
+		} else if (e->ts >= hi) {
+			g_ptr_array_add(r->post, (gpointer)e);
+		} else {
+			if (!s) {
+				s = slice_new(false, r->step);
+				begin_slice(r, s, open);
+			}
+			track_loss(open, e);
+			slice_feed(s, r->tables, e, 1);
+		}
+	}
+	r->mid = s ? s : slice_new(false, r->step);
+	r->lo = lo;
+	r->hi = hi;
+	g_array_append_vals(r->open, open->data, open->len);
+	g_ptr_array_unref(raw);
+}
+
+static void bounds(const struct ragged *r, int64_t *lo, int64_t *hi)
+{
+	*lo = INT64_MIN;
+	*hi = INT64_MAX;
+	for (guint i = 0; i < r->n_streams; i++) {
+		*lo = MAX(*lo, r->begin[i]);
+		*hi = MIN(*hi, r->end[i]);
+	}
+}
+
+/* Makes the middle out of raw records alone, if any instant is covered by all. */
+static void settle(struct ragged *r, GPtrArray *raw)
+{
+	g_autoptr(GArray) open = g_array_new(false, false, sizeof(struct open_loss));
+	int64_t lo, hi;
+	bounds(r, &lo, &hi);
+	if (lo < hi) {
+		split(r, raw, open, lo, hi);
+		return;
+	}
+	g_ptr_array_unref(r->pre);
+	r->pre = raw;
+}
+
+struct ragged *ragged_new(int64_t step_ns, const struct blk_tables *tables, const int64_t *begin,
+			  const int64_t *end, const struct blk_event *const *ev, size_t n)
+{
+	struct ragged *r = ragged_alloc(step_ns, tables, tables->streams->len);
+	GPtrArray *raw = g_ptr_array_sized_new((guint)n);
+	memcpy(r->begin, begin, r->n_streams * sizeof *begin);
+	memcpy(r->end, end, r->n_streams * sizeof *end);
+	for (size_t i = 0; i < n; i++)
+		g_ptr_array_add(raw, (gpointer)ev[i]);
+	settle(r, raw);
+	return r;
+}
+
+static void add_all(GPtrArray *to, const GPtrArray *from)
+{
+	for (guint i = 0; i < from->len; i++)
+		g_ptr_array_add(to, g_ptr_array_index(from, i));
+}
+
+static struct slice *take_mid(struct ragged *r)
+{
+	struct slice *s = r->mid;
+	r->mid = NULL;
+	return s;
+}
+
+struct ragged *ragged_stitch(struct ragged *a, struct ragged *b)
+{
+	struct ragged *r = ragged_alloc(a->step, a->tables, a->n_streams);
+	GPtrArray *raw = g_ptr_array_new();
+	memcpy(r->begin, a->begin, r->n_streams * sizeof *r->begin);
+	memcpy(r->end, b->end, r->n_streams * sizeof *r->end);
+	add_all(raw, a->mid ? a->post : a->pre);
+	add_all(raw, b->pre);
+	if (!a->mid && !b->mid) {
+		settle(r, raw);
+	} else {
+		int64_t lo, hi;
+		bounds(r, &lo, &hi);
+		g_autoptr(GArray) open = g_array_new(false, false, sizeof(struct open_loss));
+		if (a->mid) {
+			g_array_append_vals(open, a->open->data, a->open->len);
+			add_all(r->pre, a->pre);
+			lo = a->hi;
+		}
+		split(r, raw, open, lo, b->mid ? b->lo : hi);
+		if (b->mid) {
+			g_array_set_size(r->open, 0);
+			g_array_append_vals(r->open, b->open->data, b->open->len);
+			add_all(r->post, b->post);
+			r->mid = slice_stitch(r->mid, take_mid(b));
+			r->hi = b->hi;
+		}
+		if (a->mid) {
+			r->mid = slice_stitch(take_mid(a), r->mid);
+			r->lo = a->lo;
+		}
+	}
+	ragged_free(a);
+	ragged_free(b);
+	return r;
+}
+
+struct slice *ragged_finish(struct ragged *r)
+{
+	struct slice *s = slice_new(true, r->step);
+	for (guint i = 0; i < r->pre->len; i++)
+		slice_feed(s, r->tables, g_ptr_array_index(r->pre, i), 1);
+	if (r->mid)
+		s = slice_stitch(s, take_mid(r));
+	if (r->post->len) {
+		struct slice *last = slice_new(false, r->step);
+		begin_slice(r, last, r->open);
+		for (guint i = 0; i < r->post->len; i++)
+			slice_feed(last, r->tables, g_ptr_array_index(r->post, i), 1);
+		s = slice_stitch(s, last);
+	}
+	ragged_free(r);
+	return s;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A slice: its life and its registries. */
+#include "state/kernel/coverage.h"
+#include "state/kernel/cpu_runs.h"
+
+#include "base/timefmt.h"
+
+static void host_clear(gpointer p)
+{
+	struct slice_host *h = p;
+	g_free(h->name);
+	g_free(h->boot);
+	g_free(h->release);
+}
+
+static void bin_free_value(gpointer p)
+{
+	bin_free(p);
+}
+
+struct slice *slice_new(bool from_start, int64_t step_ns)
+{
+	struct slice *s = g_new0(struct slice, 1);
+	s->from_start = from_start;
+	s->step = step_ns;
+	s->first = INT64_MAX;
+	s->last = s->kept_from = s->horizon = s->window_from = INT64_MIN;
+	s->window_to = INT64_MAX;
+	s->strings = strtab_new();
+	s->texts = strtab_new_reftexts();
+	s->hosts = g_array_new(false, true, sizeof(struct slice_host));
+	g_array_set_clear_func(s->hosts, host_clear);
+	s->threads = g_ptr_array_new();
+	s->cpus = g_ptr_array_new();
+	s->bins = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, bin_free_value);
+	s->facts = g_array_new(false, true, sizeof(struct fact));
+	losses_init(&s->losses);
+	s->voids = g_array_new(false, true, sizeof(struct time_void));
+	s->annots = g_array_new(false, true, sizeof(struct annot));
+	thread_slots_init(&s->slots);
+	s->binaries = g_array_new(false, true, sizeof(struct binary));
+	s->blocks = blocks_new();
+	s->soft_wakes = g_array_new(false, true, sizeof(struct soft_wake));
+	s->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	s->streams = g_array_new(false, true, sizeof(struct stream_info));
+	s->class_infos = g_array_new(false, true, sizeof(struct class_info));
+	return s;
+}
+
+void slice_free(struct slice *s)
+{
+	if (!s)
+		return;
+	for (guint i = 0; i < s->threads->len; i++)
+		thread_free(g_ptr_array_index(s->threads, i));
+	for (guint i = 0; i < s->cpus->len; i++)
+		cpu_free(g_ptr_array_index(s->cpus, i));
+	g_ptr_array_unref(s->threads);
+	g_ptr_array_unref(s->cpus);
+	g_hash_table_unref(s->bins);
+	blocks_free(s->blocks);
+	g_hash_table_unref(s->classes);
+	g_array_unref(s->hosts);
+	g_array_unref(s->facts);
+	losses_clear(&s->losses);
+	g_array_unref(s->voids);
+	g_array_unref(s->annots);
+	slab_clear(&s->snaps);
+	thread_slots_clear(&s->slots);
+	g_array_unref(s->binaries);
+	g_array_unref(s->soft_wakes);
+	g_array_unref(s->streams);
+	g_array_unref(s->class_infos);
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		cell_table_clear(&s->unread[k], built_layout(k));
+	intmap_clear(&s->tid_last);
+	intmap_clear(&s->tid_first);
+	intmap_clear(&s->cpu_map);
+	intmap_clear(&s->irq_named);
+	strtab_free(s->strings);
+	strtab_free(s->texts);
+	g_free(s);
+}
+
+void slice_window(struct slice *s, int64_t from, int64_t to)
+{
+	s->window_from = time_floor(from, s->step) / s->step - 1;
+	s->window_to = time_floor(to, s->step) / s->step;
+}
+
+void slice_live(struct slice *s)
+{
+	s->live = true;
+}
+
+void slice_bound_paths(struct slice *s, size_t bytes)
+{
+	s->path_room = bytes;
+}
+
+void slice_without_spans(struct slice *s)
+{
+	s->no_spans = true;
+}
+
+void slice_read_cells(struct slice *s, uint32_t kinds)
+{
+	static const char no_key[sizeof(struct flow_key)] = { 0 };
+	const uint32_t always = READS(thread) | READS(event) | READS(cpu) | READS(loss);
+
+	s->unread_kinds = kinds ? ~(kinds | always) : 0;
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		if (!slice_reads(s, k))
+			cell_table_get(&s->unread[k], built_layout(k), no_key, NULL);
+}
+
+void slice_without_fast_path(struct slice *s)
+{
+	s->no_fast_path = true;
+}
+
+uint64_t slice_n_events(const struct slice *s)
+{
+	return s->n_events;
+}
+
+size_t slice_span_bytes(const struct slice *s)
+{
+	return s->annots->len * sizeof(struct annot) + strtab_bytes(s->texts);
+}
+
+int64_t slice_first(const struct slice *s)
+{
+	return s->first;
+}
+
+int64_t slice_last(const struct slice *s)
+{
+	return s->last;
+}
+
+uint32_t slice_string(struct slice *s, struct blk_text t)
+{
+	return strtab_add_len(s->strings, t.str, t.len);
+}
+
+#define PATH_BYTES 256		/* of a file in the registries, beside its name, about */
+
+/* What is kept of a name that there is no room for. */
+static uint32_t shorter_path(struct slice *s, struct blk_text t)
+{
+	bool socket = g_str_has_prefix(t.str, "socket "), few = s->path_bytes >= 2 * s->path_room;
+	const char *end = strrchr(t.str, !socket ? '/' : few ? ' ' : ':');
+	g_autofree char *text = g_strdup_printf("%.*s*", end && (socket || !few) ? (int)(end + 1 - t.str) : 0, t.str);
+
+	if (!strtab_has(s->strings, text, strlen(text)))
+		s->path_bytes += strlen(text) + PATH_BYTES;
+	return strtab_add(s->strings, text);
+}
+
+uint32_t slice_path(struct slice *s, struct blk_text t)
+{
+	if (s->path_room && !strtab_has(s->strings, t.str, t.len)) {
+		g_autofree char *name = g_strndup(t.str, t.len);
+		if (s->path_bytes >= s->path_room)
+			return shorter_path(s, (struct blk_text){ name, t.len });
+		s->path_bytes += t.len + PATH_BYTES;
+	}
+	return slice_string(s, t);
+}
+
+uint32_t slice_text(struct slice *s, struct blk_text t)
+{
+	return strtab_add_len(s->texts, t.str, t.len);
+}
+
+struct fact *slice_fact(struct slice *s, enum fact_kind kind, uint32_t thread, int64_t ts,
+			uint64_t seq)
+{
+	struct fact f = {
+		.ts = ts, .seq = seq, .kind = kind, .thread = thread, .other = ID_NONE,
+		.host = thread == ID_NONE ? 0 : thread_at(s, thread)->host,
+	};
+	g_array_append_val(s->facts, f);
+	return &g_array_index(s->facts, struct fact, s->facts->len - 1);
+}
+
+/* ---- threads ---- */
+
+static struct thread *slice_thread_new(struct slice *s, uint32_t host, int32_t tid)
+{
+	uint32_t id = thread_slots_take(&s->slots);
+	struct thread *t = id == ID_NONE ? thread_new(s->threads->len) : thread_at(s, id);
+	if (id == ID_NONE)
+		g_ptr_array_add(s->threads, t);
+	t->host = host;
+	t->tid = t->task_tid = tid;
+	return t;
+}
+
+static void unregister(struct intmap *tids, uint64_t key, uint32_t id)
+{
+	if (intmap_get(tids, key) == id)
+		intmap_remove(tids, key);
+}
+
+void slice_thread_release(struct slice *s, struct thread *t)
+{
+	uint64_t key = pair(t->host, (uint32_t)t->tid);
+	struct thread **slot = &s->tid_cache[(uint32_t)t->tid % TID_CACHE];
+	unregister(&s->tid_last, key, t->self);
+	unregister(&s->tid_first, key, t->self);
+	if (*slot == t)
+		*slot = NULL;
+	thread_reset(t);
+	g_array_append_val(s->slots.free, t->self);
+}
+
+static void thread_register(struct slice *s, struct thread *t)
+{
+	uint64_t key = pair(t->host, (uint32_t)t->tid);
+	s->tid_cache[(uint32_t)t->tid % TID_CACHE] = t;
+	intmap_set(&s->tid_last, key, t->self);
+	if (intmap_get(&s->tid_first, key) == INTMAP_NONE)
+		intmap_set(&s->tid_first, key, t->self);
+}
+
+struct thread *slice_thread(struct slice *s, uint32_t host, int32_t tid)
+{
+	struct thread **slot = &s->tid_cache[(uint32_t)tid % TID_CACHE], *t = *slot;
+	if (t && t->tid == tid && t->host == host && t->forward == ID_NONE && t->st.run != RUN_DEAD)
+		return t;
+	uint32_t id = intmap_get(&s->tid_last, pair(host, (uint32_t)tid));
+	t = NULL;
+	if (id != INTMAP_NONE) {
+		t = *slot = thread_at(s, id);
+		if (!(t->hard && t->st.run == RUN_DEAD))
+			return t;
+	}
+	bool again = t;
+	t = slice_thread_new(s, host, tid);
+	t->fresh = again;	/* a dead tid that lives again was born here, unseen */
+	thread_register(s, t);
+	if (again)
+		thread_root(s, t);
+	return t;
+}
+
+void slice_tid_again(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq)
+{
+	uint32_t id = intmap_get(&s->tid_last, pair(host, (uint32_t)tid));
+	struct thread *t = id == INTMAP_NONE ? NULL : thread_at(s, id);
+	if (t && !(t->hard && t->st.run == RUN_DEAD))
+		thread_record(s, t, &(struct rec){ .type = REC_GONE, .ts = ts, .seq = seq });
+}
+
+struct thread *slice_thread_born(struct slice *s, uint32_t host, int32_t tid, int64_t ts, uint64_t seq)
+{
+	slice_tid_again(s, host, tid, ts, seq);
+	struct thread *t = slice_thread_new(s, host, tid);
+	/* Before: that tid, if it is used here, was another thread. */
+	thread_register(s, t);
+	thread_born(t, ts);
+	return t;
+}
+
+struct thread *slice_anonymous(struct slice *s, struct cpu *c)
+{
+	struct thread *t = slice_thread_new(s, c->host, -1);
+	t->start_cpu = c->self;
+	return t;
+}
+
+/* Idle tasks have tid 0 on every CPU: keyed by CPU beside the real tids. */
+struct thread *slice_idle(struct slice *s, struct cpu *c)
+{
+	if (c->idle)
+		return c->idle;
+	struct thread *t = slice_thread_new(s, c->host, (int32_t)(UINT32_C(0x80000000) | c->number));
+	t->idle = t->hard = true;
+	t->task_tid = 0;
+	t->comm_kept = true;	/* whatever it is called: an empty mask */
+	t->start_cpu = c->self;
+	thread_register(s, t);
+	c->idle = t;
+	return t;
+}
+
+/* ---- CPUs ---- */
+
+uint32_t slice_cpu(struct slice *s, uint32_t host, uint32_t number)
+{
+	uint32_t i = intmap_get(&s->cpu_map, pair(host, number));
+	if (i != INTMAP_NONE)
+		return i;
+	struct cpu *c = g_new0(struct cpu, 1);
+	c->self = i = s->cpus->len;
+	c->host = host;
+	c->number = number;
+	c->cursor = !s->from_start ? TS_NONE : s->first == INT64_MAX ? s->first : covered_from(s, host);
+	c->irq_since = c->named_ns = TS_NONE;
+	c->kernel_from = INT64_MAX;
+	c->kernel_to = c->since = INT64_MIN;
+	c->irq_head = g_array_new(false, false, sizeof(struct irq_note));
+	c->irq_known = s->from_start;
+	irq_raises_init(s, c);
+	g_ptr_array_add(s->cpus, c);
+	intmap_set(&s->cpu_map, pair(host, number), i);
+	c->task = slice_anonymous(s, c);
+	c->start = c->task->self;
+	runs_start(s, c);
+	if (s->from_start && s->first != INT64_MAX)
+		thread_record(s, c->task, &(struct rec){ .type = REC_SINCE, .ts = c->cursor,
+							 .cpu = i, .who = ID_NONE });
+	return i;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who ran instead: see behind.h. */
+#include "state/spans/cpu_neighbours.h"
+
+#include "state/kernel/cpu_runs.h"
+
+#include "base/limits.h"
+
+static void add_piece(void *data, uint32_t thread, int64_t from, int64_t to)
+{
+	struct behind *b = data;
+	struct neighbour n = { thread == ID_NONE ? NULL : thread_at(b->s, thread), to - from };
+	if (!n.thread)
+		return;
+	if (n.thread->idle) {
+		b->idle += n.ns;
+		return;
+	}
+	*vec_add(&b->all, struct neighbour) = n;
+}
+
+static void add_queue(void *data, struct cpu *cpu, int64_t from, int64_t to)
+{
+	struct behind *b = data;
+	if (cpu)
+		runs_between(b->s, cpu, from, to, add_piece, b);
+}
+
+/* By what they are, never by the slice's numbers. */
+static int thread_order(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct thread *x = ((const struct neighbour *)a)->thread;
+	const struct thread *y = ((const struct neighbour *)b)->thread;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->exit_ns != y->exit_ns)
+		return x->exit_ns < y->exit_ns ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static int longest_first(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct neighbour *x = a, *y = b;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return thread_order(a, b, data);
+}
+
+#define FEW 32		/* entries: looked through rather than sorted */
+
+/* The entry, among those from `from` to `end`, of the thread; `end`: there is none. */
+static guint same_thread(const struct vec *all, guint from, guint end, const struct thread *thread)
+{
+	while (from < end && vec_at(all, struct neighbour, from)->thread != thread)
+		from++;
+	return from;
+}
+
+/* One entry a thread, the longest first. */
+static void sum_up(struct vec *all)
+{
+	bool few = all->len <= FEW;
+	guint kept = 0;
+	if (all->len < 2)
+		return;
+	if (!few)
+		vec_sort(all, sizeof(struct neighbour), thread_order, NULL);
+	for (guint i = 0; i < all->len; i++) {
+		const struct neighbour *n = vec_at(all, struct neighbour, i);
+		guint at = same_thread(all, few || !kept ? 0 : kept - 1, kept, n->thread);
+		if (at < kept)
+			vec_at(all, struct neighbour, at)->ns += n->ns;
+		else
+			*vec_at(all, struct neighbour, kept++) = *n;
+	}
+	all->len = kept;
+	vec_sort(all, sizeof(struct neighbour), longest_first, NULL);
+}
+
+/* Of those from the first on, against what was idle meanwhile. */
+static uint32_t longest_of(const struct behind *b, guint first, int64_t idle)
+{
+	guint n = b->all.len - first;
+	if (!n)
+		return ID_NONE;
+	struct vec copy = { 0 };
+	struct neighbour longest = *vec_at(&b->all, struct neighbour, first);
+	if (n > 1) {
+		vec_append(&copy, vec_at(&b->all, struct neighbour, first), n, sizeof longest);
+		sum_up(&copy);
+		longest = *vec_at(&copy, struct neighbour, 0);
+		vec_free(&copy);
+	}
+	return longest.ns >= idle ? longest.thread->self : ID_NONE;
+}
+
+uint32_t behind_wait(struct behind *b, uint32_t thread, const struct wait *w, int64_t begin, int64_t end)
+{
+	guint first = b->all.len;
+	int64_t idle = b->idle;
+	runs_runnable(b->s, thread_at(b->s, thread), w, begin, end, add_queue, b);
+	return longest_of(b, first, b->idle - idle);
+}
+
+void behind_sum(struct spans *sp, struct span *span)
+{
+	struct behind *b = &sp->parts.behind;
+	struct span_behind *r = (struct span_behind *)(void *)sp->parts.neighbours;
+	int64_t runnable = part_sum_runnable(span->part);
+	if (runnable <= 0)
+		return;
+	sum_up(&b->all);
+	guint n = MIN(b->all.len, LIMIT_SPAN_NEIGHBOURS);
+	*r = (struct span_behind){ .n = n, .n_more = b->all.len - n, .idle_ns = b->idle,
+				   .unknown_ns = runnable - b->idle };
+	for (guint i = 0; i < b->all.len; i++) {
+		const struct neighbour *x = vec_at(&b->all, struct neighbour, i);
+		r->unknown_ns -= x->ns;
+		if (i < n)
+			r->top[i] = (struct span_neighbour){ spans_map_thread(sp, x->thread->self), x->ns };
+		else
+			r->more_ns += x->ns;
+	}
+	span->behind = r;
+}

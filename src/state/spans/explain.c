@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Why a span took its time: the difference of its thread's counters between two
+ * annotations, with the waits in between. The parts sum to the duration exactly: what no
+ * counter tells is unknown.
+ */
+#include "state/spans/cpu_neighbours.h"
+#include "state/kernel/sched.h"
+#include "state/kernel/unknown_calls.h"
+
+#include "base/limits.h"
+
+/* ---- parts ---- */
+
+/* Counters of a thread between two snapshots; without waits by descriptor. */
+static void add_difference(int64_t *restrict part, const int64_t *restrict from, const int64_t *restrict to)
+{
+	for (unsigned p = 0; p < PART_N; p++)
+		part[p] += to[p] - from[p];
+	part[PART_USER] += to[PART_SOFT_RUN] - from[PART_SOFT_RUN] +
+			   to[PART_LOST_RUN] - from[PART_LOST_RUN];
+	part[PART_OTHER] += to[PART_SOFT_BLOCK] - from[PART_SOFT_BLOCK] +
+			    to[PART_LOST_BLOCK] - from[PART_LOST_BLOCK];
+}
+
+static uint32_t wait_file(struct spans *sp, uint32_t thread, const struct wait *w)
+{
+	return names_file_in(sp->n, spans_files(sp, thread), thread, w->call.fd, w->call.seq);
+}
+
+static enum part part_of_file(struct spans *sp, uint32_t file)
+{
+	return names_part_of(names_file_info(sp->n, file)->kind);
+}
+
+enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w)
+{
+	if (w->cause == WAIT_PART)
+		return w->part;
+	return w->cause == WAIT_FD ? part_of_file(sp, wait_file(sp, thread, w)) : PART_OTHER;
+}
+
+/* The wait a thread is in now, as if it ended at `now`; false: it is in none. */
+static bool open_wait(const struct thread *t, int64_t now, struct wait *w)
+{
+	const struct tstate *st = &t->st;
+	bool woken = st->run == RUN_WOKEN;
+	if (!t->hard || (!woken && st->run != RUN_BLOCKED && st->run != RUN_PREEMPTED))
+		return false;
+	*w = (struct wait){
+		.begin = st->off_ns, .wake = woken ? st->wake_ns : now, .end = now,
+		.cause = st->run == RUN_PREEMPTED ? WAIT_PART : st->wait_cause,
+		.part = st->run == RUN_PREEMPTED ? PART_PREEMPTED : st->wait_part,
+		.waker = woken ? st->waker : ID_NONE, .waker_irq = woken ? st->waker_irq : 0,
+		.cpu = ID_NONE, .off_cpu = st->off_cpu,
+	};
+	if (st->call_state == CALL_IN)
+		w->call = wait_call(&st->call);
+	return true;
+}
+
+static struct wait *wait_at(const struct thread *t, uint64_t index)
+{
+	if (index < t->waits_base || index - t->waits_base >= t->waits.len)
+		return NULL;
+	return vec_at(&t->waits, struct wait, index - t->waits_base);
+}
+
+/* ---- waits, kept with the span ---- */
+
+guint explain_first_wait(struct thread *t, int64_t at)
+{
+	return t->wait_hint = vec_first_after(&t->waits, sizeof(struct wait), offsetof(struct wait, end), at,
+					      t->wait_hint);
+}
+
+/* What the waker came out of just before: its last wait, if that was in a call. */
+static uint32_t waker_call(struct spans *sp, uint32_t waker, int64_t wake)
+{
+	struct thread *t = thread_at(sp->s, waker);
+	guint next = explain_first_wait(t, wake);
+	const struct wait *w = next ? vec_at(&t->waits, struct wait, next - 1) : NULL;
+	if (t->out_ns != TS_NONE && t->out_ns <= wake && (!w || t->out_ns >= w->end))
+		return wake - t->out_ns <= JUST_OUT_NS ? t->out_call : 0;
+	return w && wake - w->end <= JUST_OUT_NS ? w->call.name : 0;
+}
+
+static bool is_futex(const struct wait *w)
+{
+	return w->cause == WAIT_PART && w->part == PART_FUTEX;
+}
+
+/* Also of a call that waits for something else than its file. */
+static bool has_file(const struct wait *w)
+{
+	return w->cause == WAIT_FD || (w->call.name && w->call.fd >= 0);
+}
+
+bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
+		  struct span_wait *ret)
+{
+	const struct slice *s = sp->s;
+	uint32_t host = thread_at(s, thread)->host, irq = w->waker_irq;
+	uint32_t waker = thread_follow(s, w->waker), file = has_file(w) ? wait_file(sp, thread, w) : ID_NONE;
+	enum part part = w->cause == WAIT_PART ? w->part : w->cause == WAIT_FD ? part_of_file(sp, file)
+									       : PART_OTHER;
+	if (waker != ID_NONE && thread_at(s, waker)->idle) {
+		waker = ID_NONE;
+		irq = irq ? irq : IRQ_UNKNOWN;
+	}
+	*ret = (struct span_wait){
+		.begin_ns = MAX(w->begin, begin), .wake_ns = CLAMP(w->wake, begin, end),
+		.end_ns = MIN(w->end, end), .part = (uint8_t)part, .thread = spans_map_thread(sp, thread),
+		.call = w->call.name, .file = file, .behind = ID_NONE,
+		.waker = spans_map_thread(sp, waker),
+		.waker_irq = irq ? irq_text(&sp->irqs, sp->s, sp->n, host, irq) : 0,
+		.waker_call = waker == ID_NONE ? 0 : waker_call(sp, waker, w->wake),
+		.cpu = w->cpu == ID_NONE ? SPAN_NO_CPU : sched_cpu(cpu_at(s, w->cpu)),
+		.arg = is_futex(w) ? w->call.futex : 0, .lock = is_futex(w) && w->call.lock,
+	};
+	return ret->end_ns > ret->begin_ns;
+}
+
+static int longest_wait(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct span_wait *x = a, *y = b;
+	int64_t dx = x->end_ns - x->begin_ns, dy = y->end_ns - y->begin_ns;
+	if (dx != dy)
+		return dx > dy ? -1 : 1;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static int earliest_wait(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct span_wait *x = a, *y = b;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+/* None alike: as they mostly come, so that nothing need be sorted. */
+static bool in_order(const struct vec *waits)
+{
+	const struct span_wait *w = waits->data;
+	for (guint i = 1; i < waits->len; i++)
+		if (w[i - 1].begin_ns >= w[i].begin_ns)
+			return false;
+	return true;
+}
+
+static void set_waits(struct vec *kept, struct span *span)
+{
+	if (kept->len > LIMIT_SPAN_WAITS || !in_order(kept)) {
+		vec_sort(kept, sizeof(struct span_wait), longest_wait, NULL);
+		span->n_waits_more = kept->len - MIN(kept->len, LIMIT_SPAN_WAITS);
+		kept->len -= span->n_waits_more;
+		vec_sort(kept, sizeof(struct span_wait), earliest_wait, NULL);
+	}
+	span->n_waits = kept->len;
+	span->waits = kept->data;
+}
+
+/* Of what is not recorded nothing is said. */
+static void untold(const struct slice *s, struct span *span, struct vec *waits)
+{
+	if (s->has_switches && s->has_calls)
+		return;
+	parts_are_unknown(s, span->part);
+	if (!s->has_switches)
+		waits->len = 0;
+	for (guint i = 0; i < waits->len; i++) {
+		struct span_wait *w = vec_at(waits, struct span_wait, i);
+		w->part = (uint8_t)part_is_unknown(s, w->part);
+	}
+}
+
+/* ---- one half ---- */
+
+static void take_wait(struct spans *sp, struct span *span, uint32_t thread, const struct wait *w,
+		      int64_t begin, int64_t end)
+{
+	struct vec *kept = &sp->parts.waits;
+	struct span_wait *told = vec_add(kept, struct span_wait);
+	bool inside = explain_wait(sp, thread, w, begin, end, told);
+	uint32_t behind = behind_wait(&sp->parts.behind, thread, w, begin, end);
+	if (w->cause == WAIT_FD)
+		span->part[told->part] += w->wake - w->begin;
+	told->behind = spans_map_thread(sp, behind);
+	kept->len -= !inside;
+}
+
+/* A wait that spans of the trace hold whole: it is looked into once for all of them. */
+struct known_wait {
+	struct span_wait told;
+	const struct wait *wait;
+	int64_t idle_ns;		/* what it brought to struct behind */
+	uint32_t n, first;		/* of spans.known_behind */
+	bool inside;
+};
+
+static const struct known_wait *find_known(const struct spans *sp, const struct wait *w)
+{
+	if (w->known >= sp->known.len)
+		return NULL;
+	const struct known_wait *k = vec_at(&sp->known, struct known_wait, w->known);
+	return k->wait == w ? k : NULL;
+}
+
+static void take_known(struct spans *sp, struct span *span, const struct known_wait *k)
+{
+	struct behind *b = &sp->parts.behind;
+	if (k->inside)
+		*vec_add(&sp->parts.waits, struct span_wait) = k->told;
+	if (k->wait->cause == WAIT_FD)
+		span->part[k->told.part] += k->wait->wake - k->wait->begin;
+	b->idle += k->idle_ns;
+	vec_append(&b->all, vec_at(&sp->known_behind, struct neighbour, k->first), k->n, sizeof(struct neighbour));
+}
+
+static void take_whole(struct spans *sp, struct span *span, uint32_t thread, struct wait *w)
+{
+	struct behind *b = &sp->parts.behind;
+	const struct known_wait *known = find_known(sp, w);
+	if (known) {
+		take_known(sp, span, known);
+		return;
+	}
+	uint32_t n_behind = b->all.len, n_kept = sp->parts.waits.len;
+	int64_t idle = b->idle;
+	take_wait(sp, span, thread, w, w->begin, w->end);
+	w->known = sp->known.len;
+	struct known_wait *k = vec_add(&sp->known, struct known_wait);
+	k->wait = w;
+	k->idle_ns = b->idle - idle;
+	k->first = sp->known_behind.len;
+	k->n = b->all.len - n_behind;
+	k->inside = sp->parts.waits.len > n_kept;
+	k->told = *vec_at(&sp->parts.waits, struct span_wait, n_kept);	/* written in any case */
+	vec_append(&sp->known_behind, vec_at(&b->all, struct neighbour, n_behind), k->n, sizeof(struct neighbour));
+}
+
+/* The thread's account from annotation x to y, both by it, and all in between. */
+static void explain_run(struct spans *sp, struct span *span, const struct annot *x, const struct annot *y)
+{
+	if (x == y)
+		return;
+	uint32_t id = thread_follow(sp->s, x->thread);
+	const struct thread *t = thread_at(sp->s, id);
+	add_difference(span->part, x->snap->part, y->snap->part);
+	for (uint64_t i = x->snap->wait_index; i < y->snap->wait_index; i++) {
+		struct wait *w = wait_at(t, i);
+		if (w && w->begin >= x->ts && w->end <= y->ts)
+			take_whole(sp, span, id, w);
+		else if (w)
+			take_wait(sp, span, id, w, x->ts, y->ts);
+	}
+}
+
+/* From the last annotation of an open span to now. */
+static void explain_open(struct spans *sp, struct span *span, const struct annot *x, int64_t now)
+{
+	uint32_t id = thread_follow(sp->s, x->thread);
+	const struct thread *t = thread_at(sp->s, id);
+	int64_t part[PART_SLICE_N];
+	struct wait w;
+	thread_snapshot(t, now, part);
+	add_difference(span->part, x->snap->part, part);
+	for (uint64_t i = x->snap->wait_index; wait_at(t, i); i++)
+		take_wait(sp, span, id, wait_at(t, i), x->ts, now);
+	if (open_wait(t, now, &w) && w.begin >= x->ts)
+		take_wait(sp, span, id, &w, x->ts, now);
+}
+
+void explain_half(struct spans *sp, const struct half *h, struct span *span)
+{
+	int64_t *part = span->part, known = 0;
+	const struct annot *x = NULL, *from = NULL;	/* from .. x: a run of one thread's */
+	sp->parts.waits.len = 0;
+	behind_reset(&sp->parts.behind);
+	for (guint i = 0; i < h->n_annots; i++) {
+		const struct annot *y = annot_of(sp, h, i);
+		if (y->ts < h->begin || y->ts > h->end)
+			continue;
+		if (!x || x->thread != y->thread || !x->snap || !y->snap) {
+			explain_run(sp, span, from, x);
+			from = y;
+		}
+		if (x && x->thread != y->thread)
+			part[PART_HANDOFF] += y->ts - x->ts;
+		x = y;
+	}
+	explain_run(sp, span, from, x);
+	if (x && h->end > x->ts && x->snap)
+		explain_open(sp, span, x, h->end);
+	untold(sp->s, span, &sp->parts.waits);
+	set_waits(&sp->parts.waits, span);
+	behind_sum(sp, span);
+	for (unsigned p = 0; p < PART_N; p++)
+		known += part[p];
+	part[PART_UNKNOWN] += h->end - h->begin - known;
+}

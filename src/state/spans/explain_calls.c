@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * System calls of spans: each is the innermost segment's of its thread that holds it whole.
+ */
+#include "state/spans/spans_private.h"
+
+#include "base/limits.h"
+
+/* ---- segments ---- */
+
+static void add_segment(struct spans *sp, const struct annot *x, int64_t end, guint half)
+{
+	uint32_t thread = thread_follow(sp->s, x->thread);
+	struct segment *last = sp->segments.len ? vec_at(&sp->segments, struct segment,
+							 sp->segments.len - 1) : NULL;
+	if (last && last->half == half && last->thread == thread && last->end == x->ts)
+		last->end = end;
+	else
+		*vec_add(&sp->segments, struct segment) = (struct segment){ x->ts, end, thread, half };
+}
+
+static void add_segments(struct spans *sp, guint half)
+{
+	const struct half *h = half_at(sp, half);
+	const struct annot *x = NULL;
+	for (guint i = 0; i < h->n_annots; i++) {
+		const struct annot *y = annot_of(sp, h, i);
+		if (y->ts < h->begin || y->ts > h->end)
+			continue;
+		if (x && x->snap && y->snap && x->thread == y->thread)
+			add_segment(sp, x, y->ts, half);
+		x = y;
+	}
+	if (x && h->end > x->ts && x->snap)
+		add_segment(sp, x, h->end, half);
+}
+
+static int segment_order(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct segment *x = a, *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+void spans_find_segments(struct spans *sp)
+{
+	sp->segments.len = 0;
+	for (guint i = 0; i < sp->halves.len; i++)
+		add_segments(sp, i);
+	vec_sort(&sp->segments, sizeof(struct segment), segment_order, NULL);
+}
+
+/* ---- whose a call is ---- */
+
+void spans_group(struct spans *sp, struct vec *to)
+{
+	const struct inner *from = sp->inner.data;
+	guint n = sp->inner.len, halves = sp->halves.len;
+	sp->starts.len = to->len = 0;
+	vec_grow(&sp->starts, halves + 2, sizeof(guint));
+	vec_grow(to, n + 1, sizeof(struct inner));
+	sp->starts.len = halves + 1;
+	to->len = n;
+	guint *starts = sp->starts.data;
+	memset(starts, 0, (halves + 2) * sizeof *starts);
+	for (guint i = 0; i < n; i++)
+		starts[from[i].half + 2]++;
+	for (guint i = 2; i <= halves; i++)
+		starts[i] += starts[i - 1];
+	for (guint i = 0; i < n; i++)
+		*vec_at(to, struct inner, starts[from[i].half + 1]++) = from[i];
+}
+
+/* The first call that ends then or later: they are in the order in which they ended. */
+static guint first_call(struct thread *t, int64_t from)
+{
+	return t->call_hint = vec_first_after(&t->calls, sizeof(struct done_call), offsetof(struct done_call, end),
+					      from - 1, t->call_hint);
+}
+
+/* Which of those on the stack holds what ends then, as its place there from 1; 0: none does. */
+static guint innermost(const struct vec *stack, const struct segment *segs, int64_t end)
+{
+	guint k = stack->len;
+	while (k > 0 && segs[*vec_at(stack, guint, k - 1)].end < end)
+		k--;
+	return k;
+}
+
+/* How many calls from that one on lie in a segment that ends then, before the next begins. */
+static guint calls_inside(const struct thread *t, guint from, int64_t end, int64_t next_begin)
+{
+	const struct done_call *calls = t->calls.data;
+	int64_t until = MIN(end, next_begin);
+	guint i = from + 1;
+	while (i < t->calls.len && calls[i].begin < until && calls[i].end <= end)
+		i++;
+	return i - from;
+}
+
+/* The calls of one thread, whose segments are first .. end. */
+static void find_calls(struct spans *sp, guint first, guint end)
+{
+	const struct segment *segs = sp->segments.data;
+	struct thread *t = thread_at(sp->s, segs[first].thread);
+	const struct done_call *calls = t->calls.data;
+	struct vec *stack = &sp->stack;
+	guint next = first, n;
+	int64_t last = segs[first].end;
+	stack->len = 0;
+	for (guint i = first + 1; i < end; i++)
+		last = MAX(last, segs[i].end);
+	for (guint i = first_call(t, segs[first].begin); i < t->calls.len && calls[i].end <= last; i += n) {
+		for (; next < end && segs[next].begin <= calls[i].begin; next++)
+			*vec_add(stack, guint) = next;
+		while (stack->len && segs[*vec_at(stack, guint, stack->len - 1)].end <= calls[i].begin)
+			stack->len--;
+		guint k = innermost(stack, segs, calls[i].end), seg = k ? *vec_at(stack, guint, k - 1) : 0;
+		n = 1;
+		if (k && k == stack->len)
+			n = calls_inside(t, i, segs[seg].end, next < end ? segs[next].begin : INT64_MAX);
+		if (k)
+			*vec_add(&sp->inner, struct inner) = (struct inner){ segs[seg].half, seg, i, n };
+	}
+}
+
+void spans_find_calls(struct spans *sp)
+{
+	const struct segment *segs = sp->segments.data;
+	sp->inner.len = 0;
+	for (guint i = 0, end; i < sp->segments.len; i = end) {
+		for (end = i + 1; end < sp->segments.len && segs[end].thread == segs[i].thread;)
+			end++;
+		find_calls(sp, i, end);
+	}
+	spans_group(sp, &sp->calls);
+	const guint *starts = sp->starts.data;
+	for (guint i = 0; i < sp->halves.len; i++) {
+		half_at(sp, i)->calls = starts[i];
+		half_at(sp, i)->n_calls = starts[i + 1] - starts[i];
+	}
+}
+
+/* ---- of one half ---- */
+
+static bool is_error(int64_t ret)
+{
+	return ret < 0 && ret >= -4095;
+}
+
+static struct span_call *sum_of(struct vec *calls, uint32_t name)
+{
+	for (guint i = 0; i < calls->len; i++)
+		if (vec_at(calls, struct span_call, i)->name == name)
+			return vec_at(calls, struct span_call, i);
+	struct span_call *fresh = vec_add(calls, struct span_call);
+	*fresh = (struct span_call){ .name = name, .file = ID_NONE, .max_ns = -1 };
+	return fresh;
+}
+
+static void count_call(struct vec *sums, const struct span_slow_call *c)
+{
+	struct span_call *sum = sum_of(sums, c->name);
+	sum->count++;
+	sum->errors += is_error(c->ret);
+	sum->total_ns += c->duration_ns;
+	if (c->duration_ns > sum->max_ns) {
+		sum->max_ns = c->duration_ns;
+		sum->file = c->file;
+	}
+}
+
+static void gather_calls(struct spans *sp, const struct inner *in)
+{
+	uint32_t thread = segment_at(sp, in->segment)->thread, shown = spans_map_thread(sp, thread);
+	const struct done_call *c = vec_at(&thread_at(sp->s, thread)->calls, struct done_call, in->index);
+	struct fdtable *files = spans_files(sp, thread);
+	struct vec *slow = &sp->parts.slow;
+	vec_grow(slow, slow->len + in->n, sizeof(struct span_slow_call));
+	struct span_slow_call *to = vec_at(slow, struct span_slow_call, slow->len);
+	slow->len += in->n;
+	for (const struct done_call *end = c + in->n; c < end; c++, to++) {
+		*to = (struct span_slow_call){
+			.begin_ns = c->begin, .duration_ns = c->end - c->begin, .ret = c->ret, .name = c->name,
+			.file = c->fd >= 0 ? names_file_in(sp->n, files, thread, c->fd, c->seq) : ID_NONE,
+			.thread = shown,
+		};
+		count_call(&sp->parts.calls, to);
+	}
+}
+
+static int slowest_call(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct span_slow_call *x = a, *y = b;
+	if (x->duration_ns != y->duration_ns)
+		return x->duration_ns > y->duration_ns ? -1 : 1;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static int earliest_call(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct span_slow_call *x = a, *y = b;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static int largest_sum(gconstpointer a, gconstpointer b, gpointer strings)
+{
+	const struct span_call *x = a, *y = b;
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return strcmp(strtab_get(strings, x->name), strtab_get(strings, y->name));
+}
+
+/* None alike: as they mostly come, so that nothing need be sorted. */
+static bool in_order(const struct vec *slow)
+{
+	const struct span_slow_call *c = slow->data;
+	for (guint i = 1; i < slow->len; i++)
+		if (c[i - 1].begin_ns >= c[i].begin_ns)
+			return false;
+	return true;
+}
+
+void explain_calls(struct spans *sp, const struct half *h, struct span *span)
+{
+	struct vec *sums = &sp->parts.calls, *slow = &sp->parts.slow;
+	sums->len = slow->len = 0;
+	if (!h->n_calls)
+		return;
+	for (guint i = h->calls; i < h->calls + h->n_calls; i++)
+		gather_calls(sp, vec_at(&sp->calls, struct inner, i));
+	vec_sort(sums, sizeof(struct span_call), largest_sum, sp->s->strings);
+	if (slow->len > LIMIT_SPAN_CALLS) {
+		vec_sort(slow, sizeof(struct span_slow_call), slowest_call, NULL);
+		span->n_slow_more = slow->len - LIMIT_SPAN_CALLS;
+		slow->len = LIMIT_SPAN_CALLS;
+	}
+	if (span->n_slow_more || (h->n_calls > 1 && !in_order(slow)))	/* of one run they are */
+		vec_sort(slow, sizeof(struct span_slow_call), earliest_call, NULL);
+	span->slow = slow->data;
+	span->n_slow = slow->len;
+	span->calls = sums->data;
+	span->n_calls = sums->len;
+}

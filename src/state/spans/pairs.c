@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Begins and ends without ids: see pairs.h. */
+#include "state/spans/pairs.h"
+
+#include "state/spans/rules_private.h"
+
+#include "base/limits.h"
+#include "base/reftext.h"
+
+#include <stdio.h>
+
+#define RULE_BLKKIN (RULE_FUNCTION - 1)
+#define LOOKED_AT 64		/* frames, from the innermost outwards, for an end */
+#define NAMED_WITHIN_NS INT64_C(2000000000)
+
+/* What is open. */
+struct frame {
+	uint64_t trace, span, parent;
+	uint64_t key;		/* for functions: the address */
+	uint64_t thread;	/* where it began */
+	uint32_t rule;
+};
+
+struct pairs {
+	struct slice *s;
+	pairs_abandon abandon;
+	void *data;
+	GHashTable *by_key;	/* uint64_t -> GArray of struct frame, innermost last */
+	GHashTable *by_thread;	/* the same */
+	GHashTable *sizes;	/* of traces of functions: uint64_t -> how many */
+	GHashTable *names;	/* of functions: uint64_t -> reftext */
+	guint names_of;		/* binaries when they were made */
+	int64_t ts;		/* of the newest mark, */
+	unsigned n_at_ts;	/* and how many since then */
+	struct annot last;	/* the newest mark that is no tag */
+	bool alone;		/* it begins a span of which no end will be known to be its own */
+};
+
+static void frames_free(gpointer p)
+{
+	g_array_unref(p);
+}
+
+static GHashTable *frames_table(void)
+{
+	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, frames_free);
+}
+
+static void unref_text(gpointer p)
+{
+	reftext_unref(p);
+}
+
+struct pairs *pairs_new(struct slice *s, pairs_abandon abandon, void *data)
+{
+	struct pairs *p = g_new0(struct pairs, 1);
+	p->s = s;
+	p->abandon = abandon;
+	p->data = data;
+	p->by_key = frames_table();
+	p->by_thread = frames_table();
+	p->sizes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	p->names = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, unref_text);
+	return p;
+}
+
+void pairs_free(struct pairs *p)
+{
+	if (!p)
+		return;
+	g_hash_table_unref(p->by_key);
+	g_hash_table_unref(p->by_thread);
+	g_hash_table_unref(p->sizes);
+	g_hash_table_unref(p->names);
+	g_free(p);
+}
+
+static uint64_t mixed(uint64_t h, uint64_t x)
+{
+	h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 29;
+}
+
+static uint64_t mixed_text(uint64_t h, const char *text)
+{
+	for (; *text; text++)
+		h = mixed(h, (uint8_t)*text);
+	return h;
+}
+
+/* ---- threads ---- */
+
+/* What the kernel says of whose the event is, NULL: idle, lost, or without a name (yet). */
+static const struct thread *kernel_thread(const struct pairs *p, const struct annot *a)
+{
+	uint32_t thread = thread_follow(p->s, a->thread);
+	const struct thread *t = thread == ID_NONE ? NULL : thread_at(p->s, thread);
+	return t && !t->idle && t->tid != -1 ? t : NULL;
+}
+
+bool pairs_must_wait(const struct pairs *p, const struct annot *a, int64_t now)
+{
+	bool asks = a->in_kernel || (a->by_kernel && a->vtid <= 0);
+	if (!a->mark || !asks || a->thread == ID_NONE || now - a->ts > NAMED_WITHIN_NS)
+		return false;
+	const struct thread *t = thread_at(p->s, a->thread);
+	return !t->idle && t->tid == -1;
+}
+
+/* 0: nobody knows which one it is. Its CPU does not say: others of the process may have run there. */
+static uint64_t thread_key(const struct pairs *p, const struct annot *a)
+{
+	uint64_t h = mixed(1, a->host);
+	if (!a->in_kernel && a->vtid > 0)
+		return mixed(h, (uint64_t)a->vtid);
+	const struct thread *t = a->in_kernel || a->by_kernel ? kernel_thread(p, a) : NULL;
+	return t ? mixed(h, (uint64_t)t->tid) : 0;
+}
+
+/* ---- frames ---- */
+
+static GArray *frames_of(GHashTable *table, uint64_t key)
+{
+	GArray *frames = g_hash_table_lookup(table, &key);
+	if (!frames) {
+		frames = g_array_new(false, false, sizeof(struct frame));
+		g_hash_table_insert(table, g_memdup2(&key, sizeof key), frames);
+	}
+	return frames;
+}
+
+static struct frame *innermost(GHashTable *table, uint64_t key)
+{
+	GArray *frames = g_hash_table_lookup(table, &key);
+	return frames ? &g_array_index(frames, struct frame, frames->len - 1) : NULL;
+}
+
+/* Takes the frame out that is nearest to the innermost, if it is among the last. */
+static void take_out(GHashTable *table, uint64_t key, const struct frame *f)
+{
+	GArray *frames = g_hash_table_lookup(table, &key);
+	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < LOOKED_AT; i--, n++) {
+		const struct frame *have = &g_array_index(frames, struct frame, i - 1);
+		if (have->trace != f->trace || have->span != f->span)
+			continue;
+		g_array_remove_index(frames, i - 1);
+		if (!frames->len)
+			g_hash_table_remove(table, &key);
+		return;
+	}
+}
+
+static void push_to(GHashTable *table, uint64_t key, const struct frame *f)
+{
+	GArray *frames = frames_of(table, key);
+
+	if (frames->len >= LIMIT_OPEN_SPANS)
+		g_array_remove_range(frames, 0, LIMIT_OPEN_SPANS / 4);
+	g_array_append_vals(frames, f, 1);
+}
+
+static void push(struct pairs *p, const struct frame *f)
+{
+	if (f->thread)
+		push_to(p->by_thread, f->thread, f);
+	if (f->rule != RULE_FUNCTION)
+		push_to(p->by_key, f->key, f);
+}
+
+static void pop(struct pairs *p, struct frame f)
+{
+	take_out(p->by_key, f.key, &f);
+	take_out(p->by_thread, f.thread, &f);
+}
+
+/* ---- ids ---- */
+
+static uint64_t new_id(struct pairs *p, const struct annot *a)
+{
+	const struct slice_host *h = &g_array_index(p->s->hosts, struct slice_host, a->host);
+	const struct thread *t = a->in_kernel ? kernel_thread(p, a) : NULL;
+	p->n_at_ts = a->ts == p->ts ? p->n_at_ts + 1 : 0;
+	p->ts = a->ts;
+	uint64_t id = mixed_text(mixed((uint64_t)a->ts, p->n_at_ts), h->name);
+	id = mixed_text(mixed_text(id, "|"), h->boot);
+	id = mixed_text(id, a->rule == RULE_FUNCTION ? "" : rule_at(a->rule)->name);
+	id = mixed(mixed(id, (uint64_t)(t ? t->tid : a->vtid)), cpu_at(p->s, a->cpu)->number);
+	return id ? id : 1;
+}
+
+/* Of a parent, or of its own. */
+static void join(struct pairs *p, struct annot *a, const struct frame *parent)
+{
+	a->span = new_id(p, a);
+	a->trace = parent ? parent->trace : a->span;
+	a->parent = parent ? parent->span : 0;
+}
+
+/* ---- functions ---- */
+
+/* A trace of functions that is long enough ends here: the rest is of another one, whose
+ * parent is told and not in it. */
+static void count_function(struct pairs *p, struct annot *a, const struct frame *parent)
+{
+	if (!parent || parent->rule != RULE_FUNCTION)
+		return;
+	guint n = GPOINTER_TO_UINT(g_hash_table_lookup(p->sizes, &a->trace)) + 1;
+	if (n >= LIMIT_TRACE_FUNCTIONS) {
+		a->trace = a->span;
+		return;
+	}
+	g_hash_table_insert(p->sizes, g_memdup2(&a->trace, sizeof a->trace), GUINT_TO_POINTER(n));
+}
+
+static void function_begins(struct pairs *p, struct annot *a)
+{
+	uint64_t thread = thread_key(p, a);
+	const struct frame *parent = innermost(p->by_thread, thread);
+	join(p, a, parent);
+	count_function(p, a, parent);
+	p->alone = !thread;
+	if (p->alone)
+		return;
+	struct frame f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = a->address,
+			   .thread = thread, .rule = RULE_FUNCTION };
+	push(p, &f);
+}
+
+/* Takes the function at `at` out with those above it, whose exits were never seen. */
+static void unwind(struct pairs *p, GArray *frames, guint at)
+{
+	guint kept = at;
+	for (guint i = at + 1; i < frames->len; i++) {
+		const struct frame *f = &g_array_index(frames, struct frame, i);
+		if (f->rule == RULE_FUNCTION)
+			p->abandon(p->data, f->trace, f->span);
+		else
+			g_array_index(frames, struct frame, kept++) = *f;
+	}
+	g_array_set_size(frames, kept);
+}
+
+/* An exit that does not say of which function is that of the innermost one. */
+static void function_ends(struct pairs *p, struct annot *a)
+{
+	uint64_t thread = thread_key(p, a);
+	GArray *frames = thread ? g_hash_table_lookup(p->by_thread, &thread) : NULL;
+	for (guint i = frames ? frames->len : 0, n = 0; i > 0 && n < LOOKED_AT; i--, n++) {
+		struct frame f = g_array_index(frames, struct frame, i - 1);
+		if (f.rule != RULE_FUNCTION || (a->address && f.key != a->address))
+			continue;
+		unwind(p, frames, i - 1);
+		if (!frames->len)
+			g_hash_table_remove(p->by_thread, &thread);
+		a->trace = f.trace;
+		a->span = f.span;
+		a->parent = f.parent;
+		return;
+	}
+	join(p, a, NULL);
+}
+
+/* The newest binary of before that holds the address, else the first one of after. */
+static const struct binary *binary_at(const struct pairs *p, const struct annot *a)
+{
+	const struct binary *best = NULL;
+	for (guint i = 0; i < p->s->binaries->len; i++) {
+		const struct binary *b = &g_array_index(p->s->binaries, struct binary, i);
+		bool holds = b->host == a->host && b->vpid == a->vpid &&
+			     a->address >= b->base && a->address - b->base < b->size;
+		if (holds && (!best || b->ts <= a->ts))
+			best = b;
+	}
+	return best;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *pairs_function(struct pairs *p, const struct annot *a)
+{
+	char text[256];
+	if (!a->address)
+		return strtab_get(p->s->texts, 0);
+	uint64_t key = mixed(mixed(mixed(4, a->host), (uint64_t)a->vpid), a->address);
+	if (p->names_of != p->s->binaries->len)
+		g_hash_table_remove_all(p->names);
+	p->names_of = p->s->binaries->len;
+	gpointer have = g_hash_table_lookup(p->names, &key);
+	if (have)
+		return have;
+	const struct binary *b = binary_at(p, a);
+	if (b)
+		snprintf(text, sizeof text, "%.200s+0x%" G_GINT64_MODIFIER "x",
+			 base_name(strtab_get(p->s->strings, b->path)), a->address - b->base);
+	else
+		snprintf(text, sizeof text, "0x%" G_GINT64_MODIFIER "x", a->address);
+	const char *name = reftext_new(text);
+	g_hash_table_insert(p->names, g_memdup2(&key, sizeof key), (gpointer)name);
+	return name;
+}
+
+/* ---- rules ---- */
+
+static uint64_t rule_key(uint32_t rule, const struct annot *a, uint64_t key, bool by_thread,
+			 uint64_t thread)
+{
+	uint64_t h = mixed(mixed(mixed(3, rule), a->host), key);
+	return by_thread ? mixed(h, thread) : h;
+}
+
+static const struct frame *find_parent(const struct pairs *p, const struct rule *r,
+				       const struct annot *a, uint64_t thread)
+{
+	if (r->parent == PARENT_NONE)
+		return NULL;
+	if (r->parent == PARENT_THREAD)
+		return innermost(p->by_thread, thread);
+	if (a->parent == RULE_NO_KEY)
+		return NULL;
+	return innermost(p->by_key, rule_key(r->parent_rule, a, a->parent,
+					     r->parent_key.by_thread, thread));
+}
+
+static void rule_begins(struct pairs *p, struct annot *a)
+{
+	const struct rule *r = rule_at(a->rule);
+	uint64_t thread = thread_key(p, a);
+	uint64_t key = rule_key(a->rule, a, a->trace, r->begin_key.by_thread, thread);
+	bool alone = a->trace == RULE_NO_KEY || (r->begin_key.by_thread && !thread);
+	const struct frame *before = r->nested || alone ? NULL : innermost(p->by_key, key);
+	if (before) {			/* its end was never seen */
+		p->abandon(p->data, before->trace, before->span);
+		pop(p, *before);
+	}
+	join(p, a, find_parent(p, r, a, thread));
+	p->alone = alone;
+	if (p->alone)
+		return;
+	struct frame f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = key, .thread = thread,
+			   .rule = a->rule };
+	push(p, &f);
+}
+
+static void rule_ends(struct pairs *p, struct annot *a)
+{
+	const struct rule *r = rule_at(a->rule);
+	uint64_t thread = thread_key(p, a);
+	uint64_t key = rule_key(a->rule, a, a->trace, r->end_key.by_thread, thread);
+	bool alone = a->trace == RULE_NO_KEY || (r->end_key.by_thread && !thread);
+	const struct frame *f = alone ? NULL : innermost(p->by_key, key);
+	if (!f) {
+		join(p, a, NULL);
+		return;
+	}
+	a->trace = f->trace;
+	a->span = f->span;
+	a->parent = f->parent;
+	pop(p, *f);
+}
+
+/* ---- BlkKin's ---- */
+
+static void blkkin(struct pairs *p, const struct annot *a, bool opens, bool ends)
+{
+	uint64_t key = mixed(mixed(mixed(5, a->trace), a->span), a->host);
+	const struct frame *have = opens || ends ? innermost(p->by_key, key) : NULL;
+	if (ends && have)
+		pop(p, *have);
+	if (!opens || have)
+		return;
+	struct frame f = { .trace = a->trace, .span = a->span, .parent = a->parent, .key = key,
+			   .thread = thread_key(p, a), .rule = RULE_BLKKIN };
+	push(p, &f);
+}
+
+bool pairs_take(struct pairs *p, struct annot *a, bool opens, bool ends)
+{
+	bool function = a->rule == RULE_FUNCTION;
+	p->alone = false;
+	if (a->mark == MARK_NONE) {
+		blkkin(p, a, opens, ends);
+		return true;
+	}
+	if (a->mark == MARK_TAG) {
+		a->trace = p->last.trace;
+		a->span = p->last.span;
+		a->parent = p->last.parent;
+		return true;
+	}
+	if (a->mark == MARK_BEGIN)
+		(function ? function_begins : rule_begins)(p, a);
+	else
+		(function ? function_ends : rule_ends)(p, a);
+	p->last = *a;
+	return !p->alone;
+}
+
+static void forget_in(GHashTable *table, bool (*gone)(uint64_t, void *), void *data)
+{
+	GHashTableIter it;
+	gpointer value;
+	g_hash_table_iter_init(&it, table);
+	while (g_hash_table_iter_next(&it, NULL, &value)) {
+		GArray *frames = value;
+		guint kept = 0;
+		for (guint i = 0; i < frames->len; i++)
+			if (!gone(g_array_index(frames, struct frame, i).trace, data))
+				g_array_index(frames, struct frame, kept++) =
+					g_array_index(frames, struct frame, i);
+		g_array_set_size(frames, kept);
+		if (!kept)
+			g_hash_table_iter_remove(&it);
+	}
+}
+
+void pairs_forget(struct pairs *p, bool (*gone)(uint64_t trace, void *data), void *data)
+{
+	GHashTableIter it;
+	gpointer key;
+	forget_in(p->by_key, gone, data);
+	forget_in(p->by_thread, gone, data);
+	g_hash_table_iter_init(&it, p->sizes);
+	while (g_hash_table_iter_next(&it, &key, NULL))
+		if (gone(*(uint64_t *)key, data))
+			g_hash_table_iter_remove(&it);
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rules as text: see rules.h. Read line by line, so that an error has its line. */
+#include "state/spans/rules_private.h"
+
+#include "base/limits.h"
+
+#include <string.h>
+
+#define MARK "span "			/* before a rule's name, where groups are not all rules */
+
+G_DEFINE_QUARK(blk-rules-error-quark, blk_rules_error)
+
+/* One line that is read. */
+struct reading {
+	struct rules *rules;
+	struct rule *rule;		/* lines are of it; NULL: of nobody */
+	const char *file;
+	unsigned line;
+	bool only_marked;
+	uint32_t seen;			/* of the rule: bits, by index in lines[] */
+	GError **error;
+};
+
+static bool fail(const struct reading *r, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static bool fail(const struct reading *r, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	g_autofree char *what = g_strdup_vprintf(format, args);
+	va_end(args);
+	g_set_error(r->error, BLK_RULES_ERROR, 0, "%s:%u: %s", r->file, r->line, what);
+	return false;
+}
+
+/* ---- life ---- */
+
+static void event_init(struct rule_event *e)
+{
+	e->fields = g_ptr_array_new_with_free_func(g_free);
+	e->slots = g_array_new(false, true, sizeof(uint8_t));
+}
+
+static void event_clear(struct rule_event *e)
+{
+	g_free(e->name);
+	g_ptr_array_unref(e->fields);
+	g_array_unref(e->slots);
+	expr_free(e->only_if);
+	expr_free(e->error_if);
+}
+
+static GArray *numbers_new(void)
+{
+	return g_array_new(false, false, sizeof(guint));
+}
+
+static void template_clear(struct rule_template *t)
+{
+	g_clear_pointer(&t->texts, g_ptr_array_unref);
+	g_clear_pointer(&t->fields, g_array_unref);
+}
+
+static void rule_free(gpointer p)
+{
+	struct rule *r = p;
+	event_clear(&r->begin);
+	event_clear(&r->end);
+	template_clear(&r->text);
+	template_clear(&r->service);
+	g_array_unref(r->begin_key.fields);
+	g_array_unref(r->end_key.fields);
+	g_array_unref(r->parent_key.fields);
+	g_array_unref(r->tags);
+	g_free(r->parent_name);
+	g_free(r->name);
+	g_free(r->file);
+	g_free(r);
+}
+
+struct rules *rules_new(void)
+{
+	struct rules *r = g_new0(struct rules, 1);
+	r->all = g_ptr_array_new_with_free_func(rule_free);
+	return r;
+}
+
+void rules_free(struct rules *r)
+{
+	if (!r)
+		return;
+	g_ptr_array_unref(r->all);
+	g_free(r);
+}
+
+size_t rules_n(const struct rules *r)
+{
+	return r->all->len;
+}
+
+/* ---- fields ---- */
+
+static bool is_field(const char *name)
+{
+	for (const char *p = name; *p; p++)
+		if (!g_ascii_isalnum(*p) && !strchr("_.[]|", *p))
+			return false;
+	return *name != '\0' && *name != '|';
+}
+
+/* The number of the field among those of the event; -1: that is no name. */
+static int field_of(struct rule_event *e, const char *name)
+{
+	guint i;
+	if (!is_field(name))
+		return -1;
+	if (g_ptr_array_find_with_equal_func(e->fields, name, g_str_equal, &i))
+		return (int)i;
+	g_ptr_array_add(e->fields, g_strdup(name));
+	return (int)e->fields->len - 1;
+}
+
+static bool add_field(const struct reading *r, struct rule_event *e, GArray *to, const char *name)
+{
+	int i = field_of(e, name);
+	guint number = (guint)MAX(i, 0);
+	if (i >= 0)
+		g_array_append_val(to, number);
+	return i >= 0 || fail(r, "'%s' is no name of a field", name);
+}
+
+static bool read_list(const struct reading *r, struct rule_event *e, GArray *to, const char *text)
+{
+	g_auto(GStrv) names = g_strsplit(text, ",", -1);
+	for (char **n = names; *n; n++)
+		if (!add_field(r, e, to, g_strstrip(*n)))
+			return false;
+	return true;
+}
+
+static bool read_key(const struct reading *r, struct rule_event *e, struct rule_key *k, const char *text)
+{
+	g_auto(GStrv) names = g_strsplit(text, ",", -1);
+	g_array_set_size(k->fields, 0);
+	k->given = true;
+	k->by_thread = false;
+	for (char **n = names; *n; n++) {
+		const char *name = g_strstrip(*n);
+		if (g_str_equal(name, "thread"))
+			k->by_thread = true;
+		else if (!g_str_equal(name, "host") && !add_field(r, e, k->fields, name))
+			return false;
+	}
+	return true;
+}
+
+/* ---- what each line means ---- */
+
+static bool take_begin(const struct reading *r, const char *text)
+{
+	g_free(r->rule->begin.name);
+	r->rule->begin.name = g_strdup(text);
+	return !strchr(text, '*') || fail(r, "begin takes the name of one event, not '%s'", text);
+}
+
+static bool take_end(const struct reading *r, const char *text)
+{
+	g_free(r->rule->end.name);
+	r->rule->end.name = g_strdup(text);
+	return !strchr(text, '*') || fail(r, "end takes the name of one event, not '%s'", text);
+}
+
+static int look_up(const char *column, const void *event)
+{
+	return field_of((struct rule_event *)event, column);
+}
+
+static bool take_expr(const struct reading *r, struct rule_event *e, struct expr **to, const char *text)
+{
+	g_autoptr(GError) why = NULL;
+	expr_free(*to);
+	*to = expr_parse(text, look_up, e, 0, &why);
+	return *to || fail(r, "%s", why->message);
+}
+
+static bool take_begin_if(const struct reading *r, const char *text)
+{
+	return take_expr(r, &r->rule->begin, &r->rule->begin.only_if, text);
+}
+
+static bool take_end_if(const struct reading *r, const char *text)
+{
+	return take_expr(r, &r->rule->end, &r->rule->end.only_if, text);
+}
+
+static bool take_error_if(const struct reading *r, const char *text)
+{
+	return take_expr(r, &r->rule->end, &r->rule->end.error_if, text);
+}
+
+static bool take_begin_key(const struct reading *r, const char *text)
+{
+	return read_key(r, &r->rule->begin, &r->rule->begin_key, text);
+}
+
+static bool take_end_key(const struct reading *r, const char *text)
+{
+	return read_key(r, &r->rule->end, &r->rule->end_key, text);
+}
+
+static bool take_key(const struct reading *r, const char *text)
+{
+	return take_begin_key(r, text) && take_end_key(r, text);
+}
+
+static bool take_parent_key(const struct reading *r, const char *text)
+{
+	return read_key(r, &r->rule->begin, &r->rule->parent_key, text);
+}
+
+static bool take_template(const struct reading *r, struct rule_template *t, const char *text)
+{
+	template_clear(t);
+	t->texts = g_ptr_array_new_with_free_func(g_free);
+	t->fields = numbers_new();
+	const char *open;
+	while ((open = strstr(text, "${"))) {
+		const char *close = strchr(open, '}');
+		if (!close)
+			return fail(r, "'${' without '}' in '%s'", text);
+		g_autofree char *name = g_strndup(open + 2, (gsize)(close - open - 2));
+		g_ptr_array_add(t->texts, g_strndup(text, (gsize)(open - text)));
+		if (!add_field(r, &r->rule->begin, t->fields, g_strstrip(name)))
+			return false;
+		text = close + 1;
+	}
+	g_ptr_array_add(t->texts, g_strdup(text));
+	return true;
+}
+
+static bool take_name(const struct reading *r, const char *text)
+{
+	return take_template(r, &r->rule->text, text);
+}
+
+static bool take_service(const struct reading *r, const char *text)
+{
+	return take_template(r, &r->rule->service, text);
+}
+
+static bool take_parent(const struct reading *r, const char *text)
+{
+	bool thread = g_str_equal(text, "thread");
+	r->rule->parent = thread ? PARENT_THREAD : PARENT_RULE;
+	g_free(r->rule->parent_name);
+	r->rule->parent_name = thread ? NULL : g_strdup(text);
+	return true;
+}
+
+static bool take_nested(const struct reading *r, const char *text)
+{
+	r->rule->nested = g_str_equal(text, "yes");
+	return r->rule->nested || g_str_equal(text, "no") ||
+	       fail(r, "nested takes yes or no, not '%s'", text);
+}
+
+static bool take_tags(const struct reading *r, const char *text)
+{
+	g_array_set_size(r->rule->tags, 0);
+	return read_list(r, &r->rule->begin, r->rule->tags, text);
+}
+
+static const struct { const char *key; bool (*take)(const struct reading *, const char *); } lines[] = {
+	{ "begin", take_begin }, { "end", take_end }, { "begin_if", take_begin_if },
+	{ "end_if", take_end_if }, { "error_if", take_error_if }, { "key", take_key },
+	{ "begin_key", take_begin_key }, { "end_key", take_end_key }, { "name", take_name },
+	{ "service", take_service }, { "parent", take_parent }, { "parent_key", take_parent_key },
+	{ "nested", take_nested }, { "tags", take_tags },
+};
+
+/* ---- the text ---- */
+
+static struct rule *find_rule(const struct rules *rules, const char *name)
+{
+	for (guint i = 0; i < rules->all->len; i++) {
+		struct rule *r = g_ptr_array_index(rules->all, i);
+		if (g_str_equal(r->name, name))
+			return r;
+	}
+	return NULL;
+}
+
+/* Where the rule's own line is told, not that of the line that ended it. */
+static bool check_rule(const struct reading *reading, const struct rule *rule)
+{
+	struct reading at = *reading;
+	if (!rule)
+		return true;
+	at.line = rule->line;
+	if (!rule->begin.name || !rule->end.name)
+		return fail(&at, "[%s] has no %s", rule->name, rule->begin.name ? "end" : "begin");
+	if (rule->begin_key.fields->len != rule->end_key.fields->len ||
+	    rule->begin_key.by_thread != rule->end_key.by_thread)
+		return fail(&at, "[%s]: begin_key and end_key name different numbers of things", rule->name);
+	if (rule->parent_key.given && rule->parent != PARENT_RULE)
+		return fail(&at, "[%s]: parent_key needs parent=RULE", rule->name);
+	return true;
+}
+
+static bool begin_rule(struct reading *r, const char *name)
+{
+	bool marked = g_str_has_prefix(name, MARK);
+	if (!check_rule(r, r->rule))
+		return false;
+	r->rule = NULL;
+	if (!marked && r->only_marked)
+		return true;
+	g_autofree char *plain = g_strstrip(g_strdup(name + (marked ? strlen(MARK) : 0)));
+	if (!*plain || g_str_equal(plain, "thread"))
+		return fail(r, "[%s]: a rule needs a name, and 'thread' is none", name);
+	if (find_rule(r->rules, plain))
+		return fail(r, "[%s]: there is a rule of this name already", plain);
+	if (r->rules->all->len >= LIMIT_RULES)
+		return fail(r, "[%s]: there are more than %d rules", plain, LIMIT_RULES);
+	struct rule *rule = r->rule = g_new0(struct rule, 1);
+	rule->name = g_strdup(plain);
+	rule->file = g_strdup(r->file);
+	rule->line = r->line;
+	r->seen = 0;
+	event_init(&rule->begin);
+	event_init(&rule->end);
+	struct rule_key *const keys[] = { &rule->begin_key, &rule->end_key, &rule->parent_key };
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)
+		*keys[i] = (struct rule_key){ .by_thread = true, .fields = numbers_new() };
+	rule->tags = numbers_new();
+	g_ptr_array_add(r->rules->all, rule);
+	return true;
+}
+
+static bool take_line(struct reading *r, char *line)
+{
+	g_strstrip(line);
+	size_t len = strlen(line);
+	if (!len || *line == '#')
+		return true;
+	if (*line == '[') {
+		if (line[len - 1] != ']')
+			return fail(r, "'%s' is no [GROUP]", line);
+		line[len - 1] = '\0';
+		return begin_rule(r, line + 1);
+	}
+	if (!r->rule)
+		return r->only_marked || fail(r, "'%s' stands before any [RULE]", line);
+	char *value = strchr(line, '=');
+	if (!value)
+		return fail(r, "'%s' is neither [RULE] nor KEY=VALUE", line);
+	*value++ = '\0';
+	g_strstrip(line);
+	g_strstrip(value);
+	if (!*value)
+		return fail(r, "%s= has no value", line);
+	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++) {
+		if (!g_str_equal(lines[i].key, line))
+			continue;
+		if (r->seen & 1u << i)
+			return fail(r, "[%s] has %s= already", r->rule->name, line);
+		r->seen |= 1u << i;
+		return lines[i].take(r, value);
+	}
+	return fail(r, "a rule has no '%s'", line);
+}
+
+bool rules_parse(struct rules *rules, const char *file, const char *text, size_t len,
+		 bool only_marked, GError **error)
+{
+	struct reading r = { .rules = rules, .file = file, .only_marked = only_marked, .error = error };
+	const char *end = text + len;
+	while (text < end) {
+		const char *stop = memchr(text, '\n', (size_t)(end - text));
+		size_t n = (size_t)((stop ? stop : end) - text);
+		r.line++;
+		if (!r.only_marked || r.rule || n <= LIMIT_RULE_LINE_BYTES) {
+			if (n > LIMIT_RULE_LINE_BYTES)
+				return fail(&r, "the line is too long");
+			g_autofree char *line = g_strndup(text, n);
+			bool valid = !memchr(text, '\0', n) && g_utf8_validate(line, -1, NULL);
+			if (!valid && (!r.only_marked || r.rule))
+				return fail(&r, "the line is no text");
+			if (valid && !take_line(&r, line))
+				return false;
+		}
+		text += n + 1;
+	}
+	return check_rule(&r, r.rule);
+}
+
+bool rules_check(const struct rules *rules, GError **error)
+{
+	for (guint i = 0; i < rules->all->len; i++) {
+		struct rule *r = g_ptr_array_index(rules->all, i);
+		struct reading at = { .file = r->file, .line = r->line, .error = error };
+		struct rule *parent = r->parent == PARENT_RULE ? find_rule(rules, r->parent_name) : NULL;
+		if (r->parent != PARENT_RULE)
+			continue;
+		if (!parent)
+			return fail(&at, "[%s]: there is no rule '%s' to be its parent", r->name,
+				    r->parent_name);
+		guint n;
+		g_ptr_array_find(rules->all, parent, &n);
+		r->parent_rule = n;
+		if (!r->parent_key.given && parent->begin_key.fields->len)
+			return fail(&at, "[%s]: the key of its parent %s has fields: parent_key must "
+				    "name them", r->name, parent->name);
+		if (r->parent_key.fields->len != parent->begin_key.fields->len)
+			return fail(&at, "[%s]: parent_key names %u fields, the key of %s has %u",
+				    r->name, r->parent_key.fields->len, parent->name,
+				    parent->begin_key.fields->len);
+		r->parent_key.by_thread = parent->begin_key.by_thread;
+	}
+	return true;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Halves of a span: who asks and who answers share an id. Where several services say that they begin
+ * it, as when a question goes to two, or an id is given twice, each has its own.
+ */
+#include "state/spans/spans_private.h"
+
+#include "base/limits.h"
+
+/* Whose half: as its first core annotation says it. */
+struct owner { uint32_t service, thread; bool server; };
+struct owners { struct owner of[LIMIT_SPAN_HALVES]; guint n; };
+
+static bool is_server(enum core c)
+{
+	return c == CORE_SR || c == CORE_SS;
+}
+
+static bool is_client(enum core c)
+{
+	return c == CORE_CS || c == CORE_CR;
+}
+
+static void add_half(struct spans *sp, const uint32_t *ids, guint n, enum span_kind kind, guint nth)
+{
+	const struct annot *first = &g_array_index(sp->s->annots, struct annot, ids[0]);
+	struct half h = {
+		.annots = ids, .n_annots = n, .kind = kind, .nth = (uint8_t)nth, .id = first->span,
+		.thread = ID_NONE, .service = first->service,
+	};
+	for (guint i = 0; i < n && !h.parent; i++)
+		h.parent = g_array_index(sp->s->annots, struct annot, ids[i]).parent;
+	*vec_add(&sp->halves, struct half) = h;
+}
+
+/* Of one kind: who begins it, each service once; where nobody does, who ends it. */
+static void find_owners(const struct spans *sp, const uint32_t *ids, guint n, bool server, struct owners *to)
+{
+	guint before = to->n, most = server ? LIMIT_SPAN_HALVES : LIMIT_SPAN_HALVES / 2;
+	for (int begins = 1; begins >= 0 && to->n == before; begins--)
+		for (guint i = 0; i < n && to->n < most; i++) {
+			const struct annot *a = &g_array_index(sp->s->annots, struct annot, ids[i]);
+			enum core c = spans_core(sp, a);
+			bool known = server ? !is_server(c) : !is_client(c);
+			known |= core_is_end(c) == begins || (!begins && to->n > before);
+			for (guint k = before; k < to->n && !known; k++)
+				known = to->of[k].service == a->service;
+			if (!known)
+				to->of[to->n++] = (struct owner){ a->service, a->thread, server };
+		}
+}
+
+/* Core annotations are their service's; others their thread's, then their service's, else the
+ * first one's, which is the client's where there is one. */
+static guint owner_of(const struct owners *o, const struct annot *a, enum core c)
+{
+	bool core = is_client(c) || is_server(c);
+	guint by_thread = o->n, by_service = o->n, first = o->n;
+	for (guint i = o->n; i-- > 0;) {
+		if (core && o->of[i].server != is_server(c))
+			continue;
+		first = i;
+		if (a->thread != ID_NONE && o->of[i].thread == a->thread)
+			by_thread = i;
+		if (o->of[i].service == a->service)
+			by_service = i;
+	}
+	guint best = core ? by_service : by_thread, next = core ? by_thread : by_service;
+	return best < o->n ? best : next < o->n ? next : first < o->n ? first : 0;
+}
+
+/* Each half's annotations side by side, in their order; at[i]: where the i-th begins. */
+static void sort_by_owner(struct spans *sp, const struct owners *o, uint32_t *ids, guint n, guint *at)
+{
+	g_autofree uint32_t *before = g_memdup2(ids, n * sizeof *ids);
+	g_autofree guint8 *owner = g_new(guint8, n);
+	guint to[LIMIT_SPAN_HALVES], count[LIMIT_SPAN_HALVES] = { 0 };
+
+	for (guint i = 0; i < n; i++) {
+		const struct annot *a = &g_array_index(sp->s->annots, struct annot, ids[i]);
+		owner[i] = (guint8)owner_of(o, a, spans_core(sp, a));
+		count[owner[i]]++;
+	}
+	at[0] = 0;
+	for (guint k = 0; k < o->n; k++) {
+		to[k] = at[k];
+		at[k + 1] = at[k] + count[k];
+	}
+	for (guint i = 0; i < n; i++)
+		ids[to[owner[i]]++] = before[i];
+}
+
+static void split(struct spans *sp, uint32_t *ids, guint n)
+{
+	uint64_t parent = g_array_index(sp->s->annots, struct annot, ids[0]).parent;
+	guint at[LIMIT_SPAN_HALVES + 1], nth[2] = { 0 }, first = sp->halves.len;
+	struct owners o = { .n = 0 };
+
+	find_owners(sp, ids, n, false, &o);
+	find_owners(sp, ids, n, true, &o);
+	sort_by_owner(sp, &o, ids, n, at);
+	for (guint k = 0; k < o.n; k++)
+		if (at[k + 1] > at[k])
+			add_half(sp, ids + at[k], at[k + 1] - at[k],
+				 o.of[k].server ? SPAN_SERVER : SPAN_CLIENT, nth[o.of[k].server]++);
+	for (guint i = first; i < sp->halves.len; i++)
+		if (!half_at(sp, i)->parent)
+			half_at(sp, i)->parent = parent;
+}
+
+void spans_split(struct spans *sp, uint32_t *ids, guint n)
+{
+	const struct annot *annots = (const struct annot *)sp->s->annots->data;
+	const struct annot *begun[2] = { NULL };	/* first: the client's, the server's */
+	bool has[2] = { false }, several = false;
+
+	for (guint i = 0; i < n; i++) {
+		const struct annot *a = &annots[ids[i]];
+		enum core c = spans_core(sp, a);
+		if (!is_client(c) && !is_server(c))
+			continue;
+		has[is_server(c)] = true;
+		const struct annot **first = &begun[is_server(c)];
+		if (core_is_end(c))
+			continue;
+		several |= *first && (*first)->service != a->service;
+		*first = *first ? *first : a;
+	}
+	if (several || (has[0] && has[1]))
+		split(sp, ids, n);
+	else
+		add_half(sp, ids, n, has[0] ? SPAN_CLIENT : has[1] ? SPAN_SERVER : SPAN_LOCAL, 0);
+}

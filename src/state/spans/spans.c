@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Spans from annotations: grouping, halves, states, self time, publication. */
+#include "state/spans/waker_chain.h"
+#include "state/store/publication.h"
+#include "state/spans/rules_private.h"
+#include "state/spans/span_trace.h"
+
+/* nth: of the halves of that kind, which are of as many services. */
+struct slot { uint64_t span; uint16_t kind, nth; uint32_t slot; };
+
+/* Idle tasks, and those without a name, are nobody. */
+static bool is_somebody(const struct slice *s, uint32_t thread)
+{
+	const struct thread *t = thread == ID_NONE ? NULL : thread_at(s, thread);
+	return t && !t->idle && t->tid != -1;
+}
+
+static void strace_free(gpointer p)
+{
+	struct strace *t = p;
+	g_clear_pointer(&t->slots, g_array_unref);
+	g_clear_pointer(&t->abandoned, g_hash_table_unref);
+	g_free(t);
+}
+
+static struct strace *find_trace(const struct spans *sp, uint64_t id)
+{
+	uint32_t i = intmap_get(&sp->by_id, id);
+	return i == INTMAP_NONE ? NULL : g_ptr_array_index(sp->traces, i);
+}
+
+static void abandon(void *data, uint64_t trace, uint64_t span)
+{
+	struct spans *sp = data;
+	struct strace *t = find_trace(sp, trace);
+	if (!t)
+		return;
+	if (!t->abandoned)
+		t->abandoned = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_hash_table_add(t->abandoned, g_memdup2(&span, sizeof span));
+	t->dirty = true;
+}
+
+struct spans *spans_new(struct slice *s, struct names *n, spans_thread thread, void *data)
+{
+	struct spans *sp = g_new0(struct spans, 1);
+	sp->s = s;
+	sp->n = n;
+	sp->pairs = pairs_new(s, abandon, sp);
+	static const char *const cores[CORE_N] = {
+		[CORE_CS] = "cs", [CORE_CR] = "cr", [CORE_SR] = "sr", [CORE_SS] = "ss",
+		[CORE_START] = "start", [CORE_END] = "end",
+	};
+	for (unsigned i = CORE_CS; i < CORE_N; i++)
+		sp->core[i] = strtab_add(s->texts, cores[i]);
+	for (unsigned i = CORE_CS; i < CORE_N; i++)
+		if (sp->core[i] < CORE_KEYS)
+			sp->core_of[sp->core[i]] = (uint8_t)i;
+	sp->thread = thread;
+	sp->forgot_at = sp->forgotten.unknown_to = sp->forgotten.last[0] = sp->forgotten.last[1] = INT64_MIN;
+	sp->thread_data = data;
+	sp->traces = g_ptr_array_new_with_free_func(strace_free);
+	sp->parts.behind.s = sp->parts.behind_hop.s = s;
+	return sp;
+}
+
+void spans_free(struct spans *sp)
+{
+	if (!sp)
+		return;
+	pairs_free(sp->pairs);
+	g_ptr_array_unref(sp->traces);
+	intmap_clear(&sp->by_id);
+	intmap_clear(&sp->forgotten.ids[0]);
+	intmap_clear(&sp->forgotten.ids[1]);
+	intmap_clear(&sp->irqs);
+	struct parts_of_span *p = &sp->parts;
+	struct vec *const rooms[] = {
+		&sp->ids, &sp->halves, &sp->segments, &sp->children, &sp->calls, &sp->chains,
+		&sp->inner, &sp->stack, &sp->starts, &sp->known, &sp->known_behind,
+		&p->annotations, &p->tags, &p->waits,
+		&p->calls, &p->slow, &p->hops, &p->behind.all, &p->behind_hop.all,
+	};
+	for (size_t i = 0; i < G_N_ELEMENTS(rooms); i++)
+		vec_free(rooms[i]);
+	g_free(sp);
+}
+
+/* Its trace; NULL: that is forgotten, and the annotation too late. */
+static struct strace *trace_of(struct spans *sp, const struct annot *a)
+{
+	struct strace *t = find_trace(sp, a->trace);
+	if (t || forgotten_has(&sp->forgotten, a))
+		return t;
+	t = g_new0(struct strace, 1);
+	t->id = a->trace;
+	t->first_annot = t->last_annot = ID_NONE;
+	t->root_end = t->last = TS_NONE;
+	t->first = INT64_MAX;
+	intmap_set(&sp->by_id, t->id, sp->traces->len);
+	g_ptr_array_add(sp->traces, t);
+	return t;
+}
+
+static void chain_annot(struct spans *sp, struct strace *t, uint32_t id)
+{
+	g_array_index(sp->s->annots, struct annot, id).next = ID_NONE;
+	if (t->last_annot == ID_NONE)
+		t->first_annot = id;
+	else
+		g_array_index(sp->s->annots, struct annot, t->last_annot).next = id;
+	t->last_annot = id;
+	t->n_annots++;
+}
+
+static void index_annots(struct spans *sp, int64_t now, bool final)
+{
+	bool pair_all = rules_installed() || sp->s->has_functions;
+	for (; sp->done < sp->s->annots->len; sp->done++) {
+		struct annot *a = &g_array_index(sp->s->annots, struct annot, sp->done);
+		enum core c = spans_core(sp, a);
+		if (!final && pairs_must_wait(sp->pairs, a, now))
+			return;
+		bool ends = !pair_all || pairs_take(sp->pairs, a, c == CORE_SR || c == CORE_START, core_is_end(c));
+		struct strace *t = trace_of(sp, a);
+		if (!t) {
+			slice_bin(sp->s, a->ts)->trust.late++;
+			continue;
+		}
+		if (!a->parent && core_is_end(c) && a->mark == MARK_NONE)
+			t->root_end = MAX(t->root_end, a->ts);
+		t->first = MIN(t->first, a->ts);
+		t->last = MAX(t->last, a->ts);
+		chain_annot(sp, t, sp->done);
+		t->dirty = true;
+		if (!ends)
+			abandon(sp, a->trace, a->span);
+	}
+}
+
+/* ---- halves ---- */
+
+static int annot_order(gconstpointer a, gconstpointer b, gpointer annots)
+{
+	const struct annot *x = (const struct annot *)annots + *(const uint32_t *)a;
+	const struct annot *y = (const struct annot *)annots + *(const uint32_t *)b;
+	if (x->span != y->span)
+		return x->span < y->span ? -1 : 1;
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+/* Does the kernel's word on who made the annotation hold? Not where its trace does
+ * not cover the CPU then, unless the annotation's own vtid agrees. */
+static bool is_told(const struct spans *sp, const struct annot *a)
+{
+	const struct thread *t = thread_at(sp->s, a->thread);
+	const struct cpu *c = cpu_at(sp->s, a->cpu);
+	if (t->tid == -1 || t->idle)
+		return false;
+	return !a->by_kernel || t->tid == a->vtid ||
+	       (a->ts >= c->kernel_from && a->ts <= c->kernel_to);
+}
+
+/* The thread of an annotation: the kernel's current task, else by its vtid. */
+static uint32_t annot_thread(struct spans *sp, struct annot *a)
+{
+	a->thread = thread_follow(sp->s, a->thread);
+	if (a->thread == ID_NONE || is_told(sp, a))
+		return a->thread;
+	uint32_t by_vtid = intmap_get(&sp->s->tid_last, pair(a->host, (uint32_t)a->vtid));
+	if (a->vtid > 0 && by_vtid != INTMAP_NONE)
+		a->thread = thread_follow(sp->s, by_vtid);
+	if (!a->in_kernel)	/* else it may have a name later */
+		slab_put(&sp->s->snaps, g_steal_pointer(&a->snap));
+	return a->thread;
+}
+
+/* A trace as it is published. */
+struct making { struct strace *t; bool closed; int64_t now; };
+
+static bool is_abandoned(const struct making *m, uint64_t span)
+{
+	return m->closed || (m->t->abandoned && g_hash_table_contains(m->t->abandoned, &span));
+}
+
+static uint32_t thread_of(struct spans *sp, const struct annot *a)
+{
+	return is_somebody(sp->s, a->thread) ? a->thread : ID_NONE;
+}
+
+/* What was joined by a key, over a loss of its like: another end and begin may lie in it. */
+static bool lost_inside(const struct spans *sp, const struct half *h)
+{
+	const struct annot *a = &g_array_index(sp->s->annots, struct annot,
+					       h->annots[0]);
+	int64_t begin;
+	return a->mark && losses_find(&sp->s->losses, a->host, a->in_kernel, h->begin, h->end, &begin);
+}
+
+/* Begin, end and state of a half from its annotations. */
+static void bound_half(struct spans *sp, struct half *h, const struct making *m)
+{
+	bool begun = false, ended = false;
+	for (guint i = 0; i < h->n_annots; i++) {
+		const struct annot *a = &g_array_index(sp->s->annots, struct annot, h->annots[i]);
+		enum core c = spans_core(sp, a);
+		bool begins = (c == CORE_CS || c == CORE_SR || c == CORE_START) && !begun;
+		if (!i || begins) {
+			h->begin = a->ts;
+			h->thread = thread_of(sp, a);
+		}
+		begun |= begins;
+		if (core_is_end(c) || !ended)
+			h->end = a->ts;
+		ended |= core_is_end(c);
+	}
+	h->state = begun && ended ? SPAN_COMPLETE :
+		   !ended && !is_abandoned(m, h->id) ? SPAN_OPEN : SPAN_PARTIAL;
+	if (h->state == SPAN_OPEN)
+		h->end = MAX(h->end, m->now);
+	if (h->end < h->begin)		/* an end of another one, or by another clock: not told */
+		h->state = SPAN_PARTIAL;
+	h->end = MAX(h->end, h->begin);
+	if (h->state == SPAN_COMPLETE && lost_inside(sp, h))
+		h->state = SPAN_PARTIAL;
+}
+
+/* ---- a span from its half ---- */
+
+static const char *text_of(const struct spans *sp, uint32_t id)
+{
+	return strtab_take(sp->s->texts, id);
+}
+
+static void fill_ids(struct spans *sp, const struct half *h, struct span *span)
+{
+	const struct annot *a = annot_of(sp, h, 0);
+	span->trace_id = a->trace;
+	span->span_id = h->id;
+	span->parent_id = h->parent;
+	span->kind = h->kind;
+	span->state = h->state;
+	span->name = a->rule == RULE_FUNCTION ? reftext_ref(pairs_function(sp->pairs, a)) : text_of(sp, a->name);
+	span->service = text_of(sp, a->service);
+	span->ip = text_of(sp, a->ip);
+	span->port = a->port;
+	span->host = a->host;
+	span->thread = spans_map_thread(sp, h->thread);
+	span->tid = a->vtid;
+	span->pid = a->vpid;
+	span->begin_ns = h->begin;
+	span->end_ns = h->end;
+	if (h->thread == ID_NONE)
+		return;
+	const struct thread *t = thread_at(sp->s, h->thread);
+	uint32_t process = names_process(sp->n, h->thread);
+	if (t->tid != -1)
+		span->tid = t->tid;
+	if (process != ID_NONE)
+		span->pid = names_process_info(sp->n, process)->pid;
+}
+
+static bool is_error(struct spans *sp, uint32_t key)
+{
+	if (key < CORE_KEYS && sp->no_error[key])
+		return false;
+	bool error = !g_ascii_strcasecmp(strtab_get(sp->s->texts, key), "error");
+	if (key < CORE_KEYS)
+		sp->no_error[key] = !error;
+	return error;
+}
+
+static void fill_annots(struct spans *sp, const struct half *h, struct span *span)
+{
+	struct vec *events = &sp->parts.annotations, *tags = &sp->parts.tags;
+	events->len = tags->len = 0;
+	for (guint i = 0; i < h->n_annots; i++) {
+		const struct annot *a = annot_of(sp, h, i);
+		span->errors += is_error(sp, a->key);
+		if (a->type == ANNOT_EVENT)
+			*vec_add(events, struct span_annotation) = (struct span_annotation){
+				a->ts, text_of(sp, a->key), spans_map_thread(sp, a->thread) };
+		else
+			*vec_add(tags, struct span_tag) = (struct span_tag){
+				a->ts, text_of(sp, a->key), text_of(sp, a->val), a->type == ANNOT_INT };
+	}
+	span->annotations = events->data;
+	span->n_annotations = events->len;
+	span->tags = tags->data;
+	span->n_tags = tags->len;
+}
+
+/* ---- publication ---- */
+
+static int slot_order(gconstpointer a, gconstpointer b)
+{
+	const struct slot *x = a, *y = b;
+	if (x->span != y->span)
+		return x->span < y->span ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return (x->nth > y->nth) - (x->nth < y->nth);
+}
+
+/* The slot that the span had before, among the trace's first n; ID_NONE: it is new. */
+static uint32_t find_slot(const struct strace *t, guint n, const struct slot *key)
+{
+	const struct slot *have = n ? bsearch(key, t->slots->data, n, sizeof(*key), slot_order) : NULL;
+	return have ? have->slot : ID_NONE;
+}
+
+static void publish_half(struct spans *sp, struct strace *t, guint n_slots, const struct half *h,
+			 struct publication *pub)
+{
+	struct span made = { .self_ns = h->self_ns };
+	fill_ids(sp, h, &made);
+	fill_annots(sp, h, &made);
+	explain_half(sp, h, &made);
+	explain_calls(sp, h, &made);
+	chain_follow(sp, h, &made);
+	struct slot s = { h->id, h->kind, h->nth, 0 };
+	s.slot = find_slot(t, n_slots, &s);
+	if (s.slot == ID_NONE) {
+		s.slot = sp->n_slots++;
+		g_array_append_val(t->slots, s);
+	}
+	publication_add_span(pub, s.slot, span_pack(&made));
+}
+
+static void publish_halves(struct spans *sp, struct strace *t, struct publication *pub)
+{
+	if (!t->slots)
+		t->slots = g_array_sized_new(false, false, sizeof(struct slot), sp->halves.len);
+	guint before = t->slots->len;
+	for (guint i = 0; i < sp->halves.len; i++)
+		publish_half(sp, t, before, half_at(sp, i), pub);
+	if (t->slots->len > before)
+		g_array_sort(t->slots, slot_order);
+}
+
+#define OFTEN 1000		/* annotations of a trace that may be published at any time */
+#define NS_AN_ANNOT 10000	/* of longer ones: so much of the trace's time for each */
+
+/* Does it have to be told (again)? */
+static bool is_news(const struct strace *t, int64_t now, bool final)
+{
+	if (t->dirty || t->goes_on)
+		return true;
+	return !t->settled && (final || (t->open && strace_closed(t, now)));
+}
+
+/* Is it worth its cost now? A long one is published when it is a quarter longer, or now
+ * and then, so that all of it costs no more than a few times its length. */
+static bool is_due(const struct strace *t, int64_t now, bool final)
+{
+	guint n = t->n_annots;
+	if (!is_news(t, now, final))
+		return false;
+	return final || n <= OFTEN || strace_closed(t, now) || n - t->published > t->published / 4 ||
+	       now - t->published_at >= (int64_t)n * NS_AN_ANNOT;
+}
+
+/* Of hosts that have no kernel's trace the thread of an annotation is what it says itself. */
+static bool is_told_all(const struct spans *sp, const struct annot *a)
+{
+	return !a->by_kernel && !a->in_kernel && !a->mark &&
+	       !slice_has_kernel(sp->s, a->host);
+}
+
+/* They are read one after the other, from anywhere in memory: all are fetched at once. */
+static inline void fetch_snap(const struct snap *snap)
+{
+	for (size_t i = 0; snap && i < sizeof *snap; i += 64)
+		__builtin_prefetch((const char *)snap + i);
+}
+
+static void sort_and_split(struct spans *sp, struct strace *t)
+{
+	struct annot *annots = (struct annot *)sp->s->annots->data;
+	sp->ids.len = sp->halves.len = 0;
+	t->settled = true;
+	for (uint32_t i = t->first_annot; i != ID_NONE; i = annots[i].next) {
+		annot_thread(sp, &annots[i]);
+		t->settled &= is_told_all(sp, &annots[i]);
+		fetch_snap(annots[i].snap);
+		*vec_add(&sp->ids, uint32_t) = i;
+	}
+	vec_sort(&sp->ids, sizeof(uint32_t), annot_order, annots);
+	uint32_t *ids = sp->ids.data;
+	for (guint i = 0, n; i < sp->ids.len; i += n) {
+		for (n = 1; i + n < sp->ids.len && annots[ids[i + n]].span == annots[ids[i]].span;)
+			n++;
+		spans_split(sp, &ids[i], n);
+	}
+}
+
+static void publish_trace(struct spans *sp, struct strace *t, struct publication *pub, int64_t now)
+{
+	struct making m = { t, strace_closed(t, now), now };
+	sp->known.len = sp->known_behind.len = 0;
+	sp->files_of = ID_NONE;
+	sort_and_split(sp, t);
+	t->open = !m.closed;
+	t->goes_on = false;
+	t->published = t->n_annots;
+	t->published_at = now;
+	for (guint i = 0; i < sp->halves.len; i++) {
+		bound_half(sp, half_at(sp, i), &m);
+		t->goes_on |= half_at(sp, i)->state == SPAN_OPEN;
+	}
+	spans_find_segments(sp);
+	spans_find_calls(sp);
+	chain_find(sp);
+	spans_set_self(sp);
+	publish_halves(sp, t, pub);
+	t->dirty = false;
+}
+
+/* In time: what their threads did then lies together in memory. */
+static int trace_order(gconstpointer a, gconstpointer b)
+{
+	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+void spans_bound(struct spans *sp, size_t bytes)
+{
+	sp->room = bytes;
+}
+
+guint spans_most(const struct spans *sp)
+{
+	size_t texts = strtab_bytes(sp->s->texts) / MAX(sp->s->annots->len, 1);
+	return (guint)MIN(sp->room / (sizeof(struct annot) + texts), G_MAXUINT / 2);
+}
+
+/* Those whose root has ended first, as little is still to come for them: the oldest. Then the longest. */
+static int nearest_end_first(gconstpointer a, gconstpointer b)
+{
+	const struct strace *x = *(struct strace *const *)a, *y = *(struct strace *const *)b;
+	bool x_ended = x->root_end != TS_NONE, y_ended = y->root_end != TS_NONE;
+	if (x_ended != y_ended)
+		return x_ended ? -1 : 1;
+	if (x_ended && x->root_end != y->root_end)
+		return x->root_end < y->root_end ? -1 : 1;
+	if (x->n_annots != y->n_annots)
+		return x->n_annots > y->n_annots ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Until what stays has room, with some to spare. */
+static void give_up(struct spans *sp, GPtrArray *due, int64_t now)
+{
+	guint n = 0, most = spans_most(sp);
+	for (guint i = 0; i < due->len; i++) {
+		const struct strace *t = g_ptr_array_index(due, i);
+		n += strace_closed(t, now) ? 0 : t->n_annots;
+	}
+	if (!sp->room || n <= most)
+		return;
+	g_ptr_array_sort(due, nearest_end_first);
+	for (guint i = 0; i < due->len && n > most / 2; i++) {
+		struct strace *t = g_ptr_array_index(due, i);
+		if (strace_closed(t, now))
+			continue;
+		t->given_up = true;
+		n -= t->n_annots;
+	}
+}
+
+void spans_publish(struct spans *sp, struct publication *pub, int64_t now, bool final)
+{
+	index_annots(sp, now, final);
+	g_autoptr(GPtrArray) due = g_ptr_array_new();
+	g_ptr_array_extend(due, sp->traces, NULL, NULL);
+	if (!final)
+		give_up(sp, due, now);
+	for (guint i = due->len; i > 0; i--)
+		if (!is_due(g_ptr_array_index(due, i - 1), now, final))
+			g_ptr_array_remove_index_fast(due, i - 1);
+	g_ptr_array_sort(due, trace_order);
+	for (guint i = 0; i < due->len; i++)
+		publish_trace(sp, g_ptr_array_index(due, i), pub, now);
+	intmap_clear(&sp->irqs);	/* names may be told later */
+}

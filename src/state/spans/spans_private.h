@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How spans are made of annotations; see spans.h. A trace is made in two steps: all its halves
+ * are bounded, and told which calls and long waits of their threads are theirs; then each
+ * becomes a span, one after the other, in room that is used again.
+ */
+#ifndef BLK_STATE_SPANS_SPANS_PRIVATE_H
+#define BLK_STATE_SPANS_SPANS_PRIVATE_H
+
+#include "state/spans/pairs.h"
+#include "state/spans/spans.h"
+
+#include "base/limits.h"
+
+struct half {
+	const uint32_t *annots;		/* sorted by time; of one span and service side */
+	guint n_annots;
+	uint8_t kind, state;		/* enum span_kind, enum span_state */
+	uint8_t nth;			/* of its kind, of one span */
+	uint32_t thread;		/* of its begin, ID_NONE */
+	uint32_t service;
+	uint64_t id, parent;
+	int64_t begin, end, self_ns;
+	guint calls, n_calls;		/* in struct spans.calls: runs of them */
+	guint chains, n_chains;		/* in struct spans.chains */
+};
+
+/* Where a half's thread was its own. */
+struct segment { int64_t begin, end; uint32_t thread, half; };
+
+/* A run of calls, or a wait, of a segment's thread: the number of its first there, and how many. */
+struct inner { uint32_t half, segment, index, n; };
+
+/* Who ran instead, see behind.h. */
+struct neighbour { const struct thread *thread; int64_t ns; };
+
+struct behind {
+	const struct slice *s;
+	struct vec all;			/* struct neighbour */
+	int64_t idle;
+};
+
+enum core { CORE_NONE, CORE_CS, CORE_CR, CORE_SR, CORE_SS, CORE_START, CORE_END, CORE_N };
+#define CORE_KEYS 64
+
+/* Room for what one span is made of. */
+struct parts_of_span {
+	struct vec annotations, tags, waits, calls, slow, hops;
+	struct behind behind, behind_hop;
+	/* a struct span_behind */
+	_Alignas(struct span_behind) char neighbours[sizeof(struct span_behind) +
+						     LIMIT_SPAN_NEIGHBOURS * sizeof(struct span_neighbour)];
+};
+
+/* Traces that are over, by id, in two generations: when the younger one is full, the older one goes. */
+struct forgotten {
+	struct intmap ids[2];		/* the younger generation, the older one */
+	int64_t last[2];		/* the newest instant of theirs; INT64_MIN */
+	int64_t unknown_to;		/* and of those that are in neither any more */
+};
+#define FORGOTTEN_KEPT 250000		/* ids of a generation */
+
+/* May the annotation be of a trace that was forgotten? Of those whose ids are not known any more it is only
+ * known when they were. */
+bool forgotten_has(const struct forgotten *f, const struct annot *a);
+
+struct spans {
+	struct slice *s;
+	struct names *n;
+	struct pairs *pairs;
+	spans_thread thread;
+	void *thread_data;
+	uint32_t core[CORE_N];		/* their texts */
+	/* Of the first texts, which most are: enum core; and whether it is known to be no error. */
+	uint8_t core_of[CORE_KEYS];
+	bool no_error[CORE_KEYS];
+	guint done;			/* annotations indexed */
+	size_t room;			/* bytes for annotations that are kept, with their texts; 0: no bound */
+	GPtrArray *traces;		/* struct strace * */
+	struct intmap by_id;		/* of a trace -> in traces */
+	struct forgotten forgotten;
+	uint32_t n_slots;
+	int64_t forgot_at;		/* instant; INT64_MIN: never */
+	size_t texts_kept;		/* bytes, when texts were forgotten last */
+	struct intmap irqs;		/* cache of irq_text(), while spans are published */
+	/* While a trace is made: */
+	struct vec ids;			/* uint32_t: its annotations, by span and time */
+	struct vec halves;		/* struct half; their annotations are in ids */
+	struct vec segments;		/* struct segment; by thread and time */
+	struct vec children;		/* struct child */
+	struct vec calls, chains;	/* struct inner: by half */
+	struct vec inner, stack, starts;	/* while those are found */
+	struct vec known, known_behind;	/* struct known_wait (explain.c), struct neighbour: of its waits */
+	struct parts_of_span parts;	/* while a span is made */
+	uint32_t files_of;		/* thread: .files are its descriptors; ID_NONE */
+	struct fdtable *files;
+};
+
+static inline enum core spans_core(const struct spans *sp, const struct annot *a)
+{
+	if (a->type != ANNOT_EVENT)
+		return CORE_NONE;
+	if (a->key < CORE_KEYS)
+		return sp->core_of[a->key];
+	for (unsigned i = CORE_CS; i < CORE_N; i++)
+		if (a->key == sp->core[i])
+			return (enum core)i;
+	return CORE_NONE;
+}
+
+static inline bool core_is_end(enum core c)
+{
+	return c == CORE_CR || c == CORE_SS || c == CORE_END;
+}
+
+static inline struct half *half_at(const struct spans *sp, guint i)
+{
+	return vec_at(&sp->halves, struct half, i);
+}
+
+static inline const struct segment *segment_at(const struct spans *sp, guint i)
+{
+	return vec_at(&sp->segments, struct segment, i);
+}
+
+static inline const struct annot *annot_of(const struct spans *sp, const struct half *h, guint i)
+{
+	return &g_array_index(sp->s->annots, struct annot, h->annots[i]);
+}
+
+/* Idle tasks, and those without a name, are nobody. */
+static inline uint32_t spans_map_thread(const struct spans *sp, uint32_t thread)
+{
+	const struct thread *t = thread == ID_NONE ? NULL : thread_at(sp->s, thread);
+	if (!t || t->idle || t->tid == -1)
+		return ID_NONE;
+	return t->id != ID_NONE ? t->id : sp->thread(sp->thread_data, thread);
+}
+
+/* The thread's descriptors, for names_file_in(): one asks for those of one thread again and again. */
+static inline struct fdtable *spans_files(struct spans *sp, uint32_t thread)
+{
+	if (sp->files_of != thread) {
+		sp->files_of = thread;
+		sp->files = names_table(sp->n, thread);
+	}
+	return sp->files;
+}
+
+/* Annotations for which there is room, about, as long as their texts are; 0: no bound. */
+guint spans_most(const struct spans *sp);
+
+
+/* span_halves.c: one span's annotations (sorted by time, and sorted by half then) into halves: one, a
+ * client's and a server's, or several of these where several services say that they begin it. */
+void spans_split(struct spans *sp, uint32_t *ids, guint n);
+
+/* explain_calls.c: whose what is that threads did. */
+void spans_find_segments(struct spans *sp);
+void spans_find_calls(struct spans *sp);
+/* Of things of sp->inner, by the number of their half, in their order: *to, and where each
+ * half's begin (spans.starts: one more than halves). */
+void spans_group(struct spans *sp, struct vec *to);
+/* The halves' calls, with their files, in span. */
+void explain_calls(struct spans *sp, const struct half *h, struct span *span);
+
+/* explain.c: parts and waits of one half. */
+void explain_half(struct spans *sp, const struct half *h, struct span *span);
+/* Of the thread's kept waits, in order of time, the first that ends behind the instant: its index. */
+guint explain_first_wait(struct thread *t, int64_t at);
+/* Why the thread was blocked; and the wait as it is kept with a span, as far as it lies in
+ * [begin, end) (without .behind; false: it does not). */
+enum part explain_part(struct spans *sp, uint32_t thread, const struct wait *w);
+bool explain_wait(struct spans *sp, uint32_t thread, const struct wait *w, int64_t begin, int64_t end,
+		  struct span_wait *ret);
+
+/* What a child covers of its parent. */
+struct child { uint64_t parent; uint32_t service; bool other_half; int64_t begin, end; };
+void spans_set_self(struct spans *sp);		/* of the halves, sorted by span */
+
+#endif

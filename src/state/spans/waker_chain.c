@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What wakers did: see hops.h. */
+#include "state/spans/waker_chain.h"
+
+#include "state/spans/cpu_neighbours.h"
+#include "state/kernel/cpu_runs.h"
+#include "state/kernel/unknown_calls.h"
+
+#include "base/limits.h"
+
+#include <string.h>
+
+#define SHARE 32		/* waits of less than that part of their span are not looked behind */
+#define SHARE_OF_WAIT 8		/* and so are waits of wakers, against the span's wait */
+#define ENOUGH_HOPS 64		/* of one wait: no further wakers are looked behind */
+#define MOST_TOLD 6		/* waits of one thread told one by one: the longest */
+
+struct chain {
+	struct spans *sp;
+	struct vec *hops;		/* struct span_hop, in order of time */
+	uint32_t thread[LIMIT_WAKER_DEPTH + 1];	/* who waits for whom */
+	guint first;			/* of this wait */
+	unsigned depth, steps;
+	int64_t least;			/* shorter waits of wakers are not looked behind */
+};
+
+/* What is told in one: running, and waits too short to be told. */
+struct mix {
+	int64_t from, to;		/* from: TS_NONE where nothing is open */
+	bool waits;			/* there are some */
+	int64_t part[PART_N];		/* of the waits */
+};
+
+static void add_hop(struct chain *c, struct chain_link h)
+{
+	h.thread = spans_map_thread(c->sp, c->thread[c->depth]);
+	h.depth = (uint8_t)c->depth;
+	if (h.end_ns > h.begin_ns)
+		*vec_add(c->hops, struct chain_link) = h;
+}
+
+static struct chain_link plain_hop(int64_t from, int64_t to, enum part part)
+{
+	return (struct chain_link){ .begin_ns = from, .end_ns = to, .part = (uint8_t)part, .file = ID_NONE,
+				  .waker = ID_NONE, .behind = ID_NONE };
+}
+
+static bool in_chain(const struct chain *c, uint32_t thread)
+{
+	for (unsigned i = 0; i <= c->depth; i++)
+		if (c->thread[i] == thread)
+			return true;
+	return false;
+}
+
+static void add_thread(struct chain *c, int64_t from, int64_t to);
+
+/* Is that long enough, and the thread one that is not asked already? */
+static bool may_follow(const struct chain *c, uint32_t thread, int64_t from, int64_t to)
+{
+	return thread != ID_NONE && to - from >= c->least && c->depth < LIMIT_WAKER_DEPTH &&
+	       c->hops->len - c->first < ENOUGH_HOPS && !in_chain(c, thread);
+}
+
+static void follow(struct chain *c, uint32_t thread, int64_t from, int64_t to)
+{
+	c->thread[++c->depth] = thread;
+	add_thread(c, from, to);
+	c->depth--;
+}
+
+/* ---- running ---- */
+
+static void begin_mix(struct mix *m)
+{
+	m->from = TS_NONE;
+	m->waits = false;
+}
+
+static void end_mix(struct chain *c, struct mix *m)
+{
+	if (m->from == TS_NONE)
+		return;
+	struct chain_link h = plain_hop(m->from, m->to, PART_UNKNOWN);
+	int64_t most = 0, waited = 0;
+	for (unsigned p = 0; m->waits && p < PART_N; p++) {
+		waited += m->part[p];
+		if (m->part[p] > most) {
+			most = m->part[p];
+			h.part = (uint8_t)p;
+		}
+	}
+	h.mixed = waited > 0;
+	h.on_cpu = waited * 2 <= m->to - m->from;
+	if (h.on_cpu)
+		h.part = PART_UNKNOWN;
+	add_hop(c, h);
+	begin_mix(m);
+}
+
+static void extend(struct mix *m, int64_t from, int64_t to)
+{
+	if (m->from == TS_NONE)
+		m->from = from;
+	m->to = to;
+}
+
+/* It is new, and has not run yet: that is not logged as a wait. */
+static bool is_first(const struct thread *t, int64_t before)
+{
+	return t->fresh && !t->waits_base &&
+	       (!t->waits.len || before <= vec_at(&t->waits, struct wait, 0)->begin);
+}
+
+/* The thread was not there yet: what its creator did. False: nobody knows, or need not be asked. */
+static bool add_creator(struct chain *c, struct mix *m, const struct thread *t, int64_t from, int64_t to)
+{
+	uint32_t creator = thread_follow(c->sp->s, t->creator);
+	if (!may_follow(c, creator, from, to))
+		return false;
+	end_mix(c, m);
+	follow(c, creator, from, to);
+	return true;
+}
+
+/* In no wait: it ran, as far as the CPU's log tells. */
+static void add_run(struct chain *c, struct mix *m, struct cpu *cpu, int64_t from, int64_t to)
+{
+	const struct slice *s = c->sp->s;
+	const struct thread *t = thread_at(s, c->thread[c->depth]);
+	for (int64_t until; from < to; from = until) {
+		until = MIN(runs_until(s, t, cpu, from), to);
+		cpu = NULL;
+		if (until > from) {
+			extend(m, from, until);
+			continue;
+		}
+		bool unborn = t->fresh && from < t->start_ns;
+		until = unborn ? MIN(t->start_ns, to) : runs_next(s, t, from, to, LIMIT_WAKER_LOOKS);
+		if (unborn && add_creator(c, m, t, from, until))
+			continue;
+		end_mix(c, m);
+		add_hop(c, plain_hop(from, until, !unborn && is_first(t, to) ? PART_WAKEUP : PART_UNKNOWN));
+	}
+}
+
+/* ---- waits ---- */
+
+static bool is_preempted(const struct wait *w)
+{
+	return w->cause == WAIT_PART && w->part == PART_PREEMPTED;
+}
+
+/* Who has to be asked why it lasted; ID_NONE: nobody. */
+static uint32_t waker_of(struct spans *sp, uint32_t thread, const struct wait *w)
+{
+	struct slice *s = sp->s;
+	uint32_t waker = is_preempted(w) ? ID_NONE : thread_follow(s, w->waker);
+	if (waker == ID_NONE || thread_at(s, waker)->idle || thread_at(s, waker)->tid == -1 ||
+	    names_is_kernel(sp->n, waker))
+		return ID_NONE;
+	enum part p = part_is_unknown(s, explain_part(sp, thread, w));
+	return p == PART_DISK || p == PART_FAULT || p == PART_TIMER ? ID_NONE : waker;
+}
+
+/* Blocked from .. to: what its waker did then, where that is a thread to be asked. */
+static void add_blocked(struct chain *c, const struct wait *w, int64_t from, int64_t to)
+{
+	uint32_t waker = waker_of(c->sp, c->thread[c->depth], w);
+	struct span_wait told;
+	if (may_follow(c, waker, from, to)) {
+		follow(c, waker, from, to);
+		return;
+	}
+	if (to <= from || !explain_wait(c->sp, c->thread[c->depth], w, from, to, &told))
+		return;
+	struct chain_link h = plain_hop(from, to, told.part);
+	h.call = told.call;
+	h.file = told.file;
+	h.waker = told.waker;
+	h.waker_irq = told.waker_irq;
+	add_hop(c, h);
+}
+
+static void add_runnable(struct chain *c, const struct wait *w, int64_t from, int64_t to)
+{
+	struct behind *b = &c->sp->parts.behind_hop;
+	behind_reset(b);
+	uint32_t longest = behind_wait(b, c->thread[c->depth], w, from, to);
+	struct chain_link h = plain_hop(from, to, is_preempted(w) ? PART_PREEMPTED : PART_WAKEUP);
+	h.behind = spans_map_thread(c->sp, longest);
+	add_hop(c, h);
+}
+
+static int64_t wake_of(const struct wait *w, int64_t from, int64_t to)
+{
+	return CLAMP(is_preempted(w) ? w->begin : w->wake, from, to);
+}
+
+static void add_wait(struct chain *c, const struct wait *w, int64_t from, int64_t to)
+{
+	int64_t wake = wake_of(w, from, to);
+	add_blocked(c, w, from, wake);
+	if (to > wake)
+		add_runnable(c, w, wake, to);
+}
+
+static void mix_wait(struct chain *c, struct mix *m, const struct wait *w, int64_t from, int64_t to)
+{
+	int64_t wake = wake_of(w, from, to);
+	extend(m, from, to);
+	if (!m->waits)
+		memset(m->part, 0, sizeof m->part);
+	m->waits = true;
+	m->part[is_preempted(w) ? PART_PREEMPTED : PART_WAKEUP] += to - wake;
+	m->part[explain_part(c->sp, c->thread[c->depth], w)] += wake - from;
+}
+
+/* ---- a thread ---- */
+
+static const struct wait *wait_in(const struct thread *t, guint i, int64_t to)
+{
+	if (i >= t->waits.len)
+		return NULL;
+	const struct wait *w = vec_at(&t->waits, struct wait, i);
+	return w->begin < to ? w : NULL;
+}
+
+/* How long a wait has to be to be told by itself; G_MAXINT64: there are too many to look at. */
+static int64_t least_told(struct chain *c, struct thread *t, int64_t from, int64_t to)
+{
+	int64_t most[MOST_TOLD + 1] = { 0 };	/* the longest first, and one more */
+	const struct wait *w;
+	for (guint i = explain_first_wait(t, from); (w = wait_in(t, i, to)); i++) {
+		int64_t ns = MIN(w->end, to) - MAX(w->begin, from);
+		unsigned k = MOST_TOLD;
+		if (++c->steps > LIMIT_WAKER_LOOKS)
+			return G_MAXINT64;
+		if (ns <= most[k])
+			continue;
+		for (; k > 0 && most[k - 1] < ns; k--)
+			most[k] = most[k - 1];
+		most[k] = ns;
+	}
+	return most[MOST_TOLD] + 1;	/* equal ones are all told, or none of them */
+}
+
+static void add_thread(struct chain *c, int64_t from, int64_t to)
+{
+	struct slice *s = c->sp->s;
+	struct thread *t = thread_at(s, c->thread[c->depth]);
+	int64_t least = least_told(c, t, from, to), cursor = from;
+	struct cpu *cpu = NULL;
+	const struct wait *w;
+	struct mix m;
+	begin_mix(&m);
+	if (least == G_MAXINT64) {
+		add_hop(c, plain_hop(from, to, PART_UNKNOWN));
+		return;
+	}
+	for (guint i = explain_first_wait(t, from); (w = wait_in(t, i, to)); i++) {
+		int64_t begin = MAX(w->begin, cursor), end = MIN(w->end, to);
+		add_run(c, &m, cpu, cursor, begin);
+		if (MIN(w->end, to) - MAX(w->begin, from) < least) {
+			mix_wait(c, &m, w, begin, end);
+		} else {
+			end_mix(c, &m);
+			add_wait(c, w, begin, end);
+		}
+		cursor = MAX(cursor, end);
+		cpu = runs_ran_on(s, w);
+	}
+	add_run(c, &m, cpu, cursor, to);
+	end_mix(c, &m);
+}
+
+/* ---- of the spans ---- */
+
+static bool is_long(const struct segment *seg, const struct half *h, const struct wait *w)
+{
+	int64_t from = MAX(w->begin, seg->begin), to = MIN(w->wake, seg->end);
+	return to > from && (to - from) * SHARE >= h->end - h->begin;
+}
+
+/* Of a thread, whose segments are first .. end: the same way as its calls go. */
+static void find_waits(struct spans *sp, guint first, guint end)
+{
+	const struct segment *segs = sp->segments.data;
+	struct thread *t = thread_at(sp->s, segs[first].thread);
+	struct vec *stack = &sp->stack;
+	const struct wait *w;
+	guint next = first;
+	stack->len = 0;
+	for (guint i = explain_first_wait(t, segs[first].begin); (w = wait_in(t, i, INT64_MAX)); i++) {
+		for (; next < end && segs[next].begin <= w->begin; next++)
+			*vec_add(stack, guint) = next;
+		while (stack->len && segs[*vec_at(stack, guint, stack->len - 1)].end <= w->begin)
+			stack->len--;
+		if (!stack->len && next == end)
+			break;
+		if (!stack->len)
+			continue;
+		guint seg = *vec_at(stack, guint, stack->len - 1);
+		if (w->waker != ID_NONE && is_long(&segs[seg], half_at(sp, segs[seg].half), w))
+			*vec_add(&sp->inner, struct inner) = (struct inner){ segs[seg].half, seg, i, 1 };
+	}
+}
+
+void chain_find(struct spans *sp)
+{
+	const struct segment *segs = sp->segments.data;
+	sp->inner.len = 0;
+	for (guint i = 0, end; i < sp->segments.len; i = end) {
+		for (end = i + 1; end < sp->segments.len && segs[end].thread == segs[i].thread;)
+			end++;
+		find_waits(sp, i, end);
+	}
+	spans_group(sp, &sp->chains);
+	const guint *starts = sp->starts.data;
+	for (guint i = 0; i < sp->halves.len; i++) {
+		half_at(sp, i)->chains = starts[i];
+		half_at(sp, i)->n_chains = starts[i + 1] - starts[i];
+	}
+}
+
+static void look_behind(struct spans *sp, const struct inner *in)
+{
+	const struct segment *seg = segment_at(sp, in->segment);
+	const struct wait *w = vec_at(&thread_at(sp->s, seg->thread)->waits, struct wait, in->index);
+	int64_t from = MAX(w->begin, seg->begin), to = MIN(w->wake, seg->end);
+	uint32_t waker = waker_of(sp, seg->thread, w);
+	if (waker == ID_NONE || waker == seg->thread)
+		return;
+	struct chain c = { .sp = sp, .hops = &sp->parts.hops, .first = sp->parts.hops.len,
+			   .thread = { seg->thread, waker }, .depth = 1,
+			   .least = (to - from) / SHARE_OF_WAIT };
+	add_thread(&c, from, to);
+}
+
+static int earlier_hop(gconstpointer a, gconstpointer b, gpointer data)
+{
+	const struct chain_link *x = a, *y = b;
+	return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+void chain_follow(struct spans *sp, const struct half *h, struct span *span)
+{
+	struct vec *hops = &sp->parts.hops;
+	hops->len = 0;
+	for (guint i = h->chains; i < h->chains + h->n_chains; i++)
+		look_behind(sp, vec_at(&sp->chains, struct inner, i));
+	vec_sort(hops, sizeof(struct chain_link), earlier_hop, NULL);	/* of several threads */
+	span->hops = hops->data;
+	span->n_hops = hops->len;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Seconds made one: see coarsen.h. Cells of the same key are added up.
+ */
+#include "state/store/coarsen.h"
+
+#include "base/limits.h"
+#include "base/timefmt.h"
+#include "state/store/publication.h"
+
+#include <string.h>
+
+#define WORTH 4			/* folding frees at least so much of what it takes, 1/n */
+
+/* Pending at the end: only of the last second. */
+static void set_last(struct cell_table *t, const struct cell_layout *l, const struct cell_field *f,
+		     const char *last, uint32_t n)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		memset((char *)cell_table_at(t, l, i) + f->offset, 0, f->size);
+	for (uint32_t i = 0; i < n; i++, last += l->size)
+		memcpy((char *)cell_table_get(t, l, last, NULL) + f->offset, last + f->offset, f->size);
+}
+
+static void coarsen_kind(struct second *to, struct second *const *seconds, size_t n_seconds, enum cell_kind kind)
+{
+	const struct cell_layout *l = cell_layout(kind);
+	struct cell_table sum = { 0 };
+	const char *cells = NULL;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < n_seconds; i++) {
+		cells = second_cells(seconds[i], kind, &n);
+		for (uint32_t c = 0; c < n; c++)
+			cell_table_add(&sum, l, cells + (size_t)c * l->size);
+	}
+	for (const struct cell_field *f = l->fields; f < l->fields + l->n_fields; f++)
+		if (f->role == CELL_IS_LAST)
+			set_last(&sum, l, f, cells, n);
+	second_set_cells(to, &sum, kind);
+}
+
+static int order_slow(const void *x, const void *y)
+{
+	const struct slow_call *a = x, *b = y;
+
+	if (a->duration_ns != b->duration_ns)
+		return a->duration_ns > b->duration_ns ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	return (a->cpu > b->cpu) - (a->cpu < b->cpu);
+}
+
+static void coarsen_slow(struct second *to, struct second *const *seconds, size_t n)
+{
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct slow_call));
+
+	for (size_t i = 0; i < n; i++)
+		if (seconds[i]->n_slow)
+			g_array_append_vals(all, seconds[i]->slow, seconds[i]->n_slow);
+	g_array_sort(all, order_slow);
+	to->n_slow = MIN(all->len, LIMIT_SECOND_CALLS);
+	to->slow = (struct slow_call *)(void *)g_array_free(all, FALSE);
+}
+
+struct second *second_coarsen(struct second *const *seconds, size_t n, int64_t fold_ns)
+{
+	struct second *to = second_new(seconds[0]->begin_ns, seconds[n - 1]->end_ns);
+
+	to->fold_ns = fold_ns;
+	for (enum cell_kind k = 0; k < CELL_KIND_N; k++)
+		coarsen_kind(to, seconds, n, k);
+	coarsen_slow(to, seconds, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct trust *t = &seconds[i]->trust;
+		trust_add(&to->trust, t);
+		to->trust.touched += t->touched;
+		to->trust.corrected += t->corrected != 0;
+		hist_merge(&to->wakeup, &seconds[i]->wakeup);
+	}
+	second_seal(to);
+	return to;
+}
+
+/* ---- making room ---- */
+
+static const int64_t folds[] = { 10 * NS_PER_S, 60 * NS_PER_S };
+
+static const struct second *at(const GPtrArray *seconds, size_t i)
+{
+	return g_ptr_array_index(seconds, i);
+}
+
+/* The oldest of the first n seconds, from *at on, that make one of that length: from *at on so many,
+ * 0: none. Only whole ones, that end before the seconds which stay. */
+static size_t find_block(const GPtrArray *seconds, size_t n, int64_t fold_ns, size_t *at_first)
+{
+	int64_t stays = at(seconds, n)->begin_ns;
+
+	for (size_t i = *at_first, last; i < n; i = MAX(last, i + 1)) {
+		int64_t end = time_floor(at(seconds, i)->begin_ns, fold_ns) + fold_ns;
+		if (end > stays)
+			return 0;
+		for (last = i; last < n && at(seconds, last)->begin_ns < end && at(seconds, last)->end_ns <= end &&
+		     at(seconds, last)->fold_ns < fold_ns; last++)
+			;
+		*at_first = i;
+		if (last - i > 1)
+			return last - i;
+	}
+	return 0;
+}
+
+/* Returns by how much less is held; 0, and nothing was done, when the seconds have so
+ * little in common that it is not worth their resolution. */
+static size_t fold_block(GPtrArray *seconds, size_t first, size_t n, int64_t fold_ns)
+{
+	struct second *const *from = (struct second *const *)(void *)&seconds->pdata[first];
+	struct second *s = second_coarsen(from, n, fold_ns);
+	size_t had = 0;
+
+	for (size_t i = 0; i < n; i++)
+		had += from[i]->bytes;
+	if (s->bytes > had - had / WORTH) {
+		second_unref(s);
+		return 0;
+	}
+	g_ptr_array_remove_range(seconds, (guint)first, (guint)n);
+	g_ptr_array_insert(seconds, (gint)first, s);
+	return had - s->bytes;
+}
+
+static int level_of(const struct second *s)
+{
+	return !s->fold_ns ? 0 : s->fold_ns < folds[1] ? 1 : 2;
+}
+
+static void weigh_levels(const GPtrArray *seconds, size_t bytes[3])
+{
+	bytes[0] = bytes[1] = bytes[2] = 0;
+	for (size_t i = 0; i < seconds->len; i++)
+		bytes[level_of(at(seconds, i))] += at(seconds, i)->bytes;
+}
+
+/* What folding has come to: each look begins where the last one of its length ended, or all seconds
+ * would be looked at for each ten of them. */
+struct folding {
+	GPtrArray *seconds;
+	size_t keep, bytes[3], first[2];	/* by level */
+};
+
+static size_t look_for_block(struct folding *f, int level)
+{
+	return find_block(f->seconds, f->seconds->len - f->keep, folds[level], &f->first[level]);
+}
+
+/* Folds the n seconds that were found to that level. By how much less is held; 0: it is not worth it. */
+static size_t fold_found(struct folding *f, int level, size_t n, int64_t *folded_until)
+{
+	size_t first = f->first[level], had[3] = { 0 };
+
+	for (size_t i = first; i < first + n; i++)
+		had[level_of(at(f->seconds, i))] += at(f->seconds, i)->bytes;
+	size_t less = fold_block(f->seconds, first, n, folds[level]);
+	if (!less)
+		return 0;
+	for (int i = 0; i < 3; i++)
+		f->bytes[i] -= had[i];
+	f->bytes[level + 1] += at(f->seconds, first)->bytes;
+	if (f->first[!level] > first)
+		f->first[!level] -= MIN(f->first[!level] - first, n - 1);
+	*folded_until = MAX(*folded_until, at(f->seconds, first)->end_ns);
+	return less;
+}
+
+size_t seconds_fold(GPtrArray *seconds, size_t keep, size_t excess, int64_t *folded_until)
+{
+	struct folding f = { .seconds = seconds, .keep = keep };
+	size_t freed = 0;
+
+	weigh_levels(seconds, f.bytes);
+	while (freed < excess && seconds->len > keep) {
+		if (f.bytes[2] > f.bytes[0] + f.bytes[1])
+			break;			/* it is the oldest minutes' turn to go */
+		int level = f.bytes[1] > f.bytes[0] / 2;
+		size_t n = look_for_block(&f, level);
+		if (!n)
+			n = look_for_block(&f, level = !level);
+		size_t less = n ? fold_found(&f, level, n, folded_until) : 0;
+		if (!less)
+			break;
+		freed += less;
+	}
+	return freed;
+}

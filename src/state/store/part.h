@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The parts of a thread's time: what every interval of its life is charged to.
+ * Exactly one part at any instant, so parts sum to the interval they explain.
+ */
+#ifndef BLK_STATE_STORE_PART_H
+#define BLK_STATE_STORE_PART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All parts: id, which names their columns ("user_ns"), and name in this program. */
+#define PART_LIST(X) \
+	X(user, USER) X(syscall, SYSCALL) X(kernel, KERNEL) X(irq, IRQ) X(preempted, PREEMPTED) \
+	X(wakeup, WAKEUP) X(disk, DISK) X(socket, SOCKET) X(pipe, PIPE) X(futex, FUTEX) \
+	X(timer, TIMER) X(poll, POLL) X(fault, FAULT) X(handoff, HANDOFF) X(other, OTHER) \
+	X(unknown, UNKNOWN)
+
+/* And of each: title (3 or 4 columns), letter in a waterfall, what it is; and in a sentence: "slept 5ms", what
+ * comes before the time and after it, and what another thread did meanwhile ("": nothing to say). */
+#define PART_ROW_USER "USR", 'u', "on a CPU, in user mode", \
+	"computed ", "", "computed"
+#define PART_ROW_SYSCALL "SYS", 's', "on a CPU, in a system call", \
+	"worked ", " in system calls", "was in system calls"
+#define PART_ROW_KERNEL "KERN", 'k', "on a CPU, a kernel thread", \
+	"ran ", " in the kernel", "ran in the kernel"
+#define PART_ROW_IRQ "IRQ", 'i', "on a CPU, taken by an interrupt or softirq", \
+	"lost ", " to interrupts", "was interrupted"
+#define PART_ROW_PREEMPTED "PRE", 'r', "runnable, waiting for a CPU after it was switched out unwillingly", \
+	"waited ", " for a CPU, preempted", "was preempted"
+#define PART_ROW_WAKEUP "WAKE", 'w', "runnable, waiting for a CPU after it was woken", \
+	"waited ", " for a CPU once woken", "waited for a CPU"
+#define PART_ROW_DISK "DISK", 'D', "blocked on a file, a block device or a sync", \
+	"waited ", " for the disk", "waited for the disk"
+#define PART_ROW_SOCKET "NET", 'n', "blocked on a socket", \
+	"waited ", " for a socket", "waited for a socket"
+#define PART_ROW_PIPE "PIPE", 'p', "blocked on a pipe or fifo", \
+	"waited ", " for a pipe", "waited for a pipe"
+#define PART_ROW_FUTEX "FUT", 'f', "blocked on a futex: a lock or a condition", \
+	"waited ", " on a futex", "waited on a futex"
+#define PART_ROW_TIMER "TMR", 't', "blocked in a sleep", \
+	"slept ", "", "slept"
+#define PART_ROW_POLL "POLL", 'o', "blocked in poll, select or epoll", \
+	"waited ", " in poll", "polled"
+#define PART_ROW_FAULT "FLT", 'F', "blocked outside of system calls: a page fault", \
+	"waited ", " for page faults", "waited for page faults"
+#define PART_ROW_HANDOFF "HAND", 'h', "between annotations of different threads of a span", \
+	"spent ", " between its threads", "handed over"
+#define PART_ROW_OTHER "OTH", '-', "blocked on anything else: an eventfd, a terminal, a child", \
+	"was blocked ", ", on what is not known", "was blocked"
+#define PART_ROW_UNKNOWN "UNK", '?', "the trace does not tell", \
+	"took ", ", the trace does not tell how", ""
+
+#define PART_ENUM_(id, name) PART_##name,
+enum part {
+	PART_LIST(PART_ENUM_)
+	PART_N
+};
+
+struct part_info {
+	const char *id, *title;
+	char letter;
+	const char *help;
+	const char *before, *after, *held;
+};
+extern const struct part_info part_info[PART_N];
+
+/* The same as string literals: part_help(USER). */
+#define PART_PICK_(pick, ...) pick(__VA_ARGS__)
+#define PART_TITLE_(title, ...) title
+#define PART_HELP_(title, letter, help, ...) help
+#define part_title(name) PART_PICK_(PART_TITLE_, PART_ROW_##name)
+#define part_help(name) PART_PICK_(PART_HELP_, PART_ROW_##name)
+
+/* Waited for something, not for a CPU. */
+bool part_is_blocked(enum part p);
+/* Sum of the on-CPU, runnable or blocked parts. */
+int64_t part_sum_cpu(const int64_t part[PART_N]);
+int64_t part_sum_runnable(const int64_t part[PART_N]);
+int64_t part_sum_blocked(const int64_t part[PART_N]);
+
+#endif

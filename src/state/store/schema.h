@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The schema of what a second holds: each kind of cell is one list here. From it follow the structs, and
+ * (by tables made of it, schema.c) how cells are found, added, mapped to other ids, published, made coarser,
+ * measured and freed, and what they are called as metrics.
+ *
+ * To add a figure: one row here, the handler that counts it, the view that shows it.
+ *
+ * A list has keys (K), then figures (F: one value, A: an array), histograms last:
+ *
+ *     K(type, name, role, help)
+ *     F(type, name, role, unit, help)
+ *     A(type, name, n, role, unit, function that names an element, help)
+ *
+ * While a second is built, ids of threads, strings and hosts are those of its slice, and names of
+ * interrupts are their codes; in a published second they are those of the timeline's registries.
+ */
+#ifndef BLK_STATE_STORE_SCHEMA_H
+#define BLK_STATE_STORE_SCHEMA_H
+
+#include "base/hist.h"
+#include "base/intmap.h"
+#include "base/value.h"
+#include "state/store/part.h"
+#include "state/kernel/syscalls.h"
+
+#include <glib.h>
+#include <stdbool.h>
+
+#define ID_NONE UINT32_MAX		/* of no thread, string, host or file */
+
+/* ---- what the lists refer to ---- */
+
+enum block_dir { BLOCK_READ, BLOCK_WRITE, BLOCK_OTHER, BLOCK_DIR_N };	/* other: flush, discard */
+
+/* Events (only where they are counted by thread: slice_subscriptions_counting()), page faults,
+ * hits of probes, and what perf counted. */
+enum count_kind { COUNT_EVENT, COUNT_FAULT, COUNT_PROBE, COUNT_PERF, COUNT_KIND_N };
+
+#define SCHED_PRIO_NONE INT16_MIN
+
+/*
+ * Who talks with whom, as the headers of packets tell: "local" is the source of a packet that
+ * is queued at a device and the destination of one that is received there. Of a packet that is
+ * forwarded both are other machines'. Unused bytes are 0, so that flows compare as memory.
+ */
+enum { FLOW_TCP = 6, FLOW_UDP = 17, FLOW_OTHER = 255 };	/* the protocol's number, if it is told */
+
+struct flow {
+	uint8_t family;			/* 4 or 6 */
+	uint8_t protocol;		/* FLOW_TCP, ... */
+	uint16_t local_port, peer_port;	/* of TCP and UDP */
+	uint16_t zero;			/* no byte is padding */
+	uint8_t local[16], peer[16];	/* as they are sent; of IPv4 the first four bytes */
+};
+
+/* Time that only a slice's left neighbour can charge to a part: in a system call that began before
+ * the slice, or was not seen because of a loss. Only while a second is built. */
+enum {
+	PART_SOFT_RUN = PART_N,		/* on a CPU in the initial call (or none) */
+	PART_SOFT_BLOCK,		/* blocked in it */
+	PART_LOST_RUN,			/* the same after a loss: the next call record tells */
+	PART_LOST_BLOCK,
+	PART_SLICE_N
+};
+
+/* ---- the lists ---- */
+
+#define THREAD_CELL_OF(n_parts, K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread") \
+	F(uint32_t, syscalls, SUM, COUNT, "system calls that ended in this second") \
+	F(uint32_t, errors, SUM, COUNT, "of these, returned an error") \
+	F(uint64_t, read_bytes, SUM, BYTES, "read by system calls") \
+	F(uint64_t, write_bytes, SUM, BYTES, "written by system calls") \
+	A(int64_t, part, n_parts, SUM, NS, name_of_part, "time by what the thread did; sums to its life in the second")
+#define THREAD_CELL(K, F, A) THREAD_CELL_OF(PART_N, K, F, A)
+#define BUILT_THREAD_CELL(K, F, A) THREAD_CELL_OF(PART_SLICE_N, K, F, A)
+
+#define CALL_CELL(K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread") \
+	K(uint32_t, name, STRING, "of the system call: read, futex") \
+	F(uint32_t, errors, SUM, COUNT, "calls that returned an error") \
+	F(uint32_t, unfinished, LAST, COUNT, "pending at the second's end (0 or 1)") \
+	F(int64_t, busy_ns, SUM, NS, "time in it within this second") \
+	F(struct hist, latency, HIST, NS, "from entry to exit, of calls that ended in this second")
+
+#define FILE_FIGURES(F, A) \
+	F(uint32_t, errors, SUM, COUNT, "calls that returned an error") \
+	A(uint32_t, untold, 2, SUM, COUNT, name_of_io, "calls that do not tell how many bytes they ask for") \
+	A(uint64_t, bytes, 2, SUM, BYTES, name_of_io, "transferred") \
+	A(uint64_t, asked, 2, SUM, BYTES, name_of_io, "asked for, by the calls that tell") \
+	A(struct hist, latency, IO_DIR_N, HIST, NS, name_of_io, "of the calls, by what they do")
+#define FILE_CELL(K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread") \
+	K(uint32_t, file, FILE, "the file, socket or pipe") \
+	F(int32_t, fd_low, MIN, ID, "least descriptor it was used by; -1: unknown") \
+	F(int32_t, fd_high, MAX, ID, "greatest descriptor it was used by") \
+	FILE_FIGURES(F, A)
+
+/* While a second is built: a thread's descriptor, as it was at that event. Which file that is follows when
+ * all facts are known (names.h), so these are not added to each other. */
+#define BUILT_FILE_CELL(K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread") \
+	K(int32_t, fd, NUMBER, "the descriptor") \
+	K(uint64_t, seq, EVENT, "number of the event in the slice") \
+	F(int64_t, blocked_ns, SUM, NS, "charged to the part that the file's kind tells") \
+	FILE_FIGURES(F, A)
+
+#define CPU_CELL(K, F, A) \
+	K(uint32_t, host, HOST, "the host") \
+	K(uint32_t, cpu, NUMBER, "the CPU") \
+	F(int64_t, run_ns, SUM, NS, "a thread ran") \
+	F(int64_t, idle_ns, SUM, NS, "nothing ran") \
+	F(int64_t, unknown_ns, SUM, NS, "not told by the trace; with these two the coverage within the second") \
+	F(int64_t, irq_ns, SUM, NS, "of running and idle, taken by interrupts")
+
+#define SCHED_CELL(K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread") \
+	K(uint16_t, cpu, NUMBER, "the CPU") \
+	K(int16_t, prio, NUMBER, "priority as the tracer tells it (0: a thread of nice -20), or SCHED_PRIO_NONE") \
+	F(uint32_t, switches, SUM, COUNT, "switched out there") \
+	F(uint32_t, preemptions, SUM, COUNT, "of these, while it could have gone on") \
+	F(uint32_t, migrations, SUM, COUNT, "migrated to that CPU (sched_migrate_task)") \
+	F(uint32_t, moves, SUM, COUNT, "seen there, after it was seen on another CPU") \
+	F(struct hist, wakeup, HIST, NS, "runnable after a wakeup, until on the CPU") \
+	F(struct hist, preempted, HIST, NS, "runnable after a preemption, until on the CPU")
+
+#define IRQ_CELL(K, F, A) \
+	K(uint32_t, host, HOST, "the host") \
+	K(uint32_t, cpu, NUMBER, "the CPU") \
+	K(uint32_t, code, NUMBER, "tells interrupts of a host apart, hard ones before soft ones") \
+	F(uint32_t, name, NAME, TEXT, "irq 34 ahci, softirq NET_RX") \
+	F(int64_t, self_ns, SUM, NS, "in the handler, without handlers that interrupted it") \
+	F(struct hist, time, HIST, NS, "from the handler's begin to its end") \
+	F(struct hist, raise, HIST, NS, "of softirqs: raised, until the handler began")
+
+#define STOLEN_CELL(K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread that was interrupted") \
+	K(uint32_t, code, NUMBER, "of the interrupt") \
+	F(uint32_t, name, NAME, TEXT, "of the interrupt") \
+	F(uint32_t, count, SUM, COUNT, "interrupts") \
+	F(int64_t, self_ns, SUM, NS, "taken from the thread")
+
+#define LOSS_CELL(K, F, A) \
+	K(uint32_t, host, HOST, "the host") \
+	K(uint32_t, cpu, NUMBER, "the stream's CPU; UINT32_MAX: unknown") \
+	K(int32_t, vpid, NUMBER, "of buffers of one process; else -1") \
+	K(uint32_t, kernel, NUMBER, "1: the kernel's tracer") \
+	F(uint32_t, count, SUM, COUNT, "losses, counted where they end") \
+	F(uint64_t, events, SUM, COUNT, "events lost; 0: not known how many") \
+	F(uint64_t, packets, SUM, COUNT, "packets lost") \
+	F(int64_t, ns, SUM, NS, "from before the first lost event to after the last")
+
+#define WAKER_CELL(K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread that was woken; counted when it was on the CPU") \
+	K(uint32_t, waker, THREAD, "the thread that woke it; UINT32_MAX: none or unknown") \
+	K(uint32_t, irq, INTERRUPT, "the interrupt that woke it, or 0") \
+	K(uint32_t, idle, NUMBER, "1: the CPU of the wakeup was idle, no interrupt is known") \
+	F(uint32_t, count, SUM, COUNT, "wakeups") \
+	F(int64_t, total_ns, SUM, NS, "until it was on the CPU") \
+	F(int64_t, max_ns, MAX, NS, "the longest")
+
+#define COUNT_CELL(K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread; UINT32_MAX: none, or unknown") \
+	K(uint32_t, host, HOST, "the host") \
+	K(uint32_t, name, STRING, "of the event, or of the counter: cpu_instructions, thread_cache_misses") \
+	K(uint16_t, kind, NUMBER, "enum count_kind") \
+	K(uint16_t, idle, NUMBER, "1: the CPU's idle task") \
+	F(uint64_t, value, SUM, COUNT, "events, faults, hits, or what perf counted")
+
+#define BLOCK_FIGURES(F, A) \
+	F(uint32_t, errors, SUM, COUNT, "completions that failed") \
+	A(uint32_t, requests, BLOCK_DIR_N, SUM, COUNT, name_of_block, "requests completed") \
+	A(uint64_t, bytes, BLOCK_DIR_N, SUM, BYTES, name_of_block, "transferred") \
+	F(struct hist, latency, HIST, NS, "from issue to completion") \
+	F(struct hist, queue, HIST, NS, "from insertion to issue")
+#define DEV_CELL(K, F, A) \
+	K(uint32_t, host, HOST, "the host") \
+	K(uint32_t, dev, NUMBER, "the kernel's number: major << 20 | minor") \
+	F(uint32_t, name, NAME, TEXT, "of the device; empty where it is unknown") \
+	F(uint32_t, partial, SUM, COUNT, "completions that left a rest under way") \
+	F(uint32_t, merges, SUM, COUNT, "requests merged with others") \
+	F(uint32_t, requeues, SUM, COUNT, "requests that went back into the queue") \
+	F(uint32_t, depth_max, MAX, COUNT, "most requests at the device") \
+	F(uint32_t, queued_max, MAX, COUNT, "most requests waiting for it") \
+	F(int64_t, busy_ns, SUM, NS, "with a request at the device") \
+	F(int64_t, depth_ns, SUM, NS, "requests at it, summed over time") \
+	F(int64_t, queued_ns, SUM, NS, "requests waiting for it, summed over time") \
+	BLOCK_FIGURES(F, A)
+#define DEV_USER_CELL(K, F, A) \
+	K(uint32_t, thread, THREAD, "the thread that asked; UINT32_MAX: unknown") \
+	K(uint32_t, host, HOST, "the host") \
+	K(uint32_t, dev, NUMBER, "the device") \
+	F(uint32_t, name, NAME, TEXT, "of the device") \
+	BLOCK_FIGURES(F, A)
+
+#define NET_CELL(K, F, A) \
+	K(uint32_t, host, HOST, "the host") \
+	K(uint32_t, name, STRING, "of the network device") \
+	F(uint64_t, rx_packets, SUM, COUNT, "received") \
+	F(uint64_t, rx_bytes, SUM, BYTES, "received") \
+	F(uint64_t, queued_packets, SUM, COUNT, "given to the device's queue") \
+	F(uint64_t, queued_bytes, SUM, BYTES, "given to the device's queue") \
+	F(uint64_t, tx_packets, SUM, COUNT, "taken by the device") \
+	F(uint64_t, tx_bytes, SUM, BYTES, "taken by the device") \
+	F(uint64_t, tx_errors, SUM, COUNT, "refused by the device")
+
+#define FLOW_CELL(K, F, A) \
+	K(uint32_t, host, HOST, "the host") \
+	K(uint32_t, name, STRING, "of the network device") \
+	K(struct flow, flow, NUMBER, "protocol, addresses and ports") \
+	F(uint64_t, rx_packets, SUM, COUNT, "received") \
+	F(uint64_t, rx_bytes, SUM, BYTES, "received") \
+	F(uint64_t, tx_packets, SUM, COUNT, "queued at the device") \
+	F(uint64_t, tx_bytes, SUM, BYTES, "queued at the device")
+
+#define EVENT_CELL(K, F, A) \
+	K(uint32_t, host, HOST, "the host") \
+	K(uint32_t, name, STRING, "of the event") \
+	F(uint64_t, count, SUM, COUNT, "events")
+
+/* kind, its array in struct second, its list, the list while a second is built, and the events that it needs. */
+#define CELL_KINDS(X) \
+	X(thread, threads, THREAD_CELL, BUILT_THREAD_CELL, "sched_switch, syscall_entry_*, syscall_exit_*") \
+	X(call, calls, CALL_CELL, CALL_CELL, "syscall_entry_*, syscall_exit_*") \
+	X(file, files, FILE_CELL, BUILT_FILE_CELL, "syscall_entry_*, syscall_exit_*, lttng_statedump_file_descriptor") \
+	X(cpu, cpus, CPU_CELL, CPU_CELL, "sched_switch") \
+	X(sched, scheds, SCHED_CELL, SCHED_CELL, "sched_switch, sched_waking") \
+	X(irq, irqs, IRQ_CELL, IRQ_CELL, "irq_*") \
+	X(stolen, stolen, STOLEN_CELL, STOLEN_CELL, "irq_*, sched_switch") \
+	X(loss, losses, LOSS_CELL, LOSS_CELL, "") \
+	X(waker, wakers, WAKER_CELL, WAKER_CELL, "sched_switch, sched_waking") \
+	X(count, counts, COUNT_CELL, COUNT_CELL, "page faults, probes, perf counters") \
+	X(dev, devs, DEV_CELL, DEV_CELL, "block_rq_issue, block_rq_complete, block_rq_insert") \
+	X(dev_user, dev_users, DEV_USER_CELL, DEV_USER_CELL, "block_rq_issue, block_rq_complete, block_rq_insert") \
+	X(net, nets, NET_CELL, NET_CELL, "netif_receive_skb, net_dev_queue, net_dev_xmit") \
+	X(flow, flows, FLOW_CELL, FLOW_CELL, "net_if_receive_skb, net_dev_queue") \
+	X(event, events, EVENT_CELL, EVENT_CELL, "")
+
+enum cell_kind {
+#define CELL_ENUM(kind, array, list, built, needs) CELL_##kind,
+	CELL_KINDS(CELL_ENUM)
+	CELL_KIND_N
+};
+
+/* What of seconds is read, in a set. */
+#define READS(kind) (1u << CELL_##kind)
+#define READS_SLOW (1u << CELL_KIND_N)		/* the slowest calls */
+
+/* ---- the structs: struct call_cell, and its keys alone, struct call_key ---- */
+
+#define CELL_NONE(...)
+#define CELL_KEY(type, name, role, help) type name;
+#define CELL_KEY_SIZE(type, name, role, help) + sizeof(type)
+#define CELL_FIGURE(type, name, role, unit, help) type name;
+#define CELL_FIGURES(type, name, n, role, unit, element, help) type name[n];
+#define CELL_STRUCT(kind, list) \
+	struct kind##_key { list(CELL_KEY, CELL_NONE, CELL_NONE) }; \
+	struct kind##_cell { \
+		union { \
+			struct kind##_key key; \
+			struct { list(CELL_KEY, CELL_NONE, CELL_NONE) }; \
+		}; \
+		list(CELL_NONE, CELL_FIGURE, CELL_FIGURES) \
+	}; \
+	/* keys are compared as memory */ \
+	G_STATIC_ASSERT(sizeof(struct kind##_key) == 0 list(CELL_KEY_SIZE, CELL_NONE, CELL_NONE))
+#define CELL_STRUCT_OF(kind, array, list, built, needs) CELL_STRUCT(kind, list);
+CELL_KINDS(CELL_STRUCT_OF)
+CELL_STRUCT(built_thread, BUILT_THREAD_CELL);
+CELL_STRUCT(built_file, BUILT_FILE_CELL);
+
+/* ---- the tables ---- */
+
+enum cell_type { FIELD_U16, FIELD_I16, FIELD_U32, FIELD_I32, FIELD_U64, FIELD_I64, FIELD_HIST, FIELD_BYTES };
+
+enum cell_role {
+	/* keys */
+	CELL_IS_NUMBER, CELL_IS_THREAD, CELL_IS_HOST, CELL_IS_STRING, CELL_IS_FILE,
+	CELL_IS_INTERRUPT,	/* its code while built, then the string of its name */
+	CELL_IS_EVENT,		/* number of an event in its slice */
+	/* figures: how two of the same key become one */
+	CELL_IS_SUM, CELL_IS_MAX, CELL_IS_MIN, CELL_IS_HIST,
+	CELL_IS_LAST,		/* of the last second, not summed over time */
+	CELL_IS_NAME,		/* a string that follows from the key when it is published */
+};
+
+struct cell_field {
+	const char *id;			/* "busy_ns" */
+	uint16_t offset;
+	uint8_t type, role;		/* enum cell_type, cell_role */
+	uint16_t n, size;		/* elements, and bytes of one */
+	enum value_kind unit;
+	const char *(*element)(unsigned i);	/* name of an array's element; NULL: no array */
+	const char *help;
+};
+
+struct cell_layout {
+	const char *id;			/* "call" */
+	uint16_t size, key_size;	/* bytes; the key comes first */
+	uint8_t n_fields, n_keys, n_hists;	/* keys are the first fields, histograms the last */
+	const struct cell_field *fields;
+	const char *needs;		/* events, for a person; "": none in particular */
+};
+
+/* Static. */
+const struct cell_layout *cell_layout(enum cell_kind kind);	/* in a published second */
+const struct cell_layout *built_layout(enum cell_kind kind);	/* while a second is built */
+
+/* ---- cells of one kind ---- */
+
+/* Zeroed: empty. Cells move when others are added. */
+struct cell_table {
+	char *cells;
+	uint32_t n, room;
+	struct intmap map;		/* of keys to places */
+	uint32_t recent[8];		/* places by some bits of the key, for who knows its size (bin_cell()) */
+};
+
+/* The cell of the key, zeroed and with that key when it is new (*ret_new, may be NULL). */
+void *cell_table_get(struct cell_table *t, const struct cell_layout *l, const void *key, bool *ret_new);
+void *cell_table_find(const struct cell_table *t, const struct cell_layout *l, const void *key);	/* or NULL */
+/* Room for so many in all. */
+void cell_table_reserve(struct cell_table *t, const struct cell_layout *l, uint32_t room);
+/* One more, which is not found by its key. */
+void *cell_table_append(struct cell_table *t, const struct cell_layout *l, const void *cell);
+/* Adds a cell to that of its key. Takes no ownership: histograms are copied. */
+void cell_table_add(struct cell_table *t, const struct cell_layout *l, const void *cell);
+void cell_table_index(struct cell_table *t, const struct cell_layout *l);	/* anew: keys have changed */
+/* Frees the cells too, with their histograms. */
+void cell_table_clear(struct cell_table *t, const struct cell_layout *l);
+/* Its cells, exactly so many, as array for g_free(); the table is empty then. */
+void *cell_table_steal(struct cell_table *t, const struct cell_layout *l, uint32_t *ret_n);
+
+void cell_clear(const struct cell_layout *l, void *cell);		/* frees its histograms */
+/* Makes histograms small, for what is stored; what they take beside the cell, bytes. */
+size_t cell_seal(const struct cell_layout *l, void *cell);
+
+/* What ids become in another slice or registry: arrays by id. ID_NONE stays. */
+struct cell_maps {
+	const uint32_t *thread, *string, *host, *file;
+	uint64_t seq_add;
+	bool published;			/* names of interrupts are strings */
+};
+void cell_map(const struct cell_layout *l, void *cell, const struct cell_maps *maps);
+
+static inline void *cell_table_at(const struct cell_table *t, const struct cell_layout *l, uint32_t i)
+{
+	return t->cells + (size_t)i * l->size;
+}
+
+#endif

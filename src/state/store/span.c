@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Spans: life and memory. The arrays are g_malloc'd and owned, or lie behind the span. */
+#include "state/store/publication.h"
+
+struct span *span_new(void)
+{
+	struct span *s = g_new(struct span, 1);
+
+	*s = (struct span){ .name = reftext_new(""), .service = reftext_new(""), .ip = reftext_new(""),
+			    .thread = UINT32_MAX, .tid = -1, .pid = -1 };
+	g_atomic_ref_count_init(&s->refs);
+	return s;
+}
+
+static void unref_text(const char *text, void *unused)
+{
+	reftext_unref(text);
+}
+
+static void weigh_text(const char *text, void *span)
+{
+	struct span *s = span;
+	bool is_long = reftext_len(text) >= SPAN_LONG_TEXT;
+	s->bytes += is_long ? 0 : reftext_len(text) + 1;
+	s->has_long_text |= is_long;
+}
+
+/* What the allocator takes for n things: a few words more, and rounded up. */
+static size_t taken(size_t n, size_t size)
+{
+	return n && size ? (n * size + 8 + 15) / 16 * 16 : 0;
+}
+
+static size_t span_behind_size(const struct span_behind *b)
+{
+	return b ? sizeof *b + b->n * sizeof b->top[0] : 0;
+}
+
+void span_seal(struct span *s)
+{
+	s->bytes = taken(1, sizeof *s) + taken(s->n_annotations, sizeof *s->annotations) +
+		   taken(s->n_tags, sizeof *s->tags) + taken(s->n_waits, sizeof *s->waits) +
+		   taken(s->n_calls, sizeof *s->calls) + taken(s->n_slow, sizeof *s->slow) +
+		   taken(s->n_hops, sizeof *s->hops) +
+		   taken(s->behind != NULL, span_behind_size(s->behind));
+	span_each_text(s, weigh_text, s);
+}
+
+/* The next piece of the memory: of s's array, if it has one. */
+static void *pack(char **at, const void *from, size_t size)
+{
+	char *to = *at;
+	if (!size)
+		return NULL;
+	memcpy(to, from, size);
+	*at += size;
+	return to;
+}
+
+struct span *span_pack(const struct span *s)
+{
+	size_t annotations = s->n_annotations * sizeof *s->annotations, tags = s->n_tags * sizeof *s->tags;
+	size_t waits = s->n_waits * sizeof *s->waits, calls = s->n_calls * sizeof *s->calls;
+	size_t slow = s->n_slow * sizeof *s->slow, hops = s->n_hops * sizeof *s->hops;
+	size_t behind = span_behind_size(s->behind);
+	size_t size = sizeof *s + annotations + tags + waits + calls + slow + hops + behind;
+	struct span *r = g_malloc(size);
+	char *at = (char *)(r + 1);
+
+	*r = *s;
+	r->whole = true;
+	r->annotations = pack(&at, s->annotations, annotations);
+	r->tags = pack(&at, s->tags, tags);
+	r->waits = pack(&at, s->waits, waits);
+	r->calls = pack(&at, s->calls, calls);
+	r->slow = pack(&at, s->slow, slow);
+	r->hops = pack(&at, s->hops, hops);
+	r->behind = pack(&at, s->behind, behind);
+	r->bytes = taken(1, size);
+	span_each_text(r, weigh_text, r);
+	g_atomic_ref_count_init(&r->refs);
+	return r;
+}
+
+/* Which fields of a span are ids. */
+struct id_field {
+	enum span_id kind;
+	size_t at;
+};
+
+#define FIELD(kind, type, field) { SPAN_ID_##kind, offsetof(struct type, field) }
+static const struct id_field wait_ids[] = {
+	FIELD(THREAD, span_wait, thread), FIELD(STRING, span_wait, call), FIELD(FILE, span_wait, file),
+	FIELD(THREAD, span_wait, waker), FIELD(STRING, span_wait, waker_irq), FIELD(STRING, span_wait, waker_call),
+	FIELD(THREAD, span_wait, behind),
+};
+static const struct id_field hop_ids[] = {
+	FIELD(THREAD, chain_link, thread), FIELD(STRING, chain_link, call), FIELD(FILE, chain_link, file),
+	FIELD(THREAD, chain_link, waker), FIELD(STRING, chain_link, waker_irq), FIELD(THREAD, chain_link, behind),
+};
+static const struct id_field call_ids[] = { FIELD(STRING, span_call, name), FIELD(FILE, span_call, file) };
+static const struct id_field slow_ids[] = {
+	FIELD(STRING, span_slow_call, name), FIELD(FILE, span_slow_call, file), FIELD(THREAD, span_slow_call, thread),
+};
+static const struct id_field annotation_ids[] = { FIELD(THREAD, span_annotation, thread) };
+static const struct id_field neighbour_ids[] = { FIELD(THREAD, span_neighbour, thread) };
+static const struct id_field span_ids[] = { FIELD(HOST, span, host), FIELD(THREAD, span, thread) };
+
+struct visitor {
+	void (*visit)(enum span_id kind, uint32_t *id, void *data);
+	void *data;
+};
+
+static void visit_array(const struct visitor *v, void *array, size_t n, size_t size, const struct id_field *fields,
+			size_t n_fields)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n_fields; k++)
+			v->visit(fields[k].kind, (void *)((char *)array + i * size + fields[k].at), v->data);
+}
+
+#define VISIT(v, array, n, ids) visit_array(v, array, n, sizeof *(array), ids, G_N_ELEMENTS(ids))
+
+void span_each_id(struct span *s, void (*visit)(enum span_id kind, uint32_t *id, void *data), void *data)
+{
+	const struct visitor v = { visit, data };
+
+	VISIT(&v, s, 1, span_ids);
+	VISIT(&v, s->annotations, s->n_annotations, annotation_ids);
+	VISIT(&v, s->waits, s->n_waits, wait_ids);
+	VISIT(&v, s->calls, s->n_calls, call_ids);
+	VISIT(&v, s->slow, s->n_slow, slow_ids);
+	VISIT(&v, s->hops, s->n_hops, hop_ids);
+	if (s->behind)
+		VISIT(&v, s->behind->top, s->behind->n, neighbour_ids);
+}
+
+bool span_is_better_root(const struct span *s, const struct span *than)
+{
+	if ((s->parent_id == 0) != (than->parent_id == 0))
+		return s->parent_id == 0;
+	/* Of two halves of one span the client's: the server's clock may be another one. */
+	if (s->span_id == than->span_id && (s->kind == SPAN_SERVER) != (than->kind == SPAN_SERVER))
+		return than->kind == SPAN_SERVER;
+	if (s->begin_ns != than->begin_ns)
+		return s->begin_ns < than->begin_ns;
+	if (s->end_ns != than->end_ns)
+		return s->end_ns > than->end_ns;
+	return s->span_id < than->span_id;
+}
+
+struct span *span_ref(struct span *s)
+{
+	g_atomic_ref_count_inc(&s->refs);
+	return s;
+}
+
+void span_unref(struct span *s)
+{
+	if (!s || !g_atomic_ref_count_dec(&s->refs))
+		return;
+	span_each_text(s, unref_text, NULL);
+	if (!s->whole) {
+		g_free(s->annotations);
+		g_free(s->tags);
+		g_free(s->waits);
+		g_free(s->calls);
+		g_free(s->slow);
+		g_free(s->hops);
+		g_free(s->behind);
+	}
+	g_free(s);
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Spans to a tree. Nothing here recurses: traces may be as deep as they like.
+ */
+#include "state/store/span_tree.h"
+
+#include "base/intmap.h"
+#include "base/limits.h"
+#include "base/sort.h"
+
+#include <string.h>
+
+#define FEW 8		/* spans of one id that are looked at one by one */
+
+/* While it is built: spans in canonical order, links by that order. */
+struct builder {
+	const struct timeline *tl;
+	struct span **spans;
+	int *parent, *first_child, *next;
+	bool *orphan;
+	int n;
+	int *by_id;			/* indexes ordered by span id, then canonically */
+	/* Of more than FEW spans of one id the first of each thread, process, service and kind: of
+	 * pair(place of the id's first in by_id, what), the place. */
+	struct intmap of_thread, of_process, of_service, of_kind;
+	struct intmap processes, services;	/* pair(host, pid), the reftext: a number for of_process, of_service */
+};
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_spans(const void *va, const void *vb, void *unused)
+{
+	const struct span *a = *(struct span *const *)va, *b = *(struct span *const *)vb;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns > b->end_ns ? -1 : 1;
+	if (a->kind != b->kind)
+		return (int)a->kind - (int)b->kind;
+	if (a->span_id != b->span_id)
+		return order(a->span_id, b->span_id);
+	int names = strcmp(a->service, b->service);
+	return names ? names : a->tid - b->tid;
+}
+
+static int compare_ids(const void *va, const void *vb, void *data)
+{
+	const struct builder *b = data;
+	int x = *(const int *)va, y = *(const int *)vb;
+	int ids = order(b->spans[x]->span_id, b->spans[y]->span_id);
+	return ids ? ids : x - y;
+}
+
+/* First place in by_id with this span id or a greater one. */
+static int find_id(const struct builder *b, uint64_t id)
+{
+	int low = 0, high = b->n;
+	while (low < high) {
+		int mid = low + (high - low) / 2;
+		if (b->spans[b->by_id[mid]]->span_id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+bool tree_same_thread(const struct span *a, const struct span *b)
+{
+	return a->thread != ID_NONE && a->thread == b->thread;
+}
+
+/* ---- parents ---- */
+
+static uint64_t pair(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
+/* Are there more than FEW of the id whose first one is at that place? */
+static bool is_many(const struct builder *b, int first)
+{
+	return first + FEW < b->n &&
+	       b->spans[b->by_id[first + FEW]]->span_id == b->spans[b->by_id[first]]->span_id;
+}
+
+static void set_first(struct intmap *m, int first, uint32_t what, int place)
+{
+	if (intmap_get(m, pair((uint32_t)first, what)) == INTMAP_NONE)
+		intmap_set(m, pair((uint32_t)first, what), (uint32_t)place);
+}
+
+static void index_span(struct builder *b, int first, int place)
+{
+	const struct span *s = b->spans[b->by_id[place]];
+	if (s->thread != ID_NONE)
+		set_first(&b->of_thread, first, s->thread, place);
+	uint32_t process = intmap_add(&b->processes, pair(s->host, (uint32_t)s->pid), b->processes.n);
+	uint32_t service = intmap_add(&b->services, (uint64_t)(uintptr_t)s->service, b->services.n);
+	set_first(&b->of_process, first, process, place);
+	set_first(&b->of_service, first, service, place);
+	set_first(&b->of_kind, first, s->kind, place);
+}
+
+static void index_many(struct builder *b)
+{
+	for (int first = 0, next; first < b->n; first = next) {
+		bool many = is_many(b, first);
+		uint64_t id = b->spans[b->by_id[first]]->span_id;
+		for (next = first; next < b->n && b->spans[b->by_id[next]]->span_id == id; next++)
+			if (many)
+				index_span(b, first, next);
+	}
+}
+
+/* How well does `p` fit as the parent of `s`: the half nearest to it. */
+static int fit(const struct span *s, const struct span *p)
+{
+	if (tree_same_thread(s, p))
+		return 8;
+	if (s->pid >= 0 && s->host == p->host && s->pid == p->pid)
+		return 6;
+	if (s->service == p->service)
+		return 4;
+	return p->kind == SPAN_SERVER ? 2 : 1;
+}
+
+/* The same of many: the first of those that fit best. A place in by_id. */
+static int best_of_many(const struct builder *b, const struct span *s, int first)
+{
+	uint32_t group = (uint32_t)first, at = INTMAP_NONE;
+	if (s->thread != ID_NONE)
+		at = intmap_get(&b->of_thread, pair(group, s->thread));
+	if (at == INTMAP_NONE && s->pid >= 0) {
+		uint32_t process = intmap_get(&b->processes, pair(s->host, (uint32_t)s->pid));
+		at = process == INTMAP_NONE ? process : intmap_get(&b->of_process, pair(group, process));
+	}
+	uint32_t service = intmap_get(&b->services, (uint64_t)(uintptr_t)s->service);
+	if (at == INTMAP_NONE && service != INTMAP_NONE)
+		at = intmap_get(&b->of_service, pair(group, service));
+	if (at == INTMAP_NONE)
+		at = intmap_get(&b->of_kind, pair(group, SPAN_SERVER));
+	return at == INTMAP_NONE ? first : (int)at;
+}
+
+static int best_of_few(const struct builder *b, const struct span *s, int first)
+{
+	int best = -1, best_fit = 0;
+	for (int k = first; k < b->n && b->spans[b->by_id[k]]->span_id == s->parent_id; k++) {
+		if (fit(s, b->spans[b->by_id[k]]) > best_fit) {
+			best_fit = fit(s, b->spans[b->by_id[k]]);
+			best = k;
+		}
+	}
+	return best;
+}
+
+/* The first client's half of a server's span; a place in by_id, or -1. */
+static int find_client(const struct builder *b, const struct span *s)
+{
+	int first = find_id(b, s->span_id);
+	if (is_many(b, first)) {
+		uint32_t at = intmap_get(&b->of_kind, pair((uint32_t)first, SPAN_CLIENT));
+		return at == INTMAP_NONE ? -1 : (int)at;
+	}
+	for (int k = first; k < b->n && b->spans[b->by_id[k]]->span_id == s->span_id; k++)
+		if (b->spans[b->by_id[k]]->kind == SPAN_CLIENT)
+			return k;
+	return -1;
+}
+
+static int find_parent(const struct builder *b, int i)
+{
+	const struct span *s = b->spans[i];
+	int place = s->kind == SPAN_SERVER ? find_client(b, s) : -1;
+	if (place < 0 && s->parent_id != 0 && s->parent_id != s->span_id) {
+		int first = find_id(b, s->parent_id);
+		place = is_many(b, first) && b->spans[b->by_id[first]]->span_id == s->parent_id ?
+			best_of_many(b, s, first) : best_of_few(b, s, first);
+	}
+	return place < 0 ? -1 : b->by_id[place];
+}
+
+/* Parents that lead round in a circle: the first of the circle becomes a root. */
+static void break_cycles(struct builder *b)
+{
+	g_autofree int *mark = g_new0(int, b->n);	/* 0, or the walk that came by + 1 */
+	for (int i = 0; i < b->n; i++) {
+		int k = i;
+		while (k >= 0 && !mark[k]) {
+			mark[k] = i + 1;
+			if (b->parent[k] >= 0 && mark[b->parent[k]] == i + 1) {
+				b->parent[k] = -1;
+				b->orphan[k] = true;
+			}
+			k = b->parent[k];
+		}
+	}
+}
+
+static void link_spans(struct builder *b)
+{
+	index_many(b);
+	for (int i = 0; i < b->n; i++) {
+		b->parent[i] = find_parent(b, i);
+		b->orphan[i] = b->parent[i] < 0 && b->spans[i]->parent_id != 0;
+		b->first_child[i] = b->next[i] = -1;
+	}
+	break_cycles(b);
+	for (int i = b->n - 1; i >= 0; i--) {
+		int p = b->parent[i];
+		if (p < 0)
+			continue;
+		b->next[i] = b->first_child[p];
+		b->first_child[p] = i;
+	}
+}
+
+/* The subtree of `top`, parents before children, appended to the tree's nodes;
+ * place[] tells where each span went. */
+static void append_subtree(struct tree *t, const struct builder *b, int top, int *place)
+{
+	int i = top;
+	while (i >= 0) {
+		int p = b->parent[i];
+		struct tree_node *node = &t->nodes[t->n];
+		*node = (struct tree_node){ .span = span_ref(b->spans[i]), .first_child = -1,
+			.next = -1, .parent = p < 0 ? -1 : place[p], .orphan = b->orphan[i] };
+		if (p >= 0)
+			node->depth = MIN(t->nodes[node->parent].depth + 1, UINT16_MAX);
+		place[i] = t->n++;
+		if (b->first_child[i] >= 0) {
+			i = b->first_child[i];
+			t->nodes[t->n - 1].first_child = t->n;
+			continue;
+		}
+		while (i != top && b->next[i] < 0)
+			i = b->parent[i];
+		if (i == top)
+			return;
+		t->nodes[place[i]].next = t->n;
+		i = b->next[i];
+	}
+}
+
+int64_t tree_covers(const struct tree *t, int i, int child)
+{
+	const struct span *a = t->nodes[i].span, *b = t->nodes[child].span;
+	int64_t from = MAX(a->begin_ns, b->begin_ns), to = MIN(a->end_ns, b->end_ns);
+	return MAX(to - from, 0);
+}
+
+static void collect(struct builder *b, uint64_t trace_id)
+{
+	const GArray *indexes = timeline_trace_spans(b->tl, trace_id);
+	b->n = indexes ? (int)indexes->len : 0;
+	b->spans = g_new(struct span *, b->n + 1);
+	for (int i = 0; i < b->n; i++)
+		b->spans[i] = (struct span *)timeline_span(b->tl,
+							   g_array_index(indexes, uint32_t, i));
+	sort_array(b->spans, b->n, sizeof(*b->spans), compare_spans, NULL);
+	b->by_id = g_new(int, b->n + 1);
+	for (int i = 0; i < b->n; i++)
+		b->by_id[i] = i;
+	sort_array(b->by_id, b->n, sizeof(*b->by_id), compare_ids, b);
+}
+
+/* The root the trace is named after, the same one as in lists: a true one before orphans. */
+static int main_root(const struct tree *t)
+{
+	int best = t->n ? 0 : -1;
+	for (int i = 1; i < t->n; i++)
+		if (t->nodes[i].parent < 0 &&
+		    span_is_better_root(t->nodes[i].span, t->nodes[best].span))
+			best = i;
+	return best;
+}
+
+static int compare_nodes(const void *va, const void *vb, void *data)
+{
+	const struct tree *t = data;
+	int x = *(const int *)va, y = *(const int *)vb;
+	const struct span *a = t->nodes[x].span, *b = t->nodes[y].span;
+	if (a->span_id != b->span_id)
+		return order(a->span_id, b->span_id);
+	return a->kind != b->kind ? (int)a->kind - (int)b->kind : x - y;
+}
+
+/* Children are behind their parents, so from the last one on all below is known. */
+static void finish(struct tree *t)
+{
+	t->by_id = g_new(int, t->n + 1);
+	for (int i = 0; i < t->n; i++) {
+		t->by_id[i] = i;
+		t->nodes[i].end = i + 1;
+	}
+	for (int i = t->n - 1; i >= 0; i--) {
+		int p = t->nodes[i].parent;
+		if (p >= 0)
+			t->nodes[p].end = MAX(t->nodes[p].end, t->nodes[i].end);
+	}
+	sort_array(t->by_id, t->n, sizeof(*t->by_id), compare_nodes, t);
+}
+
+struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)
+{
+	struct tree *t = g_new0(struct tree, 1);
+	struct builder b = { .tl = tl };
+	collect(&b, trace_id);
+	t->tl = tl;
+	t->trace_id = trace_id;
+	t->nodes = g_new(struct tree_node, b.n + 1);
+	b.parent = g_new(int, 3 * b.n + 1);
+	b.first_child = b.parent + b.n;
+	b.next = b.first_child + b.n;
+	b.orphan = g_new0(bool, b.n + 1);
+	link_spans(&b);
+	g_autofree int *place = g_new(int, b.n + 1);
+	for (int i = 0; i < b.n; i++)
+		if (b.parent[i] < 0)
+			append_subtree(t, &b, i, place);
+	finish(t);
+	t->root = main_root(t);
+	struct intmap *maps[] = { &b.of_thread, &b.of_process, &b.of_service, &b.of_kind, &b.processes, &b.services };
+	for (size_t i = 0; i < G_N_ELEMENTS(maps); i++)
+		intmap_clear(maps[i]);
+	g_free(b.spans);
+	g_free(b.by_id);
+	g_free(b.parent);
+	g_free(b.orphan);
+	return t;
+}
+
+void tree_free(struct tree *t)
+{
+	if (!t)
+		return;
+	for (int i = 0; i < t->n; i++)
+		span_unref(t->nodes[i].span);
+	if (t->index)
+		t->free_index(t->index);
+	g_free(t->by_id);
+	g_free(t->nodes);
+	g_free(t);
+}
+
+/* First place in by_id that is of this id and kind, or behind these. */
+static int find_place(const struct tree *t, uint64_t id, int kind)
+{
+	int low = 0, high = t->n;
+	while (low < high) {
+		int mid = low + (high - low) / 2;
+		const struct span *s = t->nodes[t->by_id[mid]].span;
+		if (s->span_id < id || (s->span_id == id && (int)s->kind < kind))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+int tree_find(const struct tree *t, uint64_t span_id, int kind)
+{
+	int first = -1, last = kind < 0 ? SPAN_SERVER : kind;
+	for (int k = MAX(kind, 0); k <= last; k++) {
+		int place = find_place(t, span_id, k), i = place < t->n ? t->by_id[place] : -1;
+		if (i >= 0 && t->nodes[i].span->span_id == span_id &&
+		    (int)t->nodes[i].span->kind == k && (first < 0 || i < first))
+			first = i;
+	}
+	return first;
+}
+
+void tree_self_parts(const struct tree *t, int i, int64_t part[PART_N])
+{
+	const struct span *s = t->nodes[i].span;
+	memcpy(part, s->part, sizeof(s->part));
+	for (int c = t->nodes[i].first_child; c >= 0; c = t->nodes[c].next) {
+		const struct span *child = t->nodes[c].span;
+		for (int p = 0; p < PART_N && tree_same_thread(s, child); p++)
+			part[p] = MAX(part[p] - child->part[p], 0);
+	}
+}
+
+bool tree_is_call(const struct tree *t, int i, const struct span **ret_caller)
+{
+	const struct tree_node *node = &t->nodes[i];
+	const struct span *p = node->parent < 0 ? NULL : t->nodes[node->parent].span;
+	*ret_caller = p;
+	return node->span->state != SPAN_OPEN && !node->orphan &&
+	       !(p && p->service == node->span->service);
+}
+
+const char *tree_called_outside(const struct tree *t, int i)
+{
+	const struct span *s = t->nodes[i].span;
+	if (s->kind != SPAN_CLIENT || s->state == SPAN_OPEN)
+		return NULL;
+	for (int c = t->nodes[i].first_child; c >= 0; c = t->nodes[c].next)
+		if (t->nodes[c].span->service != s->service)
+			return NULL;
+	for (uint32_t k = s->n_tags; k > 0; k--) {
+		const struct span_tag *tag = &s->tags[k - 1];
+		if (strcmp(tag->key, TAG_PEER_SERVICE) == 0)
+			return tag->val != s->service && *tag->val ? tag->val : NULL;
+	}
+	return NULL;
+}
+
+int64_t tree_call_ns(const struct span *caller, const struct span *s)
+{
+	bool half = caller && caller->kind == SPAN_CLIENT && caller->span_id == s->span_id &&
+		    caller->state != SPAN_OPEN;
+	return span_duration(half ? caller : s);
+}
+
+bool tree_call_gap(const struct span *caller, const struct span *s, int64_t *ret)
+{
+	if (!caller || caller->kind != SPAN_CLIENT || caller->state == SPAN_OPEN)
+		return false;
+	*ret = span_duration(caller) - span_duration(s);
+	return true;
+}

@@ -1,0 +1,736 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The timeline's store: seconds in a sorted array, spans in a list with an index
+ * by slot and one by trace, and the registries. Applying a publication costs what
+ * the publication holds; only when the memory budget is exceeded are the lists
+ * walked, and then a sixteenth of the budget is made free at once.
+ */
+#include "state/store/timeline_private.h"
+
+#include "base/call_event.h"
+#include "state/store/container.h"
+#include "state/store/publication.h"
+
+#include <string.h>
+
+#define FILE_KIND_NAME_(id, name) name,
+const char *const file_kind_name[FILE_KIND_N] = { FILE_KIND_LIST(FILE_KIND_NAME_) };
+
+/* --- registries --- */
+
+void host_info_clear(struct host_info *h)
+{
+	g_free(h->name);
+	g_free(h->boot);
+	*h = (struct host_info){ 0 };
+}
+
+static void clear_host(void *entry)
+{
+	host_info_clear(entry);
+}
+
+static void clear_pointer(void *entry)	/* a string */
+{
+	g_free(*(char **)entry);
+}
+
+static void clear_thread(void *entry)
+{
+	g_free((void *)((struct thread_info *)entry)->names);
+}
+
+static void registry_clear(struct pages *r, void (*clear)(void *entry))
+{
+	if (clear)
+		PAGES_EACH(r, id)
+			clear(pages_get(r, id));
+	pages_clear(r);
+}
+
+/* --- life --- */
+
+static void clear_span_entry(void *entry)
+{
+	span_unref(((struct span_entry *)entry)->span);
+}
+
+static GArray *span_entries_new(void)
+{
+	GArray *a = g_array_new(FALSE, FALSE, sizeof(struct span_entry));
+
+	g_array_set_clear_func(a, clear_span_entry);
+	return a;
+}
+
+static void free_second(void *second)
+{
+	second_unref(second);
+}
+
+struct timeline *timeline_new(size_t memory_budget)
+{
+	struct timeline *tl = g_new0(struct timeline, 1);
+
+	tl->strings.size = sizeof(char *);
+	tl->hosts.size = sizeof(struct host_info);
+	tl->threads.size = sizeof(struct thread_info);
+	tl->processes.size = sizeof(struct process_info);
+	tl->files.size = sizeof(struct file_info);
+	tl->classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	tl->host_events = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	tl->seconds = g_ptr_array_new_with_free_func(free_second);
+	tl->spans = span_entries_new();
+	tl->held_back = span_entries_new();
+	tl->evicted_slots = g_byte_array_new();
+	tl->ended_threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	tl->ended_processes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	traces_init(tl);
+	tl->containers = g_array_new(FALSE, FALSE, sizeof(struct container_entry));
+	tl->dropped_until = tl->folded_until = tl->evicted_until = TIME_UNKNOWN;
+	span_sums_init(&tl->sums, memory_budget);
+	tl->budget = memory_budget;
+	return tl;
+}
+
+void timeline_free(struct timeline *tl)
+{
+	if (!tl)
+		return;
+	registry_clear(&tl->strings, clear_pointer);
+	registry_clear(&tl->hosts, clear_host);
+	registry_clear(&tl->threads, clear_thread);
+	registry_clear(&tl->processes, NULL);
+	registry_clear(&tl->files, NULL);
+	g_hash_table_destroy(tl->classes);
+	g_hash_table_destroy(tl->host_events);
+	intmap_clear(&tl->by_host_event);
+	g_ptr_array_free(tl->seconds, TRUE);
+	g_array_free(tl->spans, TRUE);
+	g_array_free(tl->held_back, TRUE);
+	g_byte_array_unref(tl->evicted_slots);
+	g_array_unref(tl->ended_threads);
+	g_array_unref(tl->ended_processes);
+	traces_clear(tl);
+	intmap_clear(&tl->by_slot);
+	intmap_clear(&tl->by_container);
+	g_array_free(tl->containers, TRUE);
+	span_sums_clear(&tl->sums);
+	intmap_clear(&tl->long_texts);
+	g_free(tl);
+}
+
+/* --- what the views read --- */
+
+bool timeline_coverage(const struct timeline *tl, int64_t *ret_first, int64_t *ret_last)
+{
+	if (!tl->has_coverage)
+		return false;
+	if (ret_first)
+		*ret_first = tl->first_ns;
+	if (ret_last)
+		*ret_last = tl->last_ns;
+	return true;
+}
+
+size_t timeline_n_seconds(const struct timeline *tl)
+{
+	return tl->seconds->len;
+}
+
+const struct second *timeline_second(const struct timeline *tl, size_t i)
+{
+	return i < tl->seconds->len ? g_ptr_array_index(tl->seconds, i) : NULL;
+}
+
+size_t timeline_find(const struct timeline *tl, int64_t at)
+{
+	size_t low = 0, high = tl->seconds->len;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct second *s = g_ptr_array_index(tl->seconds, mid);
+		if (s->end_ns > at)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+const char *timeline_string(const struct timeline *tl, uint32_t id)
+{
+	char *const *s = pages_get(&tl->strings, id);
+	return s && *s ? *s : "";
+}
+
+const struct host_info *timeline_host(const struct timeline *tl, uint32_t id)
+{
+	return pages_get(&tl->hosts, id);
+}
+
+const struct thread_info *timeline_thread(const struct timeline *tl, uint32_t id)
+{
+	return pages_get(&tl->threads, id);
+}
+
+const struct process_info *timeline_process(const struct timeline *tl, uint32_t id)
+{
+	return pages_get(&tl->processes, id);
+}
+
+const struct file_info *timeline_file(const struct timeline *tl, uint32_t id)
+{
+	return pages_get(&tl->files, id);
+}
+
+uint32_t timeline_n_hosts(const struct timeline *tl)
+{
+	return tl->hosts.n;
+}
+
+uint32_t timeline_next_thread(const struct timeline *tl, uint32_t from)
+{
+	return pages_next(&tl->threads, from);
+}
+
+const char *timeline_comm(const struct timeline *tl, uint32_t thread, int64_t until)
+{
+	const struct thread_info *t = timeline_thread(tl, thread);
+	uint32_t low = 0, high = t ? t->n_names : 0;
+
+	if (high == 0)
+		return "";
+	while (low < high) {			/* the first one that is too late */
+		uint32_t mid = low + (high - low) / 2;
+		if (t->names[mid].since >= until)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return timeline_string(tl, t->names[low ? low - 1 : 0].name);
+}
+
+size_t timeline_n_spans(const struct timeline *tl)
+{
+	return tl->spans->len;
+}
+
+const struct span *timeline_span(const struct timeline *tl, size_t i)
+{
+	return i < tl->spans->len ? g_array_index(tl->spans, struct span_entry, i).span : NULL;
+}
+
+void timeline_keep_seconds(struct timeline *tl)
+{
+	tl->whole_seconds = true;
+}
+
+void timeline_tell_evicting(struct timeline *tl, timeline_evicting tell, void *data)
+{
+	tl->evicting = tell;
+	tl->evicting_data = data;
+}
+
+void timeline_tell_beginning(struct timeline *tl, timeline_beginning tell, void *data)
+{
+	tl->beginning = tell;
+	tl->beginning_data = data;
+}
+
+void timeline_keep_range(struct timeline *tl, int64_t from_ns, int64_t to_ns)
+{
+	tl->wanted_from = from_ns;
+	tl->wanted_to = to_ns;
+}
+
+void timeline_keep_traces(struct timeline *tl, const uint64_t *trace_ids, size_t n)
+{
+	for (size_t i = 0; i < TIMELINE_KEPT; i++)
+		tl->kept[i] = i < n ? trace_ids[i] : 0;
+}
+
+void timeline_pin(struct timeline *tl, uint64_t trace_id)
+{
+	tl->pinned = trace_id;
+}
+
+bool timeline_has_event(const struct timeline *tl, const char *name)
+{
+	return g_hash_table_contains(tl->classes, name);
+}
+
+/* Among the events of a host: a system call, of whatever name. */
+#define ANY_CALL "(call)"
+
+bool timeline_host_has_event(const struct timeline *tl, uint32_t host, const char *name)
+{
+	g_autofree char *key = g_strdup_printf("%u %s", host, name);
+	return g_hash_table_contains(tl->host_events, key);
+}
+
+bool timeline_host_has_calls(const struct timeline *tl, uint32_t host)
+{
+	return timeline_host_has_event(tl, host, ANY_CALL);
+}
+
+bool timeline_has_spans(const struct timeline *tl)
+{
+	return tl->has_spans;
+}
+
+bool timeline_has_events(const struct timeline *tl)
+{
+	return g_hash_table_size(tl->classes) > 0;
+}
+
+bool timeline_has_calls(const struct timeline *tl)
+{
+	return tl->has_calls;
+}
+
+struct trust timeline_trust(const struct timeline *tl)
+{
+	return tl->trust;
+}
+
+const struct missing *timeline_missing(const struct timeline *tl)
+{
+	return tl->has_missing ? &tl->missing : NULL;
+}
+
+void timeline_set_missing(struct timeline *tl, const struct missing *m)
+{
+	tl->missing = *m;
+	tl->has_missing = true;
+}
+
+size_t timeline_budget(const struct timeline *tl)
+{
+	return tl->budget;
+}
+
+int64_t timeline_kept_from(const struct timeline *tl)
+{
+	if (tl->dropped_until != TIME_UNKNOWN)
+		return tl->dropped_until;
+	return tl->has_coverage ? tl->first_ns : TIME_UNKNOWN;
+}
+
+int64_t timeline_folded_until(const struct timeline *tl)
+{
+	return tl->folded_until;
+}
+
+uint64_t timeline_version(const struct timeline *tl)
+{
+	return tl->version;
+}
+
+uint64_t timeline_serial(const struct timeline *tl)
+{
+	return tl->serial;
+}
+
+/* --- applying --- */
+
+static void apply_strings(struct timeline *tl, const GArray *strings)
+{
+	for (unsigned i = 0; i < strings->len; i++) {
+		struct published_string *s = &g_array_index(strings, struct published_string, i);
+		char **entry = pages_put(&tl->strings, s->id);
+		if (*entry)
+			tl->registry_bytes -= strlen(*entry) + 1;
+		g_free(*entry);
+		*entry = g_steal_pointer(&s->s);
+		tl->registry_bytes += strlen(*entry) + 1;
+	}
+}
+
+static void apply_hosts(struct timeline *tl, GArray *hosts)
+{
+	for (unsigned i = 0; i < hosts->len; i++) {
+		struct published_host *p = &g_array_index(hosts, struct published_host, i);
+		struct host_info *entry = pages_put(&tl->hosts, p->id);
+		host_info_clear(entry);
+		entry->name = g_steal_pointer(&p->info.name);
+		entry->boot = g_steal_pointer(&p->info.boot);
+	}
+}
+
+static void apply_threads(struct timeline *tl, GArray *threads)
+{
+	for (unsigned i = 0; i < threads->len; i++) {
+		struct published_thread *p = &g_array_index(threads, struct published_thread, i);
+		struct thread_info *entry = pages_put(&tl->threads, p->id);
+		tl->registry_bytes -= entry->n_names * sizeof(*entry->names);
+		clear_thread(entry);
+		*entry = p->info;
+		entry->names = g_steal_pointer(&p->names);
+		tl->registry_bytes += entry->n_names * sizeof(*entry->names);
+	}
+}
+
+static void put_process(struct timeline *tl, uint32_t id, const struct process_info *info)
+{
+	struct process_info *p = pages_put(&tl->processes, id);
+
+	*p = *info;
+	p->container = containers_id(tl, p);
+	tl->has_hostnames |= p->hostname_key > HOSTNAME_OF_HOST;
+}
+
+static void apply_registries(struct timeline *tl, struct publication *p)
+{
+	apply_strings(tl, p->strings);
+	apply_hosts(tl, p->hosts);
+	apply_threads(tl, p->threads);
+	g_array_append_vals(tl->ended_threads, p->ended_threads->data, p->ended_threads->len);
+	g_array_append_vals(tl->ended_processes, p->ended_processes->data, p->ended_processes->len);
+	for (unsigned i = 0; i < p->processes->len; i++) {
+		struct published_process *e =
+			&g_array_index(p->processes, struct published_process, i);
+		put_process(tl, e->id, &e->info);
+	}
+	if (p->processes->len && tl->has_hostnames)
+		containers_name(tl);
+	for (unsigned i = 0; i < p->files->len; i++) {
+		struct published_file *e = &g_array_index(p->files, struct published_file, i);
+		*(struct file_info *)pages_put(&tl->files, e->id) = e->info;
+	}
+	for (unsigned i = 0; i < p->classes->len; i++) {
+		char **name = (char **)&g_ptr_array_index(p->classes, i);
+		tl->has_calls |= call_event_of(*name, NULL) == CALL_EVENT_ENTRY;
+		g_hash_table_add(tl->classes, g_steal_pointer(name));
+	}
+}
+
+/* Index of the first second that begins at `begin` or later. */
+static size_t lower_bound(const struct timeline *tl, int64_t begin)
+{
+	size_t low = 0, high = tl->seconds->len;
+
+	if (high && ((struct second *)g_ptr_array_index(tl->seconds, high - 1))->begin_ns < begin)
+		return high;			/* nearly always: the newest */
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct second *s = g_ptr_array_index(tl->seconds, mid);
+		if (s->begin_ns >= begin)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
+static bool is_folded(const struct timeline *tl, int64_t at)
+{
+	const struct second *s = at < tl->folded_until ? timeline_second(tl, timeline_find(tl, at)) :
+				 NULL;
+
+	return s && s->fold_ns && s->begin_ns <= at;
+}
+
+/* What was read again with all that belongs to it stays. */
+static bool is_corrected(const struct timeline *tl, const struct second *by)
+{
+	const struct second *s = timeline_second(tl, lower_bound(tl, by->begin_ns));
+
+	return s && s->begin_ns == by->begin_ns && s->trust.corrected > by->trust.corrected;
+}
+
+static void note_event(struct timeline *tl, const struct event_cell *cell)
+{
+	uint64_t key = (uint64_t)cell->host << 32 | cell->name;
+	if (intmap_get(&tl->by_host_event, key) != INTMAP_NONE)
+		return;
+	const char *name = timeline_string(tl, cell->name);
+	intmap_set(&tl->by_host_event, key, 1);
+	g_hash_table_add(tl->host_events, g_strdup_printf("%u %s", cell->host, name));
+	if (call_event_of(name, NULL) == CALL_EVENT_ENTRY)
+		g_hash_table_add(tl->host_events, g_strdup_printf("%u " ANY_CALL, cell->host));
+}
+
+/* It takes the place of the one that is there, which may be cut elsewhere. */
+static void correct_second(const struct timeline *tl, struct second *s)
+{
+	const struct second *old = timeline_second(tl, timeline_find(tl, s->begin_ns));
+
+	if (!old || old->begin_ns > s->begin_ns || old->fold_ns)
+		return;
+	s->begin_ns = old->begin_ns;
+	s->end_ns = MAX(s->end_ns, old->end_ns);
+	s->version = old->version + 1;
+	s->trust.corrected += old->trust.corrected;
+}
+
+static void put_second(struct timeline *tl, struct second *s)
+{
+	if (s->trust.corrected)
+		correct_second(tl, s);
+	if (s->begin_ns < tl->dropped_until || is_folded(tl, s->begin_ns) || is_corrected(tl, s)) {
+		second_unref(s);		/* a new version of what is no longer kept */
+		return;
+	}
+	size_t at = lower_bound(tl, s->begin_ns);
+	tl->has_calls |= s->n_calls > 0;
+	for (uint32_t i = 0; i < s->n_events; i++)
+		note_event(tl, &s->events[i]);
+	if (s->fold_ns)
+		tl->folded_until = MAX(tl->folded_until, s->end_ns);
+	const struct second *old = timeline_second(tl, at);
+	tl->second_bytes += s->bytes;
+	if (old && old->begin_ns == s->begin_ns) {
+		tl->second_bytes -= old->bytes;
+		second_unref(g_ptr_array_index(tl->seconds, at));
+		g_ptr_array_index(tl->seconds, at) = s;
+	} else {
+		g_ptr_array_insert(tl->seconds, (int)at, s);
+	}
+}
+
+static struct span_entry entry_of(struct span *span, uint32_t slot)
+{
+	return (struct span_entry){
+		.span = span, .trace_id = span->trace_id, .end_ns = span->end_ns,
+		.bytes = span->bytes, .slot = slot, .open = span->state == SPAN_OPEN,
+	};
+}
+
+static void count_text(const char *text, void *data)
+{
+	struct timeline *tl = data;
+	uint64_t key = (uint64_t)(uintptr_t)text;
+
+	if (reftext_len(text) < SPAN_LONG_TEXT)
+		return;
+	uint32_t n = intmap_get(&tl->long_texts, key);
+	tl->text_bytes += n == INTMAP_NONE ? reftext_bytes(text) : 0;
+	intmap_set(&tl->long_texts, key, n == INTMAP_NONE ? 1 : n + 1);
+}
+
+static void uncount_text(const char *text, void *data)
+{
+	struct timeline *tl = data;
+	uint64_t key = (uint64_t)(uintptr_t)text;
+
+	if (reftext_len(text) < SPAN_LONG_TEXT)
+		return;
+	uint32_t n = intmap_get(&tl->long_texts, key);
+	if (n > 1) {
+		intmap_set(&tl->long_texts, key, n - 1);
+		return;
+	}
+	intmap_remove(&tl->long_texts, key);
+	tl->text_bytes -= reftext_bytes(text);
+}
+
+static void count_span(struct timeline *tl, const struct span_entry *entry)
+{
+	tl->span_bytes += entry->bytes;
+	if (entry->span->has_long_text)
+		span_each_text(entry->span, count_text, tl);
+}
+
+void timeline_uncount(struct timeline *tl, const struct span_entry *entry)
+{
+	tl->span_bytes -= entry->bytes;
+	if (entry->span->has_long_text)
+		span_each_text(entry->span, uncount_text, tl);
+}
+
+static void add_span(struct timeline *tl, struct span_entry entry)
+{
+	tl->has_spans = true;
+	/* A late version of a span that was dropped does not come back. */
+	if (!entry.open && entry.end_ns < tl->dropped_until && entry.trace_id != tl->pinned) {
+		span_unref(entry.span);
+		return;
+	}
+	uint32_t index = tl->spans->len;
+	g_array_append_val(tl->spans, entry);
+	intmap_set(&tl->by_slot, entry.slot, index);
+	traces_add(tl, &entry, index);
+	count_span(tl, &entry);
+}
+
+static void replace_span(struct timeline *tl, uint32_t index, struct span_entry entry)
+{
+	struct span_entry *old = &g_array_index(tl->spans, struct span_entry, index);
+
+	traces_replace(tl, old, &entry, index);
+	count_span(tl, &entry);
+	timeline_uncount(tl, old);
+	span_unref(old->span);
+	*old = entry;
+}
+
+/* Of one slot only the newest version is worth keeping. */
+static void hold_back(struct timeline *tl, struct span_entry entry)
+{
+	for (unsigned i = 0; i < tl->held_back->len; i++) {
+		struct span_entry *held = &g_array_index(tl->held_back, struct span_entry, i);
+		if (held->slot == entry.slot) {
+			span_unref(held->span);
+			*held = entry;
+			return;
+		}
+	}
+	g_array_append_val(tl->held_back, entry);
+}
+
+/* What is kept of the same span (trace, id, kind, and service, where there is one of it); NULL: nothing.
+ * *ret_n: how many there are of other services, too. */
+static const struct span_entry *find_entry(const struct timeline *tl, const struct span *s, unsigned *ret_n)
+{
+	const GArray *indexes = timeline_trace_spans(tl, s->trace_id);
+	const struct span_entry *any = NULL, *same = NULL;
+
+	*ret_n = 0;
+	for (guint i = 0; indexes && i < indexes->len; i++) {
+		const struct span_entry *e = &g_array_index(tl->spans, struct span_entry,
+							    g_array_index(indexes, uint32_t, i));
+		if (e->span->span_id != s->span_id || e->span->kind != s->kind)
+			continue;
+		++*ret_n;
+		any = e;
+		if (e->span->service == s->service)
+			same = e;
+	}
+	return same ? same : any;
+}
+
+/* A span the model tells once more, or for the first time, after it was made again of what is
+ * kept: the model has its late events at the wrong time. */
+static bool is_known_better(const struct timeline *tl, const struct span_entry *entry)
+{
+	unsigned n;
+
+	if (!tl->has_corrected || entry->corrected)
+		return false;
+	const struct span_entry *have = find_entry(tl, entry->span, &n);
+	return have && have->corrected &&
+	       (have->span->service == entry->span->service || have->slot == entry->slot);
+}
+
+static void apply_span(struct timeline *tl, struct span_entry entry)
+{
+	uint32_t index = intmap_get(&tl->by_slot, entry.slot);
+
+	/* Where it was evicted it was counted: told once more it would count twice. */
+	if (is_known_better(tl, &entry) || timeline_is_evicted(tl, entry.slot)) {
+		span_unref(entry.span);
+		return;
+	}
+	if (index == INTMAP_NONE) {
+		add_span(tl, entry);
+		return;
+	}
+	const struct span_entry *old = &g_array_index(tl->spans, struct span_entry, index);
+	if (tl->pinned && old->trace_id == tl->pinned && !old->open)
+		hold_back(tl, entry);
+	else
+		replace_span(tl, index, entry);
+}
+
+/* A span that was read again, in the place of what there is of it. */
+static void correct_span(struct timeline *tl, struct span_entry entry, enum span_again again)
+{
+	unsigned n;
+	const struct span_entry *old = find_entry(tl, entry.span, &n);
+
+	/* It may be in the sums of evicted spans already. */
+	if (!old && entry.end_ns < tl->evicted_until) {
+		span_unref(entry.span);
+		return;
+	}
+	if (old && (old->span->service == entry.span->service || (n == 1 && again == SPAN_AGAIN)))
+		entry.slot = old->slot;
+	entry.corrected = tl->has_corrected = true;
+	apply_span(tl, entry);
+}
+
+/* What was held back while its trace was pinned. What still is gets held back again. */
+static bool release_held_back(struct timeline *tl)
+{
+	GArray *held = tl->held_back;
+	bool any = false;
+
+	if (held->len == 0)
+		return false;
+	tl->held_back = span_entries_new();
+	for (unsigned i = 0; i < held->len; i++) {
+		struct span_entry *entry = &g_array_index(held, struct span_entry, i);
+		struct span_entry released = *entry;
+		unsigned before = tl->held_back->len;
+		entry->span = NULL;
+		apply_span(tl, released);
+		any |= tl->held_back->len == before;
+	}
+	g_array_free(held, TRUE);
+	return any;
+}
+
+static bool same_trust(const struct trust *a, const struct trust *b)
+{
+	return a->lost_events == b->lost_events && a->lost_packets == b->lost_packets &&
+	       a->damaged == b->damaged && a->soft == b->soft && a->late == b->late && a->touched == b->touched;
+}
+
+static bool apply_totals(struct timeline *tl, const struct publication *p)
+{
+	bool changed = tl->n_events != p->n_events || !same_trust(&tl->trust, &p->trust);
+
+	tl->n_events = p->n_events;
+	tl->trust = p->trust;
+	if (p->has_coverage) {
+		changed |= !tl->has_coverage || tl->first_ns != p->first_ns ||
+			   tl->last_ns != p->last_ns;
+		tl->has_coverage = true;
+		tl->first_ns = p->first_ns;
+		tl->last_ns = p->last_ns;
+	}
+	return changed;
+}
+
+static bool has_entries(const struct publication *p)
+{
+	return p->strings->len || p->hosts->len || p->threads->len || p->processes->len || p->files->len ||
+	       p->seconds->len || p->spans->len || p->classes->len;
+}
+
+static void tell_beginning(struct timeline *tl)
+{
+	timeline_beginning tell = tl->beginning;
+
+	if (!tell || !tl->has_coverage)
+		return;
+	tl->beginning = NULL;
+	tell(tl->beginning_data);
+}
+
+void timeline_apply(struct timeline *tl, struct publication *p)
+{
+	bool changed = has_entries(p);
+
+	changed |= release_held_back(tl);
+	changed |= apply_totals(tl, p);
+	tell_beginning(tl);
+	apply_registries(tl, p);
+	for (unsigned i = 0; i < p->seconds->len; i++) {
+		struct second **s = (struct second **)&g_ptr_array_index(p->seconds, i);
+		put_second(tl, g_steal_pointer(s));
+	}
+	for (unsigned i = 0; i < p->spans->len; i++) {
+		struct published_span *e = &g_array_index(p->spans, struct published_span, i);
+		struct span_entry entry = entry_of(g_steal_pointer(&e->span), e->slot);
+		e->again ? correct_span(tl, entry, e->again) : apply_span(tl, entry);
+	}
+	tl->beside_bytes = p->beside_bytes;
+	publication_free(p);
+	traces_settle(tl);
+	timeline_drop_ended(tl);
+	timeline_keep_budget(tl);
+	if (changed)
+		tl->version++;
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Room in a timeline: see the table of stores, at the end. Of spans whole traces are evicted, seconds are folded, then
+ * dropped. */
+#include "state/store/publication.h"
+#include "state/store/timeline_private.h"
+
+#include "base/timefmt.h"
+#include "state/store/coarsen.h"
+
+#define KEEP_SECONDS 10			/* the newest are never dropped */
+#define SLOWEST_KEPT 16			/* of each operation: evicted when nothing else is left */
+#define GONE_SHARE 16			/* of the budget for bits, a span's each; */
+#define LEAST_GONE (64u << 10)		/* but so many bytes. What was before is taken for gone */
+#define SETTLES_NS (3 * NS_PER_S)	/* traces are final 2 s after their root's end */
+
+void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans)
+{
+	*ret_traces = tl->evicted_traces;
+	*ret_spans = tl->evicted_spans;
+}
+
+int64_t timeline_requests_from(const struct timeline *tl)
+{
+	return tl->evicted_until;
+}
+
+size_t timeline_n_span_sums(const struct timeline *tl)
+{
+	return tl->sums.list->len;
+}
+
+const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i)
+{
+	return i < tl->sums.list->len ? &g_array_index(tl->sums.list, struct span_sum, i) : NULL;
+}
+
+/* ---- traces ---- */
+
+/* A trace as something to evict. */
+struct candidate {
+	uint32_t trace;			/* in traces */
+	const char *service, *name;	/* of its root */
+	uint32_t rank;			/* among those of its operation; 0: the slowest */
+	int64_t duration, end;
+	size_t bytes;
+	bool may_go, wanted;
+};
+
+static bool is_kept(const struct timeline *tl, uint64_t trace_id)
+{
+	bool kept = trace_id == tl->pinned;
+	for (size_t i = 0; i < TIMELINE_KEPT; i++)
+		kept = kept || trace_id == tl->kept[i];
+	return trace_id && kept;
+}
+
+static struct candidate weigh_trace(const struct timeline *tl, uint32_t i)
+{
+	const struct trace_entry *t = &g_array_index(tl->traces, struct trace_entry, i);
+	const struct span *root = t->info.root;
+
+	return (struct candidate){
+		.trace = i, .may_go = !is_kept(tl, t->info.trace_id) && !t->info.open,
+		.wanted = t->info.begin_ns < tl->wanted_to && t->info.end_ns >= tl->wanted_from,
+		.end = t->info.end_ns, .service = root->service, .name = root->name,
+		.duration = span_duration(root),
+		.bytes = t->bytes + t->indexes->len * sizeof(struct span_entry),
+	};
+}
+
+static int order(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* One operation after the other, in whatever order. */
+static int by_operation(gconstpointer a, gconstpointer b)
+{
+	const struct candidate *x = a, *y = b;
+	int of = order((intptr_t)x->service, (intptr_t)y->service);
+	of = of ? of : order((intptr_t)x->name, (intptr_t)y->name);
+	of = of ? of : order(y->duration, x->duration);
+	return of ? of : order(y->end, x->end);
+}
+
+static bool is_slow(const struct candidate *c)
+{
+	return c->rank < SLOWEST_KEPT;
+}
+
+/* The ordinary ones by age, then the slowest, the slower the later. */
+static int by_worth(gconstpointer a, gconstpointer b)
+{
+	const struct candidate *x = a, *y = b;
+	if (is_slow(x) != is_slow(y))
+		return is_slow(x) ? 1 : -1;
+	if (is_slow(x) && x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return x->end != y->end ? order(x->end, y->end) : order(x->trace, y->trace);
+}
+
+static GArray *weigh_traces(const struct timeline *tl)
+{
+	GArray *all = g_array_sized_new(false, false, sizeof(struct candidate), tl->traces->len);
+	for (uint32_t i = 0; i < tl->traces->len; i++) {
+		struct candidate c = weigh_trace(tl, i);
+		g_array_append_val(all, c);
+	}
+	g_array_sort(all, by_operation);
+	for (guint i = 1; i < all->len; i++) {
+		struct candidate *c = &g_array_index(all, struct candidate, i);
+		if (c->service == c[-1].service && c->name == c[-1].name)
+			c->rank = c[-1].rank + 1;
+	}
+	g_array_sort(all, by_worth);
+	return all;
+}
+
+static void set_gone(struct timeline *tl, uint32_t slot)
+{
+	if (slot < tl->evicted_from)
+		return;
+	guint at = (slot - tl->evicted_from) / 8, have = tl->evicted_slots->len;
+	guint most = (guint)CLAMP(tl->budget / GONE_SHARE, LEAST_GONE, G_MAXINT);
+	if (at >= most) {
+		guint shift = at - most / 2;
+		g_byte_array_remove_range(tl->evicted_slots, 0, MIN(shift, have));
+		tl->evicted_from += shift * 8;
+		at -= shift;
+		have = tl->evicted_slots->len;
+	}
+	if (at >= have) {
+		g_byte_array_set_size(tl->evicted_slots, at + 1 + at / 8);
+		memset(tl->evicted_slots->data + have, 0, tl->evicted_slots->len - have);
+	}
+	tl->evicted_slots->data[at] |= (guint8)(1 << slot % 8);
+}
+
+bool timeline_is_evicted(const struct timeline *tl, uint32_t slot)
+{
+	if (slot < tl->evicted_from)
+		return intmap_get(&tl->by_slot, slot) == INTMAP_NONE;
+	guint at = (slot - tl->evicted_from) / 8;
+	return at < tl->evicted_slots->len && tl->evicted_slots->data[at] >> slot % 8 & 1;
+}
+
+/* Takes the spans to drop out of the list; returns each old index's new one, or ID_NONE. */
+static uint32_t *compact_spans(struct timeline *tl, const bool *goes)
+{
+	struct span_entry *entries = (struct span_entry *)(void *)tl->spans->data;
+	uint32_t *moved = g_new(uint32_t, tl->spans->len + 1);
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < tl->spans->len; i++) {
+		struct span_entry *e = &entries[i];
+		if (goes[i]) {
+			moved[i] = ID_NONE;
+			intmap_remove(&tl->by_slot, e->slot);
+			timeline_uncount(tl, e);
+			tl->evicted_spans++;
+			traces_count_evicted(tl, e->span);
+			if (e->span->state != SPAN_OPEN) {
+				set_gone(tl, e->slot);
+				tl->evicted_until = MAX(tl->evicted_until, e->end_ns + 1);
+			}
+			span_unref(e->span);
+			continue;
+		}
+		moved[i] = kept;
+		entries[kept++] = *e;
+	}
+	for (uint32_t i = kept; i < tl->spans->len; i++)
+		entries[i].span = NULL;		/* moved or freed already */
+	g_array_set_size(tl->spans, kept);
+	return moved;
+}
+
+static void sum_up(struct timeline *tl, const bool *goes)
+{
+	for (guint i = 0; i < tl->traces->len; i++) {
+		const struct trace_entry *e = &g_array_index(tl->traces, struct trace_entry, i);
+		if (!goes[g_array_index(e->indexes, uint32_t, 0)])
+			continue;
+		g_autoptr(blk_tree) t = tree_new(tl, e->info.trace_id);
+		span_sums_add(&tl->sums, t);
+	}
+	tl->sum_bytes = span_sums_bytes(&tl->sums);
+}
+
+/* goes: by index, and of a trace all or none. */
+static void drop_spans(struct timeline *tl, const bool *goes)
+{
+	sum_up(tl, goes);
+	g_autofree uint32_t *moved = compact_spans(tl, goes);
+	struct intmap *slots = &tl->by_slot;
+
+	for (uint32_t i = 0; slots->mask && i <= slots->mask; i++) {
+		if (slots->values[i] != INTMAP_NONE)
+			slots->values[i] = moved[slots->values[i]];
+	}
+	for (uint32_t t = tl->traces->len; t-- > 0;) {
+		GArray *indexes = g_array_index(tl->traces, struct trace_entry, t).indexes;
+		unsigned kept = 0;
+		for (unsigned i = 0; i < indexes->len; i++) {
+			uint32_t to = moved[g_array_index(indexes, uint32_t, i)];
+			if (to != ID_NONE)
+				g_array_index(indexes, uint32_t, kept++) = to;
+		}
+		g_array_set_size(indexes, kept);
+		if (kept == 0) {
+			tl->evicted_traces++;
+			traces_forget(tl, t);
+		}
+	}
+}
+
+static void mark_trace(const struct timeline *tl, uint32_t trace, bool *goes)
+{
+	const GArray *indexes = g_array_index(tl->traces, struct trace_entry, trace).indexes;
+	for (guint k = 0; k < indexes->len; k++)
+		goes[g_array_index(indexes, uint32_t, k)] = true;
+}
+
+/* What was made of this version may hold what goes. */
+static void tell_evicting(struct timeline *tl, GArray *going)
+{
+	if (tl->evicting && going->len)
+		tl->evicting(tl->evicting_data, (const uint64_t *)(void *)going->data, going->len);
+	tl->version++;
+}
+
+/* What may be told again goes later, what will be asked for only if it must. */
+static int turn_of(const struct candidate *c, int64_t settled)
+{
+	return 2 * c->wanted + (c->end > settled);
+}
+
+static void evict_traces(struct timeline *tl, size_t excess)
+{
+	g_autoptr(GArray) all = weigh_traces(tl);
+	g_autofree bool *goes = g_new0(bool, tl->spans->len + 1);
+	g_autoptr(GArray) going = g_array_new(false, false, sizeof(uint64_t));
+	int64_t settled = tl->last_ns - SETTLES_NS;
+	size_t freed = 0;
+	for (int turn = 0; turn < 4; turn++)
+		for (guint i = 0; i < all->len && freed < excess; i++) {
+			const struct candidate *c = &g_array_index(all, struct candidate, i);
+			if (!c->may_go || turn != turn_of(c, settled))
+				continue;
+			mark_trace(tl, c->trace, goes);
+			g_array_append_val(going, g_array_index(tl->traces, struct trace_entry,
+								c->trace).info.trace_id);
+			freed += c->bytes;
+		}
+	if (!freed)
+		return;
+	tell_evicting(tl, going);
+	drop_spans(tl, goes);
+}
+
+/* ---- seconds, and the traces that are over before their end ---- */
+
+static int compare_ends(gconstpointer a, gconstpointer b)
+{
+	return order(((const struct candidate *)a)->end, ((const struct candidate *)b)->end);
+}
+
+static bool may_drop(const struct candidate *c, int64_t until, bool open_too,
+		     const struct timeline *tl)
+{
+	uint64_t id = g_array_index(tl->traces, struct trace_entry, c->trace).info.trace_id;
+	return c->end < until && (c->may_go || (open_too && !is_kept(tl, id)));
+}
+
+/* Bytes that become free with each of the first `n` seconds: its own, and those of
+ * the traces that were over before its end. */
+static size_t *weigh_seconds(const struct timeline *tl, const GArray *traces, size_t n)
+{
+	size_t *bytes = g_new(size_t, n);
+	size_t at = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = timeline_second(tl, i)->bytes + sizeof(void *);
+	for (guint i = 0; i < traces->len; i++) {
+		const struct candidate *c = &g_array_index(traces, struct candidate, i);
+		while (at < n && timeline_second(tl, at)->end_ns <= c->end)
+			at++;
+		if (at == n)
+			break;
+		if (c->may_go)
+			bytes[at] += c->bytes;
+	}
+	return bytes;
+}
+
+static void drop_seconds(struct timeline *tl, size_t excess)
+{
+	size_t limit = tl->seconds->len - KEEP_SECONDS, freed = 0, n = 0;
+	g_autoptr(GArray) traces = weigh_traces(tl);
+	g_array_sort(traces, compare_ends);
+	g_autofree size_t *bytes = weigh_seconds(tl, traces, limit);
+	while (n < limit && freed < excess)
+		freed += bytes[n++];
+	tl->dropped_until = timeline_second(tl, n - 1)->end_ns;
+	g_autofree bool *goes = g_new0(bool, tl->spans->len + 1);
+	for (guint i = 0; i < traces->len; i++) {
+		const struct candidate *c = &g_array_index(traces, struct candidate, i);
+		if (may_drop(c, tl->dropped_until, freed < excess, tl))
+			mark_trace(tl, c->trace, goes);
+	}
+	for (size_t i = 0; i < n; i++)
+		tl->second_bytes -= timeline_second(tl, i)->bytes;
+	g_ptr_array_remove_range(tl->seconds, 0, (unsigned)n);
+	drop_spans(tl, goes);
+}
+
+/* ---- threads and processes that no later publication refers to ---- */
+
+#define FEW_ENDED 1024			/* too few to look which of them spans refer to */
+
+static void use_thread(enum span_id kind, uint32_t *id, void *used)
+{
+	if (kind == SPAN_ID_THREAD && *id != ID_NONE)
+		intmap_set(used, *id, 1);
+}
+
+static void use_all_threads(struct intmap *used, const GArray *entries)
+{
+	for (guint i = 0; i < entries->len; i++)
+		span_each_id(g_array_index(entries, struct span_entry, i).span, use_thread, used);
+}
+
+static void drop_thread(struct timeline *tl, uint32_t id)
+{
+	struct thread_info *t = pages_get(&tl->threads, id);
+
+	if (!t)
+		return;
+	tl->registry_bytes -= t->n_names * sizeof(*t->names);
+	g_free((void *)t->names);
+	pages_drop(&tl->threads, id);
+}
+
+/* Ids that are used stay in the list. */
+static void drop_unused(struct timeline *tl, GArray *ids, const struct intmap *used,
+			void (*drop)(struct timeline *tl, uint32_t id))
+{
+	guint kept = 0;
+
+	for (guint i = 0; i < ids->len; i++) {
+		uint32_t id = g_array_index(ids, uint32_t, i);
+		if (intmap_get(used, id) == INTMAP_NONE)
+			drop(tl, id);
+		else
+			g_array_index(ids, uint32_t, kept++) = id;
+	}
+	g_array_set_size(ids, kept);
+}
+
+static void drop_process(struct timeline *tl, uint32_t id)
+{
+	pages_drop(&tl->processes, id);
+}
+
+void timeline_drop_ended(struct timeline *tl)
+{
+	struct intmap threads = { 0 }, processes = { 0 };
+
+	if (tl->ended_threads->len + tl->ended_processes->len <= 2 * tl->ended_left + FEW_ENDED)
+		return;
+	use_all_threads(&threads, tl->spans);
+	use_all_threads(&threads, tl->held_back);
+	drop_unused(tl, tl->ended_threads, &threads, drop_thread);
+	for (guint i = 0; i < tl->ended_threads->len; i++) {
+		const struct thread_info *t = timeline_thread(tl, g_array_index(tl->ended_threads, uint32_t, i));
+		if (t && t->process != ID_NONE)
+			intmap_set(&processes, t->process, 1);
+	}
+	drop_unused(tl, tl->ended_processes, &processes, drop_process);
+	tl->ended_left = tl->ended_threads->len + tl->ended_processes->len;
+	intmap_clear(&threads);
+	intmap_clear(&processes);
+}
+
+/* ---- the stores ---- */
+
+#define MAP_BYTES (sizeof(uint64_t) + sizeof(uint32_t))	/* of a place of an intmap */
+
+/* With their texts, and what is known of their traces. */
+static size_t bytes_of_spans(const struct timeline *tl)
+{
+	return tl->span_bytes + tl->text_bytes + traces_bytes(tl) + tl->evicted_slots->len +
+	       tl->spans->len * (sizeof(struct span_entry) + sizeof(uint32_t)) +
+	       (tl->by_slot.mask + tl->long_texts.mask) * MAP_BYTES;
+}
+
+static void drop_of_spans(struct timeline *tl, size_t bytes)
+{
+	evict_traces(tl, (size_t)((double)bytes / (double)bytes_of_spans(tl) * (double)tl->span_bytes));
+}
+
+static size_t bytes_of_seconds(const struct timeline *tl)
+{
+	return tl->second_bytes + tl->seconds->len * sizeof(void *);
+}
+
+/* The oldest are folded, then dropped. */
+static void drop_of_seconds(struct timeline *tl, size_t bytes)
+{
+	if (tl->whole_seconds || tl->seconds->len <= KEEP_SECONDS)
+		return;
+	size_t freed = seconds_fold(tl->seconds, KEEP_SECONDS, bytes, &tl->folded_until);
+
+	tl->second_bytes -= freed;
+	if (freed < bytes && tl->seconds->len > KEEP_SECONDS)
+		drop_seconds(tl, bytes - freed);
+}
+
+static size_t bytes_of_sums(const struct timeline *tl)
+{
+	return tl->sum_bytes;
+}
+
+static size_t bytes_of_names(const struct timeline *tl)
+{
+	return sizeof *tl + tl->registry_bytes + pages_bytes(&tl->strings) + pages_bytes(&tl->hosts) +
+	       pages_bytes(&tl->threads) + pages_bytes(&tl->processes) + pages_bytes(&tl->files) +
+	       tl->by_container.mask * MAP_BYTES + tl->containers->len * sizeof(struct container_entry);
+}
+
+/* In sixteenths of the room: a store has a share of its own, whatever the others need; it makes room when it has
+ * `slack` more, until all together take `aim`: some more than needed, not to walk its lists at every call. Where
+ * seconds have to stay as they are, shares are a third. */
+static const struct store {
+	size_t (*bytes)(const struct timeline *tl);
+	void (*drop)(struct timeline *tl, size_t bytes);	/* about; NULL: see who refers to it */
+	unsigned share, slack, aim;
+} stores[] = {			/* those that drop first come first */
+	{ bytes_of_spans, drop_of_spans, 6, 2, 13 },
+	{ bytes_of_seconds, drop_of_seconds, 0, 0, 15 },
+	{ bytes_of_sums, NULL, 0, 0, 0 },
+	{ bytes_of_names, NULL, 0, 0, 0 },
+};
+
+size_t timeline_bytes(const struct timeline *tl)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(stores); i++)
+		bytes += stores[i].bytes(tl);
+	return bytes;
+}
+
+/* The budget less what is held beside the timeline. */
+static size_t room_of(const struct timeline *tl)
+{
+	return tl->budget - MIN(tl->beside_bytes, tl->budget / 2);
+}
+
+void timeline_keep_budget(struct timeline *tl)
+{
+	size_t room = room_of(tl), held;
+
+	if (!tl->budget)
+		return;
+	for (const struct store *s = stores; s->drop && (held = timeline_bytes(tl)) > room; s++) {
+		size_t own = s->bytes(tl), share = room / 16 * (tl->whole_seconds ? s->share / 3 : s->share);
+		if (own > share + room / 16 * s->slack)
+			s->drop(tl, MIN(own - share, held - room / 16 * s->aim));
+	}
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What spans tell together, kept as they come: their traces, and what is usual of an
+ * operation. So a view finds it made, however many spans there are.
+ */
+#include "state/store/timeline_private.h"
+
+#include "base/limits.h"
+
+#define OPERATIONS_SHARE 16		/* of the budget, without the histograms' buckets */
+#define FEWEST_OPERATIONS 1024
+#define INDEXES_COST 112		/* bytes of a trace's array, without its elements, about */
+
+/* ---- traces ---- */
+
+static void clear_trace(void *entry)
+{
+	g_array_free(((struct trace_entry *)entry)->indexes, TRUE);
+}
+
+static struct trace_entry *trace_at(const struct timeline *tl, uint32_t i)
+{
+	return &g_array_index(tl->traces, struct trace_entry, i);
+}
+
+static void count_span(struct trace_info *t, const struct span *s)
+{
+	bool first = t->n_spans == 0;
+	if (first || span_is_better_root(s, t->root))
+		t->root = s;
+	t->has_root = t->root->parent_id == 0;
+	t->open |= s->state == SPAN_OPEN;
+	t->partial |= s->state == SPAN_PARTIAL;
+	t->begin_ns = first ? s->begin_ns : MIN(t->begin_ns, s->begin_ns);
+	t->end_ns = first ? s->end_ns : MAX(t->end_ns, s->end_ns);
+	t->errors += s->errors;
+	t->n_spans++;
+}
+
+static int compare_index(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Its spans again, in the order in which they were added. */
+static void recount(const struct timeline *tl, struct trace_entry *e)
+{
+	e->info = (struct trace_info){ .trace_id = e->info.trace_id };
+	e->stale = false;
+	g_array_sort(e->indexes, compare_index);
+	for (guint i = 0; i < e->indexes->len; i++) {
+		uint32_t index = g_array_index(e->indexes, uint32_t, i);
+		count_span(&e->info, g_array_index(tl->spans, struct span_entry, index).span);
+	}
+}
+
+static void make_stale(struct timeline *tl, struct trace_entry *e)
+{
+	if (!e->stale)
+		g_array_append_val(tl->stale_traces, e->info.trace_id);
+	e->stale = true;
+}
+
+static struct trace_entry *trace_of(struct timeline *tl, uint64_t trace_id)
+{
+	uint32_t i = intmap_get(&tl->by_trace, trace_id);
+	if (i == INTMAP_NONE) {
+		struct trace_entry entry = { .info.trace_id = trace_id,
+			.indexes = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+		i = tl->traces->len;
+		g_array_append_val(tl->traces, entry);
+		intmap_set(&tl->by_trace, trace_id, i);
+	}
+	return trace_at(tl, i);
+}
+
+static void index_span(struct timeline *tl, const struct span_entry *entry, uint32_t index)
+{
+	struct trace_entry *e = trace_of(tl, entry->trace_id);
+	g_array_append_val(e->indexes, index);
+	e->bytes += entry->bytes;
+	if (!e->stale)
+		count_span(&e->info, entry->span);
+}
+
+void traces_forget(struct timeline *tl, uint32_t i)
+{
+	uint32_t last = tl->traces->len - 1;
+
+	intmap_remove(&tl->by_trace, trace_at(tl, i)->info.trace_id);
+	if (i != last)
+		intmap_set(&tl->by_trace, trace_at(tl, last)->info.trace_id, i);
+	g_array_remove_index_fast(tl->traces, i);
+}
+
+static void unindex_span(struct timeline *tl, const struct span_entry *old, uint32_t index)
+{
+	uint32_t trace = intmap_get(&tl->by_trace, old->trace_id);
+	struct trace_entry *e = trace_at(tl, trace);
+
+	for (guint i = 0; i < e->indexes->len; i++) {
+		if (g_array_index(e->indexes, uint32_t, i) == index) {
+			g_array_remove_index_fast(e->indexes, i);
+			break;
+		}
+	}
+	e->bytes -= old->bytes;
+	if (e->indexes->len)
+		make_stale(tl, e);
+	else
+		traces_forget(tl, trace);
+}
+
+/* ---- operations ---- */
+
+static void clear_operation(void *data)
+{
+	struct operation_info *op = data;
+	reftext_unref(op->service);
+	reftext_unref(op->name);
+	hist_clear(&op->duration);
+	hist_clear(&op->user);
+}
+
+static uint64_t operation_key(const struct span *s)
+{
+	return reftext_pair(s->service, s->name) + (s->kind == SPAN_SERVER);
+}
+
+static struct operation_info *operation_at(const struct timeline *tl, uint32_t i)
+{
+	return &g_array_index(tl->operations, struct operation_info, i);
+}
+
+static size_t most_operations(const struct timeline *tl)
+{
+	size_t most = tl->budget / OPERATIONS_SHARE / sizeof(struct operation_info);
+
+	return tl->budget ? CLAMP(most, FEWEST_OPERATIONS, LIMIT_OPERATIONS) : G_MAXUINT32;
+}
+
+/* The operation of a closed span, which is going to change; NULL: there is no room for it. */
+static struct operation_info *touch_operation(struct timeline *tl, const struct span *s)
+{
+	uint64_t key = operation_key(s);
+	uint32_t i = intmap_get(&tl->by_operation, key);
+	if (i == INTMAP_NONE && tl->operations->len >= most_operations(tl))
+		return NULL;
+	if (i == INTMAP_NONE) {
+		struct operation_info fresh = { .service = reftext_ref(s->service), .name = reftext_ref(s->name),
+			.server = s->kind == SPAN_SERVER };
+		i = tl->operations->len;
+		intmap_set(&tl->by_operation, key, i);
+		g_array_append_val(tl->operations, fresh);
+		tl->operation_bytes += reftext_bytes(s->service) + reftext_bytes(s->name);
+	}
+	struct operation_info *op = operation_at(tl, i);
+	if (!op->changed) {
+		tl->operation_bytes -= hist_bytes(&op->duration) + hist_bytes(&op->user);
+		g_array_append_val(tl->changed_operations, i);
+	}
+	op->changed = true;
+	return op;
+}
+
+static void count_operation(struct timeline *tl, const struct span *s)
+{
+	struct operation_info *op = s->state == SPAN_OPEN ? NULL : touch_operation(tl, s);
+	if (!op)
+		return;
+	hist_add(&op->duration, span_duration(s));
+	hist_add(&op->user, s->part[PART_USER]);
+}
+
+static void uncount_operation(struct timeline *tl, const struct span *s)
+{
+	struct operation_info *op = s->state == SPAN_OPEN ? NULL : touch_operation(tl, s);
+	if (!op)
+		return;
+	op->loose |= hist_remove(&op->duration, span_duration(s));
+	op->loose |= hist_remove(&op->user, s->part[PART_USER]);
+	tl->loose_operations |= op->loose;
+}
+
+static void widen(struct extremes *e, int64_t ns, bool first)
+{
+	ns = MAX(ns, 0);
+	e->min = first ? ns : MIN(e->min, ns);
+	e->max = first ? ns : MAX(e->max, ns);
+}
+
+void traces_count_evicted(struct timeline *tl, const struct span *s)
+{
+	uint32_t i = intmap_get(&tl->by_operation, operation_key(s));
+	if (s->state == SPAN_OPEN || i == INTMAP_NONE)
+		return;
+	struct operation_info *op = operation_at(tl, i);
+	widen(&op->evicted_duration, span_duration(s), !op->evicted);
+	widen(&op->evicted_user, s->part[PART_USER], !op->evicted);
+	op->evicted++;
+}
+
+static void set_extremes(struct hist *h, const struct extremes *e, bool known)
+{
+	hist_reset_bounds(h);
+	if (!known)
+		return;
+	hist_widen(h, e->min);
+	hist_widen(h, e->max);
+}
+
+/* The shortest and longest of operations that lost one of them to a later version of its span:
+ * what is usual may not depend on how often a span was told before it was whole. */
+static void tighten_operations(struct timeline *tl)
+{
+	for (guint i = 0; i < tl->operations->len; i++) {
+		struct operation_info *op = operation_at(tl, i);
+		if (!op->loose)
+			continue;
+		set_extremes(&op->duration, &op->evicted_duration, op->evicted);
+		set_extremes(&op->user, &op->evicted_user, op->evicted);
+	}
+	for (guint i = 0; i < tl->spans->len; i++) {
+		const struct span *s = g_array_index(tl->spans, struct span_entry, i).span;
+		uint32_t at = s->state == SPAN_OPEN ? INTMAP_NONE :
+			      intmap_get(&tl->by_operation, operation_key(s));
+		struct operation_info *op = at == INTMAP_NONE ? NULL : operation_at(tl, at);
+		if (!op || !op->loose)
+			continue;
+		hist_widen(&op->duration, span_duration(s));
+		hist_widen(&op->user, s->part[PART_USER]);
+	}
+	for (guint i = 0; i < tl->operations->len; i++)
+		operation_at(tl, i)->loose = false;
+	tl->loose_operations = false;
+}
+
+const struct operation_info *timeline_operation(const struct timeline *tl, const struct span *s)
+{
+	uint32_t i = intmap_get(&tl->by_operation, operation_key(s));
+	return i == INTMAP_NONE || !hist_count(&operation_at(tl, i)->duration) ? NULL : operation_at(tl, i);
+}
+
+/* ---- as spans come ---- */
+
+void traces_add(struct timeline *tl, const struct span_entry *entry, uint32_t index)
+{
+	index_span(tl, entry, index);
+	count_operation(tl, entry->span);
+}
+
+void traces_replace(struct timeline *tl, const struct span_entry *old,
+		    const struct span_entry *fresh, uint32_t index)
+{
+	if (old->trace_id != fresh->trace_id) {
+		unindex_span(tl, old, index);
+		index_span(tl, fresh, index);
+	} else {
+		struct trace_entry *e = trace_of(tl, fresh->trace_id);
+		e->bytes += fresh->bytes;
+		e->bytes -= old->bytes;
+		make_stale(tl, e);
+	}
+	bool same = old->span->state != SPAN_OPEN && fresh->span->state != SPAN_OPEN &&
+		    operation_key(old->span) == operation_key(fresh->span) &&
+		    span_duration(old->span) == span_duration(fresh->span) &&
+		    old->span->part[PART_USER] == fresh->span->part[PART_USER];
+	if (same)
+		return;
+	uncount_operation(tl, old->span);
+	count_operation(tl, fresh->span);
+}
+
+void traces_settle(struct timeline *tl)
+{
+	for (guint i = 0; i < tl->stale_traces->len; i++) {
+		uint32_t at = intmap_get(&tl->by_trace,
+					 g_array_index(tl->stale_traces, uint64_t, i));
+		if (at != INTMAP_NONE && trace_at(tl, at)->stale)
+			recount(tl, trace_at(tl, at));
+	}
+	g_array_set_size(tl->stale_traces, 0);
+	if (tl->loose_operations)
+		tighten_operations(tl);
+	for (guint i = 0; i < tl->changed_operations->len; i++) {
+		struct operation_info *op =
+			operation_at(tl, g_array_index(tl->changed_operations, uint32_t, i));
+		op->p50 = hist_quantile(&op->duration, 0.50);
+		op->p99 = hist_quantile(&op->duration, 0.99);
+		op->user_p50 = hist_quantile(&op->user, 0.50);
+		op->changed = false;
+		tl->operation_bytes += hist_bytes(&op->duration) + hist_bytes(&op->user);
+	}
+	g_array_set_size(tl->changed_operations, 0);
+}
+
+/* ---- who asks ---- */
+
+const GArray *timeline_trace_spans(const struct timeline *tl, uint64_t trace_id)
+{
+	uint32_t i = intmap_get(&tl->by_trace, trace_id);
+	return i == INTMAP_NONE ? NULL : trace_at(tl, i)->indexes;
+}
+
+size_t timeline_n_traces(const struct timeline *tl)
+{
+	return tl->traces->len;
+}
+
+const struct trace_info *timeline_trace(const struct timeline *tl, size_t i)
+{
+	return i < tl->traces->len ? &trace_at(tl, (uint32_t)i)->info : NULL;
+}
+
+const struct trace_info *timeline_find_trace(const struct timeline *tl, uint64_t trace_id)
+{
+	uint32_t i = intmap_get(&tl->by_trace, trace_id);
+	return i == INTMAP_NONE ? NULL : &trace_at(tl, i)->info;
+}
+
+/* ---- life ---- */
+
+void traces_init(struct timeline *tl)
+{
+	static guint serial;	/* atomic: previews are made on threads of their own */
+	tl->serial = (uint64_t)g_atomic_int_add((gint *)&serial, 1) + 1;
+	tl->traces = g_array_new(FALSE, FALSE, sizeof(struct trace_entry));
+	g_array_set_clear_func(tl->traces, clear_trace);
+	tl->stale_traces = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	tl->operations = g_array_new(FALSE, FALSE, sizeof(struct operation_info));
+	g_array_set_clear_func(tl->operations, clear_operation);
+	tl->changed_operations = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+}
+
+void traces_clear(struct timeline *tl)
+{
+	g_array_free(tl->traces, TRUE);
+	g_array_free(tl->stale_traces, TRUE);
+	g_array_free(tl->operations, TRUE);
+	g_array_free(tl->changed_operations, TRUE);
+	intmap_clear(&tl->by_trace);
+	intmap_clear(&tl->by_operation);
+}
+
+size_t traces_bytes(const struct timeline *tl)
+{
+	return tl->traces->len * (sizeof(struct trace_entry) + INDEXES_COST) +
+	       tl->operations->len * sizeof(struct operation_info) + tl->operation_bytes +
+	       (tl->by_trace.mask + tl->by_operation.mask) * (sizeof(uint64_t) + sizeof(uint32_t));
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From a babeltrace2 clock's cycles to ns since the epoch (inside src/trace/). */
+#ifndef BLK_TRACE_BT2_BT2_CLOCK_H
+#define BLK_TRACE_BT2_BT2_CLOCK_H
+
+#include "trace/bt2/bt2_convert.h"
+
+#define BT2_UUID_TEXT 40
+
+struct bt2_offset {
+	int64_t seconds;
+	uint64_t cycles;
+};
+
+struct bt2_clock {
+	struct bt2_offset offset;
+	uint64_t freq;
+	int64_t base_ns;
+	char uuid[BT2_UUID_TEXT];	/* "" when it has none */
+};
+
+/*
+ * The offset pinned for each host boot (clock uuid): streams of one boot then compare by raw
+ * cycles. The first trace seen of a boot decides, unless bt2_convert_pin_clocks() chose
+ * before. One thread.
+ */
+struct bt2_clocks;
+struct bt2_clocks *bt2_clocks_new(void);
+void bt2_clocks_free(struct bt2_clocks *k);	/* NULL is fine */
+/* pinned: NULL for the clock's own offset. */
+void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_clocks *pinned);
+void bt2_uuid_text(const uint8_t *uuid, char ret[BT2_UUID_TEXT]);	/* NULL: "" */
+
+static inline int64_t bt2_clock_ns(const struct bt2_clock *k, uint64_t cycles)
+{
+	if (G_LIKELY(k->freq == 1000000000))
+		return (int64_t)((uint64_t)k->base_ns + cycles);
+	unsigned __int128 all = (unsigned __int128)cycles + k->offset.cycles;
+	return (int64_t)((uint64_t)k->base_ns + (uint64_t)(all * 1000000000u / k->freq));
+}
+
+#endif

@@ -1,0 +1,746 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * babeltrace2 messages to records: streams, packets, losses, tallies. The payload
+ * of an event is read in bt2_bind.c.
+ */
+#include "trace/bt2/bt2_bind.h"
+#include "trace/bt2/bt2_mip.h"
+#include "trace/ctf/layouts.h"
+
+#define NS_PER_S 1000000000
+#define MAX_DIRECT_ID 65536	/* event class ids looked up by index */
+
+/* Event classes of one stream class. */
+struct class_set {
+	const bt_stream_class *sc;
+	unsigned users;			/* streams */
+	GPtrArray *by_id;		/* struct bt2_binding *, gaps NULL */
+	GHashTable *by_far_id;		/* the same for ids beyond MAX_DIRECT_ID */
+};
+
+struct in_stream {
+	const bt_stream *bt;		/* reference */
+	struct class_set *classes;
+	struct bt2_clock clock;
+	struct blk_stream info;		/* for the first STREAM_ADD */
+	char *order_base;		/* its order key, less the cpu */
+	uint16_t index;			/* G_MAXUINT16 until added */
+	bool has_packets;
+	GHashTable *by_cpu;		/* perf: cpu -> index + 1, one stream a CPU */
+
+	int64_t last_ts;		/* of any event or packet border */
+	int64_t packet_end;		/* the latest; INT64_MAX: not known */
+	bool loss_pending;		/* discarded events of the packet that comes */
+	bool counter_told;		/* babeltrace2 spoke of the counter of the packet that comes */
+	uint64_t lost_events;
+	int64_t below;			/* the counter of discarded events, its highest; see rise() */
+
+	int64_t second, second_end;	/* what the tallies are of; end in ns */
+	GArray *counts;			/* uint64_t by class index */
+	GArray *counted;		/* uint32_t: classes with a count */
+	int64_t tally_last;		/* the newest event counted */
+	bool tally_told;		/* the first one has been, at once */
+};
+
+struct bt2_convert {
+	struct source *source;		/* borrowed */
+	struct bt2_clocks *clocks;
+	const struct blk_subscription *rows;
+	struct blk_matcher *matcher;
+	GHashTable *streams;		/* bt_stream * -> struct in_stream * */
+	GHashTable *class_sets;		/* bt_stream_class * -> struct class_set * */
+	GHashTable *class_names;	/* char * -> class index + 1 */
+	GHashTable *layouts;
+	struct in_stream *last;		/* of the message before */
+	GArray *ends;			/* int64_t by stream of the source, see bt2_convert_end() */
+	GHashTable *pauses;		/* pause_key() of a packet's border -> int64_t: since when */
+	GHashTable *falls;		/* pause_key() of a packet's beginning -> uint64_t; see bt2_convert_fall() */
+	GHashTable *extents;		/* host_key() -> int64_t[2], see bt2_convert_extent() */
+};
+
+static void free_class_set(void *p)
+{
+	struct class_set *set = p;
+	g_ptr_array_unref(set->by_id);
+	g_hash_table_unref(set->by_far_id);
+	bt_stream_class_put_ref(set->sc);
+	g_free(set);
+}
+
+static void free_binding(void *p)
+{
+	bt2_binding_free(p);
+}
+
+static void free_stream(void *p)
+{
+	struct in_stream *st = p;
+	bt_stream_put_ref(st->bt);
+	if (st->by_cpu)
+		g_hash_table_unref(st->by_cpu);
+	g_array_unref(st->counts);
+	g_array_unref(st->counted);
+	g_free(st->order_base);
+	g_free(st->info.vpid_procname);
+	g_free(st);
+}
+
+struct bt2_convert *bt2_convert_new(struct source *s, const struct blk_subscription *rows,
+				    size_t n_rows)
+{
+	struct bt2_convert *c = g_new0(struct bt2_convert, 1);
+	c->source = s;
+	c->clocks = bt2_clocks_new();
+	c->rows = rows;
+	c->matcher = blk_matcher_new(rows, n_rows);
+	c->streams = g_hash_table_new_full(NULL, NULL, NULL, free_stream);
+	c->class_sets = g_hash_table_new_full(NULL, NULL, NULL, free_class_set);
+	c->class_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	c->layouts = layouts_new();
+	c->pauses = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	c->falls = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	c->extents = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	c->ends = g_array_new(FALSE, TRUE, sizeof(int64_t));
+	return c;
+}
+
+void bt2_convert_free(struct bt2_convert *c)
+{
+	if (!c)
+		return;
+	g_array_unref(c->ends);
+	g_hash_table_unref(c->pauses);
+	g_hash_table_unref(c->falls);
+	g_hash_table_unref(c->extents);
+	g_hash_table_unref(c->streams);
+	g_hash_table_unref(c->class_sets);
+	g_hash_table_unref(c->class_names);
+	g_hash_table_unref(c->layouts);
+	blk_matcher_free(c->matcher);
+	bt2_clocks_free(c->clocks);
+	g_free(c);
+}
+
+/* -- what the trace says about itself ------------------------------------- */
+
+static const char *env_text(const bt_trace *trace, const char *name, const char *absent)
+{
+	const bt_value *v = bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
+	return v && bt_value_is_string(v) ? bt_value_string_get(v) : absent;
+}
+
+static int32_t env_vpid(const bt_trace *trace)
+{
+	const bt_value *v = bt_trace_borrow_environment_entry_value_by_name_const(trace, "vpid");
+	if (v && bt_value_is_signed_integer(v))
+		return (int32_t)bt_value_integer_signed_get(v);
+	if (v && bt_value_is_unsigned_integer(v))
+		return (int32_t)bt_value_integer_unsigned_get(v);
+	return -1;
+}
+
+static enum blk_domain env_domain(const bt_trace *trace)
+{
+	const char *domain = env_text(trace, "domain", "");
+	return !strcmp(domain, "kernel") ? BLK_DOMAIN_KERNEL :
+	       !strcmp(domain, "ust") ? BLK_DOMAIN_UST : BLK_DOMAIN_OTHER;
+}
+
+/* Sorts as the order of equal timestamps wants it, but for the cpu. */
+static char *make_order_base(const bt_stream *bt, const bt_trace *trace, const char *boot)
+{
+	char uuid[BT2_UUID_TEXT];
+	bt2_trace_identity(trace, uuid);
+	uint64_t sc = bt_stream_class_get_id(bt_stream_borrow_class_const(bt));
+	return g_strdup_printf("%s|%d|%s|%016" G_GINT64_MODIFIER "x", boot, env_domain(trace), uuid,
+			       sc);
+}
+
+static char *make_order(const struct in_stream *st, uint32_t cpu)
+{
+	if (cpu != UINT32_MAX)
+		return g_strdup_printf("%s|cpu %08x", st->order_base, cpu);
+	return g_strdup_printf("%s|instance %016" G_GINT64_MODIFIER "x", st->order_base,
+			       bt_stream_get_id(st->bt));
+}
+
+static char *host_key(const char *host, const char *boot)
+{
+	return g_strdup_printf("%s %s", boot, host);
+}
+
+static unsigned add_host(struct bt2_convert *c, const bt_trace *trace, const char *boot)
+{
+	const char *name = env_text(trace, "hostname", env_text(trace, "host", "?"));
+	const char *release = env_text(trace, "kernel_release", env_text(trace, "release", ""));
+	unsigned host = source_add_host(c->source, name[0] ? name : "?", boot, release);
+	g_autofree char *key = host_key(name[0] ? name : "?", boot);
+	const int64_t *extent = g_hash_table_lookup(c->extents, key);
+	if (extent)
+		source_host_lasts(c->source, host, extent[0], extent[1]);
+	return host;
+}
+
+void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boot, int64_t begin_ns,
+			int64_t end_ns)
+{
+	const int64_t extent[] = { begin_ns, end_ns };
+	g_hash_table_insert(c->extents, host_key(host, boot), g_memdup2(extent, sizeof extent));
+}
+
+/* -- streams and classes -------------------------------------------------- */
+
+static struct class_set *use_class_set(struct bt2_convert *c, const bt_stream_class *sc)
+{
+	struct class_set *set = g_hash_table_lookup(c->class_sets, sc);
+	if (!set) {
+		set = g_new0(struct class_set, 1);
+		set->sc = sc;
+		bt_stream_class_get_ref(sc);
+		set->by_id = g_ptr_array_new_with_free_func(free_binding);
+		set->by_far_id = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+						       free_binding);
+		g_hash_table_insert(c->class_sets, (void *)sc, set);
+	}
+	set->users++;
+	return set;
+}
+
+static struct in_stream *open_stream(struct bt2_convert *c, const bt_stream *bt, GError **error)
+{
+	const bt_stream_class *sc = bt_stream_borrow_class_const(bt);
+	const bt_trace *trace = bt_stream_borrow_trace_const(bt);
+	const bt_clock_class *cc = bt_stream_class_borrow_default_clock_class_const(sc);
+	const char *name = bt_stream_get_name(bt);
+	if (!cc) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+			    "cannot place the events of stream '%s' in time: it has no clock",
+			    name ? name : "?");
+		return NULL;
+	}
+	struct in_stream *st = g_new0(struct in_stream, 1);
+	st->bt = bt;
+	bt_stream_get_ref(bt);
+	st->classes = use_class_set(c, sc);
+	bt2_clock_init(&st->clock, cc, c->clocks);
+	st->order_base = make_order_base(bt, trace, st->clock.uuid);
+	st->info.cpu = UINT32_MAX;
+	st->info.host = add_host(c, trace, st->clock.uuid);
+	st->info.domain = env_domain(trace);
+	if (st->info.domain == BLK_DOMAIN_KERNEL)
+		source_has_kernel(c->source, st->info.host);
+	st->info.vpid = st->info.domain == BLK_DOMAIN_UST ? env_vpid(trace) : -1;
+	if (st->info.vpid != -1)
+		st->info.vpid_procname = g_strdup(env_text(trace, "procname", NULL));
+	st->index = G_MAXUINT16;
+	st->has_packets = bt_stream_class_supports_packets(sc);
+	st->last_ts = st->second_end = st->packet_end = G_MININT64;
+	st->counts = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+	st->counted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_hash_table_insert(c->streams, (void *)bt, st);
+	return st;
+}
+
+static struct in_stream *find_stream(struct bt2_convert *c, const bt_stream *bt, GError **error)
+{
+	if (G_LIKELY(c->last && c->last->bt == bt))
+		return c->last;
+	c->last = g_hash_table_lookup(c->streams, bt);
+	if (!c->last)
+		c->last = open_stream(c, bt, error);
+	return c->last;
+}
+
+static void close_stream(struct bt2_convert *c, struct in_stream *st)
+{
+	struct class_set *set = st->classes;
+	c->last = NULL;
+	g_hash_table_remove(c->streams, st->bt);
+	if (!--set->users)
+		g_hash_table_remove(c->class_sets, set->sc);
+}
+
+static uint32_t class_index(struct bt2_convert *c, const char *name, uint16_t row,
+			    const char *counters)
+{
+	g_autofree char *key = blk_class_key(name, counters);
+	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(c->class_names, key));
+	if (known)
+		return known - 1;
+	uint32_t cls = source_add_class(c->source, name, row, counters);
+	g_hash_table_insert(c->class_names, g_steal_pointer(&key), GUINT_TO_POINTER(cls + 1));
+	return cls;
+}
+
+static struct bt2_binding *bind_class(struct bt2_convert *c, struct class_set *set,
+				      const bt_event_class *ec, uint64_t id)
+{
+	const char *name = bt_event_class_get_name(ec);
+	uint16_t row;
+	if (id >= MAX_DIRECT_ID) {
+		struct bt2_binding *far = g_hash_table_lookup(set->by_far_id, &id);
+		if (far)
+			return far;
+	}
+	if (!name)
+		name = "?";
+	row = blk_matcher_class(c->matcher, name, bt2_is_probe(ec, name));
+	const struct blk_subscription *sub = row == G_MAXUINT16 ? NULL : &c->rows[row];
+	g_autofree char *counters = sub ? bt2_counters(ec, sub) : NULL;
+	struct bt2_binding *b = bt2_binding_new(ec, sub, row, class_index(c, name, row, counters),
+						c->layouts);
+	if (id >= MAX_DIRECT_ID) {
+		g_hash_table_insert(set->by_far_id, g_memdup2(&id, sizeof id), b);
+		return b;
+	}
+	if (id >= set->by_id->len)
+		g_ptr_array_set_size(set->by_id, id + 1);
+	set->by_id->pdata[id] = b;
+	return b;
+}
+
+static inline struct bt2_binding *find_binding(struct bt2_convert *c, struct class_set *set,
+					       const bt_event_class *ec)
+{
+	uint64_t id = bt_event_class_get_id(ec);
+	if (G_LIKELY(id < set->by_id->len && set->by_id->pdata[id]))
+		return set->by_id->pdata[id];
+	return bind_class(c, set, ec, id);
+}
+
+/* -- records -------------------------------------------------------------- */
+
+static struct blk_event *push(struct bt2_out *out, int64_t ts, uint16_t row, uint16_t stream)
+{
+	if (G_UNLIKELY(out->n == out->cap)) {
+		out->cap = MAX(64, out->cap * 2);
+		out->ev = g_renew(struct blk_event, out->ev, out->cap);
+	}
+	struct blk_event *e = &out->ev[out->n++];
+	*e = (struct blk_event){ .ts = ts, .row = row, .stream = stream };
+	return e;
+}
+
+static inline struct arena *arena_of(struct bt2_out *out)
+{
+	return out->arena ? out->arena : &out->own;
+}
+
+static uint16_t add_stream(struct bt2_convert *c, struct in_stream *st, uint32_t cpu, int64_t ts,
+			   struct bt2_out *out)
+{
+	struct blk_stream info = st->info;
+	g_autofree char *order = make_order(st, cpu);
+	info.cpu = cpu;
+	info.order = order;
+	uint16_t index = source_add_stream(c->source, &info);
+	push(out, ts, BLK_ROW_STREAM_ADD, index);
+	return index;
+}
+
+static inline void ensure_added(struct bt2_convert *c, struct in_stream *st, int64_t ts,
+				struct bt2_out *out)
+{
+	if (G_UNLIKELY(st->index == G_MAXUINT16))
+		st->index = add_stream(c, st, st->info.cpu, ts, out);
+}
+
+/* perf writes the events of all CPUs to one stream: here each CPU gets its own. */
+static uint16_t stream_of_cpu(struct bt2_convert *c, struct in_stream *st, uint32_t cpu, int64_t ts,
+			      struct bt2_out *out)
+{
+	if (cpu == UINT32_MAX)
+		return st->index;
+	if (!st->by_cpu)
+		st->by_cpu = g_hash_table_new(NULL, NULL);
+	void *key = GUINT_TO_POINTER(cpu);
+	unsigned index = GPOINTER_TO_UINT(g_hash_table_lookup(st->by_cpu, key));
+	if (!index) {
+		index = add_stream(c, st, cpu, ts, out) + 1;
+		g_hash_table_insert(st->by_cpu, key, GUINT_TO_POINTER(index));
+	}
+	return index - 1;
+}
+
+static void flush_tallies(struct in_stream *st, struct bt2_out *out)
+{
+	for (guint i = 0; i < st->counted->len; i++) {
+		uint32_t cls = g_array_index(st->counted, uint32_t, i);
+		uint64_t *count = &g_array_index(st->counts, uint64_t, cls);
+		struct blk_tally *t = arena_alloc(arena_of(out), sizeof *t);
+		*t = (struct blk_tally){
+			.second = st->second, .count = *count, .last_ns = st->tally_last,
+		};
+		struct blk_event *e = push(out, st->last_ts, BLK_ROW_TALLY, st->index);
+		e->cls = cls;
+		e->data = (uint8_t *)t;
+		*count = 0;
+	}
+	g_array_set_size(st->counted, 0);
+}
+
+static void next_second(struct in_stream *st, int64_t ts, struct bt2_out *out)
+{
+	flush_tallies(st, out);
+	st->second = ts / NS_PER_S - (ts % NS_PER_S < 0);
+	st->second_end = st->second < G_MAXINT64 / NS_PER_S ? (st->second + 1) * NS_PER_S
+							     : G_MAXINT64;
+}
+
+static void tally(struct in_stream *st, uint32_t cls)
+{
+	if (G_UNLIKELY(cls >= st->counts->len))
+		g_array_set_size(st->counts, cls + 1);
+	if (!g_array_index(st->counts, uint64_t, cls)++)
+		g_array_append_val(st->counted, cls);
+}
+
+/* The snapshot in ns, never less than what the stream had before. */
+static inline int64_t advance(struct in_stream *st, const bt_clock_snapshot *cs)
+{
+	int64_t ts = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(cs));
+	return G_LIKELY(ts >= st->last_ts) ? ts : st->last_ts;
+}
+
+static void push_loss(struct in_stream *st, const struct blk_loss *loss, struct bt2_out *out)
+{
+	struct blk_loss *l = arena_alloc(arena_of(out), sizeof *l);
+	*l = *loss;
+	push(out, l->begin_ns, BLK_ROW_LOST_BEGIN, st->index)->data = (uint8_t *)l;
+	push(out, l->end_ns, BLK_ROW_LOST_END, st->index)->data = (uint8_t *)l;
+}
+
+/* -- messages ------------------------------------------------------------- */
+
+static bool on_event(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
+		     GError **error)
+{
+	const bt_event *event = bt_message_event_borrow_event_const(msg);
+	struct in_stream *st = find_stream(c, bt_event_borrow_stream_const(event), error);
+	if (G_UNLIKELY(!st))
+		return false;
+	int64_t ts = advance(st, bt_message_event_borrow_default_clock_snapshot_const(msg));
+	struct bt2_binding *b = find_binding(c, st->classes, bt_event_borrow_class_const(event));
+	ensure_added(c, st, ts, out);
+	if (G_UNLIKELY(ts >= st->second_end))
+		next_second(st, ts, out);
+	st->last_ts = ts;
+	if (b->row == G_MAXUINT16) {
+		tally(st, b->cls);
+		st->tally_last = ts;
+		if (G_UNLIKELY(!st->tally_told)) {
+			flush_tallies(st, out);		/* coverage begins here */
+			st->tally_told = true;
+		}
+		return true;
+	}
+	uint16_t index = st->index;
+	if (G_UNLIKELY(b->has_cpu && st->info.cpu == UINT32_MAX))
+		index = stream_of_cpu(c, st, bt2_binding_cpu(b, event), ts, out);
+	bt2_binding_read(b, event, arena_of(out), push(out, ts, b->row, index));
+	return true;
+}
+
+static uint32_t packet_cpu(const bt_packet *packet)
+{
+	const bt_field *f = bt_packet_borrow_context_field_const(packet);
+	if (f)
+		f = bt_field_structure_borrow_member_field_by_name_const(f, "cpu_id");
+	if (!f || !bt_field_class_type_is(bt_field_get_class_type(f),
+					  BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER))
+		return UINT32_MAX;
+	return (uint32_t)MIN(bt_field_integer_unsigned_get_value(f), UINT32_MAX);
+}
+
+static char *pause_key(const char *order, int64_t ns, bool begins)
+{
+	return g_strdup_printf("%" G_GINT64_FORMAT "%c%s", ns, begins ? 'b' : 'e', order);
+}
+
+void bt2_convert_pause(struct bt2_convert *c, const char *order, int64_t last_end, int64_t begin,
+		       int64_t end)
+{
+	g_hash_table_insert(c->pauses, pause_key(order, last_end, false), g_memdup2(&begin, sizeof begin));
+	g_hash_table_insert(c->pauses, pause_key(order, end, true), g_memdup2(&begin, sizeof begin));
+}
+
+/* Of the packet that begins or ends there; NULL: it is at none. */
+static const int64_t *find_pause(const struct bt2_convert *c, const struct in_stream *st, int64_t ns, bool begins)
+{
+	if (st->index == G_MAXUINT16 || !g_hash_table_size(c->pauses))
+		return NULL;
+	g_autofree char *key = pause_key(blk_stream(&c->source->tables, st->index)->order, ns, begins);
+	return g_hash_table_lookup(c->pauses, key);
+}
+
+static void end_pause(struct bt2_convert *c, struct in_stream *st, const bt_clock_snapshot *at,
+		      struct bt2_out *out)
+{
+	int64_t end = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(at));
+	const int64_t *begin = find_pause(c, st, end, true);
+	if (!begin)
+		return;
+	struct blk_loss loss = { .begin_ns = MAX(*begin, st->last_ts), .silence = true };
+	st->last_ts = loss.begin_ns;		/* where tallies of before are told */
+	loss.end_ns = MAX(end, st->last_ts);
+	if (loss.end_ns >= st->second_end)
+		next_second(st, loss.end_ns, out);
+	push_loss(st, &loss, out);
+	st->last_ts = loss.end_ns;
+}
+
+/* By how much the counter of discarded events rose over its highest; babeltrace2 tells the step
+ * from packet to packet, modulo 2^64. That of user space says 0 for a packet now and then,
+ * and goes on where it was. */
+static uint64_t rise(struct in_stream *st, uint64_t step)
+{
+	int64_t below = (int64_t)((uint64_t)st->below - step);
+	st->below = MAX(below, 0);
+	return below < 0 ? -(uint64_t)below : 0;
+}
+
+void bt2_convert_fall(struct bt2_convert *c, const char *order, int64_t begin_ns, uint64_t fall)
+{
+	g_hash_table_insert(c->falls, pause_key(order, begin_ns, true), g_memdup2(&fall, sizeof fall));
+}
+
+/* What babeltrace2 2.0 says of the packet's counter, and 2.1 does not: that it fell, and that it
+ * is not 0 in the first packet, which is a loss of unknown size. */
+static void check_fall(struct bt2_convert *c, struct in_stream *st, const bt_clock_snapshot *at)
+{
+	bool told = st->counter_told;
+	st->counter_told = false;
+	if (told || !g_hash_table_size(c->falls))
+		return;
+	int64_t begin = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(at));
+	const char *order = blk_stream(&c->source->tables, st->index)->order;
+	g_autofree char *key = pause_key(order, begin, true);
+	const uint64_t *fall = g_hash_table_lookup(c->falls, key);
+	if (fall && *fall)
+		rise(st, -*fall);
+	else if (fall)
+		st->loss_pending = true;
+}
+
+static bool on_packet_beginning(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
+				GError **error)
+{
+	const bt_packet *packet = bt_message_packet_beginning_borrow_packet_const(msg);
+	struct in_stream *st = find_stream(c, bt_packet_borrow_stream_const(packet), error);
+	if (!st)
+		return false;
+	if (st->index == G_MAXUINT16)
+		st->info.cpu = packet_cpu(packet);
+	if (!bt_stream_class_packets_have_beginning_default_clock_snapshot(st->classes->sc))
+		return true;
+	const bt_clock_snapshot *begin = bt_message_packet_beginning_borrow_default_clock_snapshot_const(msg);
+	end_pause(c, st, begin, out);
+	int64_t ts = advance(st, begin);
+	ensure_added(c, st, ts, out);
+	check_fall(c, st, begin);
+	/* Tallies belong to the second they were counted in: flush before time goes on. */
+	if (ts >= st->second_end)
+		next_second(st, ts, out);
+	st->last_ts = ts;
+	return true;
+}
+
+static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
+			  GError **error)
+{
+	const bt_packet *packet = bt_message_packet_end_borrow_packet_const(msg);
+	struct in_stream *st = find_stream(c, bt_packet_borrow_stream_const(packet), error);
+	if (!st)
+		return false;
+	int64_t begin = st->last_ts, end = begin;
+	bool paused = false;
+	if (bt_stream_class_packets_have_end_default_clock_snapshot(st->classes->sc)) {
+		const bt_clock_snapshot *cs =
+			bt_message_packet_end_borrow_default_clock_snapshot_const(msg);
+		int64_t told = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(cs));
+		end = advance(st, cs);
+		st->packet_end = MAX(st->packet_end, told);
+		paused = find_pause(c, st, told, false) != NULL;
+	} else {
+		st->packet_end = INT64_MAX;
+	}
+	if (end >= st->second_end)
+		next_second(st, end, out);
+	if (st->loss_pending || paused) {
+		struct blk_loss loss = { .events = st->lost_events, .begin_ns = begin, .end_ns = end,
+					 .silence = !st->loss_pending };
+		ensure_added(c, st, begin, out);
+		push_loss(st, &loss, out);
+		st->loss_pending = false;
+		st->lost_events = 0;
+		st->last_ts = end;	/* else old tracers' packets overlap by a microsecond */
+	}
+	return true;
+}
+
+/* babeltrace2 says it before the packet whose counter rose; the events were lost
+ * at that packet's tail, so it waits for its end. */
+static bool on_discarded_events(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
+				GError **error)
+{
+	struct in_stream *st = find_stream(c, bt_message_discarded_events_borrow_stream_const(msg),
+					   error);
+	uint64_t count = 0;
+	if (!st)
+		return false;
+	st->counter_told = true;
+	if (bt_message_discarded_events_get_count(msg, &count) != BT_PROPERTY_AVAILABILITY_AVAILABLE)
+		count = 0;
+	else if (!(count = rise(st, count)))
+		return true;
+	if (st->has_packets) {
+		st->loss_pending = true;
+		st->lost_events += count;
+		return true;
+	}
+	struct blk_loss loss = { .events = count, .begin_ns = st->last_ts };
+	if (bt_stream_class_discarded_events_have_default_clock_snapshots(st->classes->sc)) {
+		loss.begin_ns = advance(st,
+			bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(msg));
+		st->last_ts = loss.begin_ns;
+		loss.end_ns = advance(st,
+			bt_message_discarded_events_borrow_end_default_clock_snapshot_const(msg));
+	} else if (loss.begin_ns == G_MININT64) {
+		return true;	/* before anything has a time */
+	} else {
+		loss.end_ns = loss.begin_ns;
+	}
+	ensure_added(c, st, loss.begin_ns, out);
+	push_loss(st, &loss, out);
+	st->last_ts = loss.end_ns;
+	return true;
+}
+
+static bool on_discarded_packets(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
+				 GError **error)
+{
+	struct in_stream *st = find_stream(c, bt_message_discarded_packets_borrow_stream_const(msg),
+					   error);
+	struct blk_loss loss = { 0 };
+	if (!st)
+		return false;
+	if (bt_message_discarded_packets_get_count(msg, &loss.packets) !=
+	    BT_PROPERTY_AVAILABILITY_AVAILABLE)
+		loss.packets = 0;
+	loss.begin_ns = loss.end_ns = st->last_ts;
+	if (bt_stream_class_discarded_packets_have_default_clock_snapshots(st->classes->sc)) {
+		loss.begin_ns = advance(st,
+			bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(msg));
+		loss.end_ns = advance(st,
+			bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(msg));
+		loss.end_ns = MAX(loss.begin_ns, loss.end_ns);
+	} else if (loss.begin_ns == G_MININT64) {
+		return true;
+	}
+	ensure_added(c, st, loss.begin_ns, out);
+	if (loss.end_ns >= st->second_end)
+		next_second(st, loss.end_ns, out);
+	push_loss(st, &loss, out);
+	st->last_ts = loss.end_ns;
+	return true;
+}
+
+static bool on_stream_beginning(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
+				GError **error)
+{
+	return find_stream(c, bt_message_stream_beginning_borrow_stream_const(msg), error) != NULL;
+}
+
+static void end_of_cpu(void *key, void *value, void *data)
+{
+	g_array_append_val((GArray *)data, ((unsigned){ GPOINTER_TO_UINT(value) - 1 }));
+}
+
+static int compare_unsigned(const void *a, const void *b)
+{
+	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
+	return (x > y) - (x < y);
+}
+
+static bool on_stream_end(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
+			  GError **error)
+{
+	struct in_stream *st = find_stream(c, bt_message_stream_end_borrow_stream_const(msg), error);
+	if (!st)
+		return false;
+	if (st->index != G_MAXUINT16) {		/* else it never had a packet: no instant */
+		flush_tallies(st, out);
+		if (st->by_cpu) {
+			g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(unsigned));
+			g_hash_table_foreach(st->by_cpu, end_of_cpu, ends);
+			g_array_sort(ends, compare_unsigned);
+			for (guint i = 0; i < ends->len; i++)
+				push(out, st->last_ts, BLK_ROW_STREAM_END,
+				     g_array_index(ends, unsigned, i));
+		}
+		push(out, st->last_ts, BLK_ROW_STREAM_END, st->index);
+		if (st->index >= c->ends->len)
+			g_array_set_size(c->ends, st->index + 1u);
+		g_array_index(c->ends, int64_t, st->index) = st->packet_end;
+	}
+	close_stream(c, st);
+	return true;
+}
+
+int64_t bt2_convert_end(const struct bt2_convert *c, unsigned stream)
+{
+	return stream < c->ends->len ? g_array_index(c->ends, int64_t, stream) : INT64_MAX;
+}
+
+bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
+			 GError **error)
+{
+	static const struct {
+		bt_message_type type;
+		bool (*handle)(struct bt2_convert *, const bt_message *, struct bt2_out *,
+			       GError **);
+	} handlers[] = {
+		{ BT_MESSAGE_TYPE_PACKET_BEGINNING, on_packet_beginning },
+		{ BT_MESSAGE_TYPE_PACKET_END, on_packet_end },
+		{ BT_MESSAGE_TYPE_DISCARDED_EVENTS, on_discarded_events },
+		{ BT_MESSAGE_TYPE_DISCARDED_PACKETS, on_discarded_packets },
+		{ BT_MESSAGE_TYPE_STREAM_BEGINNING, on_stream_beginning },
+		{ BT_MESSAGE_TYPE_STREAM_END, on_stream_end },
+	};
+	bt_message_type type = bt_message_get_type(msg);
+	if (G_LIKELY(type == BT_MESSAGE_TYPE_EVENT))
+		return on_event(c, msg, out, error);
+	for (size_t i = 0; i < G_N_ELEMENTS(handlers); i++)
+		if (handlers[i].type == type)
+			return handlers[i].handle(c, msg, out, error);
+	return true;
+}
+
+static int compare_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *streams, size_t n)
+{
+	/* Sorted by order key the kernel's trace is first of its boot. */
+	g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GHashTable) clocks = g_hash_table_new(g_str_hash, g_str_equal);
+	for (size_t i = 0; i < n; i++) {
+		struct bt2_clock clock;
+		const bt_clock_class *cc = bt_stream_class_borrow_default_clock_class_const(
+			bt_stream_borrow_class_const(streams[i]));
+		if (!cc)
+			continue;
+		bt2_clock_init(&clock, cc, NULL);
+		char *key = make_order_base(streams[i], bt_stream_borrow_trace_const(streams[i]),
+					    clock.uuid);
+		g_ptr_array_add(keys, key);
+		g_hash_table_insert(clocks, key, (void *)cc);
+	}
+	g_ptr_array_sort(keys, compare_text);
+	for (guint i = 0; i < keys->len; i++) {
+		struct bt2_clock clock;
+		bt2_clock_init(&clock, g_hash_table_lookup(clocks, keys->pdata[i]), c->clocks);
+	}
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A look at the packet headers of LTTng's stream files before babeltrace2 gets them:
+ * it aborts the process on impossible sizes, and its words for a file that was cut
+ * off say little. Traces of other tracers have other headers and are not checked.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "trace/bt2/bt2_open.h"
+
+#define PACKET_MAGIC 0xc1fc1fc1u
+#define INDEX_MAGIC 0xc1f1dcc1u
+#define MAX_CHECKED 8192	/* packets of a file that has an index: enough to know it */
+
+void bt2_sizes_init(struct bt2_sizes *z)
+{
+	*z = (struct bt2_sizes){
+		.packets = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL)
+	};
+}
+
+void bt2_sizes_clear(struct bt2_sizes *z)
+{
+	g_clear_pointer(&z->packets, g_hash_table_unref);
+}
+
+static uint64_t packet_key(uint64_t stream_class, uint64_t begin)
+{
+	return begin ^ stream_class << 56;
+}
+
+uint64_t bt2_sizes_packet(const struct bt2_sizes *z, uint64_t stream_class, uint64_t begin)
+{
+	uint64_t key = packet_key(stream_class, begin);
+	return GPOINTER_TO_SIZE(g_hash_table_lookup(z->packets, &key));
+}
+
+static void add_packet(struct bt2_sizes *z, uint64_t stream_class, uint64_t begin, uint64_t bytes)
+{
+	uint64_t key = packet_key(stream_class, begin);
+	/* CPUs whose packets begin at once are counted once: it is about progress. */
+	if (g_hash_table_replace(z->packets, g_memdup2(&key, sizeof key), GSIZE_TO_POINTER(bytes)))
+		z->indexed += bytes;
+}
+
+bool bt2_add_index(struct bt2_sizes *z, const char *dir, const char *name)
+{
+	struct { uint32_t magic, major, minor, entry_bytes; } h;
+	struct { uint64_t offset, packet_bits, content_bits, begin, end, discarded, class; } e;
+	g_autofree char *file = g_strdup_printf("%s/index/%s.idx", dir, name);
+	g_autofree char *bytes = NULL;
+	gsize n;
+	if (!g_file_get_contents(file, &bytes, &n, NULL) || n < sizeof h)
+		return false;
+	memcpy(&h, bytes, sizeof h);
+	size_t step = GUINT32_FROM_BE(h.entry_bytes);
+	if (GUINT32_FROM_BE(h.magic) != INDEX_MAGIC || step < sizeof e)
+		return false;
+	for (size_t at = sizeof h; at + step <= n; at += step) {
+		memcpy(&e, bytes + at, sizeof e);
+		add_packet(z, GUINT64_FROM_BE(e.class), GUINT64_FROM_BE(e.begin),
+			   GUINT64_FROM_BE(e.packet_bits) / 8);
+	}
+	return true;
+}
+
+unsigned bt2_packet_header_bytes(const char *metadata, size_t n)
+{
+	static const char context[] = "_t timestamp_end;\n\tuint64_t content_size;\n"
+				      "\tuint64_t packet_size;\n";
+	static const char header[] = "\tpacket.header := struct {\n\t\tuint32_t magic;\n"
+				     "\t\tuint8_t  uuid[16];\n\t\tuint32_t stream_id;\n";
+	static const char instance[] = "\t\tuint64_t stream_instance_id;\n\t};";
+	const char *p = memmem(metadata, n, header, sizeof header - 1);
+	if (!p || !memmem(metadata, n, context, sizeof context - 1))
+		return 0;
+	p += sizeof header - 1;
+	size_t rest = metadata + n - p;
+	if (rest > sizeof instance && !memcmp(p, instance, sizeof instance - 1))
+		return 32;
+	return rest > 3 && !memcmp(p, "\t};", 3) ? 24 : 0;
+}
+
+/* What LTTng writes first: the header as bt2_packet_header_bytes() found it, then
+ * this, all in the trace's byte order. */
+struct packet {
+	uint32_t stream_class;
+	uint64_t begin, end, content_bits, packet_bits;
+	bool good_magic;
+};
+
+static struct packet parse_packet(const uint8_t *bytes, unsigned header_bytes)
+{
+	struct packet p;
+	uint32_t magic;
+	uint64_t context[4];
+	memcpy(&magic, bytes, 4);
+	memcpy(&p.stream_class, bytes + 20, 4);
+	memcpy(context, bytes + header_bytes, sizeof context);
+	bool swapped = magic != PACKET_MAGIC;
+	for (int i = 0; swapped && i < 4; i++)
+		context[i] = GUINT64_SWAP_LE_BE(context[i]);
+	p.good_magic = !swapped || magic == GUINT32_SWAP_LE_BE(PACKET_MAGIC);
+	if (swapped)
+		p.stream_class = GUINT32_SWAP_LE_BE(p.stream_class);
+	p.begin = context[0];
+	p.end = context[1];
+	p.content_bits = context[2];
+	p.packet_bits = context[3];
+	return p;
+}
+
+static bool corrupt(GError **error, const char *file, uint64_t at, const char *fault)
+{
+	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+		    "cannot read stream file '%s': the packet at byte %" G_GUINT64_FORMAT " %s", file,
+		    at, fault);
+	return false;
+}
+
+static bool check_packet(const struct packet *p, const char *file, uint64_t at, uint64_t left,
+			 GError **error)
+{
+	if (!p->good_magic)
+		return corrupt(error, file, at, "does not begin with the magic number");
+	if (!p->packet_bits || !p->content_bits)
+		return corrupt(error, file, at, "was never finished (was the tracer killed?)");
+	if (p->packet_bits > G_MAXINT64 || p->content_bits > p->packet_bits || p->packet_bits % 8)
+		return corrupt(error, file, at, "has impossible sizes");
+	if (p->packet_bits / 8 > left)
+		return corrupt(error, file, at, "is cut off");
+	return true;
+}
+
+static bool walk_packets(int fd, const char *file, uint64_t size, unsigned header_bytes,
+			 struct bt2_sizes *add, GError **error)
+{
+	unsigned n = 0;
+	for (uint64_t at = 0; at < size && (add || n < MAX_CHECKED); n++) {
+		uint8_t bytes[32 + 4 * 8];
+		ssize_t need = header_bytes + 4 * 8, got = pread(fd, bytes, need, at);
+		if (got < 0) {
+			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+				    "cannot read stream file '%s': %s", file, g_strerror(errno));
+			return false;
+		}
+		if (got < need)
+			return corrupt(error, file, at, "is cut off");
+		struct packet p = parse_packet(bytes, header_bytes);
+		if (!check_packet(&p, file, at, size - at, error))
+			return false;
+		if (add)
+			add_packet(add, p.stream_class, p.begin, p.packet_bits / 8);
+		at += p.packet_bits / 8;
+	}
+	return true;
+}
+
+bool bt2_check_packets(const char *file, uint64_t size, unsigned header_bytes,
+		       struct bt2_sizes *add, GError **error)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		g_set_error(error, BLK_TRACE_ERROR,
+			    errno == EACCES || errno == EPERM ? BLK_TRACE_ERROR_ACCESS
+							      : BLK_TRACE_ERROR_NOT_FOUND,
+			    "cannot read stream file '%s': %s", file, g_strerror(errno));
+		return false;
+	}
+	bool ok = !header_bytes || walk_packets(fd, file, size, header_bytes, add, error);
+	close(fd);
+	return ok;
+}

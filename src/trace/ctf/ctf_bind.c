@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which field is meant by the length of a sequence or the tag of a variant. A type may
+ * be used in many places (struct event_header_compact), and mean other fields in each:
+ * so types that have such lengths or tags are copied for each use. See ctf_parse.h.
+ */
+#include "trace/ctf/ctf_parse.h"
+
+#include "base/limits.h"
+
+#include <string.h>
+
+/* The structures (and variants) around the field that is being bound. */
+struct frame {
+	struct ctf_node *node;		/* a copy of ours */
+	uint32_t index;			/* of the field being bound: those before it are seen */
+	const struct frame *up;
+};
+
+static struct ctf_node *bind_type(struct ctf_binding *b, struct ctf_node *type,
+				  const struct frame *up);
+
+void ctf_binding_begin(struct ctf_binding *b, struct ctf_parser *p, uint32_t next_reg)
+{
+	*b = (struct ctf_binding){ .p = p, .serial = ++p->n_bindings, .next_reg = next_reg };
+}
+
+/* A copy that this binding may change. */
+static struct ctf_node *own(struct ctf_binding *b, struct ctf_node *node)
+{
+	if (node->owner == b->serial)
+		return node;
+	struct ctf_node *copy = ctf_node_new(b->p, node->t.kind);
+	if (!copy)
+		return NULL;
+	*copy = *node;
+	copy->owner = b->serial;
+	if (node->t.kind == CTF_STRUCT || node->t.kind == CTF_VARIANT) {
+		size_t bytes = node->t.n_fields * sizeof(struct ctf_field);
+		copy->t.field = ctf_pool_alloc(b->p->pool, bytes);
+		if (bytes)
+			memcpy(copy->t.field, node->t.field, bytes);
+	}
+	return copy;
+}
+
+/* ---- the fields meant ---- */
+
+/* Is there path[c ..] in the structure *slot, in its first `limit` fields? With `claim`
+ * the structures on the way become copies of ours, so that the field can change. */
+static struct ctf_field *find_path(struct ctf_binding *b, struct ctf_node **slot, uint32_t limit,
+				   const struct ctf_path *path, uint32_t c, bool claim)
+{
+	struct ctf_node *node = *slot;
+	if (node->t.kind != CTF_STRUCT || c == path->n)
+		return NULL;
+	uint32_t i = limit;		/* from behind: lengths stand right before */
+	while (i && !ctf_field_is(&node->t.field[i - 1], path->part[c]))
+		i--;
+	b->p->n_looks += MIN(limit - i, LIMIT_FIELD_LOOKUPS);
+	if (!i--)
+		return NULL;
+	struct ctf_field *found = &node->t.field[i];
+	struct ctf_node *below = ctf_node_of(found->type), *was = below;
+	if (c + 1 < path->n) {
+		uint32_t n = below->t.kind == CTF_STRUCT ? below->t.n_fields : 0;
+		found = find_path(b, &below, n, path, c + 1, claim);
+		if (!found)
+			return NULL;
+	}
+	if (claim) {
+		*slot = own(b, node);
+		if (!*slot)
+			return NULL;
+		if (below != was)
+			(*slot)->t.field[i].type = &below->t;
+		if (c + 1 == path->n)
+			found = &(*slot)->t.field[i];
+	}
+	return found;
+}
+
+static struct ctf_field *find_in_root(struct ctf_binding *b, enum ctf_root which,
+				      const struct ctf_path *path, uint32_t c)
+{
+	struct ctf_node **root = &b->root[which];
+	if (!*root)
+		return NULL;
+	return find_path(b, root, (*root)->t.n_fields, path, c, b->open[which]);
+}
+
+static struct ctf_field *find_in_frames(struct ctf_binding *b, const struct frame *f,
+					const struct ctf_path *path)
+{
+	for (; f; f = f->up) {
+		struct ctf_node *node = f->node;
+		struct ctf_field *found = find_path(b, &node, f->index, path, 0, true);
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+static const struct {
+	const char *part[3];
+	uint32_t n;
+	enum ctf_root root;
+} absolute[] = {
+	{ { "trace", "packet", "header" }, 3, CTF_ROOT_PACKET_HEADER },
+	{ { "stream", "packet", "context" }, 3, CTF_ROOT_PACKET_CONTEXT },
+	{ { "stream", "event", "header" }, 3, CTF_ROOT_HEADER },
+	{ { "stream", "event", "context" }, 3, CTF_ROOT_CONTEXT },
+	{ { "event", "context" }, 2, CTF_ROOT_OWN_CONTEXT },
+	{ { "event", "fields" }, 2, CTF_ROOT_FIELDS },
+};
+
+/* The entry of `absolute` that the path begins with, or -1. */
+static int absolute_root(const struct ctf_path *path)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(absolute); i++) {
+		uint32_t n = 0;
+		while (n < absolute[i].n && n < path->n &&
+		       !strcmp(absolute[i].part[n], path->part[n]))
+			n++;
+		if (n == absolute[i].n && path->n > n)
+			return (int)i;
+	}
+	return -1;
+}
+
+static struct ctf_field *find_absolute(struct ctf_binding *b, const struct frame *up,
+				       const struct ctf_path *path, int i, enum ctf_root *ret_root)
+{
+	*ret_root = absolute[i].root;
+	if (*ret_root != b->now)
+		return *ret_root < b->now ? find_in_root(b, *ret_root, path, absolute[i].n) : NULL;
+	while (up && up->up)
+		up = up->up;
+	struct ctf_node *node = up ? up->node : NULL;
+	return node ? find_path(b, &node, up->index, path, absolute[i].n, true) : NULL;
+}
+
+static struct ctf_field *find_field(struct ctf_binding *b, const struct frame *up,
+				    const struct ctf_path *path, enum ctf_root *ret_root)
+{
+	int i = absolute_root(path);
+	if (i >= 0)
+		return find_absolute(b, up, path, i, ret_root);
+	*ret_root = b->now;
+	struct ctf_field *found = find_in_frames(b, up, path);
+	while (!found && *ret_root > CTF_ROOT_PACKET_HEADER)
+		found = find_in_root(b, --*ret_root, path, 0);
+	return found;
+}
+
+static bool refuse(struct ctf_binding *b, const struct ctf_path *path, int code, const char *why)
+{
+	return ctf_lex_fail(&b->p->lex, path->at, code, "'%.64s' %s", path->part[path->n - 1], why);
+}
+
+/* The register of the field meant; *ret_type is its type. */
+static bool bind_path(struct ctf_binding *b, const struct frame *up, const struct ctf_path *path,
+		      const struct ctf_type **ret_type, uint16_t *ret)
+{
+	enum ctf_root root;
+	struct ctf_field *f = find_field(b, up, path, &root);
+	if (b->p->n_looks > LIMIT_FIELD_LOOKUPS)
+		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
+			      "is found after more looks at fields than any tracer asks for");
+	if (!f)
+		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED, "is no field before this one");
+	if (f->type->kind != CTF_INTEGER && f->type->kind != CTF_ENUM)
+		return refuse(b, path, BLK_TRACE_ERROR_CORRUPT, "is no number");
+	if (root <= CTF_ROOT_PACKET_CONTEXT && b->now > CTF_ROOT_PACKET_CONTEXT)
+		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
+			      "is in the packet's header or context, this one in an event");
+	if (!f->reg) {
+		if (root != b->now && !b->open[root])
+			return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
+				      "is in the header or context of another declaration");
+		if (b->next_reg > LIMIT_LENGTHS)
+			return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
+				      "is one length or tag too many");
+		f->reg = (uint16_t)b->next_reg++;
+	}
+	b->uses_header = b->uses_header || (root == CTF_ROOT_HEADER && b->now != root);
+	*ret_type = f->type;
+	*ret = f->reg;
+	return true;
+}
+
+/* ---- copies ---- */
+
+/* Options are found by name and labels by text: is that the same here? */
+static bool check_options(struct ctf_binding *b, const struct ctf_node *v,
+			  const struct ctf_type *tag)
+{
+	g_autoptr(GHashTable) labels = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+	for (uint32_t i = 0; i < tag->n_ranges; i++)
+		g_hash_table_add(labels, tag->range[i].label);
+	for (uint32_t i = 0; i < v->t.n_fields; i++) {
+		const char *name = v->t.field[i].name;
+		g_string_printf(b->p->key, "%s%s", name[-1] == '_' ? "_" : "", name);
+		if (!g_hash_table_contains(labels, b->p->key->str))
+			return ctf_lex_fail(&b->p->lex, v->ref->at, BLK_TRACE_ERROR_UNSUPPORTED,
+					    "option '%.64s' of a variant, which its tag never selects",
+					    name);
+		g_hash_table_insert(names, v->t.field[i].name, &v->t.field[i]);
+	}
+	for (uint32_t i = 0; i < tag->n_ranges; i++) {
+		const char *label = tag->range[i].label;
+		const struct ctf_field *same = g_hash_table_lookup(names, label);
+		const struct ctf_field *less = *label == '_' ? g_hash_table_lookup(names, label + 1) : NULL;
+		if ((same && !ctf_field_is(same, label)) || (less && !ctf_field_is(less, label)))
+			return ctf_lex_fail(&b->p->lex, v->ref->at, BLK_TRACE_ERROR_UNSUPPORTED,
+					    "a variant's options that differ in one '_' from its tag's");
+	}
+	return true;
+}
+
+/* Which values of the tag select which option: of several, the first option. */
+static void set_selects(struct ctf_binding *b, struct ctf_node *v, const struct ctf_type *tag)
+{
+	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct ctf_select));
+	for (uint32_t i = 0; i < v->t.n_fields; i++)
+		for (uint32_t k = 0; k < tag->n_ranges; k++) {
+			const struct ctf_range *r = &tag->range[k];
+			const char *name = v->t.field[i].name;
+			if (strcmp(r->label, name) && strcmp(r->label + (r->label[0] == '_'), name))
+				continue;
+			g_array_append_val(all, ((struct ctf_select){ r->lo, r->hi, i }));
+		}
+	v->t.tag_is_signed = tag->is_signed;
+	v->t.n_selects = all->len;
+	struct ctf_select *select = ctf_pool_alloc(b->p->pool, all->len * sizeof *select);
+	if (all->len)
+		memcpy(select, all->data, all->len * sizeof *select);
+	v->t.select = select;
+}
+
+static bool bind_tag(struct ctf_binding *b, struct ctf_node *v, const struct frame *up)
+{
+	const struct ctf_type *tag;
+	if (!v->ref)
+		return ctf_lex_fail(&b->p->lex, b->p->lex.tok.at, BLK_TRACE_ERROR_CORRUPT,
+				    "a variant without tag");
+	if (!bind_path(b, up, v->ref, &tag, &v->t.tag))
+		return false;
+	if (tag->kind != CTF_ENUM)
+		return refuse(b, v->ref, BLK_TRACE_ERROR_CORRUPT, "is no enumeration");
+	if (!check_options(b, v, tag))
+		return false;
+	set_selects(b, v, tag);
+	return true;
+}
+
+static bool bind_length(struct ctf_binding *b, struct ctf_node *s, const struct frame *up)
+{
+	const struct ctf_type *type;
+	if (!bind_path(b, up, s->ref, &type, &s->t.length_reg))
+		return false;
+	return !type->is_signed || refuse(b, s->ref, BLK_TRACE_ERROR_CORRUPT, "is a signed length");
+}
+
+static bool bind_fields(struct ctf_binding *b, struct ctf_node *node, const struct frame *up)
+{
+	struct frame here = { .node = node, .up = up };
+	for (; here.index < node->t.n_fields; here.index++) {
+		struct ctf_field *f = &node->t.field[here.index];
+		struct ctf_node *type = bind_type(b, ctf_node_of(f->type), &here);
+		if (!type)
+			return false;
+		f->type = &type->t;
+	}
+	return true;
+}
+
+/* Frames that are variants have no fields before: find_path() looks into structures. */
+static struct ctf_node *bind_type(struct ctf_binding *b, struct ctf_node *type,
+				  const struct frame *up)
+{
+	if (!type->dynamic)
+		return type;
+	struct ctf_node *node = own(b, type);
+	if (!node)
+		return NULL;
+	switch (node->t.kind) {
+	case CTF_STRUCT:
+		return bind_fields(b, node, up) ? node : NULL;
+	case CTF_VARIANT:
+		return bind_tag(b, node, up) && bind_fields(b, node, up) ? node : NULL;
+	case CTF_SEQUENCE:
+		if (!bind_length(b, node, up))
+			return NULL;
+		break;
+	default:
+		break;
+	}
+	struct ctf_node *element = bind_type(b, ctf_node_of(node->t.element), up);
+	if (!element)
+		return NULL;
+	node->t.element = &element->t;
+	return node;
+}
+
+/* ---- roles ---- */
+
+/* CTF 1.8 tells by reserved names what fields are for (CTF 1.8.3, 5.2, and what LTTng
+ * adds to packet contexts). False: one of them is no number. */
+static bool role_of(enum ctf_root root, const struct ctf_field *f, unsigned *ret)
+{
+	static const struct { enum ctf_root root; const char *name; unsigned role; } roles[] = {
+		{ CTF_ROOT_PACKET_HEADER, "magic", CTF_ROLE_MAGIC },
+		{ CTF_ROOT_PACKET_HEADER, "uuid", CTF_ROLE_UUID },
+		{ CTF_ROOT_PACKET_HEADER, "stream_id", CTF_ROLE_STREAM_CLASS },
+		{ CTF_ROOT_PACKET_HEADER, "stream_instance_id", CTF_ROLE_STREAM },
+		{ CTF_ROOT_PACKET_CONTEXT, "timestamp_begin", CTF_ROLE_TIMESTAMP },
+		{ CTF_ROOT_PACKET_CONTEXT, "timestamp_end", CTF_ROLE_END_TIMESTAMP },
+		{ CTF_ROOT_PACKET_CONTEXT, "content_size", CTF_ROLE_CONTENT_SIZE },
+		{ CTF_ROOT_PACKET_CONTEXT, "packet_size", CTF_ROLE_PACKET_SIZE },
+		{ CTF_ROOT_PACKET_CONTEXT, "packet_seq_num", CTF_ROLE_SEQUENCE },
+		{ CTF_ROOT_PACKET_CONTEXT, "events_discarded", CTF_ROLE_DISCARDED },
+		{ CTF_ROOT_HEADER, "id", CTF_ROLE_EVENT_CLASS },
+		{ CTF_ROOT_HEADER, "timestamp", CTF_ROLE_TIMESTAMP },
+	};
+	const struct ctf_type *t = f->type;
+	bool is_uuid = t->kind == CTF_ARRAY && t->length == 16 && t->element->bits == 8;
+	bool is_number = t->kind == CTF_INTEGER || t->kind == CTF_ENUM;
+	for (size_t i = 0; i < G_N_ELEMENTS(roles); i++) {
+		unsigned role = roles[i].role;
+		if (roles[i].root != root || strcmp(f->name, roles[i].name))
+			continue;
+		if (root == CTF_ROOT_HEADER && role == CTF_ROLE_TIMESTAMP && !t->clock)
+			continue;
+		*ret = role;
+		return role == CTF_ROLE_UUID ? is_uuid : is_number;
+	}
+	*ret = 0;
+	return true;
+}
+
+/* A copy of the type whose fields have their roles. NULL: too many types. */
+static struct ctf_node *set_roles(struct ctf_binding *b, enum ctf_root root, struct ctf_node *type,
+				  const char *at)
+{
+	struct ctf_node *node = own(b, type);
+	for (uint32_t i = 0; node && i < node->t.n_fields; i++) {
+		struct ctf_field *f = &node->t.field[i];
+		struct ctf_node *below = ctf_node_of(f->type);
+		unsigned role;
+		if (!role_of(root, f, &role)) {
+			ctf_lex_fail(&b->p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
+				     "a field '%s' that is not what this name stands for", f->name);
+			return NULL;
+		}
+		if (role && (below = own(b, below)))
+			below->t.roles = (uint16_t)role;
+		else if (root == CTF_ROOT_HEADER &&
+			 (below->t.kind == CTF_STRUCT || below->t.kind == CTF_VARIANT))
+			below = set_roles(b, root, below, at);
+		if (!below)
+			return NULL;
+		f->type = &below->t;
+	}
+	return node;
+}
+
+bool ctf_bind(struct ctf_binding *b, enum ctf_root which, struct ctf_node *type, const char *at)
+{
+	struct ctf_parser *p = b->p;
+	b->now = which;
+	b->open[which] = true;
+	if (!type)
+		return true;
+	if (type->t.kind != CTF_STRUCT)
+		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_CORRUPT,
+				    "a header, context or payload that is no structure");
+	p->all_cost += type->cost;
+	if (p->all_cost > LIMIT_ALL_TYPES)
+		return ctf_lex_fail(&p->lex, at, BLK_TRACE_ERROR_UNSUPPORTED,
+				    "event classes of more than %u types", LIMIT_ALL_TYPES);
+	b->root[which] = bind_type(b, type, NULL);
+	if (b->root[which] && which <= CTF_ROOT_HEADER)
+		b->root[which] = set_roles(b, which, b->root[which], at);
+	return b->root[which] != NULL;
+}

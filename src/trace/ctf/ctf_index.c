@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Stream files and LTTng's index files beside them; ctf_index_walk.c does the walk. */
+#include "trace/ctf/ctf_index_private.h"
+
+#include "trace/reader.h"
+
+#include "base/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define IDX_MAGIC 0xc1f1dcc1
+#define IDX_HEADER 16
+#define IDX_ENTRY_1_0 56	/* bytes */
+#define IDX_ENTRY_1_1 72
+#define IDX_ENTRY_MOST 4096
+#define IDX_CHUNK (256 * 1024)
+
+#define HEADER_GUESS 256	/* bytes that hold any header seen so far */
+
+G_STATIC_ASSERT(sizeof(off_t) == 8);
+
+/* ---- packets in a row ---- */
+
+static void packets_room(struct packets *p, size_t before, size_t behind)
+{
+	if (p->first >= before && p->room - p->first - p->n >= behind)
+		return;
+	size_t room = MAX(64, p->n * 2 + before + behind);
+	struct ctf_packet *all = g_new(struct ctf_packet, room);
+	size_t first = before ? room - p->n - behind : 0;
+
+	if (p->n)
+		memcpy(all + first, p->all + p->first, p->n * sizeof *all);
+	g_free(p->all);
+	*p = (struct packets){ .all = all, .first = first, .n = p->n, .room = room };
+}
+
+void packets_push_back(struct packets *p, const struct ctf_packet *packet)
+{
+	packets_room(p, 0, 1);
+	p->all[p->first + p->n++] = *packet;
+}
+
+void packets_push_front(struct packets *p, const struct ctf_packet *packet)
+{
+	packets_room(p, 1, 0);
+	p->all[--p->first] = *packet;
+	p->n++;
+}
+
+void packets_clear(struct packets *p)
+{
+	g_free(p->all);
+	*p = (struct packets){ 0 };
+}
+
+/* ---- files ---- */
+
+/* Reads up to n bytes; less than n: the file ends there. -1: errno says why not. */
+static gssize ctf_pread(int fd, void *bytes, size_t n, uint64_t offset)
+{
+	size_t done = 0;
+
+	if (n > (size_t)G_MAXSSIZE || offset > (uint64_t)G_MAXINT64 - n)
+		n = offset < G_MAXINT64 ? MIN(n, (uint64_t)G_MAXINT64 - offset) : 0;
+	while (done < n) {
+		ssize_t got = pread(fd, (char *)bytes + done, n - done, (off_t)(offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -1;
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	return (gssize)done;
+}
+
+/* A file that is no link, no pipe and no device; a pipe would make open() wait. */
+static int open_regular(const char *path, uint64_t *ret_size, GError **error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+	struct stat st;
+	int code = BLK_TRACE_ERROR_CORRUPT;
+
+	if (fd < 0) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			code = BLK_TRACE_ERROR_NOT_FOUND;
+		else if (errno != ELOOP && errno != ENXIO)
+			code = BLK_TRACE_ERROR_ACCESS;
+		g_set_error(error, BLK_TRACE_ERROR, code, "cannot open %s: %s", path,
+			    errno == ELOOP ? "is a link" : g_strerror(errno));
+		return -1;
+	}
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size < 0) {
+		g_set_error(error, BLK_TRACE_ERROR, code, "cannot open %s: is no regular file",
+			    path);
+		close(fd);
+		return -1;
+	}
+	*ret_size = (uint64_t)st.st_size;
+	return fd;
+}
+
+bool ctf_index_header(const struct ctf_index *x, uint64_t offset, uint64_t limit,
+		      struct ctf_packet *ret, GError **error)
+{
+	uint8_t guess[HEADER_GUESS];
+	g_autofree uint8_t *more = NULL;
+	uint8_t *bytes = guess;
+	size_t n = MIN(sizeof guess, limit - offset), need = 0;
+
+	for (;;) {
+		gssize got = ctf_pread(ctf_index_fd(x), bytes, n, offset);
+		if (got < 0) {
+			g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_ACCESS,
+				    "cannot read %s: %s", x->path, g_strerror(errno));
+			return false;
+		}
+		if ((size_t)got < n)		/* it was shortened meanwhile */
+			limit = offset + (uint64_t)got;
+		if (ctf_packet_read(x->meta, bytes, (size_t)got, offset, limit, ret, &need,
+				    error))
+			return true;
+		if (need <= n)
+			break;
+		/* What is read one by one may be many small fields. */
+		n = MIN(MAX(need, 2 * n), limit - offset);
+		g_free(more);
+		bytes = more = g_malloc(n);
+	}
+	g_prefix_error(error, "%s at byte %" G_GUINT64_FORMAT ": ", x->path, offset);
+	return false;
+}
+
+/* ---- index files ---- */
+
+static uint64_t be64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return GUINT64_FROM_BE(v);
+}
+
+static uint32_t be32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, 4);
+	return GUINT32_FROM_BE(v);
+}
+
+/* What an entry says, in the shape of the file's first packet. False: it can't be. */
+static bool read_entry(const struct ctf_index *x, const uint8_t *e, size_t length,
+		       const struct ctf_packet *first, struct ctf_packet *ret)
+{
+	struct ctf_packet p = {
+		.offset = be64(e), .packet_bits = be64(e + 8), .content_bits = be64(e + 16),
+		.begin = be64(e + 24), .end = be64(e + 32), .discarded = be64(e + 40),
+		.stream_id = be64(e + 48), .cpu = UINT32_MAX,
+		.has_begin = first->has_begin, .has_end = first->has_end,
+		.has_discarded = first->has_discarded, .discarded_bits = first->discarded_bits,
+	};
+
+	if (length >= IDX_ENTRY_1_1) {
+		p.instance = be64(e + 56);
+		p.seq = be64(e + 64);
+		p.has_instance = first->has_instance;
+		p.has_seq = first->has_seq;
+	}
+	if (p.offset != x->oldest_end || p.packet_bits % 8 || p.packet_bits / 8 == 0 ||
+	    p.packet_bits / 8 > x->size - x->oldest_end || p.packet_bits / 8 > LIMIT_PACKET_BYTES ||
+	    p.content_bits > p.packet_bits ||
+	    p.content_bits < first->header_bits || p.stream_id != first->stream_id)
+		return false;
+	if (p.has_begin && p.has_end && (p.end < p.begin || p.end == 0))
+		return false;
+	if (p.has_begin && x->oldest.n &&
+	    p.begin < packets_at(&x->oldest, x->oldest.n - 1)->begin)
+		return false;
+	*ret = p;
+	return true;
+}
+
+/* Is it the same packet? `header` was read, `entry` is of the index file. */
+static bool agree(const struct ctf_packet *entry, const struct ctf_packet *header)
+{
+	uint64_t counted = header->discarded_bits ? G_MAXUINT64 >> (64 - header->discarded_bits)
+						  : 0;
+
+	return header->fault == CTF_WHOLE && entry->offset == header->offset &&
+	       entry->packet_bits == header->packet_bits &&
+	       entry->content_bits == header->content_bits &&
+	       entry->stream_id == header->stream_id &&
+	       (!header->has_begin || entry->begin == header->begin) &&
+	       (!header->has_end || entry->end == header->end) &&
+	       ((entry->discarded ^ header->discarded) & counted) == 0 &&
+	       (!entry->has_instance || entry->instance == header->instance) &&
+	       (!entry->has_seq || entry->seq == header->seq);
+}
+
+static bool take_entries(struct ctf_index *x, const uint8_t *bytes, size_t n, size_t length,
+			 const struct ctf_packet *first)
+{
+	struct ctf_packet p;
+
+	for (size_t at = 0; at + length <= n; at += length) {
+		if (!read_entry(x, bytes + at, length, first, &p))
+			return false;
+		packets_push_back(&x->oldest, &p);
+		x->oldest_end += p.packet_bits / 8;
+		if (x->oldest_end == x->size)
+			return false;		/* more entries are of no packet */
+	}
+	return true;
+}
+
+static void read_entries(struct ctf_index *x, int fd, const struct ctf_packet *first)
+{
+	g_autofree uint8_t *bytes = NULL;
+	uint8_t header[IDX_HEADER];
+	uint64_t at = IDX_HEADER;
+	gssize got;
+
+	if (ctf_pread(fd, header, sizeof header, 0) != sizeof header ||
+	    be32(header) != IDX_MAGIC || be32(header + 4) != 1)
+		return;
+	size_t length = be32(header + 12);
+	if (length < IDX_ENTRY_1_0 || length > IDX_ENTRY_MOST)
+		return;
+	if (length < IDX_ENTRY_1_1 && first->has_seq)
+		return;		/* only the headers tell which packets are missing */
+	size_t chunk = IDX_CHUNK / length * length;
+	bytes = g_malloc(chunk);
+	while ((got = ctf_pread(fd, bytes, chunk, at)) > 0) {
+		if (!take_entries(x, bytes, (size_t)got, length, first) || (size_t)got < chunk)
+			break;
+		at += chunk;
+	}
+}
+
+static bool is_believed(const struct ctf_index *x, size_t i)
+{
+	struct ctf_packet p = *packets_at(&x->oldest, i);
+
+	return ctf_index_check(x, &p, NULL);
+}
+
+/* Headers are read where the entries begin and end; where these do not agree, up to
+ * the last that does. The rest of the entries is forgotten. */
+static void believe(struct ctf_index *x)
+{
+	size_t good = 0, bad = x->oldest.n;
+
+	if (!x->oldest.n || !is_believed(x, 0)) {
+		packets_clear(&x->oldest);
+		x->oldest_end = 0;
+		return;
+	}
+	if (is_believed(x, bad - 1))
+		return;
+	for (bad--; bad - good > 1;) {
+		size_t middle = good + (bad - good) / 2;
+		if (is_believed(x, middle))
+			good = middle;
+		else
+			bad = middle;
+	}
+	x->oldest_end = packets_at(&x->oldest, bad)->offset;
+	x->oldest.n = bad;
+}
+
+static void read_index_file(struct ctf_index *x, const char *dir, const char *name,
+			    const struct ctf_packet *first)
+{
+	g_autofree char *file = g_strconcat(name, ".idx", NULL);
+	g_autofree char *path = g_build_filename(dir, "index", file, NULL);
+	uint64_t size;
+	int fd = open_regular(path, &size, NULL);
+
+	if (fd < 0)
+		return;
+	read_entries(x, fd, first);
+	close(fd);
+	believe(x);
+	x->has_file = x->oldest.n > 0;
+}
+
+/* ---- the whole ---- */
+
+/* Knows the first packet, and all if that is all. One that is not whole may end before
+ * the file does: the walk finds out. */
+static void begin_walk(struct ctf_index *x, const struct ctf_packet *first)
+{
+	x->walk = CTF_WALK_UNDECIDED;
+	x->newest_begin = x->size;
+	if (first->fault == CTF_WHOLE || first->packet_bits / 8 < x->size) {
+		packets_push_back(&x->oldest, first);
+		x->oldest_end = first->packet_bits / 8;
+		if (x->oldest_end == x->size)
+			x->walk = CTF_WALK_DONE;
+	} else {
+		x->oldest_end = 0;
+		ctf_index_walk(x, 1);
+	}
+}
+
+static bool read_begin(struct ctf_index *x, const char *dir, const char *name, GError **error)
+{
+	struct ctf_packet first;
+
+	if (x->size == 0) {
+		x->walk = CTF_WALK_DONE;
+		return true;
+	}
+	if (!ctf_index_header(x, 0, x->size, &first, error))
+		return false;
+	if (first.fault == CTF_WHOLE) {
+		x->common = first.packet_bits / 8;
+		read_index_file(x, dir, name, &first);
+	}
+	if (x->oldest.n) {
+		x->oldest.all[x->oldest.first] = first;
+		x->walk = x->oldest_end == x->size ? CTF_WALK_DONE : CTF_WALK_FORWARD;
+	} else {
+		begin_walk(x, &first);
+	}
+	return true;
+}
+
+struct ctf_index *ctf_index_open(const struct ctf_meta *m, const char *dir, const char *name,
+				 GError **error)
+{
+	struct ctf_index *x = g_new0(struct ctf_index, 1);
+
+	x->meta = m;
+	x->path = g_build_filename(dir, name, NULL);
+	x->fd = open_regular(x->path, &x->size, error);
+	x->newest_begin = x->size;
+	if (x->fd < 0 || !read_begin(x, dir, name, error)) {
+		ctf_index_free(x);
+		return NULL;
+	}
+	return x;
+}
+
+void ctf_index_distrust(struct ctf_index *x)
+{
+	struct ctf_packet first;
+
+	packets_clear(&x->oldest);
+	packets_clear(&x->newest);
+	x->has_file = false;
+	x->newest_begin = x->size;
+	x->oldest_end = 0;
+	if (x->size == 0)
+		return;
+	if (ctf_index_header(x, 0, x->size, &first, NULL)) {
+		begin_walk(x, &first);
+	} else {		/* it was damaged since: the walk keeps it as such */
+		x->walk = CTF_WALK_FORWARD;
+		ctf_index_walk(x, 1);
+	}
+}
+
+void ctf_index_free(struct ctf_index *x)
+{
+	if (!x)
+		return;
+	if (x->fd >= 0)
+		close(x->fd);
+	packets_clear(&x->oldest);
+	packets_clear(&x->newest);
+	g_free(x->path);
+	g_free(x);
+}
+
+bool ctf_index_complete(const struct ctf_index *x)
+{
+	return x->walk == CTF_WALK_DONE;
+}
+
+double ctf_index_progress(const struct ctf_index *x)
+{
+	if (x->walk == CTF_WALK_DONE)
+		return 1;
+	return (double)(x->oldest_end + (x->size - x->newest_begin)) / (double)x->size;
+}
+
+const struct ctf_packet *ctf_index_packets(const struct ctf_index *x, size_t *ret_n)
+{
+	const struct packets *known = x->newest.n ? &x->newest : &x->oldest;
+
+	*ret_n = known->n;
+	return known->n ? packets_at(known, 0) : NULL;
+}
+
+bool ctf_index_check(const struct ctf_index *x, struct ctf_packet *p, GError **error)
+{
+	struct ctf_packet header;
+
+	if (p->checked)
+		return true;
+	if (!ctf_index_header(x, p->offset, x->size, &header, error))
+		return false;
+	if (!agree(p, &header)) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
+			    "%s at byte %" G_GUINT64_FORMAT ": the packet is not the one that "
+			    "the index file tells of", x->path, p->offset);
+		return false;
+	}
+	*p = header;
+	return true;
+}
+
+int ctf_index_fd(const struct ctf_index *x)
+{
+	if (x->fd < 0)		/* it rests */
+		((struct ctf_index *)x)->fd = ctf_index_reopen(x);
+	return x->fd;
+}
+
+int ctf_index_reopen(const struct ctf_index *x)
+{
+	uint64_t size;
+	return open_regular(x->path, &size, NULL);
+}
+
+void ctf_index_rest(struct ctf_index *x)
+{
+	if (x->fd >= 0)
+		close(x->fd);
+	x->fd = -1;
+}
+
+void ctf_index_forget_packets(struct ctf_index *x)
+{
+	packets_clear(&x->oldest);
+	packets_clear(&x->newest);
+}
+
+uint64_t ctf_index_size(const struct ctf_index *x)
+{
+	return x->size;
+}
+
+const char *ctf_index_name(const struct ctf_index *x)
+{
+	return x->path;
+}
+
+bool ctf_index_has_file(const struct ctf_index *x)
+{
+	return x->has_file;
+}

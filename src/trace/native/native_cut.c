@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A range of packets, copied: see cut.h. */
+#include "trace/native/cut.h"
+
+#include "trace/ctf/ctf_index_write.h"
+#include "trace/native/native_private.h"
+
+#include "base/disk.h"
+#include "base/isolation.h"
+#include "base/limits.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <gio/gio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COPY_AT_ONCE (1 << 20)		/* bytes */
+#define SYNC_EACH 256			/* stream files */
+
+struct range { int64_t from, to; };
+
+struct cut {
+	const struct trace_cut *what;
+	struct trace_cut_result *ret;
+	struct native *n;
+	struct range dump;		/* from == to: none */
+	GHashTable *packets;		/* struct native_file * -> GArray of struct ctf_packet */
+	char *shared;			/* directory above all traces */
+	char *making;			/* the directory, by its first name */
+	uint8_t *buffer;
+};
+
+static bool fail(GError **error, const struct cut *c, int code, const char *why)
+{
+	g_set_error(error, BLK_TRACE_ERROR, code, "cannot save to '%s': %s", c->ret->path, why);
+	return false;
+}
+
+static bool fail_disk(GError **error, const struct cut *c)
+{
+	const int number = errno;
+	g_autofree char *why = g_strconcat(g_strerror(number), isolation_hint(number), NULL);
+
+	return fail(error, c, BLK_TRACE_ERROR_ACCESS, number == EEXIST ? "it is there already" : why);
+}
+
+static bool stopped(const struct cut *c, GError **error)
+{
+	if (!c->what->stop || !g_atomic_int_get(c->what->stop))
+		return false;
+	g_set_error(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "saving was stopped");
+	return true;
+}
+
+/* ---- the state dump ---- */
+
+static const struct blk_subscription dump_rows[] = {
+	{ .event = "lttng_statedump_start" }, { .event = "lttng_statedump_end" },
+};
+
+/* The first dump that begins before the range, as far as it is found soon. */
+static void find_dump(struct cut *c)
+{
+	struct blk_batch b;
+	int64_t first, last;
+	bool ended = false;
+
+	if (!c->what->statedump || !native_bounds(c->n, &first, &last) || first >= c->what->from_ns)
+		return;
+	last = c->what->from_ns;
+	while (native_bytes_between(c->n, first, last) > LIMIT_STATEDUMP_BYTES)
+		last = first + (last - first) / 2;
+	struct source *s = native_range(c->n, INT64_MIN, last, 0);
+	while (!ended && source_next(s, &b, NULL) == SOURCE_OK) {
+		for (size_t i = 0; i < b.n && !ended; i++) {
+			if (b.ev[i].row == 0 && c->dump.from == c->dump.to)
+				c->dump = (struct range){ b.ev[i].ts, b.ev[i].ts + 1 };
+			ended = b.ev[i].row == 1 && c->dump.to;
+			if (ended)
+				c->dump.to = b.ev[i].ts + 1;
+		}
+	}
+	source_free(s);
+	if (!ended)
+		c->dump = (struct range){ 0 };
+	c->ret->has_statedump = ended;
+}
+
+/* ---- which packets ---- */
+
+static bool overlaps(const struct native_packet *x, struct range r)
+{
+	int64_t end = x->end_ns < INT64_MAX - NATIVE_OVERHANG_NS ? x->end_ns + NATIVE_OVERHANG_NS : INT64_MAX;
+	return r.from < r.to && x->begin_ns < r.to && end >= r.from;
+}
+
+static void select_packet(struct cut *c, const struct native_packet *x)
+{
+	if (x->p.fault != CTF_WHOLE) {
+		c->ret->damaged++;
+		return;
+	}
+	GArray *of_file = g_hash_table_lookup(c->packets, x->file);
+	if (!of_file) {
+		of_file = g_array_new(FALSE, FALSE, sizeof x->p);
+		g_hash_table_insert(c->packets, (void *)x->file, of_file);
+	}
+	g_array_append_val(of_file, x->p);
+	c->ret->from_ns = c->ret->packets ? MIN(c->ret->from_ns, x->begin_ns) : x->begin_ns;
+	c->ret->to_ns = c->ret->packets ? MAX(c->ret->to_ns, x->end_ns) : x->end_ns;
+	c->ret->packets++;
+	c->ret->bytes += x->p.packet_bits / 8;
+}
+
+static bool same_clock(const struct native_stream *x, const struct native_stream *y)
+{
+	return g_str_equal(x->boot, y->boot) && x->ctf_clock->offset_s == y->ctf_clock->offset_s &&
+	       x->ctf_clock->offset == y->ctf_clock->offset;
+}
+
+static bool is_chosen(const struct cut *c, const struct native_stream *st)
+{
+	for (guint i = 0; i < st->files->len; i++)
+		if (g_hash_table_contains(c->packets, g_ptr_array_index(st->files, i)))
+			return true;
+	return false;
+}
+
+/* The stream's last whole packet that begins before the range's end, else its first. */
+static void select_nearest(struct cut *c, const struct native_plan_stream *s)
+{
+	const struct native_packet *nearest = NULL;
+	for (size_t k = 0; k < s->n; k++)
+		if (s->packet[k].p.fault == CTF_WHOLE &&
+		    (!nearest || s->packet[k].begin_ns < c->what->to_ns))
+			nearest = &s->packet[k];
+	if (nearest)
+		select_packet(c, nearest);
+}
+
+/* All traces of a boot have the offset of one of them, or the result's instants would be
+ * microseconds off: it has a packet there. */
+static void select_clock(struct cut *c, guint chosen)
+{
+	const GPtrArray *streams = c->n->streams;
+	const struct native_stream *st = g_ptr_array_index(streams, chosen);
+	guint first = 0;
+	if (!st->boot[0])
+		return;
+	while (!g_str_equal(((const struct native_stream *)g_ptr_array_index(streams, first))->boot, st->boot))
+		first++;
+	const struct native_stream *pin = g_ptr_array_index(streams, first);
+	for (guint i = 0; i < streams->len; i++) {
+		const struct native_stream *other = g_ptr_array_index(streams, i);
+		if (same_clock(other, pin) && is_chosen(c, other))
+			return;
+	}
+	select_nearest(c, &c->n->plan->stream[first]);
+}
+
+static void select_packets(struct cut *c)
+{
+	const struct native_plan *plan = c->n->plan;
+	struct range range = { c->what->from_ns, c->what->to_ns };
+
+	g_hash_table_remove_all(c->packets);
+	c->ret->damaged = c->ret->packets = c->ret->bytes = 0;
+	for (size_t i = 0; i < plan->n_streams; i++) {
+		const struct native_stream *st = g_ptr_array_index(c->n->streams, i);
+		bool has_dump = st->info.domain == BLK_DOMAIN_KERNEL;
+		for (size_t k = 0; k < plan->stream[i].n; k++) {
+			const struct native_packet *x = &plan->stream[i].packet[k];
+			if (overlaps(x, range) || (has_dump && overlaps(x, c->dump)))
+				select_packet(c, x);
+		}
+	}
+	for (guint i = 0; i < c->n->streams->len; i++)
+		if (is_chosen(c, g_ptr_array_index(c->n->streams, i)))
+			select_clock(c, i);
+}
+
+static bool are_true(struct cut *c, GError **error)
+{
+	GHashTableIter each;
+	gpointer file, packets;
+
+	g_hash_table_iter_init(&each, c->packets);
+	while (g_hash_table_iter_next(&each, &file, &packets)) {
+		const struct native_file *f = file;
+		GArray *all = packets;
+		bool fits = true;
+		for (guint i = 0; i < all->len && fits && !stopped(c, NULL); i++)
+			fits = ctf_index_check(f->index, &g_array_index(all, struct ctf_packet, i), error);
+		ctf_index_rest(f->index);
+		if (!fits)
+			return false;
+	}
+	return true;
+}
+
+/* All headers are read, whatever index files say. */
+static void walk_all(struct native *n)
+{
+	for (guint i = 0; i < n->files->len; i++) {
+		struct native_file *f = g_ptr_array_index(n->files, i);
+		ctf_index_distrust(f->index);
+		while (ctf_index_walk(f->index, SIZE_MAX))
+			;
+		ctf_index_rest(f->index);
+	}
+	native_plan_make(n);
+}
+
+static bool choose(struct cut *c, GError **error)
+{
+	select_packets(c);
+	if (!are_true(c, NULL) && !stopped(c, NULL)) {
+		walk_all(c->n);
+		select_packets(c);
+		if (!are_true(c, error))
+			return false;
+	}
+	return c->ret->packets || fail(error, c, BLK_TRACE_ERROR_NOT_FOUND,
+				       "no packet of the trace lies in that range");
+}
+
+/* ---- names ---- */
+
+/* One of a path's names, made safe; two that differ stay two. */
+static char *safe_name(const char *name)
+{
+	g_autofree char *safe = text_filename(name);
+	if (g_str_equal(safe, name))
+		return g_steal_pointer(&safe);
+	return g_strdup_printf("%s-%08x", safe, g_str_hash(name));
+}
+
+static char *dir_of(const struct native_file *f)
+{
+	return g_path_get_dirname(ctf_index_name(f->index));
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n] || (n && dir[n - 1] == '/'));
+}
+
+static void find_shared(struct cut *c)
+{
+	for (guint i = 0; i < c->n->files->len; i++) {
+		const struct native_file *f = g_ptr_array_index(c->n->files, i);
+		if (!g_hash_table_contains(c->packets, f))
+			continue;
+		g_autofree char *dir = dir_of(f);
+		if (!c->shared)
+			c->shared = g_strdup(dir);
+		while (!is_below(dir, c->shared)) {
+			g_autofree char *below = c->shared;
+			c->shared = g_path_get_dirname(below);
+			if (g_str_equal(below, c->shared)) {	/* "." or "/": nothing is */
+				*c->shared = '\0';
+				break;
+			}
+		}
+	}
+}
+
+static char *place_of(const struct cut *c, const char *dir)
+{
+	GString *s = g_string_new(c->making);
+	g_auto(GStrv) names = g_strsplit(dir + strlen(c->shared), "/", -1);
+	for (char **name = names; *name; name++) {
+		if (!**name)
+			continue;
+		g_autofree char *safe = safe_name(*name);
+		g_string_append_printf(s, "/%s", safe);
+	}
+	return g_string_free(s, FALSE);
+}
+
+/* ---- copying ---- */
+
+static bool syncs_at_once(const struct cut *c)
+{
+	return g_hash_table_size(c->packets) > SYNC_EACH;
+}
+
+/* Waits for the disk file by file, unless they are so many that all at once is sooner. */
+static bool close_file(const struct cut *c, int fd, bool ok)
+{
+	int number = errno;
+	ok = ok && (syncs_at_once(c) || fsync(fd) == 0);
+	if (!ok && !number)
+		number = errno;
+	if (close(fd) != 0 && ok) {
+		ok = false;
+		number = errno;
+	}
+	errno = number;
+	return ok;
+}
+
+/* The metadata file, unless another stream of that trace has brought it. */
+static bool copy_metadata(struct cut *c, const char *dir, const char *to, GError **error)
+{
+	g_autofree char *from = g_build_filename(dir, "metadata", NULL);
+	g_autofree char *path = g_build_filename(to, "metadata", NULL);
+	g_autofree char *bytes = NULL;
+	gsize n;
+
+	if (!disk_make_dirs(to))
+		return fail_disk(error, c);
+	int fd = disk_create(path);
+	if (fd < 0)
+		return errno == EEXIST || fail_disk(error, c);
+	errno = 0;
+	if (!g_file_get_contents(from, &bytes, &n, error)) {
+		close(fd);
+		return false;
+	}
+	c->ret->traces++;
+	return close_file(c, fd, disk_write(fd, bytes, n)) || fail_disk(error, c);
+}
+
+static bool copy_bytes(struct cut *c, int from, uint64_t offset, uint64_t n, int to, GError **error)
+{
+	while (n > 0) {
+		ssize_t got = pread(from, c->buffer, MIN(n, COPY_AT_ONCE), (off_t)offset);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return fail(error, c, BLK_TRACE_ERROR_CORRUPT, got ? g_strerror(errno) :
+				    "a stream file was made shorter while it was read");
+		if (stopped(c, error))
+			return false;
+		if (!disk_write(to, c->buffer, (size_t)got))
+			return fail_disk(error, c);
+		offset += (uint64_t)got;
+		n -= (uint64_t)got;
+	}
+	return true;
+}
+
+static bool copy_packets(struct cut *c, const struct native_file *f, const GArray *packets, int to,
+			 GError **error)
+{
+	int from = ctf_index_reopen(f->index);
+	bool ok = from >= 0 || fail_disk(error, c);
+	for (guint i = 0; ok && i < packets->len; i++) {
+		const struct ctf_packet *p = &g_array_index(packets, struct ctf_packet, i);
+		ok = copy_bytes(c, from, p->offset, p->packet_bits / 8, to, error);
+	}
+	if (from >= 0)
+		close(from);
+	return ok;
+}
+
+static bool write_index(const struct cut *c, const char *path, const GArray *packets, GError **error)
+{
+	size_t size = ctf_index_entry_size((const struct ctf_packet *)packets->data);
+	g_autofree uint8_t *bytes = g_malloc(CTF_INDEX_HEADER + packets->len * size);
+	uint8_t *at = bytes + CTF_INDEX_HEADER;
+	uint64_t offset = 0;
+
+	ctf_index_put_header(bytes, size);
+	for (guint i = 0; i < packets->len; i++, at += size) {
+		struct ctf_packet p = g_array_index(packets, struct ctf_packet, i);
+		p.offset = offset;
+		offset += p.packet_bits / 8;
+		ctf_index_put_entry(at, size, &p);
+	}
+	int fd = disk_create(path);
+	errno = fd < 0 ? errno : 0;
+	return (fd >= 0 && close_file(c, fd, disk_write(fd, bytes, (size_t)(at - bytes)))) ||
+	       fail_disk(error, c);
+}
+
+static bool copy_file(struct cut *c, const struct native_file *f, const GArray *packets,
+		      GError **error)
+{
+	g_autofree char *dir = dir_of(f);
+	g_autofree char *to = place_of(c, dir);
+	g_autofree char *base = g_path_get_basename(ctf_index_name(f->index));
+	g_autofree char *name = safe_name(base);
+	g_autofree char *path = g_build_filename(to, name, NULL);
+	g_autofree char *index_dir = g_build_filename(to, "index", NULL);
+	g_autofree char *index = g_strconcat(index_dir, "/", name, ".idx", NULL);
+
+	if (!copy_metadata(c, dir, to, error))
+		return false;
+	int fd = disk_create(path);
+	if (fd < 0)
+		return fail_disk(error, c);
+	bool ok = copy_packets(c, f, packets, fd, error);
+	errno = 0;
+	if (!close_file(c, fd, ok))
+		return ok ? fail_disk(error, c) : false;
+	c->ret->streams++;
+	return (disk_make_dirs(index_dir) || fail_disk(error, c)) &&
+	       write_index(c, index, packets, error);
+}
+
+static bool copy_all(struct cut *c, GError **error)
+{
+	for (guint i = 0; i < c->n->files->len; i++) {
+		const struct native_file *f = g_ptr_array_index(c->n->files, i);
+		const GArray *packets = g_hash_table_lookup(c->packets, f);
+		if (packets && !copy_file(c, f, packets, error))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the whole ---- */
+
+static bool make_and_rename(struct cut *c, GError **error)
+{
+	g_autofree char *making = g_strconcat(c->ret->path, ".XXXXXX", NULL);
+
+	if (g_file_test(c->ret->path, G_FILE_TEST_EXISTS) || g_file_test(c->ret->path, G_FILE_TEST_IS_SYMLINK)) {
+		errno = EEXIST;
+		return fail_disk(error, c);
+	}
+	if (!g_mkdtemp_full(making, 0700))
+		return fail_disk(error, c);
+	c->making = g_steal_pointer(&making);
+	bool ok = copy_all(c, error);
+	if (ok && syncs_at_once(c))
+		ok = disk_sync_all(c->making) || fail_disk(error, c);
+	if (ok) {
+		disk_sync_dir(c->making);
+		ok = disk_rename_new(c->making, c->ret->path) || fail_disk(error, c);
+	}
+	if (ok)
+		disk_sync_parent(c->ret->path);
+	else
+		disk_remove_tree(c->making);
+	return ok;
+}
+
+static void free_packets(void *packets)
+{
+	g_array_unref(packets);
+}
+
+bool trace_cut_write(const struct trace_cut *cut, struct trace_cut_result *ret, GError **error)
+{
+	struct cut c = { .what = cut, .ret = ret };
+	size_t n_warnings;
+
+	*ret = (struct trace_cut_result){ .path = g_canonicalize_filename(cut->to, NULL) };
+	c.n = native_open(cut->paths, dump_rows, G_N_ELEMENTS(dump_rows), error);
+	bool ok = c.n != NULL;
+	if (ok) {
+		c.packets = g_hash_table_new_full(NULL, NULL, NULL, free_packets);
+		c.buffer = g_malloc(COPY_AT_ONCE);
+		while (native_index(c.n, SIZE_MAX))
+			;
+		native_warnings(c.n, &n_warnings);
+		ret->unreadable = (unsigned)n_warnings;
+		find_dump(&c);
+		ok = choose(&c, error);
+		if (ok) {
+			find_shared(&c);
+			ok = make_and_rename(&c, error);
+		}
+		g_hash_table_unref(c.packets);
+	}
+	native_free(c.n);
+	g_free(c.buffer);
+	g_free(c.shared);
+	g_free(c.making);
+	if (!ok)
+		g_clear_pointer(&ret->path, g_free);
+	return ok;
+}

@@ -1,0 +1,704 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * News taken in: metadata is parsed as it becomes complete, packets wait for what they
+ * need of it, are checked as those in a file are, and placed in time behind those before.
+ */
+#include "trace/native/native_feed_private.h"
+
+#define MAX_LATE_US INT64_C(3600000000)	/* more is for ever */
+
+/* ---- what packets share ---- */
+
+static struct feed_meta *meta_new(void)
+{
+	struct feed_meta *g = g_new0(struct feed_meta, 1);
+	g->m = native_meta_new();
+	g->file.m = g->m;
+	g->pieces = ctf_pieces_new(g->m->meta);
+	g->refs = 1;
+	return g;
+}
+
+static void meta_unref(struct feed_meta *g)
+{
+	if (!g || --g->refs)
+		return;
+	ctf_pieces_free(g->pieces);
+	native_meta_free(g->m);
+	g_free(g);
+}
+
+void feed_kept_clear(void *p)
+{
+	struct feed_kept *kept = p;
+	g_clear_pointer(&kept->bytes, g_bytes_unref);
+	meta_unref(kept->meta);
+}
+
+void feed_trace_free(void *p)
+{
+	struct feed_trace *t = p;
+	meta_unref(t->meta);
+	g_free(t->name);
+	g_free(t->trouble);
+	g_free(t->partly);
+	g_free(t);
+}
+
+void feed_track_free(struct feed_track *t)
+{
+	g_array_unref(t->kept);
+	g_free(t->plan.packet);
+	if (t->cursor)
+		native_cursor_clear(t->cursor);
+	g_free(t->cursor);
+	meta_unref(t->hot);
+	native_stream_free(t->st);
+	g_free(t->key);
+	g_free(t);
+}
+
+/* ---- metadata ---- */
+
+static void grow_classes(struct native_feed *f)
+{
+	struct native_source *s = &f->s;
+	size_t n = s->native->classes->len;
+	if (n > f->n_grown || !s->cls) {
+		s->cls = g_renew(uint32_t, s->cls, n + 1);
+		for (size_t i = f->n_grown; i <= n; i++)
+			s->cls[i] = UINT32_MAX;
+		f->n_grown = n;
+	}
+}
+
+static void take_metadata(struct native_feed *f, struct feed_trace *t, GBytes *bytes)
+{
+	g_autoptr(GError) error = NULL;
+	struct feed_meta *g = t->meta;
+	gsize size;
+	const void *data = g_bytes_get_data(bytes, &size);
+	if (t->failed || t->ended)
+		return;
+	t->has_metadata |= size > 0;
+	if (!ctf_pieces_append(g->pieces, data, size, &error) ||
+	    !native_meta_compile(f->s.native, g->m, &error))
+		feed_trouble_metadata(f, t, error);
+	t->usable = !t->failed && g->m->meta->has_trace && g->m->decoders->len;
+	if (t->usable)
+		feed_trouble_over(f, t);
+	grow_classes(f);
+}
+
+static void restart_metadata(struct feed_trace *t)
+{
+	if (t->ended)
+		return;
+	meta_unref(t->meta);
+	t->meta = meta_new();
+	t->usable = false;
+}
+
+static guint trace_place(const struct native_feed *f, unsigned number)
+{
+	guint from = 0, to = f->traces->len;
+
+	while (from < to) {
+		guint at = (from + to) / 2;
+		const struct feed_trace *t = g_ptr_array_index(f->traces, at);
+		if (t->number < number)
+			from = at + 1;
+		else
+			to = at;
+	}
+	return from;
+}
+
+struct feed_trace *feed_trace(const struct native_feed *f, unsigned number)
+{
+	guint at = trace_place(f, number);
+	struct feed_trace *t = at < f->traces->len ? g_ptr_array_index(f->traces, at) : NULL;
+
+	return t && t->number == number ? t : NULL;
+}
+
+static void trace_over(struct native_feed *f, struct feed_trace *t)
+{
+	if (!t->ended || t->n_streams)
+		return;
+	meta_unref(t->meta);
+	t->meta = NULL;
+	t->usable = false;
+	g_mutex_lock(&f->lock);
+	if (feed_trouble_forget(f, t))
+		g_ptr_array_remove_index(f->traces, trace_place(f, t->number));
+	g_mutex_unlock(&f->lock);
+}
+
+/* ---- clocks ---- */
+
+static const struct ctf_decoder *first_decoder(const struct feed_trace *t)
+{
+	return t->usable ? g_ptr_array_index(t->meta->m->decoders, 0) : NULL;
+}
+
+/* Is the trace's clock to be preferred? Those of the kernel, then as traces are ordered. */
+static bool before_trace(const struct feed_trace *a, const struct feed_trace *b)
+{
+	const char *da = ctf_meta_env(a->meta->m->meta, "domain");
+	const char *db = ctf_meta_env(b->meta->m->meta, "domain");
+	bool ka = !g_strcmp0(da, "kernel"), kb = !g_strcmp0(db, "kernel");
+	return ka != kb ? ka : strcmp(a->meta->m->uuid, b->meta->m->uuid) < 0;
+}
+
+/* The boot's clock, pinned now if it was not before. NULL: a trace whose metadata is not
+ * there yet may be of the same boot, and be the better one. */
+static const struct ctf_clock *pin(struct native_feed *f, const struct feed_trace *own,
+				   const struct ctf_clock *k)
+{
+	const struct feed_trace *best = own;
+	const struct ctf_clock *pinned = k->uuid[0] ? g_hash_table_lookup(f->boots, k->uuid) : k;
+	if (pinned)
+		return pinned;
+	pinned = k;
+	for (guint i = 0; i < f->traces->len; i++) {
+		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
+		const struct ctf_decoder *d = first_decoder(t);
+		if (!t->usable && !t->failed && !t->ended && !f->ended &&
+		    f->now_us - t->added_us < FEED_CLASS_US)
+			return NULL;
+		if (d && !strcmp(d->clock->uuid, k->uuid) && before_trace(t, best)) {
+			best = t;
+			pinned = d->clock;
+		}
+	}
+	struct ctf_clock *kept = g_memdup2(pinned, sizeof *pinned);
+	g_hash_table_insert(f->boots, g_strdup(k->uuid), kept);
+	return kept;
+}
+
+/* ---- streams ---- */
+
+static void rank(struct native_feed *f, struct feed_stream *x)
+{
+	guint from = 0, to = f->order->len;
+	while (from < to) {
+		guint at = (from + to) / 2;
+		const struct feed_stream *other = g_ptr_array_index(f->order, at);
+		if (strcmp(x->track->st->info.order, other->track->st->info.order) < 0)
+			to = at;
+		else
+			from = at + 1;
+	}
+	g_ptr_array_insert(f->order, (gint)from, x);
+	f->rebuild = true;
+}
+
+static char *make_key(const struct native_meta *m, const struct ctf_packet *p)
+{
+	if (!p->has_instance || !m->meta->has_uuid)
+		return NULL;
+	return g_strdup_printf("%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, m->uuid, p->stream_id,
+			       p->instance);
+}
+
+/* A stream that was cut off goes on in this one. */
+static bool take_over(struct native_feed *f, struct feed_stream *x, const char *key)
+{
+	struct feed_stream *old = key ? g_hash_table_lookup(f->cut, key) : NULL;
+	if (!old)
+		return false;
+	g_hash_table_remove(f->cut, key);
+	g_ptr_array_remove(f->order, old);
+	x->track = g_steal_pointer(&old->track);
+	x->track->was_cut = true;
+	for (guint i = (guint)x->track->n_left; i < x->track->kept->len; i++) {
+		gsize n = g_bytes_get_size(g_array_index(x->track->kept, struct feed_kept, i).bytes);
+		g_atomic_pointer_add(&x->queued, (gssize)n);
+		g_atomic_pointer_add(&old->queued, -(gssize)n);
+	}
+	f->s.cursor[old->slot] = NULL;
+	x->beacon_ns = MAX(x->beacon_ns, old->beacon_ns);
+	feed_stream_over(f, old);
+	return true;
+}
+
+static bool begin_track(struct native_feed *f, struct feed_stream *x, const struct ctf_packet *p)
+{
+	const struct native_meta *m = x->trace->meta->m;
+	const struct ctf_decoder *d = native_decoder(m, p->stream_id);
+	const struct ctf_clock *k = pin(f, x->trace, d->clock);
+	g_autofree char *key = make_key(m, p);
+	if (!k)
+		return false;
+	if (!take_over(f, x, key)) {
+		struct feed_track *t = x->track = g_new0(struct feed_track, 1);
+		t->st = native_stream_new(m, d, p, f->n_numbers++);
+		native_stream_pin(t->st, k);
+		t->key = g_steal_pointer(&key);
+		t->plan.grows = true;
+		t->kept = g_array_new(FALSE, FALSE, sizeof(struct feed_kept));
+		g_array_set_clear_func(t->kept, feed_kept_clear);
+		t->cursor = g_new(struct native_cursor, 1);
+		native_cursor_init(t->cursor, &f->s, t->st, &t->plan);
+	}
+	f->s.cursor[x->slot] = x->track->cursor;
+	rank(f, x);
+	return true;
+}
+
+/* ---- packets ---- */
+
+static void refuse(struct native_feed *f, struct feed_stream *x, const struct feed_news *news)
+{
+	f->refused++;
+	feed_unqueue(f, x, g_bytes_get_size(news->bytes));
+}
+
+/* The cursor keeps tables of the last decoder it used, by its address. */
+static void keep_hot(struct feed_track *t, struct feed_meta *g)
+{
+	if (t->hot == g)
+		return;
+	meta_unref(t->hot);
+	t->hot = g;
+	g->refs++;
+	t->cursor->hot_of = NULL;
+}
+
+void feed_track_bury(struct native_feed *f, struct feed_stream *x)
+{
+	struct feed_track *t = x->track;
+	struct native_cursor *k = t->cursor;
+	if (!t->n_left)
+		return;
+	for (; t->n_buried < t->n_left; t->n_buried++) {
+		struct feed_kept *kept = &g_array_index(t->kept, struct feed_kept, t->n_buried);
+		keep_hot(t, kept->meta);
+		g_array_append_val(f->graves, *kept);
+		*kept = (struct feed_kept){ 0 };
+	}
+	if (t->n_left * 2 < t->plan.n)
+		return;
+	g_array_remove_range(t->kept, 0, (guint)t->n_left);
+	t->plan.n -= t->n_left;
+	memmove(t->plan.packet, t->plan.packet + t->n_left, t->plan.n * sizeof *t->plan.packet);
+	k->next -= t->n_left;
+	if (k->packet)
+		k->packet -= t->n_left;
+	t->n_left = t->n_buried = 0;
+}
+
+static void append(struct native_feed *f, struct feed_stream *x, struct native_packet *p,
+		   struct feed_news *news)
+{
+	struct feed_track *t = x->track;
+	struct native_cursor *k = t->cursor;
+	size_t at = k->packet ? (size_t)(k->packet - t->plan.packet) : 0;
+	struct feed_kept kept = { g_steal_pointer(&news->bytes), x->trace->meta, news->at_us };
+	kept.meta->refs++;
+	g_array_append_val(t->kept, kept);
+	if (t->plan.n == t->cap) {
+		t->cap = MAX(8, t->cap * 2);
+		t->plan.packet = g_renew(struct native_packet, t->plan.packet, t->cap);
+	}
+	t->plan.packet[t->plan.n++] = *p;
+	if (k->packet)
+		k->packet = &t->plan.packet[at];
+	t->counts_told = false;
+}
+
+/* Read once more, by whoever comes back after the connection broke? */
+static bool was_there(const struct feed_track *t, const struct ctf_packet *p)
+{
+	return t->was_cut && t->has_before && p->has_seq && t->before.p.has_seq &&
+	       p->seq <= t->before.p.seq && p->begin <= t->before.p.begin;
+}
+
+/* Reads the header. False: it is no packet of the trace; *error may say why. A stream's packets may be of
+ * several classes, as those in a file. */
+static bool check_packet(const struct feed_stream *x, const struct feed_news *news,
+			 struct ctf_packet *ret, GError **error)
+{
+	gsize size;
+	size_t need;
+	const uint8_t *bytes = g_bytes_get_data(news->bytes, &size);
+	*ret = (struct ctf_packet){ 0 };
+	return size &&
+	       ctf_packet_read(x->trace->meta->m->meta, bytes, size, 0, size, ret, &need, error) &&
+	       ret->has_begin && native_decoder(x->trace->meta->m, ret->stream_id);
+}
+
+/* Of two that should be the same, the smaller one that is possible: a time that is too late would hold
+ * for all that follows. */
+static uint64_t likely(uint64_t a, uint64_t b, uint64_t least)
+{
+	return a < least ? b : b < least ? a : MIN(a, b);
+}
+
+/* What the index said holds it against the header; true: they differ. */
+static bool reconcile(const struct feed_stream *x, const struct feed_news *news, struct ctf_packet *p)
+{
+	const struct native_feed_index *said = &news->index;
+	const struct feed_track *t = x->track;
+	if (!news->has_index || (p->begin == said->begin && p->end == said->end &&
+				 p->content_bits == said->content_bits && p->packet_bits == said->packet_bits))
+		return false;
+	p->begin = likely(p->begin, said->begin, t && t->has_before ? t->before.p.begin : 0);
+	p->end = likely(p->end, said->end, p->begin);
+	p->has_end = p->end >= p->begin;
+	p->content_bits = MIN(p->content_bits, said->content_bits);
+	p->fault = CTF_CUT_OFF;		/* what can be read of it comes first */
+	return true;
+}
+
+/* Is metadata still to come that the packet may need? */
+static bool may_become(const struct native_feed *f, const struct feed_stream *x,
+		       const struct feed_news *news)
+{
+	const struct feed_trace *t = x->trace;
+	if (t->failed || t->ended || f->ended)
+		return false;
+	return !t->usable || (ctf_pieces_wait(t->meta->pieces) && f->now_us - news->at_us < FEED_CLASS_US);
+}
+
+static void note_packet(struct native_feed *f, struct feed_stream *x, bool ok, const char *why)
+{
+	struct feed_trace *t = x->trace;
+	f->refused += !ok;
+	if (why)
+		feed_trouble_packet(f, x, why);
+	if (ok && !t->placed)
+		feed_trouble_over(f, t);
+	t->placed |= ok;
+}
+
+/* Packets before this one, the first, were refused: a loss where it begins. */
+static void append_unplaced(struct native_feed *f, struct feed_stream *x, int64_t begin_ns)
+{
+	struct native_packet p = {
+		.p.fault = CTF_GARBAGE, .file = &x->trace->meta->file, .begin_ns = begin_ns,
+		.end_ns = INT64_MAX, .max_end_ns = begin_ns, .n_unread = x->n_unplaced,
+	};
+	struct feed_news nothing = { .bytes = g_bytes_new_static("", 0), .at_us = f->now_us };
+	append(f, x, &p, &nothing);
+	x->track->n_refused += x->n_unplaced;
+	f->unplaced -= x->n_unplaced;
+	x->n_unplaced = 0;
+}
+
+/* Of those that the numbers say are missing, these came, and are damaged. */
+static void leave_refused(struct feed_track *t, struct native_packet *x)
+{
+	if (x->has_gap)
+		x->lost_packets -= MIN(x->lost_packets, t->n_refused);
+	x->has_gap = x->has_gap && x->lost_packets;
+	t->n_refused = 0;
+}
+
+/* Places it in its stream's time, where there is one; false: it is none. */
+static bool place_in_time(struct native_feed *f, struct feed_stream *x, const struct feed_news *news,
+			  struct native_packet *p, const char *error)
+{
+	const struct feed_track *t = x->track;
+	bool differs = !error && reconcile(x, news, &p->p);
+	if (error)
+		p->p = (struct ctf_packet){
+			.fault = CTF_GARBAGE, .packet_bits = g_bytes_get_size(news->bytes) * 8,
+		};
+	p->bytes = g_bytes_get_data(news->bytes, NULL);
+	if (t)
+		native_packet_place(t->st, p, t->has_before ? &t->before : NULL);
+	bool ok = p->p.fault != CTF_GARBAGE;
+	note_packet(f, x, ok, error ? error : !ok ? "its times can't be" :
+		    differs ? "the relay's index says other times or sizes" : NULL);
+	return ok;
+}
+
+/* False: it has to wait for metadata. */
+static bool place_packet(struct native_feed *f, struct feed_stream *x, struct feed_news *news)
+{
+	struct native_packet p = { .file = &x->trace->meta->file };
+	g_autoptr(GError) error = NULL;
+	bool ok = x->trace->usable && check_packet(x, news, &p.p, &error);
+	if (!ok && may_become(f, x, news))
+		return false;
+	if (ok && !x->track && !begin_track(f, x, &p.p))
+		return false;
+	struct feed_track *t = x->track;
+	bool came = ok && was_there(t, &p.p);
+	if (!came)
+		ok = place_in_time(f, x, news, &p, ok ? NULL : error ? error->message : "they are none of the trace");
+	if (came || (!ok && !(t && t->has_before))) {
+		x->n_unplaced += !came;
+		f->unplaced += !came;
+		feed_unqueue(f, x, g_bytes_get_size(news->bytes));
+		return true;
+	}
+	if (x->n_unplaced)
+		append_unplaced(f, x, p.begin_ns);
+	t->n_refused += !ok;
+	if (ok) {
+		leave_refused(t, &p);
+		t->before = p;
+		t->has_before = true;
+		f->newest_ns = MAX(f->newest_ns, p.end_ns == INT64_MAX ? p.begin_ns : p.end_ns);
+	}
+	append(f, x, &p, news);
+	return true;
+}
+
+/* False: what clock it is about is not known yet. */
+static bool place_beacon(struct native_feed *f, struct feed_stream *x, const struct feed_news *news)
+{
+	const struct ctf_decoder *d;
+	struct native_stream st = { 0 };
+	if (x->track) {
+		st.clock = x->track->st->clock;
+	} else {
+		if (!x->trace->usable)
+			return x->trace->failed || x->trace->ended || f->ended;
+		d = news->class_id == NATIVE_FEED_ANY_CLASS ? first_decoder(x->trace)
+							    : native_decoder(x->trace->meta->m, news->class_id);
+		const struct ctf_clock *k = d ? pin(f, x->trace, d->clock) : NULL;
+		if (!k)
+			return !d;
+		st.ctf_clock = d->clock;
+		native_stream_pin(&st, k);
+	}
+	int64_t beacon = native_ns_clamped(&st.clock, news->cycles);
+	if (!native_is_wild(beacon))
+		x->beacon_ns = MAX(x->beacon_ns, beacon);
+	f->newest_ns = MAX(f->newest_ns, x->beacon_ns);
+	return true;
+}
+
+static void set_over(struct native_feed *f, struct feed_stream *x)
+{
+	f->rebuild |= x->parked;
+	x->over = true;
+	x->cut = x->parked = false;
+	if (x->track)
+		x->track->plan.grows = false;
+}
+
+static bool place(struct native_feed *f, struct feed_stream *x, struct feed_news *news)
+{
+	switch (news->kind) {
+	case FEED_PACKET:
+		return place_packet(f, x, news);
+	case FEED_BEACON:
+		return place_beacon(f, x, news);
+	case FEED_STREAM_CUT:
+		x->cut = true;
+		if (x->track && x->track->key)
+			g_hash_table_replace(f->cut, x->track->key, x);
+		return true;
+	default:
+		set_over(f, x);
+		return true;
+	}
+}
+
+static void place_news(struct native_feed *f, struct feed_stream *x)
+{
+	struct feed_news *news;
+	if (x->overtaken_ns != INT64_MIN && !g_queue_is_empty(&x->news)) {
+		x->overtaken_ns = INT64_MIN;
+		f->rebuild = true;
+	}
+	while (!x->over && (news = g_queue_peek_head(&x->news)) && place(f, x, news)) {
+		g_queue_pop_head(&x->news);
+		feed_news_clear(news);
+		g_free(news);
+	}
+}
+
+/* ---- the inbox ---- */
+
+static void take_trace(struct native_feed *f, struct feed_news *news)
+{
+	struct feed_trace *t = g_new0(struct feed_trace, 1);
+	t->number = news->number;
+	t->meta = meta_new();
+	t->name = g_steal_pointer(&news->name);
+	t->added_us = news->at_us;
+	g_mutex_lock(&f->lock);
+	g_ptr_array_add(f->traces, t);
+	g_mutex_unlock(&f->lock);
+}
+
+static void take_trace_news(struct native_feed *f, struct feed_trace *t, struct feed_news *news)
+{
+	if (news->kind == FEED_METADATA) {
+		take_metadata(f, t, news->bytes);
+		feed_unqueue(f, NULL, g_bytes_get_size(news->bytes));
+	} else if (news->kind == FEED_RESTART) {
+		restart_metadata(t);
+	} else {
+		t->ended = true;
+		trace_over(f, t);
+	}
+}
+
+/* NULL: it is gone, or there was none. */
+static struct feed_stream *find_stream(struct native_feed *f, unsigned number)
+{
+	g_mutex_lock(&f->lock);
+	struct feed_stream *x = g_hash_table_lookup(f->all, GUINT_TO_POINTER(number));
+	g_mutex_unlock(&f->lock);
+	return x;
+}
+
+static void give_slot(struct native_feed *f, struct feed_stream *x)
+{
+	if (f->free_slots->len) {
+		x->slot = g_array_index(f->free_slots, guint, f->free_slots->len - 1);
+		g_array_set_size(f->free_slots, f->free_slots->len - 1);
+		f->streams->pdata[x->slot] = x;
+	} else {
+		x->slot = f->streams->len;
+		g_ptr_array_add(f->streams, x);
+		f->s.n_cursors = f->streams->len;
+		f->s.cursor = g_renew(struct native_cursor *, f->s.cursor, f->streams->len);
+	}
+	f->s.cursor[x->slot] = NULL;
+}
+
+static void take_stream(struct native_feed *f, const struct feed_news *news)
+{
+	struct feed_stream *x = find_stream(f, news->number);
+	x->late_us = news->late_us;
+	x->spoke_us = f->now_us;
+	if (x->late_us < MAX_LATE_US)
+		f->max_late_us = MAX(f->max_late_us, x->late_us);
+	give_slot(f, x);
+	x->trace = feed_trace(f, (unsigned)news->class_id);
+	if (!x->trace || x->trace->ended || f->ended) {
+		x->trace = NULL;
+		feed_stream_over(f, x);
+		return;
+	}
+	x->trace->n_streams++;
+	f->rebuild = true;
+}
+
+static void take_stream_news(struct native_feed *f, struct feed_stream *x, struct feed_news *news)
+{
+	if (!x || x->gone || x->over) {
+		if (news->bytes)
+			refuse(f, x, news);
+		return;
+	}
+	if (news->kind == FEED_TOUCH) {
+		x->spoke_us = f->now_us;
+		return;
+	}
+	struct feed_news *kept = g_memdup2(news, sizeof *news);
+	news->bytes = NULL;
+	x->spoke_us = f->now_us;
+	if (g_queue_is_empty(&x->news))
+		g_ptr_array_add(f->pending, x);
+	g_queue_push_tail(&x->news, kept);
+}
+
+static void take_news(struct native_feed *f, struct feed_news *news)
+{
+	news->at_us = f->now_us;
+	if (news->kind == FEED_TRACE)
+		take_trace(f, news);
+	else if (news->kind == FEED_STREAM)
+		take_stream(f, news);
+	else if (news->kind == FEED_END)
+		f->ended = true;
+	else if (news->kind > FEED_TRACE_END)
+		take_stream_news(f, find_stream(f, news->number), news);
+	else if (feed_trace(f, news->number))
+		take_trace_news(f, feed_trace(f, news->number), news);
+	else if (news->bytes)
+		feed_unqueue(f, NULL, g_bytes_get_size(news->bytes));	/* for no trace */
+}
+
+void feed_stream_over(struct native_feed *f, struct feed_stream *x)
+{
+	struct feed_news *news;
+	x->gone = x->over = true;
+	while ((news = g_queue_pop_head(&x->news))) {
+		if (news->bytes)
+			refuse(f, x, news);
+		feed_news_clear(news);
+		g_free(news);
+	}
+	if (x->track) {
+		if (x->track->key && g_hash_table_lookup(f->cut, x->track->key) == x)
+			g_hash_table_remove(f->cut, x->track->key);
+		g_ptr_array_remove(f->order, x);
+		f->s.cursor[x->slot] = NULL;
+		g_ptr_array_add(f->gone, g_steal_pointer(&x->track));
+	}
+	struct feed_trace *t = g_steal_pointer(&x->trace);
+	if (t) {
+		t->n_streams--;
+		trace_over(f, t);
+	}
+	g_ptr_array_add(f->dead, x);
+}
+
+/* The first n that are dead: no list has them any more. */
+static void free_dead(struct native_feed *f, guint n)
+{
+	for (guint i = 0; i < n; i++) {
+		struct feed_stream *x = g_ptr_array_index(f->dead, i);
+		f->streams->pdata[x->slot] = NULL;
+		g_array_append_val(f->free_slots, x->slot);
+		g_mutex_lock(&f->lock);
+		g_hash_table_remove(f->all, GUINT_TO_POINTER(x->number));	/* frees it */
+		g_mutex_unlock(&f->lock);
+	}
+	if (n)
+		g_ptr_array_remove_range(f->dead, 0, n);
+}
+
+static void end_stream(struct native_feed *f, struct feed_stream *x)
+{
+	struct feed_news *end = g_new0(struct feed_news, 1);
+	end->kind = FEED_STREAM_END;
+	g_queue_push_tail(&x->news, end);
+	feed_trouble_wait(f, x);
+	place_news(f, x);
+	if (!x->over)
+		set_over(f, x);		/* what it waits for will not come */
+}
+
+void feed_take_in(struct native_feed *f)
+{
+	bool ended = f->ended;
+	guint n_dead = f->dead->len;
+	g_mutex_lock(&f->lock);
+	GArray *inbox = f->inbox;
+	f->inbox = f->taken;
+	f->taken = inbox;
+	g_mutex_unlock(&f->lock);
+	for (guint i = 0; i < inbox->len; i++)
+		take_news(f, &g_array_index(inbox, struct feed_news, i));
+	g_array_set_size(inbox, 0);
+	for (guint i = 0; f->ended && !ended && i < f->streams->len; i++) {
+		struct feed_stream *x = g_ptr_array_index(f->streams, i);
+		if (x && !x->gone)
+			end_stream(f, x);
+	}
+	guint n = 0;
+	for (guint i = 0; i < f->pending->len; i++) {
+		struct feed_stream *x = g_ptr_array_index(f->pending, i);
+		if (x->trace && x->trace->ended)	/* it is refused then, and that is why */
+			feed_trouble_wait(f, x);
+		if (!x->gone)
+			place_news(f, x);
+		if (g_queue_is_empty(&x->news) || x->over)
+			continue;
+		feed_trouble_wait(f, x);
+		f->pending->pdata[n++] = x;
+	}
+	g_ptr_array_set_size(f->pending, (gint)n);
+	free_dead(f, n_dead);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Metadata with what is compiled of it, and what it says of a stream: the same for files
+ * and for packets that are fed.
+ */
+#include "trace/native/native_private.h"
+
+#include "trace/align.h"
+
+static void decoder_free(void *p)
+{
+	ctf_decoder_free(p);
+}
+
+struct native_meta *native_meta_new(void)
+{
+	struct native_meta *m = g_new0(struct native_meta, 1);
+	m->meta = ctf_meta_new();
+	m->decoders = g_ptr_array_new_with_free_func(decoder_free);
+	return m;
+}
+
+void native_meta_free(void *p)
+{
+	struct native_meta *m = p;
+	g_ptr_array_unref(m->decoders);
+	ctf_meta_free(m->meta);
+	g_free(m->uuid);
+	g_free(m);
+}
+
+static uint32_t number_class(void *data, const char *name, uint16_t row, const char *counters)
+{
+	struct native *n = data;
+	g_autofree char *key = blk_class_key(name, counters);
+	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(n->class_names, key));
+	if (known)
+		return known - 1;
+	struct native_class c = { g_strdup(name), g_strdup(counters), row };
+	g_array_append_val(n->classes, c);
+	g_hash_table_insert(n->class_names, g_steal_pointer(&key),
+			    GUINT_TO_POINTER(n->classes->len));
+	return n->classes->len - 1;
+}
+
+static char *uuid_text(const struct ctf_meta *m)
+{
+	GString *s = g_string_new(NULL);
+	for (int i = 0; m->has_uuid && i < 16; i++)
+		g_string_append_printf(s, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
+				       m->uuid[i]);
+	return g_string_free(s, FALSE);
+}
+
+static enum blk_domain domain_of(const struct ctf_meta *m)
+{
+	const char *domain = ctf_meta_env(m, "domain");
+	return !g_strcmp0(domain, "kernel") ? BLK_DOMAIN_KERNEL :
+	       !g_strcmp0(domain, "ust") ? BLK_DOMAIN_UST : BLK_DOMAIN_OTHER;
+}
+
+/* perf puts the events of all CPUs into one stream and says in each which it was. */
+static bool is_of_perf(const struct ctf_stream_class *sc)
+{
+	if (sc->event_context && ctf_type_field(sc->event_context, "perf_cpu"))
+		return true;
+	for (guint i = 0; i < sc->events->len; i++) {
+		const struct ctf_event_class *ec = g_ptr_array_index(sc->events, i);
+		if (ec->fields && ctf_type_field(ec->fields, "perf_cpu"))
+			return true;
+	}
+	return false;
+}
+
+/* What was added to the stream class since; its decoder, where it has none yet. */
+static bool compile_stream(struct native *n, struct native_meta *m, guint i, GError **error)
+{
+	const struct ctf_stream_class *sc = g_ptr_array_index(m->meta->streams, i);
+	if (is_of_perf(sc)) {
+		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_UNSUPPORTED,
+			    "it is perf's, with the events of all CPUs in one stream");
+		return false;
+	}
+	if (i < m->decoders->len)
+		return ctf_decoder_grow(g_ptr_array_index(m->decoders, i), n->rows, n->matcher,
+					n->layouts, number_class, n, error);
+	struct ctf_decoder *d = ctf_decoder_new(sc, n->rows, n->matcher, n->layouts, number_class, n,
+						error);
+	if (d)
+		g_ptr_array_add(m->decoders, d);
+	return d;
+}
+
+bool native_meta_compile(struct native *n, struct native_meta *m, GError **error)
+{
+	if (!m->uuid || !m->uuid[0]) {
+		g_free(m->uuid);
+		m->uuid = uuid_text(m->meta);
+	}
+	for (guint i = 0; i < m->meta->streams->len; i++)
+		if (!compile_stream(n, m, i, error))
+			return false;
+	return true;
+}
+
+const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id)
+{
+	for (guint i = 0; i < m->decoders->len; i++) {
+		const struct ctf_decoder *d = g_ptr_array_index(m->decoders, i);
+		if (d->sc->id == stream_id)
+			return d;
+	}
+	return NULL;
+}
+
+/* ---- streams ---- */
+
+static const char *env(const struct ctf_meta *m, const char *name, const char *other,
+		       const char *absent)
+{
+	const char *text = ctf_meta_env(m, name);
+	if (!text && other)
+		text = ctf_meta_env(m, other);
+	return text ? text : absent;
+}
+
+static void set_order(struct native_stream *st, uint64_t instance)
+{
+	if (st->info.cpu != UINT32_MAX)
+		st->info.order = g_strdup_printf("%s|cpu %08x", st->order_base, st->info.cpu);
+	else
+		st->info.order = g_strdup_printf("%s|instance %016" G_GINT64_MODIFIER "x",
+						 st->order_base, instance);
+}
+
+struct native_stream *native_stream_new(const struct native_meta *m, const struct ctf_decoder *d,
+					const struct ctf_packet *first, uint64_t number)
+{
+	struct native_stream *st = g_new0(struct native_stream, 1);
+	const char *name = env(m->meta, "hostname", "host", "?");
+	int64_t vpid = -1;
+	st->files = g_ptr_array_new();
+	st->ctf_clock = d->clock;
+	st->host = g_strdup(name[0] ? name : "?");
+	st->boot = g_strdup(d->clock->uuid);
+	st->release = g_strdup(env(m->meta, "kernel_release", "release", ""));
+	st->info.cpu = first->has_cpu ? first->cpu : UINT32_MAX;
+	st->info.domain = domain_of(m->meta);
+	if (st->info.domain == BLK_DOMAIN_UST)
+		ctf_meta_env_number(m->meta, "vpid", &vpid);
+	st->info.vpid = (int32_t)vpid;
+	if (st->info.vpid != -1)
+		st->info.vpid_procname = g_strdup(env(m->meta, "procname", NULL, NULL));
+	st->order_base = g_strdup_printf("%s|%d|%s|%016" G_GINT64_MODIFIER "x", st->boot,
+					 st->info.domain, m->uuid, d->sc->id);
+	set_order(st, first->has_instance ? first->instance : number);
+	return st;
+}
+
+void native_stream_free(void *p)
+{
+	struct native_stream *st = p;
+	g_free(st->info.order);
+	g_free(st->info.vpid_procname);
+	g_free(st->host);
+	g_free(st->boot);
+	g_free(st->release);
+	g_free(st->order_base);
+	g_ptr_array_unref(st->files);
+	g_free(st);
+}
+
+void native_stream_pin(struct native_stream *st, const struct ctf_clock *k)
+{
+	st->clock = (struct native_clock){
+		.freq = st->ctf_clock->freq, .offset = k->offset,
+		.base_ns = (uint64_t)k->offset_s * 1000000000u + (uint64_t)align_of(st->boot),
+	};
+	if (st->clock.freq == 1000000000)
+		st->clock.base_ns += k->offset;
+}

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Packets placed in time: what each stream's packets are, in order, and what was lost
+ * between them. From this alone come cuts, the outline, and where a range begins.
+ */
+#include "trace/native/native_private.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+void native_plan_unref(struct native_plan *p)
+{
+	if (!p || !g_atomic_ref_count_dec(&p->refs))
+		return;
+	for (size_t i = 0; i < p->n_streams; i++)
+		g_free(p->stream[i].packet);
+	g_free(p->stream);
+	g_free(p);
+}
+
+struct native_plan *native_plan_take(const struct native *n)
+{
+	g_mutex_lock((GMutex *)&n->lock);
+	struct native_plan *p = n->plan;
+	g_atomic_ref_count_inc(&p->refs);
+	g_mutex_unlock((GMutex *)&n->lock);
+	return p;
+}
+
+/* ---- making ---- */
+
+/* In the order of the stream: by time, then by number, then as they lie. */
+static int compare_packets(const void *a, const void *b)
+{
+	const struct native_packet *x = a, *y = b;
+	bool x_end = x->p.fault == CTF_GARBAGE, y_end = y->p.fault == CTF_GARBAGE;
+	if (x_end != y_end)
+		return x_end ? 1 : -1;
+	if (x->p.begin != y->p.begin)
+		return x->p.begin < y->p.begin ? -1 : 1;
+	if (x->p.has_seq && y->p.has_seq && x->p.seq != y->p.seq)
+		return x->p.seq < y->p.seq ? -1 : 1;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return (x->p.offset > y->p.offset) - (x->p.offset < y->p.offset);
+}
+
+static void append_file(GArray *all, const struct native_file *f)
+{
+	size_t n;
+	const struct ctf_packet *p = ctf_index_packets(f->index, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct native_packet x = { .p = p[i], .file = f };
+		g_array_append_val(all, x);
+	}
+}
+
+static bool same_packet(const struct native_packet *x, const struct native_packet *y)
+{
+	return x->p.has_seq && y->p.has_seq && x->p.seq == y->p.seq && x->p.begin == y->p.begin &&
+	       x->p.end == y->p.end && x->file != y->file;
+}
+
+/* The same trace given twice (a copy, a chunk and its link): each packet once. */
+static void drop_doubles(GArray *all)
+{
+	guint to = 0;
+	struct native_packet *p = (struct native_packet *)all->data;
+	for (guint i = 0; i < all->len; i++)
+		if (!to || !same_packet(&p[to - 1], &p[i]))
+			p[to++] = p[i];
+	g_array_set_size(all, to);
+}
+
+/* The counter of discarded events is the stream's, from its begin: of the first packet
+ * it tells that there were some, not how many belong here. That of user space says 0 for a
+ * packet now and then, and goes on where it was: what it rose to is what counts. */
+static void count_lost(struct native_packet *x, const struct native_packet *before)
+{
+	x->discarded_most = x->p.discarded;
+	if (!x->p.has_discarded || x->p.fault == CTF_GARBAGE)
+		return;
+	if (!before) {
+		x->has_lost = x->p.discarded != 0;
+		return;
+	}
+	if (!before->p.has_discarded)
+		return;
+	uint64_t all = x->p.discarded_bits < 64 ? (UINT64_C(1) << x->p.discarded_bits) - 1 : UINT64_MAX;
+	uint64_t rise = (x->p.discarded - before->discarded_most) & all;
+	if (rise > all / 2) {
+		x->discarded_most = before->discarded_most;
+	} else if (rise) {
+		x->has_lost = true;
+		x->lost_events = rise;
+	}
+}
+
+static void count_gap(struct native_packet *x, const struct native_packet *before)
+{
+	if (!before || !x->p.has_seq || !before->p.has_seq || x->p.seq <= before->p.seq + 1)
+		return;
+	x->lost_packets = x->p.seq - before->p.seq - 1;
+	x->gap_begin_ns = before->end_ns == INT64_MAX ? before->begin_ns : before->end_ns;
+	x->has_gap = true;
+}
+
+/* Packets between them are only not known yet. */
+static bool behind_hole(const struct native_packet *x, const struct native_packet *before)
+{
+	return x->file == before->file && !ctf_index_complete(x->file->index) &&
+	       x->p.offset != before->p.offset + before->p.packet_bits / 8;
+}
+
+/* One whose times can't be is no packet that can be placed. */
+static void set_times(const struct native_stream *st, struct native_packet *x,
+		      const struct native_packet *before)
+{
+	x->end_ns = INT64_MAX;
+	if (x->p.fault == CTF_GARBAGE) {
+		x->begin_ns = !before ? 0 : before->max_end_ns < INT64_MAX ? before->max_end_ns
+									 : before->begin_ns;
+		return;
+	}
+	/* An empty one may not say when it was. */
+	x->begin_ns = x->p.has_begin || !before ? native_ns_clamped(&st->clock, x->p.begin)
+						: before->begin_ns;
+	if (x->p.fault != CTF_UNFINISHED && x->p.has_end)
+		x->end_ns = MAX(x->begin_ns, native_ns_clamped(&st->clock, x->p.end));
+	if (native_is_wild(x->begin_ns) || (x->end_ns != INT64_MAX && native_is_wild(x->end_ns))) {
+		x->p.fault = CTF_GARBAGE;
+		set_times(st, x, before);
+	}
+}
+
+/* Behind the one before. An unfinished one has events up to `unfinished_to`. */
+static void set_max_end(struct native_packet *x, const struct native_packet *before,
+			int64_t unfinished_to)
+{
+	x->max_end_ns = x->end_ns == INT64_MAX ? MAX(x->begin_ns, unfinished_to) : x->end_ns;
+	if (before)
+		x->max_end_ns = MAX(before->max_end_ns, x->max_end_ns);
+}
+
+void native_packet_place(const struct native_stream *st, struct native_packet *x,
+			 const struct native_packet *before)
+{
+	set_times(st, x, before);
+	set_max_end(x, before, INT64_MIN);
+	count_lost(x, before);
+	count_gap(x, before);
+}
+
+/* Garbage comes last, and nobody knows where in time it lies. */
+static int64_t begin_of_next(const struct native_stream *st, const struct native_packet *p, size_t i,
+			     size_t n)
+{
+	bool known = i + 1 < n && p[i + 1].p.fault != CTF_GARBAGE;
+	return known ? native_ns_clamped(&st->clock, p[i + 1].p.begin) : INT64_MAX;
+}
+
+static void place_packets(const struct native_stream *st, struct native_packet *p, size_t n)
+{
+	const struct native_packet *before = NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct native_packet *x = &p[i];
+		set_times(st, x, before);
+		set_max_end(x, before, begin_of_next(st, p, i, n));
+		x->discarded_most = x->p.discarded;
+		if (!before || !behind_hole(x, before)) {
+			count_lost(x, before);
+			count_gap(x, before);
+		}
+		before = x;
+	}
+}
+
+/* Packets not known yet lie before those that are, in a file that is walked backwards. */
+static int64_t known_from(const struct native *n, const struct native_plan *plan)
+{
+	int64_t from = INT64_MIN;
+	for (guint i = 0; i < n->files->len; i++) {
+		const struct native_file *f = g_ptr_array_index(n->files, i);
+		size_t n_packets;
+		const struct ctf_packet *p = ctf_index_packets(f->index, &n_packets);
+		if (ctf_index_complete(f->index))
+			continue;
+		/* Only a part that reaches the file's end can be read from some instant on. */
+		bool to_end = n_packets && p[n_packets - 1].offset +
+			p[n_packets - 1].packet_bits / 8 >= ctf_index_size(f->index);
+		if (!to_end)
+			return INT64_MAX;
+		for (size_t k = 0; k < n_packets; k++) {
+			if (k && p[k].offset != p[k - 1].offset + p[k - 1].packet_bits / 8)
+				from = MAX(from, native_ns_clamped(&f->stream->clock, p[k].begin));
+		}
+		from = MAX(from, native_ns_clamped(&f->stream->clock,
+							  p[p[0].offset ? 0 : n_packets > 1].begin));
+	}
+	return from;
+}
+
+/* ---- between sessions ---- */
+
+struct tracing {			/* of a CPU by a stream */
+	const struct native_stream *stream;
+	struct native_packet *first;
+	int64_t end_ns;			/* INT64_MAX: not known */
+};
+
+int native_compare_hosts(const struct native_stream *x, const struct native_stream *y)
+{
+	int order = strcmp(x->host, y->host);
+	return order ? order : strcmp(x->boot, y->boot);
+}
+
+static int compare_cpus(const struct tracing *x, const struct tracing *y)
+{
+	int order = native_compare_hosts(x->stream, y->stream);
+	if (!order)
+		order = (x->stream->info.cpu > y->stream->info.cpu) -
+			(x->stream->info.cpu < y->stream->info.cpu);
+	return order;
+}
+
+static int compare_tracings(const void *a, const void *b)
+{
+	const struct tracing *x = a, *y = b;
+	int order = compare_cpus(x, y);
+	if (!order)
+		order = (x->first->begin_ns > y->first->begin_ns) -
+			(x->first->begin_ns < y->first->begin_ns);
+	return order ? order : strcmp(x->stream->info.order, y->stream->info.order);
+}
+
+bool native_stream_whole(const struct native_stream *st)
+{
+	for (guint i = 0; i < st->files->len; i++)
+		if (!ctf_index_complete(((const struct native_file *)st->files->pdata[i])->index))
+			return false;
+	return true;
+}
+
+/* The silence before a CPU's stream, where all others of that CPU ended before. Packets that
+ * are not known yet lie before known_from, as does a silence that they would end. */
+static void place_silences(const struct native *n, struct native_plan *plan)
+{
+	g_autoptr(GArray) all = g_array_new(false, false, sizeof(struct tracing));
+	for (guint i = 0; i < n->streams->len; i++) {
+		const struct native_plan_stream *s = &plan->stream[i];
+		const struct native_stream *st = g_ptr_array_index(n->streams, i);
+		if (st->info.domain != BLK_DOMAIN_KERNEL || st->info.cpu == UINT32_MAX || !s->n ||
+		    s->packet->p.fault == CTF_GARBAGE)
+			continue;
+		struct tracing t = { st, s->packet, s->packet[s->n - 1].max_end_ns };
+		g_array_append_val(all, t);
+	}
+	g_array_sort(all, compare_tracings);
+	for (guint i = 1; i < all->len; i++) {
+		const struct tracing *before = &g_array_index(all, struct tracing, i - 1);
+		struct tracing *t = &g_array_index(all, struct tracing, i);
+		if (compare_cpus(before, t))
+			continue;
+		if (before->end_ns < t->first->begin_ns - 1 && native_stream_whole(t->stream)) {
+			t->first->has_gap = true;
+			t->first->gap_begin_ns = before->end_ns + 1;
+		}
+		t->end_ns = MAX(t->end_ns, before->end_ns);
+	}
+}
+
+void native_plan_make(struct native *n)
+{
+	struct native_plan *plan = g_new0(struct native_plan, 1);
+	g_atomic_ref_count_init(&plan->refs);
+	plan->n_streams = n->streams->len;
+	plan->stream = g_new0(struct native_plan_stream, plan->n_streams + 1);
+	for (guint i = 0; i < n->streams->len; i++) {
+		const struct native_stream *st = g_ptr_array_index(n->streams, i);
+		GArray *all = g_array_new(false, false, sizeof(struct native_packet));
+		for (guint k = 0; k < st->files->len; k++)
+			append_file(all, g_ptr_array_index(st->files, k));
+		g_array_sort(all, compare_packets);
+		drop_doubles(all);
+		plan->stream[i].n = all->len;
+		plan->stream[i].packet = (struct native_packet *)g_array_free(all, false);
+		place_packets(st, plan->stream[i].packet, plan->stream[i].n);
+		for (size_t k = 0; k < plan->stream[i].n; k++)
+			plan->bytes += plan->stream[i].packet[k].p.packet_bits / 8;
+	}
+	place_silences(n, plan);
+	native_place_pauses(n, plan);
+	plan->known_from = known_from(n, plan);
+	g_mutex_lock(&n->lock);
+	struct native_plan *old = n->plan;
+	n->plan = plan;
+	g_mutex_unlock(&n->lock);
+	native_plan_unref(old);
+}
+
+/* ---- questions ---- */
+
+int64_t native_known_from(const struct native *n)
+{
+	return n->plan->known_from;
+}
+
+size_t native_plan_find(const struct native_plan_stream *s, int64_t from)
+{
+	size_t lo = 0, hi = s->n;
+	if (from > INT64_MIN + NATIVE_OVERHANG_NS)
+		from -= NATIVE_OVERHANG_NS;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (s->packet[mid].max_end_ns < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* Where packets overlap, the one before decides what is late in this one; one that
+	 * ends later than all before it decides alone. */
+	while (lo > 0 && lo < s->n && s->packet[lo].begin_ns < s->packet[lo - 1].max_end_ns) {
+		lo--;
+		if (lo > 0 && s->packet[lo].end_ns > s->packet[lo - 1].max_end_ns)
+			break;
+	}
+	return lo;
+}
+
+static int64_t end_of(const struct native_packet *x)
+{
+	return x->end_ns == INT64_MAX ? x->begin_ns : x->end_ns;
+}
+
+bool native_bounds(const struct native *n, int64_t *ret_from, int64_t *ret_to)
+{
+	const struct native_plan *p = n->plan;
+	bool any = false;
+	for (size_t i = 0; i < p->n_streams; i++) {
+		for (size_t k = 0; k < p->stream[i].n; k++) {
+			const struct native_packet *x = &p->stream[i].packet[k];
+			if (x->p.fault == CTF_GARBAGE)
+				continue;
+			*ret_from = any ? MIN(*ret_from, x->begin_ns) : x->begin_ns;
+			*ret_to = any ? MAX(*ret_to, end_of(x)) : end_of(x);
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* Bytes of the packet that lie in [from, to), by its share of time. */
+static uint64_t share(const struct native_packet *x, int64_t from, int64_t to)
+{
+	int64_t begin = x->begin_ns, end = end_of(x);
+	uint64_t bytes = x->p.packet_bits / 8;
+	if (end <= begin)
+		return begin >= from && begin < to ? bytes : 0;
+	int64_t a = MAX(begin, from), b = MIN(end, to);
+	return a < b ? (uint64_t)((double)bytes * ((double)(b - a) / (double)(end - begin))) : 0;
+}
+
+uint64_t native_plan_bytes(const struct native_plan *p, int64_t from, int64_t to)
+{
+	uint64_t bytes = 0;
+	if (from == INT64_MIN && to == INT64_MAX)
+		return p->bytes;
+	for (size_t i = 0; i < p->n_streams; i++) {
+		const struct native_plan_stream *s = &p->stream[i];
+		for (size_t k = native_plan_find(s, from); k < s->n; k++) {
+			if (s->packet[k].begin_ns >= to)
+				break;
+			bytes += share(&s->packet[k], from, to);
+		}
+	}
+	return bytes;
+}
+
+uint64_t native_bytes_between(const struct native *n, int64_t from, int64_t to)
+{
+	struct native_plan *p = native_plan_take(n);
+	uint64_t bytes = native_plan_bytes(p, from, to);
+	native_plan_unref(p);
+	return bytes;
+}
+
+int64_t native_read_from(const struct native *n, int64_t from)
+{
+	const struct native_plan *p = n->plan;
+	int64_t begin = from;
+	for (size_t i = 0; i < p->n_streams; i++) {
+		const struct native_plan_stream *s = &p->stream[i];
+		size_t first = native_plan_find(s, from);
+		if (first < s->n && s->packet[first].p.fault != CTF_GARBAGE)
+			begin = MIN(begin, s->packet[first].begin_ns);
+	}
+	return begin;
+}
+
+/* From here on: bytes/ns more, and bytes of packets more that a cut would divide. */
+struct edge { int64_t ts; double rate, divided; };
+
+/* Both sides decode the packets that a cut divides. What LTTng's sub-buffers come to is fine; giant packets
+ * are not read once for each piece. */
+#define FEW_DIVIDED (64.0 * (1 << 20))	/* bytes */
+#define MOST_DIVIDED 4			/* times the bytes of a piece */
+
+static int compare_edges(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+	return (x->ts > y->ts) - (x->ts < y->ts);
+}
+
+static GArray *make_edges(const struct native_plan *p, int64_t from, int64_t to, double *ret_bytes)
+{
+	GArray *edges = g_array_new(false, false, sizeof(struct edge));
+	for (size_t i = 0; i < p->n_streams; i++) {
+		for (size_t k = 0; k < p->stream[i].n; k++) {
+			const struct native_packet *x = &p->stream[i].packet[k];
+			int64_t begin = x->begin_ns, end = MAX(end_of(x), begin + 1);
+			double rate = (double)(x->p.packet_bits / 8) / (double)(end - begin);
+			begin = MAX(begin, from);
+			end = MIN(end, to);
+			if (begin >= end)
+				continue;
+			*ret_bytes += rate * (double)(end - begin);
+			double all = (double)(x->p.packet_bits / 8);
+			struct edge up = { begin, rate, all }, down = { end, -rate, -all };
+			g_array_append_val(edges, up);
+			g_array_append_val(edges, down);
+		}
+	}
+	g_array_sort(edges, compare_edges);
+	return edges;
+}
+
+/*
+ * Where it is not cut. A CPU of several streams (channels) is known again by what one of them
+ * tells while another one loses events; which a piece that begins meanwhile can't know. From
+ * where on in its packet a stream loses is not known before it is read: all of the packet.
+ */
+struct uncut { int64_t begin, end; };		/* (begin, end] */
+
+static int compare_uncut(const void *a, const void *b)
+{
+	const struct uncut *x = a, *y = b;
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static bool shares_cpu(const struct native *n, size_t stream)
+{
+	const struct native_stream *st = g_ptr_array_index(n->streams, stream);
+	if (st->info.domain != BLK_DOMAIN_KERNEL || st->info.cpu == UINT32_MAX)
+		return false;
+	for (guint i = 0; i < n->streams->len; i++) {
+		const struct native_stream *other = g_ptr_array_index(n->streams, i);
+		if (i != stream && other->info.domain == BLK_DOMAIN_KERNEL &&
+		    !compare_cpus(&(struct tracing){ .stream = st }, &(struct tracing){ .stream = other }))
+			return true;
+	}
+	return false;
+}
+
+static void add_uncut(GArray *all, int64_t begin, int64_t end)
+{
+	g_array_append_val(all, ((struct uncut){ begin, end }));
+}
+
+static GArray *make_uncut(const struct native *n, const struct native_plan *p)
+{
+	GArray *all = g_array_new(false, false, sizeof(struct uncut));
+	for (size_t i = 0; i < p->n_streams; i++) {
+		if (!shares_cpu(n, i))
+			continue;
+		for (size_t k = 0; k < p->stream[i].n; k++) {
+			const struct native_packet *x = &p->stream[i].packet[k];
+			if (x->has_gap)
+				add_uncut(all, x->gap_begin_ns, x->begin_ns);
+			if (x->has_lost || x->is_paused)
+				add_uncut(all, x->begin_ns, end_of(x));
+		}
+	}
+	g_array_sort(all, compare_uncut);
+	return all;
+}
+
+/* The next instant that may be a cut; *i is where the search goes on. */
+static int64_t next_cut(const GArray *uncut, guint *i, int64_t cut)
+{
+	for (; *i < uncut->len && g_array_index(uncut, struct uncut, *i).begin < cut; (*i)++) {
+		int64_t end = g_array_index(uncut, struct uncut, *i).end;
+		if (cut <= end)
+			cut = end < INT64_MAX ? end + 1 : end;
+	}
+	return cut;
+}
+
+size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pieces, int64_t *ret)
+{
+	struct native_plan *p = native_plan_take(n);
+	double all = 0, done = 0, rate = 0, divided = 0;
+	g_autoptr(GArray) edges = make_edges(p, from, to, &all);
+	g_autoptr(GArray) uncut = make_uncut(n, p);
+	const double most_divided = MAX(FEW_DIVIDED, MOST_DIVIDED * all / (double)n_pieces);
+	size_t n_cuts = 0;
+	guint passed = 0;
+	for (guint i = 0; i + 1 < edges->len && n_cuts + 1 < n_pieces; i++) {
+		const struct edge *e = &g_array_index(edges, struct edge, i);
+		int64_t next = e[1].ts;
+		rate += e->rate;
+		divided += e->divided;
+		double bytes = rate * (double)(next - e->ts);
+		while (n_cuts + 1 < n_pieces && rate > 0) {
+			double goal = all * (double)(n_cuts + 1) / (double)n_pieces;
+			if (done + bytes < goal)
+				break;
+			int64_t cut = e->ts + (int64_t)((goal - done) / rate);
+			cut = next_cut(uncut, &passed, CLAMP(cut, e->ts, next));
+			if (cut <= from || cut >= to || (n_cuts && cut <= ret[n_cuts - 1]) || divided > most_divided) {
+				n_pieces--;	/* one piece fewer */
+				continue;
+			}
+			ret[n_cuts++] = cut;
+		}
+		done += bytes;
+	}
+	native_plan_unref(p);
+	return n_cuts;
+}
+
+/* ---- the outline ---- */
+
+static int64_t floor_to(int64_t ts, int64_t step)
+{
+	return ts - ((ts % step) + step) % step;
+}
+
+/* A round step that makes at most max_cells of the time. */
+static int64_t choose_step(int64_t length, size_t max_cells)
+{
+	static const int seconds[] = { 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600,
+				       86400, 604800 };
+	for (size_t i = 0; i < G_N_ELEMENTS(seconds); i++)
+		if (length / (seconds[i] * NS_PER_S) + 2 <= (int64_t)max_cells)
+			return seconds[i] * NS_PER_S;
+	return (length / (int64_t)max_cells / NS_PER_S + 1) * 2 * NS_PER_S;
+}
+
+static void draw_packet(struct outline *o, const struct native_packet *x)
+{
+	int64_t begin = x->begin_ns, end = end_of(x);
+	size_t first = (size_t)((begin - o->begin_ns) / o->step_ns);
+	size_t last = (size_t)((end - o->begin_ns) / o->step_ns);
+	uint64_t left = x->p.packet_bits / 8;
+	if (x->p.fault == CTF_GARBAGE)
+		return;
+	o->cell[last].lost_events += x->lost_events;
+	o->cell[first].lost_packets += x->lost_packets;
+	for (size_t i = first; i < last; i++) {
+		int64_t from = o->begin_ns + (int64_t)i * o->step_ns;
+		uint64_t part = MIN(left, share(x, from, from + o->step_ns));
+		o->cell[i].bytes += part;
+		left -= part;
+	}
+	o->cell[last].bytes += left;
+}
+
+struct outline *native_outline(const struct native *n, size_t max_cells)
+{
+	int64_t from, to;
+	if (!native_bounds(n, &from, &to) || max_cells < 2)
+		return NULL;
+	/* Hostile clocks: a length that does not fit is no length. */
+	if (__builtin_sub_overflow(to, from, &(int64_t){ 0 }) || to > INT64_MAX / 2 || from < INT64_MIN / 2)
+		return NULL;
+	struct native_plan *p = native_plan_take(n);
+	struct outline *o = g_new0(struct outline, 1);
+	g_atomic_ref_count_init(&o->refs);
+	o->from_ns = from;
+	o->to_ns = to + 1;
+	o->step_ns = choose_step(to - from, max_cells);
+	o->begin_ns = floor_to(from, o->step_ns);
+	o->complete = p->known_from == INT64_MIN;
+	o->bytes = n->bytes;
+	o->n = (size_t)((to - o->begin_ns) / o->step_ns) + 1;
+	o->cell = g_new0(struct outline_cell, o->n);
+	for (size_t i = 0; i < p->n_streams; i++)
+		for (size_t k = 0; k < p->stream[i].n; k++)
+			draw_packet(o, &p->stream[i].packet[k]);
+	native_plan_unref(p);
+	return o;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The native reader's windows of stream files: pread(2) into buffers that are kept. */
+#include "trace/native/native_cursor.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* Reads up to n bytes; fewer at the file's end or on an error, which is damage then. */
+static size_t read_at(int fd, uint8_t *to, size_t n, uint64_t offset)
+{
+	size_t have = 0;
+	while (have < n) {
+		ssize_t got = pread(fd, to + have, n - have, (off_t)(offset + have));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		have += (size_t)got;
+	}
+	return have;
+}
+
+static bool holds(const struct native_window *w, const struct native_file *f, uint64_t offset,
+		  size_t need)
+{
+	return w->file == f && offset >= w->offset && offset - w->offset <= w->n &&
+	       w->n - (offset - w->offset) >= need;
+}
+
+void native_window_rest(struct native_cursor *k)
+{
+	if (k->fd >= 0)
+		close(k->fd);
+	k->fd = -1;
+	k->fd_file = NULL;
+}
+
+/* One descriptor a cursor, whatever the number of files. */
+static int descriptor(struct native_cursor *k, const struct native_file *f)
+{
+	if (k->fd_file != f) {
+		native_window_rest(k);
+		k->fd = ctf_index_reopen(f->index);
+		k->fd_file = f;
+	}
+	return k->fd;
+}
+
+enum native_fill native_window_have(struct native_cursor *k, const struct native_file *f,
+				    uint64_t offset, size_t need)
+{
+	const struct native_source *s = k->source;
+	if (holds(&k->window[k->w], f, offset, need))
+		return NATIVE_FILLED;
+	/* Records that were decoded ahead, or delivered in this batch, may point into the
+	 * other window if it was left only now. */
+	if (k->ahead_n || (k->swap_batch == s->batch_number && k->emit_batch == s->batch_number))
+		return NATIVE_WAIT;
+	struct native_window *w = &k->window[k->w ^ 1];
+	size_t want = MAX(need, s->window);
+	if (w->cap < want) {
+		g_free(w->bytes);
+		w->bytes = g_malloc(want);
+		w->cap = want;
+	} else if (w->cap > 4 * want) {	/* grown for one giant event */
+		w->bytes = g_realloc(w->bytes, want);
+		w->cap = want;
+	}
+	w->file = f;
+	w->offset = offset;
+	w->n = read_at(descriptor(k, f), w->bytes, want, offset);
+	if (w->n < w->cap / 2) {	/* thousands of streams may be of a few bytes each */
+		w->cap = MAX(w->n, 1);
+		w->bytes = g_realloc(w->bytes, w->cap);
+	}
+	if (s->few_files)
+		native_window_rest(k);
+	k->w ^= 1;
+	k->swap_batch = s->batch_number;
+	return w->n >= need ? NATIVE_FILLED : NATIVE_SHORT;
+}
