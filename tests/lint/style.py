@@ -6,7 +6,7 @@ import re
 import tap
 
 FUNCTION_LINES = 80
-FILE_LINES = 800
+FILE_LINES = 1200
 COLUMNS = 120  # wanted: 100
 
 SOURCES = tap.files("src", "tests/unit", "tests/lib", "tests/live", "tests/bench", "tests/blkin", ends=[".c", ".h"])
