@@ -172,8 +172,12 @@ check-%: all tests man FORCE
 	VERBOSE=1 $(run) $$found
 
 # What takes long, downloads, or needs root: skipped, with the reason, where something is missing.
-check-long: all tests
-	TEST_SECONDS=7200 $(run) $(LONG)
+check-long:
+	@CC='$(CC)' scripts/deps build test long
+	@+$(again) check-long-built
+
+check-long-built: all tests
+	TEST_SECONDS=7200 TABLE=1 $(run) $(LONG)
 
 lint: check-lint
 
@@ -239,7 +243,7 @@ help:
 
 FORCE:
 
-.PHONY: all man tests deps demo check check-built check-unit check-lint check-tui check-truth check-live check-long \
+.PHONY: all man tests deps demo check check-built check-unit check-lint check-tui check-truth check-live check-long check-long-built \
 	lint asan asan-tests tsan bench dist deb install uninstall clean dist-free help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

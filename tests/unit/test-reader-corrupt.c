@@ -208,6 +208,8 @@ static void test_access(struct copy *c, const void *unused)
 	}
 }
 
+#define NOISES 12
+
 /*
  * Any bytes anywhere: an error or an end, never more. The same bytes in every run:
  * babeltrace2 believes the lengths it reads, and takes 8 GiB where they say so.
@@ -218,7 +220,7 @@ static void test_noise(struct copy *c, const void *unused)
 	g_autoptr(GRand) noise = g_rand_new_with_seed(20261123);
 	if (!c->dir)
 		return;
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < NOISES; i++) {
 		g_autoptr(GError) error = NULL;
 		g_autofree char *name = g_strdup(names[g_rand_int_range(noise, 0, 3)]);
 		g_autofree char *original = in(c, name);

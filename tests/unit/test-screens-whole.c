@@ -568,6 +568,24 @@ static void test_done_after_idle(void)
 	stop(&f);
 }
 
+/* Whatever was pressed, a screen has its lines, in visible text, and the first one is the header. */
+static void check_frame(struct fixture *f)
+{
+	app_resize(f->app, 24, 80);
+	app_draw(f->app);
+	g_autofree char *text = screen(f);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+
+	g_assert_cmpuint(g_strv_length(lines), ==, 25);		/* the last one is empty */
+	g_assert_true(g_utf8_validate(text, -1, NULL));
+	g_assert_true(*lines[0] != '\0');
+	for (size_t i = 0; lines[i]; i++) {
+		g_assert_cmpint(g_utf8_strlen(lines[i], -1), <=, 80);
+		for (const char *c = lines[i]; *c; c++)
+			g_assert_false(g_ascii_iscntrl(*c));
+	}
+}
+
 static void test_every_key(void)
 {
 	struct timeline *(*const stages[])(void) = {
@@ -599,6 +617,7 @@ static void test_every_key(void)
 							(int)ui_n_bindings)].key);
 			f.app->quit = false;
 		}
+		check_frame(&f);
 		if (seen.preview)
 			timeline_free(g_steal_pointer(&seen.preview));
 		stop(&f);
