@@ -5,7 +5,10 @@
 
 #include "base/fields.h"
 #include "base/limits.h"
-#include "trace/bt2/bt2_convert.h"
+#include "trace/arena.h"
+#include "trace/reader.h"
+
+#include <babeltrace2/babeltrace.h>
 
 enum bt2_kind { BT2_UNSIGNED, BT2_SIGNED, BT2_BOOL, BT2_BITS, BT2_TEXT, BT2_CHARS, BT2_BYTES,
 		BT2_BLOB };

@@ -3,9 +3,11 @@
 #ifndef BLK_TRACE_BT2_BT2_CLOCK_H
 #define BLK_TRACE_BT2_BT2_CLOCK_H
 
-#include "trace/bt2/bt2_convert.h"
+#include "trace/bt2/bt2_mip.h"
 
-#define BT2_UUID_TEXT 40
+#include <babeltrace2/babeltrace.h>
+#include <glib.h>
+#include <stdint.h>
 
 struct bt2_offset {
 	int64_t seconds;
@@ -29,7 +31,6 @@ struct bt2_clocks *bt2_clocks_new(void);
 void bt2_clocks_free(struct bt2_clocks *k);	/* NULL is fine */
 /* pinned: NULL for the clock's own offset. */
 void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_clocks *pinned);
-void bt2_uuid_text(const uint8_t *uuid, char ret[BT2_UUID_TEXT]);	/* NULL: "" */
 
 static inline int64_t bt2_clock_ns(const struct bt2_clock *k, uint64_t cycles)
 {

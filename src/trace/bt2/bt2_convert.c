@@ -3,7 +3,10 @@
  * babeltrace2 messages to records: streams, packets, losses, tallies. The payload
  * of an event is read in bt2_bind.c.
  */
+#include "trace/bt2/bt2_convert.h"
+
 #include "trace/bt2/bt2_bind.h"
+#include "trace/bt2/bt2_clock.h"
 #include "trace/bt2/bt2_mip.h"
 #include "trace/ctf/layouts.h"
 
@@ -309,6 +312,31 @@ static inline struct bt2_binding *find_binding(struct bt2_convert *c, struct cla
 }
 
 /* -- records -------------------------------------------------------------- */
+
+void bt2_out_clear(struct bt2_out *o)
+{
+	g_free(o->ev);
+	arena_clear(&o->own);
+	*o = (struct bt2_out){ .arena = o->arena };
+}
+
+void bt2_out_silence(struct bt2_out *o, int64_t from_ns)
+{
+	struct blk_loss *l = arena_alloc(o->arena ? o->arena : &o->own, sizeof *l);
+	*l = (struct blk_loss){ .begin_ns = from_ns, .end_ns = o->ev[0].ts, .silence = true };
+	if (o->n + 2 > o->cap) {
+		o->cap = o->cap * 2 + 2;
+		o->ev = g_renew(struct blk_event, o->ev, o->cap);
+	}
+	memmove(o->ev + 3, o->ev + 1, (o->n - 1) * sizeof *o->ev);
+	o->n += 2;
+	o->ev[0].ts = from_ns;
+	o->ev[1] = (struct blk_event){ .ts = from_ns, .row = BLK_ROW_LOST_BEGIN,
+				       .stream = o->ev[0].stream, .data = (uint8_t *)l };
+	o->ev[2] = o->ev[1];
+	o->ev[2].ts = l->end_ns;
+	o->ev[2].row = BLK_ROW_LOST_END;
+}
 
 static struct blk_event *push(struct bt2_out *out, int64_t ts, uint16_t row, uint16_t stream)
 {

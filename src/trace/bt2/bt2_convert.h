@@ -72,18 +72,4 @@ bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt
 /* The latest end of the packets of a stream that has ended (ns); INT64_MAX: not known. */
 int64_t bt2_convert_end(const struct bt2_convert *c, unsigned stream);
 
-/*
- * The source class "fs" of babeltrace2's plugin "ctf", for one graph:
- * to be given back when that graph is gone. Any thread. (babeltrace2's own reference
- * counts and plugin list are for one thread only.)
- */
-const bt_component_class_source *bt2_class_take(const char *name, GError **error);
-void bt2_class_give(const bt_component_class_source *cls);	/* NULL is fine */
-
-/*
- * Takes this thread's babeltrace2 error and makes a GError of it: `what` ("cannot
- * read 'DIR'") and the innermost causes. BLK_TRACE_ERROR of the code given.
- */
-void bt2_set_error(GError **error, enum blk_trace_error code, const char *what);
-
 #endif

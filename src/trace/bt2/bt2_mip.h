@@ -9,7 +9,12 @@
 #ifndef BLK_TRACE_BT2_BT2_MIP_H
 #define BLK_TRACE_BT2_BT2_MIP_H
 
-#include "trace/bt2/bt2_clock.h"
+#include <babeltrace2/babeltrace.h>
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BT2_UUID_TEXT 40	/* bytes of a UUID as text, or of a digest, with the NUL */
 
 /* 2.0 has no header of this name. */
 #if __has_include(<babeltrace2/trace-ir/field-location.h>)
@@ -30,6 +35,9 @@ static inline uint64_t bt2_mip_for(bool any_ctf2)
 /* Whose cycles compare: the UUID of the clock (of the boot), or, in CTF 2, what the native
  * reader makes of its identity. "": not known. */
 void bt2_clock_identity(const bt_clock_class *cc, char ret[BT2_UUID_TEXT]);
+
+/* A UUID of 16 bytes as text; NULL gives "". */
+void bt2_uuid_text(const uint8_t *uuid, char ret[BT2_UUID_TEXT]);
 
 /* The trace's UUID as text; of CTF 2 its `uid`, where that is one. "": not known. */
 void bt2_trace_identity(const bt_trace *trace, char ret[BT2_UUID_TEXT]);

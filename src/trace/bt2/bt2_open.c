@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "trace/bt2/bt2_clock.h"
+#include "trace/bt2/bt2_error.h"
 #include "trace/bt2/bt2_open.h"
 
 #define LOG_NONE BT_LOGGING_LEVEL_NONE

@@ -4,7 +4,11 @@
  * of babeltrace2 are not for several threads, so every graph gets a class object
  * that no other graph uses at the time; they are kept and lent again.
  */
-#include "trace/bt2/bt2_convert.h"
+#include "trace/bt2/bt2_plugin.h"
+
+#include "trace/reader.h"
+
+#include <string.h>
 
 struct lent {
 	const bt_plugin *plugin;

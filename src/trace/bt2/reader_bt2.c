@@ -9,8 +9,10 @@
  */
 #include "base/sort.h"
 #include "trace/bt2/bt2_convert.h"
+#include "trace/bt2/bt2_error.h"
 #include "trace/bt2/bt2_mip.h"
 #include "trace/bt2/bt2_open.h"
+#include "trace/bt2/bt2_plugin.h"
 #include "trace/native/merge.h"
 #include "trace/native/native.h"
 

@@ -4,7 +4,7 @@
 #define BLK_TRACE_CTF_CTF_ALL_H
 
 #include "base/fields.h"
-#include "trace/ctf/ctf_meta.h"
+#include "trace/ctf/ctf_class.h"
 #include "trace/event.h"
 
 /* Which of the row's fields is "*" (all of them): its slot, -1 for none. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stream files and LTTng's index files beside them; ctf_index_walk.c does the walk. */
-#include "trace/ctf/ctf_index_private.h"
+/* Where the packets of a stream file are: from its index file, or from the packet headers. See ctf_index.h. */
+#include "trace/ctf/ctf_index.h"
 
 #include "trace/reader.h"
 
@@ -22,6 +22,36 @@
 
 G_STATIC_ASSERT(sizeof(off_t) == 8);
 
+#define FEWEST_BACKWARD 4		/* packets, for which it is worth it */
+#define SMALLEST_SIZE_LOG2 12		/* sub-buffers are powers of two from a page on */
+#define LARGEST_SIZE_LOG2 40
+
+/* Packets in a row, by offset; grows at either end. */
+struct packets {
+	struct ctf_packet *all;
+	size_t first, n, room;
+};
+
+static inline const struct ctf_packet *packets_at(const struct packets *p, size_t i)
+{
+	return &p->all[p->first + i];
+}
+
+enum ctf_walk { CTF_WALK_UNDECIDED, CTF_WALK_FORWARD, CTF_WALK_BACKWARD, CTF_WALK_DONE };
+
+struct ctf_index {
+	const struct ctf_meta *meta;
+	char *path;
+	int fd;
+	uint64_t size;
+	uint64_t common;	/* bytes of the first whole packet; 0: none yet */
+	bool has_file;
+	enum ctf_walk walk;
+	struct packets oldest;	/* from the file's begin to oldest_end */
+	struct packets newest;	/* from newest_begin to the file's end; joined in the end */
+	uint64_t oldest_end, newest_begin;
+};
+
 /* ---- packets in a row ---- */
 
 static void packets_room(struct packets *p, size_t before, size_t behind)
@@ -38,20 +68,20 @@ static void packets_room(struct packets *p, size_t before, size_t behind)
 	*p = (struct packets){ .all = all, .first = first, .n = p->n, .room = room };
 }
 
-void packets_push_back(struct packets *p, const struct ctf_packet *packet)
+static void packets_push_back(struct packets *p, const struct ctf_packet *packet)
 {
 	packets_room(p, 0, 1);
 	p->all[p->first + p->n++] = *packet;
 }
 
-void packets_push_front(struct packets *p, const struct ctf_packet *packet)
+static void packets_push_front(struct packets *p, const struct ctf_packet *packet)
 {
 	packets_room(p, 1, 0);
 	p->all[--p->first] = *packet;
 	p->n++;
 }
 
-void packets_clear(struct packets *p)
+static void packets_clear(struct packets *p)
 {
 	g_free(p->all);
 	*p = (struct packets){ 0 };
@@ -105,8 +135,9 @@ static int open_regular(const char *path, uint64_t *ret_size, GError **error)
 	return fd;
 }
 
-bool ctf_index_header(const struct ctf_index *x, uint64_t offset, uint64_t limit,
-		      struct ctf_packet *ret, GError **error)
+/* Reads the packet header at `offset` of a file that ends at `limit` (bytes). */
+static bool read_header_at(const struct ctf_index *x, uint64_t offset, uint64_t limit,
+			   struct ctf_packet *ret, GError **error)
 {
 	uint8_t guess[HEADER_GUESS];
 	g_autofree uint8_t *more = NULL;
@@ -317,7 +348,7 @@ static bool read_begin(struct ctf_index *x, const char *dir, const char *name, G
 		x->walk = CTF_WALK_DONE;
 		return true;
 	}
-	if (!ctf_index_header(x, 0, x->size, &first, error))
+	if (!read_header_at(x, 0, x->size, &first, error))
 		return false;
 	if (first.fault == CTF_WHOLE) {
 		x->common = first.packet_bits / 8;
@@ -359,7 +390,7 @@ void ctf_index_distrust(struct ctf_index *x)
 	x->oldest_end = 0;
 	if (x->size == 0)
 		return;
-	if (ctf_index_header(x, 0, x->size, &first, NULL)) {
+	if (read_header_at(x, 0, x->size, &first, NULL)) {
 		begin_walk(x, &first);
 	} else {		/* it was damaged since: the walk keeps it as such */
 		x->walk = CTF_WALK_FORWARD;
@@ -405,7 +436,7 @@ bool ctf_index_check(const struct ctf_index *x, struct ctf_packet *p, GError **e
 
 	if (p->checked)
 		return true;
-	if (!ctf_index_header(x, p->offset, x->size, &header, error))
+	if (!read_header_at(x, p->offset, x->size, &header, error))
 		return false;
 	if (!agree(p, &header)) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
@@ -456,4 +487,166 @@ const char *ctf_index_name(const struct ctf_index *x)
 bool ctf_index_has_file(const struct ctf_index *x)
 {
 	return x->has_file;
+}
+
+/*
+ * ---- the walk over packet headers ----
+ *
+ * For a file without an index, or with one that disagrees with the headers. Tracers give all packets of
+ * a buffer one size, except those that a timer flushed. So the newest packets are found from the file's
+ * end backwards, in steps of the first packet's size; each must be proven by its own header. Where that
+ * stops, the walk continues forwards from the beginning until both meet. Damage becomes a packet with
+ * its .fault.
+ */
+
+static uint64_t bytes_of(const struct ctf_packet *p)
+{
+	return p->packet_bits / 8;
+}
+
+static bool is_header(const struct ctf_index *x, uint64_t offset, uint64_t limit)
+{
+	struct ctf_packet p;
+
+	return offset < limit && read_header_at(x, offset, limit, &p, NULL);
+}
+
+/* Where the packet may end that begins at `offset` and does not say: at the next header
+ * that follows in a packet's usual distance, or at the limit. */
+static uint64_t find_end(const struct ctf_index *x, uint64_t offset, uint64_t limit)
+{
+	uint64_t left = limit - offset;
+
+	if (x->common)
+		return x->common < left && is_header(x, offset + x->common, limit) ?
+		       offset + x->common : limit;
+	for (int log2 = SMALLEST_SIZE_LOG2; log2 <= LARGEST_SIZE_LOG2; log2++) {
+		uint64_t size = (uint64_t)1 << log2;
+		if (size >= left)
+			break;
+		if (is_header(x, offset + size, limit))
+			return offset + size;
+	}
+	return limit;
+}
+
+static void end_at(struct ctf_packet *p, uint64_t end)
+{
+	p->packet_bits = (end - p->offset) * 8;
+	p->content_bits = MIN(p->content_bits, p->packet_bits);
+}
+
+/* Bytes that nobody can read; begin and end are not known. */
+static struct ctf_packet garbage(uint64_t offset, uint64_t end)
+{
+	uint64_t bits = MIN(end - offset, G_MAXUINT64 / 8) * 8;
+
+	return (struct ctf_packet){ .offset = offset, .packet_bits = bits, .cpu = UINT32_MAX,
+				    .fault = CTF_GARBAGE, .checked = true };
+}
+
+/* ---- forwards ---- */
+
+static void join(struct ctf_index *x)
+{
+	for (size_t i = 0; i < x->newest.n; i++)
+		packets_push_back(&x->oldest, packets_at(&x->newest, i));
+	packets_clear(&x->newest);
+	x->oldest_end = x->newest_begin = x->size;
+	x->walk = CTF_WALK_DONE;
+}
+
+/* The packets behind newest_begin were proven: none before reaches into them. */
+static void step_forward(struct ctf_index *x)
+{
+	uint64_t at = x->oldest_end, limit = x->newest_begin, end;
+	struct ctf_packet p;
+
+	if (!read_header_at(x, at, limit, &p, NULL)) {
+		p = garbage(at, limit);
+		end = limit;
+	} else {
+		end = p.fault == CTF_WHOLE ? at + bytes_of(&p) : limit;
+		if (p.fault == CTF_UNFINISHED && bytes_of(&p) < limit - at)
+			end = at + bytes_of(&p);
+		else if (p.fault == CTF_UNFINISHED)
+			end = find_end(x, at, limit);
+		if (p.fault != CTF_WHOLE && limit - at <= G_MAXUINT64 / 8)
+			end_at(&p, end);
+		if (p.fault == CTF_WHOLE && !x->common)
+			x->common = bytes_of(&p);
+	}
+	packets_push_back(&x->oldest, &p);
+	x->oldest_end = end;
+	if (end == limit)
+		join(x);
+}
+
+/* ---- backwards ---- */
+
+static void take_newest(struct ctf_index *x, const struct ctf_packet *p)
+{
+	packets_push_front(&x->newest, p);
+	x->newest_begin = p->offset;
+}
+
+/* Is there a packet of the usual size before the newest known? Then it is known too. */
+static bool step_backward(struct ctf_index *x)
+{
+	const struct ctf_packet *next = packets_at(&x->newest, 0);
+	const struct ctf_packet *first = packets_at(&x->oldest, 0);
+	uint64_t at = x->newest_begin - x->common;
+	struct ctf_packet p;
+
+	if (!read_header_at(x, at, x->newest_begin, &p, NULL) ||
+	    p.stream_id != first->stream_id || bytes_of(&p) != x->common ||
+	    p.fault == CTF_CUT_OFF)
+		return false;
+	if (next->fault != CTF_GARBAGE && p.has_begin && p.begin > next->begin)
+		return false;
+	take_newest(x, &p);
+	return true;
+}
+
+/* The last packet, or what is left of it, and one before: are sizes uniform? */
+static bool begin_backward(struct ctf_index *x)
+{
+	uint64_t tail = x->size % x->common;
+	uint64_t at = x->size - (tail ? tail : x->common);
+	struct ctf_packet p;
+
+	if (x->oldest.n != 1 || x->size / x->common < FEWEST_BACKWARD)
+		return false;
+	const struct ctf_packet *first = packets_at(&x->oldest, 0);
+	if (bytes_of(first) != x->common)
+		return false;
+	if (!read_header_at(x, at, x->size, &p, NULL)) {
+		if (!tail)
+			return false;
+		p = garbage(at, x->size);
+	} else if (bytes_of(&p) != x->size - at || p.stream_id != first->stream_id) {
+		return false;
+	}
+	take_newest(x, &p);
+	if (step_backward(x))
+		return true;
+	packets_clear(&x->newest);
+	x->newest_begin = x->size;
+	return false;
+}
+
+bool ctf_index_walk(struct ctf_index *x, size_t max)
+{
+	for (size_t i = 0; i < max && x->walk != CTF_WALK_DONE; i++) {
+		if (x->walk == CTF_WALK_UNDECIDED)
+			x->walk = x->common && begin_backward(x) ? CTF_WALK_BACKWARD
+								 : CTF_WALK_FORWARD;
+		else if (x->walk == CTF_WALK_BACKWARD && !step_backward(x))
+			x->walk = CTF_WALK_FORWARD;
+		if (x->walk == CTF_WALK_FORWARD)
+			step_forward(x);
+		else if (x->newest_begin == x->oldest_end)
+			join(x);
+	}
+	return x->walk != CTF_WALK_DONE;
 }

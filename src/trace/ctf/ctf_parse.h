@@ -16,8 +16,8 @@
 #ifndef BLK_TRACE_CTF_CTF_PARSE_H
 #define BLK_TRACE_CTF_CTF_PARSE_H
 
+#include "trace/ctf/ctf_class.h"
 #include "trace/ctf/ctf_lex.h"
-#include "trace/ctf/ctf_meta.h"
 #include "trace/reader.h"
 
 /* a.b.c, as a length or a tag is written. */

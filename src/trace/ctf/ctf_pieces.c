@@ -5,6 +5,7 @@
  * braces, texts and comments; fragments (CTF 2) with their outermost '}', or where the
  * next one begins.
  */
+#include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_parse.h"
 
 #include <string.h>

@@ -17,7 +17,7 @@
 #include "base/fields.h"
 #include "trace/arena.h"
 #include "trace/ctf/ctf_bits.h"
-#include "trace/ctf/ctf_meta.h"
+#include "trace/ctf/ctf_class.h"
 #include "trace/reader.h"
 
 /* The end of a program that does not fit its data. */

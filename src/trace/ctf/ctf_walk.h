@@ -7,7 +7,7 @@
 #ifndef BLK_TRACE_CTF_CTF_WALK_H
 #define BLK_TRACE_CTF_CTF_WALK_H
 
-#include "trace/ctf/ctf_meta.h"
+#include "trace/ctf/ctf_class.h"
 
 /*
  * What is called for each value, in order; any of them may be NULL. `name` is that of

@@ -3,7 +3,7 @@
 #ifndef BLK_TRACE_CTF_CTF_WANTED_H
 #define BLK_TRACE_CTF_CTF_WANTED_H
 
-#include "trace/ctf/ctf_meta.h"
+#include "trace/ctf/ctf_class.h"
 #include "trace/event.h"
 
 #include "base/limits.h"
