@@ -53,13 +53,13 @@ static inline uint32_t vec_first_after(const struct vec *v, size_t size, size_t 
 void vec_sort_many(struct vec *v, size_t size, GCompareDataFunc compare, void *data);	/* vec_sort() for many */
 
 #define VEC_FEW 24		/* sorted by insertion: without memory, and what is in order costs nothing */
-#define VEC_MOST_SIZE 128
+#define VEC_MAX_SIZE 128
 
 /* Stable: equal ones stay in their order. In the header so that `compare` becomes part of it. */
 static inline G_ALWAYS_INLINE void vec_sort(struct vec *v, size_t size, GCompareDataFunc compare, void *data)
 {
-	char *at = v->data, one[VEC_MOST_SIZE];
-	if (v->len > VEC_FEW || size > VEC_MOST_SIZE) {
+	char *at = v->data, one[VEC_MAX_SIZE];
+	if (v->len > VEC_FEW || size > VEC_MAX_SIZE) {
 		vec_sort_many(v, size, compare, data);
 		return;
 	}

@@ -280,7 +280,7 @@ struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_s
 	}
 	b->size = MAX(b->size, 8);	/* so that a row is never NULL */
 	b->layouts = layouts;
-	b->layout = layouts_keep(layouts, &layout);
+	b->layout = layouts_intern(layouts, &layout);
 	return b;
 }
 
@@ -400,7 +400,7 @@ static const struct blk_layout *partial_layout(struct bt2_binding *b, uint32_t m
 	for (unsigned i = 0; i < BLK_MAX_SLOTS; i++)
 		if (missing & 1u << i)
 			l.slot[i] = (struct blk_slot_layout){ 0 };
-	return layouts_keep(b->layouts, &l);
+	return layouts_intern(b->layouts, &l);
 }
 
 void bt2_binding_read(struct bt2_binding *b, const bt_event *event, struct arena *arena,

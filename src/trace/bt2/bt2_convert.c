@@ -42,7 +42,7 @@ struct in_stream {
 	GArray *counts;			/* uint64_t by class index */
 	GArray *counted;		/* uint32_t: classes with a count */
 	int64_t tally_last;		/* the newest event counted */
-	bool tally_told;		/* the first one has been, at once */
+	bool tally_reported;		/* the first one has been, at once */
 };
 
 struct bt2_convert {
@@ -456,9 +456,9 @@ static bool on_event(struct bt2_convert *c, const bt_message *msg, struct bt2_ou
 	if (b->row == G_MAXUINT16) {
 		tally(st, b->cls);
 		st->tally_last = ts;
-		if (G_UNLIKELY(!st->tally_told)) {
+		if (G_UNLIKELY(!st->tally_reported)) {
 			flush_tallies(st, out);		/* coverage begins here */
-			st->tally_told = true;
+			st->tally_reported = true;
 		}
 		return true;
 	}

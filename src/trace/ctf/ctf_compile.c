@@ -541,7 +541,7 @@ static const char *compile_class(struct compile *c, const struct ctf_contexts *c
 		return "is too big";
 	k->row_bytes = MAX(c->row_bytes, 8);
 	if (row) {
-		k->layout = layouts_keep(layouts, c->layout);
+		k->layout = layouts_intern(layouts, c->layout);
 		for (unsigned i = 0; i < BLK_MAX_SLOTS; i++)
 			k->wanted |= (uint32_t)(c->layout->slot[i].repr != BLK_NONE) << i;
 	}

@@ -461,7 +461,7 @@ int ctf_index_reopen(const struct ctf_index *x)
 	return open_regular(x->path, &size, NULL);
 }
 
-void ctf_index_rest(struct ctf_index *x)
+void ctf_index_close_file(struct ctf_index *x)
 {
 	if (x->fd >= 0)
 		close(x->fd);

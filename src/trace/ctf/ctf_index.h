@@ -99,7 +99,7 @@ bool ctf_index_check(const struct ctf_index *x, struct ctf_packet *p, GError **e
  * is not being read rests.
  */
 int ctf_index_fd(const struct ctf_index *x);
-void ctf_index_rest(struct ctf_index *x);
+void ctf_index_close_file(struct ctf_index *x);
 /* A descriptor of the caller's own, or -1. Any thread. */
 int ctf_index_reopen(const struct ctf_index *x);
 /* Whoever copied the packets needs them no more: ctf_index_packets() has none then. */

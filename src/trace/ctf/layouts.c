@@ -23,7 +23,7 @@ GHashTable *layouts_new(void)
 	return g_hash_table_new_full(hash_layout, equal_layouts, g_free, NULL);
 }
 
-const struct blk_layout *layouts_keep(GHashTable *layouts, const struct blk_layout *l)
+const struct blk_layout *layouts_intern(GHashTable *layouts, const struct blk_layout *l)
 {
 	struct blk_layout *kept = g_hash_table_lookup(layouts, l);
 	if (!kept) {

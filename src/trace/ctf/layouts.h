@@ -7,6 +7,6 @@
 
 GHashTable *layouts_new(void);		/* free with g_hash_table_unref() */
 /* The kept copy of this layout. Unused bytes of `l` have to be zero. */
-const struct blk_layout *layouts_keep(GHashTable *layouts, const struct blk_layout *l);
+const struct blk_layout *layouts_intern(GHashTable *layouts, const struct blk_layout *l);
 
 #endif
