@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What all sources share: the tables, the dispatch, which row takes an event. */
+/* What all sources have in common: the tables, calling the implementation, and which row takes an event. */
 #include "trace/reader.h"
 
 G_DEFINE_QUARK(blk-trace-error-quark, blk_trace_error)
@@ -134,7 +134,7 @@ unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
 	guint n_free = s->free_streams ? s->free_streams->len : 0;
 	guint i = n_free ? g_array_index(s->free_streams, guint, n_free - 1) : s->tables.streams->len;
 
-	/* Records have 16 bits for it: what is beyond shares the last entry. */
+	/* Stream numbers have 16 bits: all further streams share the last entry. */
 	if (i == G_MAXUINT16)
 		return G_MAXUINT16 - 1;
 	if (n_free) {
@@ -153,7 +153,7 @@ unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
 
 void source_end_stream(struct source *s, unsigned stream)
 {
-	if (stream >= G_MAXUINT16 - 1)		/* it may be shared */
+	if (stream >= G_MAXUINT16 - 1)		/* a shared entry */
 		return;
 	if (!s->free_streams)
 		s->free_streams = g_array_new(FALSE, FALSE, sizeof(guint));
@@ -195,7 +195,7 @@ struct blk_matcher {
 	GHashTable *exact;		/* borrowed name -> row + 1 */
 	GArray *prefixes;		/* struct prefix, longest first */
 	uint16_t probes;		/* row of BLK_PROBES; G_MAXUINT16: none */
-	uint16_t others;		/* row "*", of what no other row takes; or G_MAXUINT16 */
+	uint16_t others;		/* row "*", for events that no other row takes; or G_MAXUINT16 */
 };
 
 struct prefix {
@@ -263,7 +263,7 @@ bool blk_is_probe(const char *event, size_t n_fields, const char *first, const c
 	       (n_fields == 1 || !strcmp(second, "parent_ip"));
 }
 
-/* Of perf's own fields, some of which its converters make contexts of, none is a counter. */
+/* perf's own fields, some of which its converters turn into contexts, are not counters. */
 const char *blk_counter_name(const char *field)
 {
 	static const char *const own[] = { "tid", "pid", "cpu", "ip", "id", "period", "stream_id",

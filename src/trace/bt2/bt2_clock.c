@@ -22,7 +22,7 @@ void bt2_clocks_free(struct bt2_clocks *k)
 	g_free(k);
 }
 
-/* The offset that this boot uses; `mine` when none was pinned before. */
+/* The offset that this boot uses; pins `mine` if none is pinned. */
 static struct bt2_offset pin(struct bt2_clocks *k, const char *uuid, struct bt2_offset mine)
 {
 	if (!uuid[0])
@@ -41,7 +41,7 @@ void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_
 	bt_clock_class_get_offset(cc, &mine.seconds, &mine.cycles);
 	ret->freq = bt_clock_class_get_frequency(cc);
 	ret->offset = pinned ? pin(pinned, ret->uuid, mine) : mine;
-	/* Wraps where the metadata is nonsense: unsigned, so that it is defined. */
+	/* May overflow if the metadata is nonsense: unsigned, so that the result is defined. */
 	ret->base_ns = (int64_t)((uint64_t)ret->offset.seconds * 1000000000u +
 				 (ret->freq == 1000000000 ? ret->offset.cycles : 0) +
 				 (uint64_t)align_of(ret->uuid));

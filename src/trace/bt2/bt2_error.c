@@ -5,11 +5,11 @@
 #include <babeltrace2/babeltrace.h>
 #include <string.h>
 
-/* "Invalid size: msg-it-addr=0x55, packet-size=4": the list of values is for who
- * debugs babeltrace2. */
+/* The message without babeltrace2's list of values: "Invalid size: msg-it-addr=0x55, packet-size=4" -> "Invalid
+ * size". */
 static char *human_part(const char *message)
 {
-	/* Where its words mislead, or the cause is only logged. */
+	/* Messages that mislead, or whose cause is only logged, are replaced. */
 	static const struct { const char *theirs, *ours; } words[] = {
 		{ "Cannot create trace for", "its metadata does not make sense" },
 		{ "No event class with ID", "an event of a kind that the metadata does not have" },
@@ -28,8 +28,8 @@ static char *human_part(const char *message)
 	return text;
 }
 
-/* Causes come innermost first. The first tells a person what is wrong; the second
- * often on what; the rest is babeltrace2's call chain. */
+/* Causes come innermost first. The first says what is wrong, the second often on what; the others are babeltrace2's
+ * call chain. */
 static char *error_reason(const bt_error *e)
 {
 	GString *text = g_string_new(NULL);

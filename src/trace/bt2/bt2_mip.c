@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Versions of libbabeltrace2: see bt2_mip.h. */
+/* Differences between versions of libbabeltrace2: see bt2_mip.h. */
 #include "trace/bt2/bt2_mip.h"
 
 #include <string.h>
