@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Questions about types: see ctf_class.h. */
+/* Properties of types: see ctf_class.h. */
 #include "trace/ctf/ctf_class.h"
 
 #include "trace/ctf/ctf_bits.h"

@@ -18,15 +18,15 @@
 #define IDX_ENTRY_MOST 4096
 #define IDX_CHUNK (256 * 1024)
 
-#define HEADER_GUESS 256	/* bytes that hold any header seen so far */
+#define HEADER_GUESS 256	/* bytes; larger than the packet headers of all known tracers */
 
 G_STATIC_ASSERT(sizeof(off_t) == 8);
 
-#define FEWEST_BACKWARD 4		/* packets, for which it is worth it */
-#define SMALLEST_SIZE_LOG2 12		/* sub-buffers are powers of two from a page on */
+#define FEWEST_BACKWARD 4		/* packets; with fewer it is not worthwhile */
+#define SMALLEST_SIZE_LOG2 12		/* sub-buffers are powers of two, at least a page */
 #define LARGEST_SIZE_LOG2 40
 
-/* Packets in a row, by offset; grows at either end. */
+/* Consecutive packets, by offset; grows at both ends. */
 struct packets {
 	struct ctf_packet *all;
 	size_t first, n, room;
@@ -42,17 +42,17 @@ enum ctf_walk { CTF_WALK_UNDECIDED, CTF_WALK_FORWARD, CTF_WALK_BACKWARD, CTF_WAL
 struct ctf_index {
 	const struct ctf_meta *meta;
 	char *path;
-	int fd;
+	int fd;			/* -1: closed by ctf_index_close_file() */
 	uint64_t size;
 	uint64_t common;	/* bytes of the first whole packet; 0: none yet */
-	bool has_file;
+	bool has_file;		/* an index file is used */
 	enum ctf_walk walk;
-	struct packets oldest;	/* from the file's begin to oldest_end */
-	struct packets newest;	/* from newest_begin to the file's end; joined in the end */
-	uint64_t oldest_end, newest_begin;
+	struct packets oldest;	/* from the beginning of the file to oldest_end */
+	struct packets newest;	/* from newest_begin to the end of the file; joined to .oldest at the end */
+	uint64_t oldest_end, newest_begin;	/* offsets, oldest_end <= newest_begin */
 };
 
-/* ---- packets in a row ---- */
+/* ---- consecutive packets ---- */
 
 static void packets_room(struct packets *p, size_t before, size_t behind)
 {
@@ -89,7 +89,7 @@ static void packets_clear(struct packets *p)
 
 /* ---- files ---- */
 
-/* Reads up to n bytes; less than n: the file ends there. -1: errno says why not. */
+/* Reads up to n bytes; fewer: the file ends there. -1: see errno. */
 static gssize ctf_pread(int fd, void *bytes, size_t n, uint64_t offset)
 {
 	size_t done = 0;
@@ -109,7 +109,7 @@ static gssize ctf_pread(int fd, void *bytes, size_t n, uint64_t offset)
 	return (gssize)done;
 }
 
-/* A file that is no link, no pipe and no device; a pipe would make open() wait. */
+/* Opens a regular file: no link, no device, and no pipe, with which open() would wait. */
 static int open_regular(const char *path, uint64_t *ret_size, GError **error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
@@ -151,14 +151,14 @@ static bool read_header_at(const struct ctf_index *x, uint64_t offset, uint64_t 
 				    "cannot read %s: %s", x->path, g_strerror(errno));
 			return false;
 		}
-		if ((size_t)got < n)		/* it was shortened meanwhile */
+		if ((size_t)got < n)		/* the file was shortened meanwhile */
 			limit = offset + (uint64_t)got;
 		if (ctf_packet_read(x->meta, bytes, (size_t)got, offset, limit, ret, &need,
 				    error))
 			return true;
 		if (need <= n)
 			break;
-		/* What is read one by one may be many small fields. */
+		/* At least doubled, as the header may consist of many small fields. */
 		n = MIN(MAX(need, 2 * n), limit - offset);
 		g_free(more);
 		bytes = more = g_malloc(n);
@@ -185,7 +185,7 @@ static uint32_t be32(const uint8_t *p)
 	return GUINT32_FROM_BE(v);
 }
 
-/* What an entry says, in the shape of the file's first packet. False: it can't be. */
+/* What an entry says; the kinds of its values are those of the file's first packet. False: it is impossible. */
 static bool read_entry(const struct ctf_index *x, const uint8_t *e, size_t length,
 		       const struct ctf_packet *first, struct ctf_packet *ret)
 {
@@ -217,7 +217,7 @@ static bool read_entry(const struct ctf_index *x, const uint8_t *e, size_t lengt
 	return true;
 }
 
-/* Is it the same packet? `header` was read, `entry` is of the index file. */
+/* Are both the same packet? `entry` is from the index file, `header` from the packet. */
 static bool agree(const struct ctf_packet *entry, const struct ctf_packet *header)
 {
 	uint64_t counted = header->discarded_bits ? G_MAXUINT64 >> (64 - header->discarded_bits)
@@ -245,7 +245,7 @@ static bool take_entries(struct ctf_index *x, const uint8_t *bytes, size_t n, si
 		packets_push_back(&x->oldest, &p);
 		x->oldest_end += p.packet_bits / 8;
 		if (x->oldest_end == x->size)
-			return false;		/* more entries are of no packet */
+			return false;		/* further entries belong to no packet */
 	}
 	return true;
 }
@@ -264,7 +264,8 @@ static void read_entries(struct ctf_index *x, int fd, const struct ctf_packet *f
 	if (length < IDX_ENTRY_1_0 || length > IDX_ENTRY_MOST)
 		return;
 	if (length < IDX_ENTRY_1_1 && first->has_seq)
-		return;		/* only the headers tell which packets are missing */
+		return;		/* this entry has no sequence number: only packet headers show which packets are
+				 * missing */
 	size_t chunk = IDX_CHUNK / length * length;
 	bytes = g_malloc(chunk);
 	while ((got = ctf_pread(fd, bytes, chunk, at)) > 0) {
@@ -281,9 +282,9 @@ static bool is_believed(const struct ctf_index *x, size_t i)
 	return ctf_index_check(x, &p, NULL);
 }
 
-/* Headers are read where the entries begin and end; where these do not agree, up to
- * the last that does. The rest of the entries is forgotten. */
-static void believe(struct ctf_index *x)
+/* Compares the first and the last entry with the packet headers. If they differ, searches the last entry that agrees
+ * and drops those after it. */
+static void check_entries(struct ctf_index *x)
 {
 	size_t good = 0, bad = x->oldest.n;
 
@@ -317,14 +318,14 @@ static void read_index_file(struct ctf_index *x, const char *dir, const char *na
 		return;
 	read_entries(x, fd, first);
 	close(fd);
-	believe(x);
+	check_entries(x);
 	x->has_file = x->oldest.n > 0;
 }
 
-/* ---- the whole ---- */
+/* ---- opening ---- */
 
-/* Knows the first packet, and all if that is all. One that is not whole may end before
- * the file does: the walk finds out. */
+/* Begins with the first packet, which may be all. If it is not whole, it may end before the file does: the walk finds
+ * out. */
 static void begin_walk(struct ctf_index *x, const struct ctf_packet *first)
 {
 	x->walk = CTF_WALK_UNDECIDED;
@@ -392,7 +393,7 @@ void ctf_index_distrust(struct ctf_index *x)
 		return;
 	if (read_header_at(x, 0, x->size, &first, NULL)) {
 		begin_walk(x, &first);
-	} else {		/* it was damaged since: the walk keeps it as such */
+	} else {		/* it was damaged meanwhile: the walk makes a packet with .fault of it */
 		x->walk = CTF_WALK_FORWARD;
 		ctf_index_walk(x, 1);
 	}
@@ -450,7 +451,7 @@ bool ctf_index_check(const struct ctf_index *x, struct ctf_packet *p, GError **e
 
 int ctf_index_fd(const struct ctf_index *x)
 {
-	if (x->fd < 0)		/* it rests */
+	if (x->fd < 0)		/* it was closed by ctf_index_close_file() */
 		((struct ctf_index *)x)->fd = ctf_index_reopen(x);
 	return x->fd;
 }
@@ -511,8 +512,8 @@ static bool is_header(const struct ctf_index *x, uint64_t offset, uint64_t limit
 	return offset < limit && read_header_at(x, offset, limit, &p, NULL);
 }
 
-/* Where the packet may end that begins at `offset` and does not say: at the next header
- * that follows in a packet's usual distance, or at the limit. */
+/* The end of the packet at `offset` that does not say its size: the next packet header at a usual distance, or the
+ * limit. */
 static uint64_t find_end(const struct ctf_index *x, uint64_t offset, uint64_t limit)
 {
 	uint64_t left = limit - offset;
@@ -536,7 +537,7 @@ static void end_at(struct ctf_packet *p, uint64_t end)
 	p->content_bits = MIN(p->content_bits, p->packet_bits);
 }
 
-/* Bytes that nobody can read; begin and end are not known. */
+/* Bytes that cannot be read; their times are not known. */
 static struct ctf_packet garbage(uint64_t offset, uint64_t end)
 {
 	uint64_t bits = MIN(end - offset, G_MAXUINT64 / 8) * 8;
@@ -556,7 +557,7 @@ static void join(struct ctf_index *x)
 	x->walk = CTF_WALK_DONE;
 }
 
-/* The packets behind newest_begin were proven: none before reaches into them. */
+/* Reads the packet at oldest_end. The packets behind newest_begin are proven, so no packet reaches into them. */
 static void step_forward(struct ctf_index *x)
 {
 	uint64_t at = x->oldest_end, limit = x->newest_begin, end;
@@ -590,7 +591,7 @@ static void take_newest(struct ctf_index *x, const struct ctf_packet *p)
 	x->newest_begin = p->offset;
 }
 
-/* Is there a packet of the usual size before the newest known? Then it is known too. */
+/* Reads the packet before newest_begin. False: there is none of the usual size. */
 static bool step_backward(struct ctf_index *x)
 {
 	const struct ctf_packet *next = packets_at(&x->newest, 0);
@@ -608,7 +609,7 @@ static bool step_backward(struct ctf_index *x)
 	return true;
 }
 
-/* The last packet, or what is left of it, and one before: are sizes uniform? */
+/* Reads the last packet, or what is left of it, and the one before. True: all packets seem to have one size. */
 static bool begin_backward(struct ctf_index *x)
 {
 	uint64_t tail = x->size % x->common;

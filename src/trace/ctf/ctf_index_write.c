@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Index files, written: see ctf_index_write.h. */
+/* Writes index files: see ctf_index_write.h. */
 #include "trace/ctf/ctf_index_write.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Metadata as its users see it: from packets, plain text or fragments, looked up. See
- * ctf_meta.h. */
+/* Reads metadata from packets, plain text or fragments, and answers queries about it. See ctf_meta.h. */
 #include "trace/ctf/ctf_meta.h"
 
 #include "trace/ctf/ctf2.h"
@@ -84,8 +83,8 @@ static bool is_packet(const uint8_t *s, size_t n, bool *ret_be)
 	return *ret_be || (n >= 4 && ctf_bits(s, 0, 32, false) == PACKET_MAGIC);
 }
 
-/* The header of the packet that begins at byte `at`. Where that is cut off: an error, or,
- * with ret_more, no error and whether it may be that only the rest has not come yet. */
+/* Reads the header of the packet at byte `at`. If the packet is cut off: an error; with ret_more no error, and
+ * whether its rest may still come. */
 static bool read_packet(const uint8_t *bytes, size_t n, size_t at, struct packet *ret,
 			bool *ret_more, GError **error)
 {
@@ -142,7 +141,7 @@ bool ctf_meta_unpack(struct ctf_parser *p, const uint8_t *bytes, size_t n, GStri
 
 /* ---- text ---- */
 
-/* Text of another version says so in its first comment, which 1.8 need not have. */
+/* Metadata of another version says so in its first comment. Metadata of 1.8 may have no such comment. */
 static bool check_plain(const uint8_t *bytes, size_t n, GError **error)
 {
 	static const char begin[] = "/* CTF 1.8";
@@ -187,7 +186,7 @@ bool ctf_meta_count(struct ctf_parser *p, size_t n, GError **error)
 	return false;
 }
 
-/* Everything appended is kept: what is declared twice is compared by its text. */
+/* The text is stored: repeated declarations are compared by their text. */
 bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **error)
 {
 	char *kept = g_malloc(n + 1);
@@ -201,7 +200,7 @@ bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **e
 	return false;
 }
 
-/* Nothing will come that declares the streams of these events. */
+/* The text is complete: the streams of all events must be declared. */
 static bool parse_all(struct ctf_parser *p, const char *text, size_t n, GError **error)
 {
 	if (!ctf_meta_parse(p, text, n, error))
@@ -220,7 +219,7 @@ bool ctf_meta_fragment(struct ctf_parser *p, const char *text, size_t n, GError 
 	return false;
 }
 
-/* All fragments: each from its RS to the next, or to the end. */
+/* Parses all fragments: each from its RS to the next one or the end. */
 static bool parse_fragments(struct ctf_parser *p, const char *text, size_t n, GError **error)
 {
 	const char *end = text + n;
@@ -257,7 +256,7 @@ bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **e
 	return ok;
 }
 
-/* ---- what is in it ---- */
+/* ---- queries ---- */
 
 const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_t id)
 {
@@ -265,7 +264,7 @@ const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_
 	return g_hash_table_lookup(p->by_id, &id);
 }
 
-/* The last entry of a name, as later ones replace earlier ones. */
+/* The last entry of that name, as later entries replace earlier ones. */
 static const struct ctf_env *find_env(const struct ctf_meta *m, const char *name)
 {
 	for (guint i = m->env->len; i > 0; i--) {

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CTF metadata, parsed: clocks, environment, stream and event classes, types. Two
- * languages fill the same structures: CTF 1.8 (TSDL) as LTTng 2.0 to 2.16 writes it, and
- * CTF 2 (a JSON text sequence; CTF2-SPEC-2.0), which LTTng writes by default since 2.15.
- * What a parser does not know for sure it refuses by name and position
- * (BLK_TRACE_ERROR_UNSUPPORTED).
+ * The parser of CTF metadata. There are two languages: CTF 1.8 (TSDL), which LTTng 2.0 to 2.16 writes, and CTF 2 (a
+ * JSON text sequence; CTF2-SPEC-2.0), which LTTng writes by default since 2.15. What the parser does not support it
+ * refuses, with reason and position (BLK_TRACE_ERROR_UNSUPPORTED).
  *
  *     struct ctf_meta *m = ctf_meta_new();
  *     if (!ctf_meta_append(m, bytes, n, &error)) ...	// the whole file, or a live piece
  *     ... m->streams ...
  *     ctf_meta_free(m);
  *
- * Everything handed out is owned by the meta, immutable, and stays valid until it is
- * freed; ctf_meta_append() only adds (classes, clocks), so that live readers keep their
- * pointers. A meta may be read from several threads while nobody appends.
+ * The meta owns all structs that it refers to. They are immutable and valid until it is freed: ctf_meta_append() only
+ * adds classes and clocks. Several threads may read a meta while no thread appends.
  *
- * In CTF 1.8 names are without the one leading '_' that LTTng puts before field names (as
- * babeltrace2 shows them): "_prev_comm" is "prev_comm", "__x_length" "_x_length". CTF 2
- * has real names, which are not changed.
+ * LTTng puts a '_' before field names in CTF 1.8. This one '_' is removed, as babeltrace2 does: "_prev_comm" becomes
+ * "prev_comm", "__x_length" becomes "_x_length". Names in CTF 2 are not changed.
  */
 #ifndef BLK_TRACE_CTF_CTF_META_H
 #define BLK_TRACE_CTF_CTF_META_H
@@ -35,31 +31,28 @@ typedef struct ctf_meta blk_ctf_meta;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_ctf_meta, ctf_meta_free)
 
 /*
- * Parses more metadata: a whole file, or, later on, pieces as a live tracer adds them:
- * whole packets, whole declarations of text, or whole fragments. The first bytes tell the
- * language: 0x1E is CTF 2; the magic number of metadata packets, or text, is CTF 1.8 (with
- * or without the comment "CTF 1.8": LTTng 2.14.0 writes none). Hostile: bounded in depth,
- * size and time. Errors carry line and column of TSDL ("12:5: ..."), or the number of the
- * fragment and the path in it ("fragment 3: field-class.length: ..."): CORRUPT (cut off,
- * garbage, contradictions), UNSUPPORTED (it may be valid: named). After an error the meta
- * may only be freed.
+ * Parses more metadata: a whole file, or pieces as a live tracer adds them (whole packets, whole declarations, or
+ * whole fragments). The first bytes show the language: 0x1E is CTF 2; the magic number of metadata packets, or text,
+ * is CTF 1.8, with or without the comment "CTF 1.8" (LTTng 2.14.0 writes none). Metadata is hostile: depth, size and
+ * time are bounded. Errors have line and column of TSDL ("12:5: ..."), or the number of the fragment and the path in
+ * it ("fragment 3: field-class.length: ..."). CORRUPT: cut off, garbage, contradictions; UNSUPPORTED: it may be
+ * valid. After an error the meta may only be freed.
  */
 bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **error);
 
 /*
- * The same for pieces that are cut anywhere, of packets or text: what is complete (whole
- * packets, whole declarations) is parsed, the rest waits for the next piece. The meta is
- * borrowed, and takes nothing else.
+ * The same for pieces that are cut anywhere: complete packets and declarations are parsed, the rest waits for the next
+ * piece. The meta is borrowed, and nothing else may append to it.
  */
 struct ctf_pieces;
 struct ctf_pieces *ctf_pieces_new(struct ctf_meta *m);
 void ctf_pieces_free(struct ctf_pieces *x);	/* NULL is fine */
 bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError **error);
-bool ctf_pieces_wait(const struct ctf_pieces *x);	/* is there a rest? */
+bool ctf_pieces_wait(const struct ctf_pieces *x);	/* is an incomplete rest waiting? */
 
-/* Classes by id; NULL when there is none (yet). */
+/* The stream class with that id; NULL: there is none yet. */
 const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_t id);
-const char *ctf_meta_env(const struct ctf_meta *m, const char *name);	/* text; NULL */
+const char *ctf_meta_env(const struct ctf_meta *m, const char *name);	/* NULL: there is none, or it is a number */
 bool ctf_meta_env_number(const struct ctf_meta *m, const char *name, int64_t *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The memory of the metadata parser, and the names of types. See ctf_parse.h. */
+/* Memory of the metadata parser, and the names of types. See ctf_parse.h. */
 #include "trace/ctf/ctf_parse.h"
 
 #include "base/limits.h"
