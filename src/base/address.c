@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* See address.h. */
+/* Internet addresses as text: see address.h. */
 #include "base/address.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ static unsigned group(const uint8_t *a, unsigned i)
 	return (unsigned)a[2 * i] << 8 | a[2 * i + 1];
 }
 
-/* The longest run of zeros: its length, if it is worth "::". */
+/* The longest run of zero groups: its length, at least 2; else 0. */
 static unsigned zeros(const uint8_t *a, unsigned *ret_at)
 {
 	unsigned most = 1, run = 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The limits: how much of hostile input is taken, how much of a resource is used, and for how long a
- * peer is waited for. This table is the only place of them (tests/lint/limits.py); `--list-limits`
- * and the man page print it, and for each row the unit test "/limit/ID" reaches it.
+ * The table of all limits: how much hostile input is accepted, how much of a resource is used, and how long a peer is
+ * waited for. Limits must not be anywhere else (tests/lint/limits.py). `--list-limits` and the man page print this
+ * table, and for each row the unit test "/limit/ID" reaches the limit.
  *
- * A limit is a bound at which input is refused, cut, or no longer waited for, so that what is shown is not
- * the same as without it. What only chooses between ways to the same result (sizes of caches, buffers and
- * pieces, shares of --memory) is a constant of the file that uses it.
+ * A limit is a bound above which input is refused or cut, or waiting ends, so that the result changes. A constant
+ * that only selects between ways to the same result (sizes of caches, buffers and pieces, shares of --memory) stays
+ * in the file that uses it.
  *
  *     X(ID, value, unit, what it bounds, what happens above it, why this value)
  *
- * LIMIT_ID is the value, a constant expression. The ids are machine names: "metadata-bytes" for
- * METADATA_BYTES; they stay.
+ * LIMIT_ID is the value, a constant expression. The ids are machine names and stay: METADATA_BYTES is "metadata-
+ * bytes".
  */
 #ifndef BLK_BASE_LIMITS_H
 #define BLK_BASE_LIMITS_H
@@ -254,20 +254,20 @@
 	LIMITS_METADATA(X) LIMITS_PACKETS(X) LIMITS_TEXT(X) LIMITS_MODEL(X) LIMITS_LIVE(X) LIMITS_IMPORT(X) \
 	LIMITS_PROGRAM(X)
 
-/* With a negative neighbour those above INT_MAX are signed, too. */
+/* The negative member makes the enum signed, also for values above INT_MAX. */
 #define LIMIT_CONSTANT(id, value, unit, what, above, why) enum { LIMIT_SIGNED_##id = -1, LIMIT_##id = (value) };
 LIMITS_ALL(LIMIT_CONSTANT)
 #undef LIMIT_CONSTANT
 
 struct limit {
-	const char *group;	/* "Metadata"; rows of a group are neighbours */
+	const char *group;	/* "Metadata"; rows of a group follow each other */
 	const char *id;		/* "metadata-bytes" */
 	uint64_t value;
 	const char *unit;
 	const char *what, *above, *why;		/* parts of sentences, without a full stop */
 };
 
-/* Of row i, or NULL behind the last. Strings live for ever. Any thread. */
+/* Row i; NULL: there are no more. Static strings. Any thread. */
 const struct limit *limits_at(size_t i);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* See pages.h. */
+/* Paged arrays: see pages.h. */
 #include "base/pages.h"
 
 #include <string.h>

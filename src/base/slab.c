@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Many small things of one size: see slab.h. */
+/* Allocation of small objects of one size: see slab.h. */
 #include "base/slab.h"
 
-#define CHUNK 64	/* things */
+#define CHUNK 64	/* objects */
 
 struct unused { struct unused *next; };
 

@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "lib/inspect.h"
 #include "lib/wide_table.h"
+#include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_program.h"
 #include "trace/ctf/ctf_walk.h"
 #include "trace/ctf/layouts.h"

@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "lib/limit_test.h"
 #include "trace/ctf/ctf_json.h"
+#include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_parse.h"
 #include "trace/ctf/ctf_program.h"
 #include "trace/ctf/layouts.h"

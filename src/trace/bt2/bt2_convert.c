@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Turns babeltrace2's messages into records: streams, packets, losses, tallies. bt2_bind.c reads the events' fields. */
+/* Turns babeltrace2's messages into records: streams, packets, losses, tallies. bt2_bind.c reads the events'
+ * fields. */
 #include "trace/bt2/bt2_convert.h"
 
 #include "trace/bt2/bt2_bind.h"

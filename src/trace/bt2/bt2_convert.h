@@ -27,7 +27,8 @@
 #include "trace/arena.h"
 #include "trace/reader.h"
 
-/* A list of records. A zeroed one is empty. The records' data is in the arena; both are valid until bt2_out_clear(). */
+/* A list of records. A zeroed one is empty. The records' data is in the arena; both are valid until
+ * bt2_out_clear(). */
 struct bt2_out {
 	struct blk_event *ev;
 	size_t n, cap;

@@ -35,7 +35,8 @@ struct metadata_header {
 } __attribute__((packed));
 G_STATIC_ASSERT(sizeof(struct metadata_header) == 37);
 
-/* What is wrong with packetised metadata; NULL: nothing. babeltrace2 2.0 would read for ever if a packet is cut off. */
+/* What is wrong with packetised metadata; NULL: nothing. babeltrace2 2.0 would read for ever if a packet is cut
+ * off. */
 static const char *packets_fault(const char *bytes, size_t n)
 {
 	while (n) {

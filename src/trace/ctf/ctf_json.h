@@ -49,10 +49,12 @@ static inline const struct json_token *json_at(const GArray *tokens, uint32_t i)
  * valid UTF-8 and may have white space around the value. False: see *why. */
 bool json_scan(const char *text, size_t n, GArray *tokens, struct json_problem *why);
 
-/* Unescapes the token's string into `ret` (cleared first). It may contain NULs ("\u0000"). False: a lone surrogate. */
+/* Unescapes the token's string into `ret` (cleared first). It may contain NULs ("\u0000"). False: a lone
+ * surrogate. */
 bool json_string(const char *text, const struct json_token *t, GString *ret);
 
-/* The sign and magnitude of the token's number. False: it is not an integer, or its magnitude has more than 64 bits. */
+/* The sign and magnitude of the token's number. False: it is not an integer, or its magnitude has more than 64
+ * bits. */
 bool json_integer(const char *text, const struct json_token *t, bool *ret_negative, uint64_t *ret);
 
 #endif

@@ -290,7 +290,8 @@ static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 	}
 }
 
-/* Steps that move. pos is behind the bits that were ahead. *at: the step; returns the last step that was run in it. */
+/* Steps that move. pos is behind the bits that were ahead. *at: the step; returns the last step that was run in
+ * it. */
 static inline G_ALWAYS_INLINE uint64_t step_on(const struct pass *p, const struct ctf_step **at,
 					       uint64_t pos)
 {

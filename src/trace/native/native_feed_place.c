@@ -387,7 +387,8 @@ static void append_unplaced(struct native_feed *f, struct feed_stream *x, int64_
 	x->n_unplaced = 0;
 }
 
-/* Packets that came and were refused are not missing: subtracts them from those that sequence numbers say are lost. */
+/* Packets that came and were refused are not missing: subtracts them from those that sequence numbers say are
+ * lost. */
 static void subtract_refused(struct feed_track *t, struct native_packet *x)
 {
 	if (x->has_gap)

@@ -39,7 +39,8 @@ static inline int64_t native_ns(const struct native_clock *k, uint64_t cycles)
 	return (int64_t)(k->base_ns + (uint64_t)(all * 1000000000u / k->freq));
 }
 
-/* Times beyond +-NATIVE_TIME_MAX_NS (the year 2116) are not believed, so the difference of any two fits an int64_t. */
+/* Times beyond +-NATIVE_TIME_MAX_NS (the year 2116) are not believed, so the difference of any two fits an
+ * int64_t. */
 #define NATIVE_TIME_MAX_NS (LIMIT_TIME_SECONDS * INT64_C(1000000000))
 
 /* The same for hostile input: clamped to the range of believable times. */
