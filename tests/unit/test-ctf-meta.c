@@ -602,8 +602,8 @@ static void test_broken_packets(void)
 {
 	static const struct { guint at; guint8 value; const char *error; } damage[] = {
 		{ 0, 0, "no magic number" }, { 5, 0, "of another trace" },
-		{ 24, 1, "sizes that can't be" }, { 28, 1, "sizes that can't be" },
-		{ 27, 200, "sizes that can't be" }, { 31, 200, "cut off" },
+		{ 24, 1, "impossible sizes" }, { 28, 1, "impossible sizes" },
+		{ 27, 200, "impossible sizes" }, { 31, 200, "cut off" },
 		{ 32, 1, "compressed, encrypted or with a checksum" },
 		{ 33, 1, "compressed, encrypted or with a checksum" },
 		{ 34, 1, "compressed, encrypted or with a checksum" },

@@ -12,7 +12,7 @@ static char *human_part(const char *message)
 	/* Messages that mislead, or whose cause is only logged, are replaced. */
 	static const struct { const char *theirs, *ours; } words[] = {
 		{ "Cannot create trace for", "its metadata does not make sense" },
-		{ "No event class with ID", "an event of a kind that the metadata does not have" },
+		{ "No event class with ID", "an event class that the metadata does not have" },
 		{ "User function returned EOF", "it ends within a packet" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)

@@ -441,8 +441,8 @@ bool ctf_index_check(const struct ctf_index *x, struct ctf_packet *p, GError **e
 		return false;
 	if (!agree(p, &header)) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-			    "%s at byte %" G_GUINT64_FORMAT ": the packet is not the one that "
-			    "the index file tells of", x->path, p->offset);
+			    "%s at byte %" G_GUINT64_FORMAT ": packet header and index file disagree",
+			    x->path, p->offset);
 		return false;
 	}
 	*p = header;

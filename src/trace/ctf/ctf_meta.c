@@ -104,7 +104,7 @@ static bool read_packet(const uint8_t *bytes, size_t n, size_t at, struct packet
 	if (s[35] != 1 || s[36] != 8)
 		return refuse(error, BLK_TRACE_ERROR_UNSUPPORTED, at, "a version of CTF that is not 1.8");
 	if (content % 8 || size % 8 || content < PACKET_HEADER * 8 || content > size)
-		return refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "sizes that can't be");
+		return refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "impossible sizes");
 	if (ret_more)
 		*ret_more = size / 8 > left && size / 8 <= LIMIT_METADATA_BYTES;
 	if (size / 8 > left)

@@ -222,7 +222,7 @@ static bool choose(struct cut *c, GError **error)
 			return false;
 	}
 	return c->ret->packets || fail(error, c, BLK_TRACE_ERROR_NOT_FOUND,
-				       "no packet of the trace lies in that range");
+				       "the trace has no packet in that range");
 }
 
 /* ---- names ---- */

@@ -411,8 +411,8 @@ static bool place_in_time(struct native_feed *f, struct feed_stream *x, const st
 	if (t)
 		native_packet_place(t->st, p, t->has_previous ? &t->previous : NULL);
 	bool ok = p->p.fault != CTF_GARBAGE;
-	note_packet(f, x, ok, error ? error : !ok ? "its times can't be" :
-		    differs ? "the relay's index says other times or sizes" : NULL);
+	note_packet(f, x, ok, error ? error : !ok ? "its times are impossible" :
+		    differs ? "the relay's index has other times or sizes" : NULL);
 	return ok;
 }
 
@@ -430,7 +430,7 @@ static bool place_packet(struct native_feed *f, struct feed_stream *x, struct fe
 	bool came = ok && is_duplicate(t, &p.p);
 	if (!came)
 		ok = place_in_time(f, x, message, &p, ok ? NULL : error ? error->message :
-				   "they are none of the trace");
+				   "they do not belong to the trace");
 	if (came || (!ok && !(t && t->has_previous))) {
 		x->n_unplaced += !came;
 		f->unplaced += !came;

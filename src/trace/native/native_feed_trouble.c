@@ -60,14 +60,13 @@ void feed_trouble_events(struct native_feed *f, const struct feed_stream *x)
 	t->n_packets += k->n_finished - track->n_counted;
 	t->n_damaged += k->n_damaged - track->n_damaged;
 	if (k->n_damaged > track->n_damaged)
-		set_partly(f, x, "events are not what the metadata says");
+		set_partly(f, x, "events do not fit the metadata");
 	track->n_counted = k->n_finished;
 	track->n_damaged = k->n_damaged;
 	if (t->n_damaged * 2 <= t->n_packets)
 		feed_trouble_resolved(f, t);
 	else if (!t->trouble)
-		set_trouble(f, t, g_strdup("cannot read events: in most packets they are not what the metadata "
-					   "says"));
+		set_trouble(f, t, g_strdup("cannot read events: in most packets they do not fit the metadata"));
 }
 
 void feed_trouble_resolved(struct native_feed *f, struct feed_trace *t)
