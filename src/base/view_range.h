@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* Of a longer range only the end is decoded again. */
-#define VIEW_RANGE_MAX_NS INT64_C(30000000000)
+#define VIEW_RANGE_LONGEST_NS INT64_C(30000000000)
 
 struct view_range {
 	int64_t from_ns, to_ns;		/* from_ns INT64_MIN (TIME_UNKNOWN): the end of the trace */

@@ -18,7 +18,7 @@
 /* Around what is looked at: how long, how many steps where these are finer than the main
  * pass's, and how many bytes of packets at most. */
 static const struct stage { int64_t ns, steps; uint64_t bytes; bool exact; } stages[] = {
-	{ VIEW_RANGE_MAX_NS, 4096, 256 << 20, false },	/* just that; of more, its end */
+	{ VIEW_RANGE_LONGEST_NS, 4096, 256 << 20, false },	/* just that; of more, its end */
 	{ 8 * NS_PER_S, 64, 32 << 20, false },
 	{ 30 * NS_PER_S, 512, 96 << 20, false },
 	{ 30 * NS_PER_S, 512, 96 << 20, true },

@@ -176,7 +176,7 @@ static struct cover waterfall_cover(const struct app *app, const struct place *p
 /* Are requests asked for that were evicted since? Who follows looks at the newest, which are there. */
 static bool is_about_requests(const struct app *app, const struct place *p, int64_t from, int64_t to)
 {
-	return app->nav.mode != NAV_FOLLOW && !p->view->reads && to - from <= VIEW_RANGE_MAX_NS;
+	return app->nav.mode != NAV_FOLLOW && !p->view->reads && to - from <= VIEW_RANGE_LONGEST_NS;
 }
 
 void whole_choose(struct app *app, struct place *p)
