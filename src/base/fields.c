@@ -45,6 +45,7 @@ void fields_put(struct fields_run *r, const struct field *f)
 		.has_text = f->text != NULL, .name_size = (uint32_t)strlen(name) + 1,
 		.len = f->text ? f->len : 0, .value = f->value,
 	};
+	g_assert(r->bytes);		/* fields_begin() was called */
 	if (r->full)
 		return;
 	if (f->kind == FIELD_REAL)

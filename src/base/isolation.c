@@ -199,6 +199,7 @@ unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, char **r
 {
 	int calls = 0, files = 0;
 
+	g_assert(!held);		/* entered once */
 	*ret_why = NULL;
 	if (SANITIZED) {
 		*ret_why = g_strdup("a build with sanitizers is not isolated");

@@ -175,7 +175,9 @@ void reftext_unref_n(const char *text, unsigned n)
 			return;
 	struct table *t = table_of(r->hash);
 	g_mutex_lock(&t->lock);
-	bool last = atomic_fetch_sub_explicit(&r->refs, n, memory_order_acq_rel) == n;
+	unsigned before = atomic_fetch_sub_explicit(&r->refs, n, memory_order_acq_rel);
+	g_assert(before >= n);		/* else a reference was released twice */
+	bool last = before == n;
 	if (last)
 		take_out(t, r);
 	g_mutex_unlock(&t->lock);

@@ -36,6 +36,7 @@ void slab_put(struct slab *b, void *one)
 
 void slab_take(struct slab *b, struct slab *from)
 {
+	g_assert(b != from);
 	while (from->unused) {
 		struct unused *one = from->unused;
 		from->unused = one->next;

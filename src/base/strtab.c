@@ -211,6 +211,7 @@ uint32_t strtab_add(struct strtab *t, const char *s)
 
 const char *strtab_take(struct strtab *t, uint32_t id)
 {
+	g_assert(!t->chunks && id < t->entries->len);
 	struct strtab_entry *e = entry_at(t, id);
 	if (!e->to_take) {
 		reftext_ref_n(e->s, TAKE_AT_ONCE);
@@ -222,6 +223,7 @@ const char *strtab_take(struct strtab *t, uint32_t id)
 
 void strtab_forget(struct strtab *t, const guint8 *used)
 {
+	g_assert(!t->chunks);
 	memset(t->recent, 0, sizeof t->recent);
 	for (uint32_t id = 1; id < t->entries->len; id++) {
 		struct strtab_entry *e = entry_at(t, id);

@@ -34,6 +34,7 @@ void vec_append(struct vec *v, const void *from, uint32_t n, size_t size)
 
 void vec_drop(struct vec *v, uint32_t n, size_t size)
 {
+	g_assert(n <= v->len);
 	if (!n)
 		return;
 	v->len -= n;

@@ -84,6 +84,7 @@ static void free_class(void *p)
 
 void source_init(struct source *s, const struct source_ops *ops)
 {
+	g_assert(ops->next && ops->free);
 	s->ops = ops;
 	s->tables.streams = g_ptr_array_new_with_free_func(free_stream);
 	s->tables.hosts = g_ptr_array_new_with_free_func(free_host);
@@ -118,12 +119,14 @@ unsigned source_add_host(struct source *s, const char *name, const char *boot,
 
 void source_has_kernel(struct source *s, unsigned host)
 {
+	g_assert(host < s->tables.hosts->len);
 	struct blk_host *h = s->tables.hosts->pdata[host];
 	h->has_kernel = true;
 }
 
 void source_host_lasts(struct source *s, unsigned host, int64_t begin_ns, int64_t end_ns)
 {
+	g_assert(host < s->tables.hosts->len && begin_ns <= end_ns);
 	struct blk_host *h = s->tables.hosts->pdata[host];
 	h->begin_ns = begin_ns;
 	h->end_ns = end_ns;
@@ -155,6 +158,7 @@ void source_end_stream(struct source *s, unsigned stream)
 {
 	if (stream >= G_MAXUINT16 - 1)		/* a shared entry */
 		return;
+	g_assert(stream < s->tables.streams->len);
 	if (!s->free_streams)
 		s->free_streams = g_array_new(FALSE, FALSE, sizeof(guint));
 	g_array_append_val(s->free_streams, stream);
@@ -214,6 +218,7 @@ static int compare_prefixes(const void *a, const void *b)
 
 struct blk_matcher *blk_matcher_new(const struct blk_subscription *rows, size_t n)
 {
+	g_assert(n < BLK_ROW_FIRST_PSEUDO);
 	struct blk_matcher *m = g_new0(struct blk_matcher, 1);
 	m->exact = g_hash_table_new(g_str_hash, g_str_equal);
 	m->prefixes = g_array_new(FALSE, FALSE, sizeof(struct prefix));

@@ -333,7 +333,7 @@ static const struct { const char *text; int code; const char *error; } refusals[
 	  "2:65: a header, context or payload that is no structure" },
 	{ "stream { id = 0; };", UNSUPPORTED, "2:1: a stream before the trace block" },
 	{ "clock { freq = 1; };", UNSUPPORTED, "2:7: clock without 'name'" },
-	{ "clock { name = c; freq = 0; };", CORRUPT, "2:26: a clock that stands" },
+	{ "clock { name = c; freq = 0; };", CORRUPT, "2:26: clock frequency is 0" },
 	{ "clock { name = c; }; clock { name = \"c\"; };", UNSUPPORTED, "2:22: two clocks of one name" },
 	{ "clock { name = c; freq = 1; offset_s = -9223372036854775808; };", UNSUPPORTED,
 	  "2:1: a clock whose offset is more than 146 years" },

@@ -165,6 +165,7 @@ static bool find_field(const bt_event_class *ec, enum bt2_root root, const char 
 static void add_getter(struct bt2_binding *b, struct blk_layout *layout,
 		       const struct bt2_getter *found)
 {
+	g_assert(b->n_getters < BLK_MAX_SLOTS && found->slot < BLK_MAX_SLOTS);
 	struct bt2_getter *g = &b->getter[b->n_getters++];
 	struct blk_slot_layout *l = &layout->slot[found->slot];
 	*g = *found;

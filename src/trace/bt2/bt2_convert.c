@@ -258,6 +258,7 @@ static void close_stream(struct bt2_convert *c, struct in_stream *st)
 	struct class_set *set = st->classes;
 	c->last = NULL;
 	g_hash_table_remove(c->streams, st->bt);
+	g_assert(set->users > 0);
 	if (!--set->users)
 		g_hash_table_remove(c->class_sets, set->sc);
 }
@@ -321,6 +322,7 @@ void bt2_out_clear(struct bt2_out *o)
 
 void bt2_out_silence(struct bt2_out *o, int64_t from_ns)
 {
+	g_assert(o->n && o->ev[0].row == BLK_ROW_STREAM_ADD && from_ns <= o->ev[0].ts);
 	struct blk_loss *l = arena_alloc(o->arena ? o->arena : &o->own, sizeof *l);
 	*l = (struct blk_loss){ .begin_ns = from_ns, .end_ns = o->ev[0].ts, .silence = true };
 	if (o->n + 2 > o->cap) {

@@ -215,6 +215,7 @@ static void build_heap(struct reader *r)
 		k->stream = k->out.ev[0].stream;
 		r->heap[i] = (struct merge_head){ k->out.ev[0].ts, i, sorted[i] };
 	}
+	g_assert(n <= r->cursors->len);
 	merge_build(r->heap, n);
 }
 

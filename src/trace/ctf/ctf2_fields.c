@@ -330,6 +330,7 @@ static bool too_many(const struct ctf2 *v, const struct ctf2_at *at, uint32_t n)
 static bool take_fields(struct reading *x, guint base, struct ctf_node *node)
 {
 	GArray *fields = x->v->p->fields;
+	g_assert(base <= fields->len);
 	size_t n = fields->len - base;
 	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
 	node->t.n_fields = (uint32_t)n;

@@ -34,6 +34,7 @@ static bool fail(const struct path *x, int code, const char *why)
 /* The next free register of a scope; CTF_NO_REG: there is none. */
 static uint16_t next_register(struct ctf2 *v, enum ctf_root root)
 {
+	g_assert(root == CTF_ROOT_PACKET_HEADER || root > CTF_ROOT_CONTEXT || v->stream);
 	uint32_t *next = root == CTF_ROOT_PACKET_HEADER ? &v->packet_regs :
 			 root <= CTF_ROOT_CONTEXT ? &v->stream->next_reg : &v->next_reg;
 	uint32_t limit = root == CTF_ROOT_PACKET_HEADER ? CTF2_STREAM_REGS :

@@ -54,6 +54,7 @@ static struct ctf_field *find_path(struct ctf_binding *b, struct ctf_node **slot
 	struct ctf_node *node = *slot;
 	if (node->t.kind != CTF_STRUCT || c == path->n)
 		return NULL;
+	g_assert(limit <= node->t.n_fields);
 	uint32_t i = limit;		/* searched backwards: a length is usually right before its sequence */
 	while (i && !ctf_field_is(&node->t.field[i - 1], path->part[c]))
 		i--;

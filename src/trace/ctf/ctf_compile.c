@@ -143,6 +143,7 @@ static uint16_t add_to_row(struct compile *c, const struct ctf_wanted *w)
 	} else {
 		l->repr = w->kind == CTF_WANT_TEXT ? BLK_TEXT_REF : BLK_BYTES_REF;
 	}
+	g_assert(c->row_bytes <= UINT16_MAX);
 	c->row_bytes += is_int ? 8 : sizeof(struct blk_text);
 	return l->off;
 }
@@ -208,6 +209,7 @@ static void add_fixed(struct compile *c, const struct ctf_wanted *w)
 	const struct ctf_type *t = w->leaf;
 	bool is_text = w->kind == CTF_WANT_TEXT;
 	uint16_t size = is_text ? t->length : t->bits / 8;
+	g_assert(c->n_fixed < BLK_MAX_SLOTS);
 	c->fixed_field[c->n_fixed++] = (struct ctf_fixed){
 		.at = c->offset / 8, .off = add_to_row(c, w), .size = size,
 		.big_endian = !is_text && t->big_endian, .is_signed = !is_text && t->is_signed,
@@ -604,6 +606,7 @@ bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows
 	/* A new class may refer to a length in the event header, which changes how headers are read. */
 	if (!ctf_header_compile(d->sc, &d->header, &d->clock, error))
 		return false;
+	g_assert(d->classes->len <= d->sc->events->len);
 	ctf_contexts_find(d->sc, &common);
 	for (guint i = d->classes->len; i < d->sc->events->len; i++) {
 		struct ctf_class *k = g_new0(struct ctf_class, 1);

@@ -533,6 +533,7 @@ static uint64_t find_end(const struct ctf_index *x, uint64_t offset, uint64_t li
 
 static void end_at(struct ctf_packet *p, uint64_t end)
 {
+	g_assert(end > p->offset);
 	p->packet_bits = (end - p->offset) * 8;
 	p->content_bits = MIN(p->content_bits, p->packet_bits);
 }
@@ -550,6 +551,7 @@ static struct ctf_packet garbage(uint64_t offset, uint64_t end)
 
 static void join(struct ctf_index *x)
 {
+	g_assert(x->oldest_end == x->newest_begin);
 	for (size_t i = 0; i < x->newest.n; i++)
 		packets_push_back(&x->oldest, packets_at(&x->newest, i));
 	packets_clear(&x->newest);
@@ -562,6 +564,8 @@ static void step_forward(struct ctf_index *x)
 {
 	uint64_t at = x->oldest_end, limit = x->newest_begin, end;
 	struct ctf_packet p;
+
+	g_assert(at < limit);
 
 	if (!read_header_at(x, at, limit, &p, NULL)) {
 		p = garbage(at, limit);
@@ -594,6 +598,7 @@ static void take_newest(struct ctf_index *x, const struct ctf_packet *p)
 /* Reads the packet before newest_begin. False: there is none of the usual size. */
 static bool step_backward(struct ctf_index *x)
 {
+	g_assert(x->newest.n && x->oldest.n && x->newest_begin >= x->common);
 	const struct ctf_packet *next = packets_at(&x->newest, 0);
 	const struct ctf_packet *first = packets_at(&x->oldest, 0);
 	uint64_t at = x->newest_begin - x->common;

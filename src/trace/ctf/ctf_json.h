@@ -42,6 +42,7 @@ GArray *json_tokens_new(void);		/* struct json_token */
 
 static inline const struct json_token *json_at(const GArray *tokens, uint32_t i)
 {
+	g_assert(i < tokens->len);
 	return &g_array_index(tokens, struct json_token, i);
 }
 

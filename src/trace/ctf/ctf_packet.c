@@ -233,6 +233,7 @@ static bool set_sizes(const struct header *h, uint64_t left, struct ctf_packet *
 	}
 	p->packet_bits = packet;
 	p->content_bits = MIN(content, packet);
+	g_assert(p->packet_bits <= left);
 	return true;
 }
 

@@ -361,7 +361,7 @@ static bool read_clock_freq(struct ctf_parser *p, void *target)
 {
 	struct ctf_clock *c = target;
 	const char *at = p->lex.tok.at;
-	return ctf_parse_number(p, &c->freq) && (c->freq || corrupt(p, at, "a clock that stands"));
+	return ctf_parse_number(p, &c->freq) && (c->freq || corrupt(p, at, "clock frequency is 0"));
 }
 
 static bool read_clock_offset_s(struct ctf_parser *p, void *target)

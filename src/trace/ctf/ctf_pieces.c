@@ -117,6 +117,7 @@ static bool parse_whole(struct ctf_pieces *x, GError **error)
 	if (!x->whole)
 		return true;
 	size_t n = x->whole;
+	g_assert(n <= x->scanned && x->scanned <= x->text->len);
 	bool ok = ctf_meta_parse(x->parser, x->text->str, n, error);
 	g_string_erase(x->text, 0, (gssize)n);
 	x->scanned -= n;

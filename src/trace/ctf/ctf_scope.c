@@ -98,6 +98,7 @@ void ctf_scope_pop(struct ctf_parser *p)
 {
 	if (p->scope->types)
 		g_hash_table_unref(p->scope->types);
+	g_assert(p->scope->up);		/* the global scope stays */
 	p->scope = p->scope->up;
 }
 

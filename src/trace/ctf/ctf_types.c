@@ -629,6 +629,7 @@ static void measure_variant(struct ctf_node *node)
 /* Moves the fields from `base` on from the stack to the node. */
 static bool take_fields(struct ctf_parser *p, const char *at, guint base, struct ctf_node *node)
 {
+	g_assert(base <= p->fields->len);
 	size_t n = p->fields->len - base;
 	node->t.n_fields = (uint32_t)n;
 	node->t.field = ctf_pool_alloc(p->pool, n * sizeof(struct ctf_field));

@@ -203,5 +203,6 @@ unsigned ctf_wanted_find(const struct ctf_contexts *common, const struct ctf_eve
 		*w = (struct ctf_wanted){ .slot = BLK_FIELD0 + i };
 		n += find_field(common->sc, ec, CTF_PAYLOAD, row->fields[i], w);
 	}
+	g_assert(n <= BLK_MAX_SLOTS);
 	return n;
 }

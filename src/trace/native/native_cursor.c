@@ -20,6 +20,7 @@ void native_cursor_init(struct native_cursor *k, struct native_source *s,
 		.swap_batch = UINT64_MAX, .emit_batch = UINT64_MAX, .turn_batch = UINT64_MAX,
 	};
 	k->to_ns = k->stream->clock;
+	g_assert(k->to_ns.freq > 0);	/* native_stream_pin() was called */
 	k->next = native_plan_find(k->plan, s->from);
 	k->counted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	native_cursor_grow(k);

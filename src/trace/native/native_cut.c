@@ -150,6 +150,7 @@ static void select_clock(struct cut *c, guint chosen)
 		return;
 	while (!g_str_equal(((const struct native_stream *)g_ptr_array_index(streams, first))->boot, st->boot))
 		first++;
+	g_assert(first <= chosen);
 	const struct native_stream *pin = g_ptr_array_index(streams, first);
 	for (guint i = 0; i < streams->len; i++) {
 		const struct native_stream *other = g_ptr_array_index(streams, i);
@@ -269,6 +270,7 @@ static void find_shared(struct cut *c)
 
 static char *place_of(const struct cut *c, const char *dir)
 {
+	g_assert(g_str_has_prefix(dir, c->shared));
 	GString *s = g_string_new(c->making);
 	g_auto(GStrv) names = g_strsplit(dir + strlen(c->shared), "/", -1);
 	for (char **name = names; *name; name++) {
@@ -359,6 +361,7 @@ static bool copy_packets(struct cut *c, const struct native_file *f, const GArra
 
 static bool write_index(const struct cut *c, const char *path, const GArray *packets, GError **error)
 {
+	g_assert(packets->len > 0);
 	size_t size = ctf_index_entry_size((const struct ctf_packet *)packets->data);
 	g_autofree uint8_t *bytes = g_malloc(CTF_INDEX_HEADER + packets->len * size);
 	uint8_t *at = bytes + CTF_INDEX_HEADER;

@@ -132,11 +132,13 @@ static void rebuild(struct native_feed *f)
 		if (x && !x->track && !x->ended && !x->parked)
 			s->heap[s->n_heap++] = head_of(f, x);
 	}
+	g_assert(s->n_heap <= f->heap_cap);
 	merge_build(s->heap, s->n_heap);
 }
 
 static void drop_first(struct native_source *s)
 {
+	g_assert(s->n_heap > 0);
 	s->heap[0] = s->heap[--s->n_heap];
 	if (s->n_heap)
 		merge_sift_down(s->heap, s->n_heap, 0);
@@ -252,6 +254,7 @@ static void update_status(struct native_feed *f)
 		.waits_for = -1,
 	};
 	if (f->blocked) {
+		g_assert(f->s.n_heap > 0);
 		const struct feed_stream *first = g_ptr_array_index(f->streams, f->s.heap[0].cursor);
 		st.waits_for = (int)first->number;
 	}

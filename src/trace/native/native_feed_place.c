@@ -21,7 +21,10 @@ static struct feed_meta *meta_new(void)
 
 static void meta_unref(struct feed_meta *g)
 {
-	if (!g || --g->refs)
+	if (!g)
+		return;
+	g_assert(g->refs > 0);
+	if (--g->refs)
 		return;
 	ctf_pieces_free(g->pieces);
 	native_meta_free(g->m);
@@ -208,6 +211,7 @@ static bool take_over(struct native_feed *f, struct feed_stream *x, const char *
 	struct feed_stream *old = key ? g_hash_table_lookup(f->cut, key) : NULL;
 	if (!old)
 		return false;
+	g_assert(old != x && old->track && !x->track);
 	g_hash_table_remove(f->cut, key);
 	g_ptr_array_remove(f->order, old);
 	x->track = g_steal_pointer(&old->track);
@@ -270,6 +274,7 @@ void feed_track_retire(struct native_feed *f, struct feed_stream *x)
 {
 	struct feed_track *t = x->track;
 	struct native_cursor *k = t->cursor;
+	g_assert(t->n_retired <= t->n_decoded && t->n_decoded <= t->plan.n);
 	if (!t->n_decoded)
 		return;
 	for (; t->n_retired < t->n_decoded; t->n_retired++) {
@@ -296,6 +301,7 @@ static void append(struct native_feed *f, struct feed_stream *x, struct native_p
 	struct native_cursor *k = t->cursor;
 	size_t at = k->packet ? (size_t)(k->packet - t->plan.packet) : 0;
 	struct feed_packet packet = { g_steal_pointer(&message->bytes), x->trace->meta, message->at_us };
+	g_assert(t->packets->len == t->plan.n);
 	packet.meta->refs++;
 	g_array_append_val(t->packets, packet);
 	if (t->plan.n == t->cap) {
@@ -521,6 +527,7 @@ static void place_messages(struct native_feed *f, struct feed_stream *x)
 static void take_trace(struct native_feed *f, struct feed_message *message)
 {
 	struct feed_trace *t = g_new0(struct feed_trace, 1);
+	g_assert(trace_place(f, message->number) == f->traces->len);	/* numbers rise */
 	t->number = message->number;
 	t->meta = meta_new();
 	t->name = g_steal_pointer(&message->name);
@@ -557,6 +564,7 @@ static void give_slot(struct native_feed *f, struct feed_stream *x)
 	if (f->free_slots->len) {
 		x->slot = g_array_index(f->free_slots, guint, f->free_slots->len - 1);
 		g_array_set_size(f->free_slots, f->free_slots->len - 1);
+		g_assert(!f->streams->pdata[x->slot]);
 		f->streams->pdata[x->slot] = x;
 	} else {
 		x->slot = f->streams->len;
@@ -570,6 +578,7 @@ static void give_slot(struct native_feed *f, struct feed_stream *x)
 static void take_stream(struct native_feed *f, const struct feed_message *message)
 {
 	struct feed_stream *x = find_stream(f, message->number);
+	g_assert(x);			/* native_feed_add_stream() has added it */
 	x->late_us = message->late_us;
 	x->active_us = f->now_us;
 	if (x->late_us < MAX_LATE_US)
@@ -624,6 +633,7 @@ static void take_message(struct native_feed *f, struct feed_message *message)
 void feed_stream_end(struct native_feed *f, struct feed_stream *x)
 {
 	struct feed_message *message;
+	g_assert(!x->ended);
 	x->ended = x->closed = true;
 	while ((message = g_queue_pop_head(&x->waiting))) {
 		if (message->bytes)
@@ -640,6 +650,7 @@ void feed_stream_end(struct native_feed *f, struct feed_stream *x)
 	}
 	struct feed_trace *t = g_steal_pointer(&x->trace);
 	if (t) {
+		g_assert(t->n_streams > 0);
 		t->n_streams--;
 		release_trace(f, t);
 	}

@@ -78,6 +78,7 @@ static bool compile_stream(struct native *n, struct native_meta *m, guint i, GEr
 			    "it is perf's, with the events of all CPUs in one stream");
 		return false;
 	}
+	g_assert(i <= m->decoders->len);	/* decoders are in the order of the stream classes */
 	if (i < m->decoders->len)
 		return ctf_decoder_grow(g_ptr_array_index(m->decoders, i), n->rows, n->matcher,
 					n->layouts, number_class, n, error);
@@ -169,6 +170,7 @@ void native_stream_free(void *p)
 
 void native_stream_pin(struct native_stream *st, const struct ctf_clock *k)
 {
+	g_assert(st->ctf_clock->freq > 0);
 	st->clock = (struct native_clock){
 		.freq = st->ctf_clock->freq, .offset = k->offset,
 		.base_ns = (uint64_t)k->offset_s * 1000000000u + (uint64_t)align_of(st->boot),

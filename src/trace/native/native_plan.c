@@ -21,6 +21,7 @@ struct native_plan *native_plan_take(const struct native *n)
 {
 	g_mutex_lock((GMutex *)&n->lock);
 	struct native_plan *p = n->plan;
+	g_assert(p);			/* native_open() makes one */
 	g_atomic_ref_count_inc(&p->refs);
 	g_mutex_unlock((GMutex *)&n->lock);
 	return p;
@@ -102,6 +103,7 @@ static void count_gap(struct native_packet *x, const struct native_packet *befor
 	if (!before || !x->p.has_seq || !before->p.has_seq || x->p.seq <= before->p.seq + 1)
 		return;
 	x->lost_packets = x->p.seq - before->p.seq - 1;
+	g_assert(x->lost_packets > 0);
 	x->gap_begin_ns = before->end_ns == INT64_MAX ? before->begin_ns : before->end_ns;
 	x->has_gap = true;
 }
@@ -141,6 +143,7 @@ static void set_max_end(struct native_packet *x, const struct native_packet *bef
 	x->max_end_ns = x->end_ns == INT64_MAX ? MAX(x->begin_ns, unfinished_to) : x->end_ns;
 	if (before)
 		x->max_end_ns = MAX(before->max_end_ns, x->max_end_ns);
+	g_assert(x->begin_ns <= x->max_end_ns);
 }
 
 void native_packet_place(const struct native_stream *st, struct native_packet *x,
@@ -521,6 +524,7 @@ size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pi
 				n_pieces--;	/* make one piece less */
 				continue;
 			}
+			g_assert(n_cuts + 1 < n_pieces);
 			ret[n_cuts++] = cut;
 		}
 		done += bytes;
@@ -555,6 +559,7 @@ static void draw_packet(struct outline *o, const struct native_packet *x)
 	uint64_t left = x->p.packet_bits / 8;
 	if (x->p.fault == CTF_GARBAGE)
 		return;
+	g_assert(first <= last && last < o->n);
 	o->cell[last].lost_events += x->lost_events;
 	o->cell[first].lost_packets += x->lost_packets;
 	for (size_t i = first; i < last; i++) {
@@ -583,6 +588,7 @@ struct outline *native_outline(const struct native *n, size_t max_cells)
 	o->begin_ns = floor_to(from, o->step_ns);
 	o->complete = p->known_from == INT64_MIN;
 	o->bytes = n->bytes;
+	g_assert(o->begin_ns <= from && from - o->begin_ns < o->step_ns);
 	o->n = (size_t)((to - o->begin_ns) / o->step_ns) + 1;
 	o->cell = g_new0(struct outline_cell, o->n);
 	for (size_t i = 0; i < p->n_streams; i++)

@@ -72,6 +72,7 @@ static void prime(struct native_source *s)
 	if (s->primed)
 		return;
 	s->primed = true;
+	g_assert(!s->heap && !s->n_batch);
 	s->heap = g_new0(struct merge_head, s->n_cursors + 1);
 	for (size_t i = 0; i < s->n_cursors; i++) {
 		struct native_cursor *k = s->cursor[i];
@@ -180,6 +181,7 @@ struct source *native_range(struct native *n, int64_t from, int64_t to, size_t b
 const struct native_loss *native_range_losses(struct source *source, size_t *ret_n)
 {
 	struct native_source *s = (struct native_source *)source;
+	g_assert(s->batch_number == 0);	/* before the first batch */
 	prime(s);
 	*ret_n = s->open->len;
 	return (const struct native_loss *)s->open->data;
