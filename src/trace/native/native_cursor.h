@@ -73,7 +73,7 @@ struct native_hot {
 		const struct blk_layout *layout;	/* NATIVE_HOT_RECORD */
 		uint64_t *count;			/* row G_MAXUINT16: entry of native_cursor.counts */
 	};
-	uint32_t bits;			/* bytes of the event behind the header, as bits; not for NATIVE_HOT_RUN */
+	uint32_t bits;			/* of the event after its header; not for NATIVE_HOT_RUN */
 	uint32_t kind;			/* enum native_hot_kind */
 	uint32_t cls;			/* as in struct blk_event */
 	uint16_t row, stream;

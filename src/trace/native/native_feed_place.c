@@ -5,7 +5,7 @@
  */
 #include "trace/native/native_feed_private.h"
 
-#define MAX_LATE_US INT64_C(3600000000)	/* longer than this is for ever */
+#define MAX_LATE_US INT64_C(3600000000)	/* a longer time counts as unlimited */
 
 /* ---- what packets share ---- */
 
