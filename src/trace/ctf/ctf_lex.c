@@ -108,7 +108,7 @@ bool ctf_lex_unexpected(struct ctf_lexer *x, const char *what)
 	const struct ctf_token *t = &x->tok;
 	g_autofree char *is = t->kind == CTF_TOKEN_WORD || t->kind == CTF_TOKEN_NUMBER
 		? g_strdup_printf("'%.*s'", (int)MIN(t->n, SHOWN), t->s) : describe_kind(t->kind);
-		/* babeltrace2 may understand it, unless the text just ends. */
+	/* babeltrace2 may understand it, unless the text just ends. */
 	return ctf_lex_fail(x, t->at, t->kind == CTF_TOKEN_END ? BLK_TRACE_ERROR_CORRUPT
 							       : BLK_TRACE_ERROR_UNSUPPORTED,
 			    "expected %s, not %s", what, is);
