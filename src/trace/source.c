@@ -84,7 +84,6 @@ static void free_class(void *p)
 
 void source_init(struct source *s, const struct source_ops *ops)
 {
-	g_assert(ops->next && ops->free);
 	s->ops = ops;
 	s->tables.streams = g_ptr_array_new_with_free_func(free_stream);
 	s->tables.hosts = g_ptr_array_new_with_free_func(free_host);
