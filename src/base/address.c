@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* See address.h. */
+/* Internet addresses as text: see address.h. */
 #include "base/address.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ static unsigned group(const uint8_t *a, unsigned i)
 	return (unsigned)a[2 * i] << 8 | a[2 * i + 1];
 }
 
-/* The longest run of zeros: its length, if it is worth "::". */
+/* The longest run of zero groups: its length, at least 2; else 0. */
 static unsigned zeros(const uint8_t *a, unsigned *ret_at)
 {
 	unsigned most = 1, run = 0;
@@ -39,13 +39,13 @@ static void put_v6(char *to, const uint8_t *a)
 
 void address_text(char *to, unsigned family, const uint8_t *a, int port)
 {
-	char text[ADDRESS_MOST - 16];
+	char text[ADDRESS_MAX - 16];
 	if (family == 4)
 		snprintf(text, sizeof text, "%u.%u.%u.%u", a[0], a[1], a[2], a[3]);
 	else
 		put_v6(text, a);
 	if (port < 0)
-		snprintf(to, ADDRESS_MOST, "%s", text);
+		snprintf(to, ADDRESS_MAX, "%s", text);
 	else
-		snprintf(to, ADDRESS_MOST, family == 4 ? "%s:%d" : "[%s]:%d", text, port);
+		snprintf(to, ADDRESS_MAX, family == 4 ? "%s:%d" : "[%s]:%d", text, port);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of events of system calls: see call_event.h. */
+/* Recognises the events of system calls by name: see call_event.h. */
 #include "base/call_event.h"
 
 #include <glib.h>

@@ -84,7 +84,7 @@ bool disk_is_link(const char *path)
 	g_autofree char *name = g_strdup(path);
 	struct stat st;
 
-	/* A slash at the end, or "/.", would follow it. */
+		/* With a slash or "/." at the end lstat() would follow the link. */
 	while (strlen(name) > 1 && (g_str_has_suffix(name, "/") || g_str_has_suffix(name, "/.")))
 		name[strlen(name) - 1] = '\0';
 	return lstat(name, &st) == 0 && S_ISLNK(st.st_mode);
@@ -98,7 +98,7 @@ bool disk_rename_new(const char *from, const char *to)
 		return true;
 	if (errno != EINVAL && errno != ENOSYS)
 		return false;
-	/* File systems that can't refuse to replace. */
+		/* This file system cannot refuse to replace a file. */
 	if (lstat(to, &st) == 0) {
 		errno = EEXIST;
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files and directories that the program makes for one user's eyes: 0600 and 0700,
- * never through a link, never over what is there. Any thread; errno says what failed.
+ * Files and directories that only the user may read: modes 0600 and 0700. No link is followed, no existing file is
+ * replaced. Any thread. On failure errno is set.
  */
 #ifndef BLK_BASE_DISK_H
 #define BLK_BASE_DISK_H
@@ -11,24 +11,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All of it, or false. */
+/* Write all bytes; false: not all were written. */
 bool disk_write(int fd, const void *bytes, size_t n);
 bool disk_write_at(int fd, const void *bytes, size_t n, uint64_t offset);
 
-int disk_create(const char *path);		/* a new file for writing, or -1 */
-bool disk_make_dirs(const char *path);		/* those that are missing, at any depth */
-/* The same of a directory that is the user's own (settings, state). A home directory that does not exist
- * is not made. *error (G_FILE_ERROR) says why not, and of one below the home directory what names
- * another place: `instead`, such as "XDG_STATE_HOME or --spool DIR". */
+int disk_create(const char *path);		/* a new file, open for writing; or -1 */
+bool disk_make_dirs(const char *path);		/* makes all missing directories of the path */
+/* The same for a directory in the user's home (settings, state). A missing home directory is not made. *error
+ * (G_FILE_ERROR) says why it failed; for a directory below the home directory also what sets another place:
+ * `instead`, such as "XDG_STATE_HOME or --spool DIR". */
 bool disk_make_home_dir(const char *path, const char *instead, GError **error);
-/* Is `path` itself a symbolic link, with or without slashes behind? */
+/* Is `path` itself a symbolic link? Slashes at its end do not matter. */
 bool disk_is_link(const char *path);
-/* Gives it another name, and fails (EEXIST) where there is one of that name. */
+/* Renames; fails with EEXIST if `to` exists. */
 bool disk_rename_new(const char *from, const char *to);
-void disk_sync_dir(const char *path);		/* the names in it survive a crash now */
-void disk_sync_parent(const char *path);	/* of the directory that it is in */
-bool disk_sync_all(const char *path);		/* the whole file system that the directory is on */
-/* Deletes what is there and all below it; follows no link. */
+void disk_sync_dir(const char *path);		/* makes its entries survive a crash */
+void disk_sync_parent(const char *path);	/* the same for the directory that contains `path` */
+bool disk_sync_all(const char *path);		/* writes the whole file system of `path` to disk */
+/* Deletes `path` and everything below it; follows no link. */
 void disk_remove_tree(const char *path);
 
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Filter expressions: a recursive-descent parser into a small tree, and its
- * evaluation. Chains of && and || are flat nodes, so only parentheses and
- * negations add depth, and that is bounded.
+ * Filter expressions: a recursive-descent parser that makes a small tree, and its evaluation. Chains of && and || are
+ * one node, so only parentheses and negations add depth, which is bounded.
  *
- * What a literal is worth depends on the column it meets: K is 1024 for bytes and
- * 1000 for counts, digits are hexadecimal for ids, plain text for names. A literal
- * that can't be compared with the column (5ms with a number of bytes) behaves like
- * a missing value.
+ * The meaning of a literal depends on the column that it is compared with: K is 1024 for bytes and 1000 for counts;
+ * digits are hexadecimal for ids and plain text for names. A literal that cannot be compared with the column (5ms
+ * with a number of bytes) behaves like a missing value.
  */
 #include "base/expr.h"
 
@@ -29,7 +27,7 @@ static const struct {
 	{ "<=", OP_LE }, { ">=", OP_GE }, { "=", OP_EQ }, { "<", OP_LT }, { ">", OP_GT },
 };
 
-/* Does the order (-1, 0, 1) of value and literal satisfy the operator? */
+/* By order of value and literal (-1, 0, 1): does the operator hold? */
 static const bool op_holds[OP_N][3] = {
 	[OP_EQ] = { false, true, false }, [OP_NE] = { true, false, true },
 	[OP_LT] = { true, false, false }, [OP_LE] = { true, true, false },
@@ -42,7 +40,7 @@ static const struct unit {
 	const char *text;
 	enum dimension dim;
 	double factor;
-	double factor_bytes;		/* of a column in bytes */
+	double factor_bytes;		/* used if the column is in bytes */
 } unit_table[] = {
 	{ "", DIM_NONE, 1, 1 },
 	{ "ns", DIM_TIME, 1, 1 }, { "us", DIM_TIME, 1e3, 1 }, { "\302\265s", DIM_TIME, 1e3, 1 },
@@ -53,7 +51,7 @@ static const struct unit {
 	{ "%", DIM_RATIO, 0.01, 1 },
 };
 
-/* Kinds of value a literal with a unit may be compared with, a bit each. */
+/* Kinds of value that a literal with a unit may be compared with, as bits. */
 #define BIT(kind) (1u << (kind))
 static const unsigned dim_kinds[] = {
 	[DIM_NONE] = ~0u,
@@ -84,9 +82,9 @@ struct node {
 	int column;			/* TEST */
 	enum op op;			/* TEST */
 	struct literal literal;		/* TEST; text: WORD */
-	long at;			/* TEST: where the literal is, in characters from 1 */
+	long at;			/* TEST: position of the literal, in characters from 1 */
 	GRegex *regex;			/* TEST with =~ or !~ */
-	bool ascii;			/* WORD: no need for Unicode case folding */
+	bool ascii;			/* WORD: ASCII only, so Unicode case folding is not needed */
 };
 
 struct expr {
@@ -146,7 +144,7 @@ static const struct unit *find_unit(const char *text)
 	return NULL;
 }
 
-/* 0x7f00, as addresses and flags are shown. */
+/* 0x7f00, the form in which addresses and flags are shown. */
 static void read_hex_number(struct literal *l, const char *digits)
 {
 	char *end;
@@ -164,7 +162,7 @@ static void read_number(struct literal *l)
 	const char *digits = l->text + (*l->text == '-' || *l->text == '+');
 	char *end;
 
-	/* g_ascii_strtod also knows inf and nan: these are words here. */
+	/* g_ascii_strtod() also accepts inf and nan, which are words here. */
 	if (!g_ascii_isdigit(*digits))
 		return;
 	if (g_ascii_tolower(digits[1]) == 'x') {
@@ -181,7 +179,7 @@ static void read_number(struct literal *l)
 	l->number_bytes = number_from(d * unit->factor_bytes, false);
 	if (unit->dim != DIM_NONE)
 		return;
-	char *end_int;				/* all 64 bits of a plain integer */
+	char *end_int;				/* a plain integer keeps all its 64 bits */
 	int64_t i = g_ascii_strtoll(l->text, &end_int, 10);
 	if (end_int == end && i != INT64_MAX && i != INT64_MIN) {
 		l->number.i = l->number_bytes.i = i;
@@ -194,7 +192,7 @@ static void read_hex(struct literal *l)
 	l->is_hex = text_parse_id(l->text, TEXT_TRACE_ID, &l->hex);
 }
 
-/* Is there a value of this kind that the literal means? */
+/* Can a value of this kind equal the literal? */
 static bool fits(const struct literal *l, enum value_kind kind)
 {
 	if (kind == VALUE_NONE || kind == VALUE_TEXT)
@@ -217,7 +215,7 @@ struct token {
 
 struct parser {
 	const char *text;
-	struct token token;		/* the one to be looked at */
+	struct token token;		/* the next token */
 	unsigned depth;
 	expr_lookup lookup;
 	const void *data;
@@ -301,8 +299,8 @@ static void advance(struct parser *ps)
 	ps->token = read_token(ps->token.end);
 }
 
-/* A word's text, or a string's without quotes, \" and \\ undone (other backslashes
- * stay, regular expressions want them). */
+/* The text of a word or string. In a string, \" and \\ are decoded; other backslashes stay, for regular
+ * expressions. */
 static char *token_text(const struct token *token)
 {
 	if (token->kind != TOKEN_STRING)
@@ -356,7 +354,7 @@ static bool set_regex(struct parser *ps, struct node *test, const char *at)
 	return test->regex;
 }
 
-/* COLUMN was read and is `name`; an operator is the next token. */
+/* Parses the operator and value after a column: `name`, which was read already. */
 static struct node *parse_comparison(struct parser *ps, const char *name, const char *at)
 {
 	g_autoptr(expr_node) test = node_new(NODE_TEST);
@@ -426,7 +424,7 @@ static struct node *parse_not(struct parser *ps)
 	return not;
 }
 
-/* Operands of one precedence joined by `mark`; a single one stands for itself. */
+/* Parses operands of one precedence, joined by `mark`. A single operand gets no node of its own. */
 static struct node *parse_chain(struct parser *ps, enum token_kind mark, enum node_kind kind,
 				struct node *(*parse_operand)(struct parser *ps))
 {
@@ -548,7 +546,7 @@ struct match {
 	const void *row, *data;
 };
 
-/* Order of the value and the literal; false when they can't be compared. */
+/* Compares value and literal. False: they cannot be compared. */
 static bool order(struct value v, const struct literal *l, int *ret)
 {
 	struct value other = v;
@@ -569,7 +567,7 @@ static bool order(struct value v, const struct literal *l, int *ret)
 	return true;
 }
 
-/* Text as GRegex and case folding want it: valid UTF-8. */
+/* The text as valid UTF-8, which GRegex and case folding need. */
 static const char *valid_text(const char *s, char **ret_owned)
 {
 	if (!g_utf8_validate(s, -1, NULL))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Runs of fields: see fields.h. Made and read in one process, so nothing is portable. */
+/* Encodes and decodes runs of fields: see fields.h. They do not leave the process, so the format is not portable. */
 #include "base/fields.h"
 
 #include "base/limits.h"
 
 #include <string.h>
 
-/* Before name (with its NUL), value and text. */
+/* Precedes name (with its NUL), value and text. */
 struct head {
 	uint8_t kind, scope, base;
 	uint8_t is_list : 1, has_text : 1;
@@ -45,6 +45,7 @@ void fields_put(struct fields_run *r, const struct field *f)
 		.has_text = f->text != NULL, .name_size = (uint32_t)strlen(name) + 1,
 		.len = f->text ? f->len : 0, .value = f->value,
 	};
+	g_assert(r->bytes);		/* fields_begin() was called */
 	if (r->full)
 		return;
 	if (f->kind == FIELD_REAL)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The log-linear histogram in its three forms. Sums and counts saturate instead of
- * overflowing, so absurd durations in a trace cannot make them negative.
- */
+/* Histograms: see hist.h. Sums and counts saturate instead of overflowing, so they are never negative. */
 #include "base/hist.h"
 
 #include <glib.h>
@@ -12,7 +9,7 @@
 #define SUB_BITS HIST_SUB_BITS
 #define MAX_BITS HIST_MAX_BITS
 #define FIRST_BLOCKS 2
-#define MALLOC_BYTES 16		/* what malloc adds to a piece of memory, about */
+#define MALLOC_BYTES 16		/* what malloc() adds to an allocation, about */
 
 int64_t hist_bucket_low(unsigned index)
 {
@@ -148,7 +145,7 @@ void hist_merge(struct hist *into, const struct hist *from)
 			hist_add(into, from->few[i]);
 		return;
 	}
-	if (!into->n) {			/* often all there is: packed, unless more comes */
+	if (!into->n) {			/* often nothing else is merged: stays packed until then */
 		hist_copy(into, from);
 		return;
 	}
@@ -163,7 +160,7 @@ static size_t packed_size(unsigned buckets)
 	return offsetof(struct hist_many, bucket) + buckets * sizeof(((struct hist_many *)NULL)->bucket[0]);
 }
 
-/* Most counts are 0: two are looked at at once. */
+/* Most counts are 0, so two are tested at once. */
 static unsigned pack_block(struct hist_bucket *to, unsigned first, const uint32_t *count)
 {
 	unsigned n = 0;
@@ -187,7 +184,7 @@ static struct hist_many *packed_of(const struct hist_many *m)
 		if (m->place[b])
 			n += pack_block(bucket + n, b * HIST_BLOCK, m->counts[m->place[b] - 1u]);
 	struct hist_many *p = g_malloc(packed_size(n));
-	memcpy(p, m, offsetof(struct hist_many, bucket));	/* it may be shorter than the struct */
+	memcpy(p, m, offsetof(struct hist_many, bucket));	/* the allocation may be smaller than the struct */
 	p->n = p->alloc = (uint16_t)n;
 	memcpy(p->bucket, bucket, n * sizeof *bucket);
 	return p;
@@ -229,7 +226,7 @@ size_t hist_bytes(const struct hist *h)
 	return MALLOC_BYTES + (h->n == HIST_PACKED ? packed_size(h->many->n) : growing_size(h->many->alloc));
 }
 
-/* ---- taking values out ---- */
+/* ---- removing values ---- */
 
 static bool remove_few(struct hist *h, int64_t ns)
 {
@@ -315,7 +312,7 @@ int64_t hist_max(const struct hist *h)
 	return max;
 }
 
-/* The bucket of the value of that rank, from 1 on; HIST_BUCKETS: it has none. */
+/* The bucket of the value with that rank, counted from 1; HIST_BUCKETS: there is none. */
 static unsigned bucket_of_rank(const struct hist *h, uint64_t rank)
 {
 	const struct hist_many *m = h->many;
@@ -357,8 +354,8 @@ int64_t hist_quantile(const struct hist *h, double q)
 	if (!count)
 		return -1;
 
-	/* q * count may round up past an integer it should be (0.07 * 100); a tenth
-	 * of a millionth of a rank is below what any sample can tell. */
+	/* q * count may be slightly above the integer that it should be (0.07 * 100): a ten millionth of a rank does
+	 * not matter. */
 	double wanted = ceil(q * (double)count - 1e-7);
 	uint64_t rank = wanted < 1 ? 1 : (uint64_t)MIN(wanted, (double)count);
 	unsigned bucket = is_few(h) ? bucket_of_few(h, rank) : bucket_of_rank(h, rank);

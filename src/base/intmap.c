@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The integer map: linear probing, at most 3/4 full. Deletion shifts the entries
- * behind back, so there are no tombstones and no lookup gets slower with time.
+ * The integer map: linear probing, at most 3/4 full. Removing shifts later entries back, so there are no tombstones
+ * and lookups do not become slower with time.
  */
 #include "base/intmap.h"
 
@@ -17,13 +17,13 @@ static void alloc_slots(struct intmap *m, uint32_t slots)
 	memset(m->values, 0xff, slots * sizeof(*m->values));	/* INTMAP_NONE */
 }
 
-/* Entries that so many slots, less one, have room for. */
+/* The number of entries that fit into mask + 1 slots. */
 static uint32_t most(uint32_t mask)
 {
 	return mask - mask / 4;
 }
 
-/* The slot of the key, or the free one where it belongs. */
+/* The slot of the key, or the free slot where it belongs. */
 static uint32_t find_slot(const struct intmap *m, uint64_t key)
 {
 	uint32_t i = intmap_hash(key) & m->mask;
@@ -60,7 +60,7 @@ void intmap_reserve(struct intmap *m, uint32_t n)
 		resize(m, slots);
 }
 
-/* The slot of the key, which is put there if it is new: that slot is free but for the key. */
+/* The slot of the key. A new key is put into its slot, and the value stays INTMAP_NONE. */
 static uint32_t slot_for(struct intmap *m, uint64_t key)
 {
 	if (!m->mask)
@@ -81,7 +81,7 @@ void intmap_set(struct intmap *m, uint64_t key, uint32_t value)
 {
 	g_return_if_fail(value != INTMAP_NONE);
 
-	uint32_t i = slot_for(m, key);	/* .values may move */
+	uint32_t i = slot_for(m, key);	/* may reallocate .values */
 	m->values[i] = value;
 }
 
@@ -102,7 +102,7 @@ bool intmap_remove(struct intmap *m, uint64_t key)
 	if (m->values[hole] == INTMAP_NONE)
 		return false;
 
-	/* An entry behind may fill the hole unless its home lies between the two. */
+	/* A later entry moves to the hole unless its home slot is between the hole and itself. */
 	for (uint32_t i = (hole + 1) & m->mask; m->values[i] != INTMAP_NONE;
 	     i = (i + 1) & m->mask) {
 		uint32_t home = intmap_hash(m->keys[i]) & m->mask;

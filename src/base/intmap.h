@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Open-addressing map from uint64_t keys to uint32_t values, for the hot path.
- * Any key is allowed. Grows as needed; deletion is supported. Not thread safe.
- * A zeroed struct intmap is an empty one.
+ * A hash map from uint64_t keys to uint32_t values, with open addressing, for the hot path. Any key is allowed. It
+ * grows as needed; entries can be removed. Not thread safe. A zeroed struct intmap is empty.
  */
 #ifndef BLK_BASE_INTMAP_H
 #define BLK_BASE_INTMAP_H
@@ -11,12 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INTMAP_NONE UINT32_MAX		/* never a value */
+#define INTMAP_NONE UINT32_MAX		/* not a valid value */
 
 struct intmap {
 	uint64_t *keys;
 	uint32_t *values;		/* INTMAP_NONE: free slot */
-	uint32_t n, mask;		/* entries; slots - 1 (0: nothing allocated) */
+	uint32_t n, mask;		/* entries; slots - 1 (0: nothing is allocated) */
 };
 
 static inline uint32_t intmap_hash(uint64_t k)
@@ -25,7 +24,7 @@ static inline uint32_t intmap_hash(uint64_t k)
 	return (uint32_t)(k >> 32) ^ (uint32_t)k;
 }
 
-/* The value of the key, or INTMAP_NONE. */
+/* The key's value; INTMAP_NONE: there is none. */
 static inline uint32_t intmap_get(const struct intmap *m, uint64_t key)
 {
 	if (!m->mask)
@@ -39,12 +38,13 @@ static inline uint32_t intmap_get(const struct intmap *m, uint64_t key)
 }
 
 void intmap_set(struct intmap *m, uint64_t key, uint32_t value);	/* adds or replaces */
-uint32_t intmap_add(struct intmap *m, uint64_t key, uint32_t value);	/* adds or keeps; the value that is there */
-void intmap_reserve(struct intmap *m, uint32_t n);		/* room for so many in all */
-bool intmap_remove(struct intmap *m, uint64_t key);		/* was it there? */
-void intmap_clear(struct intmap *m);				/* frees, empty again */
+uint32_t intmap_add(struct intmap *m, uint64_t key, uint32_t value);	/* keeps an existing value; returns the
+									 * value */
+void intmap_reserve(struct intmap *m, uint32_t n);		/* makes room for n entries in all */
+bool intmap_remove(struct intmap *m, uint64_t key);		/* false: the key was not there */
+void intmap_clear(struct intmap *m);				/* frees all; the map is empty */
 
-/* Visits every entry in no particular order; the map must not change meanwhile. */
+/* Visits all entries, in no particular order. `visit` must not change the map. */
 typedef void (*intmap_visit)(uint64_t key, uint32_t value, void *data);
 void intmap_foreach(const struct intmap *m, intmap_visit visit, void *data);
 

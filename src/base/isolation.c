@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The filters of system calls and of files: see isolation.h. */
+/* The filters of system calls and files: see isolation.h. */
 #include "base/isolation.h"
 
 #include "base/sanitized.h"
@@ -15,32 +15,32 @@
 #include <termios.h>
 #include <unistd.h>
 
-static unsigned held;			/* of enum isolation; set before the first thread */
+static unsigned held;			/* enum isolation bits in force; set before the first thread */
 
 /* ---- system calls ---- */
 
-/* By what they would give to whoever took the process over. */
+/* System calls that would be useful to an attacker in this process. */
 static const int denied_calls[] = {
 	/* other programs and processes */
 	SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv),
 	SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise), SCMP_SYS(pidfd_open), SCMP_SYS(pidfd_getfd),
 	SCMP_SYS(pidfd_send_signal), SCMP_SYS(kcmp), SCMP_SYS(move_pages), SCMP_SYS(migrate_pages),
-	/* sockets; those that there are are read and written */
+	/* sockets; open sockets can still be read and written */
 	SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept),
 	SCMP_SYS(accept4),
-	/* what goes around these filters, or has a long history of faults */
+	/* calls that bypass these filters or have a long history of vulnerabilities */
 	SCMP_SYS(io_uring_setup), SCMP_SYS(io_uring_enter), SCMP_SYS(io_uring_register), SCMP_SYS(bpf),
 	SCMP_SYS(perf_event_open), SCMP_SYS(userfaultfd), SCMP_SYS(name_to_handle_at),
 	SCMP_SYS(open_by_handle_at), SCMP_SYS(add_key), SCMP_SYS(request_key), SCMP_SYS(keyctl),
 	SCMP_SYS(fanotify_init), SCMP_SYS(personality), SCMP_SYS(modify_ldt), SCMP_SYS(lookup_dcookie),
 	SCMP_SYS(vmsplice),
-	/* other views of the system */
+	/* namespaces and mounts */
 	SCMP_SYS(unshare), SCMP_SYS(setns), SCMP_SYS(mount), SCMP_SYS(umount), SCMP_SYS(umount2),
 	SCMP_SYS(pivot_root), SCMP_SYS(chroot), SCMP_SYS(fsopen), SCMP_SYS(fsconfig), SCMP_SYS(fsmount),
 	SCMP_SYS(fspick), SCMP_SYS(move_mount), SCMP_SYS(open_tree), SCMP_SYS(mount_setattr),
 	SCMP_SYS(quotactl), SCMP_SYS(quotactl_fd), SCMP_SYS(swapon), SCMP_SYS(swapoff), SCMP_SYS(mknod),
 	SCMP_SYS(mknodat), SCMP_SYS(vhangup),
-	/* rights and the machine */
+	/* privileges and the machine */
 	SCMP_SYS(setuid), SCMP_SYS(setgid), SCMP_SYS(setreuid), SCMP_SYS(setregid), SCMP_SYS(setresuid),
 	SCMP_SYS(setresgid), SCMP_SYS(setfsuid), SCMP_SYS(setfsgid), SCMP_SYS(setgroups), SCMP_SYS(capset),
 	SCMP_SYS(reboot), SCMP_SYS(kexec_load), SCMP_SYS(kexec_file_load), SCMP_SYS(init_module),
@@ -50,8 +50,8 @@ static const int denied_calls[] = {
 };
 
 /*
- * Text put into the terminal's input would be run by the shell after us. The kernel looks at the
- * lower 32 bits of a request only, so these do.
+ * Characters put into the terminal's input would be run by the shell after blktop ends. The kernel uses only the
+ * lower 32 bits of a request, so only these are compared.
  */
 static const struct scmp_arg_cmp denied_requests[] = {
 	{ .arg = 1, .op = SCMP_CMP_MASKED_EQ, .datum_a = UINT32_MAX, .datum_b = TIOCSTI },
@@ -66,11 +66,11 @@ static bool add_calls(scmp_filter_ctx c, int *ret_error)
 		rc = seccomp_rule_add(c, SCMP_ACT_ERRNO(EPERM), denied_calls[i], 0);
 	for (gsize i = 0; i < G_N_ELEMENTS(denied_requests) && !rc; i++)
 		rc = seccomp_rule_add_array(c, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1, &denied_requests[i]);
-	/* Without it kernels before 5.16 enable the SSBD mitigation, which slows the whole process down.
-	 * It protects against foreign code in the process; blktop runs none. */
+	/* Otherwise kernels before 5.16 enable the SSBD mitigation, which slows down the whole process. It protects
+	 * against foreign code in the process, and blktop runs none. */
 	if (!rc)
 		rc = seccomp_attr_set(c, SCMP_FLTATR_CTL_SSB, 1);
-	/* Threads made after this one, and those that somebody made behind our back before. */
+	/* The filter also applies to threads that a library may have started already. */
 	if (!rc)
 		rc = seccomp_attr_set(c, SCMP_FLTATR_CTL_TSYNC, 1);
 	if (!rc)
@@ -94,8 +94,8 @@ static bool filter_calls(int *ret_error)
 /* ---- files ---- */
 
 /*
- * linux/landlock.h of a system is often older than its kernel: these are its words, by the version of the
- * interface ("ABI") that has them (Documentation/userspace-api/landlock.rst).
+ * linux/landlock.h of a system is often older than its kernel, so the constants are here, with the version of the
+ * interface ("ABI") that introduced them (Documentation/userspace-api/landlock.rst).
  */
 #define LANDLOCK_VERSION 1u
 #define LANDLOCK_PATH_BENEATH 1
@@ -103,11 +103,11 @@ static bool filter_calls(int *ret_error)
 #define FS_READ_FILE (1ull << 2)
 #define FS_READ_DIR (1ull << 3)
 #define FS_ABI_1 ((1ull << 13) - 1)
-#define FS_MAKE (1ull << 4 | 1ull << 5 | 1ull << 7 | 1ull << 8)	/* and remove: directories, files */
-#define FS_REFER (1ull << 13)		/* 2: to move something between directories */
-#define FS_TRUNCATE (1ull << 14)	/* 3 */
-#define NET_TCP 3ull			/* 4: to bind, to connect */
-#define SCOPE_ABSTRACT_SOCKETS 1ull	/* 6 */
+#define FS_MAKE (1ull << 4 | 1ull << 5 | 1ull << 7 | 1ull << 8)	/* make and remove directories and files */
+#define FS_REFER (1ull << 13)		/* ABI 2: move something between directories */
+#define FS_TRUNCATE (1ull << 14)	/* ABI 3 */
+#define NET_TCP 3ull			/* ABI 4: bind, connect */
+#define SCOPE_ABSTRACT_SOCKETS 1ull	/* ABI 6 */
 
 struct landlock_rules {			/* struct landlock_ruleset_attr */
 	uint64_t fs, net, scoped;
@@ -131,7 +131,7 @@ static uint64_t known_rights(int abi)
 	return FS_ABI_1 | (abi >= 2 ? FS_REFER : 0) | (abi >= 3 ? FS_TRUNCATE : 0);
 }
 
-/* What is not there, or is no file of a file system (a pipe of the shell's), needs no rule. */
+/* Allows access below `path`. A path that does not exist, or is not in a file system (a pipe), needs no rule. */
 static void allow(int rules, const char *path, uint64_t rights)
 {
 	struct stat st;
@@ -199,6 +199,7 @@ unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, char **r
 {
 	int calls = 0, files = 0;
 
+	g_assert(!held);		/* entered once */
 	*ret_why = NULL;
 	if (SANITIZED) {
 		*ret_why = g_strdup("a build with sanitizers is not isolated");
@@ -206,7 +207,7 @@ unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, char **r
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		calls = files = errno;
-	/* Files first: their system calls are not needed later. */
+	/* Files first, as the filter of system calls forbids the calls that this needs. */
 	if (!files && filter_files(read, write, &files)) {
 		held |= ISOLATION_FILES;
 		files = 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What this process may no longer do, once it is going to read what others wrote: a filter of
- * system calls (seccomp, by libseccomp) and one of files (Landlock, where the kernel has it,
- * since 5.13). Both hold for all threads that begin later and cannot be taken back.
+ * Takes privileges from this process before it reads untrusted data: a filter of system calls (seccomp, by
+ * libseccomp) and one of files (Landlock, from Linux 5.13 on). Both apply to all threads started later and cannot be
+ * undone.
  *
- *   calls    no program is started, no other process traced, no socket made, connected or
- *            listened on, nothing that wants privileges; each fails with EPERM
- *   files    only what is below the paths given can be opened, and made or changed only what is
- *            below those that are for writing; else EACCES. What is open already stays open
+ *   calls    no program can be started, no process traced, no socket made, connected or listened on, and nothing that
+ *            needs privileges can be done; such a call fails with EPERM
+ *   files    only files below the given paths can be opened, and only those below the paths for writing can be
+ *            created or changed; otherwise EACCES. Open files stay open
  *
- * A build with sanitizers has neither: they start programs and read files themselves.
+ * A build with sanitizers has neither, as sanitizers start programs and read files themselves.
  */
 #ifndef BLK_BASE_ISOLATION_H
 #define BLK_BASE_ISOLATION_H
@@ -19,22 +19,22 @@
 
 enum isolation { ISOLATION_CALLS = 1, ISOLATION_FILES = 2, ISOLATION_BOTH = 3 };
 
-/* What this kernel and this build can do: of enum isolation. */
+/* The filters that this kernel and this build support: bits of enum isolation. */
 unsigned isolation_can(void);
 
 /*
- * Enters it; before the first thread, once. `read` and `write` hold absolute or relative paths (char *) of
- * files and directories; those that are not there are passed over. What may be written may be read,
- * too. Returns which of both hold now; *why (g_free, NULL: all hold): what does not, and why.
+ * Enters both filters; call once, before the first thread. `read` and `write` contain absolute or relative paths
+ * (char *) of files and directories; missing ones are skipped. Paths in `write` can be read, too. Returns the filters
+ * in force. *ret_why (g_free): which filter is not in force, and why; NULL: both are.
  */
 unsigned isolation_enter(const GPtrArray *read, const GPtrArray *write, char **ret_why);
 
-/* To be appended to a message about a file that errno `number` kept from being written: why the
- * filter of files may be the cause; "" where it is not. */
+/* A text to append to a message about a file that could not be written with errno `number`: why the filter may be the
+ * cause. "": it is not. */
 const char *isolation_hint(int number);
 
-/* One line, such as "system calls are filtered, files are not (Landlock: Operation not supported)";
- * g_free. Of what can be done, before; of what holds, after isolation_enter(). */
+/* One line, such as "system calls are filtered, files are not (Landlock: Operation not supported)"; g_free. Before
+ * isolation_enter() it says what is supported, after it what is in force. */
 char *isolation_describe(void);
 
 #endif

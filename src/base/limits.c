@@ -31,7 +31,7 @@ static struct limit rows[] = {
 	LIMITS_PROGRAM(ROW)
 };
 
-/* METADATA_BYTES as "metadata-bytes". */
+/* METADATA_BYTES becomes "metadata-bytes". */
 static const char *machine_name(const char *name)
 {
 	g_autofree char *id = g_ascii_strdown(name, -1);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The limits: how much of hostile input is taken, how much of a resource is used, and for how long a
- * peer is waited for. This table is the only place of them (tests/lint/limits.py); `--list-limits`
- * and the man page print it, and for each row the unit test "/limit/ID" reaches it.
+ * The table of all limits: how much hostile input is accepted, how much of a resource is used, and how long a peer is
+ * waited for. Limits must not be anywhere else (tests/lint/limits.py). `--list-limits` and the man page print this
+ * table, and for each row the unit test "/limit/ID" reaches the limit.
  *
- * A limit is a bound at which input is refused, cut, or no longer waited for, so that what is shown is not
- * the same as without it. What only chooses between ways to the same result (sizes of caches, buffers and
- * pieces, shares of --memory) is a constant of the file that uses it.
+ * A limit is a bound above which input is refused or cut, or waiting ends, so that the result changes. A constant
+ * that only selects between ways to the same result (sizes of caches, buffers and pieces, shares of --memory) stays
+ * in the file that uses it.
  *
  *     X(ID, value, unit, what it bounds, what happens above it, why this value)
  *
- * LIMIT_ID is the value, a constant expression. The ids are machine names: "metadata-bytes" for
- * METADATA_BYTES; they stay.
+ * LIMIT_ID is the value, a constant expression. The ids are machine names and stay: METADATA_BYTES is "metadata-
+ * bytes".
  */
 #ifndef BLK_BASE_LIMITS_H
 #define BLK_BASE_LIMITS_H
@@ -34,7 +34,7 @@
 	  "the trace is left out", "decoders are as large as that") \
 	X(TYPE_DEPTH, 32, "levels", "types inside each other", \
 	  "the trace is left out; with --reader babeltrace2 the field is", "decoders recurse; tracers write 5") \
-	X(FIELD_LOOKUPS, 1 << 26, "fields", "fields looked at for all lengths and tags of one trace", \
+	X(FIELD_LOOKUPS, 1 << 26, "fields", "fields examined for all lengths and tags of one trace", \
 	  "the trace is left out", "0.1 s; names that repeat make it quadratic") \
 	X(ARRAY_BITS, INT64_C(1) << 40, "bits", "an array of fixed length", \
 	  "the trace is left out", "sums of such sizes do not overflow") \
@@ -68,7 +68,7 @@
 
 #define LIMITS_PACKETS(X) \
 	X(DIRECTORY_DEPTH, 16, "levels", "directories below one that is opened", \
-	  "deeper ones are not looked into", "the tracer makes 8") \
+	  "deeper ones are not searched", "the tracer makes 8") \
 	X(DIRECTORIES, 200000, "directories", "directories below those that are opened", \
 	  "an error: name fewer", "an hour of rotations each second has 30,000") \
 	X(PACKET_BYTES, 256 << 20, "bytes", "a packet", \
@@ -82,7 +82,7 @@
 	  "it is empty", "lists of single bits take eight times their room") \
 	X(EMPTY_STEPS, 1 << 20, "fields", "fields of one event that take no room", \
 	  "the event does not fit: the rest of its packet is lost", "they take time and no bytes") \
-	X(STATEDUMP_BYTES, 256 << 20, "bytes", "packets looked through for the state dump (save --with-statedump)", \
+	X(STATEDUMP_BYTES, 256 << 20, "bytes", "packets searched for the state dump (save --with-statedump)", \
 	  "the range is saved without one", "1 s; the dump of a busy machine has 20 MB")
 
 #define LIMITS_TEXT(X) \
@@ -91,13 +91,13 @@
 	X(FILE_NAME_BYTES, 100, "bytes", "a file name made of a text", \
 	  "it is cut", "with what is appended it fits any file system") \
 	X(LOG_EVENT_BYTES, 64 << 10, "bytes", "all fields of an event in the log", \
-	  "the last ones are replaced by ...", "they are kept for every line that is shown") \
+	  "the last ones are replaced by ...", "they are stored for every line that is shown") \
 	X(LOG_TEXT_BYTES, 256, "bytes", "a text in a line of the log", \
 	  "it is cut, with ... behind", "a line is read by people") \
 	X(LOG_ELEMENTS, 32, "elements", "elements of a list in a line of the log", \
 	  "the others are replaced by ...", "a line is read by people") \
 	X(FILTER_BYTES, 4096, "bytes", "a filter", \
-	  "it is refused", "nobody types more") \
+	  "it is refused", "people type less") \
 	X(FILTER_DEPTH, 64, "levels", "parentheses and negations inside each other in a filter", \
 	  "it is refused", "the parser recurses")
 
@@ -105,7 +105,7 @@
 	X(RULES, 1000, "rules", "rules for spans (--spans)", \
 	  "they are refused", "each is held against every event that it names") \
 	X(RULE_LINE_BYTES, 4096, "bytes", "a line of a file of rules", \
-	  "the file is refused", "nobody types more") \
+	  "the file is refused", "people type less") \
 	X(RULE_TEXT_BYTES, 256, "bytes", "a text that a rule takes from an event", \
 	  "it is cut", "it is a part of a span's name") \
 	X(EVENT_COUNTERS, 6, "counters", "perf counters of an event class", \
@@ -119,41 +119,41 @@
 	X(SPAN_HALVES, 16, "halves", "halves of a span: clients and servers that report one id", \
 	  "annotations of the others are the first one's", "the tracer reports 2") \
 	X(OPEN_TRACE_SECONDS, 60, "s", "a trace of spans without an end after its last event", \
-	  "it is given up: its spans stay incomplete", "what waits longer than that has most likely been killed") \
-	X(SPAN_WAITS, 32, "waits", "waits of a span told one by one", \
+	  "it is given up: its spans stay incomplete", "what waits longer has most likely been killed") \
+	X(SPAN_WAITS, 32, "waits", "waits of a span that are listed", \
 	  "the shorter ones are counted", "the longest explain it") \
-	X(SPAN_CALLS, 64, "calls", "slow system calls of a span told one by one", \
+	X(SPAN_CALLS, 64, "calls", "slow system calls of a span that are listed", \
 	  "the shorter ones are counted", "the longest explain it") \
 	X(SPAN_NEIGHBOURS, 8, "threads", "threads that had the CPU which a span waited for", \
 	  "the others are summed", "the longest explain it") \
 	X(WAKER_DEPTH, 8, "threads", "wakers of wakers", \
-	  "no further one is asked", "a request goes through fewer threads") \
-	X(WAKER_LOOKS, 4096, "waits", "waits looked at to explain one", \
-	  "the rest of it is told in one", "a waker may have waited a million times meanwhile") \
-	X(SECOND_CALLS, 64, "calls", "slowest system calls of a second told one by one", \
+	  "the chain ends", "a request goes through fewer threads") \
+	X(WAKER_LOOKS, 4096, "waits", "waits examined to explain one", \
+	  "the rest is one entry", "a waker may have waited a million times meanwhile") \
+	X(SECOND_CALLS, 64, "calls", "slowest system calls of a second that are listed", \
 	  "the others are in the histogram alone", "about a screen") \
 	X(OPERATIONS, 32768, "operations", \
 	  "operations (service and name of spans), where memory is bounded; fewer below 200M", \
-	  "what is usual of further ones is not known", "names with an id inside would make one each") \
+	  "further ones have no usual values", "names with an id inside would make one each") \
 	X(FORKS, 256, "processes", "forks in forks that a descriptor is followed through", \
 	  "it has no name", "every lookup walks them") \
 	X(GAP_STEPS, 1000000, "steps", "steps (seconds) of a gap in the trace", \
 	  "those before the last are not made", "11 days; a wrong clock may claim a century") \
 	X(PATH_DEPTH, 64, "threads", "threads of a critical path, one behind the other", \
 	  "the rest is one segment", "the walk recurses") \
-	X(PATH_LOOKS, 4000000, "spans", "spans and annotations looked at for one critical path", \
-	  "the rest of it is told as waits", "0.5 s") \
+	X(PATH_LOOKS, 4000000, "spans", "spans and annotations examined for one critical path", \
+	  "the rest is shown as waits", "0.5 s") \
 	X(WORDS_BYTES, 16384, "bytes", "names joined in one cell: annotations, tags, services", \
 	  "... in place of the rest", "a cell is read by people") \
 	X(RULE_SECONDS, 3600, "s", "'for' of a rule for snapshots", \
-	  "the rule is refused", "an hour of buffers is none")
+	  "the rule is refused", "buffers hold less than an hour")
 
 #define LIMITS_LIVE(X) \
-	X(RELAY_TIMEOUT_SECONDS, 10, "s", "an answer of a relay, unless --timeout says another time", \
-	  "the connection is made anew; batch gives up", "a network that is merely slow answers sooner") \
+	X(RELAY_TIMEOUT_SECONDS, 10, "s", "an answer of a relay, unless --timeout is given", \
+	  "the program reconnects; batch gives up", "a network that is merely slow answers sooner") \
 	X(TIMEOUT_SECONDS, 86400, "s", "--timeout and --late-bound", \
 	  "the option is refused", "a day") \
-	X(LOST_SESSION_SECONDS, 60, "s", "a session that is gone, until it is created again (--wait: for ever)", \
+	X(LOST_SESSION_SECONDS, 60, "s", "a session that has ended, until it is created again (--wait: for ever)", \
 	  "the live session ends", "a daemon that is started again needs 10 s") \
 	X(BROKEN_ANSWERS, 4, "answers", "answers of a relay in a row that make no sense", \
 	  "the relay is given up", "one may be a fault of the network") \
@@ -177,7 +177,7 @@
 	  "the URL is refused", "the protocol's field") \
 	X(SESSION_BYTES, 254, "bytes", "the name of a session in a URL", \
 	  "the URL is refused", "the protocol's field") \
-	X(LIVE_TIMER_SECONDS, 10, "s", "a live timer that a relay tells, and that of --live-timer", \
+	X(LIVE_TIMER_SECONDS, 10, "s", "a live timer that a relay reports, and that of --live-timer", \
 	  "of a relay it counts as this; the option is refused", "streams are waited for two live timers") \
 	X(NEWS_MS, 1000, "ms", "data held until the relay was asked for new streams", \
 	  "it is shown; events of such streams may come late", "a relay answers in 20 ms") \
@@ -189,7 +189,7 @@
 	  "an error: exit status 1", "metadata may still be on its way") \
 	X(SPOOL_QUEUE_BYTES, 64 << 20, "bytes", "packets that wait for the spool's disk", \
 	  "packets are dropped from the spool, and counted", "a second of a busy machine") \
-	X(SPOOL_ENTRIES, 100000, "files", "files looked at in a directory of spools", \
+	X(SPOOL_ENTRIES, 100000, "files", "files examined in a directory of spools", \
 	  "the others are neither counted nor deleted", "a trace has some hundred") \
 	X(SPOOL_END_SECONDS, 3, "s", "the spool's disk at the end", \
 	  "what is not written is lost", "the program has to end") \
@@ -237,14 +237,14 @@
 	  "a longer gap is passed over", "a wrong clock would print millions") \
 	X(SETTINGS_BYTES, 1 << 20, "bytes", "a file of settings, rules or typed lines", \
 	  "it is not read; --spans: an error", "people write it") \
-	X(SETTINGS_WARNINGS, 100, "lines", "lines of settings that are not understood and told one by one", \
-	  "the others are told in one", "the file may be no settings at all") \
-	X(TYPED_LINES, 100, "lines", "typed lines kept of each kind", \
+	X(SETTINGS_WARNINGS, 100, "lines", "invalid lines of settings that are reported one by one", \
+	  "the others are counted", "the file may be no settings at all") \
+	X(TYPED_LINES, 100, "lines", "typed lines stored of each kind", \
 	  "the oldest is forgotten", "the list is read by people") \
 	X(TYPED_BYTES, 4000, "bytes", "a typed line", \
-	  "a longer one is not kept, and cannot be typed", "nobody types more") \
+	  "a longer one is not stored, and cannot be typed", "people type less") \
 	X(LOG_LINES, 9000, "lines", "lines of the log held on the screen", \
-	  "the far ones are read again when they are looked at", "some MB") \
+	  "the others are read again when needed", "some MB") \
 	X(MESSAGES, 10000, "messages", "messages held on the screen (!)", \
 	  "the oldest is forgotten, and counted", "some MB") \
 	X(COPY_BYTES, 48 << 10, "bytes", "what y copies to the terminal", \
@@ -254,20 +254,20 @@
 	LIMITS_METADATA(X) LIMITS_PACKETS(X) LIMITS_TEXT(X) LIMITS_MODEL(X) LIMITS_LIVE(X) LIMITS_IMPORT(X) \
 	LIMITS_PROGRAM(X)
 
-/* With a negative neighbour those above INT_MAX are signed, too. */
+/* The negative member makes the enum signed, also for values above INT_MAX. */
 #define LIMIT_CONSTANT(id, value, unit, what, above, why) enum { LIMIT_SIGNED_##id = -1, LIMIT_##id = (value) };
 LIMITS_ALL(LIMIT_CONSTANT)
 #undef LIMIT_CONSTANT
 
 struct limit {
-	const char *group;	/* "Metadata"; rows of a group are neighbours */
+	const char *group;	/* "Metadata"; rows of a group follow each other */
 	const char *id;		/* "metadata-bytes" */
 	uint64_t value;
 	const char *unit;
 	const char *what, *above, *why;		/* parts of sentences, without a full stop */
 };
 
-/* Of row i, or NULL behind the last. Strings live for ever. Any thread. */
+/* Row i; NULL: there are no more. Static strings. Any thread. */
 const struct limit *limits_at(size_t i);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* See missing.h. */
+/* What is missing from a live session: see missing.h. */
 #include "base/missing.h"
 
 #include "base/timefmt.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How many files the process may have open: getrlimit(2), RLIMIT_NOFILE. Every stream that is read
- * has one open, on each thread; the usual limit of 1024 is for programs that use select(2).
+ * The limit of open files of this process: getrlimit(2), RLIMIT_NOFILE. Each thread has one open file for each stream
+ * that it reads. The usual limit of 1024 is for programs that use select(2).
  */
 #ifndef BLK_BASE_OPEN_FILES_H
 #define BLK_BASE_OPEN_FILES_H
 
 #include <stddef.h>
 
-/* Raises it as far as the process may. Once, before threads. */
+/* Raises the limit as far as allowed. Call once, before threads. */
 void open_files_raise(void);
-/* As it was before open_files_raise(), for a program that is about to be executed; after fork(2). */
+/* Restores the limit from before open_files_raise(), for a program that is executed. Call after fork(2). */
 void open_files_restore(void);
-/* The limit now; 1024 where nobody knows. Any thread. */
+/* The current limit; 1024 if it is unknown. Any thread. */
 size_t open_files_limit(void);
 
 #endif

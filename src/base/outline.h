@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The outline of a whole trace, known from its packet index before one event is
- * decoded: bytes and losses over time. Immutable once made, reference-counted
- * (atomically): made by a worker, shown by the screen.
+ * The outline of a whole trace: bytes and losses over time, known from the packet index before any event is decoded.
+ * A worker makes it, the screen shows it. Immutable; reference counted (atomically).
  */
 #ifndef BLK_BASE_OUTLINE_H
 #define BLK_BASE_OUTLINE_H
@@ -12,18 +11,18 @@
 #include <stdint.h>
 
 struct outline_cell {
-	uint64_t bytes;			/* of packets, shared out evenly over each packet's time */
+	uint64_t bytes;			/* of packets, distributed evenly over each packet's time */
 	uint64_t lost_events;		/* discarded in packets that end in this cell */
 	uint64_t lost_packets;		/* missing before packets that begin in this cell */
 };
 
 struct outline {
 	gatomicrefcount refs;
-	int64_t from_ns, to_ns;		/* first packet's begin, last packet's end (+ 1) */
+	int64_t from_ns, to_ns;		/* beginning of the first packet, end of the last packet + 1 */
 	int64_t step_ns;		/* of a cell, a multiple of a second, > 0 */
 	int64_t begin_ns;		/* of cell[0]: from_ns rounded down to the step */
-	bool complete;			/* false: the packets before from_ns are not known yet */
-	uint64_t bytes;			/* all of it */
+	bool complete;			/* false: packets before from_ns are not known yet */
+	uint64_t bytes;			/* of all packets */
 	size_t n;
 	struct outline_cell *cell;
 };

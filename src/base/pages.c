@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* See pages.h. */
+/* Paged arrays: see pages.h. */
 #include "base/pages.h"
 
 #include <string.h>
@@ -26,9 +26,9 @@ static struct page *page_of(struct pages *p, uint32_t i)
 
 void *pages_put(struct pages *p, uint32_t id)
 {
+	g_assert(id != PAGES_NONE && p->size > 0);
 	struct page *page = page_of(p, id / PAGE_ENTRIES);
 
-	g_assert(id != PAGES_NONE);
 	page->known |= UINT64_C(1) << id % PAGE_ENTRIES;
 	p->n = MAX(p->n, id + 1);
 	return pages_get(p, id);
@@ -46,6 +46,7 @@ void pages_drop(struct pages *p, uint32_t id)
 	if ((*page)->known)
 		return;
 	g_clear_pointer(page, g_free);
+	g_assert(p->n_allocated > 0);
 	p->n_allocated--;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Hash tables with chains, each with a lock. The last reference is released under the lock, so a text that is found in
- * a table is never about to be freed.
+ * Interned texts: hash tables with chains, each with a lock. The last reference is released under the lock, so a text
+ * that is found in a table is not about to be freed.
  */
 #include "base/reftext.h"
 
@@ -14,25 +14,25 @@
 
 #define TABLE_BITS 6
 #define FEWEST_CHAINS 16u
-/* The first texts that reach so many references are never freed and not counted any more: threads would contend for
- * their counters. */
+/* The first texts with this many references become permanent: never freed and no longer counted, as threads would
+ * contend for their counters. */
 #define OFTEN 4096u			/* references */
 #define PERMANENT_TEXTS 1024			/* texts */
-#define PERMANENT (1u << 31)			/* in .refs: these are not counted any more */
-#define PLACE_COST 24			/* in its table, and what malloc adds, about */
+#define PERMANENT (1u << 31)			/* flag in .refs: permanent */
+#define PLACE_COST 24			/* bytes of its place in the table and of malloc(), about */
 
 struct reftext {
-	struct reftext *next;		/* of its chain */
+	struct reftext *next;		/* in its chain */
 	atomic_uint refs;
 	uint32_t hash;
-	uint32_t len;			/* right before the text: see reftext_len() */
+	uint32_t len;			/* must be right before the text: see reftext_len() */
 	char text[];
 };
 _Static_assert(offsetof(struct reftext, text) == offsetof(struct reftext, len) + sizeof(uint32_t), "reftext_len()");
 
 static struct table {
 	GMutex lock;
-	struct reftext **chains;	/* NULL: none yet */
+	struct reftext **chains;	/* NULL: nothing is allocated yet */
 	uint32_t n, mask;
 } tables[1 << TABLE_BITS];
 
@@ -98,7 +98,7 @@ static struct reftext *add(struct table *t, const char *s, size_t len, uint32_t 
 
 	if (!t->chains || t->n > t->mask)
 		set_chains(t, t->chains ? 2 * (t->mask + 1) : FEWEST_CHAINS);
-	r->next = t->chains[hash & t->mask];	/* one by one: short texts lie in the padding */
+	r->next = t->chains[hash & t->mask];	/* assigned one by one, as a short text uses the struct's padding */
 	atomic_init(&r->refs, 1);
 	r->hash = hash;
 	r->len = (uint32_t)len;
@@ -175,7 +175,9 @@ void reftext_unref_n(const char *text, unsigned n)
 			return;
 	struct table *t = table_of(r->hash);
 	g_mutex_lock(&t->lock);
-	bool last = atomic_fetch_sub_explicit(&r->refs, n, memory_order_acq_rel) == n;
+	unsigned before = atomic_fetch_sub_explicit(&r->refs, n, memory_order_acq_rel);
+	g_assert(before >= n);		/* else a reference was released twice */
+	bool last = before == n;
 	if (last)
 		take_out(t, r);
 	g_mutex_unlock(&t->lock);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Interned texts with reference counts: each text is in memory once and is freed with its last reference. While a
- * reference is held, equal texts are equal pointers. Thread safe. A text ends at a NUL; at most LIMIT_TEXT_BYTES bytes
- * are stored.
+ * Interned texts with reference counts: each text is in memory once and is freed with its last reference. While
+ * references are held, equal texts are equal pointers. Thread safe. A text ends at its first NUL; at most
+ * LIMIT_TEXT_BYTES bytes are stored.
  *
- * (GLib's g_ref_string_new_intern() may give out a text whose last reference another thread is
- * releasing, and has one lock for all.)
+ * (GLib's g_ref_string_new_intern() may return a text whose last reference another thread is releasing, and has one
+ * lock for all texts.)
  */
 #ifndef BLK_BASE_REFTEXT_H
 #define BLK_BASE_REFTEXT_H
@@ -14,15 +14,15 @@
 #include <stdint.h>
 #include <string.h>
 
-const char *reftext_new(const char *s);			/* a reference; NULL counts as "" */
+const char *reftext_new(const char *s);			/* returns a reference; NULL counts as "" */
 const char *reftext_new_len(const char *s, size_t len);
 const char *reftext_ref(const char *text);		/* returns text; NULL is fine, here and below */
 void reftext_unref(const char *text);
-void reftext_ref_n(const char *text, unsigned n);	/* so many at once */
+void reftext_ref_n(const char *text, unsigned n);	/* n references at once */
 void reftext_unref_n(const char *text, unsigned n);
-size_t reftext_bytes(const char *text);			/* memory held, about; NULL: none */
+size_t reftext_bytes(const char *text);			/* allocated memory, about; NULL: 0 */
 
-/* Bytes without the NUL. */
+/* Its length in bytes, without the NUL. */
 static inline size_t reftext_len(const char *text)
 {
 	uint32_t n;
@@ -30,8 +30,8 @@ static inline size_t reftext_len(const char *text)
 	return n;
 }
 
-/* Two of them as one key of a map, in this order. Like all such mixed keys it says nothing of the order of texts,
- * and differs from run to run. */
+/* A map key for an ordered pair of texts. It depends on their addresses: it has no order and differs from run to
+ * run. */
 static inline uint64_t reftext_pair(const char *a, const char *b)
 {
 	uint64_t h = (uint64_t)(uintptr_t)a * UINT64_C(0x9e3779b97f4a7c15);
@@ -39,7 +39,7 @@ static inline uint64_t reftext_pair(const char *a, const char *b)
 	return (h ^ h >> 29) * UINT64_C(0xc4ceb9fe1a85ec53);
 }
 
-/* Less than 8 bytes, without a call: part of a hash. */
+/* A word made from fewer than 8 bytes, without a call: part of a hash. */
 static inline uint64_t reftext_word(const char *s, size_t len)
 {
 	uint32_t low, high;
@@ -53,7 +53,7 @@ static inline uint64_t reftext_word(const char *s, size_t len)
 	return (uint64_t)high << 32 | low;
 }
 
-/* A hash of the bytes, the same in every run. */
+/* A hash of the bytes; the same in every run. */
 uint32_t reftext_hash(const char *s, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Is this a build with sanitizers? They start programs, read files themselves, and look for what is not freed. */
+/* Is this a build with sanitizers? Sanitizers start programs, read files, and report memory that is not freed. */
 #ifndef BLK_BASE_SANITIZED_H
 #define BLK_BASE_SANITIZED_H
 

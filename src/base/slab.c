@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Many small things of one size: see slab.h. */
+/* Allocation of small objects of one size: see slab.h. */
 #include "base/slab.h"
 
-#define CHUNK 64	/* things */
+#define CHUNK 64	/* objects */
 
 struct unused { struct unused *next; };
 
@@ -36,6 +36,7 @@ void slab_put(struct slab *b, void *one)
 
 void slab_take(struct slab *b, struct slab *from)
 {
+	g_assert(b != from);
 	while (from->unused) {
 		struct unused *one = from->unused;
 		from->unused = one->next;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Many small things of one size, that come and go: cheaper than malloc(), and near to each other
- * where they come one after the other. Memory goes back to the system with the slab alone. Not
- * thread safe. A zeroed struct slab is an empty one.
+ * Allocates many small objects of one size. Cheaper than malloc(), and objects allocated one after another are
+ * adjacent. Memory is only returned to the system by slab_clear(). Not thread safe. A zeroed struct slab is empty.
  */
 #ifndef BLK_BASE_SLAB_H
 #define BLK_BASE_SLAB_H
@@ -12,14 +11,15 @@
 
 struct slab {
 	GPtrArray *chunks;
-	void *unused;			/* given back, or never given: each begins with the next one */
+	void *unused;			/* free list: each free object begins with the pointer to the next */
 };
 
-/* Aligned for pointers, not initialised. `size`: the same at every call, at least a pointer's. */
+/* An object, aligned for pointers, not initialised. `size` must be the same in all calls, at least that of a
+ * pointer. */
 void *slab_get(struct slab *b, size_t size);
 void slab_put(struct slab *b, void *one);		/* NULL is fine */
-/* What `from` gave belongs to `b` then, which gives the same size; `from` is empty. */
+/* Moves all objects of `from` to `b`, which must have the same object size; `from` is empty then. */
 void slab_take(struct slab *b, struct slab *from);
-void slab_clear(struct slab *b);			/* all that it gave is gone; empty again */
+void slab_clear(struct slab *b);			/* frees all objects; empty */
 
 #endif

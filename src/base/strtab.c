@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The string table: bytes in chunks that never move (or reftexts), and an open-addressing
- * table of ids (with the hash beside them, so a miss rarely touches the text).
+ * The string table: the strings are in chunks that never move (or are reftexts); a hash table with open addressing
+ * has their ids, with the hash beside each, so that a miss rarely reads a string.
  */
 #include "base/strtab.h"
 
@@ -12,7 +12,7 @@
 
 #define CHUNK_BYTES (64 * 1024)
 #define FIRST_SLOTS 64u
-#define TAKE_AT_ONCE 64u		/* references */
+#define TAKE_AT_ONCE 64u		/* references that strtab_take() gets from reftext.h at once */
 
 struct strtab_slot {
 	uint32_t hash;
@@ -23,23 +23,23 @@ struct strtab_entry {
 	const char *s;			/* NULL: forgotten, the id is free */
 	uint32_t hash;
 	uint16_t len;
-	uint16_t to_take;		/* of a reftext: references that are had, besides the table's own */
+	uint16_t to_take;		/* of a reftext: references for strtab_take(), besides the table's own */
 };
 
-/* Short strings that were added lately: whole ones, as words. The same few come again and again. */
+/* A cache of short strings that were added lately, each as two words. */
 #define RECENT_BITS 7
 #define RECENT_LEN 16
-struct recent { uint64_t head, tail; uint16_t len; uint32_t id; };	/* len 0: nothing here */
+struct recent { uint64_t head, tail; uint16_t len; uint32_t id; };	/* len 0: no entry */
 
 struct strtab {
 	struct recent recent[1 << RECENT_BITS];
 	struct strtab_slot *slots;
 	uint32_t mask;
 	GArray *entries;		/* struct strtab_entry, by id */
-	GArray *free_ids;		/* uint32_t */
+	GArray *free_ids;		/* uint32_t: ids that are free */
 	GPtrArray *chunks;		/* char *, owned; NULL: the entries are reftexts */
 	size_t chunk_used, chunk_size;	/* of the last chunk */
-	size_t bytes;			/* of all texts */
+	size_t bytes;			/* allocated for texts */
 };
 
 static struct strtab_entry *entry_at(const struct strtab *t, uint32_t id)
@@ -54,7 +54,7 @@ static void alloc_slots(struct strtab *t, uint32_t n)
 	t->mask = n - 1;
 }
 
-/* The slot that holds the string, or the free one where it belongs. */
+/* The slot of the string, or the free slot where it belongs. */
 static struct strtab_slot *find_slot(const struct strtab *t, const char *s, size_t len,
 				     uint32_t hash)
 {
@@ -71,7 +71,7 @@ static struct strtab_slot *find_slot(const struct strtab *t, const char *s, size
 	}
 }
 
-/* Slots anew, so many. */
+/* Makes a new hash table with n slots. */
 static void place_all(struct strtab *t, uint32_t n)
 {
 	g_free(t->slots);
@@ -87,7 +87,7 @@ static void place_all(struct strtab *t, uint32_t n)
 	}
 }
 
-static const char *keep_bytes(struct strtab *t, const char *s, size_t len)
+static const char *store_bytes(struct strtab *t, const char *s, size_t len)
 {
 	if (!t->chunks) {
 		const char *text = reftext_new_len(s, len);
@@ -176,7 +176,7 @@ static uint32_t add(struct strtab *t, const char *s, size_t len)
 	struct strtab_slot *slot = find_slot(t, s, len, hash);
 	if (slot->id != UINT32_MAX)
 		return slot->id;
-	struct strtab_entry entry = { .s = keep_bytes(t, s, len), .hash = hash, .len = (uint16_t)len };
+	struct strtab_entry entry = { .s = store_bytes(t, s, len), .hash = hash, .len = (uint16_t)len };
 	uint32_t id = give_id(t, &entry);
 	*slot = (struct strtab_slot){ hash, id };
 	if (t->entries->len > t->mask - t->mask / 4)
@@ -211,6 +211,7 @@ uint32_t strtab_add(struct strtab *t, const char *s)
 
 const char *strtab_take(struct strtab *t, uint32_t id)
 {
+	g_assert(!t->chunks && id < t->entries->len);
 	struct strtab_entry *e = entry_at(t, id);
 	if (!e->to_take) {
 		reftext_ref_n(e->s, TAKE_AT_ONCE);
@@ -222,6 +223,7 @@ const char *strtab_take(struct strtab *t, uint32_t id)
 
 void strtab_forget(struct strtab *t, const guint8 *used)
 {
+	g_assert(!t->chunks);
 	memset(t->recent, 0, sizeof t->recent);
 	for (uint32_t id = 1; id < t->entries->len; id++) {
 		struct strtab_entry *e = entry_at(t, id);
@@ -235,7 +237,7 @@ void strtab_forget(struct strtab *t, const guint8 *used)
 	place_all(t, t->mask + 1);
 }
 
-/* ---- who asks ---- */
+/* ---- queries ---- */
 
 const char *strtab_get(const struct strtab *t, uint32_t id)
 {

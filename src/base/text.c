@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Hostile text made safe to show, measured and cut by terminal columns. */
+/* Makes untrusted text safe to show; measures and cuts text by terminal columns. */
 #include "base/text.h"
 
 #include "base/limits.h"
 
 #include <string.h>
 
-/* --- made visible --- */
+/* --- making text visible --- */
 
 static bool is_control(gunichar c)
 {
 	return c < 0x20 || (c >= 0x7f && c <= 0x9f);
 }
 
-/* Characters that show nothing of their own but change how others are shown, or
- * whose width nobody knows: bidi controls, joiners, line separators, surrogates,
- * code points without a character. */
+/* Characters that are invisible but change how others are shown, or whose width is unknown: bidi controls, joiners,
+ * line separators, surrogates, code points without a character. */
 static bool is_format(gunichar c)
 {
 	switch (g_unichar_type(c)) {
@@ -35,7 +34,7 @@ static bool is_fast(char c)
 	return c >= 0x20 && c < 0x7f;
 }
 
-/* Appends the character at p in a form that can be shown; returns what is behind. */
+/* Appends the character at p in a visible form; returns the position after it. */
 static const char *append_visible(GString *out, const char *p, const char *end)
 {
 	gunichar c = g_utf8_get_char_validated(p, end - p);
@@ -61,7 +60,7 @@ static void append_visible_len(GString *out, const char *s, size_t len)
 	while (p < end && is_fast(*p))
 		p++;
 	g_string_append_len(out, s, p - s);
-	while (p < end)				/* nearly never */
+	while (p < end)				/* rarely true */
 		p = append_visible(out, p, end);
 }
 
@@ -84,9 +83,9 @@ char *text_visible(const char *s)
 	return text_visible_len(s, s ? strlen(s) : 0);
 }
 
-/* --- measured --- */
+/* --- measuring and cutting --- */
 
-/* Bytes of the first character of a string that is not empty; *ret_width its columns. */
+/* Bytes of the first character of a non-empty string; *ret_width: its columns. */
 static size_t first_char(const char *s, unsigned *ret_width)
 {
 	*ret_width = 1;
@@ -146,7 +145,7 @@ char *text_clip_left(const char *s, unsigned cols, bool utf8)
 	if (cols == 0 || total <= cols)
 		return text_clip(s, cols, utf8);
 	skip = total - (cols - 1);
-	/* Whole characters, with what combines with them. */
+	/* Whole characters with their combining characters. */
 	while (*s) {
 		size_t n = first_char(s, &width);
 
@@ -165,7 +164,7 @@ char *text_pad(const char *s, unsigned cols)
 	return g_strdup_printf("%s%*s", s, width < cols ? (int)(cols - width) : 0, "");
 }
 
-/* --- quoted --- */
+/* --- names and quoting --- */
 
 char *text_filename(const char *s)
 {
@@ -175,7 +174,7 @@ char *text_filename(const char *s)
 		if (!g_ascii_isalnum(*p) && !strchr("._-", *p))
 			*p = '_';
 	}
-	/* hidden, or an option to who types `rm *` */
+	/* Not hidden, and no option to a command such as `rm *`. */
 	for (char *p = name; *p == '.' || *p == '-'; p++)
 		*p = '_';
 	return name;

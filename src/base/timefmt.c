@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Instants and durations: printing rounds to nearest, parsing is exact to the ns. */
+/* Formats and parses instants and durations. Formatting rounds to nearest; parsing is exact to the ns. */
 #include "base/timefmt.h"
 
 #include <errno.h>
@@ -17,13 +17,13 @@ void timefmt_set_utc(bool utc)
 	use_utc = utc;
 }
 
-/* --- instants, written --- */
+/* --- formatting instants --- */
 
 static int64_t split_seconds(int64_t ns, int64_t *ret_rest)
 {
 	int64_t seconds = ns / NS_PER_S, rest = ns % NS_PER_S;
 
-	if (rest < 0) {			/* before 1970, too */
+	if (rest < 0) {			/* before 1970 */
 		rest += NS_PER_S;
 		seconds--;
 	}
@@ -91,9 +91,9 @@ char *timefmt_date_ms(char buf[TIMEFMT_LEN], int64_t ns)
 	return buf;
 }
 
-/* --- durations and amounts, written --- */
+/* --- formatting durations and amounts --- */
 
-/* v / unit with three significant digits; false when it rounds to `limit` or more. */
+/* Formats v / unit with three significant digits. False: it rounds to `limit` or more. */
 static bool three_digits(char *buf, uint64_t v, uint64_t unit, unsigned limit, const char *suffix)
 {
 	static const unsigned scales[] = { 100, 10, 1 };
@@ -115,7 +115,7 @@ static bool three_digits(char *buf, uint64_t v, uint64_t unit, unsigned limit, c
 	}
 }
 
-/* "12m30s": two units, the smaller one rounded; false from `limit` large ones on. */
+/* Formats "12m30s": two units, the smaller one rounded. False: `limit` large units or more. */
 static bool two_units(char *buf, uint64_t v, uint64_t large, uint64_t small, unsigned limit,
 		      const char *letters)
 {
@@ -241,7 +241,7 @@ static const struct time_unit *read_unit(const char **p)
 	return NULL;
 }
 
-/* Digits with a fraction, in units of `unit` ns; what is below 1 ns is cut off. */
+/* Parses digits with a fraction, in units of `unit` ns; rounds down to ns. */
 static bool scale_digits(const char *digits, int64_t unit, int64_t *ret)
 {
 	int64_t sum = 0;
@@ -280,7 +280,7 @@ static bool skip_number(const char **p)
 	return true;
 }
 
-/* The reason it can't be read, NULL when it could. */
+/* Returns why the text is no duration; NULL: it is one. */
 static const char *parse_duration(const char *p, int64_t *ret_ns)
 {
 	int64_t sum = 0, part;
@@ -292,7 +292,7 @@ static const char *parse_duration(const char *p, int64_t *ret_ns)
 			return "expected a number and a unit: ns us ms s m h";
 		bool bare = *p == '\0' && n == 0;
 		const struct time_unit *unit = read_unit(&p);
-		/* After a unit a number has to have one, too: 1m30s, not 1m30. */
+		/* After a number with a unit the next one needs a unit, too: 1m30s, not 1m30. */
 		if (!unit && !bare)
 			return "expected one of the units ns us ms s m h";
 		if (!scale_digits(digits, bare ? NS_PER_S : unit->ns, &part) ||
@@ -316,7 +316,7 @@ bool timefmt_parse_duration(const char *text, int64_t *ret_ns, GError **error)
 	return true;
 }
 
-/* Reads `n` digits at least, `max` at most. */
+/* Reads at least `n` and at most `max` digits. */
 static bool read_int(const char **p, unsigned n, unsigned max, int *ret)
 {
 	unsigned i;
@@ -338,7 +338,7 @@ static bool read_char(const char **p, char c)
 struct moment {
 	struct tm tm;
 	int64_t rest;			/* ns */
-	bool utc;			/* said so by a 'Z' */
+	bool utc;			/* the text ends with 'Z' */
 };
 
 static const char *read_clock(const char *p, struct moment *m)
@@ -393,8 +393,8 @@ static const char *to_ns(const struct moment *m, int64_t *ret_ns)
 	if (use_utc || m->utc) {
 		seconds = timegm(&tm);
 	} else {
-		/* tm_isdst is that of the day's base: right in the hour that comes twice,
-		 * wrong beyond a change of the clocks, and then the hour comes out other. */
+		/* tm_isdst is that of the base day. In the hour that occurs twice it selects the right one. If the
+		 * clocks changed in between it is wrong, and mktime() returns another hour. */
 		seconds = mktime(&tm);
 		if (tm.tm_hour != m->tm.tm_hour) {
 			tm = m->tm;
@@ -464,7 +464,7 @@ static const char *parse_percent(const char *p, int64_t first, int64_t last, int
 		return "more than 100%";
 	double length = (double)last - (double)first;
 	int64_t offset = (int64_t)CLAMP(length * percent / 100, 0.0, 9e18);
-	/* Doubles are not exact here: the ends are. */
+	/* Doubles are not exact here; the ends must be. */
 	*ret_ns = percent >= 100 || __builtin_add_overflow(first, offset, ret_ns) ||
 		  *ret_ns > last ? last : *ret_ns;
 	return NULL;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Instants and durations as people read and write them. Instants: ns since the
- * epoch, int64_t; durations: ns, int64_t. All zones are local time (TZ) unless
- * `utc`. Buffers are the caller's; every function terminates them and returns
- * them.
+ * Formats and parses instants and durations for people. Instants are ns since the epoch, durations are ns; both
+ * int64_t. Times are local (TZ) unless timefmt_set_utc() was called. Functions write to the caller's buffer,
+ * terminate it, and return it.
  */
 #ifndef BLK_BASE_TIMEFMT_H
 #define BLK_BASE_TIMEFMT_H
@@ -17,7 +16,7 @@
 #define NS_PER_US INT64_C(1000)
 #define TIMEFMT_LEN 40
 
-/* Uses UTC from now on instead of local time (--utc, tests). Call before threads. */
+/* Uses UTC instead of local time from now on (--utc, tests). Call before threads start. */
 void timefmt_set_utc(bool utc);
 
 char *timefmt_clock(char buf[TIMEFMT_LEN], int64_t ns);		/* 14:03:05 */
@@ -26,10 +25,10 @@ char *timefmt_clock_ns(char buf[TIMEFMT_LEN], int64_t ns);	/* 14:03:05.123456789
 char *timefmt_date(char buf[TIMEFMT_LEN], int64_t ns);		/* 2026-11-21 14:03:05 */
 char *timefmt_date_ms(char buf[TIMEFMT_LEN], int64_t ns);	/* 2026-11-21 14:03:05.123 */
 
-/* At most 6 columns, three significant digits, unit last: 0, 850ns, 1.45us, 54.7ms, 3.20s,
- * 12m30s, 3h05m; negative with a '-' (7 columns). */
+/* At most 6 columns: three significant digits and a unit: 0, 850ns, 1.45us, 54.7ms, 3.20s, 12m30s, 3h05m. Negative
+ * values have a '-' (7 columns). */
 char *timefmt_duration(char buf[TIMEFMT_LEN], int64_t ns);
-/* The same of what is round: 10ms, 1s, 10s, 1m, 1m30s. */
+/* The same for round durations: 10ms, 1s, 10s, 1m, 1m30s. */
 char *timefmt_step(char buf[TIMEFMT_LEN], int64_t ns);
 /* Bytes: 0, 512, 12.0K, 4.1M, 1.2G (powers of 1024), at most 5 columns. */
 char *timefmt_bytes(char buf[TIMEFMT_LEN], uint64_t bytes);
@@ -37,18 +36,16 @@ char *timefmt_bytes(char buf[TIMEFMT_LEN], uint64_t bytes);
 char *timefmt_count(char buf[TIMEFMT_LEN], uint64_t n);
 
 /*
- * An instant as the user writes it: "14:03:05[.frac]" (the day of `base`),
- * "2026-11-21 14:03:05[.frac]" (or with 'T'), "+90s" "-2m" "+15ms" (from `base`;
- * units ns us ms s m h), "5%" (of [first, last]), "start", "end",
- * "@NANOSECONDS" or a bare integer of 12 digits or more (ns since the epoch).
- * Returns false and sets *error with what was wrong with which text.
+ * Parses an instant: "14:03:05[.frac]" (on the day of `base`), "2026-11-21 14:03:05[.frac]" (or with 'T'); "+90s"
+ * "-2m" "+15ms" (relative to `base`; units ns us ms s m h); "5%" (of [first, last]); "start", "end"; "@NANOSECONDS",
+ * or a bare integer of at least 12 digits (ns since the epoch). False: *error says what is wrong with which text.
  */
 bool timefmt_parse_instant(const char *text, int64_t base, int64_t first, int64_t last,
 			   int64_t *ret_ns, GError **error);
-/* "100ms", "1s", "1.5s", "250us", "2m"; a bare number is seconds. */
+/* Parses "100ms", "1s", "1.5s", "250us", "2m"; a bare number is seconds. */
 bool timefmt_parse_duration(const char *text, int64_t *ret_ns, GError **error);
 
-/* "512M", "2G", "65536": powers of 1024. Less than half of the address space. */
+/* Parses "512M", "2G", "65536" (powers of 1024). The result is below half of the address space. */
 bool timefmt_parse_bytes(const char *text, size_t *ret);
 
 /* floor(ns / step) * step, also for negative ns. step > 0. */

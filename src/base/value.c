@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Order of cells. It is total: also where kinds are mixed or a ratio is NaN. */
+/* The order of values. It is total, also for mixed kinds and for ratios that are NaN. */
 #include "base/value.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ const char *value_unit(enum value_kind kind)
 	return unit[kind];
 }
 
-/* What compares with what: nothing, numbers, ids in hex, ratios, texts. */
+/* Values of one class are compared with each other: missing ones, numbers, hexadecimal ids, ratios, texts. */
 static int class_of(enum value_kind kind)
 {
 	static const int class[] = {

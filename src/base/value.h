@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One cell of a view: a number with its unit, a text, or nothing. What is unknown
- * is VALUE_NONE: printed as "-", in JSON null, never 0.
+ * The value of one cell of a table: a number with its unit, a text, or unknown. Unknown is VALUE_NONE, which is
+ * printed as "-" (in JSON null), never as 0.
  */
 #ifndef BLK_BASE_VALUE_H
 #define BLK_BASE_VALUE_H
@@ -10,7 +10,7 @@
 
 enum value_kind {
 	VALUE_NONE,
-	VALUE_COUNT,		/* i: a number of things */
+	VALUE_COUNT,		/* i: a number of something */
 	VALUE_BYTES,		/* i */
 	VALUE_NS,		/* i: a duration */
 	VALUE_TIME,		/* i: an instant, ns since the epoch */
@@ -49,10 +49,10 @@ static inline struct value value_text(const char *s)
 	return s ? (struct value){ .kind = VALUE_TEXT, .s = s } : value_none();
 }
 
-/* "ns", "bytes", "count": what a column of this kind is in. */
+/* The unit of a kind: "ns", "bytes", "count". */
 const char *value_unit(enum value_kind kind);
 
-/* -1, 0, 1; VALUE_NONE sorts before everything; texts by strcmp. */
+/* -1, 0 or 1. VALUE_NONE comes first; texts are compared by strcmp(). */
 int value_compare(struct value a, struct value b);
 
 #endif

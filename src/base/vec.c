@@ -11,7 +11,7 @@ void vec_grow(struct vec *v, uint32_t room, size_t size)
 	if (room <= v->room)
 		return;
 	g_assert(room > v->len && v->room <= UINT32_MAX / 2);
-	uint32_t by = (size_t)v->room * size < SMALL ? 4 : 2;	/* each time all is copied */
+	uint32_t by = (size_t)v->room * size < SMALL ? 4 : 2;	/* growing copies everything */
 	v->room = MAX(MAX(room, LEAST), v->room * by);
 	v->data = g_realloc_n(v->data, v->room, size);
 }
@@ -34,6 +34,7 @@ void vec_append(struct vec *v, const void *from, uint32_t n, size_t size)
 
 void vec_drop(struct vec *v, uint32_t n, size_t size)
 {
+	g_assert(n <= v->len);
 	if (!n)
 		return;
 	v->len -= n;

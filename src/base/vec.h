@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Growing arrays for the hot path: what is added is written in place by whoever adds it,
- * without a call. All elements of one have the same size, which the caller tells. Addresses
- * change when it grows. Not thread safe. A zeroed struct vec is an empty one.
+ * Growing arrays for the hot path. A new element is written in place, without a call. All elements of an array have
+ * the same size, which is passed to each function. Addresses change when it grows. Not thread safe. A zeroed struct
+ * vec is empty.
  */
 #ifndef BLK_BASE_VEC_H
 #define BLK_BASE_VEC_H
@@ -13,20 +13,19 @@
 
 struct vec {
 	void *data;
-	uint32_t len, room;	/* elements */
+	uint32_t len, room;	/* elements in use, allocated */
 };
 
 #define vec_at(v, T, i) (&((T *)(v)->data)[i])
 #define vec_add(v, T) ((T *)vec_more(v, sizeof(T)))
 
-void vec_grow(struct vec *v, uint32_t room, size_t size);	/* at least so much */
-void vec_free(struct vec *v);					/* empty again */
+void vec_grow(struct vec *v, uint32_t room, size_t size);	/* room for at least so many elements */
+void vec_free(struct vec *v);					/* frees all; empty */
 void vec_append(struct vec *v, const void *from, uint32_t n, size_t size);
-void vec_drop(struct vec *v, uint32_t n, size_t size);		/* the first n */
+void vec_drop(struct vec *v, uint32_t n, size_t size);		/* removes the first n */
 /*
- * Of elements in order of an int64_t that lies `off` bytes into each (rising), the number of the
- * first that is greater than `at`; .len: none. `hint`: looked at first, any number: one asks for
- * what is near to what one asked for last, mostly.
+ * For elements sorted by an int64_t at offset `off`: the index of the first element whose value is greater than `at`;
+ * .len: there is none. The search begins at index `hint` (any number), as the result is often near the one before.
  */
 static inline uint32_t vec_first_after(const struct vec *v, size_t size, size_t off, int64_t at, uint32_t hint)
 {
@@ -50,16 +49,18 @@ static inline uint32_t vec_first_after(const struct vec *v, size_t size, size_t 
 #undef KEY
 	return lo;
 }
-void vec_sort_many(struct vec *v, size_t size, GCompareDataFunc compare, void *data);	/* vec_sort() for many */
+void vec_sort_many(struct vec *v, size_t size, GCompareDataFunc compare, void *data);	/* vec_sort() for more than
+											 * VEC_FEW elements */
 
-#define VEC_FEW 24		/* sorted by insertion: without memory, and what is in order costs nothing */
-#define VEC_MOST_SIZE 128
+#define VEC_FEW 24		/* up to this many are sorted by insertion: no allocation, and fast if they are
+				 * almost sorted */
+#define VEC_MAX_SIZE 128
 
-/* Stable: equal ones stay in their order. In the header so that `compare` becomes part of it. */
+/* Stable. Inline, so that `compare` is inlined, too. */
 static inline G_ALWAYS_INLINE void vec_sort(struct vec *v, size_t size, GCompareDataFunc compare, void *data)
 {
-	char *at = v->data, one[VEC_MOST_SIZE];
-	if (v->len > VEC_FEW || size > VEC_MOST_SIZE) {
+	char *at = v->data, one[VEC_MAX_SIZE];
+	if (v->len > VEC_FEW || size > VEC_MAX_SIZE) {
 		vec_sort_many(v, size, compare, data);
 		return;
 	}
@@ -75,7 +76,7 @@ static inline G_ALWAYS_INLINE void vec_sort(struct vec *v, size_t size, GCompare
 	}
 }
 
-/* One more at the end, not initialised. */
+/* Appends an element, which is not initialised. */
 static inline void *vec_more(struct vec *v, size_t size)
 {
 	if (G_UNLIKELY(v->len == v->room))

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Whoever does long work for another tells how far it is now and then, and is told whether to
- * go on.
- */
+/* A callback for long work: reports its progress and asks whether to go on. */
 #ifndef BLK_BASE_WATCH_H
 #define BLK_BASE_WATCH_H
 
@@ -10,7 +7,7 @@
 #include <stdint.h>
 
 struct watch {
-	/* progress: 0..1; n: things done so far. On the thread that works. */
+	/* Returns false to stop. progress: 0..1; n: things done so far. Called on the thread that works. */
 	bool (*go_on)(void *data, double progress, uint64_t n);
 	void *data;
 };

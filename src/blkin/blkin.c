@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Spans and annotations, and loading the tracer: see blkin.h. */
+/* Spans and annotations, and loading of the tracer: see blkin.h. */
 #include "blkin.h"
 
 #include "ids.h"
@@ -39,8 +39,8 @@ static const struct blkin_provider nothing = {
 
 /* NULL: not loaded yet. */
 static const struct blkin_provider *_Atomic provider;
-static _Thread_local int is_loading;	/* its constructors may call what is traced */
-static _Atomic int most_level = BLKIN_DEBUG;	/* BLKIN_LEVEL; set before provider */
+static _Thread_local int is_loading;	/* set while the tracer is loaded: its constructors may call traced code */
+static _Atomic int most_level = BLKIN_DEBUG;	/* from BLKIN_LEVEL; set before `provider` */
 
 static int level_of(const char *text)
 {
@@ -54,7 +54,7 @@ static int level_of(const char *text)
 	return BLKIN_DEBUG;
 }
 
-/* Beside this library first: they belong together, wherever they were put. */
+/* Tries the directory of this library first: both libraries are installed together. */
 static void *open_beside(void)
 {
 	char path[4096];
@@ -88,8 +88,8 @@ static const struct blkin_provider *load(void)
 	return found ? found : &nothing;
 }
 
-/* Several threads may be here at once, and find the same: the loader has a lock of its own.
- * One of ours would be waited for by who holds that, in a constructor that is traced. */
+/* Several threads may be here at once; all find the same library, as the loader has a lock. A lock here could
+ * deadlock: a thread with the loader's lock may be in a constructor that is traced. */
 static const struct blkin_provider *load_now(void)
 {
 	int error = errno;
@@ -122,7 +122,7 @@ static pthread_once_t rate_once = PTHREAD_ONCE_INIT;
 static uint32_t rate = 1;
 static _Atomic uint32_t turn;
 
-/* Short-lived processes are sampled as well: each begins somewhere else. */
+/* Each process begins its count at another number, so that short-lived processes are sampled, too. */
 static void read_rate(void)
 {
 	const char *text = getenv("BLKIN_RATE");
@@ -184,7 +184,7 @@ int blkin_init_child_info(struct blkin_trace *child, const struct blkin_trace_in
 {
 	if (!child || !info)
 		return -EINVAL;
-	struct blkin_trace_info parent = *info;		/* may be the child's own */
+	struct blkin_trace_info parent = *info;		/* info may be the child's own */
 	*child = (struct blkin_trace){ .name = name, .trace_endpoint = endpoint };
 	if (!parent.trace_id)
 		return 0;

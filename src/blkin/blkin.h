@@ -3,10 +3,9 @@
 #define BLKIN_H
 
 /*
- * libblkin: requests as spans, recorded through LTTng-UST, with the names and events of
- * BlkKin. In Dapper's words: a trace is one request, a span one named phase of it on one
- * endpoint, its parent the span that caused it, an annotation an instant or a key with a
- * value.
+ * libblkin records requests as spans through LTTng-UST, with the names and events of BlkKin. In the words of Dapper: a
+ * trace is one request. A span is one named phase of it on one endpoint. The parent of a span is the span that
+ * caused it. An annotation is an instant, or a key with a value.
  *
  *     struct blkin_endpoint here;
  *     struct blkin_trace request, phase;
@@ -19,31 +18,28 @@
  *     BLKIN_TIMESTAMP(&phase, NULL, "end");
  *     BLKIN_TIMESTAMP(&request, NULL, "ss");
  *
- * A span begins and ends with the pair that fits: "cs" and "cr" (sent by, received by a
- * client), "sr" and "ss" (received by, sent by a server), "start" and "end" (nobody
- * else). A request that goes on in another process takes struct blkin_trace_info with it
- * (packed, for a network): there blkin_set_trace_info() makes the same span of it, whose
- * server half it is, and blkin_init_child_info() a child.
+ * A span begins and ends with a pair of annotations: "cs" and "cr" (sent and received by a client), "sr" and "ss"
+ * (received and sent by a server), otherwise "start" and "end". A request that continues in another process takes
+ * a struct blkin_trace_info with it (packed, in a network message). There blkin_set_trace_info() makes the server
+ * half of the same span from it, and blkin_init_child_info() makes a child.
  *
- * Nothing is allocated, copied or freed: names, keys and values are the caller's, and
- * must live as long as what points to them. All functions may be called from any thread
- * at once, as long as each struct is used by one; not from signal handlers. All return
- * 0, or a negative errno: -EINVAL where a pointer is missing that is needed.
+ * Nothing is allocated, copied or freed. Names, keys and values are owned by the caller and must live as long as
+ * the structs that point to them. Functions may be called from any thread, while each struct is used by one
+ * thread; not from signal handlers. They return 0 or a negative errno: -EINVAL if a required pointer is NULL.
  *
- * LTTng-UST is loaded when first needed, by blkin_init() or the first annotation of a
- * sampled span; that may wait for a session daemon, as long as LTTNG_UST_REGISTER_TIMEOUT
- * says (3 s). Without it, or without the session daemon, everything works and records
- * nothing.
+ * LTTng-UST is loaded when it is first needed: by blkin_init(), or by the first annotation of a sampled span. This
+ * may wait for a session daemon, at most LTTNG_UST_REGISTER_TIMEOUT (3 s). Without LTTng-UST or a session daemon
+ * all functions work and record nothing.
  *
- * After fork() the child records as its parent does; liblttng-ust-fork.so is not needed,
- * and does no harm. A child made by clone() or vfork() has to exec first. What closes all
- * descriptors (daemons) wants liblttng-ust-fd.so preloaded, as with every LTTng program.
+ * After fork() the child records like its parent; liblttng-ust-fork.so is not needed, and does no harm. A child
+ * made by clone() or vfork() must exec first. A daemon that closes all descriptors needs liblttng-ust-fd.so
+ * preloaded, like every program traced by LTTng.
  *
  * Environment:
- *   BLKIN_RATE      N: one of N root spans is real, the others and all below them record
- *                   nothing. 1: all of them. RATE is taken where BLKIN_RATE is not set.
- *   BLKIN_LEVEL     err, warning, notice, info or debug: annotations of a lower importance
- *                   are not made at all. Sessions choose by themselves, too:
+ *   BLKIN_RATE      N: one of N root spans is sampled; the others and all spans below them record
+ *                   nothing. 1: all are sampled. RATE is used if BLKIN_RATE is not set.
+ *   BLKIN_LEVEL     err, warning, notice, info or debug: less important annotations are not
+ *                   recorded. Sessions can choose, too:
  *                   lttng enable-event -u 'zipkin:*' --loglevel=WARNING
  *   BLKIN_PROVIDER  none: record nothing, load nothing. A path: load this in place of
  *                   libblkin-lttng.so.0 (ignored in set-user-id programs).
@@ -55,21 +51,21 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* What goes with a request. parent_span_id 0: a root. All 0: not sampled. */
+/* The ids that a request carries. parent_span_id 0: a root span. All 0: not sampled. */
 struct blkin_trace_info {
 	int64_t trace_id, span_id, parent_span_id;
 };
 
-/* The same in the network's byte order. */
+/* The same in network byte order. */
 struct blkin_trace_info_packed {
 	unsigned char bytes[24];
 };
 
-/* Where annotations are made. */
+/* The place where annotations are made. */
 struct blkin_endpoint {
 	const char *ip;			/* as text; NULL: "" */
 	int port;			/* 0: none */
-	const char *name;		/* of the service; NULL: "" */
+	const char *name;		/* name of the service; NULL: "" */
 };
 
 /* A span. */
@@ -79,7 +75,7 @@ struct blkin_trace {
 	struct blkin_endpoint *trace_endpoint;
 };
 
-/* How important an annotation is: LTTng's log levels. */
+/* The importance of an annotation: LTTng's log levels. */
 enum blkin_level {
 	BLKIN_ERR = 3, BLKIN_WARNING = 4, BLKIN_NOTICE = 5, BLKIN_INFO = 6, BLKIN_DEBUG = 14
 };
@@ -88,32 +84,32 @@ typedef enum { ANNOT_STRING, ANNOT_INTEGER, ANNOT_TIMESTAMP } blkin_annotation_t
 
 struct blkin_annotation {
 	blkin_annotation_type type;
-	const char *key;		/* or the event */
+	const char *key;		/* the key; or the event */
 	union {
 		const char *val_str;
 		int64_t val_int;
 	};
-	struct blkin_endpoint *annotation_endpoint;	/* NULL: the span's */
-	int level;			/* enum blkin_level; BLKIN_WARNING by itself */
+	struct blkin_endpoint *annotation_endpoint;	/* NULL: that of the span */
+	int level;			/* enum blkin_level; initially BLKIN_WARNING */
 };
 
-/* Loads the tracer now. -ENOENT: it is not there; calls cost next to nothing then. */
+/* Loads the tracer now. -ENOENT: it is not installed; then all calls cost almost nothing. */
 int blkin_init(void);
 
 int blkin_init_endpoint(struct blkin_endpoint *endpoint, const char *ip, int port,
 			const char *name);
 
-/* A root span with ids of its own; or, of N calls but one, one that is not sampled. */
+/* A root span with new ids. With BLKIN_RATE N, only one of N is sampled. */
 int blkin_init_new_trace(struct blkin_trace *trace, const char *name,
 			 struct blkin_endpoint *endpoint);
-/* A span below another: same trace, a new id. endpoint NULL: the parent's. */
+/* A child of another span: same trace, new id. endpoint NULL: that of the parent. */
 int blkin_init_child(struct blkin_trace *child, const struct blkin_trace *parent,
 		     struct blkin_endpoint *endpoint, const char *name);
 /* The same from ids that came with a request. */
 int blkin_init_child_info(struct blkin_trace *child, const struct blkin_trace_info *info,
 			  struct blkin_endpoint *endpoint, const char *name);
 
-/* The ids of a span, to send them; and a span of ids that came. */
+/* Gets the ids of a span, to send them; makes a span of ids that were received. */
 int blkin_get_trace_info(const struct blkin_trace *trace, struct blkin_trace_info *info);
 int blkin_set_trace_info(struct blkin_trace *trace, const struct blkin_trace_info *info);
 int blkin_pack_trace_info(const struct blkin_trace_info *info,
@@ -127,19 +123,19 @@ int blkin_init_string_annotation(struct blkin_annotation *annotation, const char
 				 const char *val, struct blkin_endpoint *endpoint);
 int blkin_init_integer_annotation(struct blkin_annotation *annotation, const char *key,
 				  int64_t val, struct blkin_endpoint *endpoint);
-/* Another importance than BLKIN_WARNING. */
+/* Sets an importance other than BLKIN_WARNING. */
 int blkin_set_level(struct blkin_annotation *annotation, int level);
 
-/* Makes the annotation; of a span that is not sampled it does nothing. */
+/* Records the annotation; does nothing if the span is not sampled. */
 int blkin_record(const struct blkin_trace *trace, const struct blkin_annotation *annotation);
 
-/* Is the span sampled? Ask before what is annotated costs something to find out. */
+/* Is the span sampled? Check this before computing an expensive value. */
 static inline int blkin_is_sampled(const struct blkin_trace *trace)
 {
 	return trace && trace->info.trace_id != 0;
 }
 
-/* One line each; the level is enum blkin_level. */
+/* Make and record an annotation; the level is enum blkin_level. */
 #define BLKIN_RECORD_(trace, how, level_) \
 	do { \
 		struct blkin_annotation blkin_a_; \

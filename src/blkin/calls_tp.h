@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where events are made from; what they hold is in classes_tp.h. */
+/* The tracepoints; classes_tp.h defines the fields of their events. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER zipkin
 

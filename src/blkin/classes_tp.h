@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the events hold, without any: probes.c makes events of each for every log level. The
- * arguments are those of calls_tp.h, to the letter. */
+/* Event classes without events: probes.c makes an event of each class for every log level. The arguments must be
+ * the same as in calls_tp.h. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER blkin
 

@@ -27,7 +27,8 @@ static void serve(struct blkin_endpoint *web, struct blkin_endpoint *store, int 
 	pause_ms(2);
 	BLKIN_TIMESTAMP(&render, NULL, "end");
 
-	/* Elsewhere the server's half is made of render.info, sent with the message. */
+		/* In another process blkin_set_trace_info() makes the server half from get.info, sent with the
+		 * message. */
 	blkin_init_child(&get, &request, NULL, "get");
 	BLKIN_TIMESTAMP(&get, NULL, "cs");
 	BLKIN_TIMESTAMP(&get, store, "sr");

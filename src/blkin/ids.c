@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Ids from the kernel's random numbers, some at a time for each thread. What a thread has
- * left is void in a forked child: it holds the number of the process it was drawn in, which
- * lies in a page that the kernel wipes in every child, however it was made.
+ * Ids from the kernel's random numbers; each thread draws some at a time. A forked child must not use those of its
+ * parent: each id is stored with the number of the process that drew it. The process number is in a page that the
+ * kernel zeroes in every child, however it was made.
  */
 #include "ids.h"
 
@@ -20,13 +20,13 @@
 static _Thread_local struct {
 	int64_t id[POOL];
 	unsigned left;
-	uint64_t process;		/* it was drawn in */
+	uint64_t process;		/* number of the process that drew them */
 } pool;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Atomic uint64_t *this_process;	/* 0 in a process that has no number yet; NULL: no
-					 * such page, nothing is kept */
-static _Atomic uint64_t n_processes;	/* that this one descends from, and itself */
+static _Atomic uint64_t *this_process;	/* 0: the process has no number yet; NULL: there is no such page, and
+					 * no ids are stored */
+static _Atomic uint64_t n_processes;	/* this process and those that it descends from */
 
 static void map_page(void)
 {
@@ -41,7 +41,7 @@ static void map_page(void)
 		munmap(page, size);
 }
 
-/* 0: not known, so keep nothing. */
+/* 0: unknown, so no ids may be stored. */
 static uint64_t process_number(void)
 {
 	uint64_t expected = 0;
@@ -52,7 +52,7 @@ static uint64_t process_number(void)
 	uint64_t number = atomic_load_explicit(this_process, memory_order_relaxed);
 	if (number)
 		return number;
-	/* Of several threads one is first. */
+	/* Only one of several threads sets the number. */
 	number = atomic_fetch_add(&n_processes, 1) + 1;
 	return atomic_compare_exchange_strong(this_process, &expected, number) ? number : expected;
 }
@@ -89,7 +89,7 @@ static int draw(void *to, size_t n)
 
 static int fill(uint64_t process)
 {
-	/* One, where what is kept could not be told from the parent's. */
+	/* Without a process number only one id is drawn, as a child could not tell stored ones from its parent's. */
 	unsigned n = process ? POOL : 1;
 	int result = draw(pool.id, n * sizeof pool.id[0]);
 

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* From the kernel, never 0, never the same in parent and child of a fork. Any thread.
- * 0, or a negative errno. */
+/* A random id from the kernel: not 0, and different in parent and child of a fork. Any thread. Returns 0, or a
+ * negative errno. */
 int blkin_new_id(int64_t *ret);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The events. LTTng gives an event one log level; an annotation has one of its own. So
- * there are several events of each name, one a level, which sessions choose from
- * (--loglevel); all hang on the same tracepoint, and each records the annotations of its
- * level. A trace shows them as one event: same name, same fields.
+ * The events. In LTTng an event has one log level, but each annotation has its own. So there are several events of
+ * each name, one for each level, from which sessions choose (--loglevel). All are connected to the same
+ * tracepoint, and each records the annotations of its level. A trace shows them as one event with the same name
+ * and fields.
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #include "classes_tp.h"
@@ -24,7 +24,7 @@ static const int *level_at[] = {
 };
 static const char *no_uri;
 
-/* The event that an annotation of any level belongs to. */
+/* The level of the event that records annotations of this level. */
 static inline int level_class(int level)
 {
 	return level <= BLKIN_ERR ? AS_ERR : level <= BLKIN_INFO ? level - BLKIN_ERR : AS_DEBUG;
@@ -106,7 +106,7 @@ static void after_fork_child(void)
 	lttng_ust_after_fork_child(&signals);
 }
 
-/* liblttng-ust-fork, where it is preloaded, does the same: twice would lock for ever. */
+/* liblttng-ust-fork does the same if it is preloaded: twice would deadlock. */
 static int is_done_already(void)
 {
 	void *so = dlopen("liblttng-ust-fork.so.1", RTLD_LAZY | RTLD_NOLOAD);

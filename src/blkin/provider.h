@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What libblkin asks of libblkin-lttng, which it loads. Private to both; they are
- * installed together, and the table's name changes with what is in it.
+ * The functions that libblkin calls in libblkin-lttng, which it loads. Private to both libraries. They are installed
+ * together; the table's symbol must change when its content changes.
  */
 #ifndef BLKIN_PROVIDER_H
 #define BLKIN_PROVIDER_H
@@ -11,7 +11,7 @@
 #define BLKIN_PROVIDER_SO "libblkin-lttng.so.0"
 #define BLKIN_PROVIDER_SYMBOL "blkin_provider_0"
 
-/* What all events have. Text is never NULL. */
+/* What all events have in common. No text is NULL. */
 struct blkin_where {
 	const char *span, *service, *ip;
 	int port;

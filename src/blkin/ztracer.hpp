@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libblkin for C++ (11 or later), with the classes of BlkKin. Header only; each object
- * keeps its own copies of names, and a span keeps its endpoint.
+ * libblkin for C++ (11 or later), with the classes of BlkKin. Header only. Each object has its own copies of
+ * names, and a span holds a reference to its endpoint.
  *
  *     auto here = ZTracer::ZTraceEndpoint::create("10.0.0.1", 80, "web");
  *     auto request = ZTracer::ZTrace::create("GET /", here);
@@ -53,14 +53,14 @@ private:
 
 class ZTrace {
 public:
-	/* A root. */
+	/* A root span. */
 	ZTrace(const std::string &name, ZTraceEndpointRef endpoint)
 		: name_(name), endpoint_(endpoint)
 	{
 		blkin_init_new_trace(&trace_, name_.c_str(), pointer());
 	}
 
-	/* A child, on its parent's endpoint or another. */
+	/* A child, on its parent's endpoint or another one. */
 	ZTrace(const std::string &name, const ZTraceRef &parent)
 		: ZTrace(name, parent, parent->endpoint_)
 	{
@@ -72,7 +72,7 @@ public:
 		blkin_init_child(&trace_, &parent->trace_, pointer(), name_.c_str());
 	}
 
-	/* Of ids that came with a request: that span itself, or a child of it. */
+	/* From ids that came with a request: that span itself, or a child of it. */
 	ZTrace(const std::string &name, ZTraceEndpointRef endpoint, const blkin_trace_info *info,
 	       bool child = false)
 		: name_(name), endpoint_(endpoint)

@@ -51,7 +51,7 @@ struct screen {
 	bool told_missing;
 	/* A preview that was waited for, until the screen takes it. */
 	struct timeline *preview;
-	struct look_window window;	/* of it */
+	struct decoded_range window;	/* of it */
 	bool preview_kernel, preview_ust;	/* what any of them held */
 	bool aligned;
 	bool again;			/* all is to be read again: clocks were moved */
@@ -278,7 +278,7 @@ static struct outline *backend_outline(void *data)
 
 static bool fetch_preview(struct screen *s)
 {
-	struct look_window window;
+	struct decoded_range window;
 	struct timeline *fresh = job_take_preview(s->job, &window);
 	if (!fresh)
 		return false;
@@ -291,7 +291,7 @@ static bool fetch_preview(struct screen *s)
 	return true;
 }
 
-static struct timeline *backend_preview(void *data, struct look_window *ret)
+static struct timeline *backend_preview(void *data, struct decoded_range *ret)
 {
 	struct screen *s = data;
 	fetch_preview(s);
@@ -299,7 +299,7 @@ static struct timeline *backend_preview(void *data, struct look_window *ret)
 	return g_steal_pointer(&s->preview);
 }
 
-static void backend_look(void *data, const struct look *look)
+static void backend_look(void *data, const struct view_range *look)
 {
 	struct screen *s = data;
 	job_look(s->job, look);

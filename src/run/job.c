@@ -262,7 +262,7 @@ struct outline *job_outline(struct job *j)
 	return o;
 }
 
-void job_look(struct job *j, const struct look *look)
+void job_look(struct job *j, const struct view_range *look)
 {
 	struct shared *s = j->s;
 
@@ -273,7 +273,7 @@ void job_look(struct job *j, const struct look *look)
 	g_mutex_unlock(&s->lock);
 }
 
-struct timeline *job_take_preview(struct job *j, struct look_window *ret)
+struct timeline *job_take_preview(struct job *j, struct decoded_range *ret)
 {
 	struct shared *s = j->s;
 

@@ -21,7 +21,7 @@
 #ifndef BLK_RUN_JOB_H
 #define BLK_RUN_JOB_H
 
-#include "base/look.h"
+#include "base/view_range.h"
 #include "base/watch.h"
 #include "run/pieces.h"
 #include "state/slice/model.h"
@@ -126,7 +126,7 @@ struct outline *job_outline(struct job *j);
  * also when all is read, as long as the job is there. Cheap: call it whenever it may have
  * changed.
  */
-void job_look(struct job *j, const struct look *look);
+void job_look(struct job *j, const struct view_range *look);
 
 /*
  * A timeline of what job_look() asked for: of the window *ret, and nothing but (whole
@@ -135,7 +135,7 @@ void job_look(struct job *j, const struct look *look);
  * before (wider, exact, or elsewhere). NULL: nothing new. job_fd() rings for each.
  * Without look.again none is made for what job_status.hard_to_ns has passed.
  */
-struct timeline *job_take_preview(struct job *j, struct look_window *ret);
+struct timeline *job_take_preview(struct job *j, struct decoded_range *ret);
 
 void job_cancel(struct job *j);		/* asks it to stop; returns at once. Looks go on */
 /* Waits until the job is DONE, CANCELLED or FAILED, or timeout_ms (-1: for ever)

@@ -50,7 +50,7 @@ struct shared {
 	struct parallel *parallel;
 	struct preview *preview;	/* NULL: none (any more) */
 	int64_t kept_from;		/* as the owner's timeline_kept_from(); TIME_UNKNOWN: not known */
-	struct look look;		/* told before there was one */
+	struct view_range look;		/* told before there was one */
 	struct outline *outline;
 	struct job_status status;	/* .message, .reader, .warning owned */
 	bool ended;			/* everything is posted */

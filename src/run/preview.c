@@ -18,7 +18,7 @@
 /* Around what is looked at: how long, how many steps where these are finer than the main
  * pass's, and how many bytes of packets at most. */
 static const struct stage { int64_t ns, steps; uint64_t bytes; bool exact; } stages[] = {
-	{ LOOK_LONGEST_NS, 4096, 256 << 20, false },	/* just that; of more, its end */
+	{ VIEW_RANGE_LONGEST_NS, 4096, 256 << 20, false },	/* just that; of more, its end */
 	{ 8 * NS_PER_S, 64, 32 << 20, false },
 	{ 30 * NS_PER_S, 512, 96 << 20, false },
 	{ 30 * NS_PER_S, 512, 96 << 20, true },
@@ -42,18 +42,18 @@ struct preview {
 	int64_t rest_until_us;		/* the thread's */
 	bool hurry, correcting;
 	bool idle;			/* nothing to make */
-	struct look look;
+	struct view_range look;
 	bool looked_anew;		/* .look has changed since the maker looked */
 	guint stage;			/* of stages, the next one to make; their number: all made */
 	guint halved;			/* so often is what is looked at: it had too many spans */
-	struct look_window now;		/* being made, or made last; empty: none */
+	struct decoded_range now;		/* being made, or made last; empty: none */
 	int64_t final_to;
 	struct timeline *ready;
-	struct look_window ready_window;
+	struct decoded_range ready_window;
 	size_t bytes;			/* of what was made last */
 };
 
-static bool is_in(const struct look_window *inner, const struct look_window *outer)
+static bool is_in(const struct decoded_range *inner, const struct decoded_range *outer)
 {
 	return inner->step_ns == outer->step_ns && inner->from_ns >= outer->from_ns &&
 	       inner->to_ns <= outer->to_ns;
@@ -61,7 +61,7 @@ static bool is_in(const struct look_window *inner, const struct look_window *out
 
 /* ---- which window ---- */
 
-static uint64_t bytes_of(const struct preview *pv, const struct look_window *w)
+static uint64_t bytes_of(const struct preview *pv, const struct decoded_range *w)
 {
 	return pv->pieces.ops->bytes_between(pv->pieces.trace, w->from_ns, w->to_ns);
 }
@@ -84,13 +84,13 @@ static int64_t longest(const struct preview *pv, const struct stage *stage, int6
 }
 
 /* Whole steps that are looked at, inside the trace; of too much the end. */
-static bool looked_at(const struct preview *pv, const struct look *look, struct look_window *ret)
+static bool looked_at(const struct preview *pv, const struct view_range *look, struct decoded_range *ret)
 {
 	int64_t first, end, step = look->step_ns > 0 ? look->step_ns : pv->step;
 
 	if (!borders(pv, step, &first, &end))
 		return false;
-	*ret = (struct look_window){ .from_ns = end - step, .to_ns = end, .step_ns = step };
+	*ret = (struct decoded_range){ .from_ns = end - step, .to_ns = end, .step_ns = step };
 	if (look->from_ns != INT64_MIN) {
 		ret->from_ns = time_floor(CLAMP(look->from_ns, first, end - 1), step);
 		ret->to_ns = CLAMP(look->to_ns, ret->from_ns + 1, end);
@@ -108,12 +108,12 @@ static bool looked_at(const struct preview *pv, const struct look *look, struct 
 
 /* The window of a stage around what is looked at: as long as allowed, both ways alike,
  * and where the trace ends the other way. */
-static struct look_window widen(const struct preview *pv, const struct look_window *looked,
+static struct decoded_range widen(const struct preview *pv, const struct decoded_range *looked,
 				const struct stage *stage)
 {
 	int64_t first, end, step = looked->step_ns;
 	int64_t more = longest(pv, stage, step) - (looked->to_ns - looked->from_ns);
-	struct look_window w = *looked;
+	struct decoded_range w = *looked;
 
 	if (!borders(pv, step, &first, &end))
 		return w;
@@ -140,20 +140,20 @@ static bool is_served(const struct preview *pv)
 /* The maker looks, with the lock held: outside of what it makes or has made? */
 static bool has_moved(struct preview *pv)
 {
-	struct look_window looked;
+	struct decoded_range looked;
 
 	if (!pv->looked_anew || !is_served(pv))
 		return false;
 	pv->looked_anew = false;
 	if (!looked_at(pv, &pv->look, &looked) || is_in(&looked, &pv->now))
 		return false;
-	pv->now = (struct look_window){ 0 };
+	pv->now = (struct decoded_range){ 0 };
 	pv->stage = 0;
 	return true;
 }
 
 /* All before is known to the main pass, which can't tell: is it worth reading it twice? */
-static bool is_worth_exactness(const struct preview *pv, const struct look_window *w)
+static bool is_worth_exactness(const struct preview *pv, const struct decoded_range *w)
 {
 	uint64_t most = pieces_lack_spans(&pv->pieces) ? EXACT_BYTES : EXACT_BYTES_SPANS;
 
@@ -163,7 +163,7 @@ static bool is_worth_exactness(const struct preview *pv, const struct look_windo
 
 /* Is the window of this stage worth making? */
 static bool is_wanted(const struct preview *pv, const struct stage *stage,
-		      struct look_window *w)
+		      struct decoded_range *w)
 {
 	if (stage->exact) {
 		if (is_in(w, &pv->now))
@@ -177,9 +177,9 @@ static bool is_wanted(const struct preview *pv, const struct stage *stage,
 }
 
 /* The next window to make; with the lock held. */
-static bool choose(struct preview *pv, struct look_window *ret)
+static bool choose(struct preview *pv, struct decoded_range *ret)
 {
-	struct look_window looked;
+	struct decoded_range looked;
 
 	has_moved(pv);
 	if (pv->stop || !is_served(pv) || !looked_at(pv, &pv->look, &looked))
@@ -220,7 +220,7 @@ static void renew(struct preview *pv)
 
 /* The window has too many spans to be held, with the lock held: less of what is looked at, or
  * nothing wider than there is. */
-static void make_less(struct preview *pv, const struct look_window *before)
+static void make_less(struct preview *pv, const struct decoded_range *before)
 {
 	pv->now = *before;
 	if (pv->stage == 0)
@@ -232,7 +232,7 @@ static void make_less(struct preview *pv, const struct look_window *before)
 bool preview_step(struct preview *pv)
 {
 	struct window_reader reader = { &pv->pieces, is_in_vain, pv, 0, &pv->stop };
-	struct look_window w, before;
+	struct decoded_range w, before;
 	bool too_much = false;
 
 	if (pv->pieces.ops->renew)
@@ -277,7 +277,7 @@ static bool is_stopping(void *data)
 }
 
 /* From where on it is read: all there is before, or as much as is worth it. */
-static int64_t begin_for(const struct preview *pv, const struct look_window *w)
+static int64_t begin_for(const struct preview *pv, const struct decoded_range *w)
 {
 	const struct piece_ops *ops = pv->pieces.ops;
 	int64_t first, end;
@@ -291,7 +291,7 @@ static int64_t begin_for(const struct preview *pv, const struct look_window *w)
 }
 
 /* Is all of the window still kept? */
-static bool is_kept(const struct preview *pv, const struct look_window *w)
+static bool is_kept(const struct preview *pv, const struct decoded_range *w)
 {
 	const struct piece_ops *ops = pv->pieces.ops;
 	int64_t first, end;
@@ -306,7 +306,7 @@ static bool read_stale(struct preview *pv)
 	const struct window_reader reader = { &pv->pieces, is_stopping, pv, 0, &pv->stop };
 	int64_t begin_us = g_get_monotonic_time();
 	struct publication *again = NULL;
-	struct look_window w;
+	struct decoded_range w;
 
 	g_mutex_lock(&pv->lock);
 	pv->correcting = pv->stale && !pv->stop && (pv->hurry || begin_us >= pv->rest_until_us) &&
@@ -433,13 +433,13 @@ void preview_free(struct preview *pv)
 	g_free(pv);
 }
 
-static bool is_same_look(const struct look *a, const struct look *b)
+static bool is_same_look(const struct view_range *a, const struct view_range *b)
 {
 	return a->from_ns == b->from_ns && a->to_ns == b->to_ns && a->step_ns == b->step_ns &&
 	       a->again == b->again;
 }
 
-void preview_look(struct preview *pv, const struct look *look)
+void preview_look(struct preview *pv, const struct view_range *look)
 {
 	g_mutex_lock(&pv->lock);
 	if (!is_same_look(look, &pv->look)) {
@@ -467,7 +467,7 @@ void preview_final_to(struct preview *pv, int64_t instant)
 	g_mutex_unlock(&pv->lock);
 }
 
-struct timeline *preview_take(struct preview *pv, struct look_window *ret)
+struct timeline *preview_take(struct preview *pv, struct decoded_range *ret)
 {
 	g_mutex_lock(&pv->lock);
 	struct timeline *tl = g_steal_pointer(&pv->ready);

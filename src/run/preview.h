@@ -12,7 +12,7 @@
 #ifndef BLK_RUN_PREVIEW_H
 #define BLK_RUN_PREVIEW_H
 
-#include "base/look.h"
+#include "base/view_range.h"
 #include "run/pieces.h"
 
 struct preview;
@@ -28,13 +28,13 @@ void preview_bound_spans(struct preview *pv, size_t bytes);
 size_t preview_bytes(struct preview *pv);	/* what was made last holds, about */
 void preview_free(struct preview *pv);		/* waits for its thread; NULL is fine */
 
-void preview_look(struct preview *pv, const struct look *look);		/* as job_look() */
+void preview_look(struct preview *pv, const struct view_range *look);		/* as job_look() */
 /* What lies before this instant needs no preview any more, but again. */
 void preview_final_to(struct preview *pv, int64_t instant);
 void preview_stop(struct preview *pv);		/* it makes nothing more */
 
 /* The newest window that was made, once; NULL: nothing new. */
-struct timeline *preview_take(struct preview *pv, struct look_window *ret);
+struct timeline *preview_take(struct preview *pv, struct decoded_range *ret);
 
 /* Makes the next window; false: there is none to make (now). While the trace is not
  * indexed, only what its index already covers. */

@@ -74,7 +74,7 @@ bool stale_is_empty(const struct stale *s)
 	return !s->seconds->len;
 }
 
-bool stale_take(struct stale *s, int64_t closed_to, bool hurry, int64_t now_us, struct look_window *ret)
+bool stale_take(struct stale *s, int64_t closed_to, bool hurry, int64_t now_us, struct decoded_range *ret)
 {
 	guint first = G_MAXUINT, n = 0;
 

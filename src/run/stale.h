@@ -8,7 +8,7 @@
 #ifndef BLK_RUN_STALE_H
 #define BLK_RUN_STALE_H
 
-#include "base/look.h"
+#include "base/view_range.h"
 #include "trace/reader.h"
 
 struct stale;
@@ -17,6 +17,6 @@ void stale_free(struct stale *s);		/* NULL is fine */
 void stale_note(struct stale *s, const struct source_late *late, int64_t now_us);
 bool stale_is_empty(const struct stale *s);
 /* Takes the oldest that are due, one after another: noted no more. hurry: nothing more will come. */
-bool stale_take(struct stale *s, int64_t closed_to, bool hurry, int64_t now_us, struct look_window *ret);
+bool stale_take(struct stale *s, int64_t closed_to, bool hurry, int64_t now_us, struct decoded_range *ret);
 
 #endif

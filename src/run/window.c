@@ -17,13 +17,13 @@ static uint64_t bytes_between(const struct window_reader *r, int64_t from, int64
 	return r->pieces->ops->bytes_between(r->pieces->trace, from, to);
 }
 
-static bool is_inside(const struct look_window *w, const struct second *s)
+static bool is_inside(const struct decoded_range *w, const struct second *s)
 {
 	return s->begin_ns >= w->from_ns && s->begin_ns < w->to_ns;
 }
 
 /* Only the window is told: what is around it was read to know better. */
-static void trim(struct publication *p, const struct look_window *w)
+static void trim(struct publication *p, const struct decoded_range *w)
 {
 	struct trust trust = { 0 };
 	uint64_t n_events = 0;
@@ -63,7 +63,7 @@ static bool read_all(const struct window_reader *r, struct slice *s, struct sour
 	return !in_vain && !too_much;
 }
 
-static struct publication *finish(const struct window_reader *r, const struct look_window *w,
+static struct publication *finish(const struct window_reader *r, const struct decoded_range *w,
 				  struct slice *s, int64_t end)
 {
 	int64_t first, last;
@@ -77,7 +77,7 @@ static struct publication *finish(const struct window_reader *r, const struct lo
 }
 
 /* How far is read behind a window. */
-static int64_t end_of(const struct window_reader *r, const struct look_window *w)
+static int64_t end_of(const struct window_reader *r, const struct decoded_range *w)
 {
 	int64_t end = w->to_ns + (w->exact ? WINDOW_BEHIND_NS : WARM_UP_NS);
 	uint64_t most = w->exact ? BEHIND_BYTES : WARM_UP_BYTES;
@@ -85,7 +85,7 @@ static int64_t end_of(const struct window_reader *r, const struct look_window *w
 	return bytes_between(r, w->to_ns, end) > most ? w->to_ns : end;
 }
 
-struct publication *window_read_from(const struct window_reader *r, const struct look_window *w,
+struct publication *window_read_from(const struct window_reader *r, const struct decoded_range *w,
 				     int64_t begin, bool *ret_too_much)
 {
 	int64_t end = end_of(r, w);
@@ -103,14 +103,14 @@ struct publication *window_read_from(const struct window_reader *r, const struct
 }
 
 /* So long before the window is read at first; 0 where that is too much. */
-static int64_t warm_up(const struct window_reader *r, const struct look_window *w, int64_t back)
+static int64_t warm_up(const struct window_reader *r, const struct decoded_range *w, int64_t back)
 {
 	bool too_much = bytes_between(r, w->from_ns - back, w->from_ns) > WARM_UP_BYTES;
 
 	return too_much ? 0 : back;
 }
 
-static struct timeline *read_timeline(const struct window_reader *r, const struct look_window *w,
+static struct timeline *read_timeline(const struct window_reader *r, const struct decoded_range *w,
 				      int64_t begin, bool *ret_too_much)
 {
 	struct publication *p = window_read_from(r, w, begin, ret_too_much);
@@ -121,7 +121,7 @@ static struct timeline *read_timeline(const struct window_reader *r, const struc
 	return tl;
 }
 
-struct timeline *window_read(const struct window_reader *r, const struct look_window *w,
+struct timeline *window_read(const struct window_reader *r, const struct decoded_range *w,
 			     bool *ret_too_much)
 {
 	int64_t first = INT64_MIN, end, back = warm_up(r, w, WARM_UP_NS);

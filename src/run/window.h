@@ -10,7 +10,7 @@
 #ifndef BLK_RUN_WINDOW_H
 #define BLK_RUN_WINDOW_H
 
-#include "base/look.h"
+#include "base/view_range.h"
 #include "run/pieces.h"
 #include "state/store/publication.h"
 
@@ -28,12 +28,12 @@ struct window_reader {
 /* from_ns and to_ns are multiples of step_ns. NULL: it was in vain, or (*ret_too_much) more
  * than the reader's bound. The timeline has no seconds where the trace has no event before the
  * window's end. */
-struct timeline *window_read(const struct window_reader *r, const struct look_window *w,
+struct timeline *window_read(const struct window_reader *r, const struct decoded_range *w,
 			     bool *ret_too_much);
 
 /* The same, read from there on (INT64_MIN: the trace's begin), as it was published; ret_too_much may be
  * NULL. */
-struct publication *window_read_from(const struct window_reader *r, const struct look_window *w,
+struct publication *window_read_from(const struct window_reader *r, const struct decoded_range *w,
 				     int64_t begin, bool *ret_too_much);
 
 #endif

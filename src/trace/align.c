@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Clocks that are moved: see align.h. */
+/* Offsets that are added to the clocks of host boots: see align.h. */
 #include "trace/align.h"
 
 #include <glib.h>
 
 static GMutex lock;
-static GHashTable *moved;		/* char * -> int64_t *; NULL: none; under the lock */
+static GHashTable *moved;		/* char * -> int64_t *; NULL: empty; under the lock */
 
 void align_install(const char *boot, int64_t ns)
 {

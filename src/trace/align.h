@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Clocks of host boots that are to be moved, so that several hosts agree: what every reader
- * adds to the instants of traces of that boot. By the clock's uuid; one without is never
- * moved. Of the process, as all that reads a trace (timeline, windows, log, ranges that are
- * saved) has to agree: install before sources are opened, for those that are open keep
- * theirs. What was read before is to be read again. Any thread.
+ * Offsets that are added to the clocks of host boots, so that the times of several hosts agree. Every reader adds
+ * the offset to all timestamps of that boot's traces. A boot is identified by its clock's UUID; traces without one are
+ * never changed. The offsets are global, as all readers of a trace (timeline, windows, log, saved ranges) must agree.
+ * Open sources do not change: install offsets before opening, and read again what was read before. Any thread.
  */
 #ifndef BLK_TRACE_ALIGN_H
 #define BLK_TRACE_ALIGN_H
 
 #include <stdint.h>
 
-void align_install(const char *boot, int64_t ns);	/* in place of what that boot had */
-int64_t align_of(const char *boot);			/* ns to add; NULL, "", others: 0 */
+void align_install(const char *boot, int64_t ns);	/* replaces the boot's offset */
+int64_t align_of(const char *boot);			/* ns to add; 0 for NULL, "" and boots without an offset */
 
 #endif

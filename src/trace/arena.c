@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Chunks that double in size, kept for the next round. */
+/* Chunks that double in size. The newest is reused after arena_reset(). */
 #include "trace/arena.h"
 
 /* The first chunk is small: a trace may have thousands of streams with a few events each. */
@@ -39,7 +39,7 @@ void arena_reset(struct arena *a)
 {
 	if (!a->chunk)
 		return;
-	/* The newest chunk is the biggest, but for a single huge text. */
+	/* The newest chunk is the largest, except for a chunk made for a single huge text. */
 	free_chunks(a->chunk->older);
 	a->chunk->older = NULL;
 	if (a->chunk->size > CHUNK_BYTES) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory for the rows and texts of records: grows in chunks, is emptied at once.
- * A zeroed arena is empty. One thread.
+ * Memory for the rows and texts of records: allocated piece by piece, freed all at once. A zeroed arena is empty. One
+ * thread.
  */
 #ifndef BLK_TRACE_ARENA_H
 #define BLK_TRACE_ARENA_H
@@ -11,10 +11,10 @@
 
 struct arena {
 	uint8_t *at, *end;		/* free room of the current chunk */
-	struct arena_chunk *chunk;	/* current, then older ones */
+	struct arena_chunk *chunk;	/* the current chunk, then older ones */
 };
 void *arena_alloc_slow(struct arena *a, size_t size);
-void arena_reset(struct arena *a);	/* keeps the biggest chunk */
+void arena_reset(struct arena *a);	/* frees all; keeps the newest chunk for reuse */
 void arena_clear(struct arena *a);
 
 /* 8-byte aligned, not zeroed. */

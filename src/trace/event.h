@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an event is: the narrow waist between the readers and the model.
+ * A record: what a reader delivers for an event. This is the only interface between the readers and the model.
  *
- * A reader delivers batches of 32-byte records. A record of a subscribed event
- * class points at its payload and at a layout, through which the inline getters
- * below read the wanted fields in place: no call per field, none per event.
- * What is not an event (a loss, a horizon, a stream that appears) is a record of
- * the same stream of records, told apart by its row number (BLK_ROW_*).
+ * A reader delivers batches of 32-byte records. A record of a subscribed event class points at its payload and at a
+ * layout. With the layout the inline getters below read the wanted fields in place, without a call. Other records
+ * (a loss, a horizon, a new stream) are in the same sequence and have row numbers of their own (BLK_ROW_*).
  *
  * This header is the only one of src/trace/ that src/state/ may include.
  */
@@ -21,19 +19,19 @@
 #include <string.h>
 
 /*
- * One row of the subscription table: which event, which of its fields.
+ * One row of the subscription table: an event, and which of its fields are wanted.
  *
  * event   exact name ("sched_switch") or a prefix with a trailing '*'
  *         ("syscall_entry_*"). An exact row wins over a prefix row, a longer
  *         prefix over a shorter one. BLK_PROBES: the kernel's dynamic probes, whatever
- *         they are called, that no other row takes (but "*"): see blk_is_probe().
+ *         their names are, unless another row than "*" takes them: see blk_is_probe().
  * fields  wanted payload fields, NULL-terminated, at most BLK_MAX_FIELDS. A name
  *         may list alternatives in order ("fd|fildes") and may pick one element
- *         of an array or sequence ("fildes[1]"). A leading '_' of CTF names is
- *         not written. An absent field reads as "none" (blk_has() false).
- *         "*" is all of them, contexts too, as a run of base/fields.h (bytes).
- *         BLK_COUNTERS is the contexts that are perf counters: see blk_class.counters.
- * needs   short text: what blktop shows with it (--list-events), or NULL.
+ *         of an array or sequence ("fildes[1]"). Names are written without the leading '_'
+ *         of CTF. An absent field reads as "none" (blk_has() is false).
+ *         "*" is all fields, contexts included, in the format of base/fields.h (bytes).
+ *         BLK_COUNTERS is all contexts that are perf counters: see blk_class.counters.
+ * needs   short text: what blktop shows if this event is recorded (--list-events), or NULL.
  */
 #define BLK_MAX_FIELDS 16
 #define BLK_COUNTERS "perf_*"
@@ -44,13 +42,13 @@ struct blk_subscription {
 	const char *needs;
 };
 
-/* The first slots of every layout are the contexts, then come the row's fields. */
+/* Slots of a layout: first the contexts, then the counters, then the row's fields. */
 enum blk_slot {
 	BLK_CTX_TID, BLK_CTX_PID, BLK_CTX_PPID, BLK_CTX_PROCNAME,
 	BLK_CTX_VPID, BLK_CTX_VTID,
 	BLK_CTX_HOSTNAME, BLK_CTX_PID_NS, BLK_CTX_CGROUP_NS, BLK_CTX_UTS_NS,
 	BLK_N_CONTEXTS,
-	BLK_CTX_COUNTER0 = BLK_N_CONTEXTS,	/* the class's counters, where the row wants them */
+	BLK_CTX_COUNTER0 = BLK_N_CONTEXTS,	/* the class's counters, if the row wants them */
 	BLK_FIELD0 = BLK_CTX_COUNTER0 + LIMIT_EVENT_COUNTERS,	/* fields[0] of the row */
 	BLK_MAX_SLOTS = BLK_FIELD0 + BLK_MAX_FIELDS,
 };
@@ -58,11 +56,11 @@ enum blk_slot {
 _Static_assert(BLK_MAX_SLOTS <= 32, "sets of slots are masks of 32 bits: one more context, counter or "
 	       "field needs wider ones (ctf_class.wanted, ctf_run.present, missing in bt2_bind.c)");
 
-/* How a slot lies in the payload. */
+/* How the value of a slot is stored in the payload. */
 enum blk_repr {
-	BLK_NONE,		/* not in this class */
+	BLK_NONE,		/* the class does not have it */
 	BLK_INT,		/* integer of size 1, 2, 4 or 8 bytes */
-	BLK_TEXT_INLINE,	/* NUL-terminated or `size` bytes at most, at off */
+	BLK_TEXT_INLINE,	/* at off: ends with a NUL, or has `size` bytes */
 	BLK_TEXT_REF,		/* a struct blk_text at off (aligned) */
 	BLK_BYTES_REF,		/* the same, raw bytes (an address, say) */
 };
@@ -83,38 +81,38 @@ struct blk_layout {
 	struct blk_slot_layout slot[BLK_MAX_SLOTS];
 };
 
-/* Rows that are no event of the trace. */
+/* Row numbers of records that are not events of the trace. */
 enum {
 	BLK_ROW_FIRST_PSEUDO = 0xfff0,
 	BLK_ROW_LOST_BEGIN = 0xfff0,	/* data: struct blk_loss; ts: last instant before it */
 	BLK_ROW_LOST_END,		/* data: the same struct blk_loss; ts: its end */
 	BLK_ROW_HORIZON,		/* no record with a smaller ts will come */
-	BLK_ROW_STREAM_ADD,		/* .stream is new; ts: its first packet's begin */
-	BLK_ROW_STREAM_END,		/* .stream has ended; ts: its last packet's end */
+	BLK_ROW_STREAM_ADD,		/* .stream is new; ts: the beginning of its first packet */
+	BLK_ROW_STREAM_END,		/* .stream has ended; ts: the end of its last packet */
 	BLK_ROW_TALLY,			/* data: struct blk_tally; cls: class without a row */
 };
 
+/* A loss: events that were recorded or should have been, and are not in the trace; or a time without tracing. */
 struct blk_loss {
-	uint64_t events;	/* discarded events; 0 when not known */
+	uint64_t events;	/* discarded events; 0: unknown how many */
 	uint64_t packets;	/* lost packets */
-	uint64_t damaged;	/* packets that are there, but whose events can't be read (to the end): how
-				 * many events that are is not known */
+	uint64_t damaged;	/* packets that exist but cannot be decoded to their end; how many events are
+				 * missing is unknown */
 	int64_t begin_ns, end_ns;
-	bool silence;		/* nobody traced this CPU, and nothing was lost: between two sessions of
-				 * one boot (told on the later stream, from 1 ns behind the packets of
-				 * the earlier one), or a pause of one, of which each stream tells, from its
-				 * last event on. Recorded traces of kernels only. */
+	bool silence;		/* nothing was lost: this CPU was not traced. Either between two sessions of one
+				 * boot: on the stream of the later session, from 1 ns after the packets of the
+				 * earlier one. Or in a pause of a session: on each of its streams, from the
+				 * stream's last event. Only in recorded traces of kernels */
 };
 
 /*
- * Events of classes without a row. Each stream's very first event is told at once
- * (count 1), so that coverage begins right; the rest is summed per second and told
- * when the second or the stream ends.
+ * Counts events of classes without a row. The first event of each stream is reported at once (count 1), so that its
+ * coverage begins right. All others are counted per second; the count is reported when the second or the stream ends.
  */
 struct blk_tally {
 	int64_t second;		/* floor(ts / 1e9) */
 	uint64_t count;		/* events of class .cls on .stream in that second */
-	int64_t last_ns;	/* the newest of them */
+	int64_t last_ns;	/* time of the newest of them */
 };
 
 /* One record; 32 bytes. */
@@ -128,41 +126,41 @@ struct blk_event {
 };
 G_STATIC_ASSERT(sizeof(struct blk_event) == 32);
 
-/* What a stream is. Streams and classes are numbered per source, from 0. A class lives as long as the source; the
- * number of a stream may be given to another one behind its STREAM_END, which begins with its STREAM_ADD. */
+/* Streams and classes are numbered per source, from 0. A class exists as long as the source. The number of a stream
+ * may be given to another stream after its STREAM_END; that one begins with its STREAM_ADD. */
 enum blk_domain { BLK_DOMAIN_KERNEL, BLK_DOMAIN_UST, BLK_DOMAIN_OTHER };
 
 struct blk_stream {
 	uint32_t cpu;		/* of its packets; UINT32_MAX when unknown */
 	uint16_t host;		/* index for blk_host() */
 	uint8_t domain;		/* enum blk_domain */
-	int32_t vpid;		/* UST buffers per process: its pid; else -1 */
-	char *vpid_procname;	/* the same process's name at registration, or NULL */
+	int32_t vpid;		/* UST buffers per process: the process's pid; else -1 */
+	char *vpid_procname;	/* name of that process when it registered, or NULL */
 	char *order;		/* sort key for equal timestamps: host boot, domain,
 				 * trace uuid, stream class, cpu or instance */
 };
 
 struct blk_host {
-	char *name;		/* as the trace says; "?" when it does not */
+	char *name;		/* as in the trace; "?": unknown */
 	char *boot;		/* clock uuid = boot id, or "" */
 	char *kernel_release;	/* "6.1.0-56-cloud-amd64", or "" */
-	bool has_kernel;	/* the trace has streams of its kernel, also where no record of them came */
-	int64_t begin_ns, end_ns;	/* it was traced from then to then only, while others were before or
-					 * later; INT64_MIN, INT64_MAX: all the time, or not known */
+	bool has_kernel;	/* the trace has streams of its kernel, even if it has no event of them */
+	int64_t begin_ns, end_ns;	/* it was traced only in this time, while other hosts were traced earlier or
+					 * later; INT64_MIN, INT64_MAX: all the time, or unknown */
 };
 
 struct blk_class {
 	char *name;		/* "sched_switch" */
-	uint16_t row;		/* G_MAXUINT16 without a row */
-	char *counters;		/* "cpu_instructions cpu_cycles": what the slots from
-				 * BLK_CTX_COUNTER0 on count; NULL: none. A name may have several
-				 * classes, which differ in this */
+	uint16_t row;		/* G_MAXUINT16: no row takes it */
+	char *counters;		/* "cpu_instructions cpu_cycles": the counters in the slots from
+				 * BLK_CTX_COUNTER0 on; NULL: none. Classes of the same name may differ in
+				 * their counters */
 };
 
 /*
- * The tables that records refer to. Owned by the source (a reader or a set of
- * readers); entries are added, never removed, and only those of streams that are over
- * change; pointers to entries stay valid. The model reads it on the thread that calls the source.
+ * The tables that records refer to. The source owns them. Entries are added and never removed; only the entry of a
+ * stream that has ended may change. Pointers to entries stay valid. Only the thread that calls the source may read
+ * them.
  */
 struct blk_tables {
 	GPtrArray *streams;	/* struct blk_stream * */
@@ -185,14 +183,14 @@ static inline const struct blk_class *blk_class(const struct blk_tables *t, unsi
 	return g_ptr_array_index(t->classes, i);
 }
 
-/* Is the slot there at all? */
+/* Does this event have the slot? */
 static inline bool blk_has(const struct blk_event *e, unsigned slot)
 {
 	return e->layout->slot[slot].repr != BLK_NONE;
 }
 
-/* The slot as a signed 64-bit integer; `absent` where it is not there or no
- * integer. Unsigned 64-bit values keep their bits. */
+/* The slot as a signed 64-bit integer; `absent` if the event does not have it, or it is not an integer. Unsigned
+ * 64-bit values keep their bits. */
 static inline int64_t blk_int_or(const struct blk_event *e, unsigned slot, int64_t absent)
 {
 	const struct blk_slot_layout *l = &e->layout->slot[slot];
@@ -227,8 +225,8 @@ static inline int64_t blk_int(const struct blk_event *e, unsigned slot)
 	return blk_int_or(e, slot, 0);
 }
 
-/* The slot as text or bytes: pointer and length, ("", 0) where it is not there.
- * Hostile: may hold any byte. Valid as long as the record. */
+/* The slot as text or bytes, with its length; ("", 0) if the event does not have it. Hostile: may contain any byte.
+ * Valid as long as the record. */
 static inline struct blk_text blk_text(const struct blk_event *e, unsigned slot)
 {
 	const struct blk_slot_layout *l = &e->layout->slot[slot];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Trace directories below what the user gave: those with a `metadata` file. */
+/* Finds trace directories below the given paths: directories with a `metadata` file. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,13 +10,13 @@
 
 #include "base/limits.h"
 
-#define MAX_LOOKS 4	/* into files of a directory without metadata */
+#define MAX_LOOKS 4	/* files of a directory without metadata that are checked */
 
 struct walk {
 	GPtrArray *found;
 	GHashTable *seen;	/* "dev:ino" of directories visited */
 	GPtrArray *without;	/* directories with streams and no metadata; or NULL */
-	bool again;		/* met one that another path had already */
+	bool again;		/* a directory was met that another path had already */
 };
 
 static bool fail(GError **error, const char *path, int code)
@@ -30,7 +30,7 @@ static bool fail(GError **error, const char *path, int code)
 
 static bool visit(struct walk *w, const char *path, int depth, GError **error);
 
-/* Does the file begin like a packet, in either byte order? */
+/* Does the file begin like a CTF packet, in either byte order? */
 static bool is_stream(int dir, const char *name)
 {
 	static const uint8_t magic[2][4] = { { 0xc1, 0x1f, 0xfc, 0xc1 }, { 0xc1, 0xfc, 0x1f, 0xc1 } };
@@ -43,7 +43,7 @@ static bool is_stream(int dir, const char *name)
 	return ok;
 }
 
-/* The directories in `dir`, without links. *ret_streams: there are stream files beside. */
+/* The directories in `dir`, without links. *ret_streams: it has stream files, too. */
 static GPtrArray *list_dirs(DIR *dir, bool *ret_streams)
 {
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -117,7 +117,7 @@ static int compare_paths(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* "a//b/" as "a/b", so that paths sort and read the same however they were typed. */
+/* "a//b/" becomes "a/b", so that equal paths are equal texts. */
 static char *tidy(const char *path)
 {
 	GString *s = g_string_new(NULL);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Readers: where batches of records come from (see event.h).
+ * Sources: where batches of records (event.h) come from.
  *
- * A source is one merged, time-ordered run of records of one or more traces.
- * Order of equal timestamps: by stream order key, then by position in the stream.
- * A source belongs to one thread at a time; only source_cancel() may be called
- * from another.
+ * A source delivers the records of one or more traces, merged in order of time. Records with equal timestamps are
+ * ordered by the stream's order key, then by position in the stream. A source belongs to one thread at a time; only
+ * source_cancel() may be called from another.
  *
  *     g_autoptr(GError) error = NULL;
  *     struct source *s = source_open_bt2(paths, subs, n_subs, &error);
@@ -13,7 +12,7 @@
  *             for (i = 0; i < batch.n; i++) ... batch.ev[i] ...
  *     source_free(s);
  *
- * Errors carry what failed, on what, why (domain BLK_TRACE_ERROR).
+ * Error messages (domain BLK_TRACE_ERROR) say what failed, on what, and why.
  */
 #ifndef BLK_TRACE_READER_H
 #define BLK_TRACE_READER_H
@@ -32,7 +31,7 @@ struct blk_batch {
 
 enum source_status {
 	SOURCE_OK,		/* a batch, not empty */
-	SOURCE_AGAIN,		/* live: nothing now; ask later */
+	SOURCE_AGAIN,		/* live: nothing now; call again later */
 	SOURCE_END,		/* no more records */
 	SOURCE_CANCELLED,	/* source_cancel() was called */
 	SOURCE_ERROR,		/* *error is set */
@@ -43,24 +42,23 @@ GQuark blk_trace_error_quark(void);
 enum blk_trace_error {
 	BLK_TRACE_ERROR_NOT_FOUND,	/* no such directory, or no trace in it */
 	BLK_TRACE_ERROR_ACCESS,		/* no permission */
-	BLK_TRACE_ERROR_CORRUPT,	/* metadata or packets that can't be read */
-	BLK_TRACE_ERROR_CONNECT,	/* live: no relay there, or it went away */
-	BLK_TRACE_ERROR_SESSION,	/* live: no such session, or it is taken */
+	BLK_TRACE_ERROR_CORRUPT,	/* metadata or packets that cannot be read */
+	BLK_TRACE_ERROR_CONNECT,	/* live: no relay there, or the connection broke */
+	BLK_TRACE_ERROR_SESSION,	/* live: no such session, or another client has it */
 	BLK_TRACE_ERROR_INTERNAL,
-	BLK_TRACE_ERROR_UNSUPPORTED,	/* native reader: a trace it does not know for sure */
+	BLK_TRACE_ERROR_UNSUPPORTED,	/* native reader: the trace has something it does not support */
 };
 
 struct source;
 
-/* Events that came when others behind them were delivered already, and so stand in the
- * batches at a later instant than their own. */
+/* Late events: they came after newer events were delivered, so their records have a later instant than their own. */
 struct source_late {
 	uint64_t n;
-	int64_t from_ns, to_ns;		/* when they were, first and last */
-	int64_t at_from_ns, at_to_ns;	/* where they were told instead */
+	int64_t from_ns, to_ns;		/* true times of the first and the last one */
+	int64_t at_from_ns, at_to_ns;	/* times of their records */
 };
 
-/* Implementations fill this table; everybody else uses the functions below. */
+/* The functions of an implementation. Everything else uses the functions below. */
 struct source_ops {
 	enum source_status (*next)(struct source *s, struct blk_batch *ret, GError **error);
 	void (*cancel)(struct source *s);		/* any thread; may be NULL */
@@ -71,96 +69,91 @@ struct source_ops {
 	void (*free)(struct source *s);
 };
 
-/* Base of every source; implementations embed it first. */
+/* The base of every source; implementations have it as their first member. */
 struct source {
 	const struct source_ops *ops;
 	struct blk_tables tables;
-	GArray *free_streams;		/* guint: entries of streams that are over; or NULL */
+	GArray *free_streams;		/* guint: numbers of streams that have ended, for reuse; or NULL */
 	const int *stop;		/* see source_stop_by() */
 };
 
 enum source_status source_next(struct source *s, struct blk_batch *ret, GError **error);
 void source_cancel(struct source *s);
-/* Whoever takes the records says, before the first: source_next() ends soon with CANCELLED, also in the
- * middle of a large packet, once *stop is not 0. It is read by g_atomic_int_get() until the source is freed. */
+/* The consumer sets this before the first source_next(): once *stop is not 0, source_next() soon returns CANCELLED,
+ * also in the middle of a large packet. *stop is read by g_atomic_int_get() until the source is freed. */
 void source_stop_by(struct source *s, const int *stop);
-/* For implementations that may be long about one call. */
+/* For implementations whose calls may take long. */
 static inline bool source_is_stopped(const struct source *s)
 {
 	return s->stop && g_atomic_int_get(s->stop);
 }
 double source_progress(struct source *s);
-/* What came late since the last call; false: nothing. The reading thread's. */
+/* Late events since the last call; false: none. For the reading thread. */
 bool source_take_late(struct source *s, struct source_late *ret);
-/* What is left out by now, as it can't be read, and why: one line of visible text (g_free); NULL:
- * nothing. It may change while the source is read. The reading thread's. */
+/* What cannot be read and is left out so far, and why: one line of printable text (g_free); NULL: nothing. It may
+ * change while the source is read. For the reading thread. */
 char *source_warning(struct source *s);
-/* False: nothing is known of it (recorded traces). The reading thread's. */
+/* How complete a live session is; false: unknown (recorded traces). For the reading thread. */
 bool source_missing(struct source *s, struct missing *ret);
 void source_free(struct source *s);		/* NULL is fine */
 typedef struct source blk_source;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_source, source_free)
 
-/* For implementations: makes and frees the (empty) tables, adds entries.
- * The strings are copied. The returned index is the new entry's. */
+/* For implementations: makes and frees the empty tables; adds entries and returns their index. Strings are copied. */
 void source_init(struct source *s, const struct source_ops *ops);
 void source_clear(struct source *s);
 unsigned source_add_host(struct source *s, const char *name, const char *boot,
-			 const char *kernel_release);	/* same name and boot: the same entry */
+			 const char *kernel_release);	/* an entry of the same name and boot is reused */
 unsigned source_add_stream(struct source *s, const struct blk_stream *stream);
-/* All records of the stream were taken, and its STREAM_END: the entry may become another stream's, which begins
- * with its STREAM_ADD. */
+/* All records of the stream were delivered, STREAM_END included: its number may be given to another stream. */
 void source_end_stream(struct source *s, unsigned stream);
-void source_has_kernel(struct source *s, unsigned host);	/* before its streams are added */
+void source_has_kernel(struct source *s, unsigned host);	/* call before its streams are added */
 void source_host_lasts(struct source *s, unsigned host, int64_t begin_ns, int64_t end_ns);	/* likewise */
 unsigned source_add_class(struct source *s, const char *name, uint16_t row,
 			  const char *counters);	/* counters: as in struct blk_class */
 
-/* What tells classes apart: name and counters. Free with g_free. */
+/* A text that identifies a class: name and counters. Free with g_free. */
 char *blk_class_key(const char *name, const char *counters);
 
-/* Which row of the table takes events of this name; G_MAXUINT16 for none.
- * O(1) after blk_matcher_new(). Rows are borrowed and must outlive it. */
+/* Finds the row of the table that takes events of a name; G_MAXUINT16: none. O(1) after blk_matcher_new(). The rows
+ * are borrowed and must outlive the matcher. */
 struct blk_matcher;
 struct blk_matcher *blk_matcher_new(const struct blk_subscription *rows, size_t n);
 uint16_t blk_matcher_row(const struct blk_matcher *m, const char *event);
-/* The same of a class; is_probe: its fields are as blk_is_probe() asks. */
+/* The same for a class; is_probe: blk_is_probe() of its fields. */
 uint16_t blk_matcher_class(const struct blk_matcher *m, const char *event, bool is_probe);
 void blk_matcher_free(struct blk_matcher *m);
 
-/* LTTng gives probes the names that the user chose, and these fields: "ip" alone (kprobe,
- * uprobe), or "ip" and "parent_ip" (kretprobe). Names without the '_' of CTF. */
+/* Is it a dynamic probe? The user chooses the names of probes. Their fields are "ip" alone (kprobe, uprobe), or "ip"
+ * and "parent_ip" (kretprobe); field names are passed without the '_' of CTF. */
 bool blk_is_probe(const char *event, size_t n_fields, const char *first, const char *second);
 
-/* Names of the contexts by their slot, alternatives as in blk_subscription.fields: behind the
- * first '|' that of perf's copy, a field of the event's own. */
+/* Names of the contexts by slot, with alternatives as in blk_subscription.fields. After the first '|' is the name that
+ * perf uses, as a field of the event. */
 extern const char *const blk_context_names[BLK_N_CONTEXTS];
 
-bool blk_wants_counters(const struct blk_subscription *row);	/* NULL: no */
+bool blk_wants_counters(const struct blk_subscription *row);	/* row may be NULL: no */
 
-/* "cpu_instructions" of a context's field "perf_cpu_instructions" or "_perf_cpu_...";
- * NULL: it is no perf counter. Part of the argument. */
+/* "cpu_instructions" for the context "perf_cpu_instructions" or "_perf_cpu_..."; NULL: it is no perf counter. The
+ * result points into the argument. */
 const char *blk_counter_name(const char *field);
 
 /*
- * All CTF traces below the directories `paths` (NULL-terminated; a directory with
- * a `metadata` file is a trace; chunks of one trace, as rotation makes them, are
- * one). Reads with babeltrace2, one port a stream, merged here. Each trace's clock:
- * ns since the epoch with one offset a host boot (same clock uuid): the kernel
- * trace's if there is one, else the first's, so that traces of one boot compare
- * by raw cycles. Losses: struct blk_loss as decisions.md has it (events: window
- * from the packet's last event to its end; packets: between the packets).
- * `rows` is borrowed and must outlive the source.
+ * Opens all CTF traces below the directories `paths` (NULL-terminated) with babeltrace2. A directory with a `metadata`
+ * file is a trace; chunks of one trace, as rotation makes them, are joined. Each stream has its own iterator; merging
+ * is done here. Timestamps are ns since the epoch. All traces of a host boot (same clock UUID) use one clock offset:
+ * that of the kernel trace if there is one, else of the first trace; so they compare by raw cycles. A loss of events
+ * lies between the packet's last event and its end; a loss of packets lies between its neighbours. `rows` is borrowed
+ * and must outlive the source.
  */
 struct source *source_open_bt2(const char *const *paths, const struct blk_subscription *rows,
 			       size_t n_rows, GError **error);
 
 /*
- * The trace directories below `paths`, sorted, as new strings (free with
- * g_ptr_array_unref). Errors: NOT_FOUND (says which path, and whether it is
- * missing, no directory, or has no trace inside), ACCESS. Links are not followed
- * below the given paths; depth is bounded. `without` (or NULL) gets the directories that
- * have stream files and no metadata, as new strings; the result may be empty then.
+ * The trace directories below `paths`, sorted, as new strings (free with g_ptr_array_unref). Errors: ACCESS;
+ * NOT_FOUND, which says of which path, and whether it is missing, no directory, or without a trace. Links are not
+ * followed below the given paths; depth is bounded. `without` (or NULL) receives the directories that have stream
+ * files and no metadata, as new strings; then the result may be empty.
  */
 GPtrArray *trace_find_dirs(const char *const *paths, GPtrArray *without, GError **error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What all sources share: the tables, the dispatch, which row takes an event. */
+/* What all sources have in common: the tables, calling the implementation, and which row takes an event. */
 #include "trace/reader.h"
 
 G_DEFINE_QUARK(blk-trace-error-quark, blk_trace_error)
@@ -118,12 +118,14 @@ unsigned source_add_host(struct source *s, const char *name, const char *boot,
 
 void source_has_kernel(struct source *s, unsigned host)
 {
+	g_assert(host < s->tables.hosts->len);
 	struct blk_host *h = s->tables.hosts->pdata[host];
 	h->has_kernel = true;
 }
 
 void source_host_lasts(struct source *s, unsigned host, int64_t begin_ns, int64_t end_ns)
 {
+	g_assert(host < s->tables.hosts->len && begin_ns <= end_ns);
 	struct blk_host *h = s->tables.hosts->pdata[host];
 	h->begin_ns = begin_ns;
 	h->end_ns = end_ns;
@@ -134,7 +136,7 @@ unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
 	guint n_free = s->free_streams ? s->free_streams->len : 0;
 	guint i = n_free ? g_array_index(s->free_streams, guint, n_free - 1) : s->tables.streams->len;
 
-	/* Records have 16 bits for it: what is beyond shares the last entry. */
+	/* Stream numbers have 16 bits: all further streams share the last entry. */
 	if (i == G_MAXUINT16)
 		return G_MAXUINT16 - 1;
 	if (n_free) {
@@ -153,8 +155,9 @@ unsigned source_add_stream(struct source *s, const struct blk_stream *stream)
 
 void source_end_stream(struct source *s, unsigned stream)
 {
-	if (stream >= G_MAXUINT16 - 1)		/* it may be shared */
+	if (stream >= G_MAXUINT16 - 1)		/* a shared entry */
 		return;
+	g_assert(stream < s->tables.streams->len);
 	if (!s->free_streams)
 		s->free_streams = g_array_new(FALSE, FALSE, sizeof(guint));
 	g_array_append_val(s->free_streams, stream);
@@ -195,7 +198,7 @@ struct blk_matcher {
 	GHashTable *exact;		/* borrowed name -> row + 1 */
 	GArray *prefixes;		/* struct prefix, longest first */
 	uint16_t probes;		/* row of BLK_PROBES; G_MAXUINT16: none */
-	uint16_t others;		/* row "*", of what no other row takes; or G_MAXUINT16 */
+	uint16_t others;		/* row "*", for events that no other row takes; or G_MAXUINT16 */
 };
 
 struct prefix {
@@ -214,6 +217,7 @@ static int compare_prefixes(const void *a, const void *b)
 
 struct blk_matcher *blk_matcher_new(const struct blk_subscription *rows, size_t n)
 {
+	g_assert(n < BLK_ROW_FIRST_PSEUDO);
 	struct blk_matcher *m = g_new0(struct blk_matcher, 1);
 	m->exact = g_hash_table_new(g_str_hash, g_str_equal);
 	m->prefixes = g_array_new(FALSE, FALSE, sizeof(struct prefix));
@@ -263,7 +267,7 @@ bool blk_is_probe(const char *event, size_t n_fields, const char *first, const c
 	       (n_fields == 1 || !strcmp(second, "parent_ip"));
 }
 
-/* Of perf's own fields, some of which its converters make contexts of, none is a counter. */
+/* perf's own fields, some of which its converters turn into contexts, are not counters. */
 const char *blk_counter_name(const char *field)
 {
 	static const char *const own[] = { "tid", "pid", "cpu", "ip", "id", "period", "stream_id",

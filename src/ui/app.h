@@ -54,7 +54,7 @@ struct app {
 	uint64_t strip_version;
 	gint64 reading_since_us;	/* monotonic; 0: it was read at once */
 	int64_t last_event_ns;		/* of the trace; TIME_UNKNOWN */
-	struct look look;		/* what the backend was told last; from TIME_UNKNOWN: nothing */
+	struct view_range look;		/* what the backend was told last; from TIME_UNKNOWN: nothing */
 	const struct glyphs *glyphs;
 	struct canvas *canvas;
 	unsigned cursor_y, cursor_x;	/* where the hardware cursor belongs */

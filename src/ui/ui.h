@@ -7,7 +7,7 @@
 #ifndef BLK_UI_UI_H
 #define BLK_UI_UI_H
 
-#include "base/look.h"
+#include "base/view_range.h"
 #include "base/outline.h"
 #include "views/logview.h"
 #include "views/view.h"
@@ -96,8 +96,8 @@ struct ui_backend {
 	 * from now on, or NULL. look tells which instants are on the screen. Of a live session
 	 * only what status.kept decodes. */
 	struct outline *(*outline)(void *data);
-	struct timeline *(*preview)(void *data, struct look_window *ret);
-	void (*look)(void *data, const struct look *look);
+	struct timeline *(*preview)(void *data, struct decoded_range *ret);
+	void (*look)(void *data, const struct view_range *look);
 	/* The log of a recorded trace; NULL: there is none. ask: in place of what was asked
 	 * before. After pump: the answer, the screen's from now on, or NULL. */
 	void (*log_ask)(void *data, const struct journal_want *want);

@@ -50,7 +50,7 @@ static bool holds_shown_trace(const struct app *app, const struct timeline *fres
 
 static bool take_preview(struct app *app)
 {
-	struct look_window window;
+	struct decoded_range window;
 	struct timeline *fresh = app->backend->preview(app->backend->data, &window);
 
 	if (!fresh)
@@ -176,7 +176,7 @@ static struct cover waterfall_cover(const struct app *app, const struct place *p
 /* Are requests asked for that were evicted since? Who follows looks at the newest, which are there. */
 static bool is_about_requests(const struct app *app, const struct place *p, int64_t from, int64_t to)
 {
-	return app->nav.mode != NAV_FOLLOW && !p->view->reads && to - from <= LOOK_LONGEST_NS;
+	return app->nav.mode != NAV_FOLLOW && !p->view->reads && to - from <= VIEW_RANGE_LONGEST_NS;
 }
 
 void whole_choose(struct app *app, struct place *p)
@@ -212,7 +212,7 @@ bool whole_decodes(const struct app *app)
 }
 
 /* Has the timeline been there, and yet not what is to be shown? */
-static bool is_asked_again(const struct app *app, const struct place *p, const struct look *l)
+static bool is_asked_again(const struct app *app, const struct place *p, const struct view_range *l)
 {
 	const struct extent *e = &app->extent;
 
@@ -223,7 +223,7 @@ static bool is_asked_again(const struct app *app, const struct place *p, const s
 	       extent_is_dropped(e, l->from_ns, MIN(l->to_ns, l->from_ns + 1));
 }
 
-static bool is_same_look(const struct look *a, const struct look *b)
+static bool is_same_look(const struct view_range *a, const struct view_range *b)
 {
 	return a->from_ns == b->from_ns && a->to_ns == b->to_ns && a->step_ns == b->step_ns &&
 	       a->again == b->again;
@@ -232,7 +232,7 @@ static bool is_same_look(const struct look *a, const struct look *b)
 void whole_look(struct app *app)
 {
 	const struct place *p = nav_top(&app->nav);
-	struct look l = { 0 };
+	struct view_range l = { 0 };
 	struct extent_sum sum;
 
 	if (!whole_decodes(app) || app->nav.cursor_ns == TIME_UNKNOWN ||

@@ -37,7 +37,7 @@ static enum cover_kind preview_kind(const struct extent *e)
 /* Does the preview overlap the range? *ret_all: does it hold all of it? */
 static bool is_previewed(const struct extent *e, int64_t from, int64_t to, bool *ret_all)
 {
-	const struct look_window *w = &e->window;
+	const struct decoded_range *w = &e->window;
 
 	*ret_all = e->preview && w->from_ns <= from && w->to_ns >= to;
 	return e->preview && overlap(from, to, w->from_ns, w->to_ns);

@@ -7,7 +7,7 @@
 #ifndef BLK_VIEWS_EXTENT_H
 #define BLK_VIEWS_EXTENT_H
 
-#include "base/look.h"
+#include "base/view_range.h"
 #include "base/outline.h"
 #include "views/overview.h"
 
@@ -17,7 +17,7 @@ struct extent {
 	int64_t final_to_ns;		/* main is final before it; INT64_MAX: all is read;
 					 * TIME_UNKNOWN: nothing is */
 	const struct timeline *preview;	/* NULL: none */
-	struct look_window window;	/* of the preview */
+	struct decoded_range window;	/* of the preview */
 };
 
 struct cover {

@@ -234,7 +234,7 @@ static uint64_t key_of(enum view_by by, uint32_t host, uint32_t device, const st
 
 static const char *address(struct rows *rows, const struct flow *f, const uint8_t *a, int port)
 {
-	char text[ADDRESS_MOST];
+	char text[ADDRESS_MAX];
 	address_text(text, f->family, a, port);
 	return rows_text(rows, text);
 }

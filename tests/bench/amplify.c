@@ -15,6 +15,7 @@
 #include "base/disk.h"
 #include "trace/ctf/ctf_index_write.h"
 #include "trace/ctf/ctf_bits.h"
+#include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_walk.h"
 #include "trace/reader.h"
 

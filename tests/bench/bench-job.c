@@ -125,7 +125,7 @@ static void run_first(char *path, struct job_options *options)
 	double begin = now_ms(CLOCK_MONOTONIC), strip = 0, rows = 0;
 	struct timeline *tl = timeline_new(options->memory), *preview = NULL;
 	size_t n_rows = 0;
-	struct look_window w;
+	struct decoded_range w;
 
 	options->preview = true;
 	struct job *job = job_start(open_trace, path, NULL, options);

@@ -20,6 +20,7 @@
 #include "lib/inspect.h"
 #include "state/slice/slice.h"
 #include "trace/ctf/ctf_index.h"
+#include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_program.h"
 #include "trace/ctf/layouts.h"
 #include "trace/native/native.h"

@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "lib/inspect.h"
 #include "lib/wide_table.h"
+#include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_program.h"
 #include "trace/ctf/ctf_walk.h"
 #include "trace/ctf/layouts.h"
@@ -187,7 +188,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 /* ---- what the walk sees, by path ---- */
 
-struct value {
+struct read_value {
 	bool is_int, is_bytes;
 	uint64_t v;
 	GByteArray *bytes;
@@ -198,11 +199,11 @@ struct level {
 	size_t path_len;
 	uint64_t element;
 	bool is_array;
-	struct value *bytes;		/* of an array of integers */
+	struct read_value *bytes;		/* of an array of integers */
 };
 
 struct seen {
-	GHashTable *values;		/* path -> struct value * */
+	GHashTable *values;		/* path -> struct read_value * */
 	GString *path;
 	struct level level[2 * LIMIT_TYPE_DEPTH];
 	unsigned depth;
@@ -210,16 +211,16 @@ struct seen {
 
 static void free_value(void *p)
 {
-	struct value *v = p;
+	struct read_value *v = p;
 	if (v->bytes)
 		g_byte_array_unref(v->bytes);
 	g_free(v);
 }
 
-static struct value *keep(struct seen *s, bool is_int, bool is_bytes, uint64_t v)
+static struct read_value *keep(struct seen *s, bool is_int, bool is_bytes, uint64_t v)
 {
-	struct value *value = g_new0(struct value, 1);
-	*value = (struct value){ .is_int = is_int, .is_bytes = is_bytes, .v = v };
+	struct read_value *value = g_new0(struct read_value, 1);
+	*value = (struct read_value){ .is_int = is_int, .is_bytes = is_bytes, .v = v };
 	if (!is_int)
 		value->bytes = g_byte_array_new();
 	/* of equal names the first counts */
@@ -369,7 +370,7 @@ static bool walk_event(const struct one_meta *o, const struct ctf_stream_class *
 
 /* ---- values ---- */
 
-static const struct value *expected(const struct event *e, const struct blk_subscription *row,
+static const struct read_value *expected(const struct event *e, const struct blk_subscription *row,
 				    unsigned slot)
 {
 	static const char *const contexts[] = {
@@ -380,7 +381,7 @@ static const struct value *expected(const struct event *e, const struct blk_subs
 		return g_hash_table_lookup(e->payload.values, row->fields[slot - BLK_FIELD0]);
 	if (slot >= BLK_CTX_COUNTER0)	/* no row of these tables asks for them */
 		return NULL;
-	const struct value *v = g_hash_table_lookup(e->context.values, contexts[slot]);
+	const struct read_value *v = g_hash_table_lookup(e->context.values, contexts[slot]);
 	return v ? v : g_hash_table_lookup(e->common.values, contexts[slot]);
 }
 
@@ -389,7 +390,7 @@ static void check_slot(const struct event *e, const struct blk_subscription *row
 {
 	if (slot >= BLK_FIELD0 && !row->fields[slot - BLK_FIELD0])
 		return;
-	const struct value *v = expected(e, row, slot);
+	const struct read_value *v = expected(e, row, slot);
 	const char *path = slot >= BLK_FIELD0 ? row->fields[slot - BLK_FIELD0] : "(context)";
 	if (!v != !blk_has(got, slot))
 		g_error("%s, slot %u %s: %s", row->event, slot, path, v ? "not there" : "there");

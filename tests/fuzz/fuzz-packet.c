@@ -10,6 +10,7 @@
 #include "fuzz/fuzzer.h"
 #include "lib/fuzz_metas.h"
 #include "trace/ctf/ctf_index.h"
+#include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_walk.h"
 
 struct file {

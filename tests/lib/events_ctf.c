@@ -4,6 +4,7 @@
 
 #include "lib/events_ctf.h"
 #include "lib/inspect.h"
+#include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_walk.h"
 #include "trace/reader.h"
 

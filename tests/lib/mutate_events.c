@@ -9,6 +9,7 @@
 #include "lib/lttng_packet.h"
 #include "lib/mutate.h"
 #include "trace/ctf/ctf_index.h"
+#include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_walk.h"
 
 #define MOST_EVENTS 4096

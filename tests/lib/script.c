@@ -397,7 +397,7 @@ static void push_event(struct script *s, const struct line *l, uint16_t row, con
 	push(s, l->ts, stream, row, data);
 	struct blk_event *e = &g_array_index(s->events, struct blk_event, s->events->len - 1);
 	e->cls = use_class(s, l->event, row, counters);
-	e->layout = layouts_keep(s->layouts, &layout);
+	e->layout = layouts_intern(s->layouts, &layout);
 }
 
 static bool read_event(struct script *s, struct line *l, GError **error)

@@ -12,7 +12,7 @@ SUSPECT = re.compile(r"\s*#\s*define\s+(\w*(?:MAX|MOST|LIMIT|PATIENCE|GRACE|TIME
 # Names that sound like limits. What they bound does not change what is shown, or is the program's own.
 OWN = {
     # sizes of the program's own arrays, rows, formats and screens
-    "BLK_MAX_FIELDS", "MOST_NAMES", "TABLE_MAX_COLUMNS", "VEC_MOST_SIZE", "ADDRESS_MOST", "HIST_MAX_BITS",
+    "BLK_MAX_FIELDS", "MOST_NAMES", "TABLE_MAX_COLUMNS", "VEC_MAX_SIZE", "ADDRESS_MAX", "HIST_MAX_BITS",
     "LEAVE_MAX", "ESCAPE_MAX", "CTF_INDEX_MOST", "MOST_WHY", "ZOOM_MAX", "NAV_LEFT_MAX", "MAX_PHASES", "MAX_CALLS", "MAX_WAITS",
     "MAX_PIECES", "MOST_OF_A_NAME", "MOST", "COMPARE_MOST", "MOST_CAUSES", "MOST_CPU_WAITS", "MOST_ID",
     # which of two ways to the same result is taken, and how often something is looked at
@@ -28,7 +28,7 @@ OWN = {
     "DAEMON_PATIENCE_MS", "FREE_PATIENCE_MS", "GO_PATIENCE_US", "PATIENCE_MS", "STOP_PATIENCE_MS", "QUIET_GRACE_S",
     "SILENT_GRACE_S",
     # arithmetic
-    "MOST_NS", "MOST_US", "NATIVE_MOST_NS", "PROMPT_MAX", "LIVE_DEFAULT_TIMEOUT_MS",
+    "MOST_NS", "MOST_US", "NATIVE_TIME_MAX_NS", "PROMPT_MAX", "LIVE_DEFAULT_TIMEOUT_MS",
 }
 
 

@@ -333,7 +333,7 @@ static const struct { const char *text; int code; const char *error; } refusals[
 	  "2:65: a header, context or payload that is no structure" },
 	{ "stream { id = 0; };", UNSUPPORTED, "2:1: a stream before the trace block" },
 	{ "clock { freq = 1; };", UNSUPPORTED, "2:7: clock without 'name'" },
-	{ "clock { name = c; freq = 0; };", CORRUPT, "2:26: a clock that stands" },
+	{ "clock { name = c; freq = 0; };", CORRUPT, "2:26: clock frequency is 0" },
 	{ "clock { name = c; }; clock { name = \"c\"; };", UNSUPPORTED, "2:22: two clocks of one name" },
 	{ "clock { name = c; freq = 1; offset_s = -9223372036854775808; };", UNSUPPORTED,
 	  "2:1: a clock whose offset is more than 146 years" },
@@ -602,8 +602,8 @@ static void test_broken_packets(void)
 {
 	static const struct { guint at; guint8 value; const char *error; } damage[] = {
 		{ 0, 0, "no magic number" }, { 5, 0, "of another trace" },
-		{ 24, 1, "sizes that can't be" }, { 28, 1, "sizes that can't be" },
-		{ 27, 200, "sizes that can't be" }, { 31, 200, "cut off" },
+		{ 24, 1, "impossible sizes" }, { 28, 1, "impossible sizes" },
+		{ 27, 200, "impossible sizes" }, { 31, 200, "cut off" },
 		{ 32, 1, "compressed, encrypted or with a checksum" },
 		{ 33, 1, "compressed, encrypted or with a checksum" },
 		{ 34, 1, "compressed, encrypted or with a checksum" },

@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "lib/limit_test.h"
 #include "trace/ctf/ctf_json.h"
+#include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_parse.h"
 #include "trace/ctf/ctf_program.h"
 #include "trace/ctf/layouts.h"
@@ -166,9 +167,9 @@ static bool field_lookups(uint64_t n)
 {
 	const unsigned many = 1000, far = 2000;
 	GString *text = begin();
-	uint64_t before = count_of(text, offsetof(struct ctf_parser, n_looks));
+	uint64_t before = count_of(text, offsetof(struct ctf_parser, n_lookups));
 	add_lookups(text, 0, many, far);
-	uint64_t each = count_of(text, offsetof(struct ctf_parser, n_looks)) - before, left = n - before - each;
+	uint64_t each = count_of(text, offsetof(struct ctf_parser, n_lookups)) - before, left = n - before - each;
 	unsigned id = 1;
 
 	for (; left > each + far; left -= each)

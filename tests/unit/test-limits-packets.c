@@ -5,6 +5,7 @@
 #include "lib/limit_test.h"
 #include "lib/test_traces.h"
 #include "trace/ctf/ctf_index.h"
+#include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_program.h"
 #include "trace/ctf/ctf_wanted.h"
 #include "trace/ctf/ctf_walk.h"

@@ -197,7 +197,7 @@ static void test_free_early(void)
 		f.freed = false;
 		struct job *j = job_start(open_fake, &f, NULL, &options);
 		if (i % 2)
-			job_look(j, &(struct look){ .from_ns = 2 * STEP, .to_ns = 3 * STEP });
+			job_look(j, &(struct view_range){ .from_ns = 2 * STEP, .to_ns = 3 * STEP });
 		job_free(j);
 		g_assert_true(f.freed);
 	}
@@ -334,13 +334,13 @@ static void looker_clear(struct looker *l)
 
 static void look(struct looker *l, int64_t from, int64_t to)
 {
-	preview_look(l->pv, &(struct look){ .from_ns = from, .to_ns = to });
+	preview_look(l->pv, &(struct view_range){ .from_ns = from, .to_ns = to });
 }
 
 /* Makes the next window: whole seconds from..to, with their own rows. */
 static void expect_window(struct looker *l, int64_t from, int64_t to)
 {
-	struct look_window got;
+	struct decoded_range got;
 	int64_t first, last;
 	unsigned before = l->n_rung;
 	g_assert_true(preview_step(l->pv));
@@ -379,7 +379,7 @@ static struct recording *record_requests(unsigned seconds)
 static void test_preview_spans(void)
 {
 	struct looker l = { 0 };
-	struct look_window got;
+	struct decoded_range got;
 	g_autoptr(blk_timeline) tl = NULL;
 
 	fake_pieces_init(&l.f, record_requests(20));
@@ -461,7 +461,7 @@ static void test_job_preview(void)
 {
 	struct fake_pieces f;
 	struct job_options options = { .threads = 2, .slices = 8, .preview = true };
-	struct look_window w;
+	struct decoded_range w;
 	fake_pieces_init(&f, record_story(60));
 	f.index_steps = 5;
 	f.hang_at = 2 * STEP;
@@ -490,7 +490,7 @@ static void test_job_preview(void)
 	fake_pieces_release(&f);
 	g_assert_true(job_wait(j, tl, LONG_MS));
 	g_assert_cmpuint(timeline_n_seconds(tl), ==, 60);
-	job_look(j, &(struct look){ .from_ns = STEP, .to_ns = 2 * STEP });	/* it is there */
+	job_look(j, &(struct view_range){ .from_ns = STEP, .to_ns = 2 * STEP });	/* it is there */
 	g_assert_null(job_take_preview(j, &w));
 	job_free(j);
 	fake_pieces_clear(&f);

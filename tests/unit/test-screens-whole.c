@@ -25,9 +25,9 @@ static struct {
 	int64_t final_to;
 	struct outline *outline;
 	struct timeline *preview;
-	struct look_window window;
+	struct decoded_range window;
 	unsigned looks, cancels;
-	struct look look;
+	struct view_range look;
 	struct ui_export exported;
 	bool kept;
 	const char *stalled;
@@ -52,13 +52,13 @@ static struct outline *give_outline(void *data)
 	return seen.outline ? outline_ref(seen.outline) : NULL;
 }
 
-static struct timeline *give_preview(void *data, struct look_window *ret)
+static struct timeline *give_preview(void *data, struct decoded_range *ret)
 {
 	*ret = seen.window;
 	return g_steal_pointer(&seen.preview);
 }
 
-static void look(void *data, const struct look *look)
+static void look(void *data, const struct view_range *look)
 {
 	seen.looks++;
 	seen.look = *look;
@@ -277,7 +277,7 @@ static struct timeline *stage_fine(void)
 	seen.phase = UI_DONE;
 	seen.final_to = INT64_MAX;
 	seen.preview = processes_at(5, false, 10);
-	seen.window = (struct look_window){
+	seen.window = (struct decoded_range){
 		.from_ns = FAKE_T0 + 5 * FAKE_S, .to_ns = FAKE_T0 + 6 * FAKE_S,
 		.step_ns = 100 * FAKE_MS, .exact = true,
 	};
@@ -664,7 +664,7 @@ static void test_kept(void)
 	check(&f, "it is decoded in steps of 100ms, in a moment", true);
 	check(&f, "kept on disk, since", true);
 	seen.preview = processes_at(0, false, 3);
-	seen.window = (struct look_window){ FAKE_T0, FAKE_T0 + FAKE_S, 100 * FAKE_MS, false };
+	seen.window = (struct decoded_range){ FAKE_T0, FAKE_T0 + FAKE_S, 100 * FAKE_MS, false };
 	take(&f);
 	check(&f, "soft: what came before", true);
 	check(&f, "alpha", true);
@@ -740,7 +740,7 @@ static void test_requests_again(void)
 	g_assert_true(seen.look.again);
 	check(&f, "decoded again", false);
 	seen.preview = requests(0, 300, 500);
-	seen.window = (struct look_window){ FAKE_T0 + 3 * FAKE_S, FAKE_T0 + 5 * FAKE_S, FAKE_S, true };
+	seen.window = (struct decoded_range){ FAKE_T0 + 3 * FAKE_S, FAKE_T0 + 5 * FAKE_S, FAKE_S, true };
 	take(&f);
 	check(&f, "decoded again", true);
 	g_assert_cmpuint(nav_top(&f.app->nav)->rows->rows->len, ==, 100);
@@ -770,7 +770,7 @@ static void test_dropped_again(void)
 	check(&f, "no longer in memory (--memory): it is decoded again", true);
 	check(&f, "kept on disk, since", true);
 	seen.preview = requests(0, 500, 700);
-	seen.window = (struct look_window){ FAKE_T0 + 5 * FAKE_S, FAKE_T0 + 7 * FAKE_S, FAKE_S, true };
+	seen.window = (struct decoded_range){ FAKE_T0 + 5 * FAKE_S, FAKE_T0 + 7 * FAKE_S, FAKE_S, true };
 	take(&f);
 	check(&f, "decoded again", true);
 	g_assert_cmpuint(nav_top(&f.app->nav)->rows->rows->len, ==, 100);

@@ -17,7 +17,7 @@ static void note(struct stale *s, double from, double to, double at, double now)
 
 static bool takes(struct stale *s, double closed, bool hurry, double now, int64_t from, int64_t to)
 {
-	struct look_window w;
+	struct decoded_range w;
 
 	if (!stale_take(s, (int64_t)(closed * S), hurry, (int64_t)(now * US), &w))
 		return false;

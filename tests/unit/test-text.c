@@ -225,7 +225,7 @@ static void test_address(void)
 		       0xff, 0xff }, 65535, "[ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff]:65535" },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-		char text[ADDRESS_MOST];
+		char text[ADDRESS_MAX];
 		address_text(text, cases[i].family, cases[i].bytes, cases[i].port);
 		g_assert_cmpstr(text, ==, cases[i].text);
 	}

@@ -45,7 +45,7 @@ static struct timeline *read_window(const struct pieces *p, int64_t from, int64_
 {
 	const struct window_reader reader = { p, go_on, NULL, 0, NULL };
 
-	return window_read(&reader, &(struct look_window){ from, to, step, exact }, NULL);
+	return window_read(&reader, &(struct decoded_range){ from, to, step, exact }, NULL);
 }
 
 /* ---- exact ---- */
@@ -175,7 +175,7 @@ static bool open_fake(void *data, struct job_trace *ret, GError **error)
 	return true;
 }
 
-static struct timeline *await_window(struct job *j, struct timeline *tl, struct look_window *ret)
+static struct timeline *await_window(struct job *j, struct timeline *tl, struct decoded_range *ret)
 {
 	struct timeline *window;
 	struct pollfd rings = { .fd = job_fd(j), .events = POLLIN };
@@ -191,13 +191,13 @@ static struct timeline *await_window(struct job *j, struct timeline *tl, struct 
  * timeline says it has no longer. */
 static void test_again(void)
 {
-	static const struct look looks[] = {
+	static const struct view_range looks[] = {
 		{ 1000 * MS, 1010 * MS, 10 * MS, true }, { 1700 * MS, 1800 * MS, 100 * MS, true },
 		{ 1000 * MS, 2000 * MS, 0, true },
 	};
 	struct fake_pieces f;
 	struct job_options options = { .threads = 1, .preview = true };
-	struct look_window w;
+	struct decoded_range w;
 
 	struct recording *r = record_silence();
 	fake_pieces_init(&f, r);

@@ -408,7 +408,7 @@ static void on_entry(struct feed *f)
 static uint32_t socket_text(struct feed *f, int64_t family, int64_t port, struct blk_text v4,
 			    struct blk_text v6, struct blk_text path)
 {
-	char text[256] = "", address[ADDRESS_MOST];
+	char text[256] = "", address[ADDRESS_MAX];
 	if (family == 1) {
 		if (!path.len)
 			return 0;

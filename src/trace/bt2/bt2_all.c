@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* An event's fields one by one, as babeltrace2 hands them out: see bt2_all.h. */
+/* Reads all fields of an event from babeltrace2: see bt2_all.h. */
 #include "trace/bt2/bt2_all.h"
 #include "trace/bt2/bt2_mip.h"
 
@@ -28,7 +28,7 @@ static void put(struct all *a, struct field f, const char *name)
 	fields_put(a->to, &f);
 }
 
-/* The label that stands first, as the native reader has it. */
+/* The first of an enumeration's labels, as the native reader takes it. */
 static const char *label_of(const bt_field *f)
 {
 	bt_field_class_enumeration_mapping_label_array labels = NULL;
@@ -113,7 +113,7 @@ static void put_optional(struct all *a, const char *name, const bt_field *f)
 		put_field(a, name, is_there);
 }
 
-/* The option's name, or its number where it has none. */
+/* The name is the option's, or its number if it has none. */
 static void put_option(struct all *a, const bt_field *f)
 {
 	char number[24];
@@ -131,7 +131,8 @@ static void put_field(struct all *a, const char *name, const bt_field *f)
 	if (is(f, BT_FIELD_CLASS_TYPE_INTEGER))
 		put_integer(a, name, f);
 	else if (is(f, BT_FIELD_CLASS_TYPE_STRING))
-		/* The length first: behind an empty string 2.0.4 leaves an older text. */
+		/* The length is asked first: for an empty string babeltrace2 2.0.4 returns the text of an older
+		 * event. */
 		put(a, (struct field){ .kind = FIELD_TEXT, .len = (uint32_t)bt_field_string_get_length(f),
 				       .text = bt_field_string_get_value(f) }, name);
 	else if (is(f, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL))

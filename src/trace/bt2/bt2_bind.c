@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Binding of one event class to a row of the subscription table, made once: where
- * each wanted field lies. Reading an event then follows indices only.
+ * Binds an event class to a row of the subscription table, once: finds where each wanted field is. Reading an event
+ * then follows indexes only.
  */
 #include "trace/bt2/bt2_bind.h"
 #include "trace/bt2/bt2_all.h"
@@ -49,7 +49,7 @@ static bool find_option(const bt_field_class *fc, const char *name, size_t len, 
 	return false;
 }
 
-/* One step down from fc, taking what it uses off *path. NULL: no such way. */
+/* One level down from fc; removes what it used from *path. NULL: there is no such field. */
 static const bt_field_class *step_down(const bt_field_class *fc, const char **path, const char *end,
 				       struct bt2_step *step)
 {
@@ -90,7 +90,7 @@ static const bt_field_class *step_down(const bt_field_class *fc, const char **pa
 	return NULL;
 }
 
-/* How a field of this class is delivered; false: not at all (a structure, a float). */
+/* How a field of this class is delivered. False: it is not delivered (a structure, a float). */
 static bool leaf_kind(const bt_field_class *fc, struct bt2_getter *g)
 {
 	static const struct { bt_field_class_type type; uint8_t kind; } kinds[] = {
@@ -165,6 +165,7 @@ static bool find_field(const bt_event_class *ec, enum bt2_root root, const char 
 static void add_getter(struct bt2_binding *b, struct blk_layout *layout,
 		       const struct bt2_getter *found)
 {
+	g_assert(b->n_getters < BLK_MAX_SLOTS && found->slot < BLK_MAX_SLOTS);
 	struct bt2_getter *g = &b->getter[b->n_getters++];
 	struct blk_slot_layout *l = &layout->slot[found->slot];
 	*g = *found;
@@ -208,7 +209,7 @@ bool bt2_is_probe(const bt_event_class *ec, const char *name)
 	return blk_is_probe(name, n, field[0], field[1]);
 }
 
-/* Number i of a root's fields, where it is a counter: NULL else. */
+/* The name of the counter in field i of a root; NULL: it is no counter. */
 static const char *counter_at(const bt_field_class *fc, uint64_t i, struct bt2_getter *g)
 {
 	const bt_field_class_structure_member *m =
@@ -222,7 +223,7 @@ static const char *counter_at(const bt_field_class *fc, uint64_t i, struct bt2_g
 	return blk_counter_name(bt_field_class_structure_member_get_name(m));
 }
 
-/* The getters of the counters go to `b` (or nowhere); returns their names. */
+/* Adds getters of the counters to `b` (or NULL); returns the counters' names. */
 static char *bind_counters(struct bt2_binding *b, struct blk_layout *layout,
 			   const bt_event_class *ec)
 {
@@ -280,19 +281,19 @@ struct bt2_binding *bt2_binding_new(const bt_event_class *ec, const struct blk_s
 	}
 	b->size = MAX(b->size, 8);	/* so that a row is never NULL */
 	b->layouts = layouts;
-	b->layout = layouts_keep(layouts, &layout);
+	b->layout = layouts_intern(layouts, &layout);
 	return b;
 }
 
 void bt2_binding_free(struct bt2_binding *b)
 {
-	if (!b)			/* ids have gaps */
+	if (!b)			/* the array of classes has gaps */
 		return;
 	fields_clear(&b->run);
 	g_free(b);
 }
 
-/* Down all steps; NULL where this event has no such field. */
+/* Follows all steps; NULL: this event does not have the field. */
 static const bt_field *walk(const struct bt2_getter *g, const bt_field *f)
 {
 	for (unsigned i = 0; f && i < g->n_steps; i++) {
@@ -321,8 +322,7 @@ static const bt_field *walk(const struct bt2_getter *g, const bt_field *f)
 
 static struct blk_text copy_text(const bt_field *f, struct arena *arena)
 {
-	/* The length first: babeltrace2 2.0 leaves an older event's text behind an
-	 * empty string. */
+	/* The length is asked first: for an empty string babeltrace2 2.0 returns the text of an older event. */
 	uint64_t len = bt_field_string_get_length(f);
 	struct blk_text t = { "", 0 };
 	if (!len || len > G_MAXINT32)
@@ -334,7 +334,7 @@ static struct blk_text copy_text(const bt_field *f, struct arena *arena)
 	return t;
 }
 
-/* Elements as they lie in memory, each `width` bytes; text ends at a NUL. */
+/* The elements as bytes, each `width` wide; text ends at a NUL. */
 static struct blk_text copy_array(const struct bt2_getter *g, const bt_field *f,
 				  struct arena *arena)
 {
@@ -392,15 +392,14 @@ static void read_leaf(const struct bt2_getter *g, const bt_field *f, struct aren
 	memcpy(row + g->off, &v, sizeof v);
 }
 
-/* The layout without the slots of the mask: a field of a variant that was not
- * chosen, an element behind the end. */
+/* The layout without the slots of the mask: options of a variant that are not selected, elements beyond the end. */
 static const struct blk_layout *partial_layout(struct bt2_binding *b, uint32_t missing)
 {
 	struct blk_layout l = *b->layout;
 	for (unsigned i = 0; i < BLK_MAX_SLOTS; i++)
 		if (missing & 1u << i)
 			l.slot[i] = (struct blk_slot_layout){ 0 };
-	return layouts_keep(b->layouts, &l);
+	return layouts_intern(b->layouts, &l);
 }
 
 void bt2_binding_read(struct bt2_binding *b, const bt_event *event, struct arena *arena,

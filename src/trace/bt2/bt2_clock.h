@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From a babeltrace2 clock's cycles to ns since the epoch (inside src/trace/). */
+/* Converts cycles of a babeltrace2 clock to ns since the epoch (inside src/trace/). */
 #ifndef BLK_TRACE_BT2_BT2_CLOCK_H
 #define BLK_TRACE_BT2_BT2_CLOCK_H
 
-#include "trace/bt2/bt2_convert.h"
+#include "trace/bt2/bt2_mip.h"
 
-#define BT2_UUID_TEXT 40
+#include <babeltrace2/babeltrace.h>
+#include <glib.h>
+#include <stdint.h>
 
 struct bt2_offset {
 	int64_t seconds;
@@ -14,22 +16,21 @@ struct bt2_offset {
 
 struct bt2_clock {
 	struct bt2_offset offset;
-	uint64_t freq;
-	int64_t base_ns;
-	char uuid[BT2_UUID_TEXT];	/* "" when it has none */
+	uint64_t freq;			/* Hz, > 0 */
+	int64_t base_ns;		/* ns at cycle 0, with align.h's offset; with the cycles of .offset if freq
+					 * is 1e9 */
+	char uuid[BT2_UUID_TEXT];	/* "": it has none */
 };
 
 /*
- * The offset pinned for each host boot (clock uuid): streams of one boot then compare by raw
- * cycles. The first trace seen of a boot decides, unless bt2_convert_pin_clocks() chose
- * before. One thread.
+ * The clock offset that is pinned for each host boot (clock UUID), so that streams of one boot compare by raw cycles.
+ * It is the offset of the boot's first trace, unless bt2_convert_pin_clocks() chose another one before. One thread.
  */
 struct bt2_clocks;
 struct bt2_clocks *bt2_clocks_new(void);
 void bt2_clocks_free(struct bt2_clocks *k);	/* NULL is fine */
-/* pinned: NULL for the clock's own offset. */
+/* pinned NULL: uses the clock's own offset. */
 void bt2_clock_init(struct bt2_clock *ret, const bt_clock_class *cc, struct bt2_clocks *pinned);
-void bt2_uuid_text(const uint8_t *uuid, char ret[BT2_UUID_TEXT]);	/* NULL: "" */
 
 static inline int64_t bt2_clock_ns(const struct bt2_clock *k, uint64_t cycles)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * babeltrace2 messages to records: streams, packets, losses, tallies. The payload
- * of an event is read in bt2_bind.c.
- */
+/* Turns babeltrace2's messages into records: streams, packets, losses, tallies. bt2_bind.c reads the events'
+ * fields. */
+#include "trace/bt2/bt2_convert.h"
+
 #include "trace/bt2/bt2_bind.h"
+#include "trace/bt2/bt2_clock.h"
 #include "trace/bt2/bt2_mip.h"
 #include "trace/ctf/layouts.h"
 
@@ -18,28 +19,29 @@ struct class_set {
 	GHashTable *by_far_id;		/* the same for ids beyond MAX_DIRECT_ID */
 };
 
+/* A stream of babeltrace2, while it is read. */
 struct in_stream {
 	const bt_stream *bt;		/* reference */
 	struct class_set *classes;
 	struct bt2_clock clock;
-	struct blk_stream info;		/* for the first STREAM_ADD */
-	char *order_base;		/* its order key, less the cpu */
-	uint16_t index;			/* G_MAXUINT16 until added */
+	struct blk_stream info;		/* of the stream that is added; .order is made by make_order() */
+	char *order_base;		/* the order key without the CPU */
+	uint16_t index;			/* stream number in the source; G_MAXUINT16: not added yet */
 	bool has_packets;
-	GHashTable *by_cpu;		/* perf: cpu -> index + 1, one stream a CPU */
+	GHashTable *by_cpu;		/* perf puts all CPUs into one stream: CPU -> stream number + 1 */
 
-	int64_t last_ts;		/* of any event or packet border */
-	int64_t packet_end;		/* the latest; INT64_MAX: not known */
-	bool loss_pending;		/* discarded events of the packet that comes */
-	bool counter_told;		/* babeltrace2 spoke of the counter of the packet that comes */
-	uint64_t lost_events;
-	int64_t below;			/* the counter of discarded events, its highest; see rise() */
+	int64_t last_ts;		/* ns, of the last event or packet border */
+	int64_t packet_end;		/* ns, the latest end of a packet; INT64_MAX: unknown */
+	bool loss_pending;		/* the next packet lost events */
+	bool counter_seen;		/* babeltrace2 reported the discarded counter of the next packet */
+	uint64_t lost_events;		/* if loss_pending: how many; 0: unknown */
+	int64_t below;			/* how far the discarded counter is below its highest value; see rise() */
 
-	int64_t second, second_end;	/* what the tallies are of; end in ns */
+	int64_t second, second_end;	/* s: the second that .counts is of; ns: its end */
 	GArray *counts;			/* uint64_t by class index */
-	GArray *counted;		/* uint32_t: classes with a count */
-	int64_t tally_last;		/* the newest event counted */
-	bool tally_told;		/* the first one has been, at once */
+	GArray *counted;		/* uint32_t: classes whose count is not 0 */
+	int64_t tally_last;		/* ns, of the newest event counted */
+	bool tally_reported;		/* the first event was reported at once (struct blk_tally) */
 };
 
 struct bt2_convert {
@@ -51,9 +53,9 @@ struct bt2_convert {
 	GHashTable *class_sets;		/* bt_stream_class * -> struct class_set * */
 	GHashTable *class_names;	/* char * -> class index + 1 */
 	GHashTable *layouts;
-	struct in_stream *last;		/* of the message before */
-	GArray *ends;			/* int64_t by stream of the source, see bt2_convert_end() */
-	GHashTable *pauses;		/* pause_key() of a packet's border -> int64_t: since when */
+	struct in_stream *last;		/* stream of the last message */
+	GArray *ends;			/* int64_t by stream number of the source; see bt2_convert_end() */
+	GHashTable *pauses;		/* pause_key() of a packet's border -> int64_t: beginning of the pause */
 	GHashTable *falls;		/* pause_key() of a packet's beginning -> uint64_t; see bt2_convert_fall() */
 	GHashTable *extents;		/* host_key() -> int64_t[2], see bt2_convert_extent() */
 };
@@ -121,7 +123,7 @@ void bt2_convert_free(struct bt2_convert *c)
 	g_free(c);
 }
 
-/* -- what the trace says about itself ------------------------------------- */
+/* -- environment of the trace ---------------------------------------------- */
 
 static const char *env_text(const bt_trace *trace, const char *name, const char *absent)
 {
@@ -146,7 +148,7 @@ static enum blk_domain env_domain(const bt_trace *trace)
 	       !strcmp(domain, "ust") ? BLK_DOMAIN_UST : BLK_DOMAIN_OTHER;
 }
 
-/* Sorts as the order of equal timestamps wants it, but for the cpu. */
+/* A key that sorts in the order of equal timestamps, without the CPU. */
 static char *make_order_base(const bt_stream *bt, const bt_trace *trace, const char *boot)
 {
 	char uuid[BT2_UUID_TEXT];
@@ -256,6 +258,7 @@ static void close_stream(struct bt2_convert *c, struct in_stream *st)
 	struct class_set *set = st->classes;
 	c->last = NULL;
 	g_hash_table_remove(c->streams, st->bt);
+	g_assert(set->users > 0);
 	if (!--set->users)
 		g_hash_table_remove(c->class_sets, set->sc);
 }
@@ -310,6 +313,32 @@ static inline struct bt2_binding *find_binding(struct bt2_convert *c, struct cla
 
 /* -- records -------------------------------------------------------------- */
 
+void bt2_out_clear(struct bt2_out *o)
+{
+	g_free(o->ev);
+	arena_clear(&o->own);
+	*o = (struct bt2_out){ .arena = o->arena };
+}
+
+void bt2_out_silence(struct bt2_out *o, int64_t from_ns)
+{
+	g_assert(o->n && o->ev[0].row == BLK_ROW_STREAM_ADD && from_ns <= o->ev[0].ts);
+	struct blk_loss *l = arena_alloc(o->arena ? o->arena : &o->own, sizeof *l);
+	*l = (struct blk_loss){ .begin_ns = from_ns, .end_ns = o->ev[0].ts, .silence = true };
+	if (o->n + 2 > o->cap) {
+		o->cap = o->cap * 2 + 2;
+		o->ev = g_renew(struct blk_event, o->ev, o->cap);
+	}
+	memmove(o->ev + 3, o->ev + 1, (o->n - 1) * sizeof *o->ev);
+	o->n += 2;
+	o->ev[0].ts = from_ns;
+	o->ev[1] = (struct blk_event){ .ts = from_ns, .row = BLK_ROW_LOST_BEGIN,
+				       .stream = o->ev[0].stream, .data = (uint8_t *)l };
+	o->ev[2] = o->ev[1];
+	o->ev[2].ts = l->end_ns;
+	o->ev[2].row = BLK_ROW_LOST_END;
+}
+
 static struct blk_event *push(struct bt2_out *out, int64_t ts, uint16_t row, uint16_t stream)
 {
 	if (G_UNLIKELY(out->n == out->cap)) {
@@ -345,7 +374,7 @@ static inline void ensure_added(struct bt2_convert *c, struct in_stream *st, int
 		st->index = add_stream(c, st, st->info.cpu, ts, out);
 }
 
-/* perf writes the events of all CPUs to one stream: here each CPU gets its own. */
+/* perf writes the events of all CPUs to one stream; each CPU gets its own stream here. */
 static uint16_t stream_of_cpu(struct bt2_convert *c, struct in_stream *st, uint32_t cpu, int64_t ts,
 			      struct bt2_out *out)
 {
@@ -395,7 +424,7 @@ static void tally(struct in_stream *st, uint32_t cls)
 		g_array_append_val(st->counted, cls);
 }
 
-/* The snapshot in ns, never less than what the stream had before. */
+/* The snapshot in ns. Timestamps of a stream never decrease. */
 static inline int64_t advance(struct in_stream *st, const bt_clock_snapshot *cs)
 {
 	int64_t ts = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(cs));
@@ -428,9 +457,9 @@ static bool on_event(struct bt2_convert *c, const bt_message *msg, struct bt2_ou
 	if (b->row == G_MAXUINT16) {
 		tally(st, b->cls);
 		st->tally_last = ts;
-		if (G_UNLIKELY(!st->tally_told)) {
-			flush_tallies(st, out);		/* coverage begins here */
-			st->tally_told = true;
+		if (G_UNLIKELY(!st->tally_reported)) {
+			flush_tallies(st, out);		/* coverage begins with it */
+			st->tally_reported = true;
 		}
 		return true;
 	}
@@ -464,7 +493,7 @@ void bt2_convert_pause(struct bt2_convert *c, const char *order, int64_t last_en
 	g_hash_table_insert(c->pauses, pause_key(order, end, true), g_memdup2(&begin, sizeof begin));
 }
 
-/* Of the packet that begins or ends there; NULL: it is at none. */
+/* The beginning of the pause at a packet's border; NULL: there is no pause. */
 static const int64_t *find_pause(const struct bt2_convert *c, const struct in_stream *st, int64_t ns, bool begins)
 {
 	if (st->index == G_MAXUINT16 || !g_hash_table_size(c->pauses))
@@ -481,7 +510,7 @@ static void end_pause(struct bt2_convert *c, struct in_stream *st, const bt_cloc
 	if (!begin)
 		return;
 	struct blk_loss loss = { .begin_ns = MAX(*begin, st->last_ts), .silence = true };
-	st->last_ts = loss.begin_ns;		/* where tallies of before are told */
+	st->last_ts = loss.begin_ns;		/* for tallies from before the pause */
 	loss.end_ns = MAX(end, st->last_ts);
 	if (loss.end_ns >= st->second_end)
 		next_second(st, loss.end_ns, out);
@@ -489,9 +518,8 @@ static void end_pause(struct bt2_convert *c, struct in_stream *st, const bt_cloc
 	st->last_ts = loss.end_ns;
 }
 
-/* By how much the counter of discarded events rose over its highest; babeltrace2 tells the step
- * from packet to packet, modulo 2^64. That of user space says 0 for a packet now and then,
- * and goes on where it was. */
+/* By how much the discarded counter rose above its highest value. `step` is its change since the last packet, modulo
+ * 2^64, as babeltrace2 reports it. In user-space traces the counter is 0 in some packets and goes on in the next. */
 static uint64_t rise(struct in_stream *st, uint64_t step)
 {
 	int64_t below = (int64_t)((uint64_t)st->below - step);
@@ -504,13 +532,13 @@ void bt2_convert_fall(struct bt2_convert *c, const char *order, int64_t begin_ns
 	g_hash_table_insert(c->falls, pause_key(order, begin_ns, true), g_memdup2(&fall, sizeof fall));
 }
 
-/* What babeltrace2 2.0 says of the packet's counter, and 2.1 does not: that it fell, and that it
- * is not 0 in the first packet, which is a loss of unknown size. */
+/* babeltrace2 2.0 reports of a packet's counter what 2.1 does not: that it fell, and that it is not 0 in the first
+ * packet, which is a loss of unknown size. */
 static void check_fall(struct bt2_convert *c, struct in_stream *st, const bt_clock_snapshot *at)
 {
-	bool told = st->counter_told;
-	st->counter_told = false;
-	if (told || !g_hash_table_size(c->falls))
+	bool seen = st->counter_seen;
+	st->counter_seen = false;
+	if (seen || !g_hash_table_size(c->falls))
 		return;
 	int64_t begin = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(at));
 	const char *order = blk_stream(&c->source->tables, st->index)->order;
@@ -538,7 +566,7 @@ static bool on_packet_beginning(struct bt2_convert *c, const bt_message *msg, st
 	int64_t ts = advance(st, begin);
 	ensure_added(c, st, ts, out);
 	check_fall(c, st, begin);
-	/* Tallies belong to the second they were counted in: flush before time goes on. */
+	/* Tallies belong to the second in which they were counted: flush them before time advances. */
 	if (ts >= st->second_end)
 		next_second(st, ts, out);
 	st->last_ts = ts;
@@ -557,10 +585,10 @@ static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct b
 	if (bt_stream_class_packets_have_end_default_clock_snapshot(st->classes->sc)) {
 		const bt_clock_snapshot *cs =
 			bt_message_packet_end_borrow_default_clock_snapshot_const(msg);
-		int64_t told = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(cs));
+		int64_t packet_end = bt2_clock_ns(&st->clock, bt_clock_snapshot_get_value(cs));
 		end = advance(st, cs);
-		st->packet_end = MAX(st->packet_end, told);
-		paused = find_pause(c, st, told, false) != NULL;
+		st->packet_end = MAX(st->packet_end, packet_end);
+		paused = find_pause(c, st, packet_end, false) != NULL;
 	} else {
 		st->packet_end = INT64_MAX;
 	}
@@ -573,13 +601,13 @@ static bool on_packet_end(struct bt2_convert *c, const bt_message *msg, struct b
 		push_loss(st, &loss, out);
 		st->loss_pending = false;
 		st->lost_events = 0;
-		st->last_ts = end;	/* else old tracers' packets overlap by a microsecond */
+		st->last_ts = end;	/* packets of old tracers overlap by a microsecond */
 	}
 	return true;
 }
 
-/* babeltrace2 says it before the packet whose counter rose; the events were lost
- * at that packet's tail, so it waits for its end. */
+/* This message comes before the packet whose counter rose. The events were lost at the end of that packet, so the loss
+ * is reported there. */
 static bool on_discarded_events(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
 				GError **error)
 {
@@ -588,7 +616,7 @@ static bool on_discarded_events(struct bt2_convert *c, const bt_message *msg, st
 	uint64_t count = 0;
 	if (!st)
 		return false;
-	st->counter_told = true;
+	st->counter_seen = true;
 	if (bt_message_discarded_events_get_count(msg, &count) != BT_PROPERTY_AVAILABILITY_AVAILABLE)
 		count = 0;
 	else if (!(count = rise(st, count)))
@@ -606,7 +634,7 @@ static bool on_discarded_events(struct bt2_convert *c, const bt_message *msg, st
 		loss.end_ns = advance(st,
 			bt_message_discarded_events_borrow_end_default_clock_snapshot_const(msg));
 	} else if (loss.begin_ns == G_MININT64) {
-		return true;	/* before anything has a time */
+		return true;	/* no instant is known yet */
 	} else {
 		loss.end_ns = loss.begin_ns;
 	}
@@ -668,7 +696,7 @@ static bool on_stream_end(struct bt2_convert *c, const bt_message *msg, struct b
 	struct in_stream *st = find_stream(c, bt_message_stream_end_borrow_stream_const(msg), error);
 	if (!st)
 		return false;
-	if (st->index != G_MAXUINT16) {		/* else it never had a packet: no instant */
+	if (st->index != G_MAXUINT16) {		/* otherwise it had no packet, and no instant is known */
 		flush_tallies(st, out);
 		if (st->by_cpu) {
 			g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(unsigned));
@@ -723,7 +751,7 @@ static int compare_text(const void *a, const void *b)
 
 void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *streams, size_t n)
 {
-	/* Sorted by order key the kernel's trace is first of its boot. */
+	/* In the order of these keys the kernel's trace comes first of its boot. */
 	g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
 	g_autoptr(GHashTable) clocks = g_hash_table_new(g_str_hash, g_str_equal);
 	for (size_t i = 0; i < n; i++) {

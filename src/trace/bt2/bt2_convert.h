@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From babeltrace2 messages to records.
+ * Turns babeltrace2 messages into records.
  *
- * Everything is copied out of the message: the caller may release it at once
- * (which is also fastest, as babeltrace2 recycles its objects). Names and members
- * are resolved once per event class; afterwards no field is looked up by name.
+ * Everything is copied out of a message, so the caller can release it at once; babeltrace2 then reuses its objects.
+ * Names and members are resolved once per event class; later no field is looked up by name.
  *
  *     struct bt2_convert *c = bt2_convert_new(&mine->source, rows, n_rows);
  *     struct bt2_out out = { 0 };
  *     for each message (of any streams, of one iterator or of several):
  *             if (!bt2_convert_message(c, msg, &out, &error)) ...
  *             bt_message_put_ref(msg);
- *     ... out.ev[0 .. out.n - 1] are records in the order they came ...
- *     bt2_out_clear(&out);            when nobody needs them any more
+ *     ... out.ev[0 .. out.n - 1] are the records, in the order they came ...
+ *     bt2_out_clear(&out);
  *
- * Records of one stream have timestamps that never go down. Records of different
- * streams in one `out` do not: BLK_ROW_LOST_BEGIN and BLK_ROW_TALLY are known late
- * and carry the instant they belong to (that of their stream's last event), so a
- * reader whose iterator carries several streams has to sort or clamp these.
+ * Timestamps of records of one stream never decrease. Those of different streams in one `out` may: BLK_ROW_LOST_BEGIN
+ * and BLK_ROW_TALLY are made late and have the instant of their stream's last event. A reader with several streams in
+ * one iterator must sort or clamp them.
  *
- * A converter, its source and its outs belong to one thread. The entries it adds
- * go to s->tables.
+ * A converter, its source and its outs belong to one thread. It adds entries to s->tables.
  */
 #ifndef BLK_TRACE_BT2_BT2_CONVERT_H
 #define BLK_TRACE_BT2_BT2_CONVERT_H
@@ -30,8 +27,8 @@
 #include "trace/arena.h"
 #include "trace/reader.h"
 
-/* Where records go. A zeroed one is empty. Data of the records lies in the arena,
- * so both are valid until bt2_out_clear(). */
+/* A list of records. A zeroed one is empty. The records' data is in the arena; both are valid until
+ * bt2_out_clear(). */
 struct bt2_out {
 	struct blk_event *ev;
 	size_t n, cap;
@@ -39,51 +36,36 @@ struct bt2_out {
 	struct arena own;
 };
 void bt2_out_clear(struct bt2_out *o);
-/* Its first record is a stream's BLK_ROW_STREAM_ADD: that stream and a silence (struct blk_loss)
- * begin at from_ns instead, which is earlier. */
+/* The first record must be a stream's STREAM_ADD. Moves it back to from_ns, and adds a silence (struct blk_loss) from
+ * there to the old instant. */
 void bt2_out_silence(struct bt2_out *o, int64_t from_ns);
 
-/* `s` is borrowed (its tables are filled), `rows` too. */
+/* `s` and `rows` are borrowed; the tables of `s` are filled. */
 struct bt2_convert;
 struct bt2_convert *bt2_convert_new(struct source *s, const struct blk_subscription *rows,
 				    size_t n_rows);
 void bt2_convert_free(struct bt2_convert *c);	/* NULL is fine */
 
-/* All streams known beforehand: pins the offset of the kernel's trace where a boot
- * has one, else that of the first in sort order. Before the first message. */
+/* Pins the clock offset of each host boot: that of its kernel trace, else of its first trace in sort order. `streams`
+ * are all streams. Call before the first message. */
 void bt2_convert_pin_clocks(struct bt2_convert *c, const bt_stream *const *streams, size_t n);
 
-/* A pause as native_each_pause() tells: babeltrace2 does not. */
+/* Adds a pause, as native_each_pause() reports it; babeltrace2 does not report pauses. */
 void bt2_convert_pause(struct bt2_convert *c, const char *order, int64_t last_end, int64_t begin,
 		       int64_t end);
 
-/* A counter of discarded events as native_each_fall() tells: babeltrace2 2.1 does not. */
+/* Adds a fall of a discarded counter, as native_each_fall() reports it; babeltrace2 2.1 does not report falls. */
 void bt2_convert_fall(struct bt2_convert *c, const char *order, int64_t begin_ns, uint64_t fall);
 
-/* A host as native_each_extent() tells. Before its first stream. */
+/* Adds the time in which a host was traced, as native_each_extent() reports it. Call before its first stream. */
 void bt2_convert_extent(struct bt2_convert *c, const char *host, const char *boot, int64_t begin_ns,
 			int64_t end_ns);
 
-/* Appends the records of one message, none or several. False: the stream can't be
- * read (it has no clock). */
+/* Appends the records of one message, none or several. False: the stream has no clock and cannot be read. */
 bool bt2_convert_message(struct bt2_convert *c, const bt_message *msg, struct bt2_out *out,
 			 GError **error);
 
-/* The latest end of the packets of a stream that has ended (ns); INT64_MAX: not known. */
+/* The latest end of a packet of a stream that has ended (ns); INT64_MAX: unknown. */
 int64_t bt2_convert_end(const struct bt2_convert *c, unsigned stream);
-
-/*
- * The source class "fs" of babeltrace2's plugin "ctf", for one graph:
- * to be given back when that graph is gone. Any thread. (babeltrace2's own reference
- * counts and plugin list are for one thread only.)
- */
-const bt_component_class_source *bt2_class_take(const char *name, GError **error);
-void bt2_class_give(const bt_component_class_source *cls);	/* NULL is fine */
-
-/*
- * Takes this thread's babeltrace2 error and makes a GError of it: `what` ("cannot
- * read 'DIR'") and the innermost causes. BLK_TRACE_ERROR of the code given.
- */
-void bt2_set_error(GError **error, enum blk_trace_error code, const char *what);
 
 #endif

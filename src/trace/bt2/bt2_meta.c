@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A look at the metadata before babeltrace2 gets them: what it would read for ever, abort on or
- * refuse with an obscure message, and which trace they are of.
+ * Checks metadata before babeltrace2 reads it: what babeltrace2 would read for ever, abort on, or refuse with an
+ * obscure message. Also finds the trace's UUID.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "trace/ctf/ctf_meta.h"
 
 #define METADATA_MAGIC 0x75d11d57u
-#define CTF2_SEPARATOR 0x1e	/* RS: before each fragment */
+#define CTF2_SEPARATOR 0x1e	/* RS, the record separator before each fragment */
 
 /* The uuid in the trace block of metadata that is plain text; "" if none. */
 static char *text_uuid(const char *text)
@@ -35,8 +35,8 @@ struct metadata_header {
 } __attribute__((packed));
 G_STATIC_ASSERT(sizeof(struct metadata_header) == 37);
 
-/* What is wrong with packetised metadata; NULL: nothing. babeltrace2 2.0 would
- * read for ever where a packet is cut off. */
+/* What is wrong with packetised metadata; NULL: nothing. babeltrace2 2.0 would read for ever if a packet is cut
+ * off. */
 static const char *packets_fault(const char *bytes, size_t n)
 {
 	while (n) {
@@ -100,8 +100,8 @@ static char *ctf2_uuid(const char *text, gsize n)
 	return g_strdup(found);
 }
 
-/* Classes as the native reader knows them, where a check needs them: not in a check of CTF 1.8
- * by babeltrace2 2.0. NULL: it refuses them. */
+/* The classes as the native reader parses them, for checks that need them; not needed for CTF 1.8 with babeltrace2
+ * 2.0. NULL: the native reader refuses the metadata. */
 static struct ctf_meta *parse(const char *bytes, gsize n)
 {
 	if (!BT2_HAS_MIP1)
@@ -110,7 +110,7 @@ static struct ctf_meta *parse(const char *bytes, gsize n)
 	return ctf_meta_append(meta, bytes, n, NULL) ? g_steal_pointer(&meta) : NULL;
 }
 
-/* The structure's member with that role; NULL: none. Packet headers and contexts are flat. */
+/* The structure's member with that role; NULL: none. Packet headers and contexts have no nested structures. */
 static const struct ctf_type *find_role(const struct ctf_type *t, unsigned role)
 {
 	for (uint32_t i = 0; t && i < t->n_fields; i++)
@@ -119,8 +119,7 @@ static const struct ctf_type *find_role(const struct ctf_type *t, unsigned role)
 	return NULL;
 }
 
-/* babeltrace2 2.1 aborts the process where packets of a stream with a clock do not say when they
- * begin. */
+/* babeltrace2 2.1 aborts the process if packets of a stream with a clock have no beginning timestamp. */
 static const char *classes_fault(const struct ctf_meta *meta)
 {
 	for (guint i = 0; meta->clocks->len && i < meta->streams->len; i++) {
@@ -144,7 +143,7 @@ static bool begins_with(const struct ctf_type *t, const uint16_t (*members)[2], 
 	return true;
 }
 
-/* bt2_packet_header_bytes() of CTF 2. */
+/* The same as bt2_packet_header_bytes(), for CTF 2. */
 static unsigned ctf2_header_bytes(const struct ctf_meta *meta)
 {
 	static const uint16_t header[][2] = {

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Versions of libbabeltrace2: see bt2_mip.h. */
+/* Differences between versions of libbabeltrace2: see bt2_mip.h. */
 #include "trace/bt2/bt2_mip.h"
+
+#include <string.h>
+
+void bt2_uuid_text(const uint8_t *uuid, char ret[BT2_UUID_TEXT])
+{
+	ret[0] = '\0';
+	for (int i = 0; uuid && i < 16; i++)
+		g_snprintf(ret + strlen(ret), 4, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
+			   uuid[i]);
+}
 
 #if BT2_HAS_MIP1
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Opening with babeltrace2: directories are checked first, so that what is wrong
- * is said plainly; then grouped into traces by uuid, as one src.ctf.fs component
- * reads one trace, be it in one piece or in rotation chunks.
+ * Opens traces with babeltrace2. Directories are checked first, for clear error messages; then they are grouped into
+ * traces by UUID, as one src.ctf.fs component reads one trace with all its rotation chunks.
  */
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "trace/bt2/bt2_clock.h"
+#include "trace/bt2/bt2_error.h"
 #include "trace/bt2/bt2_open.h"
 
 #define LOG_NONE BT_LOGGING_LEVEL_NONE
@@ -61,7 +60,7 @@ static const bt_component_source *add_source(bt_graph *graph, const bt_component
 	return source;
 }
 
-/* Adds each directory by itself. */
+/* Adds a component for each directory. */
 static bool add_each(bt_graph *graph, const bt_component_class_source *cls, GPtrArray *group,
 		     GPtrArray *ret, GError **error)
 {
@@ -78,7 +77,7 @@ static bool add_each(bt_graph *graph, const bt_component_class_source *cls, GPtr
 	return true;
 }
 
-/* The directories of one trace together. False without an error: apart now has its uuid. */
+/* Adds one component for the directories of a trace. False without an error: its UUID was added to `apart`. */
 static bool add_group(bt_graph *graph, const bt_component_class_source *cls, GPtrArray *group, char *uuid,
 		      GHashTable *apart, GPtrArray *ret, GError **error)
 {

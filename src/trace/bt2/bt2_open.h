@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Trace directories looked at, and babeltrace2's sources made of them (inside src/trace/). */
+/* Checks trace directories and makes babeltrace2's source components of them (inside src/trace/). */
 #ifndef BLK_TRACE_BT2_BT2_OPEN_H
 #define BLK_TRACE_BT2_BT2_OPEN_H
 
@@ -7,46 +7,43 @@
 
 #include "trace/reader.h"
 
-/* Packet sizes from index files or packet headers: what progress is counted in. */
+/* Packet sizes, from index files or packet headers, for the progress. */
 struct bt2_sizes {
-	GHashTable *packets;		/* of (stream class, begin) -> bytes */
-	uint64_t indexed, total;	/* bytes: in packets above; of all stream files */
+	GHashTable *packets;		/* (stream class, begin) -> bytes */
+	uint64_t indexed, total;	/* bytes of these packets; bytes of all stream files */
 };
 void bt2_sizes_init(struct bt2_sizes *z);
 void bt2_sizes_clear(struct bt2_sizes *z);
-/* Bytes of the packet; 0 when not known. */
+/* Bytes of the packet; 0: unknown. */
 uint64_t bt2_sizes_packet(const struct bt2_sizes *z, uint64_t stream_class, uint64_t begin);
 
-/* The packets in the index of stream file `name`; false: it has none. */
+/* Adds the packets in the index of stream file `name`. False: it has no index. */
 bool bt2_add_index(struct bt2_sizes *z, const char *dir, const char *name);
 
-/* Bytes of the packet header if the metadata is LTTng's, whose packets we know how
- * to check; else 0. */
+/* Bytes of the packet header if the metadata is LTTng's, whose packets can be checked; else 0. */
 unsigned bt2_packet_header_bytes(const char *metadata, size_t n);
 
-/* Is the stream file readable, and its packets sound (header_bytes 0: not looked at)?
- * `add`: where to add the packets; NULL: nowhere, the file has an index. */
+/* Is the stream file readable, and are its packets sound (header_bytes 0: not checked)? `add` receives the packets;
+ * NULL: the file has an index. */
 bool bt2_check_packets(const char *file, uint64_t size, unsigned header_bytes,
 		       struct bt2_sizes *add, GError **error);
 
-/* What a metadata file is. */
+/* What a metadata file says. */
 struct bt2_metadata {
-	char *uuid;			/* of the trace; "": not known. The caller's to free */
+	char *uuid;			/* of the trace; "": unknown. Free with g_free */
 	unsigned header_bytes;		/* as bt2_packet_header_bytes() */
 	bool is_ctf2;
 };
 bool bt2_check_metadata(const char *file, struct bt2_metadata *ret, GError **error);
 
-/* Checks one directory for what babeltrace2 would refuse with an obscure message or
- * none, adds its packets. */
+/* Checks a directory for what babeltrace2 would refuse with an obscure message or without one; adds its packets. */
 bool bt2_check_dir(const char *dir, struct bt2_sizes *z, struct bt2_metadata *ret, GError **error);
 
 /*
- * One src.ctf.fs component for each trace (directories of equal uuid are chunks of one) in
- * the graph; const bt_component_source *, borrowed. `apart` (strings, owned): uuids whose
- * directories are not taken together. NULL without an error: babeltrace2 refused one more
- * together, whose uuid is in `apart` now: to be called again with a new graph, as one that
- * has failed takes nothing more (it aborts).
+ * Adds one src.ctf.fs component to the graph for each trace (directories with equal UUIDs are chunks of one). Returns
+ * const bt_component_source *, borrowed. The directories of UUIDs in `apart` (owned strings) get one component each.
+ * NULL without an error: babeltrace2 refused to join the directories of one more UUID, which is in `apart` now. Then
+ * call again with a new graph, as a graph that has failed aborts.
  */
 GPtrArray *bt2_add_sources(bt_graph *graph, const bt_component_class_source *cls, GPtrArray *dirs,
 			   GPtrArray *uuids, GHashTable *apart, GError **error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A look at the packet headers of LTTng's stream files before babeltrace2 gets them:
- * it aborts the process on impossible sizes, and its words for a file that was cut
- * off say little. Traces of other tracers have other headers and are not checked.
+ * Checks packet headers of LTTng's stream files before babeltrace2 reads them: it aborts the process on impossible
+ * sizes, and its message for a file that was cut off is unclear. Other tracers have other headers; these are not
+ * checked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #define PACKET_MAGIC 0xc1fc1fc1u
 #define INDEX_MAGIC 0xc1f1dcc1u
-#define MAX_CHECKED 8192	/* packets of a file that has an index: enough to know it */
+#define MAX_CHECKED 8192	/* packets that are checked in a file that has an index */
 
 void bt2_sizes_init(struct bt2_sizes *z)
 {
@@ -40,7 +40,7 @@ uint64_t bt2_sizes_packet(const struct bt2_sizes *z, uint64_t stream_class, uint
 static void add_packet(struct bt2_sizes *z, uint64_t stream_class, uint64_t begin, uint64_t bytes)
 {
 	uint64_t key = packet_key(stream_class, begin);
-	/* CPUs whose packets begin at once are counted once: it is about progress. */
+	/* Packets that begin at the same time on several CPUs count once: this is only for the progress. */
 	if (g_hash_table_replace(z->packets, g_memdup2(&key, sizeof key), GSIZE_TO_POINTER(bytes)))
 		z->indexed += bytes;
 }
@@ -83,8 +83,7 @@ unsigned bt2_packet_header_bytes(const char *metadata, size_t n)
 	return rest > 3 && !memcmp(p, "\t};", 3) ? 24 : 0;
 }
 
-/* What LTTng writes first: the header as bt2_packet_header_bytes() found it, then
- * this, all in the trace's byte order. */
+/* What follows the header that bt2_packet_header_bytes() found, in the trace's byte order. */
 struct packet {
 	uint32_t stream_class;
 	uint64_t begin, end, content_bits, packet_bits;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Source classes of babeltrace2's plugin "ctf". Reference counts and the plugin list
- * of babeltrace2 are not for several threads, so every graph gets a class object
- * that no other graph uses at the time; they are kept and lent again.
+ * Source classes of babeltrace2's plugin "ctf". babeltrace2's reference counts and plugin list are not thread safe. So
+ * each graph gets a class object that no other graph uses; they are reused and never freed.
  */
-#include "trace/bt2/bt2_convert.h"
+#include "trace/bt2/bt2_plugin.h"
+
+#include "trace/reader.h"
+
+#include <string.h>
 
 struct lent {
 	const bt_plugin *plugin;

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The offline reader on babeltrace2: every stream has an iterator of its own, the
- * merge is ours. babeltrace2's muxer would cost a fifth of the time and handle
- * events nobody asked for; here a class without a row never reaches the merge.
+ * The reader of recorded traces on babeltrace2. Every stream has its own iterator; the streams are merged here.
+ * babeltrace2's muxer would take a fifth of the time and handle unwanted events; here events without a row never reach
+ * the merge.
  *
- * A stream's messages are converted and released as they come (15 at a time), its
- * records wait in the cursor until the merge takes them.
+ * Messages are converted and released as they come (15 at a time). Their records wait in the cursor for the merge.
  */
 #include "base/sort.h"
 #include "trace/bt2/bt2_convert.h"
+#include "trace/bt2/bt2_error.h"
 #include "trace/bt2/bt2_mip.h"
 #include "trace/bt2/bt2_open.h"
+#include "trace/bt2/bt2_plugin.h"
 #include "trace/native/merge.h"
 #include "trace/native/native.h"
 
 struct cursor {
 	bt_message_iterator *it;
-	char *name;			/* of the stream: its file */
-	unsigned rank;			/* among equal timestamps */
-	unsigned stream;		/* of its first record */
+	char *name;			/* the stream's name, or its file */
+	unsigned rank;			/* order at equal timestamps */
+	unsigned stream;		/* stream number of its first record */
 	bool started, ended;		/* records of it were delivered; all were */
-	bt_message_array_const held;	/* the first messages, before clocks are pinned */
+	bt_message_array_const held;	/* the first messages, read before clocks are pinned */
 	uint64_t n_held;
 	struct bt2_out out;		/* records not merged yet: out.ev[at ..] */
 	size_t at;
-	/* Rows live until the batch they were delivered in is over. Written in turns:
-	 * when `arena[turn]` has rows of an older batch, the other one has none that
-	 * anybody still needs. */
+	/* Rows must stay valid as long as the batch they were delivered in. The arenas are used in turns: records of
+	 * the last batch are in the other one. */
 	struct arena arena[2];
 	unsigned turn;
 	uint64_t turn_batch;
@@ -34,17 +34,17 @@ struct cursor {
 
 struct reader {
 	struct source source;
-	const bt_component_class_source *fs;	/* taken */
+	const bt_component_class_source *fs;	/* from bt2_class_take() */
 	bt_graph *graph;
 	struct bt2_convert *convert;
 	struct bt2_sizes sizes;
-	uint64_t consumed;		/* bytes of packets begun */
+	uint64_t consumed;		/* bytes of the packets begun */
 	GArray *cursors;		/* struct cursor */
 	struct merge_head *heap;
 	size_t n_heap;
 	bool primed, ended;
 	gint cancelled;
-	GError *error;			/* of the consume method, for reader_next */
+	GError *error;			/* of consume(), to be returned by reader_next() */
 	uint64_t batch_number;
 	struct blk_event batch[BLK_BATCH];
 	size_t n_batch;
@@ -110,7 +110,7 @@ static void choose_arena(struct reader *r, struct cursor *k)
 	k->out.arena = &k->arena[k->turn];
 }
 
-/* Until the cursor has a record or has ended. False: error or cancelled. */
+/* Reads until the cursor has a record or has ended. False: error or cancelled. */
 static bool refill(struct reader *r, struct cursor *k)
 {
 	k->at = k->out.n = 0;
@@ -127,7 +127,7 @@ static bool refill(struct reader *r, struct cursor *k)
 
 /* -- the merge ------------------------------------------------------------ */
 
-/* Streams of a kernel that tell of one CPU of one boot. */
+/* Are both kernel streams of one CPU of one boot? */
 static bool same_cpu(const struct reader *r, unsigned a, unsigned b)
 {
 	const struct blk_stream *x = blk_stream(&r->source.tables, a), *y = blk_stream(&r->source.tables, b);
@@ -135,8 +135,8 @@ static bool same_cpu(const struct reader *r, unsigned a, unsigned b)
 	       x->cpu == y->cpu && x->cpu != UINT32_MAX;
 }
 
-/* The silence on the stream that comes next on the CPU of `k`, which ended, in front of its
- * packets: the same as place_silences() in native_plan.c. */
+/* Cursor k has ended. Adds a silence before the packets of the next stream on the same CPU, as place_silences() in
+ * native_plan.c does. */
 static void begin_silence(struct reader *r, const struct cursor *k)
 {
 	struct merge_head *next = NULL;
@@ -163,7 +163,7 @@ static void begin_silence(struct reader *r, const struct cursor *k)
 	merge_build(r->heap, r->n_heap);
 }
 
-/* Takes from the first cursor for as long as no other has something earlier. */
+/* Delivers records of the first cursor for as long as no other cursor has an earlier one. */
 static bool take_run(struct reader *r)
 {
 	struct merge_head *top = &r->heap[0], rival = merge_rival(r->heap, r->n_heap);
@@ -173,7 +173,7 @@ static bool take_run(struct reader *r)
 		r->batch[r->n_batch++] = k->out.ev[k->at++];
 		if (k->at == k->out.n && !refill(r, k))
 			return false;
-		if (k->at == k->out.n) {	/* ended */
+		if (k->at == k->out.n) {	/* the stream has ended */
 			r->heap[0] = r->heap[--r->n_heap];
 			if (r->n_heap)
 				merge_sift_down(r->heap, r->n_heap, 0);
@@ -215,10 +215,11 @@ static void build_heap(struct reader *r)
 		k->stream = k->out.ev[0].stream;
 		r->heap[i] = (struct merge_head){ k->out.ev[0].ts, i, sorted[i] };
 	}
+	g_assert(n <= r->cursors->len);
 	merge_build(r->heap, n);
 }
 
-/* The first messages of all streams, then the clocks, then the first records. */
+/* Reads the first messages of all streams, pins the clocks, then makes the first records. */
 static bool prime(struct reader *r)
 {
 	g_autoptr(GPtrArray) streams = g_ptr_array_new();
@@ -349,7 +350,7 @@ static enum source_status reader_next(struct source *s, struct blk_batch *ret, G
 		bt2_set_error(&r->error, BLK_TRACE_ERROR_INTERNAL, "cannot read the trace");
 	if (g_atomic_int_get(&r->cancelled))
 		return SOURCE_CANCELLED;
-	if (r->n_batch) {		/* what came before an error is delivered */
+	if (r->n_batch) {		/* records from before an error are delivered */
 		*ret = (struct blk_batch){ r->batch, r->n_batch };
 		return SOURCE_OK;
 	}
@@ -388,7 +389,7 @@ static bool add_sink(struct reader *r, const bt_component_sink **sink)
 	return ok;
 }
 
-/* One cursor for each output port of the sources, in the order of `ports`. */
+/* Makes one cursor for each output port of the sources, in the order of `ports`. */
 static bool connect_all(struct reader *r, GPtrArray *sources)
 {
 	g_autoptr(GPtrArray) ports = g_ptr_array_new();
@@ -463,8 +464,8 @@ static void add_extent(void *data, const char *host, const char *boot, const cha
 	bt2_convert_extent(data, host, boot, begin, end);
 }
 
-/* Packets of all streams at once are what tells of pauses, and how long each host was traced; and
- * counters of discarded events are theirs: known from their headers, where these can be read. */
+/* Finds pauses, falls of discarded counters, and how long each host was traced. This needs the packet headers of all
+ * streams at once; headers that cannot be read are left out. */
 static void read_headers(struct reader *r, const char *const *paths, const struct blk_subscription *rows,
 			size_t n_rows)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CTF 2 metadata (CTF2-SPEC-2.0), as its files share it (inside src/trace/):
+ * The parser of CTF 2 metadata (CTF2-SPEC-2.0); internal to its files (inside src/trace/):
  *
  *     ctf_json.c		text -> tokens
- *     ctf2_object.c		properties of a JSON object, their values, errors with their place
- *     ctf2_fields.c		field classes -> types, roles, mappings
- *     ctf2_location.c	which field a length or selector is: registers
- *     ctf2_meta.c		fragments: preamble, trace, clock, stream and event classes
+ *     ctf2_object.c	properties of JSON objects and their values; errors with their place
+ *     ctf2_fields.c	field classes -> types, roles, mappings
+ *     ctf2_location.c	field locations: the register of a length or selector
+ *     ctf2_meta.c		fragments: preamble, trace, clock, data stream and event record classes
  *
- * The result is the struct ctf_meta that CTF 1.8 fills, too: everything behind it is one.
- * A field class alias is read anew at each use, so that locations in it are those of the
- * place where it is used; only integers without names or roles are shared.
+ * The result is a struct ctf_meta, as for CTF 1.8; everything that uses it is the same for both. A field class alias
+ * is parsed again at each use, so that its locations are relative to that place. Only integers without names or roles
+ * are shared.
  *
- * Every function that returns bool or a pointer says false or NULL once v->error is set.
+ * Every function that returns bool or a pointer returns false or NULL once v->error is set.
  */
 #ifndef BLK_TRACE_CTF_CTF2_H
 #define BLK_TRACE_CTF_CTF2_H
@@ -22,9 +22,11 @@
 
 #include "base/limits.h"
 
-/* Registers: 1 and up in the packet header, then those of stream classes (packet context,
- * event header, common context), then those of event classes, which share numbers. A
- * class that comes later may so name a field of an earlier one. */
+/*
+ * Numbers of registers (CTF_NO_REG): those of the packet header begin at 1, then those of stream classes (packet
+ * context, event header, common context), then those of event classes. Classes of one kind share numbers. As the
+ * ranges are fixed, a class that comes later can refer to a field of an earlier one.
+ */
 #define CTF2_STREAM_REGS (1 + LIMIT_HEADER_LENGTHS)
 #define CTF2_EVENT_REGS (CTF2_STREAM_REGS + LIMIT_CONTEXT_LENGTHS)
 
@@ -41,13 +43,13 @@ enum ctf2_prop {
 	N_PROPS,
 };
 
-/* An object's properties: indexes of tokens; 0: absent. Others are ignored, as the
- * specification asks for. */
+/* The properties of an object: indexes of tokens; 0: absent. Unknown properties are ignored, as the specification
+ * says. */
 struct ctf2_props {
 	uint32_t token[N_PROPS];
 };
 
-/* Where something stands in a fragment, for errors. */
+/* A place in a fragment, for error messages. */
 struct ctf2_at {
 	const struct ctf2_at *up;	/* NULL: the fragment itself */
 	const char *key;		/* of a property; NULL: an element */
@@ -60,50 +62,50 @@ struct ctf2_text {
 	GArray *tokens;			/* struct json_token */
 };
 
-/* A structure that is being read, or a completed root. */
+/* A structure that is being parsed. */
 struct ctf2_frame {
 	struct ctf2_frame *up, *down;
-	guint base;			/* its members so far are those above, on the stack */
+	guint base;			/* ctf_parser.fields: index of its first member */
 	const char *now;		/* name of the member being read */
 };
 
 struct ctf2 {
 	struct ctf_parser *p;
-	GError *error;			/* the first one */
-	uint64_t number;		/* of the fragment being read, from 1 */
-	const char *type;		/* of it, or NULL */
-	struct ctf2_text text;		/* being read: the fragment's or an alias's */
-	GArray *own_tokens;		/* of the fragment */
+	GError *error;			/* the first error */
+	uint64_t number;		/* number of the current fragment, from 1 */
+	const char *type;		/* its type, or NULL */
+	struct ctf2_text text;		/* what is parsed now: the fragment, or an alias */
+	GArray *own_tokens;		/* tokens of the fragment */
 	GHashTable *aliases;		/* name -> struct ctf2_alias * */
-	GHashTable *clocks;		/* id -> struct ctf_clock * (of the pool) */
+	GHashTable *clocks;		/* id -> struct ctf_clock *, owned by the pool */
 	GString *scratch;
-	struct ctf_node *integer[64];	/* shared ones, in order of first use */
+	struct ctf_node *integer[64];	/* shared nodes, in order of first use */
 	unsigned n_integers;
 	bool has_preamble, has_trace_class;
 	uint32_t packet_regs;		/* next register of the packet header */
 
-	/* of the scope being read */
-	bool unbound;			/* an alias: its locations mean nothing yet */
-	enum ctf_root now;
-	struct ctf_node *root[CTF_N_ROOTS];	/* those before it; NULL: there is none */
+	/* Of the scope that is parsed: */
+	bool unbound;			/* an alias that is only checked: its locations have no meaning yet */
+	enum ctf_root now;		/* which scope */
+	struct ctf_node *root[CTF_N_ROOTS];	/* the complete scopes before it; NULL: there is none */
 	struct ctf_stream *stream;	/* NULL: the packet header */
 	const struct ctf_clock *clock;	/* default clock of the stream class, or NULL */
 	struct ctf2_frame *top;		/* innermost structure */
 	struct ctf2_frame *bottom;	/* the root structure */
-	uint32_t next_reg;		/* of the event class */
-	unsigned depth;			/* of types in each other */
-	uint32_t cost;			/* types of the scope */
+	uint32_t next_reg;		/* next register of the event class */
+	unsigned depth;			/* nesting of types */
+	uint32_t cost;			/* number of types in the scope */
 };
 
 struct ctf2 *ctf2_new(struct ctf_parser *p);
 void ctf2_free(struct ctf2 *v);		/* NULL is fine */
 
-/* One fragment: what is between two RS. */
+/* Parses one fragment: the text between two record separators (RS). */
 bool ctf2_fragment(struct ctf2 *v, const char *text, size_t n);
 
 /* ---- ctf2_object.c ---- */
 
-/* Sets v->error, unless it is: "fragment 3 (event-record-class), a.b[2]: ...". Always false. */
+/* Sets v->error if there is none: "fragment 3 (event-record-class), a.b[2]: ...". Returns false. */
 bool ctf2_fail(struct ctf2 *v, const struct ctf2_at *at, int code, const char *format, ...)
 	G_GNUC_PRINTF(4, 5);
 
@@ -112,13 +114,13 @@ static inline const struct json_token *ctf2_token(const struct ctf2 *v, uint32_t
 	return json_at(v->text.tokens, i);
 }
 
-/* The properties of the object that token i is. */
+/* Reads the properties of the object at token i. */
 bool ctf2_object(struct ctf2 *v, uint32_t i, const struct ctf2_at *at, struct ctf2_props *ret);
 
 const char *ctf2_prop_name(enum ctf2_prop which);
 
-/* Values of properties. Where an absent one is an error, `required` is true; else *ret
- * stays. Texts are the pool's; they have no NULs. */
+/* Values of properties. required: absence is an error; otherwise *ret stays as it is. Texts are owned by the pool and
+ * contain no NUL. */
 bool ctf2_text_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
 		  const struct ctf2_at *at, bool required, const char **ret);
 bool ctf2_number_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
@@ -128,37 +130,37 @@ bool ctf2_signed_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop w
 /* A power of two up to LIMIT_ALIGNMENT. */
 bool ctf2_alignment_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
 		       const struct ctf2_at *at, uint32_t *ret);
-/* One of a few words: its index in `words`, which ends with NULL. */
+/* One of some words: its index in `words`, which ends with NULL. */
 bool ctf2_word_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
 		  const struct ctf2_at *at, bool required, const char *const *words, int *ret);
-/* An array or object that must be there, or may be missing (*ret 0). */
+/* The token of an array or object; *ret 0: it is absent and not required. */
 bool ctf2_list_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
 		  const struct ctf2_at *at, enum json_kind kind, bool required, uint32_t *ret);
-/* The string of token i, in the pool. NULL: it is none, or no name. */
+/* The string of token i, copied to the pool. NULL: it is no string, or contains a NUL. */
 const char *ctf2_string(struct ctf2 *v, uint32_t i, const struct ctf2_at *at);
 
-/* [[low, high], ...] of token i as values of a signed or unsigned field: struct ctf_select
- * with that option. Ranges that such a field can't have are left out. */
+/* Appends [[low, high], ...] of token i to `ret` as struct ctf_select with that option, with values of a signed or
+ * unsigned field. Ranges that no such value can be in are left out. */
 bool ctf2_ranges(struct ctf2 *v, uint32_t i, const struct ctf2_at *at, bool is_signed,
 		 uint32_t option, GArray *ret);
 
 /* ---- ctf2_fields.c ---- */
 
-/* The field class of token i: an object, or the name of an alias. */
+/* Parses the field class of token i: an object, or the name of an alias. */
 struct ctf_node *ctf2_field_class(struct ctf2 *v, uint32_t i, const struct ctf2_at *at);
 
-/* The structure of a scope; NULL without error: there is none. */
+/* Parses the structure of a scope into v->root[root]; NULL if it is absent. */
 bool ctf2_scope(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
 		enum ctf_root root);
 
-/* Keeps the alias's text; what it says is checked now. */
+/* Stores the alias's text, and checks it now. */
 bool ctf2_add_alias(struct ctf2 *v, const char *name, uint32_t i, const struct ctf2_at *at);
 void ctf2_alias_free(void *alias);
 
 /* ---- ctf2_location.c ---- */
 
-/* The register of the integer that a field location names, and its type. In an alias that
- * is only checked: register 0 and NULL. */
+/* Finds the integer field that a field location names: its register and type. In an alias that is only checked:
+ * register 0 and NULL. */
 bool ctf2_locate(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop which,
 		 const struct ctf2_at *at, uint16_t *ret, const struct ctf_type **ret_type);
 

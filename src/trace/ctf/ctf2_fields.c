@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Field classes of CTF 2 metadata (CTF2-SPEC-2.0, "Field classes") -> types. See ctf2.h. */
+/* Field classes of CTF 2 metadata (CTF2-SPEC-2.0, "Field classes") become types. See ctf2.h. */
 #include "trace/ctf/ctf2.h"
 
 #include "base/limits.h"
@@ -9,7 +9,7 @@
 #define CORRUPT BLK_TRACE_ERROR_CORRUPT
 #define UNSUPPORTED BLK_TRACE_ERROR_UNSUPPORTED
 
-/* A field class being read. */
+/* A field class that is parsed. */
 struct reading {
 	struct ctf2 *v;
 	const struct ctf2_at *at;
@@ -42,7 +42,7 @@ static struct ctf_node *new_node(struct reading *x, enum ctf_kind kind)
 static const char *const byte_orders[] = { "little-endian", "big-endian", NULL };
 static const char *const bit_orders[] = { "first-to-last", "last-to-first", NULL };
 
-/* Length, byte order, bit order, alignment of fields of fixed length. */
+/* Length, byte order, bit order and alignment of a field of fixed length. */
 static bool read_fixed(struct reading *x, uint64_t max, struct ctf_type *t)
 {
 	struct ctf2 *v = x->v;
@@ -58,7 +58,7 @@ static bool read_fixed(struct reading *x, uint64_t max, struct ctf_type *t)
 				 max);
 	t->bits = (uint16_t)bits;
 	t->big_endian = order;
-	bit_order = order;		/* what its byte order has */
+	bit_order = order;		/* the usual order of bits for this byte order */
 	if (!ctf2_word_of(v, &x->o, PROP_BIT_ORDER, x->at, false, bit_orders, &bit_order))
 		return false;
 	t->is_reversed = bit_order != order;
@@ -120,7 +120,7 @@ static bool read_roles(struct reading *x, bool uuid, struct ctf_type *t)
 	return true;
 }
 
-/* name -> ranges of values, or of bit numbers. */
+/* Mappings: a name and ranges of values, or of bit numbers. */
 static bool read_names(struct reading *x, enum ctf2_prop which, bool required, bool is_signed,
 		       struct ctf_node *node)
 {
@@ -166,7 +166,7 @@ static bool read_base(struct reading *x, struct ctf_type *t)
 	return true;
 }
 
-/* One node for all integers that are alike: kernels have tens of thousands, of ten kinds. */
+/* Equal integers share one node: a kernel has tens of thousands of about ten kinds. */
 static struct ctf_node *share(struct ctf2 *v, const struct ctf_type *t)
 {
 	for (unsigned i = 0; i < v->n_integers; i++) {
@@ -216,7 +216,7 @@ static struct ctf_node *read_var(struct reading *x, unsigned is_signed)
 
 enum { IS_ARRAY, IS_BOOLEAN, IS_MAP };
 
-/* Bits without a number's meaning are shown as one, in hexadecimal. */
+/* A bit array is shown as a number, in hexadecimal. */
 static struct ctf_node *read_bits(struct reading *x, unsigned what)
 {
 	struct ctf_type t = { .kind = CTF_INTEGER, .align = 1, .base = 16 };
@@ -291,7 +291,7 @@ static bool read_length_location(struct reading *x, struct ctf_node *node)
 
 enum { IS_DYNAMIC = 1 << 0, IS_TEXT = 1 << 1 };
 
-/* Bytes one after another. */
+/* An array of bytes. */
 static struct ctf_node *read_bytes(struct reading *x, unsigned what)
 {
 	const struct ctf_type byte = {
@@ -326,10 +326,11 @@ static bool too_many(const struct ctf2 *v, const struct ctf2_at *at, uint32_t n)
 	       ctf2_fail((struct ctf2 *)v, at, UNSUPPORTED, "has more than %u members", LIMIT_TYPE_SIZE);
 }
 
-/* The fields above `base` on the stack become the node's. */
+/* Moves the fields from `base` on from the stack to the node. */
 static bool take_fields(struct reading *x, guint base, struct ctf_node *node)
 {
 	GArray *fields = x->v->p->fields;
+	g_assert(base <= fields->len);
 	size_t n = fields->len - base;
 	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
 	node->t.n_fields = (uint32_t)n;
@@ -425,7 +426,7 @@ static struct ctf_node *read_array(struct reading *x, unsigned what)
 	struct ctf_node *node = new_node(x, what & IS_DYNAMIC ? CTF_SEQUENCE : CTF_ARRAY);
 	if (!node || !ctf2_alignment_of(x->v, &x->o, PROP_MIN_ALIGNMENT, x->at, &node->t.align))
 		return NULL;
-	/* Its own length is not in its elements. */
+	/* The length of an array is outside its elements: it is located after they are parsed. */
 	if (what & IS_DYNAMIC && !read_length_location(x, node))
 		return NULL;
 	struct ctf_node *element = read_element(x, PROP_ELEMENT);
@@ -441,7 +442,7 @@ static struct ctf_node *read_array(struct reading *x, unsigned what)
 
 /* ---- variants and optionals ---- */
 
-static bool keep_selects(struct reading *x, GArray *all, const struct ctf_type *tag,
+static bool set_selects(struct reading *x, GArray *all, const struct ctf_type *tag,
 			 struct ctf_node *node)
 {
 	struct ctf_select *select = ctf_pool_alloc(x->v->p->pool, all->len * sizeof *select);
@@ -461,11 +462,11 @@ static int by_low(const void *a, const void *b, void *is_signed)
 	return (is_signed ? (int64_t)x->lo < (int64_t)y->lo : x->lo < y->lo) ? -1 : 1;
 }
 
-/* Which option is meant must be plain. */
-static bool check_apart(struct reading *x, GArray *all, bool is_signed)
+/* A selector value must not select two options. */
+static bool check_disjoint(struct reading *x, GArray *all, bool is_signed)
 {
 	g_array_sort_with_data(all, by_low, GINT_TO_POINTER(is_signed));
-	const struct ctf_select *widest = NULL;		/* of those before, the one that ends last */
+	const struct ctf_select *widest = NULL;		/* of those before, the one with the highest end */
 	for (guint i = 0; i < all->len; i++) {
 		const struct ctf_select *s = &g_array_index(all, struct ctf_select, i);
 		bool within = widest && ctf_within(is_signed, s->lo, widest->lo, widest->hi);
@@ -504,8 +505,8 @@ static bool read_option(struct reading *x, uint32_t i, const struct ctf2_at *at,
 	return true;
 }
 
-/* The options stay below the members of the structure that holds the variant until all are
- * read: a location in one of them must not find them. */
+/* Options are not put on the stack of fields while the variant is parsed: a location in one option must not find
+ * another option. */
 static bool read_options(struct reading *x, const struct ctf_type *tag, struct ctf_node *node)
 {
 	struct ctf2 *v = x->v;
@@ -533,7 +534,7 @@ static bool read_options(struct reading *x, const struct ctf_type *tag, struct c
 	}
 	node->t.field = options;
 	node->t.n_fields = n;
-	return check_apart(x, all, tag && tag->is_signed) && keep_selects(x, all, tag, node);
+	return check_disjoint(x, all, tag && tag->is_signed) && set_selects(x, all, tag, node);
 }
 
 static struct ctf_node *read_variant(struct reading *x, unsigned what)
@@ -561,7 +562,7 @@ static bool read_condition(struct reading *x, const struct ctf_type *tag, struct
 		g_array_append_val(all, ((struct ctf_select){ 1, UINT64_MAX, 0 }));
 	else if (i && !ctf2_ranges(x->v, i, &here, tag && tag->is_signed, 0, all))
 		return false;
-	return keep_selects(x, all, tag, node);
+	return set_selects(x, all, tag, node);
 }
 
 static struct ctf_node *read_optional(struct reading *x, unsigned what)
@@ -584,8 +585,8 @@ static struct ctf_node *read_optional(struct reading *x, unsigned what)
 /* ---- aliases ---- */
 
 struct ctf2_alias {
-	struct ctf2_text text;		/* its own */
-	uint32_t token;			/* of its field class */
+	struct ctf2_text text;		/* a copy of its own */
+	uint32_t token;			/* its field class */
 };
 
 void ctf2_alias_free(void *alias)
@@ -632,7 +633,7 @@ static struct ctf_node *read_alias(struct ctf2 *v, uint32_t i, const struct ctf2
 	return node;
 }
 
-/* ---- all ---- */
+/* ---- all field classes ---- */
 
 static const struct field_class classes[] = {
 	{ "fixed-length-unsigned-integer", read_integer, false },
@@ -668,7 +669,7 @@ static const struct field_class *class_of(struct ctf2 *v, const struct ctf2_prop
 	return NULL;
 }
 
-/* Unsigned integers and BLOBs have roles. */
+/* Only unsigned integers and BLOBs may have roles. */
 static bool check_roles(const struct reading *x, const struct field_class *c)
 {
 	bool may = ((c->read == read_integer || c->read == read_var) && !c->what) ||

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Field locations (CTF2-SPEC-2.0, "Field location"): from where a length or a selector
- * stands to the register that holds its value when an event is read. See ctf2.h.
+ * Field locations (CTF2-SPEC-2.0, "Field location"): find the register that holds the value of a length or selector
+ * when an event is decoded. See ctf2.h.
  *
- * A path goes through structures that are complete, and through those that are being
- * read: there it may only name members before the one at hand, or enter that one.
+ * A path leads through structures that are complete, and through structures that are still parsed. In the latter it
+ * may only name members before the current one, or enter the current one.
  */
 #include "trace/ctf/ctf2.h"
 
@@ -17,11 +17,11 @@
 struct path {
 	struct ctf2 *v;
 	const struct ctf2_at *at;
-	enum ctf_root root;		/* the scope that it is in */
+	enum ctf_root root;		/* the scope that the path begins in */
 	uint32_t n;
-	const char *name[LIMIT_PATH_PARTS];	/* NULL: the structure around */
-	const struct ctf_type *type;	/* of what was found */
-	uint16_t reg;			/* the same; CTF_NO_REG: nothing yet */
+	const char *name[LIMIT_PATH_PARTS];	/* NULL: the parent structure */
+	const struct ctf_type *type;	/* of the field that was found; NULL: none yet */
+	uint16_t reg;			/* its register; CTF_NO_REG: none yet */
 };
 
 static bool fail(const struct path *x, int code, const char *why)
@@ -31,9 +31,10 @@ static bool fail(const struct path *x, int code, const char *why)
 
 /* ---- registers ---- */
 
-/* The next register of a scope; 0: there is none left. */
+/* The next free register of a scope; CTF_NO_REG: there is none. */
 static uint16_t next_register(struct ctf2 *v, enum ctf_root root)
 {
+	g_assert(root == CTF_ROOT_PACKET_HEADER || root > CTF_ROOT_CONTEXT || v->stream);
 	uint32_t *next = root == CTF_ROOT_PACKET_HEADER ? &v->packet_regs :
 			 root <= CTF_ROOT_CONTEXT ? &v->stream->next_reg : &v->next_reg;
 	uint32_t limit = root == CTF_ROOT_PACKET_HEADER ? CTF2_STREAM_REGS :
@@ -77,8 +78,8 @@ static bool find_options(struct path *x, const struct ctf_type *t, uint32_t from
 	return true;
 }
 
-/* What the path from name[from] on means in the field: all that it may be claims the
- * register, as one option at a time is there. */
+/* Follows the path from name[from] on into the field. In a variant each option may have the field: all of them get the
+ * same register, as an event has only one of them. */
 static bool find_in(struct path *x, struct ctf_field *f, uint32_t from)
 {
 	const struct ctf_type *t = f->type;
@@ -96,7 +97,7 @@ static bool find_in(struct path *x, struct ctf_field *f, uint32_t from)
 	return true;
 }
 
-/* ---- structures that are being read ---- */
+/* ---- structures that are still parsed ---- */
 
 static bool find_in_frame(struct path *x, const struct ctf2_frame *f, uint32_t from)
 {
@@ -124,7 +125,7 @@ static bool find_in_root(struct path *x)
 	return root ? find_in(x, &whole, 0) : true;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole path ---- */
 
 static bool read_path(struct path *x, uint32_t i)
 {
@@ -143,7 +144,7 @@ static bool read_path(struct path *x, uint32_t i)
 		if (!name && e->kind != JSON_NULL)
 			return false;
 		if (!name && x->n && x->name[x->n - 1])
-			x->n--;			/* out of the structure named before */
+			x->n--;			/* leaves the structure named before */
 		else
 			x->name[x->n++] = name;
 		each = e->next;

@@ -77,7 +77,7 @@ static bool read_preamble(struct ctf2 *v, const struct ctf2_props *o)
 				 ", a version of CTF that is neither 1.8 nor 2", version);
 	if (!ctf2_list_of(v, o, PROP_EXTENSIONS, NULL, JSON_OBJECT, false, &extensions))
 		return false;
-	/* namespace -> name -> anything */
+	/* Form: namespace -> name -> any value. */
 	uint32_t n = extensions ? ctf2_token(v, extensions)->count : 0, key = extensions + 1;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct json_token *names = ctf2_token(v, key + 1);
@@ -154,8 +154,8 @@ static bool read_trace_class(struct ctf2 *v, const struct ctf2_props *o)
 
 /* ---- clock classes ---- */
 
-/* Clocks of one identity are one clock. LTTng's `uid` is the boot's id; others get a digest
- * of all that is their identity. */
+/* Clocks with equal identities are one clock. LTTng's `uid` is the boot id; the identity of other clocks is a digest
+ * of namespace, name and uid. */
 static void set_identity(struct ctf_clock *c, const char *space, const char *name, const char *uid)
 {
 	if (!uid || !*uid)
@@ -182,7 +182,7 @@ static bool read_offset(struct ctf2 *v, const struct ctf2_props *o, struct ctf_c
 	return c->offset < c->freq || ctf2_fail(v, &at, CORRUPT, "'cycles' are a second or more");
 }
 
-/* "unix-epoch", or another clock's identity. */
+/* The origin is "unix-epoch", or the identity of another clock. */
 static bool read_origin(struct ctf2 *v, const struct ctf2_props *o, struct ctf_clock *c)
 {
 	struct ctf2_at at = { .key = ctf2_prop_name(PROP_ORIGIN) };
@@ -254,7 +254,7 @@ static struct ctf_stream *new_stream(struct ctf2 *v, uint64_t id)
 	return s;
 }
 
-/* Scopes that are complete, for locations in those behind them. */
+/* Sets the scopes that are complete, for locations in later scopes. */
 static void enter_stream(struct ctf2 *v, struct ctf_stream *s)
 {
 	const struct ctf_type *const roots[] = {
@@ -295,7 +295,7 @@ static bool read_stream_class(struct ctf2 *v, const struct ctf2_props *o)
 	return true;
 }
 
-/* Classes need no name; what has none is called after its number. */
+/* An event class without a name is called after its id. */
 static char *name_of(struct ctf2 *v, const char *name, uint64_t id)
 {
 	if (name && *name)

@@ -70,7 +70,7 @@ bool ctf2_fail(struct ctf2 *v, const struct ctf2_at *at, int code, const char *f
 
 /* ---- objects ---- */
 
-/* Most names differ in length and first letter: two comparisons a name. */
+/* Most names differ in length or first letter, so a comparison is rare. */
 static int prop_of(const char *s, size_t n)
 {
 	for (int i = 0; i < N_PROPS; i++)
@@ -231,8 +231,8 @@ bool ctf2_list_of(struct ctf2 *v, const struct ctf2_props *o, enum ctf2_prop whi
 
 /* ---- ranges ---- */
 
-/* A bound as a value of a field; beyond what it can have, the nearest it can, and how far:
- * -1 below, 1 above. */
+/* A bound of a range as a value of the field. If the field cannot have it: the nearest value, and the result is -1
+ * (below) or 1 (above). */
 static int clamp(bool is_signed, bool minus, uint64_t n, uint64_t *ret)
 {
 	*ret = minus ? -n : n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* An event's fields one by one, by their types, to a run: see ctf_all.h. */
+/* Reads all fields of an event, one by one, by their types: see ctf_all.h. */
 #include "trace/ctf/ctf_all.h"
 
 #include "trace/ctf/ctf_walk.h"
@@ -11,7 +11,7 @@ struct all {
 	struct fields_run *to;
 	GString *text;			/* scratch */
 	uint8_t scope;			/* enum field_scope */
-	unsigned depth;			/* 0: outside of the scope's own structure */
+	unsigned depth;			/* 0: outside the scope's structure */
 };
 
 int blk_slot_of_all(const struct blk_subscription *row)
@@ -39,7 +39,7 @@ static bool is_set(const struct ctf_range *r, uint64_t value)
 	return false;
 }
 
-/* The names of a bit map's flags that are set: "A|B". */
+/* The names of the flags that are set, as "A|B". */
 static const char *flags_of(struct all *a, const struct ctf_type *t, uint64_t value)
 {
 	const char *last = NULL;

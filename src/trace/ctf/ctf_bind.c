@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which field is meant by the length of a sequence or the tag of a variant. A type may
- * be used in many places (struct event_header_compact), and mean other fields in each:
- * so types that have such lengths or tags are copied for each use. See ctf_parse.h.
+ * Binding: finds the field that is the length of a sequence or the tag of a variant, and gives it a register. A type
+ * may be used in many places (struct event_header_compact) and refer to another field in each. So types with lengths
+ * or tags are copied for each use. See ctf_parse.h.
  */
 #include "trace/ctf/ctf_parse.h"
 
@@ -12,8 +12,8 @@
 
 /* The structures (and variants) around the field that is being bound. */
 struct frame {
-	struct ctf_node *node;		/* a copy of ours */
-	uint32_t index;			/* of the field being bound: those before it are seen */
+	struct ctf_node *node;		/* a copy that this binding may change */
+	uint32_t index;			/* the field that is bound; only fields before it can be found */
 	const struct frame *up;
 };
 
@@ -25,7 +25,7 @@ void ctf_binding_begin(struct ctf_binding *b, struct ctf_parser *p, uint32_t nex
 	*b = (struct ctf_binding){ .p = p, .serial = ++p->n_bindings, .next_reg = next_reg };
 }
 
-/* A copy that this binding may change. */
+/* The node itself if this binding owns it, else a copy that it owns. */
 static struct ctf_node *own(struct ctf_binding *b, struct ctf_node *node)
 {
 	if (node->owner == b->serial)
@@ -44,20 +44,21 @@ static struct ctf_node *own(struct ctf_binding *b, struct ctf_node *node)
 	return copy;
 }
 
-/* ---- the fields meant ---- */
+/* ---- finding fields ---- */
 
-/* Is there path[c ..] in the structure *slot, in its first `limit` fields? With `claim`
- * the structures on the way become copies of ours, so that the field can change. */
+/* Finds path[c ..] in the first `limit` fields of structure *slot. claim: replaces the structures on the way by copies
+ * that this binding owns, so that the field can be changed. */
 static struct ctf_field *find_path(struct ctf_binding *b, struct ctf_node **slot, uint32_t limit,
 				   const struct ctf_path *path, uint32_t c, bool claim)
 {
 	struct ctf_node *node = *slot;
 	if (node->t.kind != CTF_STRUCT || c == path->n)
 		return NULL;
-	uint32_t i = limit;		/* from behind: lengths stand right before */
+	g_assert(limit <= node->t.n_fields);
+	uint32_t i = limit;		/* searched backwards: a length is usually right before its sequence */
 	while (i && !ctf_field_is(&node->t.field[i - 1], path->part[c]))
 		i--;
-	b->p->n_looks += MIN(limit - i, LIMIT_FIELD_LOOKUPS);
+	b->p->n_lookups += MIN(limit - i, LIMIT_FIELD_LOOKUPS);
 	if (!i--)
 		return NULL;
 	struct ctf_field *found = &node->t.field[i];
@@ -158,13 +159,13 @@ static bool refuse(struct ctf_binding *b, const struct ctf_path *path, int code,
 	return ctf_lex_fail(&b->p->lex, path->at, code, "'%.64s' %s", path->part[path->n - 1], why);
 }
 
-/* The register of the field meant; *ret_type is its type. */
+/* Binds the path: the register and the type of the field that it names. */
 static bool bind_path(struct ctf_binding *b, const struct frame *up, const struct ctf_path *path,
 		      const struct ctf_type **ret_type, uint16_t *ret)
 {
 	enum ctf_root root;
 	struct ctf_field *f = find_field(b, up, path, &root);
-	if (b->p->n_looks > LIMIT_FIELD_LOOKUPS)
+	if (b->p->n_lookups > LIMIT_FIELD_LOOKUPS)
 		return refuse(b, path, BLK_TRACE_ERROR_UNSUPPORTED,
 			      "is found after more looks at fields than any tracer asks for");
 	if (!f)
@@ -191,7 +192,7 @@ static bool bind_path(struct ctf_binding *b, const struct frame *up, const struc
 
 /* ---- copies ---- */
 
-/* Options are found by name and labels by text: is that the same here? */
+/* Options are found by name and labels by text: do all options have a label? */
 static bool check_options(struct ctf_binding *b, const struct ctf_node *v,
 			  const struct ctf_type *tag)
 {
@@ -219,7 +220,7 @@ static bool check_options(struct ctf_binding *b, const struct ctf_node *v,
 	return true;
 }
 
-/* Which values of the tag select which option: of several, the first option. */
+/* Which values of the tag select which option; if several fit, the first option. */
 static void set_selects(struct ctf_binding *b, struct ctf_node *v, const struct ctf_type *tag)
 {
 	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct ctf_select));
@@ -276,7 +277,7 @@ static bool bind_fields(struct ctf_binding *b, struct ctf_node *node, const stru
 	return true;
 }
 
-/* Frames that are variants have no fields before: find_path() looks into structures. */
+/* Frames of variants have no fields before the current one: find_path() only searches structures. */
 static struct ctf_node *bind_type(struct ctf_binding *b, struct ctf_node *type,
 				  const struct frame *up)
 {
@@ -306,8 +307,8 @@ static struct ctf_node *bind_type(struct ctf_binding *b, struct ctf_node *type,
 
 /* ---- roles ---- */
 
-/* CTF 1.8 tells by reserved names what fields are for (CTF 1.8.3, 5.2, and what LTTng
- * adds to packet contexts). False: one of them is no number. */
+/* CTF 1.8 marks the purpose of fields by reserved names (CTF 1.8.3, section 5.2; LTTng adds some to packet contexts).
+ * False: such a field is not an integer. */
 static bool role_of(enum ctf_root root, const struct ctf_field *f, unsigned *ret)
 {
 	static const struct { enum ctf_root root; const char *name; unsigned role; } roles[] = {
@@ -340,7 +341,7 @@ static bool role_of(enum ctf_root root, const struct ctf_field *f, unsigned *ret
 	return true;
 }
 
-/* A copy of the type whose fields have their roles. NULL: too many types. */
+/* A copy of the type with roles set in its fields. NULL: there are too many types. */
 static struct ctf_node *set_roles(struct ctf_binding *b, enum ctf_root root, struct ctf_node *type,
 				  const char *at)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Integers at any bit of a CTF packet (CTF 1.8, 4.1.5): of a little endian one the
- * bits count from the least significant of a byte, of a big endian one from the most
- * significant. The caller has checked that [pos, pos + bits) lies in the data.
+ * Integers at any bit of a CTF packet (CTF 1.8, section 4.1.5). Bits of a little endian integer are counted from the
+ * least significant bit of a byte, those of a big endian one from the most significant. The caller must check that
+ * [pos, pos + bits) is in the data.
  */
 #ifndef BLK_TRACE_CTF_CTF_BITS_H
 #define BLK_TRACE_CTF_CTF_BITS_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* For bits that are not whole bytes at a whole byte; 1..64 bits. */
+/* Any position and any number of bits from 1 to 64. */
 static G_NO_INLINE G_GNUC_UNUSED uint64_t ctf_bits_slow(const uint8_t *base, uint64_t pos, unsigned bits, bool be)
 {
 	uint64_t v = 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From types to steps. Event headers mostly end on a byte at least (LTTng aligns them so);
- * how much more is known of the position is followed through the class, so that
- * alignment costs a step only where it depends on the event. Values that LTTng does not
- * write (LEB128, UTF-16, reversed bits) have one general step, which reads them by type.
+ * Compiles event classes to decode programs. Event headers usually end on a byte, as LTTng aligns them. The compiler
+ * tracks what is known of the position, so that alignment needs a step only where it depends on the event. Types that
+ * LTTng does not write (LEB128, UTF-16, reversed bits) are read by one general step.
  */
 #include "trace/ctf/ctf_all.h"
 #include "trace/ctf/ctf_header.h"
@@ -12,7 +11,7 @@
 
 #include "base/limits.h"
 
-#define MAX_DIRECT_ID 65536		/* ids looked up by index */
+#define MAX_DIRECT_ID 65536		/* larger ids are in a hash table */
 
 struct compile {
 	GArray *steps;			/* struct ctf_step */
@@ -20,21 +19,22 @@ struct compile {
 	struct ctf_fixed fixed_field[BLK_MAX_SLOTS];
 	unsigned n_fixed;
 	uint32_t fixed_slots, fixed_bits;
-	uint64_t ahead;			/* bits that no step has moved over yet */
-	uint64_t unit;			/* position = bit, modulo this power of two */
+	uint64_t ahead;			/* bits that were skipped and that no step has moved over yet */
+	uint64_t unit;			/* a power of two: position % unit == bit */
 	uint64_t bit;
-	uint64_t offset;		/* bits since the event header, while .fixed */
-	bool fixed;
-	bool loads;			/* fill a row */
-	unsigned repeats;		/* repetitions around the type at hand */
-	unsigned picks;			/* level of the ways that names the round of the one around */
-	bool failed;
+	uint64_t offset;		/* bits since the event header; valid while .fixed */
+	bool fixed;			/* the position is the same in every event */
+	bool loads;			/* second pass: steps that fill a row are made */
+	unsigned repeats;		/* nested repetitions around the current type */
+	unsigned picks;			/* level in ctf_wanted.way that selects the element in the current
+					 * repetition */
+	bool failed;			/* the class is too big */
 	uint32_t row_bytes;
 	struct blk_layout *layout;
-	unsigned n_in_place;		/* wanted fields that a layout can reach */
+	unsigned n_in_place;		/* wanted fields that a layout can address in the packet */
 };
 
-/* The wanted fields below the type at hand, whose ways agree so far. */
+/* Wanted fields whose ways lead to the current type or into it; depth: the level in their ways. */
 struct below { const struct ctf_wanted *w[BLK_MAX_SLOTS]; unsigned n, depth; };
 
 static struct below narrow(const struct below *b, uint32_t way)
@@ -62,7 +62,7 @@ static struct ctf_step *add(struct compile *c, enum ctf_op op)
 	return &g_array_index(c->steps, struct ctf_step, c->steps->len - 1);
 }
 
-/* A step that moves over what lies ahead of it, too. */
+/* Adds a step that moves; it also moves over the bits in .ahead. */
 static struct ctf_step *add_move(struct compile *c, enum ctf_op op)
 {
 	for (; c->ahead > UINT32_MAX && !c->failed; c->ahead -= UINT32_MAX)
@@ -73,7 +73,7 @@ static struct ctf_step *add_move(struct compile *c, enum ctf_op op)
 	return s;
 }
 
-/* A step that reads, and stays or moves on. */
+/* Adds a step that reads .ahead bits behind the position. It does not move, unless it is TAKE_STRING. */
 static struct ctf_step *add_stay(struct compile *c, enum ctf_op op)
 {
 	if (op == CTF_OP_TAKE_STRING)
@@ -85,8 +85,8 @@ static struct ctf_step *add_stay(struct compile *c, enum ctf_op op)
 	return s;
 }
 
-/* What comes here is reached by other ways too: all moves are made. */
-static void arrive(struct compile *c)
+/* Other steps may jump here: makes a step that moves over the bits in .ahead. */
+static void flush_ahead(struct compile *c)
 {
 	if (c->ahead)
 		add_move(c, CTF_OP_SKIP);
@@ -106,8 +106,8 @@ static void add_skip(struct compile *c, uint64_t bits)
 	c->ahead += bits;
 }
 
-/* The position is one that differs from event to event, a multiple of `unit`. */
-static void forget(struct compile *c, uint64_t unit)
+/* The position depends on the event from here on; it is a multiple of `unit`. */
+static void set_unknown_position(struct compile *c, uint64_t unit)
 {
 	c->fixed = false;
 	c->unit = unit;
@@ -121,7 +121,7 @@ static void add_align(struct compile *c, uint64_t align)
 		return;
 	}
 	add_move(c, CTF_OP_ALIGN)->n = align;
-	forget(c, align);
+	set_unknown_position(c, align);
 }
 
 static void add_type(struct compile *c, const struct ctf_type *t, uint16_t reg,
@@ -129,7 +129,7 @@ static void add_type(struct compile *c, const struct ctf_type *t, uint16_t reg,
 
 /* ---- loads ---- */
 
-/* Room for the field in the row of the event. */
+/* Adds the field to the row; returns its offset. */
 static uint16_t add_to_row(struct compile *c, const struct ctf_wanted *w)
 {
 	struct blk_slot_layout *l = &c->layout->slot[w->slot];
@@ -143,6 +143,7 @@ static uint16_t add_to_row(struct compile *c, const struct ctf_wanted *w)
 	} else {
 		l->repr = w->kind == CTF_WANT_TEXT ? BLK_TEXT_REF : BLK_BYTES_REF;
 	}
+	g_assert(c->row_bytes <= UINT16_MAX);
 	c->row_bytes += is_int ? 8 : sizeof(struct blk_text);
 	return l->off;
 }
@@ -164,20 +165,20 @@ static void set_integer(struct ctf_step *s, const struct ctf_type *t)
 	s->is_signed = t->is_signed;
 }
 
-/* Is it read as its type says, value by value? No step of its own knows these. */
-static bool is_odd(const struct ctf_type *t)
+/* Can only ctf_walk() read values of this type? */
+static bool needs_walk(const struct ctf_type *t)
 {
 	if (t->kind == CTF_ARRAY || t->kind == CTF_SEQUENCE)
-		return t->encoding != CTF_UTF8 || is_odd(t->element) ||
+		return t->encoding != CTF_UTF8 || needs_walk(t->element) ||
 		       t->element->bits % t->element->align;
 	return t->is_var || t->is_reversed || t->encoding != CTF_UTF8;
 }
 
-/* Does the field lie at a byte that is the same in every event? */
+/* Is the field at the same byte in every event? */
 static bool is_fixed(const struct compile *c, const struct ctf_wanted *w)
 {
 	const struct ctf_type *t = w->leaf;
-	if (!c->fixed || c->offset % 8 || c->offset / 8 > UINT16_MAX || is_odd(t))
+	if (!c->fixed || c->offset % 8 || c->offset / 8 > UINT16_MAX || needs_walk(t))
 		return false;
 	if (w->kind == CTF_WANT_INT)
 		return t->bits == 8 || t->bits == 16 || t->bits == 32 || t->bits == 64;
@@ -185,8 +186,8 @@ static bool is_fixed(const struct compile *c, const struct ctf_wanted *w)
 	       t->element->align <= 8 && t->length < UINT16_MAX;
 }
 
-/* Where a layout can reach it. */
-static void place(struct compile *c, const struct ctf_wanted *w)
+/* The layout addresses the field in the packet. */
+static void place_in_layout(struct compile *c, const struct ctf_wanted *w)
 {
 	const struct ctf_type *t = w->leaf;
 	struct blk_slot_layout *l = &c->layout->slot[w->slot];
@@ -208,6 +209,7 @@ static void add_fixed(struct compile *c, const struct ctf_wanted *w)
 	const struct ctf_type *t = w->leaf;
 	bool is_text = w->kind == CTF_WANT_TEXT;
 	uint16_t size = is_text ? t->length : t->bits / 8;
+	g_assert(c->n_fixed < BLK_MAX_SLOTS);
 	c->fixed_field[c->n_fixed++] = (struct ctf_fixed){
 		.at = c->offset / 8, .off = add_to_row(c, w), .size = size,
 		.big_endian = !is_text && t->big_endian, .is_signed = !is_text && t->is_signed,
@@ -217,15 +219,15 @@ static void add_fixed(struct compile *c, const struct ctf_wanted *w)
 	c->fixed_bits = MAX(c->fixed_bits, c->offset + size * 8u);
 }
 
-static void want(struct compile *c, const struct ctf_wanted *w, enum ctf_op op, const struct ctf_type *t)
+static void add_wanted(struct compile *c, const struct ctf_wanted *w, enum ctf_op op, const struct ctf_type *t)
 {
 	bool fixed = is_fixed(c, w);
 	if (!c->loads || fixed) {
 		if (fixed)
-			(c->loads ? add_fixed : place)(c, w);
+			(c->loads ? add_fixed : place_in_layout)(c, w);
 		return;
 	}
-	struct ctf_step *s = add_load(c, is_odd(t) ? CTF_OP_LOAD_WALK : op, w);
+	struct ctf_step *s = add_load(c, needs_walk(t) ? CTF_OP_LOAD_WALK : op, w);
 	if (s->op == CTF_OP_LOAD_WALK) {
 		s->type = t;
 		s->reg = CTF_NO_REG;
@@ -240,16 +242,16 @@ static void want(struct compile *c, const struct ctf_wanted *w, enum ctf_op op, 
 
 /* ---- types ---- */
 
-/* Behind a field that only its type describes. */
+/* Moves over a field of a type that only ctf_walk() can read. */
 static void add_walk(struct compile *c, const struct ctf_type *t, uint16_t reg)
 {
 	struct ctf_step *s = add_move(c, CTF_OP_WALK);
 	s->type = t;
 	s->reg = reg;
-	forget(c, t->is_var || t->kind == CTF_STRING ? 8 : 1);
+	set_unknown_position(c, t->is_var || t->kind == CTF_STRING ? 8 : 1);
 }
 
-/* The usual ones have steps of their own. */
+/* The operation that loads an integer: the usual sizes have fast ones. */
 static enum ctf_op load_of(const struct compile *c, const struct ctf_type *t)
 {
 	if (c->repeats || t->big_endian || c->unit < 8 || c->bit % 8)
@@ -260,15 +262,15 @@ static enum ctf_op load_of(const struct compile *c, const struct ctf_type *t)
 static void add_integer(struct compile *c, const struct ctf_type *t, uint16_t reg,
 			const struct below *below)
 {
-	if (reg != CTF_NO_REG && !is_odd(t)) {
+	if (reg != CTF_NO_REG && !needs_walk(t)) {
 		struct ctf_step *s = add_stay(c, CTF_OP_REG);
 		set_integer(s, t);
 		s->reg = reg;
 	}
 	for (unsigned i = 0; i < below->n; i++)
 		if (is_leaf(below, i))
-			want(c, below->w[i], load_of(c, t), t);
-	if (t->kind != CTF_FLOAT && is_odd(t))
+			add_wanted(c, below->w[i], load_of(c, t), t);
+	if (t->kind != CTF_FLOAT && needs_walk(t))
 		add_walk(c, t, reg);
 	else
 		add_skip(c, t->bits);
@@ -276,16 +278,16 @@ static void add_integer(struct compile *c, const struct ctf_type *t, uint16_t re
 
 static void add_string(struct compile *c, const struct ctf_type *t, const struct below *below)
 {
-	/* in one step, where it is wanted once: its end is looked for once */
-	bool take = c->loads && !c->repeats && below->n == 1 && is_leaf(below, 0) && !is_odd(t);
+	/* A string that is wanted once is loaded and moved over in one step, so that its end is searched once. */
+	bool take = c->loads && !c->repeats && below->n == 1 && is_leaf(below, 0) && !needs_walk(t);
 	for (unsigned i = 0; i < below->n; i++)
 		if (is_leaf(below, i))
-			want(c, below->w[i], take ? CTF_OP_TAKE_STRING : CTF_OP_LOAD_STRING, t);
-	if (is_odd(t))
+			add_wanted(c, below->w[i], take ? CTF_OP_TAKE_STRING : CTF_OP_LOAD_STRING, t);
+	if (needs_walk(t))
 		add_walk(c, t, CTF_NO_REG);
 	else if (!take)
 		add_move(c, CTF_OP_STRING);
-	forget(c, 8);
+	set_unknown_position(c, 8);
 }
 
 static void add_struct(struct compile *c, const struct ctf_type *t, const struct below *below)
@@ -296,14 +298,14 @@ static void add_struct(struct compile *c, const struct ctf_type *t, const struct
 	}
 }
 
-/* Elements one after another without gaps: their size, else 0. */
+/* Bits of an element if elements follow each other without gaps; else 0. */
 static uint64_t packed_bits(const struct ctf_type *element)
 {
 	uint64_t bits;
 	return ctf_type_fixed(element, &bits) && bits % element->align == 0 ? bits : 0;
 }
 
-/* Wanted fields of single elements: all of them, each picked out by its round. */
+/* In a repetition: all wanted fields in elements; each is selected by the number of its element. */
 static struct below of_rounds(const struct below *b)
 {
 	struct below ret = { .depth = b->depth + 1 };
@@ -313,31 +315,31 @@ static struct below of_rounds(const struct below *b)
 	return ret;
 }
 
-/* Steps of one element, to be run any number of times. */
+/* Compiles one element, to be run n times, or as many times as a register says. */
 static void add_repeat(struct compile *c, const struct ctf_type *t, uint64_t n, uint16_t reg,
 		       const struct below *below)
 {
 	struct below rounds = of_rounds(below);
 	unsigned picks = c->picks;
-	arrive(c);
+	flush_ahead(c);
 	guint at = c->steps->len;
 	struct ctf_step *s = add(c, reg == CTF_NO_REG ? CTF_OP_REPEAT : CTF_OP_REPEAT_REG);
 	s->n = n;
 	s->reg = reg;
-	forget(c, 1);		/* the second round begins where the first ends */
+	set_unknown_position(c, 1);		/* each element begins where the one before ends */
 	if (c->repeats++)
-		rounds.n = 0;	/* rounds in rounds: not to be told apart */
+		rounds.n = 0;	/* nested repetitions: elements cannot be selected */
 	c->picks = below->depth;
 	add_align(c, t->align);
 	add_type(c, t, CTF_NO_REG, &rounds);
 	c->repeats--;
 	c->picks = picks;
-	arrive(c);
+	flush_ahead(c);
 	g_array_index(c->steps, struct ctf_step, at).to = c->steps->len;
-	forget(c, 1);
+	set_unknown_position(c, 1);
 }
 
-/* An array with wanted elements: those are read one by one. */
+/* An array with wanted elements: these are read one by one. Returns how many. */
 static uint64_t add_unrolled(struct compile *c, const struct ctf_type *t, const struct below *below)
 {
 	uint64_t n = 0;
@@ -359,7 +361,7 @@ static void add_array(struct compile *c, const struct ctf_type *t, const struct 
 	add_align(c, t->element->align);
 	for (unsigned i = 0; i < below->n; i++)
 		if (is_leaf(below, i))
-			want(c, below->w[i], CTF_OP_LOAD_ARRAY, t);
+			add_wanted(c, below->w[i], CTF_OP_LOAD_ARRAY, t);
 	n -= add_unrolled(c, t, below);
 	if (bits && n > (UINT64_C(1) << 40) / bits)
 		c->failed = true;
@@ -369,7 +371,7 @@ static void add_array(struct compile *c, const struct ctf_type *t, const struct 
 		add_repeat(c, t->element, n, CTF_NO_REG, &(struct below){ .depth = below->depth });
 }
 
-/* Is a part of an element wanted? Whole elements that are integers need no repetition. */
+/* Is a part of an element wanted? A whole element that is an integer needs no repetition. */
 static bool has_inner(const struct below *b, const struct ctf_type *t)
 {
 	for (unsigned i = 0; i < b->n; i++)
@@ -386,7 +388,7 @@ static void add_sequence(struct compile *c, const struct ctf_type *t, const stru
 	for (unsigned i = 0; i < below->n; i++) {
 		const struct ctf_wanted *w = below->w[i];
 		if (is_leaf(below, i)) {
-			want(c, w, CTF_OP_LOAD_SEQUENCE, t);
+			add_wanted(c, w, CTF_OP_LOAD_SEQUENCE, t);
 		} else if (c->loads && bits && !has_inner(below, t)) {
 			struct ctf_step *s = add_load(c, CTF_OP_LOAD_ELEMENT, w);
 			set_integer(s, t->element);
@@ -401,12 +403,12 @@ static void add_sequence(struct compile *c, const struct ctf_type *t, const stru
 	struct ctf_step *s = add_move(c, CTF_OP_SKIP_SEQUENCE);
 	s->n = bits;
 	s->reg = t->length_reg;
-	forget(c, MIN(c->bit ? 1 : c->unit, bits & -bits));
+	set_unknown_position(c, MIN(c->bit ? 1 : c->unit, bits & -bits));
 }
 
 static void add_variant(struct compile *c, const struct ctf_type *t, const struct below *below)
 {
-	arrive(c);
+	flush_ahead(c);
 	guint at = c->steps->len;
 	g_autofree guint *from = g_new(guint, t->n_fields + 1);
 	struct ctf_step *s = add(c, CTF_OP_CHOOSE);
@@ -419,7 +421,7 @@ static void add_variant(struct compile *c, const struct ctf_type *t, const struc
 		c->unit = unit;
 		c->bit = bit;
 		add_type(c, t->field[i].type, t->field[i].reg, &inner);
-		arrive(c);
+		flush_ahead(c);
 	}
 	from[t->n_fields] = c->steps->len;
 	s = &g_array_index(c->steps, struct ctf_step, at);
@@ -434,7 +436,7 @@ static void add_variant(struct compile *c, const struct ctf_type *t, const struc
 	struct ctf_choice end = { .last = true, .optional = t->kind == CTF_OPTIONAL };
 	g_array_append_val(c->choices, end);
 	s->n = first;
-	forget(c, 1);
+	set_unknown_position(c, 1);
 }
 
 static void add_type(struct compile *c, const struct ctf_type *t, uint16_t reg,
@@ -470,7 +472,7 @@ static void add_type(struct compile *c, const struct ctf_type *t, uint16_t reg,
 
 /* ---- a class ---- */
 
-/* All fields at once, as bytes. Before any other step: nothing was read yet. */
+/* Loads all fields at once, as bytes. It must be the first step, as it reads the event from its beginning. */
 static void add_all(struct compile *c, int slot)
 {
 	struct ctf_step *s = add(c, CTF_OP_LOAD_ALL);
@@ -505,7 +507,7 @@ static void run_pass(struct compile *c, const struct ctf_stream_class *sc,
 			add_type(c, t, CTF_NO_REG, &below);
 	}
 	if (c->steps->len)
-		arrive(c);
+		flush_ahead(c);
 }
 
 static void take_program(struct compile *c, struct ctf_class *k)
@@ -524,7 +526,7 @@ static void take_program(struct compile *c, struct ctf_class *k)
 	k->choice = g_memdup2(c->choices->data, c->choices->len * sizeof(struct ctf_choice));
 }
 
-/* NULL, or why the class is refused. */
+/* NULL: the class is compiled; else why it is refused. */
 static const char *compile_class(struct compile *c, const struct ctf_contexts *common, struct ctf_class *k,
 				 const struct blk_subscription *row, GHashTable *layouts, bool on_byte)
 {
@@ -541,7 +543,7 @@ static const char *compile_class(struct compile *c, const struct ctf_contexts *c
 		return "is too big";
 	k->row_bytes = MAX(c->row_bytes, 8);
 	if (row) {
-		k->layout = layouts_keep(layouts, c->layout);
+		k->layout = layouts_intern(layouts, c->layout);
 		for (unsigned i = 0; i < BLK_MAX_SLOTS; i++)
 			k->wanted |= (uint32_t)(c->layout->slot[i].repr != BLK_NONE) << i;
 	}
@@ -560,7 +562,7 @@ static void class_free(void *p)
 
 /* ---- a stream class ---- */
 
-static void keep_class(struct ctf_decoder *d, struct ctf_class *k)
+static void register_class(struct ctf_decoder *d, struct ctf_class *k)
 {
 	uint64_t id = k->ec->id;
 	g_ptr_array_add(d->classes, k);
@@ -601,9 +603,10 @@ bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows
 	struct blk_layout layout;
 	struct compile c = { .steps = steps, .choices = choices, .layout = &layout };
 	struct ctf_contexts common;
-	/* A class that has come since may have a length in the event header. */
+	/* A new class may refer to a length in the event header, which changes how headers are read. */
 	if (!ctf_header_compile(d->sc, &d->header, &d->clock, error))
 		return false;
+	g_assert(d->classes->len <= d->sc->events->len);
 	ctf_contexts_find(d->sc, &common);
 	for (guint i = d->classes->len; i < d->sc->events->len; i++) {
 		struct ctf_class *k = g_new0(struct ctf_class, 1);
@@ -619,7 +622,7 @@ bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows
 			class_free(k);
 			return false;
 		}
-		keep_class(d, k);
+		register_class(d, k);
 	}
 	return true;
 }

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Event headers: which of the known forms a stream class has, and reading one.
- * LTTng's (lttng-modules, lttng-ring-buffer-client.h: lttng_event_header_size) are an
- * id of 5 or 16 bits with a timestamp of 27 or 32, or, behind the greatest id, a 32-bit
- * id with a whole 64-bit timestamp; parts are aligned in the packet, not in the header.
- * Any other form is read by its type: slower, and always right.
+ * Event headers: finds which known form a stream class uses, and reads them. LTTng has two forms (lttng-modules,
+ * lttng-ring-buffer-client.h: lttng_event_header_size): an id of 5 or 16 bits with a timestamp of 27 or 32 bits; or,
+ * after the greatest id, a 32-bit id with a whole 64-bit timestamp. Their parts are aligned relative to the packet.
+ * Any other form is read by its type, which is slower.
  */
 #include "trace/ctf/ctf_header.h"
 
 #include "trace/ctf/ctf_walk.h"
 
-/* Integers that have a form of their own here. */
+/* An integer that the known forms can have. */
 static bool is_fast(const struct ctf_type *t, unsigned role)
 {
 	return (t->kind == CTF_INTEGER || t->kind == CTF_ENUM) && (t->roles & role) &&
 	       !t->is_signed && !t->is_var && !t->is_reversed;
 }
 
-/* { id timestamp } in any order, with nothing else. */
+/* { id timestamp } in any order, and nothing else. */
 static bool plain_header(const struct ctf_type *t, struct ctf_header *h)
 {
 	const struct ctf_type *id = t->field[0].type, *ts = t->field[1].type;
@@ -39,8 +38,8 @@ static bool plain_header(const struct ctf_type *t, struct ctf_header *h)
 	return true;
 }
 
-/* The option that the greatest id alone selects, where all others select the other one.
- * Labels and names say nothing: LTTng 2.14 and later list them in any order. */
+/* Finds the option that only the greatest id selects, while all other ids select the other option. Labels and names do
+ * not matter: LTTng 2.14 and later list them in any order. */
 static bool find_extended(const struct ctf_type *id, const struct ctf_type *v, uint32_t *ret_option,
 			  uint64_t *ret_id)
 {
@@ -84,7 +83,7 @@ static bool variant_header(const struct ctf_type *t, struct ctf_header *h)
 	return true;
 }
 
-/* Do programs of the classes begin on a byte behind it? */
+/* Does every header of this form end on a byte? */
 static bool ends_on_byte(const struct ctf_header *h)
 {
 	uint64_t first = h->ts_first ? h->ts_bits : h->id_bits;
@@ -95,7 +94,7 @@ static bool ends_on_byte(const struct ctf_header *h)
 	return h->align >= 8 && end % 8 == 0 && (!h->has_variant || long_end % 8 == 0);
 }
 
-/* LTTng's two, which have loops of their own. */
+/* LTTng's two forms have loops of their own. */
 static enum ctf_fast fast_of(const struct ctf_header *h)
 {
 	if (!h->has_variant || h->id_be || h->ts_be || h->fast_align < 8)
@@ -108,7 +107,7 @@ static enum ctf_fast fast_of(const struct ctf_header *h)
 	return CTF_FAST_NONE;
 }
 
-/* The clock of the type's timestamps, those inside of it included; NULL: it has none. */
+/* The clock of the timestamps in the type, nested types included; NULL: there is none. */
 static const struct ctf_clock *clock_of(const struct ctf_type *t)
 {
 	const struct ctf_clock *clock = NULL;

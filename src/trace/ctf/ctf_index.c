@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stream files and LTTng's index files beside them; ctf_index_walk.c does the walk. */
-#include "trace/ctf/ctf_index_private.h"
+/* Where the packets of a stream file are: from its index file, or from the packet headers. See ctf_index.h. */
+#include "trace/ctf/ctf_index.h"
 
 #include "trace/reader.h"
 
@@ -18,11 +18,41 @@
 #define IDX_ENTRY_MOST 4096
 #define IDX_CHUNK (256 * 1024)
 
-#define HEADER_GUESS 256	/* bytes that hold any header seen so far */
+#define HEADER_GUESS 256	/* bytes; larger than the packet headers of all known tracers */
 
 G_STATIC_ASSERT(sizeof(off_t) == 8);
 
-/* ---- packets in a row ---- */
+#define FEWEST_BACKWARD 4		/* packets; with fewer it is not worthwhile */
+#define SMALLEST_SIZE_LOG2 12		/* sub-buffers are powers of two, at least a page */
+#define LARGEST_SIZE_LOG2 40
+
+/* Consecutive packets, by offset; grows at both ends. */
+struct packets {
+	struct ctf_packet *all;
+	size_t first, n, room;
+};
+
+static inline const struct ctf_packet *packets_at(const struct packets *p, size_t i)
+{
+	return &p->all[p->first + i];
+}
+
+enum ctf_walk { CTF_WALK_UNDECIDED, CTF_WALK_FORWARD, CTF_WALK_BACKWARD, CTF_WALK_DONE };
+
+struct ctf_index {
+	const struct ctf_meta *meta;
+	char *path;
+	int fd;			/* -1: closed by ctf_index_close_file() */
+	uint64_t size;
+	uint64_t common;	/* bytes of the first whole packet; 0: none yet */
+	bool has_file;		/* an index file is used */
+	enum ctf_walk walk;
+	struct packets oldest;	/* from the beginning of the file to oldest_end */
+	struct packets newest;	/* from newest_begin to the end of the file; joined to .oldest at the end */
+	uint64_t oldest_end, newest_begin;	/* offsets, oldest_end <= newest_begin */
+};
+
+/* ---- consecutive packets ---- */
 
 static void packets_room(struct packets *p, size_t before, size_t behind)
 {
@@ -38,20 +68,20 @@ static void packets_room(struct packets *p, size_t before, size_t behind)
 	*p = (struct packets){ .all = all, .first = first, .n = p->n, .room = room };
 }
 
-void packets_push_back(struct packets *p, const struct ctf_packet *packet)
+static void packets_push_back(struct packets *p, const struct ctf_packet *packet)
 {
 	packets_room(p, 0, 1);
 	p->all[p->first + p->n++] = *packet;
 }
 
-void packets_push_front(struct packets *p, const struct ctf_packet *packet)
+static void packets_push_front(struct packets *p, const struct ctf_packet *packet)
 {
 	packets_room(p, 1, 0);
 	p->all[--p->first] = *packet;
 	p->n++;
 }
 
-void packets_clear(struct packets *p)
+static void packets_clear(struct packets *p)
 {
 	g_free(p->all);
 	*p = (struct packets){ 0 };
@@ -59,7 +89,7 @@ void packets_clear(struct packets *p)
 
 /* ---- files ---- */
 
-/* Reads up to n bytes; less than n: the file ends there. -1: errno says why not. */
+/* Reads up to n bytes; fewer: the file ends there. -1: see errno. */
 static gssize ctf_pread(int fd, void *bytes, size_t n, uint64_t offset)
 {
 	size_t done = 0;
@@ -79,7 +109,7 @@ static gssize ctf_pread(int fd, void *bytes, size_t n, uint64_t offset)
 	return (gssize)done;
 }
 
-/* A file that is no link, no pipe and no device; a pipe would make open() wait. */
+/* Opens a regular file: no link, no device, and no pipe, with which open() would wait. */
 static int open_regular(const char *path, uint64_t *ret_size, GError **error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
@@ -105,8 +135,9 @@ static int open_regular(const char *path, uint64_t *ret_size, GError **error)
 	return fd;
 }
 
-bool ctf_index_header(const struct ctf_index *x, uint64_t offset, uint64_t limit,
-		      struct ctf_packet *ret, GError **error)
+/* Reads the packet header at `offset` of a file that ends at `limit` (bytes). */
+static bool read_header_at(const struct ctf_index *x, uint64_t offset, uint64_t limit,
+			   struct ctf_packet *ret, GError **error)
 {
 	uint8_t guess[HEADER_GUESS];
 	g_autofree uint8_t *more = NULL;
@@ -120,14 +151,14 @@ bool ctf_index_header(const struct ctf_index *x, uint64_t offset, uint64_t limit
 				    "cannot read %s: %s", x->path, g_strerror(errno));
 			return false;
 		}
-		if ((size_t)got < n)		/* it was shortened meanwhile */
+		if ((size_t)got < n)		/* the file was shortened meanwhile */
 			limit = offset + (uint64_t)got;
 		if (ctf_packet_read(x->meta, bytes, (size_t)got, offset, limit, ret, &need,
 				    error))
 			return true;
 		if (need <= n)
 			break;
-		/* What is read one by one may be many small fields. */
+		/* At least doubled, as the header may consist of many small fields. */
 		n = MIN(MAX(need, 2 * n), limit - offset);
 		g_free(more);
 		bytes = more = g_malloc(n);
@@ -154,7 +185,7 @@ static uint32_t be32(const uint8_t *p)
 	return GUINT32_FROM_BE(v);
 }
 
-/* What an entry says, in the shape of the file's first packet. False: it can't be. */
+/* What an entry says; the kinds of its values are those of the file's first packet. False: it is impossible. */
 static bool read_entry(const struct ctf_index *x, const uint8_t *e, size_t length,
 		       const struct ctf_packet *first, struct ctf_packet *ret)
 {
@@ -186,7 +217,7 @@ static bool read_entry(const struct ctf_index *x, const uint8_t *e, size_t lengt
 	return true;
 }
 
-/* Is it the same packet? `header` was read, `entry` is of the index file. */
+/* Are both the same packet? `entry` is from the index file, `header` from the packet. */
 static bool agree(const struct ctf_packet *entry, const struct ctf_packet *header)
 {
 	uint64_t counted = header->discarded_bits ? G_MAXUINT64 >> (64 - header->discarded_bits)
@@ -214,7 +245,7 @@ static bool take_entries(struct ctf_index *x, const uint8_t *bytes, size_t n, si
 		packets_push_back(&x->oldest, &p);
 		x->oldest_end += p.packet_bits / 8;
 		if (x->oldest_end == x->size)
-			return false;		/* more entries are of no packet */
+			return false;		/* further entries belong to no packet */
 	}
 	return true;
 }
@@ -233,7 +264,8 @@ static void read_entries(struct ctf_index *x, int fd, const struct ctf_packet *f
 	if (length < IDX_ENTRY_1_0 || length > IDX_ENTRY_MOST)
 		return;
 	if (length < IDX_ENTRY_1_1 && first->has_seq)
-		return;		/* only the headers tell which packets are missing */
+		return;		/* this entry has no sequence number: only packet headers show which packets are
+				 * missing */
 	size_t chunk = IDX_CHUNK / length * length;
 	bytes = g_malloc(chunk);
 	while ((got = ctf_pread(fd, bytes, chunk, at)) > 0) {
@@ -250,9 +282,9 @@ static bool is_believed(const struct ctf_index *x, size_t i)
 	return ctf_index_check(x, &p, NULL);
 }
 
-/* Headers are read where the entries begin and end; where these do not agree, up to
- * the last that does. The rest of the entries is forgotten. */
-static void believe(struct ctf_index *x)
+/* Compares the first and the last entry with the packet headers. If they differ, searches the last entry that agrees
+ * and drops those after it. */
+static void check_entries(struct ctf_index *x)
 {
 	size_t good = 0, bad = x->oldest.n;
 
@@ -286,14 +318,14 @@ static void read_index_file(struct ctf_index *x, const char *dir, const char *na
 		return;
 	read_entries(x, fd, first);
 	close(fd);
-	believe(x);
+	check_entries(x);
 	x->has_file = x->oldest.n > 0;
 }
 
-/* ---- the whole ---- */
+/* ---- opening ---- */
 
-/* Knows the first packet, and all if that is all. One that is not whole may end before
- * the file does: the walk finds out. */
+/* Begins with the first packet, which may be all. If it is not whole, it may end before the file does: the walk finds
+ * out. */
 static void begin_walk(struct ctf_index *x, const struct ctf_packet *first)
 {
 	x->walk = CTF_WALK_UNDECIDED;
@@ -317,7 +349,7 @@ static bool read_begin(struct ctf_index *x, const char *dir, const char *name, G
 		x->walk = CTF_WALK_DONE;
 		return true;
 	}
-	if (!ctf_index_header(x, 0, x->size, &first, error))
+	if (!read_header_at(x, 0, x->size, &first, error))
 		return false;
 	if (first.fault == CTF_WHOLE) {
 		x->common = first.packet_bits / 8;
@@ -359,9 +391,9 @@ void ctf_index_distrust(struct ctf_index *x)
 	x->oldest_end = 0;
 	if (x->size == 0)
 		return;
-	if (ctf_index_header(x, 0, x->size, &first, NULL)) {
+	if (read_header_at(x, 0, x->size, &first, NULL)) {
 		begin_walk(x, &first);
-	} else {		/* it was damaged since: the walk keeps it as such */
+	} else {		/* it was damaged meanwhile: the walk makes a packet with .fault of it */
 		x->walk = CTF_WALK_FORWARD;
 		ctf_index_walk(x, 1);
 	}
@@ -405,12 +437,12 @@ bool ctf_index_check(const struct ctf_index *x, struct ctf_packet *p, GError **e
 
 	if (p->checked)
 		return true;
-	if (!ctf_index_header(x, p->offset, x->size, &header, error))
+	if (!read_header_at(x, p->offset, x->size, &header, error))
 		return false;
 	if (!agree(p, &header)) {
 		g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-			    "%s at byte %" G_GUINT64_FORMAT ": the packet is not the one that "
-			    "the index file tells of", x->path, p->offset);
+			    "%s at byte %" G_GUINT64_FORMAT ": packet header and index file disagree",
+			    x->path, p->offset);
 		return false;
 	}
 	*p = header;
@@ -419,7 +451,7 @@ bool ctf_index_check(const struct ctf_index *x, struct ctf_packet *p, GError **e
 
 int ctf_index_fd(const struct ctf_index *x)
 {
-	if (x->fd < 0)		/* it rests */
+	if (x->fd < 0)		/* it was closed by ctf_index_close_file() */
 		((struct ctf_index *)x)->fd = ctf_index_reopen(x);
 	return x->fd;
 }
@@ -430,7 +462,7 @@ int ctf_index_reopen(const struct ctf_index *x)
 	return open_regular(x->path, &size, NULL);
 }
 
-void ctf_index_rest(struct ctf_index *x)
+void ctf_index_close_file(struct ctf_index *x)
 {
 	if (x->fd >= 0)
 		close(x->fd);
@@ -456,4 +488,171 @@ const char *ctf_index_name(const struct ctf_index *x)
 bool ctf_index_has_file(const struct ctf_index *x)
 {
 	return x->has_file;
+}
+
+/*
+ * ---- the walk over packet headers ----
+ *
+ * For a file without an index, or with one that disagrees with the headers. Tracers give all packets of
+ * a buffer one size, except those that a timer flushed. So the newest packets are found from the file's
+ * end backwards, in steps of the first packet's size; each must be proven by its own header. Where that
+ * stops, the walk continues forwards from the beginning until both meet. Damage becomes a packet with
+ * its .fault.
+ */
+
+static uint64_t bytes_of(const struct ctf_packet *p)
+{
+	return p->packet_bits / 8;
+}
+
+static bool is_header(const struct ctf_index *x, uint64_t offset, uint64_t limit)
+{
+	struct ctf_packet p;
+
+	return offset < limit && read_header_at(x, offset, limit, &p, NULL);
+}
+
+/* The end of the packet at `offset` that does not say its size: the next packet header at a usual distance, or the
+ * limit. */
+static uint64_t find_end(const struct ctf_index *x, uint64_t offset, uint64_t limit)
+{
+	uint64_t left = limit - offset;
+
+	if (x->common)
+		return x->common < left && is_header(x, offset + x->common, limit) ?
+		       offset + x->common : limit;
+	for (int log2 = SMALLEST_SIZE_LOG2; log2 <= LARGEST_SIZE_LOG2; log2++) {
+		uint64_t size = (uint64_t)1 << log2;
+		if (size >= left)
+			break;
+		if (is_header(x, offset + size, limit))
+			return offset + size;
+	}
+	return limit;
+}
+
+static void end_at(struct ctf_packet *p, uint64_t end)
+{
+	g_assert(end > p->offset);
+	p->packet_bits = (end - p->offset) * 8;
+	p->content_bits = MIN(p->content_bits, p->packet_bits);
+}
+
+/* Bytes that cannot be read; their times are not known. */
+static struct ctf_packet garbage(uint64_t offset, uint64_t end)
+{
+	uint64_t bits = MIN(end - offset, G_MAXUINT64 / 8) * 8;
+
+	return (struct ctf_packet){ .offset = offset, .packet_bits = bits, .cpu = UINT32_MAX,
+				    .fault = CTF_GARBAGE, .checked = true };
+}
+
+/* ---- forwards ---- */
+
+static void join(struct ctf_index *x)
+{
+	g_assert(x->oldest_end == x->newest_begin);
+	for (size_t i = 0; i < x->newest.n; i++)
+		packets_push_back(&x->oldest, packets_at(&x->newest, i));
+	packets_clear(&x->newest);
+	x->oldest_end = x->newest_begin = x->size;
+	x->walk = CTF_WALK_DONE;
+}
+
+/* Reads the packet at oldest_end. The packets behind newest_begin are proven, so no packet reaches into them. */
+static void step_forward(struct ctf_index *x)
+{
+	uint64_t at = x->oldest_end, limit = x->newest_begin, end;
+	struct ctf_packet p;
+
+	g_assert(at < limit);
+
+	if (!read_header_at(x, at, limit, &p, NULL)) {
+		p = garbage(at, limit);
+		end = limit;
+	} else {
+		end = p.fault == CTF_WHOLE ? at + bytes_of(&p) : limit;
+		if (p.fault == CTF_UNFINISHED && bytes_of(&p) < limit - at)
+			end = at + bytes_of(&p);
+		else if (p.fault == CTF_UNFINISHED)
+			end = find_end(x, at, limit);
+		if (p.fault != CTF_WHOLE && limit - at <= G_MAXUINT64 / 8)
+			end_at(&p, end);
+		if (p.fault == CTF_WHOLE && !x->common)
+			x->common = bytes_of(&p);
+	}
+	packets_push_back(&x->oldest, &p);
+	x->oldest_end = end;
+	if (end == limit)
+		join(x);
+}
+
+/* ---- backwards ---- */
+
+static void take_newest(struct ctf_index *x, const struct ctf_packet *p)
+{
+	packets_push_front(&x->newest, p);
+	x->newest_begin = p->offset;
+}
+
+/* Reads the packet before newest_begin. False: there is none of the usual size. */
+static bool step_backward(struct ctf_index *x)
+{
+	g_assert(x->newest.n && x->oldest.n && x->newest_begin >= x->common);
+	const struct ctf_packet *next = packets_at(&x->newest, 0);
+	const struct ctf_packet *first = packets_at(&x->oldest, 0);
+	uint64_t at = x->newest_begin - x->common;
+	struct ctf_packet p;
+
+	if (!read_header_at(x, at, x->newest_begin, &p, NULL) ||
+	    p.stream_id != first->stream_id || bytes_of(&p) != x->common ||
+	    p.fault == CTF_CUT_OFF)
+		return false;
+	if (next->fault != CTF_GARBAGE && p.has_begin && p.begin > next->begin)
+		return false;
+	take_newest(x, &p);
+	return true;
+}
+
+/* Reads the last packet, or what is left of it, and the one before. True: all packets seem to have one size. */
+static bool begin_backward(struct ctf_index *x)
+{
+	uint64_t tail = x->size % x->common;
+	uint64_t at = x->size - (tail ? tail : x->common);
+	struct ctf_packet p;
+
+	if (x->oldest.n != 1 || x->size / x->common < FEWEST_BACKWARD)
+		return false;
+	const struct ctf_packet *first = packets_at(&x->oldest, 0);
+	if (bytes_of(first) != x->common)
+		return false;
+	if (!read_header_at(x, at, x->size, &p, NULL)) {
+		if (!tail)
+			return false;
+		p = garbage(at, x->size);
+	} else if (bytes_of(&p) != x->size - at || p.stream_id != first->stream_id) {
+		return false;
+	}
+	take_newest(x, &p);
+	if (step_backward(x))
+		return true;
+	packets_clear(&x->newest);
+	x->newest_begin = x->size;
+	return false;
+}
+
+bool ctf_index_walk(struct ctf_index *x, size_t max)
+{
+	for (size_t i = 0; i < max && x->walk != CTF_WALK_DONE; i++) {
+		if (x->walk == CTF_WALK_UNDECIDED)
+			x->walk = x->common && begin_backward(x) ? CTF_WALK_BACKWARD
+								 : CTF_WALK_FORWARD;
+		else if (x->walk == CTF_WALK_BACKWARD && !step_backward(x))
+			x->walk = CTF_WALK_FORWARD;
+		if (x->walk == CTF_WALK_FORWARD)
+			step_forward(x);
+		else if (x->newest_begin == x->oldest_end)
+			join(x);
+	}
+	return x->walk != CTF_WALK_DONE;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Index files, written: see ctf_index_write.h. */
+/* Writes index files: see ctf_index_write.h. */
 #include "trace/ctf/ctf_index_write.h"
 
 #include <string.h>
@@ -28,9 +28,9 @@ void ctf_index_put_header(uint8_t ret[CTF_INDEX_HEADER], size_t entry_size)
 
 void ctf_index_put_entry(uint8_t *ret, size_t entry_size, const struct ctf_packet *p)
 {
-	const uint64_t said[] = { p->offset, p->packet_bits, p->content_bits, p->begin, p->end,
+	const uint64_t values[] = { p->offset, p->packet_bits, p->content_bits, p->begin, p->end,
 				  p->discarded, p->stream_id, p->instance, p->seq };
 
-	for (size_t i = 0; i < entry_size / sizeof said[0]; i++)
-		put64(ret + i * sizeof said[0], said[i]);
+	for (size_t i = 0; i < entry_size / sizeof values[0]; i++)
+		put64(ret + i * sizeof values[0], values[i]);
 }

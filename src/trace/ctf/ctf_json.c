@@ -36,7 +36,7 @@ static inline uint32_t add(struct scan *s, enum json_kind kind, const char *at)
 	return s->tokens->len - 1;
 }
 
-/* Ends the token here. */
+/* Ends the current token. */
 static inline void end(struct scan *s, uint32_t i, uint32_t count)
 {
 	struct json_token *t = &g_array_index(s->tokens, struct json_token, i);
@@ -53,7 +53,7 @@ static bool is_hex(const char *s, const char *stop)
 	return true;
 }
 
-/* Behind the opening quote. */
+/* Scans a string; its opening quote was read. */
 static bool scan_string(struct scan *s)
 {
 	const char *begin = s->at;
@@ -91,7 +91,7 @@ static bool scan_number(struct scan *s)
 	const char *begin = s->at;
 	uint32_t i = add(s, JSON_NUMBER, begin);
 	s->at += *s->at == '-';
-	if (s->at < s->end && *s->at == '0')	/* no digits behind a leading 0 */
+	if (s->at < s->end && *s->at == '0')	/* no digit may follow a leading 0 */
 		s->at++;
 	else if (!digits(s))
 		return fail(s, begin, "no number");
@@ -136,7 +136,7 @@ static bool scan_key(struct scan *s)
 	return true;
 }
 
-/* Behind the opening bracket, up to the closing one. */
+/* Scans members up to the closing bracket; the opening one was read. */
 static bool scan_members(struct scan *s, char closing, uint32_t *ret_count)
 {
 	skip_space(s);
@@ -212,7 +212,7 @@ static unsigned hex4(const char *s)
 	return v;
 }
 
-/* "\uXXXX" at s, perhaps a pair of them: moves behind it. False: half of a pair. */
+/* Decodes "\uXXXX" at *s, or a surrogate pair of them, and moves behind it. False: half of a pair. */
 static bool unescape_unicode(const char **s, const char *stop, GString *ret)
 {
 	unsigned c = hex4(*s + 2);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One JSON value (RFC 8259) as an array of tokens that point into its text: nothing is
- * copied, so that 750 kB of kernel metadata take a few milliseconds (json-glib: 25).
- * Inside src/trace/.
+ * A scanner of JSON values (RFC 8259). The tokens point into the text, nothing is copied: 750 kB of kernel metadata
+ * take a few milliseconds (with json-glib: 25). Inside src/trace/.
  *
  *     g_autoptr(GArray) tokens = json_tokens_new();
  *     struct json_problem why;
  *     if (!json_scan(text, n, tokens, &why)) ...
  *     const struct json_token *root = json_at(tokens, 0);
  *
- * The members of an object stand behind it: key, value, key, value ...; the elements of
- * an array likewise. The next member or element after token i is token json_at(i)->next.
+ * The members of an object are the tokens after it: key, value, key, value ...; the elements of an array likewise. The
+ * next member or element after token i is token json_at(i)->next.
  */
 #ifndef BLK_TRACE_CTF_CTF_JSON_H
 #define BLK_TRACE_CTF_CTF_JSON_H
@@ -29,35 +28,34 @@ enum json_kind {
 struct json_token {
 	uint8_t kind;			/* enum json_kind */
 	bool escaped;			/* string: has backslashes */
-	uint32_t at, n;			/* bytes of the text; of a string without its quotes */
-	uint32_t next;			/* index of the token behind it and all that is in it */
+	uint32_t at, n;			/* range of the text, bytes; a string's without its quotes */
+	uint32_t next;			/* index of the token after it and everything in it */
 	uint32_t count;			/* members of an object, elements of an array */
 };
 
 struct json_problem {
-	const char *text;		/* static: "a string without end" */
-	size_t at;			/* byte of the text */
+	const char *text;		/* a static text: "a string without end" */
+	size_t at;			/* where in the text, bytes */
 };
 
 GArray *json_tokens_new(void);		/* struct json_token */
 
 static inline const struct json_token *json_at(const GArray *tokens, uint32_t i)
 {
+	g_assert(i < tokens->len);
 	return &g_array_index(tokens, struct json_token, i);
 }
 
-/* Replaces the tokens by those of the value in text[0, n), n up to LIMIT_FRAGMENT_BYTES, which
- * is valid UTF-8 with nothing but white space around the value. False: *why. */
+/* Replaces the tokens by those of the value in text[0, n), where n is at most LIMIT_FRAGMENT_BYTES. The text must be
+ * valid UTF-8 and may have white space around the value. False: see *why. */
 bool json_scan(const char *text, size_t n, GArray *tokens, struct json_problem *why);
 
-/*
- * The token's string, unescaped, to `ret` (cleared before). False: a lone surrogate. It
- * may hold NULs ("\u0000").
- */
+/* Unescapes the token's string into `ret` (cleared first). It may contain NULs ("\u0000"). False: a lone
+ * surrogate. */
 bool json_string(const char *text, const struct json_token *t, GString *ret);
 
-/* The token's number, an integer: its sign and magnitude. False: it has a fraction or an
- * exponent, or the magnitude has more than 64 bits. */
+/* The sign and magnitude of the token's number. False: it is not an integer, or its magnitude has more than 64
+ * bits. */
 bool json_integer(const char *text, const struct json_token *t, bool *ret_negative, uint64_t *ret);
 
 #endif

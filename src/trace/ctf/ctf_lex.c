@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* See ctf_lex.h. */
+/* The lexer of CTF 1.8 metadata: see ctf_lex.h. */
 #include "trace/ctf/ctf_lex.h"
 #include "trace/reader.h"
 
 #include <string.h>
 
-#define SHOWN 64		/* characters of a word in a message */
+#define SHOWN 64		/* characters of a token shown in a message */
 
-/* By their first letter, in the order of enum ctf_word. */
+/* Keywords by first letter, in the order of enum ctf_word. */
 #define LONGEST_WORD 14
 static const char words[][LONGEST_WORD + 1] = {
 	"", "align", "callsite", "char", "clock", "const", "double", "enum", "env", "event",
@@ -52,7 +52,7 @@ static void locate(const struct ctf_lexer *x, const char *at, uint64_t *line, ui
 {
 	*line = x->line;
 	*column = x->column;
-	/* of a text before this one: its begin is the nearest that is known */
+	/* In an earlier text: the beginning of this one is the nearest known place. */
 	if ((uintptr_t)at < (uintptr_t)x->text || (uintptr_t)at > (uintptr_t)x->end)
 		at = x->text;
 	for (const char *s = x->text; s < at; s++) {
@@ -108,7 +108,7 @@ bool ctf_lex_unexpected(struct ctf_lexer *x, const char *what)
 	const struct ctf_token *t = &x->tok;
 	g_autofree char *is = t->kind == CTF_TOKEN_WORD || t->kind == CTF_TOKEN_NUMBER
 		? g_strdup_printf("'%.*s'", (int)MIN(t->n, SHOWN), t->s) : describe_kind(t->kind);
-	/* Perhaps babeltrace2 knows what is meant here; not where the text just ends. */
+	/* babeltrace2 may understand it, unless the text just ends. */
 	return ctf_lex_fail(x, t->at, t->kind == CTF_TOKEN_END ? BLK_TRACE_ERROR_CORRUPT
 							       : BLK_TRACE_ERROR_UNSUPPORTED,
 			    "expected %s, not %s", what, is);
@@ -122,7 +122,7 @@ static void bad(struct ctf_lexer *x, const char *at, int code, const char *why)
 
 /* ---- tokens ---- */
 
-/* Behind blanks and comments. False: a comment that does not end. */
+/* Skips white space and comments. False: a comment does not end. */
 static bool skip_blanks(struct ctf_lexer *x)
 {
 	for (; x->at < x->end; x->at++) {
@@ -157,7 +157,7 @@ static unsigned digit_of(char c)
 	return g_ascii_isxdigit(c) ? (unsigned)g_ascii_xdigit_value(c) : 255;
 }
 
-/* C's suffixes of integers say nothing here. */
+/* Skips C's integer suffixes, which have no meaning here. */
 static const char *skip_suffix(const char *s, const char *end)
 {
 	while (s < end && strchr("uUlL", *s) && *s)
@@ -212,11 +212,11 @@ static void lex_string(struct ctf_lexer *x)
 	x->at = s + 1;
 }
 
-/* Signs of several characters, by their first. */
+/* Tokens of several characters, by their first. */
 static const struct { const char *s; uint8_t n; uint16_t kind; } longer[] = {
 	{ ":=", 2, CTF_TOKEN_IS_TYPE }, { "...", 3, CTF_TOKEN_TO }, { "->", 2, CTF_TOKEN_ARROW },
 };
-/* 1: a sign; 2: also the begin of a longer one. */
+/* 1: a token of one character; 2: it may also begin a longer one. */
 static const uint8_t signs[256] = {
 	['{'] = 1, ['}'] = 1, ['['] = 1, [']'] = 1, ['('] = 1, [')'] = 1, ['<'] = 1, ['>'] = 1,
 	[';'] = 1, [','] = 1, ['='] = 1, ['*'] = 1, ['+'] = 1, [':'] = 2, ['.'] = 2, ['-'] = 2,
@@ -302,7 +302,7 @@ bool ctf_lex_expect(struct ctf_lexer *x, int kind)
 
 /* ---- strings ---- */
 
-/* One escape behind the backslash at *s: its character, or -1. */
+/* Decodes the escape sequence behind the backslash at *s; returns the character, or -1. */
 static int unescape_one(const char **s, const char *end)
 {
 	static const char from[] = "abfnrtv\\\"'?", to[] = "\a\b\f\n\r\t\v\\\"'?";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Words, numbers, strings and signs of CTF metadata text (TSDL), one token ahead, and
- * the errors of everybody who reads them: by line and column (inside src/trace/).
+ * The lexer of CTF 1.8 metadata text (TSDL), with one token of lookahead. Errors of all users of the lexer are set
+ * here, with line and column (inside src/trace/).
  */
 #ifndef BLK_TRACE_CTF_CTF_LEX_H
 #define BLK_TRACE_CTF_CTF_LEX_H
@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Signs of one character are that character. */
+/* The kind of a one-character token is that character. */
 enum ctf_token_kind {
 	CTF_TOKEN_END = 256,
-	CTF_TOKEN_BAD,		/* lexer.error says why; no rule takes it */
+	CTF_TOKEN_BAD,		/* see lexer.error; no rule accepts it */
 	CTF_TOKEN_WORD,
 	CTF_TOKEN_NUMBER,
 	CTF_TOKEN_STRING,
@@ -23,9 +23,9 @@ enum ctf_token_kind {
 	CTF_TOKEN_ARROW,	/* -> */
 };
 
-/* Words that the language knows; in the order of the lexer's table. */
+/* Keywords, in the order of the lexer's table. */
 enum ctf_word {
-	CTF_WORD_NAME,		/* any other */
+	CTF_WORD_NAME,		/* any other word */
 	CTF_WORD_ALIGN, CTF_WORD_CALLSITE, CTF_WORD_CHAR, CTF_WORD_CLOCK, CTF_WORD_CONST,
 	CTF_WORD_DOUBLE, CTF_WORD_ENUM, CTF_WORD_ENV, CTF_WORD_EVENT, CTF_WORD_FLOAT,
 	CTF_WORD_FLOATING_POINT, CTF_WORD_INT, CTF_WORD_INTEGER, CTF_WORD_LONG, CTF_WORD_SHORT,
@@ -37,20 +37,19 @@ struct ctf_token {
 	int kind;
 	int word;			/* of a word: enum ctf_word */
 	const char *at;			/* in the text: where it begins */
-	const char *s;			/* the same; of a string what is between the quotes */
+	const char *s;			/* the same; of a string: the text between its quotes */
 	size_t n;
 	uint64_t number;
 };
 
 struct ctf_lexer {
 	const char *text, *at, *end;
-	uint64_t line, column;		/* of text[0], from 1 */
-	struct ctf_token tok;		/* the one to be read */
-	GError *error;			/* the first one */
+	uint64_t line, column;		/* position of text[0], from 1 */
+	struct ctf_token tok;		/* the next token */
+	GError *error;			/* the first error */
 };
 
-/* Begins with the first token of a text, which is borrowed; positions go on from the
- * text before it. */
+/* Begins with the first token of a text, which is borrowed. Line numbers continue from the text before. */
 void ctf_lex_begin(struct ctf_lexer *x, const char *text, size_t n);
 void ctf_lex_next(struct ctf_lexer *x);
 
@@ -64,25 +63,25 @@ static inline bool ctf_lex_is_word(const struct ctf_lexer *x, enum ctf_word word
 	return x->tok.kind == CTF_TOKEN_WORD && x->tok.word == (int)word;
 }
 
-/* Goes on behind a token of that kind: did it? No error otherwise. */
+/* Skips a token of that kind. False: the next token is another one; no error. */
 bool ctf_lex_skip(struct ctf_lexer *x, int kind);
 
-/* The same, or the error that it is missing. */
+/* The same; another token is an error. */
 bool ctf_lex_expect(struct ctf_lexer *x, int kind);
 
-/* "expected WHAT, not 'token'": always false. */
+/* Sets the error "expected WHAT, not 'token'"; returns false. */
 bool ctf_lex_unexpected(struct ctf_lexer *x, const char *what);
 
-/* Sets the error at that place of the text, unless there is one: always false. The
- * message may hold words of the text (letters, digits and '_'), nothing else of it. */
+/* Sets the error at that place of the text if there is none; returns false. The message may contain words of the text
+ * (letters, digits and '_') and nothing else of it. */
 bool ctf_lex_fail(struct ctf_lexer *x, const char *at, int code, const char *format, ...)
 	G_GNUC_PRINTF(4, 5);
 
-/* What a string token says, to `ret`, which has room for tok->n + 1 bytes. */
+/* Decodes a string token into `ret`, which must have room for tok->n + 1 bytes. */
 bool ctf_lex_unescape(struct ctf_lexer *x, const struct ctf_token *tok, char *ret);
 
-/* The '}' that ends the block at the current token, its '{', found without reading tokens. NULL: there is none, or a
- * comment, a string or another block inside may hold a '}'. */
+/* The '}' that ends the block at the current token, '{', found without reading tokens. NULL: there is none, or a
+ * comment, a string or another block inside may contain a '}'. */
 const char *ctf_lex_block_end(const struct ctf_lexer *x);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Metadata as its users see it: from packets, plain text or fragments, looked up. See
- * ctf_meta.h. */
+/* Reads metadata from packets, plain text or fragments, and answers queries about it. See ctf_meta.h. */
+#include "trace/ctf/ctf_meta.h"
+
 #include "trace/ctf/ctf2.h"
 #include "trace/ctf/ctf_bits.h"
 #include "trace/ctf/ctf_parse.h"
@@ -82,8 +83,8 @@ static bool is_packet(const uint8_t *s, size_t n, bool *ret_be)
 	return *ret_be || (n >= 4 && ctf_bits(s, 0, 32, false) == PACKET_MAGIC);
 }
 
-/* The header of the packet that begins at byte `at`. Where that is cut off: an error, or,
- * with ret_more, no error and whether it may be that only the rest has not come yet. */
+/* Reads the header of the packet at byte `at`. If the packet is cut off: an error; with ret_more no error, and
+ * whether its rest may still come. */
 static bool read_packet(const uint8_t *bytes, size_t n, size_t at, struct packet *ret,
 			bool *ret_more, GError **error)
 {
@@ -103,7 +104,7 @@ static bool read_packet(const uint8_t *bytes, size_t n, size_t at, struct packet
 	if (s[35] != 1 || s[36] != 8)
 		return refuse(error, BLK_TRACE_ERROR_UNSUPPORTED, at, "a version of CTF that is not 1.8");
 	if (content % 8 || size % 8 || content < PACKET_HEADER * 8 || content > size)
-		return refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "sizes that can't be");
+		return refuse(error, BLK_TRACE_ERROR_CORRUPT, at, "impossible sizes");
 	if (ret_more)
 		*ret_more = size / 8 > left && size / 8 <= LIMIT_METADATA_BYTES;
 	if (size / 8 > left)
@@ -140,7 +141,7 @@ bool ctf_meta_unpack(struct ctf_parser *p, const uint8_t *bytes, size_t n, GStri
 
 /* ---- text ---- */
 
-/* Text of another version says so in its first comment, which 1.8 need not have. */
+/* Metadata of another version says so in its first comment. Metadata of 1.8 may have no such comment. */
 static bool check_plain(const uint8_t *bytes, size_t n, GError **error)
 {
 	static const char begin[] = "/* CTF 1.8";
@@ -185,7 +186,7 @@ bool ctf_meta_count(struct ctf_parser *p, size_t n, GError **error)
 	return false;
 }
 
-/* Everything appended is kept: what is declared twice is compared by its text. */
+/* The text is stored: repeated declarations are compared by their text. */
 bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **error)
 {
 	char *kept = g_malloc(n + 1);
@@ -199,7 +200,7 @@ bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **e
 	return false;
 }
 
-/* Nothing will come that declares the streams of these events. */
+/* The text is complete: the streams of all events must be declared. */
 static bool parse_all(struct ctf_parser *p, const char *text, size_t n, GError **error)
 {
 	if (!ctf_meta_parse(p, text, n, error))
@@ -218,7 +219,7 @@ bool ctf_meta_fragment(struct ctf_parser *p, const char *text, size_t n, GError 
 	return false;
 }
 
-/* All fragments: each from its RS to the next, or to the end. */
+/* Parses all fragments: each from its RS to the next one or the end. */
 static bool parse_fragments(struct ctf_parser *p, const char *text, size_t n, GError **error)
 {
 	const char *end = text + n;
@@ -255,7 +256,7 @@ bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **e
 	return ok;
 }
 
-/* ---- what is in it ---- */
+/* ---- queries ---- */
 
 const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_t id)
 {
@@ -263,7 +264,7 @@ const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_
 	return g_hash_table_lookup(p->by_id, &id);
 }
 
-/* The last entry of a name, as later ones replace earlier ones. */
+/* The last entry of that name, as later entries replace earlier ones. */
 static const struct ctf_env *find_env(const struct ctf_meta *m, const char *name)
 {
 	for (guint i = m->env->len; i > 0; i--) {
@@ -287,63 +288,4 @@ bool ctf_meta_env_number(const struct ctf_meta *m, const char *name, int64_t *re
 		return false;
 	*ret = e->number;
 	return true;
-}
-
-const struct ctf_field *ctf_type_field(const struct ctf_type *structure, const char *name)
-{
-	for (uint32_t i = 0; i < structure->n_fields; i++)
-		if (!strcmp(structure->field[i].name, name))
-			return &structure->field[i];
-	return NULL;
-}
-
-uint32_t ctf_type_option(const struct ctf_type *t, uint64_t tag)
-{
-	for (uint32_t i = 0; i < t->n_selects; i++)
-		if (ctf_within(t->tag_is_signed, tag, t->select[i].lo, t->select[i].hi))
-			return t->select[i].option;
-	return t->n_fields;
-}
-
-static bool fixed_struct(const struct ctf_type *t, uint64_t *ret_bits)
-{
-	uint64_t pos = 0, bits;
-	for (uint32_t i = 0; i < t->n_fields; i++) {
-		const struct ctf_type *f = t->field[i].type;
-		if (!ctf_type_fixed(f, &bits))
-			return false;
-		pos = ctf_align(pos, f->align) + bits;
-	}
-	*ret_bits = pos;
-	return true;
-}
-
-static bool fixed_array(const struct ctf_type *t, uint64_t *ret_bits)
-{
-	uint64_t bits;
-	if (!ctf_type_fixed(t->element, &bits))
-		return false;
-	*ret_bits = t->length ? ctf_align(bits, t->element->align) * (t->length - 1) + bits : 0;
-	return true;
-}
-
-bool ctf_type_fixed(const struct ctf_type *t, uint64_t *ret_bits)
-{
-	switch ((enum ctf_kind)t->kind) {
-	case CTF_INTEGER:
-	case CTF_ENUM:
-	case CTF_FLOAT:
-		*ret_bits = t->bits;
-		return !t->is_var;
-	case CTF_STRUCT:
-		return fixed_struct(t, ret_bits);
-	case CTF_ARRAY:
-		return fixed_array(t, ret_bits);
-	case CTF_STRING:
-	case CTF_SEQUENCE:
-	case CTF_VARIANT:
-	case CTF_OPTIONAL:
-		break;
-	}
-	return false;
 }

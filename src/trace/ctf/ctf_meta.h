@@ -1,170 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CTF metadata, parsed: clocks, environment, stream and event classes, types. Two
- * languages fill the same structures: CTF 1.8 (TSDL) as LTTng 2.0 to 2.16 writes it, and
- * CTF 2 (a JSON text sequence; CTF2-SPEC-2.0), which LTTng writes by default since 2.15.
- * What a parser does not know for sure it refuses by name and position
- * (BLK_TRACE_ERROR_UNSUPPORTED).
+ * The parser of CTF metadata. There are two languages: CTF 1.8 (TSDL), which LTTng 2.0 to 2.16 writes, and CTF 2 (a
+ * JSON text sequence; CTF2-SPEC-2.0), which LTTng writes by default since 2.15. What the parser does not support it
+ * refuses, with reason and position (BLK_TRACE_ERROR_UNSUPPORTED).
  *
  *     struct ctf_meta *m = ctf_meta_new();
  *     if (!ctf_meta_append(m, bytes, n, &error)) ...	// the whole file, or a live piece
  *     ... m->streams ...
  *     ctf_meta_free(m);
  *
- * Everything handed out is owned by the meta, immutable, and stays valid until it is
- * freed; ctf_meta_append() only adds (classes, clocks), so that live readers keep their
- * pointers. A meta may be read from several threads while nobody appends.
+ * The meta owns all structs that it refers to. They are immutable and valid until it is freed: ctf_meta_append() only
+ * adds classes and clocks. Several threads may read a meta while no thread appends.
  *
- * In CTF 1.8 names are without the one leading '_' that LTTng puts before field names (as
- * babeltrace2 shows them): "_prev_comm" is "prev_comm", "__x_length" "_x_length". CTF 2
- * has real names, which are not changed.
+ * LTTng puts a '_' before field names in CTF 1.8. This one '_' is removed, as babeltrace2 does: "_prev_comm" becomes
+ * "prev_comm", "__x_length" becomes "_x_length". Names in CTF 2 are not changed.
  */
 #ifndef BLK_TRACE_CTF_CTF_META_H
 #define BLK_TRACE_CTF_CTF_META_H
 
-#include "base/limits.h"
+#include "trace/ctf/ctf_class.h"
 
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum ctf_kind {
-	CTF_INTEGER, CTF_FLOAT, CTF_ENUM, CTF_STRING,
-	CTF_STRUCT, CTF_ARRAY, CTF_SEQUENCE, CTF_VARIANT,
-	CTF_OPTIONAL,			/* a variant of one option, or nothing */
-};
-
-/* What a field is for (CTF 2: roles; CTF 1.8: reserved names), as bits. */
-enum ctf_role {
-	CTF_ROLE_MAGIC = 1 << 0,
-	CTF_ROLE_UUID = 1 << 1,			/* of 16 bytes */
-	CTF_ROLE_STREAM_CLASS = 1 << 2,
-	CTF_ROLE_STREAM = 1 << 3,		/* which stream of its class */
-	CTF_ROLE_PACKET_SIZE = 1 << 4,		/* bits, with padding */
-	CTF_ROLE_CONTENT_SIZE = 1 << 5,		/* bits, without it */
-	CTF_ROLE_TIMESTAMP = 1 << 6,		/* packet context: its beginning; event header */
-	CTF_ROLE_END_TIMESTAMP = 1 << 7,
-	CTF_ROLE_DISCARDED = 1 << 8,		/* events, cumulative */
-	CTF_ROLE_SEQUENCE = 1 << 9,		/* number of the packet */
-	CTF_ROLE_EVENT_CLASS = 1 << 10,
-};
-
-/* Encodings of text. */
-enum ctf_encoding { CTF_UTF8, CTF_UTF16LE, CTF_UTF16BE, CTF_UTF32LE, CTF_UTF32BE };
-
-/* The value of an integer field that a length or tag refers to is kept in a register
- * of the decoder: numbered from 1 within a stream class (0: none), event classes share
- * the numbers behind those of header and contexts. */
-#define CTF_NO_REG 0
-
-struct ctf_type;
-
-struct ctf_field {			/* of a structure, in order; or an option */
-	char *name;
-	const struct ctf_type *type;
-	uint16_t reg;			/* where the value goes; integers and enums only */
-};
-
-struct ctf_range {			/* inclusive; signed values by their bits */
-	uint64_t lo, hi;
-	char *label;			/* labels may repeat */
-};
-
-struct ctf_select {			/* these values of a tag select this option */
-	uint64_t lo, hi;		/* inclusive; signed values by their bits */
-	uint32_t option;
-};
-
-struct ctf_clock {
-	char *name;			/* "monotonic" */
-	char uuid[40];			/* of the boot: lower case with dashes; of another clock
-					 * of CTF 2: a digest of its identity; "": unknown */
-	uint64_t freq;			/* Hz, > 0 */
-	int64_t offset_s;		/* up to LIMIT_TIME_SECONDS, or down to less */
-	uint64_t offset;		/* cycles; less than freq once parsed */
-	bool absolute;
-};
-
-struct ctf_type {
-	uint8_t kind;			/* enum ctf_kind */
-	uint8_t encoding;		/* text: enum ctf_encoding */
-	bool big_endian : 1;		/* integer, float; an enum's is its container's */
-	bool is_signed : 1;		/* integer, enum */
-	bool is_text : 1;		/* integer: encoding UTF8 or ASCII; array or sequence
-					 * of such 8-bit integers: reads as text */
-	bool is_var : 1;		/* integer, enum: LEB128; .bits is 0 */
-	bool is_reversed : 1;		/* integer, enum, float: the other order of bits than
-					 * its byte order has */
-	bool is_bool : 1;		/* integer: 0 or not */
-	bool is_flags : 1;		/* enum: ranges are of bit numbers */
-	bool tag_is_signed : 1;		/* variant, optional: values of .select */
-	uint8_t base;			/* integer: preferred display base (2, 8, 10, 16) */
-	uint16_t bits;			/* integer, enum: 1..64; float: 16, 32, 64, 96 ... */
-	uint16_t roles;			/* enum ctf_role: integer, enum; UUID: array */
-	uint32_t align;			/* bits, a power of two; 1 where CTF says none */
-	const struct ctf_clock *clock;	/* integer mapped to it, or NULL */
-	union {
-		struct {		/* CTF_STRUCT; CTF_VARIANT, CTF_OPTIONAL: options */
-			struct ctf_field *field;
-			uint32_t n_fields;
-			uint16_t tag;	/* variant, optional: register of its tag */
-			uint32_t n_selects;
-			const struct ctf_select *select;	/* the first that fits counts */
-		};
-		struct {		/* CTF_ARRAY, CTF_SEQUENCE */
-			const struct ctf_type *element;
-			uint64_t length;	/* array */
-			uint16_t length_reg;	/* sequence */
-		};
-		struct {		/* CTF_ENUM */
-			struct ctf_range *range;
-			uint32_t n_ranges;
-		};
-	};
-};
-
-/* Is v within lo and hi? */
-static inline bool ctf_within(bool is_signed, uint64_t v, uint64_t lo, uint64_t hi)
-{
-	return is_signed ? (int64_t)v >= (int64_t)lo && (int64_t)v <= (int64_t)hi : v >= lo && v <= hi;
-}
-
-struct ctf_event_class {
-	uint64_t id;
-	char *name;			/* "sched_switch", "zipkin:timestamp" */
-	const struct ctf_type *context;	/* structures or NULL */
-	const struct ctf_type *fields;
-};
-
-struct ctf_stream_class {
-	uint64_t id;
-	const struct ctf_type *packet_context;	/* structures or NULL */
-	const struct ctf_type *event_header;
-	const struct ctf_type *event_context;
-	GPtrArray *events;		/* struct ctf_event_class *, in order of text */
-	uint16_t n_regs;		/* registers in use, number 0 included */
-	bool packet_regs;		/* lengths or tags of events are in the packet's header
-					 * or context */
-	bool header_regs;		/* the same in the event header */
-};
-
-struct ctf_env { char *name; char *text; int64_t number; };	/* text NULL: a number */
-
-struct ctf_meta {
-	uint8_t uuid[16];
-	bool has_uuid;
-	bool has_trace;			/* the trace block, or CTF 2's preamble, was seen */
-	bool is_ctf2;
-	bool big_endian;		/* CTF 1.8: native byte order of the trace */
-	bool packetised;		/* the metadata file is */
-	uint16_t packet_regs;		/* registers of packet headers and contexts, number 0
-					 * included */
-	const struct ctf_type *packet_header;	/* structure or NULL */
-	GPtrArray *clocks;		/* struct ctf_clock * */
-	GPtrArray *streams;		/* struct ctf_stream_class * */
-	GArray *env;			/* struct ctf_env */
-};
 
 struct ctf_meta *ctf_meta_new(void);
 void ctf_meta_free(struct ctf_meta *m);		/* NULL is fine */
@@ -172,42 +31,28 @@ typedef struct ctf_meta blk_ctf_meta;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_ctf_meta, ctf_meta_free)
 
 /*
- * Parses more metadata: a whole file, or, later on, pieces as a live tracer adds them:
- * whole packets, whole declarations of text, or whole fragments. The first bytes tell the
- * language: 0x1E is CTF 2; the magic number of metadata packets, or text, is CTF 1.8 (with
- * or without the comment "CTF 1.8": LTTng 2.14.0 writes none). Hostile: bounded in depth,
- * size and time. Errors carry line and column of TSDL ("12:5: ..."), or the number of the
- * fragment and the path in it ("fragment 3: field-class.length: ..."): CORRUPT (cut off,
- * garbage, contradictions), UNSUPPORTED (it may be valid: named). After an error the meta
- * may only be freed.
+ * Parses more metadata: a whole file, or pieces as a live tracer adds them (whole packets, whole declarations, or
+ * whole fragments). The first bytes show the language: 0x1E is CTF 2; the magic number of metadata packets, or text,
+ * is CTF 1.8, with or without the comment "CTF 1.8" (LTTng 2.14.0 writes none). Metadata is hostile: depth, size and
+ * time are bounded. Errors have line and column of TSDL ("12:5: ..."), or the number of the fragment and the path in
+ * it ("fragment 3: field-class.length: ..."). CORRUPT: cut off, garbage, contradictions; UNSUPPORTED: it may be
+ * valid. After an error the meta may only be freed.
  */
 bool ctf_meta_append(struct ctf_meta *m, const void *bytes, size_t n, GError **error);
 
 /*
- * The same for pieces that are cut anywhere, of packets or text: what is complete (whole
- * packets, whole declarations) is parsed, the rest waits for the next piece. The meta is
- * borrowed, and takes nothing else.
+ * The same for pieces that are cut anywhere: complete packets and declarations are parsed, the rest waits for the next
+ * piece. The meta is borrowed, and nothing else may append to it.
  */
 struct ctf_pieces;
 struct ctf_pieces *ctf_pieces_new(struct ctf_meta *m);
 void ctf_pieces_free(struct ctf_pieces *x);	/* NULL is fine */
 bool ctf_pieces_append(struct ctf_pieces *x, const void *bytes, size_t n, GError **error);
-bool ctf_pieces_wait(const struct ctf_pieces *x);	/* is there a rest? */
+bool ctf_pieces_wait(const struct ctf_pieces *x);	/* is an incomplete rest waiting? */
 
-/* Classes by id; NULL when there is none (yet). */
+/* The stream class with that id; NULL: there is none yet. */
 const struct ctf_stream_class *ctf_meta_stream(const struct ctf_meta *m, uint64_t id);
-const char *ctf_meta_env(const struct ctf_meta *m, const char *name);	/* text; NULL */
+const char *ctf_meta_env(const struct ctf_meta *m, const char *name);	/* NULL: there is none, or it is a number */
 bool ctf_meta_env_number(const struct ctf_meta *m, const char *name, int64_t *ret);
-
-/* The structure's field of that name (exact); NULL when there is none. */
-const struct ctf_field *ctf_type_field(const struct ctf_type *structure, const char *name);
-
-/* Which option the tag's value selects; n_fields: none. Variants and optionals. */
-uint32_t ctf_type_option(const struct ctf_type *t, uint64_t tag);
-
-/* Is its size the same in every event? Then *ret_bits is that size, begun at a multiple
- * of the type's own alignment. (Alignment inside is counted; no sequence, string, variant,
- * optional or LEB128.) */
-bool ctf_type_fixed(const struct ctf_type *t, uint64_t *ret_bits);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packet headers and contexts, read by their types; what the fields are for, their roles
- * say. `cpu_id` has none in CTF 2: it is known by its name.
+ * Reads packet headers and contexts by their types. The purpose of a field is its role. `cpu_id` has no role in CTF 2
+ * and is recognised by name.
  */
 #include "trace/ctf/ctf_index.h"
 
@@ -29,17 +29,17 @@ static const uint16_t role_of[N_KNOWN] = {
 	CTF_ROLE_DISCARDED, 0,
 };
 
-/* What was read so far; positions are bits from the packet's start. */
+/* A header that is read; positions are bits from the beginning of the packet. */
 struct header {
 	const struct ctf_meta *meta;
 	const uint8_t *bytes;
 	uint64_t pos, have;		/* bits */
-	uint64_t need;			/* bits, when the bytes did not reach */
-	uint64_t *regs;			/* of the packet's header and context, or NULL */
+	uint64_t need;			/* bits, if there are not enough bytes; else 0 */
+	uint64_t *regs;			/* for values of the packet header and context; or NULL */
 	uint64_t value[N_KNOWN];
-	uint8_t bits[N_KNOWN];		/* 0: the packet does not say */
+	uint8_t bits[N_KNOWN];		/* width of the value; 0: the packet does not have it */
 	uint8_t uuid[16];
-	unsigned n_uuid;		/* bytes of it that were read */
+	unsigned n_uuid;		/* bytes of the UUID that were read */
 	bool in_uuid;
 };
 
@@ -129,7 +129,7 @@ static bool check_magic(const struct header *h, GError **error)
 	return true;
 }
 
-/* The stream class: by id, or the only one. */
+/* The packet's stream class: by id, or the only one. */
 static const struct ctf_stream_class *stream_class(const struct header *h, GError **error)
 {
 	const struct ctf_stream_class *sc;
@@ -153,7 +153,7 @@ static void on_timestamp(void *data, const char *name, const struct ctf_type *t,
 	h->bits[K_BEGIN] = 64;
 }
 
-/* A packet that does not say when it begins (CTF 2) begins with its first event. */
+/* In CTF 2 a packet may have no beginning time: then it is that of its first event. */
 static bool read_first_time(struct header *h, const struct ctf_stream_class *sc)
 {
 	static const struct ctf_visitor visitor = { .integer = on_timestamp };
@@ -194,13 +194,13 @@ static bool read_all(struct header *h, const struct ctf_stream_class **ret_class
 	return read_first_time(h, *ret_class);
 }
 
-/* Tracers fill a size in when the packet ends; before, it is 0 or all ones. */
+/* Tracers write a size when the packet ends; until then it is 0, or all bits are 1. */
 static bool is_written(const struct header *h, enum known k)
 {
 	return h->value[k] != 0 && h->value[k] != G_MAXUINT64 >> (64 - h->bits[k]);
 }
 
-/* left: bits to the end of the file, in whole bytes. */
+/* left: whole bytes up to the end of the file, in bits. */
 static bool set_sizes(const struct header *h, uint64_t left, struct ctf_packet *p, GError **error)
 {
 	bool has_packet = h->bits[K_PACKET], has_content = h->bits[K_CONTENT];
@@ -233,6 +233,7 @@ static bool set_sizes(const struct header *h, uint64_t left, struct ctf_packet *
 	}
 	p->packet_bits = packet;
 	p->content_bits = MIN(content, packet);
+	g_assert(p->packet_bits <= left);
 	return true;
 }
 
@@ -274,9 +275,9 @@ bool ctf_packet_read(const struct ctf_meta *m, const uint8_t *bytes, size_t n, u
 	GError *problem = NULL;
 
 	*ret_need = 0;
-	/* With the first event's header, which may say when the packet begins. */
+	/* The first event's header is read, too: the packet's beginning may be its time. */
 	h.have = MIN(h.have, (uint64_t)MOST_READ * 8);
-	/* Those of contexts are behind those of the header, in whichever class it is. */
+	/* Registers of contexts are numbered behind those of the packet header, in every class. */
 	g_autofree uint64_t *regs = m->packet_regs ? g_new0(uint64_t, m->packet_regs) : NULL;
 	h.regs = regs;
 	if (!read_all(&h, &sc, &problem)) {

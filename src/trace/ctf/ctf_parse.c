@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Values and blocks of CTF metadata: trace, env, clock, stream, event. See ctf_parse.h. */
+/* Blocks of CTF 1.8 metadata (trace, env, clock, stream, event) and their values. See ctf_parse.h. */
 #include "trace/ctf/ctf_parse.h"
 
 #include "base/limits.h"
@@ -130,7 +130,7 @@ bool ctf_parse_order(struct ctf_parser *p, enum ctf_order *ret)
 
 /* ---- blocks ---- */
 
-/* The left side of an assignment, a.b.c: its text, valid until the next one is read. */
+/* The left side of an assignment, a.b.c; the text is valid until the next one is read. */
 static bool read_left(struct ctf_parser *p, const char **s, size_t *n)
 {
 	struct ctf_lexer *x = &p->lex;
@@ -197,7 +197,7 @@ bool ctf_parse_block(struct ctf_parser *p, const struct ctf_attribute *a, size_t
 	return ok && ctf_lex_expect(&p->lex, '}');
 }
 
-/* What is read but says nothing to us. */
+/* A text that is not used. */
 static bool read_ignored_text(struct ctf_parser *p, void *target)
 {
 	char *text;
@@ -361,7 +361,7 @@ static bool read_clock_freq(struct ctf_parser *p, void *target)
 {
 	struct ctf_clock *c = target;
 	const char *at = p->lex.tok.at;
-	return ctf_parse_number(p, &c->freq) && (c->freq || corrupt(p, at, "a clock that stands"));
+	return ctf_parse_number(p, &c->freq) && (c->freq || corrupt(p, at, "clock frequency is 0"));
 }
 
 static bool read_clock_offset_s(struct ctf_parser *p, void *target)
@@ -468,8 +468,7 @@ static struct ctf_stream *add_stream(struct ctf_parser *p, uint64_t id, const st
 	return s;
 }
 
-/* An event whose stream is still to be declared: LTTng's user-space tracer writes them so
- * where the program was there before the session. */
+/* An event whose stream is not declared yet: LTTng-UST writes these if the program was started before the session. */
 struct orphan {
 	struct class_block c;
 	const char *text;
@@ -632,7 +631,7 @@ static bool parse_event(struct ctf_parser *p)
 	return true;
 }
 
-/* ---- the whole ---- */
+/* ---- all blocks ---- */
 
 static bool skip_callsite(struct ctf_parser *p)
 {

@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parser of CTF metadata, as its files share it (inside src/trace/). Of CTF 1.8; that
- * of CTF 2 is ctf2.h, on the same memory and types:
+ * The parser of CTF 1.8 metadata; internal to its files (inside src/trace/). The parser of CTF 2 (ctf2.h) uses the
+ * same memory and types:
  *
  *     ctf_lex.c	text -> tokens
- *     ctf_parse.c	the blocks: trace, env, clock, stream, event
+ *     ctf_parse.c	blocks: trace, env, clock, stream, event
  *     ctf_types.c	types and their declarations
- *     ctf_scope.c	memory, and which name means which type where
- *     ctf_bind.c	which field a length or a tag is: registers
- *     ctf_meta.c	packets -> text; what the parser's users call
- *     ctf_pieces.c	the same of metadata that comes in pieces, CTF 2 included
+ *     ctf_scope.c	memory; the names of types and where they are valid
+ *     ctf_bind.c	registers of lengths and tags
+ *     ctf_meta.c	packets -> text; the functions of ctf_meta.h
+ *     ctf_pieces.c	metadata that comes in pieces, also of CTF 2
  *
- * Every function that returns bool or a pointer says false or NULL once lex.error is set.
+ * Every function that returns bool or a pointer returns false or NULL once lex.error is set.
  */
 #ifndef BLK_TRACE_CTF_CTF_PARSE_H
 #define BLK_TRACE_CTF_CTF_PARSE_H
 
+#include "trace/ctf/ctf_class.h"
 #include "trace/ctf/ctf_lex.h"
-#include "trace/ctf/ctf_meta.h"
 #include "trace/reader.h"
 
-/* a.b.c, as a length or a tag is written. */
+/* The name of a length or tag: a.b.c. */
 struct ctf_path {
-	const char *at;			/* in the text */
+	const char *at;			/* where it is in the text */
 	uint32_t n;
 	const char **part;
 };
 
-/* A type, and what only the parser has to know of it. */
+/* A type, with what only the parser needs. */
 struct ctf_node {
-	struct ctf_type t;		/* first: a struct ctf_type * handed out is a node */
+	struct ctf_type t;		/* must be first: a struct ctf_type * from the parser is a node */
 	const struct ctf_path *ref;	/* the length of a sequence, the tag of a variant */
-	uint64_t fixed_bits;		/* of those of one size; see ctf_type_fixed() */
-	uint64_t min_bits;		/* at least so many are in the packet */
-	uint32_t cost;			/* types in it, itself included */
-	uint32_t owner;			/* 0: shared; else the binding that made this copy */
+	uint64_t fixed_bits;		/* size, if it is .fixed; see ctf_type_fixed() */
+	uint64_t min_bits;		/* lower bound of its size in a packet */
+	uint32_t cost;			/* number of types in it, itself included */
+	uint32_t owner;			/* 0: shared; else serial number of the binding that owns this copy */
 	uint8_t depth;
 	bool fixed;
-	bool native;			/* number: of the trace's byte order */
-	bool dynamic;			/* has sequences or variants: bound where it is used */
+	bool native;			/* a number whose byte order is the trace's */
+	bool dynamic;			/* contains sequences or variants: bound at each use */
 };
 
 static inline struct ctf_node *ctf_node_of(const struct ctf_type *t)
@@ -47,45 +47,46 @@ static inline struct ctf_node *ctf_node_of(const struct ctf_type *t)
 }
 
 struct ctf2;				/* ctf2.h */
-struct ctf_pool;			/* memory that goes with the meta */
+struct ctf_pool;			/* memory that is freed with the meta */
 struct ctf_scope {			/* names declared inside one pair of braces */
 	GHashTable *types;		/* name -> struct ctf_node *; NULL: none yet */
 	struct ctf_scope *up;
 };
 
 struct ctf_event {
-	struct ctf_event_class pub;	/* first */
-	const char *text;		/* its declaration, which stays as long as the meta */
+	struct ctf_event_class pub;	/* must be first */
+	const char *text;		/* its declaration; valid as long as the meta */
 	size_t n_text;
 };
 
 struct ctf_stream {
-	struct ctf_stream_class pub;	/* first */
+	struct ctf_stream_class pub;	/* must be first */
 	GHashTable *by_id;		/* uint64_t * -> struct ctf_event * */
-	uint32_t next_reg;		/* where those of the event classes begin */
+	uint32_t next_reg;		/* first register of the event classes */
 };
 
 struct ctf_parser {
-	struct ctf_meta meta;		/* first: the meta handed out is a parser */
+	struct ctf_meta meta;		/* must be first: a struct ctf_meta * is a parser */
 	struct ctf_lexer lex;
 	struct ctf_pool *pool;
 	struct ctf_scope global, *scope;
-	GPtrArray *texts;		/* char *: all that was appended */
+	GPtrArray *texts;		/* char *: all texts that were appended */
 	uint64_t n_text;
 	GHashTable *by_id;		/* uint64_t * -> struct ctf_stream * */
-	GPtrArray *native;		/* nodes that wait for the trace's byte order */
-	GArray *fields;			/* struct ctf_field: stack of the structures being read */
-	GArray *orphans;		/* events of streams that are not declared yet, or NULL */
-	GArray *ranges;			/* struct ctf_range: of the enumeration being read */
-	GHashTable *integers;		/* "{ size = 8; ... }" -> struct ctf_node *: most are written many times */
+	GPtrArray *native;		/* nodes that wait for the declaration of the trace's byte order */
+	GArray *fields;			/* struct ctf_field: stack of the fields in all open structures */
+	GArray *orphans;		/* struct orphan: events of streams that are not declared yet; or NULL */
+	GArray *ranges;			/* struct ctf_range: of the current enumeration */
+	GHashTable *integers;		/* "{ size = 8; ... }" -> struct ctf_node *: the same text is written many
+					 * times */
 	GString *name, *key;		/* scratch */
-	uint32_t n_nodes, n_bindings, all_cost, n_looks, n_events;
-	uint32_t packet_regs;		/* registers of the packet header, + 1 */
-	unsigned nested;		/* of the type being read */
-	bool started;			/* some text was seen */
-	struct ctf2 *ctf2;		/* the metadata is CTF 2; else NULL */
+	uint32_t n_nodes, n_bindings, all_cost, n_lookups, n_events;
+	uint32_t packet_regs;		/* next register of the packet header */
+	unsigned nested;		/* nesting of the current type */
+	bool started;			/* some text was parsed */
+	struct ctf2 *ctf2;		/* if the metadata is CTF 2; else NULL */
 	bool has_packet_uuid;
-	uint8_t packet_uuid[16];	/* of the metadata's own packets */
+	uint8_t packet_uuid[16];	/* of the metadata's own packets; valid if has_packet_uuid */
 };
 
 /* ---- ctf_scope.c ---- */
@@ -95,46 +96,46 @@ void ctf_pool_free(struct ctf_pool *pool);
 void *ctf_pool_alloc(struct ctf_pool *pool, size_t n);		/* zeroed, aligned */
 char *ctf_pool_string(struct ctf_pool *pool, const char *s, size_t n);
 
-struct ctf_node *ctf_node_new(struct ctf_parser *p, enum ctf_kind kind);	/* NULL: too many */
+struct ctf_node *ctf_node_new(struct ctf_parser *p, enum ctf_kind kind);	/* NULL: there are too many */
 
-/* Field names are kept without their one leading '_'; the byte before them says whether
- * there was one, as lengths and tags are written with it. */
+/* Field names are stored without their leading '_'. The byte before the name says whether there was one, as lengths
+ * and tags are written with it. */
 char *ctf_field_name(struct ctf_pool *pool, const char *s, size_t n);
 bool ctf_field_is(const struct ctf_field *f, const char *written);
 
 void ctf_scope_push(struct ctf_parser *p, struct ctf_scope *scope);
 void ctf_scope_pop(struct ctf_parser *p);
 
-/* "uint32_t", "unsigned long", "struct name". */
+/* The type called "uint32_t", "unsigned long", "struct name" in this scope or those around it. */
 struct ctf_node *ctf_scope_find(const struct ctf_parser *p, const char *name);
 bool ctf_scope_add(struct ctf_parser *p, const char *at, const char *name, struct ctf_node *type);
 
 /* ---- ctf_types.c ---- */
 
-/* typealias, typedef, struct NAME ..., enum ..., variant ..., up to the ';'. */
+/* Parses typealias, typedef, struct NAME ..., enum ..., variant ..., up to the ';'. */
 bool ctf_parse_declaration(struct ctf_parser *p);
 bool ctf_is_declaration(const struct ctf_parser *p);
 
-/* A type without a declarator: what stands behind ":=". */
+/* Parses a type without a declarator, as after ":=". */
 struct ctf_node *ctf_parse_type(struct ctf_parser *p);
 
-/* Values, at the token to be read. Texts are the pool's. */
+/* Parse values at the current token. Texts are owned by the pool. */
 bool ctf_parse_number(struct ctf_parser *p, uint64_t *ret);
 bool ctf_parse_signed(struct ctf_parser *p, int64_t *ret);
 bool ctf_parse_text(struct ctf_parser *p, char **ret);		/* "string" or a.b.c */
 struct ctf_path *ctf_parse_path(struct ctf_parser *p);
 
-/* Byte orders, as numbers and the trace say them. */
+/* Byte orders, as numbers and the trace declare them. */
 enum ctf_order { CTF_ORDER_NATIVE, CTF_ORDER_LITTLE, CTF_ORDER_BIG };
 bool ctf_parse_order(struct ctf_parser *p, enum ctf_order *ret);
 
-/* One of a few words, quoted or not, or its number; WHAT names it in the error. */
+/* One of some words, quoted or not, or its number; `what` names it in the error. */
 struct ctf_choice_word { const char *word; int value; };
 bool ctf_parse_choice(struct ctf_parser *p, const struct ctf_choice_word *c, size_t n,
 		      const char *what, int *ret);
 bool ctf_parse_bool(struct ctf_parser *p, bool *ret);
 
-/* A block of assignments. */
+/* A block of assignments; `read` parses the right side of one. */
 enum { CTF_IS_TYPE = 1 << 0 /* := */, CTF_REQUIRED = 1 << 1 };
 struct ctf_attribute {
 	const char *name;
@@ -153,8 +154,8 @@ enum ctf_root {
 
 struct ctf_binding {
 	struct ctf_parser *p;
-	struct ctf_node *root[CTF_N_ROOTS];	/* structures, bound; NULL: there is none */
-	bool open[CTF_N_ROOTS];			/* was bound here: its fields may get registers */
+	struct ctf_node *root[CTF_N_ROOTS];	/* bound structures; NULL: there is none */
+	bool open[CTF_N_ROOTS];			/* bound by this binding: its fields may get registers */
 	bool uses_header;			/* a length or tag is in the event header */
 	enum ctf_root now;
 	uint32_t serial, next_reg;
@@ -162,29 +163,30 @@ struct ctf_binding {
 
 void ctf_binding_begin(struct ctf_binding *b, struct ctf_parser *p, uint32_t next_reg);
 
-/* Makes a copy of the type, where that is needed, whose lengths and tags have registers.
- * NULL is fine: there is none. Roots in the order of their enum. */
+/* Binds a root: replaces it by a copy, if needed, in which lengths and tags have registers. NULL is fine: there is
+ * none. Call in the order of the enum. */
 bool ctf_bind(struct ctf_binding *b, enum ctf_root which, struct ctf_node *type, const char *at);
 
 /* ---- ctf_meta.c ---- */
 
-/* Which language do these, the first bytes, begin? (10 of them tell.) */
+/* Finds out the language by the first bytes; 10 are enough. */
 bool ctf_meta_begin(struct ctf_parser *p, const uint8_t *bytes, size_t n, GError **error);
-bool ctf_meta_count(struct ctf_parser *p, size_t n, GError **error);	/* too many? */
+/* Counts the bytes. False: they are more than the limit. */
+bool ctf_meta_count(struct ctf_parser *p, size_t n, GError **error);
 
-/* Appends what is in the packets. ret_used: the last one may lack its rest; so many bytes
- * were whole packets. NULL: it may not. */
+/* Appends the text in the packets. ret_used: the last packet may be incomplete, *ret_used is the size of the complete
+ * ones. NULL: all must be complete. */
 bool ctf_meta_unpack(struct ctf_parser *p, const uint8_t *bytes, size_t n, GString *text,
 		     size_t *ret_used, GError **error);
 bool ctf_meta_parse(struct ctf_parser *p, const char *text, size_t n, GError **error);
 
-/* One fragment of CTF 2, without its RS. */
+/* Parses a fragment of CTF 2, without its RS. */
 bool ctf_meta_fragment(struct ctf_parser *p, const char *text, size_t n, GError **error);
 #define CTF_RS '\x1e'
 
 /* ---- ctf_parse.c ---- */
 
 bool ctf_check_orphans(struct ctf_parser *p);	/* is every event's stream declared? */
-bool ctf_parse_all(struct ctf_parser *p);		/* up to the text's end */
+bool ctf_parse_all(struct ctf_parser *p);		/* up to the end of the text */
 
 #endif

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Metadata in pieces: a relay hands out what it has, which may end in a packet, in a
- * declaration or in a fragment. Declarations (CTF 1.8) end with a ';' outside of all
- * braces, texts and comments; fragments (CTF 2) with their outermost '}', or where the
- * next one begins.
+ * Metadata in pieces: a relay sends what it has, which may end inside a packet, a declaration or a fragment.
+ * Declarations (CTF 1.8) end with a ';' outside of all braces, strings and comments. Fragments (CTF 2) end with their
+ * outermost '}', or where the next one begins.
  */
+#include "trace/ctf/ctf_meta.h"
 #include "trace/ctf/ctf_parse.h"
 
 #include <string.h>
 
-#define BEGIN_BYTES 10			/* of the first ones tell packets from text */
+#define BEGIN_BYTES 10			/* the first bytes that are needed to tell packets from text */
 
 enum inside { IN_CODE, IN_TEXT, IN_CHARACTER, IN_COMMENT, IN_LINE };
 
 struct ctf_pieces {
 	struct ctf_parser *parser;
-	GString *raw;			/* the rest of a packet; plain text goes to .text */
-	GString *text;			/* the rest of a declaration or fragment */
-	size_t scanned;			/* of .text */
-	size_t whole;			/* up to there declarations are complete */
+	GString *raw;			/* an incomplete packet; plain text goes to .text */
+	GString *text;			/* an incomplete declaration or fragment */
+	size_t scanned;			/* bytes of .text that were scanned */
+	size_t whole;			/* bytes of .text that are complete declarations */
 	enum inside inside;
 	unsigned depth;
-	bool escaped;			/* CTF 2: behind a backslash */
+	bool escaped;			/* CTF 2: the last character was a backslash in a string */
 };
 
 struct ctf_pieces *ctf_pieces_new(struct ctf_meta *m)
@@ -55,7 +55,7 @@ bool ctf_pieces_wait(const struct ctf_pieces *x)
 	return x->raw->len;
 }
 
-/* What a sign does outside of texts and comments. */
+/* Handles a character outside of strings and comments. */
 static void scan_sign(struct ctf_pieces *x, const char *s, size_t i)
 {
 	static const struct { char first, second; enum inside inside; } begin[] = {
@@ -71,7 +71,7 @@ static void scan_sign(struct ctf_pieces *x, const char *s, size_t i)
 		x->whole = i + 1;
 }
 
-/* How many characters make one step: signs of two are never looked at apart. */
+/* The length of the next token: tokens of two characters are scanned as one. */
 static size_t step_of(enum inside inside, const char *s)
 {
 	bool escape = (inside == IN_TEXT || inside == IN_CHARACTER) && s[0] == '\\';
@@ -80,8 +80,8 @@ static size_t step_of(enum inside inside, const char *s)
 	return escape || comment || ends ? 2 : 1;
 }
 
-/* Where the last declaration ends that is complete. The text's last character waits: it
- * may be the first of two. */
+/* Finds the end of the last complete declaration. The last character of the text waits, as it may be the first of
+ * two. */
 static void scan(struct ctf_pieces *x)
 {
 	static const char signs[256] = {
@@ -117,19 +117,20 @@ static bool parse_whole(struct ctf_pieces *x, GError **error)
 	if (!x->whole)
 		return true;
 	size_t n = x->whole;
+	g_assert(n <= x->scanned && x->scanned <= x->text->len);
 	bool ok = ctf_meta_parse(x->parser, x->text->str, n, error);
 	g_string_erase(x->text, 0, (gssize)n);
 	x->scanned -= n;
 	return ok;
 }
 
-/* Is the fragment that begins at `begin` complete? Where it ends goes to .whole. */
+/* Is the fragment at `begin` complete? Then .whole is its end. */
 static bool scan_fragment(struct ctf_pieces *x, size_t begin)
 {
 	const char *s = x->text->str;
 	for (; x->scanned < x->text->len; x->scanned++) {
 		char c = s[x->scanned];
-		if (c == CTF_RS && x->scanned > begin) {	/* JSON has none */
+		if (c == CTF_RS && x->scanned > begin) {	/* JSON has no RS */
 			x->whole = x->scanned;
 			return true;
 		}
@@ -163,10 +164,10 @@ static bool take_fragment(struct ctf_pieces *x, size_t begin, GError **error)
 	return ctf_meta_fragment(x->parser, s + 1, x->whole - begin - 1, error);
 }
 
-/* Fragments that are complete; what is between them is white space. */
+/* Parses the complete fragments. Between them is only white space. */
 static bool parse_fragments(struct ctf_pieces *x, GError **error)
 {
-	size_t begin = 0;		/* of a fragment */
+	size_t begin = 0;		/* of the next fragment */
 	for (;;) {
 		while (begin < x->text->len && is_space(x->text->str[begin]))
 			begin++;

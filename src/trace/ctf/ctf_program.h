@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Event classes compiled to runs of skip and load steps (inside src/trace/).
+ * Event classes compiled to decode programs (inside src/trace/).
  *
- * A class whose size is the same in every event is one addition. Others are short
- * programs of steps, run over the bits of a packet; positions are in bits from the
- * packet's begin, as CTF aligns by them. Where all wanted fields lie at offsets that
- * never change, a record points at the packet and a layout (nothing is copied); else
- * the program copies them to a row of the record's own.
+ * A class with the same size in every event needs one addition. Other classes are short programs of steps that run
+ * over the bits of a packet. Positions are in bits from the beginning of the packet, as alignment in CTF is relative
+ * to it. If all wanted fields are at fixed offsets, a record points into the packet and nothing is copied. Otherwise
+ * the program copies the fields to a row of the record.
  *
- * Decoders are immutable and shared by threads; what changes while an event is read is
- * in the struct ctf_run of each reader.
+ * Decoders are immutable and shared by threads. What changes while an event is read is in struct ctf_run, one for each
+ * reader.
  */
 #ifndef BLK_TRACE_CTF_CTF_PROGRAM_H
 #define BLK_TRACE_CTF_CTF_PROGRAM_H
@@ -17,84 +16,84 @@
 #include "base/fields.h"
 #include "trace/arena.h"
 #include "trace/ctf/ctf_bits.h"
-#include "trace/ctf/ctf_meta.h"
+#include "trace/ctf/ctf_class.h"
 #include "trace/reader.h"
 
-/* The end of a program that does not fit its data. */
+/* Returned by a program that does not fit the data. */
 #define CTF_NO_FIT UINT64_MAX
 
+/*
+ * "Here" is .ahead bits behind the position: bits that no step needs are skipped together with the next step that
+ * moves. "No move": the position stays.
+ */
 enum ctf_op {
-	CTF_OP_SKIP,		/* nothing but .ahead */
-	CTF_OP_ALIGN,		/* to n bits */
-	CTF_OP_STRING,		/* to behind its NUL */
-	CTF_OP_TAKE_STRING,	/* row[off] = the string here, and to behind its NUL; in no repetition */
-	CTF_OP_REG,		/* register reg = integer here; no move */
-	CTF_OP_LOAD,		/* row[off] = integer here, 8 bytes; no move */
-	CTF_OP_LOAD_32,		/* the same of 32 or 64 bits at a whole byte, little endian, in no
+	CTF_OP_SKIP,		/* skips .ahead */
+	CTF_OP_ALIGN,		/* to a multiple of n bits */
+	CTF_OP_STRING,		/* skips the string here and its NUL */
+	CTF_OP_TAKE_STRING,	/* row[off] = the string here; skips it and its NUL; never in a repetition */
+	CTF_OP_REG,		/* register reg = the integer here; no move */
+	CTF_OP_LOAD,		/* row[off] = the integer here, 8 bytes; no move */
+	CTF_OP_LOAD_32,		/* the same for 32 and 64 bits, little endian, at a whole byte; never in a
 				 * repetition */
 	CTF_OP_LOAD_64,
 	CTF_OP_LOAD_STRING,	/* row[off] = the string here; no move */
-	CTF_OP_LOAD_ARRAY,	/* row[off] = n elements of `bits`; no move */
-	CTF_OP_LOAD_SEQUENCE,	/* the same, register reg elements */
-	CTF_OP_LOAD_ELEMENT,	/* row[off] = element n, if register reg is greater; no move */
-	CTF_OP_LOAD_WALK,	/* row[off] = the field of .type here, as ctf_walk() reads it; no move */
+	CTF_OP_LOAD_ARRAY,	/* row[off] = n elements of `bits` each; no move */
+	CTF_OP_LOAD_SEQUENCE,	/* the same with as many elements as register reg says */
+	CTF_OP_LOAD_ELEMENT,	/* row[off] = element n, if register reg is greater than n; no move */
+	CTF_OP_LOAD_WALK,	/* row[off] = the field of .type, read by ctf_walk(); no move */
 	CTF_OP_LOAD_ALL,	/* row[off] = all fields of the event that begins here */
-	CTF_OP_SKIP_SEQUENCE,	/* register reg elements of n bits */
-	CTF_OP_REPEAT,		/* steps up to `to`, n times */
-	CTF_OP_REPEAT_REG,	/* the same, register reg times */
-	CTF_OP_CHOOSE,		/* option by register reg: choice[n ..]; then go to `to` */
-	CTF_OP_WALK,		/* behind the field of .type, as ctf_walk() reads it; register
-				 * reg = its integer */
+	CTF_OP_SKIP_SEQUENCE,	/* skips as many elements of n bits as register reg says */
+	CTF_OP_REPEAT,		/* runs the steps up to `to`, n times */
+	CTF_OP_REPEAT_REG,	/* the same, as many times as register reg says */
+	CTF_OP_CHOOSE,		/* runs the option that register reg selects: choice[n ..]; then goes on at `to` */
+	CTF_OP_WALK,		/* skips the field of .type by ctf_walk(); register reg = its integer */
 };
 
-/*
- * "Here" is .ahead bits behind the position: what has no need of it is skipped along with
- * the next step that moves.
- */
 struct ctf_step {
 	uint8_t op;
 	uint8_t bits;
-	uint8_t slot;
+	uint8_t slot;			/* of the layout */
 	bool big_endian : 1, is_signed : 1, is_text : 1;
 	uint16_t reg;
 	uint16_t off;
 	uint32_t to;
-	uint32_t pick;			/* loads in a repetition: only in this round, from 1 */
-	uint32_t ahead;			/* bits */
+	uint32_t pick;			/* loads in a repetition: only this round, counted from 1 */
+	uint32_t ahead;			/* bits, see enum ctf_op */
 	union {
 		uint64_t n;
 		const struct ctf_type *type;
 	};
 };
 
-/* A wanted field that lies at the same byte of every event of its class. */
+/* A wanted field that is at the same byte in every event of its class. */
 struct ctf_fixed {
 	uint16_t at;			/* bytes behind the header */
-	uint16_t off;			/* row[off] = the integer, 8 bytes, or its text */
-	uint16_t size;			/* bytes; of an integer 1, 2, 4 or 8 */
+	uint16_t off;			/* row[off] = the integer as 8 bytes, or a struct blk_text */
+	uint16_t size;			/* bytes; an integer has 1, 2, 4 or 8 */
 	bool big_endian : 1, is_signed : 1, is_text : 1;
 };
 
-/* An option of a variant: for tags of [lo, hi] run the steps [from, to). The last one ends
- * the list: no option is selected, which is wrong but for optionals. */
+/* An option of a variant: tags in [lo, hi] run the steps [from, to). The entry with .last ends the list: no option is
+ * selected, which is an error unless .optional. */
 struct ctf_choice {
 	uint64_t lo, hi;
 	bool is_signed, last, optional;
 	uint32_t from, to;
 };
 
+/* A compiled event class. */
 struct ctf_class {
-	uint16_t row;			/* of the subscription table; G_MAXUINT16: only counted */
+	uint16_t row;			/* in the subscription table; G_MAXUINT16: only counted */
 	bool copies;			/* its program fills a row */
-	uint32_t cls;			/* number among all names of the reader */
-	uint16_t n_fixed;		/* done before the steps */
-	uint32_t n_steps;		/* 0: `bits` is all there is to it */
+	uint32_t cls;			/* class number, see ctf_number_class */
+	uint16_t n_fixed;		/* fields in .fixed, loaded before the steps run */
+	uint32_t n_steps;		/* 0: the size is always .bits */
 	uint32_t row_bytes;
-	uint64_t bits;			/* behind the header, when n_steps is 0 */
+	uint64_t bits;			/* size behind the event header, if n_steps is 0 */
 	const struct blk_layout *layout;
-	uint32_t wanted;		/* slots that the layout has, as a mask */
-	uint32_t fixed_slots;		/* those of .fixed, as a mask */
-	uint32_t fixed_bits;		/* how far they reach */
+	uint32_t wanted;		/* mask of the slots in .layout */
+	uint32_t fixed_slots;		/* mask of the slots in .fixed */
+	uint32_t fixed_bits;		/* the end of the last field in .fixed */
 	struct ctf_fixed *fixed;
 	struct ctf_step *step;
 	struct ctf_choice *choice;
@@ -104,52 +103,52 @@ struct ctf_class {
 
 enum ctf_fast { CTF_FAST_NONE, CTF_FAST_COMPACT, CTF_FAST_LARGE };
 
-/* How event headers look: LTTng's compact and large ones, a plain id + timestamp, and any
- * other, which is read by its type. */
+/* The form of event headers: LTTng's compact and large ones, a plain id with timestamp, or any other, which is read
+ * by its type. */
 struct ctf_header {
-	const struct ctf_type *general;	/* read by its type; the fields below mean nothing */
-	bool is_general;	/* .general NULL: there is no header at all */
-	bool ends_on_byte;	/* whatever is in it */
-	uint8_t fast;		/* enum ctf_fast: little endian and packed, the usual ones */
+	const struct ctf_type *general;	/* the type of the header, if .is_general; NULL: there is no header */
+	bool is_general;	/* read by type: the fields below are not used */
+	bool ends_on_byte;	/* always, whatever the header contains */
+	uint8_t fast;		/* enum ctf_fast: LTTng's usual forms, little endian and packed */
 	bool has_variant;
-	uint32_t align;		/* of the whole, bits */
+	uint32_t align;		/* bits, of the whole header */
 	uint32_t fast_align;
 	uint8_t id_bits, ts_bits;
-	uint32_t id_align, ts_align;	/* ts: with its option's */
-	uint64_t extended;	/* this id: the long form follows */
+	uint32_t id_align, ts_align;	/* timestamp: the alignment of its option included */
+	uint64_t extended;	/* the id that announces the long form */
 	uint8_t id2_bits, ts2_bits;
-	uint32_t id2_align, ts2_align;	/* id2: with its option's */
+	uint32_t id2_align, ts2_align;	/* id2: the alignment of its option included */
 	bool id_be, ts_be, id2_be, ts2_be;
-	bool ts_first;		/* plain: the timestamp comes before the id */
+	bool ts_first;		/* plain form: the timestamp comes before the id */
 };
 
-struct ctf_decoder {		/* of one stream class */
+struct ctf_decoder {		/* for one stream class */
 	const struct ctf_stream_class *sc;
-	const struct ctf_clock *clock;	/* of its timestamps */
+	const struct ctf_clock *clock;	/* of the timestamps */
 	struct ctf_header header;
-	struct ctf_class **by_id;	/* dense; NULL: no such class */
+	struct ctf_class **by_id;	/* n_ids entries; NULL: no such class */
 	uint64_t n_ids;
-	GHashTable *by_far_id;		/* ids too big for that */
+	GHashTable *by_far_id;		/* uint64_t * -> struct ctf_class *: ids above the limit of .by_id */
 	GPtrArray *classes;		/* struct ctf_class *, owned */
 };
 
-/* What one reader of events changes. */
+/* The state of one reader of events. */
 struct ctf_run {
 	uint64_t *regs;			/* as many as the stream class uses */
-	struct arena *arena;		/* rows and texts that had to be converted */
-	uint8_t *row;			/* of the event being read */
-	uint32_t present;		/* slots that it has, as a mask */
-	uint64_t round;			/* of the repetition that goes on, from 1 */
-	struct fields_run all;		/* CTF_OP_LOAD_ALL; the reader's to clear */
+	struct arena *arena;		/* for rows and converted texts */
+	uint8_t *row;			/* of the current event */
+	uint32_t present;		/* mask of the slots that it has */
+	uint64_t round;			/* number of the element in the current repetition, from 1 */
+	struct fields_run all;		/* for CTF_OP_LOAD_ALL; the reader must clear it */
 };
 
-/* The number among all classes; `row` as the matcher says, `counters` as in struct blk_class. */
+/* Returns the class's number; `row` is from the matcher, `counters` as in struct blk_class. */
 typedef uint32_t (*ctf_number_class)(void *data, const char *name, uint16_t row,
 				     const char *counters);
 
 /*
- * Compiles all event classes of a stream class. `layouts` (layouts.h) keeps the layouts
- * and outlives the decoder. NULL: UNSUPPORTED, named.
+ * Compiles all event classes of a stream class. `layouts` (layouts.h) owns the layouts and must outlive the decoder.
+ * NULL: UNSUPPORTED, with the reason.
  */
 struct ctf_decoder *ctf_decoder_new(const struct ctf_stream_class *sc,
 				    const struct blk_subscription *rows,
@@ -157,7 +156,7 @@ struct ctf_decoder *ctf_decoder_new(const struct ctf_stream_class *sc,
 				    ctf_number_class number, void *data, GError **error);
 void ctf_decoder_free(struct ctf_decoder *d);		/* NULL is fine */
 
-/* Classes that were added to the stream class since: compiles them too (live). */
+/* Compiles the classes that were added to the stream class (live). */
 bool ctf_decoder_grow(struct ctf_decoder *d, const struct blk_subscription *rows,
 		      const struct blk_matcher *matcher, GHashTable *layouts,
 		      ctf_number_class number, void *data, GError **error);
@@ -170,14 +169,13 @@ static inline struct ctf_class *ctf_decoder_class(const struct ctf_decoder *d, u
 }
 
 /*
- * Runs the class's steps over the bits [pos, end) of the packet at `base`. Returns the
- * position behind the event, or CTF_NO_FIT. A class that copies needs run->row of
- * row_bytes bytes.
+ * Runs the class's steps over the bits [pos, end) of the packet at `base`. Returns the position behind the event, or
+ * CTF_NO_FIT. If the class copies, run->row must have row_bytes bytes.
  */
 uint64_t ctf_class_run(const struct ctf_class *c, const uint8_t *base, uint64_t pos, uint64_t end,
 		       struct ctf_run *run);
 
-/* The cycles after `now` whose lowest `bits` are `low`. */
+/* The first value of the clock from `now` on whose lowest `bits` bits are `low`. */
 static inline uint64_t ctf_clock_advance(uint64_t now, uint64_t low, unsigned bits)
 {
 	if (bits >= 64)
@@ -191,10 +189,9 @@ bool ctf_header_read_slow(const struct ctf_header *h, const uint8_t *base, uint6
 			  uint64_t end, uint64_t *clock, uint64_t *id, uint64_t *regs);
 
 /*
- * Reads the event header at *pos: moves *pos and *clock. False: does not fit. `fast` is
- * the header's own, or a constant where a loop is made for each kind. Only the rare kinds
- * need their addresses: so a loop keeps all three in registers. `regs` as in struct ctf_run:
- * a general header sets those of its fields.
+ * Reads the event header at *pos; moves *pos and *clock. False: it does not fit. `fast` is the header's own, or a
+ * constant in a loop that is made for one form. Only rare forms need the addresses of the three, so a loop keeps them
+ * in registers of the CPU. `regs` as in struct ctf_run: a general header sets those of its fields.
  */
 static inline G_ALWAYS_INLINE bool ctf_header_read_as(const struct ctf_header *h,
 						      enum ctf_fast fast, const uint8_t *base,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Running a compiled event class. Every length comes from the trace: checked first. */
+/* Runs decode programs. Every length comes from the trace and is checked before it is used. */
 #include "trace/ctf/ctf_program.h"
 
 #include "trace/ctf/ctf_all.h"
@@ -22,15 +22,15 @@ static inline G_ALWAYS_INLINE uint64_t integer(const struct ctf_step *s, const u
 	return s->is_signed ? (uint64_t)ctf_sign_extend(v, s->bits) : v;
 }
 
-static inline void keep_int(const struct pass *p, const struct ctf_step *s, uint64_t pos)
+static inline void store_int(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 {
 	uint64_t v = integer(s, p->base, pos);
 	memcpy(p->run->row + s->off, &v, sizeof v);
 	p->run->present |= 1u << s->slot;
 }
 
-/* 32 or 64 bits at a whole byte, little endian. */
-static inline G_ALWAYS_INLINE void keep_whole(const struct pass *p, const struct ctf_step *s,
+/* An integer of 32 or 64 bits at a whole byte, little endian. */
+static inline G_ALWAYS_INLINE void store_whole(const struct pass *p, const struct ctf_step *s,
 					      uint64_t pos)
 {
 	const uint8_t *at = p->base + (pos >> 3);
@@ -48,7 +48,7 @@ static inline G_ALWAYS_INLINE void keep_whole(const struct pass *p, const struct
 	p->run->present |= 1u << s->slot;
 }
 
-static inline G_ALWAYS_INLINE void keep_text(const struct pass *p, const struct ctf_step *s, const void *str,
+static inline G_ALWAYS_INLINE void store_text(const struct pass *p, const struct ctf_step *s, const void *str,
 					     uint64_t len)
 {
 	struct blk_text t = { len ? str : "", (uint32_t)len };
@@ -56,7 +56,7 @@ static inline G_ALWAYS_INLINE void keep_text(const struct pass *p, const struct 
 	p->run->present |= 1u << s->slot;
 }
 
-#define SHORT 32			/* bytes; what is longer, the C library finds faster */
+#define SHORT 32			/* bytes; for longer strings memchr() is faster */
 
 /* The first NUL among n bytes; n: none. */
 static inline G_ALWAYS_INLINE size_t find_nul(const uint8_t *at, size_t n)
@@ -82,16 +82,16 @@ static inline G_ALWAYS_INLINE uint64_t string_length(const struct pass *p, uint6
 	return n < most ? n : CTF_NO_FIT;
 }
 
-/* Do n elements of so many bits fit into the rest? No division: it takes longer than a step. */
+/* Do n elements of so many bits fit? Without a division, which takes longer than a step. */
 static inline bool fit(const struct pass *p, uint64_t pos, uint64_t n, uint64_t bits)
 {
 	uint64_t all;
 	return pos <= p->end && !__builtin_mul_overflow(n, bits, &all) && all <= p->end - pos;
 }
 
-/* n elements of the step's size, as bytes: in place, or little endian by the arena, each
- * as wide as babeltrace2's reader hands them out. */
-static bool keep_elements(const struct pass *p, const struct ctf_step *s, uint64_t pos, uint64_t n)
+/* Stores n elements of the step's size as bytes: in place, or copied to the arena as little endian integers, each as
+ * wide as the babeltrace2 reader delivers them. */
+static bool store_elements(const struct pass *p, const struct ctf_step *s, uint64_t pos, uint64_t n)
 {
 	unsigned width = s->bits <= 8 ? 1 : s->bits <= 16 ? 2 : s->bits <= 32 ? 4 : 8;
 	if (!fit(p, pos, n, s->bits))
@@ -107,7 +107,7 @@ static bool keep_elements(const struct pass *p, const struct ctf_step *s, uint64
 		}
 		bytes = copy;
 	}
-	keep_text(p, s, bytes, s->is_text ? strnlen((const char *)bytes, n * width) : n * width);
+	store_text(p, s, bytes, s->is_text ? strnlen((const char *)bytes, n * width) : n * width);
 	return true;
 }
 
@@ -119,7 +119,7 @@ static uint64_t repeat(const struct pass *p, const struct ctf_step *s, uint32_t 
 		pos = next;
 		p->run->round = i + 1;
 		next = run_steps(p, at, s->to, pos);
-		if (next == CTF_NO_FIT || next == pos)	/* elements of no size */
+		if (next == CTF_NO_FIT || next == pos)	/* elements without size: further ones change nothing */
 			break;
 	}
 	p->run->round = around;
@@ -133,22 +133,22 @@ static uint64_t choose(const struct pass *p, const struct ctf_step *s, uint64_t 
 	for (; !k->last; k++)
 		if (ctf_within(k->is_signed, tag, k->lo, k->hi))
 			return run_steps(p, k->from, k->to, pos);
-	/* A variant's tag without an option: the event makes no sense. */
+	/* A tag that selects no option: the event is damaged. */
 	return k->optional ? pos : CTF_NO_FIT;
 }
 
 /* ---- fields read by their type ---- */
 
-/* What ctf_walk() finds: an integer, a text, or integers in the arena. */
+/* A value that ctf_walk() reads: an integer, a text, or integers in the arena. */
 struct walked {
 	const struct pass *p;
 	const struct ctf_step *s;
 	uint64_t value;
-	uint8_t *list, *at;		/* NULL: no array */
-	uint64_t room;			/* elements that .list still has room for */
+	uint8_t *list, *at;		/* NULL: it is no array */
+	uint64_t room;			/* elements that still fit into .list */
 };
 
-/* As babeltrace2's reader hands elements out. */
+/* Bytes of an element, as the babeltrace2 reader delivers it. */
 static unsigned width_of(const struct ctf_type *t)
 {
 	return t->is_var ? 8 : t->bits <= 8 ? 1 : t->bits <= 16 ? 2 : t->bits <= 32 ? 4 : 8;
@@ -176,10 +176,10 @@ static void walked_text(void *data, const char *name, const struct ctf_type *t, 
 	ctf_text_utf8(t, bytes, n, text);
 	char *copy = arena_alloc(w->p->run->arena, text->len + 1);
 	memcpy(copy, text->str, text->len + 1);
-	keep_text(w->p, w->s, copy, text->len);
+	store_text(w->p, w->s, copy, text->len);
 }
 
-/* An element has one bit at least: more than there are bits do not come. */
+/* An element has at least one bit, so there are at most as many as bits. */
 static void walked_begin(void *data, const char *name, const struct ctf_type *t, uint64_t n)
 {
 	struct walked *w = data;
@@ -199,7 +199,7 @@ static bool load_walked(const struct pass *p, const struct ctf_step *s, uint64_t
 		return false;
 	if (w.list) {
 		uint64_t n = (uint64_t)(w.at - w.list);
-		keep_text(p, s, w.list, s->is_text ? strnlen((const char *)w.list, n) : n);
+		store_text(p, s, w.list, s->is_text ? strnlen((const char *)w.list, n) : n);
 	} else if (s->type->kind == CTF_INTEGER || s->type->kind == CTF_ENUM) {
 		memcpy(p->run->row + s->off, &w.value, sizeof w.value);
 		p->run->present |= 1u << s->slot;
@@ -224,30 +224,30 @@ static uint64_t walk_on(const struct pass *p, const struct ctf_step *s, uint64_t
 	return pos;
 }
 
-static bool keep_all(const struct pass *p, const struct ctf_step *s, uint64_t pos)
+static bool store_all(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 {
 	struct fields_run *all = &p->run->all;
 	if (!ctf_all_read(p->c->sc, p->c->ec, p->base, pos, p->end, p->run->regs, all))
 		return false;
 	uint8_t *copy = arena_alloc(p->run->arena, MAX(all->bytes->len, 1));
-	if (all->bytes->len)	/* else there may be no data at all */
+	if (all->bytes->len)	/* memcpy() must not get NULL */
 		memcpy(copy, all->bytes->data, all->bytes->len);
-	keep_text(p, s, copy, all->bytes->len);
+	store_text(p, s, copy, all->bytes->len);
 	return true;
 }
 
-/* A string that is wanted, and behind it. */
+/* Loads a wanted string and moves behind it. */
 static inline G_ALWAYS_INLINE uint64_t take_string(const struct pass *p, const struct ctf_step *s,
 						   uint64_t pos)
 {
 	uint64_t n = pos > p->end ? CTF_NO_FIT : string_length(p, pos);
 	if (G_UNLIKELY(n > LIMIT_FIELD_BYTES))
 		return CTF_NO_FIT;
-	keep_text(p, s, p->base + (pos >> 3), n);
+	store_text(p, s, p->base + (pos >> 3), n);
 	return pos + (n + 1) * 8;
 }
 
-/* Steps that read at pos and do not move. */
+/* Steps that read at pos and do not move. False: the event does not fit. */
 static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 {
 	uint64_t *regs = p->run->regs;
@@ -263,35 +263,35 @@ static bool load(const struct pass *p, const struct ctf_step *s, uint64_t pos)
 	case CTF_OP_LOAD:
 		if (left < s->bits)
 			return false;
-		keep_int(p, s, pos);
+		store_int(p, s, pos);
 		return true;
 	case CTF_OP_LOAD_STRING: {
 		uint64_t len = pos > p->end ? CTF_NO_FIT : string_length(p, pos);
 		if (len > LIMIT_FIELD_BYTES)
 			return false;
-		keep_text(p, s, p->base + (pos >> 3), len);
+		store_text(p, s, p->base + (pos >> 3), len);
 		return true;
 	}
 	case CTF_OP_LOAD_ARRAY:
-		return keep_elements(p, s, pos, s->n);
+		return store_elements(p, s, pos, s->n);
 	case CTF_OP_LOAD_SEQUENCE:
-		return keep_elements(p, s, pos, regs[s->reg]);
+		return store_elements(p, s, pos, regs[s->reg]);
 	case CTF_OP_LOAD_WALK:
 		return load_walked(p, s, pos);
 	case CTF_OP_LOAD_ALL:
-		return keep_all(p, s, pos);
+		return store_all(p, s, pos);
 	default:		/* CTF_OP_LOAD_ELEMENT */
 		if (s->n >= regs[s->reg])
 			return true;
 		if (!fit(p, pos, s->n + 1, s->bits))
 			return false;
-		keep_int(p, s, pos + s->n * s->bits);
+		store_int(p, s, pos + s->n * s->bits);
 		return true;
 	}
 }
 
-/* A step that moves on from pos, already behind what lies ahead of it. *at: the step, or
- * the last of those it has run. */
+/* Steps that move. pos is behind the bits that were ahead. *at: the step; returns the last step that was run in
+ * it. */
 static inline G_ALWAYS_INLINE uint64_t step_on(const struct pass *p, const struct ctf_step **at,
 					       uint64_t pos)
 {
@@ -325,7 +325,7 @@ static uint64_t run_steps(const struct pass *p, uint32_t at, uint32_t to, uint64
 {
 	const struct ctf_step *const first = p->c->step, *const stop = first + to;
 	for (const struct ctf_step *s = first + at; s < stop; s++) {
-		if (s->op == CTF_OP_TAKE_STRING) {	/* the usual ones: most of most programs */
+		if (s->op == CTF_OP_TAKE_STRING) {	/* most steps of most programs */
 			pos = take_string(p, s, pos + s->ahead);
 			if (G_UNLIKELY(pos > p->end))
 				return CTF_NO_FIT;
@@ -335,7 +335,7 @@ static uint64_t run_steps(const struct pass *p, uint32_t at, uint32_t to, uint64
 			uint64_t here = pos + s->ahead;
 			if (G_UNLIKELY(here > p->end || p->end - here < s->bits))
 				return CTF_NO_FIT;
-			keep_whole(p, s, here);
+			store_whole(p, s, here);
 			continue;
 		}
 		if (s->op >= CTF_OP_REG && s->op <= CTF_OP_LOAD_ALL) {
@@ -356,7 +356,7 @@ static inline uint64_t fixed_integer(const struct ctf_fixed *f, const uint8_t *a
 	return f->is_signed ? (uint64_t)ctf_sign_extend(v, f->size * 8u) : v;
 }
 
-/* What lies at the same place in every event. False: the event ends before it. */
+/* Loads the fields at fixed offsets. False: the event ends before them. */
 static inline bool load_fixed(const struct ctf_class *c, const uint8_t *base, uint64_t pos, uint64_t end,
 			      struct ctf_run *run)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The memory of the metadata parser, and the names of types. See ctf_parse.h. */
+/* Memory of the metadata parser, and the names of types. See ctf_parse.h. */
 #include "trace/ctf/ctf_parse.h"
 
 #include "base/limits.h"
@@ -98,6 +98,7 @@ void ctf_scope_pop(struct ctf_parser *p)
 {
 	if (p->scope->types)
 		g_hash_table_unref(p->scope->types);
+	g_assert(p->scope->up);		/* the global scope stays */
 	p->scope = p->scope->up;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Types of CTF metadata, and the declarations that name them. See ctf_parse.h. */
+/* Types of CTF 1.8 metadata, and the declarations that name them. See ctf_parse.h. */
 #include "trace/ctf/ctf_parse.h"
 
 #include "base/limits.h"
@@ -20,7 +20,7 @@ static bool unsupported(struct ctf_parser *p, const char *at, const char *why)
 
 /* ---- numbers ---- */
 
-struct number {			/* integer, floating_point, string, as they are written */
+struct number {			/* integer, floating_point or string, as written */
 	uint64_t size, align, exponent, mantissa;
 	bool is_signed, is_text;
 	enum ctf_order order;
@@ -171,7 +171,7 @@ static struct ctf_node *new_integer(struct ctf_parser *p, const char *at)
 	return node;
 }
 
-/* The same text is the same type. */
+/* Integers with the same text are the same type. */
 static struct ctf_node *parse_integer(struct ctf_parser *p)
 {
 	const char *at = p->lex.tok.at;
@@ -227,8 +227,8 @@ static struct ctf_node *parse_string(struct ctf_parser *p)
 
 /* ---- names ---- */
 
-/* Words of a type's name to p->name, one blank between them. With `ret_last` the last
- * word is not the type's: it is what is declared. */
+/* Reads the words of a type's name into p->name, with one blank between them. ret_last: the last word is not part of
+ * it, but the name that is declared. */
 static bool read_words(struct ctf_parser *p, struct ctf_token *ret_last)
 {
 	g_string_truncate(p->name, 0);
@@ -253,7 +253,7 @@ static bool read_words(struct ctf_parser *p, struct ctf_token *ret_last)
 	return true;
 }
 
-/* The type called p->name. */
+/* Finds the type called p->name. */
 static struct ctf_node *find_named(struct ctf_parser *p, const char *at)
 {
 	struct ctf_node *type = ctf_scope_find(p, p->name->str);
@@ -288,7 +288,7 @@ struct ctf_node *ctf_parse_type(struct ctf_parser *p)
 	return read_words(p, NULL) ? find_named(p, at) : NULL;
 }
 
-/* An optional name behind struct, variant, enum: "" when there is none. */
+/* The optional name after struct, variant, enum; "": there is none. */
 static void read_tag_name(struct ctf_parser *p, struct ctf_token *ret)
 {
 	*ret = (struct ctf_token){ .at = p->lex.tok.at };
@@ -328,7 +328,7 @@ static struct ctf_node *add_tagged(struct ctf_parser *p, const char *what,
 
 /* ---- enumerations ---- */
 
-/* A value of the container: signed ones by their bits. */
+/* A value of the container type; signed values are stored as their bits. */
 static bool read_enum_value(struct ctf_parser *p, bool is_signed, uint64_t *ret)
 {
 	if (!is_signed)
@@ -345,7 +345,7 @@ static bool is_less(uint64_t a, uint64_t b, bool is_signed)
 	return is_signed ? (int64_t)a < (int64_t)b : a < b;
 }
 
-/* label, label = value, label = first ... last */
+/* Parses label, label = value, or label = first ... last. */
 static bool read_label(struct ctf_parser *p, bool is_signed, uint64_t *next)
 {
 	struct ctf_lexer *x = &p->lex;
@@ -434,7 +434,7 @@ static struct ctf_node *parse_enum(struct ctf_parser *p)
 
 struct dimension {
 	const char *at;
-	const struct ctf_path *path;	/* NULL: length is */
+	const struct ctf_path *path;	/* NULL: .length is used */
 	uint64_t length;
 };
 
@@ -449,7 +449,7 @@ static bool check_shape(struct ctf_parser *p, const char *at, uint64_t depth, ui
 	return true;
 }
 
-/* Sizes of an array of e; false when it is too big. */
+/* Computes the size of an array of e. False: it is too big. */
 static bool measure_array(struct ctf_node *a, const struct ctf_node *e, uint64_t length)
 {
 	uint64_t stride = (MAX(e->fixed_bits, e->min_bits) + e->t.align - 1) & ~((uint64_t)e->t.align - 1);
@@ -492,7 +492,7 @@ static struct ctf_node *new_array(struct ctf_parser *p, struct ctf_node *e,
 	return node;
 }
 
-/* The [2][_length] behind a name: the last one is the innermost. */
+/* Parses [2][_length] after a name; the last dimension is the innermost. */
 static struct ctf_node *parse_dimensions(struct ctf_parser *p, struct ctf_node *type)
 {
 	struct ctf_lexer *x = &p->lex;
@@ -521,7 +521,7 @@ static struct ctf_node *parse_dimensions(struct ctf_parser *p, struct ctf_node *
 
 /* ---- structures and variants ---- */
 
-/* TYPE name [dimensions], name ...; each goes to `add`. */
+/* Parses TYPE name [dimensions], name ...; calls `add` for each. */
 static bool parse_declarators(struct ctf_parser *p, struct ctf_node *type, struct ctf_token *name,
 			      bool (*add)(struct ctf_parser *, const struct ctf_token *,
 					  struct ctf_node *))
@@ -545,7 +545,7 @@ static bool parse_declarators(struct ctf_parser *p, struct ctf_node *type, struc
 	}
 }
 
-/* TYPE behind which declarators stand; *ret_name when one was read already. */
+/* Parses the type before declarators; *ret_name: the first declarator's name if it was read, too. */
 static struct ctf_node *parse_declared_type(struct ctf_parser *p, struct ctf_token *ret_name)
 {
 	ret_name->n = 0;
@@ -571,7 +571,7 @@ static bool add_alias(struct ctf_parser *p, const struct ctf_token *name, struct
 	return ctf_scope_add(p, name->s, p->name->str, type);
 }
 
-/* A field, or a declaration among them. */
+/* Parses a field, or a declaration among fields. */
 static bool parse_member(struct ctf_parser *p)
 {
 	struct ctf_token name;
@@ -626,9 +626,10 @@ static void measure_variant(struct ctf_node *node)
 		node->min_bits = MIN(node->min_bits, ctf_node_of(node->t.field[i].type)->min_bits);
 }
 
-/* The fields above `base` on the stack become the node's. */
+/* Moves the fields from `base` on from the stack to the node. */
 static bool take_fields(struct ctf_parser *p, const char *at, guint base, struct ctf_node *node)
 {
+	g_assert(base <= p->fields->len);
 	size_t n = p->fields->len - base;
 	node->t.n_fields = (uint32_t)n;
 	node->t.field = ctf_pool_alloc(p->pool, n * sizeof(struct ctf_field));
@@ -651,7 +652,7 @@ static bool take_fields(struct ctf_parser *p, const char *at, guint base, struct
 	return check_names(p, at, node);
 }
 
-/* { fields } of a structure or variant. */
+/* Parses { fields } of a structure or variant. */
 static struct ctf_node *parse_body(struct ctf_parser *p, enum ctf_kind kind)
 {
 	const char *at = p->lex.tok.at;
@@ -671,7 +672,7 @@ static struct ctf_node *parse_body(struct ctf_parser *p, enum ctf_kind kind)
 	return node && take_fields(p, at, base, node) ? node : NULL;
 }
 
-/* align(n) behind a structure. */
+/* Parses align(n) after a structure. */
 static bool parse_struct_align(struct ctf_parser *p, struct ctf_node *node)
 {
 	uint64_t align;
@@ -702,7 +703,7 @@ static struct ctf_node *parse_struct(struct ctf_parser *p)
 	return add_tagged(p, "struct", &name, node);
 }
 
-/* A variant of another one's options. */
+/* A variant with the options of another one and a tag of its own. */
 static struct ctf_node *tag_variant(struct ctf_parser *p, const struct ctf_node *of,
 				    const struct ctf_path *tag)
 {

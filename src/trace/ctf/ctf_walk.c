@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* See ctf_walk.h. Depth is bounded by the parser (LIMIT_TYPE_DEPTH), work by `work`. */
+/* Decodes a field by its type: see ctf_walk.h. LIMIT_TYPE_DEPTH bounds the recursion, .work the time. */
 #include "trace/ctf/ctf_walk.h"
 #include "trace/ctf/ctf_bits.h"
 
@@ -8,21 +8,21 @@
 #include <math.h>
 #include <string.h>
 
-static const struct ctf_visitor nobody;
+static const struct ctf_visitor no_visitor;
 
 struct walk {
 	const uint8_t *base;
 	uint64_t pos, end;
 	uint64_t *regs;
-	uint64_t need;			/* bits, where the data end too early; else 0 */
-	uint64_t work;			/* values that may still come */
+	uint64_t need;			/* bits that the data must have, if it ends too early; else 0 */
+	uint64_t work;			/* number of values that may still be read */
 	const struct ctf_visitor *v;
 	void *data;
 };
 
 static bool walk_field(struct walk *w, const struct ctf_type *t, const char *name, uint16_t reg);
 
-/* To the alignment, and are there `bits` more? */
+/* Aligns the position. False: fewer than `bits` bits are left. */
 static bool align_and_fit(struct walk *w, uint64_t align, uint64_t bits)
 {
 	uint64_t pos = ctf_align(w->pos, align);
@@ -34,7 +34,7 @@ static bool align_and_fit(struct walk *w, uint64_t align, uint64_t bits)
 	return true;
 }
 
-/* LEB128, of at most 64 bits of value. */
+/* Reads a LEB128 number; its value may have at most 64 bits. */
 static bool read_var(struct walk *w, bool is_signed, uint64_t *ret, unsigned *ret_bits)
 {
 	uint64_t v = 0, byte = 0x80;
@@ -44,7 +44,7 @@ static bool read_var(struct walk *w, bool is_signed, uint64_t *ret, unsigned *re
 			return false;
 		byte = w->base[w->pos >> 3];
 		uint64_t low = byte & 0x7f;
-		/* Behind the 64th bit there may only be more of the sign. */
+		/* Bits above the 64th may only repeat the sign. */
 		bool minus = is_signed && bits >= 63 && v >> 63;
 		if (bits == 63 && is_signed)
 			minus = low & 1;
@@ -62,7 +62,7 @@ static bool read_var(struct walk *w, bool is_signed, uint64_t *ret, unsigned *re
 	return true;
 }
 
-/* The j-th bit of a number's value, from its least significant one. */
+/* Bit j of a number's value; 0 is the least significant one. */
 static unsigned bit_of(const struct ctf_type *t, const uint8_t *base, uint64_t pos, unsigned j)
 {
 	uint64_t at = pos + (t->big_endian != t->is_reversed ? t->bits - 1u - j : j);
@@ -103,11 +103,11 @@ static bool walk_integer(struct walk *w, const struct ctf_type *t, const char *n
 	return true;
 }
 
-/* IEEE 754 binary formats other than the processor's: 16 bits, and 96 or more, of which
- * the upper 64 of the fraction are more than a double can show. */
+/* IEEE 754 binary formats that C does not have: 16 bits, and 96 or more. Of the latter only the upper 63 bits of the
+ * fraction are used, which is more than a double has. */
 static double wide_float(const struct ctf_type *t, const uint8_t *base, uint64_t pos)
 {
-	/* Of k bits the exponent has round(4 log2 k) - 13; of 16 it has 5, of 64 11. */
+	/* A format of k bits has round(4 log2 k) - 13 exponent bits; 16 bits have 5. */
 	unsigned k = t->bits, n_exp = k == 16 ? 5 : (unsigned)lround(4 * log2(k)) - 13;
 	unsigned n_frac = k - 1 - n_exp, shown = MIN(n_frac, 63);
 	int64_t bias = ((int64_t)1 << (n_exp - 1)) - 1;
@@ -172,7 +172,7 @@ static uint64_t text_length(const struct ctf_type *t, const char *s, uint64_t n)
 	return n;
 }
 
-/* One code unit. */
+/* Reads one code unit. */
 static uint32_t unit_at(const struct ctf_type *t, const char *s)
 {
 	bool be = t->encoding == CTF_UTF16BE || t->encoding == CTF_UTF32BE;
@@ -239,7 +239,7 @@ static bool is_plain_text(const struct walk *w, const struct ctf_type *t)
 static bool walk_elements(struct walk *w, const struct ctf_type *t, const char *name)
 {
 	uint64_t n = t->kind == CTF_ARRAY ? t->length : w->regs[t->length_reg];
-	/* An array without elements is aligned all the same. */
+	/* An array without elements is aligned, too. */
 	if (!align_and_fit(w, MAX(t->align, t->element->align), 0))
 		return false;
 	if (is_plain_text(w, t)) {
@@ -317,8 +317,8 @@ bool ctf_walk(const struct ctf_type *t, const uint8_t *base, uint64_t *pos, uint
 		return false;
 	struct walk w = {
 		.base = base, .pos = *pos, .end = end, .regs = regs,
-		/* A value a bit, and LIMIT_EMPTY_STEPS of no size (empty structures, sequences of length 0). */
-		.work = end - *pos + LIMIT_EMPTY_STEPS, .v = v ? v : &nobody, .data = data,
+		/* At most one value per bit, and LIMIT_EMPTY_STEPS without size (empty structures or sequences). */
+		.work = end - *pos + LIMIT_EMPTY_STEPS, .v = v ? v : &no_visitor, .data = data,
 	};
 	bool ok = walk_field(&w, t, NULL, CTF_NO_REG);
 	*pos = ok || w.need <= end ? w.pos : w.need;

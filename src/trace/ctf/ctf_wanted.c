@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Field names of the subscription table, resolved in the types of a class. */
+/* Finds the fields of the subscription table in the types of an event class. */
 #include "trace/ctf/ctf_wanted.h"
 
 #include "trace/reader.h"
@@ -15,7 +15,7 @@ const struct ctf_type *ctf_scope_type(const struct ctf_stream_class *sc,
 	       scope == CTF_SPECIFIC ? ec->context : sc->event_context;
 }
 
-/* Index of the field called name; it may have one '_' more before it (not an option). */
+/* Index of the field of that name. The field may have one '_' more before it; an option may not. */
 static bool find_member(const struct ctf_type *t, const char *name, size_t len, uint32_t *ret)
 {
 	for (int underscore = 0; underscore < 2 - (t->kind == CTF_VARIANT); underscore++) {
@@ -32,7 +32,7 @@ static bool find_member(const struct ctf_type *t, const char *name, size_t len, 
 	return false;
 }
 
-/* One level down from t, taking what names it off *path. NULL: no such way. */
+/* One level down from t; removes what it used from *path. NULL: there is no such field. */
 static const struct ctf_type *step_down(const struct ctf_type *t, const char **path, const char *end,
 					uint32_t *way)
 {
@@ -64,7 +64,7 @@ static bool is_name(unsigned slot)
 	return slot == BLK_CTX_PROCNAME || slot == BLK_CTX_HOSTNAME;
 }
 
-/* How a field of this type is delivered; false: not at all (a structure, a float). */
+/* How a field of this type is delivered. False: it is not delivered (a structure, a float). */
 static bool leaf_kind(const struct ctf_type *t, struct ctf_wanted *w)
 {
 	w->leaf = t;
@@ -84,7 +84,7 @@ static bool leaf_kind(const struct ctf_type *t, struct ctf_wanted *w)
 	return true;
 }
 
-/* What is optional has no name of its own. NULL: too deep. */
+/* An optional has no name of its own: enters it. NULL: too deep. */
 static const struct ctf_type *into_optional(const struct ctf_type *t, struct ctf_wanted *w)
 {
 	while (t && t->kind == CTF_OPTIONAL) {
@@ -172,7 +172,7 @@ void ctf_contexts_find(const struct ctf_stream_class *sc, struct ctf_contexts *r
 	}
 }
 
-/* The class's own comes before that of its stream class, perf's copy in the payload last. */
+/* The event class's own context comes before that of the stream class; perf's copy in the payload comes last. */
 static bool find_context(const struct ctf_contexts *common, const struct ctf_event_class *ec, unsigned i,
 			 struct ctf_wanted *w)
 {
@@ -203,5 +203,6 @@ unsigned ctf_wanted_find(const struct ctf_contexts *common, const struct ctf_eve
 		*w = (struct ctf_wanted){ .slot = BLK_FIELD0 + i };
 		n += find_field(common->sc, ec, CTF_PAYLOAD, row->fields[i], w);
 	}
+	g_assert(n <= BLK_MAX_SLOTS);
 	return n;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Layouts kept once: many event classes share one. */
+/* Layouts, stored once: many event classes share one. */
 #include "trace/ctf/layouts.h"
 
 static guint hash_layout(gconstpointer p)
@@ -19,16 +19,17 @@ static gboolean equal_layouts(gconstpointer a, gconstpointer b)
 
 GHashTable *layouts_new(void)
 {
-	G_STATIC_ASSERT(sizeof(struct blk_slot_layout) == 8);	/* no padding to compare */
+	G_STATIC_ASSERT(sizeof(struct blk_slot_layout) == 8);	/* no padding, so layouts can be compared by
+								 * memcmp() */
 	return g_hash_table_new_full(hash_layout, equal_layouts, g_free, NULL);
 }
 
-const struct blk_layout *layouts_keep(GHashTable *layouts, const struct blk_layout *l)
+const struct blk_layout *layouts_intern(GHashTable *layouts, const struct blk_layout *l)
 {
-	struct blk_layout *kept = g_hash_table_lookup(layouts, l);
-	if (!kept) {
-		kept = g_memdup2(l, sizeof *l);
-		g_hash_table_add(layouts, kept);
+	struct blk_layout *stored = g_hash_table_lookup(layouts, l);
+	if (!stored) {
+		stored = g_memdup2(l, sizeof *l);
+		g_hash_table_add(layouts, stored);
 	}
-	return kept;
+	return stored;
 }

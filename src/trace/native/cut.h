@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A piece of recorded traces as traces of their own: whole packets, byte for byte, of
- * all streams, that overlap a range; with metadata and index files, in directories as
- * they were below what all of them share (so one trace is the directory itself). Other
- * programs read the result as what it is: LTTng's CTF.
+ * Saves a range of recorded traces as traces: the whole packets of all streams that overlap the range, byte for byte,
+ * with metadata and index files. The directories are the same as in the original, below the one that all traces have
+ * in common (a single trace is the new directory itself). The result is LTTng's CTF and can be read by other programs.
  *
- * Packets that are broken (cut off, never finished) are left out and counted, for no
- * tool agrees on what is in them. Counters go on as they were: what the tracer lost
- * in the range still shows.
+ * Damaged packets (cut off, never finished) are left out and counted, as readers disagree on their content. Counters
+ * of discarded events are not changed, so the losses in the range are still visible.
  *
- * Made under another name beside its place, 0700 and 0600, and renamed when all of it is
- * on the disk: it is there whole or not at all. Names are made of the traces' by
- * text_filename().
+ * The new directory is made under a temporary name beside its place (modes 0700, 0600) and renamed when everything is
+ * on disk: it exists completely or not at all. File names pass text_filename().
  */
 #ifndef BLK_TRACE_NATIVE_CUT_H
 #define BLK_TRACE_NATIVE_CUT_H
@@ -23,27 +20,25 @@
 struct trace_cut {
 	const char *const *paths;	/* as native_open() takes them */
 	int64_t from_ns, to_ns;		/* packets that overlap [from, to) */
-	/* The kernel traces' packets with the first state dump, too, which names processes
-	 * and descriptors. What lies between it and the range is missing then: readers
-	 * tell it as lost packets. */
+	/* Also save the kernel traces' packets with the first state dump, which names processes and descriptors.
+	 * Readers report the packets between it and the range as lost. */
 	bool statedump;
 	const char *to;			/* the directory to make; must not be there */
-	const int *stop;		/* atomic: not 0: give up (CANCELLED); or NULL */
+	const int *stop;		/* atomic: stops the work (CANCELLED) once it is not 0; or NULL */
 };
 
 struct trace_cut_result {
 	char *path;			/* absolute; g_free() */
-	unsigned traces, streams;	/* directories, files */
+	unsigned traces, streams;	/* directories; stream files */
 	uint64_t packets, bytes;	/* of packets */
-	uint64_t damaged;		/* packets of the range left out */
-	unsigned unreadable;		/* stream files left out, as nobody can read them */
+	uint64_t damaged;		/* damaged packets in the range, left out */
+	unsigned unreadable;		/* stream files that cannot be read, left out */
 	bool has_statedump;
-	int64_t from_ns, to_ns;		/* begin of the first, end of the last packet */
+	int64_t from_ns, to_ns;		/* beginning of the first packet, end of the last */
 };
 
-/* On any thread. Errors (BLK_TRACE_ERROR): those of native_open(); NOT_FOUND: no packet
- * in the range; CORRUPT: a file changed meanwhile; ACCESS: it is there already, or
- * can't be written; and G_IO_ERROR_CANCELLED. */
+/* Any thread. Errors (BLK_TRACE_ERROR): those of native_open(); NOT_FOUND: no packet in the range; CORRUPT: a file
+ * changed meanwhile; ACCESS: the directory exists or cannot be written; and G_IO_ERROR_CANCELLED. */
 bool trace_cut_write(const struct trace_cut *cut, struct trace_cut_result *ret, GError **error);
 
 #endif

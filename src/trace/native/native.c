@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Opening with the native reader: directories, metadata, compiled classes, streams and
- * their index files. Stream files that nobody can read are named and left out; the rest
- * is read.
+ * Opens traces for the native reader: directories, metadata, compiled classes, streams and their index files. Stream
+ * files that cannot be read are left out and named in the warnings.
  */
 #include "trace/native/native_private.h"
 
@@ -13,7 +12,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#define SAMPLES 8			/* headers of a file held against its index at once */
+#define SAMPLES 8			/* packet headers of a file that are compared with its index */
 
 static void file_free(void *p)
 {
@@ -47,7 +46,7 @@ void native_free(struct native *n)
 	g_free(n);
 }
 
-/* Metadata differ in size or in their first bytes (uuid); a megabyte is not hashed. */
+/* Metadata files differ in size or in their first bytes (UUID), so only these are hashed. */
 static guint hash_metadata(gconstpointer bytes)
 {
 	gsize n;
@@ -131,8 +130,8 @@ static struct native_meta *open_metadata(struct native *n, const char *dir, GErr
 
 /* ---- streams ---- */
 
-/* Files of one stream have the same trace, class and instance; without instance ids
- * each file is a stream. */
+/* The key of the stream that a file belongs to: trace, stream class and instance. Without instance ids each file is a
+ * stream. */
 static char *stream_key(const struct native_meta *m, const struct ctf_packet *p, const char *file)
 {
 	if (p->has_instance && m->meta->has_uuid)
@@ -146,7 +145,7 @@ static void warn(struct native *n, const char *text)
 	g_ptr_array_add(n->warnings, g_strdup(text));
 }
 
-/* Some headers, held against what the index file says; a file that lies is walked. */
+/* Do some packet headers agree with the index file? */
 static bool sample_fits(const struct ctf_index *x, struct ctf_packet *ret_first)
 {
 	size_t n;
@@ -163,8 +162,7 @@ static bool sample_fits(const struct ctf_index *x, struct ctf_packet *ret_first)
 	return true;
 }
 
-/* A part that can't be read is left out, with its reason; the first one counts where
- * nothing is left. */
+/* Leaves out a part of the trace, with a warning. The first reason is the error if nothing is left. */
 static void leave_out(struct native *n, const GError *reason)
 {
 	bool other_reader = reason->code == BLK_TRACE_ERROR_UNSUPPORTED;
@@ -212,9 +210,9 @@ static void open_file(struct native *n, const struct native_meta *m, const char 
 	const struct ctf_packet *p = ctf_index_packets(x, &packets);
 	if (!packets || p->fault == CTF_GARBAGE || !sample_fits(x, &first)) {
 		ctf_index_free(x);
-		return;			/* an empty stream: nothing ever came */
+		return;			/* an empty stream, or a file without a packet */
 	}
-	ctf_index_rest(x);
+	ctf_index_close_file(x);
 	struct native_file *f = g_new0(struct native_file, 1);
 	f->index = x;
 	f->m = m;
@@ -234,9 +232,9 @@ static int compare_text(const void *a, const void *b)
 }
 
 /*
- * Without a stream class nothing of the files can be decoded. LTTng 2.16 writes such metadata where a
- * channel of user space has the context pid or tid: it accepts both, then cannot register the program.
- * Files without a byte are those of a session in which nothing happened.
+ * Without a stream class no stream file can be decoded. LTTng 2.16 writes such metadata when the context pid or tid is
+ * added to a user-space channel: it accepts both, then cannot register the program. Empty files are those of a session
+ * in which nothing happened.
  */
 static void warn_classless(struct native *n, const struct native_meta *m, const char *dir,
 			   const GPtrArray *names)
@@ -305,7 +303,7 @@ static int compare_streams(const void *a, const void *b)
 	return strcmp(x->info.order, y->info.order);
 }
 
-/* One offset a host boot: the kernel's trace is the first of its boot in this order. */
+/* Each host boot has one clock offset. In this order the kernel's trace comes first of its boot. */
 static void pin_clocks(struct native *n)
 {
 	g_autoptr(GHashTable) by_boot = g_hash_table_new(g_str_hash, g_str_equal);
@@ -321,7 +319,7 @@ static void pin_clocks(struct native *n)
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- interface ---- */
 
 struct native *native_open(const char *const *paths, const struct blk_subscription *rows,
 			   size_t n_rows, GError **error)
@@ -364,7 +362,7 @@ bool native_index(struct native *n, size_t max)
 		if (ctf_index_complete(f->index))
 			continue;
 		more |= !max || ctf_index_walk(f->index, max);
-		ctf_index_rest(f->index);
+		ctf_index_close_file(f->index);
 	}
 	if (n->indexed)
 		return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The native reader: CTF 1.8 and CTF 2 traces, any piece of them at once. It refuses by
- * name what it does not support (BLK_TRACE_ERROR_UNSUPPORTED). babeltrace2
- * (source_open_bt2) is used only on request, and is the tests' referee: records are equal.
+ * The native reader of CTF 1.8 and CTF 2 traces; it can read any range of a trace, and several at once. What it does
+ * not support it refuses with a reason (BLK_TRACE_ERROR_UNSUPPORTED). The babeltrace2 reader (source_open_bt2) is used
+ * only on request, and as the reference in tests: both give equal records.
  *
  *     struct native *n = native_open(paths, rows, n_rows, &error);
  *     while (native_index(n, 4096)) ...		// only traces without index files
@@ -11,10 +11,9 @@
  *     source_free(s);
  *     native_free(n);
  *
- * Threads: native_open, native_index, native_free and every function below that reads
- * the index belong to one thread at a time; once native_indexed() is true the native is
- * immutable, and native_range() and its sources may be used on any threads at once, a
- * source by one. A source borrows the native.
+ * Threads: native_open, native_index, native_free and every function below that reads the index belong to one thread
+ * at a time. Once native_indexed() is true the native is immutable: native_range() and its sources may then be used on
+ * any threads, each source by one. A source borrows the native.
  */
 #ifndef BLK_TRACE_NATIVE_NATIVE_H
 #define BLK_TRACE_NATIVE_NATIVE_H
@@ -24,20 +23,19 @@
 
 struct native;
 
-/* All CTF traces below the paths, as source_open_bt2() takes them: metadata is parsed,
- * event classes compiled, index files read. No event is decoded. */
+/* Opens all CTF traces below the paths, as source_open_bt2(): parses metadata, compiles event classes, reads index
+ * files. No event is decoded. */
 struct native *native_open(const char *const *paths, const struct blk_subscription *rows,
 			   size_t n_rows, GError **error);
 void native_free(struct native *n);		/* NULL is fine */
 typedef struct native blk_native;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_native, native_free)
 
-/* What could not be read and is left out, one line each ("cannot read stream file ...");
- * borrowed. For the log. */
+/* What cannot be read and is left out, one line each ("cannot read stream file ..."); borrowed. */
 const char *const *native_warnings(const struct native *n, size_t *ret_n);
 
-/* Packets of files without index: walks at most `max` headers of each; true while there
- * are more to walk. Every range may be read meanwhile that native_known_from() allows. */
+/* Finds the packets of files without an index: reads at most `max` packet headers of each. True: there are more.
+ * Meanwhile any range from native_known_from() on may be read. */
 bool native_index(struct native *n, size_t max);
 bool native_indexed(const struct native *n);
 double native_index_progress(const struct native *n);	/* 0..1 */
@@ -45,60 +43,64 @@ double native_index_progress(const struct native *n);	/* 0..1 */
 /* The instant from which on all packets are known; INT64_MIN when all are. */
 int64_t native_known_from(const struct native *n);
 
-/* Begin of the first and end of the last known packet, ns. False: no packet. */
+/* Beginning of the first and end of the last known packet, ns. False: there is no packet. */
 bool native_bounds(const struct native *n, int64_t *ret_from, int64_t *ret_to);
 
-/* Does the metadata have an event class of such a row? (It may never come.) */
+/* Does the metadata have an event class of such a row? (The trace may have no such event.) */
 bool native_has_row(const struct native *n, bool (*is_wanted)(unsigned row));
 
-/* Bytes of packets that overlap [from, to), a border packet's by its share. */
+/* Bytes of packets that overlap [from, to); packets at the border count in proportion. */
 uint64_t native_bytes_between(const struct native *n, int64_t from, int64_t to);
 
-/* Pauses of kernels' sessions (lttng stop and start), as each stream has them: by its .order; from
- * the last event of its packet that ends at last_end (ns); all were paused at `begin`; until its packet
- * that begins at `end`. All packets have to be known. */
+/*
+ * Calls back for each pause of a kernel session (lttng stop and start) and each stream. `order` names the stream
+ * (blk_stream.order). The stream's pause lasts from the last event of its packet that ends at last_end until its
+ * packet that begins at `end`; from `begin` on all streams were paused (ns). All packets must be known.
+ */
 typedef void (*native_pause)(void *data, const char *order, int64_t last_end, int64_t begin, int64_t end);
-void native_each_pause(const struct native *n, native_pause tell, void *data);
+void native_each_pause(const struct native *n, native_pause callback, void *data);
 
-/* Packets whose counter of discarded events is less than that of the packet before (by `fall`), or
- * is not 0 in the stream's first packet (`fall` 0): by the stream's .order and the packet's beginning
- * (ns). */
+/*
+ * Calls back for each packet whose counter of discarded events is lower than in the packet before, by `fall`; or is
+ * not 0 in the stream's first packet (`fall` is 0 then). `order` names the stream; `begin` is the packet's beginning,
+ * ns.
+ */
 typedef void (*native_fall)(void *data, const char *order, int64_t begin, uint64_t fall);
-void native_each_fall(const struct native *n, native_fall tell, void *data);
+void native_each_fall(const struct native *n, native_fall callback, void *data);
 
-/* Hosts (and boots) with a kernel's trace that begins later, or ends earlier, than that of others: from
- * when to when all of theirs tells; INT64_MIN: from the begin on, INT64_MAX: to the end. All packets
- * have to be known, else none is told. */
+/*
+ * Calls back for each host (and boot) with a kernel trace that begins later or ends earlier than the traces of other
+ * hosts: the range that its traces cover. begin INT64_MIN: from the beginning on; end INT64_MAX: to the end. All
+ * packets must be known, else there is no call.
+ */
 typedef void (*native_extent)(void *data, const char *host, const char *boot, const char *release,
 			      int64_t begin, int64_t end);
-void native_each_extent(const struct native *n, native_extent tell, void *data);
+void native_each_extent(const struct native *n, native_extent callback, void *data);
 
-/* Where the packets begin that a range from there on reads: no later than `from`. */
+/* The beginning of the first packet that a range from `from` on reads (ns); at most `from`. */
 int64_t native_read_from(const struct native *n, int64_t from);
 
-/* Instants that cut [from, to) into at most n_pieces of about equal bytes: fills
- * ret[0 .. result - 1], ascending, each in (from, to); result < n_pieces. None is where a
- * CPU of several streams may be losing events on one of them, nor within giant packets: both sides
- * decode what a cut divides. */
+/*
+ * Cuts [from, to) into at most n_pieces pieces of about equal bytes: fills ret[0 .. result - 1] with instants,
+ * ascending, each inside (from, to); result < n_pieces. No cut is where a CPU with several streams may lose events on
+ * one of them, or within huge packets, as both pieces would decode these.
+ */
 size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pieces,
 		   int64_t *ret);
 
-/* Losses and bytes over time in at most max_cells cells; owned by the caller. NULL when
- * nothing is known. */
+/* Losses and bytes over time, in at most max_cells cells. The caller owns a reference. NULL: no packet is known. */
 struct outline *native_outline(const struct native *n, size_t max_cells);
 
 /*
- * The records of all streams with from <= ts < to (INT64_MIN, INT64_MAX: no bound), the
- * same that source_open_bt2() delivers. Damage is no error: what can't be read is a
- * marked loss (events 0, packets 0 or more: unknown). A window of loss that is open at
- * `from` is told by native_range_losses() before the first batch.
- * budget: bytes of buffers this source may use (0: a default); it uses at least one
- * event's worth a stream.
+ * The records of all streams with from <= ts < to (INT64_MIN, INT64_MAX: no bound); the same as source_open_bt2()
+ * delivers. Damage is not an error: what cannot be read is a loss (events 0, packets 0 or more: unknown). Losses that
+ * begin before `from` are in native_range_losses(). budget: bytes that the source may use for buffers (0: a default);
+ * it uses at least the size of one event for each stream.
  */
 struct source *native_range(struct native *n, int64_t from, int64_t to, size_t budget);
 
-/* For a source of native_range(), before its first batch: the losses open at `from`,
- * and their streams. The array is the source's. */
+/* The losses that begin before `from` and end after it, with their streams. Call before the first source_next(). The
+ * source owns the array. */
 struct native_loss { unsigned stream; struct blk_loss loss; };
 const struct native_loss *native_range_losses(struct source *s, size_t *ret_n);
 

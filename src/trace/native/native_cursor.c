@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The hot loop: event headers, classes, records; packet by packet of one stream. */
+/* Decodes the packets of one stream: event headers, event classes, records. */
 #include "trace/native/native_cursor.h"
 
 #include "trace/ctf/layouts.h"
@@ -8,8 +8,8 @@
 
 #include <unistd.h>
 
-#define HEADER_BYTES 512		/* enough for LTTng's packet header and context */
-#define STRETCH (UINT64_C(8) << 20)	/* bits of a packet in memory that are decoded at once */
+#define HEADER_BYTES 512		/* holds LTTng's packet header and context */
+#define STRETCH (UINT64_C(8) << 20)	/* bits decoded before the next check whether to stop */
 
 void native_cursor_init(struct native_cursor *k, struct native_source *s,
 			const struct native_stream *stream, const struct native_plan_stream *plan)
@@ -20,12 +20,13 @@ void native_cursor_init(struct native_cursor *k, struct native_source *s,
 		.swap_batch = UINT64_MAX, .emit_batch = UINT64_MAX, .turn_batch = UINT64_MAX,
 	};
 	k->to_ns = k->stream->clock;
+	g_assert(k->to_ns.freq > 0);	/* native_stream_pin() was called */
 	k->next = native_plan_find(k->plan, s->from);
 	k->counted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	native_cursor_grow(k);
 }
 
-/* Registers for all that a packet may name. */
+/* Makes room for n registers: packets may name any of them. */
 static void need_registers(struct native_cursor *k, size_t n)
 {
 	if (n <= k->n_regs)
@@ -44,7 +45,7 @@ void native_cursor_grow(struct native_cursor *k)
 		k->counts = g_renew(uint64_t, k->counts, n_counts);
 		memset(k->counts + k->n_counts, 0, (n_counts - k->n_counts) * sizeof *k->counts);
 		k->n_counts = n_counts;
-		k->hot_of = NULL;		/* it points there */
+		k->hot_decoder = NULL;		/* its .count points into .counts */
 	}
 }
 
@@ -55,7 +56,7 @@ void native_cursor_clear(struct native_cursor *k)
 			g_free(k->window[i].bytes);
 		arena_clear(&k->arena[i]);
 	}
-	native_window_rest(k);
+	native_window_close(k);
 	g_free(k->run.regs);
 	g_free(k->hot);
 	fields_clear(&k->run.all);
@@ -64,7 +65,7 @@ void native_cursor_clear(struct native_cursor *k)
 	g_free(k->queue);
 }
 
-/* Never less than what the stream had before. */
+/* Timestamps of a stream never decrease. */
 static inline int64_t advance(const struct native_cursor *k, int64_t ts)
 {
 	return G_LIKELY(ts >= k->last_ts) ? ts : k->last_ts;
@@ -83,7 +84,7 @@ static void begin_gap(struct native_cursor *k, const struct native_packet *x)
 	k->last_ts = loss.end_ns;
 }
 
-static void leave_packet(struct native_cursor *k)
+static void finish_packet(struct native_cursor *k)
 {
 	const struct native_packet *x = k->packet;
 	int64_t begin = k->last_ts, end = begin;
@@ -100,23 +101,23 @@ static void leave_packet(struct native_cursor *k)
 		native_queue_loss(k, &loss);
 		k->last_ts = end;
 	}
-	k->owes_loss |= k->damaged && begin == G_MININT64;
-	k->n_left++;
+	k->loss_pending |= k->damaged && begin == G_MININT64;
+	k->n_finished++;
 	k->n_damaged += k->damaged;
 	k->packet = NULL;
 	k->pos = k->end = k->content_end = 0;
 }
 
-/* Where what the window has of the packet ends. */
+/* The end of the packet's events in the current window, in bits. */
 static uint64_t window_end(const struct native_cursor *k)
 {
 	const struct native_window *w = native_window_now(k);
 	return MIN(k->content_end, (w->offset + w->n - k->packet->p.offset) * 8);
 }
 
-/* What the window has of the packet, as .base and .end; but no more than a stretch of it: whoever wants
- * to stop waits for no longer than that. */
-static void aim(struct native_cursor *k)
+/* Sets .base and .end to the part of the packet that the window has, at most STRETCH bits: source_next() can be
+ * stopped after each stretch. */
+static void use_window(struct native_cursor *k)
 {
 	const struct native_window *w = native_window_now(k);
 	uint64_t at = k->packet->p.offset, end = window_end(k);
@@ -124,7 +125,7 @@ static void aim(struct native_cursor *k)
 	k->end = end > k->pos && end - k->pos > STRETCH ? k->pos + STRETCH : end;
 }
 
-/* The header in the file and what the index said of it. */
+/* Does the header in the file agree with what the index says of it? */
 static bool agree(const struct ctf_packet *a, const struct ctf_packet *b)
 {
 	return a->begin == b->begin && a->packet_bits == b->packet_bits &&
@@ -132,11 +133,11 @@ static bool agree(const struct ctf_packet *a, const struct ctf_packet *b)
 	       (a->end == b->end || a->fault != CTF_WHOLE) && a->fault == b->fault;
 }
 
-/* Reads the packet's header, if it can be: false where that must wait for the next batch. */
+/* Reads the packet's header; *ret_ok: it could be read. False: call again in the next batch. */
 static bool read_header(struct native_cursor *k, const struct native_packet *x,
 			struct ctf_packet *ret, bool *ret_ok)
 {
-	/* The index found where one ends that does not say so itself. */
+		/* The index has found the end of a packet that does not say its own size. */
 	uint64_t limit = x->p.fault == CTF_WHOLE ? ctf_index_size(x->file->index)
 						 : x->p.offset + x->p.packet_bits / 8;
 	size_t need = 1;
@@ -159,13 +160,13 @@ static bool read_header(struct native_cursor *k, const struct native_packet *x,
 	return true;
 }
 
-/* False where it must wait for the next batch. */
+/* Begins to decode the packet. False: call again in the next batch. */
 static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 {
 	struct ctf_packet header = x->p;
 	bool ok = x->p.fault != CTF_GARBAGE;
 	if (x->bytes)
-		native_window_lend(k, x);	/* its header was read when it came */
+		native_window_borrow(k, x);	/* its header was read when it was pushed */
 	else if (ok && !read_header(k, x, &header, &ok))
 		return false;
 	k->packet = x;
@@ -175,14 +176,14 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	k->damaged = !k->decoder || !agree(&header, &x->p);
 	if (k->damaged)
 		return true;
-	/* One that was never finished ends where the next begins: there a range looks for its events. */
+	/* A packet that was never finished ends where the next one begins. */
 	int64_t end = x->end_ns == INT64_MAX && !k->plan->grows ? x->max_end_ns : x->end_ns;
-	k->latest = end < NATIVE_MOST_NS ? end + NATIVE_OVERHANG_NS : NATIVE_MOST_NS;
+	k->latest_ns = end < NATIVE_TIME_MAX_NS ? end + NATIVE_OVERHANG_NS : NATIVE_TIME_MAX_NS;
 	k->clock = header.begin;
 	k->pos = header.header_bits;
 	k->content_end = header.content_bits;
-	aim(k);
-	/* Hostile packets name another class than the first of their file. */
+	use_window(k);
+	/* A hostile packet may be of another stream class than the first one of its file. */
 	const struct ctf_stream_class *sc = k->decoder->sc;
 	need_registers(k, sc->n_regs + 1u);
 	if (sc->packet_regs)
@@ -190,7 +191,7 @@ static bool enter_packet(struct native_cursor *k, const struct native_packet *x)
 	return true;
 }
 
-/* False: it has to wait for the next batch. */
+/* False: call again in the next batch. */
 static bool next_packet(struct native_cursor *k)
 {
 	const struct native_packet *x = &k->plan->packet[k->next];
@@ -198,9 +199,9 @@ static bool next_packet(struct native_cursor *k)
 		return false;
 	if (x->has_gap)
 		begin_gap(k, x);
-	k->plain = x->p.fault == CTF_WHOLE && !k->damaged && x->begin_ns >= k->last_ts &&
+	k->use_fast_path = x->p.fault == CTF_WHOLE && !k->damaged && x->begin_ns >= k->last_ts &&
 		   k->to_ns.freq == 1000000000 && !k->decoder->header.is_general;
-	/* Garbage lies behind what was before it, in any range; alone it lies nowhere. */
+	/* Garbage is placed after the packet before it; without one it has no time (begin_ns 0). */
 	if (x->p.fault != CTF_GARBAGE || x->begin_ns) {
 		int64_t ts = advance(k, x->begin_ns);
 		if (ts >= k->source->from)
@@ -208,12 +209,12 @@ static bool next_packet(struct native_cursor *k)
 		if (ts >= k->second_end)
 			native_next_second(k, ts);
 		k->last_ts = ts;
-		if (k->owes_loss)
+		if (k->loss_pending)
 			native_queue_loss(k, &(struct blk_loss){ .begin_ns = ts, .end_ns = ts });
-		k->owes_loss = false;
+		k->loss_pending = false;
 	}
 	if (x->p.fault != CTF_WHOLE && !k->damaged)
-		k->damaged = true;		/* what can be read of it comes first */
+		k->damaged = true;		/* its events up to the damage are decoded */
 	else if (k->damaged)
 		k->pos = k->end = k->content_end = 0;
 	return true;
@@ -223,12 +224,12 @@ static bool next_packet(struct native_cursor *k)
 
 enum more { MORE_READ, MORE_NONE, MORE_WAIT, MORE_LATER, MORE_STOP };
 
-/* The event at .pos does not fit into what the window has. */
+/* The event at .pos does not fit into what was read of the packet: reads more. */
 static enum more read_more(struct native_cursor *k)
 {
 	const struct native_window *w = native_window_now(k);
 	if (k->end >= k->content_end)
-		return MORE_NONE;		/* nor into the packet */
+		return MORE_NONE;		/* it does not fit into the packet */
 	if (k->end < window_end(k)) {
 		k->end += MIN(window_end(k) - k->end, STRETCH);
 		return MORE_READ;
@@ -243,12 +244,12 @@ static enum more read_more(struct native_cursor *k)
 	enum native_fill fill = native_window_have(k, k->packet->file, at, need);
 	if (fill == NATIVE_WAIT)
 		return MORE_WAIT;
-	aim(k);
+	use_window(k);
 	w = native_window_now(k);
 	return w->offset + w->n - at > had ? MORE_READ : MORE_NONE;
 }
 
-/* Sub-buffers that were never finished end in zeros: no event begins so. */
+/* Sub-buffers that were never finished end in zeros; no event begins like that. */
 static bool is_blank(const struct native_cursor *k)
 {
 	if (k->packet->p.fault != CTF_UNFINISHED)
@@ -271,7 +272,7 @@ static inline uint32_t class_number(struct native_source *s, uint32_t cls)
 	return G_LIKELY(known != UINT32_MAX) ? known : add_class(s, cls);
 }
 
-/* The layout without the slots that this event does not have. */
+/* The class's layout without the slots that this event does not have. */
 static const struct blk_layout *partial_layout(struct native_source *s, const struct ctf_class *c,
 					       uint32_t present)
 {
@@ -279,7 +280,7 @@ static const struct blk_layout *partial_layout(struct native_source *s, const st
 	for (unsigned i = 0; i < BLK_MAX_SLOTS; i++)
 		if (!(present & 1u << i))
 			l.slot[i] = (struct blk_slot_layout){ 0 };
-	return layouts_keep(s->layouts, &l);
+	return layouts_intern(s->layouts, &l);
 }
 
 static inline void tally(struct native_cursor *k, uint32_t cls, int64_t ts)
@@ -289,7 +290,6 @@ static inline void tally(struct native_cursor *k, uint32_t cls, int64_t ts)
 	k->tally_last = ts;
 }
 
-/* Runs the class's program; where it copies, into a row of its own. */
 uint64_t native_run_class(struct native_cursor *k, const struct ctf_class *c, uint64_t pos)
 {
 	if (c->copies) {
@@ -324,22 +324,22 @@ void native_fill(struct native_cursor *k, struct blk_event *e, const struct ctf_
 	}
 }
 
-/* The stream's range is over: its last records. within: in a packet, of which an event is behind the
- * range; so is then the gap behind that packet, wherever the packet says that it ends. */
+/* The last records of the range. within: an event of the current packet is after the range. Then the gap after that
+ * packet is after the range, too, wherever the packet says that it ends. */
 static enum native_step finish(struct native_cursor *k, bool stream_ends, bool within)
 {
 	if (!k->ended) {
 		const struct native_packet *x = &k->plan->packet[k->next];
 		k->ended = true;
 		if (!within && k->next < k->plan->n && x->has_gap && advance(k, x->gap_begin_ns) < k->source->to)
-			begin_gap(k, x);	/* its begin is still ours */
+			begin_gap(k, x);	/* it begins in the range */
 		native_queue_end(k, stream_ends);
 	}
 	return k->queue_n ? pop(k) : NATIVE_END;
 }
 
-/* What is no event: the packet's end, the next one, more bytes. MORE_READ: go on. */
-static enum more leave_events(struct native_cursor *k)
+/* There is no whole event at .pos: reads more, or goes on to the next packet. MORE_READ: try again. */
+static enum more next_bytes(struct native_cursor *k)
 {
 	if (native_is_stopped(k->source))
 		return MORE_STOP;
@@ -350,7 +350,7 @@ static enum more leave_events(struct native_cursor *k)
 		k->damaged = true;
 	}
 	if (k->packet) {
-		leave_packet(k);
+		finish_packet(k);
 		return MORE_READ;
 	}
 	if (k->next >= k->plan->n && k->plan->grows)
@@ -360,14 +360,14 @@ static enum more leave_events(struct native_cursor *k)
 	return next_packet(k) ? MORE_READ : MORE_WAIT;
 }
 
-/* From here on the packet makes no sense. */
-static void spoil(struct native_cursor *k)
+/* The rest of the packet cannot be decoded. */
+static void mark_damaged(struct native_cursor *k)
 {
 	k->damaged = true;
 	k->content_end = k->end = k->pos;
 }
 
-/* Moves .head on to the next record of the range. */
+/* Decodes the next record of the range into .head. */
 static enum native_step cursor_step(struct native_cursor *k)
 {
 	const struct native_source *s = k->source;
@@ -385,18 +385,18 @@ static enum native_step cursor_step(struct native_cursor *k)
 			if (G_UNLIKELY(!c && k->plan->waits))
 				return NATIVE_LATER;
 			if (G_UNLIKELY(!c)) {
-				spoil(k);
+				mark_damaged(k);
 				continue;
 			}
 			body = pos;
 			next = c->n_steps ? native_run_class(k, c, pos) : pos + c->bits;
 		}
-		if (G_UNLIKELY(c && next == k->pos)) {	/* an event of no size would repeat without end */
-			spoil(k);
+		if (G_UNLIKELY(c && next == k->pos)) {	/* without a size it would repeat for ever */
+			mark_damaged(k);
 			continue;
 		}
 		if (G_UNLIKELY(!c || next > k->end)) {
-			enum more more = leave_events(k);
+			enum more more = next_bytes(k);
 			if (more == MORE_WAIT || more == MORE_LATER)
 				return more == MORE_WAIT ? NATIVE_STALL : NATIVE_LATER;
 			if (more == MORE_STOP)
@@ -406,8 +406,8 @@ static enum native_step cursor_step(struct native_cursor *k)
 			continue;
 		}
 		int64_t at = native_ns(&k->to_ns, clock), ts = advance(k, at);
-		if (G_UNLIKELY(at >= k->latest)) {	/* nobody would look for it here */
-			spoil(k);
+		if (G_UNLIKELY(at >= k->latest_ns)) {	/* later than its packet: damage */
+			mark_damaged(k);
 			continue;
 		}
 		k->pos = next;
@@ -419,7 +419,7 @@ static enum native_step cursor_step(struct native_cursor *k)
 		}
 		if (G_UNLIKELY(ts < s->from)) {
 			k->last_ts = ts;
-			native_skip_plain(k);
+			native_skip_fast(k);
 			continue;
 		}
 		native_ensure_added(k, ts);
@@ -429,7 +429,7 @@ static enum native_step cursor_step(struct native_cursor *k)
 		if (c->row == G_MAXUINT16) {
 			class_number(k->source, c->cls);
 			tally(k, c->cls, ts);
-			if (G_UNLIKELY(!k->tally_told))
+			if (G_UNLIKELY(!k->tally_reported))
 				native_tally_first(k);
 			continue;
 		}
@@ -445,8 +445,7 @@ enum native_step native_cursor_refill(struct native_cursor *k)
 {
 	enum native_step step = NATIVE_RECORD;
 	k->ahead_at = k->ahead_n = 0;
-	/* Marks that found no place are delivered before anything new is decoded: the rows
-	 * of both must not share a turn of the arenas. */
+	/* Records that are queued go first and alone: their rows and those of new events must not share an arena. */
 	while (k->queue_n && k->ahead_n < NATIVE_AHEAD) {
 		pop(k);
 		k->ahead[k->ahead_n++] = k->head;
@@ -454,7 +453,7 @@ enum native_step native_cursor_refill(struct native_cursor *k)
 	if (k->ahead_n)
 		return NATIVE_RECORD;
 	while (step == NATIVE_RECORD && k->ahead_n < NATIVE_AHEAD) {
-		native_run_plain(k);
+		native_run_fast(k);
 		if (k->ahead_n == NATIVE_AHEAD)
 			break;
 		step = cursor_step(k);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A range of packets, copied: see cut.h. */
+/* Saves a range of packets as traces: see cut.h. */
 #include "trace/native/cut.h"
 
 #include "trace/ctf/ctf_index_write.h"
@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COPY_AT_ONCE (1 << 20)		/* bytes */
-#define SYNC_EACH 256			/* stream files */
+#define COPY_AT_ONCE (1 << 20)		/* bytes copied between checks whether to stop */
+#define SYNC_EACH 256			/* stream files: of more the whole file system is synchronised at once */
 
 struct range { int64_t from, to; };
 
@@ -24,10 +24,10 @@ struct cut {
 	const struct trace_cut *what;
 	struct trace_cut_result *ret;
 	struct native *n;
-	struct range dump;		/* from == to: none */
+	struct range dump;		/* the first state dump; from == to: none */
 	GHashTable *packets;		/* struct native_file * -> GArray of struct ctf_packet */
-	char *shared;			/* directory above all traces */
-	char *making;			/* the directory, by its first name */
+	char *shared;			/* directory that all traces have in common */
+	char *making;			/* the directory under its temporary name */
 	uint8_t *buffer;
 };
 
@@ -59,7 +59,7 @@ static const struct blk_subscription dump_rows[] = {
 	{ .event = "lttng_statedump_start" }, { .event = "lttng_statedump_end" },
 };
 
-/* The first dump that begins before the range, as far as it is found soon. */
+/* Finds the first state dump that begins before the range, within the first LIMIT_STATEDUMP_BYTES. */
 static void find_dump(struct cut *c)
 {
 	struct blk_batch b;
@@ -127,7 +127,7 @@ static bool is_chosen(const struct cut *c, const struct native_stream *st)
 	return false;
 }
 
-/* The stream's last whole packet that begins before the range's end, else its first. */
+/* Selects the stream's last whole packet that begins before the end of the range, else its first. */
 static void select_nearest(struct cut *c, const struct native_plan_stream *s)
 {
 	const struct native_packet *nearest = NULL;
@@ -139,8 +139,8 @@ static void select_nearest(struct cut *c, const struct native_plan_stream *s)
 		select_packet(c, nearest);
 }
 
-/* All traces of a boot have the offset of one of them, or the result's instants would be
- * microseconds off: it has a packet there. */
+/* All traces of a boot use the clock offset of one of them (see pin_clocks()). That trace must have a packet in the
+ * result, or the instants would differ by microseconds. */
 static void select_clock(struct cut *c, guint chosen)
 {
 	const GPtrArray *streams = c->n->streams;
@@ -150,6 +150,7 @@ static void select_clock(struct cut *c, guint chosen)
 		return;
 	while (!g_str_equal(((const struct native_stream *)g_ptr_array_index(streams, first))->boot, st->boot))
 		first++;
+	g_assert(first <= chosen);
 	const struct native_stream *pin = g_ptr_array_index(streams, first);
 	for (guint i = 0; i < streams->len; i++) {
 		const struct native_stream *other = g_ptr_array_index(streams, i);
@@ -192,14 +193,14 @@ static bool are_true(struct cut *c, GError **error)
 		bool fits = true;
 		for (guint i = 0; i < all->len && fits && !stopped(c, NULL); i++)
 			fits = ctf_index_check(f->index, &g_array_index(all, struct ctf_packet, i), error);
-		ctf_index_rest(f->index);
+		ctf_index_close_file(f->index);
 		if (!fits)
 			return false;
 	}
 	return true;
 }
 
-/* All headers are read, whatever index files say. */
+/* Reads all packet headers and ignores the index files. */
 static void walk_all(struct native *n)
 {
 	for (guint i = 0; i < n->files->len; i++) {
@@ -207,7 +208,7 @@ static void walk_all(struct native *n)
 		ctf_index_distrust(f->index);
 		while (ctf_index_walk(f->index, SIZE_MAX))
 			;
-		ctf_index_rest(f->index);
+		ctf_index_close_file(f->index);
 	}
 	native_plan_make(n);
 }
@@ -222,12 +223,12 @@ static bool choose(struct cut *c, GError **error)
 			return false;
 	}
 	return c->ret->packets || fail(error, c, BLK_TRACE_ERROR_NOT_FOUND,
-				       "no packet of the trace lies in that range");
+				       "the trace has no packet in that range");
 }
 
 /* ---- names ---- */
 
-/* One of a path's names, made safe; two that differ stay two. */
+/* A name of a path made safe. A changed name gets a hash, so that different names stay different. */
 static char *safe_name(const char *name)
 {
 	g_autofree char *safe = text_filename(name);
@@ -259,7 +260,7 @@ static void find_shared(struct cut *c)
 		while (!is_below(dir, c->shared)) {
 			g_autofree char *below = c->shared;
 			c->shared = g_path_get_dirname(below);
-			if (g_str_equal(below, c->shared)) {	/* "." or "/": nothing is */
+			if (g_str_equal(below, c->shared)) {	/* "." or "/": they have nothing in common */
 				*c->shared = '\0';
 				break;
 			}
@@ -269,6 +270,7 @@ static void find_shared(struct cut *c)
 
 static char *place_of(const struct cut *c, const char *dir)
 {
+	g_assert(g_str_has_prefix(dir, c->shared));
 	GString *s = g_string_new(c->making);
 	g_auto(GStrv) names = g_strsplit(dir + strlen(c->shared), "/", -1);
 	for (char **name = names; *name; name++) {
@@ -287,7 +289,7 @@ static bool syncs_at_once(const struct cut *c)
 	return g_hash_table_size(c->packets) > SYNC_EACH;
 }
 
-/* Waits for the disk file by file, unless they are so many that all at once is sooner. */
+/* Waits until the file is on disk, unless all files are synchronised together at the end. */
 static bool close_file(const struct cut *c, int fd, bool ok)
 {
 	int number = errno;
@@ -302,7 +304,7 @@ static bool close_file(const struct cut *c, int fd, bool ok)
 	return ok;
 }
 
-/* The metadata file, unless another stream of that trace has brought it. */
+/* Copies the metadata file, unless another stream of the trace has done so. */
 static bool copy_metadata(struct cut *c, const char *dir, const char *to, GError **error)
 {
 	g_autofree char *from = g_build_filename(dir, "metadata", NULL);
@@ -359,6 +361,7 @@ static bool copy_packets(struct cut *c, const struct native_file *f, const GArra
 
 static bool write_index(const struct cut *c, const char *path, const GArray *packets, GError **error)
 {
+	g_assert(packets->len > 0);
 	size_t size = ctf_index_entry_size((const struct ctf_packet *)packets->data);
 	g_autofree uint8_t *bytes = g_malloc(CTF_INDEX_HEADER + packets->len * size);
 	uint8_t *at = bytes + CTF_INDEX_HEADER;
@@ -413,7 +416,7 @@ static bool copy_all(struct cut *c, GError **error)
 	return true;
 }
 
-/* ---- the whole ---- */
+/* ---- all of it ---- */
 
 static bool make_and_rename(struct cut *c, GError **error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From when to when each host was traced, where others were traced before or later: recordings of
- * several hosts, or boots, that are read together. By the borders of packets.
+ * Finds from when to when each host was traced, where recordings of several hosts or boots are read together and
+ * others were traced before or later. Judged by the borders of packets.
  */
 #include "trace/native/native_private.h"
 
-#define LEAST_NS 250000000	/* less is not worth telling */
+#define LEAST_NS 250000000	/* shorter differences are not reported */
 
 struct extent {
 	const struct native_stream *stream;	/* one of the host's */
@@ -40,7 +40,7 @@ static struct extent *extent_of(GArray *all, const struct native_stream *st)
 	return &g_array_index(all, struct extent, all->len - 1);
 }
 
-void native_plan_extents(const struct native *n, const struct native_plan *plan, native_extent tell, void *data)
+void native_plan_extents(const struct native *n, const struct native_plan *plan, native_extent callback, void *data)
 {
 	g_autoptr(GArray) all = g_array_new(false, false, sizeof(struct extent));
 	struct extent whole = { NULL, INT64_MAX, INT64_MIN, false };
@@ -57,14 +57,14 @@ void native_plan_extents(const struct native *n, const struct native_plan *plan,
 		const struct extent *x = &g_array_index(all, struct extent, i);
 		bool later = is_later(x->begin, whole.begin), earlier = is_later(whole.end, x->end);
 		if (x->kernel && x->begin <= x->end && (later || earlier))
-			tell(data, x->stream->host, x->stream->boot, x->stream->release,
+			callback(data, x->stream->host, x->stream->boot, x->stream->release,
 			     later ? x->begin : INT64_MIN, earlier ? x->end : INT64_MAX);
 	}
 }
 
-void native_each_extent(const struct native *n, native_extent tell, void *data)
+void native_each_extent(const struct native *n, native_extent callback, void *data)
 {
 	struct native_plan *plan = native_plan_take(n);
-	native_plan_extents(n, plan, tell, data);
+	native_plan_extents(n, plan, callback, data);
 	native_plan_unref(plan);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is pushed goes to an inbox, under a lock that nobody holds for long. */
+/* The pusher's side of the feed: messages go to an inbox, under a lock that is only held for short. */
 #include "trace/native/native_feed_private.h"
 
 #include "trace/ctf/layouts.h"
@@ -9,27 +9,27 @@ static int64_t monotonic(void *data)
 	return g_get_monotonic_time();
 }
 
-void feed_news_clear(struct feed_news *x)
+void feed_message_clear(struct feed_message *x)
 {
 	g_clear_pointer(&x->bytes, g_bytes_unref);
 	g_clear_pointer(&x->name, g_free);
 }
 
-static void clear_news(void *x)
+static void clear_message(void *x)
 {
-	feed_news_clear(x);
+	feed_message_clear(x);
 }
 
-static void free_news(void *p)
+static void free_message(void *p)
 {
-	clear_news(p);
+	clear_message(p);
 	g_free(p);
 }
 
 static void stream_free(void *p)
 {
 	struct feed_stream *x = p;
-	g_queue_clear_full(&x->news, free_news);
+	g_queue_clear_full(&x->waiting, free_message);
 	if (x->track)
 		feed_track_free(x->track);
 	g_free(x->name);
@@ -52,14 +52,14 @@ static const struct source_ops feed_ops = {
 	.next = feed_next, .cancel = feed_cancel, .free = feed_free, .take_late = feed_take_late,
 };
 
-static GArray *news_new(void)
+static GArray *messages_new(void)
 {
-	GArray *a = g_array_new(FALSE, FALSE, sizeof(struct feed_news));
-	g_array_set_clear_func(a, clear_news);
+	GArray *a = g_array_new(FALSE, FALSE, sizeof(struct feed_message));
+	g_array_set_clear_func(a, clear_message);
 	return a;
 }
 
-static void gone_free(void *p)
+static void ended_track_free(void *p)
 {
 	feed_track_free(p);
 }
@@ -76,21 +76,21 @@ struct native_feed *native_feed_new(const struct blk_subscription *rows, size_t 
 	f->now = monotonic;
 	g_mutex_init(&f->lock);
 	g_cond_init(&f->pushed);
-	f->inbox = news_new();
-	f->taken = news_new();
+	f->inbox = messages_new();
+	f->taken = messages_new();
 	f->all = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, stream_free);
 	f->traces = g_ptr_array_new_with_free_func(feed_trace_free);
 	f->streams = g_ptr_array_new();
 	f->free_slots = g_array_new(FALSE, FALSE, sizeof(guint));
-	f->dead = g_ptr_array_new();
+	f->ended_streams = g_ptr_array_new();
 	f->pending = g_ptr_array_new();
 	f->order = g_ptr_array_new();
 	f->cut = g_hash_table_new(g_str_hash, g_str_equal);
 	f->boots = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	f->graves = g_array_new(FALSE, FALSE, sizeof(struct feed_kept));
-	g_array_set_clear_func(f->graves, feed_kept_clear);
-	f->gone = g_ptr_array_new_with_free_func(gone_free);
-	f->newest_ns = f->last_ns = f->told_ns = INT64_MIN;
+	f->retired = g_array_new(FALSE, FALSE, sizeof(struct feed_packet));
+	g_array_set_clear_func(f->retired, feed_packet_clear);
+	f->ended_tracks = g_ptr_array_new_with_free_func(ended_track_free);
+	f->newest_ns = f->last_ns = f->reported_horizon_ns = INT64_MIN;
 	f->late_from_ns = INT64_MAX;
 	f->late_to_ns = INT64_MIN;
 	f->status = (struct native_feed_status){
@@ -106,20 +106,20 @@ void native_feed_free(struct native_feed *f)
 		return;
 	g_array_unref(f->inbox);
 	g_array_unref(f->taken);
-	g_array_unref(f->graves);
-	g_ptr_array_unref(f->gone);
+	g_array_unref(f->retired);
+	g_ptr_array_unref(f->ended_tracks);
 	g_hash_table_unref(f->cut);
 	g_ptr_array_unref(f->pending);
 	g_ptr_array_unref(f->order);
 	g_ptr_array_unref(f->streams);
 	g_array_unref(f->free_slots);
-	g_ptr_array_unref(f->dead);
+	g_ptr_array_unref(f->ended_streams);
 	g_hash_table_unref(f->all);
 	g_ptr_array_unref(f->traces);
 	g_hash_table_unref(f->boots);
 	g_mutex_clear(&f->lock);
 	g_cond_clear(&f->pushed);
-	f->s.n_cursors = 0;		/* the tracks had them */
+	f->s.n_cursors = 0;		/* freed with the tracks */
 	native_source_clear(&f->s);
 	g_free(f);
 }
@@ -131,17 +131,17 @@ struct source *native_feed_source(struct native_feed *f)
 
 /* ---- pushing ---- */
 
-static void push_locked(struct native_feed *f, struct feed_news news)
+static void push_locked(struct native_feed *f, struct feed_message message)
 {
 	if (!f->inbox->len)
 		g_cond_broadcast(&f->pushed);
-	g_array_append_val(f->inbox, news);
+	g_array_append_val(f->inbox, message);
 }
 
-static void push(struct native_feed *f, struct feed_news news)
+static void push(struct native_feed *f, struct feed_message message)
 {
 	g_mutex_lock(&f->lock);
-	push_locked(f, news);
+	push_locked(f, message);
 	g_mutex_unlock(&f->lock);
 }
 
@@ -149,7 +149,7 @@ unsigned native_feed_add_trace(struct native_feed *f, const char *name)
 {
 	g_mutex_lock(&f->lock);
 	unsigned number = f->n_traces++;
-	push_locked(f, (struct feed_news){ .kind = FEED_TRACE, .number = number,
+	push_locked(f, (struct feed_message){ .kind = FEED_TRACE, .number = number,
 					   .name = g_strdup(name) });
 	g_mutex_unlock(&f->lock);
 	return number;
@@ -158,17 +158,17 @@ unsigned native_feed_add_trace(struct native_feed *f, const char *name)
 void native_feed_metadata(struct native_feed *f, unsigned trace, GBytes *bytes)
 {
 	g_atomic_pointer_add(&f->queued, (gssize)g_bytes_get_size(bytes));
-	push(f, (struct feed_news){ .kind = FEED_METADATA, .number = trace, .bytes = bytes });
+	push(f, (struct feed_message){ .kind = FEED_METADATA, .number = trace, .bytes = bytes });
 }
 
 void native_feed_metadata_restart(struct native_feed *f, unsigned trace)
 {
-	push(f, (struct feed_news){ .kind = FEED_RESTART, .number = trace });
+	push(f, (struct feed_message){ .kind = FEED_RESTART, .number = trace });
 }
 
 void native_feed_end_trace(struct native_feed *f, unsigned trace)
 {
-	push(f, (struct feed_news){ .kind = FEED_TRACE_END, .number = trace });
+	push(f, (struct feed_message){ .kind = FEED_TRACE_END, .number = trace });
 }
 
 unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const char *name,
@@ -176,12 +176,12 @@ unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const cha
 {
 	struct feed_stream *x = g_new0(struct feed_stream, 1);
 	x->name = g_strdup(name);
-	g_queue_init(&x->news);
+	g_queue_init(&x->waiting);
 	x->beacon_ns = x->overtaken_ns = INT64_MIN;
 	g_mutex_lock(&f->lock);
 	x->number = f->n_streams++;
 	g_hash_table_insert(f->all, GUINT_TO_POINTER(x->number), x);
-	push_locked(f, (struct feed_news){ .kind = FEED_STREAM, .number = x->number,
+	push_locked(f, (struct feed_message){ .kind = FEED_STREAM, .number = x->number,
 					   .class_id = trace, .late_us = late_us });
 	g_mutex_unlock(&f->lock);
 	return x->number;
@@ -189,7 +189,7 @@ unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const cha
 
 void native_feed_touch(struct native_feed *f, unsigned stream)
 {
-	push(f, (struct feed_news){ .kind = FEED_TOUCH, .number = stream });
+	push(f, (struct feed_message){ .kind = FEED_TOUCH, .number = stream });
 }
 
 static struct feed_stream *find_locked(const struct native_feed *f, unsigned stream)
@@ -200,7 +200,7 @@ static struct feed_stream *find_locked(const struct native_feed *f, unsigned str
 void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet,
 			const struct native_feed_index *index)
 {
-	struct feed_news news = { .kind = FEED_PACKET, .number = stream, .bytes = packet };
+	struct feed_message message = { .kind = FEED_PACKET, .number = stream, .bytes = packet };
 	gsize size = g_bytes_get_size(packet);
 	g_mutex_lock(&f->lock);
 	struct feed_stream *x = find_locked(f, stream);
@@ -209,10 +209,10 @@ void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet,
 		g_atomic_pointer_add(&f->queued, (gssize)size);
 		if (x)
 			g_atomic_pointer_add(&x->queued, (gssize)size);
-		news.has_index = index != NULL;
+		message.has_index = index != NULL;
 		if (index)
-			news.index = *index;
-		push_locked(f, news);
+			message.index = *index;
+		push_locked(f, message);
 	}
 	g_mutex_unlock(&f->lock);
 	if (!known)
@@ -222,26 +222,26 @@ void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet,
 void native_feed_beacon(struct native_feed *f, unsigned stream, uint64_t stream_class,
 			uint64_t cycles)
 {
-	push(f, (struct feed_news){ .kind = FEED_BEACON, .number = stream,
+	push(f, (struct feed_message){ .kind = FEED_BEACON, .number = stream,
 				    .class_id = stream_class, .cycles = cycles });
 }
 
 void native_feed_end_stream(struct native_feed *f, unsigned stream)
 {
-	push(f, (struct feed_news){ .kind = FEED_STREAM_END, .number = stream });
+	push(f, (struct feed_message){ .kind = FEED_STREAM_END, .number = stream });
 }
 
 void native_feed_cut_stream(struct native_feed *f, unsigned stream)
 {
-	push(f, (struct feed_news){ .kind = FEED_STREAM_CUT, .number = stream });
+	push(f, (struct feed_message){ .kind = FEED_STREAM_CUT, .number = stream });
 }
 
 void native_feed_end(struct native_feed *f)
 {
-	push(f, (struct feed_news){ .kind = FEED_END });
+	push(f, (struct feed_message){ .kind = FEED_END });
 }
 
-/* ---- questions ---- */
+/* ---- state ---- */
 
 void feed_unqueue(struct native_feed *f, struct feed_stream *x, gsize bytes)
 {

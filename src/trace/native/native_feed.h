@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The native reader fed with packets instead of files: whoever gets them (from a relay)
- * pushes metadata, packets and beacons; records come out as a source, merged by time,
- * the same that native_range() gives of the same trace on disk.
+ * The native reader for packets that are pushed instead of read from files. A relay connection pushes metadata,
+ * packets and beacons. Records come out as a source, merged by time: the same records that native_range() gives for
+ * the same trace on disk.
  *
  *     struct native_feed *f = native_feed_new(rows, n_rows);
  *     unsigned t = native_feed_add_trace(f, "web1/kernel");
@@ -15,14 +15,13 @@
  *     ... source_next(native_feed_source(f), &batch, &error) ...
  *     native_feed_free(f);
  *
- * Threads: one pushes, one takes (or one does both). Functions of the first group are
- * the pusher's: they copy nothing, decode nothing, and never wait for the taker. The
- * source (source_next(), its tables) is the taker's: all parsing and decoding happens in
- * source_next(), under no lock. Functions of the third group may be called from either.
- * _new and _free: while nobody else uses it.
+ * Threads: one thread pushes, one takes; both may be the same. Functions of the first group are for the pusher: they
+ * copy nothing, decode nothing, and never wait for the taker. The source (source_next(), its tables) is the taker's:
+ * all parsing and decoding happens in source_next(), without a lock. Functions of the third group may be called from
+ * either thread. Nothing else may run during _new and _free.
  *
- * Everything that is pushed is hostile: what is no packet of its stream is a marked loss,
- * as in a file; nothing is believed before it was checked.
+ * Everything that is pushed is hostile and is checked before it is used. A packet that does not belong to its stream
+ * becomes a loss, as in a file.
  */
 #ifndef BLK_TRACE_NATIVE_NATIVE_FEED_H
 #define BLK_TRACE_NATIVE_NATIVE_FEED_H
@@ -33,120 +32,120 @@ struct native_feed;
 
 /* The rows are borrowed. */
 struct native_feed *native_feed_new(const struct blk_subscription *rows, size_t n_rows);
-void native_feed_free(struct native_feed *f);	/* and its source; NULL is fine */
+void native_feed_free(struct native_feed *f);	/* frees its source, too; NULL is fine */
 typedef struct native_feed blk_native_feed;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(blk_native_feed, native_feed_free)
 
 /*
- * The source, part of the feed (source_free() of it frees the feed). source_next() never
- * waits: SOURCE_AGAIN when nothing can be delivered now, SOURCE_END after
- * native_feed_end(). It fails never: what is wrong with one trace is told by
- * native_feed_troubles() and a loss, the others go on. The tables are as any source's. Time in which source_next() had
- * something to deliver makes nobody late, nor does more than 100 ms between two calls: the taker was slow, or stopped.
+ * The source; it is part of the feed, and source_free() frees the feed. source_next() never waits: it returns
+ * SOURCE_AGAIN when nothing can be delivered now, and SOURCE_END after native_feed_end(). It never fails: what is
+ * wrong with a trace is in native_feed_troubles() and a loss, and the other traces go on. A stream does not become
+ * late while source_next() has something to deliver. A longer time than 100 ms between two calls counts as 100 ms, as
+ * the taker was slow or stopped.
  */
 struct source *native_feed_source(struct native_feed *f);
 
-/* ---- the pusher's ---- */
+/* ---- for the pusher ---- */
 
-/* A trace: the unit that has metadata. name: for messages (copied). Returns its number: 0, 1, 2,
- * ... */
+/* Adds a trace, the unit that has metadata. name: for messages (copied). Returns its number: 0, 1, 2, ... */
 unsigned native_feed_add_trace(struct native_feed *f, const char *name);
 
 /*
- * More metadata: any number of bytes, packets or plain text, in pieces cut anywhere. What
- * is complete (whole metadata packets, whole declarations) is used; the rest waits for
- * more. Packets pushed before there is enough to read them wait, too. The bytes are taken
- * over (a reference). Clear: a session that is cleared may begin its metadata again:
- * native_feed_metadata_restart() first, then all of it; the streams go on.
+ * Adds metadata: any number of bytes, of packets or plain text, cut anywhere. Complete parts (metadata packets,
+ * declarations) are used; the rest waits for more. Packets that were pushed before the metadata can be read wait, too.
+ * Takes over the reference to the bytes. When a session is cleared, its metadata may begin again: call
+ * native_feed_metadata_restart(), then push all of it. The streams go on.
  */
 void native_feed_metadata(struct native_feed *f, unsigned trace, GBytes *bytes);
 void native_feed_metadata_restart(struct native_feed *f, unsigned trace);
 
-/* No more metadata and no new streams; its streams may go on. What waits for metadata is
- * refused then. Lets its memory go when they have ended. */
+/* The trace gets no more metadata and no new streams; its streams may go on. Packets that wait for metadata are
+ * refused. The trace is freed when its streams have ended. */
 void native_feed_end_trace(struct native_feed *f, unsigned trace);
 
 /*
- * A stream of that trace. name: to be shown to a person (copied). late_us: the others are
- * held up for it at most so long (INT64_MAX: for ever), when it is silent and behind what
- * they have; ten times as long while it still speaks, as one does that catches up. It holds
- * them from the beginning, before its first packet. Returns its number: 0, 1, 2, ...
+ * Adds a stream to the trace. name: for messages (copied). late_us: how long the other streams wait for this one while
+ * it is silent and behind them (INT64_MAX: for ever); ten times as long while data of it still comes, as when it
+ * catches up. They wait from the beginning, also before its first packet. Returns its number: 0, 1, 2, ...
  */
 unsigned native_feed_add_stream(struct native_feed *f, unsigned trace, const char *name,
 				int64_t late_us);
 
-/* Something of the stream is on its way: it is not silent. */
+/* Data of the stream is on its way: it is not silent. */
 void native_feed_touch(struct native_feed *f, unsigned stream);
 
+/* What the relay's index says of a packet. */
 struct native_feed_index {
 	uint64_t begin, end;		/* cycles */
 	uint64_t packet_bits, content_bits;
 };
-/* A whole packet (header, context, content, padding), in the stream's order. The bytes are taken over (a reference)
- * and must not change. `index`: what announced it; NULL: nothing did. Where both differ, one of them is damaged: what
- * fits both is used, and the packet counts as a damaged one. */
+/* Adds a whole packet (header, context, content, padding), in the stream's order. Takes over the reference to the
+ * bytes, which must not change. `index` announced the packet; or NULL. Where the two differ one of them is damaged:
+ * the feed uses what fits both, and counts the packet as damaged. */
 void native_feed_packet(struct native_feed *f, unsigned stream, GBytes *packet,
 			const struct native_feed_index *index);
 
-/* No event of the stream before that instant of its clock will come. stream_class: CTF
- * stream id, NATIVE_FEED_ANY_CLASS where it is not known. */
+/* No event of the stream before this instant of its clock will come. stream_class: CTF stream id, or
+ * NATIVE_FEED_ANY_CLASS if it is not known. */
 #define NATIVE_FEED_ANY_CLASS UINT64_MAX
 void native_feed_beacon(struct native_feed *f, unsigned stream, uint64_t stream_class,
 			uint64_t cycles);
 
 /*
- * The stream is over: STREAM_END behind what was pushed.
+ * native_feed_end_stream() ends the stream: STREAM_END follows the records of what was pushed.
  *
- * Or it is cut off, by a relay that went away: it holds nobody up, and where a stream that
- * is added later has packets of the same trace (uuid), class and instance, these go on
- * with it: packets that were there already are left out, what is missing between is a
- * loss. End it when nobody will come back.
+ * native_feed_cut_stream(): the connection to the relay was lost. No other stream waits for this one. A stream that is
+ * added later and has packets of the same trace (UUID), stream class and instance continues it: packets that were
+ * already received are dropped, missing ones are a loss. End the stream when no reconnect is expected.
  */
 void native_feed_end_stream(struct native_feed *f, unsigned stream);
 void native_feed_cut_stream(struct native_feed *f, unsigned stream);
 
-/* Nothing more will be pushed: the source ends when all was delivered. Streams that have
- * not ended do now. */
+/* Nothing more will be pushed. Streams that have not ended end now; the source ends when everything was delivered. */
 void native_feed_end(struct native_feed *f);
 
-/* ---- either ---- */
+/* ---- for either thread ---- */
 
-/* Bytes of packets and metadata that were pushed and are not decoded yet. Whoever pushes
- * bounds it: beyond a limit of its own, only for streams that are wanted. */
+/* Bytes of packets and metadata that were pushed and are not decoded yet. The pusher must bound this: above a limit
+ * of its own it should push only to streams that native_feed_wants() data of. */
 uint64_t native_feed_queued(const struct native_feed *f);
 
-/* Is nothing of the stream queued? Then its data may be what the merge waits for; data of
- * others would only wait with theirs. */
+/* Is nothing of the stream queued? Then the merge may be waiting for its data. Data of other streams would only be
+ * queued, too. */
 bool native_feed_wants(struct native_feed *f, unsigned stream);
 
-/* Waits until something was pushed since the last source_next(), at most so long. For the
- * taker, who would ask again for nothing else. */
+/* Waits until something was pushed since the last source_next(), at most timeout_us. For the taker. */
 void native_feed_wait(struct native_feed *f, int64_t timeout_us);
 
-/* Ends such a wait, and with source_cancel() the source. Any thread. */
+/* Ends native_feed_wait(). Any thread. */
 void native_feed_wake(struct native_feed *f);
 
-/* Why the first of the traces that can't be read can't, with its name ("cannot read metadata: 12:5: ..."), and how many
- * more there are; also of those of which only some packets can't, which is for good. One line of visible text, g_free;
- * NULL: all can be read. Wrong metadata is for good: its packets are left out from then on. That metadata does not come
- * though packets do, or that no packet is one of the trace, may change. */
+/*
+ * Why the first unreadable trace cannot be read, with its name ("cannot read metadata: 12:5: ..."), and how many more
+ * there are. Traces of which only some packets cannot be read count, too. One line of printable text, g_free(); NULL:
+ * all can be read. Wrong metadata is final: the trace's packets are dropped from then on. Missing metadata, or packets
+ * of which none fits the trace, may be resolved later.
+ */
 char *native_feed_troubles(struct native_feed *f);
 
-/* As of the last source_next(). */
+/* The state after the last source_next(). */
 struct native_feed_status {
 	int64_t newest_ns;	/* newest instant that any stream has passed; INT64_MIN: none */
-	int64_t horizon_ns;	/* what was delivered, all streams have passed; INT64_MIN */
-	uint64_t late;		/* events that came too late and were moved to the present */
-	int64_t late_from_ns, late_to_ns;	/* true times of these; from > to: none */
-	uint64_t refused;	/* packets that were none of the trace */
-	uint64_t unplaced;	/* of them, those that are in no loss: no packet of their stream was placed */
-	unsigned streams;	/* that have not ended */
-	unsigned stalled;	/* of them: those that the others went on without */
-	int stalled_stream;	/* one of them, the one behind most; -1 */
-	int64_t stalled_ns;	/* what that one has passed; INT64_MIN: nothing yet */
-	int waits_for;		/* the stream that holds the others up now; -1 */
-	unsigned unreadable;	/* traces that have a trouble, also those that have ended */
-	unsigned readable;	/* traces of which something was read, or may be yet: without a trouble */
+	int64_t horizon_ns;	/* all streams have passed this instant, and all records before it are delivered;
+				 * INT64_MIN: none */
+	uint64_t late;		/* events that came too late; their records have the instant of the last delivered
+				 * record */
+	int64_t late_from_ns, late_to_ns;	/* the true times of late events; from > to: none */
+	uint64_t refused;	/* packets that do not belong to the trace */
+	uint64_t unplaced;	/* of these, packets before the first readable one of their stream: they are in no
+				 * loss yet */
+	unsigned streams;	/* streams that have not ended */
+	unsigned stalled;	/* of these, streams that the merge went on without */
+	int stalled_stream;	/* number of the stalled stream that is furthest behind; -1: none */
+	int64_t stalled_ns;	/* the instant that it has passed; INT64_MIN: none yet */
+	int waits_for;		/* number of the stream that the merge waits for; -1: none */
+	unsigned unreadable;	/* traces with a trouble, ended ones included */
+	unsigned readable;	/* traces of which something was or may still be read */
 };
 void native_feed_get_status(struct native_feed *f, struct native_feed_status *ret);
 char *native_feed_stream_name(struct native_feed *f, unsigned stream);	/* new string */

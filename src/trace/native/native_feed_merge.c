@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The feed's records, merged as those of files are. A stream whose packets are all decoded
- * stays in the heap with the instant that it has passed: nothing behind that goes out
- * before it says more, or the others have waited for it long enough.
+ * Delivers the feed's records in order of time. A stream whose packets are all decoded stays in the heap with the
+ * instant that it has passed. Records after that instant wait until the stream says more, or until the others have
+ * waited long enough for it.
  */
 #include "trace/native/native_feed_private.h"
 
 #include "trace/native/merge.h"
 
-#define STEP_US 100000			/* between two calls of one who waits, at most */
+#define STEP_US 100000			/* a longer time between two calls counts as this much waiting */
 
-/* The instant that the stream has passed: nothing older is in its packets, or will come. */
+/* The instant that the stream has passed: nothing older is in its packets or will come. */
 static int64_t feed_passed(const struct feed_stream *x)
 {
 	const struct feed_track *t = x->track;
@@ -19,14 +19,14 @@ static int64_t feed_passed(const struct feed_stream *x)
 	int64_t ns = t->cursor->last_ts;
 	if (t->cursor->packet || t->cursor->next < t->plan.n)
 		return ns;
-	if (t->has_before && t->before.end_ns != INT64_MAX)
-		ns = MAX(ns, t->before.end_ns);
+	if (t->has_previous && t->previous.end_ns != INT64_MAX)
+		ns = MAX(ns, t->previous.end_ns);
 	return MAX(ns, x->beacon_ns);
 }
 
 /* ---- lateness ---- */
 
-/* Notes what the newest instant is at this time, some times in the longest patience. */
+/* Notes the newest instant at this time, FEED_MARKS - 2 times in the longest time that streams wait. */
 static void mark(struct native_feed *f)
 {
 	int64_t step = f->max_late_us * FEED_CATCH_UP / (FEED_MARKS - 2);
@@ -43,10 +43,13 @@ static void mark(struct native_feed *f)
 	f->n_marks = n + 1;
 }
 
-/* What others had so long ago that they need not wait for this stream any more. */
-static int64_t patience_ends(const struct native_feed *f, const struct feed_stream *x)
+/*
+ * The instant up to which the others need not wait for this stream any more: they had data of it late_us ago (or
+ * FEED_CATCH_UP times that). INT64_MIN: they wait.
+ */
+static int64_t overtake_limit(const struct native_feed *f, const struct feed_stream *x)
 {
-	bool silent = f->now_us - x->spoke_us >= x->late_us;
+	bool silent = f->now_us - x->active_us >= x->late_us;
 	int64_t late_us = MIN(x->late_us, INT64_MAX / FEED_CATCH_UP) * (silent ? 1 : FEED_CATCH_UP);
 	for (unsigned i = f->n_marks; i-- > 0;) {
 		int64_t ns = f->mark[i].ns;
@@ -63,7 +66,7 @@ static int64_t delivered(const struct native_feed *f)
 
 static void note_late(struct native_feed *f, int64_t ts, int64_t at)
 {
-	struct source_late *l = &f->fresh;
+	struct source_late *l = &f->recent_late;
 
 	f->late++;
 	f->late_from_ns = MIN(f->late_from_ns, ts);
@@ -79,8 +82,8 @@ bool feed_take_late(struct source *s, struct source_late *ret)
 {
 	struct native_feed *f = (struct native_feed *)s;
 
-	*ret = f->fresh;
-	f->fresh = (struct source_late){ 0 };
+	*ret = f->recent_late;
+	f->recent_late = (struct source_late){ 0 };
 	return ret->n > 0;
 }
 
@@ -107,7 +110,7 @@ static struct merge_head head_of(const struct native_feed *f, const struct feed_
 	return h;
 }
 
-/* Streams without a packet have no rank yet: everybody else's records wait for them. */
+/* Streams without a packet have rank 0: the records of all others wait for them, also at equal timestamps. */
 static void rebuild(struct native_feed *f)
 {
 	struct native_source *s = &f->s;
@@ -126,14 +129,16 @@ static void rebuild(struct native_feed *f)
 	}
 	for (guint i = 0; i < f->streams->len; i++) {
 		const struct feed_stream *x = g_ptr_array_index(f->streams, i);
-		if (x && !x->track && !x->gone && !x->parked)
+		if (x && !x->track && !x->ended && !x->parked)
 			s->heap[s->n_heap++] = head_of(f, x);
 	}
+	g_assert(s->n_heap <= f->heap_cap);
 	merge_build(s->heap, s->n_heap);
 }
 
 static void drop_first(struct native_source *s)
 {
+	g_assert(s->n_heap > 0);
 	s->heap[0] = s->heap[--s->n_heap];
 	if (s->n_heap)
 		merge_sift_down(s->heap, s->n_heap, 0);
@@ -147,61 +152,61 @@ static void raise_first(struct native_source *s, int64_t ts)
 
 /* ---- one stream ---- */
 
-/* Packets before the one at hand are done with. */
-static void count_left(struct native_feed *f, struct feed_stream *x)
+/* Subtracts packets before the current one from the queued bytes: they are decoded. */
+static void count_decoded(struct native_feed *f, struct feed_stream *x)
 {
 	struct feed_track *t = x->track;
 	size_t left = t->cursor->packet ? (size_t)(t->cursor->packet - t->plan.packet)
 					: t->cursor->next;
-	for (; t->n_left < left; t->n_left++)
+	for (; t->n_decoded < left; t->n_decoded++)
 		feed_unqueue(f, x, g_bytes_get_size(
-				     g_array_index(t->kept, struct feed_kept, t->n_left).bytes));
+				     g_array_index(t->packets, struct feed_packet, t->n_decoded).bytes));
 }
 
-/* May the class of an event still be declared that its packet came before? */
+/* May metadata still declare the class of an event in the current packet? */
 static bool may_wait(const struct native_feed *f, const struct feed_stream *x)
 {
 	const struct feed_track *t = x->track;
 	const struct native_cursor *k = t->cursor;
 	size_t at = k->packet ? (size_t)(k->packet - t->plan.packet) : k->next;
 	return at < t->plan.n && !f->ended && !x->trace->failed && !x->trace->ended &&
-	       f->now_us - g_array_index(t->kept, struct feed_kept, at).at_us < FEED_CLASS_US;
+	       f->now_us - g_array_index(t->packets, struct feed_packet, at).at_us < FEED_CLASS_US;
 }
 
 static enum native_step refill(struct native_feed *f, struct feed_stream *x)
 {
 	struct feed_track *t = x->track;
 	struct native_cursor *k = t->cursor;
-	feed_track_bury(f, x);
+	feed_track_retire(f, x);
 	native_cursor_grow(k);
 	t->plan.waits = may_wait(f, x);
 	enum native_step step = native_cursor_refill(k);
 	bool silent = step == NATIVE_LATER && (x->cut || x->beacon_ns >= k->second_end);
-	if (silent && !t->counts_told && !k->packet) {
-		t->counts_told = true;
+	if (silent && !t->tallies_reported && !k->packet) {
+		t->tallies_reported = true;
 		native_end_second(k);
 		step = native_cursor_refill(k);
 	}
-	count_left(f, x);
+	count_decoded(f, x);
 	feed_trouble_events(f, x);
 	if (step == NATIVE_RECORD)
 		move_late(f, k);
 	return step;
 }
 
-/* The first of the heap has no records. False: all wait for it. */
+/* Refills the first stream of the heap, which has no records. False: the merge must wait for it. */
 static bool ask_first(struct native_feed *f)
 {
 	struct native_source *s = &f->s;
 	struct feed_stream *x = g_ptr_array_index(f->streams, s->heap[0].cursor);
-	enum native_step step = x->track ? refill(f, x) : x->over ? NATIVE_END : NATIVE_LATER;
+	enum native_step step = x->track ? refill(f, x) : x->closed ? NATIVE_END : NATIVE_LATER;
 	if (step == NATIVE_RECORD) {
 		raise_first(s, x->track->cursor->ahead[0].ts);
 		return true;
 	}
 	if (step == NATIVE_END) {
 		drop_first(s);
-		feed_stream_over(f, x);
+		feed_stream_end(f, x);
 		return true;
 	}
 	if (x->cut || (!x->track && (x->trace->failed || (x->trace->ended && !x->trace->usable)))) {
@@ -211,7 +216,7 @@ static bool ask_first(struct native_feed *f)
 	}
 	int64_t ts = feed_passed(x);
 	if (ts <= s->heap[0].ts) {
-		ts = patience_ends(f, x);
+		ts = overtake_limit(f, x);
 		if (ts <= s->heap[0].ts)
 			return false;
 		x->overtaken_ns = ts;
@@ -228,19 +233,19 @@ static bool has_records(const struct native_feed *f, const struct merge_head *h)
 
 /* ---- the whole ---- */
 
-static void tell_horizon(struct native_feed *f)
+static void emit_horizon(struct native_feed *f)
 {
 	struct native_source *s = &f->s;
 	if (!s->n_heap || s->n_batch == BLK_BATCH || has_records(f, &s->heap[0]))
 		return;
 	int64_t ts = s->heap[0].ts;
-	if (ts <= delivered(f) || ts == f->told_ns)
+	if (ts <= delivered(f) || ts == f->reported_horizon_ns)
 		return;
 	s->batch[s->n_batch++] = (struct blk_event){ .ts = ts, .row = BLK_ROW_HORIZON };
-	f->told_ns = ts;
+	f->reported_horizon_ns = ts;
 }
 
-static void tell_status(struct native_feed *f)
+static void update_status(struct native_feed *f)
 {
 	struct native_feed_status st = {
 		.newest_ns = f->newest_ns, .horizon_ns = f->last_ns, .late = f->late,
@@ -249,6 +254,7 @@ static void tell_status(struct native_feed *f)
 		.waits_for = -1,
 	};
 	if (f->blocked) {
+		g_assert(f->s.n_heap > 0);
 		const struct feed_stream *first = g_ptr_array_index(f->streams, f->s.heap[0].cursor);
 		st.waits_for = (int)first->number;
 	}
@@ -284,8 +290,8 @@ static bool merge(struct native_feed *f)
 	return false;
 }
 
-/* Only time in which the merge waited counts, and none in which the whole process stood
- * still: nobody is late because the taker was busy. */
+/* Advances the feed's clock. Only time in which the merge waited for a stream counts, at most STEP_US a call: no
+ * stream is late because the taker was busy or the process was stopped. */
 static void pass_time(struct native_feed *f)
 {
 	int64_t now = f->now(f->now_data);
@@ -294,15 +300,15 @@ static void pass_time(struct native_feed *f)
 	f->clock_us = now;
 }
 
-/* All their records were taken: their places in the tables may be others'. */
-static void free_gone(struct native_feed *f)
+/* Their records are not in use any more: their stream numbers may be given to other streams. */
+static void free_ended_tracks(struct native_feed *f)
 {
-	for (guint i = 0; i < f->gone->len; i++) {
-		const struct feed_track *t = g_ptr_array_index(f->gone, i);
+	for (guint i = 0; i < f->ended_tracks->len; i++) {
+		const struct feed_track *t = g_ptr_array_index(f->ended_tracks, i);
 		if (t->cursor->index != G_MAXUINT16)
 			source_end_stream(&f->s.source, t->cursor->index);
 	}
-	g_ptr_array_set_size(f->gone, 0);
+	g_ptr_array_set_size(f->ended_tracks, 0);
 }
 
 enum source_status feed_next(struct source *source, struct blk_batch *ret, GError **error)
@@ -313,15 +319,15 @@ enum source_status feed_next(struct source *source, struct blk_batch *ret, GErro
 		return SOURCE_CANCELLED;
 	s->batch_number++;
 	s->n_batch = 0;
-	g_array_set_size(f->graves, 0);
-	free_gone(f);
+	g_array_set_size(f->retired, 0);
+	free_ended_tracks(f);
 	pass_time(f);
 	feed_take_in(f);
 	mark(f);
 	f->blocked = merge(f);
-	tell_horizon(f);
+	emit_horizon(f);
 	f->last_ns = delivered(f);
-	tell_status(f);
+	update_status(f);
 	f->blocked |= !s->n_heap;
 	*ret = (struct blk_batch){ s->batch, s->n_batch };
 	if (s->n_batch)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * News taken in: metadata is parsed as it becomes complete, packets wait for what they
- * need of it, are checked as those in a file are, and placed in time behind those before.
+ * Handles the messages that were pushed. Metadata is parsed as it becomes complete. Packets wait for the metadata
+ * that they need, are checked as packets of a file are, and are placed in time after the packets before them.
  */
 #include "trace/native/native_feed_private.h"
 
-#define MAX_LATE_US INT64_C(3600000000)	/* more is for ever */
+#define MAX_LATE_US INT64_C(3600000000)	/* a longer time counts as unlimited */
 
 /* ---- what packets share ---- */
 
@@ -21,18 +21,21 @@ static struct feed_meta *meta_new(void)
 
 static void meta_unref(struct feed_meta *g)
 {
-	if (!g || --g->refs)
+	if (!g)
+		return;
+	g_assert(g->refs > 0);
+	if (--g->refs)
 		return;
 	ctf_pieces_free(g->pieces);
 	native_meta_free(g->m);
 	g_free(g);
 }
 
-void feed_kept_clear(void *p)
+void feed_packet_clear(void *p)
 {
-	struct feed_kept *kept = p;
-	g_clear_pointer(&kept->bytes, g_bytes_unref);
-	meta_unref(kept->meta);
+	struct feed_packet *packet = p;
+	g_clear_pointer(&packet->bytes, g_bytes_unref);
+	meta_unref(packet->meta);
 }
 
 void feed_trace_free(void *p)
@@ -47,12 +50,12 @@ void feed_trace_free(void *p)
 
 void feed_track_free(struct feed_track *t)
 {
-	g_array_unref(t->kept);
+	g_array_unref(t->packets);
 	g_free(t->plan.packet);
 	if (t->cursor)
 		native_cursor_clear(t->cursor);
 	g_free(t->cursor);
-	meta_unref(t->hot);
+	meta_unref(t->last_meta);
 	native_stream_free(t->st);
 	g_free(t->key);
 	g_free(t);
@@ -86,7 +89,7 @@ static void take_metadata(struct native_feed *f, struct feed_trace *t, GBytes *b
 		feed_trouble_metadata(f, t, error);
 	t->usable = !t->failed && g->m->meta->has_trace && g->m->decoders->len;
 	if (t->usable)
-		feed_trouble_over(f, t);
+		feed_trouble_resolved(f, t);
 	grow_classes(f);
 }
 
@@ -122,7 +125,7 @@ struct feed_trace *feed_trace(const struct native_feed *f, unsigned number)
 	return t && t->number == number ? t : NULL;
 }
 
-static void trace_over(struct native_feed *f, struct feed_trace *t)
+static void release_trace(struct native_feed *f, struct feed_trace *t)
 {
 	if (!t->ended || t->n_streams)
 		return;
@@ -130,7 +133,7 @@ static void trace_over(struct native_feed *f, struct feed_trace *t)
 	t->meta = NULL;
 	t->usable = false;
 	g_mutex_lock(&f->lock);
-	if (feed_trouble_forget(f, t))
+	if (feed_trouble_may_free(f, t))
 		g_ptr_array_remove_index(f->traces, trace_place(f, t->number));
 	g_mutex_unlock(&f->lock);
 }
@@ -142,7 +145,7 @@ static const struct ctf_decoder *first_decoder(const struct feed_trace *t)
 	return t->usable ? g_ptr_array_index(t->meta->m->decoders, 0) : NULL;
 }
 
-/* Is the trace's clock to be preferred? Those of the kernel, then as traces are ordered. */
+/* Is the clock of trace a preferred? Kernel traces come first, then traces by UUID. */
 static bool before_trace(const struct feed_trace *a, const struct feed_trace *b)
 {
 	const char *da = ctf_meta_env(a->meta->m->meta, "domain");
@@ -151,8 +154,8 @@ static bool before_trace(const struct feed_trace *a, const struct feed_trace *b)
 	return ka != kb ? ka : strcmp(a->meta->m->uuid, b->meta->m->uuid) < 0;
 }
 
-/* The boot's clock, pinned now if it was not before. NULL: a trace whose metadata is not
- * there yet may be of the same boot, and be the better one. */
+/* The clock pinned for the boot of clock k; pins it if none is. NULL: wait, as a trace without metadata may be of the
+ * same boot and have the preferred clock. */
 static const struct ctf_clock *pin(struct native_feed *f, const struct feed_trace *own,
 				   const struct ctf_clock *k)
 {
@@ -172,9 +175,9 @@ static const struct ctf_clock *pin(struct native_feed *f, const struct feed_trac
 			pinned = d->clock;
 		}
 	}
-	struct ctf_clock *kept = g_memdup2(pinned, sizeof *pinned);
-	g_hash_table_insert(f->boots, g_strdup(k->uuid), kept);
-	return kept;
+	struct ctf_clock *copy = g_memdup2(pinned, sizeof *pinned);
+	g_hash_table_insert(f->boots, g_strdup(k->uuid), copy);
+	return copy;
 }
 
 /* ---- streams ---- */
@@ -202,24 +205,25 @@ static char *make_key(const struct native_meta *m, const struct ctf_packet *p)
 			       p->instance);
 }
 
-/* A stream that was cut off goes on in this one. */
+/* If the key is that of a stream that was cut off, stream x continues it: x takes its track. */
 static bool take_over(struct native_feed *f, struct feed_stream *x, const char *key)
 {
 	struct feed_stream *old = key ? g_hash_table_lookup(f->cut, key) : NULL;
 	if (!old)
 		return false;
+	g_assert(old != x && old->track && !x->track);
 	g_hash_table_remove(f->cut, key);
 	g_ptr_array_remove(f->order, old);
 	x->track = g_steal_pointer(&old->track);
-	x->track->was_cut = true;
-	for (guint i = (guint)x->track->n_left; i < x->track->kept->len; i++) {
-		gsize n = g_bytes_get_size(g_array_index(x->track->kept, struct feed_kept, i).bytes);
+	x->track->resumed = true;
+	for (guint i = (guint)x->track->n_decoded; i < x->track->packets->len; i++) {
+		gsize n = g_bytes_get_size(g_array_index(x->track->packets, struct feed_packet, i).bytes);
 		g_atomic_pointer_add(&x->queued, (gssize)n);
 		g_atomic_pointer_add(&old->queued, -(gssize)n);
 	}
 	f->s.cursor[old->slot] = NULL;
 	x->beacon_ns = MAX(x->beacon_ns, old->beacon_ns);
-	feed_stream_over(f, old);
+	feed_stream_end(f, old);
 	return true;
 }
 
@@ -237,8 +241,8 @@ static bool begin_track(struct native_feed *f, struct feed_stream *x, const stru
 		native_stream_pin(t->st, k);
 		t->key = g_steal_pointer(&key);
 		t->plan.grows = true;
-		t->kept = g_array_new(FALSE, FALSE, sizeof(struct feed_kept));
-		g_array_set_clear_func(t->kept, feed_kept_clear);
+		t->packets = g_array_new(FALSE, FALSE, sizeof(struct feed_packet));
+		g_array_set_clear_func(t->packets, feed_packet_clear);
 		t->cursor = g_new(struct native_cursor, 1);
 		native_cursor_init(t->cursor, &f->s, t->st, &t->plan);
 	}
@@ -249,55 +253,57 @@ static bool begin_track(struct native_feed *f, struct feed_stream *x, const stru
 
 /* ---- packets ---- */
 
-static void refuse(struct native_feed *f, struct feed_stream *x, const struct feed_news *news)
+static void refuse(struct native_feed *f, struct feed_stream *x, const struct feed_message *message)
 {
 	f->refused++;
-	feed_unqueue(f, x, g_bytes_get_size(news->bytes));
+	feed_unqueue(f, x, g_bytes_get_size(message->bytes));
 }
 
-/* The cursor keeps tables of the last decoder it used, by its address. */
-static void keep_hot(struct feed_track *t, struct feed_meta *g)
+/* The cursor has tables of the decoder that it used last. That decoder must not be freed before they are. */
+static void retain_last_meta(struct feed_track *t, struct feed_meta *g)
 {
-	if (t->hot == g)
+	if (t->last_meta == g)
 		return;
-	meta_unref(t->hot);
-	t->hot = g;
+	meta_unref(t->last_meta);
+	t->last_meta = g;
 	g->refs++;
-	t->cursor->hot_of = NULL;
+	t->cursor->hot_decoder = NULL;
 }
 
-void feed_track_bury(struct native_feed *f, struct feed_stream *x)
+void feed_track_retire(struct native_feed *f, struct feed_stream *x)
 {
 	struct feed_track *t = x->track;
 	struct native_cursor *k = t->cursor;
-	if (!t->n_left)
+	g_assert(t->n_retired <= t->n_decoded && t->n_decoded <= t->plan.n);
+	if (!t->n_decoded)
 		return;
-	for (; t->n_buried < t->n_left; t->n_buried++) {
-		struct feed_kept *kept = &g_array_index(t->kept, struct feed_kept, t->n_buried);
-		keep_hot(t, kept->meta);
-		g_array_append_val(f->graves, *kept);
-		*kept = (struct feed_kept){ 0 };
+	for (; t->n_retired < t->n_decoded; t->n_retired++) {
+		struct feed_packet *packet = &g_array_index(t->packets, struct feed_packet, t->n_retired);
+		retain_last_meta(t, packet->meta);
+		g_array_append_val(f->retired, *packet);
+		*packet = (struct feed_packet){ 0 };
 	}
-	if (t->n_left * 2 < t->plan.n)
+	if (t->n_decoded * 2 < t->plan.n)
 		return;
-	g_array_remove_range(t->kept, 0, (guint)t->n_left);
-	t->plan.n -= t->n_left;
-	memmove(t->plan.packet, t->plan.packet + t->n_left, t->plan.n * sizeof *t->plan.packet);
-	k->next -= t->n_left;
+	g_array_remove_range(t->packets, 0, (guint)t->n_decoded);
+	t->plan.n -= t->n_decoded;
+	memmove(t->plan.packet, t->plan.packet + t->n_decoded, t->plan.n * sizeof *t->plan.packet);
+	k->next -= t->n_decoded;
 	if (k->packet)
-		k->packet -= t->n_left;
-	t->n_left = t->n_buried = 0;
+		k->packet -= t->n_decoded;
+	t->n_decoded = t->n_retired = 0;
 }
 
 static void append(struct native_feed *f, struct feed_stream *x, struct native_packet *p,
-		   struct feed_news *news)
+		   struct feed_message *message)
 {
 	struct feed_track *t = x->track;
 	struct native_cursor *k = t->cursor;
 	size_t at = k->packet ? (size_t)(k->packet - t->plan.packet) : 0;
-	struct feed_kept kept = { g_steal_pointer(&news->bytes), x->trace->meta, news->at_us };
-	kept.meta->refs++;
-	g_array_append_val(t->kept, kept);
+	struct feed_packet packet = { g_steal_pointer(&message->bytes), x->trace->meta, message->at_us };
+	g_assert(t->packets->len == t->plan.n);
+	packet.meta->refs++;
+	g_array_append_val(t->packets, packet);
 	if (t->plan.n == t->cap) {
 		t->cap = MAX(8, t->cap * 2);
 		t->plan.packet = g_renew(struct native_packet, t->plan.packet, t->cap);
@@ -305,61 +311,61 @@ static void append(struct native_feed *f, struct feed_stream *x, struct native_p
 	t->plan.packet[t->plan.n++] = *p;
 	if (k->packet)
 		k->packet = &t->plan.packet[at];
-	t->counts_told = false;
+	t->tallies_reported = false;
 }
 
-/* Read once more, by whoever comes back after the connection broke? */
-static bool was_there(const struct feed_track *t, const struct ctf_packet *p)
+/* After a reconnect: was this packet already received before the connection broke? */
+static bool is_duplicate(const struct feed_track *t, const struct ctf_packet *p)
 {
-	return t->was_cut && t->has_before && p->has_seq && t->before.p.has_seq &&
-	       p->seq <= t->before.p.seq && p->begin <= t->before.p.begin;
+	return t->resumed && t->has_previous && p->has_seq && t->previous.p.has_seq &&
+	       p->seq <= t->previous.p.seq && p->begin <= t->previous.p.begin;
 }
 
-/* Reads the header. False: it is no packet of the trace; *error may say why. A stream's packets may be of
- * several classes, as those in a file. */
-static bool check_packet(const struct feed_stream *x, const struct feed_news *news,
+/* Reads the packet header. False: it is no packet of the trace; *error may say why. As in a file, packets of one
+ * stream may be of several stream classes. */
+static bool check_packet(const struct feed_stream *x, const struct feed_message *message,
 			 struct ctf_packet *ret, GError **error)
 {
 	gsize size;
 	size_t need;
-	const uint8_t *bytes = g_bytes_get_data(news->bytes, &size);
+	const uint8_t *bytes = g_bytes_get_data(message->bytes, &size);
 	*ret = (struct ctf_packet){ 0 };
 	return size &&
 	       ctf_packet_read(x->trace->meta->m->meta, bytes, size, 0, size, ret, &need, error) &&
 	       ret->has_begin && native_decoder(x->trace->meta->m, ret->stream_id);
 }
 
-/* Of two that should be the same, the smaller one that is possible: a time that is too late would hold
- * for all that follows. */
+/* Of two values that should be equal: the smaller one that is at least `least`. A time that is too late would be
+ * wrong for all later packets, too. */
 static uint64_t likely(uint64_t a, uint64_t b, uint64_t least)
 {
 	return a < least ? b : b < least ? a : MIN(a, b);
 }
 
-/* What the index said holds it against the header; true: they differ. */
-static bool reconcile(const struct feed_stream *x, const struct feed_news *news, struct ctf_packet *p)
+/* Compares the packet header with the relay's index and keeps what fits both. True: they differ. */
+static bool reconcile(const struct feed_stream *x, const struct feed_message *message, struct ctf_packet *p)
 {
-	const struct native_feed_index *said = &news->index;
+	const struct native_feed_index *index = &message->index;
 	const struct feed_track *t = x->track;
-	if (!news->has_index || (p->begin == said->begin && p->end == said->end &&
-				 p->content_bits == said->content_bits && p->packet_bits == said->packet_bits))
+	if (!message->has_index || (p->begin == index->begin && p->end == index->end &&
+				 p->content_bits == index->content_bits && p->packet_bits == index->packet_bits))
 		return false;
-	p->begin = likely(p->begin, said->begin, t && t->has_before ? t->before.p.begin : 0);
-	p->end = likely(p->end, said->end, p->begin);
+	p->begin = likely(p->begin, index->begin, t && t->has_previous ? t->previous.p.begin : 0);
+	p->end = likely(p->end, index->end, p->begin);
 	p->has_end = p->end >= p->begin;
-	p->content_bits = MIN(p->content_bits, said->content_bits);
-	p->fault = CTF_CUT_OFF;		/* what can be read of it comes first */
+	p->content_bits = MIN(p->content_bits, index->content_bits);
+	p->fault = CTF_CUT_OFF;		/* the packet is damaged at its end */
 	return true;
 }
 
-/* Is metadata still to come that the packet may need? */
-static bool may_become(const struct native_feed *f, const struct feed_stream *x,
-		       const struct feed_news *news)
+/* May metadata that is still to come make this packet readable? */
+static bool may_fit_later(const struct native_feed *f, const struct feed_stream *x,
+		       const struct feed_message *message)
 {
 	const struct feed_trace *t = x->trace;
 	if (t->failed || t->ended || f->ended)
 		return false;
-	return !t->usable || (ctf_pieces_wait(t->meta->pieces) && f->now_us - news->at_us < FEED_CLASS_US);
+	return !t->usable || (ctf_pieces_wait(t->meta->pieces) && f->now_us - message->at_us < FEED_CLASS_US);
 }
 
 static void note_packet(struct native_feed *f, struct feed_stream *x, bool ok, const char *why)
@@ -369,26 +375,27 @@ static void note_packet(struct native_feed *f, struct feed_stream *x, bool ok, c
 	if (why)
 		feed_trouble_packet(f, x, why);
 	if (ok && !t->placed)
-		feed_trouble_over(f, t);
+		feed_trouble_resolved(f, t);
 	t->placed |= ok;
 }
 
-/* Packets before this one, the first, were refused: a loss where it begins. */
+/* Appends a loss at begin_ns for the packets that were refused before the first one that could be placed. */
 static void append_unplaced(struct native_feed *f, struct feed_stream *x, int64_t begin_ns)
 {
 	struct native_packet p = {
 		.p.fault = CTF_GARBAGE, .file = &x->trace->meta->file, .begin_ns = begin_ns,
 		.end_ns = INT64_MAX, .max_end_ns = begin_ns, .n_unread = x->n_unplaced,
 	};
-	struct feed_news nothing = { .bytes = g_bytes_new_static("", 0), .at_us = f->now_us };
+	struct feed_message nothing = { .bytes = g_bytes_new_static("", 0), .at_us = f->now_us };
 	append(f, x, &p, &nothing);
 	x->track->n_refused += x->n_unplaced;
 	f->unplaced -= x->n_unplaced;
 	x->n_unplaced = 0;
 }
 
-/* Of those that the numbers say are missing, these came, and are damaged. */
-static void leave_refused(struct feed_track *t, struct native_packet *x)
+/* Packets that came and were refused are not missing: subtracts them from those that sequence numbers say are
+ * lost. */
+static void subtract_refused(struct feed_track *t, struct native_packet *x)
 {
 	if (x->has_gap)
 		x->lost_packets -= MIN(x->lost_packets, t->n_refused);
@@ -396,60 +403,61 @@ static void leave_refused(struct feed_track *t, struct native_packet *x)
 	t->n_refused = 0;
 }
 
-/* Places it in its stream's time, where there is one; false: it is none. */
-static bool place_in_time(struct native_feed *f, struct feed_stream *x, const struct feed_news *news,
+/* Computes the packet's times. False: it cannot be placed. `error` is why its header cannot be read, or NULL. */
+static bool place_in_time(struct native_feed *f, struct feed_stream *x, const struct feed_message *message,
 			  struct native_packet *p, const char *error)
 {
 	const struct feed_track *t = x->track;
-	bool differs = !error && reconcile(x, news, &p->p);
+	bool differs = !error && reconcile(x, message, &p->p);
 	if (error)
 		p->p = (struct ctf_packet){
-			.fault = CTF_GARBAGE, .packet_bits = g_bytes_get_size(news->bytes) * 8,
+			.fault = CTF_GARBAGE, .packet_bits = g_bytes_get_size(message->bytes) * 8,
 		};
-	p->bytes = g_bytes_get_data(news->bytes, NULL);
+	p->bytes = g_bytes_get_data(message->bytes, NULL);
 	if (t)
-		native_packet_place(t->st, p, t->has_before ? &t->before : NULL);
+		native_packet_place(t->st, p, t->has_previous ? &t->previous : NULL);
 	bool ok = p->p.fault != CTF_GARBAGE;
-	note_packet(f, x, ok, error ? error : !ok ? "its times can't be" :
-		    differs ? "the relay's index says other times or sizes" : NULL);
+	note_packet(f, x, ok, error ? error : !ok ? "its times are impossible" :
+		    differs ? "the relay's index has other times or sizes" : NULL);
 	return ok;
 }
 
-/* False: it has to wait for metadata. */
-static bool place_packet(struct native_feed *f, struct feed_stream *x, struct feed_news *news)
+/* False: the message must wait for metadata. */
+static bool place_packet(struct native_feed *f, struct feed_stream *x, struct feed_message *message)
 {
 	struct native_packet p = { .file = &x->trace->meta->file };
 	g_autoptr(GError) error = NULL;
-	bool ok = x->trace->usable && check_packet(x, news, &p.p, &error);
-	if (!ok && may_become(f, x, news))
+	bool ok = x->trace->usable && check_packet(x, message, &p.p, &error);
+	if (!ok && may_fit_later(f, x, message))
 		return false;
 	if (ok && !x->track && !begin_track(f, x, &p.p))
 		return false;
 	struct feed_track *t = x->track;
-	bool came = ok && was_there(t, &p.p);
+	bool came = ok && is_duplicate(t, &p.p);
 	if (!came)
-		ok = place_in_time(f, x, news, &p, ok ? NULL : error ? error->message : "they are none of the trace");
-	if (came || (!ok && !(t && t->has_before))) {
+		ok = place_in_time(f, x, message, &p, ok ? NULL : error ? error->message :
+				   "they do not belong to the trace");
+	if (came || (!ok && !(t && t->has_previous))) {
 		x->n_unplaced += !came;
 		f->unplaced += !came;
-		feed_unqueue(f, x, g_bytes_get_size(news->bytes));
+		feed_unqueue(f, x, g_bytes_get_size(message->bytes));
 		return true;
 	}
 	if (x->n_unplaced)
 		append_unplaced(f, x, p.begin_ns);
 	t->n_refused += !ok;
 	if (ok) {
-		leave_refused(t, &p);
-		t->before = p;
-		t->has_before = true;
+		subtract_refused(t, &p);
+		t->previous = p;
+		t->has_previous = true;
 		f->newest_ns = MAX(f->newest_ns, p.end_ns == INT64_MAX ? p.begin_ns : p.end_ns);
 	}
-	append(f, x, &p, news);
+	append(f, x, &p, message);
 	return true;
 }
 
-/* False: what clock it is about is not known yet. */
-static bool place_beacon(struct native_feed *f, struct feed_stream *x, const struct feed_news *news)
+/* False: the message must wait, as the clock of the beacon is not known yet. */
+static bool place_beacon(struct native_feed *f, struct feed_stream *x, const struct feed_message *message)
 {
 	const struct ctf_decoder *d;
 	struct native_stream st = { 0 };
@@ -458,90 +466,91 @@ static bool place_beacon(struct native_feed *f, struct feed_stream *x, const str
 	} else {
 		if (!x->trace->usable)
 			return x->trace->failed || x->trace->ended || f->ended;
-		d = news->class_id == NATIVE_FEED_ANY_CLASS ? first_decoder(x->trace)
-							    : native_decoder(x->trace->meta->m, news->class_id);
+		d = message->class_id == NATIVE_FEED_ANY_CLASS ? first_decoder(x->trace)
+							    : native_decoder(x->trace->meta->m, message->class_id);
 		const struct ctf_clock *k = d ? pin(f, x->trace, d->clock) : NULL;
 		if (!k)
 			return !d;
 		st.ctf_clock = d->clock;
 		native_stream_pin(&st, k);
 	}
-	int64_t beacon = native_ns_clamped(&st.clock, news->cycles);
-	if (!native_is_wild(beacon))
+	int64_t beacon = native_ns_clamped(&st.clock, message->cycles);
+	if (!native_is_out_of_range(beacon))
 		x->beacon_ns = MAX(x->beacon_ns, beacon);
 	f->newest_ns = MAX(f->newest_ns, x->beacon_ns);
 	return true;
 }
 
-static void set_over(struct native_feed *f, struct feed_stream *x)
+static void close_stream(struct native_feed *f, struct feed_stream *x)
 {
 	f->rebuild |= x->parked;
-	x->over = true;
+	x->closed = true;
 	x->cut = x->parked = false;
 	if (x->track)
 		x->track->plan.grows = false;
 }
 
-static bool place(struct native_feed *f, struct feed_stream *x, struct feed_news *news)
+static bool place(struct native_feed *f, struct feed_stream *x, struct feed_message *message)
 {
-	switch (news->kind) {
+	switch (message->kind) {
 	case FEED_PACKET:
-		return place_packet(f, x, news);
+		return place_packet(f, x, message);
 	case FEED_BEACON:
-		return place_beacon(f, x, news);
+		return place_beacon(f, x, message);
 	case FEED_STREAM_CUT:
 		x->cut = true;
 		if (x->track && x->track->key)
 			g_hash_table_replace(f->cut, x->track->key, x);
 		return true;
 	default:
-		set_over(f, x);
+		close_stream(f, x);
 		return true;
 	}
 }
 
-static void place_news(struct native_feed *f, struct feed_stream *x)
+static void place_messages(struct native_feed *f, struct feed_stream *x)
 {
-	struct feed_news *news;
-	if (x->overtaken_ns != INT64_MIN && !g_queue_is_empty(&x->news)) {
+	struct feed_message *message;
+	if (x->overtaken_ns != INT64_MIN && !g_queue_is_empty(&x->waiting)) {
 		x->overtaken_ns = INT64_MIN;
 		f->rebuild = true;
 	}
-	while (!x->over && (news = g_queue_peek_head(&x->news)) && place(f, x, news)) {
-		g_queue_pop_head(&x->news);
-		feed_news_clear(news);
-		g_free(news);
+	while (!x->closed && (message = g_queue_peek_head(&x->waiting)) && place(f, x, message)) {
+		g_queue_pop_head(&x->waiting);
+		feed_message_clear(message);
+		g_free(message);
 	}
 }
 
 /* ---- the inbox ---- */
 
-static void take_trace(struct native_feed *f, struct feed_news *news)
+static void take_trace(struct native_feed *f, struct feed_message *message)
 {
 	struct feed_trace *t = g_new0(struct feed_trace, 1);
-	t->number = news->number;
+	g_assert(trace_place(f, message->number) == f->traces->len);	/* numbers rise */
+	t->number = message->number;
 	t->meta = meta_new();
-	t->name = g_steal_pointer(&news->name);
-	t->added_us = news->at_us;
+	t->name = g_steal_pointer(&message->name);
+	t->added_us = message->at_us;
 	g_mutex_lock(&f->lock);
 	g_ptr_array_add(f->traces, t);
 	g_mutex_unlock(&f->lock);
 }
 
-static void take_trace_news(struct native_feed *f, struct feed_trace *t, struct feed_news *news)
+static void take_trace_message(struct native_feed *f, struct feed_trace *t, struct feed_message *message)
 {
-	if (news->kind == FEED_METADATA) {
-		take_metadata(f, t, news->bytes);
-		feed_unqueue(f, NULL, g_bytes_get_size(news->bytes));
-	} else if (news->kind == FEED_RESTART) {
+	if (message->kind == FEED_METADATA) {
+		take_metadata(f, t, message->bytes);
+		feed_unqueue(f, NULL, g_bytes_get_size(message->bytes));
+	} else if (message->kind == FEED_RESTART) {
 		restart_metadata(t);
 	} else {
 		t->ended = true;
-		trace_over(f, t);
+		release_trace(f, t);
 	}
 }
 
-/* NULL: it is gone, or there was none. */
+/* NULL: there is none, or it was freed. */
 static struct feed_stream *find_stream(struct native_feed *f, unsigned number)
 {
 	g_mutex_lock(&f->lock);
@@ -555,6 +564,7 @@ static void give_slot(struct native_feed *f, struct feed_stream *x)
 	if (f->free_slots->len) {
 		x->slot = g_array_index(f->free_slots, guint, f->free_slots->len - 1);
 		g_array_set_size(f->free_slots, f->free_slots->len - 1);
+		g_assert(!f->streams->pdata[x->slot]);
 		f->streams->pdata[x->slot] = x;
 	} else {
 		x->slot = f->streams->len;
@@ -565,90 +575,93 @@ static void give_slot(struct native_feed *f, struct feed_stream *x)
 	f->s.cursor[x->slot] = NULL;
 }
 
-static void take_stream(struct native_feed *f, const struct feed_news *news)
+static void take_stream(struct native_feed *f, const struct feed_message *message)
 {
-	struct feed_stream *x = find_stream(f, news->number);
-	x->late_us = news->late_us;
-	x->spoke_us = f->now_us;
+	struct feed_stream *x = find_stream(f, message->number);
+	g_assert(x);			/* native_feed_add_stream() has added it */
+	x->late_us = message->late_us;
+	x->active_us = f->now_us;
 	if (x->late_us < MAX_LATE_US)
 		f->max_late_us = MAX(f->max_late_us, x->late_us);
 	give_slot(f, x);
-	x->trace = feed_trace(f, (unsigned)news->class_id);
+	x->trace = feed_trace(f, (unsigned)message->class_id);
 	if (!x->trace || x->trace->ended || f->ended) {
 		x->trace = NULL;
-		feed_stream_over(f, x);
+		feed_stream_end(f, x);
 		return;
 	}
 	x->trace->n_streams++;
 	f->rebuild = true;
 }
 
-static void take_stream_news(struct native_feed *f, struct feed_stream *x, struct feed_news *news)
+static void take_stream_message(struct native_feed *f, struct feed_stream *x, struct feed_message *message)
 {
-	if (!x || x->gone || x->over) {
-		if (news->bytes)
-			refuse(f, x, news);
+	if (!x || x->ended || x->closed) {
+		if (message->bytes)
+			refuse(f, x, message);
 		return;
 	}
-	if (news->kind == FEED_TOUCH) {
-		x->spoke_us = f->now_us;
+	if (message->kind == FEED_TOUCH) {
+		x->active_us = f->now_us;
 		return;
 	}
-	struct feed_news *kept = g_memdup2(news, sizeof *news);
-	news->bytes = NULL;
-	x->spoke_us = f->now_us;
-	if (g_queue_is_empty(&x->news))
+	struct feed_message *copy = g_memdup2(message, sizeof *message);
+	message->bytes = NULL;
+	x->active_us = f->now_us;
+	if (g_queue_is_empty(&x->waiting))
 		g_ptr_array_add(f->pending, x);
-	g_queue_push_tail(&x->news, kept);
+	g_queue_push_tail(&x->waiting, copy);
 }
 
-static void take_news(struct native_feed *f, struct feed_news *news)
+static void take_message(struct native_feed *f, struct feed_message *message)
 {
-	news->at_us = f->now_us;
-	if (news->kind == FEED_TRACE)
-		take_trace(f, news);
-	else if (news->kind == FEED_STREAM)
-		take_stream(f, news);
-	else if (news->kind == FEED_END)
+	message->at_us = f->now_us;
+	if (message->kind == FEED_TRACE)
+		take_trace(f, message);
+	else if (message->kind == FEED_STREAM)
+		take_stream(f, message);
+	else if (message->kind == FEED_END)
 		f->ended = true;
-	else if (news->kind > FEED_TRACE_END)
-		take_stream_news(f, find_stream(f, news->number), news);
-	else if (feed_trace(f, news->number))
-		take_trace_news(f, feed_trace(f, news->number), news);
-	else if (news->bytes)
-		feed_unqueue(f, NULL, g_bytes_get_size(news->bytes));	/* for no trace */
+	else if (message->kind > FEED_TRACE_END)
+		take_stream_message(f, find_stream(f, message->number), message);
+	else if (feed_trace(f, message->number))
+		take_trace_message(f, feed_trace(f, message->number), message);
+	else if (message->bytes)
+		feed_unqueue(f, NULL, g_bytes_get_size(message->bytes));	/* the trace was freed */
 }
 
-void feed_stream_over(struct native_feed *f, struct feed_stream *x)
+void feed_stream_end(struct native_feed *f, struct feed_stream *x)
 {
-	struct feed_news *news;
-	x->gone = x->over = true;
-	while ((news = g_queue_pop_head(&x->news))) {
-		if (news->bytes)
-			refuse(f, x, news);
-		feed_news_clear(news);
-		g_free(news);
+	struct feed_message *message;
+	g_assert(!x->ended);
+	x->ended = x->closed = true;
+	while ((message = g_queue_pop_head(&x->waiting))) {
+		if (message->bytes)
+			refuse(f, x, message);
+		feed_message_clear(message);
+		g_free(message);
 	}
 	if (x->track) {
 		if (x->track->key && g_hash_table_lookup(f->cut, x->track->key) == x)
 			g_hash_table_remove(f->cut, x->track->key);
 		g_ptr_array_remove(f->order, x);
 		f->s.cursor[x->slot] = NULL;
-		g_ptr_array_add(f->gone, g_steal_pointer(&x->track));
+		g_ptr_array_add(f->ended_tracks, g_steal_pointer(&x->track));
 	}
 	struct feed_trace *t = g_steal_pointer(&x->trace);
 	if (t) {
+		g_assert(t->n_streams > 0);
 		t->n_streams--;
-		trace_over(f, t);
+		release_trace(f, t);
 	}
-	g_ptr_array_add(f->dead, x);
+	g_ptr_array_add(f->ended_streams, x);
 }
 
-/* The first n that are dead: no list has them any more. */
-static void free_dead(struct native_feed *f, guint n)
+/* Frees the first n of .ended_streams. No list has them any more. */
+static void free_ended_streams(struct native_feed *f, guint n)
 {
 	for (guint i = 0; i < n; i++) {
-		struct feed_stream *x = g_ptr_array_index(f->dead, i);
+		struct feed_stream *x = g_ptr_array_index(f->ended_streams, i);
 		f->streams->pdata[x->slot] = NULL;
 		g_array_append_val(f->free_slots, x->slot);
 		g_mutex_lock(&f->lock);
@@ -656,49 +669,49 @@ static void free_dead(struct native_feed *f, guint n)
 		g_mutex_unlock(&f->lock);
 	}
 	if (n)
-		g_ptr_array_remove_range(f->dead, 0, n);
+		g_ptr_array_remove_range(f->ended_streams, 0, n);
 }
 
 static void end_stream(struct native_feed *f, struct feed_stream *x)
 {
-	struct feed_news *end = g_new0(struct feed_news, 1);
+	struct feed_message *end = g_new0(struct feed_message, 1);
 	end->kind = FEED_STREAM_END;
-	g_queue_push_tail(&x->news, end);
+	g_queue_push_tail(&x->waiting, end);
 	feed_trouble_wait(f, x);
-	place_news(f, x);
-	if (!x->over)
-		set_over(f, x);		/* what it waits for will not come */
+	place_messages(f, x);
+	if (!x->closed)
+		close_stream(f, x);		/* what its messages wait for will not come */
 }
 
 void feed_take_in(struct native_feed *f)
 {
 	bool ended = f->ended;
-	guint n_dead = f->dead->len;
+	guint n_ended = f->ended_streams->len;
 	g_mutex_lock(&f->lock);
 	GArray *inbox = f->inbox;
 	f->inbox = f->taken;
 	f->taken = inbox;
 	g_mutex_unlock(&f->lock);
 	for (guint i = 0; i < inbox->len; i++)
-		take_news(f, &g_array_index(inbox, struct feed_news, i));
+		take_message(f, &g_array_index(inbox, struct feed_message, i));
 	g_array_set_size(inbox, 0);
 	for (guint i = 0; f->ended && !ended && i < f->streams->len; i++) {
 		struct feed_stream *x = g_ptr_array_index(f->streams, i);
-		if (x && !x->gone)
+		if (x && !x->ended)
 			end_stream(f, x);
 	}
 	guint n = 0;
 	for (guint i = 0; i < f->pending->len; i++) {
 		struct feed_stream *x = g_ptr_array_index(f->pending, i);
-		if (x->trace && x->trace->ended)	/* it is refused then, and that is why */
+		if (x->trace && x->trace->ended)	/* reported before the packet is refused */
 			feed_trouble_wait(f, x);
-		if (!x->gone)
-			place_news(f, x);
-		if (g_queue_is_empty(&x->news) || x->over)
+		if (!x->ended)
+			place_messages(f, x);
+		if (g_queue_is_empty(&x->waiting) || x->closed)
 			continue;
 		feed_trouble_wait(f, x);
 		f->pending->pdata[n++] = x;
 	}
 	g_ptr_array_set_size(f->pending, (gint)n);
-	free_dead(f, n_dead);
+	free_ended_streams(f, n_ended);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inside of the feed (native_feed*.c only); see native_feed.h:
+ * The internals of the feed, for native_feed*.c only; see native_feed.h:
  *
- *     native_feed.c	what is pushed, as news in an inbox; questions
- *     native_feed_place.c	news taken in: metadata compiled, packets placed in time
- *     native_feed_trouble.c	traces that can't be read, and why
- *     native_feed_merge.c	records in the order of time; who waits for whom, how long
+ *     native_feed.c		the pushing thread's functions: they put messages into an inbox
+ *     native_feed_place.c	handles messages: compiles metadata, places packets in time
+ *     native_feed_trouble.c	which traces cannot be read, and why
+ *     native_feed_merge.c	delivers records in order of time; how long streams wait for each other
+ *
+ * "The taker" is the thread that calls source_next().
  */
 #ifndef BLK_TRACE_NATIVE_NATIVE_FEED_PRIVATE_H
 #define BLK_TRACE_NATIVE_NATIVE_FEED_PRIVATE_H
@@ -21,166 +23,195 @@ enum feed_kind {
 	FEED_END,
 };
 
-struct feed_news {
+/* What the pusher hands to the taker. A message of a stream waits in feed_stream.waiting until it can be handled. */
+struct feed_message {
 	enum feed_kind kind;
-	unsigned number;		/* of trace or stream */
+	unsigned number;		/* of the trace or stream */
 	GBytes *bytes;			/* owned, or NULL */
-	char *name;			/* of a trace: owned, or NULL */
-	uint64_t class_id, cycles;	/* of a beacon */
-	struct native_feed_index index;	/* of a packet; has_index */
+	char *name;			/* owned, or NULL; only of FEED_TRACE */
+	uint64_t class_id, cycles;	/* FEED_BEACON; of FEED_STREAM class_id is the trace's number */
+	struct native_feed_index index;	/* FEED_PACKET, valid if has_index */
 	bool has_index;
-	int64_t late_us;
-	int64_t at_us;			/* when it was taken in */
+	int64_t late_us;		/* FEED_STREAM: see native_feed_add_stream() */
+	int64_t at_us;			/* on the clock of native_feed.now_us, when the taker received it */
 };
 
-/* One generation of a trace's metadata: packets that came with it are read by it. */
+/* One generation of a trace's metadata (see native_feed_metadata_restart()). Packets keep the generation that they
+ * came with. Reference counted. */
 struct feed_meta {
 	struct native_meta *m;
-	struct native_file file;	/* for packets to point at */
+	struct native_file file;	/* what the packets' .file points to */
 	struct ctf_pieces *pieces;
-	unsigned refs;			/* the trace, packets that are not decoded */
+	unsigned refs;			/* the trace, each packet that is retained, feed_track.last_meta */
 };
 
+/* A trace: the streams that share metadata. */
 struct feed_trace {
 	unsigned number;
-	struct feed_meta *meta;
-	int64_t added_us;
+	struct feed_meta *meta;		/* the newest; NULL when the trace and its streams have ended */
+	int64_t added_us;		/* on the clock of native_feed.now_us */
 	char *name;
-	bool usable;			/* packets can be read */
-	bool failed, ended;
-	bool has_metadata, placed;	/* some came; one packet at least could be read */
-	bool decoded;			/* one event at least could be read */
-	uint64_t n_packets, n_damaged;	/* that were decoded; of them, those that were not read to the end */
-	unsigned n_streams;		/* that have not ended */
-	/* under the lock; changed by the taker: */
-	char *trouble;			/* why it can't be read; NULL */
-	char *partly;			/* why some packets can't; NULL */
+	bool usable;			/* the metadata is complete enough to read packets */
+	bool failed;			/* the metadata is wrong: nothing more is read */
+	bool ended;			/* native_feed_end_trace() was called */
+	bool has_metadata, placed;	/* some metadata came; at least one packet could be placed in time */
+	bool decoded;			/* at least one event could be decoded */
+	uint64_t n_packets, n_damaged;	/* packets that were decoded; those of them that could not be decoded to
+					 * the end */
+	unsigned n_streams;		/* streams that have not ended */
+	/* Changed by the taker, under native_feed.lock: */
+	char *trouble;			/* why nothing of the trace can be read; NULL: it can be */
+	char *partly;			/* why some of its packets cannot be read; NULL */
 };
 
-/* What is known of a stream since its first packet; goes on where another one takes over. */
+/* The state of a stream from its first packet on. It moves to another struct feed_stream when that one continues a
+ * stream that was cut off. */
 struct feed_track {
 	struct native_stream *st;
-	char *key;			/* trace, class, instance; NULL: can't be told again */
-	struct native_plan_stream plan;	/* packets that are not decoded, and the one at hand */
-	GArray *kept;			/* struct feed_kept: as the plan's */
-	size_t cap;			/* of the plan */
-	struct feed_meta *hot;		/* of the last packet that was buried */
-	size_t n_left, n_buried;	/* of them, the first: decoded; given to the graves */
-	struct native_packet before;	/* the last one that was whole; has_before */
-	bool has_before, was_cut;
-	uint64_t n_refused;		/* packets behind .before that are none */
-	bool counts_told;		/* tallies, up to the beacon */
-	uint64_t n_damaged, n_ended;	/* of the cursor: what the trace has counted */
+	char *key;			/* trace UUID, stream class and instance: by these a cut stream is
+					 * recognised; NULL: it cannot be */
+	struct native_plan_stream plan;	/* the packets that are retained, in order */
+	GArray *packets;		/* struct feed_packet, parallel to plan.packet */
+	size_t cap;			/* allocated entries of plan.packet */
+	struct feed_meta *last_meta;	/* of the packet that was retired last: the cursor has tables of
+						 * its decoder */
+	size_t n_decoded, n_retired;	/* first packets of .plan that are decoded; that are retired. n_retired <=
+					 * n_decoded */
+	struct native_packet previous;	/* the last whole packet; valid if has_previous */
+	bool has_previous;
+	bool resumed;			/* it was cut off, and another stream continued it */
+	uint64_t n_refused;		/* unreadable packets since .previous */
+	bool tallies_reported;		/* the current second's counts were delivered, as the beacon has passed its
+					 * end */
+	uint64_t n_damaged, n_counted;	/* the cursor's counts that were added to those of the trace */
 	struct native_cursor *cursor;
 };
 
-struct feed_kept {
+/* The bytes of a packet. Records point into them: they are released one batch after the packet was decoded. */
+struct feed_packet {
 	GBytes *bytes;
 	struct feed_meta *meta;
-	int64_t at_us;			/* when it came */
+	int64_t at_us;			/* on the clock of native_feed.now_us, when it came */
 };
 
 struct feed_stream {
-	unsigned number, slot;
+	unsigned number;		/* for the pusher; never reused */
+	unsigned slot;			/* index in native_feed.streams and native_source.cursor; reused */
 	char *name;
-	gsize queued;			/* bytes; atomic */
-	/* the taker's */
-	struct feed_trace *trace;	/* NULL: gone */
+	gsize queued;			/* bytes pushed and not decoded; atomic */
+	/* The taker's: */
+	struct feed_trace *trace;	/* NULL when .ended */
 	int64_t late_us;
-	int64_t spoke_us;		/* when anything of it came last */
-	GQueue news;			/* struct feed_news *: packets, beacons, ends not placed */
+	int64_t active_us;		/* the last time that anything of the stream came */
+	GQueue waiting;			/* struct feed_message *, owned: packets, beacons and ends that cannot be
+					 * handled yet */
 	struct feed_track *track;	/* NULL: no packet yet */
-	uint32_t n_unplaced;		/* packets that were refused before */
-	int64_t beacon_ns;		/* INT64_MIN: none */
-	int64_t overtaken_ns;		/* the others went on to here without it; INT64_MIN */
-	bool over, cut, gone;
-	bool parked;			/* cut, or of a trace that failed; all that came was delivered */
+	uint32_t n_unplaced;		/* packets refused before the first one that could be placed */
+	int64_t beacon_ns;		/* no event before this instant will come; INT64_MIN: not known */
+	int64_t overtaken_ns;		/* the merge went on to here without waiting for this stream; INT64_MIN: it
+					 * did not */
+	bool closed;			/* nothing more is accepted; what came is still delivered */
+	bool cut;			/* cut off by native_feed_cut_stream(); may be continued by another stream */
+	bool ended;			/* everything was delivered; see native_feed.ended_streams */
+	bool parked;			/* not in the heap: all that came was delivered, and it is cut off or its
+					 * trace failed */
 };
 
-/* How long packets wait for metadata that they need, once there is some, and for their host's clock. */
+/* How long (us) a packet waits for metadata that is incomplete, or for a trace that may set the clock of its host. */
 #define FEED_CLASS_US (LIMIT_CLASS_MS * G_TIME_SPAN_MILLISECOND)
 
-/* A stream that lags, but still speaks, may hold the others up so many times longer than
- * one that is silent: who catches up shall not be left behind. */
+/* A stream that lags but still receives data may hold the others up this many times longer than a silent one, so that
+ * a stream that catches up is not left behind. */
 #define FEED_CATCH_UP 10
 
 #define FEED_MARKS 128
 
-/* Traces that are over and could not be read, or not all of it: so many are told apart by name. */
+/* Traces that have ended and could not be read, or only in part: the names of so many are retained. */
 #define FEED_TROUBLED 256
 
 struct native_feed {
-	struct native_source s;		/* first */
-	int64_t (*now)(void *data);
+	struct native_source s;		/* first: a struct native_feed * is a struct source * */
+	int64_t (*now)(void *data);	/* us, monotonic; replaced by tests */
 	void *now_data;
-	gsize queued;			/* bytes; atomic */
+	gsize queued;			/* bytes pushed and not decoded; atomic */
 
-	GMutex lock;
-	GCond pushed;
-	GArray *inbox;			/* struct feed_news */
-	GHashTable *all;		/* number -> struct feed_stream *: those not freed, owned */
-	unsigned n_traces, n_streams;	/* numbers given */
-	bool woken;
+	GMutex lock;			/* protects what follows, up to the taker's fields */
+	GCond pushed;			/* signalled when .inbox is no longer empty, and by native_feed_wake() */
+	GArray *inbox;			/* struct feed_message */
+	GHashTable *all;		/* number -> struct feed_stream *, owned: all that were not freed */
+	unsigned n_traces, n_streams;	/* how many numbers were given out */
+	bool woken;			/* native_feed_wake() was called */
 	struct native_feed_status status;
-	GPtrArray *traces;		/* struct feed_trace *, by number, owned; changed by the taker */
-	unsigned n_troubled;		/* of them, those that are over */
-	unsigned gone_unreadable, gone_readable;	/* of those that were freed, as in the status */
-	unsigned gone_troubled;		/* of them, those with a trouble of any kind */
+	GPtrArray *traces;		/* struct feed_trace *, owned, sorted by number; only the taker changes it */
+	unsigned n_troubled;		/* of these, ended traces that are retained for their trouble */
+	unsigned freed_unreadable, freed_readable;	/* freed traces, counted as in struct native_feed_status */
+	unsigned freed_troubled;	/* freed traces with a trouble of either kind */
 
-	/* the taker's */
-	GArray *taken;			/* struct feed_news: the inbox, being read */
+	/* The taker's: */
+	GArray *taken;			/* struct feed_message: the messages being handled; swapped with .inbox */
 	GPtrArray *streams;		/* struct feed_stream *, by slot; NULL: the slot is free */
-	GArray *free_slots;		/* guint */
-	GPtrArray *dead;		/* struct feed_stream *: gone, still in .streams */
-	GPtrArray *pending;		/* struct feed_stream * with news */
-	GPtrArray *order;		/* struct feed_stream * with a track, as ranked */
-	GHashTable *cut;		/* key -> struct feed_stream * */
-	GHashTable *boots;		/* clock uuid -> struct ctf_clock *, owned */
-	GArray *graves;			/* struct feed_kept: of the batch before */
-	GPtrArray *gone;		/* struct feed_track *: the same */
-	size_t heap_cap, n_grown;
-	int64_t clock_us;		/* of the last call */
-	int64_t now_us;			/* time spent waiting: not counted is the taker's own */
-	bool blocked;			/* the last call ended so */
-	int64_t newest_ns, last_ns;	/* that came; that was delivered */
-	int64_t told_ns;		/* as horizon */
-	struct { int64_t at_us, ns; } mark[FEED_MARKS];	/* what was newest at that time */
+	GArray *free_slots;		/* guint: free slots */
+	GPtrArray *ended_streams;	/* struct feed_stream * with .ended, freed at the end of the next
+						 * feed_take_in() */
+	GPtrArray *pending;		/* struct feed_stream * with messages that wait */
+	GPtrArray *order;		/* struct feed_stream * with a track, in order of equal timestamps */
+	GHashTable *cut;		/* key of the track -> struct feed_stream * that was cut off */
+	GHashTable *boots;		/* clock UUID -> struct ctf_clock *, owned: the clock pinned for each host
+					 * boot */
+	GArray *retired;		/* struct feed_packet: decoded in the last batch, whose records may
+						 * still be in use */
+	GPtrArray *ended_tracks;	/* struct feed_track *: ended in the last batch */
+	size_t heap_cap;		/* allocated entries of native_source.heap */
+	size_t n_grown;			/* entries of native_source.cls */
+	int64_t clock_us;		/* .now() at the last source_next() */
+	int64_t now_us;			/* the feed's clock: time in which the merge waited for a stream */
+	bool blocked;			/* the last source_next() ended waiting for a stream */
+	int64_t newest_ns, last_ns;	/* newest instant that came; last instant that was delivered */
+	int64_t reported_horizon_ns;	/* of the last BLK_ROW_HORIZON */
+	struct { int64_t at_us, ns; } mark[FEED_MARKS];	/* at time at_us, .newest_ns was ns; oldest first */
 	unsigned n_marks;
-	int64_t max_late_us;
-	uint64_t late, refused, unplaced;
+	int64_t max_late_us;		/* the largest finite late_us of all streams */
+	uint64_t late, refused, unplaced;	/* as in struct native_feed_status */
 	int64_t late_from_ns, late_to_ns;
-	struct source_late fresh;	/* since it was taken last */
-	unsigned n_numbers;		/* instances told apart by number */
-	bool ended, rebuild;
+	struct source_late recent_late;	/* late events since the last source_take_late() */
+	unsigned n_numbers;		/* streams without an instance id are numbered */
+	bool ended;			/* native_feed_end() was called */
+	bool rebuild;			/* streams were added or removed: the heap must be rebuilt */
 };
 
 /* native_feed.c */
-void feed_news_clear(struct feed_news *x);
+/* Frees what the message owns, not the message. */
+void feed_message_clear(struct feed_message *x);
+/* Subtracts bytes that were decoded or refused from .queued; x may be NULL. */
 void feed_unqueue(struct native_feed *f, struct feed_stream *x, gsize bytes);
 
 /* native_feed_place.c */
-void feed_take_in(struct native_feed *f);		/* all that was pushed */
+void feed_take_in(struct native_feed *f);		/* handles all that was pushed */
 void feed_track_free(struct feed_track *t);
 void feed_trace_free(void *t);
-struct feed_trace *feed_trace(const struct native_feed *f, unsigned number);	/* NULL: none, or it was freed */
-void feed_kept_clear(void *kept);
-/* Nothing is left of it. It is freed when nobody may look at it any more. */
-void feed_stream_over(struct native_feed *f, struct feed_stream *x);
-/* Drops what is decoded of the plan to the graves. */
-void feed_track_bury(struct native_feed *f, struct feed_stream *x);
+struct feed_trace *feed_trace(const struct native_feed *f, unsigned number);	/* NULL: there is none, or it was
+										 * freed */
+void feed_packet_clear(void *packet);
+/* All its records were delivered: removes the stream from all lists. It is freed a batch later. */
+void feed_stream_end(struct native_feed *f, struct feed_stream *x);
+/* Moves the packets that are decoded from the track to native_feed.retired. */
+void feed_track_retire(struct native_feed *f, struct feed_stream *x);
 
-/* native_feed_trouble.c: the taker's. Metadata is wrong, for good. */
+/* native_feed_trouble.c, for the taker. */
+/* The trace's metadata is wrong: this is final. */
 void feed_trouble_metadata(struct native_feed *f, struct feed_trace *t, const GError *error);
-/* Notes that a packet was refused, or taken with doubts, and why (NULL is fine). */
+/* Reports that a packet was refused, or is doubtful, and why (NULL is fine). */
 void feed_trouble_packet(struct native_feed *f, const struct feed_stream *x, const char *why);
-/* Notes that the stream's cursor was filled; reported while most packets can't be read to the end. */
+/* To be called when the stream's cursor was refilled. Reports a trouble while most packets cannot be decoded to the
+ * end. */
 void feed_trouble_events(struct native_feed *f, const struct feed_stream *x);
-void feed_trouble_over(struct native_feed *f, struct feed_trace *t);	/* but not wrong metadata */
-/* The stream has news that wait: for metadata for too long? */
+void feed_trouble_resolved(struct native_feed *f, struct feed_trace *t);	/* removes a trouble other than
+										 * wrong metadata */
+/* To be called for a stream with waiting messages: reports packets that have waited too long for metadata. */
 void feed_trouble_wait(struct native_feed *f, const struct feed_stream *x);
 void feed_trouble_count(const struct native_feed *f, struct native_feed_status *ret);
-/* The trace is over: may it be freed? Counts it then; the first of those with a trouble stay. */
-bool feed_trouble_forget(struct native_feed *f, const struct feed_trace *t);
+/* Of an ended trace: may it be freed? Counts it then. False: it is retained for the name of its trouble. */
+bool feed_trouble_may_free(struct native_feed *f, const struct feed_trace *t);
 
 /* native_feed_merge.c */
 enum source_status feed_next(struct source *s, struct blk_batch *ret, GError **error);

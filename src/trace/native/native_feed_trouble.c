@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Traces that can't be read, and why: metadata that is wrong or does not come, packets that fit none. */
+/* Which traces of the feed cannot be read, and why: metadata is wrong or missing, or packets do not fit it. */
 #include "trace/native/native_feed_private.h"
 
 #include "base/limits.h"
@@ -55,22 +55,21 @@ void feed_trouble_events(struct native_feed *f, const struct feed_stream *x)
 	struct feed_trace *t = x->trace;
 
 	t->decoded = t->decoded || has_event(k);
-	if (track->n_ended == k->n_left)
+	if (track->n_counted == k->n_finished)
 		return;
-	t->n_packets += k->n_left - track->n_ended;
+	t->n_packets += k->n_finished - track->n_counted;
 	t->n_damaged += k->n_damaged - track->n_damaged;
 	if (k->n_damaged > track->n_damaged)
-		set_partly(f, x, "events are not what the metadata says");
-	track->n_ended = k->n_left;
+		set_partly(f, x, "events do not fit the metadata");
+	track->n_counted = k->n_finished;
 	track->n_damaged = k->n_damaged;
 	if (t->n_damaged * 2 <= t->n_packets)
-		feed_trouble_over(f, t);
+		feed_trouble_resolved(f, t);
 	else if (!t->trouble)
-		set_trouble(f, t, g_strdup("cannot read events: in most packets they are not what the metadata "
-					   "says"));
+		set_trouble(f, t, g_strdup("cannot read events: in most packets they do not fit the metadata"));
 }
 
-void feed_trouble_over(struct native_feed *f, struct feed_trace *t)
+void feed_trouble_resolved(struct native_feed *f, struct feed_trace *t)
 {
 	if (t->trouble && !t->failed)
 		set_trouble(f, t, NULL);
@@ -89,11 +88,11 @@ static const char *why_unusable(const struct feed_trace *t)
 void feed_trouble_wait(struct native_feed *f, const struct feed_stream *x)
 {
 	struct feed_trace *t = x->trace;
-	const struct feed_news *news = g_queue_peek_head((GQueue *)&x->news);
+	const struct feed_message *message = g_queue_peek_head((GQueue *)&x->waiting);
 
-	if (!t || t->usable || t->trouble || !news || news->kind != FEED_PACKET)
+	if (!t || t->usable || t->trouble || !message || message->kind != FEED_PACKET)
 		return;
-	if (f->ended || t->ended || f->now_us - news->at_us >= LIMIT_METADATA_SECONDS * G_USEC_PER_SEC)
+	if (f->ended || t->ended || f->now_us - message->at_us >= LIMIT_METADATA_SECONDS * G_USEC_PER_SEC)
 		set_trouble(f, t, g_strdup(why_unusable(t)));
 }
 
@@ -104,8 +103,8 @@ static bool is_readable(const struct feed_trace *t)
 
 void feed_trouble_count(const struct native_feed *f, struct native_feed_status *ret)
 {
-	ret->unreadable = f->gone_unreadable;
-	ret->readable = f->gone_readable;
+	ret->unreadable = f->freed_unreadable;
+	ret->readable = f->freed_readable;
 	for (guint i = 0; i < f->traces->len; i++) {
 		const struct feed_trace *t = g_ptr_array_index(f->traces, i);
 		ret->unreadable += t->trouble != NULL;
@@ -113,7 +112,7 @@ void feed_trouble_count(const struct native_feed *f, struct native_feed_status *
 	}
 }
 
-bool feed_trouble_forget(struct native_feed *f, const struct feed_trace *t)
+bool feed_trouble_may_free(struct native_feed *f, const struct feed_trace *t)
 {
 	bool troubled = t->trouble || t->partly;
 
@@ -121,14 +120,14 @@ bool feed_trouble_forget(struct native_feed *f, const struct feed_trace *t)
 		f->n_troubled++;
 		return false;
 	}
-	f->gone_unreadable += t->trouble != NULL;
-	f->gone_readable += is_readable(t);
-	f->gone_troubled += troubled;
+	f->freed_unreadable += t->trouble != NULL;
+	f->freed_readable += is_readable(t);
+	f->freed_troubled += troubled;
 	return true;
 }
 
-/* A trace is another one after each connection that broke; it is told once, but for those of which the name is
- * forgotten. */
+/* After each reconnect a trace is a new one of the same name: each name is counted once. Freed traces have no name
+ * any more and are all counted. */
 char *native_feed_troubles(struct native_feed *f)
 {
 	g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
@@ -144,7 +143,7 @@ char *native_feed_troubles(struct native_feed *f)
 						t->name, t->trouble ? t->trouble : t->partly);
 		g_hash_table_add(names, t->name);
 	}
-	unsigned n = g_hash_table_size(names) + f->gone_troubled;
+	unsigned n = g_hash_table_size(names) + f->freed_troubled;
 	g_mutex_unlock(&f->lock);
 	g_autofree char *visible = n ? text_visible(first) : NULL;
 	return n > 1 ? g_strdup_printf("%s, and %u more", visible, n - 1) : g_steal_pointer(&visible);

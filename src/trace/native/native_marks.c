@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records of the native reader that are no events: streams, tallies, losses. What they
- * say and when is the same as in bt2_convert.c. A record outside of the range belongs to
- * a neighbour, but for a loss that is open at its begin, which is kept aside.
+ * Records of the native reader that are not events: streams, tallies, losses. They are the same as those of
+ * bt2_convert.c. A record outside the range belongs to a neighbouring range. A loss that begins before the range and
+ * ends in it is in native_source.open.
  */
 #include "trace/native/native_cursor.h"
 
 #define NS_PER_S 1000000000
 
-/* Written in turns: when arena[turn] has rows of an older batch, the other one has none
- * that anybody still needs. */
 struct arena *native_arena(struct native_cursor *k)
 {
 	if (k->turn_batch != k->source->batch_number) {
@@ -84,7 +82,7 @@ void native_end_second(struct native_cursor *k)
 void native_tally_first(struct native_cursor *k)
 {
 	flush_tallies(k);
-	k->tally_told = true;
+	k->tally_reported = true;
 }
 
 void native_queue_loss(struct native_cursor *k, const struct blk_loss *loss)

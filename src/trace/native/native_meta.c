@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Metadata with what is compiled of it, and what it says of a stream: the same for files
- * and for packets that are fed.
- */
+/* Metadata with the decoders compiled from it, and what it says of a stream; for files and for pushed packets. */
 #include "trace/native/native_private.h"
 
 #include "trace/align.h"
@@ -59,7 +56,7 @@ static enum blk_domain domain_of(const struct ctf_meta *m)
 	       !g_strcmp0(domain, "ust") ? BLK_DOMAIN_UST : BLK_DOMAIN_OTHER;
 }
 
-/* perf puts the events of all CPUs into one stream and says in each which it was. */
+/* Is it perf's? It puts the events of all CPUs into one stream, and each event has its CPU. */
 static bool is_of_perf(const struct ctf_stream_class *sc)
 {
 	if (sc->event_context && ctf_type_field(sc->event_context, "perf_cpu"))
@@ -72,7 +69,7 @@ static bool is_of_perf(const struct ctf_stream_class *sc)
 	return false;
 }
 
-/* What was added to the stream class since; its decoder, where it has none yet. */
+/* Compiles stream class i, or the event classes that were added to it. */
 static bool compile_stream(struct native *n, struct native_meta *m, guint i, GError **error)
 {
 	const struct ctf_stream_class *sc = g_ptr_array_index(m->meta->streams, i);
@@ -81,6 +78,7 @@ static bool compile_stream(struct native *n, struct native_meta *m, guint i, GEr
 			    "it is perf's, with the events of all CPUs in one stream");
 		return false;
 	}
+	g_assert(i <= m->decoders->len);	/* decoders are in the order of the stream classes */
 	if (i < m->decoders->len)
 		return ctf_decoder_grow(g_ptr_array_index(m->decoders, i), n->rows, n->matcher,
 					n->layouts, number_class, n, error);
@@ -172,6 +170,7 @@ void native_stream_free(void *p)
 
 void native_stream_pin(struct native_stream *st, const struct ctf_clock *k)
 {
+	g_assert(st->ctf_clock->freq > 0);
 	st->clock = (struct native_clock){
 		.freq = st->ctf_clock->freq, .offset = k->offset,
 		.base_ns = (uint64_t)k->offset_s * 1000000000u + (uint64_t)align_of(st->boot),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pauses of tracing within a session (lttng stop, later lttng start): the kernel's packets of all
- * CPUs have ended, and the next ones begin much later. An idle machine does not look so: its CPUs
- * wake up now and then, and packets that a timer closes follow one another at once.
+ * Finds pauses of tracing within a session (lttng stop, later lttng start): the kernel's packets of all CPUs have
+ * ended, and the next ones begin much later. An idle machine looks different: its CPUs wake up now and then, and
+ * packets that are closed by a timer follow each other at once.
  */
 #include "trace/native/native_private.h"
 
-#define LEAST_NS INT64_C(250000000)
+#define LEAST_NS INT64_C(250000000)	/* shorter gaps are not pauses */
 
 struct span_of_packet {
 	const struct native_stream *stream;
@@ -19,7 +19,7 @@ static int compare_packets(const void *a, const void *b)
 	int order = native_compare_hosts(x->stream, y->stream);
 	return order ? order : (x->begin > y->begin) - (x->begin < y->begin);
 }
-
+/* The number of leading packets without events: buffers that were made before lttng start. */
 /* Its first packets that hold nothing: buffers that were made before lttng start. */
 static size_t n_before(const struct native_plan_stream *s)
 {
@@ -29,7 +29,7 @@ static size_t n_before(const struct native_plan_stream *s)
 	return n;
 }
 
-/* NULL: not all packets are known yet. */
+/* All kernel packets, sorted by host and beginning. NULL: not all packets are known yet. */
 static GArray *kernel_packets(const struct native *n, const struct native_plan *plan)
 {
 	g_autoptr(GArray) all = g_array_new(false, false, sizeof(struct span_of_packet));
@@ -50,8 +50,8 @@ static GArray *kernel_packets(const struct native *n, const struct native_plan *
 	return g_steal_pointer(&all);
 }
 
-/* The stream's first packet behind the pause, unless that is its first of all. Since when nobody
- * traced the packet before it does not tell: buffers are flushed when all CPUs have stopped. */
+/* Marks the pause [from, to) before the stream's first packet that begins at or after `to`, unless that is its first.
+ * The end of the packet before does not say when the pause began: buffers are flushed when all CPUs have stopped. */
 static void end_pause(struct native_plan_stream *s, int64_t from, int64_t to)
 {
 	size_t first = n_before(s), lo = first, hi = s->n;
@@ -81,7 +81,7 @@ static void place(const struct native *n, struct native_plan *plan, const struct
 
 void native_place_pauses(const struct native *n, struct native_plan *plan)
 {
-	/* Of what rarely happens nobody knows whether it was not traced. */
+	/* Without frequent events a gap may be a time in which nothing happened. */
 	if (!g_hash_table_contains(n->class_names, "sched_switch"))
 		return;
 	g_autoptr(GArray) all = kernel_packets(n, plan);
@@ -95,7 +95,7 @@ void native_place_pauses(const struct native *n, struct native_plan *plan)
 	}
 }
 
-void native_each_fall(const struct native *n, native_fall tell, void *data)
+void native_each_fall(const struct native *n, native_fall callback, void *data)
 {
 	struct native_plan *plan = native_plan_take(n);
 	for (guint i = 0; i < n->streams->len; i++) {
@@ -107,14 +107,14 @@ void native_each_fall(const struct native *n, native_fall tell, void *data)
 				continue;
 			uint64_t was = before ? before->p.discarded : 0;
 			if (before ? x->p.discarded < was : x->p.discarded > 0)
-				tell(data, st->info.order, x->begin_ns, before ? was - x->p.discarded : 0);
+				callback(data, st->info.order, x->begin_ns, before ? was - x->p.discarded : 0);
 			before = x;
 		}
 	}
 	native_plan_unref(plan);
 }
 
-void native_each_pause(const struct native *n, native_pause tell, void *data)
+void native_each_pause(const struct native *n, native_pause callback, void *data)
 {
 	struct native_plan *plan = native_plan_take(n);
 	for (guint i = 0; i < n->streams->len; i++) {
@@ -122,7 +122,7 @@ void native_each_pause(const struct native *n, native_pause tell, void *data)
 		for (size_t k = 0; k < plan->stream[i].n; k++) {
 			const struct native_packet *x = &plan->stream[i].packet[k];
 			if (x->is_pause)
-				tell(data, st->info.order, x[-1].end_ns, x->gap_begin_ns, x->begin_ns);
+				callback(data, st->info.order, x[-1].end_ns, x->gap_begin_ns, x->begin_ns);
 		}
 	}
 	native_plan_unref(plan);

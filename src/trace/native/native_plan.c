@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Packets placed in time: what each stream's packets are, in order, and what was lost
- * between them. From this alone come cuts, the outline, and where a range begins.
+ * Places packets in time: the packets of each stream in order, and what was lost between them. Cuts, the outline and
+ * the first packet of a range are computed from this alone.
  */
 #include "trace/native/native_private.h"
 
@@ -21,6 +21,7 @@ struct native_plan *native_plan_take(const struct native *n)
 {
 	g_mutex_lock((GMutex *)&n->lock);
 	struct native_plan *p = n->plan;
+	g_assert(p);			/* native_open() makes one */
 	g_atomic_ref_count_inc(&p->refs);
 	g_mutex_unlock((GMutex *)&n->lock);
 	return p;
@@ -28,7 +29,7 @@ struct native_plan *native_plan_take(const struct native *n)
 
 /* ---- making ---- */
 
-/* In the order of the stream: by time, then by number, then as they lie. */
+/* The order of a stream: by time, then by sequence number, then by place in the file; garbage last. */
 static int compare_packets(const void *a, const void *b)
 {
 	const struct native_packet *x = a, *y = b;
@@ -60,7 +61,7 @@ static bool same_packet(const struct native_packet *x, const struct native_packe
 	       x->p.end == y->p.end && x->file != y->file;
 }
 
-/* The same trace given twice (a copy, a chunk and its link): each packet once. */
+/* The same trace may be given twice (as a copy, or a chunk and a link to it): each packet counts once. */
 static void drop_doubles(GArray *all)
 {
 	guint to = 0;
@@ -71,12 +72,14 @@ static void drop_doubles(GArray *all)
 	g_array_set_size(all, to);
 }
 
-/* The counter of discarded events is the stream's, from its begin: of the first packet
- * it tells that there were some, not how many belong here. That of user space says 0 for a
- * packet now and then, and goes on where it was: what it rose to is what counts. */
+/*
+ * The counter of discarded events counts from the beginning of the stream. In the first packet it only shows that
+ * there were some, not how many of them belong here. The counter of user-space traces sometimes is 0 in one packet
+ * and goes on in the next: so only a rise above its highest value counts.
+ */
 static void count_lost(struct native_packet *x, const struct native_packet *before)
 {
-	x->discarded_most = x->p.discarded;
+	x->discarded_max = x->p.discarded;
 	if (!x->p.has_discarded || x->p.fault == CTF_GARBAGE)
 		return;
 	if (!before) {
@@ -86,9 +89,9 @@ static void count_lost(struct native_packet *x, const struct native_packet *befo
 	if (!before->p.has_discarded)
 		return;
 	uint64_t all = x->p.discarded_bits < 64 ? (UINT64_C(1) << x->p.discarded_bits) - 1 : UINT64_MAX;
-	uint64_t rise = (x->p.discarded - before->discarded_most) & all;
+	uint64_t rise = (x->p.discarded - before->discarded_max) & all;
 	if (rise > all / 2) {
-		x->discarded_most = before->discarded_most;
+		x->discarded_max = before->discarded_max;
 	} else if (rise) {
 		x->has_lost = true;
 		x->lost_events = rise;
@@ -100,18 +103,19 @@ static void count_gap(struct native_packet *x, const struct native_packet *befor
 	if (!before || !x->p.has_seq || !before->p.has_seq || x->p.seq <= before->p.seq + 1)
 		return;
 	x->lost_packets = x->p.seq - before->p.seq - 1;
+	g_assert(x->lost_packets > 0);
 	x->gap_begin_ns = before->end_ns == INT64_MAX ? before->begin_ns : before->end_ns;
 	x->has_gap = true;
 }
 
-/* Packets between them are only not known yet. */
+/* Packets between the two are not lost, but not known yet. */
 static bool behind_hole(const struct native_packet *x, const struct native_packet *before)
 {
 	return x->file == before->file && !ctf_index_complete(x->file->index) &&
 	       x->p.offset != before->p.offset + before->p.packet_bits / 8;
 }
 
-/* One whose times can't be is no packet that can be placed. */
+/* A packet whose times are impossible becomes garbage. */
 static void set_times(const struct native_stream *st, struct native_packet *x,
 		      const struct native_packet *before)
 {
@@ -121,24 +125,25 @@ static void set_times(const struct native_stream *st, struct native_packet *x,
 									 : before->begin_ns;
 		return;
 	}
-	/* An empty one may not say when it was. */
+	/* An empty packet may have no timestamp. */
 	x->begin_ns = x->p.has_begin || !before ? native_ns_clamped(&st->clock, x->p.begin)
 						: before->begin_ns;
 	if (x->p.fault != CTF_UNFINISHED && x->p.has_end)
 		x->end_ns = MAX(x->begin_ns, native_ns_clamped(&st->clock, x->p.end));
-	if (native_is_wild(x->begin_ns) || (x->end_ns != INT64_MAX && native_is_wild(x->end_ns))) {
+	if (native_is_out_of_range(x->begin_ns) || (x->end_ns != INT64_MAX && native_is_out_of_range(x->end_ns))) {
 		x->p.fault = CTF_GARBAGE;
 		set_times(st, x, before);
 	}
 }
 
-/* Behind the one before. An unfinished one has events up to `unfinished_to`. */
+/* An unfinished packet may have events up to `unfinished_to`. */
 static void set_max_end(struct native_packet *x, const struct native_packet *before,
 			int64_t unfinished_to)
 {
 	x->max_end_ns = x->end_ns == INT64_MAX ? MAX(x->begin_ns, unfinished_to) : x->end_ns;
 	if (before)
 		x->max_end_ns = MAX(before->max_end_ns, x->max_end_ns);
+	g_assert(x->begin_ns <= x->max_end_ns);
 }
 
 void native_packet_place(const struct native_stream *st, struct native_packet *x,
@@ -150,7 +155,7 @@ void native_packet_place(const struct native_stream *st, struct native_packet *x
 	count_gap(x, before);
 }
 
-/* Garbage comes last, and nobody knows where in time it lies. */
+/* INT64_MAX: not known. Garbage comes last and has no time of its own. */
 static int64_t begin_of_next(const struct native_stream *st, const struct native_packet *p, size_t i,
 			     size_t n)
 {
@@ -165,7 +170,7 @@ static void place_packets(const struct native_stream *st, struct native_packet *
 		struct native_packet *x = &p[i];
 		set_times(st, x, before);
 		set_max_end(x, before, begin_of_next(st, p, i, n));
-		x->discarded_most = x->p.discarded;
+		x->discarded_max = x->p.discarded;
 		if (!before || !behind_hole(x, before)) {
 			count_lost(x, before);
 			count_gap(x, before);
@@ -174,7 +179,7 @@ static void place_packets(const struct native_stream *st, struct native_packet *
 	}
 }
 
-/* Packets not known yet lie before those that are, in a file that is walked backwards. */
+/* In a file that is walked backwards, packets that are not known yet lie before those that are. */
 static int64_t known_from(const struct native *n, const struct native_plan *plan)
 {
 	int64_t from = INT64_MIN;
@@ -184,7 +189,7 @@ static int64_t known_from(const struct native *n, const struct native_plan *plan
 		const struct ctf_packet *p = ctf_index_packets(f->index, &n_packets);
 		if (ctf_index_complete(f->index))
 			continue;
-		/* Only a part that reaches the file's end can be read from some instant on. */
+		/* Packets that reach the file's end can be read from some instant on; others cannot. */
 		bool to_end = n_packets && p[n_packets - 1].offset +
 			p[n_packets - 1].packet_bits / 8 >= ctf_index_size(f->index);
 		if (!to_end)
@@ -199,9 +204,9 @@ static int64_t known_from(const struct native *n, const struct native_plan *plan
 	return from;
 }
 
-/* ---- between sessions ---- */
+/* ---- times between sessions ---- */
 
-struct tracing {			/* of a CPU by a stream */
+struct tracing {			/* a CPU, traced by one stream */
 	const struct native_stream *stream;
 	struct native_packet *first;
 	int64_t end_ns;			/* INT64_MAX: not known */
@@ -240,8 +245,8 @@ bool native_stream_whole(const struct native_stream *st)
 	return true;
 }
 
-/* The silence before a CPU's stream, where all others of that CPU ended before. Packets that
- * are not known yet lie before known_from, as does a silence that they would end. */
+/* Marks the silence before a CPU's stream if all other streams of that CPU ended before. Packets that are not known
+ * yet lie before known_from, and so does a silence that ends with one of them. */
 static void place_silences(const struct native *n, struct native_plan *plan)
 {
 	g_autoptr(GArray) all = g_array_new(false, false, sizeof(struct tracing));
@@ -297,7 +302,7 @@ void native_plan_make(struct native *n)
 	native_plan_unref(old);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 int64_t native_known_from(const struct native *n)
 {
@@ -316,8 +321,8 @@ size_t native_plan_find(const struct native_plan_stream *s, int64_t from)
 		else
 			hi = mid;
 	}
-	/* Where packets overlap, the one before decides what is late in this one; one that
-	 * ends later than all before it decides alone. */
+	/* Where packets overlap, the one before is needed: its last timestamp decides which events here are clamped. A
+	 * packet that ends later than all before it needs no other. */
 	while (lo > 0 && lo < s->n && s->packet[lo].begin_ns < s->packet[lo - 1].max_end_ns) {
 		lo--;
 		if (lo > 0 && s->packet[lo].end_ns > s->packet[lo - 1].max_end_ns)
@@ -348,7 +353,7 @@ bool native_bounds(const struct native *n, int64_t *ret_from, int64_t *ret_to)
 	return any;
 }
 
-/* Bytes of the packet that lie in [from, to), by its share of time. */
+/* The packet's bytes in [from, to), in proportion to its time. */
 static uint64_t share(const struct native_packet *x, int64_t from, int64_t to)
 {
 	int64_t begin = x->begin_ns, end = end_of(x);
@@ -396,11 +401,11 @@ int64_t native_read_from(const struct native *n, int64_t from)
 	return begin;
 }
 
-/* From here on: bytes/ns more, and bytes of packets more that a cut would divide. */
+/* At ts the sum of rates (bytes/ns) and of bytes of packets that a cut would divide change by this much. */
 struct edge { int64_t ts; double rate, divided; };
 
-/* Both sides decode the packets that a cut divides. What LTTng's sub-buffers come to is fine; giant packets
- * are not read once for each piece. */
+/* Both pieces beside a cut decode the packets that it divides. That is no problem with LTTng's sub-buffers; but huge
+ * packets shall not be decoded once for each piece. */
 #define FEW_DIVIDED (64.0 * (1 << 20))	/* bytes */
 #define MOST_DIVIDED 4			/* times the bytes of a piece */
 
@@ -434,9 +439,9 @@ static GArray *make_edges(const struct native_plan *p, int64_t from, int64_t to,
 }
 
 /*
- * Where it is not cut. A CPU of several streams (channels) is known again by what one of them
- * tells while another one loses events; which a piece that begins meanwhile can't know. From
- * where on in its packet a stream loses is not known before it is read: all of the packet.
+ * Where no cut is allowed. If a CPU has several streams (channels), events of one stream show what runs on the CPU
+ * while another stream loses events. A piece that begins during the loss does not have that knowledge. Where in its
+ * packet a stream loses events is not known before it is read, so the whole packet counts.
  */
 struct uncut { int64_t begin, end; };		/* (begin, end] */
 
@@ -483,7 +488,7 @@ static GArray *make_uncut(const struct native *n, const struct native_plan *p)
 	return all;
 }
 
-/* The next instant that may be a cut; *i is where the search goes on. */
+/* The next instant where a cut is allowed, from `cut` on; *i is where the search goes on. */
 static int64_t next_cut(const GArray *uncut, guint *i, int64_t cut)
 {
 	for (; *i < uncut->len && g_array_index(uncut, struct uncut, *i).begin < cut; (*i)++) {
@@ -516,9 +521,10 @@ size_t native_cuts(const struct native *n, int64_t from, int64_t to, size_t n_pi
 			int64_t cut = e->ts + (int64_t)((goal - done) / rate);
 			cut = next_cut(uncut, &passed, CLAMP(cut, e->ts, next));
 			if (cut <= from || cut >= to || (n_cuts && cut <= ret[n_cuts - 1]) || divided > most_divided) {
-				n_pieces--;	/* one piece fewer */
+				n_pieces--;	/* make one piece less */
 				continue;
 			}
+			g_assert(n_cuts + 1 < n_pieces);
 			ret[n_cuts++] = cut;
 		}
 		done += bytes;
@@ -534,7 +540,7 @@ static int64_t floor_to(int64_t ts, int64_t step)
 	return ts - ((ts % step) + step) % step;
 }
 
-/* A round step that makes at most max_cells of the time. */
+/* A round step with which at most max_cells cells cover the time. */
 static int64_t choose_step(int64_t length, size_t max_cells)
 {
 	static const int seconds[] = { 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600,
@@ -553,6 +559,7 @@ static void draw_packet(struct outline *o, const struct native_packet *x)
 	uint64_t left = x->p.packet_bits / 8;
 	if (x->p.fault == CTF_GARBAGE)
 		return;
+	g_assert(first <= last && last < o->n);
 	o->cell[last].lost_events += x->lost_events;
 	o->cell[first].lost_packets += x->lost_packets;
 	for (size_t i = first; i < last; i++) {
@@ -569,7 +576,7 @@ struct outline *native_outline(const struct native *n, size_t max_cells)
 	int64_t from, to;
 	if (!native_bounds(n, &from, &to) || max_cells < 2)
 		return NULL;
-	/* Hostile clocks: a length that does not fit is no length. */
+	/* Hostile clocks: no outline if the length overflows. */
 	if (__builtin_sub_overflow(to, from, &(int64_t){ 0 }) || to > INT64_MAX / 2 || from < INT64_MIN / 2)
 		return NULL;
 	struct native_plan *p = native_plan_take(n);
@@ -581,6 +588,7 @@ struct outline *native_outline(const struct native *n, size_t max_cells)
 	o->begin_ns = floor_to(from, o->step_ns);
 	o->complete = p->known_from == INT64_MIN;
 	o->bytes = n->bytes;
+	g_assert(o->begin_ns <= from && from - o->begin_ns < o->step_ns);
 	o->n = (size_t)((to - o->begin_ns) / o->step_ns) + 1;
 	o->cell = g_new0(struct outline_cell, o->n);
 	for (size_t i = 0; i < p->n_streams; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The inside of the native reader (native*.c only); see native.h. */
+/* The internals of the native reader, for native*.c only; see native.h. */
 #ifndef BLK_TRACE_NATIVE_NATIVE_PRIVATE_H
 #define BLK_TRACE_NATIVE_NATIVE_PRIVATE_H
 
@@ -9,24 +9,26 @@
 
 #include "base/limits.h"
 
-/* Metadata and what was compiled of it; shared by directories with the same bytes. */
+/* Metadata and the decoders compiled from it. Directories with the same metadata bytes share one. */
 struct native_meta {
 	struct ctf_meta *meta;
-	GPtrArray *decoders;		/* struct ctf_decoder *, as meta->streams */
-	char *uuid;			/* of the trace, text; "" when it has none */
+	GPtrArray *decoders;		/* struct ctf_decoder *, in the order of meta->streams */
+	char *uuid;			/* of the trace, as text; "": it has none */
 };
 
+/* A stream file, or the place where pushed packets belong. */
 struct native_file {
-	struct ctf_index *index;	/* NULL: packets that are fed */
+	struct ctf_index *index;	/* NULL: the packets are pushed */
 	const struct native_meta *m;
 	struct native_stream *stream;
 };
 
-/* Cycles to ns: one offset a host boot, as the babeltrace2 reader has it. */
+/* Converts cycles to ns since the epoch. All streams of a host boot have the same offset, as in the babeltrace2
+ * reader. */
 struct native_clock {
 	uint64_t freq;
-	uint64_t base_ns;		/* with the offset's cycles, if freq is 1e9 */
-	uint64_t offset;		/* cycles; counted when freq is not 1e9 */
+	uint64_t base_ns;		/* ns at cycle 0; with the offset's cycles if freq is 1e9 */
+	uint64_t offset;		/* cycles to add to each timestamp if freq is not 1e9 */
 };
 
 static inline int64_t native_ns(const struct native_clock *k, uint64_t cycles)
@@ -37,26 +39,27 @@ static inline int64_t native_ns(const struct native_clock *k, uint64_t cycles)
 	return (int64_t)(k->base_ns + (uint64_t)(all * 1000000000u / k->freq));
 }
 
-/* Times that are believed: up to the year 2116, so that any two differ by an int64_t. */
-#define NATIVE_MOST_NS (LIMIT_TIME_SECONDS * INT64_C(1000000000))
+/* Times beyond +-NATIVE_TIME_MAX_NS (the year 2116) are not believed, so the difference of any two fits an
+ * int64_t. */
+#define NATIVE_TIME_MAX_NS (LIMIT_TIME_SECONDS * INT64_C(1000000000))
 
-/* The same of hostile cycles: what is beyond is the bound itself. */
+/* The same for hostile input: clamped to the range of believable times. */
 static inline int64_t native_ns_clamped(const struct native_clock *k, uint64_t cycles)
 {
 	__int128 ns = k->freq == 1000000000 ? (__int128)cycles
 					    : ((__int128)cycles + k->offset) * 1000000000 / k->freq;
 	ns += (int64_t)k->base_ns;
-	return (int64_t)CLAMP(ns, -NATIVE_MOST_NS, NATIVE_MOST_NS);
+	return (int64_t)CLAMP(ns, -NATIVE_TIME_MAX_NS, NATIVE_TIME_MAX_NS);
 }
 
-static inline bool native_is_wild(int64_t ns)
+static inline bool native_is_out_of_range(int64_t ns)
 {
-	return ns <= -NATIVE_MOST_NS || ns >= NATIVE_MOST_NS;
+	return ns <= -NATIVE_TIME_MAX_NS || ns >= NATIVE_TIME_MAX_NS;
 }
 
-/* One stream: its packets may lie in several files (rotation chunks). */
+/* One stream; its packets may lie in several files (rotation chunks). */
 struct native_stream {
-	struct blk_stream info;		/* .host is unused; .order owned */
+	struct blk_stream info;		/* .host is unused; .order is owned */
 	char *host, *boot, *release;
 	char *order_base;
 	const struct ctf_clock *ctf_clock;
@@ -64,98 +67,102 @@ struct native_stream {
 	GPtrArray *files;		/* struct native_file *, borrowed */
 };
 
-/* A packet of a stream, placed in time. */
-/* Events of old tracers lie up to some microseconds behind their packet's end (more, where the
- * thread that wrote one was preempted meanwhile). What lies further behind is damage. */
+/* In traces of old tracers, timestamps may exceed their packet's end by some microseconds; by more if the writing
+ * thread was preempted meanwhile. An event later than this is damage. */
 #define NATIVE_OVERHANG_NS 10000000
 
+/* A packet of a stream, placed in time. "Before" is in the order of the stream. */
 struct native_packet {
 	struct ctf_packet p;
 	const struct native_file *file;
-	const uint8_t *bytes;		/* all of it, where it is in no file; else NULL */
-	int64_t begin_ns, end_ns;	/* end_ns INT64_MAX: not known; garbage that is alone: 0 */
-	int64_t max_end_ns;		/* of this and all before it */
-	int64_t gap_begin_ns;		/* has_gap: the end of the one before */
-	uint64_t lost_packets;		/* missing before it; 0 in a silence, see struct blk_loss */
-	uint64_t lost_events;		/* by its counter; has_lost, 0: not known how many */
-	uint64_t discarded_most;	/* what the counter had risen to, in this and those before it */
-	uint32_t n_unread;		/* garbage that was fed: how many packets it stands for; else 0 */
-	bool has_lost, has_gap;
-	bool is_pause;			/* the gap is one in which nobody traced, which began at some time */
-	bool is_paused;			/* behind the last event of this one */
+	const uint8_t *bytes;		/* the whole packet if it was pushed; NULL: it is in .file */
+	int64_t begin_ns, end_ns;	/* end_ns INT64_MAX: not known. begin_ns 0: garbage without a packet before
+					 * it */
+	int64_t max_end_ns;		/* latest end of this packet and all before it */
+	int64_t gap_begin_ns;		/* if has_gap: the end of the packet before */
+	uint64_t lost_packets;		/* missing before this packet; 0 in a silence (struct blk_loss) */
+	uint64_t lost_events;		/* if has_lost: discarded in this packet; 0: not known how many */
+	uint64_t discarded_max;		/* highest value of the discarded counter in this packet and those before */
+	uint32_t n_unread;		/* pushed garbage: how many packets it stands for; else 0 */
+	bool has_lost;			/* the discarded counter rose in this packet */
+	bool has_gap;			/* packets are missing before it, or tracing was off (lost_packets 0) */
+	bool is_pause;			/* the gap is a pause of tracing within a session */
+	bool is_paused;			/* a pause begins after the last event of this packet */
 };
 
+/* The packets of a stream. */
 struct native_plan_stream {
 	struct native_packet *packet;
 	size_t n;
-	bool grows;			/* more may come: fed; .packet changes with n */
-	bool waits;			/* so may the class of an event that is not known */
+	bool grows;			/* pushed: more packets may come, and .packet may be reallocated */
+	bool waits;			/* metadata may still declare the class of an unknown event id */
 };
 
-/* All that is known of packets at one time; immutable, shared with the sources. */
+/* All packets known at one time. Immutable and reference counted; shared by all sources. */
 struct native_plan {
 	gatomicrefcount refs;
 	size_t n_streams;
-	struct native_plan_stream *stream;	/* as native.streams */
-	int64_t known_from;		/* INT64_MIN: everything */
-	uint64_t bytes;
+	struct native_plan_stream *stream;	/* in the order of native.streams */
+	int64_t known_from;		/* all packets from this instant on are known; INT64_MIN: all packets */
+	uint64_t bytes;			/* of all packets */
 };
 
 struct native {
 	GPtrArray *metas;		/* struct native_meta * */
-	GHashTable *by_bytes;		/* GBytes of a metadata file -> struct native_meta * */
+	GHashTable *by_bytes;		/* GBytes of a metadata file -> struct native_meta *, borrowed */
 	GPtrArray *files;		/* struct native_file * */
-	GPtrArray *streams;		/* struct native_stream *, in order of equal timestamps */
-	GPtrArray *warnings;		/* char * */
-	int problem;			/* code of the first one */
-	GArray *classes;		/* struct native_class */
-	GHashTable *class_names;
+	GPtrArray *streams;		/* struct native_stream *, in the order of equal timestamps */
+	GPtrArray *warnings;		/* char *, one for each part that was left out */
+	int problem;			/* BLK_TRACE_ERROR_ code of the first warning */
+	GArray *classes;		/* struct native_class, by class number */
+	GHashTable *class_names;	/* blk_class_key() -> class number + 1 */
 	GHashTable *layouts;
 	const struct blk_subscription *rows;
 	struct blk_matcher *matcher;
-	uint64_t bytes;
-	bool indexed;
+	uint64_t bytes;			/* of all stream files */
+	bool indexed;			/* all packets are known: the struct is immutable */
 	GMutex lock;
-	struct native_plan *plan;	/* the newest; under the lock */
+	struct native_plan *plan;	/* the newest; read and replaced under .lock */
 };
 
 struct native_class { char *name, *counters; uint16_t row; };
 
-/* native.c: without any trace. */
+/* native.c: a native without traces, for a feed. */
 struct native *native_new(const struct blk_subscription *rows, size_t n_rows);
 
 /* native_meta.c */
 struct native_meta *native_meta_new(void);
 void native_meta_free(void *m);
 
-/* Compiles what was appended to m->meta since. Numbers of classes are n's. */
+/* Compiles the classes that were added to m->meta. Class numbers are those of n. */
 bool native_meta_compile(struct native *n, struct native_meta *m, GError **error);
 
-/* Of the stream class with that id; NULL: there is none. */
+/* The decoder of the stream class with that id; NULL: there is none. */
 const struct ctf_decoder *native_decoder(const struct native_meta *m, uint64_t stream_id);
 
-/* By its first packet. number: takes the place of an instance where there is none. The
- * clock is still to be pinned, to k or to that of another trace of the same boot. */
+/* A stream, described by its first packet. number: replaces a missing instance id. The caller must pin the clock: to
+ * k, the clock of the stream or of another trace of the same boot. */
 struct native_stream *native_stream_new(const struct native_meta *m, const struct ctf_decoder *d,
 					const struct ctf_packet *first, uint64_t number);
 void native_stream_free(void *st);
 void native_stream_pin(struct native_stream *st, const struct ctf_clock *k);
 
 /* native_plan.c */
-/* Its times, and what was lost since the one before it in the stream (NULL: none). */
+/* Sets the packet's times, and what was lost between it and the packet before (NULL: there is none). */
 void native_packet_place(const struct native_stream *st, struct native_packet *x,
 			 const struct native_packet *before);
+/* Makes a new plan of the packets that are known now. */
 void native_plan_make(struct native *n);
-struct native_plan *native_plan_take(const struct native *n);	/* a reference */
+struct native_plan *native_plan_take(const struct native *n);	/* returns a reference */
 void native_plan_unref(struct native_plan *p);
 bool native_stream_whole(const struct native_stream *st);	/* are all its packets known? */
 /* Orders by host, then boot. */
 int native_compare_hosts(const struct native_stream *x, const struct native_stream *y);
-/* native_pauses.c: gaps where nobody traced between the packets of a session. */
+/* native_pauses.c: marks the pauses of tracing between packets. */
 void native_place_pauses(const struct native *n, struct native_plan *plan);
 /* native_extents.c */
-void native_plan_extents(const struct native *n, const struct native_plan *plan, native_extent tell, void *data);
-/* The first packet that events from `from` on can depend on; n when there is none. */
+void native_plan_extents(const struct native *n, const struct native_plan *plan, native_extent callback, void *data);
+/* The first packet whose events may be at or after `from`; s->n: there is none. */
 size_t native_plan_find(const struct native_plan_stream *s, int64_t from);
 uint64_t native_plan_bytes(const struct native_plan *p, int64_t from, int64_t to);
 

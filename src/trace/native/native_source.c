@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The native reader's source: cursors of all streams, merged by runs: the first stream
- * delivers for as long as no other has anything earlier.
+ * The source of a range: merges the cursors of all streams. The first cursor delivers records for as long as no other
+ * cursor has an earlier one.
  */
 #include "trace/native/native_cursor.h"
 
@@ -11,10 +11,10 @@
 
 #define DEFAULT_BUDGET (32u << 20)
 #define MIN_WINDOW (16u << 10)
-#define FILES_SHARE 8		/* part of the open files that one source may have */
-#define MAX_WINDOW (64u << 10)	/* both of some streams fit into the cache beside the model */
+#define FILES_SHARE 8		/* one source may have 1/8 of the files that may be open */
+#define MAX_WINDOW (64u << 10)	/* two windows each of several streams fit into the CPU's cache */
 
-/* The first cursor of the heap needs new records; false: in the next batch. */
+/* Refills the first cursor of the heap. False: it can only go on in the next batch. */
 static bool refill(struct native_source *s)
 {
 	struct native_cursor *k = s->cursor[s->heap[0].cursor];
@@ -42,7 +42,7 @@ bool native_take_runs(struct native_source *s)
 			break;
 		size_t second = merge_second(h, n);
 		int64_t limit = INT64_MAX;
-		if (second)			/* of equal timestamps its own come first */
+		if (second)			/* at equal timestamps the lower rank comes first */
 			limit = h[second].ts + (h->rank < h[second].rank && h[second].ts < INT64_MAX);
 		const struct blk_event *from = &k->ahead[k->ahead_at];
 		const struct blk_event *end = from + MIN((size_t)(k->ahead_n - k->ahead_at),
@@ -66,12 +66,13 @@ bool native_take_runs(struct native_source *s)
 	return none;
 }
 
-/* The first records of all streams. Nothing was delivered yet: none can stall. */
+/* Fills the heap with the first records of all streams. No batch is in use yet, so no cursor stalls. */
 static void prime(struct native_source *s)
 {
 	if (s->primed)
 		return;
 	s->primed = true;
+	g_assert(!s->heap && !s->n_batch);
 	s->heap = g_new0(struct merge_head, s->n_cursors + 1);
 	for (size_t i = 0; i < s->n_cursors; i++) {
 		struct native_cursor *k = s->cursor[i];
@@ -180,6 +181,7 @@ struct source *native_range(struct native *n, int64_t from, int64_t to, size_t b
 const struct native_loss *native_range_losses(struct source *source, size_t *ret_n)
 {
 	struct native_source *s = (struct native_source *)source;
+	g_assert(s->batch_number == 0);	/* before the first batch */
 	prime(s);
 	*ret_n = s->open->len;
 	return (const struct native_loss *)s->open->data;

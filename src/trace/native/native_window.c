@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The native reader's windows of stream files: pread(2) into buffers that are kept. */
+/* Windows of stream files: parts of a file read by pread(2) into buffers that are reused. */
 #include "trace/native/native_cursor.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* Reads up to n bytes; fewer at the file's end or on an error, which is damage then. */
+/* Reads up to n bytes. Fewer: the file ends, or cannot be read; both count as damage. */
 static size_t read_at(int fd, uint8_t *to, size_t n, uint64_t offset)
 {
 	size_t have = 0;
@@ -27,7 +27,7 @@ static bool holds(const struct native_window *w, const struct native_file *f, ui
 	       w->n - (offset - w->offset) >= need;
 }
 
-void native_window_rest(struct native_cursor *k)
+void native_window_close(struct native_cursor *k)
 {
 	if (k->fd >= 0)
 		close(k->fd);
@@ -35,11 +35,11 @@ void native_window_rest(struct native_cursor *k)
 	k->fd_file = NULL;
 }
 
-/* One descriptor a cursor, whatever the number of files. */
+/* Each cursor has one open file at most. */
 static int descriptor(struct native_cursor *k, const struct native_file *f)
 {
 	if (k->fd_file != f) {
-		native_window_rest(k);
+		native_window_close(k);
 		k->fd = ctf_index_reopen(f->index);
 		k->fd_file = f;
 	}
@@ -52,8 +52,8 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 	const struct native_source *s = k->source;
 	if (holds(&k->window[k->w], f, offset, need))
 		return NATIVE_FILLED;
-	/* Records that were decoded ahead, or delivered in this batch, may point into the
-	 * other window if it was left only now. */
+	/* Records that wait in .ahead, or were delivered in this batch, may point into the other window if .w changed
+	 * in this batch. */
 	if (k->ahead_n || (k->swap_batch == s->batch_number && k->emit_batch == s->batch_number))
 		return NATIVE_WAIT;
 	struct native_window *w = &k->window[k->w ^ 1];
@@ -62,19 +62,19 @@ enum native_fill native_window_have(struct native_cursor *k, const struct native
 		g_free(w->bytes);
 		w->bytes = g_malloc(want);
 		w->cap = want;
-	} else if (w->cap > 4 * want) {	/* grown for one giant event */
+	} else if (w->cap > 4 * want) {	/* it has grown for one huge event */
 		w->bytes = g_realloc(w->bytes, want);
 		w->cap = want;
 	}
 	w->file = f;
 	w->offset = offset;
 	w->n = read_at(descriptor(k, f), w->bytes, want, offset);
-	if (w->n < w->cap / 2) {	/* thousands of streams may be of a few bytes each */
+	if (w->n < w->cap / 2) {	/* there may be thousands of streams of a few bytes */
 		w->cap = MAX(w->n, 1);
 		w->bytes = g_realloc(w->bytes, w->cap);
 	}
 	if (s->few_files)
-		native_window_rest(k);
+		native_window_close(k);
 	k->w ^= 1;
 	k->swap_batch = s->batch_number;
 	return w->n >= need ? NATIVE_FILLED : NATIVE_SHORT;

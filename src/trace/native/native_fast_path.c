@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The hot loop for what is usual: whole packets of which nothing is clamped or left out,
- * classes that were met before, nothing at a second's end. What is unusual is left to
- * native_cursor.c. Such packets have no general event headers: no registers are needed to
- * read one (struct ctf_header).
+ * The fast path of decoding: whole packets without clamped timestamps, event classes that were met before, no end of
+ * a second. Everything else is left to native_cursor.c. These packets have no general event header (struct
+ * ctf_header), so no registers are needed to read one.
  */
 #include "trace/native/native_cursor.h"
 
-/* The end of a record and of what is learnt of a class are alike: class, row, stream. */
+/* The ends of struct blk_event and of struct native_hot are alike (class, row, stream) and are copied at once. */
 #define SAME_BYTES (sizeof(struct blk_event) - offsetof(struct blk_event, cls))
 G_STATIC_ASSERT(SAME_BYTES == sizeof(struct native_hot) - offsetof(struct native_hot, cls));
 G_STATIC_ASSERT(offsetof(struct blk_event, row) - offsetof(struct blk_event, cls) ==
 		offsetof(struct native_hot, row) - offsetof(struct native_hot, cls));
 
-/* Bytes in front of the event at hand to be fetched into the nearest cache: where the next one
- * is, nothing knows before its header was read. 128 to 1024 are as good. */
+/* Bytes behind the current event that are prefetched. Where the next event is, only its header says. 128 to 1024 are
+ * equally fast. */
 #define AHEAD 256
 
 static void forget(struct native_cursor *k, const struct ctf_decoder *d)
 {
 	g_free(k->hot);
 	k->hot = g_new0(struct native_hot, d->n_ids + 1);
-	k->hot_of = d;
+	k->hot_decoder = d;
 	k->n_hot = d->n_ids;
 }
 
-/* False: it was not met yet. */
+/* Fills the entry of an event id. False: the class was not met yet. */
 static G_NO_INLINE bool learn(struct native_cursor *k, const struct ctf_class *c,
 			      struct native_hot *h)
 {
@@ -45,8 +44,8 @@ static G_NO_INLINE bool learn(struct native_cursor *k, const struct ctf_class *c
 	return true;
 }
 
-/* An event whose program has to be run, or that is not known yet; the position behind it.
- * CTF_NO_FIT ends the run. */
+/* Handles an event whose program must run, or whose id is new. Returns the position behind it; CTF_NO_FIT: the event
+ * is left to cursor_step(). */
 static G_NO_INLINE uint64_t unusual(struct native_cursor *k, struct blk_event *out, uint64_t id,
 				    uint64_t body, int64_t ts)
 {
@@ -54,7 +53,7 @@ static G_NO_INLINE uint64_t unusual(struct native_cursor *k, struct blk_event *o
 	const struct ctf_class *c = k->decoder->by_id[id];
 	if (h->kind == NATIVE_HOT_UNKNOWN && !learn(k, c, h))
 		return CTF_NO_FIT;
-	if (h->row == G_MAXUINT16 && !*h->count)	/* the first of its second */
+	if (h->row == G_MAXUINT16 && !*h->count)	/* the first of its second is counted by cursor_step() */
 		return CTF_NO_FIT;
 	uint64_t next = c->n_steps ? native_run_class(k, c, body) : body + c->bits;
 	if (next > k->end)
@@ -75,14 +74,14 @@ static inline G_ALWAYS_INLINE void run(struct native_cursor *k, enum ctf_fast fa
 	struct blk_event *out = &k->ahead[k->ahead_n], *const full = &k->ahead[NATIVE_AHEAD];
 	uint64_t pos = k->pos, clock = k->clock, tally_clock = 0;
 	const int64_t here = (int64_t)(base_ns + clock), stop = MIN(MIN(k->second_end, k->source->to),
-								       k->latest);
-	if (G_UNLIKELY(here < k->last_ts || here >= stop))	/* 64-bit timestamps may go back */
+								       k->latest_ns);
+	if (G_UNLIKELY(here < k->last_ts || here >= stop))	/* 64-bit timestamps may decrease */
 		return;
 	const uint64_t limit = clock + ((uint64_t)stop - (uint64_t)here);
 	while (out < full) {
 		uint64_t at = pos, now = clock, id, next;
 		if (!ctf_header_read_as(header, fast, base, &at, end, &now, &id, NULL) || id >= n_ids ||
-		    now - clock >= limit - clock)	/* too late, or earlier than the last */
+		    now - clock >= limit - clock)	/* after the limit, or earlier than the last event */
 			break;
 		__builtin_prefetch(base + (at >> 3) + AHEAD);
 		const struct native_hot *h = &hot[id];
@@ -121,13 +120,13 @@ static inline G_ALWAYS_INLINE void run(struct native_cursor *k, enum ctf_fast fa
 	k->clock = clock;
 }
 
-void native_skip_plain(struct native_cursor *k)
+void native_skip_fast(struct native_cursor *k)
 {
 	const struct ctf_decoder *d = k->decoder;
 	const uint64_t base_ns = k->to_ns.base_ns;
-	const int64_t stop = MIN(k->source->from, k->latest);
+	const int64_t stop = MIN(k->source->from, k->latest_ns);
 	uint64_t pos = k->pos, clock = k->clock;
-	if (!k->plain || (int64_t)(base_ns + clock) < k->last_ts)
+	if (!k->use_fast_path || (int64_t)(base_ns + clock) < k->last_ts)
 		return;
 	for (;;) {
 		uint64_t at = pos, now = clock, id, next;
@@ -148,14 +147,14 @@ void native_skip_plain(struct native_cursor *k)
 	k->clock = clock;
 }
 
-void native_run_plain(struct native_cursor *k)
+void native_run_fast(struct native_cursor *k)
 {
-	if (!k->plain || k->queue_n || !k->packet)
+	if (!k->use_fast_path || k->queue_n || !k->packet)
 		return;
-	if (G_UNLIKELY(k->last_ts < k->source->from))	/* the first of the range is not plain */
+	if (G_UNLIKELY(k->last_ts < k->source->from))	/* the first event of the range is left to cursor_step() */
 		return;
 	const struct ctf_decoder *d = k->decoder;
-	if (G_UNLIKELY(k->hot_of != d || k->n_hot != d->n_ids))
+	if (G_UNLIKELY(k->hot_decoder != d || k->n_hot != d->n_ids))
 		forget(k, d);
 	if (d->header.fast == CTF_FAST_LARGE)
 		run(k, CTF_FAST_LARGE);
