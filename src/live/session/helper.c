@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The steward, as its client sees it: see helper.h. */
-#include "live/session/helper_work.h"
+#include "live/session/helper_private.h"
 
 #include "trace/reader.h"
 
@@ -74,7 +74,7 @@ void session_helper_tell(struct session_helper *s, enum session_helper_request w
 {
 	g_autofree char *packet = g_strdup_printf("%c%s", 'A' + (int)what, text ? text : "");
 	if (s->fd >= 0)
-		send(s->fd, packet, MIN(strlen(packet), STEWARD_PACKET), MSG_NOSIGNAL);
+		send(s->fd, packet, MIN(strlen(packet), HELPER_PACKET), MSG_NOSIGNAL);
 }
 
 static void keep(struct session_helper *s, enum session_helper_answer kind, const char *text)
@@ -89,7 +89,7 @@ static void keep(struct session_helper *s, enum session_helper_answer kind, cons
  * What is no answer is kept. */
 static char hear(struct session_helper *s, int timeout_ms, char **ret_text)
 {
-	char packet[STEWARD_PACKET + 1];
+	char packet[HELPER_PACKET + 1];
 	struct pollfd p = { .fd = s->fd, .events = POLLIN };
 
 	if (s->fd < 0 || poll(&p, 1, timeout_ms) <= 0)
@@ -104,14 +104,14 @@ static char hear(struct session_helper *s, int timeout_ms, char **ret_text)
 	}
 	packet[n] = '\0';
 	switch (packet[0]) {
-	case STEWARD_WORD_SAYS:
-		keep(s, STEWARD_SAYS, packet + 1);
+	case HELPER_WORD_SAYS:
+		keep(s, HELPER_SAYS, packet + 1);
 		break;
-	case STEWARD_WORD_COMPLAINS:
-		keep(s, STEWARD_COMPLAINS, packet + 1);
+	case HELPER_WORD_COMPLAINS:
+		keep(s, HELPER_COMPLAINS, packet + 1);
 		break;
-	case STEWARD_WORD_EXITED:
-		keep(s, STEWARD_EXITED, packet + 1);
+	case HELPER_WORD_EXITED:
+		keep(s, HELPER_EXITED, packet + 1);
 		break;
 	default:
 		*ret_text = g_strdup(packet + 1);
@@ -136,14 +136,14 @@ char *session_helper_ask(struct session_helper *s, enum session_helper_request w
 		gint64 left = timeout_ms < 0 ? -1 : MAX(until - g_get_monotonic_time(), 0) / 1000;
 		char *answer = NULL;
 		char word = hear(s, (int)left, &answer);
-		if (word == STEWARD_WORD_DONE)
+		if (word == HELPER_WORD_DONE)
 			return answer;
-		if (word == STEWARD_WORD_FAILED) {
+		if (word == HELPER_WORD_FAILED) {
 			fail(error, "%s", answer);
 			g_free(answer);
 			return NULL;
 		}
-		if (word == STEWARD_WORD_DOING) {	/* it goes on */
+		if (word == HELPER_WORD_DOING) {	/* it goes on */
 			until = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
 			g_free(doing);
 			doing = g_steal_pointer(&answer);
@@ -174,9 +174,9 @@ enum session_helper_answer session_helper_take(struct session_helper *s, char **
 		return kind;
 	}
 	if (s->fd >= 0 || s->gone_reported)
-		return STEWARD_NOTHING;
+		return HELPER_NOTHING;
 	s->gone_reported = true;
-	return STEWARD_GONE;
+	return HELPER_GONE;
 }
 
 /* Its last words, so that it does not wait for a reader. */
@@ -208,11 +208,11 @@ void session_helper_free(struct session_helper *s)
 
 int session_helper_pid_of(const char *session)
 {
-	static const char prefix[] = STEWARD_SESSION_PREFIX;
+	static const char prefix[] = HELPER_SESSION_PREFIX;
 	if (!g_str_has_prefix(session, prefix))
 		return 0;
 	const char *digits = session + strlen(prefix);
 	size_t n = strspn(digits, "0123456789");
-	bool ours = n > 0 && n < 10 && (!digits[n] || g_str_equal(digits + n, STEWARD_SNAPSHOT_SUFFIX));
+	bool ours = n > 0 && n < 10 && (!digits[n] || g_str_equal(digits + n, HELPER_SNAPSHOT_SUFFIX));
 	return ours ? atoi(digits) : 0;
 }

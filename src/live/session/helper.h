@@ -7,11 +7,11 @@
  * and the program that is to be followed.
  *
  *     s = steward_new(&options, &error);			// before the first thread
- *     text = steward_ask(s, STEWARD_LOOK, NULL, ms, &error);	// what it would do
- *     url = steward_ask(s, STEWARD_BEGIN, NULL, ms, &error);
- *     steward_tell(s, STEWARD_GO, NULL);			// the viewer is there
- *     while ((kind = steward_take(s, &text)) != STEWARD_NOTHING) ...	// never waits
- *     text = steward_ask(s, STEWARD_END, NULL, ms, &error);
+ *     text = steward_ask(s, HELPER_LOOK, NULL, ms, &error);	// what it would do
+ *     url = steward_ask(s, HELPER_BEGIN, NULL, ms, &error);
+ *     steward_tell(s, HELPER_GO, NULL);			// the viewer is there
+ *     while ((kind = steward_take(s, &text)) != HELPER_NOTHING) ...	// never waits
+ *     text = steward_ask(s, HELPER_END, NULL, ms, &error);
  *     steward_free(s);
  *
  * One thread.
@@ -39,15 +39,15 @@ struct session_helper_options {
 					 * NULL: none */
 };
 
-enum session_helper_request { STEWARD_LOOK, STEWARD_BEGIN, STEWARD_GO, STEWARD_SNAPSHOT, STEWARD_SWEEP,
-		       STEWARD_END };
+enum session_helper_request { HELPER_LOOK, HELPER_BEGIN, HELPER_GO, HELPER_SNAPSHOT, HELPER_SWEEP,
+		       HELPER_END };
 
 enum session_helper_answer {
-	STEWARD_NOTHING,	/* nothing now */
-	STEWARD_SAYS,		/* a line for the user */
-	STEWARD_COMPLAINS,	/* the same, of something that went wrong */
-	STEWARD_EXITED,		/* the program ended: "3", as a shell has it; a line follows */
-	STEWARD_GONE,		/* the steward is no more; told once */
+	HELPER_NOTHING,	/* nothing now */
+	HELPER_SAYS,		/* a line for the user */
+	HELPER_COMPLAINS,	/* the same, of something that went wrong */
+	HELPER_EXITED,		/* the program ended: "3", as a shell has it; a line follows */
+	HELPER_GONE,		/* the steward is no more; told once */
 };
 
 /* Forks; there must not be any other thread. */

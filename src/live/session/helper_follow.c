@@ -4,7 +4,7 @@
  * process ids and do not follow forks: new children are looked for in /proc, ten times a
  * second. One that lives shorter is missed.
  */
-#include "live/session/helper_work.h"
+#include "live/session/helper_private.h"
 
 #include "live/session/control.h"
 #include "live/session/proc.h"
@@ -90,7 +90,7 @@ bool follow_track(struct helper_state *w, GError **error)
 	}
 	if (pids->len == 0 && w->o->pid && !w->follow.told_end) {
 		w->follow.told_end = true;
-		helper_say(w, STEWARD_WORD_COMPLAINS, "process %d has ended", root);
+		helper_say(w, HELPER_WORD_COMPLAINS, "process %d has ended", root);
 	}
 	for (guint i = 0; i < pids->len; i++)
 		if (!track_one(w, g_array_index(pids, int, i), error))
@@ -192,7 +192,7 @@ void follow_go(struct helper_state *w)
 	if (w->follow.go_fd < 0)
 		return;
 	if (write(w->follow.go_fd, "g", 1) < 0)
-		helper_say(w, STEWARD_WORD_COMPLAINS, "cannot let %s run: %s", w->o->program[0],
+		helper_say(w, HELPER_WORD_COMPLAINS, "cannot let %s run: %s", w->o->program[0],
 				g_strerror(errno));
 	close(w->follow.go_fd);
 	w->follow.go_fd = -1;
@@ -211,12 +211,12 @@ static void tell_end(struct helper_state *w, int status)
 	g_autofree char *name = text_visible(w->o->program[0]);
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 
-	helper_say(w, STEWARD_WORD_EXITED, "%d", code);
+	helper_say(w, HELPER_WORD_EXITED, "%d", code);
 	if (WIFEXITED(status))
-		helper_say(w, code ? STEWARD_WORD_COMPLAINS : STEWARD_WORD_SAYS,
+		helper_say(w, code ? HELPER_WORD_COMPLAINS : HELPER_WORD_SAYS,
 				"%s ended with exit status %d", name, code);
 	else
-		helper_say(w, STEWARD_WORD_COMPLAINS, "%s was ended by signal %d (%s)", name,
+		helper_say(w, HELPER_WORD_COMPLAINS, "%s was ended by signal %d (%s)", name,
 				WTERMSIG(status), strsignal(WTERMSIG(status)));
 }
 
@@ -249,7 +249,7 @@ void follow_end(struct helper_state *w)
 		g_usleep(10000);
 	}
 	forget_program(w);
-	helper_say(w, STEWARD_WORD_SAYS, "ended %s", w->o->program[0]);
+	helper_say(w, HELPER_WORD_SAYS, "ended %s", w->o->program[0]);
 }
 
 bool follow_has_printed(struct helper_state *w)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Snapshots, with their cause noted beside them. */
-#include "live/session/helper_work.h"
+#include "live/session/helper_private.h"
 
 #include "live/session/control.h"
 
@@ -44,22 +44,22 @@ void snapshot_take(struct helper_state *w, const char *cause)
 	g_autofree char *dir = NULL, *why = first_line(cause);
 
 	if (!w->snapshot || !w->snapshots_dir) {
-		helper_say(w, STEWARD_WORD_COMPLAINS, "no snapshot: there is no snapshot session; "
+		helper_say(w, HELPER_WORD_COMPLAINS, "no snapshot: there is no snapshot session; "
 				"--snapshot names one, or makes one: --snapshot new");
 		return;
 	}
 	if (w->n_snapshots >= LIMIT_SNAPSHOTS) {
-		helper_say(w, STEWARD_WORD_COMPLAINS, "no snapshot: %u were taken, no more are",
+		helper_say(w, HELPER_WORD_COMPLAINS, "no snapshot: %u were taken, no more are",
 				LIMIT_SNAPSHOTS);
 		return;
 	}
 	if (!control_snapshot(w->snapshot, w->snapshots_dir, &dir, &error)) {
-		helper_say(w, STEWARD_WORD_COMPLAINS, "%s", error->message);
+		helper_say(w, HELPER_WORD_COMPLAINS, "%s", error->message);
 		return;
 	}
 	w->n_snapshots++;
 	g_autofree char *note = write_note(w, dir, cause);
 	g_autofree char *visible = text_visible(dir ? dir : "the session's output, on another machine");
-	helper_say(w, STEWARD_WORD_SAYS, "snapshot (%s): %s%s", why, visible,
+	helper_say(w, HELPER_WORD_SAYS, "snapshot (%s): %s%s", why, visible,
 			note ? "" : ", without a note beside it: it cannot be written");
 }

@@ -4,7 +4,7 @@
  * programs. A relay daemon that was kept by --keep outlives its run: it goes on as long as its session
  * does.
  */
-#include "live/session/helper_work.h"
+#include "live/session/helper_private.h"
 
 #include "live/session/control.h"
 #include "live/session/proc.h"

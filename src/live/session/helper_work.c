@@ -6,7 +6,7 @@
  * is destroyed. SIGTERM is the same as the end of the connection; what a terminal sends
  * does not come here (setsid).
  */
-#include "live/session/helper_work.h"
+#include "live/session/helper_private.h"
 
 #include "live/session/control.h"
 #include "live/session/proc.h"
@@ -42,12 +42,12 @@ void helper_say(struct helper_state *w, char word, const char *format, ...)
 	g_autofree char *text = g_strdup_vprintf(format, args);
 	va_end(args);
 	g_autofree char *packet = g_strdup_printf("%c%s", word, text);
-	send(w->fd, packet, MIN(strlen(packet), STEWARD_PACKET), MSG_NOSIGNAL);
+	send(w->fd, packet, MIN(strlen(packet), HELPER_PACKET), MSG_NOSIGNAL);
 }
 
 static void answer(struct helper_state *w, bool ok, const char *text, const GError *error)
 {
-	helper_say(w, ok ? STEWARD_WORD_DONE : STEWARD_WORD_FAILED, "%s",
+	helper_say(w, ok ? HELPER_WORD_DONE : HELPER_WORD_FAILED, "%s",
 			ok ? text : error ? error->message : "it failed");
 }
 
@@ -55,7 +55,7 @@ static void answer(struct helper_state *w, bool ok, const char *text, const GErr
 
 static void doing(void *helper_state, const char *what)
 {
-	helper_say(helper_state, STEWARD_WORD_DOING, "%s", what);
+	helper_say(helper_state, HELPER_WORD_DOING, "%s", what);
 }
 
 /* --- what it would do --- */
@@ -85,7 +85,7 @@ static void make_plan(struct helper_state *w, bool daemon_runs)
 		.counters = o->counters, .probes = o->probes,
 	};
 	bool own_snapshots = g_strcmp0(o->snapshot, "new") == 0;
-	g_autofree char *name = g_strconcat(o->session, STEWARD_SNAPSHOT_SUFFIX, NULL);
+	g_autofree char *name = g_strconcat(o->session, HELPER_SNAPSHOT_SUFFIX, NULL);
 
 	plan_free(w->plan);
 	plan_free(w->snapshot_plan);
@@ -308,15 +308,15 @@ static void on_begin(struct helper_state *w, const char *text)
 		return;
 	}
 	if (!w->o->watch_only && !w->o->spans_only && !w->plan->channel[PLAN_KERNEL].used)
-		helper_say(w, STEWARD_WORD_SAYS, "%s", w->plan->channel[PLAN_KERNEL].why_not);
+		helper_say(w, HELPER_WORD_SAYS, "%s", w->plan->channel[PLAN_KERNEL].why_not);
 	g_autoptr(GPtrArray) old = leftovers();
 	for (guint i = 0; i < old->len; i++) {
 		g_autofree char *words = leftover_words(old->pdata[i]);
-		helper_say(w, STEWARD_WORD_SAYS, "left over: %s", words);
+		helper_say(w, HELPER_WORD_SAYS, "left over: %s", words);
 	}
 	g_autofree char *programs = programs_words(w);
 	if (programs)
-		helper_say(w, STEWARD_WORD_SAYS, "left over: %s", programs);
+		helper_say(w, HELPER_WORD_SAYS, "left over: %s", programs);
 	g_autofree char *url = w->o->watch_only ? g_strdup("") : live_url(w);
 	unsigned domains = w->plan->channel[PLAN_KERNEL].used + 1;
 	g_autofree char *all = g_strdup_printf("%s\n%u\n%s\n", url, domains,
@@ -354,7 +354,7 @@ static void destroy(struct helper_state *w, bool *made, const char *session)
 {
 	g_autoptr(GError) error = NULL;
 	if (*made && !control_destroy(session, &error))
-		helper_say(w, STEWARD_WORD_COMPLAINS, "%s", error->message);
+		helper_say(w, HELPER_WORD_COMPLAINS, "%s", error->message);
 	*made = false;
 }
 
@@ -367,7 +367,7 @@ static void end_session_daemon(struct helper_state *w)
 	if (others->len == 0)
 		daemons_end(w->sessiond, DAEMON_PATIENCE_MS);
 	else
-		helper_say(w, STEWARD_WORD_SAYS, "lttng-sessiond (process %d) goes on: it has other "
+		helper_say(w, HELPER_WORD_SAYS, "lttng-sessiond (process %d) goes on: it has other "
 				"sessions", (int)w->sessiond);
 	w->sessiond = 0;
 }
@@ -444,8 +444,8 @@ static void on_snapshot(struct helper_state *w, const char *text)
 static void serve(struct helper_state *w, const char *packet)
 {
 	static void (*const on[])(struct helper_state *w, const char *text) = {
-		[STEWARD_LOOK] = on_look, [STEWARD_BEGIN] = on_begin, [STEWARD_GO] = on_go,
-		[STEWARD_SNAPSHOT] = on_snapshot, [STEWARD_SWEEP] = on_sweep, [STEWARD_END] = on_end,
+		[HELPER_LOOK] = on_look, [HELPER_BEGIN] = on_begin, [HELPER_GO] = on_go,
+		[HELPER_SNAPSHOT] = on_snapshot, [HELPER_SWEEP] = on_sweep, [HELPER_END] = on_end,
 	};
 	unsigned what = (unsigned)(packet[0] - 'A');
 	if (what < G_N_ELEMENTS(on))
@@ -466,14 +466,14 @@ static void tick(struct helper_state *w)
 	if (!w->made)
 		return;
 	if (!follow_track(w, &error))
-		helper_say(w, STEWARD_WORD_COMPLAINS, "%s", error->message);
+		helper_say(w, HELPER_WORD_COMPLAINS, "%s", error->message);
 	if (follow_ended(w))
 		program_ended(w);
 }
 
 static void run(struct helper_state *w)
 {
-	char packet[STEWARD_PACKET + 1];
+	char packet[HELPER_PACKET + 1];
 
 	while (!terminated && !w->ended) {
 		struct pollfd p = { .fd = w->fd, .events = POLLIN };

@@ -132,7 +132,7 @@ static void stream_free(gpointer p)
 	g_free(s);
 }
 
-void attach_free(struct feed *f)
+static void attach_free(struct feed *f)
 {
 	struct attach *a = (struct attach *)f;
 
@@ -146,9 +146,10 @@ void attach_free(struct feed *f)
 struct feed *attach_new(struct feed_owner *owner, const struct live_url *url,
 			const struct viewer_session *session, const struct attach_options *o)
 {
+	static const struct feed_ops ops = { attach_run, attach_free };
 	struct attach *a = g_new0(struct attach, 1);
 
-	feed_init(&a->feed, owner, url, session);
+	feed_init(&a->feed, &ops, owner, url, session);
 	a->sink = o->sink;
 	a->seek = o->seek;
 	a->past = o->past;

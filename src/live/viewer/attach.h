@@ -70,9 +70,7 @@ struct attach_options {
 struct feed *attach_new(struct feed_owner *owner, const struct live_url *url,
 			const struct viewer_session *session, const struct attach_options *o);
 
-/* For feed.c: the feed's thread, until the end or asked to stop. *why (may stay NULL) is the
- * feed's. Its last data has been handed over when it returns. */
+/* The .run of its struct feed_ops. */
 enum feed_end attach_run(struct feed *f, char **why);
-void attach_free(struct feed *f);
 
 #endif

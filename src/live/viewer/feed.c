@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* What all feeds have: a thread, its end, how it is told to stop. */
-#include "live/viewer/attach.h"
+#include "live/viewer/feed.h"
 
 #include "base/limits.h"
 
 #include <unistd.h>
 
-void feed_init(struct feed *f, struct feed_owner *owner, const struct live_url *url,
-	       const struct viewer_session *session)
+void feed_init(struct feed *f, const struct feed_ops *ops, struct feed_owner *owner,
+	       const struct live_url *url, const struct viewer_session *session)
 {
+	f->ops = ops;
 	f->owner = owner;
 	f->url = url;
 	f->session = *session;
@@ -21,7 +22,7 @@ static gpointer run(gpointer data)
 {
 	struct feed *f = data;
 	char *why = NULL;
-	enum feed_end end = attach_run(f, &why), asked;
+	enum feed_end end = f->ops->run(f, &why), asked;
 
 	g_mutex_lock(&f->owner->lock);
 	asked = (enum feed_end)g_atomic_int_get(&f->stop);
@@ -79,7 +80,7 @@ void feed_free(struct feed *f)
 	int wake_fd = f->wake_fd, left_fd = f->left_fd;
 
 	g_free(f->why);
-	attach_free(f);
+	f->ops->free(f);
 	close(wake_fd);
 	if (left_fd >= 0)
 		close(left_fd);

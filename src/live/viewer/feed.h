@@ -9,6 +9,8 @@
 
 #include "live/viewer/viewer.h"
 
+struct feed;
+
 enum feed_end {
 	FEED_RUNS,
 	FEED_SESSION_OVER,	/* destroyed: all its data came */
@@ -32,7 +34,16 @@ struct feed_owner {
 	unsigned ended_early, ends_unknown;		/* as in struct missing, of ended ones */
 };
 
+/* What kind of feed it is. */
+struct feed_ops {
+	/* The feed's thread: returns when the feed ends or was asked to stop, after its last data was handed
+	 * over. *why (g_free(), may stay NULL) becomes the feed's. */
+	enum feed_end (*run)(struct feed *f, char **why);
+	void (*free)(struct feed *f);	/* the memory; the thread has ended */
+};
+
 struct feed {
+	const struct feed_ops *ops;	/* borrowed */
 	struct feed_owner *owner;
 	const struct live_url *url;	/* the relay's */
 	struct viewer_session session;
@@ -66,8 +77,8 @@ struct feed {
 };
 
 /* For attach_new(): fills the base and starts the thread. */
-void feed_init(struct feed *f, struct feed_owner *owner, const struct live_url *url,
-	       const struct viewer_session *session);
+void feed_init(struct feed *f, const struct feed_ops *ops, struct feed_owner *owner,
+	       const struct live_url *url, const struct viewer_session *session);
 void feed_start(struct feed *f, const char *name);
 bool feed_stopped(struct feed *f);	/* asked to end? Any thread */
 void feed_set_attached(struct feed *f);	/* the feed's thread, lock not held */

@@ -3,20 +3,20 @@
  * The steward's own side: what runs in its process. And the packets between both: a letter,
  * then text without its end. Requests: 'A' + enum steward_request.
  */
-#ifndef BLK_LIVE_SESSION_HELPER_WORK_H
-#define BLK_LIVE_SESSION_HELPER_WORK_H
+#ifndef BLK_LIVE_SESSION_HELPER_PRIVATE_H
+#define BLK_LIVE_SESSION_HELPER_PRIVATE_H
 
 #include "live/session/daemons.h"
 #include "live/session/helper.h"
 
-#define STEWARD_PACKET 60000
-#define STEWARD_SESSION_PREFIX "blktop-"
-#define STEWARD_SNAPSHOT_SUFFIX "-snapshot"
+#define HELPER_PACKET 60000
+#define HELPER_SESSION_PREFIX "blktop-"
+#define HELPER_SNAPSHOT_SUFFIX "-snapshot"
 
 enum {
-	STEWARD_WORD_DONE = 'd', STEWARD_WORD_FAILED = 'f', STEWARD_WORD_SAYS = 's',
-	STEWARD_WORD_COMPLAINS = 'c', STEWARD_WORD_EXITED = 'x',
-	STEWARD_WORD_DOING = 'p',	/* what it does next, of what takes long */
+	HELPER_WORD_DONE = 'd', HELPER_WORD_FAILED = 'f', HELPER_WORD_SAYS = 's',
+	HELPER_WORD_COMPLAINS = 'c', HELPER_WORD_EXITED = 'x',
+	HELPER_WORD_DOING = 'p',	/* what it does next, of what takes long */
 };
 
 /* A client of whoever speaks so at the other end of `fd`; pid: waited for at the end. */
