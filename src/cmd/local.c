@@ -36,7 +36,7 @@ struct local {
 	gint64 begun_us;
 	struct rule *rule;
 	int64_t watched_to;		/* end of the last second that was held against it */
-	bool ended;			/* the steward was told to */
+	bool ended;			/* the session helper was told to */
 	bool exited;			/* the program ended by itself */
 	int exit_code;
 };
@@ -50,7 +50,7 @@ static void go_when_attached(struct local *l, struct input *in)
 	if (!attached && g_get_monotonic_time() - l->begun_us < GO_PATIENCE_US)
 		return;
 	l->gone_ns = g_get_real_time() * NS_PER_US;
-	session_helper_tell(l->session_helper, HELPER_GO, NULL);
+	session_helper_send(l->session_helper, HELPER_GO, NULL);
 	l->gone_reported = true;
 }
 
@@ -79,7 +79,7 @@ void local_watch(struct local *l, const struct timeline *tl)
 			continue;
 		g_autofree char *cause = rule_check(l->rule, tl, s);
 		if (cause)
-			session_helper_tell(l->session_helper, HELPER_SNAPSHOT, cause);
+			session_helper_send(l->session_helper, HELPER_SNAPSHOT, cause);
 		l->watched_to = s->end_ns;
 	}
 }
@@ -97,8 +97,8 @@ char *local_told(struct local *l, bool *ret_error)
 	*ret_error = false;
 	while (l) {
 		enum session_helper_answer said = session_helper_take(l->session_helper, &text);
-		*ret_error = said == HELPER_COMPLAINS || said == HELPER_GONE;
-		if (said == HELPER_GONE)
+		*ret_error = said == HELPER_WARNING || said == HELPER_LOST;
+		if (said == HELPER_LOST)
 			return l->ended ? NULL : tell_gone(l);
 		if (said != HELPER_EXITED)
 			return text;
@@ -116,7 +116,7 @@ bool local_snapshot(struct local *l, char **ret_message)
 					"SESSION");
 		return false;
 	}
-	session_helper_tell(l->session_helper, HELPER_SNAPSHOT, "by hand");
+	session_helper_send(l->session_helper, HELPER_SNAPSHOT, "by hand");
 	*ret_message = g_strdup_printf("taking a snapshot of %s", l->snapshot);
 	return true;
 }
@@ -233,7 +233,7 @@ static void local_clear(struct local *l)
 static bool local_init(struct local *l, const struct options *o, GError **error)
 {
 	*l = (struct local){ .o = o, .watched_to = INT64_MIN };
-	/* one that is kept is nobody's left-over: steward_pid_of() finds no pid in it */
+	/* one that is kept is nobody's left-over: session_helper_pid_of() finds no pid in it */
 	l->session = o->here.session ? g_strdup(o->here.session) :
 		g_strdup_printf(o->here.keep ? "blktop-kept-%d" : "blktop-%d", (int)getpid());
 	l->state = g_build_filename(g_get_user_state_dir(), "blktop", NULL);
@@ -263,7 +263,7 @@ static int ask_first(struct local *l, bool *ret_left)
 			  "Try 'blktop --help', 'blktop --help-here'.");
 		return EXIT_USAGE;
 	}
-	g_autofree char *text = session_helper_ask(l->session_helper, HELPER_LOOK, NULL, LOOK_MS, &error);
+	g_autofree char *text = session_helper_ask(l->session_helper, HELPER_DESCRIBE, NULL, LOOK_MS, &error);
 	if (!text)
 		return fail_with(error);
 	*ret_left = !agree(l, text);

@@ -249,7 +249,7 @@ static void test_descendants(void)
 	waitpid(shell, NULL, 0);
 }
 
-/* A steward that says `steps` times what it does, each time after a pause, and then answers, or
+/* A session helper that reports `steps` times what it does, each time after a pause, and then answers, or
  * says nothing more. */
 static struct session_helper *slow_helper(int steps, int pause_ms, bool answers)
 {

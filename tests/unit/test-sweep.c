@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A followed program that outlived blktop and its steward: found by its note and ended; and notes that
+ * A followed program that outlived blktop and its session helper: found by its note and ended; and notes that
  * name nothing of ours change nothing.
  */
 #include "lib/test_traces.h"
@@ -24,7 +24,7 @@ static int ended_pid(void)
 	return pid;
 }
 
-/* Leads a process group, in the session of the steward; with a name that is hard to read in /proc. */
+/* Leads a process group, in the session of the session helper; with a name that is hard to read in /proc. */
 G_NORETURN static void be_program(int ready_fd)
 {
 	setpgid(0, 0);
@@ -49,7 +49,7 @@ G_NORETURN static void be_helper(const char *state, int client, int ready_fd)
 		pause();
 }
 
-/* Forks a steward with a program, and waits until both are there. */
+/* Forks a session helper with a program, and waits until both are there. */
 static pid_t start(const char *state, int client)
 {
 	char ready[2];
@@ -84,7 +84,7 @@ static void test_program(void)
 	int client = ended_pid();
 	pid_t session_helper = start(state, client);
 
-	g_assert_cmpuint(n_left(state), ==, 0);		/* the steward will end it */
+	g_assert_cmpuint(n_left(state), ==, 0);		/* the session helper will end it */
 	kill_helper(session_helper);
 	g_autoptr(GPtrArray) programs = sweep_programs(state);
 	g_assert_cmpuint(programs->len, ==, 1);
@@ -103,7 +103,7 @@ static void test_program(void)
 	test_remove_tree(state);
 }
 
-/* Its blktop lives: nothing is left over, whatever became of the steward. */
+/* Its blktop lives: nothing is left over, whatever became of the session helper. */
 static void test_client_lives(void)
 {
 	g_autofree char *state = test_temp_dir();
