@@ -28,7 +28,7 @@ struct job {
 	char *message, *reader, *warning;	/* lent by the last job_get_status() */
 	int64_t final_to;		/* as job_status.closed_to_ns */
 	unsigned corrected;		/* seconds */
-	int64_t folded, kept;		/* the timeline's counts at the last malloc_trim() */
+	int64_t folded, retained;		/* the timeline's counts at the last malloc_trim() */
 	uint64_t evicted;		/* its evicted spans at that time */
 	int64_t trimmed_us;		/* monotonic */
 };
@@ -145,20 +145,20 @@ int job_fd(const struct job *j)
  * spread over all heaps, and only malloc_trim() returns it. */
 static void trim_heap(struct job *j, const struct timeline *tl)
 {
-	int64_t folded = timeline_folded_until(tl), kept = timeline_kept_from(tl);
+	int64_t folded = timeline_folded_until(tl), retained = timeline_kept_from(tl);
 	int64_t now = g_get_monotonic_time();
 	uint64_t traces, evicted;
 
 	timeline_evicted(tl, &traces, &evicted);
 	if (folded == TIME_UNKNOWN && !evicted)
 		return;
-	if ((folded == j->folded && kept == j->kept && evicted == j->evicted) ||
+	if ((folded == j->folded && retained == j->retained && evicted == j->evicted) ||
 	    now - j->trimmed_us < TRIM_US)
 		return;
 	malloc_trim(0);
 	j->evicted = evicted;
 	j->folded = folded;
-	j->kept = kept;
+	j->retained = retained;
 	j->trimmed_us = now;
 }
 
@@ -347,9 +347,9 @@ static bool wait_thread_done(struct shared *s)
 	while (!s->thread_done)
 		if (!g_cond_wait_until(&s->changed, &s->lock, until))
 			break;
-	bool gone = s->thread_done;
+	bool done = s->thread_done;
 	g_mutex_unlock(&s->lock);
-	return gone;
+	return done;
 }
 
 void job_free(struct job *j)

@@ -113,7 +113,7 @@ size_t parallel_buffers(unsigned n_sources)
 /* Removes cuts within one piece; returns the number of remaining cuts. */
 static size_t join_slices(const struct parallel_plan *plan, int64_t from, int64_t *cuts, size_t n_cuts)
 {
-	size_t at = 0, kept = 0, n = n_cuts + 1;
+	size_t at = 0, n_left = 0, n = n_cuts + 1;
 
 	while (at < n) {
 		size_t take = CLAMP((n - at) / plan->threads / PIECES_A_THREAD, 1, MAX(1, plan->most));
@@ -122,9 +122,9 @@ static size_t join_slices(const struct parallel_plan *plan, int64_t from, int64_
 			take--;
 		at += take;
 		if (at < n)
-			from = cuts[kept++] = cuts[at - 1];
+			from = cuts[n_left++] = cuts[at - 1];
 	}
-	return kept;
+	return n_left;
 }
 
 static void cut(struct parallel *p)

@@ -24,8 +24,8 @@
 #define PROBE_MS 500
 #define RELAY_START_MS 60000
 #define SESSION_START_MS 300000
-#define TELL_EVERY_US G_USEC_PER_SEC
-#define LOOK_EVERY_US 20000
+#define REPORT_EVERY_US G_USEC_PER_SEC
+#define POLL_US 20000
 #define TRIES 5
 
 static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -92,7 +92,7 @@ struct starting {
 /* Waits until the daemon is ready; false: it ended, or was not ready within .limit_ms. */
 static bool wait_ready(const struct starting *s)
 {
-	gint64 begin = g_get_monotonic_time(), told = 0;
+	gint64 begin = g_get_monotonic_time(), reported = 0;
 
 	while (!s->ready(s->data)) {
 		gint64 now = g_get_monotonic_time();
@@ -102,11 +102,11 @@ static bool wait_ready(const struct starting *s)
 			daemons_end(s->pid, 1000);
 			return false;
 		}
-		if (now - told > TELL_EVERY_US) {
+		if (now - reported > REPORT_EVERY_US) {
 			s->watch->doing(s->watch->data, s->what);
-			told = now;
+			reported = now;
 		}
-		g_usleep(LOOK_EVERY_US);
+		g_usleep(POLL_US);
 	}
 	return true;
 }
@@ -238,7 +238,7 @@ void daemons_end(pid_t pid, int patience_ms)
 			waitpid(pid, NULL, 0);
 			return;
 		}
-		g_usleep(LOOK_EVERY_US);
+		g_usleep(POLL_US);
 	}
 }
 

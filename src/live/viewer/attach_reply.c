@@ -5,7 +5,7 @@
 #include "base/limits.h"
 
 #define METADATA_US 20000		/* between two requests for announced metadata */
-#define MOST_PREAMBLE (64u << 10)	/* bytes of CTF 2's first fragment that are was_listed at */
+#define MOST_PREAMBLE (64u << 10)	/* bytes of CTF 2's first fragment that are searched */
 #define CTF1_BEGIN "/* CTF 1.8"
 #define CTF2_SEPARATOR 0x1e		/* begins each fragment of CTF 2's metadata; occurs nowhere else */
 #define PROGRESS_US 100000		/* shortest time between two reports of progress */

@@ -151,7 +151,7 @@ void attach_ask_due(struct attach *a, int64_t now)
 	n = a->streams->len;
 	for (guint i = 0; i < n && attach_has_window(a); i++)
 		ask_stream(a, g_ptr_array_index(a->streams, (a->next_stream + i) % n), now);
-	/* who was not was_listed at this time is the first the next time */
+	/* streams that found the window full come first next time */
 	a->next_stream = n ? (a->next_stream + 1) % n : 0;
 	if (!attach_has_window(a))
 		a->scan_due = now;

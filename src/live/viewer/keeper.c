@@ -525,7 +525,7 @@ static int64_t keeper_step(struct keeper *k)
 	return next;
 }
 
-/* Has a feed ended that was not was_listed at? */
+/* Has a feed ended that was not handled yet? */
 static bool has_ended_feed(const struct keeper *k)
 {
 	const GPtrArray *feeds = k->live->feeds;
