@@ -9,7 +9,7 @@
 #include "cli/messages.h"
 
 #include "live/spool/spool.h"
-#include "run/kept.h"
+#include "run/pieces_spool.h"
 
 #include "base/text.h"
 #include "export/import.h"
@@ -162,7 +162,7 @@ static bool open_live(void *data, struct job_trace *ret, GError **error)
 	g_mutex_unlock(&in->lock);
 	ret->source = source;
 	if (source && in->options.spool)
-		ret->pieces = pieces_kept(in->options.spool, rows, n);
+		ret->pieces = pieces_spool(in->options.spool, rows, n);
 	return source != NULL;
 }
 

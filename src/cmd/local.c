@@ -36,7 +36,7 @@ struct local {
 	gint64 begun_us;
 	struct rule *rule;
 	int64_t watched_to;		/* end of the last second that was held against it */
-	bool ended;			/* the steward was told to */
+	bool ended;			/* the session helper was told to */
 	bool exited;			/* the program ended by itself */
 	int exit_code;
 };
@@ -50,7 +50,7 @@ static void go_when_attached(struct local *l, struct input *in)
 	if (!attached && g_get_monotonic_time() - l->begun_us < GO_PATIENCE_US)
 		return;
 	l->gone_ns = g_get_real_time() * NS_PER_US;
-	session_helper_tell(l->session_helper, STEWARD_GO, NULL);
+	session_helper_send(l->session_helper, HELPER_GO, NULL);
 	l->gone_reported = true;
 }
 
@@ -79,7 +79,7 @@ void local_watch(struct local *l, const struct timeline *tl)
 			continue;
 		g_autofree char *cause = rule_check(l->rule, tl, s);
 		if (cause)
-			session_helper_tell(l->session_helper, STEWARD_SNAPSHOT, cause);
+			session_helper_send(l->session_helper, HELPER_SNAPSHOT, cause);
 		l->watched_to = s->end_ns;
 	}
 }
@@ -97,10 +97,10 @@ char *local_told(struct local *l, bool *ret_error)
 	*ret_error = false;
 	while (l) {
 		enum session_helper_answer said = session_helper_take(l->session_helper, &text);
-		*ret_error = said == STEWARD_COMPLAINS || said == STEWARD_GONE;
-		if (said == STEWARD_GONE)
+		*ret_error = said == HELPER_WARNING || said == HELPER_LOST;
+		if (said == HELPER_LOST)
 			return l->ended ? NULL : tell_gone(l);
-		if (said != STEWARD_EXITED)
+		if (said != HELPER_EXITED)
 			return text;
 		l->exited = true;
 		l->exit_code = atoi(text);
@@ -116,7 +116,7 @@ bool local_snapshot(struct local *l, char **ret_message)
 					"SESSION");
 		return false;
 	}
-	session_helper_tell(l->session_helper, STEWARD_SNAPSHOT, "by hand");
+	session_helper_send(l->session_helper, HELPER_SNAPSHOT, "by hand");
 	*ret_message = g_strdup_printf("taking a snapshot of %s", l->snapshot);
 	return true;
 }
@@ -156,7 +156,7 @@ static void print_visible(const char *text)
 static void sweep(struct local *l)
 {
 	g_autoptr(GError) error = NULL;
-	g_autofree char *said = session_helper_ask(l->session_helper, STEWARD_SWEEP, NULL, END_MS, &error);
+	g_autofree char *said = session_helper_ask(l->session_helper, HELPER_SWEEP, NULL, END_MS, &error);
 	print_visible(said ? said : error->message);
 }
 
@@ -191,7 +191,7 @@ static char *line_at(char **lines, guint i)
 
 static bool begin(struct local *l, GError **error)
 {
-	g_autofree char *all = session_helper_ask(l->session_helper, STEWARD_BEGIN, NULL, BEGIN_MS, error);
+	g_autofree char *all = session_helper_ask(l->session_helper, HELPER_BEGIN, NULL, BEGIN_MS, error);
 	if (!all)
 		return false;
 	g_auto(GStrv) lines = g_strsplit(all, "\n", -1);
@@ -204,7 +204,7 @@ static bool begin(struct local *l, GError **error)
 	return true;
 }
 
-static struct session_helper *start_steward(struct local *l, const struct options *o, GError **error)
+static struct session_helper *start_helper(struct local *l, const struct options *o, GError **error)
 {
 	size_t n;
 	const struct here *h = &o->here;
@@ -233,13 +233,13 @@ static void local_clear(struct local *l)
 static bool local_init(struct local *l, const struct options *o, GError **error)
 {
 	*l = (struct local){ .o = o, .watched_to = INT64_MIN };
-	/* one that is kept is nobody's left-over: steward_pid_of() finds no pid in it */
+	/* one that is kept is nobody's left-over: session_helper_pid_of() finds no pid in it */
 	l->session = o->here.session ? g_strdup(o->here.session) :
 		g_strdup_printf(o->here.keep ? "blktop-kept-%d" : "blktop-%d", (int)getpid());
 	l->state = g_build_filename(g_get_user_state_dir(), "blktop", NULL);
 	if (o->here.snapshot_when)
 		l->rule = rule_parse(o->here.snapshot_when, NULL);
-	l->session_helper = start_steward(l, o, error);
+	l->session_helper = start_helper(l, o, error);
 	return l->session_helper != NULL;
 }
 
@@ -263,7 +263,7 @@ static int ask_first(struct local *l, bool *ret_left)
 			  "Try 'blktop --help', 'blktop --help-here'.");
 		return EXIT_USAGE;
 	}
-	g_autofree char *text = session_helper_ask(l->session_helper, STEWARD_LOOK, NULL, LOOK_MS, &error);
+	g_autofree char *text = session_helper_ask(l->session_helper, HELPER_DESCRIBE, NULL, LOOK_MS, &error);
 	if (!text)
 		return fail_with(error);
 	*ret_left = !agree(l, text);
@@ -287,7 +287,7 @@ static int end(struct local *l, int code)
 	tell_rest(l);
 	bool exited = l->exited;	/* before anybody ends it */
 	l->ended = true;
-	g_autofree char *left = session_helper_ask(l->session_helper, STEWARD_END, NULL, END_MS, &error);
+	g_autofree char *left = session_helper_ask(l->session_helper, HELPER_END, NULL, END_MS, &error);
 	tell_rest(l);
 	if (left && *left)
 		print_visible(left);
@@ -352,7 +352,7 @@ int local_sweep(const struct options *o)
 		local_clear(&l);
 		return fail_with(error);
 	}
-	g_autofree char *said = session_helper_ask(l.session_helper, STEWARD_SWEEP, NULL, END_MS, &error);
+	g_autofree char *said = session_helper_ask(l.session_helper, HELPER_SWEEP, NULL, END_MS, &error);
 	if (said)
 		fputs(said, stdout);
 	else

@@ -2,7 +2,7 @@
 /*
  * A session of this machine, around a screen or a batch run: made, watched by the normal live
  * way, destroyed; and snapshots, by hand or by a rule. The main thread's; what blocks is done
- * by the steward (live/session/helper.h), a process of its own.
+ * by the session helper (live/session/helper.h), a process of its own.
  */
 #ifndef BLK_CMD_LOCAL_H
 #define BLK_CMD_LOCAL_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Live: sessions of an lttng-relayd. All calls block their thread, at most for
- * `timeout_ms` where they take one; none prints. Errors: BLK_TRACE_ERROR_CONNECT
- * and _SESSION with what failed, on what, why.
+ * Live traces: lists the sessions of an lttng-relayd, and reads them while they are recorded. Calls may block their
+ * thread, for at most `timeout_ms` if they take one. None prints. Errors: BLK_TRACE_ERROR_CONNECT and _SESSION.
  */
 #ifndef BLK_LIVE_LIVE_H
 #define BLK_LIVE_LIVE_H
@@ -19,7 +18,7 @@
 struct live_url {
 	char *host;		/* the relay */
 	uint16_t port;
-	char *target;		/* traced machine's host name, or NULL */
+	char *target;		/* host name of the traced machine, or NULL */
 	char *session;		/* session name, or NULL */
 	int family;		/* AF_UNSPEC, AF_INET (net4), AF_INET6 (net6) */
 };
@@ -27,52 +26,46 @@ bool live_url_parse(const char *text, struct live_url *ret, GError **error);
 char *live_url_format(const struct live_url *url);	/* net://HOST:PORT[/host/T/S] */
 void live_url_clear(struct live_url *url);
 
-/* One session as a person sees it: a kernel+UST session is one row, though the
- * relay has two ids of that name. */
+/* One LTTng session. With kernel and user-space domains it is two relay sessions of the same name. */
 struct live_session {
 	char *target, *name;
 	uint32_t timer_us;
-	unsigned streams, viewers;	/* summed over its ids */
-	unsigned ids;			/* how many relay sessions of this name */
+	unsigned streams, viewers;	/* sums over its relay sessions */
+	unsigned ids;			/* number of its relay sessions */
 };
-/* Sorted by target and name; free with g_ptr_array_unref. Our own connection,
- * speaking the viewer protocol (CONNECT, LIST_SESSIONS), with a time limit. */
+/* Connects and returns struct live_session *, sorted by target and name; free with g_ptr_array_unref(). */
 GPtrArray *live_list_sessions(const struct live_url *url, int timeout_ms, GError **error);
 
-/* The same again and again, each second, on a thread of its own. */
+/* Lists them each second, on a thread of its own. */
 struct live_lister;
 struct live_lister *live_lister_new(const struct live_url *url, int timeout_ms);
-int live_lister_fd(const struct live_lister *l);	/* readable: there is an answer to take */
-/* The newest answer, once: the list; NULL and *error; or NULL alone: nothing new. */
+int live_lister_fd(const struct live_lister *l);	/* readable when there is an answer to take */
+/* The newest answer, once: the list; or NULL and *error; or NULL without error: no new answer. */
 GPtrArray *live_lister_take(struct live_lister *l, GError **error);
-void live_lister_free(struct live_lister *l);		/* never waits. NULL is fine */
+void live_lister_free(struct live_lister *l);		/* does not block; NULL is fine */
 
 /*
- * A live source of one or more sessions (target and session set in each url), merged
- * by time: attaches to every relay session of each name, also to ones that appear
- * later (live/viewer/attach.h).
+ * A live source of one or more sessions, merged by time. Each url has target and session. The source attaches to
+ * every relay session of these names, also to ones that appear later (live/viewer/attach.h).
  *
- * Returns at once: the relay is connected to on another thread. What keeps it from
- * attaching the first time (no relay, no such session, somebody else has it) is an
- * error of source_next(), unless `wait`. When a relay goes away later the source stays,
- * reports it through live_get_status(), and connects again with back-off. Ends
- * (SOURCE_END) when all sessions were destroyed. source_next() never blocks longer than
- * about 50 ms.
+ * live_open() returns at once: another thread connects. If the first attachment fails (no relay, no such session,
+ * another viewer), source_next() returns the error, unless `wait` is set. If the relay becomes unreachable later,
+ * the source reports it through live_get_status() and reconnects with growing pauses. It ends (SOURCE_END) when
+ * all sessions were destroyed. source_next() blocks for at most about 50 ms.
  *
- * A trace that can't be read (its metadata is wrong or does not come, no packet fits it) is left
- * out: source_warning() says which, and why. Where nothing at all can be read, for some seconds or
- * to the end, that is an error of source_next().
+ * A trace that cannot be read (bad or missing metadata, no matching packet) is left out, and source_warning()
+ * names it and the reason. If nothing at all can be read, for some seconds or to the end, source_next() fails.
  */
 struct spool;
 struct live_options {
-	int timeout_ms;			/* of each question to the relay */
-	bool from_beginning;		/* of what the relay has; else from its newest packets on */
-	bool wait;			/* for a relay and a session that are not there (yet, or
+	int timeout_ms;			/* of each request to the relay */
+	bool from_beginning;		/* read all that the relay has; else from its newest packets on */
+	bool wait;			/* wait for a relay or session that does not exist (yet, or
 					 * any more) */
-	struct spool *spool;		/* what comes goes there, too; or NULL. The source
-					 * takes a reference. Its numbers are given by this source */
-	size_t queue;			/* bytes of packets that may wait to be decoded; 0: 64 MiB */
-	int64_t late_ns;		/* how long a stream that lags behind is waited for;
+	struct spool *spool;		/* NULL: none. Received packets are stored there, too. The
+					 * source takes a reference; nothing else may push to it */
+	size_t queue;			/* most bytes of packets that wait to be decoded; 0: 64 MiB */
+	int64_t late_ns;		/* how long the merge waits for a stream that lags;
 					 * < 0: two live timers and a second */
 };
 struct source *live_open(const struct live_url *urls, size_t n_urls,
@@ -81,20 +74,19 @@ struct source *live_open(const struct live_url *urls, size_t n_urls,
 
 #define LIVE_QUIET_NS INT64_C(3000000000)
 struct live_status {
-	bool connected;			/* to all that were asked for */
-	int64_t since_ns;		/* wall clock: connected or gone since */
-	char message[256];		/* why not connected, or who is waited for; "" */
-	int64_t lag_ns;			/* wall clock less newest event or beacon; < 0 unknown */
-	unsigned attached;		/* relay sessions */
-	uint64_t late;			/* records that came too late and were moved to the present */
-	unsigned stalled;		/* streams that lag behind, and the others go on without */
-	char stalled_name[128];		/* the one that is behind most, fit to be shown; "" */
-	int64_t stalled_ns;			/* the newest instant known of it; INT64_MIN */
+	bool connected;			/* to all sessions that were asked for */
+	int64_t since_ns;		/* wall clock: since when .connected has its value */
+	char message[256];		/* why it is not connected, or what it waits for; else "" */
+	int64_t lag_ns;			/* wall clock minus newest event or beacon; < 0: unknown */
+	unsigned attached;		/* number of relay sessions */
+	uint64_t late;			/* records that arrived too late and were moved to the present */
+	unsigned stalled;		/* streams that lag, and that the merge no longer waits for */
+	char stalled_name[128];		/* the one that lags most, safe to print; else "" */
+	int64_t stalled_ns;			/* newest instant of that stream; INT64_MIN: unknown */
 	struct missing missing;
-	int64_t quiet_ns;		/* the newest event's, where all streams have passed LIVE_QUIET_NS
-					 * more since (inactivity beacons): nothing happens, or tracing is
-					 * stopped, which the protocol does not tell. INT64_MIN: events come,
-					 * or nothing is known */
+	int64_t quiet_ns;		/* time of the newest event, once beacons of all streams are LIVE_QUIET_NS
+					 * later: nothing happens, or tracing is stopped (the protocol does
+					 * not distinguish these). INT64_MIN: events arrive, or unknown */
 };
 /* Any thread. */
 void live_get_status(struct source *s, struct live_status *ret);

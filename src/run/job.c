@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Jobs, the main thread's side: starts the thread, collects what it posts, asks it to
- * stop, leaves it behind when it hangs. See job.h and job_private.h.
+ * Jobs, the main thread's side: starts the thread, collects posts, stops the thread, or abandons it when it hangs. See
+ * job.h and job_private.h.
  */
 #include "run/job_private.h"
 
@@ -18,19 +18,19 @@
 #define HEAP_AHEAD (64u << 20)
 #define HEAP_SHARE 8
 #define DEFAULT_PUBLISH_NS (100 * INT64_C(1000000))
-#define COLLECT_US 100000		/* an owner with a screen is kept no longer */
-#define GIVE_BACK_US 1000000		/* so seldom is free memory given back */
+#define COLLECT_US 100000		/* longest time of job_collect(), so that the screen stays responsive */
+#define TRIM_US 1000000		/* shortest time between two malloc_trim() */
 #define FREE_PATIENCE_US 500000		/* how long job_free() waits for its thread */
 
 struct job {
 	struct shared *s;
 	GThread *thread;
-	char *message, *reader, *warning;	/* what the last job_get_status() lent */
-	int64_t final_to;		/* of what was collected */
+	char *message, *reader, *warning;	/* lent by the last job_get_status() */
+	int64_t final_to;		/* as job_status.closed_to_ns */
 	unsigned corrected;		/* seconds */
-	int64_t folded, kept;		/* of the timeline, when memory was given back */
-	uint64_t evicted;		/* and its spans until then */
-	int64_t gave_back_us;		/* monotonic */
+	int64_t folded, retained;		/* the timeline's counts at the last malloc_trim() */
+	uint64_t evicted;		/* its evicted spans at that time */
+	int64_t trimmed_us;		/* monotonic */
 };
 
 static void post_free(void *data)
@@ -40,9 +40,9 @@ static void post_free(void *data)
 	g_free(post);
 }
 
-static void again_free(void *data)
+static void redecoded_free(void *data)
 {
-	struct again *again = data;
+	struct redecoded *again = data;
 	publication_free(again->publication);
 	g_free(again);
 }
@@ -51,8 +51,8 @@ void shared_unref(struct shared *s)
 {
 	if (!g_atomic_ref_count_dec(&s->refs))
 		return;
-	g_async_queue_unref(s->posts);	/* frees what was never collected */
-	g_async_queue_unref(s->again);
+	g_async_queue_unref(s->posts);	/* frees posts that were not collected */
+	g_async_queue_unref(s->redecoded);
 	close(s->event_fd);
 	g_free(s->status.message);
 	g_free(s->status.reader);
@@ -67,18 +67,18 @@ void shared_wake_owner(struct shared *s)
 {
 	const uint64_t one = 1;
 	ssize_t n = write(s->event_fd, &one, sizeof one);
-	(void)n;			/* EAGAIN: it is awake already */
+	(void)n;			/* EAGAIN: the eventfd is readable already */
 }
 
-/* Page faults are a fifth of the time of a short run: the heap grows at once, and by large pages. malloc_trim() gives
- * back what is not used of it. */
+/* Grows the heap at once, in huge pages: page faults take a fifth of a short run's time. malloc_trim() returns what
+ * stays unused. */
 static void grow_heap_ahead(size_t memory)
 {
 	size_t ahead = memory ? MIN(memory / HEAP_SHARE, HEAP_AHEAD) : HEAP_AHEAD;
 
 	mallopt(M_TRIM_THRESHOLD, (int)(2 * ahead));
 	mallopt(M_TOP_PAD, (int)ahead);
-	g_free(g_malloc(LONG_ARRAY / 2));	/* by more than is free at its end */
+	g_free(g_malloc(LONG_ARRAY / 2));	/* more than the free memory at the heap's end */
 	mallopt(M_TOP_PAD, LONG_ARRAY);
 	madvise((char *)sbrk(0) - ahead, ahead, MADV_HUGEPAGE);	/* it is fine if this fails */
 }
@@ -86,12 +86,12 @@ static void grow_heap_ahead(size_t memory)
 static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 			 const struct job_options *options)
 {
-	/* Long arrays come and go; else the C library keeps ever longer ones in its heaps, where
-	 * they leave holes that nothing else fits into. */
+	/* A fixed threshold, so that long arrays are mapped and unmapped. By default the C library raises it, and
+	 * freed arrays fragment the heaps. */
 	if (options->memory)
 		mallopt(M_MMAP_THRESHOLD, LONG_ARRAY);
-	/* One heap for one thread, or two that keep few kinds of cells: the heaps of threads grow by a system call a
-	 * page (glibc's grow_heap()). More would wait for each other, and so would the screen. */
+	/* One heap for one thread, or for two that make few kinds of cells: thread heaps grow by a system call for each
+	 * page (glibc's grow_heap()). More threads, and the screen, would contend for the heap's lock. */
 	bool printed = !options->model.live && !options->preview;
 	unsigned threads = options->threads ? options->threads : g_get_num_processors();
 	bool one_heap = threads <= (printed && options->model.cells ? 2 : 1);
@@ -100,9 +100,9 @@ static struct job *start(struct shared *s, void *data, GDestroyNotify free_data,
 	if (one_heap && printed)
 		grow_heap_ahead(options->memory);
 	g_atomic_ref_count_init(&s->refs);
-	g_atomic_ref_count_inc(&s->refs);	/* one is the thread's */
+	g_atomic_ref_count_inc(&s->refs);	/* the thread's reference */
 	s->posts = g_async_queue_new_full(post_free);
-	s->again = g_async_queue_new_full(again_free);
+	s->redecoded = g_async_queue_new_full(redecoded_free);
 	s->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->event_fd < 0)
 		g_error("no eventfd: %s", g_strerror(errno));
@@ -131,7 +131,7 @@ struct job *job_start(job_open open, void *data, GDestroyNotify free_data,
 		      const struct job_options *options)
 {
 	struct shared *s = g_new0(struct shared, 1);
-	s->kept_from = TIME_UNKNOWN;
+	s->retained_from = TIME_UNKNOWN;
 	s->open = open;
 	return start(s, data, free_data, options);
 }
@@ -141,25 +141,25 @@ int job_fd(const struct job *j)
 	return j->s->event_fd;
 }
 
-/* Seconds are made by several threads and folded by this one: what is freed lies in holes
- * of all their heaps, which the C library gives back only when it is told to. */
-static void give_back(struct job *j, const struct timeline *tl)
+/* Returns free memory to the system. Seconds are made on several threads and freed on this one, so free memory is
+ * spread over all heaps, and only malloc_trim() returns it. */
+static void trim_heap(struct job *j, const struct timeline *tl)
 {
-	int64_t folded = timeline_folded_until(tl), kept = timeline_kept_from(tl);
+	int64_t folded = timeline_folded_until(tl), retained = timeline_kept_from(tl);
 	int64_t now = g_get_monotonic_time();
 	uint64_t traces, evicted;
 
 	timeline_evicted(tl, &traces, &evicted);
 	if (folded == TIME_UNKNOWN && !evicted)
 		return;
-	if ((folded == j->folded && kept == j->kept && evicted == j->evicted) ||
-	    now - j->gave_back_us < GIVE_BACK_US)
+	if ((folded == j->folded && retained == j->retained && evicted == j->evicted) ||
+	    now - j->trimmed_us < TRIM_US)
 		return;
 	malloc_trim(0);
 	j->evicted = evicted;
 	j->folded = folded;
-	j->kept = kept;
-	j->gave_back_us = now;
+	j->retained = retained;
+	j->trimmed_us = now;
 }
 
 static bool is_posted(struct job *j)
@@ -176,11 +176,11 @@ static void apply(struct job *j, struct timeline *tl, struct post *post)
 	j->corrected += post->corrected;
 }
 
-/* The model may forget threads and processes that ended before. */
-static void pass_kept_from(struct job *j, const struct timeline *tl)
+/* Tells the thread which instants the timeline retains: the model may drop threads and processes that ended before. */
+static void set_retained_from(struct job *j, const struct timeline *tl)
 {
 	g_mutex_lock(&j->s->lock);
-	j->s->kept_from = timeline_kept_from(tl);
+	j->s->retained_from = timeline_kept_from(tl);
 	g_mutex_unlock(&j->s->lock);
 }
 
@@ -203,7 +203,7 @@ bool job_collect(struct job *j, struct timeline *tl)
 	bool any = false;
 	int64_t until = g_get_monotonic_time() + COLLECT_US;
 
-	/* Cleared first: what is posted from now on rings again. */
+	/* cleared first, so that later posts make it readable again */
 	ssize_t n = read(j->s->event_fd, &count, sizeof count);
 	(void)n;
 	while ((!any || g_get_monotonic_time() < until) &&
@@ -214,10 +214,10 @@ bool job_collect(struct job *j, struct timeline *tl)
 	}
 	collect_missing(j, tl);
 	if (is_posted(j))
-		shared_wake_owner(j->s);	/* the rest in another turn: the owner has a screen */
+		shared_wake_owner(j->s);	/* the rest in the next call, so that the screen stays responsive */
 	if (any) {
-		pass_kept_from(j, tl);
-		give_back(j, tl);
+		set_retained_from(j, tl);
+		trim_heap(j, tl);
 	}
 	return any;
 }
@@ -247,10 +247,10 @@ void job_get_status(struct job *j, struct job_status *ret)
 	ret->corrected = j->corrected;
 	ret->final_to_ns = ret->pieces ? j->final_to : TIME_UNKNOWN;
 	if (ret->phase >= JOB_DONE && is_posted(j))
-		ret->phase = JOB_LOADING;	/* not all of it is collected */
+		ret->phase = JOB_LOADING;	/* some posts are not collected yet */
 }
 
-/* ---- before it is read ---- */
+/* ---- outline and preview ---- */
 
 struct outline *job_outline(struct job *j)
 {
@@ -299,11 +299,11 @@ void job_cancel(struct job *j)
 	g_mutex_unlock(&s->lock);
 }
 
-/* Nobody looks any more. */
-static void let_go(struct shared *s)
+/* No more previews are wanted: the thread may end. */
+static void end_looks(struct shared *s)
 {
 	g_mutex_lock(&s->lock);
-	s->unwanted = true;
+	s->looks_ended = true;
 	if (s->preview)
 		preview_stop(s->preview);
 	g_cond_broadcast(&s->changed);
@@ -323,7 +323,7 @@ bool job_wait(struct job *j, struct timeline *tl, int timeout_ms)
 	gint64 until = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
 
 	for (;;) {
-		bool ended = job_ended(j);	/* before collecting: nothing is posted after it */
+		bool ended = job_ended(j);	/* read before collecting: nothing is posted after the end */
 		job_collect(j, tl);
 		if (ended && !is_posted(j))
 			return true;
@@ -335,21 +335,21 @@ bool job_wait(struct job *j, struct timeline *tl, int timeout_ms)
 		}
 		struct pollfd pfd = { .fd = j->s->event_fd, .events = POLLIN };
 		if (poll(&pfd, 1, (int)left_ms) < 0 && errno == EINTR && timeout_ms >= 0)
-			return false;		/* a signal: the caller looks at its flag */
+			return false;		/* a signal: the caller handles it */
 	}
 }
 
-/* Does the thread come to its end within the patience? */
-static bool wait_gone(struct shared *s)
+/* Waits for the end of the thread; false: not within FREE_PATIENCE_US. */
+static bool wait_thread_done(struct shared *s)
 {
 	gint64 until = g_get_monotonic_time() + FREE_PATIENCE_US;
 	g_mutex_lock(&s->lock);
-	while (!s->gone)
+	while (!s->thread_done)
 		if (!g_cond_wait_until(&s->changed, &s->lock, until))
 			break;
-	bool gone = s->gone;
+	bool done = s->thread_done;
 	g_mutex_unlock(&s->lock);
-	return gone;
+	return done;
 }
 
 void job_free(struct job *j)
@@ -358,8 +358,8 @@ void job_free(struct job *j)
 		return;
 	g_atomic_int_set(&j->s->discard, 1);
 	job_cancel(j);
-	let_go(j->s);
-	if (wait_gone(j->s))
+	end_looks(j->s);
+	if (wait_thread_done(j->s))
 		g_thread_join(j->thread);
 	else
 		g_thread_unref(j->thread);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The two sides of a job: job.c is the main thread's, job_thread.c the reading one's.
+ * The inside of a job, for src/run/ only: job.c is for the main thread, job_thread.c for the reading thread.
  *
- * What both touch is `struct shared`, which each of them holds a reference to: a
- * thread that hangs in a library keeps its part alive when the job itself is long
- * gone. Publications cross by a GAsyncQueue, wake-ups by an eventfd, everything else
- * is under the mutex. Only for src/run/.
+ * Both hold a reference to struct shared, so a thread that hangs in a library can outlive its job. Publications pass
+ * through a GAsyncQueue and wake-ups through an eventfd; everything else is under the mutex.
  */
 #ifndef BLK_RUN_JOB_PRIVATE_H
 #define BLK_RUN_JOB_PRIVATE_H
@@ -16,13 +14,13 @@
 
 struct post {
 	struct publication *publication;
-	int64_t closed_to;		/* with it, the timeline is final before that */
-	int kib;			/* of its spans */
-	unsigned corrected;		/* seconds in it that were read again */
+	int64_t closed_to;		/* the timeline is final before this instant once it is applied */
+	int kib;			/* size of its spans */
+	unsigned corrected;		/* number of its seconds that were decoded again */
 };
 
-/* Seconds of [from, to) that were read again, for the model. */
-struct again {
+/* The seconds of [from, to), decoded again; for the model. */
+struct redecoded {
 	struct publication *publication;
 	int64_t from, to;
 };
@@ -30,14 +28,14 @@ struct again {
 struct shared {
 	gatomicrefcount refs;
 	GAsyncQueue *posts;		/* struct post * */
-	int queued_kib;			/* atomic: of spans, in posts */
-	GAsyncQueue *again;		/* struct again * */
-	int collected;			/* atomic: posts so far, wraps around */
+	int queued_kib;			/* atomic: size of spans in .posts */
+	GAsyncQueue *redecoded;		/* struct redecoded * */
+	int collected;			/* atomic: number of posts collected; wraps around */
 	int event_fd;
-	int stop;			/* atomic: end soon */
-	int discard;			/* atomic: nobody collects any more */
+	int stop;			/* atomic: stop reading */
+	int discard;			/* atomic: posts are not collected any more */
 
-	/* Only the thread's. */
+	/* the reading thread's */
 	job_open open;
 	void *data;
 	GDestroyNotify free_data;
@@ -46,16 +44,16 @@ struct shared {
 
 	GMutex lock;			/* what follows */
 	GCond changed;			/* the phase, or stop */
-	struct source *source;		/* to cancel them; NULL while there is none */
+	struct source *source;		/* for cancelling; NULL: none */
 	struct parallel *parallel;
-	struct preview *preview;	/* NULL: none (any more) */
-	int64_t kept_from;		/* as the owner's timeline_kept_from(); TIME_UNKNOWN: not known */
-	struct view_range look;		/* told before there was one */
+	struct preview *preview;	/* NULL: none */
+	int64_t retained_from;		/* as timeline_kept_from() of the owner's timeline */
+	struct view_range look;		/* the newest job_look(), for a preview that is made later */
 	struct outline *outline;
 	struct job_status status;	/* .message, .reader, .warning owned */
-	bool ended;			/* everything is posted */
-	bool unwanted;			/* the owner is going: no looks any more */
-	bool gone;			/* the thread only has to return */
+	bool ended;			/* all is posted */
+	bool looks_ended;			/* the job is being freed: no more previews */
+	bool thread_done;			/* the thread will only return */
 };
 
 void shared_unref(struct shared *s);

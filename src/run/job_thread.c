@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Jobs, the reading thread's side: opens the trace, feeds the model from one source or
- * stitches what workers made of its pieces, and posts what is closed.
+ * Jobs, the reading thread's side: opens the trace, feeds the model from one source or merges the slices of workers,
+ * and posts closed seconds. See job_private.h.
  */
 #include "run/job_private.h"
 
 #include <malloc.h>
 
-#define AGAIN_PAUSE_US 5000		/* after SOURCE_AGAIN, should the source not wait itself */
-#define MAX_QUEUED 8			/* posts nobody has collected; then the model keeps them */
-#define PIECE_SPANS 8192		/* of what a maker made, at a time */
+#define AGAIN_PAUSE_US 5000		/* after SOURCE_AGAIN, as some sources do not wait themselves */
+#define MAX_QUEUED 8			/* most posts in the queue; then the model retains its seconds */
+#define PIECE_SPANS 8192		/* spans of a post, when a maker made more */
 #define CATCH_UP_US 500000
-#define POST_SHARE 10			/* of the time, at most a tenth goes into posting */
-#define MOST_REST_US 1000000		/* live: what waits costs no less later, and is looked at */
+#define POST_SHARE 10			/* posting takes at most a tenth of the time */
+#define MOST_PAUSE_US 1000000		/* live: longest pause between posts, for the screen */
 #define TRIM_EVERY_US 200000
 #define TRIM_SHARE 20
 #define OUTLINE_CELLS 1024
-#define FIGURES_US 50000		/* how old figures may be while nothing is stitched */
-#define INDEX_STEP 512			/* packets of each file at once */
-#define CORRECT_LAST_US (5 * G_USEC_PER_SEC)	/* at the end, for seconds that are to be corrected */
-#define QUEUE_SHARE 32			/* of the memory: spans that wait for the owner, and */
-#define PREVIEW_SHARE 32		/* what a preview's spans are made of, which is half of them */
-#define PREVIEW_FIRST_US 100000		/* so long the main pass waits for the first preview */
+#define FIGURES_US 50000		/* longest time between two updates of the status */
+#define INDEX_STEP 512			/* packets of each file that are scanned at once */
+#define CORRECT_LAST_US (5 * G_USEC_PER_SEC)	/* longest wait at the end for seconds to be decoded again */
+#define QUEUE_SHARE 32			/* part of the memory for spans in posts */
+#define PREVIEW_SHARE 32		/* the same for a preview: half of its spans' memory */
+#define PREVIEW_FIRST_US 100000		/* longest wait of the main pass for the first preview */
 
 static void set_phase(struct shared *s, enum job_phase phase, const char *message)
 {
@@ -47,6 +47,8 @@ static void end_phase(struct shared *s, enum source_status st, const GError *err
 		[SOURCE_ERROR] = JOB_FAILED,
 	};
 	const char *message = error ? error->message : "reading failed";
+
+	g_assert(st == SOURCE_END || st == SOURCE_CANCELLED || st == SOURCE_ERROR);
 	set_phase(s, phase_of[st], st == SOURCE_ERROR ? message : NULL);
 }
 
@@ -74,8 +76,8 @@ static void update_figures(struct shared *s, double progress, uint64_t n_events,
 	g_mutex_unlock(&s->lock);
 }
 
-/* Up to where the timeline is final with this publication: what was stopped within, or
- * failed, only as far as it was read. */
+/* The instant before which the timeline is final with this publication. After a stop or a failure that is as far as
+ * was read. */
 static int64_t closed_to(const struct model *m, bool final, enum source_status how)
 {
 	if (!final || how == SOURCE_END)
@@ -83,7 +85,7 @@ static int64_t closed_to(const struct model *m, bool final, enum source_status h
 	return model_now(m);
 }
 
-/* Does the owner have enough to apply? Spans are what publications are large by. */
+/* Does the owner have enough posts to apply? Spans are the largest part of publications. */
 static bool is_queue_full(struct shared *s)
 {
 	size_t most = s->options.memory / QUEUE_SHARE / 1024;
@@ -101,8 +103,7 @@ static void push_publication(struct shared *s, struct publication *p, int64_t cl
 	g_async_queue_push(s->posts, item);
 }
 
-/* What is held beside the timeline while spans come. The next publication, too, will be about
- * as large as this one. */
+/* Estimated bytes held outside of the timeline. The next publication will be about as large as this one. */
 static size_t beside_bytes(const struct shared *s, const struct model *m,
 			   const struct publication *p)
 {
@@ -111,10 +112,10 @@ static size_t beside_bytes(const struct shared *s, const struct model *m,
 	       (s->preview ? preview_bytes(s->preview) : 0);
 }
 
-static void learn_kept_from(struct shared *s, struct model *m)
+static void update_retained_from(struct shared *s, struct model *m)
 {
 	g_mutex_lock(&s->lock);
-	int64_t ns = s->kept_from;
+	int64_t ns = s->retained_from;
 	g_mutex_unlock(&s->lock);
 	model_kept_from(m, ns);
 }
@@ -125,7 +126,7 @@ static void post(struct shared *s, struct model *m, bool final, enum source_stat
 		return;
 	if (!final && is_queue_full(s))
 		return;
-	learn_kept_from(s, m);
+	update_retained_from(s, m);
 	struct publication *p = model_publish(m, final);
 	if (!p)
 		return;
@@ -140,22 +141,21 @@ static void post(struct shared *s, struct model *m, bool final, enum source_stat
 	shared_wake_owner(s);
 }
 
-/* When to post: not too often, and not most of the time, unless memory asks for it. */
-struct turn {
-	int64_t due_us;		/* not before */
-	int64_t rest_us;	/* only when full before */
-	int64_t trim_us;	/* holes are not given back to the system before */
+/* When to post: a limited number of times and share of the time, unless memory is short. Monotonic, us. */
+struct schedule {
+	int64_t due_us;		/* no post before */
+	int64_t rest_us;	/* before it, post only when the model is full */
+	int64_t trim_us;	/* no malloc_trim() before */
 };
 
-/* The first batch is posted at once; of a short run nothing is given back. */
-static struct turn turn_begin(void)
+/* The first batch is posted at once; a short run never trims. */
+static struct schedule schedule_begin(void)
 {
-	return (struct turn){ .trim_us = g_get_monotonic_time() + TRIM_EVERY_US };
+	return (struct schedule){ .trim_us = g_get_monotonic_time() + TRIM_EVERY_US };
 }
 
-/* Slices and seconds come and go on several threads, and leave holes between those
- * that stay. */
-static void trim(struct shared *s, struct turn *t, int64_t now_us)
+/* Returns free memory to the system: slices and seconds are freed on several threads, and fragment the heaps. */
+static void trim(struct shared *s, struct schedule *t, int64_t now_us)
 {
 	if (!s->options.memory || now_us < t->trim_us)
 		return;
@@ -164,7 +164,7 @@ static void trim(struct shared *s, struct turn *t, int64_t now_us)
 	t->trim_us = end_us + MAX(TRIM_EVERY_US, (end_us - now_us) * TRIM_SHARE);
 }
 
-/* The owner is asked to catch up, as long as it does collect: it may not at all. */
+/* Waits for the owner to collect posts, as long as it does so at all. */
 static void wait_for_owner(struct shared *s)
 {
 	int64_t since = g_get_monotonic_time();
@@ -179,7 +179,7 @@ static void wait_for_owner(struct shared *s)
 	}
 }
 
-static bool post_in_turn(struct shared *s, struct model *m, struct turn *t)
+static bool post_if_due(struct shared *s, struct model *m, struct schedule *t)
 {
 	int64_t begin = g_get_monotonic_time();
 	bool full = model_is_full(m), due = begin >= t->rest_us || full;
@@ -194,13 +194,13 @@ static bool post_in_turn(struct shared *s, struct model *m, struct turn *t)
 	t->due_us = end + s->options.publish_every_ns / 1000;
 	int64_t rest = (end - begin) * POST_SHARE;
 	if (due)
-		t->rest_us = end + (s->options.model.live ? MIN(rest, MOST_REST_US) : rest);
+		t->rest_us = end + (s->options.model.live ? MIN(rest, MOST_PAUSE_US) : rest);
 	return due;
 }
 
 /* ---- one source ---- */
 
-/* Between two questions to a source that has nothing now; stop ends it early. */
+/* Waits after SOURCE_AGAIN; a stop ends the wait. */
 static void pause_reading(struct shared *s)
 {
 	gint64 until = g_get_monotonic_time() + AGAIN_PAUSE_US;
@@ -211,7 +211,7 @@ static void pause_reading(struct shared *s)
 	g_mutex_unlock(&s->lock);
 }
 
-/* What came too late: told to the user, and noted to be made again where it is kept. */
+/* Counts late events for the status, and marks their seconds stale if packets are stored. */
 static void note_late(struct shared *s, struct source *source)
 {
 	struct source_late late;
@@ -225,12 +225,12 @@ static void note_late(struct shared *s, struct source *source)
 	g_mutex_unlock(&s->lock);
 }
 
-/* What was read again of it since. */
+/* Posts the seconds that were decoded again. */
 static void adopt(struct shared *s, struct model *m)
 {
-	struct again *again;
+	struct redecoded *again;
 
-	while ((again = g_async_queue_try_pop(s->again))) {
+	while ((again = g_async_queue_try_pop(s->redecoded))) {
 		struct publication *p = model_adopt(m, again->publication, again->from, again->to);
 		g_free(again);
 		if (!p)
@@ -249,8 +249,7 @@ static void set_warning(struct shared *s, char *warning)
 	g_mutex_unlock(&s->lock);
 }
 
-/* What the source says it leaves out. Where it says nothing, what was said when it was opened
- * holds. */
+/* Updates the warning from the source; a source without warnings retains the one from its opening. */
 static void note_warning(struct shared *s, struct source *source)
 {
 	if (source->ops->warning)
@@ -271,7 +270,7 @@ static void note_missing(struct shared *s, struct source *source)
 static enum source_status read_source(struct shared *s, struct source *source, struct model *m,
 				      GError **error)
 {
-	struct turn turn = turn_begin();
+	struct schedule schedule = schedule_begin();
 
 	while (!is_stopped(s)) {
 		struct blk_batch batch = { 0 };
@@ -282,13 +281,13 @@ static enum source_status read_source(struct shared *s, struct source *source, s
 			pause_reading(s);
 		else
 			return st;
-		if (g_get_monotonic_time() < turn.due_us && !model_has_many_spans(m))
+		if (g_get_monotonic_time() < schedule.due_us && !model_has_many_spans(m))
 			continue;
 		note_late(s, source);
 		note_warning(s, source);
 		note_missing(s, source);
 		adopt(s, m);
-		post_in_turn(s, m, &turn);
+		post_if_due(s, m, &schedule);
 		update_figures(s, source_progress(source), model_n_events(m), model_now(m));
 	}
 	return SOURCE_CANCELLED;
@@ -346,8 +345,8 @@ static enum source_status stitch_pieces(struct shared *s, struct parallel *p, st
 		[PARALLEL_END] = SOURCE_END, [PARALLEL_STOPPED] = SOURCE_CANCELLED,
 		[PARALLEL_ERROR] = SOURCE_ERROR,
 	};
-	struct turn turn = turn_begin();
-	bool news = false;
+	struct schedule schedule = schedule_begin();
+	bool unposted = false;
 
 	for (;;) {
 		struct slice *slice;
@@ -359,9 +358,9 @@ static enum source_status stitch_pieces(struct shared *s, struct parallel *p, st
 		}
 		if (st > PARALLEL_LATER)
 			return ends[st];
-		news |= slice != NULL;
-		if (news && (g_get_monotonic_time() >= turn.due_us || model_is_full(m)))
-			news = !post_in_turn(s, m, &turn);
+		unposted |= slice != NULL;
+		if (unposted && (g_get_monotonic_time() >= schedule.due_us || model_is_full(m)))
+			unposted = !post_if_due(s, m, &schedule);
 		update_figures(s, parallel_progress(p), parallel_n_events(p), model_now(m));
 	}
 }
@@ -396,7 +395,7 @@ static void run_whole(struct shared *s, const struct pieces *pieces)
 	source_free(source);
 }
 
-/* ---- a trace that can be read in pieces: what comes before reading it ---- */
+/* ---- a trace in pieces ---- */
 
 static void ring(void *data, void *unused)
 {
@@ -417,7 +416,7 @@ static void post_outline(struct shared *s, const struct pieces *p)
 	shared_wake_owner(s);
 }
 
-/* Walks what has no index yet; what is known meanwhile may be looked at. */
+/* Scans files without index; meanwhile makes previews of what is indexed. */
 static void walk_index(struct shared *s, const struct pieces *p, struct preview *pv)
 {
 	int64_t every_us = s->options.publish_every_ns / 1000;
@@ -442,17 +441,16 @@ static void set_preview(struct shared *s, struct preview *pv)
 	s->preview = pv;
 	if (pv)
 		preview_look(pv, &s->look);
-	if (pv && s->unwanted)
+	if (pv && s->looks_ended)
 		preview_stop(pv);
 	g_mutex_unlock(&s->lock);
 }
 
-/* All is read, or as much as was wanted: the trace stays open for who looks at what the
- * timeline can't tell. */
+/* After reading: keeps the trace open for previews until the job is freed. */
 static void serve_looks(struct shared *s)
 {
 	g_mutex_lock(&s->lock);
-	while (!s->unwanted)
+	while (!s->looks_ended)
 		g_cond_wait(&s->changed, &s->lock);
 	g_mutex_unlock(&s->lock);
 }
@@ -490,25 +488,25 @@ static void run_pieces(struct shared *s, const struct pieces *p)
 	preview_free(pv);
 }
 
-/* ---- what is kept while it is read ---- */
+/* ---- a live source whose packets are stored ---- */
 
-static void post_again(void *data, struct publication *publication, int64_t from, int64_t to)
+static void post_redecoded(void *data, struct publication *publication, int64_t from, int64_t to)
 {
 	struct shared *s = data;
-	struct again *again = g_new(struct again, 1);
+	struct redecoded *again = g_new(struct redecoded, 1);
 
-	*again = (struct again){ publication, from, to };
-	g_async_queue_push(s->again, again);
+	*again = (struct redecoded){ publication, from, to };
+	g_async_queue_push(s->redecoded, again);
 }
 
-/* One thread serves looks, and reads again what events came too late for. */
-static void run_kept(struct shared *s, struct source *source, const struct pieces *kept)
+/* The preview's thread makes windows, and decodes seconds with late events again. */
+static void run_spooled(struct shared *s, struct source *source, const struct pieces *spooled)
 {
 	int64_t step = s->options.model.step_ns > 0 ? s->options.model.step_ns : INT64_C(1000000000);
-	struct preview *pv = preview_new(kept, step, ring, s);
+	struct preview *pv = preview_new(spooled, step, ring, s);
 
 	preview_bound_spans(pv, s->options.memory / PREVIEW_SHARE);
-	preview_correct(pv, post_again, s);
+	preview_correct(pv, post_redecoded, s);
 	g_mutex_lock(&s->lock);
 	s->status.corrects = true;
 	g_mutex_unlock(&s->lock);
@@ -521,13 +519,13 @@ static void run_kept(struct shared *s, struct source *source, const struct piece
 	preview_free(pv);
 }
 
-/* ---- what needs no model ---- */
+/* ---- a maker ---- */
 
-static bool is_told(void *data, double progress, uint64_t n)
+static bool on_progress(void *data, double progress, uint64_t n)
 {
 	struct shared *s = data;
 
-	if (s->status.phase == JOB_OPENING)	/* nobody else sets it */
+	if (s->status.phase == JOB_OPENING)	/* only this thread sets it */
 		set_phase(s, JOB_LOADING, NULL);
 	update_figures(s, progress, n, TIME_UNKNOWN);
 	return !is_stopped(s);
@@ -541,7 +539,7 @@ static void post_piece(struct shared *s, struct publication *p)
 	shared_wake_owner(s);
 }
 
-/* In pieces, so that memory's bounds hold in between. */
+/* Posts it in pieces, so that the timeline can keep within its memory between them. */
 static void post_made(struct shared *s, struct publication *made)
 {
 	g_autoptr(GPtrArray) tails = g_ptr_array_new();
@@ -578,7 +576,7 @@ static void run_maker(struct shared *s, const struct job_maker *maker)
 
 /* ---- the thread ---- */
 
-static void tell_reader(struct shared *s, const struct job_trace *t)
+static void set_reader(struct shared *s, const struct job_trace *t)
 {
 	g_mutex_lock(&s->lock);
 	s->status.reader = t->reader;
@@ -589,7 +587,7 @@ static void tell_reader(struct shared *s, const struct job_trace *t)
 void *job_thread_main(void *shared)
 {
 	struct shared *s = shared;
-	const struct watch watch = { is_told, s };
+	const struct watch watch = { on_progress, s };
 	struct job_trace t = { .watch = &watch };
 	g_autoptr(GError) error = NULL;
 
@@ -597,28 +595,29 @@ void *job_thread_main(void *shared)
 		set_phase(s, is_stopped(s) ? JOB_CANCELLED : JOB_FAILED,
 			  error ? error->message : "the source can't be opened");
 	} else {
+		g_assert(t.maker.self || t.source || t.pieces.ops);
 		t.pieces.without_spans = s->options.without_spans;
 		t.pieces.cells = s->options.model.cells;
-		tell_reader(s, &t);
-		set_source(s, t.source);	/* first: who sees the phase may cancel it */
+		set_reader(s, &t);
+		set_source(s, t.source);	/* before the phase: a caller that sees LOADING may cancel the source */
 		set_phase(s, JOB_LOADING, NULL);
 		if (t.maker.self)
 			run_maker(s, &t.maker);
 		else if (t.source && t.pieces.ops)
-			run_kept(s, t.source, &t.pieces);
+			run_spooled(s, t.source, &t.pieces);
 		else if (t.source)
 			run_source(s, t.source, false);
 		else
 			run_pieces(s, &t.pieces);
 	}
 	if (s->free_data)
-		s->free_data(s->data);	/* before its source: see job.h */
+		s->free_data(s->data);	/* before the source: see job.h */
 	if (t.maker.self)
 		t.maker.free(t.maker.self);
-	source_free(t.source);		/* may hang as any call into a library */
+	source_free(t.source);		/* may hang, as any call into a library */
 	pieces_free(&t.pieces);
 	g_mutex_lock(&s->lock);
-	s->gone = true;
+	s->thread_done = true;
 	g_cond_broadcast(&s->changed);
 	g_mutex_unlock(&s->lock);
 	shared_unref(s);

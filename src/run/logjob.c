@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Pieces of the journal, made on a thread: see logjob.h. */
+/* Makes windows of the log on a thread: see logjob.h. */
 #include "run/logjob.h"
 
 #include "base/timefmt.h"
@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ENOUGH 400			/* lines of an answer; fewer: it reads on */
-#define MOST 4000			/* lines of an answer; what is more is asked for again */
+#define ENOUGH 400			/* lines of an answer; with fewer, it reads a wider range */
+#define MOST 4000			/* most lines of an answer; the rest needs another request */
 #define FIRST_WIDTH (2 * NS_PER_MS)
-#define AROUND (100 * NS_PER_MS)	/* read before and behind, for calls over the borders */
-#define NAMES_BYTES (256u << 20)	/* read for names at most */
+#define AROUND (100 * NS_PER_MS)	/* read before and after a range, for calls across its bounds */
+#define NAMES_BYTES (256u << 20)	/* most bytes read for names */
 #define PATIENCE_US 400000
 
 struct logjob {
@@ -20,7 +20,7 @@ struct logjob {
 	char **paths;
 	bool by_bt2;
 	int event_fd;
-	int stop;			/* atomic: what is being made is in vain */
+	int stop;			/* atomic: stop, the answer is not wanted any more */
 
 	GMutex lock;			/* what follows */
 	GCond changed;
@@ -30,7 +30,7 @@ struct logjob {
 
 	struct logsource *source;	/* the thread's */
 	int64_t first, end;
-	int64_t width;			/* what gave enough lines last */
+	int64_t width;			/* ns: the width that gave enough lines last */
 };
 
 struct collect {
@@ -40,7 +40,7 @@ struct collect {
 
 static bool is_wanted(const struct journal_want *want, const struct journal_line *l)
 {
-	/* What goes through all of a piece is in the one that it began in. */
+	/* a call that spans the whole range is listed where it began */
 	if (l->kind == JOURNAL_CALL && l->state == LINE_UNFINISHED && l->ts != l->entry_ns && !l->lost)
 		return false;
 	return l->kind == JOURNAL_LOSS || ((want->tid < 0 || l->tid == want->tid) &&
@@ -73,7 +73,7 @@ static bool read_piece(struct logjob *j, struct journal_window *w, int64_t from,
 	return ok;
 }
 
-/* No more than MOST lines; what is covered ends where they are cut. */
+/* Keeps at most MOST lines; the window then covers only these. */
 static void cut(struct journal_window *w, GPtrArray *lines, bool before)
 {
 	if (lines->len <= MOST)
@@ -81,7 +81,7 @@ static void cut(struct journal_window *w, GPtrArray *lines, bool before)
 	guint at = before ? lines->len - MOST : MOST;
 	const struct journal_line *l = lines->pdata[at];
 	int64_t ts = l->ts;
-	/* All lines of an instant, or none; but if there is nothing else, too many. */
+	/* lines of the same instant stay together, even if they alone are more than MOST */
 	while (at > 0 && ((const struct journal_line *)lines->pdata[at - 1])->ts == ts)
 		at--;
 	if (before) {
@@ -188,7 +188,7 @@ static void *run(void *data)
 			uint64_t one = 1;
 			journal_window_free(j->ready);
 			j->ready = w;
-			/* It counts up to 2^64: there is always room for one more. */
+			/* cannot block: the counter holds up to 2^64 - 2 */
 			if (write(j->event_fd, &one, sizeof one) < 0)
 				continue;
 		} else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A range for the journal: see logsource.h. */
+/* Reads ranges of a trace for the log: see logsource.h. */
 #include "run/logsource.h"
 
 #include "base/timefmt.h"
@@ -11,7 +11,7 @@
 struct logsource {
 	char **paths;
 	struct native *all;		/* NULL: babeltrace2 reads it */
-	struct native *names;		/* once it is needed */
+	struct native *names;		/* opened when needed */
 	char *reader, *warning;
 	const int *stop;		/* see logsource_stop_by() */
 	bool bounded;
@@ -53,7 +53,7 @@ struct logsource *logsource_new(const char *const *paths, bool by_bt2, GError **
 	s->all = native;
 	if (!native) {
 		s->reader = g_strdup("babeltrace2: as asked for");
-		/* What can't be opened at all is told now. */
+		/* opened here only to report errors early */
 		struct source *source = source_open_bt2(paths, rows, n, error);
 		if (!source)
 			g_clear_pointer(&s, logsource_free);
@@ -92,9 +92,9 @@ const char *logsource_warning(const struct logsource *s)
 
 /* ---- bounds ---- */
 
-/* Widens [*first, *last] by the events of the source, which it frees; `one`: the first
- * is enough. False on error. */
-static bool see_events(struct source *source, bool one, int64_t *first, int64_t *last,
+/* Extends [*first, *last] by the events of the source, which it frees; `one`: by the first event only. False:
+ * *error. */
+static bool widen_by_events(struct source *source, bool one, int64_t *first, int64_t *last,
 		       GError **error)
 {
 	struct blk_batch b;
@@ -116,16 +116,16 @@ static bool bounds_native(struct logsource *s, int64_t *first, int64_t *last)
 	int64_t from, to, begin;
 	if (!index_all(s, s->all) || !native_bounds(s->all, &from, &to))
 		return true;
-	if (!see_events(open_range(s, s->all, INT64_MIN, INT64_MAX), true, first, last, NULL))
+	if (!widen_by_events(open_range(s, s->all, INT64_MIN, INT64_MAX), true, first, last, NULL))
 		return false;
 	*last = INT64_MIN;
-	/* Whole packets: what was looked through in vain is not again. */
+	/* search backwards in ranges that grow; none is searched twice */
 	for (int64_t width = NS_PER_MS; *last == INT64_MIN && *first != INT64_MAX;
 	     width = MIN(to - begin, INT64_MAX / 8) * 8) {
 		int64_t any = INT64_MAX;
 		begin = to - from > width ? native_read_from(s->all, to - width) : from;
 		bool all = begin <= from;
-		see_events(open_range(s, s->all, all ? INT64_MIN : begin, INT64_MAX), false, &any, last, NULL);
+		widen_by_events(open_range(s, s->all, all ? INT64_MIN : begin, INT64_MAX), false, &any, last, NULL);
 		if (all || (s->stop && g_atomic_int_get(s->stop)))
 			break;
 	}
@@ -143,7 +143,7 @@ bool logsource_bounds(struct logsource *s, int64_t *ret_from, int64_t *ret_to, G
 			const struct blk_subscription *rows = journal_subscriptions(&n);
 			struct source *source = source_open_bt2((const char *const *)s->paths, rows,
 								n, error);
-			if (!source || !see_events(source, false, &first, &last, error))
+			if (!source || !widen_by_events(source, false, &first, &last, error))
 				return false;
 		}
 		if (first == INT64_MAX || last == INT64_MIN)
@@ -186,7 +186,7 @@ static void see_loss(const struct pass *p, const struct blk_batch *b)
 	}
 }
 
-/* All of the source, which it frees. */
+/* Feeds all records of the source, which it frees, to the log. */
 static bool feed(const struct pass *p, struct source *source, bool is_native, GError **error)
 {
 	struct blk_batch b;
@@ -205,7 +205,7 @@ static bool feed(const struct pass *p, struct source *source, bool is_native, GE
 	return st == SOURCE_END;
 }
 
-/* What was opened before the range. */
+/* Reads which descriptors were opened before the range. */
 static bool feed_names(struct logsource *s, const struct pass *p, int64_t to, GError **error)
 {
 	size_t n;
@@ -281,7 +281,7 @@ bool logsource_run(struct logsource *s, const struct logsource_range *range, jou
 		*ret_journal = p.j;
 		return ok;
 	}
-	/* What ends early is told as far as it was read. */
+	/* also after an error: reports what was read */
 	journal_finish(p.j);
 	journal_free(p.j);
 	return ok;

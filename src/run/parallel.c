@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Workers over pieces: see parallel.h. The list of pieces and who does what is under
- * the mutex; what a worker reads is its own until its piece is done.
+ * Reads pieces on worker threads: see parallel.h. The list of pieces is under the mutex. A worker owns what it reads
+ * until its piece is done.
  */
 #include "run/parallel.h"
 
@@ -10,31 +10,30 @@
 #include "run/worker.h"
 #include "state/slice/slice.h"
 
-#define BUFFERS (6 << 20)		/* all sources together */
-#define LEAST_BUFFERS (64 << 10)	/* a source */
+#define BUFFERS (6 << 20)		/* bytes, of all sources together */
+#define LEAST_BUFFERS (64 << 10)	/* bytes, of one source */
 
 /*
- * A piece should be enough work to be worth its stitching, and the packets that two pieces
- * share (both decode them, as far as they need it); what it holds is a part of its bytes. So
- * pieces are large while much is left, and get smaller, so that all threads end together.
+ * Sizes of pieces, in bytes of the trace. Each piece costs a merge, and packets that two pieces share are decoded by
+ * both. So pieces are large while much is left, and get smaller towards the end, so that all threads end together.
  */
 #define PIECE_BYTES (96 << 20)
 #define LEAST_PIECE (16 << 20)
-#define PIECES_A_THREAD 2	/* of what is left */
-/* Where little happens for long a slice is as large as its seconds are many: about so much
- * for one. And so much is needed for a thread to be worth having. */
+#define PIECES_A_THREAD 2	/* what is left is divided into this many for each thread */
+/* SECOND_BYTES: estimated memory of a second in a slice, for long traces with few events. THREAD_BYTES: least bytes of
+ * the trace for each thread. */
 #define SECOND_BYTES (128 << 10)
-#define LEAST_BYTES (4 << 10)	/* of a slice: a clock that lies makes years of a few packets */
+#define LEAST_BYTES (4 << 10)	/* of a slice: a wrong clock can spread a few packets over years */
 #define THREAD_BYTES (8 << 20)
 
-#define SPANS_SHARE 32	/* annotations come to four times their bytes, not to a part */
+#define SPANS_SHARE 32	/* annotations take four times their bytes in the trace */
 
 struct piece {
 	int64_t from, to;
 	uint64_t bytes;
-	bool done;			/* .slice and .error are there */
+	bool done;			/* .slice and .error are set */
 	double progress;
-	size_t span_bytes;		/* of the slice */
+	size_t span_bytes;		/* of spans in .slice, estimated */
 	struct slice *slice;
 	GError *error;
 };
@@ -45,7 +44,7 @@ struct parallel {
 	gint stop;			/* atomic */
 	unsigned n;
 	uint64_t bytes;
-	unsigned ahead;			/* how many pieces may be begun before the next to take */
+	unsigned ahead;			/* most pieces that may be started beyond the next one to take */
 	GPtrArray *workers;		/* GThread * */
 
 	GMutex lock;			/* what follows */
@@ -65,7 +64,7 @@ static void choose_slices(struct parallel_plan *plan, uint64_t bytes, size_t mem
 	plan->slices = 1;
 	if (plan->threads == 1)
 		return;
-	if (memory)		/* a slice may come to half of its bytes */
+	if (memory)		/* a slice takes up to half of its bytes in the trace */
 		piece = MIN(piece, MAX(LEAST_PIECE, memory / in_flight * 2));
 	if (memory && spans)
 		unit = piece = MIN(piece, MAX(LEAST_PIECE / 16, memory / SPANS_SHARE / in_flight));
@@ -73,7 +72,7 @@ static void choose_slices(struct parallel_plan *plan, uint64_t bytes, size_t mem
 	plan->most = (unsigned)(piece / unit);
 }
 
-/* Bounded by time, too. */
+/* Bounds the time of a slice, too. */
 static void bound_by_time(struct parallel_plan *plan, const struct pieces *p, uint64_t bytes, size_t memory)
 {
 	int64_t from, to, most = (int64_t)(memory / (plan->threads + 2) / SECOND_BYTES) * NS_PER_S;
@@ -111,10 +110,10 @@ size_t parallel_buffers(unsigned n_sources)
 	return MAX(LEAST_BUFFERS, BUFFERS / MAX(1, n_sources));
 }
 
-/* Leaves those of the cuts out that are within one piece; returns how many stay. */
+/* Removes cuts within one piece; returns the number of remaining cuts. */
 static size_t join_slices(const struct parallel_plan *plan, int64_t from, int64_t *cuts, size_t n_cuts)
 {
-	size_t at = 0, kept = 0, n = n_cuts + 1;
+	size_t at = 0, n_left = 0, n = n_cuts + 1;
 
 	while (at < n) {
 		size_t take = CLAMP((n - at) / plan->threads / PIECES_A_THREAD, 1, MAX(1, plan->most));
@@ -123,9 +122,9 @@ static size_t join_slices(const struct parallel_plan *plan, int64_t from, int64_
 			take--;
 		at += take;
 		if (at < n)
-			from = cuts[kept++] = cuts[at - 1];
+			from = cuts[n_left++] = cuts[at - 1];
 	}
-	return kept;
+	return n_left;
 }
 
 static void cut(struct parallel *p)
@@ -151,7 +150,7 @@ static void cut(struct parallel *p)
 
 /* ---- the workers ---- */
 
-/* The number of a piece to read, or -1. */
+/* Takes the next piece to read: its number, or -1. */
 static int begin_piece(struct parallel *p)
 {
 	int i = -1;
@@ -165,7 +164,7 @@ static int begin_piece(struct parallel *p)
 	return i;
 }
 
-static void tell_progress(struct parallel *p, struct piece *x, const struct slice *s,
+static void report_progress(struct parallel *p, struct piece *x, const struct slice *s,
 			  double progress, uint64_t new_events)
 {
 	g_mutex_lock(&p->lock);
@@ -176,26 +175,26 @@ static void tell_progress(struct parallel *p, struct piece *x, const struct slic
 	g_mutex_unlock(&p->lock);
 }
 
-#define TELL_EVERY 64		/* batches */
+#define REPORT_EVERY 64		/* batches */
 
 static enum source_status read_piece(struct parallel *p, struct piece *x, struct slice *s,
 				     struct source *source, GError **error)
 {
 	enum source_status st = SOURCE_CANCELLED;
 	struct blk_batch batch;
-	uint64_t told = 0;
+	uint64_t counted = 0;
 
 	for (unsigned i = 1; !g_atomic_int_get(&p->stop); i++) {
 		st = source_next(source, &batch, error);
 		if (st != SOURCE_OK)
 			break;
 		slice_feed(s, &source->tables, batch.ev, batch.n);
-		if (i % TELL_EVERY)
+		if (i % REPORT_EVERY)
 			continue;
-		tell_progress(p, x, s, source_progress(source), slice_n_events(s) - told);
-		told = slice_n_events(s);
+		report_progress(p, x, s, source_progress(source), slice_n_events(s) - counted);
+		counted = slice_n_events(s);
 	}
-	tell_progress(p, x, s, 1, slice_n_events(s) - told);
+	report_progress(p, x, s, 1, slice_n_events(s) - counted);
 	return st;
 }
 
@@ -216,7 +215,7 @@ static void do_piece(struct parallel *p, unsigned i)
 	if (st == SOURCE_ERROR && !error)
 		x->error = g_error_new_literal(BLK_TRACE_ERROR, BLK_TRACE_ERROR_INTERNAL,
 					       "reading failed");
-	x->done = st == SOURCE_END || st == SOURCE_ERROR;	/* else: stopped within */
+	x->done = st == SOURCE_END || st == SOURCE_ERROR;	/* otherwise it was stopped before its end */
 	g_cond_broadcast(&p->changed);
 	g_mutex_unlock(&p->lock);
 }
@@ -243,6 +242,7 @@ struct parallel *parallel_start(const struct pieces *pieces, const struct parall
 	g_mutex_init(&p->lock);
 	g_cond_init(&p->changed);
 	cut(p);
+	g_assert(p->n);
 	unsigned n = CLAMP(plan->threads, 1, p->n);
 	p->ahead = n + MAX(1, n / 2);
 	p->workers = g_ptr_array_new();
@@ -277,11 +277,12 @@ void parallel_free(struct parallel *p)
 	g_free(p);
 }
 
-/* With the lock held. */
+/* Lock held. */
 static enum parallel_status take(struct parallel *p, struct slice **ret, GError **error)
 {
 	struct piece *x = &p->piece[p->taken];
 
+	g_assert(p->taken < p->begun && x->done && x->slice);
 	*ret = g_steal_pointer(&x->slice);
 	p->taken++;
 	g_cond_broadcast(&p->changed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Traces in pieces: see pieces.h. */
+/* What all traces in pieces share: see pieces.h. */
 #include "run/pieces.h"
 
 #include "state/slice/slice.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A recorded trace that can be read in pieces: any stretch of time, by as many
- * threads as there are. What a job needs of such a trace, as a table of functions:
- * the program has the native reader's (pieces_native()), tests have scripts.
+ * A trace that can be read in pieces: any range of time, by any number of threads. It is a table of functions, with
+ * two implementations: the native reader (pieces_native()) and a spool (pieces_spool.h). Tests have more.
  *
- * The functions mean what their namesakes in trace/native/native.h mean, and the rules for
- * threads are the same: once indexed() is true, everything but free() may be called
- * on any thread; until then one thread calls.
+ * The functions do what functions of the same name in trace/native/native.h do. Until indexed() is true, one thread
+ * calls them; afterwards any thread may call all but free().
  */
 #ifndef BLK_RUN_PIECES_H
 #define BLK_RUN_PIECES_H
@@ -15,7 +13,7 @@
 #include "trace/native/native.h"
 
 struct piece_ops {
-	bool (*index)(void *trace, size_t max);		/* more to walk? */
+	bool (*index)(void *trace, size_t max);		/* true: there is more to scan */
 	bool (*indexed)(void *trace);
 	double (*index_progress)(void *trace);
 	int64_t (*known_from)(void *trace);
@@ -27,20 +25,20 @@ struct piece_ops {
 	struct source *(*range)(void *trace, int64_t from, int64_t to, size_t budget);
 	const struct native_loss *(*losses)(struct source *s, size_t *ret_n);
 	void (*free)(void *trace);
-	/* Of a trace that grows (NULL: it does not): makes known what came before `to`, when it
-	 * did not at a time when all before `to` had come; INT64_MAX: all that came. All before
-	 * `closed` has come now. False: nothing is known. Frees what ranges borrow. */
+	/* For a trace that grows; else NULL. Loads what was received before `to` (INT64_MAX: all), unless it is loaded
+	 * already. All before `closed` was received by now. False: there is no event. Ranges must not be in use:
+	 * it frees what they borrow. */
 	bool (*renew)(void *trace, int64_t to, int64_t closed);
 };
 
 struct pieces {
 	const struct piece_ops *ops;
 	void *trace;
-	bool without_spans;		/* nobody asks for them */
-	uint32_t cells;			/* kinds that are read, as in slice_read_cells() */
+	bool without_spans;		/* spans are not wanted */
+	uint32_t cells;			/* kinds of cells that are wanted, as in slice_read_cells() */
 };
 
-/* The native reader's trace, which is taken over. */
+/* A trace of the native reader; takes it over. */
 struct pieces pieces_native(struct native *n);
 
 static inline void pieces_free(struct pieces *p)
@@ -50,10 +48,10 @@ static inline void pieces_free(struct pieces *p)
 	p->ops = NULL;
 }
 
-/* Can no event of the trace make spans, or does nobody ask for them? */
+/* Will there be no spans: none wanted, or no event that makes one? */
 bool pieces_lack_spans(const struct pieces *p);
 
-/* A slice with what is open when the source begins; call before its first batch. */
+/* A slice that knows the losses under way when the source begins; call it before the source's first batch. */
 struct slice *pieces_begin_slice(const struct pieces *p, struct source *source, bool from_start,
 				 int64_t step_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is looked at, read first: see preview.h. */
+/* Decodes what the screen shows before the main pass: see preview.h. */
 #include "run/preview.h"
 
 #include "base/timefmt.h"
@@ -7,18 +7,18 @@
 #include "run/window.h"
 #include "run/worker.h"
 
-#define WARM_UP_NS (NS_PER_S / 4)	/* has to be known before a window */
+#define WARM_UP_NS (NS_PER_S / 4)	/* read before a window */
 #define LONG_US (INT64_C(3600) * G_USEC_PER_SEC)
-#define STALE_US 200000			/* seconds that may be due are looked for so often */
-#define STALE_REST 4			/* times as long as reading them took */
-#define STALE_BYTES (64 << 20)		/* read before them, at most, for names and what is open */
-#define EXACT_BYTES (256 << 20)		/* read from the trace's begin on, at most */
-#define EXACT_BYTES_SPANS (64 << 20)	/* with spans: all of them are kept */
+#define STALE_US 200000			/* between two checks for stale seconds that are due */
+#define STALE_PAUSE 4			/* pause after decoding stale seconds, in multiples of its time */
+#define STALE_BYTES (64 << 20)		/* most bytes read before stale seconds, for names and open calls */
+#define EXACT_BYTES (256 << 20)		/* most bytes read from the trace's beginning on */
+#define EXACT_BYTES_SPANS (64 << 20)	/* the same if there are spans: all of them are retained */
 
-/* Around what is looked at: how long, how many steps where these are finer than the main
- * pass's, and how many bytes of packets at most. */
+/* Windows around the shown range: length, number of steps if these are finer than the main pass's, most bytes of
+ * packets. */
 static const struct stage { int64_t ns, steps; uint64_t bytes; bool exact; } stages[] = {
-	{ VIEW_RANGE_LONGEST_NS, 4096, 256 << 20, false },	/* just that; of more, its end */
+	{ VIEW_RANGE_LONGEST_NS, 4096, 256 << 20, false },	/* the shown range itself; at most its end */
 	{ 8 * NS_PER_S, 64, 32 << 20, false },
 	{ 30 * NS_PER_S, 512, 96 << 20, false },
 	{ 30 * NS_PER_S, 512, 96 << 20, true },
@@ -27,7 +27,7 @@ static const struct stage { int64_t ns, steps; uint64_t bytes; bool exact; } sta
 struct preview {
 	struct pieces pieces;		/* borrowed */
 	int64_t step;
-	size_t most_spans;		/* bytes a window; 0: no bound */
+	size_t most_spans;		/* bytes of spans in a window; 0: no bound */
 	GFunc ring;
 	void *ring_data;
 	GThread *thread;
@@ -35,22 +35,22 @@ struct preview {
 	GMutex lock;			/* what follows */
 	GCond changed;
 	int stop;			/* atomic, too: see source_stop_by() */
-	bool made;			/* at least one window */
-	struct stale *stale;		/* NULL: nothing is corrected */
-	preview_again again;
-	void *again_data;
-	int64_t rest_until_us;		/* the thread's */
+	bool made;			/* at least one window was made */
+	struct stale *stale;		/* NULL: seconds with late events are not decoded again */
+	preview_redecoded redecoded;
+	void *redecoded_data;
+	int64_t pause_until_us;		/* monotonic; the thread's */
 	bool hurry, correcting;
 	bool idle;			/* nothing to make */
 	struct view_range look;
-	bool looked_anew;		/* .look has changed since the maker looked */
-	guint stage;			/* of stages, the next one to make; their number: all made */
-	guint halved;			/* so often is what is looked at: it had too many spans */
-	struct decoded_range now;		/* being made, or made last; empty: none */
+	bool look_changed;		/* .look has changed since the maker read it */
+	guint stage;			/* index of the next stage to make; G_N_ELEMENTS(stages): all made */
+	guint halved;			/* how often the shown range was halved, as it had too many spans */
+	struct decoded_range now;		/* being made or made last; empty: none */
 	int64_t final_to;
 	struct timeline *ready;
 	struct decoded_range ready_window;
-	size_t bytes;			/* of what was made last */
+	size_t bytes;			/* of spans in the last window made */
 };
 
 static bool is_in(const struct decoded_range *inner, const struct decoded_range *outer)
@@ -66,7 +66,7 @@ static uint64_t bytes_of(const struct preview *pv, const struct decoded_range *w
 	return pv->pieces.ops->bytes_between(pv->pieces.trace, w->from_ns, w->to_ns);
 }
 
-/* First and last border of the trace's steps. */
+/* The trace's bounds, rounded outwards to whole steps. */
 static bool borders(const struct preview *pv, int64_t step, int64_t *ret_first, int64_t *ret_end)
 {
 	int64_t from, to;
@@ -83,8 +83,8 @@ static int64_t longest(const struct preview *pv, const struct stage *stage, int6
 	return step < pv->step ? MIN(stage->ns, stage->steps * step) : MAX(stage->ns, step);
 }
 
-/* Whole steps that are looked at, inside the trace; of too much the end. */
-static bool looked_at(const struct preview *pv, const struct view_range *look, struct decoded_range *ret)
+/* The shown range in whole steps, within the trace; if it is too long, its end. */
+static bool choose_looked_at(const struct preview *pv, const struct view_range *look, struct decoded_range *ret)
 {
 	int64_t first, end, step = look->step_ns > 0 ? look->step_ns : pv->step;
 
@@ -106,8 +106,8 @@ static bool looked_at(const struct preview *pv, const struct view_range *look, s
 	return true;
 }
 
-/* The window of a stage around what is looked at: as long as allowed, both ways alike,
- * and where the trace ends the other way. */
+/* The window of a stage around the shown range: as long as the stage allows, equally in both directions, unless the
+ * trace ends there. */
 static struct decoded_range widen(const struct preview *pv, const struct decoded_range *looked,
 				const struct stage *stage)
 {
@@ -130,29 +130,29 @@ static struct decoded_range widen(const struct preview *pv, const struct decoded
 	return *looked;
 }
 
-/* A trace that grows is shown as it is told, and read only where that can't answer: what
- * is closed, that is. */
+/* For a trace that grows, the main pass provides the newest range; windows are made only with look.again, in closed
+ * seconds. */
 static bool is_served(const struct preview *pv)
 {
 	return !pv->pieces.ops->renew || (pv->look.again && pv->look.to_ns <= pv->final_to);
 }
 
-/* The maker looks, with the lock held: outside of what it makes or has made? */
+/* Is the shown range outside of the current window? Lock held; called by the maker. */
 static bool has_moved(struct preview *pv)
 {
 	struct decoded_range looked;
 
-	if (!pv->looked_anew || !is_served(pv))
+	if (!pv->look_changed || !is_served(pv))
 		return false;
-	pv->looked_anew = false;
-	if (!looked_at(pv, &pv->look, &looked) || is_in(&looked, &pv->now))
+	pv->look_changed = false;
+	if (!choose_looked_at(pv, &pv->look, &looked) || is_in(&looked, &pv->now))
 		return false;
 	pv->now = (struct decoded_range){ 0 };
 	pv->stage = 0;
 	return true;
 }
 
-/* All before is known to the main pass, which can't tell: is it worth reading it twice? */
+/* The main pass has read all before the window: is that little enough to decode it again? */
 static bool is_worth_exactness(const struct preview *pv, const struct decoded_range *w)
 {
 	uint64_t most = pieces_lack_spans(&pv->pieces) ? EXACT_BYTES : EXACT_BYTES_SPANS;
@@ -161,7 +161,7 @@ static bool is_worth_exactness(const struct preview *pv, const struct decoded_ra
 	       pv->pieces.ops->bytes_between(pv->pieces.trace, INT64_MIN, w->to_ns) <= most;
 }
 
-/* Is the window of this stage worth making? */
+/* Is the window of this stage to be made? */
 static bool is_wanted(const struct preview *pv, const struct stage *stage,
 		      struct decoded_range *w)
 {
@@ -172,17 +172,17 @@ static bool is_wanted(const struct preview *pv, const struct stage *stage,
 		return is_worth_exactness(pv, w);
 	}
 	if (stage > stages && is_in(w, &pv->now))
-		return false;			/* no wider than what there is */
+		return false;			/* not wider than the current window */
 	return pv->look.again || w->to_ns > pv->final_to;
 }
 
-/* The next window to make; with the lock held. */
+/* Chooses the next window to make. Lock held. */
 static bool choose(struct preview *pv, struct decoded_range *ret)
 {
 	struct decoded_range looked;
 
 	has_moved(pv);
-	if (pv->stop || !is_served(pv) || !looked_at(pv, &pv->look, &looked))
+	if (pv->stop || !is_served(pv) || !choose_looked_at(pv, &pv->look, &looked))
 		return false;
 	for (; pv->stage < G_N_ELEMENTS(stages); pv->stage++) {
 		const struct stage *stage = &stages[pv->stage];
@@ -191,21 +191,21 @@ static bool choose(struct preview *pv, struct decoded_range *ret)
 			return pv->pieces.ops->known_from(pv->pieces.trace) <=
 			       ret->from_ns - WARM_UP_NS;
 		if (stage->exact && pv->look.again && pv->final_to < ret->to_ns)
-			return false;		/* later, perhaps */
+			return false;		/* the index may cover it later */
 	}
 	return false;
 }
 
 /* ---- making one ---- */
 
-static bool is_in_vain(void *data)
+static bool is_obsolete(void *data)
 {
 	struct preview *pv = data;
 
 	g_mutex_lock(&pv->lock);
-	bool in_vain = pv->stop || has_moved(pv);
+	bool obsolete = pv->stop || has_moved(pv);
 	g_mutex_unlock(&pv->lock);
-	return in_vain;
+	return obsolete;
 }
 
 static void renew(struct preview *pv)
@@ -218,8 +218,7 @@ static void renew(struct preview *pv)
 		pv->pieces.ops->renew(pv->pieces.trace, to, closed);
 }
 
-/* The window has too many spans to be held, with the lock held: less of what is looked at, or
- * nothing wider than there is. */
+/* The window had too many spans: halves the shown range, or makes no wider window. Lock held. */
 static void make_less(struct preview *pv, const struct decoded_range *before)
 {
 	pv->now = *before;
@@ -231,7 +230,7 @@ static void make_less(struct preview *pv, const struct decoded_range *before)
 
 bool preview_step(struct preview *pv)
 {
-	struct window_reader reader = { &pv->pieces, is_in_vain, pv, 0, &pv->stop };
+	struct window_reader reader = { &pv->pieces, is_obsolete, pv, 0, &pv->stop };
 	struct decoded_range w, before;
 	bool too_much = false;
 
@@ -269,14 +268,14 @@ bool preview_step(struct preview *pv)
 	return true;
 }
 
-/* ---- what events came too late for ---- */
+/* ---- seconds with late events ---- */
 
 static bool is_stopping(void *data)
 {
 	return g_atomic_int_get(&((struct preview *)data)->stop);
 }
 
-/* From where on it is read: all there is before, or as much as is worth it. */
+/* Where reading begins for these seconds: at the trace's beginning, or STALE_BYTES before. */
 static int64_t begin_for(const struct preview *pv, const struct decoded_range *w)
 {
 	const struct piece_ops *ops = pv->pieces.ops;
@@ -290,8 +289,8 @@ static int64_t begin_for(const struct preview *pv, const struct decoded_range *w
 	return w->from_ns - WARM_UP_NS;
 }
 
-/* Is all of the window still kept? */
-static bool is_kept(const struct preview *pv, const struct decoded_range *w)
+/* Does the stored trace still have a part of the window? */
+static bool is_retained(const struct preview *pv, const struct decoded_range *w)
 {
 	const struct piece_ops *ops = pv->pieces.ops;
 	int64_t first, end;
@@ -300,27 +299,27 @@ static bool is_kept(const struct preview *pv, const struct decoded_range *w)
 	       ops->bounds(pv->pieces.trace, &first, &end) && first < w->to_ns && end >= w->from_ns;
 }
 
-/* False: nothing is due. */
+/* Decodes the next stale seconds that are due; false: none are. */
 static bool read_stale(struct preview *pv)
 {
 	const struct window_reader reader = { &pv->pieces, is_stopping, pv, 0, &pv->stop };
 	int64_t begin_us = g_get_monotonic_time();
-	struct publication *again = NULL;
+	struct publication *redecoded = NULL;
 	struct decoded_range w;
 
 	g_mutex_lock(&pv->lock);
-	pv->correcting = pv->stale && !pv->stop && (pv->hurry || begin_us >= pv->rest_until_us) &&
+	pv->correcting = pv->stale && !pv->stop && (pv->hurry || begin_us >= pv->pause_until_us) &&
 			 stale_take(pv->stale, pv->final_to, pv->hurry, begin_us, &w);
 	bool any = pv->correcting;
 	g_mutex_unlock(&pv->lock);
 	if (!any)
 		return false;
-	if (is_kept(pv, &w))
-		again = window_read_from(&reader, &w, begin_for(pv, &w), NULL);
-	if (again)
-		pv->again(pv->again_data, again, w.from_ns, w.to_ns);
+	if (is_retained(pv, &w))
+		redecoded = window_read_from(&reader, &w, begin_for(pv, &w), NULL);
+	if (redecoded)
+		pv->redecoded(pv->redecoded_data, redecoded, w.from_ns, w.to_ns);
 	int64_t end_us = g_get_monotonic_time();
-	pv->rest_until_us = end_us + (end_us - begin_us) * STALE_REST;
+	pv->pause_until_us = end_us + (end_us - begin_us) * STALE_PAUSE;
 	g_mutex_lock(&pv->lock);
 	pv->correcting = false;
 	g_cond_broadcast(&pv->changed);
@@ -348,7 +347,7 @@ static void *preview_main(void *data)
 	}
 }
 
-/* ---- life, and who looks ---- */
+/* ---- the object, and the requests of its owner ---- */
 
 struct preview *preview_new(const struct pieces *p, int64_t step_ns, GFunc ring, void *data)
 {
@@ -377,11 +376,11 @@ size_t preview_bytes(struct preview *pv)
 	return bytes;
 }
 
-void preview_correct(struct preview *pv, preview_again again, void *data)
+void preview_correct(struct preview *pv, preview_redecoded again, void *data)
 {
 	pv->stale = stale_new(pv->step);
-	pv->again = again;
-	pv->again_data = data;
+	pv->redecoded = again;
+	pv->redecoded_data = data;
 }
 
 void preview_late(struct preview *pv, const struct source_late *late)
@@ -443,12 +442,12 @@ void preview_look(struct preview *pv, const struct view_range *look)
 {
 	g_mutex_lock(&pv->lock);
 	if (!is_same_look(look, &pv->look)) {
-		/* What was not worth it as long as the main pass would come may be now. */
+		/* stages that were left to the main pass may be wanted now */
 		if (look->again && !pv->look.again && pv->stage == G_N_ELEMENTS(stages))
 			pv->stage = 0;
 		pv->look = *look;
 		pv->halved = 0;
-		pv->looked_anew = true;
+		pv->look_changed = true;
 		pv->idle = false;
 		g_cond_broadcast(&pv->changed);
 	}
@@ -460,7 +459,7 @@ void preview_final_to(struct preview *pv, int64_t instant)
 	g_mutex_lock(&pv->lock);
 	int64_t to = pv->pieces.ops->renew ? pv->look.to_ns : pv->now.to_ns;
 	if (pv->look.again && pv->final_to < to && instant >= to) {
-		pv->idle = false;		/* it can be made exact, or at all */
+		pv->idle = false;		/* more may be possible now: an exact window */
 		g_cond_broadcast(&pv->changed);
 	}
 	pv->final_to = MAX(pv->final_to, instant);

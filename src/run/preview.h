@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the screen shows and the main pass can't tell: not yet, no longer, or not in
- * steps as fine. First just the seconds looked at, then a wider window around them; each
- * is read out of turn (window.h) and replaces the one before. Behind the main pass a
- * window is read once more, exactly, if that is worth its while. Of a live session also what events came
- * too late for.
+ * A preview decodes what the screen shows and the main pass cannot provide: not read yet, no longer in memory, or in
+ * finer steps. It reads the shown range first, then wider windows around it (window.h); each replaces the one before.
+ * What the main pass has read already is decoded exactly if that reads not too much. For a live session it also
+ * decodes seconds with late events again.
  *
- * Whoever looks calls from any thread; one thread at a time makes: preview_step(), or
- * after preview_start() the preview's own.
+ * preview_look(), _take(), _late() and _final_to() may be called on any thread. One thread at a time makes
+ * windows: in preview_step(), or after preview_start() on the preview's own thread.
  */
 #ifndef BLK_RUN_PREVIEW_H
 #define BLK_RUN_PREVIEW_H
@@ -19,38 +18,37 @@ struct preview;
 struct timeline;
 struct publication;
 
-/* Borrows the trace. `ring` is called (on the thread that makes) when there is
- * something to take. Looks at the trace's end until told otherwise. */
+/* Borrows the trace. `ring` is called on the making thread when there is something to take. Until preview_look(), the
+ * range is the trace's end. */
 struct preview *preview_new(const struct pieces *p, int64_t step_ns, GFunc ring, void *data);
-/* Before it is started: windows of more than a step hold at most so many bytes of what spans
- * are made of (0, and when nobody tells: no bound). */
+/* Before preview_start(): bounds the bytes of spans in windows of more than a step; 0, the default: no bound. */
 void preview_bound_spans(struct preview *pv, size_t bytes);
-size_t preview_bytes(struct preview *pv);	/* what was made last holds, about */
+size_t preview_bytes(struct preview *pv);	/* of spans in the last window made, estimated */
 void preview_free(struct preview *pv);		/* waits for its thread; NULL is fine */
 
 void preview_look(struct preview *pv, const struct view_range *look);		/* as job_look() */
-/* What lies before this instant needs no preview any more, but again. */
+/* The main pass is final before this instant: windows before it are made only with look.again. */
 void preview_final_to(struct preview *pv, int64_t instant);
-void preview_stop(struct preview *pv);		/* it makes nothing more */
+void preview_stop(struct preview *pv);		/* makes no more windows */
 
 /* The newest window that was made, once; NULL: nothing new. */
 struct timeline *preview_take(struct preview *pv, struct decoded_range *ret);
 
-/* Makes the next window; false: there is none to make (now). While the trace is not
- * indexed, only what its index already covers. */
+/* Makes the next window; false: there is none to make now. Until the trace is indexed, only windows that the index
+ * covers. */
 bool preview_step(struct preview *pv);
 /*
- * Before it is started, of a trace that grows: where nothing is looked at, its thread reads seconds again that
- * events came too late for (preview_late(), run/stale.h), and gives them away with their range
- * (model_adopt()). It never takes more than a fifth of a core for that.
+ * Before preview_start(), for a trace that grows: when no window is to be made, the thread decodes seconds with late
+ * events again (preview_late(), stale.h) and passes them with their range to the callback (model_adopt()). It uses
+ * at most a fifth of a core for this.
  */
-typedef void (*preview_again)(void *data, struct publication *again, int64_t from, int64_t to);
-void preview_correct(struct preview *pv, preview_again again, void *data);
+typedef void (*preview_redecoded)(void *data, struct publication *again, int64_t from, int64_t to);
+void preview_correct(struct preview *pv, preview_redecoded again, void *data);
 void preview_late(struct preview *pv, const struct source_late *late);
-/* What is late by now is read again at once; waits for that, at most so long. */
+/* Decodes all seconds with late events again at once; waits at most timeout_us for that. */
 void preview_finish(struct preview *pv, int64_t timeout_us);
-void preview_start(struct preview *pv);		/* a thread that makes all that comes */
-/* Waits until something was made, or nothing can be, or the instant (monotonic). */
+void preview_start(struct preview *pv);		/* starts its thread */
+/* Waits until a window was made or none can be, or until `until_us` (monotonic, us). */
 void preview_wait(struct preview *pv, int64_t until_us);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Saving on a thread: see savejob.h. */
+/* Saves on a thread: see savejob.h. */
 #include "run/savejob.h"
 
 #include "run/worker.h"
@@ -11,7 +11,7 @@ struct savejob {
 	char **paths, *to;
 	struct trace_cut cut;
 	int event_fd;
-	int stop, done;			/* atomic; when done, what follows is there */
+	int stop, done;			/* atomic; once .done, the following fields are valid */
 	struct trace_cut_result result;
 	GError *error;
 };
@@ -24,7 +24,7 @@ static void *run(void *data)
 	worker_background();
 	trace_cut_write(&j->cut, &j->result, &j->error);
 	g_atomic_int_set(&j->done, 1);
-	/* It counts up to 2^64: there is always room for one more. */
+	/* cannot block: the counter holds up to 2^64 - 2 */
 	return write(j->event_fd, &one, sizeof one) < 0 ? j : NULL;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A range of a trace being saved (trace/native/cut.h), on a thread of its own.
+ * Saves a range of a trace (trace/native/cut.h) on a thread of its own.
  *
  *     struct savejob *j = savejob_new(&cut, job_fd(job));
  *     ... the fd rings ...
@@ -15,10 +15,10 @@ struct savejob;
 /* Copies what it needs of `cut` (whose .stop is not used). event_fd: an eventfd that is
  * written to when it is done. */
 struct savejob *savejob_new(const struct trace_cut *cut, int event_fd);
-void savejob_free(struct savejob *j);	/* stops it: nothing is left then; NULL is fine */
+void savejob_free(struct savejob *j);	/* stops it, which leaves no files; NULL is fine */
 
 const struct trace_cut *savejob_cut(const struct savejob *j);
-/* Is it done? Once: then *ret is filled and its .path the caller's, or *error is set. */
+/* True, once, when it is done: *ret is filled (.path is the caller's), or *error is set. */
 bool savejob_take(struct savejob *j, struct trace_cut_result *ret, GError **error);
 
 #endif

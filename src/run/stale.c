@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Seconds that are to be read again: see stale.h. */
+/* The set of stale seconds: see stale.h. */
 #include "run/stale.h"
 
 #include "base/timefmt.h"
 
-#define QUIET_US G_USEC_PER_SEC		/* so long nothing more has come for it */
-#define PATIENCE_US (10 * G_USEC_PER_SEC)	/* however much more comes */
-#define MOST_NOTED 600			/* seconds, of one note */
+#define QUIET_US G_USEC_PER_SEC		/* a second is due when no late event arrived for it for this time, */
+#define PATIENCE_US (10 * G_USEC_PER_SEC)	/* or after this time in any case */
+#define MOST_SECONDS 600			/* most seconds of one stale_note() */
 #define MOST_AT_ONCE 30
 
 struct stale_second {
 	int64_t begin;
-	int64_t first_us, last_us;	/* noted */
+	int64_t first_us, last_us;	/* when it was noted first, last; monotonic */
 };
 
 struct stale {
@@ -57,7 +57,7 @@ static void note_second(struct stale *s, int64_t begin, int64_t now_us)
 static void note_range(struct stale *s, int64_t from, int64_t to, int64_t now_us)
 {
 	int64_t last = time_floor(to, s->step);
-	int64_t first = MAX(time_floor(from, s->step), last - (MOST_NOTED - 1) * s->step);
+	int64_t first = MAX(time_floor(from, s->step), last - (MOST_SECONDS - 1) * s->step);
 
 	for (int64_t at = first; at <= last; at += s->step)
 		note_second(s, at, now_us);
@@ -93,6 +93,7 @@ bool stale_take(struct stale *s, int64_t closed_to, bool hurry, int64_t now_us, 
 	ret->to_ns = ret->from_ns + n * s->step;
 	ret->step_ns = s->step;
 	ret->exact = true;
+	g_assert(first + n <= s->seconds->len);
 	g_array_remove_range(s->seconds, first, n);
 	return true;
 }

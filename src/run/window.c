@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Windows of a trace, decoded out of turn: see window.h. */
+/* Decodes windows of a trace: see window.h. */
 #include "run/window.h"
 
 #include "base/timefmt.h"
 #include "state/slice/slice.h"
 
-#define WARM_UP_NS (NS_PER_S / 4)	/* before a window, so that it is known who runs, and behind it for
-					 * how requests end: */
-#define WARM_UP_BYTES (8 << 20)		/* at most */
-#define SILENCE 16			/* times further back where nothing was found */
+#define WARM_UP_NS (NS_PER_S / 4)	/* read before a window, for the running threads, and after it, for
+					 * the ends of requests: */
+#define WARM_UP_BYTES (8 << 20)		/* most bytes of these */
+#define SILENCE 16			/* if nothing was found, start this many times further back */
 #define BEHIND_BYTES (32 << 20)
 #define BUFFERS (8 << 20)
 
@@ -22,7 +22,7 @@ static bool is_inside(const struct decoded_range *w, const struct second *s)
 	return s->begin_ns >= w->from_ns && s->begin_ns < w->to_ns;
 }
 
-/* Only the window is told: what is around it was read to know better. */
+/* Removes what is outside of the window: it was read only for context. */
 static void trim(struct publication *p, const struct decoded_range *w)
 {
 	struct trust trust = { 0 };
@@ -45,22 +45,22 @@ static void trim(struct publication *p, const struct decoded_range *w)
 	p->n_events = n_events;
 }
 
-/* false: it was in vain, or too much. */
+/* False: obsolete, or too much. */
 static bool read_all(const struct window_reader *r, struct slice *s, struct source *source,
 		     bool *ret_too_much)
 {
 	struct blk_batch batch;
-	bool in_vain, too_much = false;
+	bool obsolete, too_much = false;
 
-	/* What fails here fails in the main pass, too, which tells it. */
-	while (!(in_vain = r->in_vain(r->data)) && !too_much &&
+	/* errors are ignored: the main pass meets and reports them, too */
+	while (!(obsolete = r->obsolete(r->data)) && !too_much &&
 	       source_next(source, &batch, NULL) == SOURCE_OK) {
 		slice_feed(s, &source->tables, batch.ev, batch.n);
 		too_much = r->most && slice_span_bytes(s) > r->most;
 	}
 	if (ret_too_much)
 		*ret_too_much = too_much;
-	return !in_vain && !too_much;
+	return !obsolete && !too_much;
 }
 
 static struct publication *finish(const struct window_reader *r, const struct decoded_range *w,
@@ -76,7 +76,7 @@ static struct publication *finish(const struct window_reader *r, const struct de
 	return p;
 }
 
-/* How far is read behind a window. */
+/* Where reading after a window ends. */
 static int64_t end_of(const struct window_reader *r, const struct decoded_range *w)
 {
 	int64_t end = w->to_ns + (w->exact ? WINDOW_BEHIND_NS : WARM_UP_NS);
@@ -102,7 +102,7 @@ struct publication *window_read_from(const struct window_reader *r, const struct
 	return p;
 }
 
-/* So long before the window is read at first; 0 where that is too much. */
+/* How long before the window reading begins, ns; 0: that would be too much. */
 static int64_t warm_up(const struct window_reader *r, const struct decoded_range *w, int64_t back)
 {
 	bool too_much = bytes_between(r, w->from_ns - back, w->from_ns) > WARM_UP_BYTES;
@@ -130,7 +130,7 @@ struct timeline *window_read(const struct window_reader *r, const struct decoded
 		return read_timeline(r, w, INT64_MIN, ret_too_much);
 	struct timeline *tl = read_timeline(r, w, w->from_ns - back, ret_too_much);
 	r->pieces->ops->bounds(r->pieces->trace, &first, &end);
-	/* Where nothing happened, what happened last says what goes on. */
+	/* without events, read further back: the last event shows what goes on */
 	while (tl && timeline_n_seconds(tl) == 0 && back && w->from_ns - back > first) {
 		back = warm_up(r, w, back * SILENCE);
 		if (!back)

@@ -8,7 +8,7 @@
 
 #define BACKGROUND_NICE 5
 
-/* Blocked are all signals but those that the thread's own faults raise. */
+/* Blocks all signals except those that the thread's own faults raise. */
 GThread *worker_new(const char *name, GThreadFunc run, void *data)
 {
 	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS };
@@ -25,7 +25,7 @@ GThread *worker_new(const char *name, GThreadFunc run, void *data)
 
 void worker_background(void)
 {
-	/* On Linux a thread has a niceness of its own. */
+	/* on Linux each thread has its own nice value */
 	id_t self = (id_t)gettid();
 	setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + BACKGROUND_NICE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Threads of jobs: started with all signals blocked, which are the main thread's. */
+/* Threads of jobs. Signals are blocked in them, as the main thread handles these. */
 #ifndef BLK_RUN_WORKER_H
 #define BLK_RUN_WORKER_H
 
@@ -7,7 +7,7 @@
 
 GThread *worker_new(const char *name, GThreadFunc run, void *data);
 
-/* The calling thread gives way to the others of the program. */
+/* Lowers the priority of the calling thread. */
 void worker_background(void);
 
 #endif

@@ -145,7 +145,7 @@ def unreadable(tap):
     wrong = Transcript(TRANSCRIPTS / "ctf-1.8.transcript.xz")
     wrong.sessions = {number: (timer, 1, host, name) for number, (timer, _, host, name) in wrong.sessions.items()}
     out, err, code = ask(Replay(wrong), *EVENTS_VIEW, "-r")
-    tap.ok((out, code) == ("", 1) and "metadata of a format that its list does not say" in err,
+    tap.ok((out, code) == ("", 1) and "metadata in another format than its session list says" in err,
            "a list that says another format", out, err, code)
 
 

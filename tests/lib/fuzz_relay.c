@@ -101,7 +101,7 @@ void fuzz_relay_run(const struct fuzz_relay *with, const struct blk_subscription
 	struct attach_sink sink = { .late_us = -1, .packets = packets_new(), .queue = ATTACH_QUEUE,
 				    .spool = new_spool(with->spool) };
 	struct attach_options o = { .sink = &sink, .seek = VIEWER_FROM_BEGINNING,
-				    .past = attach_past_new() };
+				    .history = attach_history_new() };
 	memset(&relay, 0, sizeof relay);
 	relay.with = with;
 	fake_net_begin(now_us(), answer);
@@ -124,7 +124,7 @@ void fuzz_relay_run(const struct fuzz_relay *with, const struct blk_subscription
 	spool_unref(sink.spool);
 	g_ptr_array_unref(sink.members);
 	packets_unref(sink.packets);
-	attach_past_free(o.past);
+	attach_history_free(o.history);
 	g_mutex_clear(&sink.push);
 	g_mutex_clear(&owner.lock);
 	fake_net_end();

@@ -104,7 +104,7 @@ start() {
 	pid=$!
 	session=blktop-$pid
 	until_true is_listed "$session"
-	until_true catches_sigint "$pid"	# until then a signal ends it before the steward is done
+	until_true catches_sigint "$pid"	# until then a signal ends it before the helper is done
 }
 catches_sigint() { (( 0x$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status") & 1 << 1 )); }
 all_gone() { is_unlisted "$session" && [ -z "$(strays lttng-relayd)" ] && state_is_empty; }
@@ -124,12 +124,12 @@ done
 pids | xargs -r kill
 ok "the programs that were run, too" until_true no_strays
 
-# --- killed with its steward: the next one tells, and destroys
+# --- killed with its helper: the next one tells, and destroys
 start both --snapshot new
-steward=$(pgrep -P "$pid" -x blktop-steward)
-kill -KILL "$pid" "$steward"
+helper=$(pgrep -P "$pid" -x blktop-helper)
+kill -KILL "$pid" "$helper"
 wait "$pid" 2>/dev/null
-ok "killed with its steward: the session stays" is_listed "$session"
+ok "killed with its helper: the session stays" is_listed "$session"
 ok "but not the relay daemon" until_true is_gone "$(strays lttng-relayd | head -n 1)"
 here next -y -b -n 1
 ok "the next one tells" has next.err "lttng destroy $session"
@@ -140,10 +140,10 @@ ok "--sweep leaves the others" is_listed spans
 ok "--sweep removes what the relay wrote, and where no snapshot is" state_is_empty
 rm -rf "$XDG_STATE_HOME"
 
-# --- killed with its steward: what becomes of the program
+# --- killed with its helper: what becomes of the program
 kill_both() {
-	steward=$(pgrep -P "$pid" -x blktop-steward)
-	kill -KILL "$pid" "$steward"
+	helper=$(pgrep -P "$pid" -x blktop-helper)
+	kill -KILL "$pid" "$helper"
 	wait "$pid" 2>/dev/null
 }
 sleepers() { pgrep -u "$(stat -c %u "$LAB_HOME/bin")" -r DRST -x sleep; }
@@ -152,12 +152,12 @@ two_sleepers() { [ "$(sleepers | wc -l)" = 2 ]; }
 start mild -- sleep 1000
 until_true sleepers >/dev/null
 kill_both
-ok "killed with its steward: the program ends" until_true no_sleepers
+ok "killed with its helper: the program ends" until_true no_sleepers
 start stubborn -- /bin/sh -c 'trap "" TERM; sleep 1000 & sleep 1001 & wait'
 until_true two_sleepers
 kill_both
 here next -y -b -n 1
-ok "a program that ignores that: the next one tells" grep -qE "sh .*sleep .*a blktop that is gone; .*blktop --sweep" "$work/out.next.err"
+ok "a program that ignores that: the next one tells" grep -qE "sh .*sleep .*a blktop that has ended; .*blktop --sweep" "$work/out.next.err"
 here sweep --sweep
 is "--sweep: exit status" $? 0
 ok "--sweep names it" grep -qE "^ended sleep \(process [0-9]+\)$" "$work/out.sweep"

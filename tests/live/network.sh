@@ -154,7 +154,7 @@ kill -9 "$LAB_RELAYD_PID"
 banner "the relay's host vanishes" "no answer in time"
 cable loss 0
 ok "the relay is started again" relay_again
-ok "its session is missed" wait_for "is not there any more: waiting"
+ok "its session is missed" wait_for "does not exist any more: waiting"
 in_lab timeout 20 lttng --no-sessiond destroy spans
 ok "the session is made again" session_again
 ok "it goes on" until_true follows

@@ -32,7 +32,7 @@ is "lost" "$(value all lost)" "0 0"
 # not there yet: neither the session nor, before, the relay
 "$COUNT" -w -t 500 "$LAB_URL" >"$work/out.wait" 2>&1 &
 viewer=$!
-ok "waits for the session, and says so" until_true says wait '^status gone 0 .*is not there yet: waiting'
+ok "waits for the session, and says so" until_true says wait '^status gone 0 .*does not exist yet: waiting'
 kill -0 "$viewer"
 is "and goes on waiting" $? 0
 kill -9 "$LAB_RELAYD_PID"

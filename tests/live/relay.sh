@@ -13,7 +13,7 @@ ok "no such session: says which there are" says none "there is no such session (
 view main -t 1000 "$LAB_URL"
 "$COUNT" ${READER:+"$READER"} -t 1000 "$LAB_URL" >"$work/out.taken"
 is "a second viewer: exit status" $? 1
-ok "a second viewer: says what to do" says taken "another viewer has it.*output directory"
+ok "a second viewer: says what to do" says taken "another viewer is attached.*output directory"
 
 kill -STOP "$LAB_RELAYD_PID"
 ok "frozen: the viewer says so" until_true says main '^status gone .*no answer in time'

@@ -45,7 +45,7 @@ stop_app() {
 trace
 view other "$LAB_URL"
 watch
-ok "somebody else watches: told, with what to do" wait_for "another viewer has it"
+ok "somebody else watches: told, with what to do" wait_for "another viewer is attached"
 ok "and left: the terminal as it was" given_back 1
 watch --wait
 ok "--wait: the screen says that it waits" wait_for "another viewer"
@@ -74,7 +74,7 @@ ok "started: it goes on" until_true follows
 kill -9 "$LAB_SESSIOND_PID"
 killed=$(date +%s)
 a_second_is_missing() { [ "$(date +%s)" -ge $((killed + 2)) ]; }
-ok "the session daemon is killed: the banner says that the session is missed" wait_for "is not there any more: waiting"
+ok "the session daemon is killed: the banner says that the session is missed" wait_for "does not exist any more: waiting"
 ok "since when" shows_since
 ok "the history stays" shows "history "
 keys 4
@@ -115,7 +115,7 @@ if [ -n "$full" ]; then
 	keys q
 	ok "full: the terminal as it was" given_back 0
 	watch --wait
-	ok "full, and waiting: told" wait_for "is not there yet: waiting"
+	ok "full, and waiting: told" wait_for "does not exist yet: waiting"
 	keys q
 	ok "q: the terminal as it was" given_back 0
 	stop_app

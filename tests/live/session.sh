@@ -88,7 +88,7 @@ sys.exit(1)'
 }
 if [ $status -ne 0 ]; then
 	is "the session daemon is killed: blktop's exit status" $status 4
-	ok "the session daemon is killed: it is told" grep -q 'has ended, though nobody destroyed it' "$work/rows.err"
+	ok "the session daemon is killed: it is told" grep -q 'ended without being destroyed' "$work/rows.err"
 else
 	ok "the session daemon is killed: exit status 0, as all streams were flushed" is_flushed
 	ok "the session daemon is killed: nothing is said to be missing" eval '! grep -q "has ended, though" "$work/rows.err"'

@@ -11,7 +11,7 @@
 #include "live/session/proc.h"
 #include "live/spool/spool.h"
 #include "live/spool/spool_old.h"
-#include "live/session/helper_work.h"
+#include "live/session/helper_private.h"
 
 #include <fcntl.h>
 #include <signal.h>

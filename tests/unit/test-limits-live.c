@@ -107,7 +107,7 @@ gpointer __wrap_g_thread_join(GThread *thread)
 /* ---- lists ---- */
 
 /* Are the sessions listed, and how many? */
-static bool is_listed(guint n, const char *words)
+static bool has_session(guint n, const char *words)
 {
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GArray) list = NULL;
@@ -131,7 +131,7 @@ static void answer_sessions(enum viewer_command command)
 static bool relay_sessions(uint64_t n)
 {
 	sim_begin(answer_sessions, n);
-	return is_listed((guint)n, "it claims to have 4097");
+	return has_session((guint)n, "it claims to have 4097");
 }
 
 static void answer_names(enum viewer_command command)
@@ -153,7 +153,7 @@ static bool relay_name_bytes(uint64_t n)
 {
 	sim_begin(answer_names, n);
 	sim.minor = 15;
-	return is_listed(1, "a name is too long");
+	return has_session(1, "a name is too long");
 }
 
 static bool relay_timeout_seconds(uint64_t n)
@@ -192,7 +192,7 @@ static void attached_begin(struct attached *x)
 	x->sink.feed = native_feed_new(NULL, 0);
 	x->sink.members = g_ptr_array_new();
 	x->options = (struct attach_options){ .sink = &x->sink, .seek = VIEWER_FROM_BEGINNING,
-					      .past = attach_past_new() };
+					      .history = attach_history_new() };
 	x->f = attach_new(&x->owner, &url, &session, &x->options);
 }
 
@@ -202,7 +202,7 @@ static void attached_end(struct attached *x)
 	native_feed_free(x->sink.feed);
 	g_ptr_array_unref(x->sink.members);
 	packets_unref(x->sink.packets);
-	attach_past_free(x->options.past);
+	attach_history_free(x->options.history);
 	g_mutex_clear(&x->sink.push);
 	g_mutex_clear(&x->owner.lock);
 }
@@ -260,7 +260,7 @@ static void answer_errors(enum viewer_command command)
 static bool stream_errors(uint64_t n)
 {
 	sim_begin(answer_errors, n);
-	g_assert_cmpint(run(""), ==, FEED_SESSION_OVER);
+	g_assert_cmpint(run(""), ==, FEED_SESSION_ENDED);
 	g_assert_cmpuint(sim.count, <=, n + 1);
 	return sim.count == n + 1;
 }
@@ -314,13 +314,13 @@ static bool news_ms(uint64_t n)
 	attached_begin(&x);
 	struct attach *a = (struct attach *)x.f;
 	g_assert_true(attach_add_streams(a, streams));
-	attach_join(a, true);
+	attach_set_member(a, true);
 	attach_hold(a, &(struct held){ .kind = HELD_END, .stream = a->streams->pdata[0] });
 	fake_net.now += (int64_t)n * G_TIME_SPAN_MILLISECOND - 1;
 	attach_release(a, false);
 	bool held = !g_queue_is_empty(&a->held);
 	attach_release(a, true);
-	attach_join(a, false);
+	attach_set_member(a, false);
 	attached_end(&x);
 	fake_net_end();
 	return held;
@@ -379,7 +379,7 @@ static bool broken_answers(uint64_t n)
 static void answer_stuck(enum viewer_command command)
 {
 	for (guint i = 0; i < sim.live->feeds->len; i++)
-		((struct feed *)sim.live->feeds->pdata[i])->owes = true;
+		((struct feed *)sim.live->feeds->pdata[i])->has_outstanding = true;
 	fake_net.now += 9 * G_USEC_PER_SEC;
 	if (sim.live->feeds->len && sim.count < sim.n) {
 		end_feeds(FEED_LOST);
@@ -396,7 +396,7 @@ static bool stuck_connections(uint64_t n)
 	sim_begin(answer_stuck, n);
 	live_begin();
 	sim.thread(sim.thread_data);
-	bool taken = limit_taken(sim.live->fatal, "connections broke before a packet had come");
+	bool taken = limit_taken(sim.live->fatal, "connections broke before a packet was received");
 	live_end();
 	return taken;
 }

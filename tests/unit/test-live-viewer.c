@@ -259,7 +259,7 @@ static void test_open(void)
 {
 	expect_session("web", "none", "there are: web/free, web/taken");
 	expect_session("db", "free", "no such session");
-	expect_session("web", "taken", "another viewer has it");
+	expect_session("web", "taken", "another viewer is attached");
 	expect_session(NULL, NULL, "no session is named");
 }
 

@@ -26,12 +26,12 @@ static void test_goes_round(void)
 	uint8_t *again = packets_take(p, 60000, 100);
 	g_assert_true(again == first);
 	check_zeros(again, 100, 60000);
-	packets_give_back(second);
-	packets_give_back(again);
-	packets_give_back(NULL);
+	packets_recycle(second);
+	packets_recycle(again);
+	packets_recycle(NULL);
 	again = packets_take(p, 65536, 0);
 	check_zeros(again, 0, 65536);
-	packets_give_back(again);
+	packets_recycle(again);
 	packets_unref(p);
 }
 
@@ -40,13 +40,13 @@ static void test_sizes(void)
 	struct packets *p = packets_new();
 	uint8_t *big = packets_take(p, 1 << 20, 10), *small;
 
-	packets_give_back(big);
+	packets_recycle(big);
 	small = packets_take(p, 4096, 4096);		/* not for so little */
 	g_assert_true(small != big);
-	packets_give_back(small);
+	packets_recycle(small);
 	uint8_t *other = packets_take(p, 8192, 1);
 	g_assert_true(other != small);
-	packets_give_back(other);
+	packets_recycle(other);
 	g_assert_null(packets_take(p, G_MAXSIZE, 0));
 	packets_unref(p);
 	packets_unref(NULL);

@@ -4,7 +4,7 @@
  * and never a context that crashes a kernel.
  */
 #include "live/session/plan.h"
-#include "live/session/helper_work.h"
+#include "live/session/helper_private.h"
 
 #include "state/slice/model.h"
 
@@ -249,9 +249,9 @@ static void test_descendants(void)
 	waitpid(shell, NULL, 0);
 }
 
-/* A steward that says `steps` times what it does, each time after a pause, and then answers, or
+/* A session helper that reports `steps` times what it does, each time after a pause, and then answers, or
  * says nothing more. */
-static struct session_helper *slow_steward(int steps, int pause_ms, bool answers)
+static struct session_helper *slow_helper(int steps, int pause_ms, bool answers)
 {
 	int pair[2];
 	char byte;
@@ -278,14 +278,14 @@ static struct session_helper *slow_steward(int steps, int pause_ms, bool answers
 static void test_progress(void)
 {
 	g_autoptr(GError) error = NULL;
-	struct session_helper *s = slow_steward(8, 400, true);
-	g_autofree char *answer = session_helper_ask(s, STEWARD_BEGIN, NULL, 2000, &error);
+	struct session_helper *s = slow_helper(8, 400, true);
+	g_autofree char *answer = session_helper_ask(s, HELPER_BEGIN, NULL, 2000, &error);
 
 	g_assert_no_error(error);
 	g_assert_cmpstr(answer, ==, "url");
 	session_helper_free(s);
-	s = slow_steward(1, 0, false);
-	g_assert_null(session_helper_ask(s, STEWARD_BEGIN, NULL, 500, &error));
+	s = slow_helper(1, 0, false);
+	g_assert_null(session_helper_ask(s, HELPER_BEGIN, NULL, 500, &error));
 	g_assert_cmpstr(error->message, ==,
 			"the session daemon does not answer within 0.5 s: enabling 'x'; is it stopped?");
 	session_helper_free(s);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A followed program that outlived blktop and its steward: found by its note and ended; and notes that
+ * A followed program that outlived blktop and its session helper: found by its note and ended; and notes that
  * name nothing of ours change nothing.
  */
 #include "lib/test_traces.h"
 #include "live/session/proc.h"
-#include "live/session/helper_work.h"
+#include "live/session/helper_private.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int ended_pid(void)
 	return pid;
 }
 
-/* Leads a process group, in the session of the steward; with a name that is hard to read in /proc. */
+/* Leads a process group, in the session of the session helper; with a name that is hard to read in /proc. */
 G_NORETURN static void be_program(int ready_fd)
 {
 	setpgid(0, 0);
@@ -35,7 +35,7 @@ G_NORETURN static void be_program(int ready_fd)
 		pause();
 }
 
-G_NORETURN static void be_steward(const char *state, int client, int ready_fd)
+G_NORETURN static void be_helper(const char *state, int client, int ready_fd)
 {
 	setsid();
 	pid_t pid = fork();
@@ -49,7 +49,7 @@ G_NORETURN static void be_steward(const char *state, int client, int ready_fd)
 		pause();
 }
 
-/* Forks a steward with a program, and waits until both are there. */
+/* Forks a session helper with a program, and waits until both are there. */
 static pid_t start(const char *state, int client)
 {
 	char ready[2];
@@ -58,7 +58,7 @@ static pid_t start(const char *state, int client)
 	g_assert_no_errno(pipe(fds));
 	pid_t session_helper = fork();
 	if (session_helper == 0)
-		be_steward(state, client, fds[1]);
+		be_helper(state, client, fds[1]);
 	for (size_t n = 0; n < sizeof ready; n++)
 		g_assert_cmpint(read(fds[0], ready + n, 1), ==, 1);
 	close(fds[0]);
@@ -66,7 +66,7 @@ static pid_t start(const char *state, int client)
 	return session_helper;
 }
 
-static void kill_steward(pid_t session_helper)
+static void kill_helper(pid_t session_helper)
 {
 	kill(session_helper, SIGKILL);
 	g_assert_cmpint(waitpid(session_helper, NULL, 0), ==, session_helper);
@@ -84,8 +84,8 @@ static void test_program(void)
 	int client = ended_pid();
 	pid_t session_helper = start(state, client);
 
-	g_assert_cmpuint(n_left(state), ==, 0);		/* the steward will end it */
-	kill_steward(session_helper);
+	g_assert_cmpuint(n_left(state), ==, 0);		/* the session helper will end it */
+	kill_helper(session_helper);
 	g_autoptr(GPtrArray) programs = sweep_programs(state);
 	g_assert_cmpuint(programs->len, ==, 1);
 	const struct sweep_program *p = programs->pdata[0];
@@ -103,7 +103,7 @@ static void test_program(void)
 	test_remove_tree(state);
 }
 
-/* Its blktop lives: nothing is left over, whatever became of the steward. */
+/* Its blktop lives: nothing is left over, whatever became of the session helper. */
 static void test_client_lives(void)
 {
 	g_autofree char *state = test_temp_dir();
@@ -111,7 +111,7 @@ static void test_client_lives(void)
 	g_autofree char *name = g_strdup_printf("program-blktop-%d", (int)getpid());
 	g_autofree char *note = g_build_filename(state, name, NULL), *text = NULL;
 
-	kill_steward(session_helper);
+	kill_helper(session_helper);
 	g_assert_cmpuint(n_left(state), ==, 0);
 	g_autoptr(GString) said = g_string_new(NULL);
 	sweep_end_programs(state, said);

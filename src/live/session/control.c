@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The session daemon of this machine: see control.h. */
+/* Controls the session daemon of this machine: see control.h. */
 #include "live/session/control.h"
 
 #include "base/text.h"
@@ -29,7 +29,7 @@ static char *user_name(void)
 	return pw ? g_strdup(pw->pw_name) : g_strdup_printf("#%u", (unsigned)geteuid());
 }
 
-/* What mends an error of lttng; NULL: nothing that a command could. `about`: the session. */
+/* The remedy of an LTTng error (g_free()); NULL: none is known. `about`: name of the session. */
 static char *remedy(int code, const char *about)
 {
 	g_autofree char *user = user_name();
@@ -56,8 +56,8 @@ static char *remedy(int code, const char *about)
 	}
 }
 
-/* The library's own words, but where they are many. */
-static const char *words_of(int code)
+/* The library's message, or a shorter one. */
+static const char *message_of(int code)
 {
 	return code == LTTNG_ERR_NEED_ROOT_SESSIOND ? "it needs a session daemon of root" :
 	       code == LTTNG_ERR_KERN_NA || code == LTTNG_ERR_FATAL ? "there is no kernel tracer" :
@@ -69,7 +69,7 @@ static bool fail_code(GError **error, int code, const char *about, const char *w
 {
 	int positive = code < 0 ? -code : code;
 	g_autofree char *mend = remedy(positive, about);
-	return fail(error, "%s: %s%s%s", what, words_of(positive), mend ? "; " : "",
+	return fail(error, "%s: %s%s%s", what, message_of(positive), mend ? "; " : "",
 		    mend ? mend : "");
 }
 
@@ -78,7 +78,7 @@ bool control_alive(void)
 	return lttng_session_daemon_alive() == 1;
 }
 
-/* --- what there is --- */
+/* --- queries --- */
 
 static void domain_init(struct lttng_domain *ret, enum plan_domain domain)
 {
@@ -99,7 +99,7 @@ static int list_tracepoints(enum plan_domain which, struct lttng_event **ret)
 }
 
 #if __has_include(<lttng/kernel.h>)	/* LTTng 2.14 and later */
-/* Why there is no kernel tracer, and what mends it; NULL: nothing beyond the error is known. */
+/* Why there is no kernel tracer, and the remedy; NULL: the error says all that is known. */
 static const char *tracer_trouble(void)
 {
 	static const struct { enum lttng_kernel_tracer_status status; const char *words; } known[] = {
@@ -139,7 +139,7 @@ GHashTable *control_kernel(GError **error)
 	struct lttng_event *events = NULL;
 	int n = list_tracepoints(PLAN_KERNEL, &events);
 
-	/* A root daemon without tracer closes the connection first, and only then says so. */
+	/* a root daemon without kernel tracer closes the first connection, and reports the error on the second */
 	if (n == -LTTNG_ERR_FATAL)
 		n = list_tracepoints(PLAN_KERNEL, &events);
 	if (n <= 0) {
@@ -220,7 +220,7 @@ struct making {
 	const struct control_watch *watch;
 };
 
-static void tell(const struct control_watch *w, const char *step, const char *name)
+static void report(const struct control_watch *w, const char *step, const char *name)
 {
 	g_autofree char *what = g_strdup_printf("%s '%s'", step, name);
 	w->doing(w->data, what);
@@ -229,13 +229,13 @@ static void tell(const struct control_watch *w, const char *step, const char *na
 static bool add_channel(const struct making *m, GError **error)
 {
 	struct lttng_domain domain;
-	tell(m->watch, "making the channel", m->c->name);
+	report(m->watch, "making the channel", m->c->name);
 	domain_init(&domain, m->domain);
 	struct lttng_channel *channel = lttng_channel_create(&domain);
 	if (!channel)
 		return fail(error, "cannot describe channel '%s'", m->c->name);
 	g_strlcpy(channel->name, m->c->name, sizeof channel->name);
-	channel->enabled = 1;		/* LTTng from 2.15 on makes it disabled without that */
+	channel->enabled = 1;		/* from LTTng 2.15 on, a channel is disabled unless this is set */
 	channel->attr.subbuf_size = m->c->subbuf_bytes;
 	channel->attr.num_subbuf = m->c->n_subbufs;
 	channel->attr.tracefile_size = m->p->file_bytes;
@@ -253,7 +253,7 @@ static bool add_channel(const struct making *m, GError **error)
 static bool add_context(const struct making *m, struct lttng_event_context *context,
 			const char *name, GError **error)
 {
-	tell(m->watch, "adding the context", name);
+	report(m->watch, "adding the context", name);
 	int code = lttng_add_context(m->handle, context, NULL, m->c->name);
 	g_autofree char *what = g_strdup_printf("cannot add the context '%s'", name);
 	return code >= 0 || fail_code(error, code, m->p->session, what);
@@ -315,7 +315,7 @@ static void describe_event(const struct making *m, const struct plan_event *e,
 	ev->attr.probe.offset = e->offset;
 }
 
-/* Is the probe where it was asked for? Asked back only where it may be elsewhere. */
+/* Is the probe at the requested offset? Asks the daemon for probes with an offset only. */
 static bool check_probe(const struct making *m, const struct plan_event *e, GError **error)
 {
 	struct lttng_event *events = NULL;
@@ -338,7 +338,7 @@ static bool add_event(const struct making *m, const struct plan_event *e, GError
 	if (!ev)
 		return fail(error, "cannot describe the event '%s'", e->name);
 	describe_event(m, e, ev);
-	tell(m->watch, "enabling the event", e->name);
+	report(m->watch, "enabling the event", e->name);
 	int code = lttng_enable_event(m->handle, ev, m->c->name);
 	lttng_event_destroy(ev);
 	if (code >= 0 || code == -LTTNG_ERR_KERN_EVENT_EXIST || code == -LTTNG_ERR_UST_EVENT_EXIST)
@@ -370,7 +370,7 @@ static bool add_domain(const struct plan *p, enum plan_domain which,
 bool control_make(const struct plan *p, const char *ctrl, const char *data, const char *output,
 		  const struct control_watch *watch, GError **error)
 {
-	tell(watch, "making the session", p->session);
+	report(watch, "making the session", p->session);
 	struct lttng_session_descriptor *d = p->timer_us ?
 		lttng_session_descriptor_live_network_create(p->session, ctrl, data, p->timer_us) :
 		lttng_session_descriptor_snapshot_local_create(p->session, output);
@@ -411,7 +411,7 @@ static bool is_there(const char *session)
 bool control_destroy(const char *session, GError **error)
 {
 	int code = lttng_destroy_session(session);
-	/* Without its relay daemon it complains, and destroys it nevertheless. */
+	/* without its relay daemon, the session daemon reports an error but destroys the session */
 	if (code >= 0 || !is_there(session))
 		return true;
 	g_autofree char *what = g_strdup_printf("cannot destroy the session '%s'", session);
@@ -454,8 +454,8 @@ bool control_track(const struct plan *p, bool kernel_too, int pid, GError **erro
 
 /* --- snapshots --- */
 
-/* The directory on this machine that a snapshot session writes to; NULL: it has no output,
- * or that of another machine (*ret_elsewhere). */
+/* The directory on this machine that a snapshot session writes to; NULL: it has no output, or one on another machine
+ * (*ret_elsewhere). */
 static char *snapshot_output(const char *session, bool *ret_elsewhere)
 {
 	struct lttng_snapshot_output_list *list = NULL;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The session daemon of this machine, through liblttng-ctl. Every call blocks; the library
- * keeps to no time limit and prints on stderr: only the steward (helper.h), a process of its
- * own, calls these. Errors: BLK_TRACE_ERROR_SESSION, with the command that mends it where
- * there is one.
+ * Controls the session daemon of this machine, through liblttng-ctl. Calls block without time limit, and the library
+ * prints on stderr, so only the session helper process (helper.h) calls these functions. Errors:
+ * BLK_TRACE_ERROR_SESSION, with the command that fixes the problem if there is one.
  */
 #ifndef BLK_LIVE_SESSION_CONTROL_H
 #define BLK_LIVE_SESSION_CONTROL_H
@@ -12,10 +11,10 @@
 
 bool control_alive(void);		/* a session daemon answers, and we may use it */
 
-/* Names of the kernel's tracepoints (a set), freed with it; NULL: it can't be traced, and
- * *error says why and what would mend it. */
+/* The set of names of the kernel's tracepoints, which it owns. NULL: the kernel cannot be traced; *error has the reason
+ * and the remedy. */
 GHashTable *control_kernel(GError **error);
-/* Running programs that have tracepoints whose names begin so; of this daemon. */
+/* Number of running programs, registered with this daemon, that have a tracepoint whose name begins with `prefix`. */
 unsigned control_programs(const char *prefix);
 
 struct control_session {
@@ -24,23 +23,23 @@ struct control_session {
 };
 GPtrArray *control_sessions(void);	/* of struct control_session *, freed with it */
 
-/* Is told of each step before it is taken: there are hundreds, and each may take its time. */
+/* Called before each step: there are hundreds, and each may take long. */
 struct control_watch {
 	void (*doing)(void *data, const char *what);	/* "enabling the event 'sched_switch'" */
 	void *data;
 };
 
-/* Makes the session; what could not be made whole is destroyed again. ctrl and data: where
- * its relay daemon listens (a live plan), else NULL and output: the directory of snapshots. */
+/* Makes the session; destroys it again if a step fails. For a live plan, `ctrl` and `data` are URLs of its relay
+ * daemon; for a snapshot session they are NULL, and `output` is the directory of snapshots. */
 bool control_make(const struct plan *p, const char *ctrl, const char *data, const char *output,
 		  const struct control_watch *watch, GError **error);
 bool control_start(const char *session, GError **error);
 bool control_destroy(const char *session, GError **error);
-/* From now on only these processes: to be called with the first one before the start. */
+/* Tracks a process: after the first call only tracked processes are recorded. Make that call before the start. */
 bool control_track(const struct plan *p, bool kernel_too, int pid, GError **error);
 
-/* Takes one of a snapshot session. *ret_dir: the new directory on this machine, or NULL where
- * it went elsewhere; freed by the caller. `fallback`: where to, if the session has no output. */
+/* Takes a snapshot. *ret_dir: the new directory on this machine (g_free()), or NULL if it was written on another one.
+ * `fallback`: the directory to use if the session has no output. */
 bool control_snapshot(const char *session, const char *fallback, char **ret_dir, GError **error);
 
 #endif

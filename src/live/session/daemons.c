@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Daemons of LTTng that nobody started yet: see daemons.h. */
+/* Starts and stops LTTng daemons: see daemons.h. */
 #include "live/session/daemons.h"
 
 #include "live/session/control.h"
@@ -24,8 +24,8 @@
 #define PROBE_MS 500
 #define RELAY_START_MS 60000
 #define SESSION_START_MS 300000
-#define TELL_EVERY_US G_USEC_PER_SEC
-#define LOOK_EVERY_US 20000
+#define REPORT_EVERY_US G_USEC_PER_SEC
+#define POLL_US 20000
 #define TRIES 5
 
 static bool fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -51,12 +51,12 @@ static char *find_program(const char *name, GError **error)
 	return path;
 }
 
-/* Only what is async-signal-safe is needed, but this process has one thread anyway. */
+/* In the child. The process had one thread before fork(), so any function may be called. */
 static void become(char **argv, bool stays)
 {
 	int null = open("/dev/null", O_RDWR);
 	for (int fd = 0; null >= 0 && fd < 2; fd++)
-		dup2(null, fd);		/* what it says on stderr goes where the steward's words go */
+		dup2(null, fd);		/* its stderr is the helper's, the log */
 	for (int signal = 1; signal < 32; signal++)
 		sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
 	setsid();
@@ -79,7 +79,7 @@ static pid_t spawn(char **argv, bool stays, GError **error)
 	return pid < 0 ? 0 : pid;
 }
 
-/* A daemon that is being started. */
+/* A daemon that is starting. */
 struct starting {
 	pid_t pid;
 	const char *what;		/* "starting lttng-relayd" */
@@ -89,10 +89,10 @@ struct starting {
 	const void *data;
 };
 
-/* Waits until the daemon is ready; false: it ended, or would not. */
+/* Waits until the daemon is ready; false: it ended, or was not ready within .limit_ms. */
 static bool wait_ready(const struct starting *s)
 {
-	gint64 begin = g_get_monotonic_time(), told = 0;
+	gint64 begin = g_get_monotonic_time(), reported = 0;
 
 	while (!s->ready(s->data)) {
 		gint64 now = g_get_monotonic_time();
@@ -102,11 +102,11 @@ static bool wait_ready(const struct starting *s)
 			daemons_end(s->pid, 1000);
 			return false;
 		}
-		if (now - told > TELL_EVERY_US) {
+		if (now - reported > REPORT_EVERY_US) {
 			s->watch->doing(s->watch->data, s->what);
-			told = now;
+			reported = now;
 		}
-		g_usleep(LOOK_EVERY_US);
+		g_usleep(POLL_US);
 	}
 	return true;
 }
@@ -137,7 +137,7 @@ bool daemons_find_relay(struct relay_place *ret)
 	return accepts(ret->control) && accepts(ret->data) && is_relay(ret->live);
 }
 
-/* Three ports that are free now; somebody may be faster. */
+/* Finds three free ports. Another process may take one before the daemon does. */
 static bool choose_ports(struct relay_place *ret, GError **error)
 {
 	uint16_t *ports[] = { &ret->control, &ret->data, &ret->live };
@@ -225,7 +225,7 @@ pid_t daemons_start_session(bool stays, const struct control_watch *watch, GErro
 	return 0;
 }
 
-/* --- ends --- */
+/* --- stopping --- */
 
 void daemons_end(pid_t pid, int patience_ms)
 {
@@ -238,7 +238,7 @@ void daemons_end(pid_t pid, int patience_ms)
 			waitpid(pid, NULL, 0);
 			return;
 		}
-		g_usleep(LOOK_EVERY_US);
+		g_usleep(POLL_US);
 	}
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Daemons of LTTng that nobody started yet: a relay daemon on private ports of 127.0.0.1, a
- * session daemon. They are children of who calls, and end with it unless they are to stay.
- * Called by the steward alone.
+ * Starts and stops LTTng daemons: a session daemon, and a relay daemon on free ports of 127.0.0.1. They are
+ * children of the calling process, and end with it unless `stays` is set. Only the session helper process calls this.
  */
 #ifndef BLK_LIVE_SESSION_DAEMONS_H
 #define BLK_LIVE_SESSION_DAEMONS_H
@@ -15,24 +14,24 @@
 
 struct relay_place {
 	uint16_t control, data, live;	/* ports of 127.0.0.1 */
-	pid_t pid;			/* of ours; 0: it was there */
-	char *dir;			/* ours writes there; NULL */
+	pid_t pid;			/* the daemon that was started; 0: it ran before */
+	char *dir;			/* output directory of the started daemon, else NULL */
 };
 
-/* The one on the usual ports of this machine; false: none answers there. */
+/* Finds a relay daemon on the default ports of this machine; false: none answers. */
 bool daemons_find_relay(struct relay_place *ret);
-/* Starts one that writes to a new directory `name` of `state`. Returns when it listens; gives it
- * up after a minute. The watch is told each second that it is waited for. */
+/* Starts a relay daemon that writes to a new directory `name` below `state`. Returns when it listens, or fails after
+ * a minute. Calls the watch each second. */
 bool daemons_start_relay(struct relay_place *ret, const char *state, const char *name, bool stays,
 			 const struct control_watch *watch, GError **error);
-/* Starts a session daemon; returns when it answers: on a slow machine it loads the kernel's
- * modules for a minute. Given up after five. */
+/* Starts a session daemon; returns when it answers, or fails after five minutes. On a slow machine it loads kernel
+ * modules for a minute. */
 pid_t daemons_start_session(bool stays, const struct control_watch *watch, GError **error);
 
-/* SIGTERM, and SIGKILL `patience_ms` later; a pid of 0 is fine. */
+/* Sends SIGTERM, and SIGKILL `patience_ms` later; waits for the end. A pid of 0 is fine. */
 void daemons_end(pid_t pid, int patience_ms);
-void daemons_remove(const char *dir);	/* with all below it; links are not followed */
-/* A directory of ours, 0700: `name` below `state`, else below the one for temporary files. */
+void daemons_remove(const char *dir);	/* and all below it; does not follow links; NULL is fine */
+/* Makes a private directory (0700): `name` below `state`, or else below the directory for temporary files. */
 char *daemons_make_dir(const char *state, const char *name, GError **error);
 
 #endif

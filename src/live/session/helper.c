@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The steward, as its client sees it: see helper.h. */
-#include "live/session/helper_work.h"
+/* The session helper, the client's side: see helper.h. */
+#include "live/session/helper_private.h"
 
 #include "trace/reader.h"
 
@@ -20,10 +20,10 @@ struct said {
 };
 
 struct session_helper {
-	int fd;				/* -1: it is gone */
+	int fd;				/* -1: the helper has ended */
 	pid_t pid;
-	GQueue said;			/* of struct said *, not taken yet */
-	bool gone_reported;
+	GQueue said;			/* struct said *, not taken yet */
+	bool loss_reported;
 };
 
 static void fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -51,9 +51,9 @@ struct session_helper *session_helper_new(const struct session_helper_options *o
 {
 	int pair[2];
 
-	/* Packets: one message is one piece, and the end of either side is the end. */
+	/* SOCK_SEQPACKET: retains the bounds of messages, and reports when the other end closes. */
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-		fail(error, "cannot make a connection to the steward: %s", g_strerror(errno));
+		fail(error, "cannot make a connection to the session helper: %s", g_strerror(errno));
 		return NULL;
 	}
 	pid_t pid = fork();
@@ -63,21 +63,21 @@ struct session_helper *session_helper_new(const struct session_helper_options *o
 	}
 	close(pair[1]);
 	if (pid < 0) {
-		fail(error, "cannot start the steward: %s", g_strerror(errno));
+		fail(error, "cannot start the session helper: %s", g_strerror(errno));
 		close(pair[0]);
 		return NULL;
 	}
 	return session_helper_of(pair[0], pid);
 }
 
-void session_helper_tell(struct session_helper *s, enum session_helper_request what, const char *text)
+void session_helper_send(struct session_helper *s, enum session_helper_request what, const char *text)
 {
 	g_autofree char *packet = g_strdup_printf("%c%s", 'A' + (int)what, text ? text : "");
 	if (s->fd >= 0)
-		send(s->fd, packet, MIN(strlen(packet), STEWARD_PACKET), MSG_NOSIGNAL);
+		send(s->fd, packet, MIN(strlen(packet), HELPER_PACKET), MSG_NOSIGNAL);
 }
 
-static void keep(struct session_helper *s, enum session_helper_answer kind, const char *text)
+static void enqueue(struct session_helper *s, enum session_helper_answer kind, const char *text)
 {
 	struct said *said = g_new0(struct said, 1);
 	said->kind = kind;
@@ -85,11 +85,11 @@ static void keep(struct session_helper *s, enum session_helper_answer kind, cons
 	g_queue_push_tail(&s->said, said);
 }
 
-/* One packet, waiting for at most timeout_ms (-1: for ever): its first letter, 0: none came.
- * What is no answer is kept. */
-static char hear(struct session_helper *s, int timeout_ms, char **ret_text)
+/* Receives one packet within timeout_ms (-1: for ever). Returns its letter; 0: none came. Messages for the user are
+ * queued; *ret_text is set for other packets. */
+static char receive(struct session_helper *s, int timeout_ms, char **ret_text)
 {
-	char packet[STEWARD_PACKET + 1];
+	char packet[HELPER_PACKET + 1];
 	struct pollfd p = { .fd = s->fd, .events = POLLIN };
 
 	if (s->fd < 0 || poll(&p, 1, timeout_ms) <= 0)
@@ -104,14 +104,14 @@ static char hear(struct session_helper *s, int timeout_ms, char **ret_text)
 	}
 	packet[n] = '\0';
 	switch (packet[0]) {
-	case STEWARD_WORD_SAYS:
-		keep(s, STEWARD_SAYS, packet + 1);
+	case HELPER_MSG_MESSAGE:
+		enqueue(s, HELPER_MESSAGE, packet + 1);
 		break;
-	case STEWARD_WORD_COMPLAINS:
-		keep(s, STEWARD_COMPLAINS, packet + 1);
+	case HELPER_MSG_WARNING:
+		enqueue(s, HELPER_WARNING, packet + 1);
 		break;
-	case STEWARD_WORD_EXITED:
-		keep(s, STEWARD_EXITED, packet + 1);
+	case HELPER_MSG_EXITED:
+		enqueue(s, HELPER_EXITED, packet + 1);
 		break;
 	default:
 		*ret_text = g_strdup(packet + 1);
@@ -131,19 +131,19 @@ char *session_helper_ask(struct session_helper *s, enum session_helper_request w
 	gint64 until = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
 	g_autofree char *doing = NULL;
 
-	session_helper_tell(s, what, text);
+	session_helper_send(s, what, text);
 	while (s->fd >= 0) {
 		gint64 left = timeout_ms < 0 ? -1 : MAX(until - g_get_monotonic_time(), 0) / 1000;
 		char *answer = NULL;
-		char word = hear(s, (int)left, &answer);
-		if (word == STEWARD_WORD_DONE)
+		char word = receive(s, (int)left, &answer);
+		if (word == HELPER_MSG_DONE)
 			return answer;
-		if (word == STEWARD_WORD_FAILED) {
+		if (word == HELPER_MSG_FAILED) {
 			fail(error, "%s", answer);
 			g_free(answer);
 			return NULL;
 		}
-		if (word == STEWARD_WORD_DOING) {	/* it goes on */
+		if (word == HELPER_MSG_PROGRESS) {	/* the time limit restarts with each step */
 			until = g_get_monotonic_time() + (gint64)timeout_ms * 1000;
 			g_free(doing);
 			doing = g_steal_pointer(&answer);
@@ -164,7 +164,7 @@ enum session_helper_answer session_helper_take(struct session_helper *s, char **
 	char *stray = NULL;
 
 	*ret_text = NULL;
-	while (hear(s, 0, &stray))
+	while (receive(s, 0, &stray))
 		g_clear_pointer(&stray, g_free);
 	struct said *said = g_queue_pop_head(&s->said);
 	if (said) {
@@ -173,18 +173,18 @@ enum session_helper_answer session_helper_take(struct session_helper *s, char **
 		g_free(said);
 		return kind;
 	}
-	if (s->fd >= 0 || s->gone_reported)
-		return STEWARD_NOTHING;
-	s->gone_reported = true;
-	return STEWARD_GONE;
+	if (s->fd >= 0 || s->loss_reported)
+		return HELPER_NOTHING;
+	s->loss_reported = true;
+	return HELPER_LOST;
 }
 
-/* Its last words, so that it does not wait for a reader. */
-static void hear_out(struct session_helper *s, gint64 until)
+/* Receives the remaining packets, so that the helper does not block on a full socket. */
+static void drain(struct session_helper *s, gint64 until)
 {
 	char *text = NULL;
 	while (s->fd >= 0 && g_get_monotonic_time() < until) {
-		hear(s, 100, &text);
+		receive(s, 100, &text);
 		g_clear_pointer(&text, g_free);
 	}
 }
@@ -196,7 +196,7 @@ void session_helper_free(struct session_helper *s)
 	gint64 until = g_get_monotonic_time() + FREE_PATIENCE_MS * 1000;
 	if (s->fd >= 0)
 		shutdown(s->fd, SHUT_WR);
-	hear_out(s, until);
+	drain(s, until);
 	while (waitpid(s->pid, NULL, WNOHANG) == 0 && g_get_monotonic_time() < until)
 		g_usleep(10000);
 	if (s->fd >= 0)
@@ -208,11 +208,11 @@ void session_helper_free(struct session_helper *s)
 
 int session_helper_pid_of(const char *session)
 {
-	static const char prefix[] = STEWARD_SESSION_PREFIX;
+	static const char prefix[] = HELPER_SESSION_PREFIX;
 	if (!g_str_has_prefix(session, prefix))
 		return 0;
 	const char *digits = session + strlen(prefix);
 	size_t n = strspn(digits, "0123456789");
-	bool ours = n > 0 && n < 10 && (!digits[n] || g_str_equal(digits + n, STEWARD_SNAPSHOT_SUFFIX));
+	bool ours = n > 0 && n < 10 && (!digits[n] || g_str_equal(digits + n, HELPER_SNAPSHOT_SUFFIX));
 	return ours ? atoi(digits) : 0;
 }

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The steward: a process of its own that makes a session on this machine and destroys what
- * it made when its client (blktop) leaves, however that ends: it learns of it by the end of
- * their connection, so a crash and kill -9 are no exceptions. It alone calls liblttng-ctl,
- * which blocks, prints and knows no time limit. It also starts the daemons that nobody runs,
- * and the program that is to be followed.
+ * The session helper: a process that makes a tracing session on this machine, and destroys what it made when its
+ * client (blktop) ends. It notices that by the end of their connection, so a crash and kill -9 are covered. Only
+ * the helper calls liblttng-ctl, which blocks, prints and has no time limits. It also starts the daemons that
+ * do not run yet, and the program that is to be followed.
  *
- *     s = steward_new(&options, &error);			// before the first thread
- *     text = steward_ask(s, STEWARD_LOOK, NULL, ms, &error);	// what it would do
- *     url = steward_ask(s, STEWARD_BEGIN, NULL, ms, &error);
- *     steward_tell(s, STEWARD_GO, NULL);			// the viewer is there
- *     while ((kind = steward_take(s, &text)) != STEWARD_NOTHING) ...	// never waits
- *     text = steward_ask(s, STEWARD_END, NULL, ms, &error);
- *     steward_free(s);
+ *     s = session_helper_new(&options, &error);			// before the first thread
+ *     text = session_helper_ask(s, HELPER_DESCRIBE, NULL, ms, &error);	// what it would do
+ *     url = session_helper_ask(s, HELPER_BEGIN, NULL, ms, &error);
+ *     session_helper_send(s, HELPER_GO, NULL);				// the viewer is attached
+ *     while ((kind = session_helper_take(s, &text)) != HELPER_NOTHING) ...	// does not block
+ *     text = session_helper_ask(s, HELPER_END, NULL, ms, &error);
+ *     session_helper_free(s);
  *
  * One thread.
  */
@@ -22,59 +21,59 @@
 #include "live/session/plan.h"
 
 struct session_helper_options {
-	const char *session;		/* its name; the snapshot session's: NAME-snapshot */
-	bool watch_only;		/* no session of its own: for snapshots beside another relay */
-	uint32_t timer_us;
+	const char *session;		/* its name; that of the snapshot session is NAME-snapshot */
+	bool watch_only;		/* makes no live session: only for snapshots while blktop reads another relay */
+	uint32_t timer_us;		/* live timer */
 	const struct blk_subscription *rows;
 	size_t n_rows;
-	bool spans_only, calls_only, functions, keep;
+	bool spans_only, calls_only, functions;	/* as in struct plan_wish */
+	bool keep;			/* leave the session when the client ends it */
 	int loglevel;			/* -1: all */
 	char **counters, **probes;	/* or NULL */
-	int pid;			/* to be followed, with its children; 0: none */
-	char **program;			/* to be run and followed; NULL: none */
+	int pid;			/* process to follow, with its children; 0: none */
+	char **program;			/* to run and follow; NULL: none */
 	bool on_screen;			/* the program's output must not reach the terminal */
 	const char *state;		/* directory for what is written */
-	const char *log;		/* where the library's words go; NULL: nowhere */
-	const char *snapshot;		/* session whose snapshots are taken; "new": one of its own;
-					 * NULL: none */
+	const char *log;		/* file for messages of liblttng-ctl and daemons; NULL: none */
+	const char *snapshot;		/* session to take snapshots of; "new": make one; NULL: none */
 };
 
-enum session_helper_request { STEWARD_LOOK, STEWARD_BEGIN, STEWARD_GO, STEWARD_SNAPSHOT, STEWARD_SWEEP,
-		       STEWARD_END };
+enum session_helper_request { HELPER_DESCRIBE, HELPER_BEGIN, HELPER_GO, HELPER_SNAPSHOT, HELPER_SWEEP,
+		       HELPER_END };
 
 enum session_helper_answer {
-	STEWARD_NOTHING,	/* nothing now */
-	STEWARD_SAYS,		/* a line for the user */
-	STEWARD_COMPLAINS,	/* the same, of something that went wrong */
-	STEWARD_EXITED,		/* the program ended: "3", as a shell has it; a line follows */
-	STEWARD_GONE,		/* the steward is no more; told once */
+	HELPER_NOTHING,		/* nothing to take */
+	HELPER_MESSAGE,		/* a line for the user */
+	HELPER_WARNING,	/* a line for the user, of an error */
+	HELPER_EXITED,		/* the program ended: its exit status as text, as in a shell; a line follows */
+	HELPER_LOST,		/* the helper has ended; reported once */
 };
 
-/* Forks; there must not be any other thread. */
+/* Forks; call it before the first thread. `o` must stay valid in the child. */
 struct session_helper *session_helper_new(const struct session_helper_options *o, GError **error);
 
 /*
- * Asks and waits for the answer; at most timeout_ms (-1: for ever) since it was asked, or since
- * the steward said last what it does next: what goes on may take as long as it does, and what
- * hangs is named in *error. What is told meanwhile is kept for steward_take().
- * Freed by the caller; NULL and *error: it failed.
+ * Sends a request and waits for the answer: at most timeout_ms (-1: for ever) since the request, or since the helper
+ * last reported the step that it begins. So a long series of steps is fine, and *error names a step that hangs.
+ * Messages that arrive meanwhile are queued for session_helper_take(). The answer is the caller's (g_free());
+ * NULL and *error: it failed.
  *
- *   LOOK	what it would do: lines for the user. Nothing is made or started.
- *   BEGIN	makes and starts: "URL\nDOMAINS\nSNAPSHOT\n": where to attach, to how many relay
- *		sessions, and the session that snapshots are taken of (may be empty)
- *   SWEEP	destroys the sessions of blktops that are gone: what it did
- *   END	destroys what it made, unless it is to be kept: what is left, and how to end it
+ *   DESCRIBE	what BEGIN would do: lines for the user. Makes and starts nothing.
+ *   BEGIN	makes and starts the session. "URL\nDOMAINS\nSNAPSHOT\n": where to attach, number of relay
+ *		sessions to expect, the session that snapshots are taken of (may be empty)
+ *   SWEEP	destroys what blktops left that have ended: lines that say what
+ *   END	destroys what it made, unless .keep: what remains, and the commands to end it
  */
 char *session_helper_ask(struct session_helper *s, enum session_helper_request what, const char *text, int timeout_ms,
 		  GError **error);
-/* Not waited for. GO: lets the program run. SNAPSHOT: text is the cause, in lines. */
-void session_helper_tell(struct session_helper *s, enum session_helper_request what, const char *text);
+/* Sends a request without answer. GO: lets the program run. SNAPSHOT: text is the cause, one or more lines. */
+void session_helper_send(struct session_helper *s, enum session_helper_request what, const char *text);
 enum session_helper_answer session_helper_take(struct session_helper *s, char **ret_text);
 
-/* Lets go: the steward destroys what it made. Waits some seconds for it. NULL is fine. */
+/* Closes the connection, so that the helper destroys what it made; waits some seconds for it. NULL is fine. */
 void session_helper_free(struct session_helper *s);
 
-/* Of "blktop-PID": the PID; 0: no such name. For names made by us. */
+/* The PID in a session name "blktop-PID" or "blktop-PID-snapshot"; 0: another name. */
 int session_helper_pid_of(const char *session);
 
 #endif

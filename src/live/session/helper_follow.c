@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The program that is followed, and the children of what is followed. LTTng's trackers hold
- * process ids and do not follow forks: new children are looked for in /proc, ten times a
- * second. One that lives shorter is missed.
+ * Runs the followed program, and tracks the children of what is followed. LTTng's trackers hold process ids and do
+ * not follow forks, so /proc is searched for new children ten times a second. A shorter-lived child is missed.
  */
-#include "live/session/helper_work.h"
+#include "live/session/helper_private.h"
 
 #include "live/session/control.h"
 #include "live/session/proc.h"
@@ -88,9 +87,9 @@ bool follow_track(struct helper_state *w, GError **error)
 			    "there is no process %d", root);
 		return false;
 	}
-	if (pids->len == 0 && w->o->pid && !w->follow.told_end) {
-		w->follow.told_end = true;
-		helper_say(w, STEWARD_WORD_COMPLAINS, "process %d has ended", root);
+	if (pids->len == 0 && w->o->pid && !w->follow.end_reported) {
+		w->follow.end_reported = true;
+		helper_send(w, HELPER_MSG_WARNING, "process %d has ended", root);
 	}
 	for (guint i = 0; i < pids->len; i++)
 		if (!track_one(w, g_array_index(pids, int, i), error))
@@ -100,8 +99,8 @@ bool follow_track(struct helper_state *w, GError **error)
 
 /* --- the program --- */
 
-/* What it prints must not spoil the screen, and not mix with what is printed in batch. */
-static void give_files(struct helper_state *w)
+/* Sets the program's standard files: its output must neither overwrite the screen nor mix with batch output. */
+static void set_standard_files(struct helper_state *w)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int file = w->follow.output ? open(w->follow.output, O_WRONLY | O_APPEND | O_CLOEXEC) : null;
@@ -123,13 +122,13 @@ G_NORETURN static void become_program(struct helper_state *w, pid_t session_help
 		signal(signo, SIG_DFL);
 	open_files_restore();
 	setpgid(0, 0);
-	give_files(w);
+	set_standard_files(w);
 	ssize_t n;
 	do {
 		n = read(go_fd, &byte, 1);
 	} while (n < 0 && errno == EINTR);
 	if (n != 1)
-		_exit(127);		/* nobody waits for it any more */
+		_exit(127);		/* the helper closed the pipe: do not run */
 	execvp(w->o->program[0], w->o->program);
 	int code = errno == ENOENT ? 127 : 126;
 	const char *why = g_strerror(errno);
@@ -138,7 +137,7 @@ G_NORETURN static void become_program(struct helper_state *w, pid_t session_help
 	_exit(code);
 }
 
-/* In the state directory; where there can be none, in that for temporary files. */
+/* Makes the output file: in the state directory, or else in the one for temporary files. */
 static char *new_output(const struct helper_state *w)
 {
 	g_autofree char *name = g_strdup_printf("output-%s.txt", w->o->session);
@@ -192,7 +191,7 @@ void follow_go(struct helper_state *w)
 	if (w->follow.go_fd < 0)
 		return;
 	if (write(w->follow.go_fd, "g", 1) < 0)
-		helper_say(w, STEWARD_WORD_COMPLAINS, "cannot let %s run: %s", w->o->program[0],
+		helper_send(w, HELPER_MSG_WARNING, "cannot start %s: %s", w->o->program[0],
 				g_strerror(errno));
 	close(w->follow.go_fd);
 	w->follow.go_fd = -1;
@@ -206,17 +205,17 @@ static void forget_program(struct helper_state *w)
 	g_clear_pointer(&w->follow.note, g_free);
 }
 
-static void tell_end(struct helper_state *w, int status)
+static void report_exit(struct helper_state *w, int status)
 {
 	g_autofree char *name = text_visible(w->o->program[0]);
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 
-	helper_say(w, STEWARD_WORD_EXITED, "%d", code);
+	helper_send(w, HELPER_MSG_EXITED, "%d", code);
 	if (WIFEXITED(status))
-		helper_say(w, code ? STEWARD_WORD_COMPLAINS : STEWARD_WORD_SAYS,
+		helper_send(w, code ? HELPER_MSG_WARNING : HELPER_MSG_MESSAGE,
 				"%s ended with exit status %d", name, code);
 	else
-		helper_say(w, STEWARD_WORD_COMPLAINS, "%s was ended by signal %d (%s)", name,
+		helper_send(w, HELPER_MSG_WARNING, "%s was ended by signal %d (%s)", name,
 				WTERMSIG(status), strsignal(WTERMSIG(status)));
 }
 
@@ -226,7 +225,7 @@ bool follow_ended(struct helper_state *w)
 	if (!w->follow.program || waitpid(w->follow.program, &status, WNOHANG) != w->follow.program)
 		return false;
 	forget_program(w);
-	tell_end(w, status);
+	report_exit(w, status);
 	return true;
 }
 
@@ -238,7 +237,7 @@ void follow_end(struct helper_state *w)
 	if (!pid)
 		return;
 	if (w->follow.go_fd >= 0)
-		close(w->follow.go_fd);	/* held: it ends by itself */
+		close(w->follow.go_fd);	/* a held program exits then */
 	w->follow.go_fd = -1;
 	kill(-pid, SIGTERM);
 	kill(-pid, SIGCONT);
@@ -249,7 +248,7 @@ void follow_end(struct helper_state *w)
 		g_usleep(10000);
 	}
 	forget_program(w);
-	helper_say(w, STEWARD_WORD_SAYS, "ended %s", w->o->program[0]);
+	helper_send(w, HELPER_MSG_MESSAGE, "ended %s", w->o->program[0]);
 }
 
 bool follow_has_printed(struct helper_state *w)

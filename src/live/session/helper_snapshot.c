@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Snapshots, with their cause noted beside them. */
-#include "live/session/helper_work.h"
+/* Takes snapshots, and writes the cause of each into a note beside it. */
+#include "live/session/helper_private.h"
 
 #include "live/session/control.h"
 
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* In the snapshot's own directory, where nothing reads it as a trace; of one that went to
- * another machine, in ours. */
+/* Writes the note into the snapshot's directory, where readers ignore it; for a snapshot on another machine, into our
+ * own. Returns its path; NULL: it could not be written. */
 static char *write_note(const struct helper_state *w, const char *dir, const char *cause)
 {
 	char when[TIMEFMT_LEN];
@@ -44,22 +44,22 @@ void snapshot_take(struct helper_state *w, const char *cause)
 	g_autofree char *dir = NULL, *why = first_line(cause);
 
 	if (!w->snapshot || !w->snapshots_dir) {
-		helper_say(w, STEWARD_WORD_COMPLAINS, "no snapshot: there is no snapshot session; "
-				"--snapshot names one, or makes one: --snapshot new");
+		helper_send(w, HELPER_MSG_WARNING, "no snapshot: there is no snapshot session; "
+				"name one with --snapshot NAME, or make one with --snapshot new");
 		return;
 	}
 	if (w->n_snapshots >= LIMIT_SNAPSHOTS) {
-		helper_say(w, STEWARD_WORD_COMPLAINS, "no snapshot: %u were taken, no more are",
+		helper_send(w, HELPER_MSG_WARNING, "no snapshot: the limit of %u is reached",
 				LIMIT_SNAPSHOTS);
 		return;
 	}
 	if (!control_snapshot(w->snapshot, w->snapshots_dir, &dir, &error)) {
-		helper_say(w, STEWARD_WORD_COMPLAINS, "%s", error->message);
+		helper_send(w, HELPER_MSG_WARNING, "%s", error->message);
 		return;
 	}
 	w->n_snapshots++;
 	g_autofree char *note = write_note(w, dir, cause);
 	g_autofree char *visible = text_visible(dir ? dir : "the session's output, on another machine");
-	helper_say(w, STEWARD_WORD_SAYS, "snapshot (%s): %s%s", why, visible,
-			note ? "" : ", without a note beside it: it cannot be written");
+	helper_send(w, HELPER_MSG_MESSAGE, "snapshot (%s): %s%s", why, visible,
+			note ? "" : ", without a note of its cause, which cannot be written");
 }

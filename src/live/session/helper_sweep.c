@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What runs left that were killed together with their stewards: files, relay daemons, and followed
- * programs. A relay daemon that was kept by --keep outlives its run: it goes on as long as its session
- * does.
+ * Removes what runs left that were killed together with their session helpers: files, relay daemons, and followed
+ * programs. A relay daemon that --keep retained stays as long as its session exists.
  */
-#include "live/session/helper_work.h"
+#include "live/session/helper_private.h"
 
 #include "live/session/control.h"
 #include "live/session/proc.h"
@@ -24,7 +23,7 @@
 #define PATIENCE_MS 5000
 #define LOOK_US 20000
 
-/* Of "relay-blktop-PID", the session's name, if that run is over; else NULL. */
+/* The session's name in "relay-blktop-PID" (a pointer into `entry`), if that run has ended; else NULL. */
 static const char *session_of(const char *entry, const char *prefix)
 {
 	const char *session = g_str_has_prefix(entry, prefix) ? entry + strlen(prefix) : NULL;
@@ -62,7 +61,7 @@ static void look_for_relay(int pid, void *data)
 		search->found = pid;
 }
 
-/* The relay daemon that writes to `dir`, a directory that nobody but us gives to one. */
+/* The pid of the relay daemon that writes to `dir`; 0: none. Only blktop starts one for such a directory. */
 static int relay_of(const char *dir)
 {
 	g_autofree char *argument = g_strdup_printf("--output=%s", dir);
@@ -72,7 +71,7 @@ static int relay_of(const char *dir)
 	return search.found;
 }
 
-/* It is no child of ours. */
+/* Ends the relay daemon of `dir`, which is no child of this process: polls for its end. */
 static bool end_relay(const char *dir)
 {
 	gint64 until = g_get_monotonic_time() + PATIENCE_MS * 1000;
@@ -117,8 +116,8 @@ void sweep_files(const char *state, GString *said)
 #define NOTE_PREFIX "program-blktop-"
 #define NOTE_BYTES 64
 
-/* What a note says. The steward leads the session that the program's processes are in, and both numbers
- * stay taken as long as one of these lives. */
+/* The content of a note: the pid of the helper, which is the session id of the program's processes, and their process
+ * group. The kernel reuses neither number while one of these processes lives. */
 struct note { int helper, group; };
 
 char *sweep_note_program(const char *state, int client, int group)
@@ -136,7 +135,7 @@ char *sweep_note_program(const char *state, int client, int group)
 	return written ? g_steal_pointer(&path) : NULL;
 }
 
-/* Of a file that is ours: what it says decides what is killed. */
+/* Reads a note; refuses a file of another user, as its content decides what is killed. */
 static bool read_note(const char *path, struct note *ret)
 {
 	char text[NOTE_BYTES + 1];
@@ -182,7 +181,7 @@ static void add_member(int pid, void *data)
 	g_ptr_array_add(search->programs, p);
 }
 
-/* The processes of our user in the program's group. */
+/* Appends this user's processes in the program's group. */
 static void add_members(const struct note *note, GPtrArray *programs)
 {
 	struct member_search search = { note, programs };
@@ -190,7 +189,7 @@ static void add_members(const struct note *note, GPtrArray *programs)
 	proc_each(add_member, &search);
 }
 
-/* Calls `each` with the path of each note whose blktop and steward are gone. */
+/* Calls `each` for each note whose blktop and helper have ended. */
 static void each_note(const char *state, void (*each)(const char *path, const struct note *note, void *data),
 		      void *data)
 {
@@ -228,7 +227,7 @@ static void signal_all(const GPtrArray *programs, int signo)
 		kill(((const struct sweep_program *)programs->pdata[i])->pid, signo);
 }
 
-/* As the steward ends them: SIGTERM, and after some time SIGKILL. */
+/* Ends them as the helper does: SIGTERM, then SIGKILL after some time. */
 static void end_programs(const char *path, const struct note *note, void *said)
 {
 	g_autoptr(GPtrArray) programs = g_ptr_array_new_with_free_func(program_free);

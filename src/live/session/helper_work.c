@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The steward's own side: what its client asks for, and the end. See helper.h.
+ * The session helper's process: carries out the client's requests, and destroys what it made at the end (helper.h).
  *
- * Whatever ends the client ends the connection; nothing here may leave before what was made
- * is destroyed. SIGTERM is the same as the end of the connection; what a terminal sends
- * does not come here (setsid).
+ * However the client ends, the connection ends. The process must not exit before what it made is destroyed. SIGTERM
+ * means the same as the end of the connection; signals of the terminal do not arrive (setsid()).
  */
-#include "live/session/helper_work.h"
+#include "live/session/helper_private.h"
 
 #include "live/session/control.h"
 #include "live/session/proc.h"
@@ -25,7 +24,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define TICK_MS 100		/* how late new children and the program's end are noticed */
+#define TICK_MS 100		/* between two checks for new children and for the program's end */
 #define DAEMON_PATIENCE_MS 5000
 
 static volatile sig_atomic_t terminated;
@@ -35,30 +34,30 @@ static void on_term(int signal)
 	terminated = signal;
 }
 
-void helper_say(struct helper_state *w, char word, const char *format, ...)
+void helper_send(struct helper_state *w, char word, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
 	g_autofree char *text = g_strdup_vprintf(format, args);
 	va_end(args);
 	g_autofree char *packet = g_strdup_printf("%c%s", word, text);
-	send(w->fd, packet, MIN(strlen(packet), STEWARD_PACKET), MSG_NOSIGNAL);
+	send(w->fd, packet, MIN(strlen(packet), HELPER_PACKET), MSG_NOSIGNAL);
 }
 
 static void answer(struct helper_state *w, bool ok, const char *text, const GError *error)
 {
-	helper_say(w, ok ? STEWARD_WORD_DONE : STEWARD_WORD_FAILED, "%s",
+	helper_send(w, ok ? HELPER_MSG_DONE : HELPER_MSG_FAILED, "%s",
 			ok ? text : error ? error->message : "it failed");
 }
 
-/* --- what it does, of what takes long --- */
+/* --- progress --- */
 
-static void doing(void *helper_state, const char *what)
+static void report_progress(void *helper_state, const char *what)
 {
-	helper_say(helper_state, STEWARD_WORD_DOING, "%s", what);
+	helper_send(helper_state, HELPER_MSG_PROGRESS, "%s", what);
 }
 
-/* --- what it would do --- */
+/* --- describing --- */
 
 static unsigned n_cpus(void)
 {
@@ -66,15 +65,15 @@ static unsigned n_cpus(void)
 	return n > 0 ? (unsigned)n : 1;
 }
 
-/* The plan by what is known now; *ret_tracepoints is what the plan was made from. */
+/* Makes the plans from the options and from what the kernel has. */
 static void make_plan(struct helper_state *w, bool daemon_runs)
 {
 	const struct session_helper_options *o = w->o;
 	g_autoptr(GError) why = NULL;
 
-	doing(w, "asking the session daemon what the kernel has");
+	report_progress(w, "asking the session daemon what the kernel has");
 	GHashTable *tracepoints = daemon_runs && !o->spans_only ? control_kernel(&why) : NULL;
-	/* Before a daemon of root runs, nobody knows whether there is a kernel tracer. */
+	/* whether there is a kernel tracer is unknown until a session daemon of root runs */
 	bool may = !daemon_runs && geteuid() == 0;
 	struct plan_wish wish = {
 		.session = o->session, .timer_us = o->timer_us, .rows = o->rows, .n_rows = o->n_rows,
@@ -85,7 +84,7 @@ static void make_plan(struct helper_state *w, bool daemon_runs)
 		.counters = o->counters, .probes = o->probes,
 	};
 	bool own_snapshots = g_strcmp0(o->snapshot, "new") == 0;
-	g_autofree char *name = g_strconcat(o->session, STEWARD_SNAPSHOT_SUFFIX, NULL);
+	g_autofree char *name = g_strconcat(o->session, HELPER_SNAPSHOT_SUFFIX, NULL);
 
 	plan_free(w->plan);
 	plan_free(w->snapshot_plan);
@@ -97,7 +96,7 @@ static void make_plan(struct helper_state *w, bool daemon_runs)
 		g_hash_table_unref(tracepoints);
 }
 
-/* Sessions of blktops that are gone, as struct control_session. */
+/* Sessions of blktops that have ended, struct control_session *. */
 static GPtrArray *leftovers(void)
 {
 	GPtrArray *sessions = control_sessions();
@@ -110,14 +109,14 @@ static GPtrArray *leftovers(void)
 	return sessions;
 }
 
-static char *leftover_words(const struct control_session *c)
+static char *leftover_text(const struct control_session *c)
 {
-	return g_strdup_printf("%s, of a blktop that is gone; destroy it: lttng destroy %s", c->name,
+	return g_strdup_printf("%s, of a blktop that has ended; destroy it: lttng destroy %s", c->name,
 			       c->name);
 }
 
-/* "sh (process 17), sleep (process 18), of a blktop ..."; NULL: none is left. */
-static char *programs_words(const struct helper_state *w)
+/* "sh (process 17), sleep (process 18), of a blktop ..."; NULL: none remains. */
+static char *programs_text(const struct helper_state *w)
 {
 	g_autoptr(GPtrArray) programs = sweep_programs(w->o->state);
 	g_autoptr(GString) s = g_string_new(NULL);
@@ -126,16 +125,16 @@ static char *programs_words(const struct helper_state *w)
 		const struct sweep_program *p = programs->pdata[i];
 		g_string_append_printf(s, "%s (process %d), ", p->name, p->pid);
 	}
-	return s->len ? g_strdup_printf("%sof a blktop that is gone; end it: blktop --sweep", s->str) : NULL;
+	return s->len ? g_strdup_printf("%sof a blktop that has ended; end it: blktop --sweep", s->str) : NULL;
 }
 
 static void describe_leftovers(const struct helper_state *w, GString *s, bool daemon_runs)
 {
 	g_autoptr(GPtrArray) sessions = daemon_runs ? leftovers() : g_ptr_array_new();
-	g_autofree char *programs = programs_words(w);
+	g_autofree char *programs = programs_text(w);
 
 	for (guint i = 0; i < sessions->len; i++) {
-		g_autofree char *text = leftover_words(sessions->pdata[i]);
+		g_autofree char *text = leftover_text(sessions->pdata[i]);
 		plan_line(s, "left over", text);
 	}
 	if (programs)
@@ -147,13 +146,13 @@ static void describe_place(struct helper_state *w, GString *s, bool daemon_runs)
 	struct relay_place place;
 
 	if (!daemon_runs)
-		plan_line(s, "daemons", "none runs: lttng-sessiond is started, and ended at the end");
+		plan_line(s, "daemons", "none runs: lttng-sessiond is started, and stopped at the end");
 	bool found = daemons_find_relay(&place);
 	g_autofree char *text = found ?
 		g_strdup_printf("the daemon on 127.0.0.1:%u, which runs already", place.live) :
 		g_strdup_printf("none runs: lttng-relayd is started on free ports of 127.0.0.1, writes to "
 				"%s, and %s", w->o->state,
-				w->o->keep ? "stays" : "is ended and its files removed at the end");
+				w->o->keep ? "stays" : "is stopped and its files removed at the end");
 	plan_line(s, "relay", text);
 }
 
@@ -164,7 +163,7 @@ static void describe_followed(const struct helper_state *w, GString *s)
 		g_strdup_printf("process %d", o->pid);
 	const char *extent = !w->plan->channel[PLAN_KERNEL].used ? "" : o->calls_only ?
 		": their spans and system calls, nothing else" :
-		": spans of these alone; of the kernel all, to tell who woke them and who ran instead";
+		": their spans; of the kernel all events, to show what woke them and what ran instead";
 	g_autofree char *text = g_strdup_printf("%s and its children%s", who, extent);
 
 	if (o->program || o->pid)
@@ -181,7 +180,7 @@ static void describe_snapshots(const struct helper_state *w, GString *s)
 	plan_line(s, "snapshots", text);
 }
 
-static void on_look(struct helper_state *w, const char *text)
+static void on_describe(struct helper_state *w, const char *text)
 {
 	g_autoptr(GString) s = g_string_new(NULL);
 	bool runs = control_alive();
@@ -209,11 +208,11 @@ static void on_look(struct helper_state *w, const char *text)
 static bool make_live(struct helper_state *w, GError **error)
 {
 	g_autofree char *name = g_strdup_printf("relay-%s", w->o->session);
-	const struct control_watch watch = { doing, w };
+	const struct control_watch watch = { report_progress, w };
 
 	if (w->o->watch_only)
 		return true;
-	doing(w, "looking for a relay daemon");
+	report_progress(w, "looking for a relay daemon");
 	if (!daemons_find_relay(&w->relay) &&
 	    !daemons_start_relay(&w->relay, w->o->state, name, w->o->keep, &watch, error))
 		return false;
@@ -226,7 +225,7 @@ static bool make_live(struct helper_state *w, GError **error)
 static bool make_snapshots(struct helper_state *w, GError **error)
 {
 	g_autofree char *name = g_strdup_printf("snapshots-%s", w->o->session);
-	const struct control_watch watch = { doing, w };
+	const struct control_watch watch = { report_progress, w };
 
 	if (!w->snapshot)
 		return true;
@@ -238,7 +237,7 @@ static bool make_snapshots(struct helper_state *w, GError **error)
 	return w->made_snapshot || !w->snapshot_plan;
 }
 
-/* Both sessions are there by now: each is told who is followed. */
+/* Tracks the followed processes in both sessions, which exist by now. */
 static bool follow(struct helper_state *w, GError **error)
 {
 	if (w->o->watch_only)
@@ -248,10 +247,10 @@ static bool follow(struct helper_state *w, GError **error)
 	return !(w->o->pid || w->o->program) || follow_track(w, error);
 }
 
-/* The flight recorder first: a rule may be true of the first second that is seen. */
+/* The snapshot session first: a snapshot rule may apply to the first second that is read. */
 static bool start(struct helper_state *w, GError **error)
 {
-	doing(w, "starting the session");
+	report_progress(w, "starting the session");
 	return (!w->made_snapshot || control_start(w->snapshot, error)) &&
 	       (!w->made || control_start(w->o->session, error));
 }
@@ -268,16 +267,16 @@ static bool check_snapshot(struct helper_state *w, GError **error)
 	}
 	g_autofree char *quoted = text_shell_quote(w->snapshot);
 	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_SESSION,
-		    "there is no snapshot session '%s' here; make one (lttng create %s --snapshot), or "
-		    "say --snapshot new", w->snapshot, quoted);
+		    "there is no snapshot session '%s' on this machine; make one (lttng create %s --snapshot), or "
+		    "use --snapshot new", w->snapshot, quoted);
 	return false;
 }
 
 static bool begin(struct helper_state *w, GError **error)
 {
-	const struct control_watch watch = { doing, w };
+	const struct control_watch watch = { report_progress, w };
 
-	doing(w, "looking for a session daemon");
+	report_progress(w, "looking for a session daemon");
 	if (!control_alive() && !w->o->watch_only) {
 		w->sessiond = daemons_start_session(w->o->keep, &watch, error);
 		if (!w->sessiond)
@@ -308,15 +307,15 @@ static void on_begin(struct helper_state *w, const char *text)
 		return;
 	}
 	if (!w->o->watch_only && !w->o->spans_only && !w->plan->channel[PLAN_KERNEL].used)
-		helper_say(w, STEWARD_WORD_SAYS, "%s", w->plan->channel[PLAN_KERNEL].why_not);
+		helper_send(w, HELPER_MSG_MESSAGE, "%s", w->plan->channel[PLAN_KERNEL].why_not);
 	g_autoptr(GPtrArray) old = leftovers();
 	for (guint i = 0; i < old->len; i++) {
-		g_autofree char *words = leftover_words(old->pdata[i]);
-		helper_say(w, STEWARD_WORD_SAYS, "left over: %s", words);
+		g_autofree char *words = leftover_text(old->pdata[i]);
+		helper_send(w, HELPER_MSG_MESSAGE, "left over: %s", words);
 	}
-	g_autofree char *programs = programs_words(w);
+	g_autofree char *programs = programs_text(w);
 	if (programs)
-		helper_say(w, STEWARD_WORD_SAYS, "left over: %s", programs);
+		helper_send(w, HELPER_MSG_MESSAGE, "left over: %s", programs);
 	g_autofree char *url = w->o->watch_only ? g_strdup("") : live_url(w);
 	unsigned domains = w->plan->channel[PLAN_KERNEL].used + 1;
 	g_autofree char *all = g_strdup_printf("%s\n%u\n%s\n", url, domains,
@@ -345,7 +344,7 @@ static void on_sweep(struct helper_state *w, const char *text)
 			g_string_append_printf(s, "%s\n", error->message);
 	}
 	sweep_files(w->o->state, s);
-	answer(w, true, s->len ? s->str : "nothing is left of a blktop that is gone\n", NULL);
+	answer(w, true, s->len ? s->str : "nothing is left of a blktop that has ended\n", NULL);
 }
 
 /* --- the end --- */
@@ -354,11 +353,11 @@ static void destroy(struct helper_state *w, bool *made, const char *session)
 {
 	g_autoptr(GError) error = NULL;
 	if (*made && !control_destroy(session, &error))
-		helper_say(w, STEWARD_WORD_COMPLAINS, "%s", error->message);
+		helper_send(w, HELPER_MSG_WARNING, "%s", error->message);
 	*made = false;
 }
 
-/* Ours, unless somebody else uses it by now. */
+/* Stops the session daemon that it started, unless that has other sessions. */
 static void end_session_daemon(struct helper_state *w)
 {
 	if (!w->sessiond)
@@ -367,8 +366,8 @@ static void end_session_daemon(struct helper_state *w)
 	if (others->len == 0)
 		daemons_end(w->sessiond, DAEMON_PATIENCE_MS);
 	else
-		helper_say(w, STEWARD_WORD_SAYS, "lttng-sessiond (process %d) goes on: it has other "
-				"sessions", (int)w->sessiond);
+		helper_send(w, HELPER_MSG_MESSAGE, "lttng-sessiond (process %d) keeps running: it has "
+				"other sessions", (int)w->sessiond);
 	w->sessiond = 0;
 }
 
@@ -386,13 +385,13 @@ static void clean_up(struct helper_state *w)
 		rmdir(w->snapshots_dir);
 }
 
-/* What is kept, and the commands to go on with it. */
-static char *leave(struct helper_state *w)
+/* For --keep: forgets what it made; returns the commands to attach to it and to destroy it. */
+static char *keep_session(struct helper_state *w)
 {
 	g_autofree char *url = live_url(w);
 	GString *s = g_string_new(NULL);
 
-	g_string_append_printf(s, "session %s goes on. Attach:   blktop -r %s\n"
+	g_string_append_printf(s, "session %s keeps running. Attach:   blktop -r %s\n"
 			       "Destroy:  lttng destroy %s", w->o->session, url, w->o->session);
 	if (w->made_snapshot)
 		g_string_append_printf(s, " && lttng destroy %s", w->snapshot);
@@ -413,7 +412,7 @@ static char *end(struct helper_state *w)
 {
 	g_autoptr(GString) s = g_string_new(NULL);
 	if (w->o->keep && w->made) {
-		g_autofree char *left = leave(w);
+		g_autofree char *left = keep_session(w);
 		g_string_append(s, left);
 	}
 	if (w->n_snapshots)
@@ -421,7 +420,7 @@ static char *end(struct helper_state *w)
 				       w->n_snapshots == 1 ? "" : "s", w->snapshots_dir);
 	clean_up(w);
 	if (follow_has_printed(w))
-		g_string_append_printf(s, "what %s printed is in %s\n", w->o->program[0],
+		g_string_append_printf(s, "the output of %s is in %s\n", w->o->program[0],
 				       w->follow.output);
 	return g_strdup(s->str);
 }
@@ -444,16 +443,16 @@ static void on_snapshot(struct helper_state *w, const char *text)
 static void serve(struct helper_state *w, const char *packet)
 {
 	static void (*const on[])(struct helper_state *w, const char *text) = {
-		[STEWARD_LOOK] = on_look, [STEWARD_BEGIN] = on_begin, [STEWARD_GO] = on_go,
-		[STEWARD_SNAPSHOT] = on_snapshot, [STEWARD_SWEEP] = on_sweep, [STEWARD_END] = on_end,
+		[HELPER_DESCRIBE] = on_describe, [HELPER_BEGIN] = on_begin, [HELPER_GO] = on_go,
+		[HELPER_SNAPSHOT] = on_snapshot, [HELPER_SWEEP] = on_sweep, [HELPER_END] = on_end,
 	};
 	unsigned what = (unsigned)(packet[0] - 'A');
 	if (what < G_N_ELEMENTS(on))
 		on[what](w, packet + 1);
 }
 
-/* The program is over: what it told is on its way to the viewer, and nothing more will
- * come. Whoever follows only it sees the end of the session. */
+/* The program has ended, so no more events will come: destroys the session, which delivers the last ones. The viewer
+ * then sees the end of the session. */
 static void program_ended(struct helper_state *w)
 {
 	if (!w->o->keep)
@@ -466,14 +465,14 @@ static void tick(struct helper_state *w)
 	if (!w->made)
 		return;
 	if (!follow_track(w, &error))
-		helper_say(w, STEWARD_WORD_COMPLAINS, "%s", error->message);
+		helper_send(w, HELPER_MSG_WARNING, "%s", error->message);
 	if (follow_ended(w))
 		program_ended(w);
 }
 
 static void run(struct helper_state *w)
 {
-	char packet[STEWARD_PACKET + 1];
+	char packet[HELPER_PACKET + 1];
 
 	while (!terminated && !w->ended) {
 		struct pollfd p = { .fd = w->fd, .events = POLLIN };
@@ -493,8 +492,8 @@ static void run(struct helper_state *w)
 	}
 }
 
-/* Its own standard files are nobody's: the program gets those that were here. */
-static void take_files(struct helper_state *w)
+/* Saves the standard files for the program, and replaces its own: stderr by the log, the others by /dev/null. */
+static void replace_standard_files(struct helper_state *w)
 {
 	const char *log = w->o->log ? w->o->log : "/dev/null";
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -513,14 +512,14 @@ void session_helper_work(const struct session_helper_options *o, int fd)
 	struct sigaction term = { .sa_handler = on_term };
 
 	setsid();
-	prctl(PR_SET_NAME, "blktop-steward");
+	prctl(PR_SET_NAME, "blktop-helper");
 	sigaction(SIGTERM, &term, NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
-	take_files(&w);
+	replace_standard_files(&w);
 	run(&w);
 	if (!w.ended)
-		g_free(end(&w));	/* the client is gone: nobody hears what is left */
+		g_free(end(&w));	/* the client has ended: the text is not needed */
 	_exit(0);
 }

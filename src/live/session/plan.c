@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a session of this machine records: see plan.h. */
+/* Plans what a session of this machine records: see plan.h. */
 #include "live/session/plan.h"
 
 #include "base/call_event.h"
@@ -10,14 +10,14 @@
 
 #include <string.h>
 
-/* A ring of trace files for each stream at the relay: it would write for ever else. */
+/* Size of the relay's trace files. They form a ring for each stream; else they would grow without bound. */
 #define FILE_BYTES (16u << 20)
 #define N_FILES 4
 #define LINE 79
 /* Measured on two cores at 50,000 events/s: relay and consumer daemons took 0.08 of 7.5 s. */
 #define EVENTS_PER_PERCENT 50000
 
-/* As the recipe has them. */
+/* The same as in the script of --recipe. */
 static const struct plan_buffers {
 	const char *channel;
 	unsigned subbuf_kib, n_subbufs;
@@ -29,14 +29,14 @@ static const struct plan_buffers {
 
 enum plan_origin plan_origin(const struct blk_subscription *row)
 {
-	if (!row->needs || strcmp(row->event, BLK_PROBES) == 0)	/* where, only the user knows */
+	if (!row->needs || strcmp(row->event, BLK_PROBES) == 0)	/* probes are requested by --kprobe only */
 		return PLAN_OLD;
 	if (call_event_of(row->event, NULL) != CALL_EVENT_NONE)
 		return PLAN_SYSCALL;
 	return strchr(row->event, ':') ? PLAN_SPAN : PLAN_TRACEPOINT;
 }
 
-/* --- words of options --- */
+/* --- values of options --- */
 
 static const struct plan_counter counters[] = {
 	{ "cpu-clock", 0, false }, { "task-clock", 1, false }, { "page-faults", 2, true },
@@ -108,7 +108,7 @@ bool plan_probe_check(const struct plan_event *probe, uint64_t offset, GError **
 {
 	return offset == probe->offset ||
 	       fail(error, "cannot probe '%s+0x%" G_GINT64_MODIFIER "x': this session daemon drops the "
-		    "offset (lttng-tools 2.13 does); --kprobe %s probes its begin", probe->symbol,
+		    "offset (lttng-tools 2.13 does); --kprobe %s probes its beginning", probe->symbol,
 		    probe->offset, probe->symbol);
 }
 
@@ -156,8 +156,8 @@ static bool tracer_has(GHashTable *tracepoints, const char *pattern)
 	return false;
 }
 
-/* The tracer accepts names that it does not have, silently; so only those it lists are asked
- * for, old names too. Where it tells nothing: today's. */
+/* The tracer silently accepts events that it does not have, so only those that it lists are requested, old names
+ * included. If the list is unknown, only current names are requested. */
 static bool wants_tracepoint(const struct plan_wish *w, const struct blk_subscription *row)
 {
 	enum plan_origin origin = plan_origin(row);
@@ -165,7 +165,7 @@ static bool wants_tracepoint(const struct plan_wish *w, const struct blk_subscri
 
 	if (origin == PLAN_SYSCALL || origin == PLAN_SPAN || strchr(row->event, ':'))
 		return false;
-	if (w->calls_only)	/* what its tasks do themselves: others' events are kept out */
+	if (w->calls_only)	/* only events of the tracked tasks themselves */
 		return g_str_has_prefix(row->event, "sched_process_");
 	if (dump || !w->tracepoints)
 		return origin == PLAN_TRACEPOINT;
@@ -194,7 +194,7 @@ static void add_kernel(struct plan_channel *c, const struct plan_wish *w)
 	}
 }
 
-/* "zipkin:*" of "zipkin:timestamp": all that a provider of spans has, its older names too. */
+/* "zipkin:*" for "zipkin:timestamp": all events of a provider of spans, older names included. */
 static char *provider_of(const char *event)
 {
 	return g_strdup_printf("%.*s:*", (int)strcspn(event, ":"), event);
@@ -207,7 +207,7 @@ static void add_programs(struct plan_channel *c, const struct plan_wish *w)
 		if (plan_origin(&w->rows[i]) == PLAN_SPAN && !has_event(c, name))
 			add_event(c, PLAN_KIND_TRACEPOINT, name);
 	}
-	/* Other rows of programs are about functions: they are many events, so only on request. */
+	/* the other user-space rows are function entries and exits: many events, so only on request */
 	for (size_t i = 0; i < w->n_rows && w->functions; i++) {
 		g_autofree char *provider = provider_of(w->rows[i].event);
 		if (strchr(w->rows[i].event, ':') && !has_event(c, provider))
@@ -278,7 +278,7 @@ void plan_free(struct plan *p)
 	g_free(p);
 }
 
-/* --- in words --- */
+/* --- description for the user --- */
 
 unsigned plan_count(const struct plan_channel *c, enum plan_kind kind)
 {
@@ -308,7 +308,7 @@ uint64_t plan_disk(const struct plan *p, unsigned n_cpus)
 void plan_line(GString *s, const char *title, const char *text)
 {
 	g_auto(GStrv) words = g_strsplit(text, " ", -1);
-	unsigned used = LINE;		/* begins a line */
+	unsigned used = LINE;		/* no room: the first word begins a line */
 
 	for (char **word = words; *word; word++) {
 		unsigned width = text_width(*word);

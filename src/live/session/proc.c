@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Files of /proc: see proc.h. */
+/* Reads proc(5): see proc.h. */
 #include "live/session/proc.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ bool proc_read_stat(int pid, struct proc_stat *ret)
 
 	if (!g_file_get_contents(path, &text, NULL, NULL))
 		return false;
-	/* The name may hold anything, ')' and blanks too. */
+	/* the name may contain any bytes, also ')' and blanks: its end is the last ')' */
 	char *name = strchr(text, '('), *end = strrchr(text, ')');
 	if (!name || !end ||
 	    sscanf(end + 1, " %c %d %d %d", &ret->state, &ret->parent, &ret->group, &ret->session) != 4)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The queue to the disk, and what of packets goes there: see spool.h. */
+/* The spool: the queue of pushed data, and the thread that checks and writes it. See spool.h. */
 #include "live/spool/spool.h"
 
 #include "live/spool/spool_files.h"
@@ -16,35 +16,35 @@ enum op_kind { OP_TRACE, OP_METADATA, OP_RESTART, OP_END_TRACE, OP_STREAM, OP_PA
 
 struct op {
 	enum op_kind kind;
-	unsigned number;		/* of the trace, or stream */
+	unsigned number;		/* of the trace or stream */
 	char *name;
 	GBytes *bytes;
 };
 
-/* The writer's view of a trace, until that ends. */
+/* The writer's state of a trace, until the trace ends. */
 struct spooled_trace {
-	GByteArray *text;		/* its metadata so far */
-	struct ctf_meta *meta;		/* of it, as far as it is complete */
+	GByteArray *text;		/* metadata so far */
+	struct ctf_meta *meta;		/* parsed from .text, up to its last complete declaration */
 	struct ctf_pieces *pieces;
-	bool failed;			/* it can't be read: for somebody else's reader, perhaps */
-	bool fresh;			/* .text has what the files lack */
-	bool written;			/* they have some */
-	bool refuses;			/* more than there may be */
+	bool failed;			/* .text cannot be parsed; it is stored for other readers */
+	bool fresh;			/* .text has more than the files */
+	bool written;			/* the files have some metadata */
+	bool refuses;			/* over the limit of size: no packets are stored */
 };
 
 struct spool {
 	gatomicrefcount refs;
 	GThread *thread;
-	struct spool_files *files;	/* the writer's, as what follows */
+	struct spool_files *files;	/* the writer's, up to .chunks */
 	struct pages traces;		/* struct spooled_trace */
-	GPtrArray *chunks;		/* struct span *, of the files' chunks from 1 on */
+	GPtrArray *chunks;		/* struct span *: time range of each chunk, from chunk 1 on */
 
-	unsigned n_traces, n_streams;	/* the pusher's */
+	unsigned n_traces, n_streams;	/* the pushing thread's */
 
 	GMutex lock;			/* what follows */
 	GCond changed;
 	GQueue queue;			/* struct op * */
-	uint64_t queued, pushed, done;	/* bytes; operations */
+	uint64_t queued, pushed, done;	/* bytes in .queue; operations pushed; operations done */
 	bool quit, ended;
 	struct spool_status status;
 };
@@ -149,13 +149,13 @@ static void do_stream(struct spool *s, const struct op *o)
 	spool_files_add_stream(s->files, o->number, o->name);
 }
 
-/* What packets are looked at by; NULL: as they come. */
+/* The metadata to check packets with; NULL: packets are not checked. */
 static const struct ctf_meta *readable(const struct spooled_trace *t)
 {
 	return !t->failed && t->meta->has_trace && t->meta->streams->len ? t->meta : NULL;
 }
 
-/* Nobody can read metadata that is cut within a declaration: then what was before stays. */
+/* Writes the metadata unless it ends within a declaration, which no reader could parse. */
 static bool write_metadata(struct spool *s, unsigned number, GError **error)
 {
 	struct spooled_trace *t = trace_at(s, number);
@@ -265,7 +265,7 @@ static void *run(void *data)
 	return NULL;
 }
 
-/* ---- the pusher ---- */
+/* ---- the pushing thread ---- */
 
 static void push(struct spool *s, enum op_kind kind, unsigned number, const char *name, GBytes *bytes)
 {
@@ -319,14 +319,14 @@ void spool_packet(struct spool *s, unsigned stream, GBytes *packet)
 	push(s, OP_PACKET, stream, NULL, packet);
 }
 
-/* ---- the whole ---- */
+/* ---- the object ---- */
 
 char *spool_default_dir(void)
 {
 	return g_build_filename(g_get_user_state_dir(), "blktop", "spool", NULL);
 }
 
-/* A link could lead what was traced, and what is deleted for room, anywhere. */
+/* A symbolic link could redirect what is written and what is deleted. */
 bool spool_make_dir(const char *dir, GError **error)
 {
 	if (!disk_is_link(dir) && !disk_make_home_dir(dir, "XDG_STATE_HOME or --spool DIR", error))
@@ -358,7 +358,7 @@ struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GErr
 	return s;
 }
 
-/* For what was pushed before, or for the writer's end. */
+/* Waits until all that was pushed is written; `end`: until the writer has ended. */
 static bool wait_done(struct spool *s, bool end, int64_t timeout_us)
 {
 	gint64 until = g_get_monotonic_time() + timeout_us;
@@ -390,13 +390,13 @@ void spool_unref(struct spool *s)
 		return;
 	g_mutex_lock(&s->lock);
 	if (!wait_done(s, false, LIMIT_SPOOL_END_SECONDS * G_USEC_PER_SEC))
-		s->status.stopped = true;	/* the rest is only freed */
+		s->status.stopped = true;	/* the rest of the queue is freed, not written */
 	s->quit = true;
 	g_cond_broadcast(&s->changed);
 	bool ended = wait_done(s, true, LIMIT_SPOOL_END_SECONDS * G_USEC_PER_SEC);
 	g_mutex_unlock(&s->lock);
 	if (!ended)
-		return;		/* it hangs on a disk that is gone: let it */
+		return;		/* the writer hangs on the disk: abandon it */
 	g_thread_join(s->thread);
 	spool_files_free(s->files);
 	PAGES_EACH(&s->traces, i)

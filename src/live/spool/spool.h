@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a live session sent, kept on disk: a bounded, ordinary CTF trace, which grows
- * while it is received. babeltrace2 and blktop open it, also while it grows and after
- * whoever wrote it was killed.
+ * The spool stores the packets of a live session on disk, as an ordinary CTF trace of bounded size. babeltrace2 and
+ * blktop can open it while it grows, and after the writing process was killed.
  *
  *     struct spool *s = spool_new(dir, 1 << 30, "relay1 prod", &error);
  *     unsigned t = spool_add_trace(s, "web1-kernel");
@@ -11,18 +10,15 @@
  *     spool_packet(s, st, packet);		// again and again
  *     spool_unref(s);
  *
- * On disk: DIR/LABEL-DATE-PID/NUMBER/TRACE-N/ with metadata, stream files and their index
- * files, 0700 and 0600. Each number is a chunk, a whole trace of its own, a sixteenth of
- * the limit; the oldest is deleted when all there is in DIR exceeds the limit: those that
- * earlier runs left go first, those of runs that go on (a lock) never.
+ * On disk: DIR/LABEL-DATE-PID/NUMBER/TRACE-N/ with metadata, stream files and their index files; modes 0700 and
+ * 0600. Each NUMBER is a chunk: a complete trace of about a sixteenth of the limit. When the files in DIR exceed the
+ * limit, the oldest chunk is deleted, first of earlier runs. Chunks of other running processes (a lock) are retained.
  *
- * Threads: one pushes; nothing of that waits for the disk, a thread of its own writes.
- * When the disk is slower than the network by some 64 MiB, packets are dropped, which shows
- * in the spool as a loss. When it can't write (a full disk), it says so and stops; live
- * goes on.
+ * Threads: one thread pushes and never waits for the disk; a thread of the spool writes. When the writer is some
+ * 64 MiB behind, packets are dropped, which the trace shows as a loss. When writing fails (a full disk), the spool
+ * reports it and stops; the live source is not affected.
  *
- * Everything that is pushed is hostile: names are made safe, what is no packet is refused
- * as soon as there is metadata to tell.
+ * All pushed data is untrusted: names are made safe, and invalid packets are refused once there is metadata.
  */
 #ifndef BLK_LIVE_SPOOL_SPOOL_H
 #define BLK_LIVE_SPOOL_SPOOL_H
@@ -32,47 +28,49 @@
 #include <stdint.h>
 
 #define SPOOL_DEFAULT_LIMIT ((uint64_t)1 << 30)		/* bytes */
-#define SPOOL_LEAST ((uint64_t)16 << 20)
+#define SPOOL_LEAST ((uint64_t)16 << 20)		/* bytes: smallest limit */
 
 struct spool;
 
-/* XDG_STATE_HOME/blktop/spool, as new string. */
+/* XDG_STATE_HOME/blktop/spool; g_free(). */
 char *spool_default_dir(void);
 
-/* Makes the directory where it is missing. false, *error (G_FILE_ERROR): it is a link, or cannot be made. */
+/* Makes the directory if it is missing. False, *error (G_FILE_ERROR): it is a symbolic link, or cannot be made. */
 bool spool_make_dir(const char *dir, GError **error);
 
-/* dir is made as above. *error (G_FILE_ERROR): what of it can't be made. */
+/* Makes `dir` as above. `limit`: bytes. `label`: part of the directory's name. NULL: *error (G_FILE_ERROR). */
 struct spool *spool_new(const char *dir, uint64_t limit, const char *label, GError **error);
 struct spool *spool_ref(struct spool *s);
-/* The last one writes what is still queued (for some seconds at most). NULL is fine. */
+/* The last reference writes what is queued, for some seconds at most. NULL is fine. */
 void spool_unref(struct spool *s);
 
-/* ---- the pusher's ---- */
+/* ---- the pushing thread ---- */
+
+/* Traces and streams are numbered from 0 in the order of these calls. */
 
 unsigned spool_add_trace(struct spool *s, const char *name);
-/* More metadata, in pieces cut anywhere; the bytes are taken over (a reference). */
+/* More metadata, cut at any byte. Takes over a reference. */
 void spool_metadata(struct spool *s, unsigned trace, GBytes *bytes);
-/* A session that is cleared may begin its metadata again. */
+/* The metadata begins again, as after lttng clear. */
 void spool_metadata_restart(struct spool *s, unsigned trace);
-/* No more of it: lets its memory go. */
+/* The trace has ended: frees its memory. */
 void spool_end_trace(struct spool *s, unsigned trace);
 unsigned spool_add_stream(struct spool *s, unsigned trace, const char *name);
-/* A whole packet; the bytes are taken over (a reference). */
+/* One packet. Takes over a reference. */
 void spool_packet(struct spool *s, unsigned stream, GBytes *packet);
 
 /* ---- any thread ---- */
 
-const char *spool_path(const struct spool *s);	/* of this run's directory; borrowed */
-/* Waits until what was pushed so far is in the files, at most so long. */
+const char *spool_path(const struct spool *s);	/* this run's directory; borrowed */
+/* Waits until all that was pushed is in the files; false: not within timeout_us. */
 bool spool_flush(struct spool *s, int64_t timeout_us);
 
 struct spool_status {
-	uint64_t bytes;			/* of this run, on disk */
+	uint64_t bytes;			/* on disk, of this run */
 	uint64_t dropped, refused;	/* packets */
-	int64_t from_ns, to_ns;		/* of its packets; from > to: none */
+	int64_t from_ns, to_ns;		/* times of its packets; from > to: none */
 	bool stopped;
-	char message[256];		/* why it stopped, visible text; or "" */
+	char message[256];		/* why it stopped, safe to print; or "" */
 };
 void spool_get_status(struct spool *s, struct spool_status *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Chunks on disk: see spool_files.h. */
+/* The files of a spool: see spool_files.h. */
 #include "live/spool/spool_files.h"
 
 #include "live/spool/spool_old.h"
@@ -17,36 +17,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CHUNKS 16			/* that the limit is divided into */
-#define OPEN_STREAMS 256		/* that keep their files open */
-#define DIRECTORIES (3 * 4096)		/* bytes that a trace's directories take */
+#define CHUNKS 16			/* number of chunks that the limit is divided into */
+#define OPEN_STREAMS 256		/* most streams with open files */
+#define DIRECTORIES (3 * 4096)		/* bytes on disk of a trace's directories */
 
 struct file_trace {
 	char *name;			/* of the directory */
 	GBytes *metadata;		/* NULL: none yet */
-	unsigned chunk;			/* in which its directory was made last; 0: none */
-	bool is_new;			/* metadata is not in that directory */
+	unsigned chunk;			/* the chunk in which its directory was made last; 0: none */
+	bool is_new;			/* that directory does not have the newest metadata */
 	GArray *streams;		/* unsigned */
 };
 
 struct file_stream {
 	unsigned trace;
 	char *name;
-	unsigned chunk;			/* that its files are of; 0: none */
+	unsigned chunk;			/* the chunk that its files are in; 0: none */
 	int fd, index_fd;		/* -1: not open */
-	uint64_t size;			/* of the file: whole packets */
+	uint64_t size;			/* of the file, in bytes: whole packets */
 	uint64_t n_entries;
-	size_t entry;			/* bytes of one; 0: no index file */
+	size_t entry;			/* bytes of an index entry; 0: no index file */
 };
 
 struct spool_files {
-	char *path;			/* of this run */
+	char *path;			/* directory of this run */
 	int lock_fd;
-	uint64_t limit, bytes, all_bytes;	/* of this run; of all that may be deleted */
+	uint64_t limit, bytes, all_bytes;	/* bytes: of DIR; of this run; of all that may be deleted */
 	unsigned chunk, oldest;
-	uint64_t chunk_bytes, chunk_packets;	/* of the newest; and without metadata */
-	GQueue old;			/* struct spool_chunk *, the oldest first; not the newest */
-	struct pages traces, streams;	/* struct file_trace, file_stream: those that have not ended */
+	uint64_t chunk_bytes, chunk_packets;	/* bytes of the newest chunk; of its packets only */
+	GQueue old;			/* struct spool_chunk *, oldest first, without the newest */
+	struct pages traces, streams;	/* struct file_trace, file_stream: not ended */
 	unsigned n_open;
 };
 
@@ -142,7 +142,7 @@ void spool_files_free(struct spool_files *f)
 	pages_clear(&f->traces);
 	pages_clear(&f->streams);
 	g_queue_clear_full(&f->old, spool_chunk_free);
-	/* A run that got nothing leaves nothing. */
+	/* deletes the directory of a run that wrote nothing */
 	if (f->path && f->lock_fd >= 0 && !f->bytes)
 		disk_remove_tree(f->path);
 	if (f->lock_fd >= 0)
@@ -180,7 +180,7 @@ static void begin_chunk(struct spool_files *f)
 
 	close_all(f);
 	c->path = chunk_path(f, f->chunk);
-	c->bytes = f->chunk_bytes;	/* as if linked metadata were its alone */
+	c->bytes = f->chunk_bytes;	/* hard-linked metadata counts in each chunk */
 	g_queue_push_tail(&f->old, c);
 	f->chunk_bytes = f->chunk_packets = 0;
 	f->chunk++;
@@ -251,7 +251,7 @@ static char *trace_path(const struct spool_files *f, const struct file_trace *t,
 	return g_strdup_printf("%s/%0*u/%s", f->path, SPOOL_DIGITS, chunk, t->name);
 }
 
-/* Under a hidden name first, so that readers have all of it or none. */
+/* Writes under a hidden name and renames, so that readers see all or nothing. */
 static bool write_metadata(struct file_trace *t, const char *dir, GError **error)
 {
 	g_autofree char *path = g_build_filename(dir, "metadata", NULL);
@@ -275,8 +275,8 @@ static bool write_metadata(struct file_trace *t, const char *dir, GError **error
 	return true;
 }
 
-/* The trace's directory in this chunk, with its metadata: that of the chunk before where
- * nothing was added. */
+/* Makes the trace's directory in this chunk, with its metadata: a hard link to that of the previous chunk if nothing
+ * was added. */
 static bool make_trace(struct spool_files *f, struct file_trace *t, GError **error)
 {
 	g_autofree char *dir = trace_path(f, t, f->chunk);
@@ -320,7 +320,7 @@ bool spool_files_metadata(struct spool_files *f, unsigned trace, const GByteArra
 	g_clear_pointer(&t->metadata, g_bytes_unref);
 	t->metadata = g_bytes_new(all->data, all->len);
 	t->is_new = true;
-	/* Streams that are there may get events of the new classes only now. */
+	/* rewrites the metadata now: following packets may have events of new classes */
 	return t->chunk != f->chunk || make_trace(f, t, error);
 }
 
@@ -357,13 +357,13 @@ static bool open_files(struct spool_files *f, struct file_stream *st, const stru
 		st->size = st->n_entries = 0;
 		st->entry = 0;
 	}
-	/* Without an index file readers look at all headers. */
+	/* without an index file, readers scan all packet headers */
 	if (is_new || st->entry)
 		st->index_fd = open_file(index, is_new);
 	return true;
 }
 
-/* An index that lacks a packet tells nothing of those behind it. */
+/* Deletes the index file: one without an entry for some packet is wrong for all later packets. */
 static void drop_index(struct spool_files *f, struct file_stream *st, const struct file_trace *t)
 {
 	g_autofree char *dir = trace_path(f, t, f->chunk);
@@ -404,14 +404,14 @@ bool spool_files_packet(struct spool_files *f, unsigned stream, const void *byte
 	struct file_trace *t = trace_at(f, st->trace);
 
 	if (!t->metadata)
-		return true;		/* nobody could read it */
+		return true;		/* no reader could read it without metadata */
 	make_room(f, t, n + CTF_INDEX_MOST);
 	if (!make_trace(f, t, error) || !open_files(f, st, t, error))
 		return false;
 	if (!disk_write_at(st->fd, bytes, n, st->size)) {
 		g_autofree char *path = g_build_filename(f->path, st->name, NULL);
 		fail(error, "write", path);
-		/* What readers find are whole packets. */
+		/* cuts off a partly written packet */
 		if (ftruncate(st->fd, (off_t)st->size) != 0)
 			g_prefix_error(error, "with half a packet left: ");
 		return false;

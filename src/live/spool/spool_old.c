@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Earlier runs: see spool_old.h. */
+/* Finds chunks that earlier runs left: see spool_old.h. */
 #include "live/spool/spool_old.h"
 
 #include "base/disk.h"
@@ -25,7 +25,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names in a directory, sorted. */
+/* Names in a directory, sorted. */
 static GPtrArray *names_in(const char *path)
 {
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -45,7 +45,7 @@ static bool is_chunk(const char *name)
 	return strlen(name) == SPOOL_DIGITS && strspn(name, G_CSET_DIGITS) == SPOOL_DIGITS;
 }
 
-/* Is it a run's directory whose run is over? Then *ret_mtime is when it began. */
+/* Is it the directory of a run that has ended? *ret_since: when the run began. */
 static bool is_over(const char *path, int64_t *ret_since)
 {
 	g_autofree char *lock = g_build_filename(path, SPOOL_LOCK, NULL);
@@ -60,9 +60,9 @@ static bool is_over(const char *path, int64_t *ret_since)
 	return over;
 }
 
-/* ---- a killed run's last packets ---- */
+/* ---- incomplete packets of killed runs ---- */
 
-/* Where the last packet ends that the index file tells of; 0: it tells nothing. */
+/* End, in bytes, of the last packet in the index file; 0: it has none. */
 static uint64_t indexed_end(const char *index)
 {
 	uint8_t header[CTF_INDEX_HEADER], said[2 * sizeof(uint64_t)];
@@ -116,7 +116,7 @@ static void mend_chunk(const char *chunk)
 	}
 }
 
-/* ---- all of them ---- */
+/* ---- all runs ---- */
 
 static uint64_t bytes_below(const char *path)
 {

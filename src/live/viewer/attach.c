@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The thread of an attachment: see attach.h. */
+/* The thread of an attachment (attach.h): attaching, exchanging messages, leaving. */
 #include "live/viewer/attach_private.h"
 
 #define FAREWELL_MS 200
 
-/* Until it ends (.end), breaks (*error, or .end with .why), or is asked to stop. */
-static void converse(struct attach *a, GError **error)
+/* Sends requests and handles replies until the session ends (.end), the connection breaks (*error, or .end with
+ * .why), or the feed is asked to stop. */
+static void exchange(struct attach *a, GError **error)
 {
 	while (!feed_stopped(&a->feed)) {
 		int64_t now = g_get_monotonic_time();
-		if (a->hung_up && !a->alive && g_queue_is_empty(&a->held)) {
-			a->end = FEED_SESSION_OVER;
+		if (a->session_hup && !a->alive && g_queue_is_empty(&a->held)) {
+			a->end = FEED_SESSION_ENDED;
 			return;
 		}
 		if (a->scan_due <= now && a->n_asked < ATTACH_WINDOW / 2)
@@ -19,7 +20,7 @@ static void converse(struct attach *a, GError **error)
 			return;
 		if (!a->n_asked)
 			net_sleep(a->feed.wake_fd, MAX(a->scan_due, now + ATTACH_LEAST_PAUSE_US / 2));
-		else if (!attach_take(a, error))
+		else if (!attach_receive(a, error))
 			return;
 	}
 }
@@ -31,15 +32,15 @@ static bool attach(struct attach *a, GError **error)
 		const char *why;
 	} ends[] = {
 		[VIEWER_TAKEN] = { FEED_TAKEN, "another viewer is attached to the session" },
-		[VIEWER_UNKNOWN] = { FEED_SESSION_OVER, "the session does not exist any more" },
-		[VIEWER_NOT_LIVE] = { FEED_BROKEN, "the session is not a live one" },
-		[VIEWER_BAD_SEEK] = { FEED_BROKEN, "the relay cannot begin there" },
-		[VIEWER_NO_VIEWER_SESSION] = { FEED_LOST, "the relay has lost our place" },
+		[VIEWER_UNKNOWN] = { FEED_SESSION_ENDED, "the session does not exist any more" },
+		[VIEWER_NOT_LIVE] = { FEED_BROKEN, "the session is not a live session" },
+		[VIEWER_BAD_SEEK] = { FEED_BROKEN, "the relay cannot start at that position" },
+		[VIEWER_NO_VIEWER_SESSION] = { FEED_LOST, "the relay no longer knows this viewer" },
 	};
 	g_autoptr(GPtrArray) streams = g_ptr_array_new_with_free_func(viewer_stream_free);
 	uint32_t status;
 
-	a->news_from = g_get_monotonic_time();
+	a->streams_known_at = g_get_monotonic_time();
 	if (!viewer_attach(a->v, a->feed.session.id, a->seek, &status, streams, error))
 		return false;
 	if (status != VIEWER_ATTACHED) {
@@ -47,49 +48,49 @@ static bool attach(struct attach *a, GError **error)
 		a->why = g_strdup(ends[status].why);
 		return false;
 	}
-	a->past->connection++;
+	a->history->connection++;
 	a->listed = attach_add_streams(a, streams);
 	return a->listed;
 }
 
-/* What the keeper is told of how it ended. */
-static void tell_end(struct attach *a, bool over, bool whole)
+/* Reports to the keeper how it ended. */
+static void report_end(struct attach *a, bool session_ended, bool all_ended)
 {
-	unsigned vanished = over ? attach_count_vanished(a) : 0;
+	unsigned vanished = session_ended ? attach_count_vanished(a) : 0;
 	uint64_t packets, bytes;
 
-	attach_sum_owed(a, &packets, &bytes);
+	attach_sum_outstanding(a, &packets, &bytes);
 
 	g_mutex_lock(&a->feed.owner->lock);
-	a->feed.whole = whole;
-	a->feed.unstopped = !a->ends.flushed && a->ends.quiet_at && a->ends.last_begin > a->ends.quiet_at;
+	a->feed.all_ended = all_ended;
+	a->feed.not_stopped = !a->ends.flushed && a->ends.quiet_at && a->ends.last_begin > a->ends.quiet_at;
 	a->feed.given_up += vanished;
-	a->feed.owes = packets > 0;
-	a->past->owed_packets = packets;
-	a->past->owed_bytes = bytes;
+	a->feed.has_outstanding = packets > 0;
+	a->history->outstanding_packets = packets;
+	a->history->outstanding_bytes = bytes;
 	g_mutex_unlock(&a->feed.owner->lock);
 }
 
-/* Nobody waits for what is not there any more; whether it comes back, others know. */
+/* Ends all streams and traces, so that the merge does not wait for them. The keeper decides whether to reconnect. */
 static void leave(struct attach *a)
 {
 	enum feed_end stop = (enum feed_end)g_atomic_int_get(&a->feed.stop);
-	bool over = stop ? stop == FEED_SESSION_OVER : a->end == FEED_SESSION_OVER;
-	bool whole = !a->alive;
+	bool session_ended = stop ? stop == FEED_SESSION_ENDED : a->end == FEED_SESSION_ENDED;
+	bool all_ended = !a->alive;
 	GHashTableIter it;
 	gpointer value;
 
-	attach_join(a, false);
-	if (!over)
-		attach_disbelieve(a, a->end == FEED_BROKEN);
+	attach_set_member(a, false);
+	if (!session_ended)
+		attach_discard_unproven(a, a->end == FEED_BROKEN);
 	for (guint i = 0; i < a->streams->len; i++)
-		attach_end_stream(a, g_ptr_array_index(a->streams, i), !over);
+		attach_end_stream(a, g_ptr_array_index(a->streams, i), !session_ended);
 	attach_release(a, true);
 	g_hash_table_iter_init(&it, a->traces);
 	while (g_hash_table_iter_next(&it, NULL, &value))
 		attach_end_trace(a, value);
-	tell_end(a, over, whole);
-	/* so that the place is free at once; a silent relay finds out by itself */
+	report_end(a, session_ended, all_ended);
+	/* frees the viewer's place at once; a relay that does not answer notices the closed connection */
 	if (stop && a->v && !a->n_asked) {
 		a->v->net.wake_fd = -1;
 		a->v->timeout_ms = FAREWELL_MS;
@@ -105,20 +106,20 @@ enum feed_end attach_run(struct feed *f, char **why)
 	a->end = FEED_LOST;
 	a->v = viewer_open(f->url, f->owner->timeout_ms, f->wake_fd, &error);
 	if (a->v)
-		a->v->net.came = &f->came;
+		a->v->net.bytes_at = &f->bytes_at;
 	if (a->v && attach(a, &error)) {
-		attach_join(a, true);
+		attach_set_member(a, true);
 		g_mutex_lock(&f->owner->lock);
-		a->past->open = true;
+		a->history->open = true;
 		g_mutex_unlock(&f->owner->lock);
 		feed_set_attached(f);
-		converse(a, &error);
+		exchange(a, &error);
 	}
 	if (g_error_matches(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT))
 		a->end = FEED_BROKEN;
 	leave(a);
 	if (a->v && a->end == FEED_LOST && !feed_stopped(f))
-		f->left_fd = net_leave(&a->v->net);
+		f->broken_fd = net_leave(&a->v->net);
 	viewer_free(g_steal_pointer(&a->v));
 	*why = error ? g_strdup(error->message) : g_steal_pointer(&a->why);
 	return a->end;
@@ -128,15 +129,15 @@ static void stream_free(gpointer p)
 {
 	struct stream *s = p;
 
-	packets_give_back(s->packet);
+	packets_recycle(s->packet);
 	g_free(s);
 }
 
-void attach_free(struct feed *f)
+static void attach_free(struct feed *f)
 {
 	struct attach *a = (struct attach *)f;
 
-	/* nothing is held: it left */
+	g_assert(g_queue_is_empty(&a->held));	/* leave() released or discarded all */
 	g_ptr_array_unref(a->streams);
 	g_hash_table_unref(a->traces);
 	g_free(a->why);
@@ -146,12 +147,13 @@ void attach_free(struct feed *f)
 struct feed *attach_new(struct feed_owner *owner, const struct live_url *url,
 			const struct viewer_session *session, const struct attach_options *o)
 {
+	static const struct feed_ops ops = { attach_run, attach_free };
 	struct attach *a = g_new0(struct attach, 1);
 
-	feed_init(&a->feed, owner, url, session);
+	feed_init(&a->feed, &ops, owner, url, session);
 	a->sink = o->sink;
 	a->seek = o->seek;
-	a->past = o->past;
+	a->history = o->history;
 	a->traces = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
 	a->streams = g_ptr_array_new_with_free_func(stream_free);
 	a->max_pause = CLAMP(session->timer_us / 10, ATTACH_LEAST_PAUSE_US, ATTACH_MOST_PAUSE_US);

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a feed does: one attachment to one relay session, by our own client of the viewer
- * protocol on a connection of its own. What comes is pushed to a struct native_feed,
- * which all attachments of a live source share.
+ * An attachment: a feed (feed.h) that attaches to one relay session by the viewer protocol, on a connection
+ * of its own. It pushes what it receives to a struct native_feed, which all attachments of a live source share.
  *
- * Requests of all streams are under way at once; of one stream the next index is asked
- * for along with the packet, never before it: the relay may go to another file with an
- * index. Metadata that an index announces comes before its packet.
+ * Requests for many streams are under way at once. For one stream the next index is requested together with
+ * the current packet or later, never before it: with an index the relay may switch to another file. Metadata
+ * that an index announces is requested before the packet.
  *
- * An event of a stream that is not known yet must not come behind later ones of the
- * others. The tracer announces a stream before its first event; so what came is held
- * until the relay was asked for new streams after it came, in all sessions of the host.
+ * No event of a new stream may be delivered after later events of other streams. The tracer announces a
+ * stream before the stream's first event. So received data is held until every session of the same host has
+ * been asked for new streams, in a request sent after the data was received.
  *
- * Not more than .queue is asked for beyond what is decoded, unless the merge waits for
- * just this stream: that is what bounds memory, and the relay keeps the rest.
+ * At most .queue bytes are requested beyond what is decoded, unless the merge waits for just this stream.
+ * This bounds memory; the relay retains the rest.
  */
 #ifndef BLK_LIVE_VIEWER_ATTACH_H
 #define BLK_LIVE_VIEWER_ATTACH_H
@@ -23,56 +22,58 @@
 #include "live/spool/spool.h"
 #include "trace/native/native_feed.h"
 
-#define ATTACH_QUEUE (64u << 20)	/* bytes: attach_sink.queue, unless told */
+#define ATTACH_QUEUE (64u << 20)	/* bytes: default of attach_sink.queue */
 
-/* What attachments push to, borrowed by them. */
+/* Where attachments push to; borrowed by them. */
 struct attach_sink {
-	GMutex push;			/* around every push: there are several pushers */
+	GMutex push;			/* held for every push: several threads push */
 	struct native_feed *feed;
-	struct packets *packets;	/* where they lie */
-	size_t queue;			/* bytes that may wait to be decoded */
-	struct spool *spool;		/* or NULL; has the feed's numbers */
-	GPtrArray *members;		/* struct attach *: those that are attached */
-	int64_t late_us;		/* --late-bound; < 0: by the live timer */
+	struct packets *packets;	/* memory of the packets */
+	size_t queue;			/* most bytes that wait to be decoded */
+	struct spool *spool;		/* NULL: none. Traces and streams have the same numbers as in .feed */
+	GPtrArray *members;		/* struct attach *, those that are attached; under .push */
+	int64_t late_us;		/* --late-bound; < 0: derived from the live timer */
 };
 
-/* What was had of a relay session before the connection broke: nothing comes twice, and nothing is left
- * out. The feed's, while one runs; but .owed_* are under the lock. */
-struct attach_past {
-	GHashTable *had;		/* of struct attach_had *, by its id */
-	bool any;			/* something was announced */
-	bool open;			/* under the lock: attached to once, and not over */
-	unsigned connection;		/* from 1 */
-	uint64_t since;			/* cycles; of streams of which nothing was had: what ended before was
-					 * there before we were, and is not wanted */
-	uint64_t owed_packets, owed_bytes;	/* announced, and not had when the connection ended */
-	GQueue ended;			/* struct attach_had * of streams that ended, the oldest first */
-	uint64_t forgotten_packets, forgotten_bytes;	/* sums of .owed_* of those that were forgotten */
+/*
+ * What was received of a relay session over all its connections, so that after a reconnect no packet is
+ * delivered twice or skipped. While a feed runs, the feed's thread uses it; .open and .outstanding_* are
+ * under the owner's lock.
+ */
+struct attach_history {
+	GHashTable *streams;		/* id -> struct attach_received */
+	bool any;			/* a packet or beacon was announced */
+	bool open;			/* was attached once, and the session has not ended */
+	unsigned connection;		/* number of the current connection, from 1 */
+	uint64_t since;			/* cycles. Packets of streams without received packets that end before this
+					 * instant are from before the first attachment, and not wanted */
+	uint64_t outstanding_packets, outstanding_bytes;	/* announced, not received before the connection
+								 * ended */
+	GQueue ended;			/* struct attach_received * of ended streams, oldest first; borrowed */
+	uint64_t evicted_packets, evicted_bytes;	/* sums of .outstanding_* of evicted entries */
 };
-/* Of a stream that is known; times are of packets, in cycles, end 0: there was none. */
-struct attach_had {
+/* One stream. Times are those of packets, in cycles; an end of 0 means: no packet. */
+struct attach_received {
 	uint64_t id;			/* the relay's */
-	uint64_t begin, end;		/* the last one that was had */
-	uint64_t said_begin, said_end;	/* the last one that was announced */
-	uint64_t owed_packets, owed_bytes;	/* announced, and not had */
+	uint64_t begin, end;		/* of the last packet received */
+	uint64_t announced_begin, announced_end;	/* of the last packet announced */
+	uint64_t outstanding_packets, outstanding_bytes;	/* announced, not received */
 	unsigned connection;		/* the last one over which the stream was announced */
-	bool over;			/* it ended: a relay may announce it again nevertheless */
+	bool ended;			/* a relay may announce an ended stream again */
 };
-struct attach_past *attach_past_new(void);
-void attach_past_free(struct attach_past *p);	/* NULL is fine */
+struct attach_history *attach_history_new(void);
+void attach_history_free(struct attach_history *p);	/* NULL is fine */
 
 struct attach_options {
 	struct attach_sink *sink;
 	enum viewer_seek seek;
-	struct attach_past *past;	/* borrowed, filled; packets that it has are left out */
+	struct attach_history *history;	/* borrowed, updated; packets that it contains are skipped */
 };
 
 struct feed *attach_new(struct feed_owner *owner, const struct live_url *url,
 			const struct viewer_session *session, const struct attach_options *o);
 
-/* For feed.c: the feed's thread, until the end or asked to stop. *why (may stay NULL) is the
- * feed's. Its last data has been handed over when it returns. */
+/* The .run of its struct feed_ops. */
 enum feed_end attach_run(struct feed *f, char **why);
-void attach_free(struct feed *f);
 
 #endif

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What came and waits, until the relay was asked for streams that are new: see attach.h. */
+/* Holds received data until the relay was asked for new streams (attach.h), then pushes it. */
 #include "live/viewer/attach_private.h"
 
 #include "base/limits.h"
 
 void attach_hold(struct attach *a, const struct held *h)
 {
-	struct held *kept = g_memdup2(h, sizeof *h);
+	struct held *x = g_memdup2(h, sizeof *h);
 
-	kept->at = g_get_monotonic_time();
-	kept->reply = a->n_replies;
+	g_assert(h->stream || h->kind == HELD_METADATA);
+	x->at = g_get_monotonic_time();
+	x->reply = a->n_replies;
 	if (h->stream)
-		kept->trace = h->stream->trace;
+		x->trace = h->stream->trace;
 	if (h->stream)
 		h->stream->held++;
-	kept->trace->held++;
-	g_queue_push_tail(&a->held, kept);
+	x->trace->held++;
+	g_queue_push_tail(&a->held, x);
 	a->scan_due = 0;
 }
 
-/* .bytes was passed on. */
+/* .bytes was handed over before. */
 static void held_free(struct held *h)
 {
+	g_assert(h->trace->held && (!h->stream || h->stream->held));
 	if (h->stream)
 		h->stream->held--;
 	h->trace->held--;
@@ -48,7 +50,7 @@ static void push_packet(struct attach *a, const struct held *h)
 	size_t size = g_bytes_get_size(h->bytes);
 
 	a->fetching -= size;
-	attach_note_had(a, h->stream, &h->index);
+	attach_note_received(a, h->stream, &h->index);
 	if (a->sink->spool)
 		spool_packet(a->sink->spool, h->stream->number, g_bytes_ref(h->bytes));
 	native_feed_packet(a->sink->feed, h->stream->number, h->bytes, &h->index);
@@ -65,7 +67,7 @@ static void push(struct attach *a, struct held *h)
 	} else if (h->kind == HELD_BEACON) {
 		native_feed_beacon(f, h->stream->number, h->class, h->end);
 	} else if (h->kind == HELD_END) {
-		attach_note_over(a, h->stream);
+		attach_note_ended(a, h->stream);
 		native_feed_end_stream(f, h->stream->number);
 	} else {
 		native_feed_cut_stream(f, h->stream->number);
@@ -73,17 +75,17 @@ static void push(struct attach *a, struct held *h)
 	held_free(h);
 }
 
-void attach_disbelieve(struct attach *a, bool all)
+void attach_discard_unproven(struct attach *a, bool all)
 {
-	GQueue kept = G_QUEUE_INIT;
+	GQueue retained = G_QUEUE_INIT;
 	struct held *h;
 
 	while ((h = g_queue_pop_head(&a->held))) {
 		if (h->kind == HELD_CUT || (!all && a->n_replies - h->reply > ATTACH_PROOF)) {
-			g_queue_push_tail(&kept, h);
+			g_queue_push_tail(&retained, h);
 		} else if (h->kind == HELD_END) {
 			h->kind = HELD_CUT;
-			g_queue_push_tail(&kept, h);
+			g_queue_push_tail(&retained, h);
 		} else {
 			if (h->kind == HELD_PACKET)
 				a->fetching -= g_bytes_get_size(h->bytes);
@@ -92,33 +94,32 @@ void attach_disbelieve(struct attach *a, bool all)
 			held_free(h);
 		}
 	}
-	a->held = kept;
+	a->held = retained;
 }
 
-/* The keeper wants to know that it goes on: once is enough. */
-static void tell_advance(struct attach *a)
+/* Reports to the keeper, once, that a packet was handed on. */
+static void report_advance(struct attach *a)
 {
-	if (a->feed.advanced)		/* nobody else sets it */
+	if (a->feed.advanced)		/* only this thread sets it */
 		return;
 	g_mutex_lock(&a->feed.owner->lock);
 	a->feed.advanced = true;
 	g_mutex_unlock(&a->feed.owner->lock);
 }
 
-/* Pushes what came before all sessions of the host were asked for new streams. */
 void attach_release(struct attach *a, bool all)
 {
 	int64_t from = INT64_MAX;
 	struct held *h;
 
 	g_mutex_lock(&a->sink->push);
-	a->in_company = false;
+	a->has_peers = false;
 	for (guint i = 0; i < a->sink->members->len; i++) {
 		const struct attach *m = g_ptr_array_index(a->sink->members, i);
 		if (strcmp(m->feed.session.host, a->feed.session.host))
 			continue;
-		a->in_company |= m != a;
-		from = MIN(from, m->news_from);
+		a->has_peers |= m != a;
+		from = MIN(from, m->streams_known_at);
 	}
 	from = MAX(from, g_get_monotonic_time() - LIMIT_NEWS_MS * G_TIME_SPAN_MILLISECOND);
 	bool advances = false;
@@ -128,18 +129,18 @@ void attach_release(struct attach *a, bool all)
 	}
 	g_mutex_unlock(&a->sink->push);
 	if (advances)
-		tell_advance(a);
+		report_advance(a);
 }
 
-void attach_note_news(struct attach *a)
+void attach_note_streams(struct attach *a)
 {
 	g_mutex_lock(&a->sink->push);
-	a->news_from = a->news_sent;
+	a->streams_known_at = a->streams_asked_at;
 	g_mutex_unlock(&a->sink->push);
 	attach_release(a, false);
 }
 
-void attach_join(struct attach *a, bool attached)
+void attach_set_member(struct attach *a, bool attached)
 {
 	g_mutex_lock(&a->sink->push);
 	if (attached)

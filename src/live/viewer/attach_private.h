@@ -1,165 +1,171 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The inside of an attachment (attach*.c only); see attach.h. All of it is the feed's
- * thread's, but for the sink's members.
+ * The inside of an attachment (attach.h), for attach*.c only. Everything belongs to the feed's thread, except
+ * the sink's members and .streams_known_at, which are under the sink's push lock.
  *
- *     attach.c		the thread: attaching, talking, leaving
- *     attach_ask.c	which requests are due
- *     attach_take.c	what follows from replies; streams
- *     attach_hold.c	what came and waits: for news of other streams, and to be believed
- *     attach_past.c	what was had over connections that broke
+ *     attach.c			the thread: attaching, exchanging messages, leaving
+ *     attach_request.c		which requests are due
+ *     attach_reply.c		what follows from replies; streams
+ *     attach_hold.c		received data that is not pushed yet
+ *     attach_history.c		what was received over earlier connections
  */
 #ifndef BLK_LIVE_VIEWER_ATTACH_PRIVATE_H
 #define BLK_LIVE_VIEWER_ATTACH_PRIVATE_H
 
 #include "live/viewer/attach.h"
 
-#define ATTACH_WINDOW 64		/* requests under way: their sum fits any socket buffer */
-#define ATTACH_NEWS_US 500000		/* between two questions for new streams, at most */
-#define ATTACH_LEAST_PAUSE_US 2000	/* between two questions to a silent stream: from */
-#define ATTACH_MOST_PAUSE_US 100000	/* this on, doubled up to a tenth of the live timer */
+#define ATTACH_WINDOW 64		/* requests under way at once: their bytes fit any socket buffer */
+#define ATTACH_STREAMS_US 500000	/* longest time between two requests for new streams */
+#define ATTACH_LEAST_PAUSE_US 2000	/* between two requests for a silent stream: doubled from this on */
+#define ATTACH_MOST_PAUSE_US 100000	/* up to a tenth of the live timer, at most this */
 /*
- * With buffers per process a relay before 2.15 hands out nothing of a stream any more once it is closed
- * (lttng-relayd live.c, viewer_get_next_index(): its trace chunk is gone), and the consumer closes
- * it 1 to 50 ms after its last packet. So streams of processes are asked that often; where one of them
- * has had a packet, more often for a while. Of many streams it is less often, for the relay's sake;
- * of a process that has not written for some live timers, as of any stream.
+ * Watched streams: those of per-process buffers at a relay before 2.15. Such a relay delivers nothing more of
+ * a stream once it is closed (lttng-relayd live.c, viewer_get_next_index(): its trace chunk is gone). The
+ * consumer closes the stream 1 to 50 ms after its last packet. So watched streams are asked at the pauses
+ * below: HOT after a packet of any stream of the process, else WATCH, longer if there are many streams.
+ * A process that wrote nothing for some live timers is asked like any other.
  */
 #define ATTACH_WATCH_PAUSE_US 4000
-#define ATTACH_WATCH_EACH_US 100	/* for each of their streams */
+#define ATTACH_WATCH_EACH_US 100	/* the pause is at least this times the number of watched streams */
 #define ATTACH_HOT_PAUSE_US 1000
 #define ATTACH_HOT_US 60000
 #define ATTACH_WATCH_TIMERS 3
-#define ATTACH_APPEAR_US 10000		/* between two questions for new streams while processes begin; */
-#define ATTACH_FIRST_US 25000		/* before a first one does */
-#define ATTACH_LAST_US 250000		/* a stream's last packet is found so long before its end */
-#define ATTACH_HUNG_US 1500000		/* a session's end is known so long after its streams' */
-#define ATTACH_PROOF 2			/* replies that made sense behind one that is believed */
-#define ATTACH_MINOR_KEEPS 15
-#define ATTACH_MINOR_PIPELINE 8		/* relays before it answer a packet with "metadata first" */
+#define ATTACH_APPEAR_US 10000		/* between two requests for new streams while processes begin */
+#define ATTACH_FIRST_US 25000		/* the same, before the first stream */
+#define ATTACH_LAST_US 250000		/* a stream's last packet arrives at most this long before its end */
+#define ATTACH_HUP_US 1500000		/* the relay reports a session's end this long after its streams' ends */
+#define ATTACH_PROOF 2			/* valid replies that must follow a reply before it is trusted */
+#define ATTACH_MINOR_RETAINS 15		/* relays from this minor version on deliver closed streams */
+#define ATTACH_MINOR_PIPELINE 8		/* relays before it answer a packet request with "metadata first" */
 
 struct trace {
-	uint64_t id;
-	unsigned number;		/* the feed's */
-	bool has_metadata, gone;	/* gone: no more metadata will come */
-	bool wants, asked;		/* wants: some is announced */
-	unsigned alive;			/* its data streams */
-	unsigned held;			/* of these: what waits for news */
-	bool begun;			/* it had one */
-	bool of_process;		/* buffers of one process: gone when that exits */
-	bool per_process;		/* and the relay hands out what they held last for a moment alone */
-	int64_t wrote;			/* monotonic, us: when it began, or had a packet last; 0: long ago */
-	uint64_t metadata_stream, metadata_bytes;
-	bool restarts;			/* what comes next of its metadata is its beginning */
-	bool last;			/* the session is over: when there is no more, packets wait for none */
-	int64_t due;
+	uint64_t id;			/* the relay's */
+	unsigned number;		/* in the native feed and the spool */
+	bool has_metadata;		/* a metadata stream was announced: .metadata_stream */
+	bool metadata_ended;		/* no more metadata will come */
+	bool wants;			/* metadata was announced and not received yet */
+	bool asked;			/* a metadata request is under way */
+	unsigned alive;			/* data streams that have not ended */
+	unsigned held;			/* entries in the attachment's .held */
+	bool had_stream;		/* a data stream was announced */
+	bool of_process;		/* per-process buffers: ends when the process exits */
+	bool watched;			/* see ATTACH_WATCH_PAUSE_US */
+	int64_t active_at;		/* monotonic, us: when it began or had a packet last; 0: long ago */
+	uint64_t metadata_stream;	/* the relay's id */
+	uint64_t metadata_bytes;	/* received so far */
+	bool restarts;			/* the next metadata received is the beginning again */
+	bool draining;			/* the session has ended: packets do not wait for metadata after the next
+					 * empty reply */
+	int64_t due;			/* monotonic, us: no metadata request before */
 };
 
 enum stream_state {
-	STREAM_RESTS,			/* until .due */
-	STREAM_INDEX,			/* has been asked for its next index */
-	STREAM_READY,			/* knows its packet, which waits for room */
-	STREAM_PACKET,			/* pieces of the packet are under way, or to be asked for */
-	STREAM_OVER,
+	STREAM_IDLE,			/* until .due */
+	STREAM_INDEX,			/* an index request is under way */
+	STREAM_READY,			/* .index is known; its packet waits for room in the queue */
+	STREAM_PACKET,			/* pieces of the packet are under way or to be requested */
+	STREAM_ENDED,
 };
 
 struct stream {
-	uint64_t id;
+	uint64_t id;			/* the relay's */
 	struct trace *trace;
-	unsigned number;		/* the feed's */
+	unsigned number;		/* in the native feed and the spool */
 	enum stream_state state;
-	int64_t due, pause;
-	int64_t found;			/* monotonic, us: when it had a packet last; 0: never */
-	unsigned errors;
-	uint8_t *packet;
-	uint64_t offset;
-	size_t size, content;		/* bytes of the packet; of them to be fetched */
-	size_t asked, got;
+	int64_t due;			/* monotonic, us: no index request before */
+	int64_t pause;			/* us: before the next index request */
+	int64_t found;			/* monotonic, us: when a packet was announced last; 0: never */
+	unsigned errors;		/* in a row */
+	uint8_t *packet;		/* under way; NULL: none */
+	uint64_t offset;		/* bytes: of the packet, in the relay's file */
+	size_t size, content;		/* bytes of the packet; bytes of it to fetch, at most .size */
+	size_t asked, got;		/* bytes requested; bytes received or refused: got <= asked <= content */
 	struct native_feed_index index;	/* of the packet */
-	bool spoilt, again;		/* the relay has not given a piece; but may */
-	bool index_asked;		/* of the one after this packet */
-	unsigned held;			/* packets that wait for news */
-	struct attach_had had;		/* up to here its packets came over earlier connections; .end 0: none
-					 * did, or they are passed */
-	bool reached;			/* what was announced then is announced again */
-	bool renewed;			/* something new was announced */
-	uint64_t since;			/* as in struct attach_past; 0: all is wanted */
-	bool passed, met;		/* some of these were there again; so was the last one */
-	uint64_t last_begin, last_end;	/* of its newest packet, cycles; 0: none yet */
-	uint64_t quiet_at;		/* the first beacon behind it; 0: none */
+	bool failed, retry;		/* the relay did not deliver a piece; it may on another request */
+	bool index_asked;		/* a request for the index after this packet is under way */
+	unsigned held;			/* entries in the attachment's .held */
+	struct attach_received earlier;	/* what earlier connections received; .end 0: nothing, or all of it was
+					 * skipped */
+	bool caught_up;			/* what an earlier connection announced was announced again */
+	bool has_new;			/* a packet was announced that was not received before */
+	uint64_t since;			/* as in struct attach_history; 0: all packets are wanted */
+	bool skipped, met_last;		/* packets of .earlier were announced again; the last of them was, too */
+	uint64_t last_begin, last_end;	/* cycles: of the newest packet announced; 0: none */
+	uint64_t quiet_at;		/* cycles: the first beacon after it; 0: none */
 };
 
-/* What came, until it may be pushed. Where bytes were lost on the way, the reply behind them is nonsense:
- * what came just before that is not believed, and is asked for again over the next connection. */
+/* Received data that is not pushed yet (attach.h). Where bytes were lost in transit, the replies after them
+ * are invalid. So the last replies before that point are discarded, and requested again after a reconnect. */
 enum held_kind { HELD_METADATA, HELD_PACKET, HELD_BEACON, HELD_END, HELD_CUT };
 struct held {
 	enum held_kind kind;
 	struct trace *trace;
 	struct stream *stream;		/* NULL: metadata */
-	int64_t at;			/* monotonic, us: when it came */
-	uint64_t reply;			/* the attachment's .n_replies then */
-	GBytes *bytes;			/* of a packet, of metadata */
+	int64_t at;			/* monotonic, us: when it was received */
+	uint64_t reply;			/* the attachment's .n_replies at that time */
+	GBytes *bytes;			/* packet or metadata; owned until pushed */
 	struct native_feed_index index;	/* of a packet */
-	bool restarts;			/* of metadata: it is all of it, once more */
-	uint64_t class, end;		/* of a beacon */
+	bool restarts;			/* metadata from its beginning again */
+	uint64_t class, end;		/* of a beacon: stream class, cycles */
 };
 
 enum request_kind { ASKED_INDEX, ASKED_PACKET, ASKED_METADATA, ASKED_STREAMS };
 struct request {
 	enum request_kind kind;
-	void *of;			/* struct stream or trace */
-	uint32_t len;
+	void *of;			/* struct stream (INDEX, PACKET), struct trace (METADATA), NULL */
+	uint32_t len;			/* bytes, of PACKET */
 };
 
 /*
- * Was tracing stopped before the session was over? Then each stream's last packet is one that the
- * tracers flushed after the last event, be it empty (LTTng's SWITCH_FLUSH; live timers flush none
- * that are empty). So it was not where one stream was quiet already, and had no packet any more, when
- * another one's last packet had not begun. The protocol says nothing else of a session daemon that was
- * killed. Streams of processes, which end with these, do not count.
+ * Was tracing stopped before the session ended? If it was, the tracer flushed a last packet of each stream,
+ * even an empty one (LTTng's SWITCH_FLUSH; live timers flush no empty packets). If it was not, no last packet
+ * is empty, and one stream was already quiet when the last packet of another one began. The protocol does not
+ * report that a session daemon was killed. Per-process streams do not count: they end with their process.
  */
 struct attach_ends {
-	bool flushed;			/* a stream's last packet was empty */
-	uint64_t quiet_at;		/* the least of all, cycles; 0: none was */
-	uint64_t last_begin;		/* the greatest of all */
+	bool flushed;			/* the last packet of a stream was empty */
+	uint64_t quiet_at;		/* cycles: least of all streams; 0: none was quiet */
+	uint64_t last_begin;		/* cycles: greatest of all streams */
 };
 
 struct attach {
-	struct feed feed;		/* first */
+	struct feed feed;		/* first member: a feed is cast to its attachment */
 	struct attach_sink *sink;
 	enum viewer_seek seek;
-	struct attach_past *past;
+	struct attach_history *history;
 	struct viewer *v;
 	GHashTable *traces;		/* id -> struct trace */
 	GPtrArray *streams;		/* struct stream * */
-	struct request asked[ATTACH_WINDOW];
-	unsigned first, n_asked;
-	uint64_t n_replies;		/* that made sense */
-	size_t fetching;		/* bytes of packets that are begun, or held */
-	int64_t full_at;		/* monotonic, us: when something waited for room last */
-	GQueue held;			/* struct held *, in order */
-	int64_t news_sent, news_from;	/* when the question was sent that is under way, and the
-					 * last one that was answered */
-	unsigned alive;			/* streams that are not over */
-	unsigned of_processes;		/* of these: traces of one process each */
-	bool listed;			/* the streams that were there first are known */
-	int64_t appeared;		/* monotonic, us: when the last process began since then; 0 */
-	unsigned hung, hung_unknown;	/* streams that ended, at .hung_at the last of them, before their session,
-					 * unless that turns out to be over; of exited processes: those
-					 * of which the last packet may not have been handed out */
-	int64_t hung_at;
+	struct request asked[ATTACH_WINDOW];	/* under way, a ring: replies come in the same order */
+	unsigned first, n_asked;	/* the oldest; how many */
+	uint64_t n_replies;		/* valid ones so far */
+	size_t fetching;		/* bytes of packets that are under way or held */
+	int64_t full_at;		/* monotonic, us: when a request last waited for room in the queue */
+	GQueue held;			/* struct held *, in order of receipt */
+	int64_t streams_asked_at;	/* monotonic, us: when the last request for new streams was sent */
+	int64_t streams_known_at;	/* the same, of the last one that was answered */
+	unsigned alive;			/* streams that have not ended */
+	unsigned n_watched;		/* of these, watched ones */
+	bool listed;			/* the streams that existed at the attachment are known */
+	int64_t process_began_at;	/* monotonic, us: when a watched process appeared last since then; 0: none */
+	unsigned early_ends;		/* streams without per-process buffers that ended, maybe before the session */
+	unsigned early_unknown;		/* streams of exited processes whose last packet may be missing */
+	int64_t early_at;		/* monotonic, us: the last of these ends */
 	struct attach_ends ends;
-	guint turn;			/* the stream that is looked at first */
-	int64_t news_due, scan_due, told;
-	bool news_asked, hung_up;
-	bool in_company;		/* there are other sessions of the host */
-	int64_t max_pause, late_us;
+	guint next_stream;		/* index: the stream to look at first */
+	int64_t streams_due;		/* monotonic, us: next request for new streams */
+	int64_t scan_due;		/* monotonic, us: next attach_ask_due(); 0: at once */
+	int64_t progress_reported_at;	/* monotonic, us */
+	bool streams_asked;		/* a request for new streams is under way */
+	bool session_hup;		/* the relay reported the session's end */
+	bool has_peers;			/* other sessions of the host are attached */
+	int64_t max_pause, late_us;	/* us: as ATTACH_MOST_PAUSE_US; how long the merge waits for a stream */
 	enum feed_end end;
-	char *why;
+	char *why;			/* may be NULL */
 };
 
-/* So long after it was new, or wrote, a process is watched. */
-static inline int64_t attach_lately(const struct attach *a)
+/* How long after its begin or its last packet a process is watched, us. */
+static inline int64_t attach_watch_us(const struct attach *a)
 {
 	return MAX(ATTACH_WATCH_TIMERS * (int64_t)a->feed.session.timer_us, 2 * G_USEC_PER_SEC);
 }
@@ -169,46 +175,53 @@ static inline bool attach_has_window(const struct attach *a)
 	return a->n_asked < ATTACH_WINDOW;
 }
 
-/* attach_ask.c: all that is due, as far as the window goes; when to look again. */
+/* attach_request.c */
+
+/* Sends all requests that are due, as far as the window allows. Sets .scan_due. */
 void attach_ask_due(struct attach *a, int64_t now);
 void attach_ask_metadata(struct attach *a, struct trace *t);
-void attach_ask_pieces(struct attach *a, struct stream *s);	/* of its packet */
-/* Of a READY stream; it stays that while there is no room. */
+void attach_ask_pieces(struct attach *a, struct stream *s);	/* of its packet, then the next index */
+/* For a READY stream: requests its packet. The stream stays READY while there is no room. */
 void attach_begin_packet(struct attach *a, struct stream *s);
 
-/* attach_take.c: the next reply. False: *error, or .end and .why, or .why alone: once more. */
-bool attach_take(struct attach *a, GError **error);
+/* attach_reply.c */
+
+/* Reads and handles the next reply. False: *error is set; or .end and .why; or only .why, which asks for a
+ * new connection. */
+bool attach_receive(struct attach *a, GError **error);
 bool attach_add_streams(struct attach *a, GPtrArray *streams);	/* struct viewer_stream * */
-/* Nobody waits for one that is cut: it may come back over another connection. */
+/* cut: the stream may come back over another connection; until then the merge does not wait for it. */
 void attach_end_stream(struct attach *a, struct stream *s, bool cut);
 void attach_end_trace(struct attach *a, struct trace *t);
 
 /* attach_hold.c */
 void attach_hold(struct attach *a, const struct held *h);
-/* Pushes what came before all sessions of the host were asked for new streams. */
+/* Pushes what was received before all sessions of the host were asked for new streams. all: all that is held. */
 void attach_release(struct attach *a, bool all);
-void attach_note_news(struct attach *a);	/* the answer came: releases */
-/* The connection broke: forgets what is held and not believed. all: nothing is. */
-void attach_disbelieve(struct attach *a, bool all);
-void attach_join(struct attach *a, bool attached);
+void attach_note_streams(struct attach *a);	/* new streams are known: releases */
+/* The connection broke: discards held data without ATTACH_PROOF replies after it. all: all held data. */
+void attach_discard_unproven(struct attach *a, bool all);
+void attach_set_member(struct attach *a, bool attached);	/* adds to or removes from the sink's members */
 
-/* attach_past.c: what is had of a stream that is new to this connection; that it was announced, had. */
-void attach_recall(struct attach *a, struct stream *s);
+/* attach_history.c */
+
+/* Loads what earlier connections received of a stream that is new to this connection. */
+void attach_load_history(struct attach *a, struct stream *s);
 void attach_note_announced(struct attach *a, struct stream *s, const struct viewer_index *x);
 void attach_note_beacon(struct attach *a, uint64_t end);
-void attach_note_had(struct attach *a, const struct stream *s, const struct native_feed_index *x);
-void attach_note_refused(struct attach *a, const struct stream *s);	/* the relay does not give it */
-void attach_note_over(struct attach *a, const struct stream *s);
-/* The stream is over: has the relay kept back what it announced over an earlier connection? One that has
- * closed a stream meanwhile says that it is over, and no more. */
+void attach_note_received(struct attach *a, const struct stream *s, const struct native_feed_index *x);
+void attach_note_refused(struct attach *a, const struct stream *s);	/* the relay does not deliver it */
+void attach_note_ended(struct attach *a, const struct stream *s);
+/* For a stream that ended: did the relay withhold packets that it had announced over an earlier connection? A
+ * relay that closed the stream meanwhile reports only its end. */
 bool attach_is_withheld(struct attach *a, const struct stream *s);
-/* Streams that were there over an earlier connection, had not ended, and are not there any more. */
+/* Counts streams of earlier connections that had not ended and that this connection did not announce. */
 unsigned attach_count_vanished(const struct attach *a);
-void attach_sum_owed(const struct attach *a, uint64_t *ret_packets, uint64_t *ret_bytes);
-/* Was the packet of the stream's next index had before? */
-enum attach_known { ATTACH_NEW, ATTACH_HAD, ATTACH_STRANGE };
+void attach_sum_outstanding(const struct attach *a, uint64_t *ret_packets, uint64_t *ret_bytes);
+/* Was the packet of this index received before? OTHER_STREAM: the relay reused the stream's id. */
+enum attach_known { ATTACH_NEW, ATTACH_RECEIVED, ATTACH_OTHER_STREAM };
 enum attach_known attach_compare(struct stream *s, const struct viewer_index *x);
-/* The stream has nothing older than the last packet that was had, any more: true: that was of another one. */
-bool attach_is_strange(const struct stream *s);
+/* True: older packets came, but not the last received one. So the history is that of another stream. */
+bool attach_is_other_stream(const struct stream *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Connects for a process that may not: see connector.h. */
+/* Makes connections for a process that may not make sockets: see connector.h. */
 #include "live/viewer/connector.h"
 
 #include "base/limits.h"
@@ -13,11 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_WHY 256			/* bytes of why it failed */
+#define MOST_WHY 256			/* bytes of an error message */
 
-/* What the client asks; with it comes the socket that the answer goes to. */
+/* A request of the client. The message also carries the socket for the answer. */
 struct wish {
-	uint32_t relay;			/* of those it was started for */
+	uint32_t relay;			/* index into the relays that it was started for */
 	int32_t timeout_ms;
 };
 
@@ -63,7 +63,7 @@ static bool send_fd(int to, const void *bytes, size_t len, int fd)
 	return n == (ssize_t)len;
 }
 
-/* Bytes of the next message, 0: the other side is gone, < 0: errno; *ret_fd: what came with it, or -1. */
+/* Bytes of the next message; 0: the other side has ended; < 0: errno. *ret_fd: the descriptor in it, or -1. */
 static ssize_t receive_fd(int from, void *bytes, size_t max, int *ret_fd)
 {
 	union room room = { 0 };
@@ -82,10 +82,10 @@ static ssize_t receive_fd(int from, void *bytes, size_t max, int *ret_fd)
 	return n;
 }
 
-/* ---- its own side ---- */
+/* ---- in the connector process ---- */
 
-/* One connection, in a process of its own: resolvers may hang. A client that has given up has closed
- * its end of `answer`, which ends the waiting. */
+/* Makes one connection, in a process of its own, as name resolution may hang. A client that gives up closes its
+ * end of `answer`, which ends the wait. */
 G_NORETURN static void serve(const struct live_url *url, int timeout_ms, int answer)
 {
 	g_autoptr(GError) error = NULL;
@@ -99,7 +99,7 @@ G_NORETURN static void serve(const struct live_url *url, int timeout_ms, int ans
 	_exit(0);
 }
 
-/* Only what it needs; the terminal and files that are open are not its business. */
+/* Closes all descriptors but the needed ones, so that it has neither the terminal nor open files. */
 static void keep_only(int control)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -116,11 +116,11 @@ G_NORETURN static void work(const struct live_url *urls, size_t n, int control)
 	int answer;
 
 	prctl(PR_SET_NAME, "blk-connector");
-	/* It ends with its client, which may have something to say about a signal. */
+	/* Signals of the terminal are the client's to handle; this process ends when the client does. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
-	signal(SIGCHLD, SIG_IGN);	/* nobody waits for those below */
+	signal(SIGCHLD, SIG_IGN);	/* its children are reaped by the kernel */
 	keep_only(control);
 	for (;;) {
 		ssize_t len = receive_fd(3, &wish, sizeof wish, &answer);
@@ -156,7 +156,7 @@ bool connector_start(const struct live_url *urls, size_t n, GError **error)
 	return true;
 }
 
-/* ---- the client's side ---- */
+/* ---- in the client ---- */
 
 static bool find_relay(const struct live_url *url, uint32_t *ret)
 {
@@ -179,7 +179,7 @@ static bool take_answer(struct net *n, int from, int64_t deadline, GError **erro
 	ssize_t len = receive_fd(from, why, sizeof why - 1, &n->fd);
 	if (len > 0 && n->fd >= 0)
 		return true;
-	return fail(error, len > 0 ? why : "the process that connects is gone");
+	return fail(error, len > 0 ? why : "the process that makes connections has ended");
 }
 
 bool connector_connect(struct net *n, const struct live_url *url, int wake_fd, int64_t deadline,
@@ -198,7 +198,8 @@ bool connector_connect(struct net *n, const struct live_url *url, int wake_fd, i
 		return fail(error, g_strerror(errno));
 	bool ok = send_fd(connector.fd, &wish, sizeof wish, pair[1]);
 	close(pair[1]);
-	ok = ok ? take_answer(n, pair[0], deadline, error) : fail(error, "the process that connects is gone");
+	ok = ok ? take_answer(n, pair[0], deadline, error)
+		: fail(error, "the process that makes connections has ended");
 	close(pair[0]);
 	return ok;
 }

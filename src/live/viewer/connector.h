@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Connections for a process that may make no sockets (base/isolation.h): a process of its own, forked
- * before, resolves the names of the relays that the command line named and connects to these, and to
- * nothing else; the connected sockets come over a socket pair. It reads nothing from a relay. It
- * ends when its client does, however that ends.
+ * Connections for a process that may not make sockets (base/isolation.h). The connector is a process that was
+ * forked before. It resolves the names of the relays on the command line and connects to these only, and sends
+ * the connected sockets over a socket pair. It reads nothing from a relay. It ends whenever its client ends.
  */
 #ifndef BLK_LIVE_VIEWER_CONNECTOR_H
 #define BLK_LIVE_VIEWER_CONNECTOR_H
@@ -11,11 +10,11 @@
 #include "live/live.h"
 #include "live/viewer/net.h"
 
-/* Forks it, for the relays (host, port, family) of these URLs; there must not be any other thread. Once a
- * process. */
+/* Forks the connector for the relays (host, port, family) of these URLs, which stay borrowed. Call it once in a
+ * process, before the first thread. */
 bool connector_start(const struct live_url *urls, size_t n, GError **error);
 
-/* net_connect(), by the connector where one was started: only to what it was started for. Any thread. */
+/* As net_connect(), through the connector if one was started; then only to its relays. Any thread. */
 bool connector_connect(struct net *n, const struct live_url *url, int wake_fd, int64_t deadline,
 		       GError **error);
 

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What all feeds have: a thread, its end, how it is told to stop. */
-#include "live/viewer/attach.h"
+/* The thread of a feed, its end, and how it is stopped: see feed.h. */
+#include "live/viewer/feed.h"
 
 #include "base/limits.h"
 
 #include <unistd.h>
 
-void feed_init(struct feed *f, struct feed_owner *owner, const struct live_url *url,
-	       const struct viewer_session *session)
+void feed_init(struct feed *f, const struct feed_ops *ops, struct feed_owner *owner,
+	       const struct live_url *url, const struct viewer_session *session)
 {
+	f->ops = ops;
 	f->owner = owner;
 	f->url = url;
 	f->session = *session;
 	f->started = g_get_monotonic_time();
 	f->wake_fd = net_wake_new();
-	f->left_fd = -1;
+	f->broken_fd = -1;
 }
 
 static gpointer run(gpointer data)
 {
 	struct feed *f = data;
 	char *why = NULL;
-	enum feed_end end = attach_run(f, &why), asked;
+	enum feed_end end = f->ops->run(f, &why), asked;
 
 	g_mutex_lock(&f->owner->lock);
 	asked = (enum feed_end)g_atomic_int_get(&f->stop);
@@ -35,6 +36,7 @@ static gpointer run(gpointer data)
 
 void feed_start(struct feed *f, const char *name)
 {
+	g_assert(!f->thread);
 	f->thread = g_thread_new(name, run, f);
 }
 
@@ -76,13 +78,14 @@ bool feed_join(struct feed *f, int timeout_ms)
 
 void feed_free(struct feed *f)
 {
-	int wake_fd = f->wake_fd, left_fd = f->left_fd;
+	int wake_fd = f->wake_fd, broken_fd = f->broken_fd;
 
+	g_assert(!f->thread);	/* joined */
 	g_free(f->why);
-	attach_free(f);
+	f->ops->free(f);
 	close(wake_fd);
-	if (left_fd >= 0)
-		close(left_fd);
+	if (broken_fd >= 0)
+		close(broken_fd);
 }
 
 int64_t feed_timer_patience(uint32_t timer_us)

@@ -1,87 +1,98 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A feed is one attachment to one relay session, on a thread of its own. It lives until
- * the session ends or something breaks; then the keeper makes another one. This is what
- * the keeper sees of it; what the thread does is in attach.h.
+ * A feed: one attachment to one relay session, on a thread of its own. It lives until the session ends or
+ * the connection breaks; then the keeper (source_live.h) makes another one. This header is what the keeper
+ * sees; attach.h describes what the thread does.
  */
 #ifndef BLK_LIVE_VIEWER_FEED_H
 #define BLK_LIVE_VIEWER_FEED_H
 
 #include "live/viewer/viewer.h"
 
+struct feed;
+
 enum feed_end {
 	FEED_RUNS,
-	FEED_SESSION_OVER,	/* destroyed: all its data came */
-	FEED_LOST,		/* the relay went away */
-	FEED_TAKEN,		/* somebody else is attached */
-	FEED_BROKEN,		/* refused, or data that can't be read */
+	FEED_SESSION_ENDED,	/* the session was destroyed; all its data was received */
+	FEED_LOST,		/* the connection broke */
+	FEED_TAKEN,		/* another viewer is attached */
+	FEED_BROKEN,		/* the relay refused, or sent data that cannot be read */
 	FEED_N_ENDS,
 };
 
-/* What feeds and the owner of the lock share; all borrowed by the feeds. */
+/* What feeds share with their owner, the live source; borrowed by the feeds. */
 struct feed_owner {
 	GMutex lock;
-	GCond arrived;		/* data, an end: for who waits for records */
-	GCond changed;		/* an end, a stop: for the keepers */
+	GCond arrived;		/* data or an end: wakes the thread that waits for records */
+	GCond changed;		/* an end or a stop: wakes the keepers */
 	const struct blk_subscription *rows;
 	size_t n_rows;
-	int timeout_ms;
-	int64_t newest;		/* instant of anything that came; INT64_MIN */
-	/* of all feeds, also of those that have ended: */
-	uint64_t refused_packets, refused_bytes;	/* announced, and then not handed out */
-	unsigned ended_early, ends_unknown;		/* as in struct missing, of ended ones */
+	int timeout_ms;		/* of a request to the relay */
+	int64_t newest;		/* ns: newest event or beacon received; INT64_MIN: none */
+	/* sums over all feeds, ended ones included: */
+	uint64_t refused_packets, refused_bytes;	/* announced, then not delivered by the relay */
+	unsigned ended_early, ends_unknown;		/* as in struct missing, of ended feeds */
+};
+
+/* What kind of feed it is. */
+struct feed_ops {
+	/* The feed's thread: returns when the feed ends or was asked to stop, after its last data was handed
+	 * over. *why (g_free(), may stay NULL) becomes the feed's. */
+	enum feed_end (*run)(struct feed *f, char **why);
+	void (*free)(struct feed *f);	/* the memory; the thread has ended */
 };
 
 struct feed {
+	const struct feed_ops *ops;	/* borrowed */
 	struct feed_owner *owner;
-	const struct live_url *url;	/* the relay's */
+	const struct live_url *url;	/* of the relay; borrowed */
 	struct viewer_session session;
-	int wake_fd;			/* readable once it is to stop */
-	int left_fd;			/* its connection, should the relay believe that we are
-					 * there (net_leave()), or -1; the thread's, later the
-					 * keeper's */
-	gint stop;			/* enum feed_end asked for, or 0 */
-	gint came;			/* s, monotonic: when bytes came last; atomic */
+	int wake_fd;			/* an eventfd, readable once the feed is asked to stop */
+	int broken_fd;			/* the broken connection, while the relay may believe that it is open
+					 * (net_leave()); -1: none. The thread's; after its end the keeper's */
+	gint stop;			/* atomic: enum feed_end to end with; 0: not asked to stop */
+	gint bytes_at;			/* atomic: monotonic, s: when bytes were received last */
 	GThread *thread;
 
 	/* under the lock */
-	unsigned streams;		/* data streams seen */
+	unsigned streams;		/* data streams that have not ended */
 	enum feed_end end;
-	char *why;			/* of the end; may be NULL */
-	int64_t progress_at;		/* monotonic, us: when data came last, or waited for room, about */
-	int64_t answered_at;		/* monotonic, us: the relay has answered what was asked until then */
-	bool advanced;			/* it has handed a packet on */
-	bool whole;			/* of an ended one: the relay said of each stream that it was over */
-	bool unstopped;			/* of an ended one: its last packets show that tracing was not stopped */
-	bool owes;			/* of an ended one: packets were announced that did not come */
-	unsigned given_up;		/* streams that the relay has only errors for, or keeps back */
-	bool withheld;			/* it kept some back that an earlier connection knew of */
-	unsigned early;			/* streams that are over while the session is not */
+	char *why;			/* reason of the end; may be NULL */
+	int64_t progress_at;		/* monotonic, us: about when data was last received or waited for room */
+	int64_t answered_at;		/* monotonic, us: the relay has answered all requests up to then */
+	bool advanced;			/* a packet was handed on */
+	unsigned given_up;		/* streams for which the relay has only errors, or withholds packets */
+	bool withheld;			/* the relay withheld packets that an earlier connection had announced */
+	unsigned ended_early;		/* streams that ended while the session goes on */
 	unsigned ends_unknown;		/* streams of exited processes whose last packet the relay may have
 					 * withheld (before LTTng 2.15) */
 	bool attached;
+	/* the same, once it has ended */
+	bool all_ended;			/* the relay reported the end of each stream */
+	bool not_stopped;		/* the last packets show that tracing was not stopped first */
+	bool has_outstanding;		/* announced packets were not received */
 
 	/* the keeper's */
-	int64_t started, missing_since;	/* monotonic, us; 0 */
+	int64_t started;		/* monotonic, us */
+	int64_t missing_since;		/* monotonic, us: the session is not in the relay's list; 0: it is */
 };
 
-/* For attach_new(): fills the base and starts the thread. */
-void feed_init(struct feed *f, struct feed_owner *owner, const struct live_url *url,
-	       const struct viewer_session *session);
+/* For attach_new(): sets the fields, and starts the thread. `ops`, `owner` and `url` are borrowed. */
+void feed_init(struct feed *f, const struct feed_ops *ops, struct feed_owner *owner,
+	       const struct live_url *url, const struct viewer_session *session);
 void feed_start(struct feed *f, const char *name);
-bool feed_stopped(struct feed *f);	/* asked to end? Any thread */
+bool feed_stopped(struct feed *f);	/* was asked to stop. Any thread */
 void feed_set_attached(struct feed *f);	/* the feed's thread, lock not held */
 
-/* Asks it to end, as a lost one (LOST) or as one whose session is over. Lock held. */
+/* Asks the feed to stop and to end with `as`. Lock held. */
 void feed_stop(struct feed *f, enum feed_end as);
-/* After feed_stop() or an end, lock not held. False when the thread did not end in
- * time: it goes on, with all it uses. */
+/* After feed_stop() or an end, lock not held. False: the thread did not end in time and still uses the feed. */
 bool feed_join(struct feed *f, int timeout_ms);
-void feed_free(struct feed *f);		/* joined */
+void feed_free(struct feed *f);		/* after feed_join() */
 
-/* How long others wait for this one, us: two live timers and a second; less for
- * one that has no stream yet (a first one is announced within a timer). */
+/* How long the other feeds wait for this one, us: two live timers and a second. Less for a feed without
+ * streams, as the relay announces a first one within a timer. */
 int64_t feed_patience(const struct feed *f);
-int64_t feed_timer_patience(uint32_t timer_us);	/* two of them and a second */
+int64_t feed_timer_patience(uint32_t timer_us);	/* us: two timers and a second */
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Attachments push packets, and here records are taken from the native_feed. Its source
- * is the live source's inner one; they have the same tables.
+ * The intake of a live source: attachments push packets to a native_feed, and this module delivers the feed's
+ * records. The native_feed's source and the live source share their tables of strings and layouts.
  */
 #include "live/viewer/source_live.h"
 
 #include "base/text.h"
 
 #define NEXT_US 50000
-#define ATTACHING_US (2 * G_USEC_PER_SEC)	/* so long others wait for one that attaches */
+#define ATTACHING_US (2 * G_USEC_PER_SEC)	/* longest time that the others wait for a feed to attach */
 
 void intake_init(struct live *l)
 {
@@ -20,12 +20,12 @@ void intake_init(struct live *l)
 	if (l->options.spool)
 		l->sink.spool = spool_ref(l->options.spool);
 	l->sink.late_us = l->options.late_ns < 0 ? -1 : l->options.late_ns / 1000;
-	/* borrowed */
+	/* the tables are the native_feed's, borrowed */
 	source_clear(&l->source);
 	l->source.tables = native_feed_source(l->sink.feed)->tables;
 }
 
-/* What a session has before the others' streams are known must not go ahead of them.
+/* Is a feed attaching? Records of one session must not be delivered before the streams of the others are known.
  * Lock held. */
 static bool is_attaching(const struct live *l)
 {
@@ -74,7 +74,7 @@ enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **e
 	return st;
 }
 
-char *intake_unread(struct live *l)
+char *intake_why_unreadable(struct live *l)
 {
 	struct native_feed_status st;
 
@@ -84,18 +84,18 @@ char *intake_unread(struct live *l)
 
 struct feed *intake_attach(struct live *l, struct keeper *k, const struct viewer_session *s)
 {
-	bool all = keeper_wants_all(k, s->id);
-	struct attach_past *past = keeper_past(k, s->id);
+	bool all = keeper_reads_all(k, s->id);
+	struct attach_history *history = keeper_history(k, s->id);
 	struct attach_options o = {
-		.sink = &l->sink, .past = past,
+		.sink = &l->sink, .history = history,
 		.seek = all ? VIEWER_FROM_BEGINNING : VIEWER_FROM_LAST,
 	};
 
-	past->owed_packets = past->owed_bytes = 0;	/* it is announced again */
+	history->outstanding_packets = history->outstanding_bytes = 0;	/* announced again over the new connection */
 	return attach_new(&l->owner, &k->url, s, &o);
 }
 
-void intake_tell(struct live *l, struct live_status *ret)
+void intake_get_status(struct live *l, struct live_status *ret)
 {
 	struct native_feed_status st;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keeps the feeds: looks twice a second which sessions the relay has, attaches to
- * every one of the name (a kernel and an application session are two, the second
- * seconds later), connects again with growing pauses, and knows when it is over.
+ * The keeper of one session that was asked for: lists the relay's sessions twice a second, attaches to each of
+ * the name, reconnects with growing pauses, and detects the end. An LTTng session with kernel and user-space
+ * domains is two relay sessions of one name; the second may appear seconds later.
  */
 #include <unistd.h>
 
@@ -10,10 +10,10 @@
 #include "base/text.h"
 #include "live/viewer/source_live.h"
 
-#define LOOK_US 500000
-#define STEADY_US G_USEC_PER_SEC	/* a connection after one that broke counts once it holds so long, or
-					 * packets come */
-#define GOOD_LIFE_US (10 * G_USEC_PER_SEC)
+#define LIST_US 500000
+#define STEADY_US G_USEC_PER_SEC	/* after a failure, a connection counts as attached once it lasted this long
+					 * or delivered a packet */
+#define SHORT_LIFE_US (10 * G_USEC_PER_SEC)
 #define JOIN_MS 2000
 
 static char *describe(const struct live_url *url)
@@ -32,37 +32,37 @@ void keeper_init(struct keeper *k, struct live *l, const struct live_url *url)
 				    .session = g_strdup(url->session) };
 	k->name = describe(url);
 	k->wake_fd = net_wake_new();
-	k->done = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	k->first = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-	k->pasts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
-					 (GDestroyNotify)attach_past_free);
-	k->left = g_array_new(FALSE, FALSE, sizeof(int));
+	k->ended_sessions = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	k->initial_sessions = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	k->histories = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+					 (GDestroyNotify)attach_history_free);
+	k->broken_fds = g_array_new(FALSE, FALSE, sizeof(int));
 }
 
-/* The relay lets one viewer in. After a silent outage it believes that we are still there,
- * until it is told, which can be done once it is reached again. */
-static void give_back_places(struct keeper *k)
+/* The relay accepts one viewer a session. After a network outage it still counts the old connection as a viewer,
+ * until that is reset, which is possible once the relay is reachable again. */
+static void abort_broken_connections(struct keeper *k)
 {
-	for (guint i = 0; i < k->left->len; i++)
-		net_abort(g_array_index(k->left, int, i));
-	g_array_set_size(k->left, 0);
+	for (guint i = 0; i < k->broken_fds->len; i++)
+		net_abort(g_array_index(k->broken_fds, int, i));
+	g_array_set_size(k->broken_fds, 0);
 }
 
 void keeper_clear(struct keeper *k)
 {
 	viewer_free(k->viewer);
-	give_back_places(k);
-	g_array_unref(k->left);
+	abort_broken_connections(k);
+	g_array_unref(k->broken_fds);
 	close(k->wake_fd);
-	g_array_unref(k->done);
-	g_array_unref(k->first);
-	g_hash_table_unref(k->pasts);
+	g_array_unref(k->ended_sessions);
+	g_array_unref(k->initial_sessions);
+	g_hash_table_unref(k->histories);
 	live_url_clear(&k->url);
 	g_free(k->name);
 	g_free(k->trouble);
 }
 
-static bool is_mine(const struct keeper *k, const struct feed *f)
+static bool is_own(const struct keeper *k, const struct feed *f)
 {
 	return f->url == &k->url;
 }
@@ -72,7 +72,7 @@ static bool is_steady(const struct keeper *k, const struct feed *f)
 	return !k->failures || f->advanced || g_get_monotonic_time() - f->started > STEADY_US;
 }
 
-/* Its feeds that run; *ret_attached: of them those that the relay has let in. */
+/* Counts its running feeds; *ret_attached: those of them that are attached. */
 static unsigned count_running(const struct keeper *k, unsigned *ret_attached)
 {
 	const GPtrArray *feeds = k->live->feeds;
@@ -81,7 +81,7 @@ static unsigned count_running(const struct keeper *k, unsigned *ret_attached)
 	*ret_attached = 0;
 	for (guint i = 0; i < feeds->len; i++) {
 		const struct feed *f = g_ptr_array_index(feeds, i);
-		if (!is_mine(k, f) || f->end)
+		if (!is_own(k, f) || f->end)
 			continue;
 		n++;
 		*ret_attached += f->attached && is_steady(k, f);
@@ -89,7 +89,7 @@ static unsigned count_running(const struct keeper *k, unsigned *ret_attached)
 	return n;
 }
 
-/* Does the relay say anything, be it to a feed? Its list may be late behind much data. */
+/* Does the relay answer, the keeper or a feed? The list may be delayed while much data is sent. */
 static bool is_answering(const struct keeper *k)
 {
 	const struct live *l = k->live;
@@ -98,12 +98,12 @@ static bool is_answering(const struct keeper *k)
 
 	for (guint i = 0; i < l->feeds->len && !any; i++) {
 		struct feed *f = g_ptr_array_index(l->feeds, i);
-		any = is_mine(k, f) && !f->end && now - g_atomic_int_get(&f->came) <= l->owner.timeout_ms / 1000;
+		any = is_own(k, f) && !f->end && now - g_atomic_int_get(&f->bytes_at) <= l->owner.timeout_ms / 1000;
 	}
 	return any;
 }
 
-/* -- what the user is told --------------------------------------------------- */
+/* -- status ------------------------------------------------------------------ */
 
 static void set_trouble(struct keeper *k, char *text)
 {
@@ -111,7 +111,7 @@ static void set_trouble(struct keeper *k, char *text)
 	k->trouble = text;
 }
 
-void keeper_tell(struct live *l)
+void keeper_update_status(struct live *l)
 {
 	const char *message = "";
 	unsigned attached = 0;
@@ -144,7 +144,7 @@ static void give_up(struct keeper *k, int code, const char *format, ...)
 	intake_wake(k->live);
 }
 
-/* Not all that the session has, or had, is here. */
+/* Some of the session's data was not received. `what` completes "session NAME ...". */
 static void note_given_up(struct keeper *k, const char *what)
 {
 	struct missing *m = &k->live->status.missing;
@@ -154,7 +154,7 @@ static void note_given_up(struct keeper *k, const char *what)
 	m->gave_up = true;
 }
 
-void keeper_tell_missing(const struct live *l, struct missing *ret)
+void keeper_get_missing(const struct live *l, struct missing *ret)
 {
 	ret->left_packets = l->owner.refused_packets;
 	ret->left_bytes = l->owner.refused_bytes;
@@ -162,41 +162,41 @@ void keeper_tell_missing(const struct live *l, struct missing *ret)
 	ret->ends_unknown = l->owner.ends_unknown;
 	for (guint i = 0; i < l->feeds->len; i++) {
 		const struct feed *f = g_ptr_array_index(l->feeds, i);
-		ret->ended_early += f->given_up + f->early;
+		ret->ended_early += f->given_up + f->ended_early;
 		ret->ends_unknown += f->ends_unknown;
 	}
 	for (size_t i = 0; i < l->n_keepers; i++) {
 		GHashTableIter it;
-		gpointer past;
-		g_hash_table_iter_init(&it, l->keepers[i].pasts);
-		while (g_hash_table_iter_next(&it, NULL, &past)) {
-			ret->left_packets += ((struct attach_past *)past)->owed_packets;
-			ret->left_bytes += ((struct attach_past *)past)->owed_bytes;
+		gpointer history;
+		g_hash_table_iter_init(&it, l->keepers[i].histories);
+		while (g_hash_table_iter_next(&it, NULL, &history)) {
+			ret->left_packets += ((struct attach_history *)history)->outstanding_packets;
+			ret->left_bytes += ((struct attach_history *)history)->outstanding_bytes;
 		}
 	}
 }
 
 /* -- feeds that ended --------------------------------------------------------- */
 
-static void end_over(struct keeper *k, struct feed *f)
+static void handle_session_end(struct keeper *k, struct feed *f)
 {
-	g_array_append_val(k->done, f->session.id);
-	k->over = true;
-	struct attach_past *past = keeper_past(k, f->session.id);
-	bool cut_off = past->open && !f->attached;	/* it went while the connection was broken */
-	past->open = false;
-	k->live->owner.ended_early += f->given_up + f->early;
+	g_array_append_val(k->ended_sessions, f->session.id);
+	k->session_ended = true;
+	struct attach_history *history = keeper_history(k, f->session.id);
+	bool cut_off = history->open && !f->attached;	/* it ended while the connection was broken */
+	history->open = false;
+	k->live->owner.ended_early += f->given_up + f->ended_early;
 	if (cut_off || f->withheld)
-		note_given_up(k, "was over when the connection was there again: "
-			      "the relay hands out nothing more of it");
-	else if (!f->whole || f->unstopped)
-		note_given_up(k, "has ended, though nobody destroyed it: its session daemon was killed, or its relay "
+		note_given_up(k, "ended while the connection was broken: "
+			      "the relay delivers nothing more of it");
+	else if (!f->all_ended || f->not_stopped)
+		note_given_up(k, "ended without being destroyed: its session daemon was killed, or its relay "
 			      "gave it up (is the disk full?)");
 }
 
 static void retry_later(struct keeper *k, struct feed *f)
 {
-	k->over = false;
+	k->session_ended = false;
 	if (f->advanced) {
 		k->failures = 0;
 		k->live->status.since_ns = g_get_real_time() * 1000;
@@ -208,33 +208,33 @@ static void retry_later(struct keeper *k, struct feed *f)
 	set_trouble(k, g_strdup(f->why ? f->why : "the connection broke"));
 }
 
-/* Goes on from where it was; unless each connection breaks within the same packet. */
-static void end_lost(struct keeper *k, struct feed *f)
+/* Reconnects and continues after the last packet; gives up if each connection breaks within the same packet. */
+static void handle_lost(struct keeper *k, struct feed *f)
 {
 	retry_later(k, f);
-	k->stuck = f->advanced ? 0 : k->stuck + f->owes;
+	k->stuck = f->advanced ? 0 : k->stuck + f->has_outstanding;
 	if (k->stuck > LIMIT_STUCK_CONNECTIONS)
-		give_up(k, BLK_TRACE_ERROR_CONNECT, "cannot read %s: each of %u connections broke before a packet had "
-			"come: %s", k->name, k->stuck, f->why ? f->why : "?");
+		give_up(k, BLK_TRACE_ERROR_CONNECT, "cannot read %s: each of %u connections broke before a packet was "
+			"received: %s", k->name, k->stuck, f->why ? f->why : "?");
 }
 
-#define TAKEN "cannot attach to %s: another viewer has it, and a relay lets only one in; " \
-	      "end that one, or open the relay's output directory instead"
+#define TAKEN "cannot attach to %s: another viewer is attached, and a relay accepts only one; " \
+	      "close that one, or open the relay's output directory instead"
 
-static void end_taken(struct keeper *k, struct feed *f)
+static void handle_taken(struct keeper *k, struct feed *f)
 {
 	retry_later(k, f);
-	/* once attached it is our own shadow, most likely: the relay has not missed us yet */
-	if (k->seen)
-		set_trouble(k, g_strdup_printf("%s has a viewer, by what the relay says: this one, "
-					       "before the connection broke, or another one", k->name));
-	if (!k->seen && !k->live->options.wait)
+	/* after an attachment the other viewer most likely is our own broken connection */
+	if (k->was_attached)
+		set_trouble(k, g_strdup_printf("%s has a viewer already: another one, or this one "
+					       "from before the connection broke", k->name));
+	if (!k->was_attached && !k->live->options.wait)
 		give_up(k, BLK_TRACE_ERROR_SESSION, TAKEN, k->name);
 }
 
-static void end_broken(struct keeper *k, struct feed *f)
+static void handle_broken(struct keeper *k, struct feed *f)
 {
-	bool soon = g_get_monotonic_time() - f->started < GOOD_LIFE_US;
+	bool soon = g_get_monotonic_time() - f->started < SHORT_LIFE_US;
 
 	retry_later(k, f);
 	k->broken = soon && !f->advanced ? k->broken + 1 : 1;
@@ -246,21 +246,21 @@ static void end_broken(struct keeper *k, struct feed *f)
 static void reap(struct keeper *k)
 {
 	static void (*const ends[FEED_N_ENDS])(struct keeper *, struct feed *) = {
-		[FEED_SESSION_OVER] = end_over, [FEED_LOST] = end_lost,
-		[FEED_TAKEN] = end_taken, [FEED_BROKEN] = end_broken,
+		[FEED_SESSION_ENDED] = handle_session_end, [FEED_LOST] = handle_lost,
+		[FEED_TAKEN] = handle_taken, [FEED_BROKEN] = handle_broken,
 	};
 	struct live *l = k->live;
 
 	for (guint i = l->feeds->len; i-- > 0;) {
 		struct feed *f = g_ptr_array_index(l->feeds, i);
-		if (!is_mine(k, f) || !f->end)
+		if (!is_own(k, f) || !f->end)
 			continue;
 		ends[f->end](k, f);
-		if (f->left_fd >= 0)
-			g_array_append_val(k->left, f->left_fd);
-		f->left_fd = -1;
+		if (f->broken_fd >= 0)
+			g_array_append_val(k->broken_fds, f->broken_fd);
+		f->broken_fd = -1;
 		l->owner.ends_unknown += f->ends_unknown;
-		/* it has nothing left to do, and needs the lock for nothing */
+		/* joins while the lock is held: after setting .end the thread does not take it again */
 		g_thread_join(g_steal_pointer(&f->thread));
 		g_ptr_array_remove_index(l->feeds, i);
 		feed_free(f);
@@ -269,7 +269,7 @@ static void reap(struct keeper *k)
 
 /* -- the relay's sessions ------------------------------------------------------ */
 
-static bool is_ours(const struct keeper *k, const struct viewer_session *s)
+static bool is_wanted(const struct keeper *k, const struct viewer_session *s)
 {
 	return !strcmp(s->host, k->url.target) && !strcmp(s->name, k->url.session);
 }
@@ -283,30 +283,30 @@ static bool has_id(const GArray *ids, uint64_t id)
 	return false;
 }
 
-struct attach_past *keeper_past(struct keeper *k, uint64_t session)
+struct attach_history *keeper_history(struct keeper *k, uint64_t session)
 {
-	struct attach_past *past = g_hash_table_lookup(k->pasts, &session);
+	struct attach_history *history = g_hash_table_lookup(k->histories, &session);
 
-	if (past)
-		return past;
-	past = attach_past_new();
-	g_hash_table_insert(k->pasts, g_memdup2(&session, sizeof session), past);
-	return past;
+	if (history)
+		return history;
+	history = attach_history_new();
+	g_hash_table_insert(k->histories, g_memdup2(&session, sizeof session), history);
+	return history;
 }
 
-bool keeper_wants_all(const struct keeper *k, uint64_t session)
+bool keeper_reads_all(const struct keeper *k, uint64_t session)
 {
 	const struct live *l = k->live;
-	const struct attach_past *past = g_hash_table_lookup(k->pasts, &session);
+	const struct attach_history *history = g_hash_table_lookup(k->histories, &session);
 	unsigned attached, others = 0;
 
 	if (l->options.from_beginning)
 		return true;
-	if (has_id(k->first, session) && !(past && past->any))
+	if (has_id(k->initial_sessions, session) && !(history && history->any))
 		return false;
-	if (!k->seen || count_running(k, &attached))
-		return true;		/* it appeared while we look */
-	/* we were away: what the relay kept meanwhile, unless others went on without us */
+	if (!k->was_attached || count_running(k, &attached))
+		return true;		/* it appeared while this source was attached */
+	/* after an outage: all that the relay retained, unless other sessions were read on meanwhile */
 	for (size_t i = 0; i < l->n_keepers; i++) {
 		count_running(&l->keepers[i], &attached);
 		others += attached;
@@ -320,13 +320,13 @@ static struct feed *find_running(const struct keeper *k, uint64_t id)
 
 	for (guint i = 0; i < feeds->len; i++) {
 		struct feed *f = g_ptr_array_index(feeds, i);
-		if (is_mine(k, f) && f->session.id == id && !f->end)
+		if (is_own(k, f) && f->session.id == id && !f->end)
 			return f;
 	}
 	return NULL;
 }
 
-static bool is_listed(const GArray *list, uint64_t id)
+static bool has_session(const GArray *list, uint64_t id)
 {
 	for (guint i = 0; i < list->len; i++) {
 		if (g_array_index(list, struct viewer_session, i).id == id)
@@ -335,51 +335,51 @@ static bool is_listed(const GArray *list, uint64_t id)
 	return false;
 }
 
-/* A feed whose session has left the list ends by itself, unless sessiond died: then its streams would
- * stay for ever. So it is ended once the relay, asked after that, has had nothing for some time. */
-static void watch_running(struct keeper *k, const GArray *list, int64_t now)
+/* A feed whose session is no longer listed ends by itself, unless the session daemon was killed: then its streams
+ * never end. So it is stopped when the relay has sent no data for some time after that. */
+static void check_running_feeds(struct keeper *k, const GArray *list, int64_t now)
 {
 	const GPtrArray *feeds = k->live->feeds;
 
 	for (guint i = 0; i < feeds->len; i++) {
 		struct feed *f = g_ptr_array_index(feeds, i);
-		if (!is_mine(k, f) || f->end)
+		if (!is_own(k, f) || f->end)
 			continue;
-		if (is_listed(list, f->session.id))
+		if (has_session(list, f->session.id))
 			f->missing_since = 0;
 		else if (!f->missing_since)
 			f->missing_since = now;
 		else if (f->answered_at - MAX(f->missing_since, f->progress_at) > feed_patience(f))
-			feed_stop(f, FEED_SESSION_OVER);
+			feed_stop(f, FEED_SESSION_ENDED);
 	}
 }
 
-/* Sessions that we were cut off from, and that are not there any more. */
-static void watch_lost(struct keeper *k, const GArray *list)
+/* Reports sessions that ended while the connection to them was broken. */
+static void check_lost_sessions(struct keeper *k, const GArray *list)
 {
 	GHashTableIter it;
 	gpointer id, value;
 
-	g_hash_table_iter_init(&it, k->pasts);
+	g_hash_table_iter_init(&it, k->histories);
 	while (g_hash_table_iter_next(&it, &id, &value)) {
-		struct attach_past *past = value;
+		struct attach_history *history = value;
 		uint64_t session = *(uint64_t *)id;
-		if (!past->open || find_running(k, session) || is_listed(list, session))
+		if (!history->open || find_running(k, session) || has_session(list, session))
 			continue;
-		past->open = false;
-		note_given_up(k, "went away before all of it was read");
+		history->open = false;
+		note_given_up(k, "ended before all of it was read");
 	}
 }
 
-/* Attaches to what is there and has nobody; how many are there. */
-static unsigned attach_new_ones(struct keeper *k, const GArray *list, int64_t now)
+/* Attaches to wanted sessions without a feed. Returns the number of wanted sessions. */
+static unsigned attach_new_sessions(struct keeper *k, const GArray *list, int64_t now)
 {
 	struct live *l = k->live;
 	unsigned n = 0;
 
 	for (guint i = 0; i < list->len; i++) {
 		const struct viewer_session *s = &g_array_index(list, struct viewer_session, i);
-		if (!is_ours(k, s) || has_id(k->done, s->id))
+		if (!is_wanted(k, s) || has_id(k->ended_sessions, s->id))
 			continue;
 		n++;
 		if (now >= k->retry_at && !find_running(k, s->id))
@@ -388,10 +388,10 @@ static unsigned attach_new_ones(struct keeper *k, const GArray *list, int64_t no
 	return n;
 }
 
-/* -- the first look -------------------------------------------------------------- */
+/* -- the first list ------------------------------------------------------------ */
 
-/* What there is instead of the session that was asked for. */
-static void fail_missing(struct keeper *k, const GArray *list)
+/* Fails with the names of the sessions that exist instead. */
+static void report_no_session(struct keeper *k, const GArray *list)
 {
 	g_autoptr(GString) others = g_string_new(NULL);
 
@@ -406,26 +406,26 @@ static void fail_missing(struct keeper *k, const GArray *list)
 		list->len > 8 ? ", ..." : "");
 }
 
-/* Is the session there, and free? */
-static void look_first(struct keeper *k, const GArray *list)
+/* Fails, without --wait, if the session does not exist or has a viewer. */
+static void check_first_list(struct keeper *k, const GArray *list)
 {
 	bool found = false;
 
-	k->looked = true;
+	k->was_listed = true;
 	for (guint i = 0; i < list->len; i++) {
 		const struct viewer_session *s = &g_array_index(list, struct viewer_session, i);
-		if (!is_ours(k, s))
+		if (!is_wanted(k, s))
 			continue;
 		found = true;
-		g_array_append_val(k->first, s->id);
+		g_array_append_val(k->initial_sessions, s->id);
 		if (s->viewers && !k->live->options.wait)
 			give_up(k, BLK_TRACE_ERROR_SESSION, TAKEN, k->name);
 	}
 	if (!found && !k->live->options.wait)
-		fail_missing(k, list);
+		report_no_session(k, list);
 }
 
-/* -- each look ------------------------------------------------------------------- */
+/* -- each list ------------------------------------------------------------------- */
 
 static void end_keeper(struct keeper *k)
 {
@@ -445,16 +445,16 @@ static void apply(struct keeper *k, const GArray *list)
 	int64_t now = g_get_monotonic_time();
 	unsigned attached;
 
-	if (!k->looked)
-		look_first(k, list);
+	if (!k->was_listed)
+		check_first_list(k, list);
 	if (l->fatal)
 		return;
-	watch_running(k, list, now);
-	watch_lost(k, list);
-	unsigned listed = attach_new_ones(k, list, now), running = count_running(k, &attached);
+	check_running_feeds(k, list, now);
+	check_lost_sessions(k, list);
+	unsigned listed = attach_new_sessions(k, list, now), running = count_running(k, &attached);
 	if (attached) {
 		k->failures = 0;
-		k->seen = true;
+		k->was_attached = true;
 		set_trouble(k, NULL);
 	}
 	if (listed || running) {
@@ -463,19 +463,20 @@ static void apply(struct keeper *k, const GArray *list)
 	}
 	if (!k->empty_since)
 		k->empty_since = now;
-	if (!l->options.wait && (k->over || now - k->empty_since > LIMIT_LOST_SESSION_SECONDS * G_USEC_PER_SEC)) {
-		if (!k->over)
-			note_given_up(k, "is not there any more");
+	bool lost = now - k->empty_since > LIMIT_LOST_SESSION_SECONDS * G_USEC_PER_SEC;
+	if (!l->options.wait && (k->session_ended || lost)) {
+		if (!k->session_ended)
+			note_given_up(k, "does not exist any more");
 		end_keeper(k);
 		return;
 	}
 	/* a relay that was restarted has forgotten its sessions */
-	set_trouble(k, g_strdup_printf(k->seen ? "%s is not there any more: waiting for it to be "
+	set_trouble(k, g_strdup_printf(k->was_attached ? "%s does not exist any more: waiting for it to be "
 						 "created again"
-					       : "%s is not there yet: waiting for it", k->name));
+					       : "%s does not exist yet: waiting for it", k->name));
 }
 
-static GArray *look(struct keeper *k, GError **error)
+static GArray *list_sessions(struct keeper *k, GError **error)
 {
 	GArray *list;
 
@@ -489,16 +490,17 @@ static GArray *look(struct keeper *k, GError **error)
 	return list;
 }
 
-/* One look, and what follows from it; until when to sleep. */
-static int64_t keep(struct keeper *k)
+/* Requests the list once and acts on it. Returns until when to sleep (monotonic, us). Lock held; released while
+ * the relay is asked. */
+static int64_t keeper_step(struct keeper *k)
 {
 	struct live *l = k->live;
 	g_autoptr(GError) error = NULL;
 	g_autoptr(GArray) list = NULL;
-	int64_t next = g_get_monotonic_time() + LOOK_US;
+	int64_t next = g_get_monotonic_time() + LIST_US;
 
 	g_mutex_unlock(&l->owner.lock);
-	list = look(k, &error);
+	list = list_sessions(k, &error);
 	g_mutex_lock(&l->owner.lock);
 	if (l->stop)
 		return next;
@@ -507,30 +509,30 @@ static int64_t keep(struct keeper *k)
 	k->reachable = list != NULL;
 	reap(k);
 	if (list) {
-		give_back_places(k);
+		abort_broken_connections(k);
 		apply(k, list);
 	} else {
 		set_trouble(k, g_strdup(error->message));
-		/* its numbers mean nothing after a restart */
-		g_array_set_size(k->done, 0);
-		if (k->seen)
-			g_array_set_size(k->first, 0);
+		/* the relay may have restarted: then its ids are others */
+		g_array_set_size(k->ended_sessions, 0);
+		if (k->was_attached)
+			g_array_set_size(k->initial_sessions, 0);
 		next = g_get_monotonic_time() + net_backoff(k->failures++);
-		if (!k->looked && !l->options.wait)
+		if (!k->was_listed && !l->options.wait)
 			give_up(k, error->code, "%s", error->message);
 	}
-	keeper_tell(l);
+	keeper_update_status(l);
 	return next;
 }
 
-/* Has a feed ended that was not looked at? */
-static bool has_news(const struct keeper *k)
+/* Has a feed ended that was not handled yet? */
+static bool has_ended_feed(const struct keeper *k)
 {
 	const GPtrArray *feeds = k->live->feeds;
 
 	for (guint i = 0; i < feeds->len; i++) {
 		const struct feed *f = g_ptr_array_index(feeds, i);
-		if (is_mine(k, f) && f->end)
+		if (is_own(k, f) && f->end)
 			return true;
 	}
 	return false;
@@ -544,8 +546,8 @@ static gpointer keeper_thread(gpointer data)
 
 	g_mutex_lock(&o->lock);
 	while (!l->stop && !k->ended && !l->fatal) {
-		int64_t until = keep(k);
-		while (!l->stop && !k->ended && !l->fatal && !has_news(k) &&
+		int64_t until = keeper_step(k);
+		while (!l->stop && !k->ended && !l->fatal && !has_ended_feed(k) &&
 		       g_cond_wait_until(&o->changed, &o->lock, until))
 			;
 	}
@@ -575,7 +577,7 @@ bool keepers_stop(struct live *l)
 	g_cond_broadcast(&l->owner.changed);
 	stop_feeds(l);
 	g_mutex_unlock(&l->owner.lock);
-	/* every wait of the keepers ends by the waker, so they may be joined */
+	/* all waits of the keepers end by wake_fd, so joining them takes no longer */
 	for (size_t i = 0; i < l->n_keepers; i++) {
 		if (l->keepers[i].thread)
 			g_thread_join(g_steal_pointer(&l->keepers[i].thread));

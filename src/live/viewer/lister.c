@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Asks a relay for its sessions again and again, on a thread of its own: who waits for the
- * answer has a screen to keep alive. See live.h.
+ * Requests the relay's list of sessions each second, on a thread of its own, so that the screen does not wait for
+ * answers. See live.h.
  */
 #include "live/viewer/viewer.h"
 

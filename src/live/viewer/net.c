@@ -47,7 +47,7 @@ static int poll_timeout(int64_t deadline)
 	return (int)CLAMP(left, 0, INT32_MAX);
 }
 
-/* Waits for the events: true when they came, else *error. */
+/* Waits for the poll events; false: *error. */
 static bool wait_for(int fd, short events, int wake_fd, int64_t deadline, GError **error)
 {
 	struct pollfd p[2] = {
@@ -69,8 +69,8 @@ static bool wait_for(int fd, short events, int wake_fd, int64_t deadline, GError
 }
 
 /*
- * The resolver has no time limit of its own, so it runs in a thread that is left
- * behind when it takes too long; the last of the two frees what they share.
+ * getaddrinfo() has no time limit, so it runs in a thread that is abandoned when it takes too long. Both threads
+ * hold a reference to the shared struct.
  */
 struct lookup {
 	gint refs;
@@ -166,7 +166,7 @@ bool net_connect(struct net *n, const char *host, uint16_t port, int family, int
 	*n = (struct net){ .fd = -1, .wake_fd = wake_fd };
 	for (struct addrinfo *a = list; a; a = a->ai_next)
 		left++;
-	/* each address gets its share of the time: one that never answers leaves some */
+	/* each address gets an equal share of the remaining time */
 	for (struct addrinfo *a = list; a && !ok; a = a->ai_next, left--) {
 		int64_t now = g_get_monotonic_time();
 		g_clear_error(error);
@@ -180,11 +180,11 @@ size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GEr
 {
 	for (;;) {
 		int on = 1;
-		/* the relay answers in two small writes: without this each costs 40 ms */
+		/* relays answer in two small writes; without TCP_NODELAY each takes 40 ms */
 		setsockopt(n->fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 		ssize_t got = recv(n->fd, buf, max, 0);
-		if (got > 0 && n->came)
-			g_atomic_int_set(n->came, (gint)(g_get_monotonic_time() / G_USEC_PER_SEC));
+		if (got > 0 && n->bytes_at)
+			g_atomic_int_set(n->bytes_at, (gint)(g_get_monotonic_time() / G_USEC_PER_SEC));
 		if (got > 0)
 			return (size_t)got;
 		if (got == 0)
@@ -252,7 +252,7 @@ int net_leave(struct net *n)
 	return fd;
 }
 
-/* Closing would wait behind requests that got lost; a reset does not. */
+/* Resets the connection: a close would queue behind unacknowledged requests. */
 void net_abort(int fd)
 {
 	struct linger now = { .l_onoff = 1, .l_linger = 0 };

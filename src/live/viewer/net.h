@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * TCP with time limits. Every call ends by its deadline, or at once when wake_fd
- * (an eventfd, or -1) becomes readable: nobody hangs on a silent peer. Sockets
- * are non-blocking. Deadlines: g_get_monotonic_time(); NET_FOREVER for none.
- * Errors: BLK_TRACE_ERROR_CONNECT, with the reason only ("no answer within 2 s");
- * callers say of what.
+ * TCP with time limits. Every call returns by its deadline, or at once when wake_fd (an eventfd, or -1) becomes
+ * readable, even if the peer is silent. Sockets are non-blocking. Deadlines are g_get_monotonic_time(), us;
+ * NET_FOREVER: none. Errors: BLK_TRACE_ERROR_CONNECT, with the reason only ("no answer within 2 s"); callers
+ * add the peer.
  */
 #ifndef BLK_LIVE_VIEWER_NET_H
 #define BLK_LIVE_VIEWER_NET_H
@@ -18,27 +17,27 @@
 struct net {
 	int fd;
 	int wake_fd;
-	gint *came;		/* set to the second (monotonic clock) in which bytes came; atomic; or NULL */
+	gint *bytes_at;		/* set to the second (monotonic clock) in which bytes came; atomic; or NULL */
 };
 
 int64_t net_deadline(int timeout_ms);
-/* How long to wait, us, after so many failures (from 0): half a second, one, two ... eight; a
- * quarter more or less, so that not all viewers come back in the same instant. */
+/* How long to wait, us, after `failures` earlier failures: half a second, one, two ... eight; up to a quarter
+ * more or less at random, so that viewers do not reconnect all at the same instant. */
 int64_t net_backoff(unsigned failures);
 
-/* Resolves and connects; family as in struct live_url. */
+/* Resolves the name and connects; family as in struct live_url. */
 bool net_connect(struct net *n, const char *host, uint16_t port, int family, int wake_fd,
 		 int64_t deadline, GError **error);
 /* Exactly len bytes. The end of the connection is an error. */
 bool net_read(struct net *n, void *buf, size_t len, int64_t deadline, GError **error);
-/* What has come, at least one and at most `max` bytes; 0: *error. */
+/* Reads what was received, at least one and at most `max` bytes; 0: *error. */
 size_t net_read_some(struct net *n, void *buf, size_t max, int64_t deadline, GError **error);
 bool net_write(struct net *n, const void *buf, size_t len, int64_t deadline, GError **error);
 bool net_wait_readable(struct net *n, int64_t deadline, GError **error);
 void net_close(struct net *n);
-/* Of a connection that broke, though the peer may not know: its descriptor, kept for a day
- * until net_abort() can tell the peer (what is closed while nothing gets through may never
- * be told). */
+/* For a broken connection that the peer may believe to be open: takes the descriptor. The kernel
+ * retains the connection for a day, so that net_abort() can reset it later. A close while no packet gets through
+ * might never reach the peer. */
 int net_leave(struct net *n);
 void net_abort(int fd);
 

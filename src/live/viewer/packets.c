@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Memory for packets: see packets.h. */
+/* A pool of memory for packets: see packets.h. */
 #include "live/viewer/packets.h"
 
 #include <stdbool.h>
@@ -7,20 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_FREE (8u << 20)		/* bytes kept for packets to come */
-#define MOST_WASTE 4			/* not for one of less than a fourth of its size */
+#define MOST_FREE_BYTES (8u << 20)		/* most bytes of free packets */
+#define MOST_WASTE 4			/* a free packet is reused for at least this fraction of its size */
 
 struct packets {
 	gatomicrefcount refs;
 	GMutex lock;
-	GPtrArray *free;		/* struct packet *, given back last: last */
+	GPtrArray *free;		/* struct packet *, the most recently released last */
 	size_t free_bytes;
 };
 
 struct packet {
 	struct packets *pool;
 	size_t size;
-	size_t touched;			/* behind it all is zero, and no page was ever needed */
+	size_t touched;			/* bytes that were used; those after it are zero and never got a page */
 	max_align_t bytes[];
 };
 
@@ -66,6 +66,7 @@ static struct packet *take_free(struct packets *p, size_t size)
 
 uint8_t *packets_take(struct packets *p, size_t size, size_t content)
 {
+	g_assert(content <= size);
 	struct packet *x = take_free(p, size);
 
 	if (!x) {
@@ -83,7 +84,7 @@ uint8_t *packets_take(struct packets *p, size_t size, size_t content)
 	return bytes;
 }
 
-void packets_give_back(uint8_t *bytes)
+void packets_recycle(uint8_t *bytes)
 {
 	if (!bytes)
 		return;
@@ -91,23 +92,23 @@ void packets_give_back(uint8_t *bytes)
 	struct packets *p = x->pool;
 
 	g_mutex_lock(&p->lock);
-	bool keeps = p->free_bytes + x->size <= MOST_FREE;
-	if (keeps) {
+	bool retain = p->free_bytes + x->size <= MOST_FREE_BYTES;
+	if (retain) {
 		g_ptr_array_add(p->free, x);
 		p->free_bytes += x->size;
 	}
 	g_mutex_unlock(&p->lock);
-	if (!keeps)
+	if (!retain)
 		free(x);
 	packets_unref(p);
 }
 
-static void give_back(gpointer bytes)
+static void recycle(gpointer bytes)
 {
-	packets_give_back(bytes);
+	packets_recycle(bytes);
 }
 
 GBytes *packets_to_bytes(uint8_t *packet, size_t size)
 {
-	return g_bytes_new_with_free_func(packet, size, give_back, packet);
+	return g_bytes_new_with_free_func(packet, size, recycle, packet);
 }

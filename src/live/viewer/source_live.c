@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The live source: opening, the reader's functions, the status. */
+/* The live source (live.h): opening, the functions of a struct source, the status. */
 #include "live/viewer/source_live.h"
 
 #include "base/limits.h"
@@ -18,22 +18,23 @@ static void note_passed(struct live *l, const struct blk_batch *batch)
 	g_mutex_lock(&l->owner.lock);
 	l->event_ns = MAX(l->event_ns, event);
 	l->passed_ns = MAX(l->passed_ns, passed);
-	if (l->event_ns == INT64_MIN)		/* it was quiet when we came */
+	if (l->event_ns == INT64_MIN)		/* no events since the attachment: quiet from its beginning */
 		l->event_ns = passed;
 	g_mutex_unlock(&l->owner.lock);
 }
 
-/* Is all that came of no use, and is there no hope? A session's other part may begin later. */
-static bool is_unread(struct live *l, bool ended, GError **error)
+/* Can nothing that was received be read, for so long that the reading fails? The session's other domain may appear
+ * later, so it waits for some seconds. */
+static bool is_unreadable(struct live *l, bool ended, GError **error)
 {
-	g_autofree char *why = intake_unread(l);
+	g_autofree char *why = intake_why_unreadable(l);
 	int64_t now = g_get_monotonic_time();
 
 	if (!why)
-		l->unread_since = 0;
-	else if (!l->unread_since)
-		l->unread_since = now;
-	if (!why || (!ended && now - l->unread_since < LIMIT_UNREADABLE_SECONDS * G_USEC_PER_SEC))
+		l->unreadable_since = 0;
+	else if (!l->unreadable_since)
+		l->unreadable_since = now;
+	if (!why || (!ended && now - l->unreadable_since < LIMIT_UNREADABLE_SECONDS * G_USEC_PER_SEC))
 		return false;
 	g_set_error_literal(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT, why);
 	return true;
@@ -65,7 +66,7 @@ static enum source_status live_next(struct source *s, struct blk_batch *ret, GEr
 		return SOURCE_CANCELLED;
 	if (st == SOURCE_AGAIN && has_failed(l, error))
 		return SOURCE_ERROR;
-	return is_unread(l, st == SOURCE_END, error) ? SOURCE_ERROR : st;
+	return is_unreadable(l, st == SOURCE_END, error) ? SOURCE_ERROR : st;
 }
 
 static void live_cancel(struct source *s)
@@ -83,7 +84,7 @@ static void live_free(struct source *s)
 {
 	struct live *l = (struct live *)s;
 
-	/* a thread that would not end keeps what it uses: all of it */
+	/* a thread that did not end still uses the memory, so it is not freed */
 	if (!keepers_stop(l))
 		return;
 	for (guint i = 0; i < l->feeds->len; i++)
@@ -168,7 +169,7 @@ struct source *live_open(const struct live_url *urls, size_t n_urls,
 		return NULL;
 	}
 	struct live *l = live_new(urls, n_urls, options, rows, n_rows);
-	blk_trace_error_quark();	/* made before several threads make errors */
+	blk_trace_error_quark();	/* registered before several threads use it */
 	for (size_t i = 0; i < n_urls; i++)
 		keeper_start(&l->keepers[i]);
 	return &l->source;
@@ -180,14 +181,14 @@ void live_get_status(struct source *s, struct live_status *ret)
 	int64_t now = g_get_real_time() * 1000;
 
 	g_mutex_lock(&l->owner.lock);
-	keeper_tell(l);
+	keeper_update_status(l);
 	*ret = l->status;
 	ret->lag_ns = l->owner.newest == INT64_MIN ? -1 : MAX(now - l->owner.newest, 0);
 	ret->missing.behind_ns = l->ended ? -1 : ret->lag_ns;
-	keeper_tell_missing(l, &ret->missing);
+	keeper_get_missing(l, &ret->missing);
 	bool quiet = l->event_ns != INT64_MIN && l->passed_ns >= l->event_ns &&
 		l->passed_ns - l->event_ns >= LIVE_QUIET_NS;
 	ret->quiet_ns = quiet ? l->event_ns : INT64_MIN;
-	intake_tell(l, ret);
+	intake_get_status(l, ret);
 	g_mutex_unlock(&l->owner.lock);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The live source, inside: who does what.
+ * The inside of the live source (live.h): its keepers, and the intake that delivers records.
  *
- *     keeper (a thread)   one for each session asked for: lists the relay's sessions,
- *                         makes and ends feeds
- *     feed (a thread)     one attachment: packets pushed to a native_feed, which all
- *                         feeds share                             feed.h, attach.h
- *     intake              in source_next(): takes its records
+ *     keeper (a thread)   one for each session asked for: lists the relay's sessions, makes and ends feeds
+ *     feed (a thread)     one attachment: pushes packets to a native_feed that all feeds share (feed.h)
+ *     intake              called by source_next(): delivers the native_feed's records
  *
- * All meet under owner.lock.
+ * What several threads use is under owner.lock.
  */
 #ifndef BLK_LIVE_VIEWER_SOURCE_LIVE_H
 #define BLK_LIVE_VIEWER_SOURCE_LIVE_H
@@ -18,48 +16,49 @@
 struct keeper {
 	struct live *live;
 	struct live_url url;
-	char *name;			/* "session 'S' of host 'T' on relay R", to be shown */
+	char *name;			/* "session 'S' of host 'T' on relay R", safe to print */
 	GThread *thread;
-	int wake_fd;
-	struct viewer *viewer;		/* NULL: not connected; the thread's own */
+	int wake_fd;			/* an eventfd: readable once the thread must end */
+	struct viewer *viewer;		/* the thread's own; NULL: not connected */
 
 	/* under the lock */
-	bool looked;			/* the list came once */
-	bool seen;			/* a feed was attached once */
-	bool reachable;			/* the relay answered last time */
-	unsigned failures;		/* in a row */
-	unsigned broken;		/* feeds in a row that broke soon, and handed no packet on */
-	unsigned stuck;			/* feeds in a row that were lost before an announced packet had come,
-					 * and handed none on */
+	bool was_listed;		/* the list of sessions was received once */
+	bool was_attached;		/* a feed was attached once */
+	bool reachable;			/* the last request for the list was answered */
+	unsigned failures;		/* connections that failed, in a row */
+	unsigned broken;		/* feeds in a row that broke soon and handed no packet on */
+	unsigned stuck;			/* feeds in a row that were lost before an announced packet was received,
+					 * and handed no packet on */
 	int64_t retry_at;		/* monotonic, us: no new feed before */
-	int64_t empty_since;		/* the relay answers, but has no such session */
-	bool over;			/* the last feed ended with its session */
-	bool ended;			/* no feed will come any more */
-	GArray *done;			/* uint64_t: relay sessions that are over */
-	GArray *first;			/* uint64_t: sessions that were there at the first look */
-	GHashTable *pasts;		/* uint64_t id -> struct attach_past */
-	GArray *left;			/* int: connections of lost feeds, which hold our places */
-	char *trouble;			/* what is wrong; NULL: nothing */
+	int64_t empty_since;		/* monotonic, us: the relay answers without this session; 0: it has it */
+	bool session_ended;		/* the last feed ended with its session */
+	bool ended;			/* no more feeds will be made */
+	GArray *ended_sessions;		/* uint64_t: ids of relay sessions that ended */
+	GArray *initial_sessions;	/* uint64_t: ids that the first list had */
+	GHashTable *histories;		/* uint64_t id -> struct attach_history */
+	GArray *broken_fds;		/* int: broken connections that the relay may count as viewers */
+	char *trouble;			/* why it is not connected, for the user; NULL: no trouble */
 };
 
 struct live {
-	struct source source;		/* first */
+	struct source source;		/* first member: a source is cast to it */
 	struct live_options options;
 	struct feed_owner owner;
 	struct keeper *keepers;
 	size_t n_keepers;
-	gint cancelled;
+	gint cancelled;			/* atomic */
 
 	/* under the lock */
-	GPtrArray *feeds;		/* struct feed *: those that were not reaped */
-	struct live_status status;	/* lag, late, and most of what is missing are computed */
+	GPtrArray *feeds;		/* struct feed *: those that no keeper has freed */
+	struct live_status status;	/* lag, late and most of .missing are computed on request */
 	bool stop;
-	bool ended;			/* no feed will come any more */
-	GError *fatal;			/* why it can't go on */
-	int64_t event_ns, passed_ns;	/* delivered: newest event; before this all. INT64_MIN */
+	bool ended;			/* no more feeds will be made */
+	GError *fatal;			/* why reading cannot go on; NULL: it can */
+	int64_t event_ns;		/* newest event delivered; INT64_MIN: none */
+	int64_t passed_ns;		/* all before it was delivered; INT64_MIN: unknown */
 
-	int64_t unread_since;		/* monotonic, us: nothing of what comes can be read; 0. The reading
-					 * thread's */
+	int64_t unreadable_since;	/* monotonic, us: nothing received can be read; 0: something can. The
+					 * reading thread's */
 
 	struct attach_sink sink;
 };
@@ -67,31 +66,31 @@ struct live {
 /* intake.c: the native_feed that all feeds push to, as part of the live source. */
 void intake_init(struct live *l);
 void intake_clear(struct live *l);
-/* As source_next(), and waits no longer than about 50 ms. */
+/* As source_next(); returns within about 50 ms. */
 enum source_status intake_next(struct live *l, struct blk_batch *ret, GError **error);
-/* A feed for that session of the relay, which runs. Lock held. */
+/* Makes and starts a feed for this session. Lock held. */
 struct feed *intake_attach(struct live *l, struct keeper *k, const struct viewer_session *s);
-/* Why nothing of what came can be read (g_free); NULL: something can, or nothing came. The
+/* Why nothing that was received can be read (g_free); NULL: something can, or nothing was received. The
  * reading thread's. */
-char *intake_unread(struct live *l);
-/* What it adds to the status. Any thread, lock held. */
-void intake_tell(struct live *l, struct live_status *ret);
-/* There is news for the thread that waits in intake_next(). Any thread. */
+char *intake_why_unreadable(struct live *l);
+/* Fills in the native_feed's part of the status. Any thread, lock held. */
+void intake_get_status(struct live *l, struct live_status *ret);
+/* Wakes the thread that waits in intake_next(). Any thread. */
 void intake_wake(struct live *l);
 
+/* keeper.c */
 void keeper_init(struct keeper *k, struct live *l, const struct live_url *url);
 void keeper_clear(struct keeper *k);
-/* Brings l->status up to date. Lock held. */
-void keeper_tell(struct live *l);
+/* Updates l->status from all keepers. Lock held. */
+void keeper_update_status(struct live *l);
 void keeper_start(struct keeper *k);
-/* Ends feeds and threads of all keepers; false when some would not end in time. */
+/* Stops feeds and threads of all keepers; false when some thread did not end in time. */
 bool keepers_stop(struct live *l);
-/* The past of that relay session; the keeper's. Lock held. */
-struct attach_past *keeper_past(struct keeper *k, uint64_t session);
+/* The history of that relay session, made on first use; the keeper's. Lock held. */
+struct attach_history *keeper_history(struct keeper *k, uint64_t session);
 /* Adds what keepers and feeds know to be missing. Lock held. */
-void keeper_tell_missing(const struct live *l, struct missing *ret);
-/* Is the session to be had from its beginning on? (What is in its past is not had
- * twice.) Lock held. */
-bool keeper_wants_all(const struct keeper *k, uint64_t session);
+void keeper_get_missing(const struct live *l, struct missing *ret);
+/* Is the session to be read from its beginning? Packets in its history are skipped in any case. Lock held. */
+bool keeper_reads_all(const struct keeper *k, uint64_t session);
 
 #endif

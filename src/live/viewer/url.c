@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a user may write to name a relay or a session on it. Nothing is decoded
- * (a '%' is a '%'), everything is checked.
+ * Parses the address of a relay, and of a session on it, that the user gave (struct live_url in live.h). No
+ * percent escapes are decoded.
  */
 #include "live/live.h"
 
@@ -20,7 +20,7 @@ static bool fail(GError **error, const char *text, const char *why)
 	return false;
 }
 
-/* Takes the scheme off: *rest behind it. A text without "://" has none. */
+/* Parses the scheme: *rest is what follows. A text without "://" has no scheme. */
 static const char *parse_scheme(const char *text, const char **rest, int *family)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The connection of the viewer protocol's client: hello, list, what goes out. */
+/* A client of the viewer protocol: see viewer.h. */
 #include "live/viewer/viewer.h"
 
 #include "base/limits.h"
@@ -114,7 +114,7 @@ static bool get(struct viewer *v, void *buf, size_t len, GError **error)
 	       fail(v, error, "read from", why);
 }
 
-/* Data of any length, from a path of any speed: only silence is too long. */
+/* Data of any length at any speed: the time limit restarts whenever bytes arrive. */
 static bool get_data(struct viewer *v, uint8_t *into, size_t len, GError **error)
 {
 	g_autoptr(GError) why = NULL;
@@ -130,10 +130,10 @@ static bool get_data(struct viewer *v, uint8_t *into, size_t len, GError **error
 	return true;
 }
 
-static bool nonsense(const struct viewer *v, GError **error, const char *what)
+static bool fail_invalid(const struct viewer *v, GError **error, const char *what)
 {
 	g_set_error(error, BLK_TRACE_ERROR, BLK_TRACE_ERROR_CORRUPT,
-		    "relay %s answered nonsense: %s", v->relay, what);
+		    "relay %s sent an invalid answer: %s", v->relay, what);
 	return false;
 }
 
@@ -151,9 +151,9 @@ bool viewer_get_index(struct viewer *v, struct viewer_index *ret, GError **error
 		.flags = viewer_u32(p + 60),
 	};
 	if (ret->status < VIEWER_INDEX_OK || ret->status > VIEWER_INDEX_EOF)
-		return nonsense(v, error, "an unknown status of an index");
+		return fail_invalid(v, error, "an index with an unknown status");
 	if (ret->status != VIEWER_INDEX_OK && (ret->packet_bits || ret->content_bits))
-		return nonsense(v, error, "a packet where it says that there is none");
+		return fail_invalid(v, error, "a packet where it says that there is none");
 	return true;
 }
 
@@ -166,11 +166,11 @@ bool viewer_get_packet(struct viewer *v, uint8_t *into, uint32_t len, struct vie
 		return false;
 	*ret = (struct viewer_answer){ viewer_u32(p), viewer_u32(p + 8) };
 	if (ret->status < VIEWER_PACKET_OK || ret->status > VIEWER_PACKET_EOF)
-		return nonsense(v, error, "an unknown status of a packet");
+		return fail_invalid(v, error, "a packet with an unknown status");
 	if (ret->status != VIEWER_PACKET_OK)
 		return true;
 	if (viewer_u32(p + 4) != len)
-		return nonsense(v, error, "not as much of a packet as asked for");
+		return fail_invalid(v, error, "fewer or more bytes of a packet than requested");
 	return get_data(v, into, len, error);
 }
 
@@ -184,12 +184,12 @@ bool viewer_get_metadata(struct viewer *v, GByteArray *into, uint32_t *ret_statu
 	uint64_t len = viewer_u64(p);
 	*ret_status = viewer_u32(p + 8);
 	if (*ret_status < VIEWER_METADATA_OK || *ret_status > VIEWER_METADATA_ERR)
-		return nonsense(v, error, "an unknown status of metadata");
+		return fail_invalid(v, error, "metadata with an unknown status");
 	if (*ret_status != VIEWER_METADATA_OK)
 		return true;
 	if (len > LIMIT_METADATA_BYTES)
-		return nonsense(v, error, "too much metadata");
-	/* piece by piece: what is only announced takes no memory */
+		return fail_invalid(v, error, "too much metadata");
+	/* in pieces, so that a length alone does not allocate memory */
 	while (len > 0) {
 		guint piece = (guint)MIN(len, 1u << 20);
 		g_byte_array_set_size(into, into->len + piece);
@@ -216,7 +216,7 @@ static struct viewer_stream *read_stream(const uint8_t *p)
 	struct viewer_stream *s = g_new0(struct viewer_stream, 1);
 	const char *path = (const char *)p + 20, *channel = path + VIEWER_PATH_SIZE;
 	int path_len = (int)strnlen(path, VIEWER_PATH_SIZE);
-	int over = MAX(path_len - SHOWN_NAME, 0);	/* the end tells more */
+	int over = MAX(path_len - SHOWN_NAME, 0);	/* retain the end of the path: it names the buffers */
 
 	s->id = viewer_u64(p);
 	s->trace = viewer_u64(p + 8);
@@ -227,13 +227,13 @@ static struct viewer_stream *read_stream(const uint8_t *p)
 	return s;
 }
 
-/* The reply's end: `n` streams. */
+/* Reads `n` streams, the end of a reply. */
 static bool read_streams(struct viewer *v, uint32_t n, GPtrArray *streams, GError **error)
 {
 	uint8_t p[VIEWER_STREAM_SIZE];
 
 	if (n > LIMIT_RELAY_STREAMS)
-		return nonsense(v, error, "too many streams");
+		return fail_invalid(v, error, "too many streams");
 	for (uint32_t i = 0; i < n; i++) {
 		if (!get(v, p, sizeof p, error))
 			return false;
@@ -250,7 +250,7 @@ bool viewer_get_streams(struct viewer *v, uint32_t *ret_status, GPtrArray *strea
 		return false;
 	*ret_status = viewer_u32(p);
 	if (*ret_status < VIEWER_STREAMS_OK || *ret_status > VIEWER_STREAMS_HUP)
-		return nonsense(v, error, "an unknown status of new streams");
+		return fail_invalid(v, error, "new streams with an unknown status");
 	if (*ret_status != VIEWER_STREAMS_OK)
 		return true;
 	return read_streams(v, viewer_u32(p + 4), streams, error);
@@ -265,7 +265,7 @@ static bool create(struct viewer *v, GError **error)
 	ask(v, VIEWER_CREATE, NULL, 0);
 	if (!viewer_flush(v, error) || !get(v, status, sizeof status, error))
 		return false;
-	return viewer_u32(status) == 1 || nonsense(v, error, "it makes no place for a viewer");
+	return viewer_u32(status) == 1 || fail_invalid(v, error, "it creates no viewer session");
 }
 
 bool viewer_attach(struct viewer *v, uint64_t session, enum viewer_seek seek, uint32_t *ret_status,
@@ -282,7 +282,7 @@ bool viewer_attach(struct viewer *v, uint64_t session, enum viewer_seek seek, ui
 		return false;
 	*ret_status = viewer_u32(p);
 	if (*ret_status < VIEWER_ATTACHED || *ret_status > VIEWER_NO_VIEWER_SESSION)
-		return nonsense(v, error, "an unknown status of the attachment");
+		return fail_invalid(v, error, "an attachment with an unknown status");
 	if (*ret_status != VIEWER_ATTACHED)
 		return true;
 	return read_streams(v, viewer_u32(p + 4), streams, error);
@@ -296,7 +296,7 @@ bool viewer_detach(struct viewer *v, uint64_t session, GError **error)
 	return viewer_flush(v, error) && get(v, status, sizeof status, error);
 }
 
-/* -- hello ------------------------------------------------------------------- */
+/* -- connecting -------------------------------------------------------------- */
 
 static bool shake_hands(struct viewer *v, int64_t deadline, GError **error)
 {
@@ -357,7 +357,7 @@ void viewer_free(struct viewer *v)
 
 /* -- the list ---------------------------------------------------------------- */
 
-/* Names in fields of fixed size need not be terminated; ours are one byte longer. */
+/* Names in fields of fixed size may lack a terminator; those of struct viewer_session are one byte longer. */
 static bool read_entry(struct viewer *v, struct viewer_session *s, int64_t deadline,
 		       GError **error)
 {

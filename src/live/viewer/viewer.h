@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A client of the viewer protocol of lttng-relayd: big-endian, packed, replies in the
- * order of the requests on one connection. Requests are collected and sent together,
- * so that many may be under way:
+ * A client of lttng-relayd's viewer protocol. Messages are big-endian and packed; replies come in the order of
+ * the requests on a connection. Requests are collected and sent together, so many may be under way:
  *
  *     viewer_ask_index(v, stream); viewer_ask_packet(v, stream, at, len); ...
  *     viewer_flush(v, &error);
  *     viewer_get_index(v, &index, &error); viewer_get_packet(v, ...); ...
  *
- * Who asks keeps the order, and bounds what is under way: a relay that can't get rid of
- * its replies reads no requests.
+ * The caller reads replies in order and bounds what is under way: a relay whose replies are not read stops
+ * reading requests.
  *
- * Everything has the time limit of the connection and ends by its wake_fd; what packets and metadata hold
- * may take longer, as long as bytes of it come. Nothing the peer says is believed: lengths and
- * counts are bounded, text is not terminated.
- * Errors: BLK_TRACE_ERROR_CONNECT (it went away, is silent) and _CORRUPT (it answers
- * nonsense); afterwards the connection is of no use any more.
+ * Every call has the connection's time limit and ends when wake_fd becomes readable. Contents of packets and
+ * metadata may take longer, as long as bytes arrive. No value of the peer is trusted: lengths and counts are
+ * bounded, and text may lack its terminator.
+ * Errors: BLK_TRACE_ERROR_CONNECT (connection closed, or silent) and _CORRUPT (invalid answer); afterwards the
+ * connection is unusable.
  */
 #ifndef BLK_LIVE_VIEWER_VIEWER_H
 #define BLK_LIVE_VIEWER_VIEWER_H
@@ -31,11 +30,10 @@ enum viewer_command {
 	VIEWER_CONNECT = 1, VIEWER_LIST, VIEWER_ATTACH, VIEWER_NEXT_INDEX, VIEWER_PACKET,
 	VIEWER_METADATA, VIEWER_NEW_STREAMS, VIEWER_CREATE, VIEWER_DETACH,
 };
-/* Version 2.4 is the first that LTTng released. Nothing changed until 2.15, which has
- * other entries of the list, and sessions in CTF 2. */
+/* LTTng released 2.4 first. Nothing changed until 2.15, which has other list entries, and sessions in CTF 2. */
 #define VIEWER_MAJOR 2
 #define VIEWER_MINOR 15
-#define VIEWER_MINOR_NAMES 15	/* from here on names in the list have lengths */
+#define VIEWER_MINOR_NAMES 15	/* from this version on names in the list have lengths */
 
 #define VIEWER_CONNECT_SIZE 20	/* u64 session, u32 major, u32 minor, u32 type (1) */
 #define VIEWER_STREAM_SIZE 4371	/* u64 id, u64 trace, u32 metadata, path[4096], name[255] */
@@ -74,10 +72,10 @@ static inline void viewer_put_u64(uint8_t *p, uint64_t v)
 	memcpy(p, &v, sizeof v);
 }
 
-/* What the list says of a session's format, from 2.15 on. */
+/* A session's format in the list, from 2.15 on. */
 enum viewer_format { VIEWER_FORMAT_UNKNOWN, VIEWER_FORMAT_CTF1, VIEWER_FORMAT_CTF2 };
 
-/* One session as the relay knows it. */
+/* One relay session. Its names are raw: use text_visible() to print them. */
 struct viewer_session {
 	uint64_t id;
 	uint32_t timer_us, viewers, streams;
@@ -85,11 +83,11 @@ struct viewer_session {
 	char host[LIMIT_RELAY_NAME_BYTES + 1], name[LIMIT_RELAY_NAME_BYTES + 1];
 };
 
-/* A stream as the relay hands it out. */
+/* A stream that the relay announced. */
 struct viewer_stream {
-	uint64_t id, trace;	/* both the relay's; unique on a connection */
+	uint64_t id, trace;	/* the relay's; unique on a connection */
 	bool metadata;
-	char *name;		/* "ust/uid/0/64-bit/chan_0", fit to be shown */
+	char *name;		/* "ust/uid/0/64-bit/chan_0", safe to print */
 };
 
 enum viewer_attach_status {
@@ -112,8 +110,8 @@ enum viewer_streams_status {
 enum { VIEWER_FLAG_METADATA = 1, VIEWER_FLAG_STREAMS = 2 };
 enum viewer_seek { VIEWER_FROM_BEGINNING = 1, VIEWER_FROM_LAST = 2 };
 
-/* Where a stream's next packet is (OK), or up to where it has none (INACTIVE: only
- * .end says something). */
+/* Where a stream's next packet is (OK); or a beacon (INACTIVE): the stream has no packet before .end, and other
+ * fields mean nothing. */
 struct viewer_index {
 	uint32_t status, flags;
 	uint64_t offset;		/* bytes, in the stream's file */
@@ -125,38 +123,38 @@ struct viewer_index {
 
 struct viewer {
 	struct net net;
-	char *relay;		/* "HOST:PORT", fit to be shown */
-	uint32_t minor;		/* both speak 2.minor */
+	char *relay;		/* "HOST:PORT", safe to print */
+	uint32_t minor;		/* the connection uses version 2.minor */
 	int timeout_ms;
-	GByteArray *requests;	/* not yet sent */
-	uint8_t ahead[8192];	/* read, not yet used */
+	GByteArray *requests;	/* not sent yet */
+	uint8_t ahead[8192];	/* received, not used yet */
 	size_t ahead_at, ahead_n;
 };
 
-/* Connects and shakes hands, all within the time limit. */
+/* Connects and agrees on a version, all within the time limit. */
 struct viewer *viewer_open(const struct live_url *url, int timeout_ms, int wake_fd,
 			   GError **error);
-void viewer_free(struct viewer *v);		/* NULL is fine; hangs up */
+void viewer_free(struct viewer *v);		/* closes the connection; NULL is fine */
 
 /* Sessions in the relay's order, an array of struct viewer_session. */
 GArray *viewer_list(struct viewer *v, GError **error);
 
-/* A place for viewing, then the session's streams, as viewer_get_streams(). Needs no
- * flush; nothing else may be under way. False: *error. */
+/* Creates a viewer session and attaches it; appends the session's streams as viewer_get_streams() does. No other
+ * request may be under way. False: *error. */
 bool viewer_attach(struct viewer *v, uint64_t session, enum viewer_seek seek, uint32_t *ret_status,
 		   GPtrArray *streams, GError **error);
-/* Tells the relay that nobody looks any more; waits for its answer. */
+/* Detaches from the session; waits for the answer. */
 bool viewer_detach(struct viewer *v, uint64_t session, GError **error);
 
 void viewer_ask_index(struct viewer *v, uint64_t stream);
-/* At most the bytes of one packet, from `offset` of the stream's file on. */
+/* `len` bytes of one packet, from `offset` of the stream's file. */
 void viewer_ask_packet(struct viewer *v, uint64_t stream, uint64_t offset, uint32_t len);
 void viewer_ask_metadata(struct viewer *v, uint64_t stream);
 void viewer_ask_streams(struct viewer *v, uint64_t session);
 bool viewer_flush(struct viewer *v, GError **error);
 
 bool viewer_get_index(struct viewer *v, struct viewer_index *ret, GError **error);
-/* `len` bytes into `into`, as many as asked for, when the status is OK, else none. */
+/* `len`: as requested. Fills `into` when the status is OK, else nothing. */
 struct viewer_answer { uint32_t status, flags; };
 bool viewer_get_packet(struct viewer *v, uint8_t *into, uint32_t len, struct viewer_answer *ret,
 		       GError **error);
@@ -167,10 +165,10 @@ bool viewer_get_streams(struct viewer *v, uint32_t *ret_status, GPtrArray *strea
 
 void viewer_stream_free(gpointer stream);
 
-/* "HOST:PORT" for messages, fit to be shown. */
+/* "HOST:PORT" for messages, safe to print. */
 char *viewer_relay_name(const struct live_url *url);
 
-/* live_list_sessions(), ended by the waker (net.h; -1: none). */
+/* sessions.c: as live_list_sessions(), ended by wake_fd (net.h; -1: none). */
 GPtrArray *sessions_list(const struct live_url *url, int timeout_ms, int wake_fd, GError **error);
 
 #endif

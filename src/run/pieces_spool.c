@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A spool in pieces: opened anew when what is asked for is not known of it. See kept.h. */
-#include "run/kept.h"
+/* A spool as a trace in pieces: opened again when newer packets are needed. See pieces_spool.h. */
+#include "run/pieces_spool.h"
 
 #include "live/spool/spool.h"
 
-#define FLUSH_US 2000000		/* a slow disk is waited for so long */
+#define FLUSH_US 2000000		/* longest wait for the spool to be written */
 #define INDEX_STEP 65536
 
-struct kept {
+struct spool_pieces {
 	struct spool *spool;
 	const struct blk_subscription *rows;
 	size_t n_rows;
-	struct native *now;		/* NULL: never opened, or it can't be */
-	int64_t renewed_to;		/* all before it is in .now, but for what came late */
-	int64_t begins;			/* of the spool, when it was opened */
-	bool any;			/* .first, .last: bounds */
+	struct native *now;		/* the opened spool; NULL: not opened, or it cannot be */
+	int64_t renewed_to;		/* .now has all before this instant, except late packets */
+	int64_t begins;			/* the spool's first instant when it was opened */
+	bool any;			/* there is an event: .first and .last are valid */
 	int64_t first, last;
 };
 
-static void forget(struct kept *k)
+static void forget(struct spool_pieces *k)
 {
 	g_clear_pointer(&k->now, native_free);
 	k->any = false;
@@ -27,7 +27,7 @@ static void forget(struct kept *k)
 
 static bool renew(void *trace, int64_t to, int64_t closed)
 {
-	struct kept *k = trace;
+	struct spool_pieces *k = trace;
 	struct spool_status st;
 	const char *const paths[] = { spool_path(k->spool), NULL };
 
@@ -69,7 +69,7 @@ static int64_t known_from(G_GNUC_UNUSED void *trace)
 
 static bool bounds(void *trace, int64_t *ret_from, int64_t *ret_to)
 {
-	const struct kept *k = trace;
+	const struct spool_pieces *k = trace;
 
 	*ret_from = k->first;
 	*ret_to = k->last;
@@ -78,42 +78,42 @@ static bool bounds(void *trace, int64_t *ret_from, int64_t *ret_to)
 
 static uint64_t bytes_between(void *trace, int64_t from, int64_t to)
 {
-	const struct kept *k = trace;
+	const struct spool_pieces *k = trace;
 
 	return k->any ? native_bytes_between(k->now, from, to) : 0;
 }
 
 static size_t cuts(void *trace, int64_t from, int64_t to, size_t n_pieces, int64_t *ret)
 {
-	const struct kept *k = trace;
+	const struct spool_pieces *k = trace;
 
 	return k->any ? native_cuts(k->now, from, to, n_pieces, ret) : 0;
 }
 
 static bool has_row(void *trace, bool (*is_wanted)(unsigned row))
 {
-	const struct kept *k = trace;
+	const struct spool_pieces *k = trace;
 
 	return !k->now || native_has_row(k->now, is_wanted);
 }
 
 static struct outline *outline(void *trace, size_t max_cells)
 {
-	const struct kept *k = trace;
+	const struct spool_pieces *k = trace;
 
 	return k->any ? native_outline(k->now, max_cells) : NULL;
 }
 
 static struct source *range(void *trace, int64_t from, int64_t to, size_t budget)
 {
-	const struct kept *k = trace;
+	const struct spool_pieces *k = trace;
 
 	return native_range(k->now, from, to, budget);
 }
 
 static void free_kept(void *trace)
 {
-	struct kept *k = trace;
+	struct spool_pieces *k = trace;
 
 	forget(k);
 	spool_unref(k->spool);
@@ -127,9 +127,9 @@ static const struct piece_ops kept_ops = {
 	.free = free_kept, .renew = renew,
 };
 
-struct pieces pieces_kept(struct spool *s, const struct blk_subscription *rows, size_t n_rows)
+struct pieces pieces_spool(struct spool *s, const struct blk_subscription *rows, size_t n_rows)
 {
-	struct kept *k = g_new0(struct kept, 1);
+	struct spool_pieces *k = g_new0(struct spool_pieces, 1);
 
 	k->spool = spool_ref(s);
 	k->rows = rows;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The relay's sessions as a person sees them: its ids of one name are one row. */
+/* Lists the sessions of a relay daemon (live.h): relay sessions of the same name are one row. */
 #include "live/viewer/viewer.h"
 
 static void session_free(gpointer p)

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What follows from the replies: see attach_private.h. */
+/* Handles the replies of an attachment: new streams, indexes, packets, metadata, ends of streams. */
 #include "live/viewer/attach_private.h"
 
 #include "base/limits.h"
 
-#define METADATA_US 20000		/* between two questions for what was announced */
-#define MOST_PREAMBLE (64u << 10)	/* bytes of CTF 2's first fragment that are looked at */
+#define METADATA_US 20000		/* between two requests for announced metadata */
+#define MOST_PREAMBLE (64u << 10)	/* bytes of CTF 2's first fragment that are searched */
 #define CTF1_BEGIN "/* CTF 1.8"
-#define CTF2_SEPARATOR 0x1e		/* begins each fragment of CTF 2's metadata, and nothing else */
-#define PROGRESS_US 100000		/* between two times that it is told, at least */
+#define CTF2_SEPARATOR 0x1e		/* begins each fragment of CTF 2's metadata; occurs nowhere else */
+#define PROGRESS_US 100000		/* shortest time between two reports of progress */
 
 static int64_t now_us(void)
 {
 	return g_get_monotonic_time();
 }
 
-static void push_begin(struct attach *a)
+static void lock_push(struct attach *a)
 {
 	g_mutex_lock(&a->sink->push);
 }
 
-static void push_end(struct attach *a)
+static void unlock_push(struct attach *a)
 {
 	g_mutex_unlock(&a->sink->push);
 }
 
-/* It answered what can't be: false. */
+/* The reply is invalid: ends the feed. Returns false. */
 static bool attach_broken(struct attach *a, const char *what)
 {
 	a->end = FEED_BROKEN;
-	a->why = g_strdup_printf("relay %s answered nonsense: %s", a->v->relay, what);
+	a->why = g_strdup_printf("relay %s sent an invalid answer: %s", a->v->relay, what);
 	return false;
 }
 
 /* -- streams ----------------------------------------------------------------- */
 
-/* "HOST/ust/uid/0/64-bit", and as name of a directory. */
+/* Named "HOST/ust/uid/0/64-bit" in the feed, "HOST-ust/uid/0/64-bit" in the spool, which makes it a safe name. */
 static unsigned add_trace(struct attach *a, const struct viewer_stream *of)
 {
 	g_autofree char *dir = g_path_get_dirname(of->name);
@@ -71,13 +71,13 @@ static bool is_known(const struct attach *a, uint64_t id)
 	return false;
 }
 
-/* Before LTTng 2.15 what such a stream holds last is handed out for a moment alone. */
+/* See ATTACH_WATCH_PAUSE_US. */
 static void watch_process(struct attach *a, struct trace *t)
 {
-	a->of_processes++;
-	t->per_process = true;
+	a->n_watched++;
+	t->watched = true;
 	if (a->listed)
-		t->wrote = a->appeared = now_us();
+		t->active_at = a->process_began_at = now_us();
 }
 
 static void add_data_stream(struct attach *a, struct trace *t, const struct viewer_stream *from)
@@ -87,7 +87,7 @@ static void add_data_stream(struct attach *a, struct trace *t, const struct view
 	s->id = from->id;
 	s->trace = t;
 	t->of_process = strstr(from->name, "ust/pid/");
-	if (t->of_process && a->v->minor < ATTACH_MINOR_KEEPS)
+	if (t->of_process && a->v->minor < ATTACH_MINOR_RETAINS)
 		watch_process(a, t);
 	if (a->sink->spool) {
 		g_autofree char *name = g_path_get_basename(from->name);
@@ -95,10 +95,10 @@ static void add_data_stream(struct attach *a, struct trace *t, const struct view
 	}
 	s->number = native_feed_add_stream(a->sink->feed, t->number, from->name, a->late_us);
 	s->due = now_us();
-	attach_recall(a, s);
+	attach_load_history(a, s);
 	g_ptr_array_add(a->streams, s);
 	t->alive++;
-	t->begun = true;
+	t->had_stream = true;
 	a->alive++;
 }
 
@@ -106,22 +106,22 @@ bool attach_add_streams(struct attach *a, GPtrArray *streams)
 {
 	bool ok = true;
 
-	push_begin(a);
+	lock_push(a);
 	for (guint i = 0; i < streams->len && ok; i++) {
 		const struct viewer_stream *from = g_ptr_array_index(streams, i);
 		struct trace *t = find_trace(a, from);
 		ok = t && a->streams->len < LIMIT_RELAY_STREAMS;
 		if (ok && from->metadata) {
-			/* another one has all metadata from its beginning on */
+			/* another metadata stream begins with all metadata again */
 			t->restarts = t->has_metadata && t->metadata_stream != from->id;
 			t->has_metadata = t->wants = true;
-			t->gone = false;
+			t->metadata_ended = false;
 			t->metadata_stream = from->id;
 		} else if (ok && !is_known(a, from->id)) {
 			add_data_stream(a, t, from);
 		}
 	}
-	push_end(a);
+	unlock_push(a);
 	a->scan_due = 0;
 	g_mutex_lock(&a->feed.owner->lock);
 	a->feed.streams = a->alive;
@@ -131,97 +131,98 @@ bool attach_add_streams(struct attach *a, GPtrArray *streams)
 
 void attach_end_trace(struct attach *a, struct trace *t)
 {
-	push_begin(a);
+	lock_push(a);
 	native_feed_end_trace(a->sink->feed, t->number);
 	if (a->sink->spool)
 		spool_end_trace(a->sink->spool, t->number);
-	push_end(a);
+	unlock_push(a);
 }
 
 /* -- streams that end ---------------------------------------------------------- */
 
-static void forget_packet(struct attach *a, struct stream *s)
+static void drop_packet(struct attach *a, struct stream *s)
 {
 	if (!s->packet)
 		return;
 	a->fetching -= s->size;
-	packets_give_back(g_steal_pointer(&s->packet));
+	packets_recycle(g_steal_pointer(&s->packet));
 }
 
 void attach_end_stream(struct attach *a, struct stream *s, bool cut)
 {
-	if (s->state == STREAM_OVER)
+	if (s->state == STREAM_ENDED)
 		return;
-	forget_packet(a, s);
-	s->state = STREAM_OVER;
+	drop_packet(a, s);
+	g_assert(a->alive && s->trace->alive);
+	s->state = STREAM_ENDED;
 	s->trace->alive--;
 	a->alive--;
-	a->of_processes -= s->trace->per_process;
+	a->n_watched -= s->trace->watched;
 	attach_hold(a, &(struct held){ .kind = cut ? HELD_CUT : HELD_END, .stream = s });
 }
 
-static int64_t most_pause(const struct attach *a, const struct trace *t)
+static int64_t longest_pause(const struct attach *a, const struct trace *t)
 {
-	int64_t often = MAX(ATTACH_WATCH_PAUSE_US, (int64_t)a->of_processes * ATTACH_WATCH_EACH_US);
+	int64_t often = MAX(ATTACH_WATCH_PAUSE_US, (int64_t)a->n_watched * ATTACH_WATCH_EACH_US);
 	int64_t now = now_us();
-	if (!t->per_process || now - t->wrote >= attach_lately(a))
+	if (!t->watched || now - t->active_at >= attach_watch_us(a))
 		return a->max_pause;
-	bool hot = now - t->wrote < ATTACH_HOT_US;
+	bool hot = now - t->active_at < ATTACH_HOT_US;
 	return hot ? MIN(ATTACH_HOT_PAUSE_US, a->max_pause) : MIN(often, a->max_pause);
 }
 
-/* Nothing there: the next question later, and later still. */
-static void rest(struct attach *a, struct stream *s)
+/* No packet yet: doubles the pause before the next request. */
+static void set_idle(struct attach *a, struct stream *s)
 {
-	int64_t most = most_pause(a, s->trace);
+	int64_t most = longest_pause(a, s->trace);
 	s->pause = CLAMP(s->pause * 2, MIN(ATTACH_LEAST_PAUSE_US, most), most);
-	/* all at the same instants: one look for many */
+	/* at multiples of the pause, so that many streams are due at once */
 	s->due = (now_us() / s->pause + 1) * s->pause;
-	s->state = STREAM_RESTS;
+	s->state = STREAM_IDLE;
 	a->scan_due = MIN(a->scan_due, s->due);
 }
 
-/* The process may have exited: all of its streams have their last packet then, for a moment. */
-static void ask_others(struct attach *a, const struct stream *s)
+/* The process may have exited; then all its streams have their last packet now, for a short time (watched). */
+static void ask_siblings(struct attach *a, const struct stream *s)
 {
 	for (guint i = 0; i < a->streams->len; i++) {
 		struct stream *other = g_ptr_array_index(a->streams, i);
-		if (other == s || other->trace != s->trace || other->state != STREAM_RESTS)
+		if (other == s || other->trace != s->trace || other->state != STREAM_IDLE)
 			continue;
 		other->due = other->pause = 0;
 	}
 	a->scan_due = 0;
 }
 
-/* What was had before is of others: everything once more. */
-static bool restart_session(struct attach *a)
+/* The history is that of other streams: forgets it, and ends the connection to read everything again. */
+static bool restart_history(struct attach *a)
 {
-	attach_disbelieve(a, true);
-	g_queue_clear(&a->past->ended);
-	g_hash_table_remove_all(a->past->had);
-	a->past->forgotten_packets = a->past->forgotten_bytes = 0;
-	a->past->since = 0;
+	attach_discard_unproven(a, true);
+	g_queue_clear(&a->history->ended);
+	g_hash_table_remove_all(a->history->streams);
+	a->history->evicted_packets = a->history->evicted_bytes = 0;
+	a->history->since = 0;
 	a->why = g_strdup_printf("relay %s has other streams than before", a->v->relay);
 	return false;
 }
 
 /* -- replies ----------------------------------------------------------------- */
 
-/* The keeper wants to know that data comes, and the merge of which streams some is under way. */
-static void tell_progress(struct attach *a)
+/* Reports to the keeper that data arrives, and to the merge for which streams some is under way. */
+static void report_progress(struct attach *a)
 {
 	int64_t now = now_us();
 
-	if (now - a->told < PROGRESS_US)
+	if (now - a->progress_reported_at < PROGRESS_US)
 		return;
-	a->told = now;
-	push_begin(a);
+	a->progress_reported_at = now;
+	lock_push(a);
 	for (guint i = 0; i < a->streams->len; i++) {
 		const struct stream *s = g_ptr_array_index(a->streams, i);
 		if (s->state == STREAM_READY || s->state == STREAM_PACKET)
 			native_feed_touch(a->sink->feed, s->number);
 	}
-	push_end(a);
+	unlock_push(a);
 	g_mutex_lock(&a->feed.owner->lock);
 	a->feed.progress_at = now;
 	g_mutex_unlock(&a->feed.owner->lock);
@@ -243,30 +244,30 @@ static void note_packet(struct attach *a, struct stream *s, const struct viewer_
 		.begin = x->begin, .end = x->end, .packet_bits = x->packet_bits, .content_bits = x->content_bits,
 	};
 	s->pause = 0;
-	s->found = s->trace->wrote = now_us();
+	s->found = s->trace->active_at = now_us();
 	s->state = STREAM_READY;
 }
 
 static bool found_packet(struct attach *a, struct stream *s, const struct viewer_index *x)
 {
 	if (!is_possible(x))
-		return attach_broken(a, "an impossible packet");
-	tell_progress(a);
+		return attach_broken(a, "a packet whose sizes are impossible");
+	report_progress(a);
 	s->last_begin = x->begin;
 	s->last_end = x->end;
 	s->quiet_at = 0;
 	enum attach_known known = attach_compare(s, x);
-	if (known == ATTACH_STRANGE)
-		return restart_session(a);
-	if (known == ATTACH_HAD) {
+	if (known == ATTACH_OTHER_STREAM)
+		return restart_history(a);
+	if (known == ATTACH_RECEIVED) {
 		s->due = a->scan_due = 0;
-		s->state = STREAM_RESTS;
+		s->state = STREAM_IDLE;
 		return true;
 	}
 	note_packet(a, s, x);
-	if (s->trace->per_process)
-		ask_others(a, s);
-	if (s->trace->wants && !s->trace->asked && !s->trace->gone && s->trace->has_metadata &&
+	if (s->trace->watched)
+		ask_siblings(a, s);
+	if (s->trace->wants && !s->trace->asked && !s->trace->metadata_ended && s->trace->has_metadata &&
 	    attach_has_window(a))
 		attach_ask_metadata(a, s->trace);
 	attach_begin_packet(a, s);
@@ -277,14 +278,14 @@ static bool found_packet(struct attach *a, struct stream *s, const struct viewer
 
 static bool found_nothing(struct attach *a, struct stream *s)
 {
-	rest(a, s);
+	set_idle(a, s);
 	return true;
 }
 
 static bool found_beacon(struct attach *a, struct stream *s, const struct viewer_index *x)
 {
-	if (x->end > s->had.end && attach_is_strange(s))
-		return restart_session(a);
+	if (x->end > s->earlier.end && attach_is_other_stream(s))
+		return restart_history(a);
 	attach_note_beacon(a, x->end);
 	if (!s->quiet_at && x->end > s->last_end)
 		s->quiet_at = x->end;
@@ -303,11 +304,11 @@ static bool found_error(struct attach *a, struct stream *s)
 		return true;
 	}
 	s->pause = a->max_pause;
-	rest(a, s);
+	set_idle(a, s);
 	return true;
 }
 
-static void tell_withheld(struct attach *a)
+static void report_withheld(struct attach *a)
 {
 	g_mutex_lock(&a->feed.owner->lock);
 	a->feed.given_up++;
@@ -323,43 +324,43 @@ static void note_end(struct attach_ends *ends, const struct stream *s)
 		ends->quiet_at = ends->quiet_at ? MIN(ends->quiet_at, s->quiet_at) : s->quiet_at;
 }
 
-/* While the session goes on it is of a process that has exited. */
+/* If the session goes on, the stream was that of an exited process, or ended early. */
 static bool found_end(struct attach *a, struct stream *s)
 {
-	if (attach_is_strange(s))
-		return restart_session(a);
+	if (attach_is_other_stream(s))
+		return restart_history(a);
 	if (attach_is_withheld(a, s))
-		tell_withheld(a);
+		report_withheld(a);
 	if (!s->trace->of_process)
 		note_end(&a->ends, s);
 	if (!s->trace->of_process)
-		a->hung++;
-	else if (s->trace->per_process && now_us() - s->found > ATTACH_LAST_US)
-		a->hung_unknown++;
-	a->hung_at = now_us();
+		a->early_ends++;
+	else if (s->trace->watched && now_us() - s->found > ATTACH_LAST_US)
+		a->early_unknown++;
+	a->early_at = now_us();
 	attach_end_stream(a, s, false);
 	return true;
 }
 
-/* What the answers up to this one say of the session; the question was sent at .news_sent. */
-static void tell_state(struct attach *a)
+/* Updates the feed from the answers up to this one, whose request was sent at .streams_asked_at. */
+static void report_state(struct attach *a)
 {
 	struct feed *f = &a->feed;
-	bool goes_on = !a->hung_up && a->news_sent - a->hung_at > ATTACH_HUNG_US;
+	bool goes_on = !a->session_hup && a->streams_asked_at - a->early_at > ATTACH_HUP_US;
 
 	g_mutex_lock(&f->owner->lock);
-	f->answered_at = a->news_sent;
-	if (now_us() - a->full_at < ATTACH_NEWS_US)
+	f->answered_at = a->streams_asked_at;
+	if (now_us() - a->full_at < ATTACH_STREAMS_US)
 		f->progress_at = now_us();
 	if (goes_on)
-		f->ends_unknown += a->hung_unknown;
-	f->early = a->hung_up ? 0 : goes_on ? a->hung : f->early;
+		f->ends_unknown += a->early_unknown;
+	f->ended_early = a->session_hup ? 0 : goes_on ? a->early_ends : f->ended_early;
 	g_mutex_unlock(&f->owner->lock);
 	if (goes_on)
-		a->hung_unknown = 0;
+		a->early_unknown = 0;
 }
 
-static bool take_index(struct attach *a, const struct request *r, GError **error)
+static bool receive_index(struct attach *a, const struct request *r, GError **error)
 {
 	struct stream *s = r->of;
 	struct viewer_index x;
@@ -367,10 +368,10 @@ static bool take_index(struct attach *a, const struct request *r, GError **error
 	if (!viewer_get_index(a->v, &x, error))
 		return false;
 	s->index_asked = false;
-	if (s->state == STREAM_OVER)
+	if (s->state == STREAM_ENDED)
 		return true;
 	if (x.flags & VIEWER_FLAG_STREAMS)
-		a->news_due = a->scan_due = 0;
+		a->streams_due = a->scan_due = 0;
 	if (x.flags & VIEWER_FLAG_METADATA && !s->trace->asked) {
 		s->trace->wants = true;
 		a->scan_due = 0;
@@ -386,8 +387,8 @@ static bool take_index(struct attach *a, const struct request *r, GError **error
 	return x.status == VIEWER_INDEX_ERR ? found_error(a, s) : found_end(a, s);
 }
 
-/* The relay does not give it. */
-static void forget_refused(struct attach *a, const struct stream *s)
+/* The relay does not deliver the packet. */
+static void note_refused(struct attach *a, const struct stream *s)
 {
 	attach_note_refused(a, s);
 	g_mutex_lock(&a->feed.owner->lock);
@@ -396,28 +397,28 @@ static void forget_refused(struct attach *a, const struct stream *s)
 	g_mutex_unlock(&a->feed.owner->lock);
 }
 
-/* All pieces have come, or have been refused. */
+/* All pieces were received or refused. */
 static void end_packet(struct attach *a, struct stream *s)
 {
 	uint8_t *packet = g_steal_pointer(&s->packet);
 
-	s->state = s->index_asked ? STREAM_INDEX : STREAM_RESTS;
+	s->state = s->index_asked ? STREAM_INDEX : STREAM_IDLE;
 	s->due = 0;
 	a->scan_due = 0;
-	if (s->spoilt) {
+	if (s->failed) {
 		a->fetching -= s->size;
-		packets_give_back(packet);
-		if (s->again && ++s->errors < LIMIT_STREAM_ERRORS)
+		packets_recycle(packet);
+		if (s->retry && ++s->errors < LIMIT_STREAM_ERRORS)
 			s->state = STREAM_READY;
 		else
-			forget_refused(a, s);
+			note_refused(a, s);
 		return;
 	}
 	attach_hold(a, &(struct held){ .kind = HELD_PACKET, .stream = s, .index = s->index,
 			       .bytes = packets_to_bytes(packet, s->size) });
 }
 
-static bool take_packet(struct attach *a, const struct request *r, GError **error)
+static bool receive_packet(struct attach *a, const struct request *r, GError **error)
 {
 	struct stream *s = r->of;
 	struct viewer_answer answer;
@@ -425,10 +426,11 @@ static bool take_packet(struct attach *a, const struct request *r, GError **erro
 	if (!viewer_get_packet(a->v, s->packet + s->got, r->len, &answer, error))
 		return false;
 	s->got += r->len;
-	tell_progress(a);
+	g_assert(s->got <= s->asked && s->asked <= s->content && s->content <= s->size);
+	report_progress(a);
 	if (answer.status != VIEWER_PACKET_OK) {
-		s->spoilt = true;
-		s->again = answer.flags & VIEWER_FLAG_METADATA &&
+		s->failed = true;
+		s->retry = answer.flags & VIEWER_FLAG_METADATA &&
 			   a->v->minor < ATTACH_MINOR_PIPELINE;
 		s->trace->wants = s->trace->wants || answer.flags & VIEWER_FLAG_METADATA;
 	}
@@ -439,7 +441,7 @@ static bool take_packet(struct attach *a, const struct request *r, GError **erro
 	return true;
 }
 
-/* Is it the beginning of metadata? CTF 2 has one preamble, text of CTF 1.8 says its version first. */
+/* Is it the beginning of metadata? CTF 2 has one preamble, and CTF 1.8 begins with its version. */
 static bool is_beginning(const GByteArray *text)
 {
 	const uint8_t *next = text->len > 1 ? memchr(text->data + 1, CTF2_SEPARATOR, text->len - 1) : NULL;
@@ -447,12 +449,12 @@ static bool is_beginning(const GByteArray *text)
 
 	if (text->data[0] != CTF2_SEPARATOR)
 		return text->len >= strlen(CTF1_BEGIN) && !memcmp(text->data, CTF1_BEGIN, strlen(CTF1_BEGIN));
-	/* quotes within texts are escaped, so this is a member, or one of an attribute */
+	/* quotes in JSON strings are escaped, so a match is a member of the fragment or of an attribute */
 	g_autofree char *fragment = g_strndup((const char *)text->data + 1, MIN(len, MOST_PREAMBLE) - 1);
 	return g_regex_match_simple("\"type\"\\s*:\\s*\"preamble\"", fragment, G_REGEX_RAW, 0);
 }
 
-/* The trace's first bytes say what format they are in; so did the list. */
+/* Does the format of the metadata agree with the session list? */
 static bool is_as_listed(const struct attach *a, const GByteArray *text)
 {
 	enum viewer_format format = a->feed.session.format;
@@ -466,7 +468,7 @@ static bool hold_metadata(struct attach *a, struct trace *t, GByteArray *text)
 	bool again = t->metadata_bytes && (t->restarts || is_beginning(text));
 
 	if ((again || !t->metadata_bytes) && !is_as_listed(a, text))
-		return attach_broken(a, "metadata of a format that its list does not say");
+		return attach_broken(a, "metadata in another format than its session list says");
 	t->metadata_bytes += text->len;
 	if (t->metadata_bytes > LIMIT_METADATA_BYTES)
 		return attach_broken(a, "too much metadata");
@@ -476,7 +478,7 @@ static bool hold_metadata(struct attach *a, struct trace *t, GByteArray *text)
 	return true;
 }
 
-static bool take_metadata(struct attach *a, const struct request *r, GError **error)
+static bool receive_metadata(struct attach *a, const struct request *r, GError **error)
 {
 	struct trace *t = r->of;
 	g_autoptr(GByteArray) text = g_byte_array_new();
@@ -487,24 +489,24 @@ static bool take_metadata(struct attach *a, const struct request *r, GError **er
 	t->asked = false;
 	t->due = now_us() + METADATA_US;
 	a->scan_due = MIN(a->scan_due, t->due);
-	if (text->len) {		/* until there is no more: only then an index announces it */
+	if (text->len) {		/* ask until there is no more: only later metadata is announced by an index */
 		t->due = a->scan_due = 0;
-		tell_progress(a);
+		report_progress(a);
 		return hold_metadata(a, t, text);
 	}
-	if (t->last)
+	if (t->draining)
 		attach_end_trace(a, t);
-	if (status == VIEWER_METADATA_NONE && (t->metadata_bytes || t->last)) {
+	if (status == VIEWER_METADATA_NONE && (t->metadata_bytes || t->draining)) {
 		t->wants = false;
 	} else if (status == VIEWER_METADATA_ERR) {
 		t->wants = false;
-		t->gone = true;
+		t->metadata_ended = true;
 	}
 	return true;
 }
 
-/* The session is over. Packets that wait for metadata must not fill the queue for ever: what of it the
- * relay still has is asked for once more, and behind that none is waited for. */
+/* The session has ended. Packets that wait for metadata must not fill the queue for ever: the rest of the metadata
+ * is requested once more, and then packets no longer wait for it. */
 static void ask_last_metadata(struct attach *a)
 {
 	GHashTableIter it;
@@ -513,40 +515,41 @@ static void ask_last_metadata(struct attach *a)
 	g_hash_table_iter_init(&it, a->traces);
 	while (g_hash_table_iter_next(&it, NULL, &value)) {
 		struct trace *t = value;
-		if (t->last || t->asked)
+		if (t->draining || t->asked)
 			continue;
-		t->last = true;
-		t->wants = t->has_metadata && !t->gone;
+		t->draining = true;
+		t->wants = t->has_metadata && !t->metadata_ended;
 		if (!t->wants)
 			attach_end_trace(a, t);
 	}
 }
 
-static bool take_streams(struct attach *a, G_GNUC_UNUSED const struct request *r, GError **error)
+static bool receive_streams(struct attach *a, G_GNUC_UNUSED const struct request *r, GError **error)
 {
 	g_autoptr(GPtrArray) streams = g_ptr_array_new_with_free_func(viewer_stream_free);
 	uint32_t status;
 
 	if (!viewer_get_streams(a->v, &status, streams, error))
 		return false;
-	a->news_asked = false;
+	a->streams_asked = false;
 	if (status == VIEWER_STREAMS_ERR)
-		return attach_broken(a, "it can't tell which streams there are");
-	a->hung_up = status == VIEWER_STREAMS_HUP;
-	tell_state(a);
+		return attach_broken(a, "it cannot list the streams of the session");
+	a->session_hup = status == VIEWER_STREAMS_HUP;
+	report_state(a);
 	bool ok = attach_add_streams(a, streams);
-	if (ok && a->hung_up)
+	if (ok && a->session_hup)
 		ask_last_metadata(a);
-	attach_note_news(a);
+	attach_note_streams(a);
 	return ok;
 }
 
-bool attach_take(struct attach *a, GError **error)
+bool attach_receive(struct attach *a, GError **error)
 {
 	static bool (*const takes[])(struct attach *, const struct request *, GError **) = {
-		[ASKED_INDEX] = take_index, [ASKED_PACKET] = take_packet,
-		[ASKED_METADATA] = take_metadata, [ASKED_STREAMS] = take_streams,
+		[ASKED_INDEX] = receive_index, [ASKED_PACKET] = receive_packet,
+		[ASKED_METADATA] = receive_metadata, [ASKED_STREAMS] = receive_streams,
 	};
+	g_assert(a->n_asked);
 	struct request r = a->asked[a->first];
 
 	a->first = (a->first + 1) % ATTACH_WINDOW;

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The inside of the session helper (helper.h): what runs in its process, and the packets between the processes. A
+ * packet is one letter, then text without terminator. Requests: 'A' + enum session_helper_request.
+ *
+ *     helper.c			the client's end of the connection
+ *     helper_work.c		the helper's main loop and its requests
+ *     helper_follow.c		the followed program, and the children of what is followed
+ *     helper_snapshot.c	snapshots
+ *     helper_sweep.c		what killed runs left
+ */
+#ifndef BLK_LIVE_SESSION_HELPER_PRIVATE_H
+#define BLK_LIVE_SESSION_HELPER_PRIVATE_H
+
+#include "live/session/daemons.h"
+#include "live/session/helper.h"
+
+#define HELPER_PACKET 60000		/* most bytes of a packet */
+#define HELPER_SESSION_PREFIX "blktop-"
+#define HELPER_SNAPSHOT_SUFFIX "-snapshot"
+
+enum {
+	HELPER_MSG_DONE = 'd', HELPER_MSG_FAILED = 'f', HELPER_MSG_MESSAGE = 's',
+	HELPER_MSG_WARNING = 'c', HELPER_MSG_EXITED = 'x',
+	HELPER_MSG_PROGRESS = 'p',	/* the next step of a long request */
+};
+
+/* A client of the helper at the other end of `fd`. session_helper_free() waits for the process `pid`. */
+struct session_helper *session_helper_of(int fd, pid_t pid);
+
+G_NORETURN void session_helper_work(const struct session_helper_options *o, int fd);
+
+/* The followed program or process. */
+struct follow {
+	pid_t program;			/* child, running or held; 0: none, or it ended */
+	int go_fd;			/* a byte written here lets the held program run; -1: none */
+	char *output;			/* file with its output, or NULL */
+	bool end_reported;			/* the end of the process of --pid was reported */
+	GHashTable *pids;		/* set of tracked pids; NULL: all processes are traced */
+	char *note;			/* file that names the program to --sweep, or NULL */
+};
+
+/* The state of the helper process. */
+struct helper_state {
+	const struct session_helper_options *o;
+	int fd;				/* the connection */
+	pid_t client;			/* blktop */
+	int std[3];			/* the original standard files, for the program */
+	struct plan *plan, *snapshot_plan;
+	char *snapshot;			/* session that snapshots are taken of, or NULL */
+	bool made, made_snapshot;	/* the live session, the snapshot session exist and are ours */
+	bool ended;			/* END was requested */
+	struct relay_place relay;
+	pid_t sessiond;			/* the session daemon that it started; 0: none */
+	char *snapshots_dir;
+	unsigned n_snapshots;
+	struct follow follow;
+};
+
+void helper_send(struct helper_state *w, char word, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+/* helper_follow.c. follow_hold(): forks the program, which waits for follow_go(). */
+bool follow_hold(struct helper_state *w, GError **error);
+void follow_go(struct helper_state *w);
+/* Tracks w->o->pid or the program, with all their children. Call it again for new children. */
+bool follow_track(struct helper_state *w, GError **error);
+bool follow_ended(struct helper_state *w);	/* reaps the program and reports its end, once */
+void follow_end(struct helper_state *w);		/* ends the program and its process group */
+bool follow_has_printed(struct helper_state *w);	/* is there output in the file? Removes an empty one */
+/* Array of int: `root` and the processes below it. Public for tests. */
+GArray *follow_descendants(int root);
+
+/*
+ * helper_sweep.c. A followed program outlives blktop and the helper if both are killed and it ignores SIGTERM. The
+ * note, a file in `state`, names its process group to a later run; else the helper removes it.
+ * sweep_programs(): the remaining processes of such programs, struct sweep_program; free with g_ptr_array_unref().
+ */
+struct sweep_program { int pid; char *name; };
+char *sweep_note_program(const char *state, int client, int group);	/* path; NULL: failed */
+GPtrArray *sweep_programs(const char *state);
+/* Ends these processes and removes the notes. Appends a line for each to `said`. */
+void sweep_end_programs(const char *state, GString *said);
+
+/* Removes directories in `state` of runs that have ended: those of relay daemons, whose daemon is ended first, and
+ * empty ones of snapshots. Appends a line for each to `said`. Call it after their sessions were destroyed. */
+void sweep_files(const char *state, GString *said);
+
+/* helper_snapshot.c: takes one, and writes the cause beside it. */
+void snapshot_take(struct helper_state *w, const char *cause);
+
+#endif
