@@ -49,7 +49,7 @@ struct shared {
 	struct source *source;		/* to cancel them; NULL while there is none */
 	struct parallel *parallel;
 	struct preview *preview;	/* NULL: none (any more) */
-	int64_t kept_from;		/* as the owner's timeline_kept_from(); TIME_UNKNOWN: not known */
+	int64_t kept_from;		/* as the owner's timeline_retained_from(); TIME_UNKNOWN: not known */
 	struct look look;		/* told before there was one */
 	struct outline *outline;
 	struct job_status status;	/* .message, .reader, .warning owned */

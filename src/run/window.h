@@ -13,6 +13,7 @@
 #include "base/look.h"
 #include "run/pieces.h"
 #include "state/store/publication.h"
+#include "state/store/timeline.h"
 
 /* Behind exact windows some more is read, for how spans end; behind others a quarter of a second. */
 #define WINDOW_BEHIND_NS INT64_C(3000000000)

@@ -349,7 +349,7 @@ static void take_spans(struct adoption *a, int64_t from, int64_t to)
 		span_each_id(s, map_id_in_place, a);
 		publication_add_span(a->to, a->p->spans->n_slots++, span_ref(s));
 		struct published_span *p = &g_array_index(a->to->spans, struct published_span, a->to->spans->len - 1);
-		p->again = intmap_get(&halves, half_key(s)) == 1 ? SPAN_AGAIN : SPAN_HALF_AGAIN;
+		p->correction = intmap_get(&halves, half_key(s)) == 1 ? SPAN_CORRECTED : SPAN_HALF_CORRECTED;
 	}
 	intmap_clear(&halves);
 }

@@ -47,8 +47,8 @@ static void add_parts(struct making *m, struct thread_cell *c, uint32_t thread, 
 	int64_t all[PART_N];
 
 	memcpy(all, part, sizeof all);
-	all[PART_USER] += part[PART_SOFT_RUN] + part[PART_LOST_RUN];
-	all[PART_OTHER] += part[PART_SOFT_BLOCK] + part[PART_LOST_BLOCK];
+	all[PART_USER] += part[PART_UNRESOLVED_RUN] + part[PART_LOST_RUN];
+	all[PART_OTHER] += part[PART_UNRESOLVED_BLOCK] + part[PART_LOST_BLOCK];
 	if (names_is_kernel(m->names, thread)) {	/* no user mode, no page faults */
 		all[PART_KERNEL] += all[PART_USER] + all[PART_SYSCALL];
 		all[PART_OTHER] += all[PART_FAULT];

@@ -6,7 +6,6 @@
 
 #include "base/limits.h"
 #include "base/timefmt.h"
-#include "state/store/publication.h"
 
 #include <string.h>
 

@@ -21,13 +21,12 @@
 #include "base/hist.h"
 #include "base/intmap.h"
 #include "base/value.h"
-#include "state/store/part.h"
 #include "state/kernel/syscalls.h"
+#include "state/store/part.h"
+#include "state/store/registry.h"
 
 #include <glib.h>
 #include <stdbool.h>
-
-#define ID_NONE UINT32_MAX		/* of no thread, string, host or file */
 
 /* ---- what the lists refer to ---- */
 
@@ -57,8 +56,8 @@ struct flow {
 /* Time that only a slice's left neighbour can charge to a part: in a system call that began before
  * the slice, or was not seen because of a loss. Only while a second is built. */
 enum {
-	PART_SOFT_RUN = PART_N,		/* on a CPU in the initial call (or none) */
-	PART_SOFT_BLOCK,		/* blocked in it */
+	PART_UNRESOLVED_RUN = PART_N,		/* on a CPU in the initial call (or none) */
+	PART_UNRESOLVED_BLOCK,		/* blocked in it */
 	PART_LOST_RUN,			/* the same after a loss: the next call record tells */
 	PART_LOST_BLOCK,
 	PART_SLICE_N

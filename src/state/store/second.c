@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Closed seconds: life and memory. The cells' arrays are g_malloc'd and owned. */
-#include "state/store/publication.h"
+/* Closed seconds: creation and memory. Arrays of cells are g_malloc'd and owned by the second. */
+#include "state/store/second.h"
 
 #include <stddef.h>
 

@@ -5,6 +5,7 @@
 #include "state/store/span_sums.h"
 
 #include "base/timefmt.h"
+#include "state/store/span_tree.h"
 
 #include <string.h>
 

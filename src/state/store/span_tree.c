@@ -14,7 +14,6 @@
 
 /* While it is built: spans in canonical order, links by that order. */
 struct builder {
-	const struct timeline *tl;
 	struct span **spans;
 	int *parent, *first_child, *next;
 	bool *orphan;
@@ -253,14 +252,8 @@ int64_t tree_covers(const struct tree *t, int i, int child)
 	return MAX(to - from, 0);
 }
 
-static void collect(struct builder *b, uint64_t trace_id)
+static void sort_spans(struct builder *b)
 {
-	const GArray *indexes = timeline_trace_spans(b->tl, trace_id);
-	b->n = indexes ? (int)indexes->len : 0;
-	b->spans = g_new(struct span *, b->n + 1);
-	for (int i = 0; i < b->n; i++)
-		b->spans[i] = (struct span *)timeline_span(b->tl,
-							   g_array_index(indexes, uint32_t, i));
 	sort_array(b->spans, b->n, sizeof(*b->spans), compare_spans, NULL);
 	b->by_id = g_new(int, b->n + 1);
 	for (int i = 0; i < b->n; i++)
@@ -305,12 +298,11 @@ static void finish(struct tree *t)
 	sort_array(t->by_id, t->n, sizeof(*t->by_id), compare_nodes, t);
 }
 
-struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)
+struct tree *tree_new(uint64_t trace_id, struct span **spans, int n)
 {
 	struct tree *t = g_new0(struct tree, 1);
-	struct builder b = { .tl = tl };
-	collect(&b, trace_id);
-	t->tl = tl;
+	struct builder b = { .spans = spans, .n = n };
+	sort_spans(&b);
 	t->trace_id = trace_id;
 	t->nodes = g_new(struct tree_node, b.n + 1);
 	b.parent = g_new(int, 3 * b.n + 1);
@@ -327,7 +319,6 @@ struct tree *tree_new(const struct timeline *tl, uint64_t trace_id)
 	struct intmap *maps[] = { &b.of_thread, &b.of_process, &b.of_service, &b.of_kind, &b.processes, &b.services };
 	for (size_t i = 0; i < G_N_ELEMENTS(maps); i++)
 		intmap_clear(maps[i]);
-	g_free(b.spans);
 	g_free(b.by_id);
 	g_free(b.parent);
 	g_free(b.orphan);

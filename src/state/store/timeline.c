@@ -13,17 +13,7 @@
 
 #include <string.h>
 
-#define FILE_KIND_NAME_(id, name) name,
-const char *const file_kind_name[FILE_KIND_N] = { FILE_KIND_LIST(FILE_KIND_NAME_) };
-
 /* --- registries --- */
-
-void host_info_clear(struct host_info *h)
-{
-	g_free(h->name);
-	g_free(h->boot);
-	*h = (struct host_info){ 0 };
-}
 
 static void clear_host(void *entry)
 {
@@ -221,33 +211,33 @@ const struct span *timeline_span(const struct timeline *tl, size_t i)
 	return i < tl->spans->len ? g_array_index(tl->spans, struct span_entry, i).span : NULL;
 }
 
-void timeline_keep_seconds(struct timeline *tl)
+void timeline_retain_seconds(struct timeline *tl)
 {
-	tl->whole_seconds = true;
+	tl->retain_seconds = true;
 }
 
-void timeline_tell_evicting(struct timeline *tl, timeline_evicting tell, void *data)
+void timeline_on_evicting(struct timeline *tl, timeline_evicting tell, void *data)
 {
-	tl->evicting = tell;
+	tl->on_evicting = tell;
 	tl->evicting_data = data;
 }
 
-void timeline_tell_beginning(struct timeline *tl, timeline_beginning tell, void *data)
+void timeline_on_beginning(struct timeline *tl, timeline_beginning tell, void *data)
 {
-	tl->beginning = tell;
+	tl->on_beginning = tell;
 	tl->beginning_data = data;
 }
 
-void timeline_keep_range(struct timeline *tl, int64_t from_ns, int64_t to_ns)
+void timeline_prefer_range(struct timeline *tl, int64_t from_ns, int64_t to_ns)
 {
-	tl->wanted_from = from_ns;
-	tl->wanted_to = to_ns;
+	tl->preferred_from = from_ns;
+	tl->preferred_to = to_ns;
 }
 
-void timeline_keep_traces(struct timeline *tl, const uint64_t *trace_ids, size_t n)
+void timeline_retain_traces(struct timeline *tl, const uint64_t *trace_ids, size_t n)
 {
-	for (size_t i = 0; i < TIMELINE_KEPT; i++)
-		tl->kept[i] = i < n ? trace_ids[i] : 0;
+	for (size_t i = 0; i < TIMELINE_RETAINED; i++)
+		tl->retained[i] = i < n ? trace_ids[i] : 0;
 }
 
 void timeline_pin(struct timeline *tl, uint64_t trace_id)
@@ -310,7 +300,7 @@ size_t timeline_budget(const struct timeline *tl)
 	return tl->budget;
 }
 
-int64_t timeline_kept_from(const struct timeline *tl)
+int64_t timeline_retained_from(const struct timeline *tl)
 {
 	if (tl->dropped_until != TIME_UNKNOWN)
 		return tl->dropped_until;
@@ -532,7 +522,7 @@ static void count_span(struct timeline *tl, const struct span_entry *entry)
 		span_each_text(entry->span, count_text, tl);
 }
 
-void timeline_uncount(struct timeline *tl, const struct span_entry *entry)
+void timeline_uncount_span(struct timeline *tl, const struct span_entry *entry)
 {
 	tl->span_bytes -= entry->bytes;
 	if (entry->span->has_long_text)
@@ -560,7 +550,7 @@ static void replace_span(struct timeline *tl, uint32_t index, struct span_entry 
 
 	traces_replace(tl, old, &entry, index);
 	count_span(tl, &entry);
-	timeline_uncount(tl, old);
+	timeline_uncount_span(tl, old);
 	span_unref(old->span);
 	*old = entry;
 }
@@ -602,7 +592,7 @@ static const struct span_entry *find_entry(const struct timeline *tl, const stru
 
 /* A span the model tells once more, or for the first time, after it was made again of what is
  * kept: the model has its late events at the wrong time. */
-static bool is_known_better(const struct timeline *tl, const struct span_entry *entry)
+static bool is_superseded(const struct timeline *tl, const struct span_entry *entry)
 {
 	unsigned n;
 
@@ -618,7 +608,7 @@ static void apply_span(struct timeline *tl, struct span_entry entry)
 	uint32_t index = intmap_get(&tl->by_slot, entry.slot);
 
 	/* Where it was evicted it was counted: told once more it would count twice. */
-	if (is_known_better(tl, &entry) || timeline_is_evicted(tl, entry.slot)) {
+	if (is_superseded(tl, &entry) || timeline_is_evicted(tl, entry.slot)) {
 		span_unref(entry.span);
 		return;
 	}
@@ -634,7 +624,7 @@ static void apply_span(struct timeline *tl, struct span_entry entry)
 }
 
 /* A span that was read again, in the place of what there is of it. */
-static void correct_span(struct timeline *tl, struct span_entry entry, enum span_again again)
+static void correct_span(struct timeline *tl, struct span_entry entry, enum span_correction correction)
 {
 	unsigned n;
 	const struct span_entry *old = find_entry(tl, entry.span, &n);
@@ -644,7 +634,7 @@ static void correct_span(struct timeline *tl, struct span_entry entry, enum span
 		span_unref(entry.span);
 		return;
 	}
-	if (old && (old->span->service == entry.span->service || (n == 1 && again == SPAN_AGAIN)))
+	if (old && (old->span->service == entry.span->service || (n == 1 && correction == SPAN_CORRECTED)))
 		entry.slot = old->slot;
 	entry.corrected = tl->has_corrected = true;
 	apply_span(tl, entry);
@@ -674,7 +664,7 @@ static bool release_held_back(struct timeline *tl)
 static bool same_trust(const struct trust *a, const struct trust *b)
 {
 	return a->lost_events == b->lost_events && a->lost_packets == b->lost_packets &&
-	       a->damaged == b->damaged && a->soft == b->soft && a->late == b->late && a->touched == b->touched;
+	       a->damaged == b->damaged && a->provisional == b->provisional && a->late == b->late && a->touched == b->touched;
 }
 
 static bool apply_totals(struct timeline *tl, const struct publication *p)
@@ -699,13 +689,13 @@ static bool has_entries(const struct publication *p)
 	       p->seconds->len || p->spans->len || p->classes->len;
 }
 
-static void tell_beginning(struct timeline *tl)
+static void report_beginning(struct timeline *tl)
 {
-	timeline_beginning tell = tl->beginning;
+	timeline_beginning tell = tl->on_beginning;
 
 	if (!tell || !tl->has_coverage)
 		return;
-	tl->beginning = NULL;
+	tl->on_beginning = NULL;
 	tell(tl->beginning_data);
 }
 
@@ -715,7 +705,7 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 
 	changed |= release_held_back(tl);
 	changed |= apply_totals(tl, p);
-	tell_beginning(tl);
+	report_beginning(tl);
 	apply_registries(tl, p);
 	for (unsigned i = 0; i < p->seconds->len; i++) {
 		struct second **s = (struct second **)&g_ptr_array_index(p->seconds, i);
@@ -724,13 +714,13 @@ void timeline_apply(struct timeline *tl, struct publication *p)
 	for (unsigned i = 0; i < p->spans->len; i++) {
 		struct published_span *e = &g_array_index(p->spans, struct published_span, i);
 		struct span_entry entry = entry_of(g_steal_pointer(&e->span), e->slot);
-		e->again ? correct_span(tl, entry, e->again) : apply_span(tl, entry);
+		e->correction ? correct_span(tl, entry, e->correction) : apply_span(tl, entry);
 	}
 	tl->beside_bytes = p->beside_bytes;
 	publication_free(p);
 	traces_settle(tl);
 	timeline_drop_ended(tl);
-	timeline_keep_budget(tl);
+	timeline_enforce_budget(tl);
 	if (changed)
 		tl->version++;
 }

@@ -91,3 +91,14 @@ const char *timeline_container_hostname(const struct timeline *tl, uint32_t host
 	*ret_several = c && c->several;
 	return c && c->hostname ? timeline_string(tl, c->hostname) : NULL;
 }
+
+char *timeline_container_label_new(const struct timeline *tl, uint32_t host, uint64_t container)
+{
+	bool several;
+	const char *hostname = timeline_container_hostname(tl, host, container, &several);
+	g_autofree char *name = container_name_new(container);
+
+	if (!hostname)
+		return g_steal_pointer(&name);
+	return several && name ? g_strdup_printf("%s (%s)", hostname, name) : g_strdup(hostname);
+}

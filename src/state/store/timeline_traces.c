@@ -6,6 +6,7 @@
 #include "state/store/timeline_private.h"
 
 #include "base/limits.h"
+#include "state/store/span_tree.h"
 
 #define OPERATIONS_SHARE 16		/* of the budget, without the histograms' buckets */
 #define FEWEST_OPERATIONS 1024
@@ -301,6 +302,17 @@ const GArray *timeline_trace_spans(const struct timeline *tl, uint64_t trace_id)
 {
 	uint32_t i = intmap_get(&tl->by_trace, trace_id);
 	return i == INTMAP_NONE ? NULL : trace_at(tl, i)->indexes;
+}
+
+struct tree *timeline_tree_new(const struct timeline *tl, uint64_t trace_id)
+{
+	const GArray *indexes = timeline_trace_spans(tl, trace_id);
+	int n = indexes ? (int)indexes->len : 0;
+	g_autofree struct span **spans = g_new(struct span *, n + 1);
+
+	for (int i = 0; i < n; i++)
+		spans[i] = g_array_index(tl->spans, struct span_entry, g_array_index(indexes, uint32_t, i)).span;
+	return tree_new(trace_id, spans, n);
 }
 
 size_t timeline_n_traces(const struct timeline *tl)
