@@ -41,7 +41,7 @@ struct logsource_result {
 
 /* false and *error, or false without an error: stopped. With ret_journal the journal is
  * not finished, but stays to be asked, as it is at the range's end, until it is freed. */
-bool logsource_run(struct logsource *s, const struct logsource_range *range, journal_tell tell,
+bool logsource_run(struct logsource *s, const struct logsource_range *range, journal_emit tell,
 		   void *data, struct logsource_result *ret, struct journal **ret_journal,
 		   GError **error);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Containers by their namespaces and hostnames: see container.h. */
+/* Identifies containers by namespaces and hostnames: see container.h. */
 #include "state/store/container.h"
 
 #include <glib.h>
 
-#define KIND_SHIFT 32			/* above the inode; kinds count from 1 there */
+#define KIND_SHIFT 32			/* kind + 1 of the namespace is above its inode */
 #define KIND_HOSTNAME (NS_N + 1)
 
 static const struct { const char *name; uint32_t first; } namespaces[NS_N] = {

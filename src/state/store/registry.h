@@ -15,8 +15,8 @@
 
 struct host_info {
 	char *name;			/* owned */
-	char *boot;			/* owned: id of the boot, which identifies the clock. Hosts (containers) with the
-					 * same id share a clock. "": unknown */
+	char *boot;			/* owned: id of the boot, which identifies the clock. Hosts (containers)
+					 * with the same id share a clock. "": unknown */
 };
 void host_info_clear(struct host_info *h);	/* frees the texts */
 

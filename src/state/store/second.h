@@ -23,11 +23,11 @@ struct trust {
 	uint64_t lost_packets;
 	uint64_t damaged;		/* packets read only in part or not at all; their number of events is unknown */
 	uint64_t provisional;		/* facts that stay unresolved, as unpaired exits */
-	uint64_t late;			/* records that came after the second was closed, and records of spans whose trace
-					 * had been given up for lack of memory */
+	uint64_t late;			/* records that came after the second was closed, and records of spans
+					 * whose trace had been given up for lack of memory */
 	uint32_t touched;		/* losses that overlap this second */
-	uint32_t corrected;		/* times the second was decoded again because of late events (publish/adopt.h); of a
-					 * folded second: how many of its seconds were */
+	uint32_t corrected;		/* times the second was decoded again because of late events
+					 * (publish/adopt.h); of a folded second: how many of its seconds were */
 };
 
 /* Adds the counters. The caller adds .touched and .corrected, whose sums differ. */
@@ -42,7 +42,8 @@ static inline void trust_add(struct trust *to, const struct trust *t)
 
 struct second {
 	int64_t begin_ns, end_ns;	/* end exclusive; coverage may cut the first and the last one */
-	uint32_t version;		/* 1, 2, ...: grows with each correction; 0: still open, complete up to end_ns */
+	uint32_t version;		/* 1, 2, ...: grows with each correction; 0: still open, complete up to
+					 * end_ns */
 	int64_t fold_ns;		/* 0; else the length to which several seconds were folded (coarsen.h) */
 	struct trust trust;
 	/* threads, n_threads; calls, n_calls; ... */

@@ -28,8 +28,8 @@ static void weigh_text(const char *text, void *span)
 	s->has_long_text |= is_long;
 }
 
-/* What the allocator takes for n things: a few words more, and rounded up. */
-static size_t taken(size_t n, size_t size)
+/* Memory (bytes) of an allocation of n elements: a header of 8 bytes, rounded up to 16. */
+static size_t allocated(size_t n, size_t size)
 {
 	return n && size ? (n * size + 8 + 15) / 16 * 16 : 0;
 }
@@ -41,15 +41,15 @@ static size_t span_runqueue_size(const struct span_runqueue *b)
 
 void span_seal(struct span *s)
 {
-	s->bytes = taken(1, sizeof *s) + taken(s->n_annotations, sizeof *s->annotations) +
-		   taken(s->n_tags, sizeof *s->tags) + taken(s->n_waits, sizeof *s->waits) +
-		   taken(s->n_calls, sizeof *s->calls) + taken(s->n_slow, sizeof *s->slow) +
-		   taken(s->n_chain, sizeof *s->chain) +
-		   taken(s->runqueue != NULL, span_runqueue_size(s->runqueue));
+	s->bytes = allocated(1, sizeof *s) + allocated(s->n_annotations, sizeof *s->annotations) +
+		   allocated(s->n_tags, sizeof *s->tags) + allocated(s->n_waits, sizeof *s->waits) +
+		   allocated(s->n_calls, sizeof *s->calls) + allocated(s->n_slow, sizeof *s->slow) +
+		   allocated(s->n_chain, sizeof *s->chain) +
+		   allocated(s->runqueue != NULL, span_runqueue_size(s->runqueue));
 	span_each_text(s, weigh_text, s);
 }
 
-/* The next piece of the memory: of s's array, if it has one. */
+/* Copies an array to *at and advances *at. Returns the copy; NULL when size is 0. */
 static void *pack(char **at, const void *from, size_t size)
 {
 	char *to = *at;
@@ -79,16 +79,16 @@ struct span *span_pack(const struct span *s)
 	r->slow = pack(&at, s->slow, slow);
 	r->chain = pack(&at, s->chain, chain);
 	r->runqueue = pack(&at, s->runqueue, runqueue);
-	r->bytes = taken(1, size);
+	r->bytes = allocated(1, size);
 	span_each_text(r, weigh_text, r);
 	g_atomic_ref_count_init(&r->refs);
 	return r;
 }
 
-/* Which fields of a span are ids. */
+/* A field of a span or of its arrays that is an id. */
 struct id_field {
 	enum span_id kind;
-	size_t at;
+	size_t at;			/* offset in its struct */
 };
 
 #define FIELD(kind, type, field) { SPAN_ID_##kind, offsetof(struct type, field) }
@@ -97,7 +97,7 @@ static const struct id_field wait_ids[] = {
 	FIELD(THREAD, span_wait, waker), FIELD(STRING, span_wait, waker_irq), FIELD(STRING, span_wait, waker_call),
 	FIELD(THREAD, span_wait, cpu_holder),
 };
-static const struct id_field hop_ids[] = {
+static const struct id_field chain_ids[] = {
 	FIELD(THREAD, chain_link, thread), FIELD(STRING, chain_link, call), FIELD(FILE, chain_link, file),
 	FIELD(THREAD, chain_link, waker), FIELD(STRING, chain_link, waker_irq), FIELD(THREAD, chain_link, cpu_holder),
 };
@@ -133,7 +133,7 @@ void span_each_id(struct span *s, void (*visit)(enum span_id kind, uint32_t *id,
 	VISIT(&v, s->waits, s->n_waits, wait_ids);
 	VISIT(&v, s->calls, s->n_calls, call_ids);
 	VISIT(&v, s->slow, s->n_slow, slow_ids);
-	VISIT(&v, s->chain, s->n_chain, hop_ids);
+	VISIT(&v, s->chain, s->n_chain, chain_ids);
 	if (s->runqueue)
 		VISIT(&v, s->runqueue->top, s->runqueue->n, neighbour_ids);
 }
@@ -142,7 +142,7 @@ bool span_is_better_root(const struct span *s, const struct span *than)
 {
 	if ((s->parent_id == 0) != (than->parent_id == 0))
 		return s->parent_id == 0;
-	/* Of two halves of one span the client's: the server's clock may be another one. */
+	/* The client half: the server's clock may differ. */
 	if (s->span_id == than->span_id && (s->kind == SPAN_SERVER) != (than->kind == SPAN_SERVER))
 		return than->kind == SPAN_SERVER;
 	if (s->begin_ns != than->begin_ns)

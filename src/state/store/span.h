@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 enum span_kind { SPAN_LOCAL, SPAN_CLIENT, SPAN_SERVER };
-/* PARTIAL: closed, but its beginning or end is missing. */
+/* PARTIAL: closed, but its beginning or end is missing or wrong, or events were lost in it. */
 enum span_state { SPAN_COMPLETE, SPAN_OPEN, SPAN_PARTIAL };
 
 struct span_annotation {
@@ -45,10 +45,11 @@ struct span_wait {
 	uint32_t call;			/* string: the system call, "" outside of one */
 	uint32_t file;			/* ID_NONE: none */
 	uint32_t waker;			/* thread; ID_NONE: unknown, or an interrupt alone */
-	uint32_t waker_irq;		/* string: "irq virtio0" when an interrupt woke it, else ""; with a waker: the softirq
-					 * that the waker raised in its call (cpu.c) */
+	uint32_t waker_irq;		/* string: "irq virtio0" when an interrupt woke it, else ""; with a waker:
+					 * the softirq that the waker raised in its call (cpu.c) */
 	uint32_t waker_call;		/* string: the waker's current or latest system call */
-	uint32_t cpu_holder;		/* the thread that ran longest on its CPU while it was runnable; ID_NONE: unknown */
+	uint32_t cpu_holder;		/* the thread that ran longest on its CPU while it was runnable; ID_NONE:
+					 * unknown */
 	uint16_t cpu;			/* where it ran again, or SPAN_NO_CPU */
 	uint8_t part;			/* enum part: why it was blocked (or PREEMPTED) */
 	bool lock;			/* the futex is that of a lock (not of a condition or of a thread's end) */
@@ -84,7 +85,8 @@ struct chain_link {
 	uint8_t part;			/* enum part, where not .on_cpu; PART_UNKNOWN: unknown */
 	uint8_t depth;			/* 1: it woke the span's thread; 2: it woke that waker; ... */
 	bool on_cpu;			/* ran, in an unknown mode: .part is not valid */
-	bool mixed;			/* includes waits too short for links of their own; fields describe most of it */
+	bool mixed;			/* includes waits too short for links of their own; fields describe most of
+					 * it */
 };
 
 /* System calls inside the span itself (not inside its children), by name. */
@@ -123,8 +125,8 @@ struct span {
 	struct span_runqueue *runqueue;	/* NULL: it never waited for a CPU */
 	uint32_t n_annotations, n_tags, n_calls, n_chain;
 	uint32_t n_waits, n_waits_more, n_slow, n_slow_more;	/* more: those that are not stored */
-	size_t bytes;			/* memory, approximate: texts shorter than SPAN_LONG_TEXT count as if no other span
-					 * had them; the timeline counts longer ones */
+	size_t bytes;			/* memory, approximate: texts shorter than SPAN_LONG_TEXT count as if no
+					 * other span had them; the timeline counts longer ones */
 	bool packed;			/* private: the arrays are in the span's own piece of memory */
 	bool has_long_text;		/* has a text that .bytes does not count */
 	gatomicrefcount refs;		/* private */
@@ -143,8 +145,8 @@ static inline bool span_is_request(const struct span *s)
 	return s->parent_id == 0 || s->kind == SPAN_SERVER;
 }
 
-/* Is the trace named after `s` rather than after `than`? The order is: true roots first, the client half before the server
- * half, the earliest, the longest. */
+/* Is the trace named after `s` rather than after `than`? The order is: true roots first, the client half before
+ * the server half, the earliest, the longest. */
 bool span_is_better_root(const struct span *s, const struct span *than);
 
 struct span *span_ref(struct span *s);

@@ -26,14 +26,15 @@ struct span_sum_key {
 	enum span_sum_of of;
 	enum span_kind kind;
 	const char *service, *name;	/* reftexts, referenced; SUM_CALL: only the service */
-	const char *operation_service, *operation;	/* of the root; SUM_CALL: the caller's service (NULL: from outside) */
+	const char *operation_service, *operation;	/* of the root; SUM_CALL: the caller's service (NULL: from
+							 * outside) */
 	bool top;
 	bool others;			/* the sum of spans that had no room; all texts are NULL */
 };
 struct span_sum {
 	struct span_sum_key key;
-	int64_t begin_ns, end_ns;	/* the first of the spans ended at begin_ns, the last one before end_ns (SUM_PHASE:
-					 * the ends of their roots) */
+	int64_t begin_ns, end_ns;	/* the first of the spans ended at begin_ns, the last one before end_ns
+					 * (SUM_PHASE: the ends of their roots) */
 	uint64_t count, errors;
 	int64_t self_ns;
 	int64_t parents_ns;		/* SUM_PHASE: duration of the parents of these spans, each counted once */

@@ -23,7 +23,8 @@ struct tree {
 	uint64_t trace_id;
 	struct tree_node *nodes;	/* n, in display order: a parent, then its children */
 	int n;				/* 0: no such trace */
-	int root;			/* node that the trace is named after: a true root, else the best orphan; -1: empty */
+	int root;			/* node that the trace is named after: a true root, else the best orphan;
+					 * -1: empty */
 	int *by_id;			/* private: nodes by span id, kind, index: see tree_find() */
 	/* A cache of what views computed of the whole tree; made and freed by views/why_index.h. NULL: none yet. */
 	void *index;

@@ -119,8 +119,8 @@ void timeline_prefer_range(struct timeline *tl, int64_t from_ns, int64_t to_ns);
 #define TIMELINE_RETAINED 4
 void timeline_retain_traces(struct timeline *tl, const uint64_t *trace_ids, size_t n);
 
-/* When spans need more than their share of the memory budget, whole traces are evicted, the oldest first, but the slowest
- * of each operation (service and name of the root) last. Their spans are added to sums (span_sums.h). */
+/* When spans need more than their share of the memory budget, whole traces are evicted, the oldest first, but the
+ * slowest of each operation (service and name of the root) last. Their spans are added to sums (span_sums.h). */
 void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans);	/* totals of the run */
 /* No request that ended at or after this time (ns) was evicted or dropped. TIME_UNKNOWN: none was at all. */
 int64_t timeline_requests_from(const struct timeline *tl);

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Room in a timeline: see the table of stores, at the end. Of spans whole traces are evicted, seconds are folded, then
- * dropped. */
+/*
+ * Keeps a timeline within its memory budget: see the table of stores at the end. Whole traces are evicted; seconds are
+ * folded, then dropped.
+ */
 #include "state/store/timeline_private.h"
 
 #include "base/timefmt.h"
 #include "state/store/coarsen.h"
 #include "state/store/span_tree.h"
 
-#define NEWEST_SECONDS 10			/* the newest are never dropped */
-#define SLOWEST_RETAINED 16			/* of each operation: evicted when nothing else is left */
-#define EVICTED_SHARE 16			/* of the budget for bits, a span's each; */
-#define EVICTED_BYTES_MIN (64u << 10)		/* but so many bytes. What was before is taken for gone */
-#define SETTLES_NS (3 * NS_PER_S)	/* traces are final 2 s after their root's end */
+#define NEWEST_SECONDS 10		/* the newest seconds, which are never folded or dropped */
+#define SLOWEST_RETAINED 16		/* the slowest traces of each operation, evicted last */
+/* Bound on timeline.evicted_slots: a share of the budget, but at least so many bytes. */
+#define EVICTED_SHARE 16
+#define EVICTED_BYTES_MIN (64u << 10)
+#define SETTLES_NS (3 * NS_PER_S)	/* traces are final 2 s after their root's end, and published soon after */
 
 void timeline_evicted(const struct timeline *tl, uint64_t *ret_traces, uint64_t *ret_spans)
 {
@@ -36,22 +39,23 @@ const struct span_sum *timeline_span_sum(const struct timeline *tl, size_t i)
 
 /* ---- traces ---- */
 
-/* A trace as something to evict. */
+/* A trace that may be evicted. */
 struct candidate {
-	uint32_t trace;			/* in traces */
-	const char *service, *name;	/* of its root */
+	uint32_t trace;			/* index in traces */
+	const char *service, *name;	/* of its root; reftexts */
 	uint32_t rank;			/* among those of its operation; 0: the slowest */
 	int64_t duration, end;
 	size_t bytes;
-	bool evictable, preferred;
+	bool evictable;			/* closed, and neither pinned nor retained */
+	bool preferred;			/* in the preferred range: evicted late */
 };
 
 static bool is_retained(const struct timeline *tl, uint64_t trace_id)
 {
-	bool kept = trace_id == tl->pinned;
+	bool retained = trace_id == tl->pinned;
 	for (size_t i = 0; i < TIMELINE_RETAINED; i++)
-		kept = kept || trace_id == tl->retained[i];
-	return trace_id && kept;
+		retained = retained || trace_id == tl->retained[i];
+	return trace_id && retained;
 }
 
 static struct candidate weigh_trace(const struct timeline *tl, uint32_t i)
@@ -73,7 +77,7 @@ static int order(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
-/* One operation after the other, in whatever order. */
+/* Groups by operation, then the slowest first. The order of the groups does not matter. */
 static int by_operation(gconstpointer a, gconstpointer b)
 {
 	const struct candidate *x = a, *y = b;
@@ -88,7 +92,7 @@ static bool is_slow(const struct candidate *c)
 	return c->rank < SLOWEST_RETAINED;
 }
 
-/* The ordinary ones by age, then the slowest, the slower the later. */
+/* First all but the slowest ones, by age; then the slowest ones, the slower the later. */
 static int by_order_of_eviction(gconstpointer a, gconstpointer b)
 {
 	const struct candidate *x = a, *y = b;
@@ -144,7 +148,7 @@ bool timeline_is_evicted(const struct timeline *tl, uint32_t slot)
 	return at < tl->evicted_slots->len && tl->evicted_slots->data[at] >> slot % 8 & 1;
 }
 
-/* Takes the spans to drop out of the list; returns each old index's new one, or ID_NONE. */
+/* Removes the spans with drop_span[i] from the list. Returns the new index of each old one, or ID_NONE. */
 static uint32_t *compact_spans(struct timeline *tl, const bool *drop_span)
 {
 	struct span_entry *entries = (struct span_entry *)(void *)tl->spans->data;
@@ -175,10 +179,11 @@ static uint32_t *compact_spans(struct timeline *tl, const bool *drop_span)
 	return moved;
 }
 
-static void sum_up(struct timeline *tl, const bool *drop_span)
+static void add_to_sums(struct timeline *tl, const bool *drop_span)
 {
 	for (guint i = 0; i < tl->traces->len; i++) {
 		const struct trace_entry *e = &g_array_index(tl->traces, struct trace_entry, i);
+		g_assert(e->indexes->len > 0);
 		if (!drop_span[g_array_index(e->indexes, uint32_t, 0)])
 			continue;
 		g_autoptr(blk_tree) t = timeline_tree_new(tl, e->info.trace_id);
@@ -187,10 +192,10 @@ static void sum_up(struct timeline *tl, const bool *drop_span)
 	tl->sum_bytes = span_sums_bytes(&tl->sums);
 }
 
-/* goes: by index, and of a trace all or none. */
+/* drop_span: by index; it has all spans of a trace, or none. */
 static void drop_spans(struct timeline *tl, const bool *drop_span)
 {
-	sum_up(tl, drop_span);
+	add_to_sums(tl, drop_span);
 	g_autofree uint32_t *moved = compact_spans(tl, drop_span);
 	struct intmap *slots = &tl->by_slot;
 
@@ -221,7 +226,7 @@ static void mark_trace(const struct timeline *tl, uint32_t trace, bool *drop_spa
 		drop_span[g_array_index(indexes, uint32_t, k)] = true;
 }
 
-/* What was made of this version may hold what goes. */
+/* The new version number tells views that spans they refer to may be evicted. */
 static void report_evicting(struct timeline *tl, GArray *trace_ids)
 {
 	if (tl->on_evicting && trace_ids->len)
@@ -229,7 +234,7 @@ static void report_evicting(struct timeline *tl, GArray *trace_ids)
 	tl->version++;
 }
 
-/* What may be told again goes later, what will be asked for only if it must. */
+/* The pass in which a trace is evicted: those that may still change after settled ones, preferred ones last. */
 static int eviction_pass(const struct candidate *c, int64_t settled)
 {
 	return 2 * c->preferred + (c->end > settled);
@@ -258,7 +263,7 @@ static void evict_traces(struct timeline *tl, size_t excess)
 	drop_spans(tl, drop_span);
 }
 
-/* ---- seconds, and the traces that are over before their end ---- */
+/* ---- seconds, and the traces that ended in them ---- */
 
 static int compare_ends(gconstpointer a, gconstpointer b)
 {
@@ -272,8 +277,7 @@ static bool may_drop(const struct candidate *c, int64_t until, bool open_too,
 	return c->end < until && (c->evictable || (open_too && !is_retained(tl, id)));
 }
 
-/* Bytes that become free with each of the first `n` seconds: its own, and those of
- * the traces that were over before its end. */
+/* Bytes that become free with each of the first `n` seconds: its own, and those of the traces that ended in it. */
 static size_t *weigh_seconds(const struct timeline *tl, const GArray *traces, size_t n)
 {
 	size_t *bytes = g_new(size_t, n);
@@ -295,12 +299,14 @@ static size_t *weigh_seconds(const struct timeline *tl, const GArray *traces, si
 
 static void drop_seconds(struct timeline *tl, size_t excess)
 {
+	g_assert(excess > 0 && tl->seconds->len > NEWEST_SECONDS);
 	size_t limit = tl->seconds->len - NEWEST_SECONDS, freed = 0, n = 0;
 	g_autoptr(GArray) traces = weigh_traces(tl);
 	g_array_sort(traces, compare_ends);
 	g_autofree size_t *bytes = weigh_seconds(tl, traces, limit);
 	while (n < limit && freed < excess)
 		freed += bytes[n++];
+	g_assert(n > 0);				/* as excess > 0 */
 	tl->dropped_until = timeline_second(tl, n - 1)->end_ns;
 	g_autofree bool *drop_span = g_new0(bool, tl->spans->len + 1);
 	for (guint i = 0; i < traces->len; i++) {
@@ -316,7 +322,7 @@ static void drop_seconds(struct timeline *tl, size_t excess)
 
 /* ---- threads and processes that no later publication refers to ---- */
 
-#define FEW_ENDED 1024			/* too few to look which of them spans refer to */
+#define FEW_ENDED 1024			/* fewer ended ids are not worth a walk over all spans */
 
 static void use_thread(enum span_id kind, uint32_t *id, void *used)
 {
@@ -341,7 +347,7 @@ static void drop_thread(struct timeline *tl, uint32_t id)
 	pages_drop(&tl->threads, id);
 }
 
-/* Ids that are used stay in the list. */
+/* Drops unused ids. Used ones stay in the list. */
 static void drop_unused(struct timeline *tl, GArray *ids, const struct intmap *used,
 			void (*drop)(struct timeline *tl, uint32_t id))
 {
@@ -384,9 +390,9 @@ void timeline_drop_ended(struct timeline *tl)
 
 /* ---- the stores ---- */
 
-#define MAP_BYTES (sizeof(uint64_t) + sizeof(uint32_t))	/* of a place of an intmap */
+#define MAP_BYTES (sizeof(uint64_t) + sizeof(uint32_t))	/* memory of a slot of an intmap */
 
-/* With their texts, and what is known of their traces. */
+/* Spans with their texts, traces and operations. */
 static size_t bytes_of_spans(const struct timeline *tl)
 {
 	return tl->span_bytes + tl->text_bytes + traces_bytes(tl) + tl->evicted_slots->len +
@@ -404,7 +410,7 @@ static size_t bytes_of_seconds(const struct timeline *tl)
 	return tl->second_bytes + tl->seconds->len * sizeof(void *);
 }
 
-/* The oldest are folded, then dropped. */
+/* Folds the oldest seconds, then drops them. */
 static void drop_of_seconds(struct timeline *tl, size_t bytes)
 {
 	if (tl->retain_seconds || tl->seconds->len <= NEWEST_SECONDS)
@@ -428,14 +434,16 @@ static size_t bytes_of_names(const struct timeline *tl)
 	       tl->by_container.mask * MAP_BYTES + tl->containers->len * sizeof(struct container_entry);
 }
 
-/* In sixteenths of the room: a store has a share of its own, whatever the others need; it makes room when it has
- * `slack` more, until all together take `aim`: some more than needed, not to walk its lists at every call. Where
- * seconds have to stay as they are, shares are a third. */
+/*
+ * The stores, in the order in which they free memory. Numbers are sixteenths of the room. A store may always use its
+ * `share`. It frees memory when it uses more than share + slack, until all stores together use `aim`: that is less than
+ * the room, so that lists are not walked at each call. With retain_seconds, shares are a third.
+ */
 static const struct store {
 	size_t (*bytes)(const struct timeline *tl);
-	void (*drop)(struct timeline *tl, size_t bytes);	/* about; NULL: see who refers to it */
+	void (*drop)(struct timeline *tl, size_t bytes);	/* about so many; NULL: freed with what refers to it */
 	unsigned share, slack, aim;
-} stores[] = {			/* those that drop first come first */
+} stores[] = {
 	{ bytes_of_spans, drop_of_spans, 6, 2, 13 },
 	{ bytes_of_seconds, drop_of_seconds, 0, 0, 15 },
 	{ bytes_of_sums, NULL, 0, 0, 0 },
@@ -451,7 +459,7 @@ size_t timeline_bytes(const struct timeline *tl)
 	return bytes;
 }
 
-/* The budget less what is held beside the timeline. */
+/* The budget less the memory that the worker uses; at least half of the budget. */
 static size_t room_of(const struct timeline *tl)
 {
 	return tl->budget - MIN(tl->beside_bytes, tl->budget / 2);
